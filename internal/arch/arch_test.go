@@ -1,0 +1,85 @@
+package arch
+
+import (
+	"io/fs"
+	"os"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// TestTree holds the whole module to the rules.
+func TestTree(t *testing.T) {
+	tr, tab := load(t, os.DirFS("../.."))
+	for _, f := range check(tr, tab, limits{code: 800, test: 1500, lua: 300}) {
+		t.Error(f)
+	}
+}
+
+// TestRules shows that every rule bites: testdata/broken is a small module that breaks each of them, and testdata/sound
+// one that comes as close as is allowed.
+func TestRules(t *testing.T) {
+	small := limits{code: 30, test: 30, lua: 3}
+	t.Run("broken", func(t *testing.T) {
+		tr, tab := load(t, os.DirFS("testdata/broken"))
+		var got []string
+		for _, f := range check(tr, tab, small) {
+			got = append(got, f.String())
+		}
+		want := []string{
+			"docs/ARCHITECTURE.md:19: A1: there is no package gone",
+			"internal/catalog/catalog.go:1: A4: the package's comment has no full sentence that begins with its name",
+			"internal/catalog/catalog.go:4: A3: a context's root must not import net/http",
+			"internal/catalog/catalog.go:7: A1: catalog must not import sqldb (docs/ARCHITECTURE.md:16)",
+			"internal/catalog/catalog.go:8: A1: catalog must not import stock (docs/ARCHITECTURE.md:16)",
+			"internal/catalog/catalog.go:10: A2: catalog must not import github.com/redis/rueidis (docs/ARCHITECTURE.md:16)",
+			"internal/catalog/catalog.go:13: A6: TO" + "DO",
+			"internal/catalog/catalog.go:14: A3: a context is told what time it is; it does not ask time.Now",
+			"internal/catalog/catalog_test.go:7: A1: a test must not import app (docs/ARCHITECTURE.md:18)",
+			"internal/catalog/catalog_test.go:12: A7: a test that is skipped proves nothing",
+			"internal/catalog/catalog_test.go:13: A7: a test waits for a signal or with testenv.Eventually",
+			"internal/catalog/catalogsql/catalogsql.go:5: A1: catalog/catalogsql must not import sqldb/sqldbtest (docs/ARCHITECTURE.md:17)",
+			"internal/stray/stray.go:2: A1: the package stray has no row in docs/ARCHITECTURE.md",
+			"internal/stray/stray.lua:4: A5: the file has 4 lines; 3 are the limit",
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("findings (-want +got):\n%s", diff)
+		}
+	})
+	t.Run("sound", func(t *testing.T) {
+		tr, tab := load(t, os.DirFS("testdata/sound"))
+		if found := check(tr, tab, small); len(found) > 0 {
+			t.Errorf("a sound module breaks rules: %v", found)
+		}
+	})
+}
+
+// TestTable shows that a table which cannot be read is an error and not a table that allows everything.
+func TestTable(t *testing.T) {
+	for name, text := range map[string]string{
+		"no table":      "# Architecture\n",
+		"no arrows":     groupHead + "\n|---|---|\n| words | `fault` |\n\n" + contextHead + "\n|---|---|\n| `stock` | nobody |\n",
+		"cells missing": arrowHead + "\n|---|---|---|\n| `fault` | nothing |\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			if tab, err := parseTable(text); err == nil {
+				t.Errorf("parsed as %v", tab)
+			}
+		})
+	}
+}
+
+func load(t *testing.T, root fs.FS) (tree, table) {
+	t.Helper()
+	tr := read(t, root)
+	i := slices.IndexFunc(tr.files, func(f file) bool { return f.path == architecture })
+	if i < 0 {
+		t.Fatalf("there is no %s", architecture)
+	}
+	tab, err := parseTable(tr.files[i].text)
+	if err != nil {
+		t.Fatalf("%s: %v", architecture, err)
+	}
+	return tr, tab
+}

@@ -1,0 +1,262 @@
+package arch
+
+import (
+	"fmt"
+	"go/ast"
+	"go/types"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// finding is one break of a rule.
+type finding struct {
+	file string
+	line int
+	rule string
+	text string
+}
+
+func (f finding) String() string { return fmt.Sprintf("%s:%d: %s: %s", f.file, f.line, f.rule, f.text) }
+
+// limits are the greatest numbers of lines of a file (A5).
+type limits struct{ code, test, lua int }
+
+const (
+	architecture = "docs/ARCHITECTURE.md"
+	module       = "comanda/"
+)
+
+// check applies every rule and gives what breaks them, in the order of files and lines.
+func check(tr tree, t table, l limits) []finding {
+	var found []finding
+	covered := map[string]bool{}
+	for _, f := range tr.files {
+		found = append(found, f.long(l)...)
+		found = append(found, f.promises()...)
+		if f.ast == nil {
+			continue
+		}
+		found = append(found, tr.arrows(f, t, covered)...)
+		found = append(found, tr.pure(f, t)...)
+		found = append(found, tr.patience(f)...)
+	}
+	found = append(found, tr.comments()...)
+	for _, r := range t.rows {
+		for _, name := range r.packages {
+			if !covered[name] {
+				found = append(found, finding{architecture, r.line, "A1", "there is no package " + name})
+			}
+		}
+	}
+	slices.SortStableFunc(found, func(a, b finding) int {
+		if a.file == b.file {
+			return a.line - b.line
+		}
+		return strings.Compare(a.file, b.file)
+	})
+	return found
+}
+
+// arrows is A1 and A2.
+func (tr tree) arrows(f file, t table, covered map[string]bool) []finding {
+	var found []finding
+	add := func(line int, rule, format string, args ...any) {
+		found = append(found, finding{f.path, line, rule, fmt.Sprintf(format, args...)})
+	}
+	m, ok := t.find(f.pkg(), f.inTest())
+	if !ok {
+		add(tr.line(f.ast.Package), "A1", "the package %s has no row in %s", f.pkg(), architecture)
+		return found
+	}
+	covered[m.name] = true
+	for imported, line := range tr.imports(f) {
+		target, ours := strings.CutPrefix(imported, module)
+		target = strings.TrimPrefix(target, "internal/")
+		switch {
+		case ours && target != f.pkg() && !f.mayUse(t, m, target):
+			add(line, "A1", "%s must not import %s (%s:%d)", f.who(), target, architecture, m.row.line)
+		case !ours && strings.Contains(strings.Split(imported, "/")[0], ".") && !m.row.allowsOutside(imported):
+			add(line, "A2", "%s must not import %s (%s:%d)", f.who(), imported, architecture, m.row.line)
+		}
+	}
+	return found
+}
+
+// mayUse adds to what a row allows that tests may use other test packages.
+func (f file) mayUse(t table, m match, target string) bool {
+	return t.allows(m, target) || f.inTest() && testPackage(target)
+}
+
+func (f file) who() string {
+	if f.inTest() {
+		return "a test"
+	}
+	return f.pkg()
+}
+
+// outward are the packages of the standard library that reach out of the process.
+var outward = []string{"net", "net/http", "os", "os/exec", "database/sql", "database/sql/driver", "syscall"}
+
+// pure is A3.
+func (tr tree) pure(f file, t table) []finding {
+	if _, isContext := t.below[f.pkg()]; !isContext || f.inTest() {
+		return nil
+	}
+	var found []finding
+	for imported, line := range tr.imports(f) {
+		if slices.Contains(outward, imported) {
+			found = append(found, finding{f.path, line, "A3", "a context's root must not import " + imported})
+		}
+	}
+	for _, name := range []string{"Now", "Since", "Until"} {
+		for _, line := range tr.uses(f, "time", name) {
+			found = append(found, finding{f.path, line, "A3", "a context is told what time it is; it does not ask time." + name})
+		}
+	}
+	return found
+}
+
+// uses gives the lines on which pkg.name stands.
+func (tr tree) uses(f file, pkg, name string) []int {
+	var lines []int
+	ast.Inspect(f.ast, func(n ast.Node) bool {
+		if s, ok := n.(*ast.SelectorExpr); ok && s.Sel.Name == name {
+			if x, ok := s.X.(*ast.Ident); ok && x.Name == pkg {
+				lines = append(lines, tr.line(s.Pos()))
+			}
+		}
+		return true
+	})
+	return lines
+}
+
+// comments is A4.
+func (tr tree) comments() []finding {
+	first, documented := map[string]file{}, map[string]bool{}
+	for _, f := range tr.files {
+		if f.ast == nil || strings.HasSuffix(f.path, "_test.go") {
+			continue
+		}
+		pkg := path.Dir(f.path)
+		if _, ok := first[pkg]; !ok {
+			first[pkg] = f
+		}
+		documented[pkg] = documented[pkg] || sentence(f.ast)
+	}
+	var found []finding
+	for pkg, f := range first {
+		if !documented[pkg] {
+			text := "the package's comment has no full sentence that begins with its name"
+			found = append(found, finding{f.path, tr.line(f.ast.Package), "A4", text})
+		}
+	}
+	return found
+}
+
+// sentence tells whether a file's package comment begins with the package's name and has at least five words up to its
+// first full stop.
+func sentence(f *ast.File) bool {
+	text := f.Doc.Text()
+	for _, start := range []string{"Package " + f.Name.Name + " ", "Command "} {
+		first, _, ok := strings.Cut(text, ".")
+		if strings.HasPrefix(text, start) && ok && len(strings.Fields(first)) >= 5 {
+			return true
+		}
+	}
+	return false
+}
+
+// long is A5.
+func (f file) long(l limits) []finding {
+	most := 0
+	switch {
+	case strings.HasSuffix(f.path, "_test.go"):
+		most = l.test
+	case strings.HasSuffix(f.path, ".go"):
+		most = l.code
+	case strings.HasSuffix(f.path, ".lua"):
+		most = l.lua
+	}
+	n := strings.Count(f.text, "\n")
+	if most == 0 || n <= most {
+		return nil
+	}
+	return []finding{{f.path, n, "A5", fmt.Sprintf("the file has %d lines; %d are the limit", n, most)}}
+}
+
+// The words are put together here, so that this file does not contain them.
+var promise = regexp.MustCompile(`\b(` + "TO" + `DO|FIX` + `ME|XX` + `X|HA` + `CK)\b`)
+
+// promises is A6.
+func (f file) promises() []finding {
+	var found []finding
+	for i, line := range strings.Split(f.text, "\n") {
+		if m := promise.FindString(line); m != "" {
+			found = append(found, finding{f.path, i + 1, "A6", m})
+		}
+	}
+	return found
+}
+
+// patience is A7. Sleeping is right in a bubble of testing/synctest, where it costs no time, and skipping in a rapid
+// test, where it drops one random case.
+func (tr tree) patience(f file) []finding {
+	if !f.inTest() || f.pkg() == "testenv" {
+		return nil
+	}
+	var found []finding
+	if _, bubbles := tr.imports(f)["testing/synctest"]; !bubbles {
+		for _, line := range tr.uses(f, "time", "Sleep") {
+			found = append(found, finding{f.path, line, "A7", "a test waits for a signal or with testenv.Eventually"})
+		}
+	}
+	for _, name := range []string{"Skip", "Skipf", "SkipNow"} {
+		for _, line := range tr.skips(f, name) {
+			found = append(found, finding{f.path, line, "A7", "a test that is skipped proves nothing"})
+		}
+	}
+	return found
+}
+
+// skips gives the lines on which a method of this name is called on a parameter of one of package testing's types.
+func (tr tree) skips(f file, name string) []int {
+	var lines []int
+	var within []ast.Node
+	ast.Inspect(f.ast, func(n ast.Node) bool {
+		if n == nil {
+			within = within[:len(within)-1]
+			return true
+		}
+		within = append(within, n)
+		if s, ok := n.(*ast.SelectorExpr); ok && s.Sel.Name == name {
+			if x, ok := s.X.(*ast.Ident); ok && strings.Contains(typeOf(x.Name, within), "testing.") {
+				lines = append(lines, tr.line(s.Pos()))
+			}
+		}
+		return true
+	})
+	return lines
+}
+
+// typeOf gives the type of the nearest parameter of a name; empty when there is none.
+func typeOf(name string, within []ast.Node) string {
+	for _, n := range slices.Backward(within) {
+		var fn *ast.FuncType
+		switch n := n.(type) {
+		case *ast.FuncDecl:
+			fn = n.Type
+		case *ast.FuncLit:
+			fn = n.Type
+		default:
+			continue
+		}
+		for _, p := range fn.Params.List {
+			if slices.ContainsFunc(p.Names, func(id *ast.Ident) bool { return id.Name == name }) {
+				return types.ExprString(p.Type)
+			}
+		}
+	}
+	return ""
+}

@@ -1,0 +1,147 @@
+package arch
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// table is the table of arrows, as docs/ARCHITECTURE.md writes it.
+type table struct {
+	groups map[string][]string // a word for several packages
+	below  map[string][]string // context -> the contexts that it may know
+	rows   []row
+}
+
+// row says what some packages may import.
+type row struct {
+	line     int
+	packages []string // names, or patterns with <ctx>
+	imports  []string // names, patterns with <ctx> and <below>, groups
+	all      bool     // everything, except those in imports
+	outside  []string // modules; "anything" for no limit
+}
+
+// testsRow is the row of everything that exists for tests only.
+const testsRow = "tests"
+
+const (
+	groupHead   = "| Group | Packages |"
+	contextHead = "| Context | May know |"
+	arrowHead   = "| Package | May import | From outside |"
+)
+
+var quoted = regexp.MustCompile("`([^`]+)`")
+
+// parseTable reads the three tables of the document.
+func parseTable(markdown string) (table, error) {
+	t := table{groups: map[string][]string{}, below: map[string][]string{}}
+	head := ""
+	for i, line := range strings.Split(markdown, "\n") {
+		cells := strings.Split(strings.Trim(line, "| "), " | ")
+		switch {
+		case line == groupHead || line == contextHead || line == arrowHead:
+			head = line
+		case !strings.HasPrefix(line, "|"):
+			head = ""
+		case strings.HasPrefix(line, "|--"), head == "":
+		case len(cells) != strings.Count(head, " | ")+1:
+			return t, fmt.Errorf("line %d: %d cells", i+1, len(cells))
+		default:
+			t.enter(head, cells, i+1)
+		}
+	}
+	if len(t.groups) == 0 || len(t.below) == 0 || len(t.rows) == 0 {
+		return t, fmt.Errorf("a table is missing: %d groups, %d contexts, %d rows of arrows",
+			len(t.groups), len(t.below), len(t.rows))
+	}
+	return t, nil
+}
+
+func (t *table) enter(head string, cells []string, line int) {
+	switch head {
+	case groupHead:
+		t.groups[cells[0]] = names(cells[1])
+	case contextHead:
+		for _, c := range names(cells[0]) {
+			t.below[c] = names(cells[1])
+		}
+	case arrowHead:
+		rest, all := strings.CutPrefix(cells[1], "everything")
+		t.rows = append(t.rows, row{
+			line: line, packages: names(cells[0]), imports: names(rest), all: all, outside: names(cells[2]),
+		})
+	}
+}
+
+// names lists what stands in a cell: packages and modules in backquotes, groups as bare words.
+func names(cell string) []string {
+	var all []string
+	for _, part := range strings.Split(cell, ", ") {
+		if m := quoted.FindStringSubmatch(part); m != nil {
+			all = append(all, m[1])
+		} else if part != "" && part != "nothing" && part != "nobody" {
+			all = append(all, part)
+		}
+	}
+	return all
+}
+
+// match is what find knows about a package: its row, the name or pattern there that it goes by, and the context that it
+// belongs to if that is a pattern.
+type match struct {
+	row  row
+	name string
+	ctx  string
+}
+
+// find gives the row of a package. A name wins over a pattern.
+func (t table) find(pkg string, test bool) (m match, ok bool) {
+	if test {
+		pkg = testsRow
+	}
+	for _, r := range t.rows {
+		if slices.Contains(r.packages, pkg) {
+			return match{r, pkg, ""}, true
+		}
+	}
+	for _, r := range t.rows {
+		for c := range t.below {
+			i := slices.IndexFunc(r.packages, func(p string) bool { return expand(p, c) == pkg })
+			if i >= 0 {
+				return match{r, r.packages[i], c}, true
+			}
+		}
+	}
+	return match{}, false
+}
+
+// expand turns <ctx>sql into stock/stocksql, and <ctx> into stock.
+func expand(pattern, ctx string) string {
+	if suffix, ok := strings.CutPrefix(pattern, "<ctx>"); ok && suffix != "" {
+		return ctx + "/" + ctx + suffix
+	}
+	return strings.ReplaceAll(pattern, "<ctx>", ctx)
+}
+
+// allows tells whether a package may import another one.
+func (t table) allows(m match, target string) bool {
+	if m.row.all {
+		return !testPackage(target) && !slices.Contains(m.row.imports, target)
+	}
+	return slices.ContainsFunc(m.row.imports, func(name string) bool {
+		if slices.Contains(t.groups[name], target) || expand(name, m.ctx) == target {
+			return true
+		}
+		suffix, ok := strings.CutPrefix(name, "<below>")
+		return ok && slices.ContainsFunc(t.below[m.ctx], func(c string) bool { return expand("<ctx>"+suffix, c) == target })
+	})
+}
+
+// allowsOutside tells whether a row lists the module that a package belongs to.
+func (r row) allowsOutside(pkg string) bool {
+	return slices.ContainsFunc(r.outside, func(m string) bool {
+		return m == "anything" || pkg == m || strings.HasPrefix(pkg, m+"/")
+	})
+}

@@ -1,0 +1,2 @@
+// Package sqldb is where rows of data are kept.
+package sqldb

@@ -1,0 +1,2 @@
+// Package stray belongs to nobody in the whole house.
+package stray

@@ -1,0 +1,4 @@
+-- A script
+-- of four
+-- lines
+-- in all

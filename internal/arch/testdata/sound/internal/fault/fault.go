@@ -1,0 +1,2 @@
+// Package fault is a word that everybody may use.
+package fault

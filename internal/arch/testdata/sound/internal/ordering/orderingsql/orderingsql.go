@@ -1,0 +1,9 @@
+// Package orderingsql keeps orders in a database.
+package orderingsql
+
+import (
+	_ "comanda/internal/ordering"
+	_ "comanda/internal/stock/stocksql"
+
+	_ "github.com/jackc/pgx/v5/pgxpool"
+)

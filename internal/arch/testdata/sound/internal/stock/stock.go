@@ -1,0 +1,2 @@
+// Package stock counts what may still be sold.
+package stock

@@ -1,0 +1,129 @@
+package load
+
+import (
+	"bufio"
+	"context"
+	"net"
+	"net/http"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// bubble runs a measurement against a server that lives in the same bubble of fake time, so that every instant is exact.
+// The server takes as long for the n-th request, counted over all connections, as it is told.
+func bubble(t *testing.T, p Plan, takes func(n int64) time.Duration) (r *Result, took time.Duration) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		var asked atomic.Int64
+		p.Target, p.Want, p.Requests = Target{"127.0.0.1:80"}, http.StatusOK, gets(Target{"127.0.0.1:80"})
+		p.dial = func(context.Context) (net.Conn, error) {
+			ours, theirs := net.Pipe()
+			go answer(theirs, func() { time.Sleep(takes(asked.Add(1))) })
+			return ours, nil
+		}
+		begin := time.Now()
+		var err error
+		if r, err = Run(t.Context(), p); err != nil {
+			t.Fatal(err)
+		}
+		took = time.Since(begin)
+	})
+	return r, took
+}
+
+// answer serves one connection until its other end is closed.
+func answer(c net.Conn, pause func()) {
+	defer c.Close()
+	in := bufio.NewReader(c)
+	for {
+		if _, err := http.ReadRequest(in); err != nil {
+			return
+		}
+		pause()
+		if _, err := c.Write([]byte("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")); err != nil {
+			return
+		}
+	}
+}
+
+// stall answers within a millisecond, but for one request that takes 300.
+func stall(n int64) time.Duration {
+	if n == 3 {
+		return 300 * time.Millisecond
+	}
+	return time.Millisecond
+}
+
+func slower(h *Histogram, than time.Duration) (n int64) {
+	for i, c := range h.counts {
+		if upper(i) > than {
+			n += int64(c)
+		}
+	}
+	return n
+}
+
+// L3: a server that stalls for 300 ms is charged for all requests that were due meanwhile. The eager generator asks
+// nothing in that time and sees a single slow answer: that is the omission.
+func TestRun_pacedCountsFromWhenItWasDue(t *testing.T) {
+	r, _ := bubble(t, Plan{Conns: 1, Duration: 600 * time.Millisecond}, stall)
+	if n := slower(&r.Latencies, 100*time.Millisecond); n != 1 || r.Latencies.Quantile(0.99) > 2*time.Millisecond {
+		t.Errorf("eager: %d slow answers, p99 %s", n, r.Latencies.Quantile(0.99))
+	}
+	// A request is due every 5 ms. The third is answered 300 ms late, and those of the 200 ms after it wait for more than
+	// 100: 40 in all, and the stall itself.
+	r, _ = bubble(t, Plan{Conns: 1, Duration: 600 * time.Millisecond, Rate: 200}, stall)
+	if n := slower(&r.Latencies, 100*time.Millisecond); n < 40 || n > 51 || r.Latencies.Count() != 120 {
+		t.Errorf("paced: %d slow answers of %d", n, r.Latencies.Count())
+	}
+	if p := r.Latencies.Quantile(0.99); p < 290*time.Millisecond || p > 305*time.Millisecond {
+		t.Errorf("paced: p99 is %s", p)
+	}
+}
+
+// Connections take turns, so that a rate is even and not a burst at every beat.
+func TestRun_pacedIsEven(t *testing.T) {
+	r, took := bubble(t, Plan{Conns: 10, Warmup: 500 * time.Millisecond, Duration: time.Second, Rate: 100},
+		func(int64) time.Duration { return time.Millisecond })
+	if r.Done != 100 || r.PerSecond() != 100 || r.Failed() != 0 || took < 1490*time.Millisecond || took > 1500*time.Millisecond {
+		t.Errorf("%d done in %s at %.0f per second, errors %v", r.Done, took, r.PerSecond(), r.Errors)
+	}
+	if r.Latencies.Max() != time.Millisecond || r.Latencies.Quantile(0.5) != time.Millisecond {
+		t.Errorf("max %s, p50 %s", r.Latencies.Max(), r.Latencies.Quantile(0.5))
+	}
+}
+
+// A server that is too slow for the rate does not prolong the measurement, and what was never sent is told (L2, L3).
+func TestRun_pacedGivesUp(t *testing.T) {
+	r, took := bubble(t, Plan{Conns: 2, Duration: 100 * time.Millisecond, Timeout: 100 * time.Millisecond, Rate: 1000},
+		func(int64) time.Duration { return time.Minute })
+	if took != 200*time.Millisecond {
+		t.Errorf("it took %s", took)
+	}
+	if r.Done != 0 || r.Errors["no answer"] != 2 || r.Errors["never sent"] != 98 || r.Latencies.Count() != 100 {
+		t.Errorf("done %d, errors %v, %d latencies", r.Done, r.Errors, r.Latencies.Count())
+	}
+	// Due evenly over the first 100 ms, given up at 200.
+	if p50 := r.Latencies.Quantile(0.5); p50 < 149*time.Millisecond || p50 > 153*time.Millisecond {
+		t.Errorf("half of them waited %s", p50)
+	}
+}
+
+// The throughput is what was answered in time; an answer that comes later still counts as slow.
+func TestRun_lastAnswersCountAsSlow(t *testing.T) {
+	r, took := bubble(t, Plan{Conns: 1, Warmup: 15 * time.Millisecond, Duration: 100 * time.Millisecond},
+		func(n int64) time.Duration {
+			if n == 11 {
+				return 500 * time.Millisecond
+			}
+			return 10 * time.Millisecond
+		})
+	if r.Done != 9 || r.Bytes != 18 || r.Latencies.Count() != 10 || r.Latencies.Max() != 500*time.Millisecond {
+		t.Errorf("%d done, %d latencies, max %s", r.Done, r.Latencies.Count(), r.Latencies.Max())
+	}
+	if took != 600*time.Millisecond {
+		t.Errorf("it took %s", took)
+	}
+}

@@ -1,0 +1,142 @@
+package load
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"sync"
+	"time"
+)
+
+// Limits of a measurement (L2).
+const (
+	MaxConns    = 4096
+	MaxDuration = 10 * time.Minute
+	MaxRate     = 1e6
+
+	defaultTimeout = 5 * time.Second
+)
+
+// Plan is one measurement.
+type Plan struct {
+	Target   Target
+	Conns    int
+	Warmup   time.Duration // asked, but not counted
+	Duration time.Duration // counted
+	Timeout  time.Duration // how long the last answers may take after that; default 5 s
+	Rate     float64       // requests per second of all connections together; 0: as fast as they are answered
+	Want     int           // the status that counts; every other one is an error
+	// Requests gives each connection the function that makes its next request. The bytes are used until the next call.
+	Requests func(conn int) func() []byte
+
+	dial func(context.Context) (net.Conn, error) // default: to the target
+}
+
+// Result is what was counted. Of the errors, those without an answer are part of the latencies, as far as was waited.
+type Result struct {
+	Conns     int
+	Done      int64         // answers as wanted within Elapsed
+	Bytes     int64         // of their bodies
+	Elapsed   time.Duration // what was counted of the time
+	Errors    map[string]int64
+	Latencies Histogram
+}
+
+// PerSecond is the throughput.
+func (r *Result) PerSecond() float64 {
+	if r.Elapsed <= 0 {
+		return 0
+	}
+	return float64(r.Done) / r.Elapsed.Seconds()
+}
+
+// Failed is the number of errors of all kinds.
+func (r *Result) Failed() (n int64) {
+	for _, c := range r.Errors {
+		n += c
+	}
+	return n
+}
+
+func (p Plan) validate() error {
+	switch {
+	case p.Target == Target{}:
+		return ErrNotLoopback
+	case p.Conns < 1 || p.Conns > MaxConns:
+		return fmt.Errorf("load: a measurement has 1 to %d connections, not %d", MaxConns, p.Conns)
+	case p.Duration <= 0 || p.Warmup < 0 || p.Duration+p.Warmup > MaxDuration:
+		return fmt.Errorf("load: a measurement takes up to %s, not %s", MaxDuration, p.Warmup+p.Duration)
+	case p.Rate != 0 && (p.Rate < 1 || p.Rate > MaxRate) || p.Requests == nil:
+		return fmt.Errorf("load: a measurement needs requests, and a rate of 1 to %d per second or none", int(MaxRate))
+	}
+	return nil
+}
+
+// Run measures. All connections are open before the first request is sent. When ctx ends first, what is under way is cut
+// off and the context's error is given.
+func Run(ctx context.Context, p Plan) (*Result, error) {
+	if err := p.validate(); err != nil {
+		return nil, err
+	}
+	if p.Timeout <= 0 {
+		p.Timeout = defaultTimeout
+	}
+	if p.dial == nil {
+		p.dial = p.Target.dial
+	}
+	workers := make([]*worker, p.Conns)
+	for i := range workers {
+		workers[i] = &worker{
+			plan: p, index: i, next: p.Requests(i), errors: map[string]int64{},
+			conn: conn{dial: p.dial, deadline: time.Now().Add(p.Warmup + p.Duration + p.Timeout + dialTimeout)},
+		}
+		defer workers[i].conn.close()
+		if err := workers[i].conn.open(ctx); err != nil {
+			return nil, fmt.Errorf("load: connection %d: %w", i+1, err)
+		}
+	}
+	drive(ctx, p, workers)
+	if err := ctx.Err(); err != nil {
+		return nil, context.Cause(ctx)
+	}
+	r := &Result{Conns: p.Conns, Elapsed: p.Duration, Errors: map[string]int64{}}
+	for _, w := range workers {
+		w.addTo(r)
+	}
+	return r, nil
+}
+
+// drive runs all workers from one common beginning until all have ended.
+func drive(ctx context.Context, p Plan, workers []*worker) {
+	begin := time.Now()
+	stop := context.AfterFunc(ctx, func() {
+		for _, w := range workers {
+			w.conn.interrupt()
+		}
+	})
+	defer stop()
+	var all sync.WaitGroup
+	for _, w := range workers {
+		w.from = begin.Add(p.Warmup)
+		w.until = w.from.Add(p.Duration)
+		w.giveUp = w.until.Add(p.Timeout)
+		w.conn.setDeadline(w.giveUp)
+		all.Go(func() {
+			if p.Rate > 0 {
+				w.paced(ctx, begin)
+			} else {
+				w.eager(ctx)
+			}
+		})
+	}
+	all.Wait()
+}
+
+func (w *worker) addTo(r *Result) {
+	r.Done += w.done
+	r.Bytes += w.bytes
+	r.Latencies.Merge(&w.latencies)
+	for kind, n := range w.errors {
+		r.Errors[kind] += n
+	}
+}

@@ -1,0 +1,181 @@
+package load
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// serve starts a server that ends with the test and gives it as a target.
+func serve(t testing.TB, h http.HandlerFunc) Target {
+	t.Helper()
+	s := httptest.NewServer(h)
+	t.Cleanup(s.Close)
+	target, err := ParseTarget(s.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return target
+}
+
+// gets asks for the root, always the same.
+func gets(t Target) func(int) func() []byte {
+	request := t.Request("GET", "/", "")
+	return func(int) func() []byte { return func() []byte { return request } }
+}
+
+func TestParseTarget(t *testing.T) {
+	for base, addr := range map[string]string{
+		"http://127.0.0.1:8080": "127.0.0.1:8080", "http://localhost:1/": "localhost:1", "http://[::1]:9": "[::1]:9",
+		"http://127.7.7.7": "127.7.7.7:80",
+	} {
+		if got, err := ParseTarget(base); err != nil || got.addr != addr {
+			t.Errorf("%s: %q, %v", base, got.addr, err)
+		}
+	}
+	// L1
+	for _, base := range []string{
+		"http://example.com", "http://10.0.0.1:8080", "https://127.0.0.1", "127.0.0.1:8080", "http://0.0.0.0:80", "",
+		"http://127.0.0.1@example.com", "http://user@127.0.0.1", "http://127.0.0.1.example.com", "http://[fe80::1]", "http://127.0.0.1/x",
+	} {
+		if _, err := ParseTarget(base); !errors.Is(err, ErrNotLoopback) {
+			t.Errorf("%q: %v", base, err)
+		}
+	}
+}
+
+func TestRun_countsWhatTheServerAnswered(t *testing.T) {
+	var asked atomic.Int64
+	target := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+		if asked.Add(1)%10 == 0 {
+			w.WriteHeader(http.StatusServiceUnavailable)
+		}
+		_, _ = w.Write([]byte("12345"))
+	})
+	r, err := Run(t.Context(), Plan{
+		Target: target, Conns: 4, Duration: 200 * time.Millisecond, Want: http.StatusOK, Requests: gets(target),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	late := asked.Load() - r.Done - r.Failed() // were answered after the end
+	if r.Done == 0 || late < 0 || late > 4 || r.Errors["status 503"] < r.Done/20 || r.Bytes != 5*r.Done {
+		t.Errorf("%d asked, %d done with %d bytes, errors %v", asked.Load(), r.Done, r.Bytes, r.Errors)
+	}
+	if n := r.Latencies.Count(); n < r.Done || n > r.Done+4 || r.Latencies.Quantile(0.5) <= 0 {
+		t.Errorf("%d latencies of %d answers, half of them within %s", n, r.Done, r.Latencies.Quantile(0.5))
+	}
+	if want := float64(r.Done) / 0.2; r.PerSecond() != want {
+		t.Errorf("%v per second, want %v", r.PerSecond(), want)
+	}
+}
+
+func TestRun_stopsWithItsContext(t *testing.T) {
+	for name, rate := range map[string]float64{"eager": 0, "paced": 100} {
+		t.Run(name, func(t *testing.T) {
+			asked := make(chan struct{}, 100)
+			gone := make(chan struct{})
+			target := serve(t, func(http.ResponseWriter, *http.Request) {
+				asked <- struct{}{}
+				<-gone
+			})
+			defer close(gone)
+			ctx, cancel := context.WithCancel(t.Context())
+			go func() {
+				<-asked
+				cancel()
+			}()
+			begin := time.Now()
+			_, err := Run(ctx, Plan{
+				Target: target, Conns: 3, Duration: time.Minute, Rate: rate, Want: http.StatusOK, Requests: gets(target),
+			})
+			if !errors.Is(err, context.Canceled) || time.Since(begin) > 5*time.Second {
+				t.Errorf("%v after %s", err, time.Since(begin))
+			}
+		})
+	}
+}
+
+func TestRun_opensClosedConnectionsAnew(t *testing.T) {
+	var asked atomic.Int64
+	target := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+		switch asked.Add(1) % 3 {
+		case 0:
+			w.Header().Set("Connection", "close")
+		case 1:
+			panic(http.ErrAbortHandler) // cuts the connection
+		}
+	})
+	r, err := Run(t.Context(), Plan{
+		Target: target, Conns: 1, Duration: 200 * time.Millisecond, Want: http.StatusOK, Requests: gets(target),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Done < 2 || r.Errors["connection"] < 1 || len(r.Errors) != 1 {
+		t.Errorf("%d done, errors %v", r.Done, r.Errors)
+	}
+}
+
+func TestRun_refusesWhatHasNoBounds(t *testing.T) {
+	good := Plan{Target: Target{"127.0.0.1:1"}, Conns: 1, Duration: time.Second, Requests: gets(Target{})}
+	for name, spoil := range map[string]func(*Plan){
+		"no target":      func(p *Plan) { p.Target = Target{} },
+		"no connections": func(p *Plan) { p.Conns = 0 },
+		"too many":       func(p *Plan) { p.Conns = MaxConns + 1 },
+		"no duration":    func(p *Plan) { p.Duration = 0 },
+		"too long":       func(p *Plan) { p.Warmup = MaxDuration },
+		"rate":           func(p *Plan) { p.Rate = MaxRate + 1 },
+		"no requests":    func(p *Plan) { p.Requests = nil },
+	} {
+		p := good
+		spoil(&p)
+		if err := p.validate(); err == nil {
+			t.Errorf("%s: not refused", name)
+		}
+	}
+	if err := good.validate(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestRun_serverOutOfReach(t *testing.T) {
+	s := httptest.NewServer(http.NotFoundHandler())
+	target, _ := ParseTarget(s.URL)
+	s.Close()
+	if _, err := Run(t.Context(), Plan{Target: target, Conns: 1, Duration: time.Second, Requests: gets(target)}); err == nil {
+		t.Error("a closed port was measured")
+	}
+}
+
+func TestTarget_ClientStaysHere(t *testing.T) {
+	target := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, "http://example.com/", http.StatusFound)
+	})
+	client := target.Client(time.Second)
+	defer client.CloseIdleConnections()
+	res, err := client.Get("http://example.com/") // arrives at the target all the same
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	if res.StatusCode != http.StatusFound {
+		t.Errorf("status %d", res.StatusCode)
+	}
+}
+
+func BenchmarkRun(b *testing.B) {
+	target := serve(b, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("{}")) })
+	r, err := Run(b.Context(), Plan{
+		Target: target, Conns: 64, Duration: time.Second, Want: http.StatusOK, Requests: gets(target),
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.ReportMetric(r.PerSecond(), "requests/s")
+	b.ReportMetric(0, "ns/op")
+}

@@ -1,0 +1,110 @@
+package catalog
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"comanda/internal/fault"
+	"comanda/internal/money"
+)
+
+func hanoi() Branch {
+	return Branch{
+		ID: 1, Name: "Hà Nội", Currency: money.VND, Timezone: "Asia/Ho_Chi_Minh", DayStart: 4,
+		Locales: []Locale{Vietnamese, English}, AutoClose: 90 * time.Minute, Open: true,
+	}
+}
+
+func TestNewBranch(t *testing.T) {
+	b, err := NewBranch(hanoi())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := b.Calendar().BizDate(time.Date(2026, 2, 26, 20, 0, 0, 0, time.UTC)); got != "2026-02-26" {
+		t.Errorf("at three in the morning the business date is %s", got)
+	}
+	if !b.Offers(English) || b.Offers(Chinese) {
+		t.Errorf("the branch offers %v", b.Locales)
+	}
+	for name, spoil := range map[string]func(*Branch){
+		"no name":           func(b *Branch) { b.Name = "" },
+		"a long name":       func(b *Branch) { b.Name = strings.Repeat("ộ", MaxName+1) },
+		"a broken name":     func(b *Branch) { b.Name = "H\xff" },
+		"unknown currency":  func(b *Branch) { b.Currency = "XAU" },
+		"unknown zone":      func(b *Branch) { b.Timezone = "Asia/Hanoi_City" },
+		"impossible hour":   func(b *Branch) { b.DayStart = 24 },
+		"no locale":         func(b *Branch) { b.Locales = nil },
+		"unknown locale":    func(b *Branch) { b.Locales = []Locale{"tlh"} },
+		"closes at once":    func(b *Branch) { b.AutoClose = time.Second },
+		"closes never":      func(b *Branch) { b.AutoClose = 25 * time.Hour },
+		"this machine zone": func(b *Branch) { b.Timezone = "Local" },
+	} {
+		bad := hanoi()
+		spoil(&bad)
+		if _, err := NewBranch(bad); fault.KindOf(err) != fault.Invalid {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestTexts_Check(t *testing.T) {
+	if err := (Texts{Vietnamese: "Phở"}).Check("A dish", 3); err != nil {
+		t.Error(err)
+	}
+	for name, bad := range map[string]Texts{
+		"none":           nil,
+		"empty":          {English: ""},
+		"too long":       {Vietnamese: "Phở "},
+		"unknown locale": {"xx": "Pho"},
+		"broken":         {English: "\xff"},
+	} {
+		if err := bad.Check("A dish", 3); fault.KindOf(err) != fault.Invalid {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestEntry_Check(t *testing.T) {
+	quota := func(n int64) *int64 { return &n }
+	for _, good := range []Entry{{}, {Price: MaxPrice, Quota: quota(MaxQuota)}, {Quota: quota(0)}} {
+		if err := good.Check(); err != nil {
+			t.Errorf("%+v: %v", good, err)
+		}
+	}
+	for _, bad := range []Entry{{Price: -1}, {Price: MaxPrice + 1}, {Quota: quota(-1)}, {Quota: quota(MaxQuota + 1)}} {
+		if err := bad.Check(); fault.KindOf(err) != fault.Invalid {
+			t.Errorf("%+v: %v", bad, err)
+		}
+	}
+}
+
+func TestContent_survives_JSON(t *testing.T) {
+	in := Content{Revision: 7, Quotas: map[int64]int64{11: 20, 99: 0}, Edition: NewEdition(5, 1, 1,
+		[]Category{{ID: 1, Names: Texts{Vietnamese: "Phở"}}},
+		[]Item{{
+			ID: 11, DishID: 4, CategoryID: 1, Price: 65000, Active: true, Names: Texts{Vietnamese: "Phở bò"},
+			Descriptions: Texts{English: "Soup"},
+		}})}
+	text, err := json.Marshal(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out Content
+	if err := json.Unmarshal(text, &out); err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(in, out, cmpopts.IgnoreUnexported(Edition{})); d != "" {
+		t.Error(d)
+	}
+	if it, ok := out.Edition.Item(11); !ok || it.Price != 65000 {
+		t.Errorf("the index was lost: %v, %t", it, ok)
+	}
+	if _, ok := out.Edition.Item(12); ok {
+		t.Error("an item that is not there was found")
+	}
+}

@@ -1,0 +1,130 @@
+// Package catalogredis shares loaded menus among processes.
+//
+// The copy saves SQL the big query after a start or a publishing; it decides nothing. A reader asks SQL for the branch's
+// revision first and believes a copy only if it has that revision or a later one. So neither an invalidation that was
+// lost nor a slow writer can make anybody see an old menu, and without Redis everybody loads for themselves.
+package catalogredis
+
+import (
+	"context"
+	"crypto/rand"
+	"embed"
+	"encoding/json"
+	mathrand "math/rand/v2"
+	"strconv"
+	"time"
+
+	"comanda/internal/catalog"
+	"comanda/internal/keyspace"
+	"comanda/internal/redisdb"
+)
+
+const (
+	life   = 3 * time.Minute
+	jitter = 30 * time.Second // keys written together do not run out together
+	lease  = 3 * time.Second  // for one filling
+
+	patience = 100 * time.Millisecond // with another process that fills
+	glance   = 20 * time.Millisecond
+)
+
+//go:embed lua/*.lua
+var files embed.FS
+
+var unlock = redisdb.MustScript(files, "lua/unlock.lua")
+
+// Copies is catalog.Copies in Redis.
+type Copies struct{ db *redisdb.DB }
+
+// New makes copies on a connection.
+func New(db *redisdb.DB) *Copies { return &Copies{db} }
+
+// Through gives the shared copy if it has the revision, else what load gives. One process at a time fills; others wait
+// for it a moment and then load without filling.
+func (c *Copies) Through(
+	ctx context.Context, branch, revision int64, load func(context.Context) (catalog.Content, error),
+) (catalog.Content, error) {
+	got, ok, err := c.get(ctx, branch, revision)
+	if ok {
+		return got, nil
+	}
+	if err != nil {
+		return load(ctx)
+	}
+	token := rand.Text()
+	_, mine, err := c.db.Do(ctx, "SET", keyspace.MenuActiveLock(branch), token, "NX", "PX", millis(lease)).Text()
+	switch {
+	case err != nil:
+		return load(ctx)
+	case mine:
+		return c.fill(ctx, branch, token, load)
+	}
+	if got, ok := c.await(ctx, branch, revision); ok {
+		return got, nil
+	}
+	return load(ctx)
+}
+
+func (c *Copies) get(ctx context.Context, branch, revision int64) (catalog.Content, bool, error) {
+	text, found, err := c.db.Do(ctx, "GET", keyspace.MenuActive(branch)).Text()
+	if err != nil || !found {
+		return catalog.Content{}, false, err
+	}
+	var got catalog.Content
+	if json.Unmarshal([]byte(text), &got) != nil || got.Revision < revision || got.Edition.BranchID != branch {
+		return catalog.Content{}, false, nil // of another release, or old: as good as missing
+	}
+	return got, true, nil
+}
+
+// fill loads and stores, unless the lease is lost by then: it ran out, or the menu was invalidated while it was being
+// loaded. The lock and the copy lie in different slots of a Cluster, so no script can do both; a lease that is lost
+// between the look and the writing shows when the lock is given back, and the copy is taken away again.
+func (c *Copies) fill(
+	ctx context.Context, branch int64, token string, load func(context.Context) (catalog.Content, error),
+) (catalog.Content, error) {
+	got, err := load(ctx)
+	lock, copied := keyspace.MenuActiveLock(branch), keyspace.MenuActive(branch)
+	if err == nil {
+		if holder, _, _ := c.db.Do(ctx, "GET", lock).Text(); holder != token {
+			return got, nil
+		}
+		text, err := json.Marshal(got)
+		if err != nil {
+			return got, err
+		}
+		ttl := life + mathrand.N(jitter) //nolint:gosec // nothing to guess
+		_ = c.db.Do(ctx, "SET", copied, string(text), "PX", millis(ttl)).Err()
+	}
+	if held, _ := c.db.Run(ctx, unlock, []keyspace.Key{lock}, []string{token}).Int(); held == 0 {
+		_ = c.db.Do(ctx, "DEL", copied).Err()
+	}
+	return got, err
+}
+
+// await looks for what another process is about to store.
+func (c *Copies) await(ctx context.Context, branch, revision int64) (catalog.Content, bool) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	tick := time.NewTicker(glance)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return catalog.Content{}, false
+		case <-tick.C:
+		}
+		if got, ok, err := c.get(ctx, branch, revision); ok || err != nil {
+			return got, ok
+		}
+	}
+}
+
+// Drop forgets the copy of a branch and takes the lease from whoever is filling. What is lost here is caught by the
+// revision.
+func (c *Copies) Drop(ctx context.Context, branch int64) {
+	_, _ = c.db.DoMulti(ctx,
+		redisdb.Command("DEL", keyspace.MenuActiveLock(branch)), redisdb.Command("DEL", keyspace.MenuActive(branch)))
+}
+
+func millis(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }

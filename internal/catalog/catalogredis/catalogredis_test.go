@@ -1,0 +1,173 @@
+package catalogredis_test
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"go.uber.org/goleak"
+
+	"comanda/internal/catalog"
+	"comanda/internal/catalog/catalogredis"
+	"comanda/internal/keyspace"
+	"comanda/internal/redisdb"
+	"comanda/internal/redisdb/redisdbtest"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+const branch = 7
+
+func menu(revision int64) catalog.Content {
+	items := []catalog.Item{{ID: 11, DishID: 4, CategoryID: 1, Price: 65000 + revision, Active: true}}
+	return catalog.Content{
+		Revision: revision, Edition: catalog.NewEdition(revision, 1, branch, nil, items), Quotas: map[int64]int64{11: 20},
+	}
+}
+
+// loader gives menus of a revision and counts.
+type loader struct {
+	revision int64
+	during   func()
+	err      error
+	loads    atomic.Int64
+}
+
+func (l *loader) load(context.Context) (catalog.Content, error) {
+	l.loads.Add(1)
+	if l.during != nil {
+		l.during()
+	}
+	return menu(l.revision), l.err
+}
+
+// through asks for a revision and checks what comes and whether it was loaded.
+func through(t *testing.T, c *catalogredis.Copies, l *loader, revision int64, wantLoads int64) {
+	t.Helper()
+	l.loads.Store(0)
+	got, err := c.Through(t.Context(), branch, revision, l.load)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(menu(max(revision, l.revision)), got, cmp.AllowUnexported(catalog.Edition{})); d != "" {
+		t.Error(d)
+	}
+	if n := l.loads.Load(); n != wantLoads {
+		t.Errorf("loaded %d times, want %d", n, wantLoads)
+	}
+}
+
+func each(t *testing.T, test func(t *testing.T, db *redisdb.DB, c *catalogredis.Copies)) {
+	t.Helper()
+	redisdbtest.Each(t, func(t *testing.T, db *redisdb.DB) { test(t, db, catalogredis.New(db)) })
+}
+
+func TestCopies_Through(t *testing.T) {
+	each(t, func(t *testing.T, db *redisdb.DB, c *catalogredis.Copies) {
+		l := &loader{revision: 1}
+		through(t, c, l, 1, 1)
+		through(t, c, l, 1, 0)
+		l.revision = 2
+		through(t, c, l, 2, 1) // the copy is too old
+		through(t, c, l, 2, 0)
+		c.Drop(t.Context(), branch)
+		through(t, c, l, 2, 1)
+		ttl, err := db.Do(t.Context(), "PTTL", keyspace.MenuActive(branch)).Int()
+		if ttl < 179_000 || ttl > 210_000 || err != nil {
+			t.Errorf("the copy lives for %d ms, %v", ttl, err)
+		}
+		if n, err := db.Do(t.Context(), "EXISTS", keyspace.MenuActiveLock(branch)).Int(); n != 0 || err != nil {
+			t.Errorf("the lock is left: %d, %v", n, err)
+		}
+	})
+}
+
+// A loader that was overtaken by an invalidation must not store what it has read before.
+func TestCopies_Through_loses_its_lease_to_Drop(t *testing.T) {
+	each(t, func(t *testing.T, db *redisdb.DB, c *catalogredis.Copies) {
+		l := &loader{revision: 1}
+		l.during = func() { c.Drop(t.Context(), branch) }
+		through(t, c, l, 1, 1)
+		if n, err := db.Do(t.Context(), "EXISTS", keyspace.MenuActive(branch)).Int(); n != 0 || err != nil {
+			t.Errorf("the outdated menu was stored: %d, %v", n, err)
+		}
+	})
+}
+
+// Nor may it free the lock of the one that came after it.
+func TestCopies_Through_leaves_the_lock_of_another(t *testing.T) {
+	each(t, func(t *testing.T, db *redisdb.DB, c *catalogredis.Copies) {
+		l := &loader{revision: 1}
+		l.during = func() {
+			if err := db.Do(t.Context(), "SET", keyspace.MenuActiveLock(branch), "another", "PX", "3000").Err(); err != nil {
+				t.Error(err)
+			}
+		}
+		through(t, c, l, 1, 1)
+		if holder, _, err := db.Do(t.Context(), "GET", keyspace.MenuActiveLock(branch)).Text(); holder != "another" {
+			t.Errorf("the lock is held by %q, %v", holder, err)
+		}
+		l.during = nil
+		through(t, c, l, 1, 1) // the other one takes too long: load without storing
+	})
+}
+
+func TestCopies_Through_frees_the_lock_after_a_failure(t *testing.T) {
+	each(t, func(t *testing.T, _ *redisdb.DB, c *catalogredis.Copies) {
+		broken := &loader{err: errors.New("broken")}
+		if _, err := c.Through(t.Context(), branch, 1, broken.load); !errors.Is(err, broken.err) {
+			t.Errorf("got %v", err)
+		}
+		through(t, c, &loader{revision: 1}, 1, 1)
+		through(t, c, &loader{revision: 1}, 1, 0)
+	})
+}
+
+func TestCopies_Through_ignores_what_it_cannot_read(t *testing.T) {
+	each(t, func(t *testing.T, db *redisdb.DB, c *catalogredis.Copies) {
+		for _, text := range []string{"", "[]", `{"revision":9}`, `{"revision":9,"branchId":8}`} {
+			if err := db.Do(t.Context(), "SET", keyspace.MenuActive(branch), text, "PX", "60000").Err(); err != nil {
+				t.Fatal(err)
+			}
+			through(t, c, &loader{revision: 1}, 1, 1)
+		}
+	})
+}
+
+func TestCopies_Through_at_once(t *testing.T) {
+	each(t, func(t *testing.T, _ *redisdb.DB, c *catalogredis.Copies) {
+		l := &loader{revision: 1}
+		var wg sync.WaitGroup
+		for range 20 { // as many processes
+			wg.Go(func() {
+				if got, err := c.Through(t.Context(), branch, 1, l.load); err != nil || got.Revision != 1 {
+					t.Errorf("revision %d, %v", got.Revision, err)
+				}
+			})
+		}
+		wg.Wait()
+		if n := l.loads.Load(); n != 1 {
+			t.Errorf("20 processes loaded %d times", n)
+		}
+	})
+}
+
+func TestCopies_without_Redis(t *testing.T) {
+	db, server := redisdbtest.Real(t)
+	c := catalogredis.New(db)
+	l := &loader{revision: 1}
+	through(t, c, l, 1, 1)
+	server.Kill()
+	start := time.Now()
+	for range 10 {
+		through(t, c, l, 1, 1)
+	}
+	c.Drop(t.Context(), branch)
+	if took := time.Since(start); took > 2*time.Second {
+		t.Errorf("eleven calls took %v without Redis", took)
+	}
+}

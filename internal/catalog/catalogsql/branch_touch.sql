@@ -1,0 +1,1 @@
+UPDATE branch SET revision = revision + 1 WHERE id = $1

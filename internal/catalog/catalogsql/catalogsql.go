@@ -1,0 +1,201 @@
+// Package catalogsql keeps branches and menus in SQL.
+//
+// Everything that changes a branch's menu locks the branch's row first and moves its revision, so that two publishers
+// come one after the other and readers notice by one number.
+package catalogsql
+
+import (
+	"context"
+	"embed"
+	"encoding/json"
+	"time"
+
+	"comanda/internal/catalog"
+	"comanda/internal/money"
+	"comanda/internal/sqldb"
+)
+
+//go:embed *.sql
+var files embed.FS
+
+var (
+	stmts = sqldb.Load(files)
+
+	branchSelect      = stmts.Must("branch_select")
+	branchList        = stmts.Must("branch_list")
+	branchTouch       = stmts.Must("branch_touch")
+	branchLockItem    = stmts.Must("branch_lock_item")
+	branchLockMenu    = stmts.Must("branch_lock_menu")
+	branchLockVersion = stmts.Must("branch_lock_version")
+	publishedSelect   = stmts.Must("published_select")
+	versionSelect     = stmts.Must("version_select")
+	versionItems      = stmts.Must("version_items")
+	versionInsert     = stmts.Must("version_insert")
+	versionCopy       = stmts.Must("version_copy")
+	versionClose      = stmts.Must("version_close")
+	versionPublish    = stmts.Must("version_publish")
+	versionActive     = stmts.Must("version_active_count")
+	entryPut          = stmts.Must("entry_put")
+	quotaList         = stmts.Must("quota_list")
+	quotaChanges      = stmts.Must("quota_changes")
+	quotaFollow       = stmts.Must("quota_follow")
+	quotaSet          = stmts.Must("quota_set")
+)
+
+// QuotaHook is told of an item's new standing quota within the transaction that changes it, so that the counter of the
+// business date that runs can follow. An error undoes the change.
+type QuotaHook func(ctx context.Context, tx sqldb.Tx, branch, item int64, quota *int64) error
+
+// Store is catalog.Source and catalog.Store on a database.
+type Store struct {
+	db   *sqldb.DB
+	hook QuotaHook
+}
+
+// New makes a store; a nil hook is told nothing.
+func New(db *sqldb.DB, hook QuotaHook) *Store {
+	if hook == nil {
+		hook = func(context.Context, sqldb.Tx, int64, int64, *int64) error { return nil }
+	}
+	return &Store{db, hook}
+}
+
+// Branch gives a branch, or catalog.ErrBranch.
+func (s *Store) Branch(ctx context.Context, id int64) (catalog.Branch, error) {
+	rows, err := s.db.Query(ctx, branchSelect, id)
+	b, found, err := sqldb.One(rows, err, scanBranch)
+	if err == nil && !found {
+		err = catalog.ErrBranch
+	}
+	return b, err
+}
+
+// Branches lists all branches by id.
+func (s *Store) Branches(ctx context.Context) ([]catalog.Branch, error) {
+	rows, err := s.db.Query(ctx, branchList)
+	return sqldb.Collect(rows, err, scanBranch)
+}
+
+func scanBranch(r sqldb.Rows) (catalog.Branch, error) {
+	var b catalog.Branch
+	var currency, locales string
+	var minutes, open int64
+	err := r.Scan(&b.ID, &b.Name, &currency, &b.Timezone, &b.DayStart, &locales, &minutes, &open, &b.Revision)
+	if err != nil {
+		return catalog.Branch{}, err
+	}
+	if err := json.Unmarshal([]byte(locales), &b.Locales); err != nil {
+		return catalog.Branch{}, err
+	}
+	b.Currency, b.AutoClose, b.Open = money.Currency(currency), time.Duration(minutes)*time.Minute, open == 1
+	return catalog.NewBranch(b)
+}
+
+// Content gives what a branch has published. The revision is read before the rest: a change in between makes the
+// content newer than it says, which costs one more reading, never a stale menu.
+func (s *Store) Content(ctx context.Context, branch int64) (catalog.Content, error) {
+	var c catalog.Content
+	var version, menu int64
+	rows, err := s.db.Query(ctx, publishedSelect, branch)
+	_, found, err := sqldb.One(rows, err, func(r sqldb.Rows) (struct{}, error) {
+		return struct{}{}, r.Scan(&c.Revision, &version, &menu)
+	})
+	if err == nil && !found {
+		err = catalog.ErrMenu
+	}
+	if err != nil {
+		return c, err
+	}
+	if c.Edition, err = s.edition(ctx, version, menu, branch); err != nil {
+		return c, err
+	}
+	c.Quotas, err = s.quotas(ctx, branch)
+	return c, err
+}
+
+// Edition gives the content of a version that is or was published; a draft is catalog.ErrVersion, for it may change.
+func (s *Store) Edition(ctx context.Context, version int64) (*catalog.Edition, error) {
+	v, err := selectVersion(ctx, s.db, version)
+	if err != nil {
+		return nil, err
+	}
+	if v.Status == catalog.Draft {
+		return nil, catalog.ErrVersion
+	}
+	return s.edition(ctx, v.ID, v.MenuID, v.BranchID)
+}
+
+func (s *Store) edition(ctx context.Context, version, menu, branch int64) (*catalog.Edition, error) {
+	var categories []catalog.Category
+	rows, err := s.db.Query(ctx, versionItems, version)
+	items, err := sqldb.Collect(rows, err, func(r sqldb.Rows) (catalog.Item, error) {
+		it, c, err := scanItem(r)
+		if n := len(categories); n == 0 || categories[n-1].ID != c.ID {
+			categories = append(categories, c)
+		}
+		return it, err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return catalog.NewEdition(version, menu, branch, categories, items), nil
+}
+
+func scanItem(r sqldb.Rows) (it catalog.Item, c catalog.Category, err error) {
+	var category, names, descriptions string
+	var active int64
+	var image *string
+	err = r.Scan(&it.ID, &it.DishID, &c.ID, &category, &it.Price, &active, &names, &descriptions, &image)
+	if err != nil {
+		return it, c, err
+	}
+	it.CategoryID, it.Active = c.ID, active == 1
+	if image != nil {
+		it.ImageURL = *image
+	}
+	for _, f := range []struct {
+		text string
+		into *catalog.Texts
+	}{{category, &c.Names}, {names, &it.Names}, {descriptions, &it.Descriptions}} {
+		if err := json.Unmarshal([]byte(f.text), f.into); err != nil {
+			return it, c, err
+		}
+	}
+	return it, c, nil
+}
+
+func (s *Store) quotas(ctx context.Context, branch int64) (map[int64]int64, error) {
+	rows, err := s.db.Query(ctx, quotaList, branch)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	all := map[int64]int64{}
+	for rows.Next() {
+		var item, quota int64
+		if err := rows.Scan(&item, &quota); err != nil {
+			return nil, err
+		}
+		all[item] = quota
+	}
+	return all, rows.Err()
+}
+
+func selectVersion(ctx context.Context, conn sqldb.Conn, id int64) (catalog.Version, error) {
+	rows, err := conn.Query(ctx, versionSelect, id)
+	v, found, err := sqldb.One(rows, err, func(r sqldb.Rows) (v catalog.Version, err error) {
+		var status string
+		var created int64
+		var published *int64
+		err = r.Scan(&v.ID, &v.MenuID, &v.BranchID, &v.Number, &status, &created, &published)
+		v.Status, v.CreatedAt = catalog.Status(status), time.UnixMilli(created).UTC()
+		if published != nil {
+			v.PublishedAt = time.UnixMilli(*published).UTC()
+		}
+		return v, err
+	})
+	if err == nil && !found {
+		err = catalog.ErrVersion
+	}
+	return v, err
+}

@@ -1,0 +1,305 @@
+package catalogsql_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"comanda/internal/catalog"
+	"comanda/internal/catalog/catalogsql"
+	"comanda/internal/demo"
+	"comanda/internal/sqldb"
+	"comanda/internal/sqldb/sqldbtest"
+)
+
+// The demo's first menu: branch 1, menu 1, version 5, and item 11 for 65,000 with a quota of 20.
+const (
+	branchID  = 1
+	menuID    = 1
+	versionID = 5
+	item      = 11
+)
+
+var now = time.Date(2026, 2, 26, 5, 0, 0, 0, time.UTC)
+
+// each runs a test on both engines with the demo's menus.
+func each(t *testing.T, test func(t *testing.T, db *sqldb.DB, s *catalogsql.Store)) {
+	t.Helper()
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		if err := demo.Load(t.Context(), db); err != nil {
+			t.Fatal(err)
+		}
+		test(t, db, catalogsql.New(db, nil))
+	})
+}
+
+func quota(n int64) *int64 { return &n }
+
+func content(t *testing.T, s *catalogsql.Store) catalog.Content {
+	t.Helper()
+	c, err := s.Content(t.Context(), branchID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// draft makes a draft of menu 1 with another price for item 11.
+func draft(t *testing.T, s *catalogsql.Store, price int64) catalog.Version {
+	t.Helper()
+	v, err := s.Draft(t.Context(), menuID, now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := catalog.Entry{Price: price, Quota: quota(20), Active: true}
+	if err := s.EditDraft(t.Context(), v.ID, item, e); err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+func TestStore_Branch(t *testing.T) {
+	each(t, func(t *testing.T, _ *sqldb.DB, s *catalogsql.Store) {
+		b, err := s.Branch(t.Context(), 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if b.Name != "Comanda 台北" || b.Currency != "TWD" || b.DayStart != 5 || b.AutoClose != 90*time.Minute || !b.Open {
+			t.Errorf("%+v", b)
+		}
+		if got := b.Calendar().BizDate(now.Add(15 * time.Hour)); got != "2026-02-26" {
+			t.Errorf("at four in the morning in Taipei it is %s", got)
+		}
+		if _, err := s.Branch(t.Context(), 3); !errors.Is(err, catalog.ErrBranch) {
+			t.Errorf("branch 3: %v", err)
+		}
+		if _, err := s.Content(t.Context(), 3); !errors.Is(err, catalog.ErrMenu) {
+			t.Errorf("the menu of branch 3: %v", err)
+		}
+	})
+}
+
+func TestStore_Publish(t *testing.T) {
+	each(t, func(t *testing.T, _ *sqldb.DB, s *catalogsql.Store) {
+		before := content(t, s)
+		v := draft(t, s, 70000)
+		if v.Number != 2 || v.Status != catalog.Draft || v.BranchID != branchID {
+			t.Errorf("the draft is %+v", v)
+		}
+		if d := cmp.Diff(before, content(t, s), cmp.AllowUnexported(catalog.Edition{})); d != "" {
+			t.Errorf("a draft is seen before it is published: %s", d)
+		}
+		published, err := s.Publish(t.Context(), v.ID, now)
+		if err != nil || published.Status != catalog.Published || !published.PublishedAt.Equal(now) {
+			t.Fatalf("%+v, %v", published, err)
+		}
+		after := content(t, s)
+		if it, _ := after.Edition.Item(item); after.Edition.VersionID != v.ID || it.Price != 70000 {
+			t.Errorf("version %d is in force with the price %d", after.Edition.VersionID, it.Price)
+		}
+		if len(after.Edition.Items) != len(before.Edition.Items) {
+			t.Errorf("%d items became %d", len(before.Edition.Items), len(after.Edition.Items))
+		}
+		if after.Revision <= before.Revision {
+			t.Errorf("the revision went from %d to %d", before.Revision, after.Revision)
+		}
+		again, err := s.Publish(t.Context(), v.ID, now.Add(time.Hour))
+		if err != nil || again != published || content(t, s).Revision != after.Revision {
+			t.Errorf("publishing again: %+v, %v", again, err)
+		}
+		if _, err := s.Publish(t.Context(), versionID, now); !errors.Is(err, catalog.ErrNotDraft) {
+			t.Errorf("a closed version was published again: %v", err)
+		}
+	})
+}
+
+// I13: whatever is tried on a version that was published, its items and prices stay.
+func TestStore_published_versions_never_change(t *testing.T) {
+	each(t, func(t *testing.T, _ *sqldb.DB, s *catalogsql.Store) {
+		before := content(t, s)
+		check := func() {
+			t.Helper()
+			e := catalog.Entry{Price: 1, Active: false}
+			if err := s.EditDraft(t.Context(), versionID, item, e); !errors.Is(err, catalog.ErrNotDraft) {
+				t.Errorf("a published version was edited: %v", err)
+			}
+			if _, err := s.SetQuota(t.Context(), item, quota(3)); err != nil {
+				t.Fatal(err)
+			}
+			now, err := s.Edition(t.Context(), versionID)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if d := cmp.Diff(before.Edition, now, cmp.AllowUnexported(catalog.Edition{})); d != "" {
+				t.Errorf("version %d has changed: %s", versionID, d)
+			}
+		}
+		check()
+		if _, err := s.Publish(t.Context(), draft(t, s, 70000).ID, now); err != nil {
+			t.Fatal(err)
+		}
+		check()
+	})
+}
+
+func TestStore_Publish_at_once(t *testing.T) {
+	each(t, func(t *testing.T, _ *sqldb.DB, s *catalogsql.Store) {
+		drafts := []catalog.Version{draft(t, s, 70000), draft(t, s, 80000), draft(t, s, 90000)}
+		var wg sync.WaitGroup
+		for _, v := range append(drafts, drafts...) { // each twice
+			wg.Go(func() {
+				_, err := s.Publish(context.WithoutCancel(t.Context()), v.ID, now)
+				if err != nil && !errors.Is(err, catalog.ErrNotDraft) { // its second publisher may come too late
+					t.Error(err)
+				}
+			})
+		}
+		wg.Wait()
+		inForce := content(t, s).Edition
+		it, _ := inForce.Item(item)
+		want := map[int64]int64{drafts[0].ID: 70000, drafts[1].ID: 80000, drafts[2].ID: 90000}[inForce.VersionID]
+		if it.Price != want {
+			t.Errorf("version %d is in force with the price %d", inForce.VersionID, it.Price)
+		}
+		for _, v := range drafts {
+			if _, err := s.Edition(t.Context(), v.ID); err != nil {
+				t.Errorf("version %d was not published: %v", v.ID, err)
+			}
+		}
+	})
+}
+
+func TestStore_Edition_refuses_drafts(t *testing.T) {
+	each(t, func(t *testing.T, _ *sqldb.DB, s *catalogsql.Store) {
+		for _, id := range []int64{draft(t, s, 1).ID, 999} {
+			if _, err := s.Edition(t.Context(), id); !errors.Is(err, catalog.ErrVersion) {
+				t.Errorf("version %d: %v", id, err)
+			}
+		}
+	})
+}
+
+func TestStore_Publish_refuses_an_empty_version(t *testing.T) {
+	each(t, func(t *testing.T, _ *sqldb.DB, s *catalogsql.Store) {
+		v := draft(t, s, 70000)
+		for _, it := range content(t, s).Edition.Items {
+			if err := s.EditDraft(t.Context(), v.ID, it.ID, catalog.Entry{Price: it.Price}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := s.Publish(t.Context(), v.ID, now); !errors.Is(err, catalog.ErrEmpty) {
+			t.Errorf("a menu without an active item: %v", err)
+		}
+		if got := content(t, s).Edition.VersionID; got != versionID {
+			t.Errorf("version %d is in force after a refusal", got)
+		}
+	})
+}
+
+func TestStore_refuses_what_is_not_there(t *testing.T) {
+	each(t, func(t *testing.T, _ *sqldb.DB, s *catalogsql.Store) {
+		v := draft(t, s, 70000)
+		_, noMenu := s.Draft(t.Context(), 99, now)
+		_, noVersion := s.Publish(t.Context(), 99, now)
+		_, noItem := s.SetQuota(t.Context(), 99, nil)
+		for name, c := range map[string]struct{ got, want error }{
+			"draft of no menu":       {noMenu, catalog.ErrMenu},
+			"publish no version":     {noVersion, catalog.ErrVersion},
+			"quota of no item":       {noItem, catalog.ErrItem},
+			"edit no version":        {s.EditDraft(t.Context(), 99, item, catalog.Entry{}), catalog.ErrVersion},
+			"edit no item":           {s.EditDraft(t.Context(), v.ID, 99, catalog.Entry{}), catalog.ErrItem},
+			"edit a stranger's item": {s.EditDraft(t.Context(), v.ID, 22, catalog.Entry{}), catalog.ErrItem},
+		} {
+			if !errors.Is(c.got, c.want) {
+				t.Errorf("%s: %v", name, c.got)
+			}
+		}
+	})
+}
+
+func TestStore_SetQuota(t *testing.T) {
+	each(t, func(t *testing.T, _ *sqldb.DB, s *catalogsql.Store) {
+		before := content(t, s)
+		for _, want := range []*int64{quota(0), quota(50), nil} {
+			b, err := s.SetQuota(t.Context(), item, want)
+			if err != nil || b != branchID {
+				t.Fatalf("branch %d, %v", b, err)
+			}
+			got, limited := content(t, s).Quotas[item]
+			if limited != (want != nil) || limited && got != *want {
+				t.Errorf("the quota is %d, %t", got, limited)
+			}
+		}
+		if got := content(t, s).Revision; got != before.Revision+3 {
+			t.Errorf("three changes moved the revision from %d to %d", before.Revision, got)
+		}
+	})
+}
+
+// A quota that the kitchen changes while a draft waits is not undone by publishing, unless the draft has its own.
+func TestStore_Publish_brings_only_quotas_of_its_own(t *testing.T) {
+	each(t, func(t *testing.T, _ *sqldb.DB, s *catalogsql.Store) {
+		v := draft(t, s, 70000) // item 11 keeps its quota of 20
+		if err := s.EditDraft(t.Context(), v.ID, 13, catalog.Entry{Price: 75000, Quota: quota(6), Active: true}); err != nil {
+			t.Fatal(err)
+		}
+		for _, it := range []int64{item, 13} { // both are taken off the day
+			if _, err := s.SetQuota(t.Context(), it, quota(0)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := s.Publish(t.Context(), v.ID, now); err != nil {
+			t.Fatal(err)
+		}
+		got := content(t, s).Quotas
+		if got[item] != 0 || got[13] != 6 {
+			t.Errorf("item 11 has the quota %d, item 13 %d; want 0 and 6", got[item], got[13])
+		}
+	})
+}
+
+func TestStore_tells_the_hook(t *testing.T) {
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		if err := demo.Load(t.Context(), db); err != nil {
+			t.Fatal(err)
+		}
+		var told []string
+		fails := false
+		s := catalogsql.New(db, func(_ context.Context, _ sqldb.Tx, branch, item int64, quota *int64) error {
+			n := "none"
+			if quota != nil {
+				n = fmt.Sprint(*quota)
+			}
+			told = append(told, fmt.Sprintf("%d/%d=%s", branch, item, n))
+			if fails {
+				return errors.New("the counter is stuck")
+			}
+			return nil
+		})
+		if _, err := s.SetQuota(t.Context(), item, quota(5)); err != nil {
+			t.Fatal(err)
+		}
+		v := draft(t, s, 70000) // with a quota of 20
+		if err := s.EditDraft(t.Context(), v.ID, 14, catalog.Entry{Price: 70000, Active: true}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Publish(t.Context(), v.ID, now); err != nil {
+			t.Fatal(err)
+		}
+		if d := cmp.Diff([]string{"1/11=5", "1/11=20", "1/14=none"}, told); d != "" {
+			t.Error(d)
+		}
+		fails = true
+		if _, err := s.SetQuota(t.Context(), item, nil); err == nil {
+			t.Error("the hook's error was swallowed")
+		}
+		if got := content(t, s).Quotas[item]; got != 20 {
+			t.Errorf("a change that the hook refused was kept: %d", got)
+		}
+	})
+}

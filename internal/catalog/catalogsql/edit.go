@@ -1,0 +1,144 @@
+package catalogsql
+
+import (
+	"context"
+	"time"
+
+	"comanda/internal/catalog"
+	"comanda/internal/sqldb"
+)
+
+// SetQuota changes an item's standing quota and has the hook change today's.
+func (s *Store) SetQuota(ctx context.Context, item int64, quota *int64) (branch int64, err error) {
+	err = s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
+		if branch, err = lockBranch(ctx, tx, branchLockItem, item, catalog.ErrItem); err != nil {
+			return err
+		}
+		tx.Queue(branchTouch, branch)
+		return s.setQuota(ctx, tx, branch, item, quota)
+	})
+	return branch, err
+}
+
+func (s *Store) setQuota(ctx context.Context, tx sqldb.Tx, branch, item int64, quota *int64) error {
+	tx.Queue(quotaFollow, item, quota)
+	tx.Queue(quotaSet, item, quota)
+	return s.hook(ctx, tx, branch, item, quota)
+}
+
+// Draft makes a draft out of what the menu has published, or an empty one when it has published nothing.
+func (s *Store) Draft(ctx context.Context, menu int64, now time.Time) (v catalog.Version, err error) {
+	err = s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
+		if _, err := lockBranch(ctx, tx, branchLockMenu, menu, catalog.ErrMenu); err != nil {
+			return err
+		}
+		rows, err := tx.Query(ctx, versionInsert, menu, now.UnixMilli())
+		id, _, err := sqldb.One(rows, err, scanID)
+		if err != nil {
+			return err
+		}
+		tx.Queue(versionCopy, id, menu)
+		v, err = selectVersion(ctx, tx, id)
+		return err
+	})
+	return v, err
+}
+
+// EditDraft puts what a draft says about an item of its menu.
+func (s *Store) EditDraft(ctx context.Context, version, item int64, e catalog.Entry) error {
+	return s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
+		if _, err := lockBranch(ctx, tx, branchLockVersion, version, catalog.ErrVersion); err != nil {
+			return err
+		}
+		active := int64(0)
+		if e.Active {
+			active = 1
+		}
+		n, err := tx.Exec(ctx, entryPut, version, item, e.Price, e.Quota, active)
+		if err != nil || n == 1 {
+			return err
+		}
+		v, err := selectVersion(ctx, tx, version)
+		if err == nil && v.Status != catalog.Draft {
+			return catalog.ErrNotDraft
+		}
+		if err == nil {
+			return catalog.ErrItem // the statement found the draft, so it was the item that is not of its menu
+		}
+		return err
+	})
+}
+
+// Publish closes what the branch has in force and brings the draft's items, prices and quotas into force, all at once.
+// To publish what is in force already changes nothing.
+func (s *Store) Publish(ctx context.Context, version int64, now time.Time) (v catalog.Version, err error) {
+	err = s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
+		if _, err := lockBranch(ctx, tx, branchLockVersion, version, catalog.ErrVersion); err != nil {
+			return err
+		}
+		if v, err = selectVersion(ctx, tx, version); err != nil || v.Status == catalog.Published {
+			return err
+		}
+		if err := publishable(ctx, tx, v); err != nil {
+			return err
+		}
+		tx.Queue(branchTouch, v.BranchID)
+		tx.Queue(versionClose, v.BranchID, now.UnixMilli())
+		tx.QueueExactly(1, versionPublish, version, now.UnixMilli())
+		if err := s.bringQuotas(ctx, tx, v); err != nil {
+			return err
+		}
+		v, err = selectVersion(ctx, tx, version)
+		return err
+	})
+	return v, err
+}
+
+func publishable(ctx context.Context, tx sqldb.Tx, v catalog.Version) error {
+	if v.Status != catalog.Draft {
+		return catalog.ErrNotDraft
+	}
+	rows, err := tx.Query(ctx, versionActive, v.ID)
+	n, _, err := sqldb.One(rows, err, scanID)
+	if err == nil && n == 0 {
+		return catalog.ErrEmpty
+	}
+	return err
+}
+
+func (s *Store) bringQuotas(ctx context.Context, tx sqldb.Tx, v catalog.Version) error {
+	type change struct {
+		item  int64
+		quota *int64
+	}
+	rows, err := tx.Query(ctx, quotaChanges, v.ID)
+	changes, err := sqldb.Collect(rows, err, func(r sqldb.Rows) (c change, err error) {
+		err = r.Scan(&c.item, &c.quota)
+		return c, err
+	})
+	if err != nil {
+		return err
+	}
+	for _, c := range changes {
+		if err := s.setQuota(ctx, tx, v.BranchID, c.item, c.quota); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// lockBranch locks the branch to which something belongs and gives its id. What is read afterwards in the transaction
+// is as the last holder of the lock has left it.
+func lockBranch(ctx context.Context, tx sqldb.Tx, by *sqldb.Stmt, id int64, missing error) (int64, error) {
+	rows, err := tx.Query(ctx, by, id)
+	branch, found, err := sqldb.One(rows, err, scanID)
+	if err == nil && !found {
+		err = missing
+	}
+	return branch, err
+}
+
+func scanID(r sqldb.Rows) (id int64, err error) {
+	err = r.Scan(&id)
+	return id, err
+}

@@ -1,0 +1,23 @@
+package catalog
+
+import "testing"
+
+func TestTexts_In(t *testing.T) {
+	all := Texts{Vietnamese: "Phở bò", Chinese: "牛肉河粉", English: "Beef pho"}
+	for _, tt := range []struct {
+		texts     Texts
+		preferred []Locale
+		want      string
+	}{
+		{all, []Locale{Chinese}, "牛肉河粉"},
+		{all, []Locale{Japanese, Vietnamese}, "Phở bò"},
+		{all, []Locale{Japanese}, "Beef pho"},
+		{Texts{Chinese: "牛肉河粉", Vietnamese: "Phở bò"}, nil, "Phở bò"},
+		{Texts{Chinese: "牛肉河粉", Vietnamese: ""}, []Locale{Vietnamese}, "牛肉河粉"},
+		{nil, []Locale{English}, ""},
+	} {
+		if got := tt.texts.In(tt.preferred...); got != tt.want {
+			t.Errorf("%v in %v is %q, want %q", tt.texts, tt.preferred, got, tt.want)
+		}
+	}
+}

@@ -1,0 +1,280 @@
+package catalog
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"comanda/internal/fault"
+)
+
+// shelf is a Source in memory. Set its fields only while nothing reads.
+type shelf struct {
+	mu       sync.Mutex
+	revision int64
+	price    int64
+	err      error
+	delay    time.Duration
+	branches atomic.Int64 // readings
+	contents atomic.Int64
+}
+
+func (s *shelf) change(f func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	f()
+}
+
+func (s *shelf) Branch(_ context.Context, id int64) (Branch, error) {
+	s.branches.Add(1)
+	s.mu.Lock()
+	b, err, delay := hanoi(), s.err, s.delay
+	b.Revision = s.revision
+	s.mu.Unlock()
+	time.Sleep(delay) // of the bubble
+	if err != nil {
+		return Branch{}, err
+	}
+	if id != b.ID {
+		return Branch{}, ErrBranch
+	}
+	return NewBranch(b)
+}
+
+func (s *shelf) Content(_ context.Context, branch int64) (Content, error) {
+	s.contents.Add(1)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	items := []Item{{ID: 11, DishID: 4, CategoryID: 1, Price: s.price, Active: true}}
+	return Content{s.revision, NewEdition(s.revision, 1, branch, nil, items), map[int64]int64{11: 20}}, s.err
+}
+
+func (s *shelf) Edition(_ context.Context, version int64) (*Edition, error) {
+	if version > 100 {
+		return nil, ErrVersion
+	}
+	return NewEdition(version, 1, 1+version/50, nil, []Item{{ID: 11, Price: version}}), s.err
+}
+
+var errDown = fault.New(fault.Unavailable, "unavailable", "down")
+
+// price is what the active menu asks for item 11; 0 with an error.
+func price(t *testing.T, m *Menus) (int64, error) {
+	t.Helper()
+	s, err := m.Active(t.Context(), 1)
+	if err != nil {
+		return 0, err
+	}
+	it, _ := s.Item(11)
+	return it.Price, nil
+}
+
+func wantPrice(t *testing.T, m *Menus, want int64) {
+	t.Helper()
+	if got, err := price(t, m); got != want || err != nil {
+		t.Errorf("the price is %d, %v; want %d", got, err, want)
+	}
+}
+
+func inBubble(t *testing.T, test func(t *testing.T, s *shelf, m *Menus)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		s := &shelf{revision: 1, price: 100}
+		test(t, s, NewMenus(s, Alone{}, time.Now))
+		time.Sleep(readTimeout) // readings under way end within it
+	})
+}
+
+func TestMenus_Active_reads_once_for_all(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *shelf, m *Menus) {
+		s.delay = 100 * time.Millisecond
+		var wg sync.WaitGroup
+		for range 50 {
+			wg.Go(func() { wantPrice(t, m, 100) })
+		}
+		wg.Wait()
+		if n := s.branches.Load(); n != 1 {
+			t.Errorf("50 callers made %d readings", n)
+		}
+	})
+}
+
+func TestMenus_Active_sees_a_change_within_the_age(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *shelf, m *Menus) {
+		wantPrice(t, m, 100)
+		s.change(func() { s.revision, s.price = 2, 200 })
+		wantPrice(t, m, 100)
+		time.Sleep(fresh + time.Millisecond)
+		wantPrice(t, m, 100) // given while the newer one is being read
+		synctest.Wait()
+		wantPrice(t, m, 200)
+	})
+}
+
+func TestMenus_Active_waits_when_too_old(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *shelf, m *Menus) {
+		wantPrice(t, m, 100)
+		s.change(func() { s.revision, s.price = 2, 200 })
+		time.Sleep(linger + time.Millisecond)
+		wantPrice(t, m, 200)
+	})
+}
+
+func TestMenus_Active_reads_the_menu_only_when_the_revision_moves(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *shelf, m *Menus) {
+		first, _ := m.Active(t.Context(), 1)
+		for range 5 {
+			time.Sleep(linger + time.Second)
+			if again, _ := m.Active(t.Context(), 1); again != first {
+				t.Error("an unchanged menu has another pointer")
+			}
+		}
+		if n := s.contents.Load(); n != 1 {
+			t.Errorf("an unchanged menu was read %d times", n)
+		}
+	})
+}
+
+func TestMenus_Invalidate_is_seen_at_once(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *shelf, m *Menus) {
+		wantPrice(t, m, 100)
+		s.change(func() { s.revision, s.price = 2, 200 })
+		m.Invalidate(t.Context(), 1)
+		wantPrice(t, m, 200)
+	})
+}
+
+// A reading that began before an invalidation may have seen the state before it, so it must not be kept.
+func TestMenus_Invalidate_outdates_a_reading_under_way(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *shelf, m *Menus) {
+		s.delay = 100 * time.Millisecond
+		early := make(chan error)
+		go func() {
+			_, err := m.Branch(t.Context(), 1)
+			early <- err
+		}()
+		synctest.Wait() // the reading has taken its state and sleeps
+		s.change(func() { s.revision = 2 })
+		m.Invalidate(t.Context(), 1)
+		b, err := m.Branch(t.Context(), 1)
+		if b.Revision != 2 || err != nil {
+			t.Errorf("after the invalidation the revision is %d, %v", b.Revision, err)
+		}
+		if err := <-early; err != nil {
+			t.Error(err)
+		}
+		if b, _ := m.Branch(t.Context(), 1); b.Revision != 2 {
+			t.Errorf("the early reading was kept: revision %d", b.Revision)
+		}
+	})
+}
+
+func TestMenus_Active_while_the_source_is_down(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *shelf, m *Menus) {
+		wantPrice(t, m, 100)
+		s.change(func() { s.err = errDown })
+		time.Sleep(4 * time.Minute)
+		before := s.branches.Load()
+		for range 100 {
+			wantPrice(t, m, 100)
+		}
+		if n := s.branches.Load() - before; n != 1 {
+			t.Errorf("100 callers tried a source that is down %d times", n)
+		}
+		m.Invalidate(t.Context(), 1)
+		wantPrice(t, m, 100)
+		time.Sleep(time.Minute + time.Second)
+		if _, err := price(t, m); !errors.Is(err, errDown) {
+			t.Errorf("after five minutes: %v", err)
+		}
+		s.change(func() { s.err, s.revision, s.price = nil, 2, 200 })
+		time.Sleep(readPause)
+		wantPrice(t, m, 200)
+	})
+}
+
+func TestMenus_Active_while_the_source_is_slow(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *shelf, m *Menus) {
+		wantPrice(t, m, 100)
+		s.change(func() { s.delay, s.revision, s.price = 2*time.Second, 2, 200 })
+		time.Sleep(time.Minute)
+		start := time.Now()
+		wantPrice(t, m, 100)
+		if waited := time.Since(start); waited > patience {
+			t.Errorf("a caller with an old menu at hand waited %v", waited)
+		}
+		time.Sleep(2 * time.Second)
+		wantPrice(t, m, 200)
+	})
+}
+
+func TestMenus_Active_ends_with_its_caller(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *shelf, m *Menus) {
+		s.delay = time.Second
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+		defer cancel()
+		if _, err := m.Active(ctx, 1); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("a caller that left got %v", err)
+		}
+		wantPrice(t, m, 100)
+		if n := s.branches.Load(); n != 1 {
+			t.Errorf("the reading was given up with its first caller: %d readings", n)
+		}
+	})
+}
+
+func TestMenus_unknown_branch_is_not_remembered(t *testing.T) {
+	inBubble(t, func(t *testing.T, _ *shelf, m *Menus) {
+		for id := int64(2); id < 50; id++ {
+			if _, err := m.Active(t.Context(), id); !errors.Is(err, ErrBranch) {
+				t.Errorf("branch %d: %v", id, err)
+			}
+		}
+		m.menus.slots.Range(func(id, _ any) bool {
+			t.Errorf("the unknown branch %v is remembered", id)
+			return true
+		})
+	})
+}
+
+func TestMenus_Version(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *shelf, m *Menus) {
+		s.revision = 3
+		for version, want := range map[int64]int64{3: 100, 2: 2, 1: 1} {
+			got, err := m.Version(t.Context(), 1, version)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if it, _ := got.Item(11); it.Price != want {
+				t.Errorf("version %d has the price %d, want %d", version, it.Price, want)
+			}
+			if q, limited := got.Quota(11); q != 20 || !limited {
+				t.Errorf("version %d has the quota %d, %t", version, q, limited)
+			}
+		}
+		for _, version := range []int64{60, 101} { // another branch's, unknown
+			if _, err := m.Version(t.Context(), 1, version); !errors.Is(err, ErrVersion) {
+				t.Errorf("version %d: %v", version, err)
+			}
+		}
+		s.err = errDown
+		if _, err := m.Version(t.Context(), 1, 2); err != nil {
+			t.Errorf("a version that is known needed its source: %v", err)
+		}
+	})
+}
+
+func BenchmarkMenus_Active(b *testing.B) {
+	m := NewMenus(&shelf{revision: 1}, Alone{}, time.Now)
+	b.RunParallel(func(pb *testing.PB) {
+		for pb.Next() {
+			if _, err := m.Active(b.Context(), 1); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}

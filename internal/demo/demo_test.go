@@ -1,0 +1,172 @@
+package demo
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"comanda/internal/catalog"
+	"comanda/internal/catalog/catalogsql"
+	"comanda/internal/sqldb"
+	"comanda/internal/sqldb/sqldbtest"
+	"comanda/internal/visit"
+	"comanda/internal/visit/visitsql"
+)
+
+func TestRestaurant_is_sound(t *testing.T) {
+	r, err := read()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(r.branches) != 2 || len(r.dishes) != 28 || len(r.tables) != 12 {
+		t.Errorf("%d branches, %d dishes, %d tables", len(r.branches), len(r.dishes), len(r.tables))
+	}
+	for _, b := range r.branches {
+		if _, err := catalog.NewBranch(catalog.Branch{
+			Name: b.Name, Currency: b.Currency, Timezone: b.Timezone, DayStart: b.DayStart, Locales: b.Locales,
+			AutoClose: time.Duration(b.AutoCloseMinutes) * time.Minute,
+		}); err != nil {
+			t.Errorf("%s: %v", b.Name, err)
+		}
+	}
+	complete := func(what string, texts catalog.Texts, limit int) {
+		if err := texts.Check(what, limit); err != nil || len(texts) != 3 {
+			t.Errorf("%s: %d locales, %v", what, len(texts), err)
+		}
+	}
+	for _, c := range r.categories {
+		complete("category", c.Names, catalog.MaxName)
+	}
+	for _, d := range r.dishes {
+		complete("dish", d.Names, catalog.MaxName)
+		complete("dish", d.Descriptions, catalog.MaxDescription)
+		if err := (catalog.Entry{Price: d.Price, Quota: d.Quota}).Check(); err != nil || d.Price == 0 {
+			t.Errorf("%s: price %d, %v", d.Names[catalog.English], d.Price, err)
+		}
+	}
+}
+
+// content is everything that the demo put into a database.
+type content struct {
+	Branches []string
+	Menus    []catalog.Content
+	Tables   []visit.Table
+}
+
+func contentOf(t *testing.T, db *sqldb.DB) content {
+	t.Helper()
+	var c content
+	store := catalogsql.New(db, nil)
+	branches, err := store.Branches(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, b := range branches {
+		menu, err := store.Content(t.Context(), b.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.Branches, c.Menus = append(c.Branches, b.Name), append(c.Menus, menu)
+	}
+	if c.Tables, err = visitsql.New(db).Tables(t.Context(), 0); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+var inside = cmp.AllowUnexported(catalog.Edition{})
+
+func TestLoad(t *testing.T) {
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		if err := Load(t.Context(), db); err != nil {
+			t.Fatal(err)
+		}
+		first := contentOf(t, db)
+		pho, ok := first.Menus[0].Edition.Item(11)
+		if !ok || pho.Price != 65000 || pho.Names[catalog.Vietnamese] != "Phở bò" || pho.DishID != 4 {
+			t.Errorf("item 11 is %v", pho)
+		}
+		if q := first.Menus[0].Quotas[11]; q != 20 {
+			t.Errorf("item 11 has the quota %d", q)
+		}
+		if got := first.Tables[2]; got.ID != 3 || got.Label != "A3" || len(got.QR) != 22 {
+			t.Errorf("the third table is %v", got)
+		}
+		if err := Load(t.Context(), db); err != nil {
+			t.Fatal(err)
+		}
+		if d := cmp.Diff(first, contentOf(t, db), inside); d != "" {
+			t.Errorf("a second load changed something: %s", d)
+		}
+	})
+}
+
+func TestLoad_keeps_what_was_edited(t *testing.T) {
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		if err := Load(t.Context(), db); err != nil {
+			t.Fatal(err)
+		}
+		now := db.Now()
+		store := catalogsql.New(db, nil)
+		draft, err := store.Draft(t.Context(), 1, now) // also proves that ids go on behind the fixed ones
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := store.EditDraft(t.Context(), draft.ID, 11, catalog.Entry{Price: 70000, Active: true}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := store.Publish(t.Context(), draft.ID, now); err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := visitsql.New(db).Rotate(t.Context(), 3, visit.NewQRToken(), now); err != nil {
+			t.Fatal(err)
+		}
+		edited := contentOf(t, db)
+		if err := Load(t.Context(), db); err != nil {
+			t.Fatal(err)
+		}
+		if d := cmp.Diff(edited, contentOf(t, db), inside); d != "" {
+			t.Errorf("a second load changed something: %s", d)
+		}
+	})
+}
+
+func TestLoad_at_once(t *testing.T) {
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		var wg sync.WaitGroup
+		for range 4 {
+			wg.Go(func() {
+				if err := Load(context.WithoutCancel(t.Context()), db); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		wg.Wait()
+		if n := len(contentOf(t, db).Tables); n != 12 {
+			t.Errorf("%d tables", n)
+		}
+	})
+}
+
+func TestLoad_refuses_another_restaurant(t *testing.T) {
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		one := sqldb.NewRowSet(1).
+			Int("id", func(int) int64 { return 2 }).Text("name", func(int) string { return "Chez Rémy" }).
+			Text("currency", func(int) string { return "EUR" }).Text("timezone", func(int) string { return "Europe/Paris" }).
+			Int("hour", func(int) int64 { return 5 }).Text("locales", func(int) string { return `["en"]` }).
+			Int("minutes", func(int) int64 { return 60 })
+		if _, err := db.Exec(t.Context(), branchInsert, one, 0); err != nil {
+			t.Fatal(err)
+		}
+		if err := Load(t.Context(), db); !errors.Is(err, ErrTaken) {
+			t.Fatalf("the demo was loaded into another restaurant: %v", err)
+		}
+		if all, err := catalogsql.New(db, nil).Branches(t.Context()); len(all) != 1 || err != nil {
+			t.Errorf("%d branches, %v", len(all), err)
+		}
+	})
+}

@@ -1,0 +1,165 @@
+package demo
+
+import (
+	"context"
+	"embed"
+	"encoding/json"
+
+	"comanda/internal/fault"
+	"comanda/internal/sqldb"
+	"comanda/internal/visit"
+)
+
+//go:embed *.sql
+var files embed.FS
+
+var (
+	stmts = sqldb.Load(files)
+
+	branchInsert    = stmts.Must("branch_insert")
+	branchStranger  = stmts.Must("branch_stranger")
+	categoryInsert  = stmts.Must("category_insert")
+	dishInsert      = stmts.Must("dish_insert")
+	menuInsert      = stmts.Must("menu_insert")
+	itemInsert      = stmts.Must("item_insert")
+	versionInsert   = stmts.Must("version_insert")
+	entryInsert     = stmts.Must("entry_insert")
+	tableInsert     = stmts.Must("table_insert")
+	qrInsert        = stmts.Must("qr_insert")
+	identityAdvance = stmts.Must("identity_advance")
+)
+
+// ErrTaken says that the database belongs to a real restaurant.
+var ErrTaken = fault.New(fault.Conflict, "not_a_demo", "The database holds another restaurant; the demo needs its own.")
+
+// Load brings the demo restaurant into a migrated database. A database that has it already is not changed, whatever was
+// edited in it since; one that holds another restaurant is refused.
+func Load(ctx context.Context, db *sqldb.DB) error {
+	r, err := read()
+	if err != nil {
+		return fault.Wrap("read the demo", err)
+	}
+	now := db.Now().UnixMilli()
+	return db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
+		fresh, err := tx.Exec(ctx, branchInsert, r.branchRows(), now)
+		if err != nil {
+			return err
+		}
+		if fresh < int64(len(r.branches)) {
+			return r.same(ctx, tx, fresh)
+		}
+		tx.Queue(categoryInsert, r.categoryRows())
+		tx.Queue(dishInsert, r.dishRows())
+		tx.Queue(menuInsert, r.menuRows())
+		tx.Queue(itemInsert, r.itemRows())
+		tx.Queue(versionInsert, r.versionRows(), now)
+		tx.Queue(entryInsert, r.entryRows())
+		tx.Queue(tableInsert, r.tableRows())
+		tx.Queue(qrInsert, r.qrRows(), now)
+		rows, err := tx.Query(ctx, identityAdvance)
+		if err != nil {
+			return err
+		}
+		rows.Close()
+		return rows.Err()
+	})
+}
+
+// same tells whether branches that were there before are the demo's own.
+func (r restaurant) same(ctx context.Context, tx sqldb.Tx, fresh int64) error {
+	rows, err := tx.Query(ctx, branchStranger, sqldb.NewRowSet(len(r.branches)).
+		Int("id", func(i int) int64 { return r.branches[i].ID }).
+		Text("name", func(i int) string { return r.branches[i].Name }))
+	_, found, err := sqldb.One(rows, err, func(r sqldb.Rows) (name string, err error) {
+		err = r.Scan(&name)
+		return name, err
+	})
+	if err == nil && (found || fresh > 0) {
+		return ErrTaken
+	}
+	return err
+}
+
+func (r restaurant) branchRows() *sqldb.RowSet {
+	return sqldb.NewRowSet(len(r.branches)).
+		Int("id", func(i int) int64 { return r.branches[i].ID }).
+		Text("name", func(i int) string { return r.branches[i].Name }).
+		Text("currency", func(i int) string { return string(r.branches[i].Currency) }).
+		Text("timezone", func(i int) string { return r.branches[i].Timezone }).
+		Int("hour", func(i int) int64 { return int64(r.branches[i].DayStart) }).
+		Text("locales", func(i int) string { return text(r.branches[i].Locales) }).
+		Int("minutes", func(i int) int64 { return int64(r.branches[i].AutoCloseMinutes) })
+}
+
+func (r restaurant) categoryRows() *sqldb.RowSet {
+	return sqldb.NewRowSet(len(r.categories)).
+		Int("id", func(i int) int64 { return r.categories[i].ID }).
+		Int("sort", func(i int) int64 { return r.categories[i].sort }).
+		Text("names", func(i int) string { return text(r.categories[i].Names) })
+}
+
+func (r restaurant) dishRows() *sqldb.RowSet {
+	return sqldb.NewRowSet(len(r.dishes)).
+		Int("id", func(i int) int64 { return r.dishes[i].ID }).
+		Int("category_id", func(i int) int64 { return r.dishes[i].category }).
+		Text("names", func(i int) string { return text(r.dishes[i].Names) }).
+		Text("descriptions", func(i int) string { return text(r.dishes[i].Descriptions) })
+}
+
+func (r restaurant) menuRows() *sqldb.RowSet {
+	return sqldb.NewRowSet(len(r.branches)).
+		Int("id", func(i int) int64 { return r.branches[i].MenuID }).
+		Int("branch_id", func(i int) int64 { return r.branches[i].ID }).
+		Text("name", func(i int) string { return r.branches[i].MenuName })
+}
+
+func (r restaurant) itemRows() *sqldb.RowSet {
+	return sqldb.NewRowSet(len(r.dishes)).
+		Int("id", func(i int) int64 { return r.dishes[i].ItemID }).
+		Int("menu_id", func(i int) int64 { return r.dishes[i].branch.MenuID }).
+		Int("branch_id", func(i int) int64 { return r.dishes[i].branch.ID }).
+		Int("dish_id", func(i int) int64 { return r.dishes[i].ID }).
+		NullInt("quota", r.quota)
+}
+
+func (r restaurant) versionRows() *sqldb.RowSet {
+	return sqldb.NewRowSet(len(r.branches)).
+		Int("id", func(i int) int64 { return r.branches[i].VersionID }).
+		Int("menu_id", func(i int) int64 { return r.branches[i].MenuID }).
+		Int("branch_id", func(i int) int64 { return r.branches[i].ID })
+}
+
+func (r restaurant) entryRows() *sqldb.RowSet {
+	return sqldb.NewRowSet(len(r.dishes)).
+		Int("version_id", func(i int) int64 { return r.dishes[i].branch.VersionID }).
+		Int("item_id", func(i int) int64 { return r.dishes[i].ItemID }).
+		Int("sort", func(i int) int64 { return r.dishes[i].sort }).
+		Int("price", func(i int) int64 { return r.dishes[i].Price }).
+		NullInt("quota", r.quota)
+}
+
+func (r restaurant) quota(i int) (int64, bool) {
+	if q := r.dishes[i].Quota; q != nil {
+		return *q, true
+	}
+	return 0, false
+}
+
+func (r restaurant) tableRows() *sqldb.RowSet {
+	return sqldb.NewRowSet(len(r.tables)).
+		Int("id", func(i int) int64 { return r.tables[i].id }).
+		Int("branch_id", func(i int) int64 { return r.tables[i].branch }).
+		Text("label", func(i int) string { return r.tables[i].label })
+}
+
+func (r restaurant) qrRows() *sqldb.RowSet {
+	return sqldb.NewRowSet(len(r.tables)).
+		Text("token", func(int) string { return visit.NewQRToken() }).
+		Int("table_id", func(i int) int64 { return r.tables[i].id })
+}
+
+// text writes a value of the file as it is kept in a column.
+func text(v any) string {
+	b, _ := json.Marshal(v) // it was read from JSON a moment ago
+	return string(b)
+}

@@ -1,0 +1,228 @@
+package bus_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"go.uber.org/goleak"
+
+	"comanda/internal/event"
+	"comanda/internal/event/bus"
+	"comanda/internal/event/eventsql"
+	"comanda/internal/event/inbox"
+	"comanda/internal/event/outbox"
+	"comanda/internal/sqldb"
+	"comanda/internal/sqldb/sqldbtest"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+var (
+	testStmts = sqldb.Load(fstest.MapFS{
+		"note_paid.sql": {Data: []byte(`INSERT INTO daybook (branch_id, biz_date, paid)
+			SELECT r.branch_id, '2026-02-26', 1 FROM @rows($1: branch_id int) AS r WHERE true
+			ON CONFLICT (branch_id, biz_date) DO UPDATE SET paid = daybook.paid + 1`)},
+		"paid.sql": {Data: []byte(`SELECT branch_id, paid FROM daybook ORDER BY branch_id`)},
+	})
+	notePaid = testStmts.Must("note_paid")
+	readPaid = testStmts.Must("paid")
+
+	noon      = time.Date(2026, 2, 26, 12, 0, 0, 0, time.UTC)
+	errPoison = errors.New("this event cannot be applied")
+)
+
+// consumer writes into the daybook under a branch of its own, so that two consumers can be told apart.
+func consumer(name string, branch int64, fails func(event.Event) bool) inbox.Consumer {
+	return inbox.Consumer{
+		Name: name, Types: []string{"order.paid"},
+		Apply: func(ctx context.Context, tx sqldb.Tx, events []event.Event) error {
+			for _, e := range events {
+				row := sqldb.NewRowSet(1).Int("branch_id", func(int) int64 { return branch })
+				if _, err := tx.Exec(ctx, notePaid, row); err != nil {
+					return err
+				}
+				if fails != nil && fails(e) {
+					return errPoison
+				}
+			}
+			return nil
+		},
+	}
+}
+
+// paidBy tells how many orders each consumer has counted.
+func paidBy(t testing.TB, db *sqldb.DB) map[int64]int64 {
+	t.Helper()
+	got := map[int64]int64{}
+	rows, err := db.Query(t.Context(), readPaid)
+	_, err = sqldb.Collect(rows, err, func(r sqldb.Rows) (struct{}, error) {
+		var branch, n int64
+		err := r.Scan(&branch, &n)
+		got[branch] = n
+		return struct{}{}, err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return got
+}
+
+func commit(t testing.TB, db *sqldb.DB, n int) []event.Event {
+	t.Helper()
+	events := make([]event.Event, n)
+	for i := range events {
+		events[i] = event.OrderPaid.New(noon, "order", 2, 7, event.Paid{})
+	}
+	err := db.Write(t.Context(), func(_ context.Context, tx sqldb.Tx) error {
+		outbox.Queue(tx, events)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return events
+}
+
+type rig struct {
+	in    *inbox.Inbox
+	relay *outbox.Relay
+	now   time.Time
+}
+
+func newRig(t testing.TB, db *sqldb.DB, consumers ...inbox.Consumer) *rig {
+	t.Helper()
+	r := &rig{in: inbox.New(db, inbox.Options{}), now: noon}
+	b, err := bus.New(r.in, consumers...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.relay = outbox.New(db, b, outbox.Options{Now: func() time.Time { return r.now }})
+	return r
+}
+
+func (r *rig) run(t testing.TB) {
+	t.Helper()
+	if err := r.relay.RunOnce(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func wantPaid(t testing.TB, db *sqldb.DB, want map[int64]int64) {
+	t.Helper()
+	if diff := cmp.Diff(want, paidBy(t, db)); diff != "" {
+		t.Fatalf("orders counted by each consumer (-want +got):\n%s", diff)
+	}
+}
+
+func status(t testing.TB, db *sqldb.DB) outbox.Status {
+	t.Helper()
+	s, err := outbox.ReadStatus(t.Context(), db)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func TestBus_every_consumer_applies_every_event_once(t *testing.T) {
+	t.Parallel()
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		r := newRig(t, db, consumer("daybook", 1, nil), consumer("kitchen", 2, nil))
+		events := commit(t, db, 10)
+		r.run(t)
+		r.run(t)
+		wantPaid(t, db, map[int64]int64{1: 10, 2: 10})
+
+		// A broker that is configured later may deliver the same events again.
+		if _, err := r.in.Handle(t.Context(), consumer("daybook", 1, nil), events); err != nil {
+			t.Fatal(err)
+		}
+		wantPaid(t, db, map[int64]int64{1: 10, 2: 10})
+	})
+}
+
+// I8, I15: one consumer's poison neither reaches another consumer nor holds up the events around it; it is given up as a
+// dead letter of that consumer, and a replay brings it to that consumer only.
+func TestBus_poison_is_one_consumers_own(t *testing.T) {
+	t.Parallel()
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		var poison string
+		broken := true
+		daybook := consumer("daybook", 1, func(e event.Event) bool { return broken && e.ID == poison })
+		r := newRig(t, db, daybook, consumer("kitchen", 2, nil))
+		events := commit(t, db, 9)
+		poison = events[4].ID
+
+		r.run(t)
+		wantPaid(t, db, map[int64]int64{1: 8, 2: 9})
+		if s := status(t, db); s.Pending != 1 {
+			t.Fatalf("%d events wait, want the poison alone", s.Pending)
+		}
+		for range 10 {
+			commit(t, db, 1)
+			r.now = r.now.Add(time.Hour)
+			r.run(t)
+		}
+		wantPaid(t, db, map[int64]int64{1: 18, 2: 19})
+		s := status(t, db)
+		if s.Pending != 0 || !slices.Equal(s.Dead, []eventsql.Count{{Consumer: "daybook", Letters: 1}}) {
+			t.Fatalf("status %+v", s)
+		}
+
+		broken = false
+		sum, err := r.in.Replay(t.Context(), daybook, eventsql.Filter{ID: poison})
+		if sum != (inbox.Replayed{Applied: 1}) || err != nil {
+			t.Fatalf("Replay = %+v, %v", sum, err)
+		}
+		wantPaid(t, db, map[int64]int64{1: 19, 2: 19})
+	})
+}
+
+// A consumer that is out of order for a while loses nothing.
+func TestBus_transient_failure(t *testing.T) {
+	t.Parallel()
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		failing := true
+		r := newRig(t, db, consumer("daybook", 1, func(event.Event) bool { return failing }))
+		commit(t, db, 5)
+		r.run(t)
+		wantPaid(t, db, map[int64]int64{})
+		failing = false
+		r.run(t) // the pause is not over
+		wantPaid(t, db, map[int64]int64{})
+		r.now = r.now.Add(time.Minute)
+		r.run(t)
+		wantPaid(t, db, map[int64]int64{1: 5})
+	})
+}
+
+func TestNew_refuses_an_incomplete_consumer(t *testing.T) {
+	t.Parallel()
+	if _, err := bus.New(nil, inbox.Consumer{Name: "daybook"}); err == nil {
+		t.Error("a consumer without types was accepted")
+	}
+}
+
+func BenchmarkBus(b *testing.B) {
+	for name, open := range map[string]func(testing.TB) *sqldb.DB{"sqlite": sqldbtest.SQLite, "postgres": sqldbtest.Postgres} {
+		b.Run(name, func(b *testing.B) {
+			db := open(b)
+			set := consumer("daybook", 1, nil)
+			set.Apply = func(ctx context.Context, tx sqldb.Tx, events []event.Event) error {
+				_, err := tx.Exec(ctx, notePaid, sqldb.NewRowSet(1).Int("branch_id", func(int) int64 { return 1 }))
+				return err
+			}
+			r := newRig(b, db, set)
+			for left := b.N; left > 0; left -= 1000 {
+				commit(b, db, min(left, 1000))
+			}
+			b.ResetTimer()
+			r.run(b)
+			b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "events/s")
+		})
+	}
+}

@@ -1,0 +1,126 @@
+package eventsql
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"comanda/internal/event"
+	"comanda/internal/sqldb"
+	"comanda/internal/sqldb/sqldbtest"
+)
+
+var noon = time.Date(2026, 2, 26, 12, 0, 0, 0, time.UTC)
+
+func TestStatements(t *testing.T) {
+	t.Parallel()
+	sqldbtest.PrepareAll(t, stmts)
+}
+
+func letter(consumer, reason string) DeadLetter {
+	e := event.OrderPaid.New(noon, "order1", 2, 7, event.Paid{OrderID: "order1", BizDate: "2026-02-26"})
+	return DeadLetter{Event: e, Consumer: consumer, Reason: reason, DiedAt: noon.Add(time.Minute)}
+}
+
+func write(t *testing.T, db *sqldb.DB, fn func(ctx context.Context, tx sqldb.Tx) error) {
+	t.Helper()
+	if err := db.Write(t.Context(), fn); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func bury(t *testing.T, db *sqldb.DB, letters ...DeadLetter) {
+	t.Helper()
+	write(t, db, func(_ context.Context, tx sqldb.Tx) error {
+		Bury(tx, letters)
+		return nil
+	})
+}
+
+func list(t *testing.T, db *sqldb.DB, f Filter) []DeadLetter {
+	t.Helper()
+	letters, err := DeadLetters(t.Context(), db, f, "", 10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return letters
+}
+
+func TestDeadLetters(t *testing.T) {
+	t.Parallel()
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		relay, first, second := letter("", "nacked"), letter("daybook", "broken"), letter("daybook", "also \x00\xff")
+		bury(t, db, relay, first, second)
+		second.Reason = "also ??" // what PostgreSQL would refuse in text is replaced
+
+		if diff := cmp.Diff([]DeadLetter{relay}, list(t, db, Filter{})); diff != "" {
+			t.Errorf("the relay's letters (-want +got):\n%s", diff)
+		}
+		if diff := cmp.Diff([]DeadLetter{first, second}, list(t, db, Filter{Consumer: "daybook"})); diff != "" {
+			t.Errorf("the consumer's letters (-want +got):\n%s", diff)
+		}
+		if got := list(t, db, Filter{Consumer: "daybook", ID: second.ID}); len(got) != 1 || got[0].ID != second.ID {
+			t.Errorf("by id: %v", got)
+		}
+		if got := list(t, db, Filter{Consumer: "daybook", Type: "order.placed"}); len(got) != 0 {
+			t.Errorf("by another type: %v", got)
+		}
+		page, err := DeadLetters(t.Context(), db, Filter{Consumer: "daybook"}, first.ID, 10)
+		if err != nil || len(page) != 1 || page[0].ID != second.ID {
+			t.Errorf("second page: %v, %v", page, err)
+		}
+		counts, err := CountDead(t.Context(), db)
+		if diff := cmp.Diff([]Count{{"", 1}, {"daybook", 2}}, counts); diff != "" || err != nil {
+			t.Errorf("counts (-want +got): %v\n%s", err, diff)
+		}
+	})
+}
+
+func TestBury_again_keeps_the_newer_reason(t *testing.T) {
+	t.Parallel()
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		l := letter("daybook", "first")
+		bury(t, db, l)
+		l.Reason, l.DiedAt = "second", l.DiedAt.Add(time.Hour)
+		bury(t, db, l)
+		if diff := cmp.Diff([]DeadLetter{l}, list(t, db, Filter{Consumer: "daybook"})); diff != "" {
+			t.Errorf("letters (-want +got):\n%s", diff)
+		}
+	})
+}
+
+func TestExhume_takes_only_the_named_consumers_letters(t *testing.T) {
+	t.Parallel()
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		mine := letter("daybook", "broken")
+		other := mine
+		other.Consumer = "kitchen"
+		bury(t, db, mine, other)
+		for _, want := range [][]DeadLetter{{mine}, nil} { // the second time it is gone
+			write(t, db, func(ctx context.Context, tx sqldb.Tx) error {
+				got, err := Exhume(ctx, tx, "daybook", []DeadLetter{mine})
+				if diff := cmp.Diff(want, got); diff != "" {
+					t.Errorf("exhumed (-want +got):\n%s", diff)
+				}
+				return err
+			})
+		}
+		if got := list(t, db, Filter{Consumer: "kitchen"}); !slices.EqualFunc(got, []DeadLetter{other}, sameLetter) {
+			t.Errorf("the other consumer's letters: %v", got)
+		}
+	})
+}
+
+func sameLetter(a, b DeadLetter) bool { return cmp.Equal(a, b) }
+
+func TestReason_is_bounded_and_stays_text(t *testing.T) {
+	t.Parallel()
+	got := Reason(strings.Repeat("ờ", maxReason))
+	if len(got) > maxReason || strings.ToValidUTF8(got, "") != got {
+		t.Errorf("reason has %d bytes, valid text: %v", len(got), strings.ToValidUTF8(got, "") == got)
+	}
+}

@@ -1,0 +1,45 @@
+package eventsql
+
+import (
+	"embed"
+	"time"
+
+	"comanda/internal/event"
+	"comanda/internal/sqldb"
+)
+
+//go:embed *.sql
+var files embed.FS
+
+var (
+	stmts       = sqldb.Load(files)
+	deadInsert  = stmts.Must("dead_insert")
+	deadSelect  = stmts.Must("dead_select")
+	deadDelete  = stmts.Must("dead_delete")
+	deadSummary = stmts.Must("dead_summary")
+)
+
+// RowSet has one row for each event, with the columns by which every table of events begins.
+func RowSet[E any](all []E, of func(E) event.Event) *sqldb.RowSet {
+	return sqldb.NewRowSet(len(all)).
+		Text("id", func(i int) string { return of(all[i]).ID }).
+		Text("aggregate", func(i int) string { return of(all[i]).Aggregate }).
+		Text("aggregate_id", func(i int) string { return of(all[i]).AggregateID }).
+		Int("aggregate_seq", func(i int) int64 { return of(all[i]).Seq }).
+		Int("branch_id", func(i int) int64 { return of(all[i]).BranchID }).
+		Text("event_type", func(i int) string { return of(all[i]).Type }).
+		Text("payload", func(i int) string { return string(of(all[i]).Payload) }).
+		Int("created_at", func(i int) int64 { return of(all[i]).At.UnixMilli() })
+}
+
+// Scan reads those columns, and whatever follows them into more.
+func Scan(r sqldb.Rows, more ...any) (event.Event, error) {
+	var e event.Event
+	var at int64
+	dest := []any{
+		&e.ID, &e.Aggregate, &e.AggregateID, &e.Seq, &e.BranchID, &e.Type, (*[]byte)(&e.Payload), &at,
+	}
+	err := r.Scan(append(dest, more...)...)
+	e.At = time.UnixMilli(at).UTC()
+	return e, err
+}

@@ -1,0 +1,1 @@
+DELETE FROM consumer_failure WHERE failed_at < $1

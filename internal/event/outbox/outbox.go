@@ -1,0 +1,72 @@
+package outbox
+
+import (
+	"context"
+	"embed"
+	"time"
+
+	"comanda/internal/event"
+	"comanda/internal/event/eventsql"
+	"comanda/internal/sqldb"
+)
+
+//go:embed *.sql
+var files embed.FS
+
+var (
+	stmts        = sqldb.Load(files)
+	outboxInsert = stmts.Must("outbox_insert")
+	outboxTake   = stmts.Must("outbox_take")
+	outboxSelect = stmts.Must("outbox_select")
+	outboxDelete = stmts.Must("outbox_delete")
+	outboxCount  = stmts.Must("outbox_count")
+	logInsert    = stmts.Must("log_insert")
+	logPurge     = stmts.Must("log_purge")
+)
+
+// Queue adds the insertion of events to the caller's transaction, as one statement however many they are. They are due
+// from the commit on, whatever the clocks say.
+func Queue(tx sqldb.Tx, events []event.Event) {
+	rows := make([]entry, len(events))
+	for i, e := range events {
+		rows[i].Event = e
+	}
+	queueEntries(tx, rows)
+}
+
+// entry is a row of outbox_events.
+type entry struct {
+	event.Event
+	availableAt int64 // unix milliseconds; zero is at once
+	attempts    int64 // how often the event itself was refused
+}
+
+func (e entry) fact() event.Event { return e.Event }
+
+func queueEntries(tx sqldb.Tx, rows []entry) {
+	if len(rows) == 0 {
+		return
+	}
+	tx.Queue(outboxInsert, eventsql.RowSet(rows, entry.fact).
+		Int("available_at", func(i int) int64 { return rows[i].availableAt }).
+		Int("attempts", func(i int) int64 { return rows[i].attempts }))
+}
+
+func scanEntry(r sqldb.Rows) (e entry, err error) {
+	e.Event, err = eventsql.Scan(r, &e.availableAt, &e.attempts)
+	return e, err
+}
+
+// purgeStep bounds what one purging statement deletes, so that it never holds the writer for long.
+const purgeStep = 2000
+
+// PurgeLog deletes the history of events published before an instant.
+func PurgeLog(ctx context.Context, db *sqldb.DB, before time.Time) (purged int64, err error) {
+	for {
+		n, err := db.Exec(ctx, logPurge, before.UnixMilli(), purgeStep)
+		purged += n
+		if err != nil || n < purgeStep {
+			return purged, err
+		}
+	}
+}

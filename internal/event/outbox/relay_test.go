@@ -1,0 +1,253 @@
+package outbox
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"testing"
+	"testing/fstest"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"pgregory.net/rapid"
+
+	"comanda/internal/event"
+	"comanda/internal/event/eventsql"
+	"comanda/internal/sqldb"
+	"comanda/internal/sqldb/sqldbtest"
+)
+
+// Statements that only tests need.
+var (
+	testStmts = sqldb.Load(fstest.MapFS{
+		"count_outbox.sql": {Data: []byte(`SELECT count(*) FROM outbox_events`)},
+		"count_log.sql":    {Data: []byte(`SELECT count(*) FROM event_log`)},
+		"count_dead.sql":   {Data: []byte(`SELECT count(*) FROM dead_event`)},
+	})
+	countOutbox = testStmts.Must("count_outbox")
+	countLog    = testStmts.Must("count_log")
+	countDead   = testStmts.Must("count_dead")
+)
+
+// Several relays share the work on PostgreSQL without publishing anything twice.
+func TestRelay_many_at_once(t *testing.T) {
+	t.Parallel()
+	db := sqldbtest.Postgres(t)
+	events := paid(5 * batchSize)
+	commit(t, db, events...)
+
+	b := &broker{}
+	var relays sync.WaitGroup
+	for range 4 {
+		relays.Go(func() {
+			if err := New(db, b, Options{}).RunOnce(t.Context()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	relays.Wait()
+	got := b.ids()
+	slices.Sort(got)
+	if !slices.Equal(got, ids(events)) {
+		t.Errorf("published %d events, %d different; want each of %d once", len(got), len(slices.Compact(got)), len(events))
+	}
+	want(t, db, 0, int64(len(events)), 0)
+}
+
+// Orders must not wait for the broker's confirms: on SQLite there is only one writer, on PostgreSQL only rows are locked.
+func TestRelay_writers_go_on_while_it_publishes(t *testing.T) {
+	t.Parallel()
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		commit(t, db, paid(1)...)
+		late := paid(1)[0]
+		b := &broker{}
+		b.during = func([]event.Event) {
+			if len(b.got) == 0 {
+				commit(t, db, late)
+			}
+		}
+		r := New(db, b, Options{})
+		run(t, r)
+		want(t, db, 1, 1, 0)
+		run(t, r)
+		if len(b.got) != 2 || b.got[1].ID != late.ID {
+			t.Errorf("published %v", b.ids())
+		}
+	})
+}
+
+// hall is a local publisher that tells by which door events came.
+type hall struct {
+	broker
+	within [][]event.Event
+	fail   error
+}
+
+func (h *hall) Deliver(_ context.Context, _ sqldb.Tx, events []event.Event) error {
+	if h.fail != nil {
+		return h.fail
+	}
+	h.within = append(h.within, events)
+	return nil
+}
+
+func TestRelay_delivers_locally_within_its_transaction(t *testing.T) {
+	t.Parallel()
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		events := paid(3)
+		commit(t, db, events...)
+		h := &hall{}
+		run(t, New(db, h, Options{}))
+		if len(h.got) != 0 || len(h.within) != 1 || !slices.EqualFunc(h.within[0], events, sameEvent) {
+			t.Errorf("delivered %v, published %v", h.within, h.got)
+		}
+		want(t, db, 0, 3, 0)
+	})
+}
+
+func TestRelay_parts_good_from_bad_after_a_failed_delivery(t *testing.T) {
+	t.Parallel()
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		events := paid(3)
+		commit(t, db, events...)
+		h := &hall{fail: errors.New("one of them is bad")}
+		h.refuse = func(e event.Event) error {
+			if e.ID == events[0].ID {
+				return h.fail
+			}
+			return nil
+		}
+		run(t, New(db, h, Options{}))
+		if !slices.Equal(h.ids(), ids(events[1:])) {
+			t.Errorf("published %v, want the last two of %v", h.ids(), ids(events))
+		}
+		want(t, db, 1, 2, 0)
+	})
+}
+
+func TestRelay_metrics(t *testing.T) {
+	t.Parallel()
+	db := sqldbtest.SQLite(t)
+	events := paid(3)
+	commit(t, db, events...)
+	b := &broker{refuse: func(e event.Event) error {
+		if e.ID == events[0].ID {
+			return errNacked
+		}
+		return nil
+	}}
+	reg := prometheus.NewRegistry()
+	clock := newWall()
+	r := New(db, b, Options{Metrics: NewMetrics(reg), Now: clock.now})
+	for n := range int64(maxAttempts) {
+		run(t, r)
+		if got := figure(t, reg, "outbox_pending", ""); n == 0 && got != 1 {
+			t.Errorf("outbox_pending = %v, want 1", got)
+		}
+		clock.advance(max(pause(n+1), measureEvery))
+	}
+	for _, c := range []struct {
+		name, label string
+		want        float64
+	}{
+		{"outbox_publish_total", "ok", 2},
+		{"outbox_publish_total", "refused", maxAttempts - 1},
+		{"outbox_publish_total", "dead", 1},
+		{"outbox_pending", "", 0},
+		{"outbox_oldest_age_seconds", "", 0},
+		{"dlq_messages", "relay", 1},
+	} {
+		if got := figure(t, reg, c.name, c.label); got != c.want {
+			t.Errorf("%s{%s} = %v, want %v", c.name, c.label, got, c.want)
+		}
+	}
+}
+
+// figure reads a counter or gauge by its name and its only label's value.
+func figure(t *testing.T, reg *prometheus.Registry, name, label string) float64 {
+	t.Helper()
+	families, err := reg.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range families {
+		for _, m := range f.GetMetric() {
+			if f.GetName() == name && (label == "" || m.GetLabel()[0].GetValue() == label) {
+				return m.GetCounter().GetValue() + m.GetGauge().GetValue() // the one that it is not is nil, and zero
+			}
+		}
+	}
+	t.Errorf("no figure %s{%s}", name, label)
+	return 0
+}
+
+// I7, I15: whatever the broker does, every committed event ends as published or as a dead letter, and nothing else does.
+func TestRelay_loses_nothing_whatever_the_broker_does(t *testing.T) {
+	t.Parallel()
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		rapid.Check(t, func(rt *rapid.T) { weather(t, rt, db) })
+	})
+}
+
+// weather lets a broker misbehave for a while and then be well again.
+func weather(t *testing.T, rt *rapid.T, db *sqldb.DB) {
+	clock, b := newWall(), &broker{}
+	r := New(db, b, Options{Now: clock.now})
+	committed := map[string]bool{}
+	nackEvery := 0
+	seen := 0
+	b.refuse = func(event.Event) error {
+		seen++
+		if nackEvery > 0 && seen%nackEvery == 0 {
+			return errNacked
+		}
+		return nil
+	}
+	for range rapid.IntRange(1, 20).Draw(rt, "steps") {
+		switch rapid.SampledFrom([]string{"commit", "down", "lost", "nack", "well", "wait"}).Draw(rt, "step") {
+		case "commit":
+			events := paid(rapid.IntRange(1, 5).Draw(rt, "events"))
+			commit(t, db, events...)
+			for _, e := range events {
+				committed[e.ID] = true
+			}
+		case "down":
+			b.ready = errDown
+		case "lost":
+			b.ready, b.lost = nil, errDown
+		case "nack":
+			b.ready, nackEvery = nil, rapid.IntRange(1, 3).Draw(rt, "every")
+		case "well":
+			b.ready, nackEvery = nil, 0
+		case "wait":
+			clock.advance(maxPause)
+		}
+		_ = r.RunOnce(t.Context()) // fails as the weather is
+	}
+	b.ready, b.lost, nackEvery = nil, nil, 0
+	clock.advance(maxPause)
+	if err := r.RunOnce(t.Context()); err != nil {
+		rt.Fatal(err)
+	}
+	if _, err := Replay(t.Context(), db, eventsql.Filter{}); err != nil {
+		rt.Fatal(err)
+	}
+	if err := r.RunOnce(t.Context()); err != nil {
+		rt.Fatal(err)
+	}
+	published := map[string]bool{}
+	for _, e := range b.got {
+		published[e.ID] = true
+	}
+	if len(published) != len(committed) {
+		rt.Fatalf("published %d different events of %d committed", len(published), len(committed))
+	}
+	for id := range committed {
+		if !published[id] {
+			rt.Fatalf("%s was committed and never published", id)
+		}
+	}
+	if pending, _, dead := count(t, db); pending != 0 || dead != 0 {
+		rt.Fatalf("%d events wait, %d are dead", pending, dead)
+	}
+}

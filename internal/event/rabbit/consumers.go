@@ -1,0 +1,154 @@
+package rabbit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	amqp "github.com/rabbitmq/amqp091-go"
+	"golang.org/x/sync/errgroup"
+
+	"comanda/internal/event"
+	"comanda/internal/event/inbox"
+	"comanda/internal/uid"
+	"comanda/internal/worker"
+)
+
+// Consumers bring messages to the inbox. They live in a worker.Loop: a round of it is one connection.
+type Consumers struct {
+	link    *link
+	in      *inbox.Inbox
+	prefix  string
+	all     []inbox.Consumer
+	expired func()
+
+	checkEvery time.Duration
+}
+
+// checkEvery is how often a lane asks whether its queue still knows it. A broker tells consumers when their queue is
+// deleted, except where the queue is declared again at once.
+const checkEvery = 15 * time.Second
+
+// NewConsumers checks the configuration; it does not connect. Whenever payment windows are over, expired is called, once
+// for many; it must not block. Without it the queue of expired orders is left to others.
+func NewConsumers(c Config, in *inbox.Inbox, expired func()) (*Consumers, error) {
+	l, err := newLink(c, "consumer")
+	if err != nil {
+		return nil, err
+	}
+	return &Consumers{
+		link: l, in: in, prefix: c.Prefix, all: c.Consumers, expired: expired, checkEvery: checkEvery,
+	}, nil
+}
+
+// Loop describes the consumers' life: connect again soon after a connection was lost, and ever later while there is none.
+func (c *Consumers) Loop() worker.Loop {
+	return worker.Loop{
+		Name: "rabbit_consumers", Run: c.Run, Every: 200 * time.Millisecond,
+		MinPause: 100 * time.Millisecond, MaxPause: 10 * time.Second,
+	}
+}
+
+// Run connects and consumes until the context or the connection ends. Only a connection that did not come about is an
+// error. What is being applied when the context ends is finished and acknowledged first.
+func (c *Consumers) Run(ctx context.Context) error {
+	s, err := c.link.open(ctx)
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	lanes, err := c.lanes(s)
+	if err != nil {
+		return fmt.Errorf("rabbit: consume: %w", err)
+	}
+	g, gctx := errgroup.WithContext(ctx)
+	for _, l := range lanes {
+		g.Go(func() error { return l.run(gctx) })
+	}
+	if err := g.Wait(); err != nil {
+		c.link.metrics.lost.WithLabelValues(c.link.role).Inc()
+		c.link.log.WarnContext(ctx, "the consumers' connection is given up", "err", err)
+	}
+	return nil
+}
+
+// Connected tells whether there is a connection.
+func (c *Consumers) Connected() bool { return c.link.up.Load() }
+
+// lanes starts consuming every queue that is ours.
+func (c *Consumers) lanes(s *session) ([]*lane, error) {
+	defer s.limit(dialTimeout)()
+	lanes := make([]*lane, 0, len(c.all)+1)
+	add := func(queue string, h handler) error {
+		l, err := newLane(s, c.prefix+queue, c.checkEvery, h)
+		if err != nil {
+			return fmt.Errorf("queue %s: %w", queue, err)
+		}
+		lanes = append(lanes, l)
+		return nil
+	}
+	for _, consumer := range c.all {
+		err := add(consumer.QueueName(), func(ctx context.Context, batch []amqp.Delivery) []inbox.Outcome {
+			return c.receive(ctx, consumer, batch)
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	if c.expired == nil {
+		return lanes, nil
+	}
+	return lanes, add(queueExpired, func(_ context.Context, batch []amqp.Delivery) []inbox.Outcome {
+		c.expired()
+		return make([]inbox.Outcome, len(batch))
+	})
+}
+
+// handleTimeout bounds the work on one batch, shutdown or not.
+const handleTimeout = 30 * time.Second
+
+// storePause is how long messages wait for a database that is out of reach.
+const storePause = time.Second
+
+// receive has the inbox apply a batch and gives one outcome for each message.
+func (c *Consumers) receive(ctx context.Context, to inbox.Consumer, batch []amqp.Delivery) []inbox.Outcome {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), handleTimeout)
+	defer cancel()
+	outcomes := make([]inbox.Outcome, len(batch))
+	events, at := make([]event.Event, 0, len(batch)), make([]int, 0, len(batch))
+	for i, d := range batch {
+		e, err := decode(d)
+		if err != nil {
+			outcomes[i] = c.bury(ctx, to, d, err)
+			continue
+		}
+		events, at = append(events, e), append(at, i)
+	}
+	results, err := c.in.Handle(ctx, to, events)
+	if err != nil {
+		c.link.log.WarnContext(ctx, "messages wait for the database", "consumer", to.Name, "messages", len(events), "err", err)
+	}
+	for j, i := range at {
+		outcomes[i] = results[j]
+		if err != nil {
+			outcomes[i] = inbox.Outcome{State: inbox.Retry, After: storePause}
+		}
+	}
+	return outcomes
+}
+
+// bury makes a dead letter of a message that is no event. Nothing in it can be relied on, so the letter has an id and a
+// type of its own; a replay only discards it, since no consumer wants that type.
+func (c *Consumers) bury(ctx context.Context, to inbox.Consumer, d amqp.Delivery, cause error) inbox.Outcome {
+	now := time.Now()
+	e := event.Event{ID: uid.New(now), Type: "malformed", At: now, Payload: plain(d.Body)}
+	if err := c.in.Bury(ctx, to.Name, e, cause); err != nil {
+		c.link.log.WarnContext(ctx, "a message waits for the database", "consumer", to.Name, "err", err)
+		return inbox.Outcome{State: inbox.Retry, After: storePause}
+	}
+	c.link.log.ErrorContext(ctx, "a message is not an event; it is a dead letter", "consumer", to.Name, "err", cause)
+	return inbox.Outcome{State: inbox.Dead}
+}
+
+var errEnded = errors.New("rabbit: the broker ended the consumption")

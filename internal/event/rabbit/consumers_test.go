@@ -1,0 +1,206 @@
+package rabbit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	amqp "github.com/rabbitmq/amqp091-go"
+
+	"comanda/internal/event"
+	"comanda/internal/event/eventsql"
+	"comanda/internal/event/inbox"
+	"comanda/internal/sqldb"
+	"comanda/internal/sqldb/sqldbtest"
+	"comanda/internal/testenv"
+)
+
+func applied(t *testing.T, db *sqldb.DB, want int) {
+	t.Helper()
+	testenv.Eventually(t, 20*time.Second, func() bool { return count(t, db, daybookPaid) >= want })
+	if got := count(t, db, daybookPaid); got != want {
+		t.Fatalf("%d events were applied, want %d", got, want)
+	}
+}
+
+func letters(t *testing.T, db *sqldb.DB) []eventsql.DeadLetter {
+	t.Helper()
+	all, err := eventsql.DeadLetters(t.Context(), db, eventsql.Filter{Consumer: "daybook"}, "", 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// I15: a poison event ends as a row in dead_event and a copy in the .dlq; its neighbours are applied meanwhile, and a
+// replay applies it once the consumer is mended.
+func consumersPoison(t *testing.T, r *rig) {
+	db := sqldbtest.SQLite(t)
+	in := inbox.New(db, inbox.Options{Pause: time.Millisecond})
+	events := paid(100)
+	poison := events[40].ID
+	var mended atomic.Bool
+	consumer := daybook(func(batch []event.Event) error {
+		for _, e := range batch {
+			if e.ID == poison && !mended.Load() {
+				return errors.New("cannot be applied")
+			}
+		}
+		return nil
+	})
+	c := r.config(consumer)
+	r.consume(t, c, in, nil)
+	publish(t, r.publisher(t, c), events...)
+	applied(t, db, 99)
+
+	if d := r.take(t, "comanda.daybook.dlq", 1); d[0].MessageId != poison {
+		t.Errorf("the .dlq has %s, want %s", d[0].MessageId, poison)
+	}
+	if dead := letters(t, db); len(dead) != 1 || dead[0].ID != poison || dead[0].Reason != "cannot be applied" {
+		t.Fatalf("dead letters %+v", dead)
+	}
+	mended.Store(true)
+	sum, err := in.Replay(t.Context(), consumer, eventsql.Filter{})
+	if sum != (inbox.Replayed{Applied: 1}) || err != nil {
+		t.Errorf("Replay = %+v, %v", sum, err)
+	}
+	applied(t, db, 100)
+	if n := r.ready(t, "comanda.daybook"); n != 0 {
+		t.Errorf("%d messages are left in the queue", n)
+	}
+}
+
+// What is no event becomes a dead letter at once, whatever its bytes are, and holds nothing up.
+func consumersMalformed(t *testing.T, r *rig) {
+	db := sqldbtest.Postgres(t)
+	c := r.config(daybook(nil))
+	p := r.publisher(t, c)
+	if err := p.Ready(t.Context()); err != nil { // declares the queues
+		t.Fatal(err)
+	}
+	notJSON := encode(placed("order1"))
+	notJSON.Body = []byte("\xff\x00{")
+	strange := encode(placed("order2"))
+	strange.Headers[headerAggregateID] = "nul\x00"
+	for _, m := range []amqp.Publishing{{Body: []byte("\xff\x00hello")}, notJSON, strange} {
+		r.put(t, "comanda.daybook", m)
+	}
+	publish(t, p, placed("order3"))
+	r.consume(t, c, inbox.New(db, inbox.Options{}), nil)
+	applied(t, db, 1)
+	r.take(t, "comanda.daybook.dlq", 3)
+	if dead := letters(t, db); len(dead) != 3 {
+		t.Errorf("%d dead letters, want 3: %+v", len(dead), dead)
+	}
+}
+
+// A failure that says nothing about the events costs them no attempt; they stay in our hands and are tried again.
+func consumersDatabaseOutOfReach(t *testing.T, r *rig) {
+	db := sqldbtest.SQLite(t)
+	var calls atomic.Int64
+	consumer := daybook(func([]event.Event) error {
+		if calls.Add(1) <= 4 { // the first of them and its three repetitions by sqldb
+			return sqldb.ErrRetry
+		}
+		return nil
+	})
+	c := r.config(consumer)
+	r.consume(t, c, inbox.New(db, inbox.Options{}), nil)
+	publish(t, r.publisher(t, c), paid(3)...)
+	applied(t, db, 3)
+	if n := count(t, db, failureCount); n != 0 {
+		t.Errorf("%d failures were counted", n)
+	}
+}
+
+// A stop lets the batch in hand finish and be acknowledged, so that nothing is delivered twice without need.
+func consumersStop(t *testing.T, r *rig) {
+	db := sqldbtest.SQLite(t)
+	began, goOn := make(chan struct{}), make(chan struct{})
+	consumer := daybook(func([]event.Event) error {
+		close(began)
+		<-goOn
+		return nil
+	})
+	c := r.config(consumer)
+	stop := r.consume(t, c, inbox.New(db, inbox.Options{}), nil)
+	publish(t, r.publisher(t, c), placed("order1"))
+	<-began
+	stopped := make(chan struct{})
+	go func() {
+		stop()
+		close(stopped)
+	}()
+	close(goOn)
+	<-stopped
+	applied(t, db, 1)
+	if n := r.ready(t, "comanda.daybook"); n != 0 {
+		t.Errorf("%d messages are back in the queue", n)
+	}
+}
+
+// Expired timers wake the sweeper, once for many, and are gone.
+func consumersExpired(t *testing.T, r *rig) {
+	c := r.config(daybook(nil))
+	c.PaymentWindow = 100 * time.Millisecond
+	woken := make(chan struct{}, 1000)
+	r.consume(t, c, inbox.New(sqldbtest.SQLite(t), inbox.Options{}), func() { woken <- struct{}{} })
+	events := make([]event.Event, 200)
+	for i := range events {
+		events[i] = placed(fmt.Sprintf("order%d", i))
+	}
+	publish(t, r.publisher(t, c), events...)
+	<-woken
+	testenv.Eventually(t, 20*time.Second, func() bool {
+		return r.ready(t, queueAwait) == 0 && r.ready(t, queueExpired) == 0
+	})
+	if n := len(woken); n >= len(events) {
+		t.Errorf("the sweeper was woken %d times for %d orders", n, len(events))
+	}
+}
+
+// However often the connection is lost, events go on to be applied, and nothing is left running behind.
+func consumersFiftyLostConnections(t *testing.T, r *rig) {
+	db := sqldbtest.SQLite(t)
+	c := r.config(daybook(nil))
+	p := r.publisher(t, c)
+	publish(t, p, placed("first"))
+	stop := r.consume(t, c, inbox.New(db, inbox.Options{}), nil)
+	applied(t, db, 1)
+	before := runtime.NumGoroutine()
+	for range 50 {
+		taken := r.proxy.connections()
+		r.proxy.cut()
+		testenv.Eventually(t, 20*time.Second, func() bool {
+			return p.Ready(t.Context()) == nil && r.proxy.connections() >= taken+2
+		})
+	}
+	publish(t, p, placed("last"))
+	applied(t, db, 2)
+	// Other tests run at the same time, so this bound is loose; goleak checks the end of the package exactly.
+	testenv.Eventually(t, 20*time.Second, func() bool { return runtime.NumGoroutine() < before+200 })
+	stop()
+}
+
+// A queue that somebody deletes is consumed again once it is declared anew, even when that happens so fast that the
+// broker forgets to tell its consumers, as RabbitMQ 3.10 does.
+func consumersDeletedQueue(t *testing.T, r *rig) {
+	db := sqldbtest.SQLite(t)
+	c := r.config(daybook(nil))
+	r.consume(t, c, inbox.New(db, inbox.Options{}), nil)
+	p := r.publisher(t, c)
+	publish(t, p, placed("order1"))
+	applied(t, db, 1)
+	if _, err := r.channel(t).QueueDelete(r.prefix+"comanda.daybook", false, false, false); err != nil {
+		t.Fatal(err)
+	}
+	testenv.Eventually(t, 20*time.Second, func() bool {
+		refused, err := p.Publish(context.WithoutCancel(t.Context()), []event.Event{placed("order2")})
+		return err == nil && refused[0] == nil
+	})
+	testenv.Eventually(t, 20*time.Second, func() bool { return count(t, db, daybookPaid) >= 2 })
+}

@@ -1,0 +1,161 @@
+package rabbit
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	amqp "github.com/rabbitmq/amqp091-go"
+
+	"comanda/internal/event/inbox"
+)
+
+// prefetch is how many messages of a queue may be in our hands, and so the largest batch.
+const prefetch = 64
+
+// handler works on a batch and gives one outcome for each message.
+type handler func(ctx context.Context, batch []amqp.Delivery) []inbox.Outcome
+
+// lane consumes one queue on a channel of its own, batch after batch.
+type lane struct {
+	s      *session
+	ch     *amqp.Channel
+	queue  string
+	every  time.Duration // between checks
+	in     chan amqp.Delivery
+	handle handler
+	held   []held // failed, unacknowledged, and waiting for their next attempt
+}
+
+type held struct {
+	amqp.Delivery
+	due time.Time
+}
+
+func newLane(s *session, queue string, every time.Duration, h handler) (*lane, error) {
+	ch, err := s.conn.Channel()
+	if err != nil {
+		return nil, err
+	}
+	if err := ch.Qos(prefetch, 0, false); err != nil {
+		return nil, err
+	}
+	deliveries, err := ch.Consume(queue, "", false, false, false, false, nil)
+	if err != nil {
+		return nil, err
+	}
+	l := &lane{s: s, ch: ch, queue: queue, every: every, in: make(chan amqp.Delivery, prefetch), handle: h}
+	// The library hands deliveries over one by one; here they gather while a batch is being worked on. The broker never
+	// sends more than prefetch, so this goroutine does not block, and it ends with the connection.
+	s.helpers.Go(func() {
+		defer close(l.in)
+		for d := range deliveries {
+			l.in <- d
+		}
+	})
+	return l, nil
+}
+
+// run works until the context ends, or fails when the channel does.
+func (l *lane) run(ctx context.Context) error {
+	check := time.NewTicker(l.every)
+	defer check.Stop()
+	for ctx.Err() == nil {
+		var err error
+		select {
+		case <-ctx.Done():
+		case d, open := <-l.in:
+			if !open {
+				return errEnded
+			}
+			err = l.fresh(ctx, l.gather(d))
+		case <-l.nextDue():
+			batch := l.takeDue(time.Now())
+			err = l.settle(batch, l.handle(ctx, batch))
+		case <-check.C:
+			err = l.check()
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// check fails when the queue is gone or has no consumer any more.
+func (l *lane) check() error {
+	defer l.s.limit(dialTimeout)()
+	q, err := l.ch.QueueDeclarePassive(l.queue, true, false, false, false, nil)
+	if err == nil && q.Consumers == 0 {
+		err = errEnded
+	}
+	return err
+}
+
+// fresh works on new messages. Where all went well and nothing older is open, one acknowledgement stands for all.
+func (l *lane) fresh(ctx context.Context, batch []amqp.Delivery) error {
+	outcomes := l.handle(ctx, batch)
+	failed := func(o inbox.Outcome) bool { return o.State != inbox.Done }
+	if len(l.held) == 0 && !slices.ContainsFunc(outcomes, failed) {
+		return batch[len(batch)-1].Ack(true)
+	}
+	return l.settle(batch, outcomes)
+}
+
+// gather takes what is there already, without waiting for more.
+func (l *lane) gather(first amqp.Delivery) []amqp.Delivery {
+	batch := append(make([]amqp.Delivery, 0, prefetch), first)
+	for len(batch) < prefetch {
+		select {
+		case d, open := <-l.in:
+			if !open {
+				return batch
+			}
+			batch = append(batch, d)
+		default:
+			return batch
+		}
+	}
+	return batch
+}
+
+// settle tells the broker about each message by itself, since others with smaller tags may still be open.
+func (l *lane) settle(batch []amqp.Delivery, outcomes []inbox.Outcome) error {
+	for i, d := range batch {
+		var err error
+		switch outcomes[i].State {
+		case inbox.Done:
+			err = d.Ack(false)
+		case inbox.Dead:
+			err = d.Reject(false)
+		case inbox.Retry:
+			l.held = append(l.held, held{d, time.Now().Add(outcomes[i].After)})
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// nextDue fires when the first held message may be tried again; without any it never does.
+func (l *lane) nextDue() <-chan time.Time {
+	if len(l.held) == 0 {
+		return nil
+	}
+	first := slices.MinFunc(l.held, func(a, b held) int { return a.due.Compare(b.due) })
+	return time.After(time.Until(first.due))
+}
+
+// takeDue removes and gives the held messages whose time has come.
+func (l *lane) takeDue(now time.Time) []amqp.Delivery {
+	var due []amqp.Delivery
+	l.held = slices.DeleteFunc(l.held, func(h held) bool {
+		if h.due.After(now) {
+			return false
+		}
+		due = append(due, h.Delivery)
+		return true
+	})
+	return due
+}

@@ -1,0 +1,180 @@
+package rabbit
+
+import (
+	"io"
+	"net"
+	"net/url"
+	"sync"
+	"testing"
+)
+
+// proxy stands between a test and the broker, so that the network can fail without the broker's knowledge.
+type proxy struct {
+	target string
+	ln     net.Listener
+	pumps  sync.WaitGroup
+
+	mu       sync.Mutex
+	links    map[*pair]bool
+	accepted int
+	refuse   bool
+	budget   int           // bytes from the broker until the next cut; negative is no limit
+	gate     chan struct{} // closed while bytes from the broker flow
+}
+
+type pair struct{ client, broker net.Conn }
+
+func (p *pair) close() {
+	_ = p.client.Close()
+	_ = p.broker.Close()
+}
+
+// newProxy gives a proxy and the broker's address through it.
+func newProxy(t testing.TB, address string) (*proxy, string) {
+	t.Helper()
+	u, err := url.Parse(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &proxy{target: u.Host, ln: ln, links: map[*pair]bool{}, budget: -1, gate: make(chan struct{})}
+	close(p.gate)
+	p.pumps.Go(p.serve)
+	t.Cleanup(func() {
+		_ = ln.Close()
+		p.resume()
+		p.cut()
+		p.pumps.Wait()
+	})
+	u.Host = ln.Addr().String()
+	return p, u.String()
+}
+
+func (p *proxy) serve() {
+	for {
+		client, err := p.ln.Accept()
+		if err != nil {
+			return
+		}
+		broker, err := net.Dial("tcp", p.target)
+		if err != nil {
+			_ = client.Close()
+			continue
+		}
+		p.mu.Lock()
+		l := &pair{client, broker}
+		if p.refuse {
+			l.close()
+		} else {
+			p.accepted++
+			p.links[l] = true
+			p.pumps.Go(func() { p.pump(l, broker, client, func(int) {}) })
+			p.pumps.Go(func() { p.pump(l, client, broker, p.meter) })
+		}
+		p.mu.Unlock()
+	}
+}
+
+// pump copies one direction until either side ends; then it ends both.
+func (p *proxy) pump(l *pair, to io.Writer, from io.Reader, before func(n int)) {
+	buf := make([]byte, 512)
+	for {
+		n, err := from.Read(buf)
+		if n > 0 {
+			before(n)
+			_, err = to.Write(buf[:n])
+		}
+		if err != nil {
+			break
+		}
+	}
+	l.close()
+	p.mu.Lock()
+	delete(p.links, l)
+	p.mu.Unlock()
+}
+
+// meter waits at the gate and cuts when the budget is used up.
+func (p *proxy) meter(n int) {
+	p.mu.Lock()
+	gate := p.gate
+	p.mu.Unlock()
+	<-gate
+	p.mu.Lock()
+	used := p.budget >= 0 && p.budget < n
+	if p.budget >= 0 {
+		p.budget -= min(n, p.budget)
+	}
+	if used {
+		p.budget = -1
+	}
+	p.mu.Unlock()
+	if used {
+		p.cut()
+	}
+}
+
+// cut ends all connections; new ones are taken.
+func (p *proxy) cut() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for l := range p.links {
+		l.close()
+	}
+}
+
+// cutAfter cuts once so many more bytes have come from the broker.
+func (p *proxy) cutAfter(n int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.budget = n
+}
+
+// down ends all connections and takes no new ones until it is called with false.
+func (p *proxy) down(yes bool) {
+	p.mu.Lock()
+	p.refuse = yes
+	p.mu.Unlock()
+	if yes {
+		p.cut()
+	}
+}
+
+// stall holds back what the broker says, as a network that swallows packets does.
+func (p *proxy) stall() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	select {
+	case <-p.gate:
+		p.gate = make(chan struct{})
+	default: // it is shut already, and somebody waits at it
+	}
+}
+
+func (p *proxy) resume() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	select {
+	case <-p.gate:
+	default:
+		close(p.gate)
+	}
+}
+
+// say puts bytes into what the broker says on every connection; between two frames that is a frame of its own.
+func (p *proxy) say(frame []byte) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for l := range p.links {
+		_, _ = l.client.Write(frame)
+	}
+}
+
+func (p *proxy) connections() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.accepted
+}

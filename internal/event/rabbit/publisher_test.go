@@ -1,0 +1,210 @@
+package rabbit
+
+import (
+	"encoding/binary"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	amqp "github.com/rabbitmq/amqp091-go"
+
+	"comanda/internal/event"
+	"comanda/internal/testenv"
+)
+
+func publisherWireForm(t *testing.T, r *rig) {
+	p := r.publisher(t, r.config(daybook(nil)))
+	events := paid(2)
+	for i, err := range publish(t, p, events...) {
+		if err != nil {
+			t.Errorf("event %d was refused: %v", i, err)
+		}
+	}
+	r.take(t, "store.order.paid", 2)
+	for i, d := range r.take(t, "comanda.daybook", 2) {
+		if d.MessageId != events[i].ID || d.Type != "order.paid" || d.ContentType != "application/json" ||
+			d.DeliveryMode != amqp.Persistent || d.RoutingKey != "order.paid" || !d.Timestamp.Equal(noon.Truncate(time.Second)) ||
+			d.Headers["aggregate_id"] != events[i].AggregateID || d.Headers["event_type"] != "order.paid" {
+			t.Errorf("message %+v", d)
+		}
+		got, err := decode(d)
+		if diff := cmp.Diff(events[i], got); diff != "" || err != nil {
+			t.Errorf("event through the broker (-want +got): %v\n%s", err, diff)
+		}
+	}
+}
+
+// The reference's timer: the order's id waits for the payment window and comes back as order.expired.
+func publisherTimer(t *testing.T, r *rig) {
+	c := r.config(daybook(nil))
+	c.PaymentWindow = 300 * time.Millisecond
+	start := time.Now()
+	publish(t, r.publisher(t, c), placed("order1"), placed("order2"))
+	r.take(t, "comanda.daybook", 2)
+	got := r.take(t, queueExpired, 2)
+	if string(got[0].Body) != "order1" || string(got[1].Body) != "order2" || got[0].RoutingKey != "order.expired" {
+		t.Errorf("timers came back as %+v", got)
+	}
+	if early := c.PaymentWindow - time.Since(start); early > 0 {
+		t.Errorf("the timers came back %s early", early)
+	}
+}
+
+func publisherUnknownType(t *testing.T, r *rig) {
+	events := paid(3)
+	events[1].Type = "order.eaten"
+	refused := publish(t, r.publisher(t, r.config()), events...)
+	if refused[0] != nil || refused[1] == nil || refused[2] != nil {
+		t.Errorf("refused %v, want only the second", refused)
+	}
+}
+
+// A type that no queue of ours wants is published all the same; one whose queue is missing is refused, and the queue is
+// there again afterwards.
+func publisherMissingQueue(t *testing.T, r *rig) {
+	p := r.publisher(t, r.config(daybook(nil)))
+	nobody := event.OrderRefundDue.New(noon, "order1", 3, 7, event.RefundDue{})
+	if refused := publish(t, p, nobody); refused[0] != nil {
+		t.Fatalf("an event for which there is no queue was refused: %v", refused)
+	}
+	ch := r.channel(t)
+	if _, err := ch.QueueDelete(r.prefix+"comanda.daybook", false, false, false); err != nil {
+		t.Fatal(err)
+	}
+	refused := publish(t, p, paid(1)[0], placed("order1"))
+	if refused[0] != nil || refused[1] == nil { // order.paid still has the queue of other systems
+		t.Fatalf("refused %v, want only the event without a queue", refused)
+	}
+	if refused := publish(t, p, placed("order1")); refused[0] != nil {
+		t.Errorf("refused after the repair: %v", refused)
+	}
+	r.take(t, "comanda.daybook", 1)
+}
+
+// A queue that refuses, as one with a length limit set by policy does, nacks.
+func publisherFullQueue(t *testing.T, r *rig) {
+	ch := r.channel(t)
+	full := amqp.Table{"x-queue-type": "quorum", "x-max-length": 1, "x-overflow": "reject-publish"}
+	if _, err := ch.QueueDeclare(r.prefix+"comanda.daybook", true, false, false, false, full); err != nil {
+		t.Fatal(err)
+	}
+	p := r.publisher(t, r.config(daybook(nil)))
+	// A quorum queue notices its length a little late.
+	testenv.Eventually(t, 10*time.Second, func() bool { return errors.Is(publish(t, p, placed("order"))[0], errNacked) })
+	if !r.log.has("exists with other arguments") {
+		t.Error("the log does not tell of the queue that differs")
+	}
+}
+
+// A broker that accepts everything and says nothing costs the confirm timeout, once, and no event.
+func publisherHangingBroker(t *testing.T, r *rig) {
+	p := r.publisher(t, r.config(daybook(nil)))
+	p.timeout = 200 * time.Millisecond
+	publish(t, p, placed("order1"))
+	r.proxy.stall()
+	refused, err := p.Publish(t.Context(), []event.Event{placed("order2")})
+	if !errors.Is(err, errSlow) || refused != nil {
+		t.Fatalf("Publish = %v, %v; want %v", refused, err, errSlow)
+	}
+	if p.Connected() {
+		t.Error("the hanging connection was kept")
+	}
+	r.proxy.resume()
+	publish(t, p, placed("order3"))
+}
+
+// connection.blocked and connection.unblocked as the broker writes them: class 10, methods 60 and 61.
+func blockedFrame(reason string) []byte {
+	return methodFrame(append([]byte{0, 10, 0, 60, byte(len(reason))}, reason...))
+}
+
+func unblockedFrame() []byte { return methodFrame([]byte{0, 10, 0, 61}) }
+
+func methodFrame(payload []byte) []byte {
+	frame := binary.BigEndian.AppendUint32([]byte{1, 0, 0}, uint32(len(payload)))
+	return append(append(frame, payload...), 0xce)
+}
+
+// While the broker has an alarm nothing is published, on the same connection; what was under way is not repeated by us
+// before the alarm is over.
+func publisherAlarm(t *testing.T, r *rig) {
+	p := r.publisher(t, r.config(daybook(nil)))
+	publish(t, p, placed("order1"))
+	connections := r.proxy.connections()
+
+	r.proxy.stall()
+	failed := make(chan error)
+	go func() {
+		_, err := p.Publish(t.Context(), []event.Event{placed("order2")})
+		failed <- err
+	}()
+	testenv.Eventually(t, 10*time.Second, func() bool { return r.ready(t, "comanda.daybook") == 2 })
+	r.proxy.say(blockedFrame("low on memory"))
+	if err := <-failed; !errors.Is(err, errBlocked) {
+		t.Fatalf("Publish = %v, want %v", err, errBlocked)
+	}
+	if err := p.Ready(t.Context()); !errors.Is(err, errBlocked) {
+		t.Fatalf("Ready = %v, want %v", err, errBlocked)
+	}
+	r.proxy.say(unblockedFrame())
+	r.proxy.resume()
+	testenv.Eventually(t, 10*time.Second, func() bool { return p.Ready(t.Context()) == nil })
+	publish(t, p, placed("order3"))
+	if n := r.proxy.connections(); n != connections {
+		t.Errorf("%d connections were made during the alarm", n-connections)
+	}
+	r.take(t, "comanda.daybook", 3)
+}
+
+func publisherClosed(t *testing.T, r *rig) {
+	p := r.publisher(t, r.config())
+	publish(t, p, placed("order1"))
+	p.Close()
+	p.Close()
+	if err := p.Ready(t.Context()); !errors.Is(err, errClosed) {
+		t.Errorf("Ready = %v, want %v", err, errClosed)
+	}
+}
+
+// A broker with another payment window keeps its queue; the facts go on, the timers do not, and the log says what to do.
+func topologyOtherWindow(t *testing.T, r *rig) {
+	c := r.config(daybook(nil))
+	publish(t, r.publisher(t, c), placed("order1"))
+	r.take(t, queueAwait, 1)
+	c.PaymentWindow *= 2
+	p := r.publisher(t, c)
+	publish(t, p, placed("order2"))
+	r.take(t, "comanda.daybook", 2)
+	if n := r.ready(t, queueAwait); n != 0 {
+		t.Errorf("%d timers were published to a queue that differs", n)
+	}
+	if !r.log.has("rabbitmqctl delete_queue " + r.prefix + queueAwait) {
+		t.Error("the log does not say what to do")
+	}
+
+	ch := r.channel(t)
+	if _, err := ch.QueueDelete(r.prefix+queueAwait, false, false, false); err != nil {
+		t.Fatal(err)
+	}
+	r.proxy.cut()
+	testenv.Eventually(t, 10*time.Second, func() bool { return p.Ready(t.Context()) == nil && p.s.timers })
+	publish(t, p, placed("order3"))
+	r.take(t, queueAwait, 1)
+}
+
+// Without its exchange nothing can be published, and that is an error in the broker's words.
+func topologyOtherExchange(t *testing.T, r *rig) {
+	ch := r.channel(t)
+	if err := ch.ExchangeDeclare(r.prefix+event.Exchange, "fanout", true, false, false, false, nil); err != nil {
+		t.Fatal(err)
+	}
+	p := r.publisher(t, r.config())
+	var refused *amqp.Error
+	if err := p.Ready(t.Context()); !errors.As(err, &refused) || refused.Code != amqp.PreconditionFailed {
+		t.Errorf("Ready = %v", err)
+	}
+	if p.Connected() {
+		t.Error("the useless connection was kept")
+	}
+}

@@ -1,0 +1,272 @@
+package rabbit
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"log/slog"
+	"sync"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	amqp "github.com/rabbitmq/amqp091-go"
+	"go.uber.org/goleak"
+
+	"comanda/internal/event"
+	"comanda/internal/event/inbox"
+	"comanda/internal/event/outbox"
+	"comanda/internal/sqldb"
+	"comanda/internal/telemetry"
+	"comanda/internal/testenv"
+	"comanda/internal/worker"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// TestRabbit runs everything that needs the broker. One virtual host serves all, since making one takes seconds; each
+// test has a prefix of its own in it.
+func TestRabbit(t *testing.T) {
+	t.Parallel()
+	address := testenv.AMQP(t)
+	for name, test := range map[string]func(*testing.T, *rig){
+		"publisher/wire form":                 publisherWireForm,
+		"publisher/timer":                     publisherTimer,
+		"publisher/unknown type":              publisherUnknownType,
+		"publisher/missing queue":             publisherMissingQueue,
+		"publisher/full queue":                publisherFullQueue,
+		"publisher/hanging broker":            publisherHangingBroker,
+		"publisher/alarm":                     publisherAlarm,
+		"publisher/closed":                    publisherClosed,
+		"topology/other window":               topologyOtherWindow,
+		"topology/other exchange":             topologyOtherExchange,
+		"consumers/poison":                    consumersPoison,
+		"consumers/malformed":                 consumersMalformed,
+		"consumers/database out of reach":     consumersDatabaseOutOfReach,
+		"consumers/stop finishes the batch":   consumersStop,
+		"consumers/expired":                   consumersExpired,
+		"consumers/fifty lost connections":    consumersFiftyLostConnections,
+		"consumers/deleted queue":             consumersDeletedQueue,
+		"together/sqlite":                     togetherSQLite,
+		"together/postgres with three relays": togetherPostgres,
+		"together/broker down for a while":    togetherBrokerDown,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			test(t, newRig(t, address))
+		})
+	}
+}
+
+// rig is one test's part of the broker.
+type rig struct {
+	prefix  string
+	address string // through the proxy
+	proxy   *proxy
+	admin   *amqp.Connection // past the proxy
+	log     *logged
+}
+
+func newRig(t testing.TB, address string) *rig {
+	t.Helper()
+	r := &rig{prefix: testenv.Name(t) + ".", log: &logged{}}
+	var err error
+	if r.admin, err = amqp.Dial(address); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = r.admin.Close() })
+	r.proxy, r.address = newProxy(t, address)
+	return r
+}
+
+func (r *rig) config(consumers ...inbox.Consumer) Config {
+	return Config{
+		URL: telemetry.Secret(r.address), Prefix: r.prefix, PaymentWindow: time.Minute, Consumers: consumers,
+		Log: slog.New(slog.NewTextHandler(r.log, nil)),
+	}
+}
+
+func (r *rig) publisher(t testing.TB, c Config) *Publisher {
+	t.Helper()
+	p, err := NewPublisher(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(p.Close)
+	return p
+}
+
+// consume starts consumers and gives the function that stops them.
+func (r *rig) consume(t testing.TB, c Config, in *inbox.Inbox, expired func()) (stop func()) {
+	t.Helper()
+	cs, err := NewConsumers(c, in, expired)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cs.checkEvery = 200 * time.Millisecond
+	w := worker.New(cs.Loop(), c.Log, worker.NewMetrics(nil))
+	if err := w.Start(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	stop = func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+		defer cancel()
+		if err := w.Stop(ctx); err != nil {
+			t.Error(err)
+		}
+	}
+	t.Cleanup(stop)
+	return stop
+}
+
+// channel opens one past the proxy.
+func (r *rig) channel(t testing.TB) *amqp.Channel {
+	t.Helper()
+	ch, err := r.admin.Channel()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ch
+}
+
+// take waits for n messages of a queue and gives them in their order.
+func (r *rig) take(t testing.TB, queue string, n int) []amqp.Delivery {
+	t.Helper()
+	ch := r.channel(t)
+	defer func() { _ = ch.Close() }()
+	var got []amqp.Delivery
+	testenv.Eventually(t, 20*time.Second, func() bool {
+		for {
+			d, ok, err := ch.Get(r.prefix+queue, true)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !ok {
+				return len(got) >= n
+			}
+			got = append(got, d)
+		}
+	})
+	if len(got) != n {
+		t.Fatalf("queue %s had %d messages, want %d", queue, len(got), n)
+	}
+	return got
+}
+
+// ready counts the messages that wait in a queue.
+func (r *rig) ready(t testing.TB, queue string) int {
+	t.Helper()
+	ch := r.channel(t)
+	defer func() { _ = ch.Close() }()
+	q, err := ch.QueueDeclarePassive(r.prefix+queue, true, false, false, false, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return q.Messages
+}
+
+// put sends a message of any kind straight into a queue.
+func (r *rig) put(t testing.TB, queue string, m amqp.Publishing) {
+	t.Helper()
+	ch := r.channel(t)
+	defer func() { _ = ch.Close() }()
+	if err := ch.Publish("", r.prefix+queue, false, false, m); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// logged is a log that a test can read.
+type logged struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+func (l *logged) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.buf.Write(b)
+}
+
+func (l *logged) has(text string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return bytes.Contains(l.buf.Bytes(), []byte(text))
+}
+
+var noon = time.Date(2026, 2, 26, 12, 0, 0, 123e6, time.UTC)
+
+func placed(order string) event.Event {
+	return event.OrderPlaced.New(noon, order, 1, 7, event.Placed{OrderID: order, BranchID: 7})
+}
+
+func paid(n int) []event.Event {
+	events := make([]event.Event, n)
+	for i := range events {
+		order := fmt.Sprintf("order%d", i)
+		events[i] = event.OrderPaid.New(noon, order, 2, 7, event.Paid{OrderID: order, BranchID: 7})
+	}
+	return events
+}
+
+func publish(t testing.TB, p *Publisher, events ...event.Event) []error {
+	t.Helper()
+	if err := p.Ready(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	refused, err := p.Publish(t.Context(), events)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return refused
+}
+
+func commit(t testing.TB, db *sqldb.DB, events []event.Event) {
+	t.Helper()
+	err := db.Write(t.Context(), func(_ context.Context, tx sqldb.Tx) error {
+		outbox.Queue(tx, events)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// The tests' consumer counts into the daybook how often it has applied an event.
+var (
+	testStmts = sqldb.Load(fstest.MapFS{
+		"daybook_add.sql": {Data: []byte(`INSERT INTO daybook (branch_id, biz_date, paid) VALUES (1, '2026-02-26', $1)
+			ON CONFLICT (branch_id, biz_date) DO UPDATE SET paid = daybook.paid + excluded.paid`)},
+		"daybook_paid.sql":  {Data: []byte(`SELECT coalesce(sum(paid), 0) FROM daybook`)},
+		"log_count.sql":     {Data: []byte(`SELECT count(*) FROM event_log`)},
+		"failure_count.sql": {Data: []byte(`SELECT count(*) FROM consumer_failure`)},
+	})
+	daybookAdd   = testStmts.Must("daybook_add")
+	daybookPaid  = testStmts.Must("daybook_paid")
+	logCount     = testStmts.Must("log_count")
+	failureCount = testStmts.Must("failure_count")
+)
+
+func daybook(before func(events []event.Event) error) inbox.Consumer {
+	return inbox.Consumer{
+		Name: "daybook", Types: []string{"order.placed", "order.paid", "order.canceled"},
+		Apply: func(ctx context.Context, tx sqldb.Tx, events []event.Event) error {
+			if before != nil {
+				if err := before(events); err != nil {
+					return err
+				}
+			}
+			_, err := tx.Exec(ctx, daybookAdd, len(events))
+			return err
+		},
+	}
+}
+
+func count(t testing.TB, db *sqldb.DB, q *sqldb.Stmt) int {
+	t.Helper()
+	rows, err := db.Query(t.Context(), q)
+	n, _, err := sqldb.One(rows, err, func(r sqldb.Rows) (n int, err error) { return n, r.Scan(&n) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}

@@ -1,0 +1,154 @@
+package rabbit
+
+import (
+	"context"
+	"math/rand/v2"
+	"os"
+	"sync"
+	"testing"
+	"time"
+
+	"comanda/internal/event"
+	"comanda/internal/event/inbox"
+	"comanda/internal/event/outbox"
+	"comanda/internal/sqldb"
+	"comanda/internal/sqldb/sqldbtest"
+	"comanda/internal/testenv"
+	"comanda/internal/worker"
+)
+
+func togetherSQLite(t *testing.T, r *rig)   { together(t, r, sqldbtest.SQLite(t), 1) }
+func togetherPostgres(t *testing.T, r *rig) { together(t, r, sqldbtest.Postgres(t), 3) }
+
+// together relays and consumes while the network is cut again and again, most often between a batch and its confirms.
+// I7, I8: every committed event is published, and applied exactly once.
+func together(t *testing.T, r *rig, db *sqldb.DB, relays int) {
+	const events = 6000
+	c := r.config(daybook(nil))
+	r.consume(t, c, inbox.New(db, inbox.Options{}), nil)
+	for range relays {
+		relay(t, r, c, db)
+	}
+
+	var writer sync.WaitGroup
+	writer.Go(func() {
+		for range events / 100 {
+			commit(t, db, paid(100))
+		}
+	})
+	rnd := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // the same cuts in every run
+	for range 12 {
+		relayed := count(t, db, logCount)
+		r.proxy.cutAfter(rnd.IntN(6000))
+		testenv.Eventually(t, 30*time.Second, func() bool {
+			n := count(t, db, logCount)
+			return n >= events || n >= relayed+events/20
+		})
+	}
+	writer.Wait()
+	r.proxy.cutAfter(-1)
+	testenv.Eventually(t, 60*time.Second, func() bool { return count(t, db, logCount) == events })
+	applied(t, db, events)
+
+	s, err := outbox.ReadStatus(t.Context(), db)
+	if err != nil || s.Pending != 0 || len(s.Dead) != 0 {
+		t.Errorf("status %+v, %v", s, err)
+	}
+	if n := count(t, db, failureCount); n != 0 {
+		t.Errorf("%d events failed at the consumer", n)
+	}
+}
+
+// relay runs one until the end of the test.
+func relay(t testing.TB, r *rig, c Config, db *sqldb.DB) {
+	t.Helper()
+	rel := outbox.New(db, r.publisher(t, c), outbox.Options{Log: c.Log})
+	w := worker.New(worker.Loop{
+		Name: "relay", Run: rel.RunOnce, Every: 5 * time.Millisecond, MaxPause: 200 * time.Millisecond,
+	}, c.Log, worker.NewMetrics(nil))
+	if err := w.Start(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := w.Stop(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// I16: while the broker is down events pile up without using attempts; afterwards the backlog drains.
+func togetherBrokerDown(t *testing.T, r *rig) {
+	db := sqldbtest.SQLite(t)
+	r.proxy.down(true)
+	c := r.config(daybook(nil))
+	p := r.publisher(t, c)
+	rel := outbox.New(db, p, outbox.Options{})
+	commit(t, db, paid(1500))
+	for range 20 {
+		if err := rel.RunOnce(t.Context()); err == nil {
+			t.Fatal("relayed without a broker")
+		}
+	}
+	s, err := outbox.ReadStatus(t.Context(), db)
+	if err != nil || s.Pending != 1500 || len(s.Dead) != 0 {
+		t.Fatalf("status %+v, %v", s, err)
+	}
+	r.proxy.down(false)
+	r.consume(t, c, inbox.New(db, inbox.Options{}), nil)
+	if err := rel.RunOnce(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	applied(t, db, 1500)
+	if n := count(t, db, logCount); n != 1500 {
+		t.Errorf("%d events are in the log", n)
+	}
+}
+
+// docs/events.md is what the registry and the topology say.
+func TestDocumentation(t *testing.T) {
+	t.Parallel()
+	want := event.Markdown() + "\n" + Markdown(15*time.Minute, nil)
+	const path = "../../../docs/events.md"
+	if os.Getenv("UPDATE_DOCS") == "1" {
+		if err := os.WriteFile(path, []byte(want), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := os.ReadFile(path)
+	if err != nil || string(got) != want {
+		t.Errorf("docs/events.md is not up to date (%v): run UPDATE_DOCS=1 go test ./internal/event/rabbit", err)
+	}
+}
+
+func BenchmarkRelay(b *testing.B) {
+	address := testenv.AMQP(b)
+	for name, open := range map[string]func(testing.TB) *sqldb.DB{"sqlite": sqldbtest.SQLite, "postgres": sqldbtest.Postgres} {
+		for kind, make := range map[string]func(int) []event.Event{"paid": paid, "placed": placedMany} {
+			b.Run(name+"/"+kind, func(b *testing.B) {
+				db, r := open(b), newRig(b, address)
+				p := r.publisher(b, Config{
+					URL: r.config().URL, Prefix: r.prefix, PaymentWindow: time.Minute, Consumers: []inbox.Consumer{daybook(nil)},
+				})
+				if err := p.Ready(b.Context()); err != nil {
+					b.Fatal(err)
+				}
+				for left := b.N; left > 0; left -= 1000 {
+					commit(b, db, make(min(left, 1000)))
+				}
+				b.ResetTimer()
+				if err := outbox.New(db, p, outbox.Options{}).RunOnce(b.Context()); err != nil {
+					b.Fatal(err)
+				}
+				b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "events/s")
+			})
+		}
+	}
+}
+
+func placedMany(n int) []event.Event {
+	events := make([]event.Event, n)
+	for i := range events {
+		events[i] = placed("order")
+	}
+	return events
+}

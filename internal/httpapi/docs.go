@@ -1,0 +1,192 @@
+package httpapi
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/sha256"
+	_ "embed" // the page's template and style
+	"encoding/base64"
+	"fmt"
+	"html/template"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+)
+
+// The page at /docs is plain HTML made from the OpenAPI document: it needs neither scripts nor another host, so it works
+// wherever the server does and its policy of contents allows nothing but its own style.
+
+//go:embed docs.html
+var docsTemplate string
+
+//go:embed docs.css
+var docsStyle string
+
+var docsCSP = func() string {
+	sum := sha256.Sum256([]byte(docsStyle))
+	return "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; style-src 'sha256-" +
+		base64.StdEncoding.EncodeToString(sum[:]) + "'"
+}()
+
+// docsSection is the operations of one tag; docsSchema one type of the contract.
+type (
+	docsSection struct {
+		Name       string
+		Operations []docsOperation
+	}
+	docsOperation struct {
+		ID, Method, Path, Policy, Summary, Description string
+		Fields                                         []docsField // parameters
+		Body                                           string      // the name of the body's schema
+		Answers                                        []docsAnswer
+	}
+	docsAnswer struct{ Status, Text, Schema string }
+	docsSchema struct {
+		Name   string
+		Fields []docsField
+	}
+	docsField struct {
+		Name, Type, Rules, Doc string
+		Required               bool
+	}
+)
+
+func (a *API) renderDocs() ([]byte, error) {
+	t, err := template.New("docs").Parse(docsTemplate)
+	if err != nil {
+		return nil, err
+	}
+	doc := a.huma.OpenAPI()
+	var out bytes.Buffer
+	err = t.Execute(&out, map[string]any{
+		"Title": doc.Info.Title, "Version": doc.Info.Version, "Style": template.CSS(docsStyle), //nolint:gosec // embedded
+		"Sections": docsSections(doc), "Schemas": docsSchemas(doc),
+	})
+	return out.Bytes(), err
+}
+
+func docsSections(doc *huma.OpenAPI) []docsSection {
+	byTag := map[string]*docsSection{}
+	for _, path := range slices.Sorted(maps.Keys(doc.Paths)) {
+		item := doc.Paths[path]
+		for _, op := range []*huma.Operation{item.Get, item.Post, item.Put, item.Patch, item.Delete} {
+			if op == nil {
+				continue
+			}
+			tag := "other"
+			if len(op.Tags) > 0 {
+				tag = op.Tags[0]
+			}
+			if byTag[tag] == nil {
+				byTag[tag] = &docsSection{Name: tag}
+			}
+			byTag[tag].Operations = append(byTag[tag].Operations, docsOperationOf(op))
+		}
+	}
+	var sections []docsSection
+	for _, tag := range slices.Sorted(maps.Keys(byTag)) {
+		sections = append(sections, *byTag[tag])
+	}
+	return sections
+}
+
+func docsOperationOf(op *huma.Operation) docsOperation {
+	d := docsOperation{
+		ID: op.OperationID, Method: op.Method, Path: op.Path, Policy: fmt.Sprint(op.Extensions[policyExtension]),
+		Summary: op.Summary, Description: op.Description,
+	}
+	for _, p := range op.Parameters {
+		d.Fields = append(d.Fields, docsField{
+			Name: p.In + " " + p.Name, Type: docsType(p.Schema), Rules: docsRules(p.Schema), Doc: p.Description,
+			Required: p.Required,
+		})
+	}
+	if op.RequestBody != nil {
+		d.Body = docsContent(op.RequestBody.Content)
+	}
+	for _, status := range slices.Sorted(maps.Keys(op.Responses)) {
+		r := op.Responses[status]
+		d.Answers = append(d.Answers, docsAnswer{status, r.Description, docsContent(r.Content)})
+	}
+	return d
+}
+
+func docsContent(content map[string]*huma.MediaType) string {
+	for _, media := range slices.Sorted(maps.Keys(content)) {
+		if s := content[media].Schema; s != nil {
+			return docsType(s)
+		}
+	}
+	return ""
+}
+
+func docsSchemas(doc *huma.OpenAPI) []docsSchema {
+	var all []docsSchema
+	schemas := doc.Components.Schemas.Map()
+	for _, name := range slices.Sorted(maps.Keys(schemas)) {
+		s, d := schemas[name], docsSchema{Name: name}
+		for _, field := range slices.Sorted(maps.Keys(s.Properties)) {
+			p := s.Properties[field]
+			d.Fields = append(d.Fields, docsField{
+				Name: field, Type: docsType(p), Rules: docsRules(p), Doc: p.Description,
+				Required: slices.Contains(s.Required, field),
+			})
+		}
+		all = append(all, d)
+	}
+	return all
+}
+
+// docsType names a schema's type: a reference by its last part, an array by its elements.
+func docsType(s *huma.Schema) string {
+	switch {
+	case s == nil:
+		return ""
+	case s.Ref != "":
+		return s.Ref[strings.LastIndexByte(s.Ref, '/')+1:]
+	case s.Items != nil:
+		return docsType(s.Items) + "[]"
+	}
+	t := cmp.Or(s.Type, "any")
+	if s.Nullable {
+		t += " or null"
+	}
+	return t
+}
+
+// docsRules writes the limits of a value as a short list.
+func docsRules(s *huma.Schema) string {
+	var rules []string
+	add := func(format string, v any) { rules = append(rules, fmt.Sprintf(format, v)) }
+	if s.Format != "" {
+		add("%s", s.Format)
+	}
+	if len(s.Enum) > 0 {
+		add("one of %v", s.Enum)
+	}
+	if s.Pattern != "" {
+		add("matches %s", s.Pattern)
+	}
+	for format, limit := range map[string]*float64{"≥ %v": s.Minimum, "≤ %v": s.Maximum} {
+		if limit != nil {
+			add(format, *limit)
+		}
+	}
+	for format, limit := range map[string]*int{
+		"length ≥ %d": s.MinLength, "length ≤ %d": s.MaxLength, "at least %d": s.MinItems, "at most %d": s.MaxItems,
+	} {
+		if limit != nil {
+			add(format, *limit)
+		}
+	}
+	slices.Sort(rules)
+	return strings.Join(rules, ", ")
+}
+
+func (a *API) serveDocs(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Content-Security-Policy", docsCSP)
+	a.serve(w, r, "text/html; charset=utf-8", func(d *document) []byte { return d.page })
+}

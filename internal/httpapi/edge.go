@@ -1,0 +1,119 @@
+package httpapi
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"runtime/debug"
+	"time"
+)
+
+// The values of headers that many answers share. They are never changed, only replaced.
+var (
+	problemHeader = []string{problemType}
+	noStore       = []string{"no-store"}
+	nosniff       = []string{"nosniff"}
+	noReferrer    = []string{"no-referrer"}
+	dataCSP       = []string{"default-src 'none'; frame-ancestors 'none'"}
+	hsts          = []string{"max-age=31536000; includeSubDomains"}
+)
+
+// ServeHTTP surrounds every request (H2, H4).
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	x := newExchange(w, r)
+	s.secure(w.Header(), x.id)
+	s.inFlight.Add(1)
+	defer s.finish(x, r)
+	if err := checkURL(r, s.conf.MaxURLBytes); err != nil {
+		x.fail(err)
+		return
+	}
+	s.mux.ServeHTTP(x, r)
+	if x.muted {
+		x.muted, x.status, x.route = false, 0, s.unmatched
+		x.fail(unrouted(r, x.Header().Get("Allow")))
+	}
+}
+
+// secure sets the headers that suit data; what serves pages replaces the policy of contents by its own.
+func (s *Server) secure(h http.Header, id string) {
+	h["X-Request-Id"] = []string{id}
+	h["X-Content-Type-Options"] = nosniff
+	h["Referrer-Policy"] = noReferrer
+	h["Content-Security-Policy"] = dataCSP
+	h["Cache-Control"] = noStore
+	if s.conf.HSTS {
+		h["Strict-Transport-Security"] = hsts
+	}
+}
+
+func unrouted(r *http.Request, allow string) *Problem {
+	if allow != "" {
+		return newProblem(http.StatusMethodNotAllowed, "method_not_allowed", "This path knows only "+allow+".")
+	}
+	return newProblem(http.StatusNotFound, "not_found", "There is nothing at this path.")
+}
+
+// finish ends every request, however it went: it turns a panic into an answer, counts and records.
+func (s *Server) finish(x *exchange, r *http.Request) {
+	s.inFlight.Add(-1)
+	panicked := recover()
+	if panicked != nil && panicked != http.ErrAbortHandler { //nolint:errorlint // compared as net/http does
+		begun := x.status != 0
+		p := newProblem(http.StatusInternalServerError, "internal", "Something went wrong on our side.")
+		p.cause = fmt.Errorf("panic: %v", panicked)
+		s.log.Error("handler panicked", "request_id", x.id, "panic", fmt.Sprint(panicked),
+			"stack", string(debug.Stack()))
+		if !begun {
+			x.fail(p)
+			panicked = nil
+		}
+		x.note(p)
+	}
+	if x.route == nil {
+		x.route = s.unmatched
+	}
+	if x.status == 0 { // neither written nor failed: net/http answers 200
+		x.status = http.StatusOK
+	}
+	took := time.Since(x.begun)
+	x.route.observe(r.Method, x.status, took)
+	s.record(r, x, took)
+	if panicked != nil { // half an answer is sent: only a cut connection tells the client so
+		panic(http.ErrAbortHandler)
+	}
+}
+
+// record writes the one record of a request (H4). Paths stand in it as patterns, so that neither a token in a query
+// nor an identifier in a path is logged (H3).
+func (s *Server) record(r *http.Request, x *exchange, took time.Duration) {
+	level := slog.LevelInfo
+	switch {
+	case x.status >= 500 && x.status != http.StatusServiceUnavailable:
+		level = slog.LevelError
+	case x.status >= 500:
+		level = slog.LevelWarn
+	case x.route.policy == Internal:
+		level = slog.LevelDebug
+	}
+	if level <= slog.LevelInfo && !s.conf.AccessLog {
+		return
+	}
+	ctx := context.Background()
+	if !s.log.Enabled(ctx, level) {
+		return
+	}
+	rec := slog.NewRecord(x.begun.Add(took), level, "request", 0)
+	rec.AddAttrs(
+		slog.String("request_id", x.id), slog.String("method", knownMethod(r.Method)), slog.String("route", x.route.path),
+		slog.Int("status", x.status), slog.Float64("dur_ms", float64(took.Microseconds())/1000),
+		slog.String("actor", x.actor))
+	if x.code != "" {
+		rec.AddAttrs(slog.String("code", x.code))
+	}
+	if x.cause != nil {
+		rec.AddAttrs(slog.String("err", x.cause.Error()))
+	}
+	_ = s.log.Handler().Handle(ctx, rec) // not through the logger, which would look for the caller's line each time
+}

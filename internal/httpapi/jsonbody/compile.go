@@ -1,0 +1,140 @@
+package jsonbody
+
+import (
+	"encoding"
+	"encoding/json"
+	"fmt"
+	"math"
+	"reflect"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+)
+
+// maxInteger is the largest integer that every JSON reader holds exactly (J3).
+const maxInteger = 1<<53 - 1
+
+var (
+	jsonUnmarshaler = reflect.TypeFor[json.Unmarshaler]()
+	textUnmarshaler = reflect.TypeFor[encoding.TextUnmarshaler]()
+)
+
+// compiler turns a type and its schema into nodes. done ends the recursion of types that contain themselves.
+type compiler struct {
+	reg  huma.Registry
+	done map[reflect.Type]node
+}
+
+func (c *compiler) resolve(s *huma.Schema) *huma.Schema {
+	for s.Ref != "" {
+		s = c.reg.SchemaFromRef(s.Ref)
+	}
+	return s
+}
+
+func (c *compiler) compile(t reflect.Type, ref *huma.Schema) node {
+	s := c.resolve(ref)
+	whole := &wholeNode{schema: s}
+	if p := reflect.PointerTo(t); p.Implements(jsonUnmarshaler) || p.Implements(textUnmarshaler) || !plain(s) {
+		return whole
+	}
+	switch k := t.Kind(); {
+	case k == reflect.Pointer:
+		return &pointerNode{elem: c.compile(t.Elem(), ref)}
+	case k == reflect.String && s.Type == huma.TypeString && s.ContentEncoding == "":
+		return newStringNode(s)
+	case k == reflect.Bool && s.Type == huma.TypeBoolean:
+		return &boolNode{schema: s}
+	case isInt(k) && s.Type == huma.TypeInteger:
+		return newIntNode(s)
+	case (k == reflect.Float64 || k == reflect.Float32) && s.Type == huma.TypeNumber:
+		return &floatNode{schema: s}
+	case k == reflect.Slice && s.Type == huma.TypeArray:
+		return &sliceNode{elem: c.compile(t.Elem(), s.Items), nullable: c.nullable(s.Items), schema: s}
+	case k == reflect.Map && t.Key().Kind() == reflect.String && s.Type == huma.TypeObject:
+		if elem, ok := s.AdditionalProperties.(*huma.Schema); ok {
+			return &mapNode{elem: c.compile(t.Elem(), elem), nullable: c.nullable(elem)}
+		}
+	case k == reflect.Struct && s.Type == huma.TypeObject && s.AdditionalProperties == false:
+		return c.compileStruct(t, s)
+	}
+	return whole
+}
+
+// plain tells whether the schema says only what the nodes check themselves.
+func plain(s *huma.Schema) bool {
+	return s.OneOf == nil && s.AnyOf == nil && s.AllOf == nil && s.Not == nil && s.Discriminator == nil && !s.UniqueItems &&
+		len(s.DependentRequired) == 0 && s.MinProperties == nil && s.MaxProperties == nil &&
+		(len(s.Enum) == 0 || s.Type != huma.TypeArray && s.Type != huma.TypeObject)
+}
+
+func (c *compiler) nullable(s *huma.Schema) bool { return s.Nullable || c.resolve(s).Nullable }
+
+func isInt(k reflect.Kind) bool {
+	return reflect.Int <= k && k <= reflect.Uint64
+}
+
+func (c *compiler) compileStruct(t reflect.Type, s *huma.Schema) node {
+	if n, ok := c.done[t]; ok {
+		return n
+	}
+	n := &structNode{byName: map[string]int{}}
+	c.done[t] = n
+	required := map[string]bool{}
+	for _, name := range s.Required {
+		required[name] = true
+	}
+	for _, f := range reflect.VisibleFields(t) {
+		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if f.Anonymous && name == "" {
+			if f.Type.Kind() == reflect.Pointer {
+				panic(fmt.Sprintf("jsonbody: %s embeds a pointer", t))
+			}
+			continue // its fields are visible themselves
+		}
+		if name == "" {
+			name = f.Name
+		}
+		fs := s.Properties[name]
+		if !f.IsExported() || name == "-" || fs == nil {
+			continue
+		}
+		if _, twice := n.byName[name]; twice || options == "string" {
+			panic(fmt.Sprintf("jsonbody: %s.%s: two fields of one name, or the option string", t, name))
+		}
+		n.byName[name] = len(n.fields)
+		n.fields = append(n.fields, field{
+			name: name, index: f.Index, node: c.compile(f.Type, fs), required: required[name],
+			nullable: c.nullable(fs) || !required[name], // null stands for "not given" where that is allowed
+		})
+	}
+	if len(n.fields) > maxFields {
+		panic(fmt.Sprintf("jsonbody: %s has more than %d fields", t, maxFields))
+	}
+	return n
+}
+
+func newStringNode(s *huma.Schema) *stringNode {
+	n := &stringNode{schema: s, maxLen: math.MaxInt, ask: s.Pattern != "" || s.Format != "" || len(s.Enum) > 0}
+	if s.MinLength != nil {
+		n.minLen = *s.MinLength
+	}
+	if s.MaxLength != nil {
+		n.maxLen = *s.MaxLength
+	}
+	return n
+}
+
+func newIntNode(s *huma.Schema) *intNode {
+	n := &intNode{
+		schema: s, lo: -maxInteger, hi: maxInteger,
+		ask: s.ExclusiveMinimum != nil || s.ExclusiveMaximum != nil || s.MultipleOf != nil || len(s.Enum) > 0,
+	}
+	if s.Minimum != nil {
+		n.lo = int64(math.Ceil(max(*s.Minimum, -maxInteger)))
+	}
+	if s.Maximum != nil {
+		n.hi = int64(math.Floor(min(*s.Maximum, maxInteger)))
+	}
+	return n
+}

@@ -1,0 +1,84 @@
+package jsonbody
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+	"sync"
+
+	"github.com/danielgtaylor/huma/v2"
+)
+
+const (
+	// MaxDepth is how deep objects and arrays may nest.
+	MaxDepth = 16
+
+	// MaxErrors is how many mistakes of one body are told; nobody reads more.
+	MaxErrors = 20
+)
+
+// Error tells why a body was refused.
+type Error struct {
+	Syntax string  // why it is no JSON text that we read; empty when the text is fine and Fields say more
+	Fields []Field // what contradicts the schema, in the order of the text
+}
+
+// Field is one mistake.
+type Field struct {
+	Path    string // such as "body.items[0].qty"
+	Message string
+}
+
+func (e *Error) Error() string {
+	if e.Syntax != "" {
+		return e.Syntax
+	}
+	parts := make([]string, len(e.Fields))
+	for i, f := range e.Fields {
+		parts[i] = f.Path + ": " + f.Message
+	}
+	return strings.Join(parts, "; ")
+}
+
+// Decoder reads bodies of one type. It is safe for concurrent use.
+type Decoder struct {
+	t    reflect.Type
+	root node
+	reg  huma.Registry
+}
+
+// New compiles a decoder for a struct type and its schema. It panics when the type cannot be a body: that is a mistake
+// in the program, and it shows at the start.
+func New(t reflect.Type, s *huma.Schema, reg huma.Registry) *Decoder {
+	if t.Kind() != reflect.Struct {
+		panic(fmt.Sprintf("jsonbody: a body is a struct, not %s", t))
+	}
+	c := compiler{reg: reg, done: map[reflect.Type]node{}}
+	return &Decoder{t: t, root: c.compile(t, s), reg: reg}
+}
+
+var states = sync.Pool{New: func() any { return &state{} }}
+
+// Decode reads data into the value that v points to, which must be zero and of the decoder's type. Its error is an
+// *Error; v is then partly filled and of no use.
+func (d *Decoder) Decode(data []byte, v any) error {
+	s := states.Get().(*state)
+	defer states.Put(s)
+	s.reset(data, d.reg)
+
+	ok := s.value(d.root, false, reflect.ValueOf(v).Elem())
+	if ok && s.space() < len(s.data) {
+		s.syntax("something follows the end of the JSON value")
+	}
+	defer s.forget()
+	if s.broken != "" {
+		return &Error{Syntax: s.broken}
+	}
+	if len(s.fields) > 0 {
+		return &Error{Fields: s.fields}
+	}
+	return nil
+}
+
+// Check is Decode for its error alone.
+func (d *Decoder) Check(data []byte) error { return d.Decode(data, reflect.New(d.t).Interface()) }

@@ -1,0 +1,254 @@
+package jsonbody
+
+import (
+	"bytes"
+	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// space skips white space and returns the position.
+func (s *state) space() int {
+	for s.pos < len(s.data) {
+		switch s.data[s.pos] {
+		case ' ', '\t', '\n', '\r':
+			s.pos++
+		default:
+			return s.pos
+		}
+	}
+	return s.pos
+}
+
+// peek returns the next byte that is no white space, or 0 at the end.
+func (s *state) peek() byte {
+	if s.space() < len(s.data) {
+		return s.data[s.pos]
+	}
+	return 0
+}
+
+// expect takes one byte that must come.
+func (s *state) expect(c byte) bool {
+	if s.peek() != c {
+		return s.unexpected("'" + string(c) + "' is missing")
+	}
+	s.pos++
+	return true
+}
+
+func (s *state) unexpected(why string) bool {
+	if s.pos >= len(s.data) {
+		return s.syntax("the JSON text ends too early")
+	}
+	return s.syntax(why)
+}
+
+// more stands before an element or after one and tells whether another follows before the closing bracket, which it
+// leaves to be taken by leave.
+func (s *state) more(first bool, closing byte) (another, ok bool) {
+	switch c := s.peek(); {
+	case c == closing:
+		return false, true
+	case first:
+		return true, true
+	case c != ',':
+		return false, s.unexpected("',' or a closing bracket is missing")
+	}
+	s.pos++
+	if s.peek() == closing {
+		return false, s.syntax("a value is missing after ','")
+	}
+	return true, true
+}
+
+// str takes a string and returns what stands between its quotes, as it stands there.
+func (s *state) str() (raw []byte, escaped, ok bool) {
+	if s.peek() != '"' {
+		return nil, false, s.unexpected("a string is missing")
+	}
+	s.pos++
+	begin, ascii := s.pos, true
+	for ; s.pos < len(s.data); s.pos++ {
+		switch c := s.data[s.pos]; {
+		case c == '"':
+			raw = s.data[begin:s.pos]
+			if !ascii && !utf8.Valid(raw) {
+				return nil, false, s.syntax("a string is not valid UTF-8")
+			}
+			s.pos++
+			return raw, escaped, true
+		case c == '\\':
+			escaped = true
+			s.pos++ // whatever it is, it does not end the string; unescape looks at it
+		case c < ' ':
+			return nil, false, s.syntax("a control character stands in a string")
+		case c >= utf8.RuneSelf:
+			ascii = false
+		}
+	}
+	return nil, false, s.unexpected("")
+}
+
+// text takes a string and returns its meaning. The result may share memory with the body.
+func (s *state) text() (b []byte, ok bool) {
+	raw, escaped, ok := s.str()
+	if !ok || !escaped {
+		return raw, ok
+	}
+	return s.unescape(raw)
+}
+
+// unescape resolves the escapes of RFC 8259, section 7. A surrogate without its partner is refused, because it stands
+// for no character and would be stored as something else than was sent.
+func (s *state) unescape(raw []byte) ([]byte, bool) {
+	out := make([]byte, 0, len(raw))
+	for i := 0; i < len(raw); i++ {
+		if raw[i] != '\\' {
+			out = append(out, raw[i])
+			continue
+		}
+		i++ // str has seen to it that a byte follows
+		if raw[i] != 'u' {
+			at := strings.IndexByte(`"\/bfnrt`, raw[i])
+			if at < 0 {
+				return nil, s.syntax("a string contains an unknown escape")
+			}
+			out = append(out, "\"\\/\b\f\n\r\t"[at])
+			continue
+		}
+		r, n := escapedRune(raw[i+1:])
+		if r < 0 {
+			return nil, s.syntax("a string contains a broken \\u escape")
+		}
+		out = utf8.AppendRune(out, r)
+		i += n
+	}
+	return out, true
+}
+
+// escapedRune reads what follows "\u" and tells how many bytes that was; the rune is -1 when it is broken.
+func escapedRune(b []byte) (rune, int) {
+	r := hex4(b)
+	if !utf16.IsSurrogate(r) {
+		return r, 4
+	}
+	if len(b) < 10 || b[4] != '\\' || b[5] != 'u' {
+		return -1, 0
+	}
+	if r = utf16.DecodeRune(r, hex4(b[6:])); r == utf8.RuneError {
+		return -1, 0
+	}
+	return r, 10
+}
+
+// hex4 reads four hexadecimal digits; -1 when they are not there.
+func hex4(b []byte) rune {
+	if len(b) < 4 {
+		return -1
+	}
+	var r rune
+	for _, c := range b[:4] {
+		switch {
+		case '0' <= c && c <= '9':
+			c -= '0'
+		case 'a' <= c && c <= 'f':
+			c -= 'a' - 10
+		case 'A' <= c && c <= 'F':
+			c -= 'A' - 10
+		default:
+			return -1
+		}
+		r = r<<4 | rune(c)
+	}
+	return r
+}
+
+// number takes a number and tells whether it is written as an integer.
+func (s *state) number() (raw []byte, integer, ok bool) {
+	begin := s.space()
+	s.accept("-")
+	if !s.accept("0") && !s.digits() {
+		return nil, false, s.unexpected("a value is missing")
+	}
+	integer = true
+	if s.accept(".") {
+		integer = false
+		if !s.digits() {
+			return nil, false, s.unexpected("a number has no digit after its point")
+		}
+	}
+	if s.accept("eE") {
+		integer = false
+		s.accept("+-")
+		if !s.digits() {
+			return nil, false, s.unexpected("a number has no digit in its exponent")
+		}
+	}
+	return s.data[begin:s.pos], integer, true
+}
+
+// accept takes one byte if it is among those given.
+func (s *state) accept(set string) bool {
+	if s.pos < len(s.data) && strings.IndexByte(set, s.data[s.pos]) >= 0 {
+		s.pos++
+		return true
+	}
+	return false
+}
+
+func (s *state) digits() bool {
+	begin := s.pos
+	for s.pos < len(s.data) && '0' <= s.data[s.pos] && s.data[s.pos] <= '9' {
+		s.pos++
+	}
+	return s.pos > begin
+}
+
+// literal takes true, false or null.
+func (s *state) literal(word string) bool {
+	if !bytes.HasPrefix(s.data[s.space():], []byte(word)) {
+		return s.unexpected("a value is missing")
+	}
+	s.pos += len(word)
+	return true
+}
+
+// skip takes any value without looking at its meaning.
+func (s *state) skip() bool {
+	switch s.peek() {
+	case '"':
+		_, ok := s.text()
+		return ok
+	case 't':
+		return s.literal("true")
+	case 'f':
+		return s.literal("false")
+	case 'n':
+		return s.literal("null")
+	case '[':
+		return s.skipList(']', s.skip)
+	case '{':
+		return s.skipList('}', func() bool {
+			_, ok := s.text()
+			return ok && s.expect(':') && s.skip()
+		})
+	}
+	_, _, ok := s.number()
+	return ok
+}
+
+func (s *state) skipList(closing byte, element func() bool) bool {
+	if !s.enter() {
+		return false
+	}
+	for first := true; ; first = false {
+		another, ok := s.more(first, closing)
+		if !ok || another && !element() {
+			return false
+		}
+		if !another {
+			return s.leave()
+		}
+	}
+}

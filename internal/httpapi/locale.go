@@ -1,0 +1,77 @@
+package httpapi
+
+import (
+	"strconv"
+	"strings"
+)
+
+const (
+	maxAcceptLanguage = 512 // bytes of the header that are looked at
+	maxLanguages      = 16  // languages of it that are looked at
+)
+
+// Locale picks from have, the locales that exist in order of preference, the one that an Accept-Language header asks
+// for most (RFC 4647, lookup): the same tag, else the tag shortened from its end, else another region or script of the
+// same language. It answers the first of have when nothing fits, and "" when have is empty.
+func Locale(acceptLanguage string, have ...string) string {
+	best, bestQ := "", 0.0
+	if len(acceptLanguage) > maxAcceptLanguage {
+		acceptLanguage = acceptLanguage[:maxAcceptLanguage]
+	}
+	count := 0
+	for part := range strings.SplitSeq(acceptLanguage, ",") {
+		if count++; count > maxLanguages {
+			break
+		}
+		tag, params, _ := strings.Cut(part, ";")
+		q := quality(params)
+		if q <= bestQ { // of equals the first wins
+			continue
+		}
+		if found := lookup(strings.TrimSpace(tag), have); found != "" {
+			best, bestQ = found, q
+		}
+	}
+	if best == "" && len(have) > 0 {
+		return have[0]
+	}
+	return best
+}
+
+// quality reads "q=0.8"; what cannot be read counts as not wanted.
+func quality(params string) float64 {
+	params = strings.TrimSpace(params)
+	if params == "" {
+		return 1
+	}
+	value, ok := strings.CutPrefix(params, "q=")
+	q, err := strconv.ParseFloat(value, 64)
+	if !ok || err != nil || !(q >= 0 && q <= 1) {
+		return 0
+	}
+	return q
+}
+
+func lookup(tag string, have []string) string {
+	if tag == "" {
+		return ""
+	}
+	for prefix := tag; prefix != ""; prefix = shorten(prefix) {
+		for _, h := range have {
+			if strings.EqualFold(h, prefix) {
+				return h
+			}
+		}
+	}
+	language, _, _ := strings.Cut(tag, "-")
+	for _, h := range have {
+		if l, _, _ := strings.Cut(h, "-"); strings.EqualFold(l, language) {
+			return h
+		}
+	}
+	return ""
+}
+
+func shorten(tag string) string {
+	return tag[:max(0, strings.LastIndexByte(tag, '-'))]
+}

@@ -1,0 +1,64 @@
+package httpapi
+
+import (
+	"net/http"
+	"strconv"
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
+
+	"comanda/internal/telemetry"
+)
+
+type metrics struct {
+	duration *prometheus.HistogramVec
+	rejected *prometheus.CounterVec
+}
+
+func newMetrics(reg prometheus.Registerer, inFlight *atomic.Int64) *metrics {
+	f := promauto.With(reg)
+	f.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "http_server_active_requests", Help: "Requests that are being answered.",
+	}, func() float64 { return float64(inFlight.Load()) })
+	return &metrics{
+		duration: f.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "http_server_request_duration_seconds", Buckets: telemetry.Buckets,
+			Help: "From the end of the request's headers to the end of the handler.",
+		}, []string{"route", "method", "status"}),
+		rejected: f.NewCounterVec(prometheus.CounterOpts{
+			Name: "http_server_rejected_total", Help: "Requests that a limit refused before their handler saw them.",
+		}, []string{"reason"}),
+	}
+}
+
+// knownMethod keeps the label's set closed.
+func knownMethod(m string) string {
+	switch m {
+	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete,
+		http.MethodOptions:
+		return m
+	}
+	return "_OTHER"
+}
+
+// observe counts one answer. Statuses are ours, so the label's set is closed as well.
+func (rt *route) observe(method string, status int, took time.Duration) {
+	rt.s.metrics.duration.WithLabelValues(rt.path, knownMethod(method), statusText(status)).Observe(took.Seconds())
+}
+
+// statusText avoids an allocation for the statuses that occur.
+func statusText(status int) string {
+	if status >= 0 && status < len(statusTexts) {
+		return statusTexts[status]
+	}
+	return "_OTHER"
+}
+
+var statusTexts = func() (texts [600]string) {
+	for i := range texts {
+		texts[i] = strconv.Itoa(i)
+	}
+	return texts
+}()

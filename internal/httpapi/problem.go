@@ -1,0 +1,150 @@
+package httpapi
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"math"
+	"net/http"
+	"strconv"
+	"time"
+
+	"comanda/internal/fault"
+)
+
+// problemType is the media type of RFC 9457.
+const problemType = "application/problem+json"
+
+// clientClosed is what nginx logs for a client that went away: nobody reads the answer, and it is nobody's failure.
+const clientClosed = 499
+
+// defaultRetry is what Retry-After says where a fault says nothing.
+const defaultRetry = time.Second
+
+// statuses is the one place that knows which status a kind of fault is answered with (H2).
+var statuses = map[fault.Kind]int{
+	fault.Internal:        http.StatusInternalServerError,
+	fault.Invalid:         http.StatusUnprocessableEntity,
+	fault.Unauthenticated: http.StatusUnauthorized,
+	fault.Forbidden:       http.StatusForbidden,
+	fault.NotFound:        http.StatusNotFound,
+	fault.Conflict:        http.StatusConflict,
+	fault.SoldOut:         http.StatusConflict,
+	fault.Gone:            http.StatusGone,
+	fault.TooMany:         http.StatusTooManyRequests,
+	fault.Unavailable:     http.StatusServiceUnavailable,
+}
+
+// Problem is the body of every answer that is no success.
+type Problem struct {
+	Type      string       `json:"type" doc:"Always about:blank: code tells what happened."`
+	Title     string       `json:"title" doc:"The phrase of the status."`
+	Status    int          `json:"status"`
+	Code      string       `json:"code" doc:"A stable word for programs, such as sold_out."`
+	Detail    string       `json:"detail,omitempty" doc:"A sentence for people."`
+	RequestID string       `json:"requestId" doc:"Quote it when asking for help; the log knows it."`
+	Errors    []FieldError `json:"errors,omitempty" doc:"What is wrong with the request, field by field."`
+
+	_ struct{} `additionalProperties:"true"` // some codes bring members of their own, such as lines
+
+	extra      map[string]any
+	retryAfter time.Duration
+	cause      error // for the log
+}
+
+// FieldError is one mistake in a request.
+type FieldError struct {
+	Field   string `json:"field" doc:"Where, such as body.items[0].qty or query.page."`
+	Message string `json:"message"`
+}
+
+func newProblem(status int, code, detail string) *Problem {
+	title := http.StatusText(status)
+	if status == clientClosed {
+		title = "Client Closed Request"
+	}
+	return &Problem{Type: "about:blank", Title: title, Status: status, Code: code, Detail: detail}
+}
+
+// problemOf translates what a room returned. ctx is the request's: a failure that comes from its end is the client's
+// or the deadline's, not the room's.
+func problemOf(ctx context.Context, err error) *Problem {
+	var p *Problem
+	if errors.As(err, &p) {
+		return p
+	}
+	f := &fault.Error{Kind: fault.Internal}
+	errors.As(err, &f)
+	if f.Kind == fault.Internal || f.Kind == fault.Unavailable {
+		switch {
+		case errors.Is(ctx.Err(), context.Canceled):
+			f = &fault.Error{Code: "client_closed"}
+			p = newProblem(clientClosed, f.Code, "")
+		case f.Kind == fault.Internal && errors.Is(err, context.DeadlineExceeded):
+			f = &fault.Error{Kind: fault.Unavailable, Code: "timeout", Detail: "The request took too long."}
+		}
+	}
+	if p == nil {
+		status, known := statuses[f.Kind]
+		if !known {
+			status = http.StatusInternalServerError
+		}
+		p = newProblem(status, f.PublicCode(), f.Detail)
+	}
+	p.extra, p.retryAfter, p.cause = f.Extra, f.RetryAfter, err
+	if p.Status == http.StatusInternalServerError && p.Detail == "" {
+		p.Detail = "Something went wrong on our side."
+	}
+	return p
+}
+
+// Error and GetStatus make a Problem a huma.StatusError.
+func (p *Problem) Error() string {
+	if p.cause != nil {
+		return p.cause.Error()
+	}
+	return p.Code + ": " + p.Detail
+}
+
+// GetStatus is asked by huma.
+func (p *Problem) GetStatus() int { return p.Status }
+
+// ContentType is asked by huma.
+func (p *Problem) ContentType(string) string { return problemType }
+
+// GetHeaders is asked by huma: headers that belong to the status.
+func (p *Problem) GetHeaders() http.Header {
+	h := http.Header{}
+	switch p.Status {
+	case http.StatusTooManyRequests, http.StatusServiceUnavailable:
+		after := p.retryAfter
+		if after <= 0 {
+			after = defaultRetry
+		}
+		h.Set("Retry-After", strconv.Itoa(int(math.Ceil(after.Seconds()))))
+	case http.StatusUnauthorized:
+		h.Set("WWW-Authenticate", "Bearer")
+	}
+	return h
+}
+
+// MarshalJSON adds the members that the fault brought; they cannot replace ours.
+func (p *Problem) MarshalJSON() ([]byte, error) {
+	type plain Problem
+	own, err := json.Marshal((*plain)(p))
+	if err != nil || len(p.extra) == 0 {
+		return own, err
+	}
+	all := map[string]any{}
+	for name, v := range p.extra {
+		all[name] = v
+	}
+	var members map[string]json.RawMessage
+	if err := json.Unmarshal(own, &members); err != nil {
+		return nil, err
+	}
+	for name, v := range members {
+		all[name] = v
+	}
+	return json.Marshal(all)
+}

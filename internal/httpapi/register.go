@@ -1,0 +1,187 @@
+package httpapi
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"net/http"
+	"reflect"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+
+	"comanda/internal/httpapi/jsonbody"
+)
+
+// policyExtension is where the OpenAPI document shows a route's policy (H1).
+const policyExtension = "x-policy"
+
+// operation is what we know of an operation beyond huma; it travels in the operation's metadata.
+type operation struct {
+	policy  Policy
+	maxBody int64
+	json    bool              // it takes a JSON body
+	decoder *jsonbody.Decoder // of that body
+}
+
+const metaKey = "comanda"
+
+func operationOf(op *huma.Operation) *operation {
+	o, _ := op.Metadata[metaKey].(*operation)
+	return o
+}
+
+// API is where rooms register their routes. It is not a huma.API, so that huma.Register, which knows no policies,
+// cannot be called with it.
+type API struct {
+	s        *Server
+	huma     huma.API
+	decoders map[reflect.Type]*jsonbody.Decoder
+	routes   []Listing
+	docs     document
+	sealed   bool // the server has started: everything is read without locks from here on
+}
+
+func newAPI(s *Server) *API {
+	a := &API{s: s, decoders: map[reflect.Type]*jsonbody.Decoder{}}
+	c := huma.DefaultConfig(s.conf.Title, s.conf.Version)
+	c.OpenAPIPath, c.DocsPath, c.SchemasPath, c.CreateHooks = "", "", "", nil // served by ourselves, with our headers
+	c.Components.Schemas = huma.NewMapRegistry("#/components/schemas/", schemaName)
+	c.Components.SecuritySchemes = securitySchemes
+	format := huma.Format{Marshal: huma.DefaultJSONFormat.Marshal, Unmarshal: a.unmarshal}
+	c.Formats = map[string]huma.Format{
+		"application/json": format, "json": format, // the second is for application/problem+json
+	}
+	a.huma = huma.NewAPI(c, adapter{a})
+	return a
+}
+
+// Register adds a JSON operation. I and O are huma's input and output structs: fields tagged path, query or header, and
+// Body. An error that the handler returns becomes a problem: faults by their kind, anything else as internal.
+//
+// An input's Body is a struct, decoded and checked by package jsonbody against its tags.
+func Register[I, O any](a *API, op huma.Operation, p Policy, h func(ctx context.Context, in *I) (*O, error)) {
+	a.prepare(&op, p, reflect.TypeFor[I](), new(O))
+	huma.Register(a.huma, op, func(ctx context.Context, in *I) (*O, error) {
+		out, err := h(ctx, in)
+		if err != nil {
+			return nil, exchangeOf(ctx).note(problemOf(ctx, err))
+		}
+		return out, nil
+	})
+	a.compile(&op, reflect.TypeFor[I]())
+}
+
+// Handle adds a plain route.
+func (a *API) Handle(rt Route) {
+	method, path := split(rt.Pattern)
+	maxBody := rt.MaxBodyBytes
+	if maxBody == 0 {
+		maxBody = a.s.conf.MaxBodyBytes
+	}
+	a.mount(&route{
+		s: a.s, method: method, path: path, policy: rt.Policy, next: rt.Handler, maxBody: maxBody, stream: rt.Stream,
+	})
+}
+
+func (a *API) mount(rt *route) {
+	if !rt.policy.valid() {
+		panic(fmt.Sprintf("httpapi: %s %s has no policy", rt.method, rt.path))
+	}
+	if a.sealed {
+		panic(fmt.Sprintf("httpapi: %s %s is registered after the start", rt.method, rt.path))
+	}
+	a.routes = append(a.routes, Listing{rt.method, rt.path, rt.policy, rt.operation})
+	a.s.mux.Handle(rt.method+" "+rt.path, rt)
+}
+
+// prepare completes an operation.
+func (a *API) prepare(op *huma.Operation, p Policy, input reflect.Type, output any) {
+	if op.OperationID == "" {
+		op.OperationID = huma.GenerateOperationID(op.Method, op.Path, output)
+	}
+	if op.Summary == "" {
+		op.Summary = huma.GenerateSummary(op.Method, op.Path, output)
+	}
+	o := &operation{policy: p, maxBody: op.MaxBodyBytes}
+	if o.maxBody == 0 {
+		o.maxBody = a.s.conf.MaxBodyBytes
+	}
+	if body, ok := input.FieldByName("Body"); ok && body.Tag.Get("contentType") == "" {
+		o.json, op.SkipValidateBody = true, true // package jsonbody validates
+		op.RequestBody = &huma.RequestBody{}     // ours, so that compile finds the schema in it
+	}
+	op.Metadata, op.Security = withMember(op.Metadata, metaKey, o), p.security()
+	op.Extensions = withMember(op.Extensions, policyExtension, string(p))
+}
+
+func withMember(m map[string]any, key string, v any) map[string]any {
+	c := map[string]any{key: v}
+	maps.Copy(c, m)
+	return c
+}
+
+// compile makes the decoder of an operation's body, from the schema that huma has made of it.
+func (a *API) compile(op *huma.Operation, input reflect.Type) {
+	o := operationOf(op)
+	if !o.json {
+		return
+	}
+	f, _ := input.FieldByName("Body")
+	t := f.Type
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	if a.decoders[t] == nil {
+		schema := op.RequestBody.Content["application/json"].Schema
+		a.decoders[t] = jsonbody.New(t, schema, a.huma.OpenAPI().Components.Schemas)
+	}
+	o.decoder = a.decoders[t]
+}
+
+// unmarshal is called by huma to read a body into the Body field of an input.
+func (a *API) unmarshal(data []byte, v any) error {
+	target := reflect.ValueOf(v)
+	if t := target.Type().Elem(); t.Kind() == reflect.Pointer {
+		target.Elem().Set(reflect.New(t.Elem()))
+		target = target.Elem()
+	}
+	return a.decoders[target.Type().Elem()].Decode(data, target.Interface())
+}
+
+// adapter mounts huma's operations on our mux.
+type adapter struct{ a *API }
+
+func (ad adapter) Handle(op *huma.Operation, handler func(huma.Context)) {
+	o := operationOf(op)
+	op.MaxBodyBytes, op.BodyReadTimeout = 0, 0 // the route and the server limit both; huma need not do it once more
+	ad.a.mount(&route{
+		s: ad.a.s, method: op.Method, path: op.Path, policy: o.policy, json: o.json, maxBody: o.maxBody,
+		operation: !op.Hidden,
+		next: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			handler(humago.NewContext(op, r, w))
+		}),
+	})
+}
+
+func (ad adapter) ServeHTTP(w http.ResponseWriter, r *http.Request) { ad.a.s.ServeHTTP(w, r) }
+
+// schemaName names a schema by its room and its type, orderinghttp.Line as OrderingLine: rooms choose the names of
+// their types without looking at each other.
+func schemaName(t reflect.Type, hint string) string {
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	name := huma.DefaultSchemaNamer(t, hint)
+	room := t.PkgPath()[strings.LastIndexByte(t.PkgPath(), '/')+1:]
+	room = strings.TrimSuffix(room, "http")
+	if room == "" || room == "httpapi" {
+		return name
+	}
+	room = strings.ToUpper(room[:1]) + room[1:]
+	if strings.HasPrefix(name, room) {
+		return name
+	}
+	return room + name
+}

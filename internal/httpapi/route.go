@@ -1,0 +1,115 @@
+package httpapi
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"time"
+
+	"comanda/internal/fault"
+	"comanda/internal/telemetry"
+)
+
+// Route is a plain handler, for what is no JSON operation: pages, images, streams, a gateway's call. It is not part of
+// the OpenAPI document.
+type Route struct {
+	Pattern string // of http.ServeMux, with its method: "GET /media/{id}"
+	Policy  Policy
+	Handler http.Handler
+
+	MaxBodyBytes int64 // zero means the server's
+	Stream       bool  // the answer goes on for long: neither a deadline nor a place among the requests in flight
+}
+
+// route is what stands between the mux and every handler, plain or huma's.
+type route struct {
+	s       *Server
+	method  string
+	path    string // the pattern without its method: a label
+	policy  Policy
+	next    http.Handler
+	maxBody int64
+	json    bool // it takes a JSON body
+	stream  bool
+
+	operation bool // it is part of the OpenAPI document
+}
+
+var errOverloaded = fault.New(fault.Unavailable, "overloaded", "Too many requests at a time. Please try again.")
+
+func newTooLarge() *Problem {
+	return newProblem(http.StatusRequestEntityTooLarge, "too_large", "The body of the request is too large.")
+}
+
+// ServeHTTP applies the limits and the policy of the route (H1, H5).
+func (rt *route) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	x := w.(*exchange) //nolint:forcetypeassert // Server.ServeHTTP is the only caller
+	x.route = rt
+	actor, err := rt.s.guard.admit(rt.policy, r)
+	if err != nil {
+		x.fail(problemOf(r.Context(), err))
+		return
+	}
+	x.actor = actor
+	if p, reason := rt.limit(r); p != nil {
+		rt.s.metrics.rejected.WithLabelValues(reason).Inc()
+		x.fail(p)
+		return
+	}
+	if rt.counted() {
+		if rt.s.working.Add(1) > rt.s.conf.MaxInFlight {
+			rt.s.working.Add(-1)
+			rt.s.metrics.rejected.WithLabelValues("overloaded").Inc()
+			x.fail(problemOf(r.Context(), errOverloaded))
+			return
+		}
+		defer rt.s.working.Add(-1)
+	}
+	ctx := telemetry.WithCarrier(r.Context(), x)
+	switch d := rt.s.conf.RequestTimeout; {
+	case rt.stream:
+		unbound(x)
+	case d > 0:
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, d)
+		defer cancel()
+	}
+	r = r.WithContext(ctx)
+	if r.Body != http.NoBody { // a body without an announced length is cut off while it is read
+		r.Body = http.MaxBytesReader(x.ResponseWriter, r.Body, rt.maxBody)
+	}
+	rt.next.ServeHTTP(w, r)
+}
+
+// unbound lifts the connection's deadlines: when the read deadline passes, net/http ends the request's context although
+// the client is still there. A stream sets a deadline for each of its writes.
+func unbound(w http.ResponseWriter) {
+	c := http.NewResponseController(w)
+	_ = c.SetReadDeadline(time.Time{})
+	_ = c.SetWriteDeadline(time.Time{})
+}
+
+// counted tells whether a request takes a place. Probes never wait for one: an orchestrator would kill an instance
+// whose only fault is that it is busy.
+func (rt *route) counted() bool { return rt.policy != Internal && !rt.stream }
+
+// limit refuses a body by its announcement, before a byte of it is read.
+func (rt *route) limit(r *http.Request) (p *Problem, reason string) {
+	if r.ContentLength > rt.maxBody {
+		return newTooLarge(), "too_large"
+	}
+	if rt.json && r.ContentLength != 0 && !isJSON(r.Header.Get("Content-Type")) {
+		return newProblem(http.StatusUnsupportedMediaType, "unsupported_media_type",
+			"The body must be application/json in UTF-8."), "unsupported_media_type"
+	}
+	return nil, ""
+}
+
+// split parts a pattern into its method and its path.
+func split(pattern string) (method, path string) {
+	method, path, found := strings.Cut(pattern, " ")
+	if !found || method == "" || !strings.HasPrefix(path, "/") {
+		panic("httpapi: a route's pattern is METHOD /path, not " + pattern)
+	}
+	return method, path
+}

@@ -1,0 +1,136 @@
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"comanda/internal/telemetry"
+)
+
+// Server is the HTTP server of the process. It is built, then rooms register their routes with API, then it starts.
+type Server struct {
+	conf      Config
+	log       *slog.Logger
+	metrics   *metrics
+	guard     guard
+	mux       *http.ServeMux
+	api       *API
+	ready     *readiness
+	unmatched *route
+
+	inFlight atomic.Int64 // all requests
+	working  atomic.Int64 // those that take one of MaxInFlight places
+
+	mu      sync.Mutex
+	http    *http.Server // nil while stopped
+	addr    net.Addr
+	serving chan struct{} // closed when Serve has returned
+	failed  chan error
+}
+
+// New makes a server with the operational routes: /livez, /readyz, /metrics, /openapi.json and /docs.
+func New(c Config, log *slog.Logger, reg *prometheus.Registry) (*Server, error) {
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	g, err := newGuard(c)
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{conf: c, log: log, guard: g, mux: http.NewServeMux(), ready: newReadiness(log), failed: make(chan error, 1)}
+	s.metrics = newMetrics(reg, &s.inFlight)
+	s.unmatched = &route{s: s, path: "unmatched", policy: Public}
+	s.api = newAPI(s)
+	for pattern, h := range map[string]http.Handler{
+		"GET /livez":   http.HandlerFunc(live),
+		"GET /readyz":  s.ready,
+		"GET /metrics": telemetry.MetricsHandler(reg),
+	} {
+		s.api.Handle(Route{Pattern: pattern, Policy: Internal, Handler: h})
+	}
+	s.api.Handle(Route{Pattern: "GET /openapi.json", Policy: Public, Handler: http.HandlerFunc(s.api.serveJSON)})
+	s.api.Handle(Route{Pattern: "GET /docs", Policy: Public, Handler: http.HandlerFunc(s.api.serveDocs)})
+	return s, nil
+}
+
+// API is where rooms register their routes, before Start.
+func (s *Server) API() *API { return s.api }
+
+// Check adds a question to /readyz, before Start. When a critical check fails the instance answers 503 there and gets
+// no traffic from a balancer; otherwise it is only degraded.
+func (s *Server) Check(name string, critical bool, probe func(ctx context.Context) error) {
+	s.ready.add(name, critical, probe)
+}
+
+// Addr is where the server listens; nil before Start.
+func (s *Server) Addr() net.Addr {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.addr
+}
+
+// Failed delivers why a started server stopped serving by itself.
+func (s *Server) Failed() <-chan error { return s.failed }
+
+// Start listens and serves. ctx bounds the start only.
+func (s *Server) Start(ctx context.Context) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.http != nil {
+		return errors.New("httpapi: the server is already running")
+	}
+	var lc net.ListenConfig
+	l, err := lc.Listen(ctx, "tcp", s.conf.Listen)
+	if err != nil {
+		return fmt.Errorf("httpapi: listen: %w", err)
+	}
+	s.api.sealed = true
+	s.ready.drain(false)
+	server := &http.Server{
+		Handler: s, ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelWarn),
+		ReadHeaderTimeout: s.conf.ReadHeaderTimeout, ReadTimeout: s.conf.ReadTimeout, WriteTimeout: s.conf.WriteTimeout,
+		IdleTimeout: s.conf.IdleTimeout, MaxHeaderBytes: s.conf.MaxHeaderBytes,
+	}
+	serving := make(chan struct{})
+	s.http, s.addr, s.serving = server, l.Addr(), serving
+	go func() {
+		defer close(serving)
+		if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+			s.failed <- fmt.Errorf("httpapi: serve: %w", err)
+		}
+	}()
+	return nil
+}
+
+// Stop fails readiness, waits DrainDelay, closes the listener and waits for the requests in flight. When ctx ends
+// first, the remaining connections are cut and its error is returned. Stopping a stopped server does nothing.
+func (s *Server) Stop(ctx context.Context) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.http == nil {
+		return nil
+	}
+	s.ready.drain(true)
+	s.http.SetKeepAlivesEnabled(false) // clients find another instance with their next request
+	select {
+	case <-time.After(s.conf.DrainDelay):
+	case <-ctx.Done():
+	}
+	err := s.http.Shutdown(ctx)
+	if err != nil {
+		err = fmt.Errorf("httpapi: %d requests were cut off: %w", s.inFlight.Load(), err)
+		_ = s.http.Close()
+	}
+	<-s.serving
+	s.http = nil
+	return err
+}

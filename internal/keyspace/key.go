@@ -1,0 +1,114 @@
+package keyspace
+
+import (
+	"crypto/sha256"
+	"encoding/base32"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// Key is a key that was built from a declaration. The zero Key is invalid; so is one whose segment does not fit its
+// declaration. Package redisdb refuses invalid keys, so a builder need not return an error.
+type Key struct {
+	text string
+	of   *declared
+}
+
+// Valid tells whether the key may be sent.
+func (k Key) Valid() bool { return k.of != nil && k.text != "" }
+
+// String is the key without a namespace.
+func (k Key) String() string { return k.text }
+
+// Decl is the key's declaration; it is zero for an invalid key.
+func (k Key) Decl() Decl {
+	if k.of == nil {
+		return Decl{}
+	}
+	return k.of.Decl
+}
+
+// Slot is the key's hash slot in a Redis Cluster.
+func (k Key) Slot() uint16 { return Slot(k.text) }
+
+// key builds a key from one text per segment.
+func (d *declared) key(segments ...string) Key {
+	size := len(d.Pattern)
+	for _, s := range segments {
+		size += len(s)
+	}
+	text := make([]byte, 0, size)
+	for _, p := range d.cut {
+		if p.of == "" {
+			text = append(text, p.text...)
+			continue
+		}
+		if !p.fits(segments[0]) {
+			return Key{of: d}
+		}
+		text = append(text, segments[0]...)
+		segments = segments[1:]
+	}
+	return Key{text: string(text), of: d}
+}
+
+func (p part) fits(s string) bool {
+	if s == "" || len(s) > p.max {
+		return false
+	}
+	for i := range len(s) {
+		if !p.of.has(s[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+func decimal(id int64) string { return strconv.FormatInt(id, 10) }
+
+// secretLen characters of base32 are 130 bits of the hash: nobody finds a second secret with the same segment.
+const secretLen = 26
+
+var secretEncoding = base32.StdEncoding.WithPadding(base32.NoPadding)
+
+// Secret makes the segment that stands in a key for a secret, such as a guest's token: a secret itself never does,
+// because keys are shown in monitors, logs and audits.
+func Secret(secret string) string {
+	sum := sha256.Sum256([]byte(secret))
+	return strings.ToLower(secretEncoding.EncodeToString(sum[:])[:secretLen])
+}
+
+// Namespace stands in front of every key of one installation, so that several can share a Redis. The zero Namespace
+// adds nothing.
+type Namespace string
+
+const (
+	namespaceMax            = 16
+	namespaceChars Alphabet = "09az__--"
+)
+
+// ParseNamespace checks a configured namespace: up to 16 characters of a-z 0-9 _ -. Braces and colons are refused,
+// because they would move or blur the keys behind them.
+func ParseNamespace(s string) (Namespace, error) {
+	if s != "" && !(part{of: namespaceChars, max: namespaceMax}).fits(s) {
+		return "", fmt.Errorf("keyspace: namespace %q is not 1 to %d characters of a-z 0-9 _ -", s, namespaceMax)
+	}
+	return Namespace(s), nil
+}
+
+// Wire is the key as it is sent.
+func (n Namespace) Wire(k Key) string {
+	if n == "" {
+		return k.text
+	}
+	return string(n) + ":" + k.text
+}
+
+// Strip undoes Wire for a raw key; ok is false for a key of another namespace.
+func (n Namespace) Strip(raw string) (key string, ok bool) {
+	if n == "" {
+		return raw, true
+	}
+	return strings.CutPrefix(raw, string(n)+":")
+}

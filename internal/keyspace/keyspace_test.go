@@ -1,0 +1,143 @@
+package keyspace
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+)
+
+const aUID = "01j9v0k4v5m6n7o8p9q0r1s2t3"
+
+// every builds one key of each declaration.
+func every() []Key {
+	return []Key{
+		QuotaCap(7, "2026-02-26"), QuotaHeld(7, "2026-02-26"), QuotaPaid(7, "2026-02-26"), HoldRecord(7, aUID), LeasesDue(7),
+		RefusedIDs(7, 179_000_000), VisitByCustomer("a token"), VisitCustomers(aUID), MenuActive(7), MenuActiveLock(7),
+	}
+}
+
+func TestBuilders(t *testing.T) {
+	var got []string
+	for _, k := range every() {
+		if !k.Valid() {
+			t.Errorf("an invalid key of %s", k.Decl().Pattern)
+		}
+		got = append(got, k.String())
+	}
+	want := []string{
+		"q:cap:{b7}:2026-02-26", "q:rsv:{b7}:2026-02-26", "q:paid:{b7}:2026-02-26", "ord:resv:{b7}:" + aUID, "rsv:due:{b7}",
+		"rsv:no:{b7}:2", "visit:byCustomer:" + Secret("a token"), "visit:customers:" + aUID,
+		"cis:menu:active:v1:7", "lock:cis:menu:active:v1:7",
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
+	}
+}
+
+func TestBuilders_refuse(t *testing.T) {
+	for name, k := range map[string]Key{
+		"negative branch":      QuotaCap(-7, "2026-02-26"),
+		"branch of 11 digits":  MenuActive(10_000_000_000),
+		"empty date":           QuotaHeld(7, ""),
+		"date with a colon":    QuotaPaid(7, "26:02"),
+		"hold with a brace":    HoldRecord(7, "{b8}"),
+		"hold of 27 letters":   HoldRecord(7, aUID+"0"),
+		"upper-case visit":     VisitCustomers(strings.ToUpper(aUID)),
+		"the zero key":         {},
+		"span before the time": RefusedIDs(7, -1),
+	} {
+		if k.Valid() {
+			t.Errorf("%s gave the key %s", name, k)
+		}
+	}
+}
+
+func TestMatch(t *testing.T) {
+	seen := map[string]bool{}
+	for _, k := range every() {
+		d, ok := Match(k.String())
+		if !ok || d.Pattern != k.Decl().Pattern {
+			t.Errorf("Match(%s) = %q, %t", k, d.Pattern, ok)
+		}
+		seen[d.Pattern] = true
+	}
+	for _, d := range Declarations() {
+		if !seen[d.Pattern] {
+			t.Errorf("no builder was tried for %s", d.Pattern)
+		}
+	}
+	for _, raw := range []string{"", "q:cap:{b7}", "q:cap:b7:2026-02-26", "x:q:cap:{b7}:2026-02-26", "ord:resv:{b7}:" + aUID + "0"} {
+		if d, ok := Match(raw); ok {
+			t.Errorf("Match(%q) = %s", raw, d.Pattern)
+		}
+	}
+}
+
+func TestSecret(t *testing.T) {
+	s := Secret("correct horse battery staple")
+	if !regexp.MustCompile(`^[a-z2-7]{26}$`).MatchString(s) {
+		t.Errorf("Secret = %q", s)
+	}
+	if s == Secret("correct horse battery stapl") {
+		t.Error("two secrets share a segment")
+	}
+	// The published SHA-256 of the empty text, e3b0c442 98fc1c14 9afbf4c8 996fb924 27, in base32 (RFC 4648).
+	if got, want := Secret(""), "4oymiquy7qobjgx36tejs35zeq"; got != want {
+		t.Errorf("Secret(\"\") = %q, want %q", got, want)
+	}
+}
+
+func TestNamespace(t *testing.T) {
+	k := LeasesDue(7)
+	for in, want := range map[string]string{"": "rsv:due:{b7}", "north": "north:rsv:due:{b7}"} {
+		ns, err := ParseNamespace(in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := ns.Wire(k); got != want {
+			t.Errorf("Wire = %q, want %q", got, want)
+		}
+		if raw, ok := ns.Strip(ns.Wire(k)); !ok || raw != k.String() {
+			t.Errorf("Strip = %q, %t", raw, ok)
+		}
+		if Slot(ns.Wire(k)) != k.Slot() {
+			t.Errorf("the namespace %q moves keys to another slot", in)
+		}
+	}
+	if _, ok := Namespace("north").Strip("south:rsv:due:{b7}"); ok {
+		t.Error("a key of another namespace was taken for ours")
+	}
+	for _, bad := range []string{"a:b", "{x}", "UPPER", "seventeen-letters", " "} {
+		if _, err := ParseNamespace(bad); err == nil {
+			t.Errorf("the namespace %q was accepted", bad)
+		}
+	}
+}
+
+// Slots as published in the Redis Cluster specification and its test suite.
+func TestSlot(t *testing.T) {
+	for key, want := range map[string]uint16{
+		"123456789": 12739, "": 0, "foo": 12182, "{user1000}.following": 3443, "user1000": 3443,
+		"foo{}{bar}": 8363, "foo{{bar}}zap": 4015, "foo{bar}{zap}": 5061, "bar": 5061,
+	} {
+		if got := Slot(key); got != want {
+			t.Errorf("Slot(%q) = %d, want %d", key, got, want)
+		}
+	}
+}
+
+func TestSlot_gate_keys_of_a_branch_meet(t *testing.T) { // K6
+	rapid.Check(t, func(t *rapid.T) {
+		branch := rapid.Int64Range(0, 9_999_999_999).Draw(t, "branch")
+		want := LeasesDue(branch).Slot()
+		hold := rapid.StringMatching(`[0-9a-v]{26}`).Draw(t, "hold")
+		for _, k := range []Key{QuotaCap(branch, "2026-02-26"), QuotaHeld(branch, "2026-02-27"), HoldRecord(branch, hold)} {
+			if len(k.String()) > maxLen || k.Slot() != want {
+				t.Errorf("%s: %d characters, slot %d instead of %d", k, len(k.String()), k.Slot(), want)
+			}
+		}
+	})
+}

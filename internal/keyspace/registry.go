@@ -1,0 +1,181 @@
+package keyspace
+
+import (
+	"regexp"
+	"strings"
+	"time"
+)
+
+// declared is a declaration with what is computed from it once.
+type declared struct {
+	Decl
+	cut   []part
+	match *regexp.Regexp
+}
+
+var registry []*declared
+
+func declare(d Decl) *declared {
+	c := &declared{Decl: d, cut: d.parts(), match: d.regexp()}
+	registry = append(registry, c)
+	return c
+}
+
+func (d Decl) regexp() *regexp.Regexp {
+	var b strings.Builder
+	b.WriteByte('^')
+	for _, p := range d.parts() {
+		if p.of == "" {
+			b.WriteString(regexp.QuoteMeta(p.text))
+			continue
+		}
+		b.WriteString(p.of.String() + "{1," + decimal(int64(p.max)) + "}")
+	}
+	b.WriteByte('$')
+	return regexp.MustCompile(b.String())
+}
+
+// Declarations lists the registry in the order of declaration.
+func Declarations() []Decl {
+	ds := make([]Decl, len(registry))
+	for i, d := range registry {
+		ds[i] = d.Decl
+	}
+	return ds
+}
+
+// Match tells the declaration of a raw key without its namespace; ok is false for a key that nobody declared.
+func Match(raw string) (d Decl, ok bool) {
+	for _, d := range registry {
+		if d.match.MatchString(raw) {
+			return d.Decl, true
+		}
+	}
+	return Decl{}, false
+}
+
+// Segments that several declarations share.
+var (
+	branchSegment = Segment{"branch", digits, 10}
+	dateSegment   = Segment{"date", dateChars, 10}
+)
+
+const (
+	branchTag = "{b%branch%}"
+
+	// The longest life of a gate key: a business day is opened at most two days before it begins, has up to 25 hours,
+	// and its counters stay for 36 more.
+	scopeLife = (48 + 25 + 36) * time.Hour
+)
+
+var quotaCap = declare(Decl{
+	Pattern:  "q:cap:" + branchTag + ":%date%",
+	Segments: []Segment{branchSegment, dateSegment},
+	Type:     Hash, TTL: TTL{time.Minute, scopeLife}, Class: Derived, Owner: "stock", Source: "sales_quota_counter",
+	Tag: branchTag, Rebuild: "stock.rebuild",
+	Purpose: "menu item -> cap or *; ep: epoch, pos: instant of the build, end: end of the records, bld: build under way",
+})
+
+// QuotaCap is the key of a scope's caps.
+func QuotaCap(branch int64, date string) Key { return quotaCap.key(decimal(branch), date) }
+
+var quotaHeld = declare(Decl{
+	Pattern:  "q:rsv:" + branchTag + ":%date%",
+	Segments: []Segment{branchSegment, dateSegment},
+	Type:     Hash, TTL: TTL{time.Minute, scopeLife}, Class: Derived, Owner: "stock", Source: "sales_quota_counter",
+	Tag: branchTag, Rebuild: "stock.rebuild",
+	Purpose: "menu item -> units held; ep: epoch",
+})
+
+// QuotaHeld is the key of a scope's held units.
+func QuotaHeld(branch int64, date string) Key { return quotaHeld.key(decimal(branch), date) }
+
+var quotaPaid = declare(Decl{
+	Pattern:  "q:paid:" + branchTag + ":%date%",
+	Segments: []Segment{branchSegment, dateSegment},
+	Type:     Hash, TTL: TTL{time.Minute, scopeLife}, Class: Derived, Owner: "stock", Source: "sales_quota_counter",
+	Tag: branchTag, Rebuild: "stock.rebuild",
+	Purpose: "menu item -> units used; ep: epoch",
+})
+
+// QuotaPaid is the key of a scope's used units.
+func QuotaPaid(branch int64, date string) Key { return quotaPaid.key(decimal(branch), date) }
+
+var holdRecord = declare(Decl{
+	Pattern:  "ord:resv:" + branchTag + ":%hold%",
+	Segments: []Segment{branchSegment, {"hold", uidChars, 26}},
+	Type:     Hash, TTL: TTL{time.Minute, scopeLife}, Class: Derived, Owner: "stock", Source: "hold, hold_line",
+	Tag: branchTag, Rebuild: "stock.rebuild",
+	Purpose: "a hold: s: state and epoch, menu item -> quantity, __bizDate, __branchId; a tombstone has s only",
+})
+
+// HoldRecord is the key of a hold's record.
+func HoldRecord(branch int64, hold string) Key { return holdRecord.key(decimal(branch), hold) }
+
+var leasesDue = declare(Decl{
+	Pattern:  "rsv:due:" + branchTag,
+	Segments: []Segment{branchSegment},
+	Type:     SortedSet, Class: Derived, Owner: "stock", Source: "hold", Tag: branchTag, Rebuild: "stock.rebuild",
+	Purpose: "holds that SQL has not confirmed to the gate yet, scored by the end of their lease (unix ms)",
+})
+
+// LeasesDue is the key of a branch's leases.
+func LeasesDue(branch int64) Key { return leasesDue.key(decimal(branch)) }
+
+// RefusedSpan is the time that one key of refused ids collects; an id is remembered for one to two spans.
+const RefusedSpan = 10 * time.Second
+
+var refusedIDs = declare(Decl{
+	Pattern:  "rsv:no:" + branchTag + ":%third%",
+	Segments: []Segment{branchSegment, {"third", "02", 1}},
+	Type:     Set, TTL: TTL{RefusedSpan, 2 * RefusedSpan}, Class: Lossy, Owner: "stock", Tag: branchTag,
+	Purpose: "ids refused lately; three keys take turns, one span each, so that a storm of refusals costs one write",
+})
+
+// RefusedIDs is the key that collects the ids refused in a span; spans are counted from the Unix epoch.
+func RefusedIDs(branch, span int64) Key { return refusedIDs.key(decimal(branch), decimal(span%3)) }
+
+const byReference = "C" // the reference documents write byCustomer
+
+var visitByCustomer = declare(Decl{
+	Pattern:  "visit:byCustomer:%tokenHash%",
+	Segments: []Segment{{"tokenHash", hashChars, secretLen}},
+	Type:     String, TTL: TTL{time.Minute, 48 * time.Hour}, Class: Guarded, Owner: "visit", Source: "visit_guest, visit",
+	Also: byReference, Rebuild: "visit.resolve",
+	Purpose: "a guest's visit: visitId|branchId|tableId; lives until the visit closes by itself, sliding",
+})
+
+// VisitByCustomer is the key of a guest's visit. The token is hashed here.
+func VisitByCustomer(token string) Key { return visitByCustomer.key(Secret(token)) }
+
+var visitCustomers = declare(Decl{
+	Pattern:  "visit:customers:%visit%",
+	Segments: []Segment{{"visit", uidChars, 26}},
+	Type:     Set, TTL: TTL{time.Minute, 48 * time.Hour}, Class: Guarded, Owner: "visit", Source: "visit_guest",
+	Rebuild: "visit.resolve",
+	Purpose: "the token segments of a visit's guests, to be unbound when the visit closes",
+})
+
+// VisitCustomers is the key of a visit's guests; its members are made by Secret.
+func VisitCustomers(visit string) Key { return visitCustomers.key(visit) }
+
+var menuActive = declare(Decl{
+	Pattern:  "cis:menu:active:v1:%branch%",
+	Segments: []Segment{branchSegment},
+	Type:     String, TTL: TTL{time.Second, 5 * time.Minute}, Class: Lossy, Owner: "catalog",
+	Source:  "menu_version, menu_version_item",
+	Purpose: "the menu in force as JSON, about 3 minutes with jitter",
+})
+
+// MenuActive is the key of a branch's cached menu.
+func MenuActive(branch int64) Key { return menuActive.key(decimal(branch)) }
+
+var menuActiveLock = declare(Decl{
+	Pattern:  "lock:cis:menu:active:v1:%branch%",
+	Segments: []Segment{branchSegment},
+	Type:     String, TTL: TTL{time.Second, 3 * time.Second}, Class: Lossy, Owner: "catalog",
+	Purpose: "who fills the cached menu: a random token, compared before it is deleted",
+})
+
+// MenuActiveLock is the key of the lock on filling the cached menu.
+func MenuActiveLock(branch int64) Key { return menuActiveLock.key(decimal(branch)) }

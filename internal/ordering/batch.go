@@ -1,0 +1,214 @@
+package ordering
+
+import (
+	"time"
+
+	"comanda/internal/event"
+	"comanda/internal/payment"
+	"comanda/internal/stock"
+)
+
+// TxnKey is what makes a request to place an order the same request when it comes again.
+type TxnKey struct {
+	Branch      int64
+	ClientTxnID string
+}
+
+// Known is a key that an earlier transaction has used.
+type Known struct {
+	Digest  string
+	OrderID string
+}
+
+// Batch decides commands in their order of arrival against what the ledger has loaded and locked. It does no I/O, and
+// commands of one batch see one another. After the last command its effects are written in the same transaction.
+type Batch struct {
+	Now   time.Time
+	NewID func() string
+	Book  *stock.Book
+
+	// What was loaded.
+	Orders   map[string]*Order // by id, locked; those placed in this batch are entered too
+	Attempts map[string][]payment.Attempt
+	Known    map[TxnKey]Known // used by earlier transactions
+	Visits   map[string]bool  // those that are open
+	Versions map[int64]bool   // those that are published
+	Unpaid   map[string]int   // open unpaid orders by visit and by guest hash
+	Numbers  map[stock.Scope]int64
+
+	Effects
+	placed map[TxnKey]placement
+}
+
+// Effects are what a batch has decided, to be written.
+type Effects struct {
+	New         []*Order
+	Changed     map[string]*Order
+	NewHolds    []HoldEffect
+	Moves       []MoveEffect
+	NewAttempts []payment.Attempt
+	Settled     map[string]payment.Attempt
+	Reports     []payment.Event
+	Refunds     []payment.Refund
+	Events      []event.Event
+	Ops         []stock.Op
+	Refused     []TxnKey // keys that were entered for orders which were refused after all
+}
+
+// HoldEffect is a new hold in the state in which it begins.
+type HoldEffect struct {
+	Hold  stock.Hold
+	State stock.State
+}
+
+// MoveEffect is a hold's step to another state.
+type MoveEffect struct {
+	ID       string
+	Was, Now stock.State
+	Reason   string
+}
+
+// placement remembers how a key of this very batch was answered.
+type placement struct {
+	digest string
+	result Result
+}
+
+// NewBatch makes a batch into which nothing is loaded yet. Everything in it happens at one instant.
+func NewBatch(now time.Time, newID func() string) *Batch {
+	return &Batch{
+		Now: now, NewID: newID, Book: stock.NewBook(), Orders: map[string]*Order{},
+		Attempts: map[string][]payment.Attempt{}, Known: map[TxnKey]Known{}, Visits: map[string]bool{},
+		Versions: map[int64]bool{}, Unpaid: map[string]int{}, Numbers: map[stock.Scope]int64{},
+		Effects: Effects{Changed: map[string]*Order{}, Settled: map[string]payment.Attempt{}},
+		placed:  map[TxnKey]placement{},
+	}
+}
+
+// Decide gives one result for each command.
+func (b *Batch) Decide(commands []Command) []Result {
+	results := make([]Result, len(commands))
+	for i, c := range commands {
+		switch {
+		case c.Place != nil:
+			results[i] = b.place(c.Place)
+		case c.Settle != nil:
+			results[i] = b.settle(c.Settle)
+		case c.Try != nil:
+			results[i] = b.try(c.Try)
+		case c.End != nil:
+			results[i] = b.end(c.End)
+		}
+	}
+	return results
+}
+
+// place answers a repetition as the first time (I11), and enters a new order if everything about it still holds.
+func (b *Batch) place(p *Place) Result {
+	key := TxnKey{p.Order.Scope.Branch, p.Order.ClientTxnID}
+	if first, ok := b.placed[key]; ok {
+		if first.digest != p.Digest {
+			return Result{Err: ErrIdempotency}
+		}
+		first.result.Changed = false
+		return first.result
+	}
+	if known, ok := b.Known[key]; ok {
+		if known.Digest != p.Digest {
+			return Result{Err: ErrIdempotency}
+		}
+		if o := b.Orders[known.OrderID]; o != nil {
+			return Result{Order: *o}
+		}
+		return Result{Err: ErrRetry}
+	}
+	r := b.enter(p)
+	if r.Err != nil {
+		b.Refused = append(b.Refused, key)
+	}
+	b.placed[key] = placement{p.Digest, r}
+	return r
+}
+
+func (b *Batch) enter(p *Place) Result {
+	o := p.Order
+	switch {
+	case !b.Visits[o.VisitID]:
+		return Result{Err: ErrVisitClosed}
+	case !b.Versions[o.MenuVersionID]:
+		return Result{Err: ErrVersionClosed}
+	case over(b.Unpaid[o.GuestHash], p.Limits.UnpaidPerGuest), over(b.Unpaid[o.VisitID], p.Limits.UnpaidPerVisit):
+		return Result{Err: ErrUnpaid}
+	}
+	switch outcome, short := b.Book.Take(p.Hold, stock.Held); outcome {
+	case stock.Changed:
+	case stock.NoRoom:
+		return Result{Err: SoldOut(short)}
+	default: // an id that is dead already, or an item that has left the menus between two looks
+		return Result{Err: ErrRetry}
+	}
+	b.Numbers[o.Scope]++
+	o.Number = b.Numbers[o.Scope]
+	b.Unpaid[o.GuestHash]++
+	b.Unpaid[o.VisitID]++
+
+	b.Orders[o.ID] = &o
+	b.Attempts[o.ID] = []payment.Attempt{p.Attempt}
+	b.New = append(b.New, &o)
+	b.NewHolds = append(b.NewHolds, HoldEffect{p.Hold, stock.Held})
+	b.NewAttempts = append(b.NewAttempts, p.Attempt)
+	b.tell(stock.OpHeld, p.Hold)
+	b.publish(event.OrderPlaced.New(b.Now, o.ID, o.Version, o.Scope.Branch, event.Placed{
+		OrderID: o.ID, BranchID: o.Scope.Branch, BizDate: o.Scope.Date, TotalAmount: o.Total, Currency: o.Currency,
+		PayBy: o.PayBy,
+	}))
+	return Result{Order: o, Changed: true, Attempt: p.Attempt}
+}
+
+func over(n, limit int) bool { return limit > 0 && n >= limit }
+
+// end cancels or expires an unpaid order; whoever comes after another end is told how it is (I4).
+func (b *Batch) end(e *End) Result {
+	o := b.Orders[e.OrderID]
+	switch {
+	case o == nil:
+		return Result{Err: ErrNotFound}
+	case o.Status == Canceled:
+		return Result{Order: *o}
+	case o.PaymentStatus != Unpaid || o.Status != Placed:
+		return Result{Order: *o, Err: ErrNotCancelable}
+	case e.Reason == Expired && b.Now.Before(o.ExpiresAt): // I10
+		return Result{Order: *o}
+	}
+	if b.Book.Release(o.HoldID) != stock.Changed {
+		return Result{Order: *o, Err: ErrRetry}
+	}
+	b.move(o.HoldID, stock.Held, stock.Released, string(e.Reason))
+	o.canceled(e.Reason, b.Now)
+	b.change(o)
+	b.publish(event.OrderCanceled.New(b.Now, o.ID, o.Version, o.Scope.Branch, event.Canceled{
+		OrderID: o.ID, BranchID: o.Scope.Branch, BizDate: o.Scope.Date, TotalAmount: o.Total, Currency: o.Currency,
+		Reason: string(e.Reason),
+	}))
+	return Result{Order: *o, Changed: true}
+}
+
+// move records a hold's step and tells the gate about it.
+func (b *Batch) move(id string, was, now stock.State, reason string) {
+	b.Moves = append(b.Moves, MoveEffect{id, was, now, reason})
+	h, _ := b.Book.Holding(id)
+	kind := stock.OpConfirm
+	if now == stock.Released {
+		kind = stock.OpCancel
+	}
+	b.tell(kind, h)
+}
+
+func (b *Batch) tell(kind stock.OpKind, h stock.Hold) {
+	b.Ops = append(b.Ops, stock.Op{Kind: kind, Hold: h})
+}
+
+func (b *Batch) publish(e event.Event) { b.Events = append(b.Events, e) }
+
+// change marks an order to be written; one that was placed in this batch is written anyway.
+func (b *Batch) change(o *Order) { b.Changed[o.ID] = o }

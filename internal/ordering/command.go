@@ -1,0 +1,127 @@
+package ordering
+
+import (
+	"context"
+	"errors"
+
+	"comanda/internal/fault"
+	"comanda/internal/payment"
+	"comanda/internal/stock"
+)
+
+// Command is one thing to be decided by the ledger: exactly one of its fields is set.
+type Command struct {
+	Place  *Place
+	Settle *Settle
+	Try    *TryToPay
+	End    *End
+}
+
+// Place makes an order. Everything in the order is decided already except its number and whether it fits.
+type Place struct {
+	Order   Order
+	Hold    stock.Hold
+	Attempt payment.Attempt
+	Digest  string // of the request, by which a repetition is told from another request under the same key
+	Limits  Limits
+}
+
+// Limits bound what one party can leave unpaid; zero means no limit.
+type Limits struct {
+	UnpaidPerGuest int
+	UnpaidPerVisit int
+}
+
+// Settle is a gateway's or the staff's word about a payment.
+type Settle struct {
+	OrderID   string
+	AttemptID string         // the attempt it is about; empty: the newest open one with Method, or a new one
+	NewID     string         // the id of the attempt in case a new one is made
+	Method    payment.Method // with an empty AttemptID
+	State     payment.State  // PAID, FAILED or CANCELED
+	Amount    int64          // captured; 0 means the attempt's own amount, for a gateway that does not say
+	Ref       string
+	Source    string // CALLBACK or STAFF
+	Raw       string
+	Today     string // the branch's business date now: late money cannot take units of a day that is over
+}
+
+// TryToPay starts another attempt.
+type TryToPay struct {
+	OrderID string
+	Attempt payment.Attempt // without amount and currency, which are the order's
+}
+
+// End ends an unpaid order and gives its units back.
+type End struct {
+	OrderID string
+	Reason  CancelReason
+}
+
+// OrderID names the existing order that a command is about; empty for a new one.
+func (c Command) OrderID() string {
+	switch {
+	case c.Settle != nil:
+		return c.Settle.OrderID
+	case c.Try != nil:
+		return c.Try.OrderID
+	case c.End != nil:
+		return c.End.OrderID
+	}
+	return ""
+}
+
+// Result is what became of a command. Err is a refusal that the batch decided: it changed nothing, and the rest of the
+// batch is not concerned.
+type Result struct {
+	Order   Order
+	Changed bool            // false: it had been so before
+	Attempt payment.Attempt // with Settle and TryToPay
+	Err     error
+}
+
+// Ledger runs commands, each durable before its result is given.
+type Ledger interface {
+	Do(ctx context.Context, c Command) (Result, error)
+	DoAll(ctx context.Context, cs []Command) ([]Result, []error)
+}
+
+// The faults that the ledger and the use cases answer with.
+var (
+	ErrSoldOut       = fault.New(fault.SoldOut, "sold_out", "Some of it is sold out.")
+	ErrIdempotency   = fault.New(fault.Invalid, "idempotency_mismatch", "This clientTxnId was used for another order.")
+	ErrVersionClosed = fault.New(fault.Conflict, "menu_version_closed", "The menu has changed; load it again.")
+	ErrVisitClosed   = fault.New(fault.Gone, "visit_closed", "This visit has ended; scan the table's code again.")
+	ErrUnpaid        = fault.New(fault.TooMany, "too_many_unpaid", "Pay or cancel an open order first.")
+	ErrNotFound      = fault.New(fault.NotFound, "order_not_found", "There is no such order.")
+	ErrNotCancelable = fault.New(fault.Conflict, "not_cancelable", "The order can no longer be cancelled.")
+	ErrNotPayable    = fault.New(fault.Conflict, "not_payable", "The order can no longer be paid.")
+	ErrAlreadyPaid   = fault.New(fault.Conflict, "already_paid", "The order is paid already.")
+	ErrRetry         = fault.New(fault.Unavailable, "try_again", "The order could not be placed just now; send it again.")
+)
+
+// SoldOut is ErrSoldOut with the lines that do not fit.
+func SoldOut(short []stock.Shortage) error {
+	lines := make([]ShortLine, len(short))
+	for i, s := range short {
+		lines[i] = ShortLine{s.Item, s.Requested, s.Available}
+	}
+	return ErrSoldOut.With("lines", lines)
+}
+
+// ShortLine is a line of an order that does not fit, as the caller sees it.
+type ShortLine struct {
+	ItemID    int64 `json:"itemId,string"`
+	Requested int64 `json:"requested"`
+	Available int64 `json:"available"`
+}
+
+// ShortLines gives the lines that a refusal names; nil for any other error.
+func ShortLines(err error) []ShortLine {
+	var f *fault.Error
+	if !errors.As(err, &f) {
+		return nil
+	}
+	lines, _ := f.Extra["lines"].([]ShortLine)
+	return lines
+}

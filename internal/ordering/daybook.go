@@ -1,0 +1,71 @@
+package ordering
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"comanda/internal/event"
+	"comanda/internal/stock"
+)
+
+// DaybookConsumer names the consumer that keeps the daybook, wherever events come from.
+const DaybookConsumer = "daybook"
+
+// DaybookTypes are the events that it hears.
+func DaybookTypes() []string {
+	return []string{event.OrderPlaced.Name, event.OrderPaid.Name, event.OrderCanceled.Name}
+}
+
+// Day is the figures of a branch's business date, or what some events add to them.
+type Day struct {
+	Scope    stock.Scope
+	Placed   int64
+	Paid     int64
+	Canceled int64
+	Revenue  int64 // minor units of what was paid
+}
+
+// Tally sums events into what they add to each day, in the order in which the days' rows are locked.
+func Tally(events []event.Event) ([]Day, error) {
+	days := map[stock.Scope]*Day{}
+	of := func(branch int64, date string) *Day {
+		s := stock.Scope{Branch: branch, Date: date}
+		if days[s] == nil {
+			days[s] = &Day{Scope: s}
+		}
+		return days[s]
+	}
+	for _, e := range events {
+		switch e.Type {
+		case event.OrderPlaced.Name:
+			p, err := event.OrderPlaced.Decode(e)
+			if err != nil {
+				return nil, err
+			}
+			of(p.BranchID, p.BizDate).Placed++
+		case event.OrderPaid.Name:
+			p, err := event.OrderPaid.Decode(e)
+			if err != nil {
+				return nil, err
+			}
+			d := of(p.BranchID, p.BizDate)
+			d.Paid++
+			d.Revenue += p.TotalAmount
+		case event.OrderCanceled.Name:
+			p, err := event.OrderCanceled.Decode(e)
+			if err != nil {
+				return nil, err
+			}
+			of(p.BranchID, p.BizDate).Canceled++
+		}
+	}
+	sorted := slices.SortedFunc(maps.Values(days), func(a, b *Day) int {
+		return cmp.Or(cmp.Compare(a.Scope.Branch, b.Scope.Branch), cmp.Compare(a.Scope.Date, b.Scope.Date))
+	})
+	all := make([]Day, len(sorted))
+	for i, d := range sorted {
+		all[i] = *d
+	}
+	return all, nil
+}

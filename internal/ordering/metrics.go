@@ -1,0 +1,57 @@
+package ordering
+
+import (
+	"comanda/internal/fault"
+	"comanda/internal/payment"
+)
+
+// Counter counts things of one kind under two labels.
+type Counter interface {
+	Count(labels ...string)
+}
+
+// Metrics counts what happens to orders. A nil Metrics counts nothing.
+type Metrics struct {
+	Created    Counter // result
+	Transition Counter // to, cause
+	Callback   Counter // method, result
+}
+
+func (m *Metrics) placed(err error, isNew bool) {
+	if m == nil {
+		return
+	}
+	result := "created"
+	switch {
+	case err != nil:
+		result = fault.KindOf(err).String()
+	case !isNew:
+		result = "repeated"
+	}
+	m.Created.Count(result)
+}
+
+func (m *Metrics) ended(reason CancelReason) {
+	if m != nil {
+		m.Transition.Count(string(Canceled), string(reason))
+	}
+}
+
+func (m *Metrics) reported(s Settle, r Result, err error) {
+	if m == nil {
+		return
+	}
+	result := "ok"
+	switch {
+	case err != nil:
+		result = fault.KindOf(err).String()
+	case !r.Changed:
+		result = "dup"
+	case s.State == payment.Paid && r.Order.PaymentStatus == RefundDue:
+		result = "late"
+	}
+	m.Callback.Count(string(s.Method), result)
+	if err == nil && r.Changed && r.Order.PaymentStatus == Paid {
+		m.Transition.Count(string(Paid), s.Source)
+	}
+}

@@ -1,0 +1,171 @@
+package orderinghttp
+
+import (
+	"strconv"
+	"time"
+
+	"comanda/internal/fault"
+	"comanda/internal/ordering"
+	"comanda/internal/payment"
+	"comanda/internal/telemetry"
+)
+
+// createBody asks for an order. Prices are never taken from it.
+type createBody struct {
+	Items         []createItem     `json:"items" minItems:"1" maxItems:"50"`
+	PaymentMethod string           `json:"paymentMethod" minLength:"1" maxLength:"20" doc:"COUNTER, or SANDBOX where it is enabled."`
+	ClientTxnID   string           `json:"clientTxnId" minLength:"1" maxLength:"64" doc:"Chosen by the client; the same id and body give the same order."`
+	MenuVersionID string           `json:"menuVersionId" pattern:"^[1-9][0-9]{0,17}$"`
+	VisitID       string           `json:"visitId,omitempty" maxLength:"64"`
+	ExpectedTotal *int64           `json:"expectedTotal,omitempty" minimum:"0" doc:"What the guest was shown; refused when it differs."`
+	CustomerToken telemetry.Secret `json:"customerToken,omitempty" maxLength:"128" doc:"Instead of the X-Customer-Token header."`
+}
+
+type createItem struct {
+	ItemID string `json:"itemId" pattern:"^[1-9][0-9]{0,17}$"`
+	Qty    int64  `json:"qty" minimum:"1" maximum:"20"`
+	Notes  string `json:"notes,omitempty" maxLength:"200"`
+}
+
+func (b createBody) request() (ordering.Request, error) {
+	version, err := parseID(b.MenuVersionID)
+	if err != nil {
+		return ordering.Request{}, err
+	}
+	r := ordering.Request{
+		Items: make([]ordering.RequestItem, len(b.Items)), Method: payment.Method(b.PaymentMethod),
+		ClientTxnID: b.ClientTxnID, MenuVersionID: version, VisitID: b.VisitID, ExpectedTotal: b.ExpectedTotal,
+	}
+	for i, it := range b.Items {
+		id, err := parseID(it.ItemID)
+		if err != nil {
+			return ordering.Request{}, err
+		}
+		r.Items[i] = ordering.RequestItem{ItemID: id, Qty: it.Qty, Notes: it.Notes}
+	}
+	return r, nil
+}
+
+func parseID(s string) (int64, error) {
+	id, err := strconv.ParseInt(s, 10, 64)
+	if err != nil {
+		return 0, fault.New(fault.Invalid, "invalid", "An id is a positive whole number.")
+	}
+	return id, nil
+}
+
+// summary is an order as the answer to placing it.
+type summary struct {
+	ID            string      `json:"id"`
+	Number        string      `json:"number" example:"A-042"`
+	TotalPrice    int64       `json:"totalPrice" doc:"Minor units of the currency."`
+	Currency      string      `json:"currency"`
+	Status        string      `json:"status"`
+	PaymentStatus string      `json:"paymentStatus"`
+	BizDate       string      `json:"bizDate"`
+	PayBy         time.Time   `json:"payBy"`
+	Payment       paymentInfo `json:"payment"`
+}
+
+type paymentInfo struct {
+	Method      string  `json:"method"`
+	RedirectURL *string `json:"redirectUrl"`
+}
+
+func summaryOf(o ordering.Order) summary {
+	return summary{
+		ID: o.ID, Number: ordering.ShortNumber(o.Number), TotalPrice: o.Total, Currency: string(o.Currency),
+		Status: string(o.Status), PaymentStatus: string(o.PaymentStatus), BizDate: o.Scope.Date, PayBy: o.PayBy,
+		Payment: paymentInfo{Method: string(o.Method)},
+	}
+}
+
+// detail is an order with everything that its guests may know.
+type detail struct {
+	summary
+	VisitID      string       `json:"visitId"`
+	CancelReason string       `json:"cancelReason,omitempty"`
+	Items        []item       `json:"items"`
+	Payments     []attempt    `json:"payments"`
+	Refunds      []refund     `json:"refunds,omitempty"`
+	Timeline     []occurrence `json:"timeline"`
+}
+
+type item struct {
+	ItemID string `json:"itemId"`
+	DishID string `json:"dishId"`
+	Name   string `json:"name"`
+	Price  int64  `json:"price"`
+	Qty    int64  `json:"qty"`
+	Amount int64  `json:"amount"`
+	Notes  string `json:"notes"`
+}
+
+type attempt struct {
+	ID        string     `json:"id"`
+	Method    string     `json:"method"`
+	Amount    int64      `json:"amount"`
+	Currency  string     `json:"currency"`
+	State     string     `json:"state" enum:"CREATED,PAID,FAILED,CANCELED"`
+	CreatedAt time.Time  `json:"createdAt"`
+	SettledAt *time.Time `json:"settledAt"`
+}
+
+type refund struct {
+	ID        string    `json:"id"`
+	Amount    int64     `json:"amount"`
+	Currency  string    `json:"currency"`
+	Reason    string    `json:"reason"`
+	CreatedAt time.Time `json:"createdAt"`
+}
+
+// occurrence is one thing that happened to an order.
+type occurrence struct {
+	At    time.Time `json:"at"`
+	Event string    `json:"event" enum:"PLACED,PAID,CANCELED,REFUND_DUE"`
+}
+
+func detailOf(d ordering.Detail) detail {
+	out := detail{
+		summary: summaryOf(d.Order), VisitID: d.VisitID, CancelReason: string(d.CancelReason),
+		Items: itemsOf(d.Items), Payments: make([]attempt, len(d.Attempts)), Timeline: timelineOf(d),
+	}
+	for i, a := range d.Attempts {
+		out.Payments[i] = attempt{
+			ID: a.ID, Method: string(a.Method), Amount: a.Amount, Currency: string(a.Currency), State: string(a.State),
+			CreatedAt: a.CreatedAt,
+		}
+		if !a.SettledAt.IsZero() {
+			out.Payments[i].SettledAt = &d.Attempts[i].SettledAt
+		}
+	}
+	for _, r := range d.Refunds {
+		out.Refunds = append(out.Refunds, refund{r.ID, r.Amount, string(r.Currency), string(r.Reason), r.CreatedAt})
+	}
+	return out
+}
+
+func itemsOf(items []ordering.Item) []item {
+	out := make([]item, len(items))
+	for i, it := range items {
+		out[i] = item{
+			ItemID: strconv.FormatInt(it.ItemID, 10), DishID: strconv.FormatInt(it.DishID, 10), Name: it.Name,
+			Price: it.Price, Qty: it.Qty, Amount: it.Price * it.Qty, Notes: it.Notes,
+		}
+	}
+	return out
+}
+
+func timelineOf(d ordering.Detail) []occurrence {
+	all := []occurrence{{d.CreatedAt, "PLACED"}}
+	if !d.CanceledAt.IsZero() {
+		all = append(all, occurrence{d.CanceledAt, "CANCELED"})
+	}
+	if !d.PaidAt.IsZero() {
+		all = append(all, occurrence{d.PaidAt, "PAID"})
+	}
+	for _, r := range d.Refunds {
+		all = append(all, occurrence{r.CreatedAt, "REFUND_DUE"})
+	}
+	return all
+}

@@ -1,0 +1,248 @@
+// Package orderinghttp is the orders' routes: what guests ask for at a table, what staff take at the counter, and the
+// sandbox's callback. Paths and shapes are those of the API document; there are no rules here.
+package orderinghttp
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"comanda/internal/fault"
+	"comanda/internal/httpapi"
+	"comanda/internal/ordering"
+	"comanda/internal/payment"
+	"comanda/internal/stock"
+	"comanda/internal/telemetry"
+	"comanda/internal/visit"
+)
+
+// Guests tells who a customer token belongs to.
+type Guests interface {
+	Resolve(ctx context.Context, token string) (visit.Guest, error)
+	ResolveForRead(ctx context.Context, token string) (visit.Guest, error)
+}
+
+// Daybook reads a day's figures.
+type Daybook interface {
+	Day(ctx context.Context, s stock.Scope) (ordering.Day, error)
+}
+
+type routes struct {
+	orders  *ordering.Service
+	guests  Guests
+	daybook Daybook
+}
+
+// Register adds the routes. The mock callback exists only where the sandbox gateway is enabled.
+func Register(a *httpapi.API, orders *ordering.Service, guests Guests, daybook Daybook) {
+	r := routes{orders, guests, daybook}
+	tags := []string{"Orders"}
+	httpapi.Register(a, huma.Operation{
+		OperationID: "order-create", Method: http.MethodPost, Path: "/cis/order/create", Tags: tags,
+		Summary: "Place an order", DefaultStatus: http.StatusCreated,
+	}, httpapi.Guest, r.create)
+	httpapi.Register(a, huma.Operation{
+		OperationID: "order-get", Method: http.MethodGet, Path: "/cis/order/{id}", Tags: tags,
+		Summary: "One order of the guest's visit",
+	}, httpapi.Guest, r.get)
+	httpapi.Register(a, huma.Operation{
+		OperationID: "order-cancel", Method: http.MethodPost, Path: "/cis/order/{id}/cancel", Tags: tags,
+		Summary: "Cancel an unpaid order",
+	}, httpapi.Guest, r.cancel)
+	httpapi.Register(a, huma.Operation{
+		OperationID: "order-pay", Method: http.MethodPost, Path: "/cis/order/{id}/pay", Tags: tags,
+		Summary: "Start another payment attempt",
+	}, httpapi.Guest, r.pay)
+	httpapi.Register(a, huma.Operation{
+		OperationID: "visit-orders", Method: http.MethodGet, Path: "/cis/visit/{visitId}/orders", Tags: tags,
+		Summary: "The orders of the guest's visit, the newest first",
+	}, httpapi.Guest, r.ofVisit)
+	if orders.Methods.Sandbox() {
+		httpapi.Register(a, huma.Operation{
+			OperationID: "mock-callback", Method: http.MethodPost, Path: "/cis/payments/mock-callback", Tags: tags,
+			Summary: "Play a gateway's report; only where the sandbox is enabled",
+		}, httpapi.Public, r.mockCallback)
+	}
+	r.registerStaff(a)
+}
+
+func guestOf(g visit.Guest) ordering.Guest {
+	return ordering.Guest{Branch: g.BranchID, VisitID: g.VisitID, Hash: g.TokenHash}
+}
+
+// token prefers the header; the reference puts it into the body.
+func token(header, body telemetry.Secret) string {
+	if header != "" {
+		return string(header)
+	}
+	return string(body)
+}
+
+type createInput struct {
+	httpapi.GuestHeader
+	Body createBody
+}
+
+type createOutput struct {
+	Status int
+	Body   summary
+}
+
+func (r routes) create(ctx context.Context, in *createInput) (*createOutput, error) {
+	g, err := r.guests.Resolve(ctx, token(in.CustomerToken, in.Body.CustomerToken))
+	if err != nil {
+		return nil, err
+	}
+	request, err := in.Body.request()
+	if err != nil {
+		return nil, err
+	}
+	receipt, err := r.orders.Place(ctx, guestOf(g), request)
+	if err != nil {
+		return nil, err
+	}
+	out := &createOutput{Status: http.StatusOK, Body: summaryOf(receipt.Order)}
+	if receipt.New {
+		out.Status = http.StatusCreated
+	}
+	return out, nil
+}
+
+type orderInput struct {
+	httpapi.GuestHeader
+	ID string `path:"id" maxLength:"64"`
+}
+
+type detailOutput struct{ Body detail }
+
+func (r routes) get(ctx context.Context, in *orderInput) (*detailOutput, error) {
+	g, err := r.guests.ResolveForRead(ctx, string(in.CustomerToken))
+	if err != nil {
+		return nil, err
+	}
+	d, err := r.orders.Order(ctx, guestOf(g), in.ID)
+	if err != nil {
+		return nil, err
+	}
+	return &detailOutput{detailOf(d)}, nil
+}
+
+type canceled struct {
+	ID            string `json:"id"`
+	Status        string `json:"status"`
+	PaymentStatus string `json:"paymentStatus"`
+}
+
+type cancelOutput struct{ Body canceled }
+
+func canceledOf(o ordering.Order) *cancelOutput {
+	return &cancelOutput{canceled{o.ID, string(o.Status), string(o.PaymentStatus)}}
+}
+
+// cancel also serves a guest whose visit was closed a moment ago: giving units back harms nobody.
+func (r routes) cancel(ctx context.Context, in *orderInput) (*cancelOutput, error) {
+	g, err := r.guests.ResolveForRead(ctx, string(in.CustomerToken))
+	if err != nil {
+		return nil, err
+	}
+	o, err := r.orders.Cancel(ctx, guestOf(g), in.ID)
+	if err != nil {
+		return nil, err
+	}
+	return canceledOf(o), nil
+}
+
+type payInput struct {
+	httpapi.GuestHeader
+	ID   string `path:"id" maxLength:"64"`
+	Body struct {
+		Method string `json:"method" minLength:"1" maxLength:"20"`
+	}
+}
+
+type summaryOutput struct{ Body summary }
+
+func (r routes) pay(ctx context.Context, in *payInput) (*summaryOutput, error) {
+	g, err := r.guests.ResolveForRead(ctx, string(in.CustomerToken))
+	if err != nil {
+		return nil, err
+	}
+	o, err := r.orders.Pay(ctx, guestOf(g), in.ID, payment.Method(in.Body.Method))
+	if err != nil {
+		return nil, err
+	}
+	return &summaryOutput{summaryOf(o)}, nil
+}
+
+type visitInput struct {
+	httpapi.GuestHeader
+	VisitID string `path:"visitId" maxLength:"64"`
+	Page    int    `query:"page" minimum:"1" maximum:"100000" default:"1"`
+	Size    int    `query:"size" minimum:"1" maximum:"100" default:"20"`
+}
+
+type listed struct {
+	summary
+	Items []item `json:"items"`
+}
+
+type visitOutput struct {
+	Body struct {
+		Orders []listed `json:"orders"`
+		Total  int64    `json:"total"`
+	}
+}
+
+func (r routes) ofVisit(ctx context.Context, in *visitInput) (*visitOutput, error) {
+	g, err := r.guests.ResolveForRead(ctx, string(in.CustomerToken))
+	if err != nil {
+		return nil, err
+	}
+	if in.VisitID != g.VisitID { // another visit is answered like a missing one
+		return nil, visit.ErrVisit
+	}
+	orders, total, err := r.orders.Orders(ctx, guestOf(g), in.Size, (in.Page-1)*in.Size)
+	if err != nil {
+		return nil, err
+	}
+	out := &visitOutput{}
+	out.Body.Orders, out.Body.Total = make([]listed, len(orders)), total
+	for i, o := range orders {
+		out.Body.Orders[i] = listed{summaryOf(o), itemsOf(o.Items)}
+	}
+	return out, nil
+}
+
+type mockInput struct {
+	Body mockBody
+}
+
+type mockBody struct {
+	OrderID string `json:"orderId" minLength:"1" maxLength:"64"`
+	Method  string `json:"method" minLength:"1" maxLength:"20"`
+	Result  string `json:"result" enum:"SUCCESS,CANCEL,FAIL"`
+}
+
+type mockOutput struct {
+	Body struct {
+		OrderID       string `json:"orderId"`
+		PaymentStatus string `json:"paymentStatus"`
+	}
+}
+
+func (r routes) mockCallback(ctx context.Context, in *mockInput) (*mockOutput, error) {
+	raw, err := json.Marshal(in.Body)
+	if err != nil {
+		return nil, fault.Wrap("record mock callback", err)
+	}
+	o, err := r.orders.MockCallback(ctx, in.Body.OrderID, payment.Method(in.Body.Method),
+		ordering.MockResult(in.Body.Result), string(raw))
+	if err != nil {
+		return nil, err
+	}
+	out := &mockOutput{}
+	out.Body.OrderID, out.Body.PaymentStatus = o.ID, string(o.PaymentStatus)
+	return out, nil
+}

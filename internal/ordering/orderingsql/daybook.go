@@ -1,0 +1,43 @@
+package orderingsql
+
+import (
+	"context"
+
+	"comanda/internal/event"
+	"comanda/internal/event/inbox"
+	"comanda/internal/ordering"
+	"comanda/internal/sqldb"
+	"comanda/internal/stock"
+)
+
+// Daybook is the consumer that keeps the day's figures. Each event is counted once, however often it is delivered.
+func Daybook() inbox.Consumer {
+	return inbox.Consumer{
+		Name: ordering.DaybookConsumer, Types: ordering.DaybookTypes(), Apply: addToDaybook,
+	}
+}
+
+func addToDaybook(_ context.Context, tx sqldb.Tx, events []event.Event) error {
+	days, err := ordering.Tally(events)
+	if err != nil || len(days) == 0 {
+		return err
+	}
+	tx.Queue(daybookAdd, sqldb.NewRowSet(len(days)).
+		Int("branch_id", func(i int) int64 { return days[i].Scope.Branch }).
+		Text("biz_date", func(i int) string { return days[i].Scope.Date }).
+		Int("placed", func(i int) int64 { return days[i].Placed }).
+		Int("paid", func(i int) int64 { return days[i].Paid }).
+		Int("canceled", func(i int) int64 { return days[i].Canceled }).
+		Int("revenue", func(i int) int64 { return days[i].Revenue }))
+	return nil
+}
+
+// Day reads the figures of a business date; a day without events is all zeros.
+func (s *Orders) Day(ctx context.Context, scope stock.Scope) (ordering.Day, error) {
+	rows, err := s.db.Query(ctx, daybookSelect, scope.Branch, scope.Date)
+	d, _, err := sqldb.One(rows, err, func(r sqldb.Rows) (d ordering.Day, err error) {
+		return d, r.Scan(&d.Placed, &d.Paid, &d.Canceled, &d.Revenue)
+	})
+	d.Scope = scope
+	return d, err
+}

@@ -1,0 +1,259 @@
+package orderingsql_test
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"go.uber.org/goleak"
+
+	"comanda/internal/ordering"
+	"comanda/internal/ordering/orderingsql"
+	"comanda/internal/ordering/orderingtest"
+	"comanda/internal/sqldb"
+	"comanda/internal/sqldb/sqldbtest"
+	"comanda/internal/stock"
+	"comanda/internal/stock/stocksql"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func TestStatements(t *testing.T) { sqldbtest.PrepareAll(t, orderingsql.Statements) }
+
+// house is a restaurant with a ledger that stops before its database is closed.
+func house(t testing.TB, db *sqldb.DB, quotas ...int64) (*orderingtest.Restaurant, *orderingsql.Ledger) {
+	t.Helper()
+	r := orderingtest.Open(t, db, 1, quotas...)
+	l := orderingsql.NewLedger(db, orderingtest.NoGate{}, db.Now)
+	t.Cleanup(l.Stop)
+	return r, l
+}
+
+func TestLedger_placePayCancelExpire(t *testing.T) {
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		r, l := house(t, db, 10, stock.Unlimited)
+		now := db.Now()
+		do := func(c ordering.Command) ordering.Result {
+			t.Helper()
+			res, err := l.Do(t.Context(), c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return res
+		}
+		lines := []stock.Line{{Item: 102, Qty: 1}, {Item: 101, Qty: 2}, {Item: 101, Qty: 1}}
+		paid := do(r.Place("a", now, time.Hour, lines...)).Order
+		canceled := do(r.Place("b", now, time.Hour, lines...)).Order
+		expired := do(r.Place("c", now, 0, lines...)).Order
+		if paid.Number != 1 || canceled.Number != 2 || expired.Number != 3 {
+			t.Errorf("numbers %d, %d, %d", paid.Number, canceled.Number, expired.Number)
+		}
+		if diff := cmp.Diff([]stock.Count{{Item: 101, Cap: 10, Held: 9}, {Item: 102, Cap: -1, Held: 3}}, r.Counts(t)); diff != "" {
+			t.Errorf("held: %s", diff)
+		}
+		if o := do(orderingtest.Pay(paid.ID, now)); !o.Changed || o.Order.PaymentStatus != ordering.Paid {
+			t.Errorf("paid: %+v", o)
+		}
+		if o := do(orderingtest.End(canceled.ID, ordering.UserCanceled)); o.Order.Status != ordering.Canceled {
+			t.Errorf("canceled: %+v", o)
+		}
+		if o := do(orderingtest.End(expired.ID, ordering.Expired)); o.Order.CancelReason != ordering.Expired {
+			t.Errorf("expired: %+v", o)
+		}
+		if diff := cmp.Diff([]stock.Count{{Item: 101, Cap: 10, Used: 3}, {Item: 102, Cap: -1, Used: 1}}, r.Counts(t)); diff != "" {
+			t.Errorf("after: %s", diff)
+		}
+		for name, n := range map[string]int64{"order.placed": 3, "order.paid": 1, "order.canceled": 2} {
+			if got := r.Events(t, name); got != n {
+				t.Errorf("%d events %s, want %d", got, name, n)
+			}
+		}
+		// The rest can really be bought, and not one more.
+		do(r.Place("d", now, time.Hour, stock.Line{Item: 101, Qty: 7}))
+		if _, err := l.Do(t.Context(), r.Place("e", now, time.Hour, stock.Line{Item: 101, Qty: 1})); !errors.Is(err, ordering.ErrSoldOut) {
+			t.Errorf("one too many: %v", err)
+		}
+	})
+}
+
+// I2: a storm on the last n units has exactly n winners.
+func TestLedger_storm(t *testing.T) {
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		r, l := house(t, db, 50)
+		var won, lost atomic.Int64
+		var wg sync.WaitGroup
+		for i := range 500 {
+			wg.Go(func() {
+				_, err := l.Do(t.Context(), r.Place(fmt.Sprint(i), db.Now(), time.Hour, stock.Line{Item: 101, Qty: 1}))
+				switch {
+				case err == nil:
+					won.Add(1)
+				case errors.Is(err, ordering.ErrSoldOut):
+					lost.Add(1)
+				default:
+					t.Error(err)
+				}
+			})
+		}
+		wg.Wait()
+		if won.Load() != 50 || lost.Load() != 450 {
+			t.Errorf("%d won and %d were refused", won.Load(), lost.Load())
+		}
+		if diff := cmp.Diff([]stock.Count{{Item: 101, Cap: 50, Held: 50}}, r.Counts(t)); diff != "" {
+			t.Error(diff)
+		}
+	})
+}
+
+// I11: the same key at once makes one order; another body under it is refused.
+func TestLedger_sameKey(t *testing.T) {
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		r, l := house(t, db, 100)
+		second := orderingsql.NewLedger(db, orderingtest.NoGate{}, db.Now) // as another process would have
+		defer second.Stop()
+		var ids sync.Map
+		var made atomic.Int64
+		var wg sync.WaitGroup
+		for i := range 100 {
+			wg.Go(func() {
+				ledger := []*orderingsql.Ledger{l, second}[i%2]
+				res, err := ledger.Do(t.Context(), r.Place("same", db.Now(), time.Hour, stock.Line{Item: 101, Qty: 1}))
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				ids.Store(res.Order.ID, res.Order.Number)
+				if res.Changed {
+					made.Add(1)
+				}
+			})
+		}
+		wg.Wait()
+		n := 0
+		ids.Range(func(any, any) bool { n++; return true })
+		if n != 1 || made.Load() != 1 {
+			t.Errorf("%d orders, made %d times", n, made.Load())
+		}
+		if _, err := l.Do(t.Context(), r.Place("same", db.Now(), time.Hour, stock.Line{Item: 101, Qty: 2})); !errors.Is(err, ordering.ErrIdempotency) {
+			t.Errorf("another body: %v", err)
+		}
+		// A refused key is free: nothing was made under it.
+		if _, err := l.Do(t.Context(), r.Place("big", db.Now(), time.Hour, stock.Line{Item: 101, Qty: 100})); !errors.Is(err, ordering.ErrSoldOut) {
+			t.Errorf("too many: %v", err)
+		}
+		if _, err := l.Do(t.Context(), r.Place("big", db.Now(), time.Hour, stock.Line{Item: 101, Qty: 99})); err != nil {
+			t.Errorf("the same key after a refusal: %v", err)
+		}
+	})
+}
+
+// I4, I6: callback against sweeper, a thousand times: never both, no unit lost, every capture PAID or REFUND_DUE.
+func TestLedger_payRacesExpiry(t *testing.T) {
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		const n = 1000
+		r, l := house(t, db, n)
+		second := orderingsql.NewLedger(db, orderingtest.NoGate{}, db.Now)
+		defer second.Stop()
+		orders := make([]string, n)
+		var wg sync.WaitGroup
+		for i := range n {
+			wg.Go(func() {
+				res, err := l.Do(t.Context(), r.Place(fmt.Sprint(i), db.Now(), -time.Second, stock.Line{Item: 101, Qty: 1}))
+				if err != nil {
+					t.Error(err)
+				}
+				orders[i] = res.Order.ID
+			})
+		}
+		wg.Wait()
+		// Half of the freed units go to somebody else, so that some late payments find no room.
+		var taken atomic.Int64
+		for i := range n {
+			wg.Go(func() {
+				if _, err := l.Do(t.Context(), orderingtest.Pay(orders[i], db.Now())); err != nil {
+					t.Errorf("pay: %v", err)
+				}
+			})
+			wg.Go(func() {
+				_, err := second.Do(t.Context(), orderingtest.End(orders[i], ordering.Expired))
+				if err != nil && !errors.Is(err, ordering.ErrNotCancelable) {
+					t.Errorf("expire: %v", err)
+				}
+			})
+			if i%2 == 0 {
+				wg.Go(func() {
+					_, err := second.Do(t.Context(), r.Place(fmt.Sprint("x", i), db.Now(), time.Hour, stock.Line{Item: 101, Qty: 1}))
+					if err == nil {
+						taken.Add(1)
+					}
+				})
+			}
+		}
+		wg.Wait()
+		reader := orderingsql.NewOrders(db)
+		paid, due := int64(0), int64(0)
+		for _, id := range orders {
+			d, _, err := reader.Order(t.Context(), id)
+			if err != nil {
+				t.Fatal(err)
+			}
+			switch {
+			case d.PaymentStatus == ordering.Paid && d.Status == ordering.Placed && len(d.Refunds) == 0:
+				paid++
+			case d.PaymentStatus == ordering.RefundDue && d.Status == ordering.Canceled && len(d.Refunds) == 1:
+				due++
+			default:
+				t.Errorf("order %s is %s/%s with %d refunds", id, d.Status, d.PaymentStatus, len(d.Refunds))
+			}
+		}
+		if paid+due != n {
+			t.Errorf("%d paid and %d refunds of %d captures", paid, due, n)
+		}
+		if diff := cmp.Diff([]stock.Count{{Item: 101, Cap: n, Held: taken.Load(), Used: paid}}, r.Counts(t)); diff != "" {
+			t.Error(diff)
+		}
+		checkDrift(t, db)
+		t.Logf("%d paid, %d refunds due, %d taken by others", paid, due, taken.Load())
+	})
+}
+
+func BenchmarkLedger_Place(b *testing.B) {
+	for name, open := range map[string]func(testing.TB) *sqldb.DB{"sqlite": sqldbtest.SQLite, "postgres": sqldbtest.Postgres} {
+		b.Run(name, func(b *testing.B) {
+			r, l := house(b, open(b), 1_000_000, 1_000_000, 1_000_000)
+			lines := []stock.Line{{Item: 101, Qty: 1}, {Item: 102, Qty: 1}, {Item: 103, Qty: 1}}
+			var n atomic.Int64
+			b.SetParallelism(64)
+			b.RunParallel(func(pb *testing.PB) {
+				for pb.Next() {
+					if _, err := l.Do(b.Context(), r.Place(fmt.Sprint(n.Add(1)), r.DB.Now(), time.Hour, lines...)); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+			batches, ops := l.Group().Stats()
+			b.ReportMetric(float64(ops)/float64(batches), "orders/batch")
+			b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "orders/s")
+		})
+	}
+}
+
+// checkDrift is the checker that operators run; after every story it must find nothing.
+func checkDrift(t testing.TB, db *sqldb.DB) {
+	t.Helper()
+	found, err := orderingsql.NewOrders(db).Drift(t.Context(), "2026-01-01", db.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	counters, err := stocksql.New(db).Drift(t.Context(), "2026-01-01")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range append(found, counters...) {
+		t.Error(d)
+	}
+}

@@ -1,0 +1,7 @@
+SELECT o.id, o.branch_id, o.biz_date, coalesce(o.visit_id, ''), coalesce(o.guest_hash, ''), o.menu_version_id, o.hold_id, o.client_txn_id,
+       o.number, o.status, o.payment_status, o.payment_method, coalesce(o.cancel_reason, ''), o.total_amount, o.currency,
+       o.pay_by, o.expires_at, coalesce(o.paid_at, 0), coalesce(o.canceled_at, 0), o.created_at, o.updated_at, o.version
+FROM order_info o
+JOIN @rows($1: id text) AS r ON o.id = r.id
+ORDER BY o.id
+/*pg: FOR UPDATE OF o*/

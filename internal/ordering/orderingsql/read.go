@@ -1,0 +1,121 @@
+package orderingsql
+
+import (
+	"context"
+	"time"
+
+	"comanda/internal/ordering"
+	"comanda/internal/payment/paymentsql"
+	"comanda/internal/sqldb"
+)
+
+// Orders reads orders. It implements ordering.Reader.
+type Orders struct{ db *sqldb.DB }
+
+// NewOrders reads from a database.
+func NewOrders(db *sqldb.DB) *Orders { return &Orders{db} }
+
+// Order reads one order with its items, attempts and refunds.
+func (s *Orders) Order(ctx context.Context, id string) (ordering.Detail, bool, error) {
+	orders, err := selectOrders(ctx, s.db, orderSelect, []string{id})
+	if err != nil || len(orders) == 0 {
+		return ordering.Detail{}, false, err
+	}
+	if err := loadItems(ctx, s.db, orders); err != nil {
+		return ordering.Detail{}, false, err
+	}
+	d := ordering.Detail{Order: orders[0]}
+	if d.Attempts, err = paymentsql.Attempts(ctx, s.db, []string{id}); err != nil {
+		return d, false, err
+	}
+	d.Refunds, err = paymentsql.Refunds(ctx, s.db, []string{id})
+	return d, err == nil, err
+}
+
+// ByKey finds the order that a clientTxnId has made.
+func (s *Orders) ByKey(ctx context.Context, k ordering.TxnKey) (ordering.Order, string, bool, error) {
+	rows, err := s.db.Query(ctx, idempotencySelect, keyRows([]ordering.TxnKey{k}))
+	known, found, err := sqldb.One(rows, err, func(r sqldb.Rows) (n ordering.Known, err error) {
+		var scope, key string
+		return n, r.Scan(&scope, &key, &n.Digest, &n.OrderID)
+	})
+	if err != nil || !found {
+		return ordering.Order{}, "", false, err
+	}
+	orders, err := selectOrders(ctx, s.db, orderSelect, []string{known.OrderID})
+	if err != nil || len(orders) == 0 {
+		return ordering.Order{}, "", false, err
+	}
+	return orders[0], known.Digest, true, nil
+}
+
+// OfVisit reads a page of a visit's orders with their items, the newest first, and how many there are in all.
+func (s *Orders) OfVisit(ctx context.Context, visit string, limit, offset int) ([]ordering.Order, int64, error) {
+	rows, err := s.db.Query(ctx, orderSelectVisit, visit, limit, offset)
+	orders, err := sqldb.Collect(rows, err, scanOrder)
+	if err != nil {
+		return nil, 0, err
+	}
+	if err := loadItems(ctx, s.db, orders); err != nil {
+		return nil, 0, err
+	}
+	rows, err = s.db.Query(ctx, orderCountVisit, visit)
+	total, _, err := sqldb.One(rows, err, func(r sqldb.Rows) (n int64, err error) { return n, r.Scan(&n) })
+	return orders, total, err
+}
+
+// Overdue names unpaid orders whose deadline has passed, the oldest first.
+func (s *Orders) Overdue(ctx context.Context, now time.Time, limit int) ([]string, error) {
+	rows, err := s.db.Query(ctx, overdueSelect, now.UnixMilli(), limit)
+	return sqldb.Collect(rows, err, func(r sqldb.Rows) (id string, err error) { return id, r.Scan(&id) })
+}
+
+func selectOrders(ctx context.Context, c sqldb.Conn, q *sqldb.Stmt, ids []string) ([]ordering.Order, error) {
+	rows, err := c.Query(ctx, q, idRows(ids))
+	return sqldb.Collect(rows, err, scanOrder)
+}
+
+func scanOrder(r sqldb.Rows) (o ordering.Order, err error) {
+	var payBy, expiresAt, paidAt, canceledAt, createdAt, updatedAt int64
+	err = r.Scan(&o.ID, &o.Scope.Branch, &o.Scope.Date, &o.VisitID, &o.GuestHash, &o.MenuVersionID, &o.HoldID,
+		&o.ClientTxnID, &o.Number, &o.Status, &o.PaymentStatus, &o.Method, &o.CancelReason, &o.Total, &o.Currency,
+		&payBy, &expiresAt, &paidAt, &canceledAt, &createdAt, &updatedAt, &o.Version)
+	o.PayBy, o.ExpiresAt, o.PaidAt, o.CanceledAt = instant(payBy), instant(expiresAt), instant(paidAt), instant(canceledAt)
+	o.CreatedAt, o.UpdatedAt = instant(createdAt), instant(updatedAt)
+	return o, err
+}
+
+// instant reads milliseconds; 0 is the zero time, which stands for "not yet".
+func instant(ms int64) time.Time {
+	if ms == 0 {
+		return time.Time{}
+	}
+	return time.UnixMilli(ms).UTC()
+}
+
+// loadItems fills in the items of orders.
+func loadItems(ctx context.Context, c sqldb.Conn, orders []ordering.Order) error {
+	if len(orders) == 0 {
+		return nil
+	}
+	index := make(map[string]int, len(orders))
+	ids := make([]string, len(orders))
+	for i := range orders {
+		index[orders[i].ID], ids[i] = i, orders[i].ID
+	}
+	rows, err := c.Query(ctx, itemSelect, idRows(ids))
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var id string
+		var it ordering.Item
+		if err := rows.Scan(&id, &it.ItemID, &it.DishID, &it.Name, &it.Price, &it.Qty, &it.Notes); err != nil {
+			return err
+		}
+		o := &orders[index[id]]
+		o.Items = append(o.Items, it)
+	}
+	return rows.Err()
+}

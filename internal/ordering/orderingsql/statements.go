@@ -1,0 +1,41 @@
+// Package orderingsql is the orders' store: the ledger that runs commands in shared transactions, what guests and staff
+// read, and the daybook.
+//
+// Locks are taken in one order: idempotency keys, then counters by (branch, date, item), then a day's number, then holds
+// by id, then orders by id. Whoever waits, waits for somebody further on.
+package orderingsql
+
+import (
+	"embed"
+
+	"comanda/internal/sqldb"
+)
+
+//go:embed *.sql
+var files embed.FS
+
+// Statements are all statements of this package.
+var Statements = sqldb.Load(files)
+
+var (
+	idempotencyInsert = Statements.Must("idempotency_insert")
+	idempotencySelect = Statements.Must("idempotency_select")
+	idempotencyDelete = Statements.Must("idempotency_delete")
+	openSelect        = Statements.Must("open_select")
+	unpaidCount       = Statements.Must("unpaid_count")
+	numberEnsure      = Statements.Must("number_ensure")
+	numberLock        = Statements.Must("number_lock")
+	numberSet         = Statements.Must("number_set")
+	orderInsert       = Statements.Must("order_insert")
+	orderUpdate       = Statements.Must("order_update")
+	orderHolds        = Statements.Must("order_holds")
+	orderLock         = Statements.Must("order_lock")
+	orderSelect       = Statements.Must("order_select")
+	orderSelectVisit  = Statements.Must("order_select_visit")
+	orderCountVisit   = Statements.Must("order_count_visit")
+	itemInsert        = Statements.Must("item_insert")
+	itemSelect        = Statements.Must("item_select")
+	overdueSelect     = Statements.Must("overdue_select")
+	daybookAdd        = Statements.Must("daybook_add")
+	daybookSelect     = Statements.Must("daybook_select")
+)

@@ -1,0 +1,149 @@
+package orderingsql
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"time"
+
+	"comanda/internal/event/outbox"
+	"comanda/internal/ordering"
+	"comanda/internal/payment/paymentsql"
+	"comanda/internal/sqldb"
+	"comanda/internal/stock"
+	"comanda/internal/stock/stocksql"
+)
+
+// write queues everything that a batch decided: the set-based statements go out together, with the commit behind them.
+func write(tx sqldb.Tx, b *ordering.Batch) ([]stock.Entry, error) {
+	now := b.Now.UnixMilli()
+	queueRefused(tx, b.Refused)
+	stocksql.QueueDeltas(tx, b.Book)
+	queueNumbers(tx, b)
+	stocksql.QueueHolds(tx, newHolds(b), now)
+	stocksql.QueueMoves(tx, moves(b), now)
+	queueOrders(tx, b.New)
+	queueItems(tx, b.New)
+	queueChanged(tx, b)
+	paymentsql.QueueAttempts(tx, b.NewAttempts)
+	paymentsql.QueueSettled(tx, slices.Collect(maps.Values(b.Settled)))
+	paymentsql.QueueEvents(tx, b.Reports)
+	paymentsql.QueueRefunds(tx, b.Refunds)
+	if len(b.Events) > 0 {
+		outbox.Queue(tx, b.Events)
+	}
+	return stocksql.QueueOps(tx, b.Ops, b.NewID, now)
+}
+
+func queueRefused(tx sqldb.Tx, keys []ordering.TxnKey) {
+	if len(keys) > 0 {
+		tx.Queue(idempotencyDelete, keyRows(keys))
+	}
+}
+
+func queueNumbers(tx sqldb.Tx, b *ordering.Batch) {
+	if len(b.New) == 0 {
+		return
+	}
+	scopes := slices.SortedFunc(maps.Keys(b.Numbers), func(a, b stock.Scope) int {
+		return cmp.Or(cmp.Compare(a.Branch, b.Branch), cmp.Compare(a.Date, b.Date))
+	})
+	tx.Queue(numberSet, scopeRows(scopes).Int("last", func(i int) int64 { return b.Numbers[scopes[i]] }))
+}
+
+func newHolds(b *ordering.Batch) []stocksql.NewHold {
+	holds := make([]stocksql.NewHold, len(b.NewHolds))
+	for i, h := range b.NewHolds {
+		holds[i] = stocksql.NewHold{Hold: h.Hold, State: h.State}
+	}
+	return holds
+}
+
+func moves(b *ordering.Batch) []stocksql.Move {
+	all := make([]stocksql.Move, len(b.Moves))
+	for i, m := range b.Moves {
+		all[i] = stocksql.Move(m)
+	}
+	return all
+}
+
+func millis(t time.Time) (int64, bool) { return t.UnixMilli(), !t.IsZero() }
+
+func reason(o *ordering.Order) (string, bool) { return string(o.CancelReason), o.CancelReason != "" }
+
+func queueOrders(tx sqldb.Tx, orders []*ordering.Order) {
+	if len(orders) == 0 {
+		return
+	}
+	tx.Queue(orderInsert, sqldb.NewRowSet(len(orders)).
+		Text("id", func(i int) string { return orders[i].ID }).
+		Int("branch_id", func(i int) int64 { return orders[i].Scope.Branch }).
+		Text("visit_id", func(i int) string { return orders[i].VisitID }).
+		Text("guest_hash", func(i int) string { return orders[i].GuestHash }).
+		Int("menu_version_id", func(i int) int64 { return orders[i].MenuVersionID }).
+		Text("hold_id", func(i int) string { return orders[i].HoldID }).
+		Text("client_txn_id", func(i int) string { return orders[i].ClientTxnID }).
+		Text("biz_date", func(i int) string { return orders[i].Scope.Date }).
+		Int("number", func(i int) int64 { return orders[i].Number }).
+		Text("status", func(i int) string { return string(orders[i].Status) }).
+		Text("payment_status", func(i int) string { return string(orders[i].PaymentStatus) }).
+		Text("payment_method", func(i int) string { return string(orders[i].Method) }).
+		NullText("cancel_reason", func(i int) (string, bool) { return reason(orders[i]) }).
+		Int("total", func(i int) int64 { return orders[i].Total }).
+		Text("currency", func(i int) string { return string(orders[i].Currency) }).
+		Int("pay_by", func(i int) int64 { return orders[i].PayBy.UnixMilli() }).
+		Int("expires_at", func(i int) int64 { return orders[i].ExpiresAt.UnixMilli() }).
+		NullInt("paid_at", func(i int) (int64, bool) { return millis(orders[i].PaidAt) }).
+		NullInt("canceled_at", func(i int) (int64, bool) { return millis(orders[i].CanceledAt) }).
+		Int("created_at", func(i int) int64 { return orders[i].CreatedAt.UnixMilli() }).
+		Int("updated_at", func(i int) int64 { return orders[i].UpdatedAt.UnixMilli() }).
+		Int("version", func(i int) int64 { return orders[i].Version }))
+}
+
+func queueItems(tx sqldb.Tx, orders []*ordering.Order) {
+	type line struct {
+		order string
+		n     int
+		ordering.Item
+	}
+	var lines []line
+	for _, o := range orders {
+		for n, it := range o.Items {
+			lines = append(lines, line{o.ID, n + 1, it})
+		}
+	}
+	if len(lines) == 0 {
+		return
+	}
+	tx.Queue(itemInsert, sqldb.NewRowSet(len(lines)).
+		Text("order_id", func(i int) string { return lines[i].order }).
+		Int("line", func(i int) int64 { return int64(lines[i].n) }).
+		Int("item", func(i int) int64 { return lines[i].ItemID }).
+		Int("dish", func(i int) int64 { return lines[i].DishID }).
+		Text("name", func(i int) string { return lines[i].Name }).
+		Int("price", func(i int) int64 { return lines[i].Price }).
+		Int("qty", func(i int) int64 { return lines[i].Qty }).
+		Text("notes", func(i int) string { return lines[i].Notes }))
+}
+
+// queueChanged writes existing orders that have changed; those placed in this batch are inserted as they ended.
+func queueChanged(tx sqldb.Tx, b *ordering.Batch) {
+	for _, o := range b.New {
+		delete(b.Changed, o.ID)
+	}
+	if len(b.Changed) == 0 {
+		return
+	}
+	orders := slices.Collect(maps.Values(b.Changed))
+	tx.QueueExactly(int64(len(orders)), orderUpdate, sqldb.NewRowSet(len(orders)).
+		Text("id", func(i int) string { return orders[i].ID }).
+		Text("hold_id", func(i int) string { return orders[i].HoldID }).
+		Text("status", func(i int) string { return string(orders[i].Status) }).
+		Text("payment_status", func(i int) string { return string(orders[i].PaymentStatus) }).
+		Text("payment_method", func(i int) string { return string(orders[i].Method) }).
+		NullText("cancel_reason", func(i int) (string, bool) { return reason(orders[i]) }).
+		NullInt("paid_at", func(i int) (int64, bool) { return millis(orders[i].PaidAt) }).
+		NullInt("canceled_at", func(i int) (int64, bool) { return millis(orders[i].CanceledAt) }).
+		Int("updated_at", func(i int) int64 { return orders[i].UpdatedAt.UnixMilli() }).
+		Int("version", func(i int) int64 { return orders[i].Version }))
+}

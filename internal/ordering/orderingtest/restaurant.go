@@ -1,0 +1,236 @@
+// Package orderingtest sets a small restaurant up in a database and builds what tests order there.
+package orderingtest
+
+import (
+	"context"
+	"fmt"
+	"testing/fstest"
+	"time"
+
+	"comanda/internal/catalog"
+	"comanda/internal/ordering"
+	"comanda/internal/payment"
+	"comanda/internal/sqldb"
+	"comanda/internal/stock"
+	"comanda/internal/stock/stocksql"
+	"comanda/internal/uid"
+)
+
+var stmts = sqldb.Load(fstest.MapFS{
+	"branch.sql": {Data: []byte(`
+		INSERT INTO branch (id, name, currency, timezone, biz_day_start_hour, locales, auto_close_minutes, created_at)
+		VALUES ($1, 'Test', 'VND', 'Asia/Ho_Chi_Minh', 4, '["vi","en"]', 60, 0)`)},
+	"category.sql": {Data: []byte(`INSERT INTO category (id, names) VALUES ($1, '{"en":"Food"}')`)},
+	"dish.sql":     {Data: []byte(`INSERT INTO dish (id, category_id, names, descriptions) VALUES ($1, $2, '{"en":"Dish"}', '{}')`)},
+	"menu.sql":     {Data: []byte(`INSERT INTO menu (id, branch_id, name) VALUES ($1, $2, 'Menu')`)},
+	"item.sql":     {Data: []byte(`INSERT INTO menu_item (id, menu_id, branch_id, dish_id, daily_quota) VALUES ($1, $2, $3, $4, $5)`)},
+	"version.sql": {Data: []byte(`
+		INSERT INTO menu_version (id, menu_id, branch_id, number, status, created_at) VALUES ($1, $2, $3, 1, 'PUBLISHED', 0)`)},
+	"version_item.sql": {Data: []byte(`INSERT INTO menu_version_item (version_id, item_id, price) VALUES ($1, $2, $3)`)},
+	"table.sql":        {Data: []byte(`INSERT INTO dining_table (id, branch_id, label) VALUES ($1, $2, $3)`)},
+	"visit.sql": {Data: []byte(`
+		INSERT INTO visit (id, branch_id, table_id, biz_date, status, opened_at, last_seen_at)
+		VALUES ($1, $2, $3, '2026-02-26', 'OPEN', 0, 0)`)},
+	"visit_close.sql": {Data: []byte(`UPDATE visit SET status = 'CLOSED' WHERE id = $1`)},
+	"counters.sql": {Data: []byte(`
+		SELECT menu_item_id, coalesce(cap, -1), held_qty, used_qty FROM sales_quota_counter
+		WHERE branch_id = $1 AND stat_date >= $2 AND stat_date <= $3 ORDER BY stat_date, menu_item_id`)},
+	"quota.sql":        {Data: []byte(`UPDATE menu_item SET daily_quota = $2 WHERE id = $1`)},
+	"count_events.sql": {Data: []byte(`SELECT count(*) FROM outbox_events WHERE event_type = $1`)},
+})
+
+// TB is what the restaurant needs of a test; rapid's tests have it too.
+type TB interface {
+	Helper()
+	Fatal(args ...any)
+}
+
+// Price is what every item of the restaurant costs.
+const Price = 1000
+
+// Restaurant is one branch with one published menu and one open visit.
+type Restaurant struct {
+	DB      *sqldb.DB
+	Branch  int64
+	Version int64
+	Visit   string
+	Items   []int64
+}
+
+// Open sets a restaurant up. Each quota makes an item; stock.Unlimited makes one without. Item ids are branch*100 + 1...
+func Open(t TB, db *sqldb.DB, branch int64, quotas ...int64) *Restaurant {
+	t.Helper()
+	r := &Restaurant{DB: db, Branch: branch, Version: branch, Visit: uid.New(time.Now())}
+	r.run(t, "branch", branch)
+	r.run(t, "category", branch)
+	r.run(t, "menu", branch, branch)
+	r.run(t, "version", branch, branch, branch)
+	for i, q := range quotas {
+		id := branch*100 + int64(i) + 1
+		var quota *int64
+		if q != stock.Unlimited {
+			quota = &q
+		}
+		r.run(t, "dish", id, branch)
+		r.run(t, "item", id, branch, branch, id, quota)
+		r.run(t, "version_item", branch, id, Price)
+		r.Items = append(r.Items, id)
+	}
+	r.run(t, "table", branch, branch, fmt.Sprint("T", branch))
+	r.run(t, "visit", r.Visit, branch, branch)
+	return r
+}
+
+func (r *Restaurant) run(t TB, name string, args ...any) {
+	t.Helper()
+	if _, err := r.DB.Exec(context.Background(), stmts.Must(name), args...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// NextVisit ends the visit and opens another one at the same table.
+func (r *Restaurant) NextVisit(t TB) {
+	t.Helper()
+	r.run(t, "visit_close", r.Visit)
+	r.Visit = uid.New(time.Now())
+	r.run(t, "visit", r.Visit, r.Branch, r.Branch)
+}
+
+// Place builds a command for an order of (item, quantity) pairs under a key.
+func (r *Restaurant) Place(key string, now time.Time, window time.Duration, lines ...stock.Line) ordering.Command {
+	id := uid.New(now)
+	o := ordering.Order{
+		ID: id, Scope: stock.Scope{Branch: r.Branch, Date: "2026-02-26"}, VisitID: r.Visit, GuestHash: "guest",
+		MenuVersionID: r.Version, HoldID: id, ClientTxnID: key, Status: ordering.Placed, PaymentStatus: ordering.Unpaid,
+		Method: payment.Sandbox, Currency: "VND", PayBy: now.Add(window), ExpiresAt: now.Add(window),
+		CreatedAt: now, UpdatedAt: now, Version: 1,
+	}
+	for _, l := range lines {
+		o.Items = append(o.Items, ordering.Item{ItemID: l.Item, DishID: l.Item, Name: "Dish", Price: Price, Qty: l.Qty})
+		o.Total += Price * l.Qty
+	}
+	merged, err := stock.MergeLines(lines)
+	if err != nil {
+		panic(err)
+	}
+	return ordering.Command{Place: &ordering.Place{
+		Order: o, Hold: stock.Hold{ID: id, Scope: o.Scope, Lines: merged, Until: o.ExpiresAt}, Digest: fmt.Sprint(lines),
+		Attempt: payment.Attempt{
+			ID: uid.New(now), OrderID: id, Method: payment.Sandbox, Amount: o.Total, Currency: o.Currency,
+			State: payment.Created, CreatedAt: now,
+		},
+	}}
+}
+
+// Pay builds a gateway's report of success.
+func Pay(order string, now time.Time) ordering.Command {
+	return ordering.Command{Settle: &ordering.Settle{
+		OrderID: order, NewID: uid.New(now), Method: payment.Sandbox, State: payment.Paid,
+		Source: ordering.SourceCallback, Raw: "{}", Today: "2026-02-26",
+	}}
+}
+
+// End builds a cancellation or an expiry.
+func End(order string, reason ordering.CancelReason) ordering.Command {
+	return ordering.Command{End: &ordering.End{OrderID: order, Reason: reason}}
+}
+
+// Counts reads the branch's counters of all dates, in the order of dates and items.
+func (r *Restaurant) Counts(t TB) []stock.Count {
+	t.Helper()
+	return r.counts(t, "", "9")
+}
+
+// CountsOf reads the branch's counters of one business date.
+func (r *Restaurant) CountsOf(t TB, date string) []stock.Count {
+	t.Helper()
+	return r.counts(t, date, date)
+}
+
+func (r *Restaurant) counts(t TB, from, to string) []stock.Count {
+	t.Helper()
+	rows, err := r.DB.Query(context.Background(), stmts.Must("counters"), r.Branch, from, to)
+	all, err := sqldb.Collect(rows, err, func(s sqldb.Rows) (c stock.Count, err error) {
+		return c, s.Scan(&c.Item, &c.Cap, &c.Held, &c.Used)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// SetQuota changes an item's quota from a date on, as an operator does; stock.Unlimited takes it away.
+func (r *Restaurant) SetQuota(t TB, item, quota int64, date string, now time.Time) {
+	t.Helper()
+	var q *int64
+	if quota != stock.Unlimited {
+		q = &quota
+	}
+	r.run(t, "quota", item, q)
+	err := r.DB.Write(context.Background(), func(ctx context.Context, tx sqldb.Tx) error {
+		scope := stock.Scope{Branch: r.Branch, Date: date}
+		return stocksql.SetCap(ctx, tx, scope, item, q, uid.New(now), now.UnixMilli())
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Events counts the events of a type that were committed and not published yet.
+func (r *Restaurant) Events(t TB, eventType string) int64 {
+	t.Helper()
+	rows, err := r.DB.Query(context.Background(), stmts.Must("count_events"), eventType)
+	n, _, err := sqldb.One(rows, err, func(s sqldb.Rows) (n int64, err error) { return n, s.Scan(&n) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// NoGate is a gate that is always cold.
+type NoGate struct{}
+
+// Committed does nothing.
+func (NoGate) Committed([]stock.Entry) {}
+
+// Applied gives nothing.
+func (NoGate) Applied() []string { return nil }
+
+// Kitchen is the restaurant's catalog as ordering sees it.
+type Kitchen struct {
+	branch  catalog.Branch
+	edition *catalog.Edition
+}
+
+// Kitchen makes the restaurant's catalog.
+func (r *Restaurant) Kitchen(t TB) Kitchen {
+	t.Helper()
+	b, err := catalog.NewBranch(catalog.Branch{
+		ID: r.Branch, Name: "Test", Currency: "VND", Timezone: "Asia/Ho_Chi_Minh", DayStart: 4,
+		Locales: []catalog.Locale{catalog.Vietnamese, catalog.English}, AutoClose: time.Hour, Open: true,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	items := make([]catalog.Item, len(r.Items))
+	for i, id := range r.Items {
+		items[i] = catalog.Item{ID: id, DishID: id, Price: Price, Active: true, Names: catalog.Texts{catalog.English: "Dish"}}
+	}
+	return Kitchen{b, catalog.NewEdition(r.Version, r.Branch, r.Branch, nil, items)}
+}
+
+// Branch implements ordering.Catalog.
+func (k Kitchen) Branch(_ context.Context, id int64) (catalog.Branch, error) {
+	if id != k.branch.ID {
+		return catalog.Branch{}, catalog.ErrBranch
+	}
+	return k.branch, nil
+}
+
+// Version implements ordering.Catalog.
+func (k Kitchen) Version(_ context.Context, branch, version int64) (*catalog.Snapshot, error) {
+	if branch != k.branch.ID || version != k.edition.VersionID {
+		return nil, catalog.ErrVersion
+	}
+	return &catalog.Snapshot{Branch: k.branch, Edition: k.edition}, nil
+}

@@ -1,0 +1,81 @@
+package ordering
+
+import (
+	"context"
+
+	"comanda/internal/payment"
+)
+
+// Pay starts another payment attempt on an unpaid order of the guest's visit.
+func (s *Service) Pay(ctx context.Context, g Guest, id string, m payment.Method) (Order, error) {
+	if err := s.Methods.Check(m); err != nil {
+		return Order{}, err
+	}
+	if _, err := s.visible(ctx, g, id); err != nil {
+		return Order{}, err
+	}
+	r, err := s.Ledger.Do(ctx, Command{Try: &TryToPay{
+		OrderID: id, Attempt: payment.Attempt{ID: s.newID(), OrderID: id, Method: m},
+	}})
+	return r.Order, err
+}
+
+// TakeAtCounter records money that staff has taken. The amount must be what the order costs; it is asked for so that a
+// cashier who looks at the wrong order finds out.
+func (s *Service) TakeAtCounter(ctx context.Context, id string, amount int64) (Order, error) {
+	if _, err := s.StaffOrder(ctx, id); err != nil {
+		return Order{}, err
+	}
+	r, err := s.settle(ctx, Settle{
+		OrderID: id, Method: payment.Counter, State: payment.Paid, Amount: amount, Source: SourceStaff,
+		Raw: `{"method":"COUNTER"}`,
+	})
+	return r.Order, err
+}
+
+// MockResult is what the sandbox is told to report.
+type MockResult string
+
+// The results, as the reference names them (qr-ordering.md, section 3).
+const (
+	MockSuccess MockResult = "SUCCESS"
+	MockCancel  MockResult = "CANCEL"
+	MockFail    MockResult = "FAIL"
+)
+
+// MockCallback plays a gateway's report. A success pays the order, a cancellation ends it, a failure leaves it to be
+// tried again. The caller has checked that the sandbox is enabled.
+func (s *Service) MockCallback(ctx context.Context, id string, m payment.Method, result MockResult, raw string) (Order, error) {
+	if err := s.Methods.Check(m); err != nil {
+		return Order{}, err
+	}
+	if _, err := s.StaffOrder(ctx, id); err != nil {
+		return Order{}, err
+	}
+	if result == MockCancel {
+		if o, err := s.end(ctx, id, UserCanceled); err != nil {
+			return o, err
+		}
+	}
+	state := map[MockResult]payment.State{
+		MockSuccess: payment.Paid, MockCancel: payment.Canceled, MockFail: payment.Failed,
+	}[result]
+	r, err := s.settle(ctx, Settle{OrderID: id, Method: m, State: state, Source: SourceCallback, Raw: raw})
+	return r.Order, err
+}
+
+// settle adds what the ledger needs to know and cannot: the branch's business date now.
+func (s *Service) settle(ctx context.Context, c Settle) (Result, error) {
+	d, err := s.StaffOrder(ctx, c.OrderID)
+	if err != nil {
+		return Result{}, err
+	}
+	branch, err := s.Catalog.Branch(ctx, d.Scope.Branch)
+	if err != nil {
+		return Result{}, err
+	}
+	c.NewID, c.Today = s.newID(), branch.Calendar().BizDate(s.Now())
+	r, err := s.Ledger.Do(ctx, Command{Settle: &c})
+	s.Metrics.reported(c, r, err)
+	return r, err
+}

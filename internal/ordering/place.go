@@ -1,0 +1,206 @@
+package ordering
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"time"
+	"unicode/utf8"
+
+	"comanda/internal/catalog"
+	"comanda/internal/fault"
+	"comanda/internal/money"
+	"comanda/internal/payment"
+	"comanda/internal/stock"
+)
+
+// Limits of one order. They are the same for every installation.
+const (
+	MaxLines    = stock.MaxLines
+	MaxQty      = 20  // of one line
+	MaxUnits    = 100 // of all lines together
+	MaxNotes    = 200 // characters
+	MaxClientID = 64  // characters of a clientTxnId
+)
+
+// Request is what a guest asks for.
+type Request struct {
+	Items         []RequestItem  `json:"i"`
+	Method        payment.Method `json:"m"`
+	ClientTxnID   string         `json:"-"`
+	MenuVersionID int64          `json:"v"`
+	VisitID       string         `json:"s"` // empty: the guest's own
+	ExpectedTotal *int64         `json:"t"` // what the guest was shown; nil: not checked
+}
+
+// RequestItem is one line of a request.
+type RequestItem struct {
+	ItemID int64  `json:"i"`
+	Qty    int64  `json:"q"`
+	Notes  string `json:"n"`
+}
+
+// Receipt is the answer to a request: the order, and whether this request made it.
+type Receipt struct {
+	Order Order
+	New   bool
+}
+
+// Place turns a request into an order, or tells why not. The same clientTxnId with the same content gives the same
+// order (I11); requests that come at once share one attempt. After an error of kind Unavailable, asking again with the
+// same clientTxnId tells what became of it (I5).
+func (s *Service) Place(ctx context.Context, g Guest, r Request) (Receipt, error) {
+	if r.VisitID == "" {
+		r.VisitID = g.VisitID
+	}
+	if err := s.check(g, r); err != nil {
+		return Receipt{}, err
+	}
+	digest := r.digest()
+	key := flightKey{TxnKey{g.Branch, r.ClientTxnID}, digest}
+	receipt, err, shared := s.flights.do(ctx, key, func(ctx context.Context) (Receipt, error) {
+		return s.place(ctx, g, r, digest)
+	})
+	if shared {
+		receipt.New = false
+	}
+	s.Metrics.placed(err, receipt.New)
+	return receipt, err
+}
+
+// place prices the request, asks the gate and lets the ledger decide.
+func (s *Service) place(ctx context.Context, g Guest, r Request, digest string) (Receipt, error) {
+	o, err := s.price(ctx, g, r)
+	if err != nil {
+		return s.earlier(ctx, g, r, digest, err)
+	}
+	h, err := o.Hold(o.ID)
+	if err != nil {
+		return Receipt{}, err
+	}
+	o.HoldID = h.ID
+	verdict := s.Gate.Try(ctx, h)
+	if verdict.Answer == stock.Refused {
+		return s.earlier(ctx, g, r, digest, SoldOut(verdict.Short))
+	}
+	attempt := payment.Attempt{
+		ID: s.newID(), OrderID: o.ID, Method: r.Method, Amount: o.Total, Currency: o.Currency, State: payment.Created,
+		CreatedAt: o.CreatedAt,
+	}
+	result, err := s.Ledger.Do(ctx, Command{Place: &Place{
+		Order: o, Hold: h, Attempt: attempt, Digest: digest, Limits: s.Config.Limits,
+	}})
+	if err != nil || result.Order.ID != o.ID {
+		// Decided against this order, or for an earlier one under the same key. An unknown end is the reaper's.
+		if fault.KindOf(err) != fault.Unavailable && ctx.Err() == nil {
+			s.Gate.Abandon(h)
+		}
+	}
+	return Receipt{Order: result.Order, New: result.Changed}, err
+}
+
+// earlier answers a request that is refused now, but may be the repetition of one that was not: an order that was
+// answered with success stays answered so, even when its dishes are sold out or the menu has changed since.
+func (s *Service) earlier(ctx context.Context, g Guest, r Request, digest string, refusal error) (Receipt, error) {
+	o, first, found, err := s.Reader.ByKey(ctx, TxnKey{g.Branch, r.ClientTxnID})
+	switch {
+	case err != nil || !found:
+		return Receipt{}, refusal
+	case first != digest:
+		return Receipt{}, ErrIdempotency
+	}
+	return Receipt{Order: o}, nil
+}
+
+// check looks at the request alone.
+func (s *Service) check(g Guest, r Request) error {
+	if r.VisitID != g.VisitID {
+		return fault.New(fault.Forbidden, "visit_mismatch", "This phone belongs to another visit.")
+	}
+	if len(r.Items) == 0 || len(r.Items) > MaxLines {
+		return fault.Newf(fault.Invalid, "invalid", "An order has 1 to %d lines.", MaxLines)
+	}
+	if n := utf8.RuneCountInString(r.ClientTxnID); n == 0 || n > MaxClientID {
+		return fault.Newf(fault.Invalid, "invalid", "clientTxnId has 1 to %d characters.", MaxClientID)
+	}
+	var units int64
+	for _, it := range r.Items {
+		if it.Qty < 1 || it.Qty > MaxQty {
+			return fault.Newf(fault.Invalid, "invalid", "The quantity of a line is 1 to %d.", MaxQty)
+		}
+		if utf8.RuneCountInString(it.Notes) > MaxNotes {
+			return fault.Newf(fault.Invalid, "invalid", "Notes have at most %d characters.", MaxNotes)
+		}
+		units += it.Qty
+	}
+	if units > MaxUnits {
+		return fault.Newf(fault.Invalid, "invalid", "An order has at most %d units in all.", MaxUnits)
+	}
+	return s.Methods.Check(r.Method)
+}
+
+// digest names the request's content.
+func (r Request) digest() string {
+	text, _ := json.Marshal(r) // strings and integers always marshal
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:12])
+}
+
+// price makes the order that the request asks for, with names and prices of the menu version it was made from (I13).
+func (s *Service) price(ctx context.Context, g Guest, r Request) (Order, error) {
+	menu, err := s.Catalog.Version(ctx, g.Branch, r.MenuVersionID)
+	if errors.Is(err, catalog.ErrVersion) {
+		return Order{}, ErrVersionClosed
+	}
+	if err != nil {
+		return Order{}, err
+	}
+	branch := menu.Branch
+	if !branch.Open {
+		return Order{}, fault.New(fault.Conflict, "branch_closed", "The restaurant takes no orders at the moment.")
+	}
+	items, total, err := priced(menu, r.Items)
+	if err != nil {
+		return Order{}, err
+	}
+	if r.ExpectedTotal != nil && *r.ExpectedTotal != total {
+		return Order{}, fault.New(fault.Conflict, "price_changed", "The order costs something else now.").
+			With("currentTotal", total)
+	}
+	now := s.Now()
+	return Order{
+		ID: s.newID(), Scope: stock.Scope{Branch: g.Branch, Date: branch.Calendar().BizDate(now)}, VisitID: g.VisitID,
+		GuestHash: g.Hash, MenuVersionID: r.MenuVersionID, ClientTxnID: r.ClientTxnID, Status: Placed,
+		PaymentStatus: Unpaid, Method: r.Method, Total: total, Currency: branch.Currency,
+		PayBy: now.Add(s.Config.PaymentWindow), ExpiresAt: now.Add(s.Config.PaymentWindow + s.Config.ExpiryGrace),
+		CreatedAt: now, UpdatedAt: now, Version: 1, Items: items,
+	}, nil
+}
+
+func priced(menu *catalog.Snapshot, lines []RequestItem) ([]Item, int64, error) {
+	items := make([]Item, len(lines))
+	var total int64
+	for i, l := range lines {
+		it, ok := menu.Item(l.ItemID)
+		if !ok || !it.Active {
+			return nil, 0, fault.New(fault.Invalid, "item_unknown", "An item is not on this menu.").
+				With("itemId", formatID(l.ItemID))
+		}
+		amount, ok := money.Times(it.Price, l.Qty)
+		if ok {
+			total, ok = money.Plus(total, amount)
+		}
+		if !ok {
+			return nil, 0, fault.New(fault.Invalid, "invalid", "The order is too large to be paid.")
+		}
+		items[i] = Item{
+			ItemID: it.ID, DishID: it.DishID, Name: it.Names.In(menu.Branch.Locales...), Price: it.Price, Qty: l.Qty, Notes: l.Notes,
+		}
+	}
+	return items, total, nil
+}
+
+// deadline is how long a request may take in all once it has begun: the guest's phone may go away, the order may not.
+const deadline = 8 * time.Second

@@ -1,0 +1,127 @@
+package ordering
+
+import (
+	"context"
+	"time"
+
+	"comanda/internal/catalog"
+	"comanda/internal/fault"
+	"comanda/internal/payment"
+	"comanda/internal/stock"
+	"comanda/internal/uid"
+)
+
+// Config is what an installation decides about orders. The zero value of a limit means no limit.
+type Config struct {
+	PaymentWindow time.Duration // from placing to what the guest is told
+	ExpiryGrace   time.Duration // from there to the deadline that decides
+	Limits        Limits
+}
+
+// Defaults are the figures of an installation that says nothing.
+func Defaults() Config {
+	return Config{
+		PaymentWindow: 15 * time.Minute,
+		ExpiryGrace:   90 * time.Second,
+		Limits:        Limits{UnpaidPerGuest: 5, UnpaidPerVisit: 20},
+	}
+}
+
+// Validate tells what is wrong with a configuration.
+func (c Config) Validate() error {
+	if c.PaymentWindow < time.Second || c.PaymentWindow > 24*time.Hour {
+		return fault.New(fault.Invalid, "invalid", "The payment window is between one second and a day.")
+	}
+	if c.ExpiryGrace < 0 || c.ExpiryGrace > time.Hour {
+		return fault.New(fault.Invalid, "invalid", "The expiry grace is between nothing and an hour.")
+	}
+	return nil
+}
+
+// Catalog gives a branch, and the menu version that an order is pinned to, whether or not it is still published.
+type Catalog interface {
+	Branch(ctx context.Context, id int64) (catalog.Branch, error)
+	Version(ctx context.Context, branch, version int64) (*catalog.Snapshot, error)
+}
+
+// Gate admits or refuses ahead of the ledger. It never fails: what it cannot tell, it leaves to the ledger.
+type Gate interface {
+	Try(ctx context.Context, h stock.Hold) stock.Verdict
+	// Abandon gives a lease back after the ledger has decided against the order.
+	Abandon(h stock.Hold)
+}
+
+// Reader reads orders as they are in SQL.
+type Reader interface {
+	Order(ctx context.Context, id string) (Detail, bool, error)
+	ByKey(ctx context.Context, k TxnKey) (o Order, digest string, found bool, err error)
+	OfVisit(ctx context.Context, visit string, limit, offset int) (orders []Order, total int64, err error)
+	Overdue(ctx context.Context, now time.Time, limit int) ([]string, error)
+}
+
+// Detail is an order with everything that happened to its money.
+type Detail struct {
+	Order
+	Attempts []payment.Attempt
+	Refunds  []payment.Refund
+}
+
+// Service is the use cases of ordering.
+type Service struct {
+	Config  Config
+	Ledger  Ledger
+	Gate    Gate
+	Reader  Reader
+	Catalog Catalog
+	Methods payment.Methods
+	Now     func() time.Time // the deciding clock
+	Metrics *Metrics
+
+	flights flights
+}
+
+func (s *Service) newID() string { return uid.New(s.Now()) }
+
+// Guest is who acts at a table.
+type Guest struct {
+	Branch  int64
+	VisitID string
+	Hash    string // of the customer token
+}
+
+// visible gives an order to a guest of the same visit; to anybody else there is no such order.
+func (s *Service) visible(ctx context.Context, g Guest, id string) (Detail, error) {
+	if !uid.Valid(id) {
+		return Detail{}, ErrNotFound
+	}
+	d, found, err := s.Reader.Order(ctx, id)
+	if err != nil {
+		return Detail{}, err
+	}
+	if !found || d.VisitID != g.VisitID {
+		return Detail{}, ErrNotFound
+	}
+	return d, nil
+}
+
+// Order reads one order of the guest's visit.
+func (s *Service) Order(ctx context.Context, g Guest, id string) (Detail, error) {
+	return s.visible(ctx, g, id)
+}
+
+// Orders reads a page of the visit's orders, the newest first.
+func (s *Service) Orders(ctx context.Context, g Guest, limit, offset int) ([]Order, int64, error) {
+	return s.Reader.OfVisit(ctx, g.VisitID, limit, offset)
+}
+
+// StaffOrder reads any order; the caller has checked that staff asks.
+func (s *Service) StaffOrder(ctx context.Context, id string) (Detail, error) {
+	if !uid.Valid(id) {
+		return Detail{}, ErrNotFound
+	}
+	d, found, err := s.Reader.Order(ctx, id)
+	if err == nil && !found {
+		err = ErrNotFound
+	}
+	return d, err
+}

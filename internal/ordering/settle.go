@@ -1,0 +1,185 @@
+package ordering
+
+import (
+	"comanda/internal/event"
+	"comanda/internal/payment"
+	"comanda/internal/stock"
+)
+
+// settle takes a gateway's or the staff's word. Whatever becomes of it, the report itself is kept; money that was
+// captured makes the order PAID or a refund due (I6).
+func (b *Batch) settle(s *Settle) Result {
+	o := b.Orders[s.OrderID]
+	if o == nil {
+		return Result{Err: ErrNotFound}
+	}
+	if s.Source == SourceStaff { // nothing is captured before we say so
+		if err := b.refuseAtCounter(o, s); err != nil {
+			return Result{Order: *o, Err: err}
+		}
+	}
+	i := b.attemptOf(o, s)
+	if i < 0 {
+		return Result{Order: *o, Err: payment.ErrAttempts}
+	}
+	a := b.Attempts[o.ID][i]
+	if s.Amount != 0 && s.Amount != a.Amount {
+		b.report(s, a, "AMOUNT_MISMATCH")
+		return Result{Order: *o, Attempt: a, Err: payment.ErrAmount}
+	}
+	changed := a.Settle(s.State, s.Ref, b.Now)
+	b.Attempts[o.ID][i] = a
+	if !changed {
+		b.report(s, a, "REPEATED")
+		return Result{Order: *o, Attempt: a}
+	}
+	b.keep(a)
+	b.report(s, a, string(a.State))
+	if a.State == payment.Paid {
+		b.captured(o, a, s.Today)
+	}
+	return Result{Order: *o, Attempt: a, Changed: true}
+}
+
+// Where a report comes from.
+const (
+	SourceCallback = "CALLBACK"
+	SourceStaff    = "STAFF"
+)
+
+func (b *Batch) refuseAtCounter(o *Order, s *Settle) error {
+	switch {
+	case o.PaymentStatus == Paid:
+		return ErrAlreadyPaid
+	case o.PaymentStatus != Unpaid:
+		return ErrNotPayable
+	case s.Amount != o.Total:
+		return payment.ErrAmount.With("currentTotal", o.Total)
+	}
+	return nil
+}
+
+// attemptOf finds the attempt that a report is about, or makes one: staff may take cash for an order that was meant to
+// be paid otherwise. It gives -1 when the order has too many.
+func (b *Batch) attemptOf(o *Order, s *Settle) int {
+	all := b.Attempts[o.ID]
+	for i := len(all) - 1; i >= 0; i-- {
+		if s.AttemptID == "" && all[i].Method == s.Method || s.AttemptID != "" && all[i].ID == s.AttemptID {
+			return i
+		}
+	}
+	if len(all) >= payment.MaxAttempts {
+		return -1
+	}
+	a := payment.Attempt{
+		ID: s.NewID, OrderID: o.ID, Method: s.Method, Amount: o.Total, Currency: o.Currency, State: payment.Created,
+		CreatedAt: b.Now,
+	}
+	b.NewAttempts = append(b.NewAttempts, a)
+	b.Attempts[o.ID] = append(all, a)
+	return len(all)
+}
+
+// keep marks an attempt's new state to be written. One that is new in this batch is written in that state at once.
+func (b *Batch) keep(a payment.Attempt) {
+	for i := range b.NewAttempts {
+		if b.NewAttempts[i].ID == a.ID {
+			b.NewAttempts[i] = a
+			return
+		}
+	}
+	b.Settled[a.ID] = a
+}
+
+// captured decides what money that is there now means for its order.
+func (b *Batch) captured(o *Order, a payment.Attempt, today string) {
+	switch {
+	case o.PaymentStatus == Unpaid:
+		if b.Book.Confirm(o.HoldID) == stock.Changed {
+			b.move(o.HoldID, stock.Held, stock.Confirmed, "")
+			b.paid(o)
+			return
+		}
+		b.refund(o, a, payment.StillDue) // an unpaid order always has a HELD hold; money is never lost even if not
+	case o.PaymentStatus == Paid:
+		b.refund(o, a, payment.PaidTwice)
+	case o.Status != Canceled || o.PaymentStatus == RefundDue:
+		b.refund(o, a, payment.StillDue)
+	case today != o.Scope.Date:
+		b.refund(o, a, payment.LateClosed)
+		o.refundDue(b.Now)
+		b.change(o)
+	default:
+		b.revive(o, a)
+	}
+}
+
+// revive takes the units of an ended order once more, under a new hold: the old one stays released for good (I12).
+func (b *Batch) revive(o *Order, a payment.Attempt) {
+	h, err := o.Hold(b.NewID())
+	if err == nil {
+		if outcome, _ := b.Book.Take(h, stock.Confirmed); outcome == stock.Changed {
+			b.NewHolds = append(b.NewHolds, HoldEffect{h, stock.Confirmed})
+			b.tell(stock.OpConfirm, h)
+			o.HoldID = h.ID
+			b.paid(o)
+			return
+		}
+	}
+	b.refund(o, a, payment.LateSoldOut)
+	o.refundDue(b.Now)
+	b.change(o)
+}
+
+func (b *Batch) paid(o *Order) {
+	o.paid(b.Now)
+	b.change(o)
+	b.publish(event.OrderPaid.New(b.Now, o.ID, o.Version, o.Scope.Branch, event.Paid{
+		OrderID: o.ID, BranchID: o.Scope.Branch, BizDate: o.Scope.Date, TotalAmount: o.Total, Currency: o.Currency,
+	}))
+}
+
+func (b *Batch) refund(o *Order, a payment.Attempt, reason payment.RefundReason) {
+	r := payment.Refund{
+		ID: b.NewID(), OrderID: o.ID, AttemptID: a.ID, Amount: a.Amount, Currency: a.Currency, Reason: reason,
+		CreatedAt: b.Now,
+	}
+	if r.Amount == 0 {
+		return // an order of nothing but free dishes has no money to give back
+	}
+	b.Refunds = append(b.Refunds, r)
+	b.publish(event.OrderRefundDue.New(b.Now, o.ID, o.Version, o.Scope.Branch, event.RefundDue{
+		OrderID: o.ID, BranchID: o.Scope.Branch, BizDate: o.Scope.Date, RefundID: r.ID, Amount: r.Amount,
+		Currency: r.Currency, Reason: string(reason),
+	}))
+}
+
+func (b *Batch) report(s *Settle, a payment.Attempt, verdict string) {
+	b.Reports = append(b.Reports, payment.Event{
+		ID: b.NewID(), AttemptID: a.ID, OrderID: s.OrderID, Method: a.Method, Source: s.Source, Raw: s.Raw,
+		Verdict: verdict, ReceivedAt: b.Now,
+	})
+}
+
+// try starts another attempt on an order that is still to be paid.
+func (b *Batch) try(t *TryToPay) Result {
+	o := b.Orders[t.OrderID]
+	switch {
+	case o == nil:
+		return Result{Err: ErrNotFound}
+	case o.PaymentStatus == Paid:
+		return Result{Order: *o, Err: ErrAlreadyPaid}
+	case o.PaymentStatus != Unpaid:
+		return Result{Order: *o, Err: ErrNotPayable}
+	case len(b.Attempts[o.ID]) >= payment.MaxAttempts:
+		return Result{Order: *o, Err: payment.ErrAttempts}
+	}
+	a := t.Attempt
+	a.Amount, a.Currency, a.State, a.CreatedAt = o.Total, o.Currency, payment.Created, b.Now
+	b.NewAttempts = append(b.NewAttempts, a)
+	b.Attempts[o.ID] = append(b.Attempts[o.ID], a)
+	o.Method = a.Method
+	o.touch(b.Now)
+	b.change(o)
+	return Result{Order: *o, Attempt: a, Changed: true}
+}

@@ -1,0 +1,156 @@
+package redisdb
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/redis/rueidis"
+
+	"comanda/internal/keyspace"
+)
+
+// Cmd is a command on one key: a verb, the key, and what follows it.
+type Cmd struct {
+	verb string
+	key  keyspace.Key
+	args []string
+}
+
+// Command makes a Cmd, such as Command("HSET", key, "field", "value"). Every command of Redis that takes its one key
+// first can be made; those without a key, MULTI and the scripting commands among them, cannot.
+func Command(verb string, key keyspace.Key, args ...string) Cmd { return Cmd{verb, key, args} }
+
+func (db *DB) build(c rueidis.Client, cmd Cmd) rueidis.Completed {
+	return c.B().Arbitrary(cmd.verb).Keys(db.cfg.Namespace.Wire(cmd.key)).Args(cmd.args...).Build()
+}
+
+// Do sends one command.
+func (db *DB) Do(ctx context.Context, verb string, key keyspace.Key, args ...string) Reply {
+	if !key.Valid() {
+		return Reply{err: fmt.Errorf("redisdb: %s: %w", verb, ErrKey)}
+	}
+	var r Reply
+	err := db.send(ctx, verb, func(ctx context.Context, c rueidis.Client) error {
+		r = replyOf(c.Do(ctx, db.build(c, Command(verb, key, args...))))
+		return r.err
+	})
+	r.err = err
+	return r
+}
+
+// DoMulti sends commands together, in their order but not as a transaction. The keys may lie in different slots. The
+// error is the first failure of the exchange or of a command; each reply carries its own.
+func (db *DB) DoMulti(ctx context.Context, cmds ...Cmd) ([]Reply, error) {
+	if len(cmds) == 0 {
+		return nil, nil
+	}
+	for _, cmd := range cmds {
+		if !cmd.key.Valid() {
+			return nil, fmt.Errorf("redisdb: %s: %w", cmd.verb, ErrKey)
+		}
+	}
+	replies := make([]Reply, len(cmds))
+	err := db.send(ctx, cmds[0].verb, func(ctx context.Context, c rueidis.Client) error {
+		built := make([]rueidis.Completed, len(cmds))
+		for i, cmd := range cmds {
+			built[i] = db.build(c, cmd)
+		}
+		var first error
+		for i, res := range c.DoMulti(ctx, built...) {
+			replies[i] = replyOf(res)
+			if first == nil {
+				first = replies[i].err
+			}
+			replies[i].err = translate(cmds[i].verb, classify(replies[i].err), replies[i].err)
+		}
+		return first
+	})
+	return replies, err
+}
+
+// Reply is the answer to a command or a script.
+type Reply struct {
+	msg  rueidis.RedisMessage
+	null bool
+	err  error
+}
+
+func replyOf(res rueidis.RedisResult) Reply {
+	msg, err := res.ToMessage()
+	if rueidis.IsRedisNil(err) {
+		return Reply{null: true}
+	}
+	return Reply{msg: msg, err: err}
+}
+
+// Err is the failure of the call, if any.
+func (r Reply) Err() error { return r.err }
+
+// Text is a string; ok is false when there is none, as after GET of a missing key.
+func (r Reply) Text() (s string, ok bool, err error) {
+	if r.err != nil || r.null {
+		return "", false, r.err
+	}
+	s, err = r.msg.ToString()
+	return s, err == nil, shape(err)
+}
+
+// Int is a number.
+func (r Reply) Int() (int64, error) {
+	if r.err != nil || r.null {
+		return 0, r.err
+	}
+	n, err := r.msg.AsInt64()
+	return n, shape(err)
+}
+
+// Ints is a list of numbers.
+func (r Reply) Ints() ([]int64, error) {
+	if r.err != nil || r.null {
+		return nil, r.err
+	}
+	ns, err := r.msg.AsIntSlice()
+	return ns, shape(err)
+}
+
+// Texts is a list of strings; a missing element is "".
+func (r Reply) Texts() ([]string, error) {
+	if r.err != nil || r.null {
+		return nil, r.err
+	}
+	ss, err := r.msg.AsStrSlice()
+	return ss, shape(err)
+}
+
+// Map is the answer to HGETALL; a missing key gives an empty map.
+func (r Reply) Map() (map[string]string, error) {
+	if r.err != nil || r.null {
+		return nil, r.err
+	}
+	m, err := r.msg.AsStrMap()
+	return m, shape(err)
+}
+
+// List is a list whose elements are replies themselves, as scripts give it.
+func (r Reply) List() ([]Reply, error) {
+	if r.err != nil || r.null {
+		return nil, r.err
+	}
+	msgs, err := r.msg.ToArray()
+	if err != nil {
+		return nil, shape(err)
+	}
+	rs := make([]Reply, len(msgs))
+	for i, m := range msgs {
+		rs[i] = Reply{msg: m, null: m.IsNil()}
+	}
+	return rs, nil
+}
+
+// shape names an answer of another type than its reader expects: a defect on our side.
+func shape(err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("redisdb: unexpected answer: %w", err)
+}

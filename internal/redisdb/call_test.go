@@ -1,0 +1,159 @@
+package redisdb_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/fstest"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/redis/rueidis"
+
+	"comanda/internal/keyspace"
+	"comanda/internal/redisdb"
+	"comanda/internal/redisdb/redisdbtest"
+)
+
+const visit = "01j9v0k4v5m6n7o8p9q0r1s2t3"
+
+func TestDB_Do(t *testing.T) {
+	redisdbtest.Each(t, func(t *testing.T, db *redisdb.DB) {
+		ctx, text, set := t.Context(), keyspace.MenuActive(7), keyspace.VisitCustomers(visit)
+		if s, found, err := db.Do(ctx, "GET", text).Text(); s != "" || found || err != nil {
+			t.Errorf("a missing key: %q, %t, %v", s, found, err)
+		}
+		replies, err := db.DoMulti(ctx,
+			redisdb.Command("SET", text, "", "EX", "60"), redisdb.Command("SADD", set, "a", "b"),
+			redisdb.Command("SMEMBERS", set), redisdb.Command("SMISMEMBER", set, "a", "c"),
+			redisdb.Command("HSET", keyspace.QuotaCap(7, "2026-02-26"), "1", "2"), redisdb.Command("HGETALL", keyspace.QuotaCap(7, "2026-02-26")))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s, found, err := db.Do(ctx, "GET", text).Text(); s != "" || !found || err != nil {
+			t.Errorf("an empty value: %q, %t, %v", s, found, err)
+		}
+		if n, err := replies[1].Int(); n != 2 || err != nil {
+			t.Errorf("SADD = %d, %v", n, err)
+		}
+		if members, err := replies[2].Texts(); len(members) != 2 || err != nil {
+			t.Errorf("SMEMBERS = %v, %v", members, err)
+		}
+		if ns, err := replies[3].Ints(); !cmp.Equal(ns, []int64{1, 0}) || err != nil {
+			t.Errorf("SMISMEMBER = %v, %v", ns, err)
+		}
+		if m, err := replies[5].Map(); !cmp.Equal(m, map[string]string{"1": "2"}) || err != nil {
+			t.Errorf("HGETALL = %v, %v", m, err)
+		}
+	})
+}
+
+func TestDB_Do_refuses(t *testing.T) {
+	redisdbtest.Each(t, func(t *testing.T, db *redisdb.DB) {
+		ctx := t.Context()
+		for name, err := range map[string]error{ // R1
+			"Do":      db.Do(ctx, "GET", keyspace.Key{}).Err(),
+			"builder": db.Do(ctx, "GET", keyspace.MenuActive(-1)).Err(),
+			"Run":     db.Run(ctx, twice, []keyspace.Key{{}}, nil).Err(),
+		} {
+			if !errors.Is(err, redisdb.ErrKey) {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		if _, err := db.DoMulti(ctx, redisdb.Command("GET", keyspace.Key{})); !errors.Is(err, redisdb.ErrKey) {
+			t.Errorf("DoMulti: %v", err)
+		}
+		if err := db.Do(ctx, "HGETALL", keyspace.MenuActive(7), "too", "many").Err(); !errors.Is(err, redisdb.ErrReply) {
+			t.Errorf("the server's refusal: %v", err)
+		}
+		replies, err := db.DoMulti(ctx,
+			redisdb.Command("SET", keyspace.MenuActive(7), "x"), redisdb.Command("SMEMBERS", keyspace.MenuActive(7)))
+		if !errors.Is(err, redisdb.ErrReply) || replies[0].Err() != nil || !errors.Is(replies[1].Err(), redisdb.ErrReply) {
+			t.Errorf("one command of two: %v, %v, %v", err, replies[0].Err(), replies[1].Err())
+		}
+		gone, cancel := context.WithCancel(ctx)
+		cancel()
+		if err := db.Do(gone, "GET", keyspace.MenuActive(7)).Err(); !errors.Is(err, context.Canceled) {
+			t.Errorf("a caller who has left: %v", err)
+		}
+		if !db.Up() {
+			t.Error("a refusal or a caller who has left took the server down")
+		}
+	})
+}
+
+var (
+	scripts = fstest.MapFS{
+		"count.lua": {Data: []byte("#!lua\n-- counts\nreturn {redis.call('INCR', KEYS[1]), ARGV[1], {'x', 1}}\n")},
+		"twice.lua": {Data: []byte("#!lua\n  -- two keys\nreturn redis.call('EXISTS', KEYS[1], KEYS[2])\n")},
+	}
+	count = redisdb.MustScript(scripts, "count.lua")
+	twice = redisdb.MustScript(scripts, "twice.lua")
+)
+
+func TestScript_text(t *testing.T) {
+	if want := "#!lua\n\nreturn redis.call('EXISTS', KEYS[1], KEYS[2])\n"; twice.Text() != want || twice.Name() != "twice" {
+		t.Errorf("%s: %q", twice.Name(), twice.Text())
+	}
+	for name, files := range map[string]fstest.MapFS{
+		"missing file":       {},
+		"missing first line": {"x.lua": {Data: []byte("return 1\n")}},
+	} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%s: loaded", name)
+				}
+			}()
+			redisdb.MustScript(files, "x.lua")
+		}()
+	}
+}
+
+func TestDB_Run(t *testing.T) {
+	redisdbtest.Each(t, func(t *testing.T, db *redisdb.DB) {
+		for want := int64(1); want <= 2; want++ { // the first call finds the script unknown, the second known
+			list, err := db.Run(t.Context(), count, []keyspace.Key{keyspace.MenuActive(7)}, []string{"arg"}).List()
+			if err != nil || len(list) != 3 {
+				t.Fatalf("%v, %v", list, err)
+			}
+			n, _ := list[0].Int()
+			arg, _, _ := list[1].Text()
+			if inner, err := list[2].List(); n != want || arg != "arg" || len(inner) != 2 || err != nil {
+				t.Errorf("reply %d, %q, %v, %v", n, arg, inner, err)
+			}
+			if _, err := list[1].Int(); err == nil {
+				t.Error("a text was read as a number")
+			}
+		}
+		keys := []keyspace.Key{keyspace.QuotaCap(7, "2026-02-26"), keyspace.QuotaCap(8, "2026-02-26")}
+		if err := db.Run(t.Context(), twice, keys, nil).Err(); !errors.Is(err, redisdb.ErrSlots) { // R3
+			t.Errorf("keys of two branches: %v", err)
+		}
+	})
+}
+
+func TestDB_namespace(t *testing.T) {
+	plain, srv := redisdbtest.Real(t)
+	north, err := redisdb.Open(t.Context(), redisdb.Config{URL: "redis://" + srv.Addr(), Namespace: "north"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer north.Close()
+	key := keyspace.MenuActive(7)
+	north.Do(t.Context(), "SET", key, "5")
+	if n, err := north.Run(t.Context(), count, []keyspace.Key{key}, []string{""}).List(); err != nil || len(n) != 3 {
+		t.Error(err)
+	}
+	if _, found, err := plain.Do(t.Context(), "GET", key).Text(); found || err != nil {
+		t.Errorf("the namespace was left out: %v", err)
+	}
+	raw, err := rueidis.NewClient(rueidis.ClientOption{InitAddress: []string{srv.Addr()}, DisableCache: true, ForceSingleClient: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer raw.Close()
+	names, err := raw.Do(t.Context(), raw.B().Keys().Pattern("*").Build()).AsStrSlice()
+	if d := cmp.Diff([]string{"north:cis:menu:active:v1:7"}, names); d != "" || err != nil {
+		t.Error(d, err)
+	}
+}

@@ -1,0 +1,175 @@
+package redisdb
+
+import (
+	"errors"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"comanda/internal/keyspace"
+	"comanda/internal/testenv"
+)
+
+// start opens an embedded store in a data directory; the function closes it before the test does.
+func start(t *testing.T, dir string) (*DB, func()) {
+	t.Helper()
+	db, err := Open(t.Context(), Config{Dir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	open := true
+	end := func() {
+		if open {
+			open = false
+			db.Close()
+		}
+	}
+	t.Cleanup(end)
+	return db, end
+}
+
+func TestEmbedded_attach(t *testing.T) {
+	short := t.TempDir()
+	long := filepath.Join(t.TempDir(), strings.Repeat("a-long-name/", 10))
+	if err := os.MkdirAll(long, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for name, dir := range map[string]string{"short path": short, "path beyond the kernel's limit": long} {
+		t.Run(name, func(t *testing.T) {
+			if _, err := Attach(t.Context(), Config{Dir: dir}); !errors.Is(err, ErrNotRunning) {
+				t.Fatalf("attached to nobody: %v", err)
+			}
+			server, end := start(t, dir)
+			if err := server.Do(t.Context(), "SET", keyspace.MenuActive(7), "noodles", "EX", "60").Err(); err != nil {
+				t.Fatal(err)
+			}
+			path, err := liveSocket(dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if at, err := os.Stat(path); err != nil || at.Mode().Perm() != 0o600 {
+				t.Errorf("the socket is open to others: %v, %v", at.Mode(), err)
+			}
+
+			tool, err := Attach(t.Context(), Config{Dir: dir})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer tool.Close()
+			if s, _, err := tool.Do(t.Context(), "GET", keyspace.MenuActive(7)).Text(); s != "noodles" || err != nil {
+				t.Errorf("GET = %q, %v", s, err)
+			}
+			ours, _ := server.Server(t.Context())
+			theirs, err := tool.Server(t.Context())
+			if err != nil || ours != theirs || !theirs.Embedded || theirs.RunID == "" {
+				t.Errorf("Server = %+v instead of %+v, %v", theirs, ours, err)
+			}
+
+			end()
+			if _, err := Attach(t.Context(), Config{Dir: dir}); !errors.Is(err, ErrNotRunning) {
+				t.Errorf("attached to a closed store: %v", err)
+			}
+			if _, err := os.Lstat(path); !errors.Is(err, os.ErrNotExist) {
+				t.Errorf("the socket was left behind: %v", err)
+			}
+			if left, err := os.ReadDir(dir); err != nil || len(left) != 1 || left[0].Name() != lockName {
+				t.Errorf("left in the data directory: %v, %v", left, err)
+			}
+		})
+	}
+}
+
+func TestEmbedded_one_server_per_directory(t *testing.T) {
+	dir := t.TempDir()
+	first, end := start(t, dir)
+	if _, err := Open(t.Context(), Config{Dir: dir}); !errors.Is(err, ErrRunning) {
+		t.Fatalf("a second server began: %v", err)
+	}
+	if err := first.Do(t.Context(), "SET", keyspace.MenuActive(7), "x").Err(); err != nil {
+		t.Errorf("the first server suffered from the second: %v", err)
+	}
+	if _, err := liveSocket(dir); err != nil {
+		t.Errorf("the first server's socket is gone: %v", err)
+	}
+	end()
+	start(t, dir)
+}
+
+func TestEmbedded_replaces_a_dead_socket(t *testing.T) {
+	dir := t.TempDir()
+	l, err := net.Listen("unix", filepath.Join(dir, socketName))
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.(*net.UnixListener).SetUnlinkOnClose(false)
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	start(t, dir)
+	if _, err := liveSocket(dir); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestEmbedded_leaves_a_file_in_its_way(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, socketName)
+	if err := os.WriteFile(path, []byte("precious"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(t.Context(), Config{Dir: dir}); err == nil {
+		t.Fatal("opened over a file")
+	}
+	if b, err := os.ReadFile(path); string(b) != "precious" || err != nil {
+		t.Errorf("the file was touched: %q, %v", b, err)
+	}
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	start(t, dir) // the failure has not kept the lock
+}
+
+func TestEmbedded_listens_for_tools(t *testing.T) {
+	free, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	addr := free.Addr().String()
+	_ = free.Close()
+	db, err := Open(t.Context(), Config{Listen: addr})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(db.Close)
+	c, err := net.Dial("tcp", addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	answer := make([]byte, 7)
+	if _, err := c.Write([]byte("*1\r\n$4\r\nPING\r\n")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.ReadFull(c, answer); err != nil || string(answer) != "+PONG\r\n" {
+		t.Errorf("PING = %q, %v", answer, err)
+	}
+}
+
+func TestEmbedded_clock(t *testing.T) {
+	db, _ := start(t, "")
+	lock, menu := keyspace.MenuActiveLock(7), keyspace.MenuActive(7)
+	if _, err := db.DoMulti(t.Context(), Command("SET", lock, "x", "PX", "100"), Command("SET", menu, "x", "EX", "60")); err != nil {
+		t.Fatal(err)
+	}
+	testenv.Eventually(t, 10*time.Second, func() bool {
+		_, found, err := db.Do(t.Context(), "GET", lock).Text()
+		return !found && err == nil
+	})
+	if n, err := db.Do(t.Context(), "TTL", menu).Int(); err != nil || n < 30 || n > 60 {
+		t.Errorf("TTL = %d, %v", n, err)
+	}
+}

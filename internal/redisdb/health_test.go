@@ -1,0 +1,214 @@
+package redisdb_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"comanda/internal/fault"
+	"comanda/internal/keyspace"
+	"comanda/internal/redisdb"
+	"comanda/internal/redisdb/redisdbtest"
+	"comanda/internal/testenv"
+)
+
+const soon = 10 * time.Second // a deadline for what takes milliseconds on an idle machine
+
+func quick(addr string) redisdb.Config {
+	return redisdb.Config{
+		URL: "redis://" + addr, Pause: 20 * time.Millisecond, MaxPause: 50 * time.Millisecond, Heartbeat: 50 * time.Millisecond,
+	}
+}
+
+func openDB(t *testing.T, cfg redisdb.Config) (*redisdb.DB, chan redisdb.Change) {
+	t.Helper()
+	db, err := redisdb.Open(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(db.Close)
+	changes := make(chan redisdb.Change, 100)
+	db.OnChange(func(c redisdb.Change) { changes <- c })
+	return db, changes
+}
+
+func get(t *testing.T, db *redisdb.DB) error {
+	return db.Do(t.Context(), "GET", keyspace.MenuActive(7)).Err()
+}
+
+func next(t *testing.T, changes chan redisdb.Change) redisdb.Change {
+	t.Helper()
+	select {
+	case c := <-changes:
+		return c
+	case <-time.After(soon):
+		t.Fatal("nobody was told of the change")
+		return redisdb.Change{}
+	}
+}
+
+func TestDB_outage(t *testing.T) { // R4, R5
+	srv := testenv.RedisServer(t)
+	reg := prometheus.NewRegistry()
+	cfg := quick(srv.Addr())
+	cfg.Metrics = reg
+	db, changes := openDB(t, cfg)
+	if err := get(t, db); err != nil {
+		t.Fatal(err)
+	}
+
+	srv.Kill()
+	testenv.Eventually(t, soon, func() bool { _ = get(t, db); return !db.Up() })
+	start := time.Now()
+	err := get(t, db)
+	if !errors.Is(err, redisdb.ErrDown) || fault.KindOf(err) != fault.Unavailable {
+		t.Errorf("while down: %v", err)
+	}
+	if took := time.Since(start); took > 100*time.Millisecond {
+		t.Errorf("while down a call took %s", took)
+	}
+	if got := metric(t, reg, "breaker_state"); got != 1 {
+		t.Errorf("breaker_state = %v", got)
+	}
+
+	srv.Restart()
+	if c := next(t, changes); !c.Restarted {
+		t.Error("another process was taken for the same server")
+	}
+	testenv.Eventually(t, soon, func() bool { return db.Up() && get(t, db) == nil })
+	if got := metric(t, reg, "breaker_state"); got != 0 {
+		t.Errorf("breaker_state = %v", got)
+	}
+	if metric(t, reg, "redis_error_total") == 0 {
+		t.Error("no error was counted")
+	}
+}
+
+// metric sums a metric over its labels.
+func metric(t *testing.T, reg *prometheus.Registry, name string) (sum float64) {
+	t.Helper()
+	families, err := reg.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range families {
+		for _, m := range f.GetMetric() {
+			if f.GetName() == name {
+				sum += m.GetGauge().GetValue() + m.GetCounter().GetValue()
+			}
+		}
+	}
+	return sum
+}
+
+func TestOpen_before_the_server(t *testing.T) {
+	srv := testenv.RedisServer(t)
+	srv.Stop()
+	db, changes := openDB(t, quick(srv.Addr()))
+	if err := get(t, db); !errors.Is(err, redisdb.ErrDown) {
+		t.Errorf("without a server: %v", err)
+	}
+	if _, err := redisdb.Attach(t.Context(), quick(srv.Addr())); !errors.Is(err, redisdb.ErrDown) {
+		t.Errorf("a tool attached to nothing: %v", err)
+	}
+	srv.Restart()
+	if c := next(t, changes); !c.Restarted {
+		t.Error("a server that was never seen counts as the same")
+	}
+	testenv.Eventually(t, soon, func() bool { return get(t, db) == nil })
+}
+
+func TestDB_silent_restart(t *testing.T) { // no call fails, and yet everything is gone
+	srv := testenv.RedisServer(t)
+	db, changes := openDB(t, quick(srv.Addr()))
+	srv.Restart()
+	if c := next(t, changes); !c.Restarted {
+		t.Error("the restart was taken for an outage")
+	}
+	testenv.Eventually(t, soon, db.Up)
+}
+
+func TestDB_slow_server(t *testing.T) { // R4
+	p := redisdbtest.NewProxy(t, testenv.RedisServer(t).Addr())
+	cfg := quick(p.Addr())
+	cfg.Timeout = 50 * time.Millisecond
+	db, changes := openDB(t, cfg)
+	p.Mute(true)
+	start := time.Now()
+	for range 3 {
+		if err := get(t, db); !errors.Is(err, redisdb.ErrDown) {
+			t.Errorf("a silent server: %v", err)
+		}
+	}
+	if took := time.Since(start); took > soon/2 {
+		t.Errorf("three calls took %s", took)
+	}
+	testenv.Eventually(t, soon, func() bool { return !db.Up() })
+	p.Mute(false)
+	if c := next(t, changes); c.Restarted {
+		t.Error("the same server was taken for another")
+	}
+	testenv.Eventually(t, soon, func() bool { return get(t, db) == nil })
+}
+
+func TestDB_impatient_callers_do_not_trip(t *testing.T) {
+	p := redisdbtest.NewProxy(t, testenv.RedisServer(t).Addr())
+	cfg := quick(p.Addr())
+	cfg.Heartbeat = time.Hour
+	db, _ := openDB(t, cfg)
+	for range 20 {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Microsecond)
+		if err := db.Do(ctx, "GET", keyspace.MenuActive(7)).Err(); err == nil {
+			t.Error("an answer within a microsecond")
+		}
+		cancel()
+	}
+	if !db.Up() {
+		t.Error("callers without time took the server down")
+	}
+}
+
+func TestDB_write_is_sent_once(t *testing.T) { // R2
+	srv := testenv.RedisServer(t)
+	p := redisdbtest.NewProxy(t, srv.Addr())
+	db, _ := openDB(t, quick(p.Addr()))
+	if err := db.Run(t.Context(), count, []keyspace.Key{keyspace.MenuActive(7)}, []string{""}).Err(); err != nil {
+		t.Fatal(err)
+	}
+	for name, send := range map[string]func() error{
+		"command": func() error { return db.Do(t.Context(), "INCR", keyspace.MenuActive(7)).Err() },
+		"script": func() error {
+			return db.Run(t.Context(), count, []keyspace.Key{keyspace.MenuActive(7)}, []string{""}).Err()
+		},
+	} {
+		testenv.Eventually(t, soon, func() bool { return db.Up() && get(t, db) == nil })
+		before := value(t, srv)
+		p.Mute(true) // the request goes through, the answer does not
+		if err := send(); !errors.Is(err, redisdb.ErrDown) {
+			t.Errorf("%s: %v", name, err)
+		}
+		p.Cut()
+		p.Mute(false)
+		testenv.Eventually(t, soon, func() bool { return db.Up() && get(t, db) == nil })
+		if after := value(t, srv); after != before+1 {
+			t.Errorf("%s: the value went from %d to %d", name, before, after)
+		}
+	}
+}
+
+func value(t *testing.T, srv *testenv.Server) int64 {
+	t.Helper()
+	db, err := redisdb.Attach(t.Context(), redisdb.Config{URL: "redis://" + srv.Addr()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	n, err := db.Do(t.Context(), "GET", keyspace.MenuActive(7)).Int()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}

@@ -1,0 +1,49 @@
+// Package redisdbtest gives tests a Redis of each kind: a real server of the test's own and the embedded store.
+package redisdbtest
+
+import (
+	"testing"
+	"time"
+
+	"comanda/internal/redisdb"
+	"comanda/internal/testenv"
+)
+
+// patience is far more than a healthy server needs: tests share a machine with other tests.
+const patience = 5 * time.Second
+
+// Embedded opens an embedded store that ends with the test.
+func Embedded(t testing.TB) *redisdb.DB {
+	t.Helper()
+	return open(t, redisdb.Config{Timeout: patience})
+}
+
+// Real starts a redis-server and opens it. The server may be stopped, emptied and restarted: it is the test's own.
+func Real(t testing.TB) (*redisdb.DB, *testenv.Server) {
+	t.Helper()
+	s := testenv.RedisServer(t)
+	return open(t, redisdb.Config{URL: "redis://" + s.Addr(), Timeout: patience}), s
+}
+
+// Each runs a subtest on a real Redis and on the embedded store.
+func Each(t *testing.T, test func(t *testing.T, db *redisdb.DB)) {
+	t.Helper()
+	t.Run("redis", func(t *testing.T) {
+		db, _ := Real(t)
+		test(t, db)
+	})
+	t.Run("embedded", func(t *testing.T) { test(t, Embedded(t)) })
+}
+
+func open(t testing.TB, cfg redisdb.Config) *redisdb.DB {
+	t.Helper()
+	db, err := redisdb.Open(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(db.Close)
+	if !db.Up() {
+		t.Fatal("redis is not up")
+	}
+	return db
+}

@@ -1,0 +1,86 @@
+package redisdb
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"path"
+	"strings"
+
+	"github.com/redis/rueidis"
+
+	"comanda/internal/keyspace"
+)
+
+// Script is a Lua script with both of its texts: Redis 7 reads the first line, #!lua, and from it knows to refuse keys
+// of different slots; the embedded store cannot read it.
+type Script struct {
+	name string
+	text string
+	real *rueidis.Lua
+	bare *rueidis.Lua
+}
+
+const scriptLine = "#!lua"
+
+// MustScript loads a script from an embedded folder. It panics on a file that is missing or does not begin with #!lua,
+// because both are defects of the program that its first start shows.
+func MustScript(files fs.FS, name string) *Script {
+	source, err := fs.ReadFile(files, name)
+	if err != nil {
+		panic("redisdb: " + err.Error())
+	}
+	text := withoutComments(string(source))
+	if !strings.HasPrefix(text, scriptLine) {
+		panic("redisdb: " + name + " does not begin with " + scriptLine)
+	}
+	return &Script{
+		name: strings.TrimSuffix(path.Base(name), ".lua"), text: text,
+		real: rueidis.NewLuaScript(text), bare: rueidis.NewLuaScript(withoutFirstLine(text)),
+	}
+}
+
+// withoutComments empties the lines that are comments. Line numbers in error messages stay those of the file, while a
+// reworded comment changes neither what is sent nor the name under which servers cache it.
+func withoutComments(source string) string {
+	lines := strings.Split(strings.TrimRight(source, "\n"), "\n")
+	for i, line := range lines {
+		if strings.HasPrefix(strings.TrimSpace(line), "--") {
+			lines[i] = ""
+		}
+	}
+	return strings.Join(lines, "\n") + "\n"
+}
+
+func withoutFirstLine(text string) string { return text[strings.IndexByte(text, '\n'):] }
+
+// Name is the script's file name without its ending.
+func (s *Script) Name() string { return s.name }
+
+// Text is what is sent to a real Redis.
+func (s *Script) Text() string { return s.text }
+
+// Run runs a script: EVALSHA, and once more by EVAL when the server does not know it, which has no effect behind it.
+func (db *DB) Run(ctx context.Context, s *Script, keys []keyspace.Key, args []string) Reply {
+	names := make([]string, len(keys))
+	for i, k := range keys {
+		if !k.Valid() {
+			return Reply{err: fmt.Errorf("redisdb: script %s: key %d: %w", s.name, i+1, ErrKey)}
+		}
+		if k.Slot() != keys[0].Slot() {
+			return Reply{err: fmt.Errorf("redisdb: script %s: %s and %s: %w", s.name, keys[0], k, ErrSlots)}
+		}
+		names[i] = db.cfg.Namespace.Wire(k)
+	}
+	lua := s.real
+	if db.bare {
+		lua = s.bare
+	}
+	var r Reply
+	err := db.send(ctx, s.name, func(ctx context.Context, c rueidis.Client) error {
+		r = replyOf(lua.Exec(ctx, c, names, args))
+		return r.err
+	})
+	r.err = err
+	return r
+}

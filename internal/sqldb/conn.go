@@ -1,0 +1,59 @@
+package sqldb
+
+import "context"
+
+// Conn runs statements. A transaction is one, and so is DB itself for statements that stand alone.
+type Conn interface {
+	// Exec runs a statement and tells how many rows it changed.
+	Exec(ctx context.Context, q *Stmt, args ...any) (affected int64, err error)
+	// Query runs a statement and gives its rows, which the caller closes.
+	Query(ctx context.Context, q *Stmt, args ...any) (Rows, error)
+}
+
+// Tx is one transaction.
+type Tx interface {
+	Conn
+	// Queue sends a statement together with whatever is sent next, at the latest with the commit. Its error surfaces
+	// there and undoes the transaction.
+	Queue(q *Stmt, args ...any)
+	// QueueExactly is Queue for a statement that must change n rows; any other number is ErrAffected.
+	QueueExactly(n int64, q *Stmt, args ...any)
+}
+
+// Rows is the result of a query, read forward once.
+type Rows interface {
+	Next() bool
+	Scan(dest ...any) error
+	Err() error
+	Close()
+}
+
+// Collect reads all rows of a query. It takes the query's two results, so that both can be written in one line.
+func Collect[T any](rows Rows, err error, scan func(Rows) (T, error)) ([]T, error) {
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var all []T
+	for rows.Next() {
+		v, err := scan(rows)
+		if err != nil {
+			return nil, translate("scan", err)
+		}
+		all = append(all, v)
+	}
+	return all, translate("rows", rows.Err())
+}
+
+// One reads the first row of a query; found is false when there is none.
+func One[T any](rows Rows, err error, scan func(Rows) (T, error)) (v T, found bool, _ error) {
+	if err != nil {
+		return v, false, err
+	}
+	defer rows.Close()
+	if !rows.Next() {
+		return v, false, translate("rows", rows.Err())
+	}
+	v, err = scan(rows)
+	return v, err == nil, translate("scan", err)
+}

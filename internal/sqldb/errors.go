@@ -1,0 +1,104 @@
+package sqldb
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+
+	"github.com/jackc/pgx/v5/pgconn"
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+
+	"comanda/internal/fault"
+)
+
+// What a statement can fail with, whatever the engine.
+var (
+	ErrUnique     = errors.New("sqldb: a unique value exists already")
+	ErrForeignKey = errors.New("sqldb: the row that is referred to does not exist")
+	ErrCheck      = errors.New("sqldb: a check constraint refused the value")
+	ErrRetry      = errors.New("sqldb: the transaction must be run again")
+	ErrAffected   = errors.New("sqldb: another number of rows was changed than the caller knows to be there")
+)
+
+// ErrUnavailable says that the database cannot be reached or cannot answer now. It is a fault, so that it reaches the
+// caller of the API as 503 with a time to come back.
+var ErrUnavailable = &fault.Error{
+	Kind: fault.Unavailable, Code: "unavailable", Detail: "The database is out of reach. Nothing was lost; ask again.",
+	RetryAfter: unavailableRetry,
+}
+
+// translate is the one place where a driver's error becomes one of ours.
+func translate(name string, err error) error {
+	if err == nil {
+		return nil
+	}
+	if neutral := classify(err); neutral != nil {
+		return fmt.Errorf("sqldb: %s: %w: %w", name, neutral, err)
+	}
+	return fmt.Errorf("sqldb: %s: %w", name, err)
+}
+
+func classify(err error) error {
+	var pg *pgconn.PgError
+	if errors.As(err, &pg) {
+		return classifyPostgres(pg.Code)
+	}
+	var lite *sqlite.Error
+	if errors.As(err, &lite) {
+		return classifySQLite(lite.Code())
+	}
+	var connect *pgconn.ConnectError
+	var network net.Error
+	switch {
+	case errors.Is(err, context.Canceled):
+		return nil
+	case errors.As(err, &connect), errors.As(err, &network), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF),
+		errors.Is(err, driver.ErrBadConn), errors.Is(err, sql.ErrConnDone), errors.Is(err, net.ErrClosed),
+		errors.Is(err, context.DeadlineExceeded), pgconn.SafeToRetry(err):
+		return ErrUnavailable
+	}
+	return nil
+}
+
+// classifyPostgres reads SQLSTATE codes, PostgreSQL manual appendix A.
+func classifyPostgres(code string) error {
+	switch code {
+	case "23505":
+		return ErrUnique
+	case "23503":
+		return ErrForeignKey
+	case "23514":
+		return ErrCheck
+	case "40001", "40P01":
+		return ErrRetry
+	case "55P03", "57014", "57P01", "57P02", "57P03", "53300", "53100", "53200", "25P03":
+		return ErrUnavailable // lock or statement timeout, shutdown, too many clients, disk or memory full
+	}
+	if len(code) == 5 && code[:2] == "08" {
+		return ErrUnavailable
+	}
+	return nil
+}
+
+// classifySQLite reads result codes, https://sqlite.org/rescode.html.
+func classifySQLite(code int) error {
+	switch code {
+	case sqlite3.SQLITE_CONSTRAINT_UNIQUE, sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY:
+		return ErrUnique
+	case sqlite3.SQLITE_CONSTRAINT_FOREIGNKEY:
+		return ErrForeignKey
+	case sqlite3.SQLITE_CONSTRAINT_CHECK:
+		return ErrCheck
+	}
+	switch code & 0xff {
+	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR,
+		sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_INTERRUPT:
+		return ErrUnavailable
+	}
+	return nil
+}

@@ -1,0 +1,100 @@
+package sqldb_test
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+
+	"comanda/internal/sqldb"
+	"comanda/internal/sqldb/sqldbtest"
+)
+
+// adding runs a batch of additions to one number; -1 is an operation that the database refuses, -2 one that panics.
+func adding(_ context.Context, tx sqldb.Tx, ops []int64) ([]int64, error) {
+	for _, n := range ops {
+		if n == -2 {
+			panic("poison")
+		}
+		tx.Queue(stmts.Must("number_upsert"), numbers(n))
+		if n == -1 {
+			tx.QueueExactly(99, stmts.Must("number_upsert"), numbers(0))
+		}
+	}
+	return ops, nil
+}
+
+func TestGroup_everyOperationOnce(t *testing.T) {
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		committed := 0
+		g := sqldb.NewGroup(db, sqldb.GroupConfig[int64, int64]{
+			Run: adding, After: func(ops, _ []int64) { committed += len(ops) }, Max: 64, Queue: 1000,
+		})
+		var wg sync.WaitGroup
+		for i := range 300 {
+			wg.Go(func() {
+				op := int64(1)
+				switch {
+				case i%100 == 0:
+					op = -1
+				case i%100 == 50:
+					op = -2
+				}
+				got, err := g.Do(t.Context(), op)
+				if op < 0 && err == nil {
+					t.Error("a bad operation was acknowledged")
+				}
+				if op > 0 && (err != nil || got != 1) {
+					t.Errorf("a good operation among bad ones: %d, %v", got, err)
+				}
+			})
+		}
+		wg.Wait()
+		g.Stop()
+		if got := read(t, db, 1); got[0][1] != 294 {
+			t.Errorf("committed %d of 294", got[0][1])
+		}
+		if committed != 294 {
+			t.Errorf("after-commit saw %d of 294", committed)
+		}
+		if batches, ops := g.Stats(); ops != 294 || batches >= ops {
+			t.Errorf("%d operations in %d batches", ops, batches)
+		}
+		if _, err := g.Do(t.Context(), 1); !errors.Is(err, sqldb.ErrStopped) {
+			t.Errorf("after stop: %v", err)
+		}
+	})
+}
+
+func TestGroup_boundedQueue(t *testing.T) {
+	db := sqldbtest.SQLite(t)
+	enter, leave := make(chan struct{}), make(chan struct{})
+	g := sqldb.NewGroup(db, sqldb.GroupConfig[int64, int64]{
+		Run: func(_ context.Context, _ sqldb.Tx, ops []int64) ([]int64, error) {
+			enter <- struct{}{}
+			<-leave
+			return ops, nil
+		}, Max: 1, Queue: 1,
+	})
+	var wg sync.WaitGroup
+	do := func() {
+		wg.Go(func() {
+			if _, err := g.Do(t.Context(), 1); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	do()
+	<-enter // the first is being committed
+	do()
+	for g.Waiting() == 0 { //nolint:revive // the second enters the queue in its own time
+	}
+	if _, err := g.Do(t.Context(), 1); !errors.Is(err, sqldb.ErrOverloaded) {
+		t.Errorf("a third: %v", err)
+	}
+	leave <- struct{}{}
+	<-enter
+	leave <- struct{}{}
+	wg.Wait()
+	g.Stop()
+}

@@ -1,0 +1,79 @@
+-- Events: written with the fact, published once the fact is committed, applied once by each consumer.
+
+-- +goose Up
+CREATE TABLE outbox_events (
+    id            @uid PRIMARY KEY,
+    aggregate     TEXT NOT NULL,
+    aggregate_id  @uid NOT NULL,
+    aggregate_seq BIGINT NOT NULL,
+    branch_id     BIGINT NOT NULL,
+    event_type    TEXT NOT NULL,
+    payload       TEXT NOT NULL,
+    created_at    BIGINT NOT NULL,
+    available_at  BIGINT NOT NULL,
+    attempts      INTEGER NOT NULL DEFAULT 0
+);
+
+CREATE TABLE event_log (
+    id            @uid PRIMARY KEY,
+    aggregate     TEXT NOT NULL,
+    aggregate_id  @uid NOT NULL,
+    aggregate_seq BIGINT NOT NULL,
+    branch_id     BIGINT NOT NULL,
+    event_type    TEXT NOT NULL,
+    payload       TEXT NOT NULL,
+    created_at    BIGINT NOT NULL,
+    published_at  BIGINT NOT NULL
+);
+
+CREATE TABLE consumer_dedupe (
+    consumer_name TEXT NOT NULL,
+    message_id    @uid NOT NULL,
+    processed_at  BIGINT NOT NULL,
+    PRIMARY KEY (consumer_name, message_id)
+);
+CREATE INDEX consumer_dedupe_processed ON consumer_dedupe (processed_at);
+
+CREATE TABLE consumer_failure (
+    consumer_name TEXT NOT NULL,
+    message_id    @uid NOT NULL,
+    attempts      INTEGER NOT NULL,
+    last_error    TEXT NOT NULL,
+    failed_at     BIGINT NOT NULL,
+    PRIMARY KEY (consumer_name, message_id)
+);
+
+-- Events that were given up: by the relay (consumer_name is empty) or by one consumer.
+CREATE TABLE dead_event (
+    id            @uid NOT NULL,
+    consumer_name TEXT NOT NULL DEFAULT '',
+    aggregate     TEXT NOT NULL,
+    aggregate_id  @uid NOT NULL,
+    aggregate_seq BIGINT NOT NULL,
+    branch_id     BIGINT NOT NULL,
+    event_type    TEXT NOT NULL,
+    payload       TEXT NOT NULL,
+    created_at    BIGINT NOT NULL,
+    reason        TEXT NOT NULL,
+    died_at       BIGINT NOT NULL,
+    PRIMARY KEY (id, consumer_name)
+);
+
+-- The day's figures of a branch, kept by a consumer of order events.
+CREATE TABLE daybook (
+    branch_id BIGINT NOT NULL,
+    biz_date  TEXT NOT NULL,
+    placed    BIGINT NOT NULL DEFAULT 0,
+    paid      BIGINT NOT NULL DEFAULT 0,
+    canceled  BIGINT NOT NULL DEFAULT 0,
+    revenue   BIGINT NOT NULL DEFAULT 0,
+    PRIMARY KEY (branch_id, biz_date)
+);
+
+-- +goose Down
+DROP TABLE daybook;
+DROP TABLE dead_event;
+DROP TABLE consumer_failure;
+DROP TABLE consumer_dedupe;
+DROP TABLE event_log;
+DROP TABLE outbox_events;

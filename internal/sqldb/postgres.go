@@ -1,0 +1,249 @@
+package sqldb
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// Limits of the PostgreSQL side, set on every connection.
+var postgresSettings = map[string]string{
+	"statement_timeout":                   "8s",
+	"lock_timeout":                        "4s",
+	"idle_in_transaction_session_timeout": "15s",
+	"application_name":                    "comanda",
+}
+
+type postgres struct{ pool *pgxpool.Pool }
+
+func openPostgres(ctx context.Context, c Config) (*postgres, error) {
+	pc, err := pgxpool.ParseConfig(c.URL)
+	if err != nil {
+		return nil, fmt.Errorf("sqldb: the PostgreSQL address is not valid: %s", withoutSecrets(err))
+	}
+	for name, value := range postgresSettings {
+		if _, set := pc.ConnConfig.RuntimeParams[name]; !set {
+			pc.ConnConfig.RuntimeParams[name] = value
+		}
+	}
+	pc.MaxConns = 16
+	if c.MaxConns > 0 {
+		pc.MaxConns = int32(c.MaxConns) //nolint:gosec // a small configured number
+	}
+	pc.ConnConfig.ConnectTimeout = 2 * time.Second
+	pool, err := pgxpool.NewWithConfig(ctx, pc)
+	if err != nil {
+		return nil, translate("open", err)
+	}
+	return &postgres{pool}, nil
+}
+
+// withoutSecrets keeps a parse error's reason and drops the address it quotes.
+func withoutSecrets(err error) string {
+	s := err.Error()
+	if i := strings.LastIndex(s, "`: "); i >= 0 {
+		s = s[i+3:]
+	}
+	return s
+}
+
+func (p *postgres) Exec(ctx context.Context, q *Stmt, args ...any) (int64, error) {
+	bound, err := q.bind(Postgres, args)
+	if err != nil {
+		return 0, err
+	}
+	tag, err := p.pool.Exec(ctx, q.texts[Postgres], bound...)
+	return tag.RowsAffected(), translate(q.Name, err)
+}
+
+func (p *postgres) Query(ctx context.Context, q *Stmt, args ...any) (Rows, error) {
+	bound, err := q.bind(Postgres, args)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := p.pool.Query(ctx, q.texts[Postgres], bound...)
+	if err != nil {
+		return nil, translate(q.Name, err)
+	}
+	return rows, nil
+}
+
+func (p *postgres) prepare(ctx context.Context, q *Stmt) error {
+	return p.pool.AcquireFunc(ctx, func(c *pgxpool.Conn) error {
+		_, err := c.Conn().Prepare(ctx, q.Name, q.texts[Postgres])
+		return err
+	})
+}
+
+func (p *postgres) ping(ctx context.Context) error { return p.pool.Ping(ctx) }
+func (p *postgres) close()                         { p.pool.Close() }
+
+func (p *postgres) begin(ctx context.Context) (engineTx, error) {
+	conn, err := p.pool.Acquire(ctx)
+	if err != nil {
+		return nil, err
+	}
+	tx := &postgresTx{conn: conn}
+	tx.pending = append(tx.pending, queued{name: "begin", text: "begin", want: -1})
+	return tx, nil
+}
+
+// postgresTx sends BEGIN with the first statement, COMMIT with the last and everything queued in between without
+// waiting for single answers: a transaction costs as many round trips as it has questions, plus one or two.
+type postgresTx struct {
+	conn    *pgxpool.Conn
+	pending []queued
+	err     error // a statement that could not be bound
+}
+
+type queued struct {
+	name string
+	text string
+	args []any
+	want int64 // rows that must change; -1 for any
+}
+
+func (t *postgresTx) Queue(q *Stmt, args ...any) { t.QueueExactly(-1, q, args...) }
+
+func (t *postgresTx) QueueExactly(n int64, q *Stmt, args ...any) {
+	bound, err := q.bind(Postgres, args)
+	if err != nil && t.err == nil {
+		t.err = err
+	}
+	t.pending = append(t.pending, queued{q.Name, q.texts[Postgres], bound, n})
+}
+
+// send ships what is pending and reads the answers of all but the last entry, which is the caller's.
+func (t *postgresTx) send(ctx context.Context) (pgx.BatchResults, queued, error) {
+	if t.err != nil {
+		return nil, queued{}, t.err
+	}
+	batch := &pgx.Batch{QueuedQueries: make([]*pgx.QueuedQuery, 0, len(t.pending))}
+	for _, p := range t.pending {
+		batch.Queue(p.text, p.args...)
+	}
+	pending := t.pending
+	t.pending = t.pending[:0]
+	last := pending[len(pending)-1]
+	results := t.conn.SendBatch(ctx, batch)
+	for _, p := range pending[:len(pending)-1] {
+		tag, err := results.Exec()
+		if err == nil {
+			err = p.check(tag)
+		}
+		if err != nil {
+			_ = results.Close()
+			return nil, last, translate(p.name, err)
+		}
+	}
+	return results, last, nil
+}
+
+// flush ships everything that is pending and reads all of its answers.
+func (t *postgresTx) flush(ctx context.Context) error {
+	results, last, err := t.send(ctx)
+	if err != nil {
+		return err
+	}
+	tag, err := results.Exec()
+	if err == nil {
+		err = last.check(tag)
+	}
+	if closeErr := results.Close(); err == nil {
+		err = closeErr
+	}
+	return translate(last.name, err)
+}
+
+func (q queued) check(tag pgconn.CommandTag) error {
+	if q.want >= 0 && tag.RowsAffected() != q.want {
+		return fmt.Errorf("%w: %d, not %d", ErrAffected, tag.RowsAffected(), q.want)
+	}
+	return nil
+}
+
+func (t *postgresTx) Exec(ctx context.Context, q *Stmt, args ...any) (int64, error) {
+	t.Queue(q, args...)
+	results, last, err := t.send(ctx)
+	if err != nil {
+		return 0, err
+	}
+	tag, err := results.Exec()
+	if closeErr := results.Close(); err == nil {
+		err = closeErr
+	}
+	return tag.RowsAffected(), translate(last.name, err)
+}
+
+func (t *postgresTx) Query(ctx context.Context, q *Stmt, args ...any) (Rows, error) {
+	t.Queue(q, args...)
+	results, last, err := t.send(ctx)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := results.Query()
+	if err != nil {
+		_ = results.Close()
+		return nil, translate(last.name, err)
+	}
+	return &batchRows{rows, results}, nil
+}
+
+// batchRows closes the batch together with its last rows.
+type batchRows struct {
+	pgx.Rows
+	results pgx.BatchResults
+}
+
+func (r *batchRows) Close() {
+	r.Rows.Close()
+	_ = r.results.Close()
+}
+
+// commit rides with the last statements, unless one of them must still be looked at before there is a commit.
+func (t *postgresTx) commit(ctx context.Context) error {
+	for _, p := range t.pending {
+		if p.want >= 0 {
+			if err := t.flush(ctx); err != nil {
+				return err
+			}
+			break
+		}
+	}
+	t.pending = append(t.pending, queued{name: "commit", text: "commit", want: -1})
+	results, _, err := t.send(ctx)
+	if err != nil {
+		return err
+	}
+	tag, err := results.Exec()
+	if closeErr := results.Close(); err == nil {
+		err = closeErr
+	}
+	if err == nil && tag.String() != "COMMIT" {
+		err = fmt.Errorf("commit was answered %s", tag)
+	}
+	if err == nil {
+		t.conn.Release()
+		t.conn = nil
+	}
+	return translate("commit", err)
+}
+
+// rollback gives the connection back clean; one on which that fails is closed by the pool.
+func (t *postgresTx) rollback() {
+	if t.conn == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	if _, err := t.conn.Exec(ctx, "rollback"); err != nil {
+		_ = t.conn.Conn().Close(ctx)
+	}
+	t.conn.Release()
+	t.conn = nil
+}

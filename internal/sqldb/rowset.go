@@ -1,0 +1,184 @@
+package sqldb
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"unicode/utf8"
+)
+
+// RowSet is many rows as one argument, built column by column in the order in which the statement declares them.
+type RowSet struct {
+	n       int
+	columns []values
+}
+
+// values is one column; exactly one of the slices is used.
+type values struct {
+	name      string
+	texts     []string
+	ints      []int64
+	nullTexts []*string
+	nullInts  []*int64
+}
+
+// NewRowSet starts a set of n rows.
+func NewRowSet(n int) *RowSet { return &RowSet{n: n} }
+
+// Len is the number of rows.
+func (r *RowSet) Len() int { return r.n }
+
+// Text adds a column of text.
+func (r *RowSet) Text(name string, at func(i int) string) *RowSet {
+	c := make([]string, r.n)
+	for i := range c {
+		c[i] = at(i)
+	}
+	r.columns = append(r.columns, values{name: name, texts: c})
+	return r
+}
+
+// Int adds a column of integers.
+func (r *RowSet) Int(name string, at func(i int) int64) *RowSet {
+	c := make([]int64, r.n)
+	for i := range c {
+		c[i] = at(i)
+	}
+	r.columns = append(r.columns, values{name: name, ints: c})
+	return r
+}
+
+// NullText adds a column of text in which a row without a value is NULL.
+func (r *RowSet) NullText(name string, at func(i int) (string, bool)) *RowSet {
+	c := make([]*string, r.n)
+	for i := range c {
+		if v, ok := at(i); ok {
+			c[i] = &v
+		}
+	}
+	r.columns = append(r.columns, values{name: name, nullTexts: c})
+	return r
+}
+
+// NullInt adds a column of integers in which a row without a value is NULL.
+func (r *RowSet) NullInt(name string, at func(i int) (int64, bool)) *RowSet {
+	c := make([]*int64, r.n)
+	for i := range c {
+		if v, ok := at(i); ok {
+			c[i] = &v
+		}
+	}
+	r.columns = append(r.columns, values{name: name, nullInts: c})
+	return r
+}
+
+func (v values) kind() kind {
+	if v.ints != nil || v.nullInts != nil {
+		return kindInt
+	}
+	return kindText
+}
+
+// fits tells whether the set has the columns that a statement declares.
+func (r *RowSet) fits(columns []column) error {
+	if len(r.columns) != len(columns) {
+		return fmt.Errorf("row set has %d columns, statement has %d", len(r.columns), len(columns))
+	}
+	for i, c := range columns {
+		if v := r.columns[i]; v.name != c.name || r.n > 0 && v.kind() != c.kind {
+			return fmt.Errorf("row set column %d is %s %s, statement has %s %s", i+1, v.name, v.kind(), c.name, c.kind)
+		}
+	}
+	return nil
+}
+
+// arrays gives the columns as PostgreSQL takes them.
+func (r *RowSet) arrays(args []any) []any {
+	for _, c := range r.columns {
+		switch {
+		case c.texts != nil:
+			args = append(args, c.texts)
+		case c.ints != nil:
+			args = append(args, c.ints)
+		case c.nullTexts != nil:
+			args = append(args, c.nullTexts)
+		default:
+			args = append(args, c.nullInts)
+		}
+	}
+	return args
+}
+
+// json gives the rows as SQLite takes them: an array of arrays.
+func (r *RowSet) json() string {
+	b := make([]byte, 0, 2+r.n*len(r.columns)*16)
+	b = append(b, '[')
+	for i := range r.n {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(b, '[')
+		for j, c := range r.columns {
+			if j > 0 {
+				b = append(b, ',')
+			}
+			b = c.appendJSON(b, i)
+		}
+		b = append(b, ']')
+	}
+	return string(append(b, ']'))
+}
+
+func (v values) appendJSON(b []byte, i int) []byte {
+	switch {
+	case v.texts != nil:
+		return appendText(b, v.texts[i])
+	case v.ints != nil:
+		return strconv.AppendInt(b, v.ints[i], 10)
+	case v.nullTexts != nil && v.nullTexts[i] != nil:
+		return appendText(b, *v.nullTexts[i])
+	case v.nullInts != nil && v.nullInts[i] != nil:
+		return strconv.AppendInt(b, *v.nullInts[i], 10)
+	}
+	return append(b, "null"...)
+}
+
+// appendText quotes a string for JSON; nearly all of ours need no escaping.
+func appendText(b []byte, s string) []byte {
+	for i := range len(s) {
+		if c := s[i]; c < 0x20 || c == '"' || c == '\\' || c >= utf8.RuneSelf {
+			quoted, _ := json.Marshal(s) // a string always marshals
+			return append(b, quoted...)
+		}
+	}
+	b = append(b, '"')
+	b = append(b, s...)
+	return append(b, '"')
+}
+
+// bind turns a statement's arguments into the engine's.
+func (s *Stmt) bind(e Engine, args []any) ([]any, error) {
+	if len(args) != len(s.params) {
+		return nil, fmt.Errorf("sqldb: %s takes %d arguments, not %d", s.Name, len(s.params), len(args))
+	}
+	out := make([]any, 0, len(args)+8)
+	for i, a := range args {
+		rows, ok := a.(*RowSet)
+		if !ok {
+			if s.params[i].columns != nil {
+				return nil, fmt.Errorf("sqldb: %s: argument %d must be a row set", s.Name, i+1)
+			}
+			out = append(out, a)
+			continue
+		}
+		if err := rows.fits(s.params[i].columns); err != nil {
+			return nil, fmt.Errorf("sqldb: %s: argument %d: %w", s.Name, i+1, err)
+		}
+		if e == SQLite {
+			out = append(out, rows.json())
+		} else {
+			out = rows.arrays(out)
+		}
+	}
+	return out, nil
+}

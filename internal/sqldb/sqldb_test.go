@@ -1,0 +1,218 @@
+package sqldb_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"comanda/internal/fault"
+	"comanda/internal/sqldb"
+	"comanda/internal/sqldb/sqldbtest"
+)
+
+var stmts = sqldb.Load(fstest.MapFS{
+	"number_upsert.sql": {Data: []byte(`
+		INSERT INTO order_number (branch_id, biz_date, last)
+		SELECT b, d, n FROM @rows($1: b int, d text, n int) AS r WHERE true
+		ON CONFLICT (branch_id, biz_date) DO UPDATE SET last = order_number.last + excluded.last`)},
+	"number_insert.sql": {Data: []byte(`INSERT INTO order_number (branch_id, biz_date, last) VALUES ($1, $2, $3)`)},
+	"number_add.sql": {Data: []byte(`
+		UPDATE order_number SET last = order_number.last + r.n
+		FROM @rows($1: b int, d text, n int) AS r
+		WHERE order_number.branch_id = r.b AND order_number.biz_date = r.d
+		RETURNING order_number.branch_id, order_number.last`)},
+	"number_select.sql": {Data: []byte(`
+		SELECT o.branch_id, o.last FROM order_number o
+		JOIN @rows($1: b int) AS r ON r.b = o.branch_id ORDER BY o.branch_id /*pg: FOR UPDATE OF o*/`)},
+	"counter_insert.sql": {Data: []byte(`
+		INSERT INTO sales_quota_counter (branch_id, stat_date, menu_item_id, cap, held_qty, used_qty)
+		VALUES ($1, '2026-02-26', 1, 1, $2, 0)`)},
+	"table_insert.sql": {Data: []byte(`INSERT INTO dining_table (branch_id, label) VALUES ($1, 'x')`)},
+})
+
+func numbers(n ...int64) *sqldb.RowSet {
+	return sqldb.NewRowSet(len(n)).
+		Int("b", func(i int) int64 { return int64(i) + 1 }).
+		Text("d", func(int) string { return "2026-02-26" }).
+		Int("n", func(i int) int64 { return n[i] })
+}
+
+func pair(r sqldb.Rows) (p [2]int64, err error) { return p, r.Scan(&p[0], &p[1]) }
+
+func branches(n int) *sqldb.RowSet {
+	return sqldb.NewRowSet(n).Int("b", func(i int) int64 { return int64(i) + 1 })
+}
+
+func read(t *testing.T, db sqldb.Conn, n int) [][2]int64 {
+	t.Helper()
+	rows, err := db.Query(t.Context(), stmts.Must("number_select"), branches(n))
+	got, err := sqldb.Collect(rows, err, pair)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return got
+}
+
+func TestDB_rowSets(t *testing.T) {
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		for range 2 {
+			if n, err := db.Exec(t.Context(), stmts.Must("number_upsert"), numbers(10, 20, 30)); err != nil || n != 3 {
+				t.Fatalf("%d rows, %v", n, err)
+			}
+		}
+		err := db.Write(t.Context(), func(ctx context.Context, tx sqldb.Tx) error {
+			rows, err := tx.Query(ctx, stmts.Must("number_add"), numbers(1, 2))
+			added, err := sqldb.Collect(rows, err, pair)
+			if len(added) != 2 {
+				t.Errorf("returned %v", added)
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff([][2]int64{{1, 21}, {2, 42}, {3, 60}}, read(t, db, 3)); diff != "" {
+			t.Error(diff)
+		}
+		if n, err := db.Exec(t.Context(), stmts.Must("number_upsert"), numbers()); err != nil || n != 0 {
+			t.Errorf("no rows changed %d, %v", n, err)
+		}
+	})
+}
+
+func TestDB_Write(t *testing.T) {
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		ctx := t.Context()
+		t.Run("commits what is queued and what is asked", func(t *testing.T) {
+			err := db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
+				tx.QueueExactly(2, stmts.Must("number_upsert"), numbers(1, 2))
+				rows, err := tx.Query(ctx, stmts.Must("number_select"), branches(2))
+				got, err := sqldb.Collect(rows, err, pair)
+				if err != nil || len(got) != 2 {
+					t.Errorf("inside: %v, %v", got, err)
+				}
+				tx.Queue(stmts.Must("number_upsert"), numbers(5))
+				return nil
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff([][2]int64{{1, 6}, {2, 2}}, read(t, db, 9)); diff != "" {
+				t.Error(diff)
+			}
+		})
+		t.Run("an error undoes all", func(t *testing.T) {
+			boom := errors.New("boom")
+			err := db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
+				if _, err := tx.Exec(ctx, stmts.Must("number_upsert"), numbers(100, 100)); err != nil {
+					return err
+				}
+				return boom
+			})
+			if !errors.Is(err, boom) {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff([][2]int64{{1, 6}, {2, 2}}, read(t, db, 9)); diff != "" {
+				t.Error(diff)
+			}
+		})
+		t.Run("another number of rows undoes all", func(t *testing.T) {
+			err := db.Write(ctx, func(_ context.Context, tx sqldb.Tx) error {
+				tx.QueueExactly(1, stmts.Must("number_upsert"), numbers(7, 7))
+				return nil
+			})
+			if !errors.Is(err, sqldb.ErrAffected) {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff([][2]int64{{1, 6}, {2, 2}}, read(t, db, 9)); diff != "" {
+				t.Error(diff)
+			}
+		})
+		t.Run("asks to run again are followed", func(t *testing.T) {
+			runs := 0
+			err := db.Write(ctx, func(context.Context, sqldb.Tx) error {
+				if runs++; runs < 3 {
+					return sqldb.ErrRetry
+				}
+				return nil
+			})
+			if err != nil || runs != 3 {
+				t.Errorf("%d runs, %v", runs, err)
+			}
+		})
+		t.Run("an ended context changes nothing", func(t *testing.T) {
+			ended, cancel := context.WithCancel(ctx)
+			cancel()
+			if err := db.Write(ended, func(context.Context, sqldb.Tx) error { t.Error("ran"); return nil }); err == nil {
+				t.Error("no error")
+			}
+		})
+	})
+}
+
+func TestDB_errorsAreNeutral(t *testing.T) {
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		insert := func() error {
+			_, err := db.Exec(t.Context(), stmts.Must("number_insert"), 1, "2026-02-26", 1)
+			return err
+		}
+		if err := insert(); err != nil {
+			t.Fatal(err)
+		}
+		if err := insert(); !errors.Is(err, sqldb.ErrUnique) {
+			t.Errorf("twice: %v", err)
+		}
+		if _, err := db.Exec(t.Context(), stmts.Must("counter_insert"), 1, -1); !errors.Is(err, sqldb.ErrCheck) {
+			t.Errorf("negative: %v", err)
+		}
+		if _, err := db.Exec(t.Context(), stmts.Must("table_insert"), 404); !errors.Is(err, sqldb.ErrForeignKey) {
+			t.Errorf("orphan: %v", err)
+		}
+	})
+}
+
+func TestOpen_unreachable(t *testing.T) {
+	_, err := sqldb.Open(t.Context(), sqldb.Config{URL: "postgres://nobody:secret@127.0.0.1:1/none"})
+	if fault.KindOf(err) != fault.Unavailable {
+		t.Errorf("got %v", err)
+	}
+	if _, err := sqldb.Open(t.Context(), sqldb.Config{URL: "mysql://x"}); err == nil {
+		t.Error("an unknown engine was accepted")
+	}
+}
+
+func TestDB_Migrate(t *testing.T) {
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		ctx := t.Context()
+		if err := db.Migrate(ctx); err != nil {
+			t.Fatalf("again: %v", err)
+		}
+		all, err := db.Migrations(ctx)
+		if err != nil || len(all) == 0 {
+			t.Fatalf("%v, %v", all, err)
+		}
+		for range all {
+			if err := db.MigrateDown(ctx); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := db.Migrate(ctx); err != nil {
+			t.Fatalf("up after down: %v", err)
+		}
+	})
+}
+
+func TestDB_Now(t *testing.T) {
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		if d := time.Since(db.Now()).Abs(); d > 5*time.Second {
+			t.Errorf("the deciding clock is %v away on one machine", d)
+		}
+		if now := db.Now(); now.Location() != time.UTC || now.Nanosecond()%1e6 != 0 {
+			t.Errorf("%v is not UTC in whole milliseconds", now)
+		}
+	})
+}

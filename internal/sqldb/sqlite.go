@@ -1,0 +1,256 @@
+package sqldb
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	_ "modernc.org/sqlite" // the driver, in pure Go
+)
+
+// liteDB has one connection that writes and a few that read. WAL lets readers go on during a write; FULL makes every
+// commit durable, which group commit pays for once per batch.
+type liteDB struct {
+	readers *sql.DB
+	writer  *sql.DB
+	conn    *sql.Conn     // the writer's only connection
+	turn    chan struct{} // who holds it may use conn
+	dsn     string
+	own     *prepared // statements prepared on conn
+	shared  *prepared // statements prepared on readers
+}
+
+const sqlitePragmas = "_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_pragma=busy_timeout(5000)" +
+	"&_pragma=foreign_keys(1)&_pragma=journal_size_limit(67108864)&_pragma=temp_store(2)"
+
+func openSQLite(ctx context.Context, path string, readers int) (*liteDB, error) {
+	if path == "" {
+		return nil, fmt.Errorf("sqldb: the SQLite address has no path")
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
+		return nil, fmt.Errorf("sqldb: %w", err)
+	}
+	dsn := "file:" + strings.NewReplacer("%", "%25", "?", "%3f", "#", "%23").Replace(path) + "?" + sqlitePragmas
+	writer, err := sql.Open("sqlite", dsn)
+	if err != nil {
+		return nil, translate("open", err)
+	}
+	writer.SetMaxOpenConns(1)
+	conn, err := writer.Conn(ctx)
+	if err != nil {
+		_ = writer.Close()
+		return nil, translate("open", err)
+	}
+	reading, err := sql.Open("sqlite", dsn+"&_pragma=query_only(1)")
+	if err != nil {
+		_ = writer.Close()
+		return nil, translate("open", err)
+	}
+	if readers <= 0 {
+		readers = 4
+	}
+	reading.SetMaxOpenConns(readers)
+	reading.SetMaxIdleConns(readers)
+	s := &liteDB{readers: reading, writer: writer, conn: conn, turn: make(chan struct{}, 1), dsn: dsn}
+	s.own, s.shared = newPrepared(conn), newPrepared(reading)
+	return s, nil
+}
+
+// second opens one more writing connection; the caller holds the turn.
+func (s *liteDB) second() (*sql.DB, error) {
+	pool, err := sql.Open("sqlite", s.dsn)
+	if err != nil {
+		return nil, translate("open", err)
+	}
+	pool.SetMaxOpenConns(1)
+	return pool, nil
+}
+
+// Exec runs on the writer, alone.
+func (s *liteDB) Exec(ctx context.Context, q *Stmt, args ...any) (int64, error) {
+	if err := s.take(ctx); err != nil {
+		return 0, err
+	}
+	defer s.leave()
+	return s.own.exec(ctx, q, args)
+}
+
+// Query runs on a reader.
+func (s *liteDB) Query(ctx context.Context, q *Stmt, args ...any) (Rows, error) {
+	return s.shared.query(ctx, q, args)
+}
+
+func (s *liteDB) prepare(ctx context.Context, q *Stmt) error {
+	stmt, err := s.readers.PrepareContext(ctx, q.texts[SQLite])
+	if err != nil {
+		return err
+	}
+	return stmt.Close()
+}
+
+func (s *liteDB) take(ctx context.Context) error {
+	select {
+	case s.turn <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return translate("wait for the writer", ctx.Err())
+	}
+}
+
+func (s *liteDB) leave() { <-s.turn }
+
+func (s *liteDB) ping(ctx context.Context) error { return s.readers.PingContext(ctx) }
+
+func (s *liteDB) close() {
+	s.own.close()
+	s.shared.close()
+	_ = s.readers.Close()
+	_ = s.conn.Close()
+	_ = s.writer.Close()
+}
+
+func (s *liteDB) begin(ctx context.Context) (engineTx, error) {
+	if err := s.take(ctx); err != nil {
+		return nil, err
+	}
+	if _, err := s.conn.ExecContext(ctx, "BEGIN IMMEDIATE"); err != nil {
+		s.leave()
+		return nil, err
+	}
+	return &sqliteTx{s: s}, nil
+}
+
+// sqliteTx runs every statement at once: there is no round trip to save.
+type sqliteTx struct {
+	s     *liteDB
+	err   error // of a queued statement
+	ended bool
+}
+
+func (t *sqliteTx) Exec(ctx context.Context, q *Stmt, args ...any) (int64, error) {
+	if t.err != nil {
+		return 0, t.err
+	}
+	return t.s.own.exec(ctx, q, args)
+}
+
+func (t *sqliteTx) Query(ctx context.Context, q *Stmt, args ...any) (Rows, error) {
+	if t.err != nil {
+		return nil, t.err
+	}
+	return t.s.own.query(ctx, q, args)
+}
+
+func (t *sqliteTx) Queue(q *Stmt, args ...any) { t.QueueExactly(-1, q, args...) }
+
+func (t *sqliteTx) QueueExactly(n int64, q *Stmt, args ...any) {
+	if t.err != nil {
+		return
+	}
+	got, err := t.s.own.exec(context.Background(), q, args)
+	if err == nil && n >= 0 && got != n {
+		err = fmt.Errorf("sqldb: %s: %w: %d, not %d", q.Name, ErrAffected, got, n)
+	}
+	t.err = err
+}
+
+func (t *sqliteTx) commit(ctx context.Context) error {
+	if t.err != nil {
+		return t.err
+	}
+	if _, err := t.s.conn.ExecContext(ctx, "COMMIT"); err != nil {
+		return translate("commit", err)
+	}
+	t.end()
+	return nil
+}
+
+func (t *sqliteTx) rollback() {
+	if t.ended {
+		return
+	}
+	_, _ = t.s.conn.ExecContext(context.Background(), "ROLLBACK") // fails only where there is nothing to undo
+	t.end()
+}
+
+func (t *sqliteTx) end() {
+	t.ended = true
+	t.s.leave()
+}
+
+// preparer is a connection, or a pool of them, on which statements are prepared.
+type preparer interface {
+	PrepareContext(ctx context.Context, text string) (*sql.Stmt, error)
+}
+
+// prepared keeps every statement that was used: compiling one costs more than running it.
+type prepared struct {
+	on preparer
+	mu sync.Mutex
+	by map[*Stmt]*sql.Stmt
+}
+
+func newPrepared(on preparer) *prepared { return &prepared{on: on, by: map[*Stmt]*sql.Stmt{}} }
+
+func (p *prepared) get(ctx context.Context, q *Stmt) (*sql.Stmt, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if s, ok := p.by[q]; ok {
+		return s, nil
+	}
+	s, err := p.on.PrepareContext(context.WithoutCancel(ctx), q.texts[SQLite])
+	if err != nil {
+		return nil, translate(q.Name, err)
+	}
+	p.by[q] = s
+	return s, nil
+}
+
+func (p *prepared) exec(ctx context.Context, q *Stmt, args []any) (int64, error) {
+	bound, err := q.bind(SQLite, args)
+	if err != nil {
+		return 0, err
+	}
+	s, err := p.get(ctx, q)
+	if err != nil {
+		return 0, err
+	}
+	res, err := s.ExecContext(ctx, bound...)
+	if err != nil {
+		return 0, translate(q.Name, err)
+	}
+	n, err := res.RowsAffected()
+	return n, translate(q.Name, err)
+}
+
+func (p *prepared) query(ctx context.Context, q *Stmt, args []any) (Rows, error) {
+	bound, err := q.bind(SQLite, args)
+	if err != nil {
+		return nil, err
+	}
+	s, err := p.get(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := s.QueryContext(ctx, bound...)
+	if err != nil {
+		return nil, translate(q.Name, err)
+	}
+	return sqliteRows{rows}, nil
+}
+
+func (p *prepared) close() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, s := range p.by {
+		_ = s.Close()
+	}
+}
+
+type sqliteRows struct{ *sql.Rows }
+
+func (r sqliteRows) Close() { _ = r.Rows.Close() }

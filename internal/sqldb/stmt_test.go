@@ -1,0 +1,85 @@
+package sqldb
+
+import (
+	"testing"
+	"testing/fstest"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestCompile(t *testing.T) {
+	for _, c := range []struct {
+		name, text, postgres, sqlite string
+	}{
+		{"plain", "SELECT a FROM t WHERE b = $1 AND c = $2", "SELECT a FROM t WHERE b = $1 AND c = $2", "SELECT a FROM t WHERE b = ?1 AND c = ?2"},
+		{"reused", "SELECT $1, $1", "SELECT $1, $1", "SELECT ?1, ?1"},
+		{
+			"rows and a value after them", "SELECT r.id FROM @rows($1: id text, qty int) AS r WHERE r.qty > $2",
+			"SELECT r.id FROM (SELECT * FROM unnest($1::text[], $2::bigint[]) AS u(id, qty)) AS r WHERE r.qty > $3",
+			"SELECT r.id FROM (SELECT value ->> 0 AS id, value ->> 1 AS qty FROM json_each(?1)) AS r WHERE r.qty > ?2",
+		},
+		{
+			"a value before rows", "SELECT $1 FROM @rows($2: a int) AS r", "SELECT $1 FROM (SELECT * FROM unnest($2::bigint[]) AS u(a)) AS r",
+			"SELECT ?1 FROM (SELECT value ->> 0 AS a FROM json_each(?2)) AS r",
+		},
+		{"one engine's fragment", "SELECT a FROM t /*pg:FOR UPDATE*//*sqlite:LIMIT 1*/", "SELECT a FROM t FOR UPDATE/*sqlite:LIMIT 1*/", "SELECT a FROM t /*pg:FOR UPDATE*/LIMIT 1"},
+		{"line comments go", "-- why\nSELECT 1", "SELECT 1", "SELECT 1"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s, err := compile(c.name, c.text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(c.postgres, s.Text(Postgres)); diff != "" {
+				t.Error(diff)
+			}
+			if diff := cmp.Diff(c.sqlite, s.Text(SQLite)); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestLoad_refusesWhatItCannotCompile(t *testing.T) {
+	defer func() {
+		if recover() == nil {
+			t.Error("a row set with an unknown column type was accepted")
+		}
+	}()
+	Load(fstest.MapFS{"bad.sql": {Data: []byte("SELECT 1 FROM @rows($1: id uuid)")}})
+}
+
+func TestRowSet_json(t *testing.T) {
+	rows := NewRowSet(2).
+		Text("a", func(i int) string { return []string{`plain`, "q\"\\\n phở 😀"}[i] }).
+		Int("b", func(i int) int64 { return []int64{-1, 1 << 53}[i] }).
+		NullText("c", func(i int) (string, bool) { return "x", i == 0 }).
+		NullInt("d", func(i int) (int64, bool) { return 7, i == 1 })
+	want := `[["plain",-1,"x",null],["q\"\\\n phở 😀",9007199254740992,null,7]]`
+	if diff := cmp.Diff(want, rows.json()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestBind_checksArguments(t *testing.T) {
+	s, err := compile("s", "SELECT $1 FROM @rows($2: id text, n int) AS r")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := func(int) string { return "" }
+	number := func(int) int64 { return 0 }
+	for name, args := range map[string][]any{
+		"too few":        {1},
+		"no rows":        {1, 2},
+		"missing column": {1, NewRowSet(1).Text("id", text)},
+		"other name":     {1, NewRowSet(1).Text("no", text).Int("n", number)},
+		"other type":     {1, NewRowSet(1).Text("id", text).Text("n", text)},
+	} {
+		if _, err := s.bind(Postgres, args); err == nil {
+			t.Errorf("%s: accepted", name)
+		}
+	}
+	if _, err := s.bind(SQLite, []any{1, NewRowSet(1).Text("id", text).Int("n", number)}); err != nil {
+		t.Error(err)
+	}
+}

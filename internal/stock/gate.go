@@ -1,0 +1,82 @@
+package stock
+
+import "time"
+
+// Unlimited is the cap of an item without a quota.
+const Unlimited int64 = -1
+
+// Answer is what the gate says to a TRY.
+type Answer uint8
+
+// The answers. Only Admitted and Duplicate let an order go on with a lease; Cold lets it go on without one.
+const (
+	Cold      Answer = iota // the gate knows nothing (missing, rebuilt, stale, down): ask the ledger
+	Admitted                // a lease is taken
+	Duplicate               // the same hold was admitted or confirmed before
+	Refused                 // at least one line does not fit; nothing is taken
+	Conflict                // the id is in use with other lines
+	Terminal                // the id was refused, released or returned before and never holds again (I12)
+)
+
+// Verdict is the gate's reply to one TRY.
+type Verdict struct {
+	Answer Answer
+	Short  []Shortage // with Refused: every line that does not fit
+}
+
+// OpKind is what SQL has decided and the gate must learn.
+type OpKind string
+
+// The operations that follow a commit, each idempotent by hold.
+const (
+	OpHeld    OpKind = "HELD"    // the hold is in SQL: the lease becomes a hold
+	OpConfirm OpKind = "CONFIRM" // paid: held units are used
+	OpCancel  OpKind = "CANCEL"  // released: units are free; an unknown id leaves a tombstone
+	OpReturn  OpKind = "RETURN"  // used units are free again
+	OpCap     OpKind = "CAP"     // an item's cap has changed; Lines holds one line of (item, new cap or Unlimited)
+)
+
+// Op is one operation for the gate. It carries its lines, because the gate may have forgotten the hold.
+type Op struct {
+	Kind OpKind
+	Hold Hold
+}
+
+// Count is one item's counter as the gate or the ledger sees it.
+type Count struct {
+	Item int64
+	Cap  int64 // Unlimited where there is no quota
+	Held int64
+	Used int64
+}
+
+// Left is how many can still be sold: never negative, Unlimited without a quota. A cap may be below what is taken.
+func (c Count) Left() int64 {
+	if c.Cap == Unlimited {
+		return Unlimited
+	}
+	return max(0, c.Cap-c.Held-c.Used)
+}
+
+// Image is everything of a scope that the gate is rebuilt from: the counters and the holds that are not forgotten yet.
+type Image struct {
+	Scope  Scope
+	Epoch  string
+	Ends   time.Time // the end of the business day, from which keys' lives are counted
+	Counts []Count
+	Holds  []HoldState
+}
+
+// HoldState is a hold with the state that SQL gives it.
+type HoldState struct {
+	Hold  Hold
+	State State
+}
+
+// Entry is what one transaction decided for one scope, as redis_outbox keeps it until Redis has taken it in.
+type Entry struct {
+	ID    string
+	Scope Scope
+	Ops   []Op
+	At    time.Time
+}

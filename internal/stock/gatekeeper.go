@@ -1,0 +1,149 @@
+package stock
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+)
+
+// Gate is Redis ahead of the ledger. Its answers are advice.
+type Gate interface {
+	Try(ctx context.Context, h Hold) (Verdict, error)
+	// Apply tells which operations the gate has dealt with; the others must be told again.
+	Apply(ctx context.Context, ops []Op) (applied []bool, err error)
+	Counts(ctx context.Context, s Scope, items []int64) (counts []Count, ok bool, err error)
+	// All gives every counter of a scope and the epoch it was built under; not ok when the scope is unknown.
+	All(ctx context.Context, s Scope) (epoch string, counts []Count, ok bool, err error)
+	BeginRebuild(ctx context.Context, s Scope) (epoch string, err error)
+	FinishRebuild(ctx context.Context, im Image) error
+	Due(ctx context.Context, branch int64, now time.Time, limit int) ([]Hold, error)
+}
+
+// Journal is what SQL knows for the gate.
+type Journal interface {
+	Counts(ctx context.Context, s Scope) ([]Count, error)
+	Image(ctx context.Context, s Scope, now time.Time) (Image, error)
+	ClaimRebuild(ctx context.Context, s Scope, now, until time.Time) (bool, error)
+	EndRebuild(ctx context.Context, s Scope, epoch string) error
+	Scopes(ctx context.Context, from string) (map[Scope]string, error)
+	Unapplied(ctx context.Context, before time.Time, limit int) ([]Entry, error)
+	Forget(ctx context.Context, ids []string) error
+	Bury(ctx context.Context, leases []Hold, now time.Time) ([]HoldState, error)
+}
+
+// Observer is told what the gatekeeper does. Its functions must not block; nil ones are not called.
+type Observer struct {
+	Cold    func()                              // an order went on without the gate
+	Rebuilt func(took time.Duration, err error) // a rebuild ended
+	Drift   func(units int64)                   // how far the gate was from SQL at the last look
+	Buried  func(leases int)                    // leases that ended without an order
+}
+
+// Gatekeeper keeps the gate equal to SQL: it applies what was committed, replays what was left behind, rebuilds what is
+// missing or wrong, and buries leases whose order never came. Whatever it does, the ledger stays right without it.
+//
+// Its loops (ApplyCommitted, Recover, Reap, Watch) may run in any number of processes.
+type Gatekeeper struct {
+	gate    Gate
+	journal Journal
+	ends    func(ctx context.Context, s Scope) (time.Time, error) // the end of a scope's business day
+	now     func() time.Time
+	log     *slog.Logger
+	watch   Observer
+
+	committed chan []Entry
+	mu        sync.Mutex
+	applied   []string            // entries that Redis has taken in and SQL may forget
+	building  map[Scope]time.Time // rebuilds under way in this process, and when they began
+	suspects  map[Scope]string    // what differed at the last look
+	tasks     sync.WaitGroup
+	closing   chan struct{}
+}
+
+// GatekeeperConfig says what a gatekeeper works with.
+type GatekeeperConfig struct {
+	Gate     Gate
+	Journal  Journal
+	Ends     func(ctx context.Context, s Scope) (time.Time, error)
+	Now      func() time.Time
+	Log      *slog.Logger
+	Observer Observer
+}
+
+// committedQueue is how many transactions may wait to be applied; more are left to Recover.
+const committedQueue = 4096
+
+// NewGatekeeper makes a gatekeeper; its loops are run by the caller. Close waits for rebuilds under way.
+func NewGatekeeper(c GatekeeperConfig) *Gatekeeper {
+	return &Gatekeeper{
+		gate: c.Gate, journal: c.Journal, ends: c.Ends, now: c.Now, log: c.Log, watch: c.Observer,
+		committed: make(chan []Entry, committedQueue),
+		building:  map[Scope]time.Time{}, suspects: map[Scope]string{}, closing: make(chan struct{}),
+	}
+}
+
+// Close waits for rebuilds under way. The loops must have been stopped.
+func (k *Gatekeeper) Close() {
+	close(k.closing)
+	k.tasks.Wait()
+}
+
+// Try asks the gate. What it cannot answer is Cold; a scope that it does not know is rebuilt meanwhile.
+func (k *Gatekeeper) Try(ctx context.Context, h Hold) Verdict {
+	v, err := k.gate.Try(ctx, h)
+	if err != nil {
+		k.log.WarnContext(ctx, "the gate was asked something impossible", "err", err)
+		return Verdict{Answer: Cold}
+	}
+	if v.Answer == Cold {
+		if k.watch.Cold != nil {
+			k.watch.Cold()
+		}
+		k.rebuildSoon(h.Scope)
+	}
+	return v
+}
+
+// Abandon gives a lease back after the ledger has decided against its order.
+func (k *Gatekeeper) Abandon(h Hold) {
+	k.offer([]Entry{{Scope: h.Scope, Ops: []Op{{Kind: OpCancel, Hold: h}}}})
+}
+
+// Committed takes over what a transaction has decided. It never blocks: what does not fit is replayed by Recover.
+func (k *Gatekeeper) Committed(entries []Entry) {
+	if len(entries) > 0 {
+		k.offer(entries)
+	}
+}
+
+func (k *Gatekeeper) offer(entries []Entry) {
+	select {
+	case k.committed <- entries:
+	default:
+	}
+}
+
+// Applied gives the ids of entries that SQL may forget, and forgets them itself. Ids that are lost on the way cost
+// nothing: Recover applies their entries once more, to no effect, and forgets them then.
+func (k *Gatekeeper) Applied() []string {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	ids := k.applied
+	k.applied = nil
+	return ids
+}
+
+// Counts gives items' counters: from the gate where it knows them, else from SQL. fromGate tells which.
+func (k *Gatekeeper) Counts(ctx context.Context, s Scope, items []int64) (counts []Count, fromGate bool, err error) {
+	counts, ok, err := k.gate.Counts(ctx, s, items)
+	if err == nil && ok {
+		return counts, true, nil
+	}
+	k.rebuildSoon(s)
+	counts, err = k.journal.Counts(ctx, s)
+	return counts, false, err
+}
+
+// Waiting tells how many transactions wait to be applied.
+func (k *Gatekeeper) Waiting() int { return len(k.committed) }

@@ -1,0 +1,107 @@
+package stockredis
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"comanda/internal/redisdb"
+	"comanda/internal/redisdb/redisdbtest"
+	"comanda/internal/stock"
+
+	"comanda/internal/uid"
+)
+
+// BenchmarkOrder is one order of three lines at the gate: its TRY and the HELD that follows the commit. The number of
+// callers at once decides how many share a script call: 1 is a call per order.
+func BenchmarkOrder(b *testing.B) {
+	benchEach(b, func(b *testing.B, g *Gate, callers int) {
+		open(b, g, stock.Unlimited)
+		drive(b, callers, func(ids []string) {
+			holds := tryAll(b, g, ids, stock.Admitted)
+			ops := make([]stock.Op, len(holds))
+			for i, h := range holds {
+				ops[i] = stock.Op{Kind: stock.OpHeld, Hold: h}
+			}
+			applied, err := g.Apply(context.Background(), ops)
+			if err != nil || !applied[0] {
+				b.Errorf("HELD: %v, %v", applied[0], err)
+			}
+		})
+	})
+}
+
+// BenchmarkRefusal is a TRY for something that is sold out.
+func BenchmarkRefusal(b *testing.B) {
+	benchEach(b, func(b *testing.B, g *Gate, callers int) {
+		open(b, g, 0)
+		drive(b, callers, func(ids []string) { tryAll(b, g, ids, stock.Refused) })
+	})
+}
+
+func benchEach(b *testing.B, run func(*testing.B, *Gate, int)) {
+	for _, callers := range []int{1, 32, 128, 256} {
+		for name, open := range map[string]func(testing.TB) *redisdb.DB{
+			"redis":    func(t testing.TB) *redisdb.DB { db, _ := redisdbtest.Real(t); return db },
+			"embedded": redisdbtest.Embedded,
+		} {
+			b.Run(fmt.Sprintf("%s/callers=%d", name, callers), func(b *testing.B) {
+				run(b, New(open(b), Config{Now: time.Now, Patience: 5 * time.Second}), callers)
+			})
+		}
+	}
+}
+
+var benchScope = stock.Scope{Branch: 7, Date: time.Now().UTC().Format(time.DateOnly)}
+
+func open(b *testing.B, g *Gate, limit int64) {
+	epoch, err := g.BeginRebuild(b.Context(), benchScope)
+	if err != nil {
+		b.Fatal(err)
+	}
+	im := stock.Image{Scope: benchScope, Epoch: epoch, Ends: time.Now().Add(24 * time.Hour)}
+	for item := int64(1001); item <= 1060; item++ {
+		im.Counts = append(im.Counts, stock.Count{Item: item, Cap: limit})
+	}
+	if err := g.FinishRebuild(b.Context(), im); err != nil {
+		b.Fatal(err)
+	}
+}
+
+// drive runs b.N orders, the given number of them at a time.
+func drive(b *testing.B, callers int, round func(ids []string)) {
+	b.ReportAllocs()
+	b.ResetTimer()
+	for n := 0; n < b.N; n += callers {
+		ids := make([]string, min(callers, b.N-n))
+		for i := range ids {
+			ids[i] = uid.New(time.Now())
+		}
+		round(ids)
+	}
+	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "orders/s")
+}
+
+var nextItem atomic.Int64
+
+func tryAll(b *testing.B, g *Gate, ids []string, want stock.Answer) []stock.Hold {
+	holds := make([]stock.Hold, len(ids))
+	var all sync.WaitGroup
+	for i, id := range ids {
+		first := 1001 + nextItem.Add(3)%57
+		holds[i] = stock.Hold{ID: id, Scope: benchScope, Lines: []stock.Line{
+			{Item: first, Qty: 1}, {Item: first + 1, Qty: 2}, {Item: first + 2, Qty: 1},
+		}}
+		all.Go(func() {
+			v, err := g.Try(context.Background(), holds[i])
+			if err != nil || v.Answer != want {
+				b.Errorf("TRY: %+v, %v", v, err)
+			}
+		})
+	}
+	all.Wait()
+	return holds
+}

@@ -1,0 +1,104 @@
+package stockredis
+
+import (
+	"log/slog"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"comanda/internal/keyspace"
+	"comanda/internal/redisdb"
+	"comanda/internal/stock"
+)
+
+// Config says how the gate waits. The zero value is right for production but for Now.
+type Config struct {
+	Now      func() time.Time      // the clock of leases and lives; required
+	Lease    time.Duration         // how long a TRY holds before SQL must have confirmed it; default 30 s
+	Patience time.Duration         // after which a TRY answers Cold; default 100 ms, 500 ms for the embedded store
+	Log      *slog.Logger          // default: discard
+	Metrics  prometheus.Registerer // default: none
+}
+
+// Gate is the gate. It is safe for concurrent use and holds nothing that a restart would lose.
+type Gate struct {
+	db      *redisdb.DB
+	cfg     Config
+	metrics metrics
+	flights int
+
+	complained atomic.Int64 // the second of the last complaint
+
+	mu     sync.Mutex
+	queues map[stock.Scope]*queue // scopes with reservations under way
+}
+
+// New makes a gate over a connection.
+func New(db *redisdb.DB, cfg Config) *Gate {
+	if cfg.Lease <= 0 {
+		cfg.Lease = 30 * time.Second
+	}
+	if cfg.Patience <= 0 && db.Embedded() { // it cannot be out of reach, only as busy as we are ourselves
+		cfg.Patience = 500 * time.Millisecond
+	}
+	if cfg.Patience <= 0 {
+		cfg.Patience = 100 * time.Millisecond
+	}
+	if cfg.Log == nil {
+		cfg.Log = slog.New(slog.DiscardHandler)
+	}
+	g := &Gate{
+		db: db, cfg: cfg, metrics: newMetrics(cfg.Metrics), flights: maxFlights, queues: map[stock.Scope]*queue{},
+	}
+	if db.Embedded() {
+		g.flights = maxFlightsEmbedded
+	}
+	return g
+}
+
+// complain logs a refusal of the server, at most one a second: what fails once fails for every order alike.
+func (g *Gate) complain(what string, s stock.Scope, err error) {
+	now := g.cfg.Now().Unix()
+	if g.complained.Swap(now) != now {
+		g.cfg.Log.Error(what, "branch", s.Branch, "date", s.Date, "err", err)
+	}
+}
+
+// counterKeys are the three hashes of a scope, first in the keys of every script.
+func counterKeys(s stock.Scope, more int) []keyspace.Key {
+	keys := make([]keyspace.Key, 0, 3+more)
+	return append(keys,
+		keyspace.QuotaCap(s.Branch, s.Date), keyspace.QuotaHeld(s.Branch, s.Date), keyspace.QuotaPaid(s.Branch, s.Date))
+}
+
+// check refuses a hold that no script may see, because it would spoil the call that it shares with others, and gives
+// the key of the hold's record.
+func check(h stock.Hold) (keyspace.Key, error) {
+	record := keyspace.HoldRecord(h.Scope.Branch, h.ID)
+	if !record.Valid() {
+		return record, errHold
+	}
+	if len(h.Lines) == 0 || len(h.Lines) > stock.MaxLines {
+		return record, stock.ErrLines
+	}
+	for i, l := range h.Lines {
+		if l.Qty < 1 || l.Qty > stock.MaxLines*stock.MaxQty || l.Item < 1 || i > 0 && l.Item <= h.Lines[i-1].Item {
+			return record, stock.ErrLines
+		}
+	}
+	return record, nil
+}
+
+func decimal(n int64) string { return strconv.FormatInt(n, 10) }
+
+func capText(c int64) string {
+	if c == stock.Unlimited {
+		return "*"
+	}
+	return decimal(c)
+}
+
+func millis(t time.Time) string { return decimal(t.UnixMilli()) }

@@ -1,0 +1,86 @@
+package stockredis
+
+import (
+	"context"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/redis/rueidis"
+
+	"comanda/internal/keyspace"
+	"comanda/internal/redisdb/redisdbtest"
+	"comanda/internal/stock"
+)
+
+// maxHoldBytes is what a live hold of three lines may cost in Redis, everything included.
+const maxHoldBytes = 300
+
+func TestMemory_of_a_hold(t *testing.T) {
+	db, srv := redisdbtest.Real(t)
+	f := newFixture(t, db)
+	raw, err := rueidis.NewClient(rueidis.ClientOption{InitAddress: []string{srv.Addr()}, ForceSingleClient: true, DisableCache: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer raw.Close()
+
+	const rounds, holds = 40, 40 * maxBatch * 4
+	for _, item := range heavy {
+		f.setCap(item, stock.Unlimited)
+	}
+	one := f.placed(maxBatch)[0] // what is allocated once, such as the scripts, is not a hold's cost
+	before := used(t, raw)
+	for range rounds {
+		f.placed(maxBatch * 4)
+	}
+	each := float64(used(t, raw)-before) / holds
+	alone, err := raw.Do(t.Context(), raw.B().MemoryUsage().Key(keyspace.HoldRecord(7, one.ID).String()).Build()).AsInt64()
+	t.Logf("%.0f bytes per hold in total, of which MEMORY USAGE sees %d", each, alone)
+	if each > maxHoldBytes || alone > maxHoldBytes || err != nil {
+		t.Errorf("a hold costs %.0f bytes in total, %d by MEMORY USAGE; the limit is %d; %v", each, alone, maxHoldBytes, err)
+	}
+}
+
+var heavy = []int64{104_001, 104_002, 104_003} // ids of the size that a large installation has
+
+// placed takes holds of three lines through TRY and HELD.
+func (f *fixture) placed(n int) []stock.Hold {
+	f.Helper()
+	holds, ops := make([]stock.Hold, n), make([]stock.Op, n)
+	var all sync.WaitGroup
+	for i := range holds {
+		holds[i] = f.hold(stock.Line{Item: heavy[0], Qty: 2}, stock.Line{Item: heavy[1], Qty: 1}, stock.Line{Item: heavy[2], Qty: 12})
+		ops[i] = stock.Op{Kind: stock.OpHeld, Hold: holds[i]}
+		all.Go(func() {
+			if v, err := f.Try(context.Background(), holds[i]); err != nil || v.Answer != stock.Admitted {
+				f.Errorf("%+v, %v", v, err)
+			}
+		})
+	}
+	all.Wait()
+	if _, err := f.Apply(f.Context(), ops); err != nil {
+		f.Fatal(err)
+	}
+	return holds
+}
+
+func used(t *testing.T, raw rueidis.Client) int64 {
+	t.Helper()
+	info, err := raw.Do(t.Context(), raw.B().Info().Section("memory").Build()).ToString()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(info) {
+		if text, ok := strings.CutPrefix(strings.TrimSpace(line), "used_memory:"); ok {
+			n, err := strconv.ParseInt(text, 10, 64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return n
+		}
+	}
+	t.Fatal("no used_memory")
+	return 0
+}

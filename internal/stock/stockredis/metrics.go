@@ -1,0 +1,46 @@
+package stockredis
+
+import (
+	"errors"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
+
+	"comanda/internal/stock"
+)
+
+// errHold is a defect of the caller: ids and dates are ours, never a stranger's.
+var errHold = errors.New("stockredis: the hold's id, branch or business date cannot stand in a key")
+
+var answerNames = map[stock.Answer]string{
+	stock.Cold: "cold", stock.Admitted: "admitted", stock.Duplicate: "duplicate", stock.Refused: "refused",
+	stock.Conflict: "conflict", stock.Terminal: "terminal",
+}
+
+var outcomeNames = map[int64]string{1: "changed", 2: "same", 3: "opposite"}
+
+type metrics struct {
+	answers  map[stock.Answer]prometheus.Counter // looked up once: every order counts here
+	outcomes *prometheus.CounterVec
+	unknown  prometheus.Counter
+}
+
+func newMetrics(reg prometheus.Registerer) metrics {
+	f := promauto.With(reg)
+	try := f.NewCounterVec(prometheus.CounterOpts{
+		Name: "gate_try_total", Help: "Reservations asked of the gate by its answer.",
+	}, []string{"answer"})
+	m := metrics{
+		answers: map[stock.Answer]prometheus.Counter{},
+		outcomes: f.NewCounterVec(prometheus.CounterOpts{
+			Name: "gate_apply_total", Help: "Operations from SQL applied to the gate. An opposite outcome is a disagreement.",
+		}, []string{"op", "outcome"}),
+		unknown: f.NewCounter(prometheus.CounterOpts{
+			Name: "redis_epoch_mismatch_total", Help: "Script calls that found their scope missing, half there or being rebuilt.",
+		}),
+	}
+	for a, name := range answerNames {
+		m.answers[a] = try.WithLabelValues(name)
+	}
+	return m
+}

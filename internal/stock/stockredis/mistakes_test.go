@@ -1,0 +1,187 @@
+package stockredis
+
+import (
+	"strconv"
+	"testing"
+	"time"
+
+	"comanda/internal/keyspace"
+	"comanda/internal/redisdb"
+	"comanda/internal/stock"
+)
+
+// Each test below is a mistake of the reference documents' scripts that must not come back.
+
+func TestMistake_cancel_twice(t *testing.T) { // turned 10 units into 13
+	each(t, func(f *fixture) {
+		h := f.hold(stock.Line{Item: noodles, Qty: 3})
+		f.wantTry(h, stock.Admitted)
+		f.wantApply(stock.OpCancel, h, changed)
+		f.wantApply(stock.OpCancel, h, same)
+		f.wantCount(noodles, 0, 0)
+		f.wantTry(f.hold(stock.Line{Item: noodles, Qty: 11}), stock.Refused)
+		f.wantTry(f.hold(stock.Line{Item: noodles, Qty: 10}), stock.Admitted)
+	})
+}
+
+func TestMistake_cancel_after_confirm(t *testing.T) { // gave 3 sold and 10 available
+	each(t, func(f *fixture) {
+		h := f.hold(stock.Line{Item: noodles, Qty: 3})
+		f.wantTry(h, stock.Admitted)
+		f.wantApply(stock.OpConfirm, h, changed)
+		f.wantApply(stock.OpCancel, h, opposite)
+		f.wantCount(noodles, 0, 3)
+		f.wantTry(f.hold(stock.Line{Item: noodles, Qty: 8}), stock.Refused)
+	})
+}
+
+func TestMistake_try_after_cancel(t *testing.T) { // the order that was given up came to life again
+	each(t, func(f *fixture) {
+		h := f.hold(stock.Line{Item: noodles, Qty: 3})
+		f.wantApply(stock.OpCancel, h, changed)
+		f.wantTry(h, stock.Terminal)
+		f.wantApply(stock.OpHeld, h, opposite)
+		f.wantCount(noodles, 0, 0)
+	})
+}
+
+func TestMistake_retried_reserve(t *testing.T) { // took twice
+	each(t, func(f *fixture) {
+		h := f.hold(stock.Line{Item: noodles, Qty: 6})
+		f.wantTry(h, stock.Admitted)
+		f.wantTry(h, stock.Duplicate)
+		f.wantCount(noodles, 6, 0)
+	})
+}
+
+func TestMistake_negative_quantity(t *testing.T) { // created stock
+	each(t, func(f *fixture) {
+		for _, qty := range []int64{-5, 0} {
+			h := f.hold(stock.Line{Item: noodles, Qty: qty})
+			if v, err := f.Try(f.Context(), h); err == nil {
+				t.Errorf("a quantity of %d: %+v", qty, v)
+			}
+			if _, err := f.Apply(f.Context(), []stock.Op{{Kind: stock.OpHeld, Hold: h}}); err == nil {
+				t.Errorf("HELD with a quantity of %d was accepted", qty)
+			}
+		}
+		// The scripts do not rely on their caller either, and refuse before they write anything.
+		good, bad := f.hold(stock.Line{Item: noodles, Qty: 1}), f.hold(stock.Line{Item: noodles, Qty: -5})
+		for _, text := range []string{"-5", "0", "1.5", "x"} {
+			keys, args := f.tryArgs(f.scope, []*waiter{wait(good), wait(bad)})
+			args[len(args)-1] = text
+			if err := f.db.Run(f.Context(), tryScript, keys, args).Err(); err == nil {
+				t.Errorf("try.lua accepts the quantity %s", text)
+			}
+			keys, args = applyArgs(f.scope, []stock.Op{{Kind: stock.OpHeld, Hold: good}, {Kind: stock.OpConfirm, Hold: bad}}, []int{0, 1})
+			args[len(args)-1] = text
+			if err := f.db.Run(f.Context(), applyScript, keys, args).Err(); err == nil {
+				t.Errorf("apply.lua accepts the quantity %s", text)
+			}
+		}
+		f.wantCount(noodles, 0, 0)
+		if s := f.state(good.ID); s != "" {
+			t.Errorf("a call that was refused has left a hold in %s", s)
+		}
+	})
+}
+
+func wait(h stock.Hold) *waiter {
+	return &waiter{hold: h, record: keyspace.HoldRecord(h.Scope.Branch, h.ID)}
+}
+
+func TestMistake_confirm_with_foreign_quantity(t *testing.T) { // confirming 5 on a hold of 3 took another order's units
+	each(t, func(f *fixture) {
+		mine, other := f.hold(stock.Line{Item: noodles, Qty: 3}), f.hold(stock.Line{Item: noodles, Qty: 4})
+		f.wantTry(mine, stock.Admitted)
+		f.wantTry(other, stock.Admitted)
+		claim := mine
+		claim.Lines = []stock.Line{{Item: noodles, Qty: 5}, {Item: soup, Qty: 1}}
+		f.wantApply(stock.OpConfirm, claim, changed)
+		f.wantCount(noodles, 4, 3)
+		f.wantCount(soup, 0, 0)
+		f.wantApply(stock.OpReturn, claim, changed)
+		f.wantCount(noodles, 4, 0)
+	})
+}
+
+func TestMistake_lines_of_one_item_checked_one_by_one(t *testing.T) {
+	each(t, func(f *fixture) {
+		twice := f.hold(stock.Line{Item: noodles, Qty: 6}, stock.Line{Item: noodles, Qty: 6})
+		if v, err := f.Try(f.Context(), twice); err == nil {
+			t.Errorf("6 and 6 of 10: %+v", v)
+		}
+		var err error
+		if twice.Lines, err = stock.MergeLines(twice.Lines); err != nil {
+			t.Fatal(err)
+		}
+		f.wantTry(twice, stock.Refused)
+	})
+}
+
+func TestMistake_record_dies_before_its_effect(t *testing.T) { // every order that timed out leaked its quota
+	each(t, func(f *fixture) {
+		tried, held := f.hold(stock.Line{Item: noodles, Qty: 1}), f.hold(stock.Line{Item: noodles, Qty: 1})
+		f.wantTry(tried, stock.Admitted)
+		f.wantApply(stock.OpHeld, held, changed)
+		life := func(key keyspace.Key) int64 {
+			ms, err := f.db.Do(f.Context(), "PTTL", key).Int()
+			if err != nil {
+				t.Fatal(err)
+			}
+			return ms
+		}
+		counted := life(keyspace.QuotaHeld(f.scope.Branch, f.scope.Date))
+		for _, h := range []stock.Hold{tried, held} {
+			record := life(keyspace.HoldRecord(h.Scope.Branch, h.ID))
+			if record < counted-1000 || record < time.Until(h.Until).Milliseconds() {
+				t.Errorf("a record lives %d ms, what it counts %d ms", record, counted)
+			}
+		}
+	})
+}
+
+func TestMistake_missing_counts_as_zero(t *testing.T) { // G1
+	each(t, func(f *fixture) {
+		s := f.scope
+		for name, lose := range map[string]redisdb.Cmd{
+			"q:cap":           redisdb.Command("DEL", keyspace.QuotaCap(s.Branch, s.Date)),
+			"q:rsv":           redisdb.Command("DEL", keyspace.QuotaHeld(s.Branch, s.Date)),
+			"q:paid":          redisdb.Command("DEL", keyspace.QuotaPaid(s.Branch, s.Date)),
+			"epoch of q:rsv":  redisdb.Command("HSET", keyspace.QuotaHeld(s.Branch, s.Date), "ep", "another"),
+			"epoch of q:paid": redisdb.Command("HDEL", keyspace.QuotaPaid(s.Branch, s.Date), "ep"),
+			"cap of noodles":  redisdb.Command("HDEL", keyspace.QuotaCap(s.Branch, s.Date), strconv.FormatInt(noodles, 10)),
+			"held noodles":    redisdb.Command("HDEL", keyspace.QuotaHeld(s.Branch, s.Date), strconv.FormatInt(noodles, 10)),
+			"used noodles":    redisdb.Command("HDEL", keyspace.QuotaPaid(s.Branch, s.Date), strconv.FormatInt(noodles, 10)),
+		} {
+			f.rebuild()
+			h := f.hold(stock.Line{Item: noodles, Qty: 1})
+			if _, err := f.db.DoMulti(f.Context(), lose); err != nil {
+				t.Fatal(err)
+			}
+			f.wantTry(h, stock.Cold)
+			if n, err := f.db.Do(f.Context(), "EXISTS", keyspace.HoldRecord(s.Branch, h.ID)).Int(); n != 0 || err != nil {
+				t.Errorf("without %s a hold was written: %v", name, err)
+			}
+			if counts, ok, err := f.Counts(f.Context(), s, []int64{noodles}); ok && len(counts) > 0 || err != nil {
+				t.Errorf("without %s the counter is %v, %v", name, counts, err)
+			}
+		}
+	})
+}
+
+func TestMistake_counter_below_zero(t *testing.T) { // I1: a lie is not counted on, it is forgotten
+	each(t, func(f *fixture) {
+		h := f.hold(stock.Line{Item: noodles, Qty: 3})
+		f.wantTry(h, stock.Admitted)
+		lie := f.db.Do(f.Context(), "HSET", keyspace.QuotaHeld(f.scope.Branch, f.scope.Date), strconv.FormatInt(noodles, 10), "2")
+		if lie.Err() != nil {
+			t.Fatal(lie.Err())
+		}
+		f.wantApply(stock.OpCancel, h, 0)
+		f.wantTry(f.hold(stock.Line{Item: noodles, Qty: 1}), stock.Cold)
+		f.rebuild(stock.HoldState{Hold: h, State: stock.Held})
+		f.wantApply(stock.OpCancel, h, changed)
+		f.wantCount(noodles, 0, 0)
+	})
+}

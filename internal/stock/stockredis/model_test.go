@@ -1,0 +1,265 @@
+package stockredis
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+	"testing"
+	"time"
+
+	googlecmp "github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"comanda/internal/keyspace"
+	"comanda/internal/stock"
+	"comanda/internal/uid"
+)
+
+// model is the state table once more, in plain Go and without a thought of speed. The scripts are compared with it
+// under random sequences of operations.
+type model struct {
+	known  bool // the scope was built and not lost since
+	counts map[int64]stock.Count
+	capped map[int64]bool // items whose cap is known; others are counted, but not sold
+	holds  map[string]modelHold
+	span   int64
+	no     map[string]int64 // refused id -> the span of its refusal
+}
+
+type modelHold struct {
+	state stock.State
+	lines []stock.Line
+}
+
+func (h modelHold) live() bool { return h.state == stock.Held || h.state == stock.Confirmed }
+
+func (m *model) try(h stock.Hold) stock.Verdict {
+	if !m.known {
+		return stock.Verdict{Answer: stock.Cold}
+	}
+	switch was := m.holds[h.ID]; {
+	case was.live() && slices.Equal(was.lines, h.Lines):
+		return stock.Verdict{Answer: stock.Duplicate}
+	case was.live():
+		return stock.Verdict{Answer: stock.Conflict}
+	case was.state != "":
+		return stock.Verdict{Answer: stock.Terminal}
+	}
+	if span, ok := m.no[h.ID]; ok && m.span-span < 2 {
+		return stock.Verdict{Answer: stock.Terminal}
+	}
+	var short []stock.Shortage
+	for _, l := range h.Lines {
+		if !m.capped[l.Item] {
+			return stock.Verdict{Answer: stock.Cold}
+		}
+		if left := m.counts[l.Item].Left(); left != stock.Unlimited && left < l.Qty {
+			short = append(short, stock.Shortage{Item: l.Item, Requested: l.Qty, Available: left})
+		}
+	}
+	if short != nil {
+		m.no[h.ID] = m.span
+		return stock.Verdict{Answer: stock.Refused, Short: short}
+	}
+	m.move(h.Lines, 1, 0)
+	m.holds[h.ID] = modelHold{stock.Held, h.Lines}
+	return stock.Verdict{Answer: stock.Admitted}
+}
+
+func (m *model) apply(op stock.Op) {
+	h := m.holds[op.Hold.ID]
+	to := func(s stock.State, lines []stock.Line, held, used int64) {
+		m.move(lines, held, used)
+		m.holds[op.Hold.ID] = modelHold{s, lines}
+	}
+	switch {
+	case op.Kind == stock.OpCap:
+		l := op.Hold.Lines[0]
+		c := m.counts[l.Item]
+		c.Item, c.Cap = l.Item, l.Qty
+		m.counts[l.Item], m.capped[l.Item] = c, true
+	case op.Kind == stock.OpHeld && h.state == "":
+		to(stock.Held, op.Hold.Lines, 1, 0)
+	case op.Kind == stock.OpConfirm && h.state == "":
+		to(stock.Confirmed, op.Hold.Lines, 0, 1)
+	case op.Kind == stock.OpConfirm && h.state == stock.Held:
+		to(stock.Confirmed, h.lines, -1, 1)
+	case op.Kind == stock.OpCancel && h.state == "":
+		to(stock.Released, nil, 0, 0)
+	case op.Kind == stock.OpCancel && h.state == stock.Held:
+		to(stock.Released, h.lines, -1, 0)
+	case op.Kind == stock.OpReturn && h.state == stock.Confirmed:
+		to(stock.Returned, h.lines, 0, -1)
+	}
+}
+
+func (m *model) move(lines []stock.Line, held, used int64) {
+	for _, l := range lines {
+		c := m.counts[l.Item]
+		c.Item, c.Held, c.Used = l.Item, c.Held+held*l.Qty, c.Used+used*l.Qty
+		m.counts[l.Item] = c
+	}
+}
+
+// rebuild keeps the holds that the image has and the ends of the others.
+func (m *model) rebuild(im stock.Image) {
+	m.known = true
+	m.counts, m.capped = map[int64]stock.Count{}, map[int64]bool{}
+	for _, c := range im.Counts {
+		m.counts[c.Item], m.capped[c.Item] = c, true
+	}
+	maps.DeleteFunc(m.holds, func(_ string, h modelHold) bool { return h.live() })
+	for _, h := range im.Holds {
+		m.holds[h.Hold.ID] = modelHold{h.State, h.Hold.Lines}
+	}
+}
+
+func TestGate_against_model(t *testing.T) {
+	each(t, func(f *fixture) {
+		branch := int64(100)
+		rapid.Check(t, func(rt *rapid.T) {
+			branch++ // a scope of its own for each sequence
+			f.scope.Branch = branch
+			s := &sequence{f: f, model: &model{holds: map[string]modelHold{}, no: map[string]int64{}}, start: f.now}
+			defer func() { f.now = s.start }()
+			for range 6 {
+				s.ids = append(s.ids, uid.New(f.now))
+			}
+			rt.Repeat(map[string]func(*rapid.T){
+				"":        s.compare,
+				"try":     s.try,
+				"apply":   s.apply,
+				"rebuild": s.rebuild,
+				"forget":  s.forget,
+				"later":   s.later,
+			})
+		})
+	})
+}
+
+// sequence drives gate and model alike.
+type sequence struct {
+	f     *fixture
+	model *model
+	ids   []string
+	start time.Time
+}
+
+func (s *sequence) hold(t *rapid.T) stock.Hold {
+	h := stock.Hold{ID: rapid.SampledFrom(s.ids).Draw(t, "id"), Scope: s.f.scope, Until: s.f.now}
+	for _, item := range []int64{noodles, soup, tea, unheard} {
+		if qty := rapid.Int64Range(-3, 4).Draw(t, "qty"); qty > 0 && (item != unheard || qty == 1) {
+			h.Lines = append(h.Lines, stock.Line{Item: item, Qty: qty})
+		}
+	}
+	if h.Lines == nil {
+		h.Lines = []stock.Line{{Item: noodles, Qty: 1}}
+	}
+	return h
+}
+
+func (s *sequence) try(t *rapid.T) {
+	h := s.hold(t)
+	got, err := s.f.Try(context.Background(), h)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := googlecmp.Diff(s.model.try(h), got); d != "" {
+		t.Fatalf("TRY of %+v: %s", h, d)
+	}
+}
+
+func (s *sequence) apply(t *rapid.T) {
+	var ops []stock.Op
+	for range rapid.IntRange(1, 5).Draw(t, "operations") {
+		op := stock.Op{Hold: s.hold(t)}
+		op.Kind = rapid.SampledFrom([]stock.OpKind{
+			stock.OpHeld, stock.OpConfirm, stock.OpCancel, stock.OpReturn, stock.OpCap,
+		}).Draw(t, "kind")
+		if op.Kind == stock.OpCap {
+			op.Hold.Lines = []stock.Line{{
+				Item: rapid.SampledFrom([]int64{noodles, soup, tea, unheard}).Draw(t, "item"),
+				Qty:  rapid.Int64Range(stock.Unlimited, 12).Draw(t, "cap"),
+			}}
+		}
+		ops = append(ops, op)
+	}
+	applied, err := s.f.Apply(context.Background(), ops)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, op := range ops {
+		if applied[i] != s.model.known {
+			t.Fatalf("%s was applied: %t, the scope is known: %t", op.Kind, applied[i], s.model.known)
+		}
+		if s.model.known {
+			s.model.apply(op)
+		}
+	}
+}
+
+// rebuild takes some of the holds as SQL's truth, whatever the gate thought of them.
+func (s *sequence) rebuild(t *rapid.T) {
+	var holds []stock.HoldState
+	for _, id := range s.ids {
+		if !rapid.Bool().Draw(t, "in the image") {
+			continue
+		}
+		h := s.hold(t)
+		h.ID = id
+		h.Lines = slices.DeleteFunc(h.Lines, func(l stock.Line) bool { return l.Item == unheard })
+		if len(h.Lines) > 0 {
+			state := rapid.SampledFrom([]stock.State{stock.Held, stock.Confirmed, stock.Released, stock.Returned}).Draw(t, "state")
+			holds = append(holds, stock.HoldState{Hold: h, State: state})
+		}
+	}
+	epoch, err := s.f.BeginRebuild(context.Background(), s.f.scope)
+	if err != nil {
+		t.Fatal(err)
+	}
+	im := s.f.image(epoch, holds...)
+	if err := s.f.FinishRebuild(context.Background(), im); err != nil {
+		t.Fatal(err)
+	}
+	s.model.rebuild(im)
+}
+
+func (s *sequence) forget(t *rapid.T) {
+	if _, err := s.f.BeginRebuild(context.Background(), s.f.scope); err != nil {
+		t.Fatal(err)
+	}
+	s.model.known = false
+}
+
+// later moves the gate's clock at most two spans ahead of Redis's own, which does not follow.
+func (s *sequence) later(*rapid.T) {
+	if s.f.now.Sub(s.start) < 2*keyspace.RefusedSpan {
+		s.f.now = s.f.now.Add(keyspace.RefusedSpan)
+		s.model.span++
+	}
+}
+
+func (s *sequence) compare(t *rapid.T) {
+	snap, ok, err := s.f.Snapshot(context.Background(), s.f.scope, s.ids)
+	if err != nil || ok != s.model.known {
+		t.Fatalf("the scope is known: %t, to the model %t, %v", ok, s.model.known, err)
+	}
+	if !ok {
+		return
+	}
+	states := map[string]stock.State{}
+	for id, h := range s.model.holds {
+		states[id] = h.state
+	}
+	var counts []stock.Count
+	for _, c := range s.model.counts {
+		if s.model.capped[c.Item] {
+			counts = append(counts, c)
+		}
+	}
+	slices.SortFunc(counts, func(a, b stock.Count) int { return cmp.Compare(a.Item, b.Item) })
+	if d := googlecmp.Diff(states, snap.Holds) + googlecmp.Diff(counts, snap.Counts); d != "" {
+		t.Fatal(d)
+	}
+}

@@ -1,0 +1,260 @@
+package stockredis
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/redis/rueidis"
+
+	"comanda/internal/redisdb"
+	"comanda/internal/redisdb/redisdbtest"
+	"comanda/internal/stock"
+	"comanda/internal/testenv"
+	"comanda/internal/uid"
+)
+
+func TestGate_exactly_n_winners(t *testing.T) { // I2
+	each(t, func(f *fixture) {
+		const n, callers = 37, 300
+		f.setCap(noodles, n)
+		var won, lost atomic.Int64
+		var all sync.WaitGroup
+		for range callers {
+			h := f.hold(stock.Line{Item: noodles, Qty: 1}, stock.Line{Item: tea, Qty: 2})
+			var one atomic.Int64
+			for range 2 { // everybody asks twice at once: one effect
+				all.Go(func() {
+					v, err := f.Try(context.Background(), h)
+					switch {
+					case err != nil:
+						t.Error(err)
+					case v.Answer == stock.Admitted:
+						won.Add(1)
+						one.Add(1)
+					case v.Answer == stock.Refused:
+						lost.Add(1)
+					}
+					if one.Load() > 1 {
+						t.Errorf("%s was admitted twice", h.ID)
+					}
+				})
+			}
+		}
+		all.Wait()
+		if won.Load() != n || lost.Load() == 0 {
+			t.Errorf("%d winners and %d losers, want %d winners", won.Load(), lost.Load(), n)
+		}
+		f.wantCount(noodles, n, 0)
+		f.wantCount(tea, 2*n, 0)
+	})
+}
+
+func TestGate_storm_ends_even(t *testing.T) { // I1, I3: whatever the order, all that is held comes back
+	each(t, func(f *fixture) {
+		var all sync.WaitGroup
+		for i := range 200 {
+			h := f.hold(stock.Line{Item: noodles, Qty: 1 + int64(i%3)}, stock.Line{Item: soup, Qty: 1})
+			end := []stock.OpKind{stock.OpCancel, stock.OpConfirm}[i%2]
+			all.Go(func() {
+				v, err := f.Try(context.Background(), h)
+				if err != nil {
+					t.Error(err)
+				}
+				if v.Answer != stock.Admitted {
+					return
+				}
+				ops := []stock.Op{{Kind: stock.OpHeld, Hold: h}, {Kind: end, Hold: h}, {Kind: stock.OpReturn, Hold: h}}
+				for range 2 { // told twice, as a worker does that takes over from another
+					if applied, err := f.Apply(context.Background(), ops); err != nil || slices.Contains(applied, false) {
+						t.Errorf("%v, %v", applied, err)
+					}
+				}
+			})
+		}
+		all.Wait()
+		f.wantCount(noodles, 0, 0)
+		f.wantCount(soup, 0, 0)
+		f.wantTry(f.hold(stock.Line{Item: noodles, Qty: 10}, stock.Line{Item: soup, Qty: 5}), stock.Admitted)
+	})
+}
+
+func TestGate_flush_in_the_middle(t *testing.T) { // I9
+	db, srv := redisdbtest.Real(t)
+	f := newFixture(t, db)
+	raw, err := rueidis.NewClient(rueidis.ClientOption{InitAddress: []string{srv.Addr()}, ForceSingleClient: true, DisableCache: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer raw.Close()
+
+	f.setCap(noodles, 100_000)
+	var flushed atomic.Bool
+	var all sync.WaitGroup
+	for range 20 {
+		all.Go(func() {
+			for range 200 {
+				before := flushed.Load()
+				v, err := f.Try(context.Background(), f.hold(stock.Line{Item: noodles, Qty: 1}))
+				if err != nil || before && v.Answer != stock.Cold || v.Answer != stock.Cold && v.Answer != stock.Admitted {
+					t.Errorf("after the flush %t: %s, %v", before, answerNames[v.Answer], err)
+				}
+			}
+		})
+	}
+	all.Go(func() {
+		if err := raw.Do(context.Background(), raw.B().Flushall().Build()).Error(); err != nil {
+			t.Error(err)
+		}
+		flushed.Store(true)
+	})
+	all.Wait()
+	if n, err := raw.Do(t.Context(), raw.B().Dbsize().Build()).AsInt64(); n != 0 || err != nil {
+		t.Errorf("%d keys were written to a scope that nobody knows, %v", n, err)
+	}
+	f.rebuild()
+	f.wantTry(f.hold(stock.Line{Item: noodles, Qty: 10}), stock.Admitted)
+}
+
+func TestGate_without_redis(t *testing.T) { // I16
+	srv := testenv.RedisServer(t)
+	proxy := redisdbtest.NewProxy(t, srv.Addr())
+	db, err := redisdb.Open(t.Context(), redisdb.Config{URL: "redis://" + proxy.Addr(), Pause: 20 * time.Millisecond, MaxPause: 20 * time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(db.Close)
+	f := newFixture(t, db)
+	impatient := New(db, Config{Now: f.cfg.Now, Patience: 50 * time.Millisecond})
+	h := f.hold(stock.Line{Item: noodles, Qty: 1})
+	for range 30 { // every connection of the client is open now, so that the next request does reach Redis
+		f.wantTry(f.hold(stock.Line{Item: tea, Qty: 1}), stock.Admitted)
+	}
+
+	proxy.Mute(true) // it hangs, after it has done what it was asked
+	start := time.Now()
+	if v, err := impatient.Try(t.Context(), h); v.Answer != stock.Cold || err != nil {
+		t.Errorf("a hanging Redis: %s, %v", answerNames[v.Answer], err)
+	}
+	if took := time.Since(start); took > 5*time.Second {
+		t.Errorf("the answer took %s", took)
+	}
+	left, cancel := context.WithCancel(t.Context())
+	cancel()
+	if v, err := f.Try(left, f.hold(stock.Line{Item: noodles, Qty: 1})); v.Answer != stock.Cold || err != nil {
+		t.Errorf("a caller who has left: %s, %v", answerNames[v.Answer], err)
+	}
+	proxy.Cut()
+	proxy.Mute(false)
+	testenv.Eventually(t, patience, func() bool { return db.Up() && db.Do(t.Context(), "TTL", counterKeys(f.scope, 0)[0]).Err() == nil })
+	due, err := f.Due(t.Context(), f.scope.Branch, f.now.Add(time.Hour), 100)
+	if err != nil || !slices.ContainsFunc(due, func(d stock.Hold) bool { return d.ID == h.ID }) {
+		t.Errorf("the lease that nobody knows of is not due: %v, %v", due, err)
+	}
+
+	srv.Kill()
+	testenv.Eventually(t, patience, func() bool {
+		v, err := f.Try(t.Context(), f.hold(stock.Line{Item: noodles, Qty: 1}))
+		return err == nil && v.Answer == stock.Cold && !db.Up()
+	})
+	if applied, err := f.Apply(t.Context(), []stock.Op{{Kind: stock.OpHeld, Hold: h}}); err == nil || applied[0] {
+		t.Errorf("applied to nothing: %v, %v", applied, err)
+	}
+}
+
+func TestGate_cluster(t *testing.T) { // K6: every script finds all of its keys on one node
+	f := newFixture(t, redisdbtest.Cluster(t))
+	for branch := range int64(8) {
+		f.scope.Branch = branch
+		f.rebuild()
+		h := f.hold(stock.Line{Item: noodles, Qty: 1})
+		f.wantTry(h, stock.Admitted)
+		f.wantTry(f.hold(stock.Line{Item: noodles, Qty: 10}), stock.Refused)
+		f.wantApply(stock.OpConfirm, h, changed)
+		f.wantCount(noodles, 0, 1)
+		if s := f.state(h.ID); s != stock.Confirmed {
+			t.Errorf("the hold is in %q", s)
+		}
+		if _, err := f.Due(t.Context(), branch, f.now, 10); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestQueue_take(t *testing.T) {
+	of := func(id string, lines int) *waiter {
+		return &waiter{hold: stock.Hold{ID: id, Lines: make([]stock.Line, lines)}}
+	}
+	ids := func(ws []*waiter) (s string) {
+		for _, w := range ws {
+			s += w.hold.ID
+		}
+		return s
+	}
+	gone := of("g", 1)
+	gone.gone.Store(true)
+	q := &queue{waiting: []*waiter{of("a", 1), gone, of("b", 1), of("a", 2), of("c", 1)}}
+	if got := ids(q.take()); got != "abc" {
+		t.Errorf("the first call takes %q", got)
+	}
+	if got := ids(q.take()); got != "a" || len(q.take()) != 0 {
+		t.Errorf("the second call takes %q", got)
+	}
+	for i := range 2*maxBatch + 1 {
+		q.waiting = append(q.waiting, of(fmt.Sprint(i), 1))
+	}
+	if a, b, c := len(q.take()), len(q.take()), len(q.take()); a != maxBatch || b != maxBatch || c != 1 {
+		t.Errorf("%d, %d, %d reservations", a, b, c)
+	}
+	for i := range 30 {
+		q.waiting = append(q.waiting, of(fmt.Sprint(i), stock.MaxLines))
+	}
+	if a, b := len(q.take()), len(q.take()); a != maxLines/stock.MaxLines || b != 30-a {
+		t.Errorf("%d, then %d reservations of %d lines", a, b, stock.MaxLines)
+	}
+}
+
+// The largest call that the limits allow, of items that are all different.
+func TestGate_largest_calls(t *testing.T) {
+	each(t, func(f *fixture) {
+		im := f.image(f.begin())
+		var ops []stock.Op
+		var all sync.WaitGroup
+		for i := range maxBatch {
+			h := stock.Hold{ID: uid.New(f.now), Scope: f.scope}
+			for l := range stock.MaxLines {
+				item := int64(2000 + i*stock.MaxLines + l)
+				im.Counts = append(im.Counts, stock.Count{Item: item, Cap: 1})
+				h.Lines = append(h.Lines, stock.Line{Item: item, Qty: 1})
+			}
+			ops = append(ops, stock.Op{Kind: stock.OpConfirm, Hold: h})
+		}
+		if err := f.FinishRebuild(f.Context(), im); err != nil {
+			t.Fatal(err)
+		}
+		for _, op := range ops {
+			all.Go(func() { f.wantTry(op.Hold, stock.Admitted) })
+		}
+		all.Wait()
+		if applied, err := f.Apply(f.Context(), ops); err != nil || slices.Contains(applied, false) {
+			t.Errorf("%v, %v", applied, err)
+		}
+		items := make([]int64, 0, len(im.Counts))
+		for _, c := range im.Counts {
+			items = append(items, c.Item)
+		}
+		counts, ok, err := f.Counts(f.Context(), f.scope, items)
+		if err != nil || !ok || len(counts) != len(items) {
+			t.Fatalf("%d of %d counters, %t, %v", len(counts), len(items), ok, err)
+		}
+		for _, c := range counts[3:] {
+			if c.Held != 0 || c.Used != 1 {
+				t.Fatalf("%+v", c)
+			}
+		}
+	})
+}

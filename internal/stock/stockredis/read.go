@@ -1,0 +1,167 @@
+package stockredis
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"comanda/internal/keyspace"
+	"comanda/internal/redisdb"
+	"comanda/internal/stock"
+)
+
+const unknownItem = -2 // read.lua's cap of an item that the gate does not know
+
+// Counts reads the counters of some items, all of one instant; items that the gate does not know are left out. Not ok
+// means that the scope is unknown.
+func (g *Gate) Counts(ctx context.Context, s stock.Scope, items []int64) (counts []stock.Count, ok bool, err error) {
+	counts = make([]stock.Count, 0, len(items))
+	for some := range slices.Chunk(items, maxCounters) {
+		args := make([]string, len(some))
+		for i, item := range some {
+			args[i] = decimal(item)
+		}
+		ns, err := g.db.Run(ctx, readScript, counterKeys(s, 0), args).Ints()
+		if err != nil {
+			return nil, false, err
+		}
+		if len(ns) != 1+3*len(some) {
+			g.metrics.unknown.Inc()
+			return nil, false, nil
+		}
+		for i, item := range some {
+			if c := ns[1+3*i : 4+3*i]; c[0] != unknownItem {
+				counts = append(counts, stock.Count{Item: item, Cap: c[0], Held: c[1], Used: c[2]})
+			}
+		}
+	}
+	return counts, true, nil
+}
+
+// Snapshot is what the gate knows of a scope.
+type Snapshot struct {
+	Epoch  string
+	Since  time.Time              // the instant at which the epoch's rebuild began
+	Counts []stock.Count          // by item
+	Holds  map[string]stock.State // of the holds asked for; without those that the gate does not know
+}
+
+// Snapshot reads a whole scope and the states of some holds, to be compared with SQL. The counters are of one instant;
+// the holds are read after them, so a difference counts only when a second look still sees it. Not ok means that the
+// scope is unknown.
+func (g *Gate) Snapshot(ctx context.Context, s stock.Scope, holds []string) (snap Snapshot, ok bool, err error) {
+	hashes, err := g.db.Run(ctx, snapshotScript, counterKeys(s, 0), nil).List()
+	if err != nil || len(hashes) != 3 {
+		return Snapshot{}, false, err
+	}
+	var fields [3]map[string]string
+	for i, h := range hashes {
+		if fields[i], err = h.Map(); err != nil {
+			return Snapshot{}, false, err
+		}
+	}
+	snap = Snapshot{Epoch: fields[0]["ep"], Since: instant(fields[0]["pos"]), Counts: countsOf(fields)}
+	snap.Holds, err = g.states(ctx, s, snap.Epoch, holds)
+	return snap, err == nil, err
+}
+
+// countsOf joins the three hashes. Fields that are not items, such as ep, are no numbers.
+func countsOf(hashes [3]map[string]string) []stock.Count {
+	var counts []stock.Count
+	for field, text := range hashes[0] {
+		item, err := strconv.ParseInt(field, 10, 64)
+		held, hasHeld := hashes[1][field]
+		used, hasUsed := hashes[2][field]
+		if err != nil || !hasHeld || !hasUsed {
+			continue
+		}
+		c := stock.Count{Item: item, Cap: stock.Unlimited, Held: number(held), Used: number(used)}
+		if text != "*" {
+			c.Cap = number(text)
+		}
+		counts = append(counts, c)
+	}
+	slices.SortFunc(counts, func(a, b stock.Count) int { return cmp.Compare(a.Item, b.Item) })
+	return counts
+}
+
+func (g *Gate) states(ctx context.Context, s stock.Scope, epoch string, ids []string) (map[string]stock.State, error) {
+	states := make(map[string]stock.State, len(ids))
+	for some := range slices.Chunk(ids, maxLines) {
+		cmds := make([]redisdb.Cmd, len(some))
+		for i, id := range some {
+			cmds[i] = redisdb.Command("HGET", keyspace.HoldRecord(s.Branch, id), "s")
+		}
+		replies, err := g.db.DoMulti(ctx, cmds...)
+		if err != nil {
+			return nil, err
+		}
+		for i, r := range replies {
+			text, _, err := r.Text()
+			if err != nil {
+				return nil, err
+			}
+			if state, of, _ := strings.Cut(text, " "); state != "" && (of == "" || of == epoch) {
+				states[some[i]] = stock.State(state)
+			}
+		}
+	}
+	return states, nil
+}
+
+// Due lists holds whose lease has run out without a word from SQL, oldest first. The reaper decides each of them in SQL
+// and tells the gate by Apply. A lease whose scope is gone is dropped here: nothing is counted for it any more.
+func (g *Gate) Due(ctx context.Context, branch int64, now time.Time, limit int) ([]stock.Hold, error) {
+	due := keyspace.LeasesDue(branch)
+	ids, err := g.db.Do(ctx, "ZRANGEBYSCORE", due, "-inf", millis(now), "LIMIT", "0", strconv.Itoa(limit)).Texts()
+	if err != nil || len(ids) == 0 {
+		return nil, err
+	}
+	cmds := make([]redisdb.Cmd, len(ids))
+	for i, id := range ids {
+		cmds[i] = redisdb.Command("HGETALL", keyspace.HoldRecord(branch, id))
+	}
+	records, err := g.db.DoMulti(ctx, cmds...)
+	if err != nil {
+		return nil, err
+	}
+	var holds []stock.Hold
+	var gone []string
+	for i, r := range records {
+		fields, err := r.Map()
+		if err != nil {
+			return nil, err
+		}
+		if fields["__bizDate"] == "" {
+			gone = append(gone, ids[i])
+			continue
+		}
+		holds = append(holds, holdOf(ids[i], branch, fields))
+	}
+	if len(gone) > 0 {
+		err = g.db.Do(ctx, "ZREM", due, gone...).Err()
+	}
+	return holds, err
+}
+
+func holdOf(id string, branch int64, fields map[string]string) stock.Hold {
+	h := stock.Hold{ID: id, Scope: stock.Scope{Branch: branch, Date: fields["__bizDate"]}}
+	for field, qty := range fields {
+		if item, err := strconv.ParseInt(field, 10, 64); err == nil {
+			h.Lines = append(h.Lines, stock.Line{Item: item, Qty: number(qty)})
+		}
+	}
+	slices.SortFunc(h.Lines, func(a, b stock.Line) int { return cmp.Compare(a.Item, b.Item) })
+	return h
+}
+
+// number reads what only our scripts have written; a stranger's text counts as 0.
+func number(s string) int64 {
+	n, _ := strconv.ParseInt(s, 10, 64)
+	return n
+}
+
+func instant(ms string) time.Time { return time.UnixMilli(number(ms)).UTC() }

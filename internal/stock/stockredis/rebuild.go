@@ -1,0 +1,125 @@
+package stockredis
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"strings"
+	"time"
+
+	"comanda/internal/keyspace"
+	"comanda/internal/stock"
+)
+
+// ErrSuperseded says that another rebuild of the scope has begun; this one has changed nothing that will be seen.
+var ErrSuperseded = errors.New("stockredis: another rebuild of the scope has begun")
+
+const (
+	epochLen = 12 // characters of base32: 60 random bits, told apart only from other epochs of one scope
+
+	buildLife = 10 * time.Minute // an abandoned rebuild is forgotten after this
+
+	// Lives after the end of the business day, from qr-ordering.md. Records and q:rsv go together (G4).
+	heldLife = 12 * time.Hour
+	paidLife = 36 * time.Hour
+
+	// A scope that is rebuilt after its time, for a late refund, lives at least this long.
+	minLife = time.Hour
+)
+
+// BeginRebuild makes a scope unknown and gives the epoch under which it is to be built. The image must be read from SQL
+// after this. Beginning without finishing is how a scope is made unknown on purpose.
+func (g *Gate) BeginRebuild(ctx context.Context, s stock.Scope) (epoch string, err error) {
+	epoch = strings.ToLower(rand.Text()[:epochLen])
+	now := g.cfg.Now()
+	args := []string{epoch, millis(now), millis(now.Add(buildLife))}
+	return epoch, g.db.Run(ctx, beginScript, counterKeys(s, 0), args).Err()
+}
+
+// FinishRebuild loads an image under the epoch that BeginRebuild gave and makes the scope known. The image holds every
+// counter of the scope, every hold that is counted in them, and every hold that an operation may still arrive for. On
+// any error the scope stays unknown.
+func (g *Gate) FinishRebuild(ctx context.Context, im stock.Image) error {
+	least := g.cfg.Now().Add(minLife)
+	heldEnd, paidEnd := later(im.Ends.Add(heldLife), least), later(im.Ends.Add(paidLife), least)
+	l := loader{g: g, im: im, end: millis(heldEnd)}
+	for _, c := range im.Counts {
+		if err := l.count(ctx, c); err != nil {
+			return err
+		}
+	}
+	for _, h := range im.Holds {
+		if err := l.hold(ctx, h); err != nil {
+			return err
+		}
+	}
+	if err := l.flush(ctx); err != nil {
+		return err
+	}
+	args := []string{im.Epoch, millis(heldEnd), millis(paidEnd)}
+	return accepted(g.db.Run(ctx, finishScript, counterKeys(im.Scope, 0), args).Int())
+}
+
+func later(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return b
+	}
+	return a
+}
+
+func accepted(n int64, err error) error {
+	if err == nil && n == 0 {
+		return ErrSuperseded
+	}
+	return err
+}
+
+// loader collects an image into calls of bounded size.
+type loader struct {
+	g        *Gate
+	im       stock.Image
+	end      string
+	counters []string // four texts per counter
+	holds    []string
+	records  []keyspace.Key
+	lines    int
+}
+
+func (l *loader) count(ctx context.Context, c stock.Count) error {
+	l.counters = append(l.counters, decimal(c.Item), capText(c.Cap), decimal(c.Held), decimal(c.Used))
+	if len(l.counters) >= 4*maxCounters {
+		return l.flush(ctx)
+	}
+	return nil
+}
+
+func (l *loader) hold(ctx context.Context, h stock.HoldState) error {
+	record, err := check(h.Hold)
+	if err != nil {
+		return err
+	}
+	if len(l.records) == maxBatch || l.lines+len(h.Hold.Lines) > maxLines {
+		if err := l.flush(ctx); err != nil {
+			return err
+		}
+	}
+	l.records = append(l.records, record)
+	l.lines += len(h.Hold.Lines)
+	l.holds = append(l.holds, h.Hold.ID, string(h.State), decimal(int64(len(h.Hold.Lines))))
+	for _, line := range h.Hold.Lines {
+		l.holds = append(l.holds, decimal(line.Item), decimal(line.Qty))
+	}
+	return nil
+}
+
+func (l *loader) flush(ctx context.Context) error {
+	s := l.im.Scope
+	keys := append(counterKeys(s, 1+len(l.records)), keyspace.LeasesDue(s.Branch))
+	args := []string{
+		l.im.Epoch, decimal(s.Branch), s.Date, l.end, decimal(int64(len(l.counters) / 4)), decimal(int64(len(l.records))),
+	}
+	args = append(append(args, l.counters...), l.holds...)
+	err := accepted(l.g.db.Run(ctx, loadScript, append(keys, l.records...), args).Int())
+	l.counters, l.holds, l.records, l.lines = l.counters[:0], l.holds[:0], l.records[:0], 0
+	return err
+}

@@ -1,0 +1,160 @@
+package stockredis
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"comanda/internal/keyspace"
+	"comanda/internal/stock"
+)
+
+func TestGate_rebuild_is_cold_meanwhile(t *testing.T) { // G5
+	each(t, func(f *fixture) {
+		h := f.hold(stock.Line{Item: noodles, Qty: 3})
+		f.wantTry(h, stock.Admitted)
+		epoch := f.begin()
+		f.wantTry(f.hold(stock.Line{Item: noodles, Qty: 1}), stock.Cold)
+		applied, err := f.Apply(f.Context(), []stock.Op{{Kind: stock.OpHeld, Hold: h}, {Kind: stock.OpConfirm, Hold: h}})
+		if d := cmp.Diff([]bool{false, false}, applied); d != "" || err != nil {
+			t.Error(d, err)
+		}
+		if _, ok, err := f.Counts(f.Context(), f.scope, []int64{noodles}); ok || err != nil {
+			t.Errorf("counters of a scope being rebuilt: %t, %v", ok, err)
+		}
+
+		// SQL had the hold already when the image was read; what Redis refused to hear comes again afterwards.
+		if err := f.FinishRebuild(f.Context(), f.image(epoch, stock.HoldState{Hold: h, State: stock.Held})); err != nil {
+			t.Fatal(err)
+		}
+		f.wantCount(noodles, 3, 0)
+		f.wantApply(stock.OpHeld, h, same)
+		f.wantApply(stock.OpConfirm, h, changed)
+		f.wantCount(noodles, 0, 3)
+	})
+}
+
+func TestGate_rebuild_states(t *testing.T) {
+	each(t, func(f *fixture) {
+		var holds []stock.HoldState
+		for _, s := range []stock.State{stock.Held, stock.Confirmed, stock.Released, stock.Returned} {
+			h := f.hold(stock.Line{Item: tea, Qty: 1})
+			f.wantTry(h, stock.Admitted) // a lease of the old epoch is no lease after the image
+			holds = append(holds, stock.HoldState{Hold: h, State: s})
+		}
+		for range 3 * maxBatch { // more than one call can load
+			holds = append(holds, stock.HoldState{Hold: f.hold(stock.Line{Item: tea, Qty: 1}), State: stock.Held})
+		}
+		f.rebuild(holds...)
+		for _, h := range holds {
+			if got := f.state(h.Hold.ID); got != h.State {
+				t.Fatalf("a hold in %s came back as %s", h.State, got)
+			}
+		}
+		f.wantCount(tea, 3*maxBatch+1, 1)
+		if due, err := f.Due(f.Context(), f.scope.Branch, f.now.Add(time.Hour), 10); len(due) != 0 || err != nil {
+			t.Errorf("leases of holds that SQL has: %v, %v", due, err)
+		}
+		f.wantApply(stock.OpConfirm, holds[0].Hold, changed)
+		f.wantApply(stock.OpReturn, holds[1].Hold, changed)
+		f.wantTry(holds[2].Hold, stock.Terminal)
+		f.wantApply(stock.OpHeld, holds[3].Hold, opposite)
+		f.wantCount(tea, 3*maxBatch, 1)
+	})
+}
+
+// A lease that the image does not know was never committed; if it is after all, SQL says so and it is counted then.
+func TestGate_rebuild_drops_leases(t *testing.T) {
+	each(t, func(f *fixture) {
+		h := f.hold(stock.Line{Item: noodles, Qty: 3})
+		f.wantTry(h, stock.Admitted)
+		f.rebuild()
+		f.wantCount(noodles, 0, 0)
+		f.wantApply(stock.OpHeld, h, changed)
+		f.wantCount(noodles, 3, 0)
+		f.wantApply(stock.OpCancel, h, changed)
+		f.wantCount(noodles, 0, 0)
+	})
+}
+
+func TestGate_rebuilds_never_mix(t *testing.T) { // G5
+	each(t, func(f *fixture) {
+		a, b := f.hold(stock.Line{Item: noodles, Qty: 1}), f.hold(stock.Line{Item: noodles, Qty: 2})
+		first := f.begin()
+		mine := loader{g: f.Gate, im: f.image(first, stock.HoldState{Hold: a, State: stock.Held}), end: millis(f.now.Add(time.Hour))}
+		if err := errors.Join(mine.hold(f.Context(), mine.im.Holds[0]), mine.flush(f.Context())); err != nil {
+			t.Fatal(err)
+		}
+		second := f.begin()
+		if err := f.FinishRebuild(f.Context(), mine.im); !errors.Is(err, ErrSuperseded) {
+			t.Errorf("the first rebuild finished: %v", err)
+		}
+		f.wantTry(f.hold(stock.Line{Item: noodles, Qty: 1}), stock.Cold)
+		if err := f.FinishRebuild(f.Context(), f.image(second, stock.HoldState{Hold: b, State: stock.Held})); err != nil {
+			t.Fatal(err)
+		}
+		if err := f.FinishRebuild(f.Context(), mine.im); !errors.Is(err, ErrSuperseded) {
+			t.Errorf("the first rebuild overwrote a finished one: %v", err)
+		}
+		f.wantCount(noodles, 2, 0)
+		if s := f.state(a.ID); s != "" {
+			t.Errorf("a hold of the first image is in %s", s)
+		}
+	})
+}
+
+func TestGate_rebuild_survives_no_flush(t *testing.T) {
+	each(t, func(f *fixture) {
+		epoch := f.begin()
+		if err := f.db.Do(f.Context(), "DEL", keyspace.QuotaCap(f.scope.Branch, f.scope.Date)).Err(); err != nil {
+			t.Fatal(err)
+		}
+		if err := f.FinishRebuild(f.Context(), f.image(epoch)); !errors.Is(err, ErrSuperseded) {
+			t.Errorf("a rebuild finished over an emptied Redis: %v", err)
+		}
+	})
+}
+
+// An order of yesterday that is refunded today finds its scope rebuilt for an hour, not gone in the same instant.
+func TestGate_rebuild_after_the_scope_has_ended(t *testing.T) {
+	each(t, func(f *fixture) {
+		h := f.hold(stock.Line{Item: noodles, Qty: 1})
+		im := f.image(f.begin(), stock.HoldState{Hold: h, State: stock.Confirmed})
+		im.Ends = f.now.Add(-40 * time.Hour)
+		if err := f.FinishRebuild(f.Context(), im); err != nil {
+			t.Fatal(err)
+		}
+		f.wantApply(stock.OpReturn, h, changed)
+		for _, key := range counterKeys(f.scope, 0) {
+			ms, err := f.db.Do(f.Context(), "PTTL", key).Int()
+			if d := time.Duration(ms) * time.Millisecond; err != nil || d <= minLife/2 || d > minLife {
+				t.Errorf("%s lives %s, %v", key, d, err)
+			}
+		}
+	})
+}
+
+// The lives of qr-ordering.md, counted from the end of the business day.
+func TestGate_lives(t *testing.T) {
+	each(t, func(f *fixture) {
+		h := f.hold(stock.Line{Item: noodles, Qty: 1})
+		f.wantTry(h, stock.Admitted)
+		ends := f.now.Add(20 * time.Hour)
+		for key, want := range map[keyspace.Key]time.Time{
+			keyspace.QuotaCap(7, f.scope.Date):  ends.Add(36 * time.Hour),
+			keyspace.QuotaHeld(7, f.scope.Date): ends.Add(12 * time.Hour),
+			keyspace.QuotaPaid(7, f.scope.Date): ends.Add(36 * time.Hour),
+			keyspace.HoldRecord(7, h.ID):        ends.Add(12 * time.Hour),
+		} {
+			ms, err := f.db.Do(f.Context(), "PTTL", key).Int()
+			if got := time.Now().Add(time.Duration(ms) * time.Millisecond); err != nil || got.Sub(want).Abs() > time.Minute {
+				t.Errorf("%s ends at %s, want %s, %v", key, got, want, err)
+			}
+			if ttl := key.Decl().TTL; time.Duration(ms)*time.Millisecond > ttl.Max {
+				t.Errorf("%s lives longer than declared", key)
+			}
+		}
+	})
+}

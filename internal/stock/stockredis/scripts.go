@@ -1,0 +1,34 @@
+package stockredis
+
+import (
+	"embed"
+
+	"comanda/internal/redisdb"
+)
+
+//go:embed lua/*.lua
+var files embed.FS
+
+var (
+	tryScript      = redisdb.MustScript(files, "lua/try.lua")
+	applyScript    = redisdb.MustScript(files, "lua/apply.lua")
+	beginScript    = redisdb.MustScript(files, "lua/begin.lua")
+	loadScript     = redisdb.MustScript(files, "lua/load.lua")
+	finishScript   = redisdb.MustScript(files, "lua/finish.lua")
+	readScript     = redisdb.MustScript(files, "lua/read.lua")
+	snapshotScript = redisdb.MustScript(files, "lua/snapshot.lua")
+)
+
+// Limits of one script call. They bound how long a call keeps the server busy, and the arguments that Lua can unpack at
+// once (about 8,000 in Redis, 5,000 in the embedded store).
+const (
+	maxBatch    = 128  // holds
+	maxLines    = 1000 // lines of all holds together
+	maxCounters = 1000 // counters in one piece of an image, items in one question
+)
+
+// The first element of a reply.
+const (
+	scopeUnknown = 0
+	scopeKnown   = 1
+)

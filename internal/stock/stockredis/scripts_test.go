@@ -1,0 +1,63 @@
+package stockredis
+
+import (
+	"crypto/sha1" //nolint:gosec // the name under which Redis caches a script
+	"flag"
+	"fmt"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"comanda/internal/redisdb"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+var scripts = []*redisdb.Script{tryScript, applyScript, beginScript, loadScript, finishScript, readScript, snapshotScript}
+
+// What is sent to Redis stands in testdata, so that a change of a script is seen as one, whatever made it.
+func TestScripts_golden(t *testing.T) {
+	var b strings.Builder
+	for _, s := range scripts {
+		fmt.Fprintf(&b, "== %s %x\n%s", s.Name(), sha1.Sum([]byte(s.Text())), regexp.MustCompile(`\n{2,}`).ReplaceAllString(s.Text(), "\n"))
+	}
+	const path = "testdata/scripts.golden"
+	if *update {
+		if err := os.WriteFile(path, []byte(b.String()), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(string(want), b.String()); d != "" {
+		t.Errorf("run the test with -update if this is meant:\n%s", d)
+	}
+}
+
+func TestScripts_contract(t *testing.T) {
+	entries, err := files.ReadDir("lua")
+	if err != nil || len(entries) != len(scripts) {
+		t.Errorf("%d files for %d scripts, %v", len(entries), len(scripts), err)
+	}
+	for _, e := range entries {
+		source, err := files.ReadFile("lua/" + e.Name())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, part := range []string{"-- KEYS  ", "-- Returns ", "-- Cost  ", "-- Creates "} {
+			if !strings.Contains(string(source), part) {
+				t.Errorf("%s: the contract lacks %q", e.Name(), part)
+			}
+		}
+		for _, banned := range []string{"TIME", "KEYS'", "SCAN", "math.random", "EXPIRE'"} {
+			if strings.Contains(string(source), "'"+banned) || strings.Contains(string(source), banned+"(") {
+				t.Errorf("%s uses %s: time and choice come from the caller", e.Name(), banned)
+			}
+		}
+	}
+}

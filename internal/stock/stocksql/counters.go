@@ -1,0 +1,167 @@
+package stocksql
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"maps"
+	"slices"
+	"sync"
+
+	"comanda/internal/sqldb"
+	"comanda/internal/stock"
+)
+
+// Counters makes sure that counters exist before a transaction wants to lock them. It remembers in process which do, so
+// that only the first order of an item on a business date pays for it.
+//
+// They are made outside of the ledger's transaction: two processes that each held a new row and waited for the other's
+// would end in a deadlock.
+type Counters struct {
+	db    *sqldb.DB
+	mu    sync.RWMutex
+	known map[stock.Key]struct{}
+}
+
+// maxKnown bounds the memory of Counters: some days of a large branch. Beyond it everything is forgotten and learnt anew.
+const maxKnown = 100_000
+
+// NewCounters starts with no knowledge.
+func NewCounters(db *sqldb.DB) *Counters {
+	return &Counters{db: db, known: map[stock.Key]struct{}{}}
+}
+
+// Ensure makes the counters of a hold exist. Items that are not on the branch's menus get none; the ledger refuses them.
+func (c *Counters) Ensure(ctx context.Context, h stock.Hold) error {
+	var missing []stock.Key
+	c.mu.RLock()
+	for _, l := range h.Lines {
+		k := stock.Key{Scope: h.Scope, Item: l.Item}
+		if _, ok := c.known[k]; !ok {
+			missing = append(missing, k)
+		}
+	}
+	c.mu.RUnlock()
+	if missing == nil {
+		return nil
+	}
+	if _, err := c.db.Exec(ctx, counterEnsure, keyRows(missing)); err != nil {
+		return err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.known) > maxKnown {
+		clear(c.known)
+	}
+	for _, k := range missing {
+		c.known[k] = struct{}{}
+	}
+	return nil
+}
+
+func keyRows(keys []stock.Key) *sqldb.RowSet {
+	return sqldb.NewRowSet(len(keys)).
+		Int("branch_id", func(i int) int64 { return keys[i].Scope.Branch }).
+		Text("stat_date", func(i int) string { return keys[i].Scope.Date }).
+		Int("item", func(i int) int64 { return keys[i].Item })
+}
+
+// KeysOf gives the counters that holds touch, each once, in the order in which they are locked.
+func KeysOf(holds ...[]stock.Hold) []stock.Key {
+	set := map[stock.Key]struct{}{}
+	for _, some := range holds {
+		for _, h := range some {
+			for _, l := range h.Lines {
+				set[stock.Key{Scope: h.Scope, Item: l.Item}] = struct{}{}
+			}
+		}
+	}
+	return slices.SortedFunc(maps.Keys(set), func(a, b stock.Key) int {
+		return cmp.Or(cmp.Compare(a.Scope.Branch, b.Scope.Branch), cmp.Compare(a.Scope.Date, b.Scope.Date),
+			cmp.Compare(a.Item, b.Item))
+	})
+}
+
+// LockCounters locks counters in their order and enters them into the book.
+func LockCounters(ctx context.Context, tx sqldb.Tx, keys []stock.Key, book *stock.Book) error {
+	if len(keys) == 0 {
+		return nil
+	}
+	rows, err := tx.Query(ctx, counterLock, keyRows(keys))
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var scope stock.Scope
+		var c stock.Count
+		var limit sql.NullInt64
+		if err := rows.Scan(&scope.Branch, &scope.Date, &c.Item, &limit, &c.Held, &c.Used); err != nil {
+			return err
+		}
+		c.Cap = capOf(limit)
+		book.LoadCount(scope, c)
+	}
+	return rows.Err()
+}
+
+func capOf(limit sql.NullInt64) int64 {
+	if !limit.Valid {
+		return stock.Unlimited
+	}
+	return limit.Int64
+}
+
+// QueueDeltas writes what the book has changed of its counters.
+func QueueDeltas(tx sqldb.Tx, book *stock.Book) {
+	var keys []stock.Key
+	var counters []stock.Counter
+	book.Deltas(func(k stock.Key, c stock.Counter) {
+		keys, counters = append(keys, k), append(counters, c)
+	})
+	if len(keys) == 0 {
+		return
+	}
+	tx.Queue(counterAdd, keyRows(keys).
+		Int("held", func(i int) int64 { return counters[i].DeltaHeld }).
+		Int("used", func(i int) int64 { return counters[i].DeltaUsed }))
+}
+
+// Counts reads a scope's counters without locking them.
+func (l *Ledger) Counts(ctx context.Context, s stock.Scope) ([]stock.Count, error) {
+	rows, err := l.db.Query(ctx, counterSelectScope, s.Branch, s.Date)
+	return sqldb.Collect(rows, err, scanCount)
+}
+
+func scanCount(r sqldb.Rows) (c stock.Count, err error) {
+	var limit sql.NullInt64
+	err = r.Scan(&c.Item, &limit, &c.Held, &c.Used)
+	c.Cap = capOf(limit)
+	return c, err
+}
+
+// SetCap changes the cap of an item from a business date on, and tells the gate. It runs in the caller's transaction;
+// nil means unlimited. Dates without a counter yet take the standing quota when they get one.
+func SetCap(ctx context.Context, tx sqldb.Tx, s stock.Scope, item int64, quota *int64, id string, now int64) error {
+	key := []stock.Key{{Scope: s, Item: item}}
+	if _, err := tx.Exec(ctx, counterEnsure, keyRows(key)); err != nil {
+		return err
+	}
+	rows, err := tx.Query(ctx, counterCap, s.Branch, item, s.Date, quota)
+	dates, err := sqldb.Collect(rows, err, func(r sqldb.Rows) (d string, err error) { return d, r.Scan(&d) })
+	if err != nil {
+		return err
+	}
+	limit := stock.Unlimited
+	if quota != nil {
+		limit = *quota
+	}
+	ops := make([]stock.Op, len(dates))
+	for i, d := range dates {
+		ops[i] = stock.Op{Kind: stock.OpCap, Hold: stock.Hold{
+			Scope: stock.Scope{Branch: s.Branch, Date: d}, Lines: []stock.Line{{Item: item, Qty: limit}},
+		}}
+	}
+	_, err = QueueOps(tx, ops, func() string { return id }, now)
+	return err
+}

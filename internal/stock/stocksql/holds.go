@@ -1,0 +1,130 @@
+package stocksql
+
+import (
+	"context"
+	"database/sql"
+	"time"
+
+	"comanda/internal/sqldb"
+	"comanda/internal/stock"
+)
+
+// NewHold is a hold to be written, in the state in which it begins.
+type NewHold struct {
+	stock.Hold
+	State stock.State
+}
+
+// QueueHolds writes new holds with their lines.
+func QueueHolds(tx sqldb.Tx, holds []NewHold, now int64) {
+	if len(holds) == 0 {
+		return
+	}
+	type line struct {
+		hold string
+		stock.Line
+	}
+	var lines []line
+	for _, h := range holds {
+		for _, l := range h.Lines {
+			lines = append(lines, line{h.ID, l})
+		}
+	}
+	tx.Queue(holdInsert, sqldb.NewRowSet(len(holds)).
+		Text("id", func(i int) string { return holds[i].ID }).
+		Int("branch_id", func(i int) int64 { return holds[i].Scope.Branch }).
+		Text("biz_date", func(i int) string { return holds[i].Scope.Date }).
+		Text("state", func(i int) string { return string(holds[i].State) }).
+		NullText("reason", func(int) (string, bool) { return "", false }).
+		Text("digest", func(i int) string { return stock.Digest(holds[i].Scope, holds[i].Lines) }).
+		Int("expires_at", func(i int) int64 { return holds[i].Until.UnixMilli() }), now)
+	tx.Queue(holdLineInsert, sqldb.NewRowSet(len(lines)).
+		Text("hold_id", func(i int) string { return lines[i].hold }).
+		Int("item", func(i int) int64 { return lines[i].Item }).
+		Int("qty", func(i int) int64 { return lines[i].Qty }))
+}
+
+// Move is a hold's step from one state to another.
+type Move struct {
+	ID       string
+	Was, Now stock.State
+	Reason   string
+}
+
+// QueueMoves writes the steps of holds. Every one of them must find the state that the book saw under its lock.
+func QueueMoves(tx sqldb.Tx, moves []Move, now int64) {
+	if len(moves) == 0 {
+		return
+	}
+	tx.QueueExactly(int64(len(moves)), holdMove, sqldb.NewRowSet(len(moves)).
+		Text("id", func(i int) string { return moves[i].ID }).
+		Text("was", func(i int) string { return string(moves[i].Was) }).
+		Text("becomes", func(i int) string { return string(moves[i].Now) }).
+		NullText("reason", func(i int) (string, bool) { return moves[i].Reason, moves[i].Reason != "" }), now)
+}
+
+func idRows(ids []string) *sqldb.RowSet {
+	return sqldb.NewRowSet(len(ids)).Text("id", func(i int) string { return ids[i] })
+}
+
+// Holds reads holds with their lines, without a lock: a hold's lines never change.
+func Holds(ctx context.Context, c sqldb.Conn, ids []string) ([]stock.HoldState, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	rows, err := c.Query(ctx, holdSelect, idRows(ids))
+	return collectHolds(rows, err)
+}
+
+// LockHolds locks holds in the order of their ids and enters them into the book in the state they have now.
+func LockHolds(ctx context.Context, tx sqldb.Tx, holds []stock.HoldState, book *stock.Book) error {
+	if len(holds) == 0 {
+		return nil
+	}
+	byID := make(map[string]stock.Hold, len(holds))
+	ids := make([]string, len(holds))
+	for i, h := range holds {
+		byID[h.Hold.ID], ids[i] = h.Hold, h.Hold.ID
+	}
+	rows, err := tx.Query(ctx, holdLock, idRows(ids))
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var id, state string
+		if err := rows.Scan(&id, &state); err != nil {
+			return err
+		}
+		book.LoadHold(byID[id], stock.State(state))
+	}
+	return rows.Err()
+}
+
+// collectHolds puts rows of (hold, line) together; they come sorted by hold.
+func collectHolds(rows sqldb.Rows, err error) ([]stock.HoldState, error) {
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var all []stock.HoldState
+	for rows.Next() {
+		var h stock.HoldState
+		var state string
+		var until int64
+		var item, qty sql.NullInt64
+		err := rows.Scan(&h.Hold.ID, &h.Hold.Scope.Branch, &h.Hold.Scope.Date, &state, &until, &item, &qty)
+		if err != nil {
+			return nil, err
+		}
+		if len(all) == 0 || all[len(all)-1].Hold.ID != h.Hold.ID {
+			h.State, h.Hold.Until = stock.State(state), time.UnixMilli(until).UTC()
+			all = append(all, h)
+		}
+		if item.Valid {
+			last := &all[len(all)-1].Hold
+			last.Lines = append(last.Lines, stock.Line{Item: item.Int64, Qty: qty.Int64})
+		}
+	}
+	return all, rows.Err()
+}

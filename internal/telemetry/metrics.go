@@ -1,0 +1,66 @@
+package telemetry
+
+import (
+	"net/http"
+	"runtime/debug"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+)
+
+// Buckets are the limits, in seconds, of every duration histogram; OpenTelemetry recommends them for HTTP servers. One
+// set for all makes the stages of one request comparable.
+var Buckets = []float64{0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10}
+
+// Build tells which program this is.
+type Build struct {
+	Version   string // a release, or "devel"
+	Revision  string // the commit, with "+dirty" when the tree had changes; empty when unknown
+	GoVersion string
+}
+
+// version is set by the linker: -X comanda/internal/telemetry.version=v1.2.3
+var version = "devel"
+
+// ReadBuild reads what the compiler and the linker left in the binary.
+func ReadBuild() Build {
+	b := Build{Version: version}
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return b
+	}
+	b.GoVersion = info.GoVersion
+	for _, s := range info.Settings {
+		switch {
+		case s.Key == "vcs.revision":
+			b.Revision = s.Value
+		case s.Key == "vcs.modified" && s.Value == "true":
+			b.Revision += "+dirty"
+		}
+	}
+	return b
+}
+
+// NewRegistry makes the metrics of a process, with those of the Go runtime and of the process itself. Rooms register
+// theirs through promauto.With(registry).
+func NewRegistry(b Build) *prometheus.Registry {
+	reg := prometheus.NewRegistry()
+	info := prometheus.NewGauge(prometheus.GaugeOpts{
+		Name:        "build_info",
+		Help:        "Which program this is; the value is always 1.",
+		ConstLabels: prometheus.Labels{"version": b.Version, "revision": b.Revision, "goversion": b.GoVersion},
+	})
+	info.Set(1)
+	reg.MustRegister(info, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	return reg
+}
+
+// MetricsHandler serves the registry to Prometheus. Few scrapes run at the same time and none for long, because a
+// scrape takes memory and processor from the requests.
+func MetricsHandler(reg *prometheus.Registry) http.Handler {
+	return promhttp.HandlerFor(reg, promhttp.HandlerOpts{
+		Registry: reg, MaxRequestsInFlight: 4, Timeout: 5 * time.Second,
+	})
+}

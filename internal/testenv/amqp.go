@@ -1,0 +1,46 @@
+package testenv
+
+import (
+	"context"
+	"net/url"
+	"os/exec"
+	"testing"
+	"time"
+)
+
+// rabbitmqctlTimeout bounds one call of the command, which starts an Erlang machine of its own each time.
+const rabbitmqctlTimeout = 30 * time.Second
+
+// AMQP returns the URL of a RabbitMQ virtual host that belongs to this test alone and is deleted after it. Where
+// rabbitmqctl cannot be run (another machine, another user) the URL is that of the configured virtual host, shared
+// with others; therefore name queues and exchanges with Name in any case.
+func AMQP(t testing.TB) string {
+	t.Helper()
+	raw := fromEnv("COMANDA_TEST_AMQP_URL", "amqp://guest:guest@127.0.0.1:5672/")
+	reach(t, "RabbitMQ", hostPort(t, raw, "5672"))
+	u, err := url.Parse(raw)
+	if err != nil {
+		t.Fatalf("COMANDA_TEST_AMQP_URL is malformed: %v", err)
+	}
+
+	vhost := Name(t)
+	if rabbitmqctl("add_vhost", vhost) != nil {
+		return raw
+	}
+	t.Cleanup(func() {
+		if err := rabbitmqctl("delete_vhost", vhost); err != nil {
+			t.Errorf("the virtual host %s is left behind: %v", vhost, err)
+		}
+	})
+	if err := rabbitmqctl("set_permissions", "-p", vhost, u.User.Username(), ".*", ".*", ".*"); err != nil {
+		t.Fatalf("permissions on the virtual host: %v", err)
+	}
+	u.Path = "/" + vhost
+	return u.String()
+}
+
+func rabbitmqctl(args ...string) error {
+	ctx, cancel := context.WithTimeout(context.Background(), rabbitmqctlTimeout)
+	defer cancel()
+	return exec.CommandContext(ctx, "rabbitmqctl", append([]string{"-q"}, args...)...).Run()
+}

@@ -1,0 +1,101 @@
+// Package testenv gives tests the real services they need: PostgreSQL, Redis and RabbitMQ.
+//
+// A service that cannot be reached skips the test, so that the whole suite runs on a machine that has nothing but Go.
+// With COMANDA_TEST_REQUIRE_SERVICES=1, as continuous integration sets it, the same test fails instead: there a skip
+// would hide a suite that never ran.
+//
+// The addresses come from COMANDA_TEST_POSTGRES_URL, COMANDA_TEST_REDIS_ADDR and COMANDA_TEST_AMQP_URL; the defaults
+// are the services' own ports on this machine.
+package testenv
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"net"
+	"net/url"
+	"os"
+	"strings"
+	"testing"
+	"time"
+)
+
+// dialTimeout bounds the question whether a service is there at all.
+const dialTimeout = 2 * time.Second
+
+// Postgres returns the URL of a database whose role may create other databases.
+func Postgres(t testing.TB) string {
+	t.Helper()
+	raw := fromEnv("COMANDA_TEST_POSTGRES_URL", "postgres://postgres@127.0.0.1:5432/postgres")
+	reach(t, "PostgreSQL", hostPort(t, raw, "5432"))
+	return raw
+}
+
+// Redis returns the address of a Redis that other tests use at the same time: keep to keys of your own (see Name) and
+// never flush it. A test that stops, floods or empties Redis starts its own with RedisServer.
+func Redis(t testing.TB) string {
+	t.Helper()
+	addr := fromEnv("COMANDA_TEST_REDIS_ADDR", "127.0.0.1:6379")
+	reach(t, "Redis", addr)
+	return addr
+}
+
+// Name returns a name that no other test and no other run uses, for whatever must be told apart inside a shared
+// service: a database, a key prefix, a queue. It is lower case, starts with a letter and has 18 characters.
+func Name(t testing.TB) string {
+	t.Helper()
+	var b [7]byte
+	_, _ = rand.Read(b[:]) // never fails since Go 1.24
+	return "test" + hex.EncodeToString(b[:])
+}
+
+// Eventually polls a condition until it holds and fails the test when it does not hold within the given time. It is
+// for the effects of other processes; inside one process a test waits for a signal or a channel.
+func Eventually(t testing.TB, within time.Duration, cond func() bool) {
+	t.Helper()
+	deadline := time.Now().Add(within)
+	for pause := time.Millisecond; !cond(); pause = min(2*pause, 50*time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("the condition did not hold within %s", within)
+		}
+		time.Sleep(pause)
+	}
+}
+
+// unavailable ends the test: a skip at home, a failure where the services are promised.
+func unavailable(t testing.TB, format string, args ...any) {
+	t.Helper()
+	if os.Getenv("COMANDA_TEST_REQUIRE_SERVICES") == "1" {
+		t.Fatalf(format, args...)
+	}
+	t.Skipf(format, args...)
+}
+
+// reach asks only whether something listens: whatever is wrong behind an open port is for the test to find.
+func reach(t testing.TB, service, addr string) {
+	t.Helper()
+	conn, err := net.DialTimeout("tcp", addr, dialTimeout)
+	if err != nil {
+		unavailable(t, "%s is not reachable: %v", service, err)
+		return
+	}
+	_ = conn.Close()
+}
+
+func fromEnv(name, fallback string) string {
+	if v := strings.TrimSpace(os.Getenv(name)); v != "" {
+		return v
+	}
+	return fallback
+}
+
+func hostPort(t testing.TB, raw, port string) string {
+	t.Helper()
+	u, err := url.Parse(raw)
+	if err != nil {
+		t.Fatalf("a test service's URL is malformed: %v", err)
+	}
+	if u.Port() != "" {
+		port = u.Port()
+	}
+	return net.JoinHostPort(u.Hostname(), port)
+}

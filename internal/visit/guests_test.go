@@ -1,0 +1,214 @@
+package visit_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"comanda/internal/sqldb/sqldbtest"
+	"comanda/internal/visit"
+	"comanda/internal/visit/visittest"
+)
+
+func TestMemory(t *testing.T) {
+	visittest.Bindings(t, func(*testing.T) visit.Bindings { return visittest.NewMemory() })
+}
+
+// V2: open, then closed but readable, then nothing.
+func TestGuests_Resolve(t *testing.T) {
+	each(t, func(h *house) {
+		t := h.t
+		l := h.land(3, "")
+		g, err := h.guests.Resolve(t.Context(), l.CustomerToken)
+		want := visit.Guest{
+			TokenHash: visit.Hash(l.CustomerToken), VisitID: l.VisitID, BranchID: 1, TableID: 3, VisitOpen: true,
+		}
+		if g != want || err != nil {
+			t.Errorf("%+v, %v", g, err)
+		}
+		h.close(l.VisitID)
+		_, err = h.guests.Resolve(t.Context(), l.CustomerToken)
+		wantFault(t, "after the closing", err, visit.ErrClosed)
+		h.clock.Advance(30 * time.Minute)
+		if g, err := h.guests.ResolveForRead(t.Context(), l.CustomerToken); g.VisitOpen || g.VisitID != l.VisitID || err != nil {
+			t.Errorf("reading half an hour later: %+v, %v", g, err)
+		}
+		h.clock.Advance(time.Second)
+		_, err = h.guests.ResolveForRead(t.Context(), l.CustomerToken)
+		wantFault(t, "reading later", err, visit.ErrClosed)
+	})
+}
+
+func TestGuests_Resolve_refuses_strangers(t *testing.T) {
+	inSQLite(t, func(h *house) {
+		l := h.land(3, "")
+		for _, token := range []string{"", "x", l.CustomerToken + "A", l.CustomerToken[:42] + "\n", visit.Hash(l.CustomerToken)} {
+			_, err := h.guests.Resolve(t.Context(), token)
+			wantFault(t, token, err, visit.ErrToken)
+		}
+		asked := h.store.guests.Load()
+		_, err := h.guests.Resolve(t.Context(), visit.NewCustomerToken())
+		wantFault(t, "an unknown token", err, visit.ErrToken)
+		if n := h.store.guests.Load() - asked; asked != 0 || n != 1 {
+			t.Errorf("SQL was asked %d times for impossible tokens, %d times for a possible one", asked, n)
+		}
+	})
+}
+
+func TestGuests_Resolve_rarely_asks_SQL(t *testing.T) {
+	inSQLite(t, func(h *house) {
+		l := h.land(3, "")
+		resolve := func(what string, want int64) {
+			t.Helper()
+			h.store.guests.Store(0)
+			for range 100 {
+				if _, err := h.guests.Resolve(t.Context(), l.CustomerToken); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if n := h.store.guests.Load(); n != want {
+				t.Errorf("%s: SQL was asked %d times, want %d", what, n, want)
+			}
+		}
+		resolve("after landing", 0)
+		h.restart()
+		resolve("after a restart, from Redis", 0)
+		h.redis.SetDown(true)
+		resolve("Redis just went down", 0)
+		h.clock.Advance(6 * time.Second)
+		resolve("Redis is down", 1)
+		h.restart()
+		resolve("Redis is down and we restarted", 1)
+	})
+}
+
+func TestGuests_Resolve_tells_Redis_what_SQL_knew(t *testing.T) {
+	inSQLite(t, func(h *house) {
+		l := h.land(3, "")
+		lost := visittest.NewMemory() // as after FLUSHALL
+		h.redis = lost
+		h.restart()
+		if _, err := h.guests.Resolve(t.Context(), l.CustomerToken); err != nil || lost.Len() != 1 {
+			t.Errorf("%d guests are remembered, %v", lost.Len(), err)
+		}
+		h.close(l.VisitID)
+		h.restart()
+		_, err := h.guests.Resolve(t.Context(), l.CustomerToken)
+		wantFault(t, "after the closing", err, visit.ErrClosed)
+		if lost.Len() != 0 {
+			t.Error("a closed visit came back into Redis")
+		}
+	})
+}
+
+// A reading that began before a closing has seen the visit open; it must not be remembered after it.
+func TestGuests_Resolve_forgets_what_a_closing_outdates(t *testing.T) {
+	inSQLite(t, func(h *house) {
+		l := h.land(3, "")
+		h.redis.SetDown(true)
+		h.restart()
+		h.store.during = func() {
+			h.store.during = nil
+			h.close(l.VisitID)
+		}
+		if _, err := h.guests.Resolve(t.Context(), l.CustomerToken); err != nil {
+			t.Errorf("the reading that came first: %v", err)
+		}
+		_, err := h.guests.Resolve(t.Context(), l.CustomerToken)
+		wantFault(t, "the next", err, visit.ErrClosed)
+	})
+}
+
+// While Redis was out of reach visits were closed; nothing of them stays there once it is back.
+func TestFloor_ClearKeys(t *testing.T) {
+	each(t, func(h *house) {
+		t := h.t
+		l := h.land(3, "")
+		h.redis.SetDown(true)
+		h.close(l.VisitID)
+		if err := h.floor.RunOnce(t.Context()); err != nil {
+			t.Errorf("tidying up failed without Redis: %v", err)
+		}
+		h.redis.SetDown(false)
+		if h.redis.Len() != 1 {
+			t.Fatal("the test is about a guest that is left in Redis")
+		}
+		if err := h.floor.RunOnce(t.Context()); err != nil || h.redis.Len() != 0 {
+			t.Errorf("%d guests are left, %v", h.redis.Len(), err)
+		}
+		// A landing elsewhere that began before the closing writes late: the next rounds still look after the visit.
+		late := visit.Guest{VisitID: l.VisitID, BranchID: 1, TableID: 3, VisitOpen: true}
+		if err := h.redis.Bind(t.Context(), l.CustomerToken, late, time.Hour); err != nil {
+			t.Fatal(err)
+		}
+		h.clock.Advance(31 * time.Second)
+		if err := h.floor.RunOnce(t.Context()); err != nil || h.redis.Len() != 0 {
+			t.Errorf("%d guests are left, %v", h.redis.Len(), err)
+		}
+		if left, err := h.store.KeysLeft(t.Context(), 10); len(left) != 0 || err != nil {
+			t.Errorf("still noted: %v, %v", left, err)
+		}
+	})
+}
+
+func TestGuests_FlushSeen(t *testing.T) {
+	inSQLite(t, func(h *house) {
+		l := h.land(3, "")
+		h.clock.Advance(time.Minute)
+		if _, err := h.guests.Resolve(t.Context(), l.CustomerToken); err != nil {
+			t.Fatal(err)
+		}
+		h.store.deaf = errors.New("the disk is full")
+		if err := h.guests.FlushSeen(t.Context()); !errors.Is(err, h.store.deaf) {
+			t.Errorf("a failure was not told: %v", err)
+		}
+		h.store.deaf = nil
+		if err := h.guests.FlushSeen(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if v := h.openVisits(); !v[0].LastSeenAt.Equal(h.clock.Now()) {
+			t.Errorf("last seen at %v", v[0].LastSeenAt)
+		}
+	})
+}
+
+func TestTokens(t *testing.T) {
+	seen := map[string]bool{}
+	for range 1000 {
+		qr, customer := visit.NewQRToken(), visit.NewCustomerToken()
+		if len(qr) != 22 || len(customer) != 43 || seen[qr] || seen[customer] {
+			t.Fatalf("%q, %q", qr, customer)
+		}
+		seen[qr], seen[customer] = true, true
+	}
+	// FIPS 180-4's example of SHA-256.
+	if got := visit.Hash("abc"); got != "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad" {
+		t.Errorf("Hash(abc) = %s", got)
+	}
+}
+
+func BenchmarkGuests_Resolve(b *testing.B) {
+	h := open(b, sqldbtest.SQLite(b))
+	token := h.land(3, "").CustomerToken
+	b.RunParallel(func(pb *testing.PB) {
+		for pb.Next() {
+			if _, err := h.guests.Resolve(b.Context(), token); err != nil {
+				b.Error(err)
+				return
+			}
+		}
+	})
+}
+
+func BenchmarkDoor_Landing(b *testing.B) {
+	h := open(b, sqldbtest.SQLite(b))
+	qr := h.qr(3)
+	b.RunParallel(func(pb *testing.PB) {
+		for pb.Next() {
+			if _, err := h.door.Landing(b.Context(), qr, ""); err != nil {
+				b.Error(err)
+				return
+			}
+		}
+	})
+}

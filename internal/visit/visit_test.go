@@ -1,0 +1,389 @@
+package visit_test
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"comanda/internal/catalog"
+	"comanda/internal/catalog/catalogsql"
+	"comanda/internal/demo"
+	"comanda/internal/sqldb"
+	"comanda/internal/sqldb/sqldbtest"
+	"comanda/internal/visit"
+	"comanda/internal/visit/visitsql"
+	"comanda/internal/visit/visittest"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// counted is the store, counting what is asked of it.
+type counted struct {
+	*visitsql.Store
+	guests atomic.Int64
+	during func() // runs before Guest answers; nil for nothing
+	deaf   error  // what Seen fails with
+}
+
+func (c *counted) Seen(ctx context.Context, at map[string]time.Time) error {
+	if c.deaf != nil {
+		return c.deaf
+	}
+	return c.Store.Seen(ctx, at)
+}
+
+func (c *counted) Guest(ctx context.Context, hash string) (visit.Guest, bool, error) {
+	c.guests.Add(1)
+	g, found, err := c.Store.Guest(ctx, hash)
+	if c.during != nil {
+		c.during()
+	}
+	return g, found, err
+}
+
+// house is the demo restaurant with everything of this room over it.
+type house struct {
+	t      testing.TB
+	db     *sqldb.DB
+	store  *counted
+	redis  *visittest.Memory
+	clock  *visittest.Clock
+	guests *visit.Guests
+	door   *visit.Door
+	floor  *visit.Floor
+}
+
+func open(t testing.TB, db *sqldb.DB) *house {
+	t.Helper()
+	if err := demo.Load(t.Context(), db); err != nil {
+		t.Fatal(err)
+	}
+	h := &house{
+		t: t, db: db, store: &counted{Store: visitsql.New(db)}, redis: visittest.NewMemory(), clock: visittest.NewClock(),
+	}
+	menus := catalog.NewMenus(catalogsql.New(db, nil), catalog.Alone{}, time.Now)
+	h.guests = visit.NewGuests(h.store, h.redis, menus, h.clock.Now)
+	h.door = &visit.Door{Store: h.store, Branches: menus, Guests: h.guests, Now: h.clock.Now}
+	h.floor = &visit.Floor{Plan: h.store, Broom: h.store, Guests: h.guests, Now: h.clock.Now}
+	return h
+}
+
+// each opens a house on both engines; inSQLite on one, where the engine makes no difference.
+func each(t *testing.T, test func(h *house)) {
+	t.Helper()
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) { test(open(t, db)) })
+}
+
+func inSQLite(t *testing.T, test func(h *house)) {
+	t.Helper()
+	test(open(t, sqldbtest.SQLite(t)))
+}
+
+// qr is the code on a table now.
+func (h *house) qr(table int64) string {
+	h.t.Helper()
+	all, err := h.floor.Tables(h.t.Context(), 0)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return all[table-1].QR
+}
+
+func (h *house) land(table int64, token string) visit.Landed {
+	h.t.Helper()
+	l, err := h.door.Landing(h.t.Context(), h.qr(table), token)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return l
+}
+
+func (h *house) close(visitID string) {
+	h.t.Helper()
+	if _, err := h.floor.Close(h.t.Context(), visitID); err != nil {
+		h.t.Fatal(err)
+	}
+}
+
+func (h *house) openVisits() []visit.Visit {
+	h.t.Helper()
+	all, _, err := h.floor.Visits(h.t.Context(), visit.Filter{Branch: 1, Status: "OPEN", Limit: 100})
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return all
+}
+
+// restart forgets everything that this process remembers.
+func (h *house) restart() {
+	h.guests = visit.NewGuests(h.store, h.redis, h.door.Branches, h.clock.Now)
+	h.door.Guests, h.floor.Guests = h.guests, h.guests
+}
+
+func wantFault(t testing.TB, what string, got, want error) {
+	t.Helper()
+	if !errors.Is(got, want) {
+		t.Errorf("%s: %v, want %v", what, got, want)
+	}
+}
+
+func TestDoor_Landing(t *testing.T) {
+	each(t, func(h *house) {
+		t := h.t
+		first, second := h.land(3, ""), h.land(3, "")
+		if first.TableLabel != "A3" || first.Branch.ID != 1 || first.TableID != 3 || len(first.CustomerToken) != 43 {
+			t.Errorf("%+v", first)
+		}
+		if first.VisitID != second.VisitID || first.CustomerToken == second.CustomerToken {
+			t.Errorf("two phones at one table: %+v and %+v", first, second)
+		}
+		if again := h.land(3, first.CustomerToken); again.CustomerToken != first.CustomerToken {
+			t.Error("a known token was not kept")
+		}
+		if moved := h.land(4, first.CustomerToken); moved.CustomerToken == first.CustomerToken ||
+			moved.VisitID == first.VisitID {
+			t.Error("a token of one table was kept at another")
+		}
+		v := h.openVisits()
+		if len(v) != 2 || v[1].Guests != 2 || v[1].BizDate != "2026-02-26" || v[1].TableLabel != "A3" {
+			t.Errorf("%+v", v)
+		}
+	})
+}
+
+func TestDoor_Landing_refuses_codes(t *testing.T) {
+	inSQLite(t, func(h *house) {
+		old := h.qr(3)
+		if _, err := h.floor.Rotate(t.Context(), 3); err != nil {
+			t.Fatal(err)
+		}
+		_, err := h.door.Landing(t.Context(), old, "")
+		wantFault(t, "a revoked code", err, visit.ErrQRRevoked)
+		for _, qr := range []string{"", visit.NewQRToken(), old + "A", "../../etc/passwd-12345", "ộộộộộộộ1"} {
+			_, err := h.door.Landing(t.Context(), qr, "")
+			wantFault(t, qr, err, visit.ErrQRUnknown)
+		}
+		if n := len(h.openVisits()); n != 0 {
+			t.Errorf("%d visits were opened", n)
+		}
+	})
+}
+
+// V3: a token ends with its visit; and whoever was shown the door is turned away for two minutes, at that table.
+func TestDoor_Landing_after_the_staff_closed(t *testing.T) {
+	inSQLite(t, func(h *house) {
+		was := h.land(3, "")
+		h.close(was.VisitID)
+		_, err := h.door.Landing(t.Context(), h.qr(3), was.CustomerToken)
+		wantFault(t, "shown the door", err, visit.ErrShownOut)
+		if l := h.land(4, was.CustomerToken); l.CustomerToken == was.CustomerToken {
+			t.Error("a dead token was kept at another table")
+		}
+		if l := h.land(3, ""); l.VisitID == was.VisitID {
+			t.Error("a closed visit was joined")
+		}
+		h.clock.Advance(2 * time.Minute)
+		if l := h.land(3, was.CustomerToken); l.CustomerToken == was.CustomerToken || l.VisitID == was.VisitID {
+			t.Error("a dead token came back to life")
+		}
+	})
+}
+
+func TestDoor_Landing_after_the_timer_closed(t *testing.T) {
+	inSQLite(t, func(h *house) {
+		was := h.land(3, "")
+		h.clock.Advance(3 * time.Hour)
+		if n, err := h.floor.CloseIdle(t.Context(), h.clock.Now(), 10); n != 1 || err != nil {
+			t.Fatalf("%d closed, %v", n, err)
+		}
+		if l := h.land(3, was.CustomerToken); l.CustomerToken == was.CustomerToken || l.VisitID == was.VisitID {
+			t.Error("a dead token came back to life")
+		}
+	})
+}
+
+// V1: fifty phones scan at once; one visit is opened and all fifty are at it.
+func TestDoor_Landing_at_once(t *testing.T) {
+	each(t, func(h *house) {
+		const phones = 50
+		qr := h.qr(3)
+		var wg sync.WaitGroup
+		for range phones {
+			wg.Go(func() {
+				if _, err := h.door.Landing(h.t.Context(), qr, ""); err != nil {
+					h.t.Error(err)
+				}
+			})
+		}
+		wg.Wait()
+		if v := h.openVisits(); len(v) != 1 || v[0].Guests != phones {
+			h.t.Errorf("%d visits: %+v", len(v), v)
+		}
+	})
+}
+
+// V1: while phones scan, the staff keep closing; there is never more than one open visit, and nobody gets an error.
+func TestDoor_Landing_while_the_staff_close(t *testing.T) {
+	each(t, func(h *house) {
+		qr := h.qr(3)
+		var wg sync.WaitGroup
+		for range 4 {
+			wg.Go(func() {
+				for range 10 {
+					l, err := h.door.Landing(h.t.Context(), qr, "")
+					if err == nil {
+						_, err = h.floor.Close(h.t.Context(), l.VisitID)
+					}
+					if err != nil {
+						h.t.Error(err)
+						return
+					}
+				}
+			})
+		}
+		wg.Wait()
+		if v := h.openVisits(); len(v) != 0 {
+			h.t.Errorf("open after everybody closed: %+v", v)
+		}
+	})
+}
+
+// Whoever got in with the old code before it was revoked is out again; whoever came later never got in.
+func TestFloor_Rotate_while_phones_scan(t *testing.T) {
+	each(t, func(h *house) {
+		old := h.qr(3)
+		tokens := make(chan string, 100)
+		var wg sync.WaitGroup
+		for range 4 {
+			wg.Go(func() {
+				for range 20 {
+					l, err := h.door.Landing(h.t.Context(), old, "")
+					if err != nil {
+						wantFault(h.t, "landing", err, visit.ErrQRRevoked)
+						return
+					}
+					tokens <- l.CustomerToken
+				}
+			})
+		}
+		tokens <- (<-tokens) // somebody is in
+		for range 2 {        // two managers at once
+			wg.Go(func() {
+				if _, err := h.floor.Rotate(h.t.Context(), 3); err != nil {
+					h.t.Error(err)
+				}
+			})
+		}
+		wg.Wait()
+		close(tokens)
+		if v := h.openVisits(); len(v) != 0 {
+			h.t.Errorf("open after the rotation: %+v", v)
+		}
+		for token := range tokens {
+			_, err := h.guests.Resolve(h.t.Context(), token)
+			wantFault(h.t, "a guest of the old code", err, visit.ErrClosed)
+		}
+		if l := h.land(3, ""); l.TableLabel != "A3" {
+			h.t.Errorf("the new code leads to %+v", l)
+		}
+	})
+}
+
+func TestFloor_Close(t *testing.T) {
+	each(t, func(h *house) {
+		t := h.t
+		l := h.land(3, "")
+		h.clock.Advance(time.Minute)
+		closed, err := h.floor.Close(t.Context(), l.VisitID)
+		if err != nil || closed.Open || closed.Reason != visit.ByStaff || !closed.ClosedAt.Equal(h.clock.Now()) {
+			t.Errorf("%+v, %v", closed, err)
+		}
+		h.clock.Advance(time.Minute)
+		if again, err := h.floor.Close(t.Context(), l.VisitID); err != nil || again != closed {
+			t.Errorf("closing again: %+v, %v", again, err)
+		}
+		_, err = h.floor.Close(t.Context(), "no such visit")
+		wantFault(t, "closing what is not there", err, visit.ErrVisit)
+		_, err = h.floor.Rotate(t.Context(), 99)
+		wantFault(t, "rotating what is not there", err, visit.ErrTable)
+		all, total, err := h.floor.Visits(t.Context(), visit.Filter{Branch: 1, Limit: 10})
+		if err != nil || total != 1 || len(all) != 1 || all[0] != closed {
+			t.Errorf("%d visits: %+v, %v", total, all, err)
+		}
+	})
+}
+
+func TestFloor_TableIn(t *testing.T) {
+	inSQLite(t, func(h *house) {
+		for range 2 { // from SQL, then from memory
+			for _, c := range []struct {
+				branch, table int64
+				want          bool
+			}{{1, 3, true}, {2, 3, false}, {2, 7, true}, {1, 99, false}} {
+				if got, err := h.floor.TableIn(t.Context(), c.branch, c.table); got != c.want || err != nil {
+					t.Errorf("table %d in branch %d: %t, %v", c.table, c.branch, got, err)
+				}
+			}
+		}
+	})
+}
+
+// V4: branch 1 closes after 120 minutes without a sign of life.
+func TestFloor_CloseIdle(t *testing.T) {
+	each(t, func(h *house) {
+		t := h.t
+		quiet, lively := h.land(3, ""), h.land(4, "")
+		for range 5 {
+			h.clock.Advance(30 * time.Minute)
+			if _, err := h.guests.Resolve(t.Context(), lively.CustomerToken); err != nil {
+				t.Fatal(err)
+			}
+			if err := h.floor.RunOnce(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if v := h.openVisits(); len(v) != 1 || v[0].ID != lively.VisitID {
+			t.Errorf("open: %+v", v)
+		}
+		_, err := h.guests.Resolve(t.Context(), quiet.CustomerToken)
+		wantFault(t, "the quiet guest", err, visit.ErrClosed)
+		h.clock.Advance(2*time.Hour + 31*time.Second)
+		if n, err := h.floor.CloseIdle(t.Context(), h.clock.Now(), 10); n != 1 || err != nil {
+			t.Errorf("%d closed, %v", n, err)
+		}
+	})
+}
+
+var orderStmts = sqldb.Load(fstest.MapFS{
+	"unpaid.sql": {Data: []byte(`INSERT INTO order_info (id, branch_id, kind, visit_id, menu_version_id, hold_id,
+		client_txn_id, biz_date, number, status, payment_status, payment_method, total_amount, currency, pay_by, expires_at,
+		created_at, updated_at)
+		VALUES ('o1', 1, 'DINE_IN', $1, 5, 'h1', 'c1', '2026-02-26', 1, 'PLACED', 'UNPAID', 'COUNTER', 1, 'VND', 0, 0, 0, 0)`)},
+	"paid.sql": {Data: []byte(`UPDATE order_info SET payment_status = 'PAID' WHERE visit_id = $1`)},
+})
+
+// V4: a party whose order is still to be paid is not closed on.
+func TestFloor_CloseIdle_waits_for_payment(t *testing.T) {
+	each(t, func(h *house) {
+		t := h.t
+		l := h.land(3, "")
+		for _, step := range []struct {
+			stmt string
+			want int
+		}{{"unpaid", 0}, {"paid", 1}} {
+			if _, err := h.db.Exec(t.Context(), orderStmts.Must(step.stmt), l.VisitID); err != nil {
+				t.Fatal(err)
+			}
+			h.clock.Advance(3 * time.Hour)
+			if n, err := h.floor.CloseIdle(t.Context(), h.clock.Now(), 10); n != step.want || err != nil {
+				t.Errorf("%s: %d closed, %v", step.stmt, n, err)
+			}
+		}
+	})
+}

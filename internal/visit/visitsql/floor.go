@@ -1,0 +1,117 @@
+package visitsql
+
+import (
+	"context"
+	"time"
+
+	"comanda/internal/sqldb"
+	"comanda/internal/visit"
+)
+
+// Tables lists the tables of a branch by label, of all branches when branch is 0.
+func (s *Store) Tables(ctx context.Context, branch int64) ([]visit.Table, error) {
+	rows, err := s.db.Query(ctx, tableList, branch)
+	return sqldb.Collect(rows, err, scanTable)
+}
+
+// TableBranch gives the branch of a table; 0 when there is no such table.
+func (s *Store) TableBranch(ctx context.Context, table int64) (int64, error) {
+	rows, err := s.db.Query(ctx, tableBranch, table)
+	branch, _, err := sqldb.One(rows, err, scanInt)
+	return branch, err
+}
+
+// Visits gives one page of a branch's visits, the newest first, and how many there are.
+func (s *Store) Visits(ctx context.Context, f visit.Filter) ([]visit.Visit, int, error) {
+	rows, err := s.db.Query(ctx, visitCount, f.Branch, f.Status)
+	total, _, err := sqldb.One(rows, err, scanInt)
+	if err != nil {
+		return nil, 0, err
+	}
+	rows, err = s.db.Query(ctx, visitList, f.Branch, f.Status, f.Limit, f.Offset)
+	page, err := sqldb.Collect(rows, err, scanVisit)
+	return page, int(total), err
+}
+
+// Close closes a visit and gives it, or visit.ErrVisit.
+func (s *Store) Close(ctx context.Context, id string, why visit.Reason, now time.Time) (v visit.Visit, err error) {
+	err = s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
+		tx.Queue(visitClose, id, string(why), now.UnixMilli())
+		rows, err := tx.Query(ctx, visitSelect, id)
+		var found bool
+		v, found, err = sqldb.One(rows, err, scanVisit)
+		if err == nil && !found {
+			return visit.ErrVisit
+		}
+		return err
+	})
+	return v, err
+}
+
+// Rotate revokes a table's token, gives it a new one and closes its open visit.
+func (s *Store) Rotate(ctx context.Context, table int64, qr string, now time.Time) (
+	t visit.Table, closed []string, err error,
+) {
+	err = s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
+		rows, err := tx.Query(ctx, tableLock, table)
+		_, found, err := sqldb.One(rows, err, scanInt)
+		if err != nil {
+			return err
+		}
+		if !found {
+			return visit.ErrTable
+		}
+		tx.Queue(qrRevoke, table, now.UnixMilli())
+		tx.Queue(qrInsert, qr, table, now.UnixMilli())
+		rows, err = tx.Query(ctx, visitCloseTable, table, string(visit.Rotated), now.UnixMilli())
+		if closed, err = sqldb.Collect(rows, err, scanText); err != nil {
+			return err
+		}
+		rows, err = tx.Query(ctx, tableSelect, table)
+		t, _, err = sqldb.One(rows, err, scanTable)
+		return err
+	})
+	return t, closed, err
+}
+
+// CloseIdle closes visits that have gone quiet and have nothing unpaid. Several processes may do so at once.
+func (s *Store) CloseIdle(ctx context.Context, now time.Time, slack time.Duration, limit int) (
+	closed []string, err error,
+) {
+	err = s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
+		rows, err := tx.Query(ctx, visitCloseIdle, now.Add(-slack).UnixMilli(), now.UnixMilli(), limit)
+		closed, err = sqldb.Collect(rows, err, scanText)
+		return err
+	})
+	return closed, err
+}
+
+// KeysLeft gives closed visits of which Redis may still hold keys, those first that were closed first.
+func (s *Store) KeysLeft(ctx context.Context, limit int) ([]string, error) {
+	rows, err := s.db.Query(ctx, keysLeft, limit)
+	return sqldb.Collect(rows, err, scanText)
+}
+
+// KeysGone crosses visits off that were closed before an instant.
+func (s *Store) KeysGone(ctx context.Context, visits []string, closedBefore time.Time) error {
+	_, err := s.db.Exec(ctx, keysGone, sqldb.NewRowSet(len(visits)).
+		Text("id", func(i int) string { return visits[i] }), closedBefore.UnixMilli())
+	return err
+}
+
+func scanTable(r sqldb.Rows) (t visit.Table, err error) {
+	err = r.Scan(&t.ID, &t.BranchID, &t.Label, &t.Seats, &t.QR)
+	return t, err
+}
+
+func scanVisit(r sqldb.Rows) (v visit.Visit, err error) {
+	var status string
+	var opened, seen int64
+	var closed *int64
+	var reason *string
+	err = r.Scan(&v.ID, &v.BranchID, &v.TableID, &v.TableLabel, &v.BizDate, &status, &opened, &seen, &closed, &reason,
+		&v.Guests)
+	v.Open, v.OpenedAt, v.LastSeenAt = status == open, time.UnixMilli(opened).UTC(), time.UnixMilli(seen).UTC()
+	v.ClosedAt, v.Reason = ending(closed, reason)
+	return v, err
+}

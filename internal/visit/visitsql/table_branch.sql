@@ -1,0 +1,1 @@
+SELECT branch_id FROM dining_table WHERE id = $1

@@ -1,0 +1,1 @@
+SELECT id FROM dining_table WHERE id = $1 /*pg: FOR NO KEY UPDATE */

@@ -1,0 +1,159 @@
+// Package visitsql keeps tables, visits and guests in SQL.
+//
+// Locks are taken in one order: a table, its QR token, its visit. A guest who comes in shares the token's and the
+// visit's lock; whoever revokes or closes needs them alone.
+package visitsql
+
+import (
+	"context"
+	"embed"
+	"time"
+
+	"comanda/internal/sqldb"
+	"comanda/internal/visit"
+)
+
+//go:embed *.sql
+var files embed.FS
+
+var (
+	stmts = sqldb.Load(files)
+
+	placeSelect     = stmts.Must("place_select")
+	qrLock          = stmts.Must("qr_lock")
+	qrRevoke        = stmts.Must("qr_revoke")
+	qrInsert        = stmts.Must("qr_insert")
+	tableLock       = stmts.Must("table_lock")
+	tableBranch     = stmts.Must("table_branch")
+	tableSelect     = stmts.Must("table_select")
+	tableList       = stmts.Must("table_list")
+	visitJoin       = stmts.Must("visit_join")
+	visitOpen       = stmts.Must("visit_open")
+	visitSeen       = stmts.Must("visit_seen")
+	visitClose      = stmts.Must("visit_close")
+	visitCloseTable = stmts.Must("visit_close_table")
+	visitCloseIdle  = stmts.Must("visit_close_idle")
+	visitSelect     = stmts.Must("visit_select")
+	visitList       = stmts.Must("visit_list")
+	visitCount      = stmts.Must("visit_count")
+	guestInsert     = stmts.Must("guest_insert")
+	guestSelect     = stmts.Must("guest_select")
+	keysLeft        = stmts.Must("keys_left")
+	keysGone        = stmts.Must("keys_gone")
+)
+
+const (
+	open     = "OPEN"
+	revoked  = "REVOKED"
+	maxJoins = 10 // tries to join or open: each further one means that a visit was closed in between
+)
+
+// Store is visit.Entrance, visit.Ledger, visit.Plan and visit.Broom on a database.
+type Store struct{ db *sqldb.DB }
+
+// New makes a store.
+func New(db *sqldb.DB) *Store { return &Store{db} }
+
+// Place gives where a QR token leads, or visit.ErrQRUnknown.
+func (s *Store) Place(ctx context.Context, qr string) (visit.Place, error) {
+	rows, err := s.db.Query(ctx, placeSelect, qr)
+	p, found, err := sqldb.One(rows, err, func(r sqldb.Rows) (p visit.Place, err error) {
+		var status string
+		err = r.Scan(&p.TableID, &p.BranchID, &p.Label, &status)
+		p.Revoked = status == revoked
+		return p, err
+	})
+	if err == nil && !found {
+		err = visit.ErrQRUnknown
+	}
+	return p, err
+}
+
+// Enter opens the table's visit or joins it, and enters the guest.
+func (s *Store) Enter(ctx context.Context, e visit.Entry) (id string, err error) {
+	err = s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
+		status, found, err := oneText(ctx, tx, qrLock, e.QR)
+		switch {
+		case err != nil:
+			return err
+		case !found:
+			return visit.ErrQRUnknown
+		case status == revoked:
+			return visit.ErrQRRevoked
+		}
+		if id, err = openOrJoin(ctx, tx, e); err != nil {
+			return err
+		}
+		tx.Queue(guestInsert, e.TokenHash, id, e.Now.UnixMilli())
+		return nil
+	})
+	return id, err
+}
+
+// openOrJoin gives the table's open visit under a shared lock. Between finding none and opening one somebody else may
+// open it, and between that and joining somebody may close it; then it begins anew.
+func openOrJoin(ctx context.Context, tx sqldb.Tx, e visit.Entry) (string, error) {
+	for range maxJoins {
+		id, found, err := oneText(ctx, tx, visitJoin, e.TableID)
+		if err != nil || found {
+			return id, err
+		}
+		n, err := tx.Exec(ctx, visitOpen, e.VisitID, e.BranchID, e.TableID, e.BizDate, e.Now.UnixMilli())
+		if err != nil || n == 1 {
+			return e.VisitID, err
+		}
+	}
+	return "", sqldb.ErrUnavailable
+}
+
+// Guest gives who a token's hash belongs to.
+func (s *Store) Guest(ctx context.Context, tokenHash string) (visit.Guest, bool, error) {
+	rows, err := s.db.Query(ctx, guestSelect, tokenHash)
+	return sqldb.One(rows, err, func(r sqldb.Rows) (visit.Guest, error) {
+		g := visit.Guest{TokenHash: tokenHash}
+		var status string
+		var closed *int64
+		var reason *string
+		err := r.Scan(&g.VisitID, &g.BranchID, &g.TableID, &status, &closed, &reason)
+		g.VisitOpen = status == open
+		g.ClosedAt, g.Reason = ending(closed, reason)
+		return g, err
+	})
+}
+
+// Seen moves the sign of life of visits that are still open; it never moves one back.
+func (s *Store) Seen(ctx context.Context, at map[string]time.Time) error {
+	ids := make([]string, 0, len(at))
+	for id := range at {
+		ids = append(ids, id)
+	}
+	_, err := s.db.Exec(ctx, visitSeen, sqldb.NewRowSet(len(ids)).
+		Text("id", func(i int) string { return ids[i] }).
+		Int("at", func(i int) int64 { return at[ids[i]].UnixMilli() }))
+	return err
+}
+
+func ending(closed *int64, reason *string) (at time.Time, why visit.Reason) {
+	if closed != nil {
+		at = time.UnixMilli(*closed).UTC()
+	}
+	if reason != nil {
+		why = visit.Reason(*reason)
+	}
+	return at, why
+}
+
+func oneText(ctx context.Context, conn sqldb.Conn, q *sqldb.Stmt, args ...any) (string, bool, error) {
+	rows, err := conn.Query(ctx, q, args...)
+	return sqldb.One(rows, err, scanText)
+}
+
+func scanText(r sqldb.Rows) (s string, err error) {
+	err = r.Scan(&s)
+	return s, err
+}
+
+func scanInt(r sqldb.Rows) (n int64, err error) {
+	err = r.Scan(&n)
+	return n, err
+}

@@ -1,0 +1,106 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// journal records what happens to services.
+type journal []string
+
+func (j *journal) service(name string, startErr, stopErr error) Service {
+	return &recorded{j: j, name: name, startErr: startErr, stopErr: stopErr}
+}
+
+type recorded struct {
+	j                 *journal
+	name              string
+	startErr, stopErr error
+}
+
+func (r *recorded) Start(context.Context) error {
+	*r.j = append(*r.j, "start "+r.name)
+	return r.startErr
+}
+
+func (r *recorded) Stop(ctx context.Context) error {
+	*r.j = append(*r.j, "stop "+r.name)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return r.stopErr
+}
+
+func TestGroup_OrderAndReverse(t *testing.T) {
+	var j journal
+	g := NewGroup(j.service("sql", nil, nil), j.service("relay", nil, nil), j.service("http", nil, nil))
+	ctx := context.Background()
+	if err := g.Start(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if g.Start(ctx) == nil {
+		t.Error("a second Start is accepted")
+	}
+	for range 2 {
+		if err := g.Stop(ctx); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := journal{"start sql", "start relay", "start http", "stop http", "stop relay", "stop sql"}
+	if d := cmp.Diff(want, j); d != "" {
+		t.Error(d)
+	}
+}
+
+func TestGroup_FailedStartGoesBack(t *testing.T) {
+	var j journal
+	fine := func(name string) Service { return j.service(name, nil, nil) }
+	g := NewGroup(fine("a"), fine("b"), j.service("c", errBroken, nil), fine("d"))
+	interrupted, cancel := context.WithCancel(context.Background())
+	cancel() // the way back must not be cut short by what ended the start
+	if err := g.Start(interrupted); !errors.Is(err, errBroken) || errors.Is(err, context.Canceled) {
+		t.Errorf("Start = %v", err)
+	}
+	if d := cmp.Diff(journal{"start a", "start b", "start c", "stop b", "stop a"}, j); d != "" {
+		t.Error(d)
+	}
+}
+
+func TestGroup_StopGoesOnAfterAFailure(t *testing.T) {
+	var j journal
+	other := errors.New("other")
+	g := NewGroup(j.service("a", nil, other), j.service("b", nil, errBroken), j.service("c", nil, nil))
+	if err := g.Start(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	j = nil
+	if err := g.Stop(context.Background()); !errors.Is(err, errBroken) || !errors.Is(err, other) {
+		t.Errorf("Stop = %v, want both failures", err)
+	}
+	if d := cmp.Diff(journal{"stop c", "stop b", "stop a"}, j); d != "" {
+		t.Error(d)
+	}
+}
+
+func TestGroup_OutOfTimeTellsAllAndMayBeStoppedAgain(t *testing.T) {
+	var j journal
+	g := NewGroup(j.service("a", nil, nil), j.service("b", nil, nil))
+	if err := g.Start(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	j = nil
+	late, cancel := context.WithCancel(context.Background())
+	cancel()
+	if err := g.Stop(late); !errors.Is(err, context.Canceled) {
+		t.Errorf("Stop without time = %v", err)
+	}
+	if err := g.Stop(context.Background()); err != nil {
+		t.Errorf("the second Stop = %v", err)
+	}
+	if d := cmp.Diff(journal{"stop b", "stop a", "stop b", "stop a"}, j); d != "" {
+		t.Error(d)
+	}
+}

@@ -1,0 +1,213 @@
+package worker
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math"
+	"math/rand/v2"
+	"runtime/debug"
+	"sync"
+	"time"
+)
+
+// ErrStopping is the cause of a round's cancelled context when Stop was called.
+var ErrStopping = errors.New("worker: stopping")
+
+// The pause after a failure where a Loop says nothing else.
+const (
+	DefaultMinPause = 100 * time.Millisecond
+	DefaultMaxPause = 10 * time.Second
+)
+
+// Loop describes repeated work.
+type Loop struct {
+	Name string // names the loop in logs and metrics; lower case, few
+
+	// Run does one round. It may also work until its context ends, as a consumer of a queue does: then Every is the
+	// pause before it is started again.
+	Run func(ctx context.Context) error
+
+	Every    time.Duration // from the end of a round to the start of the next, ±10 %; zero means only when woken
+	Timeout  time.Duration // the longest that a round may take; zero means unlimited
+	MinPause time.Duration // after a first failure; zero means DefaultMinPause
+	MaxPause time.Duration // after many; zero means DefaultMaxPause
+}
+
+// Worker runs one Loop. It may be started again after it was stopped. It is safe for concurrent use.
+type Worker struct {
+	loop Loop
+	log  *slog.Logger
+	m    loopMetrics
+	wake chan struct{}
+	ran  chan error // nil unless a test listens
+
+	mu     sync.Mutex
+	cancel context.CancelCauseFunc // of the latest start; nil before the first
+	done   chan struct{}           // closed when the goroutine of the latest start has ended
+}
+
+// New makes a worker; nothing runs before Start.
+func New(l Loop, log *slog.Logger, m *Metrics) *Worker {
+	if l.Name == "" || l.Run == nil || l.Every < 0 {
+		panic("worker: a loop needs a name, a function and a period that is not negative")
+	}
+	l.MinPause = cmp.Or(l.MinPause, DefaultMinPause)
+	l.MaxPause = max(cmp.Or(l.MaxPause, DefaultMaxPause), l.MinPause)
+	return &Worker{loop: l, log: log.With("job", l.Name), m: m.of(l.Name), wake: make(chan struct{}, 1)}
+}
+
+// Start begins with a round at once. The loop ends with Stop or with ctx; hand it a context that outlives the order of
+// the shutdown, not the one that a signal cancels.
+func (w *Worker) Start(ctx context.Context) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.done != nil && !ended(w.done) {
+		return fmt.Errorf("worker: %s is already running", w.loop.Name)
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	done := make(chan struct{})
+	w.cancel, w.done = cancel, done
+	go func() {
+		defer close(done)
+		w.run(ctx)
+	}()
+	return nil
+}
+
+// Stop cancels the running round and waits for its end, at most as long as ctx lives. It does nothing to a worker that
+// is not running. When ctx ends first the loop is still cancelled, and Stop may be called again to wait longer.
+func (w *Worker) Stop(ctx context.Context) error {
+	w.mu.Lock()
+	cancel, done := w.cancel, w.done
+	w.mu.Unlock()
+	if cancel == nil {
+		return nil
+	}
+	cancel(ErrStopping)
+	select {
+	case <-done:
+		return nil
+	case <-ctx.Done():
+	}
+	if ended(done) { // both had happened, and select had the choice
+		return nil
+	}
+	return fmt.Errorf("worker: %s has not ended: %w", w.loop.Name, context.Cause(ctx))
+}
+
+func ended(done <-chan struct{}) bool {
+	select {
+	case <-done:
+		return true
+	default:
+		return false
+	}
+}
+
+// Wake asks for a round now instead of at the end of the period (W3). It never waits.
+func (w *Worker) Wake() {
+	select {
+	case w.wake <- struct{}{}:
+	default: // one is pending already, and one is enough
+	}
+}
+
+// Ran returns a channel on which tests wait for the end of each round; it carries the round's error. Call it before
+// Start. A result that finds the channel full is dropped.
+func (w *Worker) Ran() <-chan error {
+	if w.ran == nil {
+		w.ran = make(chan error, 1024)
+	}
+	return w.ran
+}
+
+func (w *Worker) run(ctx context.Context) {
+	failures := 0
+	for ctx.Err() == nil {
+		err := w.round(ctx)
+		if err == nil || ctx.Err() != nil { // what a cancelled round returns is no failure of the work
+			failures = 0
+		} else {
+			failures++
+		}
+		if w.ran != nil {
+			select {
+			case w.ran <- err:
+			default:
+			}
+		}
+		w.pause(ctx, failures)
+	}
+}
+
+// round runs the work once and tells the witnesses.
+func (w *Worker) round(ctx context.Context) (err error) {
+	select {
+	case <-w.wake: // whoever has woken us until here is answered by this round
+	default:
+	}
+	limited, cancel := ctx, context.CancelFunc(func() {})
+	if w.loop.Timeout > 0 {
+		limited, cancel = context.WithTimeout(ctx, w.loop.Timeout)
+	}
+	defer cancel()
+	begun := time.Now()
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic: %v", p)
+			w.m.panics.Inc()
+			w.log.ErrorContext(ctx, "job panicked", "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+		}
+		w.observe(ctx, time.Since(begun), err)
+	}()
+	return w.loop.Run(limited)
+}
+
+func (w *Worker) observe(ctx context.Context, took time.Duration, err error) {
+	w.m.runs.Inc()
+	w.m.duration.Observe(took.Seconds())
+	switch {
+	case err == nil:
+		w.m.success.SetToCurrentTime()
+	case ctx.Err() == nil:
+		w.m.errors.Inc()
+		w.log.WarnContext(ctx, "job failed", "err", err, "took", took)
+	}
+}
+
+// pause waits for the next round: for the period or a Wake after success, for the whole back-off after a failure.
+func (w *Worker) pause(ctx context.Context, failures int) {
+	wake, wait := w.wake, jitter(w.loop.Every, 0.1)
+	if failures > 0 {
+		wake, wait = nil, jitter(backoff(w.loop.MinPause, w.loop.MaxPause, failures), 0.1)
+	} else if w.loop.Every == 0 {
+		wait = math.MaxInt64 // only a Wake ends it
+	}
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-wake:
+	case <-ctx.Done():
+	}
+}
+
+// backoff doubles lo with every failure after the first, up to hi.
+func backoff(lo, hi time.Duration, failures int) time.Duration {
+	d := lo
+	for range failures - 1 {
+		if d >= hi/2 {
+			return hi
+		}
+		d *= 2
+	}
+	return min(d, hi)
+}
+
+// jitter moves d by a random share of at most ±part.
+func jitter(d time.Duration, part float64) time.Duration {
+	return d + time.Duration((2*rand.Float64()-1)*part*float64(d))
+}

@@ -1,0 +1,49 @@
+package worker
+
+import (
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
+
+	"comanda/internal/telemetry"
+)
+
+// Metrics are the witnesses of all loops of a process; the label job is the loop's name.
+type Metrics struct {
+	runs, errors, panics *prometheus.CounterVec
+	success              *prometheus.GaugeVec
+	duration             *prometheus.HistogramVec
+}
+
+// NewMetrics registers the metrics; once for each registry.
+func NewMetrics(reg prometheus.Registerer) *Metrics {
+	f, label := promauto.With(reg), []string{"job"}
+	counter := func(name, help string) *prometheus.CounterVec {
+		return f.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, label)
+	}
+	return &Metrics{
+		runs:   counter("job_runs_total", "Rounds of background work, whatever their end."),
+		errors: counter("job_errors_total", "Rounds that failed, panics included."),
+		panics: counter("job_panics_total", "Rounds that panicked: each is a defect."),
+		success: f.NewGaugeVec(prometheus.GaugeOpts{
+			Name: "job_last_success_timestamp_seconds", Help: "When a round last succeeded.",
+		}, label),
+		duration: f.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "job_duration_seconds", Help: "How long rounds take.", Buckets: telemetry.Buckets,
+		}, label),
+	}
+}
+
+type loopMetrics struct {
+	runs, errors, panics prometheus.Counter
+	success              prometheus.Gauge
+	duration             prometheus.Observer
+}
+
+// of makes the series of a loop exist from its construction on, so that an alert on an absent success can tell "never
+// succeeded" from "not running here".
+func (m *Metrics) of(job string) loopMetrics {
+	return loopMetrics{
+		runs: m.runs.WithLabelValues(job), errors: m.errors.WithLabelValues(job), panics: m.panics.WithLabelValues(job),
+		success: m.success.WithLabelValues(job), duration: m.duration.WithLabelValues(job),
+	}
+}

@@ -1,0 +1,373 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+var errBroken = errors.New("broken")
+
+func quiet() *slog.Logger { return slog.New(slog.NewTextHandler(io.Discard, nil)) }
+
+func newWorker(l Loop) *Worker {
+	if l.Name == "" {
+		l.Name = "test"
+	}
+	return New(l, quiet(), NewMetrics(prometheus.NewRegistry()))
+}
+
+// value reads a counter or gauge of a loop; for a histogram it is the number of observations.
+func value(t *testing.T, reg *prometheus.Registry, name, job string) float64 {
+	t.Helper()
+	families, err := reg.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range families {
+		for _, m := range f.GetMetric() {
+			if f.GetName() != name || m.GetLabel()[0].GetValue() != job {
+				continue
+			}
+			if h := m.GetHistogram(); h != nil {
+				return float64(h.GetSampleCount())
+			}
+			return m.GetCounter().GetValue() + m.GetGauge().GetValue()
+		}
+	}
+	t.Fatalf("no series %s of %s", name, job)
+	return 0
+}
+
+// start starts w and returns what stops it; the test ends with the loop's end.
+func start(t *testing.T, w *Worker) {
+	t.Helper()
+	if err := w.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := w.Stop(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// within fails the test unless d is at most 10 % away from want: W5's jitter.
+func within(t *testing.T, what string, d, want time.Duration) {
+	t.Helper()
+	if d < want*9/10 || d > want*11/10 {
+		t.Errorf("%s: %s, want %s ±10 %%", what, d, want)
+	}
+}
+
+func TestWorker_FirstRoundAtOnceThenPeriodic(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorker(Loop{Every: time.Minute, Run: func(context.Context) error { return nil }})
+		ran := w.Ran()
+		begun := time.Now()
+		start(t, w)
+		<-ran
+		if d := time.Since(begun); d != 0 {
+			t.Errorf("the first round came after %s", d)
+		}
+		var different bool
+		for range 20 {
+			last := time.Now()
+			<-ran
+			d := time.Since(last)
+			within(t, "period", d, time.Minute)
+			different = different || d != time.Minute
+		}
+		if !different {
+			t.Error("twenty periods without any jitter")
+		}
+	})
+}
+
+func TestWorker_WakeRunsNowAndCoalesces(t *testing.T) { // W3
+	synctest.Test(t, func(t *testing.T) {
+		rounds := 0
+		w := newWorker(Loop{Run: func(context.Context) error { rounds++; return nil }})
+		start(t, w)
+		synctest.Wait()
+		for range 10 {
+			w.Wake()
+		}
+		synctest.Wait()
+		if rounds != 2 {
+			t.Errorf("%d rounds, want one of the start and one of the ten wakes", rounds)
+		}
+		time.Sleep(24 * time.Hour)
+		if rounds != 2 {
+			t.Errorf("%d rounds without a period and without a wake", rounds)
+		}
+	})
+}
+
+func TestWorker_WakeDuringARoundIsAnsweredByTheNext(t *testing.T) { // W1, W3
+	synctest.Test(t, func(t *testing.T) {
+		gate := make(chan struct{})
+		var active, rounds atomic.Int32
+		w := newWorker(Loop{Run: func(context.Context) error {
+			if active.Add(1) > 1 {
+				t.Error("two rounds at the same time")
+			}
+			defer active.Add(-1)
+			rounds.Add(1)
+			<-gate
+			return nil
+		}})
+		start(t, w)
+		synctest.Wait() // the first round is inside
+		w.Wake()
+		w.Wake()
+		synctest.Wait()
+		if got := rounds.Load(); got != 1 {
+			t.Errorf("%d rounds while the first still runs", got)
+		}
+		gate <- struct{}{}
+		gate <- struct{}{}
+		synctest.Wait()
+		if got := rounds.Load(); got != 2 {
+			t.Errorf("%d rounds, want 2", got)
+		}
+	})
+}
+
+func TestWorker_BacksOffAndRecovers(t *testing.T) { // W2, W3
+	synctest.Test(t, func(t *testing.T) {
+		var healthy atomic.Bool
+		w := newWorker(Loop{
+			Every: time.Hour, MinPause: time.Second, MaxPause: 5 * time.Second,
+			Run: func(context.Context) error {
+				if healthy.Load() {
+					return nil
+				}
+				return errBroken
+			},
+		})
+		ran := w.Ran()
+		start(t, w)
+		<-ran
+		for _, want := range []time.Duration{1, 2, 4, 5, 5} {
+			last := time.Now()
+			w.Wake() // must not shorten the pause
+			if err := <-ran; !errors.Is(err, errBroken) {
+				t.Fatalf("the signal carries %v", err)
+			}
+			within(t, "pause", time.Since(last), want*time.Second)
+		}
+		healthy.Store(true)
+		if err := <-ran; err != nil {
+			t.Fatal(err)
+		}
+		healthy.Store(false)
+		last := time.Now()
+		<-ran // a period after the success
+		within(t, "period after the recovery", time.Since(last), time.Hour)
+		last = time.Now()
+		<-ran
+		within(t, "pause after a recovery", time.Since(last), time.Second)
+	})
+}
+
+func TestWorker_SurvivesAPanic(t *testing.T) { // W2
+	synctest.Test(t, func(t *testing.T) {
+		var logs strings.Builder
+		reg := prometheus.NewRegistry()
+		rounds := 0
+		w := New(Loop{Name: "sweeper", Every: time.Second, Run: func(context.Context) error {
+			if rounds++; rounds == 1 {
+				panic("out of range")
+			}
+			return nil
+		}}, slog.New(slog.NewTextHandler(&logs, nil)), NewMetrics(reg))
+		ran := w.Ran()
+		start(t, w)
+		if err := <-ran; err == nil {
+			t.Error("the panic is not reported")
+		}
+		if err := <-ran; err != nil {
+			t.Errorf("the round after the panic: %v", err)
+		}
+		synctest.Wait()
+		for _, name := range []string{"job_panics_total", "job_errors_total"} {
+			if got := value(t, reg, name, "sweeper"); got != 1 {
+				t.Errorf("%s = %v, want 1", name, got)
+			}
+		}
+		if !strings.Contains(logs.String(), "out of range") || !strings.Contains(logs.String(), "worker_test.go") {
+			t.Errorf("the log has no panic with its stack: %s", logs.String())
+		}
+	})
+}
+
+func TestWorker_TimeoutBoundsARound(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorker(Loop{Every: time.Hour, Timeout: 30 * time.Second, Run: func(ctx context.Context) error {
+			<-ctx.Done()
+			return ctx.Err()
+		}})
+		ran := w.Ran()
+		begun := time.Now()
+		start(t, w)
+		if err := <-ran; !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("the round ended with %v", err)
+		}
+		if d := time.Since(begun); d != 30*time.Second {
+			t.Errorf("the round ended after %s", d)
+		}
+	})
+}
+
+func TestWorker_Metrics(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		reg := prometheus.NewRegistry()
+		fail := true
+		w := New(Loop{Name: "relay", Every: time.Second, Run: func(context.Context) error {
+			fail = !fail
+			if fail {
+				return errBroken
+			}
+			return nil
+		}}, quiet(), NewMetrics(reg))
+		ran := w.Ran()
+		start(t, w)
+		<-ran
+		succeeded := time.Now()
+		<-ran
+		synctest.Wait()
+		for name, want := range map[string]float64{
+			"job_runs_total": 2, "job_errors_total": 1, "job_panics_total": 0, "job_duration_seconds": 2,
+			"job_last_success_timestamp_seconds": float64(succeeded.UnixNano()) / 1e9,
+		} {
+			if got := value(t, reg, name, "relay"); got != want {
+				t.Errorf("%s = %v, want %v", name, got, want)
+			}
+		}
+	})
+}
+
+func TestWorker_StopWaitsForTheRound(t *testing.T) { // W4
+	synctest.Test(t, func(t *testing.T) {
+		var cause error
+		var finished atomic.Bool
+		w := newWorker(Loop{Every: time.Hour, Run: func(ctx context.Context) error {
+			<-ctx.Done()
+			cause = context.Cause(ctx)
+			time.Sleep(time.Second) // what a transaction needs to roll back
+			finished.Store(true)
+			return ctx.Err()
+		}})
+		if err := w.Start(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+
+		short, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+		defer cancel()
+		if err := w.Stop(short); !errors.Is(err, context.DeadlineExceeded) || finished.Load() {
+			t.Errorf("Stop with little patience = %v, round finished: %t", err, finished.Load())
+		}
+		if err := w.Stop(t.Context()); err != nil || !finished.Load() {
+			t.Errorf("Stop = %v, round finished: %t", err, finished.Load())
+		}
+		if !errors.Is(cause, ErrStopping) {
+			t.Errorf("the round was cancelled because of %v", cause)
+		}
+	})
+}
+
+func TestWorker_LifeCycle(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		rounds := 0
+		w := newWorker(Loop{Every: time.Hour, Run: func(context.Context) error { rounds++; return nil }})
+		bg := context.Background()
+		if err := w.Stop(bg); err != nil {
+			t.Errorf("Stop before Start = %v", err)
+		}
+		for range 3 {
+			if err := w.Start(bg); err != nil {
+				t.Fatal(err)
+			}
+			if w.Start(bg) == nil {
+				t.Error("a second Start is accepted")
+			}
+			synctest.Wait()
+			for range 2 {
+				if err := w.Stop(bg); err != nil {
+					t.Error(err)
+				}
+			}
+		}
+		if rounds != 3 {
+			t.Errorf("%d rounds in three lives", rounds)
+		}
+		life, end := context.WithCancel(bg)
+		if err := w.Start(life); err != nil {
+			t.Fatal(err)
+		}
+		end() // the loop ends with the context of its start as well
+		synctest.Wait()
+		if err := w.Start(bg); err != nil {
+			t.Errorf("Start after the context of the first has ended = %v", err)
+		}
+		if err := w.Stop(bg); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// The contract holds when many call at once; the race detector watches.
+func TestWorker_ConcurrentStartStopWake(t *testing.T) {
+	var active atomic.Int32
+	w := newWorker(Loop{Every: time.Millisecond, Run: func(context.Context) error {
+		if active.Add(1) > 1 {
+			t.Error("two rounds at the same time") // W1, over restarts as well
+		}
+		active.Add(-1)
+		return nil
+	}})
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() {
+			for range 200 {
+				_ = w.Start(context.Background()) // most find it running
+				w.Wake()
+				if err := w.Stop(context.Background()); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if err := w.Stop(context.Background()); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestNew_RefusesAnIncompleteLoop(t *testing.T) {
+	run := func(context.Context) error { return nil }
+	for _, l := range []Loop{{Run: run}, {Name: "a"}, {Name: "a", Run: run, Every: -1}} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%+v is accepted", l)
+				}
+			}()
+			New(l, quiet(), NewMetrics(prometheus.NewRegistry()))
+		}()
+	}
+}
