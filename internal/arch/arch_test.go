@@ -29,6 +29,7 @@ func TestRules(t *testing.T) {
 		}
 		want := []string{
 			"docs/ARCHITECTURE.md:19: A1: there is no package gone",
+			"docs/ARCHITECTURE.md:21: A8: there is no test catalog.TestGone",
 			"internal/catalog/catalog.go:1: A4: the package's comment has no full sentence that begins with its name",
 			"internal/catalog/catalog.go:4: A3: a context's root must not import net/http",
 			"internal/catalog/catalog.go:7: A1: catalog must not import sqldb (docs/ARCHITECTURE.md:16)",
@@ -61,6 +62,7 @@ func TestTable(t *testing.T) {
 		"no table":      "# Architecture\n",
 		"no arrows":     groupHead + "\n|---|---|\n| words | `fault` |\n\n" + contextHead + "\n|---|---|\n| `stock` | nobody |\n",
 		"cells missing": arrowHead + "\n|---|---|---|\n| `fault` | nothing |\n",
+		"no such group": arrowHead + "\n|---|---|---|\n| `fault` | telemetry | nothing |\n",
 	} {
 		t.Run(name, func(t *testing.T) {
 			if tab, err := parseTable(text); err == nil {
@@ -70,7 +72,7 @@ func TestTable(t *testing.T) {
 	}
 }
 
-func load(t *testing.T, root fs.FS) (tree, table) {
+func load(t *testing.T, root fs.FS) (tree, *table) {
 	t.Helper()
 	tr := read(t, root)
 	i := slices.IndexFunc(tr.files, func(f file) bool { return f.path == architecture })

@@ -29,7 +29,7 @@ const (
 )
 
 // check applies every rule and gives what breaks them, in the order of files and lines.
-func check(tr tree, t table, l limits) []finding {
+func check(tr tree, t *table, l limits) []finding {
 	var found []finding
 	covered := map[string]bool{}
 	for _, f := range tr.files {
@@ -43,6 +43,7 @@ func check(tr tree, t table, l limits) []finding {
 		found = append(found, tr.patience(f)...)
 	}
 	found = append(found, tr.comments()...)
+	found = append(found, tr.witnesses()...)
 	for _, r := range t.rows {
 		for _, name := range r.packages {
 			if !covered[name] {
@@ -60,7 +61,7 @@ func check(tr tree, t table, l limits) []finding {
 }
 
 // arrows is A1 and A2.
-func (tr tree) arrows(f file, t table, covered map[string]bool) []finding {
+func (tr tree) arrows(f file, t *table, covered map[string]bool) []finding {
 	var found []finding
 	add := func(line int, rule, format string, args ...any) {
 		found = append(found, finding{f.path, line, rule, fmt.Sprintf(format, args...)})
@@ -77,7 +78,7 @@ func (tr tree) arrows(f file, t table, covered map[string]bool) []finding {
 		switch {
 		case ours && target != f.pkg() && !f.mayUse(t, m, target):
 			add(line, "A1", "%s must not import %s (%s:%d)", f.who(), target, architecture, m.row.line)
-		case !ours && strings.Contains(strings.Split(imported, "/")[0], ".") && !m.row.allowsOutside(imported):
+		case !ours && strings.Contains(strings.Split(imported, "/")[0], ".") && !t.allowsOutside(m.row, imported):
 			add(line, "A2", "%s must not import %s (%s:%d)", f.who(), imported, architecture, m.row.line)
 		}
 	}
@@ -85,7 +86,7 @@ func (tr tree) arrows(f file, t table, covered map[string]bool) []finding {
 }
 
 // mayUse adds to what a row allows that tests may use other test packages.
-func (f file) mayUse(t table, m match, target string) bool {
+func (f file) mayUse(t *table, m match, target string) bool {
 	return t.allows(m, target) || f.inTest() && testPackage(target)
 }
 
@@ -100,7 +101,7 @@ func (f file) who() string {
 var outward = []string{"net", "net/http", "os", "os/exec", "database/sql", "database/sql/driver", "syscall"}
 
 // pure is A3.
-func (tr tree) pure(f file, t table) []finding {
+func (tr tree) pure(f file, t *table) []finding {
 	if _, isContext := t.below[f.pkg()]; !isContext || f.inTest() {
 		return nil
 	}
@@ -187,7 +188,7 @@ func (f file) long(l limits) []finding {
 }
 
 // The words are put together here, so that this file does not contain them.
-var promise = regexp.MustCompile(`\b(` + "TO" + `DO|FIX` + `ME|XX` + `X|HA` + `CK)\b`)
+var promise = regexp.MustCompile(`\b(` + "TO" + `DO|FIX` + `ME|HA` + `CK)\b`)
 
 // promises is A6.
 func (f file) promises() []finding {
@@ -259,4 +260,41 @@ func typeOf(name string, within []ast.Node) string {
 		}
 	}
 	return ""
+}
+
+var witness = regexp.MustCompile("`([a-z]+)\\.(Test\\w+)`")
+
+// witnesses is A8.
+func (tr tree) witnesses() []finding {
+	var found []finding
+	tests := tr.tests()
+	for _, f := range tr.files {
+		if f.path != architecture {
+			continue
+		}
+		for i, line := range strings.Split(f.text, "\n") {
+			for _, m := range witness.FindAllStringSubmatch(line, -1) {
+				if !tests[m[1]+"."+m[2]] {
+					found = append(found, finding{f.path, i + 1, "A8", "there is no test " + m[1] + "." + m[2]})
+				}
+			}
+		}
+	}
+	return found
+}
+
+// tests gives the names of all tests behind the last element of their package's path.
+func (tr tree) tests() map[string]bool {
+	all := map[string]bool{}
+	for _, f := range tr.files {
+		if f.ast == nil || !f.inTest() {
+			continue
+		}
+		for _, d := range f.ast.Decls {
+			if fn, ok := d.(*ast.FuncDecl); ok && fn.Recv == nil {
+				all[path.Base(f.pkg())+"."+fn.Name.Name] = true
+			}
+		}
+	}
+	return all
 }

@@ -35,8 +35,8 @@ const (
 var quoted = regexp.MustCompile("`([^`]+)`")
 
 // parseTable reads the three tables of the document.
-func parseTable(markdown string) (table, error) {
-	t := table{groups: map[string][]string{}, below: map[string][]string{}}
+func parseTable(markdown string) (*table, error) {
+	t := &table{groups: map[string][]string{}, below: map[string][]string{}}
 	head := ""
 	for i, line := range strings.Split(markdown, "\n") {
 		cells := strings.Split(strings.Trim(line, "| "), " | ")
@@ -49,7 +49,9 @@ func parseTable(markdown string) (table, error) {
 		case len(cells) != strings.Count(head, " | ")+1:
 			return t, fmt.Errorf("line %d: %d cells", i+1, len(cells))
 		default:
-			t.enter(head, cells, i+1)
+			if err := t.enter(head, cells, i+1); err != nil {
+				return t, err
+			}
 		}
 	}
 	if len(t.groups) == 0 || len(t.below) == 0 || len(t.rows) == 0 {
@@ -59,7 +61,7 @@ func parseTable(markdown string) (table, error) {
 	return t, nil
 }
 
-func (t *table) enter(head string, cells []string, line int) {
+func (t *table) enter(head string, cells []string, line int) error {
 	switch head {
 	case groupHead:
 		t.groups[cells[0]] = names(cells[1])
@@ -69,16 +71,33 @@ func (t *table) enter(head string, cells []string, line int) {
 		}
 	case arrowHead:
 		rest, all := strings.CutPrefix(cells[1], "everything")
+		for _, cell := range []string{cells[0], rest, cells[2]} {
+			if word := t.stranger(cell); word != "" {
+				return fmt.Errorf("line %d: %s is not a group; packages stand in backquotes", line, word)
+			}
+		}
 		t.rows = append(t.rows, row{
 			line: line, packages: names(cells[0]), imports: names(rest), all: all, outside: names(cells[2]),
 		})
 	}
+	return nil
+}
+
+// stranger gives a bare word of a cell that is no group: a name whose backquotes were forgotten would allow nothing.
+func (t *table) stranger(cell string) string {
+	for part := range strings.SplitSeq(cell, ", ") {
+		_, group := t.groups[part]
+		if !group && !quoted.MatchString(part) && !slices.Contains([]string{"", testsRow, "nothing", "anything"}, part) {
+			return part
+		}
+	}
+	return ""
 }
 
 // names lists what stands in a cell: packages and modules in backquotes, groups as bare words.
 func names(cell string) []string {
 	var all []string
-	for _, part := range strings.Split(cell, ", ") {
+	for part := range strings.SplitSeq(cell, ", ") {
 		if m := quoted.FindStringSubmatch(part); m != nil {
 			all = append(all, m[1])
 		} else if part != "" && part != "nothing" && part != "nobody" {
@@ -97,7 +116,7 @@ type match struct {
 }
 
 // find gives the row of a package. A name wins over a pattern.
-func (t table) find(pkg string, test bool) (m match, ok bool) {
+func (t *table) find(pkg string, test bool) (m match, ok bool) {
 	if test {
 		pkg = testsRow
 	}
@@ -126,7 +145,7 @@ func expand(pattern, ctx string) string {
 }
 
 // allows tells whether a package may import another one.
-func (t table) allows(m match, target string) bool {
+func (t *table) allows(m match, target string) bool {
 	if m.row.all {
 		return !testPackage(target) && !slices.Contains(m.row.imports, target)
 	}
@@ -140,8 +159,9 @@ func (t table) allows(m match, target string) bool {
 }
 
 // allowsOutside tells whether a row lists the module that a package belongs to.
-func (r row) allowsOutside(pkg string) bool {
-	return slices.ContainsFunc(r.outside, func(m string) bool {
-		return m == "anything" || pkg == m || strings.HasPrefix(pkg, m+"/")
+func (t *table) allowsOutside(r row, pkg string) bool {
+	within := func(module string) bool { return pkg == module || strings.HasPrefix(pkg, module+"/") }
+	return slices.ContainsFunc(r.outside, func(name string) bool {
+		return name == "anything" || within(name) || slices.ContainsFunc(t.groups[name], within)
 	})
 }

@@ -9,22 +9,20 @@ import (
 	"comanda/internal/fault"
 )
 
-// Ages at which a kept value is used. Up to fresh it is simply given. Up to linger it is given while one goroutine reads
-// a newer one. Beyond that callers wait for the newer one, and only when the source is out of reach, or slower than
+// ages say how a kept value is used. Up to fresh it is simply given. Up to linger it is given while one goroutine reads a
+// newer one. Beyond that callers wait for the newer one, and only when the source is out of reach, or slower than
 // patience, do they get the old one after all, up to stale.
-const (
-	fresh    = time.Second
-	linger   = 3 * time.Second
-	patience = 300 * time.Millisecond
-	stale    = 5 * time.Minute
+type ages struct{ fresh, linger, stale time.Duration }
 
+const (
+	patience    = 300 * time.Millisecond
 	readTimeout = 3 * time.Second // of one reading of the source
-	readPause   = time.Second     // after a reading that failed
 )
 
 // kept holds values read through a source, each under its id, one reading at a time per id. An id that
 // the source does not know is not remembered, so strangers cannot fill the memory.
 type kept[V any] struct {
+	ages
 	now   func() time.Time
 	read  func(ctx context.Context, id int64, old *V) (V, error)
 	slots sync.Map // id -> *slot[V]; read by every request, so without a lock
@@ -79,8 +77,8 @@ func (f *flight[V]) landed() bool {
 	}
 }
 
-func newKept[V any](now func() time.Time, read func(context.Context, int64, *V) (V, error)) *kept[V] {
-	return &kept[V]{now: now, read: read}
+func newKept[V any](a ages, now func() time.Time, read func(context.Context, int64, *V) (V, error)) *kept[V] {
+	return &kept[V]{ages: a, now: now, read: read}
 }
 
 // get gives the value of an id. A caller that goes away does not disturb the reading that others wait for.
@@ -88,14 +86,14 @@ func (k *kept[V]) get(ctx context.Context, id int64) (V, error) {
 	s := k.slot(id)
 	now := k.now()
 	old := s.value.Load()
-	if old != nil && !old.doubt && now.Sub(old.at) <= fresh {
+	if old != nil && !old.doubt && now.Sub(old.at) <= k.fresh {
 		return old.v, nil
 	}
-	f := s.join(now, old, func(f *flight[V]) { k.fly(ctx, id, s, f, old) })
-	if f == nil || old != nil && !old.doubt && now.Sub(old.at) <= linger {
+	f := s.join(now, old, k.stale, func(f *flight[V]) { k.fly(ctx, id, s, f, old) })
+	if f == nil || old != nil && !old.doubt && now.Sub(old.at) <= k.linger {
 		return old.v, nil
 	}
-	usable := old != nil && now.Sub(old.at) <= stale
+	usable := old != nil && now.Sub(old.at) <= k.stale
 	if err := f.wait(ctx, usable); err != nil {
 		return *new(V), err
 	}
@@ -106,7 +104,7 @@ func (k *kept[V]) get(ctx context.Context, id int64) (V, error) {
 }
 
 // join gives the reading under way or starts one; nil means that the old value has to do for now.
-func (s *slot[V]) join(now time.Time, old *dated[V], start func(*flight[V])) *flight[V] {
+func (s *slot[V]) join(now time.Time, old *dated[V], stale time.Duration, start func(*flight[V])) *flight[V] {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.flight != nil {
@@ -144,7 +142,7 @@ func (k *kept[V]) fly(ctx context.Context, id int64, s *slot[V], f *flight[V], o
 	case old == nil, fault.KindOf(f.err) == fault.NotFound:
 		k.slots.CompareAndDelete(id, s)
 	default:
-		s.retryAt = k.now().Add(readPause)
+		s.retryAt = k.now().Add(k.fresh) // a source that fails is asked no more often than one that works
 	}
 }
 

@@ -41,6 +41,9 @@ func (Alone) Drop(context.Context, int64) {}
 // maxEditions bounds the closed versions that are remembered; a busy day needs a handful.
 const maxEditions = 64
 
+// menuAges: a change is seen within a second, three at worst; without SQL the last known state does for five minutes.
+var menuAges = ages{fresh: time.Second, linger: 3 * time.Second, stale: 5 * time.Minute}
+
 // Menus gives branches and menus from memory. A published change is seen within a second, at once in the process that
 // made it. While SQL is out of reach the last known state is given for up to five minutes. It is safe for concurrent
 // use.
@@ -57,10 +60,10 @@ type Menus struct {
 // NewMenus makes an empty memory over a source.
 func NewMenus(source Source, copies Copies, now func() time.Time) *Menus {
 	m := &Menus{source: source, copies: copies, editions: map[int64]*Edition{}}
-	m.branches = newKept(now, func(ctx context.Context, id int64, _ *Branch) (Branch, error) {
+	m.branches = newKept(menuAges, now, func(ctx context.Context, id int64, _ *Branch) (Branch, error) {
 		return source.Branch(ctx, id)
 	})
-	m.menus = newKept(now, m.load)
+	m.menus = newKept(menuAges, now, m.load)
 	return m
 }
 

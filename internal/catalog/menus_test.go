@@ -108,7 +108,7 @@ func TestMenus_Active_sees_a_change_within_the_age(t *testing.T) {
 		wantPrice(t, m, 100)
 		s.change(func() { s.revision, s.price = 2, 200 })
 		wantPrice(t, m, 100)
-		time.Sleep(fresh + time.Millisecond)
+		time.Sleep(menuAges.fresh + time.Millisecond)
 		wantPrice(t, m, 100) // given while the newer one is being read
 		synctest.Wait()
 		wantPrice(t, m, 200)
@@ -119,7 +119,7 @@ func TestMenus_Active_waits_when_too_old(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *shelf, m *Menus) {
 		wantPrice(t, m, 100)
 		s.change(func() { s.revision, s.price = 2, 200 })
-		time.Sleep(linger + time.Millisecond)
+		time.Sleep(menuAges.linger + time.Millisecond)
 		wantPrice(t, m, 200)
 	})
 }
@@ -128,7 +128,7 @@ func TestMenus_Active_reads_the_menu_only_when_the_revision_moves(t *testing.T) 
 	inBubble(t, func(t *testing.T, s *shelf, m *Menus) {
 		first, _ := m.Active(t.Context(), 1)
 		for range 5 {
-			time.Sleep(linger + time.Second)
+			time.Sleep(menuAges.linger + time.Second)
 			if again, _ := m.Active(t.Context(), 1); again != first {
 				t.Error("an unchanged menu has another pointer")
 			}
@@ -192,7 +192,7 @@ func TestMenus_Active_while_the_source_is_down(t *testing.T) {
 			t.Errorf("after five minutes: %v", err)
 		}
 		s.change(func() { s.err, s.revision, s.price = nil, 2, 200 })
-		time.Sleep(readPause)
+		time.Sleep(menuAges.fresh)
 		wantPrice(t, m, 200)
 	})
 }

@@ -12,6 +12,7 @@ import (
 // The values of headers that many answers share. They are never changed, only replaced.
 var (
 	problemHeader = []string{problemType}
+	jsonHeader    = []string{"application/json"}
 	noStore       = []string{"no-store"}
 	nosniff       = []string{"nosniff"}
 	noReferrer    = []string{"no-referrer"}

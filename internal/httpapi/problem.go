@@ -73,6 +73,10 @@ func problemOf(ctx context.Context, err error) *Problem {
 	if errors.As(err, &p) {
 		return p
 	}
+	var tooLarge *http.MaxBytesError
+	if errors.As(err, &tooLarge) {
+		return newTooLarge()
+	}
 	f := &fault.Error{Kind: fault.Internal}
 	errors.As(err, &f)
 	if f.Kind == fault.Internal || f.Kind == fault.Unavailable {

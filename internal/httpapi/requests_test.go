@@ -8,8 +8,11 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"comanda/internal/testenv"
 )
 
 func TestRegister_DecodesAndAnswers(t *testing.T) {
@@ -192,7 +195,7 @@ func TestServer_BodyThatBreaksOff(t *testing.T) {
 		_ = res.Body.Close()
 		t.Fatalf("the broken request got %d", res.StatusCode)
 	}
-	eventually(t, func() bool { return len(h.log.records(t)) == 1 })
+	testenv.Eventually(t, 5*time.Second, func() bool { return len(h.log.records(t)) == 1 })
 	if rec := h.log.records(t)[0]; rec["level"] == "ERROR" || rec["status"].(float64) >= 500 {
 		t.Errorf("the client's failure is recorded as ours: %v", rec)
 	}

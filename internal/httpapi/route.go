@@ -98,9 +98,12 @@ func (rt *route) limit(r *http.Request) (p *Problem, reason string) {
 	if r.ContentLength > rt.maxBody {
 		return newTooLarge(), "too_large"
 	}
-	if rt.json && r.ContentLength != 0 && !isJSON(r.Header.Get("Content-Type")) {
-		return newProblem(http.StatusUnsupportedMediaType, "unsupported_media_type",
-			"The body must be application/json in UTF-8."), "unsupported_media_type"
+	if rt.json && r.ContentLength != 0 {
+		if !isJSON(r.Header.Get("Content-Type")) {
+			return newProblem(http.StatusUnsupportedMediaType, "unsupported_media_type",
+				"The body must be application/json in UTF-8."), "unsupported_media_type"
+		}
+		r.Header["Content-Type"] = jsonHeader // huma knows it in this spelling only
 	}
 	return nil, ""
 }

@@ -69,7 +69,9 @@ func TestMatch(t *testing.T) {
 			t.Errorf("no builder was tried for %s", d.Pattern)
 		}
 	}
-	for _, raw := range []string{"", "q:cap:{b7}", "q:cap:b7:2026-02-26", "x:q:cap:{b7}:2026-02-26", "ord:resv:{b7}:" + aUID + "0"} {
+	for _, raw := range []string{
+		"", "q:cap:{b7}", "q:cap:b7:2026-02-26", "x:q:cap:{b7}:2026-02-26", "ord:resv:{b7}:" + aUID + "0",
+	} {
 		if d, ok := Match(raw); ok {
 			t.Errorf("Match(%q) = %s", raw, d.Pattern)
 		}

@@ -52,8 +52,8 @@ func (d Decl) lint() []string {
 	default:
 		add(true, "the class %q is not known", d.Class)
 	}
-	bare := strings.Replace(d.Pattern, d.Tag, "", 1)
-	add(!strings.Contains(d.Pattern, d.Tag) || strings.ContainsAny(bare, "{}"), "the hash tag %q is not the only one", d.Tag)
+	before, after, tagged := strings.Cut(d.Pattern, d.Tag)
+	add(!tagged || strings.ContainsAny(before+after, "{}"), "the hash tag %q is not the only one", d.Tag)
 	add(d.Owner == gateOwner && d.Tag != branchTag, "a key of the gate without the branch's hash tag") // K6
 	return found
 }

@@ -106,7 +106,7 @@ var holdRecord = declare(Decl{
 	Segments: []Segment{branchSegment, {"hold", uidChars, 26}},
 	Type:     Hash, TTL: TTL{time.Minute, scopeLife}, Class: Derived, Owner: "stock", Source: "hold, hold_line",
 	Tag: branchTag, Rebuild: "stock.rebuild",
-	Purpose: "a hold: s: state and epoch, menu item -> quantity, __bizDate, __branchId; a tombstone has s only",
+	Purpose: "a hold: s: state and epoch, menu item -> quantity, __bizDate, __branchId; after its end only s counts",
 })
 
 // HoldRecord is the key of a hold's record.

@@ -19,13 +19,14 @@ const visit = "01j9v0k4v5m6n7o8p9q0r1s2t3"
 func TestDB_Do(t *testing.T) {
 	redisdbtest.Each(t, func(t *testing.T, db *redisdb.DB) {
 		ctx, text, set := t.Context(), keyspace.MenuActive(7), keyspace.VisitCustomers(visit)
+		hash := keyspace.QuotaCap(7, "2026-02-26")
 		if s, found, err := db.Do(ctx, "GET", text).Text(); s != "" || found || err != nil {
 			t.Errorf("a missing key: %q, %t, %v", s, found, err)
 		}
 		replies, err := db.DoMulti(ctx,
 			redisdb.Command("SET", text, "", "EX", "60"), redisdb.Command("SADD", set, "a", "b"),
 			redisdb.Command("SMEMBERS", set), redisdb.Command("SMISMEMBER", set, "a", "c"),
-			redisdb.Command("HSET", keyspace.QuotaCap(7, "2026-02-26"), "1", "2"), redisdb.Command("HGETALL", keyspace.QuotaCap(7, "2026-02-26")))
+			redisdb.Command("HSET", hash, "1", "2"), redisdb.Command("HGETALL", hash))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -91,7 +92,8 @@ var (
 )
 
 func TestScript_text(t *testing.T) {
-	if want := "#!lua\n\nreturn redis.call('EXISTS', KEYS[1], KEYS[2])\n"; twice.Text() != want || twice.Name() != "twice" {
+	want := "#!lua\nreturn redis.call('EXISTS', KEYS[1], KEYS[2])\n"
+	if twice.Text() != want || twice.Name() != "twice" {
 		t.Errorf("%s: %q", twice.Name(), twice.Text())
 	}
 	for name, files := range map[string]fstest.MapFS{
@@ -147,7 +149,9 @@ func TestDB_namespace(t *testing.T) {
 	if _, found, err := plain.Do(t.Context(), "GET", key).Text(); found || err != nil {
 		t.Errorf("the namespace was left out: %v", err)
 	}
-	raw, err := rueidis.NewClient(rueidis.ClientOption{InitAddress: []string{srv.Addr()}, DisableCache: true, ForceSingleClient: true})
+	raw, err := rueidis.NewClient(rueidis.ClientOption{
+		InitAddress: []string{srv.Addr()}, DisableCache: true, ForceSingleClient: true,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -29,14 +29,17 @@ func TestDB_cluster(t *testing.T) {
 	}
 
 	// A script that builds a key by itself gets past our check, but not past Redis, which knows from the first line.
-	sly := redisdb.MustScript(fstest.MapFS{"sly.lua": {Data: []byte("#!lua\nreturn redis.call('GET', ARGV[1])\n")}}, "sly.lua")
+	files := fstest.MapFS{"sly.lua": {Data: []byte("#!lua\nreturn redis.call('GET', ARGV[1])\n")}}
+	sly := redisdb.MustScript(files, "sly.lua")
 	other := ""
 	for branch := range int64(50) {
-		if key := keyspace.MenuActive(branch); key.Slot()/8192 == keyspace.MenuActive(0).Slot()/8192 && branch > 0 {
+		key := keyspace.MenuActive(branch)
+		if branch > 0 && key.Slot()/8192 == keyspace.MenuActive(0).Slot()/8192 {
 			other = key.String() // of the same node, but of another slot
 		}
 	}
-	if err := db.Run(ctx, sly, []keyspace.Key{keyspace.MenuActive(0)}, []string{other}).Err(); !errors.Is(err, redisdb.ErrReply) {
+	err := db.Run(ctx, sly, []keyspace.Key{keyspace.MenuActive(0)}, []string{other}).Err()
+	if !errors.Is(err, redisdb.ErrReply) {
 		t.Errorf("a key of another slot: %v", err)
 	}
 }

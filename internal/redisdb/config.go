@@ -78,7 +78,7 @@ func (c Config) validateListen() error {
 		return fmt.Errorf("redisdb: listen address %q: %w", c.Listen, err)
 	}
 	if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
-		return fmt.Errorf("redisdb: listen address %q is not a loopback address; the embedded store has no password", c.Listen)
+		return fmt.Errorf("redisdb: listen address %q is not of this machine; the embedded store has no password", c.Listen)
 	}
 	return nil
 }

@@ -63,7 +63,8 @@ func TestConfig_Validate_refuses(t *testing.T) {
 }
 
 func TestParseInfo(t *testing.T) {
-	n, err := parseInfo("# Server\r\nredis_version:7.2.4\r\nredis_mode:standalone\r\nrun_id:abc\r\n# Replication\r\nmaster_replid:def\r\n")
+	n, err := parseInfo("# Server\r\nredis_version:7.2.4\r\nredis_mode:standalone\r\nrun_id:abc\r\n" +
+		"# Replication\r\nmaster_replid:def\r\n")
 	want := node{Server: Server{Version: "7.2.4", RunID: "abc", Mode: "standalone"}, replID: "def"}
 	if err != nil || n != want {
 		t.Errorf("parseInfo = %+v, %v", n, err)

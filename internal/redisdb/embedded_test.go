@@ -162,7 +162,8 @@ func TestEmbedded_listens_for_tools(t *testing.T) {
 func TestEmbedded_clock(t *testing.T) {
 	db, _ := start(t, "")
 	lock, menu := keyspace.MenuActiveLock(7), keyspace.MenuActive(7)
-	if _, err := db.DoMulti(t.Context(), Command("SET", lock, "x", "PX", "100"), Command("SET", menu, "x", "EX", "60")); err != nil {
+	short, long := Command("SET", lock, "x", "PX", "100"), Command("SET", menu, "x", "EX", "60")
+	if _, err := db.DoMulti(t.Context(), short, long); err != nil {
 		t.Fatal(err)
 	}
 	testenv.Eventually(t, 10*time.Second, func() bool {

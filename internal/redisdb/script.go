@@ -30,7 +30,7 @@ func MustScript(files fs.FS, name string) *Script {
 	if err != nil {
 		panic("redisdb: " + err.Error())
 	}
-	text := withoutComments(string(source))
+	text := codeOf(string(source))
 	if !strings.HasPrefix(text, scriptLine) {
 		panic("redisdb: " + name + " does not begin with " + scriptLine)
 	}
@@ -40,16 +40,16 @@ func MustScript(files fs.FS, name string) *Script {
 	}
 }
 
-// withoutComments empties the lines that are comments. Line numbers in error messages stay those of the file, while a
-// reworded comment changes neither what is sent nor the name under which servers cache it.
-func withoutComments(source string) string {
-	lines := strings.Split(strings.TrimRight(source, "\n"), "\n")
-	for i, line := range lines {
-		if strings.HasPrefix(strings.TrimSpace(line), "--") {
-			lines[i] = ""
+// codeOf leaves out blank lines and those that are comments, so that a change of prose changes neither what is sent nor
+// the name under which servers cache it. Line numbers in error messages are those of the remaining text.
+func codeOf(source string) string {
+	var b strings.Builder
+	for line := range strings.Lines(source) {
+		if text := strings.TrimSpace(line); text != "" && !strings.HasPrefix(text, "--") {
+			b.WriteString(strings.TrimRight(line, "\r\n") + "\n")
 		}
 	}
-	return strings.Join(lines, "\n") + "\n"
+	return b.String()
 }
 
 func withoutFirstLine(text string) string { return text[strings.IndexByte(text, '\n'):] }

@@ -216,3 +216,14 @@ func TestDB_Now(t *testing.T) {
 		}
 	})
 }
+
+func TestDB_versionAndDurability(t *testing.T) {
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		if v, err := db.Version(t.Context()); err != nil || v == "" {
+			t.Errorf("version %q, %v", v, err)
+		}
+		if err := db.Durable(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
+}

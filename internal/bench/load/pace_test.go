@@ -5,6 +5,7 @@ import (
 	"context"
 	"net"
 	"net/http"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -17,10 +18,12 @@ func bubble(t *testing.T, p Plan, takes func(n int64) time.Duration) (r *Result,
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		var asked atomic.Int64
+		var served sync.WaitGroup
+		defer served.Wait()
 		p.Target, p.Want, p.Requests = Target{"127.0.0.1:80"}, http.StatusOK, gets(Target{"127.0.0.1:80"})
 		p.dial = func(context.Context) (net.Conn, error) {
 			ours, theirs := net.Pipe()
-			go answer(theirs, func() { time.Sleep(takes(asked.Add(1))) })
+			served.Go(func() { answer(theirs, func() { time.Sleep(takes(asked.Add(1))) }) })
 			return ours, nil
 		}
 		begin := time.Now()

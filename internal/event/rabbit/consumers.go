@@ -2,7 +2,6 @@ package rabbit
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -22,13 +21,7 @@ type Consumers struct {
 	prefix  string
 	all     []inbox.Consumer
 	expired func()
-
-	checkEvery time.Duration
 }
-
-// checkEvery is how often a lane asks whether its queue still knows it. A broker tells consumers when their queue is
-// deleted, except where the queue is declared again at once.
-const checkEvery = 15 * time.Second
 
 // NewConsumers checks the configuration; it does not connect. Whenever payment windows are over, expired is called, once
 // for many; it must not block. Without it the queue of expired orders is left to others.
@@ -37,9 +30,7 @@ func NewConsumers(c Config, in *inbox.Inbox, expired func()) (*Consumers, error)
 	if err != nil {
 		return nil, err
 	}
-	return &Consumers{
-		link: l, in: in, prefix: c.Prefix, all: c.Consumers, expired: expired, checkEvery: checkEvery,
-	}, nil
+	return &Consumers{link: l, in: in, prefix: c.Prefix, all: c.Consumers, expired: expired}, nil
 }
 
 // Loop describes the consumers' life: connect again soon after a connection was lost, and ever later while there is none.
@@ -58,7 +49,7 @@ func (c *Consumers) Run(ctx context.Context) error {
 		return err
 	}
 	defer s.close()
-	lanes, err := c.lanes(s)
+	lanes, err := c.lanes(ctx, s)
 	if err != nil {
 		return fmt.Errorf("rabbit: consume: %w", err)
 	}
@@ -77,11 +68,11 @@ func (c *Consumers) Run(ctx context.Context) error {
 func (c *Consumers) Connected() bool { return c.link.up.Load() }
 
 // lanes starts consuming every queue that is ours.
-func (c *Consumers) lanes(s *session) ([]*lane, error) {
-	defer s.limit(dialTimeout)()
+func (c *Consumers) lanes(ctx context.Context, s *session) ([]*lane, error) {
+	defer s.limit(ctx, dialTimeout)()
 	lanes := make([]*lane, 0, len(c.all)+1)
 	add := func(queue string, h handler) error {
-		l, err := newLane(s, c.prefix+queue, c.checkEvery, h)
+		l, err := newLane(s, c.prefix+queue, h)
 		if err != nil {
 			return fmt.Errorf("queue %s: %w", queue, err)
 		}
@@ -150,5 +141,3 @@ func (c *Consumers) bury(ctx context.Context, to inbox.Consumer, d amqp.Delivery
 	c.link.log.ErrorContext(ctx, "a message is not an event; it is a dead letter", "consumer", to.Name, "err", cause)
 	return inbox.Outcome{State: inbox.Dead}
 }
-
-var errEnded = errors.New("rabbit: the broker ended the consumption")

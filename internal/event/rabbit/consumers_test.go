@@ -186,8 +186,7 @@ func consumersFiftyLostConnections(t *testing.T, r *rig) {
 	stop()
 }
 
-// A queue that somebody deletes is consumed again once it is declared anew, even when that happens so fast that the
-// broker forgets to tell its consumers, as RabbitMQ 3.10 does.
+// A queue that somebody deletes is declared anew and consumed again.
 func consumersDeletedQueue(t *testing.T, r *rig) {
 	db := sqldbtest.SQLite(t)
 	c := r.config(daybook(nil))

@@ -2,6 +2,7 @@ package rabbit
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"time"
 
@@ -13,15 +14,14 @@ import (
 // prefetch is how many messages of a queue may be in our hands, and so the largest batch.
 const prefetch = 64
 
+var errEnded = errors.New("rabbit: the broker ended the consumption")
+
 // handler works on a batch and gives one outcome for each message.
 type handler func(ctx context.Context, batch []amqp.Delivery) []inbox.Outcome
 
 // lane consumes one queue on a channel of its own, batch after batch.
 type lane struct {
-	s      *session
 	ch     *amqp.Channel
-	queue  string
-	every  time.Duration // between checks
 	in     chan amqp.Delivery
 	handle handler
 	held   []held // failed, unacknowledged, and waiting for their next attempt
@@ -32,7 +32,7 @@ type held struct {
 	due time.Time
 }
 
-func newLane(s *session, queue string, every time.Duration, h handler) (*lane, error) {
+func newLane(s *session, queue string, h handler) (*lane, error) {
 	ch, err := s.conn.Channel()
 	if err != nil {
 		return nil, err
@@ -44,7 +44,7 @@ func newLane(s *session, queue string, every time.Duration, h handler) (*lane, e
 	if err != nil {
 		return nil, err
 	}
-	l := &lane{s: s, ch: ch, queue: queue, every: every, in: make(chan amqp.Delivery, prefetch), handle: h}
+	l := &lane{ch: ch, in: make(chan amqp.Delivery, prefetch), handle: h}
 	// The library hands deliveries over one by one; here they gather while a batch is being worked on. The broker never
 	// sends more than prefetch, so this goroutine does not block, and it ends with the connection.
 	s.helpers.Go(func() {
@@ -58,8 +58,6 @@ func newLane(s *session, queue string, every time.Duration, h handler) (*lane, e
 
 // run works until the context ends, or fails when the channel does.
 func (l *lane) run(ctx context.Context) error {
-	check := time.NewTicker(l.every)
-	defer check.Stop()
 	for ctx.Err() == nil {
 		var err error
 		select {
@@ -72,24 +70,12 @@ func (l *lane) run(ctx context.Context) error {
 		case <-l.nextDue():
 			batch := l.takeDue(time.Now())
 			err = l.settle(batch, l.handle(ctx, batch))
-		case <-check.C:
-			err = l.check()
 		}
 		if err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// check fails when the queue is gone or has no consumer any more.
-func (l *lane) check() error {
-	defer l.s.limit(dialTimeout)()
-	q, err := l.ch.QueueDeclarePassive(l.queue, true, false, false, false, nil)
-	if err == nil && q.Consumers == 0 {
-		err = errEnded
-	}
-	return err
 }
 
 // fresh works on new messages. Where all went well and nothing older is open, one acknowledgement stands for all.

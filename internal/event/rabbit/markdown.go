@@ -14,12 +14,13 @@ import (
 
 const preamble = `## RabbitMQ
 
-Exchange %q (topic, durable). All queues are durable quorum queues, declared on every new connection. A message carries
-the event's id as message_id, its type as type and header event_type, and the headers aggregate, aggregate_id,
-aggregate_seq, branch_id and occurred_at (unix milliseconds); its body is the payload.
+Exchange %q (topic, durable). All queues are durable quorum queues, declared on every new connection.
 
-Every order.placed is followed by a timer with the routing key %q, whose body is the order's id. It comes back with the
-routing key %q when the payment window (here %s) is over.
+A message carries the event's id as message_id, its type as type and header event_type, and the headers aggregate,
+aggregate_id, aggregate_seq, branch_id and occurred_at (unix milliseconds); its body is the payload.
+
+Every order.placed is followed by a timer with the routing key %q, whose body is the order's id.
+It comes back with the routing key %q when the payment window (here %s) is over.
 
 | Queue | Bound to | Arguments | Purpose |
 |---|---|---|---|
@@ -30,9 +31,11 @@ A queue that exists with other arguments is used as it is; the log and rabbit_qu
 and declared anew. Only where %q differs no timers are published; orders expire all the same.
 `
 
-// Markdown documents the broker's half of events, for the given consumers.
-func Markdown(window time.Duration, consumers []inbox.Consumer) string {
-	t := newTopology("", window, consumers)
+// Markdown documents the broker's half of events, with one consumer standing for all.
+func Markdown(window time.Duration) string {
+	example := inbox.Consumer{Name: "<name>"}
+	t := newTopology("", window, []inbox.Consumer{example})
+	t.find(example.QueueName()).keys = []string{"<its types>"}
 	var b strings.Builder
 	fmt.Fprintf(&b, preamble, t.exchange, keyAwait, keyExpired, window)
 	for _, q := range t.queues {

@@ -12,24 +12,31 @@ import (
 	"comanda/internal/event"
 )
 
+// redeclareAfter is how long a queue that was found missing stays so. Its consumers learn of the deletion meanwhile; where
+// it is declared anew at once RabbitMQ 3.10 does not tell them, and what it delivers then never arrives.
+const redeclareAfter = 2 * time.Second
+
 // confirmTimeout bounds how long a batch may wait for the broker. The relay holds row locks meanwhile, so it must stay
 // below the database's idle_in_transaction_session_timeout.
 const confirmTimeout = 5 * time.Second
 
 var (
-	errLost   = errors.New("rabbit: the connection was lost before the broker had confirmed everything")
-	errSlow   = errors.New("rabbit: the broker did not confirm in time")
-	errNacked = errors.New("rabbit: the broker refused the message")
-	errClosed = errors.New("rabbit: the publisher is closed")
+	errLost    = errors.New("rabbit: the connection was lost before the broker had confirmed everything")
+	errSlow    = errors.New("rabbit: the broker did not confirm in time")
+	errNacked  = errors.New("rabbit: the broker refused the message")
+	errClosed  = errors.New("rabbit: the publisher is closed")
+	errNoQueue = errors.New("rabbit: a queue is missing and will be declared in a moment")
 )
 
 // Publisher is an outbox.Publisher. It connects when it is first needed; its caller paces the attempts.
 type Publisher struct {
 	link    *link
 	timeout time.Duration // for confirmations
+	respite time.Duration // of missing queues
 
 	mu     sync.Mutex
 	s      *outgoing // nil without a connection
+	after  time.Time // no connection is made before
 	closed bool
 }
 
@@ -47,7 +54,7 @@ func NewPublisher(c Config) (*Publisher, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Publisher{link: l, timeout: confirmTimeout}, nil
+	return &Publisher{link: l, timeout: confirmTimeout, respite: redeclareAfter}, nil
 }
 
 // Ready connects where there is no connection, and fails unless the broker takes messages on it: it has confirmed a
@@ -88,11 +95,14 @@ func (p *Publisher) connect(ctx context.Context) error {
 	if p.s != nil {
 		return nil
 	}
+	if time.Now().Before(p.after) {
+		return errNoQueue
+	}
 	s, err := p.link.open(ctx)
 	if err != nil {
 		return err
 	}
-	out, err := newOutgoing(s)
+	out, err := newOutgoing(ctx, s)
 	if err != nil {
 		s.abandon()
 		return fmt.Errorf("rabbit: open a confirming channel: %w", err)
@@ -103,9 +113,9 @@ func (p *Publisher) connect(ctx context.Context) error {
 
 // newOutgoing opens the confirming channel and sends the probe: a broker in alarm takes connections and declarations
 // like a healthy one and tells only publishers. The probe goes to a queue that does not exist and is dropped.
-func newOutgoing(s *session) (*outgoing, error) {
+func newOutgoing(ctx context.Context, s *session) (*outgoing, error) {
 	o := &outgoing{session: s}
-	defer s.limit(dialTimeout)()
+	defer s.limit(ctx, dialTimeout)()
 	var err error
 	if o.ch, err = s.conn.Channel(); err != nil {
 		return nil, err
@@ -163,9 +173,8 @@ func (p *Publisher) wave(ctx context.Context, events []event.Event, refused []er
 func (p *Publisher) send(
 	ctx context.Context, events []event.Event, refused []error,
 ) ([]*amqp.DeferredConfirmation, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, p.timeout, errSlow)
-	defer cancel()
-	cut := context.AfterFunc(ctx, func() { _ = p.s.raw.Close() }) // frees a write that is stuck
+	release := p.s.limit(ctx, p.timeout)
+	defer release()
 	confirms := make([]*amqp.DeferredConfirmation, len(events))
 	var broken error
 	for i, e := range events {
@@ -181,9 +190,6 @@ func (p *Publisher) send(
 		if broken != nil {
 			break
 		}
-	}
-	if !cut() {
-		broken = context.Cause(ctx)
 	}
 	if broken != nil {
 		p.drop(ctx, broken)
@@ -226,7 +232,8 @@ func (p *Publisher) wait(ctx context.Context, confirms []*amqp.DeferredConfirmat
 }
 
 // refuseReturned refuses what reached no queue. The broker sends a return before the confirmation of the same message,
-// so all are here by now. Since a queue of ours is missing, the connection is given up and the topology declared anew.
+// so all are here by now. Since a queue of ours is missing, the connection is given up and the topology declared
+// anew by the next.
 func (p *Publisher) refuseReturned(ctx context.Context, events []event.Event, refused []error) {
 	reasons := p.returned()
 	if len(reasons) == 0 {
@@ -239,7 +246,7 @@ func (p *Publisher) refuseReturned(ctx context.Context, events []event.Event, re
 	}
 	p.link.log.ErrorContext(ctx, "messages reached no queue; the topology is declared anew", "messages", len(reasons))
 	p.s.close()
-	p.s = nil
+	p.s, p.after = nil, time.Now().Add(p.respite)
 }
 
 // returned takes the returns that have arrived, by message id.

@@ -92,6 +92,7 @@ func (r *rig) publisher(t testing.TB, c Config) *Publisher {
 	if err != nil {
 		t.Fatal(err)
 	}
+	p.respite = 300 * time.Millisecond
 	t.Cleanup(p.Close)
 	return p
 }
@@ -103,7 +104,6 @@ func (r *rig) consume(t testing.TB, c Config, in *inbox.Inbox, expired func()) (
 	if err != nil {
 		t.Fatal(err)
 	}
-	cs.checkEvery = 200 * time.Millisecond
 	w := worker.New(cs.Loop(), c.Log, worker.NewMetrics(nil))
 	if err := w.Start(context.Background()); err != nil {
 		t.Fatal(err)
@@ -210,9 +210,7 @@ func paid(n int) []event.Event {
 
 func publish(t testing.TB, p *Publisher, events ...event.Event) []error {
 	t.Helper()
-	if err := p.Ready(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Eventually(t, 10*time.Second, func() bool { return p.Ready(t.Context()) == nil })
 	refused, err := p.Publish(t.Context(), events)
 	if err != nil {
 		t.Fatal(err)

@@ -107,7 +107,7 @@ func (l *link) open(ctx context.Context) (*session, error) {
 	s.conn = conn
 	l.setUp(true)
 	s.watch()
-	defer s.limit(declareTimeout)()
+	defer s.limit(ctx, declareTimeout)()
 	differing, err := l.topology.declare(conn)
 	if err != nil {
 		s.close()
@@ -167,7 +167,7 @@ func (s *session) unblocked(ctx context.Context) (context.Context, context.Cance
 
 // close says goodbye, for a short time, and waits until nothing of the session runs any more.
 func (s *session) close() {
-	release := s.limit(closeTimeout)
+	release := s.limit(context.Background(), closeTimeout)
 	_ = s.conn.Close()
 	release()
 	_ = s.raw.Close()
@@ -175,10 +175,14 @@ func (s *session) close() {
 }
 
 // limit cuts the connection off unless the returned function is called in time: the library waits for the broker's
-// answers without end.
-func (s *session) limit(d time.Duration) (release func()) {
-	cut := time.AfterFunc(d, func() { _ = s.raw.Close() })
-	return func() { cut.Stop() }
+// answers without end, and for room to write.
+func (s *session) limit(ctx context.Context, d time.Duration) (release func()) {
+	ctx, cancel := context.WithTimeout(ctx, d)
+	stop := context.AfterFunc(ctx, func() { _ = s.raw.Close() })
+	return func() {
+		stop()
+		cancel()
+	}
 }
 
 // abandon closes without a goodbye, for a connection whose peer cannot be trusted to answer.

@@ -85,10 +85,10 @@ func (t *topology) forConsumer(c inbox.Consumer) []queue {
 			"x-dead-letter-strategy":    "at-least-once",
 			amqp.QueueOverflowArg:       amqp.QueueOverflowRejectPublish,
 			"x-delivery-limit":          deliveryLimit,
-		}, "Consumer " + c.Name + "."},
+		}, "Consumer `" + c.Name + "`."},
 		{name + ".dlq", nil, amqp.Table{
 			amqp.QueueMaxLenArg: maxDead, amqp.QueueOverflowArg: amqp.QueueOverflowDropHead,
-		}, "Copies of the dead letters of consumer " + c.Name + "; the letters themselves are in dead_event."},
+		}, "Copies of the dead letters of consumer `" + c.Name + "`; the letters themselves are in dead_event."},
 	}
 }
 

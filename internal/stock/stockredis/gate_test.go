@@ -150,11 +150,15 @@ func (f *fixture) wantCount(item, held, used int64) {
 
 func (f *fixture) state(id string) stock.State {
 	f.Helper()
-	snap, ok, err := f.Snapshot(f.Context(), f.scope, []string{id})
+	epoch, _, ok, err := f.All(f.Context(), f.scope)
 	if err != nil || !ok {
-		f.Fatalf("Snapshot: %t, %v", ok, err)
+		f.Fatalf("All: %t, %v", ok, err)
 	}
-	return snap.Holds[id]
+	states, err := f.States(f.Context(), f.scope, epoch, []string{id})
+	if err != nil {
+		f.Fatal(err)
+	}
+	return states[id]
 }
 
 // The operations of the table, with TRY of the same content and of another.
@@ -273,7 +277,8 @@ func TestGate_state_table(t *testing.T) {
 
 func TestGate_Try_all_lines_or_none(t *testing.T) {
 	each(t, func(f *fixture) {
-		v := f.try(f.hold(stock.Line{Item: noodles, Qty: 11}, stock.Line{Item: soup, Qty: 5}, stock.Line{Item: tea, Qty: 1000}))
+		all := []stock.Line{{Item: noodles, Qty: 11}, {Item: soup, Qty: 5}, {Item: tea, Qty: 1000}}
+		v := f.try(f.hold(all...))
 		want := stock.Verdict{Answer: stock.Refused, Short: []stock.Shortage{{Item: noodles, Requested: 11, Available: 10}}}
 		if d := cmp.Diff(want, v); d != "" {
 			t.Error(d)
@@ -432,25 +437,31 @@ func TestGate_Due(t *testing.T) {
 	})
 }
 
-func TestGate_Snapshot(t *testing.T) {
+func TestGate_All(t *testing.T) {
 	each(t, func(f *fixture) {
-		held, paid, unknown := f.hold(stock.Line{Item: noodles, Qty: 2}), f.hold(stock.Line{Item: soup, Qty: 1}), uid.New(f.now)
-		f.rebuild(stock.HoldState{Hold: held, State: stock.Held}, stock.HoldState{Hold: paid, State: stock.Confirmed})
-		snap, ok, err := f.Snapshot(f.Context(), f.scope, []string{held.ID, paid.ID, unknown})
-		if err != nil || !ok || len(snap.Epoch) != epochLen {
-			t.Fatalf("%+v, %t, %v", snap, ok, err)
+		held, paid := f.hold(stock.Line{Item: noodles, Qty: 2}), f.hold(stock.Line{Item: soup, Qty: 1})
+		epoch := f.begin()
+		if _, _, ok, err := f.All(f.Context(), f.scope); ok || err != nil {
+			t.Errorf("a scope being rebuilt: %t, %v", ok, err)
 		}
-		want := Snapshot{
-			Epoch: snap.Epoch, Since: f.now,
-			Counts: []stock.Count{{Item: noodles, Cap: 10, Held: 2}, {Item: soup, Cap: 5, Used: 1}, {Item: tea, Cap: stock.Unlimited}},
-			Holds:  map[string]stock.State{held.ID: stock.Held, paid.ID: stock.Confirmed},
+		holds := []stock.HoldState{{Hold: held, State: stock.Held}, {Hold: paid, State: stock.Confirmed}}
+		if err := f.FinishRebuild(f.Context(), f.image(epoch, holds...)); err != nil {
+			t.Fatal(err)
 		}
-		if d := cmp.Diff(want, snap); d != "" {
+		got, counts, ok, err := f.All(f.Context(), f.scope)
+		if err != nil || !ok || got != epoch || len(epoch) != epochLen {
+			t.Fatalf("epoch %q instead of %q, %t, %v", got, epoch, ok, err)
+		}
+		want := []stock.Count{
+			{Item: noodles, Cap: 10, Held: 2}, {Item: soup, Cap: 5, Used: 1}, {Item: tea, Cap: stock.Unlimited},
+		}
+		if d := cmp.Diff(want, counts); d != "" {
 			t.Error(d)
 		}
-		f.begin()
-		if _, ok, err := f.Snapshot(f.Context(), f.scope, nil); ok || err != nil {
-			t.Errorf("a scope being rebuilt: %t, %v", ok, err)
+		states, err := f.States(f.Context(), f.scope, epoch, []string{held.ID, paid.ID, uid.New(f.now)})
+		known := map[string]stock.State{held.ID: stock.Held, paid.ID: stock.Confirmed}
+		if d := cmp.Diff(known, states); d != "" || err != nil {
+			t.Error(d, err)
 		}
 	})
 }

@@ -20,11 +20,7 @@ const maxHoldBytes = 300
 func TestMemory_of_a_hold(t *testing.T) {
 	db, srv := redisdbtest.Real(t)
 	f := newFixture(t, db)
-	raw, err := rueidis.NewClient(rueidis.ClientOption{InitAddress: []string{srv.Addr()}, ForceSingleClient: true, DisableCache: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer raw.Close()
+	raw := rawClient(t, srv.Addr())
 
 	const rounds, holds = 40, 40 * maxBatch * 4
 	for _, item := range heavy {
@@ -51,7 +47,8 @@ func (f *fixture) placed(n int) []stock.Hold {
 	holds, ops := make([]stock.Hold, n), make([]stock.Op, n)
 	var all sync.WaitGroup
 	for i := range holds {
-		holds[i] = f.hold(stock.Line{Item: heavy[0], Qty: 2}, stock.Line{Item: heavy[1], Qty: 1}, stock.Line{Item: heavy[2], Qty: 12})
+		holds[i] = f.hold(
+			stock.Line{Item: heavy[0], Qty: 2}, stock.Line{Item: heavy[1], Qty: 1}, stock.Line{Item: heavy[2], Qty: 12})
 		ops[i] = stock.Op{Kind: stock.OpHeld, Hold: holds[i]}
 		all.Go(func() {
 			if v, err := f.Try(context.Background(), holds[i]); err != nil || v.Answer != stock.Admitted {

@@ -36,7 +36,8 @@ func newMetrics(reg prometheus.Registerer) metrics {
 			Name: "gate_apply_total", Help: "Operations from SQL applied to the gate. An opposite outcome is a disagreement.",
 		}, []string{"op", "outcome"}),
 		unknown: f.NewCounter(prometheus.CounterOpts{
-			Name: "redis_epoch_mismatch_total", Help: "Script calls that found their scope missing, half there or being rebuilt.",
+			Name: "redis_epoch_mismatch_total",
+			Help: "Script calls that found their scope missing, half there or being rebuilt.",
 		}),
 	}
 	for a, name := range answerNames {

@@ -1,7 +1,7 @@
 package stockredis
 
 import (
-	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -73,7 +73,8 @@ func TestMistake_negative_quantity(t *testing.T) { // created stock
 			if err := f.db.Run(f.Context(), tryScript, keys, args).Err(); err == nil {
 				t.Errorf("try.lua accepts the quantity %s", text)
 			}
-			keys, args = applyArgs(f.scope, []stock.Op{{Kind: stock.OpHeld, Hold: good}, {Kind: stock.OpConfirm, Hold: bad}}, []int{0, 1})
+			ops := []stock.Op{{Kind: stock.OpHeld, Hold: good}, {Kind: stock.OpConfirm, Hold: bad}}
+			keys, args = applyArgs(f.scope, ops, []int{0, 1})
 			args[len(args)-1] = text
 			if err := f.db.Run(f.Context(), applyScript, keys, args).Err(); err == nil {
 				t.Errorf("apply.lua accepts the quantity %s", text)
@@ -150,9 +151,9 @@ func TestMistake_missing_counts_as_zero(t *testing.T) { // G1
 			"q:paid":          redisdb.Command("DEL", keyspace.QuotaPaid(s.Branch, s.Date)),
 			"epoch of q:rsv":  redisdb.Command("HSET", keyspace.QuotaHeld(s.Branch, s.Date), "ep", "another"),
 			"epoch of q:paid": redisdb.Command("HDEL", keyspace.QuotaPaid(s.Branch, s.Date), "ep"),
-			"cap of noodles":  redisdb.Command("HDEL", keyspace.QuotaCap(s.Branch, s.Date), strconv.FormatInt(noodles, 10)),
-			"held noodles":    redisdb.Command("HDEL", keyspace.QuotaHeld(s.Branch, s.Date), strconv.FormatInt(noodles, 10)),
-			"used noodles":    redisdb.Command("HDEL", keyspace.QuotaPaid(s.Branch, s.Date), strconv.FormatInt(noodles, 10)),
+			"cap of noodles":  redisdb.Command("HDEL", keyspace.QuotaCap(s.Branch, s.Date), decimal(noodles)),
+			"held noodles":    redisdb.Command("HDEL", keyspace.QuotaHeld(s.Branch, s.Date), decimal(noodles)),
+			"used noodles":    redisdb.Command("HDEL", keyspace.QuotaPaid(s.Branch, s.Date), decimal(noodles)),
 		} {
 			f.rebuild()
 			h := f.hold(stock.Line{Item: noodles, Qty: 1})
@@ -162,6 +163,12 @@ func TestMistake_missing_counts_as_zero(t *testing.T) { // G1
 			f.wantTry(h, stock.Cold)
 			if n, err := f.db.Do(f.Context(), "EXISTS", keyspace.HoldRecord(s.Branch, h.ID)).Int(); n != 0 || err != nil {
 				t.Errorf("without %s a hold was written: %v", name, err)
+			}
+			if !strings.HasSuffix(name, "noodles") {
+				f.wantApply(stock.OpHeld, h, 0)
+				if _, _, ok, err := f.All(f.Context(), s); ok || err != nil {
+					t.Errorf("without %s there are counters, %v", name, err)
+				}
 			}
 			if counts, ok, err := f.Counts(f.Context(), s, []int64{noodles}); ok && len(counts) > 0 || err != nil {
 				t.Errorf("without %s the counter is %v, %v", name, counts, err)
@@ -174,9 +181,9 @@ func TestMistake_counter_below_zero(t *testing.T) { // I1: a lie is not counted 
 	each(t, func(f *fixture) {
 		h := f.hold(stock.Line{Item: noodles, Qty: 3})
 		f.wantTry(h, stock.Admitted)
-		lie := f.db.Do(f.Context(), "HSET", keyspace.QuotaHeld(f.scope.Branch, f.scope.Date), strconv.FormatInt(noodles, 10), "2")
-		if lie.Err() != nil {
-			t.Fatal(lie.Err())
+		held := keyspace.QuotaHeld(f.scope.Branch, f.scope.Date)
+		if err := f.db.Do(f.Context(), "HSET", held, decimal(noodles), "2").Err(); err != nil {
+			t.Fatal(err)
 		}
 		f.wantApply(stock.OpCancel, h, 0)
 		f.wantTry(f.hold(stock.Line{Item: noodles, Qty: 1}), stock.Cold)

@@ -41,54 +41,25 @@ func (g *Gate) Counts(ctx context.Context, s stock.Scope, items []int64) (counts
 	return counts, true, nil
 }
 
-// Snapshot is what the gate knows of a scope.
-type Snapshot struct {
-	Epoch  string
-	Since  time.Time              // the instant at which the epoch's rebuild began
-	Counts []stock.Count          // by item
-	Holds  map[string]stock.State // of the holds asked for; without those that the gate does not know
-}
-
-// Snapshot reads a whole scope and the states of some holds, to be compared with SQL. The counters are of one instant;
-// the holds are read after them, so a difference counts only when a second look still sees it. Not ok means that the
-// scope is unknown.
-func (g *Gate) Snapshot(ctx context.Context, s stock.Scope, holds []string) (snap Snapshot, ok bool, err error) {
+// All reads every counter of a scope, all of one instant, by item, and the epoch under which they were built. Not ok
+// means that the scope is unknown.
+func (g *Gate) All(ctx context.Context, s stock.Scope) (epoch string, counts []stock.Count, ok bool, err error) {
 	hashes, err := g.db.Run(ctx, snapshotScript, counterKeys(s, 0), nil).List()
 	if err != nil || len(hashes) != 3 {
-		return Snapshot{}, false, err
+		return "", nil, false, err
 	}
 	var fields [3]map[string]string
 	for i, h := range hashes {
 		if fields[i], err = h.Map(); err != nil {
-			return Snapshot{}, false, err
+			return "", nil, false, err
 		}
 	}
-	snap = Snapshot{Epoch: fields[0]["ep"], Since: instant(fields[0]["pos"]), Counts: countsOf(fields)}
-	snap.Holds, err = g.states(ctx, s, snap.Epoch, holds)
-	return snap, err == nil, err
+	return fields[0]["ep"], countsOf(fields), true, nil
 }
 
-// countsOf joins the three hashes. Fields that are not items, such as ep, are no numbers.
-func countsOf(hashes [3]map[string]string) []stock.Count {
-	var counts []stock.Count
-	for field, text := range hashes[0] {
-		item, err := strconv.ParseInt(field, 10, 64)
-		held, hasHeld := hashes[1][field]
-		used, hasUsed := hashes[2][field]
-		if err != nil || !hasHeld || !hasUsed {
-			continue
-		}
-		c := stock.Count{Item: item, Cap: stock.Unlimited, Held: number(held), Used: number(used)}
-		if text != "*" {
-			c.Cap = number(text)
-		}
-		counts = append(counts, c)
-	}
-	slices.SortFunc(counts, func(a, b stock.Count) int { return cmp.Compare(a.Item, b.Item) })
-	return counts
-}
-
-func (g *Gate) states(ctx context.Context, s stock.Scope, epoch string, ids []string) (map[string]stock.State, error) {
+// States tells what the gate knows of some holds of a scope under an epoch; holds that it does not know are left out.
+// They are read after All, not with it, so a difference to SQL counts only when a second look still sees it.
+func (g *Gate) States(ctx context.Context, s stock.Scope, epoch string, ids []string) (map[string]stock.State, error) {
 	states := make(map[string]stock.State, len(ids))
 	for some := range slices.Chunk(ids, maxLines) {
 		cmds := make([]redisdb.Cmd, len(some))
@@ -110,6 +81,26 @@ func (g *Gate) states(ctx context.Context, s stock.Scope, epoch string, ids []st
 		}
 	}
 	return states, nil
+}
+
+// countsOf joins the three hashes. Fields that are not items, such as ep, are no numbers.
+func countsOf(hashes [3]map[string]string) []stock.Count {
+	var counts []stock.Count
+	for field, text := range hashes[0] {
+		item, err := strconv.ParseInt(field, 10, 64)
+		held, hasHeld := hashes[1][field]
+		used, hasUsed := hashes[2][field]
+		if err != nil || !hasHeld || !hasUsed {
+			continue
+		}
+		c := stock.Count{Item: item, Cap: stock.Unlimited, Held: number(held), Used: number(used)}
+		if text != "*" {
+			c.Cap = number(text)
+		}
+		counts = append(counts, c)
+	}
+	slices.SortFunc(counts, func(a, b stock.Count) int { return cmp.Compare(a.Item, b.Item) })
+	return counts
 }
 
 // Due lists holds whose lease has run out without a word from SQL, oldest first. The reaper decides each of them in SQL
@@ -163,5 +154,3 @@ func number(s string) int64 {
 	n, _ := strconv.ParseInt(s, 10, 64)
 	return n
 }
-
-func instant(ms string) time.Time { return time.UnixMilli(number(ms)).UTC() }

@@ -1,7 +1,7 @@
 #!lua
 -- BEGIN: makes a scope unknown and names the one rebuild that may fill it. Everything answers "unknown" from here until
--- FINISH, so what is then read from SQL cannot be overtaken. An earlier rebuild that is still loading is refused from here
--- on: two images never mix.
+-- FINISH, so what is then read from SQL cannot be overtaken. An earlier rebuild that is still loading is refused from
+-- here on: two images never mix.
 --
 -- KEYS  1 q:cap  2 q:rsv  3 q:paid
 -- ARGV  1 the epoch to be built  2 now: the ledger's position of which everything will be in the image  3 end of an

@@ -3,8 +3,8 @@
 --
 -- KEYS  1 q:cap  2 q:rsv  3 q:paid
 -- ARGV  the items
--- Returns {0} when the scope is unknown, else {1, ...} with cap (-1 is unlimited), held and used per item; an unknown item
---       has the cap -2
+-- Returns {0} when the scope is unknown, else {1, ...} with cap (-1 is unlimited), held and used per item; the cap of
+--       an unknown item is -2
 -- Cost  O(items); 3 commands
 -- Creates nothing
 local caps = redis.call('HMGET', KEYS[1], 'ep', unpack(ARGV))

@@ -3,15 +3,16 @@
 --
 -- KEYS  1 q:cap  2 q:rsv  3 q:paid  4 rsv:due  5 rsv:no of this span  6 rsv:no of the span before
 --       7.. one ord:resv per reservation
--- ARGV  1 branch  2 business date  3 end of the leases  4 end of KEYS[5] (both unix ms)  5 number of items  6 of reservations
---       then the items (no item twice), then the ids (no id twice), then per reservation its number of lines and its
---       lines: place of the item in the list, quantity (no item twice in a reservation)
--- Returns {0} when the scope is unknown, else {1, ...} with one answer per reservation as package stock numbers them:
---       0 cold (an item is unknown), 1 admitted, 2 duplicate, 4 conflict, 5 terminal,
---       or 3 refused, followed by the number of short lines and per short line: its place in the reservation, what is left
--- Fails without any effect on quantities that are not whole numbers from 1.
--- Cost  O(items + lines); commands: 6, one more per reservation that is in Redis already, two per admitted one, 2 for all
---       refused ones
+-- ARGV  1 branch  2 business date  3 end of the leases  4 end of KEYS[5] (both unix ms)
+--       5 number of items  6 number of reservations
+--       then the items (none twice), then the ids (none twice), then per reservation its number of lines and
+--       its lines: place of the item in the list, quantity (no item twice)
+-- Returns {0} when the scope is unknown, else {1, ...} with one answer per reservation as package stock numbers
+--       them: 0 cold (an item is unknown), 1 admitted, 2 duplicate, 4 conflict, 5 terminal, or 3 refused, followed
+--       by the number of short lines and, for each, its place in the reservation and what is left
+-- Fails on quantities that are not whole numbers from 1, before it has written anything.
+-- Cost  O(items + lines); commands: 5, 2 for admitted and 2 for refused reservations together, 2 per admitted one;
+--       2 when ids were refused lately; one per reservation when any of them has a record
 -- Creates ord:resv with the TTL of its scope, members of rsv:due, and rsv:no with a TTL of at most two spans
 local branch, date = ARGV[1], ARGV[2]
 local item_count, try_count = tonumber(ARGV[5]), tonumber(ARGV[6])
@@ -51,7 +52,7 @@ if redis.call('EXISTS', KEYS[5], KEYS[6]) > 0 then
   refused_before = redis.call('SMISMEMBER', KEYS[6], unpack(ARGV, ids_at + 1, lines_at))
 end
 
--- known answers for a reservation whose record exists; nil when it counts as new: a record of another epoch was counted
+-- known answers for a reservation that has a record; nil when it counts as new: a record of another epoch was counted
 -- into counters that are gone.
 local stale = {}
 local function known(r, at, lines)

@@ -6,4 +6,5 @@ import (
 	_ "comanda/internal/stock/stocksql"
 
 	_ "github.com/jackc/pgx/v5/pgxpool"
+	_ "github.com/prometheus/client_golang/prometheus"
 )

@@ -1,0 +1,25 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"comanda/internal/app"
+)
+
+// docs writes the documents that are generated from the code; make generate calls it.
+func (c *cli) docs() *cobra.Command {
+	return &cobra.Command{
+		Use: "docs openapi|events|keys|configuration", Short: "Print a generated document", Hidden: true,
+		Args: cobra.ExactArgs(1), ValidArgs: []string{"openapi", "events", "keys", "configuration"},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			text, err := app.Document(args[0])
+			if err != nil {
+				return err
+			}
+			fmt.Fprint(cmd.OutOrStdout(), text)
+			return nil
+		},
+	}
+}

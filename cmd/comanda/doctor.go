@@ -1,0 +1,40 @@
+package main
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"comanda/internal/app"
+)
+
+func (c *cli) doctor() *cobra.Command {
+	return &cobra.Command{
+		Use: "doctor", Short: "Look at configuration, versions, connections and clocks", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			config, err := c.config()
+			if err != nil {
+				return err
+			}
+			d := app.Diagnose(cmd.Context(), config)
+			err = c.print(cmd.OutOrStdout(), d, func(w io.Writer) {
+				fmt.Fprintf(w, "comanda %s %s (%s)\n", d.Build.Version, d.Build.Revision, d.Build.GoVersion)
+				for _, s := range d.Settings {
+					fmt.Fprintf(w, "  %-26s %s\n", s.Name, s.Value)
+				}
+				for _, f := range d.Findings {
+					mark := "ok   "
+					if !f.OK {
+						mark = "WRONG"
+					}
+					fmt.Fprintf(w, "%s  %-11s %s\n", mark, f.What, f.Detail)
+				}
+			})
+			if err == nil && !d.Healthy() {
+				err = errFound
+			}
+			return err
+		},
+	}
+}

@@ -1,0 +1,61 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"comanda/internal/app"
+	"comanda/internal/sqldb"
+)
+
+func (c *cli) migrate() *cobra.Command {
+	cmd := &cobra.Command{Use: "migrate", Short: "Bring the database's schema up or down"}
+	step := func(use, short string, run func(context.Context, *sqldb.DB) error) {
+		cmd.AddCommand(&cobra.Command{Use: use, Short: short, Args: cobra.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error {
+			return c.withDatabase(cmd.Context(), func(ctx context.Context, _ app.Config, db *sqldb.DB) error {
+				if err := run(ctx, db); err != nil {
+					return err
+				}
+				return c.printMigrations(ctx, cmd.OutOrStdout(), db)
+			})
+		}})
+	}
+	step("up", "Apply all migrations", func(ctx context.Context, db *sqldb.DB) error { return db.Migrate(ctx) })
+	step("down", "Take the newest migration back, with the data in its tables",
+		func(ctx context.Context, db *sqldb.DB) error { return db.MigrateDown(ctx) })
+	step("status", "List the migrations", func(context.Context, *sqldb.DB) error { return nil })
+	return cmd
+}
+
+func (c *cli) printMigrations(ctx context.Context, out io.Writer, db *sqldb.DB) error {
+	all, err := db.Migrations(ctx)
+	if err != nil {
+		return err
+	}
+	return c.print(out, all, func(w io.Writer) {
+		for _, m := range all {
+			state := "pending"
+			if m.Applied {
+				state = "applied"
+			}
+			fmt.Fprintf(w, "%s  %s\n", state, m.Name)
+		}
+	})
+}
+
+// withDatabase runs a command on the configured database.
+func (c *cli) withDatabase(ctx context.Context, run func(context.Context, app.Config, *sqldb.DB) error) error {
+	config, err := c.config()
+	if err != nil {
+		return err
+	}
+	db, err := app.OpenDatabase(ctx, config)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	return run(ctx, config, db)
+}

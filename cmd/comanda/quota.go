@@ -1,0 +1,51 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"comanda/internal/app"
+)
+
+func (c *cli) quota() *cobra.Command {
+	var item, daily int64
+	var unlimited bool
+	set := &cobra.Command{
+		Use: "set", Short: "Set how many of a menu item may be sold on a business date, from today on", Args: cobra.NoArgs,
+		Example: "  comanda quota set --item 11 --daily 50\n  comanda quota set --item 11 --unlimited",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if cmd.Flags().Changed("daily") == unlimited {
+				return errors.New("say either --daily N or --unlimited")
+			}
+			config, err := c.config()
+			if err != nil {
+				return err
+			}
+			quota := &daily
+			if unlimited {
+				quota = nil
+			}
+			if err := app.SetQuota(cmd.Context(), config, item, quota); err != nil {
+				return err
+			}
+			result := map[string]any{"itemId": fmt.Sprint(item), "dailyQuota": quota}
+			return c.print(cmd.OutOrStdout(), result, func(w io.Writer) {
+				if quota == nil {
+					fmt.Fprintf(w, "item %d is unlimited\n", item)
+					return
+				}
+				fmt.Fprintf(w, "item %d: %d a day\n", item, daily)
+			})
+		},
+	}
+	set.Flags().Int64Var(&item, "item", 0, "menu item")
+	set.Flags().Int64Var(&daily, "daily", 0, "units a day")
+	set.Flags().BoolVar(&unlimited, "unlimited", false, "no quota")
+	_ = set.MarkFlagRequired("item") // it exists
+	cmd := &cobra.Command{Use: "quota", Short: "Daily quotas"}
+	cmd.AddCommand(set)
+	return cmd
+}

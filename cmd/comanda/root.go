@@ -1,0 +1,77 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"comanda/internal/app"
+	"comanda/internal/telemetry"
+)
+
+// errFound ends a command with exit code 1 after it has said what it found.
+var errFound = errors.New("found")
+
+// cli is what all verbs share.
+type cli struct {
+	json     bool
+	file     string
+	set      map[string]string // settings given as flags
+	defaults map[string]string // a command's own, under everything else
+}
+
+// newRoot is the table of verbs.
+func newRoot() *cobra.Command {
+	c := &cli{set: map[string]string{}}
+	root := &cobra.Command{
+		Use: "comanda", Short: "Self-hosted ordering for restaurants",
+		Version: telemetry.ReadBuild().Version, SilenceUsage: true, SilenceErrors: true,
+	}
+	flags := root.PersistentFlags()
+	flags.BoolVar(&c.json, "json", false, "print JSON")
+	flags.StringVar(&c.file, "config", "", "file of NAME=value lines; the environment goes over it, flags over both")
+	for _, name := range []string{"LISTEN", "PUBLIC_URL", "DATA_DIR", "DATABASE_URL", "REDIS_URL", "AMQP_URL"} {
+		flag := strings.ToLower(strings.ReplaceAll(name, "_", "-"))
+		flags.Var(settingFlag{c.set, "COMANDA_" + name}, flag, "overrides COMANDA_"+name)
+	}
+	root.AddCommand(
+		c.serve(), c.migrate(), c.demo(), c.tables(), c.quota(), c.stock(), c.outbox(), c.bench(), c.doctor(), c.docs(),
+	)
+	return root
+}
+
+// settingFlag is a flag that stands for a setting.
+type settingFlag struct {
+	into map[string]string
+	name string
+}
+
+func (f settingFlag) String() string { return "" }
+func (f settingFlag) Type() string   { return "value" }
+func (f settingFlag) Set(v string) error {
+	f.into[f.name] = v
+	return nil
+}
+
+func (c *cli) config() (app.Config, error) {
+	return app.LoadConfig(c.set, os.Environ(), c.file, c.defaults)
+}
+
+// print writes a result: as JSON where asked for, else as the given text.
+func (c *cli) print(out io.Writer, v any, text func(io.Writer)) error {
+	if !c.json {
+		text(out)
+		return nil
+	}
+	e := json.NewEncoder(out)
+	e.SetIndent("", "  ")
+	if err := e.Encode(v); err != nil {
+		return fmt.Errorf("print: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,38 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"comanda/internal/app"
+)
+
+func (c *cli) serve() *cobra.Command {
+	var demo bool
+	var roles string
+	cmd := &cobra.Command{
+		Use: "serve", Short: "Serve orders", Args: cobra.NoArgs,
+		Long: "Runs all roles in one process, or those that --roles names. With --demo the demo restaurant is loaded\n" +
+			"into the configured stores, the sandbox gateway is enabled, and a guest link is printed.",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if demo {
+				c.defaults = map[string]string{
+					"COMANDA_SANDBOX_PAYMENTS": "on", "COMANDA_LOG_FORMAT": "text", "COMANDA_LOG_LEVEL": "warn",
+				}
+			}
+			config, err := c.config()
+			if err != nil {
+				return err
+			}
+			list, err := app.ParseRoles(roles)
+			if err != nil {
+				return err
+			}
+			return app.Serve(cmd.Context(), config, app.ServeOptions{
+				Roles: list, Demo: demo, Out: cmd.OutOrStdout(), Log: cmd.ErrOrStderr(),
+			})
+		},
+	}
+	cmd.Flags().BoolVar(&demo, "demo", false, "load and show the demo restaurant")
+	cmd.Flags().StringVar(&roles, "roles", "all", "api, worker, relay, or several with commas")
+	return cmd
+}

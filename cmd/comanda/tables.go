@@ -1,0 +1,47 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"comanda/internal/app"
+	"comanda/internal/sqldb"
+	"comanda/internal/visit/visitsql"
+)
+
+func (c *cli) tables() *cobra.Command {
+	var branch int64
+	cmd := &cobra.Command{
+		Use: "tables", Short: "List tables with their QR tokens and links", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return c.withDatabase(cmd.Context(), func(ctx context.Context, _ app.Config, db *sqldb.DB) error {
+				return c.printTables(ctx, cmd.OutOrStdout(), db, branch)
+			})
+		},
+	}
+	cmd.Flags().Int64Var(&branch, "branch", 0, "only this branch")
+	return cmd
+}
+
+func (c *cli) printTables(ctx context.Context, out io.Writer, db *sqldb.DB, branch int64) error {
+	config, err := c.config()
+	if err != nil {
+		return err
+	}
+	links, err := app.Links(ctx, config, visitsql.New(db).Tables, branch)
+	if err != nil {
+		return err
+	}
+	return c.print(out, links, func(w io.Writer) {
+		t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
+		fmt.Fprintln(t, "BRANCH\tTABLE\tLABEL\tQR TOKEN\tLINK")
+		for _, l := range links {
+			fmt.Fprintf(t, "%d\t%d\t%s\t%s\t%s\n", l.BranchID, l.TableID, l.Label, l.QRToken, l.URL)
+		}
+		_ = t.Flush() // the writer behind it reports its own failures
+	})
+}

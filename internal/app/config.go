@@ -1,0 +1,300 @@
+package app
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"net"
+	"net/url"
+	"os"
+	"path/filepath"
+	"sort"
+	"strconv"
+	"strings"
+	"time"
+
+	"comanda/internal/httpapi"
+	"comanda/internal/keyspace"
+	"comanda/internal/ordering"
+	"comanda/internal/telemetry"
+)
+
+// Config is everything that an operator can say. The zero value of a field means its default.
+type Config struct {
+	Listen          string
+	PublicURL       string
+	DataDir         string
+	DatabaseURL     string
+	RedisURL        string
+	RedisNamespace  string
+	RedisListen     string
+	AMQPURL         telemetry.Secret
+	AMQPPrefix      string
+	PaymentWindow   time.Duration
+	ExpiryGrace     time.Duration
+	SandboxPayments bool
+	ServiceToken    telemetry.Secret
+	Limits          bool
+	Log             telemetry.LogConfig
+	AccessLog       bool
+}
+
+// setting is one name in the environment or the configuration file.
+type setting struct {
+	Name    string
+	Default string
+	Help    string
+	secret  bool
+	set     func(c *Config, value string) error
+	get     func(c *Config) string
+}
+
+// settings is the whole list; docs/configuration.md is made of it.
+var settings = []setting{
+	text("COMANDA_LISTEN", "127.0.0.1:8080", "Address on which HTTP is served.", func(c *Config) *string { return &c.Listen }),
+	text("COMANDA_PUBLIC_URL", "", "How guests reach the server; the listen address by default. Stands in the tables' links.", func(c *Config) *string { return &c.PublicURL }),
+	text("COMANDA_DATA_DIR", "./data", "Folder for the SQLite file and the embedded store's socket.", func(c *Config) *string { return &c.DataDir }),
+	secret(text("COMANDA_DATABASE_URL", "", "postgres://... or sqlite:path; by default comanda.db in the data folder.", func(c *Config) *string { return &c.DatabaseURL })),
+	secret(text("COMANDA_REDIS_URL", "", "redis://... or rediss://..., several with commas for a Cluster; by default in process.", func(c *Config) *string { return &c.RedisURL })),
+	text("COMANDA_REDIS_NAMESPACE", "", "In front of every key, for a Redis that is shared.", func(c *Config) *string { return &c.RedisNamespace }),
+	text("COMANDA_REDIS_LISTEN", "", "Loopback address on which the in-process store answers redis-cli.", func(c *Config) *string { return &c.RedisListen }),
+	secret(text("COMANDA_AMQP_URL", "", "amqp://... of RabbitMQ; by default events stay in process.", func(c *Config) *string { return (*string)(&c.AMQPURL) })),
+	text("COMANDA_AMQP_PREFIX", "", "In front of every exchange and queue, for a broker that is shared.", func(c *Config) *string { return &c.AMQPPrefix }),
+	duration("COMANDA_PAYMENT_WINDOW", "15m", "From placing an order to the end that its guest is told.", func(c *Config) *time.Duration { return &c.PaymentWindow }),
+	duration("COMANDA_EXPIRY_GRACE", "90s", "From there to the moment at which the order is really ended.", func(c *Config) *time.Duration { return &c.ExpiryGrace }),
+	boolean("COMANDA_SANDBOX_PAYMENTS", "false", "Offer the sandbox gateway and its mock callback; never in production.", func(c *Config) *bool { return &c.SandboxPayments }),
+	secret(text("COMANDA_SERVICE_TOKEN", "", "Bearer token of staff routes for scripts; without one they answer 401.", func(c *Config) *string { return (*string)(&c.ServiceToken) })),
+	boolean("COMANDA_LIMITS", "on", "off lifts per-guest and per-visit limits for load tests; refused with a public URL that is not loopback.", func(c *Config) *bool { return &c.Limits }),
+	text("COMANDA_LOG_LEVEL", "info", "debug, info, warn or error.", func(c *Config) *string { return &c.Log.Level }),
+	text("COMANDA_LOG_FORMAT", "json", "json, or text for a person at a terminal.", func(c *Config) *string { return &c.Log.Format }),
+	boolean("COMANDA_ACCESS_LOG", "on", "One record per request.", func(c *Config) *bool { return &c.AccessLog }),
+}
+
+func text(name, def, help string, field func(*Config) *string) setting {
+	return setting{
+		Name: name, Default: def, Help: help,
+		set: func(c *Config, v string) error { *field(c) = v; return nil },
+		get: func(c *Config) string { return *field(c) },
+	}
+}
+
+func secret(s setting) setting {
+	s.secret = true
+	return s
+}
+
+func duration(name, def, help string, field func(*Config) *time.Duration) setting {
+	return setting{
+		Name: name, Default: def, Help: help,
+		set: func(c *Config, v string) error {
+			d, err := time.ParseDuration(v)
+			if err != nil {
+				return fmt.Errorf("%s: %q is not a duration such as 15m or 90s", name, v)
+			}
+			*field(c) = d
+			return nil
+		},
+		get: func(c *Config) string { return field(c).String() },
+	}
+}
+
+func boolean(name, def, help string, field func(*Config) *bool) setting {
+	return setting{
+		Name: name, Default: def, Help: help,
+		set: func(c *Config, v string) error {
+			switch strings.ToLower(v) {
+			case "on", "true", "yes", "1":
+				*field(c) = true
+			case "off", "false", "no", "0":
+				*field(c) = false
+			default:
+				return fmt.Errorf("%s: %q is neither on nor off", name, v)
+			}
+			return nil
+		},
+		get: func(c *Config) string { return strconv.FormatBool(*field(c)) },
+	}
+}
+
+// LoadConfig takes each setting from the flags (a map by name), else from the environment, else from the file, else from
+// the command's own defaults, else its general default. An unknown name in the file or with the prefix COMANDA_ in the environment is refused: it is a misspelling.
+func LoadConfig(flags map[string]string, environ []string, file string, defaults map[string]string) (Config, error) {
+	values := maps.Clone(defaults)
+	if values == nil {
+		values = map[string]string{}
+	}
+	if file != "" {
+		if err := readFile(file, values); err != nil {
+			return Config{}, err
+		}
+	}
+	for _, kv := range environ {
+		if name, v, ok := strings.Cut(kv, "="); ok && strings.HasPrefix(name, "COMANDA_") && !foreign(name) {
+			values[name] = v
+		}
+	}
+	for name, v := range flags {
+		values[name] = v
+	}
+	var c Config
+	var errs []error
+	for _, s := range settings {
+		v, ok := values[s.Name]
+		if !ok || v == "" {
+			v = s.Default
+		}
+		delete(values, s.Name)
+		if v != "" {
+			errs = append(errs, s.set(&c, v))
+		}
+	}
+	for name := range values {
+		errs = append(errs, fmt.Errorf("%s is not a setting", name))
+	}
+	if err := errors.Join(errs...); err != nil {
+		return c, fmt.Errorf("configuration: %w", err)
+	}
+	return c.completed()
+}
+
+// foreign names belong to commands and tests, not to the server.
+func foreign(name string) bool {
+	return strings.HasPrefix(name, "COMANDA_TEST_") || name == "COMANDA_PASSWORD" || name == "COMANDA_DEMO_PASSWORD"
+}
+
+func readFile(path string, into map[string]string) error {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return fmt.Errorf("configuration: %w", err)
+	}
+	for n, line := range strings.Split(string(data), "\n") {
+		line = strings.TrimSpace(line)
+		if line == "" || strings.HasPrefix(line, "#") {
+			continue
+		}
+		name, v, ok := strings.Cut(line, "=")
+		if !ok {
+			return fmt.Errorf("configuration: %s:%d is not NAME=value", path, n+1)
+		}
+		into[strings.TrimSpace(name)] = strings.Trim(strings.TrimSpace(v), `"`)
+	}
+	return nil
+}
+
+// completed fills in what follows from other settings, and checks all.
+func (c Config) completed() (Config, error) {
+	if c.DatabaseURL == "" {
+		c.DatabaseURL = "sqlite:" + filepath.Join(c.DataDir, "comanda.db")
+	}
+	if c.PublicURL == "" {
+		c.PublicURL = "http://" + reachable(c.Listen)
+	}
+	c.PublicURL = strings.TrimSuffix(c.PublicURL, "/")
+	return c, c.validate()
+}
+
+// reachable replaces an address of all interfaces by one that can be called.
+func reachable(listen string) string {
+	host, port, err := net.SplitHostPort(listen)
+	if ip := net.ParseIP(host); err == nil && (host == "" || ip != nil && ip.IsUnspecified()) {
+		return net.JoinHostPort("127.0.0.1", port)
+	}
+	return listen
+}
+
+// minToken is the least length of a service token that strangers could try to guess: 128 bits in hexadecimal.
+const minToken = 32
+
+func (c Config) validate() error {
+	u, err := url.Parse(c.PublicURL)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return errors.New("configuration: COMANDA_PUBLIC_URL is not an http or https address")
+	}
+	local := loopback(u.Hostname())
+	if !c.Limits && !local {
+		return errors.New("configuration: COMANDA_LIMITS=off is refused with a public URL that is not loopback")
+	}
+	if n := len(c.ServiceToken); n > 0 && n < minToken && !local {
+		return fmt.Errorf("configuration: COMANDA_SERVICE_TOKEN needs at least %d characters with a public URL", minToken)
+	}
+	if _, err := keyspace.ParseNamespace(c.RedisNamespace); err != nil {
+		return fmt.Errorf("configuration: COMANDA_REDIS_NAMESPACE: %w", err)
+	}
+	return errors.Join(c.orders().Validate(), c.Log.Validate())
+}
+
+func loopback(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+// orders is the configuration of ordering.
+func (c Config) orders() ordering.Config {
+	o := ordering.Defaults()
+	o.PaymentWindow, o.ExpiryGrace = c.PaymentWindow, c.ExpiryGrace
+	if !c.Limits {
+		o.Limits = ordering.Limits{}
+	}
+	return o
+}
+
+func (c Config) http(version string) httpapi.Config {
+	h := httpapi.Default()
+	h.Listen, h.Version, h.ServiceToken, h.AccessLog = c.Listen, version, c.ServiceToken, c.AccessLog
+	h.HSTS = strings.HasPrefix(c.PublicURL, "https://")
+	h.TrustedOrigins = []string{c.PublicURL}
+	return h
+}
+
+// Shown is a setting as it may be printed.
+type Shown struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}
+
+// Redacted lists the settings in force without secrets.
+func (c Config) Redacted() []Shown {
+	all := make([]Shown, len(settings))
+	for i, s := range settings {
+		all[i] = Shown{s.Name, s.get(&c)}
+		if s.secret && all[i].Value != "" {
+			all[i].Value = redact(all[i].Value)
+		}
+	}
+	return all
+}
+
+// redact keeps of an address what tells where it leads, and nothing of any other secret.
+func redact(v string) string {
+	if strings.HasPrefix(v, "sqlite:") {
+		return v
+	}
+	if u, err := url.Parse(v); err == nil && u.Host != "" {
+		return u.Scheme + "://" + u.Host + u.Path
+	}
+	return "[set]"
+}
+
+// SettingNames lists the names of all settings.
+func SettingNames() []string {
+	names := make([]string, len(settings))
+	for i, s := range settings {
+		names[i] = s.Name
+	}
+	sort.Strings(names)
+	return names
+}
+
+// SettingsMarkdown documents the settings.
+func SettingsMarkdown() string {
+	var b strings.Builder
+	b.WriteString("| Name | Default | Meaning |\n|---|---|---|\n")
+	for _, s := range settings {
+		def := "-"
+		if s.Default != "" {
+			def = "`" + s.Default + "`"
+		}
+		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", s.Name, def, s.Help)
+	}
+	return b.String()
+}

@@ -1,0 +1,198 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"comanda/internal/catalog"
+	"comanda/internal/catalog/catalogredis"
+	"comanda/internal/catalog/catalogsql"
+	"comanda/internal/event/inbox"
+	"comanda/internal/keyspace"
+	"comanda/internal/ordering"
+	"comanda/internal/ordering/orderingsql"
+	"comanda/internal/payment"
+	"comanda/internal/redisdb"
+	"comanda/internal/sqldb"
+	"comanda/internal/stock"
+	"comanda/internal/stock/stockredis"
+	"comanda/internal/stock/stocksql"
+	"comanda/internal/uid"
+	"comanda/internal/visit"
+	"comanda/internal/visit/visitredis"
+	"comanda/internal/visit/visitsql"
+)
+
+// OpenDatabase opens the configured database without migrating it.
+func OpenDatabase(ctx context.Context, c Config) (*sqldb.DB, error) {
+	if err := os.MkdirAll(c.DataDir, 0o750); err != nil {
+		return nil, fmt.Errorf("data folder: %w", err)
+	}
+	return sqldb.Open(ctx, sqldb.Config{URL: c.DatabaseURL})
+}
+
+func (c Config) redis(log *slog.Logger, reg prometheus.Registerer) (redisdb.Config, error) {
+	namespace, err := keyspace.ParseNamespace(c.RedisNamespace)
+	return redisdb.Config{
+		URL: c.RedisURL, Namespace: namespace, Dir: c.DataDir, Listen: c.RedisListen, Log: log, Metrics: reg,
+	}, err
+}
+
+// AttachRedis connects a command to the Redis that servers use: the configured one, or the store inside the server that
+// runs with the data folder. It gives redisdb.ErrNotRunning when that server does not run.
+func AttachRedis(ctx context.Context, c Config) (*redisdb.DB, error) {
+	rc, err := c.redis(slog.New(slog.DiscardHandler), nil)
+	if err != nil {
+		return nil, err
+	}
+	return redisdb.Attach(ctx, rc)
+}
+
+// Core is the rooms on their stores, without HTTP and without loops.
+type Core struct {
+	Config  Config
+	DB      *sqldb.DB
+	Redis   *redisdb.DB
+	Log     *slog.Logger
+	Menus   *catalog.Menus
+	Boards  *catalog.Boards
+	Editor  *catalog.Editor
+	Guests  *visit.Guests
+	Door    *visit.Door
+	Floor   *visit.Floor
+	Gate    *stockredis.Gate
+	Keeper  *stock.Gatekeeper
+	Stock   *stocksql.Ledger
+	Ledger  *orderingsql.Ledger
+	Reader  *orderingsql.Orders
+	Orders  *ordering.Service
+	Metrics *metrics
+}
+
+// NewCore wires the rooms. Close ends what it has started; the stores are the caller's.
+func NewCore(c Config, db *sqldb.DB, redis *redisdb.DB, log *slog.Logger, reg prometheus.Registerer) *Core {
+	k := &Core{Config: c, DB: db, Redis: redis, Log: log, Metrics: newMetrics(reg)}
+	k.wireCatalog()
+	k.wireVisits()
+	k.wireStock(reg)
+	k.wireOrders()
+	return k
+}
+
+func (k *Core) wireCatalog() {
+	store := catalogsql.New(k.DB, k.followQuota)
+	k.Menus = catalog.NewMenus(store, catalogredis.New(k.Redis), k.DB.Now)
+	k.Boards = catalog.NewBoards(k.Menus, availability{k}, k.DB.Now)
+	k.Editor = &catalog.Editor{Store: quotaStore{store, k}, Menus: k.Menus, Now: k.DB.Now}
+}
+
+func (k *Core) wireVisits() {
+	store := visitsql.New(k.DB)
+	k.Guests = visit.NewGuests(store, visitredis.New(k.Redis), k.Menus, k.DB.Now)
+	k.Door = &visit.Door{Store: store, Branches: k.Menus, Guests: k.Guests, Now: k.DB.Now}
+	k.Floor = &visit.Floor{Plan: store, Broom: store, Guests: k.Guests, Now: k.DB.Now}
+}
+
+func (k *Core) wireStock(reg prometheus.Registerer) {
+	k.Stock = stocksql.New(k.DB)
+	k.Gate = stockredis.New(k.Redis, stockredis.Config{Now: k.DB.Now, Log: k.Log, Metrics: reg})
+	k.Keeper = stock.NewGatekeeper(stock.GatekeeperConfig{
+		Gate: k.Gate, Journal: k.Stock, Ends: k.dayEnds, Now: k.DB.Now, Log: k.Log, Observer: k.Metrics.gatekeeper(),
+	})
+}
+
+func (k *Core) wireOrders() {
+	k.Ledger = orderingsql.NewLedger(k.DB, k.Keeper, k.DB.Now)
+	k.Reader = orderingsql.NewOrders(k.DB)
+	k.Orders = &ordering.Service{
+		Config: k.Config.orders(), Ledger: k.Ledger, Gate: k.Keeper, Reader: k.Reader, Catalog: k.Menus,
+		Methods: payment.NewMethods(k.Config.SandboxPayments), Now: k.DB.Now, Metrics: k.Metrics.orders(),
+	}
+}
+
+// Close commits what waits in the ledger and ends the gatekeeper's tasks.
+func (k *Core) Close() {
+	k.Ledger.Stop()
+	k.Keeper.Close()
+}
+
+// Consumers are those who hear events, wherever these come from.
+func Consumers() []inbox.Consumer { return []inbox.Consumer{orderingsql.Daybook()} }
+
+// dayEnds is the end of a scope's business day.
+func (k *Core) dayEnds(ctx context.Context, s stock.Scope) (time.Time, error) {
+	b, err := k.Menus.Branch(ctx, s.Branch)
+	if err != nil {
+		return time.Time{}, err
+	}
+	day, err := b.Calendar().Interval(s.Date)
+	return day.End, err
+}
+
+// followQuota makes today's counter follow an item's standing quota, in the transaction that changes it.
+func (k *Core) followQuota(ctx context.Context, tx sqldb.Tx, branch, item int64, quota *int64) error {
+	b, err := k.Menus.Branch(ctx, branch)
+	if err != nil {
+		return err
+	}
+	now := k.DB.Now()
+	scope := stock.Scope{Branch: branch, Date: b.Calendar().BizDate(now)}
+	return stocksql.SetCap(ctx, tx, scope, item, quota, uid.New(now), now.UnixMilli())
+}
+
+// quotaStore has the gate hear of a changed quota at once instead of with the next round of recovery.
+type quotaStore struct {
+	*catalogsql.Store
+	core *Core
+}
+
+// SetQuota changes an item's standing quota, and today's with it.
+func (s quotaStore) SetQuota(ctx context.Context, item int64, quota *int64) (int64, error) {
+	branch, err := s.Store.SetQuota(ctx, item, quota)
+	s.tell(ctx, err)
+	return branch, err
+}
+
+// Publish brings a draft into force, with its quotas.
+func (s quotaStore) Publish(ctx context.Context, version int64, now time.Time) (catalog.Version, error) {
+	v, err := s.Store.Publish(ctx, version, now)
+	s.tell(ctx, err)
+	return v, err
+}
+
+func (s quotaStore) tell(ctx context.Context, err error) {
+	if err != nil || !s.core.Redis.Up() {
+		return
+	}
+	if err := s.core.Keeper.RecoverAll(ctx); err != nil {
+		s.core.Log.WarnContext(ctx, "a changed quota reaches the gate later", "err", err)
+	}
+}
+
+// availability tells menus what is left: as the gate knows it, else as the ledger does.
+type availability struct{ core *Core }
+
+// Left implements catalog.Availability.
+func (a availability) Left(ctx context.Context, branch int64, date string, items []int64) (map[int64]int64, error) {
+	counts, _, err := a.core.Keeper.Counts(ctx, stock.Scope{Branch: branch, Date: date}, items)
+	if err != nil {
+		return nil, err
+	}
+	left := make(map[int64]int64, len(counts))
+	for _, c := range counts {
+		left[c.Item] = c.Left()
+	}
+	return left, nil
+}
+
+// ErrNoServer says that a command cannot see Redis because it lives inside a server that does not run.
+var ErrNoServer = redisdb.ErrNotRunning
+
+// IsNoServer tells whether an error says so.
+func IsNoServer(err error) bool { return errors.Is(err, ErrNoServer) }

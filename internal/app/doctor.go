@@ -1,0 +1,115 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"comanda/internal/event/rabbit"
+	"comanda/internal/telemetry"
+)
+
+// Finding is one thing that the doctor looked at.
+type Finding struct {
+	What   string `json:"what"`
+	OK     bool   `json:"ok"`
+	Detail string `json:"detail"`
+}
+
+// Diagnosis is everything that the doctor looked at.
+type Diagnosis struct {
+	Build    telemetry.Build `json:"build"`
+	Settings []Shown         `json:"settings"`
+	Findings []Finding       `json:"findings"`
+}
+
+// Healthy tells whether nothing is wrong.
+func (d Diagnosis) Healthy() bool {
+	for _, f := range d.Findings {
+		if !f.OK {
+			return false
+		}
+	}
+	return true
+}
+
+// maxClockOffset is how far the deciding clock may be away before somebody should look at it.
+const maxClockOffset = 2 * time.Second
+
+// Diagnose looks at configuration, versions, connections and clocks. It changes nothing.
+func Diagnose(ctx context.Context, c Config) Diagnosis {
+	ctx, cancel := context.WithTimeout(ctx, 15*time.Second)
+	defer cancel()
+	d := Diagnosis{Build: telemetry.ReadBuild(), Settings: c.Redacted()}
+	add := func(what string, detail string, err error) {
+		f := Finding{what, err == nil, detail}
+		if err != nil {
+			f.Detail = err.Error()
+		}
+		d.Findings = append(d.Findings, f)
+	}
+	diagnoseDatabase(ctx, c, add)
+	diagnoseRedis(ctx, c, add)
+	diagnoseBroker(ctx, c, add)
+	return d
+}
+
+func diagnoseDatabase(ctx context.Context, c Config, add func(string, string, error)) {
+	db, err := OpenDatabase(ctx, c)
+	if err != nil {
+		add("database", "", err)
+		return
+	}
+	defer db.Close()
+	version, err := db.Version(ctx)
+	add("database", string(db.Engine())+" "+version, err)
+	add("durability", "every commit is on disk before it is answered", db.Durable(ctx))
+	migrations, err := db.Migrations(ctx)
+	applied := 0
+	for _, m := range migrations {
+		if m.Applied {
+			applied++
+		}
+	}
+	if err == nil && applied < len(migrations) {
+		err = fmt.Errorf("%d of %d migrations are applied; run comanda migrate up", applied, len(migrations))
+	}
+	add("schema", fmt.Sprintf("%d migrations are applied", applied), err)
+	err = nil
+	if off := db.ClockOffset(); off.Abs() > maxClockOffset {
+		err = fmt.Errorf("the database's clock is %v away from this machine's", off)
+	}
+	add("clock", fmt.Sprintf("the deciding clock is %v ahead", db.ClockOffset().Round(time.Millisecond)), err)
+}
+
+func diagnoseRedis(ctx context.Context, c Config, add func(string, string, error)) {
+	redis, err := AttachRedis(ctx, c)
+	if IsNoServer(err) {
+		add("redis", "in process of the server, which does not run", nil)
+		return
+	}
+	if err != nil {
+		add("redis", "", err)
+		return
+	}
+	defer redis.Close()
+	s, err := redis.Server(ctx)
+	add("redis", fmt.Sprintf("%s %s", s.Mode, s.Version), err)
+}
+
+func diagnoseBroker(ctx context.Context, c Config, add func(string, string, error)) {
+	if c.AMQPURL == "" {
+		add("rabbitmq", "not configured; events stay in process", nil)
+		return
+	}
+	p, err := rabbit.NewPublisher(rabbit.Config{
+		URL: c.AMQPURL, Prefix: c.AMQPPrefix, PaymentWindow: c.PaymentWindow, Consumers: Consumers(),
+		Log: slog.New(slog.DiscardHandler), Metrics: rabbit.NewMetrics(nil),
+	})
+	if err == nil {
+		defer p.Close()
+		err = p.Ready(ctx)
+	}
+	add("rabbitmq", "reachable, and its queues are declared", err)
+}

@@ -1,0 +1,86 @@
+package app
+
+import (
+	"context"
+	"time"
+
+	"comanda/internal/event/inbox"
+	"comanda/internal/event/outbox"
+	"comanda/internal/payment/paymentsql"
+	"comanda/internal/worker"
+)
+
+// How long what is only needed for a while is kept.
+const (
+	keepLog    = 30 * 24 * time.Hour // history of published events
+	keepDedupe = 7 * 24 * time.Hour  // longer than any broker keeps a message of ours
+)
+
+// gateLoops keep the gate equal to the ledger.
+func (k *Core) gateLoops() []worker.Loop {
+	return []worker.Loop{
+		{Name: "gate_apply", Run: k.Keeper.ApplyCommitted, Every: 10 * time.Millisecond},
+		{Name: "gate_recover", Run: k.Keeper.Recover, Every: time.Second, Timeout: 20 * time.Second, MaxPause: 2 * time.Second},
+		{Name: "gate_reap", Run: k.Keeper.Reap, Every: 2 * time.Second, Timeout: 20 * time.Second, MaxPause: 2 * time.Second},
+		{Name: "gate_watch", Run: k.Keeper.Watch, Every: 1500 * time.Millisecond, Timeout: 20 * time.Second, MaxPause: 2 * time.Second},
+	}
+}
+
+// workLoops do what must be done once, by whichever process comes first.
+func (k *Core) workLoops() []worker.Loop {
+	return []worker.Loop{
+		{Name: "visits", Run: k.Floor.RunOnce, Every: 5 * time.Second, Timeout: 20 * time.Second},
+		{Name: "measure", Run: k.measure, Every: 5 * time.Second, Timeout: 5 * time.Second},
+		{Name: "purge", Run: k.purge, Every: time.Hour, Timeout: 10 * time.Minute},
+		{Name: "clock", Run: k.DB.SyncClock, Every: 30 * time.Second, Timeout: 2 * time.Second},
+	}
+}
+
+// sweep ends unpaid orders whose deadline has passed (I10). The broker may wake it earlier; it never waits for that.
+func (k *Core) sweep() worker.Loop {
+	return worker.Loop{
+		Name: "sweeper", Every: time.Second, Timeout: 30 * time.Second, MaxPause: 2 * time.Second,
+		Run: func(ctx context.Context) error {
+			_, err := k.Orders.ExpireOverdue(ctx)
+			return err
+		},
+	}
+}
+
+// relayEvery is how long an event may wait while nothing goes on; under load the relay does not pause.
+const relayEvery = 100 * time.Millisecond
+
+func relayLoop(r *outbox.Relay) worker.Loop {
+	return worker.Loop{Name: "relay", Run: r.RunOnce, Every: relayEvery, Timeout: time.Minute, MaxPause: 5 * time.Second}
+}
+
+// measure reads figures that only SQL knows.
+func (k *Core) measure(ctx context.Context) error {
+	now := k.DB.Now()
+	k.Metrics.clockOffset.Set(k.DB.ClockOffset().Seconds())
+	n, oldest, err := paymentsql.Due(ctx, k.DB)
+	if err != nil {
+		return err
+	}
+	k.Metrics.refundsDue.Set(float64(n))
+	k.Metrics.refundAge.Set(0)
+	if n > 0 {
+		k.Metrics.refundAge.Set(now.Sub(oldest).Seconds())
+	}
+	pending, age, err := k.Stock.Backlog(ctx, now)
+	if err != nil {
+		return err
+	}
+	k.Metrics.opsPending.Set(float64(pending))
+	k.Metrics.opsAge.Set(age.Seconds())
+	return nil
+}
+
+func (k *Core) purge(ctx context.Context) error {
+	now := k.DB.Now()
+	if _, err := outbox.PurgeLog(ctx, k.DB, now.Add(-keepLog)); err != nil {
+		return err
+	}
+	_, err := inbox.New(k.DB, inbox.Options{Log: k.Log}).Purge(ctx, now.Add(-keepDedupe))
+	return err
+}

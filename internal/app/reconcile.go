@@ -1,0 +1,112 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"slices"
+	"time"
+
+	"comanda/internal/ordering/orderingsql"
+	"comanda/internal/redisdb"
+	"comanda/internal/sqldb"
+	"comanda/internal/stock"
+	"comanda/internal/stock/stockredis"
+	"comanda/internal/stock/stocksql"
+)
+
+// Reconciliation is what a comparison of ledger, holds, orders, money and Redis has found.
+type Reconciliation struct {
+	Clean       bool     `json:"clean"`
+	Differences []string `json:"differences"`
+	Scopes      int      `json:"scopes"` // compared with Redis
+	Note        string   `json:"note,omitempty"`
+}
+
+// How far back a comparison looks, and how often it looks again before it believes what it saw: between a commit and its
+// way to Redis the two differ rightly.
+const (
+	reconcileDays  = 7
+	reconcileLooks = 4
+	reconcilePause = 700 * time.Millisecond
+)
+
+// Reconcile compares everything. A difference counts only when every look sees it. redis may be nil: then only SQL is
+// compared with itself.
+func Reconcile(ctx context.Context, db *sqldb.DB, redis *redisdb.DB) (Reconciliation, error) {
+	r := Reconciliation{Differences: []string{}}
+	for look := range reconcileLooks {
+		found, scopes, err := differences(ctx, db, redis)
+		if err != nil {
+			return r, err
+		}
+		r.Scopes = scopes
+		if look > 0 {
+			found = slices.DeleteFunc(found, func(d string) bool { return !slices.Contains(r.Differences, d) })
+		}
+		r.Differences = found
+		if len(found) == 0 {
+			r.Differences, r.Clean = []string{}, true
+			return r, nil
+		}
+		if look < reconcileLooks-1 {
+			select {
+			case <-time.After(reconcilePause):
+			case <-ctx.Done():
+				return r, ctx.Err()
+			}
+		}
+	}
+	return r, nil
+}
+
+func differences(ctx context.Context, db *sqldb.DB, redis *redisdb.DB) ([]string, int, error) {
+	now := db.Now()
+	from := now.AddDate(0, 0, -reconcileDays).Format(time.DateOnly)
+	ledger := stocksql.New(db)
+	all, err := ledger.Drift(ctx, from)
+	if err != nil {
+		return nil, 0, err
+	}
+	orders, err := orderingsql.NewOrders(db).Drift(ctx, from, now)
+	if err != nil {
+		return nil, 0, err
+	}
+	all = append(all, orders...)
+	if redis == nil {
+		return all, 0, nil
+	}
+	gate, scopes, err := gateDifferences(ctx, ledger, redis, now)
+	return append(all, gate...), scopes, err
+}
+
+// gateDifferences compares each scope that the gate knows. One that it does not know is no difference: it answers
+// nothing, and is rebuilt when it is next needed.
+func gateDifferences(ctx context.Context, ledger *stocksql.Ledger, redis *redisdb.DB, now time.Time) ([]string, int, error) {
+	gate := stockredis.New(redis, stockredis.Config{Now: time.Now, Log: slog.New(slog.DiscardHandler)})
+	scopes, err := ledger.Scopes(ctx, now.Add(-48*time.Hour).Format(time.DateOnly))
+	if err != nil {
+		return nil, 0, err
+	}
+	var all []string
+	known := 0
+	for s := range scopes {
+		_, shown, ok, err := gate.All(ctx, s)
+		if err != nil {
+			return nil, 0, err
+		}
+		if !ok {
+			continue
+		}
+		known++
+		truth, err := ledger.Counts(ctx, s)
+		if err != nil {
+			return nil, 0, err
+		}
+		if _, text := stock.Difference(truth, shown); text != "" {
+			all = append(all, fmt.Sprintf("branch %d, %s: %s", s.Branch, s.Date, text))
+		}
+	}
+	slices.Sort(all)
+	return all, known, nil
+}

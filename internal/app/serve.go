@@ -1,0 +1,244 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"comanda/internal/demo"
+	"comanda/internal/event/bus"
+	"comanda/internal/event/inbox"
+	"comanda/internal/event/outbox"
+	"comanda/internal/event/rabbit"
+	"comanda/internal/httpapi"
+	"comanda/internal/redisdb"
+	"comanda/internal/sqldb"
+	"comanda/internal/telemetry"
+	"comanda/internal/worker"
+)
+
+// Role is a part of the work that a process may take.
+type Role string
+
+// The roles. Any number of processes may have each.
+const (
+	API    Role = "api"    // serves HTTP
+	Worker Role = "worker" // expires orders, closes visits, keeps the gate
+	Relay  Role = "relay"  // publishes events and consumes them
+)
+
+// ParseRoles reads a list such as "api,worker"; "all" and nothing mean every role.
+func ParseRoles(list string) ([]Role, error) {
+	if list == "" || list == "all" {
+		return []Role{API, Worker, Relay}, nil
+	}
+	var roles []Role
+	for _, name := range strings.Split(list, ",") {
+		r := Role(strings.TrimSpace(name))
+		if r != API && r != Worker && r != Relay {
+			return nil, fmt.Errorf("%q is not a role: api, worker, relay", name)
+		}
+		roles = append(roles, r)
+	}
+	return roles, nil
+}
+
+// ServeOptions say what a process does.
+type ServeOptions struct {
+	Roles []Role
+	Demo  bool
+	Out   io.Writer // where the links are printed
+	Log   io.Writer
+}
+
+// stopTimeout is how long a stopping process may take to drain requests and finish what waits.
+const stopTimeout = 20 * time.Second
+
+// Serve runs a process until ctx ends or it cannot go on.
+func Serve(ctx context.Context, c Config, o ServeOptions) error {
+	buffer := telemetry.NewBuffer(o.Log)
+	defer func() { _ = buffer.Close() }()
+	log, err := telemetry.NewLogger(buffer, c.Log)
+	if err != nil {
+		return err
+	}
+	p, err := start(ctx, c, o, log)
+	if err != nil {
+		return err
+	}
+	var failed <-chan error
+	if p.server != nil {
+		failed = p.server.Failed()
+	}
+	select {
+	case <-ctx.Done():
+		log.Info("stopping")
+	case err = <-failed:
+		log.Error("the server failed", "err", err)
+	}
+	stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
+	defer cancel()
+	return errors.Join(err, p.stop(stopping))
+}
+
+// process is a running process: what it has opened, in the order of opening.
+type process struct {
+	core   *Core
+	server *httpapi.Server // nil without the role
+	group  *worker.Group
+	close  []func()
+}
+
+func start(ctx context.Context, c Config, o ServeOptions, log *slog.Logger) (_ *process, err error) {
+	p := &process{}
+	defer func() {
+		if err != nil {
+			p.release()
+		}
+	}()
+	build := telemetry.ReadBuild()
+	reg := telemetry.NewRegistry(build)
+	log.Info("starting", "version", build.Version, "revision", build.Revision, "roles", o.Roles, "settings", c.Redacted())
+	db, err := p.database(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	if o.Demo {
+		if err := demo.Load(ctx, db); err != nil {
+			return nil, err
+		}
+	}
+	rc, err := c.redis(log, reg)
+	if err != nil {
+		return nil, err
+	}
+	redis, err := redisdb.Open(ctx, rc)
+	if err != nil {
+		return nil, err
+	}
+	p.onStop(redis.Close)
+	p.core = NewCore(c, db, redis, log, reg)
+	p.onStop(p.core.Close)
+	services, err := p.services(c, o, log, reg, build)
+	if err != nil {
+		return nil, err
+	}
+	p.group = worker.NewGroup(services...)
+	if err := p.group.Start(context.WithoutCancel(ctx)); err != nil {
+		return nil, err
+	}
+	return p, p.core.announce(ctx, c, o, p.server)
+}
+
+func (p *process) database(ctx context.Context, c Config) (*sqldb.DB, error) {
+	db, err := OpenDatabase(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	p.onStop(db.Close)
+	if _, err := db.Version(ctx); err != nil {
+		return nil, err
+	}
+	if err := db.Durable(ctx); err != nil {
+		return nil, err
+	}
+	return db, db.Migrate(ctx)
+}
+
+// services are what starts and stops, from the ground up.
+func (p *process) services(
+	c Config, o ServeOptions, log *slog.Logger, reg *prometheus.Registry, build telemetry.Build,
+) ([]worker.Service, error) {
+	jobs := worker.NewMetrics(reg)
+	add := func(all []worker.Service, loops ...worker.Loop) []worker.Service {
+		for _, l := range loops {
+			all = append(all, worker.New(l, log, jobs))
+		}
+		return all
+	}
+	// Every process that may commit keeps the gate, and every one that listens to the broker may be told to sweep.
+	services := add(nil, p.core.gateLoops()...)
+	sweeper := worker.New(p.core.sweep(), log, jobs)
+	if slices.Contains(o.Roles, Worker) {
+		services = append(services, sweeper)
+		services = add(services, p.core.workLoops()...)
+	}
+	wakeGate(p.core.Redis, services[:len(p.core.gateLoops())])
+	broker, err := p.relay(c, o, log, reg, sweeper, add)
+	if err != nil {
+		return nil, err
+	}
+	services = append(services, broker...)
+	if !slices.Contains(o.Roles, API) {
+		return services, nil
+	}
+	p.server, err = p.core.newServer(c, build.Version, log, reg)
+	return append(services, p.server), err
+}
+
+// wakeGate has the gate's loops look at once when Redis comes back or is another one than before.
+func wakeGate(redis *redisdb.DB, loops []worker.Service) {
+	redis.OnChange(func(redisdb.Change) {
+		for _, s := range loops {
+			if w, ok := s.(*worker.Worker); ok {
+				w.Wake()
+			}
+		}
+	})
+}
+
+// relay moves events: to RabbitMQ where it is configured, else to the consumers in this process.
+func (p *process) relay(
+	c Config, o ServeOptions, log *slog.Logger, reg *prometheus.Registry, sweeper *worker.Worker,
+	add func([]worker.Service, ...worker.Loop) []worker.Service,
+) ([]worker.Service, error) {
+	if !slices.Contains(o.Roles, Relay) {
+		return nil, nil
+	}
+	in := inbox.New(p.core.DB, inbox.Options{Log: log, Metrics: inbox.NewMetrics(reg)})
+	options := outbox.Options{Log: log, Metrics: outbox.NewMetrics(reg)}
+	if c.AMQPURL == "" {
+		local, err := bus.New(in, Consumers()...)
+		if err != nil {
+			return nil, err
+		}
+		return add(nil, relayLoop(outbox.New(p.core.DB, local, options))), nil
+	}
+	rc := rabbit.Config{
+		URL: c.AMQPURL, Prefix: c.AMQPPrefix, PaymentWindow: c.PaymentWindow, Consumers: Consumers(), Log: log,
+		Metrics: rabbit.NewMetrics(reg),
+	}
+	publisher, err := rabbit.NewPublisher(rc)
+	if err != nil {
+		return nil, err
+	}
+	p.onStop(publisher.Close)
+	consumers, err := rabbit.NewConsumers(rc, in, sweeper.Wake)
+	if err != nil {
+		return nil, err
+	}
+	return add(nil, relayLoop(outbox.New(p.core.DB, publisher, options)), consumers.Loop()), nil
+}
+
+func (p *process) onStop(f func()) { p.close = append(p.close, f) }
+
+// stop ends everything from the top down.
+func (p *process) stop(ctx context.Context) error {
+	err := p.group.Stop(ctx)
+	p.release()
+	return err
+}
+
+func (p *process) release() {
+	for _, f := range slices.Backward(p.close) {
+		f()
+	}
+	p.close = nil
+}

@@ -1,0 +1,41 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"comanda/internal/catalog/cataloghttp"
+	"comanda/internal/httpapi"
+	"comanda/internal/ordering/orderinghttp"
+	"comanda/internal/visit/visithttp"
+)
+
+// newServer makes the HTTP server with the routes of all rooms.
+func (k *Core) newServer(c Config, version string, log *slog.Logger, reg *prometheus.Registry) (*httpapi.Server, error) {
+	s, err := httpapi.New(c.http(version), log, reg)
+	if err != nil {
+		return nil, err
+	}
+	k.register(s.API())
+	s.Check("sql", true, k.DB.Ping)
+	s.Check("redis", false, func(context.Context) error {
+		if !k.Redis.Up() {
+			return errRedisDown
+		}
+		return nil
+	})
+	return s, nil
+}
+
+var errRedisDown = errors.New("redis is out of reach; orders go on without it")
+
+func (k *Core) register(a *httpapi.API) {
+	cataloghttp.Guest(a, k.Boards, k.Floor)
+	cataloghttp.Staff(a, k.Editor)
+	visithttp.Guest(a, k.Door)
+	visithttp.Staff(a, k.Floor, k.Config.PublicURL)
+	orderinghttp.Register(a, k.Orders, k.Guests, k.Reader)
+}

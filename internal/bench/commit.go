@@ -1,0 +1,161 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"comanda/internal/sqldb"
+	"comanda/internal/uid"
+)
+
+// maxCommits bounds the rows of one measurement, whatever the machine can do.
+const maxCommits = 2_000_000
+
+// What all raw orders share; of the same lengths as the product's.
+const (
+	rawVisit = "00000000000000000000000000"
+	rawGuest = "0000000000000000000000000000000000000000000000000000000000000000"
+	rawLife  = 16*time.Minute + 30*time.Second
+)
+
+// commitLimit measures how many orders a second one writer can make durable when it does nothing but write their rows, so
+// many in a transaction. The next page is built while one is being committed. It writes into a scratch database.
+func commitLimit(ctx context.Context, db *sqldb.DB, batch int, warmup, d time.Duration) (Rate, error) {
+	ctx, stop := context.WithCancel(ctx)
+	pages := make(chan *page, 1)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		defer close(pages)
+		for first := 0; first < maxCommits; first += batch {
+			select {
+			case pages <- newPage(db.Now(), first, batch):
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	defer func() {
+		stop()
+		<-done
+	}()
+	r := Rate{Batch: float64(batch)}
+	from := time.Now().Add(warmup)
+	var counted int64
+	var took time.Duration
+	for p := range pages {
+		if err := db.Write(ctx, p.write); err != nil {
+			return r, err
+		}
+		if took = time.Since(from); took < 0 {
+			continue
+		}
+		counted += int64(batch)
+		if took >= d {
+			break
+		}
+	}
+	r.PerSecond = perSecond(counted, took)
+	return r, ctx.Err()
+}
+
+func perSecond(n int64, took time.Duration) float64 {
+	if took <= 0 {
+		return 0
+	}
+	return float64(n) / took.Seconds()
+}
+
+// page is the rows of the orders of one transaction.
+type page struct {
+	now, expires int64
+	date         string
+	keys         *sqldb.RowSet
+	counters     *sqldb.RowSet
+	holds        *sqldb.RowSet
+	holdLines    *sqldb.RowSet
+	orders       *sqldb.RowSet
+	items        *sqldb.RowSet
+	attempts     *sqldb.RowSet
+	events       *sqldb.RowSet
+	opsID, ops   string
+}
+
+// rawDate is the business date of all raw orders; it need not be today's.
+const rawDate = "2026-02-26"
+
+func newPage(now time.Time, first, n int) *page {
+	ids, attempts, events := make([]string, n), make([]string, n), make([]string, n)
+	for i := range n {
+		ids[i], attempts[i], events[i] = uid.New(now), uid.New(now), uid.New(now)
+	}
+	id := func(i int) string { return ids[i] }
+	key := func(i int) string { return "bench-" + ids[i] }
+	line := func(i int) string { return ids[i/lineCount] }
+	dishes := make([]int64, 0, n*lineCount)
+	for i := range n {
+		for _, l := range rawLines(int64((first + i) * lineCount)) {
+			dishes = append(dishes, l.Item)
+		}
+	}
+	item := func(i int) int64 { return dishes[i] }
+	p := &page{now: now.UnixMilli(), expires: now.Add(rawLife).UnixMilli(), date: rawDate, opsID: uid.New(now)}
+	p.keys = sqldb.NewRowSet(n).Text("id", id).Text("key", key).
+		Text("digest", func(i int) string { return ids[i][:24] })
+	p.counters = counted(dishes)
+	p.holds = sqldb.NewRowSet(n).Text("id", id).Text("digest", func(i int) string { return ids[i][18:] })
+	p.holdLines = sqldb.NewRowSet(n*lineCount).Text("id", line).Int("item", item)
+	p.orders = sqldb.NewRowSet(n).Text("id", id).Text("key", key).
+		Int("number", func(i int) int64 { return int64(first + i + 1) })
+	p.items = sqldb.NewRowSet(n*lineCount).Text("id", line).
+		Int("line", func(i int) int64 { return int64(i%lineCount + 1) }).Int("item", item).
+		Text("name", func(i int) string { return "Phở bò số " + ids[i/lineCount][24:] })
+	p.attempts = sqldb.NewRowSet(n).Text("id", func(i int) string { return attempts[i] }).Text("order_id", id)
+	p.events = sqldb.NewRowSet(n).Text("id", func(i int) string { return events[i] }).Text("order_id", id).
+		Text("payload", func(i int) string {
+			return fmt.Sprintf(`{"orderId":"%s","branchId":"%d","bizDate":"%s","totalAmount":%d,"currency":"VND","payBy":"%s"}`,
+				ids[i], branchID, rawDate, lineCount*itemPrice, "2026-02-26T05:15:00.123Z")
+		})
+	p.ops = rawOps(ids, item, p.expires)
+	return p
+}
+
+// counted sums the units of each item, so that a counter is written once per transaction.
+func counted(dishes []int64) *sqldb.RowSet {
+	sums := map[int64]int64{}
+	var items []int64
+	for _, d := range dishes {
+		if sums[d] == 0 {
+			items = append(items, d)
+		}
+		sums[d]++
+	}
+	return sqldb.NewRowSet(len(items)).Int("item", func(i int) int64 { return items[i] }).
+		Int("qty", func(i int) int64 { return sums[items[i]] })
+}
+
+// rawOps is what the gate would be told, as the ledger writes it.
+func rawOps(ids []string, item func(line int) int64, until int64) string {
+	var b strings.Builder
+	for i, id := range ids {
+		l := i * lineCount
+		fmt.Fprintf(&b, `,{"k":"HELD","id":"%s","l":[[%d,1],[%d,1],[%d,1]],"u":%d}`, id, item(l), item(l+1), item(l+2), until)
+	}
+	return "[" + b.String()[1:] + "]"
+}
+
+// write sends the page; nothing is asked on the way, so it is one round trip with its commit.
+func (p *page) write(_ context.Context, tx sqldb.Tx) error {
+	tx.Queue(keyInsert, p.keys, p.now)
+	tx.Queue(counterAdd, p.counters, p.date)
+	tx.Queue(holdInsert, p.holds, p.date, p.now, p.expires)
+	tx.Queue(holdLineInsert, p.holdLines)
+	tx.Queue(orderInsert, p.orders, p.date, p.now, p.expires, rawVisit, rawGuest)
+	tx.Queue(orderItemInsert, p.items)
+	tx.Queue(attemptInsert, p.attempts, p.now)
+	tx.Queue(eventInsert, p.events, p.now)
+	tx.Queue(opsInsert, p.opsID, p.date, p.ops, p.now)
+	return nil
+}

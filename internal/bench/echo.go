@@ -1,0 +1,77 @@
+package bench
+
+import (
+	"context"
+	"encoding/json"
+	"net"
+	"net/http"
+	"time"
+)
+
+// orderBody is an order as a phone sends it.
+type orderBody struct {
+	Items []struct {
+		ItemID string `json:"itemId"`
+		Qty    int64  `json:"qty"`
+		Notes  string `json:"notes"`
+	} `json:"items"`
+	PaymentMethod string `json:"paymentMethod"`
+	ClientTxnID   string `json:"clientTxnId"`
+	MenuVersionID string `json:"menuVersionId"`
+}
+
+// placedBody is the answer to it.
+type placedBody struct {
+	ID            string    `json:"id"`
+	Number        string    `json:"number"`
+	TotalPrice    int64     `json:"totalPrice"`
+	Currency      string    `json:"currency"`
+	Status        string    `json:"status"`
+	PaymentStatus string    `json:"paymentStatus"`
+	BizDate       string    `json:"bizDate"`
+	PayBy         time.Time `json:"payBy"`
+	Payment       struct {
+		Method      string  `json:"method"`
+		RedirectURL *string `json:"redirectUrl"`
+	} `json:"payment"`
+}
+
+// EchoHandler is the least that a server of orders does: it decodes an order and encodes the answer to one, and knows
+// nothing in between.
+func EchoHandler() http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var in orderBody
+		if err := json.NewDecoder(r.Body).Decode(&in); err != nil {
+			http.Error(w, err.Error(), http.StatusBadRequest)
+			return
+		}
+		out := placedBody{
+			ID: in.ClientTxnID, Number: "A-042", TotalPrice: int64(len(in.Items)) * itemPrice, Currency: "VND",
+			Status: "PLACED", PaymentStatus: "UNPAID", BizDate: "2026-02-26", PayBy: echoPayBy,
+		}
+		out.Payment.Method = in.PaymentMethod
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(http.StatusCreated)
+		_ = json.NewEncoder(w).Encode(out) // a client that is gone
+	})
+}
+
+var echoPayBy = time.Date(2026, 2, 26, 5, 15, 0, 0, time.UTC)
+
+// serveEcho runs the handler on a free port of this machine until stop.
+func serveEcho(ctx context.Context) (base string, stop func(), err error) {
+	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", nil, err
+	}
+	s := &http.Server{Handler: EchoHandler(), ReadHeaderTimeout: 5 * time.Second}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_ = s.Serve(l) // ends with Close
+	}()
+	return "http://" + l.Addr().String(), func() {
+		_ = s.Close()
+		<-done
+	}, nil
+}

@@ -1,0 +1,191 @@
+package bench
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"comanda/internal/bench/load"
+)
+
+// Preparation.
+const (
+	askTimeout = 10 * time.Second
+	maxAnswer  = 4 << 20
+	probes     = 30      // orders of one guest, more than a server with limits allows
+	plenty     = 100_000 // what a dish must have left to be far from sold out
+)
+
+// product is the server as its guests see it.
+type product struct {
+	target load.Target
+	client *http.Client
+
+	guests  []string // customer tokens
+	branch  string
+	table   string // of the first guest
+	version string
+	bizDate string
+	items   []string // far from sold out
+	soldOut string
+	lastID  string // of the last order that was placed
+	etag    string // of the menu; empty where the server gives none
+}
+
+type landingBody struct {
+	CustomerToken string `json:"customerToken"`
+	BranchID      string `json:"branchId"`
+	TableID       string `json:"tableId"`
+}
+
+type menuBody struct {
+	MenuVersionID string `json:"menuVersionId"`
+	BizDate       string `json:"bizDate"`
+	Categories    []struct {
+		Items []menuItem `json:"items"`
+	} `json:"categories"`
+}
+
+type menuItem struct {
+	ItemID    string `json:"itemId"`
+	IsActive  bool   `json:"isActive"`
+	IsSoldOut bool   `json:"isSoldOut"`
+	Remaining *int64 `json:"remaining"`
+}
+
+// enter does what phones do before they order: so many guests land at the tables in turn, and the menu is read. Then it
+// places some orders, to see that the server was started for this.
+func enter(ctx context.Context, target load.Target, tokens []string, guests int) (*product, error) {
+	p := &product{target: target, client: target.Client(askTimeout)}
+	for i := range guests {
+		var in landingBody
+		path := "/cis/landing?qr=" + url.QueryEscape(tokens[i%len(tokens)])
+		if _, err := p.get(ctx, http.MethodGet, path, "", "", http.StatusOK, &in); err != nil {
+			return p, err
+		}
+		p.guests = append(p.guests, in.CustomerToken)
+		if i == 0 {
+			p.branch, p.table = in.BranchID, in.TableID
+		}
+	}
+	if err := p.readMenu(ctx); err != nil {
+		return p, err
+	}
+	return p, p.probe(ctx)
+}
+
+func (p *product) close() { p.client.CloseIdleConnections() }
+
+// get asks once and reads the answer, which must have the wanted status.
+func (p *product) get(
+	ctx context.Context, method, path, guest, body string, want int, into any, headers ...string,
+) (http.Header, error) {
+	req, err := http.NewRequestWithContext(ctx, method, p.target.URL()+path, strings.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	if body != "" {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	if guest != "" {
+		req.Header.Set("X-Customer-Token", guest)
+	}
+	for i := 0; i+1 < len(headers); i += 2 {
+		req.Header.Set(headers[i], headers[i+1])
+	}
+	res, err := p.client.Do(req)
+	if err != nil {
+		return nil, fmt.Errorf("bench: %w", withoutQuery(err))
+	}
+	defer res.Body.Close()
+	text, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer))
+	if err != nil {
+		return nil, fmt.Errorf("bench: %s: %w", req.URL.Path, err)
+	}
+	if res.StatusCode != want {
+		return res.Header, &statusError{method + " " + req.URL.Path, res.StatusCode, want, excerpt(text)}
+	}
+	if into != nil {
+		err = json.Unmarshal(text, into)
+	}
+	return res.Header, err
+}
+
+// withoutQuery takes the address out of an error of net/http: a landing's query is a secret.
+func withoutQuery(err error) error {
+	var u *url.Error
+	if errors.As(err, &u) {
+		return u.Err
+	}
+	return err
+}
+
+// statusError is an answer with another status than the run needs.
+type statusError struct {
+	what      string
+	got, want int
+	body      string
+}
+
+func (e *statusError) Error() string {
+	return fmt.Sprintf("bench: %s was answered %d, not %d: %s", e.what, e.got, e.want, e.body)
+}
+
+func excerpt(text []byte) string {
+	const most = 300
+	return string(bytes.TrimSpace(text[:min(len(text), most)]))
+}
+
+func (p *product) menuQuery() string {
+	return fmt.Sprintf(`{"branchId":"%s","tableId":"%s"}`, p.branch, p.table)
+}
+
+// readMenu finds out what can be ordered.
+func (p *product) readMenu(ctx context.Context) error {
+	var menu menuBody
+	h, err := p.get(ctx, http.MethodPost, "/cis/menu/active", p.guests[0], p.menuQuery(), http.StatusOK, &menu)
+	if err != nil {
+		return err
+	}
+	p.version, p.bizDate, p.etag = menu.MenuVersionID, menu.BizDate, h.Get("ETag")
+	for _, c := range menu.Categories {
+		for _, it := range c.Items {
+			switch {
+			case it.IsSoldOut && it.IsActive:
+				p.soldOut = it.ItemID
+			case it.IsActive && it.Remaining != nil && *it.Remaining >= plenty:
+				p.items = append(p.items, it.ItemID)
+			}
+		}
+	}
+	if len(p.items) < lineCount || p.soldOut == "" {
+		return fmt.Errorf("bench: the menu needs %d dishes of which %d are left today, and one that is sold out", lineCount, plenty)
+	}
+	return nil
+}
+
+// probe places some orders and has one refused, so that a server which was started with limits is found out before it
+// is measured.
+func (p *product) probe(ctx context.Context) error {
+	stream := p.orders(run(), 0, p.items)
+	for range probes {
+		var placed struct {
+			ID string `json:"id"`
+		}
+		_, body, _ := bytes.Cut(stream(), []byte("\r\n\r\n"))
+		if _, err := p.get(ctx, http.MethodPost, orderPath, p.guests[0], string(body), http.StatusCreated, &placed); err != nil {
+			return fmt.Errorf("%w (was the server started with COMANDA_LIMITS=off?)", err)
+		}
+		p.lastID = placed.ID
+	}
+	_, body, _ := bytes.Cut(p.orders(run(), 0, []string{p.soldOut})(), []byte("\r\n\r\n"))
+	_, err := p.get(ctx, http.MethodPost, orderPath, p.guests[0], string(body), http.StatusConflict, nil)
+	return err
+}

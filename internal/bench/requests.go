@@ -1,0 +1,89 @@
+package bench
+
+import (
+	"bytes"
+	"crypto/rand"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+)
+
+const orderPath = "/cis/order/create"
+
+// run makes a name that no other measurement has, so that no order is taken for the repetition of another.
+func run() string { return rand.Text()[:10] }
+
+// Places of an order that change from one request to the next. They have a fixed width, so that a request is made by
+// writing a few digits into the one before.
+const (
+	serialMark  = "########"
+	serialWidth = len(serialMark)
+)
+
+// orders makes one connection's orders of three dishes in turn; of fewer dishes each order has one line.
+func (p *product) orders(run string, conn int, items []string) func() []byte {
+	lines := lineCount
+	if len(items) < lineCount {
+		lines = 1
+	}
+	slots := pad(items)
+	var body strings.Builder
+	body.WriteString(`{"items":[`)
+	for l := range lines {
+		if l > 0 {
+			body.WriteByte(',')
+		}
+		body.WriteString(`{"itemId":` + blank(slots, l) + `,"qty":1}`)
+	}
+	fmt.Fprintf(&body, `],"paymentMethod":"COUNTER","clientTxnId":"%s-%04d-%s","menuVersionId":"%s"}`,
+		run, conn, serialMark, p.version)
+	text := p.target.Request(http.MethodPost, orderPath, body.String(), "X-Customer-Token", p.guests[conn%len(p.guests)])
+
+	serial := text[bytes.Index(text, []byte(serialMark)):][:serialWidth]
+	holes := make([][]byte, lines)
+	for l := range holes {
+		holes[l] = text[bytes.Index(text, []byte(blank(slots, l))):][:len(slots[0])]
+	}
+	n := 0
+	turn := conn * lines // connections begin at different dishes
+	return func() []byte {
+		n++
+		number(serial, n)
+		for l, hole := range holes {
+			copy(hole, slots[(turn+l)%len(slots)])
+		}
+		turn += lines
+		return text
+	}
+}
+
+// blank is the hole for the l-th line's dish, told apart from the others.
+func blank(slots []string, l int) string { return strings.Repeat(string(rune('A'+l)), len(slots[0])) }
+
+// pad quotes ids and fills them up to one width with spaces, which JSON allows behind a value.
+func pad(items []string) []string {
+	width := 0
+	for _, it := range items {
+		width = max(width, len(it)+2)
+	}
+	slots := make([]string, len(items))
+	for i, it := range items {
+		slots[i] = strconv.Quote(it) + strings.Repeat(" ", width-len(it)-2)
+	}
+	return slots
+}
+
+// number writes n with leading zeros.
+func number(into []byte, n int) {
+	for i := len(into) - 1; i >= 0; i-- {
+		into[i] = byte('0' + n%10) //nolint:gosec // a digit
+		n /= 10
+	}
+}
+
+// menus makes requests for the menu, with more headers if any are given.
+func (p *product) menus(headers ...string) func(int) func() []byte {
+	text := p.target.Request(http.MethodPost, "/cis/menu/active", p.menuQuery(), headers...)
+	return func(int) func() []byte { return func() []byte { return text } }
+}

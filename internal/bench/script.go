@@ -1,0 +1,206 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"math"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"comanda/internal/keyspace"
+	"comanda/internal/redisdb"
+	"comanda/internal/stock"
+	"comanda/internal/stock/stockredis"
+	"comanda/internal/uid"
+)
+
+// The raw gate works in a scope of its own, beside the product's.
+const (
+	rawBranch  = branchID + 1
+	rawPatient = 5 * time.Second // instead of the product's tenth of a second: here the store is to be busy
+	maxScripts = 500_000         // orders of one measurement, which bounds what it leaves in Redis until it is cleared
+	clearBatch = 1000
+)
+
+// rawGate drives the gate's two scripts of an order with nothing around them: TRY, then HELD as after a commit.
+type rawGate struct {
+	gate  *stockredis.Gate
+	redis *redisdb.DB
+	scope stock.Scope
+	turn  atomic.Int64
+	held  chan stock.Hold
+	sizes Batches // of the script calls that are aimed at
+
+	from, until time.Time
+	counted     int64
+	took        time.Duration
+	ids         []string // of everything that must be cleared
+}
+
+// scriptLimit measures how many orders a second the scripts let through in batches of the given sizes. Without a URL the
+// store is one in this process, as the product's is in its own.
+func scriptLimit(ctx context.Context, c Config, sizes Batches) (r Rate, err error) {
+	reg := prometheus.NewRegistry()
+	redis, err := redisdb.Open(ctx, redisdb.Config{URL: c.RedisURL, Namespace: c.Namespace, Timeout: rawPatient, Metrics: reg})
+	if err != nil {
+		return r, err
+	}
+	defer redis.Close()
+	g := &rawGate{
+		gate: stockredis.New(redis, stockredis.Config{Now: time.Now, Patience: rawPatient}), redis: redis,
+		scope: stock.Scope{Branch: rawBranch, Date: time.Now().UTC().Format(time.DateOnly)}, sizes: sizes,
+	}
+	defer func() { err = errors.Join(err, g.clear(context.WithoutCancel(ctx))) }()
+	if err := g.build(ctx); err != nil {
+		return r, err
+	}
+	before := calls(reg)
+	if err := g.drive(ctx, c.warmup(), c.Duration); err != nil {
+		return r, err
+	}
+	if n := calls(reg) - before; n > 0 {
+		r.Batch = float64(len(g.ids)) / float64(n)
+	}
+	r.PerSecond = perSecond(g.counted, g.took)
+	return r, nil
+}
+
+// build makes the scope known, with counters that no measurement uses up.
+func (g *rawGate) build(ctx context.Context) error {
+	epoch, err := g.gate.BeginRebuild(ctx, g.scope)
+	if err != nil {
+		return err
+	}
+	image := stock.Image{Scope: g.scope, Epoch: epoch, Ends: time.Now().Add(-12 * time.Hour)}
+	for i := range itemCount - 1 {
+		image.Counts = append(image.Counts, stock.Count{Item: int64(firstID + i), Cap: 1 << 40})
+	}
+	return g.gate.FinishRebuild(ctx, image)
+}
+
+// drive keeps as many reservations waiting as make calls of the wanted size while two are on the wire, and applies what
+// was admitted in batches of the other size.
+func (g *rawGate) drive(ctx context.Context, warmup, d time.Duration) error {
+	waiting := max(1, int(math.Round(2*g.sizes.Try)))
+	size := max(1, int(math.Round(g.sizes.Held)))
+	g.held = make(chan stock.Hold, 2*size)
+	g.from = time.Now().Add(warmup)
+	g.until = g.from.Add(d)
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var callers, applier sync.WaitGroup
+	applier.Go(func() {
+		if err := g.apply(ctx, size); err != nil {
+			cancel(err)
+		}
+		for range g.held { // what comes after a failure
+		}
+	})
+	for range waiting {
+		callers.Go(func() {
+			if err := g.try(ctx); err != nil {
+				cancel(err)
+			}
+		})
+	}
+	callers.Wait()
+	close(g.held)
+	applier.Wait()
+	return context.Cause(ctx)
+}
+
+var errNotAdmitted = errors.New("bench: the gate did not admit a reservation, or did not take it in")
+
+func (g *rawGate) try(ctx context.Context) error {
+	for ctx.Err() == nil && time.Now().Before(g.until) {
+		n := g.turn.Add(lineCount) - lineCount
+		if n >= lineCount*maxScripts {
+			return nil
+		}
+		now := time.Now()
+		h := stock.Hold{ID: uid.New(now), Scope: g.scope, Until: now.Add(time.Hour), Lines: rawLines(n)}
+		v, err := g.gate.Try(ctx, h)
+		if err != nil || v.Answer != stock.Admitted {
+			return errors.Join(errNotAdmitted, err)
+		}
+		g.held <- h
+	}
+	return nil
+}
+
+// rawLines are three dishes in turn, sorted.
+func rawLines(n int64) []stock.Line {
+	lines := make([]stock.Line, lineCount)
+	for l := range lines {
+		lines[l] = stock.Line{Item: firstID + (n+int64(l))%(itemCount-1), Qty: 1}
+	}
+	if lines[2].Item < lines[0].Item {
+		lines, _ = stock.MergeLines(lines) // valid lines
+	}
+	return lines
+}
+
+// apply takes in what was admitted until no more comes. The last batch may be small.
+func (g *rawGate) apply(ctx context.Context, size int) error {
+	ops := make([]stock.Op, 0, size)
+	for h := range g.held {
+		g.ids = append(g.ids, h.ID)
+		if ops = append(ops, stock.Op{Kind: stock.OpHeld, Hold: h}); len(ops) < size {
+			continue
+		}
+		applied, err := g.gate.Apply(ctx, ops)
+		if err != nil || !applied[len(ops)-1] {
+			return errors.Join(errNotAdmitted, err)
+		}
+		if now := time.Now(); now.After(g.from) && !now.After(g.until) {
+			g.counted += int64(len(ops))
+			g.took = now.Sub(g.from)
+		}
+		ops = ops[:0]
+	}
+	return nil
+}
+
+// clear removes everything again.
+func (g *rawGate) clear(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	keys := []keyspace.Key{
+		keyspace.QuotaCap(rawBranch, g.scope.Date), keyspace.QuotaHeld(rawBranch, g.scope.Date),
+		keyspace.QuotaPaid(rawBranch, g.scope.Date), keyspace.LeasesDue(rawBranch),
+	}
+	for _, id := range g.ids {
+		keys = append(keys, keyspace.HoldRecord(rawBranch, id))
+	}
+	for len(keys) > 0 {
+		some := keys[:min(len(keys), clearBatch)]
+		keys = keys[len(some):]
+		cmds := make([]redisdb.Cmd, len(some))
+		for i, k := range some {
+			cmds[i] = redisdb.Command("UNLINK", k)
+		}
+		if _, err := g.redis.DoMulti(ctx, cmds...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// calls tells how often TRY was called, from the connection's own figures.
+func calls(reg *prometheus.Registry) (n uint64) {
+	families, _ := reg.Gather()
+	for _, f := range families {
+		if f.GetName() != "redis_command_duration_seconds" {
+			continue
+		}
+		for _, m := range f.GetMetric() {
+			if l := m.GetLabel(); len(l) == 1 && l[0].GetValue() == "try" {
+				n += m.GetHistogram().GetSampleCount()
+			}
+		}
+	}
+	return n
+}

@@ -1,0 +1,109 @@
+package bench
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"comanda/internal/catalog"
+	"comanda/internal/fault"
+	"comanda/internal/sqldb"
+	"comanda/internal/visit"
+)
+
+// The benchmark's restaurant. All ids are fixed and far from those that a restaurant of its own would have. Every item
+// has the largest quota that may be set, and the last one none of it: an order takes three of 199 items in turn, so
+// sixty million orders go into one business day.
+const (
+	branchID   = 9000
+	branchName = "Comanda benchmark"
+	firstID    = 9_000_001 // of categories, dishes, items and tables
+	itemCount  = 200
+	categories = 10
+	tableCount = 64
+	lineCount  = 3
+	itemPrice  = 30_000
+)
+
+// The refusals of Seed.
+var (
+	ErrConsent = fault.New(fault.Forbidden, "not_for_benchmarks",
+		"A benchmark writes real orders by the hundred thousand; say that this database is meant for it.")
+	ErrTaken = fault.New(fault.Conflict, "branch_taken", "Branch 9000 is another restaurant's; use a database of its own.")
+)
+
+// Seed brings the benchmark's restaurant into a migrated database and gives the QR tokens of its tables. What is there
+// from an earlier run is used again. It is refused unless the caller says that the database is for benchmarks (B2).
+func Seed(ctx context.Context, db *sqldb.DB, forBenchmarks bool) (tokens []string, err error) {
+	if !forBenchmarks {
+		return nil, ErrConsent
+	}
+	now := db.Now().UnixMilli()
+	err = db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
+		fresh, err := tx.Exec(ctx, branchInsert, branchID, branchName, now)
+		if err != nil {
+			return err
+		}
+		if fresh == 0 {
+			return ours(ctx, tx)
+		}
+		furnish(tx, now)
+		return nil
+	})
+	if err != nil {
+		return nil, fault.Wrap("seed the benchmark", err)
+	}
+	rows, err := db.Query(ctx, qrList, branchID)
+	return sqldb.Collect(rows, err, scanText)
+}
+
+func scanText(r sqldb.Rows) (s string, err error) { return s, r.Scan(&s) }
+
+// ours tells whether the branch that bears our id was made by Seed.
+func ours(ctx context.Context, tx sqldb.Tx) error {
+	rows, err := tx.Query(ctx, branchSelect, branchID)
+	name, _, err := sqldb.One(rows, err, scanText)
+	if err == nil && name != branchName {
+		return ErrTaken
+	}
+	return err
+}
+
+func furnish(tx sqldb.Tx, now int64) {
+	id := func(i int) int64 { return int64(firstID + i) }
+	tx.Queue(categoryInsert, sqldb.NewRowSet(categories).Int("id", id).
+		Text("names", func(i int) string { return texts("Nhóm %d", "Group %d", i) }))
+	tx.Queue(dishInsert, sqldb.NewRowSet(itemCount).Int("id", id).
+		Int("category_id", func(i int) int64 { return id(i * categories / itemCount) }).
+		Text("names", dishNames).
+		Text("descriptions", func(i int) string {
+			return texts("Món số %d, nấu theo công thức của quán, ăn kèm rau thơm", "Number %d, cooked the way of the house, with herbs", i)
+		}))
+	items := sqldb.NewRowSet(itemCount).Int("id", id).
+		Int("quota", func(i int) int64 {
+			if i == itemCount-1 {
+				return 0
+			}
+			return catalog.MaxQuota
+		}).
+		Int("price", func(int) int64 { return itemPrice })
+	tx.Queue(menuInsert, branchID, branchName)
+	tx.Queue(itemInsert, items, branchID)
+	tx.Queue(versionInsert, branchID, now)
+	tx.Queue(entryInsert, items, branchID)
+	tables := sqldb.NewRowSet(tableCount).Int("id", id).
+		Text("label", func(i int) string { return fmt.Sprint("B", i+1) }).
+		Text("token", func(int) string { return visit.NewQRToken() })
+	tx.Queue(tableInsert, tables, branchID)
+	tx.Queue(qrInsert, tables, now)
+}
+
+func dishNames(i int) string { return texts("Phở bò số %d", "Beef noodle soup no. %d", i) }
+
+// texts writes a text in both languages of the branch as it is kept in a column.
+func texts(vietnamese, english string, i int) string {
+	b, _ := json.Marshal(catalog.Texts{ // strings always marshal
+		catalog.Vietnamese: fmt.Sprintf(vietnamese, i+1), catalog.English: fmt.Sprintf(english, i+1),
+	})
+	return string(b)
+}

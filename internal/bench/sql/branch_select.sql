@@ -1,0 +1,1 @@
+SELECT name FROM branch WHERE id = $1

@@ -1,0 +1,1 @@
+/*pg: CREATE SCHEMA comanda_bench *//*sqlite: SELECT 0 */

@@ -1,0 +1,76 @@
+package catalog
+
+import (
+	"context"
+	"maps"
+	"time"
+)
+
+// Availability tells how many of a branch's items can still be sold on a business date. An item whose counting has not
+// begun may be missing from the answer; a negative number is no limit.
+type Availability interface {
+	Left(ctx context.Context, branch int64, date string, items []int64) (map[int64]int64, error)
+}
+
+// boardAges: what is left is at most a quarter of a second old.
+var boardAges = ages{fresh: 200 * time.Millisecond, linger: 250 * time.Millisecond, stale: 5 * time.Minute}
+
+// Board is a branch's menu with what is left of it today. It is immutable and may be shared.
+type Board struct {
+	*Snapshot
+	Date string // business date
+	left map[int64]int64
+}
+
+// Left is how many of an item can still be sold today; limited is false where there is no quota.
+func (b *Board) Left(item int64) (left int64, limited bool) {
+	left, counted := b.left[item]
+	if !counted {
+		return b.Quota(item)
+	}
+	return max(0, left), left >= 0
+}
+
+// Boards gives boards from memory. It is safe for concurrent use.
+type Boards struct {
+	menus *Menus
+	left  Availability
+	now   func() time.Time
+	kept  *kept[*Board]
+}
+
+// NewBoards makes an empty memory.
+func NewBoards(menus *Menus, left Availability, now func() time.Time) *Boards {
+	b := &Boards{menus: menus, left: left, now: now}
+	b.kept = newKept(boardAges, now, b.look)
+	return b
+}
+
+// Get gives a branch's board, at most 250 ms old. The same pointer means that nothing has changed.
+func (b *Boards) Get(ctx context.Context, branch int64) (*Board, error) {
+	return b.kept.get(ctx, branch)
+}
+
+func (b *Boards) look(ctx context.Context, branch int64, old **Board) (*Board, error) {
+	menu, err := b.menus.Active(ctx, branch)
+	if err != nil {
+		return nil, err
+	}
+	date := menu.Branch.Calendar().BizDate(b.now())
+	var counted []int64
+	for i := range menu.Items {
+		if _, limited := menu.Quota(menu.Items[i].ID); limited {
+			counted = append(counted, menu.Items[i].ID)
+		}
+	}
+	var left map[int64]int64
+	if len(counted) > 0 {
+		if left, err = b.left.Left(ctx, branch, date, counted); err != nil {
+			return nil, err
+		}
+	}
+	if old != nil && (*old).Snapshot == menu && (*old).Date == date && maps.Equal((*old).left, left) {
+		return *old, nil
+	}
+	return &Board{Snapshot: menu, Date: date, left: left}, nil
+}

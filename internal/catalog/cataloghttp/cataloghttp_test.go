@@ -1,0 +1,383 @@
+package cataloghttp
+
+import (
+	"compress/gzip"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/client_golang/prometheus"
+	"go.uber.org/goleak"
+
+	"comanda/internal/catalog"
+	"comanda/internal/catalog/catalogtest"
+	"comanda/internal/fault"
+	"comanda/internal/httpapi"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+const serviceToken = "0123456789abcdef0123456789abcdef"
+
+// site is a server with this room's routes over a catalogue in memory.
+type site struct {
+	http.Handler
+	shelf  *catalogtest.Shelf
+	left   *catalogtest.Left
+	store  *store
+	tables *tables
+	mu     sync.Mutex
+	now    time.Time
+}
+
+// tables knows table 3 of branch 1.
+type tables struct{ err error }
+
+func (f *tables) TableIn(_ context.Context, branch, table int64) (bool, error) {
+	return branch == 1 && table == 3, f.err
+}
+
+func newSite(t testing.TB) *site {
+	t.Helper()
+	s := &site{
+		shelf: catalogtest.NewShelf(), left: &catalogtest.Left{}, store: &store{}, tables: &tables{},
+		now: time.Date(2026, 2, 26, 5, 0, 0, 0, time.UTC),
+	}
+	s.shelf.Put(catalogtest.Branch(), catalogtest.Content(5, map[int64]int64{11: 20}, catalogtest.Item(11, 65000),
+		catalogtest.Item(12, 60000)))
+	conf := httpapi.Default()
+	conf.ServiceToken, conf.AccessLog = serviceToken, false
+	server, err := httpapi.New(conf, slog.New(slog.DiscardHandler), prometheus.NewRegistry())
+	if err != nil {
+		t.Fatal(err)
+	}
+	menus := catalog.NewMenus(s.shelf, catalog.Alone{}, s.clock)
+	Guest(server.API(), catalog.NewBoards(menus, s.left, s.clock), s.tables)
+	Staff(server.API(), &catalog.Editor{Store: s.store, Menus: menus, Now: s.clock})
+	s.Handler = server
+	return s
+}
+
+func (s *site) clock() time.Time {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.now
+}
+
+// later turns the clock by more than a menu may be old.
+func (s *site) later() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.now = s.now.Add(10 * time.Second)
+}
+
+// ask sends a request; headers come in pairs.
+func (s *site) ask(t testing.TB, method, path, body string, headers ...string) *httptest.ResponseRecorder {
+	t.Helper()
+	r := httptest.NewRequestWithContext(t.Context(), method, path, strings.NewReader(body))
+	if body != "" {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	for i := 0; i+1 < len(headers); i += 2 {
+		r.Header.Set(headers[i], headers[i+1])
+	}
+	w := httptest.NewRecorder()
+	s.ServeHTTP(w, r)
+	return w
+}
+
+func (s *site) menu(t testing.TB, headers ...string) *httptest.ResponseRecorder {
+	t.Helper()
+	return s.ask(t, http.MethodPost, "/cis/menu/active", `{"branchId":"1","tableId":"3"}`, headers...)
+}
+
+func wantStatus(t testing.TB, w *httptest.ResponseRecorder, status int, code string) {
+	t.Helper()
+	var p struct{ Code string }
+	_ = json.Unmarshal(w.Body.Bytes(), &p)
+	if w.Code != status || p.Code != code {
+		t.Errorf("%d %s, want %d %s", w.Code, w.Body, status, code)
+	}
+}
+
+func TestMenuActive_shape(t *testing.T) {
+	s := newSite(t)
+	s.left.Set(11, 7)
+	w := s.menu(t, "Accept-Language", "en-GB")
+	want := `{"menuVersionId":"5","bizDate":"2026-02-26","currency":"VND","categories":[{"id":"1","name":"Pho","items":[` +
+		`{"itemId":"11","dishId":"4","name":"Dish 11","description":"Soft rice noodles and tender beef in a bone broth ` +
+		`simmered for twelve hours with star anise.","imageUrl":null,"price":65000,"isActive":true,"isSoldOut":false,` +
+		`"remaining":7},{"itemId":"12","dishId":"5","name":"Dish 12","description":"Soft rice noodles and tender beef in a ` +
+		`bone broth simmered for twelve hours with star anise.","imageUrl":null,"price":60000,"isActive":true,` +
+		`"isSoldOut":false,"remaining":null}]}]}`
+	if d := cmp.Diff(want, w.Body.String()); w.Code != http.StatusOK || d != "" {
+		t.Errorf("%d: %s", w.Code, d)
+	}
+	for header, want := range map[string]string{
+		"Content-Type": "application/json", "Cache-Control": "no-cache", "Content-Encoding": "",
+		"Vary": "Accept-Language, Accept-Encoding",
+	} {
+		if got := w.Header().Get(header); got != want {
+			t.Errorf("%s is %q, want %q", header, got, want)
+		}
+	}
+}
+
+func TestMenuActive_sold_out(t *testing.T) {
+	s := newSite(t)
+	s.left.Set(11, 0)
+	if body := s.menu(t).Body.String(); !strings.Contains(body, `"isSoldOut":true,"remaining":0`) {
+		t.Error(body)
+	}
+	s.left.Set(11, -1)
+	s.later()
+	if body := s.menu(t).Body.String(); strings.Contains(body, `"isSoldOut":true`) || strings.Contains(body, `"remaining":0`) {
+		t.Error(body)
+	}
+}
+
+func TestMenuActive_locale(t *testing.T) {
+	s := newSite(t)
+	for _, tt := range []struct{ query, header, want string }{
+		{"", "", "Món 11"},
+		{"", "en", "Dish 11"},
+		{"", "zh-TW, en;q=0.5", "Dish 11"},
+		{"", "ja", "Món 11"},
+		{"?locale=en", "vi", "Dish 11"},
+		{"?locale=zh-TW", "en", "Dish 11"}, // the branch does not have it
+	} {
+		w := s.ask(t, http.MethodPost, "/cis/menu/active"+tt.query, `{"branchId":"1"}`, "Accept-Language", tt.header)
+		if !strings.Contains(w.Body.String(), `"name":"`+tt.want+`"`) {
+			t.Errorf("%s with %s: %s", tt.query, tt.header, w.Body)
+		}
+	}
+}
+
+func TestMenuActive_refuses(t *testing.T) {
+	s := newSite(t)
+	for _, tt := range []struct {
+		body   string
+		status int
+		code   string
+	}{
+		{`{"branchId":"2"}`, 404, "branch_not_found"},
+		{`{"branchId":"x"}`, 404, "branch_not_found"},
+		{`{"branchId":"-1"}`, 404, "branch_not_found"},
+		{`{"branchId":"1","tableId":"4"}`, 404, "table_not_found"},
+		{`{"branchId":"1","tableId":"x"}`, 404, "table_not_found"},
+		{`{"branchId":1}`, 422, "invalid"},
+		{`{"branchId":""}`, 422, "invalid"},
+		{`{"branchId":"1","price":1}`, 422, "invalid"},
+		{`{}`, 422, "invalid"},
+		{`{`, 400, "invalid_json"},
+	} {
+		t.Run(tt.body, func(t *testing.T) {
+			wantStatus(t, s.ask(t, http.MethodPost, "/cis/menu/active", tt.body), tt.status, tt.code)
+		})
+	}
+}
+
+func TestMenuActive_conditional(t *testing.T) {
+	s := newSite(t)
+	first := s.menu(t)
+	etag := first.Header().Get("ETag")
+	for range 3 { // unchanged content keeps its tag
+		s.later()
+		w := s.menu(t, "If-None-Match", `"other", `+etag)
+		if w.Code != http.StatusNotModified || w.Body.Len() != 0 || w.Header().Get("ETag") != etag {
+			t.Errorf("%d %q with %s", w.Code, w.Body, w.Header().Get("ETag"))
+		}
+	}
+	s.left.Set(11, 3)
+	s.later()
+	if w := s.menu(t, "If-None-Match", etag); w.Code != http.StatusOK || w.Header().Get("ETag") == etag {
+		t.Errorf("%d after a change, %s", w.Code, w.Header().Get("ETag"))
+	}
+	if en := s.menu(t, "Accept-Language", "en", "If-None-Match", etag); en.Code != http.StatusOK {
+		t.Errorf("%d in another language", en.Code)
+	}
+}
+
+func TestMenuActive_gzip(t *testing.T) {
+	s := newSite(t)
+	plain := s.menu(t)
+	zipped := s.menu(t, "Accept-Encoding", "br, gzip")
+	if zipped.Header().Get("Content-Encoding") != "gzip" || zipped.Header().Get("ETag") != plain.Header().Get("ETag") {
+		t.Fatalf("%v", zipped.Header())
+	}
+	r, err := gzip.NewReader(zipped.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := io.ReadAll(r); string(got) != plain.Body.String() || err != nil {
+		t.Errorf("%q, %v", got, err)
+	}
+	if w := s.menu(t, "Accept-Encoding", "gzip", "If-None-Match", plain.Header().Get("ETag")); w.Code != 304 ||
+		w.Header().Get("Content-Encoding") != "" {
+		t.Errorf("%d %v", w.Code, w.Header())
+	}
+}
+
+func TestAcceptsGzip(t *testing.T) {
+	for header, want := range map[string]bool{
+		"": false, "gzip": true, "GZIP": true, "br, gzip": true, "gzip;q=0.5": true, "gzip; q=0": false, "gzip;q=0.0": false,
+		"*": true, "*;q=0": false, "identity": false, "x-gzip": false, "deflate, gzip;q=1.0, *;q=0.5": true,
+	} {
+		if got := acceptsGzip(header); got != want {
+			t.Errorf("%q: %t", header, got)
+		}
+	}
+}
+
+func TestMenuActive_without_SQL(t *testing.T) {
+	s := newSite(t)
+	down := fault.New(fault.Unavailable, "unavailable", "down")
+	s.shelf.Fail(down)
+	wantStatus(t, s.menu(t), http.StatusServiceUnavailable, "unavailable")
+	s.shelf.Fail(nil)
+	want := s.menu(t).Body.String()
+	s.shelf.Fail(down)
+	s.tables.err = down
+	for range 5 {
+		s.later()
+		if w := s.menu(t); w.Code != http.StatusOK || w.Body.String() != want {
+			t.Errorf("%d %s", w.Code, w.Body)
+		}
+	}
+}
+
+func TestMenuActive_at_once(t *testing.T) {
+	s := newSite(t)
+	var wg sync.WaitGroup
+	for i := range 20 {
+		wg.Go(func() {
+			for range 20 {
+				s.left.Set(11, int64(i))
+				if w := s.menu(t, "Accept-Encoding", "gzip"); w.Code != http.StatusOK {
+					t.Errorf("%d %s", w.Code, w.Body)
+				}
+				s.later()
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// store answers the staff's calls and notes them.
+type store struct {
+	calls []string
+	err   error
+}
+
+func (s *store) note(format string, args ...any) error {
+	s.calls = append(s.calls, fmt.Sprintf(format, args...))
+	return s.err
+}
+
+func (s *store) Branches(context.Context) ([]catalog.Branch, error) {
+	return []catalog.Branch{catalogtest.Branch()}, s.note("branches")
+}
+
+func (s *store) SetQuota(_ context.Context, item int64, quota *int64) (int64, error) {
+	return 1, s.note("quota %d %s", item, number(quota))
+}
+
+func (s *store) Draft(_ context.Context, menu int64, now time.Time) (catalog.Version, error) {
+	v := catalog.Version{ID: 7, MenuID: menu, BranchID: 1, Number: 2, Status: catalog.Draft, CreatedAt: now}
+	return v, s.note("draft %d", menu)
+}
+
+func (s *store) EditDraft(_ context.Context, version, item int64, e catalog.Entry) error {
+	return s.note("edit %d %d %d %s %t", version, item, e.Price, number(e.Quota), e.Active)
+}
+
+func (s *store) Publish(_ context.Context, version int64, now time.Time) (catalog.Version, error) {
+	v := catalog.Version{ID: version, MenuID: 1, BranchID: 1, Number: 2, Status: catalog.Published, CreatedAt: now}
+	v.PublishedAt = now
+	return v, s.note("publish %d", version)
+}
+
+func number(n *int64) string {
+	if n == nil {
+		return "none"
+	}
+	return fmt.Sprint(*n)
+}
+
+func TestStaff(t *testing.T) {
+	s := newSite(t)
+	for _, tt := range []struct {
+		method, path, body string
+		status             int
+		answer, call       string
+	}{
+		{"GET", "/api/branches", "", 200, `{"items":[{"id":"1","name":"Hà Nội","currency":"VND","timezone":"Asia/Ho_Chi_Minh",` +
+			`"bizDayStartHour":4,"bizDate":"2026-02-26","locales":["vi","en"],"autoCloseMinutes":120,"isOpen":true}],"total":1}`,
+			"branches"},
+		{"PUT", "/api/menu-items/11/quota", `{"dailyQuota":50}`, 200, `{"itemId":"11","dailyQuota":50}`, "quota 11 50"},
+		{"PUT", "/api/menu-items/11/quota", `{"dailyQuota":null}`, 200, `{"itemId":"11","dailyQuota":null}`, "quota 11 none"},
+		{"POST", "/api/menus/1/versions", "", 201, `{"id":"7","menuId":"1","branchId":"1","number":2,"status":"DRAFT",` +
+			`"createdAt":"2026-02-26T05:00:00Z","publishedAt":null}`, "draft 1"},
+		{"PUT", "/api/menu-versions/7/items/11", `{"price":70000,"dailyQuota":null,"isActive":true}`, 200,
+			`{"price":70000,"dailyQuota":null,"isActive":true}`, "edit 7 11 70000 none true"},
+		{"POST", "/api/menu-versions/7/publish", "", 200, `{"id":"7","menuId":"1","branchId":"1","number":2,` +
+			`"status":"PUBLISHED","createdAt":"2026-02-26T05:00:00Z","publishedAt":"2026-02-26T05:00:00Z"}`, "publish 7"},
+	} {
+		t.Run(tt.method+" "+tt.path+" "+tt.body, func(t *testing.T) {
+			s.store.calls = nil
+			wantStatus(t, s.ask(t, tt.method, tt.path, tt.body), http.StatusUnauthorized, "unauthenticated")
+			if s.store.calls != nil {
+				t.Errorf("a stranger did %v", s.store.calls)
+			}
+			w := s.ask(t, tt.method, tt.path, tt.body, "Authorization", "Bearer "+serviceToken)
+			if got := strings.TrimSpace(w.Body.String()); w.Code != tt.status || got != tt.answer {
+				t.Errorf("%d %s", w.Code, got)
+			}
+			if d := cmp.Diff([]string{tt.call}, s.store.calls); d != "" {
+				t.Error(d)
+			}
+		})
+	}
+}
+
+func TestStaff_refuses(t *testing.T) {
+	s := newSite(t)
+	for _, tt := range []struct {
+		method, path, body string
+		err                error
+		status             int
+		code               string
+	}{
+		{"PUT", "/api/menu-items/11/quota", `{"dailyQuota":-1}`, nil, 422, "invalid"},
+		{"PUT", "/api/menu-items/11/quota", `{"dailyQuota":1000001}`, nil, 422, "invalid"},
+		{"PUT", "/api/menu-items/11/quota", `{}`, nil, 422, "invalid"},
+		{"PUT", "/api/menu-items/x/quota", `{"dailyQuota":1}`, nil, 422, "invalid"},
+		{"PUT", "/api/menu-items/99/quota", `{"dailyQuota":1}`, catalog.ErrItem, 404, "menu_item_not_found"},
+		{"PUT", "/api/menu-versions/5/items/11", `{"price":1,"dailyQuota":null,"isActive":true}`, catalog.ErrNotDraft, 409,
+			"menu_version_not_draft"},
+		{"PUT", "/api/menu-versions/5/items/11", `{"price":0.5,"dailyQuota":null,"isActive":true}`, nil, 422, "invalid"},
+		{"PUT", "/api/menu-versions/5/items/11", `{"price":1}`, nil, 422, "invalid"},
+		{"POST", "/api/menus/9/versions", "", catalog.ErrMenu, 404, "menu_not_found"},
+		{"POST", "/api/menu-versions/9/publish", "", catalog.ErrEmpty, 409, "menu_version_empty"},
+		{"GET", "/api/branches", "", errors.New("secret"), 500, "internal"},
+	} {
+		t.Run(tt.method+" "+tt.path+" "+tt.body, func(t *testing.T) {
+			s.store.err = tt.err
+			w := s.ask(t, tt.method, tt.path, tt.body, "Authorization", "Bearer "+serviceToken)
+			wantStatus(t, w, tt.status, tt.code)
+			if strings.Contains(w.Body.String(), "secret") {
+				t.Error("the cause was shown")
+			}
+		})
+	}
+}

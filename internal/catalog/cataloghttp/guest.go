@@ -1,0 +1,157 @@
+package cataloghttp
+
+import (
+	"context"
+	"net/http"
+	"reflect"
+	"strconv"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"comanda/internal/catalog"
+	"comanda/internal/fault"
+	"comanda/internal/httpapi"
+)
+
+// Boards gives the menus with what is left of them, as catalog.Boards does.
+type Boards interface {
+	Get(ctx context.Context, branch int64) (*catalog.Board, error)
+}
+
+// Tables tells whether a table stands in a branch, as visit.Floor does.
+type Tables interface {
+	TableIn(ctx context.Context, branch, table int64) (bool, error)
+}
+
+type menuIn struct {
+	Locale         string `query:"locale" maxLength:"16" doc:"Goes before Accept-Language."`
+	AcceptLanguage string `header:"Accept-Language"`
+	AcceptEncoding string `header:"Accept-Encoding"`
+	IfNoneMatch    string `header:"If-None-Match"`
+	Body           menuRequest
+}
+
+type menuRequest struct {
+	BranchID      string `json:"branchId" minLength:"1" maxLength:"18"`
+	TableID       string `json:"tableId,omitempty" maxLength:"18" doc:"Checked for standing in the branch."`
+	CustomerToken string `json:"customerToken,omitempty" maxLength:"128" doc:"Not needed here."`
+}
+
+// menuOut is a body that was made before, with what belongs to it.
+type menuOut struct {
+	Status          int
+	ContentType     string `header:"Content-Type"`
+	ContentEncoding string `header:"Content-Encoding"`
+	ETag            string `header:"ETag"`
+	CacheControl    string `header:"Cache-Control"`
+	Vary            string `header:"Vary"`
+	Body            []byte
+}
+
+// Guest registers the guests' routes.
+func Guest(a *httpapi.API, boards Boards, tables Tables) {
+	g := &guest{boards: boards, tables: tables}
+	httpapi.Register(a, huma.Operation{
+		OperationID: "menuActive", Method: http.MethodPost, Path: "/cis/menu/active", Tags: []string{"guest"},
+		Summary:   "The menu in force, with what is sold out",
+		Responses: menuResponses(),
+	}, httpapi.Public, g.active)
+}
+
+type guest struct {
+	boards Boards
+	tables Tables
+	pages  pages
+}
+
+func (g *guest) active(ctx context.Context, in *menuIn) (*menuOut, error) {
+	branch, ok := parseID(in.Body.BranchID)
+	if !ok {
+		return nil, catalog.ErrBranch
+	}
+	b, err := g.boards.Get(ctx, branch)
+	if err != nil {
+		return nil, err
+	}
+	if in.Body.TableID != "" {
+		if err := g.checkTable(ctx, branch, in.Body.TableID); err != nil {
+			return nil, err
+		}
+	}
+	p, err := g.pages.of(b, choose(b.Branch, in.Locale, in.AcceptLanguage))
+	if err != nil {
+		return nil, err
+	}
+	return p.answer(in.IfNoneMatch, in.AcceptEncoding), nil
+}
+
+// checkTable refuses a table of another branch. While SQL is out of reach a table that was not seen before is let pass:
+// the menu does not depend on it.
+func (g *guest) checkTable(ctx context.Context, branch int64, id string) error {
+	table, ok := parseID(id)
+	if !ok {
+		return catalog.ErrTable
+	}
+	in, err := g.tables.TableIn(ctx, branch, table)
+	if err == nil && !in {
+		return catalog.ErrTable
+	}
+	if fault.KindOf(err) == fault.Unavailable {
+		return nil
+	}
+	return err
+}
+
+// choose gives the locale that was asked for by name if the branch has it, else the one that the browser prefers.
+func choose(b catalog.Branch, named, acceptLanguage string) catalog.Locale {
+	if l := catalog.Locale(named); b.Offers(l) {
+		return l
+	}
+	if acceptLanguage == "" {
+		return b.Locales[0]
+	}
+	have := make([]string, len(b.Locales))
+	for i, l := range b.Locales {
+		have[i] = string(l)
+	}
+	return catalog.Locale(httpapi.Locale(acceptLanguage, have...))
+}
+
+// answer gives the page, or nothing but 304 to a client that has it. A POST would by the book answer 412 there
+// (RFC 9110, section 13.1.2), but this one only reads, and is a POST because the reference document says so.
+func (p *page) answer(ifNoneMatch, acceptEncoding string) *menuOut {
+	out := &menuOut{
+		Status: http.StatusNotModified, ETag: p.etag, CacheControl: "no-cache", Vary: "Accept-Language, Accept-Encoding",
+	}
+	if httpapi.Fresh(ifNoneMatch, p.etag) {
+		return out
+	}
+	out.Status, out.ContentType, out.Body = http.StatusOK, "application/json", p.body
+	if acceptsGzip(acceptEncoding) {
+		out.ContentEncoding, out.Body = "gzip", p.zip()
+	}
+	return out
+}
+
+func parseID(s string) (int64, bool) {
+	id, err := strconv.ParseInt(s, 10, 64)
+	return id, err == nil && id > 0
+}
+
+// menuResponses describes the bytes, which the contract could not know otherwise.
+func menuResponses() map[string]*huma.Response {
+	registry := inlined{huma.NewMapRegistry("#/", huma.DefaultSchemaNamer)}
+	schema := registry.Schema(reflect.TypeFor[menu](), false, "")
+	return map[string]*huma.Response{
+		"200": {Description: "OK", Content: map[string]*huma.MediaType{"application/json": {Schema: schema}}},
+		"304": {Description: "The client has it already."},
+	}
+}
+
+// inlined is a registry that writes every schema out where it is used.
+type inlined struct{ huma.Registry }
+
+// Schema ignores whether a reference would be allowed.
+func (r inlined) Schema(t reflect.Type, _ bool, _ string) *huma.Schema {
+	return huma.SchemaFromType(r, t)
+}

@@ -1,0 +1,71 @@
+package cataloghttp
+
+import (
+	"encoding/json"
+	"strconv"
+
+	"comanda/internal/catalog"
+	"comanda/internal/money"
+)
+
+// menu is the answer to POST /cis/menu/active.
+type menu struct {
+	MenuVersionID string         `json:"menuVersionId"`
+	BizDate       string         `json:"bizDate" doc:"The branch's business date."`
+	Currency      money.Currency `json:"currency"`
+	Categories    []category     `json:"categories"`
+}
+
+type category struct {
+	ID    string `json:"id"`
+	Name  string `json:"name"`
+	Items []item `json:"items"`
+}
+
+type item struct {
+	ItemID      string  `json:"itemId"`
+	DishID      string  `json:"dishId"`
+	Name        string  `json:"name"`
+	Description string  `json:"description"`
+	ImageURL    *string `json:"imageUrl"`
+	Price       int64   `json:"price" doc:"In minor units of the currency."`
+	IsActive    bool    `json:"isActive"`
+	IsSoldOut   bool    `json:"isSoldOut"`
+	Remaining   *int64  `json:"remaining" doc:"How many can still be ordered today; null where there is no quota."`
+}
+
+// render writes a board in a locale. Where a text is missing the branch's own locales are asked in their order.
+func render(b *catalog.Board, l catalog.Locale) ([]byte, error) {
+	preferred := append([]catalog.Locale{l}, b.Branch.Locales...)
+	m := menu{
+		MenuVersionID: decimal(b.VersionID), BizDate: b.Date, Currency: b.Branch.Currency,
+		Categories: make([]category, len(b.Categories)),
+	}
+	place := make(map[int64]int, len(b.Categories))
+	for i, c := range b.Categories {
+		place[c.ID] = i
+		m.Categories[i] = category{ID: decimal(c.ID), Name: c.Names.In(preferred...), Items: []item{}}
+	}
+	for i := range b.Items {
+		it := &b.Items[i]
+		into := &m.Categories[place[it.CategoryID]].Items
+		*into = append(*into, itemOf(b, it, preferred))
+	}
+	return json.Marshal(m)
+}
+
+func itemOf(b *catalog.Board, it *catalog.Item, preferred []catalog.Locale) item {
+	shown := item{
+		ItemID: decimal(it.ID), DishID: decimal(it.DishID), Price: it.Price, IsActive: it.Active,
+		Name: it.Names.In(preferred...), Description: it.Descriptions.In(preferred...),
+	}
+	if it.ImageURL != "" {
+		shown.ImageURL = &it.ImageURL
+	}
+	if left, limited := b.Left(it.ID); limited {
+		shown.Remaining, shown.IsSoldOut = &left, left == 0
+	}
+	return shown
+}
+
+func decimal(id int64) string { return strconv.FormatInt(id, 10) }

@@ -1,0 +1,165 @@
+package cataloghttp
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"comanda/internal/catalog"
+	"comanda/internal/httpapi"
+	"comanda/internal/money"
+)
+
+// Staff registers the routes by which menus are kept.
+func Staff(a *httpapi.API, editor *catalog.Editor) {
+	s := &staff{editor}
+	tags := []string{"staff"}
+	httpapi.Register(a, huma.Operation{
+		OperationID: "branches", Method: http.MethodGet, Path: "/api/branches", Tags: tags,
+		Summary: "All branches",
+	}, httpapi.Staff, s.branches)
+	httpapi.Register(a, huma.Operation{
+		OperationID: "setQuota", Method: http.MethodPut, Path: "/api/menu-items/{id}/quota", Tags: tags,
+		Summary: "How many may be sold on a business date, from today on",
+	}, httpapi.Staff, s.setQuota)
+	httpapi.Register(a, huma.Operation{
+		OperationID: "draftVersion", Method: http.MethodPost, Path: "/api/menus/{id}/versions", Tags: tags,
+		DefaultStatus: http.StatusCreated, Summary: "A draft made out of the published version",
+	}, httpapi.Staff, s.draft)
+	httpapi.Register(a, huma.Operation{
+		OperationID: "editDraft", Method: http.MethodPut, Path: "/api/menu-versions/{id}/items/{itemId}", Tags: tags,
+		Summary: "Changes what a draft says about an item, or adds it",
+	}, httpapi.Staff, s.edit)
+	httpapi.Register(a, huma.Operation{
+		OperationID: "publishVersion", Method: http.MethodPost, Path: "/api/menu-versions/{id}/publish", Tags: tags,
+		Summary: "Brings a draft into force and closes the former version",
+	}, httpapi.Staff, s.publish)
+}
+
+type staff struct{ editor *catalog.Editor }
+
+type branch struct {
+	ID               string           `json:"id"`
+	Name             string           `json:"name"`
+	Currency         money.Currency   `json:"currency"`
+	Timezone         string           `json:"timezone"`
+	BizDayStartHour  int              `json:"bizDayStartHour"`
+	BizDate          string           `json:"bizDate" doc:"The business date now."`
+	Locales          []catalog.Locale `json:"locales"`
+	AutoCloseMinutes int              `json:"autoCloseMinutes"`
+	IsOpen           bool             `json:"isOpen"`
+}
+
+type branchList struct {
+	Items []branch `json:"items"`
+	Total int      `json:"total"`
+}
+
+type branchesOut struct{ Body branchList }
+
+func (s *staff) branches(ctx context.Context, _ *struct{}) (*branchesOut, error) {
+	all, err := s.editor.Branches(ctx)
+	if err != nil {
+		return nil, err
+	}
+	list := branchList{make([]branch, len(all)), len(all)}
+	for i, b := range all {
+		list.Items[i] = branch{
+			ID: decimal(b.ID), Name: b.Name, Currency: b.Currency, Timezone: b.Timezone, BizDayStartHour: b.DayStart,
+			BizDate: b.Calendar().BizDate(s.editor.Now()), Locales: b.Locales,
+			AutoCloseMinutes: int(b.AutoClose / time.Minute), IsOpen: b.Open,
+		}
+	}
+	return &branchesOut{list}, nil
+}
+
+type quotaIn struct {
+	ID   int64 `path:"id"`
+	Body quotaRequest
+}
+
+type quotaRequest struct {
+	DailyQuota *int64 `json:"dailyQuota" doc:"null for no quota, 0 to take it off the day."`
+}
+
+type quota struct {
+	ItemID     string `json:"itemId"`
+	DailyQuota *int64 `json:"dailyQuota"`
+}
+
+type quotaOut struct{ Body quota }
+
+func (s *staff) setQuota(ctx context.Context, in *quotaIn) (*quotaOut, error) {
+	if err := s.editor.SetQuota(ctx, in.ID, in.Body.DailyQuota); err != nil {
+		return nil, err
+	}
+	return &quotaOut{quota{decimal(in.ID), in.Body.DailyQuota}}, nil
+}
+
+type idIn struct {
+	ID int64 `path:"id"`
+}
+
+type version struct {
+	ID          string         `json:"id"`
+	MenuID      string         `json:"menuId"`
+	BranchID    string         `json:"branchId"`
+	Number      int            `json:"number"`
+	Status      catalog.Status `json:"status" enum:"DRAFT,PUBLISHED,CLOSED"`
+	CreatedAt   time.Time      `json:"createdAt"`
+	PublishedAt *time.Time     `json:"publishedAt"`
+}
+
+type versionOut struct{ Body version }
+
+func versionOf(v catalog.Version) *versionOut {
+	out := &versionOut{version{
+		ID: decimal(v.ID), MenuID: decimal(v.MenuID), BranchID: decimal(v.BranchID), Number: v.Number, Status: v.Status,
+		CreatedAt: v.CreatedAt,
+	}}
+	if !v.PublishedAt.IsZero() {
+		out.Body.PublishedAt = &v.PublishedAt
+	}
+	return out
+}
+
+func (s *staff) draft(ctx context.Context, in *idIn) (*versionOut, error) {
+	v, err := s.editor.Draft(ctx, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	return versionOf(v), nil
+}
+
+func (s *staff) publish(ctx context.Context, in *idIn) (*versionOut, error) {
+	v, err := s.editor.Publish(ctx, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	return versionOf(v), nil
+}
+
+// entry is what a draft says about an item.
+type entry struct {
+	Price      int64  `json:"price" minimum:"0" doc:"In minor units of the branch's currency."`
+	DailyQuota *int64 `json:"dailyQuota" doc:"Comes into force with the publishing; null for no quota."`
+	IsActive   bool   `json:"isActive"`
+}
+
+type entryIn struct {
+	ID     int64 `path:"id"`
+	ItemID int64 `path:"itemId"`
+	Body   entry
+}
+
+type entryOut struct{ Body entry }
+
+func (s *staff) edit(ctx context.Context, in *entryIn) (*entryOut, error) {
+	e := catalog.Entry{Price: in.Body.Price, Quota: in.Body.DailyQuota, Active: in.Body.IsActive}
+	if err := s.editor.Edit(ctx, in.ID, in.ItemID, e); err != nil {
+		return nil, err
+	}
+	return &entryOut{in.Body}, nil
+}

@@ -1,0 +1,134 @@
+package rabbit
+
+import (
+	"flag"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	amqp "github.com/rabbitmq/amqp091-go"
+	"pgregory.net/rapid"
+
+	"comanda/internal/event"
+	"comanda/internal/event/inbox"
+)
+
+var update = flag.Bool("update", false, "rewrite docs/events.md")
+
+// delivered is a publishing as the other side sees it.
+func delivered(p amqp.Publishing) amqp.Delivery {
+	return amqp.Delivery{MessageId: p.MessageId, Type: p.Type, Headers: p.Headers, Body: p.Body}
+}
+
+func TestDecode_reads_what_encode_wrote(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		e := event.OrderPaid.New(time.UnixMilli(rapid.Int64Range(0, 4e12).Draw(t, "at")),
+			rapid.StringMatching(`[a-z0-9]{26}`).Draw(t, "order"), rapid.Int64().Draw(t, "seq"),
+			rapid.Int64().Draw(t, "branch"), event.Paid{BizDate: "2026-02-26"})
+		got, err := decode(delivered(encode(e)))
+		if diff := cmp.Diff(e, got); diff != "" || err != nil {
+			t.Fatalf("event (-want +got): %v\n%s", err, diff)
+		}
+	})
+}
+
+func TestDecode_refuses_what_cannot_be_ours(t *testing.T) {
+	t.Parallel()
+	for name, spoil := range map[string]func(*amqp.Delivery){
+		"no id":            func(d *amqp.Delivery) { d.MessageId = "" },
+		"strange id":       func(d *amqp.Delivery) { d.MessageId = "42" },
+		"no headers":       func(d *amqp.Delivery) { d.Headers = nil },
+		"unknown type":     func(d *amqp.Delivery) { d.Headers[headerType] = "order.eaten" },
+		"other aggregate":  func(d *amqp.Delivery) { d.Headers[headerAggregate] = "visit" },
+		"text for number":  func(d *amqp.Delivery) { d.Headers[headerSeq] = "2" },
+		"number for text":  func(d *amqp.Delivery) { d.Headers[headerAggregateID] = int64(2) },
+		"bytes for text":   func(d *amqp.Delivery) { d.Headers[headerAggregateID] = "\xff" },
+		"body is no JSON":  func(d *amqp.Delivery) { d.Body = []byte("{") },
+		"body is no UTF-8": func(d *amqp.Delivery) { d.Body = []byte("\"\xff\"") },
+	} {
+		d := delivered(encode(placed("order1")))
+		spoil(&d)
+		if e, err := decode(d); err == nil {
+			t.Errorf("%s: decoded as %+v", name, e)
+		}
+	}
+}
+
+func TestDecode_takes_narrow_numbers(t *testing.T) {
+	t.Parallel()
+	for _, seq := range []any{int64(5), int32(5), int16(5), int8(5)} {
+		d := delivered(encode(placed("order1")))
+		d.Headers[headerSeq] = seq
+		if e, err := decode(d); err != nil || e.Seq != 5 {
+			t.Errorf("%T: seq %d, %v", seq, e.Seq, err)
+		}
+	}
+}
+
+func TestPlain_is_text_of_a_bounded_length(t *testing.T) {
+	t.Parallel()
+	got := string(plain([]byte("a\x00\xffb" + strings.Repeat("x", 2*maxMalformed))))
+	if !strings.HasPrefix(got, "a??b") || len(got) > maxMalformed {
+		t.Errorf("%d bytes beginning with %q", len(got), got[:8])
+	}
+}
+
+func TestConfig_refuses(t *testing.T) {
+	t.Parallel()
+	good := Config{URL: "amqp://guest:guest@localhost/", PaymentWindow: time.Minute}
+	paidOnly := daybook(nil)
+	paidOnly.Name, paidOnly.Types = "books", []string{"order.paid"}
+	atReference := paidOnly
+	atReference.Queue = queuePaid
+	wrongQueue := daybook(nil)
+	wrongQueue.Queue = queuePaid
+	sameQueue := paidOnly
+	sameQueue.Queue = "comanda.daybook"
+	atTimer := paidOnly
+	atTimer.Queue = queueAwait
+	for name, c := range map[string]struct {
+		change func(*Config)
+		ok     bool
+	}{
+		"nothing":                           {func(*Config) {}, true},
+		"a consumer of a reference's queue": {func(c *Config) { c.Consumers = []inbox.Consumer{daybook(nil), atReference} }, true},
+		"no broker":                         {func(c *Config) { c.URL = "http://user:secret@host" }, false},
+		"no window":                         {func(c *Config) { c.PaymentWindow = 0 }, false},
+		"incomplete consumer":               {func(c *Config) { c.Consumers = []inbox.Consumer{{}} }, false},
+		"type that never comes":             {func(c *Config) { c.Consumers = []inbox.Consumer{wrongQueue} }, false},
+		"shared queue":                      {func(c *Config) { c.Consumers = []inbox.Consumer{daybook(nil), sameQueue} }, false},
+		"the timers' queue":                 {func(c *Config) { c.Consumers = []inbox.Consumer{atTimer} }, false},
+	} {
+		config := good
+		c.change(&config)
+		_, err := NewPublisher(config)
+		if (err == nil) != c.ok {
+			t.Errorf("%s: %v", name, err)
+		}
+		if err != nil && strings.Contains(err.Error(), "secret") {
+			t.Errorf("%s: the error tells the password: %v", name, err)
+		}
+		if _, err := NewConsumers(config, nil, nil); (err == nil) != c.ok {
+			t.Errorf("%s: consumers: %v", name, err)
+		}
+	}
+}
+
+// docs/events.md is what the registry and the topology say.
+func TestDocumentation(t *testing.T) {
+	t.Parallel()
+	want := event.Markdown() + "\n" + Markdown(15*time.Minute)
+	const path = "../../../docs/events.md"
+	if *update {
+		if err := os.WriteFile(path, []byte(want), 0o644); err != nil { //nolint:gosec // a document
+			t.Fatal(err)
+		}
+	}
+	got, err := os.ReadFile(path)
+	if err != nil || string(got) != want {
+		t.Errorf("docs/events.md is out of date (%v): run go test ./internal/event/rabbit -run TestDocumentation -update", err)
+	}
+}

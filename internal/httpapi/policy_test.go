@@ -1,0 +1,143 @@
+package httpapi
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+func TestStaff_NeedsTheServiceToken(t *testing.T) {
+	h := newHarness(t, nil)
+	for header, want := range map[string]int{
+		"Bearer " + serviceToken: 204, "bearer " + serviceToken: 204, "": 401, "Bearer": 401, "Bearer ": 401,
+		"Bearer " + serviceToken + "0": 401, "Bearer " + serviceToken[1:]: 401, "Basic " + serviceToken: 401,
+		serviceToken: 401, "Bearer  " + serviceToken: 401,
+	} {
+		a := h.send("GET", "/staff", "", "Authorization", header)
+		if a.StatusCode != want {
+			t.Errorf("%q: %d, want %d", header, a.StatusCode, want)
+		}
+		if want == 401 && (a.problem(t)["code"] != "unauthenticated" || a.Header.Get("WWW-Authenticate") != "Bearer") {
+			t.Errorf("%q: %s %v", header, a.body, a.Header)
+		}
+	}
+}
+
+func TestStaff_IsClosedWithoutAConfiguredToken(t *testing.T) {
+	h := newHarness(t, func(c *Config) { c.ServiceToken = "" })
+	for _, header := range []string{"", "Bearer", "Bearer ", "Bearer " + serviceToken} {
+		if a := h.send("GET", "/staff", "", "Authorization", header); a.StatusCode != 401 {
+			t.Errorf("%q: %d", header, a.StatusCode)
+		}
+	}
+}
+
+func TestServer_RefusesOtherSites(t *testing.T) {
+	h := newHarness(t, func(c *Config) { c.TrustedOrigins = []string{"https://order.example.com"} })
+	own := "http://" + h.Addr().String()
+	for name, c := range map[string]struct {
+		headers []string
+		status  int
+	}{
+		"no browser":       {nil, 201},
+		"same origin":      {[]string{"Sec-Fetch-Site", "same-origin"}, 201},
+		"own origin":       {[]string{"Origin", own}, 201},
+		"trusted":          {[]string{"Origin", "https://order.example.com"}, 201},
+		"another site":     {[]string{"Sec-Fetch-Site", "cross-site"}, 403},
+		"another origin":   {[]string{"Origin", "https://evil.example"}, 403},
+		"an opaque origin": {[]string{"Origin", "null"}, 403},
+	} {
+		a := h.send("POST", "/cis/order/create", orderJSON, append(c.headers, "Content-Type", "application/json")...)
+		if a.StatusCode != c.status || c.status == 403 && a.problem(t)["code"] != "cross_origin" {
+			t.Errorf("%s: %d %s", name, a.StatusCode, a.body)
+		}
+	}
+	if a := h.send("POST", "/ipn", "a=b", "Origin", "https://gateway.example"); a.StatusCode != 200 {
+		t.Errorf("a gateway's browser redirect: %d %s", a.StatusCode, a.body)
+	}
+}
+
+func mustPanic(t *testing.T, name string, f func()) {
+	t.Helper()
+	defer func() {
+		if recover() == nil {
+			t.Errorf("%s is accepted", name)
+		}
+	}()
+	f()
+}
+
+// H1: at the start, not at the first request.
+func TestRegister_RefusesWhatHasNoPolicy(t *testing.T) {
+	s, err := New(Default(), slog.New(slog.DiscardHandler), prometheus.NewRegistry())
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := s.API()
+	op := huma.Operation{Method: "GET", Path: "/x"}
+	none := func(context.Context, *struct{}) (*struct{}, error) { return nil, nil }
+	handler := http.NotFoundHandler()
+	mustPanic(t, "an operation without a policy", func() { Register(a, op, "", none) })
+	mustPanic(t, "an invented policy", func() { Register(a, op, "everybody", none) })
+	mustPanic(t, "a plain route without a policy", func() { a.Handle(Route{Pattern: "GET /y", Handler: handler}) })
+	mustPanic(t, "a pattern without a method", func() {
+		a.Handle(Route{Pattern: "/y", Policy: Public, Handler: handler})
+	})
+	if err := s.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = s.Stop(context.Background()) }()
+	mustPanic(t, "a route after the start", func() {
+		a.Handle(Route{Pattern: "GET /late", Policy: Public, Handler: handler})
+	})
+}
+
+// H1: every operation of the document shows its policy, and every route is in the list with one.
+func TestRoutes_AllHaveAPolicy(t *testing.T) {
+	h := newHarness(t, nil)
+	var doc struct {
+		Paths map[string]map[string]map[string]any
+	}
+	if err := json.Unmarshal([]byte(h.send("GET", "/openapi.json", "").body), &doc); err != nil {
+		t.Fatal(err)
+	}
+	documented := map[string]string{}
+	for path, item := range doc.Paths {
+		for method, op := range item {
+			policy, _ := op["x-policy"].(string)
+			if !Policy(policy).valid() {
+				t.Errorf("%s %s has policy %q", method, path, policy)
+			}
+			documented[strings.ToUpper(method)+" "+path] = policy
+		}
+	}
+	plain := 0
+	for _, l := range h.API().Routes() {
+		if !l.Policy.valid() {
+			t.Errorf("%+v has no policy", l)
+		}
+		switch shown := documented[l.Method+" "+l.Path]; {
+		case !l.Documented:
+			plain++
+		case shown != string(l.Policy):
+			t.Errorf("%+v is documented as %q", l, shown)
+		}
+	}
+	if len(documented) != 6 || plain != 6 {
+		t.Errorf("%d documented and %d plain routes", len(documented), plain)
+	}
+}
+
+func TestGuestHeader_DoesNotPrintItsToken(t *testing.T) {
+	in := createIn{GuestHeader: GuestHeader{CustomerToken: "canary"}}
+	if s := fmt.Sprintf("%v %+v %#v", in, in, in); strings.Contains(s, "canary") {
+		t.Error(s)
+	}
+}

@@ -1,0 +1,51 @@
+package keyspace
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Markdown documents the registry. docs/keyspace.md is made of it.
+func Markdown() string {
+	var b strings.Builder
+	b.WriteString("# Redis keys\n\nEvery key is declared in `internal/keyspace`, and nothing else can build one. Losing a ")
+	b.WriteString("*derived* key means that it is\nrebuilt from SQL, losing a *guarded* one too, and its readers refuse ")
+	b.WriteString("meanwhile; a *lossy* one is forgotten. An optional\nnamespace stands in front of all of them.\n\n")
+	b.WriteString("| Key | Type | TTL | Class | Owner | From | Restored by | Holds |\n|---|---|---|---|---|---|---|---|\n")
+	for _, d := range Declarations() {
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s | %s | %s | %s |\n",
+			d.Pattern, d.Type, d.TTL, d.Class, d.Owner, orDash(d.Source), orDash(d.Rebuild), d.Purpose)
+	}
+	return b.String()
+}
+
+func orDash(s string) string {
+	if s == "" {
+		return "-"
+	}
+	return s
+}
+
+// String writes the bounds as people say them.
+func (t TTL) String() string {
+	switch {
+	case t == TTL{}:
+		return "none"
+	case t.Min == t.Max:
+		return short(t.Max)
+	}
+	return short(t.Min) + " to " + short(t.Max)
+}
+
+// short drops the zero minutes and seconds that time.Duration writes behind whole hours and minutes.
+func short(d time.Duration) string {
+	s := d.String()
+	if strings.HasSuffix(s, "m0s") {
+		s = strings.TrimSuffix(s, "0s")
+	}
+	if strings.HasSuffix(s, "h0m") {
+		s = strings.TrimSuffix(s, "0m")
+	}
+	return s
+}

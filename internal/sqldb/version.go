@@ -1,0 +1,89 @@
+package sqldb
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// Least versions: SQLite from 3.51.3 on does not lose a WAL that is reset while two connections write; PostgreSQL 14 is
+// the oldest that is still maintained.
+const (
+	leastSQLite   = "3.51.3"
+	leastPostgres = 140000
+)
+
+var (
+	versionSQLite      = must("version_sqlite", `SELECT sqlite_version()`)
+	versionPostgres    = must("version_postgres", `SELECT current_setting('server_version')`)
+	versionPostgresNum = must("version_postgres_num", `SELECT CAST(current_setting('server_version_num') AS BIGINT)`)
+	durablePostgres    = must("durable_postgres", `SELECT current_setting('fsync') || ' ' || current_setting('synchronous_commit')`)
+	durableSQLite      = must("durable_sqlite", `SELECT synchronous FROM pragma_synchronous`)
+	errNotDurable      = errors.New("sqldb: the database does not wait for the disk")
+	errTooOld          = errors.New("sqldb: the database is too old")
+	errUnknownResult   = errors.New("sqldb: the database gave no answer")
+)
+
+func (db *DB) single(ctx context.Context, q *Stmt) (string, error) {
+	rows, err := db.Query(ctx, q)
+	s, found, err := One(rows, err, func(r Rows) (s string, err error) { return s, r.Scan(&s) })
+	if err == nil && !found {
+		err = errUnknownResult
+	}
+	return s, err
+}
+
+// Version is the version of the engine that answers. One that is too old is an error.
+func (db *DB) Version(ctx context.Context) (string, error) {
+	if db.engine == SQLite {
+		v, err := db.single(ctx, versionSQLite)
+		if err == nil && older(v, leastSQLite) {
+			err = fmt.Errorf("%w: SQLite %s, at least %s is needed", errTooOld, v, leastSQLite)
+		}
+		return v, err
+	}
+	rows, err := db.Query(ctx, versionPostgresNum)
+	n, _, err := One(rows, err, func(r Rows) (n int64, err error) { return n, r.Scan(&n) })
+	if err != nil {
+		return "", err
+	}
+	v, err := db.single(ctx, versionPostgres)
+	if err == nil && n < leastPostgres {
+		err = fmt.Errorf("%w: PostgreSQL %s, at least 14 is needed", errTooOld, v)
+	}
+	return v, err
+}
+
+// older compares dotted numbers.
+func older(v, least string) bool {
+	var a, b [3]int
+	_, _ = fmt.Sscanf(v, "%d.%d.%d", &a[0], &a[1], &a[2]) // a part that is missing counts as zero
+	_, _ = fmt.Sscanf(least, "%d.%d.%d", &b[0], &b[1], &b[2])
+	for i := range a {
+		if a[i] != b[i] {
+			return a[i] < b[i]
+		}
+	}
+	return false
+}
+
+// Durable gives an error when a commit is answered before it is on disk.
+func (db *DB) Durable(ctx context.Context) error {
+	if db.engine == SQLite {
+		v, err := db.single(ctx, durableSQLite)
+		if err == nil && v != "2" && v != "3" { // FULL, EXTRA
+			err = fmt.Errorf("%w: synchronous is %s", errNotDurable, v)
+		}
+		return err
+	}
+	v, err := db.single(ctx, durablePostgres)
+	if err != nil {
+		return err
+	}
+	fsync, commit, _ := strings.Cut(v, " ")
+	if fsync != "on" || commit == "off" {
+		return fmt.Errorf("%w: fsync is %s and synchronous_commit is %s", errNotDurable, fsync, commit)
+	}
+	return nil
+}

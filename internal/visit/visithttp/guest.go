@@ -1,0 +1,98 @@
+package visithttp
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strconv"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"comanda/internal/catalog"
+	"comanda/internal/httpapi"
+	"comanda/internal/money"
+	"comanda/internal/visit"
+)
+
+// Guest registers the guests' routes.
+func Guest(a *httpapi.API, door *visit.Door) {
+	g := &guest{door}
+	tags := []string{"guest"}
+	httpapi.Register(a, huma.Operation{
+		OperationID: "landing", Method: http.MethodGet, Path: "/cis/landing", Tags: tags,
+		Summary: "Opens or joins the visit of the table whose code was scanned",
+	}, httpapi.Public, g.get)
+	httpapi.Register(a, huma.Operation{
+		OperationID: "landingPost", Method: http.MethodPost, Path: "/cis/landing", Tags: tags,
+		Summary: "The same, with the code out of sight of proxies and histories",
+	}, httpapi.Public, g.post)
+	a.Handle(httpapi.Route{Pattern: "GET /m/{token}", Policy: httpapi.Public, Handler: http.HandlerFunc(scan)})
+}
+
+// scan is where the printed code leads. The token goes on in the query, which is never logged.
+func scan(w http.ResponseWriter, r *http.Request) {
+	http.Redirect(w, r, "/cis/landing?qr="+url.QueryEscape(r.PathValue("token")), http.StatusSeeOther)
+}
+
+type guest struct{ door *visit.Door }
+
+type landingGet struct {
+	httpapi.GuestHeader
+	QR string `query:"qr" required:"true" maxLength:"128"`
+}
+
+type landingPost struct {
+	httpapi.GuestHeader
+	Body landingRequest
+}
+
+type landingRequest struct {
+	QR            string `json:"qr" maxLength:"128"`
+	CustomerToken string `json:"customerToken,omitempty" maxLength:"128" doc:"Where the header cannot be sent."`
+}
+
+type landed struct {
+	CustomerToken string `json:"customerToken" doc:"The secret of this phone; send it as X-Customer-Token."`
+	VisitID       string `json:"visitId"`
+	BranchID      string `json:"branchId"`
+	TableID       string `json:"tableId"`
+	TableLabel    string `json:"tableLabel"`
+	Branch        branch `json:"branch"`
+}
+
+type branch struct {
+	ID       string           `json:"id"`
+	Name     string           `json:"name"`
+	Currency money.Currency   `json:"currency"`
+	Timezone string           `json:"timezone"`
+	Locales  []catalog.Locale `json:"locales"`
+}
+
+type landingOut struct{ Body landed }
+
+func (g *guest) get(ctx context.Context, in *landingGet) (*landingOut, error) {
+	return g.land(ctx, in.QR, string(in.CustomerToken))
+}
+
+func (g *guest) post(ctx context.Context, in *landingPost) (*landingOut, error) {
+	token := string(in.CustomerToken)
+	if token == "" {
+		token = in.Body.CustomerToken
+	}
+	return g.land(ctx, in.Body.QR, token)
+}
+
+func (g *guest) land(ctx context.Context, qr, token string) (*landingOut, error) {
+	l, err := g.door.Landing(ctx, qr, token)
+	if err != nil {
+		return nil, err
+	}
+	b := l.Branch
+	return &landingOut{landed{
+		CustomerToken: l.CustomerToken, VisitID: l.VisitID, BranchID: decimal(b.ID), TableID: decimal(l.TableID),
+		TableLabel: l.TableLabel,
+		Branch:     branch{decimal(b.ID), b.Name, b.Currency, b.Timezone, b.Locales},
+	}}, nil
+}
+
+func decimal(id int64) string { return strconv.FormatInt(id, 10) }

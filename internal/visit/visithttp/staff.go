@@ -1,0 +1,167 @@
+package visithttp
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"comanda/internal/httpapi"
+	"comanda/internal/visit"
+)
+
+// Staff registers the routes for tables and visits. Links lead to publicURL, which has no slash at its end.
+func Staff(a *httpapi.API, floor *visit.Floor, publicURL string) {
+	s := &staff{floor, publicURL}
+	tags := []string{"staff"}
+	httpapi.Register(a, huma.Operation{
+		OperationID: "tables", Method: http.MethodGet, Path: "/api/tables", Tags: tags,
+		Summary: "The tables of a branch with the codes that are valid now",
+	}, httpapi.Staff, s.tables)
+	httpapi.Register(a, huma.Operation{
+		OperationID: "rotateTable", Method: http.MethodPost, Path: "/api/tables/{id}/rotate", Tags: tags,
+		Summary: "Gives a table a new code; the old one is dead and the open visit is closed",
+	}, httpapi.Staff, s.rotate)
+	httpapi.Register(a, huma.Operation{
+		OperationID: "visits", Method: http.MethodGet, Path: "/api/visits", Tags: tags,
+		Summary: "The visits of a branch, the newest first",
+	}, httpapi.Staff, s.visits)
+	httpapi.Register(a, huma.Operation{
+		OperationID: "closeVisit", Method: http.MethodPost, Path: "/api/visits/{id}/close", Tags: tags,
+		Summary: "Ends a visit; its guests' tokens are dead",
+	}, httpapi.Staff, s.close)
+}
+
+type staff struct {
+	floor  *visit.Floor
+	public string
+}
+
+// Paging is how every list is asked for. It is exported because huma looks into exported parts of an input only.
+type Paging struct {
+	Page int `query:"page" default:"1" minimum:"1" maximum:"1000000"`
+	Size int `query:"size" default:"100" minimum:"1" maximum:"100"`
+}
+
+func (p Paging) offset() int { return (p.Page - 1) * p.Size }
+
+type table struct {
+	ID       string `json:"id"`
+	BranchID string `json:"branchId"`
+	Label    string `json:"label"`
+	Seats    int    `json:"seats"`
+	QRToken  string `json:"qrToken"`
+	Link     string `json:"link" doc:"What the printed code says."`
+}
+
+func (s *staff) tableOf(t visit.Table) table {
+	return table{decimal(t.ID), decimal(t.BranchID), t.Label, t.Seats, t.QR, s.public + "/m/" + t.QR}
+}
+
+type tablesIn struct {
+	Paging
+	BranchID int64 `query:"branchId" minimum:"0" doc:"All branches where it is left out."`
+}
+
+type tableList struct {
+	Items []table `json:"items"`
+	Total int     `json:"total"`
+}
+
+type tablesOut struct{ Body tableList }
+
+// tables cuts the page out of the whole list: a branch has dozens of tables, not thousands.
+func (s *staff) tables(ctx context.Context, in *tablesIn) (*tablesOut, error) {
+	all, err := s.floor.Tables(ctx, in.BranchID)
+	if err != nil {
+		return nil, err
+	}
+	list := tableList{Items: []table{}, Total: len(all)}
+	all = all[min(in.offset(), len(all)):]
+	for _, t := range all[:min(in.Size, len(all))] {
+		list.Items = append(list.Items, s.tableOf(t))
+	}
+	return &tablesOut{list}, nil
+}
+
+type rotateIn struct {
+	ID int64 `path:"id"`
+}
+
+type tableOut struct{ Body table }
+
+func (s *staff) rotate(ctx context.Context, in *rotateIn) (*tableOut, error) {
+	t, err := s.floor.Rotate(ctx, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	return &tableOut{s.tableOf(t)}, nil
+}
+
+type seated struct {
+	ID          string     `json:"id"`
+	BranchID    string     `json:"branchId"`
+	TableID     string     `json:"tableId"`
+	TableLabel  string     `json:"tableLabel"`
+	BizDate     string     `json:"bizDate"`
+	Status      string     `json:"status" enum:"OPEN,CLOSED"`
+	Guests      int        `json:"guests" doc:"Phones that have joined."`
+	OpenedAt    time.Time  `json:"openedAt"`
+	LastSeenAt  time.Time  `json:"lastSeenAt"`
+	ClosedAt    *time.Time `json:"closedAt"`
+	CloseReason *string    `json:"closeReason" enum:"STAFF,IDLE,ROTATED"`
+}
+
+func seatedOf(v visit.Visit) seated {
+	out := seated{
+		ID: v.ID, BranchID: decimal(v.BranchID), TableID: decimal(v.TableID), TableLabel: v.TableLabel, BizDate: v.BizDate,
+		Status: "OPEN", Guests: v.Guests, OpenedAt: v.OpenedAt, LastSeenAt: v.LastSeenAt,
+	}
+	if !v.Open {
+		reason := string(v.Reason)
+		out.Status, out.ClosedAt, out.CloseReason = "CLOSED", &v.ClosedAt, &reason
+	}
+	return out
+}
+
+type visitsIn struct {
+	Paging
+	BranchID int64  `query:"branchId" required:"true" minimum:"1"`
+	Status   string `query:"status" enum:"OPEN,CLOSED"`
+}
+
+type visitList struct {
+	Items []seated `json:"items"`
+	Total int      `json:"total"`
+}
+
+type visitsOut struct{ Body visitList }
+
+func (s *staff) visits(ctx context.Context, in *visitsIn) (*visitsOut, error) {
+	page, total, err := s.floor.Visits(ctx, visit.Filter{
+		Branch: in.BranchID, Status: in.Status, Offset: in.offset(), Limit: in.Size,
+	})
+	if err != nil {
+		return nil, err
+	}
+	list := visitList{make([]seated, len(page)), total}
+	for i, v := range page {
+		list.Items[i] = seatedOf(v)
+	}
+	return &visitsOut{list}, nil
+}
+
+type closeIn struct {
+	ID string `path:"id" maxLength:"64"`
+}
+
+type visitOut struct{ Body seated }
+
+func (s *staff) close(ctx context.Context, in *closeIn) (*visitOut, error) {
+	v, err := s.floor.Close(ctx, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	return &visitOut{seatedOf(v)}, nil
+}

@@ -1,0 +1,253 @@
+package visithttp_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/client_golang/prometheus"
+	"go.uber.org/goleak"
+
+	"comanda/internal/catalog"
+	"comanda/internal/catalog/catalogsql"
+	"comanda/internal/demo"
+	"comanda/internal/httpapi"
+	"comanda/internal/sqldb/sqldbtest"
+	"comanda/internal/visit"
+	"comanda/internal/visit/visithttp"
+	"comanda/internal/visit/visitsql"
+	"comanda/internal/visit/visittest"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+const serviceToken = "0123456789abcdef0123456789abcdef"
+
+// site is a server with this room's routes over the demo restaurant.
+type site struct {
+	http.Handler
+	clock *visittest.Clock
+	log   *bytes.Buffer
+}
+
+func newSite(t *testing.T) *site {
+	t.Helper()
+	db := sqldbtest.SQLite(t)
+	if err := demo.Load(t.Context(), db); err != nil {
+		t.Fatal(err)
+	}
+	s := &site{clock: visittest.NewClock(), log: &bytes.Buffer{}}
+	conf := httpapi.Default()
+	conf.ServiceToken = serviceToken
+	server, err := httpapi.New(conf, slog.New(slog.NewTextHandler(s.log, nil)), prometheus.NewRegistry())
+	if err != nil {
+		t.Fatal(err)
+	}
+	store := visitsql.New(db)
+	menus := catalog.NewMenus(catalogsql.New(db, nil), catalog.Alone{}, time.Now)
+	guests := visit.NewGuests(store, visittest.NewMemory(), menus, s.clock.Now)
+	visithttp.Guest(server.API(), &visit.Door{Store: store, Branches: menus, Guests: guests, Now: s.clock.Now})
+	visithttp.Staff(server.API(), &visit.Floor{Plan: store, Broom: store, Guests: guests, Now: s.clock.Now},
+		"https://order.example")
+	s.Handler = server
+	return s
+}
+
+// ask sends a request with a customer token, as the staff when the path is theirs, and decodes the answer.
+func (s *site) ask(t *testing.T, method, path, body, token string, into any) *httptest.ResponseRecorder {
+	t.Helper()
+	r := httptest.NewRequestWithContext(t.Context(), method, path, strings.NewReader(body))
+	if body != "" {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	if token != "" {
+		r.Header.Set(httpapi.CustomerTokenHeader, token)
+	}
+	if strings.HasPrefix(path, "/api/") {
+		r.Header.Set("Authorization", "Bearer "+serviceToken)
+	}
+	w := httptest.NewRecorder()
+	s.ServeHTTP(w, r)
+	if into != nil {
+		if err := json.Unmarshal(w.Body.Bytes(), into); err != nil {
+			t.Fatalf("%s %s: %d %s", method, path, w.Code, w.Body)
+		}
+	}
+	return w
+}
+
+func wantStatus(t *testing.T, w *httptest.ResponseRecorder, status int, code string) {
+	t.Helper()
+	var p struct{ Code string }
+	_ = json.Unmarshal(w.Body.Bytes(), &p)
+	if w.Code != status || p.Code != code {
+		t.Errorf("%d %s, want %d %s", w.Code, w.Body, status, code)
+	}
+}
+
+type tables struct {
+	Items []struct{ ID, BranchID, Label, QRToken, Link string }
+	Total int
+}
+
+// qr is the code of table A3.
+func (s *site) qr(t *testing.T) string {
+	t.Helper()
+	var all tables
+	s.ask(t, "GET", "/api/tables?branchId=1", "", "", &all)
+	return all.Items[2].QRToken
+}
+
+func TestLanding_shape(t *testing.T) {
+	s := newSite(t)
+	var got map[string]any
+	w := s.ask(t, "GET", "/cis/landing?qr="+s.qr(t), "", "", &got)
+	token, visitID := got["customerToken"].(string), got["visitId"].(string)
+	want := map[string]any{
+		"customerToken": token, "visitId": visitID, "branchId": "1", "tableId": "3", "tableLabel": "A3",
+		"branch": map[string]any{
+			"id": "1", "name": "Comanda Hà Nội", "currency": "VND", "timezone": "Asia/Ho_Chi_Minh",
+			"locales": []any{"vi", "en", "zh-TW"},
+		},
+	}
+	if d := cmp.Diff(want, got); w.Code != http.StatusOK || d != "" || len(token) != 43 || len(visitID) != 26 {
+		t.Errorf("%d: %s", w.Code, d)
+	}
+	if got := w.Header().Get("Cache-Control"); got != "no-store" {
+		t.Errorf("Cache-Control is %q", got)
+	}
+}
+
+func TestLanding(t *testing.T) {
+	s := newSite(t)
+	qr := s.qr(t)
+	var first, second, third, fourth struct{ CustomerToken, VisitID string }
+	s.ask(t, "POST", "/cis/landing", `{"qr":"`+qr+`"}`, "", &first)
+	s.ask(t, "GET", "/cis/landing?qr="+qr, "", first.CustomerToken, &second)
+	s.ask(t, "POST", "/cis/landing", `{"qr":"`+qr+`","customerToken":"`+first.CustomerToken+`"}`, "", &third)
+	s.ask(t, "GET", "/cis/landing?qr="+qr, "", "garbage", &fourth)
+	if first != second || first != third {
+		t.Errorf("a known token was not kept: %v, %v, %v", first, second, third)
+	}
+	if fourth.CustomerToken == first.CustomerToken || fourth.VisitID != first.VisitID {
+		t.Errorf("a stranger at the table: %v, %v", first, fourth)
+	}
+}
+
+func TestLanding_refuses(t *testing.T) {
+	s := newSite(t)
+	old := s.qr(t)
+	wantStatus(t, s.ask(t, "GET", "/cis/landing?qr="+visit.NewQRToken(), "", "", nil), 404, "qr_unknown")
+	wantStatus(t, s.ask(t, "GET", "/cis/landing?qr=", "", "", nil), 422, "invalid")
+	wantStatus(t, s.ask(t, "GET", "/cis/landing", "", "", nil), 422, "invalid")
+	wantStatus(t, s.ask(t, "POST", "/cis/landing", `{"qr":"x","table":3}`, "", nil), 422, "invalid")
+	wantStatus(t, s.ask(t, "POST", "/cis/landing", `{"qr":"x"}`, "", nil), 404, "qr_unknown")
+	s.ask(t, "POST", "/api/tables/3/rotate", "", "", nil)
+	wantStatus(t, s.ask(t, "GET", "/cis/landing?qr="+old, "", "", nil), 410, "qr_revoked")
+
+	var in struct{ CustomerToken, VisitID string }
+	s.ask(t, "GET", "/cis/landing?qr="+s.qr(t), "", "", &in)
+	s.ask(t, "POST", "/api/visits/"+in.VisitID+"/close", "", "", nil)
+	w := s.ask(t, "GET", "/cis/landing?qr="+s.qr(t), "", in.CustomerToken, nil)
+	wantStatus(t, w, 403, "visit_closed_by_staff")
+}
+
+func TestScan(t *testing.T) {
+	s := newSite(t)
+	w := s.ask(t, "GET", "/m/"+s.qr(t), "", "", nil)
+	if got := w.Header().Get("Location"); w.Code != http.StatusSeeOther || got != "/cis/landing?qr="+s.qr(t) {
+		t.Errorf("%d to %q", w.Code, got)
+	}
+	w = s.ask(t, "GET", "/m/a&b=%2f", "", "", nil)
+	if got := w.Header().Get("Location"); got != "/cis/landing?qr=a%26b%3D%2F" {
+		t.Errorf("to %q", got)
+	}
+}
+
+func TestNoTokenIsLogged(t *testing.T) {
+	s := newSite(t)
+	qr := s.qr(t)
+	var in struct{ CustomerToken string }
+	s.ask(t, "GET", "/m/"+qr, "", "", nil)
+	s.ask(t, "GET", "/cis/landing?qr="+qr, "", "", &in)
+	s.ask(t, "GET", "/cis/landing?qr="+qr, "", in.CustomerToken, nil)
+	if log := s.log.String(); !strings.Contains(log, "/cis/landing") || strings.Contains(log, qr) ||
+		strings.Contains(log, in.CustomerToken) {
+		t.Errorf("the log: %s", log)
+	}
+}
+
+func TestStaff_tables(t *testing.T) {
+	s := newSite(t)
+	var one, page, all, rest tables
+	s.ask(t, "GET", "/api/tables?branchId=1", "", "", &one)
+	s.ask(t, "GET", "/api/tables?page=2&size=5", "", "", &page)
+	s.ask(t, "GET", "/api/tables", "", "", &all)
+	s.ask(t, "GET", "/api/tables?page=9", "", "", &rest)
+	if len(one.Items) != 6 || one.Total != 6 || len(all.Items) != 12 || all.Total != 12 || len(rest.Items) != 0 {
+		t.Errorf("%d of %d, %d of %d, %d", len(one.Items), one.Total, len(all.Items), all.Total, len(rest.Items))
+	}
+	if len(page.Items) != 5 || page.Items[0].Label != "A6" || page.Items[4].Label != "B4" {
+		t.Errorf("the second page: %+v", page.Items)
+	}
+	if a3 := one.Items[2]; a3.Label != "A3" || a3.Link != "https://order.example/m/"+a3.QRToken {
+		t.Errorf("%+v", a3)
+	}
+	var rotated struct{ ID, QRToken string }
+	s.ask(t, "POST", "/api/tables/3/rotate", "", "", &rotated)
+	if rotated.ID != "3" || rotated.QRToken == one.Items[2].QRToken || rotated.QRToken != s.qr(t) {
+		t.Errorf("%+v", rotated)
+	}
+	wantStatus(t, s.ask(t, "POST", "/api/tables/99/rotate", "", "", nil), 404, "table_not_found")
+	wantStatus(t, s.ask(t, "GET", "/api/tables?size=101", "", "", nil), 422, "invalid")
+}
+
+func TestStaff_visits(t *testing.T) {
+	s := newSite(t)
+	var in struct{ VisitID string }
+	s.ask(t, "GET", "/cis/landing?qr="+s.qr(t), "", "", &in)
+	var got struct {
+		Items []map[string]any
+		Total int
+	}
+	s.ask(t, "GET", "/api/visits?branchId=1&status=OPEN", "", "", &got)
+	want := map[string]any{
+		"id": in.VisitID, "branchId": "1", "tableId": "3", "tableLabel": "A3", "bizDate": "2026-02-26", "status": "OPEN",
+		"guests": 1.0, "openedAt": "2026-02-26T05:00:00Z", "lastSeenAt": "2026-02-26T05:00:00Z", "closedAt": nil,
+		"closeReason": nil,
+	}
+	if d := cmp.Diff([]map[string]any{want}, got.Items); d != "" || got.Total != 1 {
+		t.Errorf("%d: %s", got.Total, d)
+	}
+	s.clock.Advance(time.Minute)
+	var closed map[string]any
+	s.ask(t, "POST", "/api/visits/"+in.VisitID+"/close", "", "", &closed)
+	want["status"], want["closedAt"], want["closeReason"] = "CLOSED", "2026-02-26T05:01:00Z", "STAFF"
+	if d := cmp.Diff(want, closed); d != "" {
+		t.Error(d)
+	}
+	s.ask(t, "GET", "/api/visits?branchId=1&status=OPEN", "", "", &got)
+	if got.Total != 0 || len(got.Items) != 0 {
+		t.Errorf("open after the closing: %+v", got)
+	}
+	wantStatus(t, s.ask(t, "POST", "/api/visits/nobody/close", "", "", nil), 404, "visit_not_found")
+	wantStatus(t, s.ask(t, "GET", "/api/visits?branchId=1&status=MAYBE", "", "", nil), 422, "invalid")
+	wantStatus(t, s.ask(t, "GET", "/api/visits", "", "", nil), 422, "invalid")
+}
+
+func TestStaff_routes_are_closed_to_strangers(t *testing.T) {
+	s := newSite(t)
+	for _, c := range [][2]string{
+		{"GET", "/api/tables"}, {"POST", "/api/tables/3/rotate"}, {"GET", "/api/visits?branchId=1"}, {"POST", "/api/visits/x/close"},
+	} {
+		w := httptest.NewRecorder()
+		s.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), c[0], c[1], nil))
+		wantStatus(t, w, 401, "unauthenticated")
+	}
+}
