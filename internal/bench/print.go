@@ -1,7 +1,6 @@
 package bench
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"maps"
@@ -10,20 +9,12 @@ import (
 	"text/tabwriter"
 )
 
-// Print writes the report, as JSON for programs or as a table for people.
-func (r Report) Print(w io.Writer, asJSON bool) error {
-	if asJSON {
-		e := json.NewEncoder(w)
-		e.SetIndent("", "  ")
-		return e.Encode(r)
-	}
-	var b strings.Builder
-	r.heading(&b)
-	r.product(&b)
-	r.limits(&b)
-	r.costs(&b)
-	_, err := io.WriteString(w, b.String())
-	return err
+// Text writes the report as tables for people. For programs there is its JSON.
+func (r Report) Text(w io.Writer) {
+	r.heading(w)
+	r.product(w)
+	r.limits(w)
+	r.costs(w)
 }
 
 func (r Report) heading(w io.Writer) {
@@ -45,7 +36,7 @@ func (r Report) product(w io.Writer) {
 	r.Compressed.line(t, "menus, gzip")
 	r.Unchanged.line(t, "menus, 304")
 	r.Limits.Echo.line(t, "limit: echo")
-	_ = t.Flush() // a builder takes everything
+	_ = t.Flush()
 }
 
 func (l Load) line(w io.Writer, name string) {
@@ -81,15 +72,18 @@ func (r Report) limits(w io.Writer) {
 func (r Report) costs(w io.Writer) {
 	fmt.Fprintf(w, "\nwhat an order takes\n")
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(t, "connections\torders per commit\tper TRY\tper HELD\twithout gate\tdrained after s\tprocessor time, µs\t")
+	fmt.Fprint(t, "connections\torders per commit\tper TRY\tper HELD\twithout gate\tdrained after s\t")
+	for _, c := range r.Best().CPU {
+		fmt.Fprintf(t, "%s µs\t", c.Process)
+	}
+	fmt.Fprintln(t)
 	for _, o := range r.Orders {
-		var parts []string
-		for _, c := range o.CPU {
-			parts = append(parts, fmt.Sprintf("%s %.0f", c.Process, c.Micros))
-		}
 		b := o.Batches
-		fmt.Fprintf(t, "%d\t%.1f\t%.1f\t%.1f\t%.1f %%\t%.2f\t%s\t\n",
-			o.Conns, b.Commit, b.Try, b.Held, 100*b.Cold, o.Drain, strings.Join(parts, ", "))
+		fmt.Fprintf(t, "%d\t%.1f\t%.1f\t%.1f\t%.1f %%\t%.2f\t", o.Conns, b.Commit, b.Try, b.Held, 100*b.Cold, o.Drain)
+		for _, c := range o.CPU {
+			fmt.Fprintf(t, "%.0f\t", c.Micros)
+		}
+		fmt.Fprintln(t)
 	}
 	_ = t.Flush()
 	if m := r.Memory; m.HoldKey > 0 {

@@ -29,7 +29,7 @@ type product struct {
 	client *http.Client
 
 	guests  []string // customer tokens
-	branch  string
+	branch  int64
 	table   string // of the first guest
 	version string
 	bizDate string
@@ -41,7 +41,7 @@ type product struct {
 
 type landingBody struct {
 	CustomerToken string `json:"customerToken"`
-	BranchID      string `json:"branchId"`
+	BranchID      int64  `json:"branchId,string"`
 	TableID       string `json:"tableId"`
 }
 
@@ -144,7 +144,7 @@ func excerpt(text []byte) string {
 }
 
 func (p *product) menuQuery() string {
-	return fmt.Sprintf(`{"branchId":"%s","tableId":"%s"}`, p.branch, p.table)
+	return fmt.Sprintf(`{"branchId":"%d","tableId":"%s"}`, p.branch, p.table)
 }
 
 // readMenu finds out what can be ordered.

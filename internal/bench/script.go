@@ -22,6 +22,7 @@ const (
 	rawBranch  = branchID + 1
 	rawPatient = 5 * time.Second // instead of the product's tenth of a second: here the store is to be busy
 	maxScripts = 500_000         // orders of one measurement, which bounds what it leaves in Redis until it is cleared
+	maxWaiting = 2048
 	clearBatch = 1000
 )
 
@@ -32,7 +33,9 @@ type rawGate struct {
 	scope stock.Scope
 	turn  atomic.Int64
 	held  chan stock.Hold
-	sizes Batches // of the script calls that are aimed at
+
+	waiting int // reservations at once, from which the size of a TRY follows
+	size    int // operations in a HELD
 
 	from, until time.Time
 	counted     int64
@@ -51,21 +54,27 @@ func scriptLimit(ctx context.Context, c Config, sizes Batches) (r Rate, err erro
 	defer redis.Close()
 	g := &rawGate{
 		gate: stockredis.New(redis, stockredis.Config{Now: time.Now, Patience: rawPatient}), redis: redis,
-		scope: stock.Scope{Branch: rawBranch, Date: time.Now().UTC().Format(time.DateOnly)}, sizes: sizes,
+		scope:   stock.Scope{Branch: rawBranch, Date: time.Now().UTC().Format(time.DateOnly)},
+		waiting: max(1, int(math.Round(2*sizes.Try))), size: max(1, int(math.Round(sizes.Held))),
 	}
 	defer func() { err = errors.Join(err, g.clear(context.WithoutCancel(ctx))) }()
 	if err := g.build(ctx); err != nil {
 		return r, err
 	}
-	before := calls(reg)
-	if err := g.drive(ctx, c.warmup(), c.Duration); err != nil {
+	reached := func(d time.Duration) (float64, error) {
+		asked, called := len(g.ids), calls(reg)
+		err := g.drive(ctx, d)
+		return float64(len(g.ids)-asked) / max(1, float64(calls(reg)-called)), err
+	}
+	// The warming up tells how many must wait for a TRY of the wanted size: callers need time to come back.
+	warm, err := reached(c.warmup())
+	if err != nil {
 		return r, err
 	}
-	if n := calls(reg) - before; n > 0 {
-		r.Batch = float64(len(g.ids)) / float64(n)
-	}
+	g.waiting = min(maxWaiting, max(1, int(math.Round(float64(g.waiting)*sizes.Try/max(1, warm)))))
+	r.Batch, err = reached(c.Duration)
 	r.PerSecond = perSecond(g.counted, g.took)
-	return r, nil
+	return r, err
 }
 
 // build makes the scope known, with counters that no measurement uses up.
@@ -81,25 +90,22 @@ func (g *rawGate) build(ctx context.Context) error {
 	return g.gate.FinishRebuild(ctx, image)
 }
 
-// drive keeps as many reservations waiting as make calls of the wanted size while two are on the wire, and applies what
-// was admitted in batches of the other size.
-func (g *rawGate) drive(ctx context.Context, warmup, d time.Duration) error {
-	waiting := max(1, int(math.Round(2*g.sizes.Try)))
-	size := max(1, int(math.Round(g.sizes.Held)))
-	g.held = make(chan stock.Hold, 2*size)
-	g.from = time.Now().Add(warmup)
+// drive keeps reservations waiting while two calls are on the wire, and applies what was admitted in batches.
+func (g *rawGate) drive(ctx context.Context, d time.Duration) error {
+	g.held = make(chan stock.Hold, 2*g.size)
+	g.from, g.counted = time.Now(), 0
 	g.until = g.from.Add(d)
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var callers, applier sync.WaitGroup
 	applier.Go(func() {
-		if err := g.apply(ctx, size); err != nil {
+		if err := g.apply(ctx); err != nil {
 			cancel(err)
 		}
 		for range g.held { // what comes after a failure
 		}
 	})
-	for range waiting {
+	for range g.waiting {
 		callers.Go(func() {
 			if err := g.try(ctx); err != nil {
 				cancel(err)
@@ -144,18 +150,18 @@ func rawLines(n int64) []stock.Line {
 }
 
 // apply takes in what was admitted until no more comes. The last batch may be small.
-func (g *rawGate) apply(ctx context.Context, size int) error {
-	ops := make([]stock.Op, 0, size)
+func (g *rawGate) apply(ctx context.Context) error {
+	ops := make([]stock.Op, 0, g.size)
 	for h := range g.held {
 		g.ids = append(g.ids, h.ID)
-		if ops = append(ops, stock.Op{Kind: stock.OpHeld, Hold: h}); len(ops) < size {
+		if ops = append(ops, stock.Op{Kind: stock.OpHeld, Hold: h}); len(ops) < g.size {
 			continue
 		}
 		applied, err := g.gate.Apply(ctx, ops)
 		if err != nil || !applied[len(ops)-1] {
 			return errors.Join(errNotAdmitted, err)
 		}
-		if now := time.Now(); now.After(g.from) && !now.After(g.until) {
+		if now := time.Now(); !now.After(g.until) {
 			g.counted += int64(len(ops))
 			g.took = now.Sub(g.from)
 		}

@@ -2,7 +2,8 @@
 // registry of types with their payloads. It knows nothing of tables or brokers.
 //
 // The rooms below carry events: outbox stores them in the transaction of the fact and relays them afterwards, bus and
-// rabbit bring them to consumers, inbox lets each consumer apply each of them once, and eventsql holds what was given up.
+// rabbit bring them to consumers, inbox lets each consumer apply each of them once, and eventsql holds what was given
+// up.
 //
 // Promises to a consumer:
 //

@@ -68,7 +68,8 @@ func Markdown() string {
 		fmt.Fprintf(&b, "| `%s` | %s | `%s` | `%s` | %s |\n", t.Name, t.Aggregate, t.Exchange, t.RoutingKey, t.Purpose)
 	}
 	b.WriteString("\n## Payloads\n\nAmounts are integers in the currency's smallest unit; ids are strings; ")
-	b.WriteString("times are RFC 3339 in UTC; a business date is `2006-01-02`.\n\n| Type | Field | JSON |\n|---|---|---|\n")
+	b.WriteString("times are RFC 3339 in UTC; a business date is `2006-01-02`.\n\n")
+	b.WriteString("| Type | Field | JSON |\n|---|---|---|\n")
 	for _, t := range registry {
 		for f := range fields(t.payload) {
 			fmt.Fprintf(&b, "| `%s` | `%s` | %s |\n", t.Name, f.name, f.json)

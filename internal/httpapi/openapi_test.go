@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus"
 
+	"comanda/internal/httpapi/jsonbody"
 	"comanda/internal/telemetry"
 )
 
@@ -111,11 +112,11 @@ func TestSchemaName_TellsRoomsApart(t *testing.T) {
 		"Problem":        {reflect.TypeFor[Problem](), ""},
 		"Line":           {reflect.TypeFor[*Line](), ""},
 		"TelemetryBuild": {reflect.TypeFor[telemetry.Build](), ""},
-		"HumaSchema":     {reflect.TypeFor[*huma.Schema](), ""},
+		"JsonbodyField":  {reflect.TypeFor[*jsonbody.Field](), ""},
 		"OrderIn":        {reflect.TypeFor[orderIn](), "ignored"},
 		"CreateResponse": {reflect.TypeFor[struct{ A int }](), "createResponse"},
 	} {
-		if got := schemaName(c.t, c.hint); got != want && got != strings.TrimPrefix(want, "Huma") {
+		if got := schemaName(c.t, c.hint); got != want {
 			t.Errorf("%s is called %q, want %q", c.t, got, want)
 		}
 	}

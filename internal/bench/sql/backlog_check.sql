@@ -1,2 +1,4 @@
--- What was committed and is not published, or not applied to Redis.
-SELECT CASE WHEN EXISTS (SELECT 1 FROM outbox_events) OR EXISTS (SELECT 1 FROM redis_outbox) THEN 1 ELSE 0 END
+-- What was committed and is not published, or not applied to Redis. By the primary key, because after a load the tables
+-- are empty but for what is not vacuumed yet, and an index forgets that when it is looked at.
+SELECT (SELECT count(*) FROM (SELECT id FROM outbox_events ORDER BY id LIMIT 1) AS e)
+     + (SELECT count(*) FROM (SELECT id FROM redis_outbox ORDER BY id LIMIT 1) AS o)

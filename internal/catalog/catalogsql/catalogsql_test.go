@@ -12,6 +12,7 @@ import (
 
 	"comanda/internal/catalog"
 	"comanda/internal/catalog/catalogsql"
+	"comanda/internal/catalog/catalogtest"
 	"comanda/internal/demo"
 	"comanda/internal/sqldb"
 	"comanda/internal/sqldb/sqldbtest"
@@ -61,6 +62,10 @@ func draft(t *testing.T, s *catalogsql.Store, price int64) catalog.Version {
 		t.Fatal(err)
 	}
 	return v
+}
+
+func TestStore_is_a_source(t *testing.T) {
+	each(t, func(t *testing.T, _ *sqldb.DB, s *catalogsql.Store) { catalogtest.Source(t, s) })
 }
 
 func TestStore_Branch(t *testing.T) {

@@ -145,8 +145,8 @@ func TestBus_every_consumer_applies_every_event_once(t *testing.T) {
 	})
 }
 
-// I8, I15: one consumer's poison neither reaches another consumer nor holds up the events around it; it is given up as a
-// dead letter of that consumer, and a replay brings it to that consumer only.
+// I8, I15: one consumer's poison neither reaches another consumer nor holds up the events around it; it is given up as
+// a dead letter of that consumer, and a replay brings it to that consumer only.
 func TestBus_poison_is_one_consumers_own(t *testing.T) {
 	t.Parallel()
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
@@ -208,7 +208,8 @@ func TestNew_refuses_an_incomplete_consumer(t *testing.T) {
 }
 
 func BenchmarkBus(b *testing.B) {
-	for name, open := range map[string]func(testing.TB) *sqldb.DB{"sqlite": sqldbtest.SQLite, "postgres": sqldbtest.Postgres} {
+	engines := map[string]func(testing.TB) *sqldb.DB{"sqlite": sqldbtest.SQLite, "postgres": sqldbtest.Postgres}
+	for name, open := range engines {
 		b.Run(name, func(b *testing.B) {
 			db := open(b)
 			set := consumer("daybook", 1, nil)

@@ -57,8 +57,8 @@ func New(db *sqldb.DB, o Options) *Inbox {
 	return b
 }
 
-// Deliver applies what is new to the consumer within the caller's transaction. A failure means that the transaction must
-// be rolled back. The figures count before the commit: a batch that is rolled back after this is counted again.
+// Deliver applies what is new to the consumer within the caller's transaction. A failure means that the transaction
+// must be rolled back. The figures count before the commit: a batch that is rolled back after this is counted again.
 func (b *Inbox) Deliver(ctx context.Context, tx sqldb.Tx, c Consumer, events []event.Event) error {
 	wanted := slices.DeleteFunc(slices.Clone(events), func(e event.Event) bool { return !c.Wants(e) })
 	if len(wanted) == 0 {

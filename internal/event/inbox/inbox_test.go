@@ -259,7 +259,8 @@ func TestReplay(t *testing.T) {
 			t.Errorf("dead letters of the consumer: %+v", dead)
 		}
 		counts, err := eventsql.CountDead(t.Context(), db)
-		if diff := cmp.Diff([]eventsql.Count{{Consumer: "daybook", Letters: 1}, {Consumer: "kitchen", Letters: 1}}, counts); diff != "" {
+		want := []eventsql.Count{{Consumer: "daybook", Letters: 1}, {Consumer: "kitchen", Letters: 1}}
+		if diff := cmp.Diff(want, counts); diff != "" {
 			t.Errorf("dead letters (-want +got): %v\n%s", err, diff)
 		}
 	})

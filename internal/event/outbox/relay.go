@@ -93,7 +93,7 @@ func (r *Relay) batch(ctx context.Context) (int, error) {
 		return 0, fmt.Errorf("outbox: %w", err)
 	}
 	if local, ok := r.to.(Local); ok {
-		n, err := r.holding(ctx, local.Deliver)
+		n, err := r.holding(ctx, local)
 		if err == nil {
 			return n, nil
 		}
@@ -107,9 +107,9 @@ func (r *Relay) batch(ctx context.Context) (int, error) {
 }
 
 // holding claims, delivers and settles in one transaction; all or nothing.
-func (r *Relay) holding(ctx context.Context, deliver func(context.Context, sqldb.Tx, []event.Event) error) (int, error) {
+func (r *Relay) holding(ctx context.Context, to Local) (int, error) {
 	return r.claim(ctx, func(ctx context.Context, tx sqldb.Tx, events []event.Event) ([]error, error) {
-		return nil, deliver(ctx, tx, events)
+		return nil, to.Deliver(ctx, tx, events)
 	})
 }
 

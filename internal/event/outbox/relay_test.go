@@ -54,7 +54,8 @@ func TestRelay_many_at_once(t *testing.T) {
 	want(t, db, 0, int64(len(events)), 0)
 }
 
-// Orders must not wait for the broker's confirms: on SQLite there is only one writer, on PostgreSQL only rows are locked.
+// Orders must not wait for the broker's confirms: on SQLite there is only one writer, on PostgreSQL only rows are
+// locked.
 func TestRelay_writers_go_on_while_it_publishes(t *testing.T) {
 	t.Parallel()
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
@@ -181,7 +182,7 @@ func figure(t *testing.T, reg *prometheus.Registry, name, label string) float64 
 	return 0
 }
 
-// I7, I15: whatever the broker does, every committed event ends as published or as a dead letter, and nothing else does.
+// I7, I15: whatever the broker does, every committed event is published in the end, and nothing else is.
 func TestRelay_loses_nothing_whatever_the_broker_does(t *testing.T) {
 	t.Parallel()
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {

@@ -23,8 +23,8 @@ type Consumers struct {
 	expired func()
 }
 
-// NewConsumers checks the configuration; it does not connect. Whenever payment windows are over, expired is called, once
-// for many; it must not block. Without it the queue of expired orders is left to others.
+// NewConsumers checks the configuration; it does not connect. Whenever payment windows are over, expired is called,
+// once for many; it must not block. Without it the queue of expired orders is left to others.
 func NewConsumers(c Config, in *inbox.Inbox, expired func()) (*Consumers, error) {
 	l, err := newLink(c, "consumer")
 	if err != nil {
@@ -33,7 +33,8 @@ func NewConsumers(c Config, in *inbox.Inbox, expired func()) (*Consumers, error)
 	return &Consumers{link: l, in: in, prefix: c.Prefix, all: c.Consumers, expired: expired}, nil
 }
 
-// Loop describes the consumers' life: connect again soon after a connection was lost, and ever later while there is none.
+// Loop describes the consumers' life: connect again soon after a connection was lost, and ever later while there is
+// none.
 func (c *Consumers) Loop() worker.Loop {
 	return worker.Loop{
 		Name: "rabbit_consumers", Run: c.Run, Every: 200 * time.Millisecond,
@@ -118,7 +119,8 @@ func (c *Consumers) receive(ctx context.Context, to inbox.Consumer, batch []amqp
 	}
 	results, err := c.in.Handle(ctx, to, events)
 	if err != nil {
-		c.link.log.WarnContext(ctx, "messages wait for the database", "consumer", to.Name, "messages", len(events), "err", err)
+		c.link.log.WarnContext(ctx, "messages wait for the database", "consumer", to.Name, "messages", len(events),
+			"err", err)
 	}
 	for j, i := range at {
 		outcomes[i] = results[j]

@@ -12,8 +12,8 @@
 //     A blocked publisher waits on its connection; it does not pile up repetitions on new ones.
 //  5. A message is acknowledged after the commit of what it caused. It is rejected, and goes to its queue's .dlq, only
 //     when a row in dead_event says so.
-//  6. The payment timer is no fact: a broker that cannot keep it loses nothing but punctuality, since the sweeper in SQL
-//     decides what has expired.
+//  6. The payment timer is no fact: a broker that cannot keep it loses nothing but punctuality, since the sweeper in
+//     SQL decides what has expired.
 //
 // A message has the event's id as message_id, its type as type and header event_type, and the headers aggregate,
 // aggregate_id, aggregate_seq, branch_id and occurred_at (unix milliseconds); the body is the payload alone.

@@ -12,8 +12,8 @@ import (
 	"comanda/internal/event"
 )
 
-// redeclareAfter is how long a queue that was found missing stays so. Its consumers learn of the deletion meanwhile; where
-// it is declared anew at once RabbitMQ 3.10 does not tell them, and what it delivers then never arrives.
+// redeclareAfter is how long a queue that was found missing stays so. Its consumers learn of the deletion meanwhile;
+// where it is declared anew at once RabbitMQ 3.10 does not tell them, and what it delivers then never arrives.
 const redeclareAfter = 2 * time.Second
 
 // confirmTimeout bounds how long a batch may wait for the broker. The relay holds row locks meanwhile, so it must stay

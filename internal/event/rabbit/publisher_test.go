@@ -24,7 +24,8 @@ func publisherWireForm(t *testing.T, r *rig) {
 	r.take(t, "store.order.paid", 2)
 	for i, d := range r.take(t, "comanda.daybook", 2) {
 		if d.MessageId != events[i].ID || d.Type != "order.paid" || d.ContentType != "application/json" ||
-			d.DeliveryMode != amqp.Persistent || d.RoutingKey != "order.paid" || !d.Timestamp.Equal(noon.Truncate(time.Second)) ||
+			d.DeliveryMode != amqp.Persistent || d.RoutingKey != "order.paid" ||
+			!d.Timestamp.Equal(noon.Truncate(time.Second)) ||
 			d.Headers["aggregate_id"] != events[i].AggregateID || d.Headers["event_type"] != "order.paid" {
 			t.Errorf("message %+v", d)
 		}
@@ -167,7 +168,8 @@ func publisherClosed(t *testing.T, r *rig) {
 	}
 }
 
-// A broker with another payment window keeps its queue; the facts go on, the timers do not, and the log says what to do.
+// A broker with another payment window keeps its queue; the facts go on, the timers do not, and the log says what to
+// do.
 func topologyOtherWindow(t *testing.T, r *rig) {
 	c := r.config(daybook(nil))
 	publish(t, r.publisher(t, c), placed("order1"))

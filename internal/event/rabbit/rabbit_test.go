@@ -89,17 +89,18 @@ func TestConfig_refuses(t *testing.T) {
 	sameQueue.Queue = "comanda.daybook"
 	atTimer := paidOnly
 	atTimer.Queue = queueAwait
+	both := func(c inbox.Consumer) []inbox.Consumer { return []inbox.Consumer{daybook(nil), c} }
 	for name, c := range map[string]struct {
 		change func(*Config)
 		ok     bool
 	}{
 		"nothing":                           {func(*Config) {}, true},
-		"a consumer of a reference's queue": {func(c *Config) { c.Consumers = []inbox.Consumer{daybook(nil), atReference} }, true},
+		"a consumer of a reference's queue": {func(c *Config) { c.Consumers = both(atReference) }, true},
 		"no broker":                         {func(c *Config) { c.URL = "http://user:secret@host" }, false},
 		"no window":                         {func(c *Config) { c.PaymentWindow = 0 }, false},
 		"incomplete consumer":               {func(c *Config) { c.Consumers = []inbox.Consumer{{}} }, false},
 		"type that never comes":             {func(c *Config) { c.Consumers = []inbox.Consumer{wrongQueue} }, false},
-		"shared queue":                      {func(c *Config) { c.Consumers = []inbox.Consumer{daybook(nil), sameQueue} }, false},
+		"shared queue":                      {func(c *Config) { c.Consumers = both(sameQueue) }, false},
 		"the timers' queue":                 {func(c *Config) { c.Consumers = []inbox.Consumer{atTimer} }, false},
 	} {
 		config := good
@@ -129,6 +130,6 @@ func TestDocumentation(t *testing.T) {
 	}
 	got, err := os.ReadFile(path)
 	if err != nil || string(got) != want {
-		t.Errorf("docs/events.md is out of date (%v): run go test ./internal/event/rabbit -run TestDocumentation -update", err)
+		t.Errorf("docs/events.md is out of date (%v): run go test ./internal/event/rabbit -run Documentation -update", err)
 	}
 }

@@ -108,7 +108,8 @@ func togetherBrokerDown(t *testing.T, r *rig) {
 
 func BenchmarkRelay(b *testing.B) {
 	address := testenv.AMQP(b)
-	for name, open := range map[string]func(testing.TB) *sqldb.DB{"sqlite": sqldbtest.SQLite, "postgres": sqldbtest.Postgres} {
+	engines := map[string]func(testing.TB) *sqldb.DB{"sqlite": sqldbtest.SQLite, "postgres": sqldbtest.Postgres}
+	for name, open := range engines {
 		for kind, make := range map[string]func(int) []event.Event{"paid": paid, "placed": placedMany} {
 			b.Run(name+"/"+kind, func(b *testing.B) {
 				db, r := open(b), newRig(b, address)

@@ -74,8 +74,8 @@ func forOthers(name, key string) queue {
 	}, "For other systems; the oldest messages are dropped when nobody reads."}
 }
 
-// forConsumer gives a consumer's queue and where its dead letters go: through the default exchange, to which every queue
-// is bound by its own name and from which nobody can unbind it.
+// forConsumer gives a consumer's queue and where its dead letters go: through the default exchange, to which every
+// queue is bound by its own name and from which nobody can unbind it.
 func (t *topology) forConsumer(c inbox.Consumer) []queue {
 	name := c.QueueName()
 	return []queue{
@@ -175,8 +175,8 @@ func (t *topology) declare(conn *amqp.Connection) (differing map[string]string, 
 	return differing, nil
 }
 
-// declareQueue uses a channel of its own, because the broker closes the channel on which a declaration differs from what
-// exists. That is not an error here: the reason is given instead.
+// declareQueue uses a channel of its own, because the broker closes the channel on which a declaration differs from
+// what exists. That is not an error here: the reason is given instead.
 func declareQueue(conn *amqp.Connection, q queue) (reason string, err error) {
 	ch, err := conn.Channel()
 	if err != nil {

@@ -1,6 +1,7 @@
 package stockredis
 
 import (
+	"errors"
 	"log/slog"
 	"strconv"
 	"sync"
@@ -73,6 +74,9 @@ func counterKeys(s stock.Scope, more int) []keyspace.Key {
 	return append(keys,
 		keyspace.QuotaCap(s.Branch, s.Date), keyspace.QuotaHeld(s.Branch, s.Date), keyspace.QuotaPaid(s.Branch, s.Date))
 }
+
+// errHold is a defect of the caller: ids are ours, never a stranger's.
+var errHold = errors.New("stockredis: the hold's id or branch cannot stand in a key")
 
 // check refuses a hold that no script may see, because it would spoil the call that it shares with others, and gives
 // the key of the hold's record.

@@ -1,16 +1,11 @@
 package stockredis
 
 import (
-	"errors"
-
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promauto"
 
 	"comanda/internal/stock"
 )
-
-// errHold is a defect of the caller: ids and dates are ours, never a stranger's.
-var errHold = errors.New("stockredis: the hold's id, branch or business date cannot stand in a key")
 
 var answerNames = map[stock.Answer]string{
 	stock.Cold: "cold", stock.Admitted: "admitted", stock.Duplicate: "duplicate", stock.Refused: "refused",

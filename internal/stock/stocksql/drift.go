@@ -3,7 +3,6 @@ package stocksql
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"comanda/internal/sqldb"
 )
@@ -31,6 +30,3 @@ func (l *Ledger) Drift(ctx context.Context, from string) ([]string, error) {
 	})
 	return append(found, orphans...), err
 }
-
-// From is the oldest business date that a comparison at an instant looks at.
-func From(now time.Time, days int) string { return now.AddDate(0, 0, -days).Format(time.DateOnly) }

@@ -1,0 +1,151 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"net/http"
+	"slices"
+
+	"comanda/internal/bench/load"
+)
+
+// ask runs one measurement against the product or the echo.
+func (s *session) ask(ctx context.Context, p load.Plan) (Load, error) {
+	if p.Target == (load.Target{}) {
+		p.Target = s.target
+	}
+	p.Warmup, p.Duration = s.warmup(), s.Duration
+	r, err := load.Run(ctx, p)
+	if err != nil {
+		return Load{}, err
+	}
+	return loadOf(r, p.Rate), nil
+}
+
+// ordering makes orders of dishes that are not sold out.
+func (s *session) ordering(conns int, items []string) load.Plan {
+	name := run()
+	return load.Plan{Conns: conns, Want: http.StatusCreated, Requests: func(conn int) func() []byte {
+		return s.product.orders(name, conn, items)
+	}}
+}
+
+// orders measures one load, with what an order costs until nothing of it is left to be done.
+func (s *session) orders(ctx context.Context, conns int) error {
+	began := s.db.Now().UnixMilli()
+	metrics, costs := s.product.scrape(ctx), s.look(ctx)
+	l, err := s.ask(ctx, s.ordering(conns, s.product.items))
+	if err != nil {
+		return err
+	}
+	if l.PerSecond == 0 {
+		return fmt.Errorf("no order was placed: %s", l.failures())
+	}
+	o := OrderLoad{Load: l, Batches: gateBatches(metrics, s.product.scrape(ctx)), Drain: s.settle(ctx).Seconds()}
+	later := s.look(ctx)
+	placed, batches, err := s.countHolds(ctx, began)
+	if err != nil {
+		return err
+	}
+	if batches > 0 {
+		o.Batches.Commit = float64(placed) / float64(batches)
+		o.CPU = costs.each(later, placed)
+	}
+	s.report.Orders = append(s.report.Orders, o)
+	return nil
+}
+
+// memory compares Redis before the first order with Redis after the last.
+func (s *session) memory(ctx context.Context) error {
+	s.report.Memory.LoadedRSS = rss(s.PID)
+	f, err := s.askRedis(ctx)
+	if err != nil || f.used == 0 {
+		return err
+	}
+	holds, _, err := s.countHolds(ctx, 0)
+	if n := holds - s.holds; err == nil && n > 0 {
+		s.report.Memory.HoldKey, s.report.Memory.Hold = f.key, float64(f.used-s.before.used)/float64(n)
+	}
+	return err
+}
+
+func (s *session) half(ctx context.Context) (err error) {
+	best := s.report.Best()
+	plan := s.ordering(best.Conns, s.product.items)
+	plan.Rate = max(1, math.Round(best.PerSecond/2))
+	s.report.Half, err = s.ask(ctx, plan)
+	s.settle(ctx)
+	return err
+}
+
+func (s *session) refusals(ctx context.Context) (err error) {
+	plan := s.ordering(s.report.Best().Conns, []string{s.product.soldOut})
+	plan.Want = http.StatusConflict
+	s.report.Refusals, err = s.ask(ctx, plan)
+	return err
+}
+
+// menus are asked over the smallest number of connections: their bodies are large enough to fill the machine.
+func (s *session) menus(ctx context.Context) error {
+	if err := s.product.readMenu(ctx); err != nil { // the validator has changed with the orders
+		return err
+	}
+	for _, m := range []struct {
+		into    *Load
+		want    int
+		headers []string
+	}{
+		{&s.report.Menu, http.StatusOK, nil},
+		{&s.report.Compressed, http.StatusOK, []string{"Accept-Encoding", "gzip"}},
+		{&s.report.Unchanged, http.StatusNotModified, []string{"If-None-Match", s.product.etag}},
+	} {
+		l, err := s.ask(ctx, load.Plan{Conns: slices.Min(s.Conns), Want: m.want, Requests: s.product.menus(m.headers...)})
+		if err != nil {
+			return err
+		}
+		*m.into = l
+	}
+	return nil
+}
+
+func (s *session) echo(ctx context.Context) (err error) {
+	base := s.Echo
+	if base == "" {
+		var stop func()
+		if base, stop, err = serveEcho(ctx); err != nil {
+			return err
+		}
+		defer stop()
+	}
+	plan := s.ordering(s.report.Best().Conns, s.product.items)
+	if plan.Target, err = load.ParseTarget(base); err != nil {
+		return err
+	}
+	s.report.Limits.Echo, err = s.ask(ctx, plan)
+	return err
+}
+
+func (s *session) scripts(ctx context.Context) (err error) {
+	sizes := s.report.Best().Batches
+	if sizes.Try == 0 || sizes.Held == 0 { // the server does not tell; what shared a commit came as close together
+		sizes.Try, sizes.Held = sizes.Commit, sizes.Commit
+	}
+	s.report.Limits.Script, err = scriptLimit(ctx, s.Config, sizes)
+	return err
+}
+
+func (s *session) commits(ctx context.Context) (err error) {
+	own, drop, err := scratch(ctx, s.db, s.DatabaseURL)
+	if err != nil {
+		return err
+	}
+	best := s.report.Best()
+	batch := max(1, int(math.Round(best.Batches.Commit)))
+	s.report.Limits.Commit, err = commitLimit(ctx, own, batch, s.warmup(), s.Duration)
+	s.report.Limits.imply(best.PerSecond)
+	if dropped := drop(); err == nil {
+		err = dropped
+	}
+	return err
+}

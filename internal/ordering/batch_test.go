@@ -1,0 +1,254 @@
+package ordering_test
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"comanda/internal/event"
+	"comanda/internal/ordering"
+	"comanda/internal/payment"
+	"comanda/internal/stock"
+)
+
+var (
+	scope = stock.Scope{Branch: 1, Date: "2026-02-26"}
+	now   = time.Date(2026, 2, 26, 5, 0, 0, 0, time.UTC)
+)
+
+// batch is one with a counter of 5 units of item 11, an open visit and a published version.
+func batch() *ordering.Batch {
+	n := 0
+	b := ordering.NewBatch(now, func() string { n++; return fmt.Sprint("id", n) })
+	b.Book.LoadCount(scope, stock.Count{Item: 11, Cap: 5})
+	b.Visits["v"], b.Versions[5] = true, true
+	return b
+}
+
+func place(key string, qty int64) ordering.Command {
+	o := ordering.Order{
+		ID: "o-" + key, HoldID: "o-" + key, Scope: scope, VisitID: "v", GuestHash: "g", MenuVersionID: 5, ClientTxnID: key,
+		Status: ordering.Placed, PaymentStatus: ordering.Unpaid, Total: 1000 * qty, Currency: "VND",
+		ExpiresAt: now.Add(time.Minute), Version: 1, Items: []ordering.Item{{ItemID: 11, Qty: qty, Price: 1000}},
+	}
+	h, err := o.Hold(o.ID)
+	if err != nil {
+		panic(err)
+	}
+	return ordering.Command{Place: &ordering.Place{
+		Order: o, Hold: h, Digest: fmt.Sprint(key, qty),
+		Attempt: payment.Attempt{ID: "a-" + key, OrderID: o.ID, Method: payment.Sandbox, Amount: o.Total, Currency: "VND", State: payment.Created},
+	}}
+}
+
+func pay(key string) ordering.Command {
+	return ordering.Command{Settle: &ordering.Settle{
+		OrderID: "o-" + key, NewID: "new-" + key, Method: payment.Sandbox, State: payment.Paid,
+		Source: ordering.SourceCallback, Today: scope.Date,
+	}}
+}
+
+func end(key string, reason ordering.CancelReason) ordering.Command {
+	return ordering.Command{End: &ordering.End{OrderID: "o-" + key, Reason: reason}}
+}
+
+// Commands of one batch see one another, in the order of their arrival.
+func TestBatch_commandsSeeOneAnother(t *testing.T) {
+	b := batch()
+	r := b.Decide([]ordering.Command{
+		place("a", 3), place("b", 3), place("c", 2), pay("a"), end("c", ordering.UserCanceled), place("d", 2), place("e", 1),
+	})
+	for i, want := range []error{nil, ordering.ErrSoldOut, nil, nil, nil, nil, ordering.ErrSoldOut} {
+		if !errors.Is(r[i].Err, want) {
+			t.Errorf("command %d: %v, want %v", i, r[i].Err, want)
+		}
+	}
+	if n := []int64{r[0].Order.Number, r[2].Order.Number, r[5].Order.Number}; n[0] != 1 || n[1] != 2 || n[2] != 3 {
+		t.Errorf("numbers %v: a refusal must not use one up", n)
+	}
+	if len(b.Refused) != 2 || len(b.New) != 3 {
+		t.Errorf("%d keys are freed and %d orders written", len(b.Refused), len(b.New))
+	}
+}
+
+// An event and an operation for the gate exist only where something changed.
+func TestBatch_repetitionsTellNothing(t *testing.T) {
+	b := batch()
+	b.Decide([]ordering.Command{place("a", 1), pay("a"), place("b", 1), end("b", ordering.UserCanceled)})
+	events, ops := len(b.Events), len(b.Ops)
+	r := b.Decide([]ordering.Command{
+		place("a", 1), pay("a"), end("b", ordering.UserCanceled), end("b", ordering.Expired), end("a", ordering.Expired),
+	})
+	if len(b.Events) != events || len(b.Ops) != ops {
+		t.Errorf("%d events and %d operations became %d and %d", events, ops, len(b.Events), len(b.Ops))
+	}
+	for i, c := range r {
+		if c.Changed {
+			t.Errorf("command %d claims to have changed something", i)
+		}
+	}
+	if !errors.Is(r[4].Err, ordering.ErrNotCancelable) {
+		t.Errorf("a paid order was cancelled: %v", r[4].Err)
+	}
+}
+
+func TestBatch_place_refusals(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(*ordering.Batch, *ordering.Place)
+		want   error
+	}{
+		"closed visit":      {func(b *ordering.Batch, _ *ordering.Place) { delete(b.Visits, "v") }, ordering.ErrVisitClosed},
+		"closed version":    {func(b *ordering.Batch, _ *ordering.Place) { delete(b.Versions, 5) }, ordering.ErrVersionClosed},
+		"another body":      {func(b *ordering.Batch, p *ordering.Place) { b.Known[key(p)] = ordering.Known{Digest: "x"} }, ordering.ErrIdempotency},
+		"order not visible": {func(b *ordering.Batch, p *ordering.Place) { b.Known[key(p)] = ordering.Known{Digest: p.Digest} }, ordering.ErrRetry},
+		"buried lease":      {func(b *ordering.Batch, p *ordering.Place) { b.Book.LoadHold(p.Hold, stock.Released) }, ordering.ErrRetry},
+		"unpaid of a guest": {func(b *ordering.Batch, p *ordering.Place) { b.Unpaid["g"], p.Limits.UnpaidPerGuest = 2, 2 }, ordering.ErrUnpaid},
+		"unpaid of a visit": {func(b *ordering.Batch, p *ordering.Place) { b.Unpaid["v"], p.Limits.UnpaidPerVisit = 2, 2 }, ordering.ErrUnpaid},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b, cmd := batch(), place("a", 1)
+			c.change(b, cmd.Place)
+			if r := b.Decide([]ordering.Command{cmd}); !errors.Is(r[0].Err, c.want) {
+				t.Errorf("%v, want %v", r[0].Err, c.want)
+			}
+			if len(b.New)+len(b.NewHolds)+len(b.NewAttempts)+len(b.Events)+len(b.Ops) != 0 {
+				t.Error("a refusal has effects")
+			}
+		})
+	}
+}
+
+func key(p *ordering.Place) ordering.TxnKey {
+	return ordering.TxnKey{Branch: p.Order.Scope.Branch, ClientTxnID: p.Order.ClientTxnID}
+}
+
+// What money means, by the state in which it finds the order (I6).
+func TestBatch_settle(t *testing.T) {
+	staff := func(amount int64) ordering.Command {
+		c := pay("a")
+		c.Settle.Source, c.Settle.Method, c.Settle.Amount = ordering.SourceStaff, payment.Counter, amount
+		return c
+	}
+	second := func() ordering.Command { // another gateway's attempt
+		c := pay("a")
+		c.Settle.Method, c.Settle.NewID = payment.Counter, "second"
+		return c
+	}
+	late := func() ordering.Command {
+		c := pay("a")
+		c.Settle.Today = "2026-02-27"
+		return c
+	}
+	for name, c := range map[string]struct {
+		before []ordering.Command
+		pay    ordering.Command
+		want   ordering.PaymentStatus
+		err    error
+		refund payment.RefundReason // empty: none
+		used   int64
+	}{
+		"on time":                      {pay: pay("a"), want: ordering.Paid, used: 3},
+		"at the counter":               {pay: staff(3000), want: ordering.Paid, used: 3},
+		"wrong amount at the counter":  {pay: staff(2999), want: ordering.Unpaid, err: payment.ErrAmount},
+		"twice at the counter":         {before: []ordering.Command{staff(3000)}, pay: staff(3000), want: ordering.Paid, err: ordering.ErrAlreadyPaid, used: 3},
+		"counter after cancel":         {before: []ordering.Command{end("a", ordering.UserCanceled)}, pay: staff(3000), want: ordering.PaymentCanceled, err: ordering.ErrNotPayable},
+		"repeated report":              {before: []ordering.Command{pay("a")}, pay: pay("a"), want: ordering.Paid, used: 3},
+		"a second attempt":             {before: []ordering.Command{pay("a")}, pay: second(), want: ordering.Paid, refund: payment.PaidTwice, used: 3},
+		"late with room":               {before: []ordering.Command{end("a", ordering.UserCanceled)}, pay: pay("a"), want: ordering.Paid, used: 3},
+		"late and sold out":            {before: []ordering.Command{end("a", ordering.UserCanceled), place("b", 5)}, pay: pay("a"), want: ordering.RefundDue, refund: payment.LateSoldOut},
+		"late on the next day":         {before: []ordering.Command{end("a", ordering.UserCanceled)}, pay: late(), want: ordering.RefundDue, refund: payment.LateClosed},
+		"second money of an ended one": {before: []ordering.Command{end("a", ordering.UserCanceled), late()}, pay: second(), want: ordering.RefundDue, refund: payment.StillDue},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := batch()
+			b.Decide(append([]ordering.Command{place("a", 3)}, c.before...))
+			refunds := len(b.Refunds)
+			r := b.Decide([]ordering.Command{c.pay})[0]
+			if !errors.Is(r.Err, c.err) || r.Order.PaymentStatus != c.want {
+				t.Errorf("%s, %v; want %s, %v", r.Order.PaymentStatus, r.Err, c.want, c.err)
+			}
+			switch got := b.Refunds[refunds:]; {
+			case c.refund == "" && len(got) != 0:
+				t.Errorf("refunds %+v", got)
+			case c.refund != "" && (len(got) != 1 || got[0].Reason != c.refund || got[0].Amount != 3000):
+				t.Errorf("refunds %+v, want one of 3000 for %s", got, c.refund)
+			}
+			b.Book.Deltas(func(_ stock.Key, counter stock.Counter) {
+				if counter.Used != c.used {
+					t.Errorf("%d units are used, want %d", counter.Used, c.used)
+				}
+			})
+		})
+	}
+}
+
+// I12: a revived order has a new hold; the one that was released stays so.
+func TestBatch_reviveTakesANewHold(t *testing.T) {
+	b := batch()
+	r := b.Decide([]ordering.Command{place("a", 3), end("a", ordering.Expired), end("a", ordering.UserCanceled), pay("a")})
+	if r[1].Changed {
+		t.Error("expired before its deadline") // I10
+	}
+	o := r[3].Order
+	if o.Status != ordering.Placed || o.CancelReason != "" || o.HoldID == "o-a" {
+		t.Errorf("revived: %+v", o)
+	}
+	if s, _ := b.Book.State("o-a"); s != stock.Released {
+		t.Errorf("the first hold is %s", s)
+	}
+	if s, _ := b.Book.State(o.HoldID); s != stock.Confirmed {
+		t.Errorf("the new hold is %s", s)
+	}
+}
+
+func TestBatch_failureChangesOnlyTheAttempt(t *testing.T) {
+	b := batch()
+	fail := pay("a")
+	fail.Settle.State = payment.Failed
+	r := b.Decide([]ordering.Command{place("a", 1), fail, pay("a")})
+	if r[1].Order.PaymentStatus != ordering.Unpaid || r[1].Attempt.State != payment.Failed {
+		t.Errorf("after the failure: %+v", r[1])
+	}
+	if r[2].Order.PaymentStatus != ordering.Paid { // a signed success always wins
+		t.Errorf("after the success: %s", r[2].Order.PaymentStatus)
+	}
+}
+
+func TestBatch_attemptsAreLimited(t *testing.T) {
+	b := batch()
+	b.Decide([]ordering.Command{place("a", 1)})
+	var last error
+	for i := range payment.MaxAttempts {
+		r := b.Decide([]ordering.Command{{Try: &ordering.TryToPay{OrderID: "o-a", Attempt: payment.Attempt{ID: fmt.Sprint(i)}}}})
+		last = r[0].Err
+	}
+	if !errors.Is(last, payment.ErrAttempts) || len(b.Attempts["o-a"]) != payment.MaxAttempts {
+		t.Errorf("%v after %d attempts", last, len(b.Attempts["o-a"]))
+	}
+}
+
+func TestShortNumber(t *testing.T) {
+	for n, want := range map[int64]string{
+		1: "A-001", 42: "A-042", 999: "A-999", 1000: "B-001", 26 * 999: "Z-999", 26*999 + 1: "AA-001", 27*999 + 1: "AB-001",
+	} {
+		if got := ordering.ShortNumber(n); got != want {
+			t.Errorf("%d is %s, want %s", n, got, want)
+		}
+	}
+}
+
+func TestTally(t *testing.T) {
+	b := batch()
+	b.Decide([]ordering.Command{place("a", 1), place("b", 2), pay("b"), end("a", ordering.UserCanceled)})
+	days, err := ordering.Tally(b.Events)
+	if err != nil || len(days) != 1 {
+		t.Fatalf("%+v, %v", days, err)
+	}
+	if want := (ordering.Day{Scope: scope, Placed: 2, Paid: 1, Canceled: 1, Revenue: 2000}); days[0] != want {
+		t.Errorf("%+v, want %+v", days[0], want)
+	}
+	if _, err := ordering.Tally([]event.Event{{Type: event.OrderPaid.Name, Payload: []byte("{")}}); err == nil {
+		t.Error("a broken payload was counted")
+	}
+}

@@ -1,0 +1,90 @@
+package paymentsql_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"comanda/internal/payment"
+	"comanda/internal/payment/paymentsql"
+	"comanda/internal/sqldb"
+	"comanda/internal/sqldb/sqldbtest"
+)
+
+func TestStatements(t *testing.T) { sqldbtest.PrepareAll(t, paymentsql.Statements) }
+
+var at = time.UnixMilli(1_772_000_000_000).UTC()
+
+func attempt(id, order string) payment.Attempt {
+	return payment.Attempt{
+		ID: id, OrderID: order, Method: payment.Sandbox, Amount: 65000, Currency: "VND", State: payment.Created, CreatedAt: at,
+	}
+}
+
+func write(t *testing.T, db *sqldb.DB, queue func(tx sqldb.Tx)) error {
+	t.Helper()
+	return db.Write(t.Context(), func(_ context.Context, tx sqldb.Tx) error {
+		queue(tx)
+		return nil
+	})
+}
+
+func TestAttempts(t *testing.T) {
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		a, b := attempt("a", "o1"), attempt("b", "o1")
+		b.State, b.GatewayRef, b.SettledAt = payment.Failed, "ref", at.Add(time.Minute)
+		if err := write(t, db, func(tx sqldb.Tx) {
+			paymentsql.QueueAttempts(tx, []payment.Attempt{b, a, attempt("c", "o2")})
+			paymentsql.QueueEvents(tx, []payment.Event{{ID: "e", OrderID: "o1", Method: payment.Sandbox, Source: "CALLBACK", Raw: "{}", Verdict: "FAILED", ReceivedAt: at}})
+		}); err != nil {
+			t.Fatal(err)
+		}
+		a.State, a.SettledAt = payment.Paid, at.Add(time.Hour)
+		settle := func() error {
+			return write(t, db, func(tx sqldb.Tx) { paymentsql.QueueSettled(tx, []payment.Attempt{a}) })
+		}
+		if err := settle(); err != nil {
+			t.Fatal(err)
+		}
+		if err := settle(); err == nil {
+			t.Error("a paid attempt was settled again")
+		}
+		got, err := paymentsql.Attempts(t.Context(), db, []string{"o1"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff([]payment.Attempt{a, b}, got); diff != "" {
+			t.Error(diff)
+		}
+	})
+}
+
+// I6: one capture is refunded once.
+func TestRefunds(t *testing.T) {
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		if n, _, err := paymentsql.Due(t.Context(), db); n != 0 || err != nil {
+			t.Fatalf("%d due, %v", n, err)
+		}
+		r := payment.Refund{ID: "r", OrderID: "o", AttemptID: "a", Amount: 1, Currency: "VND", Reason: payment.LateSoldOut, CreatedAt: at}
+		insert := func(id string) error {
+			r.ID = id
+			return write(t, db, func(tx sqldb.Tx) { paymentsql.QueueRefunds(tx, []payment.Refund{r}) })
+		}
+		if err := insert("r"); err != nil {
+			t.Fatal(err)
+		}
+		if err := insert("again"); err == nil {
+			t.Error("one attempt is refunded twice")
+		}
+		if n, oldest, err := paymentsql.Due(t.Context(), db); n != 1 || !oldest.Equal(at) || err != nil {
+			t.Errorf("%d due since %v, %v", n, oldest, err)
+		}
+		r.ID = "r"
+		got, err := paymentsql.Refunds(t.Context(), db, []string{"o"})
+		if diff := cmp.Diff([]payment.Refund{r}, got); err != nil || diff != "" {
+			t.Errorf("%v %s", err, diff)
+		}
+	})
+}
