@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"comanda/internal/sqldb"
-	"comanda/internal/stock/stocksql"
 )
 
 // The raw rows' place beside the product's (B3). One name for all runs, so that what a run that was killed has left is
@@ -88,6 +87,6 @@ func furnished(ctx context.Context, db *sqldb.DB) error {
 	if _, err := Seed(ctx, db, true); err != nil {
 		return err
 	}
-	_, err := db.Exec(ctx, stocksql.Statements.Must("counter_ensure_branch"), branchID, rawDate)
+	_, err := db.Exec(ctx, counterInsert, rawDate)
 	return err
 }

@@ -31,6 +31,7 @@ var (
 // The rows of one order.
 var (
 	keyInsert       = stmts.Must("key_insert")
+	counterInsert   = stmts.Must("counter_insert")
 	counterAdd      = stmts.Must("counter_add")
 	holdInsert      = stmts.Must("hold_insert")
 	holdLineInsert  = stmts.Must("hold_line_insert")

@@ -13,7 +13,7 @@ import (
 // dateLayout is how business dates are written everywhere, SQL and Redis included.
 const dateLayout = time.DateOnly
 
-// maxOffset is more than any zone was ever away from UTC, in either direction (the record is Manila's -15:56 until 1844).
+// maxOffset is more than any zone was ever away from UTC in either direction (the record is Manila's -15:56 until 1844).
 const maxOffset = 26 * time.Hour
 
 // ErrDate says that a text is not a business date.
@@ -117,7 +117,7 @@ func (c *Calendar) boundary(date time.Time) time.Time {
 }
 
 // stretchEnd is when the offset at t may change next, zero for never. Go counts 365 days in every year beyond a zone's
-// table (from 2038 on), so on the last day of a leap year ZoneBounds names an end that has passed; no zone changes then.
+// table (from 2038 on), so on the last day of a leap year ZoneBounds names an end that is over; no zone changes then.
 func stretchEnd(t time.Time) time.Time {
 	_, end := t.ZoneBounds()
 	if !end.IsZero() && !end.After(t) {

@@ -9,8 +9,8 @@ import (
 	"comanda/internal/fault"
 )
 
-// ages say how a kept value is used. Up to fresh it is simply given. Up to linger it is given while one goroutine reads a
-// newer one. Beyond that callers wait for the newer one, and only when the source is out of reach, or slower than
+// ages say how a kept value is used. Up to fresh it is simply given. Up to linger it is given while one goroutine reads
+// a newer one. Beyond that callers wait for the newer one, and only when the source is out of reach, or slower than
 // patience, do they get the old one after all, up to stale.
 type ages struct{ fresh, linger, stale time.Duration }
 

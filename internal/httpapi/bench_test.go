@@ -58,8 +58,9 @@ type createIn struct {
 
 type createOut struct{ Body orderOut }
 
-const orderJSON = `{"items":[{"itemId":"11","qty":2,"notes":"no onion"},{"itemId":"12","qty":1},{"itemId":"13","qty":1}],` +
-	`"paymentMethod":"COUNTER","clientTxnId":"c-7f3a","visitId":"06bu4qk2l8v7h4c1m2n3o4p5q6","expectedTotal":130000}`
+const orderJSON = `{"items":[{"itemId":"11","qty":2,"notes":"no onion"},{"itemId":"12","qty":1},` +
+	`{"itemId":"13","qty":1}],"paymentMethod":"COUNTER","clientTxnId":"c-7f3a",` +
+	`"visitId":"06bu4qk2l8v7h4c1m2n3o4p5q6","expectedTotal":130000}`
 
 var payBy = time.Date(2026, 2, 26, 5, 15, 0, 0, time.UTC)
 

@@ -9,8 +9,9 @@ import (
 	"comanda/internal/telemetry"
 )
 
-// minToken is the least length of a service token: 128 bits as hexadecimal digits. A shorter one could be guessed.
-const minToken = 32
+// minToken is the least length of a service token on a machine of one's own. Where strangers can reach the server, the
+// composition root asks for 128 bits.
+const minToken = 8
 
 // Config is what an operator may set. Default gives values for every field.
 type Config struct {

@@ -10,6 +10,6 @@
 //	H5. A request costs bounded memory and time: its URL, headers and body are limited, the number of requests at a time
 //	    is limited, and each has a deadline.
 //
-// A request passes, from outside in: Server.ServeHTTP (request id, security headers, panics, the record of H4), the mux,
-// route.ServeHTTP (limits, policy, deadline), and then either huma (parameters, body, answer) or a plain handler.
+// A request passes, from outside in: Server.ServeHTTP (request id, security headers, panics, the record of H4), the
+// mux, route.ServeHTTP (limits, policy, deadline), and then huma (parameters, body, answer) or a plain handler.
 package httpapi

@@ -16,8 +16,8 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 )
 
-// The page at /docs is plain HTML made from the OpenAPI document: it needs neither scripts nor another host, so it works
-// wherever the server does and its policy of contents allows nothing but its own style.
+// The page at /docs is plain HTML made from the OpenAPI document: it needs neither scripts nor another host, so it
+// works wherever the server does and its policy of contents allows nothing but its own style.
 
 //go:embed docs.html
 var docsTemplate string

@@ -26,8 +26,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.secure(w.Header(), x.id)
 	s.inFlight.Add(1)
 	defer s.finish(x, r)
-	if err := checkURL(r, s.conf.MaxURLBytes); err != nil {
-		x.fail(err)
+	if p := checkURL(r, s.conf.MaxURLBytes); p != nil {
+		s.reject(x, p)
 		return
 	}
 	s.mux.ServeHTTP(x, r)
@@ -35,6 +35,12 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		x.muted, x.status, x.route = false, 0, s.unmatched
 		x.fail(unrouted(r, x.Header().Get("Allow")))
 	}
+}
+
+// reject answers a request that no handler has seen. The reasons are the codes of a few fixed problems.
+func (s *Server) reject(x *exchange, p *Problem) {
+	s.metrics.rejected.WithLabelValues(p.Code).Inc()
+	x.fail(p)
 }
 
 // secure sets the headers that suit data; what serves pages replaces the policy of contents by its own.

@@ -158,11 +158,12 @@ func (h *harness) routes(a *API) {
 			return nil, fault.Wrap("wait", ctx.Err())
 		}
 	})
-	a.Handle(Route{Pattern: "POST /ipn", Policy: Gateway, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if _, err := io.Copy(io.Discard, r.Body); err != nil {
-			Fail(w, r, err)
-		}
-	})})
+	a.Handle(Route{Pattern: "POST /ipn", Policy: Gateway, Handler: http.HandlerFunc(
+		func(w http.ResponseWriter, r *http.Request) {
+			if _, err := io.Copy(io.Discard, r.Body); err != nil {
+				Fail(w, r, err)
+			}
+		})})
 }
 
 // answer is a response with its body read.

@@ -20,7 +20,11 @@ func init() {
 		return fromHuma(nil, status, message, errs)
 	}
 	huma.NewErrorWithContext = func(ctx huma.Context, status int, message string, errs ...error) huma.StatusError {
-		return exchangeOf(ctx.Context()).note(fromHuma(ctx, status, message, errs))
+		p := fromHuma(ctx, status, message, errs)
+		if x := exchangeOf(ctx.Context()); x != nil {
+			x.note(p)
+		}
+		return p
 	}
 }
 

@@ -28,7 +28,7 @@ func newMetrics(reg prometheus.Registerer, inFlight *atomic.Int64) *metrics {
 			Help: "From the end of the request's headers to the end of the handler.",
 		}, []string{"route", "method", "status"}),
 		rejected: f.NewCounterVec(prometheus.CounterOpts{
-			Name: "http_server_rejected_total", Help: "Requests that a limit refused before their handler saw them.",
+			Name: "http_server_rejected_total", Help: "Requests that were refused before a handler saw them.",
 		}, []string{"reason"}),
 	}
 }

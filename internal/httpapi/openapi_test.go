@@ -84,7 +84,8 @@ func TestDocs_IsSelfContained(t *testing.T) {
 		t.Fatalf("%d %v", a.StatusCode, a.Header)
 	}
 	for _, want := range []string{
-		"/cis/order/create", "guest", "/staff", `id="schema-OrderLine"`, "at most 50", "length ≤ 200", "one of [COUNTER SANDBOX]",
+		"/cis/order/create", "guest", "/staff", `id="schema-OrderLine"`, "at most 50", "length ≤ 200",
+		"one of [COUNTER SANDBOX]",
 		`href="#schema-OrderIn"`, "query page", "header X-Customer-Token",
 	} {
 		if !strings.Contains(a.body, want) {

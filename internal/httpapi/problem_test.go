@@ -35,6 +35,8 @@ func TestProblemOf(t *testing.T) {
 	gone, cancel := context.WithCancel(live)
 	cancel()
 	secret := errors.New("dial tcp 10.0.0.7: password wrong")
+	late := fault.New(fault.Unavailable, "", "Later.").Because(secret)
+	slow := fault.Wrap("sql", context.DeadlineExceeded)
 	soldOut := fault.New(fault.SoldOut, "sold_out", "Not enough left.")
 	for name, c := range map[string]struct {
 		ctx    context.Context
@@ -46,11 +48,11 @@ func TestProblemOf(t *testing.T) {
 		"unknown":             {live, secret, 500, "internal", "Something went wrong on our side."},
 		"wrapped fault":       {live, fmt.Errorf("op: %w", soldOut), 409, "sold_out", "Not enough left."},
 		"code of the kind":    {live, fault.New(fault.Gone, "", ""), 410, "expired", ""},
-		"cause stays inside":  {live, fault.New(fault.Unavailable, "", "Later.").Because(secret), 503, "unavailable", "Later."},
+		"cause stays inside":  {live, late, 503, "unavailable", "Later."},
 		"client gone":         {gone, fault.Wrap("sql", context.Canceled), 499, "client_closed", ""},
 		"gone, any failure":   {gone, secret, 499, "client_closed", ""},
 		"gone, but decided":   {gone, soldOut, 409, "sold_out", "Not enough left."},
-		"too slow":            {live, fault.Wrap("sql", context.DeadlineExceeded), 503, "timeout", "The request took too long."},
+		"too slow":            {live, slow, 503, "timeout", "The request took too long."},
 		"a cancel of our own": {live, context.Canceled, 500, "internal", "Something went wrong on our side."},
 		"unknown kind":        {live, &fault.Error{Kind: 99}, 500, "internal", "Something went wrong on our side."},
 	} {

@@ -46,24 +46,20 @@ func (rt *route) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	x := w.(*exchange) //nolint:forcetypeassert // Server.ServeHTTP is the only caller
 	x.route = rt
 	actor, err := rt.s.guard.admit(rt.policy, r)
+	if err == nil {
+		err = rt.limit(r)
+	}
 	if err != nil {
-		x.fail(problemOf(r.Context(), err))
+		rt.s.reject(x, problemOf(r.Context(), err))
 		return
 	}
 	x.actor = actor
-	if p, reason := rt.limit(r); p != nil {
-		rt.s.metrics.rejected.WithLabelValues(reason).Inc()
-		x.fail(p)
-		return
-	}
 	if rt.counted() {
+		defer rt.s.working.Add(-1)
 		if rt.s.working.Add(1) > rt.s.conf.MaxInFlight {
-			rt.s.working.Add(-1)
-			rt.s.metrics.rejected.WithLabelValues("overloaded").Inc()
-			x.fail(problemOf(r.Context(), errOverloaded))
+			rt.s.reject(x, problemOf(r.Context(), errOverloaded))
 			return
 		}
-		defer rt.s.working.Add(-1)
 	}
 	ctx := telemetry.WithCarrier(r.Context(), x)
 	switch d := rt.s.conf.RequestTimeout; {
@@ -94,18 +90,18 @@ func unbound(w http.ResponseWriter) {
 func (rt *route) counted() bool { return rt.policy != Internal && !rt.stream }
 
 // limit refuses a body by its announcement, before a byte of it is read.
-func (rt *route) limit(r *http.Request) (p *Problem, reason string) {
+func (rt *route) limit(r *http.Request) error {
 	if r.ContentLength > rt.maxBody {
-		return newTooLarge(), "too_large"
+		return newTooLarge()
 	}
 	if rt.json && r.ContentLength != 0 {
 		if !isJSON(r.Header.Get("Content-Type")) {
 			return newProblem(http.StatusUnsupportedMediaType, "unsupported_media_type",
-				"The body must be application/json in UTF-8."), "unsupported_media_type"
+				"The body must be application/json in UTF-8.")
 		}
 		r.Header["Content-Type"] = jsonHeader // huma knows it in this spelling only
 	}
-	return nil, ""
+	return nil
 }
 
 // split parts a pattern into its method and its path.

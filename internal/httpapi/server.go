@@ -30,10 +30,10 @@ type Server struct {
 	inFlight atomic.Int64 // all requests
 	working  atomic.Int64 // those that take one of MaxInFlight places
 
-	mu      sync.Mutex
-	http    *http.Server // nil while stopped
-	addr    net.Addr
+	life    sync.Mutex    // held by Start and Stop
+	http    *http.Server  // nil while stopped
 	serving chan struct{} // closed when Serve has returned
+	addr    atomic.Pointer[net.Addr]
 	failed  chan error
 }
 
@@ -46,7 +46,9 @@ func New(c Config, log *slog.Logger, reg *prometheus.Registry) (*Server, error) 
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{conf: c, log: log, guard: g, mux: http.NewServeMux(), ready: newReadiness(log), failed: make(chan error, 1)}
+	s := &Server{
+		conf: c, log: log, guard: g, mux: http.NewServeMux(), ready: newReadiness(log), failed: make(chan error, 1),
+	}
 	s.metrics = newMetrics(reg, &s.inFlight)
 	s.unmatched = &route{s: s, path: "unmatched", policy: Public}
 	s.api = newAPI(s)
@@ -73,9 +75,10 @@ func (s *Server) Check(name string, critical bool, probe func(ctx context.Contex
 
 // Addr is where the server listens; nil before Start.
 func (s *Server) Addr() net.Addr {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.addr
+	if a := s.addr.Load(); a != nil {
+		return *a
+	}
+	return nil
 }
 
 // Failed delivers why a started server stopped serving by itself.
@@ -83,8 +86,8 @@ func (s *Server) Failed() <-chan error { return s.failed }
 
 // Start listens and serves. ctx bounds the start only.
 func (s *Server) Start(ctx context.Context) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.life.Lock()
+	defer s.life.Unlock()
 	if s.http != nil {
 		return errors.New("httpapi: the server is already running")
 	}
@@ -100,12 +103,16 @@ func (s *Server) Start(ctx context.Context) error {
 		ReadHeaderTimeout: s.conf.ReadHeaderTimeout, ReadTimeout: s.conf.ReadTimeout, WriteTimeout: s.conf.WriteTimeout,
 		IdleTimeout: s.conf.IdleTimeout, MaxHeaderBytes: s.conf.MaxHeaderBytes,
 	}
-	serving := make(chan struct{})
-	s.http, s.addr, s.serving = server, l.Addr(), serving
+	addr, serving := l.Addr(), make(chan struct{})
+	s.http, s.serving = server, serving
+	s.addr.Store(&addr)
 	go func() {
 		defer close(serving)
 		if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
-			s.failed <- fmt.Errorf("httpapi: serve: %w", err)
+			select {
+			case s.failed <- fmt.Errorf("httpapi: serve: %w", err):
+			default: // one reason to stop is enough
+			}
 		}
 	}()
 	return nil
@@ -114,8 +121,8 @@ func (s *Server) Start(ctx context.Context) error {
 // Stop fails readiness, waits DrainDelay, closes the listener and waits for the requests in flight. When ctx ends
 // first, the remaining connections are cut and its error is returned. Stopping a stopped server does nothing.
 func (s *Server) Stop(ctx context.Context) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.life.Lock()
+	defer s.life.Unlock()
 	if s.http == nil {
 		return nil
 	}

@@ -31,7 +31,7 @@ type Plan interface {
 
 // Broom is what tidying up needs of the store, normally visitsql.
 type Broom interface {
-	// CloseIdle closes visits without a sign of life for their branch's minutes plus slack, unless an order is unpaid (V4).
+	// CloseIdle closes visits without a sign of life for their branch's minutes plus slack, unless something is unpaid.
 	CloseIdle(ctx context.Context, now time.Time, slack time.Duration, limit int) (closed []string, err error)
 	// KeysLeft gives closed visits of which Redis may hold keys; KeysGone crosses them off if closed before an instant.
 	KeysLeft(ctx context.Context, limit int) ([]string, error)
@@ -118,8 +118,8 @@ func (f *Floor) letGo(ctx context.Context, visits []string) {
 	_ = f.Guests.forget(ctx, visits)
 }
 
-// ClearKeys deletes from Redis what closed visits have left there: because it was out of reach when they were closed, or
-// because somebody else wrote late.
+// ClearKeys deletes from Redis what closed visits have left there: it was out of reach when they were closed, or somebody
+// else wrote late.
 func (f *Floor) ClearKeys(ctx context.Context, now time.Time) error {
 	visits, err := f.Broom.KeysLeft(ctx, sweepLimit)
 	if err != nil || len(visits) == 0 {

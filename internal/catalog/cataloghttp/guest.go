@@ -52,7 +52,7 @@ type menuOut struct {
 func Guest(a *httpapi.API, boards Boards, tables Tables) {
 	g := &guest{boards: boards, tables: tables}
 	httpapi.Register(a, huma.Operation{
-		OperationID: "menuActive", Method: http.MethodPost, Path: "/cis/menu/active", Tags: []string{"guest"},
+		OperationID: "menu-active", Method: http.MethodPost, Path: "/cis/menu/active", Tags: []string{"Menus"},
 		Summary:   "The menu in force, with what is sold out",
 		Responses: menuResponses(),
 	}, httpapi.Public, g.active)

@@ -15,25 +15,25 @@ import (
 // Staff registers the routes by which menus are kept.
 func Staff(a *httpapi.API, editor *catalog.Editor) {
 	s := &staff{editor}
-	tags := []string{"staff"}
+	tags := []string{"Staff"}
 	httpapi.Register(a, huma.Operation{
-		OperationID: "branches", Method: http.MethodGet, Path: "/api/branches", Tags: tags,
+		OperationID: "staff-branch-list", Method: http.MethodGet, Path: "/api/branches", Tags: tags,
 		Summary: "All branches",
 	}, httpapi.Staff, s.branches)
 	httpapi.Register(a, huma.Operation{
-		OperationID: "setQuota", Method: http.MethodPut, Path: "/api/menu-items/{id}/quota", Tags: tags,
+		OperationID: "staff-quota-set", Method: http.MethodPut, Path: "/api/menu-items/{id}/quota", Tags: tags,
 		Summary: "How many may be sold on a business date, from today on",
 	}, httpapi.Staff, s.setQuota)
 	httpapi.Register(a, huma.Operation{
-		OperationID: "draftVersion", Method: http.MethodPost, Path: "/api/menus/{id}/versions", Tags: tags,
+		OperationID: "staff-version-draft", Method: http.MethodPost, Path: "/api/menus/{id}/versions", Tags: tags,
 		DefaultStatus: http.StatusCreated, Summary: "A draft made out of the published version",
 	}, httpapi.Staff, s.draft)
 	httpapi.Register(a, huma.Operation{
-		OperationID: "editDraft", Method: http.MethodPut, Path: "/api/menu-versions/{id}/items/{itemId}", Tags: tags,
+		OperationID: "staff-version-edit", Method: http.MethodPut, Path: "/api/menu-versions/{id}/items/{itemId}", Tags: tags,
 		Summary: "Changes what a draft says about an item, or adds it",
 	}, httpapi.Staff, s.edit)
 	httpapi.Register(a, huma.Operation{
-		OperationID: "publishVersion", Method: http.MethodPost, Path: "/api/menu-versions/{id}/publish", Tags: tags,
+		OperationID: "staff-version-publish", Method: http.MethodPost, Path: "/api/menu-versions/{id}/publish", Tags: tags,
 		Summary: "Brings a draft into force and closes the former version",
 	}, httpapi.Staff, s.publish)
 }

@@ -1,8 +1,8 @@
 // Package catalogredis shares loaded menus among processes.
 //
 // The copy saves SQL the big query after a start or a publishing; it decides nothing. A reader asks SQL for the branch's
-// revision first and believes a copy only if it has that revision or a later one. So neither an invalidation that was
-// lost nor a slow writer can make anybody see an old menu, and without Redis everybody loads for themselves.
+// revision first and believes a copy only if it has that revision or a later one. So neither a lost invalidation nor a
+// slow writer can make anybody see an old menu, and without Redis everybody loads for themselves.
 package catalogredis
 
 import (
@@ -57,7 +57,7 @@ func (c *Copies) Through(
 	case err != nil:
 		return load(ctx)
 	case mine:
-		return c.fill(ctx, branch, token, load)
+		return c.fill(ctx, branch, revision, token, load)
 	}
 	if got, ok := c.await(ctx, branch, revision); ok {
 		return got, nil
@@ -77,29 +77,34 @@ func (c *Copies) get(ctx context.Context, branch, revision int64) (catalog.Conte
 	return got, true, nil
 }
 
-// fill loads and stores, unless the lease is lost by then: it ran out, or the menu was invalidated while it was being
-// loaded. The lock and the copy lie in different slots of a Cluster, so no script can do both; a lease that is lost
-// between the look and the writing shows when the lock is given back, and the copy is taken away again.
+// fill loads and stores under a lease. The lock and the copy lie in different slots of a Cluster, so no script can do
+// both: a lease that is lost between the look in store and the writing shows when the lock is given back, and the copy
+// is taken away again.
 func (c *Copies) fill(
-	ctx context.Context, branch int64, token string, load func(context.Context) (catalog.Content, error),
+	ctx context.Context, branch, revision int64, token string, load func(context.Context) (catalog.Content, error),
 ) (catalog.Content, error) {
-	got, err := load(ctx)
-	lock, copied := keyspace.MenuActiveLock(branch), keyspace.MenuActive(branch)
-	if err == nil {
-		if holder, _, _ := c.db.Do(ctx, "GET", lock).Text(); holder != token {
-			return got, nil
+	got, found, err := c.get(ctx, branch, revision) // somebody may have filled it since the first look
+	if !found {
+		if got, err = load(ctx); err == nil {
+			c.store(ctx, branch, token, got)
 		}
-		text, err := json.Marshal(got)
-		if err != nil {
-			return got, err
-		}
-		ttl := life + mathrand.N(jitter) //nolint:gosec // nothing to guess
-		_ = c.db.Do(ctx, "SET", copied, string(text), "PX", millis(ttl)).Err()
 	}
+	lock := keyspace.MenuActiveLock(branch)
 	if held, _ := c.db.Run(ctx, unlock, []keyspace.Key{lock}, []string{token}).Int(); held == 0 {
-		_ = c.db.Do(ctx, "DEL", copied).Err()
+		_ = c.db.Do(ctx, "DEL", keyspace.MenuActive(branch)).Err()
 	}
 	return got, err
+}
+
+// store writes a copy, unless the lease is lost by now: it ran out, or the menu was invalidated while it was loaded.
+func (c *Copies) store(ctx context.Context, branch int64, token string, got catalog.Content) {
+	holder, _, _ := c.db.Do(ctx, "GET", keyspace.MenuActiveLock(branch)).Text()
+	text, err := json.Marshal(got)
+	if err != nil || holder != token {
+		return
+	}
+	ttl := life + mathrand.N(jitter) //nolint:gosec // nothing to guess
+	_ = c.db.Do(ctx, "SET", keyspace.MenuActive(branch), string(text), "PX", millis(ttl)).Err()
 }
 
 // await looks for what another process is about to store.

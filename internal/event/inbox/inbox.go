@@ -134,6 +134,7 @@ func (b *Inbox) handle(ctx context.Context, c Consumer, events []event.Event, ou
 	if err := b.excused(ctx, cause); err != nil {
 		return err
 	}
+	// Halving finds one bad event among many in few transactions, and the good ones are not made to wait for it.
 	if len(events) > 1 {
 		half := len(events) / 2
 		if err := b.handle(ctx, c, events[:half], outcomes[:half]); err != nil {

@@ -120,6 +120,8 @@ func (r *Relay) holdingPublish(ctx context.Context) (int, error) {
 	})
 }
 
+// claim takes due rows away, hands them over and settles them, all in one transaction. A failure in between puts them
+// back untouched, attempts included.
 func (r *Relay) claim(
 	ctx context.Context, hand func(context.Context, sqldb.Tx, []event.Event) ([]error, error),
 ) (int, error) {
@@ -159,6 +161,7 @@ func (r *Relay) apart(ctx context.Context) (int, error) {
 	if err != nil {
 		return 0, fmt.Errorf("outbox: %w", err)
 	}
+	// They are out. A stop that comes now must not leave them to be published once more.
 	var done settlement
 	err = r.db.Write(context.WithoutCancel(ctx), func(ctx context.Context, tx sqldb.Tx) error {
 		mine, refused, err := r.remove(ctx, tx, due, refused)

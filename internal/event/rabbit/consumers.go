@@ -58,6 +58,7 @@ func (c *Consumers) Run(ctx context.Context) error {
 	for _, l := range lanes {
 		g.Go(func() error { return l.run(gctx) })
 	}
+	// One lane that fails ends all: the broker may have closed only a channel, but what else it forgot is unknown.
 	if err := g.Wait(); err != nil {
 		c.link.metrics.lost.WithLabelValues(c.link.role).Inc()
 		c.link.log.WarnContext(ctx, "the consumers' connection is given up", "err", err)
@@ -91,6 +92,8 @@ func (c *Consumers) lanes(ctx context.Context, s *session) ([]*lane, error) {
 	if c.expired == nil {
 		return lanes, nil
 	}
+	// The order's id in the message is not looked at: the sweeper finds in SQL what is due, however late or often it is
+	// woken, and a message that was lost with the broker is not missed.
 	return lanes, add(queueExpired, func(_ context.Context, batch []amqp.Delivery) []inbox.Outcome {
 		c.expired()
 		return make([]inbox.Outcome, len(batch))
@@ -117,6 +120,7 @@ func (c *Consumers) receive(ctx context.Context, to inbox.Consumer, batch []amqp
 		}
 		events, at = append(events, e), append(at, i)
 	}
+	// After an error some events may have been applied. They are delivered again with the others, and recognised.
 	results, err := c.in.Handle(ctx, to, events)
 	if err != nil {
 		c.link.log.WarnContext(ctx, "messages wait for the database", "consumer", to.Name, "messages", len(events),

@@ -27,6 +27,9 @@ type lane struct {
 	held   []held // failed, unacknowledged, and waiting for their next attempt
 }
 
+// held is a message that is kept instead of being requeued. A requeued one would come back at once, and five attempts
+// would be used up in as many milliseconds. It takes one of the prefetched places meanwhile, so a consumer that fails on
+// everything slows down to the pace of its pauses.
 type held struct {
 	amqp.Delivery
 	due time.Time

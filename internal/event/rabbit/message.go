@@ -27,6 +27,7 @@ const (
 	headerAt          = "occurred_at" // the protocol's own timestamp has only seconds
 )
 
+// encode writes an event as a message. The body is the payload alone, as the reference's consumers expect it.
 func encode(e event.Event) amqp.Publishing {
 	return amqp.Publishing{
 		MessageId:    e.ID,
@@ -84,6 +85,7 @@ func decode(d amqp.Delivery) (event.Event, error) {
 	return e, nil
 }
 
+// text reads a header that must be text.
 func text(d amqp.Delivery, name string, to *string) (ok bool) {
 	*to, ok = d.Headers[name].(string)
 	return ok && utf8.ValidString(*to) && !strings.Contains(*to, "\x00") // PostgreSQL stores nothing else as text

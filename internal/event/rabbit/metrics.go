@@ -5,7 +5,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promauto"
 )
 
-// Metrics are the figures of the connections to the broker.
+// Metrics are the figures of the connections to the broker. The role is publisher or consumer; a gauge says what the
+// latest connection of the process knew.
 type Metrics struct {
 	connected *prometheus.GaugeVec
 	blocked   *prometheus.GaugeVec

@@ -159,6 +159,7 @@ func (p *Publisher) wave(ctx context.Context, events []event.Event, refused []er
 	if err := p.wait(ctx, confirms); err != nil {
 		return err
 	}
+	// A nack is the broker's own word, such as that of a full queue, since the connection is still there.
 	for i, c := range confirms {
 		if c != nil && !c.Acked() {
 			refused[i] = errNacked

@@ -104,7 +104,9 @@ func (r *rig) consume(t testing.TB, c Config, in *inbox.Inbox, expired func()) (
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := worker.New(cs.Loop(), c.Log, worker.NewMetrics(nil))
+	loop := cs.Loop()
+	loop.Every, loop.MinPause, loop.MaxPause = 20*time.Millisecond, 20*time.Millisecond, 200*time.Millisecond
+	w := worker.New(loop, c.Log, worker.NewMetrics(nil))
 	if err := w.Start(context.Background()); err != nil {
 		t.Fatal(err)
 	}

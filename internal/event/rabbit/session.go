@@ -77,8 +77,8 @@ func newLink(c Config, role string) (*link, error) {
 type session struct {
 	*link
 	conn    *amqp.Connection
-	raw     net.Conn // what lies under conn: closing it frees whoever is stuck in a write
-	timers  bool     // the await queue is as it should be
+	raw     net.Conn // what lies under conn: closing it frees whoever is stuck in a read or write
+	timers  bool     // the await queue is as it should be; without it timers would pile up or never come back
 	blocked atomic.Bool
 	onBlock atomic.Pointer[context.CancelCauseFunc] // of who must not wait while the broker blocks
 	helpers sync.WaitGroup

@@ -157,6 +157,7 @@ func (t *topology) declare(conn *amqp.Connection) (differing map[string]string, 
 	if err := ch.ExchangeDeclare(t.exchange, amqp.ExchangeTopic, true, false, false, false, nil); err != nil {
 		return nil, fmt.Errorf("exchange %s: %w", t.exchange, err)
 	}
+	// A queue that differs is bound all the same: whoever declared it wants its messages.
 	differing = map[string]string{}
 	for _, q := range t.queues {
 		reason, err := declareQueue(conn, q)

@@ -63,8 +63,8 @@ func (c *compiler) compile(t reflect.Type, ref *huma.Schema) node {
 
 // plain tells whether the schema says only what the nodes check themselves.
 func plain(s *huma.Schema) bool {
-	return s.OneOf == nil && s.AnyOf == nil && s.AllOf == nil && s.Not == nil && s.Discriminator == nil && !s.UniqueItems &&
-		len(s.DependentRequired) == 0 && s.MinProperties == nil && s.MaxProperties == nil &&
+	return s.OneOf == nil && s.AnyOf == nil && s.AllOf == nil && s.Not == nil && s.Discriminator == nil &&
+		!s.UniqueItems && len(s.DependentRequired) == 0 && s.MinProperties == nil && s.MaxProperties == nil &&
 		(len(s.Enum) == 0 || s.Type != huma.TypeArray && s.Type != huma.TypeObject)
 }
 

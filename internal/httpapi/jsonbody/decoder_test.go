@@ -192,6 +192,7 @@ func TestDecode_NamesEachMistake(t *testing.T) {
 		with(`"raw":"\u0000"`):                {{"body.raw", msgNUL}},
 		with(`"when":"yesterday"`):            {{"body.when", "expected string to be RFC 3339 date-time"}},
 		with(`"unique":["a","a"]`):            {{"body.unique", "expected array items to be unique"}},
+		with(`"unique":["a",1]`):              {{"body.unique[1]", "expected string"}},
 		with(`"bytes":"*"`):                   {{"body.bytes", "expected string to be base64 encoded"}},
 		with(`"child":{}`): {
 			{"body.child.items", "expected required property items to be present"},
@@ -335,8 +336,8 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-var benchBody = []byte(`{"items":[{"itemId":"11","qty":2,"notes":"lạnh"},{"itemId":"12","qty":1},{"itemId":"13","qty":1}],` +
-	`"method":"COUNTER","txn":"c-abcdef","total":130000}`)
+var benchBody = []byte(`{"items":[{"itemId":"11","qty":2,"notes":"lạnh"},{"itemId":"12","qty":1},` +
+	`{"itemId":"13","qty":1}],"method":"COUNTER","txn":"c-abcdef","total":130000}`)
 
 func BenchmarkDecode(b *testing.B) {
 	d, validate := compiled()

@@ -2,6 +2,7 @@ package jsonbody
 
 import (
 	"strconv"
+	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 )
@@ -71,10 +72,13 @@ func (s *state) failAt(name, message string) {
 func (s *state) where() string {
 	b := []byte("body")
 	for _, p := range s.path {
-		if p.index < 0 {
-			b = append(append(b, '.'), p.name...)
-		} else {
+		switch {
+		case p.index >= 0:
 			b = append(strconv.AppendInt(append(b, '['), int64(p.index), 10), ']')
+		case strings.HasPrefix(p.name, "["): // the validator's own way into an array
+			b = append(b, p.name...)
+		default:
+			b = append(append(b, '.'), p.name...)
 		}
 	}
 	return string(b)

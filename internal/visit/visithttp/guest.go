@@ -17,13 +17,13 @@ import (
 // Guest registers the guests' routes.
 func Guest(a *httpapi.API, door *visit.Door) {
 	g := &guest{door}
-	tags := []string{"guest"}
+	tags := []string{"Visits"}
 	httpapi.Register(a, huma.Operation{
 		OperationID: "landing", Method: http.MethodGet, Path: "/cis/landing", Tags: tags,
 		Summary: "Opens or joins the visit of the table whose code was scanned",
 	}, httpapi.Public, g.get)
 	httpapi.Register(a, huma.Operation{
-		OperationID: "landingPost", Method: http.MethodPost, Path: "/cis/landing", Tags: tags,
+		OperationID: "landing-post", Method: http.MethodPost, Path: "/cis/landing", Tags: tags,
 		Summary: "The same, with the code out of sight of proxies and histories",
 	}, httpapi.Public, g.post)
 	a.Handle(httpapi.Route{Pattern: "GET /m/{token}", Policy: httpapi.Public, Handler: http.HandlerFunc(scan)})

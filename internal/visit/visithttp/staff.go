@@ -14,21 +14,21 @@ import (
 // Staff registers the routes for tables and visits. Links lead to publicURL, which has no slash at its end.
 func Staff(a *httpapi.API, floor *visit.Floor, publicURL string) {
 	s := &staff{floor, publicURL}
-	tags := []string{"staff"}
+	tags := []string{"Staff"}
 	httpapi.Register(a, huma.Operation{
-		OperationID: "tables", Method: http.MethodGet, Path: "/api/tables", Tags: tags,
+		OperationID: "staff-table-list", Method: http.MethodGet, Path: "/api/tables", Tags: tags,
 		Summary: "The tables of a branch with the codes that are valid now",
 	}, httpapi.Staff, s.tables)
 	httpapi.Register(a, huma.Operation{
-		OperationID: "rotateTable", Method: http.MethodPost, Path: "/api/tables/{id}/rotate", Tags: tags,
+		OperationID: "staff-table-rotate", Method: http.MethodPost, Path: "/api/tables/{id}/rotate", Tags: tags,
 		Summary: "Gives a table a new code; the old one is dead and the open visit is closed",
 	}, httpapi.Staff, s.rotate)
 	httpapi.Register(a, huma.Operation{
-		OperationID: "visits", Method: http.MethodGet, Path: "/api/visits", Tags: tags,
+		OperationID: "staff-visit-list", Method: http.MethodGet, Path: "/api/visits", Tags: tags,
 		Summary: "The visits of a branch, the newest first",
 	}, httpapi.Staff, s.visits)
 	httpapi.Register(a, huma.Operation{
-		OperationID: "closeVisit", Method: http.MethodPost, Path: "/api/visits/{id}/close", Tags: tags,
+		OperationID: "staff-visit-close", Method: http.MethodPost, Path: "/api/visits/{id}/close", Tags: tags,
 		Summary: "Ends a visit; its guests' tokens are dead",
 	}, httpapi.Staff, s.close)
 }

@@ -1,0 +1,165 @@
+package bench
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"comanda/internal/ordering/orderingsql"
+	"comanda/internal/sqldb"
+	"comanda/internal/sqldb/sqldbtest"
+	"comanda/internal/stock"
+	"comanda/internal/stock/stocksql"
+	"comanda/internal/testenv"
+)
+
+// raw is a database that is furnished as the scratch one is.
+func raw(t testing.TB, db *sqldb.DB) *sqldb.DB {
+	t.Helper()
+	if err := furnished(t.Context(), db); err != nil {
+		t.Fatal(err)
+	}
+	return db
+}
+
+// The raw rows are the rows of real orders: whatever the product's own checks compare agrees, and the gate could be
+// rebuilt from them.
+func TestCommitLimit_writesWhatTheProductWrites(t *testing.T) {
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		raw(t, db)
+		r, err := commitLimit(t.Context(), db, 7, 0, 50*time.Millisecond)
+		if err != nil || r.PerSecond <= 0 || r.Batch != 7 {
+			t.Fatalf("%+v, %v", r, err)
+		}
+		stocks := stocksql.New(db)
+		counters, err := stocks.Drift(t.Context(), rawDate)
+		if err != nil {
+			t.Fatal(err)
+		}
+		orders, err := orderingsql.NewOrders(db).Drift(t.Context(), rawDate, db.Now())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range append(counters, orders...) {
+			t.Error(d)
+		}
+		entries, err := stocks.Unapplied(t.Context(), db.Now(), 10_000)
+		if err != nil {
+			t.Fatal(err)
+		}
+		image, err := stocks.Image(t.Context(), stock.Scope{Branch: branchID, Date: rawDate}, db.Now())
+		if err != nil {
+			t.Fatal(err)
+		}
+		told := 0
+		for _, e := range entries {
+			for _, op := range e.Ops {
+				if op.Kind == stock.OpHeld && len(op.Hold.Lines) == lineCount && op.Hold.Until.After(db.Now()) {
+					told++
+				}
+			}
+		}
+		if len(image.Holds) == 0 || told != len(image.Holds) || told != 7*len(entries) {
+			t.Errorf("%d holds, %d of them in %d entries for the gate", len(image.Holds), told, len(entries))
+		}
+	})
+}
+
+func TestCommitLimit_stopsWithItsContext(t *testing.T) {
+	db := raw(t, sqldbtest.SQLite(t))
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := commitLimit(ctx, db, 10, 0, time.Minute); err == nil {
+		t.Error("a canceled measurement gave a figure")
+	}
+}
+
+// B3: the rows go elsewhere, and nothing is left of them, not even by a run that was killed.
+func TestScratch(t *testing.T) {
+	for name, address := range map[string]func(testing.TB) string{
+		"sqlite": sqldbtest.SQLiteURL, "postgres": sqldbtest.PostgresURL,
+	} {
+		t.Run(name, func(t *testing.T) {
+			at := address(t)
+			db, err := sqldb.Open(t.Context(), sqldb.Config{URL: at})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer db.Close()
+			if err := db.Migrate(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			killed, _, err := scratch(t.Context(), db, at)
+			if err != nil {
+				t.Fatal(err)
+			}
+			killed.Close() // without drop, as if the process had ended
+			own, drop, err := scratch(t.Context(), db, at)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := commitLimit(t.Context(), own, 5, 0, 10*time.Millisecond); err != nil {
+				t.Error(err)
+			}
+			if left := backlog(t, own); left == 0 {
+				t.Error("nothing was written")
+			}
+			if left := backlog(t, db); left != 0 {
+				t.Error("the product's own tables were written into")
+			}
+			if err := drop(); err != nil {
+				t.Error(err)
+			}
+			place, remove, err := scratchPlace(t.Context(), db, at)
+			if err != nil {
+				t.Fatal(err)
+			}
+			fresh, err := sqldb.Open(t.Context(), sqldb.Config{URL: place})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := fresh.Query(t.Context(), backlogCheck); name == "sqlite" && err == nil {
+				t.Error("the tables are still there")
+			}
+			fresh.Close()
+			if err := remove(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+func backlog(t *testing.T, db *sqldb.DB) int64 {
+	t.Helper()
+	rows, err := db.Query(t.Context(), backlogCheck)
+	n, _, err := sqldb.One(rows, err, func(r sqldb.Rows) (n int64, err error) { return n, r.Scan(&n) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// BenchmarkPage is what the writer's neighbour does meanwhile; it must be less than a commit takes.
+func BenchmarkPage(b *testing.B) {
+	for i := range b.N {
+		newPage(time.Now(), i*100, 100)
+	}
+	b.ReportMetric(float64(b.N)*100/b.Elapsed().Seconds(), "orders/s")
+}
+
+func BenchmarkCommit(b *testing.B) {
+	for name, open := range map[string]func(testing.TB) *sqldb.DB{"sqlite": sqldbtest.SQLite, "postgres": sqldbtest.Postgres} {
+		b.Run(name, func(b *testing.B) {
+			db := raw(b, open(b))
+			b.ResetTimer()
+			for i := range b.N {
+				if err := db.Write(b.Context(), newPage(db.Now(), i*100, 100).write); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(b.N)*100/b.Elapsed().Seconds(), "orders/s")
+		})
+	}
+}
+
+var _ = testenv.Name

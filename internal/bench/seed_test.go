@@ -1,0 +1,66 @@
+package bench
+
+import (
+	"errors"
+	"slices"
+	"testing"
+
+	"comanda/internal/catalog"
+	"comanda/internal/catalog/catalogsql"
+	"comanda/internal/sqldb"
+	"comanda/internal/sqldb/sqldbtest"
+)
+
+func TestSeed_makesAMenuThatCanBeOrderedFrom(t *testing.T) {
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		tokens, err := Seed(t.Context(), db, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := Seed(t.Context(), db, true)
+		if err != nil || !slices.Equal(tokens, again) || len(tokens) != tableCount {
+			t.Errorf("%d tokens, then %d: %v", len(tokens), len(again), err)
+		}
+		menu, err := catalogsql.New(db, nil).Content(t.Context(), branchID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(menu.Edition.Items) != itemCount || len(menu.Edition.Categories) != categories || len(menu.Quotas) != itemCount {
+			t.Errorf("%d items in %d categories, %d quotas", len(menu.Edition.Items), len(menu.Edition.Categories), len(menu.Quotas))
+		}
+		for i, it := range menu.Edition.Items {
+			want := int64(catalog.MaxQuota)
+			if i == itemCount-1 {
+				want = 0
+			}
+			if !it.Active || it.Price != itemPrice || menu.Quotas[it.ID] != want {
+				t.Errorf("item %d: %+v with quota %d", i, it, menu.Quotas[it.ID])
+			}
+			if err := it.Names.Check("A dish", catalog.MaxName); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+}
+
+// B2
+func TestSeed_refusesWithoutConsent(t *testing.T) {
+	db := sqldbtest.SQLite(t)
+	if tokens, err := Seed(t.Context(), db, false); !errors.Is(err, ErrConsent) || tokens != nil {
+		t.Errorf("%v, %v", tokens, err)
+	}
+	if _, err := catalogsql.New(db, nil).Branch(t.Context(), branchID); !errors.Is(err, catalog.ErrBranch) {
+		t.Errorf("something was written: %v", err)
+	}
+}
+
+func TestSeed_refusesSomebodyElsesBranch(t *testing.T) {
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		if _, err := db.Exec(t.Context(), branchInsert, branchID, "Phở 9000", 0); err != nil {
+			t.Fatal(err)
+		}
+		if tokens, err := Seed(t.Context(), db, true); !errors.Is(err, ErrTaken) || tokens != nil {
+			t.Errorf("%v, %v", tokens, err)
+		}
+	})
+}
