@@ -1,7 +1,105 @@
 package main
 
-import "github.com/spf13/cobra"
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"comanda/internal/bench"
+	"comanda/internal/keyspace"
+)
 
 func (c *cli) bench() *cobra.Command {
-	return &cobra.Command{Use: "bench", Short: "Measure the server beside the raw limits of this machine", Args: cobra.NoArgs}
+	var seconds float64
+	var conns []int
+	cmd := &cobra.Command{
+		Use: "bench", Short: "Measure a server beside the raw limits of this machine", Args: cobra.NoArgs,
+		Long: "Starts a server of its own without limits and measures it over HTTP: orders, refusals, menus, memory. In the\n" +
+			"same run it measures what the machine could do at most. By default it works in a folder of its own that is gone\n" +
+			"afterwards; with COMANDA_DATABASE_URL=postgres://... it creates a database beside the one that is named, and drops\n" +
+			"it; with COMANDA_REDIS_URL it uses keys under a namespace of their own.",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return c.runBench(cmd, bench.Config{Duration: time.Duration(seconds * float64(time.Second)), Conns: conns})
+		},
+	}
+	cmd.Flags().Float64Var(&seconds, "seconds", 5, "length of each of about fifteen measurements")
+	cmd.Flags().IntSliceVar(&conns, "conns", []int{64, 128, 256, 512}, "connections at once")
+	cmd.AddCommand(benchEcho())
+	return cmd
+}
+
+func (c *cli) runBench(cmd *cobra.Command, b bench.Config) error {
+	ctx := cmd.Context()
+	config, err := c.config()
+	if err != nil {
+		return err
+	}
+	ground, err := newBenchGround(ctx, config)
+	if err != nil {
+		return err
+	}
+	defer ground.remove()
+	tokens, err := ground.seed(ctx)
+	if err != nil {
+		return err
+	}
+	server, err := startChild(ctx, ground.env(), ground.log(), "serve")
+	if err != nil {
+		return err
+	}
+	defer server.stop()
+	echo, err := startChild(ctx, nil, ground.log(), "bench", "echo")
+	if err != nil {
+		return err
+	}
+	defer echo.stop()
+	b.Target, b.PID, b.Tokens, b.Echo = server.base, server.pid(), tokens, echo.base
+	b.DatabaseURL, b.RedisURL = ground.database, config.RedisURL
+	if b.Namespace, err = keyspace.ParseNamespace(ground.namespace); err != nil {
+		return err
+	}
+	b.Progress = progress(cmd.ErrOrStderr())
+	report, err := bench.Run(ctx, b)
+	if err != nil {
+		return err
+	}
+	return c.print(cmd.OutOrStdout(), report, func(w io.Writer) { report.Text(w) })
+}
+
+// progress shows where a long run is, on a terminal only.
+func progress(w io.Writer) func(step, steps int, name string) {
+	f, ok := w.(*os.File)
+	if !ok || !term.IsTerminal(int(f.Fd())) {
+		return nil
+	}
+	const width = 24
+	return func(step, steps int, name string) {
+		done := width * step / steps
+		fmt.Fprintf(w, "\r\x1b[K[%-*s] %s", width, "########################"[:done], name)
+		if step == steps {
+			fmt.Fprintln(w)
+		}
+	}
+}
+
+// benchEcho is the bare handler in a process of its own, as the server is in one.
+func benchEcho() *cobra.Command {
+	return &cobra.Command{
+		Use: "echo", Short: "Serve the bare handler that bench compares with", Hidden: true, Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			s := &http.Server{Addr: os.Getenv("COMANDA_LISTEN"), Handler: bench.EchoHandler(), ReadHeaderTimeout: 5 * time.Second}
+			stop := context.AfterFunc(cmd.Context(), func() { _ = s.Close() }) // its clients have gone by then
+			defer stop()
+			if err := s.ListenAndServe(); cmd.Context().Err() == nil {
+				return fmt.Errorf("echo: %w", err)
+			}
+			return nil
+		},
+	}
 }

@@ -26,6 +26,11 @@ func (k *Core) gateLoops() []worker.Loop {
 	}
 }
 
+// guestLoop writes the signs of life that this process has heard; without it busy visits would be closed as idle.
+func (k *Core) guestLoop() worker.Loop {
+	return worker.Loop{Name: "guests", Run: k.Guests.FlushSeen, Every: 5 * time.Second, Timeout: 10 * time.Second}
+}
+
 // workLoops do what must be done once, by whichever process comes first.
 func (k *Core) workLoops() []worker.Loop {
 	return []worker.Loop{
@@ -51,7 +56,7 @@ func (k *Core) sweep() worker.Loop {
 const relayEvery = 100 * time.Millisecond
 
 func relayLoop(r *outbox.Relay) worker.Loop {
-	return worker.Loop{Name: "relay", Run: r.RunOnce, Every: relayEvery, Timeout: time.Minute, MaxPause: 5 * time.Second}
+	return worker.Loop{Name: "relay", Run: r.RunOnce, Every: relayEvery, Timeout: time.Minute, MaxPause: 10 * time.Second}
 }
 
 // measure reads figures that only SQL knows.

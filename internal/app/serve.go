@@ -179,6 +179,7 @@ func (p *process) services(
 	if !slices.Contains(o.Roles, API) {
 		return services, nil
 	}
+	services = add(services, p.core.guestLoop())
 	p.server, err = p.core.newServer(c, build.Version, log, reg)
 	return append(services, p.server), err
 }

@@ -19,7 +19,7 @@ const (
 // countHolds counts today's holds of the branch since an instant of the deciding clock, and the transactions they came in.
 func (s *session) countHolds(ctx context.Context, since int64) (holds, batches int64, err error) {
 	rows, err := s.db.Query(ctx, batchCount, s.product.branch, s.product.bizDate, since)
-	n, _, err := sqldb.One(rows, err, func(r sqldb.Rows) (n [2]int64, err error) { return n, r.Scan(&n[0], &n[1]) })
+	n, _, err := sqldb.One(rows, err, sqldb.Pair)
 	return n[0], n[1], err
 }
 
@@ -31,7 +31,7 @@ func (s *session) settle(ctx context.Context) time.Duration {
 	defer tick.Stop()
 	for time.Since(begin) < settleLimit {
 		rows, err := s.db.Query(ctx, backlogCheck)
-		left, _, err := sqldb.One(rows, err, func(r sqldb.Rows) (n int64, err error) { return n, r.Scan(&n) })
+		left, _, err := sqldb.One(rows, err, sqldb.Value[int64])
 		if err != nil || left == 0 {
 			break
 		}
@@ -77,7 +77,7 @@ func (s *session) look(ctx context.Context) usage {
 		groups = append(groups, group{part: "server", pids: []int{s.PID}})
 	}
 	rows, err := s.db.Query(ctx, processList)
-	pids, _ := sqldb.Collect(rows, err, func(r sqldb.Rows) (pid int, err error) { return pid, r.Scan(&pid) })
+	pids, _ := sqldb.Collect(rows, err, sqldb.Value[int])
 	groups = append(groups, group{part: "postgres", name: "postgres", pids: pids})
 	if f, err := s.askRedis(ctx); err == nil && f.pid > 0 {
 		groups = append(groups, group{part: "redis", pids: []int{int(f.pid)}})

@@ -92,7 +92,7 @@ type Memory struct {
 }
 
 // Best is the load with the highest throughput.
-func (r *Report) Best() OrderLoad {
+func (r Report) Best() OrderLoad {
 	var best OrderLoad
 	for _, o := range r.Orders {
 		if o.PerSecond > best.PerSecond {

@@ -40,7 +40,9 @@ type rawGate struct {
 	from, until time.Time
 	counted     int64
 	took        time.Duration
-	ids         []string // of everything that must be cleared
+
+	mu  sync.Mutex // guards ids
+	ids []string   // of everything that was asked for and must be cleared, whether or not an answer came
 }
 
 // scriptLimit measures how many orders a second the scripts let through in batches of the given sizes. Without a URL the
@@ -121,6 +123,12 @@ func (g *rawGate) drive(ctx context.Context, d time.Duration) error {
 var errNotAdmitted = errors.New("bench: the gate did not admit a reservation, or did not take it in")
 
 func (g *rawGate) try(ctx context.Context) error {
+	var ids []string
+	defer func() {
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		g.ids = append(g.ids, ids...)
+	}()
 	for ctx.Err() == nil && time.Now().Before(g.until) {
 		n := g.turn.Add(lineCount) - lineCount
 		if n >= lineCount*maxScripts {
@@ -128,6 +136,7 @@ func (g *rawGate) try(ctx context.Context) error {
 		}
 		now := time.Now()
 		h := stock.Hold{ID: uid.New(now), Scope: g.scope, Until: now.Add(time.Hour), Lines: rawLines(n)}
+		ids = append(ids, h.ID)
 		v, err := g.gate.Try(ctx, h)
 		if err != nil || v.Answer != stock.Admitted {
 			return errors.Join(errNotAdmitted, err)
@@ -153,7 +162,6 @@ func rawLines(n int64) []stock.Line {
 func (g *rawGate) apply(ctx context.Context) error {
 	ops := make([]stock.Op, 0, g.size)
 	for h := range g.held {
-		g.ids = append(g.ids, h.ID)
 		if ops = append(ops, stock.Op{Kind: stock.OpHeld, Hold: h}); len(ops) < g.size {
 			continue
 		}
@@ -170,7 +178,7 @@ func (g *rawGate) apply(ctx context.Context) error {
 	return nil
 }
 
-// clear removes everything again.
+// clear removes everything again. The scope goes first: a call that is still on its way then finds nothing to write to.
 func (g *rawGate) clear(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()

@@ -57,7 +57,10 @@ func Seed(ctx context.Context, db *sqldb.DB, forBenchmarks bool) (tokens []strin
 	return sqldb.Collect(rows, err, scanText)
 }
 
-func scanText(r sqldb.Rows) (s string, err error) { return s, r.Scan(&s) }
+func scanText(r sqldb.Rows) (s string, err error) {
+	err = r.Scan(&s)
+	return s, err
+}
 
 // ours tells whether the branch that bears our id was made by Seed.
 func ours(ctx context.Context, tx sqldb.Tx) error {

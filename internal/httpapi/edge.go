@@ -66,17 +66,18 @@ func unrouted(r *http.Request, allow string) *Problem {
 func (s *Server) finish(x *exchange, r *http.Request) {
 	s.inFlight.Add(-1)
 	panicked := recover()
-	if panicked != nil && panicked != http.ErrAbortHandler { //nolint:errorlint // compared as net/http does
-		begun := x.status != 0
-		p := newProblem(http.StatusInternalServerError, "internal", "Something went wrong on our side.")
+	abort := panicked == http.ErrAbortHandler        //nolint:errorlint // compared as net/http does
+	cut := abort || panicked != nil && x.status != 0 // only a cut connection tells the client that half is missing
+	if panicked != nil && !abort {
+		s.log.Error("handler panicked", "request_id", x.id, "panic", fmt.Sprint(panicked), "stack", string(debug.Stack()))
+		p := newProblem(http.StatusInternalServerError, "internal", wentWrong)
 		p.cause = fmt.Errorf("panic: %v", panicked)
-		s.log.Error("handler panicked", "request_id", x.id, "panic", fmt.Sprint(panicked),
-			"stack", string(debug.Stack()))
-		if !begun {
+		if cut {
+			x.note(p)
+			x.status = p.Status
+		} else {
 			x.fail(p)
-			panicked = nil
 		}
-		x.note(p)
 	}
 	if x.route == nil {
 		x.route = s.unmatched
@@ -87,7 +88,7 @@ func (s *Server) finish(x *exchange, r *http.Request) {
 	took := time.Since(x.begun)
 	x.route.observe(r.Method, x.status, took)
 	s.record(r, x, took)
-	if panicked != nil { // half an answer is sent: only a cut connection tells the client so
+	if cut {
 		panic(http.ErrAbortHandler)
 	}
 }

@@ -18,6 +18,9 @@ const problemType = "application/problem+json"
 // clientClosed is what nginx logs for a client that went away: nobody reads the answer, and it is nobody's failure.
 const clientClosed = 499
 
+// wentWrong is all that anybody is told of a failure inside (H3).
+const wentWrong = "Something went wrong on our side."
+
 // defaultRetry is what Retry-After says where a fault says nothing.
 const defaultRetry = time.Second
 
@@ -95,9 +98,12 @@ func problemOf(ctx context.Context, err error) *Problem {
 		}
 		p = newProblem(status, f.PublicCode(), f.Detail)
 	}
-	p.extra, p.retryAfter, p.cause = f.Extra, f.RetryAfter, err
+	p.extra, p.retryAfter, p.cause = f.Extra, f.RetryAfter, f.Err
+	if p.Status >= clientClosed { // a failure, not an outcome: the log wants the whole path to it
+		p.cause = err
+	}
 	if p.Status == http.StatusInternalServerError && p.Detail == "" {
-		p.Detail = "Something went wrong on our side."
+		p.Detail = wentWrong
 	}
 	return p
 }

@@ -136,7 +136,7 @@ func TestReadiness_DoesNotWaitForAHangingCheck(t *testing.T) {
 func TestLive_AsksNobody(t *testing.T) {
 	h := newHarness(t, nil)
 	w := httptest.NewRecorder()
-	h.ready.add("sql", true, func(context.Context) error { t.Error("asked"); return errDown })
+	h.Check("sql", true, func(context.Context) error { t.Error("asked"); return errDown })
 	h.ServeHTTP(w, httptest.NewRequest("GET", "/livez", nil))
 	if w.Code != 200 || w.Body.String() != "ok\n" {
 		t.Errorf("%d %q", w.Code, w.Body)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"comanda/internal/telemetry"
 	"comanda/internal/testenv"
 )
 
@@ -232,13 +233,26 @@ func TestServer_RequestID(t *testing.T) {
 
 // The id reaches whatever a room logs with the context it was given (T3).
 func TestRequestID_TravelsWithTheContext(t *testing.T) {
+	var own journal
+	buf := telemetry.NewBuffer(&own)
+	log, err := telemetry.NewLogger(buf, telemetry.LogConfig{})
+	if err != nil {
+		t.Fatal(err)
+	}
 	seen := ""
 	h := newHarness(t, nil, func(a *API) {
 		a.Handle(Route{Pattern: "GET /seen", Policy: Public, Handler: http.HandlerFunc(
-			func(_ http.ResponseWriter, r *http.Request) { seen = RequestID(r.Context()) })})
+			func(_ http.ResponseWriter, r *http.Request) {
+				seen = RequestID(r.Context())
+				log.InfoContext(r.Context(), "inside")
+			})})
 	})
-	if a := h.send("GET", "/seen", ""); seen == "" || seen != a.Header.Get("X-Request-Id") {
-		t.Errorf("the handler saw %q, the client %q", seen, a.Header.Get("X-Request-Id"))
+	id := h.send("GET", "/seen", "").Header.Get("X-Request-Id")
+	if err := buf.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if seen != id || !strings.Contains(own.String(), `"request_id":"`+id+`"`) {
+		t.Errorf("the client saw %q, the handler %q and its log %s", id, seen, own.String())
 	}
 	if RequestID(context.Background()) != "" {
 		t.Error("an id without a request")

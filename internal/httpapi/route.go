@@ -18,7 +18,7 @@ type Route struct {
 	Handler http.Handler
 
 	MaxBodyBytes int64 // zero means the server's
-	Stream       bool  // the answer goes on for long: neither a deadline nor a place among the requests in flight
+	Stream       bool  // goes on for long: no deadlines and no place in MaxInFlight; the handler limits how many
 }
 
 // route is what stands between the mux and every handler, plain or huma's.

@@ -25,7 +25,7 @@ func (db *DB) SyncClock(ctx context.Context) error {
 	}
 	before := time.Now()
 	rows, err := db.Query(ctx, nowSelect)
-	ms, _, err := One(rows, err, func(r Rows) (ms int64, err error) { return ms, r.Scan(&ms) })
+	ms, _, err := One(rows, err, Value[int64])
 	if err != nil {
 		return err
 	}

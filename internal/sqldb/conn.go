@@ -57,3 +57,16 @@ func One[T any](rows Rows, err error, scan func(Rows) (T, error)) (v T, found bo
 	v, err = scan(rows)
 	return v, err == nil, translate("scan", err)
 }
+
+// Value reads a row of one column. It is written in two statements because Go does not say whether a variable that is
+// returned beside a call is read before or after it.
+func Value[T any](r Rows) (v T, err error) {
+	err = r.Scan(&v)
+	return v, err
+}
+
+// Pair reads a row of two integers.
+func Pair(r Rows) (p [2]int64, err error) {
+	err = r.Scan(&p[0], &p[1])
+	return p, err
+}

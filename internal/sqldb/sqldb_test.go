@@ -41,7 +41,10 @@ func numbers(n ...int64) *sqldb.RowSet {
 		Int("n", func(i int) int64 { return n[i] })
 }
 
-func pair(r sqldb.Rows) (p [2]int64, err error) { return p, r.Scan(&p[0], &p[1]) }
+func pair(r sqldb.Rows) (p [2]int64, err error) {
+	err = r.Scan(&p[0], &p[1])
+	return p, err
+}
 
 func branches(n int) *sqldb.RowSet {
 	return sqldb.NewRowSet(n).Int("b", func(i int) int64 { return int64(i) + 1 })

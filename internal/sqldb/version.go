@@ -27,7 +27,7 @@ var (
 
 func (db *DB) single(ctx context.Context, q *Stmt) (string, error) {
 	rows, err := db.Query(ctx, q)
-	s, found, err := One(rows, err, func(r Rows) (s string, err error) { return s, r.Scan(&s) })
+	s, found, err := One(rows, err, Value[string])
 	if err == nil && !found {
 		err = errUnknownResult
 	}
@@ -44,7 +44,7 @@ func (db *DB) Version(ctx context.Context) (string, error) {
 		return v, err
 	}
 	rows, err := db.Query(ctx, versionPostgresNum)
-	n, _, err := One(rows, err, func(r Rows) (n int64, err error) { return n, r.Scan(&n) })
+	n, _, err := One(rows, err, Value[int64])
 	if err != nil {
 		return "", err
 	}

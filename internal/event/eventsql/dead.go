@@ -71,7 +71,8 @@ func Exhume(ctx context.Context, tx sqldb.Tx, consumer string, letters []DeadLet
 func CountDead(ctx context.Context, conn sqldb.Conn) ([]Count, error) {
 	rows, err := conn.Query(ctx, deadSummary)
 	return sqldb.Collect(rows, err, func(r sqldb.Rows) (c Count, err error) {
-		return c, r.Scan(&c.Consumer, &c.Letters)
+		err = r.Scan(&c.Consumer, &c.Letters)
+		return c, err
 	})
 }
 

@@ -87,7 +87,7 @@ func (b *Inbox) unseen(ctx context.Context, tx sqldb.Tx, c Consumer, events []ev
 	slices.Sort(ids) // two processes that insert the same ids wait for each other instead of deadlocking
 	rows, err := tx.Query(ctx, dedupeInsert,
 		sqldb.NewRowSet(len(ids)).Text("id", func(i int) string { return ids[i] }), c.Name, b.db.Now().UnixMilli())
-	inserted, err := sqldb.Collect(rows, err, func(r sqldb.Rows) (id string, err error) { return id, r.Scan(&id) })
+	inserted, err := sqldb.Collect(rows, err, sqldb.Value[string])
 	if err != nil {
 		return nil, err
 	}
@@ -168,7 +168,7 @@ func (b *Inbox) fail(ctx context.Context, c Consumer, e event.Event, cause error
 	err := b.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
 		now := b.db.Now()
 		rows, err := tx.Query(ctx, failureCount, c.Name, e.ID, eventsql.Reason(cause.Error()), now.UnixMilli())
-		attempts, _, err = sqldb.One(rows, err, func(r sqldb.Rows) (n int64, err error) { return n, r.Scan(&n) })
+		attempts, _, err = sqldb.One(rows, err, sqldb.Value[int64])
 		if err == nil && attempts >= maxAttempts {
 			eventsql.Bury(tx, []eventsql.DeadLetter{{Event: e, Consumer: c.Name, Reason: cause.Error(), DiedAt: now}})
 		}

@@ -117,7 +117,7 @@ func count(t testing.TB, db *sqldb.DB) (pending, logged, dead int64) {
 	t.Helper()
 	one := func(q *sqldb.Stmt) int64 {
 		rows, err := db.Query(t.Context(), q)
-		n, _, err := sqldb.One(rows, err, func(r sqldb.Rows) (n int64, err error) { return n, r.Scan(&n) })
+		n, _, err := sqldb.One(rows, err, sqldb.Value[int64])
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -182,7 +182,7 @@ func (r *Relay) apart(ctx context.Context) (int, error) {
 func (r *Relay) remove(ctx context.Context, tx sqldb.Tx, due []entry, refused []error) ([]entry, []error, error) {
 	ids := sqldb.NewRowSet(len(due)).Text("id", func(i int) string { return due[i].ID })
 	rows, err := tx.Query(ctx, outboxDelete, ids)
-	gone, err := sqldb.Collect(rows, err, func(r sqldb.Rows) (id string, err error) { return id, r.Scan(&id) })
+	gone, err := sqldb.Collect(rows, err, sqldb.Value[string])
 	if err != nil {
 		return nil, nil, err
 	}

@@ -264,7 +264,7 @@ func daybook(before func(events []event.Event) error) inbox.Consumer {
 func count(t testing.TB, db *sqldb.DB, q *sqldb.Stmt) int {
 	t.Helper()
 	rows, err := db.Query(t.Context(), q)
-	n, _, err := sqldb.One(rows, err, func(r sqldb.Rows) (n int, err error) { return n, r.Scan(&n) })
+	n, _, err := sqldb.One(rows, err, sqldb.Value[int])
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -36,7 +36,8 @@ func addToDaybook(_ context.Context, tx sqldb.Tx, events []event.Event) error {
 func (s *Orders) Day(ctx context.Context, scope stock.Scope) (ordering.Day, error) {
 	rows, err := s.db.Query(ctx, daybookSelect, scope.Branch, scope.Date)
 	d, _, err := sqldb.One(rows, err, func(r sqldb.Rows) (d ordering.Day, err error) {
-		return d, r.Scan(&d.Placed, &d.Paid, &d.Canceled, &d.Revenue)
+		err = r.Scan(&d.Placed, &d.Paid, &d.Canceled, &d.Revenue)
+		return d, err
 	})
 	d.Scope = scope
 	return d, err

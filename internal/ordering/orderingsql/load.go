@@ -168,7 +168,7 @@ func (l *loader) holdsOf(ctx context.Context, ids []string) ([]stock.HoldState, 
 		return nil, nil
 	}
 	rows, err := l.tx.Query(ctx, orderHolds, idRows(ids))
-	holds, err := sqldb.Collect(rows, err, func(r sqldb.Rows) (id string, err error) { return id, r.Scan(&id) })
+	holds, err := sqldb.Collect(rows, err, sqldb.Value[string])
 	if err != nil {
 		return nil, err
 	}

@@ -37,7 +37,8 @@ func (s *Orders) ByKey(ctx context.Context, k ordering.TxnKey) (ordering.Order, 
 	rows, err := s.db.Query(ctx, idempotencySelect, keyRows([]ordering.TxnKey{k}))
 	known, found, err := sqldb.One(rows, err, func(r sqldb.Rows) (n ordering.Known, err error) {
 		var scope, key string
-		return n, r.Scan(&scope, &key, &n.Digest, &n.OrderID)
+		err = r.Scan(&scope, &key, &n.Digest, &n.OrderID)
+		return n, err
 	})
 	if err != nil || !found {
 		return ordering.Order{}, "", false, err
@@ -60,14 +61,14 @@ func (s *Orders) OfVisit(ctx context.Context, visit string, limit, offset int) (
 		return nil, 0, err
 	}
 	rows, err = s.db.Query(ctx, orderCountVisit, visit)
-	total, _, err := sqldb.One(rows, err, func(r sqldb.Rows) (n int64, err error) { return n, r.Scan(&n) })
+	total, _, err := sqldb.One(rows, err, sqldb.Value[int64])
 	return orders, total, err
 }
 
 // Overdue names unpaid orders whose deadline has passed, the oldest first.
 func (s *Orders) Overdue(ctx context.Context, now time.Time, limit int) ([]string, error) {
 	rows, err := s.db.Query(ctx, overdueSelect, now.UnixMilli(), limit)
-	return sqldb.Collect(rows, err, func(r sqldb.Rows) (id string, err error) { return id, r.Scan(&id) })
+	return sqldb.Collect(rows, err, sqldb.Value[string])
 }
 
 func selectOrders(ctx context.Context, c sqldb.Conn, q *sqldb.Stmt, ids []string) ([]ordering.Order, error) {

@@ -151,7 +151,8 @@ func (r *Restaurant) counts(t TB, from, to string) []stock.Count {
 	t.Helper()
 	rows, err := r.DB.Query(context.Background(), stmts.Must("counters"), r.Branch, from, to)
 	all, err := sqldb.Collect(rows, err, func(s sqldb.Rows) (c stock.Count, err error) {
-		return c, s.Scan(&c.Item, &c.Cap, &c.Held, &c.Used)
+		err = s.Scan(&c.Item, &c.Cap, &c.Held, &c.Used)
+		return c, err
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -180,7 +181,7 @@ func (r *Restaurant) SetQuota(t TB, item, quota int64, date string, now time.Tim
 func (r *Restaurant) Events(t TB, eventType string) int64 {
 	t.Helper()
 	rows, err := r.DB.Query(context.Background(), stmts.Must("count_events"), eventType)
-	n, _, err := sqldb.One(rows, err, func(s sqldb.Rows) (n int64, err error) { return n, s.Scan(&n) })
+	n, _, err := sqldb.One(rows, err, sqldb.Value[int64])
 	if err != nil {
 		t.Fatal(err)
 	}

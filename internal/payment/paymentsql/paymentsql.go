@@ -122,6 +122,6 @@ func Refunds(ctx context.Context, c sqldb.Conn, orders []string) ([]payment.Refu
 // Due tells how many refunds wait and since when the oldest does.
 func Due(ctx context.Context, c sqldb.Conn) (n int64, oldest time.Time, err error) {
 	rows, err := c.Query(ctx, refundDue)
-	pair, _, err := sqldb.One(rows, err, func(r sqldb.Rows) (p [2]int64, err error) { return p, r.Scan(&p[0], &p[1]) })
+	pair, _, err := sqldb.One(rows, err, sqldb.Pair)
 	return pair[0], time.UnixMilli(pair[1]).UTC(), err
 }

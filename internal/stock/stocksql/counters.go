@@ -148,7 +148,7 @@ func SetCap(ctx context.Context, tx sqldb.Tx, s stock.Scope, item int64, quota *
 		return err
 	}
 	rows, err := tx.Query(ctx, counterCap, s.Branch, item, s.Date, quota)
-	dates, err := sqldb.Collect(rows, err, func(r sqldb.Rows) (d string, err error) { return d, r.Scan(&d) })
+	dates, err := sqldb.Collect(rows, err, sqldb.Value[string])
 	if err != nil {
 		return err
 	}

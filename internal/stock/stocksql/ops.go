@@ -119,7 +119,7 @@ func (l *Ledger) Unapplied(ctx context.Context, before time.Time, limit int) ([]
 // Backlog tells how many entries Redis has not taken in, and how old the oldest is.
 func (l *Ledger) Backlog(ctx context.Context, now time.Time) (n int64, age time.Duration, err error) {
 	rows, err := l.db.Query(ctx, opsCount)
-	pair, _, err := sqldb.One(rows, err, func(r sqldb.Rows) (p [2]int64, err error) { return p, r.Scan(&p[0], &p[1]) })
+	pair, _, err := sqldb.One(rows, err, sqldb.Pair)
 	if err != nil || pair[0] == 0 {
 		return pair[0], 0, err
 	}

@@ -1,0 +1,195 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"comanda/internal/app"
+	"comanda/internal/bench"
+	"comanda/internal/sqldb"
+)
+
+// benchGround is a place that exists for one benchmark: a folder, a database, a namespace.
+type benchGround struct {
+	config    app.Config
+	dir       string
+	database  string
+	namespace string
+	drop      func()
+	output    *os.File
+}
+
+func newBenchGround(ctx context.Context, c app.Config) (*benchGround, error) {
+	dir, err := os.MkdirTemp("", "comanda-bench-")
+	if err != nil {
+		return nil, fmt.Errorf("bench: %w", err)
+	}
+	var id [4]byte
+	_, _ = rand.Read(id[:]) // never fails
+	name := "comanda_bench_" + hex.EncodeToString(id[:])
+	g := &benchGround{config: c, dir: dir, drop: func() {}, database: "sqlite:" + filepath.Join(dir, "bench.db")}
+	if c.RedisURL != "" {
+		g.namespace = "bench" + hex.EncodeToString(id[:])
+	}
+	if g.output, err = os.Create(filepath.Join(dir, "server.log")); err != nil {
+		g.remove()
+		return nil, fmt.Errorf("bench: %w", err)
+	}
+	if !strings.HasPrefix(c.DatabaseURL, "postgres") {
+		return g, nil
+	}
+	if err := g.createDatabase(ctx, name); err != nil {
+		g.remove()
+		return nil, err
+	}
+	return g, nil
+}
+
+// createDatabase makes a database beside the configured one.
+func (g *benchGround) createDatabase(ctx context.Context, name string) error {
+	run := func(ctx context.Context, statement string) error {
+		conn, err := pgx.Connect(ctx, g.config.DatabaseURL)
+		if err != nil {
+			return errors.New("bench: the configured database is out of reach")
+		}
+		defer func() { _ = conn.Close(ctx) }()
+		if _, err = conn.Exec(ctx, statement); err != nil {
+			return fmt.Errorf("bench: %s: %w", statement, err)
+		}
+		return nil
+	}
+	if err := run(ctx, "CREATE DATABASE "+name); err != nil {
+		return err
+	}
+	g.drop = func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+		defer cancel()
+		if err := run(ctx, "DROP DATABASE IF EXISTS "+name+" WITH (FORCE)"); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+		}
+	}
+	u, err := url.Parse(g.config.DatabaseURL)
+	if err != nil {
+		return errors.New("bench: the database's address is not a URL")
+	}
+	u.Path = "/" + name
+	g.database = u.String()
+	return nil
+}
+
+func (g *benchGround) seed(ctx context.Context) ([]string, error) {
+	db, err := sqldb.Open(ctx, sqldb.Config{URL: g.database})
+	if err != nil {
+		return nil, err
+	}
+	defer db.Close()
+	if err := db.Migrate(ctx); err != nil {
+		return nil, err
+	}
+	return bench.Seed(ctx, db, true)
+}
+
+// env is the server's environment: the configured stores, no limits, and access records as in production.
+func (g *benchGround) env() []string {
+	return []string{
+		"COMANDA_DATABASE_URL=" + g.database, "COMANDA_REDIS_URL=" + g.config.RedisURL,
+		"COMANDA_REDIS_NAMESPACE=" + g.namespace, "COMANDA_AMQP_URL=" + string(g.config.AMQPURL),
+		"COMANDA_AMQP_PREFIX=" + g.config.AMQPPrefix, "COMANDA_DATA_DIR=" + g.dir, "COMANDA_LIMITS=off",
+		"COMANDA_SANDBOX_PAYMENTS=on",
+	}
+}
+
+func (g *benchGround) log() *os.File { return g.output }
+
+func (g *benchGround) remove() {
+	if g.output != nil {
+		_ = g.output.Close() // it is deleted with the folder
+	}
+	g.drop()
+	_ = os.RemoveAll(g.dir) // a temporary folder
+}
+
+// child is this program running as another process.
+type child struct {
+	cmd  *exec.Cmd
+	base string
+}
+
+// startChild runs this program with a verb and waits until it answers HTTP.
+func startChild(ctx context.Context, env []string, log *os.File, args ...string) (*child, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, fmt.Errorf("bench: %w", err)
+	}
+	listen, err := freeAddress(ctx)
+	if err != nil {
+		return nil, err
+	}
+	c := &child{cmd: exec.Command(self, args...), base: "http://" + listen} //nolint:noctx // ended by stop, in order
+	for _, kv := range os.Environ() {
+		if !strings.HasPrefix(kv, "COMANDA_") {
+			c.cmd.Env = append(c.cmd.Env, kv)
+		}
+	}
+	c.cmd.Env = append(append(c.cmd.Env, env...), "COMANDA_LISTEN="+listen)
+	c.cmd.Stdout, c.cmd.Stderr = log, log
+	if err := c.cmd.Start(); err != nil {
+		return nil, fmt.Errorf("bench: %w", err)
+	}
+	if err := c.await(ctx); err != nil {
+		c.stop()
+		return nil, err
+	}
+	return c, nil
+}
+
+func freeAddress(ctx context.Context) (string, error) {
+	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", fmt.Errorf("bench: %w", err)
+	}
+	defer func() { _ = l.Close() }()
+	return l.Addr().String(), nil
+}
+
+func (c *child) pid() int { return c.cmd.Process.Pid }
+
+// await polls until the process answers anything at all.
+func (c *child) await(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
+	defer cancel()
+	for {
+		request, err := http.NewRequestWithContext(ctx, http.MethodGet, c.base+"/livez", nil)
+		if err != nil {
+			return fmt.Errorf("bench: %w", err)
+		}
+		if answer, err := http.DefaultClient.Do(request); err == nil {
+			_ = answer.Body.Close() // whatever it says, it listens
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("bench: %s does not answer: %w", c.cmd.Args[1], ctx.Err())
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+}
+
+func (c *child) stop() {
+	_ = c.cmd.Process.Signal(syscall.SIGTERM) // it may have ended by itself
+	_ = c.cmd.Wait()
+}

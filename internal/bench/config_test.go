@@ -1,0 +1,35 @@
+package bench
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"comanda/internal/bench/load"
+)
+
+func TestConfig_Validate(t *testing.T) {
+	good := Config{Target: "http://127.0.0.1:8080", Tokens: []string{"x"}, DatabaseURL: "sqlite:x"}
+	if err := good.Validate(); err != nil {
+		t.Error(err)
+	}
+	for name, spoil := range map[string]func(*Config){
+		"no target":         func(c *Config) { c.Target = "" },
+		"somebody's server": func(c *Config) { c.Target = "http://192.0.2.1:8080" },
+		"somebody's echo":   func(c *Config) { c.Echo = "http://192.0.2.1:8080" },
+		"no tokens":         func(c *Config) { c.Tokens = nil },
+		"no database":       func(c *Config) { c.DatabaseURL = "" },
+		"too long":          func(c *Config) { c.Duration = time.Hour },
+		"too short":         func(c *Config) { c.Duration = time.Millisecond },
+		"no connections":    func(c *Config) { c.Conns = []int{0} },
+		"too many":          func(c *Config) { c.Conns = []int{load.MaxConns + 1} },
+		"too many loads":    func(c *Config) { c.Conns = make([]int, maxLoads+1) },
+	} {
+		c := good
+		spoil(&c)
+		_, err := Run(t.Context(), c)
+		if err == nil || (c.Target != good.Target || c.Echo != "") && !errors.Is(err, load.ErrNotLoopback) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

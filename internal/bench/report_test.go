@@ -1,0 +1,81 @@
+package bench
+
+import (
+	"encoding/json"
+	"math"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestLimits_imply(t *testing.T) {
+	l := Limits{Echo: Load{PerSecond: 60_000}, Script: Rate{PerSecond: 120_000}, Commit: Rate{PerSecond: 40_000}}
+	l.imply(10_000)
+	if l.Implied != 20_000 || l.Ratio != 0.5 {
+		t.Errorf("%+v", l)
+	}
+	l = Limits{Echo: Load{PerSecond: 60_000}}
+	if l.imply(10_000); l.Implied != 0 || l.Ratio != 0 {
+		t.Errorf("a limit of two stages that were not measured: %+v", l)
+	}
+}
+
+// sample is a report with something in every field.
+func sample() Report {
+	orders := OrderLoad{
+		Load:    Load{Conns: 64, PerSecond: 9876.4, P50: 6.1, P95: 9.2, P99: 12.3, Max: 45.6, BodyBytes: 320},
+		Batches: Batches{Commit: 31.5, Try: 15.2, Held: 30.1, Cold: 0.01}, Drain: 0.25,
+		CPU: []Cost{{"server", 60}, {"postgres", 40}},
+	}
+	slower := orders
+	slower.Conns, slower.PerSecond, slower.Errors = 128, 9000, map[string]int64{"status 503": 2, "connection": 1}
+	return Report{
+		At: time.Date(2026, 2, 26, 5, 0, 0, 0, time.UTC), Machine: Machine{"Test CPU", 2, "go1.26", "linux/amd64"},
+		Database: "postgres 15.20", Redis: "standalone 7.0.15", Seconds: 5, Orders: []OrderLoad{orders, slower},
+		Half: Load{Conns: 64, Rate: 4938, PerSecond: 4937.8, P99: 3.2}, Refusals: Load{Conns: 64, PerSecond: 20_000},
+		Menu: Load{Conns: 64, PerSecond: 8000, BodyBytes: 47_000}, Compressed: Load{Conns: 64, PerSecond: 18_000, BodyBytes: 3000},
+		Unchanged: Load{Conns: 64, PerSecond: 30_000},
+		Limits: Limits{
+			Echo: Load{Conns: 64, PerSecond: 60_000}, Script: Rate{120_000, 15}, Commit: Rate{40_000, 32}, Implied: 20_000, Ratio: 0.49,
+		},
+		Memory: Memory{HoldKey: 184, Hold: 231.7, IdleRSS: 30 << 20, LoadedRSS: 90 << 20},
+	}
+}
+
+func TestReport_best(t *testing.T) {
+	if best := sample().Best(); best.Conns != 64 {
+		t.Errorf("%+v", best)
+	}
+}
+
+func TestReport_text(t *testing.T) {
+	var b strings.Builder
+	sample().Text(&b)
+	want, err := os.ReadFile("testdata/report.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), b.String()); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestReport_json(t *testing.T) {
+	text, err := json.Marshal(sample())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var back Report
+	if err := json.Unmarshal(text, &back); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(sample(), back); diff != "" {
+		t.Error(diff)
+	}
+	if _, err := json.Marshal(Report{Limits: Limits{Ratio: perSecond(1, 0)}}); err != nil || math.IsInf(perSecond(1, 0), 0) {
+		t.Errorf("nothing measured cannot be written: %v", err)
+	}
+}

@@ -1,0 +1,33 @@
+package bench
+
+import (
+	"strings"
+	"testing"
+)
+
+const exposition = `# HELP gate_try_total Reservations asked of the gate by its answer.
+# TYPE gate_try_total counter
+gate_try_total{answer="admitted"} 300
+gate_try_total{answer="cold"} 100
+gate_try_total_other 7
+gate_apply_total{op="HELD",outcome="same"} 240
+gate_apply_total{op="CANCEL",outcome="changed"} 60
+redis_command_duration_seconds_bucket{cmd="try",le="0.001"} 9
+redis_command_duration_seconds_count{cmd="try"} 10
+redis_command_duration_seconds_count{cmd="apply"} 20
+breaker_state{dep="redis"} 0
+nonsense
+`
+
+func TestGateBatches(t *testing.T) {
+	s := parseSamples(strings.NewReader(exposition))
+	if got, want := gateBatches(samples{}, s), (Batches{Try: 30, Held: 15, Cold: 0.25}); got != want {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+	if got := gateBatches(s, s); got != (Batches{}) {
+		t.Errorf("nothing has happened: %+v", got)
+	}
+	if got := gateBatches(nil, nil); got != (Batches{}) {
+		t.Errorf("a server without metrics: %+v", got)
+	}
+}

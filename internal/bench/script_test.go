@@ -1,0 +1,76 @@
+package bench
+
+import (
+	"context"
+	"os"
+	"testing"
+	"time"
+
+	"comanda/internal/keyspace"
+	"comanda/internal/redisdb"
+	"comanda/internal/testenv"
+)
+
+func TestScriptLimit(t *testing.T) {
+	for name, address := range map[string]string{"redis": "redis://" + testenv.RedisServer(t).Addr(), "embedded": ""} {
+		t.Run(name, func(t *testing.T) {
+			c := Config{RedisURL: address, Namespace: "x", Duration: 200 * time.Millisecond}
+			r, err := scriptLimit(t.Context(), c, Batches{Try: 8, Held: 16})
+			if err != nil || r.PerSecond <= 0 || r.Batch < 2 || r.Batch > 32 {
+				t.Errorf("%+v, %v", r, err)
+			}
+		})
+	}
+}
+
+var dbsize = redisdb.MustScript(os.DirFS("testdata"), "dbsize.lua")
+
+// B3, for Redis: nothing is left of a measurement, also when it was cut off.
+func TestScriptLimit_leavesNothingBehind(t *testing.T) {
+	address := "redis://" + testenv.RedisServer(t).Addr()
+	redis, err := redisdb.Open(t.Context(), redisdb.Config{URL: address, Timeout: rawPatient})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer redis.Close()
+	c := Config{RedisURL: address, Duration: 100 * time.Millisecond}
+	if _, err := scriptLimit(t.Context(), c, Batches{Try: 4, Held: 4}); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	c.Duration = time.Minute
+	if _, err := scriptLimit(ctx, c, Batches{Try: 4, Held: 4}); err == nil {
+		t.Error("a measurement that was cut off gave a figure")
+	}
+	left, err := redis.Run(t.Context(), dbsize, nil, nil).Int()
+	if err != nil || left != 0 {
+		t.Errorf("%d keys are left, %v", left, err)
+	}
+}
+
+// The script behind the figures of memory runs on what it is made for, and knows nothing of a key that is not there.
+func TestMeasureScript(t *testing.T) {
+	redis, err := redisdb.Open(t.Context(), redisdb.Config{URL: "redis://" + testenv.RedisServer(t).Addr(), Timeout: rawPatient})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer redis.Close()
+	key := keyspace.HoldRecord(branchID, "abc")
+	measure := func() []int64 {
+		got, err := redis.Run(t.Context(), measureScript, []keyspace.Key{key}, nil).Ints()
+		if err != nil || len(got) != 3 || got[1] <= 0 || got[2] <= 1 {
+			t.Fatalf("%v, %v", got, err)
+		}
+		return got
+	}
+	if got := measure(); got[0] != 0 {
+		t.Errorf("a missing key takes %d bytes", got[0])
+	}
+	if err := redis.Do(t.Context(), "HSET", key, "s", "HELD").Err(); err != nil {
+		t.Fatal(err)
+	}
+	if got := measure(); got[0] < 20 || got[0] > 500 {
+		t.Errorf("a small hash takes %d bytes", got[0])
+	}
+}
