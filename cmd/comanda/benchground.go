@@ -4,19 +4,15 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"net"
 	"net/http"
-	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"time"
-
-	"github.com/jackc/pgx/v5"
 
 	"comanda/internal/app"
 	"comanda/internal/bench"
@@ -61,33 +57,18 @@ func newBenchGround(ctx context.Context, c app.Config) (*benchGround, error) {
 
 // createDatabase makes a database beside the configured one.
 func (g *benchGround) createDatabase(ctx context.Context, name string) error {
-	run := func(ctx context.Context, statement string) error {
-		conn, err := pgx.Connect(ctx, g.config.DatabaseURL)
-		if err != nil {
-			return errors.New("bench: the configured database is out of reach")
-		}
-		defer func() { _ = conn.Close(ctx) }()
-		if _, err = conn.Exec(ctx, statement); err != nil {
-			return fmt.Errorf("bench: %s: %w", statement, err)
-		}
-		return nil
+	beside, drop, err := sqldb.CreateBeside(ctx, g.config.DatabaseURL, name)
+	if err != nil {
+		return fmt.Errorf("bench: %w", err)
 	}
-	if err := run(ctx, "CREATE DATABASE "+name); err != nil {
-		return err
-	}
+	g.database = beside
 	g.drop = func() {
 		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 		defer cancel()
-		if err := run(ctx, "DROP DATABASE IF EXISTS "+name+" WITH (FORCE)"); err != nil {
-			fmt.Fprintln(os.Stderr, err)
+		if err := drop(ctx); err != nil {
+			fmt.Fprintln(os.Stderr, "comanda:", err)
 		}
 	}
-	u, err := url.Parse(g.config.DatabaseURL)
-	if err != nil {
-		return errors.New("bench: the database's address is not a URL")
-	}
-	u.Path = "/" + name
-	g.database = u.String()
 	return nil
 }
 
@@ -109,7 +90,7 @@ func (g *benchGround) env() []string {
 		"COMANDA_DATABASE_URL=" + g.database, "COMANDA_REDIS_URL=" + g.config.RedisURL,
 		"COMANDA_REDIS_NAMESPACE=" + g.namespace, "COMANDA_AMQP_URL=" + string(g.config.AMQPURL),
 		"COMANDA_AMQP_PREFIX=" + g.config.AMQPPrefix, "COMANDA_DATA_DIR=" + g.dir, "COMANDA_LIMITS=off",
-		"COMANDA_SANDBOX_PAYMENTS=on",
+		"COMANDA_SANDBOX_PAYMENTS=on", "COMANDA_DEBUG_LISTEN=" + g.config.DebugListen,
 	}
 }
 

@@ -37,6 +37,7 @@ type Config struct {
 	Limits          bool
 	Log             telemetry.LogConfig
 	AccessLog       bool
+	DebugListen     string
 }
 
 // setting is one name in the environment or the configuration file.
@@ -67,6 +68,7 @@ var settings = []setting{
 	boolean("COMANDA_LIMITS", "on", "off lifts per-guest and per-visit limits for load tests; refused with a public URL that is not loopback.", func(c *Config) *bool { return &c.Limits }),
 	text("COMANDA_LOG_LEVEL", "info", "debug, info, warn or error.", func(c *Config) *string { return &c.Log.Level }),
 	text("COMANDA_LOG_FORMAT", "json", "json, or text for a person at a terminal.", func(c *Config) *string { return &c.Log.Format }),
+	text("COMANDA_DEBUG_LISTEN", "", "Loopback address on which profiles of the process are served; none by default.", func(c *Config) *string { return &c.DebugListen }),
 	boolean("COMANDA_ACCESS_LOG", "on", "One record per request.", func(c *Config) *bool { return &c.AccessLog }),
 }
 

@@ -163,14 +163,19 @@ func (p *process) services(
 		}
 		return all
 	}
+	var services []worker.Service
+	if c.DebugListen != "" {
+		services = append(services, &debugServer{listen: c.DebugListen})
+	}
 	// Every process that may commit keeps the gate, and every one that listens to the broker may be told to sweep.
-	services := add(nil, p.core.gateLoops()...)
+	gate := add(nil, p.core.gateLoops()...)
+	wakeGate(p.core.Redis, gate)
+	services = append(services, gate...)
 	sweeper := worker.New(p.core.sweep(), log, jobs)
 	if slices.Contains(o.Roles, Worker) {
 		services = append(services, sweeper)
 		services = add(services, p.core.workLoops()...)
 	}
-	wakeGate(p.core.Redis, services[:len(p.core.gateLoops())])
 	broker, err := p.relay(c, o, log, reg, sweeper, add)
 	if err != nil {
 		return nil, err

@@ -20,8 +20,8 @@ const (
 	rawLife  = 16*time.Minute + 30*time.Second
 )
 
-// commitLimit measures how many orders a second one writer can make durable when it does nothing but write their rows, so
-// many in a transaction. The next page is built while one is being committed. It writes into a scratch database.
+// commitLimit measures how many orders a second one writer can make durable when it does nothing but write their rows,
+// so many in a transaction. The next page is built while one is being committed. It writes into a scratch database.
 func commitLimit(ctx context.Context, db *sqldb.DB, batch int, warmup, d time.Duration) (Rate, error) {
 	ctx, stop := context.WithCancel(ctx)
 	pages := make(chan *page, 1)
@@ -132,7 +132,9 @@ func counted(dishes []int64) *sqldb.RowSet {
 		}
 		sums[d]++
 	}
-	return sqldb.NewRowSet(len(items)).Int("item", func(i int) int64 { return items[i] }).
+	return sqldb.NewRowSet(len(items)).Int("branch_id", func(int) int64 { return branchID }).
+		Text("stat_date", func(int) string { return rawDate }).
+		Int("item", func(i int) int64 { return items[i] }).
 		Int("qty", func(i int) int64 { return sums[items[i]] })
 }
 
@@ -149,7 +151,7 @@ func rawOps(ids []string, item func(line int) int64, until int64) string {
 // write sends the page; nothing is asked on the way, so it is one round trip with its commit.
 func (p *page) write(_ context.Context, tx sqldb.Tx) error {
 	tx.Queue(keyInsert, p.keys, p.now)
-	tx.Queue(counterAdd, p.counters, p.date)
+	tx.Queue(counterAdd, p.counters)
 	tx.Queue(holdInsert, p.holds, p.date, p.now, p.expires)
 	tx.Queue(holdLineInsert, p.holdLines)
 	tx.Queue(orderInsert, p.orders, p.date, p.now, p.expires, rawVisit, rawGuest)

@@ -147,7 +147,9 @@ func BenchmarkPage(b *testing.B) {
 }
 
 func BenchmarkCommit(b *testing.B) {
-	for name, open := range map[string]func(testing.TB) *sqldb.DB{"sqlite": sqldbtest.SQLite, "postgres": sqldbtest.Postgres} {
+	for name, open := range map[string]func(testing.TB) *sqldb.DB{
+		"sqlite": sqldbtest.SQLite, "postgres": sqldbtest.Postgres,
+	} {
 		b.Run(name, func(b *testing.B) {
 			db := raw(b, open(b))
 			b.ResetTimer()

@@ -1,6 +1,6 @@
-// Package bench measures the product over HTTP and, in the same run and on the same machine, what the machine could do at
-// most: an order that is only decoded and encoded, the gate's scripts alone, the ledger's rows alone. The product is
-// judged by the ratio of the two, which hardly depends on the machine.
+// Package bench measures the product over HTTP and, in the same run and on the same machine, what the machine could do
+// at most: an order that is only decoded and encoded, the gate's scripts alone, the ledger's rows alone. The product is
+// judged by the ratio of the two, which depends far less on the machine than either of them.
 //
 // One run needs a server that was started for it (without limits, on a database that is meant for benchmarks), the same
 // database and Redis for the raw limits, and QR tokens of a branch that Seed has made.

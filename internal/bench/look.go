@@ -16,7 +16,8 @@ const (
 	settlePoll  = 50 * time.Millisecond
 )
 
-// countHolds counts today's holds of the branch since an instant of the deciding clock, and the transactions they came in.
+// countHolds counts today's holds of the branch since an instant of the deciding clock, and the transactions in which
+// they came.
 func (s *session) countHolds(ctx context.Context, since int64) (holds, batches int64, err error) {
 	rows, err := s.db.Query(ctx, batchCount, s.product.branch, s.product.bizDate, since)
 	n, _, err := sqldb.One(rows, err, sqldb.Pair)
@@ -44,8 +45,8 @@ func (s *session) settle(ctx context.Context) time.Duration {
 	return time.Since(begin)
 }
 
-// redisFigures is what a Redis of its own says: bytes of the hold that was made in the preparation, bytes of everything,
-// and its process. All are 0 where the server has its own store.
+// redisFigures is what a Redis of its own says: bytes of the hold that was made in the preparation, bytes of
+// everything, and its process. All are 0 where the server has its own store.
 type redisFigures struct{ key, used, pid int64 }
 
 func (s *session) askRedis(ctx context.Context) (f redisFigures, err error) {

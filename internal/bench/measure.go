@@ -42,8 +42,9 @@ func (s *session) orders(ctx context.Context, conns int) error {
 	if l.PerSecond == 0 {
 		return fmt.Errorf("no order was placed: %s", l.failures())
 	}
-	o := OrderLoad{Load: l, Batches: gateBatches(metrics, s.product.scrape(ctx)), Drain: s.settle(ctx).Seconds()}
+	o := OrderLoad{Load: l, Drain: s.settle(ctx).Seconds()}
 	later := s.look(ctx)
+	o.Batches = gateBatches(metrics, s.product.scrape(ctx))
 	placed, batches, err := s.countHolds(ctx, began)
 	if err != nil {
 		return err

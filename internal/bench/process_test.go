@@ -11,7 +11,9 @@ func TestCPUTime(t *testing.T) {
 	if got, ok := cpuTime(stat, "postgres"); !ok || got != 1750*time.Millisecond {
 		t.Errorf("%s, %v", got, ok)
 	}
-	for _, bad := range []string{"", "4711 postgres S", "4711 (postgres) S 1 2", "4711 (postgres) S 1 2 3 4 5 6 7 8 9 10 x y 13"} {
+	for _, bad := range []string{
+		"", "4711 postgres S", "4711 (postgres) S 1 2", "4711 (postgres) S 1 2 3 4 5 6 7 8 9 10 x y 13",
+	} {
 		if got, ok := cpuTime([]byte(bad), "postgres"); ok {
 			t.Errorf("%q: %s", bad, got)
 		}

@@ -166,7 +166,8 @@ func (p *product) readMenu(ctx context.Context) error {
 		}
 	}
 	if len(p.items) < lineCount || p.soldOut == "" {
-		return fmt.Errorf("bench: the menu needs %d dishes of which %d are left today, and one that is sold out", lineCount, plenty)
+		return fmt.Errorf("bench: the menu needs %d dishes of which %d are left today, and one that is sold out",
+			lineCount, plenty)
 	}
 	return nil
 }
@@ -176,16 +177,22 @@ func (p *product) readMenu(ctx context.Context) error {
 func (p *product) probe(ctx context.Context) error {
 	stream := p.orders(run(), 0, p.items)
 	for range probes {
-		var placed struct {
-			ID string `json:"id"`
-		}
-		_, body, _ := bytes.Cut(stream(), []byte("\r\n\r\n"))
-		if _, err := p.get(ctx, http.MethodPost, orderPath, p.guests[0], string(body), http.StatusCreated, &placed); err != nil {
+		if err := p.order(ctx, stream(), http.StatusCreated); err != nil {
 			return fmt.Errorf("%w (was the server started with COMANDA_LIMITS=off?)", err)
 		}
+	}
+	return p.order(ctx, p.orders(run(), 0, []string{p.soldOut})(), http.StatusConflict)
+}
+
+// order sends the body of a prepared request and remembers the order that it made, if any.
+func (p *product) order(ctx context.Context, request []byte, want int) error {
+	_, body, _ := bytes.Cut(request, []byte("\r\n\r\n"))
+	var placed struct {
+		ID string `json:"id"`
+	}
+	_, err := p.get(ctx, http.MethodPost, orderPath, p.guests[0], string(body), want, &placed)
+	if placed.ID != "" {
 		p.lastID = placed.ID
 	}
-	_, body, _ := bytes.Cut(p.orders(run(), 0, []string{p.soldOut})(), []byte("\r\n\r\n"))
-	_, err := p.get(ctx, http.MethodPost, orderPath, p.guests[0], string(body), http.StatusConflict, nil)
 	return err
 }

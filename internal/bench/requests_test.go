@@ -19,7 +19,10 @@ func stub(t testing.TB) *product {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &product{target: target, guests: []string{"guest-a", "guest-b"}, version: "5", items: []string{"7", "9000001", "42", "123456"}}
+	return &product{
+		target: target, version: "5", guests: []string{"guest-a", "guest-b"},
+		items: []string{"7", "9000001", "42", "123456"},
+	}
 }
 
 // sent reads a request as a server does.
@@ -52,8 +55,11 @@ func TestOrders_areAllDifferentAndAllValid(t *testing.T) {
 			if r.Method != http.MethodPost || r.URL.Path != orderPath || r.Header.Get("X-Customer-Token") != p.guests[conn%2] {
 				t.Fatalf("%s %s of %s", r.Method, r.URL, r.Header.Get("X-Customer-Token"))
 			}
-			if o.PaymentMethod != "COUNTER" || o.MenuVersionID != "5" || len(o.Items) != lineCount || len(o.ClientTxnID) > 64 || keys[o.ClientTxnID] {
+			if o.PaymentMethod != "COUNTER" || o.MenuVersionID != "5" || len(o.Items) != lineCount {
 				t.Fatalf("%+v", o)
+			}
+			if len(o.ClientTxnID) > 64 || keys[o.ClientTxnID] {
+				t.Fatalf("clientTxnId %q", o.ClientTxnID)
 			}
 			keys[o.ClientTxnID] = true
 			in := map[string]bool{}
@@ -61,7 +67,7 @@ func TestOrders_areAllDifferentAndAllValid(t *testing.T) {
 				asked[it.ItemID]++
 				in[it.ItemID] = it.Qty == 1 && slices.Contains(p.items, it.ItemID)
 			}
-			if len(in) != lineCount || in["7"] == false && in["42"] == false {
+			if len(in) != lineCount || !in["7"] && !in["42"] {
 				t.Fatalf("%+v", o.Items)
 			}
 		}

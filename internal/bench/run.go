@@ -54,7 +54,9 @@ type step struct {
 func (s *session) steps() []step {
 	all := []step{{"preparation", s.prepare}}
 	for _, n := range s.Conns {
-		all = append(all, step{fmt.Sprintf("orders at %d connections", n), func(ctx context.Context) error { return s.orders(ctx, n) }})
+		all = append(all, step{fmt.Sprintf("orders at %d connections", n), func(ctx context.Context) error {
+			return s.orders(ctx, n)
+		}})
 	}
 	return append(all,
 		step{"memory of a hold", s.memory},

@@ -20,8 +20,8 @@ const (
 	dropTimeout   = 30 * time.Second
 )
 
-// scratch is a database with the product's tables, indexes and settings in which nobody else reads or writes: a schema of
-// the same PostgreSQL database, or a file beside the SQLite one. drop removes it.
+// scratch is a database with the product's tables, indexes and settings in which nobody else reads or writes: a schema
+// of the same PostgreSQL database, or a file beside the SQLite one. drop removes it.
 func scratch(ctx context.Context, db *sqldb.DB, address string) (own *sqldb.DB, drop func() error, err error) {
 	address, remove, err := scratchPlace(ctx, db, address)
 	if err != nil {

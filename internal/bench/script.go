@@ -45,11 +45,13 @@ type rawGate struct {
 	ids []string   // of everything that was asked for and must be cleared, whether or not an answer came
 }
 
-// scriptLimit measures how many orders a second the scripts let through in batches of the given sizes. Without a URL the
-// store is one in this process, as the product's is in its own.
+// scriptLimit measures how many orders a second the scripts let through in batches of the given sizes. Without a URL
+// the store is one in this process, as the product's is in its own.
 func scriptLimit(ctx context.Context, c Config, sizes Batches) (r Rate, err error) {
 	reg := prometheus.NewRegistry()
-	redis, err := redisdb.Open(ctx, redisdb.Config{URL: c.RedisURL, Namespace: c.Namespace, Timeout: rawPatient, Metrics: reg})
+	redis, err := redisdb.Open(ctx, redisdb.Config{
+		URL: c.RedisURL, Namespace: c.Namespace, Timeout: rawPatient, Metrics: reg,
+	})
 	if err != nil {
 		return r, err
 	}

@@ -51,7 +51,8 @@ func TestScriptLimit_leavesNothingBehind(t *testing.T) {
 
 // The script behind the figures of memory runs on what it is made for, and knows nothing of a key that is not there.
 func TestMeasureScript(t *testing.T) {
-	redis, err := redisdb.Open(t.Context(), redisdb.Config{URL: "redis://" + testenv.RedisServer(t).Addr(), Timeout: rawPatient})
+	address := "redis://" + testenv.RedisServer(t).Addr()
+	redis, err := redisdb.Open(t.Context(), redisdb.Config{URL: address, Timeout: rawPatient})
 	if err != nil {
 		t.Fatal(err)
 	}

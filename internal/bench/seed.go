@@ -80,7 +80,8 @@ func furnish(tx sqldb.Tx, now int64) {
 		Int("category_id", func(i int) int64 { return id(i * categories / itemCount) }).
 		Text("names", dishNames).
 		Text("descriptions", func(i int) string {
-			return texts("Món số %d, nấu theo công thức của quán, ăn kèm rau thơm", "Number %d, cooked the way of the house, with herbs", i)
+			return texts("Món số %d, nấu theo công thức của quán, ăn kèm rau thơm",
+				"Number %d, cooked the way of the house, with herbs", i)
 		}))
 	items := sqldb.NewRowSet(itemCount).Int("id", id).
 		Int("quota", func(i int) int64 {

@@ -25,8 +25,9 @@ func TestSeed_makesAMenuThatCanBeOrderedFrom(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(menu.Edition.Items) != itemCount || len(menu.Edition.Categories) != categories || len(menu.Quotas) != itemCount {
-			t.Errorf("%d items in %d categories, %d quotas", len(menu.Edition.Items), len(menu.Edition.Categories), len(menu.Quotas))
+		i, c, q := len(menu.Edition.Items), len(menu.Edition.Categories), len(menu.Quotas)
+		if i != itemCount || c != categories || q != i {
+			t.Errorf("%d items in %d categories, %d quotas", i, c, q)
 		}
 		for i, it := range menu.Edition.Items {
 			want := int64(catalog.MaxQuota)

@@ -115,7 +115,7 @@ func (s *Server) record(r *http.Request, x *exchange, took time.Duration) {
 	rec := slog.NewRecord(x.begun.Add(took), level, "request", 0)
 	rec.AddAttrs(
 		slog.String("request_id", x.id), slog.String("method", knownMethod(r.Method)), slog.String("route", x.route.path),
-		slog.Int("status", x.status), slog.Float64("dur_ms", float64(took.Microseconds())/1000),
+		slog.Int("status", x.status), slog.Int64("dur_us", took.Microseconds()), // a float would go through encoding/json
 		slog.String("actor", x.actor))
 	if x.code != "" {
 		rec.AddAttrs(slog.String("code", x.code))

@@ -302,8 +302,8 @@ func TestServer_Record(t *testing.T) {
 				t.Errorf("record %d: %s = %v, want %v", i, name, records[i][name], v)
 			}
 		}
-		if d, ok := records[i]["dur_ms"].(float64); !ok || d < 0 {
-			t.Errorf("record %d: dur_ms = %v", i, records[i]["dur_ms"])
+		if d, ok := records[i]["dur_us"].(float64); !ok || d < 0 {
+			t.Errorf("record %d: dur_us = %v", i, records[i]["dur_us"])
 		}
 	}
 }

@@ -3,6 +3,7 @@ package ordering
 import (
 	"context"
 	"errors"
+	"time"
 
 	"comanda/internal/fault"
 	"comanda/internal/payment"
@@ -97,8 +98,13 @@ var (
 	ErrNotCancelable = fault.New(fault.Conflict, "not_cancelable", "The order can no longer be cancelled.")
 	ErrNotPayable    = fault.New(fault.Conflict, "not_payable", "The order can no longer be paid.")
 	ErrAlreadyPaid   = fault.New(fault.Conflict, "already_paid", "The order is paid already.")
-	ErrRetry         = fault.New(fault.Unavailable, "try_again", "The order could not be placed just now; send it again.")
 )
+
+// ErrRetry says that nothing is known to have happened; the same request tells what did.
+var ErrRetry = &fault.Error{
+	Kind: fault.Unavailable, Code: "try_again", Detail: "That could not be done just now; send it again.",
+	RetryAfter: time.Second,
+}
 
 // SoldOut is ErrSoldOut with the lines that do not fit.
 func SoldOut(short []stock.Shortage) error {

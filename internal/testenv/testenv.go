@@ -1,4 +1,5 @@
-// Package testenv gives tests the real services they need: PostgreSQL, Redis and RabbitMQ.
+// Package testenv gives tests the real services they need: PostgreSQL, Redis and RabbitMQ. Only _test.go files and
+// packages that serve them import it; no part of the program does.
 //
 // A service that cannot be reached skips the test, so that the whole suite runs on a machine that has nothing but Go.
 // With COMANDA_TEST_REQUIRE_SERVICES=1, as continuous integration sets it, the same test fails instead: there a skip

@@ -1,7 +1,7 @@
 // Package load asks a server on this machine as fast as it answers, or at a fixed pace, and counts how long it takes.
 //
-// The generator shares its processors with the server that it measures, so it is lean: requests are bytes that were built
-// before, answers are only looked at as far as their end must be found, and nothing is allocated per request.
+// The generator shares its processors with the server that it measures, so it is lean: requests are bytes that were
+// built before, answers are only looked at as far as their end must be found, and nothing is allocated per request.
 //
 //	L1  only loopback addresses are asked: this is no tool against other people's servers
 //	L2  every measurement ends: by its duration, by its context, or by the timeout of its last answer

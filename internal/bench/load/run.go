@@ -72,8 +72,8 @@ func (p Plan) validate() error {
 	return nil
 }
 
-// Run measures. All connections are open before the first request is sent. When ctx ends first, what is under way is cut
-// off and the context's error is given.
+// Run measures. All connections are open before the first request is sent. When ctx ends first, what is under way is
+// cut off and the context's error is given.
 func Run(ctx context.Context, p Plan) (*Result, error) {
 	if err := p.validate(); err != nil {
 		return nil, err

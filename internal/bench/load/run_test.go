@@ -40,7 +40,8 @@ func TestParseTarget(t *testing.T) {
 	// L1
 	for _, base := range []string{
 		"http://example.com", "http://10.0.0.1:8080", "https://127.0.0.1", "127.0.0.1:8080", "http://0.0.0.0:80", "",
-		"http://127.0.0.1@example.com", "http://user@127.0.0.1", "http://127.0.0.1.example.com", "http://[fe80::1]", "http://127.0.0.1/x",
+		"http://127.0.0.1@example.com", "http://user@127.0.0.1", "http://127.0.0.1.example.com",
+		"http://[fe80::1]", "http://127.0.0.1/x",
 	} {
 		if _, err := ParseTarget(base); !errors.Is(err, ErrNotLoopback) {
 			t.Errorf("%q: %v", base, err)
@@ -147,7 +148,8 @@ func TestRun_serverOutOfReach(t *testing.T) {
 	s := httptest.NewServer(http.NotFoundHandler())
 	target, _ := ParseTarget(s.URL)
 	s.Close()
-	if _, err := Run(t.Context(), Plan{Target: target, Conns: 1, Duration: time.Second, Requests: gets(target)}); err == nil {
+	p := Plan{Target: target, Conns: 1, Duration: time.Second, Requests: gets(target)}
+	if _, err := Run(t.Context(), p); err == nil {
 		t.Error("a closed port was measured")
 	}
 }

@@ -13,7 +13,7 @@ import (
 )
 
 // ErrNotLoopback refuses a server that is not on this machine (L1).
-var ErrNotLoopback = errors.New("load: only an http address of this machine can be measured, such as http://127.0.0.1:8080")
+var ErrNotLoopback = errors.New("load: only an http address of this machine is measured, such as http://127.0.0.1:8080")
 
 const dialTimeout = 2 * time.Second
 

@@ -82,8 +82,9 @@ func (l *Ledger) DoAll(ctx context.Context, cs []ordering.Command) ([]ordering.R
 	return results, failures
 }
 
+// refusal makes of a failure that says nothing about the command itself the advice to ask again (I5).
 func refusal(err error) error {
-	if errors.Is(err, sqldb.ErrUnique) || errors.Is(err, sqldb.ErrRetry) {
+	if errors.Is(err, sqldb.ErrUnique) || errors.Is(err, sqldb.ErrRetry) || errors.Is(err, context.DeadlineExceeded) {
 		return ordering.ErrRetry.Because(err)
 	}
 	return err

@@ -1,0 +1,169 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"runtime"
+	"slices"
+	"testing"
+	"time"
+
+	"comanda/internal/ordering"
+	"comanda/internal/ordering/orderingsql"
+	"comanda/internal/sqldb/sqldbtest"
+	"comanda/internal/stock"
+	"comanda/internal/stock/stocksql"
+	"comanda/internal/testenv"
+)
+
+func TestRun(t *testing.T) {
+	for name, open := range map[string]func(t *testing.T) *house{
+		"embedded": func(t *testing.T) *house { return open(t, sqldbtest.SQLiteURL(t), "", ordering.Limits{}) },
+		"services": func(t *testing.T) *house {
+			return open(t, sqldbtest.PostgresURL(t), "redis://"+testenv.RedisServer(t).Addr(), ordering.Limits{})
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := open(t)
+			var steps []string
+			h.Progress = func(i, n int, step string) {
+				if steps = append(steps, step); len(steps) != i || i > n {
+					t.Errorf("step %d of %d is the %d. one", i, n, len(steps))
+				}
+			}
+			r, err := Run(t.Context(), h.Config)
+			if err != nil {
+				t.Fatal(err)
+			}
+			checkLoads(t, r)
+			checkLimits(t, r)
+			if h.RedisURL != "" && (r.Memory.HoldKey < 50 || r.Memory.HoldKey > 1000 || r.Memory.Hold == 0) {
+				t.Errorf("%+v", r.Memory)
+			}
+			if runtime.GOOS == "linux" {
+				checkProcesses(t, r, h.RedisURL != "")
+			}
+			h.checkLedger(t)
+			if !slices.Contains(steps, "orders at 4 connections") || steps[len(steps)-1] != "limit: commits" {
+				t.Errorf("steps: %q", steps)
+			}
+		})
+	}
+}
+
+func checkLoads(t *testing.T, r Report) {
+	t.Helper()
+	loads := map[string]Load{
+		"half": r.Half, "refusals": r.Refusals, "menu": r.Menu, "compressed": r.Compressed, "unchanged": r.Unchanged,
+		"echo": r.Limits.Echo,
+	}
+	if len(r.Orders) != 2 || r.Orders[1].Conns != 4 {
+		t.Errorf("%+v", r.Orders)
+	}
+	for i, o := range r.Orders {
+		loads[[]string{"first", "second"}[i]] = o.Load
+		if b := o.Batches; b.Commit < 1 || b.Commit > 4 || b.Try < 1 || b.Try > 4 || b.Held < 1 || b.Cold > 0.2 {
+			t.Errorf("batches at %d connections: %+v", o.Conns, b)
+		}
+	}
+	for name, l := range loads {
+		if l.PerSecond <= 0 || len(l.Errors) > 0 || l.P50 <= 0 || l.P50 > l.P99 || l.P99 > l.Max {
+			t.Errorf("%s: %+v", name, l)
+		}
+	}
+	if r.Half.Rate < 1 || r.Half.Rate > r.Best().PerSecond {
+		t.Errorf("paced at %.0f, the best is %.0f", r.Half.Rate, r.Best().PerSecond)
+	}
+	if r.Compressed.BodyBytes <= 0 || r.Compressed.BodyBytes > r.Menu.BodyBytes/2 || r.Unchanged.BodyBytes != 0 {
+		t.Errorf("a menu has %.0f bytes, %.0f compressed, %.0f unchanged",
+			r.Menu.BodyBytes, r.Compressed.BodyBytes, r.Unchanged.BodyBytes)
+	}
+}
+
+func checkLimits(t *testing.T, r Report) {
+	t.Helper()
+	l := r.Limits
+	if l.Script.PerSecond <= 0 || l.Commit.PerSecond <= 0 || l.Implied <= 0 || l.Ratio <= 0 {
+		t.Errorf("%+v", l)
+	}
+	if l.Implied > l.Echo.PerSecond || l.Implied > l.Script.PerSecond || l.Implied > l.Commit.PerSecond {
+		t.Errorf("the whole is faster than a part: %+v", l)
+	}
+}
+
+func checkProcesses(t *testing.T, r Report, services bool) {
+	t.Helper()
+	want := []string{"generator and server"}
+	if services {
+		want = append(want, "postgres", "redis")
+	}
+	var got []string
+	for _, c := range r.Orders[0].CPU {
+		got = append(got, c.Process)
+	}
+	if !slices.Equal(got, want) || r.Memory.IdleRSS < 1<<20 || r.Memory.LoadedRSS < 1<<20 {
+		t.Errorf("processes %q, memory %+v", got, r.Memory)
+	}
+}
+
+// checkLedger: what the load has left is in order, and the raw rows are not among it (B3).
+func (h *house) checkLedger(t *testing.T) {
+	t.Helper()
+	orders, err := orderingsql.NewOrders(h.db).Drift(t.Context(), "", h.db.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	counters, err := stocksql.New(h.db).Drift(t.Context(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range append(orders, counters...) {
+		t.Error(d)
+	}
+	counts, err := stocksql.New(h.db).Counts(t.Context(), stock.Scope{Branch: branchID, Date: rawDate})
+	if err != nil || len(counts) > 0 {
+		t.Errorf("%d counters of raw orders, %v", len(counts), err)
+	}
+}
+
+// A server with limits would be measured refusing; that is found out before.
+func TestRun_refusesAServerWithLimits(t *testing.T) {
+	h := open(t, sqldbtest.SQLiteURL(t), "", ordering.Defaults().Limits)
+	_, err := Run(t.Context(), h.Config)
+	var status *statusError
+	if !errors.As(err, &status) || status.got != http.StatusTooManyRequests {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestRun_stopsWithItsContext(t *testing.T) {
+	h := open(t, sqldbtest.SQLiteURL(t), "", ordering.Limits{})
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	h.Duration = time.Minute
+	h.Progress = func(i, _ int, _ string) {
+		if i == 2 {
+			cancel()
+		}
+	}
+	begin := time.Now()
+	if _, err := Run(ctx, h.Config); !errors.Is(err, context.Canceled) || time.Since(begin) > 20*time.Second {
+		t.Errorf("%v after %s", err, time.Since(begin))
+	}
+}
+
+func TestRun_withoutWhatItNeeds(t *testing.T) {
+	h := open(t, sqldbtest.SQLiteURL(t), "", ordering.Limits{})
+	c := h.Config
+	c.Tokens = []string{"AAAAAAAAAAAAAAAAAAAAAA"}
+	var status *statusError
+	if _, err := Run(t.Context(), c); !errors.As(err, &status) || status.got != http.StatusNotFound {
+		t.Errorf("an unknown token: %v", err)
+	}
+	c = h.Config
+	c.DatabaseURL = "nothing"
+	if _, err := Run(t.Context(), c); err == nil {
+		t.Error("a database that is none was opened")
+	}
+}

@@ -1,0 +1,27 @@
+// Package e2e drives the built command from outside: over HTTP, on the command line, through Redis, through the broker
+// and with signals, as guests, operators and accidents do. It builds the binary once and knows none of its insides
+// except the address of the database, where a test looks for what must not have changed or spoils what must be noticed.
+//
+// Every test runs on the installations that its promise is about:
+//
+//	embedded  one process with SQLite, the Redis store and the events inside
+//	servers   one process on a PostgreSQL database, a redis-server and a broker of its own
+//	pair      two processes on the same servers; requests go to them in turn
+//
+// What is shown, by the invariants of docs/ARCHITECTURE.md:
+//
+//	TestStory          what is paid is used, what is cancelled or expires can be bought again (I1, I3, I10)
+//	TestCounter        staff take money and cancel; nobody else does
+//	TestLatePayment    money after the deadline becomes an order or a visible refund (I6)
+//	TestSandbox        nobody can play a gateway where the sandbox is not enabled
+//	TestStorm          500 guests and 50 units give 50 orders, whatever fails meanwhile (I2, I5, I9, I16)
+//	TestRepetition     a request that comes a hundred times at once has one effect and one answer (I11)
+//	TestBadInput       what is refused has a code and changes nothing; what is accepted comes back as it was sent
+//	TestBrokerOutage   without the broker orders go on; afterwards every event arrives, and counts once (I7, I15, I16)
+//	TestCrash          what was answered with success is there after kill -9, identical (I5)
+//	TestCommands       what the commands promise to scripts: output, exit codes
+//	TestSecrets        no token is ever logged
+//
+// The business days of the demo's branches change at 21:00 UTC; a run across that instant may fail, because commands
+// show the new day then.
+package e2e

@@ -1,0 +1,132 @@
+package e2e
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+)
+
+// answer is what came back for a request. A status of 0 says that nothing did, and err why.
+type answer struct {
+	status int
+	header http.Header
+	body   []byte
+	err    error
+}
+
+func (a answer) String() string {
+	if a.err != nil {
+		return a.err.Error()
+	}
+	return fmt.Sprintf("%d %s", a.status, bytes.TrimSpace(a.body))
+}
+
+// problem is the body of a refusal (RFC 9457).
+type problem struct {
+	Status    int    `json:"status"`
+	Code      string `json:"code"`
+	RequestID string `json:"requestId"`
+	Lines     []struct {
+		ItemID    string `json:"itemId"`
+		Requested int64  `json:"requested"`
+		Available int64  `json:"available"`
+	} `json:"lines"`
+}
+
+// problem reads a refusal; ok is false where the answer is not one in due form.
+func (a answer) problem() (p problem, ok bool) {
+	err := json.Unmarshal(a.body, &p)
+	return p, err == nil && a.header.Get("Content-Type") == "application/problem+json" &&
+		p.Status == a.status && p.Code != "" && p.RequestID != ""
+}
+
+// want fails the test unless the answer has the status and, where a code is given, is a refusal with that code.
+func (a answer) want(t testing.TB, status int, code string) answer {
+	t.Helper()
+	p, ok := a.problem()
+	if a.status != status || code != "" && (!ok || p.Code != code) {
+		t.Fatalf("want %d %s, got %v", status, code, a)
+	}
+	return a
+}
+
+// into decodes a success.
+func (a answer) into(t testing.TB, v any) {
+	t.Helper()
+	if err := json.Unmarshal(a.body, v); err != nil || a.status/100 != 2 {
+		t.Fatalf("%v (%v)", a, err)
+	}
+}
+
+// order decodes an order.
+func (a answer) order(t testing.TB) order {
+	t.Helper()
+	var o order
+	a.into(t, &o)
+	return o
+}
+
+func newClient() *http.Client {
+	return &http.Client{
+		Timeout:       30 * time.Second,
+		Transport:     &http.Transport{MaxIdleConns: 1024, MaxIdleConnsPerHost: 1024},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+}
+
+// send sends a request to the server whose turn it is. It never fails the test, so that any goroutine may call it.
+// Headers are pairs of name and value.
+func (s *site) send(method, path string, body any, headers ...string) answer {
+	turn := int(s.next.Add(1)) % len(s.servers)
+	return s.sendTo(s.servers[turn].addr, method, path, body, headers...)
+}
+
+func (s *site) sendTo(addr, method, path string, body any, headers ...string) answer {
+	raw, ready := body.([]byte)
+	if !ready && body != nil {
+		var err error
+		if raw, err = json.Marshal(body); err != nil {
+			return answer{err: err}
+		}
+	}
+	r, err := http.NewRequest(method, "http://"+addr+path, bytes.NewReader(raw))
+	if err != nil {
+		return answer{err: err}
+	}
+	if raw != nil {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	for i := 0; i < len(headers); i += 2 {
+		r.Header.Set(headers[i], headers[i+1])
+	}
+	res, err := s.http.Do(r)
+	if err != nil {
+		return answer{err: err}
+	}
+	defer res.Body.Close()
+	text, err := io.ReadAll(res.Body)
+	if err != nil { // half an answer is none
+		return answer{err: err}
+	}
+	return answer{status: res.StatusCode, header: res.Header, body: text}
+}
+
+// staff sends a request with the service token.
+func (s *site) staff(method, path string, body any) answer {
+	return s.send(method, path, body, "Authorization", "Bearer "+s.secret)
+}
+
+// figure reads one of the metrics of the first server; ok is false where it is not there.
+func (s *site) figure(name string) (value string, ok bool) {
+	for line := range strings.Lines(string(s.sendTo(s.servers[0].addr, http.MethodGet, "/metrics", nil).body)) {
+		if value, ok = strings.CutPrefix(strings.TrimSpace(line), name+" "); ok {
+			return value, true
+		}
+	}
+	return "", false
+}

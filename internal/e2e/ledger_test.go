@@ -1,0 +1,166 @@
+package e2e
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing/fstest"
+
+	"comanda/internal/sqldb"
+)
+
+// stockLine is an item's counter as `comanda stock show --json` prints it.
+type stockLine struct {
+	ItemID string `json:"itemId"`
+	Cap    *int64 `json:"cap"`
+	Held   int64  `json:"held"`
+	Used   int64  `json:"used"`
+	Left   *int64 `json:"left"`
+}
+
+// stock reads an item's counter.
+func (s *site) stock(item string) stockLine {
+	s.t.Helper()
+	var lines []stockLine
+	s.read(&lines, "stock", "show")
+	for _, l := range lines {
+		if l.ItemID == item {
+			return l
+		}
+	}
+	s.t.Fatalf("no counter of item %s", item)
+	return stockLine{}
+}
+
+// wantStock compares the counter of an item that has a quota.
+func (s *site) wantStock(item string, limit, held, used int64) {
+	s.t.Helper()
+	l := s.stock(item)
+	if l.Cap == nil || *l.Cap != limit || l.Held != held || l.Used != used || *l.Left != limit-held-used {
+		text, _ := json.Marshal(l) // plain figures
+		s.t.Fatalf("item %s: want cap %d, held %d, used %d; the ledger says %s", item, limit, held, used, text)
+	}
+}
+
+type reconciliation struct {
+	Clean       bool     `json:"clean"`
+	Differences []string `json:"differences"`
+	Scopes      int      `json:"scopes"`
+}
+
+// reconcile runs `comanda stock reconcile --json`.
+func (s *site) reconcile() (r reconciliation, code int) {
+	s.t.Helper()
+	run := s.run("stock", "reconcile", "--json")
+	if err := json.Unmarshal([]byte(run.out), &r); err != nil {
+		return reconciliation{Differences: []string{run.out + run.err}}, run.code
+	}
+	return r, run.code
+}
+
+// agrees waits until ledger, holds, orders, money and Redis agree, at most as long as promised. Redis has to know the
+// day by then: one that knows nothing would agree with everything.
+func (s *site) agrees() {
+	s.t.Helper()
+	s.await(repairTime, func() error {
+		r, code := s.reconcile()
+		if code != 0 || !r.Clean || r.Scopes == 0 {
+			return fmt.Errorf("exit code %d, %d scopes compared: %s", code, r.Scopes, strings.Join(r.Differences, "; "))
+		}
+		return nil
+	})
+}
+
+type outboxStatus struct {
+	Pending int64             `json:"pending"`
+	Dead    []json.RawMessage `json:"dead"`
+}
+
+// drained waits until every event is on its way, and none was given up (I15).
+func (s *site) drained() {
+	s.t.Helper()
+	s.await(patience, func() error {
+		var o outboxStatus
+		s.read(&o, "outbox", "status")
+		if o.Pending != 0 {
+			return fmt.Errorf("%d events are pending", o.Pending)
+		}
+		if len(o.Dead) != 0 {
+			return fmt.Errorf("dead letters: %s", o.Dead)
+		}
+		return nil
+	})
+}
+
+// day is what GET /api/reports/day tells about the first branch.
+type day struct {
+	Placed   int64 `json:"placed"`
+	Paid     int64 `json:"paid"`
+	Canceled int64 `json:"canceled"`
+	Revenue  int64 `json:"revenue"`
+}
+
+// reports waits until the day's report, which a consumer of events keeps, says what really happened.
+func (s *site) reports(want day) {
+	s.t.Helper()
+	path := "/api/reports/day?branchId=" + firstBranch + "&date=" + s.bill.BizDate
+	s.await(patience, func() error {
+		var got day
+		s.staff("GET", path, nil).into(s.t, &got)
+		if got != want {
+			return fmt.Errorf("the report says %+v, what happened is %+v", got, want)
+		}
+		return nil
+	})
+}
+
+// database opens the site's database beside its servers, without any of their rules.
+func (s *site) database(use func(db *sqldb.DB) error) {
+	s.t.Helper()
+	db, err := sqldb.Open(s.t.Context(), sqldb.Config{URL: s.env["DATABASE_URL"], MaxConns: 1})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer db.Close()
+	if err := use(db); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+func statement(text string) *sqldb.Stmt {
+	return sqldb.Load(fstest.MapFS{"it.sql": {Data: []byte(text)}}).Must("it")
+}
+
+// spoil changes one row behind the product's back.
+func (s *site) spoil(text string) {
+	s.t.Helper()
+	s.database(func(db *sqldb.DB) error {
+		n, err := db.Exec(s.t.Context(), statement(text))
+		if err == nil && n != 1 {
+			err = fmt.Errorf("%d rows were changed", n)
+		}
+		return err
+	})
+}
+
+// traces counts everything that a request could leave behind. An event counts once, whether it waits or is published.
+func (s *site) traces() map[string]int64 {
+	s.t.Helper()
+	counts := map[string]int64{}
+	s.database(func(db *sqldb.DB) error {
+		for table, as := range map[string]string{
+			"order_info": "orders", "order_item": "items", "hold": "holds", "hold_line": "hold lines", "refund": "refunds",
+			"idempotency": "keys", "payment_attempt": "attempts", "payment_event": "reports", "visit": "visits",
+			"visit_guest": "guests", "outbox_events": "events", "event_log": "events",
+		} {
+			rows, err := db.Query(s.t.Context(), statement("SELECT count(*) FROM "+table))
+			n, _, err := sqldb.One(rows, err, func(r sqldb.Rows) (n int64, err error) { return n, r.Scan(&n) })
+			if err != nil {
+				return err
+			}
+			counts[as] += n
+		}
+		return nil
+	})
+	return counts
+}

@@ -1,0 +1,206 @@
+package e2e
+
+import (
+	"bufio"
+	"bytes"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"comanda/internal/sqldb/sqldbtest"
+	"comanda/internal/testenv"
+)
+
+// How long a test waits.
+const (
+	patience   = 60 * time.Second // for what has no promised time, on a machine that does other things too
+	repairTime = 10 * time.Second // until everything agrees again after a failure (I9)
+	expiryLag  = 5 * time.Second  // from a deadline to the end of an unpaid order (I10)
+)
+
+// kind is how an installation is made up.
+type kind string
+
+const (
+	embedded kind = "embedded"
+	servers  kind = "servers"
+	pair     kind = "pair"
+)
+
+// on runs a test once on each kind.
+func on(t *testing.T, test func(t *testing.T, k kind), kinds ...kind) {
+	t.Helper()
+	t.Parallel()
+	for _, k := range kinds {
+		t.Run(string(k), func(t *testing.T) {
+			t.Parallel()
+			test(t, k)
+		})
+	}
+}
+
+// settings are values of the configuration by their names without the prefix COMANDA_.
+type settings map[string]string
+
+// limitless lifts the limits of what one guest or table may leave unpaid.
+var limitless = settings{"LIMITS": "off"}
+
+// site is one installation: its stores, its settings and the processes that serve it.
+type site struct {
+	t       *testing.T
+	kind    kind
+	env     settings
+	servers []*server
+	next    atomic.Uint32 // whose turn it is
+	http    *http.Client
+	redis   *testenv.Server // nil when embedded
+	secret  string          // the service token
+	bill    menu            // what can be ordered
+	tables  []table         // of the first branch
+}
+
+// prepare makes the stores and decides the settings; nothing runs yet.
+func prepare(t *testing.T, k kind, extra settings) *site {
+	t.Helper()
+	s := &site{t: t, kind: k, http: newClient(), secret: rand.Text() + rand.Text()}
+	dir := t.TempDir()
+	s.env = settings{"SERVICE_TOKEN": s.secret, "DATA_DIR": dir, "LISTEN": freeAddr(t)}
+	if k == embedded {
+		s.env["REDIS_LISTEN"] = freeAddr(t)
+		s.env["DATABASE_URL"] = "sqlite:" + filepath.Join(dir, "comanda.db")
+	} else {
+		s.redis = testenv.RedisServer(t)
+		s.env["REDIS_URL"] = "redis://" + s.redis.Addr()
+		s.env["DATABASE_URL"] = sqldbtest.PostgresURL(t)
+		s.env["AMQP_URL"], s.env["AMQP_PREFIX"] = atEnd.brokerURL(t), testenv.Name(t)+"."
+	}
+	maps.Copy(s.env, extra)
+	s.add(s.env["LISTEN"], dir)
+	if k == pair {
+		s.add(freeAddr(t), t.TempDir())
+	}
+	return s
+}
+
+func (s *site) add(addr, dir string) {
+	v := &server{
+		s: s, addr: addr, env: settings{"LISTEN": addr, "DATA_DIR": dir}, args: []string{"--demo"},
+		log: filepath.Join(s.t.TempDir(), fmt.Sprintf("server-%d.log", len(s.servers)+1)),
+	}
+	s.servers = append(s.servers, v)
+	s.t.Cleanup(v.close)
+}
+
+// open is a site whose servers run with the demo restaurant.
+func open(t *testing.T, k kind, extra settings) *site {
+	t.Helper()
+	s := prepare(t, k, extra)
+	for _, v := range s.servers {
+		v.start()
+	}
+	s.look()
+	return s
+}
+
+// environ is what a process of the site gets: this process's environment without any setting of ours, and the site's.
+func (s *site) environ(more settings) []string {
+	var env []string
+	for _, kv := range os.Environ() {
+		if !strings.HasPrefix(kv, "COMANDA_") {
+			env = append(env, kv)
+		}
+	}
+	for _, some := range []settings{s.env, more} {
+		for name, v := range some {
+			env = append(env, "COMANDA_"+name+"="+v)
+		}
+	}
+	return env
+}
+
+// result is what a command has left behind.
+type result struct {
+	code     int
+	out, err string
+}
+
+// run runs a command of the binary to its end.
+func (s *site) run(args ...string) result {
+	s.t.Helper()
+	var out, errs bytes.Buffer
+	cmd := exec.CommandContext(s.t.Context(), binary, args...)
+	cmd.Env, cmd.Stdout, cmd.Stderr = s.environ(nil), &out, &errs
+	err := cmd.Run()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		s.t.Fatalf("comanda %s: %v", strings.Join(args, " "), err)
+	}
+	return result{cmd.ProcessState.ExitCode(), out.String(), errs.String()}
+}
+
+// must is run for a command that has to succeed.
+func (s *site) must(args ...string) string {
+	s.t.Helper()
+	r := s.run(args...)
+	if r.code != 0 {
+		s.t.Fatalf("comanda %s: exit code %d\n%s%s", strings.Join(args, " "), r.code, r.out, r.err)
+	}
+	return r.out
+}
+
+// read decodes what a command prints with --json.
+func (s *site) read(v any, args ...string) {
+	s.t.Helper()
+	if err := json.Unmarshal([]byte(s.must(append(args, "--json")...)), v); err != nil {
+		s.t.Fatalf("comanda %s --json: %v", strings.Join(args, " "), err)
+	}
+}
+
+// await polls until check finds nothing wrong, and tells what it found last if that takes too long.
+func (s *site) await(within time.Duration, check func() error) {
+	s.t.Helper()
+	var last error
+	defer func() {
+		if last != nil {
+			s.t.Logf("waiting ended with: %v", last)
+		}
+	}()
+	testenv.Eventually(s.t, within, func() bool {
+		last = check()
+		return last == nil
+	})
+}
+
+// redisAddr is where the site's Redis listens.
+func (s *site) redisAddr() string {
+	if s.redis != nil {
+		return s.redis.Addr()
+	}
+	return s.env["REDIS_LISTEN"]
+}
+
+// flush empties Redis, as an operator's mistake does.
+func (s *site) flush() {
+	s.t.Helper()
+	conn, err := net.Dial("tcp", s.redisAddr())
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer conn.Close()
+	_ = conn.SetDeadline(time.Now().Add(patience))
+	_, _ = conn.Write([]byte("*1\r\n$8\r\nFLUSHALL\r\n"))
+	if line, err := bufio.NewReader(conn).ReadString('\n'); line != "+OK\r\n" {
+		s.t.Fatalf("FLUSHALL: %q, %v", line, err)
+	}
+}

@@ -1,0 +1,219 @@
+package e2e
+
+import (
+	"fmt"
+	"net/http"
+	"sync"
+	"testing"
+)
+
+// The storm's figures. When something fails in it, the early guests have been served before, the late ones come after,
+// and the others are on their way.
+const (
+	crowdSize = 500
+	stormCap  = 50
+	early     = stormCap / 2
+	late      = 100
+)
+
+// 500 guests at once want one of 50 units each: 50 get one and 450 are told that it is sold out (I2).
+func TestStorm(t *testing.T) {
+	on(t, func(t *testing.T, k kind) {
+		s := open(t, k, limitless)
+		storm(s, nil, guest.place)
+	}, embedded, servers)
+}
+
+// The same when Redis dies in the middle: everybody is answered at the first attempt (I16), and when it is back it says
+// what SQL says (I9).
+func TestStorm_redis_killed(t *testing.T) {
+	on(t, func(t *testing.T, k kind) {
+		s := open(t, k, limitless)
+		storm(s, s.redis.Kill, guest.place)
+		s.redis.Restart()
+		s.agrees()
+	}, servers)
+}
+
+// The same when Redis is emptied in the middle.
+func TestStorm_redis_flushed(t *testing.T) {
+	on(t, func(t *testing.T, k kind) {
+		s := open(t, k, limitless)
+		storm(s, s.flush, guest.place)
+		s.agrees()
+	}, embedded, servers)
+}
+
+// The same when the server dies in the middle: guests who were not answered ask again, and learn what became of their
+// orders (I5).
+func TestStorm_server_killed(t *testing.T) {
+	on(t, func(t *testing.T, k kind) {
+		s := open(t, k, limitless)
+		restart := func() {
+			s.servers[0].kill()
+			s.servers[0].start()
+		}
+		storm(s, restart, func(g guest, w wish) answer { return g.insist(w, patience) })
+		s.agrees()
+	}, embedded, servers)
+}
+
+// storm lets the crowd order, with a failure in the middle unless that is nil, and compares what everybody was answered
+// with what there is.
+func storm(s *site, failure func(), place func(guest, wish) answer) {
+	t := s.t
+	t.Helper()
+	s.quota(pho, stormCap)
+	c := newCrowd(s, place)
+	if failure == nil {
+		c.rush(0, crowdSize)
+	} else {
+		c.rush(0, early)
+		c.failing(failure)
+	}
+	won := map[string]bool{}
+	for i, a := range c.answers {
+		if a.status != http.StatusCreated && a.status != http.StatusOK {
+			wantSoldOut(t, a)
+			continue
+		}
+		o := a.order(t)
+		if won[o.ID] {
+			t.Errorf("guest %d was given order %s of another", i, o.ID)
+		}
+		won[o.ID] = true
+	}
+	if len(won) != stormCap {
+		t.Errorf("%d guests have an order, want %d", len(won), stormCap)
+	}
+	if n := c.onRecord(); n != stormCap {
+		t.Errorf("the tables' visits have %d orders, want %d", n, stormCap)
+	}
+	s.wantStock(pho, stormCap, stormCap, 0)
+	if failure == nil {
+		s.agrees()
+	}
+}
+
+// crowd is many guests, each with a phone of its own and one wish.
+type crowd struct {
+	s       *site
+	guests  []guest
+	wishes  []wish
+	answers []answer
+	place   func(guest, wish) answer
+
+	first sync.Once // of the answers since it was last made
+	heard chan struct{}
+}
+
+// newCrowd seats the guests, a handful at a time, at all tables of the branch.
+func newCrowd(s *site, place func(guest, wish) answer) *crowd {
+	c := &crowd{
+		s: s, guests: make([]guest, crowdSize), wishes: make([]wish, crowdSize), answers: make([]answer, crowdSize),
+		place: place, heard: make(chan struct{}),
+	}
+	atOnce(16, func(worker int) {
+		for i := worker; i < crowdSize; i += 16 {
+			c.guests[i], c.answers[i] = s.land(i)
+			c.wishes[i] = c.guests[i].wish(line{ItemID: pho, Qty: 1})
+		}
+	})
+	for _, a := range c.answers {
+		a.want(s.t, http.StatusOK, "")
+	}
+	return c
+}
+
+// rush has guests order at once and waits for all answers.
+func (c *crowd) rush(from, to int) {
+	atOnce(to-from, func(i int) { c.one(from + i) })
+}
+
+func (c *crowd) one(i int) {
+	c.answers[i] = c.place(c.guests[i], c.wishes[i])
+	if i >= early {
+		c.first.Do(func() { close(c.heard) })
+	}
+}
+
+// failing lets something fail as soon as the first of those who are on their way has been answered; the late ones come
+// when it has.
+func (c *crowd) failing(failure func()) {
+	var all sync.WaitGroup
+	all.Go(func() { c.rush(early, crowdSize-late) })
+	<-c.heard
+	failure()
+	c.rush(crowdSize-late, crowdSize)
+	all.Wait()
+}
+
+// onRecord counts the orders that the guests' visits show.
+func (c *crowd) onRecord() (n int) {
+	seen := map[string]bool{}
+	for _, g := range c.guests {
+		if seen[g.visit] {
+			continue
+		}
+		seen[g.visit] = true
+		var page struct {
+			Total int `json:"total"`
+		}
+		g.send(http.MethodGet, "/cis/visit/"+g.visit+"/orders?size=1", nil).into(c.s.t, &page)
+		n += page.Total
+	}
+	if len(seen) != len(c.s.tables) {
+		c.s.t.Errorf("the crowd sits in %d visits at %d tables", len(seen), len(c.s.tables))
+	}
+	return n
+}
+
+// atOnce runs n functions that all begin together, and waits for their ends.
+func atOnce(n int, f func(i int)) {
+	var all sync.WaitGroup
+	begin := make(chan struct{})
+	for i := range n {
+		all.Go(func() {
+			<-begin
+			f(i)
+		})
+	}
+	close(begin)
+	all.Wait()
+}
+
+// A request that comes a hundred times at once, to whichever process, has one effect and one answer; the same key with
+// another body is refused (I11).
+func TestRepetition(t *testing.T) {
+	on(t, func(t *testing.T, k kind) {
+		s := open(t, k, nil)
+		g := s.guest(0)
+		w := g.wish(line{ItemID: pho, Qty: 2}, line{ItemID: phoGa, Qty: 1})
+		answers := make([]answer, 100)
+		atOnce(len(answers), func(i int) { answers[i] = g.place(w) })
+
+		statuses := map[int]int{}
+		first := answers[0].order(t)
+		for _, a := range answers {
+			statuses[a.status]++
+			if string(a.body) != string(answers[0].body) {
+				t.Errorf("answered %s and %s", answers[0].body, a.body)
+			}
+		}
+		if statuses[http.StatusCreated] != 1 || statuses[http.StatusOK] != len(answers)-1 {
+			t.Errorf("statuses: %v", statuses)
+		}
+		w.Items[0].Qty = 1
+		atOnce(len(answers), func(i int) { answers[i] = g.place(w) })
+		for _, a := range answers {
+			a.want(t, http.StatusUnprocessableEntity, "idempotency_mismatch")
+		}
+		if l := s.stock(pho); l.Held != 2 || l.Used != 0 {
+			t.Errorf("one order of two units holds %d and has used %d", l.Held, l.Used)
+		}
+		if o := g.get(first.ID).order(t); fmt.Sprint(o.Number) != first.Number || o.Status != "PLACED" {
+			t.Errorf("the order is %+v", o)
+		}
+		s.agrees()
+	}, embedded, servers, pair)
+}
