@@ -66,6 +66,10 @@ func (c *cli) runBench(cmd *cobra.Command, b bench.Config) error {
 	}
 	b.Progress = progress(cmd.ErrOrStderr())
 	report, err := bench.Run(ctx, b)
+	server.stop() // before its keys are removed
+	if cleared := bench.Clear(ctx, b); err == nil {
+		err = cleared
+	}
 	if err != nil {
 		return err
 	}

@@ -170,6 +170,7 @@ func (c *child) await(ctx context.Context) error {
 	}
 }
 
+// stop ends the process; ending it again does nothing.
 func (c *child) stop() {
 	_ = c.cmd.Process.Signal(syscall.SIGTERM) // it may have ended by itself
 	_ = c.cmd.Wait()

@@ -122,6 +122,23 @@ func (k *Core) Close() {
 	k.Keeper.Close()
 }
 
+// doubtGate makes the gate know nothing, so that it is asked again only when it was rebuilt from SQL. A process that was
+// killed has left leases behind, and until they end guests would be refused what nobody has. Leases of other processes
+// go too, which costs nothing but a look at SQL: it decides in any case.
+func (k *Core) doubtGate(ctx context.Context) error {
+	scopes, err := k.Stock.Scopes(ctx, k.DB.Now().AddDate(0, 0, -2).Format(time.DateOnly))
+	if err != nil {
+		return err
+	}
+	for s := range scopes {
+		if _, err := k.Gate.BeginRebuild(ctx, s); err != nil {
+			k.Log.DebugContext(ctx, "the gate is out of reach; it is looked at when it is back", "err", err)
+			return nil
+		}
+	}
+	return nil
+}
+
 // Consumers are those who hear events, wherever these come from.
 func Consumers() []inbox.Consumer { return []inbox.Consumer{orderingsql.Daybook()} }
 

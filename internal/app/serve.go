@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"os"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
@@ -69,6 +71,7 @@ func Serve(ctx context.Context, c Config, o ServeOptions) error {
 	if err != nil {
 		return err
 	}
+	tuneMemory()
 	p, err := start(ctx, c, o, log)
 	if err != nil {
 		return err
@@ -86,6 +89,17 @@ func Serve(ctx context.Context, c Config, o ServeOptions) error {
 	stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
 	defer cancel()
 	return errors.Join(err, p.stop(stopping))
+}
+
+// gcPercent lets the heap grow to four times what lives before it is collected: what lives is a few megabytes, and
+// collecting twice as seldom as by default saves a tenth of an order's processor time.
+const gcPercent = 300
+
+// tuneMemory sets the collector unless the operator has.
+func tuneMemory() {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(gcPercent)
+	}
 }
 
 // process is a running process: what it has opened, in the order of opening.
@@ -126,6 +140,9 @@ func start(ctx context.Context, c Config, o ServeOptions, log *slog.Logger) (_ *
 	p.onStop(redis.Close)
 	p.core = NewCore(c, db, redis, log, reg)
 	p.onStop(p.core.Close)
+	if err := p.core.doubtGate(ctx); err != nil {
+		return nil, err
+	}
 	services, err := p.services(c, o, log, reg, build)
 	if err != nil {
 		return nil, err

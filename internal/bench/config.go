@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -52,17 +53,15 @@ func (c Config) withDefaults() Config {
 // Validate tells what is wrong with a configuration. It asks nobody.
 func (c Config) Validate() error {
 	c = c.withDefaults()
-	for _, base := range []string{c.Target, c.Echo} {
-		if base == "" && base != c.Target {
-			continue
-		}
-		if _, err := load.ParseTarget(base); err != nil {
-			return err
-		}
+	if _, err := load.ParseTarget(c.Target); err != nil {
+		return err
+	}
+	if _, err := load.ParseTarget(c.Echo); c.Echo != "" && err != nil {
+		return err
 	}
 	switch {
 	case len(c.Tokens) == 0 || c.DatabaseURL == "":
-		return fmt.Errorf("bench: the server's database and QR tokens are needed")
+		return errors.New("bench: the server's database and QR tokens are needed")
 	case c.Duration < minDuration || c.Duration > maxDuration:
 		return fmt.Errorf("bench: a measurement takes %s to %s, not %s", minDuration, maxDuration, c.Duration)
 	case len(c.Conns) > maxLoads || slices.Min(c.Conns) < 1 || slices.Max(c.Conns) > load.MaxConns:

@@ -85,7 +85,7 @@ func (p *product) close() { p.client.CloseIdleConnections() }
 
 // get asks once and reads the answer, which must have the wanted status.
 func (p *product) get(
-	ctx context.Context, method, path, guest, body string, want int, into any, headers ...string,
+	ctx context.Context, method, path, guest, body string, want int, into any,
 ) (http.Header, error) {
 	req, err := http.NewRequestWithContext(ctx, method, p.target.URL()+path, strings.NewReader(body))
 	if err != nil {
@@ -96,9 +96,6 @@ func (p *product) get(
 	}
 	if guest != "" {
 		req.Header.Set("X-Customer-Token", guest)
-	}
-	for i := 0; i+1 < len(headers); i += 2 {
-		req.Header.Set(headers[i], headers[i+1])
 	}
 	res, err := p.client.Do(req)
 	if err != nil {
@@ -155,6 +152,7 @@ func (p *product) readMenu(ctx context.Context) error {
 		return err
 	}
 	p.version, p.bizDate, p.etag = menu.MenuVersionID, menu.BizDate, h.Get("ETag")
+	p.items, p.soldOut = nil, ""
 	for _, c := range menu.Categories {
 		for _, it := range c.Items {
 			switch {

@@ -9,12 +9,14 @@ import (
 	"testing"
 	"time"
 
+	"comanda/internal/bench/load"
 	"comanda/internal/ordering"
 	"comanda/internal/ordering/orderingsql"
 	"comanda/internal/sqldb/sqldbtest"
 	"comanda/internal/stock"
 	"comanda/internal/stock/stocksql"
 	"comanda/internal/testenv"
+	"comanda/internal/uid"
 )
 
 func TestRun(t *testing.T) {
@@ -45,6 +47,7 @@ func TestRun(t *testing.T) {
 				checkProcesses(t, r, h.RedisURL != "")
 			}
 			h.checkLedger(t)
+			h.checkCleared(t)
 			if !slices.Contains(steps, "orders at 4 connections") || steps[len(steps)-1] != "limit: commits" {
 				t.Errorf("steps: %q", steps)
 			}
@@ -127,6 +130,25 @@ func (h *house) checkLedger(t *testing.T) {
 	}
 }
 
+// checkCleared: of the orders nothing stays in Redis. What guests have there is bounded by their number.
+func (h *house) checkCleared(t *testing.T) {
+	t.Helper()
+	size := func() int64 {
+		n, err := h.redis.Run(t.Context(), dbsize, nil, nil).Int()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	before := size()
+	if err := Clear(t.Context(), h.Config); err != nil {
+		t.Fatal(err)
+	}
+	if after := size(); h.RedisURL != "" && (before < 2*probes || after >= probes) || h.RedisURL == "" && after < before {
+		t.Errorf("%d keys before, %d after", before, after)
+	}
+}
+
 // A server with limits would be measured refusing; that is found out before.
 func TestRun_refusesAServerWithLimits(t *testing.T) {
 	h := open(t, sqldbtest.SQLiteURL(t), "", ordering.Defaults().Limits)
@@ -165,5 +187,30 @@ func TestRun_withoutWhatItNeeds(t *testing.T) {
 	c.DatabaseURL = "nothing"
 	if _, err := Run(t.Context(), c); err == nil {
 		t.Error("a database that is none was opened")
+	}
+}
+
+// The menu is read again before menus are measured; what can be ordered stays the same.
+func TestEnter(t *testing.T) {
+	h := open(t, sqldbtest.SQLiteURL(t), "", ordering.Limits{})
+	target, err := load.ParseTarget(h.Target)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := enter(t.Context(), target, h.Tokens, 3)
+	defer p.close()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if len(p.guests) != 3 || p.branch != branchID || len(p.items) != itemCount-1 || slices.Contains(p.items, p.soldOut) {
+			t.Errorf("%d guests of branch %d, %d dishes, %s sold out", len(p.guests), p.branch, len(p.items), p.soldOut)
+		}
+		if err := p.readMenu(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if p.etag == "" || !uid.Valid(p.lastID) {
+		t.Errorf("etag %q, last order %q", p.etag, p.lastID)
 	}
 }

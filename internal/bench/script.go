@@ -23,7 +23,6 @@ const (
 	rawPatient = 5 * time.Second // instead of the product's tenth of a second: here the store is to be busy
 	maxScripts = 500_000         // orders of one measurement, which bounds what it leaves in Redis until it is cleared
 	maxWaiting = 2048
-	clearBatch = 1000
 )
 
 // rawGate drives the gate's two scripts of an order with nothing around them: TRY, then HELD as after a commit.
@@ -182,27 +181,13 @@ func (g *rawGate) apply(ctx context.Context) error {
 
 // clear removes everything again. The scope goes first: a call that is still on its way then finds nothing to write to.
 func (g *rawGate) clear(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	ctx, cancel := context.WithTimeout(ctx, clearTimeout)
 	defer cancel()
-	keys := []keyspace.Key{
-		keyspace.QuotaCap(rawBranch, g.scope.Date), keyspace.QuotaHeld(rawBranch, g.scope.Date),
-		keyspace.QuotaPaid(rawBranch, g.scope.Date), keyspace.LeasesDue(rawBranch),
-	}
+	keys := scopeKeys(g.scope)
 	for _, id := range g.ids {
 		keys = append(keys, keyspace.HoldRecord(rawBranch, id))
 	}
-	for len(keys) > 0 {
-		some := keys[:min(len(keys), clearBatch)]
-		keys = keys[len(some):]
-		cmds := make([]redisdb.Cmd, len(some))
-		for i, k := range some {
-			cmds[i] = redisdb.Command("UNLINK", k)
-		}
-		if _, err := g.redis.DoMulti(ctx, cmds...); err != nil {
-			return err
-		}
-	}
-	return nil
+	return unlink(ctx, g.redis, keys)
 }
 
 // calls tells how often TRY was called, from the connection's own figures.

@@ -44,6 +44,7 @@ var (
 
 // What is looked at, and where the raw rows go.
 var (
+	holdList      = stmts.Must("hold_list")
 	batchCount    = stmts.Must("batch_count")
 	backlogCheck  = stmts.Must("backlog_check")
 	processList   = stmts.Must("process_list")

@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"fmt"
 	"net/http"
 	"sync"
 	"testing"
@@ -21,6 +20,7 @@ func TestStorm(t *testing.T) {
 	on(t, func(t *testing.T, k kind) {
 		s := open(t, k, limitless)
 		storm(s, nil, guest.place)
+		s.agrees()
 	}, embedded, servers)
 }
 
@@ -90,9 +90,6 @@ func storm(s *site, failure func(), place func(guest, wish) answer) {
 		t.Errorf("the tables' visits have %d orders, want %d", n, stormCap)
 	}
 	s.wantStock(pho, stormCap, stormCap, 0)
-	if failure == nil {
-		s.agrees()
-	}
 }
 
 // crowd is many guests, each with a phone of its own and one wish.
@@ -103,7 +100,7 @@ type crowd struct {
 	answers []answer
 	place   func(guest, wish) answer
 
-	first sync.Once // of the answers since it was last made
+	first sync.Once // answer that is not to one of the early guests
 	heard chan struct{}
 }
 
@@ -180,40 +177,4 @@ func atOnce(n int, f func(i int)) {
 	}
 	close(begin)
 	all.Wait()
-}
-
-// A request that comes a hundred times at once, to whichever process, has one effect and one answer; the same key with
-// another body is refused (I11).
-func TestRepetition(t *testing.T) {
-	on(t, func(t *testing.T, k kind) {
-		s := open(t, k, nil)
-		g := s.guest(0)
-		w := g.wish(line{ItemID: pho, Qty: 2}, line{ItemID: phoGa, Qty: 1})
-		answers := make([]answer, 100)
-		atOnce(len(answers), func(i int) { answers[i] = g.place(w) })
-
-		statuses := map[int]int{}
-		first := answers[0].order(t)
-		for _, a := range answers {
-			statuses[a.status]++
-			if string(a.body) != string(answers[0].body) {
-				t.Errorf("answered %s and %s", answers[0].body, a.body)
-			}
-		}
-		if statuses[http.StatusCreated] != 1 || statuses[http.StatusOK] != len(answers)-1 {
-			t.Errorf("statuses: %v", statuses)
-		}
-		w.Items[0].Qty = 1
-		atOnce(len(answers), func(i int) { answers[i] = g.place(w) })
-		for _, a := range answers {
-			a.want(t, http.StatusUnprocessableEntity, "idempotency_mismatch")
-		}
-		if l := s.stock(pho); l.Held != 2 || l.Used != 0 {
-			t.Errorf("one order of two units holds %d and has used %d", l.Held, l.Used)
-		}
-		if o := g.get(first.ID).order(t); fmt.Sprint(o.Number) != first.Number || o.Status != "PLACED" {
-			t.Errorf("the order is %+v", o)
-		}
-		s.agrees()
-	}, embedded, servers, pair)
 }

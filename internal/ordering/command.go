@@ -85,6 +85,15 @@ type Result struct {
 type Ledger interface {
 	Do(ctx context.Context, c Command) (Result, error)
 	DoAll(ctx context.Context, cs []Command) ([]Result, []error)
+	// Earlier gives the order that a key has made, with the digest of its request.
+	Earlier(ctx context.Context, k TxnKey) (Earlier, error)
+}
+
+// Earlier is what an earlier request under a key has made.
+type Earlier struct {
+	Order  Order
+	Digest string
+	Found  bool
 }
 
 // The faults that the ledger and the use cases answer with.

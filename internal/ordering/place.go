@@ -104,14 +104,14 @@ func (s *Service) place(ctx context.Context, g Guest, r Request, digest string) 
 // earlier answers a request that is refused now, but may be the repetition of one that was not: an order that was
 // answered with success stays answered so, even when its dishes are sold out or the menu has changed since.
 func (s *Service) earlier(ctx context.Context, g Guest, r Request, digest string, refusal error) (Receipt, error) {
-	o, first, found, err := s.Reader.ByKey(ctx, TxnKey{g.Branch, r.ClientTxnID})
+	e, err := s.Ledger.Earlier(ctx, TxnKey{g.Branch, r.ClientTxnID})
 	switch {
-	case err != nil || !found:
+	case err != nil || !e.Found:
 		return Receipt{}, refusal
-	case first != digest:
+	case e.Digest != digest:
 		return Receipt{}, ErrIdempotency
 	}
-	return Receipt{Order: o}, nil
+	return Receipt{Order: e.Order}, nil
 }
 
 // check looks at the request alone.

@@ -54,7 +54,6 @@ type Gate interface {
 // Reader reads orders as they are in SQL.
 type Reader interface {
 	Order(ctx context.Context, id string) (Detail, bool, error)
-	ByKey(ctx context.Context, k TxnKey) (o Order, digest string, found bool, err error)
 	OfVisit(ctx context.Context, visit string, limit, offset int) (orders []Order, total int64, err error)
 	Overdue(ctx context.Context, now time.Time, limit int) ([]string, error)
 }

@@ -18,6 +18,11 @@ type Tx interface {
 	Queue(q *Stmt, args ...any)
 	// QueueExactly is Queue for a statement that must change n rows; any other number is ErrAffected.
 	QueueExactly(n int64, q *Stmt, args ...any)
+	// QueueQuery is Queue for a statement that gives rows: read gets them when they come, and must not use the
+	// transaction. Questions that do not depend on each other's answers cost one round trip together.
+	QueueQuery(read func(Rows) error, q *Stmt, args ...any)
+	// Flush sends what is queued and waits for the answers.
+	Flush(ctx context.Context) error
 }
 
 // Rows is the result of a query, read forward once.

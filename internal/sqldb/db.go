@@ -13,6 +13,7 @@ import (
 // Times that bound what a caller can wait for.
 const (
 	writeTimeout     = 10 * time.Second // one transaction, its retries included
+	readTimeout      = 3 * time.Second  // one statement of Questions
 	unavailableRetry = 2 * time.Second
 	maxRetries       = 3
 )

@@ -26,8 +26,7 @@ var ErrOverloaded = &fault.Error{
 //
 // A batch that fails is divided, so that one bad operation fails alone and its neighbours commit.
 type Group[Op, Res any] struct {
-	db    *DB
-	run   func(ctx context.Context, tx Tx, ops []Op) ([]Res, error)
+	run   func(ctx context.Context, ops []Op) ([]Res, error)
 	after func(ops []Op, res []Res)
 	max   int
 
@@ -66,9 +65,32 @@ type GroupConfig[Op, Res any] struct {
 
 // NewGroup starts the group's goroutine; Stop ends it.
 func NewGroup[Op, Res any](db *DB, c GroupConfig[Op, Res]) *Group[Op, Res] {
+	return newGroup(c.Max, c.Queue, c.After, func(ctx context.Context, ops []Op) (res []Res, err error) {
+		err = db.Write(ctx, func(ctx context.Context, tx Tx) error {
+			res, err = c.Run(ctx, tx, ops)
+			return err
+		})
+		return res, err
+	})
+}
+
+// Questions are a group whose operations only read: they share a statement instead of a transaction.
+type Questions[Op, Res any] struct{ *Group[Op, Res] }
+
+// NewQuestions starts the goroutine that asks; Stop ends it. ask gives one result for each question, in order.
+func NewQuestions[Op, Res any](most, queue int, ask func(ctx context.Context, ops []Op) ([]Res, error)) Questions[Op, Res] {
+	return Questions[Op, Res]{newGroup(most, queue, nil, func(ctx context.Context, ops []Op) ([]Res, error) {
+		ctx, cancel := context.WithTimeout(ctx, readTimeout)
+		defer cancel()
+		return ask(ctx, ops)
+	})}
+}
+
+func newGroup[Op, Res any](
+	most, queue int, after func([]Op, []Res), run func(context.Context, []Op) ([]Res, error),
+) *Group[Op, Res] {
 	g := &Group[Op, Res]{
-		db: db, run: c.Run, after: c.After, max: c.Max,
-		in: make(chan waiting[Op, Res], c.Queue), done: make(chan struct{}),
+		run: run, after: after, max: most, in: make(chan waiting[Op, Res], queue), done: make(chan struct{}),
 	}
 	if g.after == nil {
 		g.after = func([]Op, []Res) {}
@@ -203,18 +225,16 @@ func (g *Group[Op, Res]) commit(batch []waiting[Op, Res]) {
 	}
 }
 
+// transact runs a batch; a panic is a failure like any other.
 func (g *Group[Op, Res]) transact(ops []Op) (res []Res, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fault.Wrap("group commit", fmt.Errorf("panic: %v\n%s", p, debug.Stack()))
 		}
 	}()
-	err = g.db.Write(context.Background(), func(ctx context.Context, tx Tx) error {
-		res, err = g.run(ctx, tx, ops)
-		if err == nil && len(res) != len(ops) {
-			err = errors.New("sqldb: a batch must give one result for each operation")
-		}
-		return err
-	})
+	res, err = g.run(context.Background(), ops)
+	if err == nil && len(res) != len(ops) {
+		err = errors.New("sqldb: a batch must give one result for each operation")
+	}
 	return res, err
 }

@@ -105,7 +105,8 @@ type queued struct {
 	name string
 	text string
 	args []any
-	want int64 // rows that must change; -1 for any
+	want int64            // rows that must change; -1 for any
+	read func(Rows) error // of a question; nil for a statement without rows
 }
 
 func (t *postgresTx) Queue(q *Stmt, args ...any) { t.QueueExactly(-1, q, args...) }
@@ -115,7 +116,12 @@ func (t *postgresTx) QueueExactly(n int64, q *Stmt, args ...any) {
 	if err != nil && t.err == nil {
 		t.err = err
 	}
-	t.pending = append(t.pending, queued{q.Name, q.texts[Postgres], bound, n})
+	t.pending = append(t.pending, queued{name: q.Name, text: q.texts[Postgres], args: bound, want: n})
+}
+
+func (t *postgresTx) QueueQuery(read func(Rows) error, q *Stmt, args ...any) {
+	t.Queue(q, args...)
+	t.pending[len(t.pending)-1].read = read
 }
 
 // send ships what is pending and reads the answers of all but the last entry, which is the caller's.
@@ -132,11 +138,7 @@ func (t *postgresTx) send(ctx context.Context) (pgx.BatchResults, queued, error)
 	last := pending[len(pending)-1]
 	results := t.conn.SendBatch(ctx, batch)
 	for _, p := range pending[:len(pending)-1] {
-		tag, err := results.Exec()
-		if err == nil {
-			err = p.check(tag)
-		}
-		if err != nil {
+		if err := p.take(results); err != nil {
 			_ = results.Close()
 			return nil, last, translate(p.name, err)
 		}
@@ -144,20 +146,40 @@ func (t *postgresTx) send(ctx context.Context) (pgx.BatchResults, queued, error)
 	return results, last, nil
 }
 
-// flush ships everything that is pending and reads all of its answers.
-func (t *postgresTx) flush(ctx context.Context) error {
+// Flush ships everything that is pending and reads all of its answers.
+func (t *postgresTx) Flush(ctx context.Context) error {
+	if len(t.pending) == 0 {
+		return t.err
+	}
 	results, last, err := t.send(ctx)
 	if err != nil {
 		return err
 	}
-	tag, err := results.Exec()
-	if err == nil {
-		err = last.check(tag)
-	}
+	err = last.take(results)
 	if closeErr := results.Close(); err == nil {
 		err = closeErr
 	}
 	return translate(last.name, err)
+}
+
+// take reads the answer of one statement.
+func (q queued) take(results pgx.BatchResults) error {
+	if q.read == nil {
+		tag, err := results.Exec()
+		if err != nil {
+			return err
+		}
+		return q.check(tag)
+	}
+	rows, err := results.Query()
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	if err := q.read(rows); err != nil {
+		return err
+	}
+	return rows.Err()
 }
 
 func (q queued) check(tag pgconn.CommandTag) error {
@@ -209,7 +231,7 @@ func (r *batchRows) Close() {
 func (t *postgresTx) commit(ctx context.Context) error {
 	for _, p := range t.pending {
 		if p.want >= 0 {
-			if err := t.flush(ctx); err != nil {
+			if err := t.Flush(ctx); err != nil {
 				return err
 			}
 			break

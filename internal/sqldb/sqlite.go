@@ -158,6 +158,24 @@ func (t *sqliteTx) QueueExactly(n int64, q *Stmt, args ...any) {
 	t.err = err
 }
 
+func (t *sqliteTx) QueueQuery(read func(Rows) error, q *Stmt, args ...any) {
+	if t.err != nil {
+		return
+	}
+	rows, err := t.s.own.query(context.Background(), q, args)
+	if err != nil {
+		t.err = err
+		return
+	}
+	defer rows.Close()
+	if t.err = read(rows); t.err == nil {
+		t.err = translate(q.Name, rows.Err())
+	}
+}
+
+// Flush has nothing to send.
+func (t *sqliteTx) Flush(context.Context) error { return t.err }
+
 func (t *sqliteTx) commit(ctx context.Context) error {
 	if t.err != nil {
 		return t.err

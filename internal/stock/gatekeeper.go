@@ -53,6 +53,7 @@ type Gatekeeper struct {
 	watch   Observer
 
 	committed chan []Entry
+	short     shortages
 	mu        sync.Mutex
 	applied   []string            // entries that Redis has taken in and SQL may forget
 	building  map[Scope]time.Time // rebuilds under way in this process, and when they began
@@ -91,6 +92,9 @@ func (k *Gatekeeper) Close() {
 
 // Try asks the gate. What it cannot answer is Cold; a scope that it does not know is rebuilt meanwhile.
 func (k *Gatekeeper) Try(ctx context.Context, h Hold) Verdict {
+	if short, ok := k.short.refuse(h, k.now()); ok {
+		return Verdict{Answer: Refused, Short: short}
+	}
 	v, err := k.gate.Try(ctx, h)
 	if err != nil {
 		k.log.WarnContext(ctx, "the gate was asked something impossible", "err", err)
@@ -101,6 +105,9 @@ func (k *Gatekeeper) Try(ctx context.Context, h Hold) Verdict {
 			k.watch.Cold()
 		}
 		k.rebuildSoon(h.Scope)
+	}
+	if v.Answer == Refused {
+		k.short.note(h.Scope, v.Short, k.now())
 	}
 	return v
 }
@@ -118,6 +125,9 @@ func (k *Gatekeeper) Committed(entries []Entry) {
 }
 
 func (k *Gatekeeper) offer(entries []Entry) {
+	for _, e := range entries {
+		k.short.forget(e.Ops)
+	}
 	select {
 	case k.committed <- entries:
 	default:

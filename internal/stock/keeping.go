@@ -59,6 +59,7 @@ func (k *Gatekeeper) apply(ctx context.Context, entries []Entry) []string {
 		ops = append(ops, e.Ops...)
 	}
 	applied, err := k.gate.Apply(ctx, ops)
+	k.short.forget(ops) // what was refused while they were on their way may fit now
 	if err != nil {
 		k.log.DebugContext(ctx, "the gate did not take everything in", "err", err)
 	}

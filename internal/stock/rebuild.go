@@ -34,6 +34,7 @@ func (k *Gatekeeper) rebuildSoon(s Scope) {
 }
 
 func (k *Gatekeeper) rebuilt(s Scope) {
+	k.short.forgetAll()
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.building[s] = k.now()

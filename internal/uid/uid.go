@@ -23,7 +23,7 @@ var encoding = base32.NewEncoding("0123456789abcdefghijklmnopqrstuv").WithPaddin
 type Source struct {
 	mu   sync.Mutex
 	last uint64 // milliseconds << 12 | sequence, never decreasing
-	pool [512]byte
+	pool [4096]byte
 	left int
 }
 

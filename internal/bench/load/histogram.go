@@ -19,7 +19,6 @@ const (
 type Histogram struct {
 	counts [buckets]uint32
 	n      int64
-	sum    time.Duration
 	max    time.Duration
 }
 
@@ -28,7 +27,6 @@ func (h *Histogram) Record(d time.Duration) {
 	d = max(d, 0)
 	h.counts[bucketOf(d)]++
 	h.n++
-	h.sum += d
 	h.max = max(h.max, d)
 }
 
@@ -59,7 +57,6 @@ func (h *Histogram) Merge(other *Histogram) {
 		h.counts[i] += c
 	}
 	h.n += other.n
-	h.sum += other.sum
 	h.max = max(h.max, other.max)
 }
 
@@ -68,14 +65,6 @@ func (h *Histogram) Count() int64 { return h.n }
 
 // Max is the longest duration, exactly.
 func (h *Histogram) Max() time.Duration { return h.max }
-
-// Mean is the average, exactly; zero of nothing.
-func (h *Histogram) Mean() time.Duration {
-	if h.n == 0 {
-		return 0
-	}
-	return h.sum / time.Duration(h.n)
-}
 
 // Quantile is the duration that a share q of all did not exceed (L4); zero of nothing.
 func (h *Histogram) Quantile(q float64) time.Duration {

@@ -33,6 +33,7 @@ type Ledger struct {
 	gate     Gate
 	now      func() time.Time
 	group    *sqldb.Group[ordering.Command, ordering.Result]
+	keys     sqldb.Questions[ordering.TxnKey, ordering.Earlier]
 	entries  []stock.Entry // of the transaction that ran last; used by the group's goroutine only
 }
 
@@ -45,11 +46,22 @@ func NewLedger(db *sqldb.DB, gate Gate, now func() time.Time) *Ledger {
 		Max:   maxBatch,
 		Queue: maxQueue,
 	})
+	l.keys = sqldb.NewQuestions(maxBatch, maxQueue, func(ctx context.Context, keys []ordering.TxnKey) ([]ordering.Earlier, error) {
+		return earlier(ctx, db, keys)
+	})
 	return l
 }
 
 // Stop finishes what waits and refuses what comes.
-func (l *Ledger) Stop() { l.group.Stop() }
+func (l *Ledger) Stop() {
+	l.group.Stop()
+	l.keys.Stop()
+}
+
+// Earlier gives the order that a key has made. Questions that come at once share a statement: every refusal asks one.
+func (l *Ledger) Earlier(ctx context.Context, k ordering.TxnKey) (ordering.Earlier, error) {
+	return l.keys.Do(ctx, k)
+}
 
 // Group is the ledger's group commit, for its figures.
 func (l *Ledger) Group() *sqldb.Group[ordering.Command, ordering.Result] { return l.group }

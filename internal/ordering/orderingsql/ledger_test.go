@@ -2,6 +2,7 @@ package orderingsql_test
 
 import (
 	"errors"
+	"flag"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -20,7 +21,17 @@ import (
 	"comanda/internal/stock/stocksql"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+// TestMain takes fewer random sequences than rapid's hundred, because each step here is a transaction on a real engine.
+// A longer search is asked for with -rapid.checks.
+func TestMain(m *testing.M) {
+	flag.Parse()
+	given := false
+	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "rapid.checks" })
+	if !given {
+		_ = flag.Set("rapid.checks", "25") // rapid has defined it
+	}
+	goleak.VerifyTestMain(m)
+}
 
 func TestStatements(t *testing.T) { sqldbtest.PrepareAll(t, orderingsql.Statements) }
 

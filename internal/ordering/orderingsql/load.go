@@ -33,36 +33,36 @@ func (l *loader) load(ctx context.Context, commands []ordering.Command) error {
 		}
 	}
 	ids := slices.Sorted(maps.Keys(existing))
-	if err := l.enterKeys(ctx, places); err != nil {
-		return err
-	}
 	held, err := l.holdsOf(ctx, ids)
 	if err != nil {
 		return err
 	}
-	if err := stocksql.LockCounters(ctx, l.tx, stocksql.KeysOf(wanted(places), plain(held)), l.batch.Book); err != nil {
+	first := l.queueKeys(places)
+	stocksql.QueueLock(l.tx, stocksql.KeysOf(wanted(places), plain(held)), l.batch.Book)
+	l.queueForPlacing(places, limited)
+	if err := l.tx.Flush(ctx); err != nil {
 		return err
 	}
-	if len(places) > 0 {
-		if err := l.loadForPlacing(ctx, places, limited); err != nil {
-			return err
-		}
+	if err := l.lockNewNumbers(ctx, places); err != nil {
+		return err
+	}
+	if err := l.loadKnown(ctx, slices.Collect(maps.Keys(first))); err != nil {
+		return err
 	}
 	return l.lockOrders(ctx, ids, held)
 }
 
-// loadForPlacing reads what a new order depends on besides its counters.
-func (l *loader) loadForPlacing(ctx context.Context, places []*ordering.Place, limited bool) error {
-	if err := l.lockNumbers(ctx, places); err != nil {
-		return err
+// queueForPlacing asks for what a new order depends on besides its counters. None of the questions depends on another's
+// answer, so all of them travel together.
+func (l *loader) queueForPlacing(places []*ordering.Place, limited bool) {
+	if len(places) == 0 {
+		return
 	}
-	if err := l.loadOpen(ctx, places); err != nil {
-		return err
-	}
+	l.queueNumbers(scopesOf(places))
+	l.queueOpen(places)
 	if limited {
-		return l.loadUnpaid(ctx, places)
+		l.queueUnpaid(places)
 	}
-	return nil
 }
 
 func wanted(places []*ordering.Place) []stock.Hold {
@@ -83,8 +83,8 @@ func plain(held []stock.HoldState) []stock.Hold {
 
 func scopeOf(k ordering.TxnKey) string { return "order:" + strconv.FormatInt(k.Branch, 10) }
 
-// enterKeys enters the keys of new orders; those that exist already are read, with the orders that they made.
-func (l *loader) enterKeys(ctx context.Context, places []*ordering.Place) error {
+// queueKeys enters the keys of new orders. It gives those which, after the flush, turn out to have existed before.
+func (l *loader) queueKeys(places []*ordering.Place) map[ordering.TxnKey]*ordering.Place {
 	if len(places) == 0 {
 		return nil
 	}
@@ -96,17 +96,19 @@ func (l *loader) enterKeys(ctx context.Context, places []*ordering.Place) error 
 		}
 	}
 	keys := slices.Collect(maps.Keys(first))
-	rows, err := l.tx.Query(ctx, idempotencyInsert, keyRows(keys).
+	l.tx.QueueQuery(func(rows sqldb.Rows) error {
+		for rows.Next() {
+			k, err := scanKey(rows)
+			if err != nil {
+				return err
+			}
+			delete(first, k)
+		}
+		return nil
+	}, idempotencyInsert, keyRows(keys).
 		Text("digest", func(i int) string { return first[keys[i]].Digest }).
 		Text("ref", func(i int) string { return first[keys[i]].Order.ID }), l.batch.Now.UnixMilli())
-	entered, err := sqldb.Collect(rows, err, scanKey)
-	if err != nil || len(entered) == len(keys) {
-		return err
-	}
-	for _, k := range entered {
-		delete(first, k)
-	}
-	return l.loadKnown(ctx, slices.Collect(maps.Keys(first)))
+	return first
 }
 
 func keyRows(keys []ordering.TxnKey) *sqldb.RowSet {
@@ -128,38 +130,17 @@ func branchOf(scope string) (int64, error) {
 	return strconv.ParseInt(scope[len("order:"):], 10, 64)
 }
 
-func (l *loader) loadKnown(ctx context.Context, keys []ordering.TxnKey) error {
-	rows, err := l.tx.Query(ctx, idempotencySelect, keyRows(keys))
-	if err != nil {
+// loadKnown reads keys that existed before, with the orders that they made.
+func (l *loader) loadKnown(ctx context.Context, keys []ordering.TxnKey) (err error) {
+	if len(keys) == 0 {
+		return nil
+	}
+	if l.batch.Known, err = selectKnown(ctx, l.tx, keys); err != nil {
 		return err
 	}
-	defer rows.Close()
-	var ids []string
-	for rows.Next() {
-		var scope, key string
-		var known ordering.Known
-		if err := rows.Scan(&scope, &key, &known.Digest, &known.OrderID); err != nil {
-			return err
-		}
-		branch, err := branchOf(scope)
-		if err != nil {
-			return err
-		}
-		l.batch.Known[ordering.TxnKey{Branch: branch, ClientTxnID: key}] = known
-		ids = append(ids, known.OrderID)
-	}
-	if err := rows.Err(); err != nil {
-		return err
-	}
-	rows.Close()
-	orders, err := selectOrders(ctx, l.tx, orderSelect, ids)
-	if err != nil {
-		return err
-	}
-	for i := range orders {
-		l.batch.Orders[orders[i].ID] = &orders[i]
-	}
-	return nil
+	orders, err := ordersOf(ctx, l.tx, l.batch.Known)
+	maps.Copy(l.batch.Orders, orders)
+	return err
 }
 
 // holdsOf reads the holds of existing orders with their lines. Lines never change, so no lock is needed yet.
@@ -195,45 +176,43 @@ func scopeRows(scopes []stock.Scope) *sqldb.RowSet {
 		Text("biz_date", func(i int) string { return scopes[i].Date })
 }
 
-// lockNumbers locks the last number of each scope; the first order of a business date makes the row.
-func (l *loader) lockNumbers(ctx context.Context, places []*ordering.Place) error {
-	scopes := scopesOf(places)
-	for {
-		rows, err := l.tx.Query(ctx, numberLock, scopeRows(scopes))
-		if err != nil {
-			return err
-		}
+// queueNumbers locks the last number of each scope.
+func (l *loader) queueNumbers(scopes []stock.Scope) {
+	l.tx.QueueQuery(func(rows sqldb.Rows) error {
 		for rows.Next() {
 			var s stock.Scope
 			var last int64
 			if err := rows.Scan(&s.Branch, &s.Date, &last); err != nil {
-				rows.Close()
 				return err
 			}
 			l.batch.Numbers[s] = last
 		}
-		rows.Close()
-		if err := rows.Err(); err != nil || len(l.batch.Numbers) == len(scopes) {
-			return err
-		}
-		if _, err := l.tx.Exec(ctx, numberEnsure, scopeRows(scopes)); err != nil {
-			return err
-		}
-	}
+		return nil
+	}, numberLock, scopeRows(scopes))
 }
 
-func (l *loader) loadOpen(ctx context.Context, places []*ordering.Place) error {
+// lockNewNumbers makes and locks the rows of scopes that have none yet, which is once a business date.
+func (l *loader) lockNewNumbers(ctx context.Context, places []*ordering.Place) error {
+	scopes := scopesOf(places)
+	if len(l.batch.Numbers) == len(scopes) {
+		return nil
+	}
+	l.tx.Queue(numberEnsure, scopeRows(scopes))
+	l.queueNumbers(scopes)
+	return l.tx.Flush(ctx)
+}
+
+func (l *loader) queueOpen(places []*ordering.Place) {
 	visits, versions := visitsOf(places), map[int64]struct{}{}
 	for _, p := range places {
 		versions[p.Order.MenuVersionID] = struct{}{}
 	}
 	list := slices.Collect(maps.Keys(versions))
-	rows, err := l.tx.Query(ctx, openSelect, idRows(visits),
+	l.tx.QueueQuery(l.readOpen, openSelect, idRows(visits),
 		sqldb.NewRowSet(len(list)).Int("id", func(i int) int64 { return list[i] }))
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
+}
+
+func (l *loader) readOpen(rows sqldb.Rows) error {
 	for rows.Next() {
 		var kind, id string
 		if err := rows.Scan(&kind, &id); err != nil {
@@ -249,7 +228,7 @@ func (l *loader) loadOpen(ctx context.Context, places []*ordering.Place) error {
 		}
 		l.batch.Versions[n] = true
 	}
-	return rows.Err()
+	return nil
 }
 
 func visitsOf(places []*ordering.Place) []string {
@@ -260,22 +239,19 @@ func visitsOf(places []*ordering.Place) []string {
 	return slices.Collect(maps.Keys(set))
 }
 
-func (l *loader) loadUnpaid(ctx context.Context, places []*ordering.Place) error {
-	rows, err := l.tx.Query(ctx, unpaidCount, idRows(visitsOf(places)))
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var visit, guest string
-		var n int
-		if err := rows.Scan(&visit, &guest, &n); err != nil {
-			return err
+func (l *loader) queueUnpaid(places []*ordering.Place) {
+	l.tx.QueueQuery(func(rows sqldb.Rows) error {
+		for rows.Next() {
+			var visit, guest string
+			var n int
+			if err := rows.Scan(&visit, &guest, &n); err != nil {
+				return err
+			}
+			l.batch.Unpaid[visit] += n
+			l.batch.Unpaid[guest] += n
 		}
-		l.batch.Unpaid[visit] += n
-		l.batch.Unpaid[guest] += n
-	}
-	return rows.Err()
+		return nil
+	}, unpaidCount, idRows(visitsOf(places)))
 }
 
 // lockOrders locks holds, then orders, and reads the attempts that the orders' locks protect.

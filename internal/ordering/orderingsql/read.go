@@ -32,24 +32,6 @@ func (s *Orders) Order(ctx context.Context, id string) (ordering.Detail, bool, e
 	return d, err == nil, err
 }
 
-// ByKey finds the order that a clientTxnId has made.
-func (s *Orders) ByKey(ctx context.Context, k ordering.TxnKey) (ordering.Order, string, bool, error) {
-	rows, err := s.db.Query(ctx, idempotencySelect, keyRows([]ordering.TxnKey{k}))
-	known, found, err := sqldb.One(rows, err, func(r sqldb.Rows) (n ordering.Known, err error) {
-		var scope, key string
-		err = r.Scan(&scope, &key, &n.Digest, &n.OrderID)
-		return n, err
-	})
-	if err != nil || !found {
-		return ordering.Order{}, "", false, err
-	}
-	orders, err := selectOrders(ctx, s.db, orderSelect, []string{known.OrderID})
-	if err != nil || len(orders) == 0 {
-		return ordering.Order{}, "", false, err
-	}
-	return orders[0], known.Digest, true, nil
-}
-
 // OfVisit reads a page of a visit's orders with their items, the newest first, and how many there are in all.
 func (s *Orders) OfVisit(ctx context.Context, visit string, limit, offset int) ([]ordering.Order, int64, error) {
 	rows, err := s.db.Query(ctx, orderSelectVisit, visit, limit, offset)

@@ -66,7 +66,8 @@ func (k *kept) commit(t *testing.T, h stock.Hold) []stock.Entry {
 	var entries []stock.Entry
 	err := k.db.Write(t.Context(), func(ctx context.Context, tx sqldb.Tx) error {
 		book := stock.NewBook()
-		if err := stocksql.LockCounters(ctx, tx, stocksql.KeysOf([]stock.Hold{h}), book); err != nil {
+		stocksql.QueueLock(tx, stocksql.KeysOf([]stock.Hold{h}), book)
+		if err := tx.Flush(ctx); err != nil {
 			return err
 		}
 		if outcome, _ := book.Take(h, stock.Held); outcome != stock.Changed {

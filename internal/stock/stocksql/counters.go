@@ -82,27 +82,24 @@ func KeysOf(holds ...[]stock.Hold) []stock.Key {
 	})
 }
 
-// LockCounters locks counters in their order and enters them into the book.
-func LockCounters(ctx context.Context, tx sqldb.Tx, keys []stock.Key, book *stock.Book) error {
+// QueueLock locks counters in their order and enters them into the book, with the next flush.
+func QueueLock(tx sqldb.Tx, keys []stock.Key, book *stock.Book) {
 	if len(keys) == 0 {
-		return nil
+		return
 	}
-	rows, err := tx.Query(ctx, counterLock, keyRows(keys))
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var scope stock.Scope
-		var c stock.Count
-		var limit sql.NullInt64
-		if err := rows.Scan(&scope.Branch, &scope.Date, &c.Item, &limit, &c.Held, &c.Used); err != nil {
-			return err
+	tx.QueueQuery(func(rows sqldb.Rows) error {
+		for rows.Next() {
+			var scope stock.Scope
+			var c stock.Count
+			var limit sql.NullInt64
+			if err := rows.Scan(&scope.Branch, &scope.Date, &c.Item, &limit, &c.Held, &c.Used); err != nil {
+				return err
+			}
+			c.Cap = capOf(limit)
+			book.LoadCount(scope, c)
 		}
-		c.Cap = capOf(limit)
-		book.LoadCount(scope, c)
-	}
-	return rows.Err()
+		return nil
+	}, counterLock, keyRows(keys))
 }
 
 func capOf(limit sql.NullInt64) int64 {

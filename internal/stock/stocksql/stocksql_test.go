@@ -36,7 +36,8 @@ func enter(t *testing.T, db *sqldb.DB, holds ...stocksql.NewHold) {
 		for i, h := range holds {
 			plain[i] = h.Hold
 		}
-		if err := stocksql.LockCounters(ctx, tx, stocksql.KeysOf(plain), book); err != nil {
+		stocksql.QueueLock(tx, stocksql.KeysOf(plain), book)
+		if err := tx.Flush(ctx); err != nil {
 			return err
 		}
 		for _, h := range holds {

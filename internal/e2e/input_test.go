@@ -1,0 +1,196 @@
+package e2e
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// bad is a request that has to be refused.
+type bad struct {
+	a      answer
+	status int
+	code   string
+}
+
+// What a client gets wrong is refused with a code and changes nothing; no text, however hostile, is anything but text.
+func TestBadInput(t *testing.T) { on(t, badInput, embedded, servers) }
+
+func badInput(t *testing.T, k kind) {
+	s := open(t, k, limitless)
+	g, stranger := s.guest(0), s.guest(1)
+	stays := g.orders(t, line{ItemID: pho, Qty: 1})
+	left := s.guest(2)
+	s.staff(http.MethodPost, "/api/visits/"+left.visit+"/close", map[string]string{}).want(t, http.StatusOK, "")
+	s.drained()
+
+	unchanged := s.unchanged()
+	for name, b := range refusals(s, g, stranger, left, stays) {
+		if p, ok := b.a.problem(); b.a.status != b.status || !ok || p.Code != b.code {
+			t.Errorf("%s: want %d %s, got %v", name, b.status, b.code, b.a)
+		}
+	}
+	for name, text := range hostile {
+		for field, a := range map[string]answer{
+			"itemId":        g.place(g.wish(line{ItemID: text, Qty: 1})),
+			"menuVersionId": with(g, func(w *wish) { w.MenuVersionID = text }),
+			"visitId":       with(g, func(w *wish) { w.VisitID = text }),
+			"paymentMethod": with(g, func(w *wish) { w.PaymentMethod = text }),
+			"order id":      g.get(url.PathEscape(text)),
+			"cancelled id":  g.cancel(url.PathEscape(text)),
+			"visit id":      g.send(http.MethodGet, "/cis/visit/"+url.PathEscape(text)+"/orders", nil),
+			"staff's id":    s.staff(http.MethodGet, "/api/orders/"+url.PathEscape(text), nil),
+			"paid id":       s.gateway(text, "SUCCESS"),
+			"qr":            s.send(http.MethodPost, "/cis/landing", map[string]string{"qr": text}),
+			"qr in a query": s.send(http.MethodGet, "/cis/landing?qr="+url.QueryEscape(text), nil),
+			"branchId":      s.send(http.MethodPost, "/cis/menu/active", map[string]string{"branchId": text}),
+			"date":          s.staff(http.MethodGet, "/api/reports/day?branchId=1&date="+url.QueryEscape(text), nil),
+		} {
+			if _, ok := a.problem(); a.status/100 != 4 || !ok && a.status != tooMuchHeader {
+				t.Errorf("%s with %s is answered %v", field, name, a)
+			}
+		}
+	}
+	unchanged()
+	for name, text := range hostile {
+		harmless(t, s, g, name, text)
+	}
+	if o := g.get(stays.ID).order(t); o.Status != "PLACED" || o.PaymentStatus != "UNPAID" {
+		t.Errorf("the order that was there is %+v", o)
+	}
+	s.agrees()
+}
+
+// tooMuchHeader is what net/http answers by itself, in plain text, to a request line that no server of ours gets to see.
+const tooMuchHeader = http.StatusRequestHeaderFieldsTooLarge
+
+// unchanged remembers the counters and all that requests leave behind, and gives a function that compares.
+func (s *site) unchanged() func() {
+	s.t.Helper()
+	stock, traces := s.must("stock", "show", "--json"), s.traces()
+	return func() {
+		s.t.Helper()
+		if d := cmp.Diff(traces, s.traces()); d != "" {
+			s.t.Errorf("refused requests have left something behind:\n%s", d)
+		}
+		if d := cmp.Diff(stock, s.must("stock", "show", "--json")); d != "" {
+			s.t.Errorf("refused requests have moved counters:\n%s", d)
+		}
+	}
+}
+
+// with places a wish that was changed.
+func with(g guest, change func(w *wish)) answer {
+	w := g.wish(line{ItemID: pho, Qty: 1})
+	change(&w)
+	return g.place(w)
+}
+
+// edited places a wish whose JSON text was changed.
+func edited(g guest, was, becomes string) answer {
+	text, _ := json.Marshal(g.wish(line{ItemID: pho, Qty: 1})) // strings and integers always marshal
+	return g.send(http.MethodPost, "/cis/order/create", bytes.Replace(text, []byte(was), []byte(becomes), 1))
+}
+
+func refusals(s *site, g, stranger, left guest, stays order) map[string]bad {
+	one := line{ItemID: pho, Qty: 1}
+	create := "/cis/order/create"
+	refused := map[string]bad{
+		"unknown field":        {edited(g, `"items"`, `"price":1,"items"`), 422, "invalid"},
+		"unknown field inside": {edited(g, `"qty"`, `"price":1,"qty"`), 422, "invalid"},
+		"duplicate key":        {edited(g, `"items"`, `"paymentMethod":"COUNTER","items"`), 422, "invalid"},
+		"duplicate key inside": {edited(g, `"qty":1`, `"qty":1,"qty":2`), 422, "invalid"},
+		"quantity 1.5":         {edited(g, `"qty":1`, `"qty":1.5`), 422, "invalid"},
+		"quantity 1e18":        {edited(g, `"qty":1`, `"qty":1e18`), 422, "invalid"},
+		"quantity 10^30":       {edited(g, `"qty":1`, `"qty":1`+strings.Repeat("0", 30)), 422, "invalid"},
+		"quantity in quotes":   {edited(g, `"qty":1`, `"qty":"1"`), 422, "invalid"},
+		"quantity null":        {edited(g, `"qty":1`, `"qty":null`), 422, "invalid"},
+		"no quantity":          {edited(g, `,"qty":1`, ``), 422, "invalid"},
+		"broken JSON":          {edited(g, `}`, ``), 400, "invalid_json"},
+		"trailing text":        {edited(g, `"items"`, `"items":[]}{"items"`), 400, "invalid_json"},
+		"not UTF-8":            {edited(g, `SANDBOX`, "SAND\xffBOX"), 400, "invalid_json"},
+		"no lines":             {g.place(g.wish()), 422, "invalid"},
+		"51 lines":             {g.place(g.wish(slices.Repeat([]line{one}, 51)...)), 422, "invalid"},
+		"101 units":            {g.place(g.wish(slices.Repeat([]line{{ItemID: phoGa, Qty: 20}}, 6)...)), 422, "invalid"},
+		"unknown item":         {g.place(g.wish(line{ItemID: "999999", Qty: 1})), 422, "item_unknown"},
+		"other branch's item":  {g.place(g.wish(line{ItemID: "22", Qty: 1})), 422, "item_unknown"},
+		"unknown version":      {with(g, func(w *wish) { w.MenuVersionID = "999999" }), 409, "menu_version_closed"},
+		"another's visit":      {with(g, func(w *wish) { w.VisitID = stranger.visit }), 403, "visit_mismatch"},
+		"unknown payment":      {with(g, func(w *wish) { w.PaymentMethod = "GOLD" }), 422, "payment_method_unavailable"},
+		"no clientTxnId":       {with(g, func(w *wish) { w.ClientTxnID = "" }), 422, "invalid"},
+		"closed visit":         {left.place(left.wish(one)), 410, "visit_closed"},
+		"another's order":      {stranger.get(stays.ID), 404, "order_not_found"},
+		"another's order out":  {stranger.cancel(stays.ID), 404, "order_not_found"},
+		"another's orders":     {stranger.send("GET", "/cis/visit/"+g.visit+"/orders", nil), 404, "visit_not_found"},
+		"no token":             {s.send("POST", create, g.wish(one)), 401, "customer_token_invalid"},
+		"1 MB":                 {g.send("POST", create, bytes.Repeat([]byte(" "), 1<<20)), 413, "too_large"},
+		"form":                 {g.s.send("POST", create, []byte("a=b"), "Content-Type", "text/plain"), 415, "unsupported_media_type"},
+	}
+	for name, token := range map[string]string{
+		"wrong token": strings.Repeat("A", len(g.token)), "half a token": g.token[:20], "twice the token": g.token + g.token,
+		"long token": strings.Repeat("A", 128), "token of symbols": "'; DROP TABLE visit_guest; --",
+	} {
+		refused[name] = bad{guest{s, token, g.visit}.place(g.wish(one)), 401, "customer_token_invalid"}
+	}
+	for _, qty := range []int64{0, -1, -5, 21, 100, 1e18, -1 << 63} {
+		refused["quantity "+strconv.FormatInt(qty, 10)] = bad{g.place(g.wish(line{ItemID: pho, Qty: qty})), 422, "invalid"}
+	}
+	return refused
+}
+
+// hostile are texts that mean something to somebody on the way.
+var hostile = map[string]string{
+	"SQL":               `'; DROP TABLE order_info; --`,
+	"a SQL condition":   `1' OR '1'='1`,
+	"quotes":            "it's \"fine\" \\ `so` $$ 100%",
+	"placeholders":      "$1 ? :name %s %d {{.}} ${HOME}",
+	"a Redis command":   "\r\n*1\r\n$8\r\nFLUSHALL\r\n",
+	"a Redis key":       "{b1}:*?[a-z]:order",
+	"Lua":               "') redis.call('FLUSHALL') --",
+	"markup":            `<script>alert(1)</script>&amp;`,
+	"a path":            "../../etc/passwd",
+	"emoji":             "🍜👩‍👩‍👧‍👦🇻🇳",
+	"combined letters":  "Phở tái e\u0301 \u202etxet\u202c \ufeff",
+	"control":           "\x01\x02\x1b[31m\x7f\u0085",
+	"white space":       " \t\n\v\u00a0\u2028",
+	"NUL":               "a\x00b",
+	"a long text":       strings.Repeat("x", 1500),
+	"a very long text":  strings.Repeat("ở", 10_000),
+	"a number":          "1e3",
+	"a negative number": "-1",
+	"much":              strings.Repeat("9", 19),
+}
+
+// mayBeSaid are those that a kitchen may well be told.
+var mayBeSaid = []string{"SQL", "quotes", "placeholders", "a Redis key", "markup", "a path", "emoji", "combined letters"}
+
+// harmless orders with a hostile text where any text may stand: it is refused without a trace, or comes back as it was.
+func harmless(t *testing.T, s *site, g guest, name, text string) {
+	t.Helper()
+	unchanged := s.unchanged()
+	w := g.wish(line{ItemID: pho, Qty: 1, Notes: text}, line{ItemID: phoGa, Qty: 1})
+	for field, w := range map[string]wish{
+		"notes": w, "clientTxnId": {w.Items[1:], w.PaymentMethod, text, w.MenuVersionID, w.VisitID},
+	} {
+		a := g.place(w)
+		if _, ok := a.problem(); a.status/100 == 4 && ok && !slices.Contains(mayBeSaid, name) {
+			continue
+		}
+		placed := a.want(t, http.StatusCreated, "").order(t)
+		if again := g.place(w).want(t, http.StatusOK, "").order(t); again.ID != placed.ID {
+			t.Errorf("%s in %s: orders %s and %s", name, field, placed.ID, again.ID)
+		}
+		if o := g.get(placed.ID).order(t); o.Items[0].Notes != w.Items[0].Notes || o.Total != s.price(w.Items) {
+			t.Errorf("%s in %s comes back as %+v", name, field, o)
+		}
+		unchanged = func() {}
+	}
+	unchanged()
+}

@@ -1,0 +1,93 @@
+package e2e
+
+import (
+	"io"
+	"net"
+	"net/url"
+	"sync"
+	"testing"
+)
+
+// proxy stands between a server and the broker, so that the network between them can fail while both go on.
+type proxy struct {
+	target string
+	door   net.Listener
+	pumps  sync.WaitGroup
+
+	mu    sync.Mutex
+	down  bool
+	conns map[net.Conn]bool
+}
+
+// newProxy gives a proxy and the broker's address through it.
+func newProxy(t testing.TB, address string) (*proxy, string) {
+	t.Helper()
+	u, err := url.Parse(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	door, err := net.Listen("tcp", freeAddr(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &proxy{target: u.Host, door: door, conns: map[net.Conn]bool{}}
+	u.Host = door.Addr().String()
+	p.pumps.Go(p.serve)
+	t.Cleanup(func() {
+		_ = door.Close()
+		p.cut()
+		p.pumps.Wait()
+	})
+	return p, u.String()
+}
+
+func (p *proxy) serve() {
+	for {
+		server, err := p.door.Accept()
+		if err != nil {
+			return
+		}
+		broker, err := net.Dial("tcp", p.target)
+		if err != nil {
+			_ = server.Close()
+			continue
+		}
+		p.mu.Lock()
+		if p.down {
+			_ = server.Close()
+			_ = broker.Close()
+		} else {
+			p.conns[server], p.conns[broker] = true, true
+			p.pumps.Go(func() { p.pump(server, broker) })
+			p.pumps.Go(func() { p.pump(broker, server) })
+		}
+		p.mu.Unlock()
+	}
+}
+
+// pump copies one direction until either side ends; then it ends both.
+func (p *proxy) pump(to, from net.Conn) {
+	_, _ = io.Copy(to, from)
+	_ = to.Close()
+	_ = from.Close()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.conns, from)
+}
+
+// cut ends all connections and takes no new ones.
+func (p *proxy) cut() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.down = true
+	for c := range p.conns {
+		_ = c.Close()
+	}
+}
+
+// mend takes connections again.
+func (p *proxy) mend() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.down = false
+}
