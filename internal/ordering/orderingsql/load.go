@@ -95,7 +95,9 @@ func (l *loader) queueKeys(places []*ordering.Place) map[ordering.TxnKey]*orderi
 			first[k] = p
 		}
 	}
-	keys := slices.Collect(maps.Keys(first))
+	keys := slices.SortedFunc(maps.Keys(first), func(a, b ordering.TxnKey) int { // the order in which they are locked
+		return cmp.Or(cmp.Compare(a.Branch, b.Branch), cmp.Compare(a.ClientTxnID, b.ClientTxnID))
+	})
 	l.tx.QueueQuery(func(rows sqldb.Rows) error {
 		for rows.Next() {
 			k, err := scanKey(rows)

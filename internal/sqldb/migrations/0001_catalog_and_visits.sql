@@ -1,4 +1,4 @@
--- One text for both engines. @identity and @uid stand for column types that the engines spell differently, see migrate.go.
+-- One text for both engines. @identity and @key stand for column types that the engines spell differently, see migrate.go.
 -- Instants are unix milliseconds in UTC, money is minor units, booleans are 0 and 1, business dates are 2006-01-02.
 
 -- +goose Up
@@ -79,7 +79,7 @@ CREATE TABLE dining_table (
 );
 
 CREATE TABLE table_qr (
-    token      @uid PRIMARY KEY,
+    token      @key PRIMARY KEY,
     table_id   BIGINT NOT NULL REFERENCES dining_table (id),
     status     TEXT NOT NULL CHECK (status IN ('ACTIVE', 'REVOKED')),
     created_at BIGINT NOT NULL,
@@ -88,10 +88,10 @@ CREATE TABLE table_qr (
 CREATE UNIQUE INDEX table_qr_active ON table_qr (table_id) WHERE status = 'ACTIVE';
 
 CREATE TABLE visit (
-    id           @uid PRIMARY KEY,
+    id           @key PRIMARY KEY,
     branch_id    BIGINT NOT NULL REFERENCES branch (id),
     table_id     BIGINT NOT NULL REFERENCES dining_table (id),
-    biz_date     TEXT NOT NULL,
+    biz_date     @key NOT NULL,
     status       TEXT NOT NULL CHECK (status IN ('OPEN', 'CLOSED')),
     opened_at    BIGINT NOT NULL,
     last_seen_at BIGINT NOT NULL,
@@ -105,8 +105,8 @@ CREATE INDEX visit_keys_left ON visit (closed_at) WHERE keys_left = 1;
 
 -- One phone at a visit. Only the SHA-256 of its token is kept.
 CREATE TABLE visit_guest (
-    token_hash @uid PRIMARY KEY,
-    visit_id   @uid NOT NULL REFERENCES visit (id),
+    token_hash @key PRIMARY KEY,
+    visit_id   @key NOT NULL REFERENCES visit (id),
     created_at BIGINT NOT NULL
 );
 CREATE INDEX visit_guest_visit ON visit_guest (visit_id);

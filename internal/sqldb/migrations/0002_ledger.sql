@@ -3,9 +3,9 @@
 -- +goose Up
 CREATE TABLE sales_quota_counter (
     branch_id    BIGINT NOT NULL,
-    stat_date    TEXT NOT NULL,
+    stat_date    @key NOT NULL,
     menu_item_id BIGINT NOT NULL,
-    slot_key     TEXT NOT NULL DEFAULT 'ALL_DAY',
+    slot_key     @key NOT NULL DEFAULT 'ALL_DAY',
     cap          BIGINT CHECK (cap >= 0),                   -- NULL is unlimited; may be set below what is held and used
     held_qty     BIGINT NOT NULL DEFAULT 0 CHECK (held_qty >= 0),
     used_qty     BIGINT NOT NULL DEFAULT 0 CHECK (used_qty >= 0),
@@ -13,9 +13,9 @@ CREATE TABLE sales_quota_counter (
 ) /*pg: WITH (fillfactor = 50)*/;
 
 CREATE TABLE hold (
-    id         @uid PRIMARY KEY,
+    id         @key PRIMARY KEY,
     branch_id  BIGINT NOT NULL,
-    biz_date   TEXT NOT NULL,
+    biz_date   @key NOT NULL,
     state      TEXT NOT NULL CHECK (state IN ('HELD', 'CONFIRMED', 'RELEASED', 'RETURNED')),
     reason     TEXT,
     digest     TEXT NOT NULL,
@@ -27,7 +27,7 @@ CREATE INDEX hold_due ON hold (expires_at) WHERE state = 'HELD';
 CREATE INDEX hold_scope ON hold (branch_id, biz_date);
 
 CREATE TABLE hold_line (
-    hold_id      @uid NOT NULL,
+    hold_id      @key NOT NULL,
     menu_item_id BIGINT NOT NULL,
     qty          BIGINT NOT NULL CHECK (qty > 0),
     PRIMARY KEY (hold_id, menu_item_id)
@@ -36,7 +36,7 @@ CREATE TABLE hold_line (
 -- Which epoch Redis must show for a scope, and who is rebuilding it until when.
 CREATE TABLE gate_scope (
     branch_id     BIGINT NOT NULL,
-    biz_date      TEXT NOT NULL,
+    biz_date      @key NOT NULL,
     epoch         TEXT NOT NULL,
     rebuilt_until BIGINT NOT NULL,                          -- a rebuild in progress owns the scope until then
     PRIMARY KEY (branch_id, biz_date)
@@ -44,16 +44,16 @@ CREATE TABLE gate_scope (
 
 -- What must be applied to Redis after a commit: one row per transaction and scope.
 CREATE TABLE redis_outbox (
-    id         @uid PRIMARY KEY,
+    id         @key PRIMARY KEY,
     branch_id  BIGINT NOT NULL,
-    biz_date   TEXT NOT NULL,
+    biz_date   @key NOT NULL,
     ops        TEXT NOT NULL,                               -- JSON array of operations, each idempotent
     created_at BIGINT NOT NULL
 );
 
 CREATE TABLE idempotency (
-    scope      TEXT NOT NULL,
-    key        TEXT NOT NULL,
+    scope      @key NOT NULL,
+    key        @key NOT NULL,
     digest     TEXT NOT NULL,
     status     INTEGER NOT NULL,
     ref        TEXT NOT NULL,                               -- what the effect made, from which the answer is told again
@@ -64,21 +64,21 @@ CREATE TABLE idempotency (
 -- The last short number that a branch has given on a business date.
 CREATE TABLE order_number (
     branch_id BIGINT NOT NULL,
-    biz_date  TEXT NOT NULL,
+    biz_date  @key NOT NULL,
     last      BIGINT NOT NULL,
     PRIMARY KEY (branch_id, biz_date)
 ) /*pg: WITH (fillfactor = 50)*/;
 
 CREATE TABLE order_info (
-    id              @uid PRIMARY KEY,
+    id              @key PRIMARY KEY,
     branch_id       BIGINT NOT NULL,
     kind            TEXT NOT NULL CHECK (kind IN ('DINE_IN', 'DELIVERY', 'PICKUP')),
-    visit_id        @uid,
-    guest_hash      @uid,                                   -- whose phone placed it
+    visit_id        @key,
+    guest_hash      @key,                                   -- whose phone placed it
     menu_version_id BIGINT NOT NULL,
-    hold_id         @uid NOT NULL,
-    client_txn_id   TEXT NOT NULL,
-    biz_date        TEXT NOT NULL,
+    hold_id         @key NOT NULL,
+    client_txn_id   @key NOT NULL,
+    biz_date        @key NOT NULL,
     number          BIGINT NOT NULL,
     status          TEXT NOT NULL,
     payment_status  TEXT NOT NULL,
@@ -99,7 +99,7 @@ CREATE INDEX order_info_visit ON order_info (visit_id);
 CREATE INDEX order_info_day ON order_info (branch_id, biz_date, number);
 
 CREATE TABLE order_item (
-    order_id       @uid NOT NULL,
+    order_id       @key NOT NULL,
     line           INTEGER NOT NULL,
     menu_item_id   BIGINT NOT NULL,
     dish_id        BIGINT NOT NULL,
@@ -111,8 +111,8 @@ CREATE TABLE order_item (
 );
 
 CREATE TABLE payment_attempt (
-    id          @uid PRIMARY KEY,
-    order_id    @uid NOT NULL,
+    id          @key PRIMARY KEY,
+    order_id    @key NOT NULL,
     method      TEXT NOT NULL,
     amount      BIGINT NOT NULL CHECK (amount >= 0),
     currency    TEXT NOT NULL,
@@ -124,9 +124,9 @@ CREATE TABLE payment_attempt (
 CREATE INDEX payment_attempt_order ON payment_attempt (order_id);
 
 CREATE TABLE payment_event (
-    id          @uid PRIMARY KEY,
-    attempt_id  @uid,
-    order_id    @uid,
+    id          @key PRIMARY KEY,
+    attempt_id  @key,
+    order_id    @key,
     method      TEXT NOT NULL,
     source      TEXT NOT NULL,                              -- callback, staff
     raw         TEXT NOT NULL,
@@ -137,9 +137,9 @@ CREATE INDEX payment_event_order ON payment_event (order_id);
 
 -- Money to be given back. A capture belongs to one PAID order or to one row here.
 CREATE TABLE refund (
-    id          @uid PRIMARY KEY,
-    order_id    @uid NOT NULL,
-    attempt_id  @uid NOT NULL UNIQUE,
+    id          @key PRIMARY KEY,
+    order_id    @key NOT NULL,
+    attempt_id  @key NOT NULL UNIQUE,
     amount      BIGINT NOT NULL CHECK (amount > 0),
     currency    TEXT NOT NULL,
     state       TEXT NOT NULL CHECK (state IN ('DUE', 'DONE')),

@@ -2,9 +2,9 @@
 
 -- +goose Up
 CREATE TABLE outbox_events (
-    id            @uid PRIMARY KEY,
+    id            @key PRIMARY KEY,
     aggregate     TEXT NOT NULL,
-    aggregate_id  @uid NOT NULL,
+    aggregate_id  @key NOT NULL,
     aggregate_seq BIGINT NOT NULL,
     branch_id     BIGINT NOT NULL,
     event_type    TEXT NOT NULL,
@@ -12,12 +12,12 @@ CREATE TABLE outbox_events (
     created_at    BIGINT NOT NULL,
     available_at  BIGINT NOT NULL,
     attempts      INTEGER NOT NULL DEFAULT 0
-);
+) /*pg: WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 20000)*/;
 
 CREATE TABLE event_log (
-    id            @uid PRIMARY KEY,
+    id            @key PRIMARY KEY,
     aggregate     TEXT NOT NULL,
-    aggregate_id  @uid NOT NULL,
+    aggregate_id  @key NOT NULL,
     aggregate_seq BIGINT NOT NULL,
     branch_id     BIGINT NOT NULL,
     event_type    TEXT NOT NULL,
@@ -27,16 +27,16 @@ CREATE TABLE event_log (
 );
 
 CREATE TABLE consumer_dedupe (
-    consumer_name TEXT NOT NULL,
-    message_id    @uid NOT NULL,
+    consumer_name @key NOT NULL,
+    message_id    @key NOT NULL,
     processed_at  BIGINT NOT NULL,
     PRIMARY KEY (consumer_name, message_id)
 );
 CREATE INDEX consumer_dedupe_processed ON consumer_dedupe (processed_at);
 
 CREATE TABLE consumer_failure (
-    consumer_name TEXT NOT NULL,
-    message_id    @uid NOT NULL,
+    consumer_name @key NOT NULL,
+    message_id    @key NOT NULL,
     attempts      INTEGER NOT NULL,
     last_error    TEXT NOT NULL,
     failed_at     BIGINT NOT NULL,
@@ -45,10 +45,10 @@ CREATE TABLE consumer_failure (
 
 -- Events that were given up: by the relay (consumer_name is empty) or by one consumer.
 CREATE TABLE dead_event (
-    id            @uid NOT NULL,
-    consumer_name TEXT NOT NULL DEFAULT '',
+    id            @key NOT NULL,
+    consumer_name @key NOT NULL DEFAULT '',
     aggregate     TEXT NOT NULL,
-    aggregate_id  @uid NOT NULL,
+    aggregate_id  @key NOT NULL,
     aggregate_seq BIGINT NOT NULL,
     branch_id     BIGINT NOT NULL,
     event_type    TEXT NOT NULL,
@@ -62,7 +62,7 @@ CREATE TABLE dead_event (
 -- The day's figures of a branch, kept by a consumer of order events.
 CREATE TABLE daybook (
     branch_id BIGINT NOT NULL,
-    biz_date  TEXT NOT NULL,
+    biz_date  @key NOT NULL,
     placed    BIGINT NOT NULL DEFAULT 0,
     paid      BIGINT NOT NULL DEFAULT 0,
     canceled  BIGINT NOT NULL DEFAULT 0,
