@@ -120,7 +120,8 @@ func startChild(ctx context.Context, env []string, log *os.File, args ...string)
 	if err != nil {
 		return nil, err
 	}
-	c := &child{cmd: exec.Command(self, args...), base: "http://" + listen} //nolint:noctx // ended by stop, in order
+	cmd := exec.Command(self, args...) //nolint:noctx,gosec // this very program, ended by stop in order
+	c := &child{cmd: cmd, base: "http://" + listen}
 	for _, kv := range os.Environ() {
 		if !strings.HasPrefix(kv, "COMANDA_") {
 			c.cmd.Env = append(c.cmd.Env, kv)
@@ -153,12 +154,13 @@ func (c *child) pid() int { return c.cmd.Process.Pid }
 func (c *child) await(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
+	client := http.Client{Timeout: time.Second}
 	for {
 		request, err := http.NewRequestWithContext(ctx, http.MethodGet, c.base+"/livez", nil)
 		if err != nil {
 			return fmt.Errorf("bench: %w", err)
 		}
-		if answer, err := http.DefaultClient.Do(request); err == nil {
+		if answer, err := client.Do(request); err == nil {
 			_ = answer.Body.Close() // whatever it says, it listens
 			return nil
 		}

@@ -14,14 +14,16 @@ import (
 func (c *cli) migrate() *cobra.Command {
 	cmd := &cobra.Command{Use: "migrate", Short: "Bring the database's schema up or down"}
 	step := func(use, short string, run func(context.Context, *sqldb.DB) error) {
-		cmd.AddCommand(&cobra.Command{Use: use, Short: short, Args: cobra.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error {
+		one := &cobra.Command{Use: use, Short: short, Args: cobra.NoArgs}
+		one.RunE = func(cmd *cobra.Command, _ []string) error {
 			return c.withDatabase(cmd.Context(), func(ctx context.Context, _ app.Config, db *sqldb.DB) error {
 				if err := run(ctx, db); err != nil {
 					return err
 				}
 				return c.printMigrations(ctx, cmd.OutOrStdout(), db)
 			})
-		}})
+		}
+		cmd.AddCommand(one)
 	}
 	step("up", "Apply all migrations", func(ctx context.Context, db *sqldb.DB) error { return db.Migrate(ctx) })
 	step("down", "Take the newest migration back, with the data in its tables",

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 
 	"github.com/spf13/cobra"
 
@@ -31,7 +32,7 @@ func (c *cli) quota() *cobra.Command {
 			if err := app.SetQuota(cmd.Context(), config, item, quota); err != nil {
 				return err
 			}
-			result := map[string]any{"itemId": fmt.Sprint(item), "dailyQuota": quota}
+			result := map[string]any{"itemId": strconv.FormatInt(item, 10), "dailyQuota": quota}
 			return c.print(cmd.OutOrStdout(), result, func(w io.Writer) {
 				if quota == nil {
 					fmt.Fprintf(w, "item %d is unlimited\n", item)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"strconv"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -49,7 +50,7 @@ func orAny(n *int64) string {
 	if n == nil {
 		return "any"
 	}
-	return fmt.Sprint(*n)
+	return strconv.FormatInt(*n, 10)
 }
 
 func (c *cli) stockReconcile() *cobra.Command {

@@ -18,7 +18,9 @@ type Link struct {
 }
 
 // Links lists the tables of a branch, of all branches when branch is 0, with their codes.
-func Links(ctx context.Context, c Config, tables func(context.Context, int64) ([]visit.Table, error), branch int64) ([]Link, error) {
+func Links(
+	ctx context.Context, c Config, tables func(context.Context, int64) ([]visit.Table, error), branch int64,
+) ([]Link, error) {
 	all, err := tables(ctx, branch)
 	if err != nil {
 		return nil, err

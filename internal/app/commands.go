@@ -102,7 +102,9 @@ func stockOf(ctx context.Context, db *sqldb.DB, store *catalogsql.Store, b catal
 				c.Cap = quota
 			}
 		}
-		lines[i] = StockLine{BranchID: b.ID, BizDate: date, ItemID: it.ID, Dish: it.Names.In(b.Locales...), Held: c.Held, Used: c.Used}
+		lines[i] = StockLine{
+			BranchID: b.ID, BizDate: date, ItemID: it.ID, Dish: it.Names.In(b.Locales...), Held: c.Held, Used: c.Used,
+		}
 		if c.Cap != stock.Unlimited {
 			limit, left := c.Cap, c.Left()
 			lines[i].Cap, lines[i].Left = &limit, &left
@@ -175,12 +177,9 @@ func Document(name string) (string, error) {
 	return "", fmt.Errorf("%q is not a generated document", name)
 }
 
-const configurationHead = `# Configuration
-
-Flags go over the environment, the environment over the file that ` + "`--config`" + ` names (lines of NAME=value). A name that
-is not in this list is refused. Secrets are never printed. ` + "`comanda doctor`" + ` shows what is in force.
-
-`
+const configurationHead = "# Configuration\n\n" +
+	"Flags go over the environment, the environment over the file that `--config` names (lines of NAME=value). A name\n" +
+	"that is not in this list is refused. Secrets are never printed. `comanda doctor` shows what is in force.\n\n"
 
 // openAPI renders the contract of all routes, the sandbox's included, without touching any store.
 func openAPI() (string, error) {

@@ -119,7 +119,8 @@ func boolean(name, def, help string, field func(*Config) *bool) setting {
 }
 
 // LoadConfig takes each setting from the flags (a map by name), else from the environment, else from the file, else from
-// the command's own defaults, else its general default. An unknown name in the file or with the prefix COMANDA_ in the environment is refused: it is a misspelling.
+// the command's own defaults, else its general default. An unknown name in the file or with the prefix COMANDA_ in the
+// environment is refused: it is a misspelling.
 func LoadConfig(flags map[string]string, environ []string, file string, defaults map[string]string) (Config, error) {
 	values := maps.Clone(defaults)
 	if values == nil {
@@ -135,9 +136,7 @@ func LoadConfig(flags map[string]string, environ []string, file string, defaults
 			values[name] = v
 		}
 	}
-	for name, v := range flags {
-		values[name] = v
-	}
+	maps.Copy(values, flags)
 	var c Config
 	var errs []error
 	for _, s := range settings {

@@ -16,13 +16,17 @@ const (
 	keepDedupe = 7 * 24 * time.Hour  // longer than any broker keeps a message of ours
 )
 
+// watchEvery is how often the gate is compared with the ledger: two looks and a rebuild fit well into the ten seconds in
+// which the two must be equal again (I9).
+const watchEvery = 1500 * time.Millisecond
+
 // gateLoops keep the gate equal to the ledger.
 func (k *Core) gateLoops() []worker.Loop {
 	return []worker.Loop{
 		{Name: "gate_apply", Run: k.Keeper.ApplyCommitted, Every: 10 * time.Millisecond},
 		{Name: "gate_recover", Run: k.Keeper.Recover, Every: time.Second, Timeout: 20 * time.Second, MaxPause: 2 * time.Second},
 		{Name: "gate_reap", Run: k.Keeper.Reap, Every: 2 * time.Second, Timeout: 20 * time.Second, MaxPause: 2 * time.Second},
-		{Name: "gate_watch", Run: k.Keeper.Watch, Every: 1500 * time.Millisecond, Timeout: 20 * time.Second, MaxPause: 2 * time.Second},
+		{Name: "gate_watch", Run: k.Keeper.Watch, Every: watchEvery, Timeout: 20 * time.Second, MaxPause: 2 * time.Second},
 	}
 }
 

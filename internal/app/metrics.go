@@ -33,15 +33,18 @@ func newMetrics(reg prometheus.Registerer) *metrics {
 	counter := func(name, help string, labels ...string) *prometheus.CounterVec {
 		return f.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
 	}
+	count := func(name, help string) prometheus.Counter {
+		return f.NewCounter(prometheus.CounterOpts{Name: name, Help: help})
+	}
 	gauge := func(name, help string) prometheus.Gauge {
 		return f.NewGauge(prometheus.GaugeOpts{Name: name, Help: help})
 	}
 	return &metrics{
 		created:     counter("order_created_total", "Requests to place an order, by what became of them.", "result"),
-		transitions: counter("order_transition_total", "Orders that changed their state, by the new state and the cause.", "to", "cause"),
-		callbacks:   counter("payment_callback_total", "Reports about payments, by method and what became of them.", "method", "result"),
-		cold:        f.NewCounter(prometheus.CounterOpts{Name: "reservation_cold_total", Help: "Orders that went on without the gate."}),
-		buried:      f.NewCounter(prometheus.CounterOpts{Name: "reservation_buried_total", Help: "Leases that ended without an order."}),
+		transitions: counter("order_transition_total", "Orders that changed, by their new state and the cause.", "to", "cause"),
+		callbacks:   counter("payment_callback_total", "Reports about payments, by method and result.", "method", "result"),
+		cold:        count("reservation_cold_total", "Orders that went on without the gate."),
+		buried:      count("reservation_buried_total", "Leases that ended without an order."),
 		drift:       gauge("reservation_drift_units", "Units by which the gate differed from the ledger at the last look."),
 		rebuilds:    counter("redis_rebuild_total", "Rebuilds of a scope of the gate.", "result"),
 		rebuildTime: f.NewHistogram(prometheus.HistogramOpts{

@@ -42,7 +42,7 @@ func ParseRoles(list string) ([]Role, error) {
 		return []Role{API, Worker, Relay}, nil
 	}
 	var roles []Role
-	for _, name := range strings.Split(list, ",") {
+	for name := range strings.SplitSeq(list, ",") {
 		r := Role(strings.TrimSpace(name))
 		if r != API && r != Worker && r != Relay {
 			return nil, fmt.Errorf("%q is not a role: api, worker, relay", name)

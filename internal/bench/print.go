@@ -28,7 +28,7 @@ func (r Report) product(w io.Writer) {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, "over HTTP\tconnections\tper second\tp50 ms\tp95 ms\tp99 ms\tmax ms\tbody bytes\terrors\t")
 	for _, o := range r.Orders {
-		o.Load.line(t, "orders")
+		o.line(t, "orders")
 	}
 	r.Half.line(t, fmt.Sprintf("orders paced at %.0f/s", r.Half.Rate))
 	r.Refusals.line(t, "refusals")

@@ -117,8 +117,7 @@ func (p *product) get(
 
 // withoutQuery takes the address out of an error of net/http: a landing's query is a secret.
 func withoutQuery(err error) error {
-	var u *url.Error
-	if errors.As(err, &u) {
+	if u, ok := errors.AsType[*url.Error](err); ok {
 		return u.Err
 	}
 	return err

@@ -117,7 +117,7 @@ func TestBoards_Get_keeps_its_pointer(t *testing.T) {
 
 // I14: the board changes its date with the branch, at four in the morning in Hà Nội.
 func TestBoards_Get_follows_the_business_date(t *testing.T) {
-	onBoard(t, func(t *testing.T, s *shelf, _ *counters, b *Boards) { // a bubble begins on 2000-01-01 at 00:00 UTC
+	onBoard(t, func(t *testing.T, _ *shelf, _ *counters, b *Boards) { // a bubble begins on 2000-01-01 at 00:00 UTC
 		if got := board(t, b).Date; got != "2000-01-01" {
 			t.Errorf("the date is %s", got)
 		}

@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"sync"
@@ -56,39 +57,62 @@ func crash(s *site, round string) []served {
 	for i := range guests {
 		guests[i] = s.guest(i)
 	}
-	var mu sync.Mutex
-	var promised, unknown []served
-	enough := make(chan struct{})
-	var all sync.WaitGroup
+	d := lunch{round: round, enough: make(chan struct{})}
 	for i, g := range guests {
-		all.Go(func() {
-			for n := int64(0); ; n++ {
-				v := served{guest: g, wish: g.wish(
-					line{ItemID: phoGa, Qty: n%3 + 1, Notes: fmt.Sprintf("round %s, guest %d", round, i)}, line{ItemID: phoT, Qty: 1})}
-				a := g.place(v.wish)
-				mu.Lock()
-				if a.status != http.StatusCreated { // the server is dead
-					unknown = append(unknown, v)
-					mu.Unlock()
-					return
-				}
-				v.order = a.order(t)
-				if promised = append(promised, v); len(promised) == beforeKill {
-					close(enough)
-				}
-				mu.Unlock()
-			}
-		})
+		d.all.Go(func() { d.eat(t, g, i) })
 	}
-	<-enough
+	finished := make(chan struct{})
+	go func() {
+		d.all.Wait()
+		close(finished)
+	}()
+	select {
+	case <-d.enough:
+	case <-finished:
+		t.Fatalf("nobody is served any more after %d orders", len(d.promised))
+	}
 	s.servers[0].kill()
-	all.Wait()
+	<-finished
 	s.servers[0].start()
-	for _, v := range unknown {
+	for _, v := range d.unknown {
 		v.order = v.guest.insist(v.wish, patience).order(t)
-		promised = append(promised, v)
+		d.promised = append(d.promised, v)
 	}
-	return promised
+	return d.promised
+}
+
+// lunch is what guests know of their orders when the server dies.
+type lunch struct {
+	round  string
+	all    sync.WaitGroup
+	enough chan struct{} // closed when enough orders were promised
+
+	mu       sync.Mutex
+	promised []served
+	unknown  []served // not answered
+}
+
+// eat orders until there is no answer any more.
+func (d *lunch) eat(t *testing.T, g guest, seat int) {
+	for n := int64(0); ; n++ {
+		notes := fmt.Sprintf("round %s, seat %d", d.round, seat)
+		v := served{guest: g, wish: g.wish(line{ItemID: phoGa, Qty: n%3 + 1, Notes: notes}, line{ItemID: bun, Qty: 1})}
+		a := g.place(v.wish)
+		d.mu.Lock()
+		if a.status == http.StatusCreated && json.Unmarshal(a.body, &v.order) == nil {
+			if d.promised = append(d.promised, v); len(d.promised) == beforeKill {
+				close(d.enough)
+			}
+			d.mu.Unlock()
+			continue
+		}
+		d.unknown = append(d.unknown, v)
+		d.mu.Unlock()
+		if a.err == nil {
+			t.Errorf("an order is answered %v", a)
+		}
+		return
+	}
 }
 
 // still compares an order with what was promised, and with what the guest asked for at the menu's prices (I13).

@@ -13,7 +13,7 @@ import (
 const (
 	pho   = "11" // with a quota, which every test sets to what it needs
 	phoGa = "12" // without
-	phoT  = "13"
+	bun   = "15" // without
 )
 
 const (

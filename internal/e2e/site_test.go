@@ -1,12 +1,12 @@
 package e2e
 
 import (
-	"bufio"
 	"bytes"
 	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"net"
 	"net/http"
@@ -193,14 +193,30 @@ func (s *site) redisAddr() string {
 // flush empties Redis, as an operator's mistake does.
 func (s *site) flush() {
 	s.t.Helper()
+	if said := s.redisSays("*1\r\n$8\r\nFLUSHALL\r\n"); !strings.HasPrefix(said, "+OK\r\n") {
+		s.t.Fatalf("FLUSHALL is answered %q", said)
+	}
+}
+
+// keys lists all keys of Redis, with what the protocol puts between them.
+func (s *site) keys() string {
+	s.t.Helper()
+	return s.redisSays("*2\r\n$4\r\nKEYS\r\n$1\r\n*\r\n")
+}
+
+// redisSays sends a command as the protocol writes it and gives all that comes back.
+func (s *site) redisSays(command string) string {
+	s.t.Helper()
 	conn, err := net.Dial("tcp", s.redisAddr())
 	if err != nil {
 		s.t.Fatal(err)
 	}
 	defer conn.Close()
 	_ = conn.SetDeadline(time.Now().Add(patience))
-	_, _ = conn.Write([]byte("*1\r\n$8\r\nFLUSHALL\r\n"))
-	if line, err := bufio.NewReader(conn).ReadString('\n'); line != "+OK\r\n" {
-		s.t.Fatalf("FLUSHALL: %q, %v", line, err)
+	_, _ = conn.Write([]byte(command + "*1\r\n$4\r\nQUIT\r\n")) // so that the server ends what it says
+	said, err := io.ReadAll(conn)
+	if err != nil {
+		s.t.Fatal(err)
 	}
+	return string(said)
 }

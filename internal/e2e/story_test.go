@@ -22,7 +22,7 @@ func story(t *testing.T, k kind) {
 	s := open(t, k, shortWindow(3*time.Second, grace))
 	s.quota(pho, limit)
 	g := s.guest(0)
-	meal := []line{{ItemID: pho, Qty: 2, Notes: "no onion"}, {ItemID: phoGa, Qty: 1}, {ItemID: phoT, Qty: 1}}
+	meal := []line{{ItemID: pho, Qty: 2, Notes: "no onion"}, {ItemID: phoGa, Qty: 1}, {ItemID: bun, Qty: 1}}
 
 	kept := g.orders(t, meal...)
 	if kept.Status != "PLACED" || kept.PaymentStatus != "UNPAID" || kept.Total != s.price(meal) {

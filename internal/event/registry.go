@@ -83,10 +83,10 @@ type field struct{ name, json string }
 // fields tells the payload's JSON members as encoding/json will write them.
 func fields(t reflect.Type) func(yield func(field) bool) {
 	return func(yield func(field) bool) {
-		for i := range t.NumField() {
-			name, opts, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
+		for field0 := range t.Fields() {
+			name, opts, _ := strings.Cut(field0.Tag.Get("json"), ",")
 			kind := "string"
-			if t.Field(i).Type.Kind() == reflect.Int64 && opts != "string" {
+			if field0.Type.Kind() == reflect.Int64 && opts != "string" {
 				kind = "integer"
 			}
 			if !yield(field{name, kind}) {

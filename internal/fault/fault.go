@@ -6,6 +6,7 @@ package fault
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"time"
 )
 
@@ -66,8 +67,7 @@ func Wrap(op string, err error) error {
 	if err == nil {
 		return nil
 	}
-	var f *Error
-	if errors.As(err, &f) {
+	if _, ok := errors.AsType[*Error](err); ok {
 		return fmt.Errorf("%s: %w", op, err)
 	}
 	return &Error{Kind: Internal, Op: op, Err: err}
@@ -77,9 +77,7 @@ func Wrap(op string, err error) error {
 func (e *Error) With(name string, value any) *Error {
 	c := *e
 	c.Extra = make(map[string]any, len(e.Extra)+1)
-	for k, v := range e.Extra {
-		c.Extra[k] = v
-	}
+	maps.Copy(c.Extra, e.Extra)
 	c.Extra[name] = value
 	return &c
 }
@@ -119,14 +117,13 @@ func (e *Error) Unwrap() error { return e.Err }
 
 // Is makes errors.Is(err, target) compare by code, so that package-level faults serve as sentinels even after With.
 func (e *Error) Is(target error) bool {
-	t, ok := target.(*Error) //nolint:errorlint // Is must look at the target itself, not into it
+	t, ok := target.(*Error)
 	return ok && t.Kind == e.Kind && t.PublicCode() == e.PublicCode()
 }
 
 // KindOf tells the kind of any error: Internal when it is not a fault.
 func KindOf(err error) Kind {
-	var f *Error
-	if errors.As(err, &f) {
+	if f, ok := errors.AsType[*Error](err); ok {
 		return f.Kind
 	}
 	return Internal

@@ -206,7 +206,7 @@ func cpuTime() time.Duration {
 func readAnswer(r *bufio.Reader, want string) error {
 	line, err := r.ReadSlice('\n')
 	if err != nil || !bytes.HasPrefix(line, []byte(want)) {
-		return fmt.Errorf("answer %q, %v", line, err)
+		return fmt.Errorf("answer %q, %w", line, err)
 	}
 	length, chunked := 0, false
 	for {
@@ -217,7 +217,9 @@ func readAnswer(r *bufio.Reader, want string) error {
 			break
 		}
 		if v, ok := bytes.CutPrefix(line, []byte("Content-Length: ")); ok {
-			length, err = strconv.Atoi(string(bytes.TrimSpace(v)))
+			if length, err = strconv.Atoi(string(bytes.TrimSpace(v))); err != nil {
+				return err
+			}
 		}
 		chunked = chunked || bytes.HasPrefix(line, []byte("Transfer-Encoding: chunked"))
 	}

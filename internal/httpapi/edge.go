@@ -33,7 +33,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.mux.ServeHTTP(x, r)
 	if x.muted {
 		x.muted, x.status, x.route = false, 0, s.unmatched
-		x.fail(unrouted(r, x.Header().Get("Allow")))
+		x.fail(unrouted(x.Header().Get("Allow")))
 	}
 }
 
@@ -55,7 +55,7 @@ func (s *Server) secure(h http.Header, id string) {
 	}
 }
 
-func unrouted(r *http.Request, allow string) *Problem {
+func unrouted(allow string) *Problem {
 	if allow != "" {
 		return newProblem(http.StatusMethodNotAllowed, "method_not_allowed", "This path knows only "+allow+".")
 	}
@@ -73,7 +73,7 @@ func (s *Server) finish(x *exchange, r *http.Request) {
 		p := newProblem(http.StatusInternalServerError, "internal", wentWrong)
 		p.cause = fmt.Errorf("panic: %v", panicked)
 		if cut {
-			x.note(p)
+			_ = x.note(p) // it gives back what it notes
 			x.status = p.Status
 		} else {
 			x.fail(p)

@@ -123,7 +123,7 @@ func (x *exchange) fail(p *Problem) {
 }
 
 // Fail answers a request of a plain handler with the problem that belongs to err. The answer must not have begun.
-func Fail(w http.ResponseWriter, r *http.Request, err error) {
+func Fail(_ http.ResponseWriter, r *http.Request, err error) {
 	x := exchangeOf(r.Context())
 	if x == nil {
 		panic("httpapi: Fail outside of a server")

@@ -13,7 +13,7 @@ import (
 
 // huma keeps these settings in variables of its package. They are the same for every server of the process, and every
 // answer of huma goes through them (H2).
-func init() {
+func init() { //nolint:gochecknoinits // huma has no other place for them
 	huma.DefaultArrayNullable = false // an array is [] or absent, never null
 	huma.ValidateStrictCasing = true  // jsonbody matches names exactly, so the validator must as well
 	huma.NewError = func(status int, message string, errs ...error) huma.StatusError {
@@ -22,7 +22,7 @@ func init() {
 	huma.NewErrorWithContext = func(ctx huma.Context, status int, message string, errs ...error) huma.StatusError {
 		p := fromHuma(ctx, status, message, errs)
 		if x := exchangeOf(ctx.Context()); x != nil {
-			x.note(p)
+			_ = x.note(p) // it gives back what it notes
 		}
 		return p
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
 	"math"
 	"net/http"
 	"strconv"
@@ -76,8 +77,7 @@ func problemOf(ctx context.Context, err error) *Problem {
 	if errors.As(err, &p) {
 		return p
 	}
-	var tooLarge *http.MaxBytesError
-	if errors.As(err, &tooLarge) {
+	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return newTooLarge()
 	}
 	f := &fault.Error{Kind: fault.Internal}
@@ -146,9 +146,7 @@ func (p *Problem) MarshalJSON() ([]byte, error) {
 		return own, err
 	}
 	all := map[string]any{}
-	for name, v := range p.extra {
-		all[name] = v
-	}
+	maps.Copy(all, p.extra)
 	var members map[string]json.RawMessage
 	if err := json.Unmarshal(own, &members); err != nil {
 		return nil, err

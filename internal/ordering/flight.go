@@ -26,15 +26,17 @@ type flight struct {
 
 // do runs fn once for all callers that come while it runs; shared is true for those who only wait. The first caller's
 // going away does not end the attempt, because others may be waiting for it.
-func (f *flights) do(ctx context.Context, k flightKey, fn func(context.Context) (Receipt, error)) (r Receipt, err error, shared bool) {
+func (f *flights) do(
+	ctx context.Context, k flightKey, fn func(context.Context) (Receipt, error),
+) (r Receipt, shared bool, err error) {
 	f.mu.Lock()
 	if fl, ok := f.all[k]; ok {
 		f.mu.Unlock()
 		select {
 		case <-fl.done:
-			return fl.receipt, fl.err, true
+			return fl.receipt, true, fl.err
 		case <-ctx.Done():
-			return Receipt{}, ctx.Err(), true
+			return Receipt{}, true, ctx.Err()
 		}
 	}
 	if f.all == nil {
@@ -53,7 +55,7 @@ func (f *flights) do(ctx context.Context, k flightKey, fn func(context.Context) 
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), deadline)
 	defer cancel()
 	fl.receipt, fl.err = fn(ctx)
-	return fl.receipt, fl.err, false
+	return fl.receipt, false, fl.err
 }
 
 func formatID(id int64) string { return strconv.FormatInt(id, 10) }

@@ -45,7 +45,9 @@ const (
 
 // MockCallback plays a gateway's report. A success pays the order, a cancellation ends it, a failure leaves it to be
 // tried again. The caller has checked that the sandbox is enabled.
-func (s *Service) MockCallback(ctx context.Context, id string, m payment.Method, result MockResult, raw string) (Order, error) {
+func (s *Service) MockCallback(
+	ctx context.Context, id string, m payment.Method, result MockResult, raw string,
+) (Order, error) {
 	if err := s.Methods.Check(m); err != nil {
 		return Order{}, err
 	}

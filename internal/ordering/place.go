@@ -60,7 +60,7 @@ func (s *Service) Place(ctx context.Context, g Guest, r Request) (Receipt, error
 	}
 	digest := r.digest()
 	key := flightKey{TxnKey{g.Branch, r.ClientTxnID}, digest}
-	receipt, err, shared := s.flights.do(ctx, key, func(ctx context.Context) (Receipt, error) {
+	receipt, shared, err := s.flights.do(ctx, key, func(ctx context.Context) (Receipt, error) {
 		return s.place(ctx, g, r, digest)
 	})
 	if shared {
@@ -102,11 +102,14 @@ func (s *Service) place(ctx context.Context, g Guest, r Request, digest string) 
 }
 
 // earlier answers a request that is refused now, but may be the repetition of one that was not: an order that was
-// answered with success stays answered so, even when its dishes are sold out or the menu has changed since.
+// answered with success stays answered so, even when its dishes are sold out or the menu has changed since. While SQL
+// cannot tell, the request is not refused: whoever is refused has no order (I5).
 func (s *Service) earlier(ctx context.Context, g Guest, r Request, digest string, refusal error) (Receipt, error) {
 	e, err := s.Ledger.Earlier(ctx, TxnKey{g.Branch, r.ClientTxnID})
 	switch {
-	case err != nil || !e.Found:
+	case err != nil:
+		return Receipt{}, err
+	case !e.Found:
 		return Receipt{}, refusal
 	case e.Digest != digest:
 		return Receipt{}, ErrIdempotency

@@ -1,6 +1,8 @@
 package ordering
 
 import (
+	"slices"
+
 	"comanda/internal/event"
 	"comanda/internal/payment"
 	"comanda/internal/stock"
@@ -63,8 +65,8 @@ func (b *Batch) refuseAtCounter(o *Order, s *Settle) error {
 // be paid otherwise. It gives -1 when the order has too many.
 func (b *Batch) attemptOf(o *Order, s *Settle) int {
 	all := b.Attempts[o.ID]
-	for i := len(all) - 1; i >= 0; i-- {
-		if s.AttemptID == "" && all[i].Method == s.Method || s.AttemptID != "" && all[i].ID == s.AttemptID {
+	for i, a := range slices.Backward(all) {
+		if s.AttemptID == "" && a.Method == s.Method || s.AttemptID != "" && a.ID == s.AttemptID {
 			return i
 		}
 	}

@@ -207,7 +207,9 @@ func warm(t *testing.T, db *redisdb.DB) {
 	t.Helper()
 	row := 0
 	testenv.Eventually(t, soon, func() bool {
-		for row = 0; row < 40 && get(t, db) == nil; row++ {
+		row = 0
+		for row < 40 && get(t, db) == nil {
+			row++
 		}
 		return row == 40
 	})

@@ -108,7 +108,7 @@ func liveSocket(dir string) (string, error) {
 	if other, err := os.ReadFile(filepath.Join(dir, pointerName)); err == nil {
 		path = strings.TrimSpace(string(other))
 	}
-	c, err := net.Dial("unix", path)
+	c, err := net.DialTimeout("unix", path, dialTimeout) //nolint:noctx // a socket of this machine answers at once
 	if err != nil {
 		return "", fmt.Errorf("%w: %w", ErrNotRunning, err)
 	}

@@ -44,12 +44,10 @@ func translate(name string, err error) error {
 }
 
 func classify(err error) error {
-	var pg *pgconn.PgError
-	if errors.As(err, &pg) {
+	if pg, ok := errors.AsType[*pgconn.PgError](err); ok {
 		return classifyPostgres(pg.Code)
 	}
-	var lite *sqlite.Error
-	if errors.As(err, &lite) {
+	if lite, ok := errors.AsType[*sqlite.Error](err); ok {
 		return classifySQLite(lite.Code())
 	}
 	var connect *pgconn.ConnectError

@@ -34,10 +34,10 @@ func TestGroup_everyOperationOnce(t *testing.T) {
 		for i := range 300 {
 			wg.Go(func() {
 				op := int64(1)
-				switch {
-				case i%100 == 0:
+				switch i % 100 {
+				case 0:
 					op = -1
-				case i%100 == 50:
+				case 50:
 					op = -2
 				}
 				got, err := g.Do(t.Context(), op)

@@ -3,6 +3,7 @@ package sqldb
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -29,7 +30,7 @@ const sqlitePragmas = "_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_prag
 
 func openSQLite(ctx context.Context, path string, readers int) (*liteDB, error) {
 	if path == "" {
-		return nil, fmt.Errorf("sqldb: the SQLite address has no path")
+		return nil, errors.New("sqldb: the SQLite address has no path")
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
 		return nil, fmt.Errorf("sqldb: %w", err)

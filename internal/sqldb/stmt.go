@@ -114,7 +114,7 @@ func compile(name, text string) (*Stmt, error) {
 
 func parseColumns(list string) ([]column, error) {
 	var columns []column
-	for _, part := range strings.Split(list, ",") {
+	for part := range strings.SplitSeq(list, ",") {
 		name, k, ok := strings.Cut(strings.TrimSpace(part), " ")
 		if !ok || kind(k) != kindText && kind(k) != kindInt {
 			return nil, fmt.Errorf("row set column %q is not \"name text\" or \"name int\"", part)

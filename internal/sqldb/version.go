@@ -18,11 +18,12 @@ var (
 	versionSQLite      = must("version_sqlite", `SELECT sqlite_version()`)
 	versionPostgres    = must("version_postgres", `SELECT current_setting('server_version')`)
 	versionPostgresNum = must("version_postgres_num", `SELECT CAST(current_setting('server_version_num') AS BIGINT)`)
-	durablePostgres    = must("durable_postgres", `SELECT current_setting('fsync') || ' ' || current_setting('synchronous_commit')`)
-	durableSQLite      = must("durable_sqlite", `SELECT synchronous FROM pragma_synchronous`)
-	errNotDurable      = errors.New("sqldb: the database does not wait for the disk")
-	errTooOld          = errors.New("sqldb: the database is too old")
-	errUnknownResult   = errors.New("sqldb: the database gave no answer")
+	durablePostgres    = must("durable_postgres",
+		`SELECT current_setting('fsync') || ' ' || current_setting('synchronous_commit')`)
+	durableSQLite    = must("durable_sqlite", `SELECT synchronous FROM pragma_synchronous`)
+	errNotDurable    = errors.New("sqldb: the database does not wait for the disk")
+	errTooOld        = errors.New("sqldb: the database is too old")
+	errUnknownResult = errors.New("sqldb: the database gave no answer")
 )
 
 func (db *DB) single(ctx context.Context, q *Stmt) (string, error) {

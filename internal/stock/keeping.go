@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -227,7 +228,7 @@ func Difference(ledger, gate []Count) (units int64, text string) {
 
 // String writes a counter for people.
 func (c Count) String() string {
-	limit := fmt.Sprint(c.Cap)
+	limit := strconv.FormatInt(c.Cap, 10)
 	if c.Cap == Unlimited {
 		limit = "*"
 	}

@@ -49,7 +49,7 @@ func TestBuffer_FlushesAfterTheInterval(t *testing.T) {
 			if got := len(out.list()); got != round-1 {
 				t.Fatalf("round %d: %d pieces before the interval has passed", round, got)
 			}
-			time.Sleep(1)
+			time.Sleep(time.Nanosecond)
 			synctest.Wait()
 			if got := out.list(); len(got) != round || got[round-1] != "ab" {
 				t.Fatalf("round %d: pieces %q", round, got)

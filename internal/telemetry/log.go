@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"slices"
 	"time"
 )
 
@@ -64,7 +65,7 @@ func CarrierOf(ctx context.Context) Carrier {
 // event; never for data that a function needs.
 func With(ctx context.Context, attrs ...slog.Attr) context.Context {
 	if old, ok := ctx.Value(attrsKey{}).([]slog.Attr); ok {
-		attrs = append(old[:len(old):len(old)], attrs...)
+		attrs = append(slices.Clip(old), attrs...)
 	}
 	return context.WithValue(ctx, attrsKey{}, attrs)
 }

@@ -21,7 +21,7 @@ type Build struct {
 	GoVersion string
 }
 
-// version is set by the linker: -X comanda/internal/telemetry.version=v1.2.3
+// version is set by the linker: -X comanda/internal/telemetry.version=v1.2.3.
 var version = "devel"
 
 // ReadBuild reads what the compiler and the linker left in the binary.

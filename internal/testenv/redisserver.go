@@ -32,7 +32,7 @@ type Server struct {
 func RedisServer(t testing.TB, args ...string) *Server {
 	t.Helper()
 	if _, err := exec.LookPath("redis-server"); err != nil {
-		unavailable(t, "redis-server is not installed: %v", err)
+		unavailablef(t, "redis-server is not installed: %v", err)
 	}
 	s := &Server{tb: t}
 	dir := t.TempDir()

@@ -62,8 +62,8 @@ func Eventually(t testing.TB, within time.Duration, cond func() bool) {
 	}
 }
 
-// unavailable ends the test: a skip at home, a failure where the services are promised.
-func unavailable(t testing.TB, format string, args ...any) {
+// unavailablef ends the test: a skip at home, a failure where the services are promised.
+func unavailablef(t testing.TB, format string, args ...any) {
 	t.Helper()
 	if os.Getenv("COMANDA_TEST_REQUIRE_SERVICES") == "1" {
 		t.Fatalf(format, args...)
@@ -76,7 +76,7 @@ func reach(t testing.TB, service, addr string) {
 	t.Helper()
 	conn, err := net.DialTimeout("tcp", addr, dialTimeout)
 	if err != nil {
-		unavailable(t, "%s is not reachable: %v", service, err)
+		unavailablef(t, "%s is not reachable: %v", service, err)
 		return
 	}
 	_ = conn.Close()

@@ -36,7 +36,7 @@ func New(now time.Time) string { return shared.New(now) }
 func (s *Source) New(now time.Time) string {
 	var b [16]byte
 	s.mu.Lock()
-	stamp := uint64(now.UnixMilli()) << 12 //nolint:gosec // instants before 1970 do not occur
+	stamp := uint64(now.UnixMilli()) << 12
 	if stamp <= s.last {
 		stamp = s.last + 1
 	}

@@ -126,7 +126,7 @@ func (f *Floor) ClearKeys(ctx context.Context, now time.Time) error {
 		return err
 	}
 	if f.Guests.forget(ctx, visits) != nil {
-		return nil // Redis is out of reach; they stay noted
+		return nil //nolint:nilerr // Redis is out of reach; they stay noted
 	}
 	return f.Broom.KeysGone(ctx, visits, now.Add(-lateBinding))
 }

@@ -209,5 +209,5 @@ func backoff(lo, hi time.Duration, failures int) time.Duration {
 
 // jitter moves d by a random share of at most ±part.
 func jitter(d time.Duration, part float64) time.Duration {
-	return d + time.Duration((2*rand.Float64()-1)*part*float64(d))
+	return d + time.Duration((2*rand.Float64()-1)*part*float64(d)) //nolint:gosec // nobody gains by guessing it
 }

@@ -72,7 +72,8 @@ func (c *Copies) get(ctx context.Context, branch, revision int64) (catalog.Conte
 	}
 	var got catalog.Content
 	if json.Unmarshal([]byte(text), &got) != nil || got.Revision < revision || got.Edition.BranchID != branch {
-		return catalog.Content{}, false, nil // of another release, or old: as good as missing
+		//nolint:nilerr // of another release, or old: as good as missing
+		return catalog.Content{}, false, nil
 	}
 	return got, true, nil
 }

@@ -39,8 +39,6 @@ func each(t *testing.T, test func(t *testing.T, db *sqldb.DB, s *catalogsql.Stor
 	})
 }
 
-func quota(n int64) *int64 { return &n }
-
 func content(t *testing.T, s *catalogsql.Store) catalog.Content {
 	t.Helper()
 	c, err := s.Content(t.Context(), branchID)
@@ -57,7 +55,7 @@ func draft(t *testing.T, s *catalogsql.Store, price int64) catalog.Version {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := catalog.Entry{Price: price, Quota: quota(20), Active: true}
+	e := catalog.Entry{Price: price, Quota: new(int64(20)), Active: true}
 	if err := s.EditDraft(t.Context(), v.ID, item, e); err != nil {
 		t.Fatal(err)
 	}
@@ -133,7 +131,7 @@ func TestStore_published_versions_never_change(t *testing.T) {
 			if err := s.EditDraft(t.Context(), versionID, item, e); !errors.Is(err, catalog.ErrNotDraft) {
 				t.Errorf("a published version was edited: %v", err)
 			}
-			if _, err := s.SetQuota(t.Context(), item, quota(3)); err != nil {
+			if _, err := s.SetQuota(t.Context(), item, new(int64(3))); err != nil {
 				t.Fatal(err)
 			}
 			now, err := s.Edition(t.Context(), versionID)
@@ -230,7 +228,7 @@ func TestStore_refuses_what_is_not_there(t *testing.T) {
 func TestStore_SetQuota(t *testing.T) {
 	each(t, func(t *testing.T, _ *sqldb.DB, s *catalogsql.Store) {
 		before := content(t, s)
-		for _, want := range []*int64{quota(0), quota(50), nil} {
+		for _, want := range []*int64{new(int64(0)), new(int64(50)), nil} {
 			b, err := s.SetQuota(t.Context(), item, want)
 			if err != nil || b != branchID {
 				t.Fatalf("branch %d, %v", b, err)
@@ -250,11 +248,11 @@ func TestStore_SetQuota(t *testing.T) {
 func TestStore_Publish_brings_only_quotas_of_its_own(t *testing.T) {
 	each(t, func(t *testing.T, _ *sqldb.DB, s *catalogsql.Store) {
 		v := draft(t, s, 70000) // item 11 keeps its quota of 20
-		if err := s.EditDraft(t.Context(), v.ID, 13, catalog.Entry{Price: 75000, Quota: quota(6), Active: true}); err != nil {
+		if err := s.EditDraft(t.Context(), v.ID, 13, catalog.Entry{Price: 75000, Quota: new(int64(6)), Active: true}); err != nil {
 			t.Fatal(err)
 		}
 		for _, it := range []int64{item, 13} { // both are taken off the day
-			if _, err := s.SetQuota(t.Context(), it, quota(0)); err != nil {
+			if _, err := s.SetQuota(t.Context(), it, new(int64(0))); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -286,7 +284,7 @@ func TestStore_tells_the_hook(t *testing.T) {
 			}
 			return nil
 		})
-		if _, err := s.SetQuota(t.Context(), item, quota(5)); err != nil {
+		if _, err := s.SetQuota(t.Context(), item, new(int64(5))); err != nil {
 			t.Fatal(err)
 		}
 		v := draft(t, s, 70000) // with a quota of 20

@@ -213,7 +213,7 @@ func BenchmarkBus(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			db := open(b)
 			set := consumer("daybook", 1, nil)
-			set.Apply = func(ctx context.Context, tx sqldb.Tx, events []event.Event) error {
+			set.Apply = func(ctx context.Context, tx sqldb.Tx, _ []event.Event) error {
 				_, err := tx.Exec(ctx, notePaid, sqldb.NewRowSet(1).Int("branch_id", func(int) int64 { return 1 }))
 				return err
 			}

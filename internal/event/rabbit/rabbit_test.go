@@ -124,7 +124,7 @@ func TestDocumentation(t *testing.T) {
 	want := event.Markdown() + "\n" + Markdown(15*time.Minute)
 	const path = "../../../docs/events.md"
 	if *update {
-		if err := os.WriteFile(path, []byte(want), 0o644); err != nil { //nolint:gosec // a document
+		if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}

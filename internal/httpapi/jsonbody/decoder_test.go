@@ -62,8 +62,8 @@ type order struct {
 	Any     any               `json:"any,omitempty"`
 	Bytes   []byte            `json:"bytes,omitempty"`
 	Child   *order            `json:"child,omitempty"`
-	hidden  int
-	Ignored string `json:"-"`
+	hidden  int               //nolint:unused // a field that JSON must not see
+	Ignored string            `json:"-"`
 }
 
 var compiled = sync.OnceValues(func() (*Decoder, func(any) []error) {

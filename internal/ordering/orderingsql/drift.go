@@ -70,7 +70,8 @@ func sayMoney(r sqldb.Rows) (string, error) {
 	var id, payment string
 	var total, captured, refunded int64
 	err := r.Scan(&id, &payment, &total, &captured, &refunded)
-	return fmt.Sprintf("order %s of %d is %s, with %d captured and %d to be given back", id, total, payment, captured, refunded), err
+	return fmt.Sprintf("order %s of %d is %s, with %d captured and %d to be given back",
+		id, total, payment, captured, refunded), err
 }
 
 func sayOverdue(r sqldb.Rows) (string, error) {

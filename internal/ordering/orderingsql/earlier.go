@@ -54,7 +54,9 @@ func selectKnown(ctx context.Context, c sqldb.Conn, keys []ordering.TxnKey) (map
 }
 
 // ordersOf reads the orders that keys have made, by id.
-func ordersOf(ctx context.Context, c sqldb.Conn, known map[ordering.TxnKey]ordering.Known) (map[string]*ordering.Order, error) {
+func ordersOf(
+	ctx context.Context, c sqldb.Conn, known map[ordering.TxnKey]ordering.Known,
+) (map[string]*ordering.Order, error) {
 	ids := make([]string, 0, len(known))
 	for _, k := range known {
 		ids = append(ids, k.OrderID)

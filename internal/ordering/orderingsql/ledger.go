@@ -46,9 +46,10 @@ func NewLedger(db *sqldb.DB, gate Gate, now func() time.Time) *Ledger {
 		Max:   maxBatch,
 		Queue: maxQueue,
 	})
-	l.keys = sqldb.NewQuestions(maxBatch, maxQueue, func(ctx context.Context, keys []ordering.TxnKey) ([]ordering.Earlier, error) {
+	ask := func(ctx context.Context, keys []ordering.TxnKey) ([]ordering.Earlier, error) {
 		return earlier(ctx, db, keys)
-	})
+	}
+	l.keys = sqldb.NewQuestions(maxBatch, maxQueue, ask)
 	return l
 }
 

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -37,14 +38,19 @@ type machine struct {
 	keep  *stock.Gatekeeper
 	led   *orderingsql.Ledger
 	svc   *ordering.Service
-	clock time.Time
+	clock clock
 	keys  int
 
 	// the model
 	caps   map[int64]int64
 	orders []*modelOrder
-	dead   map[string]bool // orders that ended without money
 }
+
+// clock is the model's time. The gatekeeper asks for it in the background.
+type clock struct{ ms atomic.Int64 }
+
+func (c *clock) now() time.Time          { return time.UnixMilli(c.ms.Load()).UTC() }
+func (c *clock) advance(d time.Duration) { c.ms.Add(d.Milliseconds()) }
 
 type modelOrder struct {
 	id, key  string
@@ -109,7 +115,8 @@ func explore(t *testing.T, db *sqldb.DB, redis *redisdb.DB, addr string) {
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		branch++
-		m := &machine{db: db, redis: redis, flush: flush, clock: time.Date(2026, 2, 26, 12, 0, 0, 0, time.UTC)}
+		m := &machine{db: db, redis: redis, flush: flush}
+		m.clock.ms.Store(time.Date(2026, 2, 26, 12, 0, 0, 0, time.UTC).UnixMilli())
 		m.open(t, branch)
 		defer m.close()
 		t.Repeat(map[string]func(*rapid.T){
@@ -133,9 +140,8 @@ func (m *machine) open(t *rapid.T, branch int64) {
 
 // start is what a process does when it comes up.
 func (m *machine) start(t rapid.TB) {
-	now := func() time.Time { return m.clock }
 	begun := time.Now()
-	ticking := func() time.Time { return m.clock.Add(time.Since(begun)) } // paces need a clock that moves
+	ticking := func() time.Time { return m.clock.now().Add(time.Since(begun)) } // paces need a clock that moves
 	kitchen := m.house.Kitchen(t)
 	m.keep = stock.NewGatekeeper(stock.GatekeeperConfig{
 		Gate: stockredis.New(m.redis, stockredis.Config{Now: time.Now, Patience: 5 * time.Second}), Journal: stocksql.New(m.db),
@@ -146,10 +152,10 @@ func (m *machine) start(t rapid.TB) {
 		},
 		Now: ticking, Log: slog.New(slog.DiscardHandler),
 	})
-	m.led = orderingsql.NewLedger(m.db, m.keep, now)
+	m.led = orderingsql.NewLedger(m.db, m.keep, m.clock.now)
 	m.svc = &ordering.Service{
 		Config: ordering.Config{PaymentWindow: window, ExpiryGrace: grace}, Ledger: m.led, Gate: m.keep,
-		Reader: orderingsql.NewOrders(m.db), Catalog: kitchen, Methods: payment.NewMethods(true), Now: now,
+		Reader: orderingsql.NewOrders(m.db), Catalog: kitchen, Methods: payment.NewMethods(true), Now: m.clock.now,
 	}
 }
 
@@ -170,7 +176,7 @@ func (m *machine) guest() ordering.Guest {
 
 func (m *machine) date() string {
 	b, _ := m.house.Kitchen(fatal{}).Branch(context.Background(), m.house.Branch)
-	return b.Calendar().BizDate(m.clock)
+	return b.Calendar().BizDate(m.clock.now())
 }
 
 // taken is what the model says is held or used of an item on a date.
@@ -236,7 +242,7 @@ func (m *machine) place(t *rapid.T) {
 	}
 	m.orders = append(m.orders, &modelOrder{
 		id: got.Order.ID, key: r.ClientTxnID, lines: merged, request: r, guest: m.guest(), date: got.Order.Scope.Date,
-		deadline: m.clock.Add(window + grace), state: ordering.Unpaid,
+		deadline: m.clock.now().Add(window + grace), state: ordering.Unpaid,
 	})
 }
 
@@ -331,12 +337,12 @@ func (m *machine) cancel(t *rapid.T) {
 
 // expire lets time pass and the sweeper run: everything overdue ends, and nothing else (I10).
 func (m *machine) expire(t *rapid.T) {
-	m.clock = m.clock.Add(time.Duration(rapid.Int64Range(0, 20).Draw(t, "minutes")) * time.Minute)
+	m.clock.advance(time.Duration(rapid.Int64Range(0, 20).Draw(t, "minutes")) * time.Minute)
 	if _, err := m.svc.ExpireOverdue(context.Background()); err != nil {
 		t.Fatal(err)
 	}
 	for _, o := range m.orders {
-		if o.state == ordering.Unpaid && !m.clock.Before(o.deadline) {
+		if o.state == ordering.Unpaid && !m.clock.now().Before(o.deadline) {
 			o.state = ordering.PaymentCanceled
 		}
 	}
@@ -345,7 +351,7 @@ func (m *machine) expire(t *rapid.T) {
 // nextDay crosses the business day's boundary: holds keep their own date (I14).
 func (m *machine) nextDay(t *rapid.T) {
 	before := m.date()
-	m.clock = m.clock.Add(20 * time.Hour)
+	m.clock.advance(20 * time.Hour)
 	if m.date() < before {
 		t.Fatal("the business date went back")
 	}
@@ -370,7 +376,7 @@ func (m *machine) rotate(t *rapid.T) {
 func (m *machine) setCap(t *rapid.T) {
 	item := rapid.SampledFrom(m.house.Items).Draw(t, "item")
 	quota := rapid.Int64Range(-1, 8).Draw(t, "quota")
-	m.house.SetQuota(t, item, quota, m.date(), m.clock)
+	m.house.SetQuota(t, item, quota, m.date(), m.clock.now())
 	m.caps[item] = quota
 }
 
@@ -386,7 +392,7 @@ func (m *machine) settle(t rapid.TB) {
 		if err := m.keep.RecoverAll(context.Background()); err != nil {
 			t.Fatal(err)
 		}
-		n, _, err := stocksql.New(m.db).Backlog(context.Background(), m.clock)
+		n, _, err := stocksql.New(m.db).Backlog(context.Background(), m.clock.now())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -436,7 +442,7 @@ func (m *machine) check(t *rapid.T) {
 // quiet waits for the last deadline: nothing is held (I3), the checker of operators finds nothing, and the gate equals
 // the ledger (I9).
 func (m *machine) quiet(t *rapid.T) {
-	m.clock = m.clock.Add(window + grace)
+	m.clock.advance(window + grace)
 	if _, err := m.svc.ExpireOverdue(context.Background()); err != nil {
 		t.Fatal(err)
 	}

@@ -96,7 +96,6 @@ CREATE TABLE order_info (
     UNIQUE (branch_id, client_txn_id)
 ) /*pg: WITH (fillfactor = 70)*/;
 CREATE INDEX order_info_visit ON order_info (visit_id);
-CREATE INDEX order_info_day ON order_info (branch_id, biz_date, number);
 
 CREATE TABLE order_item (
     order_id       @key NOT NULL,

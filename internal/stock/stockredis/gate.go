@@ -64,7 +64,7 @@ func New(db *redisdb.DB, cfg Config) *Gate {
 func (g *Gate) complain(what string, s stock.Scope, err error) {
 	now := g.cfg.Now().Unix()
 	if g.complained.Swap(now) != now {
-		g.cfg.Log.Error(what, "branch", s.Branch, "date", s.Date, "err", err)
+		g.cfg.Log.Error("the gate was refused", "what", what, "branch", s.Branch, "date", s.Date, "err", err)
 	}
 }
 

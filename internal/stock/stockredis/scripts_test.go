@@ -1,7 +1,7 @@
 package stockredis
 
 import (
-	"crypto/sha1" //nolint:gosec // the name under which Redis caches a script
+	"crypto/sha1"
 	"flag"
 	"fmt"
 	"os"
@@ -26,7 +26,7 @@ var scripts = []*redisdb.Script{
 func TestScripts_golden(t *testing.T) {
 	var b strings.Builder
 	for _, s := range scripts {
-		fmt.Fprintf(&b, "== %s %x\n%s", s.Name(), sha1.Sum([]byte(s.Text())), s.Text()) //nolint:gosec // see the import
+		fmt.Fprintf(&b, "== %s %x\n%s", s.Name(), sha1.Sum([]byte(s.Text())), s.Text())
 	}
 	const path = "testdata/scripts.golden"
 	if *update {

@@ -105,8 +105,8 @@ func (m *Memory) Unbind(_ context.Context, visits []string) error {
 	return nil
 }
 
-// Bindings is the suite that every visit.Bindings passes. make gives an empty one.
-func Bindings(t *testing.T, make func(t *testing.T) visit.Bindings) {
+// Bindings is the suite that every visit.Bindings passes. empty gives an empty one.
+func Bindings(t *testing.T, empty func(t *testing.T) visit.Bindings) {
 	t.Helper()
 	hour := func(int64) time.Duration { return time.Hour }
 	guest := func() (string, visit.Guest) {
@@ -129,17 +129,17 @@ func Bindings(t *testing.T, make func(t *testing.T) visit.Bindings) {
 
 	t.Run("an unknown token is not found", func(t *testing.T) {
 		token, g := guest()
-		finds(t, make(t), token, g, false)
+		finds(t, empty(t), token, g, false)
 	})
 	t.Run("what was bound is found", func(t *testing.T) {
-		b := make(t)
+		b := empty(t)
 		token, g := guest()
 		bind(t, b, token, g)
 		finds(t, b, token, g, true)
 		finds(t, b, token, g, true)
 	})
 	t.Run("a closed visit takes all its guests along and no other", func(t *testing.T) {
-		b := make(t)
+		b := empty(t)
 		token, g := guest()
 		bind(t, b, token, g)
 		second := visit.NewCustomerToken()
@@ -156,7 +156,7 @@ func Bindings(t *testing.T, make func(t *testing.T) visit.Bindings) {
 		}
 	})
 	t.Run("to unbind nothing is no error", func(t *testing.T) {
-		if err := make(t).Unbind(t.Context(), nil); err != nil {
+		if err := empty(t).Unbind(t.Context(), nil); err != nil {
 			t.Error(err)
 		}
 	})

@@ -1,0 +1,161 @@
+package e2e
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// Migrations go up, down and up again, and say where they are; a database that is behind is a finding of the doctor.
+func TestCommands_migrate(t *testing.T) {
+	on(t, func(t *testing.T, k kind) {
+		s := prepare(t, k, nil)
+		s.must("migrate", "up")
+		all := s.migrations()
+		if len(all) == 0 || slices.Contains(all, false) {
+			t.Fatalf("after migrate up: %v", all)
+		}
+		for n := len(all) - 1; n >= 0; n-- { // the newest goes first
+			s.must("migrate", "down")
+			if now := s.migrations(); slices.Contains(now[:n], false) || slices.Contains(now[n:], true) {
+				t.Errorf("with the newest %d taken back: %v", len(all)-n, now)
+			}
+		}
+		s.fails("no next version", "migrate", "down")
+		if r := s.run("doctor", "--json"); r.code != 1 || !strings.Contains(r.out, "comanda migrate up") {
+			t.Errorf("the doctor of an empty database: %d %s", r.code, r.out)
+		}
+		s.must("migrate", "up")
+		if now := s.migrations(); slices.Contains(now, false) {
+			t.Errorf("after migrate up again: %v", now)
+		}
+	}, embedded, servers)
+}
+
+// migrations tells which are applied, in their order.
+func (s *site) migrations() (applied []bool) {
+	s.t.Helper()
+	var all []struct {
+		Applied bool `json:"applied"`
+	}
+	s.read(&all, "migrate", "status")
+	for _, m := range all {
+		applied = append(applied, m.Applied)
+	}
+	return applied
+}
+
+// fails runs a command that has to end with exit code 1 and say why on standard error.
+func (s *site) fails(why string, args ...string) {
+	s.t.Helper()
+	if r := s.run(args...); r.code != 1 || !strings.Contains(r.err, why) {
+		s.t.Errorf("comanda %s: exit code %d, %s%s; want 1 and %q", strings.Join(args, " "), r.code, r.out, r.err, why)
+	}
+}
+
+// Commands beside a running server print what scripts can read, and fail with a code where something is wrong.
+func TestCommands(t *testing.T) {
+	on(t, func(t *testing.T, k kind) {
+		s := open(t, k, nil)
+		var links []struct {
+			QR  string `json:"qrToken"`
+			URL string `json:"url"`
+		}
+		s.read(&links, "tables")
+		for _, l := range links {
+			if len(l.QR) != 22 || l.URL != "http://"+s.servers[0].addr+"/m/"+l.QR {
+				t.Errorf("a table's link is %+v", l)
+			}
+		}
+		if len(links) != 12 || links[0].QR != s.tables[0].QR {
+			t.Errorf("%d tables, the first with %q", len(links), links[0].QR)
+		}
+		s.must("demo", "load") // once more changes nothing
+		s.quotas()
+		var d struct {
+			Findings []struct {
+				What string `json:"what"`
+				OK   bool   `json:"ok"`
+			} `json:"findings"`
+		}
+		s.read(&d, "doctor") // which would have failed had anything been wrong
+		if len(d.Findings) < 6 {
+			t.Errorf("the doctor looked at %+v only", d.Findings)
+		}
+		var replayed map[string]int
+		if s.read(&replayed, "outbox", "replay"); fmt.Sprint(replayed) != "map[applied:0 failed:0 relayed:0]" {
+			t.Errorf("replaying nothing has done %v", replayed)
+		}
+		s.drained()
+		s.fails("not a consumer", "outbox", "replay", "--consumer", "nobody")
+		s.fails("unknown command", "nonsense")
+		s.fails("not a role", "serve", "--roles", "cook")
+		s.env["LISTN"] = "a misspelt name"
+		s.fails("COMANDA_LISTN is not a setting", "tables")
+		delete(s.env, "LISTN")
+	}, embedded, servers)
+}
+
+// quotas sets a quota and lifts it; guests see both.
+func (s *site) quotas() {
+	t := s.t
+	t.Helper()
+	var set struct {
+		ItemID string `json:"itemId"`
+		Daily  *int64 `json:"dailyQuota"`
+	}
+	s.read(&set, "quota", "set", "--item", phoGa, "--daily", "7")
+	if set.ItemID != phoGa || set.Daily == nil || *set.Daily != 7 {
+		t.Errorf("quota set answers %+v", set)
+	}
+	s.wantStock(phoGa, 7, 0, 0)
+	s.await(patience, func() error {
+		if d := s.menu().dish(phoGa); d.Remaining == nil || *d.Remaining != 7 {
+			return fmt.Errorf("the menu shows %+v", d)
+		}
+		return nil
+	})
+	s.must("quota", "set", "--item", phoGa, "--unlimited")
+	if l := s.stock(phoGa); l.Cap != nil || l.Left != nil {
+		t.Errorf("an unlimited item is limited: %+v", l)
+	}
+	s.fails("--daily N or --unlimited", "quota", "set", "--item", phoGa)
+	s.fails("no such menu item", "quota", "set", "--item", "999", "--daily", "7")
+	s.fails("whole number", "quota", "set", "--item", phoGa, "--daily", "-1")
+}
+
+// Whatever somebody changes behind the ledger's back is found, named, and ends the command with 1.
+func TestCommands_reconcile(t *testing.T) {
+	on(t, func(t *testing.T, k kind) {
+		s := open(t, k, nil)
+		g := s.guest(0)
+		held, paid := g.orders(t, line{ItemID: pho, Qty: 2}), g.orders(t, line{ItemID: pho, Qty: 1})
+		s.paid(paid.ID)
+		s.agrees()
+		s.servers[0].stop()
+		counter := "UPDATE sales_quota_counter SET held_qty = held_qty %s 1 WHERE menu_item_id = " + pho
+		hold := "UPDATE hold SET state = '%s' WHERE id = '" + held.ID + "'"
+		order := "UPDATE order_info SET payment_status = '%s' WHERE id = '" + paid.ID + "'"
+		for spoilt, repaired := range map[string]string{
+			fmt.Sprintf(counter, "+"):      fmt.Sprintf(counter, "-"),
+			fmt.Sprintf(hold, "RELEASED"):  fmt.Sprintf(hold, "HELD"),
+			fmt.Sprintf(order, "REFUNDED"): fmt.Sprintf(order, "PAID"),
+		} {
+			s.spoil(spoilt)
+			r, code := s.reconcile()
+			if code != 1 || r.Clean || len(r.Differences) == 0 {
+				text, _ := json.Marshal(r) // plain figures
+				t.Errorf("%s: exit code %d, %s", spoilt, code, text)
+			}
+			s.spoil(repaired)
+		}
+		if r, code := s.reconcile(); code != 0 || !r.Clean {
+			t.Errorf("after the repair: exit code %d, %v", code, r.Differences)
+		}
+		s.servers[0].start()
+		s.staff(http.MethodGet, "/api/orders/"+held.ID, nil).want(t, http.StatusOK, "")
+	}, embedded, servers)
+}
