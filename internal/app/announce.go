@@ -34,23 +34,23 @@ func Links(
 	return links, nil
 }
 
-// announce prints where the server is, and in the demo the link of a table.
-func (k *Core) announce(ctx context.Context, c Config, o ServeOptions, s *httpapi.Server) error {
+// announce prints where the server is, and in the demo the link of a table. By then the server serves: a link that cannot
+// be read, such as when ctx has ended already, does not end it.
+func (k *Core) announce(ctx context.Context, c Config, o ServeOptions, s *httpapi.Server) {
 	if s == nil || o.Out == nil {
-		return nil
+		return
 	}
 	fmt.Fprintf(o.Out, "Comanda listens on %s\n", s.Addr())
 	if !o.Demo {
-		return nil
+		return
 	}
 	links, err := Links(ctx, c, k.Floor.Tables, 0)
 	if err != nil {
-		return err
+		k.Log.WarnContext(ctx, "the tables' links could not be read", "err", err)
 	}
 	if len(links) > 0 {
 		fmt.Fprintf(o.Out, "Guest link    %s\n", links[0].URL)
 	}
 	fmt.Fprintf(o.Out, "API           %s/docs\n", c.PublicURL)
 	fmt.Fprintln(o.Out, "All tables    comanda tables")
-	return nil
 }

@@ -151,7 +151,8 @@ func start(ctx context.Context, c Config, o ServeOptions, log *slog.Logger) (_ *
 	if err := p.group.Start(context.WithoutCancel(ctx)); err != nil {
 		return nil, err
 	}
-	return p, p.core.announce(ctx, c, o, p.server)
+	p.core.announce(ctx, c, o, p.server)
+	return p, nil
 }
 
 func (p *process) database(ctx context.Context, c Config) (*sqldb.DB, error) {

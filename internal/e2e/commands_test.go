@@ -18,7 +18,7 @@ func TestCommands_migrate(t *testing.T) {
 		if len(all) == 0 || slices.Contains(all, false) {
 			t.Fatalf("after migrate up: %v", all)
 		}
-		for n := len(all) - 1; n >= 0; n-- { // the newest goes first
+		for n := range slices.Backward(all) { // the newest goes first
 			s.must("migrate", "down")
 			if now := s.migrations(); slices.Contains(now[:n], false) || slices.Contains(now[n:], true) {
 				t.Errorf("with the newest %d taken back: %v", len(all)-n, now)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -121,12 +122,14 @@ func (s *site) staff(method, path string, body any) answer {
 	return s.send(method, path, body, "Authorization", "Bearer "+s.secret)
 }
 
-// figure reads one of the metrics of the first server; ok is false where it is not there.
-func (s *site) figure(name string) (value string, ok bool) {
+// figure reads one of the metrics of the first server; it is -1 where there is no such metric yet.
+func (s *site) figure(name string) int {
 	for line := range strings.Lines(string(s.sendTo(s.servers[0].addr, http.MethodGet, "/metrics", nil).body)) {
-		if value, ok = strings.CutPrefix(strings.TrimSpace(line), name+" "); ok {
-			return value, true
+		if text, ok := strings.CutPrefix(strings.TrimSpace(line), name+" "); ok {
+			if v, err := strconv.ParseFloat(text, 64); err == nil {
+				return int(v)
+			}
 		}
 	}
-	return "", false
+	return -1
 }

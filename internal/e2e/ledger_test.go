@@ -143,24 +143,29 @@ func (s *site) spoil(text string) {
 	})
 }
 
-// traces counts everything that a request could leave behind. An event counts once, whether it waits or is published.
+// traces counts everything that a request could leave behind, all at one instant: an event moves from one table to the
+// other when it is published.
 func (s *site) traces() map[string]int64 {
 	s.t.Helper()
+	var text strings.Builder
+	for what, table := range map[string]string{
+		"orders": "order_info", "items": "order_item", "holds": "hold", "hold lines": "hold_line", "keys": "idempotency",
+		"attempts": "payment_attempt", "reports": "payment_event", "refunds": "refund", "visits": "visit",
+		"guests": "visit_guest", "events": "outbox_events", "published events": "event_log",
+	} {
+		fmt.Fprintf(&text, "SELECT '%s' AS what, count(*) AS n FROM %s UNION ALL ", what, table)
+	}
+	text.WriteString("SELECT 'none', 0")
 	counts := map[string]int64{}
 	s.database(func(db *sqldb.DB) error {
-		for table, as := range map[string]string{
-			"order_info": "orders", "order_item": "items", "hold": "holds", "hold_line": "hold lines", "refund": "refunds",
-			"idempotency": "keys", "payment_attempt": "attempts", "payment_event": "reports", "visit": "visits",
-			"visit_guest": "guests", "outbox_events": "events", "event_log": "events",
-		} {
-			rows, err := db.Query(s.t.Context(), statement("SELECT count(*) FROM "+table))
-			n, _, err := sqldb.One(rows, err, func(r sqldb.Rows) (n int64, err error) { return n, r.Scan(&n) })
-			if err != nil {
-				return err
-			}
-			counts[as] += n
-		}
-		return nil
+		rows, err := db.Query(s.t.Context(), statement(text.String()))
+		_, err = sqldb.Collect(rows, err, func(r sqldb.Rows) (what string, err error) {
+			var n int64
+			err = r.Scan(&what, &n)
+			counts[strings.TrimPrefix(what, "published ")] += n
+			return what, err
+		})
+		return err
 	})
 	return counts
 }

@@ -72,8 +72,8 @@ func TestLatePayment(t *testing.T) {
 			t.Errorf("late money for what is sold out has made the order %+v", o)
 		}
 		s.await(patience, func() error {
-			if n, _ := s.figure("refund_obligation_open"); n != "1" {
-				return fmt.Errorf("the alarm counts %q refunds that are due", n)
+			if n := s.figure("refund_obligation_open"); n != 1 {
+				return fmt.Errorf("the alarm counts %d refunds that are due", n)
 			}
 			return nil
 		})

@@ -44,8 +44,8 @@ func TestSecrets(t *testing.T) {
 				if strings.Contains(keys, form) {
 					t.Errorf("a %s stands in a key of Redis", what)
 				}
-				if i := bytes.Index(log, []byte(form)); i >= 0 {
-					line := log[bytes.LastIndexByte(log[:i], '\n')+1:]
+				if before, _, ok := bytes.Cut(log, []byte(form)); ok {
+					line := log[bytes.LastIndexByte(before, '\n')+1:]
 					t.Errorf("a %s is logged: %s", what, line[:bytes.IndexByte(line, '\n')])
 				}
 			}
