@@ -54,12 +54,11 @@ func (s *site) expires(g guest, o order, grace time.Duration) {
 	s.t.Helper()
 	deadline := o.PayBy.Add(grace)
 	s.await(time.Until(deadline.Add(expiryLag)), func() error {
-		before := time.Now()
-		now := g.get(o.ID).order(s.t)
+		now, seen := g.get(o.ID).order(s.t), time.Now()
 		if now.Status != "CANCELED" {
 			return fmt.Errorf("%v after its deadline the order is %s", time.Since(deadline), now.Status)
 		}
-		if at := now.when("CANCELED"); at.Before(deadline) || before.Before(o.PayBy) {
+		if at := now.when("CANCELED"); at.Before(deadline) || seen.Before(o.PayBy) {
 			s.t.Errorf("an order to be paid by %v was ended at %v", o.PayBy, at)
 		}
 		if now.CancelReason != "EXPIRED" || now.PaymentStatus != "CANCELED" {
