@@ -5,7 +5,7 @@
 // Every test runs on the installations that its promise is about:
 //
 //	embedded  one process with SQLite, the Redis store and the events inside
-//	servers   one process on a PostgreSQL database, a redis-server and a broker of its own
+//	servers   one process on a database in PostgreSQL, a redis-server and queues in RabbitMQ of its own
 //	pair      two processes on the same servers; requests go to them in turn
 //
 // What is shown, by the invariants of docs/ARCHITECTURE.md:

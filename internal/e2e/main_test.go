@@ -31,24 +31,20 @@ func run(m *testing.M) int {
 		fmt.Fprintf(os.Stderr, "%v\n%s", err, out)
 		return 1
 	}
-	if err := noteSources(); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
 	defer atEnd.run()
 	return m.Run()
 }
 
 // noteSources looks at every directory that the binary is made of. No package of it is imported here, so this is how go
-// test learns that a result which it has kept is about older sources.
-func noteSources() error {
+// test learns that a result which it has kept is about older sources; it listens only once tests are running.
+var noteSources = sync.OnceValue(func() error {
 	for _, root := range []string{"../../cmd", ".."} {
 		if err := filepath.WalkDir(root, func(_ string, _ fs.DirEntry, err error) error { return err }); err != nil {
 			return err
 		}
 	}
 	return nil
-}
+})
 
 // lasting is what is made once for all tests, and what to do when the last has ended.
 type lasting struct {

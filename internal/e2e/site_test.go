@@ -42,6 +42,9 @@ const (
 func on(t *testing.T, test func(t *testing.T, k kind), kinds ...kind) {
 	t.Helper()
 	t.Parallel()
+	if err := noteSources(); err != nil {
+		t.Fatal(err)
+	}
 	for _, k := range kinds {
 		t.Run(string(k), func(t *testing.T) {
 			t.Parallel()

@@ -82,7 +82,9 @@ func TestServer_ClientThatGoesAwayIsNoFailure(t *testing.T) {
 	<-h.inside
 	leave()
 	wg.Wait()
-	testenv.Eventually(t, 5*time.Second, func() bool { return h.observed("/wait", "GET", "499") == 1 })
+	testenv.Eventually(t, 5*time.Second, func() bool {
+		return h.observed("/wait", "GET", "499") == 1 && len(h.log.records(t)) == 1
+	})
 	rec := h.log.records(t)[0]
 	if rec["level"] != "INFO" || rec["code"] != "client_closed" {
 		t.Errorf("record %v", rec)

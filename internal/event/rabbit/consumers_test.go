@@ -21,7 +21,7 @@ import (
 
 func applied(t *testing.T, db *sqldb.DB, want int) {
 	t.Helper()
-	testenv.Eventually(t, 20*time.Second, func() bool { return count(t, db, daybookPaid) >= want })
+	testenv.Eventually(t, patience, func() bool { return count(t, db, daybookPaid) >= want })
 	if got := count(t, db, daybookPaid); got != want {
 		t.Fatalf("%d events were applied, want %d", got, want)
 	}
@@ -155,7 +155,7 @@ func consumersExpired(t *testing.T, r *rig) {
 	}
 	publish(t, r.publisher(t, c), events...)
 	<-woken
-	testenv.Eventually(t, 20*time.Second, func() bool {
+	testenv.Eventually(t, patience, func() bool {
 		return r.ready(t, queueAwait) == 0 && r.ready(t, queueExpired) == 0
 	})
 	if n := len(woken); n >= len(events) {
@@ -175,14 +175,14 @@ func consumersFiftyLostConnections(t *testing.T, r *rig) {
 	for range 50 {
 		taken := r.proxy.connections()
 		r.proxy.cut()
-		testenv.Eventually(t, 20*time.Second, func() bool {
+		testenv.Eventually(t, patience, func() bool {
 			return p.Ready(t.Context()) == nil && r.proxy.connections() >= taken+2
 		})
 	}
 	publish(t, p, placed("last"))
 	applied(t, db, 2)
 	// Other tests run at the same time, so this bound is loose; goleak checks the end of the package exactly.
-	testenv.Eventually(t, 20*time.Second, func() bool { return runtime.NumGoroutine() < before+200 })
+	testenv.Eventually(t, patience, func() bool { return runtime.NumGoroutine() < before+200 })
 	stop()
 }
 
@@ -197,9 +197,9 @@ func consumersDeletedQueue(t *testing.T, r *rig) {
 	if _, err := r.channel(t).QueueDelete(r.prefix+"comanda.daybook", false, false, false); err != nil {
 		t.Fatal(err)
 	}
-	testenv.Eventually(t, 20*time.Second, func() bool {
+	testenv.Eventually(t, patience, func() bool {
 		refused, err := p.Publish(context.WithoutCancel(t.Context()), []event.Event{placed("order2")})
 		return err == nil && refused[0] == nil
 	})
-	testenv.Eventually(t, 20*time.Second, func() bool { return count(t, db, daybookPaid) >= 2 })
+	testenv.Eventually(t, patience, func() bool { return count(t, db, daybookPaid) >= 2 })
 }

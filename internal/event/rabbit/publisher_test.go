@@ -92,7 +92,7 @@ func publisherFullQueue(t *testing.T, r *rig) {
 	}
 	p := r.publisher(t, r.config(daybook(nil)))
 	// A quorum queue notices its length a little late.
-	testenv.Eventually(t, 10*time.Second, func() bool { return errors.Is(publish(t, p, placed("order"))[0], errNacked) })
+	testenv.Eventually(t, patience, func() bool { return errors.Is(publish(t, p, placed("order"))[0], errNacked) })
 	if !r.log.has("exists with other arguments") {
 		t.Error("the log does not tell of the queue that differs")
 	}
@@ -140,7 +140,7 @@ func publisherAlarm(t *testing.T, r *rig) {
 		_, err := p.Publish(t.Context(), []event.Event{placed("order2")})
 		failed <- err
 	}()
-	testenv.Eventually(t, 10*time.Second, func() bool { return r.ready(t, "comanda.daybook") == 2 })
+	testenv.Eventually(t, patience, func() bool { return r.ready(t, "comanda.daybook") == 2 })
 	r.proxy.say(blockedFrame("low on memory"))
 	if err := <-failed; !errors.Is(err, errBlocked) {
 		t.Fatalf("Publish = %v, want %v", err, errBlocked)
@@ -150,7 +150,7 @@ func publisherAlarm(t *testing.T, r *rig) {
 	}
 	r.proxy.say(unblockedFrame())
 	r.proxy.resume()
-	testenv.Eventually(t, 10*time.Second, func() bool { return p.Ready(t.Context()) == nil })
+	testenv.Eventually(t, patience, func() bool { return p.Ready(t.Context()) == nil })
 	publish(t, p, placed("order3"))
 	if n := r.proxy.connections(); n != connections {
 		t.Errorf("%d connections were made during the alarm", n-connections)
@@ -190,7 +190,7 @@ func topologyOtherWindow(t *testing.T, r *rig) {
 		t.Fatal(err)
 	}
 	r.proxy.cut()
-	testenv.Eventually(t, 10*time.Second, func() bool { return p.Ready(t.Context()) == nil && p.s.timers })
+	testenv.Eventually(t, patience, func() bool { return p.Ready(t.Context()) == nil && p.s.timers })
 	publish(t, p, placed("order3"))
 	r.take(t, queueAwait, 1)
 }

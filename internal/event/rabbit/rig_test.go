@@ -22,6 +22,9 @@ import (
 	"comanda/internal/worker"
 )
 
+// patience is far more than a healthy broker needs: it and the machine are shared with other tests.
+const patience = 90 * time.Second
+
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // TestRabbit runs everything that needs the broker. One virtual host serves all, since making one takes seconds; each
@@ -137,7 +140,7 @@ func (r *rig) take(t testing.TB, queue string, n int) []amqp.Delivery {
 	ch := r.channel(t)
 	defer func() { _ = ch.Close() }()
 	var got []amqp.Delivery
-	testenv.Eventually(t, 20*time.Second, func() bool {
+	testenv.Eventually(t, patience, func() bool {
 		for {
 			d, ok, err := ch.Get(r.prefix+queue, true)
 			if err != nil {
@@ -212,7 +215,7 @@ func paid(n int) []event.Event {
 
 func publish(t testing.TB, p *Publisher, events ...event.Event) []error {
 	t.Helper()
-	testenv.Eventually(t, 10*time.Second, func() bool { return p.Ready(t.Context()) == nil })
+	testenv.Eventually(t, patience, func() bool { return p.Ready(t.Context()) == nil })
 	refused, err := p.Publish(t.Context(), events)
 	if err != nil {
 		t.Fatal(err)

@@ -39,14 +39,14 @@ func together(t *testing.T, r *rig, db *sqldb.DB, relays int) {
 	for range 12 {
 		relayed := count(t, db, logCount)
 		r.proxy.cutAfter(rnd.IntN(6000))
-		testenv.Eventually(t, 30*time.Second, func() bool {
+		testenv.Eventually(t, patience, func() bool {
 			n := count(t, db, logCount)
 			return n >= events || n >= relayed+events/20
 		})
 	}
 	writer.Wait()
 	r.proxy.cutAfter(-1)
-	testenv.Eventually(t, 60*time.Second, func() bool { return count(t, db, logCount) == events })
+	testenv.Eventually(t, patience, func() bool { return count(t, db, logCount) == events })
 	applied(t, db, events)
 
 	s, err := outbox.ReadStatus(t.Context(), db)
