@@ -33,9 +33,11 @@ build: ## build bin/comanda
 test: ## run all tests; needs nothing but Go, tests of services that are not there are skipped
 	go test $(TESTFLAGS) ./...
 
+# One package at a time: the detector makes everything several times slower, and tests with deadlines then need the
+# machine for themselves. The tests of the binary are left out, because it runs in processes of its own.
 .PHONY: test-race
-test-race: ## run all tests under the race detector; needs a C compiler
-	CGO_ENABLED=1 go test -race $(TESTFLAGS) ./...
+test-race: ## run the tests under the race detector; needs a C compiler
+	CGO_ENABLED=1 go test -race -p 1 $(TESTFLAGS) $$(go list ./... | grep -v '/internal/e2e$$')
 
 .PHONY: bench
 bench: ## run the packages' benchmarks; `bin/comanda bench` measures the whole
