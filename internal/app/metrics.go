@@ -17,6 +17,7 @@ type metrics struct {
 	transitions *prometheus.CounterVec
 	callbacks   *prometheus.CounterVec
 	cold        prometheus.Counter
+	doubted     prometheus.Counter
 	buried      prometheus.Counter
 	drift       prometheus.Gauge
 	rebuilds    *prometheus.CounterVec
@@ -44,6 +45,7 @@ func newMetrics(reg prometheus.Registerer) *metrics {
 		transitions: counter("order_transition_total", "Orders that changed, by their new state and the cause.", "to", "cause"),
 		callbacks:   counter("payment_callback_total", "Reports about payments, by method and result.", "method", "result"),
 		cold:        count("reservation_cold_total", "Orders that went on without the gate."),
+		doubted:     count("reservation_doubted_total", "Refusals of the gate that the ledger's counters did not bear out."),
 		buried:      count("reservation_buried_total", "Leases that ended without an order."),
 		drift:       gauge("reservation_drift_units", "Units by which the gate differed from the ledger at the last look."),
 		rebuilds:    counter("redis_rebuild_total", "Rebuilds of a scope of the gate.", "result"),
@@ -72,9 +74,10 @@ func (m *metrics) orders() *ordering.Metrics {
 
 func (m *metrics) gatekeeper() stock.Observer {
 	return stock.Observer{
-		Cold:   m.cold.Inc,
-		Buried: func(n int) { m.buried.Add(float64(n)) },
-		Drift:  func(units int64) { m.drift.Set(float64(units)) },
+		Cold:    m.cold.Inc,
+		Doubted: m.doubted.Inc,
+		Buried:  func(n int) { m.buried.Add(float64(n)) },
+		Drift:   func(units int64) { m.drift.Set(float64(units)) },
 		Rebuilt: func(took time.Duration, err error) {
 			result := "ok"
 			if err != nil {

@@ -35,6 +35,7 @@ type Journal interface {
 // Observer is told what the gatekeeper does. Its functions must not block; nil ones are not called.
 type Observer struct {
 	Cold    func()                              // an order went on without the gate
+	Doubted func()                              // the gate refused what fits by the ledger's counters
 	Rebuilt func(took time.Duration, err error) // a rebuild ended
 	Drift   func(units int64)                   // how far the gate was from SQL at the last look
 	Buried  func(leases int)                    // leases that ended without an order
@@ -54,6 +55,7 @@ type Gatekeeper struct {
 
 	committed chan []Entry
 	short     shortages
+	doubts    doubts
 	mu        sync.Mutex
 	applied   []string            // entries that Redis has taken in and SQL may forget
 	building  map[Scope]time.Time // rebuilds under way in this process, and when they began
@@ -78,7 +80,8 @@ const committedQueue = 4096
 // NewGatekeeper makes a gatekeeper; its loops are run by the caller. Close waits for rebuilds under way.
 func NewGatekeeper(c GatekeeperConfig) *Gatekeeper {
 	return &Gatekeeper{
-		gate: c.Gate, journal: c.Journal, ends: c.Ends, now: c.Now, log: c.Log, watch: c.Observer,
+		doubts: doubts{read: c.Journal.Counts, now: c.Now},
+		gate:   c.Gate, journal: c.Journal, ends: c.Ends, now: c.Now, log: c.Log, watch: c.Observer,
 		committed: make(chan []Entry, committedQueue),
 		building:  map[Scope]time.Time{}, suspects: map[Scope]string{}, closing: make(chan struct{}),
 	}
@@ -90,7 +93,8 @@ func (k *Gatekeeper) Close() {
 	k.tasks.Wait()
 }
 
-// Try asks the gate. What it cannot answer is Cold; a scope that it does not know is rebuilt meanwhile.
+// Try asks the gate. What it cannot answer is Cold; a scope that it does not know is rebuilt meanwhile. A refusal counts
+// only when the ledger's counters say the same: else the answer is Cold, and the ledger decides.
 func (k *Gatekeeper) Try(ctx context.Context, h Hold) Verdict {
 	if short, ok := k.short.refuse(h, k.now()); ok {
 		return Verdict{Answer: Refused, Short: short}
@@ -106,9 +110,16 @@ func (k *Gatekeeper) Try(ctx context.Context, h Hold) Verdict {
 		}
 		k.rebuildSoon(h.Scope)
 	}
-	if v.Answer == Refused {
-		k.short.note(h.Scope, v.Short, k.now())
+	if v.Answer != Refused {
+		return v
 	}
+	if k.doubts.refuted(ctx, h) {
+		if k.watch.Doubted != nil {
+			k.watch.Doubted()
+		}
+		return Verdict{Answer: Cold}
+	}
+	k.short.note(h.Scope, v.Short, k.now())
 	return v
 }
 

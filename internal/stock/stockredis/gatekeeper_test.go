@@ -148,6 +148,26 @@ func TestGatekeeper_reapsLeases(t *testing.T) {
 	})
 }
 
+// A process is killed between TRY and commit: what its lease holds is nobody's, and another order gets it at once from
+// the ledger. What SQL knows to be taken stays refused.
+func TestGatekeeper_doubtsRefusals(t *testing.T) {
+	redisdbtest.Each(t, func(t *testing.T, redis *redisdb.DB) {
+		k := newKept(t, redis, 10)
+		if v := k.keep.Try(t.Context(), k.hold(8)); v.Answer != stock.Admitted {
+			t.Fatalf("try: %+v", v)
+		}
+		mine := k.hold(10)
+		if v := k.keep.Try(t.Context(), mine); v.Answer != stock.Cold {
+			t.Errorf("units of a dead lease: %+v", v)
+		}
+		k.commit(t, mine)
+		k.jump(time.Second) // readings of the counters are shared for a moment
+		if v := k.keep.Try(t.Context(), k.hold(3)); v.Answer != stock.Refused {
+			t.Errorf("units that are sold: %+v", v)
+		}
+	})
+}
+
 // I9: what differs is found by two looks in a row and rebuilt; an operation that is on its way is no difference.
 func TestGatekeeper_mendsDrift(t *testing.T) {
 	redisdbtest.Each(t, func(t *testing.T, redis *redisdb.DB) {
