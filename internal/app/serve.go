@@ -74,6 +74,10 @@ func Serve(ctx context.Context, c Config, o ServeOptions) error {
 	tuneMemory()
 	p, err := start(ctx, c, o, log)
 	if err != nil {
+		if ctx.Err() != nil { // told to stop while it started: whatever failed then has failed for that reason
+			log.Info("stopped before the start", "err", err)
+			return nil
+		}
 		return err
 	}
 	var failed <-chan error

@@ -10,6 +10,7 @@ import (
 	"comanda/internal/catalog/cataloghttp"
 	"comanda/internal/httpapi"
 	"comanda/internal/ordering/orderinghttp"
+	"comanda/internal/visit"
 	"comanda/internal/visit/visithttp"
 )
 
@@ -34,8 +35,18 @@ var errRedisDown = errors.New("redis is out of reach; orders go on without it")
 
 func (k *Core) register(a *httpapi.API) {
 	cataloghttp.Guest(a, k.Boards, k.Floor)
+	cataloghttp.Live(a, k.Boards, guestBranch{k.Guests})
 	cataloghttp.Staff(a, k.Editor)
 	visithttp.Guest(a, k.Door)
 	visithttp.Staff(a, k.Floor, k.Config.PublicURL)
-	orderinghttp.Register(a, k.Orders, k.Guests, k.Reader)
+	orderinghttp.Register(a, k.Orders, k.Guests, k.Reader, k.Ledger)
+}
+
+// guestBranch tells the menus' stream where a guest sits.
+type guestBranch struct{ *visit.Guests }
+
+// BranchOf implements cataloghttp.Guests.
+func (g guestBranch) BranchOf(ctx context.Context, token string) (branch int64, key string, err error) {
+	who, err := g.Resolve(ctx, token)
+	return who.BranchID, who.TokenHash, err
 }

@@ -111,7 +111,7 @@ func (h *house) server(t *testing.T, limits ordering.Limits) *httpapi.Server {
 	orderinghttp.Register(server.API(), &ordering.Service{
 		Config: config, Ledger: ledger, Gate: h.keeper, Reader: reader, Catalog: h.menus,
 		Methods: payment.NewMethods(false), Now: h.db.Now,
-	}, guests, reader)
+	}, guests, reader, ledger)
 	return server
 }
 

@@ -1,13 +1,18 @@
 package e2e
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"strconv"
+	"strings"
 	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"comanda/internal/sqldb"
 )
 
 // Every order that was answered with success is there after kill -9, with the same id, number, price and lines, round
@@ -133,4 +138,65 @@ func (v served) still(t *testing.T) {
 	if d := cmp.Diff(v.order, now); d != "" {
 		t.Errorf("an order is no longer what it was:\n%s", d)
 	}
+}
+
+// One of two servers is killed while an order of all units has passed the gate and waits for the ledger. What its lease
+// holds in Redis is nobody's: the other server sells it at the first attempt, and the guest who was not answered is told
+// that it is sold out (I2, I5).
+func TestCrash_between_gate_and_ledger(t *testing.T) {
+	on(t, func(t *testing.T, k kind) {
+		s := open(t, k, limitless)
+		s.quota(pho, 10)
+		lost, mine := s.guest(1), s.guest(2)
+		mine.orders(t, line{ItemID: pho, Qty: 1})
+		s.agrees()
+		w := lost.wish(line{ItemID: pho, Qty: 9})
+		answered := make(chan answer, 1)
+		s.lockingCounters(func() {
+			go func() {
+				answered <- s.sendTo(s.servers[0].addr, http.MethodPost, "/cis/order/create", w, "X-Customer-Token", lost.token)
+			}()
+			s.await(patience, func() error {
+				if held := s.gateHolds(pho); held != 10 {
+					return fmt.Errorf("the gate holds %d", held)
+				}
+				return nil
+			})
+			s.servers[0].kill()
+		})
+		if a := <-answered; a.status != 0 {
+			t.Fatalf("an order that was not committed is answered %v", a)
+		}
+		s.servers = s.servers[1:]
+		mine.orders(t, line{ItemID: pho, Qty: 9})
+		lost.place(w).want(t, http.StatusConflict, "sold_out")
+		s.wantStock(pho, 10, 10, 0)
+		s.agrees()
+	}, pair)
+}
+
+// lockingCounters does something while nobody can change a counter.
+func (s *site) lockingCounters(do func()) {
+	s.t.Helper()
+	s.database(func(db *sqldb.DB) error {
+		return db.Write(s.t.Context(), func(ctx context.Context, tx sqldb.Tx) error {
+			rows, err := tx.Query(ctx, statement("SELECT held_qty FROM sales_quota_counter /*pg: FOR UPDATE*/"))
+			if _, err := sqldb.Collect(rows, err, sqldb.Value[int64]); err != nil {
+				return err
+			}
+			do()
+			return nil
+		})
+	})
+}
+
+// gateHolds is how many units of an item Redis says are held.
+func (s *site) gateHolds(item string) (units int) {
+	s.t.Helper()
+	key := "q:rsv:{b" + firstBranch + "}:" + s.bill.BizDate
+	said := s.redisSays(fmt.Sprintf("*3\r\n$4\r\nHGET\r\n$%d\r\n%s\r\n$%d\r\n%s\r\n", len(key), key, len(item), item))
+	_, text, _ := strings.Cut(said, "\r\n") // behind the length
+	text, _, _ = strings.Cut(text, "\r\n")
+	units, _ = strconv.Atoi(text) // nothing is held before anything is
+	return units
 }

@@ -45,6 +45,13 @@ type menu struct {
 	} `json:"categories"`
 }
 
+func (m menu) items() (all []dish) {
+	for _, c := range m.Categories {
+		all = append(all, c.Items...)
+	}
+	return all
+}
+
 func (m menu) dish(item string) dish {
 	for _, c := range m.Categories {
 		if i := slices.IndexFunc(c.Items, func(d dish) bool { return d.ItemID == item }); i >= 0 {

@@ -36,6 +36,10 @@ type Config struct {
 	RequestTimeout    time.Duration // the deadline of a handler's context; zero means none
 	DrainDelay        time.Duration // between failing readiness and closing the listener, for a balancer to notice
 
+	StreamBeat       time.Duration // of a stream that has nothing to say: proxies close what is silent for a minute or so
+	MaxStreams       int           // server-sent event streams at a time; more are answered 503 overloaded
+	MaxStreamsPerKey int           // of one phone or account; more are answered 429 too_many_streams
+
 	MaxInFlight    int64 // requests at a time; more are answered 503 overloaded at once
 	MaxHeaderBytes int   // net/http reads 4 KB more before it refuses
 	MaxBodyBytes   int64 // where a route sets nothing else
@@ -48,7 +52,8 @@ func Default() Config {
 		Listen: "127.0.0.1:8080", Title: "Comanda", Version: "devel", AccessLog: true,
 		ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second, WriteTimeout: 30 * time.Second,
 		IdleTimeout: 60 * time.Second, RequestTimeout: 8 * time.Second,
-		MaxInFlight: 2048, MaxHeaderBytes: 16 << 10, MaxBodyBytes: 64 << 10, MaxURLBytes: 2 << 10,
+		StreamBeat: 15 * time.Second, MaxStreams: 5000, MaxStreamsPerKey: 5, MaxInFlight: 2048,
+		MaxHeaderBytes: 16 << 10, MaxBodyBytes: 64 << 10, MaxURLBytes: 2 << 10,
 	}
 }
 
@@ -71,6 +76,9 @@ func (c Config) Validate() error {
 	}
 	if c.RequestTimeout < 0 || c.DrainDelay < 0 {
 		errs = append(errs, errors.New("httpapi: request timeout and drain delay must not be negative"))
+	}
+	if c.MaxStreams <= 0 || c.MaxStreamsPerKey <= 0 || c.StreamBeat <= 0 {
+		errs = append(errs, errors.New("httpapi: the limits of streams and their heartbeat must be positive"))
 	}
 	if c.MaxInFlight <= 0 || c.MaxHeaderBytes <= 0 || c.MaxBodyBytes <= 0 || c.MaxURLBytes <= 0 {
 		errs = append(errs, errors.New("httpapi: the limits of requests, headers, bodies and URLs must be positive"))

@@ -17,11 +17,14 @@ type metrics struct {
 	rejected *prometheus.CounterVec
 }
 
-func newMetrics(reg prometheus.Registerer, inFlight *atomic.Int64) *metrics {
+func newMetrics(reg prometheus.Registerer, inFlight *atomic.Int64, streams func() float64) *metrics {
 	f := promauto.With(reg)
 	f.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "http_server_active_requests", Help: "Requests that are being answered.",
 	}, func() float64 { return float64(inFlight.Load()) })
+	f.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "http_server_streams", Help: "Server-sent event streams that are open.",
+	}, streams)
 	return &metrics{
 		duration: f.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "http_server_request_duration_seconds", Buckets: telemetry.Buckets,
@@ -45,6 +48,9 @@ func knownMethod(m string) string {
 
 // observe counts one answer. Statuses are ours, so the label's set is closed as well.
 func (rt *route) observe(method string, status int, took time.Duration) {
+	if rt.stream && status == http.StatusOK {
+		return // how long somebody looked on is no latency
+	}
 	rt.s.metrics.duration.WithLabelValues(rt.path, knownMethod(method), statusText(status)).Observe(took.Seconds())
 }
 

@@ -157,7 +157,7 @@ func (ad adapter) Handle(op *huma.Operation, handler func(huma.Context)) {
 	o := operationOf(op)
 	op.MaxBodyBytes, op.BodyReadTimeout = 0, 0 // the route and the server limit both; huma need not do it once more
 	ad.a.mount(&route{
-		s: ad.a.s, method: op.Method, path: op.Path, policy: o.policy, json: o.json, maxBody: o.maxBody,
+		s: ad.a.s, method: op.Method, path: op.Path, policy: o.policy, json: o.json, maxBody: o.maxBody, stream: isStream(op),
 		operation: !op.Hidden,
 		next: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			handler(humago.NewContext(op, r, w))

@@ -27,6 +27,9 @@ type Server struct {
 	ready     *readiness
 	unmatched *route
 
+	streams streams
+	ending  atomic.Pointer[ending]
+
 	inFlight atomic.Int64 // all requests
 	working  atomic.Int64 // those that take one of MaxInFlight places
 
@@ -49,7 +52,9 @@ func New(c Config, log *slog.Logger, reg *prometheus.Registry) (*Server, error) 
 	s := &Server{
 		conf: c, log: log, guard: g, mux: http.NewServeMux(), ready: newReadiness(log), failed: make(chan error, 1),
 	}
-	s.metrics = newMetrics(reg, &s.inFlight)
+	s.streams = streams{max: c.MaxStreams, maxPerKey: c.MaxStreamsPerKey, byKey: map[string]int{}}
+	s.ending.Store(newEnding())
+	s.metrics = newMetrics(reg, &s.inFlight, s.streams.count)
 	s.unmatched = &route{s: s, path: "unmatched", policy: Public}
 	s.api = newAPI(s)
 	for pattern, h := range map[string]http.Handler{
@@ -98,6 +103,7 @@ func (s *Server) Start(ctx context.Context) error {
 	}
 	s.api.sealed = true
 	s.ready.drain(false)
+	s.ending.Store(newEnding())
 	server := &http.Server{
 		Handler: s, ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelWarn),
 		ReadHeaderTimeout: s.conf.ReadHeaderTimeout, ReadTimeout: s.conf.ReadTimeout, WriteTimeout: s.conf.WriteTimeout,
@@ -132,6 +138,7 @@ func (s *Server) Stop(ctx context.Context) error {
 	case <-time.After(s.conf.DrainDelay):
 	case <-ctx.Done():
 	}
+	s.ending.Load().end() // streams would go on for as long as their clients
 	err := s.http.Shutdown(ctx)
 	if err != nil {
 		err = fmt.Errorf("httpapi: %d requests were cut off: %w", s.inFlight.Load(), err)
@@ -141,3 +148,17 @@ func (s *Server) Stop(ctx context.Context) error {
 	s.http = nil
 	return err
 }
+
+// ending is the end of one run of the server, which streams wait for.
+type ending struct {
+	ctx context.Context //nolint:containedctx // it is the run's life, not a request's
+	end context.CancelFunc
+}
+
+func newEnding() *ending {
+	ctx, end := context.WithCancel(context.Background())
+	return &ending{ctx, end}
+}
+
+// stopping ends when the server stops.
+func (s *Server) stopping() context.Context { return s.ending.Load().ctx }

@@ -62,7 +62,9 @@ func newSite(t testing.TB) *site {
 		t.Fatal(err)
 	}
 	menus := catalog.NewMenus(s.shelf, catalog.Alone{}, s.clock)
-	Guest(server.API(), catalog.NewBoards(menus, s.left, s.clock), s.tables)
+	boards := catalog.NewBoards(menus, s.left, s.clock)
+	Guest(server.API(), boards, s.tables)
+	Live(server.API(), boards, seats{})
 	Staff(server.API(), &catalog.Editor{Store: s.store, Menus: menus, Now: s.clock})
 	s.Handler = server
 	return s

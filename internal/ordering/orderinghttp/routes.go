@@ -33,11 +33,14 @@ type routes struct {
 	orders  *ordering.Service
 	guests  Guests
 	daybook Daybook
+	changes Changes
 }
 
 // Register adds the routes. The mock callback exists only where the sandbox gateway is enabled.
-func Register(a *httpapi.API, orders *ordering.Service, guests Guests, daybook Daybook) {
-	r := routes{orders, guests, daybook}
+func Register(
+	a *httpapi.API, orders *ordering.Service, guests Guests, daybook Daybook, changes Changes,
+) {
+	r := routes{orders, guests, daybook, changes}
 	tags := []string{"Orders"}
 	httpapi.Register(a, huma.Operation{
 		OperationID: "order-create", Method: http.MethodPost, Path: "/cis/order/create", Tags: tags,
@@ -59,6 +62,7 @@ func Register(a *httpapi.API, orders *ordering.Service, guests Guests, daybook D
 		OperationID: "visit-orders", Method: http.MethodGet, Path: "/cis/visit/{visitId}/orders", Tags: tags,
 		Summary: "The orders of the guest's visit, the newest first",
 	}, httpapi.Guest, r.ofVisit)
+	r.registerEvents(a)
 	if orders.Methods.Sandbox() {
 		httpapi.Register(a, huma.Operation{
 			OperationID: "mock-callback", Method: http.MethodPost, Path: "/cis/payments/mock-callback", Tags: tags,

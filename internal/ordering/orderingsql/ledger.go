@@ -34,6 +34,8 @@ type Ledger struct {
 	now      func() time.Time
 	group    *sqldb.Group[ordering.Command, ordering.Result]
 	keys     sqldb.Questions[ordering.TxnKey, ordering.Earlier]
+	versions sqldb.Questions[string, int64]
+	watches  ordering.Watches
 	entries  []stock.Entry // of the transaction that ran last; used by the group's goroutine only
 }
 
@@ -41,8 +43,11 @@ type Ledger struct {
 func NewLedger(db *sqldb.DB, gate Gate, now func() time.Time) *Ledger {
 	l := &Ledger{db: db, counters: stocksql.NewCounters(db), gate: gate, now: now}
 	l.group = sqldb.NewGroup(db, sqldb.GroupConfig[ordering.Command, ordering.Result]{
-		Run:   l.run,
-		After: func([]ordering.Command, []ordering.Result) { l.gate.Committed(l.entries) },
+		Run: l.run,
+		After: func(_ []ordering.Command, results []ordering.Result) {
+			l.gate.Committed(l.entries)
+			l.watches.Changed(results)
+		},
 		Max:   maxBatch,
 		Queue: maxQueue,
 	})
@@ -50,6 +55,9 @@ func NewLedger(db *sqldb.DB, gate Gate, now func() time.Time) *Ledger {
 		return earlier(ctx, db, keys)
 	}
 	l.keys = sqldb.NewQuestions(maxBatch, maxQueue, ask)
+	l.versions = sqldb.NewQuestions(maxBatch, maxQueue, func(ctx context.Context, ids []string) ([]int64, error) {
+		return versions(ctx, db, ids)
+	})
 	return l
 }
 
@@ -57,11 +65,23 @@ func NewLedger(db *sqldb.DB, gate Gate, now func() time.Time) *Ledger {
 func (l *Ledger) Stop() {
 	l.group.Stop()
 	l.keys.Stop()
+	l.versions.Stop()
 }
 
 // Earlier gives the order that a key has made. Questions that come at once share a statement: every refusal asks one.
 func (l *Ledger) Earlier(ctx context.Context, k ordering.TxnKey) (ordering.Earlier, error) {
 	return l.keys.Do(ctx, k)
+}
+
+// Watch wakes who looks on while this ledger changes an order, see ordering.Watches.
+func (l *Ledger) Watch(order string) (wake <-chan struct{}, end func()) {
+	return l.watches.Watch(order)
+}
+
+// Version is the present version of an order, 0 of one that does not exist. Questions that come at once share a
+// statement: every stream asks one from time to time.
+func (l *Ledger) Version(ctx context.Context, order string) (int64, error) {
+	return l.versions.Do(ctx, order)
 }
 
 // Group is the ledger's group commit, for its figures.

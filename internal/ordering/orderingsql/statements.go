@@ -36,6 +36,7 @@ var (
 	itemInsert        = Statements.Must("item_insert")
 	itemSelect        = Statements.Must("item_select")
 	overdueSelect     = Statements.Must("overdue_select")
+	versionSelect     = Statements.Must("version_select")
 	daybookAdd        = Statements.Must("daybook_add")
 	daybookSelect     = Statements.Must("daybook_select")
 )

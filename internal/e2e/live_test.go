@@ -1,0 +1,164 @@
+package e2e
+
+import (
+	"bufio"
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// live is a stream of server-sent events that a guest follows.
+type live struct {
+	t    *testing.T
+	text *bufio.Scanner
+	stop func() error
+	last string // id of the last event
+}
+
+// follow opens a stream on one server; after is the id of the last event that was seen before.
+func (g guest) follow(v *server, path, after string) *live {
+	t := g.s.t
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+v.addr+path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("X-Customer-Token", g.token)
+	if after != "" {
+		r.Header.Set("Last-Event-ID", after)
+	}
+	res, err := (&http.Client{Transport: g.s.http.Transport}).Do(r) // without the timeout of requests
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = res.Body.Close() })
+	if res.StatusCode != http.StatusOK || res.Header.Get("Content-Type") != "text/event-stream" {
+		t.Fatalf("%s is answered %d %v", path, res.StatusCode, res.Header)
+	}
+	return &live{t: t, text: bufio.NewScanner(res.Body), stop: res.Body.Close, last: after}
+}
+
+// next decodes the data of the next event.
+func (l *live) next(name string, data any) {
+	l.t.Helper()
+	defer time.AfterFunc(patience, func() { _ = l.stop() }).Stop() // nobody waits for ever
+	id, event := "", ""
+	for l.text.Scan() {
+		field, value, _ := strings.Cut(l.text.Text(), ": ")
+		switch field {
+		case "id":
+			id = value
+		case "event":
+			event = value
+		case "data":
+			if event != name || id == "" || id == l.last {
+				l.t.Fatalf("event %q with id %q after %q, want a new %s", event, id, l.last, name)
+			}
+			l.last = id
+			if err := json.Unmarshal([]byte(value), data); err != nil {
+				l.t.Fatal(err)
+			}
+			return
+		}
+	}
+	l.t.Fatalf("the stream has ended, no %s has come: %v", name, l.text.Err())
+}
+
+// Two guests of a table follow an order, each on another server, from its placing to its payment; who comes back after a
+// break is told what has changed meanwhile, and nothing twice. Another table is told that there is no such order.
+func TestLive_order(t *testing.T) {
+	on(t, func(t *testing.T, k kind) {
+		s := open(t, k, limitless)
+		g, stranger := s.guest(0), s.guest(1)
+		o := g.orders(t, line{ItemID: phoGa, Qty: 1})
+		path := "/cis/order/" + o.ID + "/events"
+		stranger.send(http.MethodGet, path, nil).want(t, http.StatusNotFound, "order_not_found")
+		s.send(http.MethodGet, path, nil).want(t, http.StatusUnauthorized, "customer_token_invalid")
+
+		var seen order
+		var all []*live
+		for _, v := range s.servers {
+			l := g.follow(v, path, "")
+			if l.next("order", &seen); seen.ID != o.ID || seen.PaymentStatus != "UNPAID" || len(seen.Items) != 1 {
+				t.Errorf("first of all the order is %+v", seen)
+			}
+			all = append(all, l)
+		}
+		away := all[0].last
+		s.paid(o.ID)
+		for _, l := range append(all, g.follow(s.servers[0], path, away)) {
+			if l.next("order", &seen); seen.PaymentStatus != "PAID" || seen.when("PAID").IsZero() {
+				t.Errorf("after its payment the order is %+v", seen)
+			}
+		}
+		again := g.follow(s.servers[0], path, all[0].last)
+		s.servers[0].stop()
+		if again.text.Scan(); !strings.HasPrefix(again.text.Text(), "retry:") {
+			t.Errorf("who has seen everything is told %q", again.text.Text())
+		}
+		for again.text.Scan() {
+			if line := again.text.Text(); line != "" {
+				t.Errorf("who has seen everything is told %q", line)
+			}
+		}
+		s.servers[0].start()
+	}, embedded, pair)
+}
+
+// A guest sees what is left as others order, cancel and as the kitchen takes a dish off; another branch is none.
+func TestLive_availability(t *testing.T) {
+	on(t, func(t *testing.T, k kind) {
+		s := open(t, k, limitless)
+		s.quota(pho, 3)
+		g, other := s.guest(0), s.guest(1)
+		path := "/cis/branch/" + firstBranch + "/availability/events"
+		g.send(http.MethodGet, "/cis/branch/2/availability/events", nil).want(t, http.StatusNotFound, "branch_not_found")
+
+		l := g.follow(s.servers[0], path, "")
+		var whole availability
+		l.next("availability", &whole)
+		if n := len(s.bill.items()); !whole.Complete || len(whole.Items) != n || whole.Version != s.bill.Version {
+			t.Fatalf("at first %d of %d items are told of: %+v", len(whole.Items), n, whole)
+		}
+		if !whole.says(3, false) { // the quota was set a moment ago
+			l.tells(3, false)
+		}
+		o := other.orders(t, line{ItemID: pho, Qty: 2})
+		l.tells(1, false)
+		other.orders(t, line{ItemID: pho, Qty: 1})
+		l.tells(0, true)
+		other.cancel(o.ID).want(t, http.StatusOK, "")
+		l.tells(2, false)
+	}, embedded, pair)
+}
+
+// availability is the data of an event.
+type availability struct {
+	Version  string `json:"menuVersionId"`
+	Complete bool   `json:"complete"`
+	Items    []dish `json:"items"`
+}
+
+// tells waits until the stream has said so, item by item.
+func (l *live) tells(left int64, soldOut bool) {
+	l.t.Helper()
+	for {
+		var a availability
+		l.next("availability", &a)
+		if len(a.Items) != 1 || a.Complete {
+			l.t.Errorf("one item has changed, this is told: %+v", a)
+		}
+		if a.says(left, soldOut) {
+			return
+		}
+	}
+}
+
+func (a availability) says(left int64, soldOut bool) bool {
+	return slices.ContainsFunc(a.Items, func(d dish) bool {
+		return d.ItemID == pho && d.Remaining != nil && *d.Remaining == left && d.SoldOut == soldOut
+	})
+}

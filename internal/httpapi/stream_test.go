@@ -1,0 +1,225 @@
+package httpapi
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"comanda/internal/fault"
+)
+
+// news is a feed of which the test decides what it tells.
+type news struct {
+	tell  chan Event
+	ended chan string // keys of feeds that are over
+}
+
+type newsIn struct {
+	LastEvent
+	Who string `query:"who" maxLength:"20"`
+}
+
+type newsItem struct {
+	Text string `json:"text"`
+}
+
+func (n *news) register(a *API) {
+	RegisterStream[newsIn, newsItem](a, huma.Operation{
+		OperationID: "news", Method: http.MethodGet, Path: "/news", Tags: []string{"News"}, Summary: "News",
+	}, Public, func(_ context.Context, in *newsIn) (Feed, error) {
+		if in.Who == "" {
+			return Feed{}, fault.New(fault.NotFound, "nobody", "Nobody.")
+		}
+		return Feed{Key: in.Who, End: func() { n.ended <- in.Who }, Run: func(ctx context.Context, s *Stream) {
+			if s.Send(Event{ID: "0", Name: "hello", Data: newsItem{"after " + in.LastEventID}}) != nil {
+				return
+			}
+			for {
+				wake := make(chan struct{})
+				var next Event
+				go func() {
+					defer close(wake)
+					select {
+					case next = <-n.tell:
+					case <-ctx.Done():
+					}
+				}()
+				if s.Wait(ctx, wake, time.Hour) != nil || ctx.Err() != nil || s.Send(next) != nil {
+					return
+				}
+			}
+		}}, nil
+	})
+}
+
+// listener is a client of a stream.
+type listener struct {
+	t    *testing.T
+	res  *http.Response
+	text *bufio.Reader
+}
+
+func (h *harness) listen(who, last string) *listener {
+	h.t.Helper()
+	r, err := http.NewRequestWithContext(h.t.Context(), http.MethodGet, "http://"+h.Addr().String()+"/news?who="+who, nil)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	if last != "" {
+		r.Header.Set("Last-Event-ID", last)
+	}
+	res, err := (&http.Client{Transport: h.client.Transport}).Do(r)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	h.t.Cleanup(func() { _ = res.Body.Close() })
+	return &listener{h.t, res, bufio.NewReader(res.Body)}
+}
+
+// block reads up to the next empty line; "" is the end of the stream.
+func (l *listener) block() string {
+	l.t.Helper()
+	var b strings.Builder
+	for {
+		line, err := l.text.ReadString('\n')
+		if err == io.EOF || line == "\n" {
+			return b.String()
+		}
+		if err != nil {
+			l.t.Fatal(err)
+		}
+		b.WriteString(line)
+	}
+}
+
+func (l *listener) want(blocks ...string) {
+	l.t.Helper()
+	for _, want := range blocks {
+		if got := l.block(); got != want {
+			l.t.Fatalf("got %q, want %q", got, want)
+		}
+	}
+}
+
+const streamHead = "retry: 2000\n"
+
+func TestStream(t *testing.T) {
+	n := &news{tell: make(chan Event), ended: make(chan string, 100)}
+	h := newHarness(t, nil, n.register)
+	l := h.listen("ann", "7")
+	if l.res.StatusCode != http.StatusOK || l.res.Header.Get("Content-Type") != "text/event-stream" ||
+		l.res.Header.Get("Cache-Control") != "no-store" {
+		t.Errorf("%d %v", l.res.StatusCode, l.res.Header)
+	}
+	l.want(streamHead, "id: 0\nevent: hello\ndata: {\"text\":\"after 7\"}\n")
+	n.tell <- Event{ID: "8", Name: "item", Data: newsItem{"two\nlines"}}
+	l.want("id: 8\nevent: item\ndata: {\"text\":\"two\\nlines\"}\n")
+	_ = l.res.Body.Close()
+	if key := <-n.ended; key != "ann" {
+		t.Errorf("the end of %s", key)
+	}
+}
+
+// A stream that is refused is a problem like any other.
+func TestStream_refused(t *testing.T) {
+	n := &news{tell: make(chan Event), ended: make(chan string, 100)}
+	h := newHarness(t, func(c *Config) { c.MaxStreams, c.MaxStreamsPerKey = 3, 2 }, n.register)
+	for _, who := range []string{"ann", "ann", "bob"} {
+		h.listen(who, "").want(streamHead)
+		if who == "ann" {
+			continue
+		}
+		for who, code := range map[string]string{"": "nobody", "ann": "overloaded", "eve": "overloaded"} {
+			h.refuses(who, code)
+		}
+	}
+}
+
+func TestStream_refused_of_one_key(t *testing.T) {
+	n := &news{tell: make(chan Event), ended: make(chan string, 100)}
+	h := newHarness(t, func(c *Config) { c.MaxStreamsPerKey = 1 }, n.register)
+	first := h.listen("ann", "")
+	first.want(streamHead)
+	h.refuses("ann", "too_many_streams")
+	if key := <-n.ended; key != "ann" {
+		t.Errorf("the refused feed of %s was not ended", key)
+	}
+	_ = first.res.Body.Close()
+	<-n.ended // its place is free before the handler returns, and the next one waits for no more than that
+	h.listen("bob", "").want(streamHead)
+}
+
+func (h *harness) refuses(who, code string) {
+	h.t.Helper()
+	l := h.listen(who, "")
+	body, err := io.ReadAll(l.text)
+	if err != nil || l.res.StatusCode < 400 || !strings.Contains(string(body), `"code":"`+code+`"`) {
+		h.t.Errorf("%s: %d %s %v, want %s", who, l.res.StatusCode, body, err, code)
+	}
+}
+
+// A stream that has nothing to say shows that it is alive.
+func TestStream_heartbeat(t *testing.T) {
+	n := &news{tell: make(chan Event), ended: make(chan string, 100)}
+	h := newHarness(t, func(c *Config) { c.StreamBeat = time.Millisecond }, n.register)
+	l := h.listen("ann", "")
+	l.want(streamHead)
+	for range 3 {
+		if got := l.block(); got != ":\n" && !strings.HasPrefix(got, "id: 0") {
+			t.Errorf("%q", got)
+		}
+	}
+}
+
+// A server that stops ends its streams at once: clients find another one.
+func TestStream_ends_with_the_server(t *testing.T) {
+	n := &news{tell: make(chan Event), ended: make(chan string, 100)}
+	h := newHarness(t, nil, n.register)
+	l := h.listen("ann", "")
+	l.want(streamHead, "id: 0\nevent: hello\ndata: {\"text\":\"after \"}\n")
+	if err := h.Stop(t.Context()); err != nil {
+		t.Error(err)
+	}
+	l.want("")
+	<-n.ended
+}
+
+// How long somebody looked on is no latency, and the contract knows what the events say.
+func TestStream_metrics_and_contract(t *testing.T) {
+	n := &news{tell: make(chan Event), ended: make(chan string, 100)}
+	h := newHarness(t, nil, n.register)
+	l := h.listen("ann", "")
+	l.want(streamHead)
+	metrics := h.get(t, "/metrics")
+	if !strings.Contains(metrics, "http_server_streams 1") {
+		t.Error("an open stream is not counted")
+	}
+	_ = l.res.Body.Close()
+	<-n.ended
+	if strings.Contains(h.get(t, "/metrics"), `route="/news"`) {
+		t.Error("a stream stands in the histogram of latencies")
+	}
+	if doc := h.get(t, "/openapi.json"); !strings.Contains(doc, `"text/event-stream"`) || !strings.Contains(doc, "NewsItem") {
+		t.Error("the contract does not tell of the stream")
+	}
+}
+
+func (h *harness) get(t *testing.T, path string) string {
+	t.Helper()
+	res, err := h.client.Get("http://" + h.Addr().String() + path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	text, err := io.ReadAll(res.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}

@@ -1,0 +1,3 @@
+SELECT o.id, o.version
+FROM order_info o
+JOIN @rows($1: id text) AS r ON o.id = r.id
