@@ -45,6 +45,10 @@ const (
 	dateChars Alphabet = "09--"
 	uidChars  Alphabet = "09av"
 	hashChars Alphabet = "27az"
+
+	// Values that documents are found by are percent-encoded, with small letters, outside of these.
+	valueChars Alphabet = "09az%%++..@@__--"
+	exactChars Alphabet = "09AZaz%%++..@@__--"
 )
 
 func (a Alphabet) has(c byte) bool {
@@ -81,6 +85,8 @@ type Decl struct {
 	Source   string // the SQL tables that it is computed from or guarded by
 	Tag      string // the hash tag with its braces, as in the pattern; empty when any node will do
 	Also     string // literal characters beyond those of K3, taken over from the reference documents
+	Exact    bool   // every segment has Max characters, not fewer
+	Long     bool   // an index over values that may be longer than K2 allows
 	Rebuild  string // what restores it after a loss
 	Purpose  string
 }
@@ -89,6 +95,7 @@ type Decl struct {
 type part struct {
 	text string
 	of   Alphabet
+	min  int
 	max  int
 }
 
@@ -99,7 +106,11 @@ func (d Decl) parts() []part {
 		switch {
 		case i%2 == 1:
 			s := d.segment(text)
-			ps = append(ps, part{text: text, of: s.Of, max: s.Max})
+			least := 1
+			if d.Exact {
+				least = s.Max
+			}
+			ps = append(ps, part{text: text, of: s.Of, min: least, max: s.Max})
 		case text != "":
 			ps = append(ps, part{text: text, max: len(text)})
 		}

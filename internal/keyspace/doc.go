@@ -7,7 +7,8 @@
 // Invariants, proved by Lint:
 //
 //	K1  no string can be a key of two declarations
-//	K2  a key has at most 50 characters without the namespace, whatever its segments hold
+//	K2  a key has at most 50 characters without the namespace, whatever its segments hold; indexes over long values are
+//	    declared by name
 //	K3  keys are made of a-z 0-9 : _ - and the braces of one hash tag; further letters are declared by name
 //	K4  every key has a TTL or is derived from SQL
 //	K5  what would be missed (derived, guarded) names its rebuilder

@@ -54,7 +54,7 @@ func (d *declared) key(segments ...string) Key {
 }
 
 func (p part) fits(s string) bool {
-	if s == "" || len(s) > p.max {
+	if s == "" || len(s) < p.min || len(s) > p.max {
 		return false
 	}
 	for i := range len(s) {
@@ -98,11 +98,20 @@ func ParseNamespace(s string) (Namespace, error) {
 }
 
 // Wire is the key as it is sent.
-func (n Namespace) Wire(k Key) string {
+func (n Namespace) Wire(k Key) string { return n.Raw(k.text) }
+
+// Raw is Wire for the text of a key. A hash tag that is a whole key, as memos have it, gets the namespace too, so that
+// both keys stay in one slot.
+func (n Namespace) Raw(key string) string {
 	if n == "" {
-		return k.text
+		return key
 	}
-	return string(n) + ":" + k.text
+	if open := strings.IndexByte(key, '{'); open >= 0 {
+		if tag, _, ok := strings.Cut(key[open:], "}"); ok && strings.Contains(tag, ":") {
+			return string(n) + ":" + key[:open+1] + string(n) + ":" + key[open+1:]
+		}
+	}
+	return string(n) + ":" + key
 }
 
 // Strip undoes Wire for a raw key; ok is false for a key of another namespace.
@@ -110,5 +119,9 @@ func (n Namespace) Strip(raw string) (key string, ok bool) {
 	if n == "" {
 		return raw, true
 	}
-	return strings.CutPrefix(raw, string(n)+":")
+	key, ok = strings.CutPrefix(raw, string(n)+":")
+	if strings.IndexByte(key, '{') >= 0 {
+		key = strings.Replace(key, "{"+string(n)+":", "{", 1)
+	}
+	return key, ok
 }

@@ -13,15 +13,17 @@ const aUID = "01j9v0k4v5m6n7o8p9q0r1s2t3"
 
 // every builds one key of each declaration.
 func every() []Key {
-	return []Key{
+	return append(everyDocument(), []Key{
 		QuotaCap(7, "2026-02-26"), QuotaHeld(7, "2026-02-26"), QuotaPaid(7, "2026-02-26"), HoldRecord(7, aUID), LeasesDue(7),
 		RefusedIDs(7, 179_000_000), VisitByCustomer("a token"), VisitCustomers(aUID), MenuActive(7), MenuActiveLock(7),
-	}
+		Rate("login_acct_ip", "192.0.2.7"),
+		Session(aUID), RefreshToken(aUID), BarredToken("an id"), OneTimeCode("verify", 12),
+	}...)
 }
 
 func TestBuilders(t *testing.T) {
 	var got []string
-	for _, k := range every() {
+	for _, k := range every()[len(everyDocument()):] {
 		if !k.Valid() {
 			t.Errorf("an invalid key of %s", k.Decl().Pattern)
 		}
@@ -31,6 +33,9 @@ func TestBuilders(t *testing.T) {
 		"q:cap:{b7}:2026-02-26", "q:rsv:{b7}:2026-02-26", "q:paid:{b7}:2026-02-26", "ord:resv:{b7}:" + aUID, "rsv:due:{b7}",
 		"rsv:no:{b7}:2", "visit:byCustomer:" + Secret("a token"), "visit:customers:" + aUID,
 		"cis:menu:active:v1:7", "lock:cis:menu:active:v1:7",
+		"app:rate:login_acct_ip:" + Secret("192.0.2.7"),
+		"app:session:" + aUID, "app:token:refresh:" + Secret(aUID), "app:token:blacklist:" + Secret("an id"),
+		"app:temp:otp:verify:12",
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)

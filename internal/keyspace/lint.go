@@ -40,7 +40,7 @@ func (d Decl) lint() []string {
 		add(p.max == 0, "the segment %s is not declared", p.text)
 		add(p.of == "" && p.max > 0 && d.strange(p.text) != "", "the characters %q are not allowed", d.strange(p.text)) // K3
 	}
-	add(longest > maxLen, "a key may have %d characters", longest) // K2
+	add(longest > maxLen && !d.Long, "a key may have %d characters", longest) // K2
 	add(strings.Count(d.Pattern, "%") != 2*len(d.Segments), "the segments are not those of the pattern")
 	add(d.Type == "" || d.Owner == "" || d.Purpose == "", "type, owner or purpose is missing")
 	add(d.TTL.Min < 0 || d.TTL.Max < d.TTL.Min, "the least TTL is above the greatest")
@@ -79,7 +79,10 @@ func steps(ps []part) []step {
 	var ss []step
 	for _, p := range ps {
 		if p.of != "" {
-			ss = append(ss, step{p.of, true})
+			for range p.min - 1 {
+				ss = append(ss, step{of: p.of})
+			}
+			ss = append(ss, step{p.of, p.min < p.max})
 			continue
 		}
 		for _, c := range []byte(p.text) {
@@ -90,7 +93,7 @@ func steps(ps []part) []step {
 }
 
 // overlap tells whether some text fits both patterns. It walks both at once, as the product of two automata, and
-// takes segments as endless, so it may see an overlap that a length forbids but never misses one.
+// takes segments that are not exact as endless, so it may see an overlap that a length forbids but never misses one.
 func overlap(a, b []part) bool {
 	sa, sb := steps(a), steps(b)
 	type place struct{ i, j int }

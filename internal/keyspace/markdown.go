@@ -34,6 +34,8 @@ func (t TTL) String() string {
 		return "none"
 	case t.Min == t.Max:
 		return short(t.Max)
+	case t.Min == 0:
+		return "none, or up to " + short(t.Max)
 	}
 	return short(t.Min) + " to " + short(t.Max)
 }

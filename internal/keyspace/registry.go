@@ -1,38 +1,19 @@
 package keyspace
 
-import (
-	"regexp"
-	"strings"
-	"time"
-)
+import "time"
 
 // declared is a declaration with what is computed from it once.
 type declared struct {
 	Decl
-	cut   []part
-	match *regexp.Regexp
+	cut []part
 }
 
 var registry []*declared
 
 func declare(d Decl) *declared {
-	c := &declared{Decl: d, cut: d.parts(), match: d.regexp()}
+	c := &declared{Decl: d, cut: d.parts()}
 	registry = append(registry, c)
 	return c
-}
-
-func (d Decl) regexp() *regexp.Regexp {
-	var b strings.Builder
-	b.WriteByte('^')
-	for _, p := range d.parts() {
-		if p.of == "" {
-			b.WriteString(regexp.QuoteMeta(p.text))
-			continue
-		}
-		b.WriteString(p.of.String() + "{1," + decimal(int64(p.max)) + "}")
-	}
-	b.WriteByte('$')
-	return regexp.MustCompile(b.String())
 }
 
 // Declarations lists the registry in the order of declaration.
@@ -42,16 +23,6 @@ func Declarations() []Decl {
 		ds[i] = d.Decl
 	}
 	return ds
-}
-
-// Match tells the declaration of a raw key without its namespace; ok is false for a key that nobody declared.
-func Match(raw string) (d Decl, ok bool) {
-	for _, d := range registry {
-		if d.match.MatchString(raw) {
-			return d.Decl, true
-		}
-	}
-	return Decl{}, false
 }
 
 // Segments that several declarations share.

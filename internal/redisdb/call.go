@@ -9,18 +9,28 @@ import (
 	"comanda/internal/keyspace"
 )
 
-// Cmd is a command on one key: a verb, the key, and what follows it.
+// Cmd is a command on one key: a verb, the key, and what follows it. Or it is a script, see Script.Command.
 type Cmd struct {
-	verb string
-	key  keyspace.Key
-	args []string
+	verb   string
+	key    keyspace.Key
+	args   []string
+	script *Script
+	more   []keyspace.Key // of a script, behind the first
 }
 
 // Command makes a Cmd, such as Command("HSET", key, "field", "value"). Every command of Redis that takes its one key
 // first can be made; those without a key, MULTI and the scripting commands among them, cannot.
-func Command(verb string, key keyspace.Key, args ...string) Cmd { return Cmd{verb, key, args} }
+func Command(verb string, key keyspace.Key, args ...string) Cmd {
+	return Cmd{verb: verb, key: key, args: args}
+}
+
+// Key is the key that the command is about.
+func (c Cmd) Key() keyspace.Key { return c.key }
 
 func (db *DB) build(c rueidis.Client, cmd Cmd) rueidis.Completed {
+	if cmd.script != nil {
+		return db.buildScript(c, cmd, "EVALSHA", cmd.script.sha(db.bare))
+	}
 	return c.B().Arbitrary(cmd.verb).Keys(db.cfg.Namespace.Wire(cmd.key)).Args(cmd.args...).Build()
 }
 
@@ -45,8 +55,8 @@ func (db *DB) DoMulti(ctx context.Context, cmds ...Cmd) ([]Reply, error) {
 		return nil, nil
 	}
 	for _, cmd := range cmds {
-		if !cmd.key.Valid() {
-			return nil, fmt.Errorf("redisdb: %s: %w", cmd.verb, ErrKey)
+		if err := cmd.check(); err != nil {
+			return nil, err
 		}
 	}
 	replies := make([]Reply, len(cmds))
@@ -56,7 +66,9 @@ func (db *DB) DoMulti(ctx context.Context, cmds ...Cmd) ([]Reply, error) {
 			built[i] = db.build(c, cmd)
 		}
 		var first error
-		for i, res := range c.DoMulti(ctx, built...) {
+		results := c.DoMulti(ctx, built...)
+		db.introduce(ctx, c, cmds, results)
+		for i, res := range results {
 			replies[i] = replyOf(res)
 			if first == nil {
 				first = replies[i].err

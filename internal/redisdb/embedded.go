@@ -126,12 +126,14 @@ func (s *store) close() {
 }
 
 // embeddedOption makes the client options for a store that is reached by a dialler. One connection is enough: the
-// store does one thing at a time.
+// store does one thing at a time. Answers are read while commands are still being written, because the store, unlike
+// Redis, reads no further while nobody takes its answers.
 func embeddedOption(dial func(context.Context) (net.Conn, error)) rueidis.ClientOption {
 	return tuned(rueidis.ClientOption{
 		InitAddress:       []string{embeddedMode},
 		ForceSingleClient: true,
 		PipelineMultiplex: -1,
+		AlwaysPipelining:  true,
 		ClientSetInfo:     rueidis.DisableClientSetInfo,
 		DialCtxFn: func(ctx context.Context, _ string, _ *net.Dialer, _ *tls.Config) (net.Conn, error) {
 			return dial(ctx)

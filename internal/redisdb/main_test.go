@@ -1,13 +1,9 @@
-package redisdb
+package redisdb_test
 
 import (
 	"testing"
 
-	"go.uber.org/goleak"
+	"comanda/internal/redisdb/redisdbtest"
 )
 
-// TestMain leaves out a goroutine of rueidis, which waits five seconds before it closes connections to nodes that have
-// left a Cluster, and cannot be stopped.
-func TestMain(m *testing.M) {
-	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("github.com/redis/rueidis.(*clusterClient)._refresh.func2"))
-}
+func TestMain(m *testing.M) { redisdbtest.VerifyMain(m) }

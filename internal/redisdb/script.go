@@ -19,6 +19,8 @@ type Script struct {
 	text string
 	real *rueidis.Lua
 	bare *rueidis.Lua
+
+	shaReal, shaBare string
 }
 
 const scriptLine = "#!lua"
@@ -37,6 +39,7 @@ func MustScript(files fs.FS, name string) *Script {
 	return &Script{
 		name: strings.TrimSuffix(path.Base(name), ".lua"), text: text,
 		real: rueidis.NewLuaScript(text), bare: rueidis.NewLuaScript(withoutFirstLine(text)),
+		shaReal: shaOf(text), shaBare: shaOf(withoutFirstLine(text)),
 	}
 }
 

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"go.uber.org/goleak"
 
 	"comanda/internal/catalog"
 	"comanda/internal/catalog/catalogredis"
@@ -18,7 +17,7 @@ import (
 	"comanda/internal/redisdb/redisdbtest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { redisdbtest.VerifyMain(m) }
 
 const branch = 7
 

@@ -1,68 +1,97 @@
 package redisdbtest
 
 import (
-	"net"
-	"strings"
+	"fmt"
+	"os"
+	"slices"
+	"sync"
 	"testing"
-	"time"
 
-	"github.com/redis/rueidis"
+	"go.uber.org/goleak"
 
+	"comanda/internal/keyspace"
 	"comanda/internal/redisdb"
 	"comanda/internal/testenv"
 )
 
-// Cluster starts a Redis Cluster of two nodes and opens it.
+// Cluster opens a Redis Cluster of three masters. Packages whose TestMain is VerifyMain share one, and each call gets a
+// namespace of its own in it; others get one of their own, which takes seconds.
 func Cluster(t testing.TB) *redisdb.DB {
 	t.Helper()
-	var addrs []string
-	var nodes []rueidis.Client
-	for range 2 {
-		_, bus := freePort(t)
-		srv := testenv.RedisServer(t, "--cluster-enabled", "yes", "--cluster-port", bus)
-		c, err := rueidis.NewClient(rueidis.ClientOption{
-			InitAddress: []string{srv.Addr()}, ForceSingleClient: true, DisableCache: true,
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(c.Close)
-		addrs, nodes = append(addrs, srv.Addr()), append(nodes, c)
-		if len(nodes) == 2 {
-			host, port, _ := net.SplitHostPort(srv.Addr())
-			ask(t, nodes[0], "CLUSTER", "MEET", host, port, bus)
-		}
-	}
-	ask(t, nodes[0], "CLUSTER", "ADDSLOTSRANGE", "0", "8191")
-	ask(t, nodes[1], "CLUSTER", "ADDSLOTSRANGE", "8192", "16383")
-	testenv.Eventually(t, 30*time.Second, func() bool {
-		ready := 0
-		for _, n := range nodes {
-			if strings.Contains(ask(t, n, "CLUSTER", "INFO"), "cluster_state:ok") {
-				ready++
-			}
-		}
-		return ready == len(nodes)
-	})
-	return open(t, redisdb.Config{URL: "redis://" + strings.Join(addrs, ","), Timeout: patience})
+	cfg := redisdb.Config{Timeout: patience}
+	cfg.URL, cfg.Namespace = shared.take(t)
+	return open(t, cfg)
 }
 
-func freePort(t testing.TB) (host, port string) {
+// OwnCluster starts a Cluster for the test alone, whose nodes it may kill, and opens it.
+func OwnCluster(t testing.TB) (*redisdb.DB, []*testenv.Server) {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	host, port, _ = net.SplitHostPort(l.Addr().String())
-	return host, port
+	nodes := testenv.RedisCluster(t)
+	return open(t, redisdb.Config{URL: testenv.ClusterURL(nodes), Timeout: patience}), nodes
 }
 
-func ask(t testing.TB, c rueidis.Client, words ...string) string {
+// VerifyMain is the TestMain of packages that test on a Cluster: it ends the shared one and then looks for goroutines
+// that were left behind. One of rueidis is left out, which waits five seconds before it closes connections to nodes that
+// have left a Cluster, and cannot be stopped.
+func VerifyMain(m *testing.M) {
+	goleak.VerifyTestMain(sharing{m}, goleak.IgnoreAnyFunction("github.com/redis/rueidis.(*clusterClient)._refresh.func2"))
+}
+
+type sharing struct{ *testing.M }
+
+// Run runs the tests.
+func (s sharing) Run() int {
+	shared.open = true
+	defer shared.end()
+	return s.M.Run()
+}
+
+// lasting is the Cluster of a test process and what ends it.
+type lasting struct {
+	mu       sync.Mutex
+	open     bool // by VerifyMain, which will end it
+	url      string
+	taken    int
+	cleanups []func()
+}
+
+var shared lasting
+
+func (l *lasting) take(t testing.TB) (url string, ns keyspace.Namespace) {
 	t.Helper()
-	s, err := c.Do(t.Context(), c.B().Arbitrary(words...).Build()).ToString()
-	if err != nil {
-		t.Fatalf("%v: %v", words, err)
+	if !l.open {
+		return testenv.ClusterURL(testenv.RedisCluster(t)), ""
 	}
-	return s
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.url == "" {
+		l.url = testenv.ClusterURL(testenv.RedisCluster(forAll{t, l}))
+	}
+	l.taken++
+	return l.url, keyspace.Namespace(fmt.Sprintf("test%d", l.taken))
+}
+
+func (l *lasting) end() {
+	for _, f := range slices.Backward(l.cleanups) {
+		f()
+	}
+}
+
+// forAll is the test that happens to come first, on behalf of all: what it would clean up stays until the last has ended.
+type forAll struct {
+	testing.TB
+	l *lasting
+}
+
+// Cleanup implements testing.TB.
+func (f forAll) Cleanup(fn func()) { f.l.cleanups = append(f.l.cleanups, fn) }
+
+// TempDir implements testing.TB.
+func (f forAll) TempDir() string {
+	dir, err := os.MkdirTemp("", "comanda-cluster-")
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Cleanup(func() { _ = os.RemoveAll(dir) })
+	return dir
 }

@@ -1,4 +1,5 @@
-// Package redisdbtest gives tests a Redis of each kind: a real server of the test's own and the embedded store.
+// Package redisdbtest gives tests a Redis of each kind: a real server of the test's own, a Cluster, and the embedded
+// store.
 package redisdbtest
 
 import (
@@ -25,13 +26,14 @@ func Real(t testing.TB) (*redisdb.DB, *testenv.Server) {
 	return open(t, redisdb.Config{URL: "redis://" + s.Addr(), Timeout: patience}), s
 }
 
-// Each runs a subtest on a real Redis and on the embedded store.
+// Each runs a subtest on a real Redis, on a Cluster and on the embedded store.
 func Each(t *testing.T, test func(t *testing.T, db *redisdb.DB)) {
 	t.Helper()
 	t.Run("redis", func(t *testing.T) {
 		db, _ := Real(t)
 		test(t, db)
 	})
+	t.Run("cluster", func(t *testing.T) { test(t, Cluster(t)) })
 	t.Run("embedded", func(t *testing.T) { test(t, Embedded(t)) })
 }
 

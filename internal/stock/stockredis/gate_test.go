@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"go.uber.org/goleak"
 
 	"comanda/internal/keyspace"
 	"comanda/internal/redisdb"
@@ -16,11 +15,7 @@ import (
 	"comanda/internal/uid"
 )
 
-// TestMain leaves out a goroutine of rueidis, which waits five seconds before it closes connections to nodes that have
-// left a Cluster, and cannot be stopped.
-func TestMain(m *testing.M) {
-	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("github.com/redis/rueidis.(*clusterClient)._refresh.func2"))
-}
+func TestMain(m *testing.M) { redisdbtest.VerifyMain(m) }
 
 const (
 	noodles = int64(1001)

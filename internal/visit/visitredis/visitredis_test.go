@@ -4,8 +4,6 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"comanda/internal/fault"
 	"comanda/internal/keyspace"
 	"comanda/internal/redisdb"
@@ -16,7 +14,7 @@ import (
 	"comanda/internal/visit/visittest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { redisdbtest.VerifyMain(m) }
 
 func TestBindings(t *testing.T) {
 	redisdbtest.Each(t, func(t *testing.T, db *redisdb.DB) {

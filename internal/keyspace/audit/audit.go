@@ -1,0 +1,203 @@
+package audit
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"comanda/internal/keyspace"
+	"comanda/internal/redisdb"
+)
+
+// Options say how to go about it. The zero value is as fast as it goes, without a word.
+type Options struct {
+	Rate     int                     // keys per second, over all masters; 0 is no limit
+	Samples  int                     // of each kind of finding; 0 is 10
+	Progress func(done, total int64) // called now and then, from several goroutines one after the other
+
+	wait func(ctx context.Context, d time.Duration) error // tests replace it
+}
+
+const (
+	defaultSamples = 10
+
+	// recheckPause is far longer than what is on its way takes: the commands of one exchange, or a document and its
+	// index entries.
+	recheckPause = time.Second
+)
+
+// Run audits all masters, each in a goroutine of its own.
+func Run(ctx context.Context, db *redisdb.DB, o Options) (Report, error) {
+	o.Samples = cmp.Or(o.Samples, defaultSamples)
+	if o.wait == nil {
+		o.wait = wait
+	}
+	c, err := db.Census(ctx)
+	if err != nil {
+		return Report{}, err
+	}
+	defer c.Close()
+	a := newAuditor(c, o)
+	begun := time.Now()
+	r := Report{Nodes: []Node{}, Findings: []Finding{}}
+	if r.Nodes, err = a.sizes(ctx); err != nil {
+		return r, err
+	}
+	a.relations = newRelations(a.total / 2)
+	sum, err := a.walkAll(ctx, a.first)
+	if err != nil {
+		return r, err
+	}
+	took := time.Since(begun)
+	if a.relations.settle() {
+		again, err := a.walkAll(ctx, a.second)
+		if err != nil {
+			return r, err
+		}
+		for i := range again.families {
+			again.families[i] = familyTally{} // counted by the first walk
+		}
+		sum.add(again)
+	}
+	if err := a.recheck(ctx, sum); err != nil {
+		return r, err
+	}
+	a.fill(&r, sum, took)
+	return r, nil
+}
+
+func wait(ctx context.Context, d time.Duration) error {
+	select {
+	case <-time.After(d):
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// auditor is one audit.
+type auditor struct {
+	census    *redisdb.Census
+	options   Options
+	decls     []keyspace.Decl
+	holdings  []keyspace.Holding
+	relations *relations
+	total     int64
+
+	begun   time.Time
+	seen    atomic.Int64
+	telling sync.Mutex
+}
+
+func newAuditor(c *redisdb.Census, o Options) *auditor {
+	return &auditor{census: c, options: o, decls: keyspace.Declarations(), holdings: keyspace.Holdings()}
+}
+
+func (a *auditor) sizes(ctx context.Context) ([]Node, error) {
+	nodes := []Node{}
+	for _, m := range a.census.Masters() {
+		n, err := m.Size(ctx)
+		if err != nil {
+			return nil, err
+		}
+		nodes = append(nodes, Node{m.Addr(), n})
+		a.total += n
+	}
+	return nodes, nil
+}
+
+// walkAll walks over all masters at once and adds up what was seen.
+func (a *auditor) walkAll(ctx context.Context, page func(*walk, []redisdb.Seen) error) (*tally, error) {
+	a.begun = time.Now()
+	a.seen.Store(0)
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var all sync.WaitGroup
+	walks := make([]*walk, len(a.census.Masters()))
+	for i, m := range a.census.Masters() {
+		w := &walk{auditor: a, ctx: ctx, master: m, tally: newTally(len(a.decls))}
+		walks[i] = w
+		all.Go(func() {
+			err := m.Walk(ctx, "", a.question, func(seen []redisdb.Seen) error {
+				if err := page(w, seen); err != nil {
+					return err
+				}
+				return a.pace(ctx, len(seen))
+			})
+			if err != nil {
+				cancel(err)
+			}
+		})
+	}
+	all.Wait()
+	if err := context.Cause(ctx); err != nil {
+		return nil, err
+	}
+	sum := newTally(len(a.decls))
+	for _, w := range walks {
+		sum.add(w.tally)
+	}
+	return sum, nil
+}
+
+// question asks a key for what is wanted of it: the ids that it holds, or its type alone.
+func (a *auditor) question(key string) redisdb.Question {
+	family, ok := keyspace.Find(key)
+	if !ok {
+		return redisdb.AskType
+	}
+	switch h := a.holdings[family]; {
+	case h.Entity == "" || h.Document:
+		return redisdb.AskType
+	case a.decls[family].Type == keyspace.Set:
+		return redisdb.AskMembers
+	default:
+		return redisdb.AskText
+	}
+}
+
+// pace reports progress, and waits when the walk is ahead of its rate.
+func (a *auditor) pace(ctx context.Context, keys int) error {
+	seen := a.seen.Add(int64(keys))
+	if a.options.Progress != nil {
+		a.telling.Lock()
+		a.options.Progress(min(seen, a.total), a.total)
+		a.telling.Unlock()
+	}
+	if a.options.Rate <= 0 {
+		return ctx.Err()
+	}
+	due := time.Duration(float64(seen) / float64(a.options.Rate) * float64(time.Second))
+	if ahead := due - time.Since(a.begun); ahead > 0 {
+		return a.options.wait(ctx, ahead)
+	}
+	return ctx.Err()
+}
+
+func (a *auditor) fill(r *Report, sum *tally, took time.Duration) {
+	r.Seconds = took.Seconds()
+	r.Families = []Family{}
+	for i, f := range sum.families {
+		r.Keys += f.keys
+		if f.keys == 0 {
+			continue
+		}
+		family := Family{Pattern: "?", Keys: f.keys}
+		if i < len(a.decls) {
+			family.Pattern, family.Type = a.decls[i].Pattern, string(a.decls[i].Type)
+		}
+		if f.sampled > 0 {
+			family.Bytes = f.bytes * f.keys / f.sampled
+		}
+		r.Families = append(r.Families, family)
+	}
+	slices.SortStableFunc(r.Families, func(x, y Family) int { return cmp.Compare(y.Bytes, x.Bytes) })
+	r.KeysPerSecond = float64(r.Keys) / max(took.Seconds(), 1e-9)
+	if found := sum.findings(a.options.Samples); found != nil {
+		r.Findings = found
+	}
+	r.Clean = len(r.Findings) == 0
+}

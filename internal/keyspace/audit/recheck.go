@@ -1,0 +1,101 @@
+package audit
+
+import (
+	"context"
+	"slices"
+
+	"comanda/internal/keyspace"
+	"comanda/internal/redisdb"
+)
+
+// recheck looks once more at what seemed wrong (Q2), after a pause, and drops what is right or gone by now.
+func (a *auditor) recheck(ctx context.Context, sum *tally) error {
+	if len(sum.suspects) == 0 {
+		return nil
+	}
+	if err := a.options.wait(ctx, recheckPause); err != nil {
+		return err
+	}
+	for kind, some := range sum.suspects {
+		var left []suspect
+		for page := range slices.Chunk(some, pageSize) {
+			keep, err := a.still(ctx, kind, page)
+			if err != nil {
+				return err
+			}
+			for i, s := range page {
+				if keep[i] {
+					left = append(left, s)
+				}
+			}
+		}
+		sum.suspects[kind] = left
+	}
+	return nil
+}
+
+const pageSize = 1000
+
+// still tells for each suspect of a kind whether it is still wrong.
+func (a *auditor) still(ctx context.Context, kind Kind, some []suspect) ([]bool, error) {
+	switch kind {
+	case LostIndex, LostEntry, NotInTheSet:
+		return a.stillRelated(ctx, kind, some)
+	}
+	states, err := a.census.States(ctx, keysOf(some))
+	if err != nil {
+		return nil, err
+	}
+	wrong := make([]bool, len(some))
+	for i, s := range some {
+		if states[i].Gone() {
+			continue
+		}
+		family, known := keyspace.Find(s.key)
+		if !known {
+			wrong[i] = true
+			continue
+		}
+		now, _ := judge(&a.decls[family], states[i])
+		wrong[i] = now == kind
+	}
+	return wrong, nil
+}
+
+// stillRelated asks for the document and for the entry: one of both is there and the other is not.
+func (a *auditor) stillRelated(ctx context.Context, kind Kind, some []suspect) ([]bool, error) {
+	documents, entries := make([]string, len(some)), make([]redisdb.Entry, len(some))
+	for i, s := range some {
+		family, _ := keyspace.Find(s.key)
+		h := a.holdings[family]
+		documents[i] = h.DocumentOf(s.id)
+		entries[i] = redisdb.Entry{Key: s.key, ID: s.id, Set: s.set}
+		if kind == NotInTheSet {
+			entries[i] = redisdb.Entry{Key: h.DocumentOf("list"), ID: s.id, Set: true}
+		}
+	}
+	there, err := a.census.Exist(ctx, documents)
+	if err != nil {
+		return nil, err
+	}
+	held, err := a.census.Hold(ctx, entries)
+	if err != nil {
+		return nil, err
+	}
+	wrong := make([]bool, len(some))
+	for i := range some {
+		wrong[i] = held[i] && !there[i]
+		if kind == NotInTheSet {
+			wrong[i] = there[i] && !held[i]
+		}
+	}
+	return wrong, nil
+}
+
+func keysOf(some []suspect) []string {
+	keys := make([]string, len(some))
+	for i, s := range some {
+		keys[i] = s.key
+	}
+	return keys
+}

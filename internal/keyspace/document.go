@@ -1,0 +1,175 @@
+package keyspace
+
+import (
+	"strings"
+	"time"
+)
+
+// Documents are the keys that every entity of room document has.
+type Documents struct {
+	entity                    string
+	body, memo, list, counter *declared
+}
+
+// TombstoneLife is how long the memo of a deleted document stays: far longer than a writer that has read the row before
+// its deletion may be late.
+const TombstoneLife = 10 * time.Minute
+
+const (
+	documentOwner   = "document"
+	documentRebuild = "document.rebuild"
+
+	// maxValue bounds an encoded value that documents are found by. What is longer is not indexed, but found in SQL.
+	maxValue = 768
+)
+
+var numberID = []Segment{{"id", digits, 19}}
+
+// The families of documents.
+var (
+	UserDocuments        = documents("user", "%id%", "app_user", "", numberID, false)
+	RoleDocuments        = documents("role", "%id%", "role, role_permission", "", numberID, false)
+	PermissionDocuments  = documents("permission", "%id%", "permission", "", numberID, false)
+	CategoryDocuments    = documents("category", "%id%", "category", "", numberID, false)
+	DishDocuments        = documents("dish", "%id%", "dish, menu_version_item", "", numberID, false)
+	CartDocuments        = documents("cart", "%id%", "cart", "", numberID, false)
+	CartDetailDocuments  = documents("cartDetail", "%id%", "cart_detail", "D", numberID, false)
+	OrderDocuments       = documents("order", "%id%", "order_info", "", []Segment{{"id", uidChars, 26}}, true)
+	OrderDetailDocuments = documents("orderDetail", "%order%-%line%", "order_item", "D",
+		[]Segment{{"order", uidChars, 26}, {"line", digits, 4}}, false)
+)
+
+// documents declares the keys of an entity. also is the capital letters in its name, as the reference documents write it.
+func documents(entity, id, source, also string, of []Segment, exact bool) *Documents {
+	d := Decl{
+		Pattern: entity + ":" + id, Segments: of, Type: String, Class: Derived, Owner: documentOwner, Source: source,
+		Also: also, Exact: exact, Rebuild: documentRebuild, Purpose: "the document as JSON, with the row's version",
+	}
+	f := &Documents{entity: entity, body: declare(d)}
+	d.Tag = "{" + d.Pattern + "}"
+	d.Pattern, d.TTL = "memo:"+d.Tag, TTL{Max: TombstoneLife}
+	d.Purpose = "the version of the document and the index entries that it owns; of a deleted one for a while"
+	f.memo = declare(d)
+	d.Tag, d.TTL, d.Segments, d.Exact = "", TTL{}, nil, false
+	d.Pattern, d.Type, d.Purpose = entity+":list", Set, "the ids of all"
+	f.list = declare(d)
+	d.Pattern, d.Type, d.Purpose = entity+":counter", String, "the highest number given; where ids are no numbers, how many"
+	f.counter = declare(d)
+	return f
+}
+
+// Key is the key of a document. One whose id has another form is invalid.
+func (f *Documents) Key(id string) Key { return f.build(f.body, id) }
+
+// Memo is the key of what is remembered about a document. It lies in the slot of the document's key.
+func (f *Documents) Memo(id string) Key { return f.build(f.memo, id) }
+
+// List is the key of the set of all ids.
+func (f *Documents) List() Key { return f.list.key() }
+
+// Counter is the key of the highest number.
+func (f *Documents) Counter() Key { return f.counter.key() }
+
+func (f *Documents) build(d *declared, id string) Key {
+	if len(d.Segments) == 1 {
+		return d.key(id)
+	}
+	order, line, _ := strings.Cut(id, "-")
+	return d.key(order, line)
+}
+
+// DocumentIndex is a family of keys under which documents are found.
+type DocumentIndex struct {
+	of *declared
+	// Own tells that the id in the key is the document's own, and the members are what belongs to it.
+	Own bool
+}
+
+// Key is the key for an encoded value, or for the document's own id. One that does not fit is invalid.
+func (x *DocumentIndex) Key(value string) Key {
+	if len(x.of.Segments) == 0 {
+		return x.of.key()
+	}
+	return x.of.key(value)
+}
+
+// Type is what Redis holds under the key: String or Set.
+func (x *DocumentIndex) Type() Type { return x.of.Type }
+
+// The indexes. What the reference documents keep twice is there twice.
+var (
+	UserByEmail        = uniqueIndex("user:index:email:%value%", "app_user", valueChars, "")
+	UserByUsername     = uniqueIndex("user:index:username:%value%", "app_user", valueChars, "")
+	UserByPhone        = uniqueIndex("user:index:phone:%value%", "app_user", valueChars, "")
+	UserByDevice       = uniqueIndex("user:index:device:%value%", "app_user", valueChars, "")
+	UserByGoogle       = uniqueIndex("user:index:google:%value%", "app_user", valueChars, "")
+	UsersByProvince    = setIndex("user:index:province:%value%", "app_user", valueChars, "")
+	UsersByCity        = setIndex("user:index:city:%value%", "app_user", valueChars, "")
+	UsersNotRegistered = setIndex("user:index:registered:no", "app_user", "", "")
+	RoleByName         = uniqueIndex("role:index:name:%value%", "role", exactChars, "")
+	RolePermissions    = relation("role:%id%:permissions", "role_permission")
+
+	CategoryDishes   = setIndex("category:%id%:dishes", "dish", digits, "")
+	DishesByCategory = setIndex("dish:index:category:%id%", "dish", digits, "")
+
+	CartByUser    = uniqueIndex("cart:index:user:%id%", "cart", digits, "")
+	UserCart      = uniqueIndex("user:%id%:cart", "cart", digits, "")
+	CartItems     = setIndex("cart:%id%:items", "cart_detail", digits, "")
+	DetailsOfCart = setIndex("cartDetail:index:cart:%id%", "cart_detail", digits, "D")
+
+	OrdersByUser      = setIndex("order:index:user:%id%", "order_info", digits, "")
+	UserOrders        = setIndex("user:%id%:orders", "order_info", digits, "")
+	OrderByPaymentRef = uniqueIndex("order:index:paymentRef:%value%", "order_info", exactChars, "R")
+	OrderDetails      = setIndex("order:%id%:details", "order_item", uidChars, "")
+	DetailsOfOrder    = setIndex("orderDetail:index:order:%id%", "order_item", uidChars, "D")
+)
+
+func documentIndex(pattern string, t Type, source string, of Alphabet, also, purpose string) *DocumentIndex {
+	d := Decl{
+		Pattern: pattern, Type: t, Class: Derived, Owner: documentOwner, Source: source, Also: also,
+		Rebuild: documentRebuild, Purpose: purpose,
+	}
+	switch of {
+	case "":
+	case digits:
+		d.Segments = numberID
+	case uidChars:
+		d.Segments, d.Exact = []Segment{{"id", uidChars, 26}}, true
+	default:
+		d.Segments, d.Long = []Segment{{"value", of, maxValue}}, true
+	}
+	return &DocumentIndex{of: declare(d)}
+}
+
+func uniqueIndex(pattern, source string, of Alphabet, also string) *DocumentIndex {
+	const purpose = "the id of the document with this value; a hint, checked by readers"
+	return documentIndex(pattern, String, source, of, also, purpose)
+}
+
+func setIndex(pattern, source string, of Alphabet, also string) *DocumentIndex {
+	return documentIndex(pattern, Set, source, of, also, "the ids of the documents with this value")
+}
+
+func relation(pattern, source string) *DocumentIndex {
+	x := documentIndex(pattern, Set, source, digits, "", "the ids that belong to it")
+	x.Own = true
+	return x
+}
+
+// EpochMarks is the number of marks that say whether the documents in Redis are whole. There are many, so that every
+// node of a Cluster holds some and none can lose its keys unnoticed.
+const EpochMarks = 64
+
+var epochMark = declare(Decl{
+	Pattern: "document:epoch:%mark%", Segments: []Segment{{"mark", digits, 2}}, Exact: true,
+	Type: String, Class: Derived, Owner: documentOwner, Source: "document_plane", Rebuild: documentRebuild,
+	Purpose: "the epoch of documents that are whole | the rebuild that runs",
+})
+
+// EpochMark is the key of the n-th mark, from 0.
+func EpochMark(n int) Key {
+	if n < 10 {
+		return epochMark.key("0" + decimal(int64(n)))
+	}
+	return epochMark.key(decimal(int64(n)))
+}

@@ -1,0 +1,56 @@
+package keyspace
+
+import "time"
+
+// How long what is remembered of accounts lives.
+const (
+	SessionLife = 30 * time.Minute // sliding
+	RefreshLife = 7 * 24 * time.Hour
+	CodeLife    = 5 * time.Minute
+)
+
+var sessionSegment = Segment{"session", uidChars, 26}
+
+var session = declare(Decl{
+	Pattern:  "app:session:%session%",
+	Segments: []Segment{sessionSegment},
+	Type:     Hash, TTL: TTL{time.Second, SessionLife}, Class: Guarded, Owner: "identity", Source: "auth_session, app_user",
+	Rebuild: "identity.admit",
+	Purpose: "a living session: userId, roleId, role, branches, loginAt, expiresAt (unix ms), address; sliding",
+})
+
+// Session is the key of a session.
+func Session(id string) Key { return session.key(id) }
+
+var refreshToken = declare(Decl{
+	Pattern:  "app:token:refresh:%familyHash%",
+	Segments: []Segment{{"familyHash", hashChars, secretLen}},
+	Type:     String, TTL: TTL{time.Second, RefreshLife}, Class: Guarded, Owner: "identity", Source: "auth_session",
+	Rebuild: "identity.admit",
+	Purpose: "the SHA-256 of the refresh token that is good now in a session, for people who look; SQL decides",
+})
+
+// RefreshToken is the key of a session's refresh token. The session is hashed here.
+func RefreshToken(session string) Key { return refreshToken.key(Secret(session)) }
+
+var barredToken = declare(Decl{
+	Pattern:  "app:token:blacklist:%jtiHash%",
+	Segments: []Segment{{"jtiHash", hashChars, secretLen}},
+	Type:     String, TTL: TTL{time.Second, 11 * time.Minute}, Class: Guarded, Owner: "identity", Source: "auth_revocation",
+	Rebuild: "identity.follow",
+	Purpose: "an access token that was logged out, for the rest of its life; what every process hears from SQL decides",
+})
+
+// BarredToken is the key of an access token that is not good any more. Its id is hashed here.
+func BarredToken(jti string) Key { return barredToken.key(Secret(jti)) }
+
+var oneTimeCode = declare(Decl{
+	Pattern:  "app:temp:otp:%purpose%:%user%",
+	Segments: []Segment{{"purpose", "az", 6}, {"user", digits, 19}},
+	Type:     Hash, TTL: TTL{time.Second, CodeLife}, Class: Guarded, Owner: "identity", Source: "auth_otp",
+	Rebuild: "identity.send",
+	Purpose: "that a one-time code was sent: sentAt (unix ms); the code itself only in SQL, as an HMAC",
+})
+
+// OneTimeCode is the key of a code that was sent to an account; purpose is verify or reset.
+func OneTimeCode(purpose string, user int64) Key { return oneTimeCode.key(purpose, decimal(user)) }

@@ -1,0 +1,155 @@
+package redisdb
+
+import (
+	"context"
+	"crypto/sha1" //nolint:gosec // the name under which Redis knows a script, no protection
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/redis/rueidis"
+
+	"comanda/internal/keyspace"
+)
+
+// Command makes a script part of what DoMulti sends. R3 holds for each script alone.
+func (s *Script) Command(keys []keyspace.Key, args ...string) Cmd {
+	if len(keys) == 0 {
+		return Cmd{verb: s.name, script: s} // refused, as an invalid key is
+	}
+	return Cmd{verb: s.name, key: keys[0], args: args, script: s, more: keys[1:]}
+}
+
+// check refuses what R1 and R3 forbid.
+func (c Cmd) check() error {
+	if !c.key.Valid() {
+		return fmt.Errorf("redisdb: %s: %w", c.verb, ErrKey)
+	}
+	for i, k := range c.more {
+		if !k.Valid() {
+			return fmt.Errorf("redisdb: script %s: key %d: %w", c.verb, i+2, ErrKey)
+		}
+		if k.Slot() != c.key.Slot() {
+			return fmt.Errorf("redisdb: script %s: %s and %s: %w", c.verb, c.key, k, ErrSlots)
+		}
+	}
+	return nil
+}
+
+// sha is the name under which a server knows the script: the SHA-1 of the text that it gets.
+func (s *Script) sha(bare bool) string {
+	if bare {
+		return s.shaBare
+	}
+	return s.shaReal
+}
+
+func shaOf(text string) string {
+	sum := sha1.Sum([]byte(text)) //nolint:gosec // see the import
+	return hex.EncodeToString(sum[:])
+}
+
+func (db *DB) buildScript(c rueidis.Client, cmd Cmd, verb, text string) rueidis.Completed {
+	names := make([]string, 1, len(cmd.more)+1)
+	names[0] = db.cfg.Namespace.Wire(cmd.key)
+	for _, k := range cmd.more {
+		names = append(names, db.cfg.Namespace.Wire(k))
+	}
+	return c.B().Arbitrary(verb, text, strconv.Itoa(len(names))).Keys(names...).Args(cmd.args...).Build()
+}
+
+// introduce sends scripts that a server did not know once more, with their text. The first attempt had no effect.
+func (db *DB) introduce(ctx context.Context, c rueidis.Client, cmds []Cmd, results []rueidis.RedisResult) {
+	var at []int
+	var again []rueidis.Completed
+	for i, r := range results {
+		if cmds[i].script == nil || !unknownScript(r.Error()) {
+			continue
+		}
+		text := withoutFirstLine(cmds[i].script.text)
+		if !db.bare {
+			text = cmds[i].script.text
+		}
+		at = append(at, i)
+		again = append(again, db.buildScript(c, cmds[i], "EVAL", text))
+	}
+	for j, r := range c.DoMulti(ctx, again...) {
+		results[at[j]] = r
+	}
+}
+
+func unknownScript(err error) bool {
+	return err != nil && strings.HasPrefix(err.Error(), "NOSCRIPT")
+}
+
+// Texts gives what string keys hold, "" where there is nothing. A single server is asked with one MGET, for which it
+// needs a fraction of the time of as many GETs.
+func (db *DB) Texts(ctx context.Context, keys []keyspace.Key) ([]string, error) {
+	if len(keys) == 0 {
+		return nil, nil
+	}
+	if !db.option.ForceSingleClient {
+		return db.textsOneByOne(ctx, keys)
+	}
+	names := make([]string, len(keys))
+	for i, k := range keys {
+		if !k.Valid() {
+			return nil, fmt.Errorf("redisdb: MGET: %w", ErrKey)
+		}
+		names[i] = db.cfg.Namespace.Wire(k)
+	}
+	var texts []string
+	err := db.send(ctx, "MGET", func(ctx context.Context, c rueidis.Client) (err error) {
+		texts, err = c.Do(ctx, c.B().Mget().Key(names...).Build()).AsStrSlice()
+		return err
+	})
+	return texts, err
+}
+
+func (db *DB) textsOneByOne(ctx context.Context, keys []keyspace.Key) ([]string, error) {
+	cmds := make([]Cmd, len(keys))
+	for i, k := range keys {
+		cmds[i] = Command("GET", k)
+	}
+	replies, err := db.DoMulti(ctx, cmds...)
+	if err != nil {
+		return nil, err
+	}
+	texts := make([]string, len(keys))
+	for i, r := range replies {
+		if texts[i], _, err = r.Text(); err != nil {
+			return nil, err
+		}
+	}
+	return texts, nil
+}
+
+// Identity names the masters that hold the keys: it changes when one of them is restarted, replaced or promoted, so that
+// what they hold may be gone or old. It is an error while one of them does not answer.
+func (db *DB) Identity(ctx context.Context) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
+	defer cancel()
+	c, err := db.connect()
+	if err != nil {
+		return "", translate("INFO", classify(err), err)
+	}
+	var ids []string
+	for _, one := range c.Nodes() {
+		text, err := one.Do(ctx, one.B().Arbitrary("INFO").Build()).ToString()
+		if err != nil {
+			return "", translate("INFO", classify(err), err)
+		}
+		if n, err := parseInfo(text); err != nil {
+			return "", err
+		} else if !strings.Contains(text, "role:slave") {
+			ids = append(ids, n.RunID)
+		}
+	}
+	slices.Sort(ids)
+	return shaOf(strings.Join(ids, " ")), nil
+}
+
+// Slot is the slot in which a key lies, its namespace included.
+func (db *DB) Slot(k keyspace.Key) uint16 { return keyspace.Slot(db.cfg.Namespace.Wire(k)) }

@@ -1,0 +1,254 @@
+package redisdb_test
+
+import (
+	"errors"
+
+	"maps"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"comanda/internal/keyspace"
+	"comanda/internal/redisdb"
+	"comanda/internal/redisdb/redisdbtest"
+	"comanda/internal/testenv"
+)
+
+// Several pages of keys on every master are all seen, each on the master that holds it, and only those that match.
+func TestDB_Scan(t *testing.T) {
+	redisdbtest.Each(t, func(t *testing.T, db *redisdb.DB) {
+		want := map[string]bool{}
+		var cmds []redisdb.Cmd
+		for branch := range int64(3500) {
+			k := keyspace.MenuActive(branch)
+			want[k.String()] = true
+			cmds = append(cmds, redisdb.Command("SET", k, "x", "EX", "60"))
+		}
+		cmds = append(cmds, redisdb.Command("SET", keyspace.MenuActiveLock(1), "x", "EX", "60"))
+		if _, err := db.DoMulti(t.Context(), cmds...); err != nil {
+			t.Fatal(err)
+		}
+		got, nodes := map[string]bool{}, map[string]bool{}
+		err := db.Scan(t.Context(), "cis:menu:*", func(node string, keys []string) error {
+			nodes[node] = true
+			if len(keys) == 0 || len(keys) > 2000 {
+				t.Errorf("%d keys at once", len(keys))
+			}
+			for _, k := range keys {
+				got[k] = true
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !maps.Equal(want, got) {
+			t.Errorf("%d keys instead of %d", len(got), len(want))
+		}
+		s, err := db.Server(t.Context())
+		if err != nil || (len(nodes) == 3) != (s.Mode == "cluster") {
+			t.Errorf("keys of %v in mode %s, %v", slices.Collect(maps.Keys(nodes)), s.Mode, err)
+		}
+		enough := errors.New("enough")
+		if err := db.Scan(t.Context(), "", func(string, []string) error { return enough }); !errors.Is(err, enough) {
+			t.Errorf("the walk goes on: %v", err)
+		}
+	})
+}
+
+func TestCensus(t *testing.T) {
+	redisdbtest.Each(t, func(t *testing.T, db *redisdb.DB) {
+		ctx := t.Context()
+		menu, guests, due := keyspace.MenuActive(1), keyspace.VisitCustomers("01j9v0k4v5m6n7o8p9q0r1s2t3"), keyspace.LeasesDue(1)
+		if _, err := db.DoMulti(ctx,
+			redisdb.Command("SET", menu, "a menu", "EX", "60"), redisdb.Command("SADD", guests, "a", "b"),
+			redisdb.Command("ZADD", due, "1", "a"),
+		); err != nil {
+			t.Fatal(err)
+		}
+		c, err := db.Census(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		states, texts, members, bytes := map[string]redisdb.State{}, map[string]string{}, map[string][]string{}, int64(0)
+		for _, m := range c.Masters() {
+			if n, err := m.Size(ctx); err != nil || n < 0 {
+				t.Errorf("Size = %d, %v", n, err)
+			}
+			err := m.Scan(ctx, "", func(keys []string) error {
+				s, err := m.States(ctx, keys)
+				some, err2 := m.Texts(ctx, keys)
+				sizes, err3 := m.Memory(ctx, keys)
+				for i, k := range keys {
+					states[k], texts[k] = s[i], some[i]
+					bytes += sizes[i]
+					_ = m.Members(ctx, k, func(ms []string) error {
+						members[k] = slices.Sorted(slices.Values(ms))
+						return nil
+					})
+				}
+				return errors.Join(err, err2, err3)
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		for k, s := range states {
+			if s.TTL != redisdb.Forever {
+				if s.TTL <= 0 || s.TTL > time.Minute {
+					t.Errorf("%s lives %v", k, s.TTL)
+				}
+				states[k] = redisdb.State{Type: s.Type, TTL: time.Minute}
+			}
+		}
+		if d := cmp.Diff(map[string]redisdb.State{
+			menu.String(): {Type: "string", TTL: time.Minute}, guests.String(): {Type: "set", TTL: redisdb.Forever},
+			due.String(): {Type: "zset", TTL: redisdb.Forever},
+		}, states); d != "" {
+			t.Error(d)
+		}
+		if texts[menu.String()] != "a menu" || texts[guests.String()] != "" {
+			t.Errorf("texts %v", texts)
+		}
+		if d := cmp.Diff(map[string][]string{guests.String(): {"a", "b"}}, members); d != "" {
+			t.Error(d)
+		}
+		if bytes <= 0 {
+			t.Error("keys without any size")
+		}
+		there, err := c.Exist(ctx, []string{menu.String(), "stranger", due.String()})
+		if err != nil || !slices.Equal(there, []bool{true, false, true}) {
+			t.Errorf("Exist = %v, %v", there, err)
+		}
+	})
+}
+
+// Keys of another namespace are nobody's business.
+func TestDB_Scan_namespace(t *testing.T) {
+	srv := testenv.RedisServer(t)
+	seen := map[keyspace.Namespace][]string{}
+	for i, ns := range []keyspace.Namespace{"north", "south"} {
+		db, err := redisdb.Open(t.Context(), redisdb.Config{URL: "redis://" + srv.Addr(), Namespace: ns, Timeout: 5 * time.Second})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer db.Close()
+		if err := db.Do(t.Context(), "SET", keyspace.MenuActive(int64(i)), "x").Err(); err != nil {
+			t.Fatal(err)
+		}
+		if err := db.Scan(t.Context(), "cis:*", func(_ string, keys []string) error {
+			seen[ns] = append(seen[ns], keys...)
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := map[keyspace.Namespace][]string{"north": {"cis:menu:active:v1:0"}, "south": {"cis:menu:active:v1:1"}}
+	if d := cmp.Diff(want, seen); d != "" {
+		t.Error(d)
+	}
+}
+
+// Questions that do not suit the type of a key are answered with the type alone.
+func TestMaster_Walk(t *testing.T) {
+	redisdbtest.Each(t, func(t *testing.T, db *redisdb.DB) {
+		menu, guests, due := keyspace.MenuActive(1), keyspace.VisitCustomers("01j9v0k4v5m6n7o8p9q0r1s2t3"), keyspace.LeasesDue(1)
+		if _, err := db.DoMulti(t.Context(),
+			redisdb.Command("SET", menu, "a menu"), redisdb.Command("SADD", guests, "a"), redisdb.Command("ZADD", due, "1", "a"),
+		); err != nil {
+			t.Fatal(err)
+		}
+		c, err := db.Census(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		for q, want := range map[redisdb.Question][3]redisdb.Seen{
+			redisdb.AskType:    {},
+			redisdb.AskText:    {{Text: "a menu"}},
+			redisdb.AskMembers: {{}, {Members: []string{"a"}}},
+		} {
+			got := map[string]redisdb.Seen{}
+			for _, m := range c.Masters() {
+				err := m.Walk(t.Context(), "", func(string) redisdb.Question { return q }, func(page []redisdb.Seen) error {
+					for _, s := range page {
+						got[s.Key] = s
+					}
+					return nil
+				})
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+			for i, k := range []keyspace.Key{menu, guests, due} {
+				w := want[i]
+				w.Key, w.State = k.String(), redisdb.State{Type: k.Decl().Type, TTL: redisdb.Forever}
+				if d := cmp.Diff(w, got[k.String()]); d != "" {
+					t.Errorf("question %d about %s: %s", q, k, d)
+				}
+			}
+		}
+	})
+}
+
+func TestCensus_server_down(t *testing.T) {
+	db, srv := redisdbtest.Real(t)
+	srv.Kill()
+	if _, err := db.Census(t.Context()); !errors.Is(err, redisdb.ErrDown) {
+		t.Errorf("a census of a dead server: %v", err)
+	}
+}
+
+// The raw speed of what an audit is made of: pages of keys, with the type and the TTL of each.
+func BenchmarkCensus_States(b *testing.B) {
+	db, _ := redisdbtest.Real(b)
+	const n = 200_000
+	for from := int64(0); from < n; from += 10_000 {
+		cmds := make([]redisdb.Cmd, 10_000)
+		for i := range cmds {
+			cmds[i] = redisdb.Command("SET", keyspace.MenuActive(from+int64(i)), "x", "EX", "6000")
+		}
+		if _, err := db.DoMulti(b.Context(), cmds...); err != nil {
+			b.Fatal(err)
+		}
+	}
+	c, err := db.Census(b.Context())
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer c.Close()
+	for name, look := range map[string]func(m *redisdb.Master, keys []string) error{
+		"scan":   func(*redisdb.Master, []string) error { return nil },
+		"states": func(m *redisdb.Master, keys []string) error { _, err := m.States(b.Context(), keys); return err },
+		"texts":  func(m *redisdb.Master, keys []string) error { _, err := m.Texts(b.Context(), keys); return err },
+	} {
+		b.Run(name, func(b *testing.B) {
+			seen := 0
+			for b.Loop() {
+				for _, m := range c.Masters() {
+					err := m.Scan(b.Context(), "", func(keys []string) error { seen += len(keys); return look(m, keys) })
+					if err != nil {
+						b.Fatal(err)
+					}
+				}
+			}
+			b.ReportMetric(float64(seen)/b.Elapsed().Seconds(), "keys/s")
+		})
+	}
+	b.Run("walk", func(b *testing.B) {
+		seen := 0
+		for b.Loop() {
+			for _, m := range c.Masters() {
+				err := m.Walk(b.Context(), "", func(string) redisdb.Question { return redisdb.AskType },
+					func(page []redisdb.Seen) error { seen += len(page); return nil })
+				if err != nil {
+					b.Fatal(err)
+				}
+			}
+		}
+		b.ReportMetric(float64(seen)/b.Elapsed().Seconds(), "keys/s")
+	})
+}
