@@ -1,0 +1,166 @@
+package limit_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"comanda/internal/fault"
+	"comanda/internal/limit"
+	"comanda/internal/limit/limittest"
+)
+
+func TestMemory(t *testing.T) { limittest.Store(t, limit.NewMemory()) }
+
+// The numbers that the documentation promises.
+func TestPolicies(t *testing.T) {
+	want := map[string][2]any{
+		"login_account_ip": {time.Minute, 5}, "login_account": {time.Minute, 20}, "login_ip": {time.Second, 60},
+		"login_instance": {50 * time.Millisecond, 40}, "otp_verify_ip": {2 * time.Minute, 30},
+		"register_ip": {2 * time.Minute, 30}, "qr_ip": {500 * time.Millisecond, 60}, "qr_fail_ip": {10 * time.Second, 20},
+		"order_guest": {3 * time.Second, 3}, "order_visit": {20 * time.Second, 30},
+		"api_token": {100 * time.Millisecond, 40}, "api_ip": {10 * time.Millisecond, 400},
+	}
+	for _, p := range limit.Policies() {
+		if w, ok := want[p.Name]; !ok || p.Every != w[0] || p.Burst != w[1] {
+			t.Errorf("%s: 1 per %v, burst %d", p.Name, p.Every, p.Burst)
+		}
+		if p.Every%time.Millisecond != 0 || p.Window() > time.Hour {
+			t.Errorf("%s cannot be kept: 1 per %v, window %v", p.Name, p.Every, p.Window())
+		}
+		delete(want, p.Name)
+	}
+	if len(want) > 0 {
+		t.Errorf("missing: %v", want)
+	}
+}
+
+// However somebody spreads what they do over time, no window grants more than twice a burst (L1).
+func TestStep_never_grants_more_than_twice(t *testing.T) {
+	p := limit.Policies()[0]
+	var tat int64
+	var granted []int64
+	for now := int64(1_000_000); now < 1_000_000+10*p.Window().Milliseconds(); now += 997 {
+		next, v := p.Step(tat, now)
+		if tat = next; v.OK {
+			granted = append(granted, now)
+		}
+	}
+	for i, from := range granted {
+		n := slices.IndexFunc(granted[i:], func(at int64) bool { return at >= from+p.Window().Milliseconds() })
+		if n > 2*p.Burst {
+			t.Fatalf("%d within a window of %d", n, p.Burst)
+		}
+	}
+	if len(granted) < 10*p.Burst {
+		t.Errorf("only %d in ten windows", len(granted))
+	}
+}
+
+// failing is a shared store that cannot be reached.
+type failing struct{ asked atomic.Int64 }
+
+func (f *failing) Take(context.Context, *limit.Policy, string, time.Time) (limit.Verdict, error) {
+	f.asked.Add(1)
+	return limit.Verdict{}, errors.New("down")
+}
+
+func (f *failing) Look(ctx context.Context, p *limit.Policy, subject string, now time.Time) (limit.Verdict, error) {
+	return f.Take(ctx, p, subject, now)
+}
+
+// Without Redis the same numbers hold in this process (L2), and what this process refuses is not asked about (L4).
+func TestLimiter_without_redis(t *testing.T) {
+	var refused []string
+	shared, now := &failing{}, time.Now()
+	l := &limit.Limiter{
+		Local: limit.NewMemory(), Shared: shared, Now: func() time.Time { return now },
+		Rejected: func(p string) { refused = append(refused, p) },
+	}
+	for i := range 8 {
+		retry, ok := l.Take(t.Context(), "order_guest", "a phone")
+		if ok != (i < 3) || !ok && retry != 3*time.Second {
+			t.Errorf("request %d: %t, %v", i, ok, retry)
+		}
+	}
+	if n := shared.asked.Load(); n != 3 {
+		t.Errorf("redis was asked %d times", n)
+	}
+	if len(refused) != 5 || refused[0] != "order_guest" {
+		t.Errorf("counted %v", refused)
+	}
+	if v := l.Look(t.Context(), "order_guest", "a phone"); v.OK || v.Retry != 3*time.Second {
+		t.Errorf("a look shows %+v", v)
+	}
+	now = now.Add(3 * time.Second)
+	if v := l.Look(t.Context(), "order_guest", "a phone"); !v.OK || v.Err() != nil {
+		t.Errorf("a look shows %+v", v)
+	}
+	if _, ok := l.Take(t.Context(), "api_ip", "here"); !ok || shared.asked.Load() != 4 { // one look more, but not for api_ip
+		t.Errorf("a local policy was asked for in redis: %d", shared.asked.Load())
+	}
+}
+
+// strict is a shared store that another process has used up.
+type strict struct{}
+
+func (strict) Take(_ context.Context, p *limit.Policy, _ string, _ time.Time) (limit.Verdict, error) {
+	return limit.Verdict{Policy: p, Retry: time.Second}, nil
+}
+
+func (s strict) Look(ctx context.Context, p *limit.Policy, subject string, now time.Time) (limit.Verdict, error) {
+	return s.Take(ctx, p, subject, now)
+}
+
+func TestLimiter_other_process(t *testing.T) {
+	l := &limit.Limiter{Local: limit.NewMemory(), Shared: strict{}, Now: time.Now}
+	v := l.Ask(t.Context(), "qr_ip", "here")
+	var f *fault.Error
+	if !errors.As(v.Err(), &f) || f.Kind != fault.TooMany || f.Code != "rate_limited" || f.RetryAfter != time.Second {
+		t.Errorf("%+v is answered with %v", v, v.Err())
+	}
+}
+
+func TestLimiter_off(t *testing.T) {
+	var l *limit.Limiter
+	for range 1000 {
+		if retry, ok := l.Take(t.Context(), "order_guest", "a phone"); !ok || retry != 0 {
+			t.Fatal("a limit that is off refuses")
+		}
+	}
+	defer func() {
+		if recover() == nil {
+			t.Error("a policy that nobody wrote is granted")
+		}
+	}()
+	l.Take(t.Context(), "order_gest", "a phone")
+}
+
+// A flood of strangers takes a bounded memory, and whoever is limited stays so while there is room.
+func TestMemory_is_bounded(t *testing.T) {
+	m, now := limit.NewMemory(), time.Now()
+	l := &limit.Limiter{Local: m, Now: func() time.Time { return now }}
+	for i := range 400_000 {
+		l.Take(t.Context(), "login_ip", fmt.Sprint(i))
+		if i == 1000 {
+			now = now.Add(time.Minute) // the first have paid
+		}
+	}
+	if n := m.Len(); n > 300_000 || n < 100_000 {
+		t.Errorf("%d subjects are remembered", n)
+	}
+}
+
+func BenchmarkLimiter_local(b *testing.B) {
+	l := &limit.Limiter{Local: limit.NewMemory(), Now: time.Now}
+	b.ReportAllocs()
+	b.RunParallel(func(pb *testing.PB) {
+		for pb.Next() {
+			l.Take(b.Context(), "api_ip", "192.0.2.7")
+		}
+	})
+}

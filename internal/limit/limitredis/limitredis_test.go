@@ -1,0 +1,86 @@
+package limitredis_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"comanda/internal/keyspace"
+	"comanda/internal/limit"
+	"comanda/internal/limit/limitredis"
+	"comanda/internal/limit/limittest"
+	"comanda/internal/redisdb"
+	"comanda/internal/redisdb/redisdbtest"
+)
+
+func TestMain(m *testing.M) { redisdbtest.VerifyMain(m) }
+
+func TestStore(t *testing.T) {
+	redisdbtest.Each(t, func(t *testing.T, db *redisdb.DB) { limittest.Store(t, limitredis.New(db)) })
+}
+
+// A subject lives in Redis for as long as it owes something, and its key shows nothing of it.
+func TestStore_keys(t *testing.T) {
+	redisdbtest.Each(t, func(t *testing.T, db *redisdb.DB) {
+		s, now := limitredis.New(db), time.Now()
+		for _, p := range limit.Policies() {
+			if p.Local {
+				continue
+			}
+			subject := limittest.Subject()
+			key := keyspace.Rate(p.Action, subject)
+			for range 3 {
+				if _, err := s.Take(t.Context(), &p, subject, now); err != nil {
+					t.Fatal(err)
+				}
+			}
+			ttl, err := db.Do(t.Context(), "PTTL", key).Int()
+			if want := 3 * p.Every.Milliseconds(); err != nil || ttl > want || ttl < want-5000 {
+				t.Errorf("%s: a debt of %d ms lives %d ms, %v", key, want, ttl, err)
+			}
+		}
+	})
+}
+
+// Every policy that is shared can be kept: its name fits the key.
+func TestPolicies_fit_their_keys(t *testing.T) {
+	for _, p := range limit.Policies() {
+		k := keyspace.Rate(p.Action, "a subject")
+		if !p.Local && !k.Valid() {
+			t.Errorf("%s has no key", p.Name)
+		}
+		if p.Window() > keyspace.RateWindow {
+			t.Errorf("%s outlives its key", p.Name)
+		}
+	}
+}
+
+func TestStore_redis_down(t *testing.T) {
+	db, srv := redisdbtest.Real(t)
+	s, p := limitredis.New(db), limit.Policies()[0]
+	srv.Kill()
+	if _, err := s.Take(t.Context(), &p, "a", time.Now()); !errors.Is(err, redisdb.ErrDown) {
+		t.Errorf("%v", err)
+	}
+	l := &limit.Limiter{Local: limit.NewMemory(), Shared: s, Now: time.Now}
+	granted := 0
+	for range 20 {
+		if _, ok := l.Take(context.Background(), p.Name, "a"); ok {
+			granted++
+		}
+	}
+	if granted != p.Burst {
+		t.Errorf("without redis %d were granted, want %d", granted, p.Burst)
+	}
+}
+
+func BenchmarkLimiter_shared(b *testing.B) {
+	db, _ := redisdbtest.Real(b)
+	l := &limit.Limiter{Local: limit.NewMemory(), Shared: limitredis.New(db), Now: time.Now}
+	b.RunParallel(func(pb *testing.PB) {
+		for pb.Next() {
+			l.Take(b.Context(), "login_ip", limittest.Subject())
+		}
+	})
+}

@@ -1,0 +1,150 @@
+// Package limittest has the conformance suite of limit.Store and a plain model of the algorithm to compare with.
+package limittest
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"comanda/internal/limit"
+)
+
+// Bucket is the algorithm as a person would write it: a bucket that holds what may be taken and fills with time. It
+// counts in milliseconds, a token being worth Every.
+type Bucket struct {
+	Policy limit.Policy
+	level  int64
+	last   int64
+	begun  bool
+}
+
+// Take takes one token at an instant in Unix milliseconds.
+func (b *Bucket) Take(now int64) (ok bool) {
+	if !b.CanTake(now) {
+		return false
+	}
+	b.level -= b.Policy.Every.Milliseconds()
+	return true
+}
+
+// CanTake tells whether a token is there.
+func (b *Bucket) CanTake(now int64) bool {
+	full := b.Policy.Window().Milliseconds()
+	if !b.begun {
+		b.level, b.last, b.begun = full, now, true
+	}
+	if now > b.last {
+		b.level = min(full, b.level+now-b.last)
+		b.last = now
+	}
+	return b.level >= b.Policy.Every.Milliseconds()
+}
+
+// Store runs the suite on stores that begin empty for the subjects that they are given.
+func Store(t *testing.T, s limit.Store) {
+	t.Helper()
+	t.Run("model", func(t *testing.T) { model(t, s) })
+	t.Run("exactly n at once", func(t *testing.T) { atOnce(t, s) })
+	t.Run("clock goes back", func(t *testing.T) { backwards(t, s) })
+}
+
+var subjects atomic.Int64
+
+// Subject is one that nobody else uses.
+func Subject() string { return fmt.Sprintf("subject %d of %d", subjects.Add(1), time.Now().UnixNano()) }
+
+// shared are the policies that every store can keep.
+func shared() []limit.Policy {
+	return slices.DeleteFunc(limit.Policies(), func(p limit.Policy) bool { return p.Local })
+}
+
+func model(t *testing.T, s limit.Store) {
+	policies := shared()
+	rapid.Check(t, func(r *rapid.T) {
+		p := rapid.SampledFrom(policies).Draw(r, "policy")
+		subject, bucket := Subject(), &Bucket{Policy: p}
+		now := time.Now().Truncate(time.Millisecond)
+		for range rapid.IntRange(1, 12).Draw(r, "steps") {
+			// Often nothing passes, so that bursts are used up; sometimes just about one pace, sometimes the window.
+			pass := rapid.OneOf(rapid.Just(time.Duration(0)),
+				rapid.Map(rapid.Int64Range(-1, 1), func(d int64) time.Duration { return max(0, p.Every+time.Duration(d)*time.Millisecond) }),
+				rapid.Map(rapid.Int64Range(0, p.Window().Milliseconds()), func(d int64) time.Duration { return time.Duration(d) * time.Millisecond }),
+			).Draw(r, "pass")
+			now = now.Add(pass)
+			burst := rapid.IntRange(1, min(p.Burst+2, 45)).Draw(r, "burst")
+			for range burst {
+				compare(r, s, &p, subject, bucket, now)
+			}
+		}
+	})
+}
+
+func compare(r *rapid.T, s limit.Store, p *limit.Policy, subject string, bucket *Bucket, now time.Time) {
+	ms := now.UnixMilli()
+	look, err := s.Look(r.Context(), p, subject, now)
+	if err != nil || look.OK != bucket.CanTake(ms) {
+		r.Fatalf("a look shows %t, %v", look.OK, err)
+	}
+	want := bucket.Take(ms)
+	v, err := s.Take(r.Context(), p, subject, now)
+	if err != nil || v.OK != want {
+		r.Fatalf("granted %t instead of %t, %v", v.OK, want, err)
+	}
+	if v.Remaining != int(bucket.level/p.Every.Milliseconds()) {
+		r.Fatalf("%d remain of a level of %d ms", v.Remaining, bucket.level)
+	}
+	if wait := time.Duration(p.Every.Milliseconds()-bucket.level) * time.Millisecond; !v.OK && v.Retry != wait {
+		r.Fatalf("come again in %v instead of %v", v.Retry, wait)
+	}
+	if full := p.Window() - time.Duration(bucket.level)*time.Millisecond; v.Reset != full {
+		r.Fatalf("all is there again in %v instead of %v", v.Reset, full)
+	}
+}
+
+func atOnce(t *testing.T, s limit.Store) {
+	for _, p := range shared() {
+		subject, now := Subject(), time.Now()
+		var granted atomic.Int64
+		var all sync.WaitGroup
+		for range p.Burst + 25 {
+			all.Go(func() {
+				v, err := s.Take(t.Context(), &p, subject, now)
+				if err != nil {
+					t.Error(err)
+				}
+				if v.OK {
+					granted.Add(1)
+				}
+			})
+		}
+		all.Wait()
+		if int(granted.Load()) != p.Burst {
+			t.Errorf("%s: %d were granted at once, want %d", p.Name, granted.Load(), p.Burst)
+		}
+	}
+}
+
+// A clock that goes back by hours may cost somebody one window, not hours.
+func backwards(t *testing.T, s limit.Store) {
+	p := limit.Policies()[0]
+	subject, now := Subject(), time.Now()
+	take := func(at time.Time) limit.Verdict {
+		v, err := s.Take(t.Context(), &p, subject, at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+	for range p.Burst {
+		take(now)
+	}
+	early := now.Add(-10 * p.Window())
+	if v := take(early); v.OK || v.Retry > p.Every {
+		t.Errorf("after the clock went back: %+v", v)
+	}
+}
