@@ -1,0 +1,47 @@
+package mailout
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"comanda/internal/mail"
+)
+
+// Folder is mail.Post for an installation without a mail server: each message becomes a file that mail programs open.
+// The files hold codes; only their owner may read them.
+type Folder struct {
+	dir  string
+	from sender
+}
+
+// NewFolder makes a folder's post; the folder itself is made with the first message.
+func NewFolder(dir, from string) (*Folder, error) {
+	s, err := parseFrom(from)
+	return &Folder{dir, s}, err
+}
+
+// Send implements mail.Post. A message that is sent again replaces its file.
+func (f *Folder) Send(_ context.Context, m mail.Message) error {
+	msg, err := f.from.compose(m)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(f.dir, 0o700); err != nil {
+		return fmt.Errorf("%w: %w", mail.ErrUnreachable, err)
+	}
+	var b strings.Builder
+	if _, err := msg.WriteTo(&b); err != nil {
+		return fmt.Errorf("mailout: %w", err)
+	}
+	path := filepath.Join(f.dir, m.ID+".eml")
+	if err := os.WriteFile(path+".new", []byte(b.String()), 0o600); err != nil {
+		return fmt.Errorf("%w: %w", mail.ErrUnreachable, err)
+	}
+	if err := os.Rename(path+".new", path); err != nil { // whoever looks into the folder sees whole messages
+		return fmt.Errorf("%w: %w", mail.ErrUnreachable, err)
+	}
+	return nil
+}

@@ -1,0 +1,152 @@
+// Package mailout brings messages out of the house: to an SMTP server, or, where none is configured, into a folder.
+package mailout
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	netmail "net/mail"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	gomail "github.com/wneessen/go-mail"
+
+	"comanda/internal/mail"
+	"comanda/internal/telemetry"
+)
+
+// sendTimeout bounds one message, from the dialling to the server's consent.
+const sendTimeout = 30 * time.Second
+
+// Config says where mail goes.
+type Config struct {
+	URL  telemetry.Secret // smtp://user:password@host:587 or smtps://...:465
+	From string           // "House <no-reply@house.example>"
+}
+
+// Validate tells whether SMTP could be used at all; it dials nothing.
+func (c Config) Validate() error {
+	_, err := NewSMTP(c)
+	return err
+}
+
+// SMTP is mail.Post by a server.
+type SMTP struct {
+	host    string
+	options []gomail.Option
+	from    sender
+}
+
+// NewSMTP reads the address of a server. With smtps:// the connection is encrypted from its beginning, with smtp:// by
+// STARTTLS, which must be offered unless the server is on this machine.
+func NewSMTP(c Config) (*SMTP, error) {
+	from, err := parseFrom(c.From)
+	if err != nil {
+		return nil, err
+	}
+	u, err := url.Parse(string(c.URL))
+	if err != nil || u.Hostname() == "" || u.Scheme != "smtp" && u.Scheme != "smtps" {
+		return nil, errors.New("mailout: the address of the mail server is not smtp://host or smtps://host") // no word of it
+	}
+	options := []gomail.Option{gomail.WithTimeout(sendTimeout), gomail.WithHELO(from.domain)}
+	s := &SMTP{host: u.Hostname(), from: from, options: options}
+	s.encrypt(u.Scheme)
+	if p := u.Port(); p != "" {
+		n, err := strconv.Atoi(p)
+		if err != nil {
+			return nil, errors.New("mailout: the port of the mail server is no number")
+		}
+		s.options = append(s.options, gomail.WithPort(n))
+	}
+	if name := u.User.Username(); name != "" {
+		password, _ := u.User.Password()
+		s.options = append(s.options, gomail.WithUsername(name), gomail.WithPassword(password),
+			gomail.WithSMTPAuth(gomail.SMTPAuthAutoDiscover))
+	}
+	_, err = gomail.NewClient(s.host, s.options...)
+	return s, err
+}
+
+func (s *SMTP) encrypt(scheme string) {
+	policy := gomail.TLSMandatory
+	if ip := net.ParseIP(s.host); s.host == "localhost" || ip != nil && ip.IsLoopback() {
+		policy = gomail.TLSOpportunistic
+	}
+	if scheme == "smtps" {
+		s.options = append(s.options, gomail.WithSSL(), gomail.WithPort(gomail.DefaultPortSSL))
+	} else {
+		s.options = append(s.options, gomail.WithTLSPolicy(policy), gomail.WithPort(gomail.DefaultPortTLS))
+	}
+	s.options = append(s.options, gomail.WithTLSConfig(&tls.Config{ServerName: s.host, MinVersion: tls.VersionTLS12}))
+}
+
+// Send implements mail.Post.
+func (s *SMTP) Send(ctx context.Context, m mail.Message) error {
+	ctx, cancel := context.WithTimeout(ctx, sendTimeout)
+	defer cancel()
+	msg, err := s.from.compose(m)
+	if err != nil {
+		return err
+	}
+	client, err := gomail.NewClient(s.host, s.options...)
+	if err != nil {
+		return fmt.Errorf("mailout: %w", err)
+	}
+	if err := client.DialWithContext(ctx); err != nil {
+		return fmt.Errorf("%w: %w", mail.ErrUnreachable, err)
+	}
+	err = client.Send(msg)
+	_ = client.Close() // the server has said yes or no already
+	return explain(err)
+}
+
+// explain keeps of a failure what the server has said in numbers: its words may repeat what was sent.
+func explain(err error) error {
+	var f *gomail.SendError
+	switch {
+	case err == nil:
+		return nil
+	case !errors.As(err, &f):
+		return fmt.Errorf("%w: the connection broke", mail.ErrUnreachable)
+	case f.ErrorCode() == 0:
+		return fmt.Errorf("%w: %s", mail.ErrUnreachable, f.Reason)
+	case f.IsTemp():
+		return fmt.Errorf("mailout: the server said %d %s", f.ErrorCode(), f.EnhancedStatusCode())
+	}
+	return fmt.Errorf("%w: it said %d %s", mail.ErrRefused, f.ErrorCode(), f.EnhancedStatusCode())
+}
+
+// sender is who writes.
+type sender struct{ name, address, domain string }
+
+func parseFrom(from string) (sender, error) {
+	a, err := netmail.ParseAddress(from)
+	if err != nil {
+		return sender{}, errors.New("mailout: the sender is not an address such as \"House <no-reply@house.example>\"")
+	}
+	return sender{a.Name, a.Address, a.Address[strings.LastIndexByte(a.Address, '@')+1:]}, nil
+}
+
+// compose writes a message as it goes over the wire. Addresses are parsed, and every header is encoded, so that nothing
+// in them can end a line (E4).
+func (s sender) compose(m mail.Message) (*gomail.Msg, error) {
+	to, err := netmail.ParseAddress(m.To)
+	if err != nil || to.Address != m.To {
+		return nil, fmt.Errorf("%w: the recipient is no address", mail.ErrRefused)
+	}
+	msg := gomail.NewMsg(gomail.WithNoDefaultUserAgent())
+	if err := errors.Join(msg.FromFormat(s.name, s.address), msg.To(to.Address)); err != nil {
+		return nil, fmt.Errorf("%w: an address cannot be written", mail.ErrRefused)
+	}
+	msg.Subject(m.Subject)
+	msg.SetDateWithValue(m.Date)
+	msg.SetMessageIDWithValue(m.ID + "@" + s.domain)
+	msg.SetGenHeader("Auto-Submitted", "auto-generated")
+	msg.SetBodyString(gomail.TypeTextPlain, m.Text)
+	msg.AddAlternativeString(gomail.TypeTextHTML, m.HTML)
+	return msg, nil
+}

@@ -1,0 +1,125 @@
+package mailout_test
+
+import (
+	"context"
+	"errors"
+	netmail "net/mail"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"comanda/internal/mail"
+	"comanda/internal/mail/mailout"
+	"comanda/internal/mail/mailtest"
+	"comanda/internal/telemetry"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func message(t *testing.T) mail.Message {
+	t.Helper()
+	m, err := mail.Render("verify", "zh-TW", map[string]string{"code": "493028", "name": "陳小姐"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.ID, m.To, m.Date = "01j9v0k4v5", "guest@example.com", time.Date(2026, 2, 26, 5, 0, 0, 0, time.UTC)
+	return m
+}
+
+func TestFolder(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "mail")
+	f, err := mailout.NewFolder(dir, "Comanda <no-reply@house.example>")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // sent again, it is the same file
+		if err := f.Send(t.Context(), message(t)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	names, err := filepath.Glob(dir + "/*")
+	if err != nil || len(names) != 1 || filepath.Base(names[0]) != "01j9v0k4v5.eml" {
+		t.Fatalf("%v, %v", names, err)
+	}
+	info, err := os.Stat(names[0])
+	if err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("%v, %v", info.Mode(), err)
+	}
+	file, err := os.Open(names[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	m, err := netmail.ReadMessage(file)
+	if err != nil || m.Header.Get("To") != "<guest@example.com>" || m.Header.Get("Date") == "" {
+		t.Errorf("%v, %v", m.Header, err)
+	}
+	if !strings.HasPrefix(m.Header.Get("Subject"), "=?UTF-8?") {
+		t.Errorf("subject %q", m.Header.Get("Subject"))
+	}
+}
+
+func TestFolder_refuses(t *testing.T) {
+	f, err := mailout.NewFolder(t.TempDir(), "no-reply@house.example")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := message(t)
+	m.To = "guest@example.com\r\nBcc: all@example.com"
+	if err := f.Send(t.Context(), m); !errors.Is(err, mail.ErrRefused) {
+		t.Errorf("%v", err)
+	}
+}
+
+// A subject with line breaks in it, which no template makes, stays one header.
+func TestSMTP_subject(t *testing.T) {
+	server := mailtest.New(t)
+	s, err := mailout.NewSMTP(mailout.Config{URL: telemetry.Secret(server.URL()), From: "no-reply@house.example"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := message(t)
+	m.Subject = "Hello\r\nBcc: all@example.com\r\n\r\nan early body"
+	_ = s.Send(t.Context(), m) // refused or harmless, both will do
+	got, raw := server.Messages()
+	for i := range got {
+		if got[i].Header.Get("Bcc") != "" || strings.HasPrefix(mailtest.Body(t, got[i]), "an early body") {
+			t.Errorf("a header was injected:\n%s", raw[i])
+		}
+	}
+}
+
+func TestSMTP_deadline(t *testing.T) {
+	server := mailtest.New(t)
+	s, err := mailout.NewSMTP(mailout.Config{URL: telemetry.Secret(server.URL()), From: "no-reply@house.example"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended, end := context.WithCancel(t.Context())
+	end()
+	if err := s.Send(ended, message(t)); !errors.Is(err, mail.ErrUnreachable) {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestConfig(t *testing.T) {
+	const from = "House <no-reply@house.example>"
+	for url, ok := range map[string]bool{
+		"smtp://mail.example": true, "smtps://user:pa%20ss@mail.example:465": true, "smtp://u:p@127.0.0.1:2525": true,
+		"mail.example": false, "http://mail.example": false, "smtp://": false, "smtp://u:secret@mail.example:port": false,
+	} {
+		err := mailout.Config{URL: telemetry.Secret(url), From: from}.Validate()
+		if (err == nil) != ok || err != nil && strings.Contains(err.Error(), "secret") {
+			t.Errorf("%s: %v", url, err)
+		}
+	}
+	for _, bad := range []string{"", "House", "a@b\r\nBcc: c@d", "a@b, c@d"} {
+		if (mailout.Config{URL: "smtp://mail.example", From: bad}).Validate() == nil {
+			t.Errorf("the sender %q is accepted", bad)
+		}
+	}
+}

@@ -1,0 +1,89 @@
+package mail
+
+import (
+	"embed"
+	"fmt"
+	"html/template"
+	"io/fs"
+	"strings"
+	text "text/template"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Locales are those in which every template exists; the first is for whoever wants another.
+func Locales() []string { return []string{"vi", "zh-TW", "en"} }
+
+// Templates are the names of all letters.
+func Templates() []string { return []string{"verify", "reset", "welcome"} }
+
+// A template is a file templates/<name>.<locale>.txt: the subject, an empty line, and paragraphs parted by empty lines.
+// The page of HTML is made of the same paragraphs, so that both say the same.
+//
+//go:embed templates
+var files embed.FS
+
+var (
+	letters = loadLetters()
+	page    = template.Must(template.ParseFS(files, "templates/page.html"))
+)
+
+func loadLetters() map[string]*text.Template {
+	all := map[string]*text.Template{}
+	for _, name := range Templates() {
+		for _, locale := range Locales() {
+			file := name + "." + locale
+			source, err := fs.ReadFile(files, "templates/"+file+".txt")
+			if err != nil {
+				panic("mail: " + err.Error())
+			}
+			all[file] = text.Must(text.New(file).Option("missingkey=zero").Parse(string(source)))
+		}
+	}
+	return all
+}
+
+const maxField = 200 // characters of a field
+
+// Render fills a template; an unknown locale falls back to the first of Locales.
+func Render(name, locale string, fields map[string]string) (Message, error) {
+	t, ok := letters[name+"."+locale]
+	if !ok {
+		locale = Locales()[0]
+		if t, ok = letters[name+"."+locale]; !ok {
+			return Message{}, fmt.Errorf("mail: there is no template %q", name)
+		}
+	}
+	clean := make(map[string]string, len(fields))
+	for k, v := range fields {
+		clean[k] = oneLine(v)
+	}
+	var b strings.Builder
+	if err := t.Execute(&b, clean); err != nil {
+		return Message{}, fmt.Errorf("mail: template %s: %w", name, err)
+	}
+	subject, body, _ := strings.Cut(strings.TrimSpace(b.String()), "\n")
+	body = strings.TrimSpace(body)
+	m := Message{Subject: strings.TrimSpace(subject), Text: body + "\n"}
+	var h strings.Builder
+	err := page.Execute(&h, map[string]any{
+		"Locale": locale, "Subject": m.Subject, "Paragraphs": strings.Split(body, "\n\n"), "Code": clean["code"],
+	})
+	m.HTML = h.String()
+	return m, err
+}
+
+// oneLine keeps what a person has typed within its line (E4), and short.
+func oneLine(s string) string {
+	var b strings.Builder
+	for _, r := range s {
+		if b.Len() >= maxField {
+			break
+		}
+		if unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || r == '\u2028' || r == '\u2029' || r == utf8.RuneError {
+			r = ' '
+		}
+		b.WriteRune(r)
+	}
+	return strings.Join(strings.Fields(b.String()), " ")
+}

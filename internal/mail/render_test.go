@@ -1,0 +1,71 @@
+package mail
+
+import (
+	"strings"
+	"testing"
+	"unicode"
+
+	"pgregory.net/rapid"
+)
+
+func TestRender(t *testing.T) {
+	for _, name := range Templates() {
+		for _, locale := range Locales() {
+			for _, who := range []string{"", "Nguyễn Thị Ánh"} {
+				m, err := Render(name, locale, map[string]string{"code": "493028", "name": who})
+				if err != nil {
+					t.Fatal(err)
+				}
+				all := m.Subject + m.Text + m.HTML
+				if m.Subject == "" || strings.ContainsAny(m.Subject, "\r\n{<") || strings.Contains(all, "{{") ||
+					strings.Contains(all, "no value") || !strings.Contains(m.HTML, `lang="`+locale+`"`) {
+					t.Errorf("%s %s: %+v", name, locale, m)
+				}
+				if has := strings.Contains(m.Text, "\n\n493028\n\n") && strings.Contains(m.HTML, ">493028<"); has != (name != "welcome") {
+					t.Errorf("%s %s: the code is shown: %t", name, locale, has)
+				}
+				if !strings.Contains(m.Text, who) || !strings.Contains(m.HTML, who) {
+					t.Errorf("%s %s does not greet %q", name, locale, who)
+				}
+			}
+		}
+	}
+}
+
+func TestRender_otherLocale(t *testing.T) {
+	house, err := Render("welcome", Locales()[0], nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if other, err := Render("welcome", "fr", nil); err != nil || other != house {
+		t.Errorf("%+v, %v", other, err)
+	}
+	if _, err := Render("../page", "vi", nil); err == nil {
+		t.Error("a template that does not exist is filled")
+	}
+}
+
+// Whatever somebody calls themselves, it begins no line, opens no tag and fills no page (E4).
+func TestRender_names(t *testing.T) {
+	rapid.Check(t, func(r *rapid.T) {
+		who := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{
+			"a\r\nBcc: all@example.com", "</p><script>alert(1)</script>", "{{.code}}", "a\u2028b", "\u202eevil", "a\x00b",
+			strings.Repeat("x", 5000),
+		})).Draw(r, "name")
+		plain, err := Render("verify", "en", map[string]string{"code": "123456"})
+		if err != nil {
+			r.Fatal(err)
+		}
+		m, err := Render("verify", "en", map[string]string{"code": "123456", "name": who})
+		if err != nil {
+			r.Fatal(err)
+		}
+		if m.Subject != plain.Subject || strings.Count(m.Text, "\n") != strings.Count(plain.Text, "\n") ||
+			strings.Count(m.HTML, "<") != strings.Count(plain.HTML, "<") || len(m.Text) > len(plain.Text)+2*maxField {
+			r.Fatalf("%q gives\n%s\n%s", who, m.Text, m.HTML)
+		}
+		if strings.ContainsFunc(m.Text, func(c rune) bool { return c != '\n' && unicode.IsControl(c) }) {
+			r.Fatalf("control characters: %q", m.Text)
+		}
+	})
+}

@@ -1,0 +1,371 @@
+package mail_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"comanda/internal/mail"
+	"comanda/internal/mail/mailout"
+	"comanda/internal/mail/mailsql"
+	"comanda/internal/mail/mailtest"
+	"comanda/internal/sqldb"
+	"comanda/internal/sqldb/sqldbtest"
+	"comanda/internal/telemetry"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+var (
+	stmts = sqldb.Load(fstest.MapFS{
+		"insert.sql": {Data: []byte(`INSERT INTO mail_outbox
+			(id, recipient, template, locale, fields, created_at, available_at, expires_at)
+			VALUES ($1, $2, $3, $4, $5, $6, $6, $7)`)},
+		"look.sql":    {Data: []byte(`SELECT id, attempts, dead, fields, last_error, available_at FROM mail_outbox ORDER BY id`)},
+		"prolong.sql": {Data: []byte(`UPDATE mail_outbox SET expires_at = $1`)},
+	})
+
+	insert, look, prolong = stmts.Must("insert"), stmts.Must("look"), stmts.Must("prolong")
+)
+
+// house is a sender with everything around it; its clock stands still.
+type house struct {
+	t      *testing.T
+	db     *sqldb.DB
+	server *mailtest.Server
+	sender *mail.Sender
+	now    time.Time
+	log    *bytes.Buffer
+	counts map[string]int
+}
+
+// code is what stands sealed in letters of these tests.
+const code = "493028"
+
+func newHouse(t *testing.T, db *sqldb.DB) *house {
+	t.Helper()
+	h := &house{
+		t: t, db: db, server: mailtest.New(t), now: time.Now().UTC().Truncate(time.Millisecond), log: &bytes.Buffer{},
+		counts: map[string]int{},
+	}
+	h.sender = h.another()
+	return h
+}
+
+// another is the sender of a second process on the same database and server.
+func (h *house) another() *mail.Sender {
+	post, err := mailout.NewSMTP(mailout.Config{URL: telemetry.Secret(h.server.URL()), From: "Comanda <no-reply@house.example>"})
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return &mail.Sender{
+		Store: mailsql.New(h.db), Post: post, Now: func() time.Time { return h.now },
+		Log:    slog.New(slog.NewJSONHandler(h.log, nil)),
+		Result: func(r string) { h.counts[r]++ },
+		Open: func(fields map[string]string) (map[string]string, error) {
+			if fields["code"] != "" && fields["code"] != "sealed" {
+				return nil, errors.New("the seal is broken around " + fields["code"])
+			}
+			return map[string]string{"code": code, "name": fields["name"]}, nil
+		},
+	}
+}
+
+func (h *house) write(id, to string, life time.Duration, fields map[string]string) {
+	h.t.Helper()
+	text, err := json.Marshal(fields)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	ms := h.now.UnixMilli()
+	if _, err := h.db.Exec(h.t.Context(), insert, id, to, "verify", "en", string(text), ms, ms+life.Milliseconds()); err != nil {
+		h.t.Fatal(err)
+	}
+}
+
+func (h *house) letter(id string) {
+	h.write(id, id+"@example.com", time.Hour, map[string]string{"code": "sealed"})
+}
+
+type row struct {
+	id, fields, reason string
+	attempts, dead     int
+	due                int64
+}
+
+func (h *house) rows() []row {
+	h.t.Helper()
+	rows, err := h.db.Query(h.t.Context(), look)
+	all, err := sqldb.Collect(rows, err, func(r sqldb.Rows) (w row, err error) {
+		err = r.Scan(&w.id, &w.attempts, &w.dead, &w.fields, &w.reason, &w.due)
+		return w, err
+	})
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return all
+}
+
+func (h *house) run() {
+	h.t.Helper()
+	if err := h.sender.RunOnce(h.t.Context()); err != nil {
+		h.t.Fatal(err)
+	}
+}
+
+// quiet expects that neither the log nor the table have a word of the code (E3).
+func (h *house) quiet() {
+	h.t.Helper()
+	if strings.Contains(h.log.String(), code) || strings.Contains(fmt.Sprint(h.rows()), code) {
+		h.t.Errorf("the code is told:\n%s\n%v", h.log, h.rows())
+	}
+	if strings.Contains(h.log.String(), "@example.com") {
+		h.t.Errorf("a recipient is told:\n%s", h.log)
+	}
+}
+
+func each(t *testing.T, test func(h *house)) {
+	t.Helper()
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) { test(newHouse(t, db)) })
+}
+
+func TestSender(t *testing.T) {
+	each(t, func(h *house) {
+		for i := range 25 { // more than a batch
+			h.letter(fmt.Sprintf("letter%02d", i))
+		}
+		h.write("late", "late@example.com", 0, map[string]string{"code": "sealed"})
+		h.run()
+		got, raw := h.server.Messages()
+		if len(got) != 25 || len(h.rows()) != 0 || h.counts["sent"] != 25 || h.counts["expired"] != 1 {
+			h.t.Fatalf("%d messages, left %v, counted %v", len(got), h.rows(), h.counts)
+		}
+		m := got[0].Header
+		if m.Get("To") != "<letter00@example.com>" || m.Get("From") != `"Comanda" <no-reply@house.example>` ||
+			m.Get("Message-Id") != "<letter00@house.example>" || m.Get("Auto-Submitted") != "auto-generated" ||
+			m.Get("Subject") != "Your code: "+code || !strings.HasPrefix(m.Get("Content-Type"), "multipart/alternative") {
+			h.t.Errorf("head %v", m)
+		}
+		if strings.Count(raw[0], code) < 3 { // in the subject, the text and the page
+			h.t.Errorf("the code is missing:\n%s", raw[0])
+		}
+		h.quiet()
+	})
+}
+
+// A letter that the server does not take now waits longer each time, and is dead in the end (E2).
+func TestSender_gives_up(t *testing.T) {
+	each(t, func(h *house) {
+		h.letter("a")
+		h.server.Say("DATA", "451 4.3.0 not now, "+code)
+		last := time.Duration(0)
+		for i := range mail.MaxAttempts {
+			h.run()
+			r := h.rows()[0]
+			if r.attempts != i+1 || (r.dead == 1) != (i+1 == mail.MaxAttempts) {
+				h.t.Fatalf("after %d attempts %+v", i+1, r)
+			}
+			if r.dead == 1 {
+				if r.fields != "{}" {
+					h.t.Errorf("a dead letter keeps %s", r.fields)
+				}
+				break
+			}
+			pause := time.UnixMilli(r.due).Sub(h.now)
+			if pause < last || pause <= 0 || pause > time.Hour {
+				h.t.Errorf("after attempt %d it waits %v, before that %v", i+1, pause, last)
+			}
+			h.run() // too early: nothing happens
+			last = pause
+			h.now = h.now.Add(pause)
+			h.keepAlive()
+		}
+		if h.counts["failed"] != mail.MaxAttempts-1 || h.counts["dead"] != 1 {
+			h.t.Errorf("counted %v", h.counts)
+		}
+		h.quiet()
+	})
+}
+
+// keepAlive moves the end of all letters away.
+func (h *house) keepAlive() {
+	if _, err := h.db.Exec(h.t.Context(), prolong, h.now.Add(time.Hour).UnixMilli()); err != nil {
+		h.t.Fatal(err)
+	}
+}
+
+// What will never be taken is dead at once, and the others are sent.
+func TestSender_refused(t *testing.T) {
+	for name, c := range map[string]struct {
+		to     string
+		fields map[string]string
+		says   string
+	}{
+		"unknown user":      {"nobody@example.com", map[string]string{"code": "sealed"}, "550 5.1.1 who is nobody"},
+		"broken seal":       {"a@example.com", map[string]string{"code": code}, ""},
+		"injected header":   {"a@example.com\r\nBcc: all@example.com", nil, ""},
+		"several addresses": {"a@example.com, b@example.com", nil, ""},
+		"a name with it":    {"A <a@example.com>", nil, ""},
+		"a command":         {"a@example.com>\r\nRCPT TO:<b@example.com", nil, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := newHouse(t, sqldbtest.SQLite(t))
+			h.write("a", c.to, time.Hour, c.fields)
+			h.server.Say("RCPT", c.says)
+			h.run()
+			if r := h.rows(); len(r) != 1 || r[0].dead != 1 || r[0].attempts != 1 || r[0].reason == "" {
+				t.Fatalf("%+v", r)
+			}
+			h.server.Say("RCPT", "")
+			h.letter("b")
+			h.run()
+			if got, _ := h.server.Messages(); len(got) != 1 || len(h.rows()) != 1 {
+				t.Errorf("%d messages, left %+v", len(got), h.rows())
+			}
+			h.quiet()
+		})
+	}
+}
+
+// While the server is out of reach nothing is counted against the letters (E2); afterwards all are sent.
+func TestSender_unreachable(t *testing.T) {
+	each(t, func(h *house) {
+		for i := range 3 {
+			h.letter(fmt.Sprint("letter", i))
+		}
+		h.server.Close()
+		for range 2 * mail.MaxAttempts {
+			if err := h.sender.RunOnce(h.t.Context()); !errors.Is(err, mail.ErrUnreachable) {
+				h.t.Fatalf("without a server: %v", err)
+			}
+		}
+		for _, r := range h.rows() {
+			if r.attempts != 0 || r.dead != 0 || r.due != h.now.UnixMilli() {
+				h.t.Errorf("%+v", r)
+			}
+		}
+		h.server = mailtest.New(h.t)
+		h.sender = h.another()
+		h.run()
+		if got, _ := h.server.Messages(); len(got) != 3 {
+			h.t.Errorf("%d messages", len(got))
+		}
+		h.quiet()
+	})
+}
+
+// A process that dies between sending and noting it leaves the letter claimed; the next one sends it again, under the
+// same Message-ID, and nobody else does meanwhile.
+func TestSender_restart(t *testing.T) {
+	each(t, func(h *house) {
+		h.letter("a")
+		dying, die := context.WithCancel(h.t.Context())
+		h.sender.Post = postFunc(func(context.Context, mail.Message) error { die(); return nil })
+		h.sender.Store = deaf{h.sender.Store}
+		if err := h.sender.RunOnce(dying); err == nil {
+			h.t.Fatal("the note was lost, and nobody says so")
+		}
+		next := h.another()
+		if err := next.RunOnce(h.t.Context()); err != nil {
+			h.t.Fatal(err)
+		}
+		if got, _ := h.server.Messages(); len(got) != 0 {
+			h.t.Error("a claimed letter is sent by another process")
+		}
+		h.now = h.now.Add(3 * time.Minute)
+		if err := next.RunOnce(h.t.Context()); err != nil {
+			h.t.Fatal(err)
+		}
+		if got, _ := h.server.Messages(); len(got) != 1 || len(h.rows()) != 0 {
+			h.t.Errorf("%d messages, left %v", len(got), h.rows())
+		}
+	})
+}
+
+type postFunc func(context.Context, mail.Message) error
+
+func (f postFunc) Send(ctx context.Context, m mail.Message) error { return f(ctx, m) }
+
+// deaf is a store that a process cannot reach any more.
+type deaf struct{ mail.Store }
+
+func (deaf) Done(context.Context, []string) error { return errors.New("gone") }
+
+// A connection that breaks before the server's consent may mean that the message was taken: it is sent again.
+func TestSender_consent_lost(t *testing.T) {
+	h := newHouse(t, sqldbtest.SQLite(t))
+	h.letter("a")
+	h.server.Drop(true)
+	if err := h.sender.RunOnce(t.Context()); !errors.Is(err, mail.ErrUnreachable) {
+		t.Errorf("%v", err)
+	}
+	h.server.Drop(false)
+	h.run()
+	if got, _ := h.server.Messages(); len(got) != 1 {
+		t.Errorf("%d messages", len(got))
+	}
+}
+
+// Several processes share the work: each letter is sent once.
+func TestSender_together(t *testing.T) {
+	each(t, func(h *house) {
+		const n = 60
+		for i := range n {
+			h.letter(fmt.Sprintf("letter%02d", i))
+		}
+		var all sync.WaitGroup
+		for range 4 {
+			s := h.another()
+			s.Result, s.Log = nil, slog.New(slog.DiscardHandler)
+			all.Go(func() {
+				if err := s.RunOnce(h.t.Context()); err != nil {
+					h.t.Error(err)
+				}
+			})
+		}
+		all.Wait()
+		got, _ := h.server.Messages()
+		seen := map[string]int{}
+		for _, m := range got {
+			seen[m.Header.Get("Message-Id")]++
+		}
+		if len(got) != n || len(seen) != n || len(h.rows()) != 0 {
+			h.t.Errorf("%d messages of %d letters, left %d", len(got), len(seen), len(h.rows()))
+		}
+	})
+}
+
+func TestStore_backlog(t *testing.T) {
+	each(t, func(h *house) {
+		s := mailsql.New(h.db)
+		expect := func(pending, dead int64, age time.Duration) {
+			h.t.Helper()
+			n, a, d, err := s.Backlog(h.t.Context(), h.now)
+			if err != nil || n != pending || d != dead || a != age {
+				h.t.Errorf("%d wait for %v, %d are dead, %v", n, a, d, err)
+			}
+		}
+		expect(0, 0, 0)
+		h.letter("a")
+		h.letter("b")
+		if err := s.Bury(h.t.Context(), "b", "no"); err != nil {
+			h.t.Fatal(err)
+		}
+		h.now = h.now.Add(time.Minute)
+		expect(1, 1, time.Minute)
+		if n, err := s.Purge(h.t.Context(), h.now); err != nil || n != 1 {
+			h.t.Errorf("%d purged, %v", n, err)
+		}
+		expect(1, 0, time.Minute)
+	})
+}
