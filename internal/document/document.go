@@ -1,0 +1,252 @@
+package document
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"time"
+	"unicode/utf8"
+)
+
+// Document is the state of a row at one version.
+type Document struct {
+	Entity  *Entity
+	ID      string
+	Version int64
+	JSON    string
+	Entries []Entry // under which it is found; only of documents that were read from SQL
+	Beside  string  // of those: the hidden values as a JSON object, "" without
+	Dead    bool    // the row was deleted; a version of 0 is not known
+}
+
+// Ref names the document.
+func (d Document) Ref() Ref { return Ref{d.Entity, d.ID} }
+
+// Cell is one value of a row: T of a text, N of a number, PT and PN where it may be missing. They are what a row is
+// scanned into.
+type Cell struct {
+	T  string
+	N  int64
+	PT *string
+	PN *int64
+}
+
+func (c *Cell) text(f Field) (string, bool) {
+	if !f.Null {
+		return c.T, true
+	}
+	if c.PT == nil {
+		return "", false
+	}
+	return *c.PT, true
+}
+
+func (c *Cell) number(f Field) (int64, bool) {
+	if !f.Null {
+		return c.N, true
+	}
+	if c.PN == nil {
+		return 0, false
+	}
+	return *c.PN, true
+}
+
+// Targets are where a row of the entity is scanned into.
+func (e *Entity) Targets(row []Cell) []any {
+	all := make([]any, len(e.Fields))
+	for i, f := range e.Fields {
+		c := &row[i]
+		switch {
+		case f.Kind.isText() && f.Null:
+			all[i] = &c.PT
+		case f.Kind.isText():
+			all[i] = &c.T
+		case f.Null:
+			all[i] = &c.PN
+		default:
+			all[i] = &c.N
+		}
+	}
+	return all
+}
+
+// Document makes the document of a row. buf is space that calls may share.
+func (e *Entity) Document(row []Cell, buf *[]byte) (Document, error) {
+	d := Document{Entity: e, Version: row[len(row)-1].N}
+	b := (*buf)[:0]
+	b = append(b, '{')
+	for i, f := range e.Fields {
+		if f.Hidden {
+			continue
+		}
+		if len(b) > 1 {
+			b = append(b, ',')
+		}
+		b = append(b, '"')
+		b = append(b, f.Name...)
+		b = append(b, '"', ':')
+		b = row[i].appendJSON(b, f)
+	}
+	b = append(b, '}')
+	*buf = b
+	d.JSON = string(b)
+	if e.Numeric {
+		d.ID = strconv.FormatInt(row[0].N, 10)
+	} else {
+		d.ID = row[0].T
+	}
+	return d, e.enter(&d, row)
+}
+
+// enter works out under which entries a document is found.
+func (e *Entity) enter(d *Document, row []Cell) error {
+	for _, x := range e.Indexes {
+		f := e.Fields[x.field]
+		if f.Kind == Members {
+			if err := relate(d, x, row[x.field].T); err != nil {
+				return err
+			}
+			continue
+		}
+		if value, ok := row[x.field].plain(f); ok {
+			if v, indexed := x.Encode(value); indexed {
+				d.Entries = append(d.Entries, Entry{x, v})
+			}
+		}
+	}
+	return nil
+}
+
+// relate enters the document under everything that a list of members names.
+func relate(d *Document, x *Index, list string) error {
+	var ids []int64
+	if err := json.Unmarshal([]byte(list), &ids); err != nil {
+		return fmt.Errorf("document: %s: %s: %w", d.Ref(), x.Field, err)
+	}
+	texts := make([]string, len(ids))
+	for i, id := range ids {
+		texts[i] = strconv.FormatInt(id, 10)
+		d.Entries = append(d.Entries, Entry{x, texts[i]})
+	}
+	beside, err := json.Marshal(map[string][]string{x.Field: texts})
+	d.Beside = string(beside)
+	return err
+}
+
+// plain is a value as it is looked up.
+func (c *Cell) plain(f Field) (string, bool) {
+	if f.Kind.isText() {
+		return c.text(f)
+	}
+	n, ok := c.number(f)
+	if f.Kind == Flag {
+		return yes(n == 1), ok
+	}
+	return strconv.FormatInt(n, 10), ok
+}
+
+func yes(v bool) string {
+	if v {
+		return "yes"
+	}
+	return "no"
+}
+
+const null = "null"
+
+func (c *Cell) appendJSON(b []byte, f Field) []byte {
+	if f.Kind.isText() {
+		s, ok := c.text(f)
+		switch {
+		case !ok, f.Kind == Object && !json.Valid([]byte(s)):
+			return append(b, null...)
+		case f.Kind == Object:
+			return append(b, s...)
+		case f.Kind == Localised:
+			return appendLocalised(b, s)
+		}
+		return appendText(b, s)
+	}
+	n, ok := c.number(f)
+	switch {
+	case !ok, f.Kind == Instant && n == 0:
+		return append(b, null...)
+	case f.Kind == ID:
+		b = append(b, '"')
+		b = strconv.AppendInt(b, n, 10)
+		return append(b, '"')
+	case f.Kind == Flag:
+		return strconv.AppendBool(b, n == 1)
+	case f.Kind == Instant:
+		b = append(b, '"')
+		b = time.UnixMilli(n).UTC().AppendFormat(b, instantForm)
+		return append(b, '"')
+	}
+	return strconv.AppendInt(b, n, 10)
+}
+
+// instantForm is RFC 3339 with milliseconds, always.
+const instantForm = "2006-01-02T15:04:05.000Z07:00"
+
+// HouseLocale is the locale whose text is a document's name, where there is one.
+const HouseLocale = "vi"
+
+// appendLocalised writes one of the texts: the house's, else the English one, else the first by its locale.
+func appendLocalised(b []byte, object string) []byte {
+	var texts map[string]string
+	if json.Unmarshal([]byte(object), &texts) != nil || len(texts) == 0 {
+		return append(b, null...)
+	}
+	return appendText(b, In(texts, HouseLocale))
+}
+
+// In gives the text in the locale, else in the house's, else in English, else the first by its locale.
+func In(texts map[string]string, locale string) string {
+	for _, l := range []string{locale, HouseLocale, "en"} {
+		if s := texts[l]; s != "" {
+			return s
+		}
+	}
+	first, text := "", ""
+	for l, s := range texts {
+		if s != "" && (first == "" || l < first) {
+			first, text = l, s
+		}
+	}
+	return text
+}
+
+// appendText quotes a string. Nothing but what JSON forbids is escaped.
+func appendText(b []byte, s string) []byte {
+	b = append(b, '"')
+	from := 0
+	for i := 0; i < len(s); {
+		c := s[i]
+		if c >= utf8.RuneSelf {
+			r, size := utf8.DecodeRuneInString(s[i:])
+			if r == utf8.RuneError && size == 1 {
+				b = append(append(b, s[from:i]...), "\ufffd"...)
+				from = i + 1
+			}
+			i += size
+			continue
+		}
+		if c < ' ' || c == '"' || c == '\\' {
+			b = append(b, s[from:i]...)
+			b = appendEscape(b, c)
+			from = i + 1
+		}
+		i++
+	}
+	return append(append(b, s[from:]...), '"')
+}
+
+func appendEscape(b []byte, c byte) []byte {
+	switch c {
+	case '"', '\\':
+		return append(b, '\\', c)
+	case '\n':
+		return append(b, '\\', 'n')
+	}
+	return append(b, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&15])
+}

@@ -1,0 +1,126 @@
+package documentredis
+
+import (
+	"strconv"
+	"sync/atomic"
+	"testing"
+
+	"comanda/internal/document"
+	"comanda/internal/document/documenttest"
+	"comanda/internal/keyspace"
+	"comanda/internal/redisdb"
+	"comanda/internal/redisdb/redisdbtest"
+	"comanda/internal/sqldb/sqldbtest"
+)
+
+const (
+	benchUsers  = 20_000
+	benchOrders = 20_000 // of three lines
+)
+
+// benchRig is PostgreSQL and Redis with documents of a fair number.
+func benchRig(b *testing.B) *rig {
+	b.Helper()
+	redis, server := redisdbtest.Real(b)
+	r := newRig(sqldbtest.Postgres(b), redis)
+	documenttest.Must(b, r.house.Fill(b.Context(), benchUsers, benchOrders))
+	r.server = server
+	return r
+}
+
+func report(b *testing.B, documents int) {
+	b.ReportMetric(float64(documents*b.N)/b.Elapsed().Seconds(), "documents/s")
+	b.ReportMetric(0, "ns/op")
+}
+
+// empty restarts the Redis, which keeps nothing.
+func empty(t testing.TB, r *rig) {
+	t.Helper()
+	changed := make(chan struct{}, 1)
+	r.redis.OnChange(func(redisdb.Change) {
+		select {
+		case changed <- struct{}{}:
+		default:
+		}
+	})
+	r.server.Restart()
+	<-changed
+}
+
+// BenchmarkRebuild writes all documents to an empty Redis.
+func BenchmarkRebuild(b *testing.B) {
+	r := benchRig(b)
+	n := 0
+	for b.Loop() {
+		b.StopTimer()
+		empty(b, r)
+		b.StartTimer()
+		builder := r.builder()
+		builder.Report = func(p document.Progress) { n = p.Done }
+		documenttest.Must(b, builder.Build(b.Context()))
+	}
+	report(b, n)
+}
+
+// BenchmarkVerify compares all documents in both directions.
+func BenchmarkVerify(b *testing.B) {
+	r := benchRig(b)
+	documenttest.Must(b, r.builder().Build(b.Context()))
+	v := &document.Verifier{Source: r.sql, Mirror: r.store}
+	n := 0
+	for b.Loop() {
+		found, err := v.Verify(b.Context())
+		documenttest.Must(b, err)
+		if !found.Clean {
+			b.Fatal(found)
+		}
+		n = 0
+		for _, documents := range found.Documents {
+			n += documents
+		}
+	}
+	report(b, n)
+}
+
+// BenchmarkBy reads accounts by their e-mail addresses, and compares with the two commands alone.
+func BenchmarkBy(b *testing.B) {
+	r := benchRig(b)
+	documenttest.Must(b, r.builder().Build(b.Context()), r.plane.Watch(b.Context()))
+	if r.plane.Epoch() == "" {
+		b.Fatal("the plane is cold")
+	}
+	email := func(n int64) string { return "user" + strconv.FormatInt(1+n*7919%benchUsers, 10) + "@example.com" }
+	b.Run("reader", func(b *testing.B) {
+		var n atomic.Int64
+		b.SetParallelism(64)
+		b.RunParallel(func(pb *testing.PB) {
+			for pb.Next() {
+				_, found, err := r.reader.By(b.Context(), document.User, "email", email(n.Add(1)))
+				if err != nil || !found {
+					b.Error(found, err)
+				}
+			}
+		})
+		b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "reads/s")
+	})
+	b.Run("raw", func(b *testing.B) {
+		var n atomic.Int64
+		b.SetParallelism(64)
+		b.RunParallel(func(pb *testing.PB) {
+			for pb.Next() {
+				raw(b, r.redis, email(n.Add(1)))
+			}
+		})
+		b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "reads/s")
+	})
+}
+
+func raw(b *testing.B, db *redisdb.DB, email string) {
+	id, _, err := db.Do(b.Context(), "GET", keyspace.UserByEmail.Key(email)).Text()
+	if err != nil {
+		b.Error(err)
+	}
+	if _, found, err := db.Do(b.Context(), "GET", keyspace.UserDocuments.Key(id)).Text(); err != nil || !found {
+		b.Error(found, err)
+	}
+}

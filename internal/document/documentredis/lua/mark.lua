@@ -1,0 +1,13 @@
+#!lua
+-- MARK: ends a rebuild on one mark, if the mark has lived through all of it.
+--
+-- KEYS  1 mark: epoch|build
+-- ARGV  1 build, which becomes the epoch
+-- Returns 1: done, 0: the mark is gone or another build's
+-- Cost  O(1); changes the mark only
+local mark = redis.call('GET', KEYS[1])
+if not mark or (string.match(mark, '|(.*)$') ~= ARGV[1] and mark ~= ARGV[1] .. '|') then
+  return 0
+end
+redis.call('SET', KEYS[1], ARGV[1] .. '|')
+return 1

@@ -1,0 +1,86 @@
+package documentredis
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"comanda/internal/document"
+	"comanda/internal/document/documentsql"
+	"comanda/internal/document/documenttest"
+	"comanda/internal/redisdb"
+	"comanda/internal/redisdb/redisdbtest"
+	"comanda/internal/sqldb"
+	"comanda/internal/sqldb/sqldbtest"
+	"comanda/internal/testenv"
+	"comanda/internal/uid"
+)
+
+func TestMain(m *testing.M) { redisdbtest.VerifyMain(m) }
+
+// rig is all that documents need, on one database and one Redis.
+type rig struct {
+	db        *sqldb.DB
+	redis     *redisdb.DB
+	server    *testenv.Server // nil where it is not the test's own
+	sql       *documentsql.Store
+	store     *Store
+	house     documenttest.House
+	projector *document.Projector
+	plane     *document.Plane
+	reader    *document.Reader
+}
+
+func newRig(db *sqldb.DB, redis *redisdb.DB) *rig {
+	r := &rig{db: db, redis: redis, sql: documentsql.New(db), store: New(redis), house: documenttest.House{DB: db}}
+	r.projector = &document.Projector{Source: r.sql, Outbox: r.sql, Writer: r.store, Now: db.Now}
+	r.plane = &document.Plane{Store: r.sql, Marks: r.store, Build: func(ctx context.Context) error { return r.builder().Build(ctx) }}
+	r.reader = &document.Reader{Source: r.sql, Cache: r.store, Plane: r.plane, Heal: r.projector.Touch}
+	return r
+}
+
+func (r *rig) builder() *document.Builder {
+	return &document.Builder{
+		Source: r.sql, Projector: r.projector, Sweeper: r.store, Store: r.sql, Marks: r.store, Now: r.db.Now, NewID: uid.New,
+	}
+}
+
+// project brings everything to Redis that has changed.
+func (r *rig) project(t testing.TB) {
+	t.Helper()
+	documenttest.Must(t, r.projector.RunOnce(t.Context()))
+}
+
+func (r *rig) verify(t testing.TB) document.Verification {
+	t.Helper()
+	v := &document.Verifier{Source: r.sql, Mirror: r.store, Pause: func(context.Context) error {
+		return r.projector.RunOnce(t.Context())
+	}}
+	found, err := v.Verify(t.Context())
+	documenttest.Must(t, err)
+	return found
+}
+
+// clean fails the test when SQL and Redis differ.
+func (r *rig) clean(t testing.TB) {
+	t.Helper()
+	if v := r.verify(t); !v.Clean {
+		t.Fatalf("found %v: %v", v.Found, v.Samples)
+	}
+}
+
+// each runs a test on both engines and on each kind of Redis, without trying every pair.
+func each(t *testing.T, test func(t *testing.T, r *rig)) {
+	t.Helper()
+	t.Run("sqlite,embedded", func(t *testing.T) { test(t, newRig(sqldbtest.SQLite(t), redisdbtest.Embedded(t))) })
+	t.Run("postgres,redis", func(t *testing.T) {
+		redis, _ := redisdbtest.Real(t)
+		test(t, newRig(sqldbtest.Postgres(t), redis))
+	})
+	t.Run("sqlite,cluster", func(t *testing.T) { test(t, newRig(sqldbtest.SQLite(t), redisdbtest.Cluster(t))) })
+}
+
+// anOrder is the id of an order; n makes them differ.
+func anOrder(n int) string {
+	return uid.New(time.Date(2026, 2, 26, 5, 0, 0, n*1e6, time.UTC))
+}

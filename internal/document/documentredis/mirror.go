@@ -1,0 +1,225 @@
+package documentredis
+
+import (
+	"context"
+	"strconv"
+
+	"comanda/internal/document"
+	"comanda/internal/keyspace"
+	"comanda/internal/redisdb"
+)
+
+// Compare implements document.Mirror: documents, memos and unique indexes are read with one command each, and each set
+// is asked about all of its members at once.
+func (s *Store) Compare(
+	ctx context.Context, docs []document.Document, seen *document.Seen,
+) ([]document.Difference, error) {
+	c := comparing{Store: s, seen: seen}
+	if err := c.bodies(ctx, docs); err != nil {
+		return nil, err
+	}
+	if err := c.unique(ctx, docs); err != nil {
+		return nil, err
+	}
+	err := c.members(ctx, docs)
+	return c.found, err
+}
+
+type comparing struct {
+	*Store
+	seen  *document.Seen
+	found []document.Difference
+}
+
+// expected is an entry that a document must have; of a list it has no index.
+type expected struct {
+	doc   *document.Document
+	entry document.Entry
+}
+
+func (c *comparing) differ(kind string, d *document.Document, k keyspace.Key, e document.Entry) {
+	c.found = append(c.found, document.Difference{Kind: kind, Ref: d.Ref(), Key: k.String(), Entry: e})
+}
+
+func (c *comparing) bodies(ctx context.Context, docs []document.Document) error {
+	keys := make([]keyspace.Key, 2*len(docs))
+	for i, d := range docs {
+		keys[i], keys[len(docs)+i] = d.Entity.Keys.Key(d.ID), d.Entity.Keys.Memo(d.ID)
+	}
+	note(c.seen, keys[:len(docs)])
+	texts, err := c.texts(ctx, keys)
+	if err != nil {
+		return err
+	}
+	for i := range docs {
+		d := &docs[i]
+		if body := texts[i]; body == "" {
+			c.differ(document.Missing, d, keys[i], document.Entry{})
+		} else if body != d.JSON {
+			c.differ(kindOf(body, d.Version), d, keys[i], document.Entry{})
+		}
+		if memo := texts[len(docs)+i]; !remembers(memo, d) {
+			c.differ(document.MemoWrong, d, keys[len(docs)+i], document.Entry{})
+		}
+	}
+	return nil
+}
+
+// kindOf tells an older version from what is wrong in another way.
+func kindOf(body string, version int64) string {
+	if v, ok := document.Peek(body, "version"); ok {
+		if n, err := strconv.ParseInt(v, 10, 64); err == nil && n < version {
+			return document.Stale
+		}
+	}
+	return document.Differs
+}
+
+// remembers tells whether a memo is what the document's last writer must have left.
+func remembers(memo string, d *document.Document) bool {
+	version := strconv.FormatInt(d.Version, 10)
+	if len(memo) <= len(version) || memo[:len(version)] != version || memo[len(version)] != '\n' {
+		return false
+	}
+	return memo[len(version)+1:] == entriesText(d.Entries)
+}
+
+// unique looks at the indexes that lead to one document.
+func (c *comparing) unique(ctx context.Context, docs []document.Document) error {
+	all, keys := uniqueKeys(docs)
+	note(c.seen, keys)
+	texts, err := c.texts(ctx, keys)
+	if err != nil {
+		return err
+	}
+	for i, x := range all {
+		if texts[i] != x.doc.ID {
+			c.differ(document.EntryMissing, x.doc, keys[i], x.entry)
+		}
+	}
+	return nil
+}
+
+func uniqueKeys(docs []document.Document) ([]expected, []keyspace.Key) {
+	var all []expected
+	var keys []keyspace.Key
+	for i := range docs {
+		for _, e := range docs[i].Entries {
+			if !e.Index.Unique {
+				continue
+			}
+			for _, family := range e.Index.Keys {
+				key, _ := place(family, docs[i].ID, e.Value)
+				all, keys = append(all, expected{&docs[i], e}), append(keys, key)
+			}
+		}
+	}
+	return all, keys
+}
+
+// note remembers keys of strings. Memos are known by their documents.
+func note(seen *document.Seen, keys []keyspace.Key) {
+	if seen == nil {
+		return
+	}
+	texts := make([]string, len(keys))
+	for i, k := range keys {
+		texts[i] = k.String()
+	}
+	seen.Add(texts, nil)
+}
+
+func (m *membership) note(seen *document.Seen) {
+	if seen == nil {
+		return
+	}
+	texts, sizes := make([]string, len(m.keys)), make([]int, len(m.keys))
+	for i, k := range m.keys {
+		texts[i], sizes[i] = k.String(), len(m.ids[i])
+	}
+	seen.Add(texts, sizes)
+}
+
+// Note implements document.Sweeper.
+func (s *Store) Note(docs []document.Document, seen *document.Seen) {
+	bodies := make([]keyspace.Key, len(docs))
+	for i, d := range docs {
+		bodies[i] = d.Entity.Keys.Key(d.ID)
+	}
+	note(seen, bodies)
+	_, unique := uniqueKeys(docs)
+	note(seen, unique)
+	gather(docs).note(seen)
+}
+
+// members looks at the sets: the lists of all, and the indexes that hold many documents.
+func (c *comparing) members(ctx context.Context, docs []document.Document) error {
+	o := gather(docs)
+	o.note(c.seen)
+	cmds := make([]redisdb.Cmd, len(o.keys))
+	for i, k := range o.keys {
+		cmds[i] = redisdb.Command("SMISMEMBER", k, o.ids[i]...)
+	}
+	replies, err := c.send(ctx, cmds)
+	if err != nil {
+		return err
+	}
+	for i, r := range replies {
+		is, err := r.Ints()
+		if err != nil {
+			return err
+		}
+		for j, x := range o.wants[i] {
+			if j < len(is) && is[j] == 1 {
+				continue
+			}
+			kind := document.EntryMissing
+			if x.entry == (document.Entry{}) {
+				kind = document.ListMissing
+			}
+			c.differ(kind, x.doc, o.keys[i], x.entry)
+		}
+	}
+	return nil
+}
+
+// membership is what must be in sets, by set.
+type membership struct {
+	sets
+	wants [][]expected
+}
+
+func gather(docs []document.Document) *membership {
+	m := &membership{sets: sets{at: map[keyspace.Key]int{}}}
+	want := func(k keyspace.Key, member string, x expected) {
+		i := m.put(k, member)
+		if i == len(m.wants) {
+			m.wants = append(m.wants, nil)
+		}
+		m.wants[i] = append(m.wants[i], x)
+	}
+	for i := range docs {
+		d := &docs[i]
+		want(d.Entity.Keys.List(), d.ID, expected{doc: d})
+		for _, e := range d.Entries {
+			if e.Index.Unique {
+				continue
+			}
+			for _, family := range e.Index.Keys {
+				key, member := place(family, d.ID, e.Value)
+				want(key, member, expected{d, e})
+			}
+		}
+	}
+	return m
+}
+
+// Counter implements document.Mirror.
+func (s *Store) Counter(ctx context.Context, e *document.Entity) (int64, error) {
+	text, found, err := s.db.Do(ctx, "GET", e.Keys.Counter()).Text()
+	if err != nil || !found {
+		return 0, err
+	}
+	n, _ := strconv.ParseInt(text, 10, 64) // what is no number is too low
+	return n, nil
+}

@@ -1,0 +1,105 @@
+package documentredis
+
+import (
+	"comanda/internal/document"
+	"comanda/internal/keyspace"
+	"comanda/internal/redisdb"
+)
+
+// ops collects what is to be added to indexes and removed from them. Members of one set share a command.
+type ops struct {
+	add, remove sets
+	unique      []taking
+	cmds        []redisdb.Cmd
+}
+
+type sets struct {
+	at   map[keyspace.Key]int
+	keys []keyspace.Key
+	ids  [][]string
+}
+
+// taking is a unique value that a document takes, by the place of its command.
+type taking struct {
+	ref document.Ref
+	at  int
+}
+
+func newOps() *ops {
+	return &ops{add: sets{at: map[keyspace.Key]int{}}, remove: sets{at: map[keyspace.Key]int{}}}
+}
+
+func (s *sets) put(k keyspace.Key, member string) (at int) {
+	i, ok := s.at[k]
+	if !ok {
+		i = len(s.keys)
+		s.at[k] = i
+		s.keys, s.ids = append(s.keys, k), append(s.ids, nil)
+	}
+	s.ids[i] = append(s.ids[i], member)
+	return i
+}
+
+func (o *ops) list(r document.Ref, there bool) {
+	if there {
+		o.add.put(r.Entity.Keys.List(), r.ID)
+	} else {
+		o.remove.put(r.Entity.Keys.List(), r.ID)
+	}
+}
+
+// entry adds or removes an entry under all of its keys.
+func (o *ops) entry(r document.Ref, e document.Entry, there bool) {
+	for _, family := range e.Index.Keys {
+		key, member := place(family, r.ID, e.Value)
+		if !key.Valid() { // read back from a memo that somebody else has written
+			continue
+		}
+		switch {
+		case e.Index.Unique && there:
+			o.unique = append(o.unique, taking{r, len(o.cmds)})
+			o.cmds = append(o.cmds, redisdb.Command("SET", key, member, "GET"))
+		case e.Index.Unique:
+			o.cmds = append(o.cmds, removeScript.Command([]keyspace.Key{key}, member))
+		case there:
+			o.add.put(key, member)
+		default:
+			o.remove.put(key, member)
+		}
+	}
+}
+
+// place is the key of an entry and what stands there.
+func place(family *keyspace.DocumentIndex, id, value string) (key keyspace.Key, member string) {
+	if family.Own {
+		return family.Key(id), value
+	}
+	return family.Key(value), id
+}
+
+// all is the commands. Those of sets stand first, so that what is appended to cmds keeps its distance from the end.
+func (o *ops) all() []redisdb.Cmd {
+	var cmds []redisdb.Cmd
+	for i, k := range o.add.keys {
+		cmds = append(cmds, redisdb.Command("SADD", k, o.add.ids[i]...))
+	}
+	for i, k := range o.remove.keys {
+		cmds = append(cmds, redisdb.Command("SREM", k, o.remove.ids[i]...))
+	}
+	for i := range o.unique {
+		o.unique[i].at += len(cmds)
+	}
+	o.cmds = append(cmds, o.cmds...)
+	return o.cmds
+}
+
+// displaced gives the documents that had stood where another one stands now.
+func (o *ops) displaced(replies []redisdb.Reply) []document.Ref {
+	var refs []document.Ref
+	for _, t := range o.unique {
+		if id, there, err := replies[t.at].Text(); err == nil && there && id != t.ref.ID {
+			refs = append(refs, document.Ref{Entity: t.ref.Entity, ID: id})
+		}
+	}
+	return refs
+}

@@ -1,0 +1,138 @@
+package documentredis
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+
+	"comanda/internal/document"
+	"comanda/internal/keyspace"
+	"comanda/internal/redisdb"
+)
+
+// Bodies implements document.Cache.
+func (s *Store) Bodies(ctx context.Context, e *document.Entity, ids []string) ([]string, error) {
+	if len(ids) == 1 {
+		body, _, err := s.db.Do(ctx, "GET", e.Keys.Key(ids[0])).Text()
+		return []string{body}, err
+	}
+	keys := make([]keyspace.Key, len(ids))
+	for i, id := range ids {
+		keys[i] = e.Keys.Key(id)
+	}
+	return s.texts(ctx, keys)
+}
+
+// Owner implements document.Cache.
+func (s *Store) Owner(
+	ctx context.Context, e *document.Entity, x *document.Index, encoded string,
+) (id, body string, err error) {
+	id, found, err := s.db.Do(ctx, "GET", x.Keys[0].Key(encoded)).Text()
+	if err != nil || !found {
+		return "", "", err
+	}
+	key := e.Keys.Key(id)
+	if !key.Valid() { // somebody else has written there
+		return "", "", nil
+	}
+	body, _, err = s.db.Do(ctx, "GET", key).Text()
+	return id, body, err
+}
+
+// Members implements document.Cache. The smallest set is read, and the others are asked about its members; last come
+// the marks, so that keys which were lost in between do not go for empty sets.
+func (s *Store) Members(
+	ctx context.Context, epoch string, e *document.Entity, sets []document.Entry, most int,
+) (ids []string, known bool, err error) {
+	keys := []keyspace.Key{e.Keys.List()}
+	if len(sets) > 0 {
+		keys = keys[:0]
+		for _, entry := range sets {
+			keys = append(keys, entry.Index.Keys[0].Key(entry.Value))
+		}
+	}
+	smallest, size, err := s.smallest(ctx, keys)
+	if err != nil || size > int64(most) {
+		return nil, false, err
+	}
+	if size > 0 {
+		if ids, err = s.common(ctx, keys, smallest); err != nil {
+			return nil, false, err
+		}
+	}
+	marked, err := s.marked(ctx, epoch, keys)
+	sortIDs(e, ids)
+	return ids, marked, err
+}
+
+func (s *Store) smallest(ctx context.Context, keys []keyspace.Key) (at int, size int64, err error) {
+	cmds := make([]redisdb.Cmd, len(keys))
+	for i, k := range keys {
+		cmds[i] = redisdb.Command("SCARD", k)
+	}
+	replies, err := s.db.DoMulti(ctx, cmds...)
+	if err != nil {
+		return 0, 0, err
+	}
+	for i, r := range replies {
+		n, err := r.Int()
+		if err != nil {
+			return 0, 0, err
+		}
+		if i == 0 || n < size {
+			at, size = i, n
+		}
+	}
+	return at, size, nil
+}
+
+// common gives the members of one set that are in all others.
+func (s *Store) common(ctx context.Context, keys []keyspace.Key, first int) ([]string, error) {
+	ids, err := s.db.Do(ctx, "SMEMBERS", keys[first]).Texts()
+	if err != nil || len(keys) == 1 || len(ids) == 0 {
+		return ids, err
+	}
+	var cmds []redisdb.Cmd
+	for i, k := range keys {
+		if i != first {
+			cmds = append(cmds, redisdb.Command("SMISMEMBER", k, ids...))
+		}
+	}
+	replies, err := s.db.DoMulti(ctx, cmds...)
+	if err != nil {
+		return nil, err
+	}
+	missing := map[string]bool{}
+	for _, r := range replies {
+		member, err := r.Ints()
+		if err != nil {
+			return nil, err
+		}
+		for i, is := range member {
+			if is == 0 {
+				missing[ids[i]] = true
+			}
+		}
+	}
+	return slices.DeleteFunc(ids, func(id string) bool { return missing[id] }), nil
+}
+
+// sortIDs puts ids into their order: numbers by size, text by its bytes, lines of an order by number.
+func sortIDs(e *document.Entity, ids []string) {
+	slices.SortFunc(ids, func(a, b string) int {
+		if e == document.Order {
+			return strings.Compare(a, b)
+		}
+		orderA, lineA, _ := strings.Cut(a, "-")
+		orderB, lineB, _ := strings.Cut(b, "-")
+		return cmp.Or(byNumber(e.Numeric, orderA, orderB), byNumber(true, lineA, lineB))
+	})
+}
+
+func byNumber(numeric bool, a, b string) int {
+	if numeric {
+		return cmp.Or(cmp.Compare(len(a), len(b)), strings.Compare(a, b))
+	}
+	return strings.Compare(a, b)
+}

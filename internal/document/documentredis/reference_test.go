@@ -1,0 +1,162 @@
+package documentredis
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"comanda/internal/document/documenttest"
+	"comanda/internal/keyspace"
+	"comanda/internal/redisdb"
+)
+
+// wanted is a key as the reference documents show it: its type there and what it must hold.
+type wanted struct {
+	key  string
+	kind keyspace.Type
+	hold string // of a string; of a set its members, sorted and separated by commas; "" of a document: looked at apart
+}
+
+// TestReference goes through the nine models of the reference document, section by section: after its flows, its keys
+// are there with the types that it says.
+func TestReference(t *testing.T) {
+	each(t, func(t *testing.T, r *rig) {
+		order := anOrder(1)
+		fill(t, r, order)
+		for _, section := range []struct {
+			name   string
+			keys   []wanted
+			fields string // of the document, sorted
+		}{
+			{"2.1 Cart", []wanted{
+				{"cart:123", keyspace.String, ""}, {"cart:index:user:456", keyspace.String, "123"},
+				{"user:456:cart", keyspace.String, "123"}, {"cart:123:items", keyspace.Set, "456,457"},
+				{"cart:counter", keyspace.String, "123"}, {"cart:list", keyspace.Set, "123"},
+			}, "createdAt createdBy id updatedAt updatedBy userId version"},
+			{"2.2 CartDetail", []wanted{
+				{"cartDetail:456", keyspace.String, ""}, {"cartDetail:index:cart:123", keyspace.Set, "456,457"},
+				{"cartDetail:list", keyspace.Set, "456,457"}, {"cartDetail:counter", keyspace.String, "457"},
+			}, "cartId dishId id price quantity total version"},
+			{"2.3 Order", []wanted{
+				{"order:" + order, keyspace.String, ""}, {"order:index:user:456", keyspace.Set, order},
+				{"user:456:orders", keyspace.Set, order}, {"order:index:paymentRef:VNPAY123", keyspace.String, order},
+				{"order:list", keyspace.Set, order}, {"order:counter", keyspace.String, "1"},
+			}, "bizDate branchId cancelReason canceledAt createdAt currency id kind number paidAt payBy paymentMethod paymentRef " +
+				"paymentStatus receiverAddress receiverEmail receiverName receiverPhone status totalPrice updatedAt userId version visitId"},
+			{"2.4 OrderDetail", []wanted{
+				{"orderDetail:" + order + "-1", keyspace.String, ""},
+				{"order:" + order + ":details", keyspace.Set, order + "-1," + order + "-2"},
+				{"orderDetail:index:order:" + order, keyspace.Set, order + "-1," + order + "-2"},
+				{"orderDetail:list", keyspace.Set, order + "-1," + order + "-2"}, {"orderDetail:counter", keyspace.String, "2"},
+			}, "dishId id itemId notes orderId price quantity version"},
+			{"2.5 User", []wanted{
+				{"user:456", keyspace.String, ""}, {"user:index:email:user@example.com", keyspace.String, "456"},
+				{"user:index:username:johndoe", keyspace.String, "456"},
+				{"user:index:phone:+966501234567", keyspace.String, "456"},
+				{"user:index:device:device-123", keyspace.String, "456"}, {"user:index:google:1076", keyspace.String, "456"},
+				{"user:index:province:riyadh", keyspace.Set, "456"}, {"user:index:city:riyadh", keyspace.Set, "456"},
+				{"user:index:registered:no", keyspace.Set, "456"}, {"user:list", keyspace.Set, "456"},
+				{"user:counter", keyspace.String, "456"},
+			}, "accountStatus address age city createdAt createdBy deviceId email firstName gender geolocation googleId id " +
+				"occupation phone profile province registered roleId surname trustScore updatedAt updatedBy username version"},
+			{"2.6 Dish", []wanted{
+				{"dish:789", keyspace.String, ""}, {"dish:index:category:1", keyspace.Set, "789,790"},
+				{"category:1:dishes", keyspace.Set, "789,790"}, {"dish:list", keyspace.Set, "789,790"},
+				{"dish:counter", keyspace.String, "790"},
+			}, "available categoryId createdAt createdBy currency description descriptions id imageUrl name names price " +
+				"soldToday stock updatedAt updatedBy version"},
+			{"2.7 Category", []wanted{
+				{"category:1", keyspace.String, ""}, {"category:list", keyspace.Set, "1"}, {"category:counter", keyspace.String, "1"},
+			}, "createdAt createdBy description descriptions id name names sort updatedAt updatedBy version"},
+			{"2.8 Role", []wanted{
+				{"role:1", keyspace.String, ""}, {"role:index:name:ADMIN", keyspace.String, "1"},
+				{"role:1:permissions", keyspace.Set, "1,2,3"}, {"role:list", keyspace.Set, "1"},
+				{"role:counter", keyspace.String, "1"},
+			}, "createdAt createdBy description id name updatedAt updatedBy version"},
+			{"2.9 Permission", []wanted{
+				{"permission:1", keyspace.String, ""}, {"permission:list", keyspace.Set, "1,2,3"},
+				{"permission:counter", keyspace.String, "3"},
+			}, "apiPath createdAt createdBy id method module name updatedAt updatedBy version"},
+		} {
+			t.Run(section.name, func(t *testing.T) {
+				for _, w := range section.keys {
+					w.check(t, r.redis)
+				}
+				doc, _, err := r.redis.Do(t.Context(), "GET", keyOf(t, section.keys[0].key)).Text()
+				documenttest.Must(t, err)
+				if d := cmp.Diff(section.fields, fieldsOf(t, doc)); d != "" {
+					t.Error(d)
+				}
+			})
+		}
+		r.clean(t)
+	})
+}
+
+// fill goes through the flows of the reference: a user with a cart of two dishes and an order of two lines.
+func fill(t *testing.T, r *rig, order string) {
+	t.Helper()
+	ctx, h := t.Context(), r.house
+	documenttest.Must(t, h.PutRole(ctx, 1, "ADMIN"), h.PutPermission(ctx, 1, "View Users"),
+		h.PutPermission(ctx, 2, "Create Order"), h.PutPermission(ctx, 3, "View Orders"),
+		h.Grant(ctx, 1, 1, true), h.Grant(ctx, 1, 2, true), h.Grant(ctx, 1, 3, true),
+		h.PutUser(ctx, documenttest.User{
+			ID: 456, Username: "johndoe", Email: "user@example.com", Phone: "+966501234567", Device: "device-123",
+			Google: "1076", Role: 1, Province: "Riyadh", City: "Riyadh",
+		}),
+		h.PutCategory(ctx, 1, "Món Chính"), h.PutDish(ctx, 789, 1, "Phở"), h.PutDish(ctx, 790, 1, "Bún"),
+		h.PutCart(ctx, 123, 456), h.PutDetail(ctx, 456, 123, 789, 2), h.PutDetail(ctx, 457, 123, 790, 1),
+		h.PutOrder(ctx, order, "PLACED", 456, "VNPAY123"), h.PutLine(ctx, order, 1, 789), h.PutLine(ctx, order, 2, 790))
+	r.project(t)
+}
+
+func (w wanted) check(t *testing.T, db *redisdb.DB) {
+	t.Helper()
+	key := keyOf(t, w.key)
+	kind, _, err := db.Do(t.Context(), "TYPE", key).Text()
+	documenttest.Must(t, err)
+	if kind != string(w.kind) || key.Decl().Type != w.kind {
+		t.Errorf("%s is a %s", w.key, kind)
+		return
+	}
+	var got string
+	if w.kind == keyspace.Set {
+		members, err := db.Do(t.Context(), "SMEMBERS", key).Texts()
+		documenttest.Must(t, err)
+		slices.Sort(members)
+		got = strings.Join(members, ",")
+	} else {
+		got, _, err = db.Do(t.Context(), "GET", key).Text()
+		documenttest.Must(t, err)
+	}
+	if w.hold != "" && got != w.hold || got == "" {
+		t.Errorf("%s holds %q, not %q", w.key, got, w.hold)
+	}
+}
+
+func keyOf(t *testing.T, raw string) keyspace.Key {
+	t.Helper()
+	k, ok := keyspace.ParseDocument(raw)
+	if !ok {
+		t.Fatalf("%s is not declared", raw)
+	}
+	return k.Key
+}
+
+// fieldsOf lists the fields of a document; secrets would show here.
+func fieldsOf(t *testing.T, doc string) string {
+	t.Helper()
+	var all map[string]any
+	if err := json.Unmarshal([]byte(doc), &all); err != nil {
+		t.Fatalf("%s: %v", doc, err)
+	}
+	names := make([]string, 0, len(all))
+	for name := range all {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return strings.Join(names, " ")
+}

@@ -1,0 +1,310 @@
+package documentredis
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+
+	"comanda/internal/document"
+	"comanda/internal/keyspace"
+	"comanda/internal/redisdb"
+)
+
+// Apply implements document.Writer.
+func (s *Store) Apply(ctx context.Context, docs []document.Document) (lost, displaced []document.Ref, err error) {
+	r := s.newRound(docs)
+	if err := r.begin(ctx); err != nil {
+		return nil, nil, err
+	}
+	if err := r.enter(ctx); err != nil {
+		return r.doubt(), nil, err
+	}
+	if err := r.finish(ctx); err != nil {
+		return r.doubt(), nil, err
+	}
+	return r.lost, r.displaced, nil
+}
+
+// round is documents on their way through the three exchanges.
+type round struct {
+	*Store
+	writes    []write
+	lost      []document.Ref
+	displaced []document.Ref
+	sizes     map[*document.Entity]int64 // of lists, where the counter tells how many there are
+}
+
+// write is one document on its way.
+type write struct {
+	document.Document
+	owned   string           // its entries as text
+	removed []document.Entry // what it owned before and does not any more
+	dropped bool             // something newer is there
+}
+
+func (s *Store) newRound(docs []document.Document) *round {
+	r := &round{Store: s, writes: make([]write, len(docs)), sizes: map[*document.Entity]int64{}}
+	for i, d := range docs {
+		r.writes[i] = write{Document: d, owned: entriesText(d.Entries)}
+	}
+	return r
+}
+
+var tombstoneLife = strconv.FormatInt(keyspace.TombstoneLife.Milliseconds(), 10)
+
+// begin is the first exchange. Highest numbers go with it, for counters may run ahead.
+func (r *round) begin(ctx context.Context) error {
+	cmds := make([]redisdb.Cmd, 0, len(r.writes)+len(document.Entities))
+	for _, w := range r.writes {
+		k := w.Entity.Keys
+		cmds = append(cmds, beginScript.Command([]keyspace.Key{k.Key(w.ID), k.Memo(w.ID)},
+			strconv.FormatInt(w.Version, 10), w.JSON, w.owned, tombstoneLife))
+	}
+	for e, n := range r.highest() {
+		cmds = append(cmds, raiseScript.Command([]keyspace.Key{e.Keys.Counter()}, strconv.FormatInt(n, 10)))
+	}
+	replies, err := r.send(ctx, cmds)
+	if err != nil {
+		return err
+	}
+	for i := range r.writes {
+		text, _, err := replies[i].Text()
+		if err != nil {
+			return err
+		}
+		r.writes[i].begun(text)
+	}
+	r.recall()
+	return nil
+}
+
+func (w *write) begun(reply string) {
+	version, removed, _ := strings.Cut(reply, "\n")
+	if w.dropped = version == "-"; w.dropped {
+		return
+	}
+	if w.Dead {
+		w.Version, _ = strconv.ParseInt(version[1:], 10, 64) // the script has made the number
+	}
+	if removed != "" {
+		w.removed = parseEntries(w.Entity, removed)
+	}
+}
+
+func (r *round) highest() map[*document.Entity]int64 {
+	most := map[*document.Entity]int64{}
+	for _, w := range r.writes {
+		if !w.Entity.Numeric || w.Dead {
+			continue
+		}
+		if n, err := strconv.ParseInt(w.ID, 10, 64); err == nil {
+			most[w.Entity] = max(most[w.Entity], n)
+		}
+	}
+	return most
+}
+
+// recall adds to what is removed what earlier rounds may have left.
+func (r *round) recall() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.doubts) == 0 {
+		return
+	}
+	for i := range r.writes {
+		w := &r.writes[i]
+		for _, e := range r.doubts[w.Ref()] {
+			if !w.dropped && !slices.Contains(w.Entries, e) && !slices.Contains(w.removed, e) {
+				w.removed = append(w.removed, e)
+			}
+		}
+	}
+}
+
+// doubt remembers what may have been added when an exchange has failed: the memo may be a newer writer's by now, which
+// knows nothing of it. The documents are to be projected anew.
+func (r *round) doubt() []document.Ref {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var refs []document.Ref
+	for _, w := range r.writes {
+		if w.dropped {
+			continue
+		}
+		ref := w.Ref()
+		refs = append(refs, ref)
+		for _, e := range slices.Concat(w.Entries, w.removed) {
+			if !slices.Contains(r.doubts[ref], e) {
+				r.doubts[ref] = append(r.doubts[ref], e)
+			}
+		}
+	}
+	return refs
+}
+
+func (r *round) settled() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.doubts) == 0 {
+		return
+	}
+	for _, w := range r.writes {
+		if !w.dropped {
+			delete(r.doubts, w.Ref())
+		}
+	}
+}
+
+// enter is the second exchange: the lists and index entries, members of one set together.
+func (r *round) enter(ctx context.Context) error {
+	o := newOps()
+	var entities []*document.Entity
+	for i := range r.writes {
+		w := &r.writes[i]
+		if w.dropped {
+			continue
+		}
+		o.list(w.Ref(), !w.Dead)
+		for _, e := range w.Entries {
+			o.entry(w.Ref(), e, true)
+		}
+		for _, e := range w.removed {
+			o.entry(w.Ref(), e, false)
+		}
+		if !w.Entity.Numeric && !slices.Contains(entities, w.Entity) {
+			entities = append(entities, w.Entity)
+		}
+	}
+	for _, e := range entities {
+		o.cmds = append(o.cmds, redisdb.Command("SCARD", e.Keys.List()))
+	}
+	cmds := o.all()
+	replies, err := r.send(ctx, cmds)
+	if err != nil {
+		return r.repair(ctx, cmds, replies, err)
+	}
+	for i, e := range entities {
+		if r.sizes[e], err = replies[len(o.cmds)-len(entities)+i].Int(); err != nil {
+			return err
+		}
+	}
+	r.displaced = o.displaced(replies)
+	return nil
+}
+
+// wrongType is how a server refuses a command on a key of another type.
+const wrongType = "WRONGTYPE"
+
+// repair deletes keys that hold something of another type than declared: somebody else has written them, and they would
+// stop the projection for good.
+func (r *round) repair(ctx context.Context, cmds []redisdb.Cmd, replies []redisdb.Reply, err error) error {
+	for i, reply := range replies {
+		if e := reply.Err(); e != nil && errors.Is(e, redisdb.ErrReply) && strings.Contains(e.Error(), wrongType) {
+			_ = r.db.Do(ctx, "DEL", cmds[i].Key()).Err() // the next round tries again
+		}
+	}
+	return err
+}
+
+// finish is the third exchange.
+func (r *round) finish(ctx context.Context) error {
+	cmds := make([]redisdb.Cmd, 0, len(r.writes)+len(r.sizes))
+	at := make([]int, 0, len(r.writes))
+	for i := range r.writes {
+		w := &r.writes[i]
+		if w.dropped {
+			continue
+		}
+		at = append(at, i)
+		memo := w.Entity.Keys.Memo(w.ID)
+		if len(w.removed) == 0 {
+			cmds = append(cmds, redisdb.Command("GET", memo))
+			continue
+		}
+		cmds = append(cmds, finishScript.Command([]keyspace.Key{memo}, w.memo(), tombstoneLife))
+	}
+	for e, n := range r.sizes {
+		cmds = append(cmds, raiseScript.Command([]keyspace.Key{e.Keys.Counter()}, strconv.FormatInt(n, 10)))
+	}
+	replies, err := r.send(ctx, cmds)
+	if err != nil {
+		return err
+	}
+	var beaten []beaten
+	for j, i := range at {
+		text, _, err := replies[j].Text()
+		if err != nil {
+			return err
+		}
+		if w := &r.writes[i]; text != "+" && head(text) != head(w.memo()) {
+			beaten = append(beaten, w.beatenBy(text))
+		}
+	}
+	if err := r.takeBack(ctx, beaten); err != nil {
+		return err
+	}
+	r.settled()
+	return nil
+}
+
+// memo is the memo as it must be when the document is written.
+func (w *write) memo() string {
+	if w.Dead {
+		return strconv.FormatInt(w.Version, 10) + " x"
+	}
+	return strconv.FormatInt(w.Version, 10) + "\n" + w.owned
+}
+
+func head(memo string) string {
+	h, _, _ := strings.Cut(memo, "\n")
+	return h
+}
+
+// beaten is a write that has lost, with the memo of the winner.
+type beaten struct {
+	*write
+	by memo
+}
+
+func (w *write) beatenBy(text string) beaten {
+	m, _ := parseMemo(w.Entity, text)
+	return beaten{w, m}
+}
+
+// takeBack removes what losers have added and winners do not own, and has their documents projected anew, because
+// losers may also have removed what is the winner's.
+func (r *round) takeBack(ctx context.Context, all []beaten) error {
+	if len(all) == 0 {
+		return nil
+	}
+	o := newOps()
+	for _, b := range all {
+		r.lost = append(r.lost, b.Ref())
+		for _, e := range b.Entries {
+			if !slices.Contains(b.by.entries, e) {
+				o.entry(b.Ref(), e, false)
+			}
+		}
+		if b.by.dead {
+			o.list(b.Ref(), false)
+		}
+	}
+	_, err := r.send(ctx, o.all())
+	return err
+}
+
+// Remove takes entries out of indexes; an empty index name is the list of all. It is for what belongs to nobody.
+func (s *Store) Remove(ctx context.Context, found []document.Difference) error {
+	o := newOps()
+	for _, d := range found {
+		if d.Entry == (document.Entry{}) {
+			o.list(d.Ref, false)
+		} else {
+			o.entry(d.Ref, d.Entry, false)
+		}
+	}
+	_, err := s.send(ctx, o.all())
+	return err
+}

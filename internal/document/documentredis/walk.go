@@ -1,0 +1,330 @@
+package documentredis
+
+import (
+	"context"
+	"strconv"
+	"strings"
+
+	"comanda/internal/document"
+	"comanda/internal/keyspace"
+	"comanda/internal/redisdb"
+)
+
+// Walk implements document.Walker. Keys are found by SCAN, on connections of its own; the members of sets are read in
+// between.
+func (s *Store) Walk(
+	ctx context.Context, seen *document.Seen, found func(context.Context, []document.Difference) error,
+) error {
+	w := &walk{Store: s, seen: seen, found: found}
+	err := s.db.Scan(ctx, "*", func(_ string, keys []string) error {
+		for _, raw := range keys {
+			w.take(raw)
+		}
+		return w.flush(ctx, pageSize)
+	})
+	if err != nil {
+		return err
+	}
+	return w.flush(ctx, 0)
+}
+
+// pageSize is how many keys or suspects are looked at together.
+const pageSize = 500
+
+// walk is a walk that runs, with what it has put aside.
+type walk struct {
+	*Store
+	seen  *document.Seen
+	found func(context.Context, []document.Difference) error
+
+	known    []counted // sets with as many members as SQL implies, if they have no others
+	strings  []indexed // unknown keys of unique indexes
+	sets     []indexed // sets that have to be read
+	suspects []document.Difference
+}
+
+// counted is a set with the number of members that SQL implies.
+type counted struct {
+	raw     string
+	key     keyspace.Key
+	members int
+}
+
+// indexed is a key of an index, or of a list where the index is nil.
+type indexed struct {
+	key    keyspace.Key
+	entity *document.Entity
+	index  *document.Index
+	own    bool   // the text is the document's id, the members are values
+	text   string // the variable part of the key
+}
+
+// families tell what belongs to a family of keys.
+var entities, owners = families()
+
+func families() (map[*keyspace.Documents]*document.Entity, map[*keyspace.DocumentIndex]indexed) {
+	of, by := map[*keyspace.Documents]*document.Entity{}, map[*keyspace.DocumentIndex]indexed{}
+	for _, e := range document.Entities {
+		of[e.Keys] = e
+		for _, x := range e.Indexes {
+			for _, family := range x.Keys {
+				by[family] = indexed{entity: e, index: x, own: family.Own}
+			}
+		}
+	}
+	return of, by
+}
+
+const memoHead, memoTail = "memo:{", "}"
+
+// take puts a key aside for what has to be done with it. Most keys are known, and of them most are no sets: they were
+// looked at from SQL.
+func (w *walk) take(raw string) {
+	body := raw
+	if strings.HasPrefix(raw, memoHead) {
+		body = strings.TrimSuffix(raw[len(memoHead):], memoTail)
+	}
+	members, known := w.seen.Has(body)
+	if known && members == 0 {
+		return
+	}
+	k, ok := keyspace.ParseDocument(raw)
+	if !ok {
+		return
+	}
+	if known {
+		w.known = append(w.known, counted{raw, k.Key, members})
+		return
+	}
+	w.doubt(raw, k)
+}
+
+// doubt puts a key aside that SQL has not shown, or whose set has other members.
+func (w *walk) doubt(raw string, k keyspace.DocumentKey) {
+	switch k.Part {
+	case keyspace.DocumentBody, keyspace.DocumentMemo:
+		kind := document.OrphanDocument
+		if k.Part == keyspace.DocumentMemo {
+			kind = document.OrphanMemo
+		}
+		ref := document.Ref{Entity: entities[k.Family], ID: k.Text}
+		w.suspects = append(w.suspects, document.Difference{Kind: kind, Ref: ref, Key: raw})
+	case keyspace.DocumentList:
+		w.sets = append(w.sets, indexed{key: k.Key, entity: entities[k.Family]})
+	case keyspace.DocumentEntry:
+		x := owners[k.Index]
+		x.key, x.text = k.Key, k.Text
+		if x.index.Only != "" {
+			x.text = x.index.Only
+		}
+		if x.index.Unique {
+			w.strings = append(w.strings, x)
+		} else {
+			w.sets = append(w.sets, x)
+		}
+	case keyspace.DocumentCounter:
+	}
+}
+
+// flush does what was put aside, where there is at least so much of it.
+func (w *walk) flush(ctx context.Context, least int) error {
+	if len(w.known) > least {
+		if err := w.count(ctx); err != nil {
+			return err
+		}
+	}
+	if len(w.strings) > least {
+		if err := w.readStrings(ctx); err != nil {
+			return err
+		}
+	}
+	if len(w.sets) > least {
+		if err := w.readSets(ctx); err != nil {
+			return err
+		}
+	}
+	if len(w.suspects) > least {
+		return w.hand(ctx)
+	}
+	return nil
+}
+
+// count compares the sizes of sets with what SQL implies: all that it implies is in them, so what is more is too much.
+func (w *walk) count(ctx context.Context) error {
+	cmds := make([]redisdb.Cmd, len(w.known))
+	for i, c := range w.known {
+		cmds[i] = redisdb.Command("SCARD", c.key)
+	}
+	replies, err := w.send(ctx, cmds)
+	if err != nil {
+		return err
+	}
+	for i, c := range w.known {
+		n, err := replies[i].Int()
+		if err != nil {
+			return err
+		}
+		if k, ok := keyspace.ParseDocument(c.raw); ok && n != int64(c.members) {
+			w.doubt(c.raw, k)
+		}
+	}
+	w.known = w.known[:0]
+	return nil
+}
+
+func (w *walk) hand(ctx context.Context) error {
+	suspects := w.suspects
+	w.suspects = nil
+	return w.found(ctx, suspects)
+}
+
+func (w *walk) readStrings(ctx context.Context) error {
+	keys := make([]keyspace.Key, len(w.strings))
+	for i, x := range w.strings {
+		keys[i] = x.key
+	}
+	ids, err := w.texts(ctx, keys)
+	if err != nil {
+		return err
+	}
+	for i, x := range w.strings {
+		if ids[i] != "" {
+			w.suspect(x, ids[i])
+		}
+	}
+	w.strings = w.strings[:0]
+	return nil
+}
+
+// suspect notes a member of an index or list that SQL may not imply.
+func (w *walk) suspect(x indexed, member string) {
+	d := document.Difference{Kind: document.OrphanList, Ref: document.Ref{Entity: x.entity, ID: member}, Key: x.key.String()}
+	if x.index != nil {
+		d.Kind, d.Entry = document.OrphanEntry, document.Entry{Index: x.index, Value: x.text}
+		if x.own {
+			d.Ref.ID, d.Entry.Value = x.text, member
+		}
+	}
+	w.suspects = append(w.suspects, d)
+}
+
+// readSets reads sets. Their sizes come first: what is large is read in pages.
+func (w *walk) readSets(ctx context.Context) error {
+	sizes := make([]redisdb.Cmd, len(w.sets))
+	for i, x := range w.sets {
+		sizes[i] = redisdb.Command("SCARD", x.key)
+	}
+	replies, err := w.send(ctx, sizes)
+	if err != nil {
+		return err
+	}
+	var small []indexed
+	var cmds []redisdb.Cmd
+	for i, x := range w.sets {
+		n, err := replies[i].Int()
+		if err != nil {
+			return err
+		}
+		if n > pageSize {
+			if err := w.readLarge(ctx, x); err != nil {
+				return err
+			}
+			continue
+		}
+		small, cmds = append(small, x), append(cmds, redisdb.Command("SMEMBERS", x.key))
+	}
+	if replies, err = w.send(ctx, cmds); err != nil {
+		return err
+	}
+	for i, x := range small {
+		members, err := replies[i].Texts()
+		if err != nil {
+			return err
+		}
+		for _, m := range members {
+			w.suspect(x, m)
+		}
+	}
+	w.sets = w.sets[:0]
+	return nil
+}
+
+// readLarge reads a set in pages.
+func (w *walk) readLarge(ctx context.Context, x indexed) error {
+	for cursor := "0"; ; {
+		page, err := w.db.Do(ctx, "SSCAN", x.key, cursor, "COUNT", strconv.Itoa(2*pageSize)).List()
+		if err != nil || len(page) != 2 {
+			return err
+		}
+		members, err := page[1].Texts()
+		if err != nil {
+			return err
+		}
+		for _, m := range members {
+			w.suspect(x, m)
+		}
+		if len(w.suspects) > pageSize {
+			if err := w.hand(ctx); err != nil {
+				return err
+			}
+		}
+		if cursor, _, err = page[0].Text(); err != nil || cursor == "0" {
+			return err
+		}
+	}
+}
+
+// Still implements document.Walker.
+func (s *Store) Still(ctx context.Context, found []document.Difference) ([]document.Difference, error) {
+	cmds := make([]redisdb.Cmd, 0, len(found))
+	kept := make([]document.Difference, 0, len(found))
+	for _, d := range found {
+		k, ok := keyspace.ParseDocument(d.Key)
+		if !ok {
+			continue
+		}
+		kept = append(kept, d)
+		switch {
+		case d.Kind == document.OrphanList:
+			cmds = append(cmds, redisdb.Command("SISMEMBER", k.Key, d.Ref.ID))
+		case d.Kind == document.OrphanEntry && !d.Entry.Index.Unique:
+			_, member := place(k.Index, d.Ref.ID, d.Entry.Value)
+			cmds = append(cmds, redisdb.Command("SISMEMBER", k.Key, member))
+		default:
+			cmds = append(cmds, redisdb.Command("GET", k.Key))
+		}
+	}
+	replies, err := s.send(ctx, cmds)
+	if err != nil {
+		return nil, err
+	}
+	var still []document.Difference
+	for i, d := range kept {
+		there, err := stands(d, replies[i])
+		if err != nil {
+			return nil, err
+		}
+		if there {
+			still = append(still, d)
+		}
+	}
+	return still, nil
+}
+
+// stands tells whether the answer shows what was found. The memo of a deleted document belongs there.
+func stands(d document.Difference, r redisdb.Reply) (bool, error) {
+	switch {
+	case d.Kind == document.OrphanList, d.Kind == document.OrphanEntry && !d.Entry.Index.Unique:
+		n, err := r.Int()
+		return n == 1, err
+	case d.Kind == document.OrphanEntry:
+		id, _, err := r.Text()
+		return id == d.Ref.ID, err
+	case d.Kind == document.OrphanMemo:
+		text, _, err := r.Text()
+		m, ok := parseMemo(d.Ref.Entity, text)
+		return ok && !m.dead, err
+	}
+	_, there, err := r.Text()
+	return there, err
+}

@@ -1,0 +1,1 @@
+SELECT id FROM cart WHERE id > $1 ORDER BY id LIMIT $2 OFFSET $3

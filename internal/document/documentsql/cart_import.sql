@@ -1,0 +1,13 @@
+-- A row that is there already gets what is imported and the next version. One that was deleted goes on behind its tombstone.
+INSERT INTO cart (id, user_id, created_at, updated_at, created_by, updated_by, version)
+SELECT r.id, r.user_id, r.created_at, r.updated_at, r.created_by, r.updated_by,
+       CASE WHEN r.version > COALESCE(d.version, 0) THEN r.version ELSE d.version + 1 END
+FROM @rows($1: id int, user_id int, created_at int, updated_at int, created_by text, updated_by text, version int) AS r
+LEFT JOIN document_tombstone d ON d.entity = 'cart' AND d.id = CAST(r.id AS TEXT)
+WHERE 1 = 1
+ON CONFLICT (id) DO UPDATE SET
+    user_id = excluded.user_id,
+    updated_at = excluded.updated_at,
+    created_by = excluded.created_by,
+    updated_by = excluded.updated_by,
+    version = CASE WHEN excluded.version > cart.version THEN excluded.version ELSE cart.version + 1 END

@@ -1,0 +1,1 @@
+SELECT COUNT(*) FROM dish WHERE category_id = $1

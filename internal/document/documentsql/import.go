@@ -1,0 +1,99 @@
+package documentsql
+
+import (
+	"context"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"comanda/internal/document"
+	"comanda/internal/sqldb"
+)
+
+var (
+	importAdvance = stmts.Must("import_advance")
+	grantClear    = stmts.Must("grant_clear")
+	grantImport   = stmts.Must("grant_import")
+)
+
+var imports = func() map[*document.Entity]*sqldb.Stmt {
+	all := map[*document.Entity]*sqldb.Stmt{}
+	for _, e := range document.Importable() {
+		all[e] = stmts.Must(e.Name + "_import")
+	}
+	return all
+}()
+
+// Import implements document.Target.
+func (s *Store) Import(ctx context.Context, e *document.Entity, records []document.Record) error {
+	return s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
+		tx.QueueExactly(int64(len(records)), imports[e], importRows(e, records))
+		if e == document.Role {
+			queueGrants(tx, records)
+		}
+		ids := make([]string, len(records))
+		for i, r := range records {
+			ids[i] = r.ID
+		}
+		Changed(tx, s.db.Now(), e.Name, ids...)
+		rows, err := tx.Query(ctx, importAdvance)
+		if err != nil {
+			return err
+		}
+		rows.Close()
+		return rows.Err()
+	})
+}
+
+// importRows is records as the entity's statement takes them: its fields in their order, without the derived ones.
+func importRows(e *document.Entity, records []document.Record) *sqldb.RowSet {
+	set := sqldb.NewRowSet(len(records))
+	for i, f := range e.Fields {
+		if f.Derived || f.Hidden {
+			continue
+		}
+		cell := func(row int) *document.Cell { return &records[row].Row[i] }
+		switch text := f.Kind == document.Text || f.Kind == document.Object; {
+		case text && f.Null:
+			set.NullText(column(f.Name), func(row int) (string, bool) { c := cell(row); return c.T, c.PT != nil })
+		case text:
+			set.Text(column(f.Name), func(row int) string { return cell(row).T })
+		case f.Null:
+			set.NullInt(column(f.Name), func(row int) (int64, bool) { c := cell(row); return c.N, c.PN != nil })
+		default:
+			set.Int(column(f.Name), func(row int) int64 { return cell(row).N })
+		}
+	}
+	return set
+}
+
+// column is the name of a field as statements write it: deviceId is device_id.
+func column(field string) string {
+	var b strings.Builder
+	for _, r := range field {
+		if unicode.IsUpper(r) {
+			b.WriteByte('_')
+			r = unicode.ToLower(r)
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}
+
+// queueGrants gives roles the permissions that stand beside them, and takes all others away.
+func queueGrants(tx sqldb.Tx, roles []document.Record) {
+	type grant struct{ role, permission int64 }
+	var grants []grant
+	for _, r := range roles {
+		for _, id := range r.Members["permissionIds"] {
+			n, _ := strconv.ParseInt(id, 10, 64) // checked
+			grants = append(grants, grant{r.Row[0].N, n})
+		}
+	}
+	tx.Queue(grantClear, sqldb.NewRowSet(len(roles)).Int("role_id", func(i int) int64 { return roles[i].Row[0].N }))
+	if len(grants) > 0 {
+		tx.Queue(grantImport, sqldb.NewRowSet(len(grants)).
+			Int("role_id", func(i int) int64 { return grants[i].role }).
+			Int("permission_id", func(i int) int64 { return grants[i].permission }))
+	}
+}

@@ -1,0 +1,1 @@
+SELECT COUNT(*) FROM order_item WHERE order_id = $1

@@ -1,0 +1,1 @@
+SELECT COUNT(*) FROM order_info WHERE user_id = $1

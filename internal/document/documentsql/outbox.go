@@ -1,0 +1,78 @@
+package documentsql
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"comanda/internal/document"
+	"comanda/internal/sqldb"
+)
+
+// Claim takes up to limit rows of the outbox, the oldest first, until an instant: nobody else projects them meanwhile.
+// While nothing is due it only reads.
+func (s *Store) Claim(ctx context.Context, now, until time.Time, limit int) (claimed []document.Claimed, err error) {
+	rows, err := s.db.Query(ctx, outboxDue, now.UnixMilli())
+	if _, due, err := sqldb.One(rows, err, sqldb.Value[string]); err != nil || !due {
+		return nil, err
+	}
+	err = s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
+		rows, err := tx.Query(ctx, outboxClaim, now.UnixMilli(), limit, until.UnixMilli())
+		claimed, err = sqldb.Collect(rows, err, scanClaimed)
+		return err
+	})
+	slices.SortFunc(claimed, func(a, b document.Claimed) int { return strings.Compare(a.ID, b.ID) })
+	return claimed, err
+}
+
+func scanClaimed(r sqldb.Rows) (c document.Claimed, err error) {
+	var entity, ids string
+	if err := r.Scan(&c.ID, &entity, &ids); err != nil {
+		return c, err
+	}
+	if c.Entity = document.ByName(entity); c.Entity == nil {
+		return c, nil // of a release that knows more; there is nothing to project here
+	}
+	if err := json.Unmarshal([]byte(ids), &c.IDs); err != nil {
+		return c, fmt.Errorf("documentsql: outbox row %s: %w", c.ID, err)
+	}
+	return c, nil
+}
+
+// Settle deletes rows whose documents were projected.
+func (s *Store) Settle(ctx context.Context, rows []string) error {
+	_, err := s.db.Exec(ctx, outboxDelete, textRows(rows))
+	return err
+}
+
+// Release gives rows back that could not be projected.
+func (s *Store) Release(ctx context.Context, rows []string) error {
+	_, err := s.db.Exec(ctx, outboxRelease, textRows(rows))
+	return err
+}
+
+// Backlog tells how many rows wait, and since when the oldest does; the zero time when none does.
+func (s *Store) Backlog(ctx context.Context) (pending int64, oldest time.Time, err error) {
+	rows, err := s.db.Query(ctx, outboxCount)
+	p, _, err := sqldb.One(rows, err, sqldb.Pair)
+	if err != nil || p[0] == 0 {
+		return 0, time.Time{}, err
+	}
+	return p[0], time.UnixMilli(p[1]).UTC(), nil
+}
+
+// purgeStep bounds what one purging statement deletes.
+const purgeStep = 2000
+
+// PurgeTombstones forgets rows that were deleted before an instant.
+func (s *Store) PurgeTombstones(ctx context.Context, before time.Time) error {
+	for {
+		n, err := s.db.Exec(ctx, tombstonePurge, before.UnixMilli(), purgeStep)
+		if err != nil || n < purgeStep {
+			return err
+		}
+	}
+}

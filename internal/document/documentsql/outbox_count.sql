@@ -1,0 +1,1 @@
+SELECT COUNT(*), COALESCE(MIN(created_at), 0) FROM document_outbox

@@ -1,0 +1,14 @@
+-- A row that is there already gets what is imported and the next version. One that was deleted goes on behind its tombstone.
+INSERT INTO role (id, name, description, created_at, updated_at, created_by, updated_by, version)
+SELECT r.id, r.name, r.description, r.created_at, r.updated_at, r.created_by, r.updated_by,
+       CASE WHEN r.version > COALESCE(d.version, 0) THEN r.version ELSE d.version + 1 END
+FROM @rows($1: id int, name text, description text, created_at int, updated_at int, created_by text, updated_by text, version int) AS r
+LEFT JOIN document_tombstone d ON d.entity = 'role' AND d.id = CAST(r.id AS TEXT)
+WHERE 1 = 1
+ON CONFLICT (id) DO UPDATE SET
+    name = excluded.name,
+    description = excluded.description,
+    updated_at = excluded.updated_at,
+    created_by = excluded.created_by,
+    updated_by = excluded.updated_by,
+    version = CASE WHEN excluded.version > role.version THEN excluded.version ELSE role.version + 1 END

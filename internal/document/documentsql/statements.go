@@ -1,0 +1,58 @@
+package documentsql
+
+import (
+	"embed"
+
+	"comanda/internal/document"
+	"comanda/internal/sqldb"
+)
+
+//go:embed *.sql
+var files embed.FS
+
+var (
+	stmts           = sqldb.Load(files)
+	outboxInsert    = stmts.Must("outbox_insert")
+	outboxDue       = stmts.Must("outbox_due")
+	outboxClaim     = stmts.Must("outbox_claim")
+	outboxDelete    = stmts.Must("outbox_delete")
+	outboxRelease   = stmts.Must("outbox_release")
+	outboxCount     = stmts.Must("outbox_count")
+	tombstonePut    = stmts.Must("tombstone_put")
+	tombstoneSelect = stmts.Must("tombstone_select")
+	tombstonePurge  = stmts.Must("tombstone_purge")
+	planeEnsure     = stmts.Must("plane_ensure")
+	planeSelect     = stmts.Must("plane_select")
+	planeDoubt      = stmts.Must("plane_doubt")
+	planeClaim      = stmts.Must("plane_claim")
+	planeProgress   = stmts.Must("plane_progress")
+	planeFinish     = stmts.Must("plane_finish")
+	planeAbandon    = stmts.Must("plane_abandon")
+)
+
+// reading is the statements that read an entity.
+type reading struct {
+	rows, ids, total *sqldb.Stmt
+	find, found      *sqldb.Stmt // nil without sets
+	by               map[string]*sqldb.Stmt
+}
+
+var readings = func() map[*document.Entity]reading {
+	all := map[*document.Entity]reading{}
+	for _, e := range document.Entities {
+		r := reading{
+			rows: stmts.Must(e.Name + "_select"), ids: stmts.Must(e.Name + "_ids"), total: stmts.Must(e.Name + "_total"),
+			by: map[string]*sqldb.Stmt{},
+		}
+		if len(e.Sets()) > 0 {
+			r.find, r.found = stmts.Must(e.Name+"_find"), stmts.Must(e.Name+"_found")
+		}
+		for _, x := range e.Indexes {
+			if x.Unique {
+				r.by[x.Name] = stmts.Must(e.Name + "_by_" + x.Name)
+			}
+		}
+		all[e] = r
+	}
+	return all
+}()

@@ -1,0 +1,251 @@
+package documentsql
+
+import (
+	"context"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"comanda/internal/document"
+	"comanda/internal/sqldb"
+)
+
+// Store is document.Source, document.Outbox and document.PlaneStore on a database.
+type Store struct{ db *sqldb.DB }
+
+// New makes a store.
+func New(db *sqldb.DB) *Store { return &Store{db} }
+
+// Read gives the documents of ids as their rows are now, in no certain order; what has no row is left out.
+func (s *Store) Read(ctx context.Context, e *document.Entity, ids []string) ([]document.Document, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	rows, err := s.db.Query(ctx, readings[e].rows, idRows(e, ids))
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	row := make([]document.Cell, len(e.Fields))
+	targets := e.Targets(row)
+	docs := make([]document.Document, 0, len(ids))
+	var buf []byte
+	wanted := asked(e, ids)
+	for rows.Next() {
+		if err := rows.Scan(targets...); err != nil {
+			return nil, err
+		}
+		d, err := e.Document(row, &buf)
+		if err != nil {
+			return nil, err
+		}
+		if wanted(d.ID) {
+			docs = append(docs, d)
+		}
+	}
+	return docs, rows.Err()
+}
+
+// idRows is ids as the entity's statement takes them. What cannot be an id is no row's.
+func idRows(e *document.Entity, ids []string) *sqldb.RowSet {
+	switch {
+	case e.Numeric:
+		numbers := make([]int64, 0, len(ids))
+		for _, id := range ids {
+			if n, ok := Number(id); ok {
+				numbers = append(numbers, n)
+			}
+		}
+		return sqldb.NewRowSet(len(numbers)).Int("id", func(i int) int64 { return numbers[i] })
+	case e == document.OrderDetail:
+		return textRows(orders(ids))
+	}
+	return textRows(ids)
+}
+
+// orders are those of lines, each once as long as the lines of one stand together.
+func orders(lines []string) []string {
+	all := make([]string, 0, len(lines))
+	for _, id := range lines {
+		order, _ := line(id)
+		if len(all) == 0 || all[len(all)-1] != order {
+			all = append(all, order)
+		}
+	}
+	return all
+}
+
+// asked tells whether a line of an order that was read is one of those asked for, by its own id or its order's.
+func asked(e *document.Entity, ids []string) func(id string) bool {
+	if e != document.OrderDetail {
+		return func(string) bool { return true }
+	}
+	wanted := make(map[string]bool, len(ids))
+	for _, id := range ids {
+		wanted[id] = true
+	}
+	return func(id string) bool {
+		order, _ := line(id)
+		return wanted[id] || wanted[order]
+	}
+}
+
+func textRows(ids []string) *sqldb.RowSet {
+	return sqldb.NewRowSet(len(ids)).Text("id", func(i int) string { return ids[i] })
+}
+
+// Number reads an id that is a number, in the one way in which it may be written.
+func Number(id string) (int64, bool) {
+	n, err := strconv.ParseInt(id, 10, 64)
+	return n, err == nil && n > 0 && strconv.FormatInt(n, 10) == id
+}
+
+// line takes the id of an order's line apart; a line of 0 is the whole order.
+func line(id string) (order string, n int64) {
+	order, number, found := strings.Cut(id, "-")
+	if !found {
+		return order, 0
+	}
+	n, ok := Number(number)
+	if !ok {
+		n = -1 // no row has it
+	}
+	return order, n
+}
+
+// IDs gives up to limit ids behind one, in their order; "" is before all.
+func (s *Store) IDs(ctx context.Context, e *document.Entity, after string, limit int) ([]string, error) {
+	return s.ids(ctx, e, after, limit, 0)
+}
+
+// Page gives up to limit ids from an offset on, in their order, and the number of all.
+func (s *Store) Page(ctx context.Context, e *document.Entity, offset, limit int) (ids []string, total int, err error) {
+	rows, err := s.db.Query(ctx, readings[e].total)
+	n, _, err := sqldb.One(rows, err, sqldb.Value[int64])
+	if err != nil {
+		return nil, 0, err
+	}
+	ids, err = s.ids(ctx, e, "", limit, offset)
+	return ids, int(n), err
+}
+
+func (s *Store) ids(ctx context.Context, e *document.Entity, after string, limit, offset int) ([]string, error) {
+	args := []any{after}
+	switch {
+	case e.Numeric:
+		n, _ := Number(after) // "" is 0, before all
+		args = []any{n}
+	case e == document.OrderDetail:
+		order, n := line(after)
+		args = []any{order, n}
+	}
+	rows, err := s.db.Query(ctx, readings[e].ids, append(args, limit, offset)...)
+	return collectIDs(e, rows, err)
+}
+
+func collectIDs(e *document.Entity, rows sqldb.Rows, err error) ([]string, error) {
+	if !e.Numeric {
+		return sqldb.Collect(rows, err, sqldb.Value[string])
+	}
+	return sqldb.Collect(rows, err, func(r sqldb.Rows) (string, error) {
+		n, err := sqldb.Value[int64](r)
+		return strconv.FormatInt(n, 10), err
+	})
+}
+
+// Owners gives the ids of the rows that have unique values, by Lookup of the value.
+func (s *Store) Owners(
+	ctx context.Context, e *document.Entity, x *document.Index, values []string,
+) (map[string]string, error) {
+	wanted := make([]string, 0, len(values))
+	for _, v := range values {
+		v = x.Lookup(v)
+		if _, number := Number(v); v != "" && (number || e.Kind(x) != document.ID) {
+			wanted = append(wanted, v)
+		}
+	}
+	rows, err := s.db.Query(ctx, readings[e].by[x.Name], valueRows(e, x, wanted))
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	owners := map[string]string{}
+	for rows.Next() {
+		var value, id string
+		if err := rows.Scan(&value, &id); err != nil {
+			return nil, err
+		}
+		owners[value] = id
+	}
+	return owners, rows.Err()
+}
+
+func valueRows(e *document.Entity, x *document.Index, values []string) *sqldb.RowSet {
+	if e.Kind(x) != document.ID {
+		return sqldb.NewRowSet(len(values)).Text("value", func(i int) string { return values[i] })
+	}
+	return sqldb.NewRowSet(len(values)).Int("value", func(i int) int64 { n, _ := Number(values[i]); return n })
+}
+
+// argument is a value as a column holds it; ok is false for one that no column can hold.
+func argument(e *document.Entity, x *document.Index, value string) (any, bool) {
+	switch kind := e.Kind(x); kind {
+	case document.ID:
+		n, ok := Number(strings.TrimSpace(value))
+		return n, ok
+	case document.Flag:
+		return map[string]int64{"no": 0, "yes": 1}[value], value == "no" || value == "yes"
+	default:
+		return x.Lookup(value), strings.TrimSpace(value) != ""
+	}
+}
+
+// Find gives the ids of a page of those rows that have all values, in their order, and the number of all of them.
+func (s *Store) Find(
+	ctx context.Context, e *document.Entity, where []document.Where, offset, limit int,
+) (ids []string, total int, err error) {
+	if len(where) == 0 {
+		return s.Page(ctx, e, offset, limit)
+	}
+	var args []any
+	for _, x := range e.Sets() {
+		i := slices.IndexFunc(where, func(w document.Where) bool { return w.Index == x })
+		if i < 0 {
+			args = append(args, nil)
+			continue
+		}
+		arg, ok := argument(e, x, where[i].Value)
+		if !ok {
+			return nil, 0, nil
+		}
+		args = append(args, arg)
+	}
+	rows, err := s.db.Query(ctx, readings[e].found, args...)
+	n, _, err := sqldb.One(rows, err, sqldb.Value[int64])
+	if err != nil || n == 0 {
+		return nil, 0, err
+	}
+	rows, err = s.db.Query(ctx, readings[e].find, append(args, limit, min(offset, math.MaxInt32))...)
+	ids, err = collectIDs(e, rows, err)
+	return ids, int(n), err
+}
+
+// Tombstones gives the versions of rows that were deleted within the last day.
+func (s *Store) Tombstones(ctx context.Context, e *document.Entity, ids []string) (map[string]int64, error) {
+	rows, err := s.db.Query(ctx, tombstoneSelect, e.Name, textRows(ids))
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	versions := map[string]int64{}
+	for rows.Next() {
+		var id string
+		var version int64
+		if err := rows.Scan(&id, &version); err != nil {
+			return nil, err
+		}
+		versions[id] = version
+	}
+	return versions, rows.Err()
+}

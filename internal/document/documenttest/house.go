@@ -1,0 +1,230 @@
+// Package documenttest writes rows of all nine models, as the rooms that own them do: each in a transaction that notes
+// the change.
+package documenttest
+
+import (
+	"context"
+	"embed"
+	"encoding/json"
+	"io/fs"
+	"strconv"
+	"testing"
+
+	"comanda/internal/document/documentsql"
+	"comanda/internal/sqldb"
+)
+
+//go:embed sql/*.sql
+var files embed.FS
+
+var stmts = func() *sqldb.Stmts {
+	sub, err := fs.Sub(files, "sql")
+	if err != nil {
+		panic(err)
+	}
+	return sqldb.Load(sub)
+}()
+
+// House writes to a database.
+type House struct{ DB *sqldb.DB }
+
+// User is what tests say about an account; empty values are NULL.
+type User struct {
+	ID                                     int64
+	Username, Email, Phone, Device, Google string
+	Role                                   int64
+	Province, City                         string
+	Registered                             bool
+}
+
+func null(s string) any {
+	if s == "" {
+		return nil
+	}
+	return s
+}
+
+func id(n int64) string { return strconv.FormatInt(n, 10) }
+
+// Write runs a transaction that changes documents of one entity.
+func (h House) Write(ctx context.Context, entity string, ids []string, fn func(context.Context, sqldb.Tx) error) error {
+	return h.DB.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
+		if err := fn(ctx, tx); err != nil {
+			return err
+		}
+		documentsql.Changed(tx, h.DB.Now(), entity, ids...)
+		return nil
+	})
+}
+
+func (h House) put(ctx context.Context, entity, ids, stmt string, args ...any) error {
+	return h.Write(ctx, entity, []string{ids}, func(ctx context.Context, tx sqldb.Tx) error {
+		_, err := tx.Exec(ctx, stmts.Must(stmt), args...)
+		return err
+	})
+}
+
+func (h House) now() int64 { return h.DB.Now().UnixMilli() }
+
+// PutUser inserts an account or changes it.
+func (h House) PutUser(ctx context.Context, u User) error {
+	registered := 0
+	if u.Registered {
+		registered = 1
+	}
+	return h.put(ctx, "user", id(u.ID), "user_put", u.ID, null(u.Username), null(u.Email), null(u.Phone), null(u.Device),
+		null(u.Google), u.Role, null(u.Province), null(u.City), registered, h.now())
+}
+
+// PutRole inserts a role or changes it.
+func (h House) PutRole(ctx context.Context, role int64, name string) error {
+	return h.put(ctx, "role", id(role), "role_put", role, name, h.now())
+}
+
+// Grant gives a role a permission, or takes it away.
+func (h House) Grant(ctx context.Context, role, permission int64, give bool) error {
+	stmt := "grant_put"
+	if !give {
+		stmt = "grant_delete"
+	}
+	return h.Write(ctx, "role", []string{id(role)}, func(ctx context.Context, tx sqldb.Tx) error {
+		if _, err := tx.Exec(ctx, stmts.Must("role_touch"), role, h.now()); err != nil {
+			return err
+		}
+		_, err := tx.Exec(ctx, stmts.Must(stmt), role, permission)
+		return err
+	})
+}
+
+// PutPermission inserts a permission or changes it.
+func (h House) PutPermission(ctx context.Context, permission int64, name string) error {
+	return h.put(ctx, "permission", id(permission), "permission_put", permission, name, "/api/"+id(permission), h.now())
+}
+
+// PutCategory inserts a category or changes it.
+func (h House) PutCategory(ctx context.Context, category int64, name string) error {
+	return h.put(ctx, "category", id(category), "category_put", category, names(name), h.now())
+}
+
+// PutDish inserts a dish or changes it.
+func (h House) PutDish(ctx context.Context, dish, category int64, name string) error {
+	return h.put(ctx, "dish", id(dish), "dish_put", dish, category, names(name), h.now())
+}
+
+func names(name string) string {
+	text, _ := json.Marshal(map[string]string{"vi": name, "en": name + " (en)"})
+	return string(text)
+}
+
+// PutCart gives an account a cart.
+func (h House) PutCart(ctx context.Context, cart, user int64) error {
+	return h.Write(ctx, "cart", []string{id(cart)}, func(ctx context.Context, tx sqldb.Tx) error {
+		if _, err := tx.Exec(ctx, stmts.Must("cart_put"), cart, user, h.now()); err != nil {
+			return err
+		}
+		_, err := tx.Exec(ctx, stmts.Must("cart_revive"), id(cart))
+		return err
+	})
+}
+
+// PutDetail puts a dish into a cart.
+func (h House) PutDetail(ctx context.Context, detail, cart, dish, quantity int64) error {
+	return h.Write(ctx, "cartDetail", []string{id(detail)}, func(ctx context.Context, tx sqldb.Tx) error {
+		if _, err := tx.Exec(ctx, stmts.Must("detail_put"), detail, cart, dish, quantity); err != nil {
+			return err
+		}
+		_, err := tx.Exec(ctx, stmts.Must("detail_revive"), id(detail))
+		return err
+	})
+}
+
+// DeleteDetail takes a dish out of a cart.
+func (h House) DeleteDetail(ctx context.Context, detail int64) error {
+	return h.delete(ctx, "cartDetail", "detail_delete", detail)
+}
+
+// DeleteUser deletes an account that nothing refers to.
+func (h House) DeleteUser(ctx context.Context, user int64) error {
+	return h.delete(ctx, "user", "user_delete", user)
+}
+
+// DeleteCart deletes a cart with what is in it, as a checkout does.
+func (h House) DeleteCart(ctx context.Context, cart int64) error {
+	return h.DB.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
+		now := h.DB.Now()
+		rows, err := tx.Query(ctx, stmts.Must("detail_delete_cart"), cart)
+		gone, err := sqldb.Collect(rows, err, sqldb.Pair)
+		if err != nil {
+			return err
+		}
+		for _, g := range gone {
+			documentsql.Deleted(tx, now, "cartDetail", id(g[0]), g[1])
+		}
+		return h.deleteIn(ctx, tx, "cart", "cart_delete", cart)
+	})
+}
+
+// DeleteRole deletes a role that nobody has.
+func (h House) DeleteRole(ctx context.Context, role int64) error {
+	return h.DB.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
+		if _, err := tx.Exec(ctx, stmts.Must("grant_delete_role"), role); err != nil {
+			return err
+		}
+		return h.deleteIn(ctx, tx, "role", "role_delete", role)
+	})
+}
+
+func (h House) delete(ctx context.Context, entity, stmt string, row int64) error {
+	return h.DB.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error { return h.deleteIn(ctx, tx, entity, stmt, row) })
+}
+
+func (h House) deleteIn(ctx context.Context, tx sqldb.Tx, entity, stmt string, row int64) error {
+	rows, err := tx.Query(ctx, stmts.Must(stmt), row)
+	version, found, err := sqldb.One(rows, err, sqldb.Value[int64])
+	if err != nil || !found {
+		return err
+	}
+	documentsql.Deleted(tx, h.DB.Now(), entity, id(row), version)
+	return nil
+}
+
+// PutOrder inserts an order or changes its status and reference; user 0 is a guest.
+func (h House) PutOrder(ctx context.Context, order, status string, user int64, ref string) error {
+	var of any
+	if user != 0 {
+		of = user
+	}
+	return h.put(ctx, "order", order, "order_put", order, status, h.now(), of, null(ref))
+}
+
+// PutLine inserts a line of an order, and notes the whole order as the ledger does.
+func (h House) PutLine(ctx context.Context, order string, line, dish int64) error {
+	return h.put(ctx, "orderDetail", order, "line_put", order, line, dish)
+}
+
+// Fill inserts accounts and orders of three lines, as they were before documents were kept: nothing notes the change.
+// It is for large numbers, one of each at least.
+func (h House) Fill(ctx context.Context, users, orders int) error {
+	if err := h.PutRole(ctx, 1, "USER"); err != nil {
+		return err
+	}
+	for _, q := range []struct {
+		stmt string
+		args []any
+	}{{"users_fill", []any{users}}, {"orders_fill", []any{orders, users}}, {"lines_fill", nil}} {
+		if _, err := h.DB.Exec(ctx, stmts.Must(q.stmt), q.args...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Must fails the test on an error.
+func Must(t testing.TB, errs ...error) {
+	t.Helper()
+	for _, err := range errs {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}

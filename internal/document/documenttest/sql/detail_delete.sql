@@ -1,0 +1,1 @@
+DELETE FROM cart_detail WHERE id = $1 RETURNING version

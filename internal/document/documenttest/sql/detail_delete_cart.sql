@@ -1,0 +1,1 @@
+DELETE FROM cart_detail WHERE cart_id = $1 RETURNING id, version

@@ -1,0 +1,1 @@
+DELETE FROM role_permission WHERE role_id = $1

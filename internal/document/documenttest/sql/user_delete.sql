@@ -1,0 +1,1 @@
+DELETE FROM app_user WHERE id = $1 RETURNING version

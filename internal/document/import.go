@@ -1,0 +1,312 @@
+package document
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"comanda/internal/fault"
+)
+
+// OnConflict says what becomes of a line whose id, or one of whose unique values, is there already.
+type OnConflict string
+
+// The ways.
+const (
+	Refuse  OnConflict = "refuse"  // nothing at all is imported
+	Skip    OnConflict = "skip"    // what is there stays
+	Replace OnConflict = "replace" // what is there under the id becomes what the line says
+)
+
+// Record is a checked line as it is written to SQL.
+type Record struct {
+	ID      string
+	Row     []Cell              // by the fields of the entity; derived ones are empty
+	Members map[string][]string // what belongs to it, by the hidden field
+	line    int
+}
+
+// Target takes imports, normally documentsql.
+type Target interface {
+	Source
+	// Import writes records of one entity, all or none: new rows, and new values for those that are there.
+	Import(ctx context.Context, e *Entity, records []Record) error
+}
+
+// Import is an import that runs.
+type Import struct {
+	Target     Target
+	OnConflict OnConflict
+	Check      bool           // nothing is written
+	Report     func(Progress) // may be nil
+}
+
+// Imported tells what an import has done, or with Check would do.
+type Imported struct {
+	Lines   int            `json:"lines"`
+	Written map[string]int `json:"written"` // by entity
+	Skipped map[string]int `json:"skipped"`
+}
+
+const maxLine = 1 << 20 // bytes of a line
+
+// Run reads the lines twice: first everything is checked, then it is written, some hundred lines in a transaction. Every
+// error names its line.
+func (im *Import) Run(ctx context.Context, from io.ReadSeeker) (Imported, error) {
+	if im.OnConflict == "" {
+		im.OnConflict = Refuse
+	}
+	result, err := im.pass(ctx, from, nil)
+	if err != nil || im.Check {
+		return result, err
+	}
+	if _, err := from.Seek(0, io.SeekStart); err != nil {
+		return Imported{}, fmt.Errorf("document: import: %w", err)
+	}
+	return im.pass(ctx, from, func(e *Entity, records []Record) error {
+		if err := im.Target.Import(ctx, e, records); err != nil {
+			return fmt.Errorf("lines %d to %d: %w", records[0].line, records[len(records)-1].line, err)
+		}
+		return nil
+	})
+}
+
+// pass goes through all lines in batches of one entity.
+func (im *Import) pass(ctx context.Context, from io.Reader, write func(*Entity, []Record) error) (Imported, error) {
+	p := passing{
+		Import: im, ids: map[Ref]bool{}, values: map[value]int{},
+		result: Imported{Written: map[string]int{}, Skipped: map[string]int{}},
+	}
+	in := bufio.NewScanner(from)
+	in.Buffer(nil, maxLine)
+	var last *Entity
+	var batch []Record
+	flush := func() error {
+		kept, err := p.check(ctx, last, batch)
+		if err == nil && write != nil && len(kept) > 0 {
+			err = write(last, kept)
+		}
+		batch = nil
+		return err
+	}
+	for n := 1; in.Scan(); n++ {
+		if len(bytes.TrimSpace(in.Bytes())) == 0 {
+			continue
+		}
+		e, r, err := parseLine(in.Bytes())
+		if err != nil {
+			return p.result, refuseLine(n, err)
+		}
+		r.line = n
+		if e != last || len(batch) == batchSize {
+			if last != nil && slices.Index(Entities, e) < slices.Index(Entities, last) {
+				return p.result, refuseLine(n, fmt.Errorf("%s must come before %s", e.Name, last.Name))
+			}
+			if err := flush(); err != nil {
+				return p.result, err
+			}
+			last = e
+		}
+		batch = append(batch, r)
+	}
+	if err := in.Err(); err != nil {
+		return p.result, fmt.Errorf("document: import: %w", err)
+	}
+	return p.result, flush()
+}
+
+func refuseLine(n int, err error) error {
+	return fault.Newf(fault.Invalid, "import_invalid", "Line %d: %v.", n, err)
+}
+
+// passing is one pass, with what it has seen.
+type passing struct {
+	*Import
+	ids    map[Ref]bool
+	values map[value]int // unique values, by the line that has them
+	result Imported
+}
+
+type value struct {
+	index *Index
+	text  string
+}
+
+// check tells conflicts and missing references of a batch, and gives what is to be written.
+func (p *passing) check(ctx context.Context, e *Entity, batch []Record) ([]Record, error) {
+	if len(batch) == 0 {
+		return nil, nil
+	}
+	conflicts, err := p.conflicts(ctx, e, batch)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.references(ctx, e, batch); err != nil {
+		return nil, err
+	}
+	var kept []Record
+	for i, r := range batch {
+		p.result.Lines++
+		if conflicts[i] != "" && p.OnConflict == Skip {
+			p.result.Skipped[e.Name]++
+			continue
+		}
+		p.result.Written[e.Name]++
+		kept = append(kept, r)
+	}
+	if p.Report != nil {
+		p.Report(Progress{e.Name, p.result.Lines})
+	}
+	return kept, nil
+}
+
+// conflicts tells for each record what of it is there already. It is an error where that is refused.
+func (p *passing) conflicts(ctx context.Context, e *Entity, batch []Record) ([]string, error) {
+	ids := make([]string, len(batch))
+	for i, r := range batch {
+		if ids[i] = r.ID; p.ids[Ref{e, r.ID}] {
+			return nil, refuseLine(r.line, fmt.Errorf("%s %s stands in the file twice", e.Name, r.ID))
+		}
+		p.ids[Ref{e, r.ID}] = true
+	}
+	there, err := p.Target.Read(ctx, e, ids)
+	if err != nil {
+		return nil, err
+	}
+	exists := map[string]bool{}
+	for _, d := range there {
+		exists[d.ID] = true
+	}
+	found := make([]string, len(batch))
+	for i, r := range batch {
+		if exists[r.ID] {
+			found[i] = e.Name + " " + r.ID + " is there already"
+		}
+	}
+	for _, x := range e.Indexes {
+		if !x.Unique {
+			continue
+		}
+		if err := p.taken(ctx, e, x, batch, found); err != nil {
+			return nil, err
+		}
+	}
+	for i, why := range found {
+		if why != "" && p.OnConflict == Refuse {
+			return nil, fault.Newf(fault.Conflict, "import_conflict", "Line %d: %s.", batch[i].line, why)
+		}
+	}
+	return found, nil
+}
+
+// taken looks for unique values that another document has, in SQL or in the file. They cannot be replaced.
+func (p *passing) taken(ctx context.Context, e *Entity, x *Index, batch []Record, found []string) error {
+	texts := make([]string, len(batch))
+	for i := range batch {
+		if v, ok := batch[i].Row[x.field].plain(e.Fields[x.field]); ok {
+			texts[i] = x.Lookup(v)
+		}
+	}
+	owners, err := p.Target.Owners(ctx, e, x, texts)
+	if err != nil {
+		return err
+	}
+	for i, r := range batch {
+		if texts[i] == "" {
+			continue
+		}
+		if first, twice := p.values[value{x, texts[i]}]; twice {
+			return refuseLine(r.line, fmt.Errorf("the %s is that of line %d too", x.Field, first))
+		}
+		p.values[value{x, texts[i]}] = r.line
+		owner, has := owners[texts[i]]
+		if !has || owner == r.ID {
+			continue
+		}
+		found[i] = fmt.Sprintf("the %s belongs to %s %s", x.Field, e.Name, owner)
+		if p.OnConflict == Replace {
+			return fault.Newf(fault.Conflict, "import_conflict", "Line %d: %s.", r.line, found[i])
+		}
+	}
+	return nil
+}
+
+// references looks for rows that records refer to and that are neither in SQL nor in the file.
+func (p *passing) references(ctx context.Context, e *Entity, batch []Record) error {
+	missing := map[*Entity][]string{}
+	by := map[Ref]int{}
+	for _, r := range batch {
+		for _, ref := range r.refs(e) {
+			if _, asked := by[ref]; !asked && !p.ids[ref] {
+				missing[ref.Entity] = append(missing[ref.Entity], ref.ID)
+				by[ref] = r.line
+			}
+		}
+	}
+	for of, ids := range missing {
+		docs, err := p.Target.Read(ctx, of, ids)
+		if err != nil {
+			return err
+		}
+		for _, d := range docs {
+			delete(by, d.Ref())
+		}
+	}
+	for ref, n := range by {
+		return refuseLine(n, fmt.Errorf("%s %s does not exist", ref.Entity.Name, ref.ID))
+	}
+	return nil
+}
+
+func (r Record) refs(e *Entity) []Ref {
+	var refs []Ref
+	for i, f := range e.Fields {
+		if f.Refers == "" {
+			continue
+		}
+		if f.Kind == Members {
+			for _, id := range r.Members[f.Name] {
+				refs = append(refs, Ref{ByName(f.Refers), id})
+			}
+		} else if id, ok := r.Row[i].plain(f); ok {
+			refs = append(refs, Ref{ByName(f.Refers), id})
+		}
+	}
+	return refs
+}
+
+var errLedger = errors.New("orders are not imported; they come back with a backup")
+
+// parseLine reads a line strictly: nothing unknown, nothing missing, every value of its kind.
+func parseLine(text []byte) (*Entity, Record, error) {
+	var l line
+	if err := strict(text, &l); err != nil {
+		return nil, Record{}, err
+	}
+	e := ByName(l.Entity)
+	if e == nil {
+		return nil, Record{}, fmt.Errorf("%q is no entity", l.Entity)
+	}
+	if e.Ledger {
+		return nil, Record{}, errLedger
+	}
+	r, err := e.parse(l)
+	return e, r, err
+}
+
+func strict(text []byte, into any) error {
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	if err := d.Decode(into); err != nil {
+		return err
+	}
+	if d.More() {
+		return errors.New("there is more than one value")
+	}
+	return nil
+}

@@ -1,0 +1,172 @@
+package document
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// parse makes a record of a line.
+func (e *Entity) parse(l line) (Record, error) {
+	r := Record{ID: l.ID, Row: make([]Cell, len(e.Fields)), Members: map[string][]string{}}
+	var values map[string]json.RawMessage
+	if err := json.Unmarshal(l.Document, &values); err != nil || values == nil {
+		return r, errors.New("the document is no object")
+	}
+	if len(l.Relations) > 0 {
+		if err := json.Unmarshal(l.Relations, &r.Members); err != nil {
+			return r, fmt.Errorf("relations: %w", err)
+		}
+	}
+	for i, f := range e.Fields {
+		if f.Hidden {
+			if err := checkIDs(r.Members[f.Name]); err != nil {
+				return r, fmt.Errorf("%s: %w", f.Name, err)
+			}
+			continue
+		}
+		raw, given := values[f.Name]
+		delete(values, f.Name)
+		if err := e.parseValue(&r, i, raw, given); err != nil {
+			return r, fmt.Errorf("%s: %w", f.Name, err)
+		}
+	}
+	for name := range values {
+		return r, fmt.Errorf("%s has no %s", e.Name, name)
+	}
+	for name := range r.Members {
+		if !slices.ContainsFunc(e.Fields, func(f Field) bool { return f.Hidden && f.Name == name }) {
+			return r, fmt.Errorf("%s has no %s", e.Name, name)
+		}
+	}
+	if id, _ := r.Row[0].plain(e.Fields[0]); id != l.ID {
+		return r, fmt.Errorf("the id of the document is %s", id)
+	}
+	if r.Row[len(r.Row)-1].N < 1 {
+		return r, errors.New("version: it begins with 1")
+	}
+	return r, nil
+}
+
+// parseValue reads one value. What is derived is only checked.
+func (e *Entity) parseValue(r *Record, i int, raw json.RawMessage, given bool) error {
+	f, c := e.Fields[i], &r.Row[i]
+	if f.Derived {
+		if !given || string(raw) == null {
+			return nil
+		}
+		f.Null = false
+		return new(Cell).parse(f, raw)
+	}
+	switch {
+	case !given && !f.Optional:
+		return errors.New("it is missing")
+	case !given, f.Null && string(raw) == null:
+		if f.Kind == Object {
+			c.T = "{}"
+		}
+		return nil
+	case f.Kind == Instant && string(raw) == null:
+		return nil
+	}
+	if err := c.parse(f, raw); err != nil {
+		return err
+	}
+	for _, x := range e.Indexes { // as SQL compares it
+		if x.field == i && f.Kind == Text && x.Unique {
+			c.set(f, x.Lookup(c.T))
+		}
+	}
+	return nil
+}
+
+// set gives a cell a text.
+func (c *Cell) set(f Field, text string) {
+	if c.T = text; f.Null {
+		c.PT = &c.T
+	}
+}
+
+// parse reads a value of a kind; it stands in T or N in any case.
+func (c *Cell) parse(f Field, raw json.RawMessage) (err error) {
+	switch f.Kind {
+	case Text, Localised:
+		var text string
+		if err := json.Unmarshal(raw, &text); err != nil || string(raw) == null {
+			return errors.New("it is no text")
+		}
+		if len(f.OneOf) > 0 && !slices.Contains(f.OneOf, text) {
+			return fmt.Errorf("%q is none of %v", text, f.OneOf)
+		}
+		c.set(f, strings.TrimSpace(text))
+		return nil
+	case Object:
+		return c.parseObject(raw)
+	case ID:
+		var text string
+		if err := json.Unmarshal(raw, &text); err != nil {
+			return errors.New("it is no id")
+		}
+		c.N, err = parseID(text)
+	case Number:
+		c.N, err = strconv.ParseInt(string(raw), 10, 64)
+		if err != nil {
+			err = errors.New("it is no whole number")
+		}
+	case Flag:
+		var flag bool
+		if json.Unmarshal(raw, &flag) != nil || string(raw) == null {
+			return errors.New("it is neither true nor false")
+		}
+		if flag {
+			c.N = 1
+		}
+	case Instant:
+		var at time.Time
+		if json.Unmarshal(raw, &at) != nil {
+			return errors.New("it is no instant")
+		}
+		c.N = at.UnixMilli()
+	case Members:
+	}
+	if f.Null {
+		c.PN = &c.N
+	}
+	return err
+}
+
+func (c *Cell) parseObject(raw json.RawMessage) error {
+	var object map[string]json.RawMessage
+	if json.Unmarshal(raw, &object) != nil || object == nil {
+		return errors.New("it is no object")
+	}
+	var compact bytes.Buffer
+	if err := json.Compact(&compact, raw); err != nil {
+		return err
+	}
+	c.T = compact.String()
+	return nil
+}
+
+func parseID(text string) (int64, error) {
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || n < 1 || n == math.MaxInt64 || strconv.FormatInt(n, 10) != text {
+		return 0, fmt.Errorf("%q is no id", text)
+	}
+	return n, nil
+}
+
+func checkIDs(ids []string) error {
+	for _, id := range ids {
+		if _, err := parseID(id); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,156 @@
+package document
+
+import "comanda/internal/keyspace"
+
+// Entities are the nine models, in an order in which each refers to earlier ones only.
+var Entities = []*Entity{Role, Permission, User, Category, Dish, Cart, CartDetail, Order, OrderDetail}
+
+type (
+	fields  = []Field
+	indexes = []*Index
+)
+
+// keys lists families of keys.
+func keys(all ...*keyspace.DocumentIndex) []*keyspace.DocumentIndex { return all }
+
+// trail is what most models end with.
+func trail(fs ...Field) fields {
+	return append(fs,
+		Field{Name: "createdAt", Kind: Instant}, Field{Name: "updatedAt", Kind: Instant},
+		Field{Name: "createdBy", Kind: Text, Optional: true}, Field{Name: "updatedBy", Kind: Text, Optional: true},
+		Field{Name: "version", Kind: Number})
+}
+
+func optional(name string, k Kind) Field {
+	return Field{Name: name, Kind: k, Null: true, Optional: true}
+}
+
+// User is an account. Its password, tokens and counters of failures are not part of it.
+var User = define(Entity{
+	Name: "user", Keys: keyspace.UserDocuments, Numeric: true,
+	Fields: trail(
+		Field{Name: "id", Kind: ID},
+		optional("username", Text), optional("email", Text), optional("phone", Text), optional("deviceId", Text),
+		optional("googleId", Text), Field{Name: "roleId", Kind: ID, Refers: "role"},
+		Field{Name: "accountStatus", Kind: Text, OneOf: []string{"PENDING", "ACTIVE", "DISABLED"}},
+		optional("address", Text),
+		Field{Name: "gender", Kind: Text, Null: true, Optional: true, OneOf: []string{"MALE", "FEMALE", "OTHER"}},
+		optional("firstName", Text), optional("surname", Text), optional("age", Number), optional("occupation", Text),
+		optional("province", Text), optional("city", Text), optional("geolocation", Text),
+		Field{Name: "trustScore", Kind: Number, Optional: true}, Field{Name: "profile", Kind: Object, Optional: true},
+		Field{Name: "registered", Kind: Flag, Optional: true}),
+	Indexes: indexes{
+		{Name: "email", Field: "email", Unique: true, Keys: keys(keyspace.UserByEmail)},
+		{Name: "username", Field: "username", Unique: true, Keys: keys(keyspace.UserByUsername)},
+		{Name: "phone", Field: "phone", Unique: true, Keys: keys(keyspace.UserByPhone)},
+		{Name: "device", Field: "deviceId", Unique: true, Keys: keys(keyspace.UserByDevice)},
+		{Name: "google", Field: "googleId", Unique: true, Case: Escape, Keys: keys(keyspace.UserByGoogle)},
+		{Name: "province", Field: "province", Keys: keys(keyspace.UsersByProvince)},
+		{Name: "city", Field: "city", Keys: keys(keyspace.UsersByCity)},
+		{Name: "registered", Field: "registered", Only: "no", Keys: keys(keyspace.UsersNotRegistered)},
+	},
+})
+
+// Role is what accounts may do, by its permissions.
+var Role = define(Entity{
+	Name: "role", Keys: keyspace.RoleDocuments, Numeric: true,
+	Fields: trail(
+		Field{Name: "id", Kind: ID}, Field{Name: "name", Kind: Text},
+		Field{Name: "description", Kind: Text, Optional: true},
+		Field{Name: "permissionIds", Kind: Members, Hidden: true, Refers: "permission", Optional: true}),
+	Indexes: indexes{
+		{Name: "name", Field: "name", Unique: true, Case: Keep, Keys: keys(keyspace.RoleByName)},
+		{Name: "permissions", Field: "permissionIds", Keys: keys(keyspace.RolePermissions)},
+	},
+})
+
+// Permission is the right to use a route.
+var Permission = define(Entity{
+	Name: "permission", Keys: keyspace.PermissionDocuments, Numeric: true,
+	Fields: trail(
+		Field{Name: "id", Kind: ID}, Field{Name: "name", Kind: Text}, Field{Name: "apiPath", Kind: Text},
+		Field{Name: "method", Kind: Text}, Field{Name: "module", Kind: Text}),
+})
+
+// Category groups dishes.
+var Category = define(Entity{
+	Name: "category", Keys: keyspace.CategoryDocuments, Numeric: true,
+	Fields: trail(
+		Field{Name: "id", Kind: ID}, Field{Name: "name", Kind: Localised, Derived: true},
+		Field{Name: "description", Kind: Localised, Derived: true}, Field{Name: "sort", Kind: Number, Optional: true},
+		Field{Name: "names", Kind: Object}, Field{Name: "descriptions", Kind: Object, Optional: true}),
+})
+
+// Dish is what a house cooks. Its price is that of the published menu of the branch that comes first, in that branch's
+// currency. What is left of it depends on the branch and the day, so that stock and soldToday are always null here.
+var Dish = define(Entity{
+	Name: "dish", Keys: keyspace.DishDocuments, Numeric: true,
+	Fields: trail(
+		Field{Name: "id", Kind: ID}, Field{Name: "name", Kind: Localised, Derived: true},
+		Field{Name: "description", Kind: Localised, Derived: true},
+		Field{Name: "price", Kind: Number, Null: true, Derived: true},
+		Field{Name: "currency", Kind: Text, Null: true, Derived: true},
+		optional("imageUrl", Text), Field{Name: "categoryId", Kind: ID, Refers: "category"},
+		Field{Name: "stock", Kind: Number, Null: true, Derived: true},
+		Field{Name: "soldToday", Kind: Number, Null: true, Derived: true},
+		Field{Name: "available", Kind: Flag, Derived: true},
+		Field{Name: "names", Kind: Object}, Field{Name: "descriptions", Kind: Object, Optional: true}),
+	Indexes: indexes{
+		{Name: "category", Field: "categoryId", Keys: keys(keyspace.DishesByCategory, keyspace.CategoryDishes)},
+	},
+})
+
+// Cart is what a member is about to order.
+var Cart = define(Entity{
+	Name: "cart", Keys: keyspace.CartDocuments, Numeric: true,
+	Fields: trail(Field{Name: "id", Kind: ID}, Field{Name: "userId", Kind: ID, Refers: "user"}),
+	Indexes: indexes{
+		{Name: "user", Field: "userId", Unique: true, Keys: keys(keyspace.CartByUser, keyspace.UserCart)},
+	},
+})
+
+// CartDetail is a dish in a cart.
+var CartDetail = define(Entity{
+	Name: "cartDetail", Keys: keyspace.CartDetailDocuments, Numeric: true,
+	Fields: fields{
+		{Name: "id", Kind: ID}, {Name: "cartId", Kind: ID, Refers: "cart"}, {Name: "dishId", Kind: ID, Refers: "dish"},
+		{Name: "quantity", Kind: Number}, {Name: "price", Kind: Number}, {Name: "total", Kind: Number, Derived: true},
+		{Name: "version", Kind: Number},
+	},
+	Indexes: indexes{
+		{Name: "cart", Field: "cartId", Keys: keys(keyspace.CartItems, keyspace.DetailsOfCart)},
+	},
+})
+
+// Order is an order of a guest or a member; a guest's has no user.
+var Order = define(Entity{
+	Name: "order", Keys: keyspace.OrderDocuments, Ledger: true,
+	Fields: fields{
+		{Name: "id", Kind: Text}, {Name: "userId", Kind: ID, Null: true}, {Name: "receiverName", Kind: Text, Null: true},
+		{Name: "receiverPhone", Kind: Text, Null: true}, {Name: "receiverAddress", Kind: Text, Null: true},
+		{Name: "receiverEmail", Kind: Text, Null: true}, {Name: "totalPrice", Kind: Number}, {Name: "currency", Kind: Text},
+		{Name: "status", Kind: Text}, {Name: "paymentMethod", Kind: Text}, {Name: "paymentStatus", Kind: Text},
+		{Name: "paymentRef", Kind: Text, Null: true}, {Name: "cancelReason", Kind: Text, Null: true},
+		{Name: "branchId", Kind: ID}, {Name: "kind", Kind: Text}, {Name: "visitId", Kind: Text, Null: true},
+		{Name: "bizDate", Kind: Text}, {Name: "number", Kind: Number}, {Name: "payBy", Kind: Instant},
+		{Name: "paidAt", Kind: Instant, Null: true}, {Name: "canceledAt", Kind: Instant, Null: true},
+		{Name: "createdAt", Kind: Instant}, {Name: "updatedAt", Kind: Instant}, {Name: "version", Kind: Number},
+	},
+	Indexes: indexes{
+		{Name: "user", Field: "userId", Keys: keys(keyspace.OrdersByUser, keyspace.UserOrders)},
+		{Name: "paymentRef", Field: "paymentRef", Unique: true, Case: Keep, Keys: keys(keyspace.OrderByPaymentRef)},
+	},
+})
+
+// OrderDetail is a line of an order. Its id is the order's and the number of the line, as in 01j...-2.
+var OrderDetail = define(Entity{
+	Name: "orderDetail", Keys: keyspace.OrderDetailDocuments, Ledger: true,
+	Fields: fields{
+		{Name: "id", Kind: Text}, {Name: "orderId", Kind: Text}, {Name: "dishId", Kind: ID}, {Name: "itemId", Kind: ID},
+		{Name: "quantity", Kind: Number}, {Name: "price", Kind: Number}, {Name: "notes", Kind: Text},
+		{Name: "version", Kind: Number},
+	},
+	Indexes: indexes{
+		{Name: "order", Field: "orderId", Keys: keys(keyspace.OrderDetails, keyspace.DetailsOfOrder)},
+	},
+})

@@ -1,0 +1,128 @@
+package document
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+)
+
+// PlaneState is what SQL knows about the documents in Redis.
+type PlaneState struct {
+	Epoch          string // what every mark in Redis must show; empty: nothing there is to be relied on
+	Server         string // the servers it was built on
+	Building       string // the epoch of a rebuild, empty when none is under way
+	BuildingServer string
+	Entity         *Entity // where the rebuild stands
+	After          string
+	ClaimedUntil   time.Time // until then the rebuild is somebody's
+}
+
+// PlaneStore keeps the state, normally documentsql. Who claims or changes tells what he has seen, and comes too late
+// when something else is there.
+type PlaneStore interface {
+	Plane(ctx context.Context) (PlaneState, error)
+	Doubt(ctx context.Context, epoch string) error
+	ClaimBuild(ctx context.Context, seen, next PlaneState, now time.Time) (ok bool, err error)
+	Progress(ctx context.Context, p PlaneState) (ok bool, err error)
+	Finish(ctx context.Context, building string) (ok bool, err error)
+	Abandon(ctx context.Context, building string) error
+}
+
+// Mark is what one mark in Redis shows.
+type Mark struct{ Epoch, Building string }
+
+// Marks are the marks in Redis, normally documentredis. They are lost with the documents.
+type Marks interface {
+	Up() bool
+	// Server names the servers that answer now.
+	Server(ctx context.Context) (string, error)
+	Marks(ctx context.Context) ([]Mark, error)
+	// MarkBuilding notes a rebuild on every mark and keeps their epochs.
+	MarkBuilding(ctx context.Context, building string) error
+	// MarkBuilt makes a rebuild the epoch; ok is false when one of the marks has not lived through all of it.
+	MarkBuilt(ctx context.Context, building string) (ok bool, err error)
+}
+
+// Plane tells whether the documents in Redis are whole, and has them rebuilt when they are not.
+type Plane struct {
+	Store PlaneStore
+	Marks Marks
+	Build func(ctx context.Context) error // starts a rebuild, or finds that somebody else has
+
+	mu    sync.Mutex
+	epoch string
+	looks uint64 // counts calls of Suspect: what was looked at before one says nothing
+}
+
+// Epoch is the epoch that marks must show; empty while the documents cannot be relied on.
+func (p *Plane) Epoch() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.epoch
+}
+
+// Suspect makes the plane cold until the next look: the servers may be others than before.
+func (p *Plane) Suspect() { p.set("", p.begin()+1) }
+
+func (p *Plane) begin() uint64 {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.looks
+}
+
+// set notes what a look has found, unless Suspect came in between.
+func (p *Plane) set(epoch string, look uint64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if look < p.looks {
+		return
+	}
+	p.epoch, p.looks = epoch, look
+}
+
+// Watch looks once, to be run every second or when something has happened, and has rebuilt what is not whole.
+func (p *Plane) Watch(ctx context.Context) error {
+	if !p.Marks.Up() {
+		p.Suspect()
+		return nil
+	}
+	whole, err := p.look(ctx)
+	if err != nil || whole {
+		return err
+	}
+	if err := p.Build(ctx); err != nil && !errors.Is(err, ErrBuilding) {
+		return err
+	}
+	_, err = p.look(ctx)
+	return err
+}
+
+// look compares the marks with what SQL says.
+func (p *Plane) look(ctx context.Context) (whole bool, err error) {
+	look := p.begin()
+	epoch := ""
+	defer func() { p.set(epoch, look) }()
+	state, err := p.Store.Plane(ctx)
+	if err != nil || state.Epoch == "" {
+		return false, err
+	}
+	server, err := p.Marks.Server(ctx)
+	if err != nil {
+		return false, err
+	}
+	if server != state.Server { // what a restarted server has loaded may be old, whatever its marks say
+		return false, p.Store.Doubt(ctx, state.Epoch)
+	}
+	marks, err := p.Marks.Marks(ctx)
+	if err != nil {
+		return false, err
+	}
+	for _, m := range marks {
+		if m.Epoch != state.Epoch {
+			return false, nil
+		}
+	}
+	epoch = state.Epoch
+	return true, nil
+}

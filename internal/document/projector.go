@@ -1,0 +1,196 @@
+package document
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+)
+
+const (
+	claimRows = 50               // of the outbox in one round; one row may stand for hundreds of documents
+	claimFor  = 10 * time.Second // then somebody else may try
+	batchSize = 500              // documents that share their round trips
+	rounds    = 4                // how often a document is projected anew at once, before it waits for the next round
+	maxTouch  = 100_000          // documents that wait in memory; they are hints, and more are forgotten
+)
+
+// Projector brings what has changed to Redis. Any number of processes may run one.
+type Projector struct {
+	Source  Source
+	Outbox  Outbox
+	Writer  Writer
+	Now     func() time.Time
+	Observe func(projected int) // may be nil
+
+	mu      sync.Mutex
+	touched map[Ref]struct{}
+}
+
+// Touch has documents projected again with the next round, beside those in the outbox. It never waits.
+func (p *Projector) Touch(refs ...Ref) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.touched == nil {
+		p.touched = map[Ref]struct{}{}
+	}
+	for _, r := range refs {
+		if len(p.touched) < maxTouch {
+			p.touched[r] = struct{}{}
+		}
+	}
+}
+
+func (p *Projector) take() []Ref {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	refs := make([]Ref, 0, len(p.touched))
+	for r := range p.touched {
+		refs = append(refs, r)
+	}
+	clear(p.touched)
+	return refs
+}
+
+// RunOnce projects everything that is due. While Redis is down it does nothing: the rows stay.
+func (p *Projector) RunOnce(ctx context.Context) error {
+	if !p.Writer.Up() {
+		return nil
+	}
+	touched := p.take()
+	if err := p.Project(ctx, touched); err != nil {
+		p.Touch(touched...)
+		return err
+	}
+	for {
+		n, err := p.round(ctx)
+		if err != nil || n < claimRows {
+			return err
+		}
+	}
+}
+
+// round projects some rows of the outbox.
+func (p *Projector) round(ctx context.Context) (int, error) {
+	now := p.Now()
+	claimed, err := p.Outbox.Claim(ctx, now, now.Add(claimFor), claimRows)
+	if err != nil || len(claimed) == 0 {
+		return 0, err
+	}
+	var refs []Ref
+	var rows []string
+	for _, c := range claimed {
+		if c.Entity == nil {
+			continue
+		}
+		rows = append(rows, c.ID)
+		for _, id := range c.IDs {
+			refs = append(refs, Ref{c.Entity, id})
+		}
+	}
+	if err := p.Project(ctx, refs); err != nil {
+		released, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+		defer cancel()
+		_ = p.Outbox.Release(released, rows) // otherwise they are free when the claim ends
+		return 0, err
+	}
+	return len(claimed), p.Outbox.Settle(ctx, rows)
+}
+
+// Project writes documents as they are now.
+func (p *Projector) Project(ctx context.Context, refs []Ref) error {
+	for n := 0; len(refs) > 0; n++ {
+		lost, displaced, err := p.pass(ctx, unique(refs))
+		if err != nil {
+			return err
+		}
+		if n == rounds {
+			p.Touch(lost...)
+			return nil
+		}
+		refs = lost
+		if n < rounds/2 { // two rows that claim one value, which SQL forbids, would go on for ever
+			refs = append(refs, displaced...)
+		}
+	}
+	return nil
+}
+
+func (p *Projector) pass(ctx context.Context, refs []Ref) (lost, displaced []Ref, err error) {
+	for some := range slices.Chunk(refs, batchSize) {
+		docs, err := p.load(ctx, some)
+		if err != nil {
+			return nil, nil, err
+		}
+		for batch := range slices.Chunk(docs, batchSize) {
+			l, d, err := p.Writer.Apply(ctx, batch)
+			if err != nil {
+				p.Touch(l...)
+				p.Touch(d...)
+				return nil, nil, err
+			}
+			lost, displaced = append(lost, l...), append(displaced, d...)
+		}
+		if p.Observe != nil {
+			p.Observe(len(docs))
+		}
+	}
+	return lost, displaced, nil
+}
+
+func unique(refs []Ref) []Ref {
+	seen := make(map[Ref]struct{}, len(refs))
+	kept := refs[:0:0]
+	for _, r := range refs {
+		if _, again := seen[r]; !again {
+			seen[r] = struct{}{}
+			kept = append(kept, r)
+		}
+	}
+	return kept
+}
+
+// load reads documents; those without a row come as dead.
+func (p *Projector) load(ctx context.Context, refs []Ref) ([]Document, error) {
+	byEntity := map[*Entity][]string{}
+	for _, r := range refs {
+		byEntity[r.Entity] = append(byEntity[r.Entity], r.ID)
+	}
+	var all []Document
+	for _, e := range Entities {
+		if len(byEntity[e]) == 0 {
+			continue
+		}
+		docs, err := p.loadOne(ctx, e, byEntity[e])
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, docs...)
+	}
+	return all, nil
+}
+
+func (p *Projector) loadOne(ctx context.Context, e *Entity, ids []string) ([]Document, error) {
+	docs, err := p.Source.Read(ctx, e, ids)
+	if err != nil {
+		return nil, err
+	}
+	have := make(map[string]bool, len(docs))
+	docs = slices.DeleteFunc(docs, func(d Document) bool { // a line that was asked for by its own id and by its order's
+		twice := have[d.ID]
+		have[d.ID] = true
+		return twice
+	})
+	missing := slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return have[id] || !e.Keys.Key(id).Valid() })
+	if len(missing) == 0 {
+		return docs, nil
+	}
+	versions, err := p.Source.Tombstones(ctx, e, missing)
+	if err != nil {
+		return nil, err
+	}
+	for _, id := range missing {
+		docs = append(docs, Document{Entity: e, ID: id, Version: versions[id], Dead: true})
+	}
+	return docs, nil
+}

@@ -1,0 +1,180 @@
+package document
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"comanda/internal/fault"
+)
+
+// ErrBuilding says that somebody else rebuilds already.
+var ErrBuilding = fault.New(fault.Conflict, "rebuild_running", "The documents are being rebuilt already.")
+
+// errLost says that Redis has lost keys since the rebuild began. The next one starts from the beginning.
+var errLost = errors.New("document: redis has lost keys during the rebuild")
+
+// Progress tells how far work on all documents has come.
+type Progress struct {
+	Entity string `json:"entity"`
+	Done   int    `json:"done"` // documents, over all entities
+}
+
+// Sweeper finds in Redis what no row implies and removes entries of indexes, normally documentredis.
+type Sweeper interface {
+	Walker
+	// Note notes the keys of documents.
+	Note(docs []Document, seen *Seen)
+	Remove(ctx context.Context, found []Difference) error
+}
+
+// Builder writes all documents anew beside those that are read and written meanwhile.
+type Builder struct {
+	Source    Source
+	Projector *Projector
+	Sweeper   Sweeper
+	Store     PlaneStore
+	Marks     Marks
+	Now       func() time.Time
+	NewID     func(time.Time) string
+	Report    func(Progress) // may be nil
+	Workers   int            // batches at the same time; 0 means 4
+}
+
+const (
+	buildClaim = 30 * time.Second // a builder that is not heard of for so long is gone
+	buildNote  = 2 * time.Second  // how often progress is noted
+)
+
+// Build rebuilds everything; it goes on where another builder was interrupted, if Redis has lost nothing since.
+// ErrBuilding when another one is at it.
+func (b *Builder) Build(ctx context.Context) error {
+	state, err := b.claim(ctx)
+	if err != nil {
+		return err
+	}
+	err = b.build(ctx, state)
+	if err != nil && ctx.Err() != nil { // the next builder need not wait for the claim to end
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+		defer cancel()
+		b.release(ctx, state.Building)
+	}
+	return err
+}
+
+func (b *Builder) claim(ctx context.Context) (PlaneState, error) {
+	seen, err := b.Store.Plane(ctx)
+	if err != nil {
+		return seen, err
+	}
+	now := b.Now()
+	if seen.ClaimedUntil.After(now) {
+		return seen, ErrBuilding
+	}
+	server, err := b.Marks.Server(ctx)
+	if err != nil {
+		return seen, err
+	}
+	next := seen
+	resume, err := b.resumable(ctx, seen, server)
+	if err != nil {
+		return seen, err
+	}
+	if !resume {
+		next.Building, next.BuildingServer, next.Entity, next.After = b.NewID(now), server, Entities[0], ""
+	}
+	next.ClaimedUntil = now.Add(buildClaim)
+	if ok, err := b.Store.ClaimBuild(ctx, seen, next, now); err != nil || !ok {
+		return seen, errors.Join(err, ErrBuilding)
+	}
+	if resume {
+		return next, nil
+	}
+	return next, b.Marks.MarkBuilding(ctx, next.Building)
+}
+
+// resumable tells whether what an interrupted rebuild has written is still there.
+func (b *Builder) resumable(ctx context.Context, seen PlaneState, server string) (bool, error) {
+	if seen.Building == "" || seen.BuildingServer != server || seen.Entity == nil {
+		return false, nil
+	}
+	marks, err := b.Marks.Marks(ctx)
+	if err != nil {
+		return false, err
+	}
+	for _, m := range marks {
+		if m.Building != seen.Building {
+			return false, nil
+		}
+	}
+	return true, nil
+}
+
+// release lets the next builder begin at once.
+func (b *Builder) release(ctx context.Context, building string) {
+	state, err := b.Store.Plane(ctx)
+	if err != nil || state.Building != building {
+		return
+	}
+	state.ClaimedUntil = time.UnixMilli(0)
+	_, _ = b.Store.Progress(ctx, state) // otherwise the claim ends by itself
+}
+
+func (b *Builder) build(ctx context.Context, state PlaneState) error {
+	c := &copying{Builder: b, state: state, noted: b.Now(), seen: NewSeen(maxSeen)}
+	began := false
+	for _, e := range Entities {
+		began = began || e == state.Entity
+		if !began {
+			continue
+		}
+		if e != state.Entity {
+			c.state.Entity, c.state.After = e, ""
+		}
+		if err := c.entity(ctx, e); err != nil {
+			return err
+		}
+	}
+	if err := b.sweep(ctx, c); err != nil {
+		return err
+	}
+	server, err := b.Marks.Server(ctx)
+	if err != nil {
+		return err
+	}
+	built := server == state.BuildingServer
+	if built {
+		if built, err = b.Marks.MarkBuilt(ctx, state.Building); err != nil {
+			return err
+		}
+	}
+	if !built {
+		return errors.Join(errLost, b.Store.Abandon(ctx, state.Building))
+	}
+	if ok, err := b.Store.Finish(ctx, state.Building); err != nil || !ok {
+		return errors.Join(err, ErrBuilding)
+	}
+	return nil
+}
+
+// sweep removes what no row implies.
+func (b *Builder) sweep(ctx context.Context, c *copying) error {
+	return b.Sweeper.Walk(ctx, c.seen, func(ctx context.Context, found []Difference) error {
+		if err := c.note(ctx, c.state.Entity, c.state.After); err != nil {
+			return err
+		}
+		orphans, err := confirm(ctx, b.Source, b.Sweeper, found)
+		if err != nil || len(orphans) == 0 {
+			return err
+		}
+		if err := b.Sweeper.Remove(ctx, orphans); err != nil {
+			return err
+		}
+		// Documents are deleted, or written again: between the look and the removal somebody may have made it right.
+		refs := make([]Ref, len(orphans))
+		for i, o := range orphans {
+			refs[i] = o.Ref
+		}
+		return b.Projector.Project(ctx, refs)
+	})
+}

@@ -1,0 +1,65 @@
+package document
+
+import (
+	"context"
+	"time"
+)
+
+// Where is a value that documents must have, by an index that is a set.
+type Where struct {
+	Index *Index
+	Value string
+}
+
+// Source is what SQL says, normally documentsql.
+type Source interface {
+	// Read gives the documents of ids as their rows are now, in no certain order; what has no row is left out. The id of
+	// an order stands for all of its lines.
+	Read(ctx context.Context, e *Entity, ids []string) ([]Document, error)
+	// IDs gives up to limit ids behind one, in their order; "" is before all.
+	IDs(ctx context.Context, e *Entity, after string, limit int) ([]string, error)
+	// Owners gives the ids of the rows that have unique values, by Lookup of the value.
+	Owners(ctx context.Context, e *Entity, x *Index, values []string) (map[string]string, error)
+	// Find gives a page of the ids of rows that have all values, in their order, and the number of all of them.
+	Find(ctx context.Context, e *Entity, where []Where, offset, limit int) (ids []string, total int, err error)
+	// Tombstones gives the versions of rows that were deleted within the last day.
+	Tombstones(ctx context.Context, e *Entity, ids []string) (map[string]int64, error)
+}
+
+// Claimed is a row of the outbox that this process projects.
+type Claimed struct {
+	ID     string
+	Entity *Entity // nil: unknown to this release, to be left to another
+	IDs    []string
+}
+
+// Outbox is the list of what has changed, normally documentsql.
+type Outbox interface {
+	// Claim takes up to limit rows that nobody else has, the oldest first, until an instant.
+	Claim(ctx context.Context, now, until time.Time, limit int) ([]Claimed, error)
+	// Settle crosses rows off; Release gives them back.
+	Settle(ctx context.Context, rows []string) error
+	Release(ctx context.Context, rows []string) error
+}
+
+// Writer writes documents to Redis, normally documentredis.
+type Writer interface {
+	// Up tells whether Redis is being asked. It is a hint.
+	Up() bool
+	// Apply writes documents, each at most once in a call: the document, its memo, its index entries. One that is older
+	// than what is there is dropped; of one that is there already everything is written again. What must be projected
+	// anew comes back, also with an error: lost are documents of which a newer version was written at the same time,
+	// displaced are those whose unique value another document has taken.
+	Apply(ctx context.Context, docs []Document) (lost, displaced []Ref, err error)
+}
+
+// Cache reads documents from Redis, normally documentredis. Nothing found never means that there is nothing.
+type Cache interface {
+	// Bodies gives documents as JSON, "" where there is none.
+	Bodies(ctx context.Context, e *Entity, ids []string) ([]string, error)
+	// Owner gives the id under a unique value, and that document, "" where there is none.
+	Owner(ctx context.Context, e *Entity, x *Index, encoded string) (id, body string, err error)
+	// Members gives the ids of documents that are in all sets, in their order; without sets, all ids. known is false when
+	// the documents in Redis are not those of the epoch, or more than most ids would have to be looked at.
+	Members(ctx context.Context, epoch string, e *Entity, sets []Entry, most int) (ids []string, known bool, err error)
+}

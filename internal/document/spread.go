@@ -1,0 +1,64 @@
+package document
+
+import (
+	"cmp"
+	"context"
+	"sync"
+)
+
+// batch is ids in their order.
+type batch struct {
+	n   int
+	ids []string
+}
+
+// spread hands all ids of an entity to several workers, in batches. It ends with the first error.
+func spread(
+	ctx context.Context, source Source, e *Entity, workers int, run func(context.Context, []string) error,
+) error {
+	return spreadFrom(ctx, source, e, "", workers, func(ctx context.Context, b batch) error { return run(ctx, b.ids) })
+}
+
+func spreadFrom(
+	ctx context.Context, source Source, e *Entity, after string, workers int, run func(context.Context, batch) error,
+) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	batches := make(chan batch)
+	var group sync.WaitGroup
+	for range cmp.Or(workers, defaultWorkers) {
+		group.Go(func() {
+			for b := range batches {
+				if err := run(ctx, b); err != nil {
+					cancel(err)
+					return
+				}
+			}
+		})
+	}
+	err := feed(ctx, source, e, after, batches)
+	close(batches)
+	group.Wait()
+	if cause := context.Cause(ctx); cause != nil {
+		return cause
+	}
+	return err
+}
+
+const defaultWorkers = 4
+
+// feed hands out the ids behind one.
+func feed(ctx context.Context, source Source, e *Entity, after string, to chan<- batch) error {
+	for n := 0; ; n++ {
+		ids, err := source.IDs(ctx, e, after, batchSize)
+		if err != nil || len(ids) == 0 {
+			return err
+		}
+		select {
+		case to <- batch{n, ids}:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+		after = ids[len(ids)-1]
+	}
+}

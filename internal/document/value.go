@@ -1,0 +1,83 @@
+package document
+
+import "strings"
+
+// maxValue is the longest encoded value that keys take, see package keyspace.
+const maxValue = 768
+
+// Encode makes the segment of a key out of a value: trimmed, folded as the index says, and percent-encoded with small
+// letters outside of a-z 0-9 @ . _ + -. A value that is not indexed, because it is empty, too long or not the one that
+// the index is about, gives false; it is found in SQL.
+func (x *Index) Encode(value string) (encoded string, ok bool) {
+	value = strings.TrimSpace(value)
+	if x.plain(value) {
+		encoded = value
+	} else {
+		encoded = x.escape(value)
+	}
+	return encoded, encoded != "" && len(encoded) <= maxValue && (x.Only == "" || x.Only == encoded)
+}
+
+// plain tells whether a value is its own encoding, as nearly all are.
+func (x *Index) plain(value string) bool {
+	for i := range len(value) {
+		if c := value[i]; !unreserved(c) && (x.Case != Keep || c < 'A' || c > 'Z') {
+			return false
+		}
+	}
+	return true
+}
+
+func unreserved(c byte) bool {
+	return 'a' <= c && c <= 'z' || '0' <= c && c <= '9' || strings.IndexByte("@._+-", c) >= 0
+}
+
+const hexDigits = "0123456789abcdef"
+
+func (x *Index) escape(value string) string {
+	b := make([]byte, 0, 3*len(value))
+	for i := range len(value) {
+		c := value[i]
+		capital := 'A' <= c && c <= 'Z'
+		switch {
+		case capital && x.Case == Fold:
+			b = append(b, c+'a'-'A')
+		case unreserved(c), capital && x.Case == Keep:
+			b = append(b, c)
+		default:
+			b = append(b, '%', hexDigits[c>>4], hexDigits[c&15])
+		}
+	}
+	return string(b)
+}
+
+// Lookup is a value as SQL compares it: trimmed and folded, but not encoded.
+func (x *Index) Lookup(value string) string {
+	value = strings.TrimSpace(value)
+	if x.Case != Fold {
+		return value
+	}
+	return strings.Map(func(r rune) rune {
+		if 'A' <= r && r <= 'Z' {
+			r += 'a' - 'A'
+		}
+		return r
+	}, value)
+}
+
+// Entry is one value under which a document is found: an index and the encoded value. Of a relation the value is the id
+// of what belongs to the document.
+type Entry struct {
+	Index *Index
+	Value string
+}
+
+// String is the entry as memos keep it.
+func (e Entry) String() string { return e.Index.Name + "=" + e.Value }
+
+// ParseEntry reads what String has written; ok is false for an index that the entity does not have (any more).
+func (e *Entity) ParseEntry(text string) (entry Entry, ok bool) {
+	name, value, _ := strings.Cut(text, "=")
+	x := e.Index(name)
+	return Entry{x, value}, x != nil
+}

@@ -1,0 +1,295 @@
+package document
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"sync"
+)
+
+// The kinds of differences between SQL and Redis.
+const (
+	Missing        = "document_missing"
+	Stale          = "document_stale"
+	Differs        = "document_differs"
+	MemoWrong      = "memo_wrong"
+	EntryMissing   = "index_entry_missing"
+	ListMissing    = "list_entry_missing"
+	CounterLow     = "counter_low"
+	OrphanDocument = "document_orphan"
+	OrphanMemo     = "memo_orphan"
+	OrphanEntry    = "index_entry_orphan"
+	OrphanList     = "list_entry_orphan"
+)
+
+// Difference is one thing in which Redis is not as SQL implies.
+type Difference struct {
+	Kind  string
+	Ref   Ref
+	Key   string // where it is
+	Entry Entry  // of differences in indexes; its value is the member's side of relations
+}
+
+// String describes the difference for a human.
+func (d Difference) String() string { return fmt.Sprintf("%s: %s (%s)", d.Kind, d.Ref, d.Key) }
+
+// Walker goes through everything that Redis holds.
+type Walker interface {
+	// Walk hands on what is in Redis but was not seen in SQL, in batches. It may hand on what was seen.
+	Walk(ctx context.Context, seen *Seen, found func(context.Context, []Difference) error) error
+	// Still leaves out what is not in Redis any more.
+	Still(ctx context.Context, found []Difference) ([]Difference, error)
+}
+
+// Mirror compares documents with Redis, normally documentredis.
+type Mirror interface {
+	Walker
+	// Compare gives all differences of documents as SQL has them. It notes their keys; seen may be nil.
+	Compare(ctx context.Context, docs []Document, seen *Seen) ([]Difference, error)
+	// Counter is the number that an entity's counter shows.
+	Counter(ctx context.Context, e *Entity) (int64, error)
+}
+
+// Verifier compares everything, in both directions.
+type Verifier struct {
+	Source  Source
+	Mirror  Mirror
+	Pause   func(ctx context.Context) error // between two looks at a difference
+	Report  func(Progress)                  // may be nil
+	Workers int                             // batches at the same time; 0 means 4
+}
+
+const (
+	verifyLooks = 4      // a difference counts when each of them sees it
+	maxFound    = 50_000 // differences that are looked at again; more are none that pass by themselves
+	maxSamples  = 10     // of each kind
+)
+
+// Verification is what a comparison has found.
+type Verification struct {
+	Clean     bool                `json:"clean"`
+	Documents map[string]int      `json:"documents"` // compared, by entity
+	Found     map[string]int      `json:"found"`     // differences by kind
+	Samples   map[string][]string `json:"samples"`
+	Note      string              `json:"note,omitempty"`
+}
+
+// Verify compares. What is only on its way to Redis is looked at again before it counts.
+func (v *Verifier) Verify(ctx context.Context) (Verification, error) {
+	c := &comparison{
+		Verifier: v, seen: NewSeen(maxSeen), counts: map[*Entity]int{}, highest: map[*Entity]int64{}, more: map[string]int{},
+	}
+	for _, e := range Entities {
+		if err := c.entity(ctx, e); err != nil {
+			return Verification{}, err
+		}
+	}
+	if err := c.counters(ctx); err != nil {
+		return Verification{}, err
+	}
+	err := v.Mirror.Walk(ctx, c.seen, func(ctx context.Context, found []Difference) error {
+		orphans, err := confirm(ctx, v.Source, v.Mirror, found)
+		c.add(orphans)
+		return err
+	})
+	if err != nil {
+		return Verification{}, err
+	}
+	for look := 1; look < verifyLooks && len(c.found) > 0 && len(c.more) == 0; look++ {
+		if err := v.Pause(ctx); err != nil {
+			return Verification{}, err
+		}
+		if c.found, err = v.again(ctx, c.found); err != nil {
+			return Verification{}, err
+		}
+	}
+	return c.result(), nil
+}
+
+// comparison is a verification that runs.
+type comparison struct {
+	*Verifier
+	seen *Seen
+
+	mu      sync.Mutex
+	counts  map[*Entity]int
+	highest map[*Entity]int64
+	total   int
+	found   []Difference
+	more    map[string]int // beyond maxFound, by kind
+}
+
+func (c *comparison) add(found []Difference) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, d := range found {
+		if len(c.found) < maxFound {
+			c.found = append(c.found, d)
+		} else {
+			c.more[d.Kind]++
+		}
+	}
+}
+
+func (c *comparison) entity(ctx context.Context, e *Entity) error {
+	return spread(ctx, c.Source, e, c.Workers, func(ctx context.Context, ids []string) error {
+		docs, err := c.Source.Read(ctx, e, ids)
+		if err != nil {
+			return err
+		}
+		found, err := c.Mirror.Compare(ctx, docs, c.seen)
+		if err != nil {
+			return err
+		}
+		c.add(found)
+		c.count(e, ids)
+		return nil
+	})
+}
+
+func (c *comparison) count(e *Entity, ids []string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.counts[e] += len(ids)
+	c.total += len(ids)
+	if e.Numeric {
+		n, _ := strconv.ParseInt(ids[len(ids)-1], 10, 64) // ids come in their order
+		c.highest[e] = max(c.highest[e], n)
+	}
+	if c.Report != nil {
+		c.Report(Progress{e.Name, c.total})
+	}
+}
+
+func (c *comparison) counters(ctx context.Context) error {
+	for _, e := range Entities {
+		n, err := c.Mirror.Counter(ctx, e)
+		if err != nil {
+			return err
+		}
+		least := c.highest[e]
+		if !e.Numeric {
+			least = int64(c.counts[e])
+		}
+		if n < least {
+			c.add([]Difference{{Kind: CounterLow, Ref: Ref{e, strconv.FormatInt(least, 10)}, Key: e.Keys.Counter().String()}})
+		}
+	}
+	return nil
+}
+
+func (c *comparison) result() Verification {
+	v := Verification{
+		Clean: len(c.found) == 0, Documents: map[string]int{}, Found: map[string]int{}, Samples: map[string][]string{},
+	}
+	for e, n := range c.counts {
+		v.Documents[e.Name] = n
+	}
+	for _, d := range c.found {
+		if v.Found[d.Kind]++; v.Found[d.Kind] <= maxSamples {
+			v.Samples[d.Kind] = append(v.Samples[d.Kind], d.String())
+		}
+	}
+	for kind, n := range c.more {
+		v.Found[kind] += n
+	}
+	return v
+}
+
+// again looks at differences once more and keeps those that are still there.
+func (v *Verifier) again(ctx context.Context, found []Difference) ([]Difference, error) {
+	var kept []Difference
+	for some := range slices.Chunk(found, batchSize) {
+		ours, theirs, rest := part(some)
+		still, err := v.compareAgain(ctx, ours)
+		if err != nil {
+			return nil, err
+		}
+		orphans, err := confirm(ctx, v.Source, v.Mirror, theirs)
+		if err != nil {
+			return nil, err
+		}
+		kept = append(append(append(kept, still...), orphans...), rest...)
+	}
+	return slices.DeleteFunc(kept, func(d Difference) bool {
+		if d.Kind != CounterLow {
+			return false
+		}
+		n, err := v.Mirror.Counter(ctx, d.Ref.Entity)
+		least, _ := strconv.ParseInt(d.Ref.ID, 10, 64)
+		return err == nil && n >= least
+	}), nil
+}
+
+// part tells differences that SQL shows, those that Redis shows, and counters apart.
+func part(found []Difference) (ours, theirs, rest []Difference) {
+	for _, d := range found {
+		switch d.Kind {
+		case OrphanDocument, OrphanMemo, OrphanEntry, OrphanList:
+			theirs = append(theirs, d)
+		case CounterLow:
+			rest = append(rest, d)
+		default:
+			ours = append(ours, d)
+		}
+	}
+	return ours, theirs, rest
+}
+
+func (v *Verifier) compareAgain(ctx context.Context, found []Difference) ([]Difference, error) {
+	docs, err := readRefs(ctx, v.Source, found)
+	if err != nil {
+		return nil, err
+	}
+	now, err := v.Mirror.Compare(ctx, slices.Collect(func(yield func(Document) bool) {
+		for _, d := range docs {
+			if !yield(d) {
+				return
+			}
+		}
+	}), nil)
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(found, func(d Difference) bool { return !slices.Contains(now, d) }), nil
+}
+
+// confirm leaves out of what Redis shows what SQL implies after all, and what is gone meanwhile.
+func confirm(ctx context.Context, source Source, w Walker, found []Difference) ([]Difference, error) {
+	if len(found) == 0 {
+		return nil, nil
+	}
+	docs, err := readRefs(ctx, source, found)
+	if err != nil {
+		return nil, err
+	}
+	orphans := slices.DeleteFunc(slices.Clone(found), func(d Difference) bool {
+		doc, there := docs[d.Ref]
+		return there && (d.Kind != OrphanEntry || slices.Contains(doc.Entries, d.Entry))
+	})
+	return w.Still(ctx, orphans)
+}
+
+// readRefs reads the documents that differences are about.
+func readRefs(ctx context.Context, source Source, found []Difference) (map[Ref]Document, error) {
+	ids := map[*Entity][]string{}
+	asked := map[Ref]bool{}
+	for _, d := range found {
+		if !asked[d.Ref] {
+			asked[d.Ref] = true
+			ids[d.Ref.Entity] = append(ids[d.Ref.Entity], d.Ref.ID)
+		}
+	}
+	docs := map[Ref]Document{}
+	for e, some := range ids {
+		read, err := source.Read(ctx, e, some)
+		if err != nil {
+			return nil, err
+		}
+		for _, d := range read {
+			docs[d.Ref()] = d
+		}
+	}
+	return docs, nil
+}
