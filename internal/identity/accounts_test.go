@@ -1,0 +1,388 @@
+package identity_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"comanda/internal/fault"
+	"comanda/internal/identity"
+	"comanda/internal/identity/identitytest"
+	"comanda/internal/sqldb"
+	"comanda/internal/sqldb/sqldbtest"
+)
+
+const (
+	lan  = "lan@example.com"
+	minh = "minh@example.com"
+)
+
+// each runs a test on a house on either engine.
+func each(t *testing.T, test func(t *testing.T, h *identitytest.House)) {
+	t.Helper()
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) { test(t, identitytest.Open(t, db, identitytest.NewMemory())) })
+}
+
+func inSQLite(t testing.TB) *identitytest.House {
+	t.Helper()
+	return identitytest.Open(t, sqldbtest.SQLite(t), identitytest.NewMemory())
+}
+
+func wantFault(t *testing.T, what string, got error, want *fault.Error) {
+	t.Helper()
+	if !errors.Is(got, want) {
+		t.Errorf("%s: %v, want %s", what, got, want.Code)
+	}
+}
+
+func login(t *testing.T, h *identitytest.House, password string) error {
+	t.Helper()
+	_, err := h.Login(t.Context(), identity.Credentials{Email: lan, Password: password}, identitytest.Caller())
+	return err
+}
+
+func TestRegister(t *testing.T) {
+	each(t, func(t *testing.T, h *identitytest.House) {
+		age := 30
+		p := identity.Profile{
+			Username: "Lan", Email: "LAN@example.com", Phone: "0912 345 678", DeviceID: "D-1", Address: "1 Hàng Bài",
+			Gender: "FEMALE", FirstName: "Lan", Surname: "Trần", Age: &age, Occupation: "cook", Province: "Hà Nội", City: "Ba Đình",
+			Geolocation: "21.0285,105.8542", Extra: json.RawMessage(`{"diet":"vegan"}`),
+		}
+		made, err := h.Register(t.Context(), identity.Registration{Profile: p, Password: identitytest.Password}, identitytest.Caller())
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := h.Me(t.Context(), identity.Actor{UserID: made.ID})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, _ := p.Normalised()
+		if d := cmp.Diff(want, got.Profile); d != "" {
+			t.Error(d)
+		}
+		if d := cmp.Diff(made, got); d != "" {
+			t.Errorf("what registering gave is not what is kept: %s", d)
+		}
+		if got.Role != identity.RoleUser || got.Status != identity.Pending || got.Registered || got.Version != 1 ||
+			!strings.HasPrefix(got.PasswordHash, "$argon2id$") || !got.CreatedAt.Equal(h.Clock.Now()) {
+			t.Errorf("%+v", got)
+		}
+		letters := h.Letters(t, lan)
+		if len(letters) != 1 || letters[0].Template != identity.LetterVerify || letters[0].Locale != "en" ||
+			letters[0].Fields[identity.FieldName] != "Lan" || !letters[0].Expires.Equal(h.Clock.Now().Add(5*time.Minute)) ||
+			strings.Contains(letters[0].Fields[identity.FieldCode], h.Code(t, lan)) {
+			t.Errorf("%+v", letters)
+		}
+	})
+}
+
+func TestRegister_refuses(t *testing.T) {
+	each(t, func(t *testing.T, h *identitytest.House) {
+		if _, err := h.Register(t.Context(), identity.Registration{Profile: identity.Profile{
+			Username: "lan", Email: lan, Phone: "0912345678", DeviceID: "d-1",
+		}, Password: identitytest.Password}, identitytest.Caller()); err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range []struct {
+			p        identity.Profile
+			password string
+			want     *fault.Error
+		}{
+			{identity.Profile{Email: "Lan@Example.com"}, identitytest.Password, identity.ErrEmailTaken},
+			{identity.Profile{Email: minh, Username: "LAN"}, identitytest.Password, identity.ErrUsernameTaken},
+			{identity.Profile{Email: minh, Phone: "0912-345-678"}, identitytest.Password, identity.ErrPhoneTaken},
+			{identity.Profile{Email: minh, DeviceID: "D-1"}, identitytest.Password, identity.ErrDeviceTaken},
+			{identity.Profile{Email: minh}, "too short", fault.New(fault.Invalid, "password_unfit", "")},
+			{identity.Profile{Username: "minh"}, identitytest.Password, fault.New(fault.Invalid, "invalid", "")},
+			{identity.Profile{Email: "minh"}, identitytest.Password, fault.New(fault.Invalid, "invalid", "")},
+		} {
+			_, err := h.Register(t.Context(), identity.Registration{Profile: c.p, Password: c.password}, identitytest.Caller())
+			wantFault(t, c.p.Email+c.p.Username, err, c.want)
+		}
+		if n := len(h.Letters(t, minh)); n != 0 {
+			t.Errorf("%d letters to somebody who was refused", n)
+		}
+	})
+}
+
+// Of those who register one address at the same time, one gets it.
+func TestRegister_race(t *testing.T) {
+	each(t, func(t *testing.T, h *identitytest.House) {
+		h.Hasher = identity.NewHasher(identitytest.Light, 16)
+		errs := make([]error, 16)
+		var all sync.WaitGroup
+		for i := range errs {
+			all.Go(func() {
+				_, errs[i] = h.Register(t.Context(), identity.Registration{
+					Profile: identity.Profile{Email: lan}, Password: identitytest.Password,
+				}, identitytest.Caller())
+			})
+		}
+		all.Wait()
+		won := 0
+		for _, err := range errs {
+			if err == nil {
+				won++
+			} else {
+				wantFault(t, "a loser", err, identity.ErrEmailTaken)
+			}
+		}
+		if won != 1 || len(h.Letters(t, lan)) != 1 {
+			t.Errorf("%d registered, %d letters", won, len(h.Letters(t, lan)))
+		}
+	})
+}
+
+func TestLogin(t *testing.T) {
+	each(t, func(t *testing.T, h *identitytest.House) {
+		u := h.Join(t, lan)
+		g := h.Enter(t, "LAN@example.com ")
+		if g.User.ID != u.ID || g.ExpiresIn != identity.AccessLife || len(g.Refresh) != 43 {
+			t.Errorf("%+v", g)
+		}
+		a, err := h.Guard.Admit(t.Context(), g.Access)
+		want := identity.Actor{
+			Kind: identity.Account, UserID: u.ID, RoleID: g.User.RoleID, Role: identity.RoleUser, Session: g.Session.ID,
+		}
+		if d := cmp.Diff(want, a); d != "" || err != nil {
+			t.Error(d, err)
+		}
+		name := "lan.n"
+		if _, err := h.ChangeMe(t.Context(), a, identity.Changes{Username: &name}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := h.Login(t.Context(), identity.Credentials{Username: "Lan.N", Password: identitytest.Password}, identitytest.Caller()); err != nil {
+			t.Errorf("by username: %v", err)
+		}
+		for _, c := range []identity.Credentials{{}, {Email: lan, Username: "lan.n"}} {
+			if _, err := h.Login(t.Context(), c, identitytest.Caller()); fault.KindOf(err) != fault.Invalid {
+				t.Errorf("%+v: %v", c, err)
+			}
+		}
+	})
+}
+
+func TestLogin_states(t *testing.T) {
+	each(t, func(t *testing.T, h *identitytest.House) {
+		u := h.Join(t, lan)
+		for status, want := range map[identity.Status]*fault.Error{
+			identity.Pending: identity.ErrUnverified, identity.Disabled: identity.ErrDisabled,
+		} {
+			h.SetStatus(t, u.ID, status)
+			wantFault(t, string(status), login(t, h, identitytest.Password), want)
+			wantFault(t, string(status)+", wrong password", login(t, h, "something else"), identity.ErrLogin)
+		}
+	})
+}
+
+// Nobody can tell from the work that is done whether an account exists, is open, or has a password.
+func TestLogin_costs_one_hash_for_everybody(t *testing.T) {
+	h := inSQLite(t)
+	u := h.Join(t, lan)
+	cost := func(what, email, password string) {
+		t.Helper()
+		before := h.Hasher.Stats().Computed
+		_, err := h.Login(t.Context(), identity.Credentials{Email: email, Password: password}, identitytest.Caller())
+		if n := h.Hasher.Stats().Computed - before; n != 1 {
+			t.Errorf("%s: %d hashes, %v", what, n, err)
+		}
+	}
+	cost("known, right", lan, identitytest.Password)
+	cost("known, wrong", lan, "something else")
+	cost("unknown", minh, "something else")
+	cost("no address", "x", "something else")
+	h.SetStatus(t, u.ID, identity.Disabled)
+	cost("disabled, right", lan, identitytest.Password)
+	cost("disabled, wrong", lan, "something else")
+	h.SetStatus(t, u.ID, identity.Active)
+	for range 99 {
+		_ = login(t, h, "something else")
+	}
+	cost("closed, right", lan, identitytest.Password)
+	wantFault(t, "unknown", func() error {
+		_, err := h.Login(t.Context(), identity.Credentials{Email: minh, Password: "x"}, identitytest.Caller())
+		return err
+	}(), identity.ErrLogin)
+}
+
+// A hundred wrong passwords in a row close the way in; a reset opens it.
+func TestLogin_cap(t *testing.T) {
+	each(t, func(t *testing.T, h *identitytest.House) {
+		h.Join(t, lan)
+		for range 99 {
+			wantFault(t, "wrong", login(t, h, "something else"), identity.ErrLogin)
+		}
+		if err := login(t, h, identitytest.Password); err != nil {
+			t.Fatalf("99 failures: %v", err)
+		}
+		for range 100 {
+			wantFault(t, "wrong", login(t, h, "something else"), identity.ErrLogin)
+		}
+		wantFault(t, "after 100 failures", login(t, h, identitytest.Password), identity.ErrLogin)
+		if n := h.Heard.Of("login.closed"); n != 1 {
+			t.Errorf("%d closed", n)
+		}
+		h.Clock.Advance(time.Minute)
+		reset(t, h, "another password")
+		if err := login(t, h, "another password"); err != nil {
+			t.Errorf("after the reset: %v", err)
+		}
+	})
+}
+
+func TestLogin_rehashes(t *testing.T) {
+	h := inSQLite(t)
+	h.Join(t, lan)
+	h.Hasher = identity.NewHasher(identity.Effort{Memory: 32, Time: 2, Threads: 1}, 2)
+	for _, want := range []int64{2, 1} { // compared and made anew, then only compared
+		before := h.Hasher.Stats().Computed
+		g := h.Enter(t, lan)
+		if n := h.Hasher.Stats().Computed - before; n != want {
+			t.Errorf("%d hashes, want %d", n, want)
+		}
+		u, err := h.Me(t.Context(), identity.Actor{UserID: g.User.ID})
+		if err != nil || !strings.Contains(u.PasswordHash, "m=32,t=2") {
+			t.Errorf("%s, %v", u.PasswordHash, err)
+		}
+	}
+}
+
+// refusing limits one policy and notes what was taken.
+type refusing struct {
+	policy string
+	taken  []string
+}
+
+func (l *refusing) Take(_ context.Context, policy, subject string) (time.Duration, bool) {
+	l.taken = append(l.taken, policy+" "+subject)
+	return 7 * time.Second, policy != l.policy
+}
+
+func (l *refusing) Look(_ context.Context, policy, _ string) (time.Duration, bool) {
+	return 7 * time.Second, policy != l.policy
+}
+
+func TestLimits(t *testing.T) {
+	h := inSQLite(t)
+	u := h.Join(t, lan)
+	who := identity.Actor{UserID: u.ID}
+	for policy, do := range map[string]func() error{
+		identity.LimitLoginAccountIP: func() error { return login(t, h, identitytest.Password) },
+		identity.LimitLoginAccount:   func() error { return login(t, h, identitytest.Password) },
+		identity.LimitLoginIP:        func() error { return login(t, h, identitytest.Password) },
+		identity.LimitLoginInstance:  func() error { return login(t, h, identitytest.Password) },
+		identity.LimitCodeIP: func() error {
+			return h.VerifyEmail(t.Context(), lan, "123456", identitytest.Caller())
+		},
+		identity.LimitRegisterIP: func() error {
+			_, err := h.Register(t.Context(), identity.Registration{Profile: identity.Profile{Email: minh}, Password: identitytest.Password}, identitytest.Caller())
+			return err
+		},
+	} {
+		before := h.Hasher.Stats().Computed
+		l := &refusing{policy: policy}
+		h.Limits = l
+		var f *fault.Error
+		err := do()
+		wantKind, wantCode := fault.TooMany, "rate_limited"
+		if policy == identity.LimitLoginInstance {
+			wantKind, wantCode = fault.Unavailable, "busy"
+		}
+		if !errors.As(err, &f) || f.Kind != wantKind || f.Code != wantCode || f.RetryAfter != 7*time.Second {
+			t.Errorf("%s: %v", policy, err)
+		}
+		if n := h.Hasher.Stats().Computed - before; n != 0 {
+			t.Errorf("%s: %d hashes for somebody who was refused", policy, n)
+		}
+	}
+	h.Limits = &refusing{policy: identity.LimitLoginAccount}
+	wantRate := h.ChangePassword(t.Context(), who, identitytest.Password, "another password")
+	if fault.KindOf(wantRate) != fault.TooMany {
+		t.Errorf("guessing the present password: %v", wantRate)
+	}
+	l := &refusing{}
+	h.Limits = l
+	h.Enter(t, lan)
+	wantFault(t, "wrong", login(t, h, "something else"), identity.ErrLogin)
+	want := []string{ // who gets it right is not counted as a failure
+		"login_instance ",
+		"login_instance ", "login_ip 192.0.2.7", "login_account_ip user:1 192.0.2.7", "login_account user:1",
+	}
+	if d := cmp.Diff(want, l.taken); d != "" {
+		t.Error(d)
+	}
+}
+
+func TestChangeMe(t *testing.T) {
+	each(t, func(t *testing.T, h *identitytest.House) {
+		u, other := h.Join(t, lan), h.Join(t, minh)
+		phone, city := "0912345678", "Huế"
+		if _, err := h.ChangeMe(t.Context(), identity.Actor{UserID: other.ID}, identity.Changes{Phone: &phone}); err != nil {
+			t.Fatal(err)
+		}
+		_, err := h.ChangeMe(t.Context(), identity.Actor{UserID: u.ID}, identity.Changes{Phone: &phone, City: &city})
+		wantFault(t, "somebody's number", err, identity.ErrPhoneTaken)
+		h.Clock.Advance(time.Hour)
+		changed, err := h.ChangeMe(t.Context(), identity.Actor{UserID: u.ID}, identity.Changes{City: &city})
+		if err != nil {
+			t.Fatal(err)
+		}
+		kept, err := h.Me(t.Context(), identity.Actor{UserID: u.ID})
+		if d := cmp.Diff(kept, changed); d != "" || err != nil {
+			t.Error(d, err)
+		}
+		if kept.City != city || kept.Email != lan || kept.Version != 3 || !kept.UpdatedAt.Equal(h.Clock.Now()) {
+			t.Errorf("%+v", kept)
+		}
+		_, err = h.ChangeMe(t.Context(), identity.Actor{UserID: 99}, identity.Changes{City: &city})
+		wantFault(t, "nobody", err, identity.ErrUser)
+	})
+}
+
+func TestChangePassword(t *testing.T) {
+	each(t, func(t *testing.T, h *identitytest.House) {
+		h.Join(t, lan)
+		here, there := h.Enter(t, lan), h.Enter(t, lan)
+		who, err := h.Guard.Admit(t.Context(), here.Access)
+		if err != nil {
+			t.Fatal(err)
+		}
+		wantFault(t, "wrong", h.ChangePassword(t.Context(), who, "something else", "another password"), identity.ErrPassword)
+		if err := h.ChangePassword(t.Context(), who, identitytest.Password, "another password"); err != nil {
+			t.Fatal(err)
+		}
+		if err := h.Admitted(t.Context(), here.Access); err != nil {
+			t.Errorf("this session: %v", err)
+		}
+		wantFault(t, "another session", h.Admitted(t.Context(), there.Access), identity.ErrToken)
+		_, err = h.Refresh(t.Context(), there.Refresh)
+		wantFault(t, "its refresh token", err, identity.ErrRefresh)
+		wantFault(t, "the old password", login(t, h, identitytest.Password), identity.ErrLogin)
+		if err := login(t, h, "another password"); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// A login that was proved by a password which was replaced meanwhile begins nothing.
+func TestLogin_races_a_reset(t *testing.T) {
+	each(t, func(t *testing.T, h *identitytest.House) {
+		u := h.Join(t, lan)
+		u, err := h.Me(t.Context(), identity.Actor{UserID: u.ID})
+		if err != nil {
+			t.Fatal(err)
+		}
+		h.Clock.Advance(time.Minute)
+		reset(t, h, "another password")
+		proof := identity.Proof{Hash: u.PasswordHash, NewHash: u.PasswordHash}
+		_, _, err = h.Store.Begin(t.Context(), u, identity.Session{ID: "s", UserID: u.ID, TokenHash: "x"}, proof)
+		wantFault(t, "the late session", err, identity.ErrLogin)
+	})
+}

@@ -1,0 +1,298 @@
+package identity_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"comanda/internal/fault"
+	"comanda/internal/identity"
+	"comanda/internal/identity/identitytest"
+)
+
+// reset sets lan's password by a code.
+func reset(t *testing.T, h *identitytest.House, password string) {
+	t.Helper()
+	if err := h.RequestCode(t.Context(), identity.Reset, lan, identitytest.Caller()); err != nil {
+		t.Fatal(err)
+	}
+	if err := h.ResetPassword(t.Context(), lan, h.Code(t, lan), password, identitytest.Caller()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// wrong gives a code that is not the one.
+func wrong(code string) string {
+	if code[0] == '9' {
+		return "0" + code[1:]
+	}
+	return string(code[0]+1) + code[1:]
+}
+
+func register(t *testing.T, h *identitytest.House) identity.User {
+	t.Helper()
+	u, err := h.Register(t.Context(), identity.Registration{
+		Profile: identity.Profile{Email: lan}, Password: identitytest.Password,
+	}, identitytest.Caller())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return u
+}
+
+func verify(t *testing.T, h *identitytest.House, code string) error {
+	t.Helper()
+	return h.VerifyEmail(t.Context(), lan, code, identitytest.Caller())
+}
+
+func TestVerifyEmail(t *testing.T) {
+	each(t, func(t *testing.T, h *identitytest.House) {
+		u := register(t, h)
+		code := h.Code(t, lan)
+		wantFault(t, "wrong", verify(t, h, wrong(code)), identity.ErrCode)
+		wantFault(t, "no code", verify(t, h, "abc"), identity.ErrCode)
+		wantFault(t, "nobody's", h.VerifyEmail(t.Context(), minh, code, identitytest.Caller()), identity.ErrCode)
+		wantFault(t, "for another purpose", h.ResetPassword(t.Context(), lan, code, "another password", identitytest.Caller()), identity.ErrCode)
+		if err := verify(t, h, code); err != nil {
+			t.Fatal(err)
+		}
+		wantFault(t, "again", verify(t, h, code), identity.ErrCode)
+		u, err := h.Me(t.Context(), identity.Actor{UserID: u.ID})
+		if u.Status != identity.Active || !u.Registered || u.Version != 2 || err != nil {
+			t.Errorf("%+v, %v", u, err)
+		}
+		all := h.Letters(t, lan)
+		if l := all[len(all)-1]; len(all) != 2 || l.Template != identity.LetterWelcome || l.Fields[identity.FieldCode] != "" {
+			t.Errorf("%+v", all)
+		}
+	})
+}
+
+func TestVerifyEmail_ends(t *testing.T) {
+	each(t, func(t *testing.T, h *identitytest.House) {
+		register(t, h)
+		code := h.Code(t, lan)
+		h.Clock.Advance(identity.CodeLife)
+		wantFault(t, "old", verify(t, h, code), identity.ErrCode)
+		if err := h.RequestCode(t.Context(), identity.Verify, lan, identitytest.Caller()); err != nil {
+			t.Fatal(err)
+		}
+		next := h.Code(t, lan)
+		for range identity.CodeAttempts {
+			wantFault(t, "wrong", verify(t, h, wrong(next)), identity.ErrCode)
+		}
+		wantFault(t, "the sixth attempt", verify(t, h, next), identity.ErrCode)
+		h.Clock.Advance(time.Minute)
+		if err := h.RequestCode(t.Context(), identity.Verify, lan, identitytest.Caller()); err != nil {
+			t.Fatal(err)
+		}
+		wantFault(t, "the one before", verify(t, h, wrong(h.Code(t, lan))), identity.ErrCode)
+		if err := verify(t, h, h.Code(t, lan)); err != nil {
+			t.Errorf("a new code has attempts of its own: %v", err)
+		}
+	})
+}
+
+// A thousand guesses at once: at most five are compared with the code.
+func TestVerifyEmail_storm(t *testing.T) {
+	each(t, func(t *testing.T, h *identitytest.House) {
+		register(t, h)
+		code := h.Code(t, lan)
+		var all sync.WaitGroup
+		tickets := make(chan int, 1000)
+		for i := range 1000 {
+			tickets <- i
+		}
+		close(tickets)
+		for range 50 {
+			all.Go(func() {
+				for i := range tickets {
+					guess := fmt.Sprintf("%06d", i)
+					if guess == code {
+						guess = "999999"
+					}
+					if err := verify(t, h, guess); !errors.Is(err, identity.ErrCode) {
+						t.Errorf("%v", err)
+					}
+				}
+			})
+		}
+		all.Wait()
+		if n := h.Heard.Of("code.compared"); n != identity.CodeAttempts {
+			t.Errorf("%d guesses were compared", n)
+		}
+		wantFault(t, "the right one afterwards", verify(t, h, code), identity.ErrCode)
+	})
+}
+
+// Whoever comes first with the right code uses it up.
+func TestVerifyEmail_race(t *testing.T) {
+	each(t, func(t *testing.T, h *identitytest.House) {
+		register(t, h)
+		code := h.Code(t, lan)
+		errs := make([]error, identity.CodeAttempts)
+		var all sync.WaitGroup
+		for i := range errs {
+			all.Go(func() { errs[i] = verify(t, h, code) })
+		}
+		all.Wait()
+		won := 0
+		for _, err := range errs {
+			if err == nil {
+				won++
+			}
+		}
+		if won != 1 || h.Heard.Of("code.accepted") != 1 {
+			t.Errorf("%d were let in: %v", won, errs)
+		}
+	})
+}
+
+// Twenty tries a day for one address, however many codes are sent.
+func TestTryWindows(t *testing.T) {
+	h := inSQLite(t)
+	register(t, h)
+	for i := range 5 {
+		if i > 0 {
+			h.Clock.Advance(time.Hour)
+			if err := h.RequestCode(t.Context(), identity.Verify, lan, identitytest.Caller()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for range identity.CodeAttempts {
+			wantFault(t, "wrong", verify(t, h, wrong(h.Code(t, lan))), identity.ErrCode)
+		}
+	}
+	if n := h.Heard.Of("code.compared"); n != 20 {
+		t.Errorf("%d were compared", n)
+	}
+}
+
+func TestRequestCode_windows(t *testing.T) {
+	each(t, func(t *testing.T, h *identitytest.House) {
+		h.Join(t, lan)
+		for _, email := range []string{lan, minh} { // of nobody the answers are the same
+			sent := 0
+			var f *fault.Error
+			for range 24 * 60 / 5 {
+				err := h.RequestCode(t.Context(), identity.Reset, email, identitytest.Caller())
+				switch {
+				case err == nil:
+					sent++
+				case !errors.As(err, &f) || f.Kind != fault.TooMany || f.RetryAfter <= 0:
+					t.Fatalf("%s: %v", email, err)
+				}
+				if again := h.RequestCode(t.Context(), identity.Reset, email, identitytest.Caller()); fault.KindOf(again) != fault.TooMany {
+					t.Fatalf("%s, twice in a minute: %v", email, again)
+				}
+				h.Clock.Advance(5 * time.Minute)
+			}
+			want := 10
+			if email == lan {
+				want = 9 // registering sent one
+			}
+			if sent != want {
+				t.Errorf("%s: %d codes a day, want %d", email, sent, want)
+			}
+		}
+		if n := len(h.Letters(t, minh)); n != 0 {
+			t.Errorf("%d letters to nobody", n)
+		}
+	})
+}
+
+func TestRequestCode_only_where_it_helps(t *testing.T) {
+	h := inSQLite(t)
+	u := h.Join(t, lan)
+	h.Clock.Advance(time.Minute)
+	ask := func(p identity.Purpose) int {
+		t.Helper()
+		before := len(h.Letters(t, lan))
+		if err := h.RequestCode(t.Context(), p, lan, identitytest.Caller()); err != nil {
+			t.Fatal(err)
+		}
+		h.Clock.Advance(time.Hour)
+		return len(h.Letters(t, lan)) - before
+	}
+	if n := ask(identity.Verify); n != 0 {
+		t.Error("an address that is proved was asked to be")
+	}
+	if n := ask(identity.Reset); n != 1 {
+		t.Error("no code to reset a password")
+	}
+	h.SetStatus(t, u.ID, identity.Disabled)
+	if n := ask(identity.Reset); n != 0 {
+		t.Error("a code for a closed account")
+	}
+	wantFault(t, "no purpose", h.RequestCode(t.Context(), "LOGIN", lan, identitytest.Caller()), identity.ErrPurpose)
+}
+
+func TestResetPassword(t *testing.T) {
+	each(t, func(t *testing.T, h *identitytest.House) {
+		u := h.Join(t, lan)
+		before := h.Enter(t, lan)
+		h.Clock.Advance(time.Minute)
+		h.Follow(t)
+		if err := h.RequestCode(t.Context(), identity.Reset, lan, identitytest.Caller()); err != nil {
+			t.Fatal(err)
+		}
+		code := h.Code(t, lan)
+		hashes := h.Hasher.Stats().Computed
+		wantFault(t, "wrong", h.ResetPassword(t.Context(), lan, wrong(code), "another password", identitytest.Caller()), identity.ErrCode)
+		if err := h.ResetPassword(t.Context(), lan, code, "short", identitytest.Caller()); fault.KindOf(err) != fault.Invalid {
+			t.Errorf("a short password: %v", err)
+		}
+		if n := h.Hasher.Stats().Computed - hashes; n != 0 {
+			t.Errorf("%d hashes without a right code", n)
+		}
+		if err := h.ResetPassword(t.Context(), lan, code, "another password", identitytest.Caller()); err != nil {
+			t.Fatal(err)
+		}
+		wantFault(t, "again", h.ResetPassword(t.Context(), lan, code, "a third password", identitytest.Caller()), identity.ErrCode)
+		wantFault(t, "the session", h.Admitted(t.Context(), before.Access), identity.ErrToken)
+		_, err := h.Refresh(t.Context(), before.Refresh)
+		wantFault(t, "its refresh token", err, identity.ErrRefresh)
+		if err := login(t, h, "another password"); err != nil {
+			t.Errorf("in the same millisecond: %v", err)
+		}
+		u, err = h.Me(t.Context(), identity.Actor{UserID: u.ID})
+		if err != nil || u.Failures != 0 || u.Version != 3 {
+			t.Errorf("%+v, %v", u, err)
+		}
+	})
+}
+
+func TestResetPassword_of_the_staff(t *testing.T) {
+	h := inSQLite(t)
+	h.Hire(t, lan, identity.RoleCashier)
+	h.Clock.Advance(time.Minute)
+	if err := h.RequestCode(t.Context(), identity.Reset, lan, identitytest.Caller()); err != nil {
+		t.Fatal(err)
+	}
+	code := h.Code(t, lan)
+	if err := h.ResetPassword(t.Context(), lan, code, strings.Repeat("a", 14), identitytest.Caller()); fault.KindOf(err) != fault.Invalid {
+		t.Errorf("14 characters: %v", err)
+	}
+	if err := h.ResetPassword(t.Context(), lan, code, strings.Repeat("a", 15), identitytest.Caller()); err != nil {
+		t.Errorf("the code was spent by a password that was too short: %v", err)
+	}
+}
+
+// Redis may be gone: codes live in SQL.
+func TestCodes_without_Redis(t *testing.T) {
+	memory := identitytest.NewMemory()
+	h := identitytest.Open(t, inSQLite(t).DB, memory)
+	memory.SetDown(true)
+	h.Join(t, lan)
+	g := h.Enter(t, lan)
+	if err := h.Admitted(t.Context(), g.Access); err != nil {
+		t.Error(err)
+	}
+	if err := h.Logout(t.Context(), g.Access, ""); err != nil {
+		t.Error(err)
+	}
+	wantFault(t, "after the logout", h.Admitted(t.Context(), g.Access), identity.ErrToken)
+}

@@ -1,0 +1,133 @@
+package identityredis_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"comanda/internal/fault"
+	"comanda/internal/identity"
+	"comanda/internal/identity/identityredis"
+	"comanda/internal/identity/identitytest"
+	"comanda/internal/keyspace"
+	"comanda/internal/redisdb"
+	"comanda/internal/redisdb/redisdbtest"
+	"comanda/internal/uid"
+)
+
+func TestMain(m *testing.M) { redisdbtest.VerifyMain(m) }
+
+func TestMemory(t *testing.T) {
+	redisdbtest.Each(t, func(t *testing.T, db *redisdb.DB) {
+		identitytest.Memories(t, func(*testing.T) identity.Memory { return identityredis.New(db) }) // ids are new each time
+	})
+}
+
+func TestMemory_fake(t *testing.T) {
+	identitytest.Memories(t, func(*testing.T) identity.Memory { return identitytest.NewMemory() })
+}
+
+var now = time.Date(2026, 2, 26, 5, 0, 0, 0, time.UTC)
+
+func standing() identity.Standing {
+	return identity.Standing{
+		Session: uid.New(time.Now()), UserID: 7, RoleID: 4, Role: "CASHIER", Branches: []int64{1, 2}, BegunAt: now,
+		ExpiresAt: now.Add(12 * time.Hour), Address: "192.0.2.7",
+	}
+}
+
+// What stands in Redis, and for how long.
+func TestMemory_keys(t *testing.T) {
+	redisdbtest.Each(t, func(t *testing.T, db *redisdb.DB) {
+		m, s := identityredis.New(db), standing()
+		must := func(err error) {
+			t.Helper()
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		lives := func(key keyspace.Key, want time.Duration) {
+			t.Helper()
+			ms, err := db.Do(t.Context(), "PTTL", key).Int()
+			if got := time.Duration(ms) * time.Millisecond; err != nil || got > want || got < want-10*time.Second {
+				t.Errorf("%s lives for %v, want %v, %v", key, got, want, err)
+			}
+		}
+		must(m.Keep(t.Context(), s, "a hash"))
+		fields, err := db.Do(t.Context(), "HGETALL", keyspace.Session(s.Session)).Map()
+		want := map[string]string{
+			"userId": "7", "roleId": "4", "role": "CASHIER", "branches": "1,2", "loginAt": "1772082000000",
+			"expiresAt": "1772125200000", "address": "192.0.2.7",
+		}
+		if d := cmp.Diff(want, fields); d != "" || err != nil {
+			t.Error(d, err)
+		}
+		lives(keyspace.Session(s.Session), 30*time.Minute)
+		if got, _, err := db.Do(t.Context(), "GET", keyspace.RefreshToken(s.Session)).Text(); got != "a hash" || err != nil {
+			t.Errorf("%q, %v", got, err)
+		}
+		lives(keyspace.RefreshToken(s.Session), 7*24*time.Hour)
+
+		must(db.Do(t.Context(), "PEXPIRE", keyspace.Session(s.Session), "60000").Err())
+		if _, found, _, err := m.Find(t.Context(), s.Session, "x"); !found || err != nil {
+			t.Errorf("%t, %v", found, err)
+		}
+		lives(keyspace.Session(s.Session), 30*time.Minute) // it slides
+
+		must(m.Bar(t.Context(), s.Session, 9*time.Minute))
+		lives(keyspace.BarredToken(s.Session), 9*time.Minute)
+
+		must(m.KeepCode(t.Context(), identity.Verify, 7, now))
+		lives(keyspace.OneTimeCode("verify", 7), 5*time.Minute)
+		must(m.DropCode(t.Context(), identity.Verify, 7))
+		must(m.Drop(t.Context(), []string{s.Session}))
+		for _, key := range []keyspace.Key{
+			keyspace.OneTimeCode("verify", 7), keyspace.Session(s.Session), keyspace.RefreshToken(s.Session),
+		} {
+			if n, err := db.Do(t.Context(), "EXISTS", key).Int(); n != 0 || err != nil {
+				t.Errorf("%s is left, %v", key, err)
+			}
+		}
+	})
+}
+
+// What is not whole is not believed: SQL is asked.
+func TestMemory_Find_needs_every_field(t *testing.T) {
+	redisdbtest.Each(t, func(t *testing.T, db *redisdb.DB) {
+		m := identityredis.New(db)
+		for field, bad := range map[string]string{
+			"userId": "", "roleId": "x", "role": "", "branches": "1,,2", "loginAt": "", "expiresAt": "1.5",
+		} {
+			s := standing()
+			if err := m.Keep(t.Context(), s, ""); err != nil {
+				t.Fatal(err)
+			}
+			if err := db.Do(t.Context(), "HSET", keyspace.Session(s.Session), field, bad).Err(); err != nil {
+				t.Fatal(err)
+			}
+			if _, found, _, err := m.Find(t.Context(), s.Session, "x"); found || err != nil {
+				t.Errorf("%s=%q was believed: %v", field, bad, err)
+			}
+		}
+	})
+}
+
+func TestMemory_without_Redis(t *testing.T) {
+	db, server := redisdbtest.Real(t)
+	m, s := identityredis.New(db), standing()
+	if err := m.Keep(t.Context(), s, ""); err != nil {
+		t.Fatal(err)
+	}
+	server.Kill()
+	_, found, barred, err := m.Find(t.Context(), s.Session, "x")
+	for what, err := range map[string]error{
+		"Find": err, "Keep": m.Keep(t.Context(), s, ""), "Drop": m.Drop(t.Context(), []string{s.Session}),
+		"Bar": m.Bar(t.Context(), "x", time.Minute), "KeepCode": m.KeepCode(t.Context(), identity.Reset, 7, now),
+		"DropCode": m.DropCode(t.Context(), identity.Reset, 7),
+	} {
+		if fault.KindOf(err) != fault.Unavailable || found || barred {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+}

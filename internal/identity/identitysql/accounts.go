@@ -1,0 +1,211 @@
+package identitysql
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strconv"
+	"strings"
+	"time"
+
+	"comanda/internal/document/documentsql"
+	"comanda/internal/identity"
+	"comanda/internal/sqldb"
+	"comanda/internal/uid"
+)
+
+// Accounts is identity.Registry, identity.Logins, identity.CodeBook and identity.Ledger on a database.
+//
+// Locks are taken in one order: a count of codes, a code, an account, its sessions, the audit log. Refreshing alone
+// takes a session's lock without the account's, and asks for no other after it.
+type Accounts struct{ db *sqldb.DB }
+
+// NewAccounts makes the store.
+func NewAccounts(db *sqldb.DB) *Accounts { return &Accounts{db} }
+
+// Find gives the account with an e-mail address or a username.
+func (s *Accounts) Find(ctx context.Context, email, username string) (identity.User, bool, error) {
+	rows, err := s.db.Query(ctx, accountFind, email, username)
+	return sqldb.One(rows, err, scanUser)
+}
+
+// User gives an account, or identity.ErrUser.
+func (s *Accounts) User(ctx context.Context, id int64) (identity.User, error) {
+	return oneUser(ctx, s.db, accountSelect, id)
+}
+
+// LockUser gives an account within a transaction, which keeps it as it is until its end; identity.ErrUser when there
+// is none. Whoever changes an account or ends its sessions locks it first.
+func LockUser(ctx context.Context, tx sqldb.Tx, id int64) (identity.User, error) {
+	return oneUser(ctx, tx, accountLock, id)
+}
+
+func oneUser(ctx context.Context, conn sqldb.Conn, q *sqldb.Stmt, id int64) (identity.User, error) {
+	rows, err := conn.Query(ctx, q, id)
+	u, found, err := sqldb.One(rows, err, scanUser)
+	if err == nil && !found {
+		err = identity.ErrUser
+	}
+	return u, err
+}
+
+// Register makes an account with its first code and the letter that brings it.
+func (s *Accounts) Register(
+	ctx context.Context, u identity.User, c identity.Code, l identity.Letter,
+) (identity.User, error) {
+	err := s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
+		made, err := InsertUser(ctx, tx, u)
+		if err != nil {
+			return err
+		}
+		u, c.UserID = made, made.ID
+		tx.Queue(capAdd, actionSend, c.Destination, c.SentAt.UnixMilli())
+		putCode(tx, c)
+		return QueueLetter(tx, c.SentAt, l)
+	})
+	return u, s.explain(ctx, u, err)
+}
+
+// InsertUser makes an account of the role that u names, at u.CreatedAt by u.CreatedBy, and gives it with its id. A
+// unique value that is taken fails with sqldb.ErrUnique; see Explain.
+func InsertUser(ctx context.Context, tx sqldb.Tx, u identity.User) (identity.User, error) {
+	rows, err := tx.Query(ctx, accountInsert,
+		null(u.Username), null(u.Email), null(u.Phone), null(u.DeviceID), null(u.PasswordHash), u.Role, string(u.Status),
+		null(u.Address), null(u.Gender), null(u.FirstName), null(u.Surname), u.Age, null(u.Occupation), null(u.Province),
+		null(u.City), null(u.Geolocation), extra(u), flag(u.Registered), u.CreatedAt.UnixMilli(), u.CreatedBy)
+	ids, _, err := sqldb.One(rows, err, sqldb.Pair)
+	if err != nil {
+		return u, err
+	}
+	u.ID, u.RoleID, u.UpdatedAt, u.UpdatedBy, u.Version = ids[0], ids[1], u.CreatedAt, u.CreatedBy, 1
+	documentsql.Changed(tx, u.CreatedAt, userEntity, strconv.FormatInt(u.ID, 10))
+	return u, nil
+}
+
+// userEntity is what documents call accounts.
+const userEntity = "user"
+
+// Change writes what change makes of an account's profile.
+func (s *Accounts) Change(
+	ctx context.Context, id int64, now time.Time, change func(identity.Profile) (identity.Profile, error),
+) (u identity.User, err error) {
+	err = s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
+		if u, err = LockUser(ctx, tx, id); err != nil {
+			return err
+		}
+		if u.Profile, err = change(u.Profile); err != nil {
+			return err
+		}
+		u, err = UpdateProfile(ctx, tx, u, now, "user:"+strconv.FormatInt(id, 10))
+		return err
+	})
+	return u, s.explain(ctx, u, err)
+}
+
+// UpdateProfile writes the profile of an account that is locked, except its e-mail address, and gives it as it is then.
+func UpdateProfile(
+	ctx context.Context, tx sqldb.Tx, u identity.User, now time.Time, by string,
+) (identity.User, error) {
+	_, err := tx.Exec(ctx, accountUpdate,
+		u.ID, null(u.Username), null(u.Phone), null(u.DeviceID), null(u.Address), null(u.Gender), null(u.FirstName),
+		null(u.Surname), u.Age, null(u.Occupation), null(u.Province), null(u.City), null(u.Geolocation), extra(u),
+		now.UnixMilli(), by)
+	if err != nil {
+		return u, err
+	}
+	u.UpdatedAt, u.UpdatedBy, u.Version = now, by, u.Version+1
+	documentsql.Changed(tx, now, userEntity, strconv.FormatInt(u.ID, 10))
+	return u, nil
+}
+
+func (s *Accounts) explain(ctx context.Context, u identity.User, err error) error {
+	return Explain(ctx, s.db, u, err)
+}
+
+// Explain turns sqldb.ErrUnique about an account, after its transaction was undone, into the fault that names the value.
+func Explain(ctx context.Context, db *sqldb.DB, u identity.User, err error) error {
+	if !errors.Is(err, sqldb.ErrUnique) {
+		return err
+	}
+	rows, errAsk := db.Query(ctx, accountTaken, u.ID, u.Email, u.Username, u.Phone, u.DeviceID)
+	other, found, errAsk := sqldb.One(rows, errAsk, func(r sqldb.Rows) (p identity.Profile, err error) {
+		err = r.Scan(&p.Email, &p.Username, &p.Phone, &p.DeviceID)
+		return p, err
+	})
+	if taken := identity.Taken(u.Profile, other); errAsk == nil && found && taken != nil {
+		return taken
+	}
+	return err
+}
+
+// QueueLetter puts mail into the outbox of the transaction.
+func QueueLetter(tx sqldb.Tx, now time.Time, l identity.Letter) error {
+	fields, err := json.Marshal(l.Fields)
+	if err != nil {
+		return err
+	}
+	tx.Queue(mailInsert, uid.New(now), l.To, l.Template, l.Locale, string(fields), now.UnixMilli(), l.Expires.UnixMilli())
+	return nil
+}
+
+func scanUser(r sqldb.Rows) (u identity.User, err error) {
+	var age *int64
+	var profile, branches string
+	var registered, from, created, updated int64
+	err = r.Scan(&u.ID, &u.Username, &u.Email, &u.Phone, &u.DeviceID, &u.GoogleID, &u.PasswordHash, &u.RoleID, &u.Role,
+		&u.Status, &u.Address, &u.Gender, &u.FirstName, &u.Surname, &age, &u.Occupation, &u.Province, &u.City,
+		&u.Geolocation, &u.TrustScore, &profile, &registered, &from, &u.Failures, &created, &updated, &u.CreatedBy,
+		&u.UpdatedBy, &u.Version, &branches)
+	if age != nil {
+		years := int(*age)
+		u.Age = &years
+	}
+	if profile != "{}" {
+		u.Extra = json.RawMessage(profile)
+	}
+	if u.Registered = registered == 1; from > 0 {
+		u.ValidFrom = instant(from)
+	}
+	u.CreatedAt, u.UpdatedAt = instant(created), instant(updated)
+	u.Branches = idList(branches)
+	return u, err
+}
+
+// null keeps what was not said as NULL, so that nobody is found by it.
+func null(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}
+
+func extra(u identity.User) string {
+	if u.Extra == nil {
+		return "{}"
+	}
+	return string(u.Extra)
+}
+
+func flag(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+func instant(ms int64) time.Time { return time.UnixMilli(ms).UTC() }
+
+// idList reads ids joined by commas.
+func idList(s string) []int64 {
+	if s == "" {
+		return nil
+	}
+	var ids []int64
+	for part := range strings.SplitSeq(s, ",") {
+		id, err := strconv.ParseInt(part, 10, 64)
+		if err == nil {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}

@@ -1,0 +1,1 @@
+DELETE FROM user_branch WHERE user_id = $1

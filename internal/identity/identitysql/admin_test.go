@@ -1,0 +1,384 @@
+package identitysql
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"comanda/internal/identity"
+	"comanda/internal/sqldb"
+	"comanda/internal/sqldb/sqldbtest"
+	"comanda/internal/uid"
+)
+
+var houseStmts = sqldb.Load(fstest.MapFS{
+	"branch.sql": {Data: []byte(`
+		INSERT INTO branch (id, name, currency, timezone, biz_day_start_hour, locales, auto_close_minutes, created_at)
+		VALUES ($1, 'Test', 'VND', 'Asia/Ho_Chi_Minh', 4, '["vi"]', 60, 0)`)},
+	"revoked.sql": {Data: []byte(`SELECT COUNT(*) FROM auth_revocation WHERE kind = $1 AND subject = $2`)},
+	"living.sql":  {Data: []byte(`SELECT COUNT(*) FROM auth_session WHERE user_id = $1 AND ended_at IS NULL`)},
+})
+
+// house is an installation with an owner and three branches.
+type house struct {
+	db     *sqldb.DB
+	people *People
+	roles  *Roles
+	byName map[string]identity.Role
+	owner  identity.User
+	now    time.Time
+}
+
+func newHouse(t *testing.T, db *sqldb.DB) *house {
+	t.Helper()
+	h := &house{db: db, people: NewPeople(db), roles: NewRoles(db), byName: map[string]identity.Role{}, now: syncAt}
+	syncs(t, db, table())
+	for id := range 3 {
+		if _, err := db.Exec(t.Context(), houseStmts.Must("branch"), id+1); err != nil {
+			t.Fatal(err)
+		}
+	}
+	all, err := h.roles.Roles(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range all {
+		h.byName[r.Name] = r
+	}
+	if _, err := h.people.Offer(t.Context(), "code", h.now); err != nil {
+		t.Fatal(err)
+	}
+	if h.owner, err = h.people.SetUp(t.Context(), "code", user("owner", identity.RoleOwner)); err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+func user(name, role string) identity.User {
+	return identity.User{
+		Profile: identity.Profile{Email: name + "@house.example", Username: name}, Role: role, Status: identity.Active,
+		CreatedAt: syncAt, CreatedBy: "system",
+	}
+}
+
+// hire makes an account by the operator.
+func (h *house) hire(t *testing.T, name, role string, branches ...int64) identity.User {
+	t.Helper()
+	u, err := h.people.Create(t.Context(), identity.System(), user(name, ""), h.post(role, branches...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return u
+}
+
+func (h *house) post(role string, branches ...int64) identity.Post {
+	return identity.Post{RoleID: h.byName[role].ID, Branches: branches}
+}
+
+func (h *house) number(t *testing.T, name string, args ...any) int64 {
+	t.Helper()
+	rows, err := h.db.Query(t.Context(), houseStmts.Must(name), args...)
+	n, _, err := sqldb.One(rows, err, sqldb.Value[int64])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// login begins a session.
+func (h *house) login(t *testing.T, u identity.User) {
+	t.Helper()
+	s := identity.Session{
+		ID: uid.New(h.now), UserID: u.ID, TokenHash: uid.New(h.now), CreatedAt: h.now, RotatedAt: h.now, LastSeenAt: h.now,
+		IdleUntil: h.now.Add(time.Hour), ExpiresAt: h.now.Add(time.Hour),
+	}
+	if _, _, err := NewAccounts(h.db).Begin(t.Context(), u, s, identity.Proof{}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func wantFault(t *testing.T, what string, err, want error) {
+	t.Helper()
+	if !errors.Is(err, want) || want == nil && err != nil {
+		t.Errorf("%s: %v, want %v", what, err, want)
+	}
+}
+
+func TestPeople_SetPost(t *testing.T) {
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		h := newHouse(t, db)
+		manager := h.hire(t, "manager", "MANAGER", 1)
+		cook := h.hire(t, "cook", "KITCHEN", 1)
+		h.login(t, cook)
+		h.now = h.now.Add(time.Minute)
+		u, ended, err := h.people.SetPost(t.Context(), manager.Actor("s"), cook.ID, h.post("CASHIER", 1), h.now)
+		if err != nil || u.Role != "CASHIER" || !slices.Equal(u.Branches, []int64{1}) || len(ended) != 1 || u.Version != 2 {
+			t.Fatalf("%+v, ended %v, %v", u, ended, err)
+		}
+		if !u.ValidFrom.Equal(h.now) || h.number(t, "living", cook.ID) != 0 ||
+			h.number(t, "revoked", "USER", fmt.Sprint(cook.ID)) != 1 || h.number(t, "revoked", "SESSION", ended[0]) != 1 {
+			t.Errorf("their sessions live on: %+v", u)
+		}
+		for what, c := range map[string]struct {
+			by   identity.User
+			of   int64
+			post identity.Post
+			want error
+		}{
+			"a manager makes an administrator":  {manager, cook.ID, h.post("ADMIN"), identity.ErrRank},
+			"a manager sends somebody away":     {manager, cook.ID, h.post("CASHIER", 2), identity.ErrNoBranch},
+			"a manager changes the owner":       {manager, h.owner.ID, h.post("CASHIER", 1), identity.ErrUser},
+			"a cashier raises themselves":       {u, cook.ID, h.post("MANAGER", 1), identity.ErrRank},
+			"the last owner steps down":         {h.owner, h.owner.ID, h.post("ADMIN"), identity.ErrLastOwner},
+			"a role that is not":                {h.owner, cook.ID, identity.Post{RoleID: 99}, identity.ErrRole},
+			"a branch that is not":              {h.owner, cook.ID, h.post("CASHIER", 9), identity.ErrNoBranch},
+			"somebody who is not":               {h.owner, 99, h.post("CASHIER", 1), identity.ErrUser},
+			"an owner by what they were before": {cook, cook.ID, h.post("MANAGER", 1), identity.ErrRank},
+		} {
+			_, _, err := h.people.SetPost(t.Context(), c.by.Actor("s"), c.of, c.post, h.now)
+			wantFault(t, what, err, c.want)
+		}
+	})
+}
+
+func TestPeople_SetStatus(t *testing.T) {
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		h := newHouse(t, db)
+		admin, cook := h.hire(t, "admin", "ADMIN"), h.hire(t, "cook", "KITCHEN", 1)
+		h.login(t, cook)
+		set := func(by identity.User, id int64, s identity.Status) ([]string, error) {
+			_, ended, err := h.people.SetStatus(t.Context(), by.Actor("s"), id, s, h.now)
+			return ended, err
+		}
+		if ended, err := set(admin, cook.ID, identity.Disabled); err != nil || len(ended) != 1 {
+			t.Errorf("%v, %v", ended, err)
+		}
+		before := verify(t, db).Entries
+		if ended, err := set(admin, cook.ID, identity.Disabled); err != nil || len(ended) != 0 {
+			t.Errorf("once more: %v, %v", ended, err)
+		}
+		if verify(t, db).Entries != before {
+			t.Error("nothing has changed, and the log says something")
+		}
+		_, err := set(cook, cook.ID, identity.Active)
+		wantFault(t, "who is closed out opens the door", err, identity.ErrForbidden)
+		_, err = set(h.owner, h.owner.ID, identity.Disabled)
+		wantFault(t, "the last owner leaves", err, identity.ErrLastOwner)
+		_, err = set(admin, h.owner.ID, identity.Disabled)
+		wantFault(t, "an administrator closes out an owner", err, identity.ErrRank)
+		_, err = set(admin, cook.ID, identity.Active)
+		wantFault(t, "opened again", err, nil)
+	})
+}
+
+// Two owners close each other out at the same moment: one stays.
+func TestPeople_oneOwnerStays(t *testing.T) {
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		h := newHouse(t, db)
+		second := h.hire(t, "second", "OWNER")
+		var wg sync.WaitGroup
+		failures := make([]error, 2)
+		for i, pair := range [][2]identity.User{{h.owner, second}, {second, h.owner}} {
+			wg.Go(func() {
+				ctx := context.WithoutCancel(t.Context())
+				_, _, failures[i] = h.people.SetStatus(ctx, pair[0].Actor("s"), pair[1].ID, identity.Disabled, h.now)
+			})
+		}
+		wg.Wait()
+		if (failures[0] == nil) == (failures[1] == nil) {
+			t.Errorf("%v", failures)
+		}
+	})
+}
+
+func TestPeople_Users(t *testing.T) {
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		h := newHouse(t, db)
+		h.hire(t, "cook_1", "KITCHEN", 1)
+		h.hire(t, "cook_2", "KITCHEN", 1, 2)
+		u := user("anh", "")
+		u.Province, u.City, u.Registered, u.FirstName = "Hà Nội", "Ba Đình", true, "Anh"
+		if _, err := h.people.Create(t.Context(), identity.System(), u, h.post("USER")); err != nil {
+			t.Fatal(err)
+		}
+		no := false
+		for what, c := range map[string]struct {
+			f    identity.UserFilter
+			want int64
+		}{
+			"all":                         {identity.UserFilter{EveryBranch: true}, 4},
+			"of branch 1":                 {identity.UserFilter{Branches: []int64{1}}, 2},
+			"of branch 2 and 3":           {identity.UserFilter{Branches: []int64{2, 3}}, 1},
+			"of none":                     {identity.UserFilter{}, 0},
+			"province and city":           {identity.UserFilter{EveryBranch: true, Province: "Hà Nội", City: "Ba Đình"}, 1},
+			"another city":                {identity.UserFilter{EveryBranch: true, Province: "Hà Nội", City: "Huế"}, 0},
+			"not registered":              {identity.UserFilter{EveryBranch: true, Registered: &no}, 3},
+			"not registered, of branch 2": {identity.UserFilter{Branches: []int64{2}, Registered: &no}, 1},
+			"a role":                      {identity.UserFilter{EveryBranch: true, Role: "KITCHEN"}, 2},
+			"a part of a name":            {identity.UserFilter{EveryBranch: true, Query: "cook"}, 2},
+			"a part as it is written":     {identity.UserFilter{EveryBranch: true, Query: "ANH"}, 1},
+			"what stands for itself":      {identity.UserFilter{EveryBranch: true, Query: "k%1"}, 0},
+			"likewise":                    {identity.UserFilter{EveryBranch: true, Query: "cook_2"}, 1},
+			"closed accounts":             {identity.UserFilter{EveryBranch: true, Status: identity.Disabled}, 0},
+		} {
+			c.f.Limit = 3
+			page, total, err := h.people.Users(t.Context(), c.f)
+			if err != nil || total != c.want || int64(len(page)) != min(3, c.want) {
+				t.Errorf("%s: %d of %d, %v", what, len(page), total, err)
+			}
+		}
+	})
+}
+
+func TestRoles_change(t *testing.T) {
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		h := newHouse(t, db)
+		admin, owner := h.hire(t, "admin", "ADMIN").Actor("s"), h.owner.Actor("s")
+		chef, err := h.roles.CreateRole(t.Context(), admin, identity.Role{Name: "CHEF"}, h.now)
+		if err != nil || len(chef.Permissions) != 1 { // one's own affairs
+			t.Fatalf("%+v, %v", chef, err)
+		}
+		_, err = h.roles.CreateRole(t.Context(), admin, identity.Role{Name: "CHEF"}, h.now)
+		wantFault(t, "the same name", err, identity.ErrRoleName)
+		all := h.byName["OWNER"].Permissions
+		if chef, err = h.roles.SetPermissions(t.Context(), admin, chef.ID, all, h.now); err != nil || len(chef.Permissions) != 4 {
+			t.Fatalf("%+v, %v", chef, err)
+		}
+		if h.number(t, "revoked", "ROLE", fmt.Sprint(chef.ID)) != 1 {
+			t.Error("nobody hears of it")
+		}
+		// What administrators may not do any more they can neither give nor take.
+		if _, err := h.roles.SetPermissions(t.Context(), owner, h.byName["ADMIN"].ID, all[:3], h.now); err != nil {
+			t.Fatal(err)
+		}
+		_, err = h.roles.SetPermissions(t.Context(), admin, chef.ID, all[:3], h.now)
+		wantFault(t, "taking more than one has", err, identity.ErrMore)
+		_, err = h.roles.SetPermissions(t.Context(), admin, h.byName["STAFF"].ID, all, h.now)
+		wantFault(t, "giving more than one has", err, identity.ErrMore)
+		_, err = h.people.Create(t.Context(), admin, user("chef", ""), identity.Post{RoleID: chef.ID, Branches: []int64{1}})
+		wantFault(t, "hiring somebody who may do more", err, identity.ErrMore)
+		_, err = h.roles.SetPermissions(t.Context(), owner, h.byName["OWNER"].ID, nil, h.now)
+		wantFault(t, "taking from owners", err, identity.ErrOwnerAll)
+		_, err = h.roles.SetPermissions(t.Context(), owner, chef.ID, []int64{999}, h.now)
+		wantFault(t, "a permission that is not", err, errPermission)
+
+		u, err := h.people.Create(t.Context(), owner, user("chef", ""), identity.Post{RoleID: chef.ID, Branches: []int64{1}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		wantFault(t, "a role in use", h.roles.DeleteRole(t.Context(), owner, chef.ID, h.now), identity.ErrRoleUsed)
+		if _, _, err := h.people.SetPost(t.Context(), owner, u.ID, h.post("USER"), h.now); err != nil {
+			t.Fatal(err)
+		}
+		wantFault(t, "a role that nobody has", h.roles.DeleteRole(t.Context(), owner, chef.ID, h.now), nil)
+		wantFault(t, "once more", h.roles.DeleteRole(t.Context(), owner, chef.ID, h.now), identity.ErrRole)
+		err = h.roles.DeleteRole(t.Context(), owner, h.byName["STAFF"].ID, h.now)
+		wantFault(t, "a delivered role", err, identity.ErrDelivered)
+	})
+}
+
+func TestPeople_SetUp(t *testing.T) {
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		syncs(t, db, table())
+		people := NewPeople(db)
+		for i := range 2 * maxSetupCodes {
+			needed, err := people.Offer(t.Context(), fmt.Sprint("code", i), syncAt.Add(time.Duration(i)*time.Second))
+			if err != nil || !needed {
+				t.Fatal(needed, err)
+			}
+		}
+		for code, want := range map[string]bool{"code0": false, "code15": true, "code8": true, "code": false} {
+			if got, err := people.Offered(t.Context(), code); got != want || err != nil {
+				t.Errorf("%s: %t, %v", code, got, err)
+			}
+		}
+		_, err := people.SetUp(t.Context(), "code0", user("nobody", identity.RoleOwner))
+		wantFault(t, "an old code", err, identity.ErrSetup)
+		var wg sync.WaitGroup
+		failures := make([]error, 4)
+		for i := range failures {
+			wg.Go(func() {
+				_, failures[i] = people.SetUp(context.WithoutCancel(t.Context()), fmt.Sprint("code1", i),
+					user(fmt.Sprint("owner", i), identity.RoleOwner))
+			})
+		}
+		wg.Wait()
+		made := 0
+		for _, err := range failures {
+			if err == nil {
+				made++
+			} else {
+				wantFault(t, "who comes second", err, identity.ErrSetup)
+			}
+		}
+		if made != 1 {
+			t.Errorf("%d owners were made: %v", made, failures)
+		}
+		if needed, err := people.Offer(t.Context(), "late", syncAt); needed || err != nil {
+			t.Errorf("a house with an owner is offered again: %v", err)
+		}
+	})
+}
+
+// Whatever is done in whatever order: every change has exactly one entry in the audit log, and what was refused or
+// changed nothing has none.
+func TestAudit_oneEntryForEachChange(t *testing.T) {
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		h := newHouse(t, db)
+		ids := []int64{h.owner.ID, h.hire(t, "a", "ADMIN").ID, h.hire(t, "m", "MANAGER", 1).ID, h.hire(t, "c", "CASHIER", 1, 2).ID}
+		made := 0
+		rapid.Check(t, func(t *rapid.T) {
+			ctx := context.Background()
+			audit, err := VerifyAudit(ctx, db)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := audit.Entries
+			for range rapid.IntRange(1, 6).Draw(t, "changes") {
+				by, err := NewAccounts(db).User(ctx, rapid.SampledFrom(ids).Draw(t, "by"))
+				if err != nil {
+					t.Fatal(err)
+				}
+				of := rapid.SampledFrom(ids).Draw(t, "of")
+				before, err := NewAccounts(db).User(ctx, of)
+				if err != nil {
+					t.Fatal(err)
+				}
+				role := rapid.SampledFrom([]string{"OWNER", "ADMIN", "MANAGER", "CASHIER", "USER"}).Draw(t, "role")
+				changed := false
+				switch rapid.IntRange(0, 3).Draw(t, "what") {
+				case 0:
+					_, _, err = h.people.SetPost(ctx, by.Actor("s"), of, h.post(role, 1), h.now)
+					changed = err == nil
+				case 1:
+					to := rapid.SampledFrom([]identity.Status{identity.Active, identity.Disabled}).Draw(t, "to")
+					_, _, err = h.people.SetStatus(ctx, by.Actor("s"), of, to, h.now)
+					changed = err == nil && before.Status != to
+				case 2:
+					made++
+					u := user(fmt.Sprintf("user-%d", made), "")
+					_, err = h.people.Create(ctx, by.Actor("s"), u, h.post(role, 1))
+					changed = err == nil
+				case 3:
+					_, err = h.people.Update(ctx, by.Actor("s"), of, h.now,
+						func(p identity.Profile) (identity.Profile, error) { return p, nil })
+					changed = err == nil
+				}
+				if changed {
+					want++
+				}
+			}
+			audit, err = VerifyAudit(ctx, db)
+			if err != nil || audit.Entries != want || len(audit.Broken) > 0 {
+				t.Fatalf("%d entries, want %d: %+v %v", audit.Entries, want, audit.Broken, err)
+			}
+		})
+	})
+}

@@ -1,0 +1,14 @@
+-- Empty texts and a negative number choose nothing; $8 = 1 is for those who see every branch.
+SELECT COUNT(*)
+FROM app_user u
+JOIN role r ON r.id = u.role_id
+WHERE (CAST($1 AS TEXT) = '' OR u.email LIKE $1 ESCAPE '!' OR u.username LIKE $1 ESCAPE '!' OR u.phone LIKE $1 ESCAPE '!'
+       OR LOWER(u.first_name) LIKE $1 ESCAPE '!' OR LOWER(u.surname) LIKE $1 ESCAPE '!')
+  AND (CAST($2 AS TEXT) = '' OR u.province = $2)
+  AND (CAST($3 AS TEXT) = '' OR u.city = $3)
+  AND (CAST($4 AS TEXT) = '' OR r.name = $4)
+  AND (CAST($5 AS BIGINT) < 0 OR u.registered = $5)
+  AND (CAST($6 AS TEXT) = '' OR u.status = $6)
+  AND (CAST($8 AS BIGINT) = 1 OR EXISTS (
+      SELECT 1 FROM user_branch w
+      WHERE w.user_id = u.id AND w.branch_id IN (SELECT b.id FROM @rows($7: id int) AS b)))

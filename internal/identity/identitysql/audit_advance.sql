@@ -1,0 +1,1 @@
+UPDATE audit_head SET seq = $1, hash = $2 WHERE id = 1

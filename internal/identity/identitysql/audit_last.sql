@@ -1,0 +1,1 @@
+SELECT seq, hash FROM audit_head WHERE id = 1

@@ -1,0 +1,1 @@
+DELETE FROM auth_cap WHERE window_start < $1

@@ -1,0 +1,1 @@
+DELETE FROM auth_otp WHERE expires_at < $1

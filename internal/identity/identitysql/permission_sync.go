@@ -1,0 +1,198 @@
+package identitysql
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strconv"
+	"time"
+
+	"comanda/internal/document/documentsql"
+	"comanda/internal/identity"
+	"comanda/internal/sqldb"
+)
+
+// Sync makes the delivered roles and has the permissions be those of the route table: new ones are inserted and given
+// to the roles that have them at first, vanished ones are dropped, renamed ones renamed. What an operator has granted or
+// taken stays. It may run in several processes at once, each a moment after the other; when there is nothing to do it
+// writes nothing.
+func Sync(ctx context.Context, db *sqldb.DB, routes []identity.Permission, now time.Time) error {
+	return db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
+		s := syncing{tx: tx, now: now, touched: map[int64]bool{}}
+		if err := s.roles(ctx); err != nil {
+			return err
+		}
+		if err := s.permissions(ctx, routes); err != nil {
+			return err
+		}
+		return s.grants(ctx)
+	})
+}
+
+// syncing is one run of Sync.
+type syncing struct {
+	tx  sqldb.Tx
+	now time.Time
+
+	kept     []identity.Role
+	newRoles []int64
+	table    []identity.Permission // as it is after the run, with ids
+	fresh    map[identity.RouteKey]bool
+	touched  map[int64]bool // roles that hold something else than before
+}
+
+func (s *syncing) roles(ctx context.Context) error {
+	all := identity.Delivered()
+	rows, err := s.tx.Query(ctx, roleEnsure, sqldb.NewRowSet(len(all)).
+		Text("name", func(i int) string { return all[i].Name }).
+		Text("description", func(i int) string { return all[i].Description }), s.now.UnixMilli())
+	if s.newRoles, err = sqldb.Collect(rows, err, sqldb.Value[int64]); err != nil {
+		return err
+	}
+	if err := lockRoles(ctx, s.tx); err != nil {
+		return err
+	}
+	s.kept, err = selectRoles(ctx, s.tx)
+	for _, id := range s.newRoles {
+		s.touched[id] = true
+	}
+	return err
+}
+
+func lockRoles(ctx context.Context, tx sqldb.Tx) error {
+	rows, err := tx.Query(ctx, roleLock)
+	_, _, err = sqldb.One(rows, err, sqldb.Value[int64])
+	return err
+}
+
+func (s *syncing) permissions(ctx context.Context, routes []identity.Permission) error {
+	had, err := selectPermissions(ctx, s.tx)
+	if err != nil {
+		return err
+	}
+	known := map[identity.RouteKey]identity.Permission{}
+	for _, p := range had {
+		known[p.Key()] = p
+	}
+	var fresh, renamed []identity.Permission
+	own := map[identity.RouteKey]bool{}
+	for _, p := range routes {
+		own[p.Key()] = p.Own
+		was, found := known[p.Key()]
+		delete(known, p.Key())
+		switch {
+		case !found:
+			fresh = append(fresh, p)
+		case was.Name != p.Name || was.Module != p.Module:
+			p.ID = was.ID
+			renamed = append(renamed, p)
+		}
+	}
+	if err := s.drop(ctx, slices.Collect(maps.Values(known))); err != nil {
+		return err
+	}
+	if err := s.insert(ctx, fresh, renamed); err != nil {
+		return err
+	}
+	for i := range s.table {
+		s.table[i].Own = own[s.table[i].Key()]
+	}
+	return nil
+}
+
+// drop takes vanished permissions from whoever held them, and then away.
+func (s *syncing) drop(ctx context.Context, gone []identity.Permission) error {
+	if len(gone) == 0 {
+		return nil
+	}
+	holders, err := selectHolders(ctx, s.tx)
+	if err != nil {
+		return err
+	}
+	for _, p := range gone {
+		for role, held := range holders {
+			if slices.Contains(held, p.ID) {
+				s.touched[role] = true
+			}
+		}
+		documentsql.Deleted(s.tx, s.now, "permission", strconv.FormatInt(p.ID, 10), p.Version)
+	}
+	ids := sqldb.NewRowSet(len(gone)).Int("id", func(i int) int64 { return gone[i].ID })
+	s.tx.Queue(permissionRevoke, ids)
+	s.tx.Queue(permissionDelete, ids)
+	return nil
+}
+
+func (s *syncing) insert(ctx context.Context, fresh, renamed []identity.Permission) (err error) {
+	if len(fresh) > 0 {
+		s.tx.Queue(permissionInsert, sqldb.NewRowSet(len(fresh)).
+			Text("name", func(i int) string { return fresh[i].Name }).
+			Text("path", func(i int) string { return fresh[i].Path }).
+			Text("method", func(i int) string { return fresh[i].Method }).
+			Text("module", func(i int) string { return fresh[i].Module }), s.now.UnixMilli())
+	}
+	if len(renamed) > 0 {
+		s.tx.Queue(permissionUpdate, sqldb.NewRowSet(len(renamed)).
+			Int("id", func(i int) int64 { return renamed[i].ID }).
+			Text("name", func(i int) string { return renamed[i].Name }).
+			Text("module", func(i int) string { return renamed[i].Module }), s.now.UnixMilli())
+	}
+	if s.table, err = selectPermissions(ctx, s.tx); err != nil {
+		return err
+	}
+	s.fresh = map[identity.RouteKey]bool{}
+	for _, p := range fresh {
+		s.fresh[p.Key()] = true
+	}
+	var changed []string
+	for _, p := range s.table {
+		if s.fresh[p.Key()] || slices.ContainsFunc(renamed, func(r identity.Permission) bool { return r.ID == p.ID }) {
+			changed = append(changed, strconv.FormatInt(p.ID, 10))
+		}
+	}
+	documentsql.Changed(s.tx, s.now, "permission", changed...)
+	return nil
+}
+
+// grants gives what is new to whom it belongs at first: new permissions to every role, every permission to new roles.
+func (s *syncing) grants(_ context.Context) error {
+	type pair struct{ role, permission int64 }
+	var pairs []pair
+	for _, r := range s.kept {
+		for _, p := range s.table {
+			isNew := s.fresh[p.Key()] || slices.Contains(s.newRoles, r.ID)
+			if isNew && identity.GrantedAtFirst(r.Name, p) {
+				pairs = append(pairs, pair{r.ID, p.ID})
+				s.touched[r.ID] = true
+			}
+		}
+	}
+	if len(pairs) > 0 {
+		s.tx.Queue(permissionGrant, sqldb.NewRowSet(len(pairs)).
+			Int("role", func(i int) int64 { return pairs[i].role }).
+			Int("permission", func(i int) int64 { return pairs[i].permission }))
+	}
+	touchRoles(s.tx, s.now, identity.System(), slices.Sorted(maps.Keys(s.touched))...)
+	return nil
+}
+
+// touchRoles lets everybody know that roles hold something else now.
+func touchRoles(tx sqldb.Tx, now time.Time, by identity.Actor, ids ...int64) {
+	if len(ids) == 0 {
+		return
+	}
+	tx.Queue(roleTouch, idRows(ids), now.UnixMilli(), by.String())
+	documentsql.Changed(tx, now, "role", decimals(ids)...)
+}
+
+func idRows(ids []int64) *sqldb.RowSet {
+	return sqldb.NewRowSet(len(ids)).Int("id", func(i int) int64 { return ids[i] })
+}
+
+func decimals(ids []int64) []string {
+	all := make([]string, len(ids))
+	for i, id := range ids {
+		all[i] = strconv.FormatInt(id, 10)
+	}
+	return all
+}

@@ -1,0 +1,195 @@
+package identitysql
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"comanda/internal/identity"
+	"comanda/internal/sqldb"
+	"comanda/internal/sqldb/sqldbtest"
+)
+
+var syncAt = time.UnixMilli(1_000_000).UTC()
+
+func route(method, path, module string) identity.Permission {
+	return identity.Permission{Name: method + " " + path, Method: method, Path: path, Module: module}
+}
+
+// table is a route table with something for everybody.
+func table() []identity.Permission {
+	me := route("GET", "/me", "MEMBERS")
+	me.Own = true
+	return []identity.Permission{
+		me, route("GET", "/api/orders/{id}", "ORDERS"), route("POST", "/api/orders/{id}/cancel", "ORDERS"),
+		route("PUT", "/api/roles/{id}/permissions", "ROLES"),
+	}
+}
+
+func syncs(t *testing.T, db *sqldb.DB, routes []identity.Permission) {
+	t.Helper()
+	if err := Sync(t.Context(), db, routes, syncAt); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// holding gives what every role may do, by its name.
+func holding(t *testing.T, db *sqldb.DB) map[string][]string {
+	t.Helper()
+	b := NewRoles(db)
+	roles, err := b.Roles(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	permissions, err := b.Permissions(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	held := map[string][]string{}
+	for _, r := range roles {
+		held[r.Name] = []string{}
+		for _, p := range permissions {
+			if slices.Contains(r.Permissions, p.ID) {
+				held[r.Name] = append(held[r.Name], p.Method+" "+p.Path)
+			}
+		}
+		slices.Sort(held[r.Name])
+	}
+	return held
+}
+
+func TestSync(t *testing.T) {
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		syncs(t, db, table())
+		all := []string{"GET /api/orders/{id}", "GET /me", "POST /api/orders/{id}/cancel", "PUT /api/roles/{id}/permissions"}
+		read := []string{"GET /api/orders/{id}", "GET /me"}
+		want := map[string][]string{
+			"OWNER": all, "ADMIN": all, "MANAGER": all[:3], "CASHIER": all[:3], "KITCHEN": read, "STAFF": read,
+			"USER": {"GET /me"},
+		}
+		if d := cmp.Diff(want, holding(t, db)); d != "" {
+			t.Error(d)
+		}
+		versions, err := NewRoles(db).RoleVersions(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		syncs(t, db, table())
+		again, err := NewRoles(db).RoleVersions(t.Context())
+		if d := cmp.Diff(versions, again); d != "" || err != nil {
+			t.Errorf("the second time something was written: %v %s", err, d)
+		}
+	})
+}
+
+var edits = sqldb.Load(fstest.MapFS{
+	"take.sql": {Data: []byte(`DELETE FROM role_permission WHERE role_id = (SELECT id FROM role WHERE name = 'KITCHEN')
+		AND permission_id = (SELECT id FROM permission WHERE api_path = '/api/orders/{id}')`)},
+	"outbox.sql": {Data: []byte(`SELECT entity || ids FROM document_outbox ORDER BY entity, ids`)},
+	"clear.sql":  {Data: []byte(`DELETE FROM document_outbox`)},
+})
+
+// What an operator has taken is not given back; only what is new is given. What is gone is gone everywhere.
+func TestSync_laterVersions(t *testing.T) {
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		syncs(t, db, table())
+		for _, edit := range []string{"take", "clear"} {
+			if _, err := db.Exec(t.Context(), edits.Must(edit)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		next := table()
+		next[2] = route("GET", "/api/orders", "ORDERS") // instead of the cancelling
+		next[3].Name = "Other words"
+		syncs(t, db, next)
+		all := []string{"GET /api/orders", "GET /api/orders/{id}", "GET /me", "PUT /api/roles/{id}/permissions"}
+		want := map[string][]string{
+			"OWNER": all, "ADMIN": all, "MANAGER": all[:3], "CASHIER": all[:3], "KITCHEN": {"GET /api/orders", "GET /me"},
+			"STAFF": all[:3], "USER": {"GET /me"},
+		}
+		if d := cmp.Diff(want, holding(t, db)); d != "" {
+			t.Error(d)
+		}
+		rows, err := db.Query(t.Context(), edits.Must("outbox"))
+		outbox, err := sqldb.Collect(rows, err, sqldb.Value[string])
+		if err != nil || len(outbox) != 3 { // the permission that went, those that came or changed, the roles
+			t.Errorf("%q, %v", outbox, err)
+		}
+	})
+}
+
+// Processes that start together make everything once.
+func TestSync_atOnce(t *testing.T) {
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		var wg sync.WaitGroup
+		for range 6 {
+			wg.Go(func() {
+				if err := Sync(context.WithoutCancel(t.Context()), db, table(), syncAt); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		wg.Wait()
+		if held := holding(t, db); len(held) != 7 || len(held["OWNER"]) != 4 {
+			t.Errorf("%v", held)
+		}
+		versions, err := NewRoles(db).RoleVersions(t.Context())
+		for id, v := range versions {
+			if v != 2 || err != nil { // made, and given what is its own
+				t.Errorf("role %d was written %d times", id, v)
+			}
+		}
+	})
+}
+
+// Rights that follow the store let in who holds a permission, from the next look on.
+func TestRights_follow(t *testing.T) {
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		syncs(t, db, table())
+		places := map[identity.RouteKey]int{}
+		for i, p := range table() {
+			places[p.Key()] = i * 40 // more than fits into one word
+		}
+		rights := identity.NewRights(NewRoles(db), time.Now, places)
+		roles, err := NewRoles(db).Roles(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		kitchen := identity.Actor{Kind: identity.Account, Role: "KITCHEN"}
+		for _, r := range roles {
+			if r.Name == "KITCHEN" {
+				kitchen.RoleID = r.ID
+			}
+		}
+		may := func(place int, want error) {
+			t.Helper()
+			if err := rights.Follow(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if err := rights.May(&kitchen, place); err != want { //nolint:errorlint // they come as they are
+				t.Errorf("place %d: %v", place, err)
+			}
+		}
+		may(0, nil)
+		may(40, nil)
+		may(80, identity.ErrForbidden)
+		may(1000, identity.ErrForbidden)
+		if _, err := db.Exec(t.Context(), edits.Must("take")); err != nil {
+			t.Fatal(err)
+		}
+		err = db.Write(t.Context(), func(_ context.Context, tx sqldb.Tx) error {
+			touchRoles(tx, syncAt, identity.System(), kitchen.RoleID)
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		may(40, identity.ErrForbidden)
+		may(0, nil)
+	})
+}

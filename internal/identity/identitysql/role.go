@@ -1,0 +1,114 @@
+package identitysql
+
+import (
+	"context"
+	"time"
+
+	"comanda/internal/identity"
+	"comanda/internal/sqldb"
+)
+
+// Roles is identity.RightsBook and what reads roles and permissions for people.
+type Roles struct{ db *sqldb.DB }
+
+// NewRoles makes a reader.
+func NewRoles(db *sqldb.DB) *Roles { return &Roles{db} }
+
+// RoleVersions gives all roles with their versions.
+func (b *Roles) RoleVersions(ctx context.Context) (map[int64]int64, error) {
+	rows, err := b.db.Query(ctx, roleVersions)
+	pairs, err := sqldb.Collect(rows, err, sqldb.Pair)
+	versions := make(map[int64]int64, len(pairs))
+	for _, p := range pairs {
+		versions[p[0]] = p[1]
+	}
+	return versions, err
+}
+
+// Granted gives the routes that each role may use.
+func (b *Roles) Granted(ctx context.Context) (map[int64][]identity.RouteKey, error) {
+	type held struct {
+		role int64
+		key  identity.RouteKey
+	}
+	rows, err := b.db.Query(ctx, permissionRoutes)
+	all, err := sqldb.Collect(rows, err, func(r sqldb.Rows) (h held, err error) {
+		err = r.Scan(&h.role, &h.key.Method, &h.key.Path)
+		return h, err
+	})
+	granted := map[int64][]identity.RouteKey{}
+	for _, h := range all {
+		granted[h.role] = append(granted[h.role], h.key)
+	}
+	return granted, err
+}
+
+// Roles lists all roles with what they hold, by id.
+func (b *Roles) Roles(ctx context.Context) ([]identity.Role, error) {
+	all, err := selectRoles(ctx, b.db)
+	if err != nil {
+		return nil, err
+	}
+	held, err := selectHolders(ctx, b.db)
+	for i := range all {
+		all[i].Permissions = held[all[i].ID]
+	}
+	return all, err
+}
+
+// Role gives a role with what it holds, or identity.ErrRole.
+func (b *Roles) Role(ctx context.Context, id int64) (identity.Role, error) {
+	return selectRole(ctx, b.db, id)
+}
+
+// Permissions lists all permissions by module and route.
+func (b *Roles) Permissions(ctx context.Context) ([]identity.Permission, error) {
+	return selectPermissions(ctx, b.db)
+}
+
+func selectRoles(ctx context.Context, conn sqldb.Conn) ([]identity.Role, error) {
+	rows, err := conn.Query(ctx, roleList)
+	return sqldb.Collect(rows, err, scanRole)
+}
+
+func selectRole(ctx context.Context, conn sqldb.Conn, id int64) (identity.Role, error) {
+	rows, err := conn.Query(ctx, roleSelect, id)
+	r, found, err := sqldb.One(rows, err, scanRole)
+	if err == nil && !found {
+		err = identity.ErrRole
+	}
+	if err != nil {
+		return r, err
+	}
+	rows, err = conn.Query(ctx, permissionHeld, id)
+	r.Permissions, err = sqldb.Collect(rows, err, sqldb.Value[int64])
+	return r, err
+}
+
+func scanRole(r sqldb.Rows) (role identity.Role, err error) {
+	var created, updated int64
+	err = r.Scan(&role.ID, &role.Name, &role.Description, &created, &updated, &role.Version)
+	role.CreatedAt, role.UpdatedAt = time.UnixMilli(created).UTC(), time.UnixMilli(updated).UTC()
+	return role, err
+}
+
+func selectPermissions(ctx context.Context, conn sqldb.Conn) ([]identity.Permission, error) {
+	rows, err := conn.Query(ctx, permissionList)
+	return sqldb.Collect(rows, err, func(r sqldb.Rows) (p identity.Permission, err error) {
+		var created, updated int64
+		err = r.Scan(&p.ID, &p.Name, &p.Path, &p.Method, &p.Module, &created, &updated, &p.Version)
+		p.CreatedAt, p.UpdatedAt = time.UnixMilli(created).UTC(), time.UnixMilli(updated).UTC()
+		return p, err
+	})
+}
+
+// selectHolders gives what each role holds, ascending.
+func selectHolders(ctx context.Context, conn sqldb.Conn) (map[int64][]int64, error) {
+	rows, err := conn.Query(ctx, permissionHolders)
+	pairs, err := sqldb.Collect(rows, err, sqldb.Pair)
+	held := map[int64][]int64{}
+	for _, p := range pairs {
+		held[p[0]] = append(held[p[0]], p[1])
+	}
+	return held, err
+}

@@ -1,0 +1,190 @@
+package identitysql
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strconv"
+	"time"
+
+	"comanda/internal/document/documentsql"
+	"comanda/internal/fault"
+	"comanda/internal/identity"
+	"comanda/internal/sqldb"
+)
+
+// told is what the audit log says of a role.
+type told struct {
+	Name        string  `json:"name"`
+	Description string  `json:"description,omitempty"`
+	Permissions []int64 `json:"permissions,omitempty"`
+}
+
+func roleTold(r identity.Role) told { return told{r.Name, r.Description, r.Permissions} }
+
+func (d *decision) role(action string, id int64) identity.Entry {
+	return d.by.Did(d.now, action, "role", strconv.FormatInt(id, 10), 0)
+}
+
+// CreateRole makes a role. It is given what is everybody's own affair, and nothing else.
+func (b *Roles) CreateRole(
+	ctx context.Context, by identity.Actor, r identity.Role, now time.Time,
+) (made identity.Role, err error) {
+	err = b.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
+		d, err := decide(ctx, tx, by, now)
+		if err != nil {
+			return err
+		}
+		own, err := membersOwn(ctx, tx)
+		if err != nil {
+			return err
+		}
+		if err := d.me.MayGrant(identity.Role{Name: r.Name}, own); err != nil {
+			return err
+		}
+		rows, err := tx.Query(ctx, roleInsert, r.Name, r.Description, now.UnixMilli(), by.String())
+		id, _, err := sqldb.One(rows, err, sqldb.Value[int64])
+		if err != nil {
+			return err
+		}
+		queueGrants(tx, id, own)
+		documentsql.Changed(tx, now, "role", strconv.FormatInt(id, 10))
+		if made, err = selectRole(ctx, tx, id); err != nil {
+			return err
+		}
+		return Record(ctx, tx, d.role(identity.ActionRoleCreated, id).To(roleTold(made)))
+	})
+	return made, roleNamed(err)
+}
+
+// membersOwn gives the permissions of the role that everybody has at least: that of members.
+func membersOwn(ctx context.Context, tx sqldb.Tx) ([]int64, error) {
+	rows, err := tx.Query(ctx, roleMembersHold, identity.RoleUser)
+	return sqldb.Collect(rows, err, sqldb.Value[int64])
+}
+
+func queueGrants(tx sqldb.Tx, role int64, permissions []int64) {
+	if len(permissions) == 0 {
+		return
+	}
+	tx.Queue(permissionGrant, sqldb.NewRowSet(len(permissions)).
+		Int("role", func(int) int64 { return role }).
+		Int("permission", func(i int) int64 { return permissions[i] }))
+}
+
+func roleNamed(err error) error {
+	if errors.Is(err, sqldb.ErrUnique) {
+		return identity.ErrRoleName
+	}
+	return err
+}
+
+// UpdateRole writes what change makes of a role's name and description.
+func (b *Roles) UpdateRole(
+	ctx context.Context, by identity.Actor, id int64, now time.Time, change func(identity.Role) (identity.Role, error),
+) (r identity.Role, err error) {
+	err = b.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
+		d, err := decide(ctx, tx, by, now)
+		if err != nil {
+			return err
+		}
+		was, err := selectRole(ctx, tx, id)
+		if err != nil {
+			return err
+		}
+		if identity.RankOf(was.Name) > identity.RankOf(d.me.Role.Name) {
+			return identity.ErrRank
+		}
+		if r, err = change(was); err != nil {
+			return err
+		}
+		tx.QueueExactly(1, roleUpdate, id, r.Name, r.Description, now.UnixMilli(), by.String())
+		documentsql.Changed(tx, now, "role", strconv.FormatInt(id, 10))
+		if r, err = selectRole(ctx, tx, id); err != nil {
+			return err
+		}
+		before, after := told{Name: was.Name, Description: was.Description}, told{Name: r.Name, Description: r.Description}
+		return Record(ctx, tx, d.role(identity.ActionRoleUpdated, id).From(before).To(after))
+	})
+	return r, roleNamed(err)
+}
+
+// DeleteRole deletes a role that nobody has.
+func (b *Roles) DeleteRole(ctx context.Context, by identity.Actor, id int64, now time.Time) error {
+	return b.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
+		d, err := decide(ctx, tx, by, now)
+		if err != nil {
+			return err
+		}
+		r, err := selectRole(ctx, tx, id)
+		if err != nil {
+			return err
+		}
+		if identity.IsDelivered(r.Name) {
+			return identity.ErrDelivered
+		}
+		rows, err := tx.Query(ctx, roleUsed, id)
+		used, _, err := sqldb.One(rows, err, sqldb.Value[int64])
+		switch {
+		case err != nil:
+			return err
+		case used > 0:
+			return identity.ErrRoleUsed
+		}
+		tx.Queue(permissionTake, id, idRows(r.Permissions))
+		tx.QueueExactly(1, roleDelete, id)
+		documentsql.Deleted(tx, now, "role", strconv.FormatInt(id, 10), r.Version)
+		return Record(ctx, tx, d.role(identity.ActionRoleDeleted, id).From(roleTold(r)))
+	})
+}
+
+var errPermission = fault.New(fault.Invalid, "permission_unknown", "There is no such permission.")
+
+// SetPermissions says what a role holds. What it holds already changes nothing.
+func (b *Roles) SetPermissions(
+	ctx context.Context, by identity.Actor, id int64, permissions []int64, now time.Time,
+) (r identity.Role, err error) {
+	to := slices.Compact(slices.Sorted(slices.Values(permissions)))
+	err = b.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
+		d, err := decide(ctx, tx, by, now)
+		if err != nil {
+			return err
+		}
+		if r, err = selectRole(ctx, tx, id); err != nil {
+			return err
+		}
+		if err := d.me.MayGrant(r, to); err != nil || slices.Equal(r.Permissions, to) {
+			return err
+		}
+		if err := known(ctx, tx, to); err != nil {
+			return err
+		}
+		was := r
+		without := func(all, some []int64) []int64 {
+			return slices.DeleteFunc(slices.Clone(all), func(id int64) bool { return slices.Contains(some, id) })
+		}
+		tx.Queue(permissionTake, id, idRows(without(was.Permissions, to)))
+		queueGrants(tx, id, without(to, was.Permissions))
+		touchRoles(tx, now, by, id)
+		queueRevocation(tx, identity.RevokeRole, strconv.FormatInt(id, 10), now)
+		if r, err = selectRole(ctx, tx, id); err != nil {
+			return err
+		}
+		before, after := told{was.Name, "", was.Permissions}, told{r.Name, "", r.Permissions}
+		return Record(ctx, tx, d.role(identity.ActionPrivileges, id).From(before).To(after))
+	})
+	return r, err
+}
+
+func known(ctx context.Context, tx sqldb.Tx, permissions []int64) error {
+	all, err := selectPermissions(ctx, tx)
+	if err != nil {
+		return err
+	}
+	for _, id := range permissions {
+		if !slices.ContainsFunc(all, func(p identity.Permission) bool { return p.ID == id }) {
+			return errPermission
+		}
+	}
+	return nil
+}

@@ -1,0 +1,1 @@
+SELECT COUNT(*) FROM (SELECT 1 FROM app_user WHERE role_id = $1 LIMIT 1) u

@@ -1,0 +1,1 @@
+DELETE FROM install_secret WHERE name LIKE 'setup:%'

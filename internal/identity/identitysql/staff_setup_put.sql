@@ -1,0 +1,1 @@
+INSERT INTO install_secret (name, value, created_at) VALUES ($1, '', $2)

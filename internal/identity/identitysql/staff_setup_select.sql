@@ -1,0 +1,1 @@
+SELECT name FROM install_secret WHERE name = $1

@@ -1,0 +1,199 @@
+package identity
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"comanda/internal/fault"
+	"comanda/internal/uid"
+)
+
+// maxFailures is how many wrong passwords in a row close the way in by password until it is reset. It is kept in SQL:
+// nothing that is lost opens it again.
+const maxFailures = 100
+
+// The faults of logins.
+var (
+	// ErrLogin says the same whatever was wrong, so that nobody learns which accounts exist.
+	ErrLogin = fault.New(fault.Unauthenticated, "login_failed",
+		"That is not right. If the password should be, it may have to be reset.")
+	ErrUnverified = fault.New(fault.Forbidden, "not_verified",
+		"Prove the e-mail address first, with the code that was sent to it.")
+	ErrDisabled = fault.New(fault.Forbidden, "account_disabled", "This account is closed.")
+)
+
+// Credentials are what somebody logs in with: one of the names, and the password exactly as it was typed.
+type Credentials struct {
+	Email    string
+	Username string
+	Password string
+}
+
+// Grant is what a login or a refresh gives.
+type Grant struct {
+	Access    string
+	ExpiresIn time.Duration // of Access
+	Refresh   string
+	User      User
+	Session   Session
+}
+
+// Proof is what a login was proved by: the hash that stood in SQL, and the one that shall stand there from now on.
+type Proof struct {
+	Hash, NewHash string
+	Request       string // id of the request, for the audit log
+}
+
+// Logins keeps sessions, normally identitysql. Whoever changes an account and its sessions locks the account first.
+type Logins interface {
+	// Begin begins a session if the account still is as it was proved, ends the oldest beyond MaxSessions and forgets
+	// wrong passwords. It gives the session as it was written. ErrLogin when the account has changed meanwhile.
+	Begin(ctx context.Context, u User, s Session, p Proof) (written Session, evicted []string, err error)
+	// Fail counts a wrong password, if it was compared with the one that is in force.
+	Fail(ctx context.Context, user int64, passwordHash string) error
+	// Rotate judges a refresh token and does what follows from it.
+	Rotate(ctx context.Context, r Rotation) (Outcome, error)
+	// Holder gives the session that a refresh token belongs to, spent ones too.
+	Holder(ctx context.Context, tokenHash string) (s Session, found bool, err error)
+	// Sessions gives the living sessions of an account, the newest first.
+	Sessions(ctx context.Context, user int64, now time.Time) ([]Session, error)
+	// End ends a session of an account; found is false when there is none that lives.
+	End(ctx context.Context, user int64, session string, why EndReason, now time.Time) (found bool, err error)
+	// Repassword sets a new password if the old one still is in force, and ends all sessions but one.
+	Repassword(ctx context.Context, user int64, p Proof, keep string, now time.Time) (ended []string, err error)
+}
+
+// Login begins a session.
+func (a *Accounts) Login(ctx context.Context, in Credentials, c Caller) (Grant, error) {
+	if err := a.allow(ctx, LimitLoginInstance, ""); err != nil {
+		return Grant{}, err
+	}
+	u, subject, err := a.named(ctx, in)
+	if err != nil {
+		return Grant{}, err
+	}
+	shares := []share{
+		{LimitLoginIP, c.Network}, {LimitLoginAccountIP, subject + " " + c.Network}, {LimitLoginAccount, subject},
+	}
+	if err := a.permitted(ctx, shares...); err != nil {
+		return Grant{}, err
+	}
+	p, err := a.prove(ctx, u, in.Password)
+	if errors.Is(err, ErrLogin) {
+		a.charge(ctx, shares...)
+	}
+	if err != nil {
+		return Grant{}, err
+	}
+	return a.begin(ctx, u, p, c)
+}
+
+// named gives the account, zero for nobody's name, and what limits count it as: all of its names are one.
+func (a *Accounts) named(ctx context.Context, in Credentials) (u User, subject string, err error) {
+	if in.Email == "" == (in.Username == "") {
+		return User{}, "", invalid("Either email or username is needed.")
+	}
+	email, okEmail := NormalEmail(in.Email)
+	username, okName := NormalUsername(in.Username)
+	if !okEmail && !okName {
+		return User{}, email + username, nil
+	}
+	u, found, err := a.Registry.Find(ctx, email, username)
+	if err != nil || !found {
+		return User{}, email + username, err
+	}
+	return u, "user:" + decimal(u.ID), nil
+}
+
+// prove compares the password. Every path through it computes one hash, also for nobody and for a closed account; only
+// who knows the password learns anything more.
+func (a *Accounts) prove(ctx context.Context, u User, password string) (Proof, error) {
+	hash := u.PasswordHash
+	if u.Failures >= maxFailures {
+		hash = ""
+	}
+	ok, outdated, err := a.Hasher.Verify(ctx, hash, password)
+	if err != nil {
+		return Proof{}, err
+	}
+	if !ok {
+		return Proof{}, a.failed(ctx, u)
+	}
+	switch u.Status {
+	case Active:
+	case Pending:
+		a.Observer.login("unverified")
+		return Proof{}, ErrUnverified
+	default:
+		a.Observer.login("disabled")
+		return Proof{}, ErrDisabled
+	}
+	p := Proof{Hash: u.PasswordHash, NewHash: u.PasswordHash}
+	if outdated {
+		if better, err := a.Hasher.Hash(ctx, password); err == nil { // otherwise at the next login
+			p.NewHash = better
+		}
+	}
+	return p, nil
+}
+
+// failed counts a failure and says no.
+func (a *Accounts) failed(ctx context.Context, u User) error {
+	if u.ID == 0 || u.PasswordHash == "" {
+		a.Observer.login("failed")
+		return ErrLogin
+	}
+	if u.Failures >= maxFailures {
+		a.Observer.login("closed")
+		return ErrLogin
+	}
+	a.Observer.login("failed")
+	if u.Failures == maxFailures-1 {
+		a.Log.WarnContext(ctx, "security", "event", "authn_login_lock", "user", u.ID)
+	}
+	if err := a.Logins.Fail(ctx, u.ID, u.PasswordHash); err != nil {
+		return err
+	}
+	return ErrLogin
+}
+
+// begin writes the session and makes its first pair of tokens.
+func (a *Accounts) begin(ctx context.Context, u User, p Proof, c Caller) (Grant, error) {
+	now := a.Now()
+	refresh := NewRefreshToken()
+	p.Request = c.Request
+	s, evicted, err := a.Logins.Begin(ctx, u, begun(uid.New(now), u, c, TokenHash(refresh), now), p)
+	if err != nil {
+		return Grant{}, err
+	}
+	a.ended(ctx, evicted)
+	if len(evicted) > 0 {
+		a.Log.InfoContext(ctx, "security", "event", "authn_session_evicted", "user", u.ID, "sessions", len(evicted))
+	}
+	a.Observer.login("ok")
+	_ = a.Memory.Keep(ctx, s.standing(u), s.TokenHash) // only saves work
+	return a.grant(u, s, refresh)
+}
+
+// grant makes the pair of tokens of a session.
+func (a *Accounts) grant(u User, s Session, refresh string) (Grant, error) {
+	claims := s.claims()
+	access, err := a.Tokens.Sign(claims)
+	if err != nil {
+		return Grant{}, fault.Wrap("sign a token", err)
+	}
+	return Grant{Access: access, ExpiresIn: claims.ExpiresAt.Sub(a.Now()), Refresh: refresh, User: u, Session: s}, nil
+}
+
+// ended makes sessions that SQL has ended worth nothing in this process at once, and forgets them in Redis.
+func (a *Accounts) ended(ctx context.Context, sessions []string) {
+	if len(sessions) == 0 {
+		return
+	}
+	now := a.Now()
+	for _, id := range sessions {
+		a.Guard.Revoke(Revocation{Kind: RevokeSession, Subject: id, At: now})
+	}
+	_ = a.Memory.Drop(ctx, sessions) // the revocation in SQL is what counts
+}

@@ -1,0 +1,134 @@
+package identity
+
+import (
+	"errors"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+
+	"comanda/internal/fault"
+)
+
+var light = Effort{Memory: 16, Time: 1, Threads: 1}
+
+func TestCheckPassword(t *testing.T) {
+	for _, c := range []struct {
+		password string
+		staff    bool
+		ok       bool
+	}{
+		{strings.Repeat("a", 9), false, false}, {strings.Repeat("a", 10), false, true},
+		{strings.Repeat("ế", 9), false, false}, {strings.Repeat("ế", 10), false, true}, // characters, not bytes
+		{strings.Repeat("a", 14), true, false}, {strings.Repeat("a", 15), true, true},
+		{strings.Repeat("ế", 128), true, true}, {strings.Repeat("a", 129), true, false},
+		{strings.Repeat(" ", 10), false, true}, {"\xff" + strings.Repeat("a", 12), false, false},
+	} {
+		if err := CheckPassword(c.password, c.staff); (err == nil) != c.ok {
+			t.Errorf("%q, staff %t: %v", c.password, c.staff, err)
+		}
+	}
+}
+
+func TestHasher(t *testing.T) {
+	hasher := NewHasher(light, 1)
+	phc, err := hasher.Hash(t.Context(), " Pass wörd 1 ")
+	if err != nil || !strings.HasPrefix(phc, "$argon2id$v=19$m=16,t=1,p=1$") {
+		t.Fatalf("%q, %v", phc, err)
+	}
+	again, _ := hasher.Hash(t.Context(), " Pass wörd 1 ")
+	if again == phc {
+		t.Error("two hashes share a salt")
+	}
+	for password, want := range map[string]bool{
+		" Pass wörd 1 ": true, "Pass wörd 1": false, " pass wörd 1 ": false, " Pass wo\u0308rd 1 ": false, "": false,
+	} {
+		if ok, outdated, err := hasher.Verify(t.Context(), phc, password); ok != want || outdated || err != nil {
+			t.Errorf("%q: %t, %t, %v", password, ok, outdated, err)
+		}
+	}
+	if _, _, err := hasher.Verify(t.Context(), phc, strings.Repeat("x", 129)); fault.KindOf(err) != fault.Invalid {
+		t.Errorf("a password of 129 characters: %v", err)
+	}
+}
+
+func TestHasher_outdated(t *testing.T) {
+	phc, err := NewHasher(light, 1).Hash(t.Context(), "a password")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, better := range []Effort{{Memory: 32, Time: 1, Threads: 1}, {Memory: 16, Time: 2, Threads: 1}} {
+		if ok, outdated, err := NewHasher(better, 1).Verify(t.Context(), phc, "a password"); !ok || !outdated || err != nil {
+			t.Errorf("%+v: %t, %t, %v", better, ok, outdated, err)
+		}
+	}
+	if ok, outdated, _ := NewHasher(Effort{Memory: 8, Time: 1, Threads: 1}, 1).Verify(t.Context(), phc, "a password"); !ok || outdated {
+		t.Error("a hash that cost more is made anew")
+	}
+}
+
+// What is no hash of ours is nobody's password, costs a computation all the same, and never the one it asks for.
+func TestHasher_Verify_strangers(t *testing.T) {
+	hasher := NewHasher(light, 1)
+	salt, key := strings.Repeat("A", 22), strings.Repeat("A", 43)
+	for _, phc := range []string{
+		"", "x", "$argon2id$v=19$m=16,t=1,p=1$" + salt, "$argon2i$v=19$m=16,t=1,p=1$" + salt + "$" + key,
+		"$argon2id$v=16$m=16,t=1,p=1$" + salt + "$" + key, "$argon2id$v=19$m=4194304,t=100,p=1$" + salt + "$" + key,
+		"$argon2id$v=19$m=16,t=0,p=1$" + salt + "$" + key, "$argon2id$v=19$m=16,t=1,p=0$" + salt + "$" + key,
+		"$argon2id$v=19$m=16,t=1,p=1$!$" + key, "$argon2id$v=19$m=16,t=1,p=1$" + salt + "$AA",
+	} {
+		before := hasher.Stats().Computed
+		if ok, _, err := hasher.Verify(t.Context(), phc, ""); ok || err != nil {
+			t.Errorf("%q: %t, %v", phc, ok, err)
+		}
+		if n := hasher.Stats().Computed - before; n != 1 {
+			t.Errorf("%q: %d computations", phc, n)
+		}
+	}
+}
+
+// Few compute at a time, some wait, and everybody else is told so at once.
+func TestHasher_bounded(t *testing.T) {
+	hasher := NewHasher(light, 2)
+	hasher.slots <- struct{}{} // both places are taken
+	hasher.slots <- struct{}{}
+	errs := make(chan error, 200)
+	var all sync.WaitGroup
+	for range 200 {
+		all.Go(func() {
+			_, err := hasher.Hash(t.Context(), "a password")
+			errs <- err
+		})
+	}
+	for range 200 - HashQueue { // those that find no place are answered while nobody computes
+		if err := <-errs; !errors.Is(err, ErrBusy) || fault.KindOf(err) != fault.Unavailable {
+			t.Fatalf("%v", err)
+		}
+	}
+	<-hasher.slots
+	<-hasher.slots
+	all.Wait()
+	for range HashQueue {
+		if err := <-errs; err != nil {
+			t.Error(err)
+		}
+	}
+	s := hasher.Stats()
+	if s.Computed != HashQueue || s.Refused != 200-HashQueue || s.Peak > 2 || s.Waiting != 0 {
+		t.Errorf("%+v", s)
+	}
+}
+
+func BenchmarkHasher(b *testing.B) {
+	hasher := NewHasher(DefaultEffort, runtime.GOMAXPROCS(0))
+	phc, err := hasher.Hash(b.Context(), "correct horse battery staple")
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.ResetTimer()
+	for b.Loop() {
+		if ok, _, err := hasher.Verify(b.Context(), phc, "correct horse battery staple"); !ok || err != nil {
+			b.Fatal(ok, err)
+		}
+	}
+}

@@ -1,0 +1,67 @@
+package identity
+
+import (
+	"slices"
+	"time"
+)
+
+// Permission is the right to use one route. There is one for every route that asks for it, made from the route table.
+type Permission struct {
+	ID        int64
+	Name      string // what the route does, for people
+	Path      string // its pattern, /api/tables/{id}/rotate
+	Method    string
+	Module    string // TABLES
+	CreatedAt time.Time
+	UpdatedAt time.Time
+	Version   int64
+
+	Own bool // the route is about the caller's own affairs; known of routes only, not kept
+}
+
+// grant is a part of the route table: a module, narrowed to a method, narrowed to one route.
+type grant struct {
+	module string
+	method string // empty for all
+	path   string // empty for all
+}
+
+func (g grant) covers(p Permission) bool {
+	return g.module == p.Module && (g.method == "" || g.method == p.Method) && (g.path == "" || g.path == p.Path)
+}
+
+func all(modules ...string) []grant {
+	grants := make([]grant, len(modules))
+	for i, m := range modules {
+		grants[i] = grant{module: m}
+	}
+	return grants
+}
+
+func reads(modules ...string) []grant {
+	grants := all(modules...)
+	for i := range grants {
+		grants[i].method = "GET"
+	}
+	return grants
+}
+
+// grants is what the delivered roles below administrators are given of a permission when it is new. Whatever an operator
+// changes later stays as it was changed.
+var grants = map[string][]grant{
+	RoleManager: slices.Concat(
+		all("BRANCHES", "MENUS", "TABLES", "VISITS", "ORDERS", "REPORTS", "USERS"), reads("ROLES", "AUDIT"),
+	),
+	RoleCashier: slices.Concat(all("ORDERS", "VISITS"), reads("BRANCHES", "TABLES")),
+	RoleKitchen: append(reads("BRANCHES", "ORDERS"), grant{"MENUS", "PUT", "/api/menu-items/{id}/quota"}),
+	RoleStaff:   append(all("VISITS"), reads("BRANCHES", "TABLES", "ORDERS")...),
+}
+
+// GrantedAtFirst tells whether a role has a permission from the beginning. Its own affairs are everybody's; a house's
+// own roles are given nothing else unasked.
+func GrantedAtFirst(role string, p Permission) bool {
+	if p.Own || RankOf(role) >= RankAdmin {
+		return true
+	}
+	return slices.ContainsFunc(grants[role], func(g grant) bool { return g.covers(p) })
+}

@@ -1,0 +1,347 @@
+package identity_test
+
+import (
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"comanda/internal/fault"
+	"comanda/internal/identity"
+	"comanda/internal/identity/identitytest"
+)
+
+func refresh(t *testing.T, h *identitytest.House, token string) identity.Grant {
+	t.Helper()
+	g, err := h.Refresh(t.Context(), token)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+func TestRefresh(t *testing.T) {
+	each(t, func(t *testing.T, h *identitytest.House) {
+		h.Join(t, lan)
+		first := h.Enter(t, lan)
+		h.Clock.Advance(9 * time.Minute)
+		second := refresh(t, h, first.Refresh)
+		if second.Refresh == first.Refresh || second.Access == first.Access || second.Session.ID != first.Session.ID {
+			t.Error("a refresh gives what there was")
+		}
+		h.Clock.Advance(9 * time.Minute)
+		h.Follow(t)
+		wantFault(t, "the first access token has run out", h.Admitted(t.Context(), first.Access), identity.ErrToken)
+		if err := h.Admitted(t.Context(), second.Access); err != nil {
+			t.Error(err)
+		}
+		for what, token := range map[string]string{
+			"nothing": "", "an access token": second.Access, "a stranger": identity.NewRefreshToken(), "a hash": identity.TokenHash(second.Refresh),
+		} {
+			_, err := h.Refresh(t.Context(), token)
+			wantFault(t, what, err, identity.ErrRefresh)
+		}
+		wantFault(t, "a refresh token as an access token", h.Admitted(t.Context(), second.Refresh), identity.ErrToken)
+	})
+}
+
+// A client that did not get the answer asks again and gets the same pair.
+func TestRefresh_retry(t *testing.T) {
+	each(t, func(t *testing.T, h *identitytest.House) {
+		h.Join(t, lan)
+		first := h.Enter(t, lan)
+		h.Clock.Advance(time.Minute)
+		second := refresh(t, h, first.Refresh)
+		h.Clock.Advance(10 * time.Second)
+		retry := refresh(t, h, first.Refresh)
+		if retry.Refresh != second.Refresh || retry.Access != second.Access {
+			t.Error("the retry got another pair")
+		}
+		if third := refresh(t, h, retry.Refresh); third.Refresh == second.Refresh {
+			t.Error("the successor is not good")
+		}
+		if h.Heard.Of("reused") != 0 {
+			t.Error("a retry was taken for a theft")
+		}
+	})
+}
+
+func TestRefresh_reuse_ends_the_session(t *testing.T) {
+	each(t, func(t *testing.T, h *identitytest.House) {
+		h.Join(t, lan)
+		for what, thief := range map[string]func(tokens []string) string{
+			"the one before, too late": func(tokens []string) string {
+				h.Clock.Advance(11 * time.Second)
+				return tokens[1]
+			},
+			"an ancestor at once": func(tokens []string) string { return tokens[0] },
+		} {
+			g := h.Enter(t, lan)
+			other := h.Enter(t, lan)
+			tokens := []string{g.Refresh}
+			for range 2 {
+				g = refresh(t, h, g.Refresh)
+				tokens = append(tokens, g.Refresh)
+			}
+			h.Follow(t)
+			before := h.Heard.Of("reused")
+			stolen := thief(tokens)
+			h.Follow(t)
+			_, err := h.Refresh(t.Context(), stolen)
+			wantFault(t, what, err, identity.ErrRefresh)
+			if h.Heard.Of("reused") != before+1 {
+				t.Errorf("%s: nobody heard of it", what)
+			}
+			_, err = h.Refresh(t.Context(), g.Refresh)
+			wantFault(t, what+": the current token", err, identity.ErrRefresh)
+			wantFault(t, what+": the access token", h.Admitted(t.Context(), g.Access), identity.ErrToken)
+			if err := h.Admitted(t.Context(), other.Access); err != nil {
+				t.Errorf("%s: another session: %v", what, err)
+			}
+		}
+	})
+}
+
+// Of those who show one token at the same time everybody gets the same pair: one.
+func TestRefresh_race(t *testing.T) {
+	each(t, func(t *testing.T, h *identitytest.House) {
+		h.Join(t, lan)
+		g := h.Enter(t, lan)
+		for round := range 5 {
+			pairs := make([]identity.Grant, 16)
+			var all sync.WaitGroup
+			for i := range pairs {
+				all.Go(func() {
+					var err error
+					if pairs[i], err = h.Refresh(t.Context(), g.Refresh); err != nil {
+						t.Error(err)
+					}
+				})
+			}
+			all.Wait()
+			for _, p := range pairs {
+				if p.Refresh != pairs[0].Refresh || p.Access != pairs[0].Access || p.Refresh == g.Refresh {
+					t.Fatalf("round %d: two pairs", round)
+				}
+			}
+			g = pairs[0]
+		}
+		if h.Heard.Of("reused") != 0 {
+			t.Error("one of them was taken for a thief")
+		}
+	})
+}
+
+func TestSessions_spans(t *testing.T) {
+	each(t, func(t *testing.T, h *identitytest.House) {
+		h.Join(t, lan)
+		h.Hire(t, minh, identity.RoleCashier)
+		for email, idle := range map[string]time.Duration{lan: 30 * 24 * time.Hour, minh: 30 * time.Minute} {
+			g := h.Enter(t, email)
+			h.Clock.Advance(idle - time.Second)
+			g = refresh(t, h, g.Refresh)
+			h.Clock.Advance(idle)
+			_, err := h.Refresh(t.Context(), g.Refresh)
+			wantFault(t, email, err, identity.ErrRefresh)
+		}
+		for email, whole := range map[string]time.Duration{lan: 90 * 24 * time.Hour, minh: 12 * time.Hour} {
+			g := h.Enter(t, email)
+			for elapsed := time.Duration(0); elapsed < whole; elapsed += whole / 36 {
+				g = refresh(t, h, g.Refresh)
+				h.Clock.Advance(whole / 36)
+			}
+			_, err := h.Refresh(t.Context(), g.Refresh)
+			wantFault(t, email+", in all", err, identity.ErrRefresh)
+		}
+	})
+}
+
+// Whoever works need not refresh to stay: signs of life count.
+func TestSessions_signs_of_life(t *testing.T) {
+	each(t, func(t *testing.T, h *identitytest.House) {
+		h.Hire(t, lan, identity.RoleCashier)
+		g := h.Enter(t, lan)
+		h.Clock.Advance(9 * time.Minute)
+		h.Follow(t)
+		who, err := h.Guard.Admit(t.Context(), g.Access)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := h.Guard.FlushSeen(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		all, err := h.Sessions(t.Context(), who)
+		if err != nil || len(all) != 1 || !all[0].LastSeenAt.Equal(h.Clock.Now()) || !all[0].IdleUntil.Equal(h.Clock.Now().Add(30*time.Minute)) {
+			t.Errorf("%+v, %v", all, err)
+		}
+		h.Clock.Advance(29 * time.Minute)
+		refresh(t, h, g.Refresh)
+	})
+}
+
+func TestSessions_are_ten(t *testing.T) {
+	each(t, func(t *testing.T, h *identitytest.House) {
+		h.Join(t, lan)
+		var all []identity.Grant
+		for range 12 {
+			all = append(all, h.Enter(t, lan))
+			h.Clock.Advance(time.Millisecond)
+		}
+		for i, g := range all {
+			err := h.Admitted(t.Context(), g.Access)
+			if alive := err == nil; alive != (i >= 2) {
+				t.Errorf("login %d: %v", i, err)
+			}
+		}
+		left, err := h.Sessions(t.Context(), identity.Actor{UserID: all[0].User.ID})
+		if err != nil || len(left) != identity.MaxSessions || left[0].ID != all[11].Session.ID {
+			t.Errorf("%d sessions, %v", len(left), err)
+		}
+	})
+}
+
+func TestSessions_race(t *testing.T) {
+	each(t, func(t *testing.T, h *identitytest.House) {
+		h.Join(t, lan)
+		h.Hasher = identity.NewHasher(identitytest.Light, 32)
+		grants := make(chan identity.Grant, 32)
+		var all sync.WaitGroup
+		for range 32 {
+			all.Go(func() {
+				g, err := h.Login(t.Context(), identity.Credentials{Email: lan, Password: identitytest.Password}, identitytest.Caller())
+				if err != nil {
+					t.Error(err)
+				}
+				grants <- g
+			})
+		}
+		all.Wait()
+		close(grants)
+		alive := 0
+		for g := range grants {
+			if h.Admitted(t.Context(), g.Access) == nil {
+				alive++
+			}
+		}
+		if alive != identity.MaxSessions {
+			t.Errorf("%d sessions live", alive)
+		}
+	})
+}
+
+func TestEndSession(t *testing.T) {
+	each(t, func(t *testing.T, h *identitytest.House) {
+		h.Join(t, lan)
+		h.Join(t, minh)
+		here, there, foreign := h.Enter(t, lan), h.Enter(t, lan), h.Enter(t, minh)
+		who, err := h.Guard.Admit(t.Context(), here.Access)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for what, id := range map[string]string{"nobody's": "x", "somebody else's": foreign.Session.ID} {
+			wantFault(t, what, h.EndSession(t.Context(), who, id), identity.ErrSession)
+		}
+		if err := h.EndSession(t.Context(), who, there.Session.ID); err != nil {
+			t.Fatal(err)
+		}
+		wantFault(t, "again", h.EndSession(t.Context(), who, there.Session.ID), identity.ErrSession)
+		wantFault(t, "the ended one", h.Admitted(t.Context(), there.Access), identity.ErrToken)
+		for what, g := range map[string]identity.Grant{"this": here, "somebody else's": foreign} {
+			if err := h.Admitted(t.Context(), g.Access); err != nil {
+				t.Errorf("%s: %v", what, err)
+			}
+		}
+	})
+}
+
+func TestLogout(t *testing.T) {
+	each(t, func(t *testing.T, h *identitytest.House) {
+		h.Join(t, lan)
+		for what, leave := range map[string]func(g, next identity.Grant) error{
+			"by the access token":            func(_, g identity.Grant) error { return h.Logout(t.Context(), g.Access, "") },
+			"by the refresh token":           func(_, g identity.Grant) error { return h.Logout(t.Context(), "", g.Refresh) },
+			"by a spent refresh token":       func(g, _ identity.Grant) error { return h.Logout(t.Context(), "", g.Refresh) },
+			"by a bad one and a refresh one": func(_, g identity.Grant) error { return h.Logout(t.Context(), "x", g.Refresh) },
+		} {
+			g := h.Enter(t, lan)
+			next := refresh(t, h, g.Refresh)
+			if err := h.Admitted(t.Context(), next.Access); err != nil {
+				t.Fatal(err)
+			}
+			for range 2 { // again is fine
+				if err := leave(g, next); err != nil {
+					t.Errorf("%s: %v", what, err)
+				}
+			}
+			wantFault(t, what+": the access token", h.Admitted(t.Context(), next.Access), identity.ErrToken)
+			_, err := h.Refresh(t.Context(), next.Refresh)
+			wantFault(t, what+": the refresh token", err, identity.ErrRefresh)
+		}
+		for _, c := range [][2]string{{"", ""}, {"x", ""}, {"", identity.NewRefreshToken()}} {
+			wantFault(t, "a stranger", h.Logout(t.Context(), c[0], c[1]), identity.ErrToken)
+		}
+		if h.Heard.Of("reused") != 0 {
+			t.Error("to leave was taken for a theft")
+		}
+	})
+}
+
+func TestPurge(t *testing.T) {
+	each(t, func(t *testing.T, h *identitytest.House) {
+		h.Join(t, lan)
+		gone, kept := h.Enter(t, lan), h.Enter(t, lan)
+		spent := kept.Refresh
+		kept = refresh(t, h, kept.Refresh)
+		if err := h.Logout(t.Context(), gone.Access, ""); err != nil {
+			t.Fatal(err)
+		}
+		revoked := func() int {
+			all, err := h.Store.Revocations(t.Context(), time.UnixMilli(0))
+			if err != nil {
+				t.Fatal(err)
+			}
+			return len(all)
+		}
+		purge := func(after time.Duration) {
+			h.Clock.Advance(after)
+			if err := h.Store.Purge(t.Context(), h.Clock.Now()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		purge(15 * time.Minute)
+		if n := revoked(); n != 1 {
+			t.Errorf("%d revocations while tokens may live", n)
+		}
+		purge(time.Millisecond)
+		if n := revoked(); n != 0 {
+			t.Errorf("%d revocations outlive every token", n)
+		}
+		if _, found, err := h.Store.Holder(t.Context(), identity.TokenHash(gone.Refresh)); !found || err != nil {
+			t.Errorf("an ended session was forgotten at once: %v", err)
+		}
+		purge(29 * 24 * time.Hour)
+		kept = refresh(t, h, kept.Refresh)
+		purge(2 * 24 * time.Hour)
+		if _, found, err := h.Store.Holder(t.Context(), identity.TokenHash(gone.Refresh)); found || err != nil {
+			t.Errorf("an ended session is kept for ever: %v", err)
+		}
+		if _, err := h.Refresh(t.Context(), spent); fault.KindOf(err) != fault.Unauthenticated || h.Heard.Of("reused") != 0 {
+			t.Errorf("a token spent a month ago: %v", err)
+		}
+		refresh(t, h, kept.Refresh)
+	})
+}
+
+// What a session remembers of its client is what the owner sees.
+func TestSessions_list(t *testing.T) {
+	h := inSQLite(t)
+	h.Join(t, lan)
+	g := h.Enter(t, lan)
+	all, err := h.Sessions(t.Context(), identity.Actor{UserID: g.User.ID})
+	if err != nil || len(all) != 1 || all[0].Device != "a test" || all[0].Address != "192.0.2.7" {
+		t.Errorf("%+v, %v", all, err)
+	}
+	if !slices.Equal([]string{all[0].ID}, []string{g.Session.ID}) {
+		t.Errorf("%s, want %s", all[0].ID, g.Session.ID)
+	}
+}
