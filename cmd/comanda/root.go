@@ -40,7 +40,8 @@ func newRoot() *cobra.Command {
 		flags.Var(settingFlag{c.set, "COMANDA_" + name}, flag, "overrides COMANDA_"+name)
 	}
 	root.AddCommand(
-		c.serve(), c.migrate(), c.demo(), c.tables(), c.quota(), c.stock(), c.outbox(), c.bench(), c.doctor(), c.docs(),
+		c.serve(), c.migrate(), c.demo(), c.tables(), c.user(), c.quota(), c.stock(), c.outbox(), c.audit(),
+		c.keys(), c.index(), c.export(), c.importing(), c.backup(), c.bench(), c.doctor(), c.docs(),
 	)
 	return root
 }

@@ -41,10 +41,13 @@ func (k *Core) announce(ctx context.Context, c Config, o ServeOptions, s *httpap
 		return
 	}
 	fmt.Fprintf(o.Out, "Comanda listens on %s\n", s.Addr())
+	if err := k.announceAccess(ctx, o.Out, o.Demo); err != nil {
+		k.Log.WarnContext(ctx, "how to get in could not be told", "err", err)
+	}
 	if !o.Demo {
 		return
 	}
-	links, err := Links(ctx, c, k.Floor.Tables, 0)
+	links, err := Links(ctx, c, k.Floor.Plan.Tables, 0)
 	if err != nil {
 		k.Log.WarnContext(ctx, "the tables' links could not be read", "err", err)
 	}

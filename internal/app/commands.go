@@ -14,10 +14,8 @@ import (
 	"comanda/internal/event/inbox"
 	"comanda/internal/event/outbox"
 	"comanda/internal/event/rabbit"
-	"comanda/internal/httpapi"
+	"comanda/internal/identity"
 	"comanda/internal/keyspace"
-	"comanda/internal/ordering"
-	"comanda/internal/payment"
 	"comanda/internal/redisdb"
 	"comanda/internal/sqldb"
 	"comanda/internal/stock"
@@ -42,7 +40,7 @@ func SetQuota(ctx context.Context, c Config, item int64, quota *int64) error {
 	defer redis.Close()
 	k := NewCore(c, db, redis, slog.New(slog.DiscardHandler), prometheus.NewRegistry())
 	defer k.Close()
-	return k.Editor.SetQuota(ctx, item, quota)
+	return k.Editor.SetQuota(ctx, identity.System(), item, quota)
 }
 
 // StockLine is an item's counter on the current business date of its branch.
@@ -187,12 +185,10 @@ func openAPI() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	s, err := httpapi.New(c.http("1"), slog.New(slog.DiscardHandler), prometheus.NewRegistry())
+	api, err := routeTable(c)
 	if err != nil {
 		return "", err
 	}
-	k := &Core{Config: c, Orders: &ordering.Service{Methods: payment.NewMethods(true)}} // routes are only described
-	k.register(s.API())
-	yaml, err := s.API().YAML()
+	yaml, err := api.YAML()
 	return string(yaml), err
 }

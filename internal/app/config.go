@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"comanda/internal/httpapi"
+	"comanda/internal/identity/identityjwt"
 	"comanda/internal/keyspace"
 	"comanda/internal/ordering"
 	"comanda/internal/telemetry"
@@ -34,7 +35,11 @@ type Config struct {
 	ExpiryGrace     time.Duration
 	SandboxPayments bool
 	ServiceToken    telemetry.Secret
+	TokenKey        telemetry.Secret
 	Limits          bool
+	TrustedProxies  string
+	SMTPURL         telemetry.Secret
+	MailFrom        string
 	Log             telemetry.LogConfig
 	AccessLog       bool
 	DebugListen     string
@@ -65,7 +70,11 @@ var settings = []setting{
 	duration("COMANDA_EXPIRY_GRACE", "90s", "From there to the moment at which the order is really ended.", func(c *Config) *time.Duration { return &c.ExpiryGrace }),
 	boolean("COMANDA_SANDBOX_PAYMENTS", "false", "Offer the sandbox gateway and its mock callback; never in production.", func(c *Config) *bool { return &c.SandboxPayments }),
 	secret(text("COMANDA_SERVICE_TOKEN", "", "Bearer token of staff routes for scripts; without one they answer 401.", func(c *Config) *string { return (*string)(&c.ServiceToken) })),
-	boolean("COMANDA_LIMITS", "on", "off lifts per-guest and per-visit limits for load tests; refused with a public URL that is not loopback.", func(c *Config) *bool { return &c.Limits }),
+	secret(text("COMANDA_TOKEN_KEY", "", "Key that signs access tokens, at least 32 bytes; by default the installation makes one and keeps it in SQL.", func(c *Config) *string { return (*string)(&c.TokenKey) })),
+	boolean("COMANDA_LIMITS", "on", "off lifts the limits of requests, guests and visits for load tests; refused with a public URL that is not loopback.", func(c *Config) *bool { return &c.Limits }),
+	text("COMANDA_TRUSTED_PROXIES", "", "Addresses and networks, with commas, whose X-Forwarded-For tells who the client is; by default whoever connects is.", func(c *Config) *string { return &c.TrustedProxies }),
+	secret(text("COMANDA_SMTP_URL", "", "smtp://user:password@host:587 or smtps://...; by default each message becomes a file in the data folder's mail.", func(c *Config) *string { return (*string)(&c.SMTPURL) })),
+	text("COMANDA_MAIL_FROM", "Comanda <no-reply@localhost.localdomain>", "Sender of messages: House <no-reply@house.example>.", func(c *Config) *string { return &c.MailFrom }),
 	text("COMANDA_LOG_LEVEL", "info", "debug, info, warn or error.", func(c *Config) *string { return &c.Log.Level }),
 	text("COMANDA_LOG_FORMAT", "json", "json, or text for a person at a terminal.", func(c *Config) *string { return &c.Log.Format }),
 	text("COMANDA_DEBUG_LISTEN", "", "Loopback address on which profiles of the process are served; none by default.", func(c *Config) *string { return &c.DebugListen }),
@@ -218,10 +227,16 @@ func (c Config) validate() error {
 	if n := len(c.ServiceToken); n > 0 && n < minToken && !local {
 		return fmt.Errorf("configuration: COMANDA_SERVICE_TOKEN needs at least %d characters with a public URL", minToken)
 	}
+	if n := len(c.TokenKey); n > 0 && n < identityjwt.MinKey {
+		return fmt.Errorf("configuration: COMANDA_TOKEN_KEY has %d bytes, at least %d are needed", n, identityjwt.MinKey)
+	}
+	if _, err := httpapi.ParseProxies(c.TrustedProxies); err != nil {
+		return fmt.Errorf("configuration: COMANDA_TRUSTED_PROXIES: %w", err)
+	}
 	if _, err := keyspace.ParseNamespace(c.RedisNamespace); err != nil {
 		return fmt.Errorf("configuration: COMANDA_REDIS_NAMESPACE: %w", err)
 	}
-	return errors.Join(c.orders().Validate(), c.Log.Validate())
+	return errors.Join(c.orders().Validate(), c.Log.Validate(), c.validateMail())
 }
 
 func loopback(host string) bool {
@@ -244,6 +259,7 @@ func (c Config) http(version string) httpapi.Config {
 	h.Listen, h.Version, h.ServiceToken, h.AccessLog = c.Listen, version, c.ServiceToken, c.AccessLog
 	h.HSTS = strings.HasPrefix(c.PublicURL, "https://")
 	h.TrustedOrigins = []string{c.PublicURL}
+	h.TrustedProxies, _ = httpapi.ParseProxies(c.TrustedProxies) // validated
 	return h
 }
 

@@ -57,6 +57,7 @@ func TestLoadConfig_refuses(t *testing.T) {
 	for name, environ := range map[string][]string{
 		"a misspelt name":                 {"COMANDA_LISTN=127.0.0.1:1"},
 		"no duration":                     {"COMANDA_PAYMENT_WINDOW=15"},
+		"a key that can be guessed":       {"COMANDA_TOKEN_KEY=" + strings.Repeat("k", 31)},
 		"a window of a week":              {"COMANDA_PAYMENT_WINDOW=168h"},
 		"neither on nor off":              {"COMANDA_LIMITS=maybe"},
 		"no limits in public":             {"COMANDA_LIMITS=off", "COMANDA_PUBLIC_URL=https://order.example.com"},

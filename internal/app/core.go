@@ -14,7 +14,9 @@ import (
 	"comanda/internal/catalog/catalogredis"
 	"comanda/internal/catalog/catalogsql"
 	"comanda/internal/event/inbox"
+	"comanda/internal/identity"
 	"comanda/internal/keyspace"
+	"comanda/internal/limit"
 	"comanda/internal/ordering"
 	"comanda/internal/ordering/orderingsql"
 	"comanda/internal/payment"
@@ -72,13 +74,20 @@ type Core struct {
 	Ledger  *orderingsql.Ledger
 	Reader  *orderingsql.Orders
 	Orders  *ordering.Service
+	Limits  *limit.Limiter // nil when they are lifted
 	Metrics *metrics
+
+	people // set by wireIdentity
+	access // set by wireAccess
+	papers
 }
 
 // NewCore wires the rooms. Close ends what it has started; the stores are the caller's.
 func NewCore(c Config, db *sqldb.DB, redis *redisdb.DB, log *slog.Logger, reg prometheus.Registerer) *Core {
 	k := &Core{Config: c, DB: db, Redis: redis, Log: log, Metrics: newMetrics(reg)}
+	k.wireLimits(reg)
 	k.wireCatalog()
+	k.wireDocuments(reg)
 	k.wireVisits()
 	k.wireStock(reg)
 	k.wireOrders()
@@ -170,15 +179,19 @@ type quotaStore struct {
 }
 
 // SetQuota changes an item's standing quota, and today's with it.
-func (s quotaStore) SetQuota(ctx context.Context, item int64, quota *int64) (int64, error) {
-	branch, err := s.Store.SetQuota(ctx, item, quota)
+func (s quotaStore) SetQuota(
+	ctx context.Context, by identity.Actor, item int64, quota *int64, now time.Time,
+) (int64, error) {
+	branch, err := s.Store.SetQuota(ctx, by, item, quota, now)
 	s.tell(ctx, err)
 	return branch, err
 }
 
 // Publish brings a draft into force, with its quotas.
-func (s quotaStore) Publish(ctx context.Context, version int64, now time.Time) (catalog.Version, error) {
-	v, err := s.Store.Publish(ctx, version, now)
+func (s quotaStore) Publish(
+	ctx context.Context, by identity.Actor, version int64, now time.Time,
+) (catalog.Version, error) {
+	v, err := s.Store.Publish(ctx, by, version, now)
 	s.tell(ctx, err)
 	return v, err
 }

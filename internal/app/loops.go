@@ -82,7 +82,7 @@ func (k *Core) measure(ctx context.Context) error {
 	}
 	k.Metrics.opsPending.Set(float64(pending))
 	k.Metrics.opsAge.Set(age.Seconds())
-	return nil
+	return k.measureDocuments(ctx)
 }
 
 func (k *Core) purge(ctx context.Context) error {
@@ -90,6 +90,8 @@ func (k *Core) purge(ctx context.Context) error {
 	if _, err := outbox.PurgeLog(ctx, k.DB, now.Add(-keepLog)); err != nil {
 		return err
 	}
-	_, err := inbox.New(k.DB, inbox.Options{Log: k.Log}).Purge(ctx, now.Add(-keepDedupe))
-	return err
+	if _, err := inbox.New(k.DB, inbox.Options{Log: k.Log}).Purge(ctx, now.Add(-keepDedupe)); err != nil {
+		return err
+	}
+	return k.purgeTombstones(ctx)
 }

@@ -147,9 +147,18 @@ func start(ctx context.Context, c Config, o ServeOptions, log *slog.Logger) (_ *
 	if err := p.core.doubtGate(ctx); err != nil {
 		return nil, err
 	}
+	if err := p.core.wireIdentity(ctx, reg); err != nil {
+		return nil, err
+	}
+	p.core.wireAccess()
 	services, err := p.services(c, o, log, reg, build)
 	if err != nil {
 		return nil, err
+	}
+	if p.server != nil {
+		if err := p.core.openDoor(ctx, p.server, reg); err != nil {
+			return nil, err
+		}
 	}
 	p.group = worker.NewGroup(services...)
 	if err := p.group.Start(context.WithoutCancel(ctx)); err != nil {
@@ -193,10 +202,17 @@ func (p *process) services(
 	gate := add(nil, p.core.gateLoops()...)
 	wakeGate(p.core.Redis, gate)
 	services = append(services, gate...)
+	services = add(services, p.core.documentLoops()...)
 	sweeper := worker.New(p.core.sweep(), log, jobs)
 	if slices.Contains(o.Roles, Worker) {
 		services = append(services, sweeper)
 		services = add(services, p.core.workLoops()...)
+		services = add(services, p.core.identityLoops()...)
+		letters, err := p.core.mailLoops(log, reg)
+		if err != nil {
+			return nil, err
+		}
+		services = add(services, letters...)
 	}
 	broker, err := p.relay(c, o, log, reg, sweeper, add)
 	if err != nil {
@@ -207,6 +223,8 @@ func (p *process) services(
 		return services, nil
 	}
 	services = add(services, p.core.guestLoop())
+	services = add(services, p.core.guardLoops()...)
+	services = add(services, p.core.accessLoops()...)
 	p.server, err = p.core.newServer(c, build.Version, log, reg)
 	return append(services, p.server), err
 }

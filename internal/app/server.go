@@ -8,7 +8,9 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"comanda/internal/catalog/cataloghttp"
+	"comanda/internal/document/documenthttp"
 	"comanda/internal/httpapi"
+	"comanda/internal/identity/identityhttp"
 	"comanda/internal/ordering/orderinghttp"
 	"comanda/internal/visit"
 	"comanda/internal/visit/visithttp"
@@ -21,6 +23,7 @@ func (k *Core) newServer(c Config, version string, log *slog.Logger, reg *promet
 		return nil, err
 	}
 	k.register(s.API())
+	s.Limit(k.Limits)
 	s.Check("sql", true, k.DB.Ping)
 	s.Check("redis", false, func(context.Context) error {
 		if !k.Redis.Up() {
@@ -37,6 +40,10 @@ func (k *Core) register(a *httpapi.API) {
 	cataloghttp.Guest(a, k.Boards, k.Floor)
 	cataloghttp.Live(a, k.Boards, guestBranch{k.Guests})
 	cataloghttp.Staff(a, k.Editor)
+	documenthttp.Offer(a, k.Documents)
+	identityhttp.Member(a, k.Accounts)
+	identityhttp.Admin(a, k.Administration)
+	identityhttp.Setup(a, k.Setup)
 	visithttp.Guest(a, k.Door)
 	visithttp.Staff(a, k.Floor, k.Config.PublicURL)
 	orderinghttp.Register(a, k.Orders, k.Guests, k.Reader, k.Ledger)

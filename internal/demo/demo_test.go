@@ -11,6 +11,7 @@ import (
 
 	"comanda/internal/catalog"
 	"comanda/internal/catalog/catalogsql"
+	"comanda/internal/identity"
 	"comanda/internal/sqldb"
 	"comanda/internal/sqldb/sqldbtest"
 	"comanda/internal/visit"
@@ -112,17 +113,17 @@ func TestLoad_keeps_what_was_edited(t *testing.T) {
 		}
 		now := db.Now()
 		store := catalogsql.New(db, nil)
-		draft, err := store.Draft(t.Context(), 1, now) // also proves that ids go on behind the fixed ones
+		draft, err := store.Draft(t.Context(), identity.System(), 1, now) // also proves that ids go on behind the fixed ones
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := store.EditDraft(t.Context(), draft.ID, 11, catalog.Entry{Price: 70000, Active: true}); err != nil {
+		if err := store.EditDraft(t.Context(), identity.System(), draft.ID, 11, catalog.Entry{Price: 70000, Active: true}, now); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := store.Publish(t.Context(), draft.ID, now); err != nil {
+		if _, err := store.Publish(t.Context(), identity.System(), draft.ID, now); err != nil {
 			t.Fatal(err)
 		}
-		if _, _, err := visitsql.New(db).Rotate(t.Context(), 3, visit.NewQRToken(), now); err != nil {
+		if _, _, err := visitsql.New(db).Rotate(t.Context(), identity.System(), 3, visit.NewQRToken(), now); err != nil {
 			t.Fatal(err)
 		}
 		edited := contentOf(t, db)

@@ -4,7 +4,9 @@ import (
 	"context"
 	"embed"
 	"encoding/json"
+	"strconv"
 
+	"comanda/internal/document/documentsql"
 	"comanda/internal/fault"
 	"comanda/internal/sqldb"
 	"comanda/internal/visit"
@@ -39,7 +41,8 @@ func Load(ctx context.Context, db *sqldb.DB) error {
 	if err != nil {
 		return fault.Wrap("read the demo", err)
 	}
-	now := db.Now().UnixMilli()
+	instant := db.Now()
+	now := instant.UnixMilli()
 	return db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
 		fresh, err := tx.Exec(ctx, branchInsert, r.branchRows(), now)
 		if err != nil {
@@ -48,14 +51,15 @@ func Load(ctx context.Context, db *sqldb.DB) error {
 		if fresh < int64(len(r.branches)) {
 			return r.same(ctx, tx, fresh)
 		}
-		tx.Queue(categoryInsert, r.categoryRows())
-		tx.Queue(dishInsert, r.dishRows())
+		tx.Queue(categoryInsert, r.categoryRows(), now)
+		tx.Queue(dishInsert, r.dishRows(), now)
 		tx.Queue(menuInsert, r.menuRows())
 		tx.Queue(itemInsert, r.itemRows())
 		tx.Queue(versionInsert, r.versionRows(), now)
 		tx.Queue(entryInsert, r.entryRows())
 		tx.Queue(tableInsert, r.tableRows())
 		tx.Queue(qrInsert, r.qrRows(), now)
+		documentsql.Queue(tx, instant, r.documents()...)
 		rows, err := tx.Query(ctx, identityAdvance)
 		if err != nil {
 			return err
@@ -63,6 +67,18 @@ func Load(ctx context.Context, db *sqldb.DB) error {
 		rows.Close()
 		return rows.Err()
 	})
+}
+
+// documents are what is shown of the demo beyond its menus.
+func (r restaurant) documents() []documentsql.Change {
+	categories, dishes := documentsql.Change{Entity: "category"}, documentsql.Change{Entity: "dish"}
+	for _, c := range r.categories {
+		categories.IDs = append(categories.IDs, strconv.FormatInt(c.ID, 10))
+	}
+	for _, d := range r.dishes {
+		dishes.IDs = append(dishes.IDs, strconv.FormatInt(d.ID, 10))
+	}
+	return []documentsql.Change{categories, dishes}
 }
 
 // same tells whether branches that were there before are the demo's own.

@@ -19,7 +19,7 @@ import (
 // after round; a guest who was not answered asks again and gets one order, not two (I5).
 func TestCrash(t *testing.T) {
 	on(t, func(t *testing.T, k kind) {
-		s := open(t, k, limitless)
+		s := open(t, k, nil)
 		var all []served
 		for round := range 3 {
 			some := crash(s, fmt.Sprint(round))
@@ -145,7 +145,7 @@ func (v served) still(t *testing.T) {
 // that it is sold out (I2, I5).
 func TestCrash_between_gate_and_ledger(t *testing.T) {
 	on(t, func(t *testing.T, k kind) {
-		s := open(t, k, limitless)
+		s := open(t, k, nil)
 		s.quota(pho, 10)
 		lost, mine := s.guest(1), s.guest(2)
 		mine.orders(t, line{ItemID: pho, Qty: 1})

@@ -7,6 +7,7 @@
 //	embedded  one process with SQLite, the Redis store and the events inside
 //	servers   one process on a database in PostgreSQL, a redis-server and queues in RabbitMQ of its own
 //	pair      two processes on the same servers; requests go to them in turn
+//	cluster   like servers, with a Redis Cluster of three nodes
 //
 // What is shown, by the invariants of docs/ARCHITECTURE.md:
 //
@@ -15,6 +16,9 @@
 //	TestLatePayment    money after the deadline becomes an order or a visible refund (I6)
 //	TestSandbox        nobody can play a gateway where the sandbox is not enabled
 //	TestStorm          500 guests and 50 units give 50 orders, whatever fails meanwhile (I2, I5, I9, I16)
+//	TestCluster        a Cluster that has lost a node costs speed and not orders (I9, I16)
+//	TestKeys           what an installation writes to Redis is what is declared
+//	TestLimits         people are not in each other's way, and machines are held up
 //	TestRepetition     a request that comes a hundred times at once has one effect and one answer (I11)
 //	TestBadInput       what is refused has a code and changes nothing; what is accepted comes back as it was sent
 //	TestBrokerOutage   without the broker orders go on; afterwards every event arrives, and counts once (I7, I15, I16)

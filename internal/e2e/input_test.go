@@ -24,7 +24,7 @@ type bad struct {
 func TestBadInput(t *testing.T) { on(t, badInput, embedded, servers) }
 
 func badInput(t *testing.T, k kind) {
-	s := open(t, k, limitless)
+	s := open(t, k, nil)
 	g, stranger := s.guest(0), s.guest(1)
 	stays := g.orders(t, line{ItemID: pho, Qty: 1})
 	left := s.guest(2)

@@ -71,7 +71,7 @@ func (l *live) next(name string, data any) {
 // break is told what has changed meanwhile, and nothing twice. Another table is told that there is no such order.
 func TestLive_order(t *testing.T) {
 	on(t, func(t *testing.T, k kind) {
-		s := open(t, k, limitless)
+		s := open(t, k, nil)
 		g, stranger := s.guest(0), s.guest(1)
 		o := g.orders(t, line{ItemID: phoGa, Qty: 1})
 		path := "/cis/order/" + o.ID + "/events"
@@ -111,7 +111,7 @@ func TestLive_order(t *testing.T) {
 // A guest sees what is left as others order, cancel and as the kitchen takes a dish off; another branch is none.
 func TestLive_availability(t *testing.T) {
 	on(t, func(t *testing.T, k kind) {
-		s := open(t, k, limitless)
+		s := open(t, k, nil)
 		s.quota(pho, 3)
 		g, other := s.guest(0), s.guest(1)
 		path := "/cis/branch/" + firstBranch + "/availability/events"

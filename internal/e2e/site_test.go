@@ -36,6 +36,7 @@ const (
 	embedded kind = "embedded"
 	servers  kind = "servers"
 	pair     kind = "pair"
+	cluster  kind = "cluster"
 )
 
 // on runs a test once on each kind.
@@ -56,8 +57,9 @@ func on(t *testing.T, test func(t *testing.T, k kind), kinds ...kind) {
 // settings are values of the configuration by their names without the prefix COMANDA_.
 type settings map[string]string
 
-// limitless lifts the limits of what one guest or table may leave unpaid.
-var limitless = settings{"LIMITS": "off"}
+// limited sets the limits of how often people do things, and of what they may leave unpaid. Other tests go without: they
+// act faster than people, and look more often.
+var limited = settings{"LIMITS": "on"}
 
 // site is one installation: its stores, its settings and the processes that serve it.
 type site struct {
@@ -67,10 +69,11 @@ type site struct {
 	servers []*server
 	next    atomic.Uint32 // whose turn it is
 	http    *http.Client
-	redis   *testenv.Server // nil when embedded
-	secret  string          // the service token
-	bill    menu            // what can be ordered
-	tables  []table         // of the first branch
+	redis   *testenv.Server   // nil when embedded; of a Cluster its first node
+	nodes   []*testenv.Server // of a Cluster
+	secret  string            // the service token
+	bill    menu              // what can be ordered
+	tables  []table           // of the first branch
 }
 
 // prepare makes the stores and decides the settings; nothing runs yet.
@@ -78,13 +81,12 @@ func prepare(t *testing.T, k kind, extra settings) *site {
 	t.Helper()
 	s := &site{t: t, kind: k, http: newClient(), secret: rand.Text() + rand.Text()}
 	dir := t.TempDir()
-	s.env = settings{"SERVICE_TOKEN": s.secret, "DATA_DIR": dir, "LISTEN": freeAddr(t)}
+	s.env = settings{"SERVICE_TOKEN": s.secret, "DATA_DIR": dir, "LISTEN": freeAddr(t), "LIMITS": "off"}
 	if k == embedded {
 		s.env["REDIS_LISTEN"] = freeAddr(t)
 		s.env["DATABASE_URL"] = "sqlite:" + filepath.Join(dir, "comanda.db")
 	} else {
-		s.redis = testenv.RedisServer(t)
-		s.env["REDIS_URL"] = "redis://" + s.redis.Addr()
+		s.startRedis()
 		s.env["DATABASE_URL"] = sqldbtest.PostgresURL(t)
 		s.env["AMQP_URL"], s.env["AMQP_PREFIX"] = atEnd.brokerURL(t), testenv.Name(t)+"."
 	}
@@ -94,6 +96,16 @@ func prepare(t *testing.T, k kind, extra settings) *site {
 		s.add(freeAddr(t), t.TempDir())
 	}
 	return s
+}
+
+func (s *site) startRedis() {
+	if s.kind == cluster {
+		s.nodes = testenv.RedisCluster(s.t)
+		s.redis, s.env["REDIS_URL"] = s.nodes[0], testenv.ClusterURL(s.nodes)
+		return
+	}
+	s.redis = testenv.RedisServer(s.t)
+	s.env["REDIS_URL"] = "redis://" + s.redis.Addr()
 }
 
 func (s *site) add(addr, dir string) {

@@ -18,7 +18,7 @@ const (
 // 500 guests at once want one of 50 units each: 50 get one and 450 are told that it is sold out (I2).
 func TestStorm(t *testing.T) {
 	on(t, func(t *testing.T, k kind) {
-		s := open(t, k, limitless)
+		s := open(t, k, nil)
 		storm(s, nil, guest.place)
 		s.agrees()
 	}, embedded, servers)
@@ -28,7 +28,7 @@ func TestStorm(t *testing.T) {
 // what SQL says (I9).
 func TestStorm_redis_killed(t *testing.T) {
 	on(t, func(t *testing.T, k kind) {
-		s := open(t, k, limitless)
+		s := open(t, k, nil)
 		storm(s, s.redis.Kill, guest.place)
 		s.redis.Restart()
 		s.agrees()
@@ -38,7 +38,7 @@ func TestStorm_redis_killed(t *testing.T) {
 // The same when Redis is emptied in the middle.
 func TestStorm_redis_flushed(t *testing.T) {
 	on(t, func(t *testing.T, k kind) {
-		s := open(t, k, limitless)
+		s := open(t, k, nil)
 		storm(s, s.flush, guest.place)
 		s.agrees()
 	}, embedded, servers)
@@ -48,7 +48,7 @@ func TestStorm_redis_flushed(t *testing.T) {
 // orders (I5).
 func TestStorm_server_killed(t *testing.T) {
 	on(t, func(t *testing.T, k kind) {
-		s := open(t, k, limitless)
+		s := open(t, k, nil)
 		restart := func() {
 			s.servers[0].kill()
 			s.servers[0].start()

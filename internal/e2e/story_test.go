@@ -14,7 +14,7 @@ func shortWindow(window, grace time.Duration) settings {
 
 // What a party orders is held, what it pays is used, and what it cancels or lets go can be bought again, to the last
 // unit (I1, I3, I10).
-func TestStory(t *testing.T) { on(t, story, embedded, servers, pair) }
+func TestStory(t *testing.T) { on(t, story, embedded, servers, pair, cluster) }
 
 func story(t *testing.T, k kind) {
 	const limit = 10

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/netip"
 	"time"
 
 	"comanda/internal/telemetry"
@@ -25,6 +26,9 @@ type Config struct {
 	// TrustedOrigins, such as "https://order.example.com", may send state-changing requests although the Host header
 	// differs: the public origins of a proxy that rewrites it. No other origin than the server's own may.
 	TrustedOrigins []string
+
+	// TrustedProxies may say in X-Forwarded-For whom they were called by. Without any, whoever connects is the client.
+	TrustedProxies []netip.Prefix
 
 	HSTS      bool // tell browsers to come back by TLS only; set when the public address is https
 	AccessLog bool // one record for each request; failures are logged in any case

@@ -23,6 +23,7 @@ var (
 // ServeHTTP surrounds every request (H2, H4).
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	x := newExchange(w, r)
+	x.client = clientOf(r, s.conf.TrustedProxies)
 	s.secure(w.Header(), x.id)
 	s.inFlight.Add(1)
 	defer s.finish(x, r)
@@ -102,7 +103,7 @@ func (s *Server) record(r *http.Request, x *exchange, took time.Duration) {
 		level = slog.LevelError
 	case x.status >= 500:
 		level = slog.LevelWarn
-	case x.route.policy == Internal:
+	case x.route.Policy == Internal:
 		level = slog.LevelDebug
 	}
 	if level <= slog.LevelInfo && !s.conf.AccessLog {
@@ -114,7 +115,7 @@ func (s *Server) record(r *http.Request, x *exchange, took time.Duration) {
 	}
 	rec := slog.NewRecord(x.begun.Add(took), level, "request", 0)
 	rec.AddAttrs(
-		slog.String("request_id", x.id), slog.String("method", knownMethod(r.Method)), slog.String("route", x.route.path),
+		slog.String("request_id", x.id), slog.String("method", knownMethod(r.Method)), slog.String("route", x.route.Path),
 		slog.Int("status", x.status), slog.Int64("dur_us", took.Microseconds()), // a float would go through encoding/json
 		slog.String("actor", x.actor))
 	if x.code != "" {

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"maps"
 	"net/http"
+	"net/netip"
 	"time"
 
 	"comanda/internal/telemetry"
@@ -19,7 +20,8 @@ type exchange struct {
 
 	id     string
 	begun  time.Time
-	route  *route // nil until a route has taken the request
+	client netip.Addr // where the request comes from; a trusted proxy is seen through
+	route  *route     // nil until a route has taken the request
 	actor  string
 	status int // 0 until the answer has begun
 	code   string

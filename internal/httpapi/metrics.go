@@ -51,7 +51,7 @@ func (rt *route) observe(method string, status int, took time.Duration) {
 	if rt.stream && status == http.StatusOK {
 		return // how long somebody looked on is no latency
 	}
-	rt.s.metrics.duration.WithLabelValues(rt.path, knownMethod(method), statusText(status)).Observe(took.Seconds())
+	rt.s.metrics.duration.WithLabelValues(rt.Path, knownMethod(method), statusText(status)).Observe(took.Seconds())
 }
 
 // statusText avoids an allocation for the statuses that occur.

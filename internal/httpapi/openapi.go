@@ -25,6 +25,9 @@ type Listing struct {
 	Method, Path string
 	Policy       Policy
 	Documented   bool // part of the OpenAPI document
+
+	Module, Name string // of the permission that it is, see Policy
+	Index        int    // its place in the list of all
 }
 
 // Routes lists every route in the order of its registration.

@@ -45,6 +45,11 @@ func TestOpenAPI_DescribesTheContract(t *testing.T) {
 		{"guest", append(create, "x-policy")},
 		{[]any{map[string]any{"customerToken": []any{}}}, append(create, "security")},
 		{"bearer", []string{"components", "securitySchemes", "serviceToken", "scheme"}},
+		{"JWT", []string{"components", "securitySchemes", "accessToken", "bearerFormat"}},
+		{
+			[]any{map[string]any{"accessToken": []any{}}, map[string]any{"serviceToken": []any{}}},
+			[]string{"paths", "/staff", "get", "security"},
+		},
 		{true, append(create, "requestBody", "required")},
 		{"#/components/schemas/Problem", problem},
 		{20.0, []string{"components", "schemas", "OrderLine", "properties", "qty", "maximum"}},

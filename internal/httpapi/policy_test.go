@@ -6,11 +6,14 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/prometheus/client_golang/prometheus"
+
+	"comanda/internal/fault"
 )
 
 func TestStaff_NeedsTheServiceToken(t *testing.T) {
@@ -36,6 +39,102 @@ func TestStaff_IsClosedWithoutAConfiguredToken(t *testing.T) {
 		if a := h.send("GET", "/staff", "", "Authorization", header); a.StatusCode != 401 {
 			t.Errorf("%q: %d", header, a.StatusCode)
 		}
+	}
+}
+
+// keeper knows one account by the token "good", which may use every route but those that are admin's.
+type keeper struct{}
+
+type keptKey struct{}
+
+func (keeper) Account(ctx context.Context, token string, l *Listing) (context.Context, string, error) {
+	switch {
+	case token != "good":
+		return ctx, "", errBearer
+	case l.Policy == Admin:
+		return ctx, "user:7", fault.New(fault.Forbidden, "forbidden", "No.")
+	}
+	return context.WithValue(ctx, keptKey{}, "user:7 "+l.Module+" "+RequestID(ctx)), "user:7", nil
+}
+
+func (keeper) Service(ctx context.Context) context.Context {
+	return context.WithValue(ctx, keptKey{}, "service "+RequestID(ctx))
+}
+
+type keptOut struct {
+	Body struct {
+		Kept string `json:"kept"`
+	}
+}
+
+func registerKept(a *API) {
+	for path, p := range map[string]Policy{"/k/staff": Staff, "/k/admin": Admin, "/k/member": Member} {
+		op := huma.Operation{Method: http.MethodGet, Path: path, Tags: []string{"kept"}}
+		Register(a, op, p, func(ctx context.Context, _ *struct{}) (*keptOut, error) {
+			out := &keptOut{}
+			out.Body.Kept, _ = ctx.Value(keptKey{}).(string)
+			return out, nil
+		})
+	}
+	a.s.KeepDoor(keeper{})
+}
+
+// An account may use what its role holds; the service token is no account, and good for staff routes only.
+func TestServer_asksTheDoorkeeper(t *testing.T) {
+	h := newHarness(t, nil, registerKept)
+	const service, good = "Bearer " + serviceToken, "Bearer good"
+	for _, c := range []struct {
+		path, bearer string
+		status       int
+		says         string // of the context, or the code of the refusal
+	}{
+		{"/k/staff", good, 200, "user:7 KEPT abcdefgh"}, {"/k/member", good, 200, "user:7 KEPT abcdefgh"},
+		{"/k/admin", good, 403, "forbidden"}, {"/k/staff", service, 200, "service abcdefgh"},
+		{"/k/member", service, 403, "account_needed"}, {"/k/admin", service, 403, "account_needed"},
+		{"/k/staff", "Bearer bad", 401, "unauthenticated"}, {"/k/member", "Bearer bad", 401, "unauthenticated"},
+		{"/k/admin", "Bearer", 401, "unauthenticated"}, {"/k/member", "", 401, "unauthenticated"},
+		{"/k/member", "Basic good", 401, "unauthenticated"},
+	} {
+		a := h.send("GET", c.path, "", "Authorization", c.bearer, "X-Request-Id", "abcdefgh")
+		if a.StatusCode != c.status || !strings.Contains(a.body, `"`+c.says+`"`) {
+			t.Errorf("%s with %q: %d %s", c.path, c.bearer, a.StatusCode, a.body)
+		}
+		if (a.StatusCode == 401) != (a.Header.Get("WWW-Authenticate") == "Bearer") {
+			t.Errorf("%s with %q: %v", c.path, c.bearer, a.Header)
+		}
+	}
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/k/staff", nil)
+	r.Header["Authorization"] = []string{good, service}
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, r)
+	if w.Code != http.StatusUnauthorized {
+		t.Errorf("two tokens at once: %d", w.Code)
+	}
+	if actors := fmt.Sprint(h.log.records(t)); !strings.Contains(actors, "actor:user:7") ||
+		!strings.Contains(actors, "actor:service") {
+		t.Errorf("the records do not name the actors: %s", actors)
+	}
+}
+
+// A permission without a module or a name could be granted by nobody.
+func TestRegister_RefusesPermissionsWithoutAModule(t *testing.T) {
+	s, err := New(Default(), slog.New(slog.DiscardHandler), prometheus.NewRegistry())
+	if err != nil {
+		t.Fatal(err)
+	}
+	none := func(context.Context, *struct{}) (*struct{}, error) { return nil, nil }
+	for _, p := range []Policy{Staff, Admin, Member} {
+		mustPanic(t, "an operation without a tag", func() {
+			Register(s.API(), huma.Operation{Method: "GET", Path: "/" + string(p)}, p, none)
+		})
+		mustPanic(t, "a plain route without a module", func() {
+			s.API().Handle(Route{Pattern: "GET /p/" + string(p), Policy: p, Name: "x", Handler: http.NotFoundHandler()})
+		})
+	}
+	s.API().Handle(Route{Pattern: "GET /p", Policy: Staff, Module: "P", Name: "x", Handler: http.NotFoundHandler()})
+	routes := s.API().Routes()
+	if last := routes[len(routes)-1]; last.Index != len(routes)-1 || last.Module != "P" || last.Name != "x" {
+		t.Errorf("%+v", last)
 	}
 }
 

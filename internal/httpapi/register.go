@@ -81,19 +81,24 @@ func (a *API) Handle(rt Route) {
 		maxBody = a.s.conf.MaxBodyBytes
 	}
 	a.mount(&route{
-		s: a.s, method: method, path: path, policy: rt.Policy, next: rt.Handler, maxBody: maxBody, stream: rt.Stream,
+		Listing: Listing{Method: method, Path: path, Policy: rt.Policy, Module: rt.Module, Name: rt.Name},
+		s:       a.s, next: rt.Handler, maxBody: maxBody, stream: rt.Stream,
 	})
 }
 
 func (a *API) mount(rt *route) {
-	if !rt.policy.valid() {
-		panic(fmt.Sprintf("httpapi: %s %s has no policy", rt.method, rt.path))
+	switch {
+	case !rt.Policy.valid():
+		panic(fmt.Sprintf("httpapi: %s %s has no policy", rt.Method, rt.Path))
+	case rt.Policy.Permitted() && (rt.Module == "" || rt.Name == ""):
+		panic(fmt.Sprintf("httpapi: %s %s is a permission and needs a module (its first tag) and a name (its summary)",
+			rt.Method, rt.Path))
+	case a.sealed:
+		panic(fmt.Sprintf("httpapi: %s %s is registered after the start", rt.Method, rt.Path))
 	}
-	if a.sealed {
-		panic(fmt.Sprintf("httpapi: %s %s is registered after the start", rt.method, rt.path))
-	}
-	a.routes = append(a.routes, Listing{rt.method, rt.path, rt.policy, rt.operation})
-	a.s.mux.Handle(rt.method+" "+rt.path, rt)
+	rt.Index = len(a.routes)
+	a.routes = append(a.routes, rt.Listing)
+	a.s.mux.Handle(rt.Method+" "+rt.Path, rt)
 }
 
 // prepare completes an operation.
@@ -156,9 +161,15 @@ type adapter struct{ a *API }
 func (ad adapter) Handle(op *huma.Operation, handler func(huma.Context)) {
 	o := operationOf(op)
 	op.MaxBodyBytes, op.BodyReadTimeout = 0, 0 // the route and the server limit both; huma need not do it once more
+	module := ""
+	if len(op.Tags) > 0 {
+		module = strings.ToUpper(op.Tags[0])
+	}
 	ad.a.mount(&route{
-		s: ad.a.s, method: op.Method, path: op.Path, policy: o.policy, json: o.json, maxBody: o.maxBody, stream: isStream(op),
-		operation: !op.Hidden,
+		Listing: Listing{
+			Method: op.Method, Path: op.Path, Policy: o.policy, Documented: !op.Hidden, Module: module, Name: op.Summary,
+		},
+		s: ad.a.s, json: o.json, maxBody: o.maxBody, stream: isStream(op),
 		next: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			handler(humago.NewContext(op, r, w))
 		}),

@@ -17,22 +17,22 @@ type Route struct {
 	Policy  Policy
 	Handler http.Handler
 
+	// Module and Name are those of the permission that a Staff, Admin or Member route asks for.
+	Module, Name string
+
 	MaxBodyBytes int64 // zero means the server's
 	Stream       bool  // goes on for long: no deadlines and no place in MaxInFlight; the handler limits how many
 }
 
 // route is what stands between the mux and every handler, plain or huma's.
 type route struct {
+	Listing
+
 	s       *Server
-	method  string
-	path    string // the pattern without its method: a label
-	policy  Policy
 	next    http.Handler
 	maxBody int64
 	json    bool // it takes a JSON body
 	stream  bool
-
-	operation bool // it is part of the OpenAPI document
 }
 
 var errOverloaded = fault.New(fault.Unavailable, "overloaded", "Too many requests at a time. Please try again.")
@@ -45,7 +45,12 @@ func newTooLarge() *Problem {
 func (rt *route) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	x := w.(*exchange) //nolint:forcetypeassert // Server.ServeHTTP is the only caller
 	x.route = rt
-	actor, err := rt.s.guard.admit(rt.policy, r)
+	ctx, actor := telemetry.WithCarrier(r.Context(), x), anonymousActor
+	err := rt.s.limitRate(ctx, x, &rt.Listing, r)
+	if err == nil {
+		ctx, actor, err = rt.s.guard.admit(ctx, &rt.Listing, r)
+	}
+	x.actor = actor
 	if err == nil {
 		err = rt.limit(r)
 	}
@@ -53,7 +58,6 @@ func (rt *route) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		rt.s.reject(x, problemOf(r.Context(), err))
 		return
 	}
-	x.actor = actor
 	if rt.counted() {
 		defer rt.s.working.Add(-1)
 		if rt.s.working.Add(1) > rt.s.conf.MaxInFlight {
@@ -61,7 +65,6 @@ func (rt *route) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	ctx := telemetry.WithCarrier(r.Context(), x)
 	switch d := rt.s.conf.RequestTimeout; {
 	case rt.stream:
 		unbound(x)
@@ -87,7 +90,7 @@ func unbound(w http.ResponseWriter) {
 
 // counted tells whether a request takes a place. Probes never wait for one: an orchestrator would kill an instance
 // whose only fault is that it is busy.
-func (rt *route) counted() bool { return rt.policy != Internal && !rt.stream }
+func (rt *route) counted() bool { return rt.Policy != Internal && !rt.stream }
 
 // limit refuses a body by its announcement, before a byte of it is read.
 func (rt *route) limit(r *http.Request) error {

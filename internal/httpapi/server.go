@@ -13,6 +13,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"comanda/internal/limit"
 	"comanda/internal/telemetry"
 )
 
@@ -22,6 +23,7 @@ type Server struct {
 	log       *slog.Logger
 	metrics   *metrics
 	guard     guard
+	limits    *limit.Limiter // nil limits nothing
 	mux       *http.ServeMux
 	api       *API
 	ready     *readiness
@@ -55,7 +57,7 @@ func New(c Config, log *slog.Logger, reg *prometheus.Registry) (*Server, error) 
 	s.streams = streams{max: c.MaxStreams, maxPerKey: c.MaxStreamsPerKey, byKey: map[string]int{}}
 	s.ending.Store(newEnding())
 	s.metrics = newMetrics(reg, &s.inFlight, s.streams.count)
-	s.unmatched = &route{s: s, path: "unmatched", policy: Public}
+	s.unmatched = &route{s: s, Listing: Listing{Path: "unmatched", Policy: Public}}
 	s.api = newAPI(s)
 	for pattern, h := range map[string]http.Handler{
 		"GET /livez":   http.HandlerFunc(live),

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"comanda/internal/event"
+	"comanda/internal/identity"
 	"comanda/internal/payment"
 	"comanda/internal/stock"
 )
@@ -52,7 +53,8 @@ type Effects struct {
 	Refunds     []payment.Refund
 	Events      []event.Event
 	Ops         []stock.Op
-	Refused     []TxnKey // keys that were entered for orders which were refused after all
+	Audit       []identity.Entry // what the staff have done
+	Refused     []TxnKey         // keys that were entered for orders which were refused after all
 }
 
 // HoldEffect is a new hold in the state in which it begins.
@@ -190,6 +192,9 @@ func (b *Batch) end(e *End) Result {
 		OrderID: o.ID, BranchID: o.Scope.Branch, BizDate: o.Scope.Date, TotalAmount: o.Total, Currency: o.Currency,
 		Reason: string(e.Reason),
 	}))
+	if e.Reason == StaffCanceled {
+		b.audit(e.By, identity.ActionOrderCanceled, o)
+	}
 	return Result{Order: *o, Changed: true}
 }
 
@@ -206,6 +211,13 @@ func (b *Batch) move(id string, was, now stock.State, reason string) {
 
 func (b *Batch) tell(kind stock.OpKind, h stock.Hold) {
 	b.Ops = append(b.Ops, stock.Op{Kind: kind, Hold: h})
+}
+
+// audit records what the staff have done with an order.
+func (b *Batch) audit(by identity.Actor, action string, o *Order) {
+	b.Audit = append(b.Audit, by.Did(b.Now, action, "order", o.ID, o.Scope.Branch).To(map[string]any{
+		"status": o.Status, "paymentStatus": o.PaymentStatus, "totalPrice": o.Total, "currency": o.Currency,
+	}))
 }
 
 func (b *Batch) publish(e event.Event) { b.Events = append(b.Events, e) }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"comanda/internal/fault"
+	"comanda/internal/identity"
 	"comanda/internal/payment"
 	"comanda/internal/stock"
 )
@@ -44,7 +45,8 @@ type Settle struct {
 	Ref       string
 	Source    string // CALLBACK or STAFF
 	Raw       string
-	Today     string // the branch's business date now: late money cannot take units of a day that is over
+	By        identity.Actor // of a report from the staff
+	Today     string         // the branch's business date now: late money cannot take units of a day that is over
 }
 
 // TryToPay starts another attempt.
@@ -57,6 +59,7 @@ type TryToPay struct {
 type End struct {
 	OrderID string
 	Reason  CancelReason
+	By      identity.Actor // with StaffCanceled
 }
 
 // OrderID names the existing order that a command is about; empty for a new one.

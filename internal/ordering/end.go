@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"comanda/internal/fault"
+	"comanda/internal/identity"
 )
 
 // Cancel ends an unpaid order for its guest. Only the phone that placed it may; others of the party see it. An order
@@ -16,21 +17,21 @@ func (s *Service) Cancel(ctx context.Context, g Guest, id string) (Order, error)
 	if d.GuestHash != g.Hash {
 		return Order{}, fault.New(fault.Forbidden, "not_your_order", "Only the phone that placed the order can cancel it.")
 	}
-	return s.end(ctx, id, UserCanceled)
+	return s.end(ctx, End{OrderID: id, Reason: UserCanceled})
 }
 
-// StaffCancel ends any unpaid order.
-func (s *Service) StaffCancel(ctx context.Context, id string) (Order, error) {
-	if _, err := s.StaffOrder(ctx, id); err != nil {
+// StaffCancel ends any unpaid order of a branch that the actor sees.
+func (s *Service) StaffCancel(ctx context.Context, by identity.Actor, id string) (Order, error) {
+	if _, err := s.StaffOrder(ctx, by, id); err != nil {
 		return Order{}, err
 	}
-	return s.end(ctx, id, StaffCanceled)
+	return s.end(ctx, End{OrderID: id, Reason: StaffCanceled, By: by})
 }
 
-func (s *Service) end(ctx context.Context, id string, reason CancelReason) (Order, error) {
-	r, err := s.Ledger.Do(ctx, Command{End: &End{OrderID: id, Reason: reason}})
+func (s *Service) end(ctx context.Context, e End) (Order, error) {
+	r, err := s.Ledger.Do(ctx, Command{End: &e})
 	if err == nil && r.Changed {
-		s.Metrics.ended(reason)
+		s.Metrics.ended(e.Reason)
 	}
 	return r.Order, err
 }

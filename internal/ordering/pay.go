@@ -3,6 +3,7 @@ package ordering
 import (
 	"context"
 
+	"comanda/internal/identity"
 	"comanda/internal/payment"
 )
 
@@ -22,13 +23,13 @@ func (s *Service) Pay(ctx context.Context, g Guest, id string, m payment.Method)
 
 // TakeAtCounter records money that staff has taken. The amount must be what the order costs; it is asked for so that a
 // cashier who looks at the wrong order finds out.
-func (s *Service) TakeAtCounter(ctx context.Context, id string, amount int64) (Order, error) {
-	if _, err := s.StaffOrder(ctx, id); err != nil {
+func (s *Service) TakeAtCounter(ctx context.Context, by identity.Actor, id string, amount int64) (Order, error) {
+	if _, err := s.StaffOrder(ctx, by, id); err != nil {
 		return Order{}, err
 	}
 	r, err := s.settle(ctx, Settle{
 		OrderID: id, Method: payment.Counter, State: payment.Paid, Amount: amount, Source: SourceStaff,
-		Raw: `{"method":"COUNTER"}`,
+		By: by, Raw: `{"method":"COUNTER"}`,
 	})
 	return r.Order, err
 }
@@ -51,11 +52,11 @@ func (s *Service) MockCallback(
 	if err := s.Methods.Check(m); err != nil {
 		return Order{}, err
 	}
-	if _, err := s.StaffOrder(ctx, id); err != nil {
+	if _, err := s.order(ctx, id); err != nil {
 		return Order{}, err
 	}
 	if result == MockCancel {
-		if o, err := s.end(ctx, id, UserCanceled); err != nil {
+		if o, err := s.end(ctx, End{OrderID: id, Reason: UserCanceled}); err != nil {
 			return o, err
 		}
 	}
@@ -68,7 +69,7 @@ func (s *Service) MockCallback(
 
 // settle adds what the ledger needs to know and cannot: the branch's business date now.
 func (s *Service) settle(ctx context.Context, c Settle) (Result, error) {
-	d, err := s.StaffOrder(ctx, c.OrderID)
+	d, err := s.order(ctx, c.OrderID)
 	if err != nil {
 		return Result{}, err
 	}

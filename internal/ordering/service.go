@@ -6,6 +6,7 @@ import (
 
 	"comanda/internal/catalog"
 	"comanda/internal/fault"
+	"comanda/internal/identity"
 	"comanda/internal/payment"
 	"comanda/internal/stock"
 	"comanda/internal/uid"
@@ -113,8 +114,16 @@ func (s *Service) Orders(ctx context.Context, g Guest, limit, offset int) ([]Ord
 	return s.Reader.OfVisit(ctx, g.VisitID, limit, offset)
 }
 
-// StaffOrder reads any order; the caller has checked that staff asks.
-func (s *Service) StaffOrder(ctx context.Context, id string) (Detail, error) {
+// StaffOrder reads an order of a branch that the actor sees.
+func (s *Service) StaffOrder(ctx context.Context, by identity.Actor, id string) (Detail, error) {
+	d, err := s.order(ctx, id)
+	if err == nil && !by.Sees(d.Scope.Branch) {
+		return Detail{}, ErrNotFound
+	}
+	return d, err
+}
+
+func (s *Service) order(ctx context.Context, id string) (Detail, error) {
 	if !uid.Valid(id) {
 		return Detail{}, ErrNotFound
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"comanda/internal/fault"
+	"comanda/internal/identity"
 	"comanda/internal/ordering"
 	"comanda/internal/ordering/orderingsql"
 	"comanda/internal/ordering/orderingtest"
@@ -212,7 +213,7 @@ func TestService_ownership(t *testing.T) {
 		"pay":         second(s.Pay(t.Context(), stranger, id, payment.Counter)),
 		"no such id":  second(s.Order(t.Context(), guest, "06gvr4e1p1o037h61gjti47ea8")),
 		"no id":       second(s.Order(t.Context(), guest, "' OR 1=1 --")),
-		"staff, none": second(s.StaffCancel(t.Context(), "*")),
+		"staff, none": second(s.StaffCancel(t.Context(), identity.System(), "*")),
 	} {
 		if !errors.Is(err, ordering.ErrNotFound) {
 			t.Errorf("%s: %v", name, err)

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"comanda/internal/event"
+	"comanda/internal/identity"
 	"comanda/internal/payment"
 	"comanda/internal/stock"
 )
@@ -39,6 +40,9 @@ func (b *Batch) settle(s *Settle) Result {
 	b.report(s, a, string(a.State))
 	if a.State == payment.Paid {
 		b.captured(o, a, s.Today)
+	}
+	if s.Source == SourceStaff {
+		b.audit(s.By, identity.ActionPaymentTaken, o)
 	}
 	return Result{Order: *o, Attempt: a, Changed: true}
 }

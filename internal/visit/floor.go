@@ -2,8 +2,12 @@ package visit
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
+
+	"comanda/internal/catalog"
+	"comanda/internal/identity"
 )
 
 const (
@@ -18,15 +22,18 @@ const (
 )
 
 // Plan is what the floor needs of the store, normally visitsql. Every closing also notes that Redis may still hold keys
-// of the visit.
+// of the visit. What the actor changes is in the audit log with it; a table or visit of a branch that they do not see is
+// answered as if there were none.
 type Plan interface {
 	Tables(ctx context.Context, branch int64) ([]Table, error)
 	TableBranch(ctx context.Context, table int64) (branch int64, err error)
 	Visits(ctx context.Context, f Filter) (page []Visit, total int, err error)
 	// Close closes a visit and gives it; one that is closed already stays as it is.
-	Close(ctx context.Context, id string, why Reason, now time.Time) (Visit, error)
+	Close(ctx context.Context, by identity.Actor, id string, why Reason, now time.Time) (Visit, error)
 	// Rotate revokes a table's token, gives it a new one and closes its open visit, in one transaction.
-	Rotate(ctx context.Context, table int64, qr string, now time.Time) (t Table, closed []string, err error)
+	Rotate(ctx context.Context, by identity.Actor, table int64, qr string, now time.Time) (
+		t Table, closed []string, err error,
+	)
 }
 
 // Broom is what tidying up needs of the store, normally visitsql.
@@ -56,9 +63,13 @@ type Filter struct {
 	Limit  int
 }
 
-// Tables lists the tables of a branch by label, of all branches when branch is 0.
-func (f *Floor) Tables(ctx context.Context, branch int64) ([]Table, error) {
-	return f.Plan.Tables(ctx, branch)
+// Tables lists the tables of a branch by label, of all branches that the actor sees when branch is 0.
+func (f *Floor) Tables(ctx context.Context, by identity.Actor, branch int64) ([]Table, error) {
+	if branch != 0 && !by.Sees(branch) {
+		return nil, catalog.ErrBranch
+	}
+	all, err := f.Plan.Tables(ctx, branch)
+	return slices.DeleteFunc(all, func(t Table) bool { return !by.Sees(t.BranchID) }), err
 }
 
 // TableIn tells whether a table stands in a branch.
@@ -77,14 +88,17 @@ func (f *Floor) TableIn(ctx context.Context, branch, table int64) (bool, error) 
 }
 
 // Visits lists visits, the newest first.
-func (f *Floor) Visits(ctx context.Context, filter Filter) ([]Visit, int, error) {
+func (f *Floor) Visits(ctx context.Context, by identity.Actor, filter Filter) ([]Visit, int, error) {
+	if !by.Sees(filter.Branch) {
+		return nil, 0, catalog.ErrBranch
+	}
 	return f.Plan.Visits(ctx, filter)
 }
 
 // Close ends a visit for the staff. Its orders go their own way: what is unpaid can still be paid at the counter, or
 // expires. To close a closed visit changes nothing.
-func (f *Floor) Close(ctx context.Context, id string) (Visit, error) {
-	v, err := f.Plan.Close(ctx, id, ByStaff, f.Now())
+func (f *Floor) Close(ctx context.Context, by identity.Actor, id string) (Visit, error) {
+	v, err := f.Plan.Close(ctx, by, id, ByStaff, f.Now())
 	if err != nil {
 		return Visit{}, err
 	}
@@ -94,8 +108,8 @@ func (f *Floor) Close(ctx context.Context, id string) (Visit, error) {
 
 // Rotate gives a table a new code. The old one is worth nothing from now on, and the visit that was open is closed: a
 // code is rotated because somebody has it who should not, and that somebody may have joined.
-func (f *Floor) Rotate(ctx context.Context, table int64) (Table, error) {
-	t, closed, err := f.Plan.Rotate(ctx, table, NewQRToken(), f.Now())
+func (f *Floor) Rotate(ctx context.Context, by identity.Actor, table int64) (Table, error) {
+	t, closed, err := f.Plan.Rotate(ctx, by, table, NewQRToken(), f.Now())
 	if err != nil {
 		return Table{}, err
 	}

@@ -14,6 +14,7 @@ import (
 	"comanda/internal/catalog"
 	"comanda/internal/catalog/catalogsql"
 	"comanda/internal/demo"
+	"comanda/internal/identity"
 	"comanda/internal/sqldb"
 	"comanda/internal/sqldb/sqldbtest"
 	"comanda/internal/visit"
@@ -88,7 +89,7 @@ func inSQLite(t *testing.T, test func(h *house)) {
 // qr is the code on a table now.
 func (h *house) qr(table int64) string {
 	h.t.Helper()
-	all, err := h.floor.Tables(h.t.Context(), 0)
+	all, err := h.floor.Tables(h.t.Context(), identity.System(), 0)
 	if err != nil {
 		h.t.Fatal(err)
 	}
@@ -106,14 +107,14 @@ func (h *house) land(table int64, token string) visit.Landed {
 
 func (h *house) close(visitID string) {
 	h.t.Helper()
-	if _, err := h.floor.Close(h.t.Context(), visitID); err != nil {
+	if _, err := h.floor.Close(h.t.Context(), identity.System(), visitID); err != nil {
 		h.t.Fatal(err)
 	}
 }
 
 func (h *house) openVisits() []visit.Visit {
 	h.t.Helper()
-	all, _, err := h.floor.Visits(h.t.Context(), visit.Filter{Branch: 1, Status: "OPEN", Limit: 100})
+	all, _, err := h.floor.Visits(h.t.Context(), identity.System(), visit.Filter{Branch: 1, Status: "OPEN", Limit: 100})
 	if err != nil {
 		h.t.Fatal(err)
 	}
@@ -160,7 +161,7 @@ func TestDoor_Landing(t *testing.T) {
 func TestDoor_Landing_refuses_codes(t *testing.T) {
 	inSQLite(t, func(h *house) {
 		old := h.qr(3)
-		if _, err := h.floor.Rotate(t.Context(), 3); err != nil {
+		if _, err := h.floor.Rotate(t.Context(), identity.System(), 3); err != nil {
 			t.Fatal(err)
 		}
 		_, err := h.door.Landing(t.Context(), old, "")
@@ -238,7 +239,7 @@ func TestDoor_Landing_while_the_staff_close(t *testing.T) {
 				for range 10 {
 					l, err := h.door.Landing(h.t.Context(), qr, "")
 					if err == nil {
-						_, err = h.floor.Close(h.t.Context(), l.VisitID)
+						_, err = h.floor.Close(h.t.Context(), identity.System(), l.VisitID)
 					}
 					if err != nil {
 						h.t.Error(err)
@@ -275,7 +276,7 @@ func TestFloor_Rotate_while_phones_scan(t *testing.T) {
 		tokens <- (<-tokens) // somebody is in
 		for range 2 {        // two managers at once
 			wg.Go(func() {
-				if _, err := h.floor.Rotate(h.t.Context(), 3); err != nil {
+				if _, err := h.floor.Rotate(h.t.Context(), identity.System(), 3); err != nil {
 					h.t.Error(err)
 				}
 			})
@@ -300,19 +301,19 @@ func TestFloor_Close(t *testing.T) {
 		t := h.t
 		l := h.land(3, "")
 		h.clock.Advance(time.Minute)
-		closed, err := h.floor.Close(t.Context(), l.VisitID)
+		closed, err := h.floor.Close(t.Context(), identity.System(), l.VisitID)
 		if err != nil || closed.Open || closed.Reason != visit.ByStaff || !closed.ClosedAt.Equal(h.clock.Now()) {
 			t.Errorf("%+v, %v", closed, err)
 		}
 		h.clock.Advance(time.Minute)
-		if again, err := h.floor.Close(t.Context(), l.VisitID); err != nil || again != closed {
+		if again, err := h.floor.Close(t.Context(), identity.System(), l.VisitID); err != nil || again != closed {
 			t.Errorf("closing again: %+v, %v", again, err)
 		}
-		_, err = h.floor.Close(t.Context(), "no such visit")
+		_, err = h.floor.Close(t.Context(), identity.System(), "no such visit")
 		wantFault(t, "closing what is not there", err, visit.ErrVisit)
-		_, err = h.floor.Rotate(t.Context(), 99)
+		_, err = h.floor.Rotate(t.Context(), identity.System(), 99)
 		wantFault(t, "rotating what is not there", err, visit.ErrTable)
-		all, total, err := h.floor.Visits(t.Context(), visit.Filter{Branch: 1, Limit: 10})
+		all, total, err := h.floor.Visits(t.Context(), identity.System(), visit.Filter{Branch: 1, Limit: 10})
 		if err != nil || total != 1 || len(all) != 1 || all[0] != closed {
 			t.Errorf("%d visits: %+v, %v", total, all, err)
 		}

@@ -23,6 +23,8 @@ import (
 	"comanda/internal/catalog/catalogtest"
 	"comanda/internal/fault"
 	"comanda/internal/httpapi"
+	"comanda/internal/identity"
+	"comanda/internal/identity/identityhttp"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -61,6 +63,7 @@ func newSite(t testing.TB) *site {
 	if err != nil {
 		t.Fatal(err)
 	}
+	server.KeepDoor(identityhttp.Door{})
 	menus := catalog.NewMenus(s.shelf, catalog.Alone{}, s.clock)
 	boards := catalog.NewBoards(menus, s.left, s.clock)
 	Guest(server.API(), boards, s.tables)
@@ -290,20 +293,20 @@ func (s *store) Branches(context.Context) ([]catalog.Branch, error) {
 	return []catalog.Branch{catalogtest.Branch()}, s.note("branches")
 }
 
-func (s *store) SetQuota(_ context.Context, item int64, quota *int64) (int64, error) {
+func (s *store) SetQuota(_ context.Context, _ identity.Actor, item int64, quota *int64, _ time.Time) (int64, error) {
 	return 1, s.note("quota %d %s", item, number(quota))
 }
 
-func (s *store) Draft(_ context.Context, menu int64, now time.Time) (catalog.Version, error) {
+func (s *store) Draft(_ context.Context, _ identity.Actor, menu int64, now time.Time) (catalog.Version, error) {
 	v := catalog.Version{ID: 7, MenuID: menu, BranchID: 1, Number: 2, Status: catalog.Draft, CreatedAt: now}
 	return v, s.note("draft %d", menu)
 }
 
-func (s *store) EditDraft(_ context.Context, version, item int64, e catalog.Entry) error {
+func (s *store) EditDraft(_ context.Context, _ identity.Actor, version, item int64, e catalog.Entry, _ time.Time) error {
 	return s.note("edit %d %d %d %s %t", version, item, e.Price, number(e.Quota), e.Active)
 }
 
-func (s *store) Publish(_ context.Context, version int64, now time.Time) (catalog.Version, error) {
+func (s *store) Publish(_ context.Context, _ identity.Actor, version int64, now time.Time) (catalog.Version, error) {
 	v := catalog.Version{ID: version, MenuID: 1, BranchID: 1, Number: 2, Status: catalog.Published, CreatedAt: now}
 	v.PublishedAt = now
 	return v, s.note("publish %d", version)

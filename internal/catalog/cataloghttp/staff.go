@@ -9,15 +9,16 @@ import (
 
 	"comanda/internal/catalog"
 	"comanda/internal/httpapi"
+	"comanda/internal/identity"
 	"comanda/internal/money"
 )
 
 // Staff registers the routes by which menus are kept.
 func Staff(a *httpapi.API, editor *catalog.Editor) {
 	s := &staff{editor}
-	tags := []string{"Staff"}
+	tags := []string{"Menus"}
 	httpapi.Register(a, huma.Operation{
-		OperationID: "staff-branch-list", Method: http.MethodGet, Path: "/api/branches", Tags: tags,
+		OperationID: "staff-branch-list", Method: http.MethodGet, Path: "/api/branches", Tags: []string{"Branches"},
 		Summary: "All branches",
 	}, httpapi.Staff, s.branches)
 	httpapi.Register(a, huma.Operation{
@@ -60,7 +61,7 @@ type branchList struct {
 type branchesOut struct{ Body branchList }
 
 func (s *staff) branches(ctx context.Context, _ *struct{}) (*branchesOut, error) {
-	all, err := s.editor.Branches(ctx)
+	all, err := s.editor.Branches(ctx, identity.ActorOf(ctx))
 	if err != nil {
 		return nil, err
 	}
@@ -92,7 +93,7 @@ type quota struct {
 type quotaOut struct{ Body quota }
 
 func (s *staff) setQuota(ctx context.Context, in *quotaIn) (*quotaOut, error) {
-	if err := s.editor.SetQuota(ctx, in.ID, in.Body.DailyQuota); err != nil {
+	if err := s.editor.SetQuota(ctx, identity.ActorOf(ctx), in.ID, in.Body.DailyQuota); err != nil {
 		return nil, err
 	}
 	return &quotaOut{quota{decimal(in.ID), in.Body.DailyQuota}}, nil
@@ -126,7 +127,7 @@ func versionOf(v catalog.Version) *versionOut {
 }
 
 func (s *staff) draft(ctx context.Context, in *idIn) (*versionOut, error) {
-	v, err := s.editor.Draft(ctx, in.ID)
+	v, err := s.editor.Draft(ctx, identity.ActorOf(ctx), in.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -134,7 +135,7 @@ func (s *staff) draft(ctx context.Context, in *idIn) (*versionOut, error) {
 }
 
 func (s *staff) publish(ctx context.Context, in *idIn) (*versionOut, error) {
-	v, err := s.editor.Publish(ctx, in.ID)
+	v, err := s.editor.Publish(ctx, identity.ActorOf(ctx), in.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -158,7 +159,7 @@ type entryOut struct{ Body entry }
 
 func (s *staff) edit(ctx context.Context, in *entryIn) (*entryOut, error) {
 	e := catalog.Entry{Price: in.Body.Price, Quota: in.Body.DailyQuota, Active: in.Body.IsActive}
-	if err := s.editor.Edit(ctx, in.ID, in.ItemID, e); err != nil {
+	if err := s.editor.Edit(ctx, identity.ActorOf(ctx), in.ID, in.ItemID, e); err != nil {
 		return nil, err
 	}
 	return &entryOut{in.Body}, nil

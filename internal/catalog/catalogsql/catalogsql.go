@@ -39,7 +39,9 @@ var (
 	quotaList         = stmts.Must("quota_list")
 	quotaChanges      = stmts.Must("quota_changes")
 	quotaFollow       = stmts.Must("quota_follow")
+	quotaSelect       = stmts.Must("quota_select")
 	quotaSet          = stmts.Must("quota_set")
+	dishTouch         = stmts.Must("dish_touch")
 )
 
 // QuotaHook is told of an item's new standing quota within the transaction that changes it, so that the counter of the

@@ -2,22 +2,41 @@ package catalogsql
 
 import (
 	"context"
+	"strconv"
 	"time"
 
 	"comanda/internal/catalog"
+	"comanda/internal/document/documentsql"
+	"comanda/internal/identity"
+	"comanda/internal/identity/identitysql"
 	"comanda/internal/sqldb"
 )
 
 // SetQuota changes an item's standing quota and has the hook change today's.
-func (s *Store) SetQuota(ctx context.Context, item int64, quota *int64) (branch int64, err error) {
+func (s *Store) SetQuota(ctx context.Context, by identity.Actor, item int64, quota *int64, now time.Time) (
+	branch int64, err error,
+) {
 	err = s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
-		if branch, err = lockBranch(ctx, tx, branchLockItem, item, catalog.ErrItem); err != nil {
+		if branch, err = lockBranch(ctx, tx, by, branchLockItem, item, catalog.ErrItem); err != nil {
+			return err
+		}
+		rows, err := tx.Query(ctx, quotaSelect, item)
+		before, _, err := sqldb.One(rows, err, sqldb.Value[*int64])
+		if err != nil {
 			return err
 		}
 		tx.Queue(branchTouch, branch)
-		return s.setQuota(ctx, tx, branch, item, quota)
+		if err := s.setQuota(ctx, tx, branch, item, quota); err != nil {
+			return err
+		}
+		return identitysql.Record(ctx, tx,
+			did(by, now, identity.ActionQuotaSet, "menuItem", item, branch).From(before).To(quota))
 	})
 	return branch, err
+}
+
+func did(by identity.Actor, now time.Time, action, kind string, id, branch int64) identity.Entry {
+	return by.Did(now, action, kind, strconv.FormatInt(id, 10), branch)
 }
 
 func (s *Store) setQuota(ctx context.Context, tx sqldb.Tx, branch, item int64, quota *int64) error {
@@ -27,9 +46,11 @@ func (s *Store) setQuota(ctx context.Context, tx sqldb.Tx, branch, item int64, q
 }
 
 // Draft makes a draft out of what the menu has published, or an empty one when it has published nothing.
-func (s *Store) Draft(ctx context.Context, menu int64, now time.Time) (v catalog.Version, err error) {
+func (s *Store) Draft(ctx context.Context, by identity.Actor, menu int64, now time.Time) (
+	v catalog.Version, err error,
+) {
 	err = s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
-		if _, err := lockBranch(ctx, tx, branchLockMenu, menu, catalog.ErrMenu); err != nil {
+		if _, err := lockBranch(ctx, tx, by, branchLockMenu, menu, catalog.ErrMenu); err != nil {
 			return err
 		}
 		rows, err := tx.Query(ctx, versionInsert, menu, now.UnixMilli())
@@ -38,16 +59,22 @@ func (s *Store) Draft(ctx context.Context, menu int64, now time.Time) (v catalog
 			return err
 		}
 		tx.Queue(versionCopy, id, menu)
-		v, err = selectVersion(ctx, tx, id)
-		return err
+		if v, err = selectVersion(ctx, tx, id); err != nil {
+			return err
+		}
+		return identitysql.Record(ctx, tx,
+			did(by, now, identity.ActionMenuDrafted, "menuVersion", id, v.BranchID).To(map[string]int64{"menu": menu}))
 	})
 	return v, err
 }
 
 // EditDraft puts what a draft says about an item of its menu.
-func (s *Store) EditDraft(ctx context.Context, version, item int64, e catalog.Entry) error {
+func (s *Store) EditDraft(
+	ctx context.Context, by identity.Actor, version, item int64, e catalog.Entry, now time.Time,
+) error {
 	return s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
-		if _, err := lockBranch(ctx, tx, branchLockVersion, version, catalog.ErrVersion); err != nil {
+		branch, err := lockBranch(ctx, tx, by, branchLockVersion, version, catalog.ErrVersion)
+		if err != nil {
 			return err
 		}
 		active := int64(0)
@@ -55,7 +82,11 @@ func (s *Store) EditDraft(ctx context.Context, version, item int64, e catalog.En
 			active = 1
 		}
 		n, err := tx.Exec(ctx, entryPut, version, item, e.Price, e.Quota, active)
-		if err != nil || n == 1 {
+		if err == nil && n == 1 {
+			return identitysql.Record(ctx, tx,
+				did(by, now, identity.ActionMenuEdited, "menuVersion", version, branch).To(edited{item, e.Price, e.Quota, e.Active}))
+		}
+		if err != nil {
 			return err
 		}
 		v, err := selectVersion(ctx, tx, version)
@@ -69,11 +100,21 @@ func (s *Store) EditDraft(ctx context.Context, version, item int64, e catalog.En
 	})
 }
 
+// edited is what the audit log says of an edited draft.
+type edited struct {
+	Item   int64  `json:"menuItem"`
+	Price  int64  `json:"price"`
+	Quota  *int64 `json:"dailyQuota"`
+	Active bool   `json:"isActive"`
+}
+
 // Publish closes what the branch has in force and brings the draft's items, prices and quotas into force, all at once.
 // To publish what is in force already changes nothing.
-func (s *Store) Publish(ctx context.Context, version int64, now time.Time) (v catalog.Version, err error) {
+func (s *Store) Publish(ctx context.Context, by identity.Actor, version int64, now time.Time) (
+	v catalog.Version, err error,
+) {
 	err = s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
-		if _, err := lockBranch(ctx, tx, branchLockVersion, version, catalog.ErrVersion); err != nil {
+		if _, err := lockBranch(ctx, tx, by, branchLockVersion, version, catalog.ErrVersion); err != nil {
 			return err
 		}
 		if v, err = selectVersion(ctx, tx, version); err != nil || v.Status == catalog.Published {
@@ -88,10 +129,30 @@ func (s *Store) Publish(ctx context.Context, version int64, now time.Time) (v ca
 		if err := s.bringQuotas(ctx, tx, v); err != nil {
 			return err
 		}
-		v, err = selectVersion(ctx, tx, version)
-		return err
+		if err := touchDishes(ctx, tx, v.BranchID, now); err != nil {
+			return err
+		}
+		if v, err = selectVersion(ctx, tx, version); err != nil {
+			return err
+		}
+		return identitysql.Record(ctx, tx, did(by, now, identity.ActionMenuPublished, "menuVersion", version, v.BranchID))
 	})
 	return v, err
+}
+
+// touchDishes has the dishes of a branch shown anew with the prices of its menu.
+func touchDishes(ctx context.Context, tx sqldb.Tx, branch int64, now time.Time) error {
+	rows, err := tx.Query(ctx, dishTouch, branch, now.UnixMilli())
+	ids, err := sqldb.Collect(rows, err, scanID)
+	if err != nil {
+		return err
+	}
+	dishes := make([]string, len(ids))
+	for i, id := range ids {
+		dishes[i] = strconv.FormatInt(id, 10)
+	}
+	documentsql.Changed(tx, now, "dish", dishes...)
+	return nil
 }
 
 func publishable(ctx context.Context, tx sqldb.Tx, v catalog.Version) error {
@@ -128,11 +189,13 @@ func (s *Store) bringQuotas(ctx context.Context, tx sqldb.Tx, v catalog.Version)
 }
 
 // lockBranch locks the branch to which something belongs and gives its id. What is read afterwards in the transaction
-// is as the last holder of the lock has left it.
-func lockBranch(ctx context.Context, tx sqldb.Tx, by *sqldb.Stmt, id int64, missing error) (int64, error) {
-	rows, err := tx.Query(ctx, by, id)
+// is as the last holder of the lock has left it. A branch that the actor does not see is missing to them.
+func lockBranch(
+	ctx context.Context, tx sqldb.Tx, by identity.Actor, q *sqldb.Stmt, id int64, missing error,
+) (int64, error) {
+	rows, err := tx.Query(ctx, q, id)
 	branch, found, err := sqldb.One(rows, err, scanID)
-	if err == nil && !found {
+	if err == nil && (!found || !by.Sees(branch)) {
 		err = missing
 	}
 	return branch, err

@@ -103,6 +103,9 @@ func (r routes) create(ctx context.Context, in *createInput) (*createOutput, err
 	if err != nil {
 		return nil, err
 	}
+	if err := limited(ctx, g); err != nil {
+		return nil, err
+	}
 	receipt, err := r.orders.Place(ctx, guestOf(g), request)
 	if err != nil {
 		return nil, err
@@ -112,6 +115,14 @@ func (r routes) create(ctx context.Context, in *createInput) (*createOutput, err
 		out.Status = http.StatusCreated
 	}
 	return out, nil
+}
+
+// limited bounds how often a phone and a table order. A repetition counts as well: it costs as much.
+func limited(ctx context.Context, g visit.Guest) error {
+	if err := httpapi.Take(ctx, "order_guest", g.TokenHash); err != nil {
+		return err
+	}
+	return httpapi.Take(ctx, "order_visit", g.VisitID)
 }
 
 type orderInput struct {

@@ -7,13 +7,15 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"comanda/internal/catalog"
 	"comanda/internal/httpapi"
+	"comanda/internal/identity"
 	"comanda/internal/payment"
 	"comanda/internal/stock"
 )
 
 func (r routes) registerStaff(a *httpapi.API) {
-	tags := []string{"Staff"}
+	tags := []string{"Orders"}
 	httpapi.Register(a, huma.Operation{
 		OperationID: "staff-order-get", Method: http.MethodGet, Path: "/api/orders/{id}", Tags: tags,
 		Summary: "One order",
@@ -27,7 +29,7 @@ func (r routes) registerStaff(a *httpapi.API) {
 		Summary: "Take money at the counter", DefaultStatus: http.StatusCreated,
 	}, httpapi.Staff, r.takeAtCounter)
 	httpapi.Register(a, huma.Operation{
-		OperationID: "staff-day", Method: http.MethodGet, Path: "/api/reports/day", Tags: tags,
+		OperationID: "staff-day", Method: http.MethodGet, Path: "/api/reports/day", Tags: []string{"Reports"},
 		Summary: "The figures of a branch's business date",
 	}, httpapi.Staff, r.day)
 }
@@ -37,7 +39,7 @@ type staffOrderInput struct {
 }
 
 func (r routes) staffGet(ctx context.Context, in *staffOrderInput) (*detailOutput, error) {
-	d, err := r.orders.StaffOrder(ctx, in.ID)
+	d, err := r.orders.StaffOrder(ctx, identity.ActorOf(ctx), in.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -45,7 +47,7 @@ func (r routes) staffGet(ctx context.Context, in *staffOrderInput) (*detailOutpu
 }
 
 func (r routes) staffCancel(ctx context.Context, in *staffOrderInput) (*cancelOutput, error) {
-	o, err := r.orders.StaffCancel(ctx, in.ID)
+	o, err := r.orders.StaffCancel(ctx, identity.ActorOf(ctx), in.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -64,7 +66,7 @@ func (r routes) takeAtCounter(ctx context.Context, in *counterInput) (*detailOut
 	if payment.Method(in.Body.Method) != payment.Counter {
 		return nil, payment.ErrMethod
 	}
-	o, err := r.orders.TakeAtCounter(ctx, in.ID, in.Body.Amount)
+	o, err := r.orders.TakeAtCounter(ctx, identity.ActorOf(ctx), in.ID, in.Body.Amount)
 	if err != nil {
 		return nil, err
 	}
@@ -91,6 +93,9 @@ func (r routes) day(ctx context.Context, in *dayInput) (*dayOutput, error) {
 	branch, err := parseID(in.BranchID)
 	if err != nil {
 		return nil, err
+	}
+	if !identity.ActorOf(ctx).Sees(branch) {
+		return nil, catalog.ErrBranch
 	}
 	d, err := r.daybook.Day(ctx, stock.Scope{Branch: branch, Date: in.Date})
 	if err != nil {

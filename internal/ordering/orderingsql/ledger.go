@@ -132,7 +132,7 @@ func (l *Ledger) run(ctx context.Context, tx sqldb.Tx, commands []ordering.Comma
 	}
 	results := ld.batch.Decide(commands)
 	stocksql.QueueForget(tx, l.gate.Applied())
-	entries, err := write(tx, ld.batch)
+	entries, err := write(ctx, tx, ld.batch)
 	l.entries = entries
 	return results, err
 }

@@ -12,9 +12,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
 
+	"comanda/internal/identity"
+	"comanda/internal/identity/identitysql"
 	"comanda/internal/ordering"
 	"comanda/internal/ordering/orderingsql"
 	"comanda/internal/ordering/orderingtest"
+	"comanda/internal/payment"
 	"comanda/internal/sqldb"
 	"comanda/internal/sqldb/sqldbtest"
 	"comanda/internal/stock"
@@ -267,4 +270,46 @@ func checkDrift(t testing.TB, db *sqldb.DB) {
 	for _, d := range append(found, counters...) {
 		t.Error(d)
 	}
+}
+
+// What the staff do with orders stands in the audit log, once, also of a batch in which guests order; what guests and
+// time do does not.
+func TestLedger_audit(t *testing.T) {
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		r, l := house(t, db, stock.Unlimited)
+		now := db.Now()
+		by := identity.Actor{Kind: identity.Account, UserID: 7, Branches: []int64{1}}
+		var ids []string
+		for i := range 12 {
+			res, err := l.Do(t.Context(), r.Place(fmt.Sprint(i), now, time.Hour, stock.Line{Item: 101, Qty: 1}))
+			if err != nil {
+				t.Fatal(err)
+			}
+			ids = append(ids, res.Order.ID)
+		}
+		var commands []ordering.Command
+		for i, id := range ids {
+			switch i % 4 {
+			case 0:
+				end := ordering.End{OrderID: id, Reason: ordering.StaffCanceled, By: by}
+				commands = append(commands, ordering.Command{End: &end}, ordering.Command{End: &end})
+			case 1:
+				c := orderingtest.Pay(id, now)
+				c.Settle.Source, c.Settle.Method, c.Settle.Amount, c.Settle.By = ordering.SourceStaff, payment.Counter, orderingtest.Price, by
+				commands = append(commands, c)
+			case 2:
+				commands = append(commands, orderingtest.End(id, ordering.UserCanceled))
+			case 3:
+				commands = append(commands, orderingtest.Pay(id, now))
+			}
+			commands = append(commands, r.Place(fmt.Sprint("more", i), now, time.Hour, stock.Line{Item: 101, Qty: 1}))
+		}
+		if _, failures := l.DoAll(t.Context(), commands); errors.Join(failures...) != nil {
+			t.Fatal(failures)
+		}
+		audit, err := identitysql.VerifyAudit(t.Context(), db)
+		if err != nil || audit.Entries != 6 || len(audit.Broken) != 0 {
+			t.Errorf("%+v, %v", audit, err)
+		}
+	})
 }

@@ -76,6 +76,11 @@ func TestModel(t *testing.T) {
 		db := redisOf(t, redisdb.Config{URL: "redis://" + s.Addr(), Timeout: 5 * time.Second})
 		explore(t, sqldbtest.Postgres(t), db, s.Addr())
 	})
+	t.Run("cluster", func(t *testing.T) {
+		nodes := testenv.RedisCluster(t)
+		db := redisOf(t, redisdb.Config{URL: testenv.ClusterURL(nodes), Timeout: 5 * time.Second})
+		explore(t, sqldbtest.SQLite(t), db, nodes[0].Addr(), nodes[1].Addr(), nodes[2].Addr())
+	})
 }
 
 func freeAddr(t *testing.T) string {
@@ -97,9 +102,10 @@ func redisOf(t *testing.T, c redisdb.Config) *redisdb.DB {
 	return db
 }
 
-func explore(t *testing.T, db *sqldb.DB, redis *redisdb.DB, addr string) {
+// explore plays with a ledger and a gate, the servers of which it empties now and then.
+func explore(t *testing.T, db *sqldb.DB, redis *redisdb.DB, addrs ...string) {
 	branch := int64(0)
-	flush := func(t rapid.TB) {
+	flush := func(t rapid.TB, addr string) {
 		conn, err := net.Dial("tcp", addr)
 		if err != nil {
 			t.Fatal(err)
@@ -115,7 +121,11 @@ func explore(t *testing.T, db *sqldb.DB, redis *redisdb.DB, addr string) {
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		branch++
-		m := &machine{db: db, redis: redis, flush: flush}
+		m := &machine{db: db, redis: redis, flush: func(t rapid.TB) {
+			for _, addr := range addrs {
+				flush(t, addr)
+			}
+		}}
 		m.clock.ms.Store(time.Date(2026, 2, 26, 12, 0, 0, 0, time.UTC).UnixMilli())
 		m.open(t, branch)
 		defer m.close()

@@ -2,11 +2,14 @@ package orderingsql
 
 import (
 	"cmp"
+	"context"
 	"maps"
 	"slices"
 	"time"
 
+	"comanda/internal/document/documentsql"
 	"comanda/internal/event/outbox"
+	"comanda/internal/identity/identitysql"
 	"comanda/internal/ordering"
 	"comanda/internal/payment/paymentsql"
 	"comanda/internal/sqldb"
@@ -15,7 +18,8 @@ import (
 )
 
 // write queues everything that a batch decided: the set-based statements go out together, with the commit behind them.
-func write(tx sqldb.Tx, b *ordering.Batch) ([]stock.Entry, error) {
+// Only what the staff have done waits for the audit log's lock, and last of all.
+func write(ctx context.Context, tx sqldb.Tx, b *ordering.Batch) ([]stock.Entry, error) {
 	now := b.Now.UnixMilli()
 	queueRefused(tx, b.Refused)
 	stocksql.QueueDeltas(tx, b.Book)
@@ -32,7 +36,24 @@ func write(tx sqldb.Tx, b *ordering.Batch) ([]stock.Entry, error) {
 	if len(b.Events) > 0 {
 		outbox.Queue(tx, b.Events)
 	}
-	return stocksql.QueueOps(tx, b.Ops, b.NewID, now)
+	queueDocuments(tx, b)
+	entries, err := stocksql.QueueOps(tx, b.Ops, b.NewID, now)
+	if err != nil {
+		return nil, err
+	}
+	return entries, identitysql.Record(ctx, tx, b.Audit...)
+}
+
+// queueDocuments has orders that were placed or changed shown anew, and the lines of those that were placed, which never
+// change. The changed ones no longer contain the new.
+func queueDocuments(tx sqldb.Tx, b *ordering.Batch) {
+	placed := make([]string, len(b.New))
+	for i, o := range b.New {
+		placed[i] = o.ID
+	}
+	touched := slices.AppendSeq(slices.Clip(placed), maps.Keys(b.Changed))
+	documentsql.Queue(tx, b.Now, documentsql.Change{Entity: "order", IDs: touched},
+		documentsql.Change{Entity: "orderDetail", IDs: placed})
 }
 
 func queueRefused(tx sqldb.Tx, keys []ordering.TxnKey) {

@@ -2,6 +2,7 @@ package visithttp
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -83,8 +84,14 @@ func (g *guest) post(ctx context.Context, in *landingPost) (*landingOut, error) 
 }
 
 func (g *guest) land(ctx context.Context, qr, token string) (*landingOut, error) {
+	if err := limited(ctx); err != nil {
+		return nil, err
+	}
 	l, err := g.door.Landing(ctx, qr, token)
 	if err != nil {
+		if errors.Is(err, visit.ErrQRUnknown) { // whoever guesses runs out of guesses
+			_ = httpapi.Take(ctx, limitFailed, httpapi.ClientNetwork(ctx)) // the next one hears of it
+		}
 		return nil, err
 	}
 	b := l.Branch
@@ -93,6 +100,20 @@ func (g *guest) land(ctx context.Context, qr, token string) (*landingOut, error)
 		TableLabel: l.TableLabel,
 		Branch:     branch{decimal(b.ID), b.Name, b.Currency, b.Timezone, b.Locales},
 	}}, nil
+}
+
+// The limits of scans: of all, and of those with codes that are nobody's.
+const (
+	limitScans  = "qr_ip"
+	limitFailed = "qr_fail_ip"
+)
+
+func limited(ctx context.Context) error {
+	client := httpapi.ClientNetwork(ctx)
+	if err := httpapi.Spare(ctx, limitFailed, client); err != nil {
+		return err
+	}
+	return httpapi.Take(ctx, limitScans, client)
 }
 
 func decimal(id int64) string { return strconv.FormatInt(id, 10) }

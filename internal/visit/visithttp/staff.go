@@ -8,27 +8,27 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"comanda/internal/httpapi"
+	"comanda/internal/identity"
 	"comanda/internal/visit"
 )
 
 // Staff registers the routes for tables and visits. Links lead to publicURL, which has no slash at its end.
 func Staff(a *httpapi.API, floor *visit.Floor, publicURL string) {
 	s := &staff{floor, publicURL}
-	tags := []string{"Staff"}
 	httpapi.Register(a, huma.Operation{
-		OperationID: "staff-table-list", Method: http.MethodGet, Path: "/api/tables", Tags: tags,
+		OperationID: "staff-table-list", Method: http.MethodGet, Path: "/api/tables", Tags: []string{"Tables"},
 		Summary: "The tables of a branch with the codes that are valid now",
 	}, httpapi.Staff, s.tables)
 	httpapi.Register(a, huma.Operation{
-		OperationID: "staff-table-rotate", Method: http.MethodPost, Path: "/api/tables/{id}/rotate", Tags: tags,
+		OperationID: "staff-table-rotate", Method: http.MethodPost, Path: "/api/tables/{id}/rotate", Tags: []string{"Tables"},
 		Summary: "Gives a table a new code; the old one is dead and the open visit is closed",
 	}, httpapi.Staff, s.rotate)
 	httpapi.Register(a, huma.Operation{
-		OperationID: "staff-visit-list", Method: http.MethodGet, Path: "/api/visits", Tags: tags,
+		OperationID: "staff-visit-list", Method: http.MethodGet, Path: "/api/visits", Tags: []string{"Visits"},
 		Summary: "The visits of a branch, the newest first",
 	}, httpapi.Staff, s.visits)
 	httpapi.Register(a, huma.Operation{
-		OperationID: "staff-visit-close", Method: http.MethodPost, Path: "/api/visits/{id}/close", Tags: tags,
+		OperationID: "staff-visit-close", Method: http.MethodPost, Path: "/api/visits/{id}/close", Tags: []string{"Visits"},
 		Summary: "Ends a visit; its guests' tokens are dead",
 	}, httpapi.Staff, s.close)
 }
@@ -61,7 +61,7 @@ func (s *staff) tableOf(t visit.Table) table {
 
 type tablesIn struct {
 	Paging
-	BranchID int64 `query:"branchId" minimum:"0" doc:"All branches where it is left out."`
+	BranchID int64 `query:"branchId" minimum:"0" doc:"All branches that the caller sees where it is left out."`
 }
 
 type tableList struct {
@@ -73,7 +73,7 @@ type tablesOut struct{ Body tableList }
 
 // tables cuts the page out of the whole list: a branch has dozens of tables, not thousands.
 func (s *staff) tables(ctx context.Context, in *tablesIn) (*tablesOut, error) {
-	all, err := s.floor.Tables(ctx, in.BranchID)
+	all, err := s.floor.Tables(ctx, identity.ActorOf(ctx), in.BranchID)
 	if err != nil {
 		return nil, err
 	}
@@ -92,7 +92,7 @@ type rotateIn struct {
 type tableOut struct{ Body table }
 
 func (s *staff) rotate(ctx context.Context, in *rotateIn) (*tableOut, error) {
-	t, err := s.floor.Rotate(ctx, in.ID)
+	t, err := s.floor.Rotate(ctx, identity.ActorOf(ctx), in.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -139,7 +139,7 @@ type visitList struct {
 type visitsOut struct{ Body visitList }
 
 func (s *staff) visits(ctx context.Context, in *visitsIn) (*visitsOut, error) {
-	page, total, err := s.floor.Visits(ctx, visit.Filter{
+	page, total, err := s.floor.Visits(ctx, identity.ActorOf(ctx), visit.Filter{
 		Branch: in.BranchID, Status: in.Status, Offset: in.offset(), Limit: in.Size,
 	})
 	if err != nil {
@@ -159,7 +159,7 @@ type closeIn struct {
 type visitOut struct{ Body seated }
 
 func (s *staff) close(ctx context.Context, in *closeIn) (*visitOut, error) {
-	v, err := s.floor.Close(ctx, in.ID)
+	v, err := s.floor.Close(ctx, identity.ActorOf(ctx), in.ID)
 	if err != nil {
 		return nil, err
 	}

@@ -18,6 +18,8 @@ import (
 	"comanda/internal/catalog/catalogsql"
 	"comanda/internal/demo"
 	"comanda/internal/httpapi"
+	"comanda/internal/identity/identityhttp"
+	"comanda/internal/limit"
 	"comanda/internal/sqldb/sqldbtest"
 	"comanda/internal/visit"
 	"comanda/internal/visit/visithttp"
@@ -49,6 +51,7 @@ func newSite(t *testing.T) *site {
 	if err != nil {
 		t.Fatal(err)
 	}
+	server.KeepDoor(identityhttp.Door{})
 	store := visitsql.New(db)
 	menus := catalog.NewMenus(catalogsql.New(db, nil), catalog.Alone{}, time.Now)
 	guests := visit.NewGuests(store, visittest.NewMemory(), menus, s.clock.Now)
@@ -249,5 +252,32 @@ func TestStaff_routes_are_closed_to_strangers(t *testing.T) {
 		w := httptest.NewRecorder()
 		s.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), c[0], c[1], nil))
 		wantStatus(t, w, 401, "unauthenticated")
+	}
+}
+
+// Twenty wrong codes, and even a right one has to wait; sixty right ones at once are a coach that has arrived.
+func TestLanding_limits(t *testing.T) {
+	for name, c := range map[string]struct {
+		qr    func(s *site, i int) string
+		limit int
+		code  string
+	}{
+		"guesses": {func(*site, int) string { return strings.Repeat("x", 43) }, 20, "qr_unknown"},
+		"scans":   {func(s *site, _ int) string { return s.qr(t) }, 60, ""},
+	} {
+		s := newSite(t)
+		s.Handler.(*httpapi.Server).Limit(&limit.Limiter{Local: limit.NewMemory(), Now: s.clock.Now})
+		scan := func(qr string) *httptest.ResponseRecorder {
+			return s.ask(t, http.MethodGet, "/cis/landing?qr="+qr, "", "", nil)
+		}
+		for i := range c.limit {
+			if w := scan(c.qr(s, i)); w.Code == http.StatusTooManyRequests || !strings.Contains(w.Body.String(), c.code) {
+				t.Fatalf("%s, the %dth: %d %s", name, i+1, w.Code, w.Body)
+			}
+		}
+		w := scan(s.qr(t))
+		if w.Code != http.StatusTooManyRequests || !strings.Contains(w.Body.String(), `"rate_limited"`) {
+			t.Errorf("%s: one more is answered %d %s", name, w.Code, w.Body)
+		}
 	}
 }

@@ -2,8 +2,11 @@ package visitsql
 
 import (
 	"context"
+	"strconv"
 	"time"
 
+	"comanda/internal/identity"
+	"comanda/internal/identity/identitysql"
 	"comanda/internal/sqldb"
 	"comanda/internal/visit"
 )
@@ -33,32 +36,42 @@ func (s *Store) Visits(ctx context.Context, f visit.Filter) ([]visit.Visit, int,
 	return page, int(total), err
 }
 
-// Close closes a visit and gives it, or visit.ErrVisit.
-func (s *Store) Close(ctx context.Context, id string, why visit.Reason, now time.Time) (v visit.Visit, err error) {
+// Close closes a visit and gives it, or visit.ErrVisit, which undoes the closing for an actor who does not see it.
+func (s *Store) Close(ctx context.Context, by identity.Actor, id string, why visit.Reason, now time.Time) (
+	v visit.Visit, err error,
+) {
 	err = s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
-		tx.Queue(visitClose, id, string(why), now.UnixMilli())
+		closed, err := tx.Exec(ctx, visitClose, id, string(why), now.UnixMilli())
+		if err != nil {
+			return err
+		}
 		rows, err := tx.Query(ctx, visitSelect, id)
 		var found bool
 		v, found, err = sqldb.One(rows, err, scanVisit)
-		if err == nil && !found {
+		switch {
+		case err != nil:
+			return err
+		case !found || !by.Sees(v.BranchID):
 			return visit.ErrVisit
+		case closed == 0:
+			return nil
 		}
-		return err
+		return identitysql.Record(ctx, tx, by.Did(now, identity.ActionVisitClosed, "visit", id, v.BranchID))
 	})
 	return v, err
 }
 
 // Rotate revokes a table's token, gives it a new one and closes its open visit.
-func (s *Store) Rotate(ctx context.Context, table int64, qr string, now time.Time) (
+func (s *Store) Rotate(ctx context.Context, by identity.Actor, table int64, qr string, now time.Time) (
 	t visit.Table, closed []string, err error,
 ) {
 	err = s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
 		rows, err := tx.Query(ctx, tableLock, table)
-		_, found, err := sqldb.One(rows, err, scanInt)
+		branch, found, err := sqldb.One(rows, err, scanInt)
 		if err != nil {
 			return err
 		}
-		if !found {
+		if !found || !by.Sees(branch) {
 			return visit.ErrTable
 		}
 		tx.Queue(qrRevoke, table, now.UnixMilli())
@@ -68,8 +81,12 @@ func (s *Store) Rotate(ctx context.Context, table int64, qr string, now time.Tim
 			return err
 		}
 		rows, err = tx.Query(ctx, tableSelect, table)
-		t, _, err = sqldb.One(rows, err, scanTable)
-		return err
+		if t, _, err = sqldb.One(rows, err, scanTable); err != nil {
+			return err
+		}
+		return identitysql.Record(ctx, tx,
+			by.Did(now, identity.ActionTableRotated, "table", strconv.FormatInt(table, 10), branch).
+				To(map[string][]string{"closedVisits": closed}))
 	})
 	return t, closed, err
 }

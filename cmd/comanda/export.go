@@ -1,0 +1,141 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"comanda/internal/app"
+	"comanda/internal/document"
+	"comanda/internal/sqldb"
+)
+
+func (c *cli) export() *cobra.Command {
+	var list, file string
+	cmd := &cobra.Command{
+		Use: "export", Short: "Write documents as JSON lines", Args: cobra.NoArgs,
+		Long: "Writes roles, permissions, accounts, categories, dishes and carts as SQL has them, one document a line, in\n" +
+			"an order that never changes. Passwords and tokens are not part of documents. Orders and their lines are\n" +
+			"written too with --entity all, but are not imported again: they come back with a backup. The audit log notes\n" +
+			"the export.",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			entities, err := app.ParseEntities(list)
+			if err != nil {
+				return err
+			}
+			return c.withDatabase(cmd.Context(), func(ctx context.Context, _ app.Config, db *sqldb.DB) error {
+				report, err := c.reporter(ctx, cmd, db, false)
+				if err != nil {
+					return err
+				}
+				n, err := exportTo(file, cmd.OutOrStdout(), func(to io.Writer) (int, error) {
+					return app.ExportDocuments(ctx, db, entities, to, report)
+				})
+				if err != nil || file == "" {
+					return err
+				}
+				return c.print(cmd.OutOrStdout(), exported{n, file}, func(w io.Writer) {
+					fmt.Fprintf(w, "%d documents in %s\n", n, file)
+				})
+			})
+		},
+	}
+	cmd.Flags().StringVar(&list, "entity", "", "only these, with commas; all for orders too")
+	cmd.Flags().StringVar(&file, "output", "", "a file that does not exist yet; standard output by default")
+	return cmd
+}
+
+type exported struct {
+	Documents int    `json:"documents"`
+	File      string `json:"file"`
+}
+
+// exportTo opens the file that nobody but the operator may read, and removes it when not all could be written.
+func exportTo(file string, out io.Writer, write func(io.Writer) (int, error)) (int, error) {
+	if file == "" {
+		return write(out)
+	}
+	f, err := os.OpenFile(file, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return 0, fmt.Errorf("export: %w", err)
+	}
+	n, err := write(f)
+	if closed := f.Close(); err == nil {
+		err = closed
+	}
+	if err != nil {
+		_ = os.Remove(file)
+	}
+	return n, err
+}
+
+func (c *cli) importing() *cobra.Command {
+	var check bool
+	var on string
+	cmd := &cobra.Command{
+		Use: "import FILE", Short: "Read documents from JSON lines", Args: cobra.ExactArgs(1),
+		Long: "Reads what export has written. All lines are checked before any is written: fields, types, what they refer\n" +
+			"to, and whether an id or a unique value is there already, which refuses everything unless --on-conflict says\n" +
+			"otherwise. Then some hundred lines are written at a time, all or none. Accounts come without passwords:\n" +
+			"their owners ask for a new one. Orders are not imported; they come back with a backup.",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			how := document.OnConflict(on)
+			if !slices.Contains([]document.OnConflict{document.Refuse, document.Skip, document.Replace}, how) {
+				return fmt.Errorf("--on-conflict is refuse, skip or replace, not %q", on)
+			}
+			f, err := os.Open(args[0])
+			if err != nil {
+				return fmt.Errorf("import: %w", err)
+			}
+			defer func() { _ = f.Close() }()
+			return c.withDatabase(cmd.Context(), func(ctx context.Context, _ app.Config, db *sqldb.DB) error {
+				result, err := app.ImportDocuments(ctx, db, f, how, check, nil)
+				if err != nil {
+					return err
+				}
+				return c.print(cmd.OutOrStdout(), result, func(w io.Writer) { printImported(w, result, check) })
+			})
+		},
+	}
+	cmd.Flags().BoolVar(&check, "check", false, "check everything and write nothing")
+	cmd.Flags().StringVar(&on, "on-conflict", string(document.Refuse), "refuse, skip or replace what is there already")
+	return cmd
+}
+
+func printImported(w io.Writer, r document.Imported, check bool) {
+	verb := "written"
+	if check {
+		verb = "would be written"
+	}
+	fmt.Fprintf(w, "%d lines\n", r.Lines)
+	for _, e := range slices.Sorted(maps.Keys(r.Written)) {
+		fmt.Fprintf(w, "%6d %s %s\n", r.Written[e], e, verb)
+	}
+	for _, e := range slices.Sorted(maps.Keys(r.Skipped)) {
+		fmt.Fprintf(w, "%6d %s there already\n", r.Skipped[e], e)
+	}
+}
+
+func (c *cli) backup() *cobra.Command {
+	return &cobra.Command{
+		Use: "backup FILE", Short: "Copy the SQLite database, also while a server runs", Args: cobra.ExactArgs(1),
+		Long: "Writes the database as it is at one instant into a file that does not exist yet. To go back to it, stop the\n" +
+			"server and put the file in the place of comanda.db. For PostgreSQL use pg_dump. Redis needs no backup. See\n" +
+			"docs/backup.md.",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return c.withDatabase(cmd.Context(), func(ctx context.Context, _ app.Config, db *sqldb.DB) error {
+				if err := app.Backup(ctx, db, args[0]); err != nil {
+					return err
+				}
+				return c.print(cmd.OutOrStdout(), map[string]string{"file": args[0]}, func(w io.Writer) {
+					fmt.Fprintln(w, "written to", args[0])
+				})
+			})
+		},
+	}
+}

@@ -1,0 +1,165 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"comanda/internal/app"
+	"comanda/internal/document"
+	"comanda/internal/redisdb"
+	"comanda/internal/sqldb"
+)
+
+func (c *cli) index() *cobra.Command {
+	cmd := &cobra.Command{Use: "index", Short: "The documents in Redis and the indexes that lead to them"}
+	cmd.AddCommand(c.indexVerify(), c.indexRebuild())
+	return cmd
+}
+
+func (c *cli) indexVerify() *cobra.Command {
+	return &cobra.Command{
+		Use: "verify", Short: "Compare the documents in Redis with SQL", Args: cobra.NoArgs,
+		Long: "Compares in both directions: every row with its document, its index entries and what is remembered about it,\n" +
+			"and everything in Redis with the rows that it must come from. Exits with 1, counts and samples on any\n" +
+			"difference. It only reads, and may run beside servers: what is only on its way is looked at again before it\n" +
+			"counts.",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return c.withDocuments(cmd.Context(), func(ctx context.Context, db *sqldb.DB, redis *redisdb.DB) error {
+				if redis == nil {
+					return c.noServer(cmd.OutOrStdout())
+				}
+				report, err := c.reporter(ctx, cmd, db, false)
+				if err != nil {
+					return err
+				}
+				v, err := app.VerifyDocuments(ctx, db, redis, report)
+				if err != nil {
+					return err
+				}
+				if err := c.print(cmd.OutOrStdout(), v, func(w io.Writer) { printVerification(w, v) }); err != nil {
+					return err
+				}
+				if !v.Clean {
+					return errFound
+				}
+				return nil
+			})
+		},
+	}
+}
+
+func (c *cli) indexRebuild() *cobra.Command {
+	return &cobra.Command{
+		Use: "rebuild", Short: "Write all documents to Redis anew", Args: cobra.NoArgs,
+		Long: "Writes every document with its index entries beside those that are read and written meanwhile, and removes\n" +
+			"at the end what belongs to no row. It may be interrupted: the next rebuild, by hand or by a server, goes on\n" +
+			"where it was. Servers do the same by themselves when Redis has lost its keys.",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return c.withDocuments(cmd.Context(), func(ctx context.Context, db *sqldb.DB, redis *redisdb.DB) error {
+				if redis == nil {
+					return c.noServer(cmd.OutOrStdout())
+				}
+				report, err := c.reporter(ctx, cmd, db, true)
+				if err != nil {
+					return err
+				}
+				done := 0
+				begun := time.Now()
+				err = app.RebuildDocuments(ctx, db, redis, func(p document.Progress) {
+					done = p.Done
+					report(p)
+				})
+				if err != nil {
+					return err
+				}
+				r := rebuilt{done, time.Since(begun).Seconds()}
+				return c.print(cmd.OutOrStdout(), r, func(w io.Writer) {
+					fmt.Fprintf(w, "%d documents in %.1f s\n", r.Documents, r.Seconds)
+				})
+			})
+		},
+	}
+}
+
+type rebuilt struct {
+	Documents int     `json:"documents"`
+	Seconds   float64 `json:"seconds"`
+}
+
+// withDocuments runs a command on the database and the servers' Redis; redis is nil when it lives in a server that does
+// not run.
+func (c *cli) withDocuments(ctx context.Context, run func(context.Context, *sqldb.DB, *redisdb.DB) error) error {
+	return c.withDatabase(ctx, func(ctx context.Context, config app.Config, db *sqldb.DB) error {
+		redis, _, err := c.attach(ctx, config)
+		if err != nil {
+			return err
+		}
+		if redis != nil {
+			defer redis.Close()
+		}
+		return run(ctx, db, redis)
+	})
+}
+
+// noServer is success: there are no documents that could be wrong.
+func (c *cli) noServer(out io.Writer) error {
+	v := document.Verification{
+		Clean: true,
+		Note:  "Redis is in process of the server, which does not run; it makes its documents when it starts.",
+	}
+	return c.print(out, v, func(w io.Writer) { fmt.Fprintln(w, v.Note) })
+}
+
+// reporter shows progress: a bar on a terminal; otherwise, where asked for, a line of JSON every second.
+func (c *cli) reporter(ctx context.Context, cmd *cobra.Command, db *sqldb.DB, lines bool) (func(document.Progress), error) {
+	show := progress(cmd.ErrOrStderr())
+	if show == nil {
+		return jsonLines(cmd.ErrOrStderr(), lines && c.json), nil
+	}
+	total, err := app.CountDocuments(ctx, db)
+	if err != nil {
+		return nil, err
+	}
+	last := -1
+	return func(p document.Progress) {
+		if percent := min(100, 100*p.Done/max(total, 1)); percent != last {
+			show(percent, 100, fmt.Sprintf("%d of %d documents, %s", p.Done, total, p.Entity))
+			last = percent
+		}
+	}, nil
+}
+
+func jsonLines(w io.Writer, wanted bool) func(document.Progress) {
+	e := json.NewEncoder(w)
+	last := time.Now()
+	return func(p document.Progress) {
+		if now := time.Now(); wanted && now.Sub(last) >= time.Second {
+			last = now
+			_ = e.Encode(p) // progress that nobody can see is no failure of the work
+		}
+	}
+}
+
+func printVerification(w io.Writer, v document.Verification) {
+	total := 0
+	for _, n := range v.Documents {
+		total += n
+	}
+	if v.Clean {
+		fmt.Fprintf(w, "clean; %d documents compared\n", total)
+		return
+	}
+	for _, kind := range slices.Sorted(maps.Keys(v.Found)) {
+		fmt.Fprintf(w, "%d %s\n", v.Found[kind], kind)
+		for _, s := range v.Samples[kind] {
+			fmt.Fprintln(w, "   ", s)
+		}
+	}
+}

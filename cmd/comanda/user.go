@@ -1,0 +1,85 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"comanda/internal/app"
+)
+
+func (c *cli) user() *cobra.Command {
+	var n app.NewAccount
+	var branches []int64
+	create := &cobra.Command{
+		Use: "create", Short: "Make an account that can log in at once", Args: cobra.NoArgs,
+		Long: "Makes an account with a role: owner, admin, manager, cashier, kitchen, staff, user, or one of the house's own.\n" +
+			"The password is read from COMANDA_PASSWORD, from the terminal, or from a line of standard input; never from an\n" +
+			"argument, which others could see.",
+		Example: "  comanda user create --role owner --email boss@example.com\n" +
+			"  comanda user create --role cashier --email anh@example.com --branch 1,2",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			config, err := c.config()
+			if err != nil {
+				return err
+			}
+			if n.Password, err = readPassword(cmd.InOrStdin(), cmd.ErrOrStderr()); err != nil {
+				return err
+			}
+			n.Branches = branches
+			u, err := app.CreateUser(cmd.Context(), config, n)
+			if err != nil {
+				return err
+			}
+			result := map[string]string{"id": strconv.FormatInt(u.ID, 10), "email": u.Email, "role": u.Role}
+			return c.print(cmd.OutOrStdout(), result, func(w io.Writer) {
+				fmt.Fprintf(w, "user %d: %s, %s\n", u.ID, u.Email, u.Role)
+			})
+		},
+	}
+	create.Flags().StringVar(&n.Role, "role", "", "name of the role")
+	create.Flags().StringVar(&n.Email, "email", "", "e-mail address")
+	create.Flags().StringVar(&n.Username, "username", "", "another name to log in by")
+	create.Flags().Int64SliceVar(&branches, "branch", nil, "ids of the branches in which they work")
+	_ = create.MarkFlagRequired("role") // they exist
+	_ = create.MarkFlagRequired("email")
+	cmd := &cobra.Command{Use: "user", Short: "Accounts"}
+	cmd.AddCommand(create)
+	return cmd
+}
+
+// readPassword asks at a terminal twice, without showing what is typed.
+func readPassword(in io.Reader, prompt io.Writer) (string, error) {
+	if p := os.Getenv("COMANDA_PASSWORD"); p != "" {
+		return p, nil
+	}
+	f, ok := in.(*os.File)
+	if !ok || !term.IsTerminal(int(f.Fd())) {
+		line, err := bufio.NewReader(in).ReadString('\n')
+		if err != nil && (!errors.Is(err, io.EOF) || line == "") {
+			return "", fmt.Errorf("read the password: %w", err)
+		}
+		return strings.TrimRight(line, "\r\n"), nil
+	}
+	var typed [2]string
+	for i, what := range []string{"Password: ", "Once more: "} {
+		fmt.Fprint(prompt, what)
+		b, err := term.ReadPassword(int(f.Fd()))
+		fmt.Fprintln(prompt)
+		if err != nil {
+			return "", fmt.Errorf("read the password: %w", err)
+		}
+		typed[i] = string(b)
+	}
+	if typed[0] != typed[1] {
+		return "", errors.New("the two are not the same")
+	}
+	return typed[0], nil
+}

@@ -1,0 +1,187 @@
+package app
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
+
+	"comanda/internal/httpapi"
+	"comanda/internal/identity"
+	"comanda/internal/identity/identityhttp"
+	"comanda/internal/identity/identitysql"
+	"comanda/internal/ordering"
+	"comanda/internal/payment"
+	"comanda/internal/sqldb"
+	"comanda/internal/worker"
+)
+
+// access is who may do what.
+type access struct {
+	Administration *identity.Administration
+	Setup          *identity.Setup
+	Rights         *identity.Rights // nil until the door is open
+}
+
+// wireAccess needs the accounts.
+func (k *Core) wireAccess() {
+	house, roles := identitysql.NewPeople(k.DB), identitysql.NewRoles(k.DB)
+	k.access = access{
+		Administration: &identity.Administration{
+			People: house, Roles: roles, Log: identitysql.NewAuditLog(k.DB), Accounts: k.Accounts, Now: k.DB.Now,
+		},
+		Setup: &identity.Setup{House: house, Hasher: k.Accounts.Hasher, Now: k.DB.Now},
+	}
+}
+
+// openDoor makes the permissions be those of the server's routes, and has it let in whoever holds them.
+func (k *Core) openDoor(ctx context.Context, s *httpapi.Server, reg prometheus.Registerer) error {
+	routes := s.API().Routes()
+	if err := identitysql.Sync(ctx, k.DB, identityhttp.Permissions(routes), k.DB.Now()); err != nil {
+		return err
+	}
+	k.Rights = identity.NewRights(identitysql.NewRoles(k.DB), k.DB.Now, identityhttp.Places(routes))
+	k.Administration.Rights = k.Rights
+	denied := promauto.With(reg).NewCounterVec(prometheus.CounterOpts{
+		Name: "authz_denied_total", Help: "Requests of accounts whose role does not hold the permission for the route.",
+	}, []string{"policy"})
+	s.KeepDoor(identityhttp.Door{Guard: k.Guard, Rights: k.Rights, Denied: func(l *httpapi.Listing) {
+		denied.WithLabelValues(string(l.Policy)).Inc()
+	}})
+	return k.Rights.Follow(ctx)
+}
+
+// accessLoops run where requests are served. Rights that could not be read for five seconds refuse everybody but owners.
+func (k *Core) accessLoops() []worker.Loop {
+	return []worker.Loop{{
+		Name: "rights", Every: time.Second, Timeout: 3 * time.Second, MaxPause: time.Second,
+		Run: func(ctx context.Context) error { return k.Rights.Follow(ctx) },
+	}}
+}
+
+// routeTable is the routes of all rooms, without touching any store.
+func routeTable(c Config) (*httpapi.API, error) {
+	s, err := httpapi.New(c.http("1"), slog.New(slog.DiscardHandler), prometheus.NewRegistry())
+	if err != nil {
+		return nil, err
+	}
+	k := &Core{Config: c, Orders: &ordering.Service{Methods: payment.NewMethods(c.SandboxPayments)}}
+	k.register(s.API())
+	return s.API(), nil
+}
+
+// NewAccount is an account that the operator makes at the console.
+type NewAccount struct {
+	Role     string
+	Email    string
+	Username string
+	Password string
+	Branches []int64
+}
+
+// CreateUser makes an account as a command beside running servers; it can log in at once.
+func CreateUser(ctx context.Context, c Config, n NewAccount) (identity.User, error) {
+	db, err := OpenDatabase(ctx, c)
+	if err != nil {
+		return identity.User{}, err
+	}
+	defer db.Close()
+	routes, err := routeTable(c)
+	if err != nil {
+		return identity.User{}, err
+	}
+	if err := identitysql.Sync(ctx, db, identityhttp.Permissions(routes.Routes()), db.Now()); err != nil {
+		return identity.User{}, err
+	}
+	k := &Core{Config: c, DB: db}
+	k.Accounts = &identity.Accounts{
+		Registry: identitysql.NewAccounts(db), Hasher: identity.NewHasher(identity.DefaultEffort, 1), Now: db.Now,
+	}
+	k.wireAccess()
+	return k.hire(ctx, n)
+}
+
+// hire makes an account for the operator.
+func (k *Core) hire(ctx context.Context, n NewAccount) (identity.User, error) {
+	roles, err := k.Administration.Roles.Roles(ctx)
+	if err != nil {
+		return identity.User{}, err
+	}
+	for _, r := range roles {
+		if r.Name == strings.ToUpper(n.Role) {
+			profile := identity.Profile{Email: n.Email, Username: n.Username}
+			post := identity.Post{RoleID: r.ID, Branches: n.Branches}
+			return k.Administration.Hire(ctx, identity.System(), profile, n.Password, post)
+		}
+	}
+	return identity.User{}, identity.ErrRole
+}
+
+// announceAccess prints how the first owner gets in, or in the demo who works there. Nothing of it is ever logged.
+func (k *Core) announceAccess(ctx context.Context, out io.Writer, isDemo bool) error {
+	if isDemo {
+		return k.demoStaff(ctx, out)
+	}
+	code, err := k.Setup.Offer(ctx)
+	if err != nil || code == "" {
+		return err
+	}
+	fmt.Fprintf(out, "Set-up code   %s\n", code)
+	fmt.Fprintf(out, "This house has no owner yet. Make the first one with the code, which is good once:\n"+
+		"  curl -X POST %s/auth/setup -H 'Content-Type: application/json' \\\n"+
+		"    -d '{\"code\":\"%s\",\"email\":\"...\",\"password\":\"...\"}'\n", k.Config.PublicURL, code)
+	return nil
+}
+
+// demoStaff makes one account for each role of the staff, with one password: the given one, or one made up now. Accounts
+// that are there already stay as they are.
+func (k *Core) demoStaff(ctx context.Context, out io.Writer) error {
+	password := os.Getenv("COMANDA_DEMO_PASSWORD")
+	if password == "" {
+		password = rand.Text()
+	}
+	branches, err := k.Editor.Branches(ctx, identity.System())
+	if err != nil {
+		return err
+	}
+	var made []string
+	for _, r := range identity.Delivered() {
+		name := strings.ToLower(r.Name)
+		if name == "user" {
+			name = "member"
+		}
+		_, found, err := k.Accounts.Registry.Find(ctx, demoMail(name), "")
+		if err != nil {
+			return err
+		}
+		if found {
+			continue
+		}
+		n := NewAccount{Role: r.Name, Email: demoMail(name), Username: name, Password: password}
+		if len(branches) > 0 {
+			n.Branches = []int64{branches[0].ID}
+		}
+		if _, err := k.hire(ctx, n); err != nil {
+			return fmt.Errorf("demo account %s: %w", name, err)
+		}
+		made = append(made, name)
+	}
+	if len(made) > 0 {
+		fmt.Fprintf(out, "Accounts      %s\nPassword      %s\n", strings.Join(made, ", "), password)
+	}
+	return nil
+}
+
+func demoMail(name string) string { return name + "@demo.example" }
+
+// VerifyAudit looks at the whole audit log.
+func VerifyAudit(ctx context.Context, db *sqldb.DB) (identitysql.AuditReport, error) {
+	return identitysql.VerifyAudit(ctx, db)
+}

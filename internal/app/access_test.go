@@ -1,0 +1,239 @@
+package app
+
+import (
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"comanda/internal/identity"
+	"comanda/internal/testenv"
+)
+
+// within is how soon what was taken from somebody is gone in every process.
+const within = 5 * time.Second
+
+// Every change of the staff has exactly one entry in the audit log, whichever room it is in: who, what, where, by which
+// request. What was refused, read or changed nothing has none.
+func TestAudit_everyChangeOfTheStaff(t *testing.T) {
+	f := newFixture(t)
+	entries := func() []identity.Entry {
+		all, _, err := f.core.Administration.Entries(t.Context(), identity.System(), identity.AuditFilter{
+			To: time.Now().Add(time.Hour), Limit: 1000,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return all
+	}
+	for _, c := range []struct {
+		by, method, path, body string
+		action, subject        string // empty for no entry
+		branch                 int64
+	}{
+		{"managerA", "PUT", "/api/menu-items/{item}/quota", `{"dailyQuota":9}`, identity.ActionQuotaSet, "menuItem:12", 1},
+		{"managerA", "POST", "/api/menus/1/versions", "", identity.ActionMenuDrafted, "menuVersion:", 1},
+		{"managerA", "PUT", "/api/menu-versions/{draft}/items/13", `{"price":1,"dailyQuota":null,"isActive":true}`,
+			identity.ActionMenuEdited, "menuVersion:{draft}", 1},
+		{"managerA", "POST", "/api/menu-versions/{draft}/publish", "", identity.ActionMenuPublished, "menuVersion:{draft}", 1},
+		{"managerA", "POST", "/api/menu-versions/{draft}/publish", "", "", "", 0}, // it is in force already
+		{"service", "POST", "/api/tables/{table}/rotate", "", identity.ActionTableRotated, "table:{table}", 1},
+		{"staffA", "POST", "/api/visits/{visit}/close", "", identity.ActionVisitClosed, "visit:{visit}", 1},
+		{"staffA", "POST", "/api/visits/{visit}/close", "", "", "", 0},
+		{"cashierA", "POST", "/api/orders/{order}/payments", `{"method":"COUNTER","amount":{total}}`,
+			identity.ActionPaymentTaken, "order:{order}", 1},
+		{"cashierA", "POST", "/api/orders/{order}/payments", `{"method":"COUNTER","amount":{total}}`, "", "", 0},
+		{"cashierA", "POST", "/api/orders/{order}/cancel", "", "", "", 0}, // paid
+		{"cashierA", "POST", "/api/orders/{order}/cancel", "", identity.ActionOrderCanceled, "order:{order}", 1},
+		{"guest", "POST", "/cis/order/{order}/cancel", "", "", "", 0}, // no member of the staff
+		{"cashierB", "POST", "/api/orders/{order}/cancel", "", "", "", 0},
+		{"kitchenA", "POST", "/api/tables/{table}/rotate", "", "", "", 0},
+		{"cashierA", "GET", "/api/orders/{order}", "", "", "", 0},
+		{"managerA", "POST", "/api/users", `{"email":"{mail}","roleId":"{cashier}","branches":["1"]}`,
+			identity.ActionUserCreated, "user:", 0},
+		{"managerA", "PATCH", "/api/users/{user}", `{"city":"Huế"}`, identity.ActionUserUpdated, "user:{user}", 0},
+		{"owner", "POST", "/api/users/{user}/role", `{"roleId":"{cashier}","branches":["1"]}`, identity.ActionPrivileges,
+			"user:{user}", 0},
+		{"admin", "POST", "/api/users/{user}/disable", "", identity.ActionUserDisabled, "user:{user}", 0},
+		{"admin", "POST", "/api/users/{user}/enable", "", identity.ActionUserEnabled, "user:{user}", 0},
+		{"admin", "POST", "/api/roles", `{"name":"{NAME}"}`, identity.ActionRoleCreated, "role:", 0},
+		{"admin", "PATCH", "/api/roles/{role}", `{"description":"x"}`, identity.ActionRoleUpdated, "role:{role}", 0},
+		{"admin", "PUT", "/api/roles/{role}/permissions", `{"permissionIds":["1"]}`, identity.ActionPrivileges, "role:{role}", 0},
+		{"admin", "DELETE", "/api/roles/{role}", "", identity.ActionRoleDeleted, "role:{role}", 0},
+	} {
+		if c.path == "/api/orders/{order}/cancel" && c.action != "" {
+			delete(f.made, "{order}")
+		}
+		path, body, subject := f.fill(c.path), f.fill(c.body), f.fill(c.subject)
+		before := entries()
+		got := f.ask(c.by, c.method, path, body)
+		fresh := entries()
+		fresh = fresh[:len(fresh)-len(before)]
+		if c.action == "" {
+			if len(fresh) != 0 {
+				t.Errorf("%s %s by %s: %s, and the log says %+v", c.method, path, c.by, got.refusal(), fresh)
+			}
+			continue
+		}
+		if len(fresh) != 1 || got.status/100 != 2 {
+			t.Errorf("%s %s by %s: %s and %d entries", c.method, path, c.by, got.refusal(), len(fresh))
+			continue
+		}
+		e := fresh[0]
+		if e.Action != c.action || !strings.HasPrefix(e.Subject, subject) || e.Branch != c.branch || len(e.RequestID) < 8 ||
+			(c.by == "service") != (e.Actor == "service") || e.Before != "" && !json.Valid([]byte(e.Before)) {
+			t.Errorf("%s %s by %s: %+v", c.method, path, c.by, e)
+		}
+	}
+	if r, err := VerifyAudit(t.Context(), f.core.DB); err != nil || len(r.Broken) != 0 || r.Entries != int64(len(entries())) {
+		t.Errorf("%+v, %v", r, err)
+	}
+}
+
+// beside starts a second process on the same database, and asks it as the same people.
+func (f *fixture) beside() *fixture {
+	c := f.core.Config
+	c.DataDir = f.t.TempDir()
+	return f.with(c)
+}
+
+// What is taken from somebody by one process is gone in another one within five seconds, and in the first at once.
+func TestAccess_takesEffectEverywhere(t *testing.T) {
+	f := newFixture(t)
+	far := f.beside()
+	far.bearer = f.bearer
+	const branches = "/api/branches"
+	for _, c := range []struct {
+		who, method, path, body string
+		want                    int
+	}{
+		{"cashierA", "POST", "/api/users/{of}/disable", "", http.StatusUnauthorized},
+		{"kitchenA", "POST", "/api/users/{of}/role", `{"roleId":"{cashier}","branches":["2"]}`, http.StatusUnauthorized},
+		{"staffA", "PUT", "/api/roles/{its}/permissions", `{"permissionIds":[]}`, http.StatusForbidden},
+	} {
+		for name, p := range map[string]*fixture{"the first": f, "the second": far} {
+			if got := p.ask(c.who, "GET", branches, ""); got.status != http.StatusOK {
+				t.Fatalf("%s in %s: %s", c.who, name, got.refusal())
+			}
+		}
+		u, _, err := f.core.Accounts.Registry.Find(t.Context(), strings.ToLower(email(c.who)), "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.made["{of}"], f.made["{its}"] = fmt.Sprint(u.ID), fmt.Sprint(u.RoleID)
+		f.must(f.ask("owner", c.method, f.fill(c.path), f.fill(c.body)))
+		if got := f.ask(c.who, "GET", branches, ""); got.status != c.want {
+			t.Errorf("%s at once: %s", c.who, got.refusal())
+		}
+		testenv.Eventually(t, within, func() bool { return far.ask(c.who, "GET", branches, "").status == c.want })
+	}
+	f.login("kitchenA") // now a cashier in another branch
+	var list struct{ Items []struct{ ID string } }
+	f.must(far.ask("kitchenA", "GET", branches, "")).into(t, &list)
+	if len(list.Items) != 1 || list.Items[0].ID != "2" {
+		t.Errorf("they see %v", list)
+	}
+}
+
+// The first start of a house prints a code with which one owner can be made, once; the demo prints who works there.
+func TestAnnounceAccess(t *testing.T) {
+	c, err := LoadConfig(map[string]string{"COMANDA_DATA_DIR": t.TempDir(), "COMANDA_LISTEN": "127.0.0.1:0"}, nil, "", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out, log strings.Builder
+	p, err := start(t.Context(), c, ServeOptions{Roles: []Role{API}, Out: &out}, slog.New(slog.NewTextHandler(&log, nil)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	code := ""
+	for line := range strings.Lines(out.String()) {
+		if rest, ok := strings.CutPrefix(line, "Set-up code"); ok {
+			code = strings.TrimSpace(rest)
+		}
+	}
+	f := &fixture{t: t, core: p.core, url: "http://" + p.server.Addr().String(), client: &http.Client{Transport: &http.Transport{}}}
+	f.closes(p)
+	body := func(code string) string {
+		return fmt.Sprintf(`{"code":%q,"email":"boss@house.example","password":%q}`, code, matrixPassword)
+	}
+	if got := f.ask("", "POST", "/auth/setup", body(code+"x")); got.status != http.StatusForbidden {
+		t.Errorf("another code: %s", got.refusal())
+	}
+	f.must(f.ask("", "POST", "/auth/setup", body(code)))
+	if got := f.ask("", "POST", "/auth/setup", body(code)); got.status != http.StatusForbidden {
+		t.Errorf("the code a second time: %s", got.refusal())
+	}
+	if len(f.tokens("boss@house.example").AccessToken) == 0 {
+		t.Error("the owner cannot log in")
+	}
+	out.Reset()
+	if err := p.core.announceAccess(t.Context(), &out, false); err != nil || out.Len() > 0 {
+		t.Errorf("a house with an owner is offered a code: %v %s", err, out.String())
+	}
+	if code == "" || strings.Contains(log.String(), code) {
+		t.Errorf("the code %q is in the log", code)
+	}
+}
+
+// An account of the console can log in with what it was given and nothing else.
+func TestCreateUser(t *testing.T) {
+	c, err := LoadConfig(map[string]string{"COMANDA_DATA_DIR": t.TempDir()}, nil, "", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	db, err := OpenDatabase(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if err := db.Migrate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	n := NewAccount{Role: "owner", Email: " Boss@House.example", Password: matrixPassword}
+	u, err := CreateUser(t.Context(), c, n)
+	if err != nil || u.Role != identity.RoleOwner || u.Email != "boss@house.example" || u.Status != identity.Active {
+		t.Fatalf("%+v, %v", u, err)
+	}
+	for what, n := range map[string]NewAccount{
+		"the same address":     n,
+		"no role":              {Role: "boss", Email: "b@house.example", Password: matrixPassword},
+		"a short password":     {Role: "admin", Email: "c@house.example", Password: "short"},
+		"a cashier nowhere":    {Role: "cashier", Email: "d@house.example", Password: matrixPassword},
+		"a branch that is not": {Role: "cashier", Email: "e@house.example", Password: matrixPassword, Branches: []int64{9}},
+	} {
+		if u, err := CreateUser(t.Context(), c, n); err == nil {
+			t.Errorf("%s: %+v", what, u)
+		}
+	}
+}
+
+// Routes that ask for a permission have what a permission is made of, and nobody but the service token's own and accounts
+// may use them.
+func TestRoutes_permissions(t *testing.T) {
+	c, err := LoadConfig(map[string]string{"COMANDA_SANDBOX_PAYMENTS": "on"}, nil, "", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	api, err := routeTable(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var modules []string
+	for _, r := range api.Routes() {
+		if strings.HasPrefix(r.Path, "/api/") != (r.Policy == "staff" || r.Policy == "admin") {
+			t.Errorf("%s %s is open to %s", r.Method, r.Path, r.Policy)
+		}
+		if r.Policy.Permitted() && !slices.Contains(modules, r.Module) {
+			modules = append(modules, r.Module)
+		}
+	}
+	slices.Sort(modules)
+	if got := strings.Join(modules, " "); got != "AUDIT BRANCHES MEMBERS MENUS ORDERS REPORTS ROLES TABLES USERS VISITS" {
+		t.Errorf("the modules are %s", got)
+	}
+}

@@ -1,0 +1,159 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
+
+	"comanda/internal/document"
+	"comanda/internal/document/documentredis"
+	"comanda/internal/document/documentsql"
+	"comanda/internal/redisdb"
+	"comanda/internal/sqldb"
+	"comanda/internal/uid"
+	"comanda/internal/worker"
+)
+
+// papers is the document room on its stores.
+type papers struct {
+	Documents *document.Reader
+	Projector *document.Projector
+	Plane     *document.Plane
+	rows      *documentsql.Store
+	figures   documentFigures
+}
+
+type documentFigures struct{ pending, age prometheus.Gauge }
+
+// newPapers makes the room without its loops.
+func newPapers(db *sqldb.DB, redis *redisdb.DB) papers {
+	rows, cache := documentsql.New(db), documentredis.New(redis)
+	p := papers{rows: rows}
+	p.Projector = &document.Projector{Source: rows, Outbox: rows, Writer: cache, Now: db.Now}
+	builder := p.builder(db, cache)
+	p.Plane = &document.Plane{Store: rows, Marks: cache, Build: builder.Build}
+	p.Documents = &document.Reader{Source: rows, Cache: cache, Plane: p.Plane, Heal: p.Projector.Touch}
+	return p
+}
+
+func (p papers) builder(db *sqldb.DB, cache *documentredis.Store) *document.Builder {
+	return &document.Builder{
+		Source: p.rows, Projector: p.Projector, Sweeper: cache, Store: p.rows, Marks: cache, Now: db.Now, NewID: uid.New,
+	}
+}
+
+func (k *Core) wireDocuments(reg prometheus.Registerer) {
+	k.papers = newPapers(k.DB, k.Redis)
+	f := promauto.With(reg)
+	projected := f.NewCounter(prometheus.CounterOpts{
+		Name: "document_projected_total", Help: "Documents that were written to Redis after a change.",
+	})
+	k.Projector.Observe = func(n int) { projected.Add(float64(n)) }
+	k.figures = documentFigures{
+		pending: f.NewGauge(prometheus.GaugeOpts{
+			Name: "document_outbox_pending", Help: "Transactions whose documents Redis has not taken in.",
+		}),
+		age: f.NewGauge(prometheus.GaugeOpts{
+			Name: "document_outbox_oldest_age_seconds", Help: "Age of the oldest transaction whose documents Redis has not taken in.",
+		}),
+	}
+	f.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "document_plane_whole", Help: "1 while the documents in Redis are whole, 0 while SQL is asked instead.",
+	}, func() float64 {
+		if k.Plane.Epoch() != "" {
+			return 1
+		}
+		return 0
+	})
+	builds := f.NewCounterVec(prometheus.CounterOpts{
+		Name: "document_rebuild_total", Help: "Rebuilds of all documents, by what became of them.",
+	}, []string{"result"})
+	build := k.Plane.Build
+	k.Plane.Build = func(ctx context.Context) error {
+		err := build(ctx)
+		switch {
+		case err == nil:
+			builds.WithLabelValues("ok").Inc()
+		case !errors.Is(err, document.ErrBuilding):
+			builds.WithLabelValues("failed").Inc()
+		}
+		return err
+	}
+	k.Redis.OnChange(func(redisdb.Change) { k.Plane.Suspect() })
+}
+
+// A rebuild ends within its round; where it takes longer it goes on in the next.
+const rebuildTimeout = 10 * time.Minute
+
+// documentLoops run in every process: whoever comes first projects what has changed, and rebuilds what is lost.
+func (k *Core) documentLoops() []worker.Loop {
+	return []worker.Loop{
+		{
+			Name: "documents", Run: k.Projector.RunOnce, Every: 50 * time.Millisecond, Timeout: time.Minute,
+			MaxPause: 5 * time.Second,
+		},
+		{Name: "document_plane", Run: k.Plane.Watch, Every: time.Second, Timeout: rebuildTimeout, MaxPause: 5 * time.Second},
+	}
+}
+
+func (k *Core) measureDocuments(ctx context.Context) error {
+	pending, oldest, err := k.rows.Backlog(ctx)
+	if err != nil {
+		return err
+	}
+	k.figures.pending.Set(float64(pending))
+	k.figures.age.Set(0)
+	if pending > 0 {
+		k.figures.age.Set(k.DB.Now().Sub(oldest).Seconds())
+	}
+	return nil
+}
+
+// keepTombstones is far longer than a projection may be late.
+const keepTombstones = 24 * time.Hour
+
+func (k *Core) purgeTombstones(ctx context.Context) error {
+	return k.rows.PurgeTombstones(ctx, k.DB.Now().Add(-keepTombstones))
+}
+
+// verifyPause is the time between two looks at a difference: a change is in Redis long before.
+const verifyPause = 500 * time.Millisecond
+
+// VerifyDocuments compares the documents in Redis with SQL, as a command beside running servers.
+func VerifyDocuments(
+	ctx context.Context, db *sqldb.DB, redis *redisdb.DB, report func(document.Progress),
+) (document.Verification, error) {
+	v := &document.Verifier{Source: documentsql.New(db), Mirror: documentredis.New(redis), Report: report, Pause: pause}
+	return v.Verify(ctx)
+}
+
+func pause(ctx context.Context) error {
+	select {
+	case <-time.After(verifyPause):
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// RebuildDocuments writes all documents anew, as a command beside running servers.
+func RebuildDocuments(ctx context.Context, db *sqldb.DB, redis *redisdb.DB, report func(document.Progress)) error {
+	b := newPapers(db, redis).builder(db, documentredis.New(redis))
+	b.Report = report
+	return b.Build(ctx)
+}
+
+// CountDocuments tells how many documents there are, for the bar that shows how far work has come.
+func CountDocuments(ctx context.Context, db *sqldb.DB) (total int, err error) {
+	for _, e := range document.Entities {
+		_, n, err := documentsql.New(db).Page(ctx, e, 0, 1)
+		if err != nil {
+			return 0, err
+		}
+		total += n
+	}
+	return total, nil
+}

@@ -1,0 +1,107 @@
+package app
+
+import (
+	"context"
+	"runtime"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
+
+	"comanda/internal/identity"
+	"comanda/internal/identity/identityjwt"
+	"comanda/internal/identity/identityredis"
+	"comanda/internal/identity/identitysql"
+	"comanda/internal/limit"
+	"comanda/internal/worker"
+)
+
+// people is the identity room on its stores.
+type people struct {
+	Accounts *identity.Accounts
+	Guard    *identity.Guard
+	Users    *identitysql.Accounts
+
+	// RoleChanged hears that the permissions of a role have changed somewhere, 0 for any; set it before loops run.
+	RoleChanged func(role int64)
+}
+
+// failures are the limits as the identity room asks about them.
+type failures struct{ *limit.Limiter }
+
+// Look implements identity.Limiter.
+func (f failures) Look(ctx context.Context, policy, subject string) (time.Duration, bool) {
+	v := f.Limiter.Look(ctx, policy, subject)
+	return v.Retry, v.OK
+}
+
+// wireIdentity reads the installation's keys, which are made at its first start, and hears for the first time who was
+// logged out: from then on the guard admits.
+func (k *Core) wireIdentity(ctx context.Context, reg prometheus.Registerer) error {
+	keys, err := identitysql.Keys(ctx, k.DB)
+	if err != nil {
+		return err
+	}
+	signing := [][]byte{keys.Token}
+	if given := k.Config.TokenKey; given != "" { // tokens that were signed before it was set stay good
+		signing = [][]byte{[]byte(given), keys.Token}
+	}
+	tokens, err := identityjwt.New(signing...)
+	if err != nil {
+		return err
+	}
+	store, memory := identitysql.NewAccounts(k.DB), identityredis.New(k.Redis)
+	guard := identity.NewGuard(tokens, store, memory, k.DB.Now, func(role int64) {
+		if k.RoleChanged != nil {
+			k.RoleChanged(role)
+		}
+	})
+	hasher := identity.NewHasher(identity.DefaultEffort, runtime.GOMAXPROCS(0))
+	k.people = people{Guard: guard, Users: store, RoleChanged: k.RoleChanged, Accounts: &identity.Accounts{
+		Registry: store, Logins: store, Codes: store, Hasher: hasher, Tokens: tokens, Keys: keys, Guard: guard,
+		Memory: memory, Limits: failures{k.Limits}, Now: k.DB.Now, Log: k.Log, Observer: identityMetrics(reg, hasher),
+	}}
+	return guard.Follow(ctx)
+}
+
+// identityMetrics are the figures of a room that knows no driver.
+func identityMetrics(reg prometheus.Registerer, hasher *identity.Hasher) identity.Observer {
+	f := promauto.With(reg)
+	logins := f.NewCounterVec(prometheus.CounterOpts{
+		Name: "auth_login_total", Help: "Logins that were tried, by what became of them.",
+	}, []string{"result"})
+	codes := f.NewCounterVec(prometheus.CounterOpts{
+		Name: "otp_total", Help: "One-time codes, by what was done with them.",
+	}, []string{"event"})
+	reused := f.NewCounter(prometheus.CounterOpts{
+		Name: "auth_refresh_reuse_total", Help: "Sessions that ended because a spent refresh token came again.",
+	})
+	f.NewCounterFunc(prometheus.CounterOpts{
+		Name: "password_hash_total", Help: "Passwords that were computed, for nobody too.",
+	}, func() float64 { return float64(hasher.Stats().Computed) })
+	f.NewCounterFunc(prometheus.CounterOpts{
+		Name: "password_hash_rejected_total", Help: "Passwords for which no place was left to wait.",
+	}, func() float64 { return float64(hasher.Stats().Refused) })
+	return identity.Observer{
+		Login:  func(result string) { logins.WithLabelValues(result).Inc() },
+		Code:   func(event string) { codes.WithLabelValues(event).Inc() },
+		Reused: reused.Inc,
+	}
+}
+
+// guardLoops run where requests are served. What the first of them has not heard for five seconds makes every access
+// token be refused.
+func (k *Core) guardLoops() []worker.Loop {
+	return []worker.Loop{
+		{Name: "guard", Run: k.Guard.Follow, Every: time.Second, Timeout: 3 * time.Second, MaxPause: time.Second},
+		{Name: "sessions", Run: k.Guard.FlushSeen, Every: 5 * time.Second, Timeout: 10 * time.Second},
+	}
+}
+
+// identityLoops do what must be done once, by whichever process comes first.
+func (k *Core) identityLoops() []worker.Loop {
+	return []worker.Loop{{
+		Name: "identity_purge", Every: 5 * time.Minute, Timeout: time.Minute,
+		Run: func(ctx context.Context) error { return k.Users.Purge(ctx, k.DB.Now()) },
+	}}
+}

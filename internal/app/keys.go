@@ -1,0 +1,67 @@
+package app
+
+import (
+	"context"
+
+	"comanda/internal/document"
+	"comanda/internal/identity"
+	"comanda/internal/keyspace"
+	"comanda/internal/keyspace/audit"
+	"comanda/internal/stock"
+	"comanda/internal/visit"
+)
+
+// KeyInfo is a declaration as commands show it.
+type KeyInfo struct {
+	Pattern string `json:"pattern"`
+	Type    string `json:"type"`
+	TTL     string `json:"ttl"`
+	Class   string `json:"class"`
+	Owner   string `json:"owner"`
+	Source  string `json:"source,omitempty"`
+	Rebuild string `json:"restoredBy,omitempty"`
+	Purpose string `json:"holds"`
+}
+
+// Keys lists the declarations of all keys.
+func Keys() []KeyInfo {
+	all := make([]KeyInfo, 0, len(keyspace.Declarations()))
+	for _, d := range keyspace.Declarations() {
+		all = append(all, KeyInfo{
+			d.Pattern, string(d.Type), d.TTL.String(), string(d.Class), d.Owner, d.Source, d.Rebuild, d.Purpose,
+		})
+	}
+	return all
+}
+
+// rebuilders are what restores keys, by the names under which declarations give them: loops that look for what is
+// missing, and readers that ask SQL about what they do not find and remember the answer.
+var rebuilders = map[string]any{
+	"stock.rebuild":    (*stock.Gatekeeper).Watch,
+	"visit.resolve":    (*visit.Guests).Resolve,
+	"document.rebuild": (*document.Plane).Watch,
+	"identity.admit":   (*identity.Guard).Admit,
+	"identity.follow":  (*identity.Guard).Follow,
+	"identity.send":    (*identity.Accounts).RequestCode,
+}
+
+// LintKeys lists what is wrong with the declarations.
+func LintKeys() []string {
+	found := append([]string{}, keyspace.Lint(keyspace.Declarations())...)
+	for _, d := range keyspace.Declarations() {
+		if _, ok := rebuilders[d.Rebuild]; d.Rebuild != "" && !ok {
+			found = append(found, d.Pattern+": nothing is called "+d.Rebuild)
+		}
+	}
+	return found
+}
+
+// AuditKeys compares what is in the servers' Redis with the declarations.
+func AuditKeys(ctx context.Context, c Config, o audit.Options) (audit.Report, error) {
+	redis, err := AttachRedis(ctx, c)
+	if err != nil {
+		return audit.Report{}, err
+	}
+	defer redis.Close()
+	return audit.Run(ctx, redis, o)
+}

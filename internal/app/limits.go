@@ -1,0 +1,26 @@
+package app
+
+import (
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
+
+	"comanda/internal/limit"
+	"comanda/internal/limit/limitredis"
+)
+
+// wireLimits sets how often people may do things; COMANDA_LIMITS=off leaves it nil, which grants everything.
+func (k *Core) wireLimits(reg prometheus.Registerer) {
+	rejected := promauto.With(reg).NewCounterVec(prometheus.CounterOpts{
+		Name: "ratelimit_rejected_total", Help: "Requests that came too often, by the limit that they met.",
+	}, []string{"policy"})
+	if !k.Config.Limits {
+		return
+	}
+	for _, p := range limit.Policies() {
+		rejected.WithLabelValues(p.Name) // so that an alert finds the series before the first refusal
+	}
+	k.Limits = &limit.Limiter{
+		Local: limit.NewMemory(), Shared: limitredis.New(k.Redis), Now: k.DB.Now,
+		Rejected: func(policy string) { rejected.WithLabelValues(policy).Inc() },
+	}
+}

@@ -1,0 +1,88 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
+
+	"comanda/internal/mail"
+	"comanda/internal/mail/mailout"
+	"comanda/internal/mail/mailsql"
+	"comanda/internal/worker"
+)
+
+// mailFolder is where messages go in the data folder when no server is configured.
+const mailFolder = "mail"
+
+// keepDead is how long a letter that could not be sent stays to be looked at.
+const keepDead = 7 * 24 * time.Hour
+
+// mail is where messages go.
+func (c Config) mail() mailout.Config { return mailout.Config{URL: c.SMTPURL, From: c.MailFrom} }
+
+func (c Config) post() (mail.Post, error) {
+	if c.SMTPURL != "" {
+		return mailout.NewSMTP(c.mail())
+	}
+	return mailout.NewFolder(filepath.Join(c.DataDir, mailFolder), c.MailFrom)
+}
+
+// validateMail also finds a sender that could not be written.
+func (c Config) validateMail() error {
+	if _, err := c.post(); err != nil {
+		return fmt.Errorf("configuration: COMANDA_SMTP_URL, COMANDA_MAIL_FROM: %w", err)
+	}
+	return nil
+}
+
+// mailLoops send letters and look after what waits. They need the accounts, whose key opens what is sealed.
+func (k *Core) mailLoops(log *slog.Logger, reg prometheus.Registerer) ([]worker.Loop, error) {
+	post, err := k.Config.post()
+	if err != nil {
+		return nil, err
+	}
+	store := mailsql.New(k.DB)
+	sender := &mail.Sender{
+		Store: store, Post: post, Open: k.Accounts.Keys.OpenFields, Now: k.DB.Now, Log: log,
+		Result: countLetters(reg),
+	}
+	return []worker.Loop{
+		{Name: "mail", Run: sender.RunOnce, Every: time.Second, Timeout: 5 * time.Minute, MaxPause: 30 * time.Second},
+		{Name: "mail_watch", Run: watchMail(store, k.DB.Now, reg), Every: 30 * time.Second, Timeout: 10 * time.Second},
+	}, nil
+}
+
+func countLetters(reg prometheus.Registerer) func(result string) {
+	letters := promauto.With(reg).NewCounterVec(prometheus.CounterOpts{
+		Name: "mail_total", Help: "Letters that were tried, by what became of them.",
+	}, []string{"result"})
+	return func(result string) { letters.WithLabelValues(result).Inc() }
+}
+
+// watchMail deletes letters that have been dead for long, and tells what waits.
+func watchMail(store *mailsql.Store, now func() time.Time, reg prometheus.Registerer) func(context.Context) error {
+	gauge := func(name, help string) prometheus.Gauge {
+		return promauto.With(reg).NewGauge(prometheus.GaugeOpts{Name: name, Help: help})
+	}
+	waiting := gauge("mail_pending", "Letters that wait to be sent.")
+	oldest := gauge("mail_oldest_age_seconds", "For how long the first letter in line has been due.")
+	dead := gauge("mail_dead", "Letters that were given up.")
+	return func(ctx context.Context) error {
+		if _, err := store.Purge(ctx, now().Add(-keepDead)); err != nil {
+			return err
+		}
+		n, age, lost, err := store.Backlog(ctx, now())
+		if err != nil {
+			return err
+		}
+		waiting.Set(float64(n))
+		oldest.Set(age.Seconds())
+		dead.Set(float64(lost))
+		return nil
+	}
+}

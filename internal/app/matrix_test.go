@@ -1,0 +1,399 @@
+package app
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"maps"
+	"net/http"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"comanda/internal/httpapi"
+	"comanda/internal/identity"
+	"comanda/internal/visit"
+)
+
+const (
+	matrixPassword = "correct horse battery staple"
+	matrixToken    = "0123456789abcdef0123456789abcdef"
+)
+
+// fixture is a whole server with people of every kind, and things of branch 1 that they ask for.
+type fixture struct {
+	t      *testing.T
+	core   *Core
+	routes []httpapi.Listing
+	url    string
+	client *http.Client
+	bearer map[string]string // principal -> bearer token
+	guest  map[string]string // principal -> customer token
+	codes  []visit.Table
+	made   map[string]string // what was made and not used up yet, by its word
+	total  string            // of the order that was made last
+}
+
+func newFixture(t *testing.T) *fixture {
+	t.Helper()
+	t.Setenv("COMANDA_DEMO_PASSWORD", matrixPassword)
+	c, err := LoadConfig(map[string]string{
+		"COMANDA_DATA_DIR": t.TempDir(), "COMANDA_LISTEN": "127.0.0.1:0", "COMANDA_SANDBOX_PAYMENTS": "on",
+		"COMANDA_SERVICE_TOKEN": matrixToken, "COMANDA_LIMITS": "off",
+	}, nil, "", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := (&fixture{t: t}).with(c)
+	if f.codes, err = f.core.Floor.Tables(t.Context(), identity.System(), 1); err != nil {
+		t.Fatal(err)
+	}
+	f.people()
+	return f
+}
+
+// with starts a process.
+func (f *fixture) with(c Config) *fixture {
+	f.t.Helper()
+	p, err := start(f.t.Context(), c, ServeOptions{Roles: []Role{API}, Demo: true, Out: io.Discard},
+		slog.New(slog.DiscardHandler))
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	n := &fixture{
+		t: f.t, core: p.core, routes: p.server.API().Routes(), url: "http://" + p.server.Addr().String(),
+		client: &http.Client{Transport: &http.Transport{}, Timeout: 30 * time.Second},
+		bearer: map[string]string{"service": matrixToken}, guest: map[string]string{}, made: map[string]string{},
+	}
+	n.closes(p)
+	return n
+}
+
+// closes ends the process with the test.
+func (f *fixture) closes(p *process) {
+	f.t.Cleanup(func() {
+		f.client.CloseIdleConnections()
+		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+		defer cancel()
+		if err := p.stop(ctx); err != nil {
+			f.t.Error(err)
+		}
+	})
+}
+
+// people are made by the operator, and come in as everybody does.
+func (f *fixture) people() {
+	f.guest["guest"], f.guest["stranger"] = f.landing(0).CustomerToken, f.landing(2).CustomerToken
+	for name := range strings.SplitSeq("member other staffA staffB kitchenA kitchenB cashierA cashierB managerA managerB", " ") {
+		role := strings.TrimRight(name, "AB")
+		n := NewAccount{Role: role, Username: strings.ToLower(name), Email: name + "@matrix.example", Password: matrixPassword}
+		if role == "member" || role == "other" {
+			n.Role, n.Username = "user", "" // the demo has a member of this name
+		}
+		n.Branches = []int64{1}
+		if strings.HasSuffix(name, "B") {
+			n.Branches = []int64{2}
+		}
+		if _, err := f.core.hire(f.t.Context(), n); err != nil {
+			f.t.Fatalf("%s: %v", name, err)
+		}
+		f.login(name)
+	}
+	f.login("admin")
+	f.login("owner")
+}
+
+// email gives the address of a principal's account: administrators and owners are the demo's.
+func email(principal string) string {
+	if principal == "admin" || principal == "owner" {
+		return demoMail(principal)
+	}
+	return principal + "@matrix.example"
+}
+
+type tokens struct {
+	AccessToken, RefreshToken string
+}
+
+func (f *fixture) login(principal string) {
+	f.t.Helper()
+	f.bearer[principal] = f.tokens(email(principal)).AccessToken
+}
+
+func (f *fixture) tokens(email string) (got tokens) {
+	f.t.Helper()
+	body := fmt.Sprintf(`{"email":%q,"password":%q}`, email, matrixPassword)
+	f.must(f.ask("", "POST", "/auth/login", body)).into(f.t, &got)
+	return got
+}
+
+type landing struct{ CustomerToken, VisitID string }
+
+func (f *fixture) landing(table int) (l landing) {
+	f.t.Helper()
+	f.must(f.ask("", "GET", "/cis/landing?qr="+f.codes[table].QR, "")).into(f.t, &l)
+	return l
+}
+
+// reply is what came back. Of a stream only its beginning is looked at.
+type reply struct {
+	status int
+	body   []byte
+}
+
+func (r reply) into(t *testing.T, v any) {
+	t.Helper()
+	if err := json.Unmarshal(r.body, v); err != nil {
+		t.Fatalf("%d %s: %v", r.status, r.body, err)
+	}
+}
+
+// refusal is what a caller can learn from a refusal.
+func (r reply) refusal() string {
+	var p struct{ Code, Detail string }
+	_ = json.Unmarshal(r.body, &p) // a success has neither
+	return fmt.Sprintf("%d %s: %s", r.status, p.Code, p.Detail)
+}
+
+func (f *fixture) must(r reply) reply {
+	f.t.Helper()
+	if r.status/100 != 2 {
+		f.t.Fatalf("%d %s", r.status, r.body)
+	}
+	return r
+}
+
+func (f *fixture) ask(principal, method, path, body string) reply {
+	f.t.Helper()
+	ctx, cancel := context.WithCancel(f.t.Context())
+	defer cancel()
+	r, err := http.NewRequestWithContext(ctx, method, f.url+path, strings.NewReader(body))
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	if body != "" {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	if token := f.bearer[principal]; token != "" {
+		r.Header.Set("Authorization", "Bearer "+token)
+	}
+	if token := f.guest[principal]; token != "" {
+		r.Header.Set("X-Customer-Token", token)
+	}
+	res, err := f.client.Do(r)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	defer res.Body.Close()
+	if res.Header.Get("Content-Type") == "text/event-stream" {
+		return reply{status: res.StatusCode}
+	}
+	text, err := io.ReadAll(res.Body)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return reply{res.StatusCode, text}
+}
+
+var word = regexp.MustCompile(`\{[A-Za-z]+\}`)
+
+// fill puts what was made in the place of words. What was made stays until a request has used it up.
+func (f *fixture) fill(text string) string {
+	return word.ReplaceAllStringFunc(text, func(w string) string {
+		if f.made[w] == "" {
+			f.made[w] = f.make(w)
+		}
+		return f.made[w]
+	})
+}
+
+// missing puts ids in the place of words that nothing has.
+func missing(path string) string {
+	return word.ReplaceAllStringFunc(path, func(w string) string {
+		switch w {
+		case "{order}", "{visit}", "{guestvisit}", "{session}":
+			return "06gvsv4adlo01am6obvdlo01to"
+		}
+		return "999999"
+	})
+}
+
+func (f *fixture) make(w string) string {
+	switch w {
+	case "{qr}":
+		return f.codes[4].QR
+	case "{branch}", "{menu}":
+		return "1"
+	case "{item}":
+		return "12"
+	case "{table}":
+		return strconv.FormatInt(f.codes[5].ID, 10)
+	case "{password}":
+		return matrixPassword
+	case "{mail}":
+		return strings.ToLower(rand.Text()) + "@matrix.example"
+	case "{key}", "{NAME}":
+		return "R" + rand.Text()
+	case "{version}":
+		return f.field("", "POST", "/cis/menu/active", `{"branchId":"1"}`, "menuVersionId")
+	case "{draft}":
+		return f.field("owner", "POST", "/api/menus/1/versions", "", "id")
+	case "{visit}":
+		return f.landing(1).VisitID
+	case "{guestvisit}":
+		return f.landing(0).VisitID
+	case "{order}":
+		return f.order()
+	case "{total}":
+		f.fill("{order}")
+		return f.total
+	case "{refresh}":
+		return f.tokens(demoMail("cashier")).RefreshToken
+	case "{session}":
+		return f.session()
+	case "{cashier}":
+		return f.role("CASHIER")
+	case "{role}":
+		return f.field("owner", "POST", "/api/roles", `{"name":"R`+rand.Text()+`"}`, "id")
+	case "{user}":
+		body := fmt.Sprintf(`{"email":%q,"roleId":%q,"branches":["1"]}`, f.make("{mail}"), f.role("CASHIER"))
+		return f.field("owner", "POST", "/api/users", body, "id")
+	}
+	f.t.Fatalf("nobody knows how to make %s", w)
+	return ""
+}
+
+func (f *fixture) field(principal, method, path, body, name string) string {
+	f.t.Helper()
+	var v map[string]any
+	f.must(f.ask(principal, method, path, body)).into(f.t, &v)
+	return fmt.Sprint(v[name])
+}
+
+func (f *fixture) order() string {
+	body := f.fill(`{"items":[{"itemId":"12","qty":1}],"paymentMethod":"SANDBOX","menuVersionId":"{version}",` +
+		`"clientTxnId":"{order-key}"}`)
+	body = strings.Replace(body, "{order-key}", rand.Text(), 1)
+	var o struct {
+		ID         string
+		TotalPrice int64
+	}
+	f.must(f.ask("guest", "POST", "/cis/order/create", body)).into(f.t, &o)
+	f.total = strconv.FormatInt(o.TotalPrice, 10)
+	return o.ID
+}
+
+// session is a second login of the member.
+func (f *fixture) session() string {
+	f.tokens(email("member"))
+	var list struct {
+		Items []struct {
+			ID      string
+			Current bool
+		}
+	}
+	f.must(f.ask("member", "GET", "/me/sessions", "")).into(f.t, &list)
+	for _, s := range list.Items {
+		if !s.Current {
+			return s.ID
+		}
+	}
+	f.t.Fatalf("the second login is not listed: %v", list)
+	return ""
+}
+
+func (f *fixture) role(name string) string {
+	roles, err := f.core.Administration.Roles.Roles(f.t.Context())
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	i := slices.IndexFunc(roles, func(r identity.Role) bool { return r.Name == name })
+	return strconv.FormatInt(roles[i].ID, 10)
+}
+
+var classes = map[byte]func(status int) bool{
+	'+': func(s int) bool { return s/100 == 2 },
+	'u': func(s int) bool { return s == http.StatusUnauthorized },
+	'f': func(s int) bool { return s == http.StatusForbidden },
+	'!': func(s int) bool { return s == http.StatusForbidden },
+	'n': func(s int) bool { return s == http.StatusNotFound },
+	'i': func(s int) bool { return s == http.StatusUnprocessableEntity },
+}
+
+// TestMatrix asks every route as everybody and compares what comes back with the table. It fails for a route that is not
+// in the table: whoever adds one decides who may use it.
+func TestMatrix(t *testing.T) {
+	f := newFixture(t)
+	rest := maps.Clone(matrix)
+	for _, route := range f.routes {
+		name := route.Method + " " + route.Path
+		c, ok := rest[name]
+		if !ok {
+			t.Errorf("%s (%s) is not in the table", name, route.Policy)
+			continue
+		}
+		delete(rest, name)
+		columns, err := c.columns()
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if c.path == "" {
+			c.path = route.Path
+		}
+		for principal := range strings.FieldsSeq(principals) {
+			f.check(route.Method, c, principal, columns[principal])
+		}
+	}
+	for name := range rest {
+		t.Errorf("%s is in the table, and there is no such route", name)
+	}
+}
+
+func (f *fixture) check(method string, c cell, principal string, want byte) {
+	f.t.Helper()
+	path, body := f.fill(c.path), f.fill(c.body)
+	got := f.ask(principal, method, path, body)
+	if !classes[want](got.status) {
+		f.t.Errorf("%s %s by %s: %s, want %c", method, path, principal, got.refusal(), want)
+	}
+	switch {
+	case want == 'n' && word.MatchString(c.path): // what is foreign cannot be told from what is not there
+		if none := f.ask(principal, method, missing(c.path), body); none.refusal() != got.refusal() {
+			f.t.Errorf("%s %s by %s: %s, but of what is missing %s", method, path, principal, got.refusal(), none.refusal())
+		}
+	case got.status/100 == 2:
+		f.foreign(method+" "+path, principal, got.body)
+		if method != http.MethodGet {
+			clear(f.made)
+		}
+		if strings.HasSuffix(path, "/logout") {
+			f.login(principal)
+		}
+	}
+}
+
+// foreign fails the test if somebody of one branch is told of another.
+func (f *fixture) foreign(what, principal string, body []byte) {
+	f.t.Helper()
+	branch := map[bool]string{true: "1", false: "2"}[strings.HasSuffix(principal, "A")]
+	if !strings.HasSuffix(principal, "A") && !strings.HasSuffix(principal, "B") || !strings.Contains(what, "/api/") {
+		return
+	}
+	if strings.HasSuffix(what, "/api/branches") {
+		body = bytes.ReplaceAll(body, []byte(`"id":`), []byte(`"branchId":`))
+	}
+	for _, m := range branchOf.FindAllSubmatch(body, -1) {
+		if string(m[1]) != branch {
+			f.t.Errorf("%s tells %s of branch %s: %s", what, principal, m[1], body)
+		}
+	}
+}
+
+var branchOf = regexp.MustCompile(`"branchIds?":\[?"(\d+)"`)

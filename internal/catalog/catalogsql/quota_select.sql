@@ -1,0 +1,1 @@
+SELECT daily_quota FROM menu_item WHERE id = $1

@@ -1,0 +1,241 @@
+package documenthttp
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"comanda/internal/document"
+	"comanda/internal/fault"
+	"comanda/internal/httpapi"
+)
+
+// Reader reads documents, as document.Reader does.
+type Reader interface {
+	Get(ctx context.Context, e *document.Entity, id string) (d document.Document, found bool, err error)
+	Find(ctx context.Context, e *document.Entity, f document.Filter, p document.Page) ([]document.Document, int, error)
+}
+
+// ErrDish answers for a dish that is not there.
+var ErrDish = fault.New(fault.NotFound, "dish_not_found", "There is no such dish.")
+
+// Offer registers the routes.
+func Offer(a *httpapi.API, documents Reader) {
+	o := &offer{documents}
+	tags := []string{"Menus"}
+	httpapi.Register(a, huma.Operation{
+		OperationID: "category-list", Method: http.MethodGet, Path: "/categories", Tags: tags,
+		Summary: "The categories of all menus",
+	}, httpapi.Public, o.categories)
+	httpapi.Register(a, huma.Operation{
+		OperationID: "dish-list", Method: http.MethodGet, Path: "/dishes", Tags: tags,
+		Summary: "What the house cooks, on whatever menu it stands",
+	}, httpapi.Public, o.dishes)
+	httpapi.Register(a, huma.Operation{
+		OperationID: "dish-get", Method: http.MethodGet, Path: "/dishes/{id}", Tags: tags,
+		Summary: "One dish",
+	}, httpapi.Public, o.dish)
+}
+
+type offer struct{ documents Reader }
+
+// Language is in which language names are asked for. It is exported because huma looks into exported parts only.
+type Language struct {
+	Locale         string `query:"locale" maxLength:"16" doc:"Goes before Accept-Language."`
+	AcceptLanguage string `header:"Accept-Language"`
+}
+
+// in gives the text that was asked for, as far as there is one.
+func (l Language) in(texts map[string]string) string {
+	if text := texts[l.Locale]; text != "" {
+		return text
+	}
+	if l.AcceptLanguage == "" {
+		return document.In(texts, document.HouseLocale)
+	}
+	have := slices.Sorted(maps.Keys(texts))
+	if i := slices.Index(have, document.HouseLocale); i > 0 { // the first is the answer when nothing fits
+		have = slices.Insert(slices.Delete(have, i, i+1), 0, document.HouseLocale)
+	}
+	return document.In(texts, httpapi.Locale(l.AcceptLanguage, have...))
+}
+
+// Paging is how every list is asked for.
+type Paging struct {
+	Page int `query:"page" default:"1" minimum:"1" maximum:"1000000"`
+	Size int `query:"size" default:"20" minimum:"1" maximum:"100"`
+}
+
+// cut gives the part of a list that a page is.
+func cut[T any](p Paging, all []T) []T {
+	all = all[min((p.Page-1)*p.Size, len(all)):]
+	return all[:min(p.Size, len(all))]
+}
+
+type category struct {
+	ID          string `json:"id"`
+	Name        string `json:"name"`
+	Description string `json:"description"`
+}
+
+type dish struct {
+	ID          string  `json:"id"`
+	CategoryID  string  `json:"categoryId"`
+	Name        string  `json:"name"`
+	Description string  `json:"description"`
+	ImageURL    *string `json:"imageUrl"`
+	Price       *int64  `json:"price" doc:"On the menu of the house's first branch that has it; null when none has."`
+	Currency    *string `json:"currency"`
+	Available   bool    `json:"available" doc:"On a published menu; what is left of it, the menu of a branch tells."`
+}
+
+type texts struct {
+	Names        map[string]string `json:"names"`
+	Descriptions map[string]string `json:"descriptions"`
+}
+
+type list[T any] struct {
+	Items []T `json:"items"`
+	Total int `json:"total"`
+}
+
+type categoriesIn struct {
+	Language
+	Paging
+}
+
+type categoriesOut struct{ Body list[category] }
+
+func (o *offer) categories(ctx context.Context, in *categoriesIn) (*categoriesOut, error) {
+	docs, total, err := o.documents.Find(ctx, document.Category, nil,
+		document.Page{Offset: (in.Page - 1) * in.Size, Limit: in.Size})
+	if err != nil {
+		return nil, err
+	}
+	out := &categoriesOut{list[category]{[]category{}, total}}
+	for _, d := range docs {
+		var c category
+		var t texts
+		if err := decode(d, &c, &t); err != nil {
+			return nil, err
+		}
+		c.Name, c.Description = in.in(t.Names), in.in(t.Descriptions)
+		out.Body.Items = append(out.Body.Items, c)
+	}
+	return out, nil
+}
+
+// decode reads a document into several views of it.
+func decode(d document.Document, views ...any) error {
+	for _, v := range views {
+		if err := json.Unmarshal([]byte(d.JSON), v); err != nil {
+			return fmt.Errorf("document %s: %w", d.Ref(), err)
+		}
+	}
+	return nil
+}
+
+type dishesIn struct {
+	Language
+	Paging
+	CategoryID string `query:"categoryId" maxLength:"19"`
+	Q          string `query:"q" maxLength:"100" doc:"A part of the name, in any language."`
+}
+
+type dishesOut struct{ Body list[dish] }
+
+func (o *offer) dishes(ctx context.Context, in *dishesIn) (*dishesOut, error) {
+	filter := document.Filter{}
+	if in.CategoryID != "" {
+		filter["category"] = in.CategoryID
+	}
+	q := strings.ToLower(strings.TrimSpace(in.Q))
+	if q != "" {
+		return o.search(ctx, in, filter, q)
+	}
+	docs, total, err := o.documents.Find(ctx, document.Dish, filter,
+		document.Page{Offset: (in.Page - 1) * in.Size, Limit: in.Size})
+	if err != nil {
+		return nil, err
+	}
+	out := &dishesOut{list[dish]{[]dish{}, total}}
+	for _, d := range docs {
+		one, _, err := dishOf(d, in.Language)
+		if err != nil {
+			return nil, err
+		}
+		out.Body.Items = append(out.Body.Items, one)
+	}
+	return out, nil
+}
+
+const (
+	searchPage = 500
+	searchMost = 5000 // dishes that a search looks at; houses have hundreds
+)
+
+// search looks at all dishes: there are few, and their documents lie in memory.
+func (o *offer) search(ctx context.Context, in *dishesIn, filter document.Filter, q string) (*dishesOut, error) {
+	var found []dish
+	for from := 0; from < searchMost; from += searchPage {
+		docs, total, err := o.documents.Find(ctx, document.Dish, filter, document.Page{Offset: from, Limit: searchPage})
+		if err != nil {
+			return nil, err
+		}
+		for _, d := range docs {
+			one, t, err := dishOf(d, in.Language)
+			if err != nil {
+				return nil, err
+			}
+			if t.mention(q) {
+				found = append(found, one)
+			}
+		}
+		if from+searchPage >= total {
+			break
+		}
+	}
+	return &dishesOut{list[dish]{append([]dish{}, cut(in.Paging, found)...), len(found)}}, nil
+}
+
+func (t texts) mention(q string) bool {
+	for _, name := range t.Names {
+		if strings.Contains(strings.ToLower(name), q) {
+			return true
+		}
+	}
+	return false
+}
+
+func dishOf(d document.Document, l Language) (one dish, t texts, err error) {
+	if err := decode(d, &one, &t); err != nil {
+		return one, t, err
+	}
+	one.Name, one.Description = l.in(t.Names), l.in(t.Descriptions)
+	return one, t, nil
+}
+
+type dishIn struct {
+	Language
+	ID string `path:"id" maxLength:"19"`
+}
+
+type dishOut struct{ Body dish }
+
+func (o *offer) dish(ctx context.Context, in *dishIn) (*dishOut, error) {
+	d, found, err := o.documents.Get(ctx, document.Dish, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	if !found {
+		return nil, ErrDish
+	}
+	one, _, err := dishOf(d, in.Language)
+	return &dishOut{one}, err
+}

@@ -1,0 +1,119 @@
+package identityhttp
+
+import (
+	"encoding/json"
+	"strconv"
+	"time"
+
+	"comanda/internal/identity"
+)
+
+// account is a user as its owner and the staff see it. The password and the tokens are never part of it.
+type account struct {
+	ID            string          `json:"id"`
+	Username      *string         `json:"username"`
+	Email         *string         `json:"email"`
+	Phone         *string         `json:"phone"`
+	Address       *string         `json:"address"`
+	Gender        *string         `json:"gender" enum:"MALE,FEMALE,OTHER"`
+	FirstName     *string         `json:"firstName"`
+	Surname       *string         `json:"surname"`
+	Age           *int            `json:"age"`
+	Occupation    *string         `json:"occupation"`
+	Province      *string         `json:"province"`
+	City          *string         `json:"city"`
+	DeviceID      *string         `json:"deviceId"`
+	GoogleID      *string         `json:"googleId"`
+	Geolocation   *string         `json:"geolocation" doc:"latitude,longitude in degrees."`
+	Profile       json.RawMessage `json:"profile" doc:"An open object of the client's own."`
+	AccountStatus string          `json:"accountStatus" enum:"PENDING,ACTIVE,DISABLED"`
+	TrustScore    int             `json:"trustScore"`
+	Registered    bool            `json:"registered" doc:"The e-mail address was proved."`
+	RoleID        string          `json:"roleId"`
+	Role          string          `json:"role"`
+	BranchIDs     []string        `json:"branchIds" doc:"Where a member of the staff works."`
+	CreatedAt     time.Time       `json:"createdAt"`
+	UpdatedAt     time.Time       `json:"updatedAt"`
+	CreatedBy     *string         `json:"createdBy"`
+	UpdatedBy     *string         `json:"updatedBy"`
+	Version       int64           `json:"version"`
+}
+
+func accountOf(u identity.User) account {
+	a := account{
+		ID: strconv.FormatInt(u.ID, 10), Username: said(u.Username), Email: said(u.Email), Phone: said(u.Phone),
+		Address: said(u.Address), Gender: said(u.Gender), FirstName: said(u.FirstName), Surname: said(u.Surname),
+		Age: u.Age, Occupation: said(u.Occupation), Province: said(u.Province), City: said(u.City),
+		DeviceID: said(u.DeviceID), GoogleID: said(u.GoogleID), Geolocation: said(u.Geolocation), Profile: u.Extra,
+		AccountStatus: string(u.Status), TrustScore: u.TrustScore, Registered: u.Registered,
+		RoleID: strconv.FormatInt(u.RoleID, 10), Role: u.Role, BranchIDs: make([]string, len(u.Branches)),
+		CreatedAt: u.CreatedAt, UpdatedAt: u.UpdatedAt, CreatedBy: said(u.CreatedBy), UpdatedBy: said(u.UpdatedBy),
+		Version: u.Version,
+	}
+	if a.Profile == nil {
+		a.Profile = json.RawMessage("{}")
+	}
+	for i, id := range u.Branches {
+		a.BranchIDs[i] = strconv.FormatInt(id, 10)
+	}
+	return a
+}
+
+// said gives null for what was not said.
+func said(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}
+
+// Details are what people say about themselves. Their forms are checked by the identity room. The type is exported
+// because huma looks into exported parts of a body only.
+type Details struct {
+	Username    string          `json:"username,omitempty" maxLength:"64"`
+	Phone       string          `json:"phone,omitempty" maxLength:"32" doc:"E.164, or the digits of a national number."`
+	DeviceID    string          `json:"deviceId,omitempty" maxLength:"128"`
+	Address     string          `json:"address,omitempty" maxLength:"300"`
+	Gender      string          `json:"gender,omitempty" enum:"MALE,FEMALE,OTHER"`
+	FirstName   string          `json:"firstName,omitempty" maxLength:"100"`
+	Surname     string          `json:"surname,omitempty" maxLength:"100"`
+	Age         *int            `json:"age,omitempty" minimum:"0" maximum:"150"`
+	Occupation  string          `json:"occupation,omitempty" maxLength:"100"`
+	Province    string          `json:"province,omitempty" maxLength:"100"`
+	City        string          `json:"city,omitempty" maxLength:"100"`
+	Geolocation string          `json:"geolocation,omitempty" maxLength:"64" doc:"latitude,longitude in degrees."`
+	Profile     json.RawMessage `json:"profile,omitempty" doc:"An open object of the client's own, at most 8 KB."`
+}
+
+func (d Details) profile(email string) identity.Profile {
+	return identity.Profile{
+		Username: d.Username, Email: email, Phone: d.Phone, DeviceID: d.DeviceID, Address: d.Address, Gender: d.Gender,
+		FirstName: d.FirstName, Surname: d.Surname, Age: d.Age, Occupation: d.Occupation, Province: d.Province, City: d.City,
+		Geolocation: d.Geolocation, Extra: d.Profile,
+	}
+}
+
+// changes are details of which each may be left out. An empty text removes what was said.
+type changes struct {
+	Username    *string         `json:"username,omitempty" maxLength:"64"`
+	Phone       *string         `json:"phone,omitempty" maxLength:"32"`
+	DeviceID    *string         `json:"deviceId,omitempty" maxLength:"128"`
+	Address     *string         `json:"address,omitempty" maxLength:"300"`
+	Gender      *string         `json:"gender,omitempty" maxLength:"10" doc:"MALE, FEMALE, OTHER, or empty to remove it."`
+	FirstName   *string         `json:"firstName,omitempty" maxLength:"100"`
+	Surname     *string         `json:"surname,omitempty" maxLength:"100"`
+	Age         *int            `json:"age,omitempty" minimum:"0" maximum:"150"`
+	Occupation  *string         `json:"occupation,omitempty" maxLength:"100"`
+	Province    *string         `json:"province,omitempty" maxLength:"100"`
+	City        *string         `json:"city,omitempty" maxLength:"100"`
+	Geolocation *string         `json:"geolocation,omitempty" maxLength:"64"`
+	Profile     json.RawMessage `json:"profile,omitempty" doc:"Takes the place of the whole object."`
+}
+
+func (c changes) changes() identity.Changes {
+	return identity.Changes{
+		Username: c.Username, Phone: c.Phone, DeviceID: c.DeviceID, Address: c.Address, Gender: c.Gender,
+		FirstName: c.FirstName, Surname: c.Surname, Age: c.Age, Occupation: c.Occupation, Province: c.Province,
+		City: c.City, Geolocation: c.Geolocation, Extra: c.Profile,
+	}
+}

@@ -1,0 +1,193 @@
+package identityhttp
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"comanda/internal/fault"
+	"comanda/internal/httpapi"
+	"comanda/internal/identity"
+	"comanda/internal/telemetry"
+)
+
+// Admin registers what the house does with accounts, roles and the audit log. None of it is open to the service token:
+// a script can neither make users nor raise them.
+func Admin(a *httpapi.API, administration *identity.Administration) {
+	m := &admin{administration}
+	m.users(a)
+	m.roles(a)
+	m.audit(a)
+}
+
+type admin struct{ house *identity.Administration }
+
+func (m *admin) users(a *httpapi.API) {
+	op := func(id, method, path, summary string, status int) huma.Operation {
+		return huma.Operation{
+			OperationID: id, Method: method, Path: path, Tags: []string{"Users"}, Summary: summary, DefaultStatus: status,
+		}
+	}
+	httpapi.Register(a, op("user-list", http.MethodGet, "/api/users",
+		"The accounts that the caller may know of", http.StatusOK), httpapi.Admin, m.list)
+	httpapi.Register(a, op("user-create", http.MethodPost, "/api/users",
+		"Makes an account with a role; it can log in at once", http.StatusCreated), httpapi.Admin, m.hire)
+	httpapi.Register(a, op("user-get", http.MethodGet, "/api/users/{id}",
+		"One account", http.StatusOK), httpapi.Admin, m.get)
+	httpapi.Register(a, op("user-change", http.MethodPatch, "/api/users/{id}",
+		"Changes what an account says about its owner", http.StatusOK), httpapi.Admin, m.change)
+	httpapi.Register(a, op("user-role", http.MethodPost, "/api/users/{id}/role",
+		"Gives somebody another role or other branches; their sessions end", http.StatusOK), httpapi.Admin, m.setPost)
+	httpapi.Register(a, op("user-disable", http.MethodPost, "/api/users/{id}/disable",
+		"Closes an account; its sessions end", http.StatusOK), httpapi.Admin, m.disable)
+	httpapi.Register(a, op("user-enable", http.MethodPost, "/api/users/{id}/enable",
+		"Opens an account again", http.StatusOK), httpapi.Admin, m.enable)
+}
+
+// Paging is how every list is asked for. It is exported because huma looks into exported parts of an input only.
+type Paging struct {
+	Page int `query:"page" default:"1" minimum:"1" maximum:"1000000"`
+	Size int `query:"size" default:"20" minimum:"1" maximum:"100"`
+}
+
+func (p Paging) offset() int { return (p.Page - 1) * p.Size }
+
+// listed is a page of anything.
+type listed[T any] struct {
+	Items []T   `json:"items"`
+	Page  int   `json:"page"`
+	Size  int   `json:"size"`
+	Total int64 `json:"total"`
+}
+
+func pageOf[T, U any](p Paging, all []U, total int64, show func(U) T) listed[T] {
+	l := listed[T]{Items: make([]T, len(all)), Page: p.Page, Size: p.Size, Total: total}
+	for i, v := range all {
+		l.Items[i] = show(v)
+	}
+	return l
+}
+
+type usersIn struct {
+	Paging
+	Province   string `query:"province" maxLength:"100"`
+	City       string `query:"city" maxLength:"100"`
+	Registered string `query:"registered" enum:"yes,no" doc:"Whether the e-mail address was proved."`
+	Role       string `query:"role" maxLength:"32" doc:"The name of a role."`
+	Status     string `query:"status" enum:"PENDING,ACTIVE,DISABLED"`
+	Query      string `query:"q" maxLength:"100" doc:"A part of the e-mail address, username, telephone number or name."`
+}
+
+type usersOut struct{ Body listed[account] }
+
+func (m *admin) list(ctx context.Context, in *usersIn) (*usersOut, error) {
+	f := identity.UserFilter{
+		Query: in.Query, Province: in.Province, City: in.City, Role: in.Role, Status: identity.Status(in.Status),
+		Limit: in.Size, Offset: in.offset(),
+	}
+	if in.Registered != "" {
+		yes := in.Registered == "yes"
+		f.Registered = &yes
+	}
+	page, total, err := m.house.Users(ctx, identity.ActorOf(ctx), f)
+	if err != nil {
+		return nil, err
+	}
+	return &usersOut{pageOf(in.Paging, page, total, accountOf)}, nil
+}
+
+type postBody struct {
+	RoleID   string   `json:"roleId" pattern:"^[1-9][0-9]{0,17}$"`
+	Branches []string `json:"branches,omitempty" maxItems:"100" doc:"Ids; needed for roles whose people do not work in all."`
+}
+
+func (p postBody) post() (identity.Post, error) {
+	role, err := parseID(p.RoleID)
+	if err != nil {
+		return identity.Post{}, err
+	}
+	post := identity.Post{RoleID: role, Branches: make([]int64, len(p.Branches))}
+	for i, b := range p.Branches {
+		if post.Branches[i], err = parseID(b); err != nil {
+			return identity.Post{}, err
+		}
+	}
+	return post, nil
+}
+
+func parseID(s string) (int64, error) {
+	id, err := strconv.ParseInt(s, 10, 64)
+	if err != nil || id <= 0 {
+		return 0, fault.New(fault.Invalid, "invalid", "An id is a positive whole number.")
+	}
+	return id, nil
+}
+
+type hireIn struct {
+	Body struct {
+		Details
+
+		RoleID   string           `json:"roleId" pattern:"^[1-9][0-9]{0,17}$"`
+		Branches []string         `json:"branches,omitempty" maxItems:"100" doc:"Ids; needed for roles whose people do not work in all."`
+		Email    string           `json:"email" minLength:"3" maxLength:"254"`
+		Password telemetry.Secret `json:"password,omitempty" minLength:"15" maxLength:"128" doc:"Without one its owner sets one by a code."`
+	}
+}
+
+func (m *admin) hire(ctx context.Context, in *hireIn) (*accountOut, error) {
+	post, err := postBody{in.Body.RoleID, in.Body.Branches}.post()
+	if err != nil {
+		return nil, err
+	}
+	u, err := m.house.Hire(ctx, identity.ActorOf(ctx), in.Body.profile(in.Body.Email), string(in.Body.Password), post)
+	return shown(u, err)
+}
+
+func shown(u identity.User, err error) (*accountOut, error) {
+	if err != nil {
+		return nil, err
+	}
+	return &accountOut{accountOf(u)}, nil
+}
+
+type userIn struct {
+	ID int64 `path:"id"`
+}
+
+func (m *admin) get(ctx context.Context, in *userIn) (*accountOut, error) {
+	return shown(m.house.User(ctx, identity.ActorOf(ctx), in.ID))
+}
+
+type userChangeIn struct {
+	ID int64 `path:"id"`
+
+	Body changes
+}
+
+func (m *admin) change(ctx context.Context, in *userChangeIn) (*accountOut, error) {
+	return shown(m.house.Change(ctx, identity.ActorOf(ctx), in.ID, in.Body.changes()))
+}
+
+type userPostIn struct {
+	ID int64 `path:"id"`
+
+	Body postBody
+}
+
+func (m *admin) setPost(ctx context.Context, in *userPostIn) (*accountOut, error) {
+	post, err := in.Body.post()
+	if err != nil {
+		return nil, err
+	}
+	return shown(m.house.SetPost(ctx, identity.ActorOf(ctx), in.ID, post))
+}
+
+func (m *admin) disable(ctx context.Context, in *userIn) (*accountOut, error) {
+	return shown(m.house.Disable(ctx, identity.ActorOf(ctx), in.ID))
+}
+
+func (m *admin) enable(ctx context.Context, in *userIn) (*accountOut, error) {
+	return shown(m.house.Enable(ctx, identity.ActorOf(ctx), in.ID))
+}

@@ -1,0 +1,87 @@
+package identityhttp
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"comanda/internal/httpapi"
+	"comanda/internal/identity"
+)
+
+func (m *admin) audit(a *httpapi.API) {
+	httpapi.Register(a, huma.Operation{
+		OperationID: "audit-list", Method: http.MethodGet, Path: "/api/audit", Tags: []string{"Audit"},
+		Summary: "Who has changed what, the newest first",
+	}, httpapi.Admin, m.entries)
+}
+
+type auditIn struct {
+	Paging
+	Subject  string    `query:"subject" maxLength:"100" doc:"Such as user:12 or table:3."`
+	Actor    string    `query:"actor" maxLength:"100" doc:"Such as user:7, service or system."`
+	BranchID int64     `query:"branchId" minimum:"0"`
+	From     time.Time `query:"from" doc:"Inclusive."`
+	To       time.Time `query:"to" doc:"Exclusive."`
+}
+
+// endOfTime is after everything that has happened.
+var endOfTime = time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)
+
+type entry struct {
+	Seq       string          `json:"seq"`
+	At        time.Time       `json:"at"`
+	Actor     string          `json:"actor"`
+	Action    string          `json:"action"`
+	Subject   string          `json:"subject"`
+	BranchID  *string         `json:"branchId"`
+	RequestID string          `json:"requestId"`
+	Before    json.RawMessage `json:"before" doc:"What it was; null where there was nothing."`
+	After     json.RawMessage `json:"after"`
+	Hash      string          `json:"hash" doc:"Of this entry and, through it, of all before it."`
+}
+
+func entryOf(e identity.Entry) entry {
+	out := entry{
+		Seq: strconv.FormatInt(e.Seq, 10), At: e.At, Actor: e.Actor, Action: e.Action, Subject: e.Subject,
+		RequestID: e.RequestID, Before: rawOf(e.Before), After: rawOf(e.After), Hash: e.Hash,
+	}
+	if e.Branch != 0 {
+		id := strconv.FormatInt(e.Branch, 10)
+		out.BranchID = &id
+	}
+	return out
+}
+
+// rawOf also shows what somebody has written into the log by other ways.
+func rawOf(s string) json.RawMessage {
+	switch {
+	case s == "":
+		return json.RawMessage("null")
+	case !json.Valid([]byte(s)):
+		text, _ := json.Marshal(s) // texts always can be
+		return text
+	}
+	return json.RawMessage(s)
+}
+
+type auditOut struct{ Body listed[entry] }
+
+func (m *admin) entries(ctx context.Context, in *auditIn) (*auditOut, error) {
+	f := identity.AuditFilter{
+		Subject: in.Subject, Actor: in.Actor, Branch: in.BranchID, From: in.From, To: in.To, Limit: in.Size,
+		Offset: in.offset(),
+	}
+	if f.To.IsZero() {
+		f.To = endOfTime
+	}
+	page, total, err := m.house.Entries(ctx, identity.ActorOf(ctx), f)
+	if err != nil {
+		return nil, err
+	}
+	return &auditOut{pageOf(in.Paging, page, total, entryOf)}, nil
+}

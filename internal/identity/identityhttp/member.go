@@ -1,0 +1,285 @@
+package identityhttp
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"comanda/internal/httpapi"
+	"comanda/internal/identity"
+	"comanda/internal/telemetry"
+)
+
+// Member registers what people do with their own accounts.
+func Member(a *httpapi.API, accounts *identity.Accounts) {
+	m := &member{accounts}
+	m.door(a)
+	m.own(a)
+}
+
+// door registers what nobody has to be known for.
+func (m *member) door(a *httpapi.API) {
+	op := func(id, path, summary string, status int) huma.Operation {
+		return huma.Operation{
+			OperationID: id, Method: http.MethodPost, Path: path, Tags: []string{"Members"}, Summary: summary,
+			DefaultStatus: status,
+		}
+	}
+	httpapi.Register(a, op("register", "/auth/register", "Makes an account; a code is sent to prove its e-mail address",
+		http.StatusCreated), httpapi.Public, m.register)
+	httpapi.Register(a, op("login", "/auth/login", "Begins a session, by e-mail address or username",
+		http.StatusOK), httpapi.Public, m.login)
+	httpapi.Register(a, op("refresh", "/auth/refresh", "Spends a refresh token for a new pair of tokens",
+		http.StatusOK), httpapi.Public, m.refresh)
+	httpapi.Register(a, op("logout", "/auth/logout", "Ends the session of the bearer, or of a refresh token",
+		http.StatusNoContent), httpapi.Public, m.logout)
+	httpapi.Register(a, op("otp-request", "/auth/otp/request", "Sends a one-time code, if there is an account that it helps",
+		http.StatusAccepted), httpapi.Public, m.requestCode)
+	httpapi.Register(a, op("otp-verify", "/auth/otp/verify", "Proves an e-mail address by the code sent to it",
+		http.StatusOK), httpapi.Public, m.verifyCode)
+	httpapi.Register(a, op("password-reset", "/auth/password/reset", "Sets a new password by a code; every session ends",
+		http.StatusNoContent), httpapi.Public, m.resetPassword)
+}
+
+// own registers what somebody may do who is known.
+func (m *member) own(a *httpapi.API) {
+	op := func(id, method, path, summary string, status int) huma.Operation {
+		return huma.Operation{
+			OperationID: id, Method: method, Path: path, Tags: []string{"Members"}, Summary: summary, DefaultStatus: status,
+		}
+	}
+	httpapi.Register(a, op("me", http.MethodGet, "/me", "One's own account", http.StatusOK), httpapi.Member, m.me)
+	httpapi.Register(a, op("me-change", http.MethodPatch, "/me", "Changes what one says about oneself",
+		http.StatusOK), httpapi.Member, m.changeMe)
+	httpapi.Register(a, op("me-sessions", http.MethodGet, "/me/sessions", "Where one is logged in",
+		http.StatusOK), httpapi.Member, m.sessions)
+	httpapi.Register(a, op("me-session-end", http.MethodDelete, "/me/sessions/{id}", "Ends one of one's sessions",
+		http.StatusNoContent), httpapi.Member, m.endSession)
+	httpapi.Register(a, op("me-password", http.MethodPost, "/me/password", "Sets a new password; all other sessions end",
+		http.StatusNoContent), httpapi.Member, m.changePassword)
+}
+
+type member struct{ accounts *identity.Accounts }
+
+type registerIn struct {
+	From
+
+	Body struct {
+		Details
+
+		Email    string           `json:"email" minLength:"3" maxLength:"254"`
+		Password telemetry.Secret `json:"password" minLength:"10" maxLength:"128" doc:"Taken exactly as it is sent."`
+	}
+}
+
+type accountOut struct{ Body account }
+
+func (m *member) register(ctx context.Context, in *registerIn) (*accountOut, error) {
+	u, err := m.accounts.Register(ctx, identity.Registration{
+		Profile: in.Body.profile(in.Body.Email), Password: string(in.Body.Password),
+	}, in.caller)
+	if err != nil {
+		return nil, err
+	}
+	return &accountOut{accountOf(u)}, nil
+}
+
+type loginIn struct {
+	From
+
+	Body struct {
+		Email    string           `json:"email,omitempty" maxLength:"254" doc:"Either this or username."`
+		Username string           `json:"username,omitempty" maxLength:"254"`
+		Password telemetry.Secret `json:"password" minLength:"1" maxLength:"128"`
+	}
+}
+
+type grant struct {
+	AccessToken  string  `json:"accessToken" doc:"The bearer token of the other routes."`
+	ExpiresIn    int64   `json:"expiresIn" doc:"Seconds until the access token is no longer good."`
+	RefreshToken string  `json:"refreshToken" doc:"Good once, for the next pair."`
+	User         account `json:"user"`
+}
+
+type grantOut struct{ Body grant }
+
+func grantOf(g identity.Grant) *grantOut {
+	return &grantOut{grant{g.Access, int64(g.ExpiresIn.Seconds()), g.Refresh, accountOf(g.User)}}
+}
+
+func (m *member) login(ctx context.Context, in *loginIn) (*grantOut, error) {
+	g, err := m.accounts.Login(ctx, identity.Credentials{
+		Email: in.Body.Email, Username: in.Body.Username, Password: string(in.Body.Password),
+	}, in.caller)
+	if err != nil {
+		return nil, err
+	}
+	return grantOf(g), nil
+}
+
+type refreshIn struct {
+	Body struct {
+		RefreshToken telemetry.Secret `json:"refreshToken" maxLength:"128"`
+	}
+}
+
+func (m *member) refresh(ctx context.Context, in *refreshIn) (*grantOut, error) {
+	g, err := m.accounts.Refresh(ctx, string(in.Body.RefreshToken))
+	if err != nil {
+		return nil, err
+	}
+	return grantOf(g), nil
+}
+
+type logoutIn struct {
+	Authorization telemetry.Secret `header:"Authorization" doc:"The access token, as a bearer."`
+	Body          *struct {
+		RefreshToken telemetry.Secret `json:"refreshToken,omitempty" maxLength:"128" doc:"Where the access token has run out."`
+	}
+}
+
+type nothing struct{}
+
+func (m *member) logout(ctx context.Context, in *logoutIn) (*nothing, error) {
+	var access, refresh string
+	if scheme, token, _ := strings.Cut(string(in.Authorization), " "); strings.EqualFold(scheme, "Bearer") {
+		access = token
+	}
+	if in.Body != nil {
+		refresh = string(in.Body.RefreshToken)
+	}
+	return nil, m.accounts.Logout(ctx, access, refresh)
+}
+
+type codeIn struct {
+	From
+
+	Body struct {
+		Purpose string `json:"purpose" enum:"VERIFY,RESET"`
+		Email   string `json:"email" maxLength:"254"`
+	}
+}
+
+type sentOut struct{ Body sent }
+
+type sent struct {
+	ExpiresIn int64 `json:"expiresIn" doc:"Seconds for which a code is good, if one was sent."`
+}
+
+func (m *member) requestCode(ctx context.Context, in *codeIn) (*sentOut, error) {
+	err := m.accounts.RequestCode(ctx, identity.Purpose(in.Body.Purpose), in.Body.Email, in.caller)
+	if err != nil {
+		return nil, err
+	}
+	return &sentOut{sent{int64(identity.CodeLife.Seconds())}}, nil
+}
+
+type verifyIn struct {
+	From
+
+	Body struct {
+		Purpose string           `json:"purpose" enum:"VERIFY" doc:"A code for a new password is sent to /auth/password/reset."`
+		Email   string           `json:"email" maxLength:"254"`
+		Code    telemetry.Secret `json:"code" maxLength:"16"`
+	}
+}
+
+type verifiedOut struct{ Body verified }
+
+type verified struct {
+	Verified bool `json:"verified"`
+}
+
+func (m *member) verifyCode(ctx context.Context, in *verifyIn) (*verifiedOut, error) {
+	err := m.accounts.VerifyEmail(ctx, in.Body.Email, string(in.Body.Code), in.caller)
+	if err != nil {
+		return nil, err
+	}
+	return &verifiedOut{verified{true}}, nil
+}
+
+type resetIn struct {
+	From
+
+	Body struct {
+		Email    string           `json:"email" maxLength:"254"`
+		Code     telemetry.Secret `json:"code" maxLength:"16"`
+		Password telemetry.Secret `json:"password" minLength:"10" maxLength:"128"`
+	}
+}
+
+func (m *member) resetPassword(ctx context.Context, in *resetIn) (*nothing, error) {
+	return nil, m.accounts.ResetPassword(ctx, in.Body.Email, string(in.Body.Code), string(in.Body.Password), in.caller)
+}
+
+func (m *member) me(ctx context.Context, _ *struct{}) (*accountOut, error) {
+	u, err := m.accounts.Me(ctx, identity.ActorOf(ctx))
+	if err != nil {
+		return nil, err
+	}
+	return &accountOut{accountOf(u)}, nil
+}
+
+type changeIn struct{ Body changes }
+
+func (m *member) changeMe(ctx context.Context, in *changeIn) (*accountOut, error) {
+	u, err := m.accounts.ChangeMe(ctx, identity.ActorOf(ctx), in.Body.changes())
+	if err != nil {
+		return nil, err
+	}
+	return &accountOut{accountOf(u)}, nil
+}
+
+type session struct {
+	ID         string    `json:"id"`
+	Device     string    `json:"device"`
+	Address    string    `json:"address"`
+	Current    bool      `json:"current" doc:"The one that asks."`
+	CreatedAt  time.Time `json:"createdAt"`
+	LastSeenAt time.Time `json:"lastSeenAt" doc:"Some seconds behind."`
+	ExpiresAt  time.Time `json:"expiresAt"`
+}
+
+type sessionList struct {
+	Items []session `json:"items"`
+	Total int       `json:"total"`
+}
+
+type sessionsOut struct{ Body sessionList }
+
+// sessions are few, so they are one page.
+func (m *member) sessions(ctx context.Context, _ *struct{}) (*sessionsOut, error) {
+	who := identity.ActorOf(ctx)
+	all, err := m.accounts.Sessions(ctx, who)
+	if err != nil {
+		return nil, err
+	}
+	list := sessionList{make([]session, len(all)), len(all)}
+	for i, s := range all {
+		list.Items[i] = session{s.ID, s.Device, s.Address, s.ID == who.Session, s.CreatedAt, s.LastSeenAt, s.ExpiresAt}
+	}
+	return &sessionsOut{list}, nil
+}
+
+type endIn struct {
+	ID string `path:"id" maxLength:"64"`
+}
+
+func (m *member) endSession(ctx context.Context, in *endIn) (*nothing, error) {
+	return nil, m.accounts.EndSession(ctx, identity.ActorOf(ctx), in.ID)
+}
+
+type passwordIn struct {
+	Body struct {
+		CurrentPassword telemetry.Secret `json:"currentPassword" minLength:"1" maxLength:"128"`
+		NewPassword     telemetry.Secret `json:"newPassword" minLength:"10" maxLength:"128"`
+	}
+}
+
+func (m *member) changePassword(ctx context.Context, in *passwordIn) (*nothing, error) {
+	return nil, m.accounts.ChangePassword(ctx, identity.ActorOf(ctx),
+		string(in.Body.CurrentPassword), string(in.Body.NewPassword))
+}

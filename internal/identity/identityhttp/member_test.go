@@ -1,0 +1,300 @@
+package identityhttp_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/client_golang/prometheus"
+	"go.uber.org/goleak"
+
+	"comanda/internal/httpapi"
+	"comanda/internal/identity"
+	"comanda/internal/identity/identityhttp"
+	"comanda/internal/identity/identitytest"
+	"comanda/internal/sqldb"
+	"comanda/internal/sqldb/sqldbtest"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// everything lets every account use every route: who may do what has tests of its own.
+type everything struct{}
+
+func (everything) May(*identity.Actor, int) error { return nil }
+
+// site is a server with the members' routes.
+type site struct {
+	*identitytest.House
+
+	server *httpapi.Server
+	log    *bytes.Buffer
+}
+
+func newSite(t *testing.T, db *sqldb.DB) *site {
+	t.Helper()
+	s := &site{House: identitytest.Open(t, db, identitytest.NewMemory()), log: &bytes.Buffer{}}
+	server, err := httpapi.New(httpapi.Default(), slog.New(slog.NewTextHandler(s.log, &slog.HandlerOptions{Level: slog.LevelDebug})), prometheus.NewRegistry())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Log = slog.New(slog.NewTextHandler(s.log, nil))
+	identityhttp.Member(server.API(), s.Accounts)
+	server.KeepDoor(identityhttp.Door{Guard: s.Guard, Rights: everything{}})
+	s.server = server
+	return s
+}
+
+func each(t *testing.T, test func(t *testing.T, s *site)) {
+	t.Helper()
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) { test(t, newSite(t, db)) })
+}
+
+// ask sends a request, as somebody when there is an access token, and decodes the answer.
+func (s *site) ask(t *testing.T, method, path, body, access string, into any) *httptest.ResponseRecorder {
+	t.Helper()
+	r := httptest.NewRequestWithContext(t.Context(), method, path, strings.NewReader(body))
+	r.Header.Set("User-Agent", "Phone/1.0 (\x01test)")
+	r.Header.Set("Accept-Language", "en")
+	if body != "" {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	if access != "" {
+		r.Header.Set("Authorization", "Bearer "+access)
+	}
+	w := httptest.NewRecorder()
+	s.server.ServeHTTP(w, r)
+	if into != nil {
+		if err := json.Unmarshal(w.Body.Bytes(), into); err != nil {
+			t.Fatalf("%s %s: %d %s", method, path, w.Code, w.Body)
+		}
+	}
+	return w
+}
+
+func want(t *testing.T, w *httptest.ResponseRecorder, status int, code string) {
+	t.Helper()
+	var p struct{ Code string }
+	_ = json.Unmarshal(w.Body.Bytes(), &p)
+	if w.Code != status || p.Code != code {
+		t.Errorf("%d %s, want %d %s", w.Code, w.Body, status, code)
+	}
+}
+
+type pair struct {
+	AccessToken, RefreshToken string
+	ExpiresIn                 int
+	User                      map[string]any
+}
+
+const (
+	email     = "lan@example.com"
+	loginBody = `{"email":"lan@example.com","password":"` + identitytest.Password + `"}`
+)
+
+func (s *site) login(t *testing.T) (p pair) {
+	t.Helper()
+	want(t, s.ask(t, "POST", "/auth/login", loginBody, "", &p), 200, "")
+	return p
+}
+
+// From the first request to the last: register, verify, login, me, refresh, logout.
+func TestMember_story(t *testing.T) {
+	each(t, func(t *testing.T, s *site) {
+		var made map[string]any
+		w := s.ask(t, "POST", "/auth/register", `{"email":"Lan@Example.com","password":"`+identitytest.Password+`","firstName":"Lan",
+			"phone":"0912 345 678","age":30,"gender":"FEMALE","province":"Hà Nội","deviceId":"D-1","profile":{"diet":["vegan"]}}`, "", &made)
+		wantMade := map[string]any{
+			"id": "1", "username": nil, "email": email, "phone": "0912345678", "address": nil, "gender": "FEMALE", "firstName": "Lan",
+			"surname": nil, "age": 30.0, "occupation": nil, "province": "Hà Nội", "city": nil, "deviceId": "d-1", "googleId": nil,
+			"geolocation": nil, "profile": map[string]any{"diet": []any{"vegan"}}, "accountStatus": "PENDING", "trustScore": 0.0,
+			"registered": false, "roleId": made["roleId"], "role": "USER", "branchIds": []any{}, "createdAt": "2026-02-26T05:00:00Z",
+			"updatedAt": "2026-02-26T05:00:00Z", "createdBy": nil, "updatedBy": nil, "version": 1.0,
+		}
+		if d := cmp.Diff(wantMade, made); d != "" || w.Code != http.StatusCreated {
+			t.Error(w.Code, d)
+		}
+		want(t, s.ask(t, "POST", "/auth/login", loginBody, "", nil), 403, "not_verified")
+		code := s.Code(t, email)
+		want(t, s.ask(t, "POST", "/auth/otp/verify", `{"purpose":"VERIFY","email":"`+email+`","code":"`+code+`"}`, "", nil), 200, "")
+
+		p := s.login(t)
+		if p.ExpiresIn != 600 || p.User["accountStatus"] != "ACTIVE" || p.User["registered"] != true || p.User["password"] != nil {
+			t.Errorf("%+v", p)
+		}
+		var me map[string]any
+		want(t, s.ask(t, "GET", "/me", "", p.AccessToken, &me), 200, "")
+		if d := cmp.Diff(p.User, me); d != "" {
+			t.Error(d)
+		}
+		var next, retry pair
+		want(t, s.ask(t, "POST", "/auth/refresh", `{"refreshToken":"`+p.RefreshToken+`"}`, "", &next), 200, "")
+		want(t, s.ask(t, "POST", "/auth/refresh", `{"refreshToken":"`+p.RefreshToken+`"}`, "", &retry), 200, "")
+		if next.RefreshToken == p.RefreshToken || cmp.Diff(next, retry) != "" {
+			t.Errorf("%+v, %+v", next, retry)
+		}
+		want(t, s.ask(t, "GET", "/me", "", next.AccessToken, nil), 200, "")
+		want(t, s.ask(t, "POST", "/auth/logout", "", next.AccessToken, nil), 204, "")
+		want(t, s.ask(t, "GET", "/me", "", next.AccessToken, nil), 401, "unauthenticated")
+		want(t, s.ask(t, "GET", "/me", "", p.AccessToken, nil), 401, "unauthenticated")
+		w = s.ask(t, "POST", "/auth/refresh", `{"refreshToken":"`+next.RefreshToken+`"}`, "", nil)
+		want(t, w, 401, "refresh_token_invalid")
+		if w.Header().Get("WWW-Authenticate") == "" {
+			t.Error("401 without WWW-Authenticate")
+		}
+	})
+}
+
+func TestMember_logout_by_refresh_token(t *testing.T) {
+	s := newSite(t, sqldbtest.SQLite(t))
+	s.Join(t, email)
+	p := s.login(t)
+	s.Clock.Advance(time.Hour)
+	s.Follow(t)
+	want(t, s.ask(t, "POST", "/auth/logout", `{"refreshToken":"`+p.RefreshToken+`"}`, p.AccessToken, nil), 204, "")
+	want(t, s.ask(t, "POST", "/auth/refresh", `{"refreshToken":"`+p.RefreshToken+`"}`, "", nil), 401, "refresh_token_invalid")
+	want(t, s.ask(t, "POST", "/auth/logout", "", "", nil), 401, "unauthenticated")
+	want(t, s.ask(t, "POST", "/auth/logout", `{}`, "x", nil), 401, "unauthenticated")
+}
+
+func TestMember_change(t *testing.T) {
+	s := newSite(t, sqldbtest.SQLite(t))
+	s.Join(t, email)
+	s.Join(t, "minh@example.com")
+	p := s.login(t)
+	var me map[string]any
+	want(t, s.ask(t, "PATCH", "/me", `{"username":"Lan","city":"Huế","profile":{"a":1}}`, p.AccessToken, &me), 200, "")
+	if me["username"] != "lan" || me["city"] != "Huế" || cmp.Diff(me["profile"], map[string]any{"a": 1.0}) != "" || me["updatedBy"] != "user:1" {
+		t.Errorf("%v", me)
+	}
+	want(t, s.ask(t, "PATCH", "/me", `{"city":"","age":30}`, p.AccessToken, &me), 200, "")
+	if me["username"] != "lan" || me["city"] != nil || me["age"] != 30.0 {
+		t.Errorf("%v", me)
+	}
+	// What decides about people is not theirs to change, nor what would have to be proved first.
+	for _, field := range []string{
+		`"role":"OWNER"`, `"roleId":"1"`, `"trustScore":100`, `"accountStatus":"ACTIVE"`, `"registered":true`, `"email":"x@example.com"`,
+		`"password":"another password"`, `"googleId":"1"`, `"id":"2"`, `"branchIds":["1"]`, `"version":7`, `"profile":[1]`, `"age":200`,
+		`"gender":"F"`, `"phone":"x"`,
+	} {
+		want(t, s.ask(t, "PATCH", "/me", "{"+field+"}", p.AccessToken, nil), 422, "invalid")
+		want(t, s.ask(t, "POST", "/auth/register", `{"email":"new@example.com","password":"`+identitytest.Password+`",`+field+"}", "", nil), 422, "invalid")
+	}
+	want(t, s.ask(t, "PATCH", "/me", `{"city":"Huế"}`, "", nil), 401, "unauthenticated")
+}
+
+func TestMember_sessions(t *testing.T) {
+	each(t, func(t *testing.T, s *site) {
+		s.Join(t, email)
+		s.Join(t, "minh@example.com")
+		here, there, foreign := s.login(t), s.login(t), s.Enter(t, "minh@example.com")
+		var list struct {
+			Items []struct {
+				ID, Device, Address string
+				Current             bool
+			}
+			Total int
+		}
+		want(t, s.ask(t, "GET", "/me/sessions", "", here.AccessToken, &list), 200, "")
+		if list.Total != 2 || len(list.Items) != 2 || list.Items[0].Current || !list.Items[1].Current ||
+			list.Items[0].Device != "Phone/1.0 (test)" || list.Items[0].Address != "192.0.2.1" {
+			t.Fatalf("%+v", list)
+		}
+		for _, id := range []string{foreign.Session.ID, "nobody"} { // one answer for what is not theirs and what is not there
+			want(t, s.ask(t, "DELETE", "/me/sessions/"+id, "", here.AccessToken, nil), 404, "session_not_found")
+		}
+		want(t, s.ask(t, "DELETE", "/me/sessions/"+list.Items[0].ID, "", here.AccessToken, nil), 204, "")
+		want(t, s.ask(t, "GET", "/me", "", there.AccessToken, nil), 401, "unauthenticated")
+		want(t, s.ask(t, "GET", "/me", "", foreign.Access, nil), 200, "")
+	})
+}
+
+func TestMember_passwords(t *testing.T) {
+	each(t, func(t *testing.T, s *site) {
+		s.Join(t, email)
+		p := s.login(t)
+		want(t, s.ask(t, "POST", "/me/password", `{"currentPassword":"wrong","newPassword":"another password"}`, p.AccessToken, nil), 403, "password_wrong")
+		want(t, s.ask(t, "POST", "/me/password", `{"currentPassword":"`+identitytest.Password+`","newPassword":"short"}`, p.AccessToken, nil), 422, "invalid")
+		want(t, s.ask(t, "POST", "/me/password", `{"currentPassword":"`+identitytest.Password+`","newPassword":"another password"}`, p.AccessToken, nil), 204, "")
+		want(t, s.ask(t, "POST", "/auth/login", loginBody, "", nil), 401, "login_failed")
+
+		s.Clock.Advance(time.Minute)
+		s.Follow(t)
+		reset := func(code string) string {
+			return `{"email":"` + email + `","code":"` + code + `","password":"` + identitytest.Password + `"}`
+		}
+		for _, to := range []string{email, "nobody@example.com"} {
+			want(t, s.ask(t, "POST", "/auth/otp/request", `{"purpose":"RESET","email":"`+to+`"}`, "", nil), 202, "")
+			w := s.ask(t, "POST", "/auth/otp/request", `{"purpose":"RESET","email":"`+to+`"}`, "", nil)
+			if want(t, w, 429, "rate_limited"); w.Header().Get("Retry-After") != "60" {
+				t.Errorf("Retry-After: %s", w.Header().Get("Retry-After"))
+			}
+		}
+		want(t, s.ask(t, "POST", "/auth/password/reset", reset("12345"), "", nil), 422, "code_invalid")
+		want(t, s.ask(t, "POST", "/auth/password/reset", reset(s.Code(t, email)), "", nil), 204, "")
+		want(t, s.ask(t, "GET", "/me", "", p.AccessToken, nil), 401, "unauthenticated")
+		s.login(t)
+	})
+}
+
+func TestMember_refuses(t *testing.T) {
+	s := newSite(t, sqldbtest.SQLite(t))
+	s.Join(t, email)
+	for _, c := range []struct {
+		path, body string
+		status     int
+		code       string
+	}{
+		{"/auth/register", `{"email":"lan@example.com","password":"` + identitytest.Password + `"}`, 409, "email_taken"},
+		{"/auth/register", `{"email":"a@example.com","password":"short"}`, 422, "invalid"},
+		{"/auth/register", `{"email":"a@example.com","password":"` + strings.Repeat("x", 129) + `"}`, 422, "invalid"},
+		{"/auth/register", `{"email":"nonsense","password":"` + identitytest.Password + `"}`, 422, "invalid"},
+		{"/auth/register", `{"password":"` + identitytest.Password + `"}`, 422, "invalid"},
+		{"/auth/login", `{"email":"lan@example.com","password":"wrong"}`, 401, "login_failed"},
+		{"/auth/login", `{"email":"nobody@example.com","password":"wrong"}`, 401, "login_failed"},
+		{"/auth/login", `{"password":"wrong"}`, 422, "invalid"},
+		{"/auth/login", `{"email":"lan@example.com","username":"lan","password":"wrong"}`, 422, "invalid"},
+		{"/auth/refresh", `{"refreshToken":"x"}`, 401, "refresh_token_invalid"},
+		{"/auth/refresh", `{}`, 422, "invalid"},
+		{"/auth/otp/request", `{"purpose":"LOGIN","email":"lan@example.com"}`, 422, "invalid"},
+		{"/auth/otp/verify", `{"purpose":"RESET","email":"lan@example.com","code":"123456"}`, 422, "invalid"},
+		{"/auth/otp/verify", `{"purpose":"VERIFY","email":"nobody@example.com","code":"123456"}`, 422, "code_invalid"},
+	} {
+		want(t, s.ask(t, "POST", c.path, c.body, "", nil), c.status, c.code)
+	}
+}
+
+// However a request ends, no secret of it is logged.
+func TestMember_logs_no_secret(t *testing.T) {
+	s := newSite(t, sqldbtest.SQLite(t))
+	s.Join(t, email)
+	p := s.login(t)
+	code := s.Code(t, email)
+	for _, body := range []string{loginBody, loginBody[:len(loginBody)-1], `{"password":"` + identitytest.Password + `","x":1}`} {
+		s.ask(t, "POST", "/auth/login", body, p.AccessToken, nil)
+	}
+	s.ask(t, "POST", "/auth/otp/verify", `{"purpose":"VERIFY","email":"`+email+`","code":"`+code+`"}`, "", nil)
+	s.Clock.Advance(time.Minute)
+	for range 2 { // the second time it is a theft
+		s.ask(t, "POST", "/auth/refresh", `{"refreshToken":"`+p.RefreshToken+`"}`, "", nil)
+		s.Clock.Advance(time.Minute)
+	}
+	log := s.log.String()
+	if !strings.Contains(log, "authn_token_reuse") {
+		t.Errorf("a theft was not logged: %s", log)
+	}
+	for what, secret := range map[string]string{
+		"password": identitytest.Password, "access token": p.AccessToken, "signature": p.AccessToken[len(p.AccessToken)-43:],
+		"refresh token": p.RefreshToken, "code": code, "hash": identity.TokenHash(p.RefreshToken), "address": email,
+	} {
+		if strings.Contains(log, secret) {
+			t.Errorf("the %s is logged: %s", what, log)
+		}
+	}
+}

@@ -1,0 +1,103 @@
+package identityhttp_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"comanda/internal/httpapi"
+	"comanda/internal/identity"
+	"comanda/internal/identity/identityhttp"
+	"comanda/internal/identity/identitysql"
+	"comanda/internal/identity/identitytest"
+	"comanda/internal/sqldb/sqldbtest"
+)
+
+var routes = []httpapi.Listing{
+	{Method: "GET", Path: "/livez", Policy: httpapi.Internal},
+	{Method: "GET", Path: "/me", Policy: httpapi.Member, Module: "MEMBERS", Name: "Me", Index: 1},
+	{Method: "POST", Path: "/api/orders/{id}/cancel", Policy: httpapi.Staff, Module: "ORDERS", Name: "Cancel", Index: 2},
+	{Method: "GET", Path: "/api/roles", Policy: httpapi.Admin, Module: "ROLES", Name: "Roles", Index: 3},
+}
+
+func TestPermissions(t *testing.T) {
+	want := []identity.Permission{
+		{Method: "GET", Path: "/me", Module: "MEMBERS", Name: "Me", Own: true},
+		{Method: "POST", Path: "/api/orders/{id}/cancel", Module: "ORDERS", Name: "Cancel"},
+		{Method: "GET", Path: "/api/roles", Module: "ROLES", Name: "Roles"},
+	}
+	if d := cmp.Diff(want, identityhttp.Permissions(routes)); d != "" {
+		t.Error(d)
+	}
+	places := identityhttp.Places(routes)
+	if len(places) != 3 || places[want[1].Key()] != 2 {
+		t.Errorf("%v", places)
+	}
+}
+
+// door is a doorkeeper as a server has it, and the access token of a cashier of branch 1.
+func door(t testing.TB, denied func(*httpapi.Listing)) (identityhttp.Door, string) {
+	t.Helper()
+	db := sqldbtest.SQLite(t)
+	h := identitytest.Open(t, db, identitytest.NewMemory())
+	if err := identitysql.Sync(t.Context(), db, identityhttp.Permissions(routes), h.Clock.Now()); err != nil {
+		t.Fatal(err)
+	}
+	rights := identity.NewRights(identitysql.NewRoles(db), h.Clock.Now, identityhttp.Places(routes))
+	if err := rights.Follow(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	h.Hire(t, "cashier@example.com", identity.RoleCashier)
+	access := h.Enter(t, "cashier@example.com").Access
+	return identityhttp.Door{Guard: h.Guard, Rights: rights, Denied: denied}, access
+}
+
+func TestDoor(t *testing.T) {
+	denied := 0
+	d, access := door(t, func(*httpapi.Listing) { denied++ })
+	for _, c := range []struct {
+		name  string
+		door  identityhttp.Door
+		token string
+		route int
+		want  error
+	}{
+		{"what the role holds", d, access, 2, nil}, {"one's own", d, access, 1, nil},
+		{"what it does not hold", d, access, 3, identity.ErrForbidden},
+		{"another token", d, access + "x", 1, identity.ErrToken},
+		{"a door without a guard", identityhttp.Door{}, access, 1, identity.ErrToken},
+	} {
+		ctx, name, err := c.door.Account(t.Context(), c.token, &routes[c.route])
+		if !errors.Is(err, c.want) || c.want == nil && err != nil {
+			t.Errorf("%s: %v", c.name, err)
+		}
+		who := identity.ActorOf(ctx)
+		if (err == nil) != (who.Kind == identity.Account && who.Role == identity.RoleCashier) {
+			t.Errorf("%s: %+v", c.name, who)
+		}
+		if err == nil && name != who.String() {
+			t.Errorf("%s: the record names %q", c.name, name)
+		}
+	}
+	if denied != 1 {
+		t.Errorf("%d refusals were counted", denied)
+	}
+	who := identity.ActorOf(identityhttp.Door{}.Service(context.Background()))
+	if who.String() != "service" || !who.Sees(1) || !who.Sees(99) {
+		t.Errorf("%+v", who)
+	}
+}
+
+// The check of a warm request: who it is, and whether they may. It is to cost 5 microseconds at most.
+func BenchmarkDoor_Account(b *testing.B) {
+	d, access := door(b, nil)
+	ctx := b.Context()
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, _, err := d.Account(ctx, access, &routes[2]); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

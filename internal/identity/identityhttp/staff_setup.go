@@ -1,0 +1,32 @@
+package identityhttp
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"comanda/internal/httpapi"
+	"comanda/internal/identity"
+	"comanda/internal/telemetry"
+)
+
+// Setup registers the making of the first owner.
+func Setup(a *httpapi.API, setup *identity.Setup) {
+	httpapi.Register(a, huma.Operation{
+		OperationID: "setup", Method: http.MethodPost, Path: "/auth/setup", Tags: []string{"Set-up"},
+		DefaultStatus: http.StatusCreated, Summary: "Makes the first owner, with the code that the server has printed",
+	}, httpapi.Public, func(ctx context.Context, in *setupIn) (*accountOut, error) {
+		p := identity.Profile{Email: in.Body.Email, Username: in.Body.Username}
+		return shown(setup.SetUp(ctx, string(in.Body.Code), p, string(in.Body.Password)))
+	})
+}
+
+type setupIn struct {
+	Body struct {
+		Code     telemetry.Secret `json:"code" minLength:"1" maxLength:"128"`
+		Email    string           `json:"email" minLength:"3" maxLength:"254"`
+		Username string           `json:"username,omitempty" maxLength:"64"`
+		Password telemetry.Secret `json:"password" minLength:"15" maxLength:"128" doc:"Taken exactly as it is sent."`
+	}
+}
