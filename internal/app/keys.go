@@ -46,9 +46,11 @@ var rebuilders = map[string]any{
 }
 
 // LintKeys lists what is wrong with the declarations.
-func LintKeys() []string {
-	found := append([]string{}, keyspace.Lint(keyspace.Declarations())...)
-	for _, d := range keyspace.Declarations() {
+func LintKeys() []string { return lintKeys(keyspace.Declarations()) }
+
+func lintKeys(ds []keyspace.Decl) []string {
+	found := append([]string{}, keyspace.Lint(ds)...)
+	for _, d := range ds {
 		if _, ok := rebuilders[d.Rebuild]; d.Rebuild != "" && !ok {
 			found = append(found, d.Pattern+": nothing is called "+d.Rebuild)
 		}

@@ -3,6 +3,7 @@ package app
 import (
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 
 	"comanda/internal/keyspace"
@@ -11,6 +12,14 @@ import (
 func TestLintKeys(t *testing.T) {
 	for _, problem := range LintKeys() {
 		t.Error(problem)
+	}
+}
+
+func TestLintKeys_sees(t *testing.T) {
+	ds := keyspace.Declarations()
+	ds[0].Rebuild = "nobody.knows"
+	if found := lintKeys(ds); len(found) != 1 || !strings.HasSuffix(found[0], ": nothing is called nobody.knows") {
+		t.Errorf("found %q", found)
 	}
 }
 

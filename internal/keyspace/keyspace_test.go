@@ -83,6 +83,23 @@ func TestMatch(t *testing.T) {
 	}
 }
 
+// Every row of the document is one, whatever is said in it.
+func TestMarkdown(t *testing.T) {
+	rows := 0
+	for line := range strings.Lines(Markdown()) {
+		if !strings.HasPrefix(line, "|") {
+			continue
+		}
+		rows++
+		if cells := strings.Count(strings.ReplaceAll(line, `\|`, ""), "|") - 1; cells != 8 {
+			t.Errorf("%d cells: %s", cells, line)
+		}
+	}
+	if rows != len(Declarations())+2 {
+		t.Errorf("%d rows", rows)
+	}
+}
+
 func TestSecret(t *testing.T) {
 	s := Secret("correct horse battery staple")
 	if !regexp.MustCompile(`^[a-z2-7]{26}$`).MatchString(s) {

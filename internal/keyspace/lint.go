@@ -8,6 +8,7 @@ import (
 const (
 	maxLen                = 50
 	literalChars Alphabet = "09az::__--{{}}"
+	segmentChars Alphabet = "09AZaz%%++..@@__--" // no colon and no brace: a segment can neither end nor move a key
 	gateOwner             = "stock"
 )
 
@@ -39,6 +40,7 @@ func (d Decl) lint() []string {
 		longest += p.max
 		add(p.max == 0, "the segment %s is not declared", p.text)
 		add(p.of == "" && p.max > 0 && d.strange(p.text) != "", "the characters %q are not allowed", d.strange(p.text)) // K3
+		add(p.of != "" && p.of.strange() != "", "the segment %s may hold %q", p.text, p.of.strange())
 	}
 	add(longest > maxLen && !d.Long, "a key may have %d characters", longest) // K2
 	add(strings.Count(d.Pattern, "%") != 2*len(d.Segments), "the segments are not those of the pattern")
@@ -64,6 +66,17 @@ func (d Decl) strange(literal string) string {
 	for i := range len(literal) {
 		if c := literal[i]; !literalChars.has(c) && !strings.ContainsRune(d.Also, rune(c)) {
 			b.WriteByte(c)
+		}
+	}
+	return b.String()
+}
+
+// strange gives the characters of a segment that no segment may hold.
+func (a Alphabet) strange() string {
+	var b strings.Builder
+	for c := range 256 {
+		if a.has(byte(c)) && !segmentChars.has(byte(c)) {
+			b.WriteByte(byte(c))
 		}
 	}
 	return b.String()

@@ -34,6 +34,15 @@ func TestLint_sees(t *testing.T) {
 		"K5": {func(d *Decl) { d.Class = Guarded }, "without a source and a rebuilder"},
 		"K6": {func(d *Decl) { d.Owner = "stock" }, "without the branch's hash tag"},
 
+		"colon in a segment":  {func(d *Decl) { d.Segments[0].Of = "09::" }, `the segment id may hold ":"`},
+		"brace in a segment":  {func(d *Decl) { d.Segments[0].Of = "09{}" }, `the segment id may hold "{|}"`},
+		"long, not indexed":   {func(d *Decl) { d.Pattern = "a:%id%:" + strings.Repeat("b", 40) }, "53 characters"},
+		"derived, no source":  {func(d *Decl) { d.Class, d.Rebuild = Derived, "x" }, "without a source and a rebuilder"},
+		"derived, no rebuild": {func(d *Decl) { d.Class, d.Source = Derived, "x" }, "without a source and a rebuilder"},
+		"guarded for ever": {func(d *Decl) {
+			d.Class, d.Source, d.Rebuild, d.TTL = Guarded, "x", "x", TTL{}
+		}, "neither a TTL nor derived"},
+
 		"undeclared segment": {func(d *Decl) { d.Pattern = "a:%other%:b" }, "the segment other is not declared"},
 		"unused segment":     {func(d *Decl) { d.Pattern = "a:b" }, "not those of the pattern"},
 		"undeclared tag":     {func(d *Decl) { d.Pattern = "a:{%id%}" }, "is not the only one"},

@@ -15,10 +15,13 @@ func Markdown() string {
 	b.WriteString("| Key | Type | TTL | Class | Owner | From | Restored by | Holds |\n|---|---|---|---|---|---|---|---|\n")
 	for _, d := range Declarations() {
 		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s | %s | %s | %s |\n",
-			d.Pattern, d.Type, d.TTL, d.Class, d.Owner, orDash(d.Source), orDash(d.Rebuild), d.Purpose)
+			d.Pattern, d.Type, d.TTL, d.Class, d.Owner, orDash(d.Source), orDash(d.Rebuild), cell(d.Purpose))
 	}
 	return b.String()
 }
+
+// cell keeps a bar from ending a cell of the table.
+func cell(text string) string { return strings.ReplaceAll(text, "|", `\|`) }
 
 func orDash(s string) string {
 	if s == "" {

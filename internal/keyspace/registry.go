@@ -111,7 +111,7 @@ const byReference = "C" // the reference documents write byCustomer
 var visitByCustomer = declare(Decl{
 	Pattern:  "visit:byCustomer:%tokenHash%",
 	Segments: []Segment{{"tokenHash", hashChars, secretLen}},
-	Type:     String, TTL: TTL{time.Minute, 48 * time.Hour}, Class: Guarded, Owner: "visit", Source: "visit_guest, visit",
+	Type:     String, TTL: TTL{time.Minute, 24 * time.Hour}, Class: Guarded, Owner: "visit", Source: "visit_guest, visit",
 	Also: byReference, Rebuild: "visit.resolve",
 	Purpose: "a guest's visit: visitId|branchId|tableId; lives until the visit closes by itself, sliding",
 })
@@ -122,7 +122,7 @@ func VisitByCustomer(token string) Key { return visitByCustomer.key(Secret(token
 var visitCustomers = declare(Decl{
 	Pattern:  "visit:customers:%visit%",
 	Segments: []Segment{{"visit", uidChars, 26}},
-	Type:     Set, TTL: TTL{time.Minute, 48 * time.Hour}, Class: Guarded, Owner: "visit", Source: "visit_guest",
+	Type:     Set, TTL: TTL{time.Minute, 8 * time.Hour}, Class: Guarded, Owner: "visit", Source: "visit_guest",
 	Rebuild: "visit.resolve",
 	Purpose: "the token segments of a visit's guests, to be unbound when the visit closes",
 })

@@ -4,10 +4,12 @@ import (
 	"errors"
 	"testing"
 	"testing/fstest"
+	"time"
 
 	"comanda/internal/keyspace"
 	"comanda/internal/redisdb"
 	"comanda/internal/redisdb/redisdbtest"
+	"comanda/internal/testenv"
 )
 
 func TestDB_cluster(t *testing.T) {
@@ -42,4 +44,65 @@ func TestDB_cluster(t *testing.T) {
 	if !errors.Is(err, redisdb.ErrReply) {
 		t.Errorf("a key of another slot: %v", err)
 	}
+}
+
+// A Cluster of which one node is dead or says nothing is there for whoever comes now, and says who it is.
+func TestDB_cluster_without_a_node(t *testing.T) {
+	for name, fail := range map[string]func(*testenv.Server){"dead": (*testenv.Server).Kill, "hung": (*testenv.Server).Pause} {
+		t.Run(name, func(t *testing.T) {
+			old, nodes := redisdbtest.OwnCluster(t)
+			fail(nodes[0])
+			for range 3 {
+				if s, err := old.Server(t.Context()); err != nil || s.Mode != "cluster" {
+					t.Errorf("Server = %+v, %v", s, err)
+				}
+				db, err := redisdb.Attach(t.Context(), redisdb.Config{URL: testenv.ClusterURL(nodes)})
+				if err != nil {
+					t.Fatal(err)
+				}
+				db.Close()
+			}
+		})
+	}
+}
+
+// The place of a dead node is taken by one with another address.
+func TestDB_cluster_node_replaced(t *testing.T) {
+	db, nodes := redisdbtest.OwnCluster(t)
+	changes := make(chan redisdb.Change, 100)
+	db.OnChange(func(c redisdb.Change) { changes <- c })
+	nodes[0].Kill()
+	testenv.ReplaceNode(t, nodes, 0)
+	for branch := range int64(50) {
+		testenv.Eventually(t, soon, func() bool {
+			return db.Do(t.Context(), "SET", keyspace.MenuActive(branch), "x", "EX", "60").Err() == nil
+		})
+	}
+	for !next(t, changes).Restarted { // it came back, and then was seen to be another one
+		continue
+	}
+}
+
+// A Cluster that answers who it is and serves nobody is asked less and less often whether it does.
+func TestDB_cluster_refuses(t *testing.T) {
+	_, nodes := redisdbtest.OwnCluster(t)
+	db, err := redisdb.Open(t.Context(), redisdb.Config{
+		URL: testenv.ClusterURL(nodes), Timeout: soon, Pause: time.Millisecond, MaxPause: time.Hour, Heartbeat: time.Hour,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(db.Close)
+	if err := get(t, db); err != nil {
+		t.Fatal(err)
+	}
+	nodes[0].Kill()
+	inARow := 0
+	testenv.Eventually(t, 2*soon, func() bool { // polls every 50 ms
+		if inARow++; db.Up() {
+			inARow = 0
+		}
+		_ = get(t, db)
+		return inARow == 20
+	})
 }

@@ -35,7 +35,7 @@ func Open(ctx context.Context, cfg Config) (*DB, error) {
 	if err := db.choose(); err != nil {
 		return nil, err
 	}
-	if err := db.begin(ctx); err != nil {
+	if _, err := db.begin(ctx); err != nil {
 		return nil, err
 	}
 	return db, nil
@@ -60,12 +60,13 @@ func Attach(ctx context.Context, cfg Config) (*DB, error) {
 	} else if err := db.choose(); err != nil {
 		return nil, err
 	}
-	if err := db.begin(ctx); err != nil {
+	why, err := db.begin(ctx)
+	if err != nil {
 		return nil, err
 	}
 	if !db.Up() {
 		db.Close()
-		return nil, fmt.Errorf("redisdb: attach: %w", ErrDown)
+		return nil, fmt.Errorf("redisdb: attach: %w", ErrDown.Because(why))
 	}
 	return db, nil
 }
@@ -86,26 +87,27 @@ func (db *DB) choose() error {
 	return nil
 }
 
-// begin probes once, so that a healthy server is up when Open returns, and starts the watcher.
-func (db *DB) begin(ctx context.Context) error {
+// begin probes once, so that a healthy server is up when Open returns, and starts the watcher. down tells why the server
+// is out of reach.
+func (db *DB) begin(ctx context.Context) (down, err error) {
 	db.metrics = newMetrics(db.cfg.Metrics)
 	db.health = newHealth(db.metrics.breaker)
 	watching, stop := context.WithCancel(context.WithoutCancel(ctx))
 	db.stop, db.stopped = stop, make(chan struct{})
-	nodes, err := db.probe(ctx)
+	nodes, down := db.probe(ctx)
 	if nodes == nil {
 		nodes = map[string]node{}
 	}
-	if errors.Is(err, ErrVersion) {
+	if errors.Is(down, ErrVersion) {
 		close(db.stopped)
 		db.Close()
-		return err
+		return nil, down
 	}
-	if err != nil {
-		db.cfg.Log.WarnContext(ctx, "redis is out of reach; going on without it", "err", err)
+	if down != nil {
+		db.cfg.Log.WarnContext(ctx, "redis is out of reach; going on without it", "err", down)
 	}
 	go db.watch(watching, nodes)
-	return nil
+	return down, nil
 }
 
 // Close ends the watcher, the connections and the embedded store. Calls after Close fail with ErrDown.

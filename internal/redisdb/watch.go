@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/redis/rueidis"
 )
 
 // Change says that what Redis holds can no longer be relied on without a look.
@@ -29,8 +31,6 @@ type Server struct {
 
 // Server asks the server, or one node of a Cluster, who it is. It asks even while the server counts as down.
 func (db *DB) Server(ctx context.Context) (Server, error) {
-	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
-	defer cancel()
 	nodes, err := db.ask(ctx)
 	for _, n := range nodes {
 		return n.Server, nil
@@ -47,11 +47,12 @@ type node struct {
 	replID string
 }
 
-// watch keeps the breaker: it waits out a failure with growing pauses, and asks a healthy server now and then whether
-// it still is the same one. It begins with the nodes that Open has seen; none means down.
+// watch keeps the breaker: it waits out a failure with growing pauses, also one that soon follows another, and asks a
+// healthy server now and then whether it still is the same one. It begins with the nodes that Open has seen; none means
+// down.
 func (db *DB) watch(ctx context.Context, known map[string]node) {
 	defer close(db.stopped)
-	up, pause := len(known) > 0, db.cfg.Pause
+	up, pause, since := len(known) > 0, db.cfg.Pause, time.Time{}
 	for {
 		wait := pause
 		if up {
@@ -62,7 +63,12 @@ func (db *DB) watch(ctx context.Context, known map[string]node) {
 			return
 		case <-db.health.tripped:
 			db.cfg.Log.WarnContext(ctx, "a call took redis down")
-			up, pause = false, db.cfg.Pause
+			if time.Since(since) < db.cfg.MaxPause { // it answers us and serves nobody, as a Cluster without a node does
+				pause = min(2*pause, db.cfg.MaxPause)
+			} else {
+				pause = db.cfg.Pause
+			}
+			up = false
 			continue
 		case <-time.After(wait):
 		}
@@ -74,7 +80,9 @@ func (db *DB) watch(ctx context.Context, known map[string]node) {
 				db.cfg.Log.InfoContext(ctx, "redis is up", "restarted", restarted)
 				db.health.tell(Change{Restarted: restarted})
 			}
-			up, pause = true, db.cfg.Pause
+			if !up {
+				up, since = true, time.Now()
+			}
 		case up:
 			db.cfg.Log.WarnContext(ctx, "redis is down", "err", err)
 			up, pause = false, db.cfg.Pause
@@ -98,8 +106,6 @@ func changed(known, now map[string]node) bool {
 
 // probe asks every node who it is and sets the breaker by whether one answered.
 func (db *DB) probe(ctx context.Context) (map[string]node, error) {
-	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
-	defer cancel()
 	nodes, err := db.ask(ctx)
 	if !errors.Is(err, context.Canceled) {
 		db.health.set(err == nil)
@@ -107,28 +113,51 @@ func (db *DB) probe(ctx context.Context) (map[string]node, error) {
 	return nodes, err
 }
 
+// ask asks every node at the same time: one that hangs must not use up the time of the others. Their time begins when
+// the client is there, which takes up to a second where one of a Cluster's addresses is dead.
 func (db *DB) ask(ctx context.Context) (map[string]node, error) {
 	c, err := db.connect()
 	if err != nil {
 		return nil, err
 	}
+	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
+	defer cancel()
+	type said struct {
+		addr string
+		node
+		err error
+	}
+	all := c.Nodes()
+	answers := make(chan said, len(all))
+	for addr, one := range all {
+		go func() {
+			n, err := inquire(ctx, one)
+			answers <- said{addr, n, err}
+		}()
+	}
 	nodes := map[string]node{}
-	for addr, one := range c.Nodes() {
-		text, asked := one.Do(ctx, one.B().Arbitrary("INFO").Build()).ToString()
-		if asked != nil {
-			err = asked
-			continue
+	for range all {
+		switch a := <-answers; {
+		case a.err == nil:
+			nodes[a.addr] = a.node
+		case errors.Is(a.err, ErrVersion):
+			return nil, a.err
+		default:
+			err = a.err
 		}
-		n, parsed := parseInfo(text)
-		if parsed != nil {
-			return nil, parsed
-		}
-		nodes[addr] = n
 	}
 	if len(nodes) == 0 {
 		return nil, err
 	}
 	return nodes, nil
+}
+
+func inquire(ctx context.Context, one rueidis.Client) (node, error) {
+	text, err := one.Do(ctx, one.B().Arbitrary("INFO").Build()).ToString()
+	if err != nil {
+		return node{}, err
+	}
+	return parseInfo(text)
 }
 
 // parseInfo reads the answer to INFO, https://redis.io/docs/latest/commands/info/.

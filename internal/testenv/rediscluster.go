@@ -18,37 +18,72 @@ func RedisCluster(t testing.TB, args ...string) []*Server {
 	t.Helper()
 	nodes := make([]*Server, clusterNodes)
 	for i := range nodes {
-		_, bus, _ := net.SplitHostPort(freeAddr(t))
-		options := append([]string{
-			"--cluster-enabled", "yes", "--cluster-port", bus, "--cluster-node-timeout", "1000",
-			"--cluster-config-file", fmt.Sprintf("nodes-%d.conf", i),
-		}, args...)
-		nodes[i] = RedisServer(t, options...)
-		from, to := i*16384/clusterNodes, (i+1)*16384/clusterNodes-1
-		nodes[i].must(t, fmt.Sprintf("CLUSTER ADDSLOTSRANGE %d %d", from, to))
-		nodes[i].must(t, fmt.Sprintf("CLUSTER SET-CONFIG-EPOCH %d", i+1))
+		nodes[i] = clusterNode(t, i, i+1, args)
 		if i > 0 {
-			host, port, _ := net.SplitHostPort(nodes[i].Addr())
-			nodes[0].must(t, fmt.Sprintf("CLUSTER MEET %s %s %s", host, port, bus))
+			nodes[i].meet(t, nodes[0])
 		}
 	}
 	AwaitCluster(t, nodes)
 	return nodes
 }
 
+// clusterNode starts a node that serves the i-th part of the slots. Of two nodes that say so, others believe the one with
+// the higher epoch.
+func clusterNode(t testing.TB, i, epoch int, args []string) *Server {
+	t.Helper()
+	_, bus, _ := net.SplitHostPort(freeAddr(t))
+	n := RedisServer(t, append([]string{
+		"--cluster-enabled", "yes", "--cluster-port", bus, "--cluster-node-timeout", "1000",
+		"--cluster-config-file", fmt.Sprintf("nodes-%d.conf", i),
+	}, args...)...)
+	n.bus = bus
+	n.must(t, fmt.Sprintf("CLUSTER ADDSLOTSRANGE %d %d", i*16384/clusterNodes, (i+1)*16384/clusterNodes-1))
+	n.must(t, fmt.Sprintf("CLUSTER SET-CONFIG-EPOCH %d", epoch))
+	return n
+}
+
+// meet makes a node part of the Cluster of another one.
+func (s *Server) meet(t testing.TB, other *Server) {
+	t.Helper()
+	host, port, _ := net.SplitHostPort(s.addr)
+	other.must(t, fmt.Sprintf("CLUSTER MEET %s %s %s", host, port, s.bus))
+}
+
+// ReplaceNode puts an empty node with another address in the place of the i-th one, which has to be dead.
+func ReplaceNode(t testing.TB, nodes []*Server, i int) {
+	t.Helper()
+	other := nodes[(i+1)%len(nodes)]
+	var dead string // its id
+	for line := range strings.Lines(other.Say("CLUSTER NODES")) {
+		if id, rest, _ := strings.Cut(line, " "); strings.HasPrefix(rest, nodes[i].addr+"@") {
+			dead = id
+		}
+	}
+	nodes[i] = clusterNode(t, i, 100+i, nil)
+	nodes[i].meet(t, other)
+	Eventually(t, 30*time.Second, func() bool { // they tell each other of the dead one until all have forgotten it
+		for _, n := range nodes {
+			n.Say("CLUSTER FORGET " + dead)
+		}
+		return !strings.Contains(nodes[i].Say("CLUSTER NODES"), dead) && clusterServes(nodes)
+	})
+}
+
 // AwaitCluster waits until every node says that all slots are served, which takes two seconds after a start.
 func AwaitCluster(t testing.TB, nodes []*Server) {
 	t.Helper()
-	Eventually(t, 30*time.Second, func() bool {
-		for _, n := range nodes {
-			info := n.Say("CLUSTER INFO")
-			if !strings.Contains(info, "cluster_state:ok") ||
-				!strings.Contains(info, fmt.Sprintf("cluster_known_nodes:%d", len(nodes))) {
-				return false
-			}
+	Eventually(t, 30*time.Second, func() bool { return clusterServes(nodes) })
+}
+
+func clusterServes(nodes []*Server) bool {
+	for _, n := range nodes {
+		info := n.Say("CLUSTER INFO")
+		if !strings.Contains(info, "cluster_state:ok") ||
+			!strings.Contains(info, fmt.Sprintf("cluster_known_nodes:%d", len(nodes))) {
+			return false
 		}
-		return true
-	})
+	}
+	return true
 }
 
 // ClusterURL is how programs are told of a Cluster.

@@ -22,6 +22,7 @@ const (
 type Server struct {
 	tb     testing.TB
 	addr   string
+	bus    string // the port at which nodes of a Cluster talk to each other
 	args   []string
 	cmd    *exec.Cmd     // nil while stopped
 	exited chan struct{} // closed when the process of cmd has ended

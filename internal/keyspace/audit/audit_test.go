@@ -299,19 +299,3 @@ func TestKinds_are_all_tried(t *testing.T) {
 		}
 	}
 }
-
-// The whole audit of a store such as documents make it: half of the keys are documents, the rest leads to them.
-func BenchmarkRun(b *testing.B) {
-	db, _ := redisdbtest.Real(b)
-	sound(b, db, 150_000)
-	b.ResetTimer()
-	var keys int64
-	for b.Loop() {
-		r := mustRun(b, db, unhurried())
-		if !r.Clean {
-			b.Fatalf("%+v", r.Findings)
-		}
-		keys += r.Keys
-	}
-	b.ReportMetric(float64(keys)/b.Elapsed().Seconds(), "keys/s")
-}

@@ -33,7 +33,7 @@ import (
 type machine struct {
 	db    *sqldb.DB
 	redis *redisdb.DB
-	flush func(rapid.TB)
+	flush func(t rapid.TB, node int) // counted round and round; all of them when negative
 	house *orderingtest.Restaurant
 	keep  *stock.Gatekeeper
 	led   *orderingsql.Ledger
@@ -121,9 +121,11 @@ func explore(t *testing.T, db *sqldb.DB, redis *redisdb.DB, addrs ...string) {
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		branch++
-		m := &machine{db: db, redis: redis, flush: func(t rapid.TB) {
-			for _, addr := range addrs {
-				flush(t, addr)
+		m := &machine{db: db, redis: redis, flush: func(t rapid.TB, node int) {
+			for i, addr := range addrs {
+				if node < 0 || node%len(addrs) == i {
+					flush(t, addr)
+				}
 			}
 		}}
 		m.clock.ms.Store(time.Date(2026, 2, 26, 12, 0, 0, 0, time.UTC).UnixMilli())
@@ -131,7 +133,7 @@ func explore(t *testing.T, db *sqldb.DB, redis *redisdb.DB, addrs ...string) {
 		defer m.close()
 		t.Repeat(map[string]func(*rapid.T){
 			"place": m.place, "again": m.again, "otherBody": m.otherBody, "pay": m.pay, "fail": m.fail, "cancel": m.cancel,
-			"expire": m.expire, "flush": func(t *rapid.T) { m.flush(t) }, "restart": m.restart, "rotate": m.rotate,
+			"expire": m.expire, "flush": m.empty, "restart": m.restart, "rotate": m.rotate,
 			"setCap": m.setCap, "nextDay": m.nextDay, "": m.check,
 		})
 		m.quiet(t)
@@ -179,6 +181,9 @@ func (m *machine) restart(t *rapid.T) {
 	m.close()
 	m.start(t)
 }
+
+// empty loses what one node of Redis holds, or all of them.
+func (m *machine) empty(t *rapid.T) { m.flush(t, rapid.IntRange(-1, 2).Draw(t, "node")) }
 
 func (m *machine) guest() ordering.Guest {
 	return ordering.Guest{Branch: m.house.Branch, VisitID: m.house.Visit, Hash: "guest"}

@@ -31,10 +31,11 @@ func OwnCluster(t testing.TB) (*redisdb.DB, []*testenv.Server) {
 }
 
 // VerifyMain is the TestMain of packages that test on a Cluster: it ends the shared one and then looks for goroutines
-// that were left behind. One of rueidis is left out, which waits five seconds before it closes connections to nodes that
-// have left a Cluster, and cannot be stopped.
+// that were left behind. Two of rueidis are left out, which cannot be stopped: one waits five seconds before it closes
+// connections to nodes that have left a Cluster, one up to a second before it looks for the nodes.
 func VerifyMain(m *testing.M) {
-	goleak.VerifyTestMain(sharing{m}, goleak.IgnoreAnyFunction("github.com/redis/rueidis.(*clusterClient)._refresh.func2"))
+	goleak.VerifyTestMain(sharing{m}, goleak.IgnoreAnyFunction("github.com/redis/rueidis.(*clusterClient)._refresh.func2"),
+		goleak.IgnoreAnyFunction("github.com/redis/rueidis.(*call).DelayDo.func1"))
 }
 
 type sharing struct{ *testing.M }
