@@ -32,14 +32,17 @@ func (c *copying) batch(ctx context.Context, e *Entity, b batch, line *finishing
 	if err != nil {
 		return err
 	}
-	lost, displaced, err := c.Projector.Writer.Apply(ctx, docs)
+	a, err := c.Projector.Writer.Apply(ctx, docs)
 	if err != nil {
 		return err
 	}
-	if again := slices.Concat(lost, displaced); len(again) > 0 {
+	if again := slices.Concat(a.Lost, a.Displaced); len(again) > 0 {
 		if err := c.Projector.Project(ctx, again); err != nil {
 			return err
 		}
+	}
+	if err := c.overrule(ctx, e, a.Dropped); err != nil {
+		return err
 	}
 	c.Sweeper.Note(docs, c.seen)
 	c.mu.Lock()
@@ -52,6 +55,30 @@ func (c *copying) batch(ctx context.Context, e *Entity, b batch, line *finishing
 		return c.note(ctx, e, after)
 	}
 	return nil
+}
+
+// overrule writes documents of which Redis has newer versions than SQL, as after a restored backup. What Redis has was
+// in SQL once: when a row that is read afterwards is older, or lives where a deletion is remembered, it was taken back.
+func (c *copying) overrule(ctx context.Context, e *Entity, dropped []Ref) error {
+	if len(dropped) == 0 {
+		return nil
+	}
+	ids := make([]string, len(dropped))
+	for i, r := range dropped {
+		ids[i] = r.ID
+	}
+	docs, err := c.Source.Read(ctx, e, ids)
+	if err != nil {
+		return err
+	}
+	a, err := c.Projector.Writer.Apply(ctx, docs)
+	if err != nil || len(a.Dropped) == 0 {
+		return err
+	}
+	if err := c.Projector.Writer.Forget(ctx, a.Dropped); err != nil {
+		return err
+	}
+	return c.Projector.Project(ctx, a.Dropped) // reads once more: nobody's newer write may get lost by it
 }
 
 // note writes now and then how far the rebuild has come, which renews its claim too. The caller holds mu, or is alone.

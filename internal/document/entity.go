@@ -14,6 +14,8 @@ type Entity struct {
 	Keys    *keyspace.Documents
 	Numeric bool // ids are numbers; otherwise they are text
 	Ledger  bool // belongs to the ledger: exported, never imported
+
+	Together []string // fields whose values no two rows share all of
 }
 
 // Field is one value of a row. Rows have their values in the order of the declaration.
@@ -26,6 +28,7 @@ type Field struct {
 	Refers   string // the entity whose id it holds
 	Optional bool   // may be left out by an import
 	OneOf    []string
+	Between  [2]int64 // of a number: the least and the most; without them, any
 }
 
 // Kind says how a value is written.

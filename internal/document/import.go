@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"comanda/internal/fault"
 )
@@ -34,6 +35,8 @@ type Record struct {
 // Target takes imports, normally documentsql.
 type Target interface {
 	Source
+	// Twins gives for records of an entity the ids of rows that have the same values in all fields of Together.
+	Twins(ctx context.Context, e *Entity, records []Record) (map[string]string, error)
 	// Import writes records of one entity, all or none: new rows, and new values for those that are there.
 	Import(ctx context.Context, e *Entity, records []Record) error
 }
@@ -127,14 +130,15 @@ func refuseLine(n int, err error) error {
 // passing is one pass, with what it has seen.
 type passing struct {
 	*Import
-	ids    map[Ref]bool
+	ids    map[Ref]bool  // of the lines so far; false: skipped, and not there either
 	values map[value]int // unique values, by the line that has them
 	result Imported
 }
 
 type value struct {
-	index *Index
-	text  string
+	index  *Index
+	entity *Entity // of values that are unique together; they have no index
+	text   string
 }
 
 // check tells conflicts and missing references of a batch, and gives what is to be written.
@@ -146,13 +150,16 @@ func (p *passing) check(ctx context.Context, e *Entity, batch []Record) ([]Recor
 	if err != nil {
 		return nil, err
 	}
+	for i, r := range batch {
+		p.ids[Ref{e, r.ID}] = p.OnConflict != Skip || conflicts[i].why == "" || conflicts[i].there
+	}
 	if err := p.references(ctx, e, batch); err != nil {
 		return nil, err
 	}
 	var kept []Record
 	for i, r := range batch {
 		p.result.Lines++
-		if conflicts[i] != "" && p.OnConflict == Skip {
+		if conflicts[i].why != "" && p.OnConflict == Skip {
 			p.result.Skipped[e.Name]++
 			continue
 		}
@@ -166,10 +173,11 @@ func (p *passing) check(ctx context.Context, e *Entity, batch []Record) ([]Recor
 }
 
 // conflicts tells for each record what of it is there already. It is an error where that is refused.
-func (p *passing) conflicts(ctx context.Context, e *Entity, batch []Record) ([]string, error) {
+func (p *passing) conflicts(ctx context.Context, e *Entity, batch []Record) ([]conflict, error) {
 	ids := make([]string, len(batch))
 	for i, r := range batch {
-		if ids[i] = r.ID; p.ids[Ref{e, r.ID}] {
+		ids[i] = r.ID
+		if _, twice := p.ids[Ref{e, r.ID}]; twice {
 			return nil, refuseLine(r.line, fmt.Errorf("%s %s stands in the file twice", e.Name, r.ID))
 		}
 		p.ids[Ref{e, r.ID}] = true
@@ -182,10 +190,10 @@ func (p *passing) conflicts(ctx context.Context, e *Entity, batch []Record) ([]s
 	for _, d := range there {
 		exists[d.ID] = true
 	}
-	found := make([]string, len(batch))
+	found := make([]conflict, len(batch))
 	for i, r := range batch {
 		if exists[r.ID] {
-			found[i] = e.Name + " " + r.ID + " is there already"
+			found[i] = conflict{e.Name + " " + r.ID + " is there already", true}
 		}
 	}
 	for _, x := range e.Indexes {
@@ -196,16 +204,77 @@ func (p *passing) conflicts(ctx context.Context, e *Entity, batch []Record) ([]s
 			return nil, err
 		}
 	}
-	for i, why := range found {
-		if why != "" && p.OnConflict == Refuse {
-			return nil, fault.Newf(fault.Conflict, "import_conflict", "Line %d: %s.", batch[i].line, why)
+	if err := p.twins(ctx, e, batch, found); err != nil {
+		return nil, err
+	}
+	for i, c := range found {
+		if c.why != "" && p.OnConflict == Refuse {
+			return nil, refuseConflict(batch[i].line, c.why)
 		}
 	}
 	return found, nil
 }
 
+// conflict is what of a record is there already; why is empty when nothing is.
+type conflict struct {
+	why   string
+	there bool // the id is
+}
+
+func refuseConflict(n int, why string) error {
+	return fault.Newf(fault.Conflict, "import_conflict", "Line %d: %s.", n, why)
+}
+
+// belongs notes that what a record says belongs to another row, which nothing but leaving the record out resolves.
+func (p *passing) belongs(r Record, c *conflict, what string, e *Entity, owner string) error {
+	if owner == "" || owner == r.ID {
+		return nil
+	}
+	if c.why = fmt.Sprintf("the %s belongs to %s %s", what, e.Name, owner); p.OnConflict == Replace {
+		return refuseConflict(r.line, c.why)
+	}
+	return nil
+}
+
+// twins looks for rows that have the same in fields which no two rows share, in SQL or in the file.
+func (p *passing) twins(ctx context.Context, e *Entity, batch []Record, found []conflict) error {
+	if len(e.Together) == 0 {
+		return nil
+	}
+	owners, err := p.Target.Twins(ctx, e, batch)
+	if err != nil {
+		return err
+	}
+	what := strings.Join(e.Together, " and ")
+	for i, r := range batch {
+		v := value{entity: e}
+		for at, f := range e.Fields {
+			if slices.Contains(e.Together, f.Name) {
+				text, _ := r.Row[at].plain(f)
+				v.text += text + "\x00"
+			}
+		}
+		if err := p.twice(r, v, what); err != nil {
+			return err
+		}
+		if err := p.belongs(r, &found[i], what, e, owners[r.ID]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// twice refuses a value that an earlier line of the file has.
+func (p *passing) twice(r Record, v value, what string) error {
+	if first, twice := p.values[v]; twice {
+		return refuseLine(r.line, fmt.Errorf("the %s is that of line %d too", what, first))
+	}
+	p.values[v] = r.line
+	return nil
+}
+
 // taken looks for unique values that another document has, in SQL or in the file. They cannot be replaced.
-func (p *passing) taken(ctx context.Context, e *Entity, x *Index, batch []Record, found []string) error {
+func (p *passing) taken(ctx context.Context, e *Entity, x *Index, batch []Record, found []conflict) error {
 	texts := make([]string, len(batch))
 	for i := range batch {
 		if v, ok := batch[i].Row[x.field].plain(e.Fields[x.field]); ok {
@@ -220,17 +289,11 @@ func (p *passing) taken(ctx context.Context, e *Entity, x *Index, batch []Record
 		if texts[i] == "" {
 			continue
 		}
-		if first, twice := p.values[value{x, texts[i]}]; twice {
-			return refuseLine(r.line, fmt.Errorf("the %s is that of line %d too", x.Field, first))
+		if err := p.twice(r, value{index: x, text: texts[i]}, x.Field); err != nil {
+			return err
 		}
-		p.values[value{x, texts[i]}] = r.line
-		owner, has := owners[texts[i]]
-		if !has || owner == r.ID {
-			continue
-		}
-		found[i] = fmt.Sprintf("the %s belongs to %s %s", x.Field, e.Name, owner)
-		if p.OnConflict == Replace {
-			return fault.Newf(fault.Conflict, "import_conflict", "Line %d: %s.", r.line, found[i])
+		if err := p.belongs(r, &found[i], x.Field, e, owners[texts[i]]); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -239,12 +302,12 @@ func (p *passing) taken(ctx context.Context, e *Entity, x *Index, batch []Record
 // references looks for rows that records refer to and that are neither in SQL nor in the file.
 func (p *passing) references(ctx context.Context, e *Entity, batch []Record) error {
 	missing := map[*Entity][]string{}
-	by := map[Ref]int{}
+	missed := map[Ref]bool{}
 	for _, r := range batch {
 		for _, ref := range r.refs(e) {
-			if _, asked := by[ref]; !asked && !p.ids[ref] {
+			if !missed[ref] && !p.ids[ref] {
 				missing[ref.Entity] = append(missing[ref.Entity], ref.ID)
-				by[ref] = r.line
+				missed[ref] = true
 			}
 		}
 	}
@@ -254,11 +317,15 @@ func (p *passing) references(ctx context.Context, e *Entity, batch []Record) err
 			return err
 		}
 		for _, d := range docs {
-			delete(by, d.Ref())
+			delete(missed, d.Ref())
 		}
 	}
-	for ref, n := range by {
-		return refuseLine(n, fmt.Errorf("%s %s does not exist", ref.Entity.Name, ref.ID))
+	for _, r := range batch {
+		for _, ref := range r.refs(e) {
+			if missed[ref] {
+				return refuseLine(r.line, fmt.Errorf("%s %s does not exist", ref.Entity.Name, ref.ID))
+			}
+		}
 	}
 	return nil
 }

@@ -101,6 +101,9 @@ func (c *Cell) parse(f Field, raw json.RawMessage) (err error) {
 		if err := json.Unmarshal(raw, &text); err != nil || string(raw) == null {
 			return errors.New("it is no text")
 		}
+		if strings.ContainsRune(text, 0) {
+			return errNUL
+		}
 		if len(f.OneOf) > 0 && !slices.Contains(f.OneOf, text) {
 			return fmt.Errorf("%q is none of %v", text, f.OneOf)
 		}
@@ -116,8 +119,11 @@ func (c *Cell) parse(f Field, raw json.RawMessage) (err error) {
 		c.N, err = parseID(text)
 	case Number:
 		c.N, err = strconv.ParseInt(string(raw), 10, 64)
-		if err != nil {
+		switch least, most := f.Between[0], f.Between[1]; {
+		case err != nil:
 			err = errors.New("it is no whole number")
+		case least < most && (c.N < least || c.N > most):
+			err = fmt.Errorf("%d is not between %d and %d", c.N, least, most)
 		}
 	case Flag:
 		var flag bool
@@ -146,6 +152,9 @@ func (c *Cell) parseObject(raw json.RawMessage) error {
 	if json.Unmarshal(raw, &object) != nil || object == nil {
 		return errors.New("it is no object")
 	}
+	if bytes.Contains(raw, []byte(`\u0000`)) {
+		return errNUL
+	}
 	var compact bytes.Buffer
 	if err := json.Compact(&compact, raw); err != nil {
 		return err
@@ -153,6 +162,9 @@ func (c *Cell) parseObject(raw json.RawMessage) error {
 	c.T = compact.String()
 	return nil
 }
+
+// errNUL refuses what PostgreSQL cannot hold.
+var errNUL = errors.New("it has a character of code 0")
 
 func parseID(text string) (int64, error) {
 	n, err := strconv.ParseInt(text, 10, 64)

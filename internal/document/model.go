@@ -1,14 +1,21 @@
 package document
 
-import "comanda/internal/keyspace"
+import (
+	"math"
+
+	"comanda/internal/keyspace"
+)
 
 // Entities are the nine models, in an order in which each refers to earlier ones only.
-var Entities = []*Entity{Role, Permission, User, Category, Dish, Cart, CartDetail, Order, OrderDetail}
+var Entities = []*Entity{Permission, Role, User, Category, Dish, Cart, CartDetail, Order, OrderDetail}
 
 type (
 	fields  = []Field
 	indexes = []*Index
 )
+
+// small is what a column of 32 bits holds.
+var small = [2]int64{math.MinInt32, math.MaxInt32}
 
 // keys lists families of keys.
 func keys(all ...*keyspace.DocumentIndex) []*keyspace.DocumentIndex { return all }
@@ -21,23 +28,24 @@ func trail(fs ...Field) fields {
 		Field{Name: "version", Kind: Number})
 }
 
-func optional(name string, k Kind) Field {
-	return Field{Name: name, Kind: k, Null: true, Optional: true}
-}
+// optional is text that may be missing.
+func optional(name string) Field { return Field{Name: name, Kind: Text, Null: true, Optional: true} }
 
 // User is an account. Its password, tokens and counters of failures are not part of it.
 var User = define(Entity{
 	Name: "user", Keys: keyspace.UserDocuments, Numeric: true,
 	Fields: trail(
 		Field{Name: "id", Kind: ID},
-		optional("username", Text), optional("email", Text), optional("phone", Text), optional("deviceId", Text),
-		optional("googleId", Text), Field{Name: "roleId", Kind: ID, Refers: "role"},
+		optional("username"), optional("email"), optional("phone"), optional("deviceId"),
+		optional("googleId"), Field{Name: "roleId", Kind: ID, Refers: "role"},
 		Field{Name: "accountStatus", Kind: Text, OneOf: []string{"PENDING", "ACTIVE", "DISABLED"}},
-		optional("address", Text),
+		optional("address"),
 		Field{Name: "gender", Kind: Text, Null: true, Optional: true, OneOf: []string{"MALE", "FEMALE", "OTHER"}},
-		optional("firstName", Text), optional("surname", Text), optional("age", Number), optional("occupation", Text),
-		optional("province", Text), optional("city", Text), optional("geolocation", Text),
-		Field{Name: "trustScore", Kind: Number, Optional: true}, Field{Name: "profile", Kind: Object, Optional: true},
+		optional("firstName"), optional("surname"),
+		Field{Name: "age", Kind: Number, Null: true, Optional: true, Between: [2]int64{0, 150}}, optional("occupation"),
+		optional("province"), optional("city"), optional("geolocation"),
+		Field{Name: "trustScore", Kind: Number, Optional: true, Between: small},
+		Field{Name: "profile", Kind: Object, Optional: true},
 		Field{Name: "registered", Kind: Flag, Optional: true}),
 	Indexes: indexes{
 		{Name: "email", Field: "email", Unique: true, Keys: keys(keyspace.UserByEmail)},
@@ -70,6 +78,7 @@ var Permission = define(Entity{
 	Fields: trail(
 		Field{Name: "id", Kind: ID}, Field{Name: "name", Kind: Text}, Field{Name: "apiPath", Kind: Text},
 		Field{Name: "method", Kind: Text}, Field{Name: "module", Kind: Text}),
+	Together: []string{"apiPath", "method"},
 })
 
 // Category groups dishes.
@@ -77,7 +86,8 @@ var Category = define(Entity{
 	Name: "category", Keys: keyspace.CategoryDocuments, Numeric: true,
 	Fields: trail(
 		Field{Name: "id", Kind: ID}, Field{Name: "name", Kind: Localised, Derived: true},
-		Field{Name: "description", Kind: Localised, Derived: true}, Field{Name: "sort", Kind: Number, Optional: true},
+		Field{Name: "description", Kind: Localised, Derived: true},
+		Field{Name: "sort", Kind: Number, Optional: true, Between: small},
 		Field{Name: "names", Kind: Object}, Field{Name: "descriptions", Kind: Object, Optional: true}),
 })
 
@@ -90,7 +100,7 @@ var Dish = define(Entity{
 		Field{Name: "description", Kind: Localised, Derived: true},
 		Field{Name: "price", Kind: Number, Null: true, Derived: true},
 		Field{Name: "currency", Kind: Text, Null: true, Derived: true},
-		optional("imageUrl", Text), Field{Name: "categoryId", Kind: ID, Refers: "category"},
+		optional("imageUrl"), Field{Name: "categoryId", Kind: ID, Refers: "category"},
 		Field{Name: "stock", Kind: Number, Null: true, Derived: true},
 		Field{Name: "soldToday", Kind: Number, Null: true, Derived: true},
 		Field{Name: "available", Kind: Flag, Derived: true},
@@ -114,9 +124,11 @@ var CartDetail = define(Entity{
 	Name: "cartDetail", Keys: keyspace.CartDetailDocuments, Numeric: true,
 	Fields: fields{
 		{Name: "id", Kind: ID}, {Name: "cartId", Kind: ID, Refers: "cart"}, {Name: "dishId", Kind: ID, Refers: "dish"},
-		{Name: "quantity", Kind: Number}, {Name: "price", Kind: Number}, {Name: "total", Kind: Number, Derived: true},
-		{Name: "version", Kind: Number},
+		{Name: "quantity", Kind: Number, Between: [2]int64{1, 1 << 31}},
+		{Name: "price", Kind: Number, Between: [2]int64{0, 1 << 53}},
+		{Name: "total", Kind: Number, Derived: true}, {Name: "version", Kind: Number},
 	},
+	Together: []string{"cartId", "dishId"},
 	Indexes: indexes{
 		{Name: "cart", Field: "cartId", Keys: keys(keyspace.CartItems, keyspace.DetailsOfCart)},
 	},

@@ -123,13 +123,12 @@ func (p *Projector) pass(ctx context.Context, refs []Ref) (lost, displaced []Ref
 			return nil, nil, err
 		}
 		for batch := range slices.Chunk(docs, batchSize) {
-			l, d, err := p.Writer.Apply(ctx, batch)
+			a, err := p.Writer.Apply(ctx, batch)
 			if err != nil {
-				p.Touch(l...)
-				p.Touch(d...)
+				p.Touch(a.Lost...)
 				return nil, nil, err
 			}
-			lost, displaced = append(lost, l...), append(displaced, d...)
+			lost, displaced = append(lost, a.Lost...), append(displaced, a.Displaced...)
 		}
 		if p.Observe != nil {
 			p.Observe(len(docs))

@@ -11,8 +11,8 @@ import (
 // ErrBuilding says that somebody else rebuilds already.
 var ErrBuilding = fault.New(fault.Conflict, "rebuild_running", "The documents are being rebuilt already.")
 
-// errLost says that Redis has lost keys since the rebuild began. The next one starts from the beginning.
-var errLost = errors.New("document: redis has lost keys during the rebuild")
+// ErrLost says that Redis has lost keys since the rebuild began. The next one starts from the beginning.
+var ErrLost = errors.New("document: redis has lost keys during the rebuild")
 
 // Progress tells how far work on all documents has come.
 type Progress struct {
@@ -54,7 +54,7 @@ func (b *Builder) Build(ctx context.Context) error {
 		return err
 	}
 	err = b.build(ctx, state)
-	if err != nil && ctx.Err() != nil { // the next builder need not wait for the claim to end
+	if err != nil && !errors.Is(err, ErrBuilding) { // the next builder need not wait for the claim to end
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 		defer cancel()
 		b.release(ctx, state.Building)
@@ -149,7 +149,7 @@ func (b *Builder) build(ctx context.Context, state PlaneState) error {
 		}
 	}
 	if !built {
-		return errors.Join(errLost, b.Store.Abandon(ctx, state.Building))
+		return errors.Join(ErrLost, b.Store.Abandon(ctx, state.Building))
 	}
 	if ok, err := b.Store.Finish(ctx, state.Building); err != nil || !ok {
 		return errors.Join(err, ErrBuilding)
@@ -167,14 +167,29 @@ func (b *Builder) sweep(ctx context.Context, c *copying) error {
 		if err != nil || len(orphans) == 0 {
 			return err
 		}
-		if err := b.Sweeper.Remove(ctx, orphans); err != nil {
-			return err
-		}
-		// Documents are deleted, or written again: between the look and the removal somebody may have made it right.
-		refs := make([]Ref, len(orphans))
-		for i, o := range orphans {
-			refs[i] = o.Ref
-		}
-		return b.Projector.Project(ctx, refs)
+		return b.remove(ctx, orphans)
 	})
+}
+
+// remove takes out of Redis what no row implies. What it remembers of documents that SQL never had goes too: their ids
+// may be given once more, after a restored backup.
+func (b *Builder) remove(ctx context.Context, orphans []Difference) error {
+	if err := b.Sweeper.Remove(ctx, orphans); err != nil {
+		return err
+	}
+	var refs, documents []Ref
+	for _, o := range orphans {
+		switch o.Kind {
+		case Strange:
+			continue
+		case OrphanDocument, OrphanMemo:
+			documents = append(documents, o.Ref)
+		}
+		refs = append(refs, o.Ref)
+	}
+	if err := b.Projector.Writer.Forget(ctx, documents); err != nil {
+		return err
+	}
+	// Documents are deleted, or written again: between the look and the removal somebody may have made it right.
+	return b.Projector.Project(ctx, refs)
 }

@@ -47,10 +47,18 @@ type Writer interface {
 	// Up tells whether Redis is being asked. It is a hint.
 	Up() bool
 	// Apply writes documents, each at most once in a call: the document, its memo, its index entries. One that is older
-	// than what is there is dropped; of one that is there already everything is written again. What must be projected
-	// anew comes back, also with an error: lost are documents of which a newer version was written at the same time,
-	// displaced are those whose unique value another document has taken.
-	Apply(ctx context.Context, docs []Document) (lost, displaced []Ref, err error)
+	// than what is there is dropped; of one that is there already everything is written again.
+	// Applied tells what is to be done after it, also with an error.
+	Apply(ctx context.Context, docs []Document) (Applied, error)
+	// Forget makes what is there of documents older than every version, so that whatever is written next stays.
+	Forget(ctx context.Context, refs []Ref) error
+}
+
+// Applied is what Apply has noticed.
+type Applied struct {
+	Lost      []Ref // a newer version was written at the same time: to be projected anew
+	Displaced []Ref // another document has taken their unique value: to be projected anew
+	Dropped   []Ref // something newer was there before
 }
 
 // Cache reads documents from Redis, normally documentredis. Nothing found never means that there is nothing.

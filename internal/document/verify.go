@@ -21,6 +21,7 @@ const (
 	OrphanMemo     = "memo_orphan"
 	OrphanEntry    = "index_entry_orphan"
 	OrphanList     = "list_entry_orphan"
+	Strange        = "key_strange" // under a key of documents stands what is none
 )
 
 // Difference is one thing in which Redis is not as SQL implies.
@@ -226,7 +227,7 @@ func (v *Verifier) again(ctx context.Context, found []Difference) ([]Difference,
 func part(found []Difference) (ours, theirs, rest []Difference) {
 	for _, d := range found {
 		switch d.Kind {
-		case OrphanDocument, OrphanMemo, OrphanEntry, OrphanList:
+		case OrphanDocument, OrphanMemo, OrphanEntry, OrphanList, Strange:
 			theirs = append(theirs, d)
 		case CounterLow:
 			rest = append(rest, d)

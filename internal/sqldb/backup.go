@@ -19,11 +19,11 @@ func (db *DB) Backup(ctx context.Context, file string) error {
 	if !ok {
 		return ErrBackup
 	}
-	if _, err := os.Stat(file); !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("sqldb: backup: %s is there already", file)
-	}
 	if err := os.MkdirAll(filepath.Dir(file), 0o750); err != nil {
 		return fmt.Errorf("sqldb: backup: %w", err)
+	}
+	if err := reserve(file); err != nil {
+		return err
 	}
 	pool, err := s.second() // beside the writer: it reads, and must not hold anybody up
 	if err != nil {
@@ -31,7 +31,20 @@ func (db *DB) Backup(ctx context.Context, file string) error {
 	}
 	defer func() { _ = pool.Close() }()
 	if _, err := pool.ExecContext(ctx, "VACUUM INTO ?", file); err != nil {
-		return translate("backup", err)
+		return errors.Join(translate("backup", err), os.Remove(file))
 	}
-	return os.Chmod(file, 0o600) // it holds everything that the database does
+	return nil
+}
+
+// reserve makes an empty file, into which SQLite writes, for nobody else to read: it will hold everything that the
+// database does.
+func reserve(file string) error {
+	f, err := os.OpenFile(file, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("sqldb: backup: %s is there already", file)
+	}
+	if err != nil {
+		return fmt.Errorf("sqldb: backup: %w", err)
+	}
+	return f.Close()
 }

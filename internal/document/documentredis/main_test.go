@@ -74,8 +74,10 @@ func each(t *testing.T, test func(t *testing.T, r *rig)) {
 	t.Helper()
 	t.Run("sqlite,embedded", func(t *testing.T) { test(t, newRig(sqldbtest.SQLite(t), redisdbtest.Embedded(t))) })
 	t.Run("postgres,redis", func(t *testing.T) {
-		redis, _ := redisdbtest.Real(t)
-		test(t, newRig(sqldbtest.Postgres(t), redis))
+		redis, server := redisdbtest.Real(t)
+		r := newRig(sqldbtest.Postgres(t), redis)
+		r.server = server
+		test(t, r)
 	})
 	t.Run("sqlite,cluster", func(t *testing.T) { test(t, newRig(sqldbtest.SQLite(t), redisdbtest.Cluster(t))) })
 }

@@ -47,7 +47,7 @@ func (c *comparing) bodies(ctx context.Context, docs []document.Document) error 
 		keys[i], keys[len(docs)+i] = d.Entity.Keys.Key(d.ID), d.Entity.Keys.Memo(d.ID)
 	}
 	note(c.seen, keys[:len(docs)])
-	texts, err := c.texts(ctx, keys)
+	texts, err := c.lenientTexts(ctx, keys)
 	if err != nil {
 		return err
 	}
@@ -88,7 +88,7 @@ func remembers(memo string, d *document.Document) bool {
 func (c *comparing) unique(ctx context.Context, docs []document.Document) error {
 	all, keys := uniqueKeys(docs)
 	note(c.seen, keys)
-	texts, err := c.texts(ctx, keys)
+	texts, err := c.lenientTexts(ctx, keys)
 	if err != nil {
 		return err
 	}
@@ -160,13 +160,13 @@ func (c *comparing) members(ctx context.Context, docs []document.Document) error
 	for i, k := range o.keys {
 		cmds[i] = redisdb.Command("SMISMEMBER", k, o.ids[i]...)
 	}
-	replies, err := c.send(ctx, cmds)
+	replies, err := c.lenient(ctx, cmds)
 	if err != nil {
 		return err
 	}
 	for i, r := range replies {
 		is, err := r.Ints()
-		if err != nil {
+		if err != nil && !isWrongType(err) {
 			return err
 		}
 		for j, x := range o.wants[i] {
@@ -217,6 +217,9 @@ func gather(docs []document.Document) *membership {
 // Counter implements document.Mirror.
 func (s *Store) Counter(ctx context.Context, e *document.Entity) (int64, error) {
 	text, found, err := s.db.Do(ctx, "GET", e.Keys.Counter()).Text()
+	if isWrongType(err) {
+		return 0, nil
+	}
 	if err != nil || !found {
 		return 0, err
 	}

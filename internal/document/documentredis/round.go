@@ -13,27 +13,36 @@ import (
 )
 
 // Apply implements document.Writer.
-func (s *Store) Apply(ctx context.Context, docs []document.Document) (lost, displaced []document.Ref, err error) {
+func (s *Store) Apply(ctx context.Context, docs []document.Document) (document.Applied, error) {
 	r := s.newRound(docs)
 	if err := r.begin(ctx); err != nil {
-		return nil, nil, err
+		return document.Applied{}, err
 	}
 	if err := r.enter(ctx); err != nil {
-		return r.doubt(), nil, err
+		return document.Applied{Lost: r.doubt()}, err
 	}
 	if err := r.finish(ctx); err != nil {
-		return r.doubt(), nil, err
+		return document.Applied{Lost: r.doubt()}, err
 	}
-	return r.lost, r.displaced, nil
+	return r.applied, nil
+}
+
+// Forget implements document.Writer.
+func (s *Store) Forget(ctx context.Context, refs []document.Ref) error {
+	cmds := make([]redisdb.Cmd, len(refs))
+	for i, r := range refs {
+		cmds[i] = forgetScript.Command([]keyspace.Key{r.Entity.Keys.Memo(r.ID)})
+	}
+	_, err := s.send(ctx, cmds)
+	return err
 }
 
 // round is documents on their way through the three exchanges.
 type round struct {
 	*Store
-	writes    []write
-	lost      []document.Ref
-	displaced []document.Ref
-	sizes     map[*document.Entity]int64 // of lists, where the counter tells how many there are
+	writes  []write
+	applied document.Applied
+	sizes   map[*document.Entity]int64 // of lists, where the counter tells how many there are
 }
 
 // write is one document on its way.
@@ -74,7 +83,9 @@ func (r *round) begin(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		r.writes[i].begun(text)
+		if r.writes[i].begun(text); r.writes[i].dropped {
+			r.applied.Dropped = append(r.applied.Dropped, r.writes[i].Ref())
+		}
 	}
 	r.recall()
 	return nil
@@ -182,30 +193,37 @@ func (r *round) enter(ctx context.Context) error {
 	}
 	cmds := o.all()
 	replies, err := r.send(ctx, cmds)
+	if isWrongType(err) {
+		replies, err = r.mend(ctx, cmds)
+	}
 	if err != nil {
-		return r.repair(ctx, cmds, replies, err)
+		return err
 	}
 	for i, e := range entities {
 		if r.sizes[e], err = replies[len(o.cmds)-len(entities)+i].Int(); err != nil {
 			return err
 		}
 	}
-	r.displaced = o.displaced(replies)
+	r.applied.Displaced = o.displaced(replies)
 	return nil
 }
 
-// wrongType is how a server refuses a command on a key of another type.
-const wrongType = "WRONGTYPE"
+// isWrongType tells that a server has refused a command on a key of another type.
+func isWrongType(err error) bool {
+	return err != nil && errors.Is(err, redisdb.ErrReply) && strings.Contains(err.Error(), "WRONGTYPE")
+}
 
-// repair deletes keys that hold something of another type than declared: somebody else has written them, and they would
-// stop the projection for good.
-func (r *round) repair(ctx context.Context, cmds []redisdb.Cmd, replies []redisdb.Reply, err error) error {
-	for i, reply := range replies {
-		if e := reply.Err(); e != nil && errors.Is(e, redisdb.ErrReply) && strings.Contains(e.Error(), wrongType) {
-			_ = r.db.Do(ctx, "DEL", cmds[i].Key()).Err() // the next round tries again
-		}
+// mend deletes keys that hold something of another type than declared, and sends the commands once more: each may be
+// done twice. Somebody else has written such keys, and they would stop the projection for good.
+func (r *round) mend(ctx context.Context, cmds []redisdb.Cmd) ([]redisdb.Reply, error) {
+	mends := make([]redisdb.Cmd, len(cmds))
+	for i, c := range cmds {
+		mends[i] = mendScript.Command([]keyspace.Key{c.Key()}, string(c.Key().Decl().Type))
 	}
-	return err
+	if _, err := r.send(ctx, mends); err != nil {
+		return nil, err
+	}
+	return r.send(ctx, cmds)
 }
 
 // finish is the third exchange.
@@ -281,7 +299,7 @@ func (r *round) takeBack(ctx context.Context, all []beaten) error {
 	}
 	o := newOps()
 	for _, b := range all {
-		r.lost = append(r.lost, b.Ref())
+		r.applied.Lost = append(r.applied.Lost, b.Ref())
 		for _, e := range b.Entries {
 			if !slices.Contains(b.by.entries, e) {
 				o.entry(b.Ref(), e, false)
@@ -299,12 +317,17 @@ func (r *round) takeBack(ctx context.Context, all []beaten) error {
 func (s *Store) Remove(ctx context.Context, found []document.Difference) error {
 	o := newOps()
 	for _, d := range found {
-		if d.Entry == (document.Entry{}) {
+		switch {
+		case d.Kind == document.Strange:
+			if k, ok := keyspace.ParseDocument(d.Key); ok {
+				o.cmds = append(o.cmds, redisdb.Command("DEL", k.Key))
+			}
+		case d.Entry == (document.Entry{}):
 			o.list(d.Ref, false)
-		} else {
+		default:
 			o.entry(d.Ref, d.Entry, false)
 		}
 	}
-	_, err := s.send(ctx, o.all())
+	_, err := s.lenient(ctx, o.all()) // in what is no set there is nothing to remove
 	return err
 }

@@ -3,6 +3,7 @@ package documentredis
 import (
 	"context"
 	"embed"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -21,6 +22,8 @@ var (
 	removeScript = redisdb.MustScript(files, "lua/remove.lua")
 	raiseScript  = redisdb.MustScript(files, "lua/raise.lua")
 	markScript   = redisdb.MustScript(files, "lua/mark.lua")
+	mendScript   = redisdb.MustScript(files, "lua/mend.lua")
+	forgetScript = redisdb.MustScript(files, "lua/forget.lua")
 )
 
 // Store is document.Writer, document.Cache, document.Marks and document.Mirror on a Redis.
@@ -87,6 +90,46 @@ func (s *Store) texts(ctx context.Context, keys []keyspace.Key) ([]string, error
 	return all, nil
 }
 
+// lenient is send for those who look at what others may have written: that a key holds something of another type is said
+// by its reply alone.
+func (s *Store) lenient(ctx context.Context, cmds []redisdb.Cmd) ([]redisdb.Reply, error) {
+	all := make([]redisdb.Reply, 0, len(cmds))
+	for some := range slices.Chunk(cmds, s.step) {
+		replies, err := s.db.DoMulti(ctx, some...)
+		if err != nil && !isWrongType(err) {
+			return nil, err
+		}
+		for _, r := range replies {
+			if err := r.Err(); err != nil && !isWrongType(err) {
+				return nil, err
+			}
+		}
+		all = append(all, replies...)
+	}
+	return all, nil
+}
+
+// lenientTexts is texts, with "" for what is no text.
+func (s *Store) lenientTexts(ctx context.Context, keys []keyspace.Key) ([]string, error) {
+	texts, err := s.texts(ctx, keys)
+	if !isWrongType(err) {
+		return texts, err
+	}
+	cmds := make([]redisdb.Cmd, len(keys))
+	for i, k := range keys {
+		cmds[i] = redisdb.Command("GET", k)
+	}
+	replies, err := s.lenient(ctx, cmds)
+	if err != nil {
+		return nil, err
+	}
+	texts = make([]string, len(keys))
+	for i, r := range replies {
+		texts[i], _, _ = r.Text() // of another type: nothing
+	}
+	return texts, nil
+}
+
 // entriesText is entries as memos keep them.
 func entriesText(entries []document.Entry) string {
 	if len(entries) == 0 {
@@ -118,7 +161,7 @@ func parseEntries(e *document.Entity, lines string) []document.Entry {
 type memo struct {
 	version int64
 	dead    bool
-	entries []document.Entry
+	entries []document.Entry // that it owns; those that are still to be removed are left out
 }
 
 // parseMemo reads a memo; ok is false when there is none.

@@ -155,13 +155,13 @@ func (w *walk) count(ctx context.Context) error {
 	for i, c := range w.known {
 		cmds[i] = redisdb.Command("SCARD", c.key)
 	}
-	replies, err := w.send(ctx, cmds)
+	replies, err := w.lenient(ctx, cmds)
 	if err != nil {
 		return err
 	}
 	for i, c := range w.known {
 		n, err := replies[i].Int()
-		if err != nil {
+		if err != nil && !isWrongType(err) {
 			return err
 		}
 		if k, ok := keyspace.ParseDocument(c.raw); ok && n != int64(c.members) {
@@ -183,13 +183,15 @@ func (w *walk) readStrings(ctx context.Context) error {
 	for i, x := range w.strings {
 		keys[i] = x.key
 	}
-	ids, err := w.texts(ctx, keys)
+	ids, err := w.lenientTexts(ctx, keys)
 	if err != nil {
 		return err
 	}
 	for i, x := range w.strings {
 		if ids[i] != "" {
 			w.suspect(x, ids[i])
+		} else {
+			w.strange(x) // or gone, as will be seen
 		}
 	}
 	w.strings = w.strings[:0]
@@ -208,13 +210,19 @@ func (w *walk) suspect(x indexed, member string) {
 	w.suspects = append(w.suspects, d)
 }
 
+// strange notes a key of an index or list that cannot be read.
+func (w *walk) strange(x indexed) {
+	ref := document.Ref{Entity: x.entity}
+	w.suspects = append(w.suspects, document.Difference{Kind: document.Strange, Ref: ref, Key: x.key.String()})
+}
+
 // readSets reads sets. Their sizes come first: what is large is read in pages.
 func (w *walk) readSets(ctx context.Context) error {
 	sizes := make([]redisdb.Cmd, len(w.sets))
 	for i, x := range w.sets {
 		sizes[i] = redisdb.Command("SCARD", x.key)
 	}
-	replies, err := w.send(ctx, sizes)
+	replies, err := w.lenient(ctx, sizes)
 	if err != nil {
 		return err
 	}
@@ -222,6 +230,10 @@ func (w *walk) readSets(ctx context.Context) error {
 	var cmds []redisdb.Cmd
 	for i, x := range w.sets {
 		n, err := replies[i].Int()
+		if isWrongType(err) {
+			w.strange(x)
+			continue
+		}
 		if err != nil {
 			return err
 		}
@@ -233,12 +245,12 @@ func (w *walk) readSets(ctx context.Context) error {
 		}
 		small, cmds = append(small, x), append(cmds, redisdb.Command("SMEMBERS", x.key))
 	}
-	if replies, err = w.send(ctx, cmds); err != nil {
+	if replies, err = w.lenient(ctx, cmds); err != nil {
 		return err
 	}
 	for i, x := range small {
 		members, err := replies[i].Texts()
-		if err != nil {
+		if err != nil && !isWrongType(err) {
 			return err
 		}
 		for _, m := range members {
@@ -285,6 +297,8 @@ func (s *Store) Still(ctx context.Context, found []document.Difference) ([]docum
 		}
 		kept = append(kept, d)
 		switch {
+		case d.Kind == document.Strange:
+			cmds = append(cmds, redisdb.Command("TYPE", k.Key))
 		case d.Kind == document.OrphanList:
 			cmds = append(cmds, redisdb.Command("SISMEMBER", k.Key, d.Ref.ID))
 		case d.Kind == document.OrphanEntry && !d.Entry.Index.Unique:
@@ -294,7 +308,7 @@ func (s *Store) Still(ctx context.Context, found []document.Difference) ([]docum
 			cmds = append(cmds, redisdb.Command("GET", k.Key))
 		}
 	}
-	replies, err := s.send(ctx, cmds)
+	replies, err := s.lenient(ctx, cmds)
 	if err != nil {
 		return nil, err
 	}
@@ -311,9 +325,15 @@ func (s *Store) Still(ctx context.Context, found []document.Difference) ([]docum
 	return still, nil
 }
 
-// stands tells whether the answer shows what was found. The memo of a deleted document belongs there.
+// stands tells whether the answer shows what was found. The memo of a deleted document belongs there. A document or memo
+// of another type is there too.
 func stands(d document.Difference, r redisdb.Reply) (bool, error) {
 	switch {
+	case d.Kind == document.Strange:
+		is, _, err := r.Text()
+		return is != "none", err
+	case isWrongType(r.Err()):
+		return d.Kind == document.OrphanDocument || d.Kind == document.OrphanMemo, nil
 	case d.Kind == document.OrphanList, d.Kind == document.OrphanEntry && !d.Entry.Index.Unique:
 		n, err := r.Int()
 		return n == 1, err

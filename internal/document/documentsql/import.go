@@ -2,11 +2,14 @@ package documentsql
 
 import (
 	"context"
+	"errors"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
 
 	"comanda/internal/document"
+	"comanda/internal/fault"
 	"comanda/internal/sqldb"
 )
 
@@ -24,10 +27,40 @@ var imports = func() map[*document.Entity]*sqldb.Stmt {
 	return all
 }()
 
+var twins = func() map[*document.Entity]*sqldb.Stmt {
+	all := map[*document.Entity]*sqldb.Stmt{}
+	for _, e := range document.Importable() {
+		if len(e.Together) > 0 {
+			all[e] = stmts.Must(e.Name + "_twin")
+		}
+	}
+	return all
+}()
+
+// Twins implements document.Target.
+func (s *Store) Twins(ctx context.Context, e *document.Entity, records []document.Record) (map[string]string, error) {
+	rows, err := s.db.Query(ctx, twins[e], columns(e, records, func(f document.Field) bool {
+		return f.Name == "id" || slices.Contains(e.Together, f.Name)
+	}))
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	owners := map[string]string{}
+	for rows.Next() {
+		var id, owner string
+		if err := rows.Scan(&id, &owner); err != nil {
+			return nil, err
+		}
+		owners[id] = owner
+	}
+	return owners, rows.Err()
+}
+
 // Import implements document.Target.
 func (s *Store) Import(ctx context.Context, e *document.Entity, records []document.Record) error {
-	return s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
-		tx.QueueExactly(int64(len(records)), imports[e], importRows(e, records))
+	err := s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
+		tx.QueueExactly(int64(len(records)), imports[e], columns(e, records, stored))
 		if e == document.Role {
 			queueGrants(tx, records)
 		}
@@ -43,13 +76,24 @@ func (s *Store) Import(ctx context.Context, e *document.Entity, records []docume
 		rows.Close()
 		return rows.Err()
 	})
+	for _, refusal := range []error{sqldb.ErrUnique, sqldb.ErrForeignKey, sqldb.ErrCheck} {
+		if errors.Is(err, refusal) { // all was checked before
+			return errMeanwhile.Because(err)
+		}
+	}
+	return err
 }
 
-// importRows is records as the entity's statement takes them: its fields in their order, without the derived ones.
-func importRows(e *document.Entity, records []document.Record) *sqldb.RowSet {
+var errMeanwhile = fault.New(fault.Conflict, "import_conflict", "Something else has been written meanwhile; import again.")
+
+// stored tells whether a field is a column of the entity's table.
+func stored(f document.Field) bool { return !f.Derived && !f.Hidden }
+
+// columns is records as statements take them: those fields that are wanted, in their order.
+func columns(e *document.Entity, records []document.Record, wanted func(document.Field) bool) *sqldb.RowSet {
 	set := sqldb.NewRowSet(len(records))
 	for i, f := range e.Fields {
-		if f.Derived || f.Hidden {
+		if !wanted(f) {
 			continue
 		}
 		cell := func(row int) *document.Cell { return &records[row].Row[i] }

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"strconv"
 	"testing"
+	"testing/fstest"
 
 	"comanda/internal/document/documentsql"
 	"comanda/internal/sqldb"
@@ -72,8 +73,15 @@ func (h House) PutUser(ctx context.Context, u User) error {
 	if u.Registered {
 		registered = 1
 	}
-	return h.put(ctx, "user", id(u.ID), "user_put", u.ID, null(u.Username), null(u.Email), null(u.Phone), null(u.Device),
-		null(u.Google), u.Role, null(u.Province), null(u.City), registered, h.now())
+	return h.Write(ctx, "user", []string{id(u.ID)}, func(ctx context.Context, tx sqldb.Tx) error {
+		_, err := tx.Exec(ctx, stmts.Must("user_put"), u.ID, null(u.Username), null(u.Email), null(u.Phone), null(u.Device),
+			null(u.Google), u.Role, null(u.Province), null(u.City), registered, h.now())
+		if err != nil {
+			return err
+		}
+		_, err = tx.Exec(ctx, stmts.Must("user_revive"), id(u.ID))
+		return err
+	})
 }
 
 // PutRole inserts a role or changes it.
@@ -217,6 +225,27 @@ func (h House) Fill(ctx context.Context, users, orders int) error {
 		}
 	}
 	return nil
+}
+
+// tables hold all that documents are made of, each before those that it refers to.
+var tables = []string{
+	"order_item", "order_info", "cart_detail", "cart", "dish", "category", "app_user", "role_permission", "permission", "role",
+	"document_outbox", "document_tombstone", "document_plane",
+}
+
+// Clear deletes everything without a trace.
+func (h House) Clear(ctx context.Context) error {
+	for _, table := range tables {
+		if _, err := h.DB.Exec(ctx, Statement("DELETE FROM "+table)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Statement makes a statement of a text, for what a test does behind the product's back.
+func Statement(text string) *sqldb.Stmt {
+	return sqldb.Load(fstest.MapFS{"it.sql": {Data: []byte(text)}}).Must("it")
 }
 
 // Must fails the test on an error.

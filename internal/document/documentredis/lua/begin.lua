@@ -1,22 +1,25 @@
 #!lua
 -- BEGIN: writes a document, or deletes it, unless something newer is there. The memo notes at once that the document
--- owns the new index entries beside the old ones, so that whoever comes next knows all that may be there.
+-- owns the new index entries, and which old ones are still to be removed, so that whoever comes next knows all that may
+-- be there. The two are told apart: a writer that is overtaken takes back what the newer one does not own.
 --
 -- KEYS  1 document  2 its memo
 -- ARGV  1 version (0 with a deletion: not known, then the next one)  2 JSON, empty: deleted
 --       3 index entries, one a line  4 life of a tombstone (ms)
 -- Returns - : dropped, what is there is newer; else + and the version, and behind a line break the entries to remove
--- Memo  version, " x" when deleted, and the entries, one a line each
+--         A memo that is none, or no text at all, is somebody else's doing and goes for no memo.
+-- Memo  version, " x" when deleted, and the entries, one a line each, behind a "-" those to be removed
 -- Cost  O(entries); creates the document and the memo without TTL, or the memo of a deleted one with TTL
 local version, body, owned = ARGV[1], ARGV[2], ARGV[3]
-local memo = redis.call('GET', KEYS[2])
-local dead, entries = '', ''
-if memo then
-  local have
+local memo = redis.pcall('GET', KEYS[2])
+local have, dead, entries = nil, '', ''
+if type(memo) == 'string' then
   have, dead, entries = string.match(memo, '^(%d+)( ?x?)\n?(.*)$')
+end
+if have then
   if body == '' and version == '0' then
     version = have
-    if dead == '' then
+    if dead == '' and have ~= '0' then -- a forgotten memo stays older than every version
       version = string.format('%.0f', tonumber(have) + 1)
     end
   end
@@ -26,24 +29,26 @@ if memo then
   end
 end
 
-local removed = ''
-if entries ~= '' and entries ~= owned then
+local removed, pending = '', ''
+if have and entries ~= '' and entries ~= owned then
   local own = {}
   for e in string.gmatch(owned, '[^\n]+') do
     own[e] = true
   end
   for e in string.gmatch(entries, '[^\n]+') do
+    e = string.gsub(e, '^-', '')
     if not own[e] then
       removed = removed .. '\n' .. e
+      pending = pending .. '\n-' .. e
     end
   end
 end
 
 if body == '' then
   redis.call('DEL', KEYS[1])
-  redis.call('SET', KEYS[2], version .. ' x' .. removed, 'PX', ARGV[4])
+  redis.call('SET', KEYS[2], version .. ' x' .. pending, 'PX', ARGV[4])
 else
   redis.call('SET', KEYS[1], body)
-  redis.call('SET', KEYS[2], version .. '\n' .. owned .. removed)
+  redis.call('SET', KEYS[2], version .. '\n' .. owned .. pending)
 end
 return '+' .. version .. removed

@@ -4,8 +4,9 @@
 -- KEYS  1 counter
 -- ARGV  1 number
 -- Returns the counter
--- Cost  O(1); creates the counter without TTL
-local have = tonumber(redis.call('GET', KEYS[1]) or '0') or 0
+-- Cost  O(1); creates the counter without TTL, also in the place of what is no number
+local text = redis.pcall('GET', KEYS[1])
+local have = type(text) == 'string' and tonumber(text) or 0
 if tonumber(ARGV[1]) > have then
   redis.call('SET', KEYS[1], ARGV[1])
   return tonumber(ARGV[1])

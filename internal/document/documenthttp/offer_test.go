@@ -1,0 +1,140 @@
+package documenthttp
+
+import (
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/client_golang/prometheus"
+	"go.uber.org/goleak"
+
+	"comanda/internal/document"
+	"comanda/internal/document/documentsql"
+	"comanda/internal/document/documenttest"
+	"comanda/internal/httpapi"
+	"comanda/internal/sqldb"
+	"comanda/internal/sqldb/sqldbtest"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// cold has all reads go to SQL, as they do before the documents are in Redis. What Redis answers is the same:
+// documentredis.TestReader_finds.
+type cold struct{}
+
+func (cold) Epoch() string { return "" }
+
+// onEach runs a test on both engines, with 25 dishes of two categories.
+func onEach(t *testing.T, test func(t *testing.T, s http.Handler)) {
+	t.Helper()
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		h := documenttest.House{DB: db}
+		documenttest.Must(t, h.PutCategory(t.Context(), 1, "Món chính"), h.PutCategory(t.Context(), 2, "Đồ uống"))
+		for i := range int64(25) {
+			documenttest.Must(t, h.PutDish(t.Context(), i+1, 1+i%2, fmt.Sprintf("Phở số %d", i+1)))
+		}
+		conf := httpapi.Default()
+		conf.AccessLog = false
+		server, err := httpapi.New(conf, slog.New(slog.DiscardHandler), prometheus.NewRegistry())
+		documenttest.Must(t, err)
+		Offer(server.API(), &document.Reader{Source: documentsql.New(db), Plane: cold{}, Heal: func(...document.Ref) {}})
+		test(t, server)
+	})
+}
+
+// page is a list as clients see it.
+type page struct {
+	Items []map[string]any `json:"items"`
+	Total int              `json:"total"`
+}
+
+func get(t *testing.T, s http.Handler, path string, into any, headers ...string) *httptest.ResponseRecorder {
+	t.Helper()
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, nil)
+	for i := 0; i+1 < len(headers); i += 2 {
+		r.Header.Set(headers[i], headers[i+1])
+	}
+	w := httptest.NewRecorder()
+	s.ServeHTTP(w, r)
+	if into != nil {
+		if err := json.Unmarshal(w.Body.Bytes(), into); w.Code != http.StatusOK || err != nil {
+			t.Fatalf("%s: %d %s", path, w.Code, w.Body)
+		}
+	}
+	return w
+}
+
+func (p page) names() string {
+	names := make([]string, len(p.Items))
+	for i, item := range p.Items {
+		names[i] = fmt.Sprint(item["name"])
+	}
+	return strings.Join(names, ", ")
+}
+
+func TestOffer_lists(t *testing.T) {
+	onEach(t, func(t *testing.T, s http.Handler) {
+		for _, q := range []struct {
+			path, language string
+			total          int
+			names          string
+		}{
+			{"/categories", "", 2, "Món chính, Đồ uống"},
+			{"/categories?locale=en", "", 2, "Món chính (en), Đồ uống (en)"},
+			{"/categories?locale=th", "", 2, "Món chính, Đồ uống"},
+			{"/categories?size=1&page=2", "en;q=0.9, fr", 2, "Đồ uống (en)"},
+			{"/categories?page=3", "zh", 2, ""},
+			{"/dishes?size=2", "", 25, "Phở số 1, Phở số 2"},
+			{"/dishes?size=2&page=13", "", 25, "Phở số 25"},
+			{"/dishes?size=2&page=14", "", 25, ""},
+			{"/dishes?categoryId=2&size=2&page=2", "", 12, "Phở số 6, Phở số 8"},
+			{"/dishes?categoryId=9", "", 0, ""},
+			{"/dishes?categoryId=x", "", 0, ""},
+			{"/dishes?q=S%E1%BB%90%2025", "", 1, "Phở số 25"},
+			{"/dishes?q=2&categoryId=2&size=3", "", 5, "Phở số 2, Phở số 12, Phở số 20"},
+			{"/dishes?q=2&categoryId=2&size=3&page=2", "", 5, "Phở số 22, Phở số 24"},
+			{"/dishes?q=(EN)&size=1", "en", 25, "Phở số 1 (en)"},
+			{"/dishes?q=cola", "", 0, ""},
+		} {
+			var p page
+			get(t, s, q.path, &p, "Accept-Language", q.language)
+			if p.Items == nil || p.Total != q.total || p.names() != q.names {
+				t.Errorf("%s: %d, %s; want %d, %s", q.path, p.Total, p.names(), q.total, q.names)
+			}
+		}
+		for _, path := range []string{"/dishes?size=101", "/dishes?page=0", "/categories?size=x", "/dishes?q=" + strings.Repeat("x", 101)} {
+			if w := get(t, s, path, nil); w.Code/100 != 4 {
+				t.Errorf("%s: %d", path, w.Code)
+			}
+		}
+	})
+}
+
+func TestOffer_dish(t *testing.T) {
+	onEach(t, func(t *testing.T, s http.Handler) {
+		var d map[string]any
+		get(t, s, "/dishes/4?locale=en", &d)
+		delete(d, "$schema")
+		want := map[string]any{
+			"id": "4", "categoryId": "2", "name": "Phở số 4 (en)", "description": "", "imageUrl": nil, "price": nil, "currency": nil,
+			"available": false,
+		}
+		if diff := cmp.Diff(want, d); diff != "" {
+			t.Error(diff)
+		}
+		for _, id := range []string{"99", "x", "04", "-4"} {
+			var problem struct {
+				Code string `json:"code"`
+			}
+			w := get(t, s, "/dishes/"+id, nil)
+			if err := json.Unmarshal(w.Body.Bytes(), &problem); err != nil || w.Code != http.StatusNotFound || problem.Code != "dish_not_found" {
+				t.Errorf("dish %s: %d %s", id, w.Code, w.Body)
+			}
+		}
+	})
+}

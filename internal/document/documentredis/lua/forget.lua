@@ -1,0 +1,16 @@
+#!lua
+-- FORGET: makes the memo of a document older than every version. What the document owns is still to be removed.
+--
+-- KEYS  1 memo
+-- Returns 1: done, 0: there is none
+-- Cost  O(entries); changes the memo only, and takes its TTL away
+local memo = redis.pcall('GET', KEYS[1])
+if type(memo) ~= 'string' then
+  return 0
+end
+local pending = ''
+for e in string.gmatch(string.match(memo, '\n.*$') or '', '[^\n]+') do
+  pending = pending .. '\n-' .. string.gsub(e, '^-', '')
+end
+redis.call('SET', KEYS[1], '0' .. pending)
+return 1

@@ -1,0 +1,430 @@
+package documentredis
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"comanda/internal/document"
+	"comanda/internal/document/documenttest"
+)
+
+// machine writes rows of all kinds at random and projects them in any order, again, or not at all, through two processes;
+// it loses Redis, rebuilds, and reads. A plain model says what every answer must be.
+type machine struct {
+	*rig
+	sub   *testing.T
+	other *rig // a second process on the same stores
+	keeps bool // Redis loses nothing in this history, and nobody rebuilds
+
+	// the model
+	users   map[int64]documenttest.User
+	dishes  map[int64]int64 // to categories
+	carts   map[int64]int64 // to users
+	details map[int64]int64 // to carts
+	rights  map[int64]bool  // of role 2
+	orders  map[string]orderRow
+	held    []func(context.Context) error // projections that are late
+}
+
+type orderRow struct {
+	user int64
+	ref  string
+}
+
+// TestModel: after any history Redis and SQL say the same, and at any moment readers never see what is not in SQL.
+func TestModel(t *testing.T) {
+	few(t, "30") // each empties two stores and fills them again
+	each(t, func(t *testing.T, r *rig) {
+		rapid.Check(t, func(rt *rapid.T) {
+			m := &machine{rig: r, sub: t, other: newRig(r.db, r.redis)}
+			m.begin(rt)
+			rt.Repeat(map[string]func(*rapid.T){
+				"write": m.write, "write more": m.write, "write on": m.write, "project": m.project, "hold back": m.holdBack,
+				"late": m.late, "repeat": m.repeat, "trouble": m.trouble, "watch": m.look, "read": m.ask,
+			})
+			m.quiet(rt)
+		})
+	})
+}
+
+// few sets how many histories are tried, unless the command line does.
+func few(t *testing.T, n string) {
+	t.Helper()
+	set := false
+	flag.Visit(func(f *flag.Flag) { set = set || f.Name == "rapid.checks" })
+	if set {
+		return
+	}
+	was := flag.Lookup("rapid.checks").Value.String()
+	must(t, flag.Set("rapid.checks", n))
+	t.Cleanup(func() { must(t, flag.Set("rapid.checks", was)) })
+}
+
+const (
+	people  = 4 // ids of accounts, and so on: few, so that they meet
+	plates  = 4
+	baskets = 4
+)
+
+// begin empties what the run before has left.
+func (m *machine) begin(t *rapid.T) {
+	ctx := m.sub.Context()
+	m.users, m.dishes, m.carts = map[int64]documenttest.User{}, map[int64]int64{}, map[int64]int64{}
+	m.details, m.rights, m.orders = map[int64]int64{}, map[int64]bool{}, map[string]orderRow{}
+	m.keeps = rapid.Bool().Draw(t, "Redis loses nothing")
+	documenttest.Must(m.sub, m.house.Clear(ctx))
+	flush(m.sub, m.rig)
+	documenttest.Must(m.sub, m.house.PutRole(ctx, 1, "USER"), m.house.PutRole(ctx, 2, "CHEF"), m.house.PutCategory(ctx, 1, "A"),
+		m.house.PutCategory(ctx, 2, "B"))
+	for p := range int64(3) {
+		documenttest.Must(m.sub, m.house.PutPermission(ctx, p+1, "right "+strconv.FormatInt(p, 10)))
+	}
+	m.look(t)
+}
+
+// oneOf does one of some things.
+func oneOf(t *rapid.T, things ...func(*rapid.T)) { rapid.SampledFrom(things).Draw(t, "what")(t) }
+
+func (m *machine) write(t *rapid.T) {
+	oneOf(t, m.putUser, m.putUser, m.putUser, m.deleteUser, m.putDish, m.putCart, m.putDetail, m.deleteDetail, m.deleteCart, m.grant,
+		m.putOrder)
+}
+
+func (m *machine) trouble(t *rapid.T) {
+	if m.keeps {
+		t.Skip("nothing is lost")
+	}
+	oneOf(t, m.flush, m.lose, m.build)
+}
+
+func (m *machine) ask(t *rapid.T) { oneOf(t, m.byID, m.byValue, m.find) }
+
+var (
+	emails = rapid.SampledFrom([]string{"", "a@example.com", "b@example.com", "c@example.com", "d@example.com"})
+	names  = rapid.SampledFrom([]string{"", "an", "bình", "chi"})
+	places = rapid.SampledFrom([]string{"", "Huế", "Hanoi", "hanoi", "Đà Nẵng"})
+)
+
+func (m *machine) putUser(t *rapid.T) {
+	u := documenttest.User{
+		ID: rapid.Int64Range(1, people).Draw(t, "user"), Email: emails.Draw(t, "email"), Username: names.Draw(t, "name"), Role: 1,
+		Province: places.Draw(t, "province"), City: places.Draw(t, "city"), Registered: rapid.Bool().Draw(t, "registered"),
+	}
+	for id, o := range m.users { // SQL would refuse what another has
+		if id != u.ID && (u.Email != "" && o.Email == u.Email || u.Username != "" && o.Username == u.Username) {
+			t.Skip("taken")
+		}
+	}
+	must(t, m.house.PutUser(m.sub.Context(), u))
+	m.users[u.ID] = u
+}
+
+func must(t rapid.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// one draws a key of a map.
+func one[K int64 | string, V any](t *rapid.T, of map[K]V) K {
+	if len(of) == 0 {
+		t.Skip("there is none")
+	}
+	return rapid.SampledFrom(slices.Sorted(maps.Keys(of))).Draw(t, "which")
+}
+
+func (m *machine) deleteUser(t *rapid.T) {
+	id := one(t, m.users)
+	for _, owner := range m.carts {
+		if owner == id {
+			t.Skip("has a cart")
+		}
+	}
+	must(t, m.house.DeleteUser(m.sub.Context(), id))
+	delete(m.users, id)
+}
+
+func (m *machine) putDish(t *rapid.T) {
+	id, category := rapid.Int64Range(1, plates).Draw(t, "dish"), rapid.Int64Range(1, 2).Draw(t, "category")
+	must(t, m.house.PutDish(m.sub.Context(), id, category, "dish"))
+	m.dishes[id] = category
+}
+
+func (m *machine) putCart(t *rapid.T) {
+	id, owner := rapid.Int64Range(1, baskets).Draw(t, "cart"), one(t, m.users)
+	for c, o := range m.carts {
+		if o == owner && c != id {
+			t.Skip("has one")
+		}
+	}
+	must(t, m.house.PutCart(m.sub.Context(), id, owner))
+	m.carts[id] = owner
+}
+
+func (m *machine) putDetail(t *rapid.T) {
+	cart, dish := one(t, m.carts), one(t, m.dishes)
+	id := cart*100 + dish
+	must(t, m.house.PutDetail(m.sub.Context(), id, cart, dish, rapid.Int64Range(1, 9).Draw(t, "quantity")))
+	m.details[id] = cart
+}
+
+func (m *machine) deleteDetail(t *rapid.T) {
+	id := one(t, m.details)
+	must(t, m.house.DeleteDetail(m.sub.Context(), id))
+	delete(m.details, id)
+}
+
+func (m *machine) deleteCart(t *rapid.T) {
+	id := one(t, m.carts)
+	must(t, m.house.DeleteCart(m.sub.Context(), id))
+	delete(m.carts, id)
+	maps.DeleteFunc(m.details, func(_, cart int64) bool { return cart == id })
+}
+
+func (m *machine) grant(t *rapid.T) {
+	right, give := rapid.Int64Range(1, 3).Draw(t, "right"), rapid.Bool().Draw(t, "give")
+	must(t, m.house.Grant(m.sub.Context(), 2, right, give))
+	if m.rights[right] = give; !give {
+		delete(m.rights, right)
+	}
+}
+
+func (m *machine) putOrder(t *rapid.T) {
+	ref := rapid.SampledFrom([]string{"", "A1", "a1", "B2"}).Draw(t, "ref")
+	id := fmt.Sprintf("06gvt0kfe5o015mr100000000%d", rapid.IntRange(1, 3).Draw(t, "order"))
+	row := orderRow{rapid.Int64Range(0, people).Draw(t, "user"), ref}
+	for other, o := range m.orders {
+		if ref != "" && other != id && o.ref == ref {
+			t.Skip("taken")
+		}
+	}
+	if was, there := m.orders[id]; there {
+		row.user = was.user // an order never changes hands
+	}
+	must(t, m.house.PutOrder(m.sub.Context(), id, "PLACED", row.user, ref))
+	if _, there := m.orders[id]; !there {
+		must(t, m.house.PutLine(m.sub.Context(), id, 1, 1))
+	}
+	m.orders[id] = row
+}
+
+// project is what the loop of one of the processes does.
+func (m *machine) project(t *rapid.T) {
+	p := m.projector
+	if rapid.Bool().Draw(t, "other process") {
+		p = m.other.projector
+	}
+	must(t, p.RunOnce(m.sub.Context()))
+}
+
+// holdBack has a process read documents and wait with writing them.
+func (m *machine) holdBack(t *rapid.T) {
+	claimed, err := m.sql.Claim(m.sub.Context(), m.db.Now(), m.db.Now().Add(time.Millisecond), rapid.IntRange(1, 5).Draw(t, "rows"))
+	must(t, err)
+	for _, c := range claimed {
+		docs := m.read(t, c.Entity, c.IDs)
+		m.held = append(m.held, func(ctx context.Context) error {
+			a, err := m.other.store.Apply(ctx, docs)
+			m.other.projector.Touch(slices.Concat(a.Lost, a.Displaced)...)
+			return err
+		})
+		if rapid.Bool().Draw(t, "settles at once") {
+			m.held = append(m.held, func(ctx context.Context) error { return m.projector.Project(ctx, refs(c)) })
+			must(t, m.sql.Settle(m.sub.Context(), []string{c.ID}))
+		} else {
+			must(t, m.sql.Release(m.sub.Context(), []string{c.ID}))
+		}
+	}
+}
+
+func refs(c document.Claimed) []document.Ref {
+	all := make([]document.Ref, len(c.IDs))
+	for i, id := range c.IDs {
+		all[i] = document.Ref{Entity: c.Entity, ID: id}
+	}
+	return all
+}
+
+func (m *machine) read(t *rapid.T, e *document.Entity, ids []string) []document.Document {
+	docs, err := m.sql.Read(m.sub.Context(), e, ids)
+	must(t, err)
+	return docs
+}
+
+// late runs one of the projections that were held back, in any order.
+func (m *machine) late(t *rapid.T) {
+	if len(m.held) == 0 {
+		t.Skip("nothing is late")
+	}
+	i := rapid.IntRange(0, len(m.held)-1).Draw(t, "which")
+	must(t, m.held[i](m.sub.Context()))
+	m.held = slices.Delete(m.held, i, i+1)
+}
+
+// repeat projects documents that have not changed.
+func (m *machine) repeat(t *rapid.T) {
+	id := strconv.FormatInt(rapid.Int64Range(1, people).Draw(t, "id"), 10)
+	e := rapid.SampledFrom([]*document.Entity{document.User, document.Cart, document.Role, document.Dish}).Draw(t, "entity")
+	must(t, m.projector.Project(m.sub.Context(), []document.Ref{{Entity: e, ID: id}}))
+}
+
+func (m *machine) flush(*rapid.T) { flush(m.sub, m.rig) }
+
+// lose deletes some key, as an eviction does; the document's next reader may find nothing, but nothing wrong.
+func (m *machine) lose(t *rapid.T) {
+	key := fmt.Sprintf(rapid.SampledFrom([]string{"user:%d", "memo:{user:%d}", "cart:index:user:%d", "cart:%d"}).Draw(t, "key"),
+		rapid.Int64Range(1, people).Draw(t, "id"))
+	must(t, m.redis.Do(m.sub.Context(), "DEL", keyOf(m.sub, key)).Err())
+}
+
+func (m *machine) build(t *rapid.T) {
+	must(t, m.builder().Build(m.sub.Context()))
+}
+
+func (m *machine) look(t *rapid.T) {
+	must(t, m.plane.Watch(m.sub.Context()))
+	must(t, m.other.plane.Watch(m.sub.Context()))
+}
+
+// byID: a document that is there is of a row that was there.
+func (m *machine) byID(t *rapid.T) {
+	id := rapid.Int64Range(1, people).Draw(t, "id")
+	d, found, err := m.reader.Get(m.sub.Context(), document.User, strconv.FormatInt(id, 10))
+	must(t, err)
+	if _, there := m.users[id]; there && !found {
+		t.Fatalf("user %d is not found", id)
+	}
+	if got, ok := document.Peek(d.JSON, "id"); found && (!ok || got != d.ID) {
+		t.Fatalf("%s is %s", d.ID, d.JSON)
+	}
+}
+
+// byValue: whoever is found by a value says that he has it, and somebody who has it is found.
+func (m *machine) byValue(t *rapid.T) {
+	email := emails.Filter(func(s string) bool { return s != "" }).Draw(t, "email")
+	d, found, err := m.reader.By(m.sub.Context(), document.User, "email", email)
+	must(t, err)
+	if got, _ := document.Peek(d.JSON, "email"); found && got != email {
+		t.Fatalf("by %s: %s", email, d.JSON)
+	}
+	for id, u := range m.users {
+		if u.Email == email && !found {
+			t.Fatalf("user %d has %s and is not found", id, email)
+		}
+	}
+}
+
+// find: whoever is found by values has them.
+func (m *machine) find(t *rapid.T) {
+	f := m.filter(t)
+	docs, _, err := m.reader.Find(m.sub.Context(), document.User, f, document.Page{Limit: people})
+	must(t, err)
+	for _, d := range docs {
+		for name, value := range f {
+			x := document.User.Index(name)
+			encoded, _ := x.Encode(value)
+			if !document.Has(d.JSON, document.Entry{Index: x, Value: encoded}) {
+				t.Fatalf("by %v: %s", f, d.JSON)
+			}
+		}
+	}
+}
+
+func (m *machine) filter(t *rapid.T) document.Filter {
+	f := document.Filter{}
+	if p := places.Draw(t, "province"); p != "" {
+		f["province"] = p
+	}
+	if c := places.Draw(t, "city"); c != "" {
+		f["city"] = c
+	}
+	if rapid.Bool().Draw(t, "registered") {
+		f["registered"] = "no"
+	}
+	return f
+}
+
+// quiet ends the run: when nothing is under way any more, Redis is what SQL is, and every reader says what the model says.
+func (m *machine) quiet(t *rapid.T) {
+	for len(m.held) > 0 {
+		m.late(t)
+	}
+	must(t, m.other.projector.RunOnce(m.sub.Context()))
+	must(t, m.projector.RunOnce(m.sub.Context()))
+	if !m.keeps {
+		must(t, m.builder().Build(m.sub.Context()))
+	}
+	m.look(t)
+	if v := m.verify(m.sub); !v.Clean {
+		t.Fatalf("found %v: %v", v.Found, v.Samples)
+	}
+	m.compare(t)
+}
+
+// compare asks for everything, of Redis and of SQL.
+func (m *machine) compare(t *rapid.T) {
+	f := m.filter(t)
+	var want []string
+	for _, id := range slices.Sorted(maps.Keys(m.users)) {
+		if fits(m.users[id], f) {
+			want = append(want, strconv.FormatInt(id, 10))
+		}
+	}
+	for _, warm := range []bool{true, false} {
+		if !warm {
+			m.plane.Suspect()
+		}
+		var got []string
+		for offset := 0; offset <= len(want); offset += 2 {
+			docs, total, err := m.reader.Find(m.sub.Context(), document.User, f, document.Page{Offset: offset, Limit: 2})
+			must(t, err)
+			if got = append(got, idsOf(docs)...); total != len(want) {
+				t.Fatalf("warm %v: %v finds %d, want %d", warm, f, total, len(want))
+			}
+		}
+		if d := cmp.Diff(want, got); d != "" {
+			t.Fatalf("warm %v: by %v: %s", warm, f, d)
+		}
+		for e, n := range map[*document.Entity]int{
+			document.Cart: len(m.carts), document.CartDetail: len(m.details), document.Dish: len(m.dishes), document.Order: len(m.orders),
+			document.OrderDetail: len(m.orders), document.Role: 2, document.Permission: 3, document.Category: 2,
+		} {
+			if _, total, err := m.reader.Find(m.sub.Context(), e, nil, document.Page{Limit: 1}); err != nil || total != n {
+				t.Fatalf("warm %v: %d of %s, want %d, %v", warm, total, e.Name, n, err)
+			}
+		}
+	}
+}
+
+// fits tells whether an account has all values, as the model sees it.
+func fits(u documenttest.User, f document.Filter) bool {
+	fold := func(s string) string { // A-Z alone, as both engines do it
+		return strings.Map(func(r rune) rune {
+			if 'A' <= r && r <= 'Z' {
+				r += 'a' - 'A'
+			}
+			return r
+		}, s)
+	}
+	for name, value := range f {
+		has := map[string]string{"province": fold(u.Province), "city": fold(u.City), "registered": "no"}[name]
+		if name == "registered" && u.Registered {
+			return false
+		}
+		if name != "registered" && has != fold(value) {
+			return false
+		}
+	}
+	return true
+}

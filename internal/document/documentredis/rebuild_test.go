@@ -1,0 +1,234 @@
+package documentredis
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"time"
+
+	"comanda/internal/document"
+	"comanda/internal/document/documenttest"
+	"comanda/internal/keyspace"
+	"comanda/internal/redisdb"
+	"comanda/internal/sqldb/sqldbtest"
+)
+
+// flush loses every key of the test's.
+func flush(t testing.TB, r *rig) {
+	t.Helper()
+	var cmds []redisdb.Cmd
+	for _, k := range markKeys {
+		cmds = append(cmds, redisdb.Command("DEL", k))
+	}
+	documenttest.Must(t, r.redis.Scan(t.Context(), "*", func(_ string, raw []string) error {
+		for _, text := range raw {
+			if k, ok := keyspace.ParseDocument(text); ok {
+				cmds = append(cmds, redisdb.Command("DEL", k.Key))
+			}
+		}
+		return nil
+	}))
+	_, err := r.store.send(t.Context(), cmds)
+	documenttest.Must(t, err)
+}
+
+// watch looks once, as the loop of a server does.
+func (r *rig) watch(t testing.TB) {
+	t.Helper()
+	documenttest.Must(t, r.plane.Watch(t.Context()))
+}
+
+// whole fails the test unless readers may rely on Redis.
+func (r *rig) whole(t testing.TB, want bool) {
+	t.Helper()
+	if got := r.plane.Epoch() != ""; got != want {
+		t.Errorf("the documents are whole: %v, want %v", got, want)
+	}
+}
+
+const users, orders = 900, 400 // of three lines: batches of each
+
+func crowded(t *testing.T, r *rig) (documents int) {
+	t.Helper()
+	documenttest.Must(t, r.house.Fill(t.Context(), users, orders))
+	r.project(t)
+	return 1 + users + 4*orders
+}
+
+func TestRebuild(t *testing.T) {
+	each(t, func(t *testing.T, r *rig) {
+		total := crowded(t, r)
+		r.whole(t, false)
+		r.watch(t)
+		r.whole(t, true)
+		r.clean(t)
+		flush(t, r)
+		r.watch(t)
+		r.whole(t, true)
+		r.clean(t)
+		done := 0
+		b := r.builder()
+		b.Report = func(p document.Progress) { done = p.Done }
+		documenttest.Must(t, b.Build(t.Context()))
+		if done != total {
+			t.Errorf("%d documents written, there are %d", done, total)
+		}
+		r.whole(t, true) // until somebody looks, and then again
+		r.watch(t)
+		r.whole(t, true)
+	})
+}
+
+// interrupted begins a rebuild and ends it after some documents. Time flies, so that each batch is noted.
+func interrupted(ctx context.Context, t *testing.T, r *rig, after int, end func()) error {
+	t.Helper()
+	b := r.builder()
+	b.Workers = 1
+	now := r.db.Now()
+	b.Now = func() time.Time {
+		now = now.Add(3 * time.Second)
+		return now
+	}
+	b.Report = func(p document.Progress) {
+		if p.Done >= after {
+			end()
+		}
+	}
+	return b.Build(ctx)
+}
+
+// A rebuild that is stopped half-way goes on where it was, and ends as sound as any.
+func TestRebuild_resumes(t *testing.T) {
+	each(t, func(t *testing.T, r *rig) {
+		total := crowded(t, r)
+		ctx, cancel := context.WithCancel(t.Context())
+		if err := interrupted(ctx, t, r, total/2, cancel); !errors.Is(err, context.Canceled) {
+			t.Fatal(err)
+		}
+		documenttest.Must(t, r.house.PutUser(t.Context(), documenttest.User{ID: 1, Email: "changed@example.com", Role: 1}))
+		done := 0
+		b := r.builder()
+		b.Report = func(p document.Progress) { done = p.Done }
+		documenttest.Must(t, b.Build(t.Context()))
+		if done > total*3/4 || done < total/4 {
+			t.Errorf("the second half had %d of %d documents", done, total)
+		}
+		r.clean(t)
+	})
+}
+
+// Where Redis has lost keys since then, the next rebuild begins from the beginning.
+func TestRebuild_begins_again_when_keys_were_lost(t *testing.T) {
+	each(t, func(t *testing.T, r *rig) {
+		total := crowded(t, r)
+		ctx, cancel := context.WithCancel(t.Context())
+		if err := interrupted(ctx, t, r, total/2, cancel); !errors.Is(err, context.Canceled) {
+			t.Fatal(err)
+		}
+		flush(t, r)
+		r.watch(t)
+		r.whole(t, true)
+		r.clean(t)
+	})
+}
+
+// A rebuild in whose middle Redis loses its keys is none; the next one is.
+func TestRebuild_keys_lost_meanwhile(t *testing.T) {
+	each(t, func(t *testing.T, r *rig) {
+		total := crowded(t, r)
+		var once sync.Once
+		err := interrupted(t.Context(), t, r, total/2, func() { once.Do(func() { flush(t, r) }) })
+		if !errors.Is(err, document.ErrLost) {
+			t.Fatal(err)
+		}
+		if state, err := r.sql.Plane(t.Context()); err != nil || state.Epoch != "" {
+			t.Errorf("the epoch is %q, %v", state.Epoch, err)
+		}
+		r.watch(t)
+		r.whole(t, true)
+		r.clean(t)
+	})
+}
+
+// Only one rebuilds at a time; a builder that is gone without a word is waited for as long as its claim.
+func TestRebuild_is_claimed(t *testing.T) {
+	each(t, func(t *testing.T, r *rig) {
+		crowded(t, r)
+		seen, err := r.sql.Plane(t.Context())
+		documenttest.Must(t, err)
+		server, err := r.store.Server(t.Context())
+		documenttest.Must(t, err)
+		now := r.db.Now()
+		next := document.PlaneState{Building: "gone", BuildingServer: server, Entity: document.Role, ClaimedUntil: now.Add(30 * time.Second)}
+		if ok, err := r.sql.ClaimBuild(t.Context(), seen, next, now); err != nil || !ok {
+			t.Fatal(ok, err)
+		}
+		if err := r.builder().Build(t.Context()); !errors.Is(err, document.ErrBuilding) {
+			t.Errorf("two at a time: %v", err)
+		}
+		r.watch(t) // it leaves the work to the other
+		r.whole(t, false)
+		b := r.builder()
+		b.Now = func() time.Time { return now.Add(31 * time.Second) }
+		documenttest.Must(t, b.Build(t.Context()))
+		r.watch(t)
+		r.whole(t, true)
+		r.clean(t)
+	})
+}
+
+// A rebuild beside writers who are not waiting for it.
+func TestRebuild_beside_writes(t *testing.T) {
+	each(t, func(t *testing.T, r *rig) {
+		crowded(t, r)
+		ctx, end := context.WithCancel(t.Context())
+		var all sync.WaitGroup
+		for w := range int64(2) {
+			all.Go(func() {
+				for n := int64(0); ctx.Err() == nil; n++ {
+					id := 1 + 2*(n*37%(users/2)) + w
+					u := documenttest.User{ID: id, Email: "n" + digit(int(n%10)) + "w" + digit(int(w)) + "@example.com", Role: 1, City: "c" + digit(int(n%5))}
+					if err := r.house.PutUser(t.Context(), u); err != nil {
+						continue // the address is another's by now
+					}
+					if err := r.projector.RunOnce(t.Context()); err != nil {
+						t.Error(err)
+					}
+				}
+			})
+		}
+		for range 3 {
+			documenttest.Must(t, r.builder().Build(t.Context()))
+		}
+		end()
+		all.Wait()
+		r.project(t)
+		r.clean(t)
+	})
+}
+
+// After a backup was restored Redis knows versions, deletions and documents that SQL never had, or has no more. A rebuild
+// makes it say what SQL says, and what comes next is taken in.
+func TestRebuild_after_a_restored_backup(t *testing.T) {
+	each(t, func(t *testing.T, later *rig) {
+		ctx := t.Context()
+		fill(t, later, anOrder(1))
+		documenttest.Must(t, later.house.PutUser(ctx, documenttest.User{ID: 456, Email: "later@example.com", Role: 1, City: "Hue"}),
+			later.house.PutUser(ctx, documenttest.User{ID: 457, Email: "new@example.com", Role: 1}),
+			later.house.PutUser(ctx, documenttest.User{ID: 457, Email: "newer@example.com", Role: 1, City: "Hue"}),
+			later.house.DeleteDetail(ctx, 456), later.house.PutOrder(ctx, anOrder(2), "PLACED", 456, "VNPAY456"))
+		later.project(t)
+		r := newRig(sqldbtest.SQLite(t), later.redis) // as it was before
+		fill(t, r, anOrder(1))
+		if v := r.verify(t); v.Clean {
+			t.Error("Redis is of another time, and nobody finds out")
+		}
+		documenttest.Must(t, r.builder().Build(ctx))
+		r.clean(t)
+		documenttest.Must(t, r.house.PutUser(ctx, documenttest.User{ID: 457, Email: "other@example.com", Role: 1}))
+		r.project(t)
+		r.clean(t)
+		wantKeys(t, r.store, map[string]string{"user:457": "v1", "user:index:email:newer@example.com": "", "cartDetail:456": "v1"})
+	})
+}

@@ -1,0 +1,400 @@
+package documentredis
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"comanda/internal/document"
+	"comanda/internal/document/documenttest"
+	"comanda/internal/keyspace"
+	"comanda/internal/redisdb"
+	"comanda/internal/redisdb/redisdbtest"
+)
+
+// onEach runs a test on every kind of Redis, with a store of its own and nothing in it.
+func onEach(t *testing.T, test func(t *testing.T, s *Store)) {
+	t.Helper()
+	redisdbtest.Each(t, func(t *testing.T, db *redisdb.DB) { test(t, New(db)) })
+}
+
+// user is an account, registered unless said otherwise.
+func user(t testing.TB, id string, version int64, v documenttest.Values) document.Document {
+	t.Helper()
+	v = maps.Clone(v)
+	if v == nil {
+		v = documenttest.Values{}
+	}
+	if v["registered"] == "" {
+		v["registered"] = "1"
+	}
+	return documenttest.Doc(t, document.User, id, version, v)
+}
+
+func gone(e *document.Entity, id string, version int64) document.Document {
+	return document.Document{Entity: e, ID: id, Version: version, Dead: true}
+}
+
+// apply writes documents that nobody else is writing.
+func apply(t testing.TB, s *Store, docs ...document.Document) {
+	t.Helper()
+	a, err := s.Apply(t.Context(), docs)
+	documenttest.Must(t, err)
+	if len(a.Lost) > 0 {
+		t.Fatalf("lost against nobody: %v", a.Lost)
+	}
+}
+
+// held is what a key holds: a string as it is, the members of a set in their order with commas; "" of no key.
+func held(t testing.TB, s *Store, raw string) string {
+	t.Helper()
+	k, ok := keyspace.ParseDocument(raw)
+	if !ok {
+		t.Fatalf("%s is not declared", raw)
+	}
+	if k.Key.Decl().Type == keyspace.Set {
+		members, err := s.db.Do(t.Context(), "SMEMBERS", k.Key).Texts()
+		documenttest.Must(t, err)
+		slices.Sort(members)
+		return strings.Join(members, ",")
+	}
+	text, _, err := s.db.Do(t.Context(), "GET", k.Key).Text()
+	documenttest.Must(t, err)
+	return text
+}
+
+// wantKeys compares what keys hold; of documents it compares the version alone.
+func wantKeys(t testing.TB, s *Store, want map[string]string) {
+	t.Helper()
+	got := map[string]string{}
+	for raw := range want {
+		text := held(t, s, raw)
+		if version, ok := document.Peek(text, "version"); ok && strings.HasPrefix(text, "{") {
+			text = "v" + version
+		}
+		got[raw] = text
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
+	}
+}
+
+// D1: what is older than what is there changes nothing.
+func TestStore_stale_writes_are_dropped(t *testing.T) {
+	onEach(t, func(t *testing.T, s *Store) {
+		newer := user(t, "1", 7, documenttest.Values{"email": "new@example.com", "city": "hue"})
+		older := user(t, "1", 6, documenttest.Values{"email": "old@example.com", "city": "hanoi"})
+		apply(t, s, newer)
+		apply(t, s, older)
+		apply(t, s, gone(document.User, "1", 5))
+		want := map[string]string{
+			"user:1": "v7", "user:list": "1", "user:counter": "1",
+			"user:index:email:new@example.com": "1", "user:index:city:hue": "1",
+			"user:index:email:old@example.com": "", "user:index:city:hanoi": "",
+			"memo:{user:1}": "7\nemail=new@example.com\ncity=hue",
+		}
+		wantKeys(t, s, want)
+		apply(t, s, newer) // the same again
+		wantKeys(t, s, want)
+	})
+}
+
+// D1: a deletion outlives every version before it, and nothing but a newer version ends it.
+func TestStore_tombstones(t *testing.T) {
+	onEach(t, func(t *testing.T, s *Store) {
+		at := func(version int64) document.Document {
+			return user(t, "2", version, documenttest.Values{"email": "two@example.com", "city": "hue"})
+		}
+		apply(t, s, at(3))
+		apply(t, s, gone(document.User, "2", 4))
+		nothing := map[string]string{
+			"user:2": "", "user:list": "", "user:counter": "2", "user:index:email:two@example.com": "",
+			"user:index:city:hue": "", "memo:{user:2}": "4 x",
+		}
+		wantKeys(t, s, nothing)
+		apply(t, s, at(3))
+		apply(t, s, at(4)) // the row was deleted at this version
+		wantKeys(t, s, nothing)
+		ttl, err := s.db.Do(t.Context(), "PTTL", keyspace.UserDocuments.Memo("2")).Int()
+		documenttest.Must(t, err)
+		if most := keyspace.TombstoneLife.Milliseconds(); ttl <= most/2 || ttl > most {
+			t.Errorf("the tombstone lives %d ms", ttl)
+		}
+		apply(t, s, at(5))
+		wantKeys(t, s, map[string]string{
+			"user:2": "v5", "user:list": "2", "user:index:email:two@example.com": "2",
+			"memo:{user:2}": "5\nemail=two@example.com\ncity=hue",
+		})
+		if ttl, err = s.db.Do(t.Context(), "PTTL", keyspace.UserDocuments.Memo("2")).Int(); err != nil || ttl != -1 {
+			t.Errorf("the memo of a document that came back goes in %d ms, %v", ttl, err)
+		}
+	})
+}
+
+// A deletion whose version nobody knows any more takes the next one, or leaves the tombstone that is there.
+func TestStore_deletes_without_a_version(t *testing.T) {
+	onEach(t, func(t *testing.T, s *Store) {
+		unknown := gone(document.User, "3", 0)
+		apply(t, s, unknown)
+		wantKeys(t, s, map[string]string{"memo:{user:3}": "0 x", "user:list": ""})
+		apply(t, s, user(t, "3", 9, documenttest.Values{"city": "hue"}))
+		apply(t, s, unknown)
+		apply(t, s, unknown)
+		wantKeys(t, s, map[string]string{"memo:{user:3}": "10 x", "user:3": "", "user:index:city:hue": ""})
+		apply(t, s, user(t, "3", 10, nil))
+		wantKeys(t, s, map[string]string{"user:3": ""})
+	})
+}
+
+// D2: an update removes the entries of a version that nobody can read any more.
+func TestStore_updates_need_no_old_document(t *testing.T) {
+	onEach(t, func(t *testing.T, s *Store) {
+		apply(t, s, user(t, "4", 1, documenttest.Values{
+			"email": "a@example.com", "username": "a", "province": "Thừa Thiên Huế", "registered": "0",
+		}))
+		wantKeys(t, s, map[string]string{
+			"user:index:province:th%e1%bb%aba%20thi%c3%aan%20hu%e1%ba%bf": "4", "user:index:registered:no": "4",
+		})
+		documenttest.Must(t, s.db.Do(t.Context(), "DEL", keyspace.UserDocuments.Key("4")).Err())
+		apply(t, s, user(t, "4", 2, documenttest.Values{"email": "b@example.com", "username": "a", "registered": "1"}))
+		wantKeys(t, s, map[string]string{
+			"user:4": "v2", "user:index:email:a@example.com": "", "user:index:email:b@example.com": "4",
+			"user:index:username:a": "4", "user:index:registered:no": "",
+			"user:index:province:th%e1%bb%aba%20thi%c3%aan%20hu%e1%ba%bf": "",
+			"memo:{user:4}": "2\nemail=b@example.com\nusername=a",
+		})
+	})
+}
+
+// D3: a value that goes from one document to another is the other's, whichever is written first.
+func TestStore_unique_values_move(t *testing.T) {
+	const email = "user:index:email:moved@example.com"
+	from := func(t *testing.T) document.Document {
+		return user(t, "5", 2, documenttest.Values{"email": "left@example.com"})
+	}
+	to := func(t *testing.T) document.Document {
+		return user(t, "6", 2, documenttest.Values{"email": "moved@example.com"})
+	}
+	for name, order := range map[string][]func(*testing.T) document.Document{
+		"the old owner first": {from, to}, "the new owner first": {to, from},
+	} {
+		t.Run(name, func(t *testing.T) {
+			onEach(t, func(t *testing.T, s *Store) {
+				apply(t, s, user(t, "5", 1, documenttest.Values{"email": "moved@example.com"}), user(t, "6", 1, nil))
+				wantKeys(t, s, map[string]string{email: "5"})
+				for _, d := range order {
+					apply(t, s, d(t))
+				}
+				wantKeys(t, s, map[string]string{email: "6", "user:index:email:left@example.com": "5"})
+			})
+		})
+	}
+	onEach(t, func(t *testing.T, s *Store) { // whoever loses a value by it is named, to be looked at again
+		apply(t, s, user(t, "5", 1, documenttest.Values{"email": "moved@example.com"}))
+		a, err := s.Apply(t.Context(), []document.Document{to(t)})
+		documenttest.Must(t, err)
+		if d := cmp.Diff([]string{"user:5"}, refTexts(a.Displaced)); d != "" {
+			t.Error(d)
+		}
+	})
+}
+
+func refTexts(refs []document.Ref) []string {
+	texts := make([]string, len(refs))
+	for i, r := range refs {
+		texts[i] = r.String()
+	}
+	slices.Sort(texts)
+	return texts
+}
+
+// Lists, relations and counters of entities with numbers and of those without.
+func TestStore_lists_relations_counters(t *testing.T) {
+	onEach(t, func(t *testing.T, s *Store) {
+		order := anOrder(1)
+		role := func(version int64, permissions string) document.Document {
+			return documenttest.Doc(t, document.Role, "7", version, documenttest.Values{"name": "Chef", "permissionIds": permissions})
+		}
+		cart := func(id string) document.Document {
+			return documenttest.Doc(t, document.Cart, id, 1, documenttest.Values{"userId": "70" + id})
+		}
+		apply(t, s, role(1, "[1,2,3]"), cart("8"), cart("12"),
+			documenttest.Doc(t, document.CartDetail, "21", 1, documenttest.Values{"cartId": "8", "dishId": "3"}),
+			documenttest.Doc(t, document.Order, order, 1, documenttest.Values{"userId": "708", "paymentRef": "VNPAY-Ab1"}),
+			documenttest.Doc(t, document.OrderDetail, order+"-1", 1, documenttest.Values{"orderId": order}),
+			documenttest.Doc(t, document.OrderDetail, order+"-2", 1, documenttest.Values{"orderId": order}))
+		wantKeys(t, s, map[string]string{
+			"role:7:permissions": "1,2,3", "role:index:name:Chef": "7", "role:list": "7", "role:counter": "7",
+			"cart:list": "12,8", "cart:counter": "12", "cart:index:user:708": "8", "user:7012:cart": "12",
+			"cart:8:items": "21", "cartDetail:index:cart:8": "21", "cartDetail:counter": "21",
+			"order:index:user:708": order, "user:708:orders": order, "order:index:paymentRef:VNPAY-Ab1": order,
+			"order:counter": "1", "order:" + order + ":details": order + "-1," + order + "-2", "orderDetail:counter": "2",
+		})
+		apply(t, s, role(2, "[2,4]"), gone(document.Cart, "12", 2), gone(document.CartDetail, "21", 2),
+			gone(document.OrderDetail, order+"-1", 2))
+		wantKeys(t, s, map[string]string{
+			"role:7:permissions": "2,4", "cart:list": "8", "cart:counter": "12", "user:7012:cart": "", "cart:index:user:7012": "",
+			"cart:8:items": "", "cartDetail:index:cart:8": "", "cartDetail:list": "", "cartDetail:counter": "21",
+			"orderDetail:list": order + "-2", "orderDetail:counter": "2", "order:" + order + ":details": order + "-2",
+		})
+	})
+}
+
+// A writer that dies between its exchanges leaves nothing that the next one does not make good.
+func TestStore_dead_writers(t *testing.T) {
+	old := documenttest.Values{"email": "old@example.com", "city": "old"}
+	dying := documenttest.Values{"email": "dying@example.com", "city": "dying"}
+	next := documenttest.Values{"email": "next@example.com", "city": "next"}
+	for at, exchanges := range map[string]int{"after begin": 1, "after enter": 2} {
+		for name, last := range map[string]func(t *testing.T) document.Document{
+			"newer":    func(t *testing.T) document.Document { return user(t, "9", 3, next) },
+			"the same": func(t *testing.T) document.Document { return user(t, "9", 2, dying) },
+			"deleted":  func(*testing.T) document.Document { return gone(document.User, "9", 3) },
+		} {
+			t.Run(at+", then "+name, func(t *testing.T) {
+				onEach(t, func(t *testing.T, s *Store) {
+					apply(t, s, user(t, "9", 1, old))
+					r := s.newRound([]document.Document{user(t, "9", 2, dying)})
+					documenttest.Must(t, r.begin(t.Context()))
+					if exchanges > 1 {
+						documenttest.Must(t, r.enter(t.Context()))
+					}
+					d := last(t)
+					apply(t, New(s.db), d) // another process
+					exactly(t, s, d)
+				})
+			})
+		}
+	}
+}
+
+// exactly fails unless Redis holds the documents, everything that belongs to them, and nothing else.
+func exactly(t testing.TB, s *Store, docs ...document.Document) {
+	t.Helper()
+	docs = slices.DeleteFunc(slices.Clone(docs), func(d document.Document) bool { return d.Dead })
+	seen := document.NewSeen(1 << 16)
+	found, err := s.Compare(t.Context(), docs, seen)
+	documenttest.Must(t, err)
+	for _, d := range found {
+		t.Error(d)
+	}
+	for _, o := range strays(t, s, docs, seen) {
+		t.Error(o)
+	}
+}
+
+// strays is what Redis holds beyond the documents.
+func strays(t testing.TB, s *Store, docs []document.Document, seen *document.Seen) (all []document.Difference) {
+	t.Helper()
+	expected := map[document.Ref]document.Document{}
+	for _, d := range docs {
+		expected[d.Ref()] = d
+	}
+	err := s.Walk(t.Context(), seen, func(_ context.Context, found []document.Difference) error {
+		still, err := s.Still(t.Context(), found)
+		for _, d := range still {
+			doc, ok := expected[d.Ref]
+			if !ok || d.Kind == document.OrphanEntry && !slices.Contains(doc.Entries, d.Entry) {
+				all = append(all, d)
+			}
+		}
+		return err
+	})
+	documenttest.Must(t, err)
+	return all
+}
+
+// A slow writer that is overtaken takes back what it has added, and says that it has lost.
+func TestStore_overtaken_writers(t *testing.T) {
+	slow := documenttest.Values{"email": "slow@example.com", "city": "slow"}
+	quick := documenttest.Values{"email": "quick@example.com", "city": "quick"}
+	for name, winner := range map[string]func(t *testing.T) document.Document{
+		"by a newer version": func(t *testing.T) document.Document { return user(t, "10", 3, quick) },
+		"by a deletion":      func(*testing.T) document.Document { return gone(document.User, "10", 3) },
+	} {
+		for at, entered := range map[string]bool{"before its entries": false, "after its entries": true} {
+			t.Run(name+" "+at, func(t *testing.T) {
+				onEach(t, func(t *testing.T, s *Store) {
+					apply(t, s, user(t, "10", 1, documenttest.Values{"email": "first@example.com"}))
+					r := s.newRound([]document.Document{user(t, "10", 2, slow)})
+					documenttest.Must(t, r.begin(t.Context()))
+					if entered {
+						documenttest.Must(t, r.enter(t.Context()))
+					}
+					w := winner(t)
+					apply(t, New(s.db), w)
+					if !entered {
+						documenttest.Must(t, r.enter(t.Context()))
+					}
+					documenttest.Must(t, r.finish(t.Context()))
+					if d := cmp.Diff([]string{"user:10"}, refTexts(r.applied.Lost)); d != "" {
+						t.Error(d)
+					}
+					apply(t, s, w) // as the projector does with what was lost
+					exactly(t, s, w)
+				})
+			})
+		}
+	}
+}
+
+// A slow writer adds an entry that a newer one has just removed, before that one has ended: it is the slow one's to take
+// back, because the newer one will not look at it again.
+func TestStore_overtaken_in_the_middle(t *testing.T) {
+	onEach(t, func(t *testing.T, s *Store) {
+		slow := s.newRound([]document.Document{user(t, "11", 2, documenttest.Values{"email": "slow@example.com", "city": "slow"})})
+		newest := user(t, "11", 3, documenttest.Values{"email": "quick@example.com"})
+		quick := New(s.db).newRound([]document.Document{newest})
+		documenttest.Must(t, slow.begin(t.Context()), quick.begin(t.Context()), quick.enter(t.Context()))
+		wantKeys(t, s, map[string]string{"memo:{user:11}": "3\nemail=quick@example.com\n-email=slow@example.com\n-city=slow"})
+		documenttest.Must(t, slow.enter(t.Context()), slow.finish(t.Context()), quick.finish(t.Context()))
+		apply(t, s, newest) // as the projector does with what was lost
+		exactly(t, s, newest)
+	})
+}
+
+// D5: whatever order writers of many versions come in, in the end there is the newest with what belongs to it.
+func TestStore_racing_writers(t *testing.T) {
+	onEach(t, func(t *testing.T, s *Store) {
+		const documents, versions, writers = 5, 12, 4
+		at := func(id, version int) document.Document {
+			name := string(rune('a'+id)) + string(rune('a'+version%3)) // values come back, and never meet another document's
+			if version == versions/2 {
+				return gone(document.User, digit(id+1), int64(version))
+			}
+			return user(t, digit(id+1), int64(version), documenttest.Values{"email": name + "@example.com", "city": string(rune('x' + version%2))})
+		}
+		var all sync.WaitGroup
+		for w := range writers {
+			all.Go(func() {
+				mine := New(s.db)
+				for v := 1; v <= versions; v++ {
+					for id := range documents {
+						version := 1 + (v*(2*w+1)+id)%versions
+						a, err := mine.Apply(t.Context(), []document.Document{at(id, version)})
+						for err == nil && len(a.Lost) > 0 {
+							a, err = mine.Apply(t.Context(), []document.Document{at(id, versions)})
+						}
+						if err != nil {
+							t.Error(err)
+						}
+					}
+				}
+			})
+		}
+		all.Wait()
+		newest := make([]document.Document, documents)
+		for id := range newest {
+			newest[id] = at(id, versions)
+		}
+		apply(t, s, newest...)
+		exactly(t, s, newest...)
+	})
+}
+
+func digit(n int) string { return string(rune('0' + n)) }

@@ -1,0 +1,163 @@
+package documentredis
+
+import (
+	"context"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"comanda/internal/document"
+	"comanda/internal/document/documenttest"
+)
+
+// tell sends commands past the store, as somebody else's program does: the verb, the key, the arguments.
+func tell(t testing.TB, r *rig, cmds ...[]string) {
+	t.Helper()
+	for _, c := range cmds {
+		documenttest.Must(t, r.redis.Do(t.Context(), c[0], keyOf(t, c[1]), c[2:]...).Err())
+	}
+}
+
+// planted is every kind of difference with what brings it about after fill, and how it is shown.
+var planted = []struct {
+	name string
+	kind string
+	cmds [][]string
+	want string
+}{
+	{"document lost", document.Missing, [][]string{{"DEL", "user:456"}}, "user:456 (user:456)"},
+	{"document of an older version", document.Stale, [][]string{{"SET", "user:456", `{"id":"456","version":0}`}}, "user:456 (user:456)"},
+	{"document changed by hand", document.Differs, [][]string{{"SET", "user:456", `{"id":"456","version":1}`}}, "user:456 (user:456)"},
+	{"document that is no document", document.Differs, [][]string{{"SET", "dish:789", "pho"}}, "dish:789 (dish:789)"},
+	{"memo lost", document.MemoWrong, [][]string{{"DEL", "memo:{user:456}"}}, "user:456 (memo:{user:456})"},
+	{"memo without an entry", document.MemoWrong, [][]string{{"SET", "memo:{cart:123}", "1"}}, "cart:123 (memo:{cart:123})"},
+	{"memo of a deletion", document.MemoWrong, [][]string{{"SET", "memo:{cart:123}", "1 x"}}, "cart:123 (memo:{cart:123})"},
+	{"memo that is no memo", document.MemoWrong, [][]string{{"SET", "memo:{cart:123}", "what"}}, "cart:123 (memo:{cart:123})"},
+	{
+		"unique index lost", document.EntryMissing, [][]string{{"DEL", "user:index:email:user@example.com"}},
+		"user:456 (user:index:email:user@example.com)",
+	},
+	{
+		"unique index that leads elsewhere", document.EntryMissing, [][]string{{"SET", "user:index:phone:+966501234567", "457"}},
+		"user:456 (user:index:phone:+966501234567)",
+	},
+	{"not in a set", document.EntryMissing, [][]string{{"SREM", "cart:123:items", "457"}}, "cartDetail:457 (cart:123:items)"},
+	{"set lost", document.EntryMissing, [][]string{{"DEL", "user:index:city:riyadh"}}, "user:456 (user:index:city:riyadh)"},
+	{"not in a relation", document.EntryMissing, [][]string{{"SREM", "role:1:permissions", "2"}}, "role:1 (role:1:permissions)"},
+	{"not in the list", document.ListMissing, [][]string{{"SREM", "permission:list", "2"}}, "permission:2 (permission:list)"},
+	{"counter lost", document.CounterLow, [][]string{{"DEL", "user:counter"}}, "user:456 (user:counter)"},
+	{"counter set back", document.CounterLow, [][]string{{"SET", "dish:counter", "789"}}, "dish:790 (dish:counter)"},
+	{"counter that is no number", document.CounterLow, [][]string{{"SET", "orderDetail:counter", "two"}}, "orderDetail:2 (orderDetail:counter)"},
+	{"document without a row", document.OrphanDocument, [][]string{{"SET", "user:999", `{"id":"999","version":1}`}}, "user:999 (user:999)"},
+	{"memo without a row", document.OrphanMemo, [][]string{{"SET", "memo:{user:999}", "1\nemail=x@example.com"}}, "user:999 (memo:{user:999})"},
+	{
+		"unique index without a row", document.OrphanEntry, [][]string{{"SET", "user:index:email:x@example.com", "999"}},
+		"user:999 (user:index:email:x@example.com)",
+	},
+	{
+		"unique index of another value", document.OrphanEntry, [][]string{{"SET", "user:index:email:x@example.com", "456"}},
+		"user:456 (user:index:email:x@example.com)",
+	},
+	{"in a set without a row", document.OrphanEntry, [][]string{{"SADD", "user:index:city:riyadh", "999"}}, "user:999 (user:index:city:riyadh)"},
+	{"in a set of another value", document.OrphanEntry, [][]string{{"SADD", "user:index:city:hue", "456"}}, "user:456 (user:index:city:hue)"},
+	{"in the set of one value", document.OrphanEntry, [][]string{{"SADD", "user:index:registered:no", "999"}}, "user:999 (user:index:registered:no)"},
+	{"in a relation", document.OrphanEntry, [][]string{{"SADD", "role:1:permissions", "9"}}, "role:1 (role:1:permissions)"},
+	{"of another type", document.Strange, [][]string{{"SET", "user:index:city:nowhere", "456"}}, "user: (user:index:city:nowhere)"},
+	{"in the list without a row", document.OrphanList, [][]string{{"SADD", "category:list", "99"}}, "category:99 (category:list)"},
+}
+
+// Every kind of difference is found as what it is, alone, and a rebuild mends it.
+func TestVerify_finds(t *testing.T) {
+	each(t, func(t *testing.T, r *rig) {
+		fill(t, r, anOrder(1))
+		r.clean(t)
+		kinds := map[string]bool{}
+		for _, p := range planted {
+			t.Run(p.name, func(t *testing.T) {
+				kinds[p.kind] = true
+				tell(t, r, p.cmds...)
+				v := r.verify(t)
+				if d := cmp.Diff(map[string]int{p.kind: 1}, v.Found); d != "" || v.Clean {
+					t.Errorf("clean: %v; %s", v.Clean, d)
+				}
+				if d := cmp.Diff([]string{p.kind + ": " + p.want}, v.Samples[p.kind]); d != "" {
+					t.Error(d)
+				}
+				documenttest.Must(t, r.builder().Build(t.Context()))
+				r.clean(t)
+			})
+		}
+		if len(kinds) != 12 {
+			t.Errorf("planted %d kinds: %v", len(kinds), kinds)
+		}
+	})
+}
+
+// What is there for good reason is no difference: a deleted document's memo, a counter that has run ahead, and keys of
+// others.
+func TestVerify_leaves_be(t *testing.T) {
+	each(t, func(t *testing.T, r *rig) {
+		fill(t, r, anOrder(1))
+		documenttest.Must(t, r.house.DeleteCart(t.Context(), 123))
+		r.project(t)
+		if held(t, r.store, "memo:{cart:123}") == "" {
+			t.Error("no tombstone")
+		}
+		tell(t, r, []string{"SET", "cart:counter", "1000"})
+		r.clean(t)
+	})
+}
+
+// What is on its way while somebody looks is none either.
+func TestVerify_looks_again(t *testing.T) {
+	each(t, func(t *testing.T, r *rig) {
+		fill(t, r, anOrder(1))
+		documenttest.Must(t, r.house.DeleteCart(t.Context(), 123),
+			r.house.PutUser(t.Context(), documenttest.User{ID: 456, Email: "later@example.com", Role: 1, City: "Hue"}))
+		looks := 0
+		v := &document.Verifier{Source: r.sql, Mirror: r.store, Pause: func(ctx context.Context) error {
+			if looks++; looks < 2 {
+				return nil
+			}
+			return r.projector.RunOnce(ctx)
+		}}
+		found, err := v.Verify(t.Context())
+		documenttest.Must(t, err)
+		if !found.Clean || looks != 2 {
+			t.Errorf("after %d looks: %v", looks, found.Samples)
+		}
+	})
+}
+
+// Keys of another type than declared, which somebody else has written, are found; they stop neither a projection nor a
+// rebuild.
+func TestVerify_wrong_types(t *testing.T) {
+	each(t, func(t *testing.T, r *rig) {
+		fill(t, r, anOrder(1))
+		for key, cmd := range map[string][]string{
+			"user:456":          {"SADD", "user:456", "x"},
+			"memo:{user:456}":   {"SADD", "memo:{user:456}", "x"},
+			"user:list":         {"SET", "user:list", "x"},
+			"user:counter":      {"SADD", "user:counter", "x"},
+			"user:index:email":  {"SADD", "user:index:email:user@example.com", "456"},
+			"user:index:city":   {"SET", "user:index:city:riyadh", "456"},
+			"a stranger's set":  {"SADD", "user:index:email:stranger@example.com", "456"},
+			"a stranger's text": {"SET", "user:index:city:nowhere", "456"},
+			"relation":          {"SET", "role:1:permissions", "1"},
+			"orphan":            {"SADD", "user:999", "x"},
+		} {
+			t.Run(key, func(t *testing.T) {
+				plant := func() { tell(t, r, []string{"DEL", cmd[1]}, cmd) }
+				plant()
+				if v := r.verify(t); v.Clean {
+					t.Error("not found")
+				}
+				r.projector.Touch(document.Ref{Entity: document.User, ID: "456"}, document.Ref{Entity: document.Role, ID: "1"})
+				r.project(t)
+				plant()
+				documenttest.Must(t, r.builder().Build(t.Context()))
+				r.clean(t)
+			})
+		}
+	})
+}

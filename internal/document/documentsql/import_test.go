@@ -1,0 +1,280 @@
+package documentsql_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"comanda/internal/document"
+	"comanda/internal/document/documentsql"
+	"comanda/internal/document/documenttest"
+	"comanda/internal/fault"
+	"comanda/internal/sqldb"
+	"comanda/internal/sqldb/sqldbtest"
+)
+
+// furnish fills a house with some of everything that can be imported, and an order.
+func furnish(t *testing.T, h documenttest.House) {
+	t.Helper()
+	ctx := t.Context()
+	must(t, h.PutRole(ctx, 1, "USER"), h.PutRole(ctx, 2, "Chef"), h.PutPermission(ctx, 1, "See"), h.PutPermission(ctx, 7, "Cook"),
+		h.Grant(ctx, 2, 1, true), h.Grant(ctx, 2, 7, true),
+		h.PutUser(ctx, documenttest.User{ID: 3, Username: "an", Email: "an@example.com", Phone: "+8490", Google: "G1", Role: 2, City: "Huế"}),
+		h.PutUser(ctx, documenttest.User{ID: 3, Username: "an", Email: "an@example.com", Phone: "+8490", Google: "G1", Role: 2, City: "Hanoi"}),
+		h.PutUser(ctx, documenttest.User{ID: 12, Role: 1, Registered: true}),
+		h.PutCategory(ctx, 1, "Món \"chính\"\n<b>"), h.PutDish(ctx, 5, 1, "Phở"), h.PutDish(ctx, 6, 1, "Bún"),
+		h.PutCart(ctx, 4, 3), h.PutDetail(ctx, 8, 4, 5, 2), h.PutDetail(ctx, 9, 4, 6, 1),
+		h.PutOrder(ctx, "06gvt0kfe5o015mr1000000001", "PLACED", 3, "A1"), h.PutLine(ctx, "06gvt0kfe5o015mr1000000001", 1, 5))
+}
+
+func export(t *testing.T, s *documentsql.Store, entities []*document.Entity) string {
+	t.Helper()
+	var out bytes.Buffer
+	n, err := document.Export(t.Context(), s, entities, &out, nil)
+	must(t, err)
+	if lines := strings.Count(out.String(), "\n"); n != lines {
+		t.Errorf("%d documents in %d lines", n, lines)
+	}
+	return out.String()
+}
+
+// bring imports lines.
+func bring(t *testing.T, s *documentsql.Store, lines string, on document.OnConflict) (document.Imported, error) {
+	t.Helper()
+	im := document.Import{Target: s, OnConflict: on}
+	return im.Run(t.Context(), strings.NewReader(lines))
+}
+
+// What is exported and imported elsewhere is exported there byte for byte, whichever engine it comes from and goes to.
+func TestImport_gives_the_same_export(t *testing.T) {
+	onEach(t, func(t *testing.T, s *documentsql.Store, h documenttest.House) {
+		furnish(t, h)
+		lines := export(t, s, document.Importable())
+		if strings.Contains(lines, "a secret") || strings.Count(lines, "\n") != 12 {
+			t.Errorf("the export is\n%s", lines)
+		}
+		onEach(t, func(t *testing.T, other *documentsql.Store, there documenttest.House) {
+			checked, err := (&document.Import{Target: other, Check: true}).Run(t.Context(), strings.NewReader(lines))
+			must(t, err)
+			if export(t, other, document.Entities) != "" {
+				t.Error("a check has written")
+			}
+			result, err := bring(t, other, lines, "")
+			must(t, err)
+			if d := cmp.Diff(lines, export(t, other, document.Importable())); d != "" {
+				t.Error(d)
+			}
+			want := document.Imported{Lines: 12, Skipped: map[string]int{}, Written: map[string]int{
+				"role": 2, "permission": 2, "user": 2, "category": 1, "dish": 2, "cart": 1, "cartDetail": 2,
+			}}
+			if d := cmp.Diff([]document.Imported{want, want}, []document.Imported{checked, result}); d != "" {
+				t.Error(d)
+			}
+			pending, _, err := other.Backlog(t.Context())
+			if err != nil || pending == 0 {
+				t.Errorf("%d rows wait to be projected, %v", pending, err)
+			}
+			fresh(t, there)
+		})
+	})
+}
+
+// fresh fails unless ids go on behind those that were imported.
+func fresh(t *testing.T, h documenttest.House) {
+	t.Helper()
+	for table, want := range map[string]int64{"role": 3, "app_user": 13, "dish": 7} {
+		insert := map[string]string{
+			"role":     "INSERT INTO role (name, created_at, updated_at) VALUES ('next', 0, 0) RETURNING id",
+			"app_user": "INSERT INTO app_user (role_id, status, created_at, updated_at) VALUES (1, 'ACTIVE', 0, 0) RETURNING id",
+			"dish":     "INSERT INTO dish (category_id, names, descriptions) VALUES (1, '{}', '{}') RETURNING id",
+		}[table]
+		must(t, h.DB.Write(t.Context(), func(ctx context.Context, tx sqldb.Tx) error {
+			rows, err := tx.Query(ctx, documenttest.Statement(insert))
+			id, _, err := sqldb.One(rows, err, sqldb.Value[int64])
+			if id != want {
+				t.Errorf("the next %s is %d; want %d", table, id, want)
+			}
+			return err
+		}))
+	}
+}
+
+// Orders are exported where asked for, and never imported.
+func TestImport_no_orders(t *testing.T) {
+	onEach(t, func(t *testing.T, s *documentsql.Store, h documenttest.House) {
+		furnish(t, h)
+		all := export(t, s, document.Entities)
+		if !strings.Contains(all, `{"entity":"orderDetail","id":"06gvt0kfe5o015mr1000000001-1",`) {
+			t.Error(all)
+		}
+		orders := export(t, s, []*document.Entity{document.Order})
+		_, err := bring(t, s, orders, document.Replace)
+		wantRefusal(t, err, "import_invalid", "Line 1: orders are not imported")
+	})
+}
+
+func wantRefusal(t *testing.T, err error, code, detail string) {
+	t.Helper()
+	refusal, ok := errors.AsType[*fault.Error](err)
+	if !ok || refusal.Code != code || !strings.Contains(refusal.Detail, detail) {
+		t.Errorf("refused with %v; want %s: %s", err, code, detail)
+	}
+}
+
+const (
+	roleLine  = `{"entity":"role","id":"50","document":{"id":"50","name":"New","createdAt":null,"updatedAt":null,"version":1}}` + "\n"
+	dishLine  = `{"entity":"dish","id":"60","document":{"id":"60","categoryId":"1","names":{"vi":"x"},"imageUrl":null,"createdAt":null,"updatedAt":null,"version":1}}` + "\n"
+	userStart = `{"entity":"user","id":"70","document":{"id":"70","roleId":"1","accountStatus":"ACTIVE","createdAt":null,"updatedAt":null,"version":1`
+	cartStart = `{"entity":"cart","id":"80","document":{"id":"80","createdAt":null,"updatedAt":null,"version":1,"userId":`
+	itemStart = `{"entity":"cartDetail","id":"90","document":{"id":"90","version":1,"cartId":"4","dishId":`
+	permStart = `{"entity":"permission","id":"51","document":{"id":"51","name":"n","module":"m","createdAt":null,"updatedAt":null,"version":1,`
+)
+
+// refused is what an import does not take, each behind a line that is sound and must not be written.
+var refused = []struct{ name, line, code, detail string }{
+	{"no JSON", `hello`, "import_invalid", "Line 2: invalid character"},
+	{"half a line", `{"entity":"user"`, "import_invalid", "Line 2: unexpected EOF"},
+	{"two values", `{} {}`, "import_invalid", "more than one value"},
+	{"unknown entity", `{"entity":"voucher","id":"1","document":{}}`, "import_invalid", `"voucher" is no entity`},
+	{"unknown part", `{"entity":"user","id":"1","document":{},"secret":1}`, "import_invalid", `unknown field "secret"`},
+	{"no document", `{"entity":"user","id":"1","document":[]}`, "import_invalid", "no object"},
+	{"null document", `{"entity":"user","id":"1","document":null}`, "import_invalid", "no object"},
+	{"unknown field", userStart + `,"password":"x"}}`, "import_invalid", "user has no password"},
+	{"unknown relation", userStart + `},"relations":{"friends":["1"]}}`, "import_invalid", "user has no friends"},
+	{"missing field", `{"entity":"user","id":"1","document":{"id":"1"}}`, "import_invalid", "roleId: it is missing"},
+	{"another id", strings.Replace(userStart, `"id":"70","document"`, `"id":"71","document"`, 1) + `}}`, "import_invalid", "the id of the document is 70"},
+	{"id with a zero", strings.ReplaceAll(userStart, `"70"`, `"070"`) + `}}`, "import_invalid", `"070" is no id`},
+	{"id as a number", strings.ReplaceAll(userStart, `"70"`, `70`) + `}}`, "import_invalid", "Line 2"},
+	{"version 0", strings.Replace(userStart, `"version":1`, `"version":0`, 1) + `}}`, "import_invalid", "version"},
+	{"version as text", strings.Replace(userStart, `"version":1`, `"version":"1"`, 1) + `}}`, "import_invalid", "version: it is no whole number"},
+	{"text as a number", userStart + `,"email":5}}`, "import_invalid", "email: it is no text"},
+	{"number with a fraction", userStart + `,"age":1.5}}`, "import_invalid", "age: it is no whole number"},
+	{"number too large", userStart + `,"trustScore":3000000000}}`, "import_invalid", "trustScore: 3000000000 is not between"},
+	{"too old", userStart + `,"age":200}}`, "import_invalid", "age: 200 is not between 0 and 150"},
+	{"flag as text", userStart + `,"registered":"no"}}`, "import_invalid", "registered: it is neither"},
+	{"instant as a number", strings.Replace(userStart, `"createdAt":null`, `"createdAt":5`, 1) + `}}`, "import_invalid", "createdAt: it is no instant"},
+	{"unknown word", userStart + `,"gender":"YES"}}`, "import_invalid", `gender: "YES" is none of`},
+	{"object as text", userStart + `,"profile":"x"}}`, "import_invalid", "profile: it is no object"},
+	{"character 0", userStart + `,"city":"a\u0000b"}}`, "import_invalid", "city: it has a character of code 0"},
+	{"character 0 in an object", userStart + `,"profile":{"a":"\u0000"}}}`, "import_invalid", "profile: it has a character of code 0"},
+	{"relation that is none", strings.Replace(roleLine, `}}`, `},"relations":{"permissionIds":["x"]}}`, 1), "import_invalid", `permissionIds: "x" is no id`},
+	{"no such role", strings.Replace(userStart, `"roleId":"1"`, `"roleId":"99"`, 1) + `}}`, "import_invalid", "role 99 does not exist"},
+	{"no such permission", strings.Replace(strings.NewReplacer("50", "52", "New", "Newer").Replace(roleLine), `}}`, `},"relations":{"permissionIds":["99"]}}`, 1), "import_invalid", "permission 99 does not exist"},
+	{"no such category", strings.Replace(dishLine, `"categoryId":"1"`, `"categoryId":"9"`, 1), "import_invalid", "category 9 does not exist"},
+	{"nothing of a dish", itemStart + `"5","quantity":0,"price":1}}`, "import_invalid", "quantity: 0 is not between"},
+	{"a gift", itemStart + `"5","quantity":1,"price":-1}}`, "import_invalid", "price: -1 is not between"},
+	{"twice in the file", roleLine, "import_invalid", "role 50 stands in the file twice"},
+	{"value twice in the file", strings.ReplaceAll(roleLine, "50", "52"), "import_invalid", "the name is that of line 1 too"},
+	{"before what it refers to", userStart + `}}` + "\n" + strings.ReplaceAll(roleLine, "50", "52"), "import_invalid", "role must come before user"},
+	{"id taken", strings.ReplaceAll(userStart, `"70"`, `"3"`) + `}}`, "import_conflict", "user 3 is there already"},
+	{"e-mail taken", userStart + `,"email":" AN@example.com"}}`, "import_conflict", "the email belongs to user 3"},
+	{"has a cart", cartStart + `"3"}}`, "import_conflict", "the userId belongs to cart 4"},
+	{"dish in the cart", itemStart + `"5","quantity":1,"price":1}}`, "import_conflict", "the cartId and dishId belongs to cartDetail 8"},
+	{"route taken", permStart + `"apiPath":"/api/7","method":"GET"}}`, "import_conflict", "the apiPath and method belongs to permission 7"},
+	{
+		"same route twice", permStart + `"apiPath":"/x","method":"GET"}}` + "\n" + strings.ReplaceAll(permStart, `"51"`, `"52"`) + `"apiPath":"/x","method":"GET"}}`,
+		"import_invalid", "the apiPath and method is that of line 2 too",
+	},
+}
+
+// What is wrong with any line is said, with its number, and nothing at all is written.
+func TestImport_refuses(t *testing.T) {
+	onEach(t, func(t *testing.T, s *documentsql.Store, h documenttest.House) {
+		furnish(t, h)
+		before := export(t, s, document.Entities)
+		for _, r := range refused {
+			t.Run(r.name, func(t *testing.T) {
+				sound := roleLine
+				if strings.HasPrefix(r.line, permStart) {
+					sound = strings.ReplaceAll(permStart, `"51"`, `"49"`) + `"apiPath":"/y","method":"GET"}}` + "\n"
+				}
+				_, err := bring(t, s, sound+r.line+"\n", document.Refuse)
+				wantRefusal(t, err, r.code, r.detail)
+				if d := cmp.Diff(before, export(t, s, document.Entities)); d != "" {
+					t.Error(d)
+				}
+			})
+		}
+	})
+}
+
+// What is there already is left, or made what the line says; ids count, and values of others are nobody else's.
+func TestImport_on_conflict(t *testing.T) {
+	changed := strings.ReplaceAll(userStart, `"70"`, `"3"`) + `,"email":"new@example.com","city":"Huế"}}` + "\n"
+	onEach(t, func(t *testing.T, s *documentsql.Store, h documenttest.House) {
+		furnish(t, h)
+		before := export(t, s, document.Importable())
+		result, err := bring(t, s, roleLine+changed, document.Skip)
+		if must(t, err); result.Written["role"] != 1 || result.Skipped["user"] != 1 {
+			t.Errorf("%+v", result)
+		}
+		if d := cmp.Diff(strings.Count(before, "\n")+1, strings.Count(export(t, s, document.Importable()), "\n")); d != "" {
+			t.Error(d)
+		}
+		result, err = bring(t, s, changed, document.Replace)
+		if must(t, err); result.Written["user"] != 1 {
+			t.Errorf("%+v", result)
+		}
+		docs, err := s.Read(t.Context(), document.User, []string{"3"})
+		must(t, err)
+		for name, want := range map[string]string{"email": "new@example.com", "city": "Huế", "username": "", "version": "3"} {
+			if got, _ := document.Peek(docs[0].JSON, name); got != want {
+				t.Errorf("the %s is %q", name, got)
+			}
+		}
+		_, err = bring(t, s, userStart+`,"email":"new@example.com"}}`, document.Replace)
+		wantRefusal(t, err, "import_conflict", "the email belongs to user 3")
+		result, err = bring(t, s, userStart+`,"email":"new@example.com"}}`, document.Skip)
+		if must(t, err); result.Skipped["user"] != 1 || len(result.Written) != 0 {
+			t.Errorf("%+v", result)
+		}
+		// The owner of a cart is left out for his address, so that the cart has none.
+		_, err = bring(t, s, userStart+`,"email":"new@example.com"}}`+"\n"+cartStart+`"70"}}`, document.Skip)
+		wantRefusal(t, err, "import_invalid", "Line 2: user 70 does not exist")
+		before = export(t, s, document.Importable())
+		_, err = bring(t, s, before, document.Skip)
+		must(t, err)
+		if d := cmp.Diff(before, export(t, s, document.Importable())); d != "" {
+			t.Error(d)
+		}
+	})
+}
+
+// A row that was deleted comes back behind its tombstone, so that its documents are taken in.
+func TestImport_behind_a_tombstone(t *testing.T) {
+	onEach(t, func(t *testing.T, s *documentsql.Store, h documenttest.House) {
+		furnish(t, h)
+		lines := export(t, s, []*document.Entity{document.Cart, document.CartDetail})
+		must(t, h.DeleteCart(t.Context(), 4))
+		_, err := bring(t, s, lines, document.Refuse)
+		must(t, err)
+		docs, err := s.Read(t.Context(), document.Cart, []string{"4"})
+		if err != nil || len(docs) != 1 || docs[0].Version != 3 {
+			t.Errorf("%v %v", docs, err)
+		}
+	})
+}
+
+// Many lines are written in several transactions, and come out as they went in.
+func TestImport_many(t *testing.T) {
+	h := documenttest.House{DB: sqldbtest.SQLite(t)}
+	from := documentsql.New(h.DB)
+	must(t, h.Fill(t.Context(), 1234, 1))
+	lines := export(t, from, document.Importable())
+	onEach(t, func(t *testing.T, s *documentsql.Store, _ documenttest.House) {
+		result, err := bring(t, s, lines, document.Refuse)
+		must(t, err)
+		if got := export(t, s, document.Importable()); got != lines || result.Written["user"] != 1234 {
+			t.Errorf("%+v", result)
+		}
+		broken := lines[:len(lines)-3] + fmt.Sprintln(`,"x":1}}`)
+		if _, err := bring(t, s, broken, document.Replace); err == nil {
+			t.Error("the last of many lines was not checked")
+		}
+	})
+}

@@ -1,0 +1,375 @@
+package documentsql_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"comanda/internal/document"
+	"comanda/internal/document/documentsql"
+	"comanda/internal/document/documenttest"
+	"comanda/internal/sqldb"
+	"comanda/internal/sqldb/sqldbtest"
+)
+
+var must = documenttest.Must
+
+// onEach runs a test on both engines.
+func onEach(t *testing.T, test func(t *testing.T, s *documentsql.Store, h documenttest.House)) {
+	t.Helper()
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) { test(t, documentsql.New(db), documenttest.House{DB: db}) })
+}
+
+// rowsOf is claimed rows as text.
+func rowsOf(claimed []document.Claimed) []string {
+	rows := make([]string, len(claimed))
+	for i, c := range claimed {
+		rows[i] = fmt.Sprint(c.Entity.Name, c.IDs)
+	}
+	return rows
+}
+
+func idsOf(claimed []document.Claimed) []string {
+	ids := make([]string, len(claimed))
+	for i, c := range claimed {
+		ids[i] = c.ID
+	}
+	return ids
+}
+
+// A row of the outbox is one projector's until its claim ends; what is given back is due at once, what is settled is gone.
+func TestOutbox(t *testing.T) {
+	onEach(t, func(t *testing.T, s *documentsql.Store, h documenttest.House) {
+		ctx, now := t.Context(), h.DB.Now().Add(time.Second)
+		claim := func(now time.Time, limit int) []document.Claimed {
+			t.Helper()
+			claimed, err := s.Claim(ctx, now, now.Add(10*time.Second), limit)
+			must(t, err)
+			return claimed
+		}
+		if pending, oldest, err := s.Backlog(ctx); pending != 0 || !oldest.IsZero() || err != nil || len(claim(now, 10)) != 0 {
+			t.Errorf("an empty outbox: %d %v %v", pending, oldest, err)
+		}
+		must(t, h.PutRole(ctx, 1, "USER"), h.PutCategory(ctx, 1, "A"), h.PutDish(ctx, 1, 1, "B"))
+		first := claim(now, 2)
+		if d := cmp.Diff([]string{"role[1]", "category[1]"}, rowsOf(first)); d != "" {
+			t.Error(d)
+		}
+		second := claim(now, 10)
+		if d := cmp.Diff([]string{"dish[1]"}, rowsOf(second)); d != "" {
+			t.Error(d)
+		}
+		must(t, s.Settle(ctx, idsOf(first)[:1]), s.Release(ctx, idsOf(first)[1:]))
+		if d := cmp.Diff([]string{"category[1]"}, rowsOf(claim(now, 10))); d != "" {
+			t.Error(d)
+		}
+		if d := cmp.Diff([]string{"category[1]", "dish[1]"}, rowsOf(claim(now.Add(11*time.Second), 10))); d != "" {
+			t.Error(d)
+		}
+		pending, oldest, err := s.Backlog(ctx)
+		if age := h.DB.Now().Sub(oldest); pending != 2 || age < 0 || age > time.Minute || err != nil {
+			t.Errorf("%d pending for %v, %v", pending, age, err)
+		}
+	})
+}
+
+// Many projectors never share a row.
+func TestOutbox_each_row_once(t *testing.T) {
+	onEach(t, func(t *testing.T, s *documentsql.Store, h documenttest.House) {
+		const rows, projectors = 60, 4
+		must(t, h.PutRole(t.Context(), 1, "USER"))
+		for i := range int64(rows - 1) {
+			must(t, h.PutUser(t.Context(), documenttest.User{ID: i + 1, Role: 1}))
+		}
+		now := h.DB.Now().Add(time.Second)
+		var all sync.WaitGroup
+		var mu sync.Mutex
+		seen := map[string]int{}
+		for range projectors {
+			all.Go(func() {
+				for {
+					claimed, err := s.Claim(t.Context(), now, now.Add(time.Minute), 7)
+					if err != nil {
+						t.Error(err)
+					}
+					if len(claimed) == 0 {
+						return // what is left is another's
+					}
+					mu.Lock()
+					for _, c := range claimed {
+						seen[c.ID]++
+					}
+					mu.Unlock()
+				}
+			})
+		}
+		all.Wait()
+		for id, n := range seen {
+			if n != 1 {
+				t.Errorf("row %s was claimed %d times", id, n)
+			}
+		}
+		rest, err := s.Claim(t.Context(), now, now.Add(time.Minute), rows)
+		if len(seen)+len(rest) != rows || err != nil {
+			t.Errorf("%d rows were claimed, then %d, %v", len(seen), len(rest), err)
+		}
+	})
+}
+
+// What a release does not know stays for one that does.
+func TestOutbox_unknown_entity(t *testing.T) {
+	onEach(t, func(t *testing.T, s *documentsql.Store, h documenttest.House) {
+		must(t, h.Write(t.Context(), "voucher", []string{"1"}, func(context.Context, sqldb.Tx) error { return nil }))
+		now := h.DB.Now().Add(time.Second)
+		claimed, err := s.Claim(t.Context(), now, now.Add(time.Minute), 10)
+		if err != nil || len(claimed) != 1 || claimed[0].Entity != nil {
+			t.Errorf("%v %v", claimed, err)
+		}
+	})
+}
+
+// Nothing is noted of a transaction that did not commit.
+func TestOutbox_shares_the_transaction(t *testing.T) {
+	onEach(t, func(t *testing.T, s *documentsql.Store, h documenttest.House) {
+		failure := errors.New("no")
+		err := h.DB.Write(t.Context(), func(_ context.Context, tx sqldb.Tx) error {
+			documentsql.Changed(tx, h.DB.Now(), "user", "1")
+			documentsql.Deleted(tx, h.DB.Now(), "role", "7", 3)
+			return failure
+		})
+		pending, _, counted := s.Backlog(t.Context())
+		dead, read := s.Tombstones(t.Context(), document.Role, []string{"7"})
+		if !errors.Is(err, failure) || pending != 0 || counted != nil || len(dead) != 0 || read != nil {
+			t.Errorf("%v: %d pending %v, tombstones %v %v", err, pending, counted, dead, read)
+		}
+	})
+}
+
+// A deletion is remembered at the version behind the last one, per entity, until it is purged.
+func TestTombstones(t *testing.T) {
+	onEach(t, func(t *testing.T, s *documentsql.Store, h documenttest.House) {
+		ctx := t.Context()
+		must(t, h.PutRole(ctx, 1, "USER"), h.PutUser(ctx, documenttest.User{ID: 5, Role: 1}), h.PutUser(ctx, documenttest.User{ID: 5, Role: 1}),
+			h.PutUser(ctx, documenttest.User{ID: 6, Role: 1}), h.PutCart(ctx, 5, 6), h.DeleteCart(ctx, 5), h.DeleteUser(ctx, 5))
+		look := func(want map[string]int64) {
+			t.Helper()
+			got, err := s.Tombstones(ctx, document.User, []string{"5", "6", "7"})
+			must(t, err)
+			if d := cmp.Diff(want, got); d != "" {
+				t.Error(d)
+			}
+		}
+		look(map[string]int64{"5": 3})
+		must(t, h.PutUser(ctx, documenttest.User{ID: 5, Role: 1}))
+		docs, err := s.Read(ctx, document.User, []string{"5"})
+		if err != nil || len(docs) != 1 || docs[0].Version != 4 {
+			t.Errorf("a row that came back: %v %v", docs, err)
+		}
+		must(t, s.PurgeTombstones(ctx, h.DB.Now().Add(-time.Hour)))
+		look(map[string]int64{"5": 3})
+		must(t, s.PurgeTombstones(ctx, h.DB.Now().Add(time.Hour)))
+		look(map[string]int64{})
+	})
+}
+
+// The state of the plane changes hands by what was seen: who comes too late is told.
+func TestPlane(t *testing.T) {
+	onEach(t, func(t *testing.T, s *documentsql.Store, h documenttest.House) {
+		ctx, now := t.Context(), h.DB.Now()
+		state := func(want document.PlaneState) document.PlaneState {
+			t.Helper()
+			got, err := s.Plane(ctx)
+			must(t, err)
+			if d := cmp.Diff(want, got, cmp.Comparer(func(a, b *document.Entity) bool { return a == b })); d != "" {
+				t.Error(d)
+			}
+			return got
+		}
+		tells := func(what string, want, got bool, err error) {
+			t.Helper()
+			if must(t, err); got != want {
+				t.Errorf("%s: %v", what, got)
+			}
+		}
+		epoch := time.UnixMilli(0).UTC()
+		seen := state(document.PlaneState{ClaimedUntil: epoch})
+		until := now.Add(30 * time.Second)
+		next := document.PlaneState{Building: "b1", BuildingServer: "s1", Entity: document.Role, ClaimedUntil: until}
+		ok, err := s.ClaimBuild(ctx, seen, next, now)
+		tells("a first claim", true, ok, err)
+		state(next)
+		ok, err = s.ClaimBuild(ctx, seen, document.PlaneState{Building: "b2"}, now)
+		tells("a claim by what was there before", false, ok, err)
+		ok, err = s.ClaimBuild(ctx, next, document.PlaneState{Building: "b2"}, now)
+		tells("a claim while another runs", false, ok, err)
+		next.Entity, next.After = document.User, "7"
+		ok, err = s.Progress(ctx, next)
+		tells("progress", true, ok, err)
+		ok, err = s.Progress(ctx, document.PlaneState{Building: "b2", After: "9"})
+		tells("another's progress", false, ok, err)
+		state(next)
+		later := next
+		later.ClaimedUntil = until.Add(time.Minute)
+		ok, err = s.ClaimBuild(ctx, next, later, until.Add(time.Second))
+		tells("a claim when the first has ended", true, ok, err)
+		must(t, s.Abandon(ctx, "b2"))
+		ok, err = s.Finish(ctx, "b2")
+		tells("another's end", false, ok, err)
+		state(later)
+		ok, err = s.Finish(ctx, "b1")
+		tells("the end", true, ok, err)
+		whole := document.PlaneState{Epoch: "b1", Server: "s1", BuildingServer: "s1", ClaimedUntil: epoch}
+		state(whole)
+		must(t, s.Doubt(ctx, "b0"))
+		state(whole)
+		must(t, s.Doubt(ctx, "b1"))
+		whole.Epoch = ""
+		state(whole)
+	})
+}
+
+// Find gives pages in the order of ids and the number of all; what no column can hold is nobody's.
+func TestFind(t *testing.T) {
+	onEach(t, func(t *testing.T, s *documentsql.Store, h documenttest.House) {
+		ctx := t.Context()
+		must(t, h.Fill(ctx, 200, 3))
+		where := func(pairs ...string) (all []document.Where) {
+			for i := 0; i < len(pairs); i += 2 {
+				all = append(all, document.Where{Index: document.User.Index(pairs[i]), Value: pairs[i+1]})
+			}
+			return all
+		}
+		for _, q := range []struct {
+			where         []document.Where
+			offset, limit int
+			want          string
+			total         int
+		}{
+			{nil, 0, 3, "1 2 3", 200},
+			{nil, 199, 3, "200", 200},
+			{nil, 500, 3, "", 200},
+			{where("province", "Province 5 "), 0, 9, "5 68 131 194", 4},
+			{where("province", "province 5"), 1, 2, "68 131", 4},
+			{where("province", "province 5", "registered", "no"), 0, 9, "68 194", 2},
+			{where("province", "province 5", "city", "CITY 68"), 0, 9, "68", 1},
+			{where("registered", "yes"), 98, 9, "197 199", 100},
+			{where("registered", "maybe"), 0, 9, "", 0},
+			{where("city", "  "), 0, 9, "", 0},
+			{where("city", "nowhere"), 0, 9, "", 0},
+		} {
+			ids, total, err := s.Find(ctx, document.User, q.where, q.offset, q.limit)
+			if got := strings.Join(ids, " "); got != q.want || total != q.total || err != nil {
+				t.Errorf("%v: %q of %d, %v; want %q of %d", q, got, total, err, q.want, q.total)
+			}
+		}
+		order := document.Where{Index: document.Order.Index("user"), Value: "2"}
+		ids, total, err := s.Find(ctx, document.Order, []document.Where{order}, 0, 5)
+		if err != nil || total != 1 || len(ids) != 1 {
+			t.Error(ids, total, err)
+		}
+		order.Index, order.Value = document.OrderDetail.Index("order"), ids[0]
+		lines, total, err := s.Find(ctx, document.OrderDetail, []document.Where{order}, 1, 5)
+		if d := cmp.Diff([]string{ids[0] + "-2", ids[0] + "-3"}, lines); err != nil || total != 3 || d != "" {
+			t.Error(total, err, d)
+		}
+	})
+}
+
+// Every entity is walked through by its ids, each once and in their order; lines of orders by number.
+func TestIDs(t *testing.T) {
+	onEach(t, func(t *testing.T, s *documentsql.Store, h documenttest.House) {
+		ctx := t.Context()
+		must(t, h.Fill(ctx, 25, 12))
+		for e, want := range map[*document.Entity]int{document.User: 25, document.Order: 12, document.OrderDetail: 36, document.Cart: 0} {
+			var all []string
+			for after := ""; ; {
+				ids, err := s.IDs(ctx, e, after, 7)
+				must(t, err)
+				if len(ids) == 0 {
+					break
+				}
+				all, after = append(all, ids...), ids[len(ids)-1]
+			}
+			sorted := slices.Clone(all)
+			slices.SortFunc(sorted, func(a, b string) int {
+				if e.Numeric {
+					x, _ := strconv.Atoi(a)
+					y, _ := strconv.Atoi(b)
+					return x - y
+				}
+				return strings.Compare(a, b)
+			})
+			if d := cmp.Diff(sorted, all); len(slices.Compact(sorted)) != want || d != "" {
+				t.Errorf("%s: %d ids; %s", e.Name, len(all), d)
+			}
+		}
+	})
+}
+
+// Lines are read by their own ids or by their order's, others by their ids; what is no id is nobody's.
+func TestRead(t *testing.T) {
+	onEach(t, func(t *testing.T, s *documentsql.Store, h documenttest.House) {
+		ctx := t.Context()
+		must(t, h.Fill(ctx, 3, 2))
+		orders, err := s.IDs(ctx, document.Order, "", 9)
+		must(t, err)
+		for _, q := range []struct {
+			e    *document.Entity
+			ids  []string
+			want int
+		}{
+			{document.User, []string{"1", "3", "9", "03", "x", "", "-1", "9223372036854775808"}, 2},
+			{document.Order, []string{orders[0], "x", "'"}, 1},
+			{document.OrderDetail, []string{orders[0]}, 3},
+			{document.OrderDetail, []string{orders[0] + "-2", orders[1] + "-3", orders[1] + "-9", orders[1] + "-x", orders[1] + "-02"}, 2},
+			{document.OrderDetail, []string{orders[1], orders[1] + "-1"}, 3},
+			{document.User, nil, 0},
+		} {
+			docs, err := s.Read(ctx, q.e, q.ids)
+			if err != nil || len(docs) != q.want {
+				t.Errorf("%s %v: %d documents, %v", q.e.Name, q.ids, len(docs), err)
+			}
+		}
+	})
+}
+
+// Rows are found by every unique value, as it is compared.
+func TestOwners(t *testing.T) {
+	onEach(t, func(t *testing.T, s *documentsql.Store, h documenttest.House) {
+		ctx := t.Context()
+		must(t, h.PutRole(ctx, 1, "Chef"), h.PutUser(ctx, documenttest.User{
+			ID: 4, Username: "an", Email: "an@example.com", Phone: "+8490", Device: "d1", Google: "G1", Role: 1,
+		}), h.PutCart(ctx, 9, 4), h.PutOrder(ctx, "06gvt0kfe5o015mr1000000001", "PLACED", 4, "VNPAYa"))
+		for _, q := range []struct {
+			e            *document.Entity
+			index, value string
+			want         map[string]string
+		}{
+			{document.User, "email", " AN@Example.com", map[string]string{"an@example.com": "4"}},
+			{document.User, "username", "AN", map[string]string{"an": "4"}},
+			{document.User, "phone", "+8490", map[string]string{"+8490": "4"}},
+			{document.User, "device", "D1", map[string]string{"d1": "4"}},
+			{document.User, "google", "G1", map[string]string{"G1": "4"}},
+			{document.User, "google", "g1", map[string]string{}},
+			{document.User, "email", "", map[string]string{}},
+			{document.Role, "name", "Chef", map[string]string{"Chef": "1"}},
+			{document.Role, "name", "CHEF", map[string]string{}},
+			{document.Cart, "user", "4", map[string]string{"4": "9"}},
+			{document.Cart, "user", "x", map[string]string{}},
+			{document.Order, "paymentRef", "VNPAYa", map[string]string{"VNPAYa": "06gvt0kfe5o015mr1000000001"}},
+		} {
+			got, err := s.Owners(ctx, q.e, q.e.Index(q.index), []string{q.value, "nobody"})
+			if d := cmp.Diff(q.want, got); err != nil || d != "" {
+				t.Errorf("%s by %s %q: %v %s", q.e.Name, q.index, q.value, err, d)
+			}
+		}
+	})
+}

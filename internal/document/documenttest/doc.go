@@ -1,0 +1,43 @@
+package documenttest
+
+import (
+	"strconv"
+	"testing"
+
+	"comanda/internal/document"
+)
+
+// Values are fields of a document as text; what is not named is empty, or NULL where that is allowed.
+type Values map[string]string
+
+// Doc makes a document without a database, as its row would be read.
+func Doc(t testing.TB, e *document.Entity, id string, version int64, v Values) document.Document {
+	t.Helper()
+	row := make([]document.Cell, len(e.Fields))
+	for i, f := range e.Fields {
+		text, given := v[f.Name]
+		switch {
+		case f.Name == "id":
+			text, given = id, true
+		case f.Name == "version":
+			text, given = strconv.FormatInt(version, 10), true
+		case f.Kind == document.Members && !given:
+			text, given = "[]", true
+		}
+		if given {
+			fill(&row[i], text)
+		}
+	}
+	var buf []byte
+	d, err := e.Document(row, &buf)
+	Must(t, err)
+	return d
+}
+
+// fill writes a value as whatever kind of column it may be read.
+func fill(c *document.Cell, text string) {
+	c.T, c.PT = text, &text
+	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
+		c.N, c.PN = n, &n
+	}
+}

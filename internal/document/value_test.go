@@ -1,0 +1,186 @@
+package document
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+)
+
+func TestEncode(t *testing.T) {
+	fold, escape, keep, only := &Index{}, &Index{Case: Escape}, &Index{Case: Keep}, &Index{Only: "no"}
+	for _, c := range []struct {
+		index   *Index
+		value   string
+		want    string
+		indexed bool
+	}{
+		{fold, "user@example.com", "user@example.com", true},
+		{fold, "  User.Name+x@Example.COM ", "user.name+x@example.com", true},
+		{fold, "Hà Nội", "h%c3%a0%20n%e1%bb%99i", true},
+		{fold, "Đ", "%c4%90", true}, // capitals beyond A-Z are told apart, as both engines do
+		{fold, "a:b{c}%", "a%3ab%7bc%7d%25", true},
+		{escape, "aB", "a%42", true},
+		{keep, "VNPAY-Ab_1", "VNPAY-Ab_1", true},
+		{keep, "a/b", "a%2fb", true},
+		{only, "no", "no", true},
+		{only, "yes", "yes", false},
+		{fold, "", "", false},
+		{fold, " \t", "", false},
+		{fold, strings.Repeat("a", maxValue), strings.Repeat("a", maxValue), true},
+		{fold, strings.Repeat("a", maxValue+1), strings.Repeat("a", maxValue+1), false},
+		{fold, strings.Repeat("é", maxValue/6+1), strings.Repeat("%c3%a9", maxValue/6+1), false},
+	} {
+		got, indexed := c.index.Encode(c.value)
+		if got != c.want || indexed != c.indexed {
+			t.Errorf("%q: %q, %v; want %q, %v", c.value, got, indexed, c.want, c.indexed)
+		}
+	}
+}
+
+// Two values have the same key exactly when SQL takes them for the same.
+func TestEncode_as_SQL_compares(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		x := &Index{Case: rapid.SampledFrom([]Case{Fold, Escape, Keep}).Draw(t, "case")}
+		text := rapid.StringMatching(`[ aAbBéÉ%:4161{]{0,4}`)
+		a, b := text.Draw(t, "a"), text.Draw(t, "b")
+		keyA, _ := x.Encode(a)
+		keyB, _ := x.Encode(b)
+		if (keyA == keyB) != (x.Lookup(a) == x.Lookup(b)) {
+			t.Fatalf("%q and %q: %q and %q", a, b, keyA, keyB)
+		}
+	})
+}
+
+// A document is JSON that says what the row says, whatever stands in it, and a value can be read without reading all.
+func TestDocument_any_row(t *testing.T) {
+	text := rapid.String()
+	rapid.Check(t, func(t *rapid.T) {
+		row := make([]Cell, len(User.Fields))
+		want := map[string]string{}
+		for i, f := range User.Fields {
+			c := &row[i]
+			switch {
+			case f.Kind == Object:
+				c.T = `{"a":{"id":"9","x":"}\"{"},"b":[1,{"c":"]"}]}`
+			case f.Kind.isText():
+				c.T = text.Draw(t, f.Name)
+				c.PT = &c.T
+				want[f.Name] = strings.ToValidUTF8(c.T, "\ufffd")
+			default:
+				c.N = rapid.Int64Range(0, 1).Draw(t, f.Name)
+				c.PN = &c.N
+			}
+		}
+		var buf []byte
+		d, err := User.Document(row, &buf)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got map[string]any
+		if err := json.Unmarshal([]byte(d.JSON), &got); err != nil {
+			t.Fatalf("%s: %v", d.JSON, err)
+		}
+		for name, value := range want {
+			if peeked, ok := Peek(d.JSON, name); !ok || peeked != got[name] || peeked != value {
+				t.Fatalf("%s is %q, peeked %q, was %q", name, got[name], peeked, value)
+			}
+		}
+		for _, e := range d.Entries {
+			if !Has(d.JSON, e) {
+				t.Fatalf("%s has not %v", d.JSON, e)
+			}
+		}
+		if _, ok := Peek(d.JSON, "password"); ok {
+			t.Fatal("there is no password")
+		}
+	})
+}
+
+func TestPeek_what_is_none(t *testing.T) {
+	for _, doc := range []string{"", "{", "{}", "[]", "x", `{"a"`, `{"a":`, `{"a":}`, `{"a":1`, `{"b":1}`, `"a":1`, `{"a":null}`, `{"a":"`} {
+		if v, ok := Peek(doc, "a"); ok {
+			t.Errorf("%s: %q", doc, v)
+		}
+	}
+}
+
+func TestIn(t *testing.T) {
+	for _, c := range []struct {
+		texts        map[string]string
+		locale, want string
+	}{
+		{map[string]string{"vi": "Phở", "en": "Noodles", "zh": "粉"}, "zh", "粉"},
+		{map[string]string{"vi": "Phở", "en": "Noodles"}, "zh", "Phở"},
+		{map[string]string{"vi": "", "en": "Noodles"}, "zh", "Noodles"},
+		{map[string]string{"zh": "粉", "th": "ก๋วยเตี๋ยว"}, "vi", "ก๋วยเตี๋ยว"},
+		{nil, "vi", ""},
+	} {
+		if got := In(c.texts, c.locale); got != c.want {
+			t.Errorf("%v in %s: %s", c.texts, c.locale, got)
+		}
+	}
+}
+
+// Every declaration refers to earlier ones only, which imports rely on.
+func TestEntities(t *testing.T) {
+	before := map[string]bool{}
+	for _, e := range Entities {
+		for _, f := range e.Fields {
+			if f.Refers != "" && !before[f.Refers] {
+				t.Errorf("%s refers to %s, which comes later", e.Name, f.Refers)
+			}
+		}
+		before[e.Name] = true
+		for _, x := range e.Indexes {
+			for _, k := range x.Keys {
+				if of, index := ByIndex(k); of != e || index != x {
+					t.Errorf("%s by %s is found as %v", e.Name, x.Name, of)
+				}
+			}
+			if entry, ok := e.ParseEntry((Entry{x, "a=b"}).String()); !ok || entry != (Entry{x, "a=b"}) {
+				t.Errorf("%v", entry)
+			}
+		}
+		if ByName(e.Name) != e || ByKeys(e.Keys) != e {
+			t.Errorf("%s is not found", e.Name)
+		}
+	}
+	if len(before) != 9 || ByName("voucher") != nil {
+		t.Errorf("%v", before)
+	}
+}
+
+// What is not remembered is only looked at once more; what is remembered was there.
+func TestSeen(t *testing.T) {
+	s := NewSeen(4)
+	s.Add([]string{"a", "b"}, nil)
+	s.Add([]string{"set"}, []int{2})
+	s.Add([]string{"set"}, []int{3})
+	s.Add([]string{"c", "d"}, nil) // too many
+	for key, want := range map[string]int{"a": 0, "b": 0, "set": 5} {
+		if n, ok := s.Has(key); !ok || n != want {
+			t.Errorf("%s: %d %v", key, n, ok)
+		}
+	}
+	if _, ok := s.Has("c"); ok {
+		t.Error("c is remembered")
+	}
+}
+
+func TestFinishing(t *testing.T) {
+	f := finishing{last: map[int]string{}}
+	var got []string
+	for _, n := range []int{2, 0, 1, 4, 3} {
+		after, moved := f.finish(n, string(rune('a'+n)))
+		if !moved {
+			after = "-"
+		}
+		got = append(got, after)
+	}
+	if d := cmp.Diff([]string{"-", "a", "c", "-", "e"}, got); d != "" {
+		t.Error(d)
+	}
+}
