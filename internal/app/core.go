@@ -88,7 +88,7 @@ func NewCore(c Config, db *sqldb.DB, redis *redisdb.DB, log *slog.Logger, reg pr
 	k.wireLimits(reg)
 	k.wireCatalog()
 	k.wireDocuments(reg)
-	k.wireVisits()
+	k.wireVisits(reg)
 	k.wireStock(reg)
 	k.wireOrders()
 	return k
@@ -101,10 +101,10 @@ func (k *Core) wireCatalog() {
 	k.Editor = &catalog.Editor{Store: quotaStore{store, k}, Menus: k.Menus, Now: k.DB.Now}
 }
 
-func (k *Core) wireVisits() {
+func (k *Core) wireVisits(reg prometheus.Registerer) {
 	store := visitsql.New(k.DB)
 	k.Guests = visit.NewGuests(store, visitredis.New(k.Redis), k.Menus, k.DB.Now)
-	k.Door = &visit.Door{Store: store, Branches: k.Menus, Guests: k.Guests, Now: k.DB.Now}
+	k.Door = &visit.Door{Store: store, Branches: k.Menus, Guests: k.Guests, Now: k.DB.Now, Scanned: countScans(reg)}
 	k.Floor = &visit.Floor{Plan: store, Broom: store, Guests: k.Guests, Now: k.DB.Now}
 }
 

@@ -76,6 +76,12 @@ func identityMetrics(reg prometheus.Registerer, hasher *identity.Hasher) identit
 	reused := f.NewCounter(prometheus.CounterOpts{
 		Name: "auth_refresh_reuse_total", Help: "Sessions that ended because a spent refresh token came again.",
 	})
+	for _, r := range identity.LoginResults() { // an alert finds the series before the first failure
+		logins.WithLabelValues(r)
+	}
+	for _, e := range identity.CodeEvents() {
+		codes.WithLabelValues(e)
+	}
 	f.NewCounterFunc(prometheus.CounterOpts{
 		Name: "password_hash_total", Help: "Passwords that were computed, for nobody too.",
 	}, func() float64 { return float64(hasher.Stats().Computed) })

@@ -9,6 +9,7 @@ import (
 	"comanda/internal/ordering"
 	"comanda/internal/stock"
 	"comanda/internal/telemetry"
+	"comanda/internal/visit"
 )
 
 // metrics is the figures of rooms that know no driver.
@@ -87,4 +88,15 @@ func (m *metrics) gatekeeper() stock.Observer {
 			m.rebuildTime.Observe(took.Seconds())
 		},
 	}
+}
+
+// countScans gives what counts scans of tables' codes.
+func countScans(reg prometheus.Registerer) func(result string) {
+	scans := promauto.With(reg).NewCounterVec(prometheus.CounterOpts{
+		Name: "qr_exchange_total", Help: "Scans of tables' codes, by what became of them.",
+	}, []string{"result"})
+	for _, r := range visit.ScanResults() { // an alert finds the series before the first scan
+		scans.WithLabelValues(r)
+	}
+	return func(result string) { scans.WithLabelValues(result).Inc() }
 }

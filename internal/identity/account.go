@@ -250,6 +250,7 @@ func (c Changes) Apply(p Profile) (Profile, error) {
 // The faults of accounts.
 var (
 	ErrUser          = fault.New(fault.NotFound, "user_not_found", "There is no such user.")
+	ErrTaken         = fault.New(fault.Conflict, "value_taken", "Another account had one of these values just now; try again.")
 	ErrEmailTaken    = fault.New(fault.Conflict, "email_taken", "There is an account with this e-mail address.")
 	ErrUsernameTaken = fault.New(fault.Conflict, "username_taken", "Somebody else has this username.")
 	ErrPhoneTaken    = fault.New(fault.Conflict, "phone_taken", "There is an account with this telephone number.")

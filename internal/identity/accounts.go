@@ -92,10 +92,17 @@ type Registry interface {
 
 // Observer hears what is counted. Nil functions are not called.
 type Observer struct {
-	Login  func(result string) // ok, failed, closed, unverified, disabled
-	Code   func(event string)  // sent, compared, accepted, refused
+	Login  func(result string) // one of LoginResults
+	Code   func(event string)  // one of CodeEvents
 	Reused func()              // a refresh token came a second time
 }
+
+// LoginResults is what may become of a login.
+func LoginResults() []string { return []string{"ok", "failed", "closed", "unverified", "disabled"} }
+
+// CodeEvents is what may be done with a code. Those that were refused, for whatever address, are what somebody raises
+// who guesses a few times at each of many addresses.
+func CodeEvents() []string { return []string{"sent", "compared", "accepted", "refused"} }
 
 func (o Observer) login(result string) {
 	if o.Login != nil {
@@ -129,6 +136,8 @@ type Accounts struct {
 	Now      func() time.Time
 	Log      *slog.Logger
 	Observer Observer
+
+	guesses turns // at passwords, by the name that was given
 }
 
 // allow takes one of what a policy grants, or refuses.

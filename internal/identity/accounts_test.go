@@ -4,9 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
+	"testing/fstest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -14,6 +16,7 @@ import (
 	"comanda/internal/fault"
 	"comanda/internal/identity"
 	"comanda/internal/identity/identitytest"
+	"comanda/internal/limit"
 	"comanda/internal/sqldb"
 	"comanda/internal/sqldb/sqldbtest"
 )
@@ -182,34 +185,88 @@ func TestLogin_states(t *testing.T) {
 	})
 }
 
-// Nobody can tell from the work that is done whether an account exists, is open, or has a password.
-func TestLogin_costs_one_hash_for_everybody(t *testing.T) {
-	h := inSQLite(t)
-	u := h.Join(t, lan)
-	cost := func(what, email, password string) {
-		t.Helper()
-		before := h.Hasher.Stats().Computed
-		_, err := h.Login(t.Context(), identity.Credentials{Email: email, Password: password}, identitytest.Caller())
-		if n := h.Hasher.Stats().Computed - before; n != 1 {
-			t.Errorf("%s: %d hashes, %v", what, n, err)
+// failuresWritten is how many failed logins have been written down, of accounts and of nobody.
+var failuresWritten = sqldb.Load(fstest.MapFS{"it.sql": {Data: []byte(`
+	SELECT (SELECT SUM(failures) FROM app_user) + COALESCE(SUM(used), 0)
+	FROM auth_cap WHERE action = 'login_nobody'`)}}).Must("it")
+
+// Nobody can tell from the work that is done whether an account exists, is open, or has a password: a refusal is one
+// hash and one write (S2).
+func TestLogin_costs_the_same_for_everybody(t *testing.T) {
+	each(t, func(t *testing.T, h *identitytest.House) {
+		u := h.Join(t, lan)
+		cost := func(what string, in identity.Credentials, want error) {
+			t.Helper()
+			hashes, writes := h.Hasher.Stats().Computed, h.Number(t, failuresWritten)
+			_, err := h.Login(t.Context(), in, identitytest.Caller())
+			if hashes = h.Hasher.Stats().Computed - hashes; hashes != 1 || !errors.Is(err, want) {
+				t.Errorf("%s: %d hashes, %v", what, hashes, err)
+			}
+			writes = h.Number(t, failuresWritten) - writes
+			if errors.Is(err, identity.ErrLogin) && writes != 1 {
+				t.Errorf("%s: %d writes", what, writes)
+			}
 		}
-	}
-	cost("known, right", lan, identitytest.Password)
-	cost("known, wrong", lan, "something else")
-	cost("unknown", minh, "something else")
-	cost("no address", "x", "something else")
-	h.SetStatus(t, u.ID, identity.Disabled)
-	cost("disabled, right", lan, identitytest.Password)
-	cost("disabled, wrong", lan, "something else")
-	h.SetStatus(t, u.ID, identity.Active)
-	for range 99 {
-		_ = login(t, h, "something else")
-	}
-	cost("closed, right", lan, identitytest.Password)
-	wantFault(t, "unknown", func() error {
-		_, err := h.Login(t.Context(), identity.Credentials{Email: minh, Password: "x"}, identitytest.Caller())
-		return err
-	}(), identity.ErrLogin)
+		wrong := func(email string) identity.Credentials {
+			return identity.Credentials{Email: email, Password: "something else"}
+		}
+		right := identity.Credentials{Email: lan, Password: identitytest.Password}
+		cost("known, wrong", wrong(lan), identity.ErrLogin)
+		cost("unknown", wrong(minh), identity.ErrLogin)
+		cost("no address", wrong("x"), identity.ErrLogin)
+		cost("no name", identity.Credentials{Username: "?", Password: "something else"}, identity.ErrLogin)
+		h.SetStatus(t, u.ID, identity.Disabled)
+		cost("disabled, right", right, identity.ErrDisabled)
+		cost("disabled, wrong", wrong(lan), identity.ErrLogin)
+		h.SetStatus(t, u.ID, identity.Active)
+		for range 98 {
+			_ = login(t, h, "something else")
+		}
+		cost("closed, right", right, identity.ErrLogin)
+		cost("closed, wrong", wrong(lan), identity.ErrLogin)
+	})
+}
+
+// shared are the limits as the server applies them, in this process.
+type shared struct{ *limit.Limiter }
+
+func (s shared) Look(ctx context.Context, policy, subject string) (time.Duration, bool) {
+	v := s.Limiter.Look(ctx, policy, subject)
+	return v.Retry, v.OK
+}
+
+// Guesses that come at once are no more than those that come one after the other: five from one place, and twenty from
+// wherever they come.
+func TestLogin_guesses_at_once(t *testing.T) {
+	each(t, func(t *testing.T, h *identitytest.House) {
+		h.Join(t, lan)
+		h.Hasher = identity.NewHasher(identitytest.Light, 16)
+		h.Limits = shared{&limit.Limiter{Local: limit.NewMemory(), Now: h.Clock.Now}}
+		guess := func(network func(i int) string) (compared int64) {
+			before := h.Hasher.Stats().Computed
+			var all sync.WaitGroup
+			for i := range identity.HashQueue {
+				all.Go(func() {
+					c := identitytest.Caller()
+					c.Network = network(i)
+					_, err := h.Login(t.Context(), identity.Credentials{Email: lan, Password: "something else"}, c)
+					if !errors.Is(err, identity.ErrLogin) && fault.KindOf(err) != fault.TooMany {
+						t.Errorf("a guess: %v", err)
+					}
+				})
+			}
+			all.Wait()
+			h.Clock.Advance(time.Minute) // also for the limit of the process
+			return h.Hasher.Stats().Computed - before
+		}
+		if n := guess(func(int) string { return "192.0.2.7" }); n != 5 {
+			t.Errorf("%d guesses from one place are compared, want 5", n)
+		}
+		h.Clock.Advance(time.Hour)
+		if n := guess(func(i int) string { return "192.0.2." + strconv.Itoa(i) }); n != 20 {
+			t.Errorf("%d guesses from everywhere are compared, want 20", n)
+		}
+	})
 }
 
 // A hundred wrong passwords in a row close the way in; a reset opens it.
@@ -307,7 +364,12 @@ func TestLimits(t *testing.T) {
 	if fault.KindOf(wantRate) != fault.TooMany {
 		t.Errorf("guessing the present password: %v", wantRate)
 	}
-	l := &refusing{}
+	l := &refusing{policy: identity.LimitLoginIP}
+	h.Limits = l
+	if err := login(t, h, identitytest.Password); err == nil || len(l.taken) != 0 {
+		t.Errorf("whoever has failed too often takes %v, %v", l.taken, err)
+	}
+	l = &refusing{}
 	h.Limits = l
 	h.Enter(t, lan)
 	wantFault(t, "wrong", login(t, h, "something else"), identity.ErrLogin)

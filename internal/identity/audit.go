@@ -28,6 +28,7 @@ type Entry struct {
 // The actions. Those about accounts bear the names of the OWASP logging vocabulary.
 const (
 	ActionLogin         = "authn_login_success"
+	ActionPassword      = "authn_password_change"
 	ActionUserCreated   = "user_created"
 	ActionUserUpdated   = "user_updated"
 	ActionUserDisabled  = "user_disabled"

@@ -6,11 +6,16 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/fstest"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"comanda/internal/fault"
 	"comanda/internal/identity"
+	"comanda/internal/identity/identitysql"
 	"comanda/internal/identity/identitytest"
+	"comanda/internal/sqldb"
 )
 
 // reset sets lan's password by a code.
@@ -279,6 +284,71 @@ func TestResetPassword_of_the_staff(t *testing.T) {
 	if err := h.ResetPassword(t.Context(), lan, code, strings.Repeat("a", 15), identitytest.Caller()); err != nil {
 		t.Errorf("the code was spent by a password that was too short: %v", err)
 	}
+}
+
+// A new password of somebody who works here stands in the audit log, whichever way it was set; a member's is their own.
+func TestPasswords_of_the_staff_are_audited(t *testing.T) {
+	each(t, func(t *testing.T, h *identitytest.House) {
+		audited := func() (actors []string) {
+			f := identity.AuditFilter{EveryBranch: true, To: h.Clock.Now().Add(time.Hour), Limit: 10}
+			all, _, err := identitysql.NewAuditLog(h.DB).Entries(t.Context(), f)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, e := range all {
+				if e.Action == identity.ActionPassword {
+					actors = append(actors, e.Actor+" of "+e.Subject)
+				}
+			}
+			return actors
+		}
+		change := func() {
+			t.Helper()
+			next := "a password that is long enough"
+			u := h.Enter(t, lan).User
+			who := identity.Actor{Kind: identity.Account, UserID: u.ID, Role: u.Role}
+			if err := h.ChangePassword(t.Context(), who, identitytest.Password, next); err != nil {
+				t.Fatal(err)
+			}
+			h.Clock.Advance(time.Minute)
+			reset(t, h, identitytest.Password)
+		}
+		u := h.Join(t, lan)
+		change()
+		if all := audited(); len(all) != 0 {
+			t.Errorf("of a member %v", all)
+		}
+		h.SetRole(t, u.ID, identity.RoleCashier)
+		change()
+		self := fmt.Sprintf("user:%d of user:%[1]d", u.ID)
+		if d := cmp.Diff([]string{self, self}, audited()); d != "" {
+			t.Error(d)
+		}
+	})
+}
+
+// tried is how often a code was tried, of accounts and of nobody.
+var tried = sqldb.Load(fstest.MapFS{"it.sql": {Data: []byte(
+	"SELECT COALESCE(SUM(used), 0) FROM auth_cap WHERE action IN ('code_try', 'code_try_none')")}}).Must("it")
+
+// A try is written down whether or not there is a code to compare with: how long the answer takes tells nobody whether
+// an address has an account (S7). Tries without a code leave their owner all of their own.
+func TestVerifyEmail_costs_the_same_for_everybody(t *testing.T) {
+	each(t, func(t *testing.T, h *identitytest.House) {
+		u := register(t, h)
+		code := h.Code(t, u.Email)
+		for _, email := range []string{u.Email, minh} {
+			before := h.Number(t, tried)
+			wantFault(t, email, h.VerifyEmail(t.Context(), email, wrong(code), identitytest.Caller()), identity.ErrCode)
+			if n := h.Number(t, tried) - before; n != 1 {
+				t.Errorf("%s: %d tries are written", email, n)
+			}
+		}
+		for range 30 {
+			_ = h.VerifyEmail(t.Context(), minh, code, identitytest.Caller())
+		}
+		h.Join(t, minh)
+	})
 }
 
 // Redis may be gone: codes live in SQL.

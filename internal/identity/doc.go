@@ -8,7 +8,8 @@
 //
 //	S1 of passwords an argon2id string is kept, of refresh tokens the SHA-256, of codes an HMAC; nothing else of them
 //	   leaves the process, and codes wait in the mail sealed
-//	S2 a login costs one hash, whether the account exists or not; few are computed at a time, and few more wait
+//	S2 a login costs one hash, and a refusal one write, whether the account exists or not; few hashes are computed at a
+//	   time, few more wait, and guesses at one name come one after the other
 //	S3 a refresh token is good once; shown again at once it gives the same pair, shown later it ends its session
 //	S4 what ended in SQL is refused within five seconds by every process, at once by the one that ended it, whatever
 //	   happened to Redis

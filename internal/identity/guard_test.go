@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"strings"
 	"sync"
@@ -320,16 +321,21 @@ func TestGuard_FlushSeen_keeps_what_fails(t *testing.T) {
 	}
 }
 
-// Two hundred people log in at once: few compute, some wait, nobody else is held up, and who is told to wait gets in.
+// Fifty people log in four times at once: few compute, some wait, nobody else is held up, and who is told to wait gets in.
 func TestLogin_storm(t *testing.T) {
 	each(t, func(t *testing.T, h *identitytest.House) {
 		h.Join(t, lan)
 		member := h.Enter(t, lan)
+		email := func(i int) string { return fmt.Sprintf("guest%d@example.com", i%50) }
+		for i := range 50 {
+			h.Join(t, email(i))
+		}
 		var all sync.WaitGroup
 		var in, busy atomic.Int64
-		for range 200 {
+		for i := range 200 {
 			all.Go(func() {
-				switch err := login(t, h, identitytest.Password); {
+				who := identity.Credentials{Email: email(i), Password: identitytest.Password}
+				switch _, err := h.Login(t.Context(), who, identitytest.Caller()); {
 				case err == nil:
 					in.Add(1)
 				case errors.Is(err, identity.ErrBusy):

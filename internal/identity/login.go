@@ -3,6 +3,7 @@ package identity
 import (
 	"context"
 	"errors"
+	"strings"
 	"time"
 
 	"comanda/internal/fault"
@@ -50,7 +51,8 @@ type Logins interface {
 	// Begin begins a session if the account still is as it was proved, ends the oldest beyond MaxSessions and forgets
 	// wrong passwords. It gives the session as it was written. ErrLogin when the account has changed meanwhile.
 	Begin(ctx context.Context, u User, s Session, p Proof) (written Session, evicted []string, err error)
-	// Fail counts a wrong password, if it was compared with the one that is in force.
+	// Fail counts a wrong password, if it was compared with the one that is in force. For nobody, 0, it writes as much
+	// elsewhere: the time that it takes must not tell whether there is an account.
 	Fail(ctx context.Context, user int64, passwordHash string) error
 	// Rotate judges a refresh token and does what follows from it.
 	Rotate(ctx context.Context, r Rotation) (Outcome, error)
@@ -64,29 +66,43 @@ type Logins interface {
 	Repassword(ctx context.Context, user int64, p Proof, keep string, now time.Time) (ended []string, err error)
 }
 
-// Login begins a session.
+// Login begins a session. Whoever has failed too often takes nothing of what the process can do for everybody.
 func (a *Accounts) Login(ctx context.Context, in Credentials, c Caller) (Grant, error) {
+	if err := a.permitted(ctx, share{LimitLoginIP, c.Network}); err != nil {
+		return Grant{}, err
+	}
 	if err := a.allow(ctx, LimitLoginInstance, ""); err != nil {
 		return Grant{}, err
 	}
-	u, subject, err := a.named(ctx, in)
+	u, p, err := a.guess(ctx, in, c)
 	if err != nil {
 		return Grant{}, err
+	}
+	return a.begin(ctx, u, p, c)
+}
+
+// guess finds the account and compares the password, as often as that is permitted: one at a time for each name.
+func (a *Accounts) guess(ctx context.Context, in Credentials, c Caller) (User, Proof, error) {
+	done, err := a.guesses.take(ctx, strings.ToLower(strings.TrimSpace(in.Email+in.Username)))
+	if err != nil {
+		return User{}, Proof{}, err
+	}
+	defer done()
+	u, subject, err := a.named(ctx, in)
+	if err != nil {
+		return User{}, Proof{}, err
 	}
 	shares := []share{
 		{LimitLoginIP, c.Network}, {LimitLoginAccountIP, subject + " " + c.Network}, {LimitLoginAccount, subject},
 	}
-	if err := a.permitted(ctx, shares...); err != nil {
-		return Grant{}, err
+	if err := a.permitted(ctx, shares[1:]...); err != nil { // the first was looked at before
+		return User{}, Proof{}, err
 	}
 	p, err := a.prove(ctx, u, in.Password)
 	if errors.Is(err, ErrLogin) {
 		a.charge(ctx, shares...)
 	}
-	if err != nil {
-		return Grant{}, err
-	}
-	return a.begin(ctx, u, p, c)
+	return u, p, err
 }
 
 // named gives the account, zero for nobody's name, and what limits count it as: all of its names are one.
@@ -138,20 +154,19 @@ func (a *Accounts) prove(ctx context.Context, u User, password string) (Proof, e
 	return p, nil
 }
 
-// failed counts a failure and says no.
+// failed counts a failure and says no. What cannot count against an account is counted as nobody's, so that every
+// refusal takes a hash and a write (S2).
 func (a *Accounts) failed(ctx context.Context, u User) error {
-	if u.ID == 0 || u.PasswordHash == "" {
-		a.Observer.login("failed")
-		return ErrLogin
-	}
-	if u.Failures >= maxFailures {
-		a.Observer.login("closed")
-		return ErrLogin
-	}
-	a.Observer.login("failed")
-	if u.Failures == maxFailures-1 {
+	result := "failed"
+	switch {
+	case u.PasswordHash == "":
+		u.ID = 0
+	case u.Failures >= maxFailures:
+		result, u.ID = "closed", 0
+	case u.Failures == maxFailures-1:
 		a.Log.WarnContext(ctx, "security", "event", "authn_login_lock", "user", u.ID)
 	}
+	a.Observer.login(result)
 	if err := a.Logins.Fail(ctx, u.ID, u.PasswordHash); err != nil {
 		return err
 	}

@@ -152,19 +152,7 @@ func (a *Accounts) ChangePassword(ctx context.Context, who Actor, present, next 
 	if err := CheckPassword(next, IsStaff(who.Role)); err != nil {
 		return err
 	}
-	u, err := a.Registry.User(ctx, who.UserID)
-	if err != nil {
-		return err
-	}
-	guesses := share{LimitLoginAccount, "user:" + decimal(u.ID)}
-	if err := a.permitted(ctx, guesses); err != nil {
-		return err
-	}
-	p, err := a.prove(ctx, u, present)
-	if errors.Is(err, ErrLogin) {
-		a.charge(ctx, guesses)
-		return ErrPassword
-	}
+	u, p, err := a.present(ctx, who, present)
 	if err != nil {
 		return err
 	}
@@ -178,6 +166,29 @@ func (a *Accounts) ChangePassword(ctx context.Context, who Actor, present, next 
 	a.Log.InfoContext(ctx, "security", "event", "authn_password_change", "user", u.ID)
 	a.ended(ctx, ended)
 	return nil
+}
+
+// present compares an actor's present password; to guess it is as hard as to guess at the door.
+func (a *Accounts) present(ctx context.Context, who Actor, password string) (User, Proof, error) {
+	guesses := share{LimitLoginAccount, "user:" + decimal(who.UserID)}
+	done, err := a.guesses.take(ctx, guesses.subject)
+	if err != nil {
+		return User{}, Proof{}, err
+	}
+	defer done()
+	u, err := a.Registry.User(ctx, who.UserID)
+	if err != nil {
+		return User{}, Proof{}, err
+	}
+	if err := a.permitted(ctx, guesses); err != nil {
+		return User{}, Proof{}, err
+	}
+	p, err := a.prove(ctx, u, password)
+	if errors.Is(err, ErrLogin) {
+		a.charge(ctx, guesses)
+		err = ErrPassword
+	}
+	return u, p, err
 }
 
 // Purge forgets what is no longer needed: revocations that outlived every token, counts, spent tokens, old sessions.

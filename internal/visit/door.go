@@ -2,6 +2,7 @@ package visit
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"comanda/internal/catalog"
@@ -48,6 +49,13 @@ type Door struct {
 	Branches Branches
 	Guests   *Guests
 	Now      func() time.Time
+	Scanned  func(result string) // counts scans, by one of ScanResults; may be nil
+}
+
+// ScanResults is what may become of a scan: a phone comes in, or is in already; nobody's code, an old one, or the table
+// that its party was just shown out of; or nobody could tell.
+func ScanResults() []string {
+	return []string{"entered", "kept", "unknown", "revoked", "shown_out", "failed"}
 }
 
 // Landed is a guest who is in.
@@ -57,11 +65,37 @@ type Landed struct {
 	TableID       int64
 	TableLabel    string
 	Branch        catalog.Branch
+
+	kept bool // the token is the one that was sent along
 }
 
 // Landing answers a scan. A customer token that is sent along is kept if it belongs to the visit that is open at this
 // table; otherwise the phone gets a new one.
 func (d *Door) Landing(ctx context.Context, qr, token string) (Landed, error) {
+	l, err := d.land(ctx, qr, token)
+	if d.Scanned != nil {
+		d.Scanned(scanned(l, err))
+	}
+	return l, err
+}
+
+func scanned(l Landed, err error) string {
+	switch {
+	case errors.Is(err, ErrQRUnknown):
+		return "unknown"
+	case errors.Is(err, ErrQRRevoked):
+		return "revoked"
+	case errors.Is(err, ErrShownOut):
+		return "shown_out"
+	case err != nil:
+		return "failed"
+	case l.kept:
+		return "kept"
+	}
+	return "entered"
+}
+
+func (d *Door) land(ctx context.Context, qr, token string) (Landed, error) {
 	if !formed(qr, qrBytes) {
 		return Landed{}, ErrQRUnknown
 	}
@@ -93,7 +127,7 @@ func (d *Door) Landing(ctx context.Context, qr, token string) (Landed, error) {
 		}
 	}
 	d.Guests.welcome(ctx, token, g, b.AutoClose)
-	return Landed{token, g.VisitID, p.TableID, p.Label, b}, nil
+	return Landed{token, g.VisitID, p.TableID, p.Label, b, known}, nil
 }
 
 // known looks at the token that a phone has brought. SQL is asked, not the memory: this is the moment at which a visit

@@ -158,6 +158,37 @@ func TestDoor_Landing(t *testing.T) {
 	})
 }
 
+// What became of each scan is counted.
+func TestDoor_Landing_counts(t *testing.T) {
+	inSQLite(t, func(h *house) {
+		got := map[string]int{}
+		h.door.Scanned = func(result string) { got[result]++ }
+		old := h.qr(3)
+		was := h.land(3, "")
+		h.land(3, was.CustomerToken)
+		h.close(was.VisitID)
+		scan := func(ctx context.Context, qr, token string) {
+			if _, err := h.door.Landing(ctx, qr, token); err == nil {
+				t.Errorf("a scan of %q is answered", qr)
+			}
+		}
+		scan(t.Context(), old, was.CustomerToken)
+		if _, err := h.floor.Rotate(t.Context(), identity.System(), 3); err != nil {
+			t.Fatal(err)
+		}
+		scan(t.Context(), old, "")
+		scan(t.Context(), "nobody's", "")
+		ended, end := context.WithCancel(t.Context())
+		end()
+		scan(ended, old, "")
+		for _, result := range visit.ScanResults() {
+			if got[result] != 1 {
+				t.Errorf("%s was counted %d times", result, got[result])
+			}
+		}
+	})
+}
+
 func TestDoor_Landing_refuses_codes(t *testing.T) {
 	inSQLite(t, func(h *house) {
 		old := h.qr(3)

@@ -135,7 +135,7 @@ func Explain(ctx context.Context, db *sqldb.DB, u identity.User, err error) erro
 	if taken := identity.Taken(u.Profile, other); errAsk == nil && found && taken != nil {
 		return taken
 	}
-	return err
+	return identity.ErrTaken.Because(err) // by whoever has given it up since
 }
 
 // QueueLetter puts mail into the outbox of the transaction.

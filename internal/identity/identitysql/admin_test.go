@@ -213,20 +213,21 @@ func TestPeople_Users(t *testing.T) {
 			f    identity.UserFilter
 			want int64
 		}{
-			"all":                         {identity.UserFilter{EveryBranch: true}, 4},
-			"of branch 1":                 {identity.UserFilter{Branches: []int64{1}}, 2},
-			"of branch 2 and 3":           {identity.UserFilter{Branches: []int64{2, 3}}, 1},
-			"of none":                     {identity.UserFilter{}, 0},
-			"province and city":           {identity.UserFilter{EveryBranch: true, Province: "Hà Nội", City: "Ba Đình"}, 1},
-			"another city":                {identity.UserFilter{EveryBranch: true, Province: "Hà Nội", City: "Huế"}, 0},
-			"not registered":              {identity.UserFilter{EveryBranch: true, Registered: &no}, 3},
-			"not registered, of branch 2": {identity.UserFilter{Branches: []int64{2}, Registered: &no}, 1},
-			"a role":                      {identity.UserFilter{EveryBranch: true, Role: "KITCHEN"}, 2},
-			"a part of a name":            {identity.UserFilter{EveryBranch: true, Query: "cook"}, 2},
-			"a part as it is written":     {identity.UserFilter{EveryBranch: true, Query: "ANH"}, 1},
-			"what stands for itself":      {identity.UserFilter{EveryBranch: true, Query: "k%1"}, 0},
-			"likewise":                    {identity.UserFilter{EveryBranch: true, Query: "cook_2"}, 1},
-			"closed accounts":             {identity.UserFilter{EveryBranch: true, Status: identity.Disabled}, 0},
+			"all":                          {identity.UserFilter{EveryBranch: true}, 4},
+			"of branch 1":                  {identity.UserFilter{Branches: []int64{1}}, 2},
+			"of branch 2 and 3":            {identity.UserFilter{Branches: []int64{2, 3}}, 1},
+			"of none":                      {identity.UserFilter{}, 0},
+			"province and city":            {identity.UserFilter{EveryBranch: true, Province: "Hà Nội", City: "Ba Đình"}, 1},
+			"in other capital letters A-Z": {identity.UserFilter{EveryBranch: true, Province: "hà nội", City: "BA Đình"}, 1},
+			"another city":                 {identity.UserFilter{EveryBranch: true, Province: "Hà Nội", City: "Huế"}, 0},
+			"not registered":               {identity.UserFilter{EveryBranch: true, Registered: &no}, 3},
+			"not registered, of branch 2":  {identity.UserFilter{Branches: []int64{2}, Registered: &no}, 1},
+			"a role":                       {identity.UserFilter{EveryBranch: true, Role: "KITCHEN"}, 2},
+			"a part of a name":             {identity.UserFilter{EveryBranch: true, Query: "cook"}, 2},
+			"a part as it is written":      {identity.UserFilter{EveryBranch: true, Query: "ANH"}, 1},
+			"what stands for itself":       {identity.UserFilter{EveryBranch: true, Query: "k%1"}, 0},
+			"likewise":                     {identity.UserFilter{EveryBranch: true, Query: "cook_2"}, 1},
+			"closed accounts":              {identity.UserFilter{EveryBranch: true, Status: identity.Disabled}, 0},
 		} {
 			c.f.Limit = 3
 			page, total, err := h.people.Users(t.Context(), c.f)

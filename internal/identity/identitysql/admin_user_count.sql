@@ -4,8 +4,8 @@ FROM app_user u
 JOIN role r ON r.id = u.role_id
 WHERE (CAST($1 AS TEXT) = '' OR u.email LIKE $1 ESCAPE '!' OR u.username LIKE $1 ESCAPE '!' OR u.phone LIKE $1 ESCAPE '!'
        OR LOWER(u.first_name) LIKE $1 ESCAPE '!' OR LOWER(u.surname) LIKE $1 ESCAPE '!')
-  AND (CAST($2 AS TEXT) = '' OR u.province = $2)
-  AND (CAST($3 AS TEXT) = '' OR u.city = $3)
+  AND (CAST($2 AS TEXT) = '' OR lower(u.province /*pg: COLLATE "C"*/) = lower(CAST($2 AS TEXT) /*pg: COLLATE "C"*/))
+  AND (CAST($3 AS TEXT) = '' OR lower(u.city /*pg: COLLATE "C"*/) = lower(CAST($3 AS TEXT) /*pg: COLLATE "C"*/))
   AND (CAST($4 AS TEXT) = '' OR r.name = $4)
   AND (CAST($5 AS BIGINT) < 0 OR u.registered = $5)
   AND (CAST($6 AS TEXT) = '' OR u.status = $6)

@@ -10,10 +10,13 @@ import (
 	"comanda/internal/sqldb"
 )
 
-// What is counted for a destination.
+// What is counted: for a destination, and logins that were tried for nobody. What is tried where there is no code counts
+// against nobody.
 const (
-	actionSend = "code_send"
-	actionTry  = "code_try"
+	actionSend    = "code_send"
+	actionTry     = "code_try"
+	actionTryNone = "code_try_none"
+	actionNobody  = "login_nobody"
 )
 
 // Send counts a code for its destination and keeps it, unless that would be too often.
@@ -64,8 +67,11 @@ func (s *Accounts) Try(
 	err = s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
 		rows, err := tx.Query(ctx, otpAttempt, string(given.Purpose), given.UserID, identity.CodeAttempts, now.UnixMilli())
 		kept, found, err := sqldb.One(rows, err, sqldb.Value[string])
-		if ok = false; err != nil || !found {
+		if ok = false; err != nil {
 			return err
+		}
+		if !found {
+			return tryNone(ctx, tx, given.Destination, s.db.Now())
 		}
 		wait, err := count(ctx, tx, actionTry, given.Destination, identity.TryWindows, now)
 		if err != nil || wait > 0 {
@@ -78,6 +84,17 @@ func (s *Accounts) Try(
 		return nil
 	})
 	return ok && err == nil, err
+}
+
+// tryNone does what is done with an attempt, where there is no code to be tried: the time must not tell whether there is
+// an account (S7). It waits for nobody: guesses at a code that is burnt must not stand in line for connections.
+func tryNone(ctx context.Context, tx sqldb.Tx, destination string, now time.Time) error {
+	rows, err := tx.Query(ctx, capList, actionTryNone, destination, now.UnixMilli())
+	if _, err = sqldb.Collect(rows, err, sqldb.Pair); err != nil {
+		return err
+	}
+	tx.Queue(capAdd, actionTryNone, destination, now.UnixMilli())
+	return tx.Flush(ctx)
 }
 
 // Prove uses a code up and makes its account active.
@@ -111,8 +128,10 @@ func (s *Accounts) Replace(
 			return err
 		}
 		documentsql.Changed(tx, now, userEntity, strconv.FormatInt(c.UserID, 10))
-		ended, err = EndSessions(ctx, tx, c.UserID, identity.EndPassword, "", now)
-		return err
+		if ended, err = EndSessions(ctx, tx, c.UserID, identity.EndPassword, "", now); err != nil {
+			return err
+		}
+		return recordPassword(ctx, tx, c.UserID, "", now)
 	})
 	return used, ended, err
 }
@@ -121,4 +140,15 @@ func (s *Accounts) Replace(
 func use(ctx context.Context, tx sqldb.Tx, c identity.Code, now time.Time) (bool, error) {
 	n, err := tx.Exec(ctx, otpUse, string(c.Purpose), c.UserID, c.Hash, now.UnixMilli())
 	return n == 1, err
+}
+
+// recordPassword writes into the audit log that a member of the staff has another password, set within a session or, by
+// a code, without one.
+func recordPassword(ctx context.Context, tx sqldb.Tx, user int64, session string, now time.Time) error {
+	u, err := oneUser(ctx, tx, accountSelect, user)
+	if err != nil || !identity.IsStaff(u.Role) {
+		return err
+	}
+	id := strconv.FormatInt(user, 10)
+	return Record(ctx, tx, u.Actor(session).Did(now, identity.ActionPassword, "user", id, 0))
 }

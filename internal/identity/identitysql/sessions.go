@@ -47,8 +47,12 @@ func insertSession(tx sqldb.Tx, f identity.Session) {
 		f.CreatedAt.UnixMilli(), f.IdleUntil.UnixMilli(), f.ExpiresAt.UnixMilli())
 }
 
-// Fail counts a wrong password.
+// Fail counts a wrong password; nobody's are counted by the day.
 func (s *Accounts) Fail(ctx context.Context, user int64, passwordHash string) error {
+	if user == 0 {
+		_, err := s.db.Exec(ctx, capAdd, actionNobody, "", s.db.Now().Truncate(24*time.Hour).UnixMilli())
+		return err
+	}
 	_, err := s.db.Exec(ctx, accountFail, user, passwordHash)
 	return err
 }
@@ -143,8 +147,10 @@ func (s *Accounts) Repassword(
 			return identity.ErrPassword
 		}
 		documentsql.Changed(tx, now, userEntity, strconv.FormatInt(user, 10))
-		ended, err = EndSessions(ctx, tx, user, identity.EndPassword, keep, now)
-		return err
+		if ended, err = EndSessions(ctx, tx, user, identity.EndPassword, keep, now); err != nil {
+			return err
+		}
+		return recordPassword(ctx, tx, user, keep, now)
 	})
 	return ended, err
 }

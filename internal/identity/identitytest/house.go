@@ -158,10 +158,27 @@ func (h *House) Join(t testing.TB, email string) identity.User {
 func (h *House) Hire(t testing.TB, email, role string) identity.User {
 	t.Helper()
 	u := h.Join(t, email)
-	if _, err := h.DB.Exec(t.Context(), roleOf, u.ID, role); err != nil {
+	h.SetRole(t, u.ID, role)
+	return u
+}
+
+// SetRole changes an account's role and nothing else.
+func (h *House) SetRole(t testing.TB, user int64, role string) {
+	t.Helper()
+	if _, err := h.DB.Exec(t.Context(), roleOf, user, role); err != nil {
 		t.Fatal(err)
 	}
-	return u
+}
+
+// Number asks the database for one.
+func (h *House) Number(t testing.TB, q *sqldb.Stmt, args ...any) int64 {
+	t.Helper()
+	rows, err := h.DB.Query(t.Context(), q, args...)
+	n, _, err := sqldb.One(rows, err, sqldb.Value[int64])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
 }
 
 // SetStatus changes an account's status and nothing else.

@@ -123,3 +123,23 @@ func TestConfig(t *testing.T) {
 		}
 	}
 }
+
+// A server that wants to know who sends is told; who it does not know is out of reach of it, and nobody's password is
+// said when that is.
+func TestSMTP_login(t *testing.T) {
+	server := mailtest.Start(t, "127.0.0.1:0", "house", "a planted password")
+	for password, want := range map[string]error{"a%20planted%20password": nil, "another": mail.ErrUnreachable} {
+		s, err := mailout.NewSMTP(mailout.Config{
+			URL: telemetry.Secret("smtp://house:" + password + "@" + server.Addr()), From: "no-reply@house.example",
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Send(t.Context(), message(t)); !errors.Is(err, want) || err != nil && strings.Contains(err.Error(), password) {
+			t.Errorf("with %s: %v", password, err)
+		}
+	}
+	if got, _ := server.Messages(); len(got) != 1 {
+		t.Errorf("%d messages", len(got))
+	}
+}

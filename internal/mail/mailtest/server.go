@@ -3,19 +3,25 @@ package mailtest
 
 import (
 	"bufio"
+	"crypto/hmac"
+	"crypto/md5"
+	"encoding/base64"
+	"encoding/hex"
 	"fmt"
 	"io"
 	"net"
 	"net/mail"
+	"net/url"
 	"strings"
 	"sync"
 	"testing"
 )
 
-// Server speaks as much of RFC 5321 as a client needs that neither encrypts nor logs in.
+// Server speaks as much of RFC 5321 as a client needs that does not encrypt. Who wants to may log in by CRAM-MD5.
 type Server struct {
-	t testing.TB
-	l net.Listener
+	t              testing.TB
+	l              net.Listener
+	user, password string // nobody has to log in where user is empty
 
 	mu     sync.Mutex
 	says   map[string]string // by verb, such as RCPT: instead of 250
@@ -23,6 +29,7 @@ type Server struct {
 	raw    []string
 	heard  chan struct{} // one for each message
 	drop   bool          // the connection after a message, before saying that it was taken
+	hold   chan struct{} // closed when messages are answered again; nil while they are
 	all    sync.WaitGroup
 	active map[net.Conn]bool
 }
@@ -30,18 +37,50 @@ type Server struct {
 // New starts a server that ends with the test.
 func New(t testing.TB) *Server {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	return Start(t, "127.0.0.1:0", "", "")
+}
+
+// Start is New at an address, for those who log in as a user.
+func Start(t testing.TB, addr, user, password string) *Server {
+	t.Helper()
+	l, err := net.Listen("tcp", addr)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &Server{t: t, l: l, says: map[string]string{}, heard: make(chan struct{}, 1000), active: map[net.Conn]bool{}}
+	s := &Server{
+		t: t, l: l, user: user, password: password, says: map[string]string{}, heard: make(chan struct{}, 1000),
+		active: map[net.Conn]bool{},
+	}
 	s.all.Go(s.accept)
 	t.Cleanup(s.Close)
 	return s
 }
 
-// URL is its address.
-func (s *Server) URL() string { return "smtp://" + s.l.Addr().String() }
+// Addr is host:port.
+func (s *Server) Addr() string { return s.l.Addr().String() }
+
+// URL is its address as clients are told it.
+func (s *Server) URL() string {
+	if s.user == "" {
+		return "smtp://" + s.Addr()
+	}
+	u := url.URL{Scheme: "smtp", User: url.UserPassword(s.user, s.password), Host: s.Addr()}
+	return u.String()
+}
+
+// Hold has it take messages without saying so, until release is called.
+func (s *Server) Hold() (release func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	hold := make(chan struct{})
+	s.hold = hold
+	return sync.OnceFunc(func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.hold = nil
+		close(hold)
+	})
+}
 
 // Close ends it, and the connections that it has.
 func (s *Server) Close() {
@@ -99,6 +138,7 @@ func (s *Server) accept() {
 
 func (s *Server) serve(c net.Conn) {
 	in := bufio.NewReader(c)
+	known := s.user == ""
 	fmt.Fprintf(c, "220 test ESMTP\r\n")
 	for {
 		line, err := in.ReadString('\n')
@@ -111,7 +151,15 @@ func (s *Server) serve(c net.Conn) {
 		case said != "":
 			fmt.Fprintf(c, "%s\r\n", said)
 		case verb == "EHLO":
-			fmt.Fprintf(c, "250-test\r\n250 8BITMIME\r\n")
+			fmt.Fprintf(c, "250-test\r\n250-AUTH CRAM-MD5\r\n250 8BITMIME\r\n")
+		case verb == "AUTH":
+			if known = s.login(c, in); !known {
+				fmt.Fprintf(c, "535 5.7.8 who are you\r\n")
+				continue
+			}
+			fmt.Fprintf(c, "235 welcome\r\n")
+		case verb == "MAIL" && !known:
+			fmt.Fprintf(c, "530 5.7.0 log in first\r\n")
 		case verb == "QUIT":
 			fmt.Fprintf(c, "221 bye\r\n")
 			return
@@ -125,6 +173,17 @@ func (s *Server) serve(c net.Conn) {
 			fmt.Fprintf(c, "250 ok\r\n")
 		}
 	}
+}
+
+// login asks for the HMAC of a challenge by the password (RFC 2195).
+func (s *Server) login(c net.Conn, in *bufio.Reader) bool {
+	const challenge = "<1896.697170952@test>"
+	fmt.Fprintf(c, "334 %s\r\n", base64.StdEncoding.EncodeToString([]byte(challenge)))
+	line, _ := in.ReadString('\n') // half a line is no answer
+	said, _ := base64.StdEncoding.DecodeString(strings.TrimSpace(line))
+	m := hmac.New(md5.New, []byte(s.password))
+	m.Write([]byte(challenge))
+	return string(said) == s.user+" "+hex.EncodeToString(m.Sum(nil))
 }
 
 func (s *Server) answer(verb string) string {
@@ -151,14 +210,17 @@ func (s *Server) take(in *bufio.Reader) bool {
 		s.t.Errorf("a message that nobody can read: %v\n%s", err, b.String())
 		return false
 	}
-	defer func() { s.heard <- struct{}{} }()
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.drop {
-		return false
+	drop, hold := s.drop, s.hold
+	if !drop {
+		s.got, s.raw = append(s.got, m), append(s.raw, b.String())
 	}
-	s.got, s.raw = append(s.got, m), append(s.raw, b.String())
-	return true
+	s.mu.Unlock()
+	s.heard <- struct{}{}
+	if hold != nil {
+		<-hold
+	}
+	return !drop
 }
 
 // Body is the whole body of a message.

@@ -1,0 +1,89 @@
+package identity_test
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"golang.org/x/crypto/argon2"
+
+	"comanda/internal/identity"
+	"comanda/internal/identity/identitytest"
+	"comanda/internal/sqldb"
+	"comanda/internal/sqldb/sqldbtest"
+)
+
+// BenchmarkAccounts_Login shows that what bounds logins is argon2 (raw is the same computation alone), and that a refusal
+// takes as long for an address that nobody has as for one that somebody has: these come by turns, and half of each took
+// less than is shown.
+func BenchmarkAccounts_Login(b *testing.B) {
+	effort := identity.DefaultEffort
+	b.Run("raw", func(b *testing.B) {
+		salt := make([]byte, 16)
+		b.RunParallel(func(pb *testing.PB) {
+			for pb.Next() {
+				argon2.IDKey([]byte(identitytest.Password), salt, effort.Time, effort.Memory, effort.Threads, 32)
+			}
+		})
+	})
+	for name, db := range map[string]func(testing.TB) *sqldb.DB{
+		"sqlite": sqldbtest.SQLite, "postgres": sqldbtest.Postgres,
+	} {
+		b.Run(name, func(b *testing.B) {
+			h := identitytest.Open(b, db(b), identitytest.NewMemory())
+			h.Hasher = identity.NewHasher(effort, runtime.GOMAXPROCS(0))
+			for i := range people {
+				h.Join(b, address(i))
+			}
+			b.Run("right", func(b *testing.B) { logins(b, h) })
+			b.Run("refused", func(b *testing.B) { refusals(b, h) })
+		})
+	}
+}
+
+const people = 32
+
+func address(i int) string { return fmt.Sprintf("guest%d@example.com", i%people) }
+
+// logins has people log in, as many at a time as there are cores.
+func logins(b *testing.B, h *identitytest.House) {
+	b.Helper()
+	var turn atomic.Int64
+	b.RunParallel(func(pb *testing.PB) {
+		for pb.Next() {
+			in := identity.Credentials{Email: address(int(turn.Add(1))), Password: identitytest.Password}
+			if _, err := h.Login(b.Context(), in, identitytest.Caller()); err != nil {
+				b.Errorf("%s: %v", in.Email, err)
+				return
+			}
+		}
+	})
+}
+
+// refusals tries wrong passwords of people and of nobody, by turns.
+func refusals(b *testing.B, h *identitytest.House) {
+	b.Helper()
+	took := map[string][]time.Duration{}
+	try := func(who, email string) {
+		begun := time.Now()
+		in := identity.Credentials{Email: email, Password: "something else"}
+		if _, err := h.Login(b.Context(), in, identitytest.Caller()); !errors.Is(err, identity.ErrLogin) {
+			b.Fatalf("%s: %v", email, err)
+		}
+		took[who] = append(took[who], time.Since(begun))
+	}
+	for i := 0; b.Loop(); i++ {
+		try("known", address(i))
+		try("unknown", "no"+address(i))
+		try("unknown", "no"+address(i)) // either comes first as often: the collector may like one of the places
+		try("known", address(i))
+	}
+	for who, times := range took {
+		slices.Sort(times)
+		b.ReportMetric(times[len(times)/2].Seconds()*1e3, who+"-ms")
+	}
+}

@@ -1,0 +1,43 @@
+package identity
+
+import (
+	"context"
+	"errors"
+	"testing"
+)
+
+// One at a time, some wait, and whoever finds too many there is told so at once; nothing stays behind.
+func TestTurns(t *testing.T) {
+	var queue turns
+	done, err := queue.take(t.Context(), "lan")
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, err := queue.take(t.Context(), "minh")
+	if err != nil {
+		t.Fatalf("somebody else waits for lan: %v", err)
+	}
+	other()
+
+	ctx, cancel := context.WithCancel(t.Context())
+	waiting := make(chan error)
+	for range HashQueue + 1 { // of which one finds no place
+		go func() {
+			_, err := queue.take(ctx, "lan")
+			waiting <- err
+		}()
+	}
+	if err := <-waiting; !errors.Is(err, ErrBusy) {
+		t.Errorf("one too many: %v", err)
+	}
+	cancel()
+	for range HashQueue {
+		if err := <-waiting; !errors.Is(err, context.Canceled) {
+			t.Errorf("somebody who gave up: %v", err)
+		}
+	}
+	done()
+	if len(queue.lines) != 0 {
+		t.Errorf("left behind: %v", queue.lines)
+	}
+}
