@@ -16,15 +16,20 @@
 //	TestLatePayment    money after the deadline becomes an order or a visible refund (I6)
 //	TestSandbox        nobody can play a gateway where the sandbox is not enabled
 //	TestStorm          500 guests and 50 units give 50 orders, whatever fails meanwhile (I2, I5, I9, I16)
-//	TestCluster        a Cluster that has lost a node costs speed and not orders (I9, I16)
-//	TestKeys           what an installation writes to Redis is what is declared
+//	TestCluster        a Cluster whose node dies, hangs, is emptied or replaced costs speed and not orders (I9, I16)
+//	TestKeys           what an installation writes to Redis is what is declared, and whatever is not is found
+//	TestRedisFault     without Redis, or with one that hangs, people are served, no limit opens and no logout is undone
 //	TestLimits         people are not in each other's way, and machines are held up
 //	TestRepetition     a request that comes a hundred times at once has one effect and one answer (I11)
 //	TestBadInput       what is refused has a code and changes nothing; what is accepted comes back as it was sent
 //	TestBrokerOutage   without the broker orders go on; afterwards every event arrives, and counts once (I7, I15, I16)
 //	TestCrash          what was answered with success is there after kill -9, identical (I5)
 //	TestCommands       what the commands promise to scripts: output, exit codes
-//	TestSecrets        no token is ever logged
+//	TestSecrets        no secret is ever logged, counted, answered, exported, or kept in Redis or, but for tables' codes, SQL
+//	TestMember         who registers, proves it, logs in and out; what is ended is refused everywhere within 5 s
+//	TestHouse          who works here, what they may do, and how the first owner gets in
+//	TestGuess          guesses at codes and passwords are few however they come, and logins leave others alone
+//	TestLetters        what was promised by mail is sent, whoever dies
 //
 // The business days of the demo's branches change at 21:00 UTC; a run across that instant may fail, because commands
 // show the new day then.

@@ -123,8 +123,11 @@ func (s *site) staff(method, path string, body any) answer {
 }
 
 // figure reads one of the metrics of the first server; it is -1 where there is no such metric yet.
-func (s *site) figure(name string) int {
-	for line := range strings.Lines(string(s.sendTo(s.servers[0].addr, http.MethodGet, "/metrics", nil).body)) {
+func (s *site) figure(name string) int { return s.figureOf(s.servers[0], name) }
+
+// figureOf is figure of one of the servers.
+func (s *site) figureOf(v *server, name string) int {
+	for line := range strings.Lines(string(s.sendTo(v.addr, http.MethodGet, "/metrics", nil).body)) {
 		if text, ok := strings.CutPrefix(strings.TrimSpace(line), name+" "); ok {
 			if v, err := strconv.ParseFloat(text, 64); err == nil {
 				return int(v)

@@ -37,8 +37,13 @@ func (v *server) start() {
 		t.Fatal(err)
 	}
 	defer log.Close() // the process has a handle of its own
+	out, err := os.Create(v.out())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer out.Close()
 	cmd := exec.Command(binary, append([]string{"serve"}, v.args...)...)
-	cmd.Env, cmd.Stderr, cmd.SysProcAttr = v.s.environ(v.env), log, dieWithParent()
+	cmd.Env, cmd.Stdout, cmd.Stderr, cmd.SysProcAttr = v.s.environ(v.env), out, log, dieWithParent()
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -60,6 +65,9 @@ func (v *server) start() {
 		return nil
 	})
 }
+
+// out is the file of what the process has printed for its operator since it was started.
+func (v *server) out() string { return v.log + ".out" }
 
 // kill ends the process with SIGKILL: nothing is written, said or closed any more.
 func (v *server) kill() {

@@ -219,10 +219,39 @@ func (s *site) keys() string {
 	return s.redisSays("*2\r\n$4\r\nKEYS\r\n$1\r\n*\r\n")
 }
 
+// tell sends a command whose words have no spaces to the node that takes it.
+func (s *site) tell(line string) {
+	s.t.Helper()
+	addrs := []string{s.redisAddr()}
+	for _, n := range s.nodes {
+		addrs = append(addrs, n.Addr())
+	}
+	words := strings.Fields(line)
+	command := fmt.Sprintf("*%d\r\n", len(words))
+	for _, w := range words {
+		command += fmt.Sprintf("$%d\r\n%s\r\n", len(w), w)
+	}
+	for _, addr := range addrs {
+		switch said := s.saysAt(addr, command); {
+		case strings.HasPrefix(said, "-MOVED"):
+		case strings.HasPrefix(said, "+OK"), strings.HasPrefix(said, ":1"):
+			return
+		default:
+			s.t.Fatalf("%s is answered %q", line, said)
+		}
+	}
+	s.t.Fatalf("no node takes %s", line)
+}
+
 // redisSays sends a command as the protocol writes it and gives all that comes back.
 func (s *site) redisSays(command string) string {
 	s.t.Helper()
-	conn, err := net.Dial("tcp", s.redisAddr())
+	return s.saysAt(s.redisAddr(), command)
+}
+
+func (s *site) saysAt(addr, command string) string {
+	s.t.Helper()
+	conn, err := net.Dial("tcp", addr)
 	if err != nil {
 		s.t.Fatal(err)
 	}

@@ -1,0 +1,169 @@
+package e2e
+
+import (
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"comanda/internal/sqldb"
+)
+
+// A house loses its disk and goes back to its backup: what was in it is there as it was, what came after is not, Redis
+// says the same, and the evening goes on.
+func TestBackup(t *testing.T) {
+	on(t, func(t *testing.T, k kind) {
+		e := newLoss(open(t, k, nil))
+		e.lose()
+		if k == servers {
+			e.s.flush() // as docs/backup.md says
+		}
+		e.s.servers[0].start()
+		e.asBefore(t)
+	}, embedded, servers)
+}
+
+// Where nobody has emptied Redis, its documents are of a time that never was: it is found, and a rebuild mends it.
+func TestBackup_redis_kept(t *testing.T) {
+	on(t, func(t *testing.T, k kind) {
+		e := newLoss(open(t, k, nil))
+		e.lose()
+		if run := e.s.run("index", "verify"); run.code != 1 || !strings.Contains(run.out, "document_") {
+			t.Errorf("index verify: exit code %d\n%s%s", run.code, run.out, run.err)
+		}
+		e.s.servers[0].start()
+		e.s.must("index", "rebuild")
+		e.asBefore(t)
+	}, servers)
+}
+
+// loss is a house with orders before its backup and orders after it.
+type loss struct {
+	s      *site
+	guest  guest
+	file   string
+	orders map[string]string // as the staff see them, before the backup, by id
+	later  order             // placed after it
+}
+
+func newLoss(s *site) *loss {
+	t := s.t
+	t.Helper()
+	e := &loss{s: s, guest: s.guest(0), file: filepath.Join(t.TempDir(), "backup"), orders: map[string]string{}}
+	s.quota(pho, 10)
+	paid, canceled := e.guest.orders(t, line{ItemID: pho, Qty: 3}), e.guest.orders(t, line{ItemID: bun, Qty: 1})
+	held := e.guest.orders(t, line{ItemID: pho, Qty: 2})
+	s.paid(paid.ID)
+	e.guest.cancel(canceled.ID).want(t, http.StatusOK, "")
+	s.send(http.MethodPost, "/auth/register", map[string]string{"email": "chi@example.com", "password": "a password of a member"}).
+		want(t, http.StatusCreated, "")
+	for _, o := range []order{paid, canceled, held} {
+		e.orders[o.ID] = e.staffSee(o.ID)
+	}
+	e.backup()
+	e.later = e.guest.orders(t, line{ItemID: pho, Qty: 4})
+	s.paid(e.later.ID)
+	e.guest.cancel(held.ID).want(t, http.StatusOK, "")
+	s.send(http.MethodPost, "/auth/register", map[string]string{"email": "anh@example.com", "password": "a password of a member"}).
+		want(t, http.StatusCreated, "")
+	s.compared() // so that all of it is in Redis
+	return e
+}
+
+func (e *loss) staffSee(id string) string {
+	e.s.t.Helper()
+	return string(e.s.staff(http.MethodGet, "/api/orders/"+id, nil).want(e.s.t, http.StatusOK, "").body)
+}
+
+// backup is made while the server runs.
+func (e *loss) backup() {
+	e.s.t.Helper()
+	if e.s.kind == embedded {
+		e.s.must("backup", e.file)
+		return
+	}
+	e.tool("pg_dump", "-Fc", "-f", e.file, e.s.env["DATABASE_URL"])
+}
+
+// tool runs one of PostgreSQL's own.
+func (e *loss) tool(name string, args ...string) {
+	e.s.t.Helper()
+	if out, err := exec.CommandContext(e.s.t.Context(), name, args...).CombinedOutput(); err != nil {
+		e.s.t.Fatalf("%s: %v\n%s", name, err, out)
+	}
+}
+
+// lose kills the server, destroys everything that it has kept, and puts the backup in its place.
+func (e *loss) lose() {
+	t, s := e.s.t, e.s
+	t.Helper()
+	s.servers[0].kill()
+	dir := s.env["DATA_DIR"]
+	if err := os.RemoveAll(dir); err != nil {
+		t.Fatal(err)
+	}
+	if s.kind != embedded {
+		s.database(func(db *sqldb.DB) error {
+			for _, text := range []string{"DROP SCHEMA public CASCADE", "CREATE SCHEMA public"} {
+				if _, err := db.Exec(t.Context(), statement(text)); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		e.tool("pg_restore", "--clean", "--if-exists", "-d", s.env["DATABASE_URL"], e.file)
+		return
+	}
+	saved, err := os.ReadFile(e.file)
+	if err == nil {
+		err = os.MkdirAll(dir, 0o750)
+	}
+	if err == nil {
+		err = os.WriteFile(filepath.Join(dir, "comanda.db"), saved, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// asBefore expects the house as it was when the backup was made, and in working order.
+func (e *loss) asBefore(t *testing.T) {
+	t.Helper()
+	for id, was := range e.orders {
+		if now := e.staffSee(id); now != was {
+			t.Errorf("an order was\n%s\nand is\n%s", was, now)
+		}
+	}
+	e.s.staff(http.MethodGet, "/api/orders/"+e.later.ID, nil).want(t, http.StatusNotFound, "order_not_found")
+	e.s.wantStock(pho, 10, 2, 3)
+	e.s.agrees()
+	if v := e.s.compared(); v.Documents["order"] != len(e.orders) {
+		t.Errorf("the documents are %v", v.Documents)
+	}
+	e.members("chi@example.com")
+	e.s.must("audit", "verify")
+	// The same ids and values are given again to others, and are theirs.
+	e.guest.orders(t, line{ItemID: pho, Qty: 5})
+	wantSoldOut(t, e.guest.place(e.guest.wish(line{ItemID: pho, Qty: 1})))
+	e.s.send(http.MethodPost, "/auth/register", map[string]string{"email": "binh@example.com", "password": "a password of a member"}).
+		want(t, http.StatusCreated, "")
+	e.members("binh@example.com chi@example.com")
+	e.s.agrees()
+	e.s.compared()
+	e.s.sound()
+}
+
+// members compares who has registered.
+func (e *loss) members(want string) {
+	e.s.t.Helper()
+	e.s.database(func(db *sqldb.DB) error {
+		rows, err := db.Query(e.s.t.Context(), statement("SELECT email FROM app_user WHERE email LIKE '%@example.com' ORDER BY email"))
+		emails, err := sqldb.Collect(rows, err, sqldb.Value[string])
+		if got := strings.Join(emails, " "); got != want {
+			e.s.t.Errorf("members are %s, want %s", got, want)
+		}
+		return err
+	})
+}

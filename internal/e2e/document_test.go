@@ -1,0 +1,439 @@
+package e2e
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"comanda/internal/document/documenttest"
+	"comanda/internal/sqldb"
+)
+
+// The figures of the writing.
+const (
+	clerks   = 16     // who write at the same time
+	enough   = 10_000 // writes that changed something
+	signedUp = 40     // accounts; each costs the hashing of a password
+)
+
+// Everybody writes all nine models at random while Redis is killed twice and emptied once. When they have stopped, Redis
+// says what SQL says, in both directions, and holds nothing that nobody declared.
+func TestDocuments(t *testing.T) {
+	on(t, func(t *testing.T, k kind) {
+		s := open(t, k, nil)
+		o := newOffice(s)
+		o.work(map[int]func(){
+			1 * enough / 5: s.redis.Kill, 2 * enough / 5: s.redis.Restart, 5 * enough / 10: s.flush,
+			3 * enough / 5: s.redis.Kill, 4 * enough / 5: s.redis.Restart,
+		})
+		for _, entity := range []string{
+			"user", "role", "permission", "category", "dish", "cart", "cartDetail", "order", "orderDetail",
+		} {
+			if o.written[entity].Load() < 50 {
+				t.Errorf("%s was written %d times", entity, o.written[entity].Load())
+			}
+		}
+		v := s.compared()
+		for entity, n := range v.Documents {
+			t.Logf("%6d of %s, %d writes", n, entity, o.written[entity].Load())
+		}
+		s.sound()
+		s.agrees()
+		o.found(t)
+	}, servers)
+}
+
+// comparison is what `comanda index verify` says.
+type comparison struct {
+	Clean     bool                `json:"clean"`
+	Documents map[string]int      `json:"documents"`
+	Found     map[string]int      `json:"found"`
+	Samples   map[string][]string `json:"samples"`
+}
+
+// compared waits until the documents are those of SQL, and everything written is among them.
+func (s *site) compared() (v comparison) {
+	s.t.Helper()
+	s.await(repairTime, func() error {
+		run := s.run("index", "verify", "--json")
+		v = comparison{}
+		if err := json.Unmarshal([]byte(run.out), &v); err != nil {
+			return fmt.Errorf("%w: %s%s", err, run.out, run.err)
+		}
+		if run.code != 0 || !v.Clean || len(v.Found) > 0 {
+			return fmt.Errorf("exit code %d, %v: %v", run.code, v.Found, v.Samples)
+		}
+		return nil
+	})
+	return v
+}
+
+// sound expects that a single audit of Redis finds nothing.
+func (s *site) sound() {
+	s.t.Helper()
+	if run := s.run("keys", "audit", "--json", "--rate", "0"); run.code != 0 {
+		s.t.Errorf("keys audit: exit code %d\n%s%s", run.code, run.out, run.err)
+	}
+}
+
+// office is where the clerks work: with the routes of the house where there are any, else with rows, each written in a
+// transaction that notes the change, as the rooms do it.
+type office struct {
+	s       *site
+	house   documenttest.House
+	token   string
+	rights  []string
+	guests  []guest
+	written map[string]*atomic.Int64
+	done    atomic.Int64
+	version atomic.Value // of the menu: a string
+
+	mu    sync.Mutex
+	users []string // ids of accounts
+	roles []string // ids of roles that were made here
+}
+
+func newOffice(s *site) *office {
+	s.t.Helper()
+	db, err := sqldb.Open(s.t.Context(), sqldb.Config{URL: s.env["DATABASE_URL"], MaxConns: 8})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.t.Cleanup(db.Close)
+	o := &office{s: s, house: documenttest.House{DB: db}, written: map[string]*atomic.Int64{}}
+	for _, entity := range []string{
+		"user", "role", "permission", "category", "dish", "cart", "cartDetail", "order", "orderDetail",
+	} {
+		o.written[entity] = &atomic.Int64{}
+	}
+	const password = "a password of the office"
+	s.env["PASSWORD"] = password
+	s.must("user", "create", "--role", "owner", "--email", "owner@example.com")
+	delete(s.env, "PASSWORD")
+	var in struct {
+		Token string `json:"accessToken"`
+	}
+	s.send(http.MethodPost, "/auth/login", map[string]string{"email": "owner@example.com", "password": password}).into(s.t, &in)
+	o.token = in.Token
+	var rights struct {
+		Items []struct {
+			ID string `json:"id"`
+		} `json:"items"`
+	}
+	o.send(http.MethodGet, "/api/permissions?size=100", nil).into(s.t, &rights)
+	for _, r := range rights.Items {
+		o.rights = append(o.rights, r.ID)
+	}
+	o.guests = make([]guest, clerks)
+	for i := range o.guests {
+		o.guests[i] = s.guest(i)
+	}
+	o.version.Store(s.bill.Version)
+	o.furnish()
+	return o
+}
+
+// furnish makes what others refer to. Ids are far from those that the house gives.
+func (o *office) furnish() {
+	ctx, h := o.s.t.Context(), o.house
+	for i := range int64(10) {
+		documenttest.Must(o.s.t, h.PutCategory(ctx, 900+i, "a category"), h.PutDish(ctx, 900+i, 900+i, "a dish"))
+	}
+	for i := range signedUp {
+		o.register(i)
+	}
+	for i := range int64(signedUp) {
+		id, _ := strconv.ParseInt(o.users[i], 10, 64)
+		documenttest.Must(o.s.t, h.PutCart(ctx, 9000+i, id))
+	}
+}
+
+func (o *office) ctx() context.Context { return o.s.t.Context() }
+
+func (o *office) send(method, path string, body any) answer {
+	return o.s.send(method, path, body, "Authorization", "Bearer "+o.token)
+}
+
+func (o *office) register(n int) {
+	var made struct {
+		ID string `json:"id"`
+	}
+	body := map[string]string{"email": fmt.Sprintf("member%d@example.com", n), "password": "a password of a member"}
+	o.s.send(http.MethodPost, "/auth/register", body).want(o.s.t, http.StatusCreated, "").into(o.s.t, &made)
+	o.users = append(o.users, made.ID)
+	o.wrote("user")
+}
+
+func (o *office) wrote(entities ...string) {
+	for _, e := range entities {
+		o.written[e].Add(1)
+	}
+	o.done.Add(1)
+}
+
+// work writes until it is enough; when so many writes are done, something else happens.
+func (o *office) work(events map[int]func()) {
+	var all sync.WaitGroup
+	for n := range clerks {
+		all.Go(func() { o.clerk(n) })
+	}
+	over := make(chan struct{})
+	go func() {
+		all.Wait()
+		close(over)
+	}()
+	at := make([]int, 0, len(events))
+	for n := range events {
+		at = append(at, n)
+	}
+	slices.Sort(at)
+	for _, n := range at {
+		o.s.await(10*patience, func() error {
+			if done := o.done.Load(); done < int64(n) && !o.s.t.Failed() { // clerks stop at a failure
+				return fmt.Errorf("%d writes of %d", done, n)
+			}
+			return nil
+		})
+		events[n]()
+	}
+	<-over
+}
+
+// clerk does one thing after the other, the common ones more often.
+func (o *office) clerk(n int) {
+	r := rand.New(rand.NewPCG(uint64(n), 1))
+	menus := func() { o.publish(r) }
+	if n > 0 {
+		menus = func() { o.patch(r) } // one at a time drafts a menu
+	}
+	things := []func(){
+		func() { o.patch(r) }, func() { o.patch(r) }, func() { o.patch(r) }, func() { o.patch(r) },
+		func() { o.order(r, o.guests[n]) }, func() { o.order(r, o.guests[n]) }, func() { o.newRole(r, n) },
+		func() { o.changeRole(r) }, func() { o.changeRole(r) }, func() { o.dropRole(r) }, menus,
+		func() { o.row("category", o.house.PutCategory(o.ctx(), 900+r.Int64N(10), word(r))) },
+		func() { o.row("dish", o.house.PutDish(o.ctx(), 900+r.Int64N(10), 900+r.Int64N(10), word(r))) },
+		func() { o.row("permission", o.house.PutPermission(o.ctx(), 9000+r.Int64N(20), word(r))) },
+		func() { o.cart(r) }, func() { o.cart(r) }, func() { o.detail(r) }, func() { o.detail(r) },
+		func() { o.row("cartDetail", o.house.DeleteDetail(o.ctx(), 100*(9000+r.Int64N(signedUp))+r.Int64N(10))) },
+	}
+	for o.done.Load() < enough && !o.s.t.Failed() {
+		things[r.IntN(len(things))]()
+	}
+}
+
+// word is one of a few values, so that they come back, leave one account for another and meet.
+func word(r *rand.Rand) string {
+	return []string{"Huế", "hanoi", "Hanoi", "Đà Nẵng", "Hội An", "Vinh"}[r.IntN(6)]
+}
+
+// heard notes an answer. That somebody else was first is none of a failure, and no write.
+func (o *office) heard(a answer, entities ...string) bool {
+	switch {
+	case a.status/100 == 2:
+		o.wrote(entities...)
+		return true
+	case a.status == http.StatusConflict, a.status == http.StatusNotFound:
+	default:
+		o.s.t.Errorf("%v: %v", entities, a)
+	}
+	return false
+}
+
+// row notes the end of a transaction.
+func (o *office) row(entity string, err error) {
+	switch {
+	case err == nil:
+		o.wrote(entity)
+	case errors.Is(err, sqldb.ErrUnique), errors.Is(err, sqldb.ErrForeignKey):
+	default:
+		o.s.t.Errorf("%s: %v", entity, err)
+	}
+}
+
+func (o *office) user(r *rand.Rand) string { return o.users[r.IntN(len(o.users))] }
+
+// patch changes what an account says; names and numbers are soon another's, who is then told so.
+func (o *office) patch(r *rand.Rand) {
+	id := o.user(r)
+	body := map[string]any{"province": word(r), "city": word(r)}
+	switch r.IntN(4) {
+	case 0:
+		body["username"] = fmt.Sprintf("name%d", r.IntN(2*signedUp))
+	case 1:
+		body["phone"] = fmt.Sprintf("+8490123%04d", r.IntN(2*signedUp))
+	}
+	o.heard(o.send(http.MethodPatch, "/api/users/"+id, body), "user")
+}
+
+func (o *office) newRole(r *rand.Rand, n int) {
+	var made struct {
+		ID string `json:"id"`
+	}
+	o.mu.Lock()
+	many := len(o.roles) > 30
+	o.mu.Unlock()
+	if many {
+		o.changeRole(r)
+		return
+	}
+	a := o.send(http.MethodPost, "/api/roles", map[string]string{"name": fmt.Sprintf("ROLE_%d_%d", n, r.IntN(1000))})
+	if o.heard(a, "role") && json.Unmarshal(a.body, &made) == nil {
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		o.roles = append(o.roles, made.ID)
+	}
+}
+
+// role picks one of the roles that were made here; "" when there is none.
+func (o *office) role(r *rand.Rand, remove bool) (id string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if len(o.roles) == 0 {
+		return ""
+	}
+	i := r.IntN(len(o.roles))
+	if id = o.roles[i]; remove {
+		o.roles = slices.Delete(o.roles, i, i+1)
+	}
+	return id
+}
+
+func (o *office) changeRole(r *rand.Rand) {
+	id := o.role(r, false)
+	switch {
+	case id == "":
+	case r.IntN(3) == 0:
+		o.heard(o.send(http.MethodPatch, "/api/roles/"+id, map[string]string{"description": word(r)}), "role")
+	default:
+		rights := make([]string, 0, 5)
+		for range r.IntN(5) {
+			if right := o.rights[r.IntN(len(o.rights))]; !slices.Contains(rights, right) {
+				rights = append(rights, right)
+			}
+		}
+		o.heard(o.send(http.MethodPut, "/api/roles/"+id+"/permissions", map[string]any{"permissionIds": rights}), "role")
+	}
+}
+
+func (o *office) dropRole(r *rand.Rand) {
+	if id := o.role(r, true); id != "" {
+		o.heard(o.send(http.MethodDelete, "/api/roles/"+id, nil), "role")
+	}
+}
+
+// order places an order, and cancels or pays some.
+func (o *office) order(r *rand.Rand, g guest) {
+	w := g.wish(line{ItemID: phoGa, Qty: 1 + r.Int64N(3)}, line{ItemID: bun, Qty: 1})
+	w.MenuVersionID = o.version.Load().(string)
+	a := g.place(w)
+	if p, _ := a.problem(); p.Code == "menu_version_closed" {
+		o.look()
+		return
+	}
+	if !o.heard(a, "order", "orderDetail") {
+		return
+	}
+	var placed order
+	if json.Unmarshal(a.body, &placed) != nil {
+		return
+	}
+	switch r.IntN(3) {
+	case 0:
+		o.heard(g.cancel(placed.ID), "order")
+	case 1:
+		o.heard(o.s.gateway(placed.ID, "SUCCESS"), "order")
+	}
+}
+
+// look reads which menu is in force.
+func (o *office) look() {
+	var m menu
+	a := o.s.send(http.MethodPost, "/cis/menu/active", map[string]string{"branchId": firstBranch})
+	if a.status != http.StatusOK || json.Unmarshal(a.body, &m) != nil {
+		o.s.t.Errorf("the menu: %v", a)
+		return
+	}
+	o.version.Store(m.Version)
+}
+
+// publish changes a price, which the documents of all dishes of the branch show.
+func (o *office) publish(r *rand.Rand) {
+	var draft struct {
+		ID string `json:"id"`
+	}
+	a := o.send(http.MethodPost, "/api/menus/1/versions", map[string]any{})
+	if a.status != http.StatusCreated || json.Unmarshal(a.body, &draft) != nil {
+		o.s.t.Errorf("a draft: %v", a)
+		return
+	}
+	path := "/api/menu-versions/" + draft.ID
+	entry := map[string]any{"price": 50_000 + r.Int64N(9)*1000, "dailyQuota": nil, "isActive": true}
+	if a := o.send(http.MethodPut, path+"/items/"+phoGa, entry); a.status != http.StatusOK {
+		o.s.t.Errorf("a price: %v", a)
+		return
+	}
+	o.heard(o.send(http.MethodPost, path+"/publish", map[string]any{}), "dish")
+}
+
+// cart gives an account its cart, or deletes it with what is in it.
+func (o *office) cart(r *rand.Rand) {
+	n := r.Int64N(signedUp)
+	if r.IntN(2) == 0 {
+		o.row("cart", o.house.DeleteCart(o.ctx(), 9000+n))
+		return
+	}
+	id, _ := strconv.ParseInt(o.users[n], 10, 64) // ids are numbers
+	o.row("cart", o.house.PutCart(o.ctx(), 9000+n, id))
+}
+
+func (o *office) detail(r *rand.Rand) {
+	cart, dish := 9000+r.Int64N(signedUp), r.Int64N(10)
+	o.row("cartDetail", o.house.PutDetail(o.ctx(), 100*cart+dish, cart, 900+dish, 1+r.Int64N(9)))
+}
+
+// found compares what the list of accounts says of a place with the rows, page by page.
+func (o *office) found(t *testing.T) {
+	t.Helper()
+	where := url.Values{"province": {"Huế"}, "city": {"Hanoi"}, "registered": {"no"}, "size": {"1"}}
+	var want []string
+	rows, err := o.house.DB.Query(t.Context(), statement(
+		"SELECT id FROM app_user WHERE province = 'Huế' AND city = 'Hanoi' AND registered = 0 ORDER BY id"))
+	ids, err := sqldb.Collect(rows, err, sqldb.Value[int64])
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, id := range ids {
+		want = append(want, strconv.FormatInt(id, 10))
+	}
+	var got []string
+	for page := 1; page <= len(want)+1; page++ {
+		where.Set("page", strconv.Itoa(page))
+		var list struct {
+			Items []struct {
+				ID string `json:"id"`
+			} `json:"items"`
+			Total int `json:"total"`
+		}
+		o.send(http.MethodGet, "/api/users?"+where.Encode(), nil).into(t, &list)
+		for _, u := range list.Items {
+			got = append(got, u.ID)
+		}
+		if list.Total != len(want) {
+			t.Errorf("page %d of %d, want %d", page, list.Total, len(want))
+		}
+	}
+	slices.Sort(got)
+	slices.Sort(want)
+	if !slices.Equal(got, want) {
+		t.Errorf("found %v, want %v", got, want)
+	}
+}

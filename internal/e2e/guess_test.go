@@ -1,0 +1,227 @@
+package e2e
+
+import (
+	"fmt"
+	"net/http"
+	"os"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"comanda/internal/sqldb"
+)
+
+// figures sums one of the metrics over all servers.
+func (s *site) figures(name string) (sum int) {
+	s.t.Helper()
+	for _, v := range s.servers {
+		n := s.figureOf(v, name)
+		if n < 0 {
+			s.t.Fatalf("%s has no %s", v.addr, name)
+		}
+		sum += n
+	}
+	return sum
+}
+
+// number reads one number from the database.
+func (s *site) number(text string) (n int64) {
+	s.t.Helper()
+	s.database(func(db *sqldb.DB) error {
+		rows, err := db.Query(s.t.Context(), statement(text))
+		n, _, err = sqldb.One(rows, err, sqldb.Value[int64])
+		return err
+	})
+	return n
+}
+
+// What alarms ask for is there from the start, at every server, before anything has happened.
+func TestGuess_figures(t *testing.T) {
+	on(t, func(t *testing.T, k kind) {
+		s := open(t, k, limited)
+		for _, name := range []string{
+			`auth_login_total{result="ok"}`, `auth_login_total{result="failed"}`, `auth_login_total{result="closed"}`,
+			"auth_refresh_reuse_total", `otp_total{event="sent"}`, `otp_total{event="compared"}`, `otp_total{event="refused"}`,
+			`otp_total{event="accepted"}`, `ratelimit_rejected_total{policy="login_account"}`,
+			`ratelimit_rejected_total{policy="otp_verify_ip"}`, `authz_denied_total{policy="staff"}`,
+			`authz_denied_total{policy="admin"}`, `authz_denied_total{policy="member"}`, `qr_exchange_total{result="entered"}`,
+			`qr_exchange_total{result="unknown"}`, `qr_exchange_total{result="revoked"}`, "password_hash_total",
+			"password_hash_rejected_total",
+		} {
+			s.figures(name)
+		}
+		s.guest(0)
+		s.send(http.MethodPost, "/cis/landing", map[string]string{"qr": "nobody's"})
+		for _, result := range []string{"entered", "unknown"} {
+			if n := s.figures(`qr_exchange_total{result="` + result + `"}`); n != 1 {
+				t.Errorf("one scan that is %s is counted as %d", result, n)
+			}
+		}
+	}, embedded, pair)
+}
+
+// A thousand guesses at one code at once: five are compared, and the code itself opens nothing any more. They are
+// counted as failures, and so are guesses at addresses that nobody has: whoever guesses sideways raises the same figure.
+func TestGuess_code(t *testing.T) {
+	on(t, func(t *testing.T, k kind) {
+		s := open(t, k, nil)
+		p := s.registered("lan")
+		code := p.code()
+		compared, refused := s.figures(`otp_total{event="compared"}`), s.figures(`otp_total{event="refused"}`)
+		answers := make([]answer, 1000)
+		atOnce(len(answers), func(i int) {
+			guess := fmt.Sprintf("%06d", 7*i)
+			if guess == code {
+				guess = otherCode(code)
+			}
+			answers[i] = p.verify(guess)
+		})
+		wrong := 0
+		for _, a := range answers {
+			if a.status == http.StatusServiceUnavailable { // so many at a time are too much for anybody
+				continue
+			}
+			a.want(t, http.StatusUnprocessableEntity, "code_invalid")
+			wrong++
+		}
+		if wrong < 5 {
+			t.Fatalf("%d of 1,000 guesses were answered", wrong)
+		}
+		p.verify(code).want(t, http.StatusUnprocessableEntity, "code_invalid")
+		if n := s.figures(`otp_total{event="compared"}`) - compared; n != 5 {
+			t.Errorf("%d guesses are compared, want 5", n)
+		}
+		if n := s.figures(`otp_total{event="refused"}`) - refused; n != wrong+1 {
+			t.Errorf("%d guesses are counted, want %d", n, wrong+1)
+		}
+		if n := s.number("SELECT attempts FROM auth_otp WHERE purpose = 'VERIFY'"); n != 5 {
+			t.Errorf("%d attempts stand in SQL", n)
+		}
+		p.login(s.first(), patronPassword).want(t, http.StatusForbidden, "not_verified")
+
+		refused = s.figures(`otp_total{event="refused"}`)
+		for i := range 20 {
+			(&patron{s: s, email: fmt.Sprintf("nobody%d@example.com", i)}).verify(code).
+				want(t, http.StatusUnprocessableEntity, "code_invalid")
+		}
+		if n := s.figures(`otp_total{event="refused"}`) - refused; n != 20 {
+			t.Errorf("20 guesses at addresses that nobody has are counted as %d", n)
+		}
+	}, embedded, pair)
+}
+
+// From one address thirty guesses an hour are answered, whomever they are at.
+func TestGuess_code_sideways(t *testing.T) {
+	on(t, func(t *testing.T, k kind) {
+		s := open(t, k, limited)
+		answered := 0
+		for i := range 40 {
+			a := (&patron{s: s, email: fmt.Sprintf("nobody%d@example.com", i)}).verify("123456")
+			if a.status == http.StatusTooManyRequests {
+				if a.header.Get("Retry-After") == "" {
+					t.Error("nobody tells when the next guess may be made")
+				}
+				continue
+			}
+			a.want(t, http.StatusUnprocessableEntity, "code_invalid")
+			answered++
+		}
+		if n := s.figures(`ratelimit_rejected_total{policy="otp_verify_ip"}`); answered != 30 || n != 10 {
+			t.Errorf("%d guesses are answered, %d refusals counted", answered, n)
+		}
+	}, embedded, pair)
+}
+
+// A name is guessed at as often as is permitted, from one place and however many come at once; and a login costs one
+// computation, whether or not there is an account of the name.
+func TestGuess_password(t *testing.T) {
+	on(t, func(t *testing.T, k kind) {
+		s := open(t, k, limited)
+		lan := s.patron("lan")
+		nobody := patron{s: s, email: "nobody@example.com"}
+		compared := map[string]int{}
+		for _, p := range []*patron{&lan, &nobody} {
+			before := s.figures("password_hash_total")
+			answers := make([]answer, 12)
+			atOnce(len(answers), func(i int) { answers[i] = p.login(s.first(), fmt.Sprint("guess ", i)) })
+			for _, a := range answers {
+				if a.status != http.StatusTooManyRequests {
+					a.want(t, http.StatusUnauthorized, "login_failed")
+				}
+			}
+			compared[p.email] = s.figures("password_hash_total") - before
+		}
+		if want := map[string]int{lan.email: 5, nobody.email: 5}; fmt.Sprint(compared) != fmt.Sprint(want) {
+			t.Errorf("of 12 guesses were compared %v, want %v", compared, want)
+		}
+		lan.login(s.first(), patronPassword).want(t, http.StatusTooManyRequests, "rate_limited")
+	}, embedded, servers)
+}
+
+// boundKiB is what a process may take in all while passwords are computed: what lives is one computation per core and
+// everything else, and the collector lets four times as much come together (GOGC=300). Two hundred at once would be
+// 3.7 GiB.
+func boundKiB() int {
+	const (
+		computation = 19 << 10
+		other       = 24 << 10
+		outside     = 64 << 10 // of the heap: stacks, buffers of the kernel, pages that are given back late
+		hoard       = 4
+	)
+	return hoard*(runtime.NumCPU()*computation+other) + outside
+}
+
+// Two hundred people log in at once: the process takes the memory of as many computations as there are cores, everybody
+// else is served meanwhile, and who is too many is told to come again.
+func TestGuess_storm_of_logins(t *testing.T) {
+	on(t, func(t *testing.T, k kind) {
+		s := open(t, k, nil)
+		v := s.first()
+		s.await(patience, func() error { // the accounts of the demo are made by the same computations
+			out, err := os.ReadFile(v.out())
+			if err != nil || !strings.Contains(string(out), "All tables") {
+				return fmt.Errorf("printed is %q (%w)", out, err)
+			}
+			return nil
+		})
+		logins, menus := make([]answer, 200), make([]answer, 100)
+		took := make([]time.Duration, len(menus))
+		atOnce(len(logins)+len(menus), func(i int) {
+			if i < len(logins) {
+				logins[i] = (&patron{s: s, email: fmt.Sprintf("guest%d@example.com", i)}).login(v, "a wrong password")
+				return
+			}
+			i -= len(logins)
+			begun := time.Now()
+			menus[i] = s.sendTo(v.addr, http.MethodPost, "/cis/menu/active", map[string]string{"branchId": firstBranch})
+			took[i] = time.Since(begun)
+		})
+		computed := 0
+		for _, a := range logins {
+			if a.status == http.StatusUnauthorized {
+				computed++
+				continue
+			}
+			a.want(t, http.StatusServiceUnavailable, "busy")
+			if n, err := strconv.Atoi(a.header.Get("Retry-After")); err != nil || n < 1 {
+				t.Errorf("Retry-After %q", a.header.Get("Retry-After"))
+			}
+		}
+		for _, a := range menus {
+			a.want(t, http.StatusOK, "")
+		}
+		slices.Sort(took)
+		peak, bound := v.peakKiB(t), boundKiB()
+		t.Logf("%d of 200 logins computed; the process took %d MiB, allowed are %d; menus took %v in the middle, %v at most",
+			computed, peak>>10, bound>>10, took[len(took)/2], took[len(took)-1])
+		if computed == 0 || computed == len(logins) || peak > bound {
+			t.Errorf("%d logins were computed, and the process took %d KiB", computed, peak)
+		}
+		if n := s.figureOf(v, "password_hash_rejected_total"); n != len(logins)-computed {
+			t.Errorf("%d refusals are counted, want %d", n, len(logins)-computed)
+		}
+	}, embedded, servers)
+}

@@ -1,0 +1,232 @@
+package e2e
+
+import (
+	"fmt"
+	"net/http"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// roles gives the ids of all roles by their names.
+func (p *patron) roles() map[string]string {
+	p.s.t.Helper()
+	var list struct {
+		Items []struct{ ID, Name string } `json:"items"`
+	}
+	p.send(http.MethodGet, "/api/roles?size=100", nil).into(p.s.t, &list)
+	ids := map[string]string{}
+	for _, r := range list.Items {
+		ids[r.Name] = r.ID
+	}
+	return ids
+}
+
+// A manager makes a cashier of their own branch and nobody else; a cashier takes money there and does nothing else.
+func TestHouse(t *testing.T) {
+	on(t, func(t *testing.T, k kind) {
+		s := open(t, k, nil)
+		manager, abroad := s.hired("manager", "1"), s.hired("cashier", "2")
+		roles := manager.roles()
+		hire := func(role string, branches ...string) answer {
+			return manager.send(http.MethodPost, "/api/users", map[string]any{
+				"email": "anh@staff.example", "password": patronPassword, "roleId": roles[role], "branches": branches,
+			})
+		}
+		hire("CASHIER", "2").want(t, http.StatusNotFound, "branch_not_found")
+		hire("CASHIER").want(t, http.StatusUnprocessableEntity, "branches_needed")
+		hire("ADMIN").want(t, http.StatusForbidden, "rank_too_high")
+		hire("OWNER").want(t, http.StatusForbidden, "rank_too_high")
+		var made account
+		hire("CASHIER", "1").want(t, http.StatusCreated, "").into(t, &made)
+		cashier := &patron{s: s, id: made.ID, email: made.Email}
+		if g := cashier.granted(cashier.tries(patronPassword)); g.User.Role != "CASHIER" || fmt.Sprint(g.User.BranchIDs) != "[1]" {
+			t.Errorf("the cashier is %+v", g.User)
+		}
+
+		g := s.guest(0)
+		w := g.wish(line{ItemID: phoGa, Qty: 1})
+		w.PaymentMethod = counter
+		o := g.place(w).want(t, http.StatusCreated, "").order(t)
+		pay := map[string]any{"method": counter, "amount": o.Total}
+		path := "/api/orders/" + o.ID
+		abroad.send(http.MethodGet, path, nil).want(t, http.StatusNotFound, "order_not_found")
+		abroad.send(http.MethodPost, path+"/payments", pay).want(t, http.StatusNotFound, "order_not_found")
+		cashier.send(http.MethodGet, path, nil).want(t, http.StatusOK, "")
+		cashier.send(http.MethodPost, path+"/payments", pay).want(t, http.StatusCreated, "")
+		if o := g.get(o.ID).order(t); o.PaymentStatus != "PAID" {
+			t.Errorf("an order that a cashier took the money for is %s", o.PaymentStatus)
+		}
+		for _, forbidden := range []struct {
+			method, path string
+			body         any
+		}{
+			{http.MethodGet, "/api/users", nil}, {http.MethodGet, "/api/audit", nil}, {http.MethodGet, "/api/roles", nil},
+			{http.MethodPost, "/api/tables/1/rotate", map[string]any{}},
+			{http.MethodPut, "/api/menu-items/" + pho + "/quota", map[string]any{"dailyQuota": 1}},
+			{http.MethodPost, "/api/users/" + cashier.id + "/role", map[string]any{"roleId": roles["OWNER"]}},
+		} {
+			cashier.send(forbidden.method, forbidden.path, forbidden.body).want(t, http.StatusForbidden, "forbidden")
+		}
+		s.staff(http.MethodGet, "/api/users", nil).want(t, http.StatusForbidden, "account_needed")
+		s.audits(t, s.hired("owner", ""), "user:"+cashier.id, "user_created")
+	}, embedded, servers)
+}
+
+// audits expects an entry about a subject that somebody may read.
+func (s *site) audits(t *testing.T, reader *patron, subject, action string) {
+	t.Helper()
+	var list struct {
+		Items []struct{ Action, Actor, RequestID string } `json:"items"`
+	}
+	reader.send(http.MethodGet, "/api/audit?subject="+subject, nil).into(t, &list)
+	for _, e := range list.Items {
+		if e.Action == action {
+			return
+		}
+	}
+	t.Errorf("the audit log says of %s: %+v", subject, list.Items)
+}
+
+// What the house takes from somebody is gone at every server within five seconds, and their sessions end.
+func TestHouse_takes(t *testing.T) {
+	on(t, func(t *testing.T, k kind) {
+		s := open(t, k, nil)
+		owner, waiter := s.hired("owner", ""), s.hired("staff", "1")
+		roles := owner.roles()
+		users := "/api/users/" + waiter.id
+		waiter.in()
+		waiter.send(http.MethodGet, "/api/tables?branchId=1", nil).want(t, http.StatusOK, "")
+
+		post := map[string]any{"roleId": roles["KITCHEN"], "branches": []string{"1"}}
+		owner.sendTo(s.first(), http.MethodPost, users+"/role", post).want(t, http.StatusOK, "")
+		waiter.out()
+		if g := waiter.granted(waiter.tries(patronPassword)); g.User.Role != "KITCHEN" {
+			t.Errorf("after a change of role: %+v", g.User)
+		}
+		for _, v := range s.servers {
+			waiter.sendTo(v, http.MethodGet, "/api/tables?branchId=1", nil).want(t, http.StatusForbidden, "forbidden")
+		}
+
+		// What a role may do changes at every server, and ends no session.
+		reads := "/api/branches"
+		waiter.sendTo(s.last(), http.MethodGet, reads, nil).want(t, http.StatusOK, "")
+		owner.sendTo(s.first(), http.MethodPut, "/api/roles/"+roles["KITCHEN"]+"/permissions",
+			map[string]any{"permissionIds": []string{owner.permission(http.MethodGet, "/me")}}).want(t, http.StatusOK, "")
+		s.await(revocationLag, func() error {
+			for _, v := range s.servers {
+				if a := waiter.sendTo(v, http.MethodGet, reads, nil); a.status != http.StatusForbidden {
+					return fmt.Errorf("%s answers %v", v.addr, a)
+				}
+			}
+			return nil
+		})
+		waiter.in()
+
+		owner.sendTo(s.first(), http.MethodPost, users+"/disable", nil).want(t, http.StatusOK, "")
+		waiter.out()
+		waiter.tries(patronPassword).want(t, http.StatusForbidden, "account_disabled")
+		s.refresh(s.last(), waiter.refresh).want(t, http.StatusUnauthorized, "refresh_token_invalid")
+		owner.send(http.MethodPost, users+"/enable", nil).want(t, http.StatusOK, "")
+		waiter.enter()
+		waiter.in()
+		s.audits(t, owner, "user:"+waiter.id, "user_disabled")
+		if r := s.run("audit", "verify"); r.code != 0 {
+			t.Errorf("the audit log: %+v", r)
+		}
+	}, embedded, pair)
+}
+
+// permission gives the id of the permission for a route.
+func (p *patron) permission(method, path string) string {
+	p.s.t.Helper()
+	var list struct {
+		Items []struct{ ID, Method, APIPath string } `json:"items"`
+	}
+	p.send(http.MethodGet, "/api/permissions?size=100", nil).into(p.s.t, &list)
+	for _, r := range list.Items {
+		if r.Method == method && r.APIPath == path {
+			return r.ID
+		}
+	}
+	p.s.t.Fatalf("no permission for %s %s", method, path)
+	return ""
+}
+
+var setupCode = regexp.MustCompile(`(?m)^Set-up code +(\S+)$`)
+
+// setupCode waits for the code that a server prints.
+func (v *server) setupCode() (code string) {
+	v.s.t.Helper()
+	v.s.await(patience, func() error {
+		out, err := os.ReadFile(v.out())
+		m := setupCode.FindSubmatch(out)
+		if err != nil || m == nil {
+			return fmt.Errorf("printed is %q (%w)", out, err)
+		}
+		code = string(m[1])
+		return nil
+	})
+	return code
+}
+
+// A house without the demo has no account and no password. Whoever reads what the server prints makes the first owner;
+// of those who try at the same time one does, and nobody can again.
+func TestHouse_setup(t *testing.T) {
+	on(t, func(t *testing.T, k kind) {
+		s := prepare(t, k, settings{"LOG_LEVEL": "debug"})
+		for _, v := range s.servers {
+			v.args = nil
+			v.start()
+		}
+		codes := make([]string, 8) // each server's, several times
+		for i := range codes {
+			v := s.servers[i%len(s.servers)]
+			if codes[i] = v.setupCode(); len(codes[i]) != 43 {
+				t.Fatalf("the set-up code is %q", codes[i])
+			}
+		}
+		setUp := func(i int, code string) answer {
+			return s.send(http.MethodPost, "/auth/setup", map[string]string{
+				"code": code, "email": fmt.Sprintf("owner%d@example.com", i), "password": patronPassword,
+			})
+		}
+		setUp(0, strings.Repeat("A", 43)).want(t, http.StatusForbidden, "setup_code_invalid")
+		s.send(http.MethodPost, "/auth/setup", map[string]string{
+			"code": codes[0], "email": "owner@example.com", "password": "fourteen chars",
+		}).want(t, http.StatusUnprocessableEntity, "")
+
+		answers, owners := make([]answer, len(codes)), 0
+		atOnce(len(codes), func(i int) { answers[i] = setUp(i, codes[i]) })
+		var p *patron
+		for i, a := range answers {
+			if a.status == http.StatusCreated {
+				owners++
+				p = &patron{s: s, email: fmt.Sprintf("owner%d@example.com", i)}
+				continue
+			}
+			a.want(t, http.StatusForbidden, "setup_code_invalid")
+		}
+		if owners != 1 {
+			t.Fatalf("%d owners were made", owners)
+		}
+		if g := p.granted(p.tries(patronPassword)); g.User.Role != "OWNER" {
+			t.Errorf("the first owner is %+v", g.User)
+		}
+		p.in()
+		p.send(http.MethodGet, "/api/users", nil).want(t, http.StatusOK, "")
+
+		v := s.servers[0]
+		v.stop()
+		v.start()
+		setUp(9, codes[0]).want(t, http.StatusForbidden, "setup_code_invalid")
+		v.stop() // by then it has printed what it prints
+		if out, err := os.ReadFile(v.out()); err != nil || setupCode.Match(out) || !strings.Contains(string(out), "listens on") {
+			t.Errorf("a house with an owner prints %q, %v", out, err)
+		}
+		if log, err := os.ReadFile(v.log); err != nil || strings.Contains(string(log), codes[0]) {
+			t.Errorf("the set-up code is logged, %v", err)
+		}
+	}, embedded, pair)
+}

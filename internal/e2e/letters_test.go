@@ -1,0 +1,111 @@
+package e2e
+
+import (
+	"fmt"
+	"mime"
+	"net/http"
+	"testing"
+
+	"comanda/internal/mail/mailtest"
+)
+
+// sent gives the codes that a mail server has taken for an address, the oldest first, and how often it took each message
+// to anybody by its Message-ID.
+func sent(t *testing.T, m *mailtest.Server, email string) (codes []string, ids map[string]int) {
+	t.Helper()
+	ids = map[string]int{}
+	messages, _ := m.Messages()
+	for _, one := range messages {
+		ids[one.Header.Get("Message-Id")]++
+		subject, err := new(mime.WordDecoder).DecodeHeader(one.Header.Get("Subject"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if code := sixDigits.FindString(subject); code != "" && one.Header.Get("To") == "<"+email+">" {
+			codes = append(codes, code)
+		}
+	}
+	return codes, ids
+}
+
+// posts runs servers that send by a mail server, which wants to know them.
+func posts(m *mailtest.Server) settings {
+	return settings{"SMTP_URL": m.URL(), "MAIL_FROM": "Comanda <no-reply@house.example>"}
+}
+
+// What was promised with a registration is sent, whoever dies: a process before it has sent the letter, a process that
+// does not know whether the server took it, the server itself. Only the second may send a letter twice, under one
+// Message-ID.
+func TestLetters(t *testing.T) {
+	on(t, func(t *testing.T, k kind) {
+		m := mailtest.Start(t, "127.0.0.1:0", "house", "a planted password")
+		s := prepare(t, k, posts(m))
+		v := s.first()
+		arrived := func(n int) {
+			t.Helper()
+			s.await(patience, func() error {
+				if got, _ := m.Messages(); len(got) != n {
+					return fmt.Errorf("%d messages have arrived, want %d", len(got), n)
+				}
+				return nil
+			})
+		}
+
+		v.args = []string{"--demo", "--roles", "api"} // which sends nothing
+		v.start()
+		lan := s.registered("lan")
+		v.kill()
+		arrived(0)
+		v.args = []string{"--demo"}
+		v.start()
+		arrived(1)
+		codes, _ := sent(t, m, lan.email)
+		lan.verify(codes[0]).want(t, http.StatusOK, "")
+		arrived(2) // and welcome
+
+		<-m.Heard()
+		<-m.Heard()
+		release := m.Hold()
+		defer release()
+		s.registered("minh")
+		<-m.Heard()
+		v.kill() // in the middle of the letter
+		release()
+		s.spoil("UPDATE mail_outbox SET available_at = available_at - 120000") // two minutes go by
+		v.start()
+		arrived(4)
+		if _, ids := sent(t, m, ""); len(ids) != 3 {
+			t.Errorf("the letter was sent again as another one: %v", ids)
+		}
+		s.posted()
+
+		addr := m.Addr()
+		m.Close()
+		const late = 5
+		for i := range late {
+			s.registered(fmt.Sprint("late", i))
+		}
+		if n := s.number("SELECT count(*) FROM mail_outbox WHERE dead = 0"); n != late {
+			t.Errorf("%d letters wait", n)
+		}
+		m = mailtest.Start(t, addr, "house", "a planted password")
+		s.posted()
+		if got, ids := m.Messages(); len(got) != late {
+			t.Errorf("%d letters have arrived: %v", len(got), ids)
+		}
+		if _, ids := sent(t, m, ""); len(ids) != late {
+			t.Errorf("%d letters have arrived: %v", len(ids), ids)
+		}
+	}, embedded, servers)
+}
+
+// posted waits until no letter is waiting, and none was given up.
+func (s *site) posted() {
+	s.t.Helper()
+	s.await(patience, func() error {
+		if n := s.number("SELECT count(*) FROM mail_outbox"); n != 0 {
+			return fmt.Errorf("%d letters wait", n)
+		}
+		return nil
+	})
+}

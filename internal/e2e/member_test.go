@@ -1,0 +1,340 @@
+package e2e
+
+import (
+	"fmt"
+	"mime"
+	"net/http"
+	"net/mail"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+const revocationLag = 5 * time.Second // until every process refuses what was ended
+
+// account is what /me and /api/users answer.
+type account struct {
+	ID         string         `json:"id"`
+	Username   *string        `json:"username"`
+	Email      string         `json:"email"`
+	City       *string        `json:"city"`
+	Role       string         `json:"role"`
+	BranchIDs  []string       `json:"branchIds"`
+	Status     string         `json:"accountStatus"`
+	Registered bool           `json:"registered"`
+	Profile    map[string]any `json:"profile"`
+}
+
+// grant is what a login and a refresh answer.
+type grant struct {
+	Access    string  `json:"accessToken"`
+	ExpiresIn int     `json:"expiresIn"`
+	Refresh   string  `json:"refreshToken"`
+	User      account `json:"user"`
+}
+
+// letters are the subjects of what was sent to an address, the oldest first: the names of the files are in order.
+func (s *site) letters(email string) (subjects []string) {
+	s.t.Helper()
+	var files []string
+	for _, v := range s.servers {
+		some, _ := filepath.Glob(filepath.Join(v.env["DATA_DIR"], "mail", "*.eml")) // the pattern is well formed
+		files = append(files, some...)
+	}
+	slices.SortFunc(files, func(a, b string) int { return strings.Compare(filepath.Base(a), filepath.Base(b)) })
+	for _, f := range files {
+		if to, subject := s.letter(f); to == "<"+email+">" {
+			subjects = append(subjects, subject)
+		}
+	}
+	return subjects
+}
+
+func (s *site) letter(path string) (to, subject string) {
+	s.t.Helper()
+	f, err := os.Open(path)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer f.Close()
+	m, err := mail.ReadMessage(f)
+	if err != nil {
+		s.t.Fatalf("%s: %v", path, err)
+	}
+	subject, err = new(mime.WordDecoder).DecodeHeader(m.Header.Get("Subject"))
+	if err != nil {
+		s.t.Fatalf("%s: %v", path, err)
+	}
+	return m.Header.Get("To"), subject
+}
+
+// hired is an account that the operator makes at the console, logged in.
+func (s *site) hired(role, branches string) *patron {
+	s.t.Helper()
+	p := &patron{s: s, email: role + branches + "@staff.example"}
+	args := []string{"user", "create", "--role", role, "--email", p.email}
+	if branches != "" {
+		args = append(args, "--branch", branches)
+	}
+	var made account
+	s.env["PASSWORD"] = patronPassword
+	defer delete(s.env, "PASSWORD")
+	s.read(&made, args...)
+	p.id = made.ID
+	p.enter()
+	return p
+}
+
+// granted keeps the tokens of an answer, and gives all of it.
+func (p *patron) granted(a answer) (g grant) {
+	p.s.t.Helper()
+	p.take(a)
+	a.into(p.s.t, &g)
+	return g
+}
+
+// credentials are what somebody logs in with.
+func (p *patron) credentials(password string) map[string]string {
+	return map[string]string{"email": p.email, "password": password}
+}
+
+// tries a password at the server whose turn it is.
+func (p *patron) tries(password string) answer {
+	return p.s.send(http.MethodPost, "/auth/login", p.credentials(password))
+}
+
+// refresh shows a refresh token to a server.
+func (s *site) refresh(v *server, token string) answer {
+	return s.sendTo(v.addr, http.MethodPost, "/auth/refresh", map[string]string{"refreshToken": token})
+}
+
+func (p *patron) send(method, path string, body any) answer {
+	return p.s.send(method, path, body, "Authorization", "Bearer "+p.access)
+}
+
+func (p *patron) sendTo(v *server, method, path string, body any) answer {
+	return p.s.sendTo(v.addr, method, path, body, "Authorization", "Bearer "+p.access)
+}
+
+// leaves ends the session at a server, which refuses it at once.
+func (p *patron) leaves(v *server) {
+	p.s.t.Helper()
+	p.logout(v).want(p.s.t, http.StatusNoContent, "")
+	p.me(v).want(p.s.t, http.StatusUnauthorized, "unauthenticated")
+}
+
+// out waits until no server admits the person any more, no longer than is promised.
+func (p *patron) out() {
+	p.s.t.Helper()
+	p.s.await(revocationLag, func() error {
+		for _, v := range p.s.servers {
+			if a := p.me(v); a.status != http.StatusUnauthorized {
+				return fmt.Errorf("%s answers %v", v.addr, a)
+			}
+		}
+		return nil
+	})
+}
+
+// in expects every server to admit the person.
+func (p *patron) in() {
+	p.s.t.Helper()
+	for _, v := range p.s.servers {
+		p.me(v).want(p.s.t, http.StatusOK, "")
+	}
+}
+
+// first and last are two servers, or the same where there is only one.
+func (s *site) first() *server { return s.servers[0] }
+func (s *site) last() *server  { return s.servers[len(s.servers)-1] }
+
+// Somebody becomes a member, comes in by either name, and says more about themselves.
+func TestMember(t *testing.T) {
+	on(t, func(t *testing.T, k kind) {
+		s := open(t, k, nil)
+		var made account
+		s.send(http.MethodPost, "/auth/register", map[string]any{
+			"email": " Lan@Example.com", "username": "Lan.N", "password": patronPassword, "firstName": "Lan",
+			"profile": map[string]any{"diet": "vegan"},
+		}).want(t, http.StatusCreated, "").into(t, &made)
+		p := &patron{s: s, id: made.ID, email: "lan@example.com"}
+		if made.Status != "PENDING" || made.Registered || made.Role != "USER" || made.Email != p.email {
+			t.Errorf("a new account is %+v", made)
+		}
+		s.send(http.MethodPost, "/auth/register", p.credentials(patronPassword)).want(t, http.StatusConflict, "email_taken")
+		p.tries(patronPassword).want(t, http.StatusForbidden, "not_verified")
+
+		code := p.code()
+		p.verify(otherCode(code)).want(t, http.StatusUnprocessableEntity, "code_invalid")
+		(&patron{s: s, email: "minh@example.com"}).verify(code).want(t, http.StatusUnprocessableEntity, "code_invalid")
+		p.verify(code).want(t, http.StatusOK, "")
+		p.verify(code).want(t, http.StatusUnprocessableEntity, "code_invalid")
+		s.await(patience, func() error {
+			l := s.letters(p.email)
+			welcome := slices.DeleteFunc(slices.Clone(l), sixDigits.MatchString)
+			if len(l) != 2 || len(welcome) != 1 {
+				return fmt.Errorf("the letters are %q", l)
+			}
+			return nil
+		})
+
+		g := p.granted(p.tries(patronPassword))
+		if g.ExpiresIn < 590 || g.ExpiresIn > 600 || !g.User.Registered || g.User.Status != "ACTIVE" || g.User.ID != p.id {
+			t.Errorf("a login gives %+v", g)
+		}
+		p.granted(s.send(http.MethodPost, "/auth/login", map[string]string{"username": "LAN.n", "password": patronPassword}))
+		s.send(http.MethodPost, "/auth/login", map[string]string{"username": "lan.n", "password": patronPassword + " "}).
+			want(t, http.StatusUnauthorized, "login_failed")
+		p.in()
+		p.send(http.MethodPatch, "/me", map[string]string{"city": "Huế"}).want(t, http.StatusOK, "")
+		p.send(http.MethodPatch, "/me", map[string]string{"role": "OWNER"}).want(t, http.StatusUnprocessableEntity, "invalid")
+		var me account
+		p.send(http.MethodGet, "/me", nil).into(t, &me)
+		if me.City == nil || *me.City != "Huế" || *me.Username != "lan.n" || me.Profile["diet"] != "vegan" || me.Role != "USER" {
+			t.Errorf("the account is %+v", me)
+		}
+		for _, path := range []string{"/api/users", "/api/orders/x", "/api/audit", "/api/roles", "/api/tables"} {
+			p.send(http.MethodGet, path, nil).want(t, http.StatusForbidden, "forbidden")
+		}
+		s.send(http.MethodGet, "/me", nil).want(t, http.StatusUnauthorized, "unauthenticated")
+		s.staff(http.MethodGet, "/me", nil).want(t, http.StatusForbidden, "account_needed")
+	}, embedded, pair)
+}
+
+// otherCode is a well-formed code that is another one.
+func otherCode(code string) string {
+	if code == "000000" {
+		return "111111"
+	}
+	return "000000"
+}
+
+// A refresh token is good once; who asks again at once gets the same pair, and who brings an older one ends the session
+// for everybody who has any token of it.
+func TestMember_refresh(t *testing.T) {
+	on(t, func(t *testing.T, k kind) {
+		s := open(t, k, nil)
+		p := s.patron("lan")
+		elsewhere := p
+		elsewhere.enter()
+
+		tokens := []grant{{Access: p.access, Refresh: p.refresh}}
+		for range 2 {
+			spent := tokens[len(tokens)-1]
+			next := p.granted(s.refresh(s.first(), spent.Refresh).want(t, http.StatusOK, ""))
+			again := p.granted(s.refresh(s.last(), spent.Refresh).want(t, http.StatusOK, ""))
+			if next.Refresh == spent.Refresh || next.Access == spent.Access {
+				t.Fatal("a refresh gives what there was")
+			}
+			if again.Refresh != next.Refresh || again.Access != next.Access {
+				t.Fatal("the immediate retry gets another pair")
+			}
+			tokens = append(tokens, next)
+		}
+		p.in()
+		reused := s.figure("auth_refresh_reuse_total")
+		s.refresh(s.first(), tokens[0].Refresh).want(t, http.StatusUnauthorized, "refresh_token_invalid")
+		if n := s.figure("auth_refresh_reuse_total"); n != reused+1 {
+			t.Errorf("a reuse is counted as %d", n-reused)
+		}
+		for i, g := range tokens {
+			for _, v := range s.servers {
+				s.refresh(v, g.Refresh).want(t, http.StatusUnauthorized, "refresh_token_invalid")
+			}
+			p.access = tokens[i].Access
+			p.out()
+		}
+		elsewhere.in()
+		p.enter()
+		p.in()
+	}, embedded, pair)
+}
+
+// Whoever logs out is out everywhere within five seconds, whether or not a server has seen the token before, and
+// whatever Redis has forgotten.
+func TestMember_logout(t *testing.T) {
+	on(t, func(t *testing.T, k kind) {
+		s := open(t, k, nil)
+		p := s.patron("lan")
+		for _, loses := range []bool{false, true} {
+			p.enter()
+			p.in()
+			p.leaves(s.first())
+			if loses {
+				s.flush()
+			}
+			p.out()
+			s.refresh(s.last(), p.refresh).want(t, http.StatusUnauthorized, "refresh_token_invalid")
+		}
+		p.enter()
+		s.sendTo(s.first().addr, http.MethodPost, "/auth/logout", map[string]string{"refreshToken": p.refresh}).
+			want(t, http.StatusNoContent, "")
+		s.flush()
+		p.out() // the other server has never seen it
+	}, embedded, pair)
+}
+
+// Sessions are listed and ended one by one; a new password ends them all, and so does a code to somebody who forgot it.
+func TestMember_sessions(t *testing.T) {
+	on(t, func(t *testing.T, k kind) {
+		s := open(t, k, nil)
+		here, other := s.hired("cashier", "1"), s.patron("minh")
+		there := *here
+		there.enter()
+		type session struct {
+			ID      string `json:"id"`
+			Current bool   `json:"current"`
+		}
+		var list struct {
+			Items []session `json:"items"`
+		}
+		here.send(http.MethodGet, "/me/sessions", nil).into(t, &list)
+		i := slices.IndexFunc(list.Items, func(s session) bool { return !s.Current })
+		if len(list.Items) != 2 || i < 0 {
+			t.Fatalf("the sessions are %+v", list)
+		}
+		path := "/me/sessions/" + list.Items[i].ID
+		other.send(http.MethodDelete, path, nil).want(t, http.StatusNotFound, "session_not_found")
+		here.sendTo(s.first(), http.MethodDelete, path, nil).want(t, http.StatusNoContent, "")
+		there.out()
+		here.in()
+		here.send(http.MethodDelete, path, nil).want(t, http.StatusNotFound, "session_not_found")
+
+		there.enter()
+		next := "another horse, another battery"
+		change := func(present, next string) answer {
+			return here.sendTo(s.first(), http.MethodPost, "/me/password",
+				map[string]string{"currentPassword": present, "newPassword": next})
+		}
+		change(patronPassword+"!", next).want(t, http.StatusForbidden, "password_wrong")
+		change(patronPassword, "fourteen chars").want(t, http.StatusUnprocessableEntity, "password_unfit")
+		change(patronPassword, next).want(t, http.StatusNoContent, "")
+		there.out()
+		here.in()
+
+		forgotten := map[string]string{"purpose": "RESET", "email": here.email}
+		s.send(http.MethodPost, "/auth/otp/request", forgotten).want(t, http.StatusAccepted, "")
+		again := s.send(http.MethodPost, "/auth/otp/request", forgotten).want(t, http.StatusTooManyRequests, "rate_limited")
+		if again.header.Get("Retry-After") == "" {
+			t.Error("nobody tells when the next code may be sent")
+		}
+		reset := map[string]string{"email": here.email, "code": here.code(), "password": patronPassword}
+		s.sendTo(s.first().addr, http.MethodPost, "/auth/password/reset", reset).want(t, http.StatusNoContent, "")
+		s.send(http.MethodPost, "/auth/password/reset", reset).want(t, http.StatusUnprocessableEntity, "code_invalid")
+		here.out()
+		here.tries(next).want(t, http.StatusUnauthorized, "login_failed")
+		here.enter()
+		here.in()
+
+		// An address that nobody has is answered alike, and is sent nothing.
+		nobody := map[string]string{"purpose": "RESET", "email": "nobody@example.com"}
+		s.send(http.MethodPost, "/auth/otp/request", nobody).want(t, http.StatusAccepted, "")
+		s.send(http.MethodPost, "/auth/otp/request", nobody).want(t, http.StatusTooManyRequests, "rate_limited")
+		if l := s.letters("nobody@example.com"); len(l) != 0 {
+			t.Errorf("nobody was sent %q", l)
+		}
+	}, embedded, pair)
+}

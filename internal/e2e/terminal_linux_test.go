@@ -1,0 +1,57 @@
+package e2e
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+	"unsafe"
+)
+
+// runOnTerminal is run with a terminal where errors go; shown is what was drawn on it.
+func (s *site) runOnTerminal(args ...string) (r result, shown string) {
+	s.t.Helper()
+	master, terminal := openTerminal(s.t)
+	defer master.Close()
+	var out, drawn bytes.Buffer
+	cmd := exec.CommandContext(s.t.Context(), binary, args...)
+	cmd.Env, cmd.Stdout, cmd.Stderr = s.environ(nil), &out, terminal
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_, _ = io.Copy(&drawn, master) // ends with an error when nobody has the terminal any more
+	}()
+	err := cmd.Run()
+	_ = terminal.Close()
+	<-done
+	if cmd.ProcessState == nil {
+		s.t.Fatalf("comanda %s: %v", strings.Join(args, " "), err)
+	}
+	return result{cmd.ProcessState.ExitCode(), out.String(), ""}, drawn.String()
+}
+
+// openTerminal makes a pair of which one end looks like a terminal.
+func openTerminal(t *testing.T) (master, terminal *os.File) {
+	t.Helper()
+	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var locked, number int32
+	control := func(request uintptr, value *int32) {
+		if _, _, code := syscall.Syscall(syscall.SYS_IOCTL, master.Fd(), request, uintptr(unsafe.Pointer(value))); code != 0 {
+			t.Fatal(code)
+		}
+	}
+	control(syscall.TIOCSPTLCK, &locked)
+	control(syscall.TIOCGPTN, &number)
+	terminal, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|syscall.O_NOCTTY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return master, terminal
+}
