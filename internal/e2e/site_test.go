@@ -88,7 +88,7 @@ func prepare(t *testing.T, k kind, extra settings) *site {
 	} else {
 		s.startRedis()
 		s.env["DATABASE_URL"] = sqldbtest.PostgresURL(t)
-		s.env["AMQP_URL"], s.env["AMQP_PREFIX"] = atEnd.brokerURL(t), testenv.Name(t)+"."
+		s.useBroker()
 	}
 	maps.Copy(s.env, extra)
 	s.add(s.env["LISTEN"], dir)
@@ -96,6 +96,20 @@ func prepare(t *testing.T, k kind, extra settings) *site {
 		s.add(freeAddr(t), t.TempDir())
 	}
 	return s
+}
+
+// useBroker gives the site exchanges and queues of its own, which are gone with it.
+func (s *site) useBroker() {
+	address, prefix := atEnd.brokerURL(s.t), testenv.Name(s.t)+"."
+	s.env["AMQP_URL"], s.env["AMQP_PREFIX"] = address, prefix
+	var names []string
+	for _, q := range []string{
+		"order.payment.await.q", "order.expired.q", "store.order.paid", "store.order.canceled", "comanda.daybook",
+		"comanda.daybook.dlq",
+	} {
+		names = append(names, prefix+q)
+	}
+	testenv.DropQueues(s.t, address, names...)
 }
 
 func (s *site) startRedis() {

@@ -73,6 +73,11 @@ type rig struct {
 func newRig(t testing.TB, address string) *rig {
 	t.Helper()
 	r := &rig{prefix: testenv.Name(t) + ".", log: &logged{}}
+	var names []string
+	for _, q := range newTopology(r.prefix, time.Minute, []inbox.Consumer{daybook(nil)}).queues {
+		names = append(names, q.name)
+	}
+	testenv.DropQueues(t, address, names...)
 	var err error
 	if r.admin, err = amqp.Dial(address); err != nil {
 		t.Fatal(err)
