@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"go.uber.org/goleak"
 
 	"comanda/internal/identity"
 	"comanda/internal/identity/identitysql"
@@ -18,6 +17,7 @@ import (
 	"comanda/internal/ordering/orderingsql"
 	"comanda/internal/ordering/orderingtest"
 	"comanda/internal/payment"
+	"comanda/internal/redisdb/redisdbtest"
 	"comanda/internal/sqldb"
 	"comanda/internal/sqldb/sqldbtest"
 	"comanda/internal/stock"
@@ -33,7 +33,7 @@ func TestMain(m *testing.M) {
 	if !given {
 		_ = flag.Set("rapid.checks", "25") // rapid has defined it
 	}
-	goleak.VerifyTestMain(m)
+	redisdbtest.VerifyMain(m)
 }
 
 func TestStatements(t *testing.T) { sqldbtest.PrepareAll(t, orderingsql.Statements) }

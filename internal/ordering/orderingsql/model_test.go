@@ -239,6 +239,7 @@ func (m *machine) place(t *rapid.T) {
 	if errors.Is(err, ordering.ErrSoldOut) && !cmp.Equal(ordering.ShortLines(err), want) {
 		// A lease of a process that is gone makes the gate under-sell for a while, until its keeper looks.
 		m.converge(t)
+		m.clock.advance(20 * time.Millisecond) // a refusal is taken for granted for ten
 		got, err = m.svc.Place(context.Background(), m.guest(), r)
 	}
 	if want != nil { // I2
