@@ -126,6 +126,7 @@ const verifyPause = 500 * time.Millisecond
 func VerifyDocuments(
 	ctx context.Context, db *sqldb.DB, redis *redisdb.DB, report func(document.Progress),
 ) (document.Verification, error) {
+	tuneMemory()
 	v := &document.Verifier{Source: documentsql.New(db), Mirror: documentredis.New(redis), Report: report, Pause: pause}
 	return v.Verify(ctx)
 }
@@ -141,6 +142,7 @@ func pause(ctx context.Context) error {
 
 // RebuildDocuments writes all documents anew, as a command beside running servers.
 func RebuildDocuments(ctx context.Context, db *sqldb.DB, redis *redisdb.DB, report func(document.Progress)) error {
+	tuneMemory()
 	b := newPapers(db, redis).builder(db, documentredis.New(redis))
 	b.Report = report
 	return b.Build(ctx)

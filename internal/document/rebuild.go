@@ -38,7 +38,7 @@ type Builder struct {
 	Now       func() time.Time
 	NewID     func(time.Time) string
 	Report    func(Progress) // may be nil
-	Workers   int            // batches at the same time; 0 means 4
+	Workers   int            // batches at the same time; 0 means 8
 }
 
 const (

@@ -45,7 +45,7 @@ func spreadFrom(
 	return err
 }
 
-const defaultWorkers = 4
+const defaultWorkers = 8
 
 // feed hands out the ids behind one.
 func feed(ctx context.Context, source Source, e *Entity, after string, to chan<- batch) error {

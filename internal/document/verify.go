@@ -58,7 +58,7 @@ type Verifier struct {
 	Mirror  Mirror
 	Pause   func(ctx context.Context) error // between two looks at a difference
 	Report  func(Progress)                  // may be nil
-	Workers int                             // batches at the same time; 0 means 4
+	Workers int                             // batches at the same time; 0 means 8
 }
 
 const (
