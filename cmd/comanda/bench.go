@@ -49,6 +49,9 @@ func (c *cli) runBench(cmd *cobra.Command, b bench.Config) error {
 	if err != nil {
 		return err
 	}
+	if b.Members, err = ground.members(ctx); err != nil {
+		return err
+	}
 	server, err := startChild(ctx, ground.env(), ground.log(), "serve")
 	if err != nil {
 		return err

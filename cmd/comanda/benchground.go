@@ -84,6 +84,24 @@ func (g *benchGround) seed(ctx context.Context) ([]string, error) {
 	return bench.Seed(ctx, db, true)
 }
 
+// benchMembers is how many members have carts. Each costs two password hashes before the run.
+const benchMembers = 64
+
+// members makes the accounts of members.
+func (g *benchGround) members(ctx context.Context) ([]bench.Login, error) {
+	c := g.config
+	c.DatabaseURL = g.database
+	logins := make([]bench.Login, benchMembers)
+	for i := range logins {
+		logins[i] = bench.Login{Email: fmt.Sprintf("member%d@bench.example", i), Password: rand.Text()}
+		account := app.NewAccount{Role: "user", Email: logins[i].Email, Password: logins[i].Password}
+		if _, err := app.CreateUser(ctx, c, account); err != nil {
+			return nil, err
+		}
+	}
+	return logins, nil
+}
+
 // env is the server's environment: the configured stores, no limits, and access records as in production.
 func (g *benchGround) env() []string {
 	return []string{

@@ -12,11 +12,12 @@ func (c *cli) serve() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "serve", Short: "Serve orders", Args: cobra.NoArgs,
 		Long: "Runs all roles in one process, or those that --roles names. With --demo the demo restaurant is loaded\n" +
-			"into the configured stores, the sandbox gateway is enabled, and a guest link is printed.",
+			"into the configured stores, the sandbox and simulated gateways are enabled, and links are printed.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if demo {
 				c.defaults = map[string]string{
-					"COMANDA_SANDBOX_PAYMENTS": "on", "COMANDA_LOG_FORMAT": "text", "COMANDA_LOG_LEVEL": "warn",
+					"COMANDA_SANDBOX_PAYMENTS": "on", "COMANDA_SIMULATORS": "on",
+					"COMANDA_LOG_FORMAT": "text", "COMANDA_LOG_LEVEL": "warn",
 				}
 			}
 			config, err := c.config()

@@ -76,7 +76,10 @@ func routeTable(c Config) (*httpapi.API, error) {
 	if err != nil {
 		return nil, err
 	}
-	k := &Core{Config: c, Orders: &ordering.Service{Methods: payment.NewMethods(c.SandboxPayments)}}
+	k := &Core{Config: c, Orders: &ordering.Service{Methods: payment.NewMethods()}}
+	if c.SandboxPayments {
+		k.Orders.Methods = payment.NewMethods(payment.Sandbox)
+	}
 	k.register(s.API())
 	return s.API(), nil
 }

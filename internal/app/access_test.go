@@ -233,7 +233,7 @@ func TestRoutes_permissions(t *testing.T) {
 		}
 	}
 	slices.Sort(modules)
-	if got := strings.Join(modules, " "); got != "AUDIT BRANCHES MEMBERS MENUS ORDERS REPORTS ROLES TABLES USERS VISITS" {
+	if got := strings.Join(modules, " "); got != "AUDIT BRANCHES CART MEMBERS MENUS ORDERS PAYMENTS REPORTS ROLES TABLES USERS VISITS" {
 		t.Errorf("the modules are %s", got)
 	}
 }

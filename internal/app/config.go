@@ -17,6 +17,8 @@ import (
 	"comanda/internal/identity/identityjwt"
 	"comanda/internal/keyspace"
 	"comanda/internal/ordering"
+	"comanda/internal/payment/linepay"
+	"comanda/internal/payment/vnpay"
 	"comanda/internal/telemetry"
 )
 
@@ -34,6 +36,9 @@ type Config struct {
 	PaymentWindow   time.Duration
 	ExpiryGrace     time.Duration
 	SandboxPayments bool
+	VNPay           vnpay.Config
+	LINEPay         linepay.Config
+	Simulators      bool
 	ServiceToken    telemetry.Secret
 	TokenKey        telemetry.Secret
 	Limits          bool
@@ -69,6 +74,15 @@ var settings = []setting{
 	duration("COMANDA_PAYMENT_WINDOW", "15m", "From placing an order to the end that its guest is told.", func(c *Config) *time.Duration { return &c.PaymentWindow }),
 	duration("COMANDA_EXPIRY_GRACE", "90s", "From there to the moment at which the order is really ended.", func(c *Config) *time.Duration { return &c.ExpiryGrace }),
 	boolean("COMANDA_SANDBOX_PAYMENTS", "false", "Offer the sandbox gateway and its mock callback; never in production.", func(c *Config) *bool { return &c.SandboxPayments }),
+	text("COMANDA_VNPAY_TMN_CODE", "", "Code of the house's site at VNPay; without one VNPay is not offered.", func(c *Config) *string { return &c.VNPay.TmnCode }),
+	secret(text("COMANDA_VNPAY_HASH_SECRET", "", "What signs messages to and from VNPay.", func(c *Config) *string { return (*string)(&c.VNPay.HashSecret) })),
+	text("COMANDA_VNPAY_PAY_URL", "", "VNPay's page for guests; its sandbox by default.", func(c *Config) *string { return &c.VNPay.PayURL }),
+	text("COMANDA_VNPAY_API_URL", "", "VNPay's address for questions and refunds; its sandbox by default.", func(c *Config) *string { return &c.VNPay.APIURL }),
+	text("COMANDA_LINEPAY_CHANNEL_ID", "", "Id of the house's channel at LINE Pay; without one LINE Pay is not offered.", func(c *Config) *string { return &c.LINEPay.ChannelID }),
+	secret(text("COMANDA_LINEPAY_CHANNEL_SECRET", "", "What signs messages to LINE Pay.", func(c *Config) *string { return (*string)(&c.LINEPay.ChannelSecret) })),
+	text("COMANDA_LINEPAY_URL", "", "LINE Pay's address; its sandbox by default.", func(c *Config) *string { return &c.LINEPay.Host }),
+	text("COMANDA_LINEPAY_PREFIX", "/v4", "Version of LINE Pay's API: /v4 or /v3.", func(c *Config) *string { return &c.LINEPay.Prefix }),
+	boolean("COMANDA_SIMULATORS", "false", "Play VNPay and LINE Pay where no account is configured: pages and calls as theirs, no money. Never in production.", func(c *Config) *bool { return &c.Simulators }),
 	secret(text("COMANDA_SERVICE_TOKEN", "", "Bearer token of staff routes for scripts; without one they answer 401.", func(c *Config) *string { return (*string)(&c.ServiceToken) })),
 	secret(text("COMANDA_TOKEN_KEY", "", "Key that signs access tokens, at least 32 bytes; by default the installation makes one and keeps it in SQL.", func(c *Config) *string { return (*string)(&c.TokenKey) })),
 	boolean("COMANDA_LIMITS", "on", "off lifts the limits of requests, guests and visits for load tests; refused with a public URL that is not loopback.", func(c *Config) *bool { return &c.Limits }),
@@ -236,7 +250,7 @@ func (c Config) validate() error {
 	if _, err := keyspace.ParseNamespace(c.RedisNamespace); err != nil {
 		return fmt.Errorf("configuration: COMANDA_REDIS_NAMESPACE: %w", err)
 	}
-	return errors.Join(c.orders().Validate(), c.Log.Validate(), c.validateMail())
+	return errors.Join(c.orders().Validate(), c.Log.Validate(), c.validateMail(), c.validatePayments())
 }
 
 func loopback(host string) bool {

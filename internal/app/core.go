@@ -10,6 +10,8 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"comanda/internal/cart"
+	"comanda/internal/cart/cartsql"
 	"comanda/internal/catalog"
 	"comanda/internal/catalog/catalogredis"
 	"comanda/internal/catalog/catalogsql"
@@ -75,11 +77,14 @@ type Core struct {
 	Reader  *orderingsql.Orders
 	Orders  *ordering.Service
 	Limits  *limit.Limiter // nil when they are lifted
+	Carts   *cart.Carts
+	Baskets *cartsql.Store
 	Metrics *metrics
 
 	people // set by wireIdentity
 	access // set by wireAccess
 	papers
+	tills *tills // set by wirePayments
 }
 
 // NewCore wires the rooms. Close ends what it has started; the stores are the caller's.
@@ -90,6 +95,8 @@ func NewCore(c Config, db *sqldb.DB, redis *redisdb.DB, log *slog.Logger, reg pr
 	k.wireDocuments(reg)
 	k.wireVisits(reg)
 	k.wireStock(reg)
+	k.Baskets = cartsql.New(k.DB, k.DB.Now)
+	k.Carts = &cart.Carts{Store: k.Baskets, Boards: k.Boards}
 	k.wireOrders()
 	return k
 }
@@ -121,12 +128,24 @@ func (k *Core) wireOrders() {
 	k.Reader = orderingsql.NewOrders(k.DB)
 	k.Orders = &ordering.Service{
 		Config: k.Config.orders(), Ledger: k.Ledger, Gate: k.Keeper, Reader: k.Reader, Catalog: k.Menus,
-		Methods: payment.NewMethods(k.Config.SandboxPayments), Now: k.DB.Now, Metrics: k.Metrics.orders(),
+		Carts: k.Carts, Methods: payment.NewMethods(), Payments: k.Ledger, ReturnTo: k.Config.PublicURL, Log: k.Log,
+		Now: k.DB.Now, Metrics: k.Metrics.orders(),
 	}
+	if k.Config.SandboxPayments {
+		k.Orders.Methods = payment.NewMethods(payment.Sandbox)
+	}
+}
+
+// wirePayments offers gateways.
+func (k *Core) wirePayments(t *tills) {
+	k.tills = t
+	k.Orders.Methods, k.Orders.Gateways = payment.NewMethods(t.methods(k.Config.SandboxPayments)...), t.gateways()
 }
 
 // Close commits what waits in the ledger and ends the gatekeeper's tasks.
 func (k *Core) Close() {
+	k.Orders.Close()
+	k.Baskets.Stop()
 	k.Ledger.Stop()
 	k.Keeper.Close()
 }

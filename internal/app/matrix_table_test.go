@@ -17,7 +17,8 @@ const principals = "anonymous guest stranger member other " +
 //     n  404, as if it did not exist
 //     i  422, let in and refused for what was sent
 //     !  403 to everybody: the request is refused for a reason of its own
-const cells = "+ufni!"
+//     x  503, let in, and the gateway that would have to be asked is out of reach
+const cells = "+ufni!x"
 
 // cell is one route with the answers to all principals. Words in braces of the path and the body are made before the
 // request, see fixture.made; those of the path may also be missing.
@@ -73,6 +74,35 @@ var matrix = map[string]cell{
 	"GET /me/sessions":         {wants: accounts("+", "+")},
 	"DELETE /me/sessions/{id}": {path: "/me/sessions/{session}", wants: accounts("+", "n")},
 
+	// One's own cart and orders. Nobody can name another's cart; what stands in it has ids.
+	"GET /cart":                         {wants: accounts("+", "+")},
+	"POST /cart/add-dish":               {body: `{"dishId":"5","quantity":1}`, wants: accounts("+", "+")},
+	"PATCH /cart/items/{cartDetailId}":  {path: "/cart/items/{line}", body: `{"quantity":2}`, wants: accounts("+", "n")},
+	"DELETE /cart/items/{cartDetailId}": {path: "/cart/items/{line}", wants: accounts("+", "n")},
+	"DELETE /cart":                      {wants: accounts("+", "+")},
+	"POST /cart/checkout": {
+		body:  `{"receiverName":"Lan","receiverPhone":"none","paymentMethod":"COUNTER","clientTxnId":"{key}"}`,
+		wants: accounts("i", "i"),
+	},
+	"GET /orders":              {wants: accounts("+", "+")},
+	"GET /orders/{id}":         {path: "/orders/{memberorder}", wants: accounts("+", "n")},
+	"POST /orders/{id}/cancel": {path: "/orders/{memberorder}/cancel", wants: accounts("+", "n")},
+	"POST /orders/{id}/pay":    {path: "/orders/{memberorder}/pay", body: `{"method":"SANDBOX"}`, wants: accounts("+", "n")},
+
+	// Gateways and those who come back from them. What nobody has signed is answered and changes nothing.
+	"GET /payment/vnpay/ipn":       {wants: all("+")},
+	"POST /payment/vnpay/callback": {wants: all("+")},
+	"GET /payment/vnpay/return":    {wants: all("i")},
+	"GET /payment/linepay/confirm": {wants: all("i")},
+	"GET /payment/linepay/cancel":  {wants: all("i")},
+	"GET /pay/{ref}":               {path: "/pay/{payment}", wants: all("+")},
+	"GET /sim/vnpay/{path...}":     {path: "/sim/vnpay/", wants: all("n")},
+	"POST /sim/vnpay/{path...}":    {path: "/sim/vnpay/", wants: all("n")},
+	"PUT /sim/vnpay/{path...}":     {path: "/sim/vnpay/", wants: all("n")},
+	"GET /sim/linepay/{path...}":   {path: "/sim/linepay/", wants: all("n")},
+	"POST /sim/linepay/{path...}":  {path: "/sim/linepay/", wants: all("n")},
+	"PUT /sim/linepay/{path...}":   {path: "/sim/linepay/", wants: all("n")},
+
 	// The dining room. STAFF wait at tables, KITCHEN cooks, CASHIER takes money, MANAGER runs a branch.
 	"GET /api/branches":            {wants: staff("++", "++", "++", "++", "+++")},
 	"GET /api/tables":              {wants: staff("++", "ff", "++", "++", "+++")},
@@ -93,6 +123,23 @@ var matrix = map[string]cell{
 	"POST /api/orders/{id}/payments": {
 		path: "/api/orders/{order}/payments", body: `{"method":"COUNTER","amount":{total}}`,
 		wants: staff("ff", "ff", "+n", "+n", "+++"),
+	},
+	"GET /api/payments/exceptions": {
+		path: "/api/payments/exceptions?branchId={branch}", wants: staff("ff", "ff", "+n", "+n", "+++"),
+	},
+	"POST /api/orders/{id}/refunds": {
+		path: "/api/orders/{paidorder}/refunds", body: `{"reason":"cold"}`, wants: staff("ff", "ff", "ff", "+n", "+++"),
+	},
+	"POST /api/orders/{id}/refunds/{refundId}": {
+		path: "/api/orders/{paidorder}/refunds/{refund}", body: `{"state":"DONE","reason":"by hand"}`,
+		wants: staff("ff", "ff", "ff", "+n", "+++"),
+	},
+	"POST /api/orders/{id}/payments/{paymentId}/check": {
+		path: "/api/orders/{remoteorder}/payments/{payment}/check", wants: staff("ff", "ff", "xn", "xn", "xxx"),
+	},
+	"POST /api/orders/{id}/payments/{paymentId}": {
+		path: "/api/orders/{remoteorder}/payments/{payment}", body: `{"state":"FAILED","reason":"their console"}`,
+		wants: staff("ff", "ff", "ff", "+n", "+++"),
 	},
 	"GET /api/reports/day": {path: "/api/reports/day?branchId={branch}&date=2026-02-26", wants: staff("ff", "ff", "ff", "+n", "+++")},
 

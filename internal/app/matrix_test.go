@@ -46,7 +46,7 @@ func newFixture(t *testing.T) *fixture {
 	t.Setenv("COMANDA_DEMO_PASSWORD", matrixPassword)
 	c, err := LoadConfig(map[string]string{
 		"COMANDA_DATA_DIR": t.TempDir(), "COMANDA_LISTEN": "127.0.0.1:0", "COMANDA_SANDBOX_PAYMENTS": "on",
-		"COMANDA_SERVICE_TOKEN": matrixToken, "COMANDA_LIMITS": "off",
+		"COMANDA_SERVICE_TOKEN": matrixToken, "COMANDA_LIMITS": "off", "COMANDA_SIMULATORS": "on",
 	}, nil, "", nil)
 	if err != nil {
 		t.Fatal(err)
@@ -218,7 +218,8 @@ func (f *fixture) fill(text string) string {
 func missing(path string) string {
 	return word.ReplaceAllStringFunc(path, func(w string) string {
 		switch w {
-		case "{order}", "{visit}", "{guestvisit}", "{session}":
+		case "{order}", "{visit}", "{guestvisit}", "{session}", "{memberorder}", "{paidorder}", "{remoteorder}", "{payment}",
+			"{refund}":
 			return "06gvsv4adlo01am6obvdlo01to"
 		}
 		return "999999"
@@ -250,7 +251,24 @@ func (f *fixture) make(w string) string {
 	case "{guestvisit}":
 		return f.landing(0).VisitID
 	case "{order}":
-		return f.order()
+		return f.order("SANDBOX")
+	case "{line}":
+		return f.field("member", "POST", "/cart/add-dish", `{"dishId":"5","quantity":1}`, "id")
+	case "{memberorder}":
+		f.make("{line}")
+		body := `{"receiverName":"Lan","receiverPhone":"0912345678","receiverAddress":"12 Hàng Bạc","paymentMethod":"SANDBOX",` +
+			`"clientTxnId":"` + rand.Text() + `"}`
+		return f.field("member", "POST", "/cart/checkout", body, "orderId")
+	case "{paidorder}":
+		id := f.order("SANDBOX")
+		f.must(f.ask("", "POST", "/cis/payments/mock-callback", `{"orderId":"`+id+`","method":"SANDBOX","result":"SUCCESS"}`))
+		return id
+	case "{refund}":
+		return f.field("owner", "POST", "/api/orders/"+f.fill("{paidorder}")+"/refunds", `{"reason":"cold"}`, "id")
+	case "{remoteorder}":
+		return f.order("VNPAY")
+	case "{payment}":
+		return f.payment(f.fill("{remoteorder}"))
 	case "{total}":
 		f.fill("{order}")
 		return f.total
@@ -277,10 +295,10 @@ func (f *fixture) field(principal, method, path, body, name string) string {
 	return fmt.Sprint(v[name])
 }
 
-func (f *fixture) order() string {
-	body := f.fill(`{"items":[{"itemId":"12","qty":1}],"paymentMethod":"SANDBOX","menuVersionId":"{version}",` +
+func (f *fixture) order(method string) string {
+	body := f.fill(`{"items":[{"itemId":"12","qty":1}],"paymentMethod":"{order-method}","menuVersionId":"{version}",` +
 		`"clientTxnId":"{order-key}"}`)
-	body = strings.Replace(body, "{order-key}", rand.Text(), 1)
+	body = strings.NewReplacer("{order-key}", rand.Text(), "{order-method}", method).Replace(body)
 	var o struct {
 		ID         string
 		TotalPrice int64
@@ -288,6 +306,13 @@ func (f *fixture) order() string {
 	f.must(f.ask("guest", "POST", "/cis/order/create", body)).into(f.t, &o)
 	f.total = strconv.FormatInt(o.TotalPrice, 10)
 	return o.ID
+}
+
+// payment is the attempt to pay an order.
+func (f *fixture) payment(order string) string {
+	var d struct{ Payments []struct{ ID string } }
+	f.must(f.ask("owner", "GET", "/api/orders/"+order, "")).into(f.t, &d)
+	return d.Payments[0].ID
 }
 
 // session is a second login of the member.
@@ -325,6 +350,7 @@ var classes = map[byte]func(status int) bool{
 	'!': func(s int) bool { return s == http.StatusForbidden },
 	'n': func(s int) bool { return s == http.StatusNotFound },
 	'i': func(s int) bool { return s == http.StatusUnprocessableEntity },
+	'x': func(s int) bool { return s == http.StatusServiceUnavailable },
 }
 
 // TestMatrix asks every route as everybody and compares what comes back with the table. It fails for a route that is not

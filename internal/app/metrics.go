@@ -23,6 +23,7 @@ type metrics struct {
 	drift       prometheus.Gauge
 	rebuilds    *prometheus.CounterVec
 	rebuildTime prometheus.Histogram
+	stuck       *prometheus.GaugeVec
 	refundsDue  prometheus.Gauge
 	refundAge   prometheus.Gauge
 	opsPending  prometheus.Gauge
@@ -53,8 +54,11 @@ func newMetrics(reg prometheus.Registerer) *metrics {
 		rebuildTime: f.NewHistogram(prometheus.HistogramOpts{
 			Name: "redis_rebuild_duration_seconds", Help: "How long rebuilds took.", Buckets: telemetry.Buckets,
 		}),
-		refundsDue:  gauge("refund_obligation_open", "Refunds that are due."),
-		refundAge:   gauge("refund_obligation_oldest_age_seconds", "Age of the oldest refund that is due."),
+		stuck: f.NewGaugeVec(prometheus.GaugeOpts{
+			Name: "payment_stuck", Help: "Payment attempts that somebody must look at, by state.",
+		}, []string{"state"}),
+		refundsDue:  gauge("refund_obligation_open", "Refunds that are not back yet."),
+		refundAge:   gauge("refund_obligation_oldest_age_seconds", "Age of the oldest refund that is not back yet."),
 		opsPending:  gauge("redis_outbox_pending", "Transactions that Redis has not taken in."),
 		opsAge:      gauge("redis_outbox_oldest_age_seconds", "Age of the oldest transaction that Redis has not taken in."),
 		clockOffset: gauge("clock_offset_seconds", "How far the deciding clock is ahead of this process's."),

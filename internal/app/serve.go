@@ -142,7 +142,13 @@ func start(ctx context.Context, c Config, o ServeOptions, log *slog.Logger) (_ *
 		return nil, err
 	}
 	p.onStop(redis.Close)
+	gateways, err := openTills(c, db.Now)
+	if err != nil {
+		return nil, err
+	}
+	p.onStop(gateways.Close)
 	p.core = NewCore(c, db, redis, log, reg)
+	p.core.wirePayments(gateways)
 	p.onStop(p.core.Close)
 	if err := p.core.doubtGate(ctx); err != nil {
 		return nil, err
@@ -208,6 +214,7 @@ func (p *process) services(
 		services = append(services, sweeper)
 		services = add(services, p.core.workLoops()...)
 		services = add(services, p.core.identityLoops()...)
+		services = add(services, p.core.paymentLoops()...)
 		letters, err := p.core.mailLoops(log, reg)
 		if err != nil {
 			return nil, err

@@ -7,6 +7,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"comanda/internal/cart/carthttp"
 	"comanda/internal/catalog/cataloghttp"
 	"comanda/internal/document/documenthttp"
 	"comanda/internal/httpapi"
@@ -47,6 +48,10 @@ func (k *Core) register(a *httpapi.API) {
 	visithttp.Guest(a, k.Door)
 	visithttp.Staff(a, k.Floor, k.Config.PublicURL)
 	orderinghttp.Register(a, k.Orders, k.Guests, k.Reader, k.Ledger)
+	carthttp.Register(a, k.Carts)
+	if k.tills != nil {
+		k.tills.register(a, k)
+	}
 }
 
 // guestBranch tells the menus' stream where a guest sits.

@@ -16,6 +16,8 @@ type Config struct {
 	PID    int      // the server's process; 0: unknown, and what it takes of the machine is not told
 	Tokens []string // QR tokens of a branch with quotas and a sold-out dish, as Seed gives them
 
+	Members []Login // each gets a connection; without any, nothing is asked as a member
+
 	DatabaseURL string             // the server's, with the right to create a schema
 	RedisURL    string             // the server's; empty: it has its own store, and so has the raw measurement
 	Namespace   keyspace.Namespace // of the server's keys

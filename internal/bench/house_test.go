@@ -110,7 +110,7 @@ func (h *house) server(t *testing.T, limits ordering.Limits) *httpapi.Server {
 	visithttp.Guest(server.API(), &visit.Door{Store: store, Branches: h.menus, Guests: guests, Now: h.db.Now})
 	orderinghttp.Register(server.API(), &ordering.Service{
 		Config: config, Ledger: ledger, Gate: h.keeper, Reader: reader, Catalog: h.menus,
-		Methods: payment.NewMethods(false), Now: h.db.Now,
+		Methods: payment.NewMethods(), Now: h.db.Now,
 	}, guests, reader, ledger)
 	return server
 }

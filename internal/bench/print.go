@@ -35,8 +35,19 @@ func (r Report) product(w io.Writer) {
 	r.Menu.line(t, "menus")
 	r.Compressed.line(t, "menus, gzip")
 	r.Unchanged.line(t, "menus, 304")
+	if m := r.Members; m != nil {
+		m.Read.line(t, "carts read")
+		m.Change.line(t, "carts changed")
+		m.Filling.line(t, "dishes in and out")
+		m.Dining.line(t, "carts changed and orders")
+		m.Buying.line(t, "dishes in and checkouts")
+	}
 	r.Limits.Echo.line(t, "limit: echo")
 	_ = t.Flush()
+	if m := r.Members; m != nil {
+		fmt.Fprintf(w, "without their carts: %.0f checkouts per second, %.2f of %.0f orders of one dish\n",
+			m.Checkouts, m.Ratio, m.Orders)
+	}
 }
 
 func (l Load) line(w io.Writer, name string) {

@@ -29,6 +29,7 @@ type product struct {
 	client *http.Client
 
 	guests  []string // customer tokens
+	members []shopper
 	branch  int64
 	table   string // of the first guest
 	version string
@@ -83,9 +84,19 @@ func enter(ctx context.Context, target load.Target, tokens []string, guests int)
 
 func (p *product) close() { p.client.CloseIdleConnections() }
 
-// get asks once and reads the answer, which must have the wanted status.
+// get asks once, as a guest where one is given.
 func (p *product) get(
 	ctx context.Context, method, path, guest, body string, want int, into any,
+) (http.Header, error) {
+	if guest == "" {
+		return p.send(ctx, method, path, body, want, into)
+	}
+	return p.send(ctx, method, path, body, want, into, "X-Customer-Token", guest)
+}
+
+// send asks once and reads the answer, which must have the wanted status. Headers are names and values in turn.
+func (p *product) send(
+	ctx context.Context, method, path, body string, want int, into any, headers ...string,
 ) (http.Header, error) {
 	req, err := http.NewRequestWithContext(ctx, method, p.target.URL()+path, strings.NewReader(body))
 	if err != nil {
@@ -94,8 +105,8 @@ func (p *product) get(
 	if body != "" {
 		req.Header.Set("Content-Type", "application/json")
 	}
-	if guest != "" {
-		req.Header.Set("X-Customer-Token", guest)
+	for i := 0; i+1 < len(headers); i += 2 {
+		req.Header.Set(headers[i], headers[i+1])
 	}
 	res, err := p.client.Do(req)
 	if err != nil {

@@ -21,6 +21,8 @@ type Report struct {
 	Compressed Load        `json:"menuCompressed"` // bodies, as browsers ask for them
 	Unchanged  Load        `json:"menuUnchanged"`  // 304 instead of a body
 
+	Members *MemberLoads `json:"members,omitempty"`
+
 	Limits Limits `json:"limits"`
 	Memory Memory `json:"memory"`
 }

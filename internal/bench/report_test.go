@@ -3,6 +3,7 @@ package bench
 import (
 	"encoding/json"
 	"flag"
+	"math"
 	"os"
 	"strings"
 	"testing"
@@ -23,6 +24,21 @@ func TestLimits_imply(t *testing.T) {
 	}
 }
 
+func TestMemberLoads_imply(t *testing.T) {
+	m := MemberLoads{Change: Load{PerSecond: 6000}, Filling: Load{PerSecond: 6000}, Dining: Load{PerSecond: 6000}, Buying: Load{PerSecond: 4800}}
+	if m.imply(); math.Abs(m.Checkouts-4000) > 1e-6 || math.Abs(m.Orders-6000) > 1e-6 || math.Abs(m.Ratio-2.0/3) > 1e-9 {
+		t.Errorf("%+v", m)
+	}
+	for _, unknown := range []MemberLoads{
+		{}, {Dining: Load{PerSecond: 4}, Buying: Load{PerSecond: 4}, Change: Load{PerSecond: 2}},
+		{Buying: Load{PerSecond: 4}, Change: Load{PerSecond: 9}},
+	} {
+		if unknown.imply(); unknown.Ratio != 0 {
+			t.Errorf("%+v", unknown)
+		}
+	}
+}
+
 // sample is a report with something in every field.
 func sample() Report {
 	orders := OrderLoad{
@@ -39,6 +55,10 @@ func sample() Report {
 		Menu:       Load{Conns: 64, PerSecond: 8000, BodyBytes: 47_000},
 		Compressed: Load{Conns: 64, PerSecond: 18_000, BodyBytes: 3000},
 		Unchanged:  Load{Conns: 64, PerSecond: 30_000},
+		Members: &MemberLoads{
+			Read: Load{Conns: 64, PerSecond: 7000}, Change: Load{Conns: 64, PerSecond: 6000},
+			Filling: Load{Conns: 64, PerSecond: 5500}, Buying: Load{Conns: 64, PerSecond: 4800}, Dining: Load{Conns: 64, PerSecond: 5000}, Checkouts: 4000, Orders: 5000, Ratio: 0.8,
+		},
 		Limits: Limits{
 			Echo: Load{Conns: 64, PerSecond: 60_000}, Script: Rate{120_000, 15}, Commit: Rate{40_000, 32},
 			Implied: 20_000, Ratio: 0.49,

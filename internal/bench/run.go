@@ -58,11 +58,15 @@ func (s *session) steps() []step {
 			return s.orders(ctx, n)
 		}})
 	}
-	return append(all,
+	all = append(all,
 		step{"memory of a hold", s.memory},
 		step{"orders at half of the best load", s.half},
 		step{"refusals", s.refusals},
-		step{"menus", s.menus},
+		step{"menus", s.menus})
+	if len(s.Members) > 0 {
+		all = append(all, step{"members log in", s.enterMembers}, step{"carts and checkouts", s.members})
+	}
+	return append(all,
 		step{"limit: echo", s.echo},
 		step{"limit: scripts", s.scripts},
 		step{"limit: commits", s.commits},

@@ -69,16 +69,29 @@ type Edition struct {
 	Items      []Item     // in the order of the menu, those of one category together
 
 	index map[int64]int
+	dish  map[int64]int // to the dish's first item that is active, or its first
 }
 
 // NewEdition takes the content over; the caller must not change it any more.
 func NewEdition(version, menu, branch int64, categories []Category, items []Item) *Edition {
 	e := &Edition{VersionID: version, MenuID: menu, BranchID: branch, Categories: categories, Items: items}
-	e.index = make(map[int64]int, len(items))
+	e.index, e.dish = make(map[int64]int, len(items)), make(map[int64]int, len(items))
 	for i := range items {
 		e.index[items[i].ID] = i
+		if first, ok := e.dish[items[i].DishID]; !ok || !items[first].Active && items[i].Active {
+			e.dish[items[i].DishID] = i
+		}
 	}
 	return e
+}
+
+// OfDish gives the item under which the version sells a dish; ok is false when it does not.
+func (e *Edition) OfDish(dish int64) (it Item, ok bool) {
+	i, ok := e.dish[dish]
+	if !ok {
+		return Item{}, false
+	}
+	return e.Items[i], true
 }
 
 // Item gives an item of the version; ok is false when the version does not have it.

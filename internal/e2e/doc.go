@@ -24,6 +24,7 @@
 //	TestBadInput       what is refused has a code and changes nothing; what is accepted comes back as it was sent
 //	TestBrokerOutage   without the broker orders go on; afterwards every event arrives, and counts once (I7, I15, I16)
 //	TestCrash          what was answered with success is there after kill -9, identical (I5)
+//	TestCheckout       a member's cart becomes an order, both or neither, whatever fails meanwhile (C4, I5, I11)
 //	TestCommands       what the commands promise to scripts: output, exit codes
 //	TestSecrets        no secret is ever logged, counted, answered, exported, or kept in Redis or, but for tables' codes, SQL
 //	TestMember         who registers, proves it, logs in and out; what is ended is refused everywhere within 5 s

@@ -30,6 +30,7 @@ type table struct {
 
 type dish struct {
 	ItemID    string `json:"itemId"`
+	DishID    string `json:"dishId"`
 	Name      string `json:"name"`
 	Price     int64  `json:"price"`
 	Remaining *int64 `json:"remaining"`

@@ -30,11 +30,13 @@ var (
 		"An unpaid order ended, by its guest, by staff or by its deadline; its quantities are free again.")
 	OrderRefundDue = define[RefundDue]("order.refund_due", "order",
 		"Money arrived that could not be turned into an order and must be given back. Raises an alarm.")
+	OrderRefunded = define[RefundDue]("order.refunded", "order",
+		"Money of an order has gone back to whoever paid it.")
 )
 
 // registry is the whole list, in the order of the documentation. A type that is not in it cannot be looked up, and so
 // can neither be consumed nor published.
-var registry = []Type{OrderPlaced.Type, OrderPaid.Type, OrderCanceled.Type, OrderRefundDue.Type}
+var registry = []Type{OrderPlaced.Type, OrderPaid.Type, OrderCanceled.Type, OrderRefundDue.Type, OrderRefunded.Type}
 
 // define fills in what all types share: the routing key is the name.
 func define[P any](name, aggregate, purpose string) Kind[P] {

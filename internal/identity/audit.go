@@ -46,6 +46,8 @@ const (
 	ActionVisitClosed   = "visit_closed"
 	ActionPaymentTaken  = "payment_taken"
 	ActionOrderCanceled = "order_canceled"
+	ActionRefunded      = "refund_decided"
+	ActionRefundDone    = "refund_settled"
 )
 
 // maxAuditText bounds what an entry says of a change, in bytes.

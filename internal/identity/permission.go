@@ -50,9 +50,11 @@ func reads(modules ...string) []grant {
 // changes later stays as it was changed.
 var grants = map[string][]grant{
 	RoleManager: slices.Concat(
-		all("BRANCHES", "MENUS", "TABLES", "VISITS", "ORDERS", "REPORTS", "USERS"), reads("ROLES", "AUDIT"),
+		all("BRANCHES", "MENUS", "TABLES", "VISITS", "ORDERS", "PAYMENTS", "REPORTS", "USERS"), reads("ROLES", "AUDIT"),
 	),
-	RoleCashier: slices.Concat(all("ORDERS", "VISITS"), reads("BRANCHES", "TABLES")),
+	RoleCashier: slices.Concat(all("ORDERS", "VISITS"), reads("BRANCHES", "TABLES", "PAYMENTS"), []grant{
+		{"PAYMENTS", "POST", "/api/orders/{id}/payments/{paymentId}/check"},
+	}),
 	RoleKitchen: append(reads("BRANCHES", "ORDERS"), grant{"MENUS", "PUT", "/api/menu-items/{id}/quota"}),
 	RoleStaff:   append(all("VISITS"), reads("BRANCHES", "TABLES", "ORDERS")...),
 }

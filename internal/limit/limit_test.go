@@ -23,7 +23,7 @@ func TestPolicies(t *testing.T) {
 		"login_instance": {50 * time.Millisecond, 40}, "otp_verify_ip": {2 * time.Minute, 30},
 		"register_ip": {2 * time.Minute, 30}, "qr_ip": {500 * time.Millisecond, 60}, "qr_fail_ip": {10 * time.Second, 20},
 		"order_guest": {3 * time.Second, 3}, "order_visit": {20 * time.Second, 30},
-		"api_token": {100 * time.Millisecond, 40}, "api_ip": {10 * time.Millisecond, 400},
+		"odd_notice_ip": {10 * time.Second, 30}, "api_token": {100 * time.Millisecond, 40}, "api_ip": {10 * time.Millisecond, 400},
 	}
 	for _, p := range limit.Policies() {
 		if w, ok := want[p.Name]; !ok || p.Every != w[0] || p.Burst != w[1] {

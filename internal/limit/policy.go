@@ -35,6 +35,8 @@ var policies = []Policy{
 	// A phone orders, forgets the drinks, and orders again; a table in ten minutes orders thirty times at most.
 	{Name: "order_guest", Every: 3 * time.Second, Burst: 3, Action: "order_guest"},
 	{Name: "order_visit", Every: 20 * time.Second, Burst: 30, Action: "order_visit"},
+	// What a gateway seems to have said and has not signed is kept to be looked at, but not a flood of it.
+	{Name: "odd_notice_ip", Every: 10 * time.Second, Burst: 30, Local: true},
 	// A page of the app asks for a handful of things at once; a full dining room shares one address.
 	{Name: "api_token", Every: time.Second / 10, Burst: 40, Local: true},
 	{Name: "api_ip", Every: time.Second / 100, Burst: 400, Local: true},

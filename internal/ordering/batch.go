@@ -3,15 +3,18 @@ package ordering
 import (
 	"time"
 
+	"comanda/internal/cart"
 	"comanda/internal/event"
 	"comanda/internal/identity"
 	"comanda/internal/payment"
 	"comanda/internal/stock"
 )
 
-// TxnKey is what makes a request to place an order the same request when it comes again.
+// TxnKey is what makes a request to place an order the same request when it comes again: a guest's within a branch, a
+// member's wherever it goes.
 type TxnKey struct {
 	Branch      int64
+	User        int64 // 0 for a guest
 	ClientTxnID string
 }
 
@@ -31,10 +34,12 @@ type Batch struct {
 	// What was loaded.
 	Orders   map[string]*Order // by id, locked; those placed in this batch are entered too
 	Attempts map[string][]payment.Attempt
-	Known    map[TxnKey]Known // used by earlier transactions
-	Visits   map[string]bool  // those that are open
-	Versions map[int64]bool   // those that are published
-	Unpaid   map[string]int   // open unpaid orders by visit and by guest hash
+	Owed     map[string][]payment.Refund // refunds by order
+	Known    map[TxnKey]Known            // used by earlier transactions
+	Visits   map[string]bool             // those that are open
+	Versions map[int64]bool              // those that are published
+	Unpaid   map[string]int              // open unpaid orders by visit, by guest hash and by member
+	Carts    map[int64]cart.Cart         // of members who check out
 	Numbers  map[stock.Scope]int64
 
 	Effects
@@ -49,11 +54,14 @@ type Effects struct {
 	Moves       []MoveEffect
 	NewAttempts []payment.Attempt
 	Settled     map[string]payment.Attempt
+	Extended    map[string]time.Time // deadlines of holds that have moved
 	Reports     []payment.Event
 	Refunds     []payment.Refund
+	Finished    map[string]payment.Refund
 	Events      []event.Event
 	Ops         []stock.Op
 	Audit       []identity.Entry // what the staff have done
+	Taken       []cart.Cart      // carts that were ordered from
 	Refused     []TxnKey         // keys that were entered for orders which were refused after all
 }
 
@@ -80,10 +88,14 @@ type placement struct {
 func NewBatch(now time.Time, newID func() string) *Batch {
 	return &Batch{
 		Now: now, NewID: newID, Book: stock.NewBook(), Orders: map[string]*Order{},
-		Attempts: map[string][]payment.Attempt{}, Known: map[TxnKey]Known{}, Visits: map[string]bool{},
-		Versions: map[int64]bool{}, Unpaid: map[string]int{}, Numbers: map[stock.Scope]int64{},
-		Effects: Effects{Changed: map[string]*Order{}, Settled: map[string]payment.Attempt{}},
-		placed:  map[TxnKey]placement{},
+		Attempts: map[string][]payment.Attempt{}, Owed: map[string][]payment.Refund{},
+		Known: map[TxnKey]Known{}, Visits: map[string]bool{}, Versions: map[int64]bool{},
+		Carts: map[int64]cart.Cart{}, Unpaid: map[string]int{}, Numbers: map[stock.Scope]int64{},
+		Effects: Effects{
+			Changed: map[string]*Order{}, Settled: map[string]payment.Attempt{}, Extended: map[string]time.Time{},
+			Finished: map[string]payment.Refund{},
+		},
+		placed: map[TxnKey]placement{},
 	}
 }
 
@@ -98,6 +110,14 @@ func (b *Batch) Decide(commands []Command) []Result {
 			results[i] = b.settle(c.Settle)
 		case c.Try != nil:
 			results[i] = b.try(c.Try)
+		case c.Redirect != nil:
+			results[i] = b.redirect(c.Redirect)
+		case c.Confirm != nil:
+			results[i] = b.confirm(c.Confirm)
+		case c.Refund != nil:
+			results[i] = b.refund(c.Refund)
+		case c.Finish != nil:
+			results[i] = b.finish(c.Finish)
 		case c.End != nil:
 			results[i] = b.end(c.End)
 		}
@@ -107,7 +127,7 @@ func (b *Batch) Decide(commands []Command) []Result {
 
 // place answers a repetition as the first time (I11), and enters a new order if everything about it still holds.
 func (b *Batch) place(p *Place) Result {
-	key := TxnKey{p.Order.Scope.Branch, p.Order.ClientTxnID}
+	key := p.Order.Key()
 	if first, ok := b.placed[key]; ok {
 		if first.digest != p.Digest {
 			return Result{Err: ErrIdempotency}
@@ -135,12 +155,15 @@ func (b *Batch) place(p *Place) Result {
 func (b *Batch) enter(p *Place) Result {
 	o := p.Order
 	switch {
-	case !b.Visits[o.VisitID]:
+	case o.Kind == DineIn && !b.Visits[o.VisitID]:
 		return Result{Err: ErrVisitClosed}
 	case !b.Versions[o.MenuVersionID]:
 		return Result{Err: ErrVersionClosed}
-	case over(b.Unpaid[o.GuestHash], p.Limits.UnpaidPerGuest), over(b.Unpaid[o.VisitID], p.Limits.UnpaidPerVisit):
+	case over(b.Unpaid[o.payer()], p.Limits.UnpaidPerGuest),
+		o.Kind == DineIn && over(b.Unpaid[o.VisitID], p.Limits.UnpaidPerVisit):
 		return Result{Err: ErrUnpaid}
+	case p.Cart != nil && !b.same(*p.Cart):
+		return Result{Err: cart.ErrChanged}
 	}
 	switch outcome, short := b.Book.Take(p.Hold, stock.Held); outcome {
 	case stock.Changed:
@@ -151,8 +174,12 @@ func (b *Batch) enter(p *Place) Result {
 	}
 	b.Numbers[o.Scope]++
 	o.Number = b.Numbers[o.Scope]
-	b.Unpaid[o.GuestHash]++
+	b.Unpaid[o.payer()]++
 	b.Unpaid[o.VisitID]++
+	if p.Cart != nil {
+		b.Taken = append(b.Taken, b.Carts[p.Cart.UserID])
+		delete(b.Carts, p.Cart.UserID)
+	}
 
 	b.Orders[o.ID] = &o
 	b.Attempts[o.ID] = []payment.Attempt{p.Attempt}
@@ -167,6 +194,23 @@ func (b *Batch) enter(p *Place) Result {
 	return Result{Order: o, Changed: true, Attempt: p.Attempt}
 }
 
+// same tells whether a cart is still as it was when the order was made from it.
+func (b *Batch) same(c cart.Cart) bool {
+	now, ok := b.Carts[c.UserID]
+	return ok && now.ID == c.ID && now.Version == c.Version
+}
+
+// payer is who must not leave too much unpaid.
+func (o *Order) payer() string {
+	if o.UserID != 0 {
+		return MemberKey(o.UserID)
+	}
+	return o.GuestHash
+}
+
+// MemberKey names a member among those who have unpaid orders.
+func MemberKey(user int64) string { return "user:" + formatID(user) }
+
 func over(n, limit int) bool { return limit > 0 && n >= limit }
 
 // end cancels or expires an unpaid order; whoever comes after another end is told how it is (I4).
@@ -177,7 +221,9 @@ func (b *Batch) end(e *End) Result {
 		return Result{Err: ErrNotFound}
 	case o.Status == Canceled:
 		return Result{Order: *o}
-	case o.PaymentStatus != Unpaid || o.Status != Placed:
+	case o.PaymentStatus == Confirming && e.Reason != Expired:
+		return Result{Order: *o, Err: ErrConfirming}
+	case !o.PaymentStatus.payable() || o.Status != Placed:
 		return Result{Order: *o, Err: ErrNotCancelable}
 	case e.Reason == Expired && b.Now.Before(o.ExpiresAt): // I10
 		return Result{Order: *o}

@@ -28,7 +28,7 @@ func batch() *ordering.Batch {
 
 func place(key string, qty int64) ordering.Command {
 	o := ordering.Order{
-		ID: "o-" + key, HoldID: "o-" + key, Scope: scope, VisitID: "v", GuestHash: "g", MenuVersionID: 5, ClientTxnID: key,
+		ID: "o-" + key, HoldID: "o-" + key, Scope: scope, Kind: ordering.DineIn, VisitID: "v", GuestHash: "g", MenuVersionID: 5, ClientTxnID: key,
 		Status: ordering.Placed, PaymentStatus: ordering.Unpaid, Total: 1000 * qty, Currency: "VND",
 		ExpiresAt: now.Add(time.Minute), Version: 1, Items: []ordering.Item{{ItemID: 11, Qty: qty, Price: 1000}},
 	}

@@ -5,18 +5,24 @@ import (
 	"errors"
 	"time"
 
+	"comanda/internal/cart"
 	"comanda/internal/fault"
 	"comanda/internal/identity"
+	"comanda/internal/money"
 	"comanda/internal/payment"
 	"comanda/internal/stock"
 )
 
 // Command is one thing to be decided by the ledger: exactly one of its fields is set.
 type Command struct {
-	Place  *Place
-	Settle *Settle
-	Try    *TryToPay
-	End    *End
+	Place    *Place
+	Settle   *Settle
+	Try      *TryToPay
+	Redirect *Redirect
+	Confirm  *Confirm
+	End      *End
+	Refund   *Refund
+	Finish   *FinishRefund
 }
 
 // Place makes an order. Everything in the order is decided already except its number and whether it fits.
@@ -24,7 +30,8 @@ type Place struct {
 	Order   Order
 	Hold    stock.Hold
 	Attempt payment.Attempt
-	Digest  string // of the request, by which a repetition is told from another request under the same key
+	Cart    *cart.Cart // as it was when the order was made from it; nil for guests
+	Digest  string     // of the request, by which a repetition is told from another request under the same key
 	Limits  Limits
 }
 
@@ -40,10 +47,11 @@ type Settle struct {
 	AttemptID string         // the attempt it is about; empty: the newest open one with Method, or a new one
 	NewID     string         // the id of the attempt in case a new one is made
 	Method    payment.Method // with an empty AttemptID
-	State     payment.State  // PAID, FAILED or CANCELED
+	State     payment.State  // what the gateway reports
 	Amount    int64          // captured; 0 means the attempt's own amount, for a gateway that does not say
+	Currency  money.Currency // of Amount; empty where the gateway knows one only
 	Ref       string
-	Source    string // CALLBACK or STAFF
+	Source    string // CALLBACK, CHECK or STAFF
 	Raw       string
 	By        identity.Actor // of a report from the staff
 	Today     string         // the branch's business date now: late money cannot take units of a day that is over
@@ -53,6 +61,40 @@ type Settle struct {
 type TryToPay struct {
 	OrderID string
 	Attempt payment.Attempt // without amount and currency, which are the order's
+}
+
+// Redirect notes the page of an attempt to which the guest is sent.
+type Redirect struct {
+	OrderID   string
+	AttemptID string
+	Page      payment.Page
+}
+
+// Confirm asks for the right to tell the gateway of an attempt to take the money. One who asks gets it, as Changed.
+type Confirm struct {
+	OrderID   string
+	AttemptID string
+	Again     bool // an earlier one did not get through
+}
+
+// Refund gives money of a paid order back.
+type Refund struct {
+	OrderID string
+	NewID   string
+	Amount  int64 // 0 means all that is left
+	Note    string
+	By      identity.Actor
+}
+
+// FinishRefund notes what has become of a refund, or that the staff wants it done.
+type FinishRefund struct {
+	OrderID  string
+	RefundID string
+	State    payment.RefundState // SENDING has it sent, DONE and REFUSED end it
+	Ref      string
+	Code     string
+	Note     string         // of the staff
+	By       identity.Actor // the zero Actor for a gateway
 }
 
 // End ends an unpaid order and gives its units back.
@@ -69,6 +111,14 @@ func (c Command) OrderID() string {
 		return c.Settle.OrderID
 	case c.Try != nil:
 		return c.Try.OrderID
+	case c.Redirect != nil:
+		return c.Redirect.OrderID
+	case c.Confirm != nil:
+		return c.Confirm.OrderID
+	case c.Refund != nil:
+		return c.Refund.OrderID
+	case c.Finish != nil:
+		return c.Finish.OrderID
 	case c.End != nil:
 		return c.End.OrderID
 	}
@@ -80,7 +130,8 @@ func (c Command) OrderID() string {
 type Result struct {
 	Order   Order
 	Changed bool            // false: it had been so before
-	Attempt payment.Attempt // with Settle and TryToPay
+	Attempt payment.Attempt // with commands about attempts
+	Refund  payment.Refund  // with commands about refunds
 	Err     error
 }
 
@@ -110,6 +161,9 @@ var (
 	ErrNotCancelable = fault.New(fault.Conflict, "not_cancelable", "The order can no longer be cancelled.")
 	ErrNotPayable    = fault.New(fault.Conflict, "not_payable", "The order can no longer be paid.")
 	ErrAlreadyPaid   = fault.New(fault.Conflict, "already_paid", "The order is paid already.")
+	ErrTooLate       = fault.New(fault.Conflict, "too_late", "There is not enough time left to pay in this way; order again.")
+	ErrConfirming    = fault.New(fault.Conflict, "payment_in_progress", "A payment is being completed at this moment.")
+	ErrNotRefundable = fault.New(fault.Conflict, "not_refundable", "There is not so much of this order's money to give back.")
 )
 
 // ErrRetry says that nothing is known to have happened; the same request tells what did.

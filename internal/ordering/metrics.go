@@ -1,6 +1,8 @@
 package ordering
 
 import (
+	"strings"
+
 	"comanda/internal/fault"
 	"comanda/internal/payment"
 )
@@ -34,6 +36,12 @@ func (m *Metrics) placed(err error, isNew bool) {
 func (m *Metrics) ended(reason CancelReason) {
 	if m != nil {
 		m.Transition.Count(string(Canceled), string(reason))
+	}
+}
+
+func (m *Metrics) odd(method payment.Method, verdict string) {
+	if m != nil {
+		m.Callback.Count(string(method), strings.ToLower(verdict))
 	}
 }
 

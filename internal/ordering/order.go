@@ -18,16 +18,39 @@ const (
 	Canceled Status = "CANCELED"
 )
 
+// Kind is how an order gets to whoever ordered it.
+type Kind string
+
+// The kinds.
+const (
+	DineIn   Kind = "DINE_IN"  // brought to a table
+	Delivery Kind = "DELIVERY" // brought to an address
+	PickUp   Kind = "PICKUP"   // fetched
+)
+
+// Receiver is to whom an order goes that is not eaten at a table.
+type Receiver struct {
+	Name    string `json:"n"`
+	Phone   string `json:"p"`
+	Address string `json:"a"` // empty with PICKUP
+	Email   string `json:"e"`
+}
+
 // PaymentStatus is where an order's money is.
 type PaymentStatus string
 
 // The payment statuses.
 const (
 	Unpaid          PaymentStatus = "UNPAID"
+	Confirming      PaymentStatus = "CONFIRMING" // a gateway is taking the money at this moment
 	Paid            PaymentStatus = "PAID"
 	PaymentCanceled PaymentStatus = "CANCELED"
 	RefundDue       PaymentStatus = "REFUND_DUE"
+	Refunded        PaymentStatus = "REFUNDED"
 )
+
+// payable tells whether money that arrives now makes the order a paid one.
+func (s PaymentStatus) payable() bool { return s == Unpaid || s == Confirming }
 
 // CancelReason says who ended an unpaid order.
 type CancelReason string
@@ -43,8 +66,11 @@ const (
 type Order struct {
 	ID            string
 	Scope         stock.Scope // branch and business date, fixed when the order was placed (I14)
-	VisitID       string
-	GuestHash     string // whose phone placed it
+	Kind          Kind
+	VisitID       string // with DINE_IN
+	GuestHash     string // whose phone placed it, with DINE_IN
+	UserID        int64  // the member who ordered it otherwise
+	Receiver      Receiver
 	MenuVersionID int64
 	HoldID        string // what is held for it now
 	ClientTxnID   string
@@ -52,8 +78,10 @@ type Order struct {
 	Status        Status
 	PaymentStatus PaymentStatus
 	Method        payment.Method // what the guest chose last
+	PaymentRef    string         // by which a gateway knows the newest attempt: its id; empty without one
 	CancelReason  CancelReason   // empty unless canceled
 	Total         int64
+	Refunded      int64 // of Total, given back or about to be
 	Currency      money.Currency
 	PayBy         time.Time // what the guest sees
 	ExpiresAt     time.Time // PayBy and some grace; nothing expires before (I10)
@@ -73,6 +101,14 @@ type Item struct {
 	Price  int64
 	Qty    int64
 	Notes  string
+}
+
+// Key is what makes the request for the order the same when it comes again.
+func (o *Order) Key() TxnKey {
+	if o.UserID != 0 {
+		return TxnKey{User: o.UserID, ClientTxnID: o.ClientTxnID}
+	}
+	return TxnKey{Branch: o.Scope.Branch, ClientTxnID: o.ClientTxnID}
 }
 
 // Hold is what the order takes from its scope's counters, under an id.
@@ -100,6 +136,27 @@ func (o *Order) canceled(reason CancelReason, now time.Time) {
 func (o *Order) refundDue(now time.Time) {
 	o.PaymentStatus = RefundDue
 	o.touch(now)
+}
+
+// confirmFor is how much longer an order that a gateway is about to take money for stays than it otherwise would, and
+// confirmMost how long in all: forty seconds for the answer, and some minutes to find out when none comes.
+const (
+	confirmFor  = 5 * time.Minute
+	confirmMost = 30 * time.Minute
+)
+
+// confirming keeps the order from expiring under a gateway's hands. It tells whether its deadline moved.
+func (o *Order) confirming(now time.Time) (extended bool) {
+	until := now.Add(confirmFor)
+	if most := o.PayBy.Add(confirmMost); until.After(most) {
+		until = most
+	}
+	if extended = until.After(o.ExpiresAt); extended {
+		o.ExpiresAt = until
+	}
+	o.PaymentStatus = Confirming
+	o.touch(now)
+	return extended
 }
 
 func (o *Order) touch(now time.Time) {

@@ -7,27 +7,44 @@ import (
 	"comanda/internal/payment"
 )
 
-// Pay starts another payment attempt on an unpaid order of the guest's visit.
-func (s *Service) Pay(ctx context.Context, g Guest, id string, m payment.Method) (Order, error) {
+// Pay starts another payment attempt on an unpaid order of the guest's visit. It gives the page on which to pay, empty
+// for methods without one.
+func (s *Service) Pay(ctx context.Context, g Guest, id string, m payment.Method, c Client) (Order, string, error) {
 	if err := s.Methods.Check(m); err != nil {
-		return Order{}, err
+		return Order{}, "", err
 	}
-	if _, err := s.visible(ctx, g, id); err != nil {
-		return Order{}, err
+	d, err := s.visible(ctx, g, id)
+	if err != nil {
+		return Order{}, "", err
+	}
+	return s.try(ctx, d.Order, m, c)
+}
+
+func (s *Service) try(ctx context.Context, o Order, m payment.Method, c Client) (Order, string, error) {
+	if err := m.Suits(o.Total, o.Currency); err != nil {
+		return Order{}, "", err
+	}
+	if m.Remote() && o.PaymentStatus == Unpaid && !s.Now().Before(gatewayEnds(&o)) {
+		return Order{}, "", ErrTooLate
 	}
 	r, err := s.Ledger.Do(ctx, Command{Try: &TryToPay{
-		OrderID: id, Attempt: payment.Attempt{ID: s.newID(), OrderID: id, Method: m},
+		OrderID: o.ID, Attempt: payment.Attempt{ID: s.newID(), OrderID: o.ID, Method: m},
 	}})
-	return r.Order, err
+	if err != nil {
+		return Order{}, "", err
+	}
+	page, err := s.page(ctx, r.Order, r.Attempt, c)
+	return r.Order, page, err
 }
 
 // TakeAtCounter records money that staff has taken. The amount must be what the order costs; it is asked for so that a
 // cashier who looks at the wrong order finds out.
 func (s *Service) TakeAtCounter(ctx context.Context, by identity.Actor, id string, amount int64) (Order, error) {
-	if _, err := s.StaffOrder(ctx, by, id); err != nil {
+	d, err := s.StaffOrder(ctx, by, id)
+	if err != nil {
 		return Order{}, err
 	}
-	r, err := s.settle(ctx, Settle{
+	r, err := s.settle(ctx, d.Scope.Branch, Settle{
 		OrderID: id, Method: payment.Counter, State: payment.Paid, Amount: amount, Source: SourceStaff,
 		By: by, Raw: `{"method":"COUNTER"}`,
 	})
@@ -52,7 +69,8 @@ func (s *Service) MockCallback(
 	if err := s.Methods.Check(m); err != nil {
 		return Order{}, err
 	}
-	if _, err := s.order(ctx, id); err != nil {
+	d, err := s.order(ctx, id)
+	if err != nil {
 		return Order{}, err
 	}
 	if result == MockCancel {
@@ -63,21 +81,17 @@ func (s *Service) MockCallback(
 	state := map[MockResult]payment.State{
 		MockSuccess: payment.Paid, MockCancel: payment.Canceled, MockFail: payment.Failed,
 	}[result]
-	r, err := s.settle(ctx, Settle{OrderID: id, Method: m, State: state, Source: SourceCallback, Raw: raw})
+	r, err := s.settle(ctx, d.Scope.Branch, Settle{OrderID: id, Method: m, State: state, Source: SourceCallback, Raw: raw})
 	return r.Order, err
 }
 
 // settle adds what the ledger needs to know and cannot: the branch's business date now.
-func (s *Service) settle(ctx context.Context, c Settle) (Result, error) {
-	d, err := s.order(ctx, c.OrderID)
+func (s *Service) settle(ctx context.Context, branch int64, c Settle) (Result, error) {
+	at, err := s.Catalog.Branch(ctx, branch)
 	if err != nil {
 		return Result{}, err
 	}
-	branch, err := s.Catalog.Branch(ctx, d.Scope.Branch)
-	if err != nil {
-		return Result{}, err
-	}
-	c.NewID, c.Today = s.newID(), branch.Calendar().BizDate(s.Now())
+	c.NewID, c.Today = s.newID(), at.Calendar().BizDate(s.Now())
 	r, err := s.Ledger.Do(ctx, Command{Settle: &c})
 	s.Metrics.reported(c, r, err)
 	return r, err

@@ -9,6 +9,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"comanda/internal/cart"
 	"comanda/internal/catalog"
 	"comanda/internal/fault"
 	"comanda/internal/money"
@@ -59,7 +60,7 @@ func (s *Service) Place(ctx context.Context, g Guest, r Request) (Receipt, error
 		return Receipt{}, err
 	}
 	digest := r.digest()
-	key := flightKey{TxnKey{g.Branch, r.ClientTxnID}, digest}
+	key := flightKey{TxnKey{Branch: g.Branch, ClientTxnID: r.ClientTxnID}, digest}
 	receipt, shared, err := s.flights.do(ctx, key, func(ctx context.Context) (Receipt, error) {
 		return s.place(ctx, g, r, digest)
 	})
@@ -74,8 +75,14 @@ func (s *Service) Place(ctx context.Context, g Guest, r Request) (Receipt, error
 func (s *Service) place(ctx context.Context, g Guest, r Request, digest string) (Receipt, error) {
 	o, err := s.price(ctx, g, r)
 	if err != nil {
-		return s.earlier(ctx, g, r, digest, err)
+		return s.earlier(ctx, TxnKey{Branch: g.Branch, ClientTxnID: r.ClientTxnID}, digest, err)
 	}
+	o.Kind, o.VisitID, o.GuestHash = DineIn, g.VisitID, g.Hash
+	return s.enter(ctx, o, nil, digest)
+}
+
+// enter asks the gate about a priced order, and lets the ledger decide.
+func (s *Service) enter(ctx context.Context, o Order, from *cart.Cart, digest string) (Receipt, error) {
 	h, err := o.Hold(o.ID)
 	if err != nil {
 		return Receipt{}, err
@@ -83,14 +90,15 @@ func (s *Service) place(ctx context.Context, g Guest, r Request, digest string) 
 	o.HoldID = h.ID
 	verdict := s.Gate.Try(ctx, h)
 	if verdict.Answer == stock.Refused {
-		return s.earlier(ctx, g, r, digest, SoldOut(verdict.Short))
+		return s.earlier(ctx, o.Key(), digest, SoldOut(verdict.Short))
 	}
 	attempt := payment.Attempt{
-		ID: s.newID(), OrderID: o.ID, Method: r.Method, Amount: o.Total, Currency: o.Currency, State: payment.Created,
+		ID: s.newID(), OrderID: o.ID, Method: o.Method, Amount: o.Total, Currency: o.Currency, State: payment.Created,
 		CreatedAt: o.CreatedAt,
 	}
+	o.tried(attempt)
 	result, err := s.Ledger.Do(ctx, Command{Place: &Place{
-		Order: o, Hold: h, Attempt: attempt, Digest: digest, Limits: s.Config.Limits,
+		Order: o, Hold: h, Attempt: attempt, Cart: from, Digest: digest, Limits: s.Config.Limits,
 	}})
 	if err != nil || result.Order.ID != o.ID {
 		// Decided against this order, or for an earlier one under the same key. An unknown end is the reaper's.
@@ -104,8 +112,8 @@ func (s *Service) place(ctx context.Context, g Guest, r Request, digest string) 
 // earlier answers a request that is refused now, but may be the repetition of one that was not: an order that was
 // answered with success stays answered so, even when its dishes are sold out or the menu has changed since. While SQL
 // cannot tell, the request is not refused: whoever is refused has no order (I5).
-func (s *Service) earlier(ctx context.Context, g Guest, r Request, digest string, refusal error) (Receipt, error) {
-	e, err := s.Ledger.Earlier(ctx, TxnKey{g.Branch, r.ClientTxnID})
+func (s *Service) earlier(ctx context.Context, k TxnKey, digest string, refusal error) (Receipt, error) {
+	e, err := s.Ledger.Earlier(ctx, k)
 	switch {
 	case err != nil:
 		return Receipt{}, err
@@ -122,14 +130,28 @@ func (s *Service) check(g Guest, r Request) error {
 	if r.VisitID != g.VisitID {
 		return fault.New(fault.Forbidden, "visit_mismatch", "This phone belongs to another visit.")
 	}
-	if len(r.Items) == 0 || len(r.Items) > MaxLines {
-		return fault.Newf(fault.Invalid, "invalid", "An order has 1 to %d lines.", MaxLines)
+	if err := checkClientTxnID(r.ClientTxnID); err != nil {
+		return err
 	}
-	if n := utf8.RuneCountInString(r.ClientTxnID); n == 0 || n > MaxClientID {
+	if err := checkItems(r.Items); err != nil {
+		return err
+	}
+	return s.Methods.Check(r.Method)
+}
+
+func checkClientTxnID(id string) error {
+	if n := utf8.RuneCountInString(id); n == 0 || n > MaxClientID {
 		return fault.Newf(fault.Invalid, "invalid", "clientTxnId has 1 to %d characters.", MaxClientID)
 	}
+	return nil
+}
+
+func checkItems(items []RequestItem) error {
+	if len(items) == 0 || len(items) > MaxLines {
+		return fault.Newf(fault.Invalid, "invalid", "An order has 1 to %d lines.", MaxLines)
+	}
 	var units int64
-	for _, it := range r.Items {
+	for _, it := range items {
 		if it.Qty < 1 || it.Qty > MaxQty {
 			return fault.Newf(fault.Invalid, "invalid", "The quantity of a line is 1 to %d.", MaxQty)
 		}
@@ -141,7 +163,7 @@ func (s *Service) check(g Guest, r Request) error {
 	if units > MaxUnits {
 		return fault.Newf(fault.Invalid, "invalid", "An order has at most %d units in all.", MaxUnits)
 	}
-	return s.Methods.Check(r.Method)
+	return nil
 }
 
 // digest names the request's content.
@@ -172,10 +194,13 @@ func (s *Service) price(ctx context.Context, g Guest, r Request) (Order, error) 
 		return Order{}, fault.New(fault.Conflict, "price_changed", "The order costs something else now.").
 			With("currentTotal", total)
 	}
+	if err := r.Method.Suits(total, branch.Currency); err != nil {
+		return Order{}, err
+	}
 	now := s.Now()
 	return Order{
-		ID: s.newID(), Scope: stock.Scope{Branch: g.Branch, Date: branch.Calendar().BizDate(now)}, VisitID: g.VisitID,
-		GuestHash: g.Hash, MenuVersionID: r.MenuVersionID, ClientTxnID: r.ClientTxnID, Status: Placed,
+		ID: s.newID(), Scope: stock.Scope{Branch: g.Branch, Date: branch.Calendar().BizDate(now)},
+		MenuVersionID: r.MenuVersionID, ClientTxnID: r.ClientTxnID, Status: Placed,
 		PaymentStatus: Unpaid, Method: r.Method, Total: total, Currency: branch.Currency,
 		PayBy: now.Add(s.Config.PaymentWindow), ExpiresAt: now.Add(s.Config.PaymentWindow + s.Config.ExpiryGrace),
 		CreatedAt: now, UpdatedAt: now, Version: 1, Items: items,

@@ -2,6 +2,8 @@ package ordering
 
 import (
 	"context"
+	"log/slog"
+	"sync"
 	"time"
 
 	"comanda/internal/catalog"
@@ -55,7 +57,9 @@ type Gate interface {
 // Reader reads orders as they are in SQL.
 type Reader interface {
 	Order(ctx context.Context, id string) (Detail, bool, error)
+	OfMember(ctx context.Context, user int64, limit, offset int) (orders []Order, total int64, err error)
 	OfVisit(ctx context.Context, visit string, limit, offset int) (orders []Order, total int64, err error)
+	Exceptions(ctx context.Context, branch int64, limit int) (Exceptions, error)
 	Overdue(ctx context.Context, now time.Time, limit int) ([]string, error)
 }
 
@@ -68,17 +72,27 @@ type Detail struct {
 
 // Service is the use cases of ordering.
 type Service struct {
-	Config  Config
-	Ledger  Ledger
-	Gate    Gate
-	Reader  Reader
-	Catalog Catalog
-	Methods payment.Methods
-	Now     func() time.Time // the deciding clock
-	Metrics *Metrics
+	Config   Config
+	Ledger   Ledger
+	Gate     Gate
+	Reader   Reader
+	Catalog  Catalog
+	Carts    Carts
+	Methods  payment.Methods
+	Gateways map[payment.Method]payment.Gateway // those of Methods that are somebody else's servers
+	Payments Payments
+	ReturnTo string // base of our own addresses, where gateways send guests back to
+	Log      *slog.Logger
+	Now      func() time.Time // the deciding clock
+	Metrics  *Metrics
 
 	flights flights
+	talks   sync.WaitGroup // with gateways, that outlive the requests that began them
 }
+
+// Close waits for talks with gateways that have begun. Whoever was killed before their end leaves attempts that are
+// asked about later.
+func (s *Service) Close() { s.talks.Wait() }
 
 func (s *Service) newID() string { return uid.New(s.Now()) }
 
@@ -98,7 +112,7 @@ func (s *Service) visible(ctx context.Context, g Guest, id string) (Detail, erro
 	if err != nil {
 		return Detail{}, err
 	}
-	if !found || d.VisitID != g.VisitID {
+	if !found || d.VisitID == "" || d.VisitID != g.VisitID { // a member's order belongs to no visit
 		return Detail{}, ErrNotFound
 	}
 	return d, nil

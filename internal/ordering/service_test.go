@@ -46,7 +46,7 @@ func service(t testing.TB, db *sqldb.DB, g *gate, quotas ...int64) (*ordering.Se
 	t.Cleanup(l.Stop)
 	s := &ordering.Service{
 		Config: ordering.Defaults(), Ledger: l, Gate: g, Reader: orderingsql.NewOrders(db), Catalog: r.Kitchen(t),
-		Methods: payment.NewMethods(true), Now: db.Now,
+		Methods: payment.NewMethods(payment.Sandbox), Now: db.Now,
 	}
 	return s, r, ordering.Guest{Branch: 1, VisitID: r.Visit, Hash: "guest"}
 }
@@ -210,7 +210,7 @@ func TestService_ownership(t *testing.T) {
 	for name, err := range map[string]error{
 		"look":        second(s.Order(t.Context(), stranger, id)),
 		"cancel":      second(s.Cancel(t.Context(), stranger, id)),
-		"pay":         second(s.Pay(t.Context(), stranger, id, payment.Counter)),
+		"pay":         third(s.Pay(t.Context(), stranger, id, payment.Counter, ordering.Client{})),
 		"no such id":  second(s.Order(t.Context(), guest, "06gvr4e1p1o037h61gjti47ea8")),
 		"no id":       second(s.Order(t.Context(), guest, "' OR 1=1 --")),
 		"staff, none": second(s.StaffCancel(t.Context(), identity.System(), "*")),
@@ -222,6 +222,8 @@ func TestService_ownership(t *testing.T) {
 }
 
 func second[T any](_ T, err error) error { return err }
+
+func third[T, U any](_ T, _ U, err error) error { return err }
 
 func TestConfig_Validate(t *testing.T) {
 	if err := ordering.Defaults().Validate(); err != nil {

@@ -26,20 +26,24 @@ func (b *Batch) settle(s *Settle) Result {
 		return Result{Order: *o, Err: payment.ErrAttempts}
 	}
 	a := b.Attempts[o.ID][i]
-	if s.Amount != 0 && s.Amount != a.Amount {
+	if s.State != payment.Review && s.isNot(a) { // somebody is to look at what is under review, whatever it comes to
 		b.report(s, a, "AMOUNT_MISMATCH")
 		return Result{Order: *o, Attempt: a, Err: payment.ErrAmount}
 	}
 	changed := a.Settle(s.State, s.Ref, b.Now)
 	b.Attempts[o.ID][i] = a
 	if !changed {
-		b.report(s, a, "REPEATED")
+		if s.Source != SourceCheck { // asking again and hearing the same is no news
+			b.report(s, a, "REPEATED")
+		}
 		return Result{Order: *o, Attempt: a}
 	}
 	b.keep(a)
 	b.report(s, a, string(a.State))
 	if a.State == payment.Paid {
 		b.captured(o, a, s.Today)
+	} else {
+		b.reopen(o)
 	}
 	if s.Source == SourceStaff {
 		b.audit(s.By, identity.ActionPaymentTaken, o)
@@ -47,16 +51,26 @@ func (b *Batch) settle(s *Settle) Result {
 	return Result{Order: *o, Attempt: a, Changed: true}
 }
 
+// isNot tells whether a report speaks of other money than an attempt has asked for.
+func (s *Settle) isNot(a payment.Attempt) bool {
+	return s.Amount != 0 && s.Amount != a.Amount || s.Currency != "" && s.Currency != a.Currency
+}
+
 // Where a report comes from.
 const (
-	SourceCallback = "CALLBACK"
+	SourceCallback = "CALLBACK" // the gateway came to us, or the guest back from it
+	SourceCheck    = "CHECK"    // we asked the gateway
 	SourceStaff    = "STAFF"
 )
 
 func (b *Batch) refuseAtCounter(o *Order, s *Settle) error {
 	switch {
+	case s.AttemptID != "": // somebody has looked what became of it
+		return nil
 	case o.PaymentStatus == Paid:
 		return ErrAlreadyPaid
+	case o.PaymentStatus == Confirming:
+		return ErrConfirming
 	case o.PaymentStatus != Unpaid:
 		return ErrNotPayable
 	case s.Amount != o.Total:
@@ -100,19 +114,21 @@ func (b *Batch) keep(a payment.Attempt) {
 // captured decides what money that is there now means for its order.
 func (b *Batch) captured(o *Order, a payment.Attempt, today string) {
 	switch {
-	case o.PaymentStatus == Unpaid:
+	case o.PaymentStatus.payable():
 		if b.Book.Confirm(o.HoldID) == stock.Changed {
 			b.move(o.HoldID, stock.Held, stock.Confirmed, "")
 			b.paid(o)
 			return
 		}
-		b.refund(o, a, payment.StillDue) // an unpaid order always has a HELD hold; money is never lost even if not
-	case o.PaymentStatus == Paid:
-		b.refund(o, a, payment.PaidTwice)
-	case o.Status != Canceled || o.PaymentStatus == RefundDue:
-		b.refund(o, a, payment.StillDue)
+		b.owe(o, a, payment.StillDue) // an unpaid order always has a HELD hold; money is never lost even if not
+	case o.PaymentStatus == Paid, o.Status != Canceled:
+		b.owe(o, a, payment.PaidTwice)
+	case o.PaymentStatus == RefundDue, o.PaymentStatus == Refunded:
+		b.owe(o, a, payment.StillDue)
+		o.refundDue(b.Now)
+		b.change(o)
 	case today != o.Scope.Date:
-		b.refund(o, a, payment.LateClosed)
+		b.owe(o, a, payment.LateClosed)
 		o.refundDue(b.Now)
 		b.change(o)
 	default:
@@ -132,7 +148,7 @@ func (b *Batch) revive(o *Order, a payment.Attempt) {
 			return
 		}
 	}
-	b.refund(o, a, payment.LateSoldOut)
+	b.owe(o, a, payment.LateSoldOut)
 	o.refundDue(b.Now)
 	b.change(o)
 }
@@ -145,47 +161,9 @@ func (b *Batch) paid(o *Order) {
 	}))
 }
 
-func (b *Batch) refund(o *Order, a payment.Attempt, reason payment.RefundReason) {
-	r := payment.Refund{
-		ID: b.NewID(), OrderID: o.ID, AttemptID: a.ID, Amount: a.Amount, Currency: a.Currency, Reason: reason,
-		CreatedAt: b.Now,
-	}
-	if r.Amount == 0 {
-		return // an order of nothing but free dishes has no money to give back
-	}
-	b.Refunds = append(b.Refunds, r)
-	b.publish(event.OrderRefundDue.New(b.Now, o.ID, o.Version, o.Scope.Branch, event.RefundDue{
-		OrderID: o.ID, BranchID: o.Scope.Branch, BizDate: o.Scope.Date, RefundID: r.ID, Amount: r.Amount,
-		Currency: r.Currency, Reason: string(reason),
-	}))
-}
-
 func (b *Batch) report(s *Settle, a payment.Attempt, verdict string) {
 	b.Reports = append(b.Reports, payment.Event{
 		ID: b.NewID(), AttemptID: a.ID, OrderID: s.OrderID, Method: a.Method, Source: s.Source, Raw: s.Raw,
 		Verdict: verdict, ReceivedAt: b.Now,
 	})
-}
-
-// try starts another attempt on an order that is still to be paid.
-func (b *Batch) try(t *TryToPay) Result {
-	o := b.Orders[t.OrderID]
-	switch {
-	case o == nil:
-		return Result{Err: ErrNotFound}
-	case o.PaymentStatus == Paid:
-		return Result{Order: *o, Err: ErrAlreadyPaid}
-	case o.PaymentStatus != Unpaid:
-		return Result{Order: *o, Err: ErrNotPayable}
-	case len(b.Attempts[o.ID]) >= payment.MaxAttempts:
-		return Result{Order: *o, Err: payment.ErrAttempts}
-	}
-	a := t.Attempt
-	a.Amount, a.Currency, a.State, a.CreatedAt = o.Total, o.Currency, payment.Created, b.Now
-	b.NewAttempts = append(b.NewAttempts, a)
-	b.Attempts[o.ID] = append(b.Attempts[o.ID], a)
-	o.Method = a.Method
-	o.touch(b.Now)
-	b.change(o)
-	return Result{Order: *o, Attempt: a, Changed: true}
 }

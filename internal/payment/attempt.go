@@ -14,6 +14,8 @@ type Method string
 const (
 	Counter Method = "COUNTER" // money taken by staff
 	Sandbox Method = "SANDBOX" // a gateway that believes the guest; only where it is enabled
+	VNPay   Method = "VNPAY"
+	LINEPay Method = "LINEPAY"
 )
 
 // State is where an attempt is. Only PAID is final: a gateway may report a failure first and a success later.
@@ -21,10 +23,15 @@ type State string
 
 // The states of an attempt.
 const (
-	Created  State = "CREATED"
-	Paid     State = "PAID"
-	Failed   State = "FAILED"
-	Canceled State = "CANCELED"
+	Created    State = "CREATED"
+	Redirected State = "REDIRECTED" // the guest was sent to the gateway's page
+	Approved   State = "APPROVED"   // the guest has agreed and no money has moved; only ever reported, never kept
+	Confirming State = "CONFIRMING" // the gateway is being told to take the money
+	Unknown    State = "UNKNOWN"    // it was told, and nobody knows what came of it
+	Review     State = "REVIEW"     // the gateway wants somebody to look: money may have moved
+	Paid       State = "PAID"
+	Failed     State = "FAILED"
+	Canceled   State = "CANCELED"
 )
 
 // MaxAttempts is how many attempts one order may have.
@@ -35,6 +42,8 @@ var (
 	ErrMethod   = fault.New(fault.Invalid, "payment_method_unavailable", "This way to pay is not offered here.")
 	ErrAmount   = fault.New(fault.Invalid, "amount_mismatch", "The amount is not what the order costs.")
 	ErrAttempts = fault.New(fault.TooMany, "too_many_attempts", "This order was tried to be paid too often; ask the staff.")
+	ErrAttempt  = fault.New(fault.NotFound, "payment_not_found", "There is no such payment.")
+	ErrRefund   = fault.New(fault.NotFound, "refund_not_found", "There is no such refund.")
 )
 
 // Attempt is one try to pay one order.
@@ -46,21 +55,64 @@ type Attempt struct {
 	Currency   money.Currency
 	State      State
 	GatewayRef string // what the gateway or the staff calls it; empty until known
+	URL        string // the gateway's page, once there is one
 	CreatedAt  time.Time
 	SettledAt  time.Time // zero until the state was PAID, FAILED or CANCELED
+	CheckAt    time.Time // when the gateway is to be asked; zero: not any more
+	Checks     int       // how often it was asked
+}
+
+// Open tells whether money may be on its way that nobody has heard of.
+func (a *Attempt) Open() bool {
+	return a.State == Redirected || a.State == Confirming || a.State == Unknown
+}
+
+// Redirect notes the page to which the guest is sent, and what the gateway calls the payment.
+func (a *Attempt) Redirect(p Page, now time.Time) bool {
+	if a.State != Created {
+		return false
+	}
+	a.URL, a.GatewayRef = p.URL, p.Ref
+	a.enter(Redirected, now)
+	return true
+}
+
+// Confirm notes that the gateway is about to be told to take the money. Only one may tell it: again is for whoever has
+// found out that an earlier one did not get through.
+func (a *Attempt) Confirm(again bool, now time.Time) bool {
+	stuck := a.State == Unknown || a.State == Confirming
+	if a.State != Redirected && (!again || !stuck) {
+		return false
+	}
+	a.enter(Confirming, now)
+	return true
 }
 
 // Settle moves the attempt to a state that a gateway reports. It tells whether anything changed: a success always wins,
-// nothing undoes one, and repeating a report changes nothing.
+// nothing undoes one, and repeating a report changes nothing. That nothing is decided yet undoes only our own doubt.
 func (a *Attempt) Settle(to State, ref string, now time.Time) bool {
-	if a.State == Paid || a.State == to {
+	switch {
+	case a.State == Paid || a.State == to:
+		return false
+	case to == Unknown && a.State != Confirming:
+		return false
+	case to == Redirected && a.State != Confirming && a.State != Unknown:
+		return false
+	case to == Approved:
 		return false
 	}
-	a.State, a.SettledAt = to, now
 	if ref != "" {
 		a.GatewayRef = ref
 	}
+	a.enter(to, now)
 	return true
+}
+
+func (a *Attempt) enter(to State, now time.Time) {
+	a.State, a.CheckAt, a.SettledAt = to, a.Method.firstCheck(to, now), time.Time{}
+	if to == Paid || to == Failed || to == Canceled {
+		a.SettledAt = now
+	}
 }
 
 // Event is a report about an attempt as it came, with what was made of it. Events are only ever added.
@@ -75,15 +127,61 @@ type Event struct {
 	ReceivedAt time.Time
 }
 
-// Refund is money that must be given back, because it was captured and no order could be made of it.
+// RefundState is where a refund is.
+type RefundState string
+
+// The states of a refund.
+const (
+	RefundDue     RefundState = "DUE"     // nobody has decided how
+	RefundSending RefundState = "SENDING" // the gateway is to be told
+	RefundDone    RefundState = "DONE"    // the money is back, or the gateway has taken it over
+	RefundRefused RefundState = "REFUSED" // the gateway will not; somebody must do it by hand
+)
+
+// Refund is money that goes back: because it was captured and no order could be made of it, or because the staff decided
+// so. It may be a part of what was captured.
 type Refund struct {
-	ID        string
-	OrderID   string
-	AttemptID string
-	Amount    int64
-	Currency  money.Currency
-	Reason    RefundReason
-	CreatedAt time.Time
+	ID         string
+	OrderID    string
+	AttemptID  string
+	Method     Method
+	Amount     int64
+	Currency   money.Currency
+	State      RefundState
+	Reason     RefundReason
+	Note       string // what the staff wrote
+	By         string // who decided it, as the audit log names them; empty while nobody has
+	GatewayRef string
+	Code       string // what the gateway answered last
+	SendAt     time.Time
+	Tries      int
+	CreatedAt  time.Time
+	DoneAt     time.Time // zero until DONE
+}
+
+// Decide has a refund sent to its gateway, or done at once where money is given back by hand.
+func (r *Refund) Decide(by, note string, now time.Time) {
+	r.By, r.Note = by, note
+	if r.Method.Remote() {
+		r.State, r.SendAt = RefundSending, now
+		return
+	}
+	r.Finish(RefundDone, "", "", now)
+}
+
+// Finish notes what has become of a refund. It tells whether anything changed: what is done stays done.
+func (r *Refund) Finish(to RefundState, ref, code string, now time.Time) bool {
+	if r.State == RefundDone || r.State == to {
+		return false
+	}
+	r.State, r.Code, r.SendAt = to, code, time.Time{}
+	if ref != "" {
+		r.GatewayRef = ref
+	}
+	if to == RefundDone {
+		r.DoneAt = now
+	}
+	return true
 }
 
 // RefundReason says why money must be given back.
@@ -95,21 +193,5 @@ const (
 	LateClosed  RefundReason = "LATE_CLOSED"   // the order had ended and so has its business day
 	PaidTwice   RefundReason = "PAID_TWICE"    // another attempt had paid the order already
 	StillDue    RefundReason = "ORDER_REFUSED" // an earlier capture for this ended order is due already
+	ByStaff     RefundReason = "STAFF"         // somebody decided it
 )
-
-// Methods are the ways to pay that this installation offers.
-type Methods struct{ sandbox bool }
-
-// NewMethods offers the counter, and the sandbox where it is enabled.
-func NewMethods(sandbox bool) Methods { return Methods{sandbox} }
-
-// Check gives a fault for a method that is not offered.
-func (m Methods) Check(method Method) error {
-	if method == Counter || method == Sandbox && m.sandbox {
-		return nil
-	}
-	return ErrMethod
-}
-
-// Sandbox tells whether the sandbox gateway is enabled.
-func (m Methods) Sandbox() bool { return m.sandbox }

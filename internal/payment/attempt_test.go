@@ -5,22 +5,39 @@ import (
 	"testing"
 	"time"
 
+	"comanda/internal/money"
 	"comanda/internal/payment"
 )
 
-// A success always wins, nothing undoes one, and a repeated report changes nothing.
+// A success always wins, nothing undoes one, a repeated report changes nothing, and only our own doubt is undone by
+// hearing that nothing is decided.
 func TestAttempt_Settle(t *testing.T) {
-	all := []payment.State{payment.Created, payment.Paid, payment.Failed, payment.Canceled}
+	all := []payment.State{
+		payment.Created, payment.Redirected, payment.Confirming, payment.Unknown, payment.Review, payment.Paid, payment.Failed,
+		payment.Canceled,
+	}
 	now := time.UnixMilli(1)
 	for _, from := range all {
-		for _, to := range all[1:] {
+		for _, to := range append(all[1:], payment.Approved) {
 			a := payment.Attempt{State: from, GatewayRef: "old"}
 			want := from != payment.Paid && from != to
+			switch to {
+			case payment.Approved:
+				want = false
+			case payment.Unknown:
+				want = from == payment.Confirming
+			case payment.Redirected:
+				want = from == payment.Confirming || from == payment.Unknown
+			}
 			if changed := a.Settle(to, "new", now); changed != want {
 				t.Errorf("%s to %s: changed %v", from, to, changed)
 			}
-			if want && (a.State != to || a.SettledAt != now || a.GatewayRef != "new") {
+			final := to == payment.Paid || to == payment.Failed || to == payment.Canceled
+			if want && (a.State != to || a.SettledAt.IsZero() == final || a.GatewayRef != "new") {
 				t.Errorf("%s to %s: %+v", from, to, a)
+			}
+			if want && a.CheckAt.IsZero() != final && to != payment.Created {
+				t.Errorf("%s to %s: asked about again at %v", from, to, a.CheckAt)
 			}
 			if !want && (a.State != from || a.GatewayRef != "old") {
 				t.Errorf("%s to %s left %+v", from, to, a)
@@ -29,18 +46,139 @@ func TestAttempt_Settle(t *testing.T) {
 	}
 }
 
+// One may tell the gateway to take the money; another only when the first is known not to have got through.
+func TestAttempt_Confirm(t *testing.T) {
+	for _, c := range []struct {
+		from        payment.State
+		once, again bool
+	}{
+		{payment.Created, false, false}, {payment.Redirected, true, true}, {payment.Confirming, false, true},
+		{payment.Unknown, false, true}, {payment.Paid, false, false}, {payment.Failed, false, false},
+		{payment.Review, false, false}, {payment.Canceled, false, false},
+	} {
+		for again, want := range map[bool]bool{false: c.once, true: c.again} {
+			a := payment.Attempt{State: c.from}
+			if got := a.Confirm(again, time.UnixMilli(1)); got != want || want != (a.State == payment.Confirming) && c.from != payment.Confirming {
+				t.Errorf("%s, again %v: %v, %s", c.from, again, got, a.State)
+			}
+		}
+	}
+}
+
+// The first page stays: a guest may be there already.
+func TestAttempt_Redirect(t *testing.T) {
+	a := payment.Attempt{State: payment.Created}
+	if !a.Redirect(payment.Page{URL: "one", Ref: "1"}, time.UnixMilli(1)) || a.State != payment.Redirected {
+		t.Fatalf("%+v", a)
+	}
+	if a.Redirect(payment.Page{URL: "two", Ref: "2"}, time.UnixMilli(2)) || a.URL != "one" || a.GatewayRef != "1" {
+		t.Errorf("%+v", a)
+	}
+}
+
+// What a gateway calls a failure may have been paid with another card, or by a confirmation of which nobody has heard: it
+// is asked once more.
+func TestAttempt_failedOnce(t *testing.T) {
+	now := time.UnixMilli(1)
+	for method, want := range map[payment.Method]time.Duration{payment.VNPay: time.Hour, payment.LINEPay: time.Hour, payment.Sandbox: 0} {
+		a := payment.Attempt{Method: method, State: payment.Redirected}
+		a.Settle(payment.Failed, "", now)
+		if want == 0 != a.CheckAt.IsZero() || want != 0 && a.CheckAt.Sub(now) != want {
+			t.Errorf("%s is asked again at %v", method, a.CheckAt)
+		}
+	}
+}
+
+// A gateway is asked less and less often, and in the end not any more.
+func TestAttempt_NextCheck(t *testing.T) {
+	made := time.UnixMilli(0)
+	for _, c := range []struct {
+		method payment.Method
+		state  payment.State
+		checks int
+		age    time.Duration
+		want   time.Duration // 0 for never
+	}{
+		{payment.VNPay, payment.Redirected, 0, 2 * time.Minute, 5 * time.Minute},
+		{payment.VNPay, payment.Redirected, 9, 81 * time.Minute, time.Hour},
+		{payment.LINEPay, payment.Redirected, 0, 2 * time.Minute, time.Minute},
+		{payment.LINEPay, payment.Unknown, 0, time.Minute, 5 * time.Second},
+		{payment.LINEPay, payment.Unknown, 2, time.Minute, 20 * time.Second},
+		{payment.LINEPay, payment.Unknown, 99, time.Minute, time.Minute},
+		{payment.LINEPay, payment.Unknown, 99, 2 * time.Hour, time.Hour},
+		{payment.VNPay, payment.Review, 0, time.Hour, time.Hour},
+		{payment.VNPay, payment.Review, 0, 27 * time.Hour, 0},
+		{payment.VNPay, payment.Failed, 0, time.Hour, 0},
+	} {
+		a := payment.Attempt{Method: c.method, State: c.state, Checks: c.checks, CreatedAt: made}
+		now := made.Add(c.age)
+		got := a.NextCheck(now)
+		if c.want == 0 && !got.IsZero() || c.want != 0 && got.Sub(now) != c.want {
+			t.Errorf("%+v: %v", c, got)
+		}
+	}
+}
+
+func TestRefund(t *testing.T) {
+	now := time.UnixMilli(1000)
+	r := payment.Refund{Method: payment.Counter, State: payment.RefundDue}
+	r.Decide("user:7", "cold", now)
+	if r.State != payment.RefundDone || r.DoneAt != now || r.By != "user:7" || r.Note != "cold" {
+		t.Errorf("money from the till: %+v", r)
+	}
+	r = payment.Refund{Method: payment.LINEPay, State: payment.RefundDue}
+	r.Decide("user:7", "cold", now)
+	if r.State != payment.RefundSending || r.SendAt != now || !r.DoneAt.IsZero() {
+		t.Errorf("money at a gateway: %+v", r)
+	}
+	if !r.Finish(payment.RefundRefused, "", "1164", now) || r.Code != "1164" || !r.SendAt.IsZero() {
+		t.Errorf("refused: %+v", r)
+	}
+	if !r.Finish(payment.RefundDone, "portal", "", now) || r.Finish(payment.RefundRefused, "", "", now) {
+		t.Errorf("what is done stays done: %+v", r)
+	}
+	for tries, want := range map[int]time.Duration{0: time.Minute, 3: 8 * time.Minute, 30: 2 * time.Hour} {
+		r.Tries = tries
+		if got := r.RetryAt(now).Sub(now); got != want {
+			t.Errorf("after %d tries: %v", tries, got)
+		}
+	}
+	if r.Tries = 40; !r.RetryAt(now).IsZero() {
+		t.Error("a refund is sent for ever")
+	}
+}
+
 func TestMethods_Check(t *testing.T) {
 	for _, c := range []struct {
-		sandbox bool
+		offered []payment.Method
 		method  payment.Method
 		ok      bool
 	}{
-		{false, payment.Counter, true}, {false, payment.Sandbox, false}, {true, payment.Sandbox, true},
-		{true, "VNPAY", false}, {true, "", false}, {true, "counter", false},
+		{nil, payment.Counter, true}, {nil, payment.Sandbox, false},
+		{[]payment.Method{payment.Sandbox}, payment.Sandbox, true}, {[]payment.Method{payment.Sandbox}, payment.VNPay, false},
+		{[]payment.Method{payment.VNPay}, payment.VNPay, true}, {nil, "", false}, {nil, "counter", false},
 	} {
-		err := payment.NewMethods(c.sandbox).Check(c.method)
+		err := payment.NewMethods(c.offered...).Check(c.method)
 		if (err == nil) != c.ok || err != nil && !errors.Is(err, payment.ErrMethod) {
-			t.Errorf("%q with sandbox %v: %v", c.method, c.sandbox, err)
+			t.Errorf("%q with %v: %v", c.method, c.offered, err)
+		}
+	}
+}
+
+func TestMethod_Suits(t *testing.T) {
+	for _, c := range []struct {
+		method   payment.Method
+		amount   int64
+		currency money.Currency
+		ok       bool
+	}{
+		{payment.Counter, 0, money.EUR, true}, {payment.VNPay, 4_999, money.VND, false}, {payment.VNPay, 5_000, money.VND, true},
+		{payment.VNPay, 999_999_999, money.VND, true}, {payment.VNPay, 1_000_000_000, money.VND, false},
+		{payment.VNPay, 5_000, money.TWD, false}, {payment.LINEPay, 1, money.TWD, true}, {payment.LINEPay, 0, money.TWD, false},
+		{payment.LINEPay, 1, money.VND, false}, {payment.LINEPay, 1, money.THB, true},
+	} {
+		if err := c.method.Suits(c.amount, c.currency); (err == nil) != c.ok {
+			t.Errorf("%+v: %v", c, err)
 		}
 	}
 }

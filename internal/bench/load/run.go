@@ -26,6 +26,7 @@ type Plan struct {
 	Timeout  time.Duration // how long the last answers may take after that; default 5 s
 	Rate     float64       // requests per second of all connections together; 0: as fast as they are answered
 	Want     int           // the status that counts; every other one is an error
+	Also     int           // a second status that counts, of requests of two kinds; 0: none
 	// Requests gives each connection the function that makes its next request. The bytes are used until the next call.
 	Requests func(conn int) func() []byte
 

@@ -107,7 +107,7 @@ func (w *worker) ask(ctx context.Context, begin time.Time, failed int) int {
 		sleepUntil(ctx, end.Add(redialPause))
 		w.reopen(ctx)
 		return failed + 1
-	case a.Status != w.plan.Want:
+	case a.Status != w.plan.Want && (a.Status != w.plan.Also || a.Status == 0):
 		w.fail(end, fmt.Sprintf("status %d", a.Status))
 	default:
 		w.count(begin, end, a)

@@ -1,6 +1,7 @@
 package orderinghttp
 
 import (
+	"slices"
 	"strconv"
 	"time"
 
@@ -13,7 +14,7 @@ import (
 // createBody asks for an order. Prices are never taken from it.
 type createBody struct {
 	Items         []createItem     `json:"items" minItems:"1" maxItems:"50"`
-	PaymentMethod string           `json:"paymentMethod" minLength:"1" maxLength:"20" doc:"COUNTER, or SANDBOX where it is enabled."`
+	PaymentMethod string           `json:"paymentMethod" minLength:"1" maxLength:"20" doc:"COUNTER, VNPAY, LINEPAY or SANDBOX, as far as they are offered."`
 	ClientTxnID   string           `json:"clientTxnId" minLength:"1" maxLength:"64" doc:"Chosen by the client; the same id and body give the same order."`
 	MenuVersionID string           `json:"menuVersionId" pattern:"^[1-9][0-9]{0,17}$"`
 	VisitID       string           `json:"visitId,omitempty" maxLength:"64"`
@@ -80,6 +81,14 @@ func summaryOf(o ordering.Order) summary {
 	}
 }
 
+// at puts in where the order is paid.
+func (s summary) at(page string) summary {
+	if page != "" {
+		s.Payment.RedirectURL = &page
+	}
+	return s
+}
+
 // detail is an order with everything that its guests may know.
 type detail struct {
 	summary
@@ -87,6 +96,7 @@ type detail struct {
 	CancelReason string       `json:"cancelReason,omitempty"`
 	Items        []item       `json:"items"`
 	Payments     []attempt    `json:"payments"`
+	Refunded     int64        `json:"refunded" doc:"Of totalPrice, given back or about to be."`
 	Refunds      []refund     `json:"refunds,omitempty"`
 	Timeline     []occurrence `json:"timeline"`
 }
@@ -106,29 +116,43 @@ type attempt struct {
 	Method    string     `json:"method"`
 	Amount    int64      `json:"amount"`
 	Currency  string     `json:"currency"`
-	State     string     `json:"state" enum:"CREATED,PAID,FAILED,CANCELED"`
+	State     string     `json:"state" enum:"CREATED,REDIRECTED,CONFIRMING,UNKNOWN,REVIEW,PAID,FAILED,CANCELED"`
 	CreatedAt time.Time  `json:"createdAt"`
 	SettledAt *time.Time `json:"settledAt"`
 }
 
 type refund struct {
-	ID        string    `json:"id"`
-	Amount    int64     `json:"amount"`
-	Currency  string    `json:"currency"`
-	Reason    string    `json:"reason"`
-	CreatedAt time.Time `json:"createdAt"`
+	ID        string     `json:"id"`
+	Amount    int64      `json:"amount"`
+	Currency  string     `json:"currency"`
+	State     string     `json:"state" enum:"DUE,SENDING,DONE,REFUSED"`
+	Reason    string     `json:"reason"`
+	CreatedAt time.Time  `json:"createdAt"`
+	DoneAt    *time.Time `json:"doneAt"`
+}
+
+func refundOf(r payment.Refund) refund {
+	out := refund{
+		ID: r.ID, Amount: r.Amount, Currency: string(r.Currency), State: string(r.State), Reason: string(r.Reason),
+		CreatedAt: r.CreatedAt,
+	}
+	if !r.DoneAt.IsZero() {
+		out.DoneAt = &r.DoneAt
+	}
+	return out
 }
 
 // occurrence is one thing that happened to an order.
 type occurrence struct {
 	At    time.Time `json:"at"`
-	Event string    `json:"event" enum:"PLACED,PAID,CANCELED,REFUND_DUE"`
+	Event string    `json:"event" enum:"PLACED,PAID,CANCELED,REFUND_DUE,REFUNDED"`
 }
 
 func detailOf(d ordering.Detail) detail {
 	out := detail{
-		summary: summaryOf(d.Order), VisitID: d.VisitID, CancelReason: string(d.CancelReason),
-		Items: itemsOf(d.Items), Payments: make([]attempt, len(d.Attempts)), Timeline: timelineOf(d),
+		summary: summaryOf(d.Order).at(openPage(d)), Refunded: d.Refunded, VisitID: d.VisitID,
+		CancelReason: string(d.CancelReason), Items: itemsOf(d.Items), Payments: make([]attempt, len(d.Attempts)),
+		Timeline: timelineOf(d),
 	}
 	for i, a := range d.Attempts {
 		out.Payments[i] = attempt{
@@ -140,16 +164,18 @@ func detailOf(d ordering.Detail) detail {
 		}
 	}
 	for _, r := range d.Refunds {
-		out.Refunds = append(out.Refunds, refund{r.ID, r.Amount, string(r.Currency), string(r.Reason), r.CreatedAt})
+		out.Refunds = append(out.Refunds, refundOf(r))
 	}
 	return out
 }
+
+func decimal(id int64) string { return strconv.FormatInt(id, 10) }
 
 func itemsOf(items []ordering.Item) []item {
 	out := make([]item, len(items))
 	for i, it := range items {
 		out[i] = item{
-			ItemID: strconv.FormatInt(it.ItemID, 10), DishID: strconv.FormatInt(it.DishID, 10), Name: it.Name,
+			ItemID: decimal(it.ItemID), DishID: decimal(it.DishID), Name: it.Name,
 			Price: it.Price, Qty: it.Qty, Amount: it.Price * it.Qty, Notes: it.Notes,
 		}
 	}
@@ -166,6 +192,21 @@ func timelineOf(d ordering.Detail) []occurrence {
 	}
 	for _, r := range d.Refunds {
 		all = append(all, occurrence{r.CreatedAt, "REFUND_DUE"})
+		if !r.DoneAt.IsZero() {
+			all = append(all, occurrence{r.DoneAt, "REFUNDED"})
+		}
 	}
+	slices.SortStableFunc(all, func(a, b occurrence) int { return a.At.Compare(b.At) })
 	return all
+}
+
+// openPage is where an order that is still to be paid is paid.
+func openPage(d ordering.Detail) string {
+	if d.PaymentStatus != ordering.Unpaid || len(d.Attempts) == 0 {
+		return ""
+	}
+	if a := d.Attempts[len(d.Attempts)-1]; a.State == payment.Redirected {
+		return a.URL
+	}
+	return ""
 }

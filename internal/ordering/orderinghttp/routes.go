@@ -70,6 +70,8 @@ func Register(
 		}, httpapi.Public, r.mockCallback)
 	}
 	r.registerStaff(a)
+	r.registerCashier(a)
+	r.registerMember(a)
 }
 
 func guestOf(g visit.Guest) ordering.Guest {
@@ -86,6 +88,7 @@ func token(header, body telemetry.Secret) string {
 
 type createInput struct {
 	httpapi.GuestHeader
+	Device
 	Body createBody
 }
 
@@ -110,7 +113,7 @@ func (r routes) create(ctx context.Context, in *createInput) (*createOutput, err
 	if err != nil {
 		return nil, err
 	}
-	out := &createOutput{Status: http.StatusOK, Body: summaryOf(receipt.Order)}
+	out := &createOutput{Status: http.StatusOK, Body: summaryOf(receipt.Order).at(r.page(ctx, receipt.Order, in.Device))}
 	if receipt.New {
 		out.Status = http.StatusCreated
 	}
@@ -171,6 +174,7 @@ func (r routes) cancel(ctx context.Context, in *orderInput) (*cancelOutput, erro
 
 type payInput struct {
 	httpapi.GuestHeader
+	Device
 	ID   string `path:"id" maxLength:"64"`
 	Body struct {
 		Method string `json:"method" minLength:"1" maxLength:"20"`
@@ -184,11 +188,11 @@ func (r routes) pay(ctx context.Context, in *payInput) (*summaryOutput, error) {
 	if err != nil {
 		return nil, err
 	}
-	o, err := r.orders.Pay(ctx, guestOf(g), in.ID, payment.Method(in.Body.Method))
+	o, page, err := r.orders.Pay(ctx, guestOf(g), in.ID, payment.Method(in.Body.Method), in.client())
 	if err != nil {
 		return nil, err
 	}
-	return &summaryOutput{summaryOf(o)}, nil
+	return &summaryOutput{summaryOf(o).at(page)}, nil
 }
 
 type visitInput struct {

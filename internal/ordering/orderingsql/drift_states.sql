@@ -2,7 +2,9 @@
 SELECT o.id, o.status, o.payment_status, coalesce(h.state, 'none')
 FROM order_info o
 LEFT JOIN hold h ON h.id = o.hold_id
-WHERE o.biz_date >= $1 AND coalesce(h.state, 'none') <> CASE o.payment_status
-    WHEN 'UNPAID' THEN 'HELD' WHEN 'PAID' THEN 'CONFIRMED' ELSE 'RELEASED' END
+WHERE o.biz_date >= $1 AND coalesce(h.state, 'none') <> CASE
+    WHEN o.payment_status IN ('UNPAID', 'CONFIRMING') THEN 'HELD'
+    WHEN o.payment_status = 'PAID' OR o.status <> 'CANCELED' THEN 'CONFIRMED'
+    ELSE 'RELEASED' END
 ORDER BY o.id
 LIMIT $2

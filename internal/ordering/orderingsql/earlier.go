@@ -44,11 +44,11 @@ func selectKnown(ctx context.Context, c sqldb.Conn, keys []ordering.TxnKey) (map
 		if err := rows.Scan(&scope, &key, &known.Digest, &known.OrderID); err != nil {
 			return nil, err
 		}
-		branch, err := branchOf(scope)
-		if err != nil {
+		k := ordering.TxnKey{ClientTxnID: key}
+		if err := enterScope(&k, scope); err != nil {
 			return nil, err
 		}
-		all[ordering.TxnKey{Branch: branch, ClientTxnID: key}] = known
+		all[k] = known
 	}
 	return all, rows.Err()
 }

@@ -35,6 +35,7 @@ type Ledger struct {
 	group    *sqldb.Group[ordering.Command, ordering.Result]
 	keys     sqldb.Questions[ordering.TxnKey, ordering.Earlier]
 	versions sqldb.Questions[string, int64]
+	owners   sqldb.Questions[string, owner]
 	watches  ordering.Watches
 	entries  []stock.Entry // of the transaction that ran last; used by the group's goroutine only
 }
@@ -58,6 +59,9 @@ func NewLedger(db *sqldb.DB, gate Gate, now func() time.Time) *Ledger {
 	l.versions = sqldb.NewQuestions(maxBatch, maxQueue, func(ctx context.Context, ids []string) ([]int64, error) {
 		return versions(ctx, db, ids)
 	})
+	l.owners = sqldb.NewQuestions(maxBatch, maxQueue, func(ctx context.Context, ids []string) ([]owner, error) {
+		return owners(ctx, db, ids)
+	})
 	return l
 }
 
@@ -66,6 +70,7 @@ func (l *Ledger) Stop() {
 	l.group.Stop()
 	l.keys.Stop()
 	l.versions.Stop()
+	l.owners.Stop()
 }
 
 // Earlier gives the order that a key has made. Questions that come at once share a statement: every refusal asks one.

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 
 	"comanda/internal/ordering"
 	"comanda/internal/payment/paymentsql"
@@ -49,6 +50,9 @@ func (l *loader) load(ctx context.Context, commands []ordering.Command) error {
 	if err := l.loadKnown(ctx, slices.Collect(maps.Keys(first))); err != nil {
 		return err
 	}
+	if err := l.lockCarts(ctx, places); err != nil {
+		return err
+	}
 	return l.lockOrders(ctx, ids, held)
 }
 
@@ -62,6 +66,7 @@ func (l *loader) queueForPlacing(places []*ordering.Place, limited bool) {
 	l.queueOpen(places)
 	if limited {
 		l.queueUnpaid(places)
+		l.queueUnpaidOfMembers(places)
 	}
 }
 
@@ -81,7 +86,18 @@ func plain(held []stock.HoldState) []stock.Hold {
 	return holds
 }
 
-func scopeOf(k ordering.TxnKey) string { return "order:" + strconv.FormatInt(k.Branch, 10) }
+// The scopes of keys: an order of a branch's guest, and one of a member.
+const (
+	branchScope = "order:"
+	memberScope = "member:"
+)
+
+func scopeOf(k ordering.TxnKey) string {
+	if k.User != 0 {
+		return memberScope + strconv.FormatInt(k.User, 10)
+	}
+	return branchScope + strconv.FormatInt(k.Branch, 10)
+}
 
 // queueKeys enters the keys of new orders. It gives those which, after the flush, turn out to have existed before.
 func (l *loader) queueKeys(places []*ordering.Place) map[ordering.TxnKey]*ordering.Place {
@@ -90,13 +106,14 @@ func (l *loader) queueKeys(places []*ordering.Place) map[ordering.TxnKey]*orderi
 	}
 	first := map[ordering.TxnKey]*ordering.Place{}
 	for _, p := range places {
-		k := ordering.TxnKey{Branch: p.Order.Scope.Branch, ClientTxnID: p.Order.ClientTxnID}
+		k := p.Order.Key()
 		if _, ok := first[k]; !ok {
 			first[k] = p
 		}
 	}
 	keys := slices.SortedFunc(maps.Keys(first), func(a, b ordering.TxnKey) int { // the order in which they are locked
-		return cmp.Or(cmp.Compare(a.Branch, b.Branch), cmp.Compare(a.ClientTxnID, b.ClientTxnID))
+		return cmp.Or(cmp.Compare(a.Branch, b.Branch), cmp.Compare(a.User, b.User),
+			cmp.Compare(a.ClientTxnID, b.ClientTxnID))
 	})
 	l.tx.QueueQuery(func(rows sqldb.Rows) error {
 		for rows.Next() {
@@ -124,12 +141,17 @@ func scanKey(r sqldb.Rows) (k ordering.TxnKey, err error) {
 	if err = r.Scan(&scope, &k.ClientTxnID); err != nil {
 		return k, err
 	}
-	k.Branch, err = branchOf(scope)
+	err = enterScope(&k, scope)
 	return k, err
 }
 
-func branchOf(scope string) (int64, error) {
-	return strconv.ParseInt(scope[len("order:"):], 10, 64)
+func enterScope(k *ordering.TxnKey, scope string) (err error) {
+	if user, ok := strings.CutPrefix(scope, memberScope); ok {
+		k.User, err = strconv.ParseInt(user, 10, 64)
+		return err
+	}
+	k.Branch, err = strconv.ParseInt(strings.TrimPrefix(scope, branchScope), 10, 64)
+	return err
 }
 
 // loadKnown reads keys that existed before, with the orders that they made.
@@ -282,5 +304,9 @@ func (l *loader) lockOrders(ctx context.Context, ids []string, held []stock.Hold
 	for _, a := range attempts {
 		l.batch.Attempts[a.OrderID] = append(l.batch.Attempts[a.OrderID], a)
 	}
-	return nil
+	refunds, err := paymentsql.Refunds(ctx, l.tx, ids)
+	for _, r := range refunds {
+		l.batch.Owed[r.OrderID] = append(l.batch.Owed[r.OrderID], r)
+	}
+	return err
 }

@@ -167,7 +167,7 @@ func (m *machine) start(t rapid.TB) {
 	m.led = orderingsql.NewLedger(m.db, m.keep, m.clock.now)
 	m.svc = &ordering.Service{
 		Config: ordering.Config{PaymentWindow: window, ExpiryGrace: grace}, Ledger: m.led, Gate: m.keep,
-		Reader: orderingsql.NewOrders(m.db), Catalog: kitchen, Methods: payment.NewMethods(true), Now: m.clock.now,
+		Reader: orderingsql.NewOrders(m.db), Catalog: kitchen, Methods: payment.NewMethods(payment.Sandbox), Now: m.clock.now,
 	}
 }
 

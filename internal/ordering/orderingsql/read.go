@@ -34,7 +34,18 @@ func (s *Orders) Order(ctx context.Context, id string) (ordering.Detail, bool, e
 
 // OfVisit reads a page of a visit's orders with their items, the newest first, and how many there are in all.
 func (s *Orders) OfVisit(ctx context.Context, visit string, limit, offset int) ([]ordering.Order, int64, error) {
-	rows, err := s.db.Query(ctx, orderSelectVisit, visit, limit, offset)
+	return s.page(ctx, orderSelectVisit, orderCountVisit, visit, limit, offset)
+}
+
+// OfMember reads a page of a member's orders with their items, the newest first, and how many there are in all.
+func (s *Orders) OfMember(ctx context.Context, user int64, limit, offset int) ([]ordering.Order, int64, error) {
+	return s.page(ctx, orderSelectMember, orderCountMember, user, limit, offset)
+}
+
+func (s *Orders) page(
+	ctx context.Context, list, count *sqldb.Stmt, whose any, limit, offset int,
+) ([]ordering.Order, int64, error) {
+	rows, err := s.db.Query(ctx, list, whose, limit, offset)
 	orders, err := sqldb.Collect(rows, err, scanOrder)
 	if err != nil {
 		return nil, 0, err
@@ -42,7 +53,7 @@ func (s *Orders) OfVisit(ctx context.Context, visit string, limit, offset int) (
 	if err := loadItems(ctx, s.db, orders); err != nil {
 		return nil, 0, err
 	}
-	rows, err = s.db.Query(ctx, orderCountVisit, visit)
+	rows, err = s.db.Query(ctx, count, whose)
 	total, _, err := sqldb.One(rows, err, sqldb.Value[int64])
 	return orders, total, err
 }
@@ -62,7 +73,8 @@ func scanOrder(r sqldb.Rows) (o ordering.Order, err error) {
 	var payBy, expiresAt, paidAt, canceledAt, createdAt, updatedAt int64
 	err = r.Scan(&o.ID, &o.Scope.Branch, &o.Scope.Date, &o.VisitID, &o.GuestHash, &o.MenuVersionID, &o.HoldID,
 		&o.ClientTxnID, &o.Number, &o.Status, &o.PaymentStatus, &o.Method, &o.CancelReason, &o.Total, &o.Currency,
-		&payBy, &expiresAt, &paidAt, &canceledAt, &createdAt, &updatedAt, &o.Version)
+		&o.Refunded, &o.PaymentRef, &o.Kind, &o.UserID, &o.Receiver.Name, &o.Receiver.Phone, &o.Receiver.Address,
+		&o.Receiver.Email, &payBy, &expiresAt, &paidAt, &canceledAt, &createdAt, &updatedAt, &o.Version)
 	o.PayBy, o.ExpiresAt, o.PaidAt, o.CanceledAt = instant(payBy), instant(expiresAt), instant(paidAt), instant(canceledAt)
 	o.CreatedAt, o.UpdatedAt = instant(createdAt), instant(updatedAt)
 	return o, err

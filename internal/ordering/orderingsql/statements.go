@@ -2,7 +2,7 @@
 // read, and the daybook.
 //
 // Locks are taken in one order: idempotency keys, then counters by (branch, date, item), then a day's number, then holds
-// by id, then orders by id. Whoever waits, waits for somebody further on.
+// by id, then orders by id; carts of members are locked after numbers. Whoever waits, waits for somebody further on.
 package orderingsql
 
 import (
@@ -32,10 +32,15 @@ var (
 	orderLock         = Statements.Must("order_lock")
 	orderSelect       = Statements.Must("order_select")
 	orderSelectVisit  = Statements.Must("order_select_visit")
+	orderSelectMember = Statements.Must("order_select_member")
+	orderCountMember  = Statements.Must("order_count_member")
+	unpaidCountMember = Statements.Must("unpaid_count_member")
 	orderCountVisit   = Statements.Must("order_count_visit")
 	itemInsert        = Statements.Must("item_insert")
 	itemSelect        = Statements.Must("item_select")
 	overdueSelect     = Statements.Must("overdue_select")
+	exceptionAttempts = Statements.Must("exception_attempts")
+	exceptionRefunds  = Statements.Must("exception_refunds")
 	versionSelect     = Statements.Must("version_select")
 	daybookAdd        = Statements.Must("daybook_add")
 	daybookSelect     = Statements.Must("daybook_select")

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"comanda/internal/cart/cartsql"
 	"comanda/internal/document/documentsql"
 	"comanda/internal/event/outbox"
 	"comanda/internal/identity/identitysql"
@@ -26,6 +27,7 @@ func write(ctx context.Context, tx sqldb.Tx, b *ordering.Batch) ([]stock.Entry, 
 	queueNumbers(tx, b)
 	stocksql.QueueHolds(tx, newHolds(b), now)
 	stocksql.QueueMoves(tx, moves(b), now)
+	stocksql.QueueExtended(tx, b.Extended)
 	queueOrders(tx, b.New)
 	queueItems(tx, b.New)
 	queueChanged(tx, b)
@@ -33,9 +35,11 @@ func write(ctx context.Context, tx sqldb.Tx, b *ordering.Batch) ([]stock.Entry, 
 	paymentsql.QueueSettled(tx, slices.Collect(maps.Values(b.Settled)))
 	paymentsql.QueueEvents(tx, b.Reports)
 	paymentsql.QueueRefunds(tx, b.Refunds)
+	paymentsql.QueueFinished(tx, slices.Collect(maps.Values(b.Finished)))
 	if len(b.Events) > 0 {
 		outbox.Queue(tx, b.Events)
 	}
+	cartsql.QueueTaken(tx, b.Taken, b.Now)
 	queueDocuments(tx, b)
 	entries, err := stocksql.QueueOps(tx, b.Ops, b.NewID, now)
 	if err != nil {
@@ -99,8 +103,8 @@ func queueOrders(tx sqldb.Tx, orders []*ordering.Order) {
 	tx.Queue(orderInsert, sqldb.NewRowSet(len(orders)).
 		Text("id", func(i int) string { return orders[i].ID }).
 		Int("branch_id", func(i int) int64 { return orders[i].Scope.Branch }).
-		Text("visit_id", func(i int) string { return orders[i].VisitID }).
-		Text("guest_hash", func(i int) string { return orders[i].GuestHash }).
+		NullText("visit_id", func(i int) (string, bool) { return filled(orders[i].VisitID) }).
+		NullText("guest_hash", func(i int) (string, bool) { return filled(orders[i].GuestHash) }).
 		Int("menu_version_id", func(i int) int64 { return orders[i].MenuVersionID }).
 		Text("hold_id", func(i int) string { return orders[i].HoldID }).
 		Text("client_txn_id", func(i int) string { return orders[i].ClientTxnID }).
@@ -118,8 +122,18 @@ func queueOrders(tx sqldb.Tx, orders []*ordering.Order) {
 		NullInt("canceled_at", func(i int) (int64, bool) { return millis(orders[i].CanceledAt) }).
 		Int("created_at", func(i int) int64 { return orders[i].CreatedAt.UnixMilli() }).
 		Int("updated_at", func(i int) int64 { return orders[i].UpdatedAt.UnixMilli() }).
-		Int("version", func(i int) int64 { return orders[i].Version }))
+		Int("version", func(i int) int64 { return orders[i].Version }).
+		NullText("payment_ref", func(i int) (string, bool) { return filled(orders[i].PaymentRef) }).
+		Text("kind", func(i int) string { return string(orders[i].Kind) }).
+		NullInt("user_id", func(i int) (int64, bool) { return orders[i].UserID, orders[i].UserID != 0 }).
+		NullText("receiver_name", func(i int) (string, bool) { return filled(orders[i].Receiver.Name) }).
+		NullText("receiver_phone", func(i int) (string, bool) { return filled(orders[i].Receiver.Phone) }).
+		NullText("receiver_address", func(i int) (string, bool) { return filled(orders[i].Receiver.Address) }).
+		NullText("receiver_email", func(i int) (string, bool) { return filled(orders[i].Receiver.Email) }))
 }
+
+// filled makes NULL of nothing.
+func filled(s string) (string, bool) { return s, s != "" }
 
 func queueItems(tx sqldb.Tx, orders []*ordering.Order) {
 	type line struct {
@@ -162,7 +176,10 @@ func queueChanged(tx sqldb.Tx, b *ordering.Batch) {
 		Text("status", func(i int) string { return string(orders[i].Status) }).
 		Text("payment_status", func(i int) string { return string(orders[i].PaymentStatus) }).
 		Text("payment_method", func(i int) string { return string(orders[i].Method) }).
+		NullText("payment_ref", func(i int) (string, bool) { return filled(orders[i].PaymentRef) }).
 		NullText("cancel_reason", func(i int) (string, bool) { return reason(orders[i]) }).
+		Int("refunded", func(i int) int64 { return orders[i].Refunded }).
+		Int("expires_at", func(i int) int64 { return orders[i].ExpiresAt.UnixMilli() }).
 		NullInt("paid_at", func(i int) (int64, bool) { return millis(orders[i].PaidAt) }).
 		NullInt("canceled_at", func(i int) (int64, bool) { return millis(orders[i].CanceledAt) }).
 		Int("updated_at", func(i int) int64 { return orders[i].UpdatedAt.UnixMilli() }).

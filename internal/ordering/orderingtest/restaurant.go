@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"comanda/internal/catalog"
+	"comanda/internal/money"
 	"comanda/internal/ordering"
 	"comanda/internal/payment"
 	"comanda/internal/sqldb"
@@ -50,17 +51,18 @@ const Price = 1000
 
 // Restaurant is one branch with one published menu and one open visit.
 type Restaurant struct {
-	DB      *sqldb.DB
-	Branch  int64
-	Version int64
-	Visit   string
-	Items   []int64
+	DB       *sqldb.DB
+	Branch   int64
+	Version  int64
+	Visit    string
+	Items    []int64
+	Currency money.Currency // of its kitchen's prices
 }
 
 // Open sets a restaurant up. Each quota makes an item; stock.Unlimited makes one without. Item ids are branch*100 + 1...
 func Open(t TB, db *sqldb.DB, branch int64, quotas ...int64) *Restaurant {
 	t.Helper()
-	r := &Restaurant{DB: db, Branch: branch, Version: branch, Visit: uid.New(time.Now())}
+	r := &Restaurant{DB: db, Branch: branch, Version: branch, Visit: uid.New(time.Now()), Currency: money.VND}
 	r.run(t, "branch", branch)
 	r.run(t, "category", branch)
 	r.run(t, "menu", branch, branch)
@@ -100,7 +102,7 @@ func (r *Restaurant) NextVisit(t TB) {
 func (r *Restaurant) Place(key string, now time.Time, window time.Duration, lines ...stock.Line) ordering.Command {
 	id := uid.New(now)
 	o := ordering.Order{
-		ID: id, Scope: stock.Scope{Branch: r.Branch, Date: "2026-02-26"}, VisitID: r.Visit, GuestHash: "guest",
+		ID: id, Scope: stock.Scope{Branch: r.Branch, Date: "2026-02-26"}, Kind: ordering.DineIn, VisitID: r.Visit, GuestHash: "guest",
 		MenuVersionID: r.Version, HoldID: id, ClientTxnID: key, Status: ordering.Placed, PaymentStatus: ordering.Unpaid,
 		Method: payment.Sandbox, Currency: "VND", PayBy: now.Add(window), ExpiresAt: now.Add(window),
 		CreatedAt: now, UpdatedAt: now, Version: 1,
@@ -207,7 +209,7 @@ type Kitchen struct {
 func (r *Restaurant) Kitchen(t TB) Kitchen {
 	t.Helper()
 	b, err := catalog.NewBranch(catalog.Branch{
-		ID: r.Branch, Name: "Test", Currency: "VND", Timezone: "Asia/Ho_Chi_Minh", DayStart: 4,
+		ID: r.Branch, Name: "Test", Currency: r.Currency, Timezone: "Asia/Ho_Chi_Minh", DayStart: 4,
 		Locales: []catalog.Locale{catalog.Vietnamese, catalog.English}, AutoClose: time.Hour, Open: true,
 	})
 	if err != nil {

@@ -20,14 +20,27 @@ var (
 	attemptInsert = Statements.Must("attempt_insert")
 	attemptUpdate = Statements.Must("attempt_update")
 	attemptSelect = Statements.Must("attempt_select")
+	attemptFind   = Statements.Must("attempt_find")
+	attemptDue    = Statements.Must("attempt_due")
+	attemptLater  = Statements.Must("attempt_later")
+	attemptStuck  = Statements.Must("attempt_stuck")
 	eventInsert   = Statements.Must("event_insert")
 	refundInsert  = Statements.Must("refund_insert")
+	refundUpdate  = Statements.Must("refund_update")
 	refundSelect  = Statements.Must("refund_select")
+	refundSend    = Statements.Must("refund_send")
+	refundLater   = Statements.Must("refund_later")
 	refundDue     = Statements.Must("refund_due")
 )
 
-func settledAt(a payment.Attempt) (int64, bool) {
-	return a.SettledAt.UnixMilli(), !a.SettledAt.IsZero()
+func millis(t time.Time) (int64, bool) { return t.UnixMilli(), !t.IsZero() }
+
+// instant reads milliseconds; 0 is the zero time, which stands for "not yet" and "never".
+func instant(ms int64) time.Time {
+	if ms == 0 {
+		return time.Time{}
+	}
+	return time.UnixMilli(ms).UTC()
 }
 
 // QueueAttempts writes new attempts.
@@ -43,8 +56,10 @@ func QueueAttempts(tx sqldb.Tx, all []payment.Attempt) {
 		Text("currency", func(i int) string { return string(all[i].Currency) }).
 		Text("state", func(i int) string { return string(all[i].State) }).
 		Text("ref", func(i int) string { return all[i].GatewayRef }).
+		Text("url", func(i int) string { return all[i].URL }).
 		Int("created_at", func(i int) int64 { return all[i].CreatedAt.UnixMilli() }).
-		NullInt("settled_at", func(i int) (int64, bool) { return settledAt(all[i]) }))
+		NullInt("settled_at", func(i int) (int64, bool) { return millis(all[i].SettledAt) }).
+		NullInt("check_at", func(i int) (int64, bool) { return millis(all[i].CheckAt) }))
 }
 
 // QueueSettled writes the new states of attempts. The caller holds their orders' locks, so none of them is PAID yet.
@@ -56,7 +71,9 @@ func QueueSettled(tx sqldb.Tx, all []payment.Attempt) {
 		Text("id", func(i int) string { return all[i].ID }).
 		Text("state", func(i int) string { return string(all[i].State) }).
 		Text("ref", func(i int) string { return all[i].GatewayRef }).
-		NullInt("settled_at", func(i int) (int64, bool) { return settledAt(all[i]) }))
+		Text("url", func(i int) string { return all[i].URL }).
+		NullInt("settled_at", func(i int) (int64, bool) { return millis(all[i].SettledAt) }).
+		NullInt("check_at", func(i int) (int64, bool) { return millis(all[i].CheckAt) }))
 }
 
 // QueueEvents records reports as they came.
@@ -75,21 +92,6 @@ func QueueEvents(tx sqldb.Tx, all []payment.Event) {
 		Int("received_at", func(i int) int64 { return all[i].ReceivedAt.UnixMilli() }))
 }
 
-// QueueRefunds writes money that has become due.
-func QueueRefunds(tx sqldb.Tx, all []payment.Refund) {
-	if len(all) == 0 {
-		return
-	}
-	tx.Queue(refundInsert, sqldb.NewRowSet(len(all)).
-		Text("id", func(i int) string { return all[i].ID }).
-		Text("order_id", func(i int) string { return all[i].OrderID }).
-		Text("attempt_id", func(i int) string { return all[i].AttemptID }).
-		Int("amount", func(i int) int64 { return all[i].Amount }).
-		Text("currency", func(i int) string { return string(all[i].Currency) }).
-		Text("reason", func(i int) string { return string(all[i].Reason) }).
-		Int("created_at", func(i int) int64 { return all[i].CreatedAt.UnixMilli() }))
-}
-
 func orderRows(ids []string) *sqldb.RowSet {
 	return sqldb.NewRowSet(len(ids)).Text("id", func(i int) string { return ids[i] })
 }
@@ -97,31 +99,73 @@ func orderRows(ids []string) *sqldb.RowSet {
 // Attempts reads the attempts of orders, each order's oldest first.
 func Attempts(ctx context.Context, c sqldb.Conn, orders []string) ([]payment.Attempt, error) {
 	rows, err := c.Query(ctx, attemptSelect, orderRows(orders))
-	return sqldb.Collect(rows, err, func(r sqldb.Rows) (a payment.Attempt, err error) {
-		var created, settled int64
-		err = r.Scan(&a.ID, &a.OrderID, &a.Method, &a.Amount, &a.Currency, &a.State, &a.GatewayRef, &created, &settled)
-		a.CreatedAt = time.UnixMilli(created).UTC()
-		if settled != 0 {
-			a.SettledAt = time.UnixMilli(settled).UTC()
+	return sqldb.Collect(rows, err, scanAttempt)
+}
+
+func scanAttempt(r sqldb.Rows) (a payment.Attempt, err error) {
+	var created, settled, check int64
+	err = r.Scan(&a.ID, &a.OrderID, &a.Method, &a.Amount, &a.Currency, &a.State, &a.GatewayRef, &a.URL, &created, &settled,
+		&check, &a.Checks)
+	a.CreatedAt, a.SettledAt, a.CheckAt = instant(created), instant(settled), instant(check)
+	return a, err
+}
+
+// Owner is whose money an attempt is about.
+type Owner struct {
+	OrderID string
+	Branch  int64
+}
+
+// Owners tells to which orders attempts belong, by the attempts' ids.
+func Owners(ctx context.Context, c sqldb.Conn, attempts []string) (map[string]Owner, error) {
+	rows, err := c.Query(ctx, attemptFind, orderRows(attempts))
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	owners := make(map[string]Owner, len(attempts))
+	for rows.Next() {
+		var id string
+		var o Owner
+		if err := rows.Scan(&id, &o.OrderID, &o.Branch); err != nil {
+			return nil, err
 		}
-		return a, err
-	})
+		owners[id] = o
+	}
+	return owners, rows.Err()
 }
 
-// Refunds reads what is or was due to be given back for orders.
-func Refunds(ctx context.Context, c sqldb.Conn, orders []string) ([]payment.Refund, error) {
-	rows, err := c.Query(ctx, refundSelect, orderRows(orders))
-	return sqldb.Collect(rows, err, func(r sqldb.Rows) (f payment.Refund, err error) {
-		var created int64
-		err = r.Scan(&f.ID, &f.OrderID, &f.AttemptID, &f.Amount, &f.Currency, &f.Reason, &created)
-		f.CreatedAt = time.UnixMilli(created).UTC()
-		return f, err
+// ClaimChecks gives attempts about which the gateway is to be asked now, and has each of them asked again later. Any
+// number of processes may claim.
+func ClaimChecks(ctx context.Context, db *sqldb.DB, now time.Time, most int) (due []payment.Attempt, err error) {
+	err = db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
+		rows, err := tx.Query(ctx, attemptDue, now.UnixMilli(), most)
+		if due, err = sqldb.Collect(rows, err, scanAttempt); err != nil || len(due) == 0 {
+			return err
+		}
+		_, err = tx.Exec(ctx, attemptLater, sqldb.NewRowSet(len(due)).
+			Text("id", func(i int) string { return due[i].ID }).
+			NullInt("check_at", func(i int) (int64, bool) { return millis(due[i].NextCheck(now)) }))
+		return err
 	})
+	return due, err
 }
 
-// Due tells how many refunds wait and since when the oldest does.
-func Due(ctx context.Context, c sqldb.Conn) (n int64, oldest time.Time, err error) {
-	rows, err := c.Query(ctx, refundDue)
-	pair, _, err := sqldb.One(rows, err, sqldb.Pair)
-	return pair[0], time.UnixMilli(pair[1]).UTC(), err
+// Stuck counts attempts that somebody must look at, by their states.
+func Stuck(ctx context.Context, c sqldb.Conn) (map[payment.State]int64, error) {
+	rows, err := c.Query(ctx, attemptStuck)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	counts := map[payment.State]int64{}
+	for rows.Next() {
+		var s payment.State
+		var n int64
+		if err := rows.Scan(&s, &n); err != nil {
+			return nil, err
+		}
+		counts[s] = n
+	}
+	return counts, rows.Err()
 }

@@ -67,7 +67,9 @@ func TestRefunds(t *testing.T) {
 		if n, _, err := paymentsql.Due(t.Context(), db); n != 0 || err != nil {
 			t.Fatalf("%d due, %v", n, err)
 		}
-		r := payment.Refund{ID: "r", OrderID: "o", AttemptID: "a", Amount: 1, Currency: "VND", Reason: payment.LateSoldOut, CreatedAt: at}
+		r := payment.Refund{ID: "r", OrderID: "o", AttemptID: "a", Amount: 1, Currency: "VND", Method: payment.Sandbox,
+			State: payment.RefundDue, Reason: payment.LateSoldOut, CreatedAt: at,
+		}
 		insert := func(id string) error {
 			r.ID = id
 			return write(t, db, func(tx sqldb.Tx) { paymentsql.QueueRefunds(tx, []payment.Refund{r}) })

@@ -1,3 +1,5 @@
-INSERT INTO refund (id, order_id, attempt_id, amount, currency, state, reason, created_at)
-SELECT r.id, r.order_id, r.attempt_id, r.amount, r.currency, 'DUE', r.reason, r.created_at
-FROM @rows($1: id text, order_id text, attempt_id text, amount int, currency text, reason text, created_at int) AS r
+INSERT INTO refund (
+    id, order_id, attempt_id, method, amount, currency, state, reason, note, decided_by, send_at, created_at, done_at)
+SELECT r.id, r.order_id, r.attempt_id, r.method, r.amount, r.currency, r.state, r.reason, r.note, r.decided_by, r.send_at,
+       r.created_at, r.done_at
+FROM @rows($1: id text, order_id text, attempt_id text, method text, amount int, currency text, state text, reason text, note text, decided_by text, send_at int, created_at int, done_at int) AS r

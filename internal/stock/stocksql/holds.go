@@ -3,6 +3,8 @@ package stocksql
 import (
 	"context"
 	"database/sql"
+	"maps"
+	"slices"
 	"time"
 
 	"comanda/internal/sqldb"
@@ -61,6 +63,15 @@ func QueueMoves(tx sqldb.Tx, moves []Move, now int64) {
 		Text("was", func(i int) string { return string(moves[i].Was) }).
 		Text("becomes", func(i int) string { return string(moves[i].Now) }).
 		NullText("reason", func(i int) (string, bool) { return moves[i].Reason, moves[i].Reason != "" }), now)
+}
+
+// QueueExtended moves deadlines of holds to later ones.
+func QueueExtended(tx sqldb.Tx, until map[string]time.Time) {
+	if len(until) == 0 {
+		return
+	}
+	ids := slices.Sorted(maps.Keys(until))
+	tx.Queue(holdExtend, idRows(ids).Int("until", func(i int) int64 { return until[ids[i]].UnixMilli() }))
 }
 
 func idRows(ids []string) *sqldb.RowSet {

@@ -27,6 +27,7 @@ var (
 	holdTombstone       = Statements.Must("hold_tombstone")
 	holdLineInsert      = Statements.Must("hold_line_insert")
 	holdMove            = Statements.Must("hold_move")
+	holdExtend          = Statements.Must("hold_extend")
 	holdLock            = Statements.Must("hold_lock")
 	holdSelect          = Statements.Must("hold_select")
 	holdSelectScope     = Statements.Must("hold_select_scope")

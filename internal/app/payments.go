@@ -1,0 +1,209 @@
+package app
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"comanda/internal/httpapi"
+	"comanda/internal/ordering/orderinghttp"
+	"comanda/internal/payment"
+	"comanda/internal/payment/linepay"
+	"comanda/internal/payment/linepaysim"
+	"comanda/internal/payment/vnpay"
+	"comanda/internal/payment/vnpaysim"
+	"comanda/internal/telemetry"
+	"comanda/internal/worker"
+)
+
+// Where the simulators are mounted.
+const (
+	vnpaySimPath   = "/sim/vnpay"
+	linePaySimPath = "/sim/linepay"
+)
+
+// tills is the gateways of an installation: real ones, simulated ones, or none.
+type tills struct {
+	vnpay   *vnpay.Merchant
+	linePay *linepay.Merchant
+	pages   map[string]http.Handler // of simulators, by their paths
+	close   []func()
+}
+
+// methods are the ways to pay besides the counter.
+func (t *tills) methods(sandbox bool) []payment.Method {
+	var all []payment.Method
+	if sandbox {
+		all = append(all, payment.Sandbox)
+	}
+	if t.vnpay != nil {
+		all = append(all, payment.VNPay)
+	}
+	if t.linePay != nil {
+		all = append(all, payment.LINEPay)
+	}
+	return all
+}
+
+func (t *tills) gateways() map[payment.Method]payment.Gateway {
+	all := map[payment.Method]payment.Gateway{}
+	if t.vnpay != nil {
+		all[payment.VNPay] = t.vnpay
+	}
+	if t.linePay != nil {
+		all[payment.LINEPay] = t.linePay
+	}
+	return all
+}
+
+// openTills makes the gateways that are configured, and simulated ones for the others where that is asked for.
+func openTills(c Config, now func() time.Time) (_ *tills, err error) {
+	t := &tills{pages: map[string]http.Handler{}}
+	defer func() {
+		if err != nil {
+			t.Close()
+		}
+	}()
+	client := &http.Client{} // each call has a timeout of its own
+	if v, on := c.VNPay, c.VNPay.TmnCode != ""; on || c.Simulators {
+		if !on {
+			if v, err = t.simulateVNPay(c, now); err != nil {
+				return nil, err
+			}
+		}
+		if t.vnpay, err = vnpay.New(v, client, now); err != nil {
+			return nil, fmt.Errorf("configuration: COMANDA_VNPAY_*: %w", err)
+		}
+	}
+	if l, on := c.LINEPay, c.LINEPay.ChannelID != ""; on || c.Simulators {
+		if !on {
+			if l, err = t.simulateLINEPay(c, now); err != nil {
+				return nil, err
+			}
+		}
+		if t.linePay, err = linepay.New(l, client, linepay.Nonce); err != nil {
+			return nil, fmt.Errorf("configuration: COMANDA_LINEPAY_*: %w", err)
+		}
+	}
+	return t, nil
+}
+
+// validatePayments also finds gateways of which only a part is configured.
+func (c Config) validatePayments() error {
+	var errs []error
+	if c.VNPay.TmnCode != "" || c.VNPay.HashSecret != "" {
+		if err := c.VNPay.Validate(); err != nil {
+			errs = append(errs, fmt.Errorf("configuration: COMANDA_VNPAY_*: %w", err))
+		}
+	}
+	if c.LINEPay.ChannelID != "" || c.LINEPay.ChannelSecret != "" {
+		if err := c.LINEPay.Validate(); err != nil {
+			errs = append(errs, fmt.Errorf("configuration: COMANDA_LINEPAY_*: %w", err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// simulateVNPay mounts a VNPay of our own. It reports to us as the real one does, over HTTP.
+func (t *tills) simulateVNPay(c Config, now func() time.Time) (vnpay.Config, error) {
+	code, secret := "COMANDA1", rand.Text()
+	sim, err := vnpaysim.New(vnpaysim.Options{
+		TmnCode: code, HashSecret: secret, IPN: c.PublicURL + "/payment/vnpay/ipn", Now: now,
+	})
+	if err != nil {
+		return vnpay.Config{}, err
+	}
+	t.mount(vnpaySimPath, sim, sim.Close)
+	base := c.PublicURL + vnpaySimPath
+	return vnpay.Config{
+		TmnCode: code, HashSecret: telemetry.Secret(secret), PayURL: base + vnpaysim.PayPath, APIURL: base + vnpaysim.APIPath,
+	}, nil
+}
+
+func (t *tills) simulateLINEPay(c Config, now func() time.Time) (linepay.Config, error) {
+	id, secret := "1234567890", rand.Text()
+	base := c.PublicURL + linePaySimPath
+	sim, err := linepaysim.New(linepaysim.Options{ChannelID: id, ChannelSecret: secret, Base: base, Now: now})
+	if err != nil {
+		return linepay.Config{}, err
+	}
+	t.mount(linePaySimPath, sim, sim.Close)
+	return linepay.Config{ChannelID: id, ChannelSecret: telemetry.Secret(secret), Host: base}, nil
+}
+
+func (t *tills) mount(path string, h http.Handler, end func()) {
+	t.pages[path] = http.StripPrefix(path, h)
+	t.close = append(t.close, end)
+}
+
+// Close ends the simulators.
+func (t *tills) Close() {
+	for _, end := range t.close {
+		end()
+	}
+}
+
+// register adds the gateways' addresses, and those of the simulators.
+func (t *tills) register(a *httpapi.API, k *Core) {
+	g := orderinghttp.Gateways{}
+	if t.vnpay != nil {
+		g.VNPay = vnpayCalls{t.vnpay}
+	}
+	if t.linePay != nil {
+		g.LINEPay = linePayReturns{}
+	}
+	orderinghttp.RegisterGateways(a, k.Orders, g)
+	for path, h := range t.pages {
+		for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodPut} {
+			a.Handle(httpapi.Route{Pattern: method + " " + path + "/{path...}", Policy: httpapi.Gateway, Handler: h})
+		}
+	}
+}
+
+// vnpayCalls is VNPay's calls as the orders' routes want them.
+type vnpayCalls struct{ *vnpay.Merchant }
+
+// Read implements orderinghttp.VNPay.
+func (v vnpayCalls) Read(rawQuery string) (string, payment.Report, error) {
+	n, err := v.Merchant.Read(rawQuery)
+	return n.AttemptID, n.Report, err
+}
+
+// Message implements orderinghttp.VNPay.
+func (vnpayCalls) Message(code string) string { return vnpay.Answer(code).Message }
+
+// linePayReturns is LINE Pay's returning browsers as the orders' routes want them.
+type linePayReturns struct{}
+
+// Read implements orderinghttp.LINEPay.
+func (linePayReturns) Read(rawQuery string) (ref, transaction string, err error) {
+	r, err := linepay.Read(rawQuery)
+	return r.AttemptID, r.TransactionID, err
+}
+
+// talkEvery is how soon a gateway is asked or told after that was due.
+const talkEvery = 5 * time.Second
+
+// paymentLoops find out what nobody has told, and send refunds.
+func (k *Core) paymentLoops() []worker.Loop {
+	return []worker.Loop{
+		{Name: "payments", Run: k.Orders.AskGateways, Every: talkEvery, Timeout: 2 * time.Minute, MaxPause: 30 * time.Second},
+		{Name: "refunds", Run: k.Orders.SendRefunds, Every: talkEvery, Timeout: 2 * time.Minute, MaxPause: 30 * time.Second},
+		{Name: "payments_watch", Run: k.measurePayments, Every: 30 * time.Second, Timeout: 10 * time.Second},
+	}
+}
+
+// measurePayments counts attempts that somebody must look at.
+func (k *Core) measurePayments(ctx context.Context) error {
+	stuck, err := k.Ledger.Stuck(ctx)
+	if err != nil {
+		return err
+	}
+	for _, s := range []payment.State{payment.Review, payment.Unknown} {
+		k.Metrics.stuck.WithLabelValues(string(s)).Set(float64(stuck[s]))
+	}
+	return nil
+}

@@ -1,0 +1,232 @@
+// Package carthttp is the members' cart over HTTP. Whose cart it is follows from the access token.
+package carthttp
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"comanda/internal/cart"
+	"comanda/internal/catalog"
+	"comanda/internal/fault"
+	"comanda/internal/httpapi"
+	"comanda/internal/identity"
+)
+
+type routes struct{ carts *cart.Carts }
+
+// Register adds the routes.
+func Register(a *httpapi.API, carts *cart.Carts) {
+	r := routes{carts}
+	tags := []string{"Cart"}
+	httpapi.Register(a, huma.Operation{
+		OperationID: "cart-get", Method: http.MethodGet, Path: "/cart", Tags: tags,
+		Summary: "One's own cart, priced by today's menu",
+	}, httpapi.Member, r.get)
+	httpapi.Register(a, huma.Operation{
+		OperationID: "cart-add", Method: http.MethodPost, Path: "/cart/add-dish", Tags: tags,
+		Summary: "Put a dish into the cart; the same dish again raises its quantity", DefaultStatus: http.StatusCreated,
+	}, httpapi.Member, r.add)
+	httpapi.Register(a, huma.Operation{
+		OperationID: "cart-set", Method: http.MethodPatch, Path: "/cart/items/{cartDetailId}", Tags: tags,
+		Summary: "Change how many of a dish there are",
+	}, httpapi.Member, r.set)
+	httpapi.Register(a, huma.Operation{
+		OperationID: "cart-remove", Method: http.MethodDelete, Path: "/cart/items/{cartDetailId}", Tags: tags,
+		Summary: "Take a dish out of the cart", DefaultStatus: http.StatusOK,
+	}, httpapi.Member, r.remove)
+	httpapi.Register(a, huma.Operation{
+		OperationID: "cart-empty", Method: http.MethodDelete, Path: "/cart", Tags: tags,
+		Summary: "Empty the cart", DefaultStatus: http.StatusOK,
+	}, httpapi.Member, r.empty)
+}
+
+// Language is in which language names are asked for. It is exported because huma looks into exported parts only.
+type Language struct {
+	Locale         string `query:"locale" maxLength:"16" doc:"Goes before Accept-Language."`
+	AcceptLanguage string `header:"Accept-Language"`
+}
+
+func (l Language) preferred(b catalog.Branch) []catalog.Locale {
+	if chosen := catalog.Locale(l.Locale); chosen.Valid() {
+		return append([]catalog.Locale{chosen}, b.Locales...)
+	}
+	have := make([]string, len(b.Locales))
+	for i, locale := range b.Locales {
+		have[i] = string(locale)
+	}
+	if best := httpapi.Locale(l.AcceptLanguage, have...); best != "" {
+		return append([]catalog.Locale{catalog.Locale(best)}, b.Locales...)
+	}
+	return b.Locales
+}
+
+type basket struct {
+	ID            *string `json:"id" doc:"null while there is no cart, which is an empty one."`
+	BranchID      string  `json:"branchId"`
+	MenuVersionID string  `json:"menuVersionId"`
+	Currency      string  `json:"currency"`
+	Items         []item  `json:"items"`
+	TotalPrice    int64   `json:"totalPrice" doc:"Of what can be ordered, in minor units."`
+	Version       int64   `json:"version"`
+}
+
+type item struct {
+	ID           string  `json:"id"`
+	CartID       string  `json:"cartId"`
+	DishID       string  `json:"dishId"`
+	ItemID       *string `json:"itemId" doc:"On the menu; null when the dish is not on it."`
+	Name         string  `json:"name"`
+	ImageURL     *string `json:"imageUrl"`
+	Quantity     int64   `json:"quantity"`
+	Price        int64   `json:"price" doc:"Today, in minor units; 0 when the dish is not on the menu."`
+	Total        int64   `json:"total"`
+	Was          int64   `json:"previousPrice" doc:"What the dish cost when it was last put in."`
+	PriceChanged bool    `json:"priceChanged"`
+	Remaining    *int64  `json:"remaining" doc:"How many can still be ordered today; null where there is no quota."`
+	IsSoldOut    bool    `json:"isSoldOut" doc:"Less is left than the cart wants."`
+	IsAvailable  bool    `json:"isAvailable" doc:"false when the dish has left the menu."`
+}
+
+func decimal(id int64) string { return strconv.FormatInt(id, 10) }
+
+func basketOf(v cart.View, l Language) basket {
+	b := basket{
+		BranchID: decimal(v.Branch.ID), MenuVersionID: decimal(v.MenuVersionID), Currency: string(v.Currency),
+		Items: make([]item, len(v.Items)), TotalPrice: v.Total, Version: v.Version,
+	}
+	if v.ID != 0 {
+		id := decimal(v.ID)
+		b.ID = &id
+	}
+	for i, it := range v.Items {
+		b.Items[i] = itemOf(v, it, l)
+	}
+	return b
+}
+
+func itemOf(v cart.View, it cart.Item, l Language) item {
+	out := item{
+		ID: decimal(it.ID), CartID: decimal(v.ID), DishID: decimal(it.DishID), Name: it.Names.In(l.preferred(v.Branch)...),
+		Quantity: it.Quantity, Price: it.Price, Total: it.Total, Was: it.Line.Price, PriceChanged: it.PriceChanged(),
+		IsSoldOut: it.SoldOut(), IsAvailable: it.Available,
+	}
+	if it.ItemID != 0 {
+		id := decimal(it.ItemID)
+		out.ItemID = &id
+	}
+	if it.ImageURL != "" {
+		out.ImageURL = &it.ImageURL
+	}
+	if it.Limited {
+		out.Remaining = &it.Left
+	}
+	return out
+}
+
+type getInput struct {
+	Language
+	BranchID string `query:"branchId" pattern:"^([1-9][0-9]{0,17})?$" doc:"Whose menu prices it; by default the cart's own."`
+}
+
+type basketOutput struct{ Body basket }
+
+func (r routes) get(ctx context.Context, in *getInput) (*basketOutput, error) {
+	branch, err := parse(in.BranchID)
+	if err != nil {
+		return nil, err
+	}
+	v, err := r.carts.Get(ctx, identity.ActorOf(ctx), branch)
+	if err != nil {
+		return nil, err
+	}
+	return &basketOutput{basketOf(v, in.Language)}, nil
+}
+
+// parse reads an id; nothing is 0.
+func parse(s string) (int64, error) {
+	if s == "" {
+		return 0, nil
+	}
+	id, err := strconv.ParseInt(s, 10, 64)
+	if err != nil {
+		return 0, fault.New(fault.Invalid, "invalid", "An id is a positive whole number.")
+	}
+	return id, nil
+}
+
+type addInput struct {
+	Language
+	Body struct {
+		DishID   string `json:"dishId" pattern:"^[1-9][0-9]{0,17}$"`
+		Quantity int64  `json:"quantity" minimum:"1" maximum:"20"`
+		BranchID string `json:"branchId,omitempty" pattern:"^[1-9][0-9]{0,17}$"`
+	}
+}
+
+type itemOutput struct{ Body item }
+
+func (r routes) add(ctx context.Context, in *addInput) (*itemOutput, error) {
+	dish, err := parse(in.Body.DishID)
+	if err != nil {
+		return nil, err
+	}
+	branch, err := parse(in.Body.BranchID)
+	if err != nil {
+		return nil, err
+	}
+	v, it, err := r.carts.Add(ctx, identity.ActorOf(ctx), dish, in.Body.Quantity, branch)
+	if err != nil {
+		return nil, err
+	}
+	return &itemOutput{itemOf(v, it, in.Language)}, nil
+}
+
+type setInput struct {
+	Language
+	ID   string `path:"cartDetailId" pattern:"^[1-9][0-9]{0,17}$"`
+	Body struct {
+		Quantity int64 `json:"quantity" minimum:"1" maximum:"20"`
+	}
+}
+
+func (r routes) set(ctx context.Context, in *setInput) (*itemOutput, error) {
+	id, err := parse(in.ID)
+	if err != nil {
+		return nil, err
+	}
+	v, it, err := r.carts.SetQuantity(ctx, identity.ActorOf(ctx), id, in.Body.Quantity)
+	if err != nil {
+		return nil, err
+	}
+	return &itemOutput{itemOf(v, it, in.Language)}, nil
+}
+
+type removeInput struct {
+	Language
+	ID string `path:"cartDetailId" pattern:"^[1-9][0-9]{0,17}$"`
+}
+
+func (r routes) remove(ctx context.Context, in *removeInput) (*basketOutput, error) {
+	id, err := parse(in.ID)
+	if err != nil {
+		return nil, err
+	}
+	v, err := r.carts.Remove(ctx, identity.ActorOf(ctx), id)
+	if err != nil {
+		return nil, err
+	}
+	return &basketOutput{basketOf(v, in.Language)}, nil
+}
+
+type emptyInput struct{ Language }
+
+func (r routes) empty(ctx context.Context, in *emptyInput) (*basketOutput, error) {
+	v, err := r.carts.Empty(ctx, identity.ActorOf(ctx))
+	if err != nil {
+		return nil, err
+	}
+	return &basketOutput{basketOf(v, in.Language)}, nil
+}

@@ -1,0 +1,312 @@
+package carthttp_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/client_golang/prometheus"
+	"go.uber.org/goleak"
+
+	"comanda/internal/cart"
+	"comanda/internal/cart/carthttp"
+	"comanda/internal/cart/carttest"
+	"comanda/internal/httpapi"
+	"comanda/internal/identity"
+	"comanda/internal/identity/identityhttp"
+	"comanda/internal/ordering/orderingtest"
+	"comanda/internal/sqldb"
+	"comanda/internal/sqldb/sqldbtest"
+	"comanda/internal/stock"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// door admits the account whose number is the token, to every route.
+type door struct{}
+
+func (door) Admit(_ context.Context, token string) (identity.Actor, error) {
+	id, err := strconv.ParseInt(token, 10, 64)
+	if err != nil {
+		return identity.Actor{}, identity.ErrToken
+	}
+	return identity.Actor{Kind: identity.Account, UserID: id}, nil
+}
+
+func (door) May(*identity.Actor, int) error { return nil }
+
+// site is a server with the carts' routes, of members 7 and 8.
+type site struct {
+	*carttest.House
+
+	server *httpapi.Server
+}
+
+func each(t *testing.T, test func(t *testing.T, s *site)) {
+	t.Helper()
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		quotas := []int64{20, stock.Unlimited}
+		for len(quotas) <= cart.MaxLines {
+			quotas = append(quotas, stock.Unlimited)
+		}
+		s := &site{House: carttest.Open(t, db, quotas...)}
+		s.Member(t, 7)
+		s.Member(t, 8)
+		s.Left.Set(101, 3)
+		server, err := httpapi.New(httpapi.Default(), slog.New(slog.DiscardHandler), prometheus.NewRegistry())
+		if err != nil {
+			t.Fatal(err)
+		}
+		carthttp.Register(server.API(), s.Carts)
+		server.KeepDoor(identityhttp.Door{Guard: door{}, Rights: door{}})
+		s.server = server
+		test(t, s)
+	})
+}
+
+// answer is what came back; JSON numbers are float64.
+type answer struct {
+	status int
+	body   map[string]any
+}
+
+func (s *site) ask(t *testing.T, who, method, path, body string, headers ...string) answer {
+	t.Helper()
+	r := httptest.NewRequestWithContext(t.Context(), method, path, strings.NewReader(body))
+	if body != "" {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	if who != "" {
+		r.Header.Set("Authorization", "Bearer "+who)
+	}
+	for i := 0; i+1 < len(headers); i += 2 {
+		r.Header.Set(headers[i], headers[i+1])
+	}
+	w := httptest.NewRecorder()
+	s.server.ServeHTTP(w, r)
+	a := answer{status: w.Code}
+	if err := json.Unmarshal(w.Body.Bytes(), &a.body); err != nil {
+		t.Fatalf("%s %s: %d %s", method, path, w.Code, w.Body)
+	}
+	delete(a.body, "$schema")
+	return a
+}
+
+// want fails the test unless the answer has the status and, of a refusal, the code.
+func (a answer) want(t *testing.T, status int, code string) answer {
+	t.Helper()
+	if got, _ := a.body["code"].(string); a.status != status || got != code {
+		t.Fatalf("%d %v, want %d %s", a.status, a.body, status, code)
+	}
+	return a
+}
+
+// items gives the items of a cart.
+func (a answer) items(t *testing.T) (all []map[string]any) {
+	t.Helper()
+	list, ok := a.body["items"].([]any)
+	if !ok {
+		t.Fatalf("no items: %v", a.body)
+	}
+	for _, it := range list {
+		all = append(all, it.(map[string]any))
+	}
+	return all
+}
+
+func put(dish, quantity int) string {
+	return fmt.Sprintf(`{"dishId":"%d","quantity":%d}`, dish, quantity)
+}
+
+// The shapes are those of the API document: 201 with the detail, and the whole cart otherwise.
+func TestCart_story(t *testing.T) {
+	each(t, func(t *testing.T, s *site) {
+		empty := map[string]any{
+			"id": nil, "branchId": "1", "menuVersionId": "1", "currency": "VND", "items": []any{}, "totalPrice": 0.0, "version": 0.0,
+		}
+		if diff := cmp.Diff(empty, s.ask(t, "7", "GET", "/cart", "").want(t, 200, "").body); diff != "" {
+			t.Error(diff)
+		}
+		first := s.ask(t, "7", "POST", "/cart/add-dish", put(101, 2)).want(t, 201, "")
+		detail := map[string]any{
+			"id": first.body["id"], "cartId": first.body["cartId"], "dishId": "101", "itemId": "101", "name": "Dish", "imageUrl": nil,
+			"quantity": 2.0, "price": 1000.0, "total": 2000.0, "previousPrice": 1000.0, "priceChanged": false, "remaining": 3.0,
+			"isSoldOut": false, "isAvailable": true,
+		}
+		if diff := cmp.Diff(detail, first.body); diff != "" {
+			t.Error(diff)
+		}
+		again := s.ask(t, "7", "POST", "/cart/add-dish", put(101, 2)).want(t, 201, "")
+		if again.body["id"] != first.body["id"] || again.body["quantity"] != 4.0 || again.body["isSoldOut"] != true {
+			t.Errorf("the same dish again: %v", again.body)
+		}
+		other := s.ask(t, "7", "POST", "/cart/add-dish", put(102, 1)).want(t, 201, "")
+		if other.body["remaining"] != nil || other.body["cartId"] != first.body["cartId"] {
+			t.Errorf("%v", other.body)
+		}
+		line := "/cart/items/" + first.body["id"].(string)
+		if got := s.ask(t, "7", "PATCH", line, `{"quantity":1}`).want(t, 200, ""); got.body["total"] != 1000.0 {
+			t.Errorf("%v", got.body)
+		}
+		cart := s.ask(t, "7", "GET", "/cart", "").want(t, 200, "")
+		if cart.body["id"] != first.body["cartId"] || cart.body["totalPrice"] != 2000.0 || len(cart.items(t)) != 2 || cart.body["version"] != 4.0 {
+			t.Errorf("%v", cart.body)
+		}
+		if left := s.ask(t, "7", "DELETE", line, "").want(t, 200, "").items(t); len(left) != 1 || left[0]["dishId"] != "102" {
+			t.Errorf("%v", left)
+		}
+		gone := s.ask(t, "7", "DELETE", "/cart", "").want(t, 200, "")
+		if len(gone.items(t)) != 0 || gone.body["totalPrice"] != 0.0 || gone.body["id"] != cart.body["id"] {
+			t.Errorf("%v", gone.body)
+		}
+	})
+}
+
+// A cart is repriced whenever it is looked at, and tells what has changed meanwhile.
+func TestCart_changes_meanwhile(t *testing.T) {
+	each(t, func(t *testing.T, s *site) {
+		for _, dish := range []int{101, 102, 103} {
+			s.ask(t, "7", "POST", "/cart/add-dish", put(dish, 2)).want(t, 201, "")
+		}
+		s.Reprice(t, 102, 1500)
+		s.Drop(t, 103)
+		s.Left.Set(101, 1)
+		s.SetOpen(t, 1, true) // time goes by
+		cart := s.ask(t, "7", "GET", "/cart", "").want(t, 200, "")
+		type flags struct {
+			item, name, price, was, total, remaining any
+			changed, soldOut, available              any
+		}
+		want := []flags{
+			{"101", "Dish", 1000.0, 1000.0, 2000.0, 1.0, false, true, true},
+			{"102", "Dish", 1500.0, 1000.0, 3000.0, nil, true, false, true},
+			{nil, "Dish", 0.0, 1000.0, 0.0, nil, false, false, false},
+		}
+		var got []flags
+		for _, it := range cart.items(t) {
+			got = append(got, flags{
+				it["itemId"], it["name"], it["price"], it["previousPrice"], it["total"], it["remaining"], it["priceChanged"], it["isSoldOut"],
+				it["isAvailable"],
+			})
+		}
+		if diff := cmp.Diff(want, got, cmp.AllowUnexported(flags{})); diff != "" || cart.body["totalPrice"] != 5000.0 {
+			t.Error(cart.body["totalPrice"], diff)
+		}
+		s.ask(t, "7", "POST", "/cart/add-dish", put(103, 1)).want(t, 404, "dish_not_found")
+		seen := s.ask(t, "7", "POST", "/cart/add-dish", put(102, 1)).want(t, 201, "")
+		if seen.body["priceChanged"] != false || seen.body["previousPrice"] != 1500.0 {
+			t.Errorf("shown the new price, and still told that it has changed: %v", seen.body)
+		}
+		s.ask(t, "7", "DELETE", "/cart/items/"+cart.items(t)[2]["id"].(string), "").want(t, 200, "")
+	})
+}
+
+// A cart is one branch's, and can be looked at by another's menu.
+func TestCart_branches(t *testing.T) {
+	each(t, func(t *testing.T, s *site) {
+		orderingtest.Open(t, s.DB, 2, stock.Unlimited)
+		s.ask(t, "7", "POST", "/cart/add-dish", put(102, 2)).want(t, 201, "")
+		there := s.ask(t, "7", "GET", "/cart?branchId=2", "").want(t, 200, "")
+		if it := there.items(t)[0]; there.body["branchId"] != "2" || it["isAvailable"] != false || it["name"] != "Dish" || there.body["totalPrice"] != 0.0 {
+			t.Errorf("%v", there.body)
+		}
+		if here := s.ask(t, "7", "GET", "/cart", "").want(t, 200, ""); here.body["branchId"] != "1" || here.body["totalPrice"] != 2000.0 {
+			t.Errorf("a look has moved the cart: %v", here.body)
+		}
+		s.ask(t, "7", "POST", "/cart/add-dish", put(201, 1)).want(t, 404, "dish_not_found")
+		s.ask(t, "7", "POST", "/cart/add-dish", `{"dishId":"201","quantity":1,"branchId":"2"}`).want(t, 201, "")
+		if moved := s.ask(t, "7", "GET", "/cart", "").want(t, 200, ""); moved.body["branchId"] != "2" || moved.body["totalPrice"] != 1000.0 {
+			t.Errorf("%v", moved.body)
+		}
+		s.ask(t, "7", "GET", "/cart?branchId=99", "").want(t, 404, "branch_not_found")
+		s.ask(t, "7", "POST", "/cart/add-dish", `{"dishId":"201","quantity":1,"branchId":"99"}`).want(t, 404, "branch_not_found")
+	})
+}
+
+// Names come in the language that is asked for, as far as the branch keeps it.
+func TestCart_languages(t *testing.T) {
+	each(t, func(t *testing.T, s *site) {
+		s.Name(t, 102, `{"vi":"Bún chả","en":"Grilled pork"}`)
+		s.ask(t, "7", "POST", "/cart/add-dish", put(102, 1)).want(t, 201, "")
+		for name, headers := range map[string][]string{
+			"Bún chả": nil, "Grilled pork": {"Accept-Language", "ja, en-GB;q=0.8"},
+		} {
+			if got := s.ask(t, "7", "GET", "/cart", "", headers...).items(t)[0]["name"]; got != name {
+				t.Errorf("%v: %v", headers, got)
+			}
+		}
+		got := s.ask(t, "7", "GET", "/cart?locale=vi", "", "Accept-Language", "en").items(t)[0]["name"]
+		if got != "Bún chả" {
+			t.Errorf("the chosen language: %v", got)
+		}
+	})
+}
+
+// What is refused has a code and changes nothing.
+func TestCart_refuses(t *testing.T) {
+	each(t, func(t *testing.T, s *site) {
+		mine := s.ask(t, "7", "POST", "/cart/add-dish", put(101, 19)).want(t, 201, "")
+		foreign := s.ask(t, "8", "POST", "/cart/add-dish", put(101, 1)).want(t, 201, "")
+		line, other := "/cart/items/"+mine.body["id"].(string), "/cart/items/"+foreign.body["id"].(string)
+		before := s.ask(t, "7", "GET", "/cart", "").want(t, 200, "")
+		for name, c := range map[string]struct {
+			method, path, body string
+			status             int
+			code               string
+		}{
+			"two more than 20":     {"POST", "/cart/add-dish", put(101, 2), 422, "invalid"},
+			"21":                   {"POST", "/cart/add-dish", put(102, 21), 422, "invalid"},
+			"none":                 {"POST", "/cart/add-dish", put(102, 0), 422, "invalid"},
+			"a part":               {"POST", "/cart/add-dish", `{"dishId":"102","quantity":1.5}`, 422, "invalid"},
+			"10^18":                {"POST", "/cart/add-dish", `{"dishId":"102","quantity":1000000000000000000}`, 422, "invalid"},
+			"no quantity":          {"POST", "/cart/add-dish", `{"dishId":"102"}`, 422, "invalid"},
+			"a number as id":       {"POST", "/cart/add-dish", `{"dishId":102,"quantity":1}`, 422, "invalid"},
+			"a name as id":         {"POST", "/cart/add-dish", `{"dishId":"x","quantity":1}`, 422, "invalid"},
+			"a price":              {"POST", "/cart/add-dish", `{"dishId":"102","quantity":1,"price":1}`, 422, "invalid"},
+			"somebody":             {"POST", "/cart/add-dish", `{"dishId":"102","quantity":1,"userId":"8"}`, 422, "invalid"},
+			"no JSON":              {"POST", "/cart/add-dish", `{`, 400, "invalid_json"},
+			"an unknown dish":      {"POST", "/cart/add-dish", put(999, 1), 404, "dish_not_found"},
+			"21 of a line":         {"PATCH", line, `{"quantity":21}`, 422, "invalid"},
+			"none of a line":       {"PATCH", line, `{"quantity":0}`, 422, "invalid"},
+			"another's line":       {"PATCH", other, `{"quantity":5}`, 404, "cart_item_not_found"},
+			"another's line away":  {"DELETE", other, "", 404, "cart_item_not_found"},
+			"no line":              {"PATCH", "/cart/items/999999", `{"quantity":5}`, 404, "cart_item_not_found"},
+			"no line away":         {"DELETE", "/cart/items/999999", "", 404, "cart_item_not_found"},
+			"a line without an id": {"PATCH", "/cart/items/0", `{"quantity":5}`, 422, "invalid"},
+			"a branch of no name":  {"GET", "/cart?branchId=x", "", 422, "invalid"},
+		} {
+			t.Run(name, func(t *testing.T) {
+				s.ask(t, "7", c.method, c.path, c.body).want(t, c.status, c.code)
+				s.ask(t, "", c.method, c.path, c.body).want(t, 401, "unauthenticated")
+			})
+		}
+		if diff := cmp.Diff(before.body, s.ask(t, "7", "GET", "/cart", "").body); diff != "" {
+			t.Errorf("refusals have changed the cart: %s", diff)
+		}
+		if theirs := s.ask(t, "8", "GET", "/cart", "").items(t); len(theirs) != 1 || theirs[0]["quantity"] != 1.0 {
+			t.Errorf("the other's cart: %v", theirs)
+		}
+	})
+}
+
+// A cart holds 50 dishes and 100 units, which is what can be ordered.
+func TestCart_full(t *testing.T) {
+	each(t, func(t *testing.T, s *site) {
+		for i := range cart.MaxLines {
+			s.ask(t, "7", "POST", "/cart/add-dish", put(101+i, 2)).want(t, 201, "")
+		}
+		s.ask(t, "7", "POST", "/cart/add-dish", put(101, 1)).want(t, 409, "cart_full")
+		first := s.ask(t, "7", "GET", "/cart", "").items(t)[0]["id"].(string)
+		s.ask(t, "7", "PATCH", "/cart/items/"+first, `{"quantity":1}`).want(t, 200, "")
+		s.ask(t, "7", "POST", "/cart/add-dish", put(101+cart.MaxLines, 1)).want(t, 409, "cart_full")
+		if v := s.Look(t, identity.Actor{UserID: 7}); len(v.Items) != cart.MaxLines || v.Items[0].Quantity != 1 {
+			t.Errorf("%d lines, %d of the first", len(v.Items), v.Items[0].Quantity)
+		}
+	})
+}

@@ -1,0 +1,251 @@
+package cartsql_test
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"go.uber.org/goleak"
+
+	"comanda/internal/cart"
+	"comanda/internal/cart/cartsql"
+	"comanda/internal/cart/carttest"
+	"comanda/internal/catalog"
+	"comanda/internal/ordering/orderingtest"
+	"comanda/internal/sqldb"
+	"comanda/internal/sqldb/sqldbtest"
+	"comanda/internal/stock"
+)
+
+// TestMain takes fewer random sequences than rapid's hundred, because each step here is a transaction on a real engine.
+func TestMain(m *testing.M) {
+	flag.Parse()
+	given := false
+	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "rapid.checks" })
+	if !given {
+		_ = flag.Set("rapid.checks", "20") // rapid has defined it
+	}
+	goleak.VerifyTestMain(m)
+}
+
+func TestStatements(t *testing.T) { sqldbtest.PrepareAll(t, cartsql.Statements) }
+
+func each(t *testing.T, test func(t *testing.T, h *carttest.House)) {
+	t.Helper()
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		test(t, carttest.Open(t, db, stock.Unlimited, stock.Unlimited, stock.Unlimited))
+	})
+}
+
+// A member who looks twice at once sees each dish once: both questions share a statement.
+func TestStore_Cart_at_once(t *testing.T) {
+	each(t, func(t *testing.T, h *carttest.House) {
+		who, empty := h.Member(t, 7), h.Member(t, 8)
+		h.Puts(t, who, 2, 101, 102)
+		var wg sync.WaitGroup
+		for i := range 64 {
+			wg.Go(func() {
+				user, lines := who.UserID, 2
+				if i%4 == 0 {
+					user, lines = empty.UserID, 0
+				}
+				c, err := h.Store.Cart(t.Context(), user)
+				if err != nil || len(c.Lines) != lines || c.UserID != user || (c.ID != 0) != (lines != 0) {
+					t.Errorf("%+v, %v", c, err)
+				}
+			})
+		}
+		wg.Wait()
+	})
+}
+
+// C1: however many put the first dish in at once, in whatever process, there is one cart and the dish stands in it once.
+func TestStore_Change_at_once(t *testing.T) {
+	each(t, func(t *testing.T, h *carttest.House) {
+		there := carttest.Beside(t, h.Restaurant, h.Clock)
+		who := h.Member(t, 7)
+		var wg sync.WaitGroup
+		for i := range 19 {
+			wg.Go(func() {
+				store := []*carttest.House{h, there}[i%2].Store
+				add := &cart.Add{DishID: 101, Quantity: 1, Price: orderingtest.Price}
+				if _, _, err := store.Change(t.Context(), cart.Change{UserID: who.UserID, Add: add}); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		wg.Wait()
+		c, err := h.Store.Cart(t.Context(), who.UserID)
+		if err != nil || len(c.Lines) != 1 || c.Lines[0].Quantity != 19 {
+			t.Errorf("%+v, %v", c, err)
+		}
+		if rows := h.Rows(t); rows.Carts != 1 || rows.Lines != 1 {
+			t.Errorf("%+v", rows)
+		}
+	})
+}
+
+// Whoever shares a transaction with somebody's mistake is not concerned.
+func TestStore_Change_refusals(t *testing.T) {
+	each(t, func(t *testing.T, h *carttest.House) {
+		good, bad := h.Member(t, 7), h.Member(t, 8)
+		h.Puts(t, bad, 20, 101)
+		foreign := h.Look(t, bad).Items[0].ID
+		var wg sync.WaitGroup
+		for i := range 20 {
+			wg.Go(func() {
+				add := &cart.Add{DishID: 102, Quantity: 1, Price: orderingtest.Price}
+				if _, _, err := h.Store.Change(t.Context(), cart.Change{UserID: good.UserID, Add: add}); err != nil {
+					t.Error(err)
+				}
+			})
+			wg.Go(func() {
+				c, want := cart.Change{UserID: bad.UserID, Add: &cart.Add{DishID: 101, Quantity: 1}}, error(cart.ErrQuantity)
+				switch i % 3 {
+				case 1:
+					c, want = cart.Change{UserID: good.UserID, Remove: foreign}, cart.ErrLine
+				case 2:
+					c, want = cart.Change{UserID: 9, Set: &cart.Set{Line: foreign, Quantity: 1}}, cart.ErrLine
+				}
+				if _, _, err := h.Store.Change(t.Context(), c); !errors.Is(err, want) {
+					t.Errorf("%v, want %v", err, want)
+				}
+			})
+		}
+		wg.Wait()
+		if v := h.Look(t, good); len(v.Items) != 1 || v.Items[0].Quantity != 20 {
+			t.Errorf("%+v", v.Cart)
+		}
+		if v := h.Look(t, bad); v.Version != 1 || len(v.Items) != 1 || v.Items[0].Quantity != 20 {
+			t.Errorf("a refused change was made: %+v", v.Cart)
+		}
+	})
+}
+
+// Nobody has a cart before the first dish is in it, and a cart that is emptied stays.
+func TestStore_empty(t *testing.T) {
+	each(t, func(t *testing.T, h *carttest.House) {
+		who := h.Member(t, 7)
+		if v, err := h.Carts.Empty(t.Context(), who); err != nil || v.ID != 0 || h.Rows(t).Carts != 0 {
+			t.Errorf("%+v, %v", v.Cart, err)
+		}
+		first := h.Puts(t, who, 1, 101, 102)
+		v, err := h.Carts.Empty(t.Context(), who)
+		if err != nil || v.ID != first.ID || len(v.Items) != 0 || v.Version <= first.Version || h.Rows(t).Lines != 0 {
+			t.Errorf("%+v, %v", v.Cart, err)
+		}
+		again := h.Puts(t, who, 1, 101)
+		if again.ID != first.ID || again.Items[0].ID == first.Items[0].ID {
+			t.Errorf("%+v after %+v", again.Cart, first.Cart)
+		}
+	})
+}
+
+// C4: carts are gone with the transaction that takes them, or stay as they are.
+func TestQueueTaken(t *testing.T) {
+	each(t, func(t *testing.T, h *carttest.House) {
+		one, two, none := h.Member(t, 7), h.Member(t, 8), h.Member(t, 9)
+		first := h.Puts(t, one, 2, 101, 102)
+		h.Puts(t, two, 3, 103)
+		failure := errors.New("the order does not fit")
+		take := func(fail error) error {
+			return h.DB.Write(t.Context(), func(ctx context.Context, tx sqldb.Tx) error {
+				carts, err := cartsql.Lock(ctx, tx, []int64{two.UserID, one.UserID, none.UserID})
+				if err != nil {
+					return err
+				}
+				if diff := cmp.Diff(first.Cart, carts[one.UserID]); diff != "" || len(carts) != 2 {
+					t.Errorf("%d carts: %s", len(carts), diff)
+				}
+				cartsql.QueueTaken(tx, []cart.Cart{carts[one.UserID], carts[two.UserID]}, h.Clock.Now())
+				if err := tx.Flush(ctx); err != nil {
+					return err
+				}
+				return fail
+			})
+		}
+		if err := take(failure); !errors.Is(err, failure) {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(first.Cart, h.Look(t, one).Cart); diff != "" || h.Rows(t).Lines != 3 {
+			t.Errorf("taken back: %s", diff)
+		}
+		if err := take(nil); err != nil {
+			t.Fatal(err)
+		}
+		if rows := h.Rows(t); rows.Carts != 0 || rows.Lines != 0 || h.Look(t, one).ID != 0 {
+			t.Errorf("%+v", rows)
+		}
+		if next := h.Puts(t, one, 1, 101); next.ID <= first.ID || next.Items[0].ID <= first.Items[1].ID {
+			t.Errorf("ids come again: %+v after %+v", next.Cart, first.Cart)
+		}
+	})
+}
+
+func TestStore_FirstBranch(t *testing.T) {
+	each(t, func(t *testing.T, h *carttest.House) {
+		first := func() int64 {
+			t.Helper()
+			id, err := h.Store.FirstBranch(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			return id
+		}
+		if id := first(); id != 1 {
+			t.Errorf("branch %d is the first", id)
+		}
+		orderingtest.Open(t, h.DB, 2, 5)
+		h.SetOpen(t, 1, false)
+		if id := first(); id != 2 {
+			t.Errorf("while the first is closed it is branch %d", id)
+		}
+		h.SetOpen(t, 2, false)
+		if id := first(); id != 1 {
+			t.Errorf("while all are closed it is branch %d", id)
+		}
+	})
+}
+
+// A house without a branch is asked again: the first one that opens is found at once.
+func TestStore_FirstBranch_none(t *testing.T) {
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		s := cartsql.New(db, func() time.Time { return time.Time{} })
+		defer s.Stop()
+		for _, want := range []int64{0, 1} {
+			if id, err := s.FirstBranch(t.Context()); err != nil || id != want {
+				t.Errorf("branch %d, %v; want %d", id, err, want)
+			}
+			if want == 0 {
+				orderingtest.Open(t, db, 1)
+			}
+		}
+	})
+}
+
+func TestStore_DishNames(t *testing.T) {
+	each(t, func(t *testing.T, h *carttest.House) {
+		names, err := h.Store.DishNames(t.Context(), []int64{102, 999, 101})
+		want := map[int64]catalog.Texts{101: {catalog.English: "Dish"}, 102: {catalog.English: "Dish"}}
+		if diff := cmp.Diff(want, names); diff != "" || err != nil {
+			t.Error(diff, err)
+		}
+	})
+}
+
+func TestStore_Stop(t *testing.T) {
+	each(t, func(t *testing.T, h *carttest.House) {
+		who := h.Member(t, 7)
+		h.Store.Stop()
+		_, err := h.Store.Cart(t.Context(), who.UserID)
+		_, _, changed := h.Store.Change(t.Context(), cart.Change{UserID: who.UserID, Empty: true})
+		if !slices.Equal([]error{err, changed}, []error{sqldb.ErrStopped, sqldb.ErrStopped}) {
+			t.Error(err, changed)
+		}
+	})
+}

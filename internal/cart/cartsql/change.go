@@ -1,0 +1,203 @@
+package cartsql
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+	"strconv"
+	"time"
+
+	"comanda/internal/cart"
+	"comanda/internal/document/documentsql"
+	"comanda/internal/sqldb"
+)
+
+// run makes a batch of changes in one transaction: lock the carts, decide in memory, write.
+func (s *Store) run(ctx context.Context, tx sqldb.Tx, changes []cart.Change) ([]changed, error) {
+	now := s.now()
+	drafts, err := lock(ctx, tx, changes, now)
+	if err != nil {
+		return nil, err
+	}
+	results := make([]changed, len(changes))
+	for i, c := range changes {
+		if d := drafts[c.UserID]; d != nil {
+			results[i].dish, results[i].err = d.Apply(c, now)
+		} else if c.Set != nil || c.Remove != 0 {
+			results[i].err = cart.ErrLine
+		}
+	}
+	if err := save(ctx, tx, drafts, now); err != nil {
+		return nil, err
+	}
+	for i, c := range changes {
+		results[i].cart = cart.Cart{UserID: c.UserID}
+		if d := drafts[c.UserID]; d != nil {
+			results[i].cart = d.Cart
+			results[i].cart.Lines = slices.Clone(d.Lines)
+		}
+	}
+	return results, nil
+}
+
+// lock locks and reads the carts that changes are about. Adding makes a cart where there is none.
+func lock(ctx context.Context, tx sqldb.Tx, changes []cart.Change, now time.Time) (map[int64]*cart.Draft, error) {
+	users, adding := map[int64]struct{}{}, map[int64]struct{}{}
+	for _, c := range changes {
+		users[c.UserID] = struct{}{}
+		if c.Add != nil {
+			adding[c.UserID] = struct{}{}
+		}
+	}
+	all, err := locked(ctx, tx, slices.Sorted(maps.Keys(users)))
+	if err != nil {
+		return nil, err
+	}
+	for user := range all {
+		delete(adding, user)
+	}
+	if missing := slices.Sorted(maps.Keys(adding)); len(missing) > 0 {
+		tx.Queue(cartEnsure, idRows(missing).Text("name", func(i int) string { return actor(missing[i]) }), now.UnixMilli())
+		fresh, err := locked(ctx, tx, missing)
+		if err != nil {
+			return nil, err
+		}
+		maps.Copy(all, fresh)
+	}
+	drafts := make(map[int64]*cart.Draft, len(all))
+	for user, c := range all {
+		drafts[user] = cart.NewDraft(*c)
+		if c.Version == 0 {
+			drafts[user].Begin(now)
+		}
+	}
+	return drafts, nil
+}
+
+// actor names a member as records do.
+func actor(user int64) string { return "user:" + strconv.FormatInt(user, 10) }
+
+// locked locks and reads carts with their lines, in one round trip: the second question sees what was there when the first
+// had its locks.
+func locked(ctx context.Context, tx sqldb.Tx, users []int64) (map[int64]*cart.Cart, error) {
+	all := make(map[int64]*cart.Cart, len(users))
+	tx.QueueQuery(func(rows sqldb.Rows) error { return readCarts(rows, all) }, cartLock, idRows(users))
+	tx.QueueQuery(func(rows sqldb.Rows) error { return readLines(rows, all) }, lineSelect, idRows(users))
+	return all, tx.Flush(ctx)
+}
+
+func readCarts(rows sqldb.Rows, all map[int64]*cart.Cart) error {
+	for rows.Next() {
+		var c cart.Cart
+		var updated int64
+		if err := rows.Scan(&c.UserID, &c.ID, &c.BranchID, &c.Version, &updated); err != nil {
+			return err
+		}
+		c.UpdatedAt = time.UnixMilli(updated).UTC()
+		all[c.UserID] = &c
+	}
+	return nil
+}
+
+// readLines leaves out what stands in a cart that another process has made since.
+func readLines(rows sqldb.Rows, all map[int64]*cart.Cart) error {
+	for rows.Next() {
+		var user, of int64
+		var l cart.Line
+		if err := rows.Scan(&user, &of, &l.ID, &l.DishID, &l.Quantity, &l.Price, &l.Version); err != nil {
+			return err
+		}
+		if c := all[user]; c != nil && c.ID == of {
+			c.Lines = append(c.Lines, l)
+		}
+	}
+	return nil
+}
+
+// save writes what has become of carts, and gives new lines their ids.
+func save(ctx context.Context, tx sqldb.Tx, drafts map[int64]*cart.Draft, now time.Time) error {
+	dirty := slices.SortedFunc(maps.Values(drafts), func(a, b *cart.Draft) int { return cmp.Compare(a.ID, b.ID) })
+	dirty = slices.DeleteFunc(dirty, func(d *cart.Draft) bool { return !d.Dirty() })
+	if len(dirty) == 0 {
+		return nil
+	}
+	tx.QueueExactly(int64(len(dirty)), cartUpdate, sqldb.NewRowSet(len(dirty)).
+		Int("id", func(i int) int64 { return dirty[i].ID }).
+		NullInt("branch_id", func(i int) (int64, bool) { return dirty[i].BranchID, dirty[i].BranchID != 0 }).
+		Int("updated_at", func(i int) int64 { return dirty[i].UpdatedAt.UnixMilli() }).
+		Text("name", func(i int) string { return actor(dirty[i].UserID) }).
+		Int("version", func(i int) int64 { return dirty[i].Version }))
+	var gone []cart.Line
+	for _, d := range dirty {
+		gone = append(gone, d.Removed...)
+	}
+	queueGone(tx, gone, now)
+	if err := put(ctx, tx, dirty); err != nil {
+		return err
+	}
+	var carts, details []string
+	for _, d := range dirty {
+		carts = append(carts, decimal(d.ID))
+		for _, l := range d.Touched() {
+			details = append(details, decimal(l.ID))
+		}
+	}
+	documentsql.Queue(tx, now, documentsql.Change{Entity: "cart", IDs: carts},
+		documentsql.Change{Entity: "cartDetail", IDs: details})
+	return nil
+}
+
+func decimal(id int64) string { return strconv.FormatInt(id, 10) }
+
+// queueGone deletes lines.
+func queueGone(tx sqldb.Tx, gone []cart.Line, now time.Time) {
+	if len(gone) == 0 {
+		return
+	}
+	tx.QueueExactly(int64(len(gone)), lineDelete,
+		sqldb.NewRowSet(len(gone)).Int("id", func(i int) int64 { return gone[i].ID }))
+	dead := make([]documentsql.Dead, len(gone))
+	for i, l := range gone {
+		dead[i] = documentsql.Dead{ID: decimal(l.ID), Version: l.Version}
+	}
+	documentsql.Erased(tx, now, "cartDetail", dead)
+}
+
+// put writes lines that are new or changed. It waits for the answer only where there are new ones, to learn their ids.
+func put(ctx context.Context, tx sqldb.Tx, dirty []*cart.Draft) error {
+	type place struct{ cart, dish int64 }
+	at := map[place]*cart.Line{}
+	var rows []place
+	fresh := false
+	for _, d := range dirty {
+		for _, t := range d.Touched() {
+			p := place{d.ID, t.DishID}
+			i := slices.IndexFunc(d.Lines, func(l cart.Line) bool { return l.DishID == t.DishID })
+			at[p], rows, fresh = &d.Lines[i], append(rows, p), fresh || t.ID == 0
+		}
+	}
+	if len(rows) == 0 {
+		return nil
+	}
+	tx.QueueQuery(func(got sqldb.Rows) error {
+		for got.Next() {
+			var p place
+			var id int64
+			if err := got.Scan(&p.cart, &p.dish, &id); err != nil {
+				return err
+			}
+			at[p].ID = id
+		}
+		return nil
+	}, linePut, sqldb.NewRowSet(len(rows)).
+		Int("cart_id", func(i int) int64 { return rows[i].cart }).
+		Int("dish_id", func(i int) int64 { return rows[i].dish }).
+		Int("quantity", func(i int) int64 { return at[rows[i]].Quantity }).
+		Int("price", func(i int) int64 { return at[rows[i]].Price }).
+		Int("version", func(i int) int64 { return at[rows[i]].Version }))
+	if !fresh {
+		return nil
+	}
+	return tx.Flush(ctx)
+}

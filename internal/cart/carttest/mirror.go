@@ -1,0 +1,71 @@
+package carttest
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strconv"
+	"strings"
+
+	"comanda/internal/document"
+	"comanda/internal/document/documentredis"
+	"comanda/internal/document/documentsql"
+	"comanda/internal/keyspace"
+	"comanda/internal/ordering/orderingtest"
+	"comanda/internal/redisdb"
+)
+
+// Mirror is the documents of a restaurant's database in a Redis.
+type Mirror struct {
+	redis     *redisdb.DB
+	sql       *documentsql.Store
+	projector *document.Projector
+}
+
+// NewMirror makes one. The restaurant's own rows were written without a word, so it is told of them here.
+func NewMirror(r *orderingtest.Restaurant, redis *redisdb.DB) *Mirror {
+	m := &Mirror{redis: redis, sql: documentsql.New(r.DB)}
+	m.projector = &document.Projector{Source: m.sql, Outbox: m.sql, Writer: documentredis.New(redis), Now: r.DB.Now}
+	m.projector.Touch(document.Ref{Entity: document.Category, ID: strconv.FormatInt(r.Branch, 10)})
+	for _, dish := range r.Items {
+		m.projector.Touch(document.Ref{Entity: document.Dish, ID: strconv.FormatInt(dish, 10)})
+	}
+	return m
+}
+
+// Clean projects what has changed and compares everything with SQL, in both directions.
+func (m *Mirror) Clean(t TB) {
+	t.Helper()
+	ctx := context.Background()
+	if err := m.projector.RunOnce(ctx); err != nil {
+		t.Fatal(err)
+	}
+	v := &document.Verifier{Source: m.sql, Mirror: documentredis.New(m.redis), Pause: m.projector.RunOnce}
+	found, err := v.Verify(ctx)
+	if err != nil || !found.Clean {
+		t.Fatal(err, found.Found, found.Samples)
+	}
+}
+
+// Get reads a key: a string, or the members of a set, the shortest first and separated by commas. missing is true where
+// there is none.
+func (m *Mirror) Get(t TB, key string) (value string, missing bool) {
+	t.Helper()
+	k, ok := keyspace.ParseDocument(key)
+	if !ok {
+		t.Fatal(key + " is not declared")
+	}
+	if k.Key.Decl().Type == keyspace.Set {
+		members, err := m.redis.Do(context.Background(), "SMEMBERS", k.Key).Texts()
+		if err != nil {
+			t.Fatal(err)
+		}
+		slices.SortFunc(members, func(a, b string) int { return cmp.Or(cmp.Compare(len(a), len(b)), strings.Compare(a, b)) })
+		return strings.Join(members, ","), len(members) == 0
+	}
+	value, found, err := m.redis.Do(context.Background(), "GET", k.Key).Text()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return value, !found
+}

@@ -1,0 +1,171 @@
+package cart
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"comanda/internal/catalog"
+	"comanda/internal/catalog/catalogtest"
+	"comanda/internal/fault"
+	"comanda/internal/identity"
+)
+
+// board is branch 1 with dish 4 (item 11, of which three are left), dish 5 (item 12), and dish 6 (item 13), which is not
+// offered.
+func board(t *testing.T) *catalog.Board {
+	t.Helper()
+	shelf, left := catalogtest.NewShelf(), &catalogtest.Left{}
+	off := catalogtest.Item(13, 500)
+	off.Active = false
+	shelf.Put(catalogtest.Branch(), catalogtest.Content(5, map[int64]int64{11: 20}, catalogtest.Item(11, 65000),
+		catalogtest.Item(12, 1000), off))
+	left.Set(11, 3)
+	now := func() time.Time { return morning }
+	b, err := catalog.NewBoards(catalog.NewMenus(shelf, catalog.Alone{}, now), left, now).Get(t.Context(), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func TestPriced(t *testing.T) {
+	b := board(t)
+	names := map[int64]catalog.Texts{9: {catalog.English: "Gone"}}
+	for name, c := range map[string]struct {
+		line     Line
+		want     Item // without its line
+		total    int64
+		changed  bool
+		soldOut  bool
+		nameless bool
+	}{
+		"as it was":           {Line{DishID: 4, Quantity: 3, Price: 65000}, Item{ItemID: 11, Price: 65000, Total: 195000, Left: 3, Limited: true, Available: true}, 195000, false, false, false},
+		"more than there are": {Line{DishID: 4, Quantity: 4, Price: 65000}, Item{ItemID: 11, Price: 65000, Total: 260000, Left: 3, Limited: true, Available: true}, 260000, false, true, false},
+		"it was dearer":       {Line{DishID: 5, Quantity: 20, Price: 1001}, Item{ItemID: 12, Price: 1000, Total: 20000, Left: 0, Available: true}, 20000, true, false, false},
+		"not offered now":     {Line{DishID: 6, Quantity: 1, Price: 500}, Item{ItemID: 13, Price: 500, Total: 500}, 0, false, false, false},
+		"gone from the menu":  {Line{DishID: 9, Quantity: 2, Price: 900}, Item{}, 0, false, false, false},
+		"of no name at all":   {Line{DishID: 8, Quantity: 2, Price: 900}, Item{}, 0, false, false, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			v := priced(Cart{ID: 3, Lines: []Line{c.line}}, b, names)
+			c.want.Line = c.line
+			got := v.Items[0]
+			if diff := cmp.Diff(c.want, got, cmpopts.IgnoreFields(Item{}, "Names")); diff != "" {
+				t.Error(diff)
+			}
+			if v.Total != c.total || got.PriceChanged() != c.changed || got.SoldOut() != c.soldOut {
+				t.Errorf("total %d, price changed %t, sold out %t", v.Total, got.PriceChanged(), got.SoldOut())
+			}
+			if nameless := got.Names.In(catalog.English) == ""; nameless != c.nameless {
+				t.Errorf("named %q", got.Names.In(catalog.English))
+			}
+			if v.Branch.ID != 1 || v.MenuVersionID != 5 || v.Currency != "VND" || v.ID != 3 {
+				t.Errorf("%+v", v)
+			}
+		})
+	}
+}
+
+// house is a store with one cart, in a house with no or one branch.
+type house struct {
+	cart   Cart
+	branch int64
+	asked  []Change
+	err    error
+}
+
+func (h *house) Cart(context.Context, int64) (Cart, error) { return h.cart, h.err }
+
+func (h *house) Change(_ context.Context, c Change) (Cart, int64, error) {
+	h.asked = append(h.asked, c)
+	d := NewDraft(h.cart)
+	dish, err := d.Apply(c, noon)
+	h.cart = d.Cart
+	return h.cart, dish, err
+}
+
+func (*house) DishNames(context.Context, []int64) (map[int64]catalog.Texts, error) { return nil, nil }
+
+func (h *house) FirstBranch(context.Context) (int64, error) { return h.branch, h.err }
+
+// only is a house's menus: branch 1 only.
+type only struct{ *catalog.Board }
+
+func (o only) Get(_ context.Context, branch int64) (*catalog.Board, error) {
+	if branch != 1 {
+		return nil, catalog.ErrBranch
+	}
+	return o.Board, nil
+}
+
+// What is not on the branch's menu does not get into a cart, and nobody is asked to keep it.
+func TestCarts_Add(t *testing.T) {
+	for name, c := range map[string]struct {
+		first                  int64
+		dish, quantity, branch int64
+		want                   error
+		added                  Add
+	}{
+		"by the house's first branch": {1, 4, 2, 0, nil, Add{4, 2, 65000, 0}},
+		"by a branch":                 {0, 5, 2, 1, nil, Add{5, 2, 1000, 1}},
+		"not on the menu":             {1, 9, 1, 0, ErrDish, Add{}},
+		"not offered":                 {1, 6, 1, 0, ErrDish, Add{}},
+		"too many":                    {1, 4, 21, 0, ErrQuantity, Add{}},
+		"none":                        {1, 4, 0, 0, ErrQuantity, Add{}},
+		"no such branch":              {1, 4, 1, 2, catalog.ErrBranch, Add{}},
+		"no branch at all":            {0, 4, 1, 0, errNoBranch, Add{}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := &house{branch: c.first}
+			s := &Carts{Store: h, Boards: only{board(t)}}
+			v, it, err := s.Add(t.Context(), identity.Actor{UserID: 7}, c.dish, c.quantity, c.branch)
+			if !errors.Is(err, c.want) {
+				t.Fatalf("%v, want %v", err, c.want)
+			}
+			if c.want != nil {
+				if len(h.asked) != 0 {
+					t.Errorf("the store was asked: %+v", h.asked)
+				}
+				return
+			}
+			if diff := cmp.Diff([]Change{{UserID: 7, Add: &c.added}}, h.asked); diff != "" {
+				t.Error(diff)
+			}
+			if it.DishID != c.dish || it.Quantity != c.quantity || v.Total != it.Total || it.PriceChanged() {
+				t.Errorf("%+v of %+v", it, v)
+			}
+		})
+	}
+}
+
+// A cart keeps the branch that it has: dishes are added by its menu, whichever branch is the first.
+func TestCarts_keeps_its_branch(t *testing.T) {
+	h := &house{cart: Cart{ID: 3, UserID: 7, BranchID: 2, Version: 1}, branch: 1}
+	s := &Carts{Store: h, Boards: only{board(t)}}
+	who := identity.Actor{UserID: 7}
+	if _, _, err := s.Add(t.Context(), who, 4, 1, 0); !errors.Is(err, catalog.ErrBranch) {
+		t.Error(err)
+	}
+	if _, err := s.Get(t.Context(), who, 0); !errors.Is(err, catalog.ErrBranch) {
+		t.Error(err)
+	}
+	if v, err := s.Get(t.Context(), who, 1); err != nil || v.Branch.ID != 1 {
+		t.Error(v.Branch.ID, err)
+	}
+}
+
+func TestCarts_store_out_of_reach(t *testing.T) {
+	h := &house{err: fault.New(fault.Unavailable, "down", "Down.")}
+	s := &Carts{Store: h, Boards: only{board(t)}}
+	who := identity.Actor{UserID: 7}
+	_, get := s.Get(t.Context(), who, 0)
+	_, _, added := s.Add(t.Context(), who, 4, 1, 0)
+	if !errors.Is(get, h.err) || !errors.Is(added, h.err) {
+		t.Error(get, added)
+	}
+}

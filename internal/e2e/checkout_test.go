@@ -1,0 +1,291 @@
+package e2e
+
+import (
+	"crypto/rand"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+)
+
+const memberPassword = "correct horse battery staple"
+
+// member is somebody with an account, logged in.
+type member struct {
+	s     *site
+	id    string
+	token string
+}
+
+// join registers, proves the e-mail address with the code from the letter, and logs in.
+func (s *site) join(name string) member {
+	s.t.Helper()
+	email := strings.ToLower(name+rand.Text()) + "@example.com"
+	account := map[string]string{"email": email, "password": memberPassword}
+	s.send(http.MethodPost, "/auth/register", account, "Accept-Language", "en").want(s.t, http.StatusCreated, "")
+	proof := map[string]string{"purpose": "VERIFY", "email": email, "code": s.letterTo(email)}
+	s.send(http.MethodPost, "/auth/otp/verify", proof).want(s.t, http.StatusOK, "")
+	var in struct {
+		AccessToken string `json:"accessToken"`
+		User        struct {
+			ID string `json:"id"`
+		} `json:"user"`
+	}
+	s.send(http.MethodPost, "/auth/login", account).want(s.t, http.StatusOK, "").into(s.t, &in)
+	return member{s, in.User.ID, in.AccessToken}
+}
+
+var codeLine = regexp.MustCompile(`(?m)^\s*([0-9]{6})\s*$`)
+
+// letterTo waits for the letter to an address, in the folder of whichever process has sent it, and gives its code.
+func (s *site) letterTo(email string) (code string) {
+	s.t.Helper()
+	s.await(patience, func() error {
+		for _, v := range s.servers {
+			files, err := filepath.Glob(filepath.Join(v.env["DATA_DIR"], "mail", "*.eml"))
+			if err != nil {
+				return err
+			}
+			for _, f := range files {
+				text, err := os.ReadFile(f)
+				if m := codeLine.FindSubmatch(text); err == nil && m != nil && strings.Contains(string(text), email) {
+					code = string(m[1])
+					return nil
+				}
+			}
+		}
+		return fmt.Errorf("no letter to %s", email)
+	})
+	return code
+}
+
+func (m member) send(method, path string, body any) answer {
+	return m.s.send(method, path, body, "Authorization", "Bearer "+m.token)
+}
+
+// puts adds so many of an item's dish to the cart.
+func (m member) puts(item string, quantity int64) answer {
+	return m.send(http.MethodPost, "/cart/add-dish", map[string]any{"dishId": m.s.bill.dish(item).DishID, "quantity": quantity})
+}
+
+// basket is the answer to GET /cart.
+type basket struct {
+	ID    *string `json:"id"`
+	Items []struct {
+		ID       string `json:"id"`
+		DishID   string `json:"dishId"`
+		Quantity int64  `json:"quantity"`
+	} `json:"items"`
+	Total int64 `json:"totalPrice"`
+}
+
+func (m member) cart(t testing.TB) (b basket) {
+	t.Helper()
+	m.send(http.MethodGet, "/cart", nil).want(t, http.StatusOK, "").into(t, &b)
+	return b
+}
+
+// checkOut asks for the cart to become an order. It may be called by any goroutine.
+func (m member) checkOut(key string) answer {
+	return m.send(http.MethodPost, "/cart/checkout", map[string]string{
+		"receiverName": "Lan", "receiverPhone": "0912 345 678", "receiverAddress": "12 Hàng Bạc, Hà Nội", "paymentMethod": sandbox,
+		"clientTxnId": key,
+	})
+}
+
+// bought is the answer to a checkout.
+type bought struct {
+	OrderID string `json:"orderId"`
+	Total   int64  `json:"totalPrice"`
+}
+
+func (a answer) bought(t testing.TB) (b bought) {
+	t.Helper()
+	a.into(t, &b)
+	return b
+}
+
+// orders lists a member's orders, the newest first.
+func (m member) orders(t testing.TB) (all []order) {
+	t.Helper()
+	var page struct {
+		Items []order `json:"items"`
+	}
+	m.send(http.MethodGet, "/orders?size=100", nil).want(t, http.StatusOK, "").into(t, &page)
+	return page.Items
+}
+
+// indexed waits until `comanda index verify` finds nothing. A rebuild whose process was killed is taken over after half a
+// minute.
+func (s *site) indexed() {
+	s.t.Helper()
+	s.await(patience, func() error {
+		if r := s.run("index", "verify", "--json"); r.code != 0 || !strings.Contains(r.out, `"clean": true`) {
+			return fmt.Errorf("exit code %d: %s%s", r.code, r.out, r.err)
+		}
+		return nil
+	})
+}
+
+// From the registration to the paid order; a flush and two kills on the way cost nothing.
+func TestCheckout(t *testing.T) {
+	on(t, func(t *testing.T, k kind) {
+		s := open(t, k, nil)
+		s.quota(pho, 10)
+		m, other := s.join("lan"), s.join("minh")
+		m.puts(pho, 2).want(t, http.StatusCreated, "")
+		m.puts(bun, 1).want(t, http.StatusCreated, "")
+		total := s.price([]line{{ItemID: pho, Qty: 2}, {ItemID: bun, Qty: 1}})
+		full := m.cart(t)
+		if len(full.Items) != 2 || full.Total != total {
+			t.Fatalf("%+v, want %d", full, total)
+		}
+		s.flush()
+		s.servers[0].kill()
+		s.servers[0].start()
+		if again := m.cart(t); fmt.Sprint(again.Items) != fmt.Sprint(full.Items) {
+			t.Errorf("after a flush and a kill the cart is %+v", again)
+		}
+		o := m.checkOut("first").want(t, http.StatusCreated, "").bought(t)
+		s.servers[0].kill()
+		s.servers[0].start()
+		if again := m.checkOut("first").want(t, http.StatusOK, "").bought(t); again != o || o.Total != total {
+			t.Errorf("%+v, and again %+v", o, again)
+		}
+		if left := m.cart(t); left.ID != nil || len(left.Items) != 0 {
+			t.Errorf("the cart is still there: %+v", left)
+		}
+		m.checkOut("second").want(t, http.StatusConflict, "cart_empty")
+		other.send(http.MethodGet, "/orders/"+o.OrderID, nil).want(t, http.StatusNotFound, "order_not_found")
+		other.send(http.MethodPost, "/orders/"+o.OrderID+"/cancel", nil).want(t, http.StatusNotFound, "order_not_found")
+		s.flush()
+		s.paid(o.OrderID)
+		got := m.orders(t)
+		if len(got) != 1 || got[0].ID != o.OrderID || got[0].PaymentStatus != "PAID" || len(got[0].Items) != 2 {
+			t.Errorf("%+v", got)
+		}
+		other.puts(pho, 9).want(t, http.StatusCreated, "")
+		other.checkOut("too much").want(t, http.StatusConflict, "sold_out")
+		if kept := other.cart(t); len(kept.Items) != 1 || kept.Items[0].Quantity != 9 {
+			t.Errorf("a refused checkout has changed the cart: %+v", kept)
+		}
+		s.wantStock(pho, 10, 0, 2)
+		s.agrees()
+		s.indexed()
+		s.audited()
+		s.drained()
+	}, embedded, servers, pair, cluster)
+}
+
+// Members order one cart after the other when the server dies. What was answered with success is there, what was not is
+// asked again, and no cart is both ordered and full (C4, I5, I11).
+func TestCheckout_crash(t *testing.T) {
+	on(t, func(t *testing.T, k kind) {
+		s := open(t, k, nil)
+		var all []*shopper
+		for i := range 6 {
+			all = append(all, &shopper{member: s.join(fmt.Sprint("m", i))})
+		}
+		for round := range 3 {
+			rush(s, all, round)
+			for _, m := range all {
+				m.settle(t)
+			}
+		}
+		n := 0
+		for _, m := range all {
+			n += len(m.bought)
+		}
+		if left := s.traces(); left["orders"] != int64(n) || left["holds"] != int64(n) || left["keys"] != int64(n) {
+			t.Errorf("%d orders were promised; there are %v", n, left)
+		}
+		s.agrees()
+		s.indexed()
+		s.audited()
+	}, embedded, servers)
+}
+
+// shopper is a member who orders one cart after the other.
+type shopper struct {
+	member
+
+	keys   []string // of checkouts that were asked for
+	bought map[string]bought
+}
+
+// rush has everybody shop until the server is dead, and starts it again.
+func rush(s *site, all []*shopper, round int) {
+	s.t.Helper()
+	const beforeKill = 30 // orders
+	var wg sync.WaitGroup
+	orders := make(chan struct{}, 10_000)
+	for _, m := range all {
+		wg.Go(func() {
+			for m.shop(s.t, fmt.Sprint(round, "-", len(m.keys))) {
+				orders <- struct{}{}
+			}
+		})
+	}
+	finished := make(chan struct{})
+	go func() {
+		wg.Wait()
+		close(finished)
+	}()
+	for range beforeKill {
+		select {
+		case <-orders:
+		case <-finished:
+			s.t.Fatal("nobody is served any more")
+		}
+	}
+	s.servers[0].kill()
+	<-finished
+	s.servers[0].start()
+}
+
+// shop fills the cart and checks out. It tells whether both were answered.
+func (m *shopper) shop(t *testing.T, key string) bool {
+	if a := m.puts(phoGa, 1); a.status != http.StatusCreated {
+		return false
+	}
+	m.keys = append(m.keys, key)
+	a := m.checkOut(key)
+	if a.status != http.StatusCreated {
+		if a.err == nil {
+			t.Errorf("a checkout is answered %v", a)
+		}
+		return false
+	}
+	m.promised(t, key, a)
+	return true
+}
+
+func (m *shopper) promised(t *testing.T, key string, a answer) {
+	if m.bought == nil {
+		m.bought = map[string]bought{}
+	}
+	m.bought[key] = a.bought(t)
+}
+
+// settle asks again about every checkout, and compares with what there is.
+func (m *shopper) settle(t *testing.T) {
+	t.Helper()
+	for _, key := range m.keys {
+		a := m.checkOut(key)
+		was, known := m.bought[key]
+		if a.status/100 != 2 || known && (a.status != http.StatusOK || a.bought(t) != was) {
+			t.Fatalf("%s was answered %+v, and now %v", key, was, a)
+		}
+		m.promised(t, key, a)
+	}
+	if n := len(m.orders(t)); n != min(len(m.bought), 100) {
+		t.Errorf("%d orders were promised to member %s; there are %d", len(m.bought), m.id, n)
+	}
+	if len(m.cart(t).Items) > 1 {
+		t.Errorf("the dish stands twice in the cart of member %s", m.id)
+	}
+}

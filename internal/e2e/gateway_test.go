@@ -1,0 +1,336 @@
+package e2e
+
+import (
+	"crypto/rand"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+
+	"comanda/internal/payment/linepaysim"
+	"comanda/internal/sqldb"
+)
+
+const (
+	vnpay   = "VNPAY"
+	linePay = "LINEPAY"
+
+	demoPassword = "the demo's long password"
+)
+
+// simulated plays the gateways, and makes accounts whose password is known.
+var simulated = settings{"SIMULATORS": "true", "DEMO_PASSWORD": demoPassword}
+
+// taipei is a guest at the demo's second branch, whose dishes cost dollars, with a wish.
+func (s *site) taipei() (guest, wish) {
+	s.t.Helper()
+	var page struct {
+		Items []table `json:"items"`
+	}
+	s.staff(http.MethodGet, "/api/tables?branchId=2", nil).into(s.t, &page)
+	var landed struct {
+		Token string `json:"customerToken"`
+		Visit string `json:"visitId"`
+	}
+	s.send(http.MethodPost, "/cis/landing", map[string]string{"qr": page.Items[0].QR}).into(s.t, &landed)
+	var m menu
+	s.send(http.MethodPost, "/cis/menu/active", map[string]string{"branchId": "2"}).into(s.t, &m)
+	g := guest{s, landed.Token, landed.Visit}
+	return g, wish{
+		Items: []line{{ItemID: m.items()[0].ItemID, Qty: 2}}, PaymentMethod: linePay, ClientTxnID: rand.Text(),
+		MenuVersionID: m.Version, VisitID: g.visit,
+	}
+}
+
+// redirects places an order that is paid on a page, and gives the page.
+func (g guest) redirects(w wish) (o order, page string) {
+	t := g.s.t
+	t.Helper()
+	a := g.place(w).want(t, http.StatusCreated, "")
+	return a.order(t), pageOf(t, a)
+}
+
+func pageOf(t *testing.T, a answer) string {
+	t.Helper()
+	var to struct {
+		Payment struct {
+			RedirectURL string `json:"redirectUrl"`
+		} `json:"payment"`
+	}
+	a.into(t, &to)
+	if to.Payment.RedirectURL == "" {
+		t.Fatalf("there is no page to pay on: %v", a)
+	}
+	return to.Payment.RedirectURL
+}
+
+// browse follows redirects, as a browser without cookies does, and gives where they end.
+func (s *site) browse(r *http.Request) (path, text string) {
+	s.t.Helper()
+	client := *s.http
+	client.CheckRedirect = nil
+	resp, err := client.Do(r)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	if err != nil || resp.StatusCode != http.StatusOK {
+		s.t.Fatalf("%s is answered %d %.300s, %v", r.URL.Path, resp.StatusCode, body, err)
+	}
+	return resp.Request.URL.Path, string(body)
+}
+
+// press is a guest who presses a button of a gateway's page.
+func (s *site) press(page, action string) (path string) {
+	s.t.Helper()
+	form := url.Values{"action": {action}}.Encode()
+	r, err := http.NewRequestWithContext(s.t.Context(), http.MethodPost, page, strings.NewReader(form))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	path, _ = s.browse(r)
+	return path
+}
+
+// shows compares our own page after the gateway's in its three languages.
+func (s *site) shows(path string, words map[string]string) {
+	s.t.Helper()
+	for language, want := range words {
+		r, err := http.NewRequestWithContext(s.t.Context(), http.MethodGet, "http://"+s.servers[0].addr+path, http.NoBody)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		r.Header.Set("Accept-Language", language)
+		if _, text := s.browse(r); !strings.Contains(text, want) || !strings.Contains(text, `lang="`+language+`"`) {
+			s.t.Errorf("the page in %s has no %q:\n%s", language, want, text)
+		}
+	}
+}
+
+var (
+	saysPaid = map[string]string{"vi": "Đã thanh toán", "en": "Paid", "zh-TW": "付款完成"}
+	saysNot  = map[string]string{"vi": "không thành công", "en": "did not succeed", "zh-TW": "付款未成功"}
+	saysWait = map[string]string{"vi": "Đang kiểm tra", "en": "Checking the payment", "zh-TW": "正在確認付款"}
+)
+
+// is waits until an order's money is where it should be.
+func (g guest) is(o order, want string) {
+	g.s.t.Helper()
+	g.s.await(patience, func() error {
+		if now := g.get(o.ID).order(g.s.t); now.PaymentStatus != want {
+			return fmt.Errorf("order %s is %s", o.ID, now.PaymentStatus)
+		}
+		return nil
+	})
+}
+
+// hurry makes it time to ask the gateways about everything that is open.
+func (s *site) hurry() {
+	s.t.Helper()
+	s.database(func(db *sqldb.DB) error {
+		_, err := db.Exec(s.t.Context(), statement("UPDATE payment_attempt SET check_at = 1 WHERE check_at IS NOT NULL"))
+		return err
+	})
+}
+
+func (s *site) count(query string) (n int64) {
+	s.t.Helper()
+	s.database(func(db *sqldb.DB) error {
+		rows, err := db.Query(s.t.Context(), statement(query))
+		n, _, err = sqldb.One(rows, err, sqldb.Value[int64])
+		return err
+	})
+	return n
+}
+
+// faults sets what goes wrong at the simulator of a gateway.
+func (s *site) faults(gateway string, faults any) {
+	s.t.Helper()
+	s.send(http.MethodPut, "/sim/"+gateway+"/control", map[string]any{"faults": faults}).want(s.t, http.StatusOK, "")
+}
+
+// A guest in Hà Nội pays, declines, and closes the window, at VNPay; forgeries change nothing and are kept.
+func TestVNPay(t *testing.T) {
+	on(t, func(t *testing.T, k kind) {
+		s := open(t, k, simulated)
+		g := s.guest(0)
+		w := g.wish(line{ItemID: phoGa, Qty: 1})
+		w.PaymentMethod = vnpay
+		paid, page := g.redirects(w)
+		s.shows(s.press(page, "pay"), saysPaid)
+		g.is(paid, "PAID")
+
+		w.ClientTxnID = rand.Text()
+		declined, page := g.redirects(w)
+		s.shows(s.press(page, "decline"), saysNot)
+		g.is(declined, "UNPAID")
+		second := g.send(http.MethodPost, "/cis/order/"+declined.ID+"/pay", map[string]string{"method": vnpay})
+		s.shows(s.press(pageOf(t, second.want(t, http.StatusOK, "")), "twice"), saysPaid)
+		g.is(declined, "PAID")
+
+		s.faults("vnpay", map[string]any{"lose": 10})
+		w.ClientTxnID = rand.Text()
+		left, page := g.redirects(w)
+		s.press(page, "leave")
+		s.hurry()
+		g.is(left, "PAID")
+
+		w.ClientTxnID = rand.Text()
+		open, _ := g.redirects(w)
+		ref := url.QueryEscape(s.refOf(open.ID))
+		forged := s.send(http.MethodGet, "/payment/vnpay/ipn?vnp_TxnRef="+ref+"&vnp_ResponseCode=00&vnp_SecureHash=00", nil)
+		var said struct{ RspCode string }
+		forged.into(t, &said)
+		if n := s.count("SELECT count(*) FROM payment_event WHERE verdict = 'FORGED'"); said.RspCode != "97" || n != 1 {
+			t.Errorf("a forgery is answered %v, and %d are kept", forged, n)
+		}
+		s.shows("/pay/"+ref, saysWait)
+		g.is(open, "UNPAID")
+		s.agrees()
+		s.drained()
+	}, embedded, servers)
+}
+
+// refOf is the reference by which a gateway knows an order's newest attempt.
+func (s *site) refOf(id string) (ref string) {
+	s.t.Helper()
+	s.database(func(db *sqldb.DB) error {
+		rows, err := db.Query(s.t.Context(), statement("SELECT payment_ref FROM order_info WHERE id = '"+id+"'"))
+		ref, _, err = sqldb.One(rows, err, sqldb.Value[string])
+		return err
+	})
+	return ref
+}
+
+// owner logs in as the demo's owner and gives what sends requests as them.
+func (s *site) owner() func(method, path string, body any) answer {
+	s.t.Helper()
+	var in struct {
+		AccessToken string `json:"accessToken"`
+	}
+	account := map[string]string{"email": "owner@demo.example", "password": demoPassword}
+	s.send(http.MethodPost, "/auth/login", account).want(s.t, http.StatusOK, "").into(s.t, &in)
+	return func(method, path string, body any) answer {
+		return s.send(method, path, body, "Authorization", "Bearer "+in.AccessToken)
+	}
+}
+
+// A guest in Taipei pays, declines, and closes the window, at LINE Pay; the owner gives the money back in two parts.
+func TestLINEPay(t *testing.T) {
+	on(t, func(t *testing.T, k kind) {
+		s := open(t, k, simulated)
+		g, w := s.taipei()
+		paid, page := g.redirects(w)
+		path := s.press(page, "twice") // of the two browsers one waits
+		g.is(paid, "PAID")
+		s.shows(path, saysPaid)
+
+		w.ClientTxnID = rand.Text()
+		declined, page := g.redirects(w)
+		path = s.press(page, "decline")
+		s.shows(path, saysWait) // LINE Pay itself has not been asked yet
+		s.hurry()
+		s.await(patience, func() error {
+			if n := s.count("SELECT count(*) FROM payment_attempt WHERE state = 'FAILED'"); n != 1 {
+				return fmt.Errorf("%d have failed", n)
+			}
+			return nil
+		})
+		s.shows(path, saysNot)
+
+		w.ClientTxnID = rand.Text()
+		left, page := g.redirects(w)
+		s.press(page, "leave")
+		s.hurry()
+		g.is(left, "PAID")
+		g.cancel(declined.ID).want(t, http.StatusOK, "")
+
+		owner := s.owner()
+		refund := func(amount int64) answer {
+			return owner(http.MethodPost, "/api/orders/"+paid.ID+"/refunds", map[string]any{"amount": amount, "reason": "cold"})
+		}
+		refund(100).want(t, http.StatusCreated, "")
+		refund(paid.Total-99).want(t, http.StatusConflict, "not_refundable")
+		refund(0).want(t, http.StatusCreated, "")
+		g.is(paid, "REFUNDED")
+		var seen struct {
+			Payments []struct{ OrderID, Refunded string }
+		}
+		s.send(http.MethodGet, "/sim/linepay/control", nil).into(t, &seen)
+		if want := fmt.Sprint(paid.Total); !strings.Contains(fmt.Sprint(seen.Payments), " "+want+"}") {
+			t.Errorf("%s should have gone back: %v", want, seen.Payments)
+		}
+		s.agrees()
+		s.drained()
+	}, embedded, servers)
+}
+
+// till is a LINE Pay beside the servers, which survives them. It answers the first confirmation to nobody.
+type till struct {
+	sim   *linepaysim.Simulator
+	once  sync.Once
+	taken chan struct{} // closed when the money of the first confirmation has moved
+}
+
+func (p *till) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	first := false
+	if strings.HasSuffix(r.URL.Path, "/confirm") {
+		p.once.Do(func() { first = true })
+	}
+	if !first {
+		p.sim.ServeHTTP(w, r)
+		return
+	}
+	body, _ := io.ReadAll(r.Body) // or it is not known when the caller goes away
+	r.Body = io.NopCloser(strings.NewReader(string(body)))
+	p.sim.ServeHTTP(httptest.NewRecorder(), r)
+	close(p.taken)
+	<-r.Context().Done()
+}
+
+// The server is killed when LINE Pay has taken the money and nobody has been told: after its start it asks, and the order
+// is paid, once (I6).
+func TestCrash_between_confirm_and_report(t *testing.T) {
+	on(t, func(t *testing.T, k kind) {
+		const channel, secret = "1656000001", "a917ab6a2367b536f8e5a6e2977e06f4"
+		sim, err := linepaysim.New(linepaysim.Options{ChannelID: channel, ChannelSecret: secret})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(sim.Close)
+		p := &till{sim: sim, taken: make(chan struct{})}
+		away := httptest.NewServer(p)
+		t.Cleanup(away.Close)
+		s := open(t, k, settings{"LINEPAY_CHANNEL_ID": channel, "LINEPAY_CHANNEL_SECRET": secret, "LINEPAY_URL": away.URL})
+		g, w := s.taipei()
+		o, page := g.redirects(w)
+		s.press(page, "leave")
+		back := fmt.Sprintf("/payment/linepay/confirm?transactionId=%s&orderId=%s", sim.Payments()[0].TransactionID, s.refOf(o.ID))
+		answered := make(chan answer, 1)
+		go func() { answered <- s.sendTo(s.servers[0].addr, http.MethodGet, back, nil) }()
+		<-p.taken
+		s.servers[0].kill()
+		if a := <-answered; a.status != 0 {
+			t.Fatalf("a browser whose server was killed is answered %v", a)
+		}
+		s.servers[0].start()
+		g.is(o, "CONFIRMING")
+		g.cancel(o.ID).want(t, http.StatusConflict, "payment_in_progress")
+		s.hurry()
+		g.is(o, "PAID")
+		s.shows("/pay/"+s.refOf(o.ID), saysPaid)
+		paid := sim.Payments()[0]
+		if text, _ := json.Marshal(paid); paid.State != "PAID" || len(sim.Payments()) != 1 {
+			t.Errorf("LINE Pay knows %s", text)
+		}
+		s.agrees()
+		s.drained()
+	}, embedded, servers)
+}

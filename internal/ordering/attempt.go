@@ -1,0 +1,102 @@
+package ordering
+
+import (
+	"slices"
+
+	"comanda/internal/payment"
+)
+
+// try starts another attempt on an order that is still to be paid.
+func (b *Batch) try(t *TryToPay) Result {
+	o := b.Orders[t.OrderID]
+	switch {
+	case o == nil:
+		return Result{Err: ErrNotFound}
+	case o.PaymentStatus == Paid:
+		return Result{Order: *o, Err: ErrAlreadyPaid}
+	case o.PaymentStatus == Confirming:
+		return Result{Order: *o, Err: ErrConfirming}
+	case o.PaymentStatus != Unpaid:
+		return Result{Order: *o, Err: ErrNotPayable}
+	case len(b.Attempts[o.ID]) >= payment.MaxAttempts:
+		return Result{Order: *o, Err: payment.ErrAttempts}
+	}
+	a := t.Attempt
+	a.Amount, a.Currency, a.State, a.CreatedAt = o.Total, o.Currency, payment.Created, b.Now
+	b.NewAttempts = append(b.NewAttempts, a)
+	b.Attempts[o.ID] = append(b.Attempts[o.ID], a)
+	o.tried(a)
+	o.touch(b.Now)
+	b.change(o)
+	return Result{Order: *o, Attempt: a, Changed: true}
+}
+
+// tried notes how an order is to be paid now.
+func (o *Order) tried(a payment.Attempt) {
+	o.Method = a.Method
+	if a.Method.Remote() {
+		o.PaymentRef = a.ID
+	}
+}
+
+// redirect notes the page of an attempt. The first page stays: the guest may be there already.
+func (b *Batch) redirect(r *Redirect) Result {
+	o, i := b.attempt(r.OrderID, r.AttemptID)
+	if i < 0 {
+		return Result{Err: payment.ErrAttempt}
+	}
+	a := b.Attempts[o.ID][i]
+	if !a.Redirect(r.Page, b.Now) {
+		return Result{Order: *o, Attempt: a}
+	}
+	b.Attempts[o.ID][i] = a
+	b.keep(a)
+	b.show(o)
+	return Result{Order: *o, Attempt: a, Changed: true}
+}
+
+// confirm gives one of those who ask the right to have an attempt's money taken. An order that has ended gives it to
+// nobody: then no money moves, and none has to go back.
+func (b *Batch) confirm(c *Confirm) Result {
+	o, i := b.attempt(c.OrderID, c.AttemptID)
+	if i < 0 {
+		return Result{Err: payment.ErrAttempt}
+	}
+	a := b.Attempts[o.ID][i]
+	if !o.PaymentStatus.payable() || !b.Now.Before(o.ExpiresAt) || !a.Confirm(c.Again, b.Now) {
+		return Result{Order: *o, Attempt: a}
+	}
+	b.Attempts[o.ID][i] = a
+	b.keep(a)
+	if o.confirming(b.Now) {
+		b.Extended[o.HoldID] = o.ExpiresAt
+	}
+	b.change(o)
+	return Result{Order: *o, Attempt: a, Changed: true}
+}
+
+// reopen lets an order be paid otherwise once no gateway has its hands on it any more.
+func (b *Batch) reopen(o *Order) {
+	busy := slices.ContainsFunc(b.Attempts[o.ID], func(a payment.Attempt) bool {
+		return a.State == payment.Confirming || a.State == payment.Unknown
+	})
+	if o.PaymentStatus == Confirming && !busy {
+		o.PaymentStatus = Unpaid
+	}
+	b.show(o)
+}
+
+// show has those who look at an order see what has become of its attempts.
+func (b *Batch) show(o *Order) {
+	o.touch(b.Now)
+	b.change(o)
+}
+
+// attempt finds an attempt of an order; -1 when there is none.
+func (b *Batch) attempt(order, id string) (*Order, int) {
+	o := b.Orders[order]
+	if o == nil {
+		return nil, -1
+	}
+	return o, slices.IndexFunc(b.Attempts[order], func(a payment.Attempt) bool { return a.ID == id })
+}

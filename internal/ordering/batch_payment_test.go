@@ -1,0 +1,411 @@
+package ordering_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"comanda/internal/identity"
+	"comanda/internal/ordering"
+	"comanda/internal/payment"
+	"comanda/internal/stock"
+)
+
+var cashier = identity.Actor{Kind: identity.Account, UserID: 7, Branches: []int64{1}}
+
+// till plays what happens to the money of order "a", of three units, through batches of one command each. Its words are
+// "verb" or "verb:argument"; the last command's result is kept.
+type till struct {
+	t *testing.T
+	b *ordering.Batch
+	r ordering.Result
+}
+
+func newTill(t *testing.T, story string) *till {
+	t.Helper()
+	p := &till{t: t, b: batch()}
+	c := place("a", 3)
+	c.Place.Order.PayBy = now.Add(time.Minute)
+	c.Place.Attempt.Method = payment.LINEPay
+	p.do(c)
+	p.play(story)
+	return p
+}
+
+func (p *till) do(c ordering.Command) { p.r = p.b.Decide([]ordering.Command{c})[0] }
+
+func (p *till) play(story string) {
+	p.t.Helper()
+	for word := range strings.FieldsSeq(strings.ReplaceAll(story, " then ", " ")) {
+		verb, arg, _ := strings.Cut(word, ":")
+		c, ok := p.command(verb, arg)
+		if !ok {
+			p.t.Fatalf("nobody does %q", word)
+		}
+		p.do(c)
+	}
+}
+
+func (p *till) command(verb, arg string) (ordering.Command, bool) {
+	switch verb {
+	case "pass":
+		d, err := time.ParseDuration(arg)
+		if err != nil {
+			p.t.Fatal(err)
+		}
+		p.b.Now = p.b.Now.Add(d)
+		return ordering.Command{}, true
+	case "other": // somebody else orders all that is left
+		return place("b", 5), true
+	case "end":
+		c := end("a", ordering.CancelReason(arg))
+		c.End.By = cashier
+		return c, true
+	case "try":
+		return ordering.Command{Try: &ordering.TryToPay{
+			OrderID: "o-a", Attempt: payment.Attempt{ID: arg, OrderID: "o-a", Method: payment.VNPay},
+		}}, true
+	case "redirect", "redirectB":
+		page := payment.Page{URL: "https://pay.example/" + arg, Ref: "ref-" + arg}
+		return ordering.Command{Redirect: &ordering.Redirect{OrderID: "o-a", AttemptID: attemptID(verb), Page: page}}, true
+	case "confirm", "confirmB":
+		c := ordering.Confirm{OrderID: "o-a", AttemptID: attemptID(verb), Again: arg == "again"}
+		return ordering.Command{Confirm: &c}, true
+	}
+	return p.money(verb, arg)
+}
+
+func (p *till) money(verb, arg string) (ordering.Command, bool) {
+	switch verb {
+	case "said", "saidB", "asked", "late", "short", "foreign":
+		c := ordering.Settle{
+			OrderID: "o-a", AttemptID: attemptID(verb), State: payment.State(arg), Source: ordering.SourceCallback, Today: scope.Date,
+		}
+		switch verb {
+		case "asked":
+			c.Source = ordering.SourceCheck
+		case "late":
+			c.Today = "2026-02-27"
+		case "short":
+			c.Amount = 2999
+		case "foreign":
+			c.Amount, c.Currency = 3000, "TWD"
+		}
+		return ordering.Command{Settle: &c}, true
+	case "counter":
+		c := pay("a")
+		c.Settle.Method, c.Settle.Source, c.Settle.Amount, c.Settle.By = payment.Counter, ordering.SourceStaff, 3000, cashier
+		return c, true
+	case "refund":
+		d, _ := time.ParseDuration(arg + "ns") // a number
+		return ordering.Command{Refund: &ordering.Refund{
+			OrderID: "o-a", NewID: "r" + arg, Amount: int64(d), Note: "cold", By: cashier,
+		}}, true
+	case "sent", "byhand": // sent:STATE by the gateway, byhand:STATE by the staff, about the newest refund
+		f := ordering.FinishRefund{OrderID: "o-a", State: payment.RefundState(arg), Code: "00"}
+		if all := p.b.Owed["o-a"]; len(all) > 0 {
+			f.RefundID = all[len(all)-1].ID
+		}
+		if verb == "byhand" {
+			f.By, f.Note, f.Code = cashier, "portal", ""
+		}
+		return ordering.Command{Finish: &f}, true
+	}
+	return ordering.Command{}, false
+}
+
+// attemptID names the first attempt, or "b" for verbs with a capital B.
+func attemptID(verb string) string {
+	if strings.HasSuffix(verb, "B") {
+		return "b"
+	}
+	return "a-a"
+}
+
+func (p *till) order() ordering.Order { return *p.b.Orders["o-a"] }
+
+func (p *till) attempt(id string) payment.Attempt {
+	for _, a := range p.b.Attempts["o-a"] {
+		if a.ID == id {
+			return a
+		}
+	}
+	return payment.Attempt{}
+}
+
+// balanced is I6 for one order: what came in and is not on its way back is what is left of a PAID order's total.
+func (p *till) balanced() {
+	p.t.Helper()
+	var captured, back int64
+	for _, a := range p.b.Attempts["o-a"] {
+		if a.State == payment.Paid {
+			captured += a.Amount
+		}
+	}
+	for _, r := range p.b.Owed["o-a"] {
+		back += r.Amount
+	}
+	want, o := int64(0), p.order()
+	if o.PaymentStatus == ordering.Paid {
+		want = o.Total - o.Refunded
+	}
+	if captured-back != want {
+		p.t.Errorf("%d captured, %d to be given back, and the order of %d is %s with %d refunded", captured, back, o.Total,
+			o.PaymentStatus, o.Refunded)
+	}
+}
+
+// What becomes of an order and of its first attempt by what gateways, guests and staff do about them.
+func TestBatch_attempts(t *testing.T) {
+	const line, begun = "redirect:1", "redirect:1 confirm"
+	for _, c := range []struct {
+		name, story string
+		order       ordering.PaymentStatus
+		attempt     payment.State
+		changed     bool // by the last word
+		err         error
+	}{
+		{"redirect", line, ordering.Unpaid, payment.Redirected, true, nil},
+		{"redirect again", "redirect:1 redirect:2", ordering.Unpaid, payment.Redirected, false, nil},
+		{"redirect of nobody's", "redirectB:1", ordering.Unpaid, payment.Created, false, payment.ErrAttempt},
+		{"confirm before a page", "confirm", ordering.Unpaid, payment.Created, false, nil},
+		{"confirm", begun, ordering.Confirming, payment.Confirming, true, nil},
+		{"confirm twice", begun + " confirm", ordering.Confirming, payment.Confirming, false, nil},
+		{"confirm again", begun + " confirm:again", ordering.Confirming, payment.Confirming, true, nil},
+		{"confirm of nobody's", line + " confirmB", ordering.Unpaid, payment.Redirected, false, payment.ErrAttempt},
+		{"confirm a failed one", line + " said:FAILED confirm:again", ordering.Unpaid, payment.Failed, false, nil},
+		{"confirm one under review", line + " said:REVIEW confirm:again", ordering.Unpaid, payment.Review, false, nil},
+		{"confirm when cancelled", line + " end:USER_CANCELED confirm", ordering.PaymentCanceled, payment.Redirected, false, nil},
+		{"confirm when paid", line + " counter confirm", ordering.Paid, payment.Redirected, false, nil},
+		{"confirm on the deadline", line + " pass:60s confirm", ordering.Unpaid, payment.Redirected, false, nil},
+		{"confirm just before", line + " pass:59999ms confirm", ordering.Confirming, payment.Confirming, true, nil},
+		{"confirmed", begun + " said:PAID", ordering.Paid, payment.Paid, true, nil},
+		{"confirmed twice", begun + " said:PAID asked:PAID", ordering.Paid, payment.Paid, false, nil},
+		{"not confirmed", begun + " said:FAILED", ordering.Unpaid, payment.Failed, true, nil},
+		{"not heard", begun + " said:UNKNOWN", ordering.Confirming, payment.Unknown, true, nil},
+		{"not heard, then paid", begun + " said:UNKNOWN asked:PAID", ordering.Paid, payment.Paid, true, nil},
+		{"not heard, then not", begun + " said:UNKNOWN asked:FAILED", ordering.Unpaid, payment.Failed, true, nil},
+		{"not heard, then nothing had happened", begun + " said:UNKNOWN asked:REDIRECTED", ordering.Unpaid, payment.Redirected, true, nil},
+		{"not heard, then again", begun + " said:UNKNOWN confirm:again", ordering.Confirming, payment.Confirming, true, nil},
+		{"not heard, not without being told", begun + " said:UNKNOWN confirm", ordering.Confirming, payment.Unknown, false, nil},
+		{"under review", begun + " said:REVIEW", ordering.Unpaid, payment.Review, true, nil},
+		{"looked at and paid", begun + " said:REVIEW said:PAID", ordering.Paid, payment.Paid, true, nil},
+		{"failed, then paid", line + " said:FAILED said:PAID", ordering.Paid, payment.Paid, true, nil},
+		{"paid, then failed", line + " said:PAID said:FAILED", ordering.Paid, payment.Paid, false, nil},
+		{"doubt without a confirmation", line + " said:UNKNOWN", ordering.Unpaid, payment.Redirected, false, nil},
+		{"too little", line + " short:PAID", ordering.Unpaid, payment.Redirected, false, payment.ErrAmount},
+		{"other money", line + " foreign:PAID", ordering.Unpaid, payment.Redirected, false, payment.ErrAmount},
+		{"too little was taken", begun + " short:REVIEW", ordering.Unpaid, payment.Review, true, nil},
+		{"guest cancels while confirming", begun + " end:USER_CANCELED", ordering.Confirming, payment.Confirming, false, ordering.ErrConfirming},
+		{"staff cancel while confirming", begun + " end:STAFF_CANCELED", ordering.Confirming, payment.Confirming, false, ordering.ErrConfirming},
+		{"counter while confirming", begun + " counter", ordering.Confirming, payment.Confirming, false, ordering.ErrConfirming},
+		{"another try while confirming", begun + " try:b", ordering.Confirming, payment.Confirming, false, ordering.ErrConfirming},
+		{"another try when paid", line + " said:PAID try:b", ordering.Paid, payment.Paid, false, ordering.ErrAlreadyPaid},
+		{"another try when over", line + " end:USER_CANCELED try:b", ordering.PaymentCanceled, payment.Redirected, false, ordering.ErrNotPayable},
+		{"cancelled after a failure", begun + " said:FAILED end:USER_CANCELED", ordering.PaymentCanceled, payment.Failed, true, nil},
+		{"expires while confirming, not early", begun + " pass:299s end:EXPIRED", ordering.Confirming, payment.Confirming, false, nil},
+		{"expires while confirming, in the end", begun + " pass:300s end:EXPIRED", ordering.PaymentCanceled, payment.Confirming, true, nil},
+		{"expired and never confirmed", begun + " said:UNKNOWN pass:300s end:EXPIRED confirm:again", ordering.PaymentCanceled, payment.Unknown, false, nil},
+		{"two at once, one of them fails", begun + " said:FAILED try:b redirectB:2 confirmB said:FAILED", ordering.Confirming, payment.Failed, false, nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := newTill(t, c.story)
+			if got := p.attempt("a-a").State; p.order().PaymentStatus != c.order || got != c.attempt {
+				t.Errorf("the order is %s and the attempt %s, want %s and %s", p.order().PaymentStatus, got, c.order, c.attempt)
+			}
+			if p.r.Changed != c.changed || !errors.Is(p.r.Err, c.err) {
+				t.Errorf("changed %v, %v; want %v, %v", p.r.Changed, p.r.Err, c.changed, c.err)
+			}
+			p.balanced()
+		})
+	}
+}
+
+// A confirmation keeps the order for five minutes more, but never for more than half an hour after what the guest was
+// told; its hold is kept as long.
+func TestBatch_confirm_deadline(t *testing.T) {
+	p := newTill(t, "redirect:1 confirm")
+	if got := p.order().ExpiresAt; got != now.Add(5*time.Minute) || p.b.Extended["o-a"] != got {
+		t.Errorf("ends at %v, its hold at %v", got, p.b.Extended["o-a"])
+	}
+	for range 20 {
+		p.play("pass:2m confirm:again")
+	}
+	most := now.Add(time.Minute + 30*time.Minute)
+	if got := p.order().ExpiresAt; got != most || p.b.Extended["o-a"] != most {
+		t.Errorf("ends at %v, its hold at %v, want %v", got, p.b.Extended["o-a"], most)
+	}
+	if p.r.Changed {
+		t.Error("an order that is over is confirmed")
+	}
+	long := newTill(t, "")
+	long.b.Orders["o-a"].ExpiresAt = now.Add(time.Hour)
+	long.play("redirect:1 confirm")
+	if got := long.order().ExpiresAt; got != now.Add(time.Hour) || len(long.b.Extended) != 0 {
+		t.Errorf("a deadline that was late enough was moved to %v, %v", got, long.b.Extended)
+	}
+}
+
+// Money that arrives when it is not wanted any more makes the order once more, or goes back (I6).
+func TestBatch_lateMoney(t *testing.T) {
+	const over = "redirect:1 end:USER_CANCELED "
+	for _, c := range []struct {
+		name, story string
+		order       ordering.PaymentStatus
+		status      ordering.Status
+		reasons     []payment.RefundReason
+	}{
+		{"units are free", over + "said:PAID", ordering.Paid, ordering.Placed, nil},
+		{"sold out", over + "other said:PAID", ordering.RefundDue, ordering.Canceled, []payment.RefundReason{payment.LateSoldOut}},
+		{"another day", over + "late:PAID", ordering.RefundDue, ordering.Canceled, []payment.RefundReason{payment.LateClosed}},
+		{
+			"due already", "redirect:1 try:b redirectB:2 end:USER_CANCELED late:PAID saidB:PAID",
+			ordering.RefundDue, ordering.Canceled, []payment.RefundReason{payment.LateClosed, payment.StillDue},
+		},
+		{
+			"given back already", "redirect:1 try:b redirectB:2 end:USER_CANCELED late:PAID byhand:SENDING sent:DONE saidB:PAID",
+			ordering.RefundDue, ordering.Canceled, []payment.RefundReason{payment.LateClosed, payment.StillDue},
+		},
+		{
+			"two attempts", "redirect:1 try:b redirectB:2 saidB:PAID said:PAID",
+			ordering.Paid, ordering.Placed, []payment.RefundReason{payment.PaidTwice},
+		},
+		{"gateway and counter", "redirect:1 counter said:PAID", ordering.Paid, ordering.Placed, []payment.RefundReason{payment.PaidTwice}},
+		{
+			"after all went back", "redirect:1 try:b redirectB:2 said:PAID refund:0 sent:DONE saidB:PAID",
+			ordering.Refunded, ordering.Placed, []payment.RefundReason{payment.ByStaff, payment.PaidTwice},
+		},
+		{"a failure of an ended one", over + "said:FAILED", ordering.PaymentCanceled, ordering.Canceled, nil},
+		{"under review when over", over + "said:REVIEW", ordering.PaymentCanceled, ordering.Canceled, nil},
+		{"while confirming when over", "redirect:1 confirm pass:300s end:EXPIRED said:PAID", ordering.Paid, ordering.Placed, nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := newTill(t, c.story)
+			if o := p.order(); o.PaymentStatus != c.order || o.Status != c.status {
+				t.Errorf("the order is %s, %s; want %s, %s", o.Status, o.PaymentStatus, c.status, c.order)
+			}
+			owed := p.b.Owed["o-a"]
+			if len(owed) != len(c.reasons) {
+				t.Fatalf("refunds %+v, want %v", owed, c.reasons)
+			}
+			for i, r := range owed {
+				if r.Reason != c.reasons[i] || r.Amount != 3000 {
+					t.Errorf("refund %d is %+v, want 3000 for %s", i, r, c.reasons[i])
+				}
+			}
+			p.balanced()
+			p.units()
+		})
+	}
+}
+
+// units compares the counter with the order: what is paid for is used, and nothing is held for it.
+func (p *till) units() {
+	p.t.Helper()
+	want := int64(0)
+	if p.order().Status == ordering.Placed {
+		want = 3
+	}
+	p.b.Book.Deltas(func(_ stock.Key, c stock.Counter) {
+		if c.Used != want {
+			p.t.Errorf("%d units are used, want %d", c.Used, want)
+		}
+	})
+}
+
+// Refunds by the staff, in every state of the order and of the refund.
+func TestBatch_refunds(t *testing.T) {
+	const paid = "redirect:1 said:PAID "
+	for _, c := range []struct {
+		name, story string
+		order       ordering.PaymentStatus
+		refunded    int64
+		state       payment.RefundState // of the newest refund; empty: there is none
+		changed     bool
+		err         error
+	}{
+		{"of an unpaid one", "refund:1", ordering.Unpaid, 0, "", false, ordering.ErrNotRefundable},
+		{"of one being confirmed", "redirect:1 confirm refund:1", ordering.Confirming, 0, "", false, ordering.ErrNotRefundable},
+		{"of a cancelled one", "end:USER_CANCELED refund:1", ordering.PaymentCanceled, 0, "", false, ordering.ErrNotRefundable},
+		{"all", paid + "refund:0", ordering.RefundDue, 3000, payment.RefundSending, true, nil},
+		{"all, as a number", paid + "refund:3000", ordering.RefundDue, 3000, payment.RefundSending, true, nil},
+		{"all, twice", paid + "refund:0 then refund:0", ordering.RefundDue, 3000, payment.RefundSending, false, ordering.ErrNotRefundable},
+		{"a part", paid + "refund:1000", ordering.Paid, 1000, payment.RefundSending, true, nil},
+		{"two parts", paid + "refund:1000 refund:2000", ordering.RefundDue, 3000, payment.RefundSending, true, nil},
+		{"a part and the rest", paid + "refund:1000 refund:0", ordering.RefundDue, 3000, payment.RefundSending, true, nil},
+		{"too much", paid + "refund:3001", ordering.Paid, 0, "", false, ordering.ErrNotRefundable},
+		{"too much in parts", paid + "refund:1000 refund:1999 refund:2", ordering.Paid, 2999, payment.RefundSending, false, ordering.ErrNotRefundable},
+		{"less than nothing", paid + "refund:-1", ordering.Paid, 0, "", false, ordering.ErrNotRefundable},
+		{"money from the till", "counter refund:1000", ordering.Paid, 1000, payment.RefundDone, true, nil},
+		{"all from the till", "counter refund:0", ordering.Refunded, 3000, payment.RefundDone, true, nil},
+		{"arrived", paid + "refund:0 sent:DONE", ordering.Refunded, 3000, payment.RefundDone, true, nil},
+		{"arrived twice", paid + "refund:0 sent:DONE then sent:DONE", ordering.Refunded, 3000, payment.RefundDone, false, nil},
+		{"a part arrived", paid + "refund:1000 sent:DONE", ordering.Paid, 1000, payment.RefundDone, true, nil},
+		{"one of two arrived", paid + "refund:1000 refund:2000 sent:DONE", ordering.RefundDue, 3000, payment.RefundDone, true, nil},
+		{"refused", paid + "refund:0 sent:REFUSED", ordering.RefundDue, 3000, payment.RefundRefused, true, nil},
+		{"refused twice", paid + "refund:0 sent:REFUSED then sent:REFUSED", ordering.RefundDue, 3000, payment.RefundRefused, false, nil},
+		{"refused, by hand", paid + "refund:0 sent:REFUSED byhand:DONE", ordering.Refunded, 3000, payment.RefundDone, true, nil},
+		{"refused, sent again", paid + "refund:0 sent:REFUSED byhand:SENDING", ordering.RefundDue, 3000, payment.RefundSending, true, nil},
+		{"sent while it is sent", paid + "refund:0 byhand:SENDING", ordering.RefundDue, 3000, payment.RefundSending, false, nil},
+		{"sent when done", paid + "refund:0 sent:DONE byhand:SENDING", ordering.Refunded, 3000, payment.RefundDone, false, nil},
+		{"refused when done by hand", paid + "refund:0 byhand:DONE sent:REFUSED", ordering.Refunded, 3000, payment.RefundDone, false, nil},
+		{"the till's is never sent", "counter refund:0 byhand:SENDING", ordering.Refunded, 3000, payment.RefundDone, false, payment.ErrMethod},
+		{"nothing to finish", paid + "byhand:DONE", ordering.Paid, 0, "", false, payment.ErrRefund},
+		{"late money, sent", "redirect:1 end:USER_CANCELED late:PAID byhand:SENDING", ordering.RefundDue, 0, payment.RefundSending, true, nil},
+		{"late money, given back", "redirect:1 end:USER_CANCELED late:PAID byhand:SENDING sent:DONE", ordering.Refunded, 0, payment.RefundDone, true, nil},
+		{"late money, by hand", "redirect:1 end:USER_CANCELED late:PAID byhand:DONE", ordering.Refunded, 0, payment.RefundDone, true, nil},
+		{"late money is no order's", "redirect:1 end:USER_CANCELED late:PAID refund:1", ordering.RefundDue, 0, payment.RefundDue, false, ordering.ErrNotRefundable},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := newTill(t, c.story)
+			if o := p.order(); o.PaymentStatus != c.order || o.Refunded != c.refunded {
+				t.Errorf("the order is %s with %d refunded, want %s with %d", o.PaymentStatus, o.Refunded, c.order, c.refunded)
+			}
+			var last payment.Refund
+			if all := p.b.Owed["o-a"]; len(all) > 0 {
+				last = all[len(all)-1]
+			}
+			if last.State != c.state || p.r.Changed != c.changed || !errors.Is(p.r.Err, c.err) {
+				t.Errorf("the refund is %q, changed %v, %v; want %q, %v, %v", last.State, p.r.Changed, p.r.Err, c.state, c.changed, c.err)
+			}
+			p.balanced()
+		})
+	}
+}
+
+// A refund takes the way on which the money came, also where another attempt's money is due back.
+func TestBatch_refund_ofTheRightMoney(t *testing.T) {
+	p := newTill(t, "redirect:1 try:b redirectB:2 saidB:PAID said:PAID refund:0")
+	all := p.b.Owed["o-a"]
+	if len(all) != 2 || all[0].AttemptID != "a-a" || all[0].Reason != payment.PaidTwice ||
+		all[1].AttemptID != "b" || all[1].Method != payment.VNPay {
+		t.Fatalf("%+v", all)
+	}
+	p.play("sent:DONE")
+	if got := p.order().PaymentStatus; got != ordering.RefundDue {
+		t.Errorf("the order is %s while one refund is due", got)
+	}
+}
+
+// Everything that staff do about money is in the audit log, and every refund that arrives is told once.
+func TestBatch_moneyIsAudited(t *testing.T) {
+	p := newTill(t, "redirect:1 said:PAID refund:1000 sent:REFUSED byhand:SENDING sent:DONE then sent:DONE refund:0 byhand:DONE")
+	var actions []string
+	for _, e := range p.b.Audit {
+		actions = append(actions, e.Action)
+	}
+	want := []string{identity.ActionRefunded, identity.ActionRefundDone, identity.ActionRefunded, identity.ActionRefundDone}
+	if strings.Join(actions, " ") != strings.Join(want, " ") {
+		t.Errorf("audited %v, want %v", actions, want)
+	}
+	refunded := 0
+	for _, e := range p.b.Events {
+		if e.Type == "order.refunded" {
+			refunded++
+		}
+	}
+	if refunded != 2 {
+		t.Errorf("%d refunds were told of, want 2", refunded)
+	}
+}

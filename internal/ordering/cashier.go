@@ -1,0 +1,134 @@
+package ordering
+
+import (
+	"context"
+	"time"
+	"unicode/utf8"
+
+	"comanda/internal/catalog"
+	"comanda/internal/fault"
+	"comanda/internal/identity"
+	"comanda/internal/money"
+	"comanda/internal/payment"
+)
+
+// MaxNote bounds what the staff writes about a refund or a payment, in characters.
+const MaxNote = 500
+
+func checkNote(note string) error {
+	if n := utf8.RuneCountInString(note); n == 0 || n > MaxNote {
+		return fault.Newf(fault.Invalid, "invalid", "A reason of 1 to %d characters is needed.", MaxNote)
+	}
+	return nil
+}
+
+// Refund gives money of a paid order back in the way in which it came; 0 means all that is left.
+func (s *Service) Refund(
+	ctx context.Context, by identity.Actor, id string, amount int64, note string,
+) (payment.Refund, error) {
+	if err := checkNote(note); err != nil {
+		return payment.Refund{}, err
+	}
+	if _, err := s.StaffOrder(ctx, by, id); err != nil {
+		return payment.Refund{}, err
+	}
+	r, err := s.Ledger.Do(ctx, Command{Refund: &Refund{OrderID: id, NewID: s.newID(), Amount: amount, Note: note, By: by}})
+	return r.Refund, err
+}
+
+// FinishRefund says how a refund goes on: SENDING has its gateway told, DONE notes that somebody has given the money
+// back by hand.
+func (s *Service) FinishRefund(
+	ctx context.Context, by identity.Actor, order, refund string, to payment.RefundState, note string,
+) (payment.Refund, error) {
+	if err := checkNote(note); err != nil {
+		return payment.Refund{}, err
+	}
+	if _, err := s.StaffOrder(ctx, by, order); err != nil {
+		return payment.Refund{}, err
+	}
+	r, err := s.Ledger.Do(ctx, Command{Finish: &FinishRefund{
+		OrderID: order, RefundID: refund, State: to, Note: note, By: by,
+	}})
+	return r.Refund, err
+}
+
+// Exceptions are what somebody must look at in a branch: attempts of which nobody knows what became, and money that is to
+// go back and is not back.
+type Exceptions struct {
+	Attempts []Exception
+	Refunds  []Exception
+}
+
+// Exception is one of them.
+type Exception struct {
+	ID       string
+	OrderID  string
+	Number   int64 // of the order
+	BizDate  string
+	Method   payment.Method
+	Amount   int64
+	Currency money.Currency
+	State    string
+	Reason   string // of a refund
+	Ref      string // what the gateway calls it, or answered last
+	At       time.Time
+}
+
+// maxExceptions bounds how many of each kind are listed; a house that has more has another trouble.
+const maxExceptions = 200
+
+// Exceptions lists what somebody must look at in a branch that the actor sees, the oldest first.
+func (s *Service) Exceptions(ctx context.Context, by identity.Actor, branch int64) (Exceptions, error) {
+	if !by.Sees(branch) {
+		return Exceptions{}, catalog.ErrBranch
+	}
+	return s.Reader.Exceptions(ctx, branch, maxExceptions)
+}
+
+// AskNow asks the gateway of an attempt what has become of it, and gives the order as it is then.
+func (s *Service) AskNow(ctx context.Context, by identity.Actor, order, attempt string) (Detail, error) {
+	a, err := s.staffAttempt(ctx, by, order, attempt)
+	if err != nil {
+		return Detail{}, err
+	}
+	if err := s.ask(ctx, a); err != nil {
+		return Detail{}, err
+	}
+	return s.order(ctx, order)
+}
+
+// Judge notes what somebody has found out about an attempt in the gateway's own console.
+func (s *Service) Judge(
+	ctx context.Context, by identity.Actor, order, attempt string, state payment.State, note string,
+) (Order, error) {
+	if err := checkNote(note); err != nil {
+		return Order{}, err
+	}
+	a, err := s.staffAttempt(ctx, by, order, attempt)
+	if err != nil {
+		return Order{}, err
+	}
+	d, err := s.order(ctx, order)
+	if err != nil {
+		return Order{}, err
+	}
+	r, err := s.settle(ctx, d.Scope.Branch, Settle{
+		OrderID: order, AttemptID: a.ID, Method: a.Method, State: state, Source: SourceStaff, By: by, Raw: note,
+	})
+	return r.Order, err
+}
+
+// staffAttempt gives an attempt through a gateway, of an order that the actor sees.
+func (s *Service) staffAttempt(ctx context.Context, by identity.Actor, order, attempt string) (payment.Attempt, error) {
+	d, err := s.StaffOrder(ctx, by, order)
+	if err != nil {
+		return payment.Attempt{}, err
+	}
+	for _, a := range d.Attempts {
+		if a.ID == attempt && a.Method.Remote() {
+			return a, nil
+		}
+	}
+	return payment.Attempt{}, payment.ErrAttempt
+}

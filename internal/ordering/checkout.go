@@ -1,0 +1,166 @@
+package ordering
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"comanda/internal/cart"
+	"comanda/internal/fault"
+	"comanda/internal/identity"
+	"comanda/internal/payment"
+)
+
+// Carts gives a member's cart as it is worth today; branch 0 leaves the choice to the cart.
+type Carts interface {
+	Get(ctx context.Context, who identity.Actor, branch int64) (cart.View, error)
+}
+
+// Checkout is what a member asks for when the cart is to become an order.
+type Checkout struct {
+	UserID        int64          `json:"u"`
+	Kind          Kind           `json:"k"` // DELIVERY or PICKUP
+	Branch        int64          `json:"b"` // 0: the cart's, or the house's first
+	Receiver      Receiver       `json:"r"`
+	Method        payment.Method `json:"m"`
+	ClientTxnID   string         `json:"-"`
+	ExpectedTotal *int64         `json:"t"` // what the member was shown; nil: not checked
+}
+
+// Limits of a receiver, in characters.
+const (
+	MaxReceiverName = 120
+	MinAddress      = 5
+	MaxAddress      = 300
+)
+
+// ErrUnavailable answers a checkout of dishes that have left the menu, named by their lines in the cart.
+var ErrUnavailable = fault.New(fault.Conflict, "dish_unavailable", "Some of the cart is not on this menu any more.")
+
+// normal gives the checkout as it is kept, or what is wrong with it.
+func (c Checkout) normal() (Checkout, error) {
+	if c.Kind != Delivery && c.Kind != PickUp {
+		return c, wrong("kind", "An order is for delivery or pick-up.")
+	}
+	var err error
+	if c.Receiver, err = c.Receiver.normal(c.Kind); err != nil {
+		return c, err
+	}
+	return c, checkClientTxnID(c.ClientTxnID)
+}
+
+func (r Receiver) normal(k Kind) (Receiver, error) {
+	least := 0
+	if k == Delivery {
+		least = MinAddress
+	}
+	r.Name, r.Address = strings.TrimSpace(r.Name), strings.TrimSpace(r.Address)
+	var phoneOK, emailOK bool
+	r.Phone, phoneOK = identity.NormalPhone(r.Phone)
+	r.Email, emailOK = identity.NormalEmail(r.Email)
+	switch {
+	case !within(r.Name, 1, MaxReceiverName):
+		return r, wrong("receiverName", "The receiver's name has 1 to 120 characters on one line.")
+	case !phoneOK:
+		return r, wrong("receiverPhone", "The telephone number is + and 7 to 15 digits, or the 6 to 15 digits of a national one.")
+	case !within(r.Address, least, MaxAddress):
+		return r, wrong("receiverAddress", "The address has 5 to 300 characters on one line; to fetch an order needs none.")
+	case r.Email != "" && !emailOK:
+		return r, wrong("receiverEmail", "This is not an e-mail address.")
+	}
+	return r, nil
+}
+
+func wrong(field, detail string) error {
+	return fault.New(fault.Invalid, "invalid", detail).With("field", field)
+}
+
+// within tells whether a text is one line of so many characters.
+func within(s string, least, most int) bool {
+	n := utf8.RuneCountInString(s)
+	return n >= least && n <= most && utf8.ValidString(s) && !strings.ContainsFunc(s, unicode.IsControl)
+}
+
+// digest names the request's content. What is in the cart is not part of it: after the order the cart is gone, and the
+// same request must still be the same.
+func (c Checkout) digest() string {
+	text, _ := json.Marshal(c) // strings and integers always marshal
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:12])
+}
+
+// key is the member's id of the request as it is kept with the order, apart from those of a branch's guests.
+func (c Checkout) key() string { return MemberKey(c.UserID) + ":" + c.ClientTxnID }
+
+// CheckOut turns a member's cart into an order and empties it, both or neither. The same clientTxnId with the same
+// content gives the same order (I11).
+func (s *Service) CheckOut(ctx context.Context, who identity.Actor, c Checkout) (Receipt, error) {
+	c.UserID = who.UserID
+	c, err := c.normal()
+	if err == nil {
+		err = s.Methods.Check(c.Method)
+	}
+	if err != nil {
+		return Receipt{}, err
+	}
+	key := flightKey{TxnKey{User: c.UserID, ClientTxnID: c.key()}, c.digest()}
+	receipt, shared, err := s.flights.do(ctx, key, func(ctx context.Context) (Receipt, error) {
+		return s.checkOut(ctx, who, c)
+	})
+	if shared {
+		receipt.New = false
+	}
+	s.Metrics.placed(err, receipt.New)
+	return receipt, err
+}
+
+func (s *Service) checkOut(ctx context.Context, who identity.Actor, c Checkout) (Receipt, error) {
+	o, from, err := s.fromCart(ctx, who, c)
+	if err != nil {
+		return s.earlier(ctx, TxnKey{User: c.UserID, ClientTxnID: c.key()}, c.digest(), err)
+	}
+	return s.enter(ctx, o, &from, c.digest())
+}
+
+// fromCart prices the cart as an order.
+func (s *Service) fromCart(ctx context.Context, who identity.Actor, c Checkout) (Order, cart.Cart, error) {
+	v, err := s.Carts.Get(ctx, who, c.Branch)
+	if err != nil {
+		return Order{}, cart.Cart{}, err
+	}
+	items, err := orderable(v)
+	if err == nil {
+		err = checkItems(items)
+	}
+	if err != nil {
+		return Order{}, cart.Cart{}, err
+	}
+	o, err := s.price(ctx, Guest{Branch: v.Branch.ID}, Request{
+		Items: items, Method: c.Method, ClientTxnID: c.key(), MenuVersionID: v.MenuVersionID, ExpectedTotal: c.ExpectedTotal,
+	})
+	o.Kind, o.UserID, o.Receiver = c.Kind, c.UserID, c.Receiver
+	return o, v.Cart, err
+}
+
+// orderable gives what a cart asks of the menu.
+func orderable(v cart.View) ([]RequestItem, error) {
+	if len(v.Items) == 0 {
+		return nil, cart.ErrEmpty
+	}
+	items := make([]RequestItem, len(v.Items))
+	var missing []string
+	for i, it := range v.Items {
+		items[i] = RequestItem{ItemID: it.ItemID, Qty: it.Quantity}
+		if !it.Available {
+			missing = append(missing, formatID(it.ID))
+		}
+	}
+	if missing != nil {
+		return nil, ErrUnavailable.With("cartDetailIds", missing)
+	}
+	return items, nil
+}

@@ -1,0 +1,568 @@
+package ordering_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/fstest"
+
+	"github.com/google/go-cmp/cmp"
+
+	"comanda/internal/cart"
+	"comanda/internal/cart/carttest"
+	"comanda/internal/fault"
+	"comanda/internal/identity"
+	"comanda/internal/ordering"
+	"comanda/internal/ordering/orderingsql"
+	"comanda/internal/ordering/orderingtest"
+	"comanda/internal/payment"
+	"comanda/internal/redisdb/redisdbtest"
+	"comanda/internal/sqldb"
+	"comanda/internal/sqldb/sqldbtest"
+	"comanda/internal/stock"
+	"comanda/internal/stock/stocksql"
+)
+
+// shop is ordering with carts, in one process.
+type shop struct {
+	*ordering.Service
+
+	house *carttest.House
+	gate  *gate
+}
+
+func newShop(t testing.TB, h *carttest.House) *shop {
+	t.Helper()
+	g := &gate{try: admit}
+	l := orderingsql.NewLedger(h.DB, g, h.Clock.Now)
+	t.Cleanup(l.Stop)
+	s := &ordering.Service{
+		Config: ordering.Defaults(), Ledger: l, Gate: g, Reader: orderingsql.NewOrders(h.DB), Catalog: h.Menus, Carts: h.Carts,
+		Methods: payment.NewMethods(payment.Sandbox), Now: h.Clock.Now,
+	}
+	return &shop{s, h, g}
+}
+
+// beside is another process on the same stores.
+func (s *shop) beside(t testing.TB) *shop {
+	t.Helper()
+	return newShop(t, carttest.Beside(t, s.house.Restaurant, s.house.Clock))
+}
+
+// eachShop runs a test on each engine.
+func eachShop(t *testing.T, test func(t *testing.T, s *shop), quotas ...int64) {
+	t.Helper()
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) { test(t, newShop(t, carttest.Open(t, db, quotas...))) })
+}
+
+func (s *shop) drift(t testing.TB) {
+	t.Helper()
+	found, err := orderingsql.NewOrders(s.house.DB).Drift(t.Context(), "2026-01-01", s.house.Clock.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	counters, err := stocksql.New(s.house.DB).Drift(t.Context(), "2026-01-01")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range append(found, counters...) {
+		t.Error(d)
+	}
+}
+
+var lan = ordering.Receiver{Name: "Lan", Phone: "0912345678", Address: "12 Hàng Bạc, Hà Nội", Email: "lan@example.com"}
+
+func checkout(key string) ordering.Checkout {
+	return ordering.Checkout{Kind: ordering.Delivery, Receiver: lan, Method: payment.Sandbox, ClientTxnID: key}
+}
+
+// A cart becomes an order with everything that stood in it, and is gone.
+func TestService_CheckOut(t *testing.T) {
+	eachShop(t, func(t *testing.T, s *shop) {
+		who := s.house.Member(t, 7)
+		s.house.Puts(t, who, 2, 101, 102)
+		total := int64(4 * orderingtest.Price)
+		c := checkout("a")
+		c.ExpectedTotal, c.Receiver.Phone = &total, " 0912-345-678"
+		got, err := s.CheckOut(t.Context(), who, c)
+		if err != nil || !got.New {
+			t.Fatal(got.New, err)
+		}
+		o := got.Order
+		if o.Kind != ordering.Delivery || o.UserID != 7 || o.Receiver != lan || o.VisitID != "" || o.GuestHash != "" || o.Total != total ||
+			o.Number != 1 || o.Scope != (stock.Scope{Branch: 1, Date: "2026-02-26"}) || o.PaymentStatus != ordering.Unpaid {
+			t.Errorf("%+v", o)
+		}
+		want := []ordering.Item{
+			{ItemID: 101, DishID: 101, Name: "Dish", Price: orderingtest.Price, Qty: 2},
+			{ItemID: 102, DishID: 102, Name: "Dish", Price: orderingtest.Price, Qty: 2},
+		}
+		d, err := s.MemberOrder(t.Context(), who, o.ID)
+		if diff := cmp.Diff(want, d.Items); diff != "" || err != nil || d.Receiver != lan || d.Kind != o.Kind || len(d.Attempts) != 1 {
+			t.Error(diff, err, d.Receiver)
+		}
+		if rows := s.house.Rows(t); rows != (carttest.Rows{Orders: 1, Holds: 1, Keys: 1, Attempts: 1}) {
+			t.Errorf("%+v", rows)
+		}
+		if diff := cmp.Diff([]stock.Count{{Item: 101, Cap: 10, Held: 2}, {Item: 102, Cap: -1, Held: 2}}, s.house.Counts(t)); diff != "" {
+			t.Error(diff)
+		}
+		s.drift(t)
+	}, 10, stock.Unlimited)
+}
+
+// What is refused leaves the cart as it is and nothing behind.
+func TestService_CheckOut_refuses(t *testing.T) {
+	less := int64(1)
+	for name, c := range map[string]struct {
+		before func(t *testing.T, s *shop)
+		change func(*ordering.Checkout)
+		code   string
+		extra  map[string]any
+	}{
+		"another total":    {nil, func(c *ordering.Checkout) { c.ExpectedTotal = &less }, "price_changed", map[string]any{"currentTotal": int64(4000)}},
+		"an unknown way":   {nil, func(c *ordering.Checkout) { c.Method = "GOLD" }, "payment_method_unavailable", nil},
+		"no receiver":      {nil, func(c *ordering.Checkout) { c.Receiver = ordering.Receiver{} }, "invalid", map[string]any{"field": "receiverName"}},
+		"at a table":       {nil, func(c *ordering.Checkout) { c.Kind = ordering.DineIn }, "invalid", map[string]any{"field": "kind"}},
+		"an unknown place": {nil, func(c *ordering.Checkout) { c.Branch = 99 }, "branch_not_found", nil},
+		"a dish of the other branch": {
+			func(t *testing.T, s *shop) { t.Helper(); orderingtest.Open(t, s.house.DB, 2, 5) },
+			func(c *ordering.Checkout) { c.Branch = 2 }, "dish_unavailable", nil,
+		},
+		"closed": {func(t *testing.T, s *shop) { t.Helper(); s.house.SetOpen(t, 1, false) }, nil, "branch_closed", nil},
+		"a dish has left the menu": {
+			func(t *testing.T, s *shop) { t.Helper(); s.house.Drop(t, 102) }, nil, "dish_unavailable",
+			map[string]any{"cartDetailIds": []string{"2"}},
+		},
+		"the gate refuses": {func(t *testing.T, s *shop) {
+			t.Helper()
+			s.gate.try = func(stock.Hold) stock.Verdict {
+				return stock.Verdict{Answer: stock.Refused, Short: []stock.Shortage{{Item: 101, Requested: 2, Available: 1}}}
+			}
+		}, nil, "sold_out", map[string]any{"lines": []ordering.ShortLine{{ItemID: 101, Requested: 2, Available: 1}}}},
+		"the ledger refuses": {func(t *testing.T, s *shop) {
+			t.Helper()
+			s.house.SetQuota(t, 101, 1, "2026-02-26", s.house.Clock.Now())
+		}, nil, "sold_out", map[string]any{"lines": []ordering.ShortLine{{ItemID: 101, Requested: 2, Available: 1}}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			eachShop(t, func(t *testing.T, s *shop) {
+				who := s.house.Member(t, 7)
+				s.house.Puts(t, who, 2, 101, 102)
+				if c.before != nil {
+					c.before(t, s)
+				}
+				was, rows := s.house.Look(t, who).Cart, s.house.Rows(t)
+				in := checkout("a")
+				if c.change != nil {
+					c.change(&in)
+				}
+				_, err := s.CheckOut(t.Context(), who, in)
+				var f *fault.Error
+				if !errors.As(err, &f) || f.PublicCode() != c.code {
+					t.Fatalf("%v, want %s", err, c.code)
+				}
+				for field, want := range c.extra {
+					if diff := cmp.Diff(want, f.Extra[field]); diff != "" {
+						t.Errorf("%s: %s", field, diff)
+					}
+				}
+				if diff := cmp.Diff(was, s.house.Look(t, who).Cart); diff != "" || s.house.Rows(t) != rows {
+					t.Errorf("%+v after %+v: %s", s.house.Rows(t), rows, diff)
+				}
+				s.drift(t)
+			}, 10, stock.Unlimited)
+		})
+	}
+}
+
+func TestService_CheckOut_empty(t *testing.T) {
+	eachShop(t, func(t *testing.T, s *shop) {
+		who := s.house.Member(t, 7)
+		if _, err := s.CheckOut(t.Context(), who, checkout("a")); !errors.Is(err, cart.ErrEmpty) {
+			t.Errorf("no cart: %v", err)
+		}
+		s.house.Puts(t, who, 1, 101)
+		if _, err := s.house.Carts.Empty(t.Context(), who); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.CheckOut(t.Context(), who, checkout("a")); !errors.Is(err, cart.ErrEmpty) {
+			t.Errorf("an empty cart: %v", err)
+		}
+	}, 10)
+}
+
+// The branch is the chosen one, else the cart's, else the first that is open.
+func TestService_CheckOut_branch(t *testing.T) {
+	eachShop(t, func(t *testing.T, s *shop) {
+		second := orderingtest.Open(t, s.house.DB, 2, stock.Unlimited)
+		who, other := s.house.Member(t, 7), s.house.Member(t, 8)
+		of := func(who identity.Actor, c ordering.Checkout) int64 {
+			t.Helper()
+			got, err := s.CheckOut(t.Context(), who, c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return got.Order.Scope.Branch
+		}
+		s.house.Puts(t, who, 1, 101)
+		if b := of(who, checkout("first")); b != 1 {
+			t.Errorf("by default branch %d", b)
+		}
+		if _, _, err := s.house.Carts.Add(t.Context(), who, 201, 1, 2); err != nil {
+			t.Fatal(err)
+		}
+		if b := of(who, checkout("cart's")); b != 2 {
+			t.Errorf("a cart of branch 2 is ordered from branch %d", b)
+		}
+		s.house.SetOpen(t, 1, false)
+		s.house.Puts(t, other, 1, 201)
+		if b := of(other, checkout("open")); b != 2 {
+			t.Errorf("while the first is closed, branch %d", b)
+		}
+		s.house.SetOpen(t, 1, true)
+		if _, _, err := s.house.Carts.Add(t.Context(), who, 101, 1, 1); err != nil {
+			t.Fatal(err)
+		}
+		chosen := checkout("chosen")
+		chosen.Branch = 2
+		if _, err := s.CheckOut(t.Context(), who, chosen); !errors.Is(err, ordering.ErrUnavailable) {
+			t.Errorf("dishes of one branch from another: %v", err)
+		}
+		if n := len(second.Counts(t)); n != 1 {
+			t.Errorf("%d counters of the second branch", n)
+		}
+	}, stock.Unlimited)
+}
+
+// I11: the same request gives the same order, also when the cart is gone, full again, or its dishes are sold out.
+func TestService_CheckOut_again(t *testing.T) {
+	eachShop(t, func(t *testing.T, s *shop) {
+		who, other := s.house.Member(t, 7), s.house.Member(t, 8)
+		s.house.Puts(t, who, 2, 101)
+		first, err := s.CheckOut(t.Context(), who, checkout("a"))
+		if err != nil || !first.New {
+			t.Fatal(err)
+		}
+		again := func(why string) {
+			t.Helper()
+			got, err := s.CheckOut(t.Context(), who, checkout("a"))
+			if err != nil || got.New || got.Order.ID != first.Order.ID || got.Order.Number != first.Order.Number {
+				t.Errorf("%s: %+v, %v", why, got, err)
+			}
+			changed := checkout("a")
+			changed.Receiver.Name = "Minh"
+			if _, err := s.CheckOut(t.Context(), who, changed); !errors.Is(err, ordering.ErrIdempotency) {
+				t.Errorf("%s, another body: %v", why, err)
+			}
+		}
+		again("the cart is gone")
+		filled := s.house.Puts(t, who, 1, 101)
+		again("the cart is full again")
+		s.gate.try = func(stock.Hold) stock.Verdict { return stock.Verdict{Answer: stock.Refused} }
+		again("sold out")
+		s.house.Drop(t, 101)
+		again("the dish has left the menu")
+		s.house.SetOpen(t, 1, false)
+		again("closed")
+		if diff := cmp.Diff(filled.Cart, s.house.Look(t, who).Cart); diff != "" {
+			t.Errorf("a repetition has changed the next cart: %s", diff)
+		}
+		s.gate.try = admit
+		if _, err := s.CheckOut(t.Context(), other, checkout("a")); !errors.Is(err, cart.ErrEmpty) {
+			t.Errorf("another member's clientTxnId: %v", err)
+		}
+		if rows := s.house.Rows(t); rows.Orders != 1 || rows.Holds != 1 {
+			t.Errorf("%+v", rows)
+		}
+		s.drift(t)
+	}, 10, 10)
+}
+
+// The same request at once, in two processes, has one effect; different requests about one cart have one too.
+func TestService_CheckOut_at_once(t *testing.T) {
+	eachShop(t, func(t *testing.T, s *shop) {
+		shops := []*shop{s, s.beside(t)}
+		same, others := s.house.Member(t, 7), s.house.Member(t, 8)
+		s.house.Puts(t, same, 1, 101)
+		s.house.Puts(t, others, 1, 101)
+		var made, won atomic.Int64
+		var ids sync.Map
+		var wg sync.WaitGroup
+		for i := range 50 {
+			wg.Go(func() {
+				got, err := shops[i%2].CheckOut(t.Context(), same, checkout("same"))
+				if err != nil {
+					t.Error(err)
+				}
+				if ids.Store(got.Order.ID, true); got.New {
+					made.Add(1)
+				}
+			})
+			wg.Go(func() {
+				switch _, err := shops[i%2].CheckOut(t.Context(), others, checkout(fmt.Sprint(i))); {
+				case err == nil:
+					won.Add(1)
+				case !errors.Is(err, cart.ErrEmpty) && !errors.Is(err, cart.ErrChanged):
+					t.Error(err)
+				}
+			})
+		}
+		wg.Wait()
+		n := 0
+		ids.Range(func(any, any) bool { n++; return true })
+		if n != 1 || made.Load() != 1 || won.Load() != 1 {
+			t.Errorf("%d orders, made %d times; %d of one cart", n, made.Load(), won.Load())
+		}
+		if rows := s.house.Rows(t); rows != (carttest.Rows{Orders: 2, Holds: 2, Keys: 2, Attempts: 2}) {
+			t.Errorf("%+v", rows)
+		}
+		s.drift(t)
+	}, 10)
+}
+
+// A cart that somebody changes between the look and the commit is not ordered, and keeps the change.
+func TestService_CheckOut_changed_meanwhile(t *testing.T) {
+	eachShop(t, func(t *testing.T, s *shop) {
+		who := s.house.Member(t, 7)
+		s.house.Puts(t, who, 1, 101)
+		s.gate.try = func(h stock.Hold) stock.Verdict {
+			s.house.Puts(t, who, 1, 102) // as from another phone
+			return admit(h)
+		}
+		if _, err := s.CheckOut(t.Context(), who, checkout("a")); !errors.Is(err, cart.ErrChanged) {
+			t.Errorf("%v", err)
+		}
+		if v := s.house.Look(t, who); len(v.Items) != 2 || len(s.gate.abandoned) != 1 {
+			t.Errorf("%d dishes in the cart, leases given back: %v", len(v.Items), s.gate.abandoned)
+		}
+		s.gate.try = admit
+		if got, err := s.CheckOut(t.Context(), who, checkout("a")); err != nil || len(got.Order.Items) != 2 {
+			t.Errorf("with another look: %+v, %v", got, err)
+		}
+		s.drift(t)
+	}, 10, 10)
+}
+
+// C4: whatever fails in the transaction, an order and its cart are never both there, nor both gone.
+func TestService_CheckOut_fails_half_way(t *testing.T) {
+	stmts := sqldb.Load(fstest.MapFS{
+		"spoke.sql": {Data: []byte(`CREATE TABLE spoke (cart_id BIGINT NOT NULL REFERENCES cart (id))`)},
+		"put.sql":   {Data: []byte(`INSERT INTO spoke (cart_id) SELECT id FROM cart`)},
+		"clear.sql": {Data: []byte(`DELETE FROM spoke`)},
+	})
+	eachShop(t, func(t *testing.T, s *shop) {
+		run := func(name string) {
+			t.Helper()
+			if _, err := s.house.DB.Exec(context.Background(), stmts.Must(name)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		who := s.house.Member(t, 7)
+		was := s.house.Puts(t, who, 2, 101)
+		run("spoke")
+		run("put") // now the cart cannot be deleted, which is the transaction's last act
+		if _, err := s.CheckOut(t.Context(), who, checkout("a")); err == nil {
+			t.Fatal("the cart was deleted after all")
+		}
+		if diff := cmp.Diff(was.Cart, s.house.Look(t, who).Cart); diff != "" {
+			t.Error(diff)
+		}
+		if rows := s.house.Rows(t); rows != (carttest.Rows{Carts: 1, Lines: 1}) {
+			t.Errorf("%+v", rows)
+		}
+		run("clear")
+		if got, err := s.CheckOut(t.Context(), who, checkout("a")); err != nil || !got.New {
+			t.Errorf("the same request again: %v", err)
+		}
+		if rows := s.house.Rows(t); rows != (carttest.Rows{Orders: 1, Holds: 1, Keys: 1, Attempts: 1}) {
+			t.Errorf("%+v", rows)
+		}
+		s.drift(t)
+	}, 10)
+}
+
+// It holds when 5: 200 members check out at once against a quota of 60, in two processes.
+func TestService_CheckOut_storm(t *testing.T) {
+	const members, quota = 200, 60
+	eachShop(t, func(t *testing.T, s *shop) {
+		shops := []*shop{s, s.beside(t)}
+		who, was := make([]identity.Actor, members), make([]cart.Cart, members)
+		for i := range members {
+			who[i] = s.house.Member(t, int64(i+1))
+			was[i] = s.house.Puts(t, who[i], 1, 101).Cart
+		}
+		var won atomic.Int64
+		var wg sync.WaitGroup
+		lost := make([]bool, members)
+		for i := range members {
+			wg.Go(func() {
+				_, err := shops[i%2].CheckOut(t.Context(), who[i], checkout("storm"))
+				if err == nil {
+					won.Add(1)
+				} else if lost[i] = errors.Is(err, ordering.ErrSoldOut); !lost[i] {
+					t.Error(err)
+				}
+			})
+		}
+		wg.Wait()
+		for i := range members {
+			now := s.house.Look(t, who[i]).Cart
+			if lost[i] && cmp.Diff(was[i], now) != "" || !lost[i] && now.ID != 0 {
+				t.Errorf("member %d, refused %t: %+v after %+v", i, lost[i], now, was[i])
+			}
+		}
+		rows := s.house.Rows(t)
+		want := carttest.Rows{Carts: members - quota, Lines: members - quota, Orders: quota, Holds: quota, Keys: quota, Attempts: quota}
+		if won.Load() != quota || rows != want {
+			t.Errorf("%d orders: %+v", won.Load(), rows)
+		}
+		if diff := cmp.Diff([]stock.Count{{Item: 101, Cap: quota, Held: quota}}, s.house.Counts(t)); diff != "" {
+			t.Error(diff)
+		}
+		s.drift(t)
+	}, quota)
+}
+
+// Members are limited in what they leave unpaid, each by what is their own.
+func TestService_CheckOut_unpaid(t *testing.T) {
+	eachShop(t, func(t *testing.T, s *shop) {
+		s.Config.Limits = ordering.Limits{UnpaidPerGuest: 2, UnpaidPerVisit: 1}
+		who, other := s.house.Member(t, 7), s.house.Member(t, 8)
+		out := func(who identity.Actor, key string) (ordering.Receipt, error) {
+			s.house.Puts(t, who, 1, 101)
+			return s.CheckOut(t.Context(), who, checkout(key))
+		}
+		first, err := out(who, "a")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := out(who, "b"); err != nil {
+			t.Error(err)
+		}
+		if _, err := out(who, "c"); !errors.Is(err, ordering.ErrUnpaid) {
+			t.Errorf("the third: %v", err)
+		}
+		if _, err := out(other, "a"); err != nil {
+			t.Errorf("somebody else: %v", err)
+		}
+		if _, err := s.MemberCancel(t.Context(), who, first.Order.ID); err != nil {
+			t.Error(err)
+		}
+		if _, err := s.CheckOut(t.Context(), who, checkout("c")); err != nil {
+			t.Errorf("after a cancellation: %v", err)
+		}
+	}, 10)
+}
+
+// Members see, cancel and pay their own orders; to anybody else there are none, as where there are none.
+func TestService_member_orders(t *testing.T) {
+	eachShop(t, func(t *testing.T, s *shop) {
+		who, other := s.house.Member(t, 7), s.house.Member(t, 8)
+		var ids []string
+		for i := range 5 {
+			s.house.Puts(t, who, 1, 101)
+			got, err := s.CheckOut(t.Context(), who, checkout(fmt.Sprint(i)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			ids = append([]string{got.Order.ID}, ids...)
+			s.house.Clock.Advance(1e9)
+		}
+		dine, err := s.Place(t.Context(), ordering.Guest{Branch: 1, VisitID: s.house.Visit, Hash: "guest"}, request("dine-in"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		page, total, err := s.MemberOrders(t.Context(), who, 2, 1)
+		if err != nil || total != 5 || len(page) != 2 || page[0].ID != ids[1] || page[1].ID != ids[2] || len(page[0].Items) != 1 {
+			t.Errorf("%d of %d, %v", len(page), total, err)
+		}
+		if none, total, err := s.MemberOrders(t.Context(), other, 10, 0); err != nil || total != 0 || len(none) != 0 {
+			t.Errorf("another's list has %d, %v", total, err)
+		}
+		foreign := []string{dine.Order.ID, "06gvsv4adlo01am6obvdlo01to", "nonsense", strings.Repeat("x", 64), ids[0]}
+		for i, id := range foreign {
+			who := who
+			if i == len(foreign)-1 {
+				who = other
+			}
+			_, get := s.MemberOrder(t.Context(), who, id)
+			_, end := s.MemberCancel(t.Context(), who, id)
+			_, _, pay := s.MemberPay(t.Context(), who, id, payment.Sandbox, ordering.Client{})
+			for what, err := range map[string]error{"get": get, "cancel": end, "pay": pay} {
+				if !errors.Is(err, ordering.ErrNotFound) {
+					t.Errorf("%s %s: %v", what, id, err)
+				}
+			}
+		}
+		if _, err := s.Order(t.Context(), ordering.Guest{Branch: 1, VisitID: s.house.Visit, Hash: "guest"}, ids[0]); !errors.Is(err, ordering.ErrNotFound) {
+			t.Errorf("a guest sees a member's order: %v", err)
+		}
+		if _, err := s.Order(t.Context(), ordering.Guest{Branch: 1}, ids[0]); !errors.Is(err, ordering.ErrNotFound) {
+			t.Errorf("a guest without a visit sees a member's order: %v", err)
+		}
+		canceled, err := s.MemberCancel(t.Context(), who, ids[0])
+		if err != nil || canceled.Status != ordering.Canceled || canceled.CancelReason != ordering.UserCanceled {
+			t.Errorf("%+v, %v", canceled, err)
+		}
+		if _, err := s.MockCallback(t.Context(), ids[1], payment.Sandbox, ordering.MockSuccess, "{}"); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.MemberCancel(t.Context(), who, ids[1]); !errors.Is(err, ordering.ErrNotCancelable) {
+			t.Errorf("a paid order: %v", err)
+		}
+		if diff := cmp.Diff([]stock.Count{{Item: 101, Cap: 10, Held: 4, Used: 1}}, s.house.Counts(t)); diff != "" {
+			t.Error(diff)
+		}
+		s.drift(t)
+	}, 10)
+}
+
+// Section 5.4 of the reference: after a checkout the order's keys are there, and nothing of the cart.
+func TestService_CheckOut_documents(t *testing.T) {
+	eachShop(t, func(t *testing.T, s *shop) {
+		m := carttest.NewMirror(s.house.Restaurant, redisdbtest.Embedded(t))
+		who := s.house.Member(t, 7)
+		v := s.house.Puts(t, who, 2, 101, 102)
+		m.Clean(t)
+		c, one, two := fmt.Sprint(v.ID), fmt.Sprint(v.Items[0].ID), fmt.Sprint(v.Items[1].ID)
+		gone := []string{"cart:" + c, "cart:index:user:7", "user:7:cart", "cart:" + c + ":items", "cartDetail:index:cart:" + c,
+			"cartDetail:" + one, "cartDetail:" + two, "cart:list", "cartDetail:list"}
+		for _, key := range gone {
+			if _, missing := m.Get(t, key); missing {
+				t.Errorf("%s is not there before the checkout", key)
+			}
+		}
+		got, err := s.CheckOut(t.Context(), who, checkout("a"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		m.Clean(t)
+		for _, key := range gone {
+			if left, missing := m.Get(t, key); !missing {
+				t.Errorf("%s is still %s", key, left)
+			}
+		}
+		id := got.Order.ID
+		lines := id + "-1," + id + "-2"
+		for key, want := range map[string]string{
+			"order:index:user:7": id, "user:7:orders": id, "order:list": id, "order:" + id + ":details": lines,
+			"orderDetail:index:order:" + id: lines, "orderDetail:list": lines,
+		} {
+			if held, _ := m.Get(t, key); held != want {
+				t.Errorf("%s holds %q, want %q", key, held, want)
+			}
+		}
+		doc, _ := m.Get(t, "order:"+id)
+		for _, part := range []string{`"userId":"7"`, `"receiverName":"Lan"`, `"receiverPhone":"0912345678"`, `"kind":"DELIVERY"`,
+			`"receiverAddress":"12 Hàng Bạc, Hà Nội"`, `"receiverEmail":"lan@example.com"`, `"totalPrice":4000`} {
+			if !strings.Contains(doc, part) {
+				t.Errorf("%s is not in %s", part, doc)
+			}
+		}
+	}, 10, 10)
+}

@@ -1,0 +1,181 @@
+package ordering
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"comanda/internal/payment"
+	"comanda/internal/uid"
+)
+
+// Payments are attempts and refunds as gateways know them, in SQL.
+type Payments interface {
+	// Owner tells to which order of which branch an attempt belongs.
+	Owner(ctx context.Context, attempt string) (order string, branch int64, found bool, err error)
+	// Record keeps what a gateway seems to have said, of which nothing could be made.
+	Record(ctx context.Context, e payment.Event) error
+	ClaimChecks(ctx context.Context, now time.Time, most int) ([]payment.Attempt, error)
+	ClaimRefunds(ctx context.Context, now time.Time, most int) ([]payment.Refund, error)
+}
+
+// Client is the device that asks for a page to pay on.
+type Client struct {
+	Address  string // IP address
+	Language string // vi, en, zh-TW
+}
+
+// gatewayEnds is when a gateway must not take money for an order any more: a minute before its guest is told that it is
+// too late, or a tenth of the window where that is shorter.
+func gatewayEnds(o *Order) time.Time {
+	return o.PayBy.Add(-min(time.Minute, o.PayBy.Sub(o.CreatedAt)/10))
+}
+
+// PageOf gives the page on which an order's newest attempt is paid; empty where there is nothing to be paid on a page.
+func (s *Service) PageOf(ctx context.Context, order string, c Client) (string, error) {
+	d, err := s.order(ctx, order)
+	if err != nil || len(d.Attempts) == 0 {
+		return "", err
+	}
+	return s.page(ctx, d.Order, d.Attempts[len(d.Attempts)-1], c)
+}
+
+// page gives an attempt's page, and has the gateway make one if there is none yet.
+func (s *Service) page(ctx context.Context, o Order, a payment.Attempt, c Client) (string, error) {
+	gateway := s.Gateways[a.Method]
+	switch {
+	case gateway == nil || o.PaymentStatus != Unpaid:
+		return "", nil
+	case a.URL != "":
+		return a.URL, nil
+	case a.State != payment.Created:
+		return "", nil
+	}
+	branch, err := s.Catalog.Branch(ctx, o.Scope.Branch)
+	if err != nil {
+		return "", err
+	}
+	p, err := gateway.Start(ctx, payment.Purchase{
+		Attempt: a, Number: ShortNumber(o.Number), House: branch.Name, Ends: gatewayEnds(&o),
+		Address: c.Address, Language: c.Language, ReturnTo: s.ReturnTo,
+	})
+	if err != nil {
+		return "", err
+	}
+	r, err := s.Ledger.Do(ctx, Command{Redirect: &Redirect{OrderID: o.ID, AttemptID: a.ID, Page: p}})
+	return r.Attempt.URL, err
+}
+
+// Report brings to an attempt what its gateway says about it. The gateway's word has been verified. It gives
+// payment.ErrAttempt for a reference that is not ours, and payment.ErrAmount for another amount than was asked for.
+func (s *Service) Report(
+	ctx context.Context, ref string, m payment.Method, r payment.Report, source string,
+) (Result, error) {
+	if !uid.Valid(ref) {
+		return Result{}, s.unknown(ctx, m, r.Raw)
+	}
+	order, branch, found, err := s.Payments.Owner(ctx, ref)
+	if err != nil {
+		return Result{}, err
+	}
+	if !found {
+		return Result{}, s.unknown(ctx, m, r.Raw)
+	}
+	return s.settle(ctx, branch, Settle{
+		OrderID: order, AttemptID: ref, Method: m, State: r.State, Amount: r.Amount, Currency: r.Currency, Ref: r.Ref,
+		Source: source, Raw: r.Raw,
+	})
+}
+
+func (s *Service) unknown(ctx context.Context, m payment.Method, raw string) error {
+	if err := s.Oddity(ctx, m, raw, "UNKNOWN_REF"); err != nil {
+		return err
+	}
+	return payment.ErrAttempt
+}
+
+// Oddity keeps a message of which nothing could be made: nothing comes of it, but somebody may want to look. Bytes that
+// are no text are not kept as they are: no database would take them.
+func (s *Service) Oddity(ctx context.Context, m payment.Method, raw, verdict string) error {
+	s.Metrics.odd(m, verdict)
+	raw = strings.ReplaceAll(strings.ToValidUTF8(raw, "?"), "\x00", "?")
+	return s.Payments.Record(ctx, payment.Event{
+		ID: s.newID(), Method: m, Source: SourceCallback, Raw: raw, Verdict: verdict, ReceivedAt: s.Now(),
+	})
+}
+
+// Approved has the money taken that a guest has approved on the gateway's page, once, whoever and however many tell of
+// it. It waits for the gateway for as long as the context allows; the rest goes on without it. The order is as it is by
+// then.
+func (s *Service) Approved(ctx context.Context, ref, transaction string) (Order, error) {
+	d, a, err := s.Attempt(ctx, ref)
+	if err != nil {
+		return Order{}, err
+	}
+	if a.GatewayRef != transaction {
+		return Order{}, payment.ErrAttempt
+	}
+	done := make(chan struct{})
+	s.talks.Go(func() {
+		defer close(done)
+		s.guarded(ctx, func() { s.confirm(context.WithoutCancel(ctx), d, a, false) })
+	})
+	select {
+	case <-done:
+	case <-ctx.Done():
+	}
+	look, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+	defer cancel()
+	now, err := s.order(look, d.ID)
+	return now.Order, err
+}
+
+// Attempt reads an attempt with its order, by the reference under which its gateway knows it.
+func (s *Service) Attempt(ctx context.Context, ref string) (Detail, payment.Attempt, error) {
+	if !uid.Valid(ref) {
+		return Detail{}, payment.Attempt{}, payment.ErrAttempt
+	}
+	id, _, found, err := s.Payments.Owner(ctx, ref)
+	if err != nil {
+		return Detail{}, payment.Attempt{}, err
+	}
+	if !found {
+		return Detail{}, payment.Attempt{}, payment.ErrAttempt
+	}
+	d, err := s.order(ctx, id)
+	for _, a := range d.Attempts {
+		if a.ID == ref {
+			return d, a, err
+		}
+	}
+	return d, payment.Attempt{}, payment.ErrAttempt
+}
+
+// confirmTimeout is longer than any gateway takes to confirm.
+const confirmTimeout = 50 * time.Second
+
+// confirm tells the gateway to take the money, if nobody else does and the order still wants it.
+func (s *Service) confirm(ctx context.Context, d Detail, a payment.Attempt, again bool) {
+	ctx, cancel := context.WithTimeout(ctx, confirmTimeout)
+	defer cancel()
+	r, err := s.Ledger.Do(ctx, Command{Confirm: &Confirm{OrderID: d.ID, AttemptID: a.ID, Again: again}})
+	if err != nil || !r.Changed {
+		s.complain(ctx, "a payment could not be confirmed", a, err)
+		return
+	}
+	report, err := s.Gateways[a.Method].Confirm(ctx, r.Attempt)
+	if err != nil { // nothing has happened: the guest may try again
+		s.complain(ctx, "the gateway did not take a confirmation", a, err)
+		report = payment.Report{State: payment.Redirected}
+	}
+	written, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+	defer cancel()
+	_, err = s.Report(written, a.ID, a.Method, report, SourceCallback)
+	s.complain(written, "what the gateway said could not be written", a, err)
+}
+
+func (s *Service) complain(ctx context.Context, what string, a payment.Attempt, err error) {
+	if err != nil {
+		s.Log.WarnContext(ctx, "a talk with a gateway failed", "what", what, "attempt", a.ID, "method", a.Method, "err", err)
+	}
+}

@@ -1,0 +1,123 @@
+package orderinghttp_test
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+
+	"comanda/internal/payment"
+)
+
+// dollars reads an amount of LINE Pay's simulator; this house has whole ones only.
+func (v *village) dollars(s string) int64 {
+	n, err := strconv.ParseInt(s, 10, 64)
+	if err != nil {
+		v.t.Error(err)
+	}
+	return n
+}
+
+// takenAt is what gateways have taken, by attempt.
+func (v *village) takenAt() map[string]int64 {
+	all := map[string]int64{}
+	for _, p := range v.vnpay.Payments() {
+		if p.State == "PAID" {
+			all[p.TxnRef] = p.Amount
+		}
+	}
+	for _, p := range v.line.Payments() {
+		if p.State == "PAID" {
+			all[p.OrderID] += v.dollars(p.Amount)
+		}
+	}
+	return all
+}
+
+// refundedAt is what gateways have given back, by attempt.
+func (v *village) refundedAt() map[string]int64 {
+	all := map[string]int64{}
+	for _, p := range v.vnpay.Payments() {
+		all[p.TxnRef] += p.Refunded
+	}
+	for _, p := range v.line.Payments() {
+		all[p.OrderID] += v.dollars(p.Refunded)
+	}
+	maps.DeleteFunc(all, func(_ string, n int64) bool { return n == 0 })
+	return all
+}
+
+// audit compares our books with the gateways', and our books with themselves.
+func (v *village) audit() {
+	v.t.Helper()
+	v.balanced()
+	review := v.table("SELECT id, amount FROM payment_attempt WHERE state = 'REVIEW'")
+	captured := v.table("SELECT id, amount FROM payment_attempt WHERE state = 'PAID' AND method <> 'COUNTER'")
+	taken := v.takenAt()
+	for id := range review { // LINE Pay has taken less than it was told; the staff know
+		if taken[id] == 0 {
+			v.t.Errorf("attempt %s is under review, and no money was taken", id)
+		}
+		delete(taken, id)
+	}
+	v.same("captured", captured, taken)
+	v.same("given back", v.table(`
+		SELECT attempt_id, sum(amount) FROM refund WHERE state = 'DONE' AND method <> 'COUNTER' AND note <> 'by hand'
+		GROUP BY attempt_id`), v.refundedAt())
+	sums := v.table(`
+		SELECT 'captured', sum(amount) FROM payment_attempt WHERE state = 'PAID'
+		UNION ALL SELECT 'refunded', sum(amount) FROM refund WHERE state = 'DONE'
+		UNION ALL SELECT 'sold', sum(total_amount - refunded_amount) FROM order_info WHERE payment_status = 'PAID'
+		UNION ALL SELECT 'left over', count(*) FROM payment_attempt WHERE state IN ('CONFIRMING', 'UNKNOWN')
+		UNION ALL SELECT 'open', count(*) FROM order_info WHERE payment_status IN ('UNPAID', 'CONFIRMING', 'REFUND_DUE')
+		UNION ALL SELECT 'owed', count(*) FROM refund WHERE state <> 'DONE'
+		UNION ALL SELECT 'oversold', count(*) FROM sales_quota_counter WHERE used_qty > cap OR held_qty <> 0
+		UNION ALL SELECT 'paid events', count(*) FROM outbox_events WHERE event_type = 'order.paid'
+		UNION ALL SELECT 'paid orders', count(*) FROM order_info WHERE paid_at IS NOT NULL`)
+	if sums["captured"]-sums["refunded"] != sums["sold"] || sums["captured"] == 0 || sums["paid events"] != sums["paid orders"] {
+		v.t.Errorf("the sums do not agree: %v", sums)
+	}
+	for _, what := range []string{"left over", "open", "owed", "oversold"} {
+		if sums[what] != 0 {
+			v.t.Errorf("%d %s", sums[what], what)
+		}
+	}
+	v.varied(sums)
+}
+
+func (v *village) same(what string, ours, theirs map[string]int64) {
+	v.t.Helper()
+	if maps.Equal(ours, theirs) {
+		return
+	}
+	for _, id := range slices.Sorted(maps.Keys(ours)) {
+		if ours[id] != theirs[id] {
+			v.t.Errorf("attempt %s: %d %s by our books, %d by the gateway's", id, ours[id], what, theirs[id])
+		}
+	}
+	for _, id := range slices.Sorted(maps.Keys(theirs)) {
+		if _, ok := ours[id]; !ok {
+			v.t.Errorf("attempt %s: the gateway has %s %d, and our books say nothing of it; they were told %v", id, what, theirs[id],
+				v.read("SELECT received_at || ' ' || method || ' ' || source || ' ' || verdict FROM payment_event WHERE attempt_id = '"+id+"'"))
+		}
+	}
+}
+
+// varied makes sure that the stories were about something.
+func (v *village) varied(sums map[string]int64) {
+	v.t.Helper()
+	seen := v.table(`
+		SELECT 'report ' || source || ' ' || verdict, count(*) FROM payment_event GROUP BY source, verdict
+		UNION ALL SELECT 'refund ' || reason, count(*) FROM refund GROUP BY reason
+		UNION ALL SELECT 'order ' || payment_status, count(*) FROM order_info GROUP BY payment_status`)
+	for _, what := range []string{
+		"report CALLBACK PAID", "report CALLBACK REPEATED", "report CALLBACK FAILED", "report CALLBACK UNKNOWN", "report CALLBACK FORGED",
+		"report CALLBACK AMOUNT_MISMATCH", "report CALLBACK FOREIGN", "report CHECK PAID", "report CHECK FAILED", "report STAFF PAID",
+		"refund " + string(payment.PaidTwice), "refund " + string(payment.LateSoldOut), "refund " + string(payment.ByStaff),
+		"order PAID", "order CANCELED", "order REFUNDED",
+	} {
+		if seen[what] == 0 {
+			v.t.Errorf("nothing was told of %q", what)
+		}
+	}
+	v.t.Logf("%v, %v", sums, seen)
+}

@@ -1,0 +1,159 @@
+package orderinghttp
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"comanda/internal/httpapi"
+	"comanda/internal/identity"
+	"comanda/internal/ordering"
+	"comanda/internal/payment"
+)
+
+// registerCashier adds what the staff do about money that went astray, and money that goes back. It is a module of its
+// own, so that a house can decide who may.
+func (r routes) registerCashier(a *httpapi.API) {
+	tags := []string{"Payments"}
+	httpapi.Register(a, huma.Operation{
+		OperationID: "payment-exceptions", Method: http.MethodGet, Path: "/api/payments/exceptions", Tags: tags,
+		Summary: "Payments of which nobody knows what became, and money that is to go back",
+	}, httpapi.Staff, r.exceptions)
+	httpapi.Register(a, huma.Operation{
+		OperationID: "refund-create", Method: http.MethodPost, Path: "/api/orders/{id}/refunds", Tags: tags,
+		Summary: "Give a paid order's money back, wholly or in part", DefaultStatus: http.StatusCreated,
+	}, httpapi.Staff, r.refund)
+	httpapi.Register(a, huma.Operation{
+		OperationID: "refund-finish", Method: http.MethodPost, Path: "/api/orders/{id}/refunds/{refundId}", Tags: tags,
+		Summary: "Have a refund sent, or note that it was given back by hand",
+	}, httpapi.Staff, r.finishRefund)
+	httpapi.Register(a, huma.Operation{
+		OperationID: "payment-check", Method: http.MethodPost, Path: "/api/orders/{id}/payments/{paymentId}/check", Tags: tags,
+		Summary: "Ask the gateway what has become of a payment",
+	}, httpapi.Staff, r.checkPayment)
+	httpapi.Register(a, huma.Operation{
+		OperationID: "payment-judge", Method: http.MethodPost, Path: "/api/orders/{id}/payments/{paymentId}", Tags: tags,
+		Summary: "Note what the gateway's own console says about a payment",
+	}, httpapi.Staff, r.judgePayment)
+}
+
+type refundInput struct {
+	ID   string `path:"id" maxLength:"64"`
+	Body struct {
+		Amount int64  `json:"amount,omitempty" minimum:"0" doc:"Minor units; 0 or nothing for all that is left."`
+		Reason string `json:"reason" minLength:"1" maxLength:"500"`
+	}
+}
+
+type refundOutput struct{ Body refund }
+
+func (r routes) refund(ctx context.Context, in *refundInput) (*refundOutput, error) {
+	f, err := r.orders.Refund(ctx, identity.ActorOf(ctx), in.ID, in.Body.Amount, in.Body.Reason)
+	if err != nil {
+		return nil, err
+	}
+	return &refundOutput{refundOf(f)}, nil
+}
+
+type finishInput struct {
+	ID       string `path:"id" maxLength:"64"`
+	RefundID string `path:"refundId" maxLength:"64"`
+	Body     struct {
+		State  string `json:"state" enum:"SENDING,DONE" doc:"SENDING tells the gateway (again); DONE: somebody has given it back."`
+		Reason string `json:"reason" minLength:"1" maxLength:"500"`
+	}
+}
+
+func (r routes) finishRefund(ctx context.Context, in *finishInput) (*refundOutput, error) {
+	f, err := r.orders.FinishRefund(
+		ctx, identity.ActorOf(ctx), in.ID, in.RefundID, payment.RefundState(in.Body.State), in.Body.Reason,
+	)
+	if err != nil {
+		return nil, err
+	}
+	return &refundOutput{refundOf(f)}, nil
+}
+
+type paymentInput struct {
+	ID        string `path:"id" maxLength:"64"`
+	PaymentID string `path:"paymentId" maxLength:"64"`
+}
+
+func (r routes) checkPayment(ctx context.Context, in *paymentInput) (*detailOutput, error) {
+	d, err := r.orders.AskNow(ctx, identity.ActorOf(ctx), in.ID, in.PaymentID)
+	if err != nil {
+		return nil, err
+	}
+	return &detailOutput{detailOf(d)}, nil
+}
+
+type judgeInput struct {
+	ID        string `path:"id" maxLength:"64"`
+	PaymentID string `path:"paymentId" maxLength:"64"`
+	Body      struct {
+		State  string `json:"state" enum:"PAID,FAILED"`
+		Reason string `json:"reason" minLength:"1" maxLength:"500"`
+	}
+}
+
+func (r routes) judgePayment(ctx context.Context, in *judgeInput) (*detailOutput, error) {
+	o, err := r.orders.Judge(
+		ctx, identity.ActorOf(ctx), in.ID, in.PaymentID, payment.State(in.Body.State), in.Body.Reason,
+	)
+	if err != nil {
+		return nil, err
+	}
+	return r.staffGet(ctx, &staffOrderInput{ID: o.ID})
+}
+
+type exceptionsInput struct {
+	BranchID string `query:"branchId" required:"true" pattern:"^[1-9][0-9]{0,17}$"`
+}
+
+type exception struct {
+	ID        string    `json:"id"`
+	OrderID   string    `json:"orderId"`
+	Number    string    `json:"number"`
+	BizDate   string    `json:"bizDate"`
+	Method    string    `json:"method"`
+	Amount    int64     `json:"amount"`
+	Currency  string    `json:"currency"`
+	State     string    `json:"state"`
+	Reason    string    `json:"reason,omitempty"`
+	Reference string    `json:"reference" doc:"What the gateway calls it, or answered last."`
+	CreatedAt time.Time `json:"createdAt"`
+}
+
+type exceptionsOutput struct {
+	Body struct {
+		Payments []exception `json:"payments" doc:"REVIEW and UNKNOWN, the oldest first, at most 200."`
+		Refunds  []exception `json:"refunds" doc:"Not back yet, the oldest first, at most 200."`
+	}
+}
+
+func (r routes) exceptions(ctx context.Context, in *exceptionsInput) (*exceptionsOutput, error) {
+	branch, err := parseID(in.BranchID)
+	if err != nil {
+		return nil, err
+	}
+	e, err := r.orders.Exceptions(ctx, identity.ActorOf(ctx), branch)
+	if err != nil {
+		return nil, err
+	}
+	out := &exceptionsOutput{}
+	out.Body.Payments, out.Body.Refunds = exceptionsOf(e.Attempts), exceptionsOf(e.Refunds)
+	return out, nil
+}
+
+func exceptionsOf(all []ordering.Exception) []exception {
+	out := make([]exception, len(all))
+	for i, e := range all {
+		out[i] = exception{
+			ID: e.ID, OrderID: e.OrderID, Number: ordering.ShortNumber(e.Number), BizDate: e.BizDate, Method: string(e.Method),
+			Amount: e.Amount, Currency: string(e.Currency), State: e.State, Reason: e.Reason, Reference: e.Ref, CreatedAt: e.At,
+		}
+	}
+	return out
+}

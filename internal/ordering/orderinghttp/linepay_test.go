@@ -1,0 +1,342 @@
+package orderinghttp_test
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"comanda/internal/money"
+	"comanda/internal/payment"
+	"comanda/internal/payment/linepaysim"
+)
+
+// What the books say of an order that was paid once by LINE Pay.
+var paidByLINEPay = []string{"order PLACED/PAID refunded 0", "attempt LINEPAY PAID", "report CALLBACK PAID", "event order.paid"}
+
+// lost is a confirmation that nobody hears of: the money has moved or not.
+func lost(moves bool) linepaysim.Fault {
+	return linepaysim.Fault{Call: linepaysim.Confirm, Times: 1, Spoil: linepaysim.Lost, Moves: moves}
+}
+
+// unheard is what the books say while it is not known whether LINE Pay has taken the money.
+var unheard = []string{"order PLACED/CONFIRMING refunded 0", "attempt LINEPAY UNKNOWN", "report CALLBACK UNKNOWN"}
+
+// The story of a payment at LINE Pay by what its guest does, what goes wrong, and what the books say in the end.
+func TestLINEPay(t *testing.T) {
+	type story struct {
+		name     string
+		faults   []linepaysim.Fault
+		action   string
+		page     string // what the guest reads at last
+		confirms int    // how often LINE Pay is told to take the money
+		books    []string
+	}
+	stories := []story{
+		{"paid", nil, "pay", "Paid", 1, paidByLINEPay},
+		{"window closed", nil, "close", "", 0, []string{"order PLACED/UNPAID refunded 0", "attempt LINEPAY REDIRECTED"}},
+		{"approved and left", nil, "leave", "", 0, []string{"order PLACED/UNPAID refunded 0", "attempt LINEPAY REDIRECTED"}},
+		{"cancelled", nil, "cancel", "Checking", 0, []string{"order PLACED/UNPAID refunded 0", "attempt LINEPAY REDIRECTED"}},
+		{"declined", nil, "decline", "Checking", 0, []string{"order PLACED/UNPAID refunded 0", "attempt LINEPAY REDIRECTED"}},
+		{"answer lost", []linepaysim.Fault{lost(true)}, "pay", "Checking", 1, unheard},
+		{"never arrived", []linepaysim.Fault{lost(false)}, "pay", "Checking", 1, unheard},
+		{"garbled", []linepaysim.Fault{{Call: linepaysim.Confirm, Spoil: linepaysim.Garbled, Moves: true}}, "pay", "Checking", 1, unheard},
+		{"in work elsewhere", []linepaysim.Fault{{Call: linepaysim.Confirm, Code: "1198"}}, "pay", "Checking", 1, unheard},
+		{
+			"card refused", []linepaysim.Fault{{Call: linepaysim.Confirm, Code: "1282"}}, "pay", "did not succeed", 1,
+			[]string{"order PLACED/UNPAID refunded 0", "attempt LINEPAY FAILED", "report CALLBACK FAILED"},
+		},
+		{
+			"our contract", []linepaysim.Fault{{Call: linepaysim.Confirm, Code: "1104"}}, "pay", "Checking", 1,
+			[]string{"order PLACED/UNPAID refunded 0", "attempt LINEPAY REDIRECTED", "report CALLBACK REDIRECTED"},
+		},
+		{
+			"too little was taken", []linepaysim.Fault{{Call: linepaysim.Confirm, Spoil: linepaysim.Short}}, "pay", "Checking", 1,
+			[]string{"order PLACED/UNPAID refunded 0", "attempt LINEPAY REVIEW", "report CALLBACK REVIEW"},
+		},
+	}
+	in(t, money.TWD, func(h *house) {
+		for _, c := range stories {
+			h.run(c.name, func() {
+				h.lineFaults(c.faults...)
+				o := h.order(payment.LINEPay)
+				if got := h.press(o.Payment.RedirectURL, c.action); !strings.Contains(got, c.page) {
+					h.t.Errorf("the guest reads %s", got)
+				}
+				if got := h.calls.count("confirm"); got != c.confirms {
+					h.t.Errorf("LINE Pay was told to take the money %d times", got)
+				}
+				h.wants(c.books...)
+			})
+		}
+	})
+}
+
+// Where nobody knows what has become of a confirmation, the reconciler asks, and does what the answer wants.
+func TestLINEPay_asked(t *testing.T) {
+	check := func(code string) linepaysim.Fault {
+		return linepaysim.Fault{Call: linepaysim.Check, Times: 1, Code: code}
+	}
+	with := func(lines ...string) []string { return slices.Concat(lines, []string{"report CALLBACK UNKNOWN"}) }
+	paidNow := with("order PLACED/PAID refunded 0", "attempt LINEPAY PAID", "report CHECK PAID", "event order.paid")
+	paidAgain := with("order PLACED/PAID refunded 0", "attempt LINEPAY PAID", "report CALLBACK PAID", "event order.paid")
+	type story struct {
+		name   string
+		faults []linepaysim.Fault
+		after  []time.Duration
+		books  []string
+	}
+	stories := []story{
+		{"it was taken: 0123", []linepaysim.Fault{lost(true)}, []time.Duration{5 * time.Second}, paidNow},
+		{"it was not: 0110", []linepaysim.Fault{lost(false)}, []time.Duration{5 * time.Second}, paidAgain},
+		{
+			"twice not", []linepaysim.Fault{lost(false), lost(false)}, []time.Duration{5 * time.Second, 5 * time.Second},
+			append(slices.Clone(paidAgain), "report CALLBACK UNKNOWN"),
+		},
+		{
+			"nothing is known: 0000", []linepaysim.Fault{lost(true), check("0000")}, []time.Duration{5 * time.Second},
+			with("order PLACED/UNPAID refunded 0", "attempt LINEPAY REDIRECTED", "report CHECK REDIRECTED"),
+		},
+		{
+			"nothing is known, and then it is", []linepaysim.Fault{lost(true), check("0000")},
+			[]time.Duration{5 * time.Second, 2 * time.Minute}, append(slices.Clone(paidNow), "report CHECK REDIRECTED"),
+		},
+		{
+			"ended: 0121", []linepaysim.Fault{lost(false), check("0121")}, []time.Duration{5 * time.Second},
+			with("order PLACED/UNPAID refunded 0", "attempt LINEPAY FAILED", "report CHECK FAILED"),
+		},
+		{
+			"failed: 0122", []linepaysim.Fault{lost(false), check("0122")}, []time.Duration{5 * time.Second},
+			with("order PLACED/UNPAID refunded 0", "attempt LINEPAY FAILED", "report CHECK FAILED"),
+		},
+		{
+			"not answered, and then it is", []linepaysim.Fault{lost(true), {Call: linepaysim.Check, Times: 1, Spoil: linepaysim.Lost}},
+			[]time.Duration{5 * time.Second, 5 * time.Second}, paidNow,
+		},
+		{"too early", []linepaysim.Fault{lost(true)}, []time.Duration{4 * time.Second}, unheard},
+	}
+	in(t, money.TWD, func(h *house) {
+		for _, c := range stories {
+			h.run(c.name, func() {
+				h.lineFaults(c.faults...)
+				h.press(h.order(payment.LINEPay).Payment.RedirectURL, "pay")
+				for _, d := range c.after {
+					h.reconcile(d)
+				}
+				h.wants(c.books...)
+			})
+		}
+	})
+}
+
+// A guest who has approved and closed the browser has paid: the reconciler finds out and has the money taken.
+func TestLINEPay_leftAfterApproval(t *testing.T) {
+	in(t, money.TWD, func(h *house) {
+		h.press(h.order(payment.LINEPay).Payment.RedirectURL, "leave")
+		h.reconcile(2 * time.Minute)
+		h.wants(paidByLINEPay...)
+		h.reconcile(time.Hour)
+		h.wants(paidByLINEPay...)
+	})
+}
+
+// However many browsers come back at once, with cookies or without, the money is taken once.
+func TestLINEPay_confirmedOnce(t *testing.T) {
+	in(t, money.TWD, func(h *house) {
+		o := h.order(payment.LINEPay)
+		h.press(o.Payment.RedirectURL, "leave")
+		back := h.url + "/payment/linepay/confirm?transactionId=" + h.line.Payments()[0].TransactionID + "&orderId=" + h.ref(o.ID)
+		var all sync.WaitGroup
+		for range 20 {
+			all.Go(func() {
+				if status, text := h.get(back); status != http.StatusOK || !strings.Contains(text, "A-001") {
+					h.t.Errorf("a browser is answered %d %s", status, text)
+				}
+			})
+		}
+		all.Wait()
+		if n := h.calls.count("confirm"); n != 1 {
+			h.t.Errorf("LINE Pay was told to take the money %d times", n)
+		}
+		h.wants(paidByLINEPay...)
+		second := h.order(payment.LINEPay)
+		h.press(second.Payment.RedirectURL, "twice") // another browser of the simulator's comes at the same time
+		h.awaitBooks("order PLACED/PAID refunded 0")
+		h.await(func() bool { return len(h.read("SELECT id FROM order_info WHERE payment_status = 'PAID'")) == 2 })
+		if n := h.calls.count("confirm"); n != 2 {
+			h.t.Errorf("LINE Pay was told to take the money of two orders %d times", n)
+		}
+		h.balanced()
+	})
+}
+
+// An order that has ended is never confirmed: no money moves, and none has to go back. That its deadline has passed is
+// enough, and so is another attempt's money.
+func TestLINEPay_notWantedAnyMore(t *testing.T) {
+	type story struct {
+		name string
+		end  func(h *house, o placed)
+		page string
+		want []string
+	}
+	stories := []story{
+		{"expired", func(h *house, _ placed) { h.expire() }, "has ended", []string{"order CANCELED/CANCELED refunded 0", "event order.canceled"}},
+		{
+			"due and not swept", func(h *house, _ placed) { h.pass(17 * time.Minute) }, "Checking",
+			[]string{"order PLACED/UNPAID refunded 0"},
+		},
+		{
+			"cancelled", func(h *house, o placed) {
+				h.ask(http.MethodPost, "/cis/order/"+o.ID+"/cancel", nil, http.StatusOK, nil)
+			}, "has ended", []string{"order CANCELED/CANCELED refunded 0", "event order.canceled"},
+		},
+		{
+			"paid at the counter", func(h *house, o placed) {
+				h.ask(http.MethodPost, "/api/orders/"+o.ID+"/payments", map[string]any{"method": "COUNTER", "amount": 10_000},
+					http.StatusCreated, nil)
+			}, "Checking", []string{"order PLACED/PAID refunded 0", "attempt COUNTER PAID", "report STAFF PAID", "event order.paid"},
+		},
+	}
+	in(t, money.TWD, func(h *house) {
+		for _, c := range stories {
+			h.run(c.name, func() {
+				o := h.order(payment.LINEPay)
+				c.end(h, o)
+				if got := h.press(o.Payment.RedirectURL, "pay"); !strings.Contains(got, c.page) {
+					h.t.Errorf("the guest reads %s", got)
+				}
+				for range 3 {
+					h.reconcile(2 * time.Minute)
+				}
+				if h.calls.count("confirm") != 0 || h.line.Payments()[0].State == "PAID" {
+					h.t.Errorf("money was taken: %+v", h.line.Payments()[0])
+				}
+				if got := h.read(books); !containsAll(got, append(c.want, "attempt LINEPAY FAILED", "attempt LINEPAY REDIRECTED")) {
+					h.t.Errorf("the books: %q", got)
+				}
+			})
+		}
+	})
+}
+
+// containsAll tells whether all of some lines are there; of attempts at LINE Pay any one will do.
+func containsAll(got, want []string) bool {
+	attempts := 0
+	for _, w := range want {
+		found := slices.ContainsFunc(got, func(g string) bool { return strings.TrimSpace(g) == w })
+		if strings.HasPrefix(w, "attempt LINEPAY") {
+			if found {
+				attempts++
+			}
+			continue
+		}
+		if !found {
+			return false
+		}
+	}
+	return attempts == 1
+}
+
+// The money was taken, nobody heard of it, and the order has ended meanwhile: it is made again, or the money goes back.
+func TestLINEPay_takenAndExpired(t *testing.T) {
+	type story struct {
+		name     string
+		meantime func(h *house)
+		want     []string
+	}
+	stories := []story{
+		{"free", func(*house) {}, []string{"order PLACED/PAID refunded 0", "event order.paid"}},
+		{
+			"sold out", func(h *house) { h.orderOf(payment.Counter, 11) },
+			[]string{
+				"order CANCELED/REFUND_DUE refunded 0", "order PLACED/UNPAID refunded 0", "attempt COUNTER CREATED",
+				"refund LATE_SOLD_OUT 10000 DUE", "event order.refund_due",
+			},
+		},
+	}
+	in(t, money.TWD, func(h *house) {
+		for _, c := range stories {
+			h.run(c.name, func() {
+				h.lineFaults(lost(true), linepaysim.Fault{Call: linepaysim.Check, Times: 1, Spoil: linepaysim.Lost})
+				h.press(h.order(payment.LINEPay).Payment.RedirectURL, "pay")
+				h.reconcile(5 * time.Second)
+				h.pass(15 * time.Minute)
+				h.expire()
+				c.meantime(h)
+				h.reconcile(time.Minute)
+				h.wants(append(c.want, "attempt LINEPAY PAID", "report CALLBACK UNKNOWN", "report CHECK PAID", "event order.canceled")...)
+			})
+		}
+	})
+}
+
+// While the money is being taken, nothing else can be done about the order; afterwards everything can.
+func TestLINEPay_whileConfirming(t *testing.T) {
+	in(t, money.TWD, func(h *house) {
+		h.lineFaults(lost(false), linepaysim.Fault{Call: linepaysim.Check, Times: 1, Code: "0122"})
+		o := h.order(payment.LINEPay)
+		h.press(o.Payment.RedirectURL, "pay")
+		path := "/cis/order/" + o.ID
+		h.ask(http.MethodPost, path+"/cancel", nil, http.StatusConflict, nil)
+		h.ask(http.MethodPost, "/api/orders/"+o.ID+"/cancel", nil, http.StatusConflict, nil)
+		h.ask(http.MethodPost, path+"/pay", map[string]string{"method": "LINEPAY"}, http.StatusConflict, nil)
+		h.ask(http.MethodPost, "/api/orders/"+o.ID+"/payments", map[string]any{"method": "COUNTER", "amount": 10_000}, http.StatusConflict, nil)
+		h.wants(unheard...)
+		h.reconcile(5 * time.Second)
+		second := h.again(o.ID, payment.LINEPay)
+		h.press(second.Payment.RedirectURL, "pay")
+		h.wants("order PLACED/PAID refunded 0", "attempt LINEPAY FAILED", "attempt LINEPAY PAID", "report CALLBACK UNKNOWN",
+			"report CHECK FAILED", "report CALLBACK PAID", "event order.paid")
+	})
+}
+
+// Addresses that LINE Pay did not make lead nowhere and change nothing.
+func TestLINEPay_badReturns(t *testing.T) {
+	in(t, money.TWD, func(h *house) {
+		o, other := h.orderOf(payment.LINEPay, 5), h.orderOf(payment.LINEPay, 5)
+		h.press(o.Payment.RedirectURL, "leave")
+		ref, foreign := h.ref(o.ID), h.ref(other.ID)
+		transaction := h.line.Payments()[1].TransactionID
+		for _, c := range []struct {
+			query  string
+			status int
+		}{
+			{"", http.StatusUnprocessableEntity},
+			{"transactionId=1&orderId=" + ref, http.StatusUnprocessableEntity},
+			{"transactionId=" + transaction + "&orderId=" + ref + "&orderId=" + ref, http.StatusUnprocessableEntity},
+			{"transactionId=" + transaction + "&orderId=" + foreign, http.StatusNotFound},
+			{"transactionId=" + transaction + "&orderId=06gvr4e1p1o037h61gjti47ea8", http.StatusNotFound},
+			{"transactionId=2026022612345678901&orderId=" + ref, http.StatusNotFound},
+		} {
+			if status, text := h.get(h.url + "/payment/linepay/confirm?" + c.query); status != c.status {
+				h.t.Errorf("%s is answered %d %s", c.query, status, text)
+			}
+		}
+		h.wants("2 order PLACED/UNPAID refunded 0", "2 attempt LINEPAY REDIRECTED", "3 report CALLBACK FORGED")
+		if h.calls.count("confirm") != 0 {
+			h.t.Error("LINE Pay was told to take money")
+		}
+	})
+}
+
+// LINE Pay is not there when the guest orders: the order stands, and a page is made when it is asked for again.
+func TestLINEPay_notThere(t *testing.T) {
+	in(t, money.TWD, func(h *house) {
+		h.lineFaults(linepaysim.Fault{Call: linepaysim.Request, Times: 1, Spoil: linepaysim.Broken})
+		var o placed
+		h.ask(http.MethodPost, "/cis/order/create", map[string]any{
+			"items": []map[string]any{{"itemId": "101", "qty": 10}}, "paymentMethod": "LINEPAY", "clientTxnId": "k", "menuVersionId": "1",
+		}, http.StatusCreated, &o)
+		if o.Payment.RedirectURL != "" {
+			h.t.Fatalf("%+v", o)
+		}
+		h.wants("order PLACED/UNPAID refunded 0", "attempt LINEPAY CREATED")
+		h.ask(http.MethodPost, "/cis/order/create", map[string]any{
+			"items": []map[string]any{{"itemId": "101", "qty": 10}}, "paymentMethod": "LINEPAY", "clientTxnId": "k", "menuVersionId": "1",
+		}, http.StatusOK, &o)
+		h.press(o.Payment.RedirectURL, "pay")
+		h.wants(paidByLINEPay...)
+	})
+}

@@ -1,0 +1,218 @@
+package orderinghttp
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"comanda/internal/httpapi"
+	"comanda/internal/identity"
+	"comanda/internal/ordering"
+	"comanda/internal/payment"
+)
+
+// registerMember adds what members do with their own orders. Whose they are follows from the access token.
+func (r routes) registerMember(a *httpapi.API) {
+	tags := []string{"Members"}
+	httpapi.Register(a, huma.Operation{
+		OperationID: "checkout", Method: http.MethodPost, Path: "/cart/checkout", Tags: []string{"Cart"},
+		Summary: "Turn one's cart into an order", DefaultStatus: http.StatusCreated,
+	}, httpapi.Member, r.checkOut)
+	httpapi.Register(a, huma.Operation{
+		OperationID: "member-orders", Method: http.MethodGet, Path: "/orders", Tags: tags,
+		Summary: "One's own orders, the newest first",
+	}, httpapi.Member, r.memberOrders)
+	httpapi.Register(a, huma.Operation{
+		OperationID: "member-order", Method: http.MethodGet, Path: "/orders/{id}", Tags: tags,
+		Summary: "One of one's own orders",
+	}, httpapi.Member, r.memberOrder)
+	httpapi.Register(a, huma.Operation{
+		OperationID: "member-order-cancel", Method: http.MethodPost, Path: "/orders/{id}/cancel", Tags: tags,
+		Summary: "Cancel one's own unpaid order",
+	}, httpapi.Member, r.memberCancel)
+	httpapi.Register(a, huma.Operation{
+		OperationID: "member-order-pay", Method: http.MethodPost, Path: "/orders/{id}/pay", Tags: tags,
+		Summary: "Start another payment attempt on one's own order",
+	}, httpapi.Member, r.memberPay)
+}
+
+type checkoutInput struct {
+	Device
+	Body checkoutBody
+}
+
+type checkoutBody struct {
+	Kind            string `json:"kind,omitempty" enum:"DELIVERY,PICKUP" doc:"DELIVERY by default."`
+	BranchID        string `json:"branchId,omitempty" pattern:"^[1-9][0-9]{0,17}$" doc:"By default the cart's own."`
+	ReceiverName    string `json:"receiverName" minLength:"1" maxLength:"120"`
+	ReceiverPhone   string `json:"receiverPhone" minLength:"6" maxLength:"32" doc:"In the form of E.164 or national."`
+	ReceiverAddress string `json:"receiverAddress,omitempty" maxLength:"300" doc:"Needed for delivery."`
+	ReceiverEmail   string `json:"receiverEmail,omitempty" maxLength:"254"`
+	PaymentMethod   string `json:"paymentMethod" minLength:"1" maxLength:"20" doc:"COUNTER, VNPAY, LINEPAY or SANDBOX, as far as they are offered."`
+	ClientTxnID     string `json:"clientTxnId" minLength:"1" maxLength:"64" doc:"Chosen by the client; the same id and body give the same order."`
+	ExpectedTotal   *int64 `json:"expectedTotal,omitempty" minimum:"0" doc:"What the member was shown; refused when it differs."`
+}
+
+func (b checkoutBody) checkout() (ordering.Checkout, error) {
+	c := ordering.Checkout{
+		Kind: ordering.Kind(b.Kind), Method: payment.Method(b.PaymentMethod), ClientTxnID: b.ClientTxnID,
+		ExpectedTotal: b.ExpectedTotal,
+		Receiver: ordering.Receiver{
+			Name: b.ReceiverName, Phone: b.ReceiverPhone, Address: b.ReceiverAddress, Email: b.ReceiverEmail,
+		},
+	}
+	if c.Kind == "" {
+		c.Kind = ordering.Delivery
+	}
+	var err error
+	if b.BranchID != "" {
+		c.Branch, err = parseID(b.BranchID)
+	}
+	return c, err
+}
+
+type checkedOut struct {
+	OrderID       string  `json:"orderId"`
+	Number        string  `json:"number"`
+	TotalPrice    int64   `json:"totalPrice" doc:"Minor units of the currency."`
+	Currency      string  `json:"currency"`
+	Status        string  `json:"status"`
+	PaymentStatus string  `json:"paymentStatus"`
+	PaymentURL    *string `json:"paymentUrl"`
+}
+
+type checkoutOutput struct {
+	Status int
+	Body   checkedOut
+}
+
+func (r routes) checkOut(ctx context.Context, in *checkoutInput) (*checkoutOutput, error) {
+	who := identity.ActorOf(ctx)
+	if err := httpapi.Take(ctx, "order_guest", who.String()); err != nil {
+		return nil, err
+	}
+	c, err := in.Body.checkout()
+	if err != nil {
+		return nil, err
+	}
+	receipt, err := r.orders.CheckOut(ctx, who, c)
+	if err != nil {
+		return nil, err
+	}
+	o := receipt.Order
+	out := &checkoutOutput{Status: http.StatusOK, Body: checkedOut{
+		OrderID: o.ID, Number: ordering.ShortNumber(o.Number), TotalPrice: o.Total, Currency: string(o.Currency),
+		Status: string(o.Status), PaymentStatus: string(o.PaymentStatus),
+	}}
+	if receipt.New {
+		out.Status = http.StatusCreated
+	}
+	if page := r.page(ctx, o, in.Device); page != "" {
+		out.Body.PaymentURL = &page
+	}
+	return out, nil
+}
+
+type memberOrdersInput struct {
+	Page int `query:"page" minimum:"1" maximum:"100000" default:"1"`
+	Size int `query:"size" minimum:"1" maximum:"100" default:"20"`
+}
+
+type receiver struct {
+	Name    string `json:"name"`
+	Phone   string `json:"phone"`
+	Address string `json:"address"`
+	Email   string `json:"email"`
+}
+
+type memberOrder struct {
+	summary
+	Kind     string   `json:"kind" enum:"DELIVERY,PICKUP"`
+	BranchID string   `json:"branchId"`
+	Receiver receiver `json:"receiver"`
+	Items    []item   `json:"items"`
+}
+
+func memberOrderOf(o ordering.Order) memberOrder {
+	r := o.Receiver
+	return memberOrder{
+		summary: summaryOf(o), Kind: string(o.Kind), BranchID: decimal(o.Scope.Branch),
+		Receiver: receiver{r.Name, r.Phone, r.Address, r.Email}, Items: itemsOf(o.Items),
+	}
+}
+
+type memberOrdersOutput struct {
+	Body struct {
+		Items []memberOrder `json:"items"`
+		Page  int           `json:"page"`
+		Size  int           `json:"size"`
+		Total int64         `json:"total"`
+	}
+}
+
+func (r routes) memberOrders(ctx context.Context, in *memberOrdersInput) (*memberOrdersOutput, error) {
+	orders, total, err := r.orders.MemberOrders(ctx, identity.ActorOf(ctx), in.Size, (in.Page-1)*in.Size)
+	if err != nil {
+		return nil, err
+	}
+	out := &memberOrdersOutput{}
+	out.Body.Items, out.Body.Page, out.Body.Size, out.Body.Total = make([]memberOrder, len(orders)), in.Page, in.Size, total
+	for i, o := range orders {
+		out.Body.Items[i] = memberOrderOf(o)
+	}
+	return out, nil
+}
+
+type memberInput struct {
+	ID string `path:"id" maxLength:"64"`
+}
+
+// memberDetail is an order with everything that its member may know.
+type memberDetail struct {
+	detail
+	Kind     string   `json:"kind" enum:"DELIVERY,PICKUP"`
+	BranchID string   `json:"branchId"`
+	Receiver receiver `json:"receiver"`
+}
+
+type memberDetailOutput struct{ Body memberDetail }
+
+func memberDetailOf(d ordering.Detail) *memberDetailOutput {
+	o := memberOrderOf(d.Order)
+	return &memberDetailOutput{memberDetail{detailOf(d), o.Kind, o.BranchID, o.Receiver}}
+}
+
+func (r routes) memberOrder(ctx context.Context, in *memberInput) (*memberDetailOutput, error) {
+	d, err := r.orders.MemberOrder(ctx, identity.ActorOf(ctx), in.ID)
+	if err != nil {
+		return nil, err
+	}
+	return memberDetailOf(d), nil
+}
+
+func (r routes) memberCancel(ctx context.Context, in *memberInput) (*cancelOutput, error) {
+	o, err := r.orders.MemberCancel(ctx, identity.ActorOf(ctx), in.ID)
+	if err != nil {
+		return nil, err
+	}
+	return canceledOf(o), nil
+}
+
+type memberPayInput struct {
+	Device
+	ID   string `path:"id" maxLength:"64"`
+	Body struct {
+		Method string `json:"method" minLength:"1" maxLength:"20"`
+	}
+}
+
+func (r routes) memberPay(ctx context.Context, in *memberPayInput) (*summaryOutput, error) {
+	o, page, err := r.orders.MemberPay(
+		ctx, identity.ActorOf(ctx), in.ID, payment.Method(in.Body.Method), in.client(),
+	)
+	if err != nil {
+		return nil, err
+	}
+	return &summaryOutput{summaryOf(o).at(page)}, nil
+}

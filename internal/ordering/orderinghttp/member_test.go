@@ -1,0 +1,346 @@
+package orderinghttp_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"comanda/internal/cart/carthttp"
+	"comanda/internal/cart/carttest"
+	"comanda/internal/httpapi"
+	"comanda/internal/identity"
+	"comanda/internal/identity/identityhttp"
+	"comanda/internal/ordering"
+	"comanda/internal/ordering/orderinghttp"
+	"comanda/internal/ordering/orderingsql"
+	"comanda/internal/payment"
+	"comanda/internal/redisdb"
+	"comanda/internal/redisdb/redisdbtest"
+	"comanda/internal/sqldb"
+	"comanda/internal/sqldb/sqldbtest"
+	"comanda/internal/stock"
+	"comanda/internal/stock/stockredis"
+	"comanda/internal/stock/stocksql"
+	"comanda/internal/testenv"
+)
+
+// door admits the account whose number is the token, to every route.
+type door struct{}
+
+func (door) Admit(_ context.Context, token string) (identity.Actor, error) {
+	id, err := strconv.ParseInt(token, 10, 64)
+	if err != nil {
+		return identity.Actor{}, identity.ErrToken
+	}
+	return identity.Actor{Kind: identity.Account, UserID: id}, nil
+}
+
+func (door) May(*identity.Actor, int) error { return nil }
+
+// shop is a process that serves members, with the gate in Redis that guests order through too.
+type shop struct {
+	*carttest.House
+
+	keeper *stock.Gatekeeper
+	server *httpapi.Server
+}
+
+// openShop puts a server on a house's stores.
+func openShop(t *testing.T, h *carttest.House, redis *redisdb.DB) *shop {
+	t.Helper()
+	s := &shop{House: h}
+	s.keeper = stock.NewGatekeeper(stock.GatekeeperConfig{
+		Gate:    stockredis.New(redis, stockredis.Config{Now: h.Clock.Now, Log: slog.New(slog.DiscardHandler), Metrics: prometheus.NewRegistry()}),
+		Journal: stocksql.New(h.DB), Now: h.Clock.Now, Log: slog.New(slog.DiscardHandler),
+		Ends: func(ctx context.Context, sc stock.Scope) (end time.Time, err error) {
+			b, err := h.Menus.Branch(ctx, sc.Branch)
+			if err != nil {
+				return end, err
+			}
+			day, err := b.Calendar().Interval(sc.Date)
+			return day.End, err
+		},
+	})
+	t.Cleanup(s.keeper.Close)
+	var loop sync.WaitGroup
+	ctx, end := context.WithCancel(context.WithoutCancel(t.Context()))
+	loop.Go(func() { _ = s.keeper.ApplyCommitted(ctx) }) // it ends with its context, without an error
+	t.Cleanup(loop.Wait)
+	t.Cleanup(end)
+	l := orderingsql.NewLedger(h.DB, s.keeper, h.Clock.Now)
+	t.Cleanup(l.Stop)
+	orders := &ordering.Service{
+		Config: ordering.Defaults(), Ledger: l, Gate: s.keeper, Reader: orderingsql.NewOrders(h.DB), Catalog: h.Menus, Carts: h.Carts,
+		Methods: payment.NewMethods(payment.Sandbox), Now: h.Clock.Now,
+	}
+	var err error
+	s.server, err = httpapi.New(httpapi.Default(), slog.New(slog.DiscardHandler), prometheus.NewRegistry())
+	if err != nil {
+		t.Fatal(err)
+	}
+	carthttp.Register(s.server.API(), h.Carts)
+	orderinghttp.Register(s.server.API(), orders, guests{h.Visit}, nil, l)
+	s.server.KeepDoor(identityhttp.Door{Guard: door{}, Rights: door{}})
+	return s
+}
+
+// eachShop runs a test on each engine with each kind of Redis.
+func eachShop(t *testing.T, test func(t *testing.T, s *shop, redis *redisdb.DB), quotas ...int64) {
+	t.Helper()
+	run := func(t *testing.T, db *sqldb.DB, redis *redisdb.DB) {
+		t.Helper()
+		test(t, openShop(t, carttest.Open(t, db, quotas...), redis), redis)
+	}
+	t.Run("sqlite,embedded", func(t *testing.T) { run(t, sqldbtest.SQLite(t), redisdbtest.Embedded(t)) })
+	t.Run("postgres,redis", func(t *testing.T) {
+		redis, _ := redisdbtest.Real(t)
+		run(t, sqldbtest.Postgres(t), redis)
+	})
+}
+
+// reply is what came back.
+type reply struct {
+	status int
+	body   map[string]any
+	text   string
+}
+
+func (s *shop) ask(t *testing.T, who, method, path, body string) reply {
+	t.Helper()
+	r := httptest.NewRequestWithContext(t.Context(), method, path, strings.NewReader(body))
+	if body != "" {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	if who != "" {
+		r.Header.Set("Authorization", "Bearer "+who)
+	}
+	w := httptest.NewRecorder()
+	s.server.ServeHTTP(w, r)
+	a := reply{status: w.Code, text: w.Body.String()}
+	if err := json.Unmarshal(w.Body.Bytes(), &a.body); err != nil {
+		t.Errorf("%s %s: %d %s", method, path, w.Code, w.Body)
+	}
+	return a
+}
+
+// want checks the status and, of a refusal, the code.
+func (a reply) want(t *testing.T, status int, code string) reply {
+	t.Helper()
+	if got, _ := a.body["code"].(string); a.status != status || got != code {
+		t.Errorf("%d %s, want %d %s", a.status, a.text, status, code)
+	}
+	return a
+}
+
+const receiver = `"receiverName":"Lan","receiverPhone":"0912 345 678","receiverAddress":"12 Hàng Bạc, Hà Nội","receiverEmail":"lan@example.com"`
+
+func checkout(key, more string) string {
+	return fmt.Sprintf(`{%s,"paymentMethod":"SANDBOX","clientTxnId":%q%s}`, receiver, key, more)
+}
+
+// The shapes are those of the API document, from the cart to the orders.
+func TestMember_checkout(t *testing.T) {
+	eachShop(t, func(t *testing.T, s *shop, _ *redisdb.DB) {
+		s.Member(t, 7)
+		s.Member(t, 8)
+		s.ask(t, "7", "POST", "/cart/checkout", checkout("a", "")).want(t, 409, "cart_empty")
+		s.ask(t, "7", "POST", "/cart/add-dish", `{"dishId":"101","quantity":3}`).want(t, 201, "")
+		refused := s.ask(t, "7", "POST", "/cart/checkout", checkout("a", `,"expectedTotal":1`)).want(t, 409, "price_changed")
+		if refused.body["currentTotal"] != 3000.0 {
+			t.Errorf("%s", refused.text)
+		}
+		made := s.ask(t, "7", "POST", "/cart/checkout", checkout("a", `,"expectedTotal":3000`)).want(t, 201, "")
+		id, _ := made.body["orderId"].(string)
+		want := map[string]any{
+			"orderId": id, "number": "A-001", "totalPrice": 3000.0, "currency": "VND", "status": "PLACED", "paymentStatus": "UNPAID",
+			"paymentUrl": nil,
+		}
+		delete(made.body, "$schema")
+		if diff := cmp.Diff(want, made.body); diff != "" {
+			t.Error(diff)
+		}
+		again := s.ask(t, "7", "POST", "/cart/checkout", checkout("a", `,"expectedTotal":3000`)).want(t, 200, "")
+		if again.body["orderId"] != id {
+			t.Errorf("%s", again.text)
+		}
+		s.ask(t, "7", "POST", "/cart/checkout", checkout("a", "")).want(t, 422, "idempotency_mismatch")
+		if cart := s.ask(t, "7", "GET", "/cart", "").want(t, 200, ""); cart.body["id"] != nil {
+			t.Errorf("the cart is still there: %s", cart.text)
+		}
+		s.listed(t, id)
+		for _, path := range []string{"/orders/" + id, "/orders/" + id + "/cancel", "/orders/06gvsv4adlo01am6obvdlo01to"} {
+			method := map[bool]string{true: "POST", false: "GET"}[strings.HasSuffix(path, "cancel")]
+			s.ask(t, "8", method, path, "").want(t, 404, "order_not_found")
+			s.ask(t, "", method, path, "").want(t, 401, "unauthenticated")
+		}
+		s.ask(t, "8", "POST", "/orders/"+id+"/pay", `{"method":"SANDBOX"}`).want(t, 404, "order_not_found")
+		s.ask(t, "7", "POST", "/orders/"+id+"/pay", `{"method":"SANDBOX"}`).want(t, 200, "")
+		if end := s.ask(t, "7", "POST", "/orders/"+id+"/cancel", "").want(t, 200, ""); end.body["status"] != "CANCELED" {
+			t.Errorf("%s", end.text)
+		}
+		s.ask(t, "7", "POST", "/orders/"+id+"/pay", `{"method":"SANDBOX"}`).want(t, 409, "not_payable")
+	}, 10)
+}
+
+// listed looks at a member's only order, in the list and alone.
+func (s *shop) listed(t *testing.T, id string) {
+	t.Helper()
+	list := s.ask(t, "7", "GET", "/orders", "").want(t, 200, "")
+	one := s.ask(t, "7", "GET", "/orders/"+id, "").want(t, 200, "")
+	items, _ := list.body["items"].([]any)
+	if len(items) != 1 || list.body["total"] != 1.0 || list.body["page"] != 1.0 || list.body["size"] != 20.0 {
+		t.Fatalf("%s", list.text)
+	}
+	for _, o := range []map[string]any{items[0].(map[string]any), one.body} {
+		to := map[string]any{"name": "Lan", "phone": "0912345678", "address": "12 Hàng Bạc, Hà Nội", "email": "lan@example.com"}
+		if diff := cmp.Diff(to, o["receiver"]); diff != "" {
+			t.Error(diff)
+		}
+		if o["id"] != id || o["kind"] != "DELIVERY" || o["branchId"] != "1" || o["totalPrice"] != 3000.0 || len(o["items"].([]any)) != 1 {
+			t.Errorf("%v", o)
+		}
+	}
+	if one.body["payments"] == nil || one.body["timeline"] == nil {
+		t.Errorf("%s", one.text)
+	}
+	if none := s.ask(t, "8", "GET", "/orders?page=1&size=5", "").want(t, 200, ""); none.body["total"] != 0.0 {
+		t.Errorf("another's list: %s", none.text)
+	}
+	s.ask(t, "7", "GET", "/orders?size=101", "").want(t, 422, "invalid")
+}
+
+func TestMember_checkout_refuses(t *testing.T) {
+	eachShop(t, func(t *testing.T, s *shop, _ *redisdb.DB) {
+		s.Member(t, 7)
+		s.ask(t, "7", "POST", "/cart/add-dish", `{"dishId":"101","quantity":3}`).want(t, 201, "")
+		before := s.Rows(t)
+		good := checkout("a", "")
+		for name, c := range map[string]struct {
+			body   string
+			status int
+			code   string
+		}{
+			"no name":           {strings.Replace(good, `"Lan"`, `""`, 1), 422, "invalid"},
+			"a name of spaces":  {strings.Replace(good, `"Lan"`, `"  "`, 1), 422, "invalid"},
+			"a telephone name":  {strings.Replace(good, "0912 345 678", "my sister's", 1), 422, "invalid"},
+			"no address":        {strings.Replace(good, "12 Hàng Bạc, Hà Nội", "", 1), 422, "invalid"},
+			"no e-mail address": {strings.Replace(good, "lan@", "lan", 1), 422, "invalid"},
+			"no way to pay":     {strings.Replace(good, "SANDBOX", "GOLD", 1), 422, "payment_method_unavailable"},
+			"no clientTxnId":    {strings.Replace(good, `"a"`, `""`, 1), 422, "invalid"},
+			"at a table":        {checkout("a", `,"kind":"DINE_IN"`), 422, "invalid"},
+			"no such branch":    {checkout("a", `,"branchId":"99"`), 404, "branch_not_found"},
+			"a price":           {checkout("a", `,"totalPrice":1`), 422, "invalid"},
+			"somebody else":     {checkout("a", `,"userId":"8"`), 422, "invalid"},
+			"less than nothing": {checkout("a", `,"expectedTotal":-1`), 422, "invalid"},
+		} {
+			t.Run(name, func(t *testing.T) {
+				s.ask(t, "7", "POST", "/cart/checkout", c.body).want(t, c.status, c.code)
+				s.ask(t, "", "POST", "/cart/checkout", c.body).want(t, 401, "unauthenticated")
+			})
+		}
+		if s.Rows(t) != before {
+			t.Errorf("%+v after %+v", s.Rows(t), before)
+		}
+		fetched := strings.Replace(checkout("b", `,"kind":"PICKUP"`), "12 Hàng Bạc, Hà Nội", "", 1)
+		s.ask(t, "7", "POST", "/cart/checkout", fetched).want(t, 201, "")
+	}, 10)
+}
+
+// 200 members check out at once against a quota of 60, over HTTP, in two processes with one gate: exactly 60 orders, and
+// 140 carts are as they were.
+func TestMember_checkout_storm(t *testing.T) {
+	const members, quota = 200, 60
+	eachShop(t, func(t *testing.T, s *shop, redis *redisdb.DB) {
+		today := s.today(t)
+		shops := []*shop{s, openShop(t, carttest.Beside(t, s.Restaurant, s.Clock), redis)}
+		carts := make([]string, members)
+		for i := range members {
+			s.Member(t, int64(i+1))
+			s.ask(t, strconv.Itoa(i+1), "POST", "/cart/add-dish", `{"dishId":"101","quantity":1}`).want(t, 201, "")
+			carts[i] = s.cart(t, i+1)
+		}
+		if err := s.keeper.Rebuild(t.Context(), today); err != nil { // now the gate answers, and not the ledger for it
+			t.Fatal(err)
+		}
+		won := make([]bool, members)
+		var orders atomic.Int64
+		var wg sync.WaitGroup
+		for i := range members {
+			wg.Go(func() {
+				a := shops[i%2].ask(t, strconv.Itoa(i+1), "POST", "/cart/checkout", checkout("storm", ""))
+				if won[i] = a.status == http.StatusCreated; won[i] {
+					orders.Add(1)
+				} else {
+					a.want(t, 409, "sold_out")
+				}
+			})
+		}
+		wg.Wait()
+		for i := range members {
+			cart := s.cart(t, i+1)
+			if won[i] && !strings.Contains(cart, `"id":null`) || !won[i] && cart != carts[i] {
+				t.Errorf("member %d, served %t: %s after %s", i+1, won[i], cart, carts[i])
+			}
+		}
+		if rows := s.Rows(t); orders.Load() != quota || rows.Orders != quota || rows.Carts != members-quota || rows.Holds != quota {
+			t.Errorf("%d orders: %+v", orders.Load(), rows)
+		}
+		if diff := cmp.Diff([]stock.Count{{Item: 101, Cap: quota, Held: quota}}, s.Counts(t)); diff != "" {
+			t.Error(diff)
+		}
+		s.even(t, today, quota)
+	}, quota)
+}
+
+// today makes it today, since Redis forgets by its own clock, and gives the scope in which orders are placed.
+func (s *shop) today(t *testing.T) stock.Scope {
+	t.Helper()
+	s.Clock.Advance(s.DB.Now().Sub(s.Clock.Now()))
+	b, err := s.Menus.Branch(t.Context(), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return stock.Scope{Branch: 1, Date: b.Calendar().BizDate(s.Clock.Now())}
+}
+
+// cart gives a member's cart without what others do to it: what is left.
+func (s *shop) cart(t *testing.T, who int) string {
+	t.Helper()
+	a := s.ask(t, strconv.Itoa(who), "GET", "/cart", "").want(t, 200, "")
+	items, _ := a.body["items"].([]any)
+	for _, it := range items {
+		line := it.(map[string]any)
+		delete(line, "remaining")
+		delete(line, "isSoldOut")
+	}
+	delete(a.body, "$schema")
+	text, err := json.Marshal(a.body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// even waits until gate and ledger say the same.
+func (s *shop) even(t *testing.T, today stock.Scope, held int64) {
+	t.Helper()
+	testenv.Eventually(t, 10*time.Second, func() bool {
+		if err := s.keeper.RecoverAll(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		counts, fromGate, err := s.keeper.Counts(t.Context(), today, []int64{101})
+		return err == nil && fromGate && len(counts) == 1 && counts[0].Held == held && counts[0].Used == 0
+	})
+}

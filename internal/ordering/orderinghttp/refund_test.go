@@ -1,0 +1,238 @@
+package orderinghttp_test
+
+import (
+	"net/http"
+	"slices"
+	"testing"
+	"time"
+
+	"comanda/internal/money"
+	"comanda/internal/payment"
+	"comanda/internal/payment/linepaysim"
+	"comanda/internal/payment/vnpaysim"
+)
+
+// refund asks for money back as the staff, 0 for all that is left, and expects a status.
+func (h *house) refund(order string, amount int64, want int) {
+	h.t.Helper()
+	h.ask(http.MethodPost, "/api/orders/"+order+"/refunds", map[string]any{"amount": amount, "reason": "cold"}, want, nil)
+}
+
+// finish says how the newest refund goes on.
+func (h *house) finish(order string, state payment.RefundState, want int) {
+	h.t.Helper()
+	all := h.read("SELECT id FROM refund")
+	h.ask(http.MethodPost, "/api/orders/"+order+"/refunds/"+all[len(all)-1],
+		map[string]string{"state": string(state), "reason": "portal"}, want, nil)
+}
+
+// paid is an order of 10,000 that was paid by a gateway.
+func (h *house) paid(m payment.Method) placed {
+	h.t.Helper()
+	o := h.order(m)
+	h.press(o.Payment.RedirectURL, "pay")
+	return o
+}
+
+// back is what the gateway says it has given back, in how many pieces.
+func (h *house) back(m payment.Method) (amount string, pieces int) {
+	if m == payment.VNPay {
+		p := h.vnpay.Payments()[0]
+		return formatted(p.Refunded), p.Refunds
+	}
+	p := h.line.Payments()[0]
+	return p.Refunded, p.Refunds
+}
+
+func formatted(n int64) string {
+	text := ""
+	for ; n > 0 || text == ""; n /= 10 {
+		text = string(rune('0'+n%10)) + text
+	}
+	return text
+}
+
+func (h *house) wantBack(m payment.Method, amount string, pieces int) {
+	h.t.Helper()
+	if got, n := h.back(m); got != amount || n != pieces {
+		h.t.Errorf("%s has given back %s in %d pieces, want %s in %d", m, got, n, amount, pieces)
+	}
+}
+
+// refunding runs a test of refunds in houses of both gateways, with what the books say of a paid order.
+func refunding(t *testing.T, test func(h *house, m payment.Method, paid []string)) {
+	t.Helper()
+	for _, c := range []struct {
+		method   payment.Method
+		currency money.Currency
+		paid     []string
+	}{
+		{payment.VNPay, money.VND, paidByVNPay[1:]}, {payment.LINEPay, money.TWD, paidByLINEPay[1:]},
+	} {
+		t.Run(string(c.method), func(t *testing.T) {
+			in(t, c.currency, func(h *house) { test(h, c.method, c.paid) })
+		})
+	}
+}
+
+var codes = map[payment.Method]string{payment.VNPay: "00", payment.LINEPay: "0000"}
+
+// Two parts, then too much, then the rest.
+func TestRefund_parts(t *testing.T) {
+	refunding(t, func(h *house, m payment.Method, paid []string) {
+		o := h.paid(m)
+		h.refund(o.ID, 3000, http.StatusCreated)
+		h.refund(o.ID, 2000, http.StatusCreated)
+		h.refund(o.ID, 5001, http.StatusConflict)
+		h.wantsMore(paid, "order PLACED/PAID refunded 5000", "refund STAFF 3000 SENDING", "refund STAFF 2000 SENDING")
+		h.refunds(time.Second) // one after the other
+		h.wantBack(m, "3000", 1)
+		h.refunds(time.Second)
+		h.wantBack(m, "5000", 2)
+		h.refund(o.ID, 5001, http.StatusConflict)
+		h.refund(o.ID, 0, http.StatusCreated)
+		h.refund(o.ID, 1, http.StatusConflict)
+		h.wantsMore(paid, "order PLACED/REFUND_DUE refunded 10000", "refund STAFF 5000 SENDING",
+			"refund STAFF 3000 DONE "+codes[m], "refund STAFF 2000 DONE "+codes[m], "2 event order.refunded")
+		h.refunds(time.Second)
+		h.refunds(time.Hour)
+		h.wantBack(m, "10000", 3)
+		h.wantsMore(paid, "order PLACED/REFUNDED refunded 10000", "refund STAFF 5000 DONE "+codes[m],
+			"refund STAFF 3000 DONE "+codes[m], "refund STAFF 2000 DONE "+codes[m], "3 event order.refunded")
+	})
+}
+
+// breakRefunds has the next refunds' answers lost: the money has gone back, or nothing has happened.
+func (h *house) breakRefunds(m payment.Method, times int, moves bool) {
+	h.t.Helper()
+	if m == payment.LINEPay {
+		h.lineFaults(linepaysim.Fault{Call: linepaysim.Refund, Times: times, Spoil: linepaysim.Lost, Moves: moves})
+		return
+	}
+	h.vnpayFaults(vnpaysim.Faults{LoseAnswers: times})
+}
+
+// A gateway that cannot be heard is told again, and gives the money back once.
+func TestRefund_sentAgain(t *testing.T) {
+	refunding(t, func(h *house, m payment.Method, paid []string) {
+		o := h.paid(m)
+		h.refund(o.ID, 0, http.StatusCreated)
+		h.breakRefunds(m, 3, true)
+		h.refunds(0)
+		h.wantBack(m, "10000", 1)
+		h.wantsMore(paid, "order PLACED/REFUND_DUE refunded 10000", "refund STAFF 10000 SENDING")
+		h.refunds(59 * time.Second) // not yet
+		h.finish(o.ID, payment.RefundSending, http.StatusOK)
+		for range 5 {
+			h.refunds(time.Hour)
+		}
+		h.wantBack(m, "10000", 1)
+		code := codes[m]
+		if m == payment.VNPay {
+			code = "94" // it is at work on it
+		}
+		h.wantsMore(paid, "order PLACED/REFUNDED refunded 10000", "refund STAFF 10000 DONE "+code,
+			"event order.refunded")
+	})
+}
+
+// What a gateway refuses somebody gives back by hand, or has sent again.
+func TestRefund_refused(t *testing.T) {
+	refunding(t, func(h *house, m payment.Method, paid []string) {
+		refuse := func(code string) {
+			h.t.Helper()
+			h.vnpayFaults(vnpaysim.Faults{RefundCode: code})
+			h.lineFaults(linepaysim.Fault{Call: linepaysim.Refund, Times: 1, Code: "1163"})
+		}
+		code := map[payment.Method]string{payment.VNPay: "99", payment.LINEPay: "1163"}[m]
+		o := h.paid(m)
+		h.refund(o.ID, 4000, http.StatusCreated)
+		refuse("99")
+		h.refunds(0)
+		h.wantsMore(paid, "order PLACED/PAID refunded 4000", "refund STAFF 4000 REFUSED "+code)
+		h.refunds(24 * time.Hour) // it is not sent by itself
+		h.wantsMore(paid, "order PLACED/PAID refunded 4000", "refund STAFF 4000 REFUSED "+code)
+		h.finish(o.ID, payment.RefundDone, http.StatusOK)
+		h.finish(o.ID, payment.RefundSending, http.StatusOK) // what is done stays done
+		h.wantsMore(paid, "order PLACED/PAID refunded 4000", "refund STAFF 4000 DONE", "event order.refunded")
+		h.wantBack(m, "0", 0)
+
+		h.refund(o.ID, 0, http.StatusCreated)
+		refuse("99")
+		h.refunds(0)
+		h.vnpayFaults(vnpaysim.Faults{})
+		h.finish(o.ID, payment.RefundSending, http.StatusOK)
+		h.refunds(0)
+		h.wantBack(m, "6000", 1)
+		h.wantsMore(paid, "order PLACED/REFUNDED refunded 10000", "refund STAFF 4000 DONE",
+			"refund STAFF 6000 DONE "+codes[m], "2 event order.refunded")
+	})
+}
+
+// A gateway that is away for days is given up on, and somebody does it by hand.
+func TestRefund_givenUp(t *testing.T) {
+	refunding(t, func(h *house, m payment.Method, paid []string) {
+		o := h.paid(m)
+		h.refund(o.ID, 0, http.StatusCreated)
+		if m == payment.VNPay {
+			delete(h.orders.Gateways, m) // the contract has ended
+		} else {
+			h.lineFaults(linepaysim.Fault{Spoil: linepaysim.Broken})
+		}
+		for range 42 {
+			h.refunds(2 * time.Hour)
+		}
+		h.wantsMore(paid, "order PLACED/REFUND_DUE refunded 10000", "refund STAFF 10000 REFUSED unreachable")
+		h.finish(o.ID, payment.RefundDone, http.StatusOK)
+		h.wantsMore(paid, "order PLACED/REFUNDED refunded 10000", "refund STAFF 10000 DONE", "event order.refunded")
+	})
+}
+
+// Money that was taken at the counter goes back there, at once.
+func TestRefund_counter(t *testing.T) {
+	in(t, money.VND, func(h *house) {
+		o := h.order(payment.VNPay)
+		h.refund(o.ID, 0, http.StatusConflict)
+		h.ask(http.MethodPost, "/api/orders/"+o.ID+"/payments", map[string]any{"method": "COUNTER", "amount": 10_000}, http.StatusCreated, nil)
+		h.refund(o.ID, 1, http.StatusCreated)
+		h.finish(o.ID, payment.RefundSending, http.StatusUnprocessableEntity)
+		h.refund(o.ID, 0, http.StatusCreated)
+		h.refunds(time.Minute)
+		h.wants("order PLACED/REFUNDED refunded 10000", "attempt VNPAY REDIRECTED", "attempt COUNTER PAID", "report STAFF PAID",
+			"refund STAFF 1 DONE", "refund STAFF 9999 DONE", "event order.paid", "2 event order.refunded")
+		h.press(o.Payment.RedirectURL, "pay") // and then the guest pays once more
+		h.wants("order PLACED/REFUNDED refunded 10000", "attempt VNPAY PAID", "attempt COUNTER PAID", "report STAFF PAID",
+			"refund STAFF 1 DONE", "refund STAFF 9999 DONE", "refund PAID_TWICE 10000 DUE", "report CALLBACK PAID",
+			"event order.paid", "2 event order.refunded", "event order.refund_due")
+	})
+}
+
+// What staff find out in a gateway's own console counts as its word.
+func TestPayment_judged(t *testing.T) {
+	in(t, money.VND, func(h *house) {
+		o := h.order(payment.VNPay)
+		h.wantIPN(h.notice(h.ref(o.ID), "vnp_ResponseCode", "07"), "00")
+		h.wants("order PLACED/UNPAID refunded 0", "attempt VNPAY REVIEW", "report CALLBACK REVIEW")
+		path := "/api/orders/" + o.ID + "/payments/" + h.ref(o.ID)
+		h.ask(http.MethodPost, path, map[string]string{"state": "PAID"}, http.StatusUnprocessableEntity, nil)
+		h.ask(http.MethodPost, path, map[string]string{"state": "PAID", "reason": "seen"}, http.StatusOK, nil)
+		h.ask(http.MethodPost, path, map[string]string{"state": "FAILED", "reason": "no"}, http.StatusOK, nil)
+		h.wants("order PLACED/PAID refunded 0", "attempt VNPAY PAID", "report CALLBACK REVIEW", "report STAFF PAID",
+			"report STAFF REPEATED", "event order.paid")
+	})
+}
+
+// Staff who do not want to wait have the gateway asked at once.
+func TestPayment_askedNow(t *testing.T) {
+	in(t, money.VND, func(h *house) {
+		h.vnpayFaults(vnpaysim.Faults{Lose: 10})
+		o := h.order(payment.VNPay)
+		h.press(o.Payment.RedirectURL, "leave")
+		var d placed
+		h.ask(http.MethodPost, "/api/orders/"+o.ID+"/payments/"+h.ref(o.ID)+"/check", nil, http.StatusOK, &d)
+		if d.PaymentStatus != "PAID" {
+			h.t.Errorf("%+v", d)
+		}
+		h.wants(slices.Concat(paidByVNPay[:2], []string{"report CHECK PAID", "event order.paid"})...)
+	})
+}

@@ -1,0 +1,432 @@
+package orderinghttp_test
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"comanda/internal/catalog"
+	"comanda/internal/identity"
+	"comanda/internal/money"
+	"comanda/internal/ordering"
+	"comanda/internal/ordering/orderingtest"
+	"comanda/internal/payment"
+	"comanda/internal/payment/linepaysim"
+	"comanda/internal/payment/vnpay"
+	"comanda/internal/payment/vnpaysim"
+	"comanda/internal/sqldb"
+	"comanda/internal/sqldb/sqldbtest"
+	"comanda/internal/visit"
+)
+
+// A longer search is asked for with -stories=5000.
+var (
+	stories = flag.Int("stories", 400, "how many random stories of payments are told on each engine")
+	seed    = flag.Uint64("stories.seed", 1, "of what happens in them")
+)
+
+const (
+	together = 100 // stories that are told at the same time
+	rounds   = 12  // in the life of a story
+	abreast  = 16  // of whom so many act at once
+)
+
+// I6: whatever guests, staff, gateways, networks and the database do to payments, when all is quiet again the money is
+// where the gateways say that it is, and every capture belongs to one order or to one refund.
+func TestMoneyBalances(t *testing.T) {
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		v := newVillage(t, db, (*stories+together-1)/together)
+		for cohort := range (*stories + together - 1) / together {
+			v.live(cohort)
+		}
+		v.quiet()
+		v.audit()
+	})
+}
+
+// village is a house with two branches: one takes dong through VNPay and the other dollars through LINE Pay.
+type village struct {
+	*house
+
+	random *rand.Rand
+	broken bool // the database is
+	tales  []*tale
+}
+
+// kitchens are the catalogs of branches by their ids.
+type kitchens map[int64]orderingtest.Kitchen
+
+func (k kitchens) Branch(ctx context.Context, id int64) (catalog.Branch, error) {
+	return k[id].Branch(ctx, id)
+}
+
+func (k kitchens) Version(ctx context.Context, branch, version int64) (*catalog.Snapshot, error) {
+	return k[branch].Version(ctx, branch, version)
+}
+
+// parties are the guests of two branches, who show the branch's number as their token.
+type parties map[string]visit.Guest
+
+func (p parties) Resolve(_ context.Context, token string) (visit.Guest, error) { return p[token], nil }
+
+func (p parties) ResolveForRead(ctx context.Context, token string) (visit.Guest, error) {
+	return p.Resolve(ctx, token)
+}
+
+func newVillage(t *testing.T, db *sqldb.DB, cohorts int) *village {
+	t.Helper()
+	quotas := slices.Repeat([]int64{together / 2 * 7 * 3 / 4}, cohorts) // some find it sold out, some only when they pay
+	k, p := kitchens{}, parties{}
+	for branch, c := range map[int64]money.Currency{1: money.VND, 2: money.TWD} {
+		r := orderingtest.Open(t, db, branch, quotas...)
+		r.Currency = c
+		k[branch], p[fmt.Sprint(branch)] = r.Kitchen(t), visit.Guest{BranchID: branch, VisitID: r.Visit, TokenHash: "phone"}
+	}
+	v := &village{house: openHouse(t, db, k, p, &wires{}), random: rand.New(rand.NewPCG(*seed, 0))}
+	v.t = t
+	return v
+}
+
+// tale is one order and what its guest knows of it.
+type tale struct {
+	v      *village
+	random *rand.Rand
+	branch int64
+	item   int64
+	method payment.Method
+	order  placed
+	pages  []string
+}
+
+// live tells a cohort of stories, in rounds between which time passes.
+func (v *village) live(cohort int) {
+	v.t.Helper()
+	some := make([]*tale, together)
+	for i := range some {
+		branch := int64(i%2 + 1)
+		some[i] = &tale{
+			v: v, random: rand.New(rand.NewPCG(*seed, uint64(cohort*together+i+1))), branch: branch,
+			item: branch*100 + int64(cohort) + 1, method: []payment.Method{payment.VNPay, payment.LINEPay}[i%2],
+		}
+	}
+	v.tales = append(v.tales, some...)
+	for range rounds {
+		v.trouble()
+		v.all(some)
+		v.mend()
+		v.pass(time.Duration(v.random.IntN(150)) * time.Second)
+		v.turn()
+	}
+}
+
+// all has everybody act once, some at the same time.
+func (v *village) all(some []*tale) {
+	work := make(chan *tale)
+	var hands sync.WaitGroup
+	for range abreast {
+		hands.Go(func() {
+			for s := range work {
+				s.act()
+			}
+		})
+	}
+	for _, i := range v.random.Perm(len(some)) {
+		work <- some[i]
+	}
+	close(work)
+	hands.Wait()
+}
+
+// turn is what runs in the background of every process: here of two of them at once.
+func (v *village) turn() {
+	var all sync.WaitGroup
+	for range 2 {
+		for range 2 { // a round takes 64 at most
+			all.Go(func() { v.noted(v.orders.AskGateways(v.t.Context())) })
+			all.Go(func() { v.noted(v.orders.SendRefunds(v.t.Context())) })
+		}
+		all.Go(func() { _, err := v.orders.ExpireOverdue(v.t.Context()); v.noted(err) })
+	}
+	all.Wait()
+}
+
+func (v *village) noted(err error) {
+	if err != nil && !v.broken {
+		v.t.Error(err)
+	}
+}
+
+// trouble decides what goes wrong until the next round.
+func (v *village) trouble() {
+	v.t.Helper()
+	f := vnpaysim.Faults{
+		ReturnFirst: v.random.IntN(4) == 0, AtOnce: v.random.IntN(2) == 0, Repeat: v.random.IntN(3),
+		Lose: max(0, v.random.IntN(5)-2), LoseAnswers: max(0, v.random.IntN(8)-4),
+		Corrupt: pick(v.random, "", "", "", vnpaysim.Signature, vnpaysim.Tampered, vnpaysim.Twin, vnpaysim.OtherAmount,
+			vnpaysim.OtherSite, vnpaysim.Extra, vnpaysim.UpperCase),
+		RefundCode: pick(v.random, "", "", "", "99", "97"),
+	}
+	v.vnpayFaults(f)
+	var line []linepaysim.Fault
+	for range v.random.IntN(12) {
+		line = append(line, linePayTrouble(v.random))
+	}
+	v.lineFaults(line...)
+	if v.broken = v.random.IntN(8) == 0; v.broken {
+		v.change("ALTER TABLE payment_event RENAME TO payment_event_gone")
+	}
+}
+
+func pick[T any](r *rand.Rand, all ...T) T { return all[r.IntN(len(all))] }
+
+func linePayTrouble(r *rand.Rand) linepaysim.Fault {
+	f := linepaysim.Fault{Times: 1 + r.IntN(3), Moves: r.IntN(2) == 0}
+	f.Call = pick(r, linepaysim.Request, linepaysim.Check, linepaysim.Confirm, linepaysim.Confirm, linepaysim.Refund, linepaysim.Details)
+	f.Spoil = pick(r, linepaysim.Lost, linepaysim.Garbled, linepaysim.Broken, "")
+	if f.Spoil != "" {
+		return f
+	}
+	f.Moves = false
+	switch f.Call {
+	case linepaysim.Confirm:
+		f.Code, f.Moves = pick(r, "1198", "1282", "1104", "9000"), false
+		if r.IntN(6) == 0 {
+			f.Code, f.Spoil = "", linepaysim.Short
+		}
+	case linepaysim.Check:
+		f.Code = "0000"
+	case linepaysim.Refund:
+		f.Code = pick(r, "1163", "1198", "9000")
+	default:
+		f.Code = "9000"
+	}
+	return f
+}
+
+func (v *village) mend() {
+	v.t.Helper()
+	if v.broken {
+		v.change("ALTER TABLE payment_event_gone RENAME TO payment_event")
+	}
+	v.broken = false
+}
+
+// act is the next thing that happens in a story.
+func (s *tale) act() {
+	if s.order.ID == "" {
+		s.place()
+		return
+	}
+	switch n := s.random.IntN(20); {
+	case n < 9:
+		s.press()
+	case n < 11:
+		s.again()
+	case n == 11:
+		s.ask("/cis/order/" + s.order.ID + "/cancel")
+	case n == 12 && s.random.IntN(2) == 0:
+		s.counter()
+	case n < 15:
+		s.refund()
+	case n == 15:
+		s.sendDue()
+	case n == 16:
+		s.stray()
+	}
+}
+
+func (s *tale) place() {
+	body := map[string]any{
+		"items":         []map[string]any{{"itemId": fmt.Sprint(s.item), "qty": 5 + s.random.IntN(5)}},
+		"paymentMethod": string(s.method), "clientTxnId": fmt.Sprint(s.item, "-", s.random.Uint64()), "menuVersionId": fmt.Sprint(s.branch),
+	}
+	if s.v.try(http.MethodPost, "/cis/order/create", fmt.Sprint(s.branch), body, &s.order) == http.StatusCreated {
+		s.keep(s.order)
+	}
+}
+
+func (s *tale) keep(p placed) {
+	if p.Payment.RedirectURL != "" {
+		s.pages = append(s.pages, p.Payment.RedirectURL)
+	}
+}
+
+func (s *tale) ask(path string) int {
+	return s.v.try(http.MethodPost, path, fmt.Sprint(s.branch), nil, nil)
+}
+
+// press is the guest on one of the pages that were opened.
+func (s *tale) press() {
+	if len(s.pages) == 0 {
+		s.again()
+		return
+	}
+	action := pick(s.random, "pay", "pay", "pay", "leave", "leave", "twice", "again", "late", "decline", "refuse", "close", "cancel")
+	if s.v.vnpay.Faults().ReturnFirst && (action == "twice" || action == "again") {
+		action = "pay" // these wait for a notice that waits for the time
+	}
+	s.v.browse(http.MethodPost, pick(s.random, s.pages...), "action="+action)
+}
+
+func (s *tale) again() {
+	var p placed
+	if s.v.try(http.MethodPost, "/cis/order/"+s.order.ID+"/pay", fmt.Sprint(s.branch), map[string]string{"method": string(s.method)}, &p) ==
+		http.StatusOK {
+		s.keep(p)
+	}
+}
+
+func (s *tale) counter() {
+	s.v.try(http.MethodPost, "/api/orders/"+s.order.ID+"/payments", "", map[string]any{"method": "COUNTER", "amount": s.order.TotalPrice}, nil)
+}
+
+func (s *tale) refund() {
+	amount := pick(s.random, 0, 1, 1000, 2500, s.order.TotalPrice-1, s.order.TotalPrice+1)
+	s.v.try(http.MethodPost, "/api/orders/"+s.order.ID+"/refunds", "", map[string]any{"amount": amount, "reason": "cold"}, nil)
+}
+
+// sendDue has the staff send what is due back, or was refused.
+func (s *tale) sendDue() {
+	d, err := s.v.orders.StaffOrder(s.v.t.Context(), identity.System(), s.order.ID)
+	s.v.noted(err)
+	for _, r := range d.Refunds {
+		if r.Method.Remote() && (r.State == payment.RefundDue || r.State == payment.RefundRefused) {
+			s.finish(r, payment.RefundSending, "due")
+		}
+	}
+}
+
+// stray is a stranger or an old browser who brings what it has no right to, or has brought before.
+func (s *tale) stray() {
+	d, err := s.v.orders.StaffOrder(s.v.t.Context(), identity.System(), s.order.ID)
+	s.v.noted(err)
+	for _, a := range d.Attempts {
+		if a.Method == payment.LINEPay {
+			s.v.get(s.v.url + "/payment/linepay/confirm?transactionId=" + a.GatewayRef + "&orderId=" + a.ID)
+			continue
+		}
+		query := s.v.notice(a.ID, "vnp_Amount", fmt.Sprint(a.Amount*100))
+		s.v.get(s.v.url + "/payment/vnpay/ipn?" + strings.ToUpper(query))
+		s.v.get(s.v.url + "/payment/vnpay/return?" + query)
+	}
+}
+
+// try sends JSON as a guest or as the staff. A failure of ours is one unless the database is broken.
+func (v *village) try(method, path, token string, body, into any) int {
+	status, answer := v.post(method, path, token, body, into)
+	if status == http.StatusInternalServerError && !v.broken {
+		v.t.Errorf("%s %s: %s", method, path, answer)
+	}
+	return status
+}
+
+// quiet lets everything come to its end: no faults any more, and staff who look after what is left.
+func (v *village) quiet() {
+	v.t.Helper()
+	v.vnpayFaults(vnpaysim.Faults{})
+	v.lineFaults()
+	for range 30 {
+		v.pass(6 * time.Minute)
+		for range 1 + *stories/256 {
+			v.turn()
+		}
+	}
+	for range 8 {
+		v.staff()
+		for range 4 + *stories/64 {
+			v.turn()
+		}
+		v.pass(15 * time.Minute)
+	}
+}
+
+// staff looks in the gateways' consoles at what was refused, is not heard of or was never sent.
+func (v *village) staff() {
+	back := v.refundedAt()
+	for _, s := range v.tales {
+		if s.order.ID == "" {
+			continue
+		}
+		d, err := v.orders.StaffOrder(v.t.Context(), identity.System(), s.order.ID)
+		v.noted(err)
+		given := seenInConsole(d, back)
+		for _, r := range d.Refunds {
+			switch {
+			case r.State == payment.RefundDone:
+			case given[r.ID]:
+				s.finish(r, payment.RefundDone, "console")
+			case r.Code == vnpay.AnotherDay:
+				s.finish(r, payment.RefundDone, byHand)
+			case r.State != payment.RefundSending:
+				s.finish(r, payment.RefundSending, "again")
+			}
+		}
+	}
+}
+
+// byHand notes a refund that no gateway has given back.
+const byHand = "by hand"
+
+func (s *tale) finish(r payment.Refund, state payment.RefundState, note string) {
+	s.v.try(http.MethodPost, "/api/orders/"+s.order.ID+"/refunds/"+r.ID, "", map[string]string{"state": string(state), "reason": note}, nil)
+}
+
+// seenInConsole finds refunds of parts that VNPay has made and of which it says no more than that it is at work on one:
+// those that make up what it has given back beyond what we have heard of.
+func seenInConsole(d ordering.Detail, back map[string]int64) map[string]bool {
+	open := map[string][]payment.Refund{}
+	missing := maps.Clone(back)
+	for _, r := range d.Refunds {
+		switch {
+		case r.Method != payment.VNPay:
+		case r.State != payment.RefundDone:
+			open[r.AttemptID] = append(open[r.AttemptID], r)
+		case r.Note != byHand:
+			missing[r.AttemptID] -= r.Amount
+		}
+	}
+	found := map[string]bool{}
+	for attempt, parts := range open {
+		for some := 1; some < 1<<len(parts) && missing[attempt] > 0; some++ {
+			sum, these := int64(0), map[string]bool{}
+			for i, r := range parts {
+				if some>>i&1 == 1 {
+					sum += r.Amount
+					these[r.ID] = true
+				}
+			}
+			if sum == missing[attempt] {
+				maps.Copy(found, these)
+				break
+			}
+		}
+	}
+	return found
+}
+
+// table gives the rows of a query with a text and a number.
+func (v *village) table(query string) map[string]int64 {
+	v.t.Helper()
+	stmt := sqldb.Load(fstest.MapFS{"it.sql": {Data: []byte(query)}}).Must("it")
+	rows, err := v.db.Query(v.t.Context(), stmt)
+	all := map[string]int64{}
+	_, err = sqldb.Collect(rows, err, func(r sqldb.Rows) (key string, err error) {
+		var n int64
+		err = r.Scan(&key, &n)
+		all[key] = n
+		return key, err
+	})
+	if err != nil {
+		v.t.Fatal(err)
+	}
+	return all
+}

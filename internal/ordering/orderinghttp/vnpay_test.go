@@ -1,0 +1,356 @@
+package orderinghttp_test
+
+import (
+	"crypto/hmac"
+	"crypto/sha512"
+	"encoding/hex"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"comanda/internal/money"
+	"comanda/internal/payment"
+	"comanda/internal/payment/vnpaysim"
+)
+
+// What the books say of an order that was paid once by VNPay.
+var paidByVNPay = []string{"order PLACED/PAID refunded 0", "attempt VNPAY PAID", "report CALLBACK PAID", "event order.paid"}
+
+// notice signs a notice as VNPay does, with some of its parameters changed.
+func (h *house) notice(ref string, changes ...string) string {
+	params := url.Values{
+		"vnp_TmnCode": {site}, "vnp_Amount": {"1000000"}, "vnp_BankCode": {"NCB"}, "vnp_OrderInfo": {"Payment of order A 001"},
+		"vnp_PayDate": {"20260226120500"}, "vnp_ResponseCode": {"00"}, "vnp_TransactionNo": {"14000001"},
+		"vnp_TransactionStatus": {"00"}, "vnp_TxnRef": {ref},
+	}
+	for i := 0; i < len(changes); i += 2 {
+		params.Set(changes[i], changes[i+1])
+	}
+	text := params.Encode() // sorted, as it is signed
+	return text + "&vnp_SecureHash=" + sign(text)
+}
+
+func sign(text string) string {
+	mac := hmac.New(sha512.New, []byte(secret))
+	mac.Write([]byte(text))
+	return hex.EncodeToString(mac.Sum(nil))
+}
+
+func (h *house) ref(id string) string {
+	h.t.Helper()
+	return h.read("SELECT id FROM payment_attempt WHERE order_id = '" + id + "'")[0]
+}
+
+// ipn sends a notice and gives the code of the answer.
+func (h *house) ipn(query string) string {
+	h.t.Helper()
+	status, text := h.get(h.url + "/payment/vnpay/ipn?" + query)
+	_, code, _ := strings.Cut(text, `"RspCode":"`)
+	if status != http.StatusOK || len(code) < 2 {
+		h.t.Errorf("a notice is answered %d %s", status, text)
+		return ""
+	}
+	return code[:2]
+}
+
+func (h *house) wantIPN(query, want string) {
+	h.t.Helper()
+	if got := h.ipn(query); got != want {
+		h.t.Errorf("the notice is answered %s, want %s", got, want)
+	}
+}
+
+// The story of a payment at VNPay by what its guest does, what goes wrong, and what the books say in the end.
+func TestVNPay(t *testing.T) {
+	type story struct {
+		name   string
+		faults vnpaysim.Faults
+		action string
+		page   string // what the guest reads at last
+		books  []string
+	}
+	stories := []story{
+		{"IPN, then return", vnpaysim.Faults{}, "pay", "Paid", paidByVNPay},
+		{"IPN only", vnpaysim.Faults{}, "leave", "", paidByVNPay},
+		{"IPN twice", vnpaysim.Faults{}, "twice", "Paid", slices.Concat(paidByVNPay, []string{"report CALLBACK REPEATED"})},
+		{
+			"IPN ten times at once", vnpaysim.Faults{Repeat: 9, AtOnce: true}, "pay", "Paid",
+			slices.Concat(paidByVNPay, []string{"9 report CALLBACK REPEATED"}),
+		},
+		{"upper case", vnpaysim.Faults{Corrupt: vnpaysim.UpperCase}, "pay", "Paid", paidByVNPay},
+		{"new parameters", vnpaysim.Faults{Corrupt: vnpaysim.Extra}, "pay", "Paid", paidByVNPay},
+		{
+			"declined", vnpaysim.Faults{}, "decline", "did not succeed",
+			[]string{"order PLACED/UNPAID refunded 0", "attempt VNPAY FAILED", "report CALLBACK FAILED"},
+		},
+		{
+			"failed, then success", vnpaysim.Faults{}, "again", "Paid", slices.Concat(paidByVNPay, []string{"report CALLBACK FAILED"}),
+		},
+		{
+			"tampered", vnpaysim.Faults{Corrupt: vnpaysim.Tampered}, "pay", "Checking",
+			[]string{"order PLACED/UNPAID refunded 0", "attempt VNPAY REDIRECTED", "report CALLBACK FORGED"},
+		},
+		{
+			"forged", vnpaysim.Faults{Corrupt: vnpaysim.Signature}, "pay", "Checking",
+			[]string{"order PLACED/UNPAID refunded 0", "attempt VNPAY REDIRECTED", "report CALLBACK FORGED"},
+		},
+		{
+			"a key twice", vnpaysim.Faults{Corrupt: vnpaysim.Twin}, "pay", "Checking",
+			[]string{"order PLACED/UNPAID refunded 0", "attempt VNPAY REDIRECTED", "report CALLBACK FORGED"},
+		},
+		{
+			"another merchant's", vnpaysim.Faults{Corrupt: vnpaysim.OtherSite}, "pay", "Checking",
+			[]string{"order PLACED/UNPAID refunded 0", "attempt VNPAY REDIRECTED", "report CALLBACK FOREIGN"},
+		},
+		{
+			"another amount", vnpaysim.Faults{Corrupt: vnpaysim.OtherAmount}, "pay", "Checking",
+			[]string{"order PLACED/UNPAID refunded 0", "attempt VNPAY REDIRECTED", "report CALLBACK AMOUNT_MISMATCH"},
+		},
+	}
+	in(t, money.VND, func(h *house) {
+		for _, c := range stories {
+			h.run(c.name, func() {
+				h.vnpayFaults(c.faults)
+				o := h.order(payment.VNPay)
+				if got := h.press(o.Payment.RedirectURL, c.action); !strings.Contains(got, c.page) {
+					h.t.Errorf("the guest reads %s", got)
+				}
+				h.wants(c.books...)
+			})
+		}
+	})
+}
+
+// VNPay is told 00 or 02 only when what it has said is in SQL: seen from outside, when the answer's first byte goes out.
+func TestVNPay_answersAfterTheCommit(t *testing.T) {
+	in(t, money.VND, func(h *house) {
+		ref := h.ref(h.order(payment.VNPay).ID)
+		var then []string
+		h.watch = func() {
+			then = h.read("SELECT state FROM payment_attempt UNION ALL SELECT payment_status FROM order_info")
+		}
+		for i, want := range []string{"00", "02", "02"} {
+			then = nil
+			h.wantIPN(h.notice(ref), want)
+			if !slices.Equal(then, []string{"PAID", "PAID"}) {
+				h.t.Errorf("answer %d went out while SQL said %v", i, then)
+			}
+		}
+	})
+}
+
+// The return URL shows what is known and changes nothing, however it is signed and whatever it says.
+func TestVNPay_returnChangesNothing(t *testing.T) {
+	in(t, money.VND, func(h *house) {
+		h.vnpayFaults(vnpaysim.Faults{ReturnFirst: true})
+		o := h.order(payment.VNPay)
+		before := h.read(books)
+		if page := h.press(o.Payment.RedirectURL, "pay"); !strings.Contains(page, "Checking the payment") {
+			h.t.Errorf("the guest reads %s", page)
+		}
+		ref := h.ref(o.ID)
+		for _, query := range []string{
+			h.notice(ref), h.notice(ref, "vnp_ResponseCode", "24", "vnp_TransactionStatus", "02"), h.notice(ref, "vnp_Amount", "100"),
+		} {
+			if status, _ := h.get(h.url + "/payment/vnpay/return?" + query); status != http.StatusOK {
+				h.t.Errorf("a return is answered %d", status)
+			}
+		}
+		for _, query := range []string{"", h.notice(ref) + "0", "vnp_TxnRef=" + ref} {
+			if status, text := h.get(h.url + "/payment/vnpay/return?" + query); status != http.StatusUnprocessableEntity {
+				h.t.Errorf("a return of nobody's is answered %d %s", status, text)
+			}
+		}
+		if after := h.read(books); !slices.Equal(before, after) {
+			h.t.Errorf("the return has changed %v to %v", before, after)
+		}
+		h.awaitWaiting(h.t) // the notice is two seconds behind the browser
+		h.pass(3 * time.Second)
+		h.awaitBooks("order PLACED/PAID refunded 0")
+		h.wants(paidByVNPay...)
+	})
+}
+
+// Where every notice is lost and the browser closed, the reconciler asks VNPay.
+func TestVNPay_onlyAsked(t *testing.T) {
+	in(t, money.VND, func(h *house) {
+		h.vnpayFaults(vnpaysim.Faults{Lose: 10})
+		paid, declined, left := h.orderOf(payment.VNPay, 5), h.orderOf(payment.VNPay, 5), h.orderOf(payment.VNPay, 5)
+		h.press(paid.Payment.RedirectURL, "pay")
+		h.press(declined.Payment.RedirectURL, "decline")
+		h.press(left.Payment.RedirectURL, "close")
+		h.reconcile(time.Minute) // too early to ask
+		h.wants("3 order PLACED/UNPAID refunded 0", "3 attempt VNPAY REDIRECTED")
+		h.reconcile(time.Minute)
+		h.wants("order PLACED/PAID refunded 0", "2 order PLACED/UNPAID refunded 0", "attempt VNPAY PAID", "attempt VNPAY FAILED",
+			"attempt VNPAY REDIRECTED", "report CHECK PAID", "report CHECK FAILED", "event order.paid")
+		h.expire()
+		h.reconcile(5 * time.Minute)
+		h.wants("order PLACED/PAID refunded 0", "2 order CANCELED/CANCELED refunded 0", "attempt VNPAY PAID", "2 attempt VNPAY FAILED",
+			"report CHECK PAID", "2 report CHECK FAILED", "event order.paid", "2 event order.canceled")
+	})
+}
+
+// A card was refused, another one was not, and nobody hears of that: VNPay is asked once more when its page is closed.
+func TestVNPay_failedThenUnheard(t *testing.T) {
+	in(t, money.VND, func(h *house) {
+		h.vnpayFaults(vnpaysim.Faults{Lose: 10})
+		o := h.order(payment.VNPay)
+		h.wantIPN(h.notice(h.ref(o.ID), "vnp_ResponseCode", "51", "vnp_TransactionStatus", "02", "vnp_TransactionNo", "0"), "00")
+		h.press(o.Payment.RedirectURL, "leave")
+		h.expire()
+		h.reconcile(42 * time.Minute)
+		h.wants("order CANCELED/CANCELED refunded 0", "attempt VNPAY FAILED", "report CALLBACK FAILED", "event order.canceled")
+		h.reconcile(time.Minute)
+		h.wants("order PLACED/PAID refunded 0", "attempt VNPAY PAID", "report CALLBACK FAILED", "report CHECK PAID", "event order.paid",
+			"event order.canceled")
+	})
+}
+
+// awaitBooks waits until a line is in the books.
+func (h *house) awaitBooks(line string) {
+	h.t.Helper()
+	h.await(func() bool { return slices.Contains(h.read(books), line) })
+}
+
+// Notices that are not what they should be, sent by hand: what is answered and that nothing comes of them.
+func TestVNPay_badNotices(t *testing.T) {
+	in(t, money.VND, func(h *house) {
+		ref := h.ref(h.order(payment.VNPay).ID)
+		good := h.notice(ref)
+		want := []string{"order PLACED/UNPAID refunded 0", "attempt VNPAY REDIRECTED"}
+		for _, c := range []struct{ name, query, answer, verdict string }{
+			{"nothing", "", "97", "FORGED"},
+			{"no signature", strings.Split(good, "&vnp_SecureHash")[0], "97", "FORGED"},
+			{"short signature", good[:len(good)-1], "97", "FORGED"},
+			{"success made of a failure", strings.ReplaceAll(h.notice(ref, "vnp_ResponseCode", "24"), "=24", "=00"), "97", "FORGED"},
+			{"another attempt's", strings.ReplaceAll(good, ref, strings.ToUpper(ref)), "97", "FORGED"},
+			{"a key twice", "vnp_TxnRef=" + ref + "&" + good, "97", "FORGED"},
+			{"a foreign site", h.notice(ref, "vnp_TmnCode", "STRANGER"), "99", "FOREIGN"},
+			{"an unknown reference", h.notice("06gvr4e1p1o037h61gjti47ea8"), "01", "UNKNOWN_REF"},
+			{"no reference of ours", h.notice("1234"), "01", "UNKNOWN_REF"},
+			{"a dong too much", h.notice(ref, "vnp_Amount", "1000100"), "04", "AMOUNT_MISMATCH"},
+			{"a failure of another amount", h.notice(ref, "vnp_Amount", "100", "vnp_ResponseCode", "24"), "04", "AMOUNT_MISMATCH"},
+		} {
+			h.wantIPN(c.query, c.answer)
+			want = append(want, "report CALLBACK "+c.verdict)
+			if h.t.Failed() {
+				h.t.Fatalf("after %s", c.name)
+			}
+		}
+		h.wants(want...)
+		h.wantIPN(good, "00") // and none of them has poisoned anything
+		h.wants(slices.Concat(want[2:], paidByVNPay)...)
+		h.wantIPN(good, "02") // replayed, also a day later
+		h.pass(24 * time.Hour)
+		h.wantIPN(good, "02")
+		h.wantIPN(h.notice(ref, "vnp_ResponseCode", "24", "vnp_TransactionStatus", "02"), "02")
+		h.wants(slices.Concat(want[2:], paidByVNPay, []string{"3 report CALLBACK REPEATED"})...)
+	})
+}
+
+// The reference's own path takes the same notice as a form; what a browser of another site or a stranger sends is kept as
+// far as it can be.
+func TestVNPay_callback(t *testing.T) {
+	in(t, money.VND, func(h *house) {
+		ref := h.ref(h.order(payment.VNPay).ID)
+		for _, c := range []struct{ body, answer string }{
+			{"vnp_TxnRef=\x00\xff&vnp_SecureHash=0", "97"}, {h.notice(ref), "00"}, {h.notice(ref), "02"},
+		} {
+			status, text := h.browse(http.MethodPost, h.url+"/payment/vnpay/callback", c.body)
+			if status != http.StatusOK || !strings.Contains(text, `"RspCode":"`+c.answer+`"`) {
+				h.t.Errorf("%.30q is answered %d %s, want %s", c.body, status, text, c.answer)
+			}
+		}
+		h.wants(slices.Concat(paidByVNPay, []string{"report CALLBACK FORGED", "report CALLBACK REPEATED"})...)
+	})
+}
+
+// While the database fails, VNPay hears 99 and nothing has happened; when it comes again, everything does.
+func TestVNPay_databaseDown(t *testing.T) {
+	in(t, money.VND, func(h *house) {
+		o := h.order(payment.VNPay)
+		h.change("ALTER TABLE payment_event RENAME TO payment_event_gone") // the last but one thing that is written
+		h.press(o.Payment.RedirectURL, "pay")
+		h.wantIPN("forged", "99")
+		if got := h.vnpay.Answers()["99"]; got != 1 {
+			h.t.Errorf("VNPay was answered %v", h.vnpay.Answers())
+		}
+		h.change("ALTER TABLE payment_event_gone RENAME TO payment_event")
+		h.wants("order PLACED/UNPAID refunded 0", "attempt VNPAY REDIRECTED")
+		h.awaitWaiting(h.t)
+		h.pass(5 * time.Minute)
+		h.awaitBooks("order PLACED/PAID refunded 0")
+		h.wants(paidByVNPay...)
+	})
+}
+
+// Money for an order that has ended makes it again where its units are free, and goes back where they are not.
+func TestVNPay_late(t *testing.T) {
+	type story struct {
+		name     string
+		meantime func(h *house)
+		books    []string
+	}
+	stories := []story{
+		{"free", func(*house) {}, []string{"order PLACED/PAID refunded 0", "event order.paid"}},
+		{
+			"sold out", func(h *house) { h.orderOf(payment.Counter, 11) },
+			[]string{
+				"order CANCELED/REFUND_DUE refunded 0", "order PLACED/UNPAID refunded 0", "attempt COUNTER CREATED",
+				"refund LATE_SOLD_OUT 10000 DUE", "event order.refund_due",
+			},
+		},
+		{
+			"next day", func(h *house) { h.pass(20 * time.Hour) },
+			[]string{"order CANCELED/REFUND_DUE refunded 0", "refund LATE_CLOSED 10000 DUE", "event order.refund_due"},
+		},
+	}
+	in(t, money.VND, func(h *house) {
+		for _, c := range stories {
+			h.run(c.name, func() {
+				o := h.order(payment.VNPay)
+				h.expire()
+				h.wants("order CANCELED/CANCELED refunded 0", "attempt VNPAY REDIRECTED", "event order.canceled")
+				c.meantime(h)
+				h.wantIPN(h.notice(h.ref(o.ID)), "00")
+				h.wantIPN(h.notice(h.ref(o.ID)), "02")
+				h.wants(slices.Concat(c.books, []string{
+					"attempt VNPAY PAID", "event order.canceled", "report CALLBACK PAID", "report CALLBACK REPEATED",
+				})...)
+			})
+		}
+	})
+}
+
+// Two pages of one order, both paid: the second money goes back, by itself and once.
+func TestVNPay_paidTwice(t *testing.T) {
+	in(t, money.VND, func(h *house) {
+		o := h.order(payment.VNPay)
+		second := h.again(o.ID, payment.VNPay)
+		if second.Payment.RedirectURL == o.Payment.RedirectURL {
+			h.t.Fatal("two attempts have one page")
+		}
+		h.press(o.Payment.RedirectURL, "pay")
+		h.press(second.Payment.RedirectURL, "twice")
+		h.wants("order PLACED/PAID refunded 0", "2 attempt VNPAY PAID", "2 report CALLBACK PAID", "report CALLBACK REPEATED",
+			"refund PAID_TWICE 10000 DUE", "event order.paid", "event order.refund_due")
+		due := h.read("SELECT id FROM refund")[0]
+		h.ask(http.MethodPost, fmt.Sprintf("/api/orders/%s/refunds/%s", o.ID, due), map[string]string{"state": "SENDING", "reason": "twice"},
+			http.StatusOK, nil)
+		h.refunds(0)
+		h.wants("order PLACED/PAID refunded 0", "2 attempt VNPAY PAID", "2 report CALLBACK PAID", "report CALLBACK REPEATED",
+			"refund PAID_TWICE 10000 DONE 00", "event order.paid", "event order.refund_due", "event order.refunded")
+		back := map[int64]int64{} // by what was taken
+		for _, p := range h.vnpay.Payments() {
+			back[p.Refunded] += p.Amount
+		}
+		if back[0] != 10_000 || back[10_000] != 10_000 {
+			h.t.Errorf("VNPay has given back %v", back)
+		}
+	})
+}

@@ -1,0 +1,31 @@
+package orderingsql
+
+import (
+	"context"
+
+	"comanda/internal/ordering"
+	"comanda/internal/sqldb"
+)
+
+// Exceptions reads what somebody must look at in a branch, the oldest first, so many of each kind at most.
+func (s *Orders) Exceptions(ctx context.Context, branch int64, limit int) (e ordering.Exceptions, err error) {
+	rows, err := s.db.Query(ctx, exceptionAttempts, branch, limit)
+	e.Attempts, err = sqldb.Collect(rows, err, func(r sqldb.Rows) (x ordering.Exception, err error) {
+		var created int64
+		err = r.Scan(&x.ID, &x.OrderID, &x.Number, &x.BizDate, &x.Method, &x.Amount, &x.Currency, &x.State, &x.Ref, &created)
+		x.At = instant(created)
+		return x, err
+	})
+	if err != nil {
+		return e, err
+	}
+	rows, err = s.db.Query(ctx, exceptionRefunds, branch, limit)
+	e.Refunds, err = sqldb.Collect(rows, err, func(r sqldb.Rows) (x ordering.Exception, err error) {
+		var created int64
+		err = r.Scan(&x.ID, &x.OrderID, &x.Number, &x.BizDate, &x.Method, &x.Amount, &x.Currency, &x.State, &x.Reason, &x.Ref,
+			&created)
+		x.At = instant(created)
+		return x, err
+	})
+	return e, err
+}

@@ -1,0 +1,47 @@
+package orderingsql
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"comanda/internal/cart/cartsql"
+	"comanda/internal/ordering"
+	"comanda/internal/sqldb"
+)
+
+func membersOf(places []*ordering.Place) []int64 {
+	set := map[int64]struct{}{}
+	for _, p := range places {
+		if p.Order.UserID != 0 {
+			set[p.Order.UserID] = struct{}{}
+		}
+	}
+	return slices.Sorted(maps.Keys(set))
+}
+
+func (l *loader) queueUnpaidOfMembers(places []*ordering.Place) {
+	members := membersOf(places)
+	if len(members) == 0 {
+		return
+	}
+	l.tx.QueueQuery(func(rows sqldb.Rows) error {
+		for rows.Next() {
+			var user int64
+			var n int
+			if err := rows.Scan(&user, &n); err != nil {
+				return err
+			}
+			l.batch.Unpaid[ordering.MemberKey(user)] += n
+		}
+		return nil
+	}, unpaidCountMember, sqldb.NewRowSet(len(members)).Int("id", func(i int) int64 { return members[i] }))
+}
+
+// lockCarts locks the carts that orders are made from.
+func (l *loader) lockCarts(ctx context.Context, places []*ordering.Place) (err error) {
+	if members := membersOf(places); len(members) > 0 {
+		l.batch.Carts, err = cartsql.Lock(ctx, l.tx, members)
+	}
+	return err
+}

@@ -1,0 +1,1 @@
+SELECT count(*) FROM order_info o WHERE o.user_id = $1

@@ -1,0 +1,55 @@
+package orderingsql
+
+import (
+	"context"
+	"time"
+
+	"comanda/internal/payment"
+	"comanda/internal/payment/paymentsql"
+	"comanda/internal/sqldb"
+)
+
+// owner is whose money an attempt is about; the zero owner is nobody.
+type owner = paymentsql.Owner
+
+func owners(ctx context.Context, db sqldb.Conn, attempts []string) ([]owner, error) {
+	found, err := paymentsql.Owners(ctx, db, attempts)
+	if err != nil {
+		return nil, err
+	}
+	all := make([]owner, len(attempts))
+	for i, id := range attempts {
+		all[i] = found[id]
+	}
+	return all, nil
+}
+
+// Owner tells to which order of which branch an attempt belongs. Questions that come at once share a statement: every
+// report of a gateway asks one.
+func (l *Ledger) Owner(ctx context.Context, attempt string) (order string, branch int64, found bool, err error) {
+	o, err := l.owners.Do(ctx, attempt)
+	return o.OrderID, o.Branch, o.OrderID != "", err
+}
+
+// Stuck counts attempts that somebody must look at, by their states.
+func (l *Ledger) Stuck(ctx context.Context) (map[payment.State]int64, error) {
+	return paymentsql.Stuck(ctx, l.db)
+}
+
+// Record keeps a message of a gateway of which nothing could be made.
+func (l *Ledger) Record(ctx context.Context, e payment.Event) error {
+	return l.db.Write(ctx, func(_ context.Context, tx sqldb.Tx) error {
+		paymentsql.QueueEvents(tx, []payment.Event{e})
+		return nil
+	})
+}
+
+// ClaimChecks implements ordering.Payments.
+func (l *Ledger) ClaimChecks(ctx context.Context, now time.Time, most int) ([]payment.Attempt, error) {
+	return paymentsql.ClaimChecks(ctx, l.db, now, most)
+}
+
+// ClaimRefunds implements ordering.Payments.
+func (l *Ledger) ClaimRefunds(ctx context.Context, now time.Time, most int) ([]payment.Refund, error) {
+	return paymentsql.ClaimRefunds(ctx, l.db, now, most)
+}

@@ -1,0 +1,125 @@
+package ordering
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"comanda/internal/fault"
+)
+
+func TestReceiver_normal(t *testing.T) {
+	good := Receiver{Name: "Nguyễn Thị Lan", Phone: "+84912345678", Address: "12 Hàng Bạc, Hà Nội", Email: "lan@example.com"}
+	for name, c := range map[string]struct {
+		kind   Kind
+		change func(*Receiver)
+		want   func(*Receiver) // of a good one
+		field  string          // which is wrong
+	}{
+		"as it is":             {Delivery, func(*Receiver) {}, func(*Receiver) {}, ""},
+		"spaces around a name": {Delivery, func(r *Receiver) { r.Name = "  Lan\t" }, func(r *Receiver) { r.Name = "Lan" }, ""},
+		"a name of 120":        {Delivery, func(r *Receiver) { r.Name = strings.Repeat("ễ", 120) }, func(r *Receiver) { r.Name = strings.Repeat("ễ", 120) }, ""},
+		"a name of 121":        {Delivery, func(r *Receiver) { r.Name = strings.Repeat("ễ", 121) }, nil, "receiverName"},
+		"no name":              {Delivery, func(r *Receiver) { r.Name = " " }, nil, "receiverName"},
+		"a name of two lines":  {Delivery, func(r *Receiver) { r.Name = "Lan\nPAID" }, nil, "receiverName"},
+		"a name of bad bytes":  {Delivery, func(r *Receiver) { r.Name = "Lan\xff" }, nil, "receiverName"},
+
+		"a national number":     {Delivery, func(r *Receiver) { r.Phone = "0912 345-678" }, func(r *Receiver) { r.Phone = "0912345678" }, ""},
+		"a number with filling": {Delivery, func(r *Receiver) { r.Phone = "+84 (912) 345.678" }, func(*Receiver) {}, ""},
+		"15 digits":             {Delivery, func(r *Receiver) { r.Phone = "+123456789012345" }, func(r *Receiver) { r.Phone = "+123456789012345" }, ""},
+		"16 digits":             {Delivery, func(r *Receiver) { r.Phone = "+1234567890123456" }, nil, "receiverPhone"},
+		"5 digits":              {Delivery, func(r *Receiver) { r.Phone = "12345" }, nil, "receiverPhone"},
+		"no country has 0":      {Delivery, func(r *Receiver) { r.Phone = "+0912345678" }, nil, "receiverPhone"},
+		"no number":             {PickUp, func(r *Receiver) { r.Phone = "" }, nil, "receiverPhone"},
+		"letters":               {Delivery, func(r *Receiver) { r.Phone = "0912abc678" }, nil, "receiverPhone"},
+		"other digits":          {Delivery, func(r *Receiver) { r.Phone = "٠٩١٢٣٤٥٦٧٨" }, nil, "receiverPhone"},
+		"a plus in the middle":  {Delivery, func(r *Receiver) { r.Phone = "84+912345678" }, nil, "receiverPhone"},
+
+		"an address of 5":         {Delivery, func(r *Receiver) { r.Address = "Số 12" }, func(r *Receiver) { r.Address = "Số 12" }, ""},
+		"an address of 4":         {Delivery, func(r *Receiver) { r.Address = " Số1 " }, nil, "receiverAddress"},
+		"an address of 300":       {Delivery, func(r *Receiver) { r.Address = strings.Repeat("x", 300) }, func(r *Receiver) { r.Address = strings.Repeat("x", 300) }, ""},
+		"an address of 301":       {PickUp, func(r *Receiver) { r.Address = strings.Repeat("x", 301) }, nil, "receiverAddress"},
+		"no address for delivery": {Delivery, func(r *Receiver) { r.Address = "" }, nil, "receiverAddress"},
+		"no address to fetch":     {PickUp, func(r *Receiver) { r.Address = "" }, func(r *Receiver) { r.Address = "" }, ""},
+		"an address of two lines": {Delivery, func(r *Receiver) { r.Address = "12 Hàng Bạc\r\nHà Nội" }, nil, "receiverAddress"},
+
+		"no e-mail":        {Delivery, func(r *Receiver) { r.Email = " " }, func(r *Receiver) { r.Email = "" }, ""},
+		"another's e-mail": {Delivery, func(r *Receiver) { r.Email = " Lan@Example.COM" }, func(*Receiver) {}, ""},
+		"no domain":        {Delivery, func(r *Receiver) { r.Email = "lan@" }, nil, "receiverEmail"},
+		"two addresses":    {Delivery, func(r *Receiver) { r.Email = "a@example.com,b@example.com" }, nil, "receiverEmail"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			in, want := good, good
+			c.change(&in)
+			got, err := in.normal(c.kind)
+			if c.want != nil {
+				c.want(&want)
+				if err != nil || got != want {
+					t.Errorf("%+v, %v; want %+v", got, err, want)
+				}
+				return
+			}
+			var f *fault.Error
+			if !errors.As(err, &f) || f.PublicCode() != "invalid" || f.Extra["field"] != c.field {
+				t.Errorf("%v, want %s to be wrong", err, c.field)
+			}
+		})
+	}
+}
+
+func TestCheckout_normal(t *testing.T) {
+	good := Checkout{Kind: PickUp, ClientTxnID: "c-1", Receiver: Receiver{Name: "Lan", Phone: "0912345678"}}
+	for name, c := range map[string]struct {
+		change func(*Checkout)
+		ok     bool
+	}{
+		"as it is":         {func(*Checkout) {}, true},
+		"at a table":       {func(c *Checkout) { c.Kind = DineIn }, false},
+		"no kind":          {func(c *Checkout) { c.Kind = "" }, false},
+		"no clientTxnId":   {func(c *Checkout) { c.ClientTxnID = "" }, false},
+		"a long one":       {func(c *Checkout) { c.ClientTxnID = strings.Repeat("ễ", MaxClientID) }, true},
+		"one that is long": {func(c *Checkout) { c.ClientTxnID = strings.Repeat("ễ", MaxClientID+1) }, false},
+	} {
+		in := good
+		c.change(&in)
+		if _, err := in.normal(); (err == nil) != c.ok {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// What makes two requests the same is what the member has written, not how, and not what is in the cart.
+func TestCheckout_digest(t *testing.T) {
+	total, other := int64(1000), int64(2000)
+	base := Checkout{
+		UserID: 7, Kind: Delivery, Branch: 1, Method: "COUNTER", ClientTxnID: "c-1", ExpectedTotal: &total,
+		Receiver: Receiver{Name: "Lan", Phone: "0912 345 678", Address: "12 Hàng Bạc", Email: "LAN@example.com"},
+	}
+	digest := func(change func(*Checkout)) string {
+		c := base
+		change(&c)
+		c, err := c.normal()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c.digest()
+	}
+	same := digest(func(*Checkout) {})
+	if got := digest(func(c *Checkout) { c.Receiver.Phone, c.Receiver.Email = "0912345678", "lan@example.com" }); got != same {
+		t.Error("the same request in other spelling is another")
+	}
+	seen := map[string]bool{same: true}
+	for name, change := range map[string]func(*Checkout){
+		"user": func(c *Checkout) { c.UserID = 8 }, "kind": func(c *Checkout) { c.Kind = PickUp },
+		"branch": func(c *Checkout) { c.Branch = 2 }, "method": func(c *Checkout) { c.Method = "SANDBOX" },
+		"name": func(c *Checkout) { c.Receiver.Name = "An" }, "phone": func(c *Checkout) { c.Receiver.Phone = "0912345679" },
+		"address": func(c *Checkout) { c.Receiver.Address = "13 Hàng Bạc" }, "email": func(c *Checkout) { c.Receiver.Email = "" },
+		"total": func(c *Checkout) { c.ExpectedTotal = &other }, "no total": func(c *Checkout) { c.ExpectedTotal = nil },
+	} {
+		if d := digest(change); seen[d] {
+			t.Errorf("another %s makes the same request", name)
+		} else {
+			seen[d] = true
+		}
+	}
+}

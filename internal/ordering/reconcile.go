@@ -1,0 +1,126 @@
+package ordering
+
+import (
+	"context"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"comanda/internal/payment"
+)
+
+// Bounds of one round with the gateways: so many are asked in it, and so many at the same time.
+const (
+	askBatch = 64
+	askWide  = 8
+)
+
+// AskGateways asks what has become of attempts of which nobody has told: the report was lost, the browser closed, or
+// this process was killed while it waited. Any number of processes may run it.
+func (s *Service) AskGateways(ctx context.Context) error {
+	due, err := s.Payments.ClaimChecks(ctx, s.Now(), askBatch)
+	if err != nil {
+		return err
+	}
+	s.abreast(ctx, len(due), func(i int) {
+		a := due[i]
+		err := s.ask(ctx, a)
+		s.complain(ctx, "the gateway could not be asked", a, err)
+	})
+	return nil
+}
+
+// abreast does n things, a few at the same time.
+func (s *Service) abreast(ctx context.Context, n int, do func(i int)) {
+	var wg sync.WaitGroup
+	places := make(chan struct{}, askWide)
+	for i := range n {
+		places <- struct{}{}
+		wg.Go(func() {
+			defer func() { <-places }()
+			s.guarded(ctx, func() { do(i) })
+		})
+	}
+	wg.Wait()
+}
+
+// guarded keeps a defect in one talk from ending the process; what was not settled is asked about later.
+func (s *Service) guarded(ctx context.Context, do func()) {
+	defer func() {
+		if p := recover(); p != nil {
+			s.Log.ErrorContext(ctx, "a talk with a gateway panicked", "panic", p, "stack", string(debug.Stack()))
+		}
+	}()
+	do()
+}
+
+// ask asks about one attempt. What a guest has approved and nobody has confirmed is confirmed, if the order still stands.
+func (s *Service) ask(ctx context.Context, a payment.Attempt) error {
+	gateway := s.Gateways[a.Method]
+	if gateway == nil {
+		return payment.ErrMethod
+	}
+	r, err := gateway.Check(ctx, a)
+	if err != nil {
+		return err
+	}
+	if r.State != payment.Approved {
+		_, err = s.Report(ctx, a.ID, a.Method, r, SourceCheck)
+		return err
+	}
+	d, a, err := s.Attempt(ctx, a.ID)
+	if err != nil {
+		return err
+	}
+	s.confirm(ctx, d, a, true)
+	return nil
+}
+
+// SendRefunds tells gateways of refunds that were decided. Any number of processes may run it; a refund that is sent
+// twice is given back once.
+func (s *Service) SendRefunds(ctx context.Context) error {
+	due, err := s.Payments.ClaimRefunds(ctx, s.Now(), askBatch)
+	if err != nil {
+		return err
+	}
+	s.abreast(ctx, len(due), func(i int) {
+		r := due[i]
+		if err := s.send(ctx, r); err != nil {
+			s.Log.WarnContext(ctx, "a refund could not be sent", "refund", r.ID, "method", r.Method, "err", err)
+		}
+	})
+	return nil
+}
+
+func (s *Service) send(ctx context.Context, r payment.Refund) error {
+	d, a, err := s.Attempt(ctx, r.AttemptID)
+	if err != nil {
+		return err
+	}
+	p := payment.Repayment{
+		ID: r.ID, Attempt: a, Amount: r.Amount, Whole: r.Amount == a.Amount, By: r.By, Reason: string(r.Reason), At: r.CreatedAt,
+	}
+	for _, other := range d.Refunds {
+		if other.AttemptID == a.ID && other.State == payment.RefundDone && other.Code != "" { // not by hand
+			p.Earlier += other.Amount
+		}
+	}
+	state, code, err := s.giveBack(ctx, r.Method, p)
+	if err != nil {
+		if !r.RetryAt(s.Now()).IsZero() {
+			return err
+		}
+		state, code = payment.RefundRefused, "unreachable"
+	}
+	written, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+	defer cancel()
+	_, err = s.Ledger.Do(written, Command{Finish: &FinishRefund{OrderID: d.ID, RefundID: r.ID, State: state, Code: code}})
+	return err
+}
+
+func (s *Service) giveBack(ctx context.Context, m payment.Method, p payment.Repayment) (payment.RefundState, string, error) {
+	if gateway := s.Gateways[m]; gateway != nil {
+		return gateway.Refund(ctx, p)
+	}
+	return "", "", payment.ErrMethod // it is not offered any more
+}

@@ -1,0 +1,136 @@
+package ordering
+
+import (
+	"slices"
+
+	"comanda/internal/event"
+	"comanda/internal/identity"
+	"comanda/internal/payment"
+)
+
+// owe notes money that has been captured and must go back, because no order could be made of it.
+func (b *Batch) owe(o *Order, a payment.Attempt, reason payment.RefundReason) {
+	if a.Amount == 0 {
+		return // an order of nothing but free dishes has no money to give back
+	}
+	b.show(o) // of events with one version the later one would be taken for a repetition
+	r := payment.Refund{
+		ID: b.NewID(), OrderID: o.ID, AttemptID: a.ID, Method: a.Method, Amount: a.Amount, Currency: a.Currency,
+		State: payment.RefundDue, Reason: reason, CreatedAt: b.Now,
+	}
+	b.newRefund(r)
+	b.publish(event.OrderRefundDue.New(b.Now, o.ID, o.Version, o.Scope.Branch, event.RefundDue{
+		OrderID: o.ID, BranchID: o.Scope.Branch, BizDate: o.Scope.Date, RefundID: r.ID, Amount: r.Amount,
+		Currency: r.Currency, Reason: string(reason),
+	}))
+}
+
+func (b *Batch) newRefund(r payment.Refund) {
+	b.Refunds = append(b.Refunds, r)
+	b.Owed[r.OrderID] = append(b.Owed[r.OrderID], r)
+}
+
+// refund gives a paid order's money back, wholly or in part, in the way in which it came. The dishes stay sold: they
+// have been cooked, or whoever cancels them says so elsewhere.
+func (b *Batch) refund(c *Refund) Result {
+	o := b.Orders[c.OrderID]
+	if o == nil {
+		return Result{Err: ErrNotFound}
+	}
+	a, ok := b.paidBy(o)
+	left := o.Total - o.Refunded
+	amount := c.Amount
+	if amount == 0 {
+		amount = left
+	}
+	if o.PaymentStatus != Paid || !ok || amount <= 0 || amount > left {
+		return Result{Order: *o, Err: ErrNotRefundable.With("refundable", max(left, 0))}
+	}
+	r := payment.Refund{
+		ID: c.NewID, OrderID: o.ID, AttemptID: a.ID, Method: a.Method, Amount: amount, Currency: a.Currency,
+		State: payment.RefundDue, Reason: payment.ByStaff, CreatedAt: b.Now,
+	}
+	r.Decide(c.By.String(), c.Note, b.Now)
+	b.newRefund(r)
+	o.Refunded += amount
+	if o.Refunded == o.Total {
+		o.PaymentStatus = RefundDue
+	}
+	b.refunded(o, r)
+	b.auditRefund(c.By, identity.ActionRefunded, o, r)
+	return Result{Order: *o, Refund: r, Changed: true}
+}
+
+// paidBy is the attempt whose money the order was paid with: the first that is captured and owed to nobody.
+func (b *Batch) paidBy(o *Order) (payment.Attempt, bool) {
+	for _, a := range b.Attempts[o.ID] {
+		owed := slices.ContainsFunc(b.Owed[o.ID], func(r payment.Refund) bool {
+			return r.AttemptID == a.ID && r.Reason != payment.ByStaff
+		})
+		if a.State == payment.Paid && !owed {
+			return a, true
+		}
+	}
+	return payment.Attempt{}, false
+}
+
+// finish notes what has become of a refund. What the gateway has refused the staff may do by hand, or have sent again.
+func (b *Batch) finish(f *FinishRefund) Result {
+	o := b.Orders[f.OrderID]
+	i := slices.IndexFunc(b.Owed[f.OrderID], func(r payment.Refund) bool { return r.ID == f.RefundID })
+	if o == nil || i < 0 {
+		return Result{Err: payment.ErrRefund}
+	}
+	r := b.Owed[o.ID][i]
+	byStaff := f.By.Kind != identity.Anonymous
+	switch {
+	case f.State == payment.RefundSending && !r.Method.Remote():
+		return Result{Order: *o, Refund: r, Err: payment.ErrMethod}
+	case f.State == payment.RefundSending && r.State != payment.RefundDone && r.State != payment.RefundSending:
+		r.Decide(f.By.String(), f.Note, b.Now)
+	case f.State == payment.RefundSending || !r.Finish(f.State, f.Ref, f.Code, b.Now):
+		return Result{Order: *o, Refund: r}
+	case byStaff:
+		r.By, r.Note = f.By.String(), f.Note
+	}
+	b.Owed[o.ID][i] = r
+	b.keepRefund(r)
+	b.refunded(o, r)
+	if byStaff {
+		b.auditRefund(f.By, identity.ActionRefundDone, o, r)
+	}
+	return Result{Order: *o, Refund: r, Changed: true}
+}
+
+// keepRefund marks a refund's new state to be written. One that is new in this batch is written in that state at once.
+func (b *Batch) keepRefund(r payment.Refund) {
+	for i := range b.Refunds {
+		if b.Refunds[i].ID == r.ID {
+			b.Refunds[i] = r
+			return
+		}
+	}
+	b.Finished[r.ID] = r
+}
+
+// refunded moves an order whose money is all on its way back, and tells about what has arrived.
+func (b *Batch) refunded(o *Order, r payment.Refund) {
+	open := slices.ContainsFunc(b.Owed[o.ID], func(r payment.Refund) bool { return r.State != payment.RefundDone })
+	if o.PaymentStatus == RefundDue && !open {
+		o.PaymentStatus = Refunded
+	}
+	o.touch(b.Now)
+	b.change(o)
+	if r.State == payment.RefundDone {
+		b.publish(event.OrderRefunded.New(b.Now, o.ID, o.Version, o.Scope.Branch, event.RefundDue{
+			OrderID: o.ID, BranchID: o.Scope.Branch, BizDate: o.Scope.Date, RefundID: r.ID, Amount: r.Amount,
+			Currency: r.Currency, Reason: string(r.Reason),
+		}))
+	}
+}
+
+func (b *Batch) auditRefund(by identity.Actor, action string, o *Order, r payment.Refund) {
+	b.Audit = append(b.Audit, by.Did(b.Now, action, "order", o.ID, o.Scope.Branch).To(map[string]any{
+		"refundId": r.ID, "amount": r.Amount, "currency": r.Currency, "state": r.State, "note": r.Note,
+	}))
+}

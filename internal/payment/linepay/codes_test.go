@@ -1,0 +1,238 @@
+package linepay
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"comanda/internal/money"
+	"comanda/internal/payment"
+)
+
+func confirmText(transactionID, orderID string, amounts ...string) string {
+	parts := make([]string, len(amounts))
+	for i, a := range amounts {
+		parts[i] = fmt.Sprintf(`{"method":"CREDIT_CARD","amount":%s}`, a)
+	}
+	return fmt.Sprintf(`{"returnCode":"0000","returnMessage":"Success.","info":{"orderId":%q,"transactionId":%s,"payInfo":[%s]}}`,
+		orderID, transactionID, strings.Join(parts, ","))
+}
+
+// paymentsText is an answer of the details, with more members of the payment and its refunds.
+func paymentsText(more, refunds string) string {
+	return `{"returnCode":"0000","info":[{"transactionId":` + ref + `,"orderId":"` + attemptID + `","transactionType":"PAYMENT",` +
+		`"payStatus":"CAPTURE","currency":"TWD","payInfo":[{"method":"BALANCE","amount":300},{"method":"POINT","amount":60}]` +
+		more + `,"refundList":[` + refunds + `]}]}`
+}
+
+func TestMerchant_Confirm_codes(t *testing.T) {
+	const rejected = payment.State("") // ErrGateway
+	for state, codes := range map[payment.State]string{
+		payment.Failed:     "1101 1102 1110 1141 1142 1170 1180 1280 1281 1287 1290 1298",
+		payment.Redirected: "1169",
+		payment.Unknown:    "1145 1150 1152 1155 1163 1172 1177 1198 1199 1279 1299 1900 1901 1902 1903 1999 9000 0110 0123 8888",
+		rejected:           "1104 1105 1106 1124 1153 1178 1183 1194 2101 2102",
+	} {
+		for code := range strings.FieldsSeq(codes) {
+			text := `{"returnCode":"` + code + `","returnMessage":"說明"}`
+			r, err := merchantOf(t, says(map[string]string{"confirm": text})).Confirm(t.Context(), attempt())
+			if state == rejected {
+				if !errors.Is(err, payment.ErrGateway) || !strings.Contains(err.Error(), code) {
+					t.Errorf("%s: %+v, %v", code, r, err)
+				}
+				continue
+			}
+			if want := (payment.Report{State: state, Ref: ref, Code: code, Raw: text}); err != nil || r != want {
+				t.Errorf("%s: %+v, %v", code, r, err)
+			}
+		}
+	}
+}
+
+func TestMerchant_Confirm_money(t *testing.T) {
+	for name, c := range map[string]struct {
+		text   string
+		state  payment.State
+		amount int64
+	}{
+		"one":               {confirmText(ref, attemptID, "360"), payment.Paid, 360},
+		"card and points":   {confirmText(ref, attemptID, "300", "60"), payment.Paid, 360},
+		"written otherwise": {confirmText(`"`+ref+`"`, attemptID, "360.00"), payment.Paid, 360},
+		"less":              {confirmText(ref, attemptID, "359"), payment.Review, 359},
+		"more":              {confirmText(ref, attemptID, "360", "1"), payment.Review, 361},
+		"another order":     {confirmText(ref, "06g5s3p1q8n7q0a1b2c3d4e5f9", "360"), payment.Review, 360},
+		"another payment":   {confirmText("2026112109876543213", attemptID, "360"), payment.Review, 360},
+		"a rounded id":      {confirmText("2026112109876543000", attemptID, "360"), payment.Review, 360},
+		"no amount":         {confirmText(ref, attemptID), payment.Review, 0},
+		"a strange amount":  {confirmText(ref, attemptID, "3.6e2"), payment.Review, 0},
+		"no info":           {`{"returnCode":"0000"}`, payment.Review, 0},
+		"another info":      {`{"returnCode":"0000","info":[1]}`, payment.Review, 0},
+	} {
+		r, err := merchantOf(t, says(map[string]string{"confirm": c.text})).Confirm(t.Context(), attempt())
+		if err != nil || r.State != c.state || r.Amount != c.amount || r.Ref != ref || r.Code != codeOK || r.Raw != c.text {
+			t.Errorf("%s: %+v, %v", name, r, err)
+		}
+		if (r.Currency == "TWD") != (c.amount != 0) && c.state == payment.Paid {
+			t.Errorf("%s: currency %q", name, r.Currency)
+		}
+	}
+}
+
+func TestMerchant_Confirm_body(t *testing.T) {
+	for currency, want := range map[money.Currency]string{
+		"TWD": `{"amount":1250,"currency":"TWD"}`, "THB": `{"amount":12.50,"currency":"THB"}`, "USD": `{"amount":12.50,"currency":"USD"}`,
+	} {
+		l := fails(200, "", nil)
+		a := attempt()
+		a.Amount, a.Currency = 1250, currency
+		if _, err := merchantOf(t, l).Confirm(t.Context(), a); err != nil || l.bodies[0] != want {
+			t.Errorf("%v, %v", l.bodies, err)
+		}
+	}
+}
+
+// Whatever is not an answer of LINE Pay's leaves it open whether the money has moved.
+func TestMerchant_Confirm_unclear(t *testing.T) {
+	good := confirmText(ref, attemptID, "360")
+	for name, l := range map[string]*line{
+		"HTML":         fails(200, "<html>\x00\xff", nil),
+		"empty":        fails(200, "", nil),
+		"half":         fails(200, good[:40], nil),
+		"no code":      fails(200, `{"info":{}}`, nil),
+		"odd code":     fails(200, `{"returnCode":"0000 "}`, nil),
+		"number":       fails(200, `{"returnCode":0}`, nil),
+		"status 500":   fails(500, good, nil),
+		"status 429":   fails(429, `{"returnCode":"1101"}`, nil),
+		"status 302":   fails(302, good, nil),
+		"too long":     fails(200, good+strings.Repeat(" ", maxBody), nil),
+		"out of reach": fails(0, "", http.ErrHandlerTimeout),
+	} {
+		r, err := merchantOf(t, l).Confirm(t.Context(), attempt())
+		if err != nil || r.State != payment.Unknown || r.Ref != ref || r.Code != "" || r.Amount != 0 {
+			t.Errorf("%s: %+v, %v", name, r, err)
+		}
+		if !utf8.ValidString(r.Raw) || strings.Contains(r.Raw, "\x00") || len(r.Raw) > maxRaw {
+			t.Errorf("%s: raw %q", name, r.Raw)
+		}
+		if len(l.requests) != 1 {
+			t.Errorf("%s: sent %d times", name, len(l.requests))
+		}
+	}
+}
+
+func TestMerchant_Confirm_refuses(t *testing.T) {
+	l := fails(200, "", nil)
+	a := attempt()
+	for _, odd := range []string{"", "123", ref + "0", "20261121098765432a1", "../../v4/x"} {
+		a.GatewayRef = odd
+		if _, err := merchantOf(t, l).Confirm(t.Context(), a); !errors.Is(err, payment.ErrGateway) {
+			t.Errorf("%q: %v", odd, err)
+		}
+	}
+	a = attempt()
+	a.Currency = "VND"
+	if _, err := merchantOf(t, l).Confirm(t.Context(), a); !errors.Is(err, payment.ErrUnsuitable) || len(l.requests) != 0 {
+		t.Errorf("%v, %d calls", err, len(l.requests))
+	}
+}
+
+func TestMerchant_Check(t *testing.T) {
+	gone := `{"returnCode":"1150"}`
+	for name, c := range map[string]struct {
+		check, details string
+		want           payment.State // empty for ErrGateway
+		amount         int64
+	}{
+		"waiting":           {`{"returnCode":"0000"}`, gone, payment.Redirected, 0},
+		"approved":          {`{"returnCode":"0110"}`, gone, payment.Approved, 0},
+		"ended":             {`{"returnCode":"0121"}`, gone, payment.Failed, 0},
+		"failed":            {`{"returnCode":"0122"}`, gone, payment.Failed, 0},
+		"paid":              {`{"returnCode":"0123"}`, paymentsText("", ""), payment.Paid, 360},
+		"paid, given back":  {`{"returnCode":"0123"}`, paymentsText("", `{"refundAmount":-360}`), payment.Paid, 360},
+		"paid, not listed":  {`{"returnCode":"0123"}`, gone, "", 0},
+		"paid, list fails":  {`{"returnCode":"0123"}`, `<html>`, "", 0},
+		"paid, other order": {`{"returnCode":"0123"}`, strings.ReplaceAll(paymentsText("", ""), attemptID, "x"), payment.Review, 360},
+		"paid, other money": {`{"returnCode":"0123"}`, strings.ReplaceAll(paymentsText("", ""), "300", "299"), payment.Review, 359},
+		"other currency":    {`{"returnCode":"0123"}`, strings.ReplaceAll(paymentsText("", ""), "TWD", "JPY"), payment.Review, 360},
+		"authorised only":   {`{"returnCode":"0123"}`, strings.ReplaceAll(paymentsText("", ""), "CAPTURE", "AUTHORIZATION"), payment.Review, 360},
+		"another's payment": {`{"returnCode":"0123"}`, strings.ReplaceAll(paymentsText("", ""), ref, "2026112109876543213"), "", 0},
+		"no such payment":   {gone, gone, "", 0},
+		"signature":         {`{"returnCode":"1106"}`, gone, "", 0},
+		"in process":        {`{"returnCode":"1145"}`, gone, "", 0},
+		"HTML":              {`<html>`, gone, "", 0},
+	} {
+		m := merchantOf(t, says(map[string]string{"check": c.check, "payments": c.details}))
+		r, err := m.Check(t.Context(), attempt())
+		if c.want == "" {
+			if !errors.Is(err, payment.ErrGateway) || r != (payment.Report{}) {
+				t.Errorf("%s: %+v, %v", name, r, err)
+			}
+			continue
+		}
+		if err != nil || r.State != c.want || r.Amount != c.amount || r.Ref != ref || r.Raw == "" {
+			t.Errorf("%s: %+v, %v", name, r, err)
+		}
+		if c.want == payment.Paid && (r.Currency != "TWD" || r.Code != codePaid) {
+			t.Errorf("%s: %+v", name, r)
+		}
+	}
+}
+
+// Without a transaction an attempt is looked up by its own id; its refunds are not taken for it.
+func TestMerchant_Check_unstarted(t *testing.T) {
+	a := attempt()
+	a.GatewayRef = ""
+	back := strings.Replace(paymentsText("", ""), `"info":[`, `"info":[{"transactionId":2026112109876543299,"orderId":"`+attemptID+`","transactionType":"PAYMENT_REFUND"},`, 1)
+	l := says(map[string]string{"payments": back})
+	r, err := merchantOf(t, l).Check(t.Context(), a)
+	if err != nil || r.State != payment.Paid || r.Ref != ref || r.Amount != 360 || l.requests[0].URL.RawQuery != "orderId="+attemptID {
+		t.Errorf("%+v, %v, %s", r, err, l.requests[0].URL)
+	}
+	r, err = merchantOf(t, says(map[string]string{"payments": `{"returnCode":"1150"}`})).Check(t.Context(), a)
+	if err != nil || r.State != payment.Redirected || r.Ref != "" || r.Code != "1150" {
+		t.Errorf("%+v, %v", r, err)
+	}
+	if _, err = merchantOf(t, fails(500, "", nil)).Check(t.Context(), a); !errors.Is(err, payment.ErrGateway) {
+		t.Error(err)
+	}
+}
+
+// Whatever LINE Pay says, PAID is said only of an answer that names the order, the transaction and the amount.
+func FuzzMerchant_Confirm(f *testing.F) {
+	f.Add(confirmText(ref, attemptID, "300", "60"))
+	f.Add(`{"returnCode":"1169","returnMessage":"x"}`)
+	f.Add(`{"returnCode":"0000","info":{"orderId":null,"transactionId":` + ref + `,"payInfo":[{}]}}`)
+	f.Fuzz(func(t *testing.T, text string) {
+		r, err := merchantOf(t, fails(http.StatusOK, text, nil)).Confirm(t.Context(), attempt())
+		if err != nil && !errors.Is(err, payment.ErrGateway) {
+			t.Error(err)
+		}
+		if !utf8.ValidString(r.Raw) || len(r.Raw) > maxRaw {
+			t.Errorf("raw %q", r.Raw)
+		}
+		if r.State != payment.Paid {
+			return
+		}
+		var a struct {
+			Info struct {
+				OrderID       string
+				TransactionID json.Number
+				PayInfo       []struct{ Amount float64 }
+			}
+		}
+		total := 0.0
+		if err := json.Unmarshal([]byte(text), &a); err != nil {
+			t.Fatalf("%s: %v", text, err)
+		}
+		for _, p := range a.Info.PayInfo {
+			total += p.Amount
+		}
+		if a.Info.OrderID != attemptID || a.Info.TransactionID != ref || total != 360 {
+			t.Errorf("PAID for %s", text)
+		}
+	})
+}

@@ -1,0 +1,179 @@
+package linepay_test
+
+import (
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"comanda/internal/money"
+	"comanda/internal/payment"
+	"comanda/internal/payment/linepay"
+	"comanda/internal/payment/linepaysim"
+	"comanda/internal/uid"
+)
+
+// wire brings calls to a simulator without a network. An aborted answer is a broken connection.
+type wire struct{ sim *linepaysim.Simulator }
+
+func (w wire) RoundTrip(r *http.Request) (resp *http.Response, err error) {
+	defer func() {
+		if recover() != nil {
+			resp, err = nil, errors.New("connection reset by peer")
+		}
+	}()
+	if r.Body == nil {
+		r.Body = http.NoBody
+	}
+	rec := httptest.NewRecorder()
+	w.sim.ServeHTTP(rec, r)
+	return rec.Result(), nil
+}
+
+// model is one attempt, what may be true of it, and what was told about it.
+type model struct {
+	m       *linepay.Merchant
+	sim     *linepaysim.Simulator
+	now     time.Time
+	attempt payment.Attempt
+	page    string
+	back    int64 // given back
+}
+
+func newModel(t *rapid.T) *model {
+	l := &model{now: time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)}
+	const channel, secret = "1656000001", "a917ab6a2367b536f8e5a6e2977e06f4"
+	var err error
+	l.sim, err = linepaysim.New(linepaysim.Options{ChannelID: channel, ChannelSecret: secret, Now: func() time.Time { return l.now }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.m, err = linepay.New(linepay.Config{ChannelID: channel, ChannelSecret: secret}, &http.Client{Transport: wire{l.sim}}, linepay.Nonce)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.attempt = payment.Attempt{ID: uid.New(l.now), Currency: "THB", Amount: rapid.Int64Range(1, 100_000).Draw(t, "amount")}
+	page, err := l.m.Start(t.Context(), payment.Purchase{Attempt: l.attempt, House: "H", Number: "1", ReturnTo: "https://eat.example"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.attempt.GatewayRef, l.page = page.Ref, page.URL
+	return l
+}
+
+func (l *model) paid() bool { return l.sim.Payments()[0].State == "PAID" }
+
+// spoil has the next call go wrong in a way that says nothing about what came of it.
+func (l *model) spoil(t *rapid.T) {
+	f := linepaysim.Fault{Times: 1, Moves: rapid.Bool().Draw(t, "moves")}
+	f.Spoil = rapid.SampledFrom([]linepaysim.Spoil{"", linepaysim.Lost, linepaysim.Garbled, linepaysim.Broken}).Draw(t, "spoil")
+	if f.Spoil == "" {
+		f.Code = rapid.SampledFrom([]string{"1145", "1198", "1199", "9000", "1900"}).Draw(t, "code")
+	}
+	if err := l.sim.SetFaults(f); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (l *model) press(t *rapid.T, action string) {
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, l.page, strings.NewReader(url.Values{"action": {action}}.Encode()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	rec := httptest.NewRecorder()
+	if l.sim.ServeHTTP(rec, r); rec.Code >= 400 {
+		t.Fatal(rec.Code)
+	}
+}
+
+// holds compares a report with what has happened.
+func (l *model) holds(t *rapid.T, r payment.Report, err error) {
+	switch {
+	case err != nil && !errors.Is(err, payment.ErrGateway):
+		t.Errorf("%v", err)
+	case r.State == payment.Paid && (!l.paid() || r.Amount != l.attempt.Amount || r.Currency != "THB"):
+		t.Errorf("%+v, and nothing was paid", r)
+	case (r.State == payment.Failed || r.State == payment.Redirected || r.State == payment.Approved) && l.paid():
+		t.Errorf("%+v, and it was paid", r)
+	case r.State == payment.Review:
+		t.Errorf("%+v, and all is in order", r)
+	}
+}
+
+func (l *model) settle(t *rapid.T) {
+	if err := l.sim.SetFaults(); err != nil {
+		t.Fatal(err)
+	}
+	r, err := l.m.Check(t.Context(), l.attempt)
+	l.holds(t, r, err)
+	if err != nil || (r.State == payment.Paid) != l.paid() {
+		t.Errorf("at last %+v, %v", r, err)
+	}
+}
+
+// giveBack sends one refund until it is answered.
+func (l *model) giveBack(t *rapid.T) {
+	amount := rapid.Int64Range(1, l.attempt.Amount).Draw(t, "refund")
+	r := payment.Repayment{ID: "r", Attempt: l.attempt, Amount: amount, Earlier: l.back, Whole: l.back == 0 && amount == l.attempt.Amount}
+	for range 3 { // no more than two calls of one try are spoilt, then it is heard
+		state, code, err := l.m.Refund(t.Context(), r)
+		switch {
+		case errors.Is(err, payment.ErrGateway):
+			continue
+		case err != nil:
+			t.Fatal(err)
+		case state == payment.RefundDone:
+			l.back += amount
+		case !l.paid() && (code == "1150" || code == "1155"), l.paid() && l.back+amount > l.attempt.Amount:
+		default:
+			t.Errorf("%+v: %s, %s", r, state, code)
+		}
+		if got := l.sim.Payments()[0].Refunded; got != trimmed(l.back) {
+			t.Errorf("%s were given back instead of %s", got, trimmed(l.back))
+		}
+		return
+	}
+	t.Error("a refund is never answered")
+}
+
+// trimmed writes an amount as the simulator does.
+func trimmed(amount int64) string {
+	return strings.TrimSuffix(strings.TrimRight(money.THB.Format(amount), "0"), ".")
+}
+
+// Whatever the guest does and whatever is lost: nobody is told what is not so, asking settles everything, and each refund
+// is paid once.
+func TestModel(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		l := newModel(t)
+		defer l.sim.Close()
+		t.Repeat(map[string]func(*rapid.T){
+			"guest": func(t *rapid.T) {
+				l.press(t, rapid.SampledFrom([]string{"pay", "pay", "leave", "late", "cancel", "decline", "close"}).Draw(t, "button"))
+			},
+			"time": func(t *rapid.T) {
+				l.now = l.now.Add(time.Duration(rapid.IntRange(1, 15).Draw(t, "minutes")) * time.Minute)
+			},
+			"spoil": l.spoil,
+			"confirm": func(t *rapid.T) {
+				r, err := l.m.Confirm(t.Context(), l.attempt)
+				l.holds(t, r, err)
+				if err != nil {
+					t.Errorf("%v", err)
+				}
+			},
+			"check": func(t *rapid.T) {
+				r, err := l.m.Check(t.Context(), l.attempt)
+				l.holds(t, r, err)
+			},
+			"refund": l.giveBack,
+			"settle": l.settle,
+		})
+	})
+}

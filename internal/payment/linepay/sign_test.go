@@ -1,0 +1,106 @@
+package linepay
+
+import (
+	"encoding/json"
+	"net/http"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"comanda/internal/payment"
+	"comanda/internal/telemetry"
+)
+
+func TestSign_published(t *testing.T) {
+	text, err := os.ReadFile("testdata/vectors.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var vectors []struct {
+		ID, Method, Path, Query, Body, Nonce, Signature string
+		Secret                                          string `json:"channel_secret"`
+	}
+	if err := json.Unmarshal(text, &vectors); err != nil || len(vectors) < 6 {
+		t.Fatalf("%d vectors, %v", len(vectors), err)
+	}
+	for _, v := range vectors {
+		payload := v.Body
+		if v.Method == http.MethodGet {
+			payload = v.Query
+		}
+		if got := sign(telemetry.Secret(v.Secret), v.Path, []byte(payload), v.Nonce); got != v.Signature {
+			t.Errorf("%s: %s instead of %s", v.ID, got, v.Signature)
+		}
+	}
+}
+
+// What arrives is signed as it arrives: every call, its path without host, its query without question mark.
+func TestMerchant_signs_the_bytes_sent(t *testing.T) {
+	l := says(map[string]string{
+		"request":  `{"returnCode":"0000","info":{"transactionId":` + ref + `,"paymentUrl":{"web":"https://pay.example/x"}}}`,
+		"check":    `{"returnCode":"0123"}`,
+		"payments": paymentsText("", ""),
+		"confirm":  confirmText(ref, attemptID, "360"),
+		"refund":   `{"returnCode":"0000"}`,
+	})
+	conf := testConfig()
+	conf.Host, conf.Prefix = "https://proxy.example/line", "/v3"
+	m, err := New(conf, &http.Client{Transport: l}, Nonce)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := attempt()
+	if _, err := m.Start(t.Context(), purchaseOf(a)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := m.Check(t.Context(), a); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := m.Confirm(t.Context(), a); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := m.Refund(t.Context(), payment.Repayment{Attempt: a, Amount: 60}); err != nil {
+		t.Fatal(err)
+	}
+	nonces, paths := map[string]bool{}, []string{}
+	for i, r := range l.requests {
+		path, ok := strings.CutPrefix(r.URL.String(), "https://proxy.example/line")
+		path, query, _ := strings.Cut(path, "?")
+		payload := l.bodies[i]
+		if r.Method == http.MethodGet {
+			payload = query
+		}
+		nonce := r.Header.Get("X-LINE-Authorization-Nonce")
+		if got := r.Header.Get("X-LINE-Authorization"); !ok || got != sign(conf.ChannelSecret, path, []byte(payload), nonce) {
+			t.Errorf("%s %s is not signed as sent", r.Method, r.URL)
+		}
+		if nonces[nonce] || r.Header.Get("X-LINE-ChannelId") != conf.ChannelID || r.Header.Get("Content-Type") != "application/json" {
+			t.Errorf("%s %s: headers %v", r.Method, r.URL, r.Header)
+		}
+		nonces[nonce] = true
+		paths = append(paths, r.Method+" "+r.URL.RequestURI())
+	}
+	want := []string{
+		"POST /line/v3/payments/request", "GET /line/v3/payments/requests/" + ref + "/check",
+		"GET /line/v3/payments?transactionId=" + ref, "POST /line/v3/payments/" + ref + "/confirm",
+		"GET /line/v3/payments?transactionId=" + ref, "POST /line/v3/payments/" + ref + "/refund",
+	}
+	if got := strings.Join(paths, "\n"); got != strings.Join(want, "\n") {
+		t.Errorf("calls:\n%s", got)
+	}
+}
+
+func TestNonce(t *testing.T) {
+	form := regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`)
+	if a, b := Nonce(), Nonce(); a == b || !form.MatchString(a) || !form.MatchString(b) {
+		t.Errorf("%s, %s", a, b)
+	}
+}
+
+func BenchmarkSign(b *testing.B) {
+	body := []byte(`{"amount":3600,"currency":"TWD"}`)
+	for b.Loop() {
+		sign("a917ab6a2367b536f8e5a6e2977e06f4", "/v4/payments/"+ref+"/confirm", body, "3f1a8d2e-5b6c-4d7e-8f90-a1b2c3d4e5f6")
+	}
+}

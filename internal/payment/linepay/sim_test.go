@@ -1,0 +1,455 @@
+package linepay_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"sync"
+	"testing"
+	"time"
+
+	"comanda/internal/money"
+	"comanda/internal/payment"
+	"comanda/internal/payment/linepay"
+	"comanda/internal/payment/linepaysim"
+	"comanda/internal/testenv"
+	"comanda/internal/uid"
+)
+
+// till is our side and LINE Pay's, with a clock that both the test and the simulator look at.
+type till struct {
+	*linepay.Merchant
+
+	t      *testing.T
+	sim    *linepaysim.Simulator
+	client *http.Client
+
+	mu  sync.Mutex
+	now time.Time
+}
+
+func newTill(t *testing.T, prefix string) *till {
+	t.Helper()
+	l := &till{t: t, now: time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)}
+	const channel, secret = "1656000001", "a917ab6a2367b536f8e5a6e2977e06f4"
+	var err error
+	l.sim, err = linepaysim.New(linepaysim.Options{ChannelID: channel, ChannelSecret: secret, Now: l.clock})
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(l.sim)
+	t.Cleanup(server.Close)
+	t.Cleanup(l.sim.Close)
+	// Without idle connections no call is sent a second time by the client itself.
+	transport := &http.Transport{DisableKeepAlives: true}
+	l.client = &http.Client{Transport: transport, CheckRedirect: stay}
+	conf := linepay.Config{ChannelID: channel, ChannelSecret: secret, Host: server.URL, Prefix: prefix}
+	if l.Merchant, err = linepay.New(conf, &http.Client{Transport: transport}, linepay.Nonce); err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+func stay(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+
+func (l *till) clock() time.Time {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.now
+}
+
+func (l *till) pass(d time.Duration) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.now = l.now.Add(d)
+}
+
+// start begins an attempt and gives it with its page.
+func (l *till) start(amount int64, c money.Currency) (payment.Attempt, string) {
+	l.t.Helper()
+	a := payment.Attempt{
+		ID: uid.New(l.clock()), Method: payment.LINEPay, Amount: amount, Currency: c, State: payment.Redirected, CreatedAt: l.clock(),
+	}
+	page, err := l.Start(l.t.Context(), payment.Purchase{
+		Attempt: a, Number: "A-012", House: "小籠包 <永康店> & 茶", Ends: l.clock().Add(15 * time.Minute), Language: "zh-TW",
+		ReturnTo: "https://eat.example",
+	})
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	a.GatewayRef = page.Ref
+	return a, page.URL
+}
+
+// press presses a button of the page and gives where the browser is sent; nil when it stays.
+func (l *till) press(page, action string) *url.URL {
+	l.t.Helper()
+	resp, err := l.client.PostForm(page, url.Values{"action": {action}})
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode == http.StatusOK {
+		return nil
+	}
+	to, err := resp.Location()
+	if err != nil || resp.StatusCode != http.StatusSeeOther {
+		l.t.Fatalf("%s: %d, %v", action, resp.StatusCode, err)
+	}
+	return to
+}
+
+// approved begins an attempt that its guest approves.
+func (l *till) approved(amount int64, c money.Currency) payment.Attempt {
+	l.t.Helper()
+	a, page := l.start(amount, c)
+	if l.press(page, "pay") == nil {
+		l.t.Fatal("the guest was not sent back")
+	}
+	return a
+}
+
+func (l *till) faults(faults ...linepaysim.Fault) {
+	l.t.Helper()
+	if err := l.sim.SetFaults(faults...); err != nil {
+		l.t.Fatal(err)
+	}
+}
+
+// confirms and checks expect a report.
+func (l *till) confirms(a payment.Attempt, state payment.State, code string) {
+	l.t.Helper()
+	l.expect(a, state, code)(l.Confirm(l.t.Context(), a))
+}
+
+func (l *till) checks(a payment.Attempt, state payment.State, code string) {
+	l.t.Helper()
+	l.expect(a, state, code)(l.Check(l.t.Context(), a))
+}
+
+func (l *till) expect(a payment.Attempt, state payment.State, code string) func(payment.Report, error) {
+	return func(r payment.Report, err error) {
+		l.t.Helper()
+		if err != nil || r.State != state || r.Code != code || r.Ref != a.GatewayRef {
+			l.t.Errorf("%+v, %v; want %s %s", r, err, state, code)
+		}
+		if state == payment.Paid && (r.Amount != a.Amount || r.Currency != a.Currency) {
+			l.t.Errorf("%+v is not the amount of %+v", r, a)
+		}
+	}
+}
+
+// Both versions, every currency, an id that no float can hold.
+func TestSimulated_pay(t *testing.T) {
+	for _, prefix := range []string{"/v3", "/v4"} {
+		l := newTill(t, prefix)
+		for currency, amount := range map[money.Currency]int64{"TWD": 12345, "THB": 1205, "USD": 1} {
+			a, page := l.start(amount, currency)
+			l.checks(a, payment.Redirected, "0000")
+			l.confirms(a, payment.Redirected, "1169")
+			to := l.press(page, "pay")
+			back, err := linepay.Read(to.RawQuery)
+			if err != nil || back != (linepay.Return{TransactionID: a.GatewayRef, AttemptID: a.ID}) {
+				t.Fatalf("%s: %+v, %v", to, back, err)
+			}
+			if to.Host != "eat.example" || to.Path != "/payment/linepay/confirm" {
+				t.Errorf("sent to %s", to)
+			}
+			l.checks(a, payment.Approved, "0110")
+			l.confirms(a, payment.Paid, "0000")
+			l.checks(a, payment.Paid, "0123")
+			l.confirms(a, payment.Unknown, "1172")
+		}
+	}
+}
+
+func TestSimulated_guestLeaves(t *testing.T) {
+	l := newTill(t, "/v4")
+	for action, want := range map[string]struct {
+		state payment.State
+		code  string
+		path  string
+	}{
+		"cancel":  {payment.Failed, "0121", "/payment/linepay/cancel"},
+		"decline": {payment.Failed, "0122", "/payment/linepay/cancel"},
+		"close":   {payment.Redirected, "0000", ""},
+		"leave":   {payment.Approved, "0110", ""},
+		"nothing": {payment.Redirected, "0000", ""},
+	} {
+		a, page := l.start(360, "TWD")
+		to := l.press(page, action)
+		if (to == nil) != (want.path == "") || to != nil && to.Path != want.path {
+			t.Errorf("%s: sent to %v", action, to)
+		}
+		if to != nil {
+			if back, err := linepay.Read(to.RawQuery); err != nil || back.AttemptID != a.ID {
+				t.Errorf("%s: %+v, %v", action, back, err)
+			}
+		}
+		l.checks(a, want.state, want.code)
+		if want.state == payment.Failed {
+			l.confirms(a, payment.Failed, "1180")
+			if l.press(page, "pay") != nil {
+				t.Errorf("%s: can be paid afterwards", action)
+			}
+		}
+	}
+}
+
+// Whoever pays after the order's end has approved only; without a confirmation no money moves.
+func TestSimulated_late(t *testing.T) {
+	l := newTill(t, "/v4")
+	a, page := l.start(360, "TWD")
+	l.pass(16 * time.Minute)
+	if l.press(page, "pay") == nil {
+		t.Fatal("LINE Pay's window is longer than ours")
+	}
+	l.checks(a, payment.Approved, "0110")
+	l.pass(linepaysim.Window - 16*time.Minute)
+	l.checks(a, payment.Failed, "0121")
+	l.confirms(a, payment.Failed, "1180")
+
+	a, page = l.start(360, "TWD")
+	l.pass(linepaysim.Window)
+	if l.press(page, "pay") != nil {
+		t.Fatal("paid after the window")
+	}
+	l.checks(a, payment.Failed, "0121")
+	if l.press(page, "late") == nil {
+		t.Fatal("not paid late")
+	}
+	l.checks(a, payment.Approved, "0110") // a success after a failure
+	l.confirms(a, payment.Paid, "0000")
+}
+
+// A confirmation whose answer is lost or spoilt is settled by asking, whether the money has moved or not.
+func TestSimulated_confirm_lostAnswer(t *testing.T) {
+	l := newTill(t, "/v4")
+	for _, spoil := range []linepaysim.Spoil{linepaysim.Lost, linepaysim.Garbled, linepaysim.Broken, linepaysim.Redirect} {
+		for _, moves := range []bool{true, false} {
+			a := l.approved(360, "TWD")
+			l.faults(linepaysim.Fault{Call: linepaysim.Confirm, Times: 1, Spoil: spoil, Moves: moves})
+			l.confirms(a, payment.Unknown, "")
+			if moves {
+				l.checks(a, payment.Paid, "0123")
+				l.confirms(a, payment.Unknown, "1172")
+				continue
+			}
+			l.checks(a, payment.Approved, "0110")
+			l.confirms(a, payment.Paid, "0000")
+		}
+	}
+}
+
+// A confirmation that takes too long leaves each of the check's codes behind.
+func TestSimulated_confirm_timeout(t *testing.T) {
+	l := newTill(t, "/v4")
+	a, page := l.start(360, "TWD")
+	for _, c := range []struct {
+		press string
+		state payment.State
+		code  string
+	}{{"close", payment.Redirected, "0000"}, {"leave", payment.Approved, "0110"}} {
+		l.press(page, c.press)
+		l.faults(linepaysim.Fault{Call: linepaysim.Confirm, Times: 1, Spoil: linepaysim.Hangs})
+		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+		l.expect(a, payment.Unknown, "")(l.Confirm(ctx, a))
+		cancel()
+		l.faults()
+		l.checks(a, c.state, c.code)
+	}
+	// The money moves, and the answer is late.
+	b := l.approved(360, "TWD")
+	l.faults(linepaysim.Fault{Call: linepaysim.Confirm, Times: 1, Spoil: linepaysim.Hangs, Moves: true})
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		l.expect(b, payment.Unknown, "")(l.Confirm(ctx, b))
+	}()
+	testenv.Eventually(t, 10*time.Second, func() bool { return l.sim.Payments()[0].State == "PAID" })
+	cancel()
+	<-done
+	l.checks(b, payment.Paid, "0123")
+	l.confirms(a, payment.Paid, "0000")
+}
+
+// The address of the confirmation opened twice at once: one takes the money, and nobody is told that it failed.
+func TestSimulated_confirm_twiceAtOnce(t *testing.T) {
+	l := newTill(t, "/v4")
+	a := l.approved(360, "TWD")
+	states := make([]payment.State, 10)
+	var all sync.WaitGroup
+	for i := range states {
+		all.Go(func() {
+			r, err := l.Confirm(t.Context(), a)
+			if err != nil {
+				t.Error(err)
+			}
+			states[i] = r.State
+		})
+	}
+	all.Wait()
+	paid := 0
+	for _, s := range states {
+		switch s {
+		case payment.Paid:
+			paid++
+		case payment.Unknown:
+		default:
+			t.Errorf("told %s", s)
+		}
+	}
+	if paid != 1 {
+		t.Errorf("%d are told PAID", paid)
+	}
+	l.checks(a, payment.Paid, "0123")
+}
+
+func TestSimulated_confirm_wrong(t *testing.T) {
+	l := newTill(t, "/v4")
+	a := l.approved(360, "TWD")
+	more := a
+	more.Amount++
+	if _, err := l.Confirm(t.Context(), more); !errors.Is(err, payment.ErrGateway) {
+		t.Errorf("another amount: %v", err)
+	}
+	for code, state := range map[string]payment.State{"1198": payment.Unknown, "9000": payment.Unknown, "1142": payment.Failed} {
+		l.faults(linepaysim.Fault{Call: linepaysim.Confirm, Times: 1, Code: code})
+		l.confirms(a, state, code)
+	}
+	l.checks(a, payment.Approved, "0110")
+	l.faults(linepaysim.Fault{Call: linepaysim.Confirm, Times: 1, Spoil: linepaysim.Short})
+	if r, err := l.Confirm(t.Context(), a); err != nil || r.State != payment.Review || r.Amount != 359 {
+		t.Errorf("%+v, %v", r, err)
+	}
+	if r, err := l.Check(t.Context(), a); err != nil || r.State != payment.Review || r.Amount != 359 {
+		t.Errorf("%+v, %v", r, err)
+	}
+}
+
+// Two attempts of one order may both be paid; each is its own payment.
+func TestSimulated_twoAttempts(t *testing.T) {
+	l := newTill(t, "/v4")
+	a, b := l.approved(360, "TWD"), l.approved(360, "TWD")
+	l.confirms(a, payment.Paid, "0000")
+	l.confirms(b, payment.Paid, "0000")
+	state, code, err := l.Refund(t.Context(), payment.Repayment{ID: "r", Attempt: b, Amount: 360, Whole: true})
+	if state != payment.RefundDone || code != "0000" || err != nil {
+		t.Errorf("%s, %s, %v", state, code, err)
+	}
+	l.checks(a, payment.Paid, "0123")
+	for _, p := range l.sim.Payments() {
+		if (p.Refunded == "360") != (p.TransactionID == b.GatewayRef) {
+			t.Errorf("%+v", p)
+		}
+	}
+}
+
+// A start whose answer was lost leaves nothing that could be paid.
+func TestSimulated_start_lostAnswer(t *testing.T) {
+	l := newTill(t, "/v4")
+	l.faults(linepaysim.Fault{Call: linepaysim.Request, Times: 1, Spoil: linepaysim.Lost, Moves: true})
+	p := payment.Purchase{
+		Attempt:  payment.Attempt{ID: uid.New(l.clock()), Amount: 360, Currency: "TWD"},
+		ReturnTo: "https://eat.example",
+	}
+	if _, err := l.Start(t.Context(), p); !errors.Is(err, payment.ErrGateway) {
+		t.Fatal(err)
+	}
+	l.checks(p.Attempt, payment.Redirected, "1150")
+	page, err := l.Start(t.Context(), p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := p.Attempt
+	a.GatewayRef = page.Ref
+	l.press(page.URL, "pay")
+	l.confirms(a, payment.Paid, "0000")
+	r, err := l.Check(t.Context(), p.Attempt) // by its own id
+	if err != nil || r.State != payment.Paid || r.Ref != page.Ref {
+		t.Errorf("%+v, %v", r, err)
+	}
+}
+
+func TestSimulated_refund_parts(t *testing.T) {
+	l := newTill(t, "/v4")
+	a := l.approved(1250, "THB")
+	l.confirms(a, payment.Paid, "0000")
+	for _, c := range []struct {
+		amount, earlier int64
+		state           payment.RefundState
+		code            string
+	}{
+		{255, 0, payment.RefundDone, "0000"},
+		{255, 0, payment.RefundDone, "0000"}, // the same again
+		{500, 255, payment.RefundDone, "0000"},
+		{500, 255, payment.RefundDone, "0000"},
+		{496, 755, payment.RefundRefused, "1164"},
+		{495, 755, payment.RefundDone, "0000"},
+		{1, 1250, payment.RefundRefused, "1165"},
+	} {
+		r := payment.Repayment{ID: "r", Attempt: a, Amount: c.amount, Earlier: c.earlier}
+		if state, code, err := l.Refund(t.Context(), r); state != c.state || code != c.code || err != nil {
+			t.Errorf("%+v: %s, %s, %v", c, state, code, err)
+		}
+	}
+	if p := l.sim.Payments()[0]; p.Refunded != "12.5" || p.Refunds != 3 {
+		t.Errorf("%+v", p)
+	}
+}
+
+// Whatever is lost on its way, a refund that is tried until it is answered is paid once.
+func TestSimulated_refund_lostAnswer(t *testing.T) {
+	l := newTill(t, "/v4")
+	for _, whole := range []bool{true, false} {
+		for _, f := range []linepaysim.Fault{
+			{Call: linepaysim.Refund, Times: 1, Spoil: linepaysim.Lost, Moves: true},
+			{Call: linepaysim.Refund, Times: 1, Spoil: linepaysim.Lost},
+			{Call: linepaysim.Refund, Times: 1, Spoil: linepaysim.Broken, Moves: true},
+			{Call: linepaysim.Refund, Times: 1, Code: "9000", Moves: true},
+			{Call: linepaysim.Refund, Times: 1, Code: "1198"},
+			{Call: linepaysim.Details, Times: 1, Spoil: linepaysim.Lost},
+			{Call: linepaysim.Details, Times: 1, Code: "1106"},
+		} {
+			a := l.approved(360, "TWD")
+			l.confirms(a, payment.Paid, "0000")
+			l.faults(f)
+			r := payment.Repayment{ID: "r", Attempt: a, Amount: 120}
+			if whole {
+				r.Amount, r.Whole = 360, true
+			}
+			if state, _, err := l.Refund(t.Context(), r); !errors.Is(err, payment.ErrGateway) || state != "" {
+				t.Errorf("%+v: %s, %v", f, state, err)
+			}
+			if state, code, err := l.Refund(t.Context(), r); state != payment.RefundDone || code != "0000" || err != nil {
+				t.Errorf("%+v: %s, %s, %v", f, state, code, err)
+			}
+			if p := l.sim.Payments()[0]; p.Refunds != 1 || p.Refunded != money.TWD.Format(r.Amount) {
+				t.Errorf("%+v: %+v", f, p)
+			}
+		}
+	}
+}
+
+// A merchant with another secret is told nothing and moves nothing.
+func TestSimulated_wrongSecret(t *testing.T) {
+	l := newTill(t, "/v4")
+	a, page := l.start(360, "TWD")
+	l.press(page, "pay")
+	u, err := url.Parse(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	conf := linepay.Config{ChannelID: "1656000001", ChannelSecret: "another", Host: "http://" + u.Host}
+	m, err := linepay.New(conf, l.client, linepay.Nonce)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := m.Confirm(t.Context(), a); !errors.Is(err, payment.ErrGateway) {
+		t.Error(err)
+	}
+	l.checks(a, payment.Approved, "0110")
+}

@@ -1,0 +1,101 @@
+package linepay
+
+import (
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"comanda/internal/money"
+	"comanda/internal/payment"
+)
+
+const started = `{"returnCode":"0000","returnMessage":"Success.","info":{"paymentUrl":{"web":"https://pay.example/p","app":"line://pay"},` +
+	`"transactionId":` + ref + `,"paymentAccessToken":"187568751124"}}`
+
+func TestMerchant_Start(t *testing.T) {
+	l := says(map[string]string{"request": started})
+	page, err := merchantOf(t, l).Start(t.Context(), purchaseOf(attempt()))
+	if err != nil || page != (payment.Page{URL: "https://pay.example/p", Ref: ref}) {
+		t.Fatalf("%+v, %v", page, err)
+	}
+	want := `{"amount":360,"currency":"TWD","orderId":"` + attemptID + `","packages":[{"id":"order","amount":360,` +
+		`"name":"小籠包 \u003c永康店\u003e \u0026 茶","products":[{"name":"小籠包 \u003c永康店\u003e \u0026 茶 A-012","quantity":1,"price":360}]}],` +
+		`"redirectUrls":{"confirmUrl":"https://eat.example/payment/linepay/confirm","cancelUrl":"https://eat.example/payment/linepay/cancel"},` +
+		`"options":{"payment":{"capture":true},"display":{"locale":"zh_TW"},"extra":{"branchName":"小籠包 \u003c永康店\u003e \u0026 茶"}}}`
+	if diff := cmp.Diff(want, l.bodies[0]); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestMerchant_Start_words(t *testing.T) {
+	for language, locale := range map[string]string{"zh-TW": "zh_TW", "en": "en", "vi": "en", "th": "th", "": "en"} {
+		p := purchaseOf(attempt())
+		p.Language = language
+		if got := newPurchase(p).Options.Display.Locale; got != locale {
+			t.Errorf("%q gives %q", language, got)
+		}
+	}
+	p := purchaseOf(attempt())
+	p.House = strings.Repeat("茶", 300)
+	b := newPurchase(p)
+	for _, name := range []string{b.Packages[0].Name, b.Packages[0].Products[0].Name, b.Options.Extra.Branch} {
+		if len(name) > 200 || strings.Trim(name, "茶") != "" {
+			t.Errorf("cut to %q", name)
+		}
+	}
+	p.House, p.Number = "", ""
+	if b := newPurchase(p); b.Packages[0].Name != "-" || b.Packages[0].Products[0].Name != "-" {
+		t.Errorf("%+v", b.Packages)
+	}
+}
+
+func TestMerchant_Start_refuses(t *testing.T) {
+	l := says(map[string]string{"request": started})
+	m := merchantOf(t, l)
+	for _, c := range []struct {
+		amount   int64
+		currency money.Currency
+	}{{360, money.VND}, {360, money.JPY}, {0, money.TWD}, {-1, money.TWD}, {1, ""}} {
+		p := purchaseOf(attempt())
+		p.Attempt.Amount, p.Attempt.Currency = c.amount, c.currency
+		if _, err := m.Start(t.Context(), p); !errors.Is(err, payment.ErrUnsuitable) {
+			t.Errorf("%d %s: %v", c.amount, c.currency, err)
+		}
+	}
+	p := purchaseOf(attempt())
+	p.Attempt.GatewayRef = ref // L1
+	if _, err := m.Start(t.Context(), p); !errors.Is(err, payment.ErrGateway) {
+		t.Errorf("started twice: %v", err)
+	}
+	if len(l.requests) != 0 {
+		t.Errorf("%d calls were made", len(l.requests))
+	}
+}
+
+func TestMerchant_Start_answers(t *testing.T) {
+	for name, l := range map[string]*line{
+		"signature":    says(map[string]string{"request": `{"returnCode":"1106","returnMessage":"Header information error."}`}),
+		"repeated":     says(map[string]string{"request": `{"returnCode":"1172"}`}),
+		"no info":      says(map[string]string{"request": `{"returnCode":"0000"}`}),
+		"short id":     says(map[string]string{"request": strings.Replace(started, ref, "123", 1)}),
+		"a float":      says(map[string]string{"request": strings.Replace(started, ref, "2.0261121098765433e18", 1)}),
+		"script":       says(map[string]string{"request": strings.Replace(started, "https://pay.example/p", "javascript:alert(1)", 1)}),
+		"no page":      says(map[string]string{"request": strings.Replace(started, "https://pay.example/p", "", 1)}),
+		"HTML":         fails(200, "<html>", nil),
+		"error":        fails(500, started, nil),
+		"redirect":     fails(302, started, nil),
+		"too long":     fails(200, started+strings.Repeat(" ", maxBody), nil),
+		"out of reach": fails(0, "", http.ErrHandlerTimeout),
+	} {
+		page, err := merchantOf(t, l).Start(t.Context(), purchaseOf(attempt()))
+		if !errors.Is(err, payment.ErrGateway) || page != (payment.Page{}) {
+			t.Errorf("%s: %+v, %v", name, page, err)
+		}
+		if err != nil && (strings.Contains(err.Error(), "a917ab6a") || len(l.requests) != 1) {
+			t.Errorf("%s: %d calls, %v", name, len(l.requests), err)
+		}
+	}
+}

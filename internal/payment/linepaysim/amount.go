@@ -1,0 +1,44 @@
+package linepaysim
+
+import (
+	"encoding/json"
+	"math/big"
+	"strconv"
+	"strings"
+)
+
+// maxHundredths is far above any bill, and far below what would overflow when it is multiplied and added.
+const maxHundredths = 1_000_000_000_000
+
+// hundredths reads an amount of a currency; ok is false when it has more digits after the point than the currency.
+func hundredths(currency string, n json.Number) (amount int64, ok bool) {
+	if len(n) > 20 || strings.ContainsAny(string(n), "eE") {
+		return 0, false
+	}
+	exact, ok := new(big.Rat).SetString(string(n))
+	if !ok {
+		return 0, false
+	}
+	exact.Mul(exact, big.NewRat(100, 1))
+	if !exact.IsInt() || !exact.Num().IsInt64() {
+		return 0, false
+	}
+	amount = exact.Num().Int64()
+	if currency == "TWD" && amount%100 != 0 || amount > maxHundredths || amount < -maxHundredths {
+		return 0, false
+	}
+	return amount, true
+}
+
+// decimal writes hundredths as a number of JSON, without zeros that mean nothing.
+func decimal(amount int64) json.Number {
+	sign := ""
+	if amount < 0 {
+		sign, amount = "-", -amount
+	}
+	fraction := strings.TrimRight(strconv.FormatInt(100+amount%100, 10)[1:], "0")
+	if fraction != "" {
+		fraction = "." + fraction
+	}
+	return json.Number(sign + strconv.FormatInt(amount/100, 10) + fraction)
+}

@@ -1,0 +1,166 @@
+package linepaysim
+
+import (
+	"bytes"
+	"crypto/sha256"
+	_ "embed"
+	"encoding/base64"
+	"html/template"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+)
+
+//go:embed page.html
+var pageSource string
+
+var (
+	pageTemplate = template.Must(template.New("page").Parse(pageSource))
+	styleHash    = hashOfStyle(pageSource)
+)
+
+// hashOfStyle names the page's one style to its policy.
+func hashOfStyle(source string) string {
+	_, rest, _ := strings.Cut(source, "<style>")
+	style, _, _ := strings.Cut(rest, "</style>")
+	sum := sha256.Sum256([]byte(style))
+	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
+}
+
+// view is what the page shows.
+type view struct {
+	Lang, Other, OtherName string
+	Text                   map[string]string
+	House, Title, Order    string
+	Currency, Amount       string
+	Message                string // in place of the buttons; empty when there is something to decide
+	Back                   string // where the guest goes on when everything is decided
+	Late                   bool   // the window is over
+	Minutes                int
+}
+
+// lookUp gives a copy of a page's payment, so that showing it holds nobody up.
+func (s *Simulator) lookUp(w http.ResponseWriter, r *http.Request) (pay, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	p := s.byPage[r.PathValue("page")]
+	if p == nil {
+		http.NotFound(w, r)
+		return pay{}, false
+	}
+	return *p, true
+}
+
+func (s *Simulator) showPage(w http.ResponseWriter, r *http.Request) {
+	if p, ok := s.lookUp(w, r); ok {
+		s.show(w, r, p, "")
+	}
+}
+
+// show writes the page with a message, or with the message of the payment's state.
+func (s *Simulator) show(w http.ResponseWriter, r *http.Request, p pay, message string) {
+	now := s.o.Now()
+	state := p.now(now)
+	if message == "" && state != waiting {
+		message = string(state)
+	}
+	lang := language(r.URL.Query().Get("lang"), p.order.Options.Display.Locale)
+	other := "en"
+	if lang == "en" {
+		other = "zh-TW"
+	}
+	v := view{
+		Lang: lang, Other: other, OtherName: texts[other]["name"], Text: texts[lang], Message: texts[lang][message],
+		House: p.order.Packages[0].Name, Title: p.title(), Order: p.order.OrderID, Currency: p.order.Currency,
+		Amount: decimal(p.amount).String(), Late: state == ended, Minutes: int(p.until.Sub(now) / time.Minute),
+	}
+	switch state {
+	case approved, captured:
+		v.Back = withIDs(p.order.RedirectURLs.Confirm, p)
+	case canceled, declined:
+		v.Back = withIDs(p.order.RedirectURLs.Cancel, p)
+	}
+	var page bytes.Buffer
+	if err := pageTemplate.Execute(&page, v); err != nil {
+		http.Error(w, "page", http.StatusInternalServerError)
+		return
+	}
+	h := w.Header()
+	h.Set("Content-Type", "text/html; charset=utf-8")
+	h.Set("Cache-Control", "no-store")
+	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Content-Security-Policy", policy(p.order))
+	_, _ = page.WriteTo(w) // the browser may be gone
+}
+
+// policy allows the page its style and its form. Where the form leads in the end must be named too: browsers hold the
+// redirect that answers a form against the same list.
+func policy(o purchase) string {
+	return "default-src 'none'; style-src " + styleHash + "; base-uri 'none'; frame-ancestors 'none'; form-action 'self' " +
+		origin(o.RedirectURLs.Confirm) + " " + origin(o.RedirectURLs.Cancel)
+}
+
+func origin(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return "'none'"
+	}
+	return u.Scheme + "://" + u.Host
+}
+
+// actOnPage is the guest's decision.
+func (s *Simulator) actOnPage(w http.ResponseWriter, r *http.Request) {
+	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
+	action := r.PostFormValue("action")
+	p, ok := s.lookUp(w, r)
+	if !ok {
+		return
+	}
+	confirm, cancel := withIDs(p.order.RedirectURLs.Confirm, p), withIDs(p.order.RedirectURLs.Cancel, p)
+	switch {
+	case action == "close":
+		s.show(w, r, p, "CLOSED")
+	case action == "decline" && s.refuse(p.page, declined), action == "cancel" && s.refuse(p.page, canceled):
+		http.Redirect(w, r, cancel, http.StatusSeeOther)
+	case action == "leave" && s.approve(p.page, false):
+		s.show(w, r, p, "CLOSED")
+	case action == "twice" && s.approve(p.page, false):
+		s.visit(confirm)
+		http.Redirect(w, r, confirm, http.StatusSeeOther)
+	case action == "pay" && s.approve(p.page, false), action == "late" && s.approve(p.page, true):
+		http.Redirect(w, r, confirm, http.StatusSeeOther)
+	default: // too late, or decided before
+		s.showPage(w, r)
+	}
+}
+
+func (s *Simulator) approve(page string, late bool) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	p := s.byPage[page]
+	return p != nil && p.approve(s.o.Now(), late)
+}
+
+func (s *Simulator) refuse(page string, as state) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	p := s.byPage[page]
+	return p != nil && p.refuse(s.o.Now(), as)
+}
+
+// withIDs appends what LINE Pay appends.
+func withIDs(address string, p pay) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return address
+	}
+	q := "transactionId=" + strconv.FormatInt(p.id, 10) + "&orderId=" + url.QueryEscape(p.order.OrderID)
+	if u.RawQuery != "" {
+		q = u.RawQuery + "&" + q
+	}
+	u.RawQuery = q
+	return u.String()
+}

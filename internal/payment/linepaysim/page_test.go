@@ -1,0 +1,156 @@
+package linepaysim
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+)
+
+func look(t *testing.T, s *Simulator, page string) *httptest.ResponseRecorder {
+	t.Helper()
+	return do(s, httptest.NewRequestWithContext(t.Context(), http.MethodGet, page, http.NoBody))
+}
+
+// The page's policy allows its own style and nothing else, and its form leads to the merchant only.
+func TestPage_policy(t *testing.T) {
+	s := open(t, Options{})
+	_, page := begin(t, s, ordered())
+	w := look(t, s, page)
+	_, rest, _ := strings.Cut(w.Body.String(), "<style>")
+	style, _, ok := strings.Cut(rest, "</style>")
+	sum := sha256.Sum256([]byte(style))
+	want := "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'; base-uri 'none'; " +
+		"frame-ancestors 'none'; form-action 'self' https://eat.example http://other.example:8080"
+	if got := w.Header().Get("Content-Security-Policy"); !ok || len(style) < 100 || got != want {
+		t.Errorf("policy %s, wanted %s", got, want)
+	}
+	for name, want := range map[string]string{
+		"Content-Type": "text/html; charset=utf-8", "Cache-Control": "no-store", "Referrer-Policy": "no-referrer",
+		"X-Content-Type-Options": "nosniff",
+	} {
+		if got := w.Header().Get(name); got != want {
+			t.Errorf("%s: %s", name, got)
+		}
+	}
+	for _, never := range []string{"<script", "style=\"", "<b>小籠包", "src="} {
+		if strings.Contains(w.Body.String(), never) {
+			t.Errorf("the page has %s", never)
+		}
+	}
+}
+
+func TestPage_languages(t *testing.T) {
+	s := open(t, Options{})
+	_, chinese := begin(t, s, ordered())
+	_, english := begin(t, s, ordered("zh_TW", "th"))
+	for page, words := range map[string][]string{
+		chinese:                 {`<html lang="zh-TW">`, "LINE Pay 模擬器", "付款", "20 分鐘內付款", `href="?lang=en"`, "A &amp; B", "TWD 360"},
+		chinese + "?lang=en":    {`<html lang="en">`, "20 minutes left", `href="?lang=zh-TW"`},
+		english:                 {`<html lang="en">`, `value="pay"`, `value="cancel"`, `value="decline"`, `value="close"`, `value="leave"`, `value="twice"`},
+		english + "?lang=xx":    {`<html lang="en">`},
+		english + "?lang=zh-TW": {`<html lang="zh-TW">`},
+	} {
+		w := look(t, s, page)
+		for _, word := range words {
+			if !strings.Contains(w.Body.String(), word) {
+				t.Errorf("%s has no %s", page, word)
+			}
+		}
+	}
+	for word := range texts["en"] {
+		if texts["zh-TW"][word] == "" {
+			t.Errorf("no Chinese for %s", word)
+		}
+	}
+	if len(texts["en"]) != len(texts["zh-TW"]) {
+		t.Error("a word is missing in English")
+	}
+}
+
+// What is decided is shown in place of the buttons, with the way back.
+func TestPage_decided(t *testing.T) {
+	for action, c := range map[string]struct{ text, back string }{
+		"leave":   {texts["zh-TW"]["APPROVED"], "https://eat.example/c?a=1&amp;transactionId="},
+		"cancel":  {texts["zh-TW"]["CANCELED"], "http://other.example:8080/x?transactionId="},
+		"decline": {texts["zh-TW"]["DECLINED"], "http://other.example:8080/x?transactionId="},
+	} {
+		s := open(t, Options{})
+		_, page := begin(t, s, ordered())
+		press(t, s, page, action)
+		body := look(t, s, page).Body.String()
+		if !strings.Contains(body, c.text) || !strings.Contains(body, c.back) || strings.Contains(body, "<button") {
+			t.Errorf("%s: %s", action, body)
+		}
+	}
+}
+
+func TestPage_redirects(t *testing.T) {
+	now := noon
+	s := open(t, Options{Now: func() time.Time { return now }})
+	id, page := begin(t, s, ordered())
+	want := "https://eat.example/c?a=1&transactionId=" + id + "&orderId=o1"
+	for range 2 { // approved in two windows
+		if w := press(t, s, page, "pay"); w.Code != http.StatusSeeOther || w.Header().Get("Location") != want {
+			t.Errorf("%d %s", w.Code, w.Header().Get("Location"))
+		}
+	}
+	if w := press(t, s, page, "cancel"); w.Code != http.StatusSeeOther || w.Header().Get("Location") != "http://other.example:8080/x?transactionId="+id+"&orderId=o1" {
+		t.Errorf("%d %s", w.Code, w.Header().Get("Location"))
+	}
+	_, page = begin(t, s, ordered())
+	for _, action := range []string{"", "close", "unheard"} {
+		if w := press(t, s, page, action); w.Code != http.StatusOK {
+			t.Errorf("%s: %d", action, w.Code)
+		}
+	}
+	now = now.Add(Window)
+	for _, action := range []string{"cancel", "decline", "leave", "twice"} {
+		if w := press(t, s, page, action); w.Code != http.StatusOK {
+			t.Errorf("%s after the end: %d", action, w.Code)
+		}
+	}
+	w := press(t, s, page, "pay")
+	if w.Code != http.StatusOK || !strings.Contains(w.Body.String(), `value="late"`) || strings.Contains(w.Body.String(), `value="pay"`) {
+		t.Errorf("%d %s", w.Code, w.Body)
+	}
+	if w := press(t, s, page, "late"); w.Code != http.StatusSeeOther {
+		t.Errorf("late: %d", w.Code)
+	}
+	if w := look(t, s, "/pay/unheard"); w.Code != http.StatusNotFound {
+		t.Errorf("an unknown page: %d", w.Code)
+	}
+}
+
+// Paying twice opens the confirm address from here as well as from the guest's browser, and Close waits for it.
+func TestPage_twice(t *testing.T) {
+	seen := make(chan *url.URL, 1)
+	shop := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		seen <- r.URL
+		http.Redirect(w, r, "/elsewhere", http.StatusSeeOther)
+	}))
+	defer shop.Close()
+	s := open(t, Options{})
+	id, page := begin(t, s, ordered("https://eat.example", shop.URL))
+	w := press(t, s, page, "twice")
+	select {
+	case u := <-seen:
+		if u.String() != "/c?a=1&transactionId="+id+"&orderId=o1" || w.Header().Get("Location") != shop.URL+u.String() {
+			t.Errorf("%s and %s", u, w.Header().Get("Location"))
+		}
+	case <-time.After(10 * time.Second):
+		t.Error("nobody came")
+	}
+	s.Close()
+	if len(seen) != 0 {
+		t.Error("a redirect was followed")
+	}
+	s.visit(shop.URL)
+	if len(seen) != 0 {
+		t.Error("an address was opened after the end")
+	}
+}

@@ -1,0 +1,67 @@
+package linepaysim
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"io"
+	"net/http"
+	"strings"
+)
+
+// admit tells whether a call is signed by the merchant: over the bytes of the path, and of the query or the body, as they
+// came. It gives why not.
+func (s *Simulator) admit(r *http.Request, body []byte) string {
+	nonce := r.Header.Get("X-Line-Authorization-Nonce")
+	switch {
+	case r.Header.Get("X-Line-Channelid") != s.o.ChannelID:
+		return "Header information error: the channel."
+	case nonce == "" || len(nonce) > 100:
+		return "Header information error: the nonce."
+	case !s.signed(r, body, nonce):
+		return "Header information error: the signature."
+	case !s.remember(nonce):
+		return "Header information error: the nonce was used before."
+	}
+	return ""
+}
+
+func (s *Simulator) signed(r *http.Request, body []byte, nonce string) bool {
+	given, err := base64.StdEncoding.DecodeString(r.Header.Get("X-Line-Authorization"))
+	if err != nil {
+		return false
+	}
+	payload := string(body)
+	if r.Method == http.MethodGet {
+		payload = r.URL.RawQuery
+	}
+	message := strings.Join([]string{s.o.ChannelSecret, r.URL.EscapedPath(), payload, nonce}, "")
+	h := hmac.New(sha256.New, []byte(s.o.ChannelSecret))
+	_, _ = io.WriteString(h, message) // a hash never fails
+	return hmac.Equal(h.Sum(nil), given)
+}
+
+func (s *Simulator) remember(nonce string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.nonces.add(nonce)
+}
+
+// nonces are the latest ones, each used once.
+type nonces struct {
+	seen  map[string]bool
+	order []string
+	keep  int
+}
+
+func (n *nonces) add(nonce string) bool {
+	if n.seen[nonce] {
+		return false
+	}
+	n.seen[nonce] = true
+	if n.order = append(n.order, nonce); len(n.order) > n.keep {
+		delete(n.seen, n.order[0])
+		n.order = n.order[1:]
+	}
+	return true
+}

@@ -1,0 +1,4 @@
+SELECT state, count(*)
+FROM payment_attempt
+WHERE state IN ('REVIEW', 'UNKNOWN')
+GROUP BY state

@@ -1,0 +1,176 @@
+package paymentsql_test
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"comanda/internal/payment"
+	"comanda/internal/payment/paymentsql"
+	"comanda/internal/sqldb"
+	"comanda/internal/sqldb/sqldbtest"
+)
+
+func ids[T any](all []T, id func(T) string) []string {
+	got := []string{}
+	for _, a := range all {
+		got = append(got, id(a))
+	}
+	slices.Sort(got)
+	return got
+}
+
+func attemptID(a payment.Attempt) string { return a.ID }
+func refundID(r payment.Refund) string   { return r.ID }
+
+// An attempt is claimed when it is time, once, and again when it is time again; in the end not any more.
+func TestClaimChecks(t *testing.T) {
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		all := []payment.Attempt{attempt("never", "o"), attempt("now", "o"), attempt("later", "o"), attempt("old", "o")}
+		for i, due := range []time.Time{{}, at, at.Add(time.Second), at} {
+			all[i].Method, all[i].State, all[i].CheckAt = payment.LINEPay, payment.Redirected, due
+		}
+		all[3].CreatedAt = at.Add(-27 * time.Hour)
+		if err := write(t, db, func(tx sqldb.Tx) { paymentsql.QueueAttempts(tx, all) }); err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range []struct {
+			after time.Duration
+			want  []string
+		}{
+			{0, []string{"now", "old"}}, {0, []string{}}, {time.Second, []string{"later"}}, {59 * time.Second, []string{}},
+			{time.Minute, []string{"now"}}, {24 * time.Hour, []string{"later", "now"}}, {27 * time.Hour, []string{"later", "now"}},
+			{1000 * time.Hour, []string{}},
+		} {
+			got, err := paymentsql.ClaimChecks(t.Context(), db, at.Add(c.after), 10)
+			if d := cmp.Diff(c.want, ids(got, attemptID)); err != nil || d != "" {
+				t.Errorf("after %v: %v, %s", c.after, err, d)
+			}
+		}
+		got, err := paymentsql.Attempts(t.Context(), db, []string{"o"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, a := range got {
+			if checks := map[string]int{"never": 0, "now": 4, "later": 3, "old": 1}[a.ID]; a.Checks != checks || !a.CheckAt.IsZero() {
+				t.Errorf("%s was claimed %d times and is due at %v", a.ID, a.Checks, a.CheckAt)
+			}
+		}
+	})
+}
+
+// Processes that claim at the same time share what is due, and nothing is claimed by two of them.
+func TestClaims_atOnce(t *testing.T) {
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		const n = 200
+		var attempts []payment.Attempt
+		var refunds []payment.Refund
+		for i := range n {
+			a := attempt(fmt.Sprintf("a%03d", i), "o")
+			a.State, a.CheckAt = payment.Redirected, at
+			attempts = append(attempts, a)
+			refunds = append(refunds, payment.Refund{
+				ID: fmt.Sprintf("r%03d", i), OrderID: "o", AttemptID: a.ID, Amount: 1, Currency: "VND", Method: payment.VNPay,
+				State: payment.RefundSending, Reason: payment.ByStaff, CreatedAt: at, SendAt: at,
+			})
+		}
+		if err := write(t, db, func(tx sqldb.Tx) {
+			paymentsql.QueueAttempts(tx, attempts)
+			paymentsql.QueueRefunds(tx, refunds)
+		}); err != nil {
+			t.Fatal(err)
+		}
+		var mu sync.Mutex
+		var claimed, sent []string
+		var all sync.WaitGroup
+		for range 8 {
+			all.Go(func() {
+				for range n / 10 {
+					some, err := paymentsql.ClaimChecks(t.Context(), db, at, 10)
+					back, errBack := paymentsql.ClaimRefunds(t.Context(), db, at, 10)
+					if err != nil || errBack != nil {
+						t.Errorf("%v, %v", err, errBack)
+					}
+					mu.Lock()
+					claimed, sent = append(claimed, ids(some, attemptID)...), append(sent, ids(back, refundID)...)
+					mu.Unlock()
+				}
+			})
+		}
+		all.Wait()
+		slices.Sort(claimed)
+		slices.Sort(sent)
+		if !slices.Equal(claimed, ids(attempts, attemptID)) || !slices.Equal(sent, ids(refunds, refundID)) {
+			t.Errorf("%d attempts and %d refunds were claimed of %d each", len(claimed), len(sent), n)
+		}
+	})
+}
+
+// The refunds of one payment are sent one after the other, and none after it has ended.
+func TestClaimRefunds(t *testing.T) {
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		refund := func(id, attempt string, s payment.RefundState, send time.Time) payment.Refund {
+			return payment.Refund{
+				ID: id, OrderID: "o", AttemptID: attempt, Amount: 1, Currency: "VND", Method: payment.VNPay, State: s,
+				Reason: payment.ByStaff, By: "user:7", Note: "cold", CreatedAt: at, SendAt: send,
+			}
+		}
+		all := []payment.Refund{
+			refund("1", "a", payment.RefundSending, at), refund("2", "a", payment.RefundSending, at), refund("3", "b", payment.RefundSending, at),
+			refund("4", "c", payment.RefundDue, time.Time{}), refund("5", "c", payment.RefundSending, at.Add(time.Hour)),
+		}
+		if err := write(t, db, func(tx sqldb.Tx) { paymentsql.QueueRefunds(tx, all) }); err != nil {
+			t.Fatal(err)
+		}
+		claims := func(after time.Duration, want ...string) {
+			t.Helper()
+			got, err := paymentsql.ClaimRefunds(t.Context(), db, at.Add(after), 10)
+			if !slices.Equal(ids(got, refundID), want) || err != nil {
+				t.Errorf("after %v %v are claimed, %v; want %v", after, ids(got, refundID), err, want)
+			}
+		}
+		claims(0, "1", "3")
+		claims(59 * time.Second)
+		finish := func(id int, to payment.RefundState) error {
+			all[id-1].Finish(to, "", "00", at)
+			return write(t, db, func(tx sqldb.Tx) { paymentsql.QueueFinished(tx, all[id-1:id]) })
+		}
+		for id, to := range map[int]payment.RefundState{1: payment.RefundDone, 3: payment.RefundRefused} {
+			if err := finish(id, to); err != nil {
+				t.Fatal(err)
+			}
+		}
+		claims(time.Hour, "2", "5")
+		if err := finish(1, payment.RefundDone); err == nil {
+			t.Error("a refund that is done was written again")
+		}
+		if n, oldest, err := paymentsql.Due(t.Context(), db); n != 4 || !oldest.Equal(at) || err != nil {
+			t.Errorf("%d are due since %v, %v", n, oldest, err)
+		}
+	})
+}
+
+func TestOwners_and_Stuck(t *testing.T) {
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		var all []payment.Attempt
+		for i, s := range []payment.State{payment.Review, payment.Unknown, payment.Unknown, payment.Paid, payment.Confirming} {
+			a := attempt(fmt.Sprint(i), "o")
+			a.State = s
+			all = append(all, a)
+		}
+		if err := write(t, db, func(tx sqldb.Tx) { paymentsql.QueueAttempts(tx, all) }); err != nil {
+			t.Fatal(err)
+		}
+		stuck, err := paymentsql.Stuck(t.Context(), db)
+		if d := cmp.Diff(map[payment.State]int64{payment.Review: 1, payment.Unknown: 2}, stuck); err != nil || d != "" {
+			t.Errorf("%v %s", err, d)
+		}
+		if got, err := paymentsql.Owners(t.Context(), db, []string{"0", "none"}); err != nil || len(got) != 0 {
+			t.Errorf("attempts of an order that is not there belong to %v, %v", got, err)
+		}
+	})
+}

@@ -1,0 +1,83 @@
+package paymentsql
+
+import (
+	"context"
+	"time"
+
+	"comanda/internal/payment"
+	"comanda/internal/sqldb"
+)
+
+// QueueRefunds writes new refunds.
+func QueueRefunds(tx sqldb.Tx, all []payment.Refund) {
+	if len(all) == 0 {
+		return
+	}
+	tx.Queue(refundInsert, sqldb.NewRowSet(len(all)).
+		Text("id", func(i int) string { return all[i].ID }).
+		Text("order_id", func(i int) string { return all[i].OrderID }).
+		Text("attempt_id", func(i int) string { return all[i].AttemptID }).
+		Text("method", func(i int) string { return string(all[i].Method) }).
+		Int("amount", func(i int) int64 { return all[i].Amount }).
+		Text("currency", func(i int) string { return string(all[i].Currency) }).
+		Text("state", func(i int) string { return string(all[i].State) }).
+		Text("reason", func(i int) string { return string(all[i].Reason) }).
+		Text("note", func(i int) string { return all[i].Note }).
+		Text("decided_by", func(i int) string { return all[i].By }).
+		NullInt("send_at", func(i int) (int64, bool) { return millis(all[i].SendAt) }).
+		Int("created_at", func(i int) int64 { return all[i].CreatedAt.UnixMilli() }).
+		NullInt("done_at", func(i int) (int64, bool) { return millis(all[i].DoneAt) }))
+}
+
+// QueueFinished writes the new states of refunds. The caller holds their orders' locks, so none of them is DONE yet.
+func QueueFinished(tx sqldb.Tx, all []payment.Refund) {
+	if len(all) == 0 {
+		return
+	}
+	tx.QueueExactly(int64(len(all)), refundUpdate, sqldb.NewRowSet(len(all)).
+		Text("id", func(i int) string { return all[i].ID }).
+		Text("state", func(i int) string { return string(all[i].State) }).
+		Text("note", func(i int) string { return all[i].Note }).
+		Text("decided_by", func(i int) string { return all[i].By }).
+		Text("ref", func(i int) string { return all[i].GatewayRef }).
+		Text("code", func(i int) string { return all[i].Code }).
+		NullInt("send_at", func(i int) (int64, bool) { return millis(all[i].SendAt) }).
+		NullInt("done_at", func(i int) (int64, bool) { return millis(all[i].DoneAt) }))
+}
+
+// Refunds reads what is or was to be given back for orders.
+func Refunds(ctx context.Context, c sqldb.Conn, orders []string) ([]payment.Refund, error) {
+	rows, err := c.Query(ctx, refundSelect, orderRows(orders))
+	return sqldb.Collect(rows, err, scanRefund)
+}
+
+func scanRefund(r sqldb.Rows) (f payment.Refund, err error) {
+	var send, created, done int64
+	err = r.Scan(&f.ID, &f.OrderID, &f.AttemptID, &f.Method, &f.Amount, &f.Currency, &f.State, &f.Reason, &f.Note, &f.By,
+		&f.GatewayRef, &f.Code, &send, &f.Tries, &created, &done)
+	f.SendAt, f.CreatedAt, f.DoneAt = instant(send), instant(created), instant(done)
+	return f, err
+}
+
+// ClaimRefunds gives refunds that are to be sent to their gateways now, and has each of them sent again later if this
+// time does not get through. Any number of processes may claim.
+func ClaimRefunds(ctx context.Context, db *sqldb.DB, now time.Time, most int) (due []payment.Refund, err error) {
+	err = db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
+		rows, err := tx.Query(ctx, refundSend, now.UnixMilli(), most)
+		if due, err = sqldb.Collect(rows, err, scanRefund); err != nil || len(due) == 0 {
+			return err
+		}
+		_, err = tx.Exec(ctx, refundLater, sqldb.NewRowSet(len(due)).
+			Text("id", func(i int) string { return due[i].ID }).
+			NullInt("send_at", func(i int) (int64, bool) { return millis(due[i].RetryAt(now)) }))
+		return err
+	})
+	return due, err
+}
+
+// Due tells how much is still to be given back, and since when the oldest of it is.
+func Due(ctx context.Context, c sqldb.Conn) (n int64, oldest time.Time, err error) {
+	rows, err := c.Query(ctx, refundDue)
+	pair, _, err := sqldb.One(rows, err, sqldb.Pair)
+	return pair[0], time.UnixMilli(pair[1]).UTC(), err
+}

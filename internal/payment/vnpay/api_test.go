@@ -1,0 +1,321 @@
+package vnpay
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"go.uber.org/goleak"
+
+	"comanda/internal/money"
+	"comanda/internal/payment"
+	"comanda/internal/uid"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// api answers every request with one text and remembers what it was asked.
+type api struct {
+	status int
+	answer string
+	header http.Header
+	bodies []string
+	calls  int
+}
+
+func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, _ := io.ReadAll(r.Body)
+	a.bodies = append(a.bodies, string(body))
+	a.calls++
+	maps.Copy(w.Header(), a.header)
+	w.WriteHeader(a.status)
+	_, _ = io.WriteString(w, a.answer)
+}
+
+func merchantAt(t *testing.T, a *api) *Merchant {
+	t.Helper()
+	if a.status == 0 {
+		a.status = http.StatusOK
+	}
+	s := httptest.NewServer(a)
+	t.Cleanup(s.Close)
+	return testMerchant(t, s.Client(), s.URL+"/merchant_webapi/api/transaction")
+}
+
+// queried is a signed answer to querydr; the texts are written as VNPay may write them, numbers without quotes.
+func queried(code, status, amount, number string) string {
+	return queriedOf("01", code, status, amount, number)
+}
+
+// queriedOf is queried with a type of transaction.
+func queriedOf(kind, code, status, amount, number string) string {
+	text := strings.Join([]string{
+		"r1", "querydr", code, "QueryDR Success", "COMANDA1", testID, strings.Replace(amount, "null", "", 1), "NCB",
+		"20261122013000", number, kind, status, "Thanh toan", "", "",
+	}, "|")
+	return fmt.Sprintf(`{"vnp_ResponseId":"r1","vnp_Command":"querydr","vnp_ResponseCode":%q,"vnp_Message":"QueryDR Success",
+		"vnp_TmnCode":"COMANDA1","vnp_TxnRef":%q,"vnp_Amount":%s,"vnp_BankCode":"NCB","vnp_PayDate":"20261122013000",
+		"vnp_TransactionNo":%s,"vnp_TransactionType":%q,"vnp_TransactionStatus":%q,"vnp_OrderInfo":"Thanh toan",
+		"vnp_PromotionAmount":null,"vnp_Fee":[1],"vnp_SecureHash":%q}`, code, testID, amount, number, kind, status, mac(text))
+}
+
+func TestMerchant_Check(t *testing.T) {
+	a := &api{answer: queried("00", "00", "15000000", "14422574")}
+	m := merchantAt(t, a)
+	want := payment.Report{
+		State: payment.Paid, Ref: "14422574", Amount: 150_000, Currency: money.VND, Code: "00/00", Raw: a.answer,
+	}
+	ids := map[string]bool{}
+	for _, ask := range []func() (payment.Report, error){
+		func() (payment.Report, error) { return m.Check(t.Context(), testAttempt()) },
+		func() (payment.Report, error) { return m.Confirm(t.Context(), testAttempt()) },
+	} {
+		if got, err := ask(); err != nil || got != want {
+			t.Errorf("%+v, %v", got, err)
+		}
+		var sent map[string]string
+		if err := json.Unmarshal([]byte(a.bodies[len(a.bodies)-1]), &sent); err != nil {
+			t.Fatal(err)
+		}
+		id := sent["vnp_RequestId"]
+		if len(id) > 32 || !uid.Valid(id) || ids[id] {
+			t.Errorf("request id %q after %v", id, ids)
+		}
+		ids[id] = true
+		text := id + "|2.1.0|querydr|COMANDA1|" + testID + "|20261122012959|20261122013000|127.0.0.1|Truy van " + testID
+		if diff := cmp.Diff(map[string]string{
+			"vnp_RequestId": id, "vnp_Version": "2.1.0", "vnp_Command": "querydr", "vnp_TmnCode": "COMANDA1", "vnp_TxnRef": testID,
+			"vnp_TransactionNo": "0", "vnp_TransactionDate": "20261122012959", "vnp_CreateDate": "20261122013000",
+			"vnp_IpAddr": "127.0.0.1", "vnp_OrderInfo": "Truy van " + testID, "vnp_SecureHash": mac(text),
+		}, sent); diff != "" {
+			t.Errorf("request (-want +got):\n%s", diff)
+		}
+	}
+}
+
+func TestMerchant_Check_answers(t *testing.T) {
+	for name, c := range map[string]struct {
+		answer string
+		state  payment.State // empty is ErrGateway
+		ref    string
+	}{
+		"pending":               {queried("00", "01", "15000000", "0"), payment.Redirected, ""},
+		"pending, no amount":    {queried("00", "01", "null", "0"), payment.Redirected, ""},
+		"paid, no amount":       {queried("00", "00", "null", "14422574"), "", ""},
+		"all went back":         {queriedOf("02", "00", "00", "15000000", "14422574"), payment.Review, "14422574"},
+		"a part went back":      {queriedOf("03", "00", "00", "15000000", "14422574"), payment.Review, "14422574"},
+		"no type":               {queriedOf("", "00", "00", "15000000", "14422574"), payment.Paid, "14422574"},
+		"failed":                {queried("00", "02", "15000000", "14422574"), payment.Failed, "14422574"},
+		"reversed":              {queried("00", "04", "15000000", "14422574"), payment.Review, "14422574"},
+		"being refunded":        {queried("00", "05", "15000000", "14422574"), payment.Review, "14422574"},
+		"suspicious":            {queried("00", "07", "15000000", "14422574"), payment.Review, "14422574"},
+		"texts for numbers":     {strings.Replace(queried("00", "00", "15000000", "14422574"), ":15000000", `:"15000000"`, 1), payment.Paid, "14422574"},
+		"number written oddly":  {queried("00", "00", "1.5e7", "14422574"), "", ""},
+		"unknown there":         {queried("91", "", "0", "0"), payment.Redirected, ""},
+		"too often":             {queried("94", "", "0", "0"), "", ""},
+		"bad site":              {queried("02", "", "0", "0"), "", ""},
+		"bad form":              {queried("03", "", "0", "0"), "", ""},
+		"bad checksum":          {queried("97", "", "0", "0"), "", ""},
+		"other":                 {queried("99", "00", "15000000", "14422574"), "", ""},
+		"no status":             {queried("00", "", "15000000", "14422574"), "", ""},
+		"a part of a dong":      {queried("00", "00", "15000001", "14422574"), "", ""},
+		"divided before hashed": {strings.Replace(queried("00", "00", "15000000", "14422574"), "15000000", "150000", 1), "", ""},
+		"unsigned":              {strings.Replace(queried("00", "00", "15000000", "14422574"), "SecureHash", "Other", 1), "", ""},
+		"not JSON":              {"<html>", "", ""},
+		"empty":                 {"", "", ""},
+		"a list":                {"[]", "", ""},
+		"nothing":               {"null", "", ""},
+		"endless":               {queried("00", "00", "15000000", "14422574") + strings.Repeat(" ", maxBody), "", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, err := merchantAt(t, &api{answer: c.answer}).Check(t.Context(), testAttempt())
+			if c.state == "" {
+				if !errors.Is(err, payment.ErrGateway) || got != (payment.Report{}) {
+					t.Errorf("%+v, %v", got, err)
+				}
+				return
+			}
+			if err != nil || got.State != c.state || got.Ref != c.ref || got.Raw != c.answer {
+				t.Errorf("%+v, %v", got, err)
+			}
+		})
+	}
+}
+
+// An answer that was signed for another attempt, or for another command, is no answer to this question.
+func TestMerchant_Check_others(t *testing.T) {
+	m := merchantAt(t, &api{answer: queried("00", "00", "15000000", "14422574")})
+	other := testAttempt()
+	other.ID = "1dfq5c2v9s6gk0r3b7m1n4t8u2"
+	if got, err := m.Check(t.Context(), other); !errors.Is(err, payment.ErrGateway) {
+		t.Errorf("another attempt's answer: %+v, %v", got, err)
+	}
+	if got, err := merchantAt(t, &api{answer: refunded("00", "05")}).Check(t.Context(), testAttempt()); !errors.Is(err, payment.ErrGateway) {
+		t.Errorf("another command's answer: %+v, %v", got, err)
+	}
+}
+
+// The answers of a server that is not VNPay's, or not well, are ErrGateway; nothing is followed, and no error tells the
+// secret.
+func TestMerchant_unreachable(t *testing.T) {
+	elsewhere := &api{answer: queried("00", "00", "15000000", "14422574"), status: http.StatusOK}
+	other := httptest.NewServer(elsewhere)
+	defer other.Close()
+	gone := httptest.NewServer(elsewhere)
+	gone.Close()
+	servers := map[string]*Merchant{
+		"moved": merchantAt(t, &api{status: http.StatusTemporaryRedirect, header: http.Header{"Location": {other.URL}}}),
+		"ill":   merchantAt(t, &api{status: http.StatusBadGateway, answer: queried("00", "00", "15000000", "14422574")}),
+		"gone":  testMerchant(t, http.DefaultClient, gone.URL),
+	}
+	for name, m := range servers {
+		_, err := m.Check(t.Context(), testAttempt())
+		_, _, other := m.Refund(t.Context(), testRepayment())
+		for _, err := range []error{err, other} {
+			if !errors.Is(err, payment.ErrGateway) || strings.Contains(err.Error(), testSecret) {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	}
+	if elsewhere.calls > 0 {
+		t.Error("a redirect was followed")
+	}
+}
+
+func testRepayment() payment.Repayment {
+	a := testAttempt()
+	a.State, a.GatewayRef = payment.Paid, "14422574"
+	return payment.Repayment{
+		ID: "0dfq5c2v9s6gk0r3b7m1n4t8u9", Attempt: a, Amount: 150_000, Whole: true, By: "lan@house.example", Reason: "Hết món | late",
+		At: testNow.Add(-90 * time.Second),
+	}
+}
+
+// refunded is a signed answer to refund.
+func refunded(code, status string) string {
+	text := "r2|refund|" + code + "|m|COMANDA1|" + testID + "|15000000|NCB|20261122013000|14422575|02|" + status + "|Hoan tien"
+	return fmt.Sprintf(`{"vnp_ResponseId":"r2","vnp_Command":"refund","vnp_ResponseCode":%q,"vnp_Message":"m","vnp_TmnCode":"COMANDA1",
+		"vnp_TxnRef":%q,"vnp_Amount":"15000000","vnp_BankCode":"NCB","vnp_PayDate":"20261122013000","vnp_TransactionNo":"14422575",
+		"vnp_TransactionType":"02","vnp_TransactionStatus":%q,"vnp_OrderInfo":"Hoan tien","vnp_SecureHash":%q}`,
+		code, testID, status, strings.ToUpper(mac(text)))
+}
+
+func TestMerchant_Refund(t *testing.T) {
+	a := &api{answer: refunded("00", "05")}
+	m := merchantAt(t, a)
+	for range 2 {
+		if state, code, err := m.Refund(t.Context(), testRepayment()); err != nil || state != payment.RefundDone || code != "00" {
+			t.Fatalf("%s, %s, %v", state, code, err)
+		}
+	}
+	if a.bodies[0] != a.bodies[1] {
+		t.Errorf("a repetition is another request:\n%s\n%s", a.bodies[0], a.bodies[1])
+	}
+	var sent map[string]string
+	if err := json.Unmarshal([]byte(a.bodies[0]), &sent); err != nil {
+		t.Fatal(err)
+	}
+	text := "0dfq5c2v9s6gk0r3b7m1n4t8u9|2.1.0|refund|COMANDA1|02|" + testID + "|15000000|14422574|20261122012959|" +
+		"lan house example|20261122012830|127.0.0.1|Hoan tien " + testID + " Het mon late"
+	if sent["vnp_SecureHash"] != mac(text) {
+		t.Errorf("%v is not signed as %s", sent, text)
+	}
+	part := testRepayment()
+	part.Whole, part.Amount, part.By, part.Attempt.GatewayRef = false, 1, "", ""
+	if _, _, err := m.Refund(t.Context(), part); err != nil {
+		t.Fatal(err)
+	}
+	clear(sent)
+	if err := json.Unmarshal([]byte(a.bodies[2]), &sent); err != nil {
+		t.Fatal(err)
+	}
+	if sent["vnp_TransactionType"] != "03" || sent["vnp_Amount"] != "100" || sent["vnp_TransactionNo"] != "0" || sent["vnp_CreateBy"] != "Comanda" {
+		t.Errorf("a part is asked for as %v", sent)
+	}
+}
+
+func TestMerchant_Refund_answers(t *testing.T) {
+	for _, c := range []struct {
+		answer  string
+		earlier int64
+		state   payment.RefundState // empty is ErrGateway
+		code    string
+	}{
+		{refunded("00", "05"), 0, payment.RefundDone, "00"},
+		{refunded("00", "06"), 1, payment.RefundDone, "00"},
+		{refunded("00", "09"), 0, payment.RefundRefused, "00/09"},
+		{refunded("94", ""), 0, payment.RefundDone, "94"},
+		{refunded("94", ""), 1, "", ""},
+		{refunded("91", ""), 0, payment.RefundRefused, "91"},
+		{refunded("95", ""), 0, payment.RefundRefused, "95"},
+		{refunded("03", ""), 0, payment.RefundRefused, "03"},
+		{refunded("99", ""), 0, payment.RefundRefused, "99"},
+		{refunded("93", ""), 0, payment.RefundRefused, "93"},
+		{refunded("02", ""), 0, "", ""},
+		{refunded("97", ""), 0, "", ""},
+		{strings.Replace(refunded("91", ""), `"91"`, `"00"`, 1), 0, "", ""},
+		{queried("00", "00", "15000000", "14422574"), 0, "", ""},
+		{`{"vnp_ResponseCode":"99"}`, 0, "", ""},
+	} {
+		r := testRepayment()
+		r.Earlier = c.earlier
+		state, code, err := merchantAt(t, &api{answer: c.answer}).Refund(t.Context(), r)
+		if state != c.state || code != c.code || (err == nil) != (c.state != "") || err != nil && !errors.Is(err, payment.ErrGateway) {
+			t.Errorf("%s: %s, %s, %v", c.answer, state, code, err)
+		}
+	}
+}
+
+// VNPay knows a request again on the same day of its own, which begins at 17:00 UTC.
+func TestMerchant_Refund_anotherDay(t *testing.T) {
+	for _, c := range []struct {
+		ago   time.Duration
+		whole bool
+		code  string
+	}{
+		{time.Hour, false, "00"}, {90 * time.Minute, false, "00"}, {90*time.Minute + 1, false, AnotherDay},
+		{24 * time.Hour, false, AnotherDay}, {24 * time.Hour, true, "00"},
+	} {
+		a := &api{answer: refunded("00", "05")}
+		m := merchantAt(t, a)
+		r := testRepayment()
+		r.At = testNow.Add(-c.ago)
+		if !c.whole {
+			r.Amount, r.Whole = 1_000, false
+		}
+		state, code, err := m.Refund(t.Context(), r)
+		refused := c.code == AnotherDay
+		if err != nil || code != c.code || (state == payment.RefundRefused) != refused || (a.calls == 0) != refused {
+			t.Errorf("%v ago: %s, %s, %v after %d calls", c.ago, state, code, err, a.calls)
+		}
+	}
+}
+
+func TestMerchant_Refund_unsuitable(t *testing.T) {
+	a := &api{}
+	m := merchantAt(t, a)
+	for name, change := range map[string]func(*payment.Repayment){
+		"nothing":            func(r *payment.Repayment) { r.Amount, r.Whole = 0, false },
+		"more than was paid": func(r *payment.Repayment) { r.Amount, r.Whole = 150_001, false },
+		"not the whole":      func(r *payment.Repayment) { r.Amount = 149_999 },
+		"another method":     func(r *payment.Repayment) { r.Attempt.Method = payment.Counter },
+		"another currency":   func(r *payment.Repayment) { r.Attempt.Currency = money.USD },
+	} {
+		r := testRepayment()
+		change(&r)
+		if state, _, err := m.Refund(t.Context(), r); !errors.Is(err, payment.ErrUnsuitable) || state != "" {
+			t.Errorf("%s: %s, %v", name, state, err)
+		}
+	}
+	if a.calls > 0 {
+		t.Errorf("VNPay was asked %d times", a.calls)
+	}
+}

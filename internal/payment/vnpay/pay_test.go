@@ -1,0 +1,193 @@
+package vnpay
+
+import (
+	"errors"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"comanda/internal/money"
+	"comanda/internal/payment"
+)
+
+func testAttempt() payment.Attempt {
+	return payment.Attempt{
+		ID: testID, OrderID: "0dfq5c2v9s6gk0r3b7m1n4t8u0", Method: payment.VNPay, Amount: 150_000, Currency: money.VND,
+		State: payment.Created, CreatedAt: testNow.Add(-time.Second).Add(700 * time.Millisecond),
+	}
+}
+
+func testPurchase() payment.Purchase {
+	return payment.Purchase{
+		Attempt: testAttempt(), Number: "A17", House: "Phở Thìn – Quận 1", Ends: testNow.Add(14 * time.Minute),
+		Address: "203.0.113.7", Language: "vi", ReturnTo: "https://house.example/pay",
+	}
+}
+
+func TestMerchant_Start(t *testing.T) {
+	m := testMerchant(t, http.DefaultClient, "")
+	page, err := m.Start(t.Context(), testPurchase())
+	if err != nil || page.Ref != "" {
+		t.Fatalf("%+v, %v", page, err)
+	}
+	u, err := url.Parse(page.URL)
+	if err != nil || u.Scheme+"://"+u.Host+u.Path != SandboxPayURL {
+		t.Fatalf("%s, %v", page.URL, err)
+	}
+	signed, hash, _ := strings.Cut(u.RawQuery, "&vnp_SecureHash=")
+	if hash != mac(signed) {
+		t.Errorf("the signature does not hold for %s", signed)
+	}
+	want := url.Values{
+		"vnp_Version": {"2.1.0"}, "vnp_Command": {"pay"}, "vnp_TmnCode": {"COMANDA1"}, "vnp_TxnRef": {testID},
+		"vnp_Amount": {"15000000"}, "vnp_CurrCode": {"VND"}, "vnp_CreateDate": {"20261122012959"},
+		"vnp_ExpireDate": {"20261122014400"}, "vnp_IpAddr": {"203.0.113.7"}, "vnp_Locale": {"vn"},
+		"vnp_OrderInfo": {"Thanh toan don hang A17 Pho Thin Quan 1"}, "vnp_OrderType": {"other"},
+		"vnp_ReturnUrl": {"https://house.example/pay/payment/vnpay/return"}, "vnp_SecureHash": {hash},
+	}
+	if diff := cmp.Diff(want, u.Query()); diff != "" {
+		t.Errorf("parameters (-want +got):\n%s", diff)
+	}
+	again, err := m.Start(t.Context(), testPurchase())
+	if err != nil || again != page {
+		t.Errorf("asked again, the page is %+v, %v", again, err)
+	}
+}
+
+func TestMerchant_Start_refuses(t *testing.T) {
+	m := testMerchant(t, http.DefaultClient, "")
+	for name, c := range map[string]struct {
+		change func(*payment.Purchase)
+		want   error
+	}{
+		"the least":          {func(p *payment.Purchase) { p.Attempt.Amount = 5_000 }, nil},
+		"less":               {func(p *payment.Purchase) { p.Attempt.Amount = 4_999 }, payment.ErrUnsuitable},
+		"the most":           {func(p *payment.Purchase) { p.Attempt.Amount = 999_999_999 }, nil},
+		"more":               {func(p *payment.Purchase) { p.Attempt.Amount = 1_000_000_000 }, payment.ErrUnsuitable},
+		"another currency":   {func(p *payment.Purchase) { p.Attempt.Currency = money.TWD }, payment.ErrUnsuitable},
+		"another method":     {func(p *payment.Purchase) { p.Attempt.Method = payment.LINEPay }, payment.ErrUnsuitable},
+		"over":               {func(p *payment.Purchase) { p.Attempt.CreatedAt = testNow.Add(-time.Hour); p.Ends = testNow }, payment.ErrUnsuitable},
+		"over in an instant": {func(p *payment.Purchase) { p.Attempt.CreatedAt = testNow; p.Ends = testNow.Add(1) }, payment.ErrUnsuitable},
+		"an odd address":     {func(p *payment.Purchase) { p.ReturnTo = "https://house.example/~me" }, payment.ErrGateway},
+		"a long address":     {func(p *payment.Purchase) { p.ReturnTo += strings.Repeat("a", 255) }, payment.ErrGateway},
+	} {
+		p := testPurchase()
+		c.change(&p)
+		page, err := m.Start(t.Context(), p)
+		if !errors.Is(err, c.want) || (err == nil) != (page.URL != "") {
+			t.Errorf("%s: %+v, %v", name, page, err)
+		}
+	}
+}
+
+func TestDevice(t *testing.T) {
+	for s, want := range map[string]string{
+		"203.0.113.7": "203.0.113.7", "1.2.3.4": "1.2.3.4", "::ffff:203.0.113.7": "203.0.113.7",
+		"2001:db8::17": "2001:db8::17", "::1": "0000:0000:0000:0000:0000:0000:0000:0001", "fe80::1%eth0": "fe80::1",
+		"": "127.0.0.1", "unknown": "127.0.0.1", "203.0.113.7:80": "127.0.0.1",
+	} {
+		if got := device(s); got != want || len(got) < 7 || len(got) > 45 {
+			t.Errorf("%q is %q, want %q", s, got, want)
+		}
+	}
+}
+
+func TestPlain(t *testing.T) {
+	for s, want := range map[string]string{
+		"Bún đậu mắm tôm, Đặng Văn Ngữ": "Bun dau mam tom Dang Van Ngu",
+		"ẮẰẲẴẶ ỆỄ Ỹ ƠỚ ƯỰ":              "AAAAA EE Y OO UU",
+		"Pho\u031b\u0309n Bo\u0300i":    "Phon Boi",
+		"  A17 #2/3\n~ 滷肉飯 🍜 50% ":      "A17 2 3 50",
+		"滷肉飯":                           "",
+	} {
+		if got := plain(s, 255); got != want {
+			t.Errorf("%q is %q, want %q", s, got, want)
+		}
+	}
+	if got := plain("abcdefghij k", 11); got != "abcdefghij" {
+		t.Errorf("cut to %q", got)
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(0, 300).Draw(t, "n")
+		got := plain(rapid.String().Draw(t, "s"), n)
+		for _, r := range got {
+			if r != ' ' && (r < '0' || r > 'z' || r > '9' && r < 'A' || r > 'Z' && r < 'a') {
+				t.Fatalf("%q has %q in it", got, r)
+			}
+		}
+		if len(got) > n || plain(got, n) != got {
+			t.Fatalf("%q of at most %d", got, n)
+		}
+	})
+}
+
+// Whatever an order is called, the page's address is signed, says what it should, and has nothing in it on whose encoding
+// programs differ.
+func TestStart_texts(t *testing.T) {
+	m := testMerchant(t, http.DefaultClient, "")
+	rapid.Check(t, func(t *rapid.T) {
+		p := testPurchase()
+		p.Number, p.House = rapid.String().Draw(t, "number"), rapid.String().Draw(t, "house")
+		p.Language, p.Address = rapid.SampledFrom([]string{"vi", "vi-VN", "en", "zh-TW", ""}).Draw(t, "language"), rapid.String().Draw(t, "address")
+		p.Attempt.Amount = rapid.Int64Range(least, most).Draw(t, "amount")
+		page, err := m.Start(t.Context(), p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		u, err := url.Parse(page.URL)
+		if err != nil {
+			t.Fatal(err)
+		}
+		q := u.Query()
+		if info := q.Get("vnp_OrderInfo"); info == "" || len(info) > 255 || plain(info, 255) != info {
+			t.Fatalf("order info %q", info)
+		}
+		if got, ok := dong(q.Get("vnp_Amount")); !ok || got != p.Attempt.Amount || len(q.Get("vnp_Amount")) > 12 {
+			t.Fatalf("amount %s", q.Get("vnp_Amount"))
+		}
+		if parsed, ok := parse(u.RawQuery); !ok || !m.signed(parsed) || !genuine(u.RawQuery) || strings.ContainsAny(u.RawQuery, "~*()'!") {
+			t.Fatalf("signed badly: %s", u.RawQuery)
+		}
+	})
+}
+
+func TestConfig_Validate(t *testing.T) {
+	good := Config{TmnCode: "COMANDA1", HashSecret: testSecret}
+	for name, c := range map[string]struct {
+		change func(*Config)
+		ok     bool
+	}{
+		"the sandbox":          {func(*Config) {}, true},
+		"the real one":         {func(c *Config) { c.PayURL = "https://pay.vnpay.vn/vpcpay.html" }, true},
+		"a simulator":          {func(c *Config) { c.PayURL, c.APIURL = "http://192.0.2.1:8090/p", "http://127.0.0.1:8090/a" }, true},
+		"localhost":            {func(c *Config) { c.APIURL = "http://localhost:8090/a" }, true},
+		"no code":              {func(c *Config) { c.TmnCode = "" }, false},
+		"a long code":          {func(c *Config) { c.TmnCode = "COMANDA12" }, false},
+		"no secret":            {func(c *Config) { c.HashSecret = "" }, false},
+		"a short secret":       {func(c *Config) { c.HashSecret = "secret" }, false},
+		"a secret with a line": {func(c *Config) { c.HashSecret += "\n" }, false},
+		"an API without TLS":   {func(c *Config) { c.APIURL = "http://192.0.2.1/a" }, false},
+		"a page with a query":  {func(c *Config) { c.PayURL = "https://pay.vnpay.vn/vpcpay.html?a=b" }, false},
+		"a page without host":  {func(c *Config) { c.PayURL = "/vpcpay.html" }, false},
+		"no address at all":    {func(c *Config) { c.PayURL = "https://%zz" }, false},
+		"a password":           {func(c *Config) { c.APIURL = "https://a:b@vnpay.example/" }, false},
+	} {
+		conf := good
+		c.change(&conf)
+		err := conf.Validate()
+		if (err == nil) != c.ok {
+			t.Errorf("%s: %v", name, err)
+		}
+		if err != nil && strings.Contains(err.Error(), testSecret) {
+			t.Errorf("%s: the secret stands in %v", name, err)
+		}
+		if _, other := New(conf, http.DefaultClient, time.Now); (other == nil) != c.ok {
+			t.Errorf("%s: New gives %v", name, other)
+		}
+	}
+}

@@ -1,0 +1,219 @@
+package vnpaysim_test
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"comanda/internal/payment"
+	"comanda/internal/payment/vnpay"
+	"comanda/internal/payment/vnpaysim"
+	"comanda/internal/uid"
+)
+
+// querydr in every state that a payment can have.
+func TestQuery(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		do    func(h *house, page string)
+		state payment.State
+		code  string
+	}{
+		{"never opened", func(*house, string) {}, payment.Redirected, "91"},
+		{"opened", func(h *house, page string) { h.get(page) }, payment.Redirected, "00/01"},
+		{"window closed", func(h *house, page string) { h.act(page, "close") }, payment.Redirected, "00/01"},
+		{"over", func(h *house, page string) { h.get(page); h.pass(h.t, 0, time.Hour) }, payment.Failed, "00/02"},
+		{"declined", func(h *house, page string) { h.act(page, "decline") }, payment.Failed, "00/02"},
+		{"paid", func(h *house, page string) { h.act(page, "leave") }, payment.Paid, "00/00"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			h := newHouse(t, func(o *vnpaysim.Options) { o.IPN = "" }) // nothing is heard but what is asked for
+			id, page := h.begin()
+			c.do(h, page)
+			for _, ask := range []func() (payment.Report, error){
+				func() (payment.Report, error) { return h.m.Check(t.Context(), h.attempt(id)) },
+				func() (payment.Report, error) { return h.m.Confirm(t.Context(), h.attempt(id)) },
+			} {
+				got, err := ask()
+				if err != nil || got.State != c.state || got.Code != c.code || got.State == payment.Paid != (got.Ref != "") ||
+					got.Code != "91" && got.Amount != 150_000 {
+					t.Errorf("%+v, %v", got, err)
+				}
+			}
+			if strings.Contains(h.story(), "ipn") {
+				t.Errorf("heard %s", h.story())
+			}
+		})
+	}
+}
+
+// paid is a house with one attempt that was paid.
+func paid(t *testing.T) (*house, payment.Attempt) {
+	t.Helper()
+	h := newHouse(t)
+	id, page := h.begin()
+	h.act(page, "pay")
+	return h, h.attempt(id)
+}
+
+func (h *house) repayment(a payment.Attempt, amount, earlier int64) payment.Repayment {
+	return payment.Repayment{
+		ID: uid.New(h.now()), Attempt: a, Amount: amount, Whole: amount == a.Amount, By: "lan@house.example", Reason: "Hết món",
+		At: h.now(), Earlier: earlier,
+	}
+}
+
+func (h *house) refund(r payment.Repayment, want payment.RefundState, code string) {
+	h.t.Helper()
+	state, got, err := h.m.Refund(h.t.Context(), r)
+	if (err != nil) != (want == "") || err != nil && !errors.Is(err, payment.ErrGateway) || state != want || got != code {
+		h.t.Errorf("the refund of %d is %s, %s, %v; want %s, %s", r.Amount, state, got, err, want, code)
+	}
+}
+
+func (h *house) refunded(amount int64, n int) {
+	h.t.Helper()
+	if got := h.sim.Payments()[0]; got.Refunded != amount || got.Refunds != n {
+		h.t.Errorf("%d were given back in %d pieces, want %d in %d", got.Refunded, got.Refunds, amount, n)
+	}
+}
+
+// The whole amount goes back once, however often it is asked for.
+func TestRefund_whole(t *testing.T) {
+	h, a := paid(t)
+	r := h.repayment(a, 150_000, 0)
+	h.refund(r, payment.RefundDone, "00")
+	h.refund(r, payment.RefundDone, "94")
+	h.refunded(150_000, 1)
+	if got, err := h.m.Check(t.Context(), a); err != nil || got.State != payment.Review {
+		t.Errorf("afterwards it is %+v, %v", got, err)
+	}
+	h.refund(h.repayment(a, 1, 150_000), payment.RefundRefused, "99")
+	h.refunded(150_000, 1)
+}
+
+func TestRefund_parts(t *testing.T) {
+	h, a := paid(t)
+	h.refund(h.repayment(a, 50_000, 0), payment.RefundDone, "00")
+	r := h.repayment(a, 60_000, 50_000)
+	h.refund(r, payment.RefundDone, "00")
+	h.refund(r, "", "") // 94 may speak of the first part, so nothing is known
+	h.refund(h.repayment(a, 40_001, 110_000), payment.RefundRefused, "99")
+	h.refund(h.repayment(a, 150_000, 110_000), payment.RefundRefused, "99")
+	h.refunded(110_000, 2)
+	h.refund(h.repayment(a, 40_000, 110_000), payment.RefundDone, "00")
+	h.refunded(150_000, 3)
+}
+
+// The money moves and nobody hears of it: sent again, it is the same refund.
+func TestRefund_answerLost(t *testing.T) {
+	h, a := paid(t)
+	h.faults(vnpaysim.Faults{LoseAnswers: 1})
+	r := h.repayment(a, 150_000, 0)
+	h.refund(r, "", "")
+	h.refunded(150_000, 1)
+	h.pass(t, 0, time.Hour)
+	h.refund(r, payment.RefundDone, "94")
+	h.refunded(150_000, 1)
+}
+
+// A part that is sent again on another day would be another refund to VNPay, so it is not sent; all of it cannot be given
+// back twice.
+func TestRefund_anotherDay(t *testing.T) {
+	h, a := paid(t)
+	h.faults(vnpaysim.Faults{LoseAnswers: 1})
+	r := h.repayment(a, 50_000, 0)
+	h.refund(r, "", "")
+	h.pass(t, 0, 24*time.Hour)
+	h.refund(r, payment.RefundRefused, vnpay.AnotherDay)
+	h.refunded(50_000, 1)
+
+	h, a = paid(t)
+	h.faults(vnpaysim.Faults{LoseAnswers: 1})
+	r = h.repayment(a, 150_000, 0)
+	h.refund(r, "", "")
+	h.pass(t, 0, 24*time.Hour)
+	h.refund(r, payment.RefundRefused, "99")
+	h.refunded(150_000, 1)
+}
+
+func TestRefund_refused(t *testing.T) {
+	h, a := paid(t)
+	h.faults(vnpaysim.Faults{RefundCode: "99"}) // as the sandbox does
+	h.refund(h.repayment(a, 150_000, 0), payment.RefundRefused, "99")
+	h.faults(vnpaysim.Faults{})
+	other := a
+	other.CreatedAt = a.CreatedAt.Add(time.Second)
+	h.refund(h.repayment(other, 150_000, 0), payment.RefundRefused, "91")
+	other = a
+	other.GatewayRef = "1"
+	h.refund(h.repayment(other, 150_000, 0), payment.RefundRefused, "99")
+	id, page := h.begin()
+	h.act(page, "decline")
+	h.refund(h.repayment(h.attempt(id), 150_000, 0), payment.RefundRefused, "95")
+	h.refunded(0, 0)
+}
+
+// Whoever does not have the secret is told nothing and can do nothing.
+func TestAPI_strangers(t *testing.T) {
+	h, a := paid(t)
+	for name, conf := range map[string]vnpay.Config{
+		"another secret": {TmnCode: site, HashSecret: "9d2c7f0a9b1e4c3d8f6a7b0c1d2e3f40"},
+		"another site":   {TmnCode: "COMANDA2", HashSecret: secret},
+	} {
+		conf.APIURL = h.api + vnpaysim.APIPath
+		m, err := vnpay.New(conf, newClient(), h.now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := m.Check(t.Context(), a); !errors.Is(err, payment.ErrGateway) {
+			t.Errorf("%s: %+v, %v", name, got, err)
+		}
+		state, _, err := m.Refund(t.Context(), h.repayment(a, 150_000, 0))
+		if !errors.Is(err, payment.ErrGateway) || strings.Contains(err.Error(), string(conf.HashSecret)) {
+			t.Errorf("%s: %s, %v", name, state, err)
+		}
+	}
+	h.refunded(0, 0)
+}
+
+// tape is a transport that remembers what was sent.
+type tape struct {
+	http.RoundTripper
+
+	sent string
+}
+
+func (t *tape) RoundTrip(r *http.Request) (*http.Response, error) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return nil, err
+	}
+	t.sent, r.Body = string(body), io.NopCloser(bytes.NewReader(body))
+	return t.RoundTripper.RoundTrip(r)
+}
+
+// A request whose id was used on the same day is refused.
+func TestQuery_again(t *testing.T) {
+	h, a := paid(t)
+	client := newClient()
+	recorded := &tape{RoundTripper: client.Transport}
+	client.Transport = recorded
+	m, err := vnpay.New(vnpay.Config{TmnCode: site, HashSecret: secret, APIURL: h.api + vnpaysim.APIPath}, client, h.now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := m.Check(t.Context(), a); err != nil || got.State != payment.Paid {
+		t.Fatalf("%+v, %v", got, err)
+	}
+	for _, want := range []string{`"vnp_ResponseCode":"94"`, `"vnp_ResponseCode":"00"`} {
+		if _, text := h.browse(http.MethodPost, h.api+vnpaysim.APIPath, recorded.sent); !strings.Contains(text, want) {
+			t.Errorf("sent again, it is answered %s", text)
+		}
+		h.pass(t, 0, 24*time.Hour)
+	}
+}

@@ -1,0 +1,273 @@
+package vnpaysim_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"comanda/internal/money"
+	"comanda/internal/payment"
+	"comanda/internal/payment/vnpay"
+	"comanda/internal/payment/vnpaysim"
+	"comanda/internal/testenv"
+	"comanda/internal/uid"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+const (
+	site   = "COMANDA1"
+	secret = "5d2c7f0a9b1e4c3d8f6a7b0c1d2e3f40"
+)
+
+// clock is a time that passes when a test says so.
+type clock struct {
+	mu      sync.Mutex
+	t       time.Time
+	waiting []alarm
+}
+
+type alarm struct {
+	at   time.Time
+	ring chan time.Time
+}
+
+func (c *clock) now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.t
+}
+
+func (c *clock) after(d time.Duration) <-chan time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	a := alarm{c.t.Add(d), make(chan time.Time, 1)}
+	c.waiting = append(c.waiting, a)
+	return a.ring
+}
+
+// pass waits until n things wait for the time, and lets it pass.
+func (c *clock) pass(t *testing.T, n int, d time.Duration) {
+	t.Helper()
+	testenv.Eventually(t, 10*time.Second, func() bool { return c.alarms() >= n })
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.t = c.t.Add(d)
+	c.waiting = slices.DeleteFunc(c.waiting, func(a alarm) bool {
+		due := !c.t.Before(a.at)
+		if due {
+			a.ring <- c.t
+		}
+		return due
+	})
+}
+
+// alarms tells how many things wait for the time.
+func (c *clock) alarms() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.waiting)
+}
+
+// house is a merchant as small as one can be: attempts in a map, an IPN address and a return address. It does with them
+// what the manual asks for.
+type house struct {
+	*clock
+
+	t   *testing.T
+	m   *vnpay.Merchant
+	sim *vnpaysim.Simulator
+	api string
+	url string
+
+	mu       sync.Mutex
+	down     bool // the database is
+	attempts map[string]*payment.Attempt
+	changes  int      // how often an attempt became something else
+	heard    []string // what came and what was made of it, in the order in which it came
+}
+
+func newHouse(t *testing.T, options ...func(*vnpaysim.Options)) *house {
+	t.Helper()
+	h := &house{
+		clock: &clock{t: time.Date(2026, 11, 21, 18, 30, 0, 0, time.UTC)}, t: t, attempts: map[string]*payment.Attempt{},
+	}
+	own := httptest.NewServer(h)
+	t.Cleanup(own.Close)
+	h.url = own.URL
+	o := vnpaysim.Options{
+		TmnCode: site, HashSecret: secret, IPN: own.URL + "/ipn?from=vnpay", Now: h.now, After: h.after,
+	}
+	for _, change := range options {
+		change(&o)
+	}
+	var err error
+	if h.sim, err = vnpaysim.New(o); err != nil {
+		t.Fatal(err)
+	}
+	gateway := httptest.NewServer(h.sim)
+	h.api = gateway.URL
+	t.Cleanup(gateway.Close)
+	t.Cleanup(h.sim.Close) // before its server, so that no page waits for a notice
+	conf := vnpay.Config{
+		TmnCode: site, HashSecret: secret, PayURL: gateway.URL + vnpaysim.PayPath, APIURL: gateway.URL + vnpaysim.APIPath,
+	}
+	if h.m, err = vnpay.New(conf, gateway.Client(), h.now); err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+func (h *house) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	n, err := h.m.Read(r.URL.RawQuery)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	switch r.URL.Path {
+	case "/ipn":
+		code := h.take(n, err)
+		h.heard = append(h.heard, "ipn "+code)
+		_ = json.NewEncoder(w).Encode(vnpay.Answer(code))
+	case "/payment/vnpay/return":
+		h.heard = append(h.heard, "return "+n.Code)
+		_, _ = fmt.Fprintf(w, "back with %s, %v", n.Code, err)
+	default:
+		http.NotFound(w, r)
+	}
+}
+
+// take is what an IPN does: signature, attempt, amount, state.
+func (h *house) take(n vnpay.Notice, err error) string {
+	a := h.attempts[n.AttemptID]
+	switch {
+	case err != nil && strings.Contains(err.Error(), vnpay.ErrSignature.Code):
+		return vnpay.WrongSignature
+	case err != nil, h.down:
+		return vnpay.NotRecorded
+	case a == nil:
+		return vnpay.UnknownAttempt
+	case n.Amount != a.Amount || n.Currency != a.Currency:
+		return vnpay.WrongAmount
+	case !a.Settle(n.State, n.Ref, h.now()):
+		return vnpay.RecordedBefore
+	}
+	h.changes++
+	return vnpay.Recorded
+}
+
+func (h *house) breakDown(down bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.down = down
+}
+
+// begin makes an attempt and gives the address of its page.
+func (h *house) begin(change ...func(*payment.Purchase)) (id, page string) {
+	h.t.Helper()
+	now := h.now()
+	p := payment.Purchase{
+		Attempt: payment.Attempt{
+			ID: uid.New(now), Method: payment.VNPay, Amount: 150_000, Currency: money.VND, State: payment.Redirected, CreatedAt: now,
+		},
+		Number: "A17", House: "Phở Thìn", Ends: now.Add(15 * time.Minute), Address: "203.0.113.7", Language: "vi", ReturnTo: h.url,
+	}
+	for _, f := range change {
+		f(&p)
+	}
+	got, err := h.m.Start(h.t.Context(), p)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.attempts[p.Attempt.ID] = &p.Attempt
+	return p.Attempt.ID, got.URL
+}
+
+func (h *house) attempt(id string) payment.Attempt {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return *h.attempts[id]
+}
+
+// story gives what was heard so far.
+func (h *house) story() string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return strings.Join(h.heard, ", ")
+}
+
+func (h *house) awaits(story string) {
+	h.t.Helper()
+	defer func() {
+		if h.t.Failed() {
+			h.t.Logf("heard %q, want %q", h.story(), story)
+		}
+	}()
+	testenv.Eventually(h.t, 10*time.Second, func() bool { return h.story() == story })
+}
+
+// is checks an attempt's state and how often anything has changed.
+func (h *house) is(id string, state payment.State, changes int) {
+	h.t.Helper()
+	a := h.attempt(id)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if a.State != state || h.changes != changes {
+		h.t.Errorf("the attempt is %s after %d changes, want %s after %d; heard %s", a.State, h.changes, state, changes, h.heard)
+	}
+}
+
+// act is a guest who presses a button and follows where it leads.
+func (h *house) act(page, action string) (status int, text string) {
+	h.t.Helper()
+	return h.browse(http.MethodPost, page, url.Values{"action": {action}}.Encode())
+}
+
+func (h *house) get(page string) (status int, text string) {
+	h.t.Helper()
+	return h.browse(http.MethodGet, page, "")
+}
+
+// browse may run beside the test, so it does not end it.
+func (h *house) browse(method, page, form string) (status int, text string) {
+	h.t.Helper()
+	r, err := http.NewRequestWithContext(h.t.Context(), method, page, strings.NewReader(form))
+	if err != nil {
+		h.t.Error(err)
+		return 0, ""
+	}
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	resp, err := newClient().Do(r)
+	if err != nil {
+		h.t.Error(err)
+		return 0, ""
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	if err != nil {
+		h.t.Error(err)
+	}
+	return resp.StatusCode, string(body)
+}
+
+// newClient leaves no connection behind.
+func newClient() *http.Client {
+	return &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: 30 * time.Second}
+}
+
+func (h *house) faults(f vnpaysim.Faults) {
+	h.t.Helper()
+	if err := h.sim.SetFaults(f); err != nil {
+		h.t.Fatal(err)
+	}
+}

@@ -1,0 +1,125 @@
+package vnpaysim
+
+import (
+	"net/url"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Codes of VNPay's error page, as they are seen there.
+const (
+	errExists    = "01"
+	errForm      = "03"
+	errOver      = "15"
+	errSignature = "70"
+	errSite      = "72"
+)
+
+const layout = "20060102150405"
+
+// hanoi is the zone of all times.
+var hanoi = time.FixedZone("GMT+7", 7*3600)
+
+// purchase is a pay URL that was found to be in order.
+type purchase struct {
+	ref     string
+	amount  int64 // in hundredths
+	info    string
+	locale  string // vn or en
+	back    *url.URL
+	created string // as it was sent
+	ends    time.Time
+	data    string // what was signed: two pay URLs are one when it is the same
+}
+
+// key names a payment: references are unique within a day.
+func (p purchase) key() string { return keyOf(p.ref, p.created) }
+
+func keyOf(ref, created string) string { return ref + "/" + created[:min(8, len(created))] }
+
+// fields are the parameters of a pay URL and their forms. An order's text has no diacritics and nothing special.
+var fields = map[string]*regexp.Regexp{
+	"vnp_Version":    regexp.MustCompile(`^2\.1\.0$`),
+	"vnp_Command":    regexp.MustCompile(`^pay$`),
+	"vnp_TmnCode":    regexp.MustCompile(`^[A-Za-z0-9]{8}$`),
+	"vnp_Amount":     regexp.MustCompile(`^[1-9][0-9]{0,11}$`),
+	"vnp_BankCode":   regexp.MustCompile(`^([A-Za-z0-9]{3,20})?$`),
+	"vnp_CreateDate": regexp.MustCompile(`^[0-9]{14}$`),
+	"vnp_ExpireDate": regexp.MustCompile(`^[0-9]{14}$`),
+	"vnp_CurrCode":   regexp.MustCompile(`^VND$`),
+	"vnp_IpAddr":     regexp.MustCompile(`^[0-9A-Fa-f:.]{7,45}$`),
+	"vnp_Locale":     regexp.MustCompile(`^(vn|en)$`),
+	"vnp_OrderInfo":  regexp.MustCompile(`^[A-Za-z0-9 ]{1,255}$`),
+	"vnp_OrderType":  regexp.MustCompile(`^[A-Za-z0-9]{1,100}$`),
+	"vnp_ReturnUrl":  regexp.MustCompile(`^https?://[A-Za-z0-9.:\[\]-]+(/.{0,200})?$`),
+	"vnp_TxnRef":     regexp.MustCompile(`^[A-Za-z0-9]{1,100}$`),
+}
+
+// VNPay's limits, in hundredths of a dong.
+const (
+	least = 5_000_00
+	over  = 1_000_000_000_00
+)
+
+// read checks a pay URL. It gives the code of the error page, or none.
+func (s *Simulator) read(rawQuery string) (purchase, string) {
+	params, hash, ok := vnp(rawQuery)
+	switch {
+	case !ok:
+		return purchase{}, errForm
+	case params["vnp_TmnCode"] != s.o.TmnCode:
+		return purchase{}, errSite
+	case !s.verifies(hashData(params), hash):
+		return purchase{}, errSignature
+	}
+	for name, form := range fields {
+		if !form.MatchString(params[name]) {
+			return purchase{}, errForm
+		}
+	}
+	return purchaseOf(params)
+}
+
+func purchaseOf(params map[string]string) (purchase, string) {
+	p := purchase{
+		ref: params["vnp_TxnRef"], info: params["vnp_OrderInfo"], locale: params["vnp_Locale"], created: params["vnp_CreateDate"],
+		data: hashData(params),
+	}
+	var errs [4]error
+	var created time.Time
+	p.amount, errs[0] = strconv.ParseInt(params["vnp_Amount"], 10, 64)
+	created, errs[1] = time.ParseInLocation(layout, p.created, hanoi)
+	p.ends, errs[2] = time.ParseInLocation(layout, params["vnp_ExpireDate"], hanoi)
+	p.back, errs[3] = url.Parse(params["vnp_ReturnUrl"])
+	if slices.ContainsFunc(errs[:], func(err error) bool { return err != nil }) {
+		return purchase{}, errForm
+	}
+	if p.amount < least || p.amount >= over || !p.ends.After(created) || p.back.Host == "" {
+		return purchase{}, errForm
+	}
+	return p, ""
+}
+
+// vnp takes VNPay's parameters out of a query. A type of the hash belongs to older versions and is refused.
+func vnp(rawQuery string) (params map[string]string, hash string, ok bool) {
+	values, err := url.ParseQuery(rawQuery)
+	if err != nil {
+		return nil, "", false
+	}
+	params = map[string]string{}
+	for key, all := range values {
+		if !strings.HasPrefix(key, "vnp_") {
+			continue
+		}
+		if len(all) != 1 || key == "vnp_SecureHashType" {
+			return nil, "", false
+		}
+		params[key] = all[0]
+	}
+	hash = params["vnp_SecureHash"]
+	delete(params, "vnp_SecureHash")
+	return params, hash, true
+}

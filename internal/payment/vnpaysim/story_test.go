@@ -1,0 +1,376 @@
+package vnpaysim_test
+
+import (
+	"crypto/hmac"
+	"crypto/sha512"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"comanda/internal/payment"
+	"comanda/internal/payment/vnpay"
+	"comanda/internal/payment/vnpaysim"
+	"comanda/internal/testenv"
+)
+
+// Each action of the page, with what the merchant hears in which order.
+func TestActions(t *testing.T) {
+	for _, c := range []struct {
+		action  string
+		story   string
+		state   payment.State
+		changes int
+		money   bool
+	}{
+		{"pay", "ipn 00, return 00/00", payment.Paid, 1, true},
+		{"decline", "ipn 00, return 24/02", payment.Failed, 1, false},
+		{"refuse", "ipn 00, return 51/02", payment.Failed, 1, false},
+		{"again", "ipn 00, ipn 00, return 00/00", payment.Paid, 2, true}, // failed, then success
+		{"close", "", payment.Redirected, 0, false},
+		{"leave", "ipn 00", payment.Paid, 1, true},
+		{"nonsense", "", payment.Redirected, 0, false},
+	} {
+		t.Run(c.action, func(t *testing.T) {
+			h := newHouse(t)
+			id, page := h.begin()
+			h.act(page, c.action)
+			if got := h.story(); got != c.story {
+				t.Errorf("heard %s, want %s", got, c.story)
+			}
+			h.is(id, c.state, c.changes)
+			if got := h.sim.Payments(); len(got) != 1 || got[0].TransactionNo > 0 != c.money || got[0].Amount != 150_000 {
+				t.Errorf("the gateway has %+v", got)
+			}
+			if ref := h.attempt(id).GatewayRef; c.money != (ref != "") {
+				t.Errorf("the attempt has the reference %q", ref)
+			}
+		})
+	}
+}
+
+// A guest who presses twice pays once: both notices speak of the same transaction, and one event comes of them.
+func TestTwice(t *testing.T) {
+	h := newHouse(t)
+	id, page := h.begin()
+	if _, text := h.act(page, "twice"); !strings.Contains(text, "back with 00/00") {
+		t.Errorf("the browser ends at %s", text)
+	}
+	h.is(id, payment.Paid, 1)
+	if codes := h.sim.Answers(); codes["00"] != 1 || codes["02"] != 1 {
+		t.Errorf("answered %v", codes)
+	}
+	if _, text := h.act(page, "pay"); !strings.Contains(text, "Đã thanh toán.") || strings.Contains(text, "<form") {
+		t.Errorf("pressed again, the page is %s", text)
+	}
+	h.act(page, "decline")
+	if got := h.sim.Payments(); len(got) != 1 || got[0].State != "PAID" {
+		t.Errorf("the gateway has %+v", got)
+	}
+}
+
+func TestReturnFirst(t *testing.T) {
+	h := newHouse(t)
+	h.faults(vnpaysim.Faults{ReturnFirst: true})
+	id, page := h.begin()
+	h.act(page, "pay")
+	h.is(id, payment.Redirected, 0) // a return changes nothing
+	h.pass(t, 1, 2*time.Second)
+	h.awaits("return 00/00, ipn 00")
+	h.is(id, payment.Paid, 1)
+}
+
+func TestDelay(t *testing.T) {
+	h := newHouse(t)
+	h.faults(vnpaysim.Faults{DelayMS: 90_000})
+	id, page := h.begin()
+	back := make(chan struct{})
+	go func() {
+		defer close(back)
+		h.act(page, "pay")
+	}()
+	h.pass(t, 1, 89*time.Second)
+	h.pass(t, 1, 0)
+	h.is(id, payment.Redirected, 0)
+	h.pass(t, 1, time.Second)
+	<-back
+	if got := h.story(); got != "ipn 00, return 00/00" {
+		t.Errorf("heard %s", got)
+	}
+}
+
+// The same notice ten times at once changes an attempt once.
+func TestTenAtOnce(t *testing.T) {
+	h := newHouse(t)
+	h.faults(vnpaysim.Faults{Repeat: 9, AtOnce: true})
+	id, page := h.begin()
+	h.act(page, "pay")
+	h.is(id, payment.Paid, 1)
+	if codes := h.sim.Answers(); codes["00"] != 1 || codes["02"] != 9 {
+		t.Errorf("answered %v", codes)
+	}
+}
+
+func TestRepeated(t *testing.T) {
+	h := newHouse(t)
+	h.faults(vnpaysim.Faults{Repeat: 2})
+	id, page := h.begin()
+	h.act(page, "decline")
+	h.is(id, payment.Failed, 1)
+	if got := h.story(); got != "ipn 00, ipn 02, ipn 02, return 24/02" {
+		t.Errorf("heard %s", got)
+	}
+}
+
+// What is lost comes again five minutes later, until somebody has confirmed it.
+func TestLost(t *testing.T) {
+	h := newHouse(t)
+	h.faults(vnpaysim.Faults{Lose: 2})
+	id, page := h.begin()
+	h.act(page, "pay")
+	h.pass(t, 1, 5*time.Minute)
+	h.pass(t, 1, 0) // it waits again
+	h.is(id, payment.Redirected, 0)
+	h.pass(t, 1, 5*time.Minute)
+	h.awaits("return 00/00, ipn 00")
+	h.is(id, payment.Paid, 1)
+}
+
+// The merchant has found out by asking, before any notice came: 02, and VNPay stops.
+func TestKnownBefore(t *testing.T) {
+	h := newHouse(t)
+	h.faults(vnpaysim.Faults{Lose: 1})
+	id, page := h.begin()
+	h.act(page, "pay")
+	got, err := h.m.Check(t.Context(), h.attempt(id))
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.mu.Lock()
+	h.attempts[id].Settle(got.State, got.Ref, h.now())
+	h.mu.Unlock()
+	h.pass(t, 1, 5*time.Minute)
+	testenv.Eventually(t, 10*time.Second, func() bool { return h.sim.Answers()["02"] == 1 })
+	h.sim.Close()
+	if n := h.alarms(); n != 0 {
+		t.Errorf("%d notices wait to be sent again", n)
+	}
+	h.is(id, payment.Paid, 0)
+}
+
+// The merchant's database is away: 99, and five minutes later the same notice counts.
+func TestDown(t *testing.T) {
+	h := newHouse(t)
+	h.breakDown(true)
+	id, page := h.begin()
+	h.act(page, "pay")
+	h.breakDown(false)
+	h.is(id, payment.Redirected, 0)
+	h.pass(t, 1, 5*time.Minute)
+	h.awaits("ipn 99, return 00/00, ipn 00")
+	h.is(id, payment.Paid, 1)
+}
+
+// After ten tries VNPay gives up.
+func TestTries(t *testing.T) {
+	h := newHouse(t)
+	h.breakDown(true)
+	_, page := h.begin()
+	h.act(page, "leave")
+	for range 9 {
+		h.pass(t, 1, 5*time.Minute)
+	}
+	h.awaits(strings.TrimSuffix(strings.Repeat("ipn 99, ", 10), ", "))
+	h.sim.Close() // returns when nothing is on its way any more
+	if codes := h.sim.Answers(); codes["99"] != 10 || len(codes) != 1 {
+		t.Errorf("answered %v", codes)
+	}
+}
+
+// Corrupted notices are refused and what is merely odd is read; once they are sound again, the next try counts.
+func TestCorrupted(t *testing.T) {
+	for _, c := range []struct {
+		corrupt vnpaysim.Corruption
+		code    string
+	}{
+		{vnpaysim.Signature, vnpay.WrongSignature}, {vnpaysim.Tampered, vnpay.WrongSignature}, {vnpaysim.Twin, vnpay.WrongSignature},
+		{vnpaysim.OtherAmount, vnpay.WrongAmount}, {vnpaysim.OtherSite, vnpay.NotRecorded},
+		{vnpaysim.Extra, vnpay.Recorded}, {vnpaysim.UpperCase, vnpay.Recorded},
+	} {
+		t.Run(string(c.corrupt), func(t *testing.T) {
+			h := newHouse(t)
+			h.faults(vnpaysim.Faults{Corrupt: c.corrupt})
+			id, page := h.begin()
+			h.act(page, "pay")
+			want := "ipn " + c.code + ", return 00/00"
+			if c.code != vnpay.Recorded {
+				h.is(id, payment.Redirected, 0)
+				h.faults(vnpaysim.Faults{})
+				h.pass(t, 1, 5*time.Minute)
+				want += ", ipn 00"
+			}
+			h.awaits(want)
+			h.is(id, payment.Paid, 1)
+		})
+	}
+}
+
+// A notice about a payment that this merchant has never begun.
+func TestUnknownAttempt(t *testing.T) {
+	h := newHouse(t)
+	id, page := h.begin()
+	h.mu.Lock()
+	delete(h.attempts, id)
+	h.mu.Unlock()
+	h.act(page, "pay")
+	if got := h.story(); got != "ipn 01, return 00/00" {
+		t.Errorf("heard %s", got)
+	}
+}
+
+// The window is over: VNPay refuses, and says so with a code that its manual does not know. A late payment goes through.
+func TestWindow(t *testing.T) {
+	h := newHouse(t)
+	id, page := h.begin()
+	late, latePage := h.begin()
+	if _, text := h.get(page); !strings.Contains(text, "01:45:00") {
+		t.Errorf("the page does not say until when: %s", text)
+	}
+	h.get(latePage)
+	h.pass(t, 0, 15*time.Minute)
+	if _, text := h.get(page); !strings.Contains(text, "Đã hết thời gian") {
+		t.Errorf("after the window the page is %s", text)
+	}
+	h.act(page, "pay")
+	h.is(id, payment.Failed, 1)
+	h.act(latePage, "late")
+	h.is(late, payment.Paid, 2)
+	if got := h.story(); got != "ipn 00, return 15/02, ipn 00, return 00/00" {
+		t.Errorf("heard %s", got)
+	}
+}
+
+// A guest can promise within the window to pay after it.
+func TestLate(t *testing.T) {
+	h := newHouse(t)
+	id, page := h.begin()
+	for range 2 { // pressed again, it is the same promise
+		h.act(page, "late")
+	}
+	h.pass(t, 1, 16*time.Minute)
+	h.is(id, payment.Redirected, 0)
+	if n := h.alarms(); n != 1 {
+		t.Errorf("%d guests will pay", n)
+	}
+	h.pass(t, 1, time.Minute)
+	h.awaits("ipn 00")
+	h.is(id, payment.Paid, 1)
+}
+
+// What is wrong with a pay URL is shown and not begun.
+func TestPage_refuses(t *testing.T) {
+	h := newHouse(t)
+	id, page := h.begin()
+	h.get(page)
+	u, err := url.Parse(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, err := vnpay.New(vnpay.Config{TmnCode: site, HashSecret: "9d2c7f0a9b1e4c3d8f6a7b0c1d2e3f40", PayURL: h.api + vnpaysim.PayPath}, http.DefaultClient, h.now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := h.attempt(id)
+	p := payment.Purchase{Attempt: a, Number: "B1", Ends: h.now().Add(time.Minute), ReturnTo: h.url}
+	again, err := h.m.Start(t.Context(), p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Attempt.ID = strings.Replace(a.ID, "0", "1", 1)
+	forged, err := other.Start(t.Context(), p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct{ page, code string }{
+		"another amount":         {strings.Replace(page, "15000000", "1500000", 1), "70"},
+		"another secret":         {forged.URL, "70"},
+		"another site":           {strings.Replace(page, site, "COMANDA2", 1), "72"},
+		"nothing":                {h.api + vnpaysim.PayPath, "72"},
+		"the type of the hash":   {page + "&vnp_SecureHashType=HMACSHA512", "03"},
+		"a twin":                 {page + "&vnp_Amount=1", "03"},
+		"the same ref once more": {again.URL, "01"},
+	} {
+		if status, text := h.get(c.page); status != http.StatusBadRequest || !strings.Contains(text, `data-code="`+c.code+`"`) || strings.Contains(text, "<form") {
+			t.Errorf("%s: %d, %s", name, status, text)
+		}
+		h.act(c.page, "pay")
+	}
+	_, begun := h.begin()
+	h.pass(t, 0, 15*time.Minute)
+	if status, text := h.get(begun); status != http.StatusBadRequest || !strings.Contains(text, `data-code="15"`) {
+		t.Errorf("opened late: %d, %s", status, text)
+	}
+	if status, _ := h.get(u.String()); status != http.StatusOK {
+		t.Errorf("the sound one: %d", status)
+	}
+	if got := h.sim.Payments(); len(got) != 1 || got[0].State != "ENDED" || h.story() != "" {
+		t.Errorf("%+v, heard %s", got, h.story())
+	}
+}
+
+// Every parameter must be in its form, also when it is signed.
+func TestPage_forms(t *testing.T) {
+	h := newHouse(t)
+	_, page := h.begin()
+	u, err := url.Parse(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ok := u.Query()
+	ok.Del("vnp_SecureHash")
+	signed := func(key, value string) string {
+		q := maps.Clone(ok)
+		q.Set(key, value)
+		text := strings.TrimSuffix(strings.ReplaceAll(q.Encode()+"&", key+"=&", ""), "&") // what is empty is not sent
+		mac := hmac.New(sha512.New, []byte(secret))
+		mac.Write([]byte(text))
+		return h.api + vnpaysim.PayPath + "?" + text + "&vnp_SecureHash=" + fmt.Sprintf("%X", mac.Sum(nil))
+	}
+	for _, c := range []struct{ key, value string }{
+		{"vnp_Amount", "499999"}, {"vnp_Amount", "100000000000"}, {"vnp_Amount", "015000000"}, {"vnp_Amount", "5000.00"},
+		{"vnp_Amount", ""}, {"vnp_Version", "2.0.1"}, {"vnp_Command", "genqr"}, {"vnp_CurrCode", "USD"}, {"vnp_CurrCode", ""},
+		{"vnp_Locale", "vi"}, {"vnp_OrderInfo", "Đơn hàng"}, {"vnp_OrderInfo", "#1"}, {"vnp_OrderInfo", ""}, {"vnp_OrderType", ""},
+		{"vnp_TxnRef", "a-1"}, {"vnp_TxnRef", ""}, {"vnp_IpAddr", "::1"}, {"vnp_IpAddr", ""}, {"vnp_CreateDate", "20261322013000"},
+		{"vnp_ExpireDate", "20261322013000"}, {"vnp_ExpireDate", "20261122013000"}, {"vnp_ExpireDate", ""},
+		{"vnp_ReturnUrl", "javascript:alert(1)"}, {"vnp_ReturnUrl", "http://a;script-src.example/"}, {"vnp_ReturnUrl", ""},
+	} {
+		if status, text := h.get(signed(c.key, c.value)); status != http.StatusBadRequest || !strings.Contains(text, `data-code="03"`) {
+			t.Errorf("%s=%s: %d, %s", c.key, c.value, status, text)
+		}
+	}
+	if n := len(h.sim.Payments()); n != 0 {
+		t.Errorf("%d payments were begun", n)
+	}
+	for _, c := range []struct{ key, value string }{{"vnp_Amount", "500000"}, {"vnp_BankCode", "NCB"}, {"vnp_Amount", "99999999900"}} {
+		ok.Set("vnp_TxnRef", ok.Get("vnp_TxnRef")+"x")
+		if status, text := h.get(signed(c.key, c.value)); status != http.StatusOK {
+			t.Errorf("%s=%s: %d, %s", c.key, c.value, status, text)
+		}
+	}
+}
+
+// The same reference may come back on another day.
+func TestPage_anotherDay(t *testing.T) {
+	h := newHouse(t)
+	id, page := h.begin()
+	h.act(page, "decline")
+	h.pass(t, 0, 24*time.Hour)
+	_, page = h.begin(func(p *payment.Purchase) { p.Attempt.ID = id })
+	h.act(page, "pay")
+	if got := h.sim.Payments(); len(got) != 2 || got[0].State != "PAID" || got[1].State != "FAILED" {
+		t.Errorf("the gateway has %+v", got)
+	}
+}
