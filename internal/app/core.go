@@ -144,7 +144,9 @@ func (k *Core) wirePayments(t *tills) {
 
 // Close commits what waits in the ledger and ends the gatekeeper's tasks.
 func (k *Core) Close() {
-	k.Orders.Close()
+	talks, cancel := context.WithTimeout(context.Background(), stopTimeout/2)
+	defer cancel()
+	k.Orders.Close(talks)
 	k.Baskets.Stop()
 	k.Ledger.Stop()
 	k.Keeper.Close()

@@ -143,9 +143,12 @@ func (s *Service) Attempt(ctx context.Context, ref string) (Detail, payment.Atte
 		return Detail{}, payment.Attempt{}, payment.ErrAttempt
 	}
 	d, err := s.order(ctx, id)
+	if err != nil {
+		return d, payment.Attempt{}, err
+	}
 	for _, a := range d.Attempts {
 		if a.ID == ref {
-			return d, a, err
+			return d, a, nil
 		}
 	}
 	return d, payment.Attempt{}, payment.ErrAttempt

@@ -90,9 +90,19 @@ type Service struct {
 	talks   sync.WaitGroup // with gateways, that outlive the requests that began them
 }
 
-// Close waits for talks with gateways that have begun. Whoever was killed before their end leaves attempts that are
-// asked about later.
-func (s *Service) Close() { s.talks.Wait() }
+// Close waits for talks with gateways that have begun, until ctx ends. Whoever goes before their end leaves attempts
+// that are asked about later.
+func (s *Service) Close(ctx context.Context) {
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		s.talks.Wait()
+	}()
+	select {
+	case <-ended:
+	case <-ctx.Done():
+	}
+}
 
 func (s *Service) newID() string { return uid.New(s.Now()) }
 

@@ -113,7 +113,7 @@ func openHouse(t *testing.T, db *sqldb.DB, kitchen ordering.Catalog, g orderingh
 		Payments: led, ReturnTo: h.url, Log: slog.New(slog.DiscardHandler), Now: h.now,
 	}
 	h.orders.Config.Limits = ordering.Limits{}
-	t.Cleanup(h.orders.Close)
+	t.Cleanup(func() { h.orders.Close(context.Background()) })
 	serve(h.routes(v, led, g))
 	t.Cleanup(h.vnpay.Close) // before anything that its notices need
 	t.Cleanup(h.line.Close)

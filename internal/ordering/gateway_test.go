@@ -1,0 +1,35 @@
+package ordering_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"comanda/internal/ordering"
+	"comanda/internal/payment"
+)
+
+const someID = "06gvr4e1p1o037h61gjti47ea8"
+
+type owners struct{ ordering.Payments }
+
+func (owners) Owner(context.Context, string) (string, int64, bool, error) {
+	return someID, 1, true, nil
+}
+
+type outOfReach struct{ ordering.Reader }
+
+var errAway = errors.New("the database is away")
+
+func (outOfReach) Order(context.Context, string) (ordering.Detail, bool, error) {
+	return ordering.Detail{}, false, errAway
+}
+
+// That an order cannot be read is no sign that a payment is not ours: whoever asks must ask again.
+func TestService_Attempt_without_database(t *testing.T) {
+	s := &ordering.Service{Payments: owners{}, Reader: outOfReach{}}
+	_, _, err := s.Attempt(t.Context(), someID)
+	if !errors.Is(err, errAway) || errors.Is(err, payment.ErrAttempt) {
+		t.Errorf("answered %v", err)
+	}
+}
