@@ -45,6 +45,7 @@ const (
 	dateChars Alphabet = "09--"
 	uidChars  Alphabet = "09av"
 	hashChars Alphabet = "27az"
+	nameChars Alphabet = "09AZaz..__--" // what other systems may call their reservations and items
 
 	// Values that documents are found by are percent-encoded, with small letters, outside of these.
 	valueChars Alphabet = "09az%%++..@@__--"
@@ -86,7 +87,7 @@ type Decl struct {
 	Tag      string // the hash tag with its braces, as in the pattern; empty when any node will do
 	Also     string // literal characters beyond those of K3, taken over from the reference documents
 	Exact    bool   // every segment has Max characters, not fewer
-	Long     bool   // an index over values that may be longer than K2 allows
+	Long     bool   // over values or ids of others, which may be longer than K2 allows
 	Rebuild  string // what restores it after a loss
 	Purpose  string
 }

@@ -15,7 +15,8 @@ const aUID = "01j9v0k4v5m6n7o8p9q0r1s2t3"
 func every() []Key {
 	return append(everyDocument(), []Key{
 		QuotaCap(7, "2026-02-26"), QuotaHeld(7, "2026-02-26"), QuotaPaid(7, "2026-02-26"), HoldRecord(7, aUID), LeasesDue(7),
-		RefusedIDs(7, 179_000_000), VisitByCustomer("a token"), VisitCustomers(aUID), MenuActive(7), MenuActiveLock(7),
+		RefusedIDs(7, 179_000_000), StockCap(7), StockReserved(7), StockSold(7), Reservation(7, "x-Order.2026_02-26"),
+		ReservationsDue(7), HotInventory(7, "Beer-0.5_l"), VisitByCustomer("a token"), VisitCustomers(aUID), MenuActive(7), MenuActiveLock(7),
 		Rate("login_acct_ip", "192.0.2.7"),
 		Session(aUID), RefreshToken(aUID), BarredToken("an id"), OneTimeCode("verify", 12),
 	}...)
@@ -31,7 +32,9 @@ func TestBuilders(t *testing.T) {
 	}
 	want := []string{
 		"q:cap:{b7}:2026-02-26", "q:rsv:{b7}:2026-02-26", "q:paid:{b7}:2026-02-26", "ord:resv:{b7}:" + aUID, "rsv:due:{b7}",
-		"rsv:no:{b7}:2", "visit:byCustomer:" + Secret("a token"), "visit:customers:" + aUID,
+		"rsv:no:{b7}:2", "inventory:cap:{b7}", "inventory:reserved:{b7}", "inventory:sold:{b7}",
+		"reservation:{b7}:x-Order.2026_02-26", "reservation:due:{b7}", "hot:inventory:{b7}:Beer-0.5_l",
+		"visit:byCustomer:" + Secret("a token"), "visit:customers:" + aUID,
 		"cis:menu:active:v1:7", "lock:cis:menu:active:v1:7",
 		"app:rate:login_acct_ip:" + Secret("192.0.2.7"),
 		"app:session:" + aUID, "app:token:refresh:" + Secret(aUID), "app:token:blacklist:" + Secret("an id"),
@@ -53,6 +56,14 @@ func TestBuilders_refuse(t *testing.T) {
 		"upper-case visit":     VisitCustomers(strings.ToUpper(aUID)),
 		"the zero key":         {},
 		"span before the time": RefusedIDs(7, -1),
+		"nobody's stock":       StockCap(-1),
+		"stock of 11 digits":   StockSold(10_000_000_000),
+		"foreign id, a space":  Reservation(7, "x-a b"),
+		"foreign id, a brace":  Reservation(7, "x-{b8}"),
+		"foreign id, a colon":  Reservation(7, "x-due:{b7}"),
+		"foreign id, not text": Reservation(7, "x-\xff"),
+		"no foreign id":        Reservation(7, ""),
+		"foreign id too long":  Reservation(7, "x-"+strings.Repeat("a", 65)),
 	} {
 		if k.Valid() {
 			t.Errorf("%s gave the key %s", name, k)
@@ -75,7 +86,7 @@ func TestMatch(t *testing.T) {
 		}
 	}
 	for _, raw := range []string{
-		"", "q:cap:{b7}", "q:cap:b7:2026-02-26", "x:q:cap:{b7}:2026-02-26", "ord:resv:{b7}:" + aUID + "0",
+		"", "q:cap:{b7}", "inventory:cap:{b7}:2026-02-26", "reservation:{b7}:", "q:cap:b7:2026-02-26", "x:q:cap:{b7}:2026-02-26", "ord:resv:{b7}:" + aUID + "0",
 	} {
 		if d, ok := Match(raw); ok {
 			t.Errorf("Match(%q) = %s", raw, d.Pattern)
@@ -85,18 +96,24 @@ func TestMatch(t *testing.T) {
 
 // Every row of the document is one, whatever is said in it.
 func TestMarkdown(t *testing.T) {
-	rows := 0
-	for line := range strings.Lines(Markdown()) {
-		if !strings.HasPrefix(line, "|") {
-			continue
+	keys, channels, _ := strings.Cut(Markdown(), "# Redis channels")
+	for _, table := range []struct {
+		text        string
+		cells, rows int
+	}{{keys, 8, len(Declarations())}, {channels, 5, len(Channels())}} {
+		rows := 0
+		for line := range strings.Lines(table.text) {
+			if !strings.HasPrefix(line, "|") {
+				continue
+			}
+			rows++
+			if cells := strings.Count(strings.ReplaceAll(line, `\|`, ""), "|") - 1; cells != table.cells {
+				t.Errorf("%d cells: %s", cells, line)
+			}
 		}
-		rows++
-		if cells := strings.Count(strings.ReplaceAll(line, `\|`, ""), "|") - 1; cells != 8 {
-			t.Errorf("%d cells: %s", cells, line)
+		if rows != table.rows+2 {
+			t.Errorf("%d rows", rows)
 		}
-	}
-	if rows != len(Declarations())+2 {
-		t.Errorf("%d rows", rows)
 	}
 }
 
@@ -158,8 +175,12 @@ func TestSlot_gate_keys_of_a_branch_meet(t *testing.T) { // K6
 		branch := rapid.Int64Range(0, 9_999_999_999).Draw(t, "branch")
 		want := LeasesDue(branch).Slot()
 		hold := rapid.StringMatching(`[0-9a-v]{26}`).Draw(t, "hold")
-		for _, k := range []Key{QuotaCap(branch, "2026-02-26"), QuotaHeld(branch, "2026-02-27"), HoldRecord(branch, hold)} {
-			if len(k.String()) > maxLen || k.Slot() != want {
+		foreign := rapid.StringMatching(`[0-9A-Za-z._-]{1,64}`).Draw(t, "reservation")
+		for _, k := range []Key{
+			QuotaCap(branch, "2026-02-26"), QuotaHeld(branch, "2026-02-27"), HoldRecord(branch, hold),
+			StockCap(branch), StockReserved(branch), StockSold(branch), ReservationsDue(branch), Reservation(branch, "x-"+foreign),
+		} {
+			if !k.Valid() || len(k.String()) > maxLen && !k.Decl().Long || k.Slot() != want {
 				t.Errorf("%s: %d characters, slot %d instead of %d", k, len(k.String()), k.Slot(), want)
 			}
 		}

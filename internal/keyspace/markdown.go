@@ -17,6 +17,15 @@ func Markdown() string {
 		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s | %s | %s | %s |\n",
 			d.Pattern, d.Type, d.TTL, d.Class, d.Owner, orDash(d.Source), orDash(d.Rebuild), cell(d.Purpose))
 	}
+	b.WriteString("\n# Redis channels\n\nWhat processes tell each other by pub/sub. Nothing there is kept, and nothing of ")
+	b.WriteString("it is needed: a message that gets lost costs\ntime. ")
+	b.WriteString("Where Redis has access rules, Comanda's user needs these ")
+	b.WriteString("channels (`&name`), with the namespace in front.\n\n")
+	b.WriteString("| Channel | Owner | Says | Message | When one is lost |\n")
+	b.WriteString("|---|---|---|---|---|\n")
+	for _, c := range Channels() {
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s |\n", c.Name, c.Owner, cell(c.Purpose), cell(c.Message), cell(c.Loss))
+	}
 	return b.String()
 }
 

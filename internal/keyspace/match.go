@@ -36,6 +36,15 @@ func Match(raw string) (d Decl, ok bool) {
 	return registry[family].Decl, true
 }
 
+// Parse makes a key of a raw one without its namespace; ok is false for a key that nobody declared.
+func Parse(raw string) (k Key, ok bool) {
+	family, ok := Find(raw)
+	if !ok {
+		return Key{}, false
+	}
+	return Key{raw, registry[family]}, true
+}
+
 // beginning is a node of the tree of literal beginnings, the root being the first.
 type beginning struct {
 	next       [128]int16 // by character; 0 for none

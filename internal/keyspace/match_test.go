@@ -46,6 +46,9 @@ func TestFind_agrees_with_regular_expressions(t *testing.T) {
 		if ok != (want >= 0) || ok && got != want {
 			t.Fatalf("Find(%q) = %d, %t; want %d", raw, got, ok, want)
 		}
+		if k, parsed := Parse(raw); parsed != ok || k.Valid() != ok || ok && (k.String() != raw || k.Decl().Pattern != all[want].Pattern) {
+			t.Fatalf("Parse(%q) = %v, %t", raw, k, parsed)
+		}
 	})
 }
 

@@ -106,6 +106,63 @@ var refusedIDs = declare(Decl{
 // RefusedIDs is the key that collects the ids refused in a span; spans are counted from the Unix epoch.
 func RefusedIDs(branch, span int64) Key { return refusedIDs.key(decimal(branch), decimal(span%3)) }
 
+// The stock of a branch in the gate: what package stockredis keeps for a business date, for what is counted over days.
+var (
+	stockCap = declare(Decl{
+		Pattern: "inventory:cap:" + branchTag, Segments: []Segment{branchSegment},
+		Type: Hash, TTL: TTL{time.Minute, scopeLife}, Class: Derived, Owner: "stock", Source: "inventory", Tag: branchTag,
+		Rebuild: "stock.rebuild",
+		Purpose: "stock item -> units available, reserved and sold together; ep, pos, end, bld as in q:cap",
+	})
+	stockReserved = declare(Decl{
+		Pattern: "inventory:reserved:" + branchTag, Segments: []Segment{branchSegment},
+		Type: Hash, TTL: TTL{time.Minute, scopeLife}, Class: Derived, Owner: "stock", Source: "inventory", Tag: branchTag,
+		Rebuild: "stock.rebuild", Purpose: "stock item -> units reserved; ep: epoch",
+	})
+	stockSold = declare(Decl{
+		Pattern: "inventory:sold:" + branchTag, Segments: []Segment{branchSegment},
+		Type: Hash, TTL: TTL{time.Minute, scopeLife}, Class: Derived, Owner: "stock", Source: "inventory", Tag: branchTag,
+		Rebuild: "stock.rebuild", Purpose: "stock item -> units sold; ep: epoch",
+	})
+	reservation = declare(Decl{
+		Pattern:  "reservation:" + branchTag + ":%hold%",
+		Segments: []Segment{branchSegment, {"hold", nameChars, 66}},
+		Type:     Hash, TTL: TTL{time.Minute, scopeLife}, Class: Derived, Owner: "stock", Source: "hold, hold_line",
+		Tag: branchTag, Long: true, Rebuild: "stock.rebuild",
+		Purpose: "what a reservation of another system (x- and its id) or an order holds of the stock; as ord:resv",
+	})
+	reservationsDue = declare(Decl{
+		Pattern: "reservation:due:" + branchTag, Segments: []Segment{branchSegment},
+		Type: SortedSet, Class: Derived, Owner: "stock", Source: "hold", Tag: branchTag, Rebuild: "stock.rebuild",
+		Purpose: "as rsv:due, for the stock",
+	})
+	hotInventory = declare(Decl{
+		Pattern:  "hot:inventory:" + branchTag + ":%item%",
+		Segments: []Segment{branchSegment, {"item", nameChars, 64}},
+		Type:     Hash, TTL: TTL{time.Second, time.Minute}, Class: Lossy, Owner: "stock", Source: "inventory",
+		Tag: branchTag, Long: true,
+		Purpose: "what shop windows show of a stock item: available, lastUpdate",
+	})
+)
+
+// HotInventory is the key of what shop windows show of a stock item.
+func HotInventory(branch int64, item string) Key { return hotInventory.key(decimal(branch), item) }
+
+// StockCap is the key of a branch's stock in all: available, reserved and sold.
+func StockCap(branch int64) Key { return stockCap.key(decimal(branch)) }
+
+// StockReserved is the key of a branch's reserved stock.
+func StockReserved(branch int64) Key { return stockReserved.key(decimal(branch)) }
+
+// StockSold is the key of a branch's sold stock.
+func StockSold(branch int64) Key { return stockSold.key(decimal(branch)) }
+
+// Reservation is the key of what a hold takes of a branch's stock.
+func Reservation(branch int64, hold string) Key { return reservation.key(decimal(branch), hold) }
+
+// ReservationsDue is the key of the leases of a branch's stock.
+func ReservationsDue(branch int64) Key { return reservationsDue.key(decimal(branch)) }
+
 const byReference = "C" // the reference documents write byCustomer
 
 var visitByCustomer = declare(Decl{

@@ -33,7 +33,7 @@ type Config struct {
 
 const (
 	dialTimeout  = 500 * time.Millisecond
-	writeTimeout = time.Second // on a connection; single calls end earlier, by Config.Timeout
+	writeTimeout = time.Second // on a connection, or Config.Timeout where that is longer
 	probeTimeout = 500 * time.Millisecond
 	clientName   = "comanda"
 )
@@ -56,6 +56,10 @@ func (c Config) withDefaults() Config {
 	}
 	return c
 }
+
+// probe is how long a server may take to say that it is there: no shorter than a call, or one that serves all of them in
+// time would count as down.
+func (c Config) probe() time.Duration { return max(probeTimeout, c.Timeout) }
 
 func (c Config) embedded() bool { return strings.TrimSpace(c.URL) == "" }
 
@@ -117,15 +121,15 @@ func (c Config) remote() (rueidis.ClientOption, error) {
 		all.ClusterOption.ShardsRefreshInterval = 5 * time.Second
 	}
 	all.ClientName = clientName
-	return tuned(all), nil
+	return tuned(all, c.Timeout), nil
 }
 
 // tuned sets what every kind of server shares. Nothing is retried (R2): rueidis would repeat reads only, but a repeated
 // read takes twice the time that its caller has.
-func tuned(o rueidis.ClientOption) rueidis.ClientOption {
+func tuned(o rueidis.ClientOption, timeout time.Duration) rueidis.ClientOption {
 	o.DisableRetry = true
 	o.DisableCache = true
 	o.Dialer.Timeout = dialTimeout
-	o.ConnWriteTimeout = writeTimeout
+	o.ConnWriteTimeout = max(writeTimeout, timeout)
 	return o
 }

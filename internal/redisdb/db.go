@@ -54,7 +54,7 @@ func Attach(ctx context.Context, cfg Config) (*DB, error) {
 			return nil, err
 		}
 		db.bare = true
-		db.option = embeddedOption(func(ctx context.Context) (net.Conn, error) {
+		db.option = db.cfg.embeddedOption(func(ctx context.Context) (net.Conn, error) {
 			return (&net.Dialer{}).DialContext(ctx, "unix", path)
 		})
 	} else if err := db.choose(); err != nil {
@@ -83,7 +83,7 @@ func (db *DB) choose() error {
 		return err
 	}
 	db.bare = true
-	db.option = embeddedOption(db.store.dial)
+	db.option = db.cfg.embeddedOption(db.store.dial)
 	return nil
 }
 

@@ -128,7 +128,7 @@ func (s *store) close() {
 // embeddedOption makes the client options for a store that is reached by a dialler. One connection is enough: the
 // store does one thing at a time. Answers are read while commands are still being written, because the store, unlike
 // Redis, reads no further while nobody takes its answers.
-func embeddedOption(dial func(context.Context) (net.Conn, error)) rueidis.ClientOption {
+func (c Config) embeddedOption(dial func(context.Context) (net.Conn, error)) rueidis.ClientOption {
 	return tuned(rueidis.ClientOption{
 		InitAddress:       []string{embeddedMode},
 		ForceSingleClient: true,
@@ -138,5 +138,5 @@ func embeddedOption(dial func(context.Context) (net.Conn, error)) rueidis.Client
 		DialCtxFn: func(ctx context.Context, _ string, _ *net.Dialer, _ *tls.Config) (net.Conn, error) {
 			return dial(ctx)
 		},
-	})
+	}, c.Timeout)
 }

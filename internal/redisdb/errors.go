@@ -20,6 +20,7 @@ var (
 	ErrDown = fault.New(fault.Unavailable, "redis_down", "A fast store is out of reach. Nothing was lost; ask again.")
 
 	ErrReply      = errors.New("redisdb: the server refused the command")
+	ErrNoWrites   = errors.New("redisdb: the server takes no writes, or not from us")
 	ErrKey        = errors.New("redisdb: a key was not built by its declaration")
 	ErrSlots      = errors.New("redisdb: the keys of one script lie in different slots")
 	ErrVersion    = errors.New("redisdb: Redis 7 or newer is needed")
@@ -67,6 +68,21 @@ func classifyReply(text string) kind {
 	return reply
 }
 
+// takesNoWrites tells a server that is full, cannot save, is busy with a script or has other rights for us from one that
+// refuses this command.
+func takesNoWrites(err error) bool {
+	var answer *rueidis.RedisError
+	if !errors.As(err, &answer) {
+		return false
+	}
+	for _, prefix := range []string{"OOM", "MISCONF", "BUSY", "NOAUTH", "NOPERM", "WRONGPASS"} {
+		if strings.HasPrefix(answer.Error(), prefix) {
+			return true
+		}
+	}
+	return false
+}
+
 // translate is the one place where an error of the client becomes one of ours.
 func translate(name string, k kind, err error) error {
 	switch k {
@@ -75,6 +91,9 @@ func translate(name string, k kind, err error) error {
 	case canceled:
 		return fmt.Errorf("redisdb: %s: %w", name, err)
 	case reply:
+		if takesNoWrites(err) {
+			err = fmt.Errorf("%w: %w", ErrNoWrites, err)
+		}
 		return fmt.Errorf("redisdb: %s: %w: %w", name, ErrReply, err)
 	}
 	return fmt.Errorf("redisdb: %s: %w", name, ErrDown.Because(err))

@@ -129,7 +129,7 @@ func (db *DB) textsOneByOne(ctx context.Context, keys []keyspace.Key) ([]string,
 // Identity names the masters that hold the keys: it changes when one of them is restarted, replaced or promoted, so that
 // what they hold may be gone or old. It is an error while one of them does not answer.
 func (db *DB) Identity(ctx context.Context) (string, error) {
-	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
+	ctx, cancel := context.WithTimeout(ctx, db.cfg.probe())
 	defer cancel()
 	c, err := db.connect()
 	if err != nil {

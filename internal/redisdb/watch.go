@@ -120,7 +120,7 @@ func (db *DB) ask(ctx context.Context) (map[string]node, error) {
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
+	ctx, cancel := context.WithTimeout(ctx, db.cfg.probe())
 	defer cancel()
 	type said struct {
 		addr string

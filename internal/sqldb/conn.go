@@ -23,6 +23,19 @@ type Tx interface {
 	QueueQuery(read func(Rows) error, q *Stmt, args ...any)
 	// Flush sends what is queued and waits for the answers.
 	Flush(ctx context.Context) error
+	// OnCommit has f called once the transaction is committed, and never otherwise. f must not block.
+	OnCommit(f func())
+}
+
+// hooks are what is called after a commit.
+type hooks struct{ all []func() }
+
+func (h *hooks) OnCommit(f func()) { h.all = append(h.all, f) }
+
+func (h *hooks) committed() {
+	for _, f := range h.all {
+		f()
+	}
 }
 
 // Rows is the result of a query, read forward once.

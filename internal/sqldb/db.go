@@ -47,6 +47,7 @@ type engineDriver interface {
 type engineTx interface {
 	Tx
 	commit(ctx context.Context) error
+	committed()
 	rollback()
 }
 
@@ -136,6 +137,7 @@ func (db *DB) write(ctx context.Context, fn func(ctx context.Context, tx Tx) err
 		tx.rollback()
 		return err
 	}
+	tx.committed()
 	return nil
 }
 

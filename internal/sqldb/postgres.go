@@ -96,6 +96,7 @@ func (p *postgres) begin(ctx context.Context) (engineTx, error) {
 // postgresTx sends BEGIN with the first statement, COMMIT with the last and everything queued in between without
 // waiting for single answers: a transaction costs as many round trips as it has questions, plus one or two.
 type postgresTx struct {
+	hooks
 	conn    *pgxpool.Conn
 	pending []queued
 	err     error // a statement that could not be bound

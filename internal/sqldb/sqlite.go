@@ -127,6 +127,7 @@ func (s *liteDB) begin(ctx context.Context) (engineTx, error) {
 
 // sqliteTx runs every statement at once: there is no round trip to save.
 type sqliteTx struct {
+	hooks
 	s     *liteDB
 	err   error // of a queued statement
 	ended bool

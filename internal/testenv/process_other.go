@@ -4,16 +4,16 @@ package testenv
 
 import "syscall"
 
-// dieWithParent has no counterpart here: a test binary that is killed leaves its redis-server behind.
+// dieWithParent has no counterpart here: a test binary that is killed leaves its servers behind.
 func dieWithParent() *syscall.SysProcAttr { return nil }
 
 // Pause skips the test: freezing a process is done with signals that not every system has.
-func (s *Server) Pause() { s.skip() }
+func (p *process) Pause() { p.skip() }
 
 // Resume belongs to Pause.
-func (s *Server) Resume() { s.skip() }
+func (p *process) Resume() { p.skip() }
 
-func (s *Server) skip() {
-	s.tb.Helper()
-	s.tb.Skip("freezing redis-server needs Linux")
+func (p *process) skip() {
+	p.tb.Helper()
+	p.tb.Skip("freezing a process needs Linux")
 }

@@ -31,7 +31,7 @@ func RedisCluster(t testing.TB, args ...string) []*Server {
 // the higher epoch.
 func clusterNode(t testing.TB, i, epoch int, args []string) *Server {
 	t.Helper()
-	_, bus, _ := net.SplitHostPort(freeAddr(t))
+	_, bus, _ := net.SplitHostPort(FreeAddr(t))
 	n := RedisServer(t, append([]string{
 		"--cluster-enabled", "yes", "--cluster-port", bus, "--cluster-node-timeout", "1000",
 		"--cluster-config-file", fmt.Sprintf("nodes-%d.conf", i),

@@ -5,8 +5,11 @@
 // With COMANDA_TEST_REQUIRE_SERVICES=1, as continuous integration sets it, the same test fails instead: there a skip
 // would hide a suite that never ran.
 //
-// The addresses come from COMANDA_TEST_POSTGRES_URL, COMANDA_TEST_REDIS_ADDR and COMANDA_TEST_AMQP_URL; the defaults
-// are the services' own ports on this machine.
+// Tests that stop, kill or flood a service start one of their own, with RedisServer, RedisCluster and RabbitServer; for
+// these the programs redis-server and rabbitmq-server must be installed.
+//
+// The addresses of the others come from COMANDA_TEST_POSTGRES_URL, COMANDA_TEST_REDIS_ADDR and COMANDA_TEST_AMQP_URL;
+// the defaults are the services' own ports on this machine.
 package testenv
 
 import (

@@ -1,7 +1,9 @@
 package testenv
 
 import (
+	"fmt"
 	"net"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -70,6 +72,99 @@ func TestRedisServer_PausedServerKeepsConnectionsSilent(t *testing.T) {
 	}
 	s.Resume()
 	Eventually(t, 5*time.Second, func() bool { return ping(s.Addr()) })
+}
+
+// What a broker has confirmed is there after it was killed, and after it was stopped, at the same address.
+func TestRabbitServer_KeepsWhatItConfirmed(t *testing.T) {
+	t.Parallel()
+	b := RabbitServer(t)
+	url, queue := b.URL(), Name(t)
+	want := []string{"first"}
+	tell(t, url, queue, "first")
+	for i, end := range []func(){b.Stop, b.Kill} {
+		end()
+		end() // ending twice is harmless
+		if _, err := amqp.Dial(url); err == nil {
+			t.Fatalf("the broker answers after end %d", i)
+		}
+		b.Restart()
+		if b.URL() != url {
+			t.Errorf("%s after end %d, was %s", b.URL(), i, url)
+		}
+		text := fmt.Sprint("after end ", i)
+		tell(t, url, queue, text)
+		want = append(want, text)
+	}
+	if got := heard(t, url, queue); !slices.Equal(got, want) {
+		t.Errorf("the queue has %v, want %v", got, want)
+	}
+	tell(t, url, queue, "last")
+	b.Stop()
+	b.Wipe()
+	b.Restart()
+	if got := heard(t, url, queue); got != nil {
+		t.Errorf("a wiped broker has %v", got)
+	}
+}
+
+// Two nodes run beside each other and beside one that the machine has, and know nothing of each other.
+func TestRabbitServer_IsItsOwn(t *testing.T) {
+	t.Parallel()
+	a, b, queue := RabbitServer(t), RabbitServer(t), Name(t)
+	tell(t, a.URL(), queue, "to a")
+	tell(t, b.URL(), queue, "to b")
+	if got := heard(t, b.URL(), queue); !slices.Equal(got, []string{"to b"}) {
+		t.Errorf("the queue has %v", got)
+	}
+}
+
+// tell waits for the broker's word that a durable queue has a message.
+func tell(t *testing.T, url, queue, text string) {
+	t.Helper()
+	ch := channel(t, url, queue)
+	if err := ch.Confirm(false); err != nil {
+		t.Fatal(err)
+	}
+	c, err := ch.PublishWithDeferredConfirm("", queue, true, false, amqp.Publishing{
+		Body: []byte(text), DeliveryMode: amqp.Persistent,
+	})
+	if err != nil || !c.Wait() {
+		t.Fatalf("not confirmed: %v", err)
+	}
+}
+
+// heard takes everything out of a queue.
+func heard(t *testing.T, url, queue string) (all []string) {
+	t.Helper()
+	ch := channel(t, url, queue)
+	for {
+		d, ok, err := ch.Get(queue, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !ok {
+			return all
+		}
+		all = append(all, string(d.Body))
+	}
+}
+
+func channel(t *testing.T, url, queue string) *amqp.Channel {
+	t.Helper()
+	conn, err := amqp.Dial(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close() }) // fails where the broker was ended first
+	ch, err := conn.Channel()
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = ch.QueueDeclare(queue, true, false, false, false, amqp.Table{amqp.QueueTypeArg: amqp.QueueTypeQuorum})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ch
 }
 
 func TestAMQP_VirtualHostAcceptsQueues(t *testing.T) {

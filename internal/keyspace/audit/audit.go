@@ -3,6 +3,7 @@ package audit
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -16,6 +17,7 @@ import (
 type Options struct {
 	Rate     int                     // keys per second, over all masters; 0 is no limit
 	Samples  int                     // of each kind of finding; 0 is 10
+	Most     int64                   // keys; with more nothing is looked at and it is ErrTooMany; 0 is no limit
 	Progress func(done, total int64) // called now and then, from several goroutines one after the other
 
 	wait func(ctx context.Context, d time.Duration) error // tests replace it
@@ -28,6 +30,9 @@ const (
 	// index entries.
 	recheckPause = time.Second
 )
+
+// ErrTooMany says that there are more keys than Options.Most.
+var ErrTooMany = errors.New("audit: there are too many keys")
 
 // Run audits all masters, each in a goroutine of its own.
 func Run(ctx context.Context, db *redisdb.DB, o Options) (Report, error) {
@@ -45,6 +50,9 @@ func Run(ctx context.Context, db *redisdb.DB, o Options) (Report, error) {
 	r := Report{Nodes: []Node{}, Findings: []Finding{}}
 	if r.Nodes, err = a.sizes(ctx); err != nil {
 		return r, err
+	}
+	if o.Most > 0 && a.total > o.Most {
+		return r, ErrTooMany
 	}
 	a.relations = newRelations(a.total / 2)
 	sum, err := a.walkAll(ctx, a.first)

@@ -1,0 +1,52 @@
+package keyspace
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestLintChannels_registry(t *testing.T) {
+	if len(Channels()) == 0 {
+		t.Fatal("no channel is declared")
+	}
+	for _, problem := range LintChannels(Channels(), Declarations()) {
+		t.Error(problem)
+	}
+}
+
+func TestLintChannels_sees(t *testing.T) {
+	good := ChannelDecl{Name: "app:news", Owner: "live", Message: "x", Purpose: "x", Loss: "x"}
+	if found := LintChannels([]ChannelDecl{good}, Declarations()); found != nil {
+		t.Fatalf("a sound declaration is blamed: %v", found)
+	}
+	for name, c := range map[string]struct {
+		breaks func(*ChannelDecl)
+		want   string
+	}{
+		"no name":         {func(d *ChannelDecl) { d.Name = "" }, "1 to 50 characters"},
+		"a long name":     {func(d *ChannelDecl) { d.Name = strings.Repeat("a", 51) }, "1 to 50 characters"},
+		"a capital":       {func(d *ChannelDecl) { d.Name = "app:News" }, "not allowed"},
+		"a brace":         {func(d *ChannelDecl) { d.Name = "app:{b1}" }, "not allowed"},
+		"nobody's":        {func(d *ChannelDecl) { d.Owner = "" }, "owner"},
+		"no word of loss": {func(d *ChannelDecl) { d.Loss = "" }, "loss is missing"},
+		"named like keys": {func(d *ChannelDecl) { d.Name = "cis:menu:active:v1:7" }, "may have the same name"},
+	} {
+		d := good
+		c.breaks(&d)
+		if found := strings.Join(LintChannels([]ChannelDecl{d}, Declarations()), "\n"); !strings.Contains(found, c.want) {
+			t.Errorf("%s: found %q, want %q", name, found, c.want)
+		}
+	}
+	if found := LintChannels([]ChannelDecl{good, good}, nil); len(found) != 1 {
+		t.Errorf("one name for two channels: %v", found)
+	}
+}
+
+func TestNamespace_Channel(t *testing.T) {
+	if got := Namespace("north").Channel(Wakes()); got != "north:app:live:wake" {
+		t.Errorf("in a namespace it is called %q", got)
+	}
+	if got := Namespace("").Channel(Wakes()); got != Wakes().String() || !Wakes().Valid() || (Channel{}).Valid() {
+		t.Errorf("without one it is called %q", got)
+	}
+}

@@ -1,0 +1,163 @@
+package redisdb_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"comanda/internal/keyspace"
+	"comanda/internal/redisdb"
+	"comanda/internal/redisdb/redisdbtest"
+	"comanda/internal/testenv"
+)
+
+// ears listen in the background and hand over what they hear.
+type ears struct {
+	begun chan struct{}
+	heard chan string
+	ended chan error
+	stop  context.CancelFunc
+}
+
+func listen(t *testing.T, db *redisdb.DB) *ears {
+	t.Helper()
+	ctx, stop := context.WithCancel(t.Context())
+	e := &ears{make(chan struct{}, 8), make(chan string, 64), make(chan error, 1), stop}
+	go func() {
+		e.ended <- db.Listen(ctx, keyspace.Wakes(), func() { e.begun <- struct{}{} }, func(m string) { e.heard <- m })
+	}()
+	t.Cleanup(func() {
+		stop()
+		<-e.ended
+		e.ended <- nil // for a test that has waited itself
+	})
+	return e
+}
+
+func publish(t *testing.T, db *redisdb.DB, message string) {
+	t.Helper()
+	if err := db.Publish(t.Context(), keyspace.Wakes(), message); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// each runs a test on the servers that several processes may share.
+func each(t *testing.T, test func(t *testing.T, db *redisdb.DB)) {
+	t.Helper()
+	t.Run("redis", func(t *testing.T) {
+		db, _ := redisdbtest.Real(t)
+		test(t, db)
+	})
+	t.Run("cluster", func(t *testing.T) { test(t, redisdbtest.Cluster(t)) })
+}
+
+func TestDB_Listen(t *testing.T) {
+	each(t, func(t *testing.T, db *redisdb.DB) {
+		const early = "nobody listens"
+		publish(t, db, early)
+		e := listen(t, db)
+		<-e.begun
+		for _, m := range []string{"one", "", `{"two":"2"}`} {
+			publish(t, db, m)
+			got := <-e.heard
+			for got == early { // nodes of a Cluster tell one another a moment later
+				got = <-e.heard
+			}
+			if got != m {
+				t.Errorf("heard %q, want %q", got, m)
+			}
+		}
+		e.stop()
+		if err := <-e.ended; err != nil {
+			t.Errorf("who stops listening gets %v", err)
+		}
+		e.ended <- nil
+		if !db.Up() {
+			t.Error("the end of listening took the server down")
+		}
+	})
+}
+
+// A lost connection ends the listening and not the server; whoever listens again hears what comes then.
+func TestDB_Listen_cut(t *testing.T) {
+	_, srv := redisdbtest.Real(t)
+	proxy := redisdbtest.NewProxy(t, srv.Addr())
+	db, err := redisdb.Open(t.Context(), redisdb.Config{URL: "redis://" + proxy.Addr()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(db.Close)
+	e := listen(t, db)
+	<-e.begun
+	proxy.Cut()
+	if err := <-e.ended; !errors.Is(err, redisdb.ErrDown) {
+		t.Errorf("a lost connection: %v", err)
+	}
+	e.ended <- nil
+	again := listen(t, db)
+	select {
+	case <-again.begun:
+	case err := <-again.ended: // the breaker has heard of the cut as well
+		if !errors.Is(err, redisdb.ErrDown) {
+			t.Error(err)
+		}
+		again.ended <- nil
+	}
+}
+
+func TestDB_Listen_refuses(t *testing.T) {
+	redisdbtest.Each(t, func(t *testing.T, db *redisdb.DB) {
+		none := func() {}
+		if err := db.Listen(t.Context(), keyspace.Channel{}, none, nil); !errors.Is(err, redisdb.ErrChannel) {
+			t.Errorf("listening to nothing that was declared: %v", err)
+		}
+		if err := db.Publish(t.Context(), keyspace.Channel{}, "x"); !errors.Is(err, redisdb.ErrChannel) {
+			t.Errorf("publishing there: %v", err)
+		}
+	})
+	s := testenv.RedisServer(t)
+	s.Stop()
+	db, err := redisdb.Open(t.Context(), redisdb.Config{URL: "redis://" + s.Addr()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if err := db.Listen(t.Context(), keyspace.Wakes(), nil, nil); !errors.Is(err, redisdb.ErrDown) {
+		t.Errorf("without a server: %v", err)
+	}
+	if err := db.Publish(t.Context(), keyspace.Wakes(), "x"); !errors.Is(err, redisdb.ErrDown) {
+		t.Errorf("publishing without a server: %v", err)
+	}
+}
+
+// The store inside the process has nobody to tell, and goes on with its work.
+func TestDB_Listen_embedded(t *testing.T) {
+	db := redisdbtest.Embedded(t)
+	e := listen(t, db)
+	publish(t, db, "x")
+	if err := db.Do(t.Context(), "GET", keyspace.MenuActive(7)).Err(); err != nil {
+		t.Errorf("beside somebody who listens: %v", err)
+	}
+	e.stop()
+	if err := <-e.ended; err != nil || len(e.begun)+len(e.heard) > 0 {
+		t.Errorf("begun %d, heard %d, %v", len(e.begun), len(e.heard), err)
+	}
+	e.ended <- nil
+}
+
+// Whoever shares a Redis under another namespace hears nothing.
+func TestDB_Listen_namespace(t *testing.T) {
+	plain, srv := redisdbtest.Real(t)
+	north, err := redisdb.Open(t.Context(), redisdb.Config{URL: "redis://" + srv.Addr(), Namespace: "north"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(north.Close)
+	e := listen(t, north)
+	<-e.begun
+	publish(t, plain, "for others")
+	publish(t, north, "for us")
+	if got := <-e.heard; got != "for us" {
+		t.Errorf("heard %q", got)
+	}
+}

@@ -1,0 +1,105 @@
+-- The stock of branches: what is counted over days, who has changed it, and what dishes take of it.
+
+-- +goose Up
+CREATE TABLE stock_item (
+    id         @identity,
+    branch_id  BIGINT NOT NULL REFERENCES branch (id),
+    sku        @key NOT NULL,                               -- what its owner calls it
+    name       TEXT NOT NULL DEFAULT '',
+    unit       TEXT NOT NULL DEFAULT '',
+    low_at     BIGINT CHECK (low_at >= 0),                  -- NULL: nobody wants to hear
+    created_at BIGINT NOT NULL,
+    updated_at BIGINT NOT NULL,
+    UNIQUE (branch_id, sku)
+);
+
+CREATE INDEX stock_item_sku ON stock_item (sku);
+
+CREATE TABLE inventory (
+    branch_id BIGINT NOT NULL,
+    item_id   BIGINT NOT NULL REFERENCES stock_item (id),
+    available BIGINT NOT NULL DEFAULT 0 CHECK (available >= 0),
+    reserved  BIGINT NOT NULL DEFAULT 0 CHECK (reserved >= 0),
+    sold      BIGINT NOT NULL DEFAULT 0 CHECK (sold >= 0),
+    PRIMARY KEY (branch_id, item_id)
+) /*pg: WITH (fillfactor = 50)*/;
+
+-- How units came and went otherwise than by a hold: they add up to available + reserved + sold.
+CREATE TABLE stock_adjustment (
+    id         @key PRIMARY KEY,
+    branch_id  BIGINT NOT NULL,
+    item_id    BIGINT NOT NULL REFERENCES stock_item (id),
+    kind       TEXT NOT NULL CHECK (kind IN ('RECEIVE', 'COUNT', 'WASTE')),
+    units      BIGINT NOT NULL,                             -- negative where there are fewer now
+    available  BIGINT NOT NULL,                             -- afterwards
+    note       TEXT NOT NULL DEFAULT '',
+    actor      TEXT NOT NULL,
+    created_at BIGINT NOT NULL
+);
+CREATE INDEX stock_adjustment_item ON stock_adjustment (item_id, id);
+
+CREATE TABLE recipe_line (
+    menu_item_id BIGINT NOT NULL REFERENCES menu_item (id),
+    item_id      BIGINT NOT NULL REFERENCES stock_item (id),
+    qty          BIGINT NOT NULL CHECK (qty > 0),           -- of the stock item, for one portion
+    PRIMARY KEY (menu_item_id, item_id)
+);
+
+-- Which stock items are asked for most: what is read when a process starts, before anybody asks.
+CREATE TABLE stock_rank (
+    item_id    BIGINT PRIMARY KEY REFERENCES stock_item (id),
+    score      BIGINT NOT NULL CHECK (score >= 0),
+    updated_at BIGINT NOT NULL
+);
+
+-- A hold's lines are of menu items and of stock items now. SQLite cannot change a primary key.
+CREATE TABLE hold_taken (
+    hold_id @key NOT NULL,
+    stock   INTEGER NOT NULL DEFAULT 0,                     -- 1: item_id is a stock item
+    item_id BIGINT NOT NULL,
+    qty     BIGINT NOT NULL CHECK (qty > 0),
+    PRIMARY KEY (hold_id, stock, item_id)
+);
+INSERT INTO hold_taken (hold_id, stock, item_id, qty) SELECT hold_id, 0, menu_item_id, qty FROM hold_line;
+DROP TABLE hold_line;
+ALTER TABLE hold_taken RENAME TO hold_line;
+
+-- Reservations of other systems are holds without a business date.
+CREATE INDEX hold_reservation ON hold (branch_id, updated_at) WHERE biz_date = '';
+CREATE INDEX hold_reservation_due ON hold (expires_at) WHERE biz_date = '' AND state = 'HELD';
+
+-- Reservations that were confirmed by a message which has overtaken the one that asks for them.
+CREATE TABLE early_confirm (
+    hold_id    @key PRIMARY KEY,
+    created_at BIGINT NOT NULL
+);
+
+-- What Redis refuses to take in is tried again later and later, and at last given up until somebody looks.
+ALTER TABLE redis_outbox ADD COLUMN attempts INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE redis_outbox ADD COLUMN due_at BIGINT NOT NULL DEFAULT 0;
+ALTER TABLE redis_outbox ADD COLUMN dead_at BIGINT;
+ALTER TABLE redis_outbox ADD COLUMN error TEXT;
+
+-- +goose Down
+ALTER TABLE redis_outbox DROP COLUMN error;
+ALTER TABLE redis_outbox DROP COLUMN dead_at;
+ALTER TABLE redis_outbox DROP COLUMN due_at;
+ALTER TABLE redis_outbox DROP COLUMN attempts;
+DROP TABLE early_confirm;
+DROP INDEX hold_reservation_due;
+DROP INDEX hold_reservation;
+CREATE TABLE hold_quota (
+    hold_id      @key NOT NULL,
+    menu_item_id BIGINT NOT NULL,
+    qty          BIGINT NOT NULL CHECK (qty > 0),
+    PRIMARY KEY (hold_id, menu_item_id)
+);
+INSERT INTO hold_quota (hold_id, menu_item_id, qty) SELECT hold_id, item_id, qty FROM hold_line WHERE stock = 0;
+DROP TABLE hold_line;
+ALTER TABLE hold_quota RENAME TO hold_line;
+DELETE FROM hold WHERE biz_date = '';
+DROP TABLE stock_rank;
+DROP TABLE recipe_line;
+DROP TABLE stock_adjustment;
+DROP TABLE inventory;
+DROP TABLE stock_item;
