@@ -1,0 +1,116 @@
+package mutant
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// mistake is a bug to be planted: in a file, some text is replaced by another one.
+type mistake struct {
+	name string
+	file string // from the root of the module
+	was  string
+	is   string
+	pkg  string // whose tests must find it
+	run  string // which of them
+}
+
+const root = "../.."
+
+var mistakes = []mistake{
+	{
+		name: "no tombstone", file: "internal/stock/reserving.go",
+		was: "\t\tr.bar(d, ReasonCanceled)\n", is: "",
+		pkg: "internal/stock/stocksql", run: "TestLinear_ledger/sqlite|TestMistake_try_after_cancel/sqlite",
+	},
+	{
+		name: "TTL on holds", file: "internal/stock/stockredis/lua/try.lua",
+		was: "redis.call('PEXPIREAT', writes[i][2], caps[2])", is: "redis.call('PEXPIREAT', writes[i][2], ARGV[3])",
+		pkg: "internal/stock/stockredis", run: "TestMistake_record_dies_before_its_effect",
+	},
+	{
+		name: "missing is zero", file: "internal/stock/stockredis/lua/try.lua",
+		was: "  if not cap or not h or not p then\n    left[i] = false\n  elseif",
+		is:  "  cap, h, p = cap or '0', h or 0, p or 0\n  if",
+		pkg: "internal/stock/stockredis", run: "TestMistake_missing_counts_as_zero|TestGate_against_model/redis",
+	},
+	{
+		name: "check, then insert", file: "internal/event/inbox/dedupe_insert.sql",
+		was: "INSERT INTO consumer_dedupe (consumer_name, message_id, processed_at)\n" +
+			"SELECT $2, r.id, $3 FROM @rows($1: id text) AS r\nWHERE true\n" +
+			"ON CONFLICT (consumer_name, message_id) DO NOTHING\nRETURNING message_id",
+		is: "WITH made AS (\n" +
+			"    INSERT INTO consumer_dedupe (consumer_name, message_id, processed_at)\n" +
+			"    SELECT CAST($2 AS TEXT), r.id, $3 FROM @rows($1: id text) AS r\n" +
+			"    ON CONFLICT (consumer_name, message_id) DO NOTHING\n)\n" +
+			"SELECT r.id FROM @rows($1: id text) AS r WHERE NOT EXISTS (\n" +
+			"    SELECT 1 FROM consumer_dedupe d WHERE d.consumer_name = CAST($2 AS TEXT) AND d.message_id = r.id\n)",
+		pkg: "internal/event/inbox", run: "TestHandle_the_same_batch_at_once/postgres",
+	},
+	{
+		name: "publish before commit", file: "internal/stock/stocksql/reserve.go",
+		was: "tx.OnCommit(func() { r.gate.Committed(entries) })", is: "r.gate.Committed(entries)",
+		pkg: "internal/stock/stocksql", run: "TestReservations_gate_hears_after_the_commit/sqlite",
+	},
+	{
+		name: "ack before commit", file: "internal/event/rabbit/lane.go",
+		was: "\toutcomes := l.handle(ctx, batch)\n\tfailed",
+		is: "\tif err := batch[len(batch)-1].Ack(true); err != nil || l.handle(ctx, batch) != nil {\n\t\treturn err\n\t}\n" +
+			"\tvar outcomes []inbox.Outcome\n\tfailed",
+		pkg: "internal/event/rabbit", run: "TestLane_acknowledges_after_the_work",
+	},
+	{
+		name: "confirm trusts the caller's quantity", file: "internal/stock/reserving.go",
+		was: "\tid := HoldOf(d.ID)\n\tswitch r.Book.Confirm(id) {",
+		is: "\tid := HoldOf(d.ID)\n\tif e := r.Book.holds[id]; e != nil && len(d.Hold.Lines) > 0 {\n\t\te.hold.Lines = d.Hold.Lines\n\t}\n" +
+			"\tswitch r.Book.Confirm(id) {",
+		pkg: "internal/stock/stocksql", run: "TestLinear_ledger/sqlite|TestMistake_confirm_with_foreign_quantity/sqlite",
+	},
+	{
+		name: "release without state check", file: "internal/stock/book.go",
+		was: "func (b *Book) Release(id string) Outcome { return b.step(id, Held, Released, -1, 0) }",
+		is: "func (b *Book) Release(id string) Outcome {\n\tif e, ok := b.holds[id]; ok {\n\t\te.state = Held\n\t}\n" +
+			"\treturn b.step(id, Held, Released, -1, 0)\n}",
+		pkg: "internal/stock/stocksql", run: "TestLinear_ledger/sqlite|TestMistake_cancel/sqlite",
+	},
+	{
+		name: "retry without id", file: "internal/stock/book.go",
+		was: "\tif e, ok := b.holds[h.ID]; ok {\n\t\tif (e.state == Held || e.state == Confirmed) && h.Digest() == e.hold.Digest() {",
+		is: "\tif e, ok := b.holds[h.ID]; ok && e.state != Held {\n" +
+			"\t\tif (e.state == Held || e.state == Confirmed) && h.Digest() == e.hold.Digest() {",
+		pkg: "internal/stock/stocksql", run: "TestLinear_ledger/sqlite|TestMistake_retried_reserve/sqlite",
+	},
+	{
+		name: "counters read outside the lock", file: "internal/stock/stocksql/inventory_lock.sql",
+		was: "/*pg: FOR UPDATE OF v*/", is: "",
+		pkg: "internal/stock/stocksql", run: "TestReservations_exactly_n_winners/postgres|TestLinear_ledger/postgres",
+	},
+}
+
+// plant gives the file's text with the bug in it.
+func (m mistake) plant(t *testing.T) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(root, m.file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(string(text), m.was); n != 1 {
+		t.Fatalf("%s has the text that the bug changes %d times", m.file, n)
+	}
+	return strings.Replace(string(text), m.was, m.is, 1)
+}
+
+// A mistake whose place has changed must be planted anew, and its tests must still be there.
+func TestMistakes_can_be_planted(t *testing.T) {
+	t.Parallel()
+	for _, m := range mistakes {
+		t.Run(m.name, func(t *testing.T) {
+			t.Parallel()
+			if m.plant(t) == "" {
+				t.Error("nothing is left of the file")
+			}
+		})
+	}
+}

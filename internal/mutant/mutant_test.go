@@ -1,0 +1,101 @@
+//go:build mutant
+
+package mutant
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// limit is how long the tests may need to find a bug, without what the build takes.
+const limit = 2 * time.Minute
+
+// Every planted bug is found, one after the other: the tests that find it need the machine.
+func TestMutants(t *testing.T) {
+	for _, m := range mistakes {
+		t.Run(m.name, func(t *testing.T) {
+			binary := m.build(t, m.overlay(t, m.plant(t)))
+			begun := time.Now()
+			said, err := run(t, m, binary)
+			t.Logf("%s, after %s", verdict(err), time.Since(begun).Round(time.Millisecond))
+			if failed := (*exec.ExitError)(nil); !errors.As(err, &failed) || !strings.Contains(said, "--- FAIL") {
+				t.Errorf("%s of %s do not find it: %v\n%s", m.run, m.pkg, err, said)
+			}
+		})
+	}
+}
+
+// The same tests find nothing where nothing is planted: what fails above fails for the bug.
+func TestMutants_without_a_bug(t *testing.T) {
+	tests := map[string][]string{}
+	for _, m := range mistakes {
+		tests[m.pkg] = append(tests[m.pkg], m.run)
+	}
+	for pkg, runs := range tests {
+		t.Run(pkg, func(t *testing.T) {
+			for _, r := range runs {
+				m := mistake{pkg: pkg, run: r}
+				if said, err := run(t, m, m.build(t, "")); err != nil || strings.Contains(said, "no tests to run") {
+					t.Errorf("%s: %v\n%s", r, err, said)
+				}
+			}
+		})
+	}
+}
+
+func verdict(err error) string {
+	if err != nil {
+		return "found"
+	}
+	return "not found"
+}
+
+// overlay has the go command read the file as it is with the bug.
+func (m mistake) overlay(t *testing.T, text string) string {
+	t.Helper()
+	dir := t.TempDir()
+	from, err := filepath.Abs(filepath.Join(root, m.file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	to := filepath.Join(dir, filepath.Base(m.file))
+	list, err := json.Marshal(map[string]map[string]string{"Replace": {from: to}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	overlay := filepath.Join(dir, "overlay.json")
+	if err := errors.Join(os.WriteFile(to, []byte(text), 0o600), os.WriteFile(overlay, list, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	return overlay
+}
+
+// build makes the tests' binary. A bug that does not compile would be found by nothing but the compiler.
+func (m mistake) build(t *testing.T, overlay string) string {
+	t.Helper()
+	binary := filepath.Join(t.TempDir(), "tests")
+	cmd := exec.CommandContext(t.Context(), "go", "test", "-c", "-vet=off", "-overlay="+overlay, "-o", binary, "./"+m.pkg)
+	cmd.Dir = root
+	if said, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, said)
+	}
+	return binary
+}
+
+// run runs the tests in the directory of their package, as the go command would.
+func run(t *testing.T, m mistake, binary string) (string, error) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), limit)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, binary, "-test.run", m.run, "-test.failfast", "-test.timeout", limit.String())
+	cmd.Dir = filepath.Join(root, m.pkg)
+	said, err := cmd.CombinedOutput()
+	return string(said), err
+}
