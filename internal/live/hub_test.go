@@ -1,0 +1,266 @@
+package live_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"comanda/internal/keyspace"
+	"comanda/internal/live"
+	"comanda/internal/redisdb"
+	"comanda/internal/redisdb/redisdbtest"
+	"comanda/internal/testenv"
+	"comanda/internal/worker"
+)
+
+func TestMain(m *testing.M) { redisdbtest.VerifyMain(m) }
+
+// process is a hub whose loops run, with what it hears.
+type process struct {
+	*live.Hub
+	heard  chan live.Change
+	missed chan struct{}
+	reg    *prometheus.Registry
+}
+
+func run(t *testing.T, wire live.Wire) *process {
+	t.Helper()
+	p := &process{heard: make(chan live.Change, 1024), missed: make(chan struct{}, 64), reg: prometheus.NewRegistry()}
+	p.Hub = live.New(wire, live.Ears{
+		Changed: func(c live.Change) { p.heard <- c },
+		Missed:  func() { p.missed <- struct{}{} },
+	}, p.reg)
+	jobs, log := worker.NewMetrics(p.reg), slog.New(slog.DiscardHandler)
+	for _, l := range p.Loops() {
+		w := worker.New(l, log, jobs)
+		if err := w.Start(context.WithoutCancel(t.Context())); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() {
+			if err := w.Stop(context.Background()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	return p
+}
+
+// hears puts together what comes until it is what is wanted: what is told at once may come in two messages.
+func (p *process) hears(t *testing.T, want live.Change) {
+	t.Helper()
+	got := live.Change{Branch: want.Branch}
+	for !cmp.Equal(got, want) {
+		c := <-p.heard
+		if c.Branch != want.Branch {
+			t.Fatalf("heard %+v", c)
+		}
+		got.Orders = append(got.Orders, c.Orders...)
+		got.Left, got.Menu, got.Floor = got.Left || c.Left, got.Menu || c.Menu, got.Floor || c.Floor
+	}
+}
+
+// figure is what a series of the process says; way is the label of a message, empty for other series.
+func (p *process) figure(t *testing.T, name, way string) float64 {
+	t.Helper()
+	families, err := p.reg.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range families {
+		for _, m := range f.GetMetric() {
+			if f.GetName() == name && (way == "" || m.GetLabel()[0].GetValue() == way) {
+				return m.GetCounter().GetValue() + m.GetGauge().GetValue()
+			}
+		}
+	}
+	t.Fatalf("there is no %s", name)
+	return 0
+}
+
+// What one process tells the other hears, whatever it is; nobody hears themselves.
+func TestHub(t *testing.T) {
+	for name, open := range map[string]func(t *testing.T) (a, b *redisdb.DB){
+		"redis": func(t *testing.T) (a, b *redisdb.DB) {
+			a, srv := redisdbtest.Real(t)
+			return a, dial(t, srv.Addr())
+		},
+		"cluster": func(t *testing.T) (a, b *redisdb.DB) {
+			a = redisdbtest.Cluster(t)
+			return a, a // one client; its two hubs are told apart all the same
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a, b := open(t)
+			north, south := run(t, a), run(t, b)
+			<-north.missed // W3
+			<-south.missed
+			north.Orders(1, []string{"a", "b"})
+			south.hears(t, live.Change{Branch: 1, Orders: []string{"a", "b"}})
+			north.Left(2)
+			north.Menu(2)
+			north.Floor(2)
+			south.hears(t, live.Change{Branch: 2, Left: true, Menu: true, Floor: true})
+			south.Floor(1)
+			north.hears(t, live.Change{Branch: 1, Floor: true})
+			if len(south.heard) > 0 {
+				t.Errorf("heard its own: %+v", <-south.heard)
+			}
+			if north.figure(t, "live_hearing", "") != 1 || north.figure(t, "live_subscriptions_total", "") < 1 {
+				t.Error("the figures do not say that it hears")
+			}
+		})
+	}
+}
+
+func dial(t *testing.T, addr string) *redisdb.DB {
+	t.Helper()
+	db, err := redisdb.Open(t.Context(), redisdb.Config{URL: "redis://" + addr})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(db.Close)
+	return db
+}
+
+// W3: whoever was cut off listens again and has everybody look.
+func TestHub_cut(t *testing.T) {
+	_, srv := redisdbtest.Real(t)
+	proxy := redisdbtest.NewProxy(t, srv.Addr())
+	far, near := run(t, dial(t, proxy.Addr())), run(t, dial(t, srv.Addr()))
+	<-far.missed
+	<-near.missed
+	for range 3 {
+		proxy.Cut()
+		<-far.missed
+	}
+	near.Menu(7)
+	far.hears(t, live.Change{Branch: 7, Menu: true})
+}
+
+// A server that hangs is noticed although nobody asks it anything, and left for a connection that answers.
+func TestHub_hangs(t *testing.T) {
+	_, srv := redisdbtest.Real(t)
+	proxy := redisdbtest.NewProxy(t, srv.Addr())
+	far, near := run(t, dial(t, proxy.Addr())), run(t, dial(t, srv.Addr()))
+	<-far.missed
+	<-near.missed
+	proxy.Mute(true)
+	near.Left(1) // is swallowed
+	testenv.Eventually(t, time.Minute, func() bool { return far.figure(t, "live_hearing", "") == 0 })
+	proxy.Mute(false)
+	<-far.missed
+	near.Menu(7)
+	far.hears(t, live.Change{Branch: 7, Menu: true})
+}
+
+// fake is a wire in this process: what is published waits at the gate, if there is one, and comes out of sent.
+type fake struct {
+	gate chan struct{}
+	came chan struct{} // is written to by those who wait at the gate
+	sent chan string
+	fail error
+	say  chan string // what others publish
+}
+
+func (f *fake) Publish(_ context.Context, _ keyspace.Channel, message string) error {
+	if f.gate != nil {
+		f.came <- struct{}{}
+		<-f.gate
+	}
+	f.sent <- message
+	return f.fail
+}
+
+func (f *fake) Listen(ctx context.Context, _ keyspace.Channel, begun func(), heard func(string)) error {
+	begun()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case m := <-f.say:
+			if m == "panic" {
+				panic(m)
+			}
+			heard(m)
+		}
+	}
+}
+
+// W1, W2: while Redis hangs everything is told without waiting, and what was told meanwhile is a message or two, which
+// names no more orders than it should.
+func TestHub_gathers(t *testing.T) {
+	f := &fake{gate: make(chan struct{}), came: make(chan struct{}, 8192), sent: make(chan string, 8192)}
+	p := run(t, f)
+	p.Menu(2)
+	<-f.came
+	for i := range 5000 {
+		p.Orders(1, []string{fmt.Sprint("order", i)})
+		p.Left(2)
+		p.Floor(int64(i))
+	}
+	close(f.gate)
+	p.Menu(1)
+	var all []string
+	for seen := false; !seen; {
+		m := <-f.sent
+		if len(m) > 64<<10 {
+			t.Errorf("a message of %d bytes", len(m))
+		}
+		var got struct{ Changes []live.Change }
+		if err := json.Unmarshal([]byte(m), &got); err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range got.Changes {
+			seen = seen || c.Branch == 1 && c.Menu
+		}
+		all = append(all, m)
+	}
+	if len(all) > 200 { // 1024 branches are remembered, 8 to a message, and the first message went ahead
+		t.Errorf("15000 changes became %d messages", len(all))
+	}
+	if !strings.Contains(strings.Join(all, ""), `"many":true`) {
+		t.Error("5000 orders of a branch are not said to be many")
+	}
+}
+
+// What cannot be sent is counted and forgotten, and the next one is sent.
+func TestHub_loses(t *testing.T) {
+	f := &fake{sent: make(chan string, 64), fail: errors.New("no")}
+	p := run(t, f)
+	for range 3 {
+		p.Left(1)
+		<-f.sent
+	}
+	p.Left(1)
+	<-f.sent // the third is counted before the fourth is sent
+	if n := p.figure(t, "live_messages_total", "lost"); n < 3 {
+		t.Errorf("%v messages are counted as lost", n)
+	}
+}
+
+// What is no message of ours is passed over, and a panic ends nothing.
+func TestHub_hears_no_nonsense(t *testing.T) {
+	f := &fake{sent: make(chan string, 64), say: make(chan string)}
+	p := run(t, f)
+	<-p.missed
+	for _, m := range []string{
+		"", "x", "[]", `{"from":1}`, `{"changes":[{"b":"1"}]}`, `{"from":"other"}`, strings.Repeat(" ", 70<<10) + `{"from":"o","changes":[{"b":9}]}`,
+		"panic",
+	} {
+		f.say <- m
+	}
+	<-p.missed
+	f.say <- `{"from":"other","changes":[{"b":5,"left":true,"new":1}]}`
+	p.hears(t, live.Change{Branch: 5, Left: true})
+	if len(p.heard) > 0 {
+		t.Errorf("heard %+v", <-p.heard)
+	}
+}
