@@ -1,0 +1,321 @@
+package picture
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"encoding/binary"
+	"errors"
+	"hash/crc32"
+	"image"
+	"image/color"
+	"image/jpeg"
+	"image/png"
+	"math/rand/v2"
+	"testing"
+
+	"comanda/internal/fault"
+)
+
+var sizes = []Size{{960, 120 << 10}, {320, 20 << 10}}
+
+// scene is red on the left, green on the right, and blue along the top.
+func scene(w, h int) *image.NRGBA {
+	img := image.NewNRGBA(image.Rect(0, 0, w, h))
+	for y := range h {
+		for x := range w {
+			c := color.NRGBA{200, 20, 20, 255}
+			if x >= w/2 {
+				c = color.NRGBA{20, 200, 20, 255}
+			}
+			if y < h/4 {
+				c = color.NRGBA{20, 20, 200, 255}
+			}
+			img.SetNRGBA(x, y, c)
+		}
+	}
+	return img
+}
+
+func asJPEG(t testing.TB, img image.Image) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	if err := jpeg.Encode(&b, img, &jpeg.Options{Quality: 95}); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func asPNG(t testing.TB, img image.Image) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	if err := png.Encode(&b, img); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// tiff is what a camera writes about how it was held, with a secret behind it.
+func tiff(order binary.ByteOrder, mark string, o uint16) []byte {
+	b := []byte(mark)
+	b = append(b, make([]byte, 26-len(b))...)
+	order.PutUint32(b[4:], 8)
+	order.PutUint16(b[8:], 1)
+	order.PutUint16(b[10:], tagOrientation)
+	order.PutUint16(b[12:], 3)
+	order.PutUint32(b[14:], 1)
+	order.PutUint16(b[18:], o)
+	return append(b, "GPS 21.0278"...)
+}
+
+// withExif puts a segment behind the first two bytes of a JPEG.
+func withExif(raw, exif []byte) []byte {
+	seg := append([]byte("\xff\xe1\x00\x00Exif\x00\x00"), exif...)
+	binary.BigEndian.PutUint16(seg[2:], uint16(len(seg)-2))
+	return bytes.Join([][]byte{raw[:2], seg, raw[2:]}, nil)
+}
+
+func pngWithExif(raw, exif []byte) []byte {
+	chunk := make([]byte, 8, 12+len(exif))
+	binary.BigEndian.PutUint32(chunk, uint32(len(exif)))
+	copy(chunk[4:], "eXIf")
+	chunk = append(chunk, exif...)
+	chunk = binary.BigEndian.AppendUint32(chunk, crc32.ChecksumIEEE(chunk[4:]))
+	const header = 33 // the mark and IHDR
+	return bytes.Join([][]byte{raw[:header], chunk, raw[header:]}, nil)
+}
+
+// made is what comes of a file, decoded again.
+func made(t *testing.T, raw []byte) []image.Image {
+	t.Helper()
+	_, files, err := NewDarkroom().Develop(t.Context(), raw, sizes...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := make([]image.Image, len(files))
+	for i, f := range files {
+		if bytes.Contains(f, []byte("GPS")) || bytes.Contains(f, []byte("Exif")) {
+			t.Error("what the camera wrote is still there")
+		}
+		if all[i], err = jpeg.Decode(bytes.NewReader(f)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return all
+}
+
+// colour is the strongest of the three at a place given in percent.
+func colour(img image.Image, x, y int) string {
+	b := img.Bounds()
+	r, g, bl, _ := img.At(b.Dx()*x/100, b.Dy()*y/100).RGBA()
+	switch {
+	case r > 0xe000 && g > 0xe000 && bl > 0xe000:
+		return "white"
+	case r > g && r > bl:
+		return "red"
+	case g > bl:
+		return "green"
+	}
+	return "blue"
+}
+
+func TestDevelop_sizes(t *testing.T) {
+	for _, tt := range []struct{ w, h, lw, lh, tw, th int }{
+		{2000, 1500, 960, 720, 320, 240},
+		{1500, 2000, 960, 1280, 320, 426},
+		{500, 400, 500, 400, 320, 256}, // never larger than it was
+		{1, 1, 1, 1, 1, 1},
+		{100, 4000, 48, 1920, 16, 640}, // at most twice as high as wide is allowed
+		{4000, 1, 960, 1, 320, 1},
+	} {
+		all := made(t, asJPEG(t, scene(tt.w, tt.h)))
+		l, s := all[0].Bounds(), all[1].Bounds()
+		if l.Dx() != tt.lw || l.Dy() != tt.lh || s.Dx() != tt.tw || s.Dy() != tt.th {
+			t.Errorf("%dx%d became %v and %v", tt.w, tt.h, l, s)
+		}
+	}
+}
+
+// TestDevelop_orientation writes the picture as a camera held in each way would, and wants it upright again.
+func TestDevelop_orientation(t *testing.T) {
+	upright := scene(1000, 600)
+	for o := straight; o <= 8; o++ {
+		held := image.NewNRGBA(image.Rect(0, 0, 1000, 600))
+		if o.swaps() {
+			held = image.NewNRGBA(image.Rect(0, 0, 600, 1000))
+		}
+		w, h := held.Rect.Dx(), held.Rect.Dy()
+		for y := range h {
+			for x := range w {
+				ux, uy := o.place(x, y, w, h)
+				held.SetNRGBA(x, y, upright.NRGBAAt(ux, uy))
+			}
+		}
+		little := tiff(binary.LittleEndian, "II*\x00", uint16(o))
+		big := tiff(binary.BigEndian, "MM\x00*", uint16(o))
+		for name, raw := range map[string][]byte{
+			"jpeg": withExif(asJPEG(t, held), little), "jpeg, big endian": withExif(asJPEG(t, held), big),
+			"png": pngWithExif(asPNG(t, held), little),
+		} {
+			for _, img := range made(t, raw) {
+				if b := img.Bounds(); b.Dx() <= b.Dy() || colour(img, 10, 70) != "red" || colour(img, 90, 70) != "green" ||
+					colour(img, 50, 10) != "blue" {
+					t.Errorf("%s held as %d: %v, %s, %s, %s", name, o, b, colour(img, 10, 70), colour(img, 90, 70), colour(img, 50, 10))
+				}
+			}
+		}
+	}
+}
+
+func TestOrientation_of_nonsense(t *testing.T) {
+	good := tiff(binary.LittleEndian, "II*\x00", 6)
+	if orientation(good) != 6 {
+		t.Error("the field is not found")
+	}
+	far := bytes.Clone(good)
+	binary.LittleEndian.PutUint32(far[4:], 0xffffffff)
+	many := bytes.Clone(good)
+	binary.LittleEndian.PutUint16(many[8:], 0xffff)
+	binary.LittleEndian.PutUint16(many[10:], 1)
+	for name, b := range map[string][]byte{
+		"nothing": nil, "cut off": good[:12], "another mark": append([]byte("XX"), good[2:]...), "far away": far,
+		"too many fields": many, "nine": tiff(binary.LittleEndian, "II*\x00", 9), "zero": tiff(binary.LittleEndian, "II*\x00", 0),
+	} {
+		if o := orientation(b); o != straight {
+			t.Errorf("%s: %d", name, o)
+		}
+	}
+}
+
+// dot is a WebP image of one pixel.
+func dot(t testing.TB) []byte {
+	t.Helper()
+	raw, err := base64.StdEncoding.DecodeString("UklGRiQAAABXRUJQVlA4IBgAAAAwAQCdASoBAAEAAgA0JaQAA3AA/vuUAAA=")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return raw
+}
+
+func TestDevelop_webp(t *testing.T) {
+	for _, img := range made(t, dot(t)) {
+		if b := img.Bounds(); b.Dx() != 1 || b.Dy() != 1 {
+			t.Error(b)
+		}
+	}
+	exif := tiff(binary.LittleEndian, "II*\x00", 6)
+	chunk := binary.LittleEndian.AppendUint32([]byte("EXIF"), uint32(len(exif)))
+	if got := orientation(webpExif(bytes.Join([][]byte{dot(t), chunk, exif}, nil))); got != 6 {
+		t.Errorf("it was held as %d", got)
+	}
+}
+
+func TestDevelop_transparency_is_white(t *testing.T) {
+	img := scene(400, 400)
+	for i := 3; i < len(img.Pix); i += 4 {
+		img.Pix[i] = 0
+	}
+	for _, m := range made(t, asPNG(t, img)) {
+		if got := colour(m, 50, 50); got != "white" {
+			t.Error(got)
+		}
+	}
+}
+
+// A menu of photos must be quick to load: a thumb of something busy stays small.
+func TestDevelop_bytes(t *testing.T) {
+	img := scene(2000, 1500)
+	random := rand.New(rand.NewPCG(1, 2))
+	for y := 0; y < 1500; y += 9 { // about as much detail as a plate of noodles
+		for x := 0; x < 2000; x += 9 {
+			c := color.NRGBA{uint8(random.IntN(256)), uint8(random.IntN(256)), uint8(random.IntN(256)), 255}
+			for d := range 40 {
+				img.SetNRGBA(x+d%7, y+d/7, c)
+			}
+		}
+	}
+	id, files, err := NewDarkroom().Develop(t.Context(), asJPEG(t, img), sizes...)
+	if err != nil || len(files[0]) > 200<<10 || len(files[1]) > 20<<10 {
+		t.Errorf("%d and %d bytes, %v", len(files[0]), len(files[1]), err)
+	}
+	again, _, err := NewDarkroom().Develop(t.Context(), asJPEG(t, img), sizes...)
+	if again != id || len(id) != 32 || err != nil {
+		t.Errorf("the same picture is %s and %s, %v", id, again, err)
+	}
+}
+
+// claimed is a PNG that says it is of some size and holds nothing.
+func claimed(t *testing.T, w, h uint32) []byte {
+	t.Helper()
+	raw := asPNG(t, scene(1, 1))
+	binary.BigEndian.PutUint32(raw[16:], w)
+	binary.BigEndian.PutUint32(raw[20:], h)
+	binary.BigEndian.PutUint32(raw[29:], crc32.ChecksumIEEE(raw[12:29]))
+	return raw
+}
+
+func TestDevelop_refuses(t *testing.T) {
+	good := asJPEG(t, scene(300, 300))
+	for name, c := range map[string]struct {
+		raw  []byte
+		want error
+	}{
+		"nothing":            {nil, ErrUnreadable},
+		"text":               {[]byte("<svg onload=alert(1)>"), ErrUnreadable},
+		"a GIF":              {[]byte("GIF89a\x01\x00\x01\x00\x00\x00\x00;"), ErrUnreadable},
+		"cut off":            {good[:len(good)/2], ErrUnreadable},
+		"only a mark":        {good[:3], ErrUnreadable},
+		"a gigapixel":        {claimed(t, 40_000, 40_000), ErrPixels},
+		"one line too much":  {claimed(t, 10_000, 4_001), ErrPixels},
+		"nothing behind it":  {claimed(t, 10_000, 4_000), ErrUnreadable},
+		"no width":           {claimed(t, 0, 10), ErrUnreadable},
+		"a WebP of nothing":  {[]byte("RIFF\x00\x00\x00\x00WEBP"), ErrUnreadable},
+		"a WebP without end": {[]byte("RIFF\xff\xff\xff\xffWEBPVP8X\x0a\x00\x00\x00\x00\x00\x00\x00\xff\xff\xff\xff\xff\xff"), ErrUnreadable},
+	} {
+		if _, _, err := NewDarkroom().Develop(t.Context(), c.raw, sizes...); !errors.Is(err, c.want) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestDarkroom_one_at_a_time(t *testing.T) {
+	d := NewDarkroom()
+	d.light <- struct{}{} // somebody is at work
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, _, err := d.Develop(ctx, asJPEG(t, scene(9, 9)), sizes...); fault.KindOf(err) != fault.Unavailable {
+		t.Errorf("who cannot wait: %v", err)
+	}
+	<-d.light
+	if _, _, err := d.Develop(t.Context(), asJPEG(t, scene(9, 9)), sizes...); err != nil {
+		t.Error(err)
+	}
+}
+
+// FuzzDevelop feeds files that are nearly pictures: each is either refused by a fault of ours or becomes two pictures.
+func FuzzDevelop(f *testing.F) {
+	small := scene(24, 16)
+	f.Add(asJPEG(f, small))
+	f.Add(withExif(asJPEG(f, small), tiff(binary.LittleEndian, "II*\x00", 6)))
+	f.Add(pngWithExif(asPNG(f, small), tiff(binary.BigEndian, "MM\x00*", 8)))
+	f.Add(dot(f))
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		if format, err := check(raw); err == nil {
+			if c, _ := format.config(raw); c.Width*c.Height > 1<<20 {
+				return // large pictures are decoded as small ones are, only slower
+			}
+		}
+		id, files, err := develop(raw, sizes)
+		if err != nil {
+			if fault.KindOf(err) != fault.Invalid {
+				t.Error(err)
+			}
+			return
+		}
+		for _, file := range files {
+			if c, err := jpeg.DecodeConfig(bytes.NewReader(file)); err != nil || c.Width > 960 || c.Height > 1920 || len(id) != 32 {
+				t.Errorf("%v, %v", c, err)
+			}
+		}
+	})
+}
