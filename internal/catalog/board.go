@@ -7,7 +7,8 @@ import (
 )
 
 // Availability tells how many of a branch's items can still be sold on a business date. An item whose counting has not
-// begun may be missing from the answer; a negative number is no limit.
+// begun may be missing from the answer, and others may be in it that are limited otherwise than by a quota; a negative
+// number is no limit.
 type Availability interface {
 	Left(ctx context.Context, branch int64, date string, items []int64) (map[int64]int64, error)
 }
@@ -18,15 +19,18 @@ var boardAges = ages{fresh: 200 * time.Millisecond, linger: 250 * time.Milliseco
 // Board is a branch's menu with what is left of it today. It is immutable and may be shared.
 type Board struct {
 	*Snapshot
-	Date string // business date
-	left map[int64]int64
+	Date  string // business date
+	Pause *Pause // nil: orders are taken, as far as the branch is open
+	left  map[int64]int64
 }
 
-// Left is how many of an item can still be sold today; limited is false where there is no quota.
+// Left is how many of an item can still be sold today; limited is false where nothing limits it. It is never more than
+// the quota: while nothing is counted yet, what is known of the item may only be for how many the stock is enough.
 func (b *Board) Left(item int64) (left int64, limited bool) {
+	quota, limited := b.Quota(item)
 	left, counted := b.left[item]
-	if !counted {
-		return b.Quota(item)
+	if !counted || limited && left > quota {
+		return quota, limited
 	}
 	return max(0, left), left >= 0
 }
@@ -37,6 +41,7 @@ type Boards struct {
 	left  Availability
 	now   func() time.Time
 	kept  *kept[*Board]
+	wakes wakes
 }
 
 // NewBoards makes an empty memory.
@@ -56,21 +61,29 @@ func (b *Boards) look(ctx context.Context, branch int64, old **Board) (*Board, e
 	if err != nil {
 		return nil, err
 	}
-	date := menu.Branch.Calendar().BizDate(b.now())
+	now := b.now()
+	next := &Board{Snapshot: menu, Date: menu.Branch.Calendar().BizDate(now), Pause: menu.Branch.Paused(now)}
 	var counted []int64
 	for i := range menu.Items {
 		if _, limited := menu.Quota(menu.Items[i].ID); limited {
 			counted = append(counted, menu.Items[i].ID)
 		}
 	}
-	var left map[int64]int64
-	if len(counted) > 0 {
-		if left, err = b.left.Left(ctx, branch, date, counted); err != nil {
-			return nil, err
-		}
+	left, err := b.left.Left(ctx, branch, next.Date, counted)
+	if err != nil {
+		return nil, err
 	}
-	if old != nil && (*old).Snapshot == menu && (*old).Date == date && maps.Equal((*old).left, left) {
+	next.left = left
+	for _, item := range menu.Off {
+		next.left[item] = 0 // whatever the gate, which hears of it a moment later, still says
+	}
+	if old != nil && (*old).same(next) {
 		return *old, nil
 	}
-	return &Board{Snapshot: menu, Date: date, left: left}, nil
+	return next, nil
+}
+
+// same tells whether two boards say the same.
+func (b *Board) same(next *Board) bool {
+	return b.Snapshot == next.Snapshot && b.Date == next.Date && b.Pause == next.Pause && maps.Equal(b.left, next.left)
 }

@@ -2,6 +2,8 @@ package catalog
 
 import (
 	"context"
+	"encoding/json"
+	"reflect"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -65,7 +67,8 @@ func TestBoard_Left(t *testing.T) {
 			{nil, 20, true}, // nothing is counted yet: the whole quota
 			{map[int64]int64{11: 7}, 7, true},
 			{map[int64]int64{11: 0}, 0, true},
-			{map[int64]int64{11: -1}, 0, false}, // unlimited today
+			{map[int64]int64{11: -1}, 0, false},   // unlimited today
+			{map[int64]int64{11: 1500}, 20, true}, // for so many the stock is enough, and nothing is counted yet
 		} {
 			c.set(tt.counted, nil)
 			time.Sleep(time.Second)
@@ -146,4 +149,43 @@ func TestBoards_Get_while_the_counters_are_down(t *testing.T) {
 			t.Errorf("%d are left", left)
 		}
 	})
+}
+
+// What is off is sold out whatever the counters still say, and a pause ends on the board without anybody's doing.
+func TestBoards_Get_shows_what_is_off_and_paused(t *testing.T) {
+	onBoard(t, func(t *testing.T, s *shelf, c *counters, b *Boards) {
+		c.set(map[int64]int64{11: 7}, nil)
+		board(t, b)
+		pause := &Pause{Code: PauseBusy, Until: time.Now().Add(time.Hour)}
+		s.change(func() { s.revision, s.off, s.pause = 2, []int64{11, 12}, pause })
+		time.Sleep(4 * time.Second)
+		for _, item := range []int64{11, 12} { // with a quota and without
+			if left, limited := board(t, b).Left(item); left != 0 || !limited {
+				t.Errorf("%d are left of item %d", left, item)
+			}
+		}
+		if p := board(t, b).Pause; p == nil || p.Code != PauseBusy {
+			t.Errorf("the board says %+v", p)
+		}
+		time.Sleep(time.Hour)
+		if p := board(t, b).Pause; p != nil {
+			t.Errorf("after its end the board says %+v", p)
+		}
+	})
+}
+
+// The stored form of a menu brings everything back.
+func TestContent_JSON(t *testing.T) {
+	want := Content{
+		Revision: 3, Edition: NewEdition(5, 1, 1, []Category{{ID: 1}}, []Item{{ID: 11, Price: 5}}),
+		Quotas: map[int64]int64{11: 20}, Off: []int64{11},
+	}
+	text, err := json.Marshal(want)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got Content
+	if err := json.Unmarshal(text, &got); err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("%+v, %v", got, err)
+	}
 }

@@ -43,7 +43,8 @@ type Branch struct {
 	DayStart  int    // local hour at which the business day begins
 	Locales   []Locale
 	AutoClose time.Duration // a visit without a sign of life closes after it
-	Open      bool          // false: paused, guests may look but not order
+	Open      bool          // false: closed, guests may look but not order
+	Pause     *Pause        // nil where nobody has paused it; see Paused
 	Revision  int64         // moves with everything that the branch's menu shows
 
 	calendar *Calendar

@@ -6,6 +6,9 @@
 // outlives versions, so that a phone's cart and a quota counter survive a new version. What an item costs stands in the
 // version; how many of it may be sold on a business date stands beside it and may change at any moment.
 //
+// An item may be off for a while, and a branch paused: both come and go without a new version, and both are decided with
+// orders and not by what phones were shown. Categories, dishes and their pictures are the house's; a menu is a branch's.
+//
 // Readers get a Snapshot: an immutable picture of a branch's published menu, held in process by Menus. SQL decides,
 // Redis only saves work: every snapshot carries the branch's menu revision, and a copy is believed only when its
 // revision is the one that SQL gives.

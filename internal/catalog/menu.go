@@ -31,11 +31,25 @@ type Entry struct {
 	Price  int64
 	Quota  *int64 // nil is unlimited
 	Active bool
+	Sort   *int64 // place within its category; nil leaves it where it is, a new one at the end
+}
+
+// maxSort bounds places in an order.
+const maxSort = 1_000_000
+
+func checkSort(sort *int64) error {
+	if sort != nil && (*sort < 0 || *sort > maxSort) {
+		return invalid("A place is a whole number from 0 to %d.", maxSort)
+	}
+	return nil
 }
 
 // Check refuses an entry that no version may have.
 func (e Entry) Check() error {
 	if err := CheckPrice(e.Price); err != nil {
+		return err
+	}
+	if err := checkSort(e.Sort); err != nil {
 		return err
 	}
 	return CheckQuota(e.Quota)
@@ -108,6 +122,7 @@ type Content struct {
 	Revision int64           // the branch's revision, read before the rest
 	Edition  *Edition        // the published version
 	Quotas   map[int64]int64 // standing quotas of all the branch's menu items that have one
+	Off      []int64         // items that are off, see Absence
 }
 
 // Snapshot is a branch's menu at one moment. It is immutable and may be shared.
@@ -115,6 +130,7 @@ type Snapshot struct {
 	Branch Branch
 	*Edition
 	Quotas map[int64]int64
+	Off    []int64 // items that are off, see Absence
 }
 
 // Quota gives the standing daily quota of an item, also of one that the version does not have; limited is false where
@@ -133,12 +149,15 @@ type contentJSON struct {
 	Categories []Category      `json:"categories"`
 	Items      []Item          `json:"items"`
 	Quotas     map[int64]int64 `json:"quotas"`
+	Off        []int64         `json:"off,omitempty"`
 }
 
 // MarshalJSON writes the stored form.
 func (c Content) MarshalJSON() ([]byte, error) {
 	e := c.Edition
-	return json.Marshal(contentJSON{c.Revision, e.VersionID, e.MenuID, e.BranchID, e.Categories, e.Items, c.Quotas})
+	return json.Marshal(contentJSON{
+		c.Revision, e.VersionID, e.MenuID, e.BranchID, e.Categories, e.Items, c.Quotas, c.Off,
+	})
 }
 
 // UnmarshalJSON reads the stored form.
@@ -147,6 +166,7 @@ func (c *Content) UnmarshalJSON(b []byte) error {
 	if err := json.Unmarshal(b, &j); err != nil {
 		return err
 	}
-	*c = Content{j.Revision, NewEdition(j.VersionID, j.MenuID, j.BranchID, j.Categories, j.Items), j.Quotas}
+	edition := NewEdition(j.VersionID, j.MenuID, j.BranchID, j.Categories, j.Items)
+	*c = Content{j.Revision, edition, j.Quotas, j.Off}
 	return nil
 }

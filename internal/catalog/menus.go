@@ -53,6 +53,10 @@ type Menus struct {
 	branches *kept[Branch]
 	menus    *kept[*Snapshot]
 
+	// Told hears which branch this process has changed, so that others may hear it too; it must not block. It is set
+	// before the first change; nil for nobody.
+	Told func(branch int64)
+
 	mu       sync.Mutex
 	editions map[int64]*Edition // immutable, so never too old
 }
@@ -91,7 +95,7 @@ func (m *Menus) load(ctx context.Context, branch int64, old **Snapshot) (*Snapsh
 		return nil, err
 	}
 	m.remember(c.Edition)
-	return &Snapshot{Branch: b, Edition: c.Edition, Quotas: c.Quotas}, nil
+	return &Snapshot{Branch: b, Edition: c.Edition, Quotas: c.Quotas, Off: c.Off}, nil
 }
 
 // Version gives a version that a branch has or had in force, with the branch's present quotas.
@@ -110,7 +114,7 @@ func (m *Menus) Version(ctx context.Context, branch, version int64) (*Snapshot, 
 	if e.BranchID != branch {
 		return nil, ErrVersion
 	}
-	return &Snapshot{Branch: active.Branch, Edition: e, Quotas: active.Quotas}, nil
+	return &Snapshot{Branch: active.Branch, Edition: e, Quotas: active.Quotas, Off: active.Off}, nil
 }
 
 func (m *Menus) edition(ctx context.Context, version int64) (*Edition, error) {
@@ -140,6 +144,14 @@ func (m *Menus) remember(e *Edition) {
 // Invalidate forgets what is known of a branch, here and in the shared copies, after a change was committed.
 func (m *Menus) Invalidate(ctx context.Context, branch int64) {
 	m.copies.Drop(ctx, branch)
+	m.Forget(branch)
+	if m.Told != nil {
+		m.Told(branch)
+	}
+}
+
+// Forget has the next who asks for a branch wait for what SQL says: somebody else has changed it.
+func (m *Menus) Forget(branch int64) {
 	m.branches.invalidate(branch)
 	m.menus.invalidate(branch)
 }

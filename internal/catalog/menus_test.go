@@ -17,6 +17,8 @@ type shelf struct {
 	mu       sync.Mutex
 	revision int64
 	price    int64
+	off      []int64
+	pause    *Pause
 	err      error
 	delay    time.Duration
 	branches atomic.Int64 // readings
@@ -33,7 +35,7 @@ func (s *shelf) Branch(_ context.Context, id int64) (Branch, error) {
 	s.branches.Add(1)
 	s.mu.Lock()
 	b, err, delay := hanoi(), s.err, s.delay
-	b.Revision = s.revision
+	b.Revision, b.Pause = s.revision, s.pause
 	s.mu.Unlock()
 	time.Sleep(delay) // of the bubble
 	if err != nil {
@@ -50,7 +52,8 @@ func (s *shelf) Content(_ context.Context, branch int64) (Content, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	items := []Item{{ID: 11, DishID: 4, CategoryID: 1, Price: s.price, Active: true}}
-	return Content{s.revision, NewEdition(s.revision, 1, branch, nil, items), map[int64]int64{11: 20}}, s.err
+	edition := NewEdition(s.revision, 1, branch, nil, items)
+	return Content{Revision: s.revision, Edition: edition, Quotas: map[int64]int64{11: 20}, Off: s.off}, s.err
 }
 
 func (s *shelf) Edition(_ context.Context, version int64) (*Edition, error) {

@@ -68,7 +68,7 @@ func newSite(t testing.TB) *site {
 	boards := catalog.NewBoards(menus, s.left, s.clock)
 	Guest(server.API(), boards, s.tables)
 	Live(server.API(), boards, seats{})
-	Staff(server.API(), &catalog.Editor{Store: s.store, Menus: menus, Now: s.clock})
+	Staff(server.API(), Rooms{Editor: &catalog.Editor{Store: s.store, Menus: menus, Now: s.clock}})
 	s.Handler = server
 	return s
 }
@@ -119,7 +119,7 @@ func TestMenuActive_shape(t *testing.T) {
 	s := newSite(t)
 	s.left.Set(11, 7)
 	w := s.menu(t, "Accept-Language", "en-GB")
-	want := `{"menuVersionId":"5","bizDate":"2026-02-26","currency":"VND","categories":[{"id":"1","name":"Pho","items":[` +
+	want := `{"menuVersionId":"5","bizDate":"2026-02-26","currency":"VND","paused":null,"categories":[{"id":"1","name":"Pho","items":[` +
 		`{"itemId":"11","dishId":"4","name":"Dish 11","description":"Soft rice noodles and tender beef in a bone broth ` +
 		`simmered for twelve hours with star anise.","imageUrl":null,"price":65000,"isActive":true,"isSoldOut":false,` +
 		`"remaining":7},{"itemId":"12","dishId":"5","name":"Dish 12","description":"Soft rice noodles and tender beef in a ` +
@@ -282,6 +282,7 @@ func TestMenuActive_at_once(t *testing.T) {
 type store struct {
 	calls []string
 	err   error
+	pause *catalog.Pause // of the branch
 }
 
 func (s *store) note(format string, args ...any) error {
@@ -290,7 +291,9 @@ func (s *store) note(format string, args ...any) error {
 }
 
 func (s *store) Branches(context.Context) ([]catalog.Branch, error) {
-	return []catalog.Branch{catalogtest.Branch()}, s.note("branches")
+	b := catalogtest.Branch()
+	b.Pause = s.pause
+	return []catalog.Branch{b}, s.note("branches")
 }
 
 func (s *store) SetQuota(_ context.Context, _ identity.Actor, item int64, quota *int64, _ time.Time) (int64, error) {
@@ -327,7 +330,7 @@ func TestStaff(t *testing.T) {
 		answer, call       string
 	}{
 		{"GET", "/api/branches", "", 200, `{"items":[{"id":"1","name":"Hà Nội","currency":"VND","timezone":"Asia/Ho_Chi_Minh",` +
-			`"bizDayStartHour":4,"bizDate":"2026-02-26","locales":["vi","en"],"autoCloseMinutes":120,"isOpen":true}],"total":1}`,
+			`"bizDayStartHour":4,"bizDate":"2026-02-26","locales":["vi","en"],"autoCloseMinutes":120,"isOpen":true,"paused":null}],"total":1}`,
 			"branches"},
 		{"PUT", "/api/menu-items/11/quota", `{"dailyQuota":50}`, 200, `{"itemId":"11","dailyQuota":50}`, "quota 11 50"},
 		{"PUT", "/api/menu-items/11/quota", `{"dailyQuota":null}`, 200, `{"itemId":"11","dailyQuota":null}`, "quota 11 none"},

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"maps"
 	"net/http"
 	"time"
 
@@ -20,11 +21,18 @@ type Guests interface {
 	BranchOf(ctx context.Context, token string) (branch int64, key string, err error)
 }
 
-// liveEvery is how often a stream looks at its branch's board, which is as old as that at most.
+// liveEvery is how often a stream looks at its branch's board, which is as old as that at most, when nobody wakes it.
 const liveEvery = 250 * time.Millisecond
 
+// Watched gives boards and wakes who looks at them, as catalog.Boards does.
+type Watched interface {
+	Boards
+	// Watch gives a channel that wakes when a branch's board may be another one, and what ends the watch.
+	Watch(branch int64) (wake <-chan struct{}, end func())
+}
+
 // Live registers the stream of what is left.
-func Live(a *httpapi.API, boards Boards, guests Guests) {
+func Live(a *httpapi.API, boards Watched, guests Guests) {
 	l := &live{boards, guests}
 	httpapi.RegisterStream[liveIn, availability](a, huma.Operation{
 		OperationID: "availability-events", Method: http.MethodGet, Path: "/cis/branch/{branchId}/availability/events",
@@ -33,7 +41,7 @@ func Live(a *httpapi.API, boards Boards, guests Guests) {
 }
 
 type live struct {
-	boards Boards
+	boards Watched
 	guests Guests
 }
 
@@ -48,6 +56,7 @@ type availability struct {
 	MenuVersionID string      `json:"menuVersionId" doc:"When it is another one, read the menu again."`
 	BizDate       string      `json:"bizDate"`
 	Complete      bool        `json:"complete" doc:"True: every item of the menu; false: only those that have changed."`
+	IsPaused      bool        `json:"isPaused" doc:"No orders are taken for the moment; the menu says why and how long."`
 	Items         []remaining `json:"items"`
 }
 
@@ -66,17 +75,21 @@ func (l *live) open(ctx context.Context, in *liveIn) (httpapi.Feed, error) {
 	if asked, ok := parseID(in.BranchID); !ok || asked != branch {
 		return httpapi.Feed{}, catalog.ErrBranch // another branch is answered like none
 	}
+	wake, end := l.boards.Watch(branch) // before the first look, so that nothing falls in between
 	board, err := l.boards.Get(ctx, branch)
 	if err != nil {
+		end()
 		return httpapi.Feed{}, err
 	}
-	return httpapi.Feed{Key: key, Run: func(ctx context.Context, s *httpapi.Stream) {
-		l.follow(ctx, s, string(in.CustomerToken), board, in.LastEventID)
+	return httpapi.Feed{Key: key, End: end, Run: func(ctx context.Context, s *httpapi.Stream) {
+		l.follow(ctx, s, string(in.CustomerToken), board, in.LastEventID, wake)
 	}}, nil
 }
 
 // follow sends the whole state to who has not seen the present one, and then what changes, until the guest's visit ends.
-func (l *live) follow(ctx context.Context, s *httpapi.Stream, token string, board *catalog.Board, seen string) {
+func (l *live) follow(
+	ctx context.Context, s *httpapi.Stream, token string, board *catalog.Board, seen string, wake <-chan struct{},
+) {
 	var told *catalog.Board
 	if liveID(board) == seen {
 		told = board
@@ -88,7 +101,7 @@ func (l *live) follow(ctx context.Context, s *httpapi.Stream, token string, boar
 			}
 		}
 		told = board
-		if s.Wait(ctx, nil, liveEvery) != nil {
+		if s.Wait(ctx, wake, liveEvery) != nil {
 			return
 		}
 		_, _, err := l.guests.BranchOf(ctx, token)
@@ -108,6 +121,9 @@ func (l *live) follow(ctx context.Context, s *httpapi.Stream, token string, boar
 func liveID(b *catalog.Board) string {
 	sum := sha256.New()
 	fmt.Fprint(sum, b.VersionID, b.Date)
+	if b.Pause != nil {
+		fmt.Fprint(sum, *b.Pause)
+	}
 	for i := range b.Items {
 		fmt.Fprint(sum, remainingOf(b, &b.Items[i]))
 	}
@@ -121,6 +137,7 @@ func differences(told, board *catalog.Board) *availability {
 	}
 	a := &availability{
 		MenuVersionID: decimal(board.VersionID), BizDate: board.Date, Items: []remaining{},
+		IsPaused: board.Pause != nil,
 		Complete: told == nil || told.VersionID != board.VersionID || told.Date != board.Date,
 	}
 	for i := range board.Items {
@@ -129,10 +146,18 @@ func differences(told, board *catalog.Board) *availability {
 			a.Items = append(a.Items, now.shown())
 		}
 	}
-	if !a.Complete && len(a.Items) == 0 {
+	if !a.Complete && len(a.Items) == 0 && samePause(told.Pause, board.Pause) {
 		return nil
 	}
 	return a
+}
+
+// samePause tells whether guests are told the same of two pauses.
+func samePause(a, b *catalog.Pause) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return a.Code == b.Code && a.Until.Equal(b.Until) && maps.Equal(a.Texts, b.Texts)
 }
 
 // rest is what is left of an item, as a value that can be compared.

@@ -3,6 +3,7 @@ package cataloghttp
 import (
 	"encoding/json"
 	"strconv"
+	"time"
 
 	"comanda/internal/catalog"
 	"comanda/internal/money"
@@ -13,7 +14,28 @@ type menu struct {
 	MenuVersionID string         `json:"menuVersionId"`
 	BizDate       string         `json:"bizDate" doc:"The branch's business date."`
 	Currency      money.Currency `json:"currency"`
+	Paused        *paused        `json:"paused" doc:"Why and how long no orders are taken; null while they are."`
 	Categories    []category     `json:"categories"`
+}
+
+// paused is why a branch takes no orders, as guests are told.
+type paused struct {
+	ReasonCode *string    `json:"reasonCode" enum:"BUSY,STAFF,TECHNICAL,EVENT" doc:"null where the reason is written out."`
+	Reason     *string    `json:"reason" doc:"In the language of the answer; null where there is a code."`
+	Until      *time.Time `json:"until" doc:"null: nobody knows yet."`
+}
+
+func pausedIn(p *catalog.Pause, preferred []catalog.Locale) *paused {
+	if p == nil {
+		return nil
+	}
+	out := &paused{Until: instant(p.Until)}
+	if p.Code != "" {
+		out.ReasonCode = new(string(p.Code))
+	} else {
+		out.Reason = new(p.Texts.In(preferred...))
+	}
+	return out
 }
 
 type category struct {
@@ -39,7 +61,7 @@ func render(b *catalog.Board, l catalog.Locale) ([]byte, error) {
 	preferred := append([]catalog.Locale{l}, b.Branch.Locales...)
 	m := menu{
 		MenuVersionID: decimal(b.VersionID), BizDate: b.Date, Currency: b.Branch.Currency,
-		Categories: make([]category, len(b.Categories)),
+		Paused: pausedIn(b.Pause, preferred), Categories: make([]category, len(b.Categories)),
 	}
 	place := make(map[int64]int, len(b.Categories))
 	for i, c := range b.Categories {

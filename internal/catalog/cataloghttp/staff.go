@@ -13,9 +13,24 @@ import (
 	"comanda/internal/money"
 )
 
-// Staff registers the routes by which menus are kept.
-func Staff(a *httpapi.API, editor *catalog.Editor) {
-	s := &staff{editor}
+// Rooms are the use cases that the staff's routes lead to.
+type Rooms struct {
+	Editor   *catalog.Editor
+	House    *catalog.House
+	Cookbook *catalog.Cookbook
+	Carte    *catalog.Carte
+	Kitchen  *catalog.Kitchen
+	Album    *catalog.Album
+}
+
+// Staff registers the routes by which branches, dishes and menus are kept.
+func Staff(a *httpapi.API, rooms Rooms) {
+	s := &staff{rooms, rooms.Editor}
+	s.keepBranches(a)
+	s.keepDishes(a)
+	s.keepMenus(a)
+	s.keepSold(a)
+	keepPictures(a, rooms.Album)
 	tags := []string{"Menus"}
 	httpapi.Register(a, huma.Operation{
 		OperationID: "staff-branch-list", Method: http.MethodGet, Path: "/api/branches", Tags: []string{"Branches"},
@@ -39,7 +54,35 @@ func Staff(a *httpapi.API, editor *catalog.Editor) {
 	}, httpapi.Staff, s.publish)
 }
 
-type staff struct{ editor *catalog.Editor }
+type staff struct {
+	Rooms
+
+	editor *catalog.Editor
+}
+
+// Paging is how every list is asked for. It is exported because huma looks into exported parts of an input only.
+type Paging struct {
+	Page int `query:"page" default:"1" minimum:"1" maximum:"1000000"`
+	Size int `query:"size" default:"100" minimum:"1" maximum:"100"`
+}
+
+func (p Paging) offset() int { return (p.Page - 1) * p.Size }
+
+// listed is a page of anything.
+type listed[T any] struct {
+	Items []T   `json:"items"`
+	Page  int   `json:"page"`
+	Size  int   `json:"size"`
+	Total int64 `json:"total"`
+}
+
+func pageOf[T, U any](p Paging, all []U, total int64, show func(U) T) listed[T] {
+	l := listed[T]{Items: make([]T, len(all)), Page: p.Page, Size: p.Size, Total: total}
+	for i, v := range all {
+		l.Items[i] = show(v)
+	}
+	return l
+}
 
 type branch struct {
 	ID               string           `json:"id"`
@@ -51,6 +94,16 @@ type branch struct {
 	Locales          []catalog.Locale `json:"locales"`
 	AutoCloseMinutes int              `json:"autoCloseMinutes"`
 	IsOpen           bool             `json:"isOpen"`
+	Paused           *pausedBranch    `json:"paused" doc:"null while it takes orders."`
+}
+
+func (s *staff) branchOf(b catalog.Branch) branch {
+	now := s.editor.Now()
+	return branch{
+		ID: decimal(b.ID), Name: b.Name, Currency: b.Currency, Timezone: b.Timezone, BizDayStartHour: b.DayStart,
+		BizDate: b.Calendar().BizDate(now), Locales: b.Locales,
+		AutoCloseMinutes: int(b.AutoClose / time.Minute), IsOpen: b.Open, Paused: pausedOf(b.Paused(now)),
+	}
 }
 
 type branchList struct {
@@ -67,11 +120,7 @@ func (s *staff) branches(ctx context.Context, _ *struct{}) (*branchesOut, error)
 	}
 	list := branchList{make([]branch, len(all)), len(all)}
 	for i, b := range all {
-		list.Items[i] = branch{
-			ID: decimal(b.ID), Name: b.Name, Currency: b.Currency, Timezone: b.Timezone, BizDayStartHour: b.DayStart,
-			BizDate: b.Calendar().BizDate(s.editor.Now()), Locales: b.Locales,
-			AutoCloseMinutes: int(b.AutoClose / time.Minute), IsOpen: b.Open,
-		}
+		list.Items[i] = s.branchOf(b)
 	}
 	return &branchesOut{list}, nil
 }
@@ -103,7 +152,8 @@ type idIn struct {
 	ID int64 `path:"id"`
 }
 
-type version struct {
+// Version is exported because huma looks into exported parts of an answer only.
+type Version struct {
 	ID          string         `json:"id"`
 	MenuID      string         `json:"menuId"`
 	BranchID    string         `json:"branchId"`
@@ -113,17 +163,21 @@ type version struct {
 	PublishedAt *time.Time     `json:"publishedAt"`
 }
 
-type versionOut struct{ Body version }
+type versionOut struct{ Body Version }
 
-func versionOf(v catalog.Version) *versionOut {
-	out := &versionOut{version{
+func versionOf(v catalog.Version) Version {
+	return Version{
 		ID: decimal(v.ID), MenuID: decimal(v.MenuID), BranchID: decimal(v.BranchID), Number: v.Number, Status: v.Status,
-		CreatedAt: v.CreatedAt,
-	}}
-	if !v.PublishedAt.IsZero() {
-		out.Body.PublishedAt = &v.PublishedAt
+		CreatedAt: v.CreatedAt, PublishedAt: instant(v.PublishedAt),
 	}
-	return out
+}
+
+// instant shows a time that may be missing.
+func instant(t time.Time) *time.Time {
+	if t.IsZero() {
+		return nil
+	}
+	return &t
 }
 
 func (s *staff) draft(ctx context.Context, in *idIn) (*versionOut, error) {
@@ -131,7 +185,7 @@ func (s *staff) draft(ctx context.Context, in *idIn) (*versionOut, error) {
 	if err != nil {
 		return nil, err
 	}
-	return versionOf(v), nil
+	return &versionOut{versionOf(v)}, nil
 }
 
 func (s *staff) publish(ctx context.Context, in *idIn) (*versionOut, error) {
@@ -139,7 +193,7 @@ func (s *staff) publish(ctx context.Context, in *idIn) (*versionOut, error) {
 	if err != nil {
 		return nil, err
 	}
-	return versionOf(v), nil
+	return &versionOut{versionOf(v)}, nil
 }
 
 // entry is what a draft says about an item.
@@ -147,6 +201,11 @@ type entry struct {
 	Price      int64  `json:"price" minimum:"0" doc:"In minor units of the branch's currency."`
 	DailyQuota *int64 `json:"dailyQuota" doc:"Comes into force with the publishing; null for no quota."`
 	IsActive   bool   `json:"isActive"`
+	Sort       *int64 `json:"sort,omitempty" doc:"Its place within the category; left out it stays where it is, or comes last."`
+}
+
+func (e entry) wanted() catalog.Entry {
+	return catalog.Entry{Price: e.Price, Quota: e.DailyQuota, Active: e.IsActive, Sort: e.Sort}
 }
 
 type entryIn struct {
@@ -158,8 +217,7 @@ type entryIn struct {
 type entryOut struct{ Body entry }
 
 func (s *staff) edit(ctx context.Context, in *entryIn) (*entryOut, error) {
-	e := catalog.Entry{Price: in.Body.Price, Quota: in.Body.DailyQuota, Active: in.Body.IsActive}
-	if err := s.editor.Edit(ctx, identity.ActorOf(ctx), in.ID, in.ItemID, e); err != nil {
+	if err := s.editor.Edit(ctx, identity.ActorOf(ctx), in.ID, in.ItemID, in.Body.wanted()); err != nil {
 		return nil, err
 	}
 	return &entryOut{in.Body}, nil

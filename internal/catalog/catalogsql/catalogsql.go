@@ -8,6 +8,8 @@ import (
 	"context"
 	"embed"
 	"encoding/json"
+	"maps"
+	"slices"
 	"time"
 
 	"comanda/internal/catalog"
@@ -21,27 +23,65 @@ var files embed.FS
 var (
 	stmts = sqldb.Load(files)
 
-	branchSelect      = stmts.Must("branch_select")
-	branchList        = stmts.Must("branch_list")
-	branchTouch       = stmts.Must("branch_touch")
-	branchLockItem    = stmts.Must("branch_lock_item")
-	branchLockMenu    = stmts.Must("branch_lock_menu")
-	branchLockVersion = stmts.Must("branch_lock_version")
-	publishedSelect   = stmts.Must("published_select")
-	versionSelect     = stmts.Must("version_select")
-	versionItems      = stmts.Must("version_items")
-	versionInsert     = stmts.Must("version_insert")
-	versionCopy       = stmts.Must("version_copy")
-	versionClose      = stmts.Must("version_close")
-	versionPublish    = stmts.Must("version_publish")
-	versionActive     = stmts.Must("version_active_count")
-	entryPut          = stmts.Must("entry_put")
-	quotaList         = stmts.Must("quota_list")
-	quotaChanges      = stmts.Must("quota_changes")
-	quotaFollow       = stmts.Must("quota_follow")
-	quotaSelect       = stmts.Must("quota_select")
-	quotaSet          = stmts.Must("quota_set")
-	dishTouch         = stmts.Must("dish_touch")
+	branchSelect       = stmts.Must("branch_select")
+	branchList         = stmts.Must("branch_list")
+	branchTouch        = stmts.Must("branch_touch")
+	branchLock         = stmts.Must("branch_lock")
+	branchLockItem     = stmts.Must("branch_lock_item")
+	branchLockMenu     = stmts.Must("branch_lock_menu")
+	branchLockVersion  = stmts.Must("branch_lock_version")
+	branchLockDish     = stmts.Must("branch_lock_dish")
+	branchLockCategory = stmts.Must("branch_lock_category")
+	branchUpdate       = stmts.Must("branch_update")
+	publishedSelect    = stmts.Must("published_select")
+	versionSelect      = stmts.Must("version_select")
+	versionItems       = stmts.Must("version_items")
+	versionInsert      = stmts.Must("version_insert")
+	versionCopy        = stmts.Must("version_copy")
+	versionClose       = stmts.Must("version_close")
+	versionPublish     = stmts.Must("version_publish")
+	versionActive      = stmts.Must("version_active_count")
+	versionList        = stmts.Must("version_list")
+	versionCount       = stmts.Must("version_count")
+	versionLines       = stmts.Must("version_lines")
+	versionClear       = stmts.Must("version_clear")
+	versionDelete      = stmts.Must("version_delete")
+	entryPut           = stmts.Must("entry_put")
+	entryDelete        = stmts.Must("entry_delete")
+	itemEnsure         = stmts.Must("item_ensure")
+	itemFind           = stmts.Must("item_find")
+	menuList           = stmts.Must("menu_list")
+	menuInsert         = stmts.Must("menu_insert")
+	menuBranch         = stmts.Must("menu_branch")
+	quotaList          = stmts.Must("quota_list")
+	quotaChanges       = stmts.Must("quota_changes")
+	quotaFollow        = stmts.Must("quota_follow")
+	quotaSelect        = stmts.Must("quota_select")
+	quotaSet           = stmts.Must("quota_set")
+	offList            = stmts.Must("off_list")
+	offSelect          = stmts.Must("off_select")
+	offSet             = stmts.Must("off_set")
+	offDue             = stmts.Must("off_due")
+	categoryList       = stmts.Must("category_list")
+	categoryCount      = stmts.Must("category_count")
+	categoryLock       = stmts.Must("category_lock")
+	categoryInsert     = stmts.Must("category_insert")
+	categoryUpdate     = stmts.Must("category_update")
+	categoryDelete     = stmts.Must("category_delete")
+	dishList           = stmts.Must("dish_list")
+	dishCount          = stmts.Must("dish_count")
+	dishLock           = stmts.Must("dish_lock")
+	dishInsert         = stmts.Must("dish_insert")
+	dishUpdate         = stmts.Must("dish_update")
+	dishRetire         = stmts.Must("dish_retire")
+	dishRetired        = stmts.Must("dish_retired")
+	dishUsed           = stmts.Must("dish_used")
+	dishTouch          = stmts.Must("dish_touch")
+	imageInsert        = stmts.Must("image_insert")
+	imageSelect        = stmts.Must("image_select")
+	imageTouch         = stmts.Must("image_touch")
+	imageCount         = stmts.Must("image_count")
+	imagePurge         = stmts.Must("image_purge")
 )
 
 // QuotaHook is told of an item's new standing quota within the transaction that changes it, so that the counter of the
@@ -82,7 +122,12 @@ func scanBranch(r sqldb.Rows) (catalog.Branch, error) {
 	var b catalog.Branch
 	var currency, locales string
 	var minutes, open int64
-	err := r.Scan(&b.ID, &b.Name, &currency, &b.Timezone, &b.DayStart, &locales, &minutes, &open, &b.Revision)
+	var p pauseRow
+	err := r.Scan(&b.ID, &b.Name, &currency, &b.Timezone, &b.DayStart, &locales, &minutes, &open, &b.Revision,
+		&p.at, &p.until, &p.code, &p.texts, &p.by)
+	if err == nil {
+		b.Pause, err = p.pause()
+	}
 	if err != nil {
 		return catalog.Branch{}, err
 	}
@@ -111,7 +156,11 @@ func (s *Store) Content(ctx context.Context, branch int64) (catalog.Content, err
 	if c.Edition, err = s.edition(ctx, version, menu, branch); err != nil {
 		return c, err
 	}
-	c.Quotas, err = s.quotas(ctx, branch)
+	if c.Quotas, err = s.quotas(ctx, branch); err != nil {
+		return c, err
+	}
+	absent, err := s.Absent(ctx, branch)
+	c.Off = slices.Sorted(maps.Keys(absent))
 	return c, err
 }
 
@@ -185,19 +234,48 @@ func (s *Store) quotas(ctx context.Context, branch int64) (map[int64]int64, erro
 
 func selectVersion(ctx context.Context, conn sqldb.Conn, id int64) (catalog.Version, error) {
 	rows, err := conn.Query(ctx, versionSelect, id)
-	v, found, err := sqldb.One(rows, err, func(r sqldb.Rows) (v catalog.Version, err error) {
-		var status string
-		var created int64
-		var published *int64
-		err = r.Scan(&v.ID, &v.MenuID, &v.BranchID, &v.Number, &status, &created, &published)
-		v.Status, v.CreatedAt = catalog.Status(status), time.UnixMilli(created).UTC()
-		if published != nil {
-			v.PublishedAt = time.UnixMilli(*published).UTC()
-		}
-		return v, err
-	})
+	v, found, err := sqldb.One(rows, err, scanVersion)
 	if err == nil && !found {
 		err = catalog.ErrVersion
 	}
 	return v, err
+}
+
+func scanVersion(r sqldb.Rows) (v catalog.Version, err error) {
+	var status string
+	var created int64
+	var published *int64
+	err = r.Scan(&v.ID, &v.MenuID, &v.BranchID, &v.Number, &status, &created, &published)
+	v.Status, v.CreatedAt, v.PublishedAt = catalog.Status(status), time.UnixMilli(created).UTC(), instant(published)
+	return v, err
+}
+
+// instant reads a time that may be missing, which is zero.
+func instant(millis *int64) time.Time {
+	if millis == nil {
+		return time.Time{}
+	}
+	return time.UnixMilli(*millis).UTC()
+}
+
+// millis writes a time that may be missing.
+func millis(t time.Time) *int64 {
+	if t.IsZero() {
+		return nil
+	}
+	return new(t.UnixMilli())
+}
+
+// number writes a truth as it is kept.
+func number(b bool) int64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// text writes a value as it is kept in a column of JSON. Texts and lists of words always marshal.
+func text(v any) string {
+	b, _ := json.Marshal(v)
+	return string(b)
 }

@@ -1,6 +1,7 @@
 package catalogsql
 
 import (
+	"cmp"
 	"context"
 	"strconv"
 	"time"
@@ -39,9 +40,14 @@ func did(by identity.Actor, now time.Time, action, kind string, id, branch int64
 	return by.Did(now, action, kind, strconv.FormatInt(id, 10), branch)
 }
 
+// setQuota leaves the cap of an item that is off at nothing: it gets its quota when it is restored.
 func (s *Store) setQuota(ctx context.Context, tx sqldb.Tx, branch, item int64, quota *int64) error {
 	tx.Queue(quotaFollow, item, quota)
 	tx.Queue(quotaSet, item, quota)
+	was, err := selectItem(ctx, tx, item)
+	if err != nil || was.off {
+		return err
+	}
 	return s.hook(ctx, tx, branch, item, quota)
 }
 
@@ -77,27 +83,48 @@ func (s *Store) EditDraft(
 		if err != nil {
 			return err
 		}
-		active := int64(0)
-		if e.Active {
-			active = 1
-		}
-		n, err := tx.Exec(ctx, entryPut, version, item, e.Price, e.Quota, active)
-		if err == nil && n == 1 {
-			return identitysql.Record(ctx, tx,
-				did(by, now, identity.ActionMenuEdited, "menuVersion", version, branch).To(edited{item, e.Price, e.Quota, e.Active}))
-		}
-		if err != nil {
-			return err
-		}
-		v, err := selectVersion(ctx, tx, version)
-		if err == nil && v.Status != catalog.Draft {
-			return catalog.ErrNotDraft
-		}
-		if err == nil {
-			return catalog.ErrItem // the statement found the draft, so it was the item that is not of its menu
-		}
-		return err
+		return putEntry(ctx, tx, by, branch, version, item, e, now)
 	})
+}
+
+// putEntry writes what a draft says about an item, under the branch's lock.
+func putEntry(
+	ctx context.Context, tx sqldb.Tx, by identity.Actor, branch, version, item int64, e catalog.Entry, now time.Time,
+) error {
+	n, err := tx.Exec(ctx, entryPut, version, item, e.Price, e.Quota, number(e.Active), e.Sort)
+	if err != nil {
+		return err
+	}
+	if n == 0 {
+		return notPut(ctx, tx, version, item)
+	}
+	return identitysql.Record(ctx, tx, did(by, now, identity.ActionMenuEdited, "menuVersion", version, branch).
+		To(edited{item, e.Price, e.Quota, e.Active, e.Sort}))
+}
+
+// notPut tells why an entry could not be written.
+func notPut(ctx context.Context, tx sqldb.Tx, version, item int64) error {
+	if err := drafted(ctx, tx, version); err != nil {
+		return err
+	}
+	it, err := selectItem(ctx, tx, item)
+	if err != nil {
+		return err
+	}
+	rows, err := tx.Query(ctx, dishRetired, it.dish)
+	if at, _, err := sqldb.One(rows, err, scanID); err != nil || at > 0 {
+		return cmp.Or(err, error(catalog.ErrDishRetired))
+	}
+	return catalog.ErrItem // of another menu
+}
+
+// drafted refuses a version that is no draft.
+func drafted(ctx context.Context, tx sqldb.Tx, version int64) error {
+	v, err := selectVersion(ctx, tx, version)
+	if err == nil && v.Status != catalog.Draft {
+		err = catalog.ErrNotDraft
+	}
+	return err
 }
 
 // edited is what the audit log says of an edited draft.
@@ -106,6 +133,7 @@ type edited struct {
 	Price  int64  `json:"price"`
 	Quota  *int64 `json:"dailyQuota"`
 	Active bool   `json:"isActive"`
+	Sort   *int64 `json:"sort,omitempty"`
 }
 
 // Publish closes what the branch has in force and brings the draft's items, prices and quotas into force, all at once.

@@ -1,0 +1,126 @@
+package cataloghttp
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"comanda/internal/catalog"
+	"comanda/internal/httpapi"
+	"comanda/internal/identity"
+)
+
+func (s *staff) keepBranches(a *httpapi.API) {
+	op := func(id, method, path, summary string) huma.Operation {
+		return huma.Operation{
+			OperationID: "staff-branch-" + id, Method: method, Path: "/api/branches/{id}" + path, Tags: []string{"Branches"},
+			Summary: summary,
+		}
+	}
+	httpapi.Register(a, op("get", http.MethodGet, "", "One branch"), httpapi.Staff, s.branch)
+	httpapi.Register(a, op("edit", http.MethodPatch, "", "Changes a branch"), httpapi.Staff, s.editBranch)
+	httpapi.Register(a, op("pause", http.MethodPost, "/pause",
+		"Takes no orders for a while, and tells guests why"), httpapi.Staff, s.pause)
+	httpapi.Register(a, op("resume", http.MethodPost, "/resume", "Takes orders again"), httpapi.Staff, s.resume)
+	httpapi.Register(a, op("availability", http.MethodGet, "/availability",
+		"What is left of the menu today, as the ledger counts"), httpapi.Staff, s.availability)
+}
+
+// pausedBranch is a pause as the staff see it.
+type pausedBranch struct {
+	ReasonCode *string       `json:"reasonCode" enum:"BUSY,STAFF,TECHNICAL,EVENT"`
+	Reasons    catalog.Texts `json:"reasons" doc:"By locale; empty where there is a code."`
+	Since      time.Time     `json:"since"`
+	Until      *time.Time    `json:"until" doc:"null: until somebody resumes."`
+	By         string        `json:"by"`
+}
+
+// shown is texts as they are sent: nothing is an empty object.
+func shown(t catalog.Texts) catalog.Texts {
+	if t == nil {
+		return catalog.Texts{}
+	}
+	return t
+}
+
+func pausedOf(p *catalog.Pause) *pausedBranch {
+	if p == nil {
+		return nil
+	}
+	out := &pausedBranch{Reasons: shown(p.Texts), Since: p.Since, Until: instant(p.Until), By: p.By}
+	if p.Code != "" {
+		out.ReasonCode = new(string(p.Code))
+	}
+	return out
+}
+
+type branchOut struct{ Body branch }
+
+// branchShown answers with a branch.
+func (s *staff) branchShown(b catalog.Branch, err error) (*branchOut, error) {
+	if err != nil {
+		return nil, err
+	}
+	return &branchOut{s.branchOf(b)}, nil
+}
+
+func (s *staff) branch(ctx context.Context, in *idIn) (*branchOut, error) {
+	return s.branchShown(s.House.Branch(ctx, identity.ActorOf(ctx), in.ID))
+}
+
+type branchEditIn struct {
+	ID   int64 `path:"id"`
+	Body branchEdit
+}
+
+// branchEdit is what is to be changed; what is left out stays.
+type branchEdit struct {
+	Name             *string          `json:"name,omitempty"`
+	Locales          []catalog.Locale `json:"locales,omitempty" maxItems:"10" doc:"The branch's own first."`
+	BizDayStartHour  *int             `json:"bizDayStartHour,omitempty" minimum:"0" maximum:"23" doc:"Refused while today would be another day by it."`
+	AutoCloseMinutes *int             `json:"autoCloseMinutes,omitempty" minimum:"1" maximum:"1440"`
+	IsOpen           *bool            `json:"isOpen,omitempty"`
+}
+
+func (s *staff) editBranch(ctx context.Context, in *branchEditIn) (*branchOut, error) {
+	e := catalog.BranchEdit{
+		Name: in.Body.Name, Locales: in.Body.Locales, DayStart: in.Body.BizDayStartHour, Open: in.Body.IsOpen,
+	}
+	if n := in.Body.AutoCloseMinutes; n != nil {
+		e.AutoClose = new(time.Duration(*n) * time.Minute)
+	}
+	return s.branchShown(s.House.Edit(ctx, identity.ActorOf(ctx), in.ID, e))
+}
+
+type pauseIn struct {
+	ID   int64 `path:"id"`
+	Body pauseRequest
+}
+
+type pauseRequest struct {
+	ReasonCode *string       `json:"reasonCode,omitempty" enum:"BUSY,STAFF,TECHNICAL,EVENT" doc:"Phones say it in their language."`
+	Reasons    catalog.Texts `json:"reasons,omitempty" doc:"Instead of a code: the reason by locale."`
+	Until      *string       `json:"until,omitempty" maxLength:"40" doc:"An instant, END_OF_DAY, or nothing: until somebody resumes."`
+}
+
+func (s *staff) pause(ctx context.Context, in *pauseIn) (*branchOut, error) {
+	p := catalog.Pause{Texts: in.Body.Reasons}
+	if in.Body.ReasonCode != nil {
+		p.Code = catalog.PauseCode(*in.Body.ReasonCode)
+	}
+	word := catalog.UntilRestored
+	if in.Body.Until != nil {
+		word = *in.Body.Until
+	}
+	until, err := catalog.ParseUntil(word)
+	if err != nil {
+		return nil, err
+	}
+	return s.branchShown(s.House.Pause(ctx, identity.ActorOf(ctx), in.ID, p, until))
+}
+
+func (s *staff) resume(ctx context.Context, in *idIn) (*branchOut, error) {
+	return s.branchShown(s.House.Resume(ctx, identity.ActorOf(ctx), in.ID))
+}

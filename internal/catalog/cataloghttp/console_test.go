@@ -1,0 +1,360 @@
+package cataloghttp
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"image"
+	"image/jpeg"
+	"io"
+	"log/slog"
+	"mime/multipart"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"comanda/internal/catalog"
+	"comanda/internal/catalog/catalogsql"
+	"comanda/internal/catalog/catalogtest"
+	"comanda/internal/demo"
+	"comanda/internal/httpapi"
+	"comanda/internal/identity/identityhttp"
+	"comanda/internal/picture"
+	"comanda/internal/sqldb/sqldbtest"
+)
+
+// tally is catalog.Counting: three phở bò are held, and one is in a cart.
+type tally struct{}
+
+func (tally) Tallies(context.Context, int64, string) ([]catalog.Tally, error) {
+	return []catalog.Tally{{Item: 11, Cap: new(int64(20)), Held: 3, Used: 2}}, nil
+}
+
+func (tally) Hits(context.Context, catalog.Placed, string, int64) (catalog.Hits, error) {
+	return catalog.Hits{Holds: 2, Units: 3, Carts: 1}, nil
+}
+
+// newConsole is the site over the demo's catalogue on SQLite.
+func newConsole(t *testing.T) *site {
+	t.Helper()
+	db := sqldbtest.SQLite(t)
+	if err := demo.Load(t.Context(), db); err != nil {
+		t.Fatal(err)
+	}
+	s := &site{left: &catalogtest.Left{}, tables: &tables{}, now: time.Date(2026, 2, 26, 5, 0, 0, 0, time.UTC)}
+	conf := httpapi.Default()
+	conf.ServiceToken, conf.AccessLog = serviceToken, false
+	server, err := httpapi.New(conf, slog.New(slog.DiscardHandler), prometheus.NewRegistry())
+	if err != nil {
+		t.Fatal(err)
+	}
+	server.KeepDoor(identityhttp.Door{})
+	store := catalogsql.New(db, nil)
+	menus := catalog.NewMenus(store, catalog.Alone{}, s.clock)
+	boards := catalog.NewBoards(menus, s.left, s.clock)
+	dark := picture.NewDarkroom()
+	Guest(server.API(), boards, s.tables)
+	Staff(server.API(), Rooms{
+		Editor:   &catalog.Editor{Store: store, Menus: menus, Now: s.clock},
+		House:    &catalog.House{Store: store, Menus: menus, Now: s.clock},
+		Cookbook: &catalog.Cookbook{Store: store, Menus: menus, Now: s.clock},
+		Carte:    &catalog.Carte{Store: store, Branches: menus, Now: s.clock},
+		Kitchen:  &catalog.Kitchen{Absences: store, Counting: tally{}, Boards: boards, Menus: menus, Now: s.clock},
+		Album: &catalog.Album{Store: store, Now: s.clock, Develop: func(ctx context.Context, raw []byte) (catalog.Picture, error) {
+			id, made, err := dark.Develop(ctx, raw, picture.Size{Width: 960, Bytes: 1 << 20}, picture.Size{Width: 320, Bytes: 20 << 10})
+			if err != nil {
+				return catalog.Picture{}, err
+			}
+			return catalog.Picture{ID: id, Sizes: map[int][]byte{960: made[0], 320: made[1]}}, nil
+		}},
+	})
+	s.Handler = server
+	return s
+}
+
+// by asks as the house's own service.
+func (s *site) by(t *testing.T, method, path, body string) *httptest.ResponseRecorder {
+	t.Helper()
+	return s.ask(t, method, path, body, "Authorization", "Bearer "+serviceToken)
+}
+
+// got reads an answer that must be a success of a status.
+func got[T any](t *testing.T, w *httptest.ResponseRecorder, status int) (v T) {
+	t.Helper()
+	if w.Code != status {
+		t.Fatalf("%d %s, want %d", w.Code, w.Body, status)
+	}
+	if status != http.StatusNoContent {
+		if err := json.Unmarshal(w.Body.Bytes(), &v); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return v
+}
+
+type object = map[string]any
+
+// A restaurant makes a dish, puts it on a draft, looks at it, brings it into force, and guests see it.
+func TestConsole_from_dish_to_menu(t *testing.T) {
+	s := newConsole(t)
+	category := got[heading](t, s.by(t, "POST", "/api/categories", `{"names":{"vi":"Chè","en":"Sweets"},"sort":0}`), 201)
+	dish := got[cooked](t, s.by(t, "POST", "/api/dishes",
+		`{"categoryId":"`+category.ID+`","names":{"vi":"Chè bưởi","en":"Pomelo sweet soup"}}`), 201)
+	draft := got[Version](t, s.by(t, "POST", "/api/menus/1/versions", ""), 201)
+	added := got[line](t, s.by(t, "POST", "/api/menu-versions/"+draft.ID+"/items",
+		`{"dishId":"`+dish.ID+`","price":30000,"dailyQuota":4,"isActive":true}`), 201)
+	if added.DishID != dish.ID || added.CategoryNames[catalog.English] != "Sweets" || *added.DailyQuota != 4 {
+		t.Errorf("%+v", added)
+	}
+	got[entry](t, s.by(t, "PUT", "/api/menu-versions/"+draft.ID+"/items/"+added.ItemID,
+		`{"price":35000,"dailyQuota":4,"isActive":true,"sort":3}`), 200)
+	all := got[struct {
+		ID     string
+		Status string
+		Items  []line
+		Total  int
+	}](t, s.by(t, "GET", "/api/menu-versions/"+draft.ID, ""), 200)
+	if all.ID != draft.ID || all.Status != "DRAFT" || all.Total != len(all.Items) || all.Items[0].ItemID != added.ItemID ||
+		all.Items[0].Price != 35000 || all.Items[0].Sort != 3 {
+		t.Errorf("%+v", all.Items[0])
+	}
+	want := `{"itemId":"` + added.ItemID + `","dishId":"` + dish.ID + `","name":"Pomelo sweet soup","description":"",` +
+		`"imageUrl":null,"price":35000,"isActive":true,"isSoldOut":false,"remaining":4}`
+	preview := s.by(t, "GET", "/api/menu-versions/"+draft.ID+"/preview?locale=en", "")
+	if preview.Code != 200 || !strings.Contains(preview.Body.String(), want) || preview.Header().Get("Content-Type") != "application/json" {
+		t.Errorf("the preview is %d %s", preview.Code, preview.Body)
+	}
+	if before := s.ask(t, "POST", "/cis/menu/active?locale=en", `{"branchId":"1"}`); strings.Contains(before.Body.String(), "Pomelo") {
+		t.Error("guests see a draft")
+	}
+	got[Version](t, s.by(t, "POST", "/api/menu-versions/"+draft.ID+"/publish", ""), 200)
+	s.later()
+	if after := s.ask(t, "POST", "/cis/menu/active?locale=en", `{"branchId":"1"}`); !strings.Contains(after.Body.String(), want) {
+		t.Errorf("guests see %s", after.Body)
+	}
+	list := got[listed[Version]](t, s.by(t, "GET", "/api/menus/1/versions?size=1", ""), 200)
+	if list.Total != 2 || len(list.Items) != 1 || list.Items[0].Status != catalog.Published {
+		t.Errorf("%+v", list)
+	}
+	menus := got[listed[carte]](t, s.by(t, "GET", "/api/menus?branchId=1", ""), 200)
+	if menus.Total != 1 || *menus.Items[0].Published != draft.ID || menus.Items[0].Drafts != 0 {
+		t.Errorf("%+v", menus)
+	}
+	wantStatus(t, s.by(t, "DELETE", "/api/dishes/"+dish.ID, ""), 409, "dish_in_use")
+	wantStatus(t, s.by(t, "DELETE", "/api/categories/"+category.ID, ""), 409, "category_in_use")
+	wantStatus(t, s.by(t, "DELETE", "/api/menu-versions/"+draft.ID, ""), 409, "menu_version_not_draft")
+	second := got[Version](t, s.by(t, "POST", "/api/menus/1/versions", ""), 201)
+	got[object](t, s.by(t, "DELETE", "/api/menu-versions/"+second.ID+"/items/"+added.ItemID, ""), 204)
+	got[object](t, s.by(t, "DELETE", "/api/menu-versions/"+second.ID, ""), 204)
+	wantStatus(t, s.by(t, "GET", "/api/menu-versions/"+second.ID, ""), 404, "menu_version_not_found")
+}
+
+func TestConsole_pause(t *testing.T) {
+	s := newConsole(t)
+	b := got[branch](t, s.by(t, "POST", "/api/branches/1/pause",
+		`{"reasons":{"vi":"Mất điện","en":"Power cut"},"until":"2026-02-26T05:30:00Z"}`), 200)
+	if b.Paused == nil || b.Paused.Reasons[catalog.English] != "Power cut" || !b.Paused.Until.Equal(s.now.Add(30*time.Minute)) || b.Paused.By != "service" {
+		t.Errorf("%+v", b.Paused)
+	}
+	shown := func(locale string) *paused {
+		t.Helper()
+		return got[menu](t, s.ask(t, "POST", "/cis/menu/active?locale="+locale, `{"branchId":"1"}`), 200).Paused
+	}
+	if p := shown("en"); *p.Reason != "Power cut" || p.ReasonCode != nil || !p.Until.Equal(s.now.Add(30*time.Minute)) {
+		t.Errorf("guests are told %+v", p)
+	}
+	s.later()
+	if b := got[branch](t, s.by(t, "POST", "/api/branches/1/pause", `{"reasonCode":"BUSY"}`), 200); *b.Paused.ReasonCode != "BUSY" || b.Paused.Until != nil {
+		t.Errorf("%+v", b.Paused)
+	}
+	s.later()
+	if p := shown("vi"); *p.ReasonCode != "BUSY" || p.Reason != nil || p.Until != nil {
+		t.Errorf("guests are told %+v", p)
+	}
+	if b := got[branch](t, s.by(t, "POST", "/api/branches/1/resume", ""), 200); b.Paused != nil {
+		t.Errorf("%+v", b.Paused)
+	}
+	s.later()
+	if p := shown("vi"); p != nil {
+		t.Errorf("guests are told %+v", p)
+	}
+	if got := got[branch](t, s.by(t, "PATCH", "/api/branches/1", `{"name":"Phố cổ","isOpen":false}`), 200); got.Name != "Phố cổ" || got.IsOpen {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestConsole_86(t *testing.T) {
+	s := newConsole(t)
+	w := s.by(t, "POST", "/api/menu-items/11/86", `{"until":"END_OF_DAY"}`)
+	want := `{"itemId":"11","since":"2026-02-26T05:00:00Z","eightySixedUntil":"2026-02-26T21:00:00Z","eightySixedBy":"service",` +
+		`"holds":2,"heldUnits":3,"carts":1}`
+	if d := cmp.Diff(want, strings.TrimSpace(w.Body.String())); w.Code != 200 || d != "" {
+		t.Errorf("%d %s", w.Code, d)
+	}
+	page := got[stand](t, s.by(t, "GET", "/api/branches/1/availability", ""), 200)
+	if page.BizDate != "2026-02-26" || page.Total != len(page.Items) || page.Items[0].ItemID != "11" {
+		t.Fatalf("%+v", page)
+	}
+	if it := page.Items[0]; *it.Cap != 0 || it.Held != 3 || it.Used != 2 || *it.Left != 0 || *it.DailyQuota != 20 || *it.OffBy != "service" ||
+		it.CategoryNames.In(catalog.English) != "Pho" {
+		t.Errorf("%+v", it)
+	}
+	if it := page.Items[1]; it.Cap != nil || it.Left != nil || it.OffUntil != nil {
+		t.Errorf("%+v", it)
+	}
+	if body := s.ask(t, "POST", "/cis/menu/active", `{"branchId":"1"}`).Body.String(); !strings.Contains(body, `"isSoldOut":true,"remaining":0`) {
+		t.Errorf("phones are shown %s", body)
+	}
+	got[restored](t, s.by(t, "POST", "/api/menu-items/11/restore", ""), 200)
+	s.later()
+	if body := s.ask(t, "POST", "/cis/menu/active", `{"branchId":"1"}`).Body.String(); strings.Contains(body, `"isSoldOut":true`) {
+		t.Errorf("phones are shown %s", body)
+	}
+}
+
+func TestConsole_refuses(t *testing.T) {
+	s := newConsole(t)
+	for _, tt := range []struct {
+		method, path, body string
+		status             int
+		code               string
+	}{
+		{"GET", "/api/branches/9", "", 404, "branch_not_found"},
+		{"PATCH", "/api/branches/1", `{"name":""}`, 422, "invalid"},
+		{"PATCH", "/api/branches/1", `{"bizDayStartHour":13}`, 409, "biz_day_running"},
+		{"PATCH", "/api/branches/1", `{"currency":"TWD"}`, 422, "invalid"},
+		{"POST", "/api/branches/1/pause", `{}`, 422, "invalid"},
+		{"POST", "/api/branches/1/pause", `{"reasonCode":"TIRED"}`, 422, "invalid"},
+		{"POST", "/api/branches/1/pause", `{"reasonCode":"BUSY","until":"2026-02-26T04:00:00Z"}`, 422, "invalid"},
+		{"POST", "/api/menu-items/11/86", `{}`, 422, "invalid"},
+		{"POST", "/api/menu-items/11/86", `{"until":"soon"}`, 422, "invalid"},
+		{"POST", "/api/menu-items/999/86", `{"until":"RESTORED"}`, 404, "menu_item_not_found"},
+		{"POST", "/api/menu-items/999/restore", "", 404, "menu_item_not_found"},
+		{"POST", "/api/categories", `{}`, 422, "invalid"},
+		{"POST", "/api/categories", `{"names":{"xx":"x"}}`, 422, "invalid"},
+		{"PATCH", "/api/categories/999", `{"sort":1}`, 404, "category_not_found"},
+		{"PATCH", "/api/categories/0", `{"names":{"en":"x"}}`, 422, "invalid"},
+		{"POST", "/api/dishes", `{"categoryId":"999","names":{"en":"x"}}`, 404, "category_not_found"},
+		{"POST", "/api/dishes", `{"categoryId":"x","names":{"en":"x"}}`, 422, "invalid"},
+		{"POST", "/api/dishes", `{"categoryId":"1","names":{"en":"x"},"imageId":"../x"}`, 422, "image_unknown"},
+		{"PATCH", "/api/dishes/999", `{"names":{"en":"x"}}`, 404, "dish_not_found"},
+		{"PATCH", "/api/dishes/0", `{"names":{"en":"x"}}`, 422, "invalid"},
+		{"GET", "/api/dishes?size=101", "", 422, "invalid"},
+
+		{"POST", "/api/menus", `{"branchId":"9","name":"x"}`, 404, "branch_not_found"},
+		{"POST", "/api/menus", `{"branchId":"1","name":""}`, 422, "invalid"},
+		{"GET", "/api/menus/9/versions", "", 404, "menu_not_found"},
+		{"PUT", "/api/menu-versions/5/items/11", `{"price":1,"dailyQuota":null,"isActive":true,"sort":-1}`, 422, "invalid"},
+		{"POST", "/api/menu-versions/5/items", `{"dishId":"4","price":1,"dailyQuota":null,"isActive":true}`, 409, "menu_version_not_draft"},
+	} {
+		t.Run(tt.method+" "+tt.path+" "+tt.body, func(t *testing.T) {
+			wantStatus(t, s.by(t, tt.method, tt.path, tt.body), tt.status, tt.code)
+		})
+	}
+}
+
+// photo is a JPEG of a size.
+func photo(t *testing.T, w, h int) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	if err := jpeg.Encode(&b, image.NewRGBA(image.Rect(0, 0, w, h)), nil); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// form wraps a file as a browser does.
+func form(t *testing.T, field string, file []byte) (body, contentType string) {
+	t.Helper()
+	var b bytes.Buffer
+	w := multipart.NewWriter(&b)
+	part, err := w.CreateFormFile(field, "dish.jpg")
+	if err == nil {
+		_, err = part.Write(file)
+	}
+	if err = errors.Join(err, w.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return b.String(), w.FormDataContentType()
+}
+
+func (s *site) send(t *testing.T, body, contentType string) *httptest.ResponseRecorder {
+	t.Helper()
+	return s.ask(t, "POST", "/api/images", body, "Authorization", "Bearer "+serviceToken, "Content-Type", contentType)
+}
+
+func TestConsole_images(t *testing.T) {
+	s := newConsole(t)
+	raw := string(photo(t, 1200, 800))
+	id := got[sent](t, s.send(t, raw, "image/jpeg"), 201)
+	body, kind := form(t, "image", []byte(raw))
+	if again := got[sent](t, s.send(t, body, kind), 201); again != id || id.ImageURL != "/media/"+id.ID+"-960.jpg" {
+		t.Errorf("%+v and %+v", id, again)
+	}
+	d := got[cooked](t, s.by(t, "PATCH", "/api/dishes/4", `{"imageId":"`+id.ID+`"}`), 200)
+	if *d.ImageID != id.ID || *d.ImageURL != id.ImageURL {
+		t.Errorf("%+v", d)
+	}
+	s.later()
+	if menu := s.ask(t, "POST", "/cis/menu/active", `{"branchId":"1"}`).Body.String(); !strings.Contains(menu, id.ImageURL) {
+		t.Error("the menu does not show it")
+	}
+	wantStatus(t, s.ask(t, "POST", "/api/images", raw), 401, "unauthenticated")
+	other, otherKind := form(t, "cv", []byte(raw))
+	for name, c := range map[string]struct {
+		body, kind string
+		status     int
+		code       string
+	}{
+		"nothing":             {"", "image/jpeg", 422, "image_unreadable"},
+		"a script":            {"<svg onload=alert(1)>", "image/svg+xml", 422, "image_unreadable"},
+		"a form without it":   {other, otherKind, 422, "image_missing"},
+		"a broken form":       {body[:200], kind, 422, "image_unreadable"},
+		"a form of no parts":  {body, "multipart/form-data", 422, "image_unreadable"},
+		"one byte too many":   {strings.Repeat("x", maxImage+1), "image/jpeg", 422, "image_too_large"},
+		"more than is read":   {strings.Repeat("x", maxForm+1), "image/jpeg", 413, "too_large"},
+		"a JPEG that is torn": {raw[:len(raw)/2], "image/jpeg", 422, "image_unreadable"},
+	} {
+		t.Run(name, func(t *testing.T) { wantStatus(t, s.send(t, c.body, c.kind), c.status, c.code) })
+	}
+}
+
+// More uploads at a time than there is room for are refused at once, and those under way are not disturbed.
+func TestConsole_images_at_once(t *testing.T) {
+	s := newConsole(t)
+	raw := photo(t, 8, 8)
+	var wg sync.WaitGroup
+	var doors []*io.PipeWriter
+	for range maxUploads {
+		r, w := io.Pipe()
+		doors = append(doors, w)
+		req := httptest.NewRequestWithContext(t.Context(), "POST", "/api/images", r)
+		req.Header.Set("Authorization", "Bearer "+serviceToken)
+		wg.Go(func() {
+			answer := httptest.NewRecorder()
+			s.ServeHTTP(answer, req)
+			if answer.Code != 201 {
+				t.Errorf("%d %s", answer.Code, answer.Body)
+			}
+		})
+		if _, err := w.Write(raw[:10]); err != nil { // it is being read
+			t.Fatal(err)
+		}
+	}
+	wantStatus(t, s.send(t, string(raw), "image/jpeg"), 503, "overloaded")
+	for _, w := range doors {
+		if _, err := w.Write(raw[10:]); err != nil {
+			t.Fatal(err)
+		}
+		_ = w.Close()
+	}
+	wg.Wait()
+	got[sent](t, s.send(t, string(raw), "image/jpeg"), 201)
+}

@@ -1,0 +1,194 @@
+package cataloghttp
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"comanda/internal/catalog"
+	"comanda/internal/httpapi"
+	"comanda/internal/identity"
+)
+
+func (s *staff) keepDishes(a *httpapi.API) {
+	op := func(id, method, path, summary string, status int) huma.Operation {
+		return huma.Operation{
+			OperationID: "staff-" + id, Method: method, Path: "/api" + path, Tags: []string{"Menus"}, Summary: summary,
+			DefaultStatus: status,
+		}
+	}
+	httpapi.Register(a, op("category-list", http.MethodGet, "/categories",
+		"The categories of the house, in the order of menus", http.StatusOK), httpapi.Staff, s.headings)
+	httpapi.Register(a, op("category-add", http.MethodPost, "/categories",
+		"Makes a category", http.StatusCreated), httpapi.Staff, s.addHeading)
+	httpapi.Register(a, op("category-edit", http.MethodPatch, "/categories/{id}",
+		"Changes a category", http.StatusOK), httpapi.Staff, s.editHeading)
+	httpapi.Register(a, op("category-drop", http.MethodDelete, "/categories/{id}",
+		"Deletes a category without dishes", http.StatusNoContent), httpapi.Staff, s.dropHeading)
+	httpapi.Register(a, op("dish-list", http.MethodGet, "/dishes",
+		"The dishes of the house", http.StatusOK), httpapi.Staff, s.dishes)
+	httpapi.Register(a, op("dish-add", http.MethodPost, "/dishes",
+		"Makes a dish", http.StatusCreated), httpapi.Staff, s.addDish)
+	httpapi.Register(a, op("dish-edit", http.MethodPatch, "/dishes/{id}",
+		"Changes a dish", http.StatusOK), httpapi.Staff, s.editDish)
+	httpapi.Register(a, op("dish-retire", http.MethodDelete, "/dishes/{id}",
+		"Retires a dish that is on no menu; orders still name it", http.StatusNoContent), httpapi.Staff, s.retire)
+}
+
+type heading struct {
+	ID           string        `json:"id"`
+	Sort         int64         `json:"sort"`
+	Names        catalog.Texts `json:"names"`
+	Descriptions catalog.Texts `json:"descriptions"`
+	Dishes       int64         `json:"dishes" doc:"How many are in it, those included that were retired."`
+	UpdatedAt    time.Time     `json:"updatedAt"`
+}
+
+func headingOf(h catalog.Heading) heading {
+	return heading{decimal(h.ID), h.Sort, h.Names, shown(h.Descriptions), h.Dishes, h.UpdatedAt}
+}
+
+type headingsOut struct{ Body listed[heading] }
+
+func (s *staff) headings(ctx context.Context, in *Paging) (*headingsOut, error) {
+	page, total, err := s.Cookbook.Headings(ctx, in.Size, in.offset())
+	if err != nil {
+		return nil, err
+	}
+	return &headingsOut{pageOf(*in, page, total, headingOf)}, nil
+}
+
+// headingEdit is what is to be changed; what is left out stays.
+type headingEdit struct {
+	Sort         *int64        `json:"sort,omitempty" doc:"Its place on menus; a new one comes last."`
+	Names        catalog.Texts `json:"names,omitempty" doc:"By locale; a new category needs at least one."`
+	Descriptions catalog.Texts `json:"descriptions,omitempty"`
+}
+
+type headingAddIn struct{ Body headingEdit }
+
+type headingEditIn struct {
+	ID   int64 `path:"id" minimum:"1"`
+	Body headingEdit
+}
+
+type headingOut struct{ Body heading }
+
+func (s *staff) putHeading(ctx context.Context, id int64, e headingEdit) (*headingOut, error) {
+	h, err := s.Cookbook.PutHeading(ctx, identity.ActorOf(ctx), id, catalog.HeadingEdit(e))
+	if err != nil {
+		return nil, err
+	}
+	return &headingOut{headingOf(h)}, nil
+}
+
+func (s *staff) addHeading(ctx context.Context, in *headingAddIn) (*headingOut, error) {
+	return s.putHeading(ctx, 0, in.Body)
+}
+
+func (s *staff) editHeading(ctx context.Context, in *headingEditIn) (*headingOut, error) {
+	return s.putHeading(ctx, in.ID, in.Body)
+}
+
+func (s *staff) dropHeading(ctx context.Context, in *idIn) (*struct{}, error) {
+	return nil, s.Cookbook.DropHeading(ctx, identity.ActorOf(ctx), in.ID)
+}
+
+type cooked struct {
+	ID           string        `json:"id"`
+	CategoryID   string        `json:"categoryId"`
+	Names        catalog.Texts `json:"names"`
+	Descriptions catalog.Texts `json:"descriptions"`
+	ImageID      *string       `json:"imageId" doc:"null for none, and for pictures that were not sent here."`
+	ImageURL     *string       `json:"imageUrl"`
+	OnMenu       bool          `json:"onMenu" doc:"On a menu in force, of whatever branch."`
+	Retired      bool          `json:"retired"`
+	UpdatedAt    time.Time     `json:"updatedAt"`
+}
+
+func cookedOf(d catalog.Dish) cooked {
+	out := cooked{
+		ID: decimal(d.ID), CategoryID: decimal(d.CategoryID), Names: d.Names, Descriptions: shown(d.Descriptions),
+		OnMenu: d.OnMenu, Retired: d.Retired, UpdatedAt: d.UpdatedAt,
+	}
+	if d.ImageURL != "" {
+		out.ImageURL = &d.ImageURL
+	}
+	if id := catalog.PictureOf(d.ImageURL); id != "" {
+		out.ImageID = &id
+	}
+	return out
+}
+
+type dishesIn struct {
+	Paging
+	CategoryID int64  `query:"categoryId" minimum:"0"`
+	Q          string `query:"q" maxLength:"100" doc:"A part of the name, in any language."`
+	Retired    bool   `query:"retired" doc:"Those too that were retired."`
+}
+
+type dishesOut struct{ Body listed[cooked] }
+
+func (s *staff) dishes(ctx context.Context, in *dishesIn) (*dishesOut, error) {
+	page, total, err := s.Cookbook.Dishes(ctx, catalog.DishFilter{
+		Category: in.CategoryID, Query: in.Q, Retired: in.Retired, Limit: in.Size, Offset: in.offset(),
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &dishesOut{pageOf(in.Paging, page, total, cookedOf)}, nil
+}
+
+type dishAddIn struct{ Body newDish }
+
+type newDish struct {
+	CategoryID   string        `json:"categoryId" pattern:"^[1-9][0-9]{0,17}$"`
+	Names        catalog.Texts `json:"names" doc:"By locale, at least one."`
+	Descriptions catalog.Texts `json:"descriptions,omitempty"`
+	ImageID      string        `json:"imageId,omitempty" maxLength:"64"`
+}
+
+type dishEditIn struct {
+	ID   int64 `path:"id" minimum:"1"`
+	Body dishEdit
+}
+
+// dishEdit is what is to be changed; what is left out stays.
+type dishEdit struct {
+	CategoryID   *string       `json:"categoryId,omitempty" pattern:"^[1-9][0-9]{0,17}$"`
+	Names        catalog.Texts `json:"names,omitempty"`
+	Descriptions catalog.Texts `json:"descriptions,omitempty"`
+	ImageID      *string       `json:"imageId,omitempty" maxLength:"64" doc:"Empty takes the image away."`
+}
+
+type dishOut struct{ Body cooked }
+
+func (s *staff) putDish(ctx context.Context, id int64, e catalog.DishEdit) (*dishOut, error) {
+	d, err := s.Cookbook.PutDish(ctx, identity.ActorOf(ctx), id, e)
+	if err != nil {
+		return nil, err
+	}
+	return &dishOut{cookedOf(d)}, nil
+}
+
+func (s *staff) addDish(ctx context.Context, in *dishAddIn) (*dishOut, error) {
+	category, _ := parseID(in.Body.CategoryID) // the pattern lets nothing else through
+	return s.putDish(ctx, 0, catalog.DishEdit{
+		CategoryID: &category, Names: in.Body.Names, Descriptions: in.Body.Descriptions, Image: &in.Body.ImageID,
+	})
+}
+
+func (s *staff) editDish(ctx context.Context, in *dishEditIn) (*dishOut, error) {
+	e := catalog.DishEdit{Names: in.Body.Names, Descriptions: in.Body.Descriptions, Image: in.Body.ImageID}
+	if in.Body.CategoryID != nil {
+		category, _ := parseID(*in.Body.CategoryID)
+		e.CategoryID = &category
+	}
+	return s.putDish(ctx, in.ID, e)
+}
+
+func (s *staff) retire(ctx context.Context, in *idIn) (*struct{}, error) {
+	return nil, s.Cookbook.Retire(ctx, identity.ActorOf(ctx), in.ID)
+}

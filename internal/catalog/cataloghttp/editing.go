@@ -1,0 +1,212 @@
+package cataloghttp
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"comanda/internal/catalog"
+	"comanda/internal/httpapi"
+	"comanda/internal/identity"
+)
+
+func (s *staff) keepMenus(a *httpapi.API) {
+	op := func(id, method, path, summary string, status int) huma.Operation {
+		return huma.Operation{
+			OperationID: "staff-" + id, Method: method, Path: "/api" + path, Tags: []string{"Menus"}, Summary: summary,
+			DefaultStatus: status,
+		}
+	}
+	httpapi.Register(a, op("menu-list", http.MethodGet, "/menus", "The menus of a branch", http.StatusOK),
+		httpapi.Staff, s.menus)
+	httpapi.Register(a, op("menu-add", http.MethodPost, "/menus", "Makes a menu, with nothing on it", http.StatusCreated),
+		httpapi.Staff, s.addMenu)
+	httpapi.Register(a, op("version-list", http.MethodGet, "/menus/{id}/versions",
+		"The versions of a menu, the newest first", http.StatusOK), httpapi.Staff, s.versions)
+	httpapi.Register(a, op("version-get", http.MethodGet, "/menu-versions/{id}",
+		"A version with all that it says", http.StatusOK), httpapi.Staff, s.lines)
+	httpapi.Register(a, op("version-discard", http.MethodDelete, "/menu-versions/{id}",
+		"Deletes a draft", http.StatusNoContent), httpapi.Staff, s.discard)
+	httpapi.Register(a, op("version-add", http.MethodPost, "/menu-versions/{id}/items",
+		"Puts a dish on a draft", http.StatusCreated), httpapi.Staff, s.addLine)
+	httpapi.Register(a, op("version-remove", http.MethodDelete, "/menu-versions/{id}/items/{itemId}",
+		"Takes an item off a draft", http.StatusNoContent), httpapi.Staff, s.removeLine)
+	preview := op("version-preview", http.MethodGet, "/menu-versions/{id}/preview",
+		"A version as guests would see it", http.StatusOK)
+	preview.Responses = menuResponses()
+	httpapi.Register(a, preview, httpapi.Staff, s.preview)
+}
+
+// carte is a menu as the staff see it.
+type carte struct {
+	ID        string  `json:"id"`
+	BranchID  string  `json:"branchId"`
+	Name      string  `json:"name"`
+	Published *string `json:"publishedVersionId" doc:"null while none of its versions is in force."`
+	Drafts    int64   `json:"drafts"`
+}
+
+func carteOf(m catalog.Menu) carte {
+	out := carte{ID: decimal(m.ID), BranchID: decimal(m.BranchID), Name: m.Name, Drafts: m.Drafts}
+	if m.Published != 0 {
+		out.Published = new(decimal(m.Published))
+	}
+	return out
+}
+
+type menusIn struct {
+	Paging
+	BranchID int64 `query:"branchId" minimum:"0" doc:"All branches that the caller sees where it is left out."`
+}
+
+type menusOut struct{ Body listed[carte] }
+
+// menus cuts the page out of the whole list: a branch has a handful of menus.
+func (s *staff) menus(ctx context.Context, in *menusIn) (*menusOut, error) {
+	all, err := s.Carte.Menus(ctx, identity.ActorOf(ctx), in.BranchID)
+	if err != nil {
+		return nil, err
+	}
+	page := all[min(in.offset(), len(all)):]
+	return &menusOut{pageOf(in.Paging, page[:min(in.Size, len(page))], int64(len(all)), carteOf)}, nil
+}
+
+type menuAddIn struct{ Body newMenu }
+
+type newMenu struct {
+	BranchID string `json:"branchId" pattern:"^[1-9][0-9]{0,17}$"`
+	Name     string `json:"name"`
+}
+
+type carteOut struct{ Body carte }
+
+func (s *staff) addMenu(ctx context.Context, in *menuAddIn) (*carteOut, error) {
+	branch, _ := parseID(in.Body.BranchID) // the pattern lets nothing else through
+	m, err := s.Carte.AddMenu(ctx, identity.ActorOf(ctx), branch, in.Body.Name)
+	if err != nil {
+		return nil, err
+	}
+	return &carteOut{carteOf(m)}, nil
+}
+
+type versionsIn struct {
+	Paging
+	ID int64 `path:"id"`
+}
+
+type versionsOut struct{ Body listed[Version] }
+
+func (s *staff) versions(ctx context.Context, in *versionsIn) (*versionsOut, error) {
+	page, total, err := s.Carte.Versions(ctx, identity.ActorOf(ctx), in.ID, in.Size, in.offset())
+	if err != nil {
+		return nil, err
+	}
+	return &versionsOut{pageOf(in.Paging, page, total, versionOf)}, nil
+}
+
+// line is what a version says about one item.
+type line struct {
+	ItemID        string        `json:"itemId"`
+	DishID        string        `json:"dishId"`
+	CategoryID    string        `json:"categoryId"`
+	CategoryNames catalog.Texts `json:"categoryNames"`
+	Names         catalog.Texts `json:"names"`
+	ImageURL      *string       `json:"imageUrl"`
+	Price         int64         `json:"price" doc:"In minor units of the branch's currency."`
+	DailyQuota    *int64        `json:"dailyQuota" doc:"As the version has it; null for none."`
+	IsActive      bool          `json:"isActive"`
+	Sort          int64         `json:"sort"`
+}
+
+func lineOf(l catalog.Line) line {
+	out := line{
+		ItemID: decimal(l.ItemID), DishID: decimal(l.DishID), CategoryID: decimal(l.CategoryID), CategoryNames: l.Category,
+		Names: l.Names, Price: l.Price, DailyQuota: l.Quota, IsActive: l.Active, Sort: *l.Sort,
+	}
+	if l.ImageURL != "" {
+		out.ImageURL = &l.ImageURL
+	}
+	return out
+}
+
+type whole struct {
+	Version
+
+	Items []line `json:"items" doc:"In the order of the menu."`
+	Total int    `json:"total"`
+}
+
+type wholeOut struct{ Body whole }
+
+func (s *staff) lines(ctx context.Context, in *idIn) (*wholeOut, error) {
+	v, all, err := s.Carte.Lines(ctx, identity.ActorOf(ctx), in.ID)
+	if err != nil {
+		return nil, err
+	}
+	out := whole{Version: versionOf(v), Items: make([]line, len(all)), Total: len(all)}
+	for i, l := range all {
+		out.Items[i] = lineOf(l)
+	}
+	return &wholeOut{out}, nil
+}
+
+func (s *staff) discard(ctx context.Context, in *idIn) (*struct{}, error) {
+	return nil, s.Carte.Discard(ctx, identity.ActorOf(ctx), in.ID)
+}
+
+type lineAddIn struct {
+	ID   int64 `path:"id"`
+	Body newLine
+}
+
+type newLine struct {
+	DishID     string `json:"dishId" pattern:"^[1-9][0-9]{0,17}$"`
+	Price      int64  `json:"price" minimum:"0" doc:"In minor units of the branch's currency."`
+	DailyQuota *int64 `json:"dailyQuota" doc:"Comes into force with the publishing; null for no quota."`
+	IsActive   bool   `json:"isActive"`
+	Sort       *int64 `json:"sort,omitempty" doc:"Its place within the category; left out it comes last."`
+}
+
+type lineOut struct{ Body line }
+
+func (s *staff) addLine(ctx context.Context, in *lineAddIn) (*lineOut, error) {
+	dish, _ := parseID(in.Body.DishID) // the pattern lets nothing else through
+	l, err := s.Carte.AddLine(ctx, identity.ActorOf(ctx), in.ID, dish, catalog.Entry{
+		Price: in.Body.Price, Quota: in.Body.DailyQuota, Active: in.Body.IsActive, Sort: in.Body.Sort,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &lineOut{lineOf(l)}, nil
+}
+
+type lineIn struct {
+	ID     int64 `path:"id"`
+	ItemID int64 `path:"itemId"`
+}
+
+func (s *staff) removeLine(ctx context.Context, in *lineIn) (*struct{}, error) {
+	return nil, s.Carte.RemoveLine(ctx, identity.ActorOf(ctx), in.ID, in.ItemID)
+}
+
+type previewIn struct {
+	ID             int64  `path:"id"`
+	Locale         string `query:"locale" maxLength:"16" doc:"Goes before Accept-Language."`
+	AcceptLanguage string `header:"Accept-Language"`
+}
+
+// previewOut is the menu's bytes as they are made for guests.
+type previewOut struct {
+	ContentType string `header:"Content-Type"`
+	Body        []byte
+}
+
+func (s *staff) preview(ctx context.Context, in *previewIn) (*previewOut, error) {
+	b, err := s.Carte.Preview(ctx, identity.ActorOf(ctx), in.ID)
+	if err != nil {
+		return nil, err
+	}
+	body, err := render(b, choose(b.Branch, in.Locale, in.AcceptLanguage))
+	return &previewOut{"application/json", body}, err
+}

@@ -1,0 +1,2 @@
+SELECT id FROM branch WHERE id = $1
+/*pg: FOR NO KEY UPDATE */

@@ -1,0 +1,199 @@
+package catalogsql_test
+
+import (
+	"errors"
+	"slices"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"comanda/internal/catalog"
+	"comanda/internal/catalog/catalogsql"
+	"comanda/internal/identity"
+	"comanda/internal/sqldb"
+)
+
+func decimal(id int64) string { return strconv.FormatInt(id, 10) }
+
+func carte(s *catalogsql.Store) *catalog.Carte {
+	clock := func() time.Time { return now }
+	return &catalog.Carte{Store: s, Branches: catalog.NewMenus(s, catalog.Alone{}, clock), Now: clock}
+}
+
+func TestStore_menus(t *testing.T) {
+	each(t, func(t *testing.T, _ *sqldb.DB, s *catalogsql.Store) {
+		c := carte(s)
+		m, err := c.AddMenu(t.Context(), cook, branchID, "Buổi sáng")
+		if err != nil {
+			t.Fatal(err)
+		}
+		v := draft(t, s, 70000)
+		got, err := c.Menus(t.Context(), cook, 0)
+		want := []catalog.Menu{
+			{ID: menuID, BranchID: branchID, Name: "Thực đơn cả ngày", Published: versionID, Drafts: 1},
+			{ID: m.ID, BranchID: branchID, Name: "Buổi sáng"},
+		}
+		if d := cmp.Diff(want, got); d != "" || err != nil {
+			t.Errorf("%s, %v", d, err)
+		}
+		page, total, err := c.Versions(t.Context(), cook, menuID, 1, 0)
+		if err != nil || total != 2 || len(page) != 1 || page[0] != v {
+			t.Errorf("%+v of %d, %v", page, total, err)
+		}
+		empty, err := s.Draft(t.Context(), cook, m.ID, now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, lines, err := c.Lines(t.Context(), cook, empty.ID); err != nil || len(lines) != 0 {
+			t.Errorf("a new menu begins with %v, %v", lines, err)
+		}
+		_, foreign := c.AddMenu(t.Context(), far, branchID, "x")
+		_, listed := c.Menus(t.Context(), far, branchID)
+		_, _, versions := c.Versions(t.Context(), far, menuID, 1, 0)
+		_, _, lines := c.Lines(t.Context(), far, v.ID)
+		_, preview := c.Preview(t.Context(), far, v.ID)
+		_, line := c.AddLine(t.Context(), far, v.ID, 4, catalog.Entry{})
+		for name, p := range map[string]struct{ got, want error }{
+			"add": {foreign, catalog.ErrBranch}, "list": {listed, catalog.ErrBranch}, "versions": {versions, catalog.ErrMenu},
+			"lines": {lines, catalog.ErrVersion}, "preview": {preview, catalog.ErrVersion}, "put": {line, catalog.ErrVersion},
+			"remove":  {c.RemoveLine(t.Context(), far, v.ID, item), catalog.ErrVersion},
+			"discard": {c.Discard(t.Context(), far, v.ID), catalog.ErrVersion},
+		} {
+			if !errors.Is(p.got, p.want) {
+				t.Errorf("%s by somebody of another branch: %v", name, p.got)
+			}
+		}
+	})
+}
+
+func TestStore_lines_of_a_draft(t *testing.T) {
+	each(t, func(t *testing.T, _ *sqldb.DB, s *catalogsql.Store) {
+		c := carte(s)
+		v := draft(t, s, 70000)
+		items := func() (ids []int64) {
+			t.Helper()
+			_, lines, err := c.Lines(t.Context(), cook, v.ID)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, l := range lines {
+				if l.CategoryID == 1 {
+					ids = append(ids, l.ItemID)
+				}
+			}
+			return ids
+		}
+		before := items() // 11, 12, 13
+		d, err := cookbook(s, now).PutDish(t.Context(), cook, 0, catalog.DishEdit{CategoryID: new(int64(1)), Names: soup})
+		if err != nil {
+			t.Fatal(err)
+		}
+		l, err := c.AddLine(t.Context(), cook, v.ID, d.ID, catalog.Entry{Price: 9000, Quota: new(int64(3)), Active: true})
+		if err != nil || l.DishID != d.ID || l.Price != 9000 || *l.Quota != 3 || !l.Active {
+			t.Fatalf("%+v, %v", l, err)
+		}
+		if diff := cmp.Diff(append(slices.Clone(before), l.ItemID), items()); diff != "" {
+			t.Errorf("a new line comes last: %s", diff)
+		}
+		again, err := c.AddLine(t.Context(), cook, v.ID, d.ID, catalog.Entry{Price: 9500, Sort: new(int64(0))})
+		if err != nil || again.ItemID != l.ItemID || again.Price != 9500 {
+			t.Errorf("%+v, %v", again, err)
+		}
+		if diff := cmp.Diff(append([]int64{l.ItemID}, before...), items()); diff != "" {
+			t.Errorf("put in front: %s", diff)
+		}
+		// A price alone leaves it where it is.
+		if err := s.EditDraft(t.Context(), cook, v.ID, l.ItemID, catalog.Entry{Price: 8000, Quota: new(int64(2)), Active: true}, now); err != nil {
+			t.Fatal(err)
+		}
+		if got := items(); got[0] != l.ItemID {
+			t.Errorf("it moved: %v", got)
+		}
+		b, err := c.Preview(t.Context(), cook, v.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		shown, _ := b.Item(l.ItemID)
+		if left, limited := b.Left(l.ItemID); shown.Price != 8000 || left != 2 || !limited || b.Date != "2026-02-26" {
+			t.Errorf("the preview shows %+v, %d left on %s", shown, left, b.Date)
+		}
+		if err := c.RemoveLine(t.Context(), cook, v.ID, item); err != nil {
+			t.Fatal(err)
+		}
+		if slices.Contains(items(), item) {
+			t.Error("it is still there")
+		}
+		_, noDish := c.AddLine(t.Context(), cook, v.ID, 999, catalog.Entry{})
+		_, published := c.AddLine(t.Context(), cook, versionID, 4, catalog.Entry{})
+		for name, p := range map[string]struct{ got, want error }{
+			"removed twice": {c.RemoveLine(t.Context(), cook, v.ID, item), catalog.ErrItem}, "no dish": {noDish, catalog.ErrDish},
+			"put on a published": {published, catalog.ErrNotDraft},
+			"off a published":    {c.RemoveLine(t.Context(), cook, versionID, item), catalog.ErrNotDraft},
+			"discard published":  {c.Discard(t.Context(), cook, versionID), catalog.ErrNotDraft},
+			"no version":         {c.Discard(t.Context(), cook, 999), catalog.ErrVersion},
+		} {
+			if !errors.Is(p.got, p.want) {
+				t.Errorf("%s: %v", name, p.got)
+			}
+		}
+		if err := c.Discard(t.Context(), cook, v.ID); err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := c.Lines(t.Context(), cook, v.ID); !errors.Is(err, catalog.ErrVersion) {
+			t.Errorf("a discarded draft: %v", err)
+		}
+		if it, _ := content(t, s).Edition.Item(item); it.Price != 65000 {
+			t.Errorf("the menu in force has changed: %+v", it)
+		}
+	})
+}
+
+func TestStore_ChangeBranch(t *testing.T) {
+	each(t, func(t *testing.T, _ *sqldb.DB, s *catalogsql.Store) {
+		at := now
+		clock := func() time.Time { return at }
+		h := &catalog.House{Store: s, Menus: catalog.NewMenus(s, catalog.Alone{}, clock), Now: clock}
+		before := content(t, s)
+		b, err := h.Edit(t.Context(), cook, branchID, catalog.BranchEdit{
+			Name: new("Phố cổ"), Locales: []catalog.Locale{catalog.English}, DayStart: new(5), AutoClose: new(time.Hour), Open: new(false),
+		})
+		stored, read := h.Branch(t.Context(), cook, branchID)
+		if err != nil || read != nil || stored.Name != "Phố cổ" || stored.DayStart != 5 || stored.AutoClose != time.Hour || stored.Open ||
+			len(stored.Locales) != 1 || stored.Name != b.Name || content(t, s).Revision <= before.Revision {
+			t.Errorf("%+v, %v, %v", stored, err, read)
+		}
+		if _, err := h.Pause(t.Context(), cook, branchID, catalog.Pause{Texts: soup}, catalog.Until{At: now.Add(time.Hour)}); err != nil {
+			t.Fatal(err)
+		}
+		stored, _ = h.Branch(t.Context(), cook, branchID)
+		want := &catalog.Pause{Texts: soup, Since: now, Until: now.Add(time.Hour), By: "user:9"}
+		if d := cmp.Diff(want, stored.Paused(now)); d != "" || stored.Paused(now.Add(time.Hour)) != nil {
+			t.Error(d)
+		}
+		at = now.Add(time.Minute)
+		if _, err := h.Pause(t.Context(), cook, branchID, catalog.Pause{Code: catalog.PauseBusy}, catalog.Until{DayEnd: true}); err != nil {
+			t.Fatal(err)
+		}
+		stored, _ = h.Branch(t.Context(), cook, branchID)
+		if p := stored.Pause; p.Code != catalog.PauseBusy || len(p.Texts) != 0 || !p.Since.Equal(now) || p.Until.Hour() != 22 {
+			t.Errorf("%+v", p)
+		}
+		if b, err = h.Resume(t.Context(), cook, branchID); err != nil || b.Pause != nil {
+			t.Errorf("%+v, %v", b.Pause, err)
+		}
+		if stored, _ = h.Branch(t.Context(), cook, branchID); stored.Pause != nil {
+			t.Errorf("%+v", stored.Pause)
+		}
+		_, edited := h.Edit(t.Context(), far, branchID, catalog.BranchEdit{Open: new(true)})
+		_, paused := h.Pause(t.Context(), far, branchID, catalog.Pause{Code: catalog.PauseBusy}, catalog.Until{})
+		_, resumed := h.Resume(t.Context(), identity.Actor{}, branchID)
+		_, seen := h.Branch(t.Context(), far, branchID)
+		for name, err := range map[string]error{"edit": edited, "pause": paused, "resume": resumed, "get": seen} {
+			if !errors.Is(err, catalog.ErrBranch) {
+				t.Errorf("%s by somebody of another branch: %v", name, err)
+			}
+		}
+	})
+}

@@ -1,0 +1,270 @@
+package catalogsql_test
+
+import (
+	"errors"
+	"sync"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"comanda/internal/catalog"
+	"comanda/internal/catalog/catalogsql"
+	"comanda/internal/identity"
+	"comanda/internal/sqldb"
+)
+
+// peeks are what tests look at behind the store's back.
+var peeks = sqldb.Load(fstest.MapFS{
+	"documents.sql": {Data: []byte(`SELECT entity || ' ' || ids FROM document_outbox WHERE created_at = $1 ORDER BY entity, ids`)},
+	"version.sql":   {Data: []byte(`SELECT version FROM dish WHERE id = $1`)},
+	"images.sql":    {Data: []byte(`SELECT COUNT(*) FROM image`)},
+	"dead.sql":      {Data: []byte(`SELECT dead FROM document_tombstone WHERE entity = 'category'`)},
+})
+
+func peek[T any](t *testing.T, db *sqldb.DB, name string, args ...any) []T {
+	t.Helper()
+	rows, err := db.Query(t.Context(), peeks.Must(name), args...)
+	all, err := sqldb.Collect(rows, err, sqldb.Value[T])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+func cookbook(s *catalogsql.Store, at time.Time) *catalog.Cookbook {
+	return &catalog.Cookbook{
+		Store: s, Menus: catalog.NewMenus(s, catalog.Alone{}, func() time.Time { return at }),
+		Now: func() time.Time { return at },
+	}
+}
+
+var soup = catalog.Texts{catalog.Vietnamese: "Canh", catalog.English: "Soup"}
+
+func TestStore_PutHeading(t *testing.T) {
+	each(t, func(t *testing.T, db *sqldb.DB, s *catalogsql.Store) {
+		c := cookbook(s, now)
+		before := content(t, s)
+		page, total, err := c.Headings(t.Context(), 100, 0)
+		if err != nil || total != int64(len(page)) || page[0].Names[catalog.English] != "Pho" || page[0].Dishes != 3 {
+			t.Fatalf("%d of %d, %+v, %v", len(page), total, page[0], err)
+		}
+		h, err := c.PutHeading(t.Context(), cook, 0, catalog.HeadingEdit{Names: soup})
+		if err != nil || h.Sort != page[len(page)-1].Sort+1 || !h.UpdatedAt.Equal(now) || h.Dishes != 0 {
+			t.Fatalf("%+v, %v", h, err)
+		}
+		// A category of branch 1 is its own affair, and its phones see it.
+		edited, err := c.PutHeading(t.Context(), cook, page[0].ID, catalog.HeadingEdit{Names: soup})
+		if err != nil || edited.Sort != page[0].Sort || edited.Names[catalog.English] != "Soup" {
+			t.Errorf("%+v, %v", edited, err)
+		}
+		after := content(t, s)
+		if after.Revision <= before.Revision || after.Edition.Categories[0].Names[catalog.English] != "Soup" {
+			t.Errorf("revision %d after %d, %v", after.Revision, before.Revision, after.Edition.Categories[0].Names)
+		}
+		want := []string{`category ["1"]`, `category ["` + decimal(h.ID) + `"]`}
+		if d := cmp.Diff(want, peek[string](t, db, "documents", now.UnixMilli())); d != "" {
+			t.Error(d)
+		}
+		_, foreign := c.PutHeading(t.Context(), far, page[0].ID, catalog.HeadingEdit{Names: soup})
+		_, missing := c.PutHeading(t.Context(), cook, 999, catalog.HeadingEdit{Names: soup})
+		_, nameless := c.PutHeading(t.Context(), cook, 0, catalog.HeadingEdit{})
+		for name, p := range map[string]struct{ got, want error }{
+			"foreign": {foreign, catalog.ErrShared}, "missing": {missing, catalog.ErrCategory},
+			"in use":        {c.DropHeading(t.Context(), cook, page[0].ID), catalog.ErrCategoryInUse},
+			"dropped twice": {errors.Join(c.DropHeading(t.Context(), cook, h.ID), c.DropHeading(t.Context(), cook, h.ID)), catalog.ErrCategory},
+		} {
+			if !errors.Is(p.got, p.want) {
+				t.Errorf("%s: %v", name, p.got)
+			}
+		}
+		if nameless == nil {
+			t.Error("a category without a name")
+		}
+		if dead := peek[string](t, db, "dead"); len(dead) != 1 || dead[0] != `{"`+decimal(h.ID)+`":2}` {
+			t.Errorf("its document is buried as %v", dead)
+		}
+	})
+}
+
+func TestStore_PutDish(t *testing.T) {
+	each(t, func(t *testing.T, db *sqldb.DB, s *catalogsql.Store) {
+		c := cookbook(s, now)
+		picture := catalog.Picture{ID: "0123456789abcdef0123456789abcdef", Sizes: map[int][]byte{320: {1}, 960: {2}}}
+		if err := s.KeepPicture(t.Context(), picture, now, now); err != nil {
+			t.Fatal(err)
+		}
+		d, err := c.PutDish(t.Context(), cook, 0, catalog.DishEdit{CategoryID: new(int64(1)), Names: soup, Image: &picture.ID})
+		url := "/media/" + picture.ID + "-960.jpg"
+		if err != nil || d.ImageURL != url || d.OnMenu || d.Names[catalog.Vietnamese] != "Canh" {
+			t.Fatalf("%+v, %v", d, err)
+		}
+		before := content(t, s)
+		version := peek[int64](t, db, "version", int64(4))[0]
+		if _, err := c.PutDish(t.Context(), cook, 4, catalog.DishEdit{Names: soup, Image: &picture.ID}); err != nil {
+			t.Fatal(err)
+		}
+		after := content(t, s)
+		it, _ := after.Edition.Item(item)
+		if after.Revision <= before.Revision || it.Names[catalog.English] != "Soup" || it.ImageURL != url ||
+			peek[int64](t, db, "version", int64(4))[0] != version+1 {
+			t.Errorf("%+v at revision %d after %d", it, after.Revision, before.Revision)
+		}
+		want := []string{`dish ["` + decimal(d.ID) + `"]`, `dish ["4"]`} // 29 and 4
+		if diff := cmp.Diff(want, peek[string](t, db, "documents", now.UnixMilli())); diff != "" {
+			t.Error(diff)
+		}
+		if _, err := c.PutDish(t.Context(), cook, 4, catalog.DishEdit{Image: new("")}); err != nil {
+			t.Error(err)
+		}
+		if it, _ := content(t, s).Edition.Item(item); it.ImageURL != "" {
+			t.Errorf("the image is still %s", it.ImageURL)
+		}
+		found, total, err := c.Dishes(t.Context(), catalog.DishFilter{Query: " CANH", Limit: 1})
+		if err != nil || total != 2 || len(found) != 1 || !found[0].OnMenu {
+			t.Errorf("%+v of %d, %v", found, total, err)
+		}
+		_, foreign := c.PutDish(t.Context(), far, 4, catalog.DishEdit{Names: soup})
+		_, missing := c.PutDish(t.Context(), cook, 999, catalog.DishEdit{Names: soup})
+		_, uncategorised := c.PutDish(t.Context(), cook, 4, catalog.DishEdit{CategoryID: new(int64(999))})
+		_, unseen := c.PutDish(t.Context(), cook, 4, catalog.DishEdit{Image: new("ffffffffffffffffffffffffffffffff")})
+		_, path := c.PutDish(t.Context(), cook, 4, catalog.DishEdit{Image: new("../../etc")})
+		for name, p := range map[string]struct{ got, want error }{
+			"foreign": {foreign, catalog.ErrShared}, "missing": {missing, catalog.ErrDish},
+			"no such category": {uncategorised, catalog.ErrCategory}, "no such image": {unseen, catalog.ErrPictureUnknown},
+			"no id of an image": {path, catalog.ErrPictureUnknown},
+		} {
+			if !errors.Is(p.got, p.want) {
+				t.Errorf("%s: %v", name, p.got)
+			}
+		}
+	})
+}
+
+func TestStore_Retire(t *testing.T) {
+	each(t, func(t *testing.T, _ *sqldb.DB, s *catalogsql.Store) {
+		c := cookbook(s, now)
+		if err := c.Retire(t.Context(), cook, 4); !errors.Is(err, catalog.ErrDishInUse) {
+			t.Errorf("a dish on a menu: %v", err)
+		}
+		d, err := c.PutDish(t.Context(), cook, 0, catalog.DishEdit{CategoryID: new(int64(1)), Names: soup})
+		if err != nil {
+			t.Fatal(err)
+		}
+		v := draft(t, s, 70000)
+		line, err := s.AddLine(t.Context(), cook, v.ID, d.ID, catalog.Entry{Price: 5, Active: true}, now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := c.Retire(t.Context(), cook, d.ID); !errors.Is(err, catalog.ErrDishInUse) {
+			t.Errorf("a dish on a draft: %v", err)
+		}
+		if err := s.RemoveLine(t.Context(), cook, v.ID, line.ItemID, now); err != nil {
+			t.Fatal(err)
+		}
+		for range 2 { // again changes nothing
+			if err := c.Retire(t.Context(), cook, d.ID); err != nil {
+				t.Fatal(err)
+			}
+		}
+		_, added := s.AddLine(t.Context(), cook, v.ID, d.ID, catalog.Entry{Price: 5}, now)
+		_, edited := c.PutDish(t.Context(), cook, d.ID, catalog.DishEdit{Names: soup})
+		put := s.EditDraft(t.Context(), cook, v.ID, line.ItemID, catalog.Entry{Price: 5}, now)
+		for name, err := range map[string]error{"put on a draft": added, "edited": edited, "put by its item": put} {
+			if !errors.Is(err, catalog.ErrDishRetired) {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		if _, total, err := c.Dishes(t.Context(), catalog.DishFilter{Query: "Canh", Limit: 9}); err != nil || total != 0 {
+			t.Errorf("%d are still listed, %v", total, err)
+		}
+		if _, total, err := c.Dishes(t.Context(), catalog.DishFilter{Query: "Canh", Limit: 9, Retired: true}); err != nil || total != 1 {
+			t.Errorf("%d are listed of those retired, %v", total, err)
+		}
+	})
+}
+
+// Whoever retires a dish and whoever puts it on a draft for the first time at once do not both succeed.
+func TestStore_Retire_races(t *testing.T) {
+	each(t, func(t *testing.T, _ *sqldb.DB, s *catalogsql.Store) {
+		c := cookbook(s, now)
+		v := draft(t, s, 70000)
+		for range 10 {
+			d, err := c.PutDish(t.Context(), cook, 0, catalog.DishEdit{CategoryID: new(int64(1)), Names: soup})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var retired, added error
+			var wg sync.WaitGroup
+			wg.Go(func() { retired = c.Retire(t.Context(), identity.System(), d.ID) })
+			wg.Go(func() { _, added = s.AddLine(t.Context(), cook, v.ID, d.ID, catalog.Entry{Price: 5}, now) })
+			wg.Wait()
+			gone, kept := retired == nil && errors.Is(added, catalog.ErrDishRetired), added == nil && errors.Is(retired, catalog.ErrDishInUse)
+			if !gone && !kept {
+				t.Errorf("retired: %v, added: %v", retired, added)
+			}
+		}
+	})
+}
+
+// Publishing locks a branch before its dishes, and so does whoever edits a dish: neither waits for the other for ever.
+func TestStore_PutDish_while_publishing(t *testing.T) {
+	each(t, func(t *testing.T, _ *sqldb.DB, s *catalogsql.Store) {
+		c := cookbook(s, now)
+		var wg sync.WaitGroup
+		for range 5 {
+			v := draft(t, s, 70000)
+			wg.Go(func() {
+				if _, err := s.Publish(t.Context(), identity.System(), v.ID, now); err != nil {
+					t.Error(err)
+				}
+			})
+			wg.Go(func() {
+				if _, err := c.PutDish(t.Context(), cook, 5, catalog.DishEdit{Names: soup}); err != nil {
+					t.Error(err)
+				}
+			})
+			wg.Go(func() {
+				if _, err := c.PutHeading(t.Context(), cook, 1, catalog.HeadingEdit{Names: soup}); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		wg.Wait()
+	})
+}
+
+func TestStore_KeepPicture(t *testing.T) {
+	each(t, func(t *testing.T, db *sqldb.DB, s *catalogsql.Store) {
+		keep := func(id string, at, before time.Time) {
+			t.Helper()
+			p := catalog.Picture{ID: id, Sizes: map[int][]byte{320: []byte("small" + id), 960: []byte("large" + id)}}
+			if err := s.KeepPicture(t.Context(), p, at, before); err != nil {
+				t.Fatal(err)
+			}
+		}
+		has := func(id string) bool {
+			t.Helper()
+			b, found, err := s.Picture(t.Context(), id, 960)
+			if err != nil || found && string(b) != "large"+id {
+				t.Errorf("%q, %v", b, err)
+			}
+			return found
+		}
+		const shown, old, fresh = "00000000000000000000000000000001", "00000000000000000000000000000002", "00000000000000000000000000000003"
+		keep(shown, now, now)
+		keep(shown, now, now) // the same again
+		if _, err := cookbook(s, now).PutDish(t.Context(), cook, 4, catalog.DishEdit{Image: new(shown)}); err != nil {
+			t.Fatal(err)
+		}
+		keep(old, now, now)
+		keep(fresh, now.Add(2*time.Hour), now.Add(time.Hour))
+		if !has(shown) || has(old) || !has(fresh) || peek[int64](t, db, "images")[0] != 4 {
+			t.Errorf("shown %t, old %t, fresh %t", has(shown), has(old), has(fresh))
+		}
+		if _, found, err := s.Picture(t.Context(), shown, 640); found || err != nil {
+			t.Errorf("a size that there is not: %t, %v", found, err)
+		}
+	})
+}

@@ -1,0 +1,142 @@
+package catalogsql
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"comanda/internal/catalog"
+	"comanda/internal/document/documentsql"
+	"comanda/internal/identity"
+	"comanda/internal/identity/identitysql"
+	"comanda/internal/sqldb"
+)
+
+// Dishes lists those of a category, of all for 0.
+func (s *Store) Dishes(ctx context.Context, category int64, retired bool) ([]catalog.Dish, error) {
+	rows, err := s.db.Query(ctx, dishList, category, number(retired), catalog.MaxDishes)
+	return sqldb.Collect(rows, err, scanDish)
+}
+
+func scanDish(r sqldb.Rows) (d catalog.Dish, err error) {
+	var names, descriptions string
+	var image *string
+	var retired *int64
+	var updated, shown int64
+	err = r.Scan(&d.ID, &d.CategoryID, &names, &descriptions, &image, &retired, &updated, &shown)
+	if err != nil {
+		return d, err
+	}
+	if image != nil {
+		d.ImageURL = *image
+	}
+	d.Retired, d.OnMenu, d.UpdatedAt = retired != nil, shown == 1, time.UnixMilli(updated).UTC()
+	return d, errors.Join(json.Unmarshal([]byte(names), &d.Names), json.Unmarshal([]byte(descriptions), &d.Descriptions))
+}
+
+func selectDish(ctx context.Context, tx sqldb.Tx, id int64) (catalog.Dish, error) {
+	rows, err := tx.Query(ctx, dishLock, id)
+	d, found, err := sqldb.One(rows, err, scanDish)
+	if err == nil && !found {
+		err = catalog.ErrDish
+	}
+	return d, err
+}
+
+func dishNote(d catalog.Dish) note {
+	return note{Names: d.Names, Descriptions: d.Descriptions, Category: d.CategoryID, Image: d.ImageURL}
+}
+
+// PutDish changes a dish; 0 makes one.
+func (s *Store) PutDish(
+	ctx context.Context, by identity.Actor, id int64, now time.Time, change catalog.DishChange,
+) (d catalog.Dish, branches []int64, err error) {
+	err = s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
+		if branches, err = lockAll(ctx, tx, by, branchLockDish, id); err != nil {
+			return err
+		}
+		var was catalog.Dish
+		if id == 0 {
+			err = room(ctx, tx, dishCount, catalog.MaxDishes, errTooManyDishes)
+		} else {
+			was, err = selectDish(ctx, tx, id)
+		}
+		if err != nil {
+			return err
+		}
+		if d, err = change(was); err != nil {
+			return err
+		}
+		if err := keepPicture(ctx, tx, was, d, now); err != nil {
+			return err
+		}
+		d.UpdatedAt = now
+		if d.ID, err = writeDish(ctx, tx, by, d, now); err != nil {
+			return err
+		}
+		touch(tx, branches)
+		documentsql.Changed(tx, now, "dish", decimal(d.ID))
+		entry := did(by, now, identity.ActionDishEdited, "dish", d.ID, 0).To(dishNote(d))
+		if id != 0 {
+			entry = entry.From(dishNote(was))
+		}
+		return identitysql.Record(ctx, tx, entry)
+	})
+	if errors.Is(err, sqldb.ErrForeignKey) { // of what is written only the category refers to anything
+		err = catalog.ErrCategory
+	}
+	return d, branches, err
+}
+
+// keepPicture refuses a picture that is not there, and has one that is there stay.
+func keepPicture(ctx context.Context, tx sqldb.Tx, was, d catalog.Dish, now time.Time) error {
+	id := catalog.PictureOf(d.ImageURL)
+	if id == "" || d.ImageURL == was.ImageURL {
+		return nil
+	}
+	n, err := tx.Exec(ctx, imageTouch, id, now.UnixMilli())
+	if err == nil && n == 0 {
+		err = catalog.ErrPictureUnknown
+	}
+	return err
+}
+
+func writeDish(ctx context.Context, tx sqldb.Tx, by identity.Actor, d catalog.Dish, now time.Time) (int64, error) {
+	var image *string
+	if d.ImageURL != "" {
+		image = &d.ImageURL
+	}
+	names, descriptions := text(d.Names), textOrNone(d.Descriptions)
+	if d.ID == 0 {
+		rows, err := tx.Query(ctx, dishInsert, d.CategoryID, names, descriptions, image, now.UnixMilli(), by.String())
+		id, _, err := sqldb.One(rows, err, scanID)
+		return id, err
+	}
+	_, err := tx.Exec(ctx, dishUpdate, d.ID, d.CategoryID, names, descriptions, image, now.UnixMilli(), by.String())
+	return d.ID, err
+}
+
+// Retire has a dish put on no menu any more. Its row stays: orders, carts and closed versions name it.
+func (s *Store) Retire(ctx context.Context, by identity.Actor, id int64, now time.Time) error {
+	return s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
+		if _, err := lockAll(ctx, tx, by, branchLockDish, id); err != nil {
+			return err
+		}
+		d, err := selectDish(ctx, tx, id)
+		if err != nil || d.Retired {
+			return err
+		}
+		rows, err := tx.Query(ctx, dishUsed, id)
+		n, _, err := sqldb.One(rows, err, scanID)
+		if err == nil && n > 0 {
+			err = catalog.ErrDishInUse
+		}
+		if err != nil {
+			return err
+		}
+		tx.QueueExactly(1, dishRetire, id, now.UnixMilli(), by.String())
+		documentsql.Changed(tx, now, "dish", decimal(id))
+		return identitysql.Record(ctx, tx, did(by, now, identity.ActionDishRetired, "dish", id, 0).From(dishNote(d)))
+	})
+}

@@ -1,0 +1,1 @@
+SELECT COUNT(DISTINCT hash) FROM image

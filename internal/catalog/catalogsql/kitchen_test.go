@@ -1,0 +1,206 @@
+package catalogsql_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"comanda/internal/catalog"
+	"comanda/internal/catalog/catalogsql"
+	"comanda/internal/demo"
+	"comanda/internal/identity"
+	"comanda/internal/identity/identitysql"
+	"comanda/internal/sqldb"
+	"comanda/internal/sqldb/sqldbtest"
+	"comanda/internal/stock"
+	"comanda/internal/stock/stocksql"
+)
+
+var (
+	cook = identity.Actor{Kind: identity.Account, UserID: 9, Branches: []int64{branchID}}
+	far  = identity.Actor{Kind: identity.Account, UserID: 7, Branches: []int64{branchID + 1}}
+)
+
+// caps notes which caps the hook is told.
+type caps []string
+
+func (c *caps) hook(_ context.Context, _ sqldb.Tx, _, item int64, quota *int64) error {
+	n := "none"
+	if quota != nil {
+		n = fmt.Sprint(*quota)
+	}
+	*c = append(*c, fmt.Sprintf("%d=%s", item, n))
+	return nil
+}
+
+func (c *caps) want(t *testing.T, want ...string) {
+	t.Helper()
+	if d := cmp.Diff(want, []string(*c)); d != "" {
+		t.Error(d)
+	}
+	*c = nil
+}
+
+func TestStore_TakeOff(t *testing.T) {
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		if err := demo.Load(t.Context(), db); err != nil {
+			t.Fatal(err)
+		}
+		var told caps
+		s := catalogsql.New(db, told.hook)
+		before := content(t, s)
+		at, a, err := s.TakeOff(t.Context(), cook, item, catalog.Until{DayEnd: true}, now)
+		end := time.Date(2026, 2, 26, 21, 0, 0, 0, time.UTC) // four in the morning in Hà Nội
+		want := catalog.Absence{Item: item, Since: now, Until: end, By: "user:9"}
+		if err != nil || at != (catalog.Placed{Branch: branchID, Dish: 4}) || a != want {
+			t.Fatalf("%+v, %+v, %v", at, a, err)
+		}
+		told.want(t, "11=0")
+		c := content(t, s)
+		if d := cmp.Diff([]int64{item}, c.Off); d != "" || c.Revision <= before.Revision || c.Quotas[item] != 20 {
+			t.Errorf("%s, revision %d, quota %d", d, c.Revision, c.Quotas[item])
+		}
+		if absent, err := s.Absent(t.Context(), branchID); err != nil || absent[item] != want {
+			t.Errorf("%v, %v", absent, err)
+		}
+
+		// A quota that is set meanwhile waits until the item is back; another end does not make it forget since when.
+		if _, err := s.SetQuota(t.Context(), cook, item, new(int64(7)), now); err != nil {
+			t.Fatal(err)
+		}
+		told.want(t)
+		if _, a, err = s.TakeOff(t.Context(), cook, item, catalog.Until{}, now.Add(time.Hour)); err != nil || !a.Since.Equal(now) || !a.Until.IsZero() {
+			t.Errorf("%+v, %v", a, err)
+		}
+		told.want(t, "11=0")
+		if _, err := s.Restore(t.Context(), cook, item, now); err != nil {
+			t.Fatal(err)
+		}
+		told.want(t, "11=7")
+		revision := content(t, s).Revision
+		if _, err := s.Restore(t.Context(), cook, item, now); err != nil {
+			t.Fatal(err)
+		}
+		told.want(t)
+		if c := content(t, s); len(c.Off) != 0 || c.Revision != revision {
+			t.Errorf("to restore what is sold changed something: %v, %d", c.Off, c.Revision-revision)
+		}
+		log, err := identitysql.VerifyAudit(t.Context(), db)
+		if err != nil || log.Entries != 4 {
+			t.Errorf("%+v, %v", log, err)
+		}
+	})
+}
+
+func TestStore_RestoreDue(t *testing.T) {
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		if err := demo.Load(t.Context(), db); err != nil {
+			t.Fatal(err)
+		}
+		var told caps
+		s := catalogsql.New(db, told.hook)
+		for id, until := range map[int64]catalog.Until{11: {At: now.Add(time.Hour)}, 12: {}, 13: {At: now.Add(2 * time.Hour)}, 22: {At: now.Add(time.Hour)}} {
+			if _, _, err := s.TakeOff(t.Context(), identity.System(), id, until, now); err != nil {
+				t.Fatal(err)
+			}
+		}
+		told = nil
+		if branches, err := s.RestoreDue(t.Context(), now.Add(time.Hour-time.Millisecond)); err != nil || branches != nil {
+			t.Errorf("too early: %v, %v", branches, err)
+		}
+		told.want(t)
+		branches, err := s.RestoreDue(t.Context(), now.Add(time.Hour))
+		if d := cmp.Diff([]int64{1, 2}, branches); d != "" || err != nil {
+			t.Errorf("%s, %v", d, err)
+		}
+		told.want(t, "11=20", "22=20")
+		if again, err := s.RestoreDue(t.Context(), now.Add(time.Hour)); err != nil || again != nil {
+			t.Errorf("again: %v, %v", again, err)
+		}
+		if d := cmp.Diff([]int64{12, 13}, content(t, s).Off); d != "" {
+			t.Error(d)
+		}
+	})
+}
+
+// Counters of dates that begin while an item is off begin with nothing, later ones with its quota.
+func TestStore_TakeOff_through_the_night(t *testing.T) {
+	for name, c := range map[string]struct {
+		until catalog.Until
+		caps  []int64 // of the 26th, the 27th and the 28th
+	}{
+		"until it is restored": {catalog.Until{}, []int64{0, 0, 0}},
+		"until the day ends":   {catalog.Until{DayEnd: true}, []int64{0, 20, 20}},
+		"until tomorrow noon":  {catalog.Until{At: now.Add(24 * time.Hour)}, []int64{0, 0, 20}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			each(t, func(t *testing.T, db *sqldb.DB, s *catalogsql.Store) {
+				for _, id := range []int64{item, 13} { // quotas of 20 and 12
+					if _, _, err := s.TakeOff(t.Context(), cook, id, c.until, now); err != nil {
+						t.Fatal(err)
+					}
+				}
+				var got, whole []int64
+				for _, date := range []string{"2026-02-26", "2026-02-27", "2026-02-28"} {
+					scope := stock.Scope{Branch: branchID, Date: date}
+					hold := stock.Hold{Scope: scope, Lines: []stock.Line{{Item: item, Qty: 1}}}
+					if err := stocksql.NewCounters(db).Ensure(t.Context(), hold); err != nil { // as an order does
+						t.Fatal(err)
+					}
+					got = append(got, capOf(t, db, scope, item))
+					if _, err := stocksql.New(db).Image(t.Context(), scope, now); err != nil { // as a rebuild does
+						t.Fatal(err)
+					}
+					whole = append(whole, capOf(t, db, scope, 13))
+				}
+				for i, n := range whole {
+					whole[i] = n * 20 / 12
+				}
+				if d := cmp.Diff(c.caps, got) + cmp.Diff(c.caps, whole); d != "" {
+					t.Error(d)
+				}
+			})
+		})
+	}
+}
+
+func capOf(t *testing.T, db *sqldb.DB, s stock.Scope, id int64) int64 {
+	t.Helper()
+	counts, err := stocksql.New(db).Counts(t.Context(), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range counts {
+		if c.Item == id {
+			return c.Cap
+		}
+	}
+	t.Fatal("nothing is counted")
+	return 0
+}
+
+func TestStore_TakeOff_refuses(t *testing.T) {
+	each(t, func(t *testing.T, _ *sqldb.DB, s *catalogsql.Store) {
+		before := content(t, s)
+		_, _, noItem := s.TakeOff(t.Context(), cook, 999, catalog.Until{}, now)
+		_, _, foreign := s.TakeOff(t.Context(), far, item, catalog.Until{}, now)
+		_, stranger := s.Restore(t.Context(), far, item, now)
+		for name, err := range map[string]error{"no item": noItem, "foreign": foreign, "restored by a stranger": stranger} {
+			if !errors.Is(err, catalog.ErrItem) {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		for _, at := range []time.Time{now, now.Add(-time.Hour), now.Add(catalog.MaxAhead + time.Second)} {
+			if _, _, err := s.TakeOff(t.Context(), cook, item, catalog.Until{At: at}, now); err == nil {
+				t.Errorf("until %v", at)
+			}
+		}
+		if d := cmp.Diff(before, content(t, s), cmp.AllowUnexported(catalog.Edition{})); d != "" {
+			t.Error(d)
+		}
+	})
+}

@@ -1,0 +1,1 @@
+SELECT branch_id FROM menu WHERE id = $1

@@ -1,0 +1,2 @@
+INSERT INTO menu (branch_id, name) VALUES ($1, $2)
+RETURNING id

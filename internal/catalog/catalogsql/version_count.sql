@@ -1,0 +1,1 @@
+SELECT COUNT(*) FROM menu_version WHERE menu_id = $1

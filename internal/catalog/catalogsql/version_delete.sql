@@ -1,0 +1,1 @@
+DELETE FROM menu_version WHERE id = $1 AND status = 'DRAFT'

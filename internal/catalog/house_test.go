@@ -1,0 +1,225 @@
+package catalog
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"comanda/internal/fault"
+	"comanda/internal/money"
+)
+
+func testBranch(t *testing.T) Branch {
+	t.Helper()
+	b, err := NewBranch(Branch{
+		ID: 1, Name: "Hà Nội", Currency: money.VND, Timezone: "Asia/Ho_Chi_Minh", DayStart: 4,
+		Locales: []Locale{Vietnamese, English}, AutoClose: time.Hour, Open: true,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func TestBranchEdit_apply(t *testing.T) {
+	b := testBranch(t)
+	noon := time.Date(2026, 2, 26, 5, 0, 0, 0, time.UTC) // in Hà Nội
+	atFive := noon.Add(17 * time.Hour)                   // the business day of the 27th has begun at four
+	for name, c := range map[string]struct {
+		edit BranchEdit
+		now  time.Time
+		code string // empty: it is done
+	}{
+		"nothing":                {BranchEdit{}, noon, ""},
+		"a later start at noon":  {BranchEdit{DayStart: new(6)}, noon, ""},
+		"midnight at noon":       {BranchEdit{DayStart: new(0)}, noon, ""},
+		"a later start at five":  {BranchEdit{DayStart: new(6)}, atFive, "biz_day_running"},
+		"a start behind the now": {BranchEdit{DayStart: new(13)}, noon, "biz_day_running"},
+		"no such hour":           {BranchEdit{DayStart: new(24)}, noon, "invalid"},
+		"no name":                {BranchEdit{Name: new("")}, noon, "invalid"},
+		"a long name":            {BranchEdit{Name: new(strings.Repeat("x", MaxName+1))}, noon, "invalid"},
+		"no locale of ours":      {BranchEdit{Locales: []Locale{"xx"}}, noon, "invalid"},
+		"no locale at all":       {BranchEdit{Locales: []Locale{}}, noon, "invalid"},
+		"a locale twice":         {BranchEdit{Locales: []Locale{English, English}}, noon, "invalid"},
+		"closed too soon":        {BranchEdit{AutoClose: new(time.Second)}, noon, "invalid"},
+		"everything": {BranchEdit{
+			Name: new("Huế"), Locales: []Locale{Thai}, DayStart: new(5), AutoClose: new(time.Minute), Open: new(false),
+		}, noon, ""},
+	} {
+		got, err := c.edit.apply(b, c.now)
+		if code := codeOf(err); code != c.code {
+			t.Errorf("%s: %v", name, err)
+		}
+		if err == nil && got.Calendar().BizDate(c.now) != b.Calendar().BizDate(c.now) {
+			t.Errorf("%s: the day is another one", name)
+		}
+	}
+	got, _ := BranchEdit{Name: new("Huế"), Open: new(false)}.apply(b, noon)
+	if got.Name != "Huế" || got.Open || got.DayStart != b.DayStart || b.Name != "Hà Nội" {
+		t.Errorf("%+v of %+v", got, b)
+	}
+}
+
+func codeOf(err error) string {
+	if err == nil {
+		return ""
+	}
+	if f, ok := errors.AsType[*fault.Error](err); ok {
+		return f.PublicCode()
+	}
+	return err.Error()
+}
+
+func TestPause_check(t *testing.T) {
+	now := time.Date(2026, 2, 26, 5, 0, 0, 0, time.UTC)
+	texts := Texts{English: "Power cut"}
+	for name, c := range map[string]struct {
+		pause Pause
+		ok    bool
+	}{
+		"a code":               {Pause{Code: PauseBusy}, true},
+		"texts until tomorrow": {Pause{Texts: texts, Until: now.Add(24 * time.Hour)}, true},
+		"no reason":            {Pause{}, false},
+		"two reasons":          {Pause{Code: PauseBusy, Texts: texts}, false},
+		"no code of ours":      {Pause{Code: "TIRED"}, false},
+		"a long text":          {Pause{Texts: Texts{English: strings.Repeat("x", maxReason+1)}}, false},
+		"an unknown language":  {Pause{Texts: Texts{"xx": "x"}}, false},
+		"over already":         {Pause{Code: PauseBusy, Until: now}, false},
+		"for a year":           {Pause{Code: PauseBusy, Until: now.AddDate(1, 0, 0)}, false},
+	} {
+		if err := c.pause.check(now); (err == nil) != c.ok {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestBranch_Paused(t *testing.T) {
+	now := time.Date(2026, 2, 26, 5, 0, 0, 0, time.UTC)
+	b := testBranch(t)
+	if b.Paused(now) != nil {
+		t.Error("nobody has paused it")
+	}
+	b.Pause = &Pause{Code: PauseStaff, Until: now.Add(time.Minute)}
+	if b.Paused(now) != b.Pause || b.Paused(now.Add(time.Minute)) != nil {
+		t.Error("it does not end with its minute")
+	}
+	var f *fault.Error
+	if err := b.Pause.Refusal(); !errors.As(err, &f) || !errors.Is(err, ErrPaused) {
+		t.Fatal(err)
+	}
+	want := map[string]any{"reasonCode": "STAFF", "reasons": Texts(nil), "until": now.Add(time.Minute)}
+	if d := cmp.Diff(want, f.Extra); d != "" {
+		t.Error(d)
+	}
+	b.Pause = &Pause{Texts: Texts{English: "Power cut"}}
+	if b.Paused(now.AddDate(1, 0, 0)) != b.Pause {
+		t.Error("a pause without an end has ended")
+	}
+	if !errors.As(b.Pause.Refusal(), &f) || f.Extra["until"] != nil || f.Extra["reasonCode"] != nil {
+		t.Errorf("%v", f.Extra)
+	}
+}
+
+func TestParseUntil(t *testing.T) {
+	b := testBranch(t)
+	now := time.Date(2026, 2, 26, 5, 0, 0, 0, time.UTC)
+	for text, want := range map[string]time.Time{
+		"RESTORED": {}, "END_OF_DAY": time.Date(2026, 2, 26, 21, 0, 0, 0, time.UTC),
+		"2026-02-26T13:00:00+07:00": time.Date(2026, 2, 26, 6, 0, 0, 0, time.UTC),
+	} {
+		u, err := ParseUntil(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if at, err := u.In(b.Calendar(), now); !at.Equal(want) || err != nil {
+			t.Errorf("%s is %v, %v", text, at, err)
+		}
+	}
+	for _, text := range []string{"", "restored", "tomorrow", "2026-02-26", "0001-01-01T00:00:00Z"} {
+		if u, err := ParseUntil(text); err == nil {
+			t.Errorf("%q is %+v", text, u)
+		}
+	}
+	for _, text := range []string{"2026-02-26T05:00:00Z", "2026-04-26T05:00:00Z"} {
+		u, err := ParseUntil(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if at, err := u.In(b.Calendar(), now); err == nil {
+			t.Errorf("%s is accepted as %v", text, at)
+		}
+	}
+}
+
+// An item that is back in the middle of a day is off when that day begins; one that is back with a day is not.
+func TestAbsence_Through(t *testing.T) {
+	c := testBranch(t).Calendar()
+	start := time.Date(2026, 2, 26, 21, 0, 0, 0, time.UTC) // of the 27th
+	for until, want := range map[time.Time]string{
+		start: "2026-02-26", start.Add(time.Millisecond): "2026-02-27", {}: forever,
+	} {
+		if got := (Absence{Until: until}).Through(c); got != want {
+			t.Errorf("until %v: %s, want %s", until, got, want)
+		}
+	}
+}
+
+func TestCounted_Left(t *testing.T) {
+	edition := NewEdition(1, 1, 1, nil, []Item{{ID: 1}, {ID: 2}, {ID: 3}, {ID: 4}, {ID: 5}})
+	board := &Board{
+		Snapshot: &Snapshot{Edition: edition, Quotas: map[int64]int64{2: 9}}, left: map[int64]int64{3: 2, 4: 8, 5: 5},
+	}
+	c := &Counted{Board: board, Tallies: map[int64]Tally{
+		2: {Item: 2, Cap: new(int64(9)), Held: 4, Used: 9}, 3: {Item: 3, Cap: new(int64(20)), Used: 1},
+		4: {Item: 4, Cap: new(int64(8)), Held: 3}, 5: {Item: 5},
+	}, Absent: map[int64]Absence{5: {Item: 5}}}
+	for item, want := range map[int64]*int64{
+		1: nil,           // unlimited
+		2: new(int64(0)), // a cap below what is sold
+		3: new(int64(2)), // the stock is enough for no more
+		4: new(int64(5)), // what phones are shown is a moment old
+		5: new(int64(0)), // off
+	} {
+		if d := cmp.Diff(want, c.Left(item)); d != "" {
+			t.Errorf("item %d: %s", item, d)
+		}
+	}
+}
+
+func TestPictureURL(t *testing.T) {
+	const id = "0123456789abcdef0123456789abcdef"
+	if url := PictureURL(id); PictureOf(url) != id || url != "/media/"+id+"-960.jpg" || PictureURL("") != "" {
+		t.Error(url)
+	}
+	for _, url := range []string{"", "/media/4", "/media/" + id + "-320.jpg", "/media/../" + id + "-960.jpg", "https://x/" + id + "-960.jpg"} {
+		if got := PictureOf(url); got != "" {
+			t.Errorf("%s is %s", url, got)
+		}
+	}
+}
+
+func TestHeadingEdit_and_DishEdit(t *testing.T) {
+	names, long := Texts{English: "Soup"}, Texts{English: strings.Repeat("x", MaxDescription+1)}
+	if _, err := (HeadingEdit{Sort: new(int64(-1)), Names: names}).apply(Heading{}); err == nil {
+		t.Error("a place before the first")
+	}
+	if _, err := (HeadingEdit{Names: names, Descriptions: long}).apply(Heading{}); err == nil {
+		t.Error("a long description")
+	}
+	if _, err := (DishEdit{Names: Texts{"xx": "Soup"}}).apply(Dish{}); err == nil {
+		t.Error("a name in no language of ours")
+	}
+	if _, err := (DishEdit{Names: names}).apply(Dish{Retired: true}); !errors.Is(err, ErrDishRetired) {
+		t.Errorf("a retired dish: %v", err)
+	}
+	was := Dish{ID: 4, CategoryID: 1, Names: names, Descriptions: names, ImageURL: "/media/4"}
+	d, err := (DishEdit{CategoryID: new(int64(2))}).apply(was)
+	want := was
+	want.CategoryID = 2
+	if diff := cmp.Diff(want, d); diff != "" || err != nil {
+		t.Errorf("what is left out stays: %s, %v", diff, err)
+	}
+}
