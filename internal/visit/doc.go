@@ -16,4 +16,5 @@
 //	V3 a closed visit is never opened again, and its tokens never belong to another one
 //	V4 a visit closes by itself after the branch's minutes without a sign of life, but not while an order is unpaid
 //	V5 only the SHA-256 of a customer token is kept
+//	V6 a party moves with its guests, orders and calls, to a table that is free and in use; nobody loses their token
 package visit

@@ -20,6 +20,7 @@ type Place struct {
 	BranchID int64
 	Label    string
 	Revoked  bool
+	Active   bool
 }
 
 // Entry is a guest who comes in.
@@ -39,7 +40,7 @@ type Entrance interface {
 	Place(ctx context.Context, qr string) (Place, error)
 	Guest(ctx context.Context, tokenHash string) (g Guest, found bool, err error)
 	// Enter opens the table's visit or joins it (V1), and enters the guest, in one transaction; ErrQRRevoked when the
-	// token was revoked meanwhile.
+	// token was revoked meanwhile, ErrTableInactive when the table was taken out of use.
 	Enter(ctx context.Context, e Entry) (visitID string, err error)
 }
 
@@ -52,10 +53,10 @@ type Door struct {
 	Scanned  func(result string) // counts scans, by one of ScanResults; may be nil
 }
 
-// ScanResults is what may become of a scan: a phone comes in, or is in already; nobody's code, an old one, or the table
-// that its party was just shown out of; or nobody could tell.
+// ScanResults is what may become of a scan: a phone comes in, or is in already; nobody's code, an old one, that of
+// a table out of use, or the table that its party was just shown out of; or nobody could tell.
 func ScanResults() []string {
-	return []string{"entered", "kept", "unknown", "revoked", "shown_out", "failed"}
+	return []string{"entered", "kept", "unknown", "revoked", "inactive", "shown_out", "failed"}
 }
 
 // Landed is a guest who is in.
@@ -85,6 +86,8 @@ func scanned(l Landed, err error) string {
 		return "unknown"
 	case errors.Is(err, ErrQRRevoked):
 		return "revoked"
+	case errors.Is(err, ErrTableInactive):
+		return "inactive"
 	case errors.Is(err, ErrShownOut):
 		return "shown_out"
 	case err != nil:
@@ -105,6 +108,9 @@ func (d *Door) land(ctx context.Context, qr, token string) (Landed, error) {
 	}
 	if p.Revoked {
 		return Landed{}, ErrQRRevoked
+	}
+	if !p.Active {
+		return Landed{}, ErrTableInactive
 	}
 	b, err := d.Branches.Branch(ctx, p.BranchID)
 	if err != nil {

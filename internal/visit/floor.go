@@ -47,10 +47,15 @@ type Broom interface {
 
 // Floor is what the staff do with tables and visits.
 type Floor struct {
-	Plan   Plan
-	Broom  Broom
-	Guests *Guests
-	Now    func() time.Time
+	Plan      Plan
+	Furniture Furniture
+	Parties   Parties
+	Broom     Broom
+	Guests    *Guests
+	Now       func() time.Time
+
+	// Told hears in which branch somebody came, moved, left or called, or a table changed; it must not block. Nil for nobody.
+	Told func(branch int64)
 
 	branchOf sync.Map // table -> branch; a table never moves to another one
 }
@@ -103,6 +108,7 @@ func (f *Floor) Close(ctx context.Context, by identity.Actor, id string) (Visit,
 		return Visit{}, err
 	}
 	f.letGo(ctx, []string{v.ID})
+	f.told(v.BranchID)
 	return v, nil
 }
 
@@ -114,7 +120,14 @@ func (f *Floor) Rotate(ctx context.Context, by identity.Actor, table int64) (Tab
 		return Table{}, err
 	}
 	f.letGo(ctx, closed)
+	f.told(t.BranchID)
 	return t, nil
+}
+
+func (f *Floor) told(branch int64) {
+	if f.Told != nil {
+		f.Told(branch)
+	}
 }
 
 // CloseIdle closes up to limit visits that have gone quiet, and tells how many.

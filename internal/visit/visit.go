@@ -6,6 +6,7 @@ import (
 
 	"comanda/internal/catalog"
 	"comanda/internal/fault"
+	"comanda/internal/money"
 )
 
 // The faults of this room.
@@ -18,6 +19,11 @@ var (
 	ErrClosed = fault.New(fault.Gone, "visit_closed", "This visit has ended; scan the table's code again.")
 	ErrVisit  = fault.New(fault.NotFound, "visit_not_found", "There is no such visit.")
 	ErrTable  = fault.New(fault.NotFound, "table_not_found", "There is no such table.")
+
+	ErrTableTaken    = fault.New(fault.Conflict, "table_taken", "A party sits at this table.")
+	ErrTableInactive = fault.New(fault.Conflict, "table_inactive", "This table is not in use; ask for another one.")
+	ErrLabelTaken    = fault.New(fault.Conflict, "table_label_taken", "Another table of this branch is called so.")
+	ErrNoCode        = fault.New(fault.Conflict, "table_without_code", "This table has no code yet; give it one first.")
 )
 
 // Reason says why a visit was closed.
@@ -36,7 +42,20 @@ type Table struct {
 	BranchID int64
 	Label    string
 	Seats    int
+	Active   bool   // false: its code lets nobody in
 	QR       string // empty only for a table that never had one
+	Party    *Party // who sits there now; nil for nobody
+}
+
+// Party is what the floor shows of an open visit.
+type Party struct {
+	VisitID  string
+	OpenedAt time.Time
+	Guests   int
+	Orders   int            // that were not cancelled
+	Unpaid   int64          // what they still cost, in minor units
+	Currency money.Currency // of the branch
+	Calls    Calls
 }
 
 // Visit is one party at one table.
@@ -52,6 +71,7 @@ type Visit struct {
 	ClosedAt   time.Time // zero while open
 	Reason     Reason    // empty while open
 	Guests     int
+	Calls      Calls
 }
 
 // Guest is one phone at a visit.

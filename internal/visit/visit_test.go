@@ -71,7 +71,7 @@ func open(t testing.TB, db *sqldb.DB) *house {
 	menus := catalog.NewMenus(catalogsql.New(db, nil), catalog.Alone{}, time.Now)
 	h.guests = visit.NewGuests(h.store, h.redis, menus, h.clock.Now)
 	h.door = &visit.Door{Store: h.store, Branches: menus, Guests: h.guests, Now: h.clock.Now}
-	h.floor = &visit.Floor{Plan: h.store, Broom: h.store, Guests: h.guests, Now: h.clock.Now}
+	h.floor = &visit.Floor{Plan: h.store, Furniture: h.store, Parties: h.store, Broom: h.store, Guests: h.guests, Now: h.clock.Now}
 	return h
 }
 
@@ -177,6 +177,11 @@ func TestDoor_Landing_counts(t *testing.T) {
 			t.Fatal(err)
 		}
 		scan(t.Context(), old, "")
+		off := false
+		if _, err := h.floor.EditTable(t.Context(), identity.System(), 6, visit.TableEdit{Active: &off}); err != nil {
+			t.Fatal(err)
+		}
+		scan(t.Context(), h.qr(6), "")
 		scan(t.Context(), "nobody's", "")
 		ended, end := context.WithCancel(t.Context())
 		end()

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -27,10 +28,14 @@ func Guest(a *httpapi.API, door *visit.Door) {
 		OperationID: "landing-post", Method: http.MethodPost, Path: "/cis/landing", Tags: tags,
 		Summary: "The same, with the code out of sight of proxies and histories",
 	}, httpapi.Public, g.post)
+}
+
+// Scan registers where the printed code leads in a binary that has no app to open there: to the landing itself.
+func Scan(a *httpapi.API) {
 	a.Handle(httpapi.Route{Pattern: "GET /m/{token}", Policy: httpapi.Public, Handler: http.HandlerFunc(scan)})
 }
 
-// scan is where the printed code leads. The token goes on in the query, which is never logged.
+// scan takes the token into the query, which is never logged.
 func scan(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, "/cis/landing?qr="+url.QueryEscape(r.PathValue("token")), http.StatusSeeOther)
 }
@@ -39,12 +44,14 @@ type guest struct{ door *visit.Door }
 
 type landingGet struct {
 	httpapi.GuestHeader
-	QR string `query:"qr" required:"true" maxLength:"128"`
+	QR             string `query:"qr" required:"true" maxLength:"128"`
+	AcceptLanguage string `header:"Accept-Language"`
 }
 
 type landingPost struct {
 	httpapi.GuestHeader
-	Body landingRequest
+	AcceptLanguage string `header:"Accept-Language"`
+	Body           landingRequest
 }
 
 type landingRequest struct {
@@ -59,6 +66,38 @@ type landed struct {
 	TableID       string `json:"tableId"`
 	TableLabel    string `json:"tableLabel"`
 	Branch        branch `json:"branch"`
+
+	Paused *paused `json:"paused" doc:"Why and how long no orders are taken; null while they are."`
+}
+
+// paused is why a branch takes no orders.
+type paused struct {
+	ReasonCode *string    `json:"reasonCode" enum:"BUSY,STAFF,TECHNICAL,EVENT" doc:"null where the reason is written out."`
+	Reason     *string    `json:"reason" doc:"In the language of the answer; null where there is a code."`
+	Until      *time.Time `json:"until" doc:"null: nobody knows yet."`
+}
+
+// pausedIn says it in the language that the browser prefers, as far as the branch has it.
+func pausedIn(b catalog.Branch, now time.Time, acceptLanguage string) *paused {
+	p := b.Paused(now)
+	if p == nil {
+		return nil
+	}
+	out := &paused{}
+	if !p.Until.IsZero() {
+		out.Until = &p.Until
+	}
+	if p.Code != "" {
+		out.ReasonCode = new(string(p.Code))
+		return out
+	}
+	have := make([]string, len(b.Locales))
+	for i, l := range b.Locales {
+		have[i] = string(l)
+	}
+	preferred := append([]catalog.Locale{catalog.Locale(httpapi.Locale(acceptLanguage, have...))}, b.Locales...)
+	out.Reason = new(p.Texts.In(preferred...))
+	return out
 }
 
 type branch struct {
@@ -72,7 +111,7 @@ type branch struct {
 type landingOut struct{ Body landed }
 
 func (g *guest) get(ctx context.Context, in *landingGet) (*landingOut, error) {
-	return g.land(ctx, in.QR, string(in.CustomerToken))
+	return g.land(ctx, in.QR, string(in.CustomerToken), in.AcceptLanguage)
 }
 
 func (g *guest) post(ctx context.Context, in *landingPost) (*landingOut, error) {
@@ -80,10 +119,10 @@ func (g *guest) post(ctx context.Context, in *landingPost) (*landingOut, error) 
 	if token == "" {
 		token = in.Body.CustomerToken
 	}
-	return g.land(ctx, in.Body.QR, token)
+	return g.land(ctx, in.Body.QR, token, in.AcceptLanguage)
 }
 
-func (g *guest) land(ctx context.Context, qr, token string) (*landingOut, error) {
+func (g *guest) land(ctx context.Context, qr, token, acceptLanguage string) (*landingOut, error) {
 	if err := limited(ctx); err != nil {
 		return nil, err
 	}
@@ -99,6 +138,7 @@ func (g *guest) land(ctx context.Context, qr, token string) (*landingOut, error)
 		CustomerToken: l.CustomerToken, VisitID: l.VisitID, BranchID: decimal(b.ID), TableID: decimal(l.TableID),
 		TableLabel: l.TableLabel,
 		Branch:     branch{decimal(b.ID), b.Name, b.Currency, b.Timezone, b.Locales},
+		Paused:     pausedIn(b, g.door.Now(), acceptLanguage),
 	}}, nil
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"comanda/internal/httpapi"
 	"comanda/internal/identity"
+	"comanda/internal/money"
 	"comanda/internal/visit"
 )
 
@@ -31,6 +32,9 @@ func Staff(a *httpapi.API, floor *visit.Floor, publicURL string) {
 		OperationID: "staff-visit-close", Method: http.MethodPost, Path: "/api/visits/{id}/close", Tags: []string{"Visits"},
 		Summary: "Ends a visit; its guests' tokens are dead",
 	}, httpapi.Staff, s.close)
+	s.registerTables(a)
+	s.registerParties(a)
+	s.registerCodes(a)
 }
 
 type staff struct {
@@ -51,13 +55,39 @@ type table struct {
 	BranchID string `json:"branchId"`
 	Label    string `json:"label"`
 	Seats    int    `json:"seats"`
-	QRToken  string `json:"qrToken"`
-	Link     string `json:"link" doc:"What the printed code says."`
+	IsActive bool   `json:"isActive" doc:"false: its code lets nobody in."`
+	QRToken  string `json:"qrToken,omitempty" doc:"For managers and above, and the service token."`
+	Link     string `json:"link,omitempty" doc:"What the printed code says; likewise."`
+	Visit    *party `json:"visit" doc:"Who sits there now; null for nobody."`
 }
 
-func (s *staff) tableOf(t visit.Table) table {
-	return table{decimal(t.ID), decimal(t.BranchID), t.Label, t.Seats, t.QR, s.public + "/m/" + t.QR}
+// party is what a plan of the floor shows of an open visit.
+type party struct {
+	ID       string         `json:"id"`
+	OpenedAt time.Time      `json:"openedAt"`
+	Guests   int            `json:"guests" doc:"Phones that have joined."`
+	Orders   int            `json:"orders" doc:"Without those that were cancelled."`
+	Unpaid   int64          `json:"unpaid" doc:"What they still cost, in minor units."`
+	Currency money.Currency `json:"currency"`
+	Calls    []call         `json:"calls"`
 }
+
+// tableOf shows a table. Its code is a way in for guests, so a list of them is not for everybody who works here.
+func (s *staff) tableOf(a identity.Actor, t visit.Table) table {
+	out := table{
+		ID: decimal(t.ID), BranchID: decimal(t.BranchID), Label: t.Label, Seats: t.Seats, IsActive: t.Active,
+	}
+	if a.Kind != identity.Account || identity.RankOf(a.Role) >= identity.RankManager {
+		out.QRToken, out.Link = t.QR, s.link(t)
+	}
+	if p := t.Party; p != nil {
+		out.Visit = &party{p.VisitID, p.OpenedAt, p.Guests, p.Orders, p.Unpaid, p.Currency, callsOf(p.Calls)}
+	}
+	return out
+}
+
+// link is what the code of a table says.
+func (s *staff) link(t visit.Table) string { return s.public + "/m/" + t.QR }
 
 type tablesIn struct {
 	Paging
@@ -80,7 +110,7 @@ func (s *staff) tables(ctx context.Context, in *tablesIn) (*tablesOut, error) {
 	list := tableList{Items: []table{}, Total: len(all)}
 	all = all[min(in.offset(), len(all)):]
 	for _, t := range all[:min(in.Size, len(all))] {
-		list.Items = append(list.Items, s.tableOf(t))
+		list.Items = append(list.Items, s.tableOf(identity.ActorOf(ctx), t))
 	}
 	return &tablesOut{list}, nil
 }
@@ -96,7 +126,7 @@ func (s *staff) rotate(ctx context.Context, in *rotateIn) (*tableOut, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &tableOut{s.tableOf(t)}, nil
+	return &tableOut{s.tableOf(identity.ActorOf(ctx), t)}, nil
 }
 
 type seated struct {
@@ -111,12 +141,14 @@ type seated struct {
 	LastSeenAt  time.Time  `json:"lastSeenAt"`
 	ClosedAt    *time.Time `json:"closedAt"`
 	CloseReason *string    `json:"closeReason" enum:"STAFF,IDLE,ROTATED"`
+	Calls       []call     `json:"calls" doc:"What it wants, those first that have waited longest."`
 }
 
 func seatedOf(v visit.Visit) seated {
 	out := seated{
 		ID: v.ID, BranchID: decimal(v.BranchID), TableID: decimal(v.TableID), TableLabel: v.TableLabel, BizDate: v.BizDate,
 		Status: "OPEN", Guests: v.Guests, OpenedAt: v.OpenedAt, LastSeenAt: v.LastSeenAt,
+		Calls: callsOf(v.Calls),
 	}
 	if !v.Open {
 		reason := string(v.Reason)

@@ -20,6 +20,7 @@ import (
 	"comanda/internal/httpapi"
 	"comanda/internal/identity/identityhttp"
 	"comanda/internal/limit"
+	"comanda/internal/sqldb"
 	"comanda/internal/sqldb/sqldbtest"
 	"comanda/internal/visit"
 	"comanda/internal/visit/visithttp"
@@ -34,6 +35,7 @@ const serviceToken = "0123456789abcdef0123456789abcdef"
 // site is a server with this room's routes over the demo restaurant.
 type site struct {
 	http.Handler
+	db    *sqldb.DB
 	clock *visittest.Clock
 	log   *bytes.Buffer
 }
@@ -44,7 +46,7 @@ func newSite(t *testing.T) *site {
 	if err := demo.Load(t.Context(), db); err != nil {
 		t.Fatal(err)
 	}
-	s := &site{clock: visittest.NewClock(), log: &bytes.Buffer{}}
+	s := &site{db: db, clock: visittest.NewClock(), log: &bytes.Buffer{}}
 	conf := httpapi.Default()
 	conf.ServiceToken = serviceToken
 	server, err := httpapi.New(conf, slog.New(slog.NewTextHandler(s.log, nil)), prometheus.NewRegistry())
@@ -56,7 +58,9 @@ func newSite(t *testing.T) *site {
 	menus := catalog.NewMenus(catalogsql.New(db, nil), catalog.Alone{}, time.Now)
 	guests := visit.NewGuests(store, visittest.NewMemory(), menus, s.clock.Now)
 	visithttp.Guest(server.API(), &visit.Door{Store: store, Branches: menus, Guests: guests, Now: s.clock.Now})
-	visithttp.Staff(server.API(), &visit.Floor{Plan: store, Broom: store, Guests: guests, Now: s.clock.Now},
+	visithttp.Scan(server.API())
+	visithttp.Calls(server.API(), &visit.Floor{Parties: store, Guests: guests, Now: s.clock.Now})
+	visithttp.Staff(server.API(), &visit.Floor{Plan: store, Furniture: store, Parties: store, Broom: store, Guests: guests, Now: s.clock.Now},
 		"https://order.example")
 	s.Handler = server
 	return s
@@ -114,6 +118,7 @@ func TestLanding_shape(t *testing.T) {
 	token, visitID := got["customerToken"].(string), got["visitId"].(string)
 	want := map[string]any{
 		"customerToken": token, "visitId": visitID, "branchId": "1", "tableId": "3", "tableLabel": "A3",
+		"paused": nil,
 		"branch": map[string]any{
 			"id": "1", "name": "Comanda Hà Nội", "currency": "VND", "timezone": "Asia/Ho_Chi_Minh",
 			"locales": []any{"vi", "en", "zh-TW"},
@@ -223,7 +228,7 @@ func TestStaff_visits(t *testing.T) {
 	want := map[string]any{
 		"id": in.VisitID, "branchId": "1", "tableId": "3", "tableLabel": "A3", "bizDate": "2026-02-26", "status": "OPEN",
 		"guests": 1.0, "openedAt": "2026-02-26T05:00:00Z", "lastSeenAt": "2026-02-26T05:00:00Z", "closedAt": nil,
-		"closeReason": nil,
+		"closeReason": nil, "calls": []any{},
 	}
 	if d := cmp.Diff([]map[string]any{want}, got.Items); d != "" || got.Total != 1 {
 		t.Errorf("%d: %s", got.Total, d)
@@ -248,11 +253,30 @@ func TestStaff_routes_are_closed_to_strangers(t *testing.T) {
 	s := newSite(t)
 	for _, c := range [][2]string{
 		{"GET", "/api/tables"}, {"POST", "/api/tables/3/rotate"}, {"GET", "/api/visits?branchId=1"}, {"POST", "/api/visits/x/close"},
+		{"POST", "/api/tables"}, {"PATCH", "/api/tables/3"}, {"GET", "/api/tables/qr-sheet?branchId=1"}, {"GET", "/api/tables/3/qr.svg"},
+		{"POST", "/api/visits"}, {"POST", "/api/visits/x/move"}, {"POST", "/api/visits/x/answer"},
 	} {
 		w := httptest.NewRecorder()
 		s.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), c[0], c[1], nil))
 		wantStatus(t, w, 401, "unauthenticated")
 	}
+}
+
+// A table that calls all the time waits a while.
+func TestCall_limits(t *testing.T) {
+	s := newSite(t)
+	s.Handler.(*httpapi.Server).Limit(&limit.Limiter{Local: limit.NewMemory(), Now: s.clock.Now})
+	var in struct{ CustomerToken, VisitID string }
+	s.ask(t, "GET", "/cis/landing?qr="+s.qr(t), "", "", &in)
+	ring := func() *httptest.ResponseRecorder {
+		return s.ask(t, "POST", "/cis/visit/"+in.VisitID+"/call", `{"reason":"HELP"}`, in.CustomerToken, nil)
+	}
+	for range 6 {
+		wantStatus(t, ring(), 200, "")
+	}
+	wantStatus(t, ring(), 429, "rate_limited")
+	s.clock.Advance(20 * time.Second)
+	wantStatus(t, ring(), 200, "")
 }
 
 // Twenty wrong codes, and even a right one has to wait; sixty right ones at once are a coach that has arrived.

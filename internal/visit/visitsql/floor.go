@@ -66,26 +66,21 @@ func (s *Store) Rotate(ctx context.Context, by identity.Actor, table int64, qr s
 	t visit.Table, closed []string, err error,
 ) {
 	err = s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
-		rows, err := tx.Query(ctx, tableLock, table)
-		branch, found, err := sqldb.One(rows, err, scanInt)
+		locked, err := lockTable(ctx, tx, by, table)
 		if err != nil {
 			return err
 		}
-		if !found || !by.Sees(branch) {
-			return visit.ErrTable
-		}
 		tx.Queue(qrRevoke, table, now.UnixMilli())
 		tx.Queue(qrInsert, qr, table, now.UnixMilli())
-		rows, err = tx.Query(ctx, visitCloseTable, table, string(visit.Rotated), now.UnixMilli())
+		rows, err := tx.Query(ctx, visitCloseTable, table, string(visit.Rotated), now.UnixMilli())
 		if closed, err = sqldb.Collect(rows, err, scanText); err != nil {
 			return err
 		}
-		rows, err = tx.Query(ctx, tableSelect, table)
-		if t, _, err = sqldb.One(rows, err, scanTable); err != nil {
+		if t, err = selectTable(ctx, tx, table); err != nil {
 			return err
 		}
 		return identitysql.Record(ctx, tx,
-			by.Did(now, identity.ActionTableRotated, "table", strconv.FormatInt(table, 10), branch).
+			by.Did(now, identity.ActionTableRotated, "table", strconv.FormatInt(table, 10), locked.BranchID).
 				To(map[string][]string{"closedVisits": closed}))
 	})
 	return t, closed, err
@@ -117,18 +112,40 @@ func (s *Store) KeysGone(ctx context.Context, visits []string, closedBefore time
 }
 
 func scanTable(r sqldb.Rows) (t visit.Table, err error) {
-	err = r.Scan(&t.ID, &t.BranchID, &t.Label, &t.Seats, &t.QR)
+	var p visit.Party
+	var active int
+	var id *string
+	var opened, bill, help, water *int64
+	err = r.Scan(&t.ID, &t.BranchID, &t.Label, &t.Seats, &active, &t.QR, &p.Currency, &id, &opened, &bill, &help, &water,
+		&p.Guests, &p.Orders, &p.Unpaid)
+	t.Active = active == 1
+	if id != nil {
+		p.VisitID, p.OpenedAt = *id, instant(opened)
+		p.Calls = visit.Calls{Bill: instant(bill), Help: instant(help), Water: instant(water)}
+		t.Party = &p
+	}
 	return t, err
+}
+
+// instant reads an instant that may not have come.
+func instant(ms *int64) time.Time {
+	if ms == nil {
+		return time.Time{}
+	}
+	return time.UnixMilli(*ms).UTC()
 }
 
 func scanVisit(r sqldb.Rows) (v visit.Visit, err error) {
 	var status string
 	var opened, seen int64
-	var closed *int64
+	var closed, bill, help, water *int64
 	var reason *string
 	err = r.Scan(&v.ID, &v.BranchID, &v.TableID, &v.TableLabel, &v.BizDate, &status, &opened, &seen, &closed, &reason,
-		&v.Guests)
+		&bill, &help, &water, &v.Guests)
 	v.Open, v.OpenedAt, v.LastSeenAt = status == open, time.UnixMilli(opened).UTC(), time.UnixMilli(seen).UTC()
 	v.ClosedAt, v.Reason = ending(closed, reason)
+	if v.Open { // nobody answers who has gone
+		v.Calls = visit.Calls{Bill: instant(bill), Help: instant(help), Water: instant(water)}
+	}
 	return v, err
 }

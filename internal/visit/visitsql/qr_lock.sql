@@ -1,2 +1,5 @@
--- Keeps the token from being revoked until the guest is in.
-SELECT status FROM table_qr WHERE token = $1 /*pg: FOR SHARE */
+-- Keeps the table in use and its token from being revoked until the guest is in. The table is locked first, as everywhere.
+SELECT q.status, t.active
+FROM dining_table t
+JOIN table_qr q ON q.table_id = t.id
+WHERE q.token = $1 /*pg: FOR SHARE */

@@ -24,6 +24,8 @@ var (
 	qrRevoke        = stmts.Must("qr_revoke")
 	qrInsert        = stmts.Must("qr_insert")
 	tableLock       = stmts.Must("table_lock")
+	tableInsert     = stmts.Must("table_insert")
+	tableUpdate     = stmts.Must("table_update")
 	tableBranch     = stmts.Must("table_branch")
 	tableSelect     = stmts.Must("table_select")
 	tableList       = stmts.Must("table_list")
@@ -33,6 +35,11 @@ var (
 	visitClose      = stmts.Must("visit_close")
 	visitCloseTable = stmts.Must("visit_close_table")
 	visitCloseIdle  = stmts.Must("visit_close_idle")
+	visitAt         = stmts.Must("visit_at")
+	visitLock       = stmts.Must("visit_lock")
+	visitMove       = stmts.Must("visit_move")
+	visitCall       = stmts.Must("visit_call")
+	visitAnswer     = stmts.Must("visit_answer")
 	visitSelect     = stmts.Must("visit_select")
 	visitList       = stmts.Must("visit_list")
 	visitCount      = stmts.Must("visit_count")
@@ -48,7 +55,7 @@ const (
 	maxJoins = 10 // tries to join or open: each further one means that a visit was closed in between
 )
 
-// Store is visit.Entrance, visit.Ledger, visit.Plan and visit.Broom on a database.
+// Store is visit.Entrance, visit.Ledger, visit.Plan, visit.Furniture, visit.Parties and visit.Broom on a database.
 type Store struct{ db *sqldb.DB }
 
 // New makes a store.
@@ -59,8 +66,9 @@ func (s *Store) Place(ctx context.Context, qr string) (visit.Place, error) {
 	rows, err := s.db.Query(ctx, placeSelect, qr)
 	p, found, err := sqldb.One(rows, err, func(r sqldb.Rows) (p visit.Place, err error) {
 		var status string
-		err = r.Scan(&p.TableID, &p.BranchID, &p.Label, &status)
-		p.Revoked = status == revoked
+		var active int
+		err = r.Scan(&p.TableID, &p.BranchID, &p.Label, &status, &active)
+		p.Revoked, p.Active = status == revoked, active == 1
 		return p, err
 	})
 	if err == nil && !found {
@@ -72,14 +80,8 @@ func (s *Store) Place(ctx context.Context, qr string) (visit.Place, error) {
 // Enter opens the table's visit or joins it, and enters the guest.
 func (s *Store) Enter(ctx context.Context, e visit.Entry) (id string, err error) {
 	err = s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
-		status, found, err := oneText(ctx, tx, qrLock, e.QR)
-		switch {
-		case err != nil:
+		if err := lockCode(ctx, tx, e.QR); err != nil {
 			return err
-		case !found:
-			return visit.ErrQRUnknown
-		case status == revoked:
-			return visit.ErrQRRevoked
 		}
 		if id, err = openOrJoin(ctx, tx, e); err != nil {
 			return err
@@ -88,6 +90,30 @@ func (s *Store) Enter(ctx context.Context, e visit.Entry) (id string, err error)
 		return nil
 	})
 	return id, err
+}
+
+// lockCode keeps a code good and its table in use until the end of the transaction, or says why they are not.
+func lockCode(ctx context.Context, tx sqldb.Tx, qr string) error {
+	type code struct {
+		status string
+		active int
+	}
+	rows, err := tx.Query(ctx, qrLock, qr)
+	c, found, err := sqldb.One(rows, err, func(r sqldb.Rows) (c code, err error) {
+		err = r.Scan(&c.status, &c.active)
+		return c, err
+	})
+	switch {
+	case err != nil:
+		return err
+	case !found:
+		return visit.ErrQRUnknown
+	case c.status == revoked:
+		return visit.ErrQRRevoked
+	case c.active == 0:
+		return visit.ErrTableInactive
+	}
+	return nil
 }
 
 // openOrJoin gives the table's open visit under a shared lock. Between finding none and opening one somebody else may

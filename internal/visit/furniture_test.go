@@ -1,0 +1,196 @@
+package visit_test
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"comanda/internal/catalog"
+	"comanda/internal/identity"
+	"comanda/internal/identity/identitysql"
+	"comanda/internal/visit"
+)
+
+func TestFloor_AddTable(t *testing.T) {
+	each(t, func(h *house) {
+		t := h.t
+		made, err := h.floor.AddTable(t.Context(), identity.System(), visit.Table{BranchID: 1, Label: "Sân 7", Seats: 8})
+		if err != nil || made.ID == 0 || made.Label != "Sân 7" || made.Seats != 8 || !made.Active || len(made.QR) != 22 {
+			t.Fatalf("%+v, %v", made, err)
+		}
+		if l, err := h.door.Landing(t.Context(), made.QR, ""); err != nil || l.TableID != made.ID {
+			t.Errorf("its code leads to %+v, %v", l, err)
+		}
+		for what, c := range map[string]struct {
+			by    identity.Actor
+			table visit.Table
+			want  string
+		}{
+			"a label that is taken":   {identity.System(), visit.Table{BranchID: 1, Label: "A3", Seats: 4}, "table_label_taken"},
+			"no label":                {identity.System(), visit.Table{BranchID: 1, Seats: 4}, "1 to 16 characters"},
+			"a long label":            {identity.System(), visit.Table{BranchID: 1, Label: strings.Repeat("桌", 17), Seats: 4}, "1 to 16 characters"},
+			"a label of two lines":    {identity.System(), visit.Table{BranchID: 1, Label: "A\n7", Seats: 4}, "1 to 16 characters"},
+			"a label that is a blank": {identity.System(), visit.Table{BranchID: 1, Label: " ", Seats: 4}, "1 to 16 characters"},
+			"no seats":                {identity.System(), visit.Table{BranchID: 1, Label: "C1"}, "1 to 100 seats"},
+			"too many seats":          {identity.System(), visit.Table{BranchID: 1, Label: "C1", Seats: 101}, "1 to 100 seats"},
+			"no branch":               {identity.System(), visit.Table{BranchID: 9, Label: "C1", Seats: 4}, "branch_not_found"},
+			"a foreign branch":        {identity.Actor{Branches: []int64{2}}, visit.Table{BranchID: 1, Label: "C1", Seats: 4}, "branch_not_found"},
+		} {
+			if _, err := h.floor.AddTable(t.Context(), c.by, c.table); err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%s: %v", what, err)
+			}
+		}
+		if _, err := h.floor.AddTable(t.Context(), identity.System(), visit.Table{BranchID: 2, Label: "A3", Seats: 4}); err != nil {
+			t.Errorf("a label of another branch: %v", err)
+		}
+		if all, err := h.floor.Tables(t.Context(), identity.System(), 0); err != nil || len(all) != 14 {
+			t.Errorf("%d tables, %v", len(all), err)
+		}
+	})
+}
+
+func TestFloor_EditTable(t *testing.T) {
+	each(t, func(h *house) {
+		t := h.t
+		edit := func(e visit.TableEdit) (visit.Table, error) {
+			return h.floor.EditTable(t.Context(), identity.System(), 3, e)
+		}
+		if got, err := edit(visit.TableEdit{Label: new("A35"), Seats: new(2)}); err != nil || got.Label != "A35" || got.Seats != 2 || !got.Active || got.QR != h.qr(3) {
+			t.Errorf("%+v, %v", got, err)
+		}
+		if got, err := edit(visit.TableEdit{}); err != nil || got.Label != "A35" || got.Seats != 2 {
+			t.Errorf("an edit of nothing: %+v, %v", got, err)
+		}
+		_, err := edit(visit.TableEdit{Label: new("A4")})
+		wantFault(t, "another's label", err, visit.ErrLabelTaken)
+		if _, err := edit(visit.TableEdit{Seats: new(0)}); err == nil {
+			t.Error("a table without seats")
+		}
+		_, err = h.floor.EditTable(t.Context(), identity.Actor{Branches: []int64{2}}, 3, visit.TableEdit{Seats: new(9)})
+		wantFault(t, "a foreign table", err, visit.ErrTable)
+
+		l := h.land(3, "")
+		wantFault(t, "out of use under its guests", h.use(3, false), visit.ErrTableTaken)
+		h.close(l.VisitID)
+		if err := h.use(3, false); err != nil {
+			t.Fatal(err)
+		}
+		_, err = h.door.Landing(t.Context(), h.qr(3), "")
+		wantFault(t, "a scan at a table out of use", err, visit.ErrTableInactive)
+		if err := h.use(3, true); err != nil {
+			t.Fatal(err)
+		}
+		h.land(3, "")
+		if got := h.log("table:3"); !slices.Equal(got, []string{"table_edited", "table_edited", "table_edited"}) {
+			t.Errorf("the audit log says %v", got)
+		}
+	})
+}
+
+// log lists the actions that the audit log has of a subject, the oldest first.
+func (h *house) log(subject string) []string {
+	h.t.Helper()
+	entries, _, err := identitysql.NewAuditLog(h.db).Entries(h.t.Context(), identity.AuditFilter{
+		Subject: subject, EveryBranch: true, To: h.clock.Now().AddDate(1, 0, 0), Limit: 100,
+	})
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	var actions []string
+	for _, e := range slices.Backward(entries) {
+		actions = append(actions, e.Action)
+		if all, _ := h.floor.Tables(h.t.Context(), identity.System(), 0); slices.ContainsFunc(all, func(t visit.Table) bool {
+			return strings.Contains(e.Before+e.After, t.QR)
+		}) {
+			h.t.Errorf("the audit log holds a code: %+v", e)
+		}
+	}
+	return actions
+}
+
+// Whoever scans while the table is taken out of use is in, and then it stays in use, or is not let in.
+func TestFloor_EditTable_while_phones_scan(t *testing.T) {
+	each(t, func(h *house) {
+		qr := h.qr(3)
+		var landed, closed error
+		var wg sync.WaitGroup
+		wg.Go(func() { _, landed = h.door.Landing(h.t.Context(), qr, "") })
+		wg.Go(func() { closed = h.use(3, false) })
+		wg.Wait()
+		in, out := landed == nil && errors.Is(closed, visit.ErrTableTaken), errors.Is(landed, visit.ErrTableInactive) && closed == nil
+		if !in && !out {
+			h.t.Errorf("the scan: %v; the table: %v", landed, closed)
+		}
+	})
+}
+
+func TestFloor_Codes(t *testing.T) {
+	each(t, func(h *house) {
+		t := h.t
+		if err := h.use(2, false); err != nil {
+			t.Fatal(err)
+		}
+		codes := func(ids ...int64) []int64 {
+			t.Helper()
+			b, all, err := h.floor.Codes(t.Context(), identity.System(), 1, ids)
+			if err != nil || b.ID != 1 {
+				t.Fatalf("%+v, %v", b, err)
+			}
+			got := make([]int64, len(all))
+			for i, table := range all {
+				got[i] = table.ID
+			}
+			return got
+		}
+		if got := codes(); !slices.Equal(got, []int64{1, 3, 4, 5, 6}) {
+			t.Errorf("all of them: %v", got)
+		}
+		if got := codes(5, 2, 5); !slices.Equal(got, []int64{2, 5}) {
+			t.Errorf("two of them: %v", got)
+		}
+		_, _, err := h.floor.Codes(t.Context(), identity.System(), 1, []int64{1, 7})
+		wantFault(t, "one of another branch", err, visit.ErrTable)
+		_, _, err = h.floor.Codes(t.Context(), identity.Actor{Branches: []int64{2}}, 1, nil)
+		wantFault(t, "a foreign branch", err, catalog.ErrBranch)
+		_, err = h.floor.Code(t.Context(), identity.Actor{Branches: []int64{2}}, 3)
+		wantFault(t, "a foreign table", err, visit.ErrTable)
+		if one, err := h.floor.Code(t.Context(), identity.System(), 3); err != nil || one.QR != h.qr(3) {
+			t.Errorf("%+v, %v", one, err)
+		}
+		if got := append(h.log("branch:1"), h.log("table:3")...); !slices.Equal(got, []string{"table_codes_printed", "table_codes_printed", "table_codes_printed"}) {
+			t.Errorf("the audit log says %v", got)
+		}
+	})
+}
+
+// What the floor shows of a table: who sits there, and what they owe.
+func TestFloor_Tables(t *testing.T) {
+	each(t, func(h *house) {
+		t := h.t
+		l := h.land(3, "")
+		h.land(3, "")
+		if _, err := h.db.Exec(t.Context(), orderStmts.Must("unpaid"), l.VisitID); err != nil {
+			t.Fatal(err)
+		}
+		look := func() visit.Party {
+			t.Helper()
+			all, err := h.floor.Tables(t.Context(), identity.System(), 1)
+			if err != nil || all[2].Party == nil || all[3].Party != nil {
+				t.Fatalf("%+v, %v", all, err)
+			}
+			return *all[2].Party
+		}
+		want := visit.Party{VisitID: l.VisitID, OpenedAt: h.clock.Now(), Guests: 2, Orders: 1, Unpaid: 1, Currency: "VND"}
+		if got := look(); got != want {
+			t.Errorf("%+v", got)
+		}
+		if _, err := h.db.Exec(t.Context(), orderStmts.Must("paid"), l.VisitID); err != nil {
+			t.Fatal(err)
+		}
+		if want.Unpaid = 0; look() != want {
+			t.Errorf("after its payment: %+v", look())
+		}
+	})
+}

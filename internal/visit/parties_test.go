@@ -1,0 +1,303 @@
+package visit_test
+
+import (
+	"errors"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"comanda/internal/identity"
+	"comanda/internal/visit"
+)
+
+func (h *house) seat(table int64) visit.Visit {
+	h.t.Helper()
+	v, err := h.floor.Seat(h.t.Context(), identity.System(), table)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return v
+}
+
+func (h *house) move(v string, table int64) visit.Visit {
+	h.t.Helper()
+	moved, err := h.floor.Move(h.t.Context(), identity.System(), v, table)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return moved
+}
+
+// use puts a table out of use, or back.
+func (h *house) use(table int64, active bool) error {
+	h.t.Helper()
+	_, err := h.floor.EditTable(h.t.Context(), identity.System(), table, visit.TableEdit{Active: &active})
+	return err
+}
+
+func TestFloor_Seat(t *testing.T) {
+	each(t, func(h *house) {
+		t := h.t
+		v := h.seat(3)
+		if !v.Open || v.TableLabel != "A3" || v.BizDate != "2026-02-26" || v.Guests != 0 || !v.OpenedAt.Equal(h.clock.Now()) {
+			t.Errorf("%+v", v)
+		}
+		if l := h.land(3, ""); l.VisitID != v.ID {
+			t.Error("a guest who scans the code does not join the party")
+		}
+		_, err := h.floor.Seat(t.Context(), identity.System(), 3)
+		wantFault(t, "a second party", err, visit.ErrTableTaken)
+		h.land(4, "")
+		_, err = h.floor.Seat(t.Context(), identity.System(), 4)
+		wantFault(t, "where a guest sits", err, visit.ErrTableTaken)
+		if err := h.use(5, false); err != nil {
+			t.Fatal(err)
+		}
+		_, err = h.floor.Seat(t.Context(), identity.System(), 5)
+		wantFault(t, "a table out of use", err, visit.ErrTableInactive)
+		for _, by := range []identity.Actor{identity.System(), {Kind: identity.Account, Branches: []int64{2}}} {
+			table := map[bool]int64{true: 99, false: 6}[by.AllBranches]
+			_, err = h.floor.Seat(t.Context(), by, table)
+			wantFault(t, "no table of theirs", err, visit.ErrTable)
+		}
+	})
+}
+
+// V6: guests keep their tokens, others join at the new table, and at the old one another party sits down.
+func TestFloor_Move(t *testing.T) {
+	each(t, func(h *house) {
+		t := h.t
+		g := h.land(3, "")
+		if _, err := h.guests.Resolve(t.Context(), g.CustomerToken); err != nil {
+			t.Fatal(err)
+		}
+		v := h.move(g.VisitID, 5)
+		if v.ID != g.VisitID || v.TableID != 5 || v.TableLabel != "A5" || v.Guests != 1 || !v.Open {
+			t.Errorf("%+v", v)
+		}
+		who, err := h.guests.Resolve(t.Context(), g.CustomerToken)
+		if err != nil || who.VisitID != g.VisitID || who.TableID != 5 {
+			t.Errorf("the phone is %+v, %v", who, err)
+		}
+		if l := h.land(5, g.CustomerToken); l.CustomerToken != g.CustomerToken || l.VisitID != g.VisitID || l.TableLabel != "A5" {
+			t.Errorf("the phone at the new table: %+v", l)
+		}
+		if l := h.land(5, ""); l.VisitID != g.VisitID {
+			t.Error("the new table's code does not lead to the party")
+		}
+		if l := h.land(3, ""); l.VisitID == g.VisitID {
+			t.Error("the old table's code still leads to the party")
+		}
+		if again := h.move(g.VisitID, 5); again.TableID != 5 {
+			t.Errorf("to where it is: %+v", again)
+		}
+		if v := h.openVisits(); len(v) != 2 {
+			t.Errorf("%d parties", len(v))
+		}
+	})
+}
+
+func TestFloor_Move_refuses(t *testing.T) {
+	each(t, func(h *house) {
+		t := h.t
+		v, gone := h.seat(1), h.seat(2)
+		h.seat(3)
+		h.close(gone.ID)
+		if err := h.use(5, false); err != nil {
+			t.Fatal(err)
+		}
+		elsewhere := identity.Actor{Kind: identity.Account, Branches: []int64{2}}
+		for what, c := range map[string]struct {
+			by    identity.Actor
+			visit string
+			table int64
+			want  error
+		}{
+			"a taken table":               {identity.System(), v.ID, 3, visit.ErrTableTaken},
+			"a table out of use":          {identity.System(), v.ID, 5, visit.ErrTableInactive},
+			"no table":                    {identity.System(), v.ID, 99, visit.ErrTable},
+			"a table of another branch":   {identity.System(), v.ID, 7, visit.ErrTable},
+			"no visit":                    {identity.System(), "nobody", 4, visit.ErrVisit},
+			"a visit that has ended":      {identity.System(), gone.ID, 4, visit.ErrClosed},
+			"a visit of another branch":   {elsewhere, v.ID, 4, visit.ErrVisit},
+			"their table, foreign visit":  {elsewhere, v.ID, 7, visit.ErrVisit},
+			"nothing that they could see": {elsewhere, "nobody", 99, visit.ErrVisit},
+		} {
+			_, err := h.floor.Move(t.Context(), c.by, c.visit, c.table)
+			wantFault(t, what, err, c.want)
+		}
+		if open := h.openVisits(); len(open) != 2 || open[1].TableID != 1 && open[0].TableID != 1 {
+			t.Errorf("after nothing but refusals: %+v", open)
+		}
+	})
+}
+
+// V1, V6: several parties are moved to one free table at once; one gets it, and the others stay where they are.
+func TestFloor_Move_at_once(t *testing.T) {
+	each(t, func(h *house) {
+		parties := []string{h.seat(1).ID, h.seat(2).ID, h.seat(3).ID, h.seat(4).ID}
+		var won atomic.Int32
+		var wg sync.WaitGroup
+		for _, id := range parties {
+			wg.Go(func() {
+				switch _, err := h.floor.Move(h.t.Context(), identity.System(), id, 6); {
+				case err == nil:
+					won.Add(1)
+				case !errors.Is(err, visit.ErrTableTaken):
+					h.t.Error(err)
+				}
+			})
+		}
+		wg.Wait()
+		at := map[int64]int{}
+		for _, v := range h.openVisits() {
+			at[v.TableID]++
+		}
+		if won.Load() != 1 || at[6] != 1 || len(at) != len(parties) {
+			h.t.Errorf("%d parties have moved; at the tables sit %v", won.Load(), at)
+		}
+	})
+}
+
+// Two parties that are to change places at once get an answer, and neither place.
+func TestFloor_Move_crosswise(t *testing.T) {
+	each(t, func(h *house) {
+		a, b := h.seat(1).ID, h.seat(2).ID
+		var wg sync.WaitGroup
+		for range 5 {
+			for _, m := range []struct {
+				id    string
+				table int64
+			}{{a, 2}, {b, 1}} {
+				wg.Go(func() {
+					_, err := h.floor.Move(h.t.Context(), identity.System(), m.id, m.table)
+					wantFault(h.t, "crosswise", err, visit.ErrTableTaken)
+				})
+			}
+		}
+		wg.Wait()
+	})
+}
+
+// While a party moves back and forth phones scan both codes: each gets in, nobody sees an error, each table has one party
+// at most, and whoever is in stays in.
+func TestFloor_Move_while_phones_scan(t *testing.T) {
+	each(t, func(h *house) {
+		t := h.t
+		party := h.land(1, "")
+		codes := []string{h.qr(1), h.qr(2)}
+		var wg sync.WaitGroup
+		for _, qr := range codes {
+			wg.Go(func() {
+				for range 15 {
+					l, err := h.door.Landing(t.Context(), qr, "")
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					if l.VisitID == party.VisitID { // the party itself is left alone, others make room again
+						continue
+					}
+					if _, err := h.floor.Close(t.Context(), identity.System(), l.VisitID); err != nil {
+						t.Error(err)
+					}
+				}
+			})
+		}
+		wg.Go(func() {
+			for i := range 30 {
+				_, err := h.floor.Move(t.Context(), identity.System(), party.VisitID, int64(2-i%2))
+				if err != nil && !errors.Is(err, visit.ErrTableTaken) {
+					t.Error(err)
+				}
+			}
+		})
+		wg.Wait()
+		at := map[int64]int{}
+		for _, v := range h.openVisits() {
+			if at[v.TableID]++; at[v.TableID] > 1 {
+				t.Errorf("two parties at table %d", v.TableID)
+			}
+		}
+		if who, err := h.guests.Resolve(t.Context(), party.CustomerToken); err != nil || who.VisitID != party.VisitID {
+			t.Errorf("the party's phone: %+v, %v", who, err)
+		}
+	})
+}
+
+func TestFloor_Call(t *testing.T) {
+	each(t, func(h *house) {
+		t := h.t
+		l := h.land(3, "")
+		g, err := h.guests.Resolve(t.Context(), l.CustomerToken)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ring := func(reason visit.Call) visit.Visit {
+			t.Helper()
+			v, err := h.floor.Call(t.Context(), g, reason)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return v
+		}
+		told := 0
+		h.floor.Told = func(branch int64) {
+			if told++; branch != 1 {
+				t.Errorf("branch %d is told", branch)
+			}
+		}
+		at := h.clock.Now()
+		ring(visit.ForWater)
+		h.clock.Advance(time.Minute)
+		again := ring(visit.ForWater)
+		both := ring(visit.ForBill)
+		if !again.Calls.Water.Equal(at) || !both.Calls.Since(visit.ForBill).Equal(h.clock.Now()) || !both.Calls.Help.IsZero() || told != 2 {
+			t.Errorf("told %d times; %+v", told, both.Calls)
+		}
+		if v := h.openVisits(); v[0].Calls != both.Calls {
+			t.Errorf("listed: %+v", v[0].Calls)
+		}
+		if all, err := h.floor.Tables(t.Context(), identity.System(), 1); err != nil || all[2].Party == nil || all[2].Party.Calls != both.Calls {
+			t.Errorf("on the floor: %+v, %v", all[2].Party, err)
+		}
+		if moved := h.move(g.VisitID, 5); moved.Calls != both.Calls { // V6
+			t.Errorf("after the move: %+v", moved.Calls)
+		}
+		answered, err := h.floor.Answer(t.Context(), identity.System(), g.VisitID, visit.ForWater)
+		if err != nil || answered.Calls != (visit.Calls{Bill: both.Calls.Bill}) {
+			t.Errorf("%+v, %v", answered.Calls, err)
+		}
+		for range 2 { // again is no error
+			answered, err = h.floor.Answer(t.Context(), identity.System(), g.VisitID, "")
+			if err != nil || answered.Calls != (visit.Calls{}) {
+				t.Errorf("%+v, %v", answered.Calls, err)
+			}
+		}
+	})
+}
+
+func TestFloor_Call_refuses(t *testing.T) {
+	each(t, func(h *house) {
+		t := h.t
+		l := h.land(3, "")
+		g, err := h.guests.Resolve(t.Context(), l.CustomerToken)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := h.floor.Call(t.Context(), g, visit.ForHelp); err != nil {
+			t.Fatal(err)
+		}
+		_, err = h.floor.Answer(t.Context(), identity.Actor{Kind: identity.Account, Branches: []int64{2}}, g.VisitID, "")
+		wantFault(t, "an answer from elsewhere", err, visit.ErrVisit)
+		_, err = h.floor.Answer(t.Context(), identity.System(), "nobody", "")
+		wantFault(t, "an answer to nobody", err, visit.ErrVisit)
+		if v := h.openVisits(); v[0].Calls.Help.IsZero() {
+			t.Error("an answer from elsewhere has ended the call")
+		}
+		h.close(g.VisitID)
+		_, err = h.floor.Call(t.Context(), g, visit.ForBill) // by a process that has not heard of the closing yet
+		wantFault(t, "who has gone", err, visit.ErrClosed)
+	})
+}

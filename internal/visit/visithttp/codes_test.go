@@ -1,0 +1,293 @@
+package visithttp_test
+
+import (
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"image"
+	"image/color"
+	"io"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/makiuchi-d/gozxing"
+	"github.com/makiuchi-d/gozxing/qrcode"
+
+	"comanda/internal/identity/identitysql"
+	"comanda/internal/visit"
+)
+
+var run = regexp.MustCompile(`^M(\d+) (\d+)h(\d+)v1h-(\d+)z`)
+
+// scan draws a code as a printer would, from the path in an SVG, and reads it as it lies there. It fails for a code that
+// touches the quiet zone. How a phone finds a code in what its camera sees is left out: this reader's way of it misses
+// three sound codes of a thousand, by what they say.
+func scan(t *testing.T, side int, path string) string {
+	t.Helper()
+	const px = 6
+	img := image.NewGray(image.Rect(0, 0, side*px, side*px))
+	for i := range img.Pix {
+		img.Pix[i] = 255
+	}
+	for path != "" {
+		m := run.FindStringSubmatch(path)
+		if m == nil {
+			t.Fatalf("this is no run of squares: %.40s", path)
+		}
+		path = path[len(m[0]):]
+		x, _ := strconv.Atoi(m[1])
+		y, _ := strconv.Atoi(m[2])
+		n, _ := strconv.Atoi(m[3])
+		if x < 4 || y < 4 || x+n > side-4 || y+1 > side-4 || m[3] != m[4] {
+			t.Fatalf("%s of %d lies in the quiet zone", m[0], side)
+		}
+		for dy := range px {
+			for dx := range n * px {
+				img.SetGray(x*px+dx, y*px+dy, color.Gray{})
+			}
+		}
+	}
+	bits, err := gozxing.NewBinaryBitmapFromImage(img)
+	if err != nil {
+		t.Fatal(err)
+	}
+	result, err := qrcode.NewQRCodeReader().Decode(bits, map[gozxing.DecodeHintType]any{gozxing.DecodeHintType_PURE_BARCODE: true})
+	if err != nil {
+		t.Fatalf("nobody can read the code: %v", err)
+	}
+	if level := result.GetResultMetadata()[gozxing.ResultMetadataType_ERROR_CORRECTION_LEVEL]; level != "M" {
+		t.Errorf("the code's level is %v", level)
+	}
+	return result.GetText()
+}
+
+// drawn is a card as it stands in the sheet.
+type drawn struct {
+	label, code, url string
+	hints            []string
+	wide             float64
+	side             int
+}
+
+// cards reads a sheet back, which is well-formed down to its last mark. Its pages come apart at each class "sheet".
+func cards(t *testing.T, page string) (all []drawn, pages int, foot []string) {
+	t.Helper()
+	d := xml.NewDecoder(strings.NewReader(page))
+	d.Strict, d.AutoClose, d.Entity = false, xml.HTMLAutoClose, xml.HTMLEntity
+	class := ""
+	for {
+		token, err := d.Token()
+		if errors.Is(err, io.EOF) {
+			return all, pages, foot
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch e := token.(type) {
+		case xml.StartElement:
+			attr := map[string]string{}
+			for _, a := range e.Attr {
+				attr[a.Name.Local] = a.Value
+			}
+			class = attr["class"]
+			switch {
+			case class == "sheet":
+				pages++
+			case class == "card":
+				all = append(all, drawn{})
+			case class == "code":
+				c := &all[len(all)-1]
+				c.wide, _ = strconv.ParseFloat(attr["width"], 64)
+				_, _ = fmt.Sscanf(attr["viewBox"], "0 0 %d", &c.side)
+			case e.Name.Local == "path" && len(all) > 0 && attr["d"] != "" && all[len(all)-1].code == "" && attr["class"] == "":
+				all[len(all)-1].code = attr["d"]
+			}
+		case xml.CharData:
+			switch text := string(e); class {
+			case "label":
+				all[len(all)-1].label += text
+			case "url":
+				all[len(all)-1].url += text
+			case "hint":
+				all[len(all)-1].hints = append(all[len(all)-1].hints, text)
+			case "foot", "warning":
+				foot = append(foot, text)
+			}
+		case xml.EndElement:
+			class = ""
+		}
+	}
+}
+
+func TestSheet(t *testing.T) {
+	s := newSite(t)
+	var all tables
+	s.ask(t, "POST", "/api/tables", `{"branchId":"1","label":"<b>&\"\u684c"}`, "", nil)
+	s.ask(t, "GET", "/api/tables?branchId=1", "", "", &all)
+	w := s.ask(t, "GET", "/api/tables/qr-sheet?branchId=1", "", "", nil)
+	if w.Code != 200 || w.Header().Get("Content-Type") != "text/html; charset=utf-8" || w.Header().Get("Cache-Control") != "no-store" ||
+		!strings.Contains(w.Header().Get("Content-Security-Policy"), "style-src 'sha256-") {
+		t.Fatalf("%d %v", w.Code, w.Header())
+	}
+	got, pages, foot := cards(t, w.Body.String())
+	if pages != 1 || len(got) != len(all.Items) {
+		t.Fatalf("%d pages, %d cards of %d tables", pages, len(got), len(all.Items))
+	}
+	for i, c := range got {
+		table := all.Items[i]
+		if text := scan(t, c.side, c.code); text != table.Link || !strings.HasPrefix(text, "https://order.example/m/") {
+			t.Errorf("%s: a phone reads %q, want %q", table.Label, text, table.Link)
+		}
+		if mm := c.wide * float64(c.side-8) / float64(c.side); mm < 30 {
+			t.Errorf("%s: the code is %.1f mm wide", table.Label, mm)
+		}
+		if c.label != table.Label || c.url != strings.TrimPrefix(table.Link, "https://") {
+			t.Errorf("%s: the card says %q and %q", table.Label, c.label, c.url)
+		}
+		if d := cmp.Diff([]string{"Quét mã để gọi món", "Scan to order", "掃描 QR 碼點餐"}, c.hints); d != "" {
+			t.Error(d)
+		}
+	}
+	if d := cmp.Diff([]string{"Comanda Hà Nội · In ngày 2026-02-26 · trang 1/1"}, foot); d != "" {
+		t.Error(d)
+	}
+}
+
+func TestSheet_pages(t *testing.T) {
+	s := newSite(t)
+	for i := range 20 {
+		s.ask(t, "POST", "/api/tables", fmt.Sprintf(`{"branchId":"2","label":"Long table %d"}`, i), "", nil)
+	}
+	got, pages, foot := cards(t, s.ask(t, "GET", "/api/tables/qr-sheet?branchId=2", "", "", nil).Body.String())
+	if len(got) != 26 || pages != 3 || len(foot) != 3 || !strings.HasSuffix(foot[2], "3/3 頁") {
+		t.Errorf("%d cards on %d pages: %q", len(got), pages, foot)
+	}
+	got, _, _ = cards(t, s.ask(t, "GET", "/api/tables/qr-sheet?branchId=1&tableIds=5,3", "", "", nil).Body.String())
+	if len(got) != 2 || got[0].label != "A3" || got[1].label != "A5" {
+		t.Errorf("two of them: %+v", got)
+	}
+	for path, want := range map[string]struct {
+		status int
+		code   string
+	}{
+		"/api/tables/qr-sheet":                                     {422, "invalid"},
+		"/api/tables/qr-sheet?branchId=9":                          {404, "branch_not_found"},
+		"/api/tables/qr-sheet?branchId=1&tableIds=99":              {404, "table_not_found"},
+		"/api/tables/qr-sheet?branchId=1&tableIds=8":               {404, "table_not_found"},
+		"/api/tables/qr-sheet?branchId=1&tableIds=x":               {422, "invalid"},
+		"/api/tables/qr-sheet?branchId=1&tableIds=" + manyIDs(201): {422, "invalid"},
+		"/api/tables/99/qr.svg":                                    {404, "table_not_found"},
+	} {
+		wantStatus(t, s.ask(t, "GET", path, "", "", nil), want.status, want.code)
+	}
+}
+
+func manyIDs(n int) string { return strings.TrimSuffix(strings.Repeat("1,", n), ",") }
+
+func TestCode(t *testing.T) {
+	s := newSite(t)
+	w := s.ask(t, "GET", "/api/tables/3/qr.svg", "", "", nil)
+	if w.Code != 200 || w.Header().Get("Content-Type") != "image/svg+xml" || w.Header().Get("Cache-Control") != "no-store" {
+		t.Fatalf("%d %v", w.Code, w.Header())
+	}
+	m := regexp.MustCompile(`viewBox="0 0 (\d+) \d+".*<path d="([^"]+)"/></svg>`).FindStringSubmatch(w.Body.String())
+	if m == nil {
+		t.Fatal(w.Body)
+	}
+	side, _ := strconv.Atoi(m[1])
+	if got := scan(t, side, m[2]); got != "https://order.example/m/"+s.qr(t) {
+		t.Errorf("a phone reads %q", got)
+	}
+}
+
+// A code stands in the body of its answer and nowhere else; that it was printed stands in the audit log.
+func TestCodes_are_secrets(t *testing.T) {
+	s := newSite(t)
+	w := s.ask(t, "GET", "/api/tables/qr-sheet?branchId=1", "", "", nil)
+	s.ask(t, "GET", "/api/tables/3/qr.svg", "", "", nil)
+	if code := s.qr(t); strings.Contains(s.log.String()+fmt.Sprint(w.Header()), code) {
+		t.Error("a code stands in the log or in a header")
+	}
+	audit, err := identitysql.VerifyAudit(t.Context(), s.db)
+	if err != nil || audit.Entries != 2 {
+		t.Errorf("%+v, %v", audit, err)
+	}
+}
+
+func TestStaff_floor(t *testing.T) {
+	s := newSite(t)
+	type table struct {
+		ID, Label, QRToken string
+		Seats              int
+		IsActive           bool
+		Visit              *struct {
+			ID       string
+			Guests   int
+			Currency string
+			Unpaid   int64
+		}
+	}
+	type seated struct {
+		ID, TableID, TableLabel, Status string
+		Calls                           []struct{ Reason, Since string }
+	}
+	var made, edited table
+	if w := s.ask(t, "POST", "/api/tables", `{"branchId":"1","label":"T1"}`, "", &made); w.Code != 201 || made.Seats != 4 || !made.IsActive || len(made.QRToken) != 22 {
+		t.Errorf("%d %+v", w.Code, made)
+	}
+	s.ask(t, "PATCH", "/api/tables/"+made.ID, `{"label":"T2","seats":2,"isActive":false}`, "", &edited)
+	if edited.Label != "T2" || edited.Seats != 2 || edited.IsActive || edited.QRToken != made.QRToken {
+		t.Errorf("%+v", edited)
+	}
+	wantStatus(t, s.ask(t, "GET", "/cis/landing?qr="+made.QRToken, "", "", nil), 409, "table_inactive")
+	wantStatus(t, s.ask(t, "POST", "/api/visits", `{"tableId":"`+made.ID+`"}`, "", nil), 409, "table_inactive")
+	wantStatus(t, s.ask(t, "POST", "/api/tables", `{"branchId":"1","label":"T2"}`, "", nil), 409, "table_label_taken")
+	wantStatus(t, s.ask(t, "POST", "/api/tables", `{"branchId":"1","label":"T3","seats":0}`, "", nil), 422, "invalid")
+	wantStatus(t, s.ask(t, "PATCH", "/api/tables/3", `{"seats":1000}`, "", nil), 422, "invalid")
+
+	var v, moved, answered seated
+	if w := s.ask(t, "POST", "/api/visits", `{"tableId":"3"}`, "", &v); w.Code != 201 || v.TableLabel != "A3" || v.Status != "OPEN" {
+		t.Errorf("%d %+v", w.Code, v)
+	}
+	wantStatus(t, s.ask(t, "POST", "/api/visits", `{"tableId":"3"}`, "", nil), 409, "table_taken")
+	wantStatus(t, s.ask(t, "POST", "/api/visits", `{"tableId":"0"}`, "", nil), 422, "invalid")
+	var in struct{ CustomerToken, VisitID string }
+	s.ask(t, "GET", "/cis/landing?qr="+s.qr(t), "", "", &in)
+	if in.VisitID != v.ID {
+		t.Error("who scans the code does not join")
+	}
+	s.ask(t, "POST", "/api/visits/"+v.ID+"/move", `{"tableId":"5"}`, "", &moved)
+	if moved.TableID != "5" || moved.TableLabel != "A5" || len(moved.Calls) != 0 {
+		t.Errorf("%+v", moved)
+	}
+	wantStatus(t, s.ask(t, "POST", "/api/visits/"+v.ID+"/move", `{"tableId":"8"}`, "", nil), 404, "table_not_found")
+	wantStatus(t, s.ask(t, "POST", "/api/visits/x/move", `{"tableId":"5"}`, "", nil), 404, "visit_not_found")
+
+	call := "/cis/visit/" + v.ID + "/call"
+	for _, reason := range []string{"WATER", "BILL", "WATER"} {
+		var got struct{ Reason, Since string }
+		if w := s.ask(t, "POST", call, `{"reason":"`+reason+`"}`, in.CustomerToken, &got); w.Code != 200 || got.Reason != reason || got.Since != "2026-02-26T05:00:00Z" {
+			t.Errorf("%d %s", w.Code, w.Body)
+		}
+	}
+	wantStatus(t, s.ask(t, "POST", call, `{"reason":"SONG"}`, in.CustomerToken, nil), 422, "invalid")
+	wantStatus(t, s.ask(t, "POST", call, `{"reason":"BILL"}`, "", nil), 401, "customer_token_invalid")
+	wantStatus(t, s.ask(t, "POST", call, `{"reason":"BILL"}`, visit.NewCustomerToken(), nil), 401, "customer_token_invalid")
+	wantStatus(t, s.ask(t, "POST", "/cis/visit/other/call", `{"reason":"BILL"}`, in.CustomerToken, nil), 404, "visit_not_found")
+	s.ask(t, "POST", "/api/visits/"+v.ID+"/answer", `{"reason":"WATER"}`, "", &answered)
+	if len(answered.Calls) != 1 || answered.Calls[0].Reason != "BILL" {
+		t.Errorf("%+v", answered.Calls)
+	}
+	s.ask(t, "POST", "/api/visits/"+v.ID+"/answer", "", "", &answered)
+	if len(answered.Calls) != 0 {
+		t.Errorf("%+v", answered.Calls)
+	}
+	var floor struct{ Items []table }
+	s.ask(t, "GET", "/api/tables?branchId=1", "", "", &floor)
+	if p := floor.Items[4].Visit; p == nil || p.ID != v.ID || p.Guests != 1 || p.Currency != "VND" || floor.Items[2].Visit != nil {
+		t.Errorf("%+v", floor.Items)
+	}
+}

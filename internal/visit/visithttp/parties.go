@@ -1,0 +1,157 @@
+package visithttp
+
+import (
+	"cmp"
+	"context"
+	"net/http"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"comanda/internal/fault"
+	"comanda/internal/httpapi"
+	"comanda/internal/identity"
+	"comanda/internal/visit"
+)
+
+func (s *staff) registerParties(a *httpapi.API) {
+	tags := []string{"Visits"}
+	httpapi.Register(a, huma.Operation{
+		OperationID: "staff-visit-open", Method: http.MethodPost, Path: "/api/visits", Tags: tags,
+		DefaultStatus: http.StatusCreated, Summary: "Opens a table for a party, which joins by scanning its code",
+	}, httpapi.Staff, s.open)
+	httpapi.Register(a, huma.Operation{
+		OperationID: "staff-visit-move", Method: http.MethodPost, Path: "/api/visits/{id}/move", Tags: tags,
+		Summary: "Takes a party to a free table of the branch, with its guests and orders",
+	}, httpapi.Staff, s.move)
+	httpapi.Register(a, huma.Operation{
+		OperationID: "staff-visit-answer", Method: http.MethodPost, Path: "/api/visits/{id}/answer", Tags: tags,
+		Summary: "Ends a call of a visit, or all of them",
+	}, httpapi.Staff, s.answer)
+}
+
+type tableRequest struct {
+	TableID string `json:"tableId" pattern:"^[1-9][0-9]{0,17}$"`
+}
+
+type openIn struct {
+	Body tableRequest
+}
+
+func (s *staff) open(ctx context.Context, in *openIn) (*visitOut, error) {
+	table, err := parseID(in.Body.TableID)
+	if err != nil {
+		return nil, err
+	}
+	v, err := s.floor.Seat(ctx, identity.ActorOf(ctx), table)
+	if err != nil {
+		return nil, err
+	}
+	return &visitOut{seatedOf(v)}, nil
+}
+
+type moveIn struct {
+	ID   string `path:"id" maxLength:"64"`
+	Body tableRequest
+}
+
+func (s *staff) move(ctx context.Context, in *moveIn) (*visitOut, error) {
+	table, err := parseID(in.Body.TableID)
+	if err != nil {
+		return nil, err
+	}
+	v, err := s.floor.Move(ctx, identity.ActorOf(ctx), in.ID, table)
+	if err != nil {
+		return nil, err
+	}
+	return &visitOut{seatedOf(v)}, nil
+}
+
+type answerIn struct {
+	ID   string         `path:"id" maxLength:"64"`
+	Body *answerRequest `required:"false"`
+}
+
+type answerRequest struct {
+	Reason string `json:"reason,omitempty" enum:"BILL,HELP,WATER" doc:"Which call; all of them where it is left out."`
+}
+
+func (s *staff) answer(ctx context.Context, in *answerIn) (*visitOut, error) {
+	var reason visit.Call
+	if in.Body != nil {
+		reason = visit.Call(in.Body.Reason)
+	}
+	v, err := s.floor.Answer(ctx, identity.ActorOf(ctx), in.ID, reason)
+	if err != nil {
+		return nil, err
+	}
+	return &visitOut{seatedOf(v)}, nil
+}
+
+// Calls registers the route by which guests call somebody.
+func Calls(a *httpapi.API, floor *visit.Floor) {
+	c := &calls{floor}
+	httpapi.Register(a, huma.Operation{
+		OperationID: "visit-call", Method: http.MethodPost, Path: "/cis/visit/{visitId}/call", Tags: []string{"Visits"},
+		Summary: "Calls somebody to the table, until the staff answer",
+	}, httpapi.Guest, c.call)
+}
+
+type calls struct{ floor *visit.Floor }
+
+type callIn struct {
+	httpapi.GuestHeader
+	VisitID string `path:"visitId" maxLength:"64"`
+	Body    struct {
+		Reason string `json:"reason" enum:"BILL,HELP,WATER"`
+	}
+}
+
+// call is one thing that a visit wants.
+type call struct {
+	Reason string    `json:"reason" enum:"BILL,HELP,WATER"`
+	Since  time.Time `json:"since"`
+}
+
+type callOut struct{ Body call }
+
+// call lets a table call only so often: a repetition changes nothing, and counts.
+func (c *calls) call(ctx context.Context, in *callIn) (*callOut, error) {
+	g, err := c.floor.Guests.Resolve(ctx, string(in.CustomerToken))
+	if err != nil {
+		return nil, err
+	}
+	if in.VisitID != g.VisitID { // another visit is answered like a missing one
+		return nil, visit.ErrVisit
+	}
+	if err := httpapi.Take(ctx, "call_visit", g.VisitID); err != nil {
+		return nil, err
+	}
+	reason := visit.Call(in.Body.Reason)
+	v, err := c.floor.Call(ctx, g, reason)
+	if err != nil {
+		return nil, err
+	}
+	return &callOut{call{string(reason), v.Calls.Since(reason)}}, nil
+}
+
+func callsOf(c visit.Calls) []call {
+	all := []call{}
+	for _, reason := range []visit.Call{visit.ForBill, visit.ForHelp, visit.ForWater} {
+		if since := c.Since(reason); !since.IsZero() {
+			all = append(all, call{string(reason), since})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b call) int { return cmp.Compare(a.Since.UnixMilli(), b.Since.UnixMilli()) })
+	return all
+}
+
+func parseID(s string) (int64, error) {
+	id, err := strconv.ParseInt(s, 10, 64)
+	if err != nil || id <= 0 {
+		return 0, fault.New(fault.Invalid, "invalid", "An id is a number in decimal digits.")
+	}
+	return id, nil
+}

@@ -1,0 +1,46 @@
+package visithttp_test
+
+import (
+	"encoding/json"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"comanda/internal/catalog"
+	"comanda/internal/catalog/catalogsql"
+	"comanda/internal/identity"
+)
+
+// Who comes in while the branch is paused is told why and how long, in a language of the branch that they read.
+func TestLanding_paused(t *testing.T) {
+	s := newSite(t)
+	store := catalogsql.New(s.db, nil)
+	house := &catalog.House{Store: store, Menus: catalog.NewMenus(store, catalog.Alone{}, s.clock.Now), Now: s.clock.Now}
+	until := s.clock.Now().Add(time.Hour).Truncate(time.Second)
+	texts := catalog.Texts{catalog.Vietnamese: "Mất điện", catalog.English: "Power cut"}
+	if _, err := house.Pause(t.Context(), identity.System(), 1, catalog.Pause{Texts: texts}, catalog.Until{At: until}); err != nil {
+		t.Fatal(err)
+	}
+	qr := s.qr(t)
+	for language, want := range map[string]string{"": "Mất điện", "en-GB": "Power cut", "ja": "Mất điện"} {
+		r := httptest.NewRequestWithContext(t.Context(), "GET", "/cis/landing?qr="+qr, nil)
+		r.Header.Set("Accept-Language", language)
+		w := httptest.NewRecorder()
+		s.ServeHTTP(w, r)
+		var got struct{ Paused map[string]any }
+		if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil {
+			t.Fatal(err)
+		}
+		told := map[string]any{"reasonCode": nil, "reason": want, "until": until.Format(time.RFC3339)}
+		if d := cmp.Diff(told, got.Paused); d != "" {
+			t.Errorf("%q: %s", language, d)
+		}
+	}
+	s.clock.Advance(time.Hour)
+	var got struct{ Paused map[string]any }
+	if s.ask(t, "POST", "/cis/landing", `{"qr":"`+qr+`"}`, "", &got); got.Paused != nil {
+		t.Errorf("an hour later: %v", got.Paused)
+	}
+}

@@ -1,0 +1,128 @@
+package visitsql
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"time"
+
+	"comanda/internal/identity"
+	"comanda/internal/identity/identitysql"
+	"comanda/internal/sqldb"
+	"comanda/internal/visit"
+)
+
+// lockTable keeps a table as it is, and others from sitting down there, until the end of the transaction. Of what it gives
+// code and party are not filled in.
+func lockTable(ctx context.Context, tx sqldb.Tx, by identity.Actor, id int64) (visit.Table, error) {
+	rows, err := tx.Query(ctx, tableLock, id)
+	t, found, err := sqldb.One(rows, err, func(r sqldb.Rows) (visit.Table, error) {
+		t, active := visit.Table{ID: id}, 0
+		err := r.Scan(&t.BranchID, &t.Label, &t.Seats, &active)
+		t.Active = active == 1
+		return t, err
+	})
+	if err == nil && (!found || !by.Sees(t.BranchID)) {
+		err = visit.ErrTable
+	}
+	return t, err
+}
+
+func selectTable(ctx context.Context, tx sqldb.Tx, id int64) (visit.Table, error) {
+	rows, err := tx.Query(ctx, tableSelect, id)
+	t, _, err := sqldb.One(rows, err, scanTable)
+	return t, err
+}
+
+// number is how a truth is kept.
+func number(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// furnished is what the audit log says of a table.
+type furnished struct {
+	Label  string `json:"label"`
+	Seats  int    `json:"seats"`
+	Active bool   `json:"active"`
+}
+
+func furnishedOf(t visit.Table) furnished { return furnished{t.Label, t.Seats, t.Active} }
+
+// AddTable makes a table with its code.
+func (s *Store) AddTable(ctx context.Context, by identity.Actor, t visit.Table, now time.Time) (visit.Table, error) {
+	err := s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
+		rows, err := tx.Query(ctx, tableInsert, t.BranchID, t.Label, t.Seats)
+		id, _, err := sqldb.One(rows, err, scanInt)
+		if err != nil {
+			return labelTaken(err)
+		}
+		tx.Queue(qrInsert, t.QR, id, now.UnixMilli())
+		if t, err = selectTable(ctx, tx, id); err != nil {
+			return err
+		}
+		return identitysql.Record(ctx, tx,
+			by.Did(now, identity.ActionTableCreated, "table", strconv.FormatInt(id, 10), t.BranchID).To(furnishedOf(t)))
+	})
+	return t, err
+}
+
+// EditTable changes a table, or refuses what it is to be.
+func (s *Store) EditTable(ctx context.Context, by identity.Actor, id int64, e visit.TableEdit, now time.Time) (
+	t visit.Table, err error,
+) {
+	err = s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
+		was, err := lockTable(ctx, tx, by, id)
+		if err != nil {
+			return err
+		}
+		if t, err = e.To(was); err != nil {
+			return err
+		}
+		if was.Active && !t.Active { // whoever sits down now waits for the lock, and is then refused
+			switch _, taken, err := oneText(ctx, tx, visitAt, id); {
+			case err != nil:
+				return err
+			case taken:
+				return visit.ErrTableTaken
+			}
+		}
+		if furnishedOf(t) != furnishedOf(was) {
+			if _, err := tx.Exec(ctx, tableUpdate, id, t.Label, t.Seats, number(t.Active)); err != nil {
+				return labelTaken(err)
+			}
+			err = identitysql.Record(ctx, tx,
+				by.Did(now, identity.ActionTableEdited, "table", strconv.FormatInt(id, 10), was.BranchID).
+					From(furnishedOf(was)).To(furnishedOf(t)))
+			if err != nil {
+				return err
+			}
+		}
+		t, err = selectTable(ctx, tx, id)
+		return err
+	})
+	return t, err
+}
+
+func labelTaken(err error) error {
+	if errors.Is(err, sqldb.ErrUnique) {
+		return visit.ErrLabelTaken
+	}
+	return err
+}
+
+// Printed writes into the audit log whose codes were printed. The codes themselves are not there.
+func (s *Store) Printed(
+	ctx context.Context, by identity.Actor, branch int64, tables []int64, now time.Time,
+) error {
+	subject, id := "branch", strconv.FormatInt(branch, 10)
+	if len(tables) == 1 {
+		subject, id = "table", strconv.FormatInt(tables[0], 10)
+	}
+	return s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
+		return identitysql.Record(ctx, tx,
+			by.Did(now, identity.ActionCodesPrinted, subject, id, branch).To(map[string][]int64{"tables": tables}))
+	})
+}

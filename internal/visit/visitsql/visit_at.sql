@@ -1,0 +1,1 @@
+SELECT id FROM visit WHERE table_id = $1 AND status = 'OPEN'

@@ -1,0 +1,1 @@
+SELECT id FROM visit WHERE id = $1 /*pg: FOR NO KEY UPDATE */
