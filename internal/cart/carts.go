@@ -29,6 +29,8 @@ type Boards interface {
 type Carts struct {
 	Store  Store
 	Boards Boards
+
+	seen recent
 }
 
 // errNoBranch answers a house without a branch.
@@ -40,8 +42,23 @@ func (s *Carts) Get(ctx context.Context, who identity.Actor, branch int64) (View
 	if err != nil {
 		return View{}, err
 	}
+	s.seen.see(c)
 	return s.look(ctx, c, branch)
 }
+
+// Recall is Get with the cart as it was last seen here, without asking for it; false when there is none. It may have
+// changed since, and who goes by it must find out (ErrChanged).
+func (s *Carts) Recall(ctx context.Context, who identity.Actor, branch int64) (View, bool) {
+	c, ok := s.seen.recall(who.UserID)
+	if !ok {
+		return View{}, false
+	}
+	v, err := s.look(ctx, c, branch)
+	return v, err == nil
+}
+
+// Forget is told when a cart is known to be gone.
+func (s *Carts) Forget(who identity.Actor) { s.seen.forget(who.UserID) }
 
 // Add puts a dish into the cart and gives its line. The dish must be on the branch's menu.
 func (s *Carts) Add(ctx context.Context, who identity.Actor, dish, quantity, branch int64) (View, Item, error) {
@@ -90,6 +107,7 @@ func (s *Carts) change(ctx context.Context, c Change) (View, Item, error) {
 	if err != nil {
 		return View{}, Item{}, err
 	}
+	s.seen.see(after)
 	v, err := s.look(ctx, after, 0)
 	for _, it := range v.Items {
 		if it.DishID == dish {

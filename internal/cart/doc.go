@@ -6,4 +6,5 @@
 //	    what was shown before only to tell what has changed
 //	C3  nothing is held for a cart; what is sold out meanwhile is shown as such
 //	C4  a cart that was ordered from is gone with the order's transaction, or nothing of it is
+//	C5  what a process remembers of carts is a guess: whoever goes by it asks the ledger, and is not refused for it
 package cart

@@ -37,7 +37,7 @@ func (c *copying) batch(ctx context.Context, e *Entity, b batch, line *finishing
 		return err
 	}
 	if again := slices.Concat(a.Lost, a.Displaced); len(again) > 0 {
-		if err := c.Projector.Project(ctx, again); err != nil {
+		if err := c.Projector.Project(ctx, again, nil); err != nil {
 			return err
 		}
 	}
@@ -78,7 +78,7 @@ func (c *copying) overrule(ctx context.Context, e *Entity, dropped []Ref) error 
 	if err := c.Projector.Writer.Forget(ctx, a.Dropped); err != nil {
 		return err
 	}
-	return c.Projector.Project(ctx, a.Dropped) // reads once more: nobody's newer write may get lost by it
+	return c.Projector.Project(ctx, a.Dropped, nil) // reads once more: nobody's newer write may get lost by it
 }
 
 // note writes now and then how far the rebuild has come, which renews its claim too. The caller holds mu, or is alone.

@@ -58,7 +58,7 @@ func (p *Projector) RunOnce(ctx context.Context) error {
 		return nil
 	}
 	touched := p.take()
-	if err := p.Project(ctx, touched); err != nil {
+	if err := p.Project(ctx, touched, nil); err != nil {
 		p.Touch(touched...)
 		return err
 	}
@@ -77,18 +77,13 @@ func (p *Projector) round(ctx context.Context) (int, error) {
 	if err != nil || len(claimed) == 0 {
 		return 0, err
 	}
-	var refs []Ref
 	var rows []string
 	for _, c := range claimed {
-		if c.Entity == nil {
-			continue
-		}
-		rows = append(rows, c.ID)
-		for _, id := range c.IDs {
-			refs = append(refs, Ref{c.Entity, id})
+		if c.Entity != nil {
+			rows = append(rows, c.ID)
 		}
 	}
-	if err := p.Project(ctx, refs); err != nil {
+	if err := p.project(ctx, newWork(claimed)); err != nil {
 		released, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 		defer cancel()
 		_ = p.Outbox.Release(released, rows) // otherwise they are free when the claim ends
@@ -97,10 +92,50 @@ func (p *Projector) round(ctx context.Context) (int, error) {
 	return len(claimed), p.Outbox.Settle(ctx, rows)
 }
 
-// Project writes documents as they are now.
-func (p *Projector) Project(ctx context.Context, refs []Ref) error {
-	for n := 0; len(refs) > 0; n++ {
-		lost, displaced, err := p.pass(ctx, unique(refs))
+// Project writes documents as they are now. dead is the versions of deletions, where they are known: a document without a
+// row of which nothing is known dies at the version behind the one in Redis, and once more when the row of the outbox
+// comes that was written with the deletion.
+func (p *Projector) Project(ctx context.Context, refs []Ref, dead map[Ref]int64) error {
+	return p.project(ctx, work{refs: refs, dead: dead})
+}
+
+// work is what is to be projected.
+type work struct {
+	refs []Ref         // to be read
+	dead map[Ref]int64 // versions of deletions, where they are known
+	gone []Document    // known to be deleted and nothing else, so that there is nothing to read
+}
+
+// newWork gathers what rows of the outbox tell of. Whatever is written after a deletion has a row of its own, and a
+// version behind the deletion's.
+func newWork(claimed []Claimed) work {
+	w := work{dead: map[Ref]int64{}}
+	for _, c := range claimed {
+		for _, id := range c.IDs {
+			if _, dead := c.Dead[id]; !dead {
+				w.refs = append(w.refs, Ref{c.Entity, id})
+			}
+		}
+		for id, version := range c.Dead {
+			ref := Ref{c.Entity, id}
+			w.dead[ref] = max(w.dead[ref], version)
+		}
+	}
+	read := make(map[Ref]struct{}, len(w.refs))
+	for _, r := range w.refs {
+		read[r] = struct{}{}
+	}
+	for r, version := range w.dead {
+		if _, read := read[r]; !read && r.Entity.Keys.Key(r.ID).Valid() {
+			w.gone = append(w.gone, Document{Entity: r.Entity, ID: r.ID, Version: version, Dead: true})
+		}
+	}
+	return w
+}
+
+func (p *Projector) project(ctx context.Context, w work) error {
+	for n := 0; len(w.refs)+len(w.gone) > 0; n++ {
+		lost, displaced, err := p.pass(ctx, w)
 		if err != nil {
 			return err
 		}
@@ -108,20 +143,23 @@ func (p *Projector) Project(ctx context.Context, refs []Ref) error {
 			p.Touch(lost...)
 			return nil
 		}
-		refs = lost
+		w.refs, w.gone = lost, nil
 		if n < rounds/2 { // two rows that claim one value, which SQL forbids, would go on for ever
-			refs = append(refs, displaced...)
+			w.refs = append(w.refs, displaced...)
 		}
 	}
 	return nil
 }
 
-func (p *Projector) pass(ctx context.Context, refs []Ref) (lost, displaced []Ref, err error) {
-	for some := range slices.Chunk(refs, batchSize) {
-		docs, err := p.load(ctx, some)
+func (p *Projector) pass(ctx context.Context, w work) (lost, displaced []Ref, err error) {
+	refs, docs := unique(w.refs), w.gone // what is gone travels with the first that are read
+	for len(refs)+len(docs) > 0 {
+		n := min(batchSize, len(refs))
+		read, err := p.load(ctx, refs[:n], w.dead)
 		if err != nil {
 			return nil, nil, err
 		}
+		docs = append(docs, read...)
 		for batch := range slices.Chunk(docs, batchSize) {
 			a, err := p.Writer.Apply(ctx, batch)
 			if err != nil {
@@ -133,6 +171,7 @@ func (p *Projector) pass(ctx context.Context, refs []Ref) (lost, displaced []Ref
 		if p.Observe != nil {
 			p.Observe(len(docs))
 		}
+		refs, docs = refs[n:], nil
 	}
 	return lost, displaced, nil
 }
@@ -150,7 +189,7 @@ func unique(refs []Ref) []Ref {
 }
 
 // load reads documents; those without a row come as dead.
-func (p *Projector) load(ctx context.Context, refs []Ref) ([]Document, error) {
+func (p *Projector) load(ctx context.Context, refs []Ref, dead map[Ref]int64) ([]Document, error) {
 	byEntity := map[*Entity][]string{}
 	for _, r := range refs {
 		byEntity[r.Entity] = append(byEntity[r.Entity], r.ID)
@@ -160,7 +199,7 @@ func (p *Projector) load(ctx context.Context, refs []Ref) ([]Document, error) {
 		if len(byEntity[e]) == 0 {
 			continue
 		}
-		docs, err := p.loadOne(ctx, e, byEntity[e])
+		docs, err := p.loadOne(ctx, e, byEntity[e], dead)
 		if err != nil {
 			return nil, err
 		}
@@ -169,7 +208,7 @@ func (p *Projector) load(ctx context.Context, refs []Ref) ([]Document, error) {
 	return all, nil
 }
 
-func (p *Projector) loadOne(ctx context.Context, e *Entity, ids []string) ([]Document, error) {
+func (p *Projector) loadOne(ctx context.Context, e *Entity, ids []string, dead map[Ref]int64) ([]Document, error) {
 	docs, err := p.Source.Read(ctx, e, ids)
 	if err != nil {
 		return nil, err
@@ -180,16 +219,10 @@ func (p *Projector) loadOne(ctx context.Context, e *Entity, ids []string) ([]Doc
 		have[d.ID] = true
 		return twice
 	})
-	missing := slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return have[id] || !e.Keys.Key(id).Valid() })
-	if len(missing) == 0 {
-		return docs, nil
-	}
-	versions, err := p.Source.Tombstones(ctx, e, missing)
-	if err != nil {
-		return nil, err
-	}
-	for _, id := range missing {
-		docs = append(docs, Document{Entity: e, ID: id, Version: versions[id], Dead: true})
+	for _, id := range ids {
+		if !have[id] && e.Keys.Key(id).Valid() {
+			docs = append(docs, Document{Entity: e, ID: id, Version: dead[Ref{e, id}], Dead: true})
+		}
 	}
 	return docs, nil
 }

@@ -173,13 +173,17 @@ func (r *Reader) check(e *Entity, docs []Document, ids []string, entries []Entry
 	return docs
 }
 
-// find asks SQL which, and reads the documents as GetMany does.
+// find asks SQL which, and reads them there: Redis may be behind what SQL has just said, and show a document that does not
+// have the values yet.
 func (r *Reader) find(ctx context.Context, e *Entity, where []Where, p Page) ([]Document, int, error) {
 	ids, total, err := r.Source.Find(ctx, e, where, p.Offset, p.Limit)
 	if err != nil {
 		return nil, 0, err
 	}
-	docs, err := r.GetMany(ctx, e, ids)
+	if len(ids) == 0 {
+		return nil, total, nil
+	}
+	docs, err := r.read(ctx, e, ids)
 	return docs, total, err
 }
 

@@ -191,5 +191,5 @@ func (b *Builder) remove(ctx context.Context, orphans []Difference) error {
 		return err
 	}
 	// Documents are deleted, or written again: between the look and the removal somebody may have made it right.
-	return b.Projector.Project(ctx, refs)
+	return b.Projector.Project(ctx, refs, nil)
 }

@@ -22,8 +22,6 @@ type Source interface {
 	Owners(ctx context.Context, e *Entity, x *Index, values []string) (map[string]string, error)
 	// Find gives a page of the ids of rows that have all values, in their order, and the number of all of them.
 	Find(ctx context.Context, e *Entity, where []Where, offset, limit int) (ids []string, total int, err error)
-	// Tombstones gives the versions of rows that were deleted within the last day.
-	Tombstones(ctx context.Context, e *Entity, ids []string) (map[string]int64, error)
 }
 
 // Claimed is a row of the outbox that this process projects.
@@ -31,6 +29,7 @@ type Claimed struct {
 	ID     string
 	Entity *Entity // nil: unknown to this release, to be left to another
 	IDs    []string
+	Dead   map[string]int64 // versions of those of them that were deleted
 }
 
 // Outbox is the list of what has changed, normally documentsql.

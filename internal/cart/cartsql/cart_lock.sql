@@ -1,5 +1,7 @@
+-- The array, instead of a join, lets PostgreSQL compare no row with each of a batch: carts come and go, and it may believe
+-- that there are none.
 SELECT c.user_id, c.id, coalesce(c.branch_id, 0), c.version, c.updated_at
 FROM cart c
-JOIN @rows($1: id int) AS r ON c.user_id = r.id
+WHERE c.user_id /*pg: = ANY ($1) *//*sqlite: IN (SELECT id FROM @rows($1: id int)) */
 ORDER BY c.id
 /*pg: FOR UPDATE OF c*/

@@ -35,6 +35,7 @@ var (
 	lineDelete  = Statements.Must("line_delete")
 	dishNames   = Statements.Must("dish_names")
 	branchFirst = Statements.Must("branch_first")
+	countDish   = Statements.Must("cart_count_dish")
 )
 
 // Bounds of what shares a statement or a transaction.
@@ -120,6 +121,13 @@ type firstBranch struct {
 // firstFresh is how old it may be.
 const firstFresh = time.Second
 
+// With counts the carts that have a dish and are priced by a branch's menu, or may be.
+func (s *Store) With(ctx context.Context, branch, dish int64) (int64, error) {
+	rows, err := s.db.Query(ctx, countDish, branch, dish)
+	n, _, err := sqldb.One(rows, err, sqldb.Value[int64])
+	return n, err
+}
+
 // FirstBranch implements cart.Store. The answer is at most a second old.
 func (s *Store) FirstBranch(ctx context.Context) (int64, error) {
 	now := s.now()
@@ -146,7 +154,7 @@ func carts(ctx context.Context, c sqldb.Conn, users []int64) ([]cart.Cart, error
 		return nil, err
 	}
 	defer rows.Close()
-	byUser := map[int64]*cart.Cart{}
+	byUser, byID := map[int64]*cart.Cart{}, map[int64]*cart.Cart{}
 	for rows.Next() {
 		var one cart.Cart
 		var l cart.Line
@@ -156,14 +164,11 @@ func carts(ctx context.Context, c sqldb.Conn, users []int64) ([]cart.Cart, error
 		if err != nil {
 			return nil, err
 		}
-		into := byUser[one.UserID]
-		if into == nil {
+		if l.ID == 0 {
 			one.UpdatedAt = time.UnixMilli(updated).UTC()
-			into = &one
-			byUser[one.UserID] = into
-		}
-		if l.ID != 0 {
-			into.Lines = append(into.Lines, l)
+			byUser[one.UserID], byID[one.ID] = &one, &one
+		} else if of := byID[one.ID]; of != nil {
+			of.Lines = append(of.Lines, l)
 		}
 	}
 	all := make([]cart.Cart, len(users))

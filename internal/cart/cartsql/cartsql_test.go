@@ -3,7 +3,6 @@ package cartsql_test
 import (
 	"context"
 	"errors"
-	"flag"
 	"slices"
 	"sync"
 	"testing"
@@ -16,20 +15,16 @@ import (
 	"comanda/internal/cart/cartsql"
 	"comanda/internal/cart/carttest"
 	"comanda/internal/catalog"
+	"comanda/internal/document/documentsql"
 	"comanda/internal/ordering/orderingtest"
 	"comanda/internal/sqldb"
 	"comanda/internal/sqldb/sqldbtest"
 	"comanda/internal/stock"
+	"comanda/internal/testenv"
 )
 
-// TestMain takes fewer random sequences than rapid's hundred, because each step here is a transaction on a real engine.
 func TestMain(m *testing.M) {
-	flag.Parse()
-	given := false
-	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "rapid.checks" })
-	if !given {
-		_ = flag.Set("rapid.checks", "20") // rapid has defined it
-	}
+	testenv.Sequences(20)
 	goleak.VerifyTestMain(m)
 }
 
@@ -155,14 +150,16 @@ func TestQueueTaken(t *testing.T) {
 		failure := errors.New("the order does not fit")
 		take := func(fail error) error {
 			return h.DB.Write(t.Context(), func(ctx context.Context, tx sqldb.Tx) error {
-				carts, err := cartsql.Lock(ctx, tx, []int64{two.UserID, one.UserID, none.UserID})
-				if err != nil {
+				carts := map[int64]cart.Cart{}
+				cartsql.QueueLock(tx, []int64{two.UserID, one.UserID, none.UserID}, carts)
+				if err := tx.Flush(ctx); err != nil {
 					return err
 				}
 				if diff := cmp.Diff(first.Cart, carts[one.UserID]); diff != "" || len(carts) != 2 {
 					t.Errorf("%d carts: %s", len(carts), diff)
 				}
-				cartsql.QueueTaken(tx, []cart.Cart{carts[one.UserID], carts[two.UserID]}, h.Clock.Now())
+				taken := cartsql.QueueTaken(tx, []cart.Cart{carts[one.UserID], carts[two.UserID]})
+				documentsql.Queue(tx, h.Clock.Now(), taken...)
 				if err := tx.Flush(ctx); err != nil {
 					return err
 				}

@@ -41,7 +41,8 @@ func (s *Store) run(ctx context.Context, tx sqldb.Tx, changes []cart.Change) ([]
 	return results, nil
 }
 
-// lock locks and reads the carts that changes are about. Adding makes a cart where there is none.
+// lock locks and reads the carts that changes are about. Adding first makes a cart where there is none. Carts are made in
+// the order of their members and before any is locked, so nobody who waits to make one holds what others lock.
 func lock(ctx context.Context, tx sqldb.Tx, changes []cart.Change, now time.Time) (map[int64]*cart.Draft, error) {
 	users, adding := map[int64]struct{}{}, map[int64]struct{}{}
 	for _, c := range changes {
@@ -50,24 +51,17 @@ func lock(ctx context.Context, tx sqldb.Tx, changes []cart.Change, now time.Time
 			adding[c.UserID] = struct{}{}
 		}
 	}
-	all, err := locked(ctx, tx, slices.Sorted(maps.Keys(users)))
-	if err != nil {
+	if owners := slices.Sorted(maps.Keys(adding)); len(owners) > 0 {
+		tx.Queue(cartEnsure, idRows(owners).Text("name", func(i int) string { return actor(owners[i]) }), now.UnixMilli())
+	}
+	all := make(map[int64]cart.Cart, len(users))
+	queueLocked(tx, slices.Collect(maps.Keys(users)), all)
+	if err := tx.Flush(ctx); err != nil {
 		return nil, err
-	}
-	for user := range all {
-		delete(adding, user)
-	}
-	if missing := slices.Sorted(maps.Keys(adding)); len(missing) > 0 {
-		tx.Queue(cartEnsure, idRows(missing).Text("name", func(i int) string { return actor(missing[i]) }), now.UnixMilli())
-		fresh, err := locked(ctx, tx, missing)
-		if err != nil {
-			return nil, err
-		}
-		maps.Copy(all, fresh)
 	}
 	drafts := make(map[int64]*cart.Draft, len(all))
 	for user, c := range all {
-		drafts[user] = cart.NewDraft(*c)
+		drafts[user] = cart.NewDraft(c)
 		if c.Version == 0 {
 			drafts[user].Begin(now)
 		}
@@ -78,16 +72,14 @@ func lock(ctx context.Context, tx sqldb.Tx, changes []cart.Change, now time.Time
 // actor names a member as records do.
 func actor(user int64) string { return "user:" + strconv.FormatInt(user, 10) }
 
-// locked locks and reads carts with their lines, in one round trip: the second question sees what was there when the first
-// had its locks.
-func locked(ctx context.Context, tx sqldb.Tx, users []int64) (map[int64]*cart.Cart, error) {
-	all := make(map[int64]*cart.Cart, len(users))
+// queueLocked locks and reads carts with their lines, by member, in one round trip: the second question sees what was
+// there when the first had its locks.
+func queueLocked(tx sqldb.Tx, users []int64, all map[int64]cart.Cart) {
 	tx.QueueQuery(func(rows sqldb.Rows) error { return readCarts(rows, all) }, cartLock, idRows(users))
 	tx.QueueQuery(func(rows sqldb.Rows) error { return readLines(rows, all) }, lineSelect, idRows(users))
-	return all, tx.Flush(ctx)
 }
 
-func readCarts(rows sqldb.Rows, all map[int64]*cart.Cart) error {
+func readCarts(rows sqldb.Rows, all map[int64]cart.Cart) error {
 	for rows.Next() {
 		var c cart.Cart
 		var updated int64
@@ -95,21 +87,27 @@ func readCarts(rows sqldb.Rows, all map[int64]*cart.Cart) error {
 			return err
 		}
 		c.UpdatedAt = time.UnixMilli(updated).UTC()
-		all[c.UserID] = &c
+		all[c.UserID] = c
 	}
 	return nil
 }
 
 // readLines leaves out what stands in a cart that another process has made since.
-func readLines(rows sqldb.Rows, all map[int64]*cart.Cart) error {
+func readLines(rows sqldb.Rows, all map[int64]cart.Cart) error {
+	owners := make(map[int64]int64, len(all))
+	for user, c := range all {
+		owners[c.ID] = user
+	}
 	for rows.Next() {
-		var user, of int64
+		var of int64
 		var l cart.Line
-		if err := rows.Scan(&user, &of, &l.ID, &l.DishID, &l.Quantity, &l.Price, &l.Version); err != nil {
+		if err := rows.Scan(&of, &l.ID, &l.DishID, &l.Quantity, &l.Price, &l.Version); err != nil {
 			return err
 		}
-		if c := all[user]; c != nil && c.ID == of {
+		if user, ok := owners[of]; ok {
+			c := all[user]
 			c.Lines = append(c.Lines, l)
+			all[user] = c
 		}
 	}
 	return nil
@@ -132,7 +130,7 @@ func save(ctx context.Context, tx sqldb.Tx, drafts map[int64]*cart.Draft, now ti
 	for _, d := range dirty {
 		gone = append(gone, d.Removed...)
 	}
-	queueGone(tx, gone, now)
+	dead := queueGone(tx, gone)
 	if err := put(ctx, tx, dirty); err != nil {
 		return err
 	}
@@ -144,24 +142,23 @@ func save(ctx context.Context, tx sqldb.Tx, drafts map[int64]*cart.Draft, now ti
 		}
 	}
 	documentsql.Queue(tx, now, documentsql.Change{Entity: "cart", IDs: carts},
-		documentsql.Change{Entity: "cartDetail", IDs: details})
+		documentsql.Change{Entity: "cartDetail", IDs: details, Dead: dead})
 	return nil
 }
 
 func decimal(id int64) string { return strconv.FormatInt(id, 10) }
 
-// queueGone deletes lines.
-func queueGone(tx sqldb.Tx, gone []cart.Line, now time.Time) {
+// queueGone deletes lines of carts that are locked, and gives their documents.
+func queueGone(tx sqldb.Tx, gone []cart.Line) []documentsql.Dead {
 	if len(gone) == 0 {
-		return
+		return nil
 	}
-	tx.QueueExactly(int64(len(gone)), lineDelete,
-		sqldb.NewRowSet(len(gone)).Int("id", func(i int) int64 { return gone[i].ID }))
+	tx.Queue(lineDelete, sqldb.NewRowSet(len(gone)).Int("id", func(i int) int64 { return gone[i].ID }))
 	dead := make([]documentsql.Dead, len(gone))
 	for i, l := range gone {
 		dead[i] = documentsql.Dead{ID: decimal(l.ID), Version: l.Version}
 	}
-	documentsql.Erased(tx, now, "cartDetail", dead)
+	return dead
 }
 
 // put writes lines that are new or changed. It waits for the answer only where there are new ones, to learn their ids.

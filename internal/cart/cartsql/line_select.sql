@@ -1,5 +1,6 @@
-SELECT c.user_id, d.cart_id, d.id, d.dish_id, d.quantity, d.price, d.version
-FROM cart c
-JOIN @rows($1: id int) AS r ON c.user_id = r.id
-JOIN cart_detail d ON d.cart_id = c.id
-ORDER BY d.cart_id, d.id
+-- No join: PostgreSQL may believe that there are no lines, and would then read all of them for each cart, see cart_delete.
+SELECT d.cart_id, d.id, d.dish_id, d.quantity, d.price, d.version
+FROM cart_detail d
+WHERE d.cart_id /*pg: = ANY (ARRAY(SELECT c.id FROM cart c WHERE c.user_id = ANY ($1))) */
+    /*sqlite: IN (SELECT c.id FROM cart c WHERE c.user_id IN (SELECT id FROM @rows($1: id int))) */
+ORDER BY d.id

@@ -18,6 +18,7 @@ import (
 	"comanda/internal/cart"
 	"comanda/internal/cart/cartsql"
 	"comanda/internal/cart/carttest"
+	"comanda/internal/document/documentsql"
 	"comanda/internal/redisdb"
 	"comanda/internal/redisdb/redisdbtest"
 	"comanda/internal/sqldb"
@@ -223,9 +224,11 @@ func (s *model) take(t *rapid.T) {
 	m := s.members[rapid.IntRange(0, len(s.members)-1).Draw(t, "member")]
 	h := s.houses[0]
 	err := h.DB.Write(context.Background(), func(ctx context.Context, tx sqldb.Tx) error {
-		carts, err := cartsql.Lock(ctx, tx, []int64{m.id})
+		carts := map[int64]cart.Cart{}
+		cartsql.QueueLock(tx, []int64{m.id}, carts)
+		err := tx.Flush(ctx)
 		if c, ok := carts[m.id]; ok {
-			cartsql.QueueTaken(tx, []cart.Cart{c}, h.Clock.Now())
+			documentsql.Queue(tx, h.Clock.Now(), cartsql.QueueTaken(tx, []cart.Cart{c})...)
 		}
 		return err
 	})

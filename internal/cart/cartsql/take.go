@@ -1,33 +1,21 @@
 package cartsql
 
 import (
-	"context"
-	"maps"
-	"slices"
-	"time"
-
 	"comanda/internal/cart"
 	"comanda/internal/document/documentsql"
 	"comanda/internal/sqldb"
 )
 
-// Lock locks and reads the carts of members within an order's transaction, by member.
-func Lock(ctx context.Context, tx sqldb.Tx, users []int64) (map[int64]cart.Cart, error) {
-	all, err := locked(ctx, tx, slices.Sorted(slices.Values(users)))
-	if err != nil {
-		return nil, err
-	}
-	carts := make(map[int64]cart.Cart, len(all))
-	for user, c := range maps.All(all) {
-		carts[user] = *c
-	}
-	return carts, nil
+// QueueLock locks the carts of members within an order's transaction. With the flush they are in carts, by member.
+func QueueLock(tx sqldb.Tx, users []int64, carts map[int64]cart.Cart) {
+	queueLocked(tx, users, carts)
 }
 
-// QueueTaken deletes carts that were locked and ordered from (C4).
-func QueueTaken(tx sqldb.Tx, carts []cart.Cart, now time.Time) {
+// QueueTaken deletes carts that were locked and ordered from (C4), and gives the documents that go with them. Their
+// locks keep everybody else from deleting anything of them.
+func QueueTaken(tx sqldb.Tx, carts []cart.Cart) []documentsql.Change {
 	if len(carts) == 0 {
-		return
+		return nil
 	}
 	var gone []cart.Line
 	dead := make([]documentsql.Dead, len(carts))
@@ -35,8 +23,7 @@ func QueueTaken(tx sqldb.Tx, carts []cart.Cart, now time.Time) {
 		gone = append(gone, c.Lines...)
 		dead[i] = documentsql.Dead{ID: decimal(c.ID), Version: c.Version}
 	}
-	queueGone(tx, gone, now)
-	tx.QueueExactly(int64(len(carts)), cartDelete,
-		sqldb.NewRowSet(len(carts)).Int("id", func(i int) int64 { return carts[i].ID }))
-	documentsql.Erased(tx, now, "cart", dead)
+	lines := queueGone(tx, gone)
+	tx.Queue(cartDelete, sqldb.NewRowSet(len(carts)).Int("id", func(i int) int64 { return carts[i].ID }))
+	return []documentsql.Change{{Entity: "cart", Dead: dead}, {Entity: "cartDetail", Dead: lines}}
 }

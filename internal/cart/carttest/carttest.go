@@ -3,7 +3,6 @@ package carttest
 
 import (
 	"context"
-	"errors"
 	"strconv"
 	"testing"
 	"testing/fstest"
@@ -15,7 +14,6 @@ import (
 	"comanda/internal/catalog/catalogsql"
 	"comanda/internal/catalog/catalogtest"
 	"comanda/internal/document/documenttest"
-	"comanda/internal/fault"
 	"comanda/internal/identity"
 	"comanda/internal/identity/identitytest"
 	"comanda/internal/ordering/orderingtest"
@@ -168,16 +166,4 @@ func (h *House) Rows(t testing.TB) Rows {
 		t.Fatal(err)
 	}
 	return got
-}
-
-// CodeOf gives the code with which an error is answered; empty without one.
-func CodeOf(err error) string {
-	if err == nil {
-		return ""
-	}
-	var f *fault.Error
-	if !errors.As(err, &f) {
-		return err.Error()
-	}
-	return f.PublicCode()
 }

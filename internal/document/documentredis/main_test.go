@@ -16,7 +16,10 @@ import (
 	"comanda/internal/uid"
 )
 
-func TestMain(m *testing.M) { redisdbtest.VerifyMain(m) }
+func TestMain(m *testing.M) {
+	testenv.Sequences(100)
+	redisdbtest.VerifyMain(m)
+}
 
 // rig is all that documents need, on one database and one Redis.
 type rig struct {

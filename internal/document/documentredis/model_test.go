@@ -240,7 +240,7 @@ func (m *machine) holdBack(t *rapid.T) {
 			return err
 		})
 		if rapid.Bool().Draw(t, "settles at once") {
-			m.held = append(m.held, func(ctx context.Context) error { return m.projector.Project(ctx, refs(c)) })
+			m.held = append(m.held, func(ctx context.Context) error { return m.projector.Project(ctx, refs(c), dead(c)) })
 			must(t, m.sql.Settle(m.sub.Context(), []string{c.ID}))
 		} else {
 			must(t, m.sql.Release(m.sub.Context(), []string{c.ID}))
@@ -252,6 +252,14 @@ func refs(c document.Claimed) []document.Ref {
 	all := make([]document.Ref, len(c.IDs))
 	for i, id := range c.IDs {
 		all[i] = document.Ref{Entity: c.Entity, ID: id}
+	}
+	return all
+}
+
+func dead(c document.Claimed) map[document.Ref]int64 {
+	all := map[document.Ref]int64{}
+	for id, version := range c.Dead {
+		all[document.Ref{Entity: c.Entity, ID: id}] = version
 	}
 	return all
 }
@@ -276,7 +284,7 @@ func (m *machine) late(t *rapid.T) {
 func (m *machine) repeat(t *rapid.T) {
 	id := strconv.FormatInt(rapid.Int64Range(1, people).Draw(t, "id"), 10)
 	e := rapid.SampledFrom([]*document.Entity{document.User, document.Cart, document.Role, document.Dish}).Draw(t, "entity")
-	must(t, m.projector.Project(m.sub.Context(), []document.Ref{{Entity: e, ID: id}}))
+	must(t, m.projector.Project(m.sub.Context(), []document.Ref{{Entity: e, ID: id}}, nil))
 }
 
 func (m *machine) flush(*rapid.T) { flush(m.sub, m.rig) }

@@ -2,6 +2,7 @@ package documentsql
 
 import (
 	"encoding/json"
+	"slices"
 	"time"
 
 	"comanda/internal/sqldb"
@@ -13,41 +14,48 @@ import (
 type Change struct {
 	Entity string
 	IDs    []string
+	Dead   []Dead // those whose rows were deleted
 }
 
 // Changed notes within a transaction that documents of an entity have changed, so that they are projected after the
 // commit. Call it once per transaction and entity; it queues one row. The version of each row must have risen with the
 // change: of two projections the one with the higher version stays. Without ids it does nothing.
 func Changed(tx sqldb.Tx, now time.Time, entity string, ids ...string) {
-	Queue(tx, now, Change{entity, ids})
+	Queue(tx, now, Change{Entity: entity, IDs: ids})
 }
 
-// Queue is Changed for several entities, in one statement.
+// Queue is Changed and Deleted for many rows of several entities: one statement for all that has changed, and one for
+// all that is dead. Of one entity each queues one row, however many changes name it.
 func Queue(tx sqldb.Tx, now time.Time, changes ...Change) {
 	rows := make([]Change, 0, len(changes))
 	for _, c := range changes {
-		if len(c.IDs) > 0 {
-			rows = append(rows, c)
+		ids := slices.Clip(c.IDs)
+		for _, d := range c.Dead {
+			ids = append(ids, d.ID)
+		}
+		i := slices.IndexFunc(rows, func(r Change) bool { return r.Entity == c.Entity })
+		switch {
+		case len(ids) == 0:
+		case i < 0:
+			rows = append(rows, Change{Entity: c.Entity, IDs: ids, Dead: c.Dead})
+		default:
+			rows[i].IDs = append(slices.Clip(rows[i].IDs), ids...)
+			rows[i].Dead = append(slices.Clip(rows[i].Dead), c.Dead...)
 		}
 	}
 	if len(rows) == 0 {
 		return
 	}
+	queueDead(tx, now, rows)
 	tx.Queue(outboxInsert, sqldb.NewRowSet(len(rows)).
 		Text("id", func(int) string { return uid.New(now) }).
 		Text("entity", func(i int) string { return rows[i].Entity }).
 		Text("ids", func(i int) string { return list(rows[i].IDs) }).
+		Text("dead", func(i int) string { return deadText(rows[i].Dead) }).
 		Int("created_at", func(int) int64 { return now.UnixMilli() }))
 }
 
 func list(ids []string) string {
 	text, _ := json.Marshal(ids) // strings always marshal
 	return string(text)
-}
-
-// Deleted notes within a transaction that a row was deleted. The version is the row's last one: the tombstone gets the
-// next, so that a late projection of the row is dropped.
-func Deleted(tx sqldb.Tx, now time.Time, entity, id string, version int64) {
-	tx.Queue(tombstonePut, entity, id, version+1, now.UnixMilli())
-	Changed(tx, now, entity, id)
 }

@@ -2,9 +2,8 @@
 INSERT INTO dish (id, image_url, category_id, names, descriptions, created_at, updated_at, created_by, updated_by,
     version)
 SELECT r.id, r.image_url, r.category_id, r.names, r.descriptions, r.created_at, r.updated_at, r.created_by,
-       r.updated_by, CASE WHEN r.version > COALESCE(d.version, 0) THEN r.version ELSE d.version + 1 END
-FROM @rows($1: id int, image_url text, category_id int, names text, descriptions text, created_at int, updated_at int, created_by text, updated_by text, version int) AS r
-LEFT JOIN document_tombstone d ON d.entity = 'dish' AND d.id = CAST(r.id AS TEXT)
+       r.updated_by, CASE WHEN r.version > r.deleted THEN r.version ELSE r.deleted + 1 END
+FROM @rows($1: id int, image_url text, category_id int, names text, descriptions text, created_at int, updated_at int, created_by text, updated_by text, version int, deleted int) AS r
 WHERE 1 = 1
 ON CONFLICT (id) DO UPDATE SET
     image_url = excluded.image_url,

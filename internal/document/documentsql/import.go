@@ -59,8 +59,13 @@ func (s *Store) Twins(ctx context.Context, e *document.Entity, records []documen
 
 // Import implements document.Target.
 func (s *Store) Import(ctx context.Context, e *document.Entity, records []document.Record) error {
-	err := s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
-		tx.QueueExactly(int64(len(records)), imports[e], columns(e, records, stored))
+	deleted, err := s.Tombstones(ctx, e)
+	if err != nil {
+		return err
+	}
+	err = s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
+		tx.QueueExactly(int64(len(records)), imports[e], columns(e, records, stored).
+			Int("deleted", func(row int) int64 { return deleted[records[row].ID] }))
 		if e == document.Role {
 			queueGrants(tx, records)
 		}

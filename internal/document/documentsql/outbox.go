@@ -29,8 +29,8 @@ func (s *Store) Claim(ctx context.Context, now, until time.Time, limit int) (cla
 }
 
 func scanClaimed(r sqldb.Rows) (c document.Claimed, err error) {
-	var entity, ids string
-	if err := r.Scan(&c.ID, &entity, &ids); err != nil {
+	var entity, ids, dead string
+	if err := r.Scan(&c.ID, &entity, &ids, &dead); err != nil {
 		return c, err
 	}
 	if c.Entity = document.ByName(entity); c.Entity == nil {
@@ -39,7 +39,8 @@ func scanClaimed(r sqldb.Rows) (c document.Claimed, err error) {
 	if err := json.Unmarshal([]byte(ids), &c.IDs); err != nil {
 		return c, fmt.Errorf("documentsql: outbox row %s: %w", c.ID, err)
 	}
-	return c, nil
+	c.Dead = map[string]int64{}
+	return c, readDead(dead, c.Dead)
 }
 
 // Settle deletes rows whose documents were projected.
@@ -67,7 +68,7 @@ func (s *Store) Backlog(ctx context.Context) (pending int64, oldest time.Time, e
 // purgeStep bounds what one purging statement deletes.
 const purgeStep = 2000
 
-// PurgeTombstones forgets rows that were deleted before an instant.
+// PurgeTombstones forgets deletions before an instant.
 func (s *Store) PurgeTombstones(ctx context.Context, before time.Time) error {
 	for {
 		n, err := s.db.Exec(ctx, tombstonePurge, before.UnixMilli(), purgeStep)

@@ -4,4 +4,4 @@ WITH due AS MATERIALIZED (
 )
 UPDATE document_outbox SET claimed_until = $3, attempts = attempts + 1
 WHERE id /*pg: = ANY (ARRAY(SELECT id FROM due)) *//*sqlite: IN (SELECT id FROM due) */
-RETURNING id, entity, ids
+RETURNING id, entity, ids, dead

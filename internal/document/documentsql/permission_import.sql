@@ -1,9 +1,8 @@
 -- A row that is there already gets what is imported and the next version. One that was deleted goes on behind its tombstone.
 INSERT INTO permission (id, name, api_path, method, module, created_at, updated_at, created_by, updated_by, version)
 SELECT r.id, r.name, r.api_path, r.method, r.module, r.created_at, r.updated_at, r.created_by, r.updated_by,
-       CASE WHEN r.version > COALESCE(d.version, 0) THEN r.version ELSE d.version + 1 END
-FROM @rows($1: id int, name text, api_path text, method text, module text, created_at int, updated_at int, created_by text, updated_by text, version int) AS r
-LEFT JOIN document_tombstone d ON d.entity = 'permission' AND d.id = CAST(r.id AS TEXT)
+       CASE WHEN r.version > r.deleted THEN r.version ELSE r.deleted + 1 END
+FROM @rows($1: id int, name text, api_path text, method text, module text, created_at int, updated_at int, created_by text, updated_by text, version int, deleted int) AS r
 WHERE 1 = 1
 ON CONFLICT (id) DO UPDATE SET
     name = excluded.name,

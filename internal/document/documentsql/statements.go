@@ -19,7 +19,6 @@ var (
 	outboxRelease   = stmts.Must("outbox_release")
 	outboxCount     = stmts.Must("outbox_count")
 	tombstonePut    = stmts.Must("tombstone_put")
-	tombstonePutAll = stmts.Must("tombstone_put_all")
 	tombstoneSelect = stmts.Must("tombstone_select")
 	tombstonePurge  = stmts.Must("tombstone_purge")
 	planeEnsure     = stmts.Must("plane_ensure")

@@ -231,21 +231,18 @@ func (s *Store) Find(
 	return ids, int(n), err
 }
 
-// Tombstones gives the versions of rows that were deleted within the last day.
-func (s *Store) Tombstones(ctx context.Context, e *document.Entity, ids []string) (map[string]int64, error) {
-	rows, err := s.db.Query(ctx, tombstoneSelect, e.Name, textRows(ids))
+// Tombstones gives the versions of the deletions of an entity's rows, as far as they are remembered.
+func (s *Store) Tombstones(ctx context.Context, e *document.Entity) (map[string]int64, error) {
+	rows, err := s.db.Query(ctx, tombstoneSelect, e.Name)
+	texts, err := sqldb.Collect(rows, err, sqldb.Value[string])
 	if err != nil {
 		return nil, err
 	}
-	defer rows.Close()
 	versions := map[string]int64{}
-	for rows.Next() {
-		var id string
-		var version int64
-		if err := rows.Scan(&id, &version); err != nil {
+	for _, text := range texts {
+		if err := readDead(text, versions); err != nil {
 			return nil, err
 		}
-		versions[id] = version
 	}
-	return versions, rows.Err()
+	return versions, nil
 }

@@ -1,2 +1,2 @@
 DELETE FROM document_tombstone
-WHERE (entity, id) IN (SELECT entity, id FROM document_tombstone WHERE deleted_at < $1 LIMIT $2)
+WHERE id IN (SELECT id FROM document_tombstone WHERE deleted_at < $1 ORDER BY id LIMIT $2)

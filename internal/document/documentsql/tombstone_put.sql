@@ -1,3 +1,3 @@
-INSERT INTO document_tombstone (entity, id, version, deleted_at)
-VALUES ($1, $2, $3, $4)
-ON CONFLICT (entity, id) DO UPDATE SET version = excluded.version, deleted_at = excluded.deleted_at
+INSERT INTO document_tombstone (id, entity, dead, deleted_at)
+SELECT r.id, r.entity, r.dead, r.deleted_at
+FROM @rows($1: id text, entity text, dead text, deleted_at int) AS r

@@ -5,9 +5,8 @@ INSERT INTO app_user (id, username, email, phone, device_id, google_id, role_id,
 SELECT r.id, r.username, r.email, r.phone, r.device_id, r.google_id, r.role_id, r.account_status, r.address,
        r.gender, r.first_name, r.surname, r.age, r.occupation, r.province, r.city, r.geolocation,
        r.trust_score, r.profile, r.registered, r.created_at, r.updated_at, r.created_by, r.updated_by,
-       CASE WHEN r.version > COALESCE(d.version, 0) THEN r.version ELSE d.version + 1 END
-FROM @rows($1: id int, username text, email text, phone text, device_id text, google_id text, role_id int, account_status text, address text, gender text, first_name text, surname text, age int, occupation text, province text, city text, geolocation text, trust_score int, profile text, registered int, created_at int, updated_at int, created_by text, updated_by text, version int) AS r
-LEFT JOIN document_tombstone d ON d.entity = 'user' AND d.id = CAST(r.id AS TEXT)
+       CASE WHEN r.version > r.deleted THEN r.version ELSE r.deleted + 1 END
+FROM @rows($1: id int, username text, email text, phone text, device_id text, google_id text, role_id int, account_status text, address text, gender text, first_name text, surname text, age int, occupation text, province text, city text, geolocation text, trust_score int, profile text, registered int, created_at int, updated_at int, created_by text, updated_by text, version int, deleted int) AS r
 WHERE 1 = 1
 ON CONFLICT (id) DO UPDATE SET
     username = excluded.username,

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"comanda/internal/document"
 	"comanda/internal/document/documentsql"
 	"comanda/internal/sqldb"
 )
@@ -58,6 +59,16 @@ func (h House) Write(ctx context.Context, entity string, ids []string, fn func(c
 	})
 }
 
+// revive has a row that was deleted once go on behind its deletion, as an import does.
+func (h House) revive(ctx context.Context, tx sqldb.Tx, e *document.Entity, stmt string, row int64) error {
+	deleted, err := documentsql.New(h.DB).Tombstones(ctx, e)
+	if err != nil {
+		return err
+	}
+	_, err = tx.Exec(ctx, stmts.Must(stmt), row, deleted[id(row)])
+	return err
+}
+
 func (h House) put(ctx context.Context, entity, ids, stmt string, args ...any) error {
 	return h.Write(ctx, entity, []string{ids}, func(ctx context.Context, tx sqldb.Tx) error {
 		_, err := tx.Exec(ctx, stmts.Must(stmt), args...)
@@ -79,8 +90,7 @@ func (h House) PutUser(ctx context.Context, u User) error {
 		if err != nil {
 			return err
 		}
-		_, err = tx.Exec(ctx, stmts.Must("user_revive"), id(u.ID))
-		return err
+		return h.revive(ctx, tx, document.User, "user_revive", u.ID)
 	})
 }
 
@@ -130,8 +140,7 @@ func (h House) PutCart(ctx context.Context, cart, user int64) error {
 		if _, err := tx.Exec(ctx, stmts.Must("cart_put"), cart, user, h.now()); err != nil {
 			return err
 		}
-		_, err := tx.Exec(ctx, stmts.Must("cart_revive"), id(cart))
-		return err
+		return h.revive(ctx, tx, document.Cart, "cart_revive", cart)
 	})
 }
 
@@ -141,8 +150,7 @@ func (h House) PutDetail(ctx context.Context, detail, cart, dish, quantity int64
 		if _, err := tx.Exec(ctx, stmts.Must("detail_put"), detail, cart, dish, quantity); err != nil {
 			return err
 		}
-		_, err := tx.Exec(ctx, stmts.Must("detail_revive"), id(detail))
-		return err
+		return h.revive(ctx, tx, document.CartDetail, "detail_revive", detail)
 	})
 }
 
@@ -169,16 +177,6 @@ func (h House) DeleteCart(ctx context.Context, cart int64) error {
 			documentsql.Deleted(tx, now, "cartDetail", id(g[0]), g[1])
 		}
 		return h.deleteIn(ctx, tx, "cart", "cart_delete", cart)
-	})
-}
-
-// DeleteRole deletes a role that nobody has.
-func (h House) DeleteRole(ctx context.Context, role int64) error {
-	return h.DB.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
-		if _, err := tx.Exec(ctx, stmts.Must("grant_delete_role"), role); err != nil {
-			return err
-		}
-		return h.deleteIn(ctx, tx, "role", "role_delete", role)
 	})
 }
 

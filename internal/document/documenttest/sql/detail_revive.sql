@@ -1,2 +1,1 @@
-UPDATE cart_detail SET version = (SELECT version + 1 FROM document_tombstone WHERE entity = 'cartDetail' AND id = $1)
-WHERE CAST(id AS TEXT) = $1 AND version <= (SELECT version FROM document_tombstone WHERE entity = 'cartDetail' AND id = $1)
+UPDATE cart_detail SET version = $2 + 1 WHERE id = $1 AND version <= $2

@@ -1,0 +1,66 @@
+package documentsql
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"comanda/internal/sqldb"
+	"comanda/internal/sqldb/sqldbtest"
+)
+
+// Rows that are dead leave one tombstone for each entity, and with those that have changed one row for the projector, both
+// with the versions behind the last; those of a transaction that fails leave nothing.
+func TestQueue(t *testing.T) {
+	now := time.Date(2026, 2, 26, 5, 0, 0, 0, time.UTC)
+	graves := sqldb.Load(fstest.MapFS{"graves.sql": {
+		Data: []byte("SELECT entity, dead, deleted_at FROM document_tombstone ORDER BY id"),
+	}}).Must("graves")
+	failure := errors.New("after all not")
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		queue := func(fail error, changes ...Change) {
+			t.Helper()
+			err := db.Write(t.Context(), func(_ context.Context, tx sqldb.Tx) error {
+				Queue(tx, now, changes...)
+				return fail
+			})
+			if !errors.Is(err, fail) {
+				t.Fatal(err)
+			}
+		}
+		queue(failure, Change{Entity: "cart", IDs: []string{"8"}, Dead: []Dead{{"9", 1}}})
+		queue(nil)
+		queue(nil, Change{Entity: "cart"}, Change{Entity: "cartDetail", Dead: []Dead{{"5", 3}, {"6", 1}}})
+		queue(nil, Change{Entity: "cartDetail", IDs: []string{"3"}, Dead: []Dead{{"7", 9}}},
+			Change{Entity: "cart", Dead: []Dead{{"5", 1}}}, Change{Entity: "cartDetail", IDs: []string{"4"}})
+		rows, err := db.Query(t.Context(), graves)
+		got, err := sqldb.Collect(rows, err, func(r sqldb.Rows) (s string, err error) {
+			var entity, dead string
+			var at int64
+			err = r.Scan(&entity, &dead, &at)
+			return entity + " " + dead + " " + strconv.FormatInt(at-now.UnixMilli(), 10), err
+		})
+		want := []string{`cartDetail {"5":4,"6":2} 0`, `cartDetail {"7":10} 0`, `cart {"5":2} 0`}
+		if diff := cmp.Diff(want, got); diff != "" || err != nil {
+			t.Error(diff, err)
+		}
+		claimed, err := New(db).Claim(t.Context(), now, now.Add(time.Minute), 10)
+		told := map[string][][]string{}
+		for _, c := range claimed {
+			told[c.Entity.Name] = append(told[c.Entity.Name], c.IDs, []string{fmt.Sprint(c.Dead)})
+		}
+		lists := map[string][][]string{
+			"cart":       {{"5"}, {"map[5:2]"}},
+			"cartDetail": {{"5", "6"}, {"map[5:4 6:2]"}, {"3", "7", "4"}, {"map[7:10]"}},
+		}
+		if diff := cmp.Diff(lists, told); diff != "" || err != nil {
+			t.Error(diff, err)
+		}
+	})
+}
