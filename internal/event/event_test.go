@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"comanda/internal/event"
+	"comanda/internal/event/eventtest"
 	"comanda/internal/money"
 	"comanda/internal/uid"
 )
@@ -81,6 +82,7 @@ func TestDecode_refuses(t *testing.T) {
 
 func TestRegistry(t *testing.T) {
 	t.Parallel()
+	exchanges := map[string]string{"order": "order.events", "reservation": "lmall.events", "stock_item": "lmall.events"}
 	seen := map[string]bool{}
 	for _, typ := range event.Types() {
 		if seen[typ.Name] {
@@ -88,19 +90,123 @@ func TestRegistry(t *testing.T) {
 		}
 		seen[typ.Name] = true
 		got, ok := event.Lookup(typ.Name)
-		if !ok || got.RoutingKey != typ.Name || got.Exchange != "order.events" {
+		if !ok || got.RoutingKey != typ.Name || got.Exchange != exchanges[typ.Aggregate] {
 			t.Errorf("Lookup(%s) = %+v, %v", typ.Name, got, ok)
 		}
-		if !strings.Contains(event.Markdown(), "| `"+typ.Name+"` | order |") {
+		if !strings.Contains(event.Markdown(), "| `"+typ.Name+"` | "+typ.Aggregate+" |") ||
+			!strings.Contains(event.Markdown(), "\n## "+typ.Name+"\n") {
 			t.Errorf("%s is not documented", typ.Name)
 		}
+		if theirs := typ.Aggregate == "reservation" && strings.HasPrefix(typ.Name, "order."); typ.Foreign != theirs {
+			t.Errorf("%s: foreign is %v", typ.Name, typ.Foreign)
+		}
 	}
-	for _, name := range []string{"order.placed", "order.paid", "order.canceled", "order.refund_due"} {
+	for _, name := range []string{
+		"order.placed", "order.paid", "order.canceled", "order.refund_due", "inventory.reserved", "inventory.refused",
+		"inventory.released", "inventory.sold", "order.created", "order.confirmed", "order.cancel.requested",
+	} {
 		if !seen[name] {
 			t.Errorf("%s is not registered", name)
 		}
 	}
 	if _, ok := event.Lookup("order.expired"); ok {
 		t.Error("a timer is registered as a fact")
+	}
+}
+
+// Ids of ours are strings; other systems may write the branch as a number.
+func TestWanted_branch(t *testing.T) {
+	t.Parallel()
+	for body, want := range map[string]event.Number{
+		`{"branchId":7}`: 7, `{"branchId":"7"}`: 7, `{"branchId":"9007199254740993"}`: 9007199254740993, `{}`: 0,
+	} {
+		got, err := event.StockWanted.Decode(event.Event{Type: "order.created", Payload: json.RawMessage(body)})
+		if err != nil || got.BranchID != want {
+			t.Errorf("%s: branch %d, %v", body, got.BranchID, err)
+		}
+	}
+	for _, body := range []string{`{"branchId":7.5}`, `{"branchId":""}`, `{"branchId":null}`, `{"branchId":"Hà Nội"}`, `{"branchId":{}}`} {
+		if got, err := event.StockWanted.Decode(event.Event{Type: "order.created", Payload: json.RawMessage(body)}); err == nil {
+			t.Errorf("%s: branch %d", body, got.BranchID)
+		}
+	}
+	e := event.StockWanted.New(noon, "o", 0, 7, event.Wanted{OrderID: "o", BranchID: 7, ItemID: "rice", Quantity: 2})
+	want := `{"orderId":"o","branchId":"7","itemId":"rice","quantity":2}`
+	if diff := cmp.Diff(want, string(e.Payload)); diff != "" {
+		t.Errorf("payload (-want +got):\n%s", diff)
+	}
+}
+
+// What the registry writes conforms to the schema that it documents, whatever the values are.
+func TestSchema_every_payload_conforms(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		id, branch := rapid.StringMatching(`[A-Za-z0-9._-]{1,64}`).Draw(t, "order"), rapid.Int64().Draw(t, "branch")
+		at := time.UnixMilli(rapid.Int64Range(0, 4e12).Draw(t, "at")).UTC()
+		items := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) event.Amount {
+			return event.Amount{ItemID: rapid.String().Draw(t, "item"), Quantity: rapid.Int64().Draw(t, "quantity")}
+		}), 1, 3).Draw(t, "items")
+		date, total := at.Format(time.DateOnly), rapid.Int64Range(0, money.Max).Draw(t, "total")
+		due := event.RefundDue{OrderID: id, BranchID: branch, BizDate: date, Amount: total, Currency: money.TWD}
+		events := []event.Event{
+			event.OrderPlaced.New(at, id, 1, branch, event.Placed{
+				OrderID: id, BranchID: branch, BizDate: date, TotalAmount: total, Currency: money.VND, PayBy: at,
+			}),
+			event.OrderPaid.New(at, id, 2, branch, event.Paid{OrderID: id, BizDate: date, Currency: money.VND}),
+			event.OrderCanceled.New(at, id, 2, branch, event.Canceled{OrderID: id, Currency: money.VND, Reason: "EXPIRED"}),
+			event.OrderRefundDue.New(at, id, 3, branch, due),
+			event.OrderRefunded.New(at, id, 4, branch, due),
+			event.OrderProgressed.New(at, id, 5, branch, event.Progressed{OrderID: id, BizDate: date, From: "READY", To: "SERVED"}),
+			event.StockWanted.New(at, id, 0, branch, event.Wanted{OrderID: id, BranchID: event.Number(branch), Items: items}),
+			event.StockWanted.New(at, id, 0, branch, event.Wanted{OrderID: id, ItemID: "rice", Quantity: 1, TTLSeconds: 5}),
+			event.StockConfirmed.New(at, id, 0, branch, event.Decided{OrderID: id}),
+			event.StockUnwanted.New(at, id, 0, branch, event.Decided{OrderID: id}),
+			event.InventoryReserved.New(at, id, 1, branch, event.Reserved{OrderID: id, Items: items, ExpiresAt: at}),
+			event.InventoryRefused.New(at, id, 1, branch, event.Refused{
+				OrderID: id, Demand: "order.created", Items: []event.Short{{ItemID: "rice", Requested: 2, Available: 1}},
+			}),
+			event.InventoryReleased.New(at, id, 2, branch, event.Released{OrderID: id, Items: items, Reason: "EXPIRED"}),
+			event.InventorySold.New(at, id, 2, branch, event.Sold{OrderID: id, BranchID: branch, Items: items}),
+			event.InventoryReturned.New(at, id, 3, branch, event.Released{OrderID: id, Items: items, Reason: "RETURNED"}),
+			event.InventoryLow.New(at, "rice", 0, branch, event.Low{ItemID: "rice", Available: 1, Threshold: 2}),
+		}
+		eventtest.Conform(t, events...)
+		made := map[string]bool{}
+		for _, e := range events {
+			made[e.Type] = true
+		}
+		if len(made) != len(event.Types()) {
+			t.Fatalf("%d of %d types were made", len(made), len(event.Types()))
+		}
+	})
+}
+
+// A schema that accepts everything documents nothing.
+func TestSchema_refuses(t *testing.T) {
+	t.Parallel()
+	const good = `{"orderId":"o","branchId":7,"itemId":"rice","quantity":2,"more":true}`
+	if err := eventtest.Check("order.created", []byte(good)); err != nil {
+		t.Errorf("the form of the reference: %v", err)
+	}
+	for name, bodies := range map[string][]string{
+		"order.created": {
+			`[]`, `{"branchId":"7","items":[]}`, `{"items":[],"branchId":1}`, `{"orderId":"o","branchId":"7"}`,
+			`{"orderId":"o/p","branchId":"7","items":[]}`, `{"orderId":"o","branchId":"x","items":[]}`,
+			`{"orderId":"o","branchId":7,"itemId":"rice"}`, `{"orderId":"o","branchId":7,"items":[{"itemId":"rice"}]}`,
+			`{"orderId":"o","branchId":7,"itemId":"rice","quantity":"2"}`,
+		},
+		"order.confirmed": {`{}`, `{"orderId":7}`},
+		"order.paid":      {`{"orderId":"o","branchId":7,"bizDate":"2026-02-26","totalAmount":1,"currency":"VND"}`},
+		"inventory.reserved": {
+			`{"orderId":"o","branchId":"7","items":null,"expiresAt":"2026-02-26T12:00:00Z"}`,
+			`{"orderId":"o","branchId":"7","items":[],"expiresAt":"noon"}`,
+		},
+		"inventory.released": {`{"orderId":"o","branchId":"7","items":[],"reason":"LOST"}`},
+	} {
+		for _, body := range bodies {
+			if eventtest.Check(name, []byte(body)) == nil {
+				t.Errorf("%s: %s is accepted", name, body)
+			}
+		}
 	}
 }

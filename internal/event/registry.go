@@ -7,8 +7,12 @@ import (
 	"strings"
 )
 
-// Exchange is the topic exchange of everything that happens to orders.
-const Exchange = "order.events"
+// Topic exchanges: of everything that happens to orders, and of the stock, which other systems share. An installation may
+// call the second one otherwise.
+const (
+	Exchange      = "order.events"
+	StockExchange = "lmall.events"
+)
 
 // Type describes one registered type of event.
 type Type struct {
@@ -17,6 +21,7 @@ type Type struct {
 	Exchange   string
 	RoutingKey string
 	Purpose    string
+	Foreign    bool // published by other systems; we only hear it
 	payload    reflect.Type
 }
 
@@ -32,11 +37,54 @@ var (
 		"Money arrived that could not be turned into an order and must be given back. Raises an alarm.")
 	OrderRefunded = define[RefundDue]("order.refunded", "order",
 		"Money of an order has gone back to whoever paid it.")
+	OrderProgressed = define[Progressed]("order.progressed", "order",
+		"The kitchen took an order a step on, or recalled it.")
+)
+
+// The types of the inventory (inventory-tcc.md). The first three come from other systems and ask for something.
+var (
+	StockWanted = foreign[Wanted]("order.created",
+		"Another system's order wants stock: Try. Answered by inventory.reserved or inventory.refused.")
+	StockConfirmed = foreign[Decided]("order.confirmed",
+		"Another system's order stands: Confirm. Answered by inventory.sold or inventory.refused; one that comes before "+
+			"its order.created is remembered.")
+	StockUnwanted = foreign[Decided]("order.cancel.requested",
+		"Another system's order is off, also before it came: Cancel. Answered by inventory.released or inventory.refused.")
+	InventoryReserved = defineStock[Reserved]("inventory.reserved", "reservation",
+		"Units of stock are reserved, all that was asked for, until they are sold, released or their time is over.")
+	InventoryRefused = defineStock[Refused]("inventory.refused", "reservation",
+		"A demand that came as a message was refused, once for each message; nothing was changed by it. Where the reason is "+
+			"insufficient_stock, the id holds nothing any more. A sequence number of 0 says that the reservation took no step.")
+	InventoryReleased = defineStock[Released]("inventory.released", "reservation",
+		"A reservation ended, by its owner or by its deadline; its units are available again.")
+	InventorySold = defineStock[Sold]("inventory.sold", "reservation",
+		"A reservation was confirmed; its units are sold.")
+	InventoryReturned = defineStock[Released]("inventory.returned", "reservation",
+		"Units that had been sold came back and are available again.")
+	InventoryLow = defineStock[Low]("inventory.low", "stock_item",
+		"No more than its threshold is left of a stock item, because units went or the threshold was raised. Told once, when it "+
+			"happens.")
 )
 
 // registry is the whole list, in the order of the documentation. A type that is not in it cannot be looked up, and so
 // can neither be consumed nor published.
-var registry = []Type{OrderPlaced.Type, OrderPaid.Type, OrderCanceled.Type, OrderRefundDue.Type, OrderRefunded.Type}
+var registry = []Type{
+	OrderPlaced.Type, OrderPaid.Type, OrderCanceled.Type, OrderRefundDue.Type, OrderRefunded.Type, OrderProgressed.Type,
+	StockWanted.Type, StockConfirmed.Type, StockUnwanted.Type, InventoryReserved.Type, InventoryRefused.Type,
+	InventoryReleased.Type, InventorySold.Type, InventoryReturned.Type, InventoryLow.Type,
+}
+
+func defineStock[P any](name, aggregate, purpose string) Kind[P] {
+	k := define[P](name, aggregate, purpose)
+	k.Exchange = StockExchange
+	return k
+}
+
+func foreign[P any](name, purpose string) Kind[P] {
+	k := defineStock[P](name, "reservation", purpose)
+	k.Foreign = true
+	return k
+}
 
 // define fills in what all types share: the routing key is the name.
 func define[P any](name, aggregate, purpose string) Kind[P] {
@@ -65,35 +113,19 @@ func Markdown() string {
 	b.WriteString("Every event is stored in the transaction of its fact, published at least once, and applied once by ")
 	b.WriteString("each consumer.\nThe order within one aggregate is that of its sequence number, which a message ")
 	b.WriteString("carries beside the payload.\n\n")
-	b.WriteString("| Type | Aggregate | Exchange | Routing key | Purpose |\n|---|---|---|---|---|\n")
+	b.WriteString("| Type | Aggregate | Exchange | Routing key | Published by | Purpose |\n|---|---|---|---|---|---|\n")
 	for _, t := range registry {
-		fmt.Fprintf(&b, "| `%s` | %s | `%s` | `%s` | %s |\n", t.Name, t.Aggregate, t.Exchange, t.RoutingKey, t.Purpose)
-	}
-	b.WriteString("\n## Payloads\n\nAmounts are integers in the currency's smallest unit; ids are strings; ")
-	b.WriteString("times are RFC 3339 in UTC; a business date is `2006-01-02`.\n\n")
-	b.WriteString("| Type | Field | JSON |\n|---|---|---|\n")
-	for _, t := range registry {
-		for f := range fields(t.payload) {
-			fmt.Fprintf(&b, "| `%s` | `%s` | %s |\n", t.Name, f.name, f.json)
+		by := "Comanda"
+		if t.Foreign {
+			by = "others"
 		}
+		fmt.Fprintf(&b, "| `%s` | %s | `%s` | `%s` | %s | %s |\n", t.Name, t.Aggregate, t.Exchange, t.RoutingKey, by, t.Purpose)
+	}
+	b.WriteString("\nEvery payload follows as a JSON Schema (draft 2020-12). Amounts are integers, ids are strings, times ")
+	b.WriteString("are RFC 3339 in UTC.\nMembers are only ever added; whoever reads a payload ignores those that it does ")
+	b.WriteString("not know.\n")
+	for _, t := range registry {
+		fmt.Fprintf(&b, "\n## %s\n\n```json\n%s\n```\n", t.Name, t.Schema())
 	}
 	return b.String()
-}
-
-type field struct{ name, json string }
-
-// fields tells the payload's JSON members as encoding/json will write them.
-func fields(t reflect.Type) func(yield func(field) bool) {
-	return func(yield func(field) bool) {
-		for field0 := range t.Fields() {
-			name, opts, _ := strings.Cut(field0.Tag.Get("json"), ",")
-			kind := "string"
-			if field0.Type.Kind() == reflect.Int64 && opts != "string" {
-				kind = "integer"
-			}
-			if !yield(field{name, kind}) {
-				return
-			}
-		}
-	}
 }

@@ -110,7 +110,7 @@ func TestBook_takesAllOrNothing(t *testing.T) {
 	if outcome != stock.NoRoom {
 		t.Fatalf("outcome %d", outcome)
 	}
-	if diff := cmp.Diff([]stock.Shortage{{1, 4, 3}, {2, 2, 1}}, short); diff != "" {
+	if diff := cmp.Diff([]stock.Shortage{{Item: 1, Requested: 4, Available: 3}, {Item: 2, Requested: 2, Available: 1}}, short); diff != "" {
 		t.Error(diff)
 	}
 	b.Deltas(func(k stock.Key, _ stock.Counter) { t.Errorf("item %d was touched", k.Item) })
@@ -190,30 +190,20 @@ func TestBook_model(t *testing.T) {
 	})
 }
 
-func TestDigest(t *testing.T) {
-	a := stock.Digest(scope, []stock.Line{{1, 2}, {3, 4}})
+func TestHold_Digest(t *testing.T) {
+	digest := func(s stock.Scope, lines ...stock.Line) string { return stock.Hold{Scope: s, Lines: lines}.Digest() }
+	a := digest(scope, stock.Line{1, 2}, stock.Line{3, 4})
+	both := stock.Hold{Scope: scope, Lines: []stock.Line{{1, 2}}, Stock: []stock.Line{{3, 4}}}
 	for name, other := range map[string]string{
-		"other quantity": stock.Digest(scope, []stock.Line{{1, 2}, {3, 5}}),
-		"other item":     stock.Digest(scope, []stock.Line{{1, 2}, {4, 4}}),
-		"other date":     stock.Digest(stock.Scope{Branch: 7, Date: "2026-02-27"}, []stock.Line{{1, 2}, {3, 4}}),
-		"shifted digits": stock.Digest(scope, []stock.Line{{12, 3}, {3, 4}}),
+		"other quantity": digest(scope, stock.Line{1, 2}, stock.Line{3, 5}),
+		"other item":     digest(scope, stock.Line{1, 2}, stock.Line{4, 4}),
+		"other date":     digest(stock.Scope{Branch: 7, Date: "2026-02-27"}, stock.Line{1, 2}, stock.Line{3, 4}),
+		"shifted digits": digest(scope, stock.Line{12, 3}, stock.Line{3, 4}),
+		"of the stock":   digest(stock.StockOf(scope.Branch), stock.Line{1, 2}, stock.Line{3, 4}),
+		"quota and item": both.Digest(),
 	} {
 		if other == a {
 			t.Errorf("%s has the same digest", name)
 		}
-	}
-}
-
-func TestDifference(t *testing.T) {
-	ledger := []stock.Count{{Item: 1, Cap: 5, Held: 1, Used: 2}, {Item: 2, Cap: stock.Unlimited, Held: 1}}
-	if units, text := stock.Difference(ledger, ledger); units != 0 || text != "" {
-		t.Errorf("equal: %d, %q", units, text)
-	}
-	units, text := stock.Difference(ledger, []stock.Count{{Item: 1, Cap: 5, Held: 4, Used: 1}, {Item: 9, Cap: 1}})
-	if units != 5 || text == "" {
-		t.Errorf("different: %d, %q", units, text)
-	}
-	if _, text := stock.Difference(ledger[:1], []stock.Count{{Item: 1, Cap: 6, Held: 1, Used: 2}}); text == "" {
-		t.Error("another cap is no difference")
 	}
 }

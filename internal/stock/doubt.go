@@ -29,19 +29,20 @@ type reading struct {
 	left map[int64]int64
 }
 
-// refuted tells whether a hold that the gate has refused fits by the ledger's counters. What cannot be read refutes
-// nothing.
-func (d *doubts) refuted(ctx context.Context, h Hold) bool {
+// confirmed gives the lines of a hold that do not fit by the ledger's counters, after the gate has refused it; none of
+// them refutes the gate. What cannot be read refutes nothing: then the gate's word stands.
+func (d *doubts) confirmed(ctx context.Context, h Hold, said []Shortage) []Shortage {
 	left, err := d.counters(ctx, h.Scope)
 	if err != nil {
-		return false
+		return said
 	}
-	for _, l := range h.Lines {
+	var short []Shortage
+	for _, l := range h.Lines { // a part has lines of one scope
 		if n, counted := left[l.Item]; counted && n != Unlimited && n < l.Qty {
-			return false
+			short = append(short, Shortage{Item: l.Item, Requested: l.Qty, Available: n, Stock: h.Scope.Stock()})
 		}
 	}
-	return true
+	return short
 }
 
 func (d *doubts) counters(ctx context.Context, s Scope) (map[int64]int64, error) {

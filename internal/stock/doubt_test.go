@@ -3,13 +3,15 @@ package stock
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"testing"
 	"time"
 )
 
-// A refusal is refuted when every line fits by the ledger's counters, and only then.
-func TestDoubts_refuted(t *testing.T) {
+// A refusal is refuted when every line fits by the ledger's counters, and only then. Lines that do fit are not taken for
+// sold out because the gate has said so of a hold whose other lines are.
+func TestDoubts_confirmed(t *testing.T) {
 	scope := Scope{Branch: 1, Date: "2026-02-26"}
 	counts := []Count{{Item: 1, Cap: 10, Held: 3, Used: 4}, {Item: 2, Cap: Unlimited}, {Item: 3, Cap: 5, Held: 9}}
 	var failure error
@@ -19,25 +21,32 @@ func TestDoubts_refuted(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		lines []Line
-		want  bool
+		want  []int64 // items that are short
 	}{
-		"fits":                         {[]Line{{1, 3}}, true},
-		"does not fit":                 {[]Line{{1, 4}}, false},
-		"unlimited":                    {[]Line{{2, 1000}}, true},
-		"not counted yet":              {[]Line{{9, 1}}, true},
-		"above its cap":                {[]Line{{3, 1}}, false},
-		"one of two lines":             {[]Line{{1, 1}, {3, 1}}, false},
-		"all lines, counted and not":   {[]Line{{1, 1}, {2, 1}, {9, 1}}, true},
-		"the last unit that is left":   {[]Line{{1, 2}, {2, 5}}, true},
-		"more than all of them can be": {[]Line{{1, MaxQty}}, false},
+		"fits":                         {[]Line{{1, 3}}, nil},
+		"does not fit":                 {[]Line{{1, 4}}, []int64{1}},
+		"unlimited":                    {[]Line{{2, 1000}}, nil},
+		"not counted yet":              {[]Line{{9, 1}}, nil},
+		"above its cap":                {[]Line{{3, 1}}, []int64{3}},
+		"one of two lines":             {[]Line{{1, 1}, {3, 1}}, []int64{3}},
+		"all lines, counted and not":   {[]Line{{1, 1}, {2, 1}, {9, 1}}, nil},
+		"the last unit that is left":   {[]Line{{1, 2}, {2, 5}}, nil},
+		"more than all of them can be": {[]Line{{1, MaxQty}}, []int64{1}},
 	} {
-		if got := d.refuted(t.Context(), Hold{Scope: scope, Lines: c.lines}); got != c.want {
-			t.Errorf("%s: %v", name, got)
+		said := []Shortage{{Item: 1}, {Item: 2}, {Item: 3}, {Item: 9}} // whatever the gate says of the lines
+		var got []int64
+		for _, s := range d.confirmed(t.Context(), Hold{Scope: scope, Lines: c.lines}, said) {
+			got = append(got, s.Item)
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s: short are %v, want %v", name, got, c.want)
 		}
 	}
 	failure = errors.New("no database")
-	if d.refuted(t.Context(), Hold{Scope: Scope{Branch: 2, Date: scope.Date}, Lines: []Line{{1, 1}}}) {
-		t.Error("what cannot be read refutes nothing")
+	said := []Shortage{{Item: 1, Requested: 1}}
+	got := d.confirmed(t.Context(), Hold{Scope: Scope{Branch: 2, Date: scope.Date}, Lines: []Line{{1, 1}}}, said)
+	if !slices.Equal(got, said) {
+		t.Errorf("what cannot be read refutes nothing: %v", got)
 	}
 }
 
@@ -62,7 +71,7 @@ func TestDoubts_shares_a_reading(t *testing.T) {
 	var all sync.WaitGroup
 	for range 100 {
 		all.Go(func() {
-			if d.refuted(t.Context(), h) {
+			if d.confirmed(t.Context(), h, nil) == nil {
 				t.Error("two units of one")
 			}
 		})
@@ -74,7 +83,7 @@ func TestDoubts_shares_a_reading(t *testing.T) {
 	mu.Lock()
 	now = now.Add(believedFor)
 	mu.Unlock()
-	if !d.refuted(t.Context(), h) || readings != 2 {
+	if d.confirmed(t.Context(), h, nil) != nil || readings != 2 {
 		t.Errorf("not read anew: %d readings", readings)
 	}
 }

@@ -1,6 +1,11 @@
 package stock
 
-import "time"
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+)
 
 // Unlimited is the cap of an item without a quota.
 const Unlimited int64 = -1
@@ -33,6 +38,7 @@ const (
 	OpConfirm OpKind = "CONFIRM" // paid: held units are used
 	OpCancel  OpKind = "CANCEL"  // released: units are free; an unknown id leaves a tombstone
 	OpReturn  OpKind = "RETURN"  // used units are free again
+	OpForget  OpKind = "FORGET"  // the lease never became a hold: as if it had never been
 	OpCap     OpKind = "CAP"     // an item's cap has changed; Lines holds one line of (item, new cap or Unlimited)
 )
 
@@ -62,9 +68,16 @@ func (c Count) Left() int64 {
 type Image struct {
 	Scope  Scope
 	Epoch  string
-	Ends   time.Time // the end of the business day, from which keys' lives are counted
+	Ends   time.Time // the end of the business day, from which keys' lives are counted; of stock, see stockLife
 	Counts []Count
 	Holds  []HoldState
+}
+
+// Shown is a scope as the gate shows it, all of one instant.
+type Shown struct {
+	Epoch  string
+	Until  time.Time // when the records of its holds end
+	Counts []Count
 }
 
 // HoldState is a hold with the state that SQL gives it.
@@ -79,4 +92,31 @@ type Entry struct {
 	Scope Scope
 	Ops   []Op
 	At    time.Time
+
+	Attempts int   // how often the gate has refused it
+	Unread   error // why Ops could not be read back; nil but for a row that somebody has changed
 }
+
+// Setback is what becomes of an entry that the gate has refused once more.
+type Setback struct {
+	Entry
+	Cause error
+	Due   time.Time // when it is tried again
+	Dead  bool      // it is not tried any more
+}
+
+// RejectedError says which operations of a call the gate does not take as they are, by their places in the call. Telling
+// them again is of no use before somebody has mended something; their neighbours are not touched by it.
+type RejectedError struct{ Ops map[int]error }
+
+// Error names the first of them.
+func (r *RejectedError) Error() string {
+	if len(r.Ops) == 0 {
+		return "the gate refused nothing"
+	}
+	first := slices.Min(slices.Collect(maps.Keys(r.Ops)))
+	return fmt.Sprintf("the gate refused %d operations, the first: %v", len(r.Ops), r.Ops[first])
+}
+
+// Unwrap gives what was refused, for errors.Is.
+func (r *RejectedError) Unwrap() []error { return slices.Collect(maps.Values(r.Ops)) }

@@ -10,14 +10,16 @@ import (
 // Gate is Redis ahead of the ledger. Its answers are advice.
 type Gate interface {
 	Try(ctx context.Context, h Hold) (Verdict, error)
-	// Apply tells which operations the gate has dealt with; the others must be told again.
+	// Apply tells which operations the gate has dealt with; the others must be told again. A RejectedError names those
+	// which are themselves at fault.
 	Apply(ctx context.Context, ops []Op) (applied []bool, err error)
 	Counts(ctx context.Context, s Scope, items []int64) (counts []Count, ok bool, err error)
-	// All gives every counter of a scope and the epoch it was built under; not ok when the scope is unknown.
-	All(ctx context.Context, s Scope) (epoch string, counts []Count, ok bool, err error)
+	// All gives every counter of a scope; not ok when the scope is unknown.
+	All(ctx context.Context, s Scope) (shown Shown, ok bool, err error)
 	BeginRebuild(ctx context.Context, s Scope) (epoch string, err error)
 	FinishRebuild(ctx context.Context, im Image) error
-	Due(ctx context.Context, branch int64, now time.Time, limit int) ([]Hold, error)
+	// Due gives leases that ran out: of a branch's stock, or of the quotas of all of a branch's dates.
+	Due(ctx context.Context, s Scope, now time.Time, limit int) ([]Hold, error)
 }
 
 // Journal is what SQL knows for the gate.
@@ -27,9 +29,14 @@ type Journal interface {
 	ClaimRebuild(ctx context.Context, s Scope, now, until time.Time) (bool, error)
 	EndRebuild(ctx context.Context, s Scope, epoch string) error
 	Scopes(ctx context.Context, from string) (map[Scope]string, error)
-	Unapplied(ctx context.Context, before time.Time, limit int) ([]Entry, error)
+	// Unapplied gives entries that were written and are due at or before an instant, behind an id, in the order of ids.
+	Unapplied(ctx context.Context, before time.Time, after string, limit int) ([]Entry, error)
+	// Postpone notes one more attempt of each entry, unless another process has noted the same one.
+	Postpone(ctx context.Context, late []Setback, now time.Time) error
 	Forget(ctx context.Context, ids []string) error
 	Bury(ctx context.Context, leases []Hold, now time.Time) ([]HoldState, error)
+	// Holds gives those of some holds that exist.
+	Holds(ctx context.Context, ids []string) ([]HoldState, error)
 }
 
 // Observer is told what the gatekeeper does. Its functions must not block; nil ones are not called.
@@ -39,6 +46,8 @@ type Observer struct {
 	Rebuilt func(took time.Duration, err error) // a rebuild ended
 	Drift   func(units int64)                   // how far the gate was from SQL at the last look
 	Buried  func(leases int)                    // leases that ended without an order
+	GivenUp func(entries int)                   // entries that the gate refused for the last time
+	Told    func(branch int64)                  // the gate was told of what is committed in a branch
 }
 
 // Gatekeeper keeps the gate equal to SQL: it applies what was committed, replays what was left behind, rebuilds what is
@@ -93,9 +102,29 @@ func (k *Gatekeeper) Close() {
 	k.tasks.Wait()
 }
 
-// Try asks the gate. What it cannot answer is Cold; a scope that it does not know is rebuilt meanwhile. A refusal counts
-// only when the ledger's counters say the same: else the answer is Cold, and the ledger decides.
+// Try asks the gate about every part of a hold, and gives up the leases that it has got when one is refused. What the
+// gate cannot answer is Cold; a scope that it does not know is rebuilt meanwhile. A refusal counts only when the ledger's
+// counters say the same: else the answer is Cold, and the ledger decides.
 func (k *Gatekeeper) Try(ctx context.Context, h Hold) Verdict {
+	all := Verdict{Answer: Admitted}
+	var leases []Hold
+	for _, part := range h.Parts() {
+		switch v := k.try(ctx, part); v.Answer {
+		case Admitted:
+			leases = append(leases, part)
+		case Refused:
+			for _, l := range leases {
+				k.abandon(l)
+			}
+			return v
+		default:
+			all = v
+		}
+	}
+	return all
+}
+
+func (k *Gatekeeper) try(ctx context.Context, h Hold) Verdict {
 	if short, ok := k.short.refuse(h, k.now()); ok {
 		return Verdict{Answer: Refused, Short: short}
 	}
@@ -113,7 +142,7 @@ func (k *Gatekeeper) Try(ctx context.Context, h Hold) Verdict {
 	if v.Answer != Refused {
 		return v
 	}
-	if k.doubts.refuted(ctx, h) {
+	if v.Short = k.doubts.confirmed(ctx, h, v.Short); v.Short == nil {
 		if k.watch.Doubted != nil {
 			k.watch.Doubted()
 		}
@@ -125,7 +154,18 @@ func (k *Gatekeeper) Try(ctx context.Context, h Hold) Verdict {
 
 // Abandon gives a lease back after the ledger has decided against its order.
 func (k *Gatekeeper) Abandon(h Hold) {
-	k.offer([]Entry{{Scope: h.Scope, Ops: []Op{{Kind: OpCancel, Hold: h}}}})
+	for _, p := range h.Parts() {
+		k.abandon(p)
+	}
+}
+
+// abandon ends the lease of one part. The id of an order never comes again; that of a reservation is its owner's.
+func (k *Gatekeeper) abandon(part Hold) {
+	kind := OpCancel
+	if part.Scope.Stock() {
+		kind = OpForget
+	}
+	k.offer([]Entry{{Scope: part.Scope, Ops: []Op{{Kind: kind, Hold: part}}}})
 }
 
 // Committed takes over what a transaction has decided. It never blocks: what does not fit is replayed by Recover.

@@ -17,24 +17,87 @@ const (
 	MaxQty   = 1_000_000
 )
 
-// Line is a quantity of one menu item.
+// MaxUnits is the largest quantity of one item in a hold, its lines summed up.
+const MaxUnits = MaxLines * MaxQty
+
+// MaxStockLines bounds the stock items that one order takes beside its quotas: dishes consume several each.
+const MaxStockLines = 200
+
+// Line is a quantity of one thing: of a menu item where the scope is a business date, else of a stock item.
 type Line struct {
-	Item int64 // menu item
+	Item int64
 	Qty  int64 // 1..MaxQty
 }
 
-// Scope is what shares one set of counters: a branch on one of its business dates.
+// Scope is what shares one set of counters: the quotas of a branch on one of its business dates, or the branch's stock,
+// which is counted over days.
 type Scope struct {
 	Branch int64
-	Date   string // business date, 2006-01-02
+	Date   string // business date, 2006-01-02; empty for the branch's stock
 }
 
-// Hold is what one order takes from its scope's counters.
+// StockOf is the scope of a branch's stock items.
+func StockOf(branch int64) Scope { return Scope{Branch: branch} } //nolint:revive // stock.Of could be of anything
+
+// Stock tells whether the scope is a branch's stock.
+func (s Scope) Stock() bool { return s.Date == "" }
+
+// Hold is what one order, or one reservation of another system, takes from counters: all of it or nothing.
 type Hold struct {
 	ID    string
 	Scope Scope
-	Lines []Line    // merged and sorted by item, see MergeLines
+	Lines []Line    // of its scope; merged and sorted by item, see MergeLines
+	Stock []Line    // of the branch's stock, for an order that takes both; likewise merged
 	Until time.Time // the instant from which it may be expired
+}
+
+// Parts divides a hold by scope, in the order in which counters are locked. The gate knows each part by itself.
+func (h Hold) Parts() []Hold {
+	if len(h.Stock) == 0 {
+		return []Hold{h}
+	}
+	quotas, stock := h, h
+	quotas.Stock, stock.Stock = nil, nil
+	stock.Scope, stock.Lines = StockOf(h.Scope.Branch), h.Stock
+	return []Hold{quotas, stock}
+}
+
+// Takes gives the counters that the hold takes from, and how many units of each.
+func (h Hold) Takes(yield func(Key, int64) bool) {
+	for _, l := range h.Lines {
+		if !yield(Key{h.Scope, l.Item}, l.Qty) {
+			return
+		}
+	}
+	for _, l := range h.Stock {
+		if !yield(Key{StockOf(h.Scope.Branch), l.Item}, l.Qty) {
+			return
+		}
+	}
+}
+
+// Digest names the content of the hold: two holds of one id with different digests are a conflict, not a repetition.
+func (h Hold) Digest() string {
+	b := make([]byte, 0, 24+16*(len(h.Lines)+len(h.Stock)))
+	b = strconv.AppendInt(b, h.Scope.Branch, 10)
+	b = append(b, '|')
+	b = append(b, h.Scope.Date...)
+	b = appendLines(b, h.Lines)
+	if len(h.Stock) > 0 {
+		b = appendLines(append(b, '|'), h.Stock)
+	}
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:4])
+}
+
+func appendLines(b []byte, lines []Line) []byte {
+	for _, l := range lines {
+		b = append(b, '|')
+		b = strconv.AppendInt(b, l.Item, 10)
+		b = append(b, '=')
+		b = strconv.AppendInt(b, l.Qty, 10)
+	}
+	return b
 }
 
 // State is where a hold is in its life: HELD, then exactly one of the others; CONFIRMED may still become RETURNED.
@@ -74,26 +137,11 @@ func MergeLines(lines []Line) ([]Line, error) {
 	return merged[:n], nil
 }
 
-// Digest names the content of a hold: two holds of one id with different digests are a conflict, not a repetition.
-// Lines must be merged.
-func Digest(scope Scope, lines []Line) string {
-	b := make([]byte, 0, 24+16*len(lines))
-	b = strconv.AppendInt(b, scope.Branch, 10)
-	b = append(b, '|')
-	b = append(b, scope.Date...)
-	for _, l := range lines {
-		b = append(b, '|')
-		b = strconv.AppendInt(b, l.Item, 10)
-		b = append(b, '=')
-		b = strconv.AppendInt(b, l.Qty, 10)
-	}
-	sum := sha256.Sum256(b)
-	return hex.EncodeToString(sum[:4])
-}
-
 // Shortage is a line that does not fit: asked for Requested, Available could be had.
 type Shortage struct {
 	Item      int64
 	Requested int64
-	Available int64 // never negative
+	Available int64  // never negative
+	Stock     bool   // Item is a stock item
+	SKU       string // of a stock item, where the ledger says so
 }

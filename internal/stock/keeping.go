@@ -12,13 +12,16 @@ import (
 
 // Measures of the loops.
 const (
-	maxOps       = 1024            // operations told to the gate in one go
-	inFlight     = 2 * time.Second // a committed entry younger than this is still on its way through ApplyCommitted
-	recoverBatch = 500
+	maxOps       = 1024 // operations told to the gate in one go
 	reapBatch    = 500
-	rebuildTime  = 10 * time.Second       // after it another process may take a rebuild over
+	rebuildTime  = 5 * time.Second        // after it another process may take a rebuild over; I9 allows ten in all
 	rebuildPause = 100 * time.Millisecond // between two rebuilds of one scope by one process
 	scopeAge     = 48 * time.Hour         // older scopes are not looked after any more
+
+	// Stock is counted for good, but its records in the gate are not kept for good: they live as those of a business day,
+	// and the scope is built anew, with those that are still held, long before they end.
+	stockLife   = 24 * time.Hour
+	renewBefore = 18 * time.Hour
 )
 
 // ApplyCommitted tells the gate what was committed, as soon as it was, until ctx ends.
@@ -53,58 +56,6 @@ func (k *Gatekeeper) more(entries []Entry) []Entry {
 	return entries
 }
 
-// apply tells the gate and notes which entries it has taken in whole. A scope that it does not know is rebuilt.
-func (k *Gatekeeper) apply(ctx context.Context, entries []Entry) []string {
-	var ops []Op
-	for _, e := range entries {
-		ops = append(ops, e.Ops...)
-	}
-	applied, err := k.gate.Apply(ctx, ops)
-	k.short.forget(ops) // what was refused while they were on their way may fit now
-	if err != nil {
-		k.log.DebugContext(ctx, "the gate did not take everything in", "err", err)
-	}
-	var done []string
-	i := 0
-	for _, e := range entries {
-		whole := len(applied) == len(ops) && !slices.Contains(applied[i:i+len(e.Ops)], false)
-		i += len(e.Ops)
-		switch {
-		case !whole:
-			k.rebuildSoon(e.Scope)
-		case e.ID != "":
-			done = append(done, e.ID)
-		}
-	}
-	k.mu.Lock()
-	k.applied = append(k.applied, done...)
-	k.mu.Unlock()
-	return done
-}
-
-// Recover replays what was committed but not applied, by whichever process, and has SQL forget what was. Entries that
-// are still on their way are left alone.
-func (k *Gatekeeper) Recover(ctx context.Context) error { return k.recover(ctx, inFlight) }
-
-// RecoverAll is Recover for a process in which nothing is on its way.
-func (k *Gatekeeper) RecoverAll(ctx context.Context) error { return k.recover(ctx, 0) }
-
-func (k *Gatekeeper) recover(ctx context.Context, young time.Duration) error {
-	if err := k.journal.Forget(ctx, k.Applied()); err != nil {
-		return err
-	}
-	for {
-		entries, err := k.journal.Unapplied(ctx, k.now().Add(-young), recoverBatch)
-		if err != nil || len(entries) == 0 {
-			return err
-		}
-		done := k.apply(ctx, entries)
-		if err := k.journal.Forget(ctx, k.Applied()); err != nil || len(done) < recoverBatch {
-			return err
-		}
-	}
-}
-
 // Reap ends leases that ran out without a word from SQL. SQL is told first, so that an order which is still on its way
 // fails there; only then are the units free in the gate (I12).
 func (k *Gatekeeper) Reap(ctx context.Context) error {
@@ -112,43 +63,70 @@ func (k *Gatekeeper) Reap(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	branches := map[int64]bool{}
+	type leases struct {
+		branch int64
+		stock  bool
+	}
+	seen := map[leases]bool{}
 	for s := range scopes {
-		if branches[s.Branch] {
-			continue
-		}
-		branches[s.Branch] = true
-		if err := k.reap(ctx, s.Branch); err != nil {
-			return err
+		if l := (leases{s.Branch, s.Stock()}); !seen[l] {
+			seen[l] = true
+			if err := k.reap(ctx, s); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
 }
 
-func (k *Gatekeeper) reap(ctx context.Context, branch int64) error {
+func (k *Gatekeeper) reap(ctx context.Context, s Scope) error {
 	for {
 		now := k.now()
-		due, err := k.gate.Due(ctx, branch, now, reapBatch)
+		due, err := k.gate.Due(ctx, s, now, reapBatch)
 		if err != nil || len(due) == 0 {
 			return nil //nolint:nilerr // Redis is out of reach: Watch says so, and its leases are gone with it
 		}
-		states, err := k.journal.Bury(ctx, due, now)
+		entries, err := k.found(ctx, s, due, now)
 		if err != nil {
 			return err
 		}
 		if k.watch.Buried != nil {
 			k.watch.Buried(len(due))
 		}
-		entries := make([]Entry, len(states))
-		for i, h := range states {
-			kind := map[State]OpKind{Held: OpHeld, Confirmed: OpConfirm, Released: OpCancel, Returned: OpCancel}[h.State]
-			entries[i] = Entry{Scope: h.Hold.Scope, Ops: []Op{{Kind: kind, Hold: h.Hold}}}
-		}
 		k.apply(ctx, entries)
 		if len(due) < reapBatch {
 			return nil
 		}
 	}
+}
+
+// found tells what has become of leases. One of an order that never came is buried: the order cannot come any more. One
+// of a reservation is forgotten: its owner may ask for it again under the same id, and then it begins anew.
+func (k *Gatekeeper) found(ctx context.Context, s Scope, due []Hold, now time.Time) ([]Entry, error) {
+	look := func(ctx context.Context) ([]HoldState, error) { return k.journal.Bury(ctx, due, now) }
+	if s.Stock() {
+		look = func(ctx context.Context) ([]HoldState, error) {
+			ids := make([]string, len(due))
+			for i, h := range due {
+				ids[i] = h.ID
+			}
+			return k.journal.Holds(ctx, ids)
+		}
+	}
+	states, err := look(ctx)
+	if err != nil {
+		return nil, err
+	}
+	is := make(map[string]State, len(states))
+	for _, h := range states {
+		is[h.Hold.ID] = h.State
+	}
+	kinds := map[State]OpKind{"": OpForget, Held: OpHeld, Confirmed: OpConfirm, Released: OpCancel, Returned: OpCancel}
+	entries := make([]Entry, len(due))
+	for i, h := range due {
+		entries[i] = Entry{Scope: h.Scope, Ops: []Op{{Kind: kinds[is[h.ID]], Hold: h}}}
+	}
+	return entries, nil
 }
 
 func (k *Gatekeeper) scopes(ctx context.Context) (map[Scope]string, error) {
@@ -177,11 +155,11 @@ func (k *Gatekeeper) Watch(ctx context.Context) error {
 }
 
 func (k *Gatekeeper) look(ctx context.Context, s Scope, epoch string) (int64, error) {
-	shown, counts, ok, err := k.gate.All(ctx, s)
+	shown, ok, err := k.gate.All(ctx, s)
 	if err != nil {
 		return 0, nil //nolint:nilerr // out of reach; the connection's own figures tell
 	}
-	if !ok || shown != epoch {
+	if !ok || shown.Epoch != epoch || s.Stock() && shown.Until.Sub(k.now()) < renewBefore {
 		k.rebuildSoon(s)
 		return 0, nil
 	}
@@ -189,7 +167,7 @@ func (k *Gatekeeper) look(ctx context.Context, s Scope, epoch string) (int64, er
 	if err != nil {
 		return 0, err
 	}
-	units, text := Difference(truth, counts)
+	units, text := Difference(truth, shown.Counts)
 	k.mu.Lock()
 	same := text != "" && k.suspects[s] == text
 	k.suspects[s] = text

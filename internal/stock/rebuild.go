@@ -59,7 +59,7 @@ func (k *Gatekeeper) Rebuild(ctx context.Context, s Scope) (err error) {
 			k.watch.Rebuilt(k.now().Sub(begun), err)
 		}
 	}()
-	ends, err := k.ends(ctx, s)
+	ends, err := k.endOf(ctx, s)
 	if err != nil {
 		return err
 	}
@@ -77,6 +77,14 @@ func (k *Gatekeeper) Rebuild(ctx context.Context, s Scope) (err error) {
 	}
 	epoch = building
 	return nil
+}
+
+// endOf is when a scope ends: with its business day, or, of stock, when it must have been built anew.
+func (k *Gatekeeper) endOf(ctx context.Context, s Scope) (time.Time, error) {
+	if s.Stock() {
+		return k.now().Add(stockLife), nil
+	}
+	return k.ends(ctx, s)
 }
 
 // survive keeps a panic of a background task from ending the process; the ledger is right without the gate.

@@ -38,7 +38,7 @@ func (s *shortages) refuse(h Hold, now time.Time) ([]Shortage, bool) {
 		if !ok || !now.Before(known.until) || known.available >= l.Qty {
 			return nil, false
 		}
-		short = append(short, Shortage{Item: l.Item, Requested: l.Qty, Available: known.available})
+		short = append(short, Shortage{Item: l.Item, Requested: l.Qty, Available: known.available, Stock: h.Scope.Stock()})
 	}
 	return short, true
 }

@@ -22,7 +22,7 @@ func TestShortages(t *testing.T) {
 	}
 	s.note(scope, []Shortage{{Item: 1, Requested: 9, Available: 2}, {Item: 2, Requested: 1}}, now)
 	short, ok := s.refuse(hold(Line{1, 3}, Line{2, 1}), now)
-	if diff := cmp.Diff([]Shortage{{1, 3, 2}, {2, 1, 0}}, short); !ok || diff != "" {
+	if diff := cmp.Diff([]Shortage{{Item: 1, Requested: 3, Available: 2}, {Item: 2, Requested: 1}}, short); !ok || diff != "" {
 		t.Error(diff)
 	}
 	for name, h := range map[string]Hold{

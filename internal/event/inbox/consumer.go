@@ -2,6 +2,7 @@ package inbox
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -20,9 +21,13 @@ type Consumer struct {
 	// Queue is the broker's queue; empty is "comanda." and the name.
 	Queue string
 	// Apply does the consumer's work within tx and nowhere else. The events are of its types, in the order of their
-	// delivery, and each for the first time. It is called again, with fewer events, after a failure.
+	// delivery, and each for the first time. It is called again, with fewer events, after a failure. A failure that is
+	// ErrPoison makes a dead letter at once.
 	Apply func(ctx context.Context, tx sqldb.Tx, events []event.Event) error
 }
+
+// ErrPoison says that a consumer will never be able to apply an event, however often it is asked.
+var ErrPoison = errors.New("inbox: the event cannot be applied")
 
 var namePattern = regexp.MustCompile(`^[a-z][a-z0-9_]{0,39}$`)
 
@@ -38,6 +43,9 @@ func (c Consumer) Check() error {
 		if _, ok := event.Lookup(t); !ok {
 			return fmt.Errorf("inbox: consumer %s wants %s, which is not a registered event", c.Name, t)
 		}
+		if foreign(t) != c.Foreign() {
+			return fmt.Errorf("inbox: consumer %s wants events of ours and of other systems", c.Name)
+		}
 	}
 	return nil
 }
@@ -48,6 +56,17 @@ func (c Consumer) QueueName() string {
 		return c.Queue
 	}
 	return "comanda." + c.Name
+}
+
+// Foreign tells whether the consumer hears other systems. Their messages have the bodies of our events and nothing else
+// of them; whoever hears them hears nothing of ours.
+func (c Consumer) Foreign() bool {
+	return slices.ContainsFunc(c.Types, foreign)
+}
+
+func foreign(name string) bool {
+	t, _ := event.Lookup(name)
+	return t.Foreign
 }
 
 // Wants tells whether an event is of one of its types.

@@ -162,13 +162,16 @@ func (b *Inbox) excused(ctx context.Context, cause error) error {
 	return nil
 }
 
-// fail counts an attempt, and buries the event when that was the last one.
+// fail counts an attempt, and buries the event when that was the last one, as of poison the first one is.
 func (b *Inbox) fail(ctx context.Context, c Consumer, e event.Event, cause error) (Outcome, error) {
 	attempts := int64(0)
 	err := b.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
 		now := b.db.Now()
 		rows, err := tx.Query(ctx, failureCount, c.Name, e.ID, eventsql.Reason(cause.Error()), now.UnixMilli())
 		attempts, _, err = sqldb.One(rows, err, sqldb.Value[int64])
+		if errors.Is(cause, ErrPoison) {
+			attempts = max(attempts, maxAttempts)
+		}
 		if err == nil && attempts >= maxAttempts {
 			eventsql.Bury(tx, []eventsql.DeadLetter{{Event: e, Consumer: c.Name, Reason: cause.Error(), DiedAt: now}})
 		}

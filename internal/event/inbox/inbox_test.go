@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"slices"
 	"strings"
@@ -212,6 +213,32 @@ func TestHandle_poison(t *testing.T) {
 	}
 }
 
+// What can never be applied is tried once.
+func TestHandle_hopeless(t *testing.T) {
+	t.Parallel()
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		b := New(db, Options{})
+		hopeless := daybook
+		hopeless.Apply = func(ctx context.Context, tx sqldb.Tx, events []event.Event) error {
+			if err := countPaid(ctx, tx, events); err != nil {
+				return fmt.Errorf("%w: %w", ErrPoison, err)
+			}
+			return nil
+		}
+		poison := paid(fails)
+		out := handle(t, b, hopeless, paid(1), poison, paid(2))
+		if diff := cmp.Diff([]Outcome{{}, {State: Dead}, {}}, out); diff != "" {
+			t.Errorf("outcomes (-want +got):\n%s", diff)
+		}
+		if dead := letters(t, db); len(dead) != 1 || dead[0].ID != poison.ID {
+			t.Errorf("dead letters %+v", dead)
+		}
+		if n := number(t, db, daybookPaid); n != 2 {
+			t.Errorf("counted %d orders, want 2", n)
+		}
+	})
+}
+
 // While the database is out of reach nothing is known and nothing is counted.
 func TestHandle_database_out_of_reach(t *testing.T) {
 	t.Parallel()
@@ -325,17 +352,23 @@ func TestConsumer_Check(t *testing.T) {
 		t.Errorf("a complete consumer: %v", err)
 	}
 	for name, spoil := range map[string]func(*Consumer){
-		"no name":      func(c *Consumer) { c.Name = "" },
-		"bad name":     func(c *Consumer) { c.Name = "Day Book" },
-		"no types":     func(c *Consumer) { c.Types = nil },
-		"unknown type": func(c *Consumer) { c.Types = []string{"order.eaten"} },
-		"no work":      func(c *Consumer) { c.Apply = nil },
+		"no name":       func(c *Consumer) { c.Name = "" },
+		"bad name":      func(c *Consumer) { c.Name = "Day Book" },
+		"no types":      func(c *Consumer) { c.Types = nil },
+		"unknown type":  func(c *Consumer) { c.Types = []string{"order.eaten"} },
+		"all exchanges": func(c *Consumer) { c.Types = []string{"order.paid", "order.created"} },
+		"no work":       func(c *Consumer) { c.Apply = nil },
 	} {
 		c := daybook
 		spoil(&c)
 		if c.Check() == nil {
 			t.Errorf("%s: accepted", name)
 		}
+	}
+	foreign := daybook
+	foreign.Types = []string{"order.created", "order.confirmed"}
+	if err := foreign.Check(); err != nil || !foreign.Foreign() || daybook.Foreign() {
+		t.Errorf("a consumer of other systems: %v", err)
 	}
 	other := daybook
 	other.Queue = "store.order.paid"

@@ -1,1 +1,2 @@
-DELETE FROM outbox_events WHERE id IN (SELECT r.id FROM @rows($1: id text) AS r) RETURNING id
+-- The array keeps PostgreSQL on the index: it may have seen the table when it was empty.
+DELETE FROM outbox_events WHERE id /*pg: = ANY ($1) *//*sqlite: IN (SELECT id FROM @rows($1: id text)) */ RETURNING id

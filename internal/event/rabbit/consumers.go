@@ -113,7 +113,7 @@ func (c *Consumers) receive(ctx context.Context, to inbox.Consumer, batch []amqp
 	outcomes := make([]inbox.Outcome, len(batch))
 	events, at := make([]event.Event, 0, len(batch)), make([]int, 0, len(batch))
 	for i, d := range batch {
-		e, err := decode(d)
+		e, err := read(to, d)
 		if err != nil {
 			outcomes[i] = c.bury(ctx, to, d, err)
 			continue
@@ -133,6 +133,14 @@ func (c *Consumers) receive(ctx context.Context, to inbox.Consumer, batch []amqp
 		}
 	}
 	return outcomes
+}
+
+// read makes an event of a message, as those come that the consumer hears.
+func read(to inbox.Consumer, d amqp.Delivery) (event.Event, error) {
+	if to.Foreign() {
+		return decodeForeign(to, d, time.Now())
+	}
+	return decode(d)
 }
 
 // bury makes a dead letter of a message that is no event. Nothing in it can be relied on, so the letter has an id and a

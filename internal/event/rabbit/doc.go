@@ -17,4 +17,7 @@
 //
 // A message has the event's id as message_id, its type as type and header event_type, and the headers aggregate,
 // aggregate_id, aggregate_seq, branch_id and occurred_at (unix milliseconds); the body is the payload alone.
+//
+// Messages of other systems come to the queues of consumers that hear foreign types. Nothing of them but the body is
+// relied on.
 package rabbit

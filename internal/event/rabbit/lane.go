@@ -11,8 +11,12 @@ import (
 	"comanda/internal/event/inbox"
 )
 
-// prefetch is how many messages of a queue may be in our hands, and so the largest batch.
-const prefetch = 64
+// A batch shares a commit, and while one is being worked on the next one gathers: prefetch is how many messages of a queue
+// may be in our hands.
+const (
+	maxBatch = 512
+	prefetch = 2 * maxBatch
+)
 
 var errEnded = errors.New("rabbit: the broker ended the consumption")
 
@@ -93,8 +97,8 @@ func (l *lane) fresh(ctx context.Context, batch []amqp.Delivery) error {
 
 // gather takes what is there already, without waiting for more.
 func (l *lane) gather(first amqp.Delivery) []amqp.Delivery {
-	batch := append(make([]amqp.Delivery, 0, prefetch), first)
-	for len(batch) < prefetch {
+	batch := append(make([]amqp.Delivery, 0, maxBatch), first)
+	for len(batch) < maxBatch {
 		select {
 		case d, open := <-l.in:
 			if !open {

@@ -184,9 +184,11 @@ func (p *Publisher) send(
 			refused[i] = fmt.Errorf("rabbit: %s is not a registered type", e.Type)
 			continue
 		}
-		confirms[i], broken = p.publish(typ.RoutingKey, p.link.topology.wanted(typ.RoutingKey), encode(e))
+		to := binding{p.link.topology.exchange(typ), typ.RoutingKey}
+		confirms[i], broken = p.publish(to, p.link.topology.wanted(to), encode(e))
 		if broken == nil && p.s.timers && e.Type == event.OrderPlaced.Name {
-			_, broken = p.publish(keyAwait, false, timer(e)) // no fact: nobody waits for its confirmation
+			// No fact: nobody waits for its confirmation.
+			_, broken = p.publish(binding{p.link.topology.orders, keyAwait}, false, timer(e))
 		}
 		if broken != nil {
 			break
@@ -199,8 +201,8 @@ func (p *Publisher) send(
 	return confirms, nil
 }
 
-func (p *Publisher) publish(key string, mandatory bool, m amqp.Publishing) (*amqp.DeferredConfirmation, error) {
-	return p.s.ch.PublishWithDeferredConfirm(p.link.topology.exchange, key, mandatory, false, m)
+func (p *Publisher) publish(to binding, mandatory bool, m amqp.Publishing) (*amqp.DeferredConfirmation, error) {
+	return p.s.ch.PublishWithDeferredConfirm(to.exchange, to.key, mandatory, false, m)
 }
 
 // wait returns when every confirmation is in. When the broker blocks meanwhile, the connection is kept, so that what is

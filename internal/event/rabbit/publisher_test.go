@@ -36,6 +36,31 @@ func publisherWireForm(t *testing.T, r *rig) {
 	}
 }
 
+// What happens to the stock is published where other systems listen, in the form of the reference.
+func publisherStock(t *testing.T, r *rig) {
+	c := r.config(daybook(nil))
+	c.StockExchange = "goods"
+	p := r.publisher(t, c)
+	if err := p.Ready(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	r.others(t, "goods")
+	events := sold(2)
+	for i, err := range publish(t, p, events[0], paid(1)[0], events[1]) {
+		if err != nil {
+			t.Errorf("event %d was refused: %v", i, err)
+		}
+	}
+	for i, d := range r.take(t, "others", 2) {
+		if d.MessageId != events[i].ID || d.RoutingKey != "inventory.sold" || d.Exchange != r.prefix+"goods" ||
+			d.Headers["aggregate_id"] != events[i].AggregateID || d.Headers["event_type"] != "inventory.sold" ||
+			string(d.Body) != string(events[i].Payload) {
+			t.Errorf("message %+v", d)
+		}
+	}
+	r.take(t, "comanda.daybook", 1)
+}
+
 // The reference's timer: the order's id waits for the payment window and comes back as order.expired.
 func publisherTimer(t *testing.T, r *rig) {
 	c := r.config(daybook(nil))

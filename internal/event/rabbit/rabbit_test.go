@@ -1,6 +1,8 @@
 package rabbit
 
 import (
+	"context"
+	"errors"
 	"flag"
 	"os"
 	"strings"
@@ -13,6 +15,8 @@ import (
 
 	"comanda/internal/event"
 	"comanda/internal/event/inbox"
+	"comanda/internal/sqldb"
+	"comanda/internal/stock/stocksql"
 )
 
 var update = flag.Bool("update", false, "rewrite docs/events.md")
@@ -68,6 +72,88 @@ func TestDecode_takes_narrow_numbers(t *testing.T) {
 	}
 }
 
+// wishes hears other systems.
+func wishes() inbox.Consumer {
+	return inbox.Consumer{
+		Name: "wishes", Types: []string{"order.created"}, Queue: "inventory.order.created",
+		Apply: func(context.Context, sqldb.Tx, []event.Event) error { return nil },
+	}
+}
+
+// Of other systems' messages nothing but the way and the body is relied on.
+func TestDecodeForeign(t *testing.T) {
+	t.Parallel()
+	good := amqp.Delivery{MessageId: "42", RoutingKey: "order.created", Body: []byte(`{"orderId":"o"}`)}
+	want := event.Event{
+		ID: "42", Type: "order.created", Aggregate: "reservation", At: noon, Payload: []byte(`{"orderId":"o"}`),
+	}
+	for name, change := range map[string]func(*amqp.Delivery, *event.Event){
+		"as it is": func(*amqp.Delivery, *event.Event) {},
+		"by its header": func(d *amqp.Delivery, _ *event.Event) {
+			d.RoutingKey, d.Headers = "inventory.order.created", amqp.Table{"event_type": "order.created"}
+		},
+		"a header of another meaning": func(d *amqp.Delivery, _ *event.Event) {
+			d.Headers = amqp.Table{"event_type": int32(7)}
+		},
+		"any id": func(d *amqp.Delivery, e *event.Event) {
+			d.MessageId = strings.Repeat("ờ", maxForeignID)
+			e.ID = d.MessageId
+		},
+		"bytes that no text has": func(d *amqp.Delivery, e *event.Event) {
+			d.Body, e.Payload = []byte("\xff\x00{"), []byte("??{")
+		},
+	} {
+		d, e := good, want
+		change(&d, &e)
+		got, err := decodeForeign(wishes(), d, noon)
+		if diff := cmp.Diff(e, got); diff != "" || err != nil {
+			t.Errorf("%s (-want +got): %v\n%s", name, err, diff)
+		}
+	}
+	for name, spoil := range map[string]func(*amqp.Delivery){
+		"another type": func(d *amqp.Delivery) { d.RoutingKey = "order.confirmed" },
+		"no type": func(d *amqp.Delivery) {
+			d.RoutingKey, d.Headers = "x", amqp.Table{"event_type": []byte("order.created")}
+		},
+		"a long body": func(d *amqp.Delivery) { d.Body = make([]byte, maxForeignBody+1) },
+	} {
+		d := good
+		spoil(&d)
+		if e, err := decodeForeign(wishes(), d, noon); !errors.Is(err, errMalformed) {
+			t.Errorf("%s: decoded as %+v, %v", name, e, err)
+		}
+	}
+}
+
+// A message without a usable id has one that its redelivery has too, and no other message.
+func TestForeignID(t *testing.T) {
+	t.Parallel()
+	d := amqp.Delivery{Body: []byte("body")}
+	seen := map[string]string{}
+	for name, id := range map[string]string{
+		"without":       foreignID("order.created", d),
+		"another type":  foreignID("order.confirmed", d),
+		"another body":  foreignID("order.created", amqp.Delivery{Body: []byte("bodx")}),
+		"too long":      foreignID("order.created", amqp.Delivery{MessageId: strings.Repeat("x", 65), Body: d.Body}),
+		"longer":        foreignID("order.created", amqp.Delivery{MessageId: strings.Repeat("x", 66), Body: d.Body}),
+		"no text":       foreignID("order.created", amqp.Delivery{MessageId: "\xff", Body: d.Body}),
+		"with a zero":   foreignID("order.created", amqp.Delivery{MessageId: "a\x00", Body: d.Body}),
+		"moved borders": foreignID("order.create", amqp.Delivery{Body: []byte("dbody")}),
+	} {
+		if len(id) != maxForeignID {
+			t.Errorf("%s: %q", name, id)
+		}
+		if other, taken := seen[id]; taken {
+			t.Errorf("%s and %s have one id", name, other)
+		}
+		seen[id] = name
+	}
+	d.Redelivered, d.DeliveryTag = true, 7
+	if seen[foreignID("order.created", d)] != "without" {
+		t.Error("the redelivery has another id")
+	}
+}
+
 func TestPlain_is_text_of_a_bounded_length(t *testing.T) {
 	t.Parallel()
 	got := string(plain([]byte("a\x00\xffb" + strings.Repeat("x", 2*maxMalformed))))
@@ -101,9 +187,12 @@ func TestConfig_refuses(t *testing.T) {
 		"incomplete consumer":               {func(c *Config) { c.Consumers = []inbox.Consumer{{}} }, false},
 		"type that never comes":             {func(c *Config) { c.Consumers = []inbox.Consumer{wrongQueue} }, false},
 		"shared queue":                      {func(c *Config) { c.Consumers = both(sameQueue) }, false},
+		"another exchange of the stock":     {func(c *Config) { c.StockExchange = "goods" }, true},
+		"ours and theirs":                   {func(c *Config) { c.Consumers[0].Types = append(c.Consumers[0].Types, "order.created") }, false},
 		"the timers' queue":                 {func(c *Config) { c.Consumers = []inbox.Consumer{atTimer} }, false},
 	} {
 		config := good
+		config.Consumers = []inbox.Consumer{daybook(nil)}
 		c.change(&config)
 		_, err := NewPublisher(config)
 		if (err == nil) != c.ok {
@@ -121,7 +210,8 @@ func TestConfig_refuses(t *testing.T) {
 // docs/events.md is what the registry and the topology say.
 func TestDocumentation(t *testing.T) {
 	t.Parallel()
-	want := event.Markdown() + "\n" + Markdown(15*time.Minute)
+	var desk *stocksql.Reservations // of which only the names of its consumers are wanted
+	want := event.Markdown() + "\n" + Markdown(15*time.Minute, desk.Consumers())
 	const path = "../../../docs/events.md"
 	if *update {
 		if err := os.WriteFile(path, []byte(want), 0o644); err != nil {

@@ -34,6 +34,7 @@ func TestRabbit(t *testing.T) {
 	address := testenv.AMQP(t)
 	for name, test := range map[string]func(*testing.T, *rig){
 		"publisher/wire form":                 publisherWireForm,
+		"publisher/stock":                     publisherStock,
 		"publisher/timer":                     publisherTimer,
 		"publisher/unknown type":              publisherUnknownType,
 		"publisher/missing queue":             publisherMissingQueue,
@@ -64,6 +65,7 @@ func TestRabbit(t *testing.T) {
 // rig is one test's part of the broker.
 type rig struct {
 	prefix  string
+	direct  string // past the proxy
 	address string // through the proxy
 	proxy   *proxy
 	admin   *amqp.Connection // past the proxy
@@ -72,17 +74,13 @@ type rig struct {
 
 func newRig(t testing.TB, address string) *rig {
 	t.Helper()
-	r := &rig{prefix: testenv.Name(t) + ".", log: &logged{}}
+	r := &rig{prefix: testenv.Name(t) + ".", direct: address, log: &logged{}}
 	var names []string
-	for _, q := range newTopology(r.prefix, time.Minute, []inbox.Consumer{daybook(nil)}).queues {
+	for _, q := range newTopology(r.config(daybook(nil))).queues {
 		names = append(names, q.name)
 	}
 	testenv.DropQueues(t, address, names...)
-	var err error
-	if r.admin, err = amqp.Dial(address); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = r.admin.Close() })
+	r.connect(t)
 	r.proxy, r.address = newProxy(t, address)
 	return r
 }
@@ -129,9 +127,23 @@ func (r *rig) consume(t testing.TB, c Config, in *inbox.Inbox, expired func()) (
 	return stop
 }
 
-// channel opens one past the proxy.
+// connect gives the test a connection of its own.
+func (r *rig) connect(t testing.TB) {
+	t.Helper()
+	admin, err := amqp.Dial(r.direct)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = admin.Close() })
+	r.admin = admin
+}
+
+// channel opens one past the proxy, on a new connection if the broker has ended the last one.
 func (r *rig) channel(t testing.TB) *amqp.Channel {
 	t.Helper()
+	if r.admin.IsClosed() {
+		r.connect(t)
+	}
 	ch, err := r.admin.Channel()
 	if err != nil {
 		t.Fatal(err)

@@ -27,6 +27,7 @@ const (
 type Config struct {
 	URL           telemetry.Secret // amqp:// or amqps://user:password@host:port/vhost
 	Prefix        string           // before every exchange and queue; normally empty
+	StockExchange string           // what this broker calls event.StockExchange; empty is the same name
 	PaymentWindow time.Duration    // how long order.payment.await.q holds an order
 	Consumers     []inbox.Consumer // of this installation, whether or not this process runs them
 	Log           *slog.Logger
@@ -58,7 +59,7 @@ func newLink(c Config, role string) (*link, error) {
 	}
 	l := &link{
 		role: role, url: string(c.URL), log: c.Log, metrics: c.Metrics,
-		topology: newTopology(c.Prefix, c.PaymentWindow, c.Consumers),
+		topology: newTopology(c),
 	}
 	if err := l.topology.check(c.Consumers); err != nil {
 		return nil, err

@@ -2,10 +2,13 @@ package rabbit
 
 import (
 	"context"
+	"fmt"
 	"math/rand/v2"
 	"sync"
 	"testing"
 	"time"
+
+	amqp "github.com/rabbitmq/amqp091-go"
 
 	"comanda/internal/event"
 	"comanda/internal/event/inbox"
@@ -110,7 +113,7 @@ func BenchmarkRelay(b *testing.B) {
 	address := testenv.AMQP(b)
 	engines := map[string]func(testing.TB) *sqldb.DB{"sqlite": sqldbtest.SQLite, "postgres": sqldbtest.Postgres}
 	for name, open := range engines {
-		for kind, some := range map[string]func(int) []event.Event{"paid": paid, "placed": placedMany} {
+		for kind, some := range map[string]func(int) []event.Event{"paid": paid, "placed": placedMany, "sold": sold} {
 			b.Run(name+"/"+kind, func(b *testing.B) {
 				db, r := open(b), newRig(b, address)
 				p := r.publisher(b, Config{
@@ -119,6 +122,7 @@ func BenchmarkRelay(b *testing.B) {
 				if err := p.Ready(b.Context()); err != nil {
 					b.Fatal(err)
 				}
+				r.others(b, event.StockExchange)
 				for left := b.N; left > 0; left -= 1000 {
 					commit(b, db, some(min(left, 1000)))
 				}
@@ -130,6 +134,31 @@ func BenchmarkRelay(b *testing.B) {
 			})
 		}
 	}
+}
+
+// others have one queue for all that happens to the stock.
+func (r *rig) others(t testing.TB, exchange string) {
+	t.Helper()
+	name := r.prefix + "others"
+	testenv.DropQueues(t, r.address, name)
+	ch := r.channel(t)
+	if _, err := ch.QueueDeclare(name, true, false, false, false, amqp.Table{amqp.QueueTypeArg: amqp.QueueTypeQuorum}); err != nil {
+		t.Fatal(err)
+	}
+	if err := ch.QueueBind(name, "inventory.#", r.prefix+exchange, false, nil); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func sold(n int) []event.Event {
+	events := make([]event.Event, n)
+	for i := range events {
+		id := fmt.Sprintf("reservation%d", i)
+		events[i] = event.InventorySold.New(noon, id, 2, 7, event.Sold{
+			OrderID: id, BranchID: 7, Items: []event.Amount{{ItemID: "rice", Quantity: 1}},
+		})
+	}
+	return events
 }
 
 func placedMany(n int) []event.Event {

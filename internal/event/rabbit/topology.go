@@ -1,10 +1,10 @@
 package rabbit
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
-	"time"
 
 	amqp "github.com/rabbitmq/amqp091-go"
 
@@ -12,7 +12,7 @@ import (
 	"comanda/internal/event/inbox"
 )
 
-// Names that the reference fixes (qr-ordering.md, section 5).
+// Names that the reference fixes (qr-ordering.md, section 5). Those of the stock's queues stand at their consumers.
 const (
 	keyAwait      = "order.payment.await"
 	keyExpired    = "order.expired"
@@ -33,34 +33,39 @@ const (
 
 // topology is everything on the broker that belongs to us.
 type topology struct {
-	prefix   string
-	exchange string
-	queues   []queue
+	prefix string
+	orders string // exchange of our orders
+	stock  string // exchange of the stock, shared with other systems
+	queues []queue
 }
 
 type queue struct {
 	name    string
-	keys    []string // what it is bound to; none for a dead-letter queue, which the default exchange knows by its name
+	bound   []binding // none for a dead-letter queue, which the default exchange knows by its name
 	args    amqp.Table
 	purpose string
 }
 
+type binding struct{ exchange, key string }
+
 // newTopology lists the queues of the reference and those of our consumers. The prefix, put before every exchange and
 // queue, is for a virtual host that several installations share.
-func newTopology(prefix string, window time.Duration, consumers []inbox.Consumer) topology {
-	t := topology{prefix: prefix, exchange: prefix + event.Exchange}
-	t.add(queue{queueAwait, []string{keyAwait}, amqp.Table{
-		amqp.QueueMessageTTLArg:     window.Milliseconds(),
-		"x-dead-letter-exchange":    t.exchange,
+func newTopology(c Config) topology {
+	t := topology{
+		prefix: c.Prefix, orders: c.Prefix + event.Exchange, stock: c.Prefix + cmp.Or(c.StockExchange, event.StockExchange),
+	}
+	t.add(queue{queueAwait, []binding{{t.orders, keyAwait}}, amqp.Table{
+		amqp.QueueMessageTTLArg:     c.PaymentWindow.Milliseconds(),
+		"x-dead-letter-exchange":    t.orders,
 		"x-dead-letter-routing-key": keyExpired,
 		"x-dead-letter-strategy":    "at-least-once",
 		amqp.QueueOverflowArg:       amqp.QueueOverflowRejectPublish, // at-least-once asks for it
 	}, "Timer: holds the id of every order until its payment window is over."})
-	t.add(queue{queueExpired, []string{keyExpired}, amqp.Table{
+	t.add(queue{queueExpired, []binding{{t.orders, keyExpired}}, amqp.Table{
 		amqp.QueueMaxLenArg: maxWakes, amqp.QueueOverflowArg: amqp.QueueOverflowDropHead,
 	}, "Wakes the sweeper, which decides in SQL what has expired."})
-	t.add(forOthers(queuePaid, event.OrderPaid.Name), forOthers(queueCanceled, event.OrderCanceled.Name))
-	for _, c := range consumers {
+	t.add(t.forOthers(queuePaid, event.OrderPaid.Type), t.forOthers(queueCanceled, event.OrderCanceled.Type))
+	for _, c := range c.Consumers {
 		if t.find(c.QueueName()) == nil {
 			t.add(t.forConsumer(c)...)
 		}
@@ -68,8 +73,16 @@ func newTopology(prefix string, window time.Duration, consumers []inbox.Consumer
 	return t
 }
 
-func forOthers(name, key string) queue {
-	return queue{name, []string{key}, amqp.Table{
+// exchange is where events of a type are published, as this broker calls it.
+func (t *topology) exchange(typ event.Type) string {
+	if typ.Exchange == event.StockExchange {
+		return t.stock
+	}
+	return t.orders
+}
+
+func (t *topology) forOthers(name string, typ event.Type) queue {
+	return queue{name, []binding{{t.exchange(typ), typ.RoutingKey}}, amqp.Table{
 		amqp.QueueMaxLenArg: maxForOthers, amqp.QueueOverflowArg: amqp.QueueOverflowDropHead,
 	}, "For other systems; the oldest messages are dropped when nobody reads."}
 }
@@ -79,7 +92,7 @@ func forOthers(name, key string) queue {
 func (t *topology) forConsumer(c inbox.Consumer) []queue {
 	name := c.QueueName()
 	return []queue{
-		{name, routingKeys(c), amqp.Table{
+		{name, t.bindings(c), amqp.Table{
 			"x-dead-letter-exchange":    "",
 			"x-dead-letter-routing-key": t.prefix + name + ".dlq",
 			"x-dead-letter-strategy":    "at-least-once",
@@ -110,9 +123,9 @@ func (t *topology) find(name string) *queue {
 	return &t.queues[i]
 }
 
-// wanted tells whether one of our queues is bound to a routing key.
-func (t *topology) wanted(key string) bool {
-	return slices.ContainsFunc(t.queues, func(q queue) bool { return slices.Contains(q.keys, key) })
+// wanted tells whether one of our queues takes what is published so.
+func (t *topology) wanted(b binding) bool {
+	return slices.ContainsFunc(t.queues, func(q queue) bool { return slices.Contains(q.bound, b) })
 }
 
 // check refuses consumers that would take messages from each other, or that wait at a queue for what never comes there.
@@ -127,23 +140,23 @@ func (t *topology) check(consumers []inbox.Consumer) error {
 			return fmt.Errorf("rabbit: consumers %s and %s have the same queue %s", other, c.Name, name)
 		}
 		owner[name] = c.Name
-		for _, key := range routingKeys(c) {
-			if !slices.Contains(t.find(name).keys, key) {
-				return fmt.Errorf("rabbit: consumer %s wants %s, which does not come to queue %s", c.Name, key, name)
+		for _, b := range t.bindings(c) {
+			if !slices.Contains(t.find(name).bound, b) {
+				return fmt.Errorf("rabbit: consumer %s wants %s, which does not come to queue %s", c.Name, b.key, name)
 			}
 		}
 	}
 	return nil
 }
 
-func routingKeys(c inbox.Consumer) []string {
-	keys := make([]string, 0, len(c.Types))
+func (t *topology) bindings(c inbox.Consumer) []binding {
+	all := make([]binding, 0, len(c.Types))
 	for _, name := range c.Types {
 		if typ, ok := event.Lookup(name); ok {
-			keys = append(keys, typ.RoutingKey)
+			all = append(all, binding{t.exchange(typ), typ.RoutingKey})
 		}
 	}
-	return keys
+	return all
 }
 
 // declare makes the broker have the topology. It gives the names of queues that exist with other arguments, with the
@@ -154,8 +167,10 @@ func (t *topology) declare(conn *amqp.Connection) (differing map[string]string, 
 		return nil, err
 	}
 	defer func() { _ = ch.Close() }()
-	if err := ch.ExchangeDeclare(t.exchange, amqp.ExchangeTopic, true, false, false, false, nil); err != nil {
-		return nil, fmt.Errorf("exchange %s: %w", t.exchange, err)
+	for _, name := range []string{t.orders, t.stock} {
+		if err := ch.ExchangeDeclare(name, amqp.ExchangeTopic, true, false, false, false, nil); err != nil {
+			return nil, fmt.Errorf("exchange %s: %w", name, err)
+		}
 	}
 	// A queue that differs is bound all the same: whoever declared it wants its messages.
 	differing = map[string]string{}
@@ -167,9 +182,9 @@ func (t *topology) declare(conn *amqp.Connection) (differing map[string]string, 
 		if reason != "" {
 			differing[q.name] = reason
 		}
-		for _, key := range q.keys {
-			if err := ch.QueueBind(q.name, key, t.exchange, false, nil); err != nil {
-				return nil, fmt.Errorf("queue %s, key %s: %w", q.name, key, err)
+		for _, b := range q.bound {
+			if err := ch.QueueBind(q.name, b.key, b.exchange, false, nil); err != nil {
+				return nil, fmt.Errorf("queue %s, key %s: %w", q.name, b.key, err)
 			}
 		}
 	}

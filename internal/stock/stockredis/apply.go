@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
 	"comanda/internal/keyspace"
+	"comanda/internal/redisdb"
 	"comanda/internal/stock"
 )
 
@@ -22,22 +24,26 @@ const (
 )
 
 var kinds = map[stock.OpKind]string{
-	stock.OpHeld: "H", stock.OpConfirm: "C", stock.OpCancel: "X", stock.OpReturn: "R", stock.OpCap: "Q",
+	stock.OpHeld: "H", stock.OpConfirm: "C", stock.OpCancel: "X", stock.OpReturn: "R", stock.OpForget: "F", stock.OpCap: "Q",
 }
 
 // Apply tells the gate what SQL has committed, in the order given. For each operation it answers whether the gate has
 // dealt with it; what it has not must be told again later (the scope is unknown, or Redis is out of reach). The error
-// is the first trouble with Redis or the first impossible operation; the answers hold in any case.
+// is the first trouble with Redis, and a stock.RejectedError of what is impossible or what a script fails on; the answers
+// hold in any case.
+//
+// What is refused does not hold up what comes after it, so that operations on one hold may come out of their order. The
+// states bear that: a later one wins over one before it. Where the counters do not, they differ from the ledger's, and
+// the scope is rebuilt.
 func (g *Gate) Apply(ctx context.Context, ops []stock.Op) ([]bool, error) {
-	applied := make([]bool, len(ops))
-	var bad error
+	t := &telling{ops: ops, applied: make([]bool, len(ops)), refused: map[int]error{}}
 	perScope := map[stock.Scope][]int{}
 	for i, op := range ops {
 		switch err := checkOp(op); {
 		case err != nil:
-			bad = errors.Join(bad, fmt.Errorf("stockredis: %s of %s: %w", op.Kind, op.Hold.ID, err))
+			t.refuse(i, err)
 		case g.gone(op.Hold.Scope):
-			applied[i] = true
+			t.applied[i] = true
 		default:
 			perScope[op.Hold.Scope] = append(perScope[op.Hold.Scope], i)
 		}
@@ -45,16 +51,36 @@ func (g *Gate) Apply(ctx context.Context, ops []stock.Op) ([]bool, error) {
 	var all errgroup.Group
 	all.SetLimit(maxScopes)
 	for scope, places := range perScope {
-		all.Go(func() error { return g.applyScope(ctx, scope, ops, places, applied) })
+		all.Go(func() error { return g.applyScope(ctx, scope, places, t) })
 	}
-	return applied, errors.Join(bad, all.Wait())
+	err := all.Wait()
+	if len(t.refused) > 0 {
+		err = errors.Join(&stock.RejectedError{Ops: t.refused}, err)
+	}
+	return t.applied, err
+}
+
+// telling is one Apply. Scopes share it, each at places of its own.
+type telling struct {
+	ops     []stock.Op
+	applied []bool
+
+	mu      sync.Mutex
+	refused map[int]error
+}
+
+func (t *telling) refuse(place int, err error) {
+	op := t.ops[place]
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.refused[place] = fmt.Errorf("stockredis: %s of %s: %w", op.Kind, op.Hold.ID, err)
 }
 
 func checkOp(op stock.Op) error {
 	h := op.Hold
 	switch op.Kind {
-	case stock.OpHeld, stock.OpConfirm:
-	case stock.OpCancel, stock.OpReturn: // what they give back stands in the record
+	case stock.OpHeld, stock.OpConfirm, stock.OpReturn:
+	case stock.OpCancel, stock.OpForget: // what they give back stands in the record
 		h.Lines = []stock.Line{{Item: 1, Qty: 1}}
 	case stock.OpCap:
 		if len(h.Lines) != 1 || h.Lines[0].Item < 1 || h.Lines[0].Qty < 0 && h.Lines[0].Qty != stock.Unlimited {
@@ -76,17 +102,19 @@ func (g *Gate) gone(s stock.Scope) bool {
 	return err == nil && g.cfg.Now().Sub(midnight) > scopeGone
 }
 
-// applyScope sends the operations at the given places, which share a scope, in calls of bounded size.
-func (g *Gate) applyScope(ctx context.Context, s stock.Scope, ops []stock.Op, places []int, applied []bool) error {
-	for len(places) > 0 {
-		n, lines := 0, 0
-		for n < len(places) && n < maxBatch && lines+len(ops[places[n]].Hold.Lines) <= maxLines {
-			lines += len(ops[places[n]].Hold.Lines)
-			n++
-		}
-		keys, args := applyArgs(s, ops, places[:n])
+// applyScope sends the operations at the given places, which share a scope, in calls of bounded size. A call that the
+// server refuses has changed nothing; it is sent again in smaller ones until the operation at fault stands alone.
+func (g *Gate) applyScope(ctx context.Context, s stock.Scope, places []int, t *telling) error {
+	for most := maxBatch; len(places) > 0; {
+		n := fitting(t.ops, places, most)
+		keys, args := applyArgs(s, t.ops, places[:n])
 		outcomes, err := g.db.Run(ctx, applyScript, keys, args).Ints()
 		switch {
+		case blames(err) && n > 1:
+			most = n / 2
+			continue
+		case blames(err):
+			t.refuse(places[0], err)
 		case err != nil:
 			return err
 		case len(outcomes) == 1 && outcomes[0] == scopeUnknown:
@@ -94,18 +122,34 @@ func (g *Gate) applyScope(ctx context.Context, s stock.Scope, ops []stock.Op, pl
 			return nil // the rest would be answered alike, and must not be applied out of order
 		case len(outcomes) != n+1:
 			return errReply
+		default:
+			for i, p := range places[:n] {
+				t.applied[p] = true
+				g.metrics.outcomes.WithLabelValues(string(t.ops[p].Kind), outcomeNames[outcomes[i+1]]).Inc()
+			}
 		}
-		for i, p := range places[:n] {
-			applied[p] = true
-			g.metrics.outcomes.WithLabelValues(string(ops[p].Kind), outcomeNames[outcomes[i+1]]).Inc()
-		}
-		places = places[n:]
+		places, most = places[n:], min(2*most, maxBatch)
 	}
 	return nil
 }
 
+// fitting is how many operations a call takes, at most a given number.
+func fitting(ops []stock.Op, places []int, most int) int {
+	n, lines := 0, 0
+	for n < len(places) && n < most && lines+len(ops[places[n]].Hold.Lines) <= maxLines {
+		lines += len(ops[places[n]].Hold.Lines)
+		n++
+	}
+	return n
+}
+
+// blames tells whether a failure is about what was asked. A server that takes no writes at all refuses everybody.
+func blames(err error) bool {
+	return errors.Is(err, redisdb.ErrReply) && !errors.Is(err, redisdb.ErrNoWrites)
+}
+
 func applyArgs(s stock.Scope, ops []stock.Op, places []int) ([]keyspace.Key, []string) {
-	keys := append(counterKeys(s, 1+len(places)), keyspace.LeasesDue(s.Branch))
+	keys := append(counterKeys(s, 1+len(places)), leasesKey(s))
 	args := []string{decimal(s.Branch), s.Date, ""}
 	var body []string
 	record := map[string]string{} // hold -> its place in the list of records
@@ -117,7 +161,7 @@ func applyArgs(s stock.Scope, ops []stock.Op, places []int) ([]keyspace.Key, []s
 		}
 		at, ok := record[op.Hold.ID]
 		if !ok {
-			keys = append(keys, keyspace.HoldRecord(s.Branch, op.Hold.ID))
+			keys = append(keys, recordKey(s, op.Hold.ID))
 			args = append(args, op.Hold.ID)
 			at = decimal(int64(len(record) + 1))
 			record[op.Hold.ID] = at

@@ -42,6 +42,34 @@ func BenchmarkRefusal(b *testing.B) {
 	})
 }
 
+// BenchmarkRebuild loads a scope with 100,000 live holds of three lines, which no restaurant has. A rebuild that takes
+// longer than the claim on it is taken over by another process, and then neither ends.
+func BenchmarkRebuild(b *testing.B) {
+	const holds = 100_000
+	db, _ := redisdbtest.Real(b)
+	g := New(db, Config{Now: time.Now, Patience: 5 * time.Second})
+	im := stock.Image{Scope: benchScope, Ends: time.Now().Add(24 * time.Hour), Holds: make([]stock.HoldState, holds)}
+	for item := int64(1001); item <= 1003; item++ {
+		im.Counts = append(im.Counts, stock.Count{Item: item, Cap: stock.Unlimited, Held: holds})
+	}
+	for i := range im.Holds {
+		im.Holds[i] = stock.HoldState{State: stock.Held, Hold: stock.Hold{ID: uid.New(time.Now()), Scope: benchScope, Lines: []stock.Line{
+			{Item: 1001, Qty: 1}, {Item: 1002, Qty: 1}, {Item: 1003, Qty: 1},
+		}}}
+	}
+	for b.Loop() {
+		epoch, err := g.BeginRebuild(b.Context(), benchScope)
+		if err != nil {
+			b.Fatal(err)
+		}
+		im.Epoch = epoch
+		if err := g.FinishRebuild(b.Context(), im); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(b.N*holds)/b.Elapsed().Seconds(), "holds/s")
+}
+
 func benchEach(b *testing.B, run func(*testing.B, *Gate, int)) {
 	servers := []struct {
 		name string

@@ -71,8 +71,27 @@ func (g *Gate) complain(what string, s stock.Scope, err error) {
 // counterKeys are the three hashes of a scope, first in the keys of every script.
 func counterKeys(s stock.Scope, more int) []keyspace.Key {
 	keys := make([]keyspace.Key, 0, 3+more)
+	if s.Stock() {
+		return append(keys, keyspace.StockCap(s.Branch), keyspace.StockReserved(s.Branch), keyspace.StockSold(s.Branch))
+	}
 	return append(keys,
 		keyspace.QuotaCap(s.Branch, s.Date), keyspace.QuotaHeld(s.Branch, s.Date), keyspace.QuotaPaid(s.Branch, s.Date))
+}
+
+// recordKey is the key of a hold's record, or of that part of it which is in the scope.
+func recordKey(s stock.Scope, id string) keyspace.Key {
+	if s.Stock() {
+		return keyspace.Reservation(s.Branch, id)
+	}
+	return keyspace.HoldRecord(s.Branch, id)
+}
+
+// leasesKey is the key of the leases of a branch's stock, or of the quotas of all of its dates.
+func leasesKey(s stock.Scope) keyspace.Key {
+	if s.Stock() {
+		return keyspace.ReservationsDue(s.Branch)
+	}
+	return keyspace.LeasesDue(s.Branch)
 }
 
 // errHold is a defect of the caller: ids are ours, never a stranger's.
@@ -81,15 +100,19 @@ var errHold = errors.New("stockredis: the hold's id or branch cannot stand in a 
 // check refuses a hold that no script may see, because it would spoil the call that it shares with others, and gives
 // the key of the hold's record.
 func check(h stock.Hold) (keyspace.Key, error) {
-	record := keyspace.HoldRecord(h.Scope.Branch, h.ID)
-	if !record.Valid() {
+	record := recordKey(h.Scope, h.ID)
+	if !record.Valid() || len(h.Stock) > 0 { // a call is about one scope
 		return record, errHold
 	}
-	if len(h.Lines) == 0 || len(h.Lines) > stock.MaxLines {
+	most := stock.MaxLines
+	if h.Scope.Stock() {
+		most = stock.MaxStockLines
+	}
+	if len(h.Lines) == 0 || len(h.Lines) > most {
 		return record, stock.ErrLines
 	}
 	for i, l := range h.Lines {
-		if l.Qty < 1 || l.Qty > stock.MaxLines*stock.MaxQty || l.Item < 1 || i > 0 && l.Item <= h.Lines[i-1].Item {
+		if l.Qty < 1 || l.Qty > stock.MaxUnits || l.Item < 1 || i > 0 && l.Item <= h.Lines[i-1].Item {
 			return record, stock.ErrLines
 		}
 	}

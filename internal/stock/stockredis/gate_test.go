@@ -12,10 +12,14 @@ import (
 	"comanda/internal/redisdb"
 	"comanda/internal/redisdb/redisdbtest"
 	"comanda/internal/stock"
+	"comanda/internal/testenv"
 	"comanda/internal/uid"
 )
 
-func TestMain(m *testing.M) { redisdbtest.VerifyMain(m) }
+func TestMain(m *testing.M) {
+	testenv.Sequences(100)
+	redisdbtest.VerifyMain(m)
+}
 
 const (
 	noodles = int64(1001)
@@ -26,7 +30,7 @@ const (
 	patience = 10 * time.Second // tests share a machine with other tests
 )
 
-// fixture is a gate over an empty Redis with one built scope.
+// fixture is a gate over a Redis with one built scope.
 type fixture struct {
 	*testing.T
 	*Gate
@@ -34,16 +38,23 @@ type fixture struct {
 	now   time.Time
 }
 
-// each runs a test on a real Redis and on the embedded store.
+// each runs a test on every kind of Redis, once on the quotas of a business date and once on a branch's stock.
 func each(t *testing.T, test func(f *fixture)) {
 	t.Helper()
-	redisdbtest.Each(t, func(t *testing.T, db *redisdb.DB) { test(newFixture(t, db)) })
+	redisdbtest.Each(t, func(t *testing.T, db *redisdb.DB) {
+		t.Run("quotas", func(t *testing.T) { test(newFixture(t, db)) })
+		t.Run("stock", func(t *testing.T) { test(newFixtureOf(t, db, stock.StockOf(7))) })
+	})
 }
 
 func newFixture(t *testing.T, db *redisdb.DB) *fixture {
 	t.Helper()
-	f := &fixture{T: t, now: time.Now().UTC().Truncate(time.Second)}
-	f.scope = stock.Scope{Branch: 7, Date: f.now.Format(time.DateOnly)}
+	return newFixtureOf(t, db, stock.Scope{Branch: 7, Date: time.Now().UTC().Format(time.DateOnly)})
+}
+
+func newFixtureOf(t *testing.T, db *redisdb.DB, scope stock.Scope) *fixture {
+	t.Helper()
+	f := &fixture{T: t, scope: scope, now: time.Now().UTC().Truncate(time.Second)}
 	f.Gate = New(db, Config{Now: func() time.Time { return f.now }, Patience: patience})
 	f.rebuild()
 	return f
@@ -85,8 +96,16 @@ func (f *fixture) rebuild(holds ...stock.HoldState) {
 	}
 }
 
+// id gives a new hold's: of the stock, that of another system's reservation, which may be as long as its owner likes.
+func (f *fixture) id() string {
+	if f.scope.Stock() {
+		return stock.HoldOf("Order." + uid.New(f.now) + "_" + strings.Repeat("z", stock.MaxName-33))
+	}
+	return uid.New(f.now)
+}
+
 func (f *fixture) hold(lines ...stock.Line) stock.Hold {
-	return stock.Hold{ID: uid.New(f.now), Scope: f.scope, Lines: lines, Until: f.now.Add(15 * time.Minute)}
+	return stock.Hold{ID: f.id(), Scope: f.scope, Lines: lines, Until: f.now.Add(15 * time.Minute)}
 }
 
 func (f *fixture) try(h stock.Hold) stock.Verdict {
@@ -149,11 +168,11 @@ func (f *fixture) wantCount(item, held, used int64) {
 
 func (f *fixture) state(id string) stock.State {
 	f.Helper()
-	epoch, _, ok, err := f.All(f.Context(), f.scope)
+	shown, ok, err := f.All(f.Context(), f.scope)
 	if err != nil || !ok {
 		f.Fatalf("All: %t, %v", ok, err)
 	}
-	states, err := f.States(f.Context(), f.scope, epoch, []string{id})
+	states, err := f.States(f.Context(), f.scope, shown.Epoch, []string{id})
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -185,17 +204,17 @@ func table() map[string]map[stock.OpKind]cell {
 	none := map[stock.OpKind]cell{
 		opTry: {int64(stock.Admitted), stock.Held, 1, 0}, stock.OpHeld: {changed, stock.Held, 1, 0},
 		stock.OpConfirm: {changed, stock.Confirmed, 0, 1}, stock.OpCancel: {changed, stock.Released, 0, 0},
-		stock.OpReturn: {opposite, "", 0, 0},
+		stock.OpReturn: {changed, stock.Returned, 0, -1}, stock.OpForget: {same, "", 0, 0},
 	}
 	refused := map[stock.OpKind]cell{opTry: {int64(stock.Terminal), "", 0, 0}, opOther: {int64(stock.Terminal), "", 0, 0}}
-	for _, op := range []stock.OpKind{stock.OpHeld, stock.OpConfirm, stock.OpCancel, stock.OpReturn} {
+	for _, op := range []stock.OpKind{stock.OpHeld, stock.OpConfirm, stock.OpCancel, stock.OpReturn, stock.OpForget} {
 		refused[op] = none[op]
 	}
 	ended := func(s stock.State) map[stock.OpKind]cell {
 		return map[stock.OpKind]cell{
 			opTry: {int64(stock.Terminal), s, 0, 0}, opOther: {int64(stock.Terminal), s, 0, 0},
 			stock.OpHeld: {opposite, s, 0, 0}, stock.OpConfirm: {opposite, s, 0, 0},
-			stock.OpCancel: {same, s, 0, 0}, stock.OpReturn: {same, s, 0, 0},
+			stock.OpCancel: {same, s, 0, 0}, stock.OpReturn: {same, s, 0, 0}, stock.OpForget: {same, s, 0, 0},
 		}
 	}
 	return map[string]map[stock.OpKind]cell{
@@ -204,19 +223,21 @@ func table() map[string]map[stock.OpKind]cell {
 			opTry: {int64(stock.Duplicate), stock.Held, 0, 0}, opOther: {int64(stock.Conflict), stock.Held, 0, 0},
 			stock.OpHeld: {same, stock.Held, 0, 0}, stock.OpConfirm: {changed, stock.Confirmed, -1, 1},
 			stock.OpCancel: {changed, stock.Released, -1, 0}, stock.OpReturn: {opposite, stock.Held, 0, 0},
+			stock.OpForget: {changed, "", -1, 0},
 		},
 		"confirmed": {
 			opTry: {int64(stock.Duplicate), stock.Confirmed, 0, 0}, opOther: {int64(stock.Conflict), stock.Confirmed, 0, 0},
 			stock.OpHeld: {same, stock.Confirmed, 0, 0}, stock.OpConfirm: {same, stock.Confirmed, 0, 0},
 			stock.OpCancel: {opposite, stock.Confirmed, 0, 0}, stock.OpReturn: {changed, stock.Returned, 0, -1},
+			stock.OpForget: {same, stock.Confirmed, 0, 0},
 		},
 		"released": ended(stock.Released), "released before a rebuild": ended(stock.Released),
 		"returned": ended(stock.Returned), "returned before a rebuild": ended(stock.Returned),
 	}
 }
 
-// bring puts a hold into a state of the table.
-func (f *fixture) bring(h stock.Hold, state string) {
+// bring puts a hold into a state of the table, in a scope that has others.
+func (f *fixture) bring(h stock.Hold, state string, others ...stock.HoldState) {
 	f.Helper()
 	was, rebuilt := strings.CutSuffix(state, " before a rebuild")
 	switch was {
@@ -239,17 +260,18 @@ func (f *fixture) bring(h stock.Hold, state string) {
 		f.wantApply(stock.OpReturn, h, changed)
 	}
 	if rebuilt {
-		f.rebuild()
+		f.rebuild(others...)
 	}
 }
 
 func TestGate_state_table(t *testing.T) {
 	each(t, func(f *fixture) {
+		others := stock.HoldState{Hold: f.hold(stock.Line{Item: noodles, Qty: 2}, stock.Line{Item: tea, Qty: 3}), State: stock.Confirmed}
 		for state, row := range table() {
 			for op, want := range row {
-				f.rebuild()
+				f.rebuild(others) // there are used units, which a return without a record is taken from
 				h := f.hold(stock.Line{Item: noodles, Qty: 2}, stock.Line{Item: tea, Qty: 3})
-				f.bring(h, state)
+				f.bring(h, state, others)
 				before := f.count(noodles)
 
 				var got int64
@@ -278,7 +300,10 @@ func TestGate_Try_all_lines_or_none(t *testing.T) {
 	each(t, func(f *fixture) {
 		all := []stock.Line{{Item: noodles, Qty: 11}, {Item: soup, Qty: 5}, {Item: tea, Qty: 1000}}
 		v := f.try(f.hold(all...))
-		want := stock.Verdict{Answer: stock.Refused, Short: []stock.Shortage{{Item: noodles, Requested: 11, Available: 10}}}
+		ofStock := f.scope.Stock()
+		want := stock.Verdict{Answer: stock.Refused, Short: []stock.Shortage{
+			{Item: noodles, Requested: 11, Available: 10, Stock: ofStock},
+		}}
 		if d := cmp.Diff(want, v); d != "" {
 			t.Error(d)
 		}
@@ -289,7 +314,10 @@ func TestGate_Try_all_lines_or_none(t *testing.T) {
 		f.wantTry(f.hold(stock.Line{Item: soup, Qty: 2}), stock.Admitted)
 		f.setCap(soup, 1)
 		v = f.try(f.hold(stock.Line{Item: noodles, Qty: 12}, stock.Line{Item: soup, Qty: 1}))
-		want.Short = []stock.Shortage{{Item: noodles, Requested: 12, Available: 10}, {Item: soup, Requested: 1, Available: 0}}
+		want.Short = []stock.Shortage{
+			{Item: noodles, Requested: 12, Available: 10, Stock: ofStock},
+			{Item: soup, Requested: 1, Available: 0, Stock: ofStock},
+		}
 		if d := cmp.Diff(want, v); d != "" {
 			t.Error(d)
 		}
@@ -326,7 +354,11 @@ func TestGate_refused_ids_are_remembered(t *testing.T) { // I12
 
 func TestGate_Try_refuses_what_cannot_be_held(t *testing.T) {
 	each(t, func(f *fixture) {
-		many := make([]stock.Line, stock.MaxLines+1)
+		most := stock.MaxLines
+		if f.scope.Stock() {
+			most = stock.MaxStockLines
+		}
+		many := make([]stock.Line, most+1)
 		for i := range many {
 			many[i] = stock.Line{Item: int64(i + 1), Qty: 1}
 		}
@@ -339,7 +371,7 @@ func TestGate_Try_refuses_what_cannot_be_held(t *testing.T) {
 				t.Errorf("%s: accepted", name)
 			}
 		}
-		for name, id := range map[string]string{"no id": "", "long id": uid.New(f.now) + "0", "strange id": "{b8}"} {
+		for name, id := range map[string]string{"no id": "", "long id": f.id() + "0", "strange id": "{b8}"} {
 			h := f.hold(stock.Line{Item: noodles, Qty: 1})
 			h.ID = id
 			if _, err := f.Try(f.Context(), h); err == nil {
@@ -355,7 +387,7 @@ func TestGate_Apply_batches(t *testing.T) {
 		var ops []stock.Op
 		other := f.scope
 		other.Branch = 8 // unknown: nobody has built it
-		old := f.scope
+		old := f.scope   // no stock is ever so old that nothing is left of it
 		old.Date = f.now.Add(-5 * 24 * time.Hour).Format(time.DateOnly)
 		for i := range 3 * maxBatch { // each hold sees its own operations in their order, over calls
 			h := f.hold(stock.Line{Item: tea, Qty: 1})
@@ -394,7 +426,7 @@ func TestGate_Due(t *testing.T) {
 		f.wantTry(late, stock.Admitted)
 
 		due := func(in time.Duration, limit int) []string {
-			holds, err := f.Due(context.Background(), f.scope.Branch, f.now.Add(in), limit)
+			holds, err := f.Due(context.Background(), f.scope, f.now.Add(in), limit)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -424,13 +456,13 @@ func TestGate_Due(t *testing.T) {
 
 		f.wantApply(stock.OpCancel, early, changed) // the reaper's word
 		f.wantCount(noodles, 0, 0)
-		if err := f.db.Do(f.Context(), "DEL", keyspace.HoldRecord(f.scope.Branch, late.ID)).Err(); err != nil {
+		if err := f.db.Do(f.Context(), "DEL", recordKey(f.scope, late.ID)).Err(); err != nil {
 			t.Fatal(err)
 		}
 		if ids := due(time.Hour, 10); ids != nil {
 			t.Errorf("due after all: %v", ids)
 		}
-		if n, err := f.db.Do(f.Context(), "ZCARD", keyspace.LeasesDue(f.scope.Branch)).Int(); n != 0 || err != nil {
+		if n, err := f.db.Do(f.Context(), "ZCARD", leasesKey(f.scope)).Int(); n != 0 || err != nil {
 			t.Errorf("%d leases are left, %v", n, err)
 		}
 	})
@@ -440,21 +472,21 @@ func TestGate_All(t *testing.T) {
 	each(t, func(f *fixture) {
 		held, paid := f.hold(stock.Line{Item: noodles, Qty: 2}), f.hold(stock.Line{Item: soup, Qty: 1})
 		epoch := f.begin()
-		if _, _, ok, err := f.All(f.Context(), f.scope); ok || err != nil {
+		if _, ok, err := f.All(f.Context(), f.scope); ok || err != nil {
 			t.Errorf("a scope being rebuilt: %t, %v", ok, err)
 		}
 		holds := []stock.HoldState{{Hold: held, State: stock.Held}, {Hold: paid, State: stock.Confirmed}}
 		if err := f.FinishRebuild(f.Context(), f.image(epoch, holds...)); err != nil {
 			t.Fatal(err)
 		}
-		got, counts, ok, err := f.All(f.Context(), f.scope)
-		if err != nil || !ok || got != epoch || len(epoch) != epochLen {
-			t.Fatalf("epoch %q instead of %q, %t, %v", got, epoch, ok, err)
+		got, ok, err := f.All(f.Context(), f.scope)
+		if err != nil || !ok || got.Epoch != epoch || len(epoch) != epochLen {
+			t.Fatalf("epoch %q instead of %q, %t, %v", got.Epoch, epoch, ok, err)
 		}
 		want := []stock.Count{
 			{Item: noodles, Cap: 10, Held: 2}, {Item: soup, Cap: 5, Used: 1}, {Item: tea, Cap: stock.Unlimited},
 		}
-		if d := cmp.Diff(want, counts); d != "" {
+		if d := cmp.Diff(want, got.Counts); d != "" {
 			t.Error(d)
 		}
 		states, err := f.States(f.Context(), f.scope, epoch, []string{held.ID, paid.ID, uid.New(f.now)})

@@ -2,6 +2,7 @@ package stockredis_test
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"sync"
 	"testing"
@@ -26,13 +27,21 @@ type kept struct {
 	keep  *stock.Gatekeeper
 	scope stock.Scope
 
-	mu    sync.Mutex
-	ahead time.Duration // of the gatekeeper's clock
+	mu      sync.Mutex
+	ahead   time.Duration // of the gatekeeper's clock
+	lasting bool          // no scope can be rebuilt
+	givenUp int           // entries
+	drift   int64         // units, at the last look
 }
 
 func newKept(t *testing.T, redis *redisdb.DB, quota int64) *kept {
 	t.Helper()
-	k := &kept{db: sqldbtest.SQLite(t), scope: stock.Scope{Branch: 1, Date: time.Now().UTC().Format(time.DateOnly)}}
+	return keptOn(t, sqldbtest.SQLite(t), redis, quota)
+}
+
+func keptOn(t *testing.T, db *sqldb.DB, redis *redisdb.DB, quota int64) *kept {
+	t.Helper()
+	k := &kept{db: db, scope: stock.Scope{Branch: 1, Date: time.Now().UTC().Format(time.DateOnly)}}
 	orderingtest.Open(t, k.db, 1, quota)
 	now := func() time.Time {
 		k.mu.Lock()
@@ -42,13 +51,43 @@ func newKept(t *testing.T, redis *redisdb.DB, quota int64) *kept {
 	k.gate = stockredis.New(redis, stockredis.Config{Now: time.Now, Patience: 5 * time.Second})
 	k.keep = stock.NewGatekeeper(stock.GatekeeperConfig{
 		Gate: k.gate, Journal: stocksql.New(k.db), Now: now, Log: slog.New(slog.DiscardHandler),
-		Ends: func(context.Context, stock.Scope) (time.Time, error) { return time.Now().Add(24 * time.Hour), nil },
+		Ends: k.ends, Observer: stock.Observer{GivenUp: k.gaveUp, Drift: k.drifts},
 	})
 	t.Cleanup(k.keep.Close)
 	if err := k.keep.Rebuild(t.Context(), k.scope); err != nil {
 		t.Fatal(err)
 	}
 	return k
+}
+
+var errLasting = errors.New("the test wants no rebuild")
+
+func (k *kept) ends(context.Context, stock.Scope) (time.Time, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.lasting {
+		return time.Time{}, errLasting
+	}
+	return time.Now().Add(24 * time.Hour), nil
+}
+
+// leave lets no scope be rebuilt, or lets them again.
+func (k *kept) leave(as bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.lasting = as
+}
+
+func (k *kept) drifts(units int64) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.drift = units
+}
+
+func (k *kept) gaveUp(entries int) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.givenUp += entries
 }
 
 func (k *kept) hold(qty int64) stock.Hold {

@@ -88,7 +88,7 @@ func TestMistake_negative_quantity(t *testing.T) { // created stock
 }
 
 func wait(h stock.Hold) *waiter {
-	return &waiter{hold: h, record: keyspace.HoldRecord(h.Scope.Branch, h.ID)}
+	return &waiter{hold: h, record: recordKey(h.Scope, h.ID)}
 }
 
 func TestMistake_confirm_with_foreign_quantity(t *testing.T) { // confirming 5 on a hold of 3 took another order's units
@@ -132,9 +132,9 @@ func TestMistake_record_dies_before_its_effect(t *testing.T) { // every order th
 			}
 			return ms
 		}
-		counted := life(keyspace.QuotaHeld(f.scope.Branch, f.scope.Date))
+		counted := life(counterKeys(f.scope, 0)[1])
 		for _, h := range []stock.Hold{tried, held} {
-			record := life(keyspace.HoldRecord(h.Scope.Branch, h.ID))
+			record := life(recordKey(h.Scope, h.ID))
 			if record < counted-1000 || record < time.Until(h.Until).Milliseconds() {
 				t.Errorf("a record lives %d ms, what it counts %d ms", record, counted)
 			}
@@ -144,16 +144,16 @@ func TestMistake_record_dies_before_its_effect(t *testing.T) { // every order th
 
 func TestMistake_missing_counts_as_zero(t *testing.T) { // G1
 	each(t, func(f *fixture) {
-		s := f.scope
+		s, keys := f.scope, counterKeys(f.scope, 0)
 		for name, lose := range map[string]redisdb.Cmd{
-			"q:cap":           redisdb.Command("DEL", keyspace.QuotaCap(s.Branch, s.Date)),
-			"q:rsv":           redisdb.Command("DEL", keyspace.QuotaHeld(s.Branch, s.Date)),
-			"q:paid":          redisdb.Command("DEL", keyspace.QuotaPaid(s.Branch, s.Date)),
-			"epoch of q:rsv":  redisdb.Command("HSET", keyspace.QuotaHeld(s.Branch, s.Date), "ep", "another"),
-			"epoch of q:paid": redisdb.Command("HDEL", keyspace.QuotaPaid(s.Branch, s.Date), "ep"),
-			"cap of noodles":  redisdb.Command("HDEL", keyspace.QuotaCap(s.Branch, s.Date), decimal(noodles)),
-			"held noodles":    redisdb.Command("HDEL", keyspace.QuotaHeld(s.Branch, s.Date), decimal(noodles)),
-			"used noodles":    redisdb.Command("HDEL", keyspace.QuotaPaid(s.Branch, s.Date), decimal(noodles)),
+			"q:cap":           redisdb.Command("DEL", keys[0]),
+			"q:rsv":           redisdb.Command("DEL", keys[1]),
+			"q:paid":          redisdb.Command("DEL", keys[2]),
+			"epoch of q:rsv":  redisdb.Command("HSET", keys[1], "ep", "another"),
+			"epoch of q:paid": redisdb.Command("HDEL", keys[2], "ep"),
+			"cap of noodles":  redisdb.Command("HDEL", keys[0], decimal(noodles)),
+			"held noodles":    redisdb.Command("HDEL", keys[1], decimal(noodles)),
+			"used noodles":    redisdb.Command("HDEL", keys[2], decimal(noodles)),
 		} {
 			f.rebuild()
 			h := f.hold(stock.Line{Item: noodles, Qty: 1})
@@ -161,12 +161,12 @@ func TestMistake_missing_counts_as_zero(t *testing.T) { // G1
 				t.Fatal(err)
 			}
 			f.wantTry(h, stock.Cold)
-			if n, err := f.db.Do(f.Context(), "EXISTS", keyspace.HoldRecord(s.Branch, h.ID)).Int(); n != 0 || err != nil {
+			if n, err := f.db.Do(f.Context(), "EXISTS", recordKey(s, h.ID)).Int(); n != 0 || err != nil {
 				t.Errorf("without %s a hold was written: %v", name, err)
 			}
 			if !strings.HasSuffix(name, "noodles") {
 				f.wantApply(stock.OpHeld, h, 0)
-				if _, _, ok, err := f.All(f.Context(), s); ok || err != nil {
+				if _, ok, err := f.All(f.Context(), s); ok || err != nil {
 					t.Errorf("without %s there are counters, %v", name, err)
 				}
 			}
@@ -181,7 +181,7 @@ func TestMistake_counter_below_zero(t *testing.T) { // I1: a lie is not counted 
 	each(t, func(f *fixture) {
 		h := f.hold(stock.Line{Item: noodles, Qty: 3})
 		f.wantTry(h, stock.Admitted)
-		held := keyspace.QuotaHeld(f.scope.Branch, f.scope.Date)
+		held := counterKeys(f.scope, 0)[1]
 		if err := f.db.Do(f.Context(), "HSET", held, decimal(noodles), "2").Err(); err != nil {
 			t.Fatal(err)
 		}

@@ -17,7 +17,6 @@ import (
 	"comanda/internal/redisdb/redisdbtest"
 	"comanda/internal/stock"
 	"comanda/internal/testenv"
-	"comanda/internal/uid"
 )
 
 func TestGate_exactly_n_winners(t *testing.T) { // I2
@@ -176,7 +175,7 @@ func TestGate_without_redis(t *testing.T) { // I16
 	proxy.Mute(false)
 	var due []stock.Hold
 	testenv.Eventually(t, patience, func() bool {
-		due, err = f.Due(t.Context(), f.scope.Branch, f.now.Add(time.Hour), 100)
+		due, err = f.Due(t.Context(), f.scope, f.now.Add(time.Hour), 100)
 		return err == nil
 	})
 	if !slices.ContainsFunc(due, func(d stock.Hold) bool { return d.ID == h.ID }) {
@@ -195,8 +194,11 @@ func TestGate_without_redis(t *testing.T) { // I16
 
 func TestGate_cluster(t *testing.T) { // K6: every script finds all of its keys on one node
 	f := newFixture(t, redisdbtest.Cluster(t))
-	for branch := range int64(8) {
-		f.scope.Branch = branch
+	for i := range int64(16) {
+		f.scope = stock.Scope{Branch: i / 2, Date: f.now.Format(time.DateOnly)}
+		if i%2 == 1 {
+			f.scope = stock.StockOf(i / 2)
+		}
 		f.rebuild()
 		h := f.hold(stock.Line{Item: noodles, Qty: 1})
 		f.wantTry(h, stock.Admitted)
@@ -206,7 +208,7 @@ func TestGate_cluster(t *testing.T) { // K6: every script finds all of its keys 
 		if s := f.state(h.ID); s != stock.Confirmed {
 			t.Errorf("the hold is in %q", s)
 		}
-		if _, err := f.Due(t.Context(), branch, f.now, 10); err != nil {
+		if _, err := f.Due(t.Context(), f.scope, f.now, 10); err != nil {
 			t.Error(err)
 		}
 	}
@@ -251,10 +253,14 @@ func TestGate_largest_calls(t *testing.T) {
 		im := f.image(f.begin())
 		var ops []stock.Op
 		var all sync.WaitGroup
-		for i := range maxBatch {
-			h := stock.Hold{ID: uid.New(f.now), Scope: f.scope}
-			for l := range stock.MaxLines {
-				item := int64(2000 + i*stock.MaxLines + l)
+		most := stock.MaxLines
+		if f.scope.Stock() {
+			most = stock.MaxStockLines
+		}
+		for i := range maxBatch * stock.MaxLines / most {
+			h := stock.Hold{ID: f.id(), Scope: f.scope}
+			for l := range most {
+				item := int64(2000 + i*most + l)
 				im.Counts = append(im.Counts, stock.Count{Item: item, Cap: 1})
 				h.Lines = append(h.Lines, stock.Line{Item: item, Qty: 1})
 			}

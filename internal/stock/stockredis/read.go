@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"comanda/internal/keyspace"
 	"comanda/internal/redisdb"
 	"comanda/internal/stock"
 )
@@ -41,20 +40,20 @@ func (g *Gate) Counts(ctx context.Context, s stock.Scope, items []int64) (counts
 	return counts, true, nil
 }
 
-// All reads every counter of a scope, all of one instant, by item, and the epoch under which they were built. Not ok
-// means that the scope is unknown.
-func (g *Gate) All(ctx context.Context, s stock.Scope) (epoch string, counts []stock.Count, ok bool, err error) {
+// All reads every counter of a scope by item, all of one instant. Not ok means that the scope is unknown.
+func (g *Gate) All(ctx context.Context, s stock.Scope) (shown stock.Shown, ok bool, err error) {
 	hashes, err := g.db.Run(ctx, snapshotScript, counterKeys(s, 0), nil).List()
 	if err != nil || len(hashes) != 3 {
-		return "", nil, false, err
+		return shown, false, err
 	}
 	var fields [3]map[string]string
 	for i, h := range hashes {
 		if fields[i], err = h.Map(); err != nil {
-			return "", nil, false, err
+			return shown, false, err
 		}
 	}
-	return fields[0]["ep"], countsOf(fields), true, nil
+	until := time.UnixMilli(number(fields[0]["end"])).UTC()
+	return stock.Shown{Epoch: fields[0]["ep"], Until: until, Counts: countsOf(fields)}, true, nil
 }
 
 // States tells what the gate knows of some holds of a scope under an epoch; holds that it does not know are left out.
@@ -64,7 +63,7 @@ func (g *Gate) States(ctx context.Context, s stock.Scope, epoch string, ids []st
 	for some := range slices.Chunk(ids, maxLines) {
 		cmds := make([]redisdb.Cmd, len(some))
 		for i, id := range some {
-			cmds[i] = redisdb.Command("HGET", keyspace.HoldRecord(s.Branch, id), "s")
+			cmds[i] = redisdb.Command("HGET", recordKey(s, id), "s")
 		}
 		replies, err := g.db.DoMulti(ctx, cmds...)
 		if err != nil {
@@ -105,15 +104,15 @@ func countsOf(hashes [3]map[string]string) []stock.Count {
 
 // Due lists holds whose lease has run out without a word from SQL, oldest first. The reaper decides each of them in SQL
 // and tells the gate by Apply. A lease whose scope is gone is dropped here: nothing is counted for it any more.
-func (g *Gate) Due(ctx context.Context, branch int64, now time.Time, limit int) ([]stock.Hold, error) {
-	due := keyspace.LeasesDue(branch)
+func (g *Gate) Due(ctx context.Context, s stock.Scope, now time.Time, limit int) ([]stock.Hold, error) {
+	due := leasesKey(s)
 	ids, err := g.db.Do(ctx, "ZRANGEBYSCORE", due, "-inf", millis(now), "LIMIT", "0", strconv.Itoa(limit)).Texts()
 	if err != nil || len(ids) == 0 {
 		return nil, err
 	}
 	cmds := make([]redisdb.Cmd, len(ids))
 	for i, id := range ids {
-		cmds[i] = redisdb.Command("HGETALL", keyspace.HoldRecord(branch, id))
+		cmds[i] = redisdb.Command("HGETALL", recordKey(s, id))
 	}
 	records, err := g.db.DoMulti(ctx, cmds...)
 	if err != nil {
@@ -126,11 +125,11 @@ func (g *Gate) Due(ctx context.Context, branch int64, now time.Time, limit int) 
 		if err != nil {
 			return nil, err
 		}
-		if fields["__bizDate"] == "" {
+		if _, counted := fields["__bizDate"]; !counted {
 			gone = append(gone, ids[i])
 			continue
 		}
-		holds = append(holds, holdOf(ids[i], branch, fields))
+		holds = append(holds, holdOf(ids[i], s.Branch, fields))
 	}
 	if len(gone) > 0 {
 		err = g.db.Do(ctx, "ZREM", due, gone...).Err()

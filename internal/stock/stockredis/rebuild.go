@@ -114,7 +114,7 @@ func (l *loader) hold(ctx context.Context, h stock.HoldState) error {
 
 func (l *loader) flush(ctx context.Context) error {
 	s := l.im.Scope
-	keys := append(counterKeys(s, 1+len(l.records)), keyspace.LeasesDue(s.Branch))
+	keys := append(counterKeys(s, 1+len(l.records)), leasesKey(s))
 	args := []string{
 		l.im.Epoch, decimal(s.Branch), s.Date, l.end, decimal(int64(len(l.counters) / 4)), decimal(int64(len(l.records))),
 	}

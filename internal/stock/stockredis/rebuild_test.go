@@ -54,7 +54,7 @@ func TestGate_rebuild_states(t *testing.T) {
 			}
 		}
 		f.wantCount(tea, 3*maxBatch+1, 1)
-		if due, err := f.Due(f.Context(), f.scope.Branch, f.now.Add(time.Hour), 10); len(due) != 0 || err != nil {
+		if due, err := f.Due(f.Context(), f.scope, f.now.Add(time.Hour), 10); len(due) != 0 || err != nil {
 			t.Errorf("leases of holds that SQL has: %v, %v", due, err)
 		}
 		f.wantApply(stock.OpConfirm, holds[0].Hold, changed)
@@ -113,7 +113,7 @@ func TestGate_rebuilds_never_mix(t *testing.T) { // G5
 func TestGate_rebuild_survives_no_flush(t *testing.T) {
 	each(t, func(f *fixture) {
 		epoch := f.begin()
-		if err := f.db.Do(f.Context(), "DEL", keyspace.QuotaCap(f.scope.Branch, f.scope.Date)).Err(); err != nil {
+		if err := f.db.Do(f.Context(), "DEL", counterKeys(f.scope, 0)[0]).Err(); err != nil {
 			t.Fatal(err)
 		}
 		if err := f.FinishRebuild(f.Context(), f.image(epoch)); !errors.Is(err, ErrSuperseded) {
@@ -147,11 +147,12 @@ func TestGate_lives(t *testing.T) {
 		h := f.hold(stock.Line{Item: noodles, Qty: 1})
 		f.wantTry(h, stock.Admitted)
 		ends := f.now.Add(20 * time.Hour)
+		counters := counterKeys(f.scope, 0)
 		for key, want := range map[keyspace.Key]time.Time{
-			keyspace.QuotaCap(7, f.scope.Date):  ends.Add(36 * time.Hour),
-			keyspace.QuotaHeld(7, f.scope.Date): ends.Add(12 * time.Hour),
-			keyspace.QuotaPaid(7, f.scope.Date): ends.Add(36 * time.Hour),
-			keyspace.HoldRecord(7, h.ID):        ends.Add(12 * time.Hour),
+			counters[0]:              ends.Add(36 * time.Hour),
+			counters[1]:              ends.Add(12 * time.Hour),
+			counters[2]:              ends.Add(36 * time.Hour),
+			recordKey(f.scope, h.ID): ends.Add(12 * time.Hour),
 		} {
 			ms, err := f.db.Do(f.Context(), "PTTL", key).Int()
 			if got := time.Now().Add(time.Duration(ms) * time.Millisecond); err != nil || got.Sub(want).Abs() > time.Minute {

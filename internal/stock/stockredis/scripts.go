@@ -17,6 +17,7 @@ var (
 	finishScript   = redisdb.MustScript(files, "lua/finish.lua")
 	readScript     = redisdb.MustScript(files, "lua/read.lua")
 	snapshotScript = redisdb.MustScript(files, "lua/snapshot.lua")
+	hotScript      = redisdb.MustScript(files, "lua/hot.lua")
 )
 
 // Limits of one script call. They bound how long a call keeps the server busy, and the arguments that Lua can unpack at

@@ -19,7 +19,7 @@ var update = flag.Bool("update", false, "rewrite the golden files")
 var _ stock.Gate = (*Gate)(nil)
 
 var scripts = []*redisdb.Script{
-	tryScript, applyScript, beginScript, loadScript, finishScript, readScript, snapshotScript,
+	tryScript, applyScript, beginScript, loadScript, finishScript, readScript, snapshotScript, hotScript,
 }
 
 // What is sent to Redis stands in testdata, so that a change of a script is seen as one, whatever made it.

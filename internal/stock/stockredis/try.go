@@ -142,7 +142,7 @@ func (g *Gate) call(scope stock.Scope, batch []*waiter) {
 func (g *Gate) tryArgs(scope stock.Scope, batch []*waiter) ([]keyspace.Key, []string) {
 	now := g.cfg.Now()
 	span := now.UnixMilli() / keyspace.RefusedSpan.Milliseconds()
-	keys := append(counterKeys(scope, 3+len(batch)), keyspace.LeasesDue(scope.Branch),
+	keys := append(counterKeys(scope, 3+len(batch)), leasesKey(scope),
 		keyspace.RefusedIDs(scope.Branch, span), keyspace.RefusedIDs(scope.Branch, span-1))
 
 	var items, ids, lines []string
@@ -192,7 +192,9 @@ func (g *Gate) verdicts(r redisdb.Reply, batch []*waiter) ([]stock.Verdict, erro
 		}
 		for range ns[at] {
 			l := w.hold.Lines[ns[at+1]-1]
-			vs[i].Short = append(vs[i].Short, stock.Shortage{Item: l.Item, Requested: l.Qty, Available: ns[at+2]})
+			vs[i].Short = append(vs[i].Short, stock.Shortage{
+				Item: l.Item, Requested: l.Qty, Available: ns[at+2], Stock: w.hold.Scope.Stock(),
+			})
 			at += 2
 		}
 		at++

@@ -33,6 +33,9 @@ func NewCounters(db *sqldb.DB) *Counters {
 
 // Ensure makes the counters of a hold exist. Items that are not on the branch's menus get none; the ledger refuses them.
 func (c *Counters) Ensure(ctx context.Context, h stock.Hold) error {
+	if h.Scope.Stock() {
+		return nil // its counters are made with its items
+	}
 	var missing []stock.Key
 	c.mu.RLock()
 	for _, l := range h.Lines {
@@ -71,8 +74,8 @@ func KeysOf(holds ...[]stock.Hold) []stock.Key {
 	set := map[stock.Key]struct{}{}
 	for _, some := range holds {
 		for _, h := range some {
-			for _, l := range h.Lines {
-				set[stock.Key{Scope: h.Scope, Item: l.Item}] = struct{}{}
+			for key := range h.Takes {
+				set[key] = struct{}{}
 			}
 		}
 	}
@@ -82,8 +85,26 @@ func KeysOf(holds ...[]stock.Hold) []stock.Key {
 	})
 }
 
+// divide parts the counters of quotas from those of the stock, which are locked after them.
+func divide(keys []stock.Key) (quotas, things []stock.Key) {
+	for _, k := range keys {
+		if k.Scope.Stock() {
+			things = append(things, k)
+		} else {
+			quotas = append(quotas, k)
+		}
+	}
+	return quotas, things
+}
+
 // QueueLock locks counters in their order and enters them into the book, with the next flush.
 func QueueLock(tx sqldb.Tx, keys []stock.Key, book *stock.Book) {
+	quotas, things := divide(keys)
+	queueLockQuotas(tx, quotas, book)
+	queueLockThings(tx, things, book)
+}
+
+func queueLockQuotas(tx sqldb.Tx, keys []stock.Key, book *stock.Book) {
 	if len(keys) == 0 {
 		return
 	}
@@ -111,23 +132,46 @@ func capOf(limit sql.NullInt64) int64 {
 
 // QueueDeltas writes what the book has changed of its counters.
 func QueueDeltas(tx sqldb.Tx, book *stock.Book) {
-	var keys []stock.Key
-	var counters []stock.Counter
+	var quotas, things changes
 	book.Deltas(func(k stock.Key, c stock.Counter) {
-		keys, counters = append(keys, k), append(counters, c)
+		if k.Scope.Stock() {
+			things.add(k, c)
+		} else {
+			quotas.add(k, c)
+		}
 	})
-	if len(keys) == 0 {
-		return
+	if n := len(quotas.keys); n > 0 {
+		tx.QueueExactly(int64(n), counterAdd, keyRows(quotas.keys).
+			Int("held", func(i int) int64 { return quotas.counters[i].DeltaHeld }).
+			Int("used", func(i int) int64 { return quotas.counters[i].DeltaUsed }))
 	}
-	tx.Queue(counterAdd, keyRows(keys).
-		Int("held", func(i int) int64 { return counters[i].DeltaHeld }).
-		Int("used", func(i int) int64 { return counters[i].DeltaUsed }))
+	queueThings(tx, things)
+}
+
+type changes struct {
+	keys     []stock.Key
+	counters []stock.Counter
+}
+
+func (c *changes) add(k stock.Key, n stock.Counter) {
+	c.keys, c.counters = append(c.keys, k), append(c.counters, n)
 }
 
 // Counts reads a scope's counters without locking them.
 func (l *Ledger) Counts(ctx context.Context, s stock.Scope) ([]stock.Count, error) {
+	if s.Stock() {
+		rows, err := l.db.Query(ctx, inventorySelect, s.Branch)
+		return sqldb.Collect(rows, err, scanThing)
+	}
 	rows, err := l.db.Query(ctx, counterSelectScope, s.Branch, s.Date)
 	return sqldb.Collect(rows, err, scanCount)
+}
+
+// Holding tells in how many holds of a business date that are not paid yet a menu item is, and how much of it.
+func (l *Ledger) Holding(ctx context.Context, s stock.Scope, item int64) (holds, units int64, err error) {
+	rows, err := l.db.Query(ctx, holdCountItem, s.Branch, s.Date, item)
+	pair, _, err := sqldb.One(rows, err, sqldb.Pair)
+	return pair[0], pair[1], err
 }
 
 func scanCount(r sqldb.Rows) (c stock.Count, err error) {

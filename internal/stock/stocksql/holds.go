@@ -14,7 +14,16 @@ import (
 // NewHold is a hold to be written, in the state in which it begins.
 type NewHold struct {
 	stock.Hold
-	State stock.State
+	State  stock.State
+	Reason string // of one that has ended before it began
+}
+
+// kind is how a line's row says whose item it is.
+func kind(k stock.Key) int64 {
+	if k.Scope.Stock() {
+		return 1
+	}
+	return 0
 }
 
 // QueueHolds writes new holds with their lines.
@@ -24,12 +33,13 @@ func QueueHolds(tx sqldb.Tx, holds []NewHold, now int64) {
 	}
 	type line struct {
 		hold string
-		stock.Line
+		key  stock.Key
+		qty  int64
 	}
 	var lines []line
 	for _, h := range holds {
-		for _, l := range h.Lines {
-			lines = append(lines, line{h.ID, l})
+		for key, qty := range h.Takes {
+			lines = append(lines, line{h.ID, key, qty})
 		}
 	}
 	tx.Queue(holdInsert, sqldb.NewRowSet(len(holds)).
@@ -37,13 +47,17 @@ func QueueHolds(tx sqldb.Tx, holds []NewHold, now int64) {
 		Int("branch_id", func(i int) int64 { return holds[i].Scope.Branch }).
 		Text("biz_date", func(i int) string { return holds[i].Scope.Date }).
 		Text("state", func(i int) string { return string(holds[i].State) }).
-		NullText("reason", func(int) (string, bool) { return "", false }).
-		Text("digest", func(i int) string { return stock.Digest(holds[i].Scope, holds[i].Lines) }).
+		NullText("reason", func(i int) (string, bool) { return holds[i].Reason, holds[i].Reason != "" }).
+		Text("digest", func(i int) string { return holds[i].Digest() }).
 		Int("expires_at", func(i int) int64 { return holds[i].Until.UnixMilli() }), now)
+	if len(lines) == 0 {
+		return
+	}
 	tx.Queue(holdLineInsert, sqldb.NewRowSet(len(lines)).
 		Text("hold_id", func(i int) string { return lines[i].hold }).
-		Int("item", func(i int) int64 { return lines[i].Item }).
-		Int("qty", func(i int) int64 { return lines[i].Qty }))
+		Int("stock", func(i int) int64 { return kind(lines[i].key) }).
+		Int("item", func(i int) int64 { return lines[i].key.Item }).
+		Int("qty", func(i int) int64 { return lines[i].qty }))
 }
 
 // Move is a hold's step from one state to another.
@@ -118,13 +132,17 @@ func collectHolds(rows sqldb.Rows, err error) ([]stock.HoldState, error) {
 		return nil, err
 	}
 	defer rows.Close()
+	return readHolds(rows)
+}
+
+func readHolds(rows sqldb.Rows) ([]stock.HoldState, error) {
 	var all []stock.HoldState
 	for rows.Next() {
 		var h stock.HoldState
 		var state string
 		var until int64
-		var item, qty sql.NullInt64
-		err := rows.Scan(&h.Hold.ID, &h.Hold.Scope.Branch, &h.Hold.Scope.Date, &state, &until, &item, &qty)
+		var thing, item, qty sql.NullInt64
+		err := rows.Scan(&h.Hold.ID, &h.Hold.Scope.Branch, &h.Hold.Scope.Date, &state, &until, &thing, &item, &qty)
 		if err != nil {
 			return nil, err
 		}
@@ -132,9 +150,13 @@ func collectHolds(rows sqldb.Rows, err error) ([]stock.HoldState, error) {
 			h.State, h.Hold.Until = stock.State(state), time.UnixMilli(until).UTC()
 			all = append(all, h)
 		}
-		if item.Valid {
-			last := &all[len(all)-1].Hold
-			last.Lines = append(last.Lines, stock.Line{Item: item.Int64, Qty: qty.Int64})
+		last, line := &all[len(all)-1].Hold, stock.Line{Item: item.Int64, Qty: qty.Int64}
+		switch {
+		case !item.Valid:
+		case thing.Int64 == 1 && !last.Scope.Stock():
+			last.Stock = append(last.Stock, line)
+		default:
+			last.Lines = append(last.Lines, line)
 		}
 	}
 	return all, rows.Err()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
+	"strings"
 	"time"
 
 	"comanda/internal/fault"
@@ -101,27 +102,73 @@ func (l *Ledger) Forget(ctx context.Context, ids []string) error {
 	return err
 }
 
-// Unapplied gives entries that were written at or before an instant and not deleted since, the oldest first.
-func (l *Ledger) Unapplied(ctx context.Context, before time.Time, limit int) ([]stock.Entry, error) {
-	rows, err := l.db.Query(ctx, opsSelect, before.UnixMilli(), limit)
+// Unapplied gives entries that were written and are due at or before an instant and not deleted since, behind an id and
+// in the order of ids, which is that of their writing.
+func (l *Ledger) Unapplied(ctx context.Context, before time.Time, after string, limit int) ([]stock.Entry, error) {
+	rows, err := l.db.Query(ctx, opsSelect, before.UnixMilli(), after, limit)
 	return sqldb.Collect(rows, err, func(r sqldb.Rows) (e stock.Entry, err error) {
 		var text string
 		var at int64
-		if err := r.Scan(&e.ID, &e.Scope.Branch, &e.Scope.Date, &text, &at); err != nil {
+		if err := r.Scan(&e.ID, &e.Scope.Branch, &e.Scope.Date, &text, &at, &e.Attempts); err != nil {
 			return e, err
 		}
 		e.At = time.UnixMilli(at).UTC()
-		e.Ops, err = unwire(e.Scope, text)
-		return e, err
+		e.Ops, e.Unread = unwire(e.Scope, text)
+		return e, nil
 	})
+}
+
+// maxCause bounds what is kept of why Redis has refused an entry.
+const maxCause = 500
+
+// Postpone notes one more attempt of entries that Redis has refused. Two processes may have tried the same entry; only
+// the first of them counts.
+func (l *Ledger) Postpone(ctx context.Context, late []stock.Setback, now time.Time) error {
+	slices.SortFunc(late, func(a, b stock.Setback) int { return strings.Compare(a.ID, b.ID) })
+	_, err := l.db.Exec(ctx, opsPostpone, sqldb.NewRowSet(len(late)).
+		Text("id", func(i int) string { return late[i].ID }).
+		Int("was", func(i int) int64 { return int64(late[i].Attempts) }).
+		Int("due_at", func(i int) int64 { return late[i].Due.UnixMilli() }).
+		Int("dead", func(i int) int64 { return number(late[i].Dead) }).
+		Text("error", func(i int) string { return shortened(late[i].Cause.Error()) }), now.UnixMilli())
+	return err
+}
+
+func number(b bool) int64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// shortened cuts a text where a character ends.
+func shortened(text string) string {
+	return strings.ToValidUTF8(text[:min(len(text), maxCause)], "")
+}
+
+// Revive has entries that were given up tried again, with all attempts before them. An empty id means all.
+func (l *Ledger) Revive(ctx context.Context, id string) (int64, error) {
+	return l.db.Exec(ctx, opsRevive, id)
 }
 
 // Backlog tells how many entries Redis has not taken in, and how old the oldest is.
 func (l *Ledger) Backlog(ctx context.Context, now time.Time) (n int64, age time.Duration, err error) {
-	rows, err := l.db.Query(ctx, opsCount)
+	return l.count(ctx, opsCount, now)
+}
+
+// GivenUp tells how many entries are not tried any more, and for how long the first of them.
+func (l *Ledger) GivenUp(ctx context.Context, now time.Time) (n int64, age time.Duration, err error) {
+	return l.count(ctx, opsCountDead, now)
+}
+
+// count reads how many there are and since when.
+func (l *Ledger) count(
+	ctx context.Context, q *sqldb.Stmt, now time.Time, args ...any,
+) (n int64, age time.Duration, err error) {
+	rows, err := l.db.Query(ctx, q, args...)
 	pair, _, err := sqldb.One(rows, err, sqldb.Pair)
 	if err != nil || pair[0] == 0 {
 		return pair[0], 0, err
 	}
-	return pair[0], now.Sub(time.UnixMilli(pair[1])), nil
+	return pair[0], max(0, now.Sub(time.UnixMilli(pair[1]))), nil
 }

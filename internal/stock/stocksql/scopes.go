@@ -56,22 +56,44 @@ func (l *Ledger) Scopes(ctx context.Context, from string) (map[stock.Scope]strin
 // the image and is forgotten with it.
 func (l *Ledger) Image(ctx context.Context, s stock.Scope, now time.Time) (stock.Image, error) {
 	image := stock.Image{Scope: s}
-	if _, err := l.db.Exec(ctx, counterEnsureBranch, s.Branch, s.Date); err != nil {
+	read := scopeImage
+	if s.Stock() {
+		read = stockImage
+	} else if _, err := l.db.Exec(ctx, counterEnsureBranch, s.Branch, s.Date); err != nil {
 		return image, err
 	}
 	err := l.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
-		rows, err := tx.Query(ctx, counterLockScope, s.Branch, s.Date)
-		if image.Counts, err = sqldb.Collect(rows, err, scanCount); err != nil {
-			return err
-		}
-		rows, err = tx.Query(ctx, holdSelectScope, s.Branch, s.Date, now.Add(-recent).UnixMilli())
-		if image.Holds, err = collectHolds(rows, err); err != nil {
+		if err := read(ctx, tx, &image, now); err != nil {
 			return err
 		}
 		tx.Queue(opsDeleteScope, s.Branch, s.Date)
 		return nil
 	})
 	return image, err
+}
+
+func scopeImage(ctx context.Context, tx sqldb.Tx, im *stock.Image, now time.Time) error {
+	rows, err := tx.Query(ctx, counterLockScope, im.Scope.Branch, im.Scope.Date)
+	if im.Counts, err = sqldb.Collect(rows, err, scanCount); err != nil {
+		return err
+	}
+	rows, err = tx.Query(ctx, holdSelectScope, im.Scope.Branch, im.Scope.Date, now.Add(-recent).UnixMilli())
+	im.Holds, err = collectHolds(rows, err)
+	return err
+}
+
+// staleDate is how far back orders are looked at that may hold units of the stock: none is held for so long.
+const staleDate = 4 * 24 * time.Hour
+
+func stockImage(ctx context.Context, tx sqldb.Tx, im *stock.Image, now time.Time) error {
+	rows, err := tx.Query(ctx, inventoryLockBranch, im.Scope.Branch)
+	if im.Counts, err = sqldb.Collect(rows, err, scanThing); err != nil {
+		return err
+	}
+	rows, err = tx.Query(ctx, holdSelectStock, im.Scope.Branch, now.Add(-recent).UnixMilli(),
+		now.Add(-staleDate).Format(time.DateOnly))
+	im.Holds, err = collectHolds(rows, err)
+	return err
 }
 
 // Bury writes RELEASED holds for leases that ended without an order, unless an order has come after all, and tells what
@@ -91,5 +113,10 @@ func (l *Ledger) Bury(ctx context.Context, leases []stock.Hold, now time.Time) (
 	for i, h := range leases {
 		ids[i] = h.ID
 	}
+	return l.Holds(ctx, ids)
+}
+
+// Holds gives those of some holds that exist.
+func (l *Ledger) Holds(ctx context.Context, ids []string) ([]stock.HoldState, error) {
 	return Holds(ctx, l.db, ids)
 }

@@ -73,7 +73,7 @@ func TestLedger_Image(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		entries, err := l.Unapplied(t.Context(), now, 10)
+		entries, err := l.Unapplied(t.Context(), now, "", 10)
 		if err != nil || len(entries) != 1 || !cmp.Equal(entries[0].Ops[0].Hold, b.Hold) {
 			t.Fatalf("entries %+v, %v", entries, err)
 		}
@@ -178,7 +178,7 @@ func TestSetCap(t *testing.T) {
 		if diff := cmp.Diff([]stock.Count{{Item: 101, Cap: 2, Held: 5}}, r.Counts(t)); diff != "" {
 			t.Error(diff)
 		}
-		entries, err := stocksql.New(db).Unapplied(t.Context(), now, 10)
+		entries, err := stocksql.New(db).Unapplied(t.Context(), now, "", 10)
 		if err != nil || len(entries) != 1 || entries[0].Ops[0].Kind != stock.OpCap || entries[0].Ops[0].Hold.Lines[0].Qty != 2 {
 			t.Errorf("%+v, %v", entries, err)
 		}

@@ -3,7 +3,7 @@
 --
 -- KEYS  1 q:cap  2 q:rsv  3 q:paid  4 rsv:due  5.. one ord:resv per hold (no hold twice)
 -- ARGV  1 branch  2 business date  3 number of holds, then the ids of the holds, then per operation:
---       kind (H held, C confirm, X cancel, R return, Q cap), place of the hold in the list (0 for Q),
+--       kind (H held, C confirm, X cancel, R return, F forget, Q cap), place of the hold in the list (0 for Q),
 --       number of lines, and its lines: item, quantity (for Q one line: item, new cap or *)
 -- Returns {0} when the scope is unknown: nothing was applied; else {1, ...} with one outcome per operation:
 --       1 changed, 2 it was so already, 3 the hold has ended the other way
@@ -53,7 +53,8 @@ local steps = {
   H = {NONE = {'HELD', 1, 0}, HELD = true, CONFIRMED = true},
   C = {NONE = {'CONFIRMED', 0, 1}, HELD = {'CONFIRMED', -1, 1}, CONFIRMED = true},
   X = {NONE = {'RELEASED', 0, 0}, HELD = {'RELEASED', -1, 0}, RELEASED = true, RETURNED = true},
-  R = {CONFIRMED = {'RETURNED', 0, -1}, RELEASED = true, RETURNED = true},
+  R = {NONE = {'RETURNED', 0, -1}, CONFIRMED = {'RETURNED', 0, -1}, RELEASED = true, RETURNED = true},
+  F = {NONE = true, HELD = {'NONE', -1, 0}, CONFIRMED = true, RELEASED = true, RETURNED = true},
 }
 
 local records, caps, items, held, used = {}, {}, {}, {}, {}
@@ -130,7 +131,9 @@ if #caps > 0 then
   redis.call('HSET', KEYS[1], unpack(caps))
 end
 for h, r in pairs(records) do
-  if r.dirty then
+  if r.dirty and r.state == 'NONE' then
+    redis.call('DEL', KEYS[records_at + h])
+  elseif r.dirty then
     local key, state = KEYS[records_at + h], r.state
     if state == 'HELD' or state == 'CONFIRMED' then
       state = state .. ' ' .. epoch

@@ -1,0 +1,54 @@
+// Package eventtest holds events against what is documented of them.
+package eventtest
+
+import (
+	"bytes"
+	"sync"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"comanda/internal/event"
+)
+
+// TB is as much of testing.TB as is needed; *rapid.T has it too.
+type TB interface {
+	Helper()
+	Errorf(format string, args ...any)
+}
+
+// compiled are the schemas of all types by name.
+var compiled = sync.OnceValue(func() map[string]*jsonschema.Schema {
+	all := map[string]*jsonschema.Schema{}
+	c := jsonschema.NewCompiler()
+	c.AssertFormat()
+	for _, typ := range event.Types() {
+		doc, err := jsonschema.UnmarshalJSON(bytes.NewReader([]byte(typ.Schema())))
+		if err == nil {
+			err = c.AddResource(typ.Name, doc)
+		}
+		if err != nil {
+			panic(err)
+		}
+		all[typ.Name] = c.MustCompile(typ.Name)
+	}
+	return all
+})
+
+// Conform reports every event whose payload is not as the schema of its type says.
+func Conform(t TB, events ...event.Event) {
+	t.Helper()
+	for _, e := range events {
+		if err := Check(e.Type, e.Payload); err != nil {
+			t.Errorf("payload of %s: %v\n%s", e.Type, err, e.Payload)
+		}
+	}
+}
+
+// Check holds the body of a message against the schema of a type.
+func Check(name string, body []byte) error {
+	v, err := jsonschema.UnmarshalJSON(bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	return compiled()[name].Validate(v)
+}

@@ -1,0 +1,42 @@
+package inbox
+
+import (
+	"sync"
+	"testing"
+
+	"comanda/internal/event"
+	"comanda/internal/sqldb"
+	"comanda/internal/sqldb/sqldbtest"
+)
+
+// I8: the same batch comes to everybody in the same moment, as after a lost connection whose messages the broker has given
+// to somebody else. One applies it; the others wait for that one, and find it done.
+func TestHandle_the_same_batch_at_once(t *testing.T) {
+	t.Parallel()
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		const rounds, sides, size = 10, 6, 5
+		for range rounds {
+			batch := make([]event.Event, size)
+			for i := range batch {
+				batch[i] = paid(int64(i + 1))
+			}
+			begin := make(chan struct{})
+			var all sync.WaitGroup
+			for range sides {
+				all.Go(func() {
+					<-begin
+					for _, o := range handle(t, New(db, Options{}), daybook, batch...) {
+						if o != (Outcome{}) {
+							t.Errorf("outcome %+v", o)
+						}
+					}
+				})
+			}
+			close(begin)
+			all.Wait()
+		}
+		if got := number(t, db, daybookPaid); got != rounds*size {
+			t.Errorf("counted %d orders of %d", got, rounds*size)
+		}
+	})
+}

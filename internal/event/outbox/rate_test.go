@@ -1,0 +1,28 @@
+package outbox
+
+import (
+	"testing"
+	"time"
+
+	"comanda/internal/sqldb"
+	"comanda/internal/sqldb/sqldbtest"
+)
+
+func TestPublished(t *testing.T) {
+	t.Parallel()
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		commit(t, db, paid(3)...)
+		before := db.Now().Add(-time.Second)
+		n, err := Published(t.Context(), db, before)
+		if n != 0 || err != nil {
+			t.Errorf("before: %d, %v", n, err)
+		}
+		run(t, New(db, &broker{}, Options{}))
+		if n, err = Published(t.Context(), db, before); n != 3 || err != nil {
+			t.Errorf("afterwards: %d, %v", n, err)
+		}
+		if n, err = Published(t.Context(), db, db.Now().Add(time.Minute)); n != 0 || err != nil {
+			t.Errorf("in a minute: %d, %v", n, err)
+		}
+	})
+}

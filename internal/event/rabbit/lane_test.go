@@ -1,0 +1,60 @@
+package rabbit
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	amqp "github.com/rabbitmq/amqp091-go"
+
+	"comanda/internal/event/inbox"
+)
+
+// ledger notes in their order what a lane does, and what it tells the broker.
+type ledger struct{ notes []string }
+
+func (l *ledger) note(format string, args ...any) error {
+	l.notes = append(l.notes, fmt.Sprintf(format, args...))
+	return nil
+}
+
+func (l *ledger) Ack(tag uint64, multiple bool) error { return l.note("ack %d %t", tag, multiple) }
+
+func (l *ledger) Nack(tag uint64, multiple, _ bool) error { return l.note("nack %d %t", tag, multiple) }
+
+func (l *ledger) Reject(tag uint64, _ bool) error { return l.note("reject %d", tag) }
+
+// A message is acknowledged after the work on it, and for what has become of it: whatever ends the process before, the
+// broker still has it.
+func TestLane_acknowledges_after_the_work(t *testing.T) {
+	t.Parallel()
+	done, again, dead := inbox.Outcome{}, inbox.Outcome{State: inbox.Retry, After: time.Hour}, inbox.Outcome{State: inbox.Dead}
+	for _, c := range []struct {
+		outcomes []inbox.Outcome
+		want     []string
+		held     int
+	}{
+		{[]inbox.Outcome{done, done, done}, []string{"work on 3", "ack 3 true"}, 0},
+		{[]inbox.Outcome{done, again, done}, []string{"work on 3", "ack 1 false", "ack 3 false"}, 1},
+		{[]inbox.Outcome{dead, done, again}, []string{"work on 3", "reject 1", "ack 2 false"}, 1},
+		{[]inbox.Outcome{again}, []string{"work on 1"}, 1},
+	} {
+		l := &ledger{}
+		lane := &lane{handle: func(_ context.Context, batch []amqp.Delivery) []inbox.Outcome {
+			_ = l.note("work on %d", len(batch))
+			return c.outcomes
+		}}
+		batch := make([]amqp.Delivery, len(c.outcomes))
+		for i := range batch {
+			batch[i] = amqp.Delivery{Acknowledger: l, DeliveryTag: uint64(i + 1)}
+		}
+		if err := lane.fresh(t.Context(), batch); err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(l.notes, c.want) || len(lane.held) != c.held {
+			t.Errorf("%v: %v, %d held; want %v and %d", c.outcomes, l.notes, len(lane.held), c.want, c.held)
+		}
+	}
+}

@@ -1,0 +1,175 @@
+package rabbit
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	amqp "github.com/rabbitmq/amqp091-go"
+
+	"comanda/internal/event"
+	"comanda/internal/event/outbox"
+	"comanda/internal/sqldb"
+	"comanda/internal/sqldb/sqldbtest"
+	"comanda/internal/telemetry"
+	"comanda/internal/testenv"
+)
+
+// What gathers while a broker is down for so long at a hundred events a second; a quarter of it under the race detector.
+const outage = 10 * time.Minute
+
+var backlog = testenv.Searches(60_000)
+
+// I7, I16: what has gathered while the broker was down for ten minutes costs no attempt, and is confirmed once the broker
+// is there again, every event exactly as it was committed. One relay also keeps the order of their commits, and with it
+// that of each aggregate.
+func TestRabbit_outage(t *testing.T) {
+	t.Parallel()
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		broker := testenv.RabbitServer(t)
+		r := newRig(t, broker.URL())
+		p := r.publisher(t, r.straight())
+		if err := p.Ready(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		r.witness(t)
+		broker.Stop() // of queues declared a moment ago a kill may leave nothing but their names
+		committed := gather(t, db)
+		rel := outbox.New(db, p, outbox.Options{})
+		for range 10 {
+			if err := rel.RunOnce(t.Context()); err == nil {
+				t.Fatal("relayed without a broker")
+			}
+		}
+		s, err := outbox.ReadStatus(t.Context(), db)
+		if err != nil || s.Pending != int64(backlog) || len(s.Dead) != 0 || s.OldestAgeSeconds < outage.Seconds() {
+			t.Fatalf("status %+v, %v", s, err)
+		}
+		broker.Restart()
+		drain(t, rel)
+		r.nothingWrong(t, db)
+		if n := count(t, db, logCount); n != backlog {
+			t.Errorf("%d events are in the log", n)
+		}
+		r.compare(t, committed)
+	})
+}
+
+// straight is a configuration past the proxy, which carries little at a time.
+func (r *rig) straight() Config {
+	c := r.config(daybook(nil))
+	c.URL = telemetry.Secret(r.direct)
+	return c
+}
+
+// gather commits what happens during the outage, as it would have been, at its own time: orders are placed and then paid
+// or cancelled, reservations are made, sold and given back, many of them at once.
+func gather(t testing.TB, db *sqldb.DB) []event.Event {
+	t.Helper()
+	began := db.Now().Add(-outage)
+	all := make([]event.Event, 0, backlog)
+	for i := range backlog {
+		all = append(all, lived(began.Add(time.Duration(i)*outage/time.Duration(backlog)), i))
+	}
+	for from := 0; from < len(all); from += 500 {
+		commit(t, db, all[from:from+500])
+	}
+	return all
+}
+
+// lived is the i-th event: of fifty orders and fifty reservations each in turn, all first steps come before all second ones.
+func lived(at time.Time, i int) event.Event {
+	const lives = 50
+	round, place := i/(5*lives), i%(5*lives)
+	step, id := place/lives, fmt.Sprintf("life%d-%d", round, place%lives)
+	items := []event.Amount{{ItemID: "rice", Quantity: int64(i)}}
+	switch {
+	case step == 0:
+		return event.OrderPlaced.New(at, id, 1, 7, event.Placed{OrderID: id, BranchID: 7, TotalAmount: int64(i), PayBy: at})
+	case step == 1:
+		return event.InventoryReserved.New(at, id, 1, 7, event.Reserved{OrderID: id, BranchID: 7, Items: items, ExpiresAt: at})
+	case step == 2 && i%2 == 0:
+		return event.OrderPaid.New(at, id, 2, 7, event.Paid{OrderID: id, BranchID: 7, TotalAmount: int64(i)})
+	case step == 2:
+		return event.OrderCanceled.New(at, id, 2, 7, event.Canceled{OrderID: id, BranchID: 7, Reason: "EXPIRED"})
+	case step == 3:
+		return event.InventorySold.New(at, id, 2, 7, event.Sold{OrderID: id, BranchID: 7, Items: items})
+	}
+	return event.InventoryReturned.New(at, id, 3, 7, event.Released{OrderID: id, BranchID: 7, Items: items, Reason: "RETURNED"})
+}
+
+// drain relays until nothing is left, as the relay's loop does: again after each failure.
+func drain(t testing.TB, rel *outbox.Relay) {
+	t.Helper()
+	testenv.Eventually(t, patience, func() bool { return rel.RunOnce(t.Context()) == nil })
+}
+
+// witness is another system that hears of everything.
+func (r *rig) witness(t testing.TB) {
+	t.Helper()
+	ch := r.channel(t)
+	defer func() { _ = ch.Close() }()
+	q, err := ch.QueueDeclare(r.prefix+"witness", true, false, false, false, amqp.Table{amqp.QueueTypeArg: amqp.QueueTypeQuorum})
+	for _, b := range []binding{
+		{event.Exchange, "order.placed"}, {event.Exchange, "order.paid"}, {event.Exchange, "order.canceled"},
+		{event.StockExchange, "inventory.#"},
+	} {
+		if err == nil {
+			err = ch.QueueBind(q.Name, b.key, r.prefix+b.exchange, false, nil)
+		}
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// compare holds what the witness heard against what was committed. An event whose confirmation came too late is told
+// again; what counts for the order is when it was told first.
+func (r *rig) compare(t *testing.T, committed []event.Event) {
+	t.Helper()
+	ch := r.channel(t)
+	messages, err := ch.Consume(r.prefix+"witness", "", true, false, false, false, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	told := make(map[string]bool, len(committed))
+	for len(told) < len(committed) {
+		select {
+		case d := <-messages:
+			if told[d.MessageId] {
+				continue
+			}
+			want := committed[len(told)]
+			got, err := decode(d)
+			if diff := cmp.Diff(want, got); diff != "" || err != nil {
+				t.Fatalf("message %d: %v\n%s", len(told), err, diff)
+			}
+			told[d.MessageId] = true
+		case <-time.After(patience):
+			t.Fatalf("%d events of %d were told", len(told), len(committed))
+		}
+	}
+}
+
+// How fast what has gathered is confirmed, by a broker that has nothing else to do.
+func BenchmarkOutage(b *testing.B) {
+	for name, open := range map[string]func(testing.TB) *sqldb.DB{"sqlite": sqldbtest.SQLite, "postgres": sqldbtest.Postgres} {
+		b.Run(name, func(b *testing.B) {
+			db, broker := open(b), testenv.RabbitServer(b)
+			r := newRig(b, broker.URL())
+			p := r.publisher(b, r.straight())
+			if err := p.Ready(b.Context()); err != nil {
+				b.Fatal(err)
+			}
+			r.witness(b)
+			for b.Loop() {
+				b.StopTimer()
+				gather(b, db)
+				b.StartTimer()
+				drain(b, outbox.New(db, p, outbox.Options{}))
+			}
+			b.ReportMetric(float64(backlog*b.N)/b.Elapsed().Seconds(), "events/s")
+		})
+	}
+}

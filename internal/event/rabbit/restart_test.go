@@ -1,0 +1,104 @@
+package rabbit
+
+import (
+	"sync"
+	"testing"
+
+	"comanda/internal/event/inbox"
+	"comanda/internal/event/outbox"
+	"comanda/internal/sqldb"
+	"comanda/internal/sqldb/sqldbtest"
+	"comanda/internal/testenv"
+)
+
+// A broker that is told to stop and one that is killed come back with everything they have confirmed. Nobody is told, and
+// nothing is set up again by hand: publishers and consumers come back by themselves. I7, I8: every committed event is
+// published, and applied exactly once.
+func TestRabbit_restarts(t *testing.T) {
+	t.Parallel()
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		t.Parallel()
+		broker := testenv.RabbitServer(t)
+		r := newRig(t, broker.URL())
+		c := r.config(daybook(nil))
+		r.consume(t, c, inbox.New(db, inbox.Options{}), nil)
+		relay(t, r, c, db)
+		if db.Engine() == sqldb.Postgres { // there any number of processes may relay
+			relay(t, r, c, db)
+		}
+		events := 0
+		for _, end := range []func(){broker.Stop, broker.Kill, broker.Kill} {
+			var writer sync.WaitGroup
+			writer.Go(func() {
+				for range 100 {
+					commit(t, db, paid(10))
+				}
+			})
+			testenv.Eventually(t, patience, func() bool { return count(t, db, daybookPaid) >= events+300 })
+			end() // somewhere between a batch and its confirms, or its acknowledgement
+			writer.Wait()
+			commit(t, db, paid(500))
+			events += 1500
+			if s, err := outbox.ReadStatus(t.Context(), db); err != nil || s.Pending < 500 {
+				t.Errorf("%d events wait for a broker that is not there, %v", s.Pending, err)
+			}
+			broker.Restart()
+		}
+		applied(t, db, events)
+		testenv.Eventually(t, patience, func() bool { return count(t, db, logCount) == events })
+		r.nothingWrong(t, db)
+		r.told(t, queuePaid, events)
+	})
+}
+
+// A broker that has lost its disk is set up again by whoever comes first, and all that is committed later arrives.
+func TestRabbit_wiped(t *testing.T) {
+	t.Parallel()
+	db, broker := sqldbtest.SQLite(t), testenv.RabbitServer(t)
+	r := newRig(t, broker.URL())
+	c := r.config(daybook(nil))
+	r.consume(t, c, inbox.New(db, inbox.Options{}), nil)
+	relay(t, r, c, db)
+	commit(t, db, paid(100))
+	applied(t, db, 100)
+	broker.Kill()
+	broker.Wipe()
+	commit(t, db, paid(200))
+	broker.Restart()
+	applied(t, db, 300)
+	r.nothingWrong(t, db)
+	r.told(t, queuePaid, 200) // the first hundred had not been read
+}
+
+// nothingWrong fails the test if an event still waits, was given up, or has failed at its consumer.
+func (r *rig) nothingWrong(t *testing.T, db *sqldb.DB) {
+	t.Helper()
+	if s, err := outbox.ReadStatus(t.Context(), db); err != nil || s.Pending != 0 || len(s.Dead) != 0 {
+		t.Errorf("status %+v, %v", s, err)
+	}
+	if n := count(t, db, failureCount); n != 0 {
+		t.Errorf("%d events failed at the consumer", n)
+	}
+}
+
+// told waits until a queue has told of so many events, and fails the test if it tells of more. An event that was published
+// twice is one.
+func (r *rig) told(t *testing.T, queue string, want int) {
+	t.Helper()
+	ch, ids := r.channel(t), map[string]bool{}
+	testenv.Eventually(t, patience, func() bool {
+		for {
+			d, ok, err := ch.Get(r.prefix+queue, true)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !ok {
+				return len(ids) >= want
+			}
+			ids[d.MessageId] = true
+		}
+	})
+	if len(ids) != want {
+		t.Errorf("%s has told of %d events, want %d", queue, len(ids), want)
+	}
+}

@@ -1,0 +1,145 @@
+package stock_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"comanda/internal/fault"
+	"comanda/internal/stock"
+)
+
+var sack = stock.Key{Scope: stock.StockOf(7), Item: 1}
+
+// sacks is a book of one stock item of which 2 are reserved and 3 sold.
+func sacks(available, lowAt int64) *stock.Book {
+	b := stock.NewBook()
+	b.LoadThing(stock.Thing{ID: 1, Branch: 7, SKU: "rice", LowAt: lowAt}, stock.Count{
+		Item: 1, Cap: available + 5, Held: 2, Used: 3,
+	})
+	return b
+}
+
+// What can be had afterwards is never less than nothing and, where units come, never more than anybody counts.
+func TestBook_Stocktake(t *testing.T) {
+	const most = stock.MaxAvailable
+	for name, c := range map[string]struct {
+		available int64
+		kind      stock.AdjustmentKind
+		units     int64
+		want      int64
+		outcome   stock.Outcome
+	}{
+		"received":                 {10, stock.Received, 5, 15, stock.Changed},
+		"received up to the limit": {10, stock.Received, most - 10, most, stock.Changed},
+		"one more":                 {10, stock.Received, most - 9, 10, stock.Overfull},
+		"one on the limit":         {most, stock.Received, 1, most, stock.Overfull},
+		"the limit on the limit":   {most, stock.Received, most, most, stock.Overfull},
+		"wasted":                   {10, stock.Wasted, 10, 0, stock.Changed},
+		"one more than there are":  {10, stock.Wasted, 11, 10, stock.NoRoom},
+		"counted as the limit":     {10, stock.Counted, most, most, stock.Changed},
+		"counted as it was":        {10, stock.Counted, 10, 10, stock.Same},
+		"counted as nothing":       {10, stock.Counted, 0, 0, stock.Changed},
+		"less of too many":         {most + 5, stock.Wasted, 2, most + 3, stock.Changed}, // returns had made them so many
+		"still more of too many":   {most + 5, stock.Received, 1, most + 5, stock.Overfull},
+	} {
+		b := sacks(c.available, stock.NoAlarm)
+		units, set := stock.Adjustment{Kind: c.kind, Units: c.units}.Change()
+		got, outcome := b.Stocktake(sack, units, set)
+		count, _ := b.Count(sack)
+		if got != c.want || outcome != c.outcome || count.Left() != c.want || count.Held != 2 || count.Used != 3 {
+			t.Errorf("%s: %d, %d, %+v; want %d, %d", name, got, outcome, count, c.want, c.outcome)
+		}
+		changed := false
+		b.Deltas(func(stock.Key, stock.Counter) { changed = true })
+		if changed != (c.outcome == stock.Changed) {
+			t.Errorf("%s: something is written: %t", name, changed)
+		}
+	}
+	if _, outcome := stock.NewBook().Stocktake(sack, 1, false); outcome != stock.Unknown {
+		t.Errorf("of nothing: %d", outcome)
+	}
+}
+
+// An alarm is raised when it begins to stand: because units went, or because the mark was raised.
+func TestBook_Warnings(t *testing.T) {
+	for name, c := range map[string]struct {
+		available, lowAt int64
+		change           func(b *stock.Book)
+		told             bool
+	}{
+		"nothing happens":             {5, 5, func(*stock.Book) {}, false},
+		"down to the mark":            {6, 5, func(b *stock.Book) { b.Stocktake(sack, -1, false) }, true},
+		"not yet":                     {7, 5, func(b *stock.Book) { b.Stocktake(sack, -1, false) }, false},
+		"down, and it stood":          {5, 5, func(b *stock.Book) { b.Stocktake(sack, -1, false) }, false},
+		"up, and it stands":           {3, 5, func(b *stock.Book) { b.Stocktake(sack, 1, false) }, false},
+		"nobody wants to hear":        {1, stock.NoAlarm, func(b *stock.Book) { b.Stocktake(sack, -1, false) }, false},
+		"raised to the level":         {6, 5, func(b *stock.Book) { b.Mark(sack, 6) }, true},
+		"raised above the level":      {6, stock.NoAlarm, func(b *stock.Book) { b.Mark(sack, 9) }, true},
+		"raised below the level":      {6, 2, func(b *stock.Book) { b.Mark(sack, 5) }, false},
+		"raised, and it stood":        {6, 6, func(b *stock.Book) { b.Mark(sack, 9) }, false},
+		"lowered, and it stands":      {3, 6, func(b *stock.Book) { b.Mark(sack, 4) }, false},
+		"taken away":                  {3, 6, func(b *stock.Book) { b.Mark(sack, stock.NoAlarm) }, false},
+		"nothing left and none above": {0, stock.NoAlarm, func(b *stock.Book) { b.Mark(sack, 0) }, true},
+		"of what is not there":        {6, 5, func(b *stock.Book) { b.Mark(stock.Key{Scope: sack.Scope, Item: 2}, 9) }, false},
+	} {
+		b := sacks(c.available, c.lowAt)
+		c.change(b)
+		events := b.Warnings(time.UnixMilli(1))
+		if told := len(events) == 1; told != c.told || len(events) > 1 {
+			t.Errorf("%s: told %d times", name, len(events))
+		}
+	}
+}
+
+func TestAdjustment_Check(t *testing.T) {
+	good := stock.Adjustment{Branch: 1, SKU: "rice", Kind: stock.Received, Units: 1}
+	for name, c := range map[string]struct {
+		change func(a *stock.Adjustment)
+		field  string // that is refused; empty for none
+	}{
+		"plain":            {func(*stock.Adjustment) {}, ""},
+		"with all":         {func(a *stock.Adjustment) { a.Note, a.ClientTxnID = "Thứ hai", strings.Repeat("ô", 64) }, ""},
+		"a count of none":  {func(a *stock.Adjustment) { a.Kind, a.Units = stock.Counted, 0 }, ""},
+		"nothing received": {func(a *stock.Adjustment) { a.Units = 0 }, "quantity"},
+		"less than none":   {func(a *stock.Adjustment) { a.Kind, a.Units = stock.Counted, -1 }, "quantity"},
+		"more than any":    {func(a *stock.Adjustment) { a.Units = stock.MaxAvailable + 1 }, "quantity"},
+		"another kind":     {func(a *stock.Adjustment) { a.Kind = "GIFT" }, "kind"},
+		"a long note":      {func(a *stock.Adjustment) { a.Note = strings.Repeat("a", stock.MaxNote+1) }, "note"},
+		"a long key":       {func(a *stock.Adjustment) { a.ClientTxnID = strings.Repeat("a", stock.MaxClientID+1) }, "clientTxnId"},
+		"a key not text":   {func(a *stock.Adjustment) { a.ClientTxnID = "\xff" }, "clientTxnId"},
+		"no item":          {func(a *stock.Adjustment) { a.SKU = "" }, "itemId"},
+	} {
+		a := good
+		c.change(&a)
+		err := a.Check()
+		var f *fault.Error
+		if refused := errors.As(err, &f); refused != (c.field != "") {
+			t.Errorf("%s: %v", name, err)
+		}
+		if f != nil && (f.Kind != fault.Invalid || f.Extra["field"] != c.field) {
+			t.Errorf("%s: %v, %v", name, err, f.Extra)
+		}
+	}
+}
+
+// Whatever of an adjustment is another makes it another one; the key itself is not part of what is asked.
+func TestAdjustment_Digest(t *testing.T) {
+	a := stock.Adjustment{Branch: 1, SKU: "rice", Kind: stock.Received, Units: 12, Note: "of today", ClientTxnID: "k"}
+	again := a
+	again.ClientTxnID = "l"
+	if a.Digest() != again.Digest() {
+		t.Error("the digest depends on the key")
+	}
+	for name, change := range map[string]func(*stock.Adjustment){
+		"item": func(a *stock.Adjustment) { a.SKU = "beer" }, "kind": func(a *stock.Adjustment) { a.Kind = stock.Wasted },
+		"units": func(a *stock.Adjustment) { a.Units = 1 }, "note": func(a *stock.Adjustment) { a.Note = "" },
+	} {
+		other := a
+		change(&other)
+		if other.Digest() == a.Digest() {
+			t.Errorf("another %s has the same digest", name)
+		}
+	}
+}

@@ -1,0 +1,162 @@
+package stock
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"comanda/internal/event"
+	"comanda/internal/fault"
+)
+
+// Heard is a demand that came as a message of another system.
+type Heard struct {
+	Demand
+	Request Request // of a Try; its hold is found with the numbers of its items
+	Err     error   // why it is refused before anybody looks at the stock; nil where it is not
+}
+
+// Hear reads a message. An error says that it demands nothing of anything that could be named; then there is nobody to be
+// answered either. Whatever else is wrong with a message is an answer.
+func Hear(e event.Event) (Heard, error) {
+	h := Heard{Demand: Demand{Message: true}}
+	switch e.Type {
+	case event.StockWanted.Name:
+		h.Act = Try
+	case event.StockConfirmed.Name:
+		h.Act = Confirm
+	case event.StockUnwanted.Name:
+		h.Act = Cancel
+	default:
+		return h, fmt.Errorf("stock: nothing is to be done about %s", e.Type)
+	}
+	d, err := decided(e)
+	if err == nil {
+		err = CheckName("orderId", d.OrderID)
+	}
+	h.ID = d.OrderID
+	if err != nil || h.Act != Try {
+		return h, err
+	}
+	w, err := event.StockWanted.Decode(e)
+	if err != nil {
+		h.Err = fault.New(fault.Invalid, "invalid", "The message has a member of another kind than it should have.").Because(err)
+		return h, nil
+	}
+	h.Request = requestOf(w)
+	h.Hold.Scope.Branch = h.Request.Branch
+	h.Err = h.Request.check()
+	if h.Request.Branch < 0 {
+		h.Err = errBranch
+	}
+	return h, nil
+}
+
+// errBranch refuses a message that does not say which branch is meant where it could be more than one.
+var errBranch = fault.New(fault.Invalid, "invalid",
+	"branchId is the id of a branch; it may be left out where one branch has the items.").With("field", "branchId")
+
+// decided reads whose message it is, which all have in common.
+func decided(e event.Event) (event.Decided, error) {
+	var d event.Decided
+	if err := json.Unmarshal(e.Payload, &d); err != nil {
+		return d, fmt.Errorf("stock: body of %s %s: %w", e.Type, e.ID, err)
+	}
+	return d, nil
+}
+
+// longestTTL is longer than what is allowed, and far from the end of a time.Duration.
+const longestTTL = int64(2 * MaxTTL / time.Second)
+
+func requestOf(w event.Wanted) Request {
+	r := Request{
+		ID: w.OrderID, Branch: int64(w.BranchID), TTL: time.Duration(max(-1, min(w.TTLSeconds, longestTTL))) * time.Second,
+	}
+	for _, a := range w.Amounts() {
+		r.Items = append(r.Items, Taken{a.ItemID, a.Quantity})
+	}
+	return r
+}
+
+// Find completes a Try with the numbers of its items, by branch and by their names. A message that does not say which
+// branch means the only one that has all of its items.
+func (h *Heard) Find(ids map[int64]map[string]int64, now time.Time) {
+	if h.Act != Try || h.Err != nil {
+		return
+	}
+	if h.Request.Branch == 0 {
+		if h.Request.Branch, h.Err = onlyBranch(ids, h.Request.Items); h.Err != nil {
+			return
+		}
+	}
+	hold, err := h.Request.Hold(ids[h.Request.Branch], now)
+	if err != nil {
+		h.Err = err
+		return
+	}
+	h.Hold = hold
+}
+
+func onlyBranch(ids map[int64]map[string]int64, items []Taken) (only int64, err error) {
+	for branch, known := range ids {
+		if slices.ContainsFunc(items, func(it Taken) bool { return known[it.SKU] == 0 }) {
+			continue
+		}
+		if only != 0 {
+			return 0, errBranch
+		}
+		only = branch
+	}
+	if only == 0 {
+		return 0, ErrItem
+	}
+	return only, nil
+}
+
+// Refusal tells the owner of a demand why it was refused before anybody has looked at the stock.
+func (h *Heard) Refusal(now time.Time) event.Event {
+	return refusal(now, h.Demand, 0, codeOf(h.Err), nil)
+}
+
+// Refusals tells the owners of demands which were refused, beside what Reserving has told already. A refused id is told so
+// once, and a Confirm that overtakes its Try is no refusal.
+func Refusals(now time.Time, demands []Demand, results []Result) []event.Event {
+	var events []event.Event
+	for i, r := range results {
+		if r.Err == nil || errors.Is(r.Err, ErrShort) || errors.Is(r.Err, ErrNone) {
+			continue
+		}
+		d := demands[i]
+		if d.Act != Try {
+			d.Hold.Scope.Branch = r.Reservation.Branch
+		}
+		events = append(events, refusal(now, d, 0, codeOf(r.Err), nil))
+	}
+	return events
+}
+
+func codeOf(err error) string {
+	f, ok := errors.AsType[*fault.Error](err)
+	if !ok {
+		return fault.Internal.String()
+	}
+	return f.PublicCode()
+}
+
+// demandNames are the messages that ask for an act.
+var demandNames = map[Act]string{
+	Try: event.StockWanted.Name, Confirm: event.StockConfirmed.Name, Cancel: event.StockUnwanted.Name,
+}
+
+// refusal tells the owner of a demand that came as a message why it was refused. seq is 0 where nothing was changed by it.
+func refusal(now time.Time, d Demand, seq int64, reason string, short []event.Short) event.Event {
+	if short == nil {
+		short = []event.Short{}
+	}
+	branch := d.Hold.Scope.Branch
+	return event.InventoryRefused.New(now, d.ID, seq, branch, event.Refused{
+		OrderID: d.ID, BranchID: branch, Demand: demandNames[d.Act], Items: short, Reason: reason,
+	})
+}

@@ -1,0 +1,71 @@
+package stockhttp
+
+import (
+	"context"
+	"time"
+
+	"comanda/internal/identity"
+	"comanda/internal/stock"
+)
+
+type reservationsIn struct {
+	Paging
+	BranchID string `query:"branchId" required:"true" pattern:"^[1-9][0-9]{0,17}$"`
+	Status   string `query:"status" enum:"RESERVED,CONFIRMED,CANCELLED,EXPIRED,REFUSED,RETURNED"`
+}
+
+type entry struct {
+	Reservation
+
+	CreatedAt time.Time `json:"createdAt"`
+	UpdatedAt time.Time `json:"updatedAt"`
+}
+
+type reservationsOut struct{ Body listed[entry] }
+
+func (s staff) reservations(ctx context.Context, in *reservationsIn) (*reservationsOut, error) {
+	branch, err := parse(in.BranchID)
+	if err != nil {
+		return nil, err
+	}
+	page, total, err := s.Keeper.Reservations(ctx, identity.ActorOf(ctx), stock.ReservationFilter{
+		Branch: branch, Status: stock.Status(in.Status), Limit: in.Size, Offset: in.offset(),
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &reservationsOut{pageOf(in.Paging, page, total, func(l stock.Listed) entry {
+		return entry{reservationOf(l.Reservation), l.CreatedAt, l.UpdatedAt}
+	})}, nil
+}
+
+type recipe struct {
+	Lines []amount `json:"lines" maxItems:"10" doc:"Empty for a dish that takes nothing."`
+}
+
+type recipeIn struct {
+	ID int64 `path:"id"`
+}
+
+type recipeOut struct{ Body recipe }
+
+func (s staff) recipe(ctx context.Context, in *recipeIn) (*recipeOut, error) {
+	lines, err := s.Cook.Recipe(ctx, identity.ActorOf(ctx), in.ID)
+	if err != nil {
+		return nil, err
+	}
+	return &recipeOut{recipe{amountsOf(lines)}}, nil
+}
+
+type setRecipeIn struct {
+	ID   int64 `path:"id"`
+	Body recipe
+}
+
+func (s staff) setRecipe(ctx context.Context, in *setRecipeIn) (*recipeOut, error) {
+	who := identity.ActorOf(ctx)
+	if err := s.Cook.SetRecipe(ctx, who, in.ID, taken(in.Body.Lines)); err != nil {
+		return nil, err
+	}
+	return s.recipe(ctx, &recipeIn{in.ID})
+}

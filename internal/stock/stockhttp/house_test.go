@@ -1,0 +1,340 @@
+package stockhttp_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"comanda/internal/httpapi"
+	"comanda/internal/identity"
+	"comanda/internal/identity/identityhttp"
+	"comanda/internal/ordering"
+	"comanda/internal/ordering/orderinghttp"
+	"comanda/internal/ordering/orderingsql"
+	"comanda/internal/ordering/orderingtest"
+	"comanda/internal/payment"
+	"comanda/internal/redisdb"
+	"comanda/internal/redisdb/redisdbtest"
+	"comanda/internal/sqldb"
+	"comanda/internal/sqldb/sqldbtest"
+	"comanda/internal/stock"
+	"comanda/internal/stock/stockhttp"
+	"comanda/internal/stock/stockredis"
+	"comanda/internal/stock/stocksql"
+	"comanda/internal/testenv"
+	"comanda/internal/visit"
+)
+
+func TestMain(m *testing.M) { redisdbtest.VerifyMain(m) }
+
+// door admits people of branch 1 and of branch 2, and somebody of both, to every route.
+type door struct{}
+
+func (door) Admit(_ context.Context, token string) (identity.Actor, error) {
+	branches := map[string][]int64{"one": {1}, "two": {2}, "both": {1, 2}}[token]
+	if branches == nil {
+		return identity.Actor{}, identity.ErrToken
+	}
+	return identity.Actor{Kind: identity.Account, UserID: 7, Branches: branches}, nil
+}
+
+func (door) May(*identity.Actor, int) error { return nil }
+
+// service is the token of other systems.
+const service = "0123456789abcdef0123456789abcdef"
+
+// house is two branches with a ledger, a gate and the routes of stock and orders. Branch 1 has the menu items 101, of
+// which 20 may be sold a day, and 102.
+type house struct {
+	*orderingtest.Restaurant
+
+	t      *testing.T
+	redis  *redisdb.DB
+	server *httpapi.Server
+	keeper *stock.Gatekeeper
+	gate   *stockredis.Gate
+	stores *stock.Inventory
+	window *stock.Window
+	ahead  atomic.Int64 // of the house's clock
+}
+
+// each runs a test in a house of each engine.
+func each(t *testing.T, test func(h *house)) {
+	t.Helper()
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) { test(open(t, db, redisdbtest.Embedded(t))) })
+}
+
+func (h *house) now() time.Time {
+	return time.Now().UTC().Truncate(time.Millisecond).Add(time.Duration(h.ahead.Load()))
+}
+
+func open(t *testing.T, db *sqldb.DB, redis *redisdb.DB) *house {
+	t.Helper()
+	h := &house{t: t, redis: redis, Restaurant: orderingtest.Open(t, db, 1, 20, stock.Unlimited)}
+	orderingtest.Open(t, db, 2, stock.Unlimited)
+	book := stocksql.New(db)
+	h.gate = stockredis.New(redis, stockredis.Config{Now: h.now, Patience: 5 * time.Second})
+	h.keeper = stock.NewGatekeeper(stock.GatekeeperConfig{
+		Gate: h.gate, Journal: book, Now: h.now, Log: slog.New(slog.DiscardHandler),
+		Ends: func(context.Context, stock.Scope) (time.Time, error) { return h.now().Add(24 * time.Hour), nil },
+	})
+	t.Cleanup(h.keeper.Close)
+	h.applyCommitted()
+	desk := stocksql.NewReservations(db, h.keeper, h.now)
+	t.Cleanup(desk.Stop)
+	recipes := &stock.Recipes{Read: book.Recipes, Now: h.now}
+	h.stores = &stock.Inventory{Desk: desk, Door: h.keeper, Now: h.now}
+	h.window = &stock.Window{Copies: stockredis.NewHot(redis), Ranks: desk, Now: h.now}
+	h.serve(recipes, stockhttp.Rooms{
+		Inventory: h.stores, Window: h.window, Cook: &stock.Cook{Book: book, Recipes: recipes},
+		Keeper: &stock.Storekeeper{
+			Shelves: desk, Lists: book, Branches: func(context.Context) ([]int64, error) { return []int64{1, 2}, nil },
+		},
+	})
+	return h
+}
+
+// applyCommitted has the gate told what was committed.
+func (h *house) applyCommitted() {
+	h.t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		if err := h.keeper.ApplyCommitted(ctx); err != nil {
+			h.t.Error(err)
+		}
+	})
+	h.t.Cleanup(func() {
+		cancel()
+		wg.Wait()
+	})
+	for _, s := range []stock.Scope{stock.StockOf(1), stock.StockOf(2), h.today()} {
+		if err := h.keeper.Rebuild(h.t.Context(), s); err != nil {
+			h.t.Fatal(err)
+		}
+	}
+}
+
+func (h *house) serve(recipes *stock.Recipes, rooms stockhttp.Rooms) {
+	h.t.Helper()
+	ledger := orderingsql.NewLedger(h.DB, h.keeper, h.now)
+	h.t.Cleanup(ledger.Stop)
+	orders := &ordering.Service{
+		Config: ordering.Defaults(), Ledger: ledger, Gate: h.keeper, Reader: orderingsql.NewOrders(h.DB), Recipes: recipes,
+		Catalog: h.Kitchen(h.t), Methods: payment.NewMethods(payment.Sandbox), Payments: ledger,
+		Log: slog.New(slog.DiscardHandler), Now: h.now,
+	}
+	h.t.Cleanup(func() { orders.Close(context.Background()) })
+	conf := httpapi.Default()
+	conf.ServiceToken = service
+	server, err := httpapi.New(conf, slog.New(slog.DiscardHandler), prometheus.NewRegistry())
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	stockhttp.Inventory(server.API(), rooms)
+	stockhttp.Staff(server.API(), rooms)
+	orderinghttp.Register(server.API(), orders, guests{h.Visit}, nil, ledger)
+	server.KeepDoor(identityhttp.Door{Guard: door{}, Rights: door{}})
+	h.server = server
+}
+
+// today is the scope of branch 1's quotas.
+func (h *house) today() stock.Scope {
+	branch, err := h.Kitchen(h.t).Branch(h.t.Context(), 1)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return stock.Scope{Branch: 1, Date: branch.Calendar().BizDate(h.now())}
+}
+
+// guests knows one phone at one table.
+type guests struct{ visit string }
+
+func (g guests) Resolve(_ context.Context, token string) (visit.Guest, error) {
+	return visit.Guest{BranchID: 1, VisitID: g.visit, TokenHash: token}, nil
+}
+
+func (g guests) ResolveForRead(ctx context.Context, token string) (visit.Guest, error) {
+	return g.Resolve(ctx, token)
+}
+
+// answer is what came back; JSON numbers are float64.
+type answer struct {
+	t      *testing.T
+	what   string
+	status int
+	body   map[string]any
+}
+
+func (h *house) ask(who, method, path, body string) answer {
+	h.t.Helper()
+	r := httptest.NewRequestWithContext(h.t.Context(), method, path, strings.NewReader(body))
+	if body != "" {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	r.Header.Set(httpapi.CustomerTokenHeader, "phone")
+	if who != "" {
+		r.Header.Set("Authorization", "Bearer "+who)
+	}
+	w := httptest.NewRecorder()
+	h.server.ServeHTTP(w, r)
+	a := answer{t: h.t, what: method + " " + path + " " + body, status: w.Code}
+	if err := json.Unmarshal(w.Body.Bytes(), &a.body); err != nil {
+		h.t.Fatalf("%s: %d %s", a.what, w.Code, w.Body)
+	}
+	delete(a.body, "$schema")
+	return a
+}
+
+// put, post and get ask as another system does.
+func (h *house) put(path, body string) answer {
+	h.t.Helper()
+	return h.ask(service, http.MethodPut, path, body)
+}
+func (h *house) post(path, body string) answer {
+	h.t.Helper()
+	return h.ask(service, http.MethodPost, path, body)
+}
+func (h *house) get(path string) answer {
+	h.t.Helper()
+	return h.ask(service, http.MethodGet, path, "")
+}
+
+// is fails the test unless the answer has the status and is this JSON.
+func (a answer) is(status int, want string) {
+	a.t.Helper()
+	var body map[string]any
+	if err := json.Unmarshal([]byte(want), &body); err != nil {
+		a.t.Fatal(err)
+	}
+	if d := cmp.Diff(body, a.body); a.status != status || d != "" {
+		a.t.Errorf("%s: %d %v, want %d:\n%s", a.what, a.status, a.body, status, d)
+	}
+}
+
+// refused fails the test unless the answer has the status and the code.
+func (a answer) refused(status int, code string) answer {
+	a.t.Helper()
+	if got, _ := a.body["code"].(string); a.status != status || got != code {
+		a.t.Errorf("%s: %d %v, want %d %s", a.what, a.status, a.body, status, code)
+	}
+	return a
+}
+
+// ok fails the test unless the answer has the status; it gives a field as text.
+func (a answer) ok(status int, field string) string {
+	a.t.Helper()
+	if a.status != status {
+		a.t.Fatalf("%s: %d %v, want %d", a.what, a.status, a.body, status)
+	}
+	return fmt.Sprint(a.body[field])
+}
+
+// list gives the items of a page.
+func (a answer) list() (all []map[string]any) {
+	a.t.Helper()
+	items, ok := a.body["items"].([]any)
+	if !ok {
+		a.t.Fatalf("%s: no items: %d %v", a.what, a.status, a.body)
+	}
+	for _, it := range items {
+		all = append(all, it.(map[string]any))
+	}
+	return all
+}
+
+// stocked says what is available of items of branch 1.
+func (h *house) stocked(items map[string]int) {
+	h.t.Helper()
+	for sku, n := range items {
+		h.put("/inventory/"+sku, fmt.Sprintf(`{"branchId":"1","available":%d}`, n)).ok(200, "")
+	}
+}
+
+// try reserves items, as sku, quantity, sku, quantity.
+func (h *house) try(id string, items ...any) answer {
+	h.t.Helper()
+	var lines []string
+	for i := 0; i < len(items); i += 2 {
+		lines = append(lines, fmt.Sprintf(`{"itemId":%q,"quantity":%d}`, items[i], items[i+1]))
+	}
+	return h.post("/inventory/reservations", fmt.Sprintf(`{"orderId":%q,"branchId":"1","items":[%s]}`, id, strings.Join(lines, ",")))
+}
+
+// end asks for the end of a reservation.
+func (h *house) end(id, how string) answer {
+	h.t.Helper()
+	return h.post("/inventory/reservations/"+id+"/"+how, "")
+}
+
+// holds fails the test unless an item of branch 1 has this available, reserved and sold, in the ledger and before long in
+// the gate.
+func (h *house) holds(sku string, available, reserved, sold int64) {
+	h.t.Helper()
+	h.get("/inventory/"+sku+"?branchId=1").is(200,
+		fmt.Sprintf(`{"itemId":%q,"branchId":"1","available":%d,"reserved":%d,"sold":%d}`, sku, available, reserved, sold))
+	want := stock.Count{Item: h.thing(sku), Cap: available + reserved + sold, Held: reserved, Used: sold}
+	h.gateHas(stock.StockOf(1), want)
+}
+
+// thing gives the number of an item of branch 1.
+func (h *house) thing(sku string) int64 {
+	h.t.Helper()
+	found, err := h.stores.Desk.Things(h.t.Context(), 1, []string{sku})
+	if err != nil || len(found) != 1 {
+		h.t.Fatalf("%s: %v, %v", sku, found, err)
+	}
+	return found[0].ID
+}
+
+// gateHas waits until the gate shows a counter.
+func (h *house) gateHas(s stock.Scope, want stock.Count) {
+	h.t.Helper()
+	testenv.Eventually(h.t, 10*time.Second, func() bool {
+		got, known, err := h.gate.Counts(h.t.Context(), s, []int64{want.Item})
+		return err == nil && known && len(got) == 1 && got[0] == want
+	})
+}
+
+// balanced fails the test if counters and holds differ.
+func (h *house) balanced() {
+	h.t.Helper()
+	found, err := stocksql.New(h.DB).Drift(h.t.Context(), "2000-01-01")
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	for _, d := range found {
+		h.t.Error(d)
+	}
+}
+
+func (h *house) read(query string) []string {
+	h.t.Helper()
+	stmt := sqldb.Load(fstest.MapFS{"it.sql": {Data: []byte(query)}}).Must("it")
+	rows, err := h.DB.Query(h.t.Context(), stmt)
+	all, err := sqldb.Collect(rows, err, sqldb.Value[string])
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return all
+}
+
+func (h *house) change(statement string) {
+	h.t.Helper()
+	stmt := sqldb.Load(fstest.MapFS{"it.sql": {Data: []byte(statement)}}).Must("it")
+	if _, err := h.DB.Exec(h.t.Context(), stmt); err != nil {
+		h.t.Fatal(err)
+	}
+}

@@ -1,0 +1,139 @@
+package stockhttp
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"comanda/internal/httpapi"
+	"comanda/internal/identity"
+	"comanda/internal/stock"
+)
+
+// Rooms are the use cases behind the routes.
+type Rooms struct {
+	Inventory *stock.Inventory
+	Keeper    *stock.Storekeeper
+	Window    *stock.Window
+	Cook      *stock.Cook
+}
+
+type inventory struct{ Rooms }
+
+// Inventory registers the routes of other systems.
+func Inventory(a *httpapi.API, rooms Rooms) {
+	s := inventory{rooms}
+	op := func(id, method, path, summary string) huma.Operation {
+		return huma.Operation{
+			OperationID: "inventory-" + id, Method: method, Path: "/inventory" + path, Tags: []string{"Inventory"}, Summary: summary,
+		}
+	}
+	httpapi.Register(a, op("look", http.MethodGet, "",
+		"What is available of many items, at most a minute old: for shop windows"), httpapi.Staff, s.look)
+	httpapi.Register(a, op("get", http.MethodGet, "/{itemId}",
+		"How many units of an item there are, exactly"), httpapi.Staff, s.level)
+	httpapi.Register(a, op("set", http.MethodPut, "/{itemId}",
+		"Say how many units are available; an item that is not there is made"), httpapi.Staff, s.set)
+	try := op("reserve", http.MethodPost, "/reservations", "Try: reserve all of some items, or nothing")
+	try.DefaultStatus = http.StatusCreated
+	httpapi.Register(a, try, httpapi.Staff, s.reserve)
+	httpapi.Register(a, op("reservation", http.MethodGet, "/reservations/{orderId}", "One reservation"), httpapi.Staff, s.find)
+	for _, end := range []struct {
+		word, summary string
+		do            settlement
+	}{
+		{"confirm", "Confirm: sell what is reserved", rooms.Inventory.Confirm},
+		{"cancel", "Cancel: give back what is reserved; before the Try it has that refused", rooms.Inventory.Cancel},
+		{"return", "Put back what was sold", rooms.Inventory.Return},
+	} {
+		httpapi.Register(a, op(end.word, http.MethodPost, "/reservations/{orderId}/"+end.word, end.summary), httpapi.Staff,
+			end.do.serve)
+	}
+}
+
+type level struct {
+	ItemID    string `json:"itemId"`
+	BranchID  string `json:"branchId"`
+	Available int64  `json:"available"`
+	Reserved  int64  `json:"reserved"`
+	Sold      int64  `json:"sold"`
+}
+
+type levelOut struct{ Body level }
+
+func levelOf(l stock.Level, err error) (*levelOut, error) {
+	if err != nil {
+		return nil, err
+	}
+	return &levelOut{level{l.SKU, decimal(l.Branch), l.Available, l.Reserved, l.Sold}}, nil
+}
+
+type levelIn struct {
+	ItemID   string `path:"itemId" maxLength:"64"`
+	BranchID string `query:"branchId" pattern:"^([1-9][0-9]{0,17})?$" doc:"May be left out where there is only one."`
+}
+
+func (s inventory) level(ctx context.Context, in *levelIn) (*levelOut, error) {
+	branch, err := parse(in.BranchID)
+	if err != nil {
+		return nil, err
+	}
+	return levelOf(s.Keeper.Level(ctx, identity.ActorOf(ctx), branch, in.ItemID))
+}
+
+type setIn struct {
+	ItemID string `path:"itemId" maxLength:"64"`
+	Body   struct {
+		BranchID  string `json:"branchId" pattern:"^[1-9][0-9]{0,17}$"`
+		Available int64  `json:"available" minimum:"0" maximum:"1000000000"`
+	}
+}
+
+func (s inventory) set(ctx context.Context, in *setIn) (*levelOut, error) {
+	branch, err := parse(in.Body.BranchID)
+	if err != nil {
+		return nil, err
+	}
+	return levelOf(s.Keeper.Set(ctx, identity.ActorOf(ctx), branch, in.ItemID, in.Body.Available))
+}
+
+type lookIn struct {
+	BranchID string   `query:"branchId" pattern:"^([1-9][0-9]{0,17})?$" doc:"May be left out where there is only one."`
+	ItemID   []string `query:"itemId,explode" minItems:"1" maxItems:"100" required:"true"`
+}
+
+type glance struct {
+	ItemID     string    `json:"itemId"`
+	Available  int64     `json:"available"`
+	LastUpdate time.Time `json:"lastUpdate"`
+}
+
+type lookOut struct {
+	Body struct {
+		Items []glance `json:"items" doc:"Those that are there, in the order in which they were asked for."`
+	}
+}
+
+func (s inventory) look(ctx context.Context, in *lookIn) (*lookOut, error) {
+	named, err := parse(in.BranchID)
+	if err != nil {
+		return nil, err
+	}
+	who := identity.ActorOf(ctx)
+	branch, err := s.Keeper.Branch(ctx, who, named)
+	if err != nil {
+		return nil, err
+	}
+	found, err := s.Window.Look(ctx, who, branch, in.ItemID)
+	if err != nil {
+		return nil, err
+	}
+	out := &lookOut{}
+	out.Body.Items = make([]glance, len(found))
+	for i, g := range found {
+		out.Body.Items[i] = glance{g.SKU, g.Available, g.At}
+	}
+	return out, nil
+}

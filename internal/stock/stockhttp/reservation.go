@@ -1,0 +1,117 @@
+package stockhttp
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"comanda/internal/identity"
+	"comanda/internal/stock"
+)
+
+// amount is a quantity of a stock item.
+type amount struct {
+	ItemID   string `json:"itemId" minLength:"1" maxLength:"64"`
+	Quantity int64  `json:"quantity" minimum:"1" maximum:"1000000"`
+}
+
+func amountsOf(lines []stock.Taken) []amount {
+	all := make([]amount, len(lines))
+	for i, l := range lines {
+		all[i] = amount{l.SKU, l.Qty}
+	}
+	return all
+}
+
+func taken(amounts []amount) []stock.Taken {
+	all := make([]stock.Taken, len(amounts))
+	for i, a := range amounts {
+		all[i] = stock.Taken{SKU: a.ItemID, Qty: a.Quantity}
+	}
+	return all
+}
+
+// Reservation is what another system holds, as answers show it.
+type Reservation struct {
+	OrderID   string       `json:"orderId"`
+	BranchID  *string      `json:"branchId" doc:"null for one that was cancelled before it came."`
+	Status    stock.Status `json:"status" enum:"RESERVED,CONFIRMED,CANCELLED,EXPIRED,REFUSED,RETURNED"`
+	Items     []amount     `json:"items"`
+	ExpiresAt *time.Time   `json:"expiresAt" doc:"null for one that never held anything."`
+}
+
+func reservationOf(r stock.Reservation) Reservation {
+	out := Reservation{OrderID: r.ID, Status: r.Status, Items: amountsOf(r.Lines)}
+	if r.Branch != 0 {
+		branch := decimal(r.Branch)
+		out.BranchID = &branch
+	}
+	if len(r.Lines) > 0 {
+		out.ExpiresAt = &r.ExpiresAt
+	}
+	return out
+}
+
+type reserveIn struct {
+	Body struct {
+		OrderID    string   `json:"orderId" minLength:"1" maxLength:"64" doc:"The id by which the reservation is known; the same again is the same."`
+		BranchID   string   `json:"branchId" pattern:"^[1-9][0-9]{0,17}$"`
+		Items      []amount `json:"items" minItems:"1" maxItems:"50"`
+		TTLSeconds int64    `json:"ttlSeconds,omitempty" minimum:"1" maximum:"86400" doc:"300 where it is left out."`
+	}
+}
+
+type reserveOut struct {
+	Status int
+	Body   Reservation
+}
+
+func (s inventory) reserve(ctx context.Context, in *reserveIn) (*reserveOut, error) {
+	branch, err := parse(in.Body.BranchID)
+	if err != nil {
+		return nil, err
+	}
+	r, created, err := s.Inventory.Reserve(ctx, identity.ActorOf(ctx), stock.Request{
+		ID: in.Body.OrderID, Branch: branch, Items: taken(in.Body.Items), TTL: time.Duration(in.Body.TTLSeconds) * time.Second,
+	})
+	if err != nil {
+		return nil, err
+	}
+	out := &reserveOut{Status: http.StatusOK, Body: reservationOf(r)}
+	if created {
+		out.Status = http.StatusCreated
+	}
+	return out, nil
+}
+
+type reservationIn struct {
+	OrderID string `path:"orderId" maxLength:"64"`
+}
+
+type reservationOut struct{ Body Reservation }
+
+func (s inventory) find(ctx context.Context, in *reservationIn) (*reservationOut, error) {
+	r, err := s.Inventory.Find(ctx, identity.ActorOf(ctx), in.OrderID)
+	if err != nil {
+		return nil, err
+	}
+	return &reservationOut{reservationOf(r)}, nil
+}
+
+type settled struct {
+	OrderID string       `json:"orderId"`
+	Status  stock.Status `json:"status" enum:"CONFIRMED,CANCELLED,EXPIRED,REFUSED,RETURNED"`
+}
+
+type settledOut struct{ Body settled }
+
+// settlement ends a reservation in one way.
+type settlement func(ctx context.Context, who identity.Actor, id string) (stock.Reservation, error)
+
+func (end settlement) serve(ctx context.Context, in *reservationIn) (*settledOut, error) {
+	r, err := end(ctx, identity.ActorOf(ctx), in.OrderID)
+	if err != nil {
+		return nil, err
+	}
+	return &settledOut{settled{r.ID, r.Status}}, nil
+}

@@ -1,0 +1,228 @@
+package stockhttp
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"comanda/internal/fault"
+	"comanda/internal/httpapi"
+	"comanda/internal/identity"
+	"comanda/internal/stock"
+)
+
+type staff struct{ Rooms }
+
+// Staff registers the routes by which the stock is kept.
+func Staff(a *httpapi.API, rooms Rooms) {
+	s := staff{rooms}
+	op := func(id, method, path, summary string, status int) huma.Operation {
+		return huma.Operation{
+			OperationID: "stock-" + id, Method: method, Path: "/api" + path, Tags: []string{"Stock"}, Summary: summary,
+			DefaultStatus: status,
+		}
+	}
+	httpapi.Register(a, op("list", http.MethodGet, "/stock/items",
+		"The stock of a branch", http.StatusOK), httpapi.Staff, s.list)
+	httpapi.Register(a, op("add", http.MethodPost, "/stock/items",
+		"Makes a stock item, with nothing of it", http.StatusCreated), httpapi.Staff, s.add)
+	httpapi.Register(a, op("edit", http.MethodPut, "/stock/items/{id}",
+		"Changes what a stock item is called, and when an alarm is raised", http.StatusOK), httpapi.Staff, s.edit)
+	httpapi.Register(a, op("adjust", http.MethodPost, "/stock/items/{id}/adjustments",
+		"A delivery, a count, or what was thrown away", http.StatusCreated), httpapi.Staff, s.adjust)
+	httpapi.Register(a, op("adjustments", http.MethodGet, "/stock/items/{id}/adjustments",
+		"How an item's units came and went, the newest first", http.StatusOK), httpapi.Staff, s.adjustments)
+	httpapi.Register(a, op("reservations", http.MethodGet, "/stock/reservations",
+		"What other systems have reserved in a branch", http.StatusOK), httpapi.Staff, s.reservations)
+	httpapi.Register(a, op("recipe-get", http.MethodGet, "/menu-items/{id}/recipe",
+		"What one portion of a dish takes of the stock", http.StatusOK), httpapi.Staff, s.recipe)
+	httpapi.Register(a, op("recipe-set", http.MethodPut, "/menu-items/{id}/recipe",
+		"Says what one portion of a dish takes of the stock", http.StatusOK), httpapi.Staff, s.setRecipe)
+}
+
+func decimal(id int64) string { return strconv.FormatInt(id, 10) }
+
+// parse reads an id; nothing is 0.
+func parse(s string) (int64, error) {
+	if s == "" {
+		return 0, nil
+	}
+	id, err := strconv.ParseInt(s, 10, 64)
+	if err != nil {
+		return 0, fault.New(fault.Invalid, "invalid", "An id is a positive whole number.")
+	}
+	return id, nil
+}
+
+// Paging is how every list is asked for. It is exported because huma looks into exported parts of an input only.
+type Paging struct {
+	Page int `query:"page" default:"1" minimum:"1" maximum:"1000000"`
+	Size int `query:"size" default:"20" minimum:"1" maximum:"100"`
+}
+
+func (p Paging) offset() int { return (p.Page - 1) * p.Size }
+
+// listed is a page of anything.
+type listed[T any] struct {
+	Items []T   `json:"items"`
+	Page  int   `json:"page"`
+	Size  int   `json:"size"`
+	Total int64 `json:"total"`
+}
+
+func pageOf[T, U any](p Paging, all []U, total int64, show func(U) T) listed[T] {
+	l := listed[T]{Items: make([]T, len(all)), Page: p.Page, Size: p.Size, Total: total}
+	for i, v := range all {
+		l.Items[i] = show(v)
+	}
+	return l
+}
+
+// item is a stock item as the staff see it: id is its number, itemId what other systems call it.
+type item struct {
+	ID        string `json:"id"`
+	ItemID    string `json:"itemId"`
+	BranchID  string `json:"branchId"`
+	Name      string `json:"name"`
+	Unit      string `json:"unit" doc:"What is counted; empty for pieces."`
+	LowAt     *int64 `json:"lowAt" doc:"An alarm is raised when no more are left; null for none."`
+	Available int64  `json:"available"`
+	Reserved  int64  `json:"reserved"`
+	Sold      int64  `json:"sold"`
+	IsLow     bool   `json:"isLow"`
+}
+
+func itemOf(l stock.Level) item {
+	out := item{
+		ID: decimal(l.ID), ItemID: l.SKU, BranchID: decimal(l.Branch), Name: l.Name, Unit: l.Unit, Available: l.Available,
+		Reserved: l.Reserved, Sold: l.Sold, IsLow: l.Low(),
+	}
+	if l.LowAt != stock.NoAlarm {
+		out.LowAt = &l.LowAt
+	}
+	return out
+}
+
+type itemOut struct{ Body item }
+
+func shown(l stock.Level, err error) (*itemOut, error) {
+	if err != nil {
+		return nil, err
+	}
+	return &itemOut{itemOf(l)}, nil
+}
+
+type listIn struct {
+	Paging
+	BranchID string `query:"branchId" required:"true" pattern:"^[1-9][0-9]{0,17}$"`
+	Query    string `query:"q" maxLength:"100" doc:"A part of the itemId or the name."`
+	Low      bool   `query:"low" doc:"Only those for which an alarm stands."`
+}
+
+type listOut struct{ Body listed[item] }
+
+func (s staff) list(ctx context.Context, in *listIn) (*listOut, error) {
+	branch, err := parse(in.BranchID)
+	if err != nil {
+		return nil, err
+	}
+	page, total, err := s.Keeper.Levels(ctx, identity.ActorOf(ctx), stock.LevelFilter{
+		Branch: branch, Query: in.Query, Low: in.Low, Limit: in.Size, Offset: in.offset(),
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &listOut{pageOf(in.Paging, page, total, itemOf)}, nil
+}
+
+// Description is what can be said of a stock item. It is exported because huma looks into exported parts only.
+type Description struct {
+	Name  string `json:"name" maxLength:"100"`
+	Unit  string `json:"unit,omitempty" maxLength:"100"`
+	LowAt *int64 `json:"lowAt,omitempty" minimum:"0" maximum:"1000000000"`
+}
+
+func (d Description) thing() stock.Thing {
+	t := stock.Thing{Name: d.Name, Unit: d.Unit, LowAt: stock.NoAlarm}
+	if d.LowAt != nil {
+		t.LowAt = *d.LowAt
+	}
+	return t
+}
+
+type addIn struct {
+	Body struct {
+		Description
+
+		BranchID string `json:"branchId" pattern:"^[1-9][0-9]{0,17}$"`
+		ItemID   string `json:"itemId" minLength:"1" maxLength:"64" doc:"Letters, digits, dots, hyphens and underscores."`
+	}
+}
+
+func (s staff) add(ctx context.Context, in *addIn) (*itemOut, error) {
+	branch, err := parse(in.Body.BranchID)
+	if err != nil {
+		return nil, err
+	}
+	t := in.Body.thing()
+	t.Branch, t.SKU = branch, in.Body.ItemID
+	return shown(s.Keeper.Add(ctx, identity.ActorOf(ctx), t))
+}
+
+type editIn struct {
+	ID   int64 `path:"id"`
+	Body Description
+}
+
+func (s staff) edit(ctx context.Context, in *editIn) (*itemOut, error) {
+	t := in.Body.thing()
+	t.ID = in.ID
+	return shown(s.Keeper.Describe(ctx, identity.ActorOf(ctx), t))
+}
+
+type adjustIn struct {
+	ID   int64 `path:"id"`
+	Body struct {
+		Kind     stock.AdjustmentKind `json:"kind" enum:"RECEIVE,COUNT,WASTE"`
+		Quantity int64                `json:"quantity" minimum:"0" maximum:"1000000000" doc:"Of a count, what is available now."`
+		Note     string               `json:"note,omitempty" maxLength:"200"`
+
+		ClientTxnID string `json:"clientTxnId,omitempty" minLength:"1" maxLength:"64" doc:"Chosen by the client; the same id and body are one adjustment."`
+	}
+}
+
+func (s staff) adjust(ctx context.Context, in *adjustIn) (*itemOut, error) {
+	return shown(s.Keeper.Adjust(ctx, identity.ActorOf(ctx), in.ID, stock.Adjustment{
+		Kind: in.Body.Kind, Units: in.Body.Quantity, Note: in.Body.Note, ClientTxnID: in.Body.ClientTxnID,
+	}))
+}
+
+type adjustment struct {
+	ID        string               `json:"id"`
+	Kind      stock.AdjustmentKind `json:"kind" enum:"RECEIVE,COUNT,WASTE"`
+	Change    int64                `json:"change" doc:"Negative where there were fewer afterwards."`
+	Available int64                `json:"available" doc:"Afterwards."`
+	Note      string               `json:"note"`
+	Actor     string               `json:"actor"`
+	CreatedAt time.Time            `json:"createdAt"`
+}
+
+type adjustmentsIn struct {
+	Paging
+	ID int64 `path:"id"`
+}
+
+type adjustmentsOut struct{ Body listed[adjustment] }
+
+func (s staff) adjustments(ctx context.Context, in *adjustmentsIn) (*adjustmentsOut, error) {
+	page, total, err := s.Keeper.Adjustments(ctx, identity.ActorOf(ctx), in.ID, in.Size, in.offset())
+	if err != nil {
+		return nil, err
+	}
+	return &adjustmentsOut{pageOf(in.Paging, page, total, func(a stock.Adjusted) adjustment {
+		return adjustment{a.ID, a.Kind, a.Units, a.Available, a.Note, a.Actor, a.At}
+	})}, nil
+}

@@ -1,0 +1,258 @@
+package stockhttp_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// An item is made, described, filled and emptied by the staff; all of it can be read afterwards.
+func TestStock_story(t *testing.T) {
+	each(t, func(h *house) {
+		made := h.ask("one", "POST", "/api/stock/items", `{"branchId":"1","itemId":"beer","name":"Bia Hà Nội","unit":"bottle","lowAt":5}`)
+		id := made.ok(201, "id")
+		shape := `{"id":%q,"itemId":"beer","branchId":"1","name":%q,"unit":%q,"lowAt":%s,"available":%d,"reserved":%d,"sold":0,"isLow":%t}`
+		made.is(201, fmt.Sprintf(shape, id, "Bia Hà Nội", "bottle", "5", 0, 0, true))
+		item := "/api/stock/items/" + id
+		adjust := func(kind string, quantity int) answer {
+			h.t.Helper()
+			return h.ask("one", "POST", item+"/adjustments", fmt.Sprintf(`{"kind":%q,"quantity":%d,"note":"of today"}`, kind, quantity))
+		}
+		adjust("RECEIVE", 24).is(201, fmt.Sprintf(shape, id, "Bia Hà Nội", "bottle", "5", 24, 0, false))
+		h.try("o1", "beer", 4).ok(201, "")
+		adjust("WASTE", 2).is(201, fmt.Sprintf(shape, id, "Bia Hà Nội", "bottle", "5", 18, 4, false))
+		adjust("WASTE", 19).refused(409, "insufficient_stock")
+		adjust("COUNT", 5).is(201, fmt.Sprintf(shape, id, "Bia Hà Nội", "bottle", "5", 5, 4, true))
+		adjust("COUNT", 5).ok(201, "") // as it was: nothing came or went
+		h.ask("one", "PUT", item, `{"name":"Bia","lowAt":null}`).is(200, fmt.Sprintf(shape, id, "Bia", "", "null", 5, 4, false))
+		h.ask("one", "PUT", item, `{"name":"Bia"}`).is(200, fmt.Sprintf(shape, id, "Bia", "", "null", 5, 4, false))
+		h.holds("beer", 5, 4, 0)
+
+		page := h.ask("one", "GET", item+"/adjustments?size=2", "")
+		if total := page.ok(200, "total"); total != "3" {
+			h.t.Errorf("%s adjustments", total)
+		}
+		var got []string
+		for _, a := range page.list() {
+			got = append(got, fmt.Sprint(a["kind"], a["change"], a["available"], a["note"], a["actor"]))
+		}
+		if d := cmp.Diff([]string{"COUNT-13 5of todayuser:7", "WASTE-2 18of todayuser:7"}, got); d != "" {
+			h.t.Error(d)
+		}
+		if low := h.read(`SELECT payload FROM outbox_events WHERE event_type = 'inventory.low'`); len(low) != 1 ||
+			!strings.Contains(low[0], `"available":5`) {
+			h.t.Errorf("the alarms: %v", low)
+		}
+		actions := h.read(`SELECT action FROM audit_log ORDER BY seq`)
+		want := []string{"stock_item_edited", "stock_adjusted", "stock_adjusted", "stock_adjusted", "stock_item_edited"}
+		if d := cmp.Diff(want, actions); d != "" {
+			h.t.Error(d)
+		}
+		h.balanced()
+	})
+}
+
+// I11: an adjustment that is sent again under its key is made once and answered as it was, also by somebody else; another
+// one under that key is refused, and so is what would be more than anybody counts.
+func TestStock_adjustmentKeys(t *testing.T) {
+	each(t, func(h *house) {
+		h.stocked(map[string]int{"rice": 10})
+		h.put("/inventory/rice", `{"branchId":"2","available":3}`).ok(200, "")
+		ids := h.read(`SELECT CAST(id AS TEXT) FROM stock_item ORDER BY id`)
+		adjust := func(who string, item int, body string) answer {
+			h.t.Helper()
+			return h.ask(who, "POST", "/api/stock/items/"+ids[item]+"/adjustments", body)
+		}
+		const body = `{"kind":"RECEIVE","quantity":5,"note":"of today","clientTxnId":"k1"}`
+		first := adjust("one", 0, body)
+		first.ok(201, "")
+		h.try("o1", "rice", 4).ok(201, "")
+		again := adjust("both", 0, body)
+		if d := cmp.Diff(first.body, again.body); d != "" || again.status != 201 {
+			h.t.Errorf("%d: %s", again.status, d)
+		}
+		adjust("one", 0, `{"kind":"RECEIVE","quantity":6,"note":"of today","clientTxnId":"k1"}`).refused(422, "idempotency_mismatch")
+		adjust("one", 0, `{"kind":"RECEIVE","quantity":5,"clientTxnId":"k1"}`).refused(422, "idempotency_mismatch")
+		adjust("both", 1, body).ok(201, "") // a branch's keys are its own
+		adjust("one", 0, `{"kind":"RECEIVE","quantity":1,"clientTxnId":""}`).refused(422, "invalid")
+		adjust("one", 0, `{"kind":"RECEIVE","quantity":1,"clientTxnId":"`+strings.Repeat("k", 65)+`"}`).refused(422, "invalid")
+		h.holds("rice", 11, 4, 0)
+		full := adjust("one", 0, `{"kind":"RECEIVE","quantity":999999990,"clientTxnId":"k2"}`).refused(409, "level_too_high")
+		if full.body["available"] != 11.0 || full.body["maximum"] != 1e9 {
+			h.t.Errorf("told %v", full.body)
+		}
+		h.holds("rice", 11, 4, 0)
+		adjust("one", 0, `{"kind":"RECEIVE","quantity":999999989,"clientTxnId":"k2"}`).ok(201, "")
+		if n := h.read(`SELECT CAST(count(*) AS TEXT) FROM audit_log WHERE action = 'stock_adjusted'`)[0]; n != "5" {
+			h.t.Errorf("%s entries", n) // two of PUT, three of adjustments
+		}
+		h.balanced()
+	})
+}
+
+// A mark that is raised above what is left raises the alarm.
+func TestStock_raisedMark(t *testing.T) {
+	each(t, func(h *house) {
+		h.stocked(map[string]int{"rice": 10})
+		id := h.read(`SELECT CAST(id AS TEXT) FROM stock_item`)[0]
+		for _, lowAt := range []string{"9", "12", "15", "null"} {
+			h.ask("one", "PUT", "/api/stock/items/"+id, `{"name":"Rice","lowAt":`+lowAt+`}`).ok(200, "")
+		}
+		low := h.read(`SELECT payload FROM outbox_events WHERE event_type = 'inventory.low'`)
+		if len(low) != 1 || !strings.Contains(low[0], `"threshold":12`) || !strings.Contains(low[0], `"available":10`) {
+			h.t.Errorf("the alarms: %v", low)
+		}
+	})
+}
+
+// A branch's items can be looked through.
+func TestStock_list(t *testing.T) {
+	each(t, func(h *house) {
+		for i, it := range []struct{ sku, name, low string }{
+			{"beer", "Bia Hà Nội", "5"}, {"rice_st25", "Gạo ST25", "null"}, {"rice-ir", "100% rice!", "0"}, {"tea", "Trà", "7"},
+		} {
+			body := `{"branchId":"1","itemId":%q,"name":%q,"lowAt":%s}`
+			id := h.ask("one", "POST", "/api/stock/items", fmt.Sprintf(body, it.sku, it.name, it.low)).ok(201, "id")
+			if i > 0 {
+				h.ask("one", "POST", "/api/stock/items/"+id+"/adjustments", fmt.Sprintf(`{"kind":"COUNT","quantity":%d}`, i)).ok(201, "")
+			}
+		}
+		h.put("/inventory/rice", `{"branchId":"2","available":1}`).ok(200, "")
+		for query, want := range map[string]string{
+			"":                     "4: beer rice-ir rice_st25 tea",
+			"&size=2&page=2":       "4: rice_st25 tea",
+			"&q=RICE":              "2: rice-ir rice_st25",
+			"&q=e_s":               "1: rice_st25", // no pattern
+			"&q=100%25":            "1: rice-ir",
+			"&q=e!":                "1: rice-ir",
+			"&low=true":            "2: beer tea",
+			"&low=true&q=r%C3%A0x": "0:",
+		} {
+			page := h.ask("one", "GET", "/api/stock/items?branchId=1"+query, "")
+			got := page.ok(200, "total") + ":"
+			for _, it := range page.list() {
+				got += " " + it["itemId"].(string)
+			}
+			if got != want {
+				h.t.Errorf("%s: %s, want %s", query, got, want)
+			}
+		}
+	})
+}
+
+// Reservations are listed by their status, the one that changed last first.
+func TestStock_reservations(t *testing.T) {
+	each(t, func(h *house) {
+		h.stocked(map[string]int{"rice": 10})
+		pass := func() { h.ahead.Add(int64(time.Second)) }
+		for _, id := range []string{"held", "sold", "back", "gone", "late"} {
+			h.try(id, "rice", 1).ok(201, "")
+			pass()
+		}
+		h.try("none", "rice", 100).refused(409, "insufficient_stock")
+		for _, s := range [][2]string{{"sold", "confirm"}, {"back", "confirm"}, {"back", "return"}, {"gone", "cancel"}, {"never", "cancel"}} {
+			pass()
+			h.end(s[0], s[1]).ok(200, "")
+		}
+		h.change(`UPDATE hold SET expires_at = 0 WHERE id = 'x-late'`)
+		pass()
+		if err := h.stores.ExpireOverdue(h.t.Context()); err != nil {
+			h.t.Fatal(err)
+		}
+		for query, want := range map[string]string{
+			"":                  "6: late=EXPIRED gone=CANCELLED back=RETURNED sold=CONFIRMED none=REFUSED held=RESERVED",
+			"&size=1&page=5":    "6: none=REFUSED",
+			"&status=RESERVED":  "1: held=RESERVED",
+			"&status=CONFIRMED": "1: sold=CONFIRMED",
+			"&status=CANCELLED": "1: gone=CANCELLED",
+			"&status=EXPIRED":   "1: late=EXPIRED",
+			"&status=REFUSED":   "1: none=REFUSED",
+			"&status=RETURNED":  "1: back=RETURNED",
+		} {
+			page := h.ask("one", "GET", "/api/stock/reservations?branchId=1"+query, "")
+			got := page.ok(200, "total") + ":"
+			for _, r := range page.list() {
+				got += fmt.Sprintf(" %s=%s", r["orderId"], r["status"])
+			}
+			if got != want {
+				h.t.Errorf("%s: %s, want %s", query, got, want)
+			}
+		}
+	})
+}
+
+// What dishes take is said by the staff, all at once.
+func TestStock_recipes(t *testing.T) {
+	each(t, func(h *house) {
+		h.stocked(map[string]int{"rice": 10, "beer": 2})
+		const path = "/api/menu-items/101/recipe"
+		h.ask("one", "GET", path, "").is(200, `{"lines":[]}`)
+		two := `{"lines":[{"itemId":"beer","quantity":1},{"itemId":"rice","quantity":3}]}`
+		for range 2 { // the second time nothing changes
+			h.ask("one", "PUT", path, `{"lines":[{"itemId":"rice","quantity":3},{"itemId":"beer","quantity":1}]}`).is(200, two)
+		}
+		h.ask("one", "PUT", path, `{"lines":[{"itemId":"rice","quantity":2},{"itemId":"tea","quantity":1}]}`).refused(404, "item_not_found")
+		h.ask("one", "GET", path, "").is(200, two)
+		h.ask("one", "PUT", path, `{"lines":[]}`).is(200, `{"lines":[]}`)
+		if n := len(h.read(`SELECT action FROM audit_log WHERE action = 'recipe_edited' AND subject = 'menuItem:101'`)); n != 2 {
+			h.t.Errorf("%d entries", n)
+		}
+	})
+}
+
+// Staff of one branch are told of another as if it were not there; what is no request is refused.
+func TestStock_refuses(t *testing.T) {
+	each(t, func(h *house) {
+		h.stocked(map[string]int{"rice": 10})
+		id := h.read(`SELECT CAST(id AS TEXT) FROM stock_item`)[0]
+		h.put("/inventory/only-two", `{"branchId":"2","available":1}`).ok(200, "")
+		eleven := strings.TrimSuffix(strings.Repeat(`{"itemId":"rice","quantity":1},`, 11), ",")
+		for name, c := range map[string]struct {
+			who, method, path, body string
+			status                  int
+			code                    string
+		}{
+			"foreign list":          {"two", "GET", "/api/stock/items?branchId=1", "", 404, "branch_not_found"},
+			"foreign reservations":  {"two", "GET", "/api/stock/reservations?branchId=1", "", 404, "branch_not_found"},
+			"foreign item":          {"two", "POST", "/api/stock/items", `{"branchId":"1","itemId":"x","name":""}`, 404, "branch_not_found"},
+			"no such branch":        {service, "POST", "/api/stock/items", `{"branchId":"99","itemId":"x","name":""}`, 404, "branch_not_found"},
+			"foreign edit":          {"two", "PUT", "/api/stock/items/" + id, `{"name":"x"}`, 404, "item_not_found"},
+			"missing edit":          {"two", "PUT", "/api/stock/items/9999", `{"name":"x"}`, 404, "item_not_found"},
+			"foreign adjustment":    {"two", "POST", "/api/stock/items/" + id + "/adjustments", `{"kind":"WASTE","quantity":1}`, 404, "item_not_found"},
+			"foreign adjustments":   {"two", "GET", "/api/stock/items/" + id + "/adjustments", "", 404, "item_not_found"},
+			"foreign recipe":        {"two", "GET", "/api/menu-items/101/recipe", "", 404, "menu_item_not_found"},
+			"foreign recipe set":    {"two", "PUT", "/api/menu-items/101/recipe", `{"lines":[]}`, 404, "menu_item_not_found"},
+			"missing recipe":        {"two", "PUT", "/api/menu-items/9999/recipe", `{"lines":[]}`, 404, "menu_item_not_found"},
+			"another branch's rice": {"two", "PUT", "/api/menu-items/201/recipe", `{"lines":[{"itemId":"rice","quantity":1}]}`, 404, "item_not_found"},
+			"there already":         {"one", "POST", "/api/stock/items", `{"branchId":"1","itemId":"rice","name":""}`, 409, "item_exists"},
+			"an odd name":           {"one", "POST", "/api/stock/items", `{"branchId":"1","itemId":"a b","name":""}`, 422, "invalid"},
+			"a long name":           {"one", "PUT", "/api/stock/items/" + id, `{"name":"` + strings.Repeat("a", 101) + `"}`, 422, "invalid"},
+			"a mark below nothing":  {"one", "PUT", "/api/stock/items/" + id, `{"name":"a","lowAt":-1}`, 422, "invalid"},
+			"another kind":          {"one", "POST", "/api/stock/items/" + id + "/adjustments", `{"kind":"GIFT","quantity":1}`, 422, "invalid"},
+			"nothing received":      {"one", "POST", "/api/stock/items/" + id + "/adjustments", `{"kind":"RECEIVE","quantity":0}`, 422, "invalid"},
+			"a long note": {"one", "POST", "/api/stock/items/" + id + "/adjustments",
+				`{"kind":"RECEIVE","quantity":1,"note":"` + strings.Repeat("a", 201) + `"}`, 422, "invalid"},
+			"no branch":       {"one", "GET", "/api/stock/items", "", 422, "invalid"},
+			"an odd status":   {"one", "GET", "/api/stock/reservations?branchId=1&status=HELD", "", 422, "invalid"},
+			"a large page":    {"one", "GET", "/api/stock/items?branchId=1&size=101", "", 422, "invalid"},
+			"eleven lines":    {"one", "PUT", "/api/menu-items/101/recipe", `{"lines":[` + eleven + `]}`, 422, "invalid"},
+			"one twice":       {"one", "PUT", "/api/menu-items/101/recipe", `{"lines":[` + eleven[:61] + `]}`, 422, "invalid"},
+			"nothing of it":   {"one", "PUT", "/api/menu-items/101/recipe", `{"lines":[{"itemId":"rice","quantity":0}]}`, 422, "invalid"},
+			"nobody":          {"", "GET", "/api/stock/items?branchId=1", "", 401, "unauthenticated"},
+			"a stranger":      {"three", "GET", "/api/stock/items?branchId=1", "", 401, "unauthenticated"},
+			"an item by name": {"one", "PUT", "/api/stock/items/rice", `{"name":"a"}`, 422, "invalid"},
+		} {
+			h.ask(c.who, c.method, c.path, c.body).refused(c.status, c.code)
+			if h.t.Failed() {
+				h.t.Fatalf("in %s", name)
+			}
+		}
+		h.holds("rice", 10, 0, 0)
+		if n := h.read(`SELECT CAST(count(*) AS TEXT) FROM audit_log`)[0]; n != "2" {
+			h.t.Errorf("%s entries", n)
+		}
+	})
+}

@@ -1,0 +1,41 @@
+package stockredis
+
+import (
+	"errors"
+	"slices"
+	"testing"
+
+	"comanda/internal/redisdb"
+	"comanda/internal/stock"
+)
+
+// Operations on which a script fails, or which none could take, are named; all others of the call are applied, however
+// many calls of the script that takes.
+func TestGate_Apply_names_what_it_refuses(t *testing.T) {
+	each(t, func(f *fixture) {
+		ops := make([]stock.Op, 3*maxBatch)
+		for i := range ops {
+			ops[i] = stock.Op{Kind: stock.OpHeld, Hold: f.hold(stock.Line{Item: tea, Qty: 1})}
+		}
+		spoilt := []int{0, 1, 100, maxBatch, len(ops) - 1}
+		for _, p := range spoilt {
+			if err := f.db.Do(f.Context(), "SET", recordKey(f.scope, ops[p].Hold.ID), "x").Err(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		ops[7].Hold.Lines, ops[9].Kind = nil, "UNHEARD"
+		applied, err := f.Apply(f.Context(), ops)
+		var rejected *stock.RejectedError
+		if !errors.As(err, &rejected) || !errors.Is(err, redisdb.ErrReply) || !errors.Is(err, stock.ErrLines) {
+			t.Fatalf("the error is %v", err)
+		}
+		want := slices.Sorted(slices.Values(append(spoilt, 7, 9)))
+		for i := range ops {
+			bad := slices.Contains(want, i)
+			if applied[i] == bad || (rejected.Ops[i] != nil) != bad {
+				t.Errorf("operation %d: applied %t, %v", i, applied[i], rejected.Ops[i])
+			}
+		}
+		f.wantCount(tea, int64(len(ops)-len(want)), 0)
+	})
+}

@@ -1,0 +1,261 @@
+package stockredis_test
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"net"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"comanda/internal/identity"
+	"comanda/internal/keyspace"
+	"comanda/internal/redisdb"
+	"comanda/internal/redisdb/redisdbtest"
+	"comanda/internal/sqldb"
+	"comanda/internal/sqldb/sqldbtest"
+	"comanda/internal/stock"
+	"comanda/internal/stock/stocksql"
+	"comanda/internal/testenv"
+	"comanda/internal/uid"
+)
+
+// spoil puts something else where the record of a hold belongs, so that every script fails on it.
+func spoil(t *testing.T, redis *redisdb.DB, h stock.Hold) keyspace.Key {
+	t.Helper()
+	key := keyspace.HoldRecord(h.Scope.Branch, h.ID)
+	if err := redis.Do(t.Context(), "SET", key, "a stranger's").Err(); err != nil {
+		t.Fatal(err)
+	}
+	return key
+}
+
+// left is how many entries wait and how many were given up.
+func (k *kept) left(t *testing.T) (waiting, dead int64) {
+	t.Helper()
+	l := stocksql.New(k.db)
+	waiting, _, err := l.Backlog(t.Context(), time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	dead, _, err = l.GivenUp(t.Context(), time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return waiting, dead
+}
+
+func (k *kept) recover(t *testing.T) {
+	t.Helper()
+	if err := k.keep.Recover(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// wantLeft recovers once and looks at what has become of everything.
+func (k *kept) wantLeft(t *testing.T, waiting, dead, held int64) {
+	t.Helper()
+	k.recover(t)
+	if w, d := k.left(t); w != waiting || d != dead || k.held(t) != held {
+		t.Fatalf("%d wait, %d are dead, held %d; want %d, %d, %d", w, d, k.held(t), waiting, dead, held)
+	}
+}
+
+// An entry on which a script fails is tried again later and later, ten times; then it is dead. Its neighbours are not
+// held up, and the rebuild of its scope, which is asked for at its death, takes it along.
+func TestGatekeeper_givesAPoisonedEntryUp(t *testing.T) {
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		redis, _ := redisdbtest.Real(t)
+		k := keptOn(t, db, redis, 100)
+		bad := k.hold(5)
+		for _, h := range []stock.Hold{k.hold(1), bad, k.hold(2)} {
+			k.commit(t, h)
+		}
+		key := spoil(t, redis, bad)
+		k.leave(true)
+		k.jump(5 * time.Second)
+		k.wantLeft(t, 1, 0, 3)
+		k.wantLeft(t, 1, 0, 3) // not due
+		pause := time.Second
+		for range 8 {
+			k.jump(pause + 3*time.Second) // those on their way are left alone for two
+			k.wantLeft(t, 1, 0, 3)
+			pause = min(3*pause, 10*time.Minute)
+		}
+		k.jump(pause + 3*time.Second)
+		k.recover(t)
+		if w, d := k.left(t); w != 0 || d != 1 || k.givenUp != 1 {
+			t.Fatalf("after ten attempts %d wait, %d are dead and %d were told of", w, d, k.givenUp)
+		}
+		k.jump(time.Hour)
+		k.recover(t)
+		if w, d := k.left(t); w != 0 || d != 1 || k.givenUp != 1 {
+			t.Fatalf("the dead entry was tried: %d wait, %d are dead", w, d)
+		}
+		if err := redis.Do(t.Context(), "DEL", key).Err(); err != nil {
+			t.Fatal(err)
+		}
+		k.leave(false)
+		testenv.Eventually(t, 20*time.Second, func() bool { // the one that was asked for may still be failing
+			if err := k.keep.Rebuild(t.Context(), k.scope); err != nil {
+				t.Fatal(err)
+			}
+			w, d := k.left(t)
+			return w+d == 0 && k.held(t) == 8
+		})
+	})
+}
+
+// Somebody has mended what an entry died of, and wants it tried again.
+func TestGatekeeper_triesWhatWasRevived(t *testing.T) {
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		redis, _ := redisdbtest.Real(t)
+		k := keptOn(t, db, redis, 100)
+		entry := k.commit(t, k.hold(5))[0]
+		l := stocksql.New(db)
+		died := []stock.Setback{{Entry: entry, Cause: errLasting, Due: time.Now(), Dead: true}}
+		for range 2 { // two processes try the same entry, and one of them counts
+			if err := l.Postpone(t.Context(), died, time.Now()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		k.jump(time.Minute)
+		k.wantLeft(t, 0, 1, 0)
+		if n, err := l.Revive(t.Context(), "another"); n != 0 || err != nil {
+			t.Errorf("%d others were revived, %v", n, err)
+		}
+		if n, err := l.Revive(t.Context(), entry.ID); n != 1 || err != nil {
+			t.Errorf("%d were revived, %v", n, err)
+		}
+		k.wantLeft(t, 0, 0, 5)
+	})
+}
+
+var entrySpoil = sqldb.Load(fstest.MapFS{"it.sql": {Data: []byte(`UPDATE redis_outbox SET ops = '[' WHERE id = $1`)}}).Must("it")
+
+// A row that somebody has changed holds up nothing.
+func TestGatekeeper_survivesAnUnreadableEntry(t *testing.T) {
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		redis, _ := redisdbtest.Real(t)
+		k := keptOn(t, db, redis, 100)
+		first := k.commit(t, k.hold(5))[0]
+		k.commit(t, k.hold(1))
+		if _, err := db.Exec(t.Context(), entrySpoil, first.ID); err != nil {
+			t.Fatal(err)
+		}
+		k.jump(time.Minute)
+		k.wantLeft(t, 1, 0, 1)
+	})
+}
+
+// Redis being gone, full, or without the scope is no fault of an entry, and costs it no attempt.
+func TestGatekeeper_countsNoAttemptsOfOthersFaults(t *testing.T) {
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		redis, server := redisdbtest.Real(t)
+		k := keptOn(t, db, redis, 100)
+		k.leave(true)
+		k.commit(t, k.hold(5))
+		k.jump(time.Minute)
+		attempts := func(when string) {
+			t.Helper()
+			k.recover(t)
+			entries, err := stocksql.New(db).Unapplied(t.Context(), time.Now().Add(time.Hour), "", 10)
+			if err != nil || len(entries) != 1 || entries[0].Attempts != 0 {
+				t.Errorf("%s: %+v, %v", when, entries, err)
+			}
+		}
+		setMemory(t, server.Addr(), "1")
+		attempts("full")
+		setMemory(t, server.Addr(), "0")
+		if _, err := k.gate.BeginRebuild(t.Context(), k.scope); err != nil {
+			t.Fatal(err)
+		}
+		attempts("unknown")
+		server.Kill()
+		attempts("gone")
+	})
+}
+
+// setMemory bounds a server's memory; 0 lifts the bound.
+func setMemory(t *testing.T, addr, bytes string) {
+	t.Helper()
+	conn, err := net.Dial("tcp", addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close() }()
+	if _, err := fmt.Fprintf(conn, "CONFIG SET maxmemory %s\r\n", bytes); err != nil {
+		t.Fatal(err)
+	}
+	if answer, err := bufio.NewReader(conn).ReadString('\n'); err != nil || answer != "+OK\r\n" {
+		t.Fatalf("CONFIG SET: %q, %v", answer, err)
+	}
+}
+
+// More entries of a scope that nobody can rebuild than are read at once hold up no other scope.
+func TestGatekeeper_recoversBehindAScopeThatIsStuck(t *testing.T) {
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		redis, _ := redisdbtest.Real(t)
+		k := keptOn(t, db, redis, 100)
+		k.leave(true)
+		stuck := k.scope
+		stuck.Branch = 99
+		k.queue(t, 1200, stuck)
+		k.commit(t, k.hold(5))
+		k.jump(time.Minute)
+		k.wantLeft(t, 1200, 0, 5)
+	})
+}
+
+// The stock of a branch is watched as the quotas of a day are: a difference is told, and mended when it stays.
+func TestGatekeeper_mendsDriftOfTheStock(t *testing.T) {
+	redisdbtest.Each(t, func(t *testing.T, redis *redisdb.DB) {
+		k := newKept(t, redis, 10)
+		desk := stocksql.NewReservations(k.db, k.keep, time.Now)
+		defer desk.Stop()
+		flour := stock.Adjustment{Branch: 1, SKU: "flour", Kind: stock.Received, Units: 10, Make: true}
+		level, err := desk.Adjust(t.Context(), identity.System(), flour)
+		if err != nil {
+			t.Fatal(err)
+		}
+		scope := stock.StockOf(1)
+		if err := k.keep.Rebuild(t.Context(), scope); err != nil {
+			t.Fatal(err)
+		}
+		stray := stock.Hold{ID: stock.HoldOf("stray"), Scope: scope, Lines: []stock.Line{{Item: level.ID, Qty: 4}}}
+		if _, err := k.gate.Apply(t.Context(), []stock.Op{{Kind: stock.OpHeld, Hold: stray}}); err != nil {
+			t.Fatal(err)
+		}
+		for range 2 {
+			k.jump(time.Second) // rebuilds are paced
+			if err := k.keep.Watch(t.Context()); err != nil || k.drift != 4 {
+				t.Fatalf("the watch saw %d units, %v", k.drift, err)
+			}
+		}
+		testenv.Eventually(t, 10*time.Second, func() bool {
+			counts, ok, err := k.gate.Counts(t.Context(), scope, []int64{level.ID})
+			return err == nil && ok && len(counts) == 1 && counts[0] == stock.Count{Item: level.ID, Cap: 10}
+		})
+	})
+}
+
+// queue writes entries that nobody was told of.
+func (k *kept) queue(t *testing.T, n int, s stock.Scope) {
+	t.Helper()
+	err := k.db.Write(t.Context(), func(_ context.Context, tx sqldb.Tx) error {
+		for range n {
+			h := k.hold(1)
+			h.Scope = s
+			ops := []stock.Op{{Kind: stock.OpHeld, Hold: h}}
+			id := func() string { return uid.New(time.Now()) }
+			if _, err := stocksql.QueueOps(tx, ops, id, time.Now().UnixMilli()); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}

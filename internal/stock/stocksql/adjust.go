@@ -1,0 +1,144 @@
+package stocksql
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"comanda/internal/event/outbox"
+	"comanda/internal/identity"
+	"comanda/internal/identity/identitysql"
+	"comanda/internal/sqldb"
+	"comanda/internal/stock"
+	"comanda/internal/uid"
+)
+
+// Adjust changes how many units of a stock item are available, with an adjustment and an audit row, and has the gate
+// told. An item that is not there is made when a says so. What was done under a's key before is not done again: the level
+// is then the one that it has left.
+func (r *Reservations) Adjust(ctx context.Context, by identity.Actor, a stock.Adjustment) (level stock.Level, err error) {
+	for range collisions {
+		err = r.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) (err error) {
+			level, err = r.adjust(ctx, tx, by, a)
+			return err
+		})
+		if !errors.Is(err, sqldb.ErrUnique) { // of a key that came for another item in the same moment
+			break
+		}
+	}
+	return level, err
+}
+
+func (r *Reservations) adjust(
+	ctx context.Context, tx sqldb.Tx, by identity.Actor, a stock.Adjustment,
+) (level stock.Level, err error) {
+	now, made := r.now(), false
+	if a.Make {
+		if made, err = bring(ctx, tx, a.Branch, a.SKU, now); err != nil {
+			return level, err
+		}
+	}
+	found, err := Things(ctx, tx, a.Branch, []string{a.SKU})
+	if err != nil {
+		return level, err
+	}
+	if len(found) == 0 {
+		return level, stock.ErrItem
+	}
+	key := stock.Key{Scope: stock.StockOf(a.Branch), Item: found[0].ID}
+	book, first := stock.NewBook(), earlier{Level: stock.Level{Thing: found[0]}}
+	QueueLock(tx, []stock.Key{key}, book)
+	first.queue(tx, a) // behind the lock: an equal one that was under way is seen
+	if err := tx.Flush(ctx); err != nil {
+		return level, err
+	}
+	if first.digest != "" {
+		return first.answer(a)
+	}
+	before, _ := book.Count(key)
+	units, set := a.Change()
+	available, outcome := book.Stocktake(key, units, set)
+	count, _ := book.Count(key)
+	level = stock.Level{Thing: found[0], Available: available, Reserved: count.Held, Sold: count.Used}
+	switch {
+	case outcome == stock.NoRoom:
+		return level, stock.ErrShort.With("lines", []stock.ShortLine{{ItemID: a.SKU, Requested: a.Units, Available: available}})
+	case outcome == stock.Overfull:
+		return level, stock.ErrFull.With("available", available).With("maximum", stock.MaxAvailable)
+	case outcome == stock.Same && a.ClientTxnID == "" && !made:
+		return level, nil
+	}
+	if outcome == stock.Changed || a.ClientTxnID != "" { // a repetition finds also what has changed nothing
+		queueAdjustment(tx, by, a, level, available-before.Left(), now)
+	}
+	if outcome == stock.Changed {
+		err = r.queueCounted(tx, book, key, now)
+	}
+	if err != nil || outcome == stock.Same && !made {
+		return level, err
+	}
+	return level, identitysql.Record(ctx, tx, entryOf(by, a, before.Left(), available, now))
+}
+
+// entryOf is what the audit log says of an adjustment; one that has but made an item has changed no number.
+func entryOf(by identity.Actor, a stock.Adjustment, before, after int64, now time.Time) identity.Entry {
+	if before == after {
+		return by.Did(now, identity.ActionStockEdited, "stockItem", a.SKU, a.Branch)
+	}
+	return by.Did(now, identity.ActionStockAdjusted, "stockItem", a.SKU, a.Branch).
+		From(map[string]any{"available": before}).
+		To(map[string]any{"available": after, "kind": a.Kind, "note": a.Note})
+}
+
+// queueCounted writes what the book has changed of one item, and has the gate told once it is committed.
+func (r *Reservations) queueCounted(tx sqldb.Tx, book *stock.Book, key stock.Key, now time.Time) error {
+	QueueDeltas(tx, book)
+	outbox.Queue(tx, book.Warnings(now))
+	count, _ := book.Count(key)
+	ops := []stock.Op{{Kind: stock.OpCap, Hold: stock.Hold{
+		Scope: key.Scope, Lines: []stock.Line{{Item: key.Item, Qty: count.Cap}},
+	}}}
+	entries, err := QueueOps(tx, ops, func() string { return uid.New(now) }, now.UnixMilli())
+	if err == nil {
+		tx.OnCommit(func() { r.gate.Committed(entries) })
+	}
+	return err
+}
+
+func queueAdjustment(tx sqldb.Tx, by identity.Actor, a stock.Adjustment, l stock.Level, change int64, now time.Time) {
+	var key *string
+	digest := ""
+	if a.ClientTxnID != "" {
+		key, digest = &a.ClientTxnID, a.Digest()
+	}
+	tx.Queue(adjustmentInsert, uid.New(now), a.Branch, l.ID, string(a.Kind), change, l.Available, l.Reserved, l.Sold, a.Note,
+		by.String(), now.UnixMilli(), key, digest)
+}
+
+// earlier is what an adjustment under the same key has done before; its digest is empty where there was none.
+type earlier struct {
+	stock.Level
+
+	digest string
+}
+
+func (e *earlier) queue(tx sqldb.Tx, a stock.Adjustment) {
+	if a.ClientTxnID == "" {
+		return
+	}
+	tx.QueueQuery(func(rows sqldb.Rows) error {
+		for rows.Next() {
+			if err := rows.Scan(&e.digest, &e.Available, &e.Reserved, &e.Sold); err != nil {
+				return err
+			}
+		}
+		return nil
+	}, adjustmentEarlier, a.Branch, a.ClientTxnID)
+}
+
+func (e *earlier) answer(a stock.Adjustment) (stock.Level, error) {
+	if e.digest != a.Digest() {
+		return stock.Level{}, stock.ErrReused
+	}
+	return e.Level, nil
+}

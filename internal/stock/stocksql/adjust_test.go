@@ -1,0 +1,261 @@
+package stocksql_test
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"slices"
+	"sync/atomic"
+	"testing"
+	"testing/fstest"
+
+	"github.com/google/go-cmp/cmp"
+
+	"comanda/internal/sqldb"
+	"comanda/internal/stock"
+)
+
+// An adjustment changes what is available and nothing else, once, with a row that says who and why, and the gate hears.
+func TestReservations_Adjust(t *testing.T) {
+	eachShop(t, func(s *shop) {
+		item := s.receive("rice", 10)
+		s.built()
+		s.mustReserve("sold", rice(2))
+		s.must(s.stores.Confirm(t.Context(), keeper, "sold"))
+		s.mustReserve("held", rice(3))
+		for _, c := range []struct {
+			kind  stock.AdjustmentKind
+			units int64
+			want  int64 // available afterwards
+			err   string
+		}{
+			{stock.Received, 4, 9, ""}, {stock.Wasted, 2, 7, ""}, {stock.Wasted, 8, 7, "insufficient_stock"},
+			{stock.Counted, 3, 3, ""}, {stock.Counted, 3, 3, ""}, {stock.Counted, 0, 0, ""},
+			{stock.Wasted, 1, 0, "insufficient_stock"}, {stock.Received, 5, 5, ""},
+			{stock.Received, stock.MaxAvailable - 4, 5, "level_too_high"},
+			{stock.Received, stock.MaxAvailable - 5, stock.MaxAvailable, ""},
+			{stock.Received, 1, stock.MaxAvailable, "level_too_high"}, {stock.Counted, 5, 5, ""},
+		} {
+			a := stock.Adjustment{Branch: s.branch, SKU: "rice", Kind: c.kind, Units: c.units, Note: "as the test says"}
+			level, err := s.second.desk.Adjust(t.Context(), keeper, a)
+			if code(err) != c.err || level.Available != c.want || level.Reserved != 3 || level.Sold != 2 {
+				t.Errorf("%s %d: %+v, %v", c.kind, c.units, level, err)
+			}
+			s.wantLevel(item, c.want, 3, 2)
+		}
+		_, err := s.desk.Adjust(t.Context(), keeper, stock.Adjustment{Branch: 1, SKU: "tea", Kind: stock.Received, Units: 1})
+		s.wantRefused("item_not_found", err)
+	})
+}
+
+// Adjustments and reservations that come at once lose nothing of each other.
+func TestReservations_Adjust_races(t *testing.T) {
+	eachShop(t, func(s *shop) {
+		item := s.receive("rice", 1)
+		s.built()
+		var held atomic.Int64
+		s.atOnce(80, func(i int, p *process) {
+			if i%4 < 2 {
+				a := stock.Adjustment{Branch: s.branch, SKU: "rice", Kind: stock.Received, Units: 3}
+				if _, err := p.desk.Adjust(context.Background(), keeper, a); err != nil {
+					t.Error(err)
+				}
+				return
+			}
+			_, _, err := p.stores.Reserve(context.Background(), keeper, request(name(i), rice(2)))
+			switch {
+			case err == nil:
+				held.Add(2)
+			case !errors.Is(err, stock.ErrShort):
+				t.Error(err)
+			}
+		})
+		s.even(s.keep.Watch) // adjustments of two processes may reach Redis in the other order, until somebody looks
+		s.wantLevel(item, 121-held.Load(), held.Load(), 0)
+	})
+}
+
+// keyed is an adjustment under a key.
+func (s *shop) keyed(p *process, key, sku string, kind stock.AdjustmentKind, units int64) (stock.Level, error) {
+	return p.desk.Adjust(context.Background(), keeper, stock.Adjustment{
+		Branch: s.branch, SKU: sku, Kind: kind, Units: units, ClientTxnID: key,
+	})
+}
+
+// I11: under one key an adjustment is made once, and answered as the first time whatever has happened since. Another one
+// under that key is refused. A refusal is not remembered.
+func TestReservations_Adjust_sameKey(t *testing.T) {
+	eachShop(t, func(s *shop) {
+		item := s.receive("rice", 10)
+		s.receive("eggs", 1)
+		s.built()
+		s.mustReserve("held", rice(3))
+		first, err := s.keyed(s.process, "k1", "rice", stock.Received, 5)
+		if err != nil || first.Available != 12 {
+			t.Fatalf("%+v, %v", first, err)
+		}
+		s.must(s.stores.Confirm(t.Context(), keeper, "held"))
+		s.mustReserve("more", rice(4))
+		again, err := s.keyed(s.second, "k1", "rice", stock.Received, 5)
+		if diff := cmp.Diff(first, again); diff != "" || err != nil {
+			t.Errorf("%v:\n%s", err, diff)
+		}
+		for name, c := range map[string]struct {
+			sku   string
+			kind  stock.AdjustmentKind
+			units int64
+		}{
+			"other units": {"rice", stock.Received, 6}, "other kind": {"rice", stock.Wasted, 5}, "other item": {"eggs", stock.Received, 5},
+		} {
+			if _, err := s.keyed(s.second, "k1", c.sku, c.kind, c.units); !errors.Is(err, stock.ErrReused) {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		s.wantLevel(item, 8, 4, 3)
+
+		// A count that changes nothing is remembered as well, or its repetition would undo what has come since.
+		for range 2 {
+			if l, err := s.keyed(s.process, "k2", "rice", stock.Counted, 8); err != nil || l.Available != 8 {
+				t.Errorf("%+v, %v", l, err)
+			}
+			s.receive("rice", 2)
+		}
+		s.wantLevel(item, 12, 4, 3)
+
+		_, err = s.keyed(s.process, "k3", "rice", stock.Wasted, 13)
+		s.wantRefused("insufficient_stock", err)
+		s.receive("rice", 1)
+		if l, err := s.keyed(s.second, "k3", "rice", stock.Wasted, 13); err != nil || l.Available != 0 {
+			t.Errorf("%+v, %v", l, err)
+		}
+		// Rows: 10, k1, k2, 2, 2, 1, k3; nothing for refusals and repetitions.
+		if _, total, err := s.ledger.Adjustments(t.Context(), item, 10, 0); total != 7 || err != nil {
+			t.Errorf("%d adjustments, %v", total, err)
+		}
+	})
+}
+
+// I11: equal adjustments that come at once are one; of different ones under one key, be they of one item or of two, one is
+// made and the others are refused.
+func TestReservations_Adjust_sameKey_at_once(t *testing.T) {
+	eachShop(t, func(s *shop) {
+		items := []int64{s.receive("rice", 1), s.receive("eggs", 1)}
+		s.built()
+		made := make([]int64, len(items))
+		for round := range 12 {
+			key, other := name(round), rand.IntN(2) == 0 // another item, or another quantity
+			var won [2]atomic.Int64
+			s.atOnce(16, func(i int, p *process) {
+				sku, units := "rice", int64(2)
+				if i%4 >= 2 && other {
+					sku = "eggs"
+				} else if i%4 >= 2 {
+					units = 3
+				}
+				l, err := s.keyed(p, key, sku, stock.Received, units)
+				switch {
+				case err == nil && l.SKU == sku:
+					won[i%4/2].Store(units)
+				case !errors.Is(err, stock.ErrReused):
+					t.Errorf("%+v, %v", l, err)
+				}
+			})
+			a, b := won[0].Load(), won[1].Load()
+			if (a == 0) == (b == 0) {
+				t.Fatalf("both or neither: %d and %d", a, b)
+			}
+			if other {
+				made[0], made[1] = made[0]+a, made[1]+b
+			} else {
+				made[0] += a + b
+			}
+		}
+		s.even(s.keep.Watch)
+		for i, item := range items {
+			s.wantLevel(item, 1+made[i], 0, 0)
+		}
+	})
+}
+
+// The alarm is told when an item comes to its mark, once, and again when it was above it meanwhile.
+func TestReservations_low(t *testing.T) {
+	eachShop(t, func(s *shop) {
+		item := s.receive("rice", 10)
+		s.built()
+		err := s.desk.Describe(t.Context(), keeper, stock.Thing{ID: item, Branch: s.branch, SKU: "rice", Name: "Rice", LowAt: 3})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var told []int64
+		for i, qty := range []int64{6, 1, 1} { // 4, 3 and 2 are left
+			s.mustReserve(name(i), rice(qty))
+			told = append(told, s.events("inventory.low"))
+		}
+		s.must(s.stores.Cancel(t.Context(), keeper, name(0))) // 8
+		s.mustReserve("again", rice(8))                       // none
+		if told = append(told, s.events("inventory.low")); !slices.Equal(told, []int64{0, 1, 1, 2}) {
+			t.Errorf("told %v times", told)
+		}
+	})
+}
+
+// Raising the mark above what is left raises the alarm, once; what is above it again may raise it again. A mark that is
+// raised while units are taken away is told of as well, by the one or by the other.
+func TestReservations_low_by_its_mark(t *testing.T) {
+	eachShop(t, func(s *shop) {
+		item := s.receive("rice", 10)
+		s.built()
+		mark := func(p *process, lowAt int64) {
+			err := p.desk.Describe(context.Background(), keeper, stock.Thing{ID: item, Branch: s.branch, SKU: "rice", LowAt: lowAt})
+			if err != nil {
+				t.Error(err)
+			}
+		}
+		var told []int64
+		for _, lowAt := range []int64{9, 10, 10, 12, stock.NoAlarm, 3, 11} {
+			mark(s.second, lowAt)
+			told = append(told, s.events("inventory.low"))
+		}
+		if want := []int64{0, 1, 1, 1, 1, 1, 2}; !slices.Equal(told, want) {
+			t.Errorf("told %v times, want %v", told, want)
+		}
+		for round := range int64(20) {
+			mark(s.process, stock.NoAlarm)
+			before := s.events("inventory.low")
+			s.atOnce(2, func(i int, p *process) {
+				if i == 0 {
+					mark(p, 9-round%5)
+				} else if _, err := s.keyed(p, "", "rice", stock.Counted, round%5); err != nil {
+					t.Error(err)
+				}
+			})
+			if n := s.events("inventory.low") - before; n != 1 {
+				t.Fatalf("round %d: told %d times", round, n)
+			}
+			s.receive("rice", 10-round%5)
+		}
+	})
+}
+
+// The schema's own word on keys: no second row with one, any number without.
+func TestAdjustment_keysAreUnique(t *testing.T) {
+	eachShop(t, func(s *shop) {
+		s.receive("rice", 1)
+		s.receive("rice", 1)
+		if _, err := s.keyed(s.process, "k", "rice", stock.Received, 1); err != nil {
+			t.Fatal(err)
+		}
+		err := s.db.Write(t.Context(), func(ctx context.Context, tx sqldb.Tx) error {
+			_, err := tx.Exec(ctx, sameKey)
+			return err
+		})
+		if !errors.Is(err, sqldb.ErrUnique) {
+			t.Errorf("a second row with the key: %v", err)
+		}
+	})
+}
+
+var sameKey = sqldb.Load(fstest.MapFS{"it.sql": {Data: []byte(`INSERT INTO stock_adjustment
+	(id, branch_id, item_id, kind, units, available, actor, created_at, client_txn_id)
+	SELECT 'another', branch_id, item_id, kind, units, available, actor, created_at, client_txn_id
+	FROM stock_adjustment WHERE client_txn_id = 'k'`)}}).Must("it")

@@ -1,0 +1,1 @@
+SELECT count(*) FROM stock_adjustment WHERE item_id = $1

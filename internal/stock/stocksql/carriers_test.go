@@ -1,0 +1,317 @@
+package stocksql_test
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	amqp "github.com/rabbitmq/amqp091-go"
+	"pgregory.net/rapid"
+
+	"comanda/internal/event"
+	"comanda/internal/event/bus"
+	"comanda/internal/event/eventsql"
+	"comanda/internal/event/inbox"
+	"comanda/internal/event/outbox"
+	"comanda/internal/event/rabbit"
+	"comanda/internal/sqldb"
+	"comanda/internal/sqldb/sqldbtest"
+	"comanda/internal/stock"
+	"comanda/internal/telemetry"
+	"comanda/internal/testenv"
+	"comanda/internal/worker"
+)
+
+// carrier brings messages to the consumers of an ear and waits until all are dealt with.
+type carrier func(t testing.TB, e *ear, messages []message)
+
+// Wherever messages come from, they come to the same end. Each is brought three times, in any order.
+func TestCarriers(t *testing.T) {
+	t.Parallel()
+	b := openBroker(t)
+	for name, carry := range map[string]carrier{"bus": overBus, "rabbit": b.carry} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) { carriesStories(t, db, carry) })
+		})
+	}
+}
+
+// carriesStories tells stories of ample and scarce stock, each one three times and shuffled.
+func carriesStories(t *testing.T, db *sqldb.DB, carry carrier) {
+	e := listen(t, db, nil)
+	shop := &stock.Inventory{Desk: e.desk, Now: func() time.Time { return e.now }}
+	for n := range 6 {
+		plain := rapid.Custom(func(rt *rapid.T) story {
+			return drawStory(rt, fmt.Sprintf("p%d-", n), []int64{1000, 12}[n%2])
+		}).Example(n)
+		mixed := plain.again(fmt.Sprintf("m%d-", n))
+		e.receive(t, plain.units)
+		e.receive(t, mixed.units)
+		for _, m := range plain.messages() {
+			e.hear(t, m)
+			e.deliveries, e.messages = e.deliveries+1, e.messages+1
+		}
+		want := e.outcome(t, plain)
+		messages := thrice(mixed.messages())
+		rnd := rand.New(rand.NewPCG(uint64(n), 1))
+		rnd.Shuffle(len(messages), func(i, j int) { messages[i], messages[j] = messages[j], messages[i] })
+		carry(t, e, messages)
+		if err := shop.ExpireOverdue(t.Context()); err != nil { // what was confirmed in the moment in which it came
+			t.Fatal(err)
+		}
+		got := e.outcome(t, mixed)
+		mixed.consistent(t, got)
+		if diff := cmp.Diff(want, got); n%2 == 0 && diff != "" {
+			t.Errorf("story %d (-in order +shuffled):\n%s", n, diff)
+		}
+	}
+	e.told(t)
+}
+
+// overBus has the messages in our own outbox, as rooms of ours might put them there.
+func overBus(t testing.TB, e *ear, messages []message) {
+	t.Helper()
+	local, err := bus.New(e.in, e.desk.Consumers()...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	relay := outbox.New(e.db, local, outbox.Options{})
+	for len(messages) > 0 { // the outbox has each id once
+		var round, rest []message
+		for _, m := range messages {
+			if slices.ContainsFunc(round, func(o message) bool { return o.id == m.id }) {
+				rest = append(rest, m)
+				continue
+			}
+			round = append(round, m)
+		}
+		messages = rest
+		for chunk := range slices.Chunk(round, 5) {
+			err := e.db.Write(t.Context(), func(_ context.Context, tx sqldb.Tx) error {
+				events := make([]event.Event, len(chunk))
+				for i, m := range chunk {
+					events[i] = m.event()
+				}
+				outbox.Queue(tx, events)
+				return nil
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := relay.RunOnce(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+// broker is a test's part of RabbitMQ.
+type broker struct {
+	address string
+	prefix  string
+	ch      *amqp.Channel
+}
+
+const longWait = 90 * time.Second // the broker and the machine are shared with other tests
+
+func openBroker(t testing.TB) *broker {
+	t.Helper()
+	b := &broker{address: testenv.AMQP(t), prefix: testenv.Name(t) + "."}
+	names := []string{"order.payment.await.q", "order.expired.q", "store.order.paid", "store.order.canceled"}
+	for _, q := range inputs {
+		names = append(names, q, q+".dlq")
+	}
+	for i, name := range names {
+		names[i] = b.prefix + name
+	}
+	testenv.DropQueues(t, b.address, names...)
+	conn, err := amqp.Dial(b.address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close() })
+	if b.ch, err = conn.Channel(); err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// inputs are the queues of the reference.
+var inputs = []string{"inventory.order.created", "inventory.order.confirmed", "inventory.order.cancel.requested"}
+
+func (b *broker) config(e *ear) rabbit.Config {
+	return rabbit.Config{
+		URL: telemetry.Secret(b.address), Prefix: b.prefix, StockExchange: "goods", PaymentWindow: time.Minute,
+		Consumers: e.desk.Consumers(),
+	}
+}
+
+// declare makes exchanges and queues.
+func (b *broker) declare(t testing.TB, e *ear) {
+	t.Helper()
+	p, err := rabbit.NewPublisher(b.config(e))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	testenv.Eventually(t, longWait, func() bool { return p.Ready(t.Context()) == nil })
+}
+
+// send publishes as other systems do: without the headers of our own events.
+func (b *broker) send(t testing.TB, key string, m amqp.Publishing) {
+	t.Helper()
+	m.DeliveryMode = amqp.Persistent
+	if err := b.ch.PublishWithContext(t.Context(), b.prefix+"goods", key, true, false, m); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// consume runs consumers until the returned function is called.
+func (b *broker) consume(t testing.TB, e *ear) (stop func()) {
+	t.Helper()
+	cs, err := rabbit.NewConsumers(b.config(e), e.in, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := worker.New(cs.Loop(), slog.New(slog.DiscardHandler), worker.NewMetrics(nil))
+	if err := w.Start(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	return func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+		defer cancel()
+		if err := w.Stop(ctx); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// waiting counts the messages in queues that nobody has in hand.
+func (b *broker) waiting(t testing.TB, queues ...string) int {
+	t.Helper()
+	n := 0
+	for _, name := range queues {
+		q, err := b.ch.QueueDeclarePassive(b.prefix+name, true, false, false, false, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n += q.Messages
+	}
+	return n
+}
+
+// drain consumes until so many more deliveries were dealt with, and so many more messages applied or given up for good.
+// Deliveries are counted before the commit, and once more after a rollback; messages are counted by what is committed.
+func (b *broker) drain(t testing.TB, e *ear, deliveries, messages int) {
+	t.Helper()
+	stop := b.consume(t, e)
+	defer stop()
+	e.deliveries += deliveries
+	e.messages += messages
+	testenv.Eventually(t, longWait, func() bool {
+		rows, err := e.db.Query(t.Context(), hearing.Must("settled"))
+		n, _, err := sqldb.One(rows, err, sqldb.Value[int])
+		return err == nil && n == e.messages && e.handled(t) >= e.deliveries
+	})
+}
+
+// handled tells how many deliveries the inbox has dealt with.
+func (e *ear) handled(t testing.TB) int {
+	t.Helper()
+	families, err := e.figures.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0.0
+	for _, f := range families {
+		for _, m := range f.GetMetric() {
+			if f.GetName() == "consumer_message_total" && m.GetLabel()[1].GetValue() != "retry" {
+				n += m.GetCounter().GetValue()
+			}
+		}
+	}
+	return int(n)
+}
+
+func (b *broker) carry(t testing.TB, e *ear, messages []message) {
+	t.Helper()
+	b.declare(t, e)
+	ids := map[string]bool{}
+	for _, m := range messages {
+		ids[m.id] = true
+		b.send(t, m.typ, amqp.Publishing{MessageId: m.id, Body: []byte(m.body)})
+	}
+	b.drain(t, e, len(messages), len(ids))
+}
+
+// Whoever publishes needs no more than the reference's: a routing key or a header, and a body.
+func TestRabbit_messages_of_others(t *testing.T) {
+	t.Parallel()
+	b := openBroker(t)
+	e := listen(t, sqldbtest.SQLite(t), map[string]int64{"rice": 100})
+	b.declare(t, e)
+	body := []byte(`{"orderId":"nameless","branchId":1,"itemId":"rice","quantity":2,"customer":{"name":"Bình"}}`)
+	for range 3 { // without an id the body is what a repetition is known by
+		b.send(t, "order.created", amqp.Publishing{Body: body})
+	}
+	b.send(t, "order.created", amqp.Publishing{MessageId: "7", Body: []byte(created("", "seven", "rice*3").body)})
+	b.send(t, "order.confirmed", amqp.Publishing{MessageId: "7", Body: []byte(confirmed("", "seven").body)}) // ids are each queue's own
+	// Moved by hand into its queue, it has the queue's name as its routing key.
+	err := b.ch.PublishWithContext(t.Context(), "", b.prefix+inputs[2], true, false, amqp.Publishing{
+		Headers: amqp.Table{"event_type": "order.cancel.requested"}, Body: []byte(unwanted("", "nameless").body),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.drain(t, e, 6, 4)
+	if got := e.shelf(t, "rice")["rice"]; got != [3]int64{97, 0, 3} {
+		t.Errorf("available, reserved, sold %v", got)
+	}
+	if s, n := e.status(t, "seven"), e.status(t, "nameless"); s != stock.Sold || n != stock.Cancelled {
+		t.Errorf("seven is %s, nameless is %s", s, n)
+	}
+	if n := len(e.told(t)); n < 4 || n > 5 { // where the cancellation was faster, the wish is refused
+		t.Errorf("%d answers", n)
+	}
+}
+
+// I15: poison ends in its queue's .dlq and in dead_event, at once and once, and its neighbours do not notice.
+func TestRabbit_poison(t *testing.T) {
+	t.Parallel()
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		b := openBroker(t)
+		e := listen(t, db, map[string]int64{"rice": 100})
+		b.declare(t, e)
+		for i, body := range []string{`{"orderId"`, "\xff\x00", `{"orderId":"no such name"}`, `[]`} {
+			b.send(t, "order.confirmed", amqp.Publishing{Body: []byte(body)})
+			b.send(t, "order.created", amqp.Publishing{Body: []byte(created("", fmt.Sprintf("o%d", i), "rice*1").body)})
+		}
+		b.drain(t, e, 8, 8)
+		testenv.Eventually(t, longWait, func() bool { return b.waiting(t, inputs[1]+".dlq") == 4 })
+		if n := b.waiting(t, inputs[0]+".dlq", inputs[2]+".dlq"); n != 0 {
+			t.Errorf("%d good messages are dead letters", n)
+		}
+		letters, err := eventsql.DeadLetters(t.Context(), db, eventsql.Filter{Consumer: "inventory_order_confirmed"}, "", 10)
+		if err != nil || len(letters) != 4 {
+			t.Fatalf("dead letters %+v, %v", letters, err)
+		}
+		for _, l := range letters {
+			if l.Type != "order.confirmed" || l.Reason == "" {
+				t.Errorf("dead letter %+v", l)
+			}
+		}
+		if got := e.shelf(t, "rice")["rice"]; got[1] != 4 {
+			t.Errorf("available, reserved, sold %v", got)
+		}
+		sum, err := e.in.Replay(t.Context(), e.desk.Consumers()[1], eventsql.Filter{})
+		if sum != (inbox.Replayed{Failed: 4}) || err != nil {
+			t.Errorf("Replay = %+v, %v", sum, err)
+		}
+	})
+}

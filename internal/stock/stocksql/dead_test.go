@@ -1,0 +1,64 @@
+package stocksql_test
+
+import (
+	"testing"
+	"time"
+
+	"comanda/internal/ordering/orderingtest"
+	"comanda/internal/sqldb"
+	"comanda/internal/sqldb/sqldbtest"
+	"comanda/internal/stock"
+	"comanda/internal/stock/stocksql"
+)
+
+// What was given up is listed with its cause, the newest first; what is still tried is not.
+func TestLedger_Dead(t *testing.T) {
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		r := orderingtest.Open(t, db, 1, 10, 10, 10)
+		l := stocksql.New(db)
+		for i, item := range r.Items {
+			r.SetQuota(t, item, 2, scope.Date, now.Add(time.Duration(i)*time.Second))
+		}
+		entries, err := l.Unapplied(t.Context(), now.Add(time.Hour), "", 10)
+		if err != nil || len(entries) != 3 {
+			t.Fatalf("%+v, %v", entries, err)
+		}
+		for i, e := range entries[:2] {
+			late := []stock.Setback{{Entry: e, Cause: errRefused, Due: now, Dead: true}}
+			if err := l.Postpone(t.Context(), late, now.Add(time.Duration(i)*time.Minute)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		page, total, err := l.Dead(t.Context(), "", 1, 0)
+		if err != nil || total != 2 || len(page) != 1 {
+			t.Fatalf("%d: %+v, %v", total, page, err)
+		}
+		if e := page[0]; e.ID != entries[1].ID || e.Scope != scope || e.Cause == "" || e.Ops == "" || !e.DiedAt.Equal(now.Add(time.Minute)) {
+			t.Errorf("%+v", e)
+		}
+		if page, total, err = l.Dead(t.Context(), entries[0].ID, 10, 0); err != nil || total != 1 || page[0].ID != entries[0].ID {
+			t.Errorf("%d: %+v, %v", total, page, err)
+		}
+		if page, total, err = l.Dead(t.Context(), entries[2].ID, 10, 0); err != nil || total != 0 || len(page) != 0 {
+			t.Errorf("what is still tried: %d: %+v, %v", total, page, err)
+		}
+	})
+}
+
+// A branch is told of its own differences, and every one of all.
+func TestLedger_DriftOf(t *testing.T) {
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		orderingtest.Open(t, db, 1)
+		orderingtest.Open(t, db, 2)
+		put(t, db, "hold", "quota", scope.Date, string(stock.Held), 0)
+		put(t, db, "line", "quota", 7)
+		put(t, db, "thing", int64(1), 2, "x", nil)
+		put(t, db, "level", 2, int64(1), 5) // nobody has brought the five
+		for branch, want := range map[int64]int{0: 2, 1: 1, 2: 1, 3: 0} {
+			found, err := stocksql.New(db).DriftOf(t.Context(), branch, scope.Date)
+			if len(found) != want || err != nil {
+				t.Errorf("branch %d: %v, %v", branch, found, err)
+			}
+		}
+	})
+}

@@ -1,0 +1,1 @@
+DELETE FROM early_confirm WHERE created_at < $1

@@ -1,0 +1,97 @@
+package stocksql
+
+import (
+	"context"
+	"time"
+
+	"comanda/internal/sqldb"
+	"comanda/internal/stock"
+)
+
+// named is a stock item as other systems name it.
+type named struct {
+	branch int64
+	sku    string
+}
+
+// Level tells how many units of an item there are; one without an id is not there. Questions that come at once share a
+// statement.
+func (r *Reservations) Level(ctx context.Context, branch int64, sku string) (stock.Level, error) {
+	return r.levels.Do(ctx, named{branch, sku})
+}
+
+// Levels gives those of a branch's items that are there.
+func (r *Reservations) Levels(ctx context.Context, branch int64, skus []string) ([]stock.Level, error) {
+	questions := make([]named, len(skus))
+	for i, sku := range skus {
+		questions[i] = named{branch, sku}
+	}
+	found, failures := r.levels.DoAll(ctx, questions)
+	levels := make([]stock.Level, 0, len(found))
+	for i, l := range found {
+		if failures[i] != nil {
+			return nil, failures[i]
+		}
+		if l.ID != 0 {
+			levels = append(levels, l)
+		}
+	}
+	return levels, nil
+}
+
+// readLevels answers questions that came at once. The same one may be among them many times.
+func (r *Reservations) readLevels(ctx context.Context, questions []named) ([]stock.Level, error) {
+	known := make(map[named]stock.Level, len(questions))
+	asked := make([]named, 0, len(questions))
+	for _, q := range questions {
+		if _, ok := known[q]; !ok {
+			known[q] = stock.Level{}
+			asked = append(asked, q)
+		}
+	}
+	rows, err := r.db.Query(ctx, levelSelect, sqldb.NewRowSet(len(asked)).
+		Int("branch_id", func(i int) int64 { return asked[i].branch }).
+		Text("sku", func(i int) string { return asked[i].sku }))
+	found, err := sqldb.Collect(rows, err, scanLevel)
+	if err != nil {
+		return nil, err
+	}
+	for _, l := range found {
+		known[named{l.Branch, l.SKU}] = l
+	}
+	levels := make([]stock.Level, len(questions))
+	for i, q := range questions {
+		levels[i] = known[q]
+	}
+	return levels, nil
+}
+
+func scanLevel(r sqldb.Rows) (l stock.Level, err error) {
+	err = r.Scan(&l.ID, &l.Branch, &l.SKU, &l.Name, &l.Unit, &l.LowAt, &l.Available, &l.Reserved, &l.Sold)
+	return l, err
+}
+
+// halfLife is after what time a look at an item counts half.
+const halfLife = time.Hour
+
+// Rank counts reads, and lets older ones fade.
+func (r *Reservations) Rank(ctx context.Context, reads []stock.Reads) error {
+	now := r.now()
+	return r.db.Write(ctx, func(_ context.Context, tx sqldb.Tx) error {
+		if len(reads) > 0 {
+			tx.Queue(rankAdd, sqldb.NewRowSet(len(reads)).
+				Int("branch_id", func(i int) int64 { return reads[i].Branch }).
+				Text("sku", func(i int) string { return reads[i].SKU }).
+				Int("reads", func(i int) int64 { return reads[i].N }), now.UnixMilli())
+		}
+		tx.Queue(rankFade, now.UnixMilli(), now.Add(-halfLife).UnixMilli())
+		tx.Queue(rankDelete)
+		return nil
+	})
+}
+
+// Top gives the items that were read most, in all branches.
+func (r *Reservations) Top(ctx context.Context, limit int) ([]stock.Level, error) {
+	rows, err := r.db.Query(ctx, rankTop, limit)
+	return sqldb.Collect(rows, err, scanLevel)
+}

@@ -1,0 +1,274 @@
+package stocksql_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/anishathalye/porcupine"
+
+	"comanda/internal/stock"
+)
+
+// What was done to the stock by many callers at once must be what it would have been had they come one after the other,
+// each at some moment between its question and its answer.
+
+// asked is what one caller wanted.
+type asked struct {
+	act  stock.Act
+	id   int
+	qty  [2]int64 // of a Try: rice and eggs
+	item int      // by which histories are parted, where every reservation is of one item
+}
+
+// most is how many units of each item there are, and ids how many reservations they compete for.
+const (
+	most = 6
+	ids  = 64
+)
+
+// kept is one reservation, as the sequential inventory has it.
+type kept struct {
+	state stock.Status // empty: never heard of
+	qty   [2]int64
+}
+
+// inventory is the sequential inventory: it does one thing after the other.
+type inventory [ids]kept
+
+func (v inventory) left(item int) int64 {
+	n := int64(most)
+	for _, k := range v {
+		if k.state == stock.Reserved || k.state == stock.Sold {
+			n -= k.qty[item]
+		}
+	}
+	return n
+}
+
+// do gives the answer to what is asked, and what is afterwards.
+func (v inventory) do(a asked) (string, inventory) {
+	k := &v[a.id]
+	live := k.state == stock.Reserved || k.state == stock.Sold
+	switch {
+	case a.act == stock.Try && k.state == "":
+		k.state, k.qty = stock.Reserved, a.qty
+		if v.left(0) < 0 || v.left(1) < 0 {
+			k.state = stock.RefusedForGood
+			return stock.ErrShort.Code, v
+		}
+	case a.act == stock.Try && live && k.qty != a.qty:
+		return stock.ErrOther.Code, v
+	case a.act == stock.Try && k.state == stock.RefusedForGood:
+		return stock.ErrShort.Code, v
+	case a.act == stock.Try && !live:
+		return stock.ErrTerminal.Code, v
+	case a.act == stock.Try:
+	case k.state == "" && a.act == stock.Cancel:
+		k.state = stock.Cancelled
+	case k.state == "":
+		return stock.ErrNone.Code, v
+	default:
+		return k.settle(a.act), v
+	}
+	return "", v
+}
+
+// settle ends a reservation that is known.
+func (k *kept) settle(act stock.Act) string {
+	ended := k.state == stock.Cancelled || k.state == stock.RefusedForGood
+	switch {
+	case act == stock.Confirm && k.state == stock.Reserved:
+		k.state = stock.Sold
+	case act == stock.Cancel && k.state == stock.Reserved:
+		k.state = stock.Cancelled
+	case act == stock.Return && k.state == stock.Sold:
+		k.state = stock.GivenBack
+	case act == stock.Confirm && k.state == stock.Sold, act == stock.Cancel && ended, act == stock.Return && k.state == stock.GivenBack:
+	case act == stock.Cancel && k.state == stock.Sold:
+		return stock.ErrConfirmed.Code
+	case act == stock.Return && k.state == stock.Reserved:
+		return stock.ErrNotSold.Code
+	default:
+		return stock.ErrTerminal.Code
+	}
+	return ""
+}
+
+// sequential is the inventory for the checker.
+func sequential() porcupine.Model {
+	return porcupine.Model{
+		Init: func() any { return inventory{} },
+		Step: func(state, input, output any) (bool, any) {
+			answer, next := state.(inventory).do(input.(asked))
+			return answer == output.(string), next
+		},
+		DescribeOperation: func(input, output any) string { return fmt.Sprintf("%+v -> %q", input, output) },
+	}
+}
+
+// byItem parts a history whose reservations are each of one item.
+func byItem(history []porcupine.Operation) [][]porcupine.Operation {
+	parts := map[int][]porcupine.Operation{}
+	for _, o := range history {
+		item := o.Input.(asked).item
+		parts[item] = append(parts[item], o)
+	}
+	var all [][]porcupine.Operation
+	for _, p := range parts {
+		all = append(all, p)
+	}
+	return all
+}
+
+// record has callers ask one after the other, all of them at once, and writes down when they asked what, and when they
+// were told what.
+func (s *shop) record(callers, each int, next func(caller, n int) asked, do func(p *process, a asked) error) []porcupine.Operation {
+	var mu sync.Mutex
+	var history []porcupine.Operation
+	begun := time.Now()
+	s.atOnce(callers, func(caller int, p *process) {
+		for n := range each {
+			a := next(caller, n)
+			call := time.Since(begun).Nanoseconds()
+			err := do(p, a)
+			back := time.Since(begun).Nanoseconds()
+			answer := code(err)
+			if err != nil && answer == "" {
+				answer = err.Error()
+			}
+			mu.Lock()
+			history = append(history, porcupine.Operation{ClientId: caller, Input: a, Call: call, Output: answer, Return: back})
+			mu.Unlock()
+		}
+	})
+	return history
+}
+
+// wantLinear fails the test when no order explains the answers, and shows where.
+func (s *shop) wantLinear(m porcupine.Model, history []porcupine.Operation) {
+	s.Helper()
+	if result := porcupine.CheckOperationsTimeout(m, history, 3*time.Minute); result != porcupine.Ok {
+		for _, o := range history {
+			s.Logf("%9d %9d  %d  %s", o.Call/1000, o.Return/1000, o.ClientId, m.DescribeOperation(o.Input, o.Output))
+		}
+		s.Fatalf("the history of %d operations is %s", len(history), result)
+	}
+}
+
+// The ledger by itself is linearizable, whatever two processes do to the same few reservations of two items at once.
+func TestLinear_ledger(t *testing.T) {
+	eachShop(t, func(s *shop) {
+		for round := range 15 {
+			items := [2]int64{s.receive(fmt.Sprint("rice", round), most), s.receive(fmt.Sprint("eggs", round), most)}
+			next := func(int, int) asked {
+				acts := []stock.Act{stock.Try, stock.Try, stock.Try, stock.Confirm, stock.Cancel, stock.Return}
+				a := asked{act: acts[rand.IntN(len(acts))], id: rand.IntN(8)}
+				a.qty = [2]int64{1 + int64(a.id%3), int64(a.id % 4)}
+				if rand.IntN(5) == 0 {
+					a.qty[0]++ // what a Try of another content asks for, and what a Confirm only claims
+				}
+				return a
+			}
+			history := s.record(8, 7, next, func(p *process, a asked) error {
+				return s.demand(p, round, a, items)
+			})
+			s.wantLinear(sequential(), history)
+		}
+		s.even(s.keep.Watch) // a return that Redis hears of before its sale is counted wrong until somebody looks
+	})
+}
+
+// demand asks the ledger, without asking the gate before.
+func (s *shop) demand(p *process, round int, a asked, items [2]int64) error {
+	d := stock.Demand{Act: a.act, ID: fmt.Sprint(round, ".", a.id)}
+	d.Hold = stock.Hold{ID: stock.HoldOf(d.ID), Scope: stock.StockOf(s.branch), Until: s.clock.now().Add(time.Hour)}
+	for i, qty := range a.qty {
+		if qty > 0 {
+			d.Hold.Lines = append(d.Hold.Lines, stock.Line{Item: items[i], Qty: qty})
+		}
+	}
+	r, err := p.desk.Do(context.Background(), d)
+	if err == nil {
+		err = r.Err
+	}
+	return err
+}
+
+// behind is how far a refusal may be behind what is committed: the gate's word is checked against counters that were read
+// a moment ago, and stands for another one.
+const behind = 20 * time.Millisecond
+
+// With the gate before it the inventory is linearizable but for refusals: "there is not enough" may speak of a moment ago,
+// though never of a moment that was not.
+func TestLinear_with_the_gate(t *testing.T) {
+	eachShop(t, func(s *shop) {
+		s.built()
+		for round := range 5 {
+			skus := make([]string, 4)
+			for i := range skus {
+				skus[i] = fmt.Sprint("item", round, ".", i)
+				s.receive(skus[i], most)
+			}
+			const callers, each = 8, 12
+			mine, made := [callers]asked{}, [callers]int{}
+			next := func(caller, _ int) asked {
+				a := &mine[caller]
+				switch a.act {
+				case stock.Try:
+					a.act = []stock.Act{stock.Try, stock.Confirm, stock.Cancel}[rand.IntN(3)]
+				case stock.Confirm:
+					a.act = []stock.Act{stock.Return, stock.Cancel}[rand.IntN(2)]
+				default: // a new one, under an id that nobody else uses; each of them takes two questions at least
+					*a = asked{act: stock.Try, id: caller*ids/callers + made[caller], item: rand.IntN(len(skus))}
+					a.qty[0] = 1 + rand.Int64N(3)
+					made[caller]++
+				}
+				return *a
+			}
+			history := s.record(callers, each, next, func(p *process, a asked) error {
+				return s.ask(p, fmt.Sprint(round, ".", a.item, ".", a.id), skus[a.item], a)
+			})
+			m := sequential()
+			m.Partition = byItem
+			s.wantLinear(m, lenient(history))
+		}
+		s.even(s.keep.Watch)
+	})
+}
+
+// ask asks as other systems do.
+func (s *shop) ask(p *process, id, sku string, a asked) (err error) {
+	ctx := context.Background()
+	switch a.act {
+	case stock.Try:
+		_, _, err = p.stores.Reserve(ctx, keeper, request(id, stock.Taken{SKU: sku, Qty: a.qty[0]}))
+	case stock.Confirm:
+		_, err = p.stores.Confirm(ctx, keeper, id)
+	case stock.Cancel:
+		_, err = p.stores.Cancel(ctx, keeper, id)
+	case stock.Return:
+		_, err = p.stores.Return(ctx, keeper, id)
+	}
+	return err
+}
+
+// lenient has refused Tries begin as much earlier as a refusal may be behind: what one call has read, another may be told
+// as long as the slowest of them took.
+func lenient(history []porcupine.Operation) []porcupine.Operation {
+	slowest := int64(0)
+	for _, o := range history {
+		if o.Input.(asked).act == stock.Try {
+			slowest = max(slowest, o.Return-o.Call)
+		}
+	}
+	for i := range history {
+		if o := &history[i]; o.Input.(asked).act == stock.Try && o.Output == stock.ErrShort.Code {
+			o.Call -= behind.Nanoseconds() + slowest
+		}
+	}
+	return history
+}

@@ -1,0 +1,92 @@
+package stocksql
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"comanda/internal/sqldb"
+	"comanda/internal/stock"
+)
+
+// Thing finds a stock item by its number; one without an id is not there.
+func (l *Ledger) Thing(ctx context.Context, id int64) (stock.Thing, error) {
+	rows, err := l.db.Query(ctx, thingSelect, id)
+	t, _, err := sqldb.One(rows, err, scanNamed)
+	return t, err
+}
+
+// literal has a text stand for itself in a pattern of LIKE.
+var literal = strings.NewReplacer("!", "!!", "%", "!%", "_", "!_")
+
+// Levels lists a branch's stock items by their names.
+func (l *Ledger) Levels(ctx context.Context, f stock.LevelFilter) ([]stock.Level, int64, error) {
+	pattern, low := "", 0
+	if f.Query != "" {
+		pattern = "%" + literal.Replace(strings.ToLower(f.Query)) + "%"
+	}
+	if f.Low {
+		low = 1
+	}
+	rows, err := l.db.Query(ctx, levelCount, f.Branch, pattern, low)
+	total, _, err := sqldb.One(rows, err, sqldb.Value[int64])
+	if err != nil {
+		return nil, 0, err
+	}
+	rows, err = l.db.Query(ctx, levelList, f.Branch, pattern, low, f.Limit, f.Offset)
+	page, err := sqldb.Collect(rows, err, scanLevel)
+	return page, total, err
+}
+
+// Adjustments lists those of an item, the newest first.
+func (l *Ledger) Adjustments(ctx context.Context, item int64, limit, offset int) ([]stock.Adjusted, int64, error) {
+	rows, err := l.db.Query(ctx, adjustmentCount, item)
+	total, _, err := sqldb.One(rows, err, sqldb.Value[int64])
+	if err != nil {
+		return nil, 0, err
+	}
+	rows, err = l.db.Query(ctx, adjustmentList, item, limit, offset)
+	page, err := sqldb.Collect(rows, err, func(r sqldb.Rows) (a stock.Adjusted, err error) {
+		var kind string
+		var at int64
+		err = r.Scan(&a.ID, &kind, &a.Units, &a.Available, &a.Note, &a.Actor, &at)
+		a.Kind, a.At = stock.AdjustmentKind(kind), time.UnixMilli(at).UTC()
+		return a, err
+	})
+	return page, total, err
+}
+
+// Reservations lists those of a branch, the one that changed last first.
+func (l *Ledger) Reservations(ctx context.Context, f stock.ReservationFilter) ([]stock.Listed, int64, error) {
+	state, reason := f.Status.State()
+	rows, err := l.db.Query(ctx, reservationCount, f.Branch, string(state), reason)
+	total, _, err := sqldb.One(rows, err, sqldb.Value[int64])
+	if err != nil {
+		return nil, 0, err
+	}
+	rows, err = l.db.Query(ctx, reservationList, f.Branch, string(state), reason, f.Limit, f.Offset)
+	page, err := sqldb.Collect(rows, err, scanListed)
+	if err != nil || len(page) == 0 {
+		return nil, total, err
+	}
+	ids := make([]string, len(page))
+	for i, p := range page {
+		ids[i] = p.ID
+	}
+	found, err := find(ctx, l.db, ids)
+	if err != nil {
+		return nil, 0, err
+	}
+	for i := range page {
+		page[i].Reservation = found[i]
+	}
+	return page, total, nil
+}
+
+func scanListed(r sqldb.Rows) (l stock.Listed, err error) {
+	var hold string
+	var created, updated int64
+	err = r.Scan(&hold, &created, &updated)
+	l.ID, l.CreatedAt, l.UpdatedAt = stock.ReservationOf(hold), time.UnixMilli(created).UTC(), time.UnixMilli(updated).UTC()
+	return l, err
+}

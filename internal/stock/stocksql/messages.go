@@ -1,0 +1,121 @@
+package stocksql
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"comanda/internal/event"
+	"comanda/internal/event/inbox"
+	"comanda/internal/event/outbox"
+	"comanda/internal/sqldb"
+	"comanda/internal/stock"
+)
+
+// Consumers hear the demands of other systems, one for each queue of the reference (inventory-tcc.md, event consumers
+// configuration).
+func (r *Reservations) Consumers() []inbox.Consumer {
+	return []inbox.Consumer{
+		r.consumer("inventory_order_created", event.StockWanted.Type),
+		r.consumer("inventory_order_confirmed", event.StockConfirmed.Type),
+		r.consumer("inventory_order_cancel_requested", event.StockUnwanted.Type),
+	}
+}
+
+func (r *Reservations) consumer(name string, t event.Type) inbox.Consumer {
+	return inbox.Consumer{Name: name, Types: []string{t.Name}, Queue: "inventory." + t.Name, Apply: r.hear}
+}
+
+// hear does what messages demand, and answers by events. The gate is not asked: nobody waits for the answer, and it is told
+// after the commit.
+func (r *Reservations) hear(ctx context.Context, tx sqldb.Tx, events []event.Event) error {
+	heard := make([]stock.Heard, len(events))
+	for i, e := range events {
+		var err error
+		if heard[i], err = stock.Hear(e); err != nil {
+			return fmt.Errorf("%w: %w", inbox.ErrPoison, err)
+		}
+	}
+	if err := r.number(ctx, tx, heard); err != nil {
+		return err
+	}
+	answers, demands := make([]event.Event, 0), make([]stock.Demand, 0, len(heard))
+	for i := range heard {
+		if heard[i].Err != nil {
+			answers = append(answers, heard[i].Refusal(r.now()))
+			continue
+		}
+		demands = append(demands, heard[i].Demand)
+	}
+	if len(demands) > 0 {
+		results, err := r.Run(ctx, tx, demands)
+		if err != nil {
+			return err
+		}
+		answers = append(answers, stock.Refusals(r.now(), demands, results)...)
+	}
+	outbox.Queue(tx, answers)
+	return collided(tx.Flush(ctx))
+}
+
+// collided has a transaction begin anew that has met another process entering the same new id: then it is found there.
+func collided(err error) error {
+	if errors.Is(err, sqldb.ErrUnique) {
+		return fmt.Errorf("%w: %w", sqldb.ErrRetry, err)
+	}
+	return err
+}
+
+// number finds the numbers of what is wanted.
+func (r *Reservations) number(ctx context.Context, tx sqldb.Tx, heard []stock.Heard) error {
+	var wanted []named
+	for _, h := range heard {
+		if h.Err != nil {
+			continue
+		}
+		for _, it := range h.Request.Items {
+			wanted = append(wanted, named{h.Request.Branch, it.SKU})
+		}
+	}
+	if wanted == nil {
+		return nil
+	}
+	slices.SortFunc(wanted, func(a, b named) int {
+		return cmp.Or(cmp.Compare(a.branch, b.branch), cmp.Compare(a.sku, b.sku))
+	})
+	wanted = slices.Compact(wanted)
+	rows, err := tx.Query(ctx, thingFind, sqldb.NewRowSet(len(wanted)).
+		Int("branch_id", func(i int) int64 { return wanted[i].branch }).
+		Text("sku", func(i int) string { return wanted[i].sku }))
+	found, err := sqldb.Collect(rows, err, scanNamed)
+	if err != nil {
+		return err
+	}
+	if wanted[0].branch == 0 { // they come first
+		elsewhere, err := anywhere(ctx, tx, wanted)
+		if err != nil {
+			return err
+		}
+		found = append(found, elsewhere...)
+	}
+	ids := map[int64]map[string]int64{}
+	for _, t := range found {
+		if ids[t.Branch] == nil {
+			ids[t.Branch] = map[string]int64{}
+		}
+		ids[t.Branch][t.SKU] = t.ID
+	}
+	for i := range heard {
+		heard[i].Find(ids, r.now())
+	}
+	return nil
+}
+
+// anywhere finds items of which nobody said in which branch they are, in all of them.
+func anywhere(ctx context.Context, tx sqldb.Tx, wanted []named) ([]stock.Thing, error) {
+	n, _ := slices.BinarySearchFunc(wanted, 1, func(w named, branch int64) int { return cmp.Compare(w.branch, branch) })
+	rows, err := tx.Query(ctx, thingAnywhere, sqldb.NewRowSet(n).Text("sku", func(i int) string { return wanted[i].sku }))
+	return sqldb.Collect(rows, err, scanNamed)
+}

@@ -1,0 +1,562 @@
+package stocksql_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/client_golang/prometheus"
+	"pgregory.net/rapid"
+
+	"comanda/internal/event"
+	"comanda/internal/event/eventsql"
+	"comanda/internal/event/eventtest"
+	"comanda/internal/event/inbox"
+	"comanda/internal/identity"
+	"comanda/internal/ordering/orderingtest"
+	"comanda/internal/sqldb"
+	"comanda/internal/sqldb/sqldbtest"
+	"comanda/internal/stock"
+	"comanda/internal/stock/stocksql"
+)
+
+var (
+	hearing = sqldb.Load(fstest.MapFS{
+		"told.sql": {Data: []byte(`SELECT id, aggregate, aggregate_id, aggregate_seq, branch_id, event_type, payload, created_at
+			FROM outbox_events WHERE event_type LIKE 'inventory.%' ORDER BY id`)},
+		"settled.sql":  {Data: []byte(`SELECT (SELECT count(*) FROM consumer_dedupe) + (SELECT count(*) FROM dead_event)`)},
+		"attempts.sql": {Data: []byte(`SELECT coalesce(sum(attempts), 0) FROM consumer_failure`)},
+	})
+	toldSQL = hearing.Must("told")
+)
+
+// message is what another system sends.
+type message struct{ id, typ, body string }
+
+// ear hears messages of other systems at branch 1.
+type ear struct {
+	db   *sqldb.DB
+	desk *stocksql.Reservations
+	in   *inbox.Inbox
+	gate *heard
+	now  time.Time
+
+	figures    *prometheus.Registry
+	deliveries int // that were dealt with
+	messages   int // that were applied or given up
+}
+
+// heard is a gate that counts what it is told.
+type heard struct {
+	mu  sync.Mutex
+	ops int
+}
+
+func (h *heard) Committed(entries []stock.Entry) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, e := range entries {
+		h.ops += len(e.Ops)
+	}
+}
+
+func (h *heard) Applied() []string { return nil }
+
+// told gives the number of operations since the last question.
+func (h *heard) told() int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	n := h.ops
+	h.ops = 0
+	return n
+}
+
+func listen(t testing.TB, db *sqldb.DB, units map[string]int64) *ear {
+	t.Helper()
+	orderingtest.Open(t, db, 1, 10)
+	e := &ear{db: db, gate: &heard{}, now: now, figures: prometheus.NewRegistry()}
+	e.in = inbox.New(db, inbox.Options{Metrics: inbox.NewMetrics(e.figures)})
+	e.desk = stocksql.NewReservations(db, e.gate, func() time.Time { return e.now })
+	t.Cleanup(e.desk.Stop)
+	e.receive(t, units)
+	return e
+}
+
+// receive puts stock items on the shelf.
+func (e *ear) receive(t testing.TB, units map[string]int64) {
+	t.Helper()
+	owner := identity.Actor{Kind: identity.Service, AllBranches: true}
+	for sku, n := range units {
+		_, err := e.desk.Adjust(t.Context(), owner, stock.Adjustment{Branch: 1, SKU: sku, Kind: stock.Received, Units: n, Make: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	e.gate.told()
+}
+
+func (m message) event() event.Event {
+	return event.Event{ID: m.id, Type: m.typ, Aggregate: "reservation", At: now, Payload: json.RawMessage(m.body)}
+}
+
+// hear brings messages to all consumers, as one batch of each.
+func (e *ear) hear(t testing.TB, batch ...message) []inbox.Outcome {
+	t.Helper()
+	events := make([]event.Event, len(batch))
+	for i, m := range batch {
+		events[i] = m.event()
+	}
+	all := make([]inbox.Outcome, len(batch))
+	for _, c := range e.desk.Consumers() {
+		outcomes, err := e.in.Handle(context.Background(), c, events)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, o := range outcomes {
+			if o.State != inbox.Done {
+				all[i] = o
+			}
+		}
+	}
+	return all
+}
+
+// told gives the answers, in their order, and holds each against its schema.
+func (e *ear) told(t testing.TB) []event.Event {
+	t.Helper()
+	rows, err := e.db.Query(context.Background(), toldSQL)
+	events, err := sqldb.Collect(rows, err, func(r sqldb.Rows) (event.Event, error) { return eventsql.Scan(r) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	eventtest.Conform(t, events...)
+	return events
+}
+
+func (e *ear) status(t testing.TB, id string) stock.Status {
+	t.Helper()
+	r, err := e.desk.Find(context.Background(), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r.Status
+}
+
+// shelf tells available, reserved and sold of items.
+func (e *ear) shelf(t testing.TB, skus ...string) map[string][3]int64 {
+	t.Helper()
+	levels, err := e.desk.Levels(context.Background(), 1, skus)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[string][3]int64{}
+	for _, l := range levels {
+		all[l.SKU] = [3]int64{l.Available, l.Reserved, l.Sold}
+	}
+	return all
+}
+
+func created(id, order string, lines ...string) message {
+	var items []string
+	for _, l := range lines {
+		sku, qty, _ := strings.Cut(l, "*")
+		items = append(items, `{"itemId":"`+sku+`","quantity":`+qty+`}`)
+	}
+	return message{id, "order.created", `{"orderId":"` + order + `","branchId":"1","items":[` + strings.Join(items, ",") + `]}`}
+}
+
+func confirmed(id, order string) message {
+	return message{id, "order.confirmed", `{"orderId":"` + order + `"}`}
+}
+
+func unwanted(id, order string) message {
+	return message{id, "order.cancel.requested", `{"orderId":"` + order + `"}`}
+}
+
+// Every message is answered by one event, or by none where it repeats what was answered before.
+func TestConsumers_answers(t *testing.T) {
+	t.Parallel()
+	const rice = `"items":[{"itemId":"rice","quantity":4}]`
+	reserved := `reserved/1 {"orderId":"a","branchId":"1",` + rice + `,"expiresAt":"2026-02-25T06:18:20Z"}`
+	sold := `sold/2 {"orderId":"a","branchId":"1",` + rice + `}`
+	released := `released/2 {"orderId":"a","branchId":"1",` + rice + `,"reason":"CANCELED"}`
+	tombstone := `released/1 {"orderId":"a","branchId":"0","items":[],"reason":"CANCELED"}`
+	refused := func(seq int, branch, demand, items, reason string) string {
+		return fmt.Sprintf(`refused/%d {"orderId":"a","branchId":"%s","demand":"%s","items":[%s],"reason":"%s"}`,
+			seq, branch, demand, items, reason)
+	}
+	short := refused(1, "1", "order.created", `{"itemId":"rice","requested":11,"available":10}`, "insufficient_stock")
+	try := created("1", "a", "rice*4")
+	for name, c := range map[string]struct {
+		messages []message
+		want     []string
+		status   stock.Status
+		rice     [3]int64
+	}{
+		"try":                {[]message{try}, []string{reserved}, stock.Reserved, [3]int64{6, 4, 0}},
+		"try, confirm":       {[]message{try, confirmed("2", "a")}, []string{reserved, sold}, stock.Sold, [3]int64{6, 0, 4}},
+		"try, cancel":        {[]message{try, unwanted("2", "a")}, []string{reserved, released}, stock.Cancelled, [3]int64{10, 0, 0}},
+		"try again":          {[]message{try, created("2", "a", "rice*4")}, []string{reserved}, stock.Reserved, [3]int64{6, 4, 0}},
+		"summed up":          {[]message{created("1", "a", "rice*1", "rice*3")}, []string{reserved}, stock.Reserved, [3]int64{6, 4, 0}},
+		"the reference form": {[]message{{"1", "order.created", `{"orderId":"a","branchId":1,"itemId":"rice","quantity":4}`}}, []string{reserved}, stock.Reserved, [3]int64{6, 4, 0}},
+		"confirm twice": {
+			[]message{try, confirmed("2", "a"), confirmed("3", "a")},
+			[]string{reserved, sold}, stock.Sold, [3]int64{6, 0, 4},
+		},
+		"cancel twice": {
+			[]message{try, unwanted("2", "a"), unwanted("3", "a")},
+			[]string{reserved, released}, stock.Cancelled, [3]int64{10, 0, 0},
+		},
+		"confirm first": {[]message{confirmed("2", "a"), try}, []string{reserved, sold}, stock.Sold, [3]int64{6, 0, 4}},
+		"cancel first": {
+			[]message{unwanted("2", "a"), try},
+			[]string{tombstone, refused(0, "1", "order.created", "", "terminal")}, stock.Cancelled, [3]int64{10, 0, 0},
+		},
+		"cancel what is sold": {
+			[]message{try, confirmed("2", "a"), unwanted("3", "a")},
+			[]string{reserved, sold, refused(0, "1", "order.cancel.requested", "", "already_confirmed")}, stock.Sold, [3]int64{6, 0, 4},
+		},
+		"confirm what is cancelled": {
+			[]message{try, unwanted("2", "a"), confirmed("3", "a")},
+			[]string{reserved, released, refused(0, "1", "order.confirmed", "", "terminal")}, stock.Cancelled, [3]int64{10, 0, 0},
+		},
+		"short": {
+			[]message{created("1", "a", "rice*11")}, []string{short}, stock.RefusedForGood, [3]int64{10, 0, 0},
+		},
+		"short, again and for less": {
+			[]message{created("1", "a", "rice*11"), created("2", "a", "rice*11"), created("3", "a", "rice*1")},
+			[]string{short}, stock.RefusedForGood, [3]int64{10, 0, 0},
+		},
+		"another wish under the same id": {
+			[]message{try, created("2", "a", "rice*5")},
+			[]string{reserved, refused(0, "1", "order.created", "", "idempotency_mismatch")}, stock.Reserved, [3]int64{6, 4, 0},
+		},
+		"no such item": {
+			[]message{created("1", "a", "rice*1", "gold*1")},
+			[]string{refused(0, "1", "order.created", "", "item_not_found")}, "", [3]int64{10, 0, 0},
+		},
+		"fewer than none": {
+			[]message{created("1", "a", "rice*-5")},
+			[]string{refused(0, "1", "order.created", "", "invalid")}, "", [3]int64{10, 0, 0},
+		},
+		"no branch": {
+			[]message{{"1", "order.created", `{"orderId":"a",` + rice + `}`}},
+			[]string{reserved}, stock.Reserved, [3]int64{6, 4, 0},
+		},
+		"no branch, and no such item": {
+			[]message{{"1", "order.created", `{"orderId":"a","itemId":"gold","quantity":1}`}},
+			[]string{refused(0, "0", "order.created", "", "item_not_found")}, "", [3]int64{10, 0, 0},
+		},
+		"confirm alone": {[]message{confirmed("1", "a")}, nil, "", [3]int64{10, 0, 0}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+				e := listen(t, db, map[string]int64{"rice": 10})
+				for range 2 { // the second time all are known
+					for _, m := range c.messages {
+						if o := e.hear(t, m)[0]; o.State != inbox.Done {
+							t.Fatalf("message %s: %+v", m.id, o)
+						}
+					}
+				}
+				var got []string
+				for _, told := range e.told(t) {
+					got = append(got, fmt.Sprintf("%s/%d %s", strings.TrimPrefix(told.Type, "inventory."), told.Seq, told.Payload))
+				}
+				if diff := cmp.Diff(c.want, got); diff != "" {
+					t.Errorf("answers (-want +got):\n%s", diff)
+				}
+				if got := e.status(t, "a"); got != c.status {
+					t.Errorf("status %s, want %s", got, c.status)
+				}
+				if got := e.shelf(t, "rice")["rice"]; got != c.rice {
+					t.Errorf("available, reserved, sold %v, want %v", got, c.rice)
+				}
+			})
+		})
+	}
+}
+
+// The gate is told what was committed, and nothing of what was rolled back beside it.
+func TestConsumers_tell_the_gate(t *testing.T) {
+	t.Parallel()
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		e := listen(t, db, map[string]int64{"rice": 10})
+		poison := message{"3", "order.created", `{`}
+		e.hear(t, created("1", "a", "rice*4"), created("2", "b", "rice*4"), poison, created("4", "c", "rice*4"))
+		if n := e.gate.told(); n != 3 { // two are held, one is refused
+			t.Errorf("the gate was told %d operations, want 3", n)
+		}
+		e.hear(t, created("1", "a", "rice*4"), confirmed("5", "a"), unwanted("6", "b"))
+		if n := e.gate.told(); n != 2 {
+			t.Errorf("the gate was told %d operations, want 2", n)
+		}
+	})
+}
+
+// I15: what demands nothing of anybody is a dead letter at once, holds nothing up, and can be replayed.
+func TestConsumers_poison(t *testing.T) {
+	t.Parallel()
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		e := listen(t, db, map[string]int64{"rice": 10})
+		var batch []message
+		for i := range 9 {
+			batch = append(batch, created(fmt.Sprint("good", i), fmt.Sprint("o", i), "rice*1"))
+		}
+		batch[2], batch[7] = message{"bad1", "order.created", `{"orderId":`}, message{"bad2", "order.created", `{"orderId":"o 7"}`}
+		outcomes := e.hear(t, batch...)
+		for i, o := range outcomes {
+			if want := strings.HasPrefix(batch[i].id, "bad"); (o.State == inbox.Dead) != want {
+				t.Errorf("message %s: %+v", batch[i].id, o)
+			}
+		}
+		consumer := e.desk.Consumers()[0]
+		letters, err := eventsql.DeadLetters(t.Context(), db, eventsql.Filter{Consumer: consumer.Name}, "", 10)
+		if err != nil || len(letters) != 2 || letters[0].ID != "bad1" || letters[1].ID != "bad2" || letters[0].Type != "order.created" {
+			t.Fatalf("dead letters %+v, %v", letters, err)
+		}
+		if got := e.shelf(t, "rice")["rice"]; got != [3]int64{3, 7, 0} {
+			t.Errorf("available, reserved, sold %v", got)
+		}
+		rows, err := db.Query(t.Context(), hearing.Must("attempts"))
+		if n, _, err := sqldb.One(rows, err, sqldb.Value[int64]); n != 2 || err != nil {
+			t.Errorf("%d attempts for two events, %v", n, err)
+		}
+
+		// A letter whose cause was mended is applied, and what is still poison stays.
+		late := created("late", "late", "rice*2").event()
+		if err := e.in.Bury(t.Context(), consumer.Name, late, errors.New("of yesterday")); err != nil {
+			t.Fatal(err)
+		}
+		sum, err := e.in.Replay(t.Context(), consumer, eventsql.Filter{})
+		if sum != (inbox.Replayed{Applied: 1, Failed: 2}) || err != nil {
+			t.Errorf("Replay = %+v, %v", sum, err)
+		}
+		if got := e.status(t, "late"); got != stock.Reserved {
+			t.Errorf("the replayed reservation is %q", got)
+		}
+	})
+}
+
+// Two processes that hear of the same new id in the same moment get into each other's way and nothing more: each message
+// is applied, and none of them is counted as failed.
+func TestConsumers_collide(t *testing.T) {
+	t.Parallel()
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		const orders, sides = 60, 4
+		e := listen(t, db, map[string]int64{"rice": 1000})
+		var all sync.WaitGroup
+		for side := range sides {
+			all.Go(func() {
+				in := inbox.New(db, inbox.Options{})
+				for i := range orders {
+					id, order := fmt.Sprint("m", side, "-", i), fmt.Sprint("o", i)
+					consumer, m := e.desk.Consumers()[0], created(id, order, "rice*1").event()
+					if side > 0 {
+						consumer, m = e.desk.Consumers()[2], unwanted(id, order).event()
+					}
+					err := sqldb.ErrRetry
+					for errors.Is(err, sqldb.ErrRetry) {
+						_, err = in.Handle(context.Background(), consumer, []event.Event{m})
+					}
+					if err != nil {
+						t.Error(err)
+					}
+				}
+			})
+		}
+		all.Wait()
+		for i := range orders {
+			if got := e.status(t, fmt.Sprint("o", i)); got != stock.Cancelled {
+				t.Errorf("order %d is %s", i, got)
+			}
+		}
+		if got := e.shelf(t, "rice")["rice"]; got != [3]int64{1000, 0, 0} {
+			t.Errorf("available, reserved, sold %v", got)
+		}
+		rows, err := db.Query(t.Context(), hearing.Must("attempts"))
+		if n, _, err := sqldb.One(rows, err, sqldb.Value[int64]); n != 0 || err != nil {
+			t.Errorf("%d failures were counted, %v", n, err)
+		}
+	})
+}
+
+// story is what other systems want and decide, and what is on the shelf for it.
+type story struct {
+	prefix string
+	units  map[string]int64
+	orders []order
+}
+
+type order struct {
+	id    string
+	lines []string
+	takes map[string]int64
+	fate  string // of the messages after its first
+}
+
+// drawStory makes some orders for three items, of each of which there are so many.
+func drawStory(t *rapid.T, prefix string, units int64) story {
+	s := story{prefix: prefix, units: map[string]int64{}}
+	var skus []string
+	for i := range 3 {
+		skus = append(skus, fmt.Sprintf("%sitem%d", prefix, i))
+		s.units[skus[i]] = units
+	}
+	for i := range rapid.IntRange(1, 5).Draw(t, "orders") {
+		o := order{id: fmt.Sprintf("%sorder%d", prefix, i), takes: map[string]int64{}}
+		for range rapid.IntRange(1, 3).Draw(t, "lines") {
+			sku, qty := rapid.SampledFrom(skus).Draw(t, "sku"), rapid.Int64Range(1, 5).Draw(t, "quantity")
+			o.lines = append(o.lines, fmt.Sprintf("%s*%d", sku, qty))
+			o.takes[sku] += qty
+		}
+		o.fate = rapid.SampledFrom([]string{"", "order.confirmed", "order.cancel.requested"}).Draw(t, "fate")
+		s.orders = append(s.orders, o)
+	}
+	return s
+}
+
+// messages are the story's, in an order in which it may have happened.
+func (s story) messages() []message {
+	var all []message
+	for _, o := range s.orders {
+		all = append(all, created(o.id+"-1", o.id, o.lines...))
+	}
+	for _, o := range s.orders {
+		if o.fate != "" {
+			all = append(all, message{o.id + "-2", o.fate, `{"orderId":"` + o.id + `"}`})
+		}
+	}
+	return all
+}
+
+// again is the same story under other names.
+func (s story) again(prefix string) story {
+	renamed := func(name string) string { return prefix + strings.TrimPrefix(name, s.prefix) }
+	n := story{prefix: prefix, units: map[string]int64{}}
+	for sku, units := range s.units {
+		n.units[renamed(sku)] = units
+	}
+	for _, o := range s.orders {
+		twin := order{id: renamed(o.id), takes: map[string]int64{}, fate: o.fate}
+		for _, l := range o.lines {
+			twin.lines = append(twin.lines, renamed(l))
+		}
+		for sku, qty := range o.takes {
+			twin.takes[renamed(sku)] = qty
+		}
+		n.orders = append(n.orders, twin)
+	}
+	return n
+}
+
+// outcome is how the story has ended, without the names.
+type outcome struct {
+	Statuses []stock.Status
+	Shelf    map[string][3]int64
+}
+
+func (e *ear) outcome(t testing.TB, s story) outcome {
+	t.Helper()
+	o := outcome{Shelf: map[string][3]int64{}}
+	for _, one := range s.orders {
+		o.Statuses = append(o.Statuses, e.status(t, one.id))
+	}
+	var skus []string
+	for sku := range s.units {
+		skus = append(skus, sku)
+	}
+	for sku, level := range e.shelf(t, skus...) {
+		o.Shelf[strings.TrimPrefix(sku, s.prefix)] = level
+	}
+	return o
+}
+
+// consistent checks that the shelf is what the statuses say.
+func (s story) consistent(t rapid.TB, o outcome) {
+	t.Helper()
+	for sku, units := range s.units {
+		want := [3]int64{units, 0, 0}
+		for i, one := range s.orders {
+			switch o.Statuses[i] {
+			case stock.Reserved:
+				want[0], want[1] = want[0]-one.takes[sku], want[1]+one.takes[sku]
+			case stock.Sold:
+				want[0], want[2] = want[0]-one.takes[sku], want[2]+one.takes[sku]
+			}
+		}
+		if got := o.Shelf[strings.TrimPrefix(sku, s.prefix)]; got != want || want[0] < 0 {
+			t.Fatalf("%s: available, reserved, sold %v, want %v", sku, got, want)
+		}
+	}
+}
+
+// inBatches brings messages in batches of drawn sizes, none of which has messages of two types, so that their order is kept.
+func (e *ear) inBatches(t testing.TB, rt *rapid.T, messages []message) {
+	t.Helper()
+	for len(messages) > 0 {
+		n := rapid.IntRange(1, len(messages)).Draw(rt, "batch")
+		if i := slices.IndexFunc(messages[:n], func(m message) bool { return m.typ != messages[0].typ }); i >= 0 {
+			n = i
+		}
+		e.hear(t, messages[:n]...)
+		messages = messages[n:]
+	}
+}
+
+func thrice(messages []message) []message {
+	return slices.Concat(messages, messages, messages)
+}
+
+// Every message three times and shuffled: where there is enough of everything, the end is that of once and in order. Where
+// there is not, who gets it depends on who comes first; then the end is the same where the repetitions come later than
+// what they repeat, and otherwise it agrees with itself.
+func TestConsumers_thrice_and_shuffled(t *testing.T) {
+	t.Parallel()
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		e := listen(t, db, nil)
+		n := 0
+		rapid.Check(t, func(rt *rapid.T) {
+			n++
+			units := rapid.SampledFrom([]int64{1000, 12}).Draw(rt, "units")
+			ample := units == 1000
+			plain := drawStory(rt, fmt.Sprintf("p%d-", n), units)
+			again := plain.again(fmt.Sprintf("a%d-", n))
+			mixed := plain.again(fmt.Sprintf("m%d-", n))
+			for _, s := range []story{plain, again, mixed} {
+				e.receive(t, s.units)
+			}
+			e.inBatches(t, rt, plain.messages())
+			want := e.outcome(t, plain)
+			plain.consistent(rt, want)
+
+			// What was first comes in order; each repetition somewhere behind it.
+			repeated := again.messages()
+			for _, m := range slices.Concat(repeated, repeated) {
+				from := slices.Index(repeated, m) + 1
+				repeated = slices.Insert(repeated, rapid.IntRange(from, len(repeated)).Draw(rt, "place"), m)
+			}
+			e.inBatches(t, rt, repeated)
+			if diff := cmp.Diff(want, e.outcome(t, again)); diff != "" {
+				rt.Fatalf("repetitions change the end (-once +thrice):\n%s", diff)
+			}
+
+			e.inBatches(t, rt, rapid.Permutation(thrice(mixed.messages())).Draw(rt, "shuffled"))
+			got := e.outcome(t, mixed)
+			mixed.consistent(rt, got)
+			if diff := cmp.Diff(want, got); ample && diff != "" {
+				rt.Fatalf("the order changes the end (-in order +shuffled):\n%s", diff)
+			}
+		})
+		e.told(t)
+	})
+}

@@ -1,0 +1,184 @@
+package stocksql_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"comanda/internal/fault"
+	"comanda/internal/keyspace"
+	"comanda/internal/stock"
+)
+
+// Each test below is a mistake of the reference documents' reserve, confirm and cancel that must not come back, through
+// the whole of it: gate, ledger, and what keeps the two equal.
+
+func code(err error) string {
+	if f, ok := errors.AsType[*fault.Error](err); ok {
+		return f.Code
+	}
+	return ""
+}
+
+func TestMistake_cancel_twice(t *testing.T) { // turned 10 units into 13
+	eachShop(t, func(s *shop) {
+		item := s.receive("rice", 10)
+		s.built()
+		s.mustReserve("r", rice(3))
+		for _, p := range []*process{s.process, s.second, s.process} {
+			s.must(p.stores.Cancel(s.Context(), keeper, "r"))
+		}
+		s.wantLevel(item, 10, 0, 0)
+		if n := s.events("inventory.released"); n != 1 {
+			t.Errorf("told %d times", n)
+		}
+	})
+}
+
+func TestMistake_cancel_after_confirm(t *testing.T) { // gave 3 sold and 10 available
+	eachShop(t, func(s *shop) {
+		item := s.receive("rice", 10)
+		s.built()
+		s.mustReserve("r", rice(3))
+		s.must(s.stores.Confirm(s.Context(), keeper, "r"))
+		_, err := s.second.stores.Cancel(s.Context(), keeper, "r")
+		s.wantRefused("already_confirmed", err)
+		s.wantLevel(item, 7, 0, 3)
+	})
+}
+
+func TestMistake_try_after_cancel(t *testing.T) { // the order that was given up came to life again
+	eachShop(t, func(s *shop) {
+		item := s.receive("rice", 10)
+		s.built()
+		s.must(s.stores.Cancel(s.Context(), keeper, "before"))
+		s.mustReserve("after", rice(3))
+		s.must(s.stores.Cancel(s.Context(), keeper, "after"))
+		for _, id := range []string{"before", "after"} {
+			_, err := s.reserve(id, rice(3))
+			s.wantRefused("terminal", err)
+			_, err = s.stores.Confirm(s.Context(), keeper, id)
+			s.wantRefused("terminal", err)
+		}
+		s.wantLevel(item, 10, 0, 0)
+	})
+}
+
+func TestMistake_retried_reserve(t *testing.T) { // took twice
+	eachShop(t, func(s *shop) {
+		item := s.receive("rice", 10)
+		s.built()
+		made := 0
+		for _, p := range []*process{s.process, s.second, s.process} {
+			res, created, err := p.stores.Reserve(t.Context(), keeper, request("r", rice(6)))
+			if err != nil || res.Status != stock.Reserved {
+				t.Fatalf("%+v, %v", res, err)
+			}
+			if created {
+				made++
+			}
+		}
+		_, err := s.reserve("r", rice(5))
+		s.wantRefused("idempotency_mismatch", err)
+		s.wantLevel(item, 4, 6, 0)
+		if n := s.events("inventory.reserved"); n != 1 || made != 1 {
+			t.Errorf("made %d times, told %d times", made, n)
+		}
+	})
+}
+
+func TestMistake_negative_quantity(t *testing.T) { // created stock
+	eachShop(t, func(s *shop) {
+		item := s.receive("rice", 10)
+		s.built()
+		for name, items := range map[string][]stock.Taken{
+			"minus five": {rice(-5)}, "nothing": {rice(0)}, "more than allowed": {rice(stock.MaxQty + 1)},
+			"two lines that would be none": {rice(6), rice(-6)}, "a good one before it": {eggs(1), rice(-1)},
+		} {
+			if _, err := s.reserve("r", items...); fault.KindOf(err) != fault.Invalid {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		_, err := s.reserve("twice", rice(6), rice(6)) // lines of one item are summed before they are compared
+		s.wantRefused("insufficient_stock", err)
+		s.wantLevel(item, 10, 0, 0)
+	})
+}
+
+func TestMistake_confirm_with_foreign_quantity(t *testing.T) { // confirming 5 on a hold of 3 took another's units
+	eachShop(t, func(s *shop) {
+		item := s.receive("rice", 10)
+		s.built()
+		s.mustReserve("mine", rice(3))
+		s.mustReserve("another", rice(4))
+		claim := stock.Hold{Scope: stock.StockOf(s.branch), Lines: []stock.Line{{Item: item, Qty: 5}}}
+		settle := func(act stock.Act) {
+			t.Helper()
+			if r, err := s.desk.Do(s.Context(), stock.Demand{Act: act, ID: "mine", Hold: claim}); err != nil || !r.Changed {
+				t.Fatalf("%+v, %v", r, err)
+			}
+		}
+		settle(stock.Confirm)
+		s.wantLevel(item, 3, 4, 3)
+		settle(stock.Return)
+		s.wantLevel(item, 6, 4, 0)
+	})
+}
+
+func TestMistake_record_dies_before_its_effect(t *testing.T) { // every order that timed out leaked its units
+	eachShop(t, func(s *shop) {
+		item := s.receive("rice", 10)
+		s.built()
+		s.mustReserve("r", rice(3))
+		s.mustReserve("s", rice(2))
+		s.must(s.stores.Confirm(s.Context(), keeper, "s"))
+		key := keyspace.Reservation(s.branch, stock.HoldOf("r"))
+		ms, err := s.redis.Do(s.Context(), "PTTL", key).Int()
+		if life := time.Duration(ms) * time.Millisecond; err != nil || life < stock.MaxTTL {
+			t.Errorf("the record lives %s, a reservation up to %s; %v", life, stock.MaxTTL, err)
+		}
+		if err := s.stores.ExpireOverdue(s.Context()); err != nil {
+			t.Fatal(err)
+		}
+		s.wantLevel(item, 5, 3, 2) // not yet
+		s.clock.jump(time.Minute)
+		if err := s.stores.ExpireOverdue(s.Context()); err != nil {
+			t.Fatal(err)
+		}
+		s.wantLevel(item, 8, 0, 2)
+		_, err = s.stores.Confirm(s.Context(), keeper, "r")
+		s.wantRefused("terminal", err)
+		if res, err := s.stores.Find(s.Context(), keeper, "r"); err != nil || res.Status != stock.Expired {
+			t.Errorf("%+v, %v", res, err)
+		}
+		s.mustReserve("t", rice(8)) // I3: the whole of what is left can be had
+		s.wantLevel(item, 0, 8, 2)
+	})
+}
+
+func TestMistake_missing_counts_as_zero(t *testing.T) { // nothing in Redis was nothing on the shelf, or an empty hold
+	eachShop(t, func(s *shop) {
+		item := s.receive("rice", 10)
+		s.built()
+		s.mustReserve("r", rice(3))
+		s.wantLevel(item, 7, 3, 0)
+		for i, key := range []keyspace.Key{
+			keyspace.StockCap(s.branch), keyspace.StockReserved(s.branch), keyspace.StockSold(s.branch),
+			keyspace.Reservation(s.branch, stock.HoldOf("r")),
+		} {
+			s.built()
+			if err := s.redis.Do(s.Context(), "DEL", key).Err(); err != nil {
+				t.Fatal(err)
+			}
+			s.clock.jump(time.Second)
+			_, err := s.reserve("big"+name(i), rice(8)) // 7 are left, whatever Redis has forgotten
+			s.wantRefused("insufficient_stock", err)
+			s.mustReserve("all"+name(i), rice(7))
+			s.must(s.stores.Cancel(s.Context(), keeper, "all"+name(i)))
+			s.built()
+			s.wantLevel(item, 7, 3, 0)
+		}
+		s.must(s.stores.Confirm(s.Context(), keeper, "r"))
+		s.wantLevel(item, 7, 0, 3)
+	})
+}

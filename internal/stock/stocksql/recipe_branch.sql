@@ -1,0 +1,1 @@
+SELECT m.branch_id FROM menu_item m WHERE m.id = $1

@@ -1,0 +1,1 @@
+DELETE FROM recipe_line WHERE menu_item_id = $1

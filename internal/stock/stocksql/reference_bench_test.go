@@ -1,0 +1,185 @@
+package stocksql_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/redis/rueidis"
+
+	"comanda/internal/identity"
+	"comanda/internal/ordering/orderingtest"
+	"comanda/internal/redisdb/redisdbtest"
+	"comanda/internal/sqldb"
+	"comanda/internal/sqldb/sqldbtest"
+	"comanda/internal/stock"
+	"comanda/internal/stock/stockredis"
+	"comanda/internal/stock/stocksql"
+	"comanda/internal/testenv"
+	"comanda/internal/uid"
+)
+
+// callers is how many reserve at once, a multiple of the number of processors.
+const callers = 128
+
+// BenchmarkReservation is a Try of one item, durable and told, our way and the reference's, in one run on the same
+// PostgreSQL and Redis. The second figure over the first is the ratio that docs/capacity.md gives.
+func BenchmarkReservation(b *testing.B) {
+	b.Run("comanda", benchmarkOurs)
+	b.Run("reference", benchmarkReference)
+}
+
+const benchItems = 100
+
+func benchmarkOurs(b *testing.B) {
+	db := sqldbtest.Postgres(b)
+	redis, _ := redisdbtest.Real(b)
+	orderingtest.Open(b, db, 1, 10)
+	gate := stockredis.New(redis, stockredis.Config{Now: db.Now, Patience: time.Second})
+	ledger := stocksql.New(db)
+	keeper := stock.NewGatekeeper(stock.GatekeeperConfig{Gate: gate, Journal: ledger, Now: db.Now, Log: slog.New(slog.DiscardHandler)})
+	desk := stocksql.NewReservations(db, keeper, db.Now)
+	shop := &stock.Inventory{Desk: desk, Door: keeper, Now: db.Now}
+	owner := identity.Actor{Kind: identity.Service, AllBranches: true}
+	for i := range benchItems {
+		_, err := desk.Adjust(b.Context(), owner, stock.Adjustment{
+			Branch: 1, SKU: "item-" + strconv.Itoa(i), Kind: stock.Received, Units: stock.MaxAvailable, Make: true,
+		})
+		if err != nil {
+			b.Fatal(err)
+		}
+	}
+	if err := keeper.Rebuild(b.Context(), stock.StockOf(1)); err != nil {
+		b.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(b.Context())
+	var loops sync.WaitGroup
+	loops.Go(func() { _ = keeper.ApplyCommitted(ctx) })
+	b.Cleanup(func() { stop(); loops.Wait(); desk.Stop(); keeper.Close() })
+
+	atOnce(b, func(n int64) error {
+		_, _, err := shop.Reserve(b.Context(), owner, stock.Request{
+			ID: uid.New(db.Now()), Branch: 1, Items: []stock.Taken{{SKU: "item-" + strconv.FormatInt(n%benchItems, 10), Qty: 1}},
+		})
+		return err
+	})
+}
+
+func atOnce(b *testing.B, reserve func(n int64) error) {
+	b.SetParallelism(callers)
+	var n atomic.Int64
+	b.ResetTimer()
+	b.RunParallel(func(pb *testing.PB) {
+		for pb.Next() {
+			if err := reserve(n.Add(1)); err != nil {
+				b.Error(err)
+				return
+			}
+		}
+	})
+	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "reservations/s")
+}
+
+// The reference's way (inventory-tcc.md, "Updated Flow with Event Publishing"): a transaction for each message looks
+// whether it was seen, writes what it is about to do in Redis, does it by one script call, notes that it was done, and
+// writes the event and that it has seen the message.
+var reference = sqldb.Load(fstest.MapFS{
+	"intent_create.sql": {Data: []byte(`CREATE TABLE ref_redis_outbox (id TEXT PRIMARY KEY, operation_type TEXT NOT NULL,
+		item_id TEXT NOT NULL, order_id TEXT NOT NULL, quantity BIGINT NOT NULL, status TEXT NOT NULL, created_at BIGINT NOT NULL)`)},
+	"event_create.sql": {Data: []byte(`CREATE TABLE ref_outbox_events (id TEXT PRIMARY KEY, aggregate_id TEXT NOT NULL,
+		event_type TEXT NOT NULL, payload TEXT NOT NULL, status TEXT NOT NULL, created_at BIGINT NOT NULL)`)},
+	"seen_create.sql": {Data: []byte(`CREATE TABLE ref_consumer_dedupe (consumer_name TEXT NOT NULL, message_id TEXT NOT NULL,
+		processed_at BIGINT NOT NULL, PRIMARY KEY (consumer_name, message_id))`)},
+	"seen_exists.sql": {Data: []byte(`SELECT count(*) FROM ref_consumer_dedupe WHERE consumer_name = $1 AND message_id = $2`)},
+	"intent_insert.sql": {Data: []byte(`INSERT INTO ref_redis_outbox (id, operation_type, item_id, order_id, quantity, status, created_at)
+		VALUES ($1, 'RESERVE', $2, $1, $3, 'PENDING', $4)`)},
+	"intent_done.sql": {Data: []byte(`UPDATE ref_redis_outbox SET status = 'PROCESSED' WHERE id = $1`)},
+	"event_insert.sql": {Data: []byte(`INSERT INTO ref_outbox_events (id, aggregate_id, event_type, payload, status, created_at)
+		VALUES ($1, $1, 'inventory.reserved', $2, 'PENDING', $3)`)},
+	"seen_insert.sql": {Data: []byte(`INSERT INTO ref_consumer_dedupe (consumer_name, message_id, processed_at) VALUES ($1, $2, $3)`)},
+})
+
+// reserveStock is reserve_stock.lua of the reference, as it stands there.
+var reserveStock = rueidis.NewLuaScript(`
+local inventory_key = KEYS[1]
+local quantity = tonumber(ARGV[1])
+local available = redis.call('HGET', inventory_key, 'available')
+if not available then
+    return {0, "ITEM_NOT_FOUND"}
+end
+available = tonumber(available)
+if available < quantity then
+    return {0, "INSUFFICIENT_STOCK", available}
+end
+redis.call('HINCRBY', inventory_key, 'available', -quantity)
+redis.call('HINCRBY', inventory_key, 'reserved', quantity)
+return {1, "SUCCESS", available - quantity}`)
+
+// lettucePool is the pool of the reference's configuration.
+const lettucePool = 10
+
+func benchmarkReference(b *testing.B) {
+	db := sqldbtest.Postgres(b)
+	server := testenv.RedisServer(b)
+	redis, err := rueidis.NewClient(rueidis.ClientOption{
+		InitAddress: []string{server.Addr()}, DisableAutoPipelining: true, BlockingPoolSize: lettucePool, DisableCache: true,
+		ForceSingleClient: true,
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(redis.Close)
+	ctx := b.Context()
+	for _, table := range []string{"intent_create", "event_create", "seen_create"} {
+		if _, err := db.Exec(ctx, reference.Must(table)); err != nil {
+			b.Fatal(err)
+		}
+	}
+	for i := range benchItems {
+		key := fmt.Sprintf("inventory:item-%d", i)
+		set := redis.B().Hset().Key(key).FieldValue().FieldValue("available", strconv.Itoa(stock.MaxAvailable)).
+			FieldValue("reserved", "0").FieldValue("sold", "0").Build()
+		if err := redis.Do(ctx, set).Error(); err != nil {
+			b.Fatal(err)
+		}
+	}
+	atOnce(b, func(n int64) error {
+		return referenceReserve(ctx, db, redis, uid.New(db.Now()), fmt.Sprintf("item-%d", n%benchItems))
+	})
+}
+
+var errSeen = errors.New("the message was seen before")
+
+func referenceReserve(ctx context.Context, db *sqldb.DB, redis rueidis.Client, order, item string) error {
+	const consumer = "InventoryOrderHandler"
+	return db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
+		now := db.Now().UnixMilli()
+		rows, err := tx.Query(ctx, reference.Must("seen_exists"), consumer, order)
+		seen, _, err := sqldb.One(rows, err, sqldb.Value[int64])
+		if err != nil || seen > 0 {
+			return errors.Join(err, errSeen)
+		}
+		if _, err := tx.Exec(ctx, reference.Must("intent_insert"), order, item, int64(1), now); err != nil {
+			return err
+		}
+		if err := reserveStock.Exec(ctx, redis, []string{"inventory:" + item}, []string{"1"}).Error(); err != nil {
+			return err
+		}
+		if _, err := tx.Exec(ctx, reference.Must("intent_done"), order); err != nil {
+			return err
+		}
+		payload := fmt.Sprintf(`{"orderId":%q,"itemId":%q,"quantity":1}`, order, item)
+		if _, err := tx.Exec(ctx, reference.Must("event_insert"), order, payload, now); err != nil {
+			return err
+		}
+		_, err = tx.Exec(ctx, reference.Must("seen_insert"), consumer, order, now)
+		return err
+	})
+}

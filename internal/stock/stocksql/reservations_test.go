@@ -1,0 +1,392 @@
+package stocksql_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"comanda/internal/ordering/orderingtest"
+	"comanda/internal/sqldb"
+	"comanda/internal/stock"
+	"comanda/internal/stock/stocksql"
+	"comanda/internal/stock/stocktest"
+)
+
+// I1, I2, I4, I10, I12: random demands and adjustments on two processes. Every answer is the one that the rules give, and
+// the counters are the sums of the holds after every step.
+func TestReservations_model(t *testing.T) {
+	eachShop(t, func(s *shop) {
+		rapid.Check(t, func(rt *rapid.T) {
+			s.branch++ // a stock of its own for each sequence
+			orderingtest.Open(rt, s.db, s.branch)
+			m := &sequence{s: s, shelf: stocktest.NewShelf(map[int64]int64{s.receive("rice", 8): 8, s.receive("eggs", 5): 5})}
+			for range rapid.IntRange(1, 12).Draw(rt, "steps") {
+				rapid.SampledFrom([]func(*rapid.T){m.demand, m.demand, m.adjust, m.later}).Draw(rt, "step")(rt)
+				m.compare(rt)
+			}
+		})
+		s.branch = 1
+	})
+}
+
+// sequence drives the ledger and the shelf alike.
+type sequence struct {
+	s     *shop
+	shelf *stocktest.Shelf
+}
+
+// either is one of the two processes.
+func (m *sequence) either(t *rapid.T) *process {
+	if rapid.Bool().Draw(t, "second process") {
+		return m.s.second
+	}
+	return m.s.process
+}
+
+func (m *sequence) demand(t *rapid.T) {
+	batch := make([]stock.Demand, rapid.IntRange(1, 6).Draw(t, "demands"))
+	m.shelf.Now = m.s.clock.now()
+	for i := range batch {
+		batch[i] = m.draw(t)
+	}
+	results, failures := m.either(t).desk.DoAll(context.Background(), batch)
+	for i, d := range batch {
+		want := m.shelf.Want(d)
+		if failures[i] != nil || code(results[i].Err) != want {
+			t.Fatalf("act %d on %s: %v, %v, want %q", d.Act, d.ID, results[i].Err, failures[i], want)
+		}
+	}
+}
+
+// draw makes a demand on one of a few reservations of this branch.
+func (m *sequence) draw(t *rapid.T) stock.Demand {
+	acts := []stock.Act{stock.Try, stock.Try, stock.Confirm, stock.Cancel, stock.Return}
+	d := stock.Demand{
+		Act:     rapid.SampledFrom(acts).Draw(t, "act"),
+		ID:      fmt.Sprint(m.s.branch, ".", rapid.IntRange(1, 5).Draw(t, "id")),
+		Message: rapid.Bool().Draw(t, "message"),
+	}
+	if d.Act != stock.Try {
+		return d
+	}
+	d.Hold = stock.Hold{ID: stock.HoldOf(d.ID), Scope: stock.StockOf(m.s.branch), Until: m.shelf.Now.Add(time.Minute)}
+	for i, c := range m.shelf.Counts() {
+		if qty := rapid.Int64Range(-1, 4).Draw(t, "qty"); qty > 0 || i == 1 && d.Hold.Lines == nil {
+			d.Hold.Lines = append(d.Hold.Lines, stock.Line{Item: c.Item, Qty: max(qty, 1)})
+		}
+	}
+	return d
+}
+
+func (m *sequence) adjust(t *rapid.T) {
+	a := stock.Adjustment{
+		Branch: m.s.branch, SKU: rapid.SampledFrom([]string{"rice", "eggs"}).Draw(t, "sku"),
+		Kind:  rapid.SampledFrom([]stock.AdjustmentKind{stock.Received, stock.Counted, stock.Wasted}).Draw(t, "kind"),
+		Units: rapid.Int64Range(1, 4).Draw(t, "units"),
+	}
+	level, err := m.either(t).desk.Adjust(context.Background(), keeper, a)
+	left := m.shelf.Left(level.ID)
+	switch a.Kind {
+	case stock.Received:
+		left += a.Units
+	case stock.Wasted:
+		left -= a.Units
+	case stock.Counted:
+		left = a.Units
+	}
+	if left < 0 {
+		if !errors.Is(err, stock.ErrShort) {
+			t.Fatalf("%+v: %v", a, err)
+		}
+		return
+	}
+	if err != nil || level.Available != left {
+		t.Fatalf("%+v: %+v, %v, want %d", a, level, err, left)
+	}
+	m.shelf.Caps[level.ID] += left - m.shelf.Left(level.ID)
+}
+
+// later lets some time pass, and reservations expire that it was too long for.
+func (m *sequence) later(t *rapid.T) {
+	m.s.clock.jump(time.Duration(rapid.IntRange(1, 40).Draw(t, "seconds")) * time.Second)
+	m.shelf.Now = m.s.clock.now()
+	if err := m.either(t).stores.ExpireOverdue(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	for id := range m.shelf.Holds {
+		m.shelf.Want(stock.Demand{Act: stock.Expire, ID: stock.ReservationOf(id)})
+	}
+}
+
+func (m *sequence) compare(t *rapid.T) {
+	if diff := cmp.Diff(m.shelf.Counts(), m.s.counts()); diff != "" {
+		t.Fatal(diff)
+	}
+	if found, err := m.s.ledger.Drift(context.Background(), ""); err != nil || len(found) != 0 {
+		t.Fatal(found, err)
+	}
+	ids := slices.Collect(maps.Keys(m.shelf.Holds))
+	states, err := m.s.ledger.Holds(context.Background(), ids)
+	if err != nil || len(states) != len(ids) {
+		t.Fatalf("%d of %d holds, %v", len(states), len(ids), err)
+	}
+	for _, h := range states {
+		if want := m.shelf.Holds[h.Hold.ID]; h.State != want.State || !slices.Equal(h.Hold.Lines, want.Hold.Lines) {
+			t.Fatalf("%+v, want %+v", h, want)
+		}
+	}
+}
+
+// at once runs n goroutines on both processes, half on each.
+func (s *shop) atOnce(n int, do func(i int, p *process)) {
+	var all sync.WaitGroup
+	begin := make(chan struct{})
+	for i := range n {
+		p := s.process
+		if i%2 == 1 {
+			p = s.second
+		}
+		all.Go(func() {
+			<-begin
+			do(i, p)
+		})
+	}
+	close(begin)
+	all.Wait()
+}
+
+// I2: a storm on the last units has exactly as many winners, whether or not the gate knows anything. Everybody else is
+// told that nothing is left, and nothing else goes wrong.
+func TestReservations_exactly_n_winners(t *testing.T) {
+	eachShop(t, func(s *shop) {
+		for i, known := range []bool{false, true} {
+			const n = 23
+			item := s.receive([]string{"rice", "eggs"}[i], n)
+			if known {
+				s.built()
+			}
+			var won atomic.Int64
+			s.atOnce(64, func(c int, p *process) {
+				want := request(fmt.Sprint(i, ".", c), []stock.Taken{rice(1), eggs(1)}[i])
+				res, made, err := p.stores.Reserve(context.Background(), keeper, want)
+				switch {
+				case err == nil && made && res.Status == stock.Reserved:
+					won.Add(1)
+				case !errors.Is(err, stock.ErrShort):
+					t.Errorf("%+v, %v", res, err)
+				}
+			})
+			if won.Load() != n {
+				t.Errorf("%d winners, want %d", won.Load(), n)
+			}
+			s.wantLevel(item, 0, n, 0)
+		}
+	})
+}
+
+// I11: the same reservation asked for by everybody at once is made once, and everybody gets it.
+func TestReservations_same_id_at_once(t *testing.T) {
+	eachShop(t, func(s *shop) {
+		item := s.receive("rice", 1000)
+		s.built()
+		var made atomic.Int64
+		const ids = 10
+		s.atOnce(200, func(i int, p *process) {
+			id := i / 2 % ids
+			if i%2 == 1 {
+				id = ids - 1 - id // the other process meets the same new ids in another order
+			}
+			res, first, err := p.stores.Reserve(context.Background(), keeper, request(name(id), rice(3)))
+			if err != nil || res.Status != stock.Reserved {
+				t.Errorf("%+v, %v", res, err)
+			}
+			if first {
+				made.Add(1)
+			}
+		})
+		if made.Load() != ids || s.events("inventory.reserved") != ids {
+			t.Errorf("made %d times, told %d times, want %d", made.Load(), s.events("inventory.reserved"), ids)
+		}
+		s.wantLevel(item, 1000-3*ids, 3*ids, 0)
+	})
+}
+
+// I12: a Cancel that comes at the same moment as its Try ends it, whichever is first.
+func TestReservations_cancel_races_try(t *testing.T) {
+	eachShop(t, func(s *shop) {
+		item := s.receive("rice", 1000)
+		s.built()
+		s.atOnce(120, func(i int, p *process) {
+			id := name(i / 2 % 30)
+			if i/2 >= 30 {
+				_, err := p.stores.Cancel(context.Background(), keeper, id)
+				if err != nil {
+					t.Error(err)
+				}
+				return
+			}
+			_, _, err := p.stores.Reserve(context.Background(), keeper, request(id, rice(2)))
+			if err != nil && !errors.Is(err, stock.ErrTerminal) {
+				t.Error(err)
+			}
+		})
+		for i := range 30 {
+			if res, err := s.desk.Find(t.Context(), name(i)); err != nil || res.Status != stock.Cancelled {
+				t.Errorf("%+v, %v", res, err)
+			}
+		}
+		s.wantLevel(item, 1000, 0, 0)
+		if a, b := s.events("inventory.reserved"), s.events("inventory.released"); a != b {
+			t.Errorf("%d were reserved, %d released", a, b)
+		}
+	})
+}
+
+// I4: a reservation that is confirmed at its deadline is either sold or expired, and everybody is told the same.
+func TestReservations_confirm_races_expiry(t *testing.T) {
+	eachShop(t, func(s *shop) {
+		item := s.receive("rice", 1000)
+		s.built()
+		const n = 40
+		for i := range n {
+			s.mustReserve(name(i), rice(1))
+		}
+		s.clock.jump(time.Minute)
+		var sold atomic.Int64
+		s.atOnce(n+2, func(i int, p *process) {
+			if i >= n {
+				if err := p.stores.ExpireOverdue(context.Background()); err != nil {
+					t.Error(err)
+				}
+				return
+			}
+			_, err := p.stores.Confirm(context.Background(), keeper, name(i))
+			switch {
+			case err == nil:
+				sold.Add(1)
+			case !errors.Is(err, stock.ErrTerminal):
+				t.Error(err)
+			}
+		})
+		s.wantLevel(item, 1000-sold.Load(), 0, sold.Load())
+		if told, gone := s.events("inventory.sold"), s.events("inventory.released"); told != sold.Load() || told+gone != n {
+			t.Errorf("%d were sold; told: %d sold, %d released", sold.Load(), told, gone)
+		}
+	})
+}
+
+// A Confirm that comes as a message is never lost, be it before its Try, after it, or committed in the same moment by
+// another process: then neither sees the other, and the next round of deadlines finds the two.
+func TestReservations_confirm_races_try(t *testing.T) {
+	eachShop(t, func(s *shop) {
+		item := s.receive("rice", 1000)
+		s.built()
+		const n = 60
+		s.atOnce(2*n, func(i int, p *process) {
+			d := stock.Demand{Act: stock.Confirm, ID: name(i / 2), Message: true}
+			if i%2 == 0 {
+				d.Act, d.Hold = stock.Try, stock.Hold{
+					ID: stock.HoldOf(d.ID), Scope: stock.StockOf(s.branch), Lines: []stock.Line{{Item: item, Qty: 2}},
+					Until: s.clock.now().Add(time.Minute),
+				}
+			}
+			if rand.IntN(2) == 0 { // who comes first is a matter of chance
+				p = s.second
+			}
+			r, err := p.desk.Do(context.Background(), d)
+			if err != nil || r.Err != nil && !errors.Is(r.Err, stock.ErrNone) {
+				t.Error(r.Err, err)
+			}
+		})
+		if err := s.second.stores.ExpireOverdue(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		s.wantLevel(item, 1000-2*n, 0, 2*n)
+		if sold := s.events("inventory.sold"); sold != n {
+			t.Errorf("%d of %d were told", sold, n)
+		}
+	})
+}
+
+// What is committed in the same moment as its confirmation does not expire, however late anybody looks.
+func TestReservations_early_confirm_outlives_the_deadline(t *testing.T) {
+	eachShop(t, func(s *shop) {
+		item := s.receive("rice", 10)
+		if _, err := s.desk.Do(t.Context(), stock.Demand{Act: stock.Confirm, ID: "r", Message: true}); err != nil {
+			t.Fatal(err)
+		}
+		h := stocksql.NewHold{State: stock.Held, Hold: stock.Hold{
+			ID: stock.HoldOf("r"), Scope: stock.StockOf(s.branch), Lines: []stock.Line{{Item: item, Qty: 3}}, Until: s.clock.now(),
+		}}
+		enter(t, s.db, h) // as a Try does which has not seen the Confirm
+		s.clock.jump(time.Hour)
+		if err := s.stores.ExpireOverdue(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		s.wantLevel(item, 7, 0, 3)
+	})
+}
+
+// lender notes what a gate is told.
+type lender struct {
+	mu   sync.Mutex
+	told []stock.Entry
+}
+
+func (l *lender) Committed(entries []stock.Entry) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.told = append(l.told, entries...)
+}
+
+func (l *lender) Applied() []string { return nil }
+
+var errChanged = errors.New("the caller has changed its mind")
+
+// The gate is told of what is committed, and of nothing else: a transaction that is undone leaves no word, no row and no
+// event.
+func TestReservations_gate_hears_after_the_commit(t *testing.T) {
+	eachShop(t, func(s *shop) {
+		item := s.receive("rice", 10)
+		gate := &lender{}
+		desk := stocksql.NewReservations(s.db, gate, s.clock.now)
+		t.Cleanup(desk.Stop)
+		take := stock.Demand{Act: stock.Try, ID: "r", Hold: stock.Hold{
+			ID: stock.HoldOf("r"), Scope: stock.StockOf(s.branch), Lines: []stock.Line{{Item: item, Qty: 3}}, Until: s.clock.now(),
+		}}
+		for _, end := range []error{errChanged, nil} {
+			err := s.db.Write(t.Context(), func(ctx context.Context, tx sqldb.Tx) error {
+				if _, err := desk.Run(ctx, tx, []stock.Demand{take}); err != nil {
+					return err
+				}
+				if len(gate.told) != 0 {
+					t.Error("the gate was told before the commit")
+				}
+				return end
+			})
+			if !errors.Is(err, end) {
+				t.Fatal(err)
+			}
+			want := int64(3)
+			if end != nil {
+				want = 0
+			}
+			if told := int64(len(gate.told)) * 3; told != want || s.events("inventory.reserved")*3 != want {
+				t.Errorf("undone: %v; told %v", end, gate.told)
+			}
+			if counts := s.counts(); counts[0].Held != want {
+				t.Errorf("undone: %v; %v", end, counts)
+			}
+		}
+	})
+}

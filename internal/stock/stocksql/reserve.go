@@ -1,0 +1,194 @@
+package stocksql
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"comanda/internal/event/outbox"
+	"comanda/internal/sqldb"
+	"comanda/internal/stock"
+	"comanda/internal/uid"
+)
+
+// Bounds of the group commit, as of that of orders.
+const (
+	maxBatch = 512
+	maxQueue = 16_384
+)
+
+// Gate is told what was decided, after every commit. Neither method may block or fail.
+type Gate interface {
+	// Committed hands over what must now be applied to Redis.
+	Committed(entries []stock.Entry)
+	// Applied gives the ids of entries that were applied and can be deleted, and forgets them.
+	Applied() []string
+}
+
+// Reservations runs demands of other systems in shared transactions, and keeps the counters that they are about. It
+// implements stock.Desk, stock.Shelves and stock.Ranks.
+type Reservations struct {
+	db     *sqldb.DB
+	gate   Gate
+	now    func() time.Time
+	group  *sqldb.Group[stock.Demand, stock.Result]
+	looks  sqldb.Questions[string, stock.Reservation]
+	levels sqldb.Questions[named, stock.Level]
+
+	// Decided hears what was committed, whichever way it was demanded. It must not block, and is set before the first
+	// demand; nil is not called.
+	Decided func(demands []stock.Demand, results []stock.Result)
+}
+
+// NewReservations starts the goroutines that gather demands and questions; Stop ends them. now is the deciding clock.
+func NewReservations(db *sqldb.DB, gate Gate, now func() time.Time) *Reservations {
+	r := &Reservations{db: db, gate: gate, now: now}
+	r.group = sqldb.NewGroup(db, sqldb.GroupConfig[stock.Demand, stock.Result]{Run: r.Run, Max: maxBatch, Queue: maxQueue})
+	r.looks = sqldb.NewQuestions(maxBatch, maxQueue, r.find)
+	r.levels = sqldb.NewQuestions(maxBatch, maxQueue, r.readLevels)
+	return r
+}
+
+// Stop finishes what waits and refuses what comes.
+func (r *Reservations) Stop() {
+	r.group.Stop()
+	r.looks.Stop()
+	r.levels.Stop()
+}
+
+// Group is the group commit, for its figures.
+func (r *Reservations) Group() *sqldb.Group[stock.Demand, stock.Result] { return r.group }
+
+// collisions is how often a demand is tried again that met another one of the same new id in another process.
+const collisions = 3
+
+// Do runs one demand; it is durable when Do returns without an error of kind Unavailable.
+func (r *Reservations) Do(ctx context.Context, d stock.Demand) (stock.Result, error) {
+	var res stock.Result
+	var err error
+	for range collisions {
+		res, err = r.group.Do(ctx, d)
+		if !errors.Is(err, sqldb.ErrUnique) {
+			break
+		}
+	}
+	return res, again(err)
+}
+
+// DoAll runs many demands and gives a result and an error for each.
+func (r *Reservations) DoAll(ctx context.Context, ds []stock.Demand) ([]stock.Result, []error) {
+	results, failures := r.group.DoAll(ctx, ds)
+	for i := range failures {
+		failures[i] = again(failures[i])
+	}
+	return results, failures
+}
+
+// again makes of a failure that says nothing about the demand itself the advice to ask again.
+func again(err error) error {
+	if errors.Is(err, sqldb.ErrUnique) || errors.Is(err, sqldb.ErrRetry) || errors.Is(err, context.DeadlineExceeded) {
+		return stock.ErrAgain.Because(err)
+	}
+	return err
+}
+
+// Run decides demands within a transaction: load and lock, decide, write. The gate is told once it is committed.
+func (r *Reservations) Run(ctx context.Context, tx sqldb.Tx, demands []stock.Demand) ([]stock.Result, error) {
+	now := r.now()
+	b := &stock.Reserving{Now: now, Book: stock.NewBook(), Reasons: map[string]string{}, Early: map[string]bool{}}
+	if err := load(ctx, tx, b, demands); err != nil {
+		return nil, err
+	}
+	results := b.Decide(demands)
+	if r.Decided != nil {
+		tx.OnCommit(func() { r.Decided(demands, results) })
+	}
+	return results, r.write(tx, b)
+}
+
+// load takes locks in the one order: the stock, then holds.
+func load(ctx context.Context, tx sqldb.Tx, b *stock.Reserving, demands []stock.Demand) error {
+	ids := make([]string, len(demands))
+	wanted := make([]stock.Hold, 0, len(demands))
+	for i, d := range demands {
+		ids[i] = stock.HoldOf(d.ID)
+		if d.Act == stock.Try && d.Short == nil {
+			wanted = append(wanted, d.Hold)
+		}
+	}
+	slices.Sort(ids)
+	ids = slices.Compact(ids)
+	var there []stock.HoldState
+	tx.QueueQuery(func(rows sqldb.Rows) (err error) {
+		there, err = readHolds(rows)
+		return err
+	}, holdSelect, idRows(ids))
+	tx.QueueQuery(func(rows sqldb.Rows) error {
+		for rows.Next() {
+			var id string
+			if err := rows.Scan(&id); err != nil {
+				return err
+			}
+			b.Early[id] = true
+		}
+		return nil
+	}, earlySelect, idRows(ids))
+	if err := tx.Flush(ctx); err != nil {
+		return err
+	}
+	known := make(map[string]stock.Hold, len(there))
+	held := make([]stock.Hold, len(there))
+	for i, h := range there {
+		known[h.Hold.ID], held[i] = h.Hold, h.Hold
+	}
+	QueueLock(tx, KeysOf(wanted, held), b.Book)
+	tx.QueueQuery(func(rows sqldb.Rows) error { return enter(rows, b, known) }, reservationLock, idRows(ids))
+	return tx.Flush(ctx)
+}
+
+// enter puts locked holds into the book. One that has come since its lines were read has the transaction begin anew.
+func enter(rows sqldb.Rows, b *stock.Reserving, known map[string]stock.Hold) error {
+	for rows.Next() {
+		var id, state, reason string
+		if err := rows.Scan(&id, &state, &reason); err != nil {
+			return err
+		}
+		h, ok := known[id]
+		if !ok {
+			return sqldb.ErrRetry
+		}
+		b.Book.LoadHold(h, stock.State(state))
+		b.Reasons[id] = reason
+	}
+	return nil
+}
+
+func (r *Reservations) write(tx sqldb.Tx, b *stock.Reserving) error {
+	now := b.Now.UnixMilli()
+	QueueForget(tx, r.gate.Applied())
+	QueueDeltas(tx, b.Book)
+	begun := make([]NewHold, len(b.New))
+	for i, n := range b.New {
+		begun[i] = NewHold{Hold: n.Hold, State: n.State, Reason: n.Reason}
+	}
+	slices.SortFunc(begun, func(x, y NewHold) int { return strings.Compare(x.ID, y.ID) })
+	QueueHolds(tx, begun, now)
+	steps := make([]Move, len(b.Steps))
+	for i, s := range b.Steps {
+		steps[i] = Move(s)
+	}
+	QueueMoves(tx, steps, now)
+	if len(b.Noted) > 0 {
+		tx.Queue(earlyInsert, idRows(b.Noted), now)
+	}
+	if events := slices.Concat(b.Events, b.Book.Warnings(b.Now)); len(events) > 0 {
+		outbox.Queue(tx, events)
+	}
+	entries, err := QueueOps(tx, b.Ops, func() string { return uid.New(b.Now) }, now)
+	if err == nil {
+		tx.OnCommit(func() { r.gate.Committed(entries) })
+	}
+	return err
+}

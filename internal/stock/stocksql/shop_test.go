@@ -1,0 +1,228 @@
+package stocksql_test
+
+import (
+	"context"
+	"log/slog"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"comanda/internal/identity"
+	"comanda/internal/ordering/orderingtest"
+	"comanda/internal/redisdb"
+	"comanda/internal/redisdb/redisdbtest"
+	"comanda/internal/sqldb"
+	"comanda/internal/sqldb/sqldbtest"
+	"comanda/internal/stock"
+	"comanda/internal/stock/stockredis"
+	"comanda/internal/stock/stocksql"
+	"comanda/internal/testenv"
+)
+
+// keeper is who fills the shelves; as another system, who takes from them.
+var keeper = identity.Actor{Kind: identity.Service, AllBranches: true}
+
+// shop is a branch's stock in a database and a Redis, and two processes that work on it.
+type shop struct {
+	*testing.T
+	*process          // the first
+	second   *process // on a connection of its own
+	clock    *clock
+	redis    *redisdb.DB
+	branch   int64
+}
+
+// process is what a process has of the stock.
+type process struct {
+	db     *sqldb.DB
+	desk   *stocksql.Reservations
+	ledger *stocksql.Ledger
+	gate   *stockredis.Gate
+	keep   *stock.Gatekeeper
+	stores *stock.Inventory
+}
+
+// clock is the time that everybody in a test goes by.
+type clock struct {
+	mu    sync.Mutex
+	ahead time.Duration
+}
+
+func (c *clock) now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return time.Now().Add(c.ahead).Truncate(time.Millisecond).UTC()
+}
+
+func (c *clock) jump(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.ahead += d
+}
+
+// eachShop runs a test on SQLite with the store inside the process, and on PostgreSQL with Redis.
+func eachShop(t *testing.T, test func(s *shop)) {
+	t.Helper()
+	t.Run("sqlite", func(t *testing.T) { test(newShop(t, sqldbtest.SQLiteURL(t), redisdbtest.Embedded(t))) })
+	t.Run("postgres", func(t *testing.T) {
+		redis, _ := redisdbtest.Real(t)
+		test(newShop(t, sqldbtest.PostgresURL(t), redis))
+	})
+}
+
+func newShop(t *testing.T, address string, redis *redisdb.DB) *shop {
+	t.Helper()
+	s := &shop{T: t, clock: &clock{}, redis: redis, branch: 1}
+	s.process = s.start(address)
+	if err := s.db.Migrate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	s.second = s.start(address)
+	orderingtest.Open(t, s.db, s.branch)
+	return s
+}
+
+// start begins a process: it hears what is committed, and tells Redis.
+func (s *shop) start(address string) *process {
+	s.Helper()
+	db, err := sqldb.Open(s.Context(), sqldb.Config{URL: address, MaxConns: 8})
+	if err != nil {
+		s.Fatal(err)
+	}
+	s.Cleanup(db.Close)
+	p := &process{db: db, ledger: stocksql.New(db)}
+	p.gate = stockredis.New(s.redis, stockredis.Config{Now: s.clock.now, Patience: 5 * time.Second})
+	p.keep = stock.NewGatekeeper(stock.GatekeeperConfig{
+		Gate: p.gate, Journal: p.ledger, Now: s.clock.now, Log: slog.New(slog.DiscardHandler),
+		Ends: func(context.Context, stock.Scope) (time.Time, error) { return s.clock.now().Add(24 * time.Hour), nil },
+	})
+	p.desk = stocksql.NewReservations(db, p.keep, s.clock.now)
+	p.stores = &stock.Inventory{Desk: p.desk, Door: p.keep, Now: s.clock.now}
+	ctx, cancel := context.WithCancel(context.Background())
+	var loops sync.WaitGroup
+	loops.Go(func() { _ = p.keep.ApplyCommitted(ctx) })
+	s.Cleanup(func() {
+		p.desk.Stop()
+		cancel()
+		loops.Wait()
+		p.keep.Close()
+	})
+	return p
+}
+
+// receive puts units on the shelf and gives the number of the item.
+func (s *shop) receive(sku string, units int64) int64 {
+	s.Helper()
+	level, err := s.desk.Adjust(s.Context(), keeper, stock.Adjustment{
+		Branch: s.branch, SKU: sku, Kind: stock.Received, Units: units, Make: true,
+	})
+	if err != nil {
+		s.Fatal(err)
+	}
+	return level.ID
+}
+
+// built has the gate know the stock.
+func (s *shop) built() {
+	s.Helper()
+	if err := s.keep.Rebuild(s.Context(), stock.StockOf(s.branch)); err != nil {
+		s.Fatal(err)
+	}
+}
+
+func request(id string, items ...stock.Taken) stock.Request {
+	return stock.Request{ID: id, Branch: 1, Items: items, TTL: time.Minute}
+}
+
+func (s *shop) reserve(id string, items ...stock.Taken) (stock.Reservation, error) {
+	s.Helper()
+	res, _, err := s.stores.Reserve(s.Context(), keeper, request(id, items...))
+	return res, err
+}
+
+func (s *shop) mustReserve(id string, items ...stock.Taken) {
+	s.Helper()
+	if res, err := s.reserve(id, items...); err != nil || res.Status != stock.Reserved {
+		s.Fatalf("%s: %+v, %v", id, res, err)
+	}
+}
+
+// must ends the test when what should have been done was not.
+func (s *shop) must(_ stock.Reservation, err error) {
+	s.Helper()
+	if err != nil {
+		s.Fatal(err)
+	}
+}
+
+// wantRefused tells that something was refused, and as what.
+func (s *shop) wantRefused(want string, err error) {
+	s.Helper()
+	if code(err) != want {
+		s.Errorf("%v, want %s", err, want)
+	}
+}
+
+func (s *shop) counts() []stock.Count {
+	s.Helper()
+	counts, err := s.ledger.Counts(s.Context(), stock.StockOf(s.branch))
+	if err != nil {
+		s.Fatal(err)
+	}
+	return counts
+}
+
+// wantLevel compares an item in the ledger, and in the gate once it has heard of everything.
+func (s *shop) wantLevel(item, available, reserved, sold int64) {
+	s.Helper()
+	for _, c := range s.counts() {
+		if c.Item == item && (c.Left() != available || c.Held != reserved || c.Used != sold) {
+			s.Errorf("available %d, reserved %d, sold %d; want %d, %d, %d", c.Left(), c.Held, c.Used, available, reserved, sold)
+		}
+	}
+	s.even()
+}
+
+// even waits until the gate, where it knows the stock, shows what the ledger says (I9), and checks the ledger itself (I1).
+// What was committed while the gate was being rebuilt is replayed by recovery.
+func (s *shop) even(also ...func(context.Context) error) {
+	s.Helper()
+	if found, err := s.ledger.Drift(s.Context(), ""); err != nil || len(found) != 0 {
+		s.Errorf("the ledger contradicts itself: %v, %v", found, err)
+	}
+	diff := ""
+	defer func() {
+		if diff != "" {
+			s.Errorf("the gate differs: %s", diff)
+		}
+	}()
+	testenv.Eventually(s.T, 20*time.Second, func() bool {
+		for _, mend := range append(also, s.keep.RecoverAll) {
+			if err := mend(s.Context()); err != nil {
+				s.Error(err)
+			}
+		}
+		shown, ok, err := s.gate.All(s.Context(), stock.StockOf(s.branch))
+		if err != nil || !ok { // it knows nothing, which is no difference
+			diff = ""
+			return err == nil
+		}
+		diff = cmp.Diff(s.counts(), shown.Counts)
+		return diff == ""
+	})
+}
+
+// events counts what was told and not published yet.
+func (s *shop) events(kind string) int64 {
+	s.Helper()
+	return (&orderingtest.Restaurant{DB: s.db}).Events(s.T, kind)
+}
+
+func rice(n int64) stock.Taken { return stock.Taken{SKU: "rice", Qty: n} }
+
+func eggs(n int64) stock.Taken { return stock.Taken{SKU: "eggs", Qty: n} }
+
+func name(i int) string { return "r" + strconv.Itoa(i) }
