@@ -12,12 +12,8 @@ func (b *Batch) try(t *TryToPay) Result {
 	switch {
 	case o == nil:
 		return Result{Err: ErrNotFound}
-	case o.PaymentStatus == Paid:
-		return Result{Order: *o, Err: ErrAlreadyPaid}
-	case o.PaymentStatus == Confirming:
-		return Result{Order: *o, Err: ErrConfirming}
 	case o.PaymentStatus != Unpaid:
-		return Result{Order: *o, Err: ErrNotPayable}
+		return Result{Order: *o, Err: o.PaymentStatus.refusal()}
 	case len(b.Attempts[o.ID]) >= payment.MaxAttempts:
 		return Result{Order: *o, Err: payment.ErrAttempts}
 	}

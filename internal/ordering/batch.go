@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"comanda/internal/cart"
+	"comanda/internal/catalog"
 	"comanda/internal/event"
 	"comanda/internal/identity"
 	"comanda/internal/payment"
@@ -38,6 +39,7 @@ type Batch struct {
 	Known    map[TxnKey]Known            // used by earlier transactions
 	Visits   map[string]bool             // those that are open
 	Versions map[int64]bool              // those that are published
+	Paused   map[int64]bool              // branches that take no orders now
 	Unpaid   map[string]int              // open unpaid orders by visit, by guest hash and by member
 	Carts    map[int64]cart.Cart         // of members who check out
 	Numbers  map[stock.Scope]int64
@@ -56,8 +58,11 @@ type Effects struct {
 	Settled     map[string]payment.Attempt
 	Extended    map[string]time.Time // deadlines of holds that have moved
 	Reports     []payment.Event
+	Mismatches  []payment.Mismatch
 	Refunds     []payment.Refund
 	Finished    map[string]payment.Refund
+	Steps       []StepTaken
+	Marks       map[Line]time.Time // lines that were ticked off, and when; zero: on again
 	Events      []event.Event
 	Ops         []stock.Op
 	Audit       []identity.Entry // what the staff have done
@@ -90,10 +95,11 @@ func NewBatch(now time.Time, newID func() string) *Batch {
 		Now: now, NewID: newID, Book: stock.NewBook(), Orders: map[string]*Order{},
 		Attempts: map[string][]payment.Attempt{}, Owed: map[string][]payment.Refund{},
 		Known: map[TxnKey]Known{}, Visits: map[string]bool{}, Versions: map[int64]bool{},
-		Carts: map[int64]cart.Cart{}, Unpaid: map[string]int{}, Numbers: map[stock.Scope]int64{},
+		Paused: map[int64]bool{},
+		Carts:  map[int64]cart.Cart{}, Unpaid: map[string]int{}, Numbers: map[stock.Scope]int64{},
 		Effects: Effects{
 			Changed: map[string]*Order{}, Settled: map[string]payment.Attempt{}, Extended: map[string]time.Time{},
-			Finished: map[string]payment.Refund{},
+			Finished: map[string]payment.Refund{}, Marks: map[Line]time.Time{},
 		},
 		placed: map[TxnKey]placement{},
 	}
@@ -118,6 +124,12 @@ func (b *Batch) Decide(commands []Command) []Result {
 			results[i] = b.refund(c.Refund)
 		case c.Finish != nil:
 			results[i] = b.finish(c.Finish)
+		case c.Step != nil:
+			results[i] = b.step(c.Step)
+		case c.Mark != nil:
+			results[i] = b.mark(c.Mark)
+		case c.Prolong != nil:
+			results[i] = b.prolong(c.Prolong)
 		case c.End != nil:
 			results[i] = b.end(c.End)
 		}
@@ -157,6 +169,8 @@ func (b *Batch) enter(p *Place) Result {
 	switch {
 	case o.Kind == DineIn && !b.Visits[o.VisitID]:
 		return Result{Err: ErrVisitClosed}
+	case b.Paused[o.Scope.Branch]:
+		return Result{Err: catalog.ErrPaused}
 	case !b.Versions[o.MenuVersionID]:
 		return Result{Err: ErrVersionClosed}
 	case over(b.Unpaid[o.payer()], p.Limits.UnpaidPerGuest),
@@ -168,7 +182,7 @@ func (b *Batch) enter(p *Place) Result {
 	switch outcome, short := b.Book.Take(p.Hold, stock.Held); outcome {
 	case stock.Changed:
 	case stock.NoRoom:
-		return Result{Err: SoldOut(short)}
+		return Result{Err: SoldOut(stock.Scarce(short, p.Hold.Lines, p.Recipes))}
 	default: // an id that is dead already, or an item that has left the menus between two looks
 		return Result{Err: ErrRetry}
 	}
@@ -255,8 +269,11 @@ func (b *Batch) move(id string, was, now stock.State, reason string) {
 	b.tell(kind, h)
 }
 
+// tell has the gate told about every part of a hold.
 func (b *Batch) tell(kind stock.OpKind, h stock.Hold) {
-	b.Ops = append(b.Ops, stock.Op{Kind: kind, Hold: h})
+	for _, part := range h.Parts() {
+		b.Ops = append(b.Ops, stock.Op{Kind: kind, Hold: part})
+	}
 }
 
 // audit records what the staff have done with an order.

@@ -69,6 +69,12 @@ func (p *till) command(verb, arg string) (ordering.Command, bool) {
 	case "redirect", "redirectB":
 		page := payment.Page{URL: "https://pay.example/" + arg, Ref: "ref-" + arg}
 		return ordering.Command{Redirect: &ordering.Redirect{OrderID: "o-a", AttemptID: attemptID(verb), Page: page}}, true
+	case "more": // more:LEFT, with what the guest is shown from when the order was placed
+		d, err := time.ParseDuration(arg)
+		if err != nil {
+			p.t.Fatal(err)
+		}
+		return ordering.Command{Prolong: &ordering.Prolong{OrderID: "o-a", PayBy: now.Add(d)}}, true
 	case "confirm", "confirmB":
 		c := ordering.Confirm{OrderID: "o-a", AttemptID: attemptID(verb), Again: arg == "again"}
 		return ordering.Command{Confirm: &c}, true
@@ -102,13 +108,21 @@ func (p *till) money(verb, arg string) (ordering.Command, bool) {
 		return ordering.Command{Refund: &ordering.Refund{
 			OrderID: "o-a", NewID: "r" + arg, Amount: int64(d), Note: "cold", By: cashier,
 		}}, true
+	case "portal": // portal:REFERENCE or portal:REFERENCE/AMOUNT
+		ref, amount, found := strings.Cut(arg, "/")
+		c := ordering.Refund{OrderID: "o-a", NewID: "r" + arg, Amount: 1000, ByHand: true, Reference: ref, Note: "seen", By: cashier}
+		if found {
+			d, _ := time.ParseDuration(amount + "ns")
+			c.Amount = int64(d)
+		}
+		return ordering.Command{Refund: &c}, true
 	case "sent", "byhand": // sent:STATE by the gateway, byhand:STATE by the staff, about the newest refund
-		f := ordering.FinishRefund{OrderID: "o-a", State: payment.RefundState(arg), Code: "00"}
+		f := ordering.FinishRefund{OrderID: "o-a", State: payment.RefundState(arg), Ref: "9", Code: "00"}
 		if all := p.b.Owed["o-a"]; len(all) > 0 {
 			f.RefundID = all[len(all)-1].ID
 		}
 		if verb == "byhand" {
-			f.By, f.Note, f.Code = cashier, "portal", ""
+			f.By, f.Note, f.Ref, f.Code = cashier, "portal", "", ""
 		}
 		return ordering.Command{Finish: &f}, true
 	}
@@ -153,6 +167,26 @@ func (p *till) balanced() {
 	if captured-back != want {
 		p.t.Errorf("%d captured, %d to be given back, and the order of %d is %s with %d refunded", captured, back, o.Total,
 			o.PaymentStatus, o.Refunded)
+	}
+}
+
+// Of other money than was asked for somebody hears when it may have moved.
+func TestBatch_mismatches(t *testing.T) {
+	for story, want := range map[string]int{
+		"redirect:1 said:PAID": 0, "redirect:1 short:FAILED": 0, "redirect:1 short:REDIRECTED": 0, "redirect:1 short:PAID": 1,
+		"redirect:1 foreign:PAID": 1, "redirect:1 short:REVIEW": 1, "redirect:1 said:REVIEW": 0, "redirect:1 said:PAID short:PAID": 1,
+		"counter": 0,
+	} {
+		p := newTill(t, story)
+		if len(p.b.Mismatches) != want {
+			t.Errorf("%s: %+v", story, p.b.Mismatches)
+		}
+		for _, m := range p.b.Mismatches {
+			if m.AttemptID != "a-a" || m.OrderID != "o-a" || m.Amount < 2999 || m.Currency == "" || !m.ReportedAt.Equal(p.b.Now) {
+				t.Errorf("%s: %+v", story, m)
+			}
+		}
+		p.balanced()
 	}
 }
 
@@ -351,6 +385,15 @@ func TestBatch_refunds(t *testing.T) {
 		{"sent when done", paid + "refund:0 sent:DONE byhand:SENDING", ordering.Refunded, 3000, payment.RefundDone, false, nil},
 		{"refused when done by hand", paid + "refund:0 byhand:DONE sent:REFUSED", ordering.Refunded, 3000, payment.RefundDone, false, nil},
 		{"the till's is never sent", "counter refund:0 byhand:SENDING", ordering.Refunded, 3000, payment.RefundDone, false, payment.ErrMethod},
+		{"in the portal", paid + "portal:7", ordering.Paid, 1000, payment.RefundDone, true, nil},
+		{"in the portal, noted twice", paid + "portal:7 then portal:7", ordering.Paid, 1000, payment.RefundDone, false, nil},
+		{"in the portal, noted otherwise", paid + "portal:7 portal:7/999", ordering.Paid, 1000, payment.RefundDone, false, ordering.ErrRefundNoted},
+		{"in the portal, all in parts", paid + "portal:7 portal:8/2000", ordering.Refunded, 3000, payment.RefundDone, true, nil},
+		{"in the portal, all, noted twice", paid + "portal:7/0 then portal:7/0", ordering.Refunded, 3000, payment.RefundDone, false, nil},
+		{"in the portal, too much", paid + "portal:7/3001", ordering.Paid, 0, "", false, ordering.ErrNotRefundable},
+		{"in the portal, while a part is sent", paid + "refund:2000 portal:7", ordering.RefundDue, 3000, payment.RefundDone, true, nil},
+		{"in the portal, what we have sent", paid + "refund:1000 sent:DONE portal:9", ordering.Paid, 1000, payment.RefundDone, false, nil},
+		{"the till has no portal", "counter portal:7", ordering.Paid, 0, "", false, payment.ErrMethod},
 		{"nothing to finish", paid + "byhand:DONE", ordering.Paid, 0, "", false, payment.ErrRefund},
 		{"late money, sent", "redirect:1 end:USER_CANCELED late:PAID byhand:SENDING", ordering.RefundDue, 0, payment.RefundSending, true, nil},
 		{"late money, given back", "redirect:1 end:USER_CANCELED late:PAID byhand:SENDING sent:DONE", ordering.Refunded, 0, payment.RefundDone, true, nil},

@@ -2,6 +2,7 @@ package ordering
 
 import (
 	"context"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -22,17 +23,34 @@ func checkNote(note string) error {
 	return nil
 }
 
-// Refund gives money of a paid order back in the way in which it came; 0 means all that is left.
-func (s *Service) Refund(
-	ctx context.Context, by identity.Actor, id string, amount int64, note string,
-) (payment.Refund, error) {
-	if err := checkNote(note); err != nil {
+// MaxReference bounds what a gateway's portal may call a refund, in characters.
+const MaxReference = 100
+
+// checkReference gives a refund with its reference as it is kept. One that was made by hand has one, by which it is known
+// when it is noted twice.
+func (r Refund) checkReference() (Refund, error) {
+	r.Reference = strings.TrimSpace(r.Reference)
+	if r.ByHand != (r.Reference != "") || !within(r.Reference, 0, MaxReference) {
+		return r, wrong("reference", "A refund by hand, and no other, has a reference of 1 to 100 characters on one line.")
+	}
+	return r, nil
+}
+
+// Refund gives money of a paid order back in the way in which it came, or notes that somebody has done so in the gateway's
+// portal. What is noted a second time stands there once. Its id and who does it need not be given.
+func (s *Service) Refund(ctx context.Context, by identity.Actor, c Refund) (payment.Refund, error) {
+	err := checkNote(c.Note)
+	if err == nil {
+		c, err = c.checkReference()
+	}
+	if err != nil {
 		return payment.Refund{}, err
 	}
-	if _, err := s.StaffOrder(ctx, by, id); err != nil {
+	if _, err := s.StaffOrder(ctx, by, c.OrderID); err != nil {
 		return payment.Refund{}, err
 	}
-	r, err := s.Ledger.Do(ctx, Command{Refund: &Refund{OrderID: id, NewID: s.newID(), Amount: amount, Note: note, By: by}})
+	c.NewID, c.By = s.newID(), by
+	r, err := s.Ledger.Do(ctx, Command{Refund: &c})
 	return r.Refund, err
 }
 
@@ -53,11 +71,12 @@ func (s *Service) FinishRefund(
 	return r.Refund, err
 }
 
-// Exceptions are what somebody must look at in a branch: attempts of which nobody knows what became, and money that is to
-// go back and is not back.
+// Exceptions are what somebody must look at in a branch: attempts of which nobody knows what became, money that is to go
+// back and is not back, and captures of other amounts than were asked for.
 type Exceptions struct {
-	Attempts []Exception
-	Refunds  []Exception
+	Attempts   []Exception
+	Refunds    []Exception
+	Mismatches []Exception // by the ids of their attempts
 }
 
 // Exception is one of them.
@@ -73,6 +92,9 @@ type Exception struct {
 	Reason   string // of a refund
 	Ref      string // what the gateway calls it, or answered last
 	At       time.Time
+
+	Captured   int64 // of a mismatch, as the gateway says; Amount is what was asked for
+	CapturedIn money.Currency
 }
 
 // maxExceptions bounds how many of each kind are listed; a house that has more has another trouble.
@@ -117,6 +139,26 @@ func (s *Service) Judge(
 		OrderID: order, AttemptID: a.ID, Method: a.Method, State: state, Source: SourceStaff, By: by, Raw: note,
 	})
 	return r.Order, err
+}
+
+// ClearMismatch notes that somebody has looked at what was captured with an attempt and had not been asked for, and what
+// they have done about it. It moves no money and changes no order.
+func (s *Service) ClearMismatch(ctx context.Context, by identity.Actor, order, attempt, note string) (Detail, error) {
+	if err := checkNote(note); err != nil {
+		return Detail{}, err
+	}
+	a, err := s.staffAttempt(ctx, by, order, attempt)
+	if err != nil {
+		return Detail{}, err
+	}
+	d, err := s.order(ctx, order)
+	if err != nil {
+		return Detail{}, err
+	}
+	e := by.Did(s.Now(), identity.ActionMismatchCleared, "order", order, d.Scope.Branch).To(map[string]any{
+		"paymentId": a.ID, "amount": a.Amount, "currency": a.Currency, "note": note,
+	})
+	return d, s.Payments.ClearMismatches(ctx, a.ID, e)
 }
 
 // staffAttempt gives an attempt through a gateway, of an order that the actor sees.

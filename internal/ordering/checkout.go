@@ -18,6 +18,9 @@ import (
 // Carts gives a member's cart as it is worth today; branch 0 leaves the choice to the cart.
 type Carts interface {
 	Get(ctx context.Context, who identity.Actor, branch int64) (cart.View, error)
+	// Recall is Get with a cart that may have changed since it was seen; false when none was.
+	Recall(ctx context.Context, who identity.Actor, branch int64) (cart.View, bool)
+	Forget(who identity.Actor)
 }
 
 // Checkout is what a member asks for when the cart is to become an order.
@@ -100,10 +103,7 @@ func (c Checkout) key() string { return MemberKey(c.UserID) + ":" + c.ClientTxnI
 // content gives the same order (I11).
 func (s *Service) CheckOut(ctx context.Context, who identity.Actor, c Checkout) (Receipt, error) {
 	c.UserID = who.UserID
-	c, err := c.normal()
-	if err == nil {
-		err = s.Methods.Check(c.Method)
-	}
+	c, err := s.formed(c)
 	if err != nil {
 		return Receipt{}, err
 	}
@@ -111,6 +111,9 @@ func (s *Service) CheckOut(ctx context.Context, who identity.Actor, c Checkout) 
 	receipt, shared, err := s.flights.do(ctx, key, func(ctx context.Context) (Receipt, error) {
 		return s.checkOut(ctx, who, c)
 	})
+	if err == nil {
+		s.Carts.Forget(who)
+	}
 	if shared {
 		receipt.New = false
 	}
@@ -118,32 +121,65 @@ func (s *Service) CheckOut(ctx context.Context, who identity.Actor, c Checkout) 
 	return receipt, err
 }
 
+// CheckForm tells what is wrong with a checkout by itself, whatever is in the cart. It asks nobody.
+func (s *Service) CheckForm(c Checkout) error {
+	_, err := s.formed(c)
+	return err
+}
+
+func (s *Service) formed(c Checkout) (Checkout, error) {
+	c, err := c.normal()
+	if err == nil {
+		err = s.Methods.Check(c.Method)
+	}
+	return c, err
+}
+
+// checkOut goes by the cart as this process remembers it, which spares a question. The ledger takes it only if it is
+// still so, and a refusal counts only when it is: whoever is refused is refused for what is in the cart.
 func (s *Service) checkOut(ctx context.Context, who identity.Actor, c Checkout) (Receipt, error) {
-	o, from, err := s.fromCart(ctx, who, c)
+	seen, remembered := s.Carts.Recall(ctx, who, c.Branch)
+	var receipt Receipt
+	var refusal error
+	if remembered {
+		receipt, refusal = s.orderFrom(ctx, seen, c)
+		if refusal == nil || fault.KindOf(refusal) == fault.Unavailable {
+			return receipt, refusal
+		}
+	}
+	v, err := s.Carts.Get(ctx, who, c.Branch)
+	switch {
+	case err != nil:
+		return s.earlier(ctx, TxnKey{User: c.UserID, ClientTxnID: c.key()}, c.digest(), err)
+	case remembered && v.ID == seen.ID && v.Version == seen.Version:
+		return receipt, refusal
+	}
+	return s.orderFrom(ctx, v, c)
+}
+
+// orderFrom enters a cart as an order.
+func (s *Service) orderFrom(ctx context.Context, v cart.View, c Checkout) (Receipt, error) {
+	o, err := s.fromCart(ctx, v, c)
 	if err != nil {
 		return s.earlier(ctx, TxnKey{User: c.UserID, ClientTxnID: c.key()}, c.digest(), err)
 	}
-	return s.enter(ctx, o, &from, c.digest())
+	return s.enter(ctx, o, &v.Cart, c.digest())
 }
 
 // fromCart prices the cart as an order.
-func (s *Service) fromCart(ctx context.Context, who identity.Actor, c Checkout) (Order, cart.Cart, error) {
-	v, err := s.Carts.Get(ctx, who, c.Branch)
-	if err != nil {
-		return Order{}, cart.Cart{}, err
-	}
+func (s *Service) fromCart(ctx context.Context, v cart.View, c Checkout) (Order, error) {
 	items, err := orderable(v)
 	if err == nil {
 		err = checkItems(items)
 	}
 	if err != nil {
-		return Order{}, cart.Cart{}, err
+		return Order{}, err
 	}
 	o, err := s.price(ctx, Guest{Branch: v.Branch.ID}, Request{
 		Items: items, Method: c.Method, ClientTxnID: c.key(), MenuVersionID: v.MenuVersionID, ExpectedTotal: c.ExpectedTotal,
 	})
 	o.Kind, o.UserID, o.Receiver = c.Kind, c.UserID, c.Receiver
-	return o, v.Cart, err
+	return o, err
 }
 
 // orderable gives what a cart asks of the menu.

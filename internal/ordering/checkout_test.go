@@ -196,6 +196,83 @@ func TestService_CheckOut_empty(t *testing.T) {
 	}, 10)
 }
 
+// C5: a process goes by the cart that it remembers. What another has made of the cart meanwhile counts all the same: for what
+// is ordered, and for whether it is refused.
+func TestService_CheckOut_remembered(t *testing.T) {
+	for name, c := range map[string]struct {
+		here, there int64 // how many of dish 101 each process puts in, one after the other
+		after       func(t *testing.T, other *shop, who identity.Actor)
+		want        int64 // of dish 101 in the order; 0: none
+		err         error
+	}{
+		"as it was":         {here: 2, want: 2},
+		"more":              {here: 2, there: 1, want: 3},
+		"too much":          {here: 2, there: 9, err: ordering.ErrSoldOut},
+		"less":              {here: 11, after: takeAway(t, 10), want: 1},
+		"empty":             {here: 2, after: takeAway(t, 0), err: cart.ErrEmpty},
+		"empty, and less":   {here: 11, there: 1, after: takeAway(t, 0), err: cart.ErrEmpty},
+		"another cart":      {here: 2, after: orderAndPut(3), want: 3},
+		"ordered elsewhere": {here: 2, after: orderAndPut(0), err: cart.ErrEmpty},
+	} {
+		t.Run(name, func(t *testing.T) {
+			eachShop(t, func(t *testing.T, s *shop) {
+				other, who := s.beside(t), s.house.Member(t, 7)
+				s.house.Puts(t, who, c.here, 101)
+				if c.there > 0 {
+					other.house.Puts(t, who, c.there, 101)
+				}
+				if c.after != nil {
+					c.after(t, other, who)
+				}
+				before := s.house.Rows(t)
+				got, err := s.CheckOut(t.Context(), who, checkout("here"))
+				if !errors.Is(err, c.err) || got.New != (c.err == nil) {
+					t.Fatalf("%v, %v; want %v", got.New, err, c.err)
+				}
+				if c.err != nil {
+					if s.house.Rows(t) != before {
+						t.Errorf("%+v after %+v", s.house.Rows(t), before)
+					}
+				} else if len(got.Order.Items) != 1 || got.Order.Items[0].Qty != c.want {
+					t.Errorf("ordered %+v, want %d", got.Order.Items, c.want)
+				}
+				s.drift(t)
+			}, 10)
+		})
+	}
+}
+
+// takeAway leaves so many of dish 101 less in the cart, or nothing.
+func takeAway(t *testing.T, n int64) func(*testing.T, *shop, identity.Actor) {
+	t.Helper()
+	return func(t *testing.T, other *shop, who identity.Actor) {
+		t.Helper()
+		line := other.house.Look(t, who).Items[0]
+		var err error
+		if n == 0 {
+			_, err = other.house.Carts.Empty(t.Context(), who)
+		} else {
+			_, _, err = other.house.Carts.SetQuantity(t.Context(), who, line.ID, line.Quantity-n)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// orderAndPut orders the cart, and begins another with so many of dish 101.
+func orderAndPut(n int64) func(*testing.T, *shop, identity.Actor) {
+	return func(t *testing.T, other *shop, who identity.Actor) {
+		t.Helper()
+		if _, err := other.CheckOut(t.Context(), who, checkout("there")); err != nil {
+			t.Fatal(err)
+		}
+		if n > 0 {
+			other.house.Puts(t, who, n, 101)
+		}
+	}
+}
+
 // The branch is the chosen one, else the cart's, else the first that is open.
 func TestService_CheckOut_branch(t *testing.T) {
 	eachShop(t, func(t *testing.T, s *shop) {
@@ -325,7 +402,8 @@ func TestService_CheckOut_at_once(t *testing.T) {
 	}, 10)
 }
 
-// A cart that somebody changes between the look and the commit is not ordered, and keeps the change.
+// A cart that somebody changes between the look and the commit is not ordered, and keeps the change. What was remembered is
+// looked at again, once.
 func TestService_CheckOut_changed_meanwhile(t *testing.T) {
 	eachShop(t, func(t *testing.T, s *shop) {
 		who := s.house.Member(t, 7)
@@ -337,7 +415,7 @@ func TestService_CheckOut_changed_meanwhile(t *testing.T) {
 		if _, err := s.CheckOut(t.Context(), who, checkout("a")); !errors.Is(err, cart.ErrChanged) {
 			t.Errorf("%v", err)
 		}
-		if v := s.house.Look(t, who); len(v.Items) != 2 || len(s.gate.abandoned) != 1 {
+		if v := s.house.Look(t, who); len(v.Items) != 2 || len(s.gate.abandoned) != 2 {
 			t.Errorf("%d dishes in the cart, leases given back: %v", len(v.Items), s.gate.abandoned)
 		}
 		s.gate.try = admit

@@ -20,15 +20,19 @@ type Command struct {
 	Try      *TryToPay
 	Redirect *Redirect
 	Confirm  *Confirm
+	Prolong  *Prolong
 	End      *End
 	Refund   *Refund
 	Finish   *FinishRefund
+	Step     *Step
+	Mark     *MarkItem
 }
 
 // Place makes an order. Everything in the order is decided already except its number and whether it fits.
 type Place struct {
 	Order   Order
 	Hold    stock.Hold
+	Recipes map[int64][]stock.Line // by which the hold takes of the stock
 	Attempt payment.Attempt
 	Cart    *cart.Cart // as it was when the order was made from it; nil for guests
 	Digest  string     // of the request, by which a repetition is told from another request under the same key
@@ -53,6 +57,7 @@ type Settle struct {
 	Ref       string
 	Source    string // CALLBACK, CHECK or STAFF
 	Raw       string
+	Headers   string         // of the request that brought it
 	By        identity.Actor // of a report from the staff
 	Today     string         // the branch's business date now: late money cannot take units of a day that is over
 }
@@ -77,20 +82,22 @@ type Confirm struct {
 	Again     bool // an earlier one did not get through
 }
 
-// Refund gives money of a paid order back.
+// Refund gives money of a paid order back, or notes that it has gone back.
 type Refund struct {
-	OrderID string
-	NewID   string
-	Amount  int64 // 0 means all that is left
-	Note    string
-	By      identity.Actor
+	OrderID   string
+	NewID     string
+	Amount    int64  // 0 means all that is left
+	ByHand    bool   // it was given back in the gateway's portal already: nothing is sent
+	Reference string // what the portal calls it, with ByHand only
+	Note      string
+	By        identity.Actor
 }
 
 // FinishRefund notes what has become of a refund, or that the staff wants it done.
 type FinishRefund struct {
 	OrderID  string
 	RefundID string
-	State    payment.RefundState // SENDING has it sent, DONE and REFUSED end it
+	State    payment.RefundState // SENDING has it sent, the others are what came of it
 	Ref      string
 	Code     string
 	Note     string         // of the staff
@@ -115,15 +122,24 @@ func (c Command) OrderID() string {
 		return c.Redirect.OrderID
 	case c.Confirm != nil:
 		return c.Confirm.OrderID
+	case c.Prolong != nil:
+		return c.Prolong.OrderID
 	case c.Refund != nil:
 		return c.Refund.OrderID
 	case c.Finish != nil:
 		return c.Finish.OrderID
+	case c.Step != nil:
+		return c.Step.OrderID
+	case c.Mark != nil:
+		return c.Mark.OrderID
 	case c.End != nil:
 		return c.End.OrderID
 	}
 	return ""
 }
+
+// AboutStock tells whether a command may move what an order holds. What the kitchen does never does.
+func (c Command) AboutStock() bool { return c.Step == nil && c.Mark == nil }
 
 // Result is what became of a command. Err is a refusal that the batch decided: it changed nothing, and the rest of the
 // batch is not concerned.
@@ -163,6 +179,7 @@ var (
 	ErrAlreadyPaid   = fault.New(fault.Conflict, "already_paid", "The order is paid already.")
 	ErrTooLate       = fault.New(fault.Conflict, "too_late", "There is not enough time left to pay in this way; order again.")
 	ErrConfirming    = fault.New(fault.Conflict, "payment_in_progress", "A payment is being completed at this moment.")
+	ErrRefundNoted   = fault.New(fault.Conflict, "refund_noted", "With this reference another amount was noted.")
 	ErrNotRefundable = fault.New(fault.Conflict, "not_refundable", "There is not so much of this order's money to give back.")
 )
 

@@ -52,6 +52,9 @@ func Tally(events []event.Event) ([]Day, error) {
 			d := of(p.BranchID, p.BizDate)
 			d.Paid++
 			d.Revenue += p.TotalAmount
+			if p.Revived { // whichever of its two events comes first
+				d.Canceled--
+			}
 		case event.OrderCanceled.Name:
 			p, err := event.OrderCanceled.Decode(e)
 			if err != nil {

@@ -13,5 +13,6 @@
 //	I11 the same key and body give the same answer; another body is refused; at once there is one effect
 //	I13 the total can be recomputed from the pinned menu version
 //
-// It publishes order.placed, order.paid, order.canceled and order.refund_due, and hears none of them.
+// It publishes order.placed, order.paid, order.progressed, order.canceled, order.refund_due and order.refunded, and hears
+// none of them. What of paid orders is still to be cooked is a Board, which the screens of a branch share.
 package ordering

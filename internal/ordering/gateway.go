@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"comanda/internal/identity"
 	"comanda/internal/payment"
 	"comanda/internal/uid"
 )
@@ -17,6 +18,11 @@ type Payments interface {
 	Record(ctx context.Context, e payment.Event) error
 	ClaimChecks(ctx context.Context, now time.Time, most int) ([]payment.Attempt, error)
 	ClaimRefunds(ctx context.Context, now time.Time, most int) ([]payment.Refund, error)
+	// MarkSent notes that a refund is about to be sent for the first time, and what its gateway listed before.
+	MarkSent(ctx context.Context, refund string, before []string) error
+	// ClearMismatches notes that somebody has looked at all mismatches of an attempt, with an entry in the audit log. Where
+	// there is none, nothing happens.
+	ClearMismatches(ctx context.Context, attempt string, e identity.Entry) error
 }
 
 // Client is the device that asks for a page to pay on.
@@ -72,42 +78,42 @@ func (s *Service) Report(
 	ctx context.Context, ref string, m payment.Method, r payment.Report, source string,
 ) (Result, error) {
 	if !uid.Valid(ref) {
-		return Result{}, s.unknown(ctx, m, r.Raw)
+		return Result{}, s.unknown(ctx, m, r)
 	}
 	order, branch, found, err := s.Payments.Owner(ctx, ref)
 	if err != nil {
 		return Result{}, err
 	}
 	if !found {
-		return Result{}, s.unknown(ctx, m, r.Raw)
+		return Result{}, s.unknown(ctx, m, r)
 	}
 	return s.settle(ctx, branch, Settle{
 		OrderID: order, AttemptID: ref, Method: m, State: r.State, Amount: r.Amount, Currency: r.Currency, Ref: r.Ref,
-		Source: source, Raw: r.Raw,
+		Source: source, Raw: r.Raw, Headers: r.Headers,
 	})
 }
 
-func (s *Service) unknown(ctx context.Context, m payment.Method, raw string) error {
-	if err := s.Oddity(ctx, m, raw, "UNKNOWN_REF"); err != nil {
+func (s *Service) unknown(ctx context.Context, m payment.Method, r payment.Report) error {
+	err := s.Oddity(ctx, payment.Event{Method: m, Raw: r.Raw, Headers: r.Headers, Verdict: "UNKNOWN_REF"})
+	if err != nil {
 		return err
 	}
 	return payment.ErrAttempt
 }
 
-// Oddity keeps a message of which nothing could be made: nothing comes of it, but somebody may want to look. Bytes that
-// are no text are not kept as they are: no database would take them.
-func (s *Service) Oddity(ctx context.Context, m payment.Method, raw, verdict string) error {
-	s.Metrics.odd(m, verdict)
-	raw = strings.ReplaceAll(strings.ToValidUTF8(raw, "?"), "\x00", "?")
-	return s.Payments.Record(ctx, payment.Event{
-		ID: s.newID(), Method: m, Source: SourceCallback, Raw: raw, Verdict: verdict, ReceivedAt: s.Now(),
-	})
+// Oddity keeps a message of which nothing could be made, by its method, text, headers and verdict: nothing comes of it, but
+// somebody may want to look. Bytes that are no text are not kept as they are: no database would take them.
+func (s *Service) Oddity(ctx context.Context, e payment.Event) error {
+	s.Metrics.odd(e.Method, e.Verdict)
+	e.Raw = strings.ReplaceAll(strings.ToValidUTF8(e.Raw, "?"), "\x00", "?")
+	e.ID, e.Source, e.ReceivedAt = s.newID(), SourceCallback, s.Now()
+	return s.Payments.Record(ctx, e)
 }
 
 // Approved has the money taken that a guest has approved on the gateway's page, once, whoever and however many tell of
 // it. It waits for the gateway for as long as the context allows; the rest goes on without it. The order is as it is by
-// then.
-func (s *Service) Approved(ctx context.Context, ref, transaction string) (Order, error) {
+// then. The headers are those of the request that has told, to be kept.
+func (s *Service) Approved(ctx context.Context, ref, transaction, headers string) (Order, error) {
 	d, a, err := s.Attempt(ctx, ref)
 	if err != nil {
 		return Order{}, err
@@ -118,7 +124,7 @@ func (s *Service) Approved(ctx context.Context, ref, transaction string) (Order,
 	done := make(chan struct{})
 	s.talks.Go(func() {
 		defer close(done)
-		s.guarded(ctx, func() { s.confirm(context.WithoutCancel(ctx), d, a, false) })
+		s.guarded(ctx, func() { s.confirm(context.WithoutCancel(ctx), d, a, false, headers) })
 	})
 	select {
 	case <-done:
@@ -157,8 +163,9 @@ func (s *Service) Attempt(ctx context.Context, ref string) (Detail, payment.Atte
 // confirmTimeout is longer than any gateway takes to confirm.
 const confirmTimeout = 50 * time.Second
 
-// confirm tells the gateway to take the money, if nobody else does and the order still wants it.
-func (s *Service) confirm(ctx context.Context, d Detail, a payment.Attempt, again bool) {
+// confirm tells the gateway to take the money, if nobody else does and the order still wants it. What comes of it is kept
+// with the headers of the request that has caused it.
+func (s *Service) confirm(ctx context.Context, d Detail, a payment.Attempt, again bool, headers string) {
 	ctx, cancel := context.WithTimeout(ctx, confirmTimeout)
 	defer cancel()
 	r, err := s.Ledger.Do(ctx, Command{Confirm: &Confirm{OrderID: d.ID, AttemptID: a.ID, Again: again}})
@@ -171,6 +178,7 @@ func (s *Service) confirm(ctx context.Context, d Detail, a payment.Attempt, agai
 		s.complain(ctx, "the gateway did not take a confirmation", a, err)
 		report = payment.Report{State: payment.Redirected}
 	}
+	report.Headers = headers
 	written, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
 	_, err = s.Report(written, a.ID, a.Method, report, SourceCallback)

@@ -1,6 +1,7 @@
 package ordering
 
 import (
+	"errors"
 	"strings"
 
 	"comanda/internal/fault"
@@ -17,6 +18,7 @@ type Metrics struct {
 	Created    Counter // result
 	Transition Counter // to, cause
 	Callback   Counter // method, result
+	Step       Counter // kind
 }
 
 func (m *Metrics) placed(err error, isNew bool) {
@@ -39,6 +41,12 @@ func (m *Metrics) ended(reason CancelReason) {
 	}
 }
 
+func (m *Metrics) stepped(kind StepKind) {
+	if m != nil {
+		m.Step.Count(strings.ToLower(string(kind)))
+	}
+}
+
 func (m *Metrics) odd(method payment.Method, verdict string) {
 	if m != nil {
 		m.Callback.Count(string(method), strings.ToLower(verdict))
@@ -51,6 +59,8 @@ func (m *Metrics) reported(s Settle, r Result, err error) {
 	}
 	result := "ok"
 	switch {
+	case errors.Is(err, payment.ErrAmount) && s.Source != SourceStaff: // of the staff it is a slip of the hand
+		result = "amount_mismatch"
 	case err != nil:
 		result = fault.KindOf(err).String()
 	case !r.Changed:

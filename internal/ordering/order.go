@@ -14,8 +14,13 @@ type Status string
 
 // The statuses that this room moves between.
 const (
-	Placed   Status = "PLACED"
-	Canceled Status = "CANCELED"
+	Placed    Status = "PLACED"
+	Accepted  Status = "ACCEPTED"
+	Preparing Status = "PREPARING"
+	Ready     Status = "READY"
+	Served    Status = "SERVED"    // with DINE_IN
+	Completed Status = "COMPLETED" // otherwise
+	Canceled  Status = "CANCELED"
 )
 
 // Kind is how an order gets to whoever ordered it.
@@ -52,6 +57,20 @@ const (
 // payable tells whether money that arrives now makes the order a paid one.
 func (s PaymentStatus) payable() bool { return s == Unpaid || s == Confirming }
 
+// refusal tells why nobody may begin to pay an order now; nil for one that waits for it.
+func (s PaymentStatus) refusal() error {
+	switch s {
+	case Unpaid:
+		return nil
+	case Paid:
+		return ErrAlreadyPaid
+	case Confirming:
+		return ErrConfirming
+	default:
+		return ErrNotPayable
+	}
+}
+
 // CancelReason says who ended an unpaid order.
 type CancelReason string
 
@@ -85,8 +104,11 @@ type Order struct {
 	Currency      money.Currency
 	PayBy         time.Time // what the guest sees
 	ExpiresAt     time.Time // PayBy and some grace; nothing expires before (I10)
+	Prolonged     int       // how often PayBy has moved, see MoreTime
 	PaidAt        time.Time // zero until paid
 	CanceledAt    time.Time
+	SteppedAt     time.Time // the last step in the kitchen; zero until the first
+	VoidSeen      bool      // the kitchen knows that the money went back
 	CreatedAt     time.Time
 	UpdatedAt     time.Time
 	Version       int64
@@ -101,6 +123,7 @@ type Item struct {
 	Price  int64
 	Qty    int64
 	Notes  string
+	DoneAt time.Time // when the kitchen ticked it off; zero: not yet
 }
 
 // Key is what makes the request for the order the same when it comes again.

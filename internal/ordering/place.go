@@ -56,7 +56,7 @@ func (s *Service) Place(ctx context.Context, g Guest, r Request) (Receipt, error
 	if r.VisitID == "" {
 		r.VisitID = g.VisitID
 	}
-	if err := s.check(g, r); err != nil {
+	if err := s.CheckRequest(g, r); err != nil {
 		return Receipt{}, err
 	}
 	digest := r.digest()
@@ -88,9 +88,16 @@ func (s *Service) enter(ctx context.Context, o Order, from *cart.Cart, digest st
 		return Receipt{}, err
 	}
 	o.HoldID = h.ID
+	recipes, err := s.recipes(ctx, o.Scope.Branch)
+	if err != nil {
+		return Receipt{}, err
+	}
+	if h.Stock, err = stock.Needs(recipes, h.Lines); err != nil {
+		return Receipt{}, err
+	}
 	verdict := s.Gate.Try(ctx, h)
 	if verdict.Answer == stock.Refused {
-		return s.earlier(ctx, o.Key(), digest, SoldOut(verdict.Short))
+		return s.earlier(ctx, o.Key(), digest, SoldOut(stock.Scarce(verdict.Short, h.Lines, recipes)))
 	}
 	attempt := payment.Attempt{
 		ID: s.newID(), OrderID: o.ID, Method: o.Method, Amount: o.Total, Currency: o.Currency, State: payment.Created,
@@ -98,7 +105,7 @@ func (s *Service) enter(ctx context.Context, o Order, from *cart.Cart, digest st
 	}
 	o.tried(attempt)
 	result, err := s.Ledger.Do(ctx, Command{Place: &Place{
-		Order: o, Hold: h, Attempt: attempt, Cart: from, Digest: digest, Limits: s.Config.Limits,
+		Order: o, Hold: h, Recipes: recipes, Attempt: attempt, Cart: from, Digest: digest, Limits: s.Config.Limits,
 	}})
 	if err != nil || result.Order.ID != o.ID {
 		// Decided against this order, or for an earlier one under the same key. An unknown end is the reaper's.
@@ -106,7 +113,28 @@ func (s *Service) enter(ctx context.Context, o Order, from *cart.Cart, digest st
 			s.Gate.Abandon(h)
 		}
 	}
+	if errors.Is(err, catalog.ErrPaused) {
+		err = s.paused(ctx, o.Scope.Branch)
+	}
 	return Receipt{Order: result.Order, New: result.Changed}, err
+}
+
+// paused is the refusal of an order that the ledger knew to come too late, with the reason as far as it is known here
+// already.
+func (s *Service) paused(ctx context.Context, branch int64) error {
+	b, err := s.Catalog.Branch(ctx, branch)
+	if p := b.Paused(s.Now()); err == nil && p != nil {
+		return p.Refusal()
+	}
+	return catalog.ErrPaused
+}
+
+// recipes gives what a branch's dishes take of its stock.
+func (s *Service) recipes(ctx context.Context, branch int64) (of map[int64][]stock.Line, err error) {
+	if s.Recipes != nil {
+		of, err = s.Recipes.Of(ctx, branch)
+	}
+	return of, err
 }
 
 // earlier answers a request that is refused now, but may be the repetition of one that was not: an order that was
@@ -125,9 +153,9 @@ func (s *Service) earlier(ctx context.Context, k TxnKey, digest string, refusal 
 	return Receipt{Order: e.Order}, nil
 }
 
-// check looks at the request alone.
-func (s *Service) check(g Guest, r Request) error {
-	if r.VisitID != g.VisitID {
+// CheckRequest tells what is wrong with a request by itself, whatever is on the menu. It asks nobody.
+func (s *Service) CheckRequest(g Guest, r Request) error {
+	if r.VisitID != "" && r.VisitID != g.VisitID {
 		return fault.New(fault.Forbidden, "visit_mismatch", "This phone belongs to another visit.")
 	}
 	if err := checkClientTxnID(r.ClientTxnID); err != nil {
@@ -186,6 +214,10 @@ func (s *Service) price(ctx context.Context, g Guest, r Request) (Order, error) 
 	if !branch.Open {
 		return Order{}, fault.New(fault.Conflict, "branch_closed", "The restaurant takes no orders at the moment.")
 	}
+	now := s.Now()
+	if p := branch.Paused(now); p != nil {
+		return Order{}, p.Refusal()
+	}
 	items, total, err := priced(menu, r.Items)
 	if err != nil {
 		return Order{}, err
@@ -197,7 +229,6 @@ func (s *Service) price(ctx context.Context, g Guest, r Request) (Order, error) 
 	if err := r.Method.Suits(total, branch.Currency); err != nil {
 		return Order{}, err
 	}
-	now := s.Now()
 	return Order{
 		ID: s.newID(), Scope: stock.Scope{Branch: g.Branch, Date: branch.Calendar().BizDate(now)},
 		MenuVersionID: r.MenuVersionID, ClientTxnID: r.ClientTxnID, Status: Placed,

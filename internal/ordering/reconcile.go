@@ -4,7 +4,6 @@ import (
 	"context"
 	"runtime/debug"
 	"sync"
-	"time"
 
 	"comanda/internal/payment"
 )
@@ -72,55 +71,6 @@ func (s *Service) ask(ctx context.Context, a payment.Attempt) error {
 	if err != nil {
 		return err
 	}
-	s.confirm(ctx, d, a, true)
+	s.confirm(ctx, d, a, true, "")
 	return nil
-}
-
-// SendRefunds tells gateways of refunds that were decided. Any number of processes may run it; a refund that is sent
-// twice is given back once.
-func (s *Service) SendRefunds(ctx context.Context) error {
-	due, err := s.Payments.ClaimRefunds(ctx, s.Now(), askBatch)
-	if err != nil {
-		return err
-	}
-	s.abreast(ctx, len(due), func(i int) {
-		r := due[i]
-		if err := s.send(ctx, r); err != nil {
-			s.Log.WarnContext(ctx, "a refund could not be sent", "refund", r.ID, "method", r.Method, "err", err)
-		}
-	})
-	return nil
-}
-
-func (s *Service) send(ctx context.Context, r payment.Refund) error {
-	d, a, err := s.Attempt(ctx, r.AttemptID)
-	if err != nil {
-		return err
-	}
-	p := payment.Repayment{
-		ID: r.ID, Attempt: a, Amount: r.Amount, Whole: r.Amount == a.Amount, By: r.By, Reason: string(r.Reason), At: r.CreatedAt,
-	}
-	for _, other := range d.Refunds {
-		if other.AttemptID == a.ID && other.State == payment.RefundDone && other.Code != "" { // not by hand
-			p.Earlier += other.Amount
-		}
-	}
-	state, code, err := s.giveBack(ctx, r.Method, p)
-	if err != nil {
-		if !r.RetryAt(s.Now()).IsZero() {
-			return err
-		}
-		state, code = payment.RefundRefused, "unreachable"
-	}
-	written, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
-	defer cancel()
-	_, err = s.Ledger.Do(written, Command{Finish: &FinishRefund{OrderID: d.ID, RefundID: r.ID, State: state, Code: code}})
-	return err
-}
-
-func (s *Service) giveBack(ctx context.Context, m payment.Method, p payment.Repayment) (payment.RefundState, string, error) {
-	if gateway := s.Gateways[m]; gateway != nil {
-		return gateway.Refund(ctx, p)
-	}
-	return "", "", payment.ErrMethod // it is not offered any more
 }

@@ -37,6 +37,12 @@ func (b *Batch) refund(c *Refund) Result {
 	if o == nil {
 		return Result{Err: ErrNotFound}
 	}
+	if r, found := b.noted(o.ID, c); found {
+		if c.Amount != 0 && c.Amount != r.Amount {
+			return Result{Order: *o, Refund: r, Err: ErrRefundNoted}
+		}
+		return Result{Order: *o, Refund: r}
+	}
 	a, ok := b.paidBy(o)
 	left := o.Total - o.Refunded
 	amount := c.Amount
@@ -50,7 +56,14 @@ func (b *Batch) refund(c *Refund) Result {
 		ID: c.NewID, OrderID: o.ID, AttemptID: a.ID, Method: a.Method, Amount: amount, Currency: a.Currency,
 		State: payment.RefundDue, Reason: payment.ByStaff, CreatedAt: b.Now,
 	}
-	r.Decide(c.By.String(), c.Note, b.Now)
+	switch {
+	case !c.ByHand:
+		r.Decide(c.By.String(), c.Note, b.Now)
+	case a.Method.Remote():
+		r.ByHand(c.By.String(), c.Note, c.Reference, b.Now)
+	default:
+		return Result{Order: *o, Err: payment.ErrMethod}
+	}
 	b.newRefund(r)
 	o.Refunded += amount
 	if o.Refunded == o.Total {
@@ -59,6 +72,17 @@ func (b *Batch) refund(c *Refund) Result {
 	b.refunded(o, r)
 	b.auditRefund(c.By, identity.ActionRefunded, o, r)
 	return Result{Order: *o, Refund: r, Changed: true}
+}
+
+// noted finds a refund that stands here under a reference, whoever has made it: it went back once.
+func (b *Batch) noted(order string, c *Refund) (payment.Refund, bool) {
+	i := slices.IndexFunc(b.Owed[order], func(r payment.Refund) bool {
+		return c.ByHand && (r.PortalRef == c.Reference || r.GatewayRef == c.Reference)
+	})
+	if i < 0 {
+		return payment.Refund{}, false
+	}
+	return b.Owed[order][i], true
 }
 
 // paidBy is the attempt whose money the order was paid with: the first that is captured and owed to nobody.
@@ -132,5 +156,6 @@ func (b *Batch) refunded(o *Order, r payment.Refund) {
 func (b *Batch) auditRefund(by identity.Actor, action string, o *Order, r payment.Refund) {
 	b.Audit = append(b.Audit, by.Did(b.Now, action, "order", o.ID, o.Scope.Branch).To(map[string]any{
 		"refundId": r.ID, "amount": r.Amount, "currency": r.Currency, "state": r.State, "note": r.Note,
+		"portalReference": r.PortalRef,
 	}))
 }

@@ -54,6 +54,11 @@ type Gate interface {
 	Abandon(h stock.Hold)
 }
 
+// Recipes tells what one portion of each menu item takes of a branch's stock.
+type Recipes interface {
+	Of(ctx context.Context, branch int64) (map[int64][]stock.Line, error)
+}
+
 // Reader reads orders as they are in SQL.
 type Reader interface {
 	Order(ctx context.Context, id string) (Detail, bool, error)
@@ -68,6 +73,7 @@ type Detail struct {
 	Order
 	Attempts []payment.Attempt
 	Refunds  []payment.Refund
+	Steps    []StepTaken // in the kitchen, the first one first
 }
 
 // Service is the use cases of ordering.
@@ -78,6 +84,7 @@ type Service struct {
 	Reader   Reader
 	Catalog  Catalog
 	Carts    Carts
+	Recipes  Recipes // nil: dishes take nothing of the stock
 	Methods  payment.Methods
 	Gateways map[payment.Method]payment.Gateway // those of Methods that are somebody else's servers
 	Payments Payments

@@ -207,8 +207,12 @@ func TestService_ownership(t *testing.T) {
 	if _, err := s.Cancel(t.Context(), friend, id); !errors.As(err, &f) || f.Kind != fault.Forbidden {
 		t.Errorf("a friend cancels: %v", err)
 	}
+	if _, err := s.MoreTime(t.Context(), friend, id, placed.Order.PayBy); !errors.As(err, &f) || f.Kind != fault.Forbidden {
+		t.Errorf("a friend asks for time: %v", err)
+	}
 	for name, err := range map[string]error{
 		"look":        second(s.Order(t.Context(), stranger, id)),
+		"more time":   second(s.MoreTime(t.Context(), stranger, id, placed.Order.PayBy)),
 		"cancel":      second(s.Cancel(t.Context(), stranger, id)),
 		"pay":         third(s.Pay(t.Context(), stranger, id, payment.Counter, ordering.Client{})),
 		"no such id":  second(s.Order(t.Context(), guest, "06gvr4e1p1o037h61gjti47ea8")),

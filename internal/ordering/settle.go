@@ -1,6 +1,7 @@
 package ordering
 
 import (
+	"cmp"
 	"slices"
 
 	"comanda/internal/event"
@@ -26,6 +27,7 @@ func (b *Batch) settle(s *Settle) Result {
 		return Result{Order: *o, Err: payment.ErrAttempts}
 	}
 	a := b.Attempts[o.ID][i]
+	b.mismatch(s, a)
 	if s.State != payment.Review && s.isNot(a) { // somebody is to look at what is under review, whatever it comes to
 		b.report(s, a, "AMOUNT_MISMATCH")
 		return Result{Order: *o, Attempt: a, Err: payment.ErrAmount}
@@ -56,6 +58,16 @@ func (s *Settle) isNot(a payment.Attempt) bool {
 	return s.Amount != 0 && s.Amount != a.Amount || s.Currency != "" && s.Currency != a.Currency
 }
 
+// mismatch has somebody look at money that has moved, or may have, and was not asked for.
+func (b *Batch) mismatch(s *Settle, a payment.Attempt) {
+	if s.State != payment.Paid && s.State != payment.Review || !s.isNot(a) {
+		return
+	}
+	b.Mismatches = append(b.Mismatches, payment.Mismatch{
+		AttemptID: a.ID, OrderID: a.OrderID, Amount: s.Amount, Currency: cmp.Or(s.Currency, a.Currency), ReportedAt: b.Now,
+	})
+}
+
 // Where a report comes from.
 const (
 	SourceCallback = "CALLBACK" // the gateway came to us, or the guest back from it
@@ -67,12 +79,8 @@ func (b *Batch) refuseAtCounter(o *Order, s *Settle) error {
 	switch {
 	case s.AttemptID != "": // somebody has looked what became of it
 		return nil
-	case o.PaymentStatus == Paid:
-		return ErrAlreadyPaid
-	case o.PaymentStatus == Confirming:
-		return ErrConfirming
 	case o.PaymentStatus != Unpaid:
-		return ErrNotPayable
+		return o.PaymentStatus.refusal()
 	case s.Amount != o.Total:
 		return payment.ErrAmount.With("currentTotal", o.Total)
 	}
@@ -138,8 +146,8 @@ func (b *Batch) captured(o *Order, a payment.Attempt, today string) {
 
 // revive takes the units of an ended order once more, under a new hold: the old one stays released for good (I12).
 func (b *Batch) revive(o *Order, a payment.Attempt) {
-	h, err := o.Hold(b.NewID())
-	if err == nil {
+	if h, ok := b.Book.Holding(o.HoldID); ok {
+		h.ID = b.NewID()
 		if outcome, _ := b.Book.Take(h, stock.Confirmed); outcome == stock.Changed {
 			b.NewHolds = append(b.NewHolds, HoldEffect{h, stock.Confirmed})
 			b.tell(stock.OpConfirm, h)
@@ -154,16 +162,18 @@ func (b *Batch) revive(o *Order, a payment.Attempt) {
 }
 
 func (b *Batch) paid(o *Order) {
+	revived := o.Status == Canceled
 	o.paid(b.Now)
 	b.change(o)
 	b.publish(event.OrderPaid.New(b.Now, o.ID, o.Version, o.Scope.Branch, event.Paid{
 		OrderID: o.ID, BranchID: o.Scope.Branch, BizDate: o.Scope.Date, TotalAmount: o.Total, Currency: o.Currency,
+		Revived: revived,
 	}))
 }
 
 func (b *Batch) report(s *Settle, a payment.Attempt, verdict string) {
 	b.Reports = append(b.Reports, payment.Event{
 		ID: b.NewID(), AttemptID: a.ID, OrderID: s.OrderID, Method: a.Method, Source: s.Source, Raw: s.Raw,
-		Verdict: verdict, ReceivedAt: b.Now,
+		Headers: s.Headers, Verdict: verdict, ReceivedAt: b.Now,
 	})
 }

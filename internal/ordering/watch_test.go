@@ -1,6 +1,12 @@
 package ordering
 
-import "testing"
+import (
+	"slices"
+	"sync"
+	"testing"
+
+	"comanda/internal/stock"
+)
 
 func awake(c <-chan struct{}) bool {
 	select {
@@ -11,26 +17,105 @@ func awake(c <-chan struct{}) bool {
 	}
 }
 
+// changed are the results of commands on orders of branch 1.
+func changed(orders ...string) []Result {
+	all := make([]Result, len(orders))
+	for i, id := range orders {
+		all[i] = Result{Order: Order{ID: id, Scope: stock.Scope{Branch: 1}}}
+	}
+	return all
+}
+
 func TestWatches(t *testing.T) {
 	var w Watches
-	w.Changed([]Result{{Order: Order{ID: "a"}}}) // nobody looks on
+	w.Changed(changed("a")) // nobody looks on
 	first, endFirst := w.Watch("a")
 	second, endSecond := w.Watch("a")
 	other, endOther := w.Watch("b")
 	for range 3 { // quick changes share a wake-up, and none blocks
-		w.Changed([]Result{{Order: Order{ID: "x"}}, {Order: Order{ID: "a"}}})
+		w.Changed(changed("x", "a"))
 	}
 	if !awake(first) || !awake(second) || awake(first) || awake(other) {
 		t.Error("each watcher of the order, and nobody else, is woken once")
 	}
 	endFirst()
-	w.Changed([]Result{{Order: Order{ID: "a"}}, {Order: Order{ID: "b"}}})
+	w.Changed(changed("a", "b"))
 	if awake(first) || !awake(second) || !awake(other) {
 		t.Error("a watch that has ended still wakes, or has ended others")
 	}
 	endSecond()
 	endOther()
-	if len(w.of) != 0 {
-		t.Errorf("%d orders are remembered that nobody watches", len(w.of))
+	if len(w.orders) != 0 {
+		t.Errorf("%d orders are remembered that nobody watches", len(w.orders))
+	}
+}
+
+func TestWatches_branch(t *testing.T) {
+	var w Watches
+	here, end := w.WatchBranch(1)
+	there, endThere := w.WatchBranch(2)
+	order, endOrder := w.Watch("a")
+	for name, c := range map[string]struct {
+		act                func()
+		here, there, order bool
+	}{
+		"a change of ours":       {func() { w.Changed(changed("a", "b")) }, true, false, true},
+		"a change of another's":  {func() { w.Wake(2, "a") }, false, true, true},
+		"a branch alone":         {func() { w.Wake(1) }, true, false, false},
+		"nobody knows":           {w.WakeAll, true, true, true},
+		"a refusal":              {func() { w.Changed([]Result{{}}) }, false, false, false},
+		"an order nobody sees":   {func() { w.Wake(3, "z") }, false, false, false},
+		"nothing at all changed": {func() { w.Changed(nil) }, false, false, false},
+	} {
+		c.act()
+		if got := [3]bool{awake(here), awake(there), awake(order)}; got != [3]bool{c.here, c.there, c.order} {
+			t.Errorf("%s wakes %v", name, got)
+		}
+	}
+	end()
+	endThere()
+	endOrder()
+	if len(w.branches)+len(w.orders) != 0 {
+		t.Error("a branch or an order is remembered that nobody watches")
+	}
+}
+
+// What this process has changed is told to others; what it was told is not, or it would go round for ever.
+func TestWatches_told(t *testing.T) {
+	var told []string
+	w := Watches{Told: func(branch int64, orders []string) {
+		if branch != 1 {
+			t.Errorf("told of branch %d", branch)
+		}
+		told = append(told, orders...)
+	}}
+	w.Changed(changed("a", "b"))
+	w.Wake(1, "c")
+	w.WakeAll()
+	if !slices.Equal(told, []string{"a", "b"}) {
+		t.Errorf("told of %v", told)
+	}
+}
+
+// Nobody who comes, goes or sleeps holds up who changes.
+func TestWatches_at_once(t *testing.T) {
+	var w Watches
+	_, end := w.WatchBranch(1) // asleep for ever
+	defer end()
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			for range 200 {
+				wake, end := w.Watch("a")
+				w.Changed(changed("a"))
+				<-wake
+				end()
+				w.WakeAll()
+			}
+		})
+	}
+	wg.Wait()
+	if len(w.orders) != 0 {
+		t.Errorf("%d orders are remembered", len(w.orders))
 	}
 }

@@ -123,6 +123,7 @@ type Event struct {
 	Method     Method
 	Source     string // CALLBACK or STAFF
 	Raw        string
+	Headers    string // of the request that brought it, one to a line; empty where none has
 	Verdict    string
 	ReceivedAt time.Time
 }
@@ -136,6 +137,7 @@ const (
 	RefundSending RefundState = "SENDING" // the gateway is to be told
 	RefundDone    RefundState = "DONE"    // the money is back, or the gateway has taken it over
 	RefundRefused RefundState = "REFUSED" // the gateway will not; somebody must do it by hand
+	RefundUnknown RefundState = "UNKNOWN" // the gateway was told, and nobody knows what came of it; somebody must look there
 )
 
 // Refund is money that goes back: because it was captured and no order could be made of it, or because the staff decided
@@ -152,9 +154,12 @@ type Refund struct {
 	Note       string // what the staff wrote
 	By         string // who decided it, as the audit log names them; empty while nobody has
 	GatewayRef string
+	PortalRef  string // what the gateway's portal calls it, where somebody has given it back there before it stood here
 	Code       string // what the gateway answered last
 	SendAt     time.Time
-	Tries      int
+	Tries      int      // since it was last decided to send it
+	Sent       bool     // it may have been sent
+	Before     []string // what the gateway called its refunds of the attempt before this one was sent
 	CreatedAt  time.Time
 	DoneAt     time.Time // zero until DONE
 }
@@ -163,9 +168,15 @@ type Refund struct {
 func (r *Refund) Decide(by, note string, now time.Time) {
 	r.By, r.Note = by, note
 	if r.Method.Remote() {
-		r.State, r.SendAt = RefundSending, now
+		r.State, r.SendAt, r.Tries = RefundSending, now, 0
 		return
 	}
+	r.Finish(RefundDone, "", "", now)
+}
+
+// ByHand notes that somebody has given the money back already, in the gateway's portal, which calls it ref.
+func (r *Refund) ByHand(by, note, ref string, now time.Time) {
+	r.By, r.Note, r.PortalRef = by, note, ref
 	r.Finish(RefundDone, "", "", now)
 }
 

@@ -137,14 +137,16 @@ func TestRefund(t *testing.T) {
 	if !r.Finish(payment.RefundDone, "portal", "", now) || r.Finish(payment.RefundRefused, "", "", now) {
 		t.Errorf("what is done stays done: %+v", r)
 	}
-	for tries, want := range map[int]time.Duration{0: time.Minute, 3: 8 * time.Minute, 30: 2 * time.Hour} {
+	for tries, want := range map[int]time.Duration{0: time.Minute, 3: 8 * time.Minute, 30: 2 * time.Hour, 40: 2 * time.Hour} {
 		r.Tries = tries
-		if got := r.RetryAt(now).Sub(now); got != want {
-			t.Errorf("after %d tries: %v", tries, got)
+		if got := r.RetryAt(now).Sub(now); got != want || r.GiveUp() != (tries >= 40) {
+			t.Errorf("after %d tries: %v, %v", tries, got, r.GiveUp())
 		}
 	}
-	if r.Tries = 40; !r.RetryAt(now).IsZero() {
-		t.Error("a refund is sent for ever")
+	r = payment.Refund{Method: payment.VNPay, State: payment.RefundUnknown, Tries: 40, Sent: true, Before: []string{"1"}}
+	r.Decide("user:7", "not in the portal", now)
+	if r.State != payment.RefundSending || r.GiveUp() || !r.Sent || r.Before == nil {
+		t.Errorf("sent once more: %+v", r)
 	}
 }
 

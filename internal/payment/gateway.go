@@ -19,9 +19,14 @@ type Gateway interface {
 	// Confirm has the gateway take the money that the guest has approved, and tells what came of it: where that cannot be
 	// known the report says UNKNOWN, never FAILED. Gateways that take the money by themselves do as with Check.
 	Confirm(ctx context.Context, a Attempt) (Report, error)
-	// Refund gives money back, and tells DONE or REFUSED with the gateway's own code. After an error it is sent again, a
-	// minute later at the earliest, and is not paid twice. Refunds of one attempt are sent one after the other.
-	Refund(ctx context.Context, r Repayment) (to RefundState, code string, err error)
+	// Prepare looks before a refund is sent for the first time: it gives what the gateway calls the refunds of the attempt
+	// that it has made, whoever asked for them, or an outcome for one that must not be sent. A gateway that knows our
+	// requests again by their ids lists nothing. Nothing is sent yet.
+	Prepare(ctx context.Context, r Repayment) (before []string, out Outcome, err error)
+	// Refund gives money back, and tells what came of it. After an error it is sent again, a minute later at the earliest,
+	// and is not paid twice: what cannot be told apart from another refund is UNKNOWN or REFUSED and not sent. Refunds of
+	// one attempt are sent one after the other.
+	Refund(ctx context.Context, r Repayment) (Outcome, error)
 }
 
 // Purchase is what a gateway needs to know of an attempt and its order.
@@ -49,6 +54,7 @@ type Report struct {
 	Currency money.Currency
 	Code     string // its own code for what happened
 	Raw      string // as it was received, without secrets
+	Headers  string // of the request that brought it; empty where none has
 }
 
 // Repayment is a refund on its way to a gateway.
@@ -60,8 +66,21 @@ type Repayment struct {
 	By      string // who decided it, as the audit log names them
 	Reason  string
 	At      time.Time // when it was decided
-	Earlier int64     // what this gateway gave back of the attempt before; not what was given by hand
+	Sent    bool      // it may have been sent before, without our hearing what came of it
+	Before  []string  // what Prepare listed before it was sent for the first time, which may be now
+	Code    string    // of what came of it before; empty for a new one. Somebody has looked since then
+	Others  []Refund  // the other refunds of the attempt
 }
+
+// Outcome is what became of a refund.
+type Outcome struct {
+	State RefundState // DONE; REFUSED, and nothing has gone back; or UNKNOWN: it may have, and somebody must look
+	Ref   string      // what the gateway calls the refund, empty when it does not say
+	Code  string      // its own code, or why it was not asked
+}
+
+// Unreachable is the code of a refund that was sent for days without an answer.
+const Unreachable = "UNREACHABLE"
 
 // ErrGateway says that a gateway could not be asked, or did not understand. Nothing has happened, except that of a refund
 // it is not known.

@@ -58,10 +58,11 @@ func (a *Attempt) NextCheck(now time.Time) time.Time {
 // refundTries is how often a gateway that cannot be reached is told of a refund: for some three days.
 const refundTries = 40
 
-// RetryAt tells when to send a refund again that did not get through; zero when it is left to be done by hand.
+// RetryAt tells when to send a refund again that does not get through this time. There is always such a time: whoever
+// sends it may be killed, also at the last try, and then the next one must find it.
 func (r *Refund) RetryAt(now time.Time) time.Time {
-	if r.Tries >= refundTries {
-		return time.Time{}
-	}
 	return now.Add(min(time.Minute<<min(r.Tries, 7), 2*time.Hour))
 }
+
+// GiveUp tells whether a refund was sent often enough, and is left to somebody who looks what has become of it.
+func (r *Refund) GiveUp() bool { return r.Tries >= refundTries }

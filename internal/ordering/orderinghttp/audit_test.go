@@ -108,11 +108,14 @@ func (v *village) varied(sums map[string]int64) {
 	seen := v.table(`
 		SELECT 'report ' || source || ' ' || verdict, count(*) FROM payment_event GROUP BY source, verdict
 		UNION ALL SELECT 'refund ' || reason, count(*) FROM refund GROUP BY reason
+		UNION ALL SELECT 'refund by hand', count(*) FROM refund WHERE portal_ref <> ''
+		UNION ALL SELECT 'mismatch', count(*) FROM payment_mismatch
 		UNION ALL SELECT 'order ' || payment_status, count(*) FROM order_info GROUP BY payment_status`)
 	for _, what := range []string{
 		"report CALLBACK PAID", "report CALLBACK REPEATED", "report CALLBACK FAILED", "report CALLBACK UNKNOWN", "report CALLBACK FORGED",
 		"report CALLBACK AMOUNT_MISMATCH", "report CALLBACK FOREIGN", "report CHECK PAID", "report CHECK FAILED", "report STAFF PAID",
 		"refund " + string(payment.PaidTwice), "refund " + string(payment.LateSoldOut), "refund " + string(payment.ByStaff),
+		"refund by hand", "mismatch",
 		"order PAID", "order CANCELED", "order REFUNDED",
 	} {
 		if seen[what] == 0 {

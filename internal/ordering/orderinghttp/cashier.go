@@ -19,11 +19,12 @@ func (r routes) registerCashier(a *httpapi.API) {
 	tags := []string{"Payments"}
 	httpapi.Register(a, huma.Operation{
 		OperationID: "payment-exceptions", Method: http.MethodGet, Path: "/api/payments/exceptions", Tags: tags,
-		Summary: "Payments of which nobody knows what became, and money that is to go back",
+		Summary: "Payments of which nobody knows what became or of which the amount is wrong, and money that is to go back",
 	}, httpapi.Staff, r.exceptions)
 	httpapi.Register(a, huma.Operation{
 		OperationID: "refund-create", Method: http.MethodPost, Path: "/api/orders/{id}/refunds", Tags: tags,
-		Summary: "Give a paid order's money back, wholly or in part", DefaultStatus: http.StatusCreated,
+		Summary:       "Give a paid order's money back, wholly or in part, or note that it was given back by hand",
+		DefaultStatus: http.StatusCreated,
 	}, httpapi.Staff, r.refund)
 	httpapi.Register(a, huma.Operation{
 		OperationID: "refund-finish", Method: http.MethodPost, Path: "/api/orders/{id}/refunds/{refundId}", Tags: tags,
@@ -37,20 +38,29 @@ func (r routes) registerCashier(a *httpapi.API) {
 		OperationID: "payment-judge", Method: http.MethodPost, Path: "/api/orders/{id}/payments/{paymentId}", Tags: tags,
 		Summary: "Note what the gateway's own console says about a payment",
 	}, httpapi.Staff, r.judgePayment)
+	httpapi.Register(a, huma.Operation{
+		OperationID: "payment-mismatch-clear", Method: http.MethodPost, Path: "/api/orders/{id}/payments/{paymentId}/mismatch",
+		Tags: tags, Summary: "Note what was done about a payment of another amount than was asked for",
+	}, httpapi.Staff, r.clearMismatch)
 }
 
 type refundInput struct {
 	ID   string `path:"id" maxLength:"64"`
 	Body struct {
-		Amount int64  `json:"amount,omitempty" minimum:"0" doc:"Minor units; 0 or nothing for all that is left."`
-		Reason string `json:"reason" minLength:"1" maxLength:"500"`
+		Amount    int64  `json:"amount,omitempty" minimum:"0" doc:"Minor units; 0 or nothing for all that is left."`
+		Reason    string `json:"reason" minLength:"1" maxLength:"500"`
+		ByHand    bool   `json:"byHand,omitempty" doc:"It was given back in the gateway's portal already: nothing is sent."`
+		Reference string `json:"reference,omitempty" maxLength:"100" doc:"What the portal calls it; needed with byHand. Under one reference a refund is noted once."`
 	}
 }
 
 type refundOutput struct{ Body refund }
 
 func (r routes) refund(ctx context.Context, in *refundInput) (*refundOutput, error) {
-	f, err := r.orders.Refund(ctx, identity.ActorOf(ctx), in.ID, in.Body.Amount, in.Body.Reason)
+	b := in.Body
+	f, err := r.orders.Refund(ctx, identity.ActorOf(ctx), ordering.Refund{
+		OrderID: in.ID, Amount: b.Amount, Note: b.Reason, ByHand: b.ByHand, Reference: b.Reference,
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -86,7 +96,7 @@ func (r routes) checkPayment(ctx context.Context, in *paymentInput) (*detailOutp
 	if err != nil {
 		return nil, err
 	}
-	return &detailOutput{detailOf(d)}, nil
+	return &detailOutput{staffDetailOf(d)}, nil
 }
 
 type judgeInput struct {
@@ -108,11 +118,28 @@ func (r routes) judgePayment(ctx context.Context, in *judgeInput) (*detailOutput
 	return r.staffGet(ctx, &staffOrderInput{ID: o.ID})
 }
 
+type clearInput struct {
+	ID        string `path:"id" maxLength:"64"`
+	PaymentID string `path:"paymentId" maxLength:"64"`
+	Body      struct {
+		Reason string `json:"reason" minLength:"1" maxLength:"500"`
+	}
+}
+
+func (r routes) clearMismatch(ctx context.Context, in *clearInput) (*detailOutput, error) {
+	d, err := r.orders.ClearMismatch(ctx, identity.ActorOf(ctx), in.ID, in.PaymentID, in.Body.Reason)
+	if err != nil {
+		return nil, err
+	}
+	return &detailOutput{staffDetailOf(d)}, nil
+}
+
 type exceptionsInput struct {
 	BranchID string `query:"branchId" required:"true" pattern:"^[1-9][0-9]{0,17}$"`
 }
 
-type exception struct {
+// Exception is a payment or a refund that somebody has to look at.
+type Exception struct {
 	ID        string    `json:"id"`
 	OrderID   string    `json:"orderId"`
 	Number    string    `json:"number"`
@@ -126,10 +153,18 @@ type exception struct {
 	CreatedAt time.Time `json:"createdAt"`
 }
 
+// mismatch is a payment of which the gateway speaks with another amount.
+type mismatch struct {
+	Exception
+	Captured         int64  `json:"captured" doc:"What the gateway says that it has taken; amount is what it was asked for."`
+	CapturedCurrency string `json:"capturedCurrency"`
+}
+
 type exceptionsOutput struct {
 	Body struct {
-		Payments []exception `json:"payments" doc:"REVIEW and UNKNOWN, the oldest first, at most 200."`
-		Refunds  []exception `json:"refunds" doc:"Not back yet, the oldest first, at most 200."`
+		Payments   []Exception `json:"payments" doc:"REVIEW and UNKNOWN, the oldest first, at most 200."`
+		Refunds    []Exception `json:"refunds" doc:"Not back yet, the oldest first, at most 200."`
+		Mismatches []mismatch  `json:"mismatches" doc:"Other amounts than were asked for, as first reported, until somebody notes what was done; the oldest first, at most 200."`
 	}
 }
 
@@ -144,16 +179,24 @@ func (r routes) exceptions(ctx context.Context, in *exceptionsInput) (*exception
 	}
 	out := &exceptionsOutput{}
 	out.Body.Payments, out.Body.Refunds = exceptionsOf(e.Attempts), exceptionsOf(e.Refunds)
+	out.Body.Mismatches = make([]mismatch, len(e.Mismatches))
+	for i, m := range e.Mismatches {
+		out.Body.Mismatches[i] = mismatch{exceptionOf(m), m.Captured, string(m.CapturedIn)}
+	}
 	return out, nil
 }
 
-func exceptionsOf(all []ordering.Exception) []exception {
-	out := make([]exception, len(all))
+func exceptionsOf(all []ordering.Exception) []Exception {
+	out := make([]Exception, len(all))
 	for i, e := range all {
-		out[i] = exception{
-			ID: e.ID, OrderID: e.OrderID, Number: ordering.ShortNumber(e.Number), BizDate: e.BizDate, Method: string(e.Method),
-			Amount: e.Amount, Currency: string(e.Currency), State: e.State, Reason: e.Reason, Reference: e.Ref, CreatedAt: e.At,
-		}
+		out[i] = exceptionOf(e)
 	}
 	return out
+}
+
+func exceptionOf(e ordering.Exception) Exception {
+	return Exception{
+		ID: e.ID, OrderID: e.OrderID, Number: ordering.ShortNumber(e.Number), BizDate: e.BizDate, Method: string(e.Method),
+		Amount: e.Amount, Currency: string(e.Currency), State: e.State, Reason: e.Reason, Reference: e.Ref, CreatedAt: e.At,
+	}
 }

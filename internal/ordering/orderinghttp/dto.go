@@ -55,8 +55,9 @@ func parseID(s string) (int64, error) {
 	return id, nil
 }
 
-// summary is an order as the answer to placing it.
-type summary struct {
+// Summary is an order as the answer to placing it. It is exported, as everything that answers embed, because only then
+// the document of the API shows its fields.
+type Summary struct {
 	ID            string      `json:"id"`
 	Number        string      `json:"number" example:"A-042"`
 	TotalPrice    int64       `json:"totalPrice" doc:"Minor units of the currency."`
@@ -73,8 +74,8 @@ type paymentInfo struct {
 	RedirectURL *string `json:"redirectUrl"`
 }
 
-func summaryOf(o ordering.Order) summary {
-	return summary{
+func summaryOf(o ordering.Order) Summary {
+	return Summary{
 		ID: o.ID, Number: ordering.ShortNumber(o.Number), TotalPrice: o.Total, Currency: string(o.Currency),
 		Status: string(o.Status), PaymentStatus: string(o.PaymentStatus), BizDate: o.Scope.Date, PayBy: o.PayBy,
 		Payment: paymentInfo{Method: string(o.Method)},
@@ -82,20 +83,21 @@ func summaryOf(o ordering.Order) summary {
 }
 
 // at puts in where the order is paid.
-func (s summary) at(page string) summary {
+func (s Summary) at(page string) Summary {
 	if page != "" {
 		s.Payment.RedirectURL = &page
 	}
 	return s
 }
 
-// detail is an order with everything that its guests may know.
-type detail struct {
-	summary
+// Detail is an order with everything that its guests may know.
+type Detail struct {
+	Summary
 	VisitID      string       `json:"visitId"`
 	CancelReason string       `json:"cancelReason,omitempty"`
+	MoreTime     int          `json:"moreTime" doc:"How often payBy can still be moved by five minutes."`
 	Items        []item       `json:"items"`
-	Payments     []attempt    `json:"payments"`
+	Payments     []Attempt    `json:"payments"`
 	Refunded     int64        `json:"refunded" doc:"Of totalPrice, given back or about to be."`
 	Refunds      []refund     `json:"refunds,omitempty"`
 	Timeline     []occurrence `json:"timeline"`
@@ -111,7 +113,8 @@ type item struct {
 	Notes  string `json:"notes"`
 }
 
-type attempt struct {
+// Attempt is one try to pay an order.
+type Attempt struct {
 	ID        string     `json:"id"`
 	Method    string     `json:"method"`
 	Amount    int64      `json:"amount"`
@@ -123,18 +126,20 @@ type attempt struct {
 
 type refund struct {
 	ID        string     `json:"id"`
+	PaymentID string     `json:"paymentId" doc:"The payment whose money it is: the gateway knows it by this reference."`
 	Amount    int64      `json:"amount"`
 	Currency  string     `json:"currency"`
-	State     string     `json:"state" enum:"DUE,SENDING,DONE,REFUSED"`
+	State     string     `json:"state" enum:"DUE,SENDING,DONE,REFUSED,UNKNOWN"`
 	Reason    string     `json:"reason"`
+	Note      string     `json:"note,omitempty" doc:"What the staff wrote. Only the staff sees it."`
 	CreatedAt time.Time  `json:"createdAt"`
 	DoneAt    *time.Time `json:"doneAt"`
 }
 
 func refundOf(r payment.Refund) refund {
 	out := refund{
-		ID: r.ID, Amount: r.Amount, Currency: string(r.Currency), State: string(r.State), Reason: string(r.Reason),
-		CreatedAt: r.CreatedAt,
+		ID: r.ID, PaymentID: r.AttemptID, Amount: r.Amount, Currency: string(r.Currency), State: string(r.State),
+		Reason: string(r.Reason), CreatedAt: r.CreatedAt,
 	}
 	if !r.DoneAt.IsZero() {
 		out.DoneAt = &r.DoneAt
@@ -145,17 +150,17 @@ func refundOf(r payment.Refund) refund {
 // occurrence is one thing that happened to an order.
 type occurrence struct {
 	At    time.Time `json:"at"`
-	Event string    `json:"event" enum:"PLACED,PAID,CANCELED,REFUND_DUE,REFUNDED"`
+	Event string    `json:"event" enum:"PLACED,PAID,CANCELED,REFUND_DUE,REFUNDED,ACCEPTED,PREPARING,READY,SERVED,COMPLETED"`
 }
 
-func detailOf(d ordering.Detail) detail {
-	out := detail{
-		summary: summaryOf(d.Order).at(openPage(d)), Refunded: d.Refunded, VisitID: d.VisitID,
-		CancelReason: string(d.CancelReason), Items: itemsOf(d.Items), Payments: make([]attempt, len(d.Attempts)),
-		Timeline: timelineOf(d),
+func detailOf(d ordering.Detail) Detail {
+	out := Detail{
+		Summary: summaryOf(d.Order).at(openPage(d)), Refunded: d.Refunded, VisitID: d.VisitID,
+		CancelReason: string(d.CancelReason), MoreTime: d.MoreTime(), Items: itemsOf(d.Items),
+		Payments: make([]Attempt, len(d.Attempts)), Timeline: timelineOf(d),
 	}
 	for i, a := range d.Attempts {
-		out.Payments[i] = attempt{
+		out.Payments[i] = Attempt{
 			ID: a.ID, Method: string(a.Method), Amount: a.Amount, Currency: string(a.Currency), State: string(a.State),
 			CreatedAt: a.CreatedAt,
 		}
@@ -165,6 +170,15 @@ func detailOf(d ordering.Detail) detail {
 	}
 	for _, r := range d.Refunds {
 		out.Refunds = append(out.Refunds, refundOf(r))
+	}
+	return out
+}
+
+// staffDetailOf is detailOf with what is written for the staff.
+func staffDetailOf(d ordering.Detail) Detail {
+	out := detailOf(d)
+	for i, r := range d.Refunds {
+		out.Refunds[i].Note = r.Note
 	}
 	return out
 }
@@ -189,6 +203,9 @@ func timelineOf(d ordering.Detail) []occurrence {
 	}
 	if !d.PaidAt.IsZero() {
 		all = append(all, occurrence{d.PaidAt, "PAID"})
+	}
+	for _, s := range ordering.Standing(d.Steps) {
+		all = append(all, occurrence{s.At, string(s.To)})
 	}
 	for _, r := range d.Refunds {
 		all = append(all, occurrence{r.CreatedAt, "REFUND_DUE"})

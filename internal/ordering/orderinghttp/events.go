@@ -10,6 +10,7 @@ import (
 
 	"comanda/internal/fault"
 	"comanda/internal/httpapi"
+	"comanda/internal/identity"
 	"comanda/internal/ordering"
 )
 
@@ -25,10 +26,14 @@ type Changes interface {
 }
 
 func (r routes) registerEvents(a *httpapi.API) {
-	httpapi.RegisterStream[eventsInput, detail](a, huma.Operation{
+	httpapi.RegisterStream[eventsInput, Detail](a, huma.Operation{
 		OperationID: "order-events", Method: http.MethodGet, Path: "/cis/order/{id}/events", Tags: []string{"Orders"},
 		Summary: "An order as it changes: first as it is, then after every change; the id is its version",
 	}, httpapi.Guest, r.events)
+	httpapi.RegisterStream[memberEventsInput, memberDetail](a, huma.Operation{
+		OperationID: "member-order-events", Method: http.MethodGet, Path: "/orders/{id}/events", Tags: []string{"Orders"},
+		Summary: "One of one's own orders as it changes: first as it is, then after every change; the id is its version",
+	}, httpapi.Member, r.memberEvents)
 }
 
 type eventsInput struct {
@@ -50,42 +55,79 @@ func (r routes) events(ctx context.Context, in *eventsInput) (httpapi.Feed, erro
 		return httpapi.Feed{}, err
 	}
 	return httpapi.Feed{Key: g.TokenHash, End: end, Run: func(ctx context.Context, s *httpapi.Stream) {
-		r.follow(ctx, s, string(in.CustomerToken), d, in.LastEventID, wake)
+		admit := func(ctx context.Context) (context.Context, error) {
+			_, err := r.guests.ResolveForRead(ctx, string(in.CustomerToken))
+			return ctx, err
+		}
+		read := func(ctx context.Context) (ordering.Detail, error) { return r.orders.Order(ctx, guestOf(g), in.ID) }
+		show := func(d ordering.Detail) any { return detailOf(d) }
+		r.follow(ctx, s, followed{d, in.LastEventID, wake, admit, read, show})
 	}}, nil
 }
 
-func (r routes) follow(
-	ctx context.Context, s *httpapi.Stream, token string, d ordering.Detail, seen string, wake <-chan struct{},
-) {
+type memberEventsInput struct {
+	httpapi.LastEvent
+	ID string `path:"id" maxLength:"64"`
+}
+
+// memberEvents follows one order of a member, for as long as their session would be let in.
+func (r routes) memberEvents(ctx context.Context, in *memberEventsInput) (httpapi.Feed, error) {
+	by := identity.ActorOf(ctx)
+	wake, end := r.changes.Watch(in.ID) // before the first look, so that nothing falls in between
+	d, err := r.orders.MemberOrder(ctx, by, in.ID)
+	if err != nil {
+		end()
+		return httpapi.Feed{}, err
+	}
+	return httpapi.Feed{Key: by.String() + " " + by.Session, End: end, Run: func(ctx context.Context, s *httpapi.Stream) {
+		read := func(ctx context.Context) (ordering.Detail, error) {
+			return r.orders.MemberOrder(ctx, identity.ActorOf(ctx), in.ID)
+		}
+		show := func(d ordering.Detail) any { return memberDetailOf(d).Body }
+		r.follow(ctx, s, followed{d, in.LastEventID, wake, s.Admitted, read, show})
+	}}, nil
+}
+
+// followed is an order whose changes somebody is sent.
+type followed struct {
+	order ordering.Detail
+	seen  string
+	wake  <-chan struct{}
+	admit func(ctx context.Context) (context.Context, error) // refuses those who may not look any more
+	read  func(ctx context.Context) (ordering.Detail, error)
+	show  func(ordering.Detail) any
+}
+
+func (r routes) follow(ctx context.Context, s *httpapi.Stream, f followed) {
 	for {
-		if id := strconv.FormatInt(d.Version, 10); id != seen {
-			if s.Send(httpapi.Event{ID: id, Name: "order", Data: detailOf(d)}) != nil {
+		if id := strconv.FormatInt(f.order.Version, 10); id != f.seen {
+			if s.Send(httpapi.Event{ID: id, Name: "order", Data: f.show(f.order)}) != nil {
 				return
 			}
-			seen = id
+			f.seen = id
 		}
-		if s.Wait(ctx, wake, lookAgain) != nil {
+		if s.Wait(ctx, f.wake, lookAgain) != nil {
 			return
 		}
-		next, err := r.look(ctx, token, d)
+		next, err := r.look(ctx, f)
 		switch {
 		case err == nil:
-			d = next
-		case fault.KindOf(err) != fault.Unavailable: // the visit was closed a while ago
+			f.order = next
+		case fault.KindOf(err) != fault.Unavailable: // the visit was closed a while ago, or the member is logged out
 			return
 		}
 	}
 }
 
 // look reads the order when its version has moved. Asking for versions is cheap: all streams share a statement.
-func (r routes) look(ctx context.Context, token string, d ordering.Detail) (ordering.Detail, error) {
-	g, err := r.guests.ResolveForRead(ctx, token)
+func (r routes) look(ctx context.Context, f followed) (ordering.Detail, error) {
+	now, err := f.admit(ctx)
 	if err != nil {
-		return d, err
+		return f.order, err
 	}
-	version, err := r.changes.Version(ctx, d.ID)
-	if err != nil || version == d.Version {
-		return d, err
+	version, err := r.changes.Version(ctx, f.order.ID)
+	if err != nil || version == f.order.Version {
+		return f.order, err
 	}
-	return r.orders.Order(ctx, guestOf(g), d.ID)
+	return f.read(now)
 }

@@ -32,6 +32,10 @@ type LINEPay interface {
 type Gateways struct {
 	VNPay   VNPay
 	LINEPay LINEPay
+
+	// OrderPage is where guests see their orders, before the order's id, and MemberPage where members do; empty where
+	// there is no app.
+	OrderPage, MemberPage string
 }
 
 type gateways struct {
@@ -87,21 +91,24 @@ func (g gateways) callback(w http.ResponseWriter, r *http.Request) {
 
 // notice answers only after what it says is committed: VNPay calls again after anything but 00 and 02.
 func (g gateways) notice(w http.ResponseWriter, r *http.Request, query string) {
-	g.answer(w, r, g.take(r.Context(), query))
+	g.answer(w, r, g.take(r.Context(), query, headersOf(r)))
 }
 
-func (g gateways) take(ctx context.Context, query string) string {
+func (g gateways) take(ctx context.Context, query, headers string) string {
 	ref, report, err := g.VNPay.Read(query)
+	odd := payment.Event{Method: payment.VNPay, Raw: query, Headers: headers}
 	switch {
 	case errors.Is(err, errReturn): // signed, and about something else than a payment of ours
-		_ = g.odd(ctx, payment.VNPay, query, "FOREIGN")
+		odd.Verdict = "FOREIGN"
+		_ = g.odd(ctx, odd)
 		return ipnError
 	case err != nil:
-		if g.odd(ctx, payment.VNPay, query, "FORGED") != nil {
+		if odd.Verdict = "FORGED"; g.odd(ctx, odd) != nil {
 			return ipnError
 		}
 		return ipnSignature
 	}
+	report.Headers = headers
 	result, err := g.orders.Report(ctx, ref, payment.VNPay, report, ordering.SourceCallback)
 	switch {
 	case errors.Is(err, payment.ErrAttempt):
@@ -117,9 +124,9 @@ func (g gateways) take(ctx context.Context, query string) string {
 }
 
 // odd keeps what could not be verified, as far as one network may have something kept.
-func (g gateways) odd(ctx context.Context, m payment.Method, raw, verdict string) error {
+func (g gateways) odd(ctx context.Context, e payment.Event) error {
 	if httpapi.Take(ctx, "odd_notice_ip", httpapi.ClientNetwork(ctx)) == nil {
-		return g.orders.Oddity(ctx, m, raw, verdict)
+		return g.orders.Oddity(ctx, e)
 	}
 	return nil // counted and dropped: a flood of forgeries is no reason to fill the database
 }
@@ -153,9 +160,11 @@ func (g gateways) confirm(w http.ResponseWriter, r *http.Request) {
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), confirmPatience)
 	defer cancel()
-	if _, err := g.orders.Approved(ctx, ref, transaction); err != nil {
+	if _, err := g.orders.Approved(ctx, ref, transaction, headersOf(r)); err != nil {
 		if errors.Is(err, payment.ErrAttempt) {
-			_ = g.odd(ctx, payment.LINEPay, r.URL.RawQuery, "FORGED")
+			_ = g.odd(ctx, payment.Event{
+				Method: payment.LINEPay, Raw: r.URL.RawQuery, Headers: headersOf(r), Verdict: "FORGED",
+			})
 		}
 		httpapi.Fail(w, r, err)
 		return

@@ -76,7 +76,7 @@ func (h *house) run(name string, test func()) {
 		defer func() { h.t = outer }()
 		h.t = t
 		for _, table := range []string{
-			"payment_event", "refund", "payment_attempt", "outbox_events", "order_item", "order_info", "hold_line", "hold",
+			"payment_event", "payment_mismatch", "refund", "payment_attempt", "outbox_events", "order_item", "order_info", "hold_line", "hold",
 		} {
 			h.change("DELETE FROM " + table)
 		}
@@ -159,7 +159,9 @@ func (h *house) routes(v *vnpay.Merchant, led *orderingsql.Ledger, g orderinghtt
 	}
 	server.KeepDoor(identityhttp.Door{})
 	orderinghttp.Register(server.API(), h.orders, g, nil, led)
-	orderinghttp.RegisterGateways(server.API(), h.orders, orderinghttp.Gateways{VNPay: calling{v}, LINEPay: returning{}})
+	orderinghttp.RegisterGateways(server.API(), h.orders, orderinghttp.Gateways{
+		VNPay: calling{v}, LINEPay: returning{}, OrderPage: "/app/orders/", MemberPage: "/shop/orders/",
+	})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		server.ServeHTTP(&watched{w, h}, r)
 	})

@@ -35,6 +35,10 @@ func (r routes) registerMember(a *httpapi.API) {
 		OperationID: "member-order-pay", Method: http.MethodPost, Path: "/orders/{id}/pay", Tags: tags,
 		Summary: "Start another payment attempt on one's own order",
 	}, httpapi.Member, r.memberPay)
+	httpapi.Register(a, huma.Operation{
+		OperationID: "member-order-more-time", Method: http.MethodPost, Path: "/orders/{id}/more-time", Tags: tags,
+		Summary: "Five more minutes to pay one's own order, twice",
+	}, httpapi.Member, r.memberMoreTime)
 }
 
 type checkoutInput struct {
@@ -88,12 +92,15 @@ type checkoutOutput struct {
 }
 
 func (r routes) checkOut(ctx context.Context, in *checkoutInput) (*checkoutOutput, error) {
-	who := identity.ActorOf(ctx)
-	if err := httpapi.Take(ctx, "order_guest", who.String()); err != nil {
+	c, err := in.Body.checkout()
+	if err == nil {
+		err = r.orders.CheckForm(c)
+	}
+	if err != nil { // before it counts as an order: see limited
 		return nil, err
 	}
-	c, err := in.Body.checkout()
-	if err != nil {
+	who := identity.ActorOf(ctx)
+	if err := httpapi.Take(ctx, "order_guest", who.String()); err != nil {
 		return nil, err
 	}
 	receipt, err := r.orders.CheckOut(ctx, who, c)
@@ -127,7 +134,7 @@ type receiver struct {
 }
 
 type memberOrder struct {
-	summary
+	Summary
 	Kind     string   `json:"kind" enum:"DELIVERY,PICKUP"`
 	BranchID string   `json:"branchId"`
 	Receiver receiver `json:"receiver"`
@@ -137,7 +144,7 @@ type memberOrder struct {
 func memberOrderOf(o ordering.Order) memberOrder {
 	r := o.Receiver
 	return memberOrder{
-		summary: summaryOf(o), Kind: string(o.Kind), BranchID: decimal(o.Scope.Branch),
+		Summary: summaryOf(o), Kind: string(o.Kind), BranchID: decimal(o.Scope.Branch),
 		Receiver: receiver{r.Name, r.Phone, r.Address, r.Email}, Items: itemsOf(o.Items),
 	}
 }
@@ -170,7 +177,7 @@ type memberInput struct {
 
 // memberDetail is an order with everything that its member may know.
 type memberDetail struct {
-	detail
+	Detail
 	Kind     string   `json:"kind" enum:"DELIVERY,PICKUP"`
 	BranchID string   `json:"branchId"`
 	Receiver receiver `json:"receiver"`
@@ -215,4 +222,17 @@ func (r routes) memberPay(ctx context.Context, in *memberPayInput) (*summaryOutp
 		return nil, err
 	}
 	return &summaryOutput{summaryOf(o).at(page)}, nil
+}
+
+type memberMoreTimeInput struct {
+	ID   string `path:"id" maxLength:"64"`
+	Body moreTime
+}
+
+func (r routes) memberMoreTime(ctx context.Context, in *memberMoreTimeInput) (*memberDetailOutput, error) {
+	d, err := r.orders.MemberMoreTime(ctx, identity.ActorOf(ctx), in.ID, in.Body.PayBy)
+	if err != nil {
+		return nil, err
+	}
+	return memberDetailOf(d), nil
 }

@@ -22,6 +22,7 @@ import (
 	"comanda/internal/httpapi"
 	"comanda/internal/identity"
 	"comanda/internal/identity/identityhttp"
+	"comanda/internal/limit"
 	"comanda/internal/ordering"
 	"comanda/internal/ordering/orderinghttp"
 	"comanda/internal/ordering/orderingsql"
@@ -219,6 +220,44 @@ func (s *shop) listed(t *testing.T, id string) {
 		t.Errorf("another's list: %s", none.text)
 	}
 	s.ask(t, "7", "GET", "/orders?size=101", "").want(t, 422, "invalid")
+}
+
+// A form that is wrong costs nothing of what orders are limited by: whoever mends it orders at once. Orders count, also
+// those that are refused for what is in the cart.
+func TestMember_checkout_limited(t *testing.T) {
+	eachShop(t, func(t *testing.T, s *shop, _ *redisdb.DB) {
+		s.server.Limit(&limit.Limiter{Local: limit.NewMemory(), Now: s.Clock.Now})
+		s.Member(t, 7)
+		s.ask(t, "7", "POST", "/cart/add-dish", `{"dishId":"101","quantity":3}`).want(t, 201, "")
+		good := checkout("a", "")
+		for range 7 {
+			s.ask(t, "7", "POST", "/cart/checkout", strings.Replace(good, `"Lan"`, `"  "`, 1)).want(t, 422, "invalid")
+			s.ask(t, "7", "POST", "/cart/checkout", strings.Replace(good, "SANDBOX", "GOLD", 1)).want(t, 422, "payment_method_unavailable")
+		}
+		s.ask(t, "7", "POST", "/cart/checkout", checkout("a", `,"expectedTotal":1`)).want(t, 409, "price_changed")
+		s.ask(t, "7", "POST", "/cart/checkout", good).want(t, 201, "")
+		s.ask(t, "7", "POST", "/cart/checkout", good).want(t, 200, "")
+		s.ask(t, "7", "POST", "/cart/checkout", good).want(t, 429, "rate_limited")
+		s.ask(t, "7", "POST", "/cart/checkout", strings.Replace(good, `"Lan"`, `"  "`, 1)).want(t, 422, "invalid")
+	}, 10)
+}
+
+// It is the same with guests at a table.
+func TestGuest_create_limited(t *testing.T) {
+	eachShop(t, func(t *testing.T, s *shop, _ *redisdb.DB) {
+		s.server.Limit(&limit.Limiter{Local: limit.NewMemory(), Now: s.Clock.Now})
+		order := func(key, method string) string {
+			return fmt.Sprintf(`{"items":[{"itemId":"101","qty":1}],"paymentMethod":%q,"clientTxnId":%q,"menuVersionId":"1","customerToken":"phone"}`,
+				method, key)
+		}
+		for range 7 {
+			s.ask(t, "", "POST", "/cis/order/create", order("a", "GOLD")).want(t, 422, "payment_method_unavailable")
+		}
+		for _, key := range []string{"a", "b", "c"} {
+			s.ask(t, "", "POST", "/cis/order/create", order(key, "SANDBOX")).want(t, 201, "")
+		}
+		s.ask(t, "", "POST", "/cis/order/create", order("d", "SANDBOX")).want(t, 429, "rate_limited")
+	}, 10)
 }
 
 func TestMember_checkout_refuses(t *testing.T) {

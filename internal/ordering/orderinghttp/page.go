@@ -60,6 +60,7 @@ type words struct {
 	Counter   string `json:"counter"`
 	Close     string `json:"close"`
 	Again     string `json:"again"`
+	Order     string `json:"order"`
 	Separator string `json:"separator"`
 }
 
@@ -76,6 +77,7 @@ var pageWords = func() (w map[string]words) {
 type view struct {
 	Language, Number, State, Amount string
 	Page                            string // of the gateway, while it may still be paid there
+	Order                           string // the order in the guests' app
 	Again                           int    // seconds; 0 when it is decided
 	Words                           words
 }
@@ -94,6 +96,7 @@ func (g gateways) page(w http.ResponseWriter, r *http.Request) {
 	if v.State == "pending" {
 		v.Again = pageAgain
 	}
+	v.Order = g.orderPage(d)
 	if a.State == payment.Redirected && d.PaymentStatus == ordering.Unpaid {
 		v.Page = a.URL
 	}
@@ -107,6 +110,18 @@ func (g gateways) page(w http.ResponseWriter, r *http.Request) {
 	h.Set("Content-Security-Policy", pageCSP)
 	h.Set("Content-Length", strconv.Itoa(body.Len()))
 	_, _ = w.Write(body.Bytes())
+}
+
+// orderPage is the order in the app of whoever placed it: at a table, or from home.
+func (g gateways) orderPage(d ordering.Detail) string {
+	page := g.OrderPage
+	if d.VisitID == "" {
+		page = g.MemberPage
+	}
+	if page == "" {
+		return ""
+	}
+	return page + url.PathEscape(d.ID)
 }
 
 // pageState says what the guest is told. Nothing failed while a gateway has not said so.

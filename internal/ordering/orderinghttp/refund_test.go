@@ -1,6 +1,7 @@
 package orderinghttp_test
 
 import (
+	"fmt"
 	"net/http"
 	"slices"
 	"testing"
@@ -102,6 +103,26 @@ func TestRefund_parts(t *testing.T) {
 	})
 }
 
+// What the staff writes with a refund is for the staff.
+func TestRefund_note(t *testing.T) {
+	refunding(t, func(h *house, m payment.Method, _ []string) {
+		o := h.paid(m)
+		h.refund(o.ID, 2000, http.StatusCreated)
+		type shown struct {
+			Refunds []struct {
+				Reason, Note string
+			}
+		}
+		for path, want := range map[string]string{"/api/orders/": "cold", "/cis/order/": ""} {
+			var d shown
+			h.ask(http.MethodGet, path+o.ID, nil, http.StatusOK, &d)
+			if len(d.Refunds) != 1 || d.Refunds[0].Reason != "STAFF" || d.Refunds[0].Note != want {
+				t.Errorf("%s shows %+v", path, d)
+			}
+		}
+	})
+}
+
 // breakRefunds has the next refunds' answers lost: the money has gone back, or nothing has happened.
 func (h *house) breakRefunds(m payment.Method, times int, moves bool) {
 	h.t.Helper()
@@ -182,9 +203,163 @@ func TestRefund_givenUp(t *testing.T) {
 		for range 42 {
 			h.refunds(2 * time.Hour)
 		}
-		h.wantsMore(paid, "order PLACED/REFUND_DUE refunded 10000", "refund STAFF 10000 REFUSED unreachable")
+		h.wantsMore(paid, "order PLACED/REFUND_DUE refunded 10000", "refund STAFF 10000 REFUSED UNREACHABLE")
 		h.finish(o.ID, payment.RefundDone, http.StatusOK)
 		h.wantsMore(paid, "order PLACED/REFUNDED refunded 10000", "refund STAFF 10000 DONE", "event order.refunded")
+	})
+}
+
+// exceptions are the refunds that somebody must look at, as the staff read them.
+func (h *house) exceptions() []string {
+	h.t.Helper()
+	var e struct {
+		Refunds []struct {
+			Amount           int64
+			State, Reference string
+		}
+	}
+	h.ask(http.MethodGet, "/api/payments/exceptions?branchId=1", nil, http.StatusOK, &e)
+	var all []string
+	for _, r := range e.Refunds {
+		all = append(all, fmt.Sprint(r.Amount, " ", r.State, " ", r.Reference))
+	}
+	slices.Sort(all)
+	return all
+}
+
+func (h *house) wantExceptions(want ...string) {
+	h.t.Helper()
+	if got := h.exceptions(); !slices.Equal(got, want) {
+		h.t.Errorf("the staff are to look at %q, want %q", got, want)
+	}
+}
+
+// A gateway that is told and never heard of for days: nobody knows, so nothing is sent any more until somebody has looked.
+func TestRefund_neverHeard(t *testing.T) {
+	refunding(t, func(h *house, m payment.Method, paid []string) {
+		o := h.paid(m)
+		h.refund(o.ID, 0, http.StatusCreated)
+		h.breakRefunds(m, 100, false)
+		for range 42 {
+			h.refunds(2 * time.Hour)
+		}
+		h.wantsMore(paid, "order PLACED/REFUND_DUE refunded 10000", "refund STAFF 10000 UNKNOWN UNREACHABLE")
+		h.wantExceptions("10000 UNKNOWN UNREACHABLE")
+		amount, pieces := h.back(m)
+		h.vnpayFaults(vnpaysim.Faults{})
+		h.lineFaults()
+		h.refunds(24 * time.Hour)
+		h.wantBack(m, amount, pieces)
+		h.finish(o.ID, payment.RefundSending, http.StatusOK) // it is not in LINE Pay's portal; VNPay has made it at once
+		h.refunds(0)
+		h.wantBack(m, "10000", 1)
+		if m == payment.VNPay {
+			h.wantExceptions("10000 UNKNOWN 99")
+			h.finish(o.ID, payment.RefundDone, http.StatusOK)
+		}
+		h.wantExceptions()
+	})
+}
+
+// A process that is killed during a refund's last try leaves it to be found, and closed, and what waits behind it sent.
+func TestRefund_killedAtTheLastTry(t *testing.T) {
+	refunding(t, func(h *house, m payment.Method, paid []string) {
+		o := h.paid(m)
+		h.refund(o.ID, 4000, http.StatusCreated)
+		h.refund(o.ID, 3000, http.StatusCreated)
+		h.breakRefunds(m, 1, false)
+		h.refunds(time.Second)
+		for range 39 {
+			h.pass(2 * time.Hour)
+			if due, err := h.orders.Payments.ClaimRefunds(h.t.Context(), h.now(), 64); len(due) != 1 || err != nil {
+				h.t.Fatalf("%+v, %v", due, err) // and killed
+			}
+		}
+		amount, pieces := h.back(m)
+		h.wantsMore(paid, "order PLACED/PAID refunded 7000", "refund STAFF 4000 SENDING", "refund STAFF 3000 SENDING")
+		h.refunds(2 * time.Hour)
+		h.wantBack(m, amount, pieces)
+		h.wantExceptions("3000 SENDING ", "4000 UNKNOWN UNREACHABLE")
+		h.refunds(time.Second)
+		h.wantExceptions("4000 UNKNOWN UNREACHABLE")
+	})
+}
+
+// A part of which VNPay was told and has not been heard is not sent on another day: it might be paid twice.
+func TestRefund_partUnheard(t *testing.T) {
+	in(t, money.VND, func(h *house) {
+		o := h.paid(payment.VNPay)
+		h.refund(o.ID, 4000, http.StatusCreated)
+		h.refunds(time.Second)
+		h.refund(o.ID, 4000, http.StatusCreated)
+		h.breakRefunds(payment.VNPay, 1, true)
+		for range 3 {
+			h.refunds(time.Hour) // that VNPay is at work on one may be about the first
+		}
+		h.wantExceptions("4000 SENDING ")
+		h.refunds(24 * time.Hour)
+		h.wantBack(payment.VNPay, "8000", 2)
+		h.wantExceptions("4000 UNKNOWN ANOTHER_DAY")
+		h.finish(o.ID, payment.RefundSending, http.StatusOK) // it is still not sent
+		h.refunds(time.Second)
+		h.wantBack(payment.VNPay, "8000", 2)
+		h.wantExceptions("4000 UNKNOWN ANOTHER_DAY")
+		h.finish(o.ID, payment.RefundDone, http.StatusOK) // the staff have seen it in the portal
+		h.wantsMore(paidByVNPay[1:], "order PLACED/PAID refunded 8000", "refund STAFF 4000 DONE 00", "refund STAFF 4000 DONE",
+			"2 event order.refunded")
+	})
+}
+
+// A part that LINE Pay has refused and somebody has given back in its portal is not taken for the next part of the same
+// amount, whatever is lost.
+func TestRefund_byHandInThePortal(t *testing.T) {
+	lost := func(moves bool) linepaysim.Fault {
+		return linepaysim.Fault{Call: linepaysim.Refund, Times: 1, Spoil: linepaysim.Lost, Moves: moves}
+	}
+	in(t, money.TWD, func(h *house) {
+		for name, faults := range map[string][]linepaysim.Fault{"": nil, "sent": {lost(true)}, "not sent": {lost(false)}} {
+			h.run(name, func() {
+				o := h.paid(payment.LINEPay)
+				h.refund(o.ID, 3000, http.StatusCreated)
+				h.lineFaults(linepaysim.Fault{Call: linepaysim.Refund, Times: 1, Code: "1163"})
+				h.refunds(time.Second)
+				h.wantExceptions("3000 REFUSED 1163")
+				h.byPortal(payment.LINEPay, 3000)
+				h.finish(o.ID, payment.RefundDone, http.StatusOK)
+				h.refund(o.ID, 3000, http.StatusCreated)
+				h.lineFaults(faults...)
+				h.refunds(time.Second)
+				h.refunds(2 * time.Minute)
+				h.wantBack(payment.LINEPay, "6000", 2)
+				h.refund(o.ID, 3000, http.StatusCreated)
+				h.refunds(time.Second)
+				h.wantBack(payment.LINEPay, "9000", 3)
+				h.wantsMore(paidByLINEPay[1:], "order PLACED/PAID refunded 9000", "refund STAFF 3000 DONE",
+					"2 refund STAFF 3000 DONE 0000", "3 event order.refunded")
+				if refs := h.read("SELECT DISTINCT gateway_ref FROM refund WHERE gateway_ref <> ''"); len(refs) != 2 {
+					h.t.Errorf("LINE Pay's names of refunds are kept as %v", refs)
+				}
+			})
+		}
+	})
+}
+
+// Money that went back in the portal and stands in no books stops what is sent after it, until somebody has looked.
+func TestRefund_portalNotNoted(t *testing.T) {
+	in(t, money.TWD, func(h *house) {
+		o := h.paid(payment.LINEPay)
+		h.byPortal(payment.LINEPay, 3000)
+		h.refund(o.ID, 3000, http.StatusCreated)
+		h.refunds(time.Second)
+		h.wantBack(payment.LINEPay, "3000", 1)
+		h.wantExceptions("3000 REFUSED REFUNDED_ELSEWHERE")
+		if sent := h.read("SELECT id FROM refund WHERE sent_before IS NOT NULL"); len(sent) != 0 {
+			h.t.Error("it counts as sent") // and would be sent by a later try, without anybody's having looked
+		}
+		h.finish(o.ID, payment.RefundSending, http.StatusOK) // somebody has looked: that was another one
+		h.refunds(time.Second)
+		h.wantBack(payment.LINEPay, "6000", 2)
+		h.wantExceptions()
 	})
 }
 

@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -59,6 +60,10 @@ func Register(
 		Summary: "Start another payment attempt",
 	}, httpapi.Guest, r.pay)
 	httpapi.Register(a, huma.Operation{
+		OperationID: "order-more-time", Method: http.MethodPost, Path: "/cis/order/{id}/more-time", Tags: tags,
+		Summary: "Five more minutes to pay an order, twice",
+	}, httpapi.Guest, r.moreTime)
+	httpapi.Register(a, huma.Operation{
 		OperationID: "visit-orders", Method: http.MethodGet, Path: "/cis/visit/{visitId}/orders", Tags: tags,
 		Summary: "The orders of the guest's visit, the newest first",
 	}, httpapi.Guest, r.ofVisit)
@@ -70,6 +75,7 @@ func Register(
 		}, httpapi.Public, r.mockCallback)
 	}
 	r.registerStaff(a)
+	r.registerSteps(a)
 	r.registerCashier(a)
 	r.registerMember(a)
 }
@@ -94,7 +100,7 @@ type createInput struct {
 
 type createOutput struct {
 	Status int
-	Body   summary
+	Body   Summary
 }
 
 func (r routes) create(ctx context.Context, in *createInput) (*createOutput, error) {
@@ -104,6 +110,9 @@ func (r routes) create(ctx context.Context, in *createInput) (*createOutput, err
 	}
 	request, err := in.Body.request()
 	if err != nil {
+		return nil, err
+	}
+	if err := r.orders.CheckRequest(guestOf(g), request); err != nil {
 		return nil, err
 	}
 	if err := limited(ctx, g); err != nil {
@@ -120,7 +129,8 @@ func (r routes) create(ctx context.Context, in *createInput) (*createOutput, err
 	return out, nil
 }
 
-// limited bounds how often a phone and a table order. A repetition counts as well: it costs as much.
+// limited bounds how often a phone and a table order. A repetition counts as well: it costs as much. A form that is wrong
+// does not: it is refused before, at no cost, and whoever mends it must not have to wait.
 func limited(ctx context.Context, g visit.Guest) error {
 	if err := httpapi.Take(ctx, "order_guest", g.TokenHash); err != nil {
 		return err
@@ -133,7 +143,7 @@ type orderInput struct {
 	ID string `path:"id" maxLength:"64"`
 }
 
-type detailOutput struct{ Body detail }
+type detailOutput struct{ Body Detail }
 
 func (r routes) get(ctx context.Context, in *orderInput) (*detailOutput, error) {
 	g, err := r.guests.ResolveForRead(ctx, string(in.CustomerToken))
@@ -181,7 +191,7 @@ type payInput struct {
 	}
 }
 
-type summaryOutput struct{ Body summary }
+type summaryOutput struct{ Body Summary }
 
 func (r routes) pay(ctx context.Context, in *payInput) (*summaryOutput, error) {
 	g, err := r.guests.ResolveForRead(ctx, string(in.CustomerToken))
@@ -195,6 +205,29 @@ func (r routes) pay(ctx context.Context, in *payInput) (*summaryOutput, error) {
 	return &summaryOutput{summaryOf(o).at(page)}, nil
 }
 
+// moreTime says which deadline is to be moved, so that the same request can come again.
+type moreTime struct {
+	PayBy time.Time `json:"payBy" doc:"The order's payBy as it was last shown. If it has moved since, nothing happens."`
+}
+
+type moreTimeInput struct {
+	httpapi.GuestHeader
+	ID   string `path:"id" maxLength:"64"`
+	Body moreTime
+}
+
+func (r routes) moreTime(ctx context.Context, in *moreTimeInput) (*detailOutput, error) {
+	g, err := r.guests.ResolveForRead(ctx, string(in.CustomerToken))
+	if err != nil {
+		return nil, err
+	}
+	d, err := r.orders.MoreTime(ctx, guestOf(g), in.ID, in.Body.PayBy)
+	if err != nil {
+		return nil, err
+	}
+	return &detailOutput{detailOf(d)}, nil
+}
+
 type visitInput struct {
 	httpapi.GuestHeader
 	VisitID string `path:"visitId" maxLength:"64"`
@@ -203,7 +236,7 @@ type visitInput struct {
 }
 
 type listed struct {
-	summary
+	Summary
 	Items []item `json:"items"`
 }
 

@@ -43,7 +43,7 @@ func (r routes) staffGet(ctx context.Context, in *staffOrderInput) (*detailOutpu
 	if err != nil {
 		return nil, err
 	}
-	return &detailOutput{detailOf(d)}, nil
+	return &detailOutput{staffDetailOf(d)}, nil
 }
 
 func (r routes) staffCancel(ctx context.Context, in *staffOrderInput) (*cancelOutput, error) {

@@ -2,6 +2,7 @@ package orderinghttp_test
 
 import (
 	"context"
+	"encoding/json"
 	"flag"
 	"fmt"
 	"maps"
@@ -21,16 +22,16 @@ import (
 	"comanda/internal/ordering/orderingtest"
 	"comanda/internal/payment"
 	"comanda/internal/payment/linepaysim"
-	"comanda/internal/payment/vnpay"
 	"comanda/internal/payment/vnpaysim"
 	"comanda/internal/sqldb"
 	"comanda/internal/sqldb/sqldbtest"
+	"comanda/internal/testenv"
 	"comanda/internal/visit"
 )
 
 // A longer search is asked for with -stories=5000.
 var (
-	stories = flag.Int("stories", 400, "how many random stories of payments are told on each engine")
+	stories = flag.Int("stories", testenv.Searches(400), "how many random stories of payments are told on each engine")
 	seed    = flag.Uint64("stories.seed", 1, "of what happens in them")
 )
 
@@ -239,6 +240,8 @@ func (s *tale) act() {
 		s.refund()
 	case n == 15:
 		s.sendDue()
+	case n == 17:
+		s.portalFirst()
 	case n == 16:
 		s.stray()
 	}
@@ -299,8 +302,46 @@ func (s *tale) sendDue() {
 	d, err := s.v.orders.StaffOrder(s.v.t.Context(), identity.System(), s.order.ID)
 	s.v.noted(err)
 	for _, r := range d.Refunds {
-		if r.Method.Remote() && (r.State == payment.RefundDue || r.State == payment.RefundRefused) {
+		switch {
+		case !r.Method.Remote() || r.State != payment.RefundDue && r.State != payment.RefundRefused:
+		case r.State == payment.RefundRefused && s.portal(d, r):
+			s.finish(r, payment.RefundDone, "portal")
+		default:
 			s.finish(r, payment.RefundSending, "due")
+		}
+	}
+}
+
+// portal has somebody give a refund back by hand where LINE Pay's staff do, sometimes.
+func (s *tale) portal(d ordering.Detail, r payment.Refund) bool {
+	i := slices.IndexFunc(d.Attempts, func(a payment.Attempt) bool { return a.ID == r.AttemptID })
+	return r.Method == payment.LINEPay && s.random.IntN(2) == 0 &&
+		s.giveBack(d.Attempts[i], r.Amount) != ""
+}
+
+// giveBack is somebody who gives money back in a gateway's portal, which calls it something if there was so much.
+func (s *tale) giveBack(a payment.Attempt, amount int64) string {
+	if a.Method == payment.VNPay {
+		return s.v.vnpay.GiveBack(a.ID, amount)
+	}
+	return s.v.line.GiveBack(a.GatewayRef, json.Number(fmt.Sprint(amount)))
+}
+
+// portalFirst is staff who give a part back in the portal, and note it afterwards, twice. They do not while another part
+// is on its way: of two that are alike nobody could tell which has arrived.
+func (s *tale) portalFirst() {
+	d, err := s.v.orders.StaffOrder(s.v.t.Context(), identity.System(), s.order.ID)
+	s.v.noted(err)
+	open := slices.ContainsFunc(d.Refunds, func(r payment.Refund) bool { return r.State != payment.RefundDone })
+	i := slices.IndexFunc(d.Attempts, func(a payment.Attempt) bool { return a.State == payment.Paid && !owed(d, a) })
+	if s.v.broken || open || i < 0 || !d.Attempts[i].Method.Remote() || d.PaymentStatus != ordering.Paid || d.Refunded+500 > d.Total {
+		return
+	}
+	number := s.giveBack(d.Attempts[i], 500)
+	for range 2 {
+		body := map[string]any{"amount": 500, "reason": "portal", "byHand": true, "reference": number}
+		if n := s.v.try(http.MethodPost, "/api/orders/"+s.order.ID+"/refunds", "", body, nil); n != http.StatusCreated {
+			s.v.t.Errorf("what was given back in the portal as %q is noted with %d", number, n)
 		}
 	}
 }
@@ -364,7 +405,7 @@ func (v *village) staff() {
 			case r.State == payment.RefundDone:
 			case given[r.ID]:
 				s.finish(r, payment.RefundDone, "console")
-			case r.Code == vnpay.AnotherDay:
+			case r.State == payment.RefundUnknown:
 				s.finish(r, payment.RefundDone, byHand)
 			case r.State != payment.RefundSending:
 				s.finish(r, payment.RefundSending, "again")
@@ -380,14 +421,13 @@ func (s *tale) finish(r payment.Refund, state payment.RefundState, note string) 
 	s.v.try(http.MethodPost, "/api/orders/"+s.order.ID+"/refunds/"+r.ID, "", map[string]string{"state": string(state), "reason": note}, nil)
 }
 
-// seenInConsole finds refunds of parts that VNPay has made and of which it says no more than that it is at work on one:
+// seenInConsole finds refunds that a gateway has made and of which we have not heard, or do not know whether it was them:
 // those that make up what it has given back beyond what we have heard of.
 func seenInConsole(d ordering.Detail, back map[string]int64) map[string]bool {
 	open := map[string][]payment.Refund{}
 	missing := maps.Clone(back)
 	for _, r := range d.Refunds {
 		switch {
-		case r.Method != payment.VNPay:
 		case r.State != payment.RefundDone:
 			open[r.AttemptID] = append(open[r.AttemptID], r)
 		case r.Note != byHand:
@@ -411,6 +451,11 @@ func seenInConsole(d ordering.Detail, back map[string]int64) map[string]bool {
 		}
 	}
 	return found
+}
+
+// owed tells whether an attempt's money is not the order's.
+func owed(d ordering.Detail, a payment.Attempt) bool {
+	return slices.ContainsFunc(d.Refunds, func(r payment.Refund) bool { return r.AttemptID == a.ID && r.Reason != payment.ByStaff })
 }
 
 // table gives the rows of a query with a text and a number.

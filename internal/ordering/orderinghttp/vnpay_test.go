@@ -149,7 +149,8 @@ func TestVNPay_returnChangesNothing(t *testing.T) {
 		h.vnpayFaults(vnpaysim.Faults{ReturnFirst: true})
 		o := h.order(payment.VNPay)
 		before := h.read(books)
-		if page := h.press(o.Payment.RedirectURL, "pay"); !strings.Contains(page, "Checking the payment") {
+		if page := h.press(o.Payment.RedirectURL, "pay"); !strings.Contains(page, "Checking the payment") ||
+			!strings.Contains(page, `<a href="/app/orders/`+o.ID+`">See your order</a>`) {
 			h.t.Errorf("the guest reads %s", page)
 		}
 		ref := h.ref(o.ID)

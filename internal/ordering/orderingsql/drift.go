@@ -25,6 +25,11 @@ var (
 // Drift compares orders with their holds and their money, from a business date on. It gives one sentence per difference,
 // at most 50 of a kind; nothing means that all agree.
 func (s *Orders) Drift(ctx context.Context, from string, now time.Time) ([]string, error) {
+	return s.DriftOf(ctx, 0, from, now)
+}
+
+// DriftOf compares what belongs to one branch, or to every one with 0.
+func (s *Orders) DriftOf(ctx context.Context, branch int64, from string, now time.Time) ([]string, error) {
 	var all []string
 	for _, look := range []struct {
 		stmt *sqldb.Stmt
@@ -37,7 +42,7 @@ func (s *Orders) Drift(ctx context.Context, from string, now time.Time) ([]strin
 		{driftMoney, from, sayMoney},
 		{driftOverdue, now.Add(-overdueGrace).UnixMilli(), sayOverdue},
 	} {
-		rows, err := s.db.Query(ctx, look.stmt, look.by, maxDrift)
+		rows, err := s.db.Query(ctx, look.stmt, look.by, maxDrift, branch)
 		found, err := sqldb.Collect(rows, err, look.say)
 		if err != nil {
 			return all, err

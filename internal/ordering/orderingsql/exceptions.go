@@ -27,5 +27,16 @@ func (s *Orders) Exceptions(ctx context.Context, branch int64, limit int) (e ord
 		x.At = instant(created)
 		return x, err
 	})
+	if err != nil {
+		return e, err
+	}
+	rows, err = s.db.Query(ctx, exceptionMismatches, branch, limit)
+	e.Mismatches, err = sqldb.Collect(rows, err, func(r sqldb.Rows) (x ordering.Exception, err error) {
+		var reported int64
+		err = r.Scan(&x.ID, &x.OrderID, &x.Number, &x.BizDate, &x.Method, &x.Amount, &x.Currency, &x.State, &x.Ref,
+			&x.Captured, &x.CapturedIn, &reported)
+		x.At = instant(reported)
+		return x, err
+	})
 	return e, err
 }

@@ -78,9 +78,17 @@ func (l *Ledger) Earlier(ctx context.Context, k ordering.TxnKey) (ordering.Earli
 	return l.keys.Do(ctx, k)
 }
 
+// Watches wakes who looks on while this ledger changes orders.
+func (l *Ledger) Watches() *ordering.Watches { return &l.watches }
+
 // Watch wakes who looks on while this ledger changes an order, see ordering.Watches.
 func (l *Ledger) Watch(order string) (wake <-chan struct{}, end func()) {
 	return l.watches.Watch(order)
+}
+
+// WatchBranch is Watch for all orders of a branch.
+func (l *Ledger) WatchBranch(branch int64) (wake <-chan struct{}, end func()) {
+	return l.watches.WatchBranch(branch)
 }
 
 // Version is the present version of an order, 0 of one that does not exist. Questions that come at once share a
@@ -136,6 +144,7 @@ func (l *Ledger) run(ctx context.Context, tx sqldb.Tx, commands []ordering.Comma
 		return nil, err
 	}
 	results := ld.batch.Decide(commands)
+	ld.batch.Events = append(ld.batch.Events, ld.batch.Book.Warnings(now)...)
 	stocksql.QueueForget(tx, l.gate.Applied())
 	entries, err := write(ctx, tx, ld.batch)
 	l.entries = entries

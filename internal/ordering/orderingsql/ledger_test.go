@@ -2,7 +2,6 @@ package orderingsql_test
 
 import (
 	"errors"
-	"flag"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -22,17 +21,11 @@ import (
 	"comanda/internal/sqldb/sqldbtest"
 	"comanda/internal/stock"
 	"comanda/internal/stock/stocksql"
+	"comanda/internal/testenv"
 )
 
-// TestMain takes fewer random sequences than rapid's hundred, because each step here is a transaction on a real engine.
-// A longer search is asked for with -rapid.checks.
 func TestMain(m *testing.M) {
-	flag.Parse()
-	given := false
-	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "rapid.checks" })
-	if !given {
-		_ = flag.Set("rapid.checks", "25") // rapid has defined it
-	}
+	testenv.Sequences(25)
 	redisdbtest.VerifyMain(m)
 }
 

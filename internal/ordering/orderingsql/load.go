@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"comanda/internal/ordering"
-	"comanda/internal/payment/paymentsql"
 	"comanda/internal/sqldb"
 	"comanda/internal/stock"
 	"comanda/internal/stock/stocksql"
@@ -23,7 +22,7 @@ type loader struct {
 
 func (l *loader) load(ctx context.Context, commands []ordering.Command) error {
 	var places []*ordering.Place
-	existing := map[string]struct{}{}
+	existing, moving := map[string]struct{}{}, map[string]struct{}{}
 	limited := false
 	for _, c := range commands {
 		if c.Place != nil {
@@ -31,38 +30,36 @@ func (l *loader) load(ctx context.Context, commands []ordering.Command) error {
 			limited = limited || c.Place.Limits != ordering.Limits{}
 		} else {
 			existing[c.OrderID()] = struct{}{}
+			if c.AboutStock() { // a kitchen must not wait for the counters of what sells best
+				moving[c.OrderID()] = struct{}{}
+			}
 		}
 	}
 	ids := slices.Sorted(maps.Keys(existing))
-	held, err := l.holdsOf(ctx, ids)
+	held, err := l.holdsOf(ctx, slices.Sorted(maps.Keys(moving)))
 	if err != nil {
 		return err
 	}
 	first := l.queueKeys(places)
 	stocksql.QueueLock(l.tx, stocksql.KeysOf(wanted(places), plain(held)), l.batch.Book)
 	l.queueForPlacing(places, limited)
-	if err := l.tx.Flush(ctx); err != nil {
-		return err
-	}
-	if err := l.lockNewNumbers(ctx, places); err != nil {
+	if err := l.lockHolds(ctx, held); err != nil {
 		return err
 	}
 	if err := l.loadKnown(ctx, slices.Collect(maps.Keys(first))); err != nil {
 		return err
 	}
-	if err := l.lockCarts(ctx, places); err != nil {
-		return err
-	}
-	return l.lockOrders(ctx, ids, held)
+	return l.lockOrders(ctx, ids)
 }
 
 // queueForPlacing asks for what a new order depends on besides its counters. None of the questions depends on another's
-// answer, so all of them travel together.
+// answer, so all of them travel together; those that lock stand first and in the one order.
 func (l *loader) queueForPlacing(places []*ordering.Place, limited bool) {
 	if len(places) == 0 {
 		return
 	}
 	l.queueNumbers(scopesOf(places))
+	l.queueCarts(places)
 	l.queueOpen(places)
 	if limited {
 		l.queueUnpaid(places)
@@ -200,8 +197,10 @@ func scopeRows(scopes []stock.Scope) *sqldb.RowSet {
 		Text("biz_date", func(i int) string { return scopes[i].Date })
 }
 
-// queueNumbers locks the last number of each scope.
+// queueNumbers locks the last number of each scope. It asks each time for the rows to be made, which is needed once a
+// business date: whoever made them later would hold carts by then, and wait for numbers of others who wait for carts.
 func (l *loader) queueNumbers(scopes []stock.Scope) {
+	l.tx.Queue(numberEnsure, scopeRows(scopes))
 	l.tx.QueueQuery(func(rows sqldb.Rows) error {
 		for rows.Next() {
 			var s stock.Scope
@@ -215,25 +214,18 @@ func (l *loader) queueNumbers(scopes []stock.Scope) {
 	}, numberLock, scopeRows(scopes))
 }
 
-// lockNewNumbers makes and locks the rows of scopes that have none yet, which is once a business date.
-func (l *loader) lockNewNumbers(ctx context.Context, places []*ordering.Place) error {
-	scopes := scopesOf(places)
-	if len(l.batch.Numbers) == len(scopes) {
-		return nil
+func (l *loader) queueOpen(places []*ordering.Place) {
+	visits, versions, branches := visitsOf(places), map[int64]struct{}{}, map[int64]struct{}{}
+	for _, p := range places {
+		versions[p.Order.MenuVersionID], branches[p.Order.Scope.Branch] = struct{}{}, struct{}{}
 	}
-	l.tx.Queue(numberEnsure, scopeRows(scopes))
-	l.queueNumbers(scopes)
-	return l.tx.Flush(ctx)
+	l.tx.QueueQuery(l.readOpen, openSelect, idRows(visits), numberRows(versions), numberRows(branches),
+		l.batch.Now.UnixMilli())
 }
 
-func (l *loader) queueOpen(places []*ordering.Place) {
-	visits, versions := visitsOf(places), map[int64]struct{}{}
-	for _, p := range places {
-		versions[p.Order.MenuVersionID] = struct{}{}
-	}
-	list := slices.Collect(maps.Keys(versions))
-	l.tx.QueueQuery(l.readOpen, openSelect, idRows(visits),
-		sqldb.NewRowSet(len(list)).Int("id", func(i int) int64 { return list[i] }))
+func numberRows(set map[int64]struct{}) *sqldb.RowSet {
+	list := slices.Collect(maps.Keys(set))
+	return sqldb.NewRowSet(len(list)).Int("id", func(i int) int64 { return list[i] })
 }
 
 func (l *loader) readOpen(rows sqldb.Rows) error {
@@ -249,6 +241,10 @@ func (l *loader) readOpen(rows sqldb.Rows) error {
 		n, err := strconv.ParseInt(id, 10, 64)
 		if err != nil {
 			return err
+		}
+		if kind == "paused" {
+			l.batch.Paused[n] = true
+			continue
 		}
 		l.batch.Versions[n] = true
 	}
@@ -276,37 +272,4 @@ func (l *loader) queueUnpaid(places []*ordering.Place) {
 		}
 		return nil
 	}, unpaidCount, idRows(visitsOf(places)))
-}
-
-// lockOrders locks holds, then orders, and reads the attempts that the orders' locks protect.
-func (l *loader) lockOrders(ctx context.Context, ids []string, held []stock.HoldState) error {
-	if len(ids) == 0 {
-		return nil
-	}
-	slices.SortFunc(held, func(a, b stock.HoldState) int { return cmp.Compare(a.Hold.ID, b.Hold.ID) })
-	if err := stocksql.LockHolds(ctx, l.tx, held, l.batch.Book); err != nil {
-		return err
-	}
-	orders, err := selectOrders(ctx, l.tx, orderLock, ids)
-	if err != nil {
-		return err
-	}
-	if err := loadItems(ctx, l.tx, orders); err != nil {
-		return err
-	}
-	for i := range orders {
-		l.batch.Orders[orders[i].ID] = &orders[i]
-	}
-	attempts, err := paymentsql.Attempts(ctx, l.tx, ids)
-	if err != nil {
-		return err
-	}
-	for _, a := range attempts {
-		l.batch.Attempts[a.OrderID] = append(l.batch.Attempts[a.OrderID], a)
-	}
-	refunds, err := paymentsql.Refunds(ctx, l.tx, ids)
-	for _, r := range refunds {
-		l.batch.Owed[r.OrderID] = append(l.batch.Owed[r.OrderID], r)
-	}
-	return err
 }

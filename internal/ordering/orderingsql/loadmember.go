@@ -1,7 +1,6 @@
 package orderingsql
 
 import (
-	"context"
 	"maps"
 	"slices"
 
@@ -38,10 +37,9 @@ func (l *loader) queueUnpaidOfMembers(places []*ordering.Place) {
 	}, unpaidCountMember, sqldb.NewRowSet(len(members)).Int("id", func(i int) int64 { return members[i] }))
 }
 
-// lockCarts locks the carts that orders are made from.
-func (l *loader) lockCarts(ctx context.Context, places []*ordering.Place) (err error) {
+// queueCarts locks the carts that orders are made from.
+func (l *loader) queueCarts(places []*ordering.Place) {
 	if members := membersOf(places); len(members) > 0 {
-		l.batch.Carts, err = cartsql.Lock(ctx, l.tx, members)
+		cartsql.QueueLock(l.tx, members, l.batch.Carts)
 	}
-	return err
 }

@@ -59,6 +59,7 @@ type modelOrder struct {
 	guest    ordering.Guest
 	date     string
 	deadline time.Time
+	moved    int // how often the deadline was
 	state    ordering.PaymentStatus
 	captures int
 }
@@ -133,7 +134,7 @@ func explore(t *testing.T, db *sqldb.DB, redis *redisdb.DB, addrs ...string) {
 		defer m.close()
 		t.Repeat(map[string]func(*rapid.T){
 			"place": m.place, "again": m.again, "otherBody": m.otherBody, "pay": m.pay, "fail": m.fail, "cancel": m.cancel,
-			"expire": m.expire, "flush": m.empty, "restart": m.restart, "rotate": m.rotate,
+			"moreTime": m.moreTime, "expire": m.expire, "flush": m.empty, "restart": m.restart, "rotate": m.rotate,
 			"setCap": m.setCap, "nextDay": m.nextDay, "": m.check,
 		})
 		m.quiet(t)
@@ -351,6 +352,35 @@ func (m *machine) cancel(t *rapid.T) {
 	}
 }
 
+// moreTime moves a deadline twice at most, and never one that has passed; asking again for the same changes nothing.
+func (m *machine) moreTime(t *rapid.T) {
+	o := m.pick(t)
+	shown := o.deadline.Add(-grace)
+	want := map[ordering.PaymentStatus]error{
+		ordering.Unpaid: nil, ordering.Paid: ordering.ErrAlreadyPaid, ordering.PaymentCanceled: ordering.ErrNotPayable,
+		ordering.RefundDue: ordering.ErrNotPayable,
+	}[o.state]
+	switch {
+	case o.state != ordering.Unpaid:
+	case !m.clock.now().Before(o.deadline):
+		want = ordering.ErrTooLate
+	case o.moved == 2:
+		want = ordering.ErrNoMoreTime
+	default:
+		o.moved++
+		o.deadline = o.deadline.Add(5 * time.Minute)
+	}
+	for range 2 { // a lost answer
+		got, err := m.svc.MoreTime(context.Background(), o.guest, o.id, shown)
+		if !errors.Is(err, want) {
+			t.Fatalf("more time for %s (%s): %v, want %v", o.id, o.state, err, want)
+		}
+		if err == nil && (!got.PayBy.Equal(o.deadline.Add(-grace)) || got.MoreTime() != 2-o.moved) {
+			t.Fatalf("%s is to be paid by %v, %d more; want %v", o.id, got.PayBy, got.MoreTime(), o.deadline.Add(-grace))
+		}
+	}
+}
+
 // expire lets time pass and the sweeper run: everything overdue ends, and nothing else (I10).
 func (m *machine) expire(t *rapid.T) {
 	m.clock.advance(time.Duration(rapid.Int64Range(0, 20).Draw(t, "minutes")) * time.Minute)
@@ -458,7 +488,7 @@ func (m *machine) check(t *rapid.T) {
 // quiet waits for the last deadline: nothing is held (I3), the checker of operators finds nothing, and the gate equals
 // the ledger (I9).
 func (m *machine) quiet(t *rapid.T) {
-	m.clock.advance(window + grace)
+	m.clock.advance(window + grace + 2*5*time.Minute)
 	if _, err := m.svc.ExpireOverdue(context.Background()); err != nil {
 		t.Fatal(err)
 	}
@@ -486,11 +516,11 @@ func (m *machine) converge(t *rapid.T) {
 		if _, _, err := m.keep.Counts(context.Background(), scope, m.house.Items); err != nil { // as a menu does
 			t.Fatal(err)
 		}
-		_, counts, ok, err := gate.All(context.Background(), scope)
-		if len(truth) == 0 || ok && slices.Equal(truth, counts) {
+		shown, ok, err := gate.All(context.Background(), scope)
+		if len(truth) == 0 || ok && slices.Equal(truth, shown.Counts) {
 			return ""
 		}
-		return fmt.Sprintf("ledger %v, gate %v (%v, %v)", truth, counts, ok, err)
+		return fmt.Sprintf("ledger %v, gate %v (%v, %v)", truth, shown.Counts, ok, err)
 	})
 }
 

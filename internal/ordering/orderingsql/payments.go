@@ -4,6 +4,8 @@ import (
 	"context"
 	"time"
 
+	"comanda/internal/identity"
+	"comanda/internal/identity/identitysql"
 	"comanda/internal/payment"
 	"comanda/internal/payment/paymentsql"
 	"comanda/internal/sqldb"
@@ -52,4 +54,20 @@ func (l *Ledger) ClaimChecks(ctx context.Context, now time.Time, most int) ([]pa
 // ClaimRefunds implements ordering.Payments.
 func (l *Ledger) ClaimRefunds(ctx context.Context, now time.Time, most int) ([]payment.Refund, error) {
 	return paymentsql.ClaimRefunds(ctx, l.db, now, most)
+}
+
+// ClearMismatches implements ordering.Payments. The audit log's lock is taken last, as everywhere.
+func (l *Ledger) ClearMismatches(ctx context.Context, attempt string, e identity.Entry) error {
+	return l.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
+		n, err := paymentsql.ClearMismatches(ctx, tx, attempt, e.At)
+		if err != nil || n == 0 {
+			return err
+		}
+		return identitysql.Record(ctx, tx, e)
+	})
+}
+
+// MarkSent implements ordering.Payments.
+func (l *Ledger) MarkSent(ctx context.Context, refund string, before []string) error {
+	return paymentsql.MarkSent(ctx, l.db, refund, before)
 }

@@ -15,7 +15,7 @@ type Orders struct{ db *sqldb.DB }
 // NewOrders reads from a database.
 func NewOrders(db *sqldb.DB) *Orders { return &Orders{db} }
 
-// Order reads one order with its items, attempts and refunds.
+// Order reads one order with its items, attempts, refunds and steps.
 func (s *Orders) Order(ctx context.Context, id string) (ordering.Detail, bool, error) {
 	orders, err := selectOrders(ctx, s.db, orderSelect, []string{id})
 	if err != nil || len(orders) == 0 {
@@ -28,7 +28,10 @@ func (s *Orders) Order(ctx context.Context, id string) (ordering.Detail, bool, e
 	if d.Attempts, err = paymentsql.Attempts(ctx, s.db, []string{id}); err != nil {
 		return d, false, err
 	}
-	d.Refunds, err = paymentsql.Refunds(ctx, s.db, []string{id})
+	if d.Refunds, err = paymentsql.Refunds(ctx, s.db, []string{id}); err != nil {
+		return d, false, err
+	}
+	d.Steps, err = selectSteps(ctx, s.db, []string{id})
 	return d, err == nil, err
 }
 
@@ -70,13 +73,15 @@ func selectOrders(ctx context.Context, c sqldb.Conn, q *sqldb.Stmt, ids []string
 }
 
 func scanOrder(r sqldb.Rows) (o ordering.Order, err error) {
-	var payBy, expiresAt, paidAt, canceledAt, createdAt, updatedAt int64
+	var payBy, expiresAt, paidAt, canceledAt, createdAt, updatedAt, steppedAt, voidSeen int64
 	err = r.Scan(&o.ID, &o.Scope.Branch, &o.Scope.Date, &o.VisitID, &o.GuestHash, &o.MenuVersionID, &o.HoldID,
 		&o.ClientTxnID, &o.Number, &o.Status, &o.PaymentStatus, &o.Method, &o.CancelReason, &o.Total, &o.Currency,
 		&o.Refunded, &o.PaymentRef, &o.Kind, &o.UserID, &o.Receiver.Name, &o.Receiver.Phone, &o.Receiver.Address,
-		&o.Receiver.Email, &payBy, &expiresAt, &paidAt, &canceledAt, &createdAt, &updatedAt, &o.Version)
+		&o.Receiver.Email, &payBy, &expiresAt, &paidAt, &canceledAt, &createdAt, &updatedAt, &o.Version,
+		&steppedAt, &voidSeen, &o.Prolonged)
 	o.PayBy, o.ExpiresAt, o.PaidAt, o.CanceledAt = instant(payBy), instant(expiresAt), instant(paidAt), instant(canceledAt)
-	o.CreatedAt, o.UpdatedAt = instant(createdAt), instant(updatedAt)
+	o.CreatedAt, o.UpdatedAt, o.SteppedAt = instant(createdAt), instant(updatedAt), instant(steppedAt)
+	o.VoidSeen = voidSeen != 0
 	return o, err
 }
 
@@ -104,13 +109,19 @@ func loadItems(ctx context.Context, c sqldb.Conn, orders []ordering.Order) error
 	}
 	defer rows.Close()
 	for rows.Next() {
-		var id string
-		var it ordering.Item
-		if err := rows.Scan(&id, &it.ItemID, &it.DishID, &it.Name, &it.Price, &it.Qty, &it.Notes); err != nil {
+		id, it, err := scanItem(rows)
+		if err != nil {
 			return err
 		}
 		o := &orders[index[id]]
 		o.Items = append(o.Items, it)
 	}
 	return rows.Err()
+}
+
+func scanItem(r sqldb.Rows) (order string, it ordering.Item, err error) {
+	var doneAt int64
+	err = r.Scan(&order, &it.ItemID, &it.DishID, &it.Name, &it.Price, &it.Qty, &it.Notes, &doneAt)
+	it.DoneAt = instant(doneAt)
+	return order, it, err
 }

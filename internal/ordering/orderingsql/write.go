@@ -31,16 +31,17 @@ func write(ctx context.Context, tx sqldb.Tx, b *ordering.Batch) ([]stock.Entry, 
 	queueOrders(tx, b.New)
 	queueItems(tx, b.New)
 	queueChanged(tx, b)
+	queueSteps(tx, b)
 	paymentsql.QueueAttempts(tx, b.NewAttempts)
 	paymentsql.QueueSettled(tx, slices.Collect(maps.Values(b.Settled)))
 	paymentsql.QueueEvents(tx, b.Reports)
+	paymentsql.QueueMismatches(tx, b.Mismatches)
 	paymentsql.QueueRefunds(tx, b.Refunds)
 	paymentsql.QueueFinished(tx, slices.Collect(maps.Values(b.Finished)))
 	if len(b.Events) > 0 {
 		outbox.Queue(tx, b.Events)
 	}
-	cartsql.QueueTaken(tx, b.Taken, b.Now)
-	queueDocuments(tx, b)
+	queueDocuments(tx, b, cartsql.QueueTaken(tx, b.Taken))
 	entries, err := stocksql.QueueOps(tx, b.Ops, b.NewID, now)
 	if err != nil {
 		return nil, err
@@ -49,15 +50,15 @@ func write(ctx context.Context, tx sqldb.Tx, b *ordering.Batch) ([]stock.Entry, 
 }
 
 // queueDocuments has orders that were placed or changed shown anew, and the lines of those that were placed, which never
-// change. The changed ones no longer contain the new.
-func queueDocuments(tx sqldb.Tx, b *ordering.Batch) {
+// change, beside what became of carts. The changed ones no longer contain the new.
+func queueDocuments(tx sqldb.Tx, b *ordering.Batch, carts []documentsql.Change) {
 	placed := make([]string, len(b.New))
 	for i, o := range b.New {
 		placed[i] = o.ID
 	}
 	touched := slices.AppendSeq(slices.Clip(placed), maps.Keys(b.Changed))
-	documentsql.Queue(tx, b.Now, documentsql.Change{Entity: "order", IDs: touched},
-		documentsql.Change{Entity: "orderDetail", IDs: placed})
+	documentsql.Queue(tx, b.Now, append(carts, documentsql.Change{Entity: "order", IDs: touched},
+		documentsql.Change{Entity: "orderDetail", IDs: placed})...)
 }
 
 func queueRefused(tx sqldb.Tx, keys []ordering.TxnKey) {
@@ -179,9 +180,13 @@ func queueChanged(tx sqldb.Tx, b *ordering.Batch) {
 		NullText("payment_ref", func(i int) (string, bool) { return filled(orders[i].PaymentRef) }).
 		NullText("cancel_reason", func(i int) (string, bool) { return reason(orders[i]) }).
 		Int("refunded", func(i int) int64 { return orders[i].Refunded }).
+		Int("pay_by", func(i int) int64 { return orders[i].PayBy.UnixMilli() }).
+		Int("prolonged", func(i int) int64 { return int64(orders[i].Prolonged) }).
 		Int("expires_at", func(i int) int64 { return orders[i].ExpiresAt.UnixMilli() }).
 		NullInt("paid_at", func(i int) (int64, bool) { return millis(orders[i].PaidAt) }).
 		NullInt("canceled_at", func(i int) (int64, bool) { return millis(orders[i].CanceledAt) }).
 		Int("updated_at", func(i int) int64 { return orders[i].UpdatedAt.UnixMilli() }).
-		Int("version", func(i int) int64 { return orders[i].Version }))
+		Int("version", func(i int) int64 { return orders[i].Version }).
+		NullInt("stepped_at", func(i int) (int64, bool) { return millis(orders[i].SteppedAt) }).
+		Int("void_seen", func(i int) int64 { return flag(orders[i].VoidSeen) }))
 }

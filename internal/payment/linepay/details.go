@@ -21,7 +21,8 @@ type paid struct {
 		Amount json.Number `json:"amount"`
 	} `json:"payInfo"`
 	Refunds []struct {
-		Amount json.Number `json:"refundAmount"`
+		Transaction json.Number `json:"refundTransactionId"`
+		Amount      json.Number `json:"refundAmount"`
 	} `json:"refundList"`
 }
 

@@ -7,6 +7,6 @@
 //	L1 an attempt that has a transaction is not started again; LINE Pay accepts the same order id twice
 //	L2 a confirmation whose answer was lost, unclear or unheard of is UNKNOWN, never FAILED, and settled by asking
 //	L3 a confirmation counts as PAID only when the order, the transaction and the sum of what was paid are those asked for
-//	L4 a refund is sent only after LINE Pay's own list shows exactly what was given back before it
+//	L4 a refund is sent only after LINE Pay's own list shows that it was not, and nothing that our books do not
 //	L5 a transaction id is 19 digits of text everywhere: as a number it would be rounded on its way
 package linepay

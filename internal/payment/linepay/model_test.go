@@ -1,10 +1,12 @@
 package linepay_test
 
 import (
+	"encoding/json"
 	"errors"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -43,6 +45,7 @@ type model struct {
 	attempt payment.Attempt
 	page    string
 	back    int64 // given back
+	books   []payment.Refund
 }
 
 func newModel(t *rapid.T) *model {
@@ -119,27 +122,53 @@ func (l *model) settle(t *rapid.T) {
 
 // giveBack sends one refund until it is answered.
 func (l *model) giveBack(t *rapid.T) {
-	amount := rapid.Int64Range(1, l.attempt.Amount).Draw(t, "refund")
-	r := payment.Repayment{ID: "r", Attempt: l.attempt, Amount: amount, Earlier: l.back, Whole: l.back == 0 && amount == l.attempt.Amount}
+	amount := rapid.SampledFrom([]int64{l.attempt.Amount, max(1, l.attempt.Amount/4), rapid.Int64Range(1, l.attempt.Amount).Draw(t, "any")}).Draw(t, "refund")
+	r := payment.Repayment{
+		ID: "r", Attempt: l.attempt, Amount: amount, Others: slices.Clone(l.books), Whole: l.back == 0 && amount == l.attempt.Amount,
+	}
+	before, out, err := l.m.Prepare(t.Context(), r)
+	if errors.Is(err, payment.ErrGateway) || out.Code == "1150" {
+		return // spoilt, or nothing was paid: it is not sent now
+	}
+	if err != nil || out.State != "" {
+		t.Fatalf("%+v: %+v, %v", r, out, err)
+	}
+	r.Before = before
 	for range 3 { // no more than two calls of one try are spoilt, then it is heard
-		state, code, err := l.m.Refund(t.Context(), r)
+		got, err := l.m.Refund(t.Context(), r)
+		r.Sent = true
 		switch {
 		case errors.Is(err, payment.ErrGateway):
 			continue
 		case err != nil:
 			t.Fatal(err)
-		case state == payment.RefundDone:
+		case got.State == payment.RefundDone:
 			l.back += amount
-		case !l.paid() && (code == "1150" || code == "1155"), l.paid() && l.back+amount > l.attempt.Amount:
+			l.books = append(l.books, payment.Refund{Amount: amount, State: got.State, GatewayRef: got.Ref, Code: got.Code})
+		case !l.paid() && (got.Code == "1150" || got.Code == "1155"), l.paid() && l.back+amount > l.attempt.Amount:
 		default:
-			t.Errorf("%+v: %s, %s", r, state, code)
+			t.Errorf("%+v: %+v", r, got)
 		}
-		if got := l.sim.Payments()[0].Refunded; got != trimmed(l.back) {
-			t.Errorf("%s were given back instead of %s", got, trimmed(l.back))
-		}
+		l.same(t)
 		return
 	}
 	t.Error("a refund is never answered")
+}
+
+// portal has the staff give back a part by hand, and note it.
+func (l *model) portal(t *rapid.T) {
+	amount := rapid.SampledFrom([]int64{max(1, l.attempt.Amount/4), 1}).Draw(t, "by hand")
+	if l.sim.GiveBack(l.attempt.GatewayRef, json.Number(money.THB.Format(amount))) != "" {
+		l.back += amount
+		l.books = append(l.books, payment.Refund{Amount: amount, State: payment.RefundDone})
+	}
+	l.same(t)
+}
+
+func (l *model) same(t *rapid.T) {
+	if got := l.sim.Payments()[0].Refunded; got != trimmed(l.back) {
+		t.Errorf("%s were given back instead of %s", got, trimmed(l.back))
+	}
 }
 
 // trimmed writes an amount as the simulator does.
@@ -173,6 +202,7 @@ func TestModel(t *testing.T) {
 				l.holds(t, r, err)
 			},
 			"refund": l.giveBack,
+			"portal": l.portal,
 			"settle": l.settle,
 		})
 	})

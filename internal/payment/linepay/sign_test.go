@@ -60,7 +60,7 @@ func TestMerchant_signs_the_bytes_sent(t *testing.T) {
 	if _, err := m.Confirm(t.Context(), a); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := m.Refund(t.Context(), payment.Repayment{Attempt: a, Amount: 60}); err != nil {
+	if _, err := m.Refund(t.Context(), payment.Repayment{Attempt: a, Amount: 60}); err != nil {
 		t.Fatal(err)
 	}
 	nonces, paths := map[string]bool{}, []string{}

@@ -2,13 +2,17 @@ package linepay_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"slices"
 	"sync"
 	"testing"
 	"time"
+
+	"pgregory.net/rapid"
 
 	"comanda/internal/money"
 	"comanda/internal/payment"
@@ -336,9 +340,9 @@ func TestSimulated_twoAttempts(t *testing.T) {
 	a, b := l.approved(360, "TWD"), l.approved(360, "TWD")
 	l.confirms(a, payment.Paid, "0000")
 	l.confirms(b, payment.Paid, "0000")
-	state, code, err := l.Refund(t.Context(), payment.Repayment{ID: "r", Attempt: b, Amount: 360, Whole: true})
-	if state != payment.RefundDone || code != "0000" || err != nil {
-		t.Errorf("%s, %s, %v", state, code, err)
+	got, err := l.Refund(t.Context(), payment.Repayment{ID: "r", Attempt: b, Amount: 360, Whole: true})
+	if got.State != payment.RefundDone || got.Code != "0000" || err != nil {
+		t.Errorf("%+v, %v", got, err)
 	}
 	l.checks(a, payment.Paid, "0123")
 	for _, p := range l.sim.Payments() {
@@ -374,31 +378,119 @@ func TestSimulated_start_lostAnswer(t *testing.T) {
 	}
 }
 
-func TestSimulated_refund_parts(t *testing.T) {
+// books are the refunds of one attempt as its ledger has them.
+type books struct {
+	*till
+
+	a   payment.Attempt
+	all []payment.Refund
+}
+
+// refund sends a new refund until it is answered, as often as a gateway is told of one.
+func (b *books) refund(amount int64) payment.Outcome {
+	b.t.Helper()
+	r := payment.Repayment{ID: "r", Attempt: b.a, Amount: amount, Whole: amount == b.a.Amount, Others: slices.Clone(b.all)}
+	before, out, err := b.Prepare(b.t.Context(), r)
+	switch {
+	case err != nil:
+		b.t.Fatal(err)
+	case out.State != "":
+		return out
+	}
+	r.Before = before
+	for range 3 {
+		var got payment.Outcome
+		if got, err = b.Refund(b.t.Context(), r); err == nil {
+			b.all = append(b.all, payment.Refund{Amount: amount, State: got.State, GatewayRef: got.Ref, Code: got.Code, Sent: true})
+			return got
+		}
+		r.Sent = true
+	}
+	b.t.Fatal(err)
+	return payment.Outcome{}
+}
+
+// portal has the staff give back by hand, and note it.
+func (b *books) portal(amount int64) {
+	b.t.Helper()
+	if b.sim.GiveBack(b.a.GatewayRef, json.Number(b.a.Currency.Format(amount))) == "" {
+		b.t.Fatalf("%d cannot be given back by hand", amount)
+	}
+	b.all = append(b.all, payment.Refund{Amount: amount, State: payment.RefundDone})
+}
+
+func (b *books) want(amount int64, pieces int) {
+	b.t.Helper()
+	if p := b.sim.Payments()[0]; p.Refunded != trimmed(amount) || p.Refunds != pieces {
+		b.t.Errorf("%+v, want %d in %d pieces", p, amount, pieces)
+	}
+}
+
+func newBooks(t *testing.T) *books {
+	t.Helper()
 	l := newTill(t, "/v4")
 	a := l.approved(1250, "THB")
 	l.confirms(a, payment.Paid, "0000")
+	return &books{till: l, a: a}
+}
+
+func TestSimulated_refund_parts(t *testing.T) {
+	b := newBooks(t)
 	for _, c := range []struct {
-		amount, earlier int64
-		state           payment.RefundState
-		code            string
+		amount int64
+		state  payment.RefundState
+		code   string
 	}{
-		{255, 0, payment.RefundDone, "0000"},
-		{255, 0, payment.RefundDone, "0000"}, // the same again
-		{500, 255, payment.RefundDone, "0000"},
-		{500, 255, payment.RefundDone, "0000"},
-		{496, 755, payment.RefundRefused, "1164"},
-		{495, 755, payment.RefundDone, "0000"},
-		{1, 1250, payment.RefundRefused, "1165"},
+		{255, payment.RefundDone, "0000"}, {500, payment.RefundDone, "0000"}, {496, payment.RefundRefused, "1164"},
+		{495, payment.RefundDone, "0000"}, {1, payment.RefundRefused, "1165"},
 	} {
-		r := payment.Repayment{ID: "r", Attempt: a, Amount: c.amount, Earlier: c.earlier}
-		if state, code, err := l.Refund(t.Context(), r); state != c.state || code != c.code || err != nil {
-			t.Errorf("%+v: %s, %s, %v", c, state, code, err)
+		if got := b.refund(c.amount); got.State != c.state || got.Code != c.code || (got.Ref != "") != (c.state == payment.RefundDone) {
+			t.Errorf("%d: %+v", c.amount, got)
 		}
 	}
-	if p := l.sim.Payments()[0]; p.Refunded != "12.5" || p.Refunds != 3 {
-		t.Errorf("%+v", p)
+	b.want(1250, 3)
+}
+
+// Parts of one amount, some sent and some given back by hand in the portal: each goes back once, whatever is lost.
+func TestSimulated_refund_partsByHand(t *testing.T) {
+	lost := func(moves bool) linepaysim.Fault {
+		return linepaysim.Fault{Call: linepaysim.Refund, Times: 1, Spoil: linepaysim.Lost, Moves: moves}
 	}
+	for _, fault := range []linepaysim.Fault{{Call: linepaysim.Check, Times: 1}, lost(true), lost(false)} {
+		b := newBooks(t)
+		b.faults(linepaysim.Fault{Call: linepaysim.Refund, Times: 1, Code: "1163"})
+		if got := b.refund(200); got.State != payment.RefundRefused {
+			t.Fatalf("%+v", got)
+		}
+		b.all = nil // the same row: it is noted as given back by hand
+		b.portal(200)
+		for pieces := int64(2); pieces <= 3; pieces++ {
+			b.faults(fault)
+			if got := b.refund(200); got.State != payment.RefundDone || got.Ref == "" {
+				t.Errorf("%+v: %+v", fault, got)
+			}
+			b.want(200*pieces, int(pieces))
+		}
+		b.portal(200)
+		b.faults(fault)
+		if got := b.refund(450); got.State != payment.RefundDone {
+			t.Errorf("%+v: %+v", fault, got)
+		}
+		b.want(1250, 5)
+	}
+}
+
+// What was given back in the portal and not noted stops whatever is sent after it.
+func TestSimulated_refund_notNoted(t *testing.T) {
+	b := newBooks(t)
+	b.portal(200)
+	b.all = nil
+	for _, amount := range []int64{200, 300} {
+		if got := b.refund(amount); got.State != payment.RefundRefused || got.Code != linepay.RefundedElsewhere {
+			t.Errorf("%+v", got)
+		}
+	}
+	b.want(200, 1)
 }
 
 // Whatever is lost on its way, a refund that is tried until it is answered is paid once.
@@ -421,17 +513,42 @@ func TestSimulated_refund_lostAnswer(t *testing.T) {
 			if whole {
 				r.Amount, r.Whole = 360, true
 			}
-			if state, _, err := l.Refund(t.Context(), r); !errors.Is(err, payment.ErrGateway) || state != "" {
-				t.Errorf("%+v: %s, %v", f, state, err)
+			if got, err := l.Refund(t.Context(), r); !errors.Is(err, payment.ErrGateway) || got.State != "" {
+				t.Errorf("%+v: %+v, %v", f, got, err)
 			}
-			if state, code, err := l.Refund(t.Context(), r); state != payment.RefundDone || code != "0000" || err != nil {
-				t.Errorf("%+v: %s, %s, %v", f, state, code, err)
+			r.Sent = true
+			if got, err := l.Refund(t.Context(), r); got.State != payment.RefundDone || got.Code != "0000" || err != nil {
+				t.Errorf("%+v: %+v, %v", f, got, err)
 			}
 			if p := l.sim.Payments()[0]; p.Refunds != 1 || p.Refunded != money.TWD.Format(r.Amount) {
 				t.Errorf("%+v: %+v", f, p)
 			}
 		}
 	}
+}
+
+// Whatever a house and its orders are called, what is sent is what was signed, and the other side reads the same.
+func TestSimulated_texts(t *testing.T) {
+	l := newTill(t, "/v4")
+	rapid.Check(t, func(t *rapid.T) {
+		p := payment.Purchase{
+			Attempt: payment.Attempt{ID: uid.New(l.clock()), Method: payment.LINEPay, Amount: 1250, Currency: "THB"},
+			Number:  rapid.String().Draw(t, "number"), House: rapid.String().Draw(t, "house"),
+			Language: rapid.SampledFrom([]string{"zh-TW", "vi", "", "th"}).Draw(t, "language"), ReturnTo: "https://eat.example",
+		}
+		page, err := l.Start(t.Context(), p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a := p.Attempt
+		a.GatewayRef = page.Ref
+		if r, err := l.Check(t.Context(), a); err != nil || r.State != payment.Redirected {
+			t.Fatalf("%+v, %v", r, err)
+		}
+		if got := l.sim.Payments()[0]; got.OrderID != a.ID || got.TransactionID != page.Ref || got.Amount != "12.5" {
+			t.Fatalf("%+v", got)
+		}
+	})
 }
 
 // A merchant with another secret is told nothing and moves nothing.

@@ -154,6 +154,71 @@ func TestClaimRefunds(t *testing.T) {
 	})
 }
 
+// A refund is claimed again after its last try too, whoever was killed during it, and stands in nobody's way for good.
+func TestClaimRefunds_untilFinished(t *testing.T) {
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		r := payment.Refund{
+			ID: "1", OrderID: "o", AttemptID: "a", Amount: 1, Currency: "VND", Method: payment.VNPay, State: payment.RefundSending,
+			Reason: payment.ByStaff, CreatedAt: at, SendAt: at,
+		}
+		if err := write(t, db, func(tx sqldb.Tx) { paymentsql.QueueRefunds(tx, []payment.Refund{r}) }); err != nil {
+			t.Fatal(err)
+		}
+		for tries := range 45 {
+			got, err := paymentsql.ClaimRefunds(t.Context(), db, at.Add(time.Duration(tries)*2*time.Hour), 10)
+			if err != nil || len(got) != 1 || got[0].Tries != tries || got[0].GiveUp() != (tries >= 40) {
+				t.Fatalf("after %d tries %+v is claimed, %v", tries, got, err)
+			}
+		}
+		r.Finish(payment.RefundUnknown, "", payment.Unreachable, at)
+		r.Decide("user:7", "once more", at)
+		if err := write(t, db, func(tx sqldb.Tx) { paymentsql.QueueFinished(tx, []payment.Refund{r}) }); err != nil {
+			t.Fatal(err)
+		}
+		got, err := paymentsql.ClaimRefunds(t.Context(), db, at, 10)
+		if err != nil || len(got) != 1 || got[0].Tries != 0 {
+			t.Errorf("decided anew, %+v is claimed, %v", got, err)
+		}
+	})
+}
+
+// What a gateway lists before a refund is sent is kept once: whoever comes second does not send.
+func TestMarkSent(t *testing.T) {
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		var all []payment.Refund
+		for _, id := range []string{"none", "some", "over"} {
+			all = append(all, payment.Refund{
+				ID: id, OrderID: "o", AttemptID: id, Amount: 1, Currency: "TWD", Method: payment.LINEPay, State: payment.RefundSending,
+				Reason: payment.ByStaff, CreatedAt: at, SendAt: at,
+			})
+		}
+		all[2].State = payment.RefundDone
+		if err := write(t, db, func(tx sqldb.Tx) { paymentsql.QueueRefunds(tx, all) }); err != nil {
+			t.Fatal(err)
+		}
+		for id, before := range map[string][]string{"none": nil, "some": {"1", "2"}} {
+			if err := paymentsql.MarkSent(t.Context(), db, id, before); err != nil {
+				t.Errorf("%s: %v", id, err)
+			}
+			if err := paymentsql.MarkSent(t.Context(), db, id, []string{"3"}); err == nil {
+				t.Errorf("%s is sent twice", id)
+			}
+		}
+		if err := paymentsql.MarkSent(t.Context(), db, "over", nil); err == nil {
+			t.Error("what is done is sent")
+		}
+		got, err := paymentsql.Refunds(t.Context(), db, []string{"o"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range got {
+			if r.Sent != (r.ID != "over") || len(r.Before) != map[string]int{"some": 2}[r.ID] {
+				t.Errorf("%+v", r)
+			}
+		}
+	})
+}
+
 func TestOwners_and_Stuck(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		var all []payment.Attempt

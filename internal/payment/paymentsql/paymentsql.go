@@ -17,20 +17,23 @@ var files embed.FS
 var Statements = sqldb.Load(files)
 
 var (
-	attemptInsert = Statements.Must("attempt_insert")
-	attemptUpdate = Statements.Must("attempt_update")
-	attemptSelect = Statements.Must("attempt_select")
-	attemptFind   = Statements.Must("attempt_find")
-	attemptDue    = Statements.Must("attempt_due")
-	attemptLater  = Statements.Must("attempt_later")
-	attemptStuck  = Statements.Must("attempt_stuck")
-	eventInsert   = Statements.Must("event_insert")
-	refundInsert  = Statements.Must("refund_insert")
-	refundUpdate  = Statements.Must("refund_update")
-	refundSelect  = Statements.Must("refund_select")
-	refundSend    = Statements.Must("refund_send")
-	refundLater   = Statements.Must("refund_later")
-	refundDue     = Statements.Must("refund_due")
+	attemptInsert  = Statements.Must("attempt_insert")
+	attemptUpdate  = Statements.Must("attempt_update")
+	attemptSelect  = Statements.Must("attempt_select")
+	attemptFind    = Statements.Must("attempt_find")
+	attemptDue     = Statements.Must("attempt_due")
+	attemptLater   = Statements.Must("attempt_later")
+	attemptStuck   = Statements.Must("attempt_stuck")
+	eventInsert    = Statements.Must("event_insert")
+	mismatchInsert = Statements.Must("mismatch_insert")
+	mismatchClear  = Statements.Must("mismatch_clear")
+	refundInsert   = Statements.Must("refund_insert")
+	refundUpdate   = Statements.Must("refund_update")
+	refundSelect   = Statements.Must("refund_select")
+	refundSend     = Statements.Must("refund_send")
+	refundSent     = Statements.Must("refund_sent")
+	refundLater    = Statements.Must("refund_later")
+	refundDue      = Statements.Must("refund_due")
 )
 
 func millis(t time.Time) (int64, bool) { return t.UnixMilli(), !t.IsZero() }
@@ -88,6 +91,7 @@ func QueueEvents(tx sqldb.Tx, all []payment.Event) {
 		Text("method", func(i int) string { return string(all[i].Method) }).
 		Text("source", func(i int) string { return all[i].Source }).
 		Text("raw", func(i int) string { return all[i].Raw }).
+		Text("headers", func(i int) string { return all[i].Headers }).
 		Text("verdict", func(i int) string { return all[i].Verdict }).
 		Int("received_at", func(i int) int64 { return all[i].ReceivedAt.UnixMilli() }))
 }

@@ -68,7 +68,7 @@ func TestRefunds(t *testing.T) {
 			t.Fatalf("%d due, %v", n, err)
 		}
 		r := payment.Refund{ID: "r", OrderID: "o", AttemptID: "a", Amount: 1, Currency: "VND", Method: payment.Sandbox,
-			State: payment.RefundDue, Reason: payment.LateSoldOut, CreatedAt: at,
+			State: payment.RefundDue, Reason: payment.LateSoldOut, PortalRef: "14000009", CreatedAt: at,
 		}
 		insert := func(id string) error {
 			r.ID = id

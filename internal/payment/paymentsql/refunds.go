@@ -2,6 +2,7 @@ package paymentsql
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"comanda/internal/payment"
@@ -24,6 +25,7 @@ func QueueRefunds(tx sqldb.Tx, all []payment.Refund) {
 		Text("reason", func(i int) string { return string(all[i].Reason) }).
 		Text("note", func(i int) string { return all[i].Note }).
 		Text("decided_by", func(i int) string { return all[i].By }).
+		Text("portal_ref", func(i int) string { return all[i].PortalRef }).
 		NullInt("send_at", func(i int) (int64, bool) { return millis(all[i].SendAt) }).
 		Int("created_at", func(i int) int64 { return all[i].CreatedAt.UnixMilli() }).
 		NullInt("done_at", func(i int) (int64, bool) { return millis(all[i].DoneAt) }))
@@ -41,6 +43,7 @@ func QueueFinished(tx sqldb.Tx, all []payment.Refund) {
 		Text("decided_by", func(i int) string { return all[i].By }).
 		Text("ref", func(i int) string { return all[i].GatewayRef }).
 		Text("code", func(i int) string { return all[i].Code }).
+		Int("tries", func(i int) int64 { return int64(all[i].Tries) }).
 		NullInt("send_at", func(i int) (int64, bool) { return millis(all[i].SendAt) }).
 		NullInt("done_at", func(i int) (int64, bool) { return millis(all[i].DoneAt) }))
 }
@@ -53,8 +56,12 @@ func Refunds(ctx context.Context, c sqldb.Conn, orders []string) ([]payment.Refu
 
 func scanRefund(r sqldb.Rows) (f payment.Refund, err error) {
 	var send, created, done int64
+	var before string
 	err = r.Scan(&f.ID, &f.OrderID, &f.AttemptID, &f.Method, &f.Amount, &f.Currency, &f.State, &f.Reason, &f.Note, &f.By,
-		&f.GatewayRef, &f.Code, &send, &f.Tries, &created, &done)
+		&f.GatewayRef, &f.PortalRef, &f.Code, &send, &f.Tries, &f.Sent, &before, &created, &done)
+	if before != "" {
+		f.Before = strings.Fields(before)
+	}
 	f.SendAt, f.CreatedAt, f.DoneAt = instant(send), instant(created), instant(done)
 	return f, err
 }
@@ -73,6 +80,15 @@ func ClaimRefunds(ctx context.Context, db *sqldb.DB, now time.Time, most int) (d
 		return err
 	})
 	return due, err
+}
+
+// MarkSent notes, before a refund is sent for the first time, what its gateway lists already. It fails when somebody else
+// was faster, who is sending it then.
+func MarkSent(ctx context.Context, db *sqldb.DB, id string, before []string) error {
+	return db.Write(ctx, func(_ context.Context, tx sqldb.Tx) error {
+		tx.QueueExactly(1, refundSent, id, strings.Join(before, " "))
+		return nil
+	})
 }
 
 // Due tells how much is still to be given back, and since when the oldest of it is.

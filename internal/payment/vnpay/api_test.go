@@ -178,7 +178,7 @@ func TestMerchant_unreachable(t *testing.T) {
 	}
 	for name, m := range servers {
 		_, err := m.Check(t.Context(), testAttempt())
-		_, _, other := m.Refund(t.Context(), testRepayment())
+		_, other := m.Refund(t.Context(), testRepayment())
 		for _, err := range []error{err, other} {
 			if !errors.Is(err, payment.ErrGateway) || strings.Contains(err.Error(), testSecret) {
 				t.Errorf("%s: %v", name, err)
@@ -212,8 +212,9 @@ func TestMerchant_Refund(t *testing.T) {
 	a := &api{answer: refunded("00", "05")}
 	m := merchantAt(t, a)
 	for range 2 {
-		if state, code, err := m.Refund(t.Context(), testRepayment()); err != nil || state != payment.RefundDone || code != "00" {
-			t.Fatalf("%s, %s, %v", state, code, err)
+		want := payment.Outcome{State: payment.RefundDone, Ref: "14422575", Code: "00"}
+		if got, err := m.Refund(t.Context(), testRepayment()); err != nil || got != want {
+			t.Fatalf("%+v, %v", got, err)
 		}
 	}
 	if a.bodies[0] != a.bodies[1] {
@@ -230,7 +231,7 @@ func TestMerchant_Refund(t *testing.T) {
 	}
 	part := testRepayment()
 	part.Whole, part.Amount, part.By, part.Attempt.GatewayRef = false, 1, "", ""
-	if _, _, err := m.Refund(t.Context(), part); err != nil {
+	if _, err := m.Refund(t.Context(), part); err != nil {
 		t.Fatal(err)
 	}
 	clear(sent)
@@ -243,46 +244,71 @@ func TestMerchant_Refund(t *testing.T) {
 }
 
 func TestMerchant_Refund_answers(t *testing.T) {
+	const done, refused, unknown = payment.RefundDone, payment.RefundRefused, payment.RefundUnknown
 	for _, c := range []struct {
-		answer  string
-		earlier int64
-		state   payment.RefundState // empty is ErrGateway
-		code    string
+		answer string
+		first  payment.RefundState // empty is ErrGateway
+		again  payment.RefundState // of one that was sent before
+		code   string
 	}{
-		{refunded("00", "05"), 0, payment.RefundDone, "00"},
-		{refunded("00", "06"), 1, payment.RefundDone, "00"},
-		{refunded("00", "09"), 0, payment.RefundRefused, "00/09"},
-		{refunded("94", ""), 0, payment.RefundDone, "94"},
-		{refunded("94", ""), 1, "", ""},
-		{refunded("91", ""), 0, payment.RefundRefused, "91"},
-		{refunded("95", ""), 0, payment.RefundRefused, "95"},
-		{refunded("03", ""), 0, payment.RefundRefused, "03"},
-		{refunded("99", ""), 0, payment.RefundRefused, "99"},
-		{refunded("93", ""), 0, payment.RefundRefused, "93"},
-		{refunded("02", ""), 0, "", ""},
-		{refunded("97", ""), 0, "", ""},
-		{strings.Replace(refunded("91", ""), `"91"`, `"00"`, 1), 0, "", ""},
-		{queried("00", "00", "15000000", "14422574"), 0, "", ""},
-		{`{"vnp_ResponseCode":"99"}`, 0, "", ""},
+		{refunded("00", "05"), done, done, "00"},
+		{refunded("00", "06"), done, done, "00"},
+		{refunded("00", "09"), refused, refused, "00/09"},
+		{refunded("94", ""), unknown, done, "94"},
+		{refunded("91", ""), refused, refused, "91"},
+		{refunded("95", ""), refused, refused, "95"},
+		{refunded("03", ""), refused, refused, "03"},
+		{refunded("99", ""), refused, unknown, "99"},
+		{refunded("93", ""), refused, unknown, "93"},
+		{refunded("02", ""), "", "", ""},
+		{refunded("97", ""), "", "", ""},
+		{strings.Replace(refunded("91", ""), `"91"`, `"00"`, 1), "", "", ""},
+		{queried("00", "00", "15000000", "14422574"), "", "", ""},
+		{`{"vnp_ResponseCode":"99"}`, "", "", ""},
 	} {
-		r := testRepayment()
-		r.Earlier = c.earlier
-		state, code, err := merchantAt(t, &api{answer: c.answer}).Refund(t.Context(), r)
-		if state != c.state || code != c.code || (err == nil) != (c.state != "") || err != nil && !errors.Is(err, payment.ErrGateway) {
-			t.Errorf("%s: %s, %s, %v", c.answer, state, code, err)
+		for sent, state := range map[bool]payment.RefundState{false: c.first, true: c.again} {
+			r := testRepayment()
+			r.Sent = sent
+			got, err := merchantAt(t, &api{answer: c.answer}).Refund(t.Context(), r)
+			if got.State != state || got.Code != c.code || (err == nil) != (state != "") || err != nil && !errors.Is(err, payment.ErrGateway) {
+				t.Errorf("%s: %+v, %v", c.answer, got, err)
+			}
 		}
 	}
 }
 
-// VNPay knows a request again on the same day of its own, which begins at 17:00 UTC.
+// That VNPay is at work on a refund says nothing about this one when it may be at work on another.
+func TestMerchant_Refund_besideOthers(t *testing.T) {
+	for name, c := range map[string]struct {
+		other payment.Refund
+		known bool
+	}{
+		"done by us":      {payment.Refund{State: payment.RefundDone, Sent: true}, false},
+		"done by hand":    {payment.Refund{State: payment.RefundDone}, false},
+		"not known":       {payment.Refund{State: payment.RefundUnknown, Sent: true}, false},
+		"refused":         {payment.Refund{State: payment.RefundRefused, Sent: true}, false},
+		"not sent so far": {payment.Refund{State: payment.RefundSending}, true},
+		"nobody's so far": {payment.Refund{State: payment.RefundDue}, true},
+		"never was sent":  {payment.Refund{State: payment.RefundRefused}, true},
+	} {
+		r := testRepayment()
+		r.Sent, r.Others = true, []payment.Refund{c.other}
+		got, err := merchantAt(t, &api{answer: refunded("94", "")}).Refund(t.Context(), r)
+		if (got.State == payment.RefundDone) != c.known || errors.Is(err, payment.ErrGateway) == c.known {
+			t.Errorf("%s: %+v, %v", name, got, err)
+		}
+	}
+}
+
+// VNPay knows a request again on the same day of its own, which begins at 17:00 UTC. What was never sent is no repetition.
 func TestMerchant_Refund_anotherDay(t *testing.T) {
 	for _, c := range []struct {
-		ago   time.Duration
-		whole bool
-		code  string
+		ago         time.Duration
+		whole, sent bool
+		code        string
 	}{
-		{time.Hour, false, "00"}, {90 * time.Minute, false, "00"}, {90*time.Minute + 1, false, AnotherDay},
-		{24 * time.Hour, false, AnotherDay}, {24 * time.Hour, true, "00"},
+		{time.Hour, false, true, "00"}, {85 * time.Minute, false, true, "00"}, {85*time.Minute + 1, false, true, AnotherDay},
+		{24 * time.Hour, false, true, AnotherDay}, {24 * time.Hour, false, false, "00"}, {24 * time.Hour, true, true, "00"},
 	} {
 		a := &api{answer: refunded("00", "05")}
 		m := merchantAt(t, a)
@@ -291,10 +317,27 @@ func TestMerchant_Refund_anotherDay(t *testing.T) {
 		if !c.whole {
 			r.Amount, r.Whole = 1_000, false
 		}
-		state, code, err := m.Refund(t.Context(), r)
-		refused := c.code == AnotherDay
-		if err != nil || code != c.code || (state == payment.RefundRefused) != refused || (a.calls == 0) != refused {
-			t.Errorf("%v ago: %s, %s, %v after %d calls", c.ago, state, code, err, a.calls)
+		r.Sent = c.sent
+		got, err := m.Refund(t.Context(), r)
+		kept := c.code == AnotherDay
+		if err != nil || got.Code != c.code || (got.State == payment.RefundUnknown) != kept || (a.calls == 0) != kept {
+			t.Errorf("%v ago: %+v, %v after %d calls", c.ago, got, err, a.calls)
+		}
+	}
+}
+
+// Just before midnight a request may come to VNPay on the next day.
+func TestMerchant_Refund_beforeMidnight(t *testing.T) {
+	for left, again := range map[time.Duration]bool{time.Hour: true, 5*time.Minute + 1: true, 5 * time.Minute: false, 1: false} {
+		a := &api{answer: refunded("00", "05")}
+		m := merchantAt(t, a)
+		now := testNow.Add(22*time.Hour + 30*time.Minute - left)
+		m.now = func() time.Time { return now }
+		r := testRepayment()
+		r.Amount, r.Whole, r.Sent, r.At = 1_000, false, true, now.Add(-time.Hour)
+		got, err := m.Refund(t.Context(), r)
+		if err != nil || (got.State == payment.RefundDone) != again || (a.calls == 1) != again {
+			t.Errorf("with %v left: %+v, %v after %d calls", left, got, err, a.calls)
 		}
 	}
 }
@@ -311,8 +354,8 @@ func TestMerchant_Refund_unsuitable(t *testing.T) {
 	} {
 		r := testRepayment()
 		change(&r)
-		if state, _, err := m.Refund(t.Context(), r); !errors.Is(err, payment.ErrUnsuitable) || state != "" {
-			t.Errorf("%s: %s, %v", name, state, err)
+		if got, err := m.Refund(t.Context(), r); !errors.Is(err, payment.ErrUnsuitable) || got.State != "" {
+			t.Errorf("%s: %+v, %v", name, got, err)
 		}
 	}
 	if a.calls > 0 {

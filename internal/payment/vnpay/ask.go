@@ -3,6 +3,8 @@ package vnpay
 import (
 	"context"
 	"fmt"
+	"slices"
+	"time"
 
 	"comanda/internal/money"
 	"comanda/internal/payment"
@@ -59,21 +61,29 @@ func (a message) report(raw string) (payment.Report, error) {
 	return r, nil
 }
 
-// AnotherDay is the code of a refund that was refused here and not by VNPay. It knows a request again for a day: a part
-// that was decided on an earlier one may have been sent then, and sent again it might be paid again. Staff look in
-// VNPay's portal. All of an amount needs no such care, since there is nothing left to give back.
+// AnotherDay is the code of a refund that is not sent again. VNPay knows a request again for a day: a part that was sent
+// on an earlier one might be paid twice, and VNPay's query tells nothing of parts. Staff look in its portal. All of an
+// amount needs no such care, since there is nothing left to give back.
 const AnotherDay = "ANOTHER_DAY"
+
+// midnight is how far from the end of a day a request may be on its way, or VNPay's clock be another than ours.
+const midnight = 5 * time.Minute
+
+// Prepare implements payment.Gateway: VNPay knows requests again by their ids.
+func (m *Merchant) Prepare(context.Context, payment.Repayment) (before []string, out payment.Outcome, err error) {
+	return nil, payment.Outcome{}, nil
+}
 
 // Refund implements payment.Gateway (QUERYDR&REFUND, "vnp_Command=refund"). The request is made of the refund alone, so
 // that a repetition is the same request to VNPay (V4), and it may be repeated after any error, also after one that leaves
-// open whether VNPay has heard it. DONE and REFUSED come with VNPay's code or AnotherDay.
-func (m *Merchant) Refund(ctx context.Context, r payment.Repayment) (payment.RefundState, string, error) {
+// open whether VNPay has heard it. All outcomes come with VNPay's code, or UNKNOWN with AnotherDay.
+func (m *Merchant) Refund(ctx context.Context, r payment.Repayment) (payment.Outcome, error) {
 	a := r.Attempt
 	if !suitable(a) || r.Amount <= 0 || r.Amount > a.Amount || r.Whole && r.Amount != a.Amount {
-		return "", "", payment.ErrUnsuitable
+		return payment.Outcome{}, payment.ErrUnsuitable
 	}
-	if !r.Whole && day(r.At) != day(m.now()) {
-		return payment.RefundRefused, AnotherDay, nil
+	if !r.Whole && r.Sent && day(r.At.Add(-midnight)) != day(m.now().Add(midnight)) {
+		return payment.Outcome{State: payment.RefundUnknown, Code: AnotherDay}, nil
 	}
 	request := m.request("refund", r.ID, a)
 	request.set("TransactionType", "03")
@@ -89,31 +99,45 @@ func (m *Merchant) Refund(ctx context.Context, r payment.Repayment) (payment.Ref
 		err = answer.about(request)
 	}
 	if err != nil {
-		return "", "", payment.ErrGateway.Because(err)
+		return payment.Outcome{}, payment.ErrGateway.Because(err)
 	}
-	return answer.refunded(r.Earlier > 0)
+	return answer.refunded(r)
 }
 
 // refunded reads a refund's answer (QUERYDR&REFUND, "vnp_ResponseCode"):
 //
 //	00 is done: VNPay has taken it over, unless its status says that it was rejected (09).
-//	94 says that VNPay is at work on a refund of this payment. Where nothing was given back before, it is this one, sent
-//	   earlier without our hearing of it. Otherwise it may be the one before, so it is to be sent again.
+//	94 says that VNPay is at work on a refund of this payment. Where we know of another that can have been made it may be
+//	   that, so this one is to be sent again. Otherwise it is this one if it was sent before, and if not nobody knows.
 //	02, 97 are our contract or our secret: nothing has happened, and once they are put right the same request will do.
-//	03, 91, 95 and codes that nobody knows are about this refund, and would be said again.
-//	99 is refused as well: where refunds by API are not part of the contract, as in the sandbox, it is all that is ever
-//	   said. Staff look in VNPay's portal before they pay by hand.
-func (a message) refunded(earlier bool) (payment.RefundState, string, error) {
-	switch c := a.get("ResponseCode"); {
+//	03, 91, 95 are about this refund, and were said before if it was sent before.
+//	99 and codes that nobody knows are refused as well: where refunds by API are not part of the contract, as in the
+//	   sandbox, 99 is all that is ever said. Of a refund that was sent before they may mean that it is made and nothing is
+//	   left, so what has become of it is not known.
+func (a message) refunded(r payment.Repayment) (payment.Outcome, error) {
+	out := payment.Outcome{State: payment.RefundRefused, Code: a.get("ResponseCode")}
+	switch c := out.Code; {
 	case c == "00" && a.get("TransactionStatus") == "09":
-		return payment.RefundRefused, "00/09", nil
-	case c == "00", c == "94" && !earlier:
-		return payment.RefundDone, c, nil
+		out.Code = "00/09"
+	case c == "00":
+		out.State = payment.RefundDone
+		out.Ref, _ = transaction(a.get("TransactionNo")) // a number in no form is not worth a refund's being sent again
+	case c == "94" && alone(r) && r.Sent:
+		out.State = payment.RefundDone
+	case c == "94" && alone(r):
+		out.State = payment.RefundUnknown
 	case c == "02", c == "97", c == "94":
-		return "", "", payment.ErrGateway.Because(a.failure())
-	default:
-		return payment.RefundRefused, c, nil
+		return payment.Outcome{}, payment.ErrGateway.Because(a.failure())
+	case c == "03", c == "91", c == "95":
+	case r.Sent:
+		out.State = payment.RefundUnknown
 	}
+	return out, nil
+}
+
+// alone tells whether no other refund of the attempt can have been made, by us or by hand.
+func alone(r payment.Repayment) bool {
+	return !slices.ContainsFunc(r.Others, func(o payment.Refund) bool { return o.Sent || o.State == payment.RefundDone })
 }
 
 // request makes what both commands have in common. TransactionDate is the time that the pay URL has named.

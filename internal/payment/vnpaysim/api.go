@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -209,6 +210,22 @@ func (s *Simulator) refund(asked, answer body) {
 		answer.tell(p, s.o.Now())
 		answer["vnp_Amount"], answer["vnp_TransactionNo"] = amount, strconv.FormatInt(s.number, 10)
 	}
+}
+
+// GiveBack gives back a part of a payment as the merchant's staff do by hand, in VNPay's portal: nobody is told. It gives
+// VNPay's number of the refund, empty where there was not so much.
+func (s *Simulator) GiveBack(ref string, amount int64) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	i := slices.IndexFunc(s.pays, func(p *pay) bool { return p.ref == ref && p.state == paid })
+	if i < 0 || amount <= 0 || !s.pays[i].refundable(amount*100, "03", "0") {
+		return ""
+	}
+	s.number++
+	number := strconv.FormatInt(s.number, 10)
+	s.pays[i].refunds["portal "+number] = true
+	s.pays[i].refunded += amount * 100
+	return number
 }
 
 // refundable tells whether so much can be given back. All of it is asked for in one piece or not at all.

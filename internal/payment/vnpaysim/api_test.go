@@ -60,18 +60,29 @@ func paid(t *testing.T) (*house, payment.Attempt) {
 	return h, h.attempt(id)
 }
 
-func (h *house) repayment(a payment.Attempt, amount, earlier int64) payment.Repayment {
-	return payment.Repayment{
+// repayment is a refund beside others that are done.
+func (h *house) repayment(a payment.Attempt, amount int64, others ...int64) payment.Repayment {
+	r := payment.Repayment{
 		ID: uid.New(h.now()), Attempt: a, Amount: amount, Whole: amount == a.Amount, By: "lan@house.example", Reason: "Hết món",
-		At: h.now(), Earlier: earlier,
+		At: h.now(),
 	}
+	for _, o := range others {
+		r.Others = append(r.Others, payment.Refund{Amount: o, State: payment.RefundDone, Sent: true})
+	}
+	return r
+}
+
+// again is the same refund, sent once more.
+func again(r payment.Repayment) payment.Repayment {
+	r.Sent = true
+	return r
 }
 
 func (h *house) refund(r payment.Repayment, want payment.RefundState, code string) {
 	h.t.Helper()
-	state, got, err := h.m.Refund(h.t.Context(), r)
-	if (err != nil) != (want == "") || err != nil && !errors.Is(err, payment.ErrGateway) || state != want || got != code {
-		h.t.Errorf("the refund of %d is %s, %s, %v; want %s, %s", r.Amount, state, got, err, want, code)
+	got, err := h.m.Refund(h.t.Context(), r)
+	if (err != nil) != (want == "") || err != nil && !errors.Is(err, payment.ErrGateway) || got.State != want || got.Code != code {
+		h.t.Errorf("the refund of %d is %+v, %v; want %s, %s", r.Amount, got, err, want, code)
 	}
 }
 
@@ -85,9 +96,9 @@ func (h *house) refunded(amount int64, n int) {
 // The whole amount goes back once, however often it is asked for.
 func TestRefund_whole(t *testing.T) {
 	h, a := paid(t)
-	r := h.repayment(a, 150_000, 0)
+	r := h.repayment(a, 150_000)
 	h.refund(r, payment.RefundDone, "00")
-	h.refund(r, payment.RefundDone, "94")
+	h.refund(again(r), payment.RefundDone, "94")
 	h.refunded(150_000, 1)
 	if got, err := h.m.Check(t.Context(), a); err != nil || got.State != payment.Review {
 		t.Errorf("afterwards it is %+v, %v", got, err)
@@ -98,14 +109,14 @@ func TestRefund_whole(t *testing.T) {
 
 func TestRefund_parts(t *testing.T) {
 	h, a := paid(t)
-	h.refund(h.repayment(a, 50_000, 0), payment.RefundDone, "00")
+	h.refund(h.repayment(a, 50_000), payment.RefundDone, "00")
 	r := h.repayment(a, 60_000, 50_000)
 	h.refund(r, payment.RefundDone, "00")
-	h.refund(r, "", "") // 94 may speak of the first part, so nothing is known
-	h.refund(h.repayment(a, 40_001, 110_000), payment.RefundRefused, "99")
-	h.refund(h.repayment(a, 150_000, 110_000), payment.RefundRefused, "99")
+	h.refund(again(r), "", "") // 94 may speak of the first part, so nothing is known
+	h.refund(h.repayment(a, 40_001, 50_000, 60_000), payment.RefundRefused, "99")
+	h.refund(h.repayment(a, 150_000, 50_000, 60_000), payment.RefundRefused, "99")
 	h.refunded(110_000, 2)
-	h.refund(h.repayment(a, 40_000, 110_000), payment.RefundDone, "00")
+	h.refund(h.repayment(a, 40_000, 50_000, 60_000), payment.RefundDone, "00")
 	h.refunded(150_000, 3)
 }
 
@@ -113,11 +124,11 @@ func TestRefund_parts(t *testing.T) {
 func TestRefund_answerLost(t *testing.T) {
 	h, a := paid(t)
 	h.faults(vnpaysim.Faults{LoseAnswers: 1})
-	r := h.repayment(a, 150_000, 0)
+	r := h.repayment(a, 150_000)
 	h.refund(r, "", "")
 	h.refunded(150_000, 1)
 	h.pass(t, 0, time.Hour)
-	h.refund(r, payment.RefundDone, "94")
+	h.refund(again(r), payment.RefundDone, "94")
 	h.refunded(150_000, 1)
 }
 
@@ -126,35 +137,35 @@ func TestRefund_answerLost(t *testing.T) {
 func TestRefund_anotherDay(t *testing.T) {
 	h, a := paid(t)
 	h.faults(vnpaysim.Faults{LoseAnswers: 1})
-	r := h.repayment(a, 50_000, 0)
+	r := h.repayment(a, 50_000)
 	h.refund(r, "", "")
 	h.pass(t, 0, 24*time.Hour)
-	h.refund(r, payment.RefundRefused, vnpay.AnotherDay)
+	h.refund(again(r), payment.RefundUnknown, vnpay.AnotherDay)
 	h.refunded(50_000, 1)
 
 	h, a = paid(t)
 	h.faults(vnpaysim.Faults{LoseAnswers: 1})
-	r = h.repayment(a, 150_000, 0)
+	r = h.repayment(a, 150_000)
 	h.refund(r, "", "")
 	h.pass(t, 0, 24*time.Hour)
-	h.refund(r, payment.RefundRefused, "99")
+	h.refund(again(r), payment.RefundUnknown, "99")
 	h.refunded(150_000, 1)
 }
 
 func TestRefund_refused(t *testing.T) {
 	h, a := paid(t)
 	h.faults(vnpaysim.Faults{RefundCode: "99"}) // as the sandbox does
-	h.refund(h.repayment(a, 150_000, 0), payment.RefundRefused, "99")
+	h.refund(h.repayment(a, 150_000), payment.RefundRefused, "99")
 	h.faults(vnpaysim.Faults{})
 	other := a
 	other.CreatedAt = a.CreatedAt.Add(time.Second)
-	h.refund(h.repayment(other, 150_000, 0), payment.RefundRefused, "91")
+	h.refund(h.repayment(other, 150_000), payment.RefundRefused, "91")
 	other = a
 	other.GatewayRef = "1"
-	h.refund(h.repayment(other, 150_000, 0), payment.RefundRefused, "99")
+	h.refund(h.repayment(other, 150_000), payment.RefundRefused, "99")
 	id, page := h.begin()
 	h.act(page, "decline")
-	h.refund(h.repayment(h.attempt(id), 150_000, 0), payment.RefundRefused, "95")
+	h.refund(h.repayment(h.attempt(id), 150_000), payment.RefundRefused, "95")
 	h.refunded(0, 0)
 }
 
@@ -173,9 +184,9 @@ func TestAPI_strangers(t *testing.T) {
 		if got, err := m.Check(t.Context(), a); !errors.Is(err, payment.ErrGateway) {
 			t.Errorf("%s: %+v, %v", name, got, err)
 		}
-		state, _, err := m.Refund(t.Context(), h.repayment(a, 150_000, 0))
+		out, err := m.Refund(t.Context(), h.repayment(a, 150_000))
 		if !errors.Is(err, payment.ErrGateway) || strings.Contains(err.Error(), string(conf.HashSecret)) {
-			t.Errorf("%s: %s, %v", name, state, err)
+			t.Errorf("%s: %+v, %v", name, out, err)
 		}
 	}
 	h.refunded(0, 0)
@@ -216,4 +227,21 @@ func TestQuery_again(t *testing.T) {
 		}
 		h.pass(t, 0, 24*time.Hour)
 	}
+}
+
+// What is given back in the portal is nothing that can be given back again, and its number is VNPay's.
+func TestSimulator_GiveBack(t *testing.T) {
+	h, a := paid(t)
+	for _, c := range []struct {
+		ref    string
+		amount int64
+		ok     bool
+	}{{"nobody", 1, false}, {a.ID, 0, false}, {a.ID, 150_001, false}, {a.ID, 50_000, true}, {a.ID, 100_001, false}} {
+		if number := h.sim.GiveBack(c.ref, c.amount); (number != "") != c.ok {
+			t.Errorf("of %s %d are given back as %q", c.ref, c.amount, number)
+		}
+	}
+	h.refund(h.repayment(a, 100_001, 50_000), payment.RefundRefused, "99")
+	h.refund(h.repayment(a, 100_000, 50_000), payment.RefundDone, "00")
+	h.refunded(150_000, 2)
 }

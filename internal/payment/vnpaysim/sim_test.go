@@ -143,6 +143,7 @@ func TestClose(t *testing.T) {
 	_, page := h.begin()
 	_, late := h.begin()
 	h.act(page, "leave") // its second try waits for the time
+	h.awaits("ipn 99")
 	h.act(late, "late")
 	h.sim.Close()
 	h.sim.Close()

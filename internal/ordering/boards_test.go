@@ -1,0 +1,358 @@
+package ordering_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"comanda/internal/catalog"
+	"comanda/internal/identity"
+	"comanda/internal/ordering"
+)
+
+// wall is a kitchen whose orders a test makes up: the catalog, the reader and what wakes.
+type wall struct {
+	ordering.Watches
+
+	t     *testing.T
+	mu    sync.Mutex
+	now   time.Time
+	rows  ordering.BoardRows
+	asked []ordering.BoardQuery
+	err   error
+	looks chan struct{} // hears of every look
+
+	defect chan struct{} // once it is closed looks panic
+}
+
+func (w *wall) Branch(_ context.Context, id int64) (catalog.Branch, error) {
+	if id != 1 {
+		return catalog.Branch{}, catalog.ErrBranch
+	}
+	return catalog.NewBranch(catalog.Branch{
+		ID: 1, Name: "Test", Currency: "VND", Timezone: "Asia/Ho_Chi_Minh", DayStart: 4, AutoClose: time.Hour, Open: true,
+		Locales: []catalog.Locale{catalog.Vietnamese},
+	})
+}
+
+func (*wall) Version(context.Context, int64, int64) (*catalog.Snapshot, error) {
+	return nil, catalog.ErrVersion
+}
+
+func (w *wall) Board(_ context.Context, q ordering.BoardQuery) (ordering.BoardRows, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.asked = append(w.asked, q)
+	select {
+	case <-w.defect:
+		panic("a defect")
+	case w.looks <- struct{}{}:
+	default:
+	}
+	r := w.rows
+	r.Tickets = append([]ordering.Ticket{}, r.Tickets...)
+	return r, w.err
+}
+
+func (w *wall) set(change func()) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	change()
+}
+
+func (w *wall) time() time.Time {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.now
+}
+
+func (w *wall) boards(every time.Duration) *ordering.Boards {
+	return &ordering.Boards{Reader: w, Catalog: w, Watches: w, Every: every, Log: slog.New(slog.DiscardHandler), Now: w.time}
+}
+
+func newWall(t *testing.T) *wall {
+	threeAtNight := time.Date(2026, 2, 26, 20, 0, 0, 0, time.UTC) // there
+	return &wall{t: t, now: threeAtNight, looks: make(chan struct{}, 1), defect: make(chan struct{})}
+}
+
+var anywhere = identity.Actor{Kind: identity.Service, AllBranches: true}
+
+func ticket(id string, version int64, status ordering.Status, items ...ordering.Item) ordering.Ticket {
+	return ordering.Ticket{Table: "T1", Order: ordering.Order{
+		ID: id, Version: version, Status: status, PaymentStatus: ordering.Paid, PaidAt: time.UnixMilli(version), Items: items,
+	}}
+}
+
+func dish(id, qty int64, done bool) ordering.Item {
+	it := ordering.Item{ItemID: id * 10, DishID: id, Name: fmt.Sprint("dish ", id), Qty: qty}
+	if done {
+		it.DoneAt = time.UnixMilli(1)
+	}
+	return it
+}
+
+// A board asks for its business date and, over its end, for what was paid lately on the day before.
+func TestBoards_asksForTheDay(t *testing.T) {
+	w := newWall(t)
+	b, err := w.boards(0).Get(t.Context(), anywhere, 1)
+	if err != nil || b.Date != "2026-02-26" || b.At != w.now {
+		t.Fatalf("%+v, %v", b, err)
+	}
+	want := ordering.BoardQuery{
+		Branch: 1, Date: "2026-02-26", PaidSince: w.now.Add(-4 * time.Hour),
+		ServedSince: w.now.Add(-30 * time.Minute), Limit: ordering.MaxTickets + 1,
+	}
+	if d := cmp.Diff(want, w.asked[0]); d != "" {
+		t.Error(d)
+	}
+	for at, before := range map[time.Duration]string{1: "2026-02-26", 5: "2026-02-26", 6: ""} { // it is another day at four
+		late := newWall(t)
+		late.now = late.now.Add(at * time.Hour)
+		b, err := late.boards(0).Get(t.Context(), anywhere, 1)
+		if err != nil || b.Date != "2026-02-27" || late.asked[0].DateBefore != before {
+			t.Errorf("%d hours later: %+v, %v, %+v", at, b, err, late.asked[0])
+		}
+	}
+	for _, c := range []struct {
+		by     identity.Actor
+		branch int64
+	}{{anywhere, 2}, {identity.Actor{Kind: identity.Account, Branches: []int64{2}}, 1}} {
+		if _, err := w.boards(0).Get(t.Context(), c.by, c.branch); !errors.Is(err, catalog.ErrBranch) {
+			t.Errorf("%+v: %v", c, err)
+		}
+		if _, _, err := w.boards(0).Follow(t.Context(), c.by, c.branch); !errors.Is(err, catalog.ErrBranch) {
+			t.Errorf("%+v: %v", c, err)
+		}
+	}
+}
+
+// What counts for all day is what nobody has cooked: not what is ticked off, ready, or not paid any more.
+func TestBoard_allDay(t *testing.T) {
+	w := newWall(t)
+	voided := ticket("v", 1, ordering.Placed, dish(1, 100, false))
+	voided.PaymentStatus = ordering.RefundDue
+	w.rows = ordering.BoardRows{
+		Tickets: []ordering.Ticket{
+			ticket("b", 3, ordering.Accepted, dish(1, 2, false), dish(3, 1, false)),
+			ticket("a", 2, ordering.Preparing, dish(2, 1, false), dish(1, 5, true), dish(1, 1, false)),
+			ticket("r", 4, ordering.Ready, dish(1, 10, false)), voided,
+		},
+		Awaiting:   []ordering.Ticket{ticket("u", 5, ordering.Placed, dish(1, 50, false))},
+		Served:     []ordering.Ticket{ticket("s", 6, ordering.Served, dish(1, 60, false))},
+		Categories: map[int64]int64{1: 7, 2: 8, 3: 7},
+	}
+	b, err := w.boards(0).Get(t.Context(), anywhere, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []ordering.DishCount{{2, 8, "dish 2", 1}, {1, 7, "dish 1", 3}, {3, 7, "dish 3", 1}} // the oldest ticket's first
+	if d := cmp.Diff(want, b.AllDay(0)); d != "" {
+		t.Error(d)
+	}
+	if d := cmp.Diff(want[1:], b.AllDay(7)); d != "" {
+		t.Error(d)
+	}
+	if b.CategoryOf(2) != 8 || b.CategoryOf(99) != 0 {
+		t.Errorf("categories %d, %d", b.CategoryOf(2), b.CategoryOf(99))
+	}
+}
+
+// Whatever screens show has a part in a board's id, and the time at which it was looked at has none.
+func TestBoard_id(t *testing.T) {
+	w := newWall(t)
+	ids := map[string]string{}
+	look := func(name string) {
+		t.Helper()
+		b, err := w.boards(0).Get(t.Context(), anywhere, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if twin, ok := ids[b.ID]; ok {
+			t.Errorf("%s looks like %s", name, twin)
+		}
+		ids[b.ID] = name
+		w.now = w.now.Add(time.Second)
+		if again, err := w.boards(0).Get(t.Context(), anywhere, 1); err != nil || again.ID != b.ID {
+			t.Errorf("%s: another id a second later", name)
+		}
+	}
+	look("nothing")
+	w.rows.Tickets = []ordering.Ticket{ticket("a", 1, ordering.Placed)}
+	look("a ticket")
+	w.rows.Tickets[0].Version++
+	look("its next version")
+	w.rows.Tickets[0].Table = "T2"
+	look("another table")
+	w.rows.Served, w.rows.Tickets = w.rows.Tickets, nil
+	look("served")
+	w.rows.Awaiting, w.rows.Served = w.rows.Served, nil
+	look("awaiting")
+	w.rows.Stations = []ordering.Station{{Category: 7, Names: catalog.Texts{"vi": "Phở"}}}
+	look("a station")
+	w.rows.Stations[0].Names = catalog.Texts{"vi": "Bún"}
+	look("its name")
+	w.rows.Categories = map[int64]int64{1: 7}
+	look("a dish")
+	w.rows.Categories = map[int64]int64{1: 8}
+	look("its station")
+	w.now = w.now.Add(2 * time.Hour)
+	look("the next day")
+}
+
+func TestBoard_isBounded(t *testing.T) {
+	w := newWall(t)
+	for i := range ordering.MaxTickets + 1 {
+		w.rows.Tickets = append(w.rows.Tickets, ticket(fmt.Sprint(i), int64(1000-i), ordering.Placed))
+	}
+	b, err := w.boards(0).Get(t.Context(), anywhere, 1)
+	if err != nil || !b.More || len(b.Tickets) != ordering.MaxTickets || b.Tickets[0].Version != 1000-ordering.MaxTickets {
+		t.Errorf("%d tickets, more %t, %v", len(b.Tickets), b.More, err)
+	}
+}
+
+// wait fails instead of waiting for ever.
+func wait[T any](t *testing.T, c <-chan T, what string) {
+	t.Helper()
+	select {
+	case <-c:
+	case <-time.After(10 * time.Second):
+		t.Fatalf("waited for %s", what)
+	}
+}
+
+// All screens of a branch share a look, which follows a wake-up at once. The last one that leaves ends the looking.
+func TestBoards_follow(t *testing.T) {
+	w := newWall(t)
+	boards := w.boards(time.Hour)
+	const screens = 20
+	var all []*ordering.Screen
+	var ends []func()
+	for range screens {
+		s, end, err := boards.Follow(t.Context(), anywhere, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all, ends = append(all, s), append(ends, end)
+	}
+	first := all[0].Board()
+	wait(t, w.looks, "the first look")
+	before := func() (n int) { w.set(func() { n = len(w.asked) }); return n }()
+	w.set(func() {
+		w.now = w.now.Add(time.Second)
+		w.rows.Tickets = []ordering.Ticket{ticket("a", 1, ordering.Placed)}
+	})
+	w.Wake(1)
+	for _, s := range all {
+		wait(t, s.Wake(), "the ticket")
+		if b := s.Board(); b.ID == first.ID || len(b.Tickets) != 1 || s.Over() {
+			t.Fatalf("%+v", b)
+		}
+	}
+	if n := func() (n int) { w.set(func() { n = len(w.asked) }); return n }() - before; n > 2 {
+		t.Errorf("%d looks for one change and %d screens", n, screens)
+	}
+	for _, end := range ends {
+		end()
+	}
+	for _, s := range all {
+		if !s.Over() {
+			t.Error("a screen that has left is still shown boards")
+		}
+	}
+	s, end, err := boards.Follow(t.Context(), anywhere, 1) // a wall of its own
+	if err != nil || s.Board().ID == first.ID || s.Over() {
+		t.Fatalf("%+v, %v", s, err)
+	}
+	end()
+}
+
+// A change that nobody tells of is seen with the next look.
+func TestBoards_look(t *testing.T) {
+	w := newWall(t)
+	s, end, err := w.boards(time.Millisecond).Follow(t.Context(), anywhere, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer end()
+	w.set(func() {
+		w.now = w.now.Add(time.Second)
+		w.rows.Tickets = []ordering.Ticket{ticket("a", 1, ordering.Placed)}
+	})
+	wait(t, s.Wake(), "the ticket")
+}
+
+// Screens show an old board for ten seconds while nobody can look. Then they are told, and learn why when they come back.
+func TestBoards_stale(t *testing.T) {
+	w := newWall(t)
+	boards := w.boards(time.Millisecond)
+	s, end, err := boards.Follow(t.Context(), anywhere, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer end()
+	broken := errors.New("the database is gone")
+	w.set(func() { w.err = broken })
+	for range 3 {
+		wait(t, w.looks, "a look that fails")
+	}
+	if s.Over() {
+		t.Fatal("given up at the first failure")
+	}
+	w.set(func() { w.now = w.now.Add(10 * time.Second) })
+	wait(t, s.Wake(), "the end")
+	if !s.Over() {
+		t.Error("it is not over")
+	}
+	if _, _, err := boards.Follow(t.Context(), anywhere, 1); !errors.Is(err, broken) {
+		t.Error(err)
+	}
+	w.set(func() { w.err = nil })
+	again, leave, err := boards.Follow(t.Context(), anywhere, 1)
+	if err != nil || again.Over() {
+		t.Fatal(err)
+	}
+	leave()
+	leave() // does no harm
+}
+
+// A defect ends the streams of a branch, and nothing else: the screens come back to a new wall.
+func TestBoards_panic(t *testing.T) {
+	w := newWall(t)
+	boards := w.boards(time.Millisecond)
+	s, end, err := boards.Follow(t.Context(), anywhere, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer end()
+	w.set(func() { w.looks = nil; close(w.defect) })
+	wait(t, s.Wake(), "the end")
+	if !s.Over() {
+		t.Error("it is not over")
+	}
+	w.set(func() { w.defect = make(chan struct{}) })
+	again, leave, err := boards.Follow(t.Context(), anywhere, 1)
+	if err != nil || again.Over() {
+		t.Fatal(err)
+	}
+	leave()
+}
+
+func TestCheckAges(t *testing.T) {
+	for _, c := range []struct {
+		warn, late time.Duration
+		ok         bool
+	}{
+		{10 * time.Minute, 20 * time.Minute, true}, {time.Second, 24 * time.Hour, true}, {0, time.Minute, false},
+		{time.Minute, time.Minute, false}, {time.Minute, 24*time.Hour + 1, false}, {-time.Minute, time.Minute, false},
+	} {
+		if err := ordering.CheckAges(c.warn, c.late); (err == nil) != c.ok {
+			t.Errorf("%v and %v: %v", c.warn, c.late, err)
+		}
+	}
+}

@@ -1,0 +1,27 @@
+package ordering_test
+
+import (
+	"testing"
+
+	"comanda/internal/ordering"
+)
+
+// Late money brings an order back that was counted as canceled; the daybook counts it as what it is now, whichever of the
+// two events comes first.
+func TestTally_revived(t *testing.T) {
+	b := batch()
+	for i, r := range b.Decide([]ordering.Command{place("a", 1), end("a", ordering.UserCanceled), pay("a")}) {
+		if r.Err != nil {
+			t.Fatalf("command %d: %v", i, r.Err)
+		}
+	}
+	days, err := ordering.Tally(b.Events)
+	want := ordering.Day{Scope: scope, Placed: 1, Paid: 1, Revenue: 1000}
+	if err != nil || len(days) != 1 || days[0] != want {
+		t.Errorf("%+v, %v; want %+v", days, err, want)
+	}
+	b.Events[1], b.Events[2] = b.Events[2], b.Events[1]
+	if again, err := ordering.Tally(b.Events); err != nil || again[0] != want {
+		t.Errorf("the other way round: %+v, %v", again, err)
+	}
+}

@@ -1,0 +1,58 @@
+package ordering_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"comanda/internal/ordering"
+)
+
+// Time is given twice, to an order that can still be paid, and moves the hold's deadline along.
+func TestBatch_prolong(t *testing.T) {
+	for _, c := range []struct {
+		name, story string
+		asked       time.Duration // the deadline that is to be moved, from when the order was placed
+		err         error
+		changed     bool
+		payBy       time.Duration
+		left        int
+	}{
+		{"once", "", time.Minute, nil, true, 6 * time.Minute, 1},
+		{"twice", "more:1m", 6 * time.Minute, nil, true, 11 * time.Minute, 0},
+		{"three times", "more:1m more:6m", 11 * time.Minute, ordering.ErrNoMoreTime, false, 11 * time.Minute, 0},
+		{"the same again", "more:1m", time.Minute, nil, false, 6 * time.Minute, 1},
+		{"the same again when none is left", "more:1m more:6m", 6 * time.Minute, nil, false, 11 * time.Minute, 0},
+		{"another deadline than there is", "", time.Hour, nil, false, time.Minute, 2},
+		{"while a page waits", "redirect:1", time.Minute, nil, true, 6 * time.Minute, 1},
+		{"after a failure", "said:FAILED", time.Minute, nil, true, 6 * time.Minute, 1},
+		{"too late", "pass:1h", time.Minute, ordering.ErrTooLate, false, time.Minute, 2},
+		{"while money is taken", "redirect:1 confirm", time.Minute, ordering.ErrConfirming, false, time.Minute, 0},
+		{"paid", "said:PAID", time.Minute, ordering.ErrAlreadyPaid, false, time.Minute, 0},
+		{"cancelled", "end:USER_CANCELED", time.Minute, ordering.ErrNotPayable, false, time.Minute, 0},
+		{"to be given back", "end:USER_CANCELED then other then said:PAID", time.Minute, ordering.ErrNotPayable, false, time.Minute, 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := newTill(t, c.story)
+			before, hold := p.order(), p.b.Extended["o-a"]
+			p.do(ordering.Command{Prolong: &ordering.Prolong{OrderID: "o-a", PayBy: now.Add(c.asked)}})
+			o := p.order()
+			if !errors.Is(p.r.Err, c.err) || p.r.Changed != c.changed || o.MoreTime() != c.left || !o.PayBy.Equal(now.Add(c.payBy)) {
+				t.Errorf("changed %v, %v, to be paid by %v, %d more", p.r.Changed, p.r.Err, o.PayBy.Sub(now), o.MoreTime())
+			}
+			if moved := o.ExpiresAt.Sub(before.ExpiresAt); moved != o.PayBy.Sub(before.PayBy) {
+				t.Errorf("expires %v later", moved)
+			}
+			if c.changed {
+				hold = o.ExpiresAt
+			}
+			if p.b.Extended["o-a"] != hold || (o.Version > before.Version) != c.changed {
+				t.Errorf("its hold ends at %v; version %d after %d", p.b.Extended["o-a"], o.Version, before.Version)
+			}
+			p.balanced()
+		})
+	}
+	if got := batch().Decide([]ordering.Command{{Prolong: &ordering.Prolong{OrderID: "none"}}})[0]; !errors.Is(got.Err, ordering.ErrNotFound) {
+		t.Errorf("an order that nobody placed: %v", got.Err)
+	}
+}

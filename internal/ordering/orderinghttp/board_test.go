@@ -1,0 +1,451 @@
+package orderinghttp_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"comanda/internal/httpapi"
+	"comanda/internal/identity"
+	"comanda/internal/identity/identityhttp"
+	"comanda/internal/ordering"
+	"comanda/internal/ordering/orderinghttp"
+	"comanda/internal/ordering/orderingsql"
+	"comanda/internal/ordering/orderingtest"
+	"comanda/internal/payment"
+	"comanda/internal/sqldb"
+	"comanda/internal/sqldb/sqldbtest"
+	"comanda/internal/stock"
+)
+
+// crew lets in whom it knows by their tokens, until they are sent away.
+type crew struct {
+	mu  sync.Mutex
+	who map[string]identity.Actor
+}
+
+func (c *crew) Admit(_ context.Context, token string) (identity.Actor, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if a, ok := c.who[token]; ok {
+		return a, nil
+	}
+	return identity.Actor{}, identity.ErrToken
+}
+
+func (*crew) May(*identity.Actor, int) error { return nil }
+
+func (c *crew) dismiss(token string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.who, token)
+}
+
+// galley is a process with a kitchen's routes.
+type galley struct {
+	*orderingtest.Restaurant
+
+	ledger *orderingsql.Ledger
+	crew   *crew
+	url    string
+	now    func() time.Time
+}
+
+// day is when a galley's orders are placed: noon there.
+var day = time.Date(2026, 2, 26, 5, 0, 0, 0, time.UTC)
+
+// openGalley serves a restaurant's kitchen, which looks by itself every so often.
+func openGalley(t *testing.T, r *orderingtest.Restaurant, now func() time.Time, every time.Duration) *galley {
+	t.Helper()
+	g := &galley{Restaurant: r, now: now, crew: &crew{who: map[string]identity.Actor{
+		"cook":   {Kind: identity.Account, UserID: 3, Session: "s", Branches: []int64{1}},
+		"across": {Kind: identity.Account, UserID: 4, Session: "t", Branches: []int64{2}},
+	}}}
+	g.ledger = orderingsql.NewLedger(r.DB, orderingtest.NoGate{}, now)
+	t.Cleanup(g.ledger.Stop)
+	reader, kitchen := orderingsql.NewOrders(r.DB), r.Kitchen(t)
+	orders := &ordering.Service{
+		Config: ordering.Defaults(), Ledger: g.ledger, Reader: reader, Catalog: kitchen, Methods: payment.NewMethods(payment.Sandbox), Now: now,
+	}
+	boards := &ordering.Boards{
+		Reader: reader, Catalog: kitchen, Watches: g.ledger, Warn: 10 * time.Minute, Late: 20 * time.Minute, Every: every,
+		Log: slog.New(slog.DiscardHandler), Now: now,
+	}
+	s, err := httpapi.New(httpapi.Default(), slog.New(slog.DiscardHandler), prometheus.NewRegistry())
+	if err != nil {
+		t.Fatal(err)
+	}
+	orderinghttp.Register(s.API(), orders, guests{r.Visit}, nil, g.ledger)
+	orderinghttp.Board(s.API(), boards)
+	s.KeepDoor(identityhttp.Door{Guard: g.crew, Rights: g.crew})
+	server := httptest.NewServer(s)
+	t.Cleanup(server.Close)
+	g.url = server.URL
+	return g
+}
+
+// serving runs a test with a kitchen on each engine.
+func serving(t *testing.T, test func(t *testing.T, g *galley, c *clock)) {
+	t.Helper()
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		c := &clock{t: day}
+		test(t, openGalley(t, orderingtest.Open(t, db, 1, stock.Unlimited, stock.Unlimited), c.now, time.Hour), c)
+	})
+}
+
+// do runs commands in the ledger, and gives the order as it is then.
+func (g *galley) do(t *testing.T, cs ...ordering.Command) (o ordering.Order) {
+	t.Helper()
+	for _, c := range cs {
+		r, err := g.ledger.Do(t.Context(), c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o = r.Order
+	}
+	return o
+}
+
+// paid is an order of two lines that is paid.
+func (g *galley) paid(t *testing.T, key string) ordering.Order {
+	t.Helper()
+	o := g.do(t, g.Place(key, g.now(), time.Hour, stock.Line{Item: 101, Qty: 1}, stock.Line{Item: 102, Qty: 2}))
+	return g.do(t, orderingtest.Pay(o.ID, g.now()))
+}
+
+func (g *galley) request(t *testing.T, who, method, path, body string) *http.Request {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), method, g.url+path, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Bearer "+who)
+	r.Header.Set(httpapi.CustomerTokenHeader, "guest")
+	if body != "" {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	return r
+}
+
+func (g *galley) ask(t *testing.T, who, method, path, body string) reply {
+	t.Helper()
+	res, err := http.DefaultClient.Do(g.request(t, who, method, path, body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	a := reply{status: res.StatusCode}
+	var text strings.Builder
+	if _, err := bufio.NewReader(res.Body).WriteTo(&text); err != nil {
+		t.Fatal(err)
+	}
+	if a.text = text.String(); a.text != "" {
+		if err := json.Unmarshal([]byte(a.text), &a.body); err != nil {
+			t.Fatalf("%d %s", a.status, a.text)
+		}
+		delete(a.body, "$schema")
+	}
+	return a
+}
+
+// at reads a member of a JSON value by its way, such as tickets 0 id.
+func at(v any, way ...any) any {
+	for _, w := range way {
+		switch w := w.(type) {
+		case string:
+			m, _ := v.(map[string]any)
+			v = m[w]
+		case int:
+			l, _ := v.([]any)
+			if w >= len(l) {
+				return nil
+			}
+			v = l[w]
+		}
+	}
+	return v
+}
+
+// The shape of a board: one ticket with everything, and the rest by how many there are.
+func TestBoard_shape(t *testing.T) {
+	serving(t, func(t *testing.T, g *galley, c *clock) {
+		o := g.paid(t, "a")
+		c.pass(time.Minute)
+		g.ask(t, "cook", "POST", "/api/orders/"+o.ID+"/start", "").want(t, 200, "")
+		g.ask(t, "cook", "POST", "/api/orders/"+o.ID+"/items/1/done", `{"done":true}`).want(t, 200, "")
+		counter := g.Place("b", g.now(), time.Hour, stock.Line{Item: 102, Qty: 1})
+		counter.Place.Order.Method, counter.Place.Order.Kind = payment.Counter, ordering.PickUp
+		counter.Place.Order.Receiver = ordering.Receiver{Name: "Lan", Phone: "0912345678"}
+		counter.Place.Order.VisitID, counter.Place.Order.GuestHash = "", ""
+		counter.Place.Attempt.Method = payment.Counter
+		g.do(t, counter)
+		served := g.paid(t, "c")
+		for _, step := range []string{"start", "ready", "serve"} {
+			g.ask(t, "cook", "POST", "/api/orders/"+served.ID+"/"+step, "").want(t, 200, "")
+		}
+		got := g.ask(t, "cook", "GET", "/api/boards/1", "").want(t, 200, "")
+		ticket := map[string]any{
+			"id": o.ID, "number": "A-001", "status": "PREPARING", "paymentStatus": "PAID", "voided": false, "cleared": false,
+			"stepAt": "2026-02-26T05:01:00Z", "version": 5.0, "kind": "DINE_IN", "tableLabel": "T1", "receiverName": "", "receiverPhone": "",
+			"method": "SANDBOX", "placedAt": "2026-02-26T05:00:00Z", "paidAt": "2026-02-26T05:00:00Z",
+			"items": []any{
+				map[string]any{
+					"index": 0.0, "itemId": "101", "dishId": "101", "categoryId": "1", "name": "Dish", "qty": 1.0, "notes": "", "done": false,
+					"voided": false,
+				},
+				map[string]any{
+					"index": 1.0, "itemId": "102", "dishId": "102", "categoryId": "1", "name": "Dish", "qty": 2.0, "notes": "", "done": true,
+					"voided": false,
+				},
+			},
+		}
+		want := map[string]any{
+			"id": got.body["id"], "branchId": "1", "bizDate": "2026-02-26", "now": "2026-02-26T05:01:00Z", "more": false,
+			"tickets": []any{ticket}, "served": got.body["served"], "awaiting": got.body["awaiting"],
+			"allDay":     []any{map[string]any{"dishId": "101", "categoryId": "1", "name": "Dish", "qty": 1.0}},
+			"stations":   []any{map[string]any{"id": "1", "name": "Food"}},
+			"thresholds": map[string]any{"warnSeconds": 600.0, "lateSeconds": 1200.0},
+		}
+		if d := cmp.Diff(want, got.body); d != "" {
+			t.Error(d)
+		}
+		if at(got.body, "served", 0, "id") != served.ID || at(got.body, "served", 0, "status") != "SERVED" || at(got.body, "served", 1) != nil {
+			t.Errorf("served %v", got.body["served"])
+		}
+		for name, v := range map[string]any{
+			"totalPrice": 1000.0, "currency": "VND", "payBy": "2026-02-26T06:01:00Z", "paymentStatus": "UNPAID", "kind": "PICKUP",
+			"receiverName": "Lan", "receiverPhone": "0912345678", "tableLabel": "", "paidAt": nil, "stepAt": nil, "method": "COUNTER",
+		} {
+			if is := at(got.body, "awaiting", 0, name); is != v {
+				t.Errorf("awaiting: %s is %v, want %v", name, is, v)
+			}
+		}
+		id := got.body["id"].(string)
+		g.ask(t, "cook", "GET", "/api/boards/1?since="+id, "").want(t, 304, "")
+		g.ask(t, "cook", "GET", "/api/boards/1?since=other", "").want(t, 200, "")
+		if narrow := g.ask(t, "cook", "GET", "/api/boards/1?station=1", "").want(t, 200, ""); at(narrow.body, "tickets", 0, "id") != o.ID {
+			t.Error(narrow.text)
+		}
+		if none := g.ask(t, "cook", "GET", "/api/boards/1?station=9", "").want(t, 200, ""); at(none.body, "tickets", 0) != nil ||
+			at(none.body, "awaiting", 0) != nil || at(none.body, "allDay", 0) != nil || none.body["id"] != id {
+			t.Error(none.text)
+		}
+	})
+}
+
+func TestBoard_refuses(t *testing.T) {
+	serving(t, func(t *testing.T, g *galley, _ *clock) {
+		o := g.paid(t, "a")
+		unpaid := g.do(t, g.Place("b", g.now(), time.Hour, stock.Line{Item: 101, Qty: 1}))
+		for _, c := range []struct {
+			who, method, path, body string
+			status                  int
+			code                    string
+		}{
+			{"across", "GET", "/api/boards/1", "", 404, "branch_not_found"},
+			{"across", "GET", "/api/boards/1/events", "", 404, "branch_not_found"},
+			{"cook", "GET", "/api/boards/0", "", 404, "branch_not_found"},
+			{"cook", "GET", "/api/boards/one", "", 404, "branch_not_found"},
+			{"cook", "GET", "/api/boards/1?station=x", "", 422, "invalid"},
+			{"nobody", "GET", "/api/boards/1", "", 401, "unauthenticated"},
+			{"nobody", "GET", "/api/boards/1/events", "", 401, "unauthenticated"},
+			{"across", "POST", "/api/orders/" + o.ID + "/start", "", 404, "order_not_found"},
+			{"across", "POST", "/api/orders/" + o.ID + "/items/0/done", `{"done":true}`, 404, "order_not_found"},
+			{"cook", "POST", "/api/orders/06gvsv4adlo01am6obvdlo01to/start", "", 404, "order_not_found"},
+			{"cook", "POST", "/api/orders/x/serve", "", 404, "order_not_found"},
+			{"cook", "POST", "/api/orders/" + o.ID + "/eat", "", 404, "not_found"},
+			{"cook", "POST", "/api/orders/" + o.ID + "/ready", "", 409, "wrong_step"},
+			{"cook", "POST", "/api/orders/" + o.ID + "/recall", "", 409, "wrong_step"},
+			{"cook", "POST", "/api/orders/" + o.ID + "/start", `{"version":1}`, 409, "changed"},
+			{"cook", "POST", "/api/orders/" + o.ID + "/start", `{"version":0}`, 422, "invalid"},
+			{"cook", "POST", "/api/orders/" + o.ID + "/start", `{"version":"1"}`, 422, "invalid"},
+			{"cook", "POST", "/api/orders/" + o.ID + "/start", `{"status":"SERVED"}`, 422, "invalid"},
+			{"cook", "POST", "/api/orders/" + unpaid.ID + "/start", "", 409, "not_paid"},
+			{"cook", "POST", "/api/orders/" + unpaid.ID + "/items/0/done", `{"done":true}`, 409, "not_paid"},
+			{"cook", "POST", "/api/orders/" + o.ID + "/items/2/done", `{"done":true}`, 404, "order_line_not_found"},
+			{"cook", "POST", "/api/orders/" + o.ID + "/items/-1/done", `{"done":true}`, 422, "invalid"},
+			{"cook", "POST", "/api/orders/" + o.ID + "/items/0/done", `{}`, 422, "invalid"},
+			{"cook", "POST", "/api/orders/" + o.ID + "/items/0/done", "", 400, "invalid_json"},
+		} {
+			t.Run(fmt.Sprint(c.who, " ", c.path, c.body), func(t *testing.T) {
+				a := g.ask(t, c.who, c.method, c.path, c.body).want(t, c.status, c.code)
+				if c.status == 409 && (a.body["orderStatus"] != "PLACED" || a.body["version"] == nil) {
+					t.Errorf("it does not say how the order is: %s", a.text)
+				}
+			})
+		}
+		if now := g.ask(t, "cook", "GET", "/api/orders/"+o.ID, "").want(t, 200, ""); now.body["status"] != "PLACED" {
+			t.Errorf("a refusal changed it: %s", now.text)
+		}
+	})
+}
+
+// The guest sees how far the order is, and nothing of what was taken back. Who repeats a step is answered as it is.
+func TestBoard_guestSeesTheKitchen(t *testing.T) {
+	serving(t, func(t *testing.T, g *galley, c *clock) {
+		o := g.paid(t, "a")
+		c.pass(time.Minute)
+		for _, want := range []struct {
+			step, body, status string
+			timeline           string
+		}{
+			{"start", `{"version":2}`, "PREPARING", "PLACED PAID ACCEPTED PREPARING"},
+			{"start", `{"version":2}`, "PREPARING", "PLACED PAID ACCEPTED PREPARING"},
+			{"accept", "", "PREPARING", "PLACED PAID ACCEPTED PREPARING"},
+			{"ready", `{"version":4}`, "READY", "PLACED PAID ACCEPTED PREPARING READY"},
+			{"recall", `{"version":5}`, "PREPARING", "PLACED PAID ACCEPTED PREPARING"},
+			{"ready", "", "READY", "PLACED PAID ACCEPTED PREPARING READY"},
+			{"serve", "", "SERVED", "PLACED PAID ACCEPTED PREPARING READY SERVED"},
+		} {
+			got := g.ask(t, "cook", "POST", "/api/orders/"+o.ID+"/"+want.step, want.body).want(t, 200, "")
+			seen := g.ask(t, "cook", "GET", "/cis/order/"+o.ID, "").want(t, 200, "")
+			var events []string
+			for _, e := range seen.body["timeline"].([]any) {
+				events = append(events, fmt.Sprint(at(e, "event")))
+			}
+			if got.body["status"] != want.status || seen.body["status"] != want.status || strings.Join(events, " ") != want.timeline {
+				t.Errorf("%s: %s, %v", want.step, got.text, events)
+			}
+		}
+	})
+}
+
+// A ticket whose money went back stands on the board, struck through, until somebody clears it who has seen that.
+func TestBoard_voided(t *testing.T) {
+	serving(t, func(t *testing.T, g *galley, _ *clock) {
+		o := g.paid(t, "a")
+		path := "/api/orders/" + o.ID
+		g.ask(t, "cook", "POST", path+"/start", "").want(t, 200, "")
+		g.ask(t, "cook", "POST", path+"/refunds", `{"reason":"cold"}`).want(t, 201, "")
+		b := g.ask(t, "cook", "GET", "/api/boards/1", "").want(t, 200, "")
+		if at(b.body, "tickets", 0, "voided") != true || at(b.body, "tickets", 0, "items", 0, "voided") != true || at(b.body, "allDay", 0) != nil {
+			t.Fatal(b.text)
+		}
+		g.ask(t, "cook", "POST", path+"/ready", "").want(t, 409, "voided")
+		g.ask(t, "cook", "POST", path+"/ready", `{"version":4}`).want(t, 409, "changed")
+		got := g.ask(t, "cook", "POST", path+"/ready", fmt.Sprintf(`{"version":%v}`, at(b.body, "tickets", 0, "version"))).want(t, 200, "")
+		if got.body["cleared"] != true || got.body["status"] != "PREPARING" {
+			t.Error(got.text)
+		}
+		b = g.ask(t, "cook", "GET", "/api/boards/1", "").want(t, 200, "")
+		if at(b.body, "tickets", 0) != nil || at(b.body, "served", 0, "cleared") != true {
+			t.Error(b.text)
+		}
+		g.ask(t, "cook", "POST", path+"/recall", "").want(t, 200, "")
+		if b = g.ask(t, "cook", "GET", "/api/boards/1", ""); at(b.body, "tickets", 0, "voided") != true {
+			t.Error(b.text)
+		}
+	})
+}
+
+// screen is a tablet that follows a board.
+type screen struct {
+	t    *testing.T
+	text *bufio.Scanner
+}
+
+func (g *galley) follow(t *testing.T, who, seen string) *screen {
+	t.Helper()
+	r := g.request(t, who, "GET", "/api/boards/1/events", "")
+	if seen != "" {
+		r.Header.Set("Last-Event-ID", seen)
+	}
+	res, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = res.Body.Close() })
+	if res.StatusCode != http.StatusOK || res.Header.Get("Content-Type") != "text/event-stream" {
+		t.Fatalf("%d %s", res.StatusCode, res.Header.Get("Content-Type"))
+	}
+	s := &screen{t, bufio.NewScanner(res.Body)}
+	s.text.Buffer(nil, 1<<20)
+	return s
+}
+
+// next waits for a board; ok is false when the stream has ended.
+func (s *screen) next() (id string, board map[string]any, ok bool) {
+	s.t.Helper()
+	for s.text.Scan() {
+		if v, found := strings.CutPrefix(s.text.Text(), "id: "); found {
+			id = v
+		}
+		if v, found := strings.CutPrefix(s.text.Text(), "data: "); found {
+			if err := json.Unmarshal([]byte(v), &board); err != nil || board["id"] != id {
+				s.t.Fatalf("%s: %s, %v", id, v, err)
+			}
+			return id, board, true
+		}
+	}
+	return "", nil, false
+}
+
+// A screen is sent the board as it is, then after each change at once. Who comes back having seen it is sent what follows.
+func TestBoard_stream(t *testing.T) {
+	serving(t, func(t *testing.T, g *galley, _ *clock) {
+		o := g.paid(t, "a")
+		s := g.follow(t, "cook", "")
+		id, b, _ := s.next()
+		if at(b, "tickets", 0, "id") != o.ID || at(b, "thresholds", "warnSeconds") != 600.0 {
+			t.Fatalf("%v", b)
+		}
+		again := g.follow(t, "cook", id)
+		g.ask(t, "cook", "POST", "/api/orders/"+o.ID+"/start", "").want(t, 200, "")
+		for name, s := range map[string]*screen{"the first": s, "who came back": again} {
+			if next, b, _ := s.next(); next == id || at(b, "tickets", 0, "status") != "PREPARING" {
+				t.Errorf("%s is sent %v", name, b)
+			}
+		}
+	})
+}
+
+// Two processes with one database: what one bumps, the screens of the other show, although nobody tells it.
+func TestBoard_streamOfAnotherProcess(t *testing.T) {
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		c := &clock{t: day}
+		r := orderingtest.Open(t, db, 1, stock.Unlimited, stock.Unlimited)
+		here, there := openGalley(t, r, c.now, time.Hour), openGalley(t, r, c.now, 20*time.Millisecond)
+		o := here.paid(t, "a")
+		s := there.follow(t, "cook", "")
+		s.next()
+		for _, step := range []struct{ word, status string }{{"start", "PREPARING"}, {"ready", "READY"}} {
+			here.ask(t, "cook", "POST", "/api/orders/"+o.ID+"/"+step.word, "").want(t, 200, "")
+			if _, b, _ := s.next(); at(b, "tickets", 0, "status") != step.status {
+				t.Errorf("%s: %v", step.word, b)
+			}
+		}
+		here.ask(t, "cook", "POST", "/api/orders/"+o.ID+"/serve", "").want(t, 200, "")
+		_, b, _ := s.next()
+		if at(b, "tickets", 0) != nil || at(b, "served", 0, "id") != o.ID {
+			t.Errorf("%v", b)
+		}
+		c.pass(30*time.Minute + time.Millisecond) // then nobody recalls it any more
+		if _, b, _ = s.next(); at(b, "served", 0) != nil {
+			t.Errorf("%v", b)
+		}
+	})
+}
+
+// Who is logged out sees nothing that happens afterwards.
+func TestBoard_streamOfWhoIsLoggedOut(t *testing.T) {
+	serving(t, func(t *testing.T, g *galley, _ *clock) {
+		s := g.follow(t, "cook", "")
+		s.next()
+		g.crew.dismiss("cook")
+		g.paid(t, "a")
+		if _, b, ok := s.next(); ok {
+			t.Errorf("it is sent %v", b)
+		}
+	})
+}

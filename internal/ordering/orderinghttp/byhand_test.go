@@ -1,0 +1,103 @@
+package orderinghttp_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"comanda/internal/money"
+	"comanda/internal/payment"
+)
+
+// byPortal gives money back in the gateway's portal, and gives what the portal calls that.
+func (h *house) byPortal(m payment.Method, amount int64) string {
+	h.t.Helper()
+	if m == payment.VNPay {
+		if number := h.vnpay.GiveBack(h.vnpay.Payments()[0].TxnRef, amount); number != "" {
+			return number
+		}
+	} else if number := h.line.GiveBack(h.line.Payments()[0].TransactionID, json.Number(formatted(amount))); number != "" {
+		return number
+	}
+	h.t.Fatal("the portal does not work")
+	return ""
+}
+
+// note has it stand in the books that money was given back in the portal.
+func (h *house) note(order string, amount int64, reference string, want int) {
+	h.t.Helper()
+	h.ask(http.MethodPost, "/api/orders/"+order+"/refunds", map[string]any{
+		"amount": amount, "reason": "the guest called", "byHand": true, "reference": reference,
+	}, want, nil)
+}
+
+// Money that went back in the portal before anybody has begun a refund here is noted, once, and nothing is sent. What is
+// sent afterwards is told from it.
+func TestRefund_notedByHand(t *testing.T) {
+	refunding(t, func(h *house, m payment.Method, paid []string) {
+		o := h.paid(m)
+		number := h.byPortal(m, 3000)
+		h.note(o.ID, 3000, number, http.StatusCreated)
+		h.note(o.ID, 3000, " "+number+" ", http.StatusCreated) // heard twice
+		h.note(o.ID, 0, number, http.StatusCreated)
+		h.note(o.ID, 2000, number, http.StatusConflict)
+		h.refunds(time.Hour)
+		h.wantBack(m, "3000", 1)
+		h.wantExceptions()
+		h.wantsMore(paid, "order PLACED/PAID refunded 3000", "refund STAFF 3000 DONE", "event order.refunded")
+		audited := h.read("SELECT after FROM audit_log WHERE action = 'refund_decided'")
+		if len(audited) != 1 || !strings.Contains(audited[0], `"portalReference":"`+number+`"`) {
+			h.t.Errorf("the audit log says %v", audited)
+		}
+
+		h.refund(o.ID, 3000, http.StatusCreated)
+		h.refunds(time.Second)
+		h.wantBack(m, "6000", 2)
+		sent := h.read("SELECT gateway_ref FROM refund WHERE gateway_ref <> ''")
+		if len(sent) != 1 {
+			h.t.Fatalf("the gateway's names are %v", sent)
+		}
+		h.note(o.ID, 3000, sent[0], http.StatusCreated) // that is the one which we have sent ourselves
+		h.note(o.ID, 4001, "another", http.StatusConflict)
+		h.note(o.ID, 4000, h.byPortal(m, 4000), http.StatusCreated)
+		h.wantBack(m, "10000", 3)
+		h.wantsMore(paid, "order PLACED/REFUNDED refunded 10000", "refund STAFF 3000 DONE", "refund STAFF 3000 DONE "+codes[m],
+			"refund STAFF 4000 DONE", "3 event order.refunded")
+	})
+}
+
+// A reference that somebody has misread holds up nothing: the amount says which it was.
+func TestRefund_notedByHandMisread(t *testing.T) {
+	refunding(t, func(h *house, m payment.Method, paid []string) {
+		o := h.paid(m)
+		h.byPortal(m, 3000)
+		h.note(o.ID, 3000, "2026112100000000009", http.StatusCreated)
+		h.refund(o.ID, 0, http.StatusCreated)
+		h.refunds(time.Second)
+		h.wantBack(m, "10000", 2)
+		h.wantsMore(paid, "order PLACED/REFUNDED refunded 10000", "refund STAFF 3000 DONE", "refund STAFF 7000 DONE "+codes[m],
+			"2 event order.refunded")
+	})
+}
+
+// What is said to be done by hand says where, what is to be sent does not, and the till has no portal.
+func TestRefund_notedByHandRefused(t *testing.T) {
+	in(t, money.VND, func(h *house) {
+		o := h.paid(payment.VNPay)
+		for _, reference := range []string{"", " ", "two\nlines", strings.Repeat("x", 101)} {
+			h.note(o.ID, 1000, reference, http.StatusUnprocessableEntity)
+		}
+		h.ask(http.MethodPost, "/api/orders/"+o.ID+"/refunds", map[string]any{"reason": "cold", "reference": "14000009"},
+			http.StatusUnprocessableEntity, nil)
+		h.note(o.ID, 10_001, "14000009", http.StatusConflict)
+		atTill := h.orderOf(payment.VNPay, 5)
+		h.note(atTill.ID, 1000, "14000009", http.StatusConflict) // it is not paid
+		h.ask(http.MethodPost, "/api/orders/"+atTill.ID+"/payments", map[string]any{"method": "COUNTER", "amount": 5000}, http.StatusCreated, nil)
+		h.note(atTill.ID, 1000, "14000009", http.StatusUnprocessableEntity)
+		if all := h.read("SELECT id FROM refund"); len(all) != 0 {
+			h.t.Errorf("refunds were noted: %v", all)
+		}
+	})
+}

@@ -1,0 +1,79 @@
+package orderinghttp_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"comanda/internal/money"
+	"comanda/internal/payment"
+)
+
+// bring sends a message to one of the gateways' addresses with headers, as "name: value".
+func (h *house) bring(address string, headers ...string) {
+	h.t.Helper()
+	r, err := http.NewRequestWithContext(h.t.Context(), http.MethodGet, h.url+address, http.NoBody)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	for _, header := range headers {
+		name, value, _ := strings.Cut(header, ": ")
+		r.Header.Add(name, value)
+	}
+	h.send(r)
+}
+
+// wantHeaders compares what is kept with a report of a verdict.
+func (h *house) wantHeaders(verdict string, want ...string) {
+	h.t.Helper()
+	got := h.read("SELECT headers FROM payment_event WHERE verdict = '" + verdict + "'")
+	if len(got) != 1 || got[0] != strings.Join(want, "\n") {
+		h.t.Errorf("with %s is kept %q, want %q", verdict, got, want)
+	}
+}
+
+const here = "Remote-Address: 127.0.0.1"
+
+// Who has brought a message is kept with it, be it VNPay, a guest or a stranger, and nothing that could be used again.
+func TestGateways_headers(t *testing.T) {
+	secrets := []string{
+		"Authorization: Bearer tea", "Cookie: session=tea", "X-LINE-Authorization: tea", "Proxy-Authorization: tea", "X-Tea: tea",
+	}
+	in(t, money.VND, func(h *house) {
+		o := h.order(payment.VNPay)
+		ipn := "/payment/vnpay/ipn?"
+		brought := append([]string{"User-Agent: VNPay/2", "Content-Type: text/plain", "X-Forwarded-For: 10.0.0.1, 10.0.0.2"}, secrets...)
+		h.bring(ipn+h.notice(h.ref(o.ID)), brought...)
+		h.wantHeaders("PAID", here, "User-Agent: VNPay/2", "Content-Type: text/plain", "X-Forwarded-For: 10.0.0.1, 10.0.0.2")
+		h.bring(ipn+h.notice("06gvsv4adlo01am6obvdlo01to"), "User-Agent: VNPay/3")
+		h.wantHeaders("UNKNOWN_REF", here, "User-Agent: VNPay/3")
+		h.bring(ipn+h.notice(h.ref(o.ID), "vnp_TmnCode", "OTHER123"), "User-Agent: VNPay/4")
+		h.wantHeaders("FOREIGN", here, "User-Agent: VNPay/4")
+		h.bring(ipn+"forged", "User-Agent: \xff"+strings.Repeat("x", 5000))
+		h.wantHeaders("FORGED", here, "User-Agent: ?"+strings.Repeat("x", 256-len("User-Agent: ?")))
+	})
+	in(t, money.TWD, func(h *house) {
+		o := h.order(payment.LINEPay)
+		confirm := "/payment/linepay/confirm?orderId=" + h.ref(o.ID) + "&transactionId="
+		h.press(o.Payment.RedirectURL, "leave")
+		h.bring(confirm+"2026112100000000001", append(secrets, "User-Agent: a stranger's")...)
+		h.wantHeaders("FORGED", here, "User-Agent: a stranger's")
+		h.bring(confirm+h.line.Payments()[0].TransactionID, append(secrets, "User-Agent: Line/14", "X-LINE-Nonce: 7", "X-LINE-ChannelId: 1")...)
+		h.wantHeaders("PAID", here, "User-Agent: Line/14", "X-Line-Channelid: 1", "X-Line-Nonce: 7")
+	})
+}
+
+// However much a stranger sends, what is kept has its bounds.
+func TestGateways_headersAreBounded(t *testing.T) {
+	in(t, money.VND, func(h *house) {
+		var many []string
+		for i := range 100 {
+			many = append(many, "X-Line-"+strings.Repeat("a", 200)+string(rune('0'+i/10))+string(rune('0'+i%10))+": "+strings.Repeat("é", 100))
+		}
+		h.bring("/payment/vnpay/ipn?forged", many...)
+		kept := h.read("SELECT headers FROM payment_event")
+		if len(kept) != 1 || len(kept[0]) > 16*257 || strings.Count(kept[0], "\n") != 15 || !strings.HasPrefix(kept[0], here) {
+			h.t.Errorf("kept are %q", kept)
+		}
+	})
+}

@@ -1,0 +1,165 @@
+package orderinghttp
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"comanda/internal/catalog"
+	"comanda/internal/httpapi"
+	"comanda/internal/identity"
+	"comanda/internal/ordering"
+	"comanda/internal/payment"
+)
+
+// Listing reads lists of a branch's orders and of the attempts to pay them.
+type Listing interface {
+	Listed(ctx context.Context, f ordering.OrderFilter) (page []ordering.Listed, total int64, err error)
+	ListedAttempts(ctx context.Context, f ordering.AttemptFilter) (page []ordering.ListedAttempt, total int64, err error)
+}
+
+type lists struct{ listing Listing }
+
+// Lists registers the routes by which the staff look through orders and payments.
+func Lists(a *httpapi.API, listing Listing) {
+	l := lists{listing}
+	httpapi.Register(a, huma.Operation{
+		OperationID: "staff-orders", Method: http.MethodGet, Path: "/api/orders", Tags: []string{"Orders"},
+		Summary: "The orders of a branch, the newest first",
+	}, httpapi.Staff, l.orders)
+	httpapi.Register(a, huma.Operation{
+		OperationID: "staff-payments", Method: http.MethodGet, Path: "/api/payments", Tags: []string{"Payments"},
+		Summary: "The attempts to pay a branch's orders, those of the newest orders first",
+	}, httpapi.Staff, l.payments)
+}
+
+type staffOrdersInput struct {
+	BranchID      string `query:"branchId" required:"true" pattern:"^[1-9][0-9]{0,17}$"`
+	BizDate       string `query:"bizDate" pattern:"^[0-9]{4}-[0-9]{2}-[0-9]{2}$" doc:"All of them where it is missing."`
+	Status        string `query:"status" enum:"PLACED,ACCEPTED,PREPARING,READY,SERVED,COMPLETED,CANCELED"`
+	PaymentStatus string `query:"paymentStatus" enum:"UNPAID,CONFIRMING,PAID,CANCELED,REFUND_DUE,REFUNDED"`
+	Q             string `query:"q" maxLength:"10" doc:"An order's number, such as A-042, or its digits alone."`
+	Page          int    `query:"page" minimum:"1" maximum:"100000" default:"1"`
+	Size          int    `query:"size" minimum:"1" maximum:"100" default:"20"`
+}
+
+type staffOrder struct {
+	Summary
+	Kind         string     `json:"kind" enum:"DINE_IN,DELIVERY,PICKUP"`
+	TableLabel   string     `json:"tableLabel" doc:"Empty away from tables."`
+	ReceiverName string     `json:"receiverName" doc:"Empty at tables."`
+	CancelReason string     `json:"cancelReason,omitempty"`
+	Refunded     int64      `json:"refunded" doc:"Of totalPrice, given back or about to be."`
+	CreatedAt    time.Time  `json:"createdAt"`
+	PaidAt       *time.Time `json:"paidAt"`
+	Items        []item     `json:"items"`
+}
+
+type staffOrdersOutput struct {
+	Body struct {
+		Items []staffOrder `json:"items"`
+		Page  int          `json:"page"`
+		Size  int          `json:"size"`
+		Total int64        `json:"total"`
+	}
+}
+
+// branchOf reads a branch's id and refuses one in which the actor does not work.
+func branchOf(ctx context.Context, text string) (int64, error) {
+	branch, err := parseID(text)
+	if err == nil && !identity.ActorOf(ctx).Sees(branch) {
+		err = catalog.ErrBranch
+	}
+	return branch, err
+}
+
+func (l lists) orders(ctx context.Context, in *staffOrdersInput) (*staffOrdersOutput, error) {
+	branch, err := branchOf(ctx, in.BranchID)
+	if err != nil {
+		return nil, err
+	}
+	number, err := ordering.ParseNumber(in.Q)
+	if err != nil {
+		return nil, err
+	}
+	page, total, err := l.listing.Listed(ctx, ordering.OrderFilter{
+		Branch: branch, Dates: ordering.Dates{From: in.BizDate, To: in.BizDate}, Status: ordering.Status(in.Status),
+		PaymentStatus: ordering.PaymentStatus(in.PaymentStatus), Number: number, Limit: in.Size, Offset: (in.Page - 1) * in.Size,
+	})
+	if err != nil {
+		return nil, err
+	}
+	out := &staffOrdersOutput{}
+	out.Body.Items, out.Body.Page, out.Body.Size, out.Body.Total = make([]staffOrder, len(page)), in.Page, in.Size, total
+	for i, o := range page {
+		out.Body.Items[i] = staffOrder{
+			Summary: summaryOf(o.Order), Kind: string(o.Kind), TableLabel: o.Table, ReceiverName: o.Receiver.Name,
+			CancelReason: string(o.CancelReason), Refunded: o.Refunded, CreatedAt: o.CreatedAt, PaidAt: reached(o.PaidAt),
+			Items: itemsOf(o.Items),
+		}
+	}
+	return out, nil
+}
+
+// reached makes null of what has not happened.
+func reached(t time.Time) *time.Time {
+	if t.IsZero() {
+		return nil
+	}
+	return &t
+}
+
+type staffPaymentsInput struct {
+	BranchID string `query:"branchId" required:"true" pattern:"^[1-9][0-9]{0,17}$"`
+	From     string `query:"from" pattern:"^[0-9]{4}-[0-9]{2}-[0-9]{2}$" doc:"The first business date of the orders."`
+	To       string `query:"to" pattern:"^[0-9]{4}-[0-9]{2}-[0-9]{2}$" doc:"The last one, included."`
+	Method   string `query:"method" maxLength:"20" doc:"COUNTER, VNPAY, LINEPAY or SANDBOX."`
+	State    string `query:"state" enum:"CREATED,REDIRECTED,CONFIRMING,UNKNOWN,REVIEW,PAID,FAILED,CANCELED"`
+	Page     int    `query:"page" minimum:"1" maximum:"100000" default:"1"`
+	Size     int    `query:"size" minimum:"1" maximum:"100" default:"20"`
+}
+
+type staffPayment struct {
+	Attempt
+	OrderID    string `json:"orderId"`
+	Number     string `json:"number" example:"A-042" doc:"Of the order."`
+	BizDate    string `json:"bizDate" doc:"Of the order."`
+	GatewayRef string `json:"gatewayRef" doc:"What the gateway calls it; empty while it has not said."`
+}
+
+type staffPaymentsOutput struct {
+	Body struct {
+		Items []staffPayment `json:"items"`
+		Page  int            `json:"page"`
+		Size  int            `json:"size"`
+		Total int64          `json:"total"`
+	}
+}
+
+func (l lists) payments(ctx context.Context, in *staffPaymentsInput) (*staffPaymentsOutput, error) {
+	branch, err := branchOf(ctx, in.BranchID)
+	if err != nil {
+		return nil, err
+	}
+	page, total, err := l.listing.ListedAttempts(ctx, ordering.AttemptFilter{
+		Branch: branch, Dates: ordering.Dates{From: in.From, To: in.To}, Method: payment.Method(in.Method),
+		State: payment.State(in.State), Limit: in.Size, Offset: (in.Page - 1) * in.Size,
+	})
+	if err != nil {
+		return nil, err
+	}
+	out := &staffPaymentsOutput{}
+	out.Body.Items, out.Body.Page, out.Body.Size, out.Body.Total = make([]staffPayment, len(page)), in.Page, in.Size, total
+	for i, a := range page {
+		out.Body.Items[i] = staffPayment{
+			Attempt: Attempt{
+				ID: a.ID, Method: string(a.Method), Amount: a.Amount, Currency: string(a.Currency), State: string(a.State),
+				CreatedAt: a.CreatedAt, SettledAt: reached(a.SettledAt),
+			},
+			OrderID: a.OrderID, Number: ordering.ShortNumber(a.Number), BizDate: a.BizDate, GatewayRef: a.GatewayRef,
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,129 @@
+package orderinghttp_test
+
+import (
+	"net/http"
+	"testing"
+	"time"
+
+	"comanda/internal/payment"
+	"comanda/internal/redisdb"
+)
+
+// due is an order as whoever pays it sees it.
+type due struct {
+	ID            string
+	PaymentStatus string
+	PayBy         time.Time
+	MoreTime      int
+}
+
+func (h *house) moreTime(id string, shown time.Time, want int) due {
+	h.t.Helper()
+	var d due
+	h.ask(http.MethodPost, "/cis/order/"+id+"/more-time", map[string]any{"payBy": shown}, want, &d)
+	return d
+}
+
+// A guest who takes long is given time twice: the order outlives its first deadline, and a page that was opened after it
+// takes the money. Whoever repeats the request uses nothing up.
+func TestMoreTime(t *testing.T) {
+	in(t, "VND", func(h *house) {
+		var o due
+		id := h.order(payment.VNPay).ID
+		h.ask(http.MethodGet, "/cis/order/"+id, nil, http.StatusOK, &o)
+		first := o.PayBy
+		if o.MoreTime != 2 || first.Sub(h.now()) != 15*time.Minute {
+			t.Errorf("%+v", o)
+		}
+		h.pass(14 * time.Minute)
+		for range 2 {
+			if o = h.moreTime(id, first, http.StatusOK); o.MoreTime != 1 || o.PayBy.Sub(first) != 5*time.Minute {
+				t.Errorf("%+v", o)
+			}
+		}
+		h.pass(3 * time.Minute)
+		if n, err := h.orders.ExpireOverdue(t.Context()); n != 0 || err != nil {
+			t.Errorf("%d ended before their time, %v", n, err)
+		}
+		if o = h.moreTime(id, o.PayBy, http.StatusOK); o.MoreTime != 0 || o.PayBy.Sub(first) != 10*time.Minute {
+			t.Errorf("%+v", o)
+		}
+		h.moreTime(id, o.PayBy, http.StatusConflict)
+		h.balanced()
+		h.press(h.again(id, payment.VNPay).Payment.RedirectURL, "pay")
+		h.wants("order PLACED/PAID refunded 0", "attempt VNPAY REDIRECTED", "attempt VNPAY PAID", "report CALLBACK PAID",
+			"event order.paid")
+		h.moreTime(id, o.PayBy, http.StatusConflict)
+	})
+}
+
+// Time that was given ends too, and what was held for the order is free.
+func TestMoreTime_ends(t *testing.T) {
+	in(t, "VND", func(h *house) {
+		var o due
+		id := h.orderOf(payment.VNPay, quota).ID
+		h.ask(http.MethodGet, "/cis/order/"+id, nil, http.StatusOK, &o)
+		h.moreTime(id, o.PayBy, http.StatusOK)
+		h.expire() // 17 minutes
+		if h.ask(http.MethodGet, "/cis/order/"+id, nil, http.StatusOK, &o); o.PaymentStatus != "UNPAID" {
+			t.Errorf("%+v", o)
+		}
+		h.pass(5 * time.Minute)
+		h.moreTime(id, o.PayBy, http.StatusConflict) // too late, before the sweeper has come by
+		h.expire()
+		h.moreTime(id, o.PayBy, http.StatusConflict)
+		h.wants("order CANCELED/CANCELED refunded 0", "attempt VNPAY REDIRECTED", "event order.canceled")
+		h.orderOf(payment.VNPay, quota)
+	})
+}
+
+// Only whoever placed an order may ask for time for it, and only in the form that is asked for.
+func TestMoreTime_refuses(t *testing.T) {
+	in(t, "VND", func(h *house) {
+		var o due
+		id := h.order(payment.VNPay).ID
+		path := "/cis/order/" + id
+		h.ask(http.MethodGet, path, nil, http.StatusOK, &o)
+		body := map[string]any{"payBy": o.PayBy}
+		if status, text := h.post(http.MethodPost, path+"/more-time", "friend", body, nil); status != http.StatusForbidden {
+			t.Errorf("a friend: %d %s", status, text)
+		}
+		h.ask(http.MethodPost, "/cis/order/06gvsv4adlo01am6obvdlo01to/more-time", body, http.StatusNotFound, nil)
+		for _, bad := range []any{
+			nil, map[string]any{}, map[string]any{"payBy": "soon"}, map[string]any{"payBy": 5},
+			map[string]any{"payBy": o.PayBy, "minutes": 60},
+		} {
+			h.ask(http.MethodPost, path+"/more-time", bad, http.StatusUnprocessableEntity, nil)
+		}
+		before := o.PayBy
+		if h.ask(http.MethodGet, path, nil, http.StatusOK, &o); !o.PayBy.Equal(before) || o.MoreTime != 2 {
+			t.Errorf("%+v", o)
+		}
+	})
+}
+
+// Members ask for time for their own orders.
+func TestMember_moreTime(t *testing.T) {
+	eachShop(t, func(t *testing.T, s *shop, _ *redisdb.DB) {
+		s.Member(t, 7)
+		s.Member(t, 8)
+		s.ask(t, "7", "POST", "/cart/add-dish", `{"dishId":"101","quantity":3}`).want(t, 201, "")
+		id, _ := s.ask(t, "7", "POST", "/cart/checkout", checkout("a", "")).want(t, 201, "").body["orderId"].(string)
+		path := "/orders/" + id + "/more-time"
+		shown, _ := s.ask(t, "7", "GET", "/orders/"+id, "").want(t, 200, "").body["payBy"].(string)
+		body := `{"payBy":"` + shown + `"}`
+		s.ask(t, "8", "POST", path, body).want(t, 404, "order_not_found")
+		s.ask(t, "", "POST", path, body).want(t, 401, "unauthenticated")
+		given := s.ask(t, "7", "POST", path, body).want(t, 200, "")
+		was, _ := time.Parse(time.RFC3339, shown)
+		now, _ := given.body["payBy"].(string)
+		if is, err := time.Parse(time.RFC3339, now); err != nil || is.Sub(was) != 5*time.Minute || given.body["moreTime"] != 1.0 {
+			t.Errorf("%s, %v", given.text, err)
+		}
+		if given.body["kind"] != "DELIVERY" || len(given.body["items"].([]any)) != 1 {
+			t.Errorf("%s", given.text)
+		}
+		s.ask(t, "7", "POST", "/orders/"+id+"/cancel", "").want(t, 200, "")
+		s.ask(t, "7", "POST", path, `{"payBy":"`+now+`"}`).want(t, 409, "not_payable")
+	}, 10)
+}

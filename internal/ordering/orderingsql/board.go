@@ -1,0 +1,149 @@
+package orderingsql
+
+import (
+	"context"
+	"encoding/json"
+	"maps"
+	"slices"
+	"time"
+
+	"comanda/internal/fault"
+	"comanda/internal/ordering"
+	"comanda/internal/sqldb"
+)
+
+// Board reads what a kitchen's board is made of. Its lists are of one moment.
+func (s *Orders) Board(ctx context.Context, q ordering.BoardQuery) (r ordering.BoardRows, err error) {
+	rows, err := s.db.Query(ctx, boardSelect, q.Branch, q.Date, q.DateBefore, q.PaidSince.UnixMilli(),
+		q.ServedSince.UnixMilli(), q.Limit)
+	tickets, err := sqldb.Collect(rows, err, scanTicket)
+	if err != nil {
+		return r, err
+	}
+	lists := map[string]*[]ordering.Ticket{"tickets": &r.Tickets, "served": &r.Served, "awaiting": &r.Awaiting}
+	for _, t := range tickets {
+		*lists[t.list] = append(*lists[t.list], t.Ticket)
+	}
+	if err := s.fill(ctx, &r); err != nil {
+		return r, err
+	}
+	rows, err = s.db.Query(ctx, boardStations, q.Branch)
+	r.Stations, err = sqldb.Collect(rows, err, scanStation)
+	return r, err
+}
+
+// listed is a ticket with the name of its list.
+type listed struct {
+	list string
+	ordering.Ticket
+}
+
+func scanTicket(r sqldb.Rows) (t listed, err error) {
+	t.Order, err = scanOrder(named{r, &t.list})
+	return t, err
+}
+
+// named takes a first column off rows that go on like others.
+type named struct {
+	sqldb.Rows
+	name *string
+}
+
+// Scan reads a row into the name and the rest.
+func (n named) Scan(dest ...any) error { return n.Rows.Scan(append([]any{n.name}, dest...)...) }
+
+func scanStation(r sqldb.Rows) (s ordering.Station, err error) {
+	var names string
+	if err = r.Scan(&s.Category, &names); err != nil {
+		return s, err
+	}
+	return s, fault.Wrap("read names of a category", json.Unmarshal([]byte(names), &s.Names))
+}
+
+// fill adds the lines of all tickets, with the categories of their dishes, and their tables.
+func (s *Orders) fill(ctx context.Context, r *ordering.BoardRows) error {
+	tickets := map[string]*ordering.Ticket{}
+	visits := map[string]struct{}{}
+	for _, list := range [][]ordering.Ticket{r.Tickets, r.Served, r.Awaiting} {
+		for i := range list {
+			tickets[list[i].ID] = &list[i]
+			if list[i].VisitID != "" {
+				visits[list[i].VisitID] = struct{}{}
+			}
+		}
+	}
+	if len(tickets) == 0 {
+		return nil
+	}
+	rows, err := s.db.Query(ctx, itemSelect, idRows(slices.Collect(maps.Keys(tickets))))
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	r.Categories = map[int64]int64{}
+	for rows.Next() {
+		id, it, err := scanItem(rows)
+		if err != nil {
+			return err
+		}
+		tickets[id].Items = append(tickets[id].Items, it)
+		r.Categories[it.DishID] = 0
+	}
+	if err := rows.Err(); err != nil {
+		return err
+	}
+	if err := s.categories(ctx, r.Categories); err != nil {
+		return err
+	}
+	tables, err := s.tables(ctx, slices.Collect(maps.Keys(visits)))
+	for _, t := range tickets {
+		t.Table = tables[t.VisitID]
+	}
+	return err
+}
+
+// categories fills in the categories of dishes.
+func (s *Orders) categories(ctx context.Context, of map[int64]int64) error {
+	dishes := slices.Collect(maps.Keys(of))
+	rows, err := s.db.Query(ctx, boardDishes, sqldb.NewRowSet(len(dishes)).Int("id", func(i int) int64 { return dishes[i] }))
+	pairs, err := sqldb.Collect(rows, err, func(r sqldb.Rows) (p [2]int64, err error) {
+		err = r.Scan(&p[0], &p[1])
+		return p, err
+	})
+	for _, p := range pairs {
+		of[p[0]] = p[1]
+	}
+	return err
+}
+
+// tables gives the labels of the tables at which visits sit now.
+func (s *Orders) tables(ctx context.Context, visits []string) (map[string]string, error) {
+	if len(visits) == 0 {
+		return map[string]string{}, nil
+	}
+	rows, err := s.db.Query(ctx, boardTables, idRows(visits))
+	pairs, err := sqldb.Collect(rows, err, func(r sqldb.Rows) (p [2]string, err error) {
+		err = r.Scan(&p[0], &p[1])
+		return p, err
+	})
+	labels := make(map[string]string, len(pairs))
+	for _, p := range pairs {
+		labels[p[0]] = p[1]
+	}
+	return labels, err
+}
+
+// OldestTickets tells since when the first ticket of each branch waits. What was paid before since is not looked at.
+func (s *Orders) OldestTickets(ctx context.Context, since time.Time) (map[int64]time.Time, error) {
+	day := since.AddDate(0, 0, -1).Format(time.DateOnly) // whatever the time of the branch
+	rows, err := s.db.Query(ctx, ticketOldest, day, since.UnixMilli())
+	pairs, err := sqldb.Collect(rows, err, func(r sqldb.Rows) (p [2]int64, err error) {
+		err = r.Scan(&p[0], &p[1])
+		return p, err
+	})
+	oldest := make(map[int64]time.Time, len(pairs))
+	for _, p := range pairs {
+		oldest[p[0]] = instant(p[1])
+	}
+	return oldest, err
+}

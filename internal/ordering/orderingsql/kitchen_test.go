@@ -1,0 +1,406 @@
+package orderingsql_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"comanda/internal/event"
+	"comanda/internal/identity"
+	"comanda/internal/ordering"
+	"comanda/internal/ordering/orderingsql"
+	"comanda/internal/ordering/orderingtest"
+	"comanda/internal/sqldb"
+	"comanda/internal/sqldb/sqldbtest"
+	"comanda/internal/stock"
+	"comanda/internal/uid"
+)
+
+var cook = identity.Actor{Kind: identity.Account, UserID: 3}
+
+func step(order string, kind ordering.StepKind, version int64) ordering.Command {
+	return ordering.Command{Step: &ordering.Step{OrderID: order, Kind: kind, Version: version, By: cook, Today: "2026-02-26"}}
+}
+
+func mark(order string, index int, done bool) ordering.Command {
+	return ordering.Command{Mark: &ordering.MarkItem{OrderID: order, Index: index, Done: done}}
+}
+
+// giveBack gives all of an order's money back.
+func giveBack(order string, now time.Time) ordering.Command {
+	return ordering.Command{Refund: &ordering.Refund{OrderID: order, NewID: uid.New(now), Note: "cold", By: cook}}
+}
+
+// doing runs commands that must be decided.
+func doing(t *testing.T, l *orderingsql.Ledger) func(...ordering.Command) ordering.Order {
+	return func(cs ...ordering.Command) (o ordering.Order) {
+		t.Helper()
+		for _, c := range cs {
+			r, err := l.Do(t.Context(), c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			o = r.Order
+		}
+		return o
+	}
+}
+
+// query is what a branch's screens ask for on the restaurant's day.
+func query(now time.Time) ordering.BoardQuery {
+	return ordering.BoardQuery{
+		Branch: 1, Date: "2026-02-26", DateBefore: "2026-02-25", PaidSince: now.Add(-time.Hour), ServedSince: now.Add(-time.Hour),
+		Limit: 50,
+	}
+}
+
+func ids(list []ordering.Ticket) (all []string) {
+	for _, t := range list {
+		all = append(all, t.ID)
+	}
+	slices.Sort(all)
+	return all
+}
+
+var documentsCount = sqldb.Load(fstest.MapFS{"documents.sql": {Data: []byte(
+	`SELECT count(*) FROM document_outbox WHERE entity = 'order' AND ids LIKE '%' || $1 || '%'`)}}).Must("documents")
+
+// documents is how many transactions have changed the document of an order.
+func documents(t *testing.T, db *sqldb.DB, order string) int64 {
+	t.Helper()
+	rows, err := db.Query(t.Context(), documentsCount, order)
+	n, _, err := sqldb.One(rows, err, sqldb.Value[int64])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// What an order becomes in the kitchen is kept: its status and record, its lines, its events, and its place on the board.
+func TestLedger_kitchen(t *testing.T) {
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		r, l := house(t, db, 100, stock.Unlimited)
+		do, now, reader := doing(t, l), db.Now(), orderingsql.NewOrders(db)
+		place := func(key string) string {
+			return do(r.Place(key, now, time.Hour, stock.Line{Item: 102, Qty: 2}, stock.Line{Item: 101, Qty: 1})).ID
+		}
+		cooking, served, voided, cleared, unpaid, canceled := place("a"), place("b"), place("c"), place("d"), place("e"), place("f")
+		for _, id := range []string{cooking, served, voided, cleared} {
+			do(orderingtest.Pay(id, now))
+		}
+		do(orderingtest.End(canceled, ordering.UserCanceled))
+		do(step(cooking, ordering.Start, 0), mark(cooking, 1, true), mark(cooking, 0, true), mark(cooking, 0, false))
+		do(step(served, ordering.Accept, 0), step(served, ordering.Start, 0), step(served, ordering.Done, 0), step(served, ordering.Serve, 0))
+		o := do(step(voided, ordering.Start, 0), giveBack(voided, now))
+		if !o.Voided() {
+			t.Fatalf("%+v", o)
+		}
+		o = do(giveBack(cleared, now))
+		do(step(cleared, ordering.Start, o.Version))
+		if _, err := l.Do(t.Context(), step(unpaid, ordering.Start, 0)); !errors.Is(err, ordering.ErrNotPaid) {
+			t.Error(err)
+		}
+
+		d, _, err := reader.Order(t.Context(), cooking)
+		if err != nil || d.Status != ordering.Preparing || d.SteppedAt.IsZero() || d.Items[0].DoneAt != (time.Time{}) || d.Items[1].DoneAt.IsZero() {
+			t.Errorf("%+v, %v", d.Order, err)
+		}
+		took := ordering.StepTaken{OrderID: cooking, Version: 3, At: d.Steps[0].At, From: ordering.Placed, To: ordering.Accepted, By: "user:3"}
+		want := []ordering.StepTaken{took, took}
+		want[1].Version, want[1].From, want[1].To = 4, ordering.Accepted, ordering.Preparing
+		if diff := cmp.Diff(want, d.Steps); diff != "" || d.Version != 7 {
+			t.Errorf("version %d: %s", d.Version, diff)
+		}
+		if n := r.Events(t, event.OrderProgressed.Name); n != 2+4+2+1 {
+			t.Errorf("%d events", n)
+		}
+		if n := documents(t, db, cooking); n != 1+1+1+3 { // placed, paid, started, and three lines
+			t.Errorf("its document was to be shown anew %d times", n)
+		}
+		wantBoard(t, reader, now, []string{cooking, voided}, []string{served, cleared})
+		oldest, err := reader.OldestTickets(t.Context(), time.Date(2026, 2, 26, 0, 0, 0, 0, time.UTC))
+		if err != nil || len(oldest) != 1 || !oldest[1].Equal(d.PaidAt) {
+			t.Errorf("the oldest is of %v, %v", oldest, err)
+		}
+		if none, err := reader.OldestTickets(t.Context(), now.Add(time.Hour)); err != nil || len(none) != 0 {
+			t.Errorf("later there are still %v, %v", none, err)
+		}
+	})
+}
+
+// wantBoard checks the board of orders of two lines each, none of which waits for money at the counter.
+func wantBoard(t *testing.T, reader *orderingsql.Orders, now time.Time, todo, done []string) {
+	t.Helper()
+	rows, err := reader.Board(t.Context(), query(now))
+	if err != nil {
+		t.Fatal(err)
+	}
+	slices.Sort(todo)
+	slices.Sort(done)
+	if diff := cmp.Diff(todo, ids(rows.Tickets)); diff != "" {
+		t.Errorf("to be done: %s", diff)
+	}
+	if diff := cmp.Diff(done, ids(rows.Served)); diff != "" {
+		t.Errorf("done: %s", diff)
+	}
+	if len(rows.Awaiting) != 0 {
+		t.Errorf("awaiting %v", ids(rows.Awaiting))
+	}
+	for _, tk := range slices.Concat(rows.Tickets, rows.Served) {
+		if tk.Table != "T1" || len(tk.Items) != 2 || tk.Items[0].ItemID != 102 {
+			t.Errorf("%+v", tk)
+		}
+	}
+	if rows.Categories[101] != 1 || rows.Categories[102] != 1 || len(rows.Stations) != 1 || rows.Stations[0].Names["en"] != "Food" {
+		t.Errorf("%v, %v", rows.Categories, rows.Stations)
+	}
+}
+
+// Of the day before, a board has what was paid lately, and of what is done, what was done lately. It is one branch's.
+func TestOrders_boardOfTheDay(t *testing.T) {
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		r, l := house(t, db, 100)
+		do, now := doing(t, l), db.Now()
+		id := do(r.Place("a", now, time.Hour, stock.Line{Item: 101, Qty: 1})).ID
+		paid := do(orderingtest.Pay(id, now))
+		counter := r.Place("b", now, time.Hour, stock.Line{Item: 101, Qty: 1})
+		counter.Place.Order.Method, counter.Place.Attempt.Method = "COUNTER", "COUNTER"
+		awaiting := do(counter).ID
+		look := func(change func(q *ordering.BoardQuery)) string {
+			t.Helper()
+			q := query(now)
+			change(&q)
+			rows, err := orderingsql.NewOrders(db).Board(t.Context(), q)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return fmt.Sprint(len(rows.Tickets), len(rows.Served), len(rows.Awaiting))
+		}
+		over := func(q *ordering.BoardQuery) {
+			q.Date, q.DateBefore, q.PaidSince = "2026-02-27", "2026-02-26", paid.PaidAt
+		}
+		for name, c := range map[string]struct {
+			change func(*ordering.BoardQuery)
+			want   string
+		}{
+			"today":                      {func(*ordering.BoardQuery) {}, "1 0 1"},
+			"another branch":             {func(q *ordering.BoardQuery) { q.Branch = 2 }, "0 0 0"},
+			"over the end of the day":    {over, "1 0 1"},
+			"long after the end":         {func(q *ordering.BoardQuery) { over(q); q.PaidSince = paid.PaidAt.Add(time.Millisecond) }, "0 0 1"},
+			"two days later":             {func(q *ordering.BoardQuery) { over(q); q.DateBefore = "2026-02-27" }, "0 0 0"},
+			"no more than there is room": {func(q *ordering.BoardQuery) { q.Limit = 0 }, "0 0 0"},
+		} {
+			t.Run(name, func(t *testing.T) {
+				if got := look(c.change); got != c.want {
+					t.Errorf("%s, want %s", got, c.want)
+				}
+			})
+		}
+		done := do(step(id, ordering.Start, 0), step(id, ordering.Done, 0), step(id, ordering.Serve, 0))
+		if got := look(func(q *ordering.BoardQuery) { q.ServedSince = done.SteppedAt }); got != "0 1 1" {
+			t.Errorf("served at this moment: %s", got)
+		}
+		if got := look(func(q *ordering.BoardQuery) { q.ServedSince = done.SteppedAt.Add(time.Millisecond) }); got != "0 0 1" {
+			t.Errorf("served before: %s", got)
+		}
+		do(orderingtest.End(awaiting, ordering.StaffCanceled))
+		if got := look(func(*ordering.BoardQuery) {}); got != "0 1 0" {
+			t.Errorf("after the cancellation: %s", got)
+		}
+	})
+}
+
+// Two processes with many screens each: of those who bump one ticket at once exactly one does it, and of those who recall
+// it from what they saw exactly one does as well.
+func TestLedger_bumpRace(t *testing.T) {
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		r, l := house(t, db, 100)
+		other := orderingsql.NewLedger(db, orderingtest.NoGate{}, db.Now)
+		t.Cleanup(other.Stop)
+		ledgers := []*orderingsql.Ledger{l, other}
+		do, now := doing(t, l), db.Now()
+		id := do(r.Place("a", now, time.Hour, stock.Line{Item: 101, Qty: 1})).ID
+		o := do(orderingtest.Pay(id, now))
+		for _, kind := range []ordering.StepKind{ordering.Accept, ordering.Start, ordering.Done, ordering.Serve, ordering.Recall, ordering.Recall} {
+			seen := o.Version
+			if kind != ordering.Recall { // what one has done already is no conflict
+				seen = 0
+			}
+			changed, unchanged, refused := storm(t, ledgers, step(id, kind, seen))
+			if changed != 1 || kind == ordering.Recall && refused != 19 || kind != ordering.Recall && unchanged != 19 {
+				t.Errorf("%s: %d of 20 did it, %d found it done, %d were refused", kind, changed, unchanged, refused)
+			}
+			d, _, err := orderingsql.NewOrders(db).Order(t.Context(), id)
+			if err != nil || d.Version != seen+1 && seen != 0 {
+				t.Errorf("version %d after %d, %v", d.Version, seen, err)
+			}
+			o = d.Order
+		}
+		if o.Status != ordering.Preparing {
+			t.Errorf("it is %s", o.Status)
+		}
+		if changed, unchanged, _ := storm(t, ledgers, mark(id, 0, true)); changed != 1 || unchanged != 19 {
+			t.Errorf("%d ticked it off, %d found it so", changed, unchanged)
+		}
+		if n := r.Events(t, event.OrderProgressed.Name); n != 6 {
+			t.Errorf("%d events", n)
+		}
+	})
+}
+
+// A kitchen does not wait for the counters of what sells best: while another transaction holds them, a bump is committed.
+func TestLedger_bumpBesideCounters(t *testing.T) {
+	db := sqldbtest.Postgres(t)
+	r, l := house(t, db, 100)
+	do := doing(t, l)
+	id := do(r.Place("a", db.Now(), time.Hour, stock.Line{Item: 101, Qty: 1})).ID
+	do(orderingtest.Pay(id, db.Now()))
+	locking := sqldb.Load(fstest.MapFS{"lock.sql": {Data: []byte(`SELECT menu_item_id FROM sales_quota_counter /*pg: FOR UPDATE */`)}})
+	err := db.Write(t.Context(), func(ctx context.Context, tx sqldb.Tx) error {
+		rows, err := tx.Query(ctx, locking.Must("lock"))
+		held, err := sqldb.Collect(rows, err, sqldb.Value[int64])
+		if err != nil || len(held) != 1 {
+			t.Fatalf("%d counters are held, %v", len(held), err)
+		}
+		within, cancel := context.WithTimeout(ctx, 10*time.Second)
+		defer cancel()
+		res, err := l.Do(within, step(id, ordering.Start, 0))
+		if err != nil || res.Order.Status != ordering.Preparing {
+			t.Errorf("%+v, %v", res.Order, err)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// storm has twenty send a command at once through two processes.
+func storm(t *testing.T, ledgers []*orderingsql.Ledger, c ordering.Command) (changed, unchanged, refused int64) {
+	t.Helper()
+	var counts [3]atomic.Int64
+	var wg sync.WaitGroup
+	for i := range 20 {
+		wg.Go(func() {
+			switch res, err := ledgers[i%2].Do(t.Context(), c); {
+			case errors.Is(err, ordering.ErrChanged):
+				counts[2].Add(1)
+			case err != nil:
+				t.Error(err)
+			case res.Changed:
+				counts[0].Add(1)
+			default:
+				counts[1].Add(1)
+			}
+		})
+	}
+	wg.Wait()
+	return counts[0].Load(), counts[1].Load(), counts[2].Load()
+}
+
+// A refund and a bump at once: whichever comes first, the kitchen never clears what it has not seen, and never goes on
+// with what is voided.
+func TestLedger_bumpAgainstRefund(t *testing.T) {
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		r, l := house(t, db, 100)
+		other := orderingsql.NewLedger(db, orderingtest.NoGate{}, db.Now)
+		t.Cleanup(other.Stop)
+		do, now := doing(t, l), db.Now()
+		for i := range 20 {
+			id := do(r.Place(fmt.Sprint(i), now, time.Hour, stock.Line{Item: 101, Qty: 1})).ID
+			paid := do(orderingtest.Pay(id, now))
+			var bump error
+			var wg sync.WaitGroup
+			wg.Go(func() { _, bump = other.Do(t.Context(), step(id, ordering.Start, paid.Version*int64(i%2))) })
+			wg.Go(func() { do(giveBack(id, now)) })
+			wg.Wait()
+			d, _, err := orderingsql.NewOrders(db).Order(t.Context(), id)
+			if err != nil || !d.Voided() || d.VoidSeen {
+				t.Fatalf("%+v, %v", d.Order, err)
+			}
+			began := d.Status == ordering.Preparing
+			if began != (bump == nil) || !began && !errors.Is(bump, ordering.ErrVoided) && !errors.Is(bump, ordering.ErrChanged) {
+				t.Errorf("it is %s, and the bump was answered %v", d.Status, bump)
+			}
+		}
+	})
+}
+
+// What boards ask for all day is found by indexes, however many orders a house has had.
+func TestOrders_boardIsFound(t *testing.T) {
+	db := sqldbtest.SQLite(t)
+	text := regexp.MustCompile(`\?(\d+)`).ReplaceAllString(orderingsql.Statements.Must("board_select").Text(sqldb.SQLite), "$$$1")
+	plan := sqldb.Load(fstest.MapFS{"plan.sql": {Data: []byte("EXPLAIN QUERY PLAN " + text)}})
+	rows, err := db.Query(t.Context(), plan.Must("plan"), 1, "2026-02-26", "2026-02-25", 0, 0, 10)
+	steps, err := sqldb.Collect(rows, err, func(r sqldb.Rows) (s string, err error) {
+		var id, parent, unused int
+		err = r.Scan(&id, &parent, &unused, &s)
+		return s, err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := strings.Join(steps, "\n")
+	if strings.Count(found, "INDEX order_info_day") != 2 || strings.Count(found, "INDEX order_info_stepped") != 1 {
+		t.Error(found)
+	}
+}
+
+// BenchmarkOrders_Board is one look at a busy branch: 200 tickets to be done, 2,000 orders that were served today.
+func BenchmarkOrders_Board(b *testing.B) {
+	for name, open := range map[string]func(testing.TB) *sqldb.DB{"sqlite": sqldbtest.SQLite, "postgres": sqldbtest.Postgres} {
+		b.Run(name, func(b *testing.B) {
+			r, l := house(b, open(b), stock.Unlimited, stock.Unlimited)
+			now := r.DB.Now()
+			var orders []string
+			run := func(cs []ordering.Command) {
+				results, failures := l.DoAll(b.Context(), cs)
+				if orders = orders[:0]; errors.Join(failures...) != nil {
+					b.Fatal(errors.Join(failures...))
+				}
+				for _, r := range results {
+					orders = append(orders, r.Order.ID)
+				}
+			}
+			each := func(command func(id string) ordering.Command) {
+				var cs []ordering.Command
+				for _, id := range orders {
+					cs = append(cs, command(id))
+				}
+				run(cs)
+			}
+			var placed []ordering.Command
+			for i := range 2200 {
+				placed = append(placed, r.Place(fmt.Sprint(i), now, time.Hour, stock.Line{Item: 101, Qty: 1}, stock.Line{Item: 102, Qty: 2}))
+			}
+			if _, err := l.Do(b.Context(), placed[0]); err != nil { // makes the day's counters, which DoAll does not
+				b.Fatal(err)
+			}
+			run(placed)
+			each(func(id string) ordering.Command { return orderingtest.Pay(id, now) })
+			orders = orders[:2000]
+			for _, kind := range []ordering.StepKind{ordering.Start, ordering.Done, ordering.Serve} {
+				each(func(id string) ordering.Command { return step(id, kind, 0) })
+			}
+			reader, q := orderingsql.NewOrders(r.DB), query(now)
+			q.Limit = ordering.MaxTickets
+			q.ServedSince = r.DB.Now() // those of the last half hour are few
+			for b.Loop() {
+				rows, err := reader.Board(b.Context(), q)
+				if err != nil || len(rows.Tickets) != 200 {
+					b.Fatal(len(rows.Tickets), err)
+				}
+			}
+		})
+	}
+}

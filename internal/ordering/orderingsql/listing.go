@@ -1,0 +1,82 @@
+package orderingsql
+
+import (
+	"cmp"
+	"context"
+
+	"comanda/internal/ordering"
+	"comanda/internal/sqldb"
+)
+
+var (
+	listingOrders        = Statements.Must("listing_orders")
+	listingOrdersCount   = Statements.Must("listing_orders_count")
+	listingAttempts      = Statements.Must("listing_attempts")
+	listingAttemptsCount = Statements.Must("listing_attempts_count")
+)
+
+// lastDate is behind every business date.
+const lastDate = "9999-12-31"
+
+// Listed reads a page of a branch's orders with their items, the newest first, and how many there are in all.
+func (s *Orders) Listed(ctx context.Context, f ordering.OrderFilter) ([]ordering.Listed, int64, error) {
+	args := []any{
+		f.Branch, f.Dates.From, cmp.Or(f.Dates.To, lastDate), string(f.Status), string(f.PaymentStatus), f.Number.Whole,
+		f.Number.Digits,
+	}
+	rows, err := s.db.Query(ctx, listingOrdersCount, args...)
+	total, _, err := sqldb.One(rows, err, sqldb.Value[int64])
+	if err != nil || total == 0 {
+		return nil, 0, err
+	}
+	rows, err = s.db.Query(ctx, listingOrders, append(args, f.Limit, f.Offset)...)
+	page, err := sqldb.Collect(rows, err, func(r sqldb.Rows) (l ordering.Listed, err error) {
+		err = r.Scan(&l.ID, &l.Table)
+		return l, err
+	})
+	if err != nil || len(page) == 0 {
+		return nil, total, err
+	}
+	return page, total, s.listed(ctx, page)
+}
+
+// listed reads the orders of a page, which keeps its order. None can be gone: orders are never deleted.
+func (s *Orders) listed(ctx context.Context, page []ordering.Listed) error {
+	ids, at := make([]string, len(page)), make(map[string]int, len(page))
+	for i, l := range page {
+		ids[i], at[l.ID] = l.ID, i
+	}
+	orders, err := selectOrders(ctx, s.db, orderSelect, ids)
+	if err != nil {
+		return err
+	}
+	if err := loadItems(ctx, s.db, orders); err != nil {
+		return err
+	}
+	for _, o := range orders {
+		page[at[o.ID]].Order = o
+	}
+	return nil
+}
+
+// ListedAttempts reads a page of the attempts to pay a branch's orders, those of the newest orders first, and how many
+// there are in all. Their pages and checks are not read.
+func (s *Orders) ListedAttempts(
+	ctx context.Context, f ordering.AttemptFilter,
+) ([]ordering.ListedAttempt, int64, error) {
+	args := []any{f.Branch, f.Dates.From, cmp.Or(f.Dates.To, lastDate), string(f.Method), string(f.State)}
+	rows, err := s.db.Query(ctx, listingAttemptsCount, args...)
+	total, _, err := sqldb.One(rows, err, sqldb.Value[int64])
+	if err != nil || total == 0 {
+		return nil, 0, err
+	}
+	rows, err = s.db.Query(ctx, listingAttempts, append(args, f.Limit, f.Offset)...)
+	page, err := sqldb.Collect(rows, err, func(r sqldb.Rows) (a ordering.ListedAttempt, err error) {
+		var created, settled int64
+		err = r.Scan(&a.ID, &a.OrderID, &a.Method, &a.Amount, &a.Currency, &a.State, &a.GatewayRef, &created, &settled,
+			&a.Number, &a.BizDate)
+		a.CreatedAt, a.SettledAt = instant(created), instant(settled)
+		return a, err
+	})
+	return page, total, err
+}

@@ -1,0 +1,54 @@
+package orderingsql
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"comanda/internal/payment"
+	"comanda/internal/payment/paymentsql"
+	"comanda/internal/sqldb"
+	"comanda/internal/stock"
+	"comanda/internal/stock/stocksql"
+)
+
+// lockHolds locks the holds of existing orders, behind everything that is queued and in one round trip with it.
+func (l *loader) lockHolds(ctx context.Context, held []stock.HoldState) error {
+	if len(held) == 0 {
+		return l.tx.Flush(ctx)
+	}
+	slices.SortFunc(held, func(a, b stock.HoldState) int { return cmp.Compare(a.Hold.ID, b.Hold.ID) })
+	return stocksql.LockHolds(ctx, l.tx, held, l.batch.Book)
+}
+
+// lockOrders locks orders, and reads with them what their locks protect: attempts and refunds, and the items.
+func (l *loader) lockOrders(ctx context.Context, ids []string) error {
+	if len(ids) == 0 {
+		return nil
+	}
+	l.tx.QueueQuery(func(rows sqldb.Rows) error {
+		for rows.Next() {
+			o, err := scanOrder(rows)
+			if err != nil {
+				return err
+			}
+			l.batch.Orders[o.ID] = &o
+		}
+		return nil
+	}, orderLock, idRows(ids))
+	l.tx.QueueQuery(func(rows sqldb.Rows) error {
+		for rows.Next() {
+			id, it, err := scanItem(rows)
+			if err != nil {
+				return err
+			}
+			o := l.batch.Orders[id]
+			o.Items = append(o.Items, it)
+		}
+		return nil
+	}, itemSelect, idRows(ids))
+	paymentsql.QueueSelect(l.tx, ids,
+		func(a payment.Attempt) { l.batch.Attempts[a.OrderID] = append(l.batch.Attempts[a.OrderID], a) },
+		func(r payment.Refund) { l.batch.Owed[r.OrderID] = append(l.batch.Owed[r.OrderID], r) })
+	return l.tx.Flush(ctx)
+}

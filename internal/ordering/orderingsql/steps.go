@@ -1,0 +1,48 @@
+package orderingsql
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"comanda/internal/ordering"
+	"comanda/internal/sqldb"
+)
+
+// queueSteps writes what the kitchen has done: its steps, and lines that were ticked off.
+func queueSteps(tx sqldb.Tx, b *ordering.Batch) {
+	if steps := b.Steps; len(steps) > 0 {
+		tx.Queue(stepInsert, sqldb.NewRowSet(len(steps)).
+			Text("order_id", func(i int) string { return steps[i].OrderID }).
+			Int("version", func(i int) int64 { return steps[i].Version }).
+			Int("at", func(i int) int64 { return steps[i].At.UnixMilli() }).
+			Text("from_status", func(i int) string { return string(steps[i].From) }).
+			Text("to_status", func(i int) string { return string(steps[i].To) }).
+			Text("actor", func(i int) string { return steps[i].By }))
+	}
+	if len(b.Marks) > 0 {
+		lines := slices.Collect(maps.Keys(b.Marks))
+		tx.QueueExactly(int64(len(lines)), itemDone, sqldb.NewRowSet(len(lines)).
+			Text("order_id", func(i int) string { return lines[i].OrderID }).
+			Int("line", func(i int) int64 { return int64(lines[i].Index) + 1 }).
+			NullInt("done_at", func(i int) (int64, bool) { return millis(b.Marks[lines[i]]) }))
+	}
+}
+
+func flag(b bool) int64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// selectSteps reads the steps of orders, those of one order from the first to the last.
+func selectSteps(ctx context.Context, c sqldb.Conn, ids []string) ([]ordering.StepTaken, error) {
+	rows, err := c.Query(ctx, stepSelect, idRows(ids))
+	return sqldb.Collect(rows, err, func(r sqldb.Rows) (s ordering.StepTaken, err error) {
+		var at int64
+		err = r.Scan(&s.OrderID, &s.Version, &at, &s.From, &s.To, &s.By)
+		s.At = instant(at)
+		return s, err
+	})
+}

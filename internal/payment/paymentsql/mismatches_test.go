@@ -1,0 +1,50 @@
+package paymentsql_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"comanda/internal/payment"
+	"comanda/internal/payment/paymentsql"
+	"comanda/internal/sqldb"
+	"comanda/internal/sqldb/sqldbtest"
+)
+
+// What was captured is one mismatch by its amount and currency, and is cleared for good.
+func TestMismatches(t *testing.T) {
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		report := func(amount int64, later time.Duration) payment.Mismatch {
+			return payment.Mismatch{AttemptID: "a", OrderID: "o", Amount: amount, Currency: "VND", ReportedAt: at.Add(later)}
+		}
+		cleared := func(attempt string, want int64) {
+			t.Helper()
+			err := db.Write(t.Context(), func(ctx context.Context, tx sqldb.Tx) error {
+				n, err := paymentsql.ClearMismatches(ctx, tx, attempt, at.Add(time.Hour))
+				if n != want {
+					t.Errorf("%d are cleared, want %d", n, want)
+				}
+				return err
+			})
+			if err != nil {
+				t.Error(err)
+			}
+		}
+		dollars := report(1, 0)
+		dollars.Currency = "USD"
+		for _, all := range [][]payment.Mismatch{{report(1, 0), report(2, 0), report(1, time.Second)}, {report(2, time.Minute), dollars}} {
+			if err := write(t, db, func(tx sqldb.Tx) { paymentsql.QueueMismatches(tx, all) }); err != nil {
+				t.Fatal(err)
+			}
+		}
+		cleared("b", 0)
+		cleared("a", 3)
+		cleared("a", 0)
+		if err := write(t, db, func(tx sqldb.Tx) {
+			paymentsql.QueueMismatches(tx, []payment.Mismatch{report(1, 2*time.Hour), report(3, 2*time.Hour)})
+		}); err != nil {
+			t.Fatal(err)
+		}
+		cleared("a", 1)
+	})
+}
