@@ -1,0 +1,26 @@
+package report
+
+import (
+	"testing"
+	"time"
+)
+
+// A year of a busy house, as it is put together twice for the report about tickets.
+func BenchmarkPace(b *testing.B) {
+	zone, err := time.LoadLocation("America/New_York")
+	if err != nil {
+		b.Fatal(err)
+	}
+	begin := time.Date(2025, 1, 1, 9, 0, 0, 0, time.UTC)
+	all := make([]Ticket, 270_000)
+	for i := range all {
+		at := begin.Add(time.Duration(i) * 365 * 24 * time.Hour / time.Duration(len(all)))
+		paid := at.UnixMilli()
+		all[i] = Ticket{at.Format(time.DateOnly), paid, paid + int64(i*7%60_000), paid + int64(i*13%900_000), paid + int64(i*17%1_200_000)}
+	}
+	for b.Loop() {
+		if len(PaceOfDays(all)) == 0 || len(PaceOfHours(all, zone)) == 0 {
+			b.Fatal("nothing")
+		}
+	}
+}

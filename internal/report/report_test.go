@@ -1,0 +1,255 @@
+package report
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"comanda/internal/catalog"
+	"comanda/internal/identity"
+)
+
+func branch(t *testing.T, zone string, hour int) catalog.Branch {
+	t.Helper()
+	b, err := catalog.NewBranch(catalog.Branch{
+		ID: 1, Name: "Test", Currency: "EUR", Timezone: zone, DayStart: hour, Locales: []catalog.Locale{catalog.English},
+		AutoClose: time.Hour,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func TestNewSpan(t *testing.T) {
+	b := branch(t, "Europe/Madrid", 4)
+	for _, c := range []struct {
+		from, to string
+		ok       bool
+	}{
+		{"2026-02-26", "2026-02-26", true},
+		{"2024-01-01", "2024-12-31", true}, // 366 days
+		{"2025-01-01", "2026-01-01", true},
+		{"2025-01-01", "2026-01-02", false},
+		{"2026-02-27", "2026-02-26", false},
+		{"2026-02-30", "2026-03-01", false},
+		{"2026-02-01", "2026-2-2", false},
+		{"", "2026-02-26", false},
+	} {
+		_, err := NewSpan(b, c.from, c.to)
+		if (err == nil) != c.ok || err != nil && !errors.Is(err, ErrSpan) {
+			t.Errorf("%s to %s: %v", c.from, c.to, err)
+		}
+	}
+}
+
+// R5: every instant lies in one stretch, and its shift is the zone's, also around the changes of the clock.
+func TestSpan_Stretches(t *testing.T) {
+	for _, c := range []struct {
+		zone, from, to string
+		n              int
+	}{
+		{"Asia/Taipei", "2026-01-01", "2026-12-31", 1},
+		{"America/New_York", "2026-01-01", "2026-12-31", 3},
+		{"America/New_York", "2026-03-07", "2026-03-08", 2}, // the hour from two to three is missing
+		{"America/New_York", "2026-10-31", "2026-11-01", 2}, // the hour from one to two comes twice
+		{"Australia/Lord_Howe", "2026-01-01", "2026-12-31", 3},
+		{"Europe/Madrid", "2044-01-01", "2044-12-31", 3}, // a leap year beyond the zone's table
+	} {
+		b := branch(t, c.zone, 4)
+		s, err := NewSpan(b, c.from, c.to)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all, err := s.Stretches()
+		if err != nil {
+			t.Fatal(err)
+		}
+		distinct := 1
+		for i := 1; i < len(all); i++ {
+			if all[i].Start != all[i-1].End {
+				t.Errorf("%s: there is a gap before %v", c.zone, all[i])
+			}
+			if all[i].Shift != all[i-1].Shift {
+				distinct++
+			}
+		}
+		if distinct != c.n {
+			t.Errorf("%s %s to %s: %d stretches, want %d: %v", c.zone, c.from, c.to, distinct, c.n, all)
+		}
+		first, _ := b.Calendar().Interval(c.from)
+		last, _ := b.Calendar().Interval(c.to)
+		for at := first.Start; at.Before(last.End); at = at.Add(17 * time.Minute) {
+			_, offset := at.In(b.Calendar().Zone()).Zone()
+			if got := shiftAt(all, at.UnixMilli()); got != int64(offset)*1000 {
+				t.Fatalf("%s at %v: shift %d, want %d s", c.zone, at, got, offset)
+			}
+		}
+	}
+}
+
+func shiftAt(all []Stretch, ms int64) int64 {
+	found := int64(-1)
+	for _, s := range all {
+		if ms >= s.Start && ms < s.End {
+			found = s.Shift
+		}
+	}
+	return found
+}
+
+func TestHours(t *testing.T) {
+	got := Hours([]Cell{{1, 12, 3, 2, 20}, {5, 12, 4, 4, 40}, {5, 23, 1, 0, 0}})
+	if len(got) != 24 {
+		t.Fatalf("%d hours", len(got))
+	}
+	if diff := cmp.Diff(Cell{Hour: 12, Placed: 7, Sales: 6, Gross: 60}, got[12]); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff(Cell{Hour: 23, Placed: 1}, got[23]); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestMoneyOf(t *testing.T) {
+	m := MoneyOf(
+		[]Attempts{{"VNPAY", "PAID", 2, 500}, {"VNPAY", "FAILED", 3, 900}, {"COUNTER", "PAID", 1, 100}},
+		[]Refunds{{"", "VNPAY", "STAFF", "DONE", 1, 30}, {"", "VNPAY", "STAFF", "REFUSED", 1, 5}, {"", "VNPAY", "PAID_TWICE", "DUE", 1, 100}},
+	)
+	if diff := cmp.Diff(Money{Captured: 600, Refunded: 35, Returned: 100, Done: 30}, m); diff != "" || m.Kept() != 465 {
+		t.Errorf("kept %d: %s", m.Kept(), diff)
+	}
+}
+
+func TestUndated(t *testing.T) {
+	got := Undated([]Refunds{
+		{"2026-01-01", "VNPAY", "STAFF", "DONE", 1, 30}, {"2026-01-02", "VNPAY", "STAFF", "DUE", 1, 5},
+		{"2026-01-03", "VNPAY", "STAFF", "DONE", 2, 7},
+	})
+	want := []Refunds{{"", "VNPAY", "STAFF", "DONE", 3, 37}, {"", "VNPAY", "STAFF", "DUE", 1, 5}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestCodeIn(t *testing.T) {
+	for raw, want := range map[string]string{
+		"vnp_Amount=1000&vnp_ResponseCode=24&vnp_TransactionStatus=02":  "24",
+		`{"vnp_ResponseCode":"00","vnp_TransactionStatus":"02"}`:        "02",
+		`{"returnCode":"1150","returnMessage":"Transaction not found"}`: "1150",
+		`{"returnCode": "1198"}`:    "1198",
+		`{"method":"SANDBOX"}`:      "",
+		"vnp_ResponseCode=<script>": "",
+		"":                          "",
+	} {
+		if got := CodeIn(raw); got != want {
+			t.Errorf("%s: %q, want %q", raw, got, want)
+		}
+	}
+}
+
+func TestQuota(t *testing.T) {
+	at := time.Unix(1, 0)
+	for _, c := range []struct {
+		q    Quota
+		sold bool
+		at   time.Time
+	}{
+		{Quota{Cap: 5, Sold: 4, LastUnit: at}, false, time.Time{}},
+		{Quota{Cap: 5, Sold: 4, Held: 1, LastUnit: at}, true, at},
+		{Quota{Cap: 3, Sold: 5, LastUnit: at}, true, at},
+		{Quota{Cap: 0}, true, time.Time{}},
+	} {
+		if c.q.SoldOut() != c.sold || !c.q.SoldOutAt().Equal(c.at) {
+			t.Errorf("%+v: %v, %v", c.q, c.q.SoldOut(), c.q.SoldOutAt())
+		}
+	}
+	if Share(1, 0) != 0 || Share(1, 4) != 0.25 {
+		t.Error("shares are wrong")
+	}
+}
+
+type oneBranch struct{ b catalog.Branch }
+
+func (o oneBranch) Branch(_ context.Context, id int64) (catalog.Branch, error) {
+	if id != o.b.ID {
+		return catalog.Branch{}, catalog.ErrBranch
+	}
+	return o.b, nil
+}
+
+// Two read at a time; the third waits for a place, or for its own patience to end.
+func TestDesk_Open(t *testing.T) {
+	d := NewDesk(nil, oneBranch{branch(t, "Asia/Taipei", 4)})
+	open := func(ctx context.Context, by identity.Actor, branch int64, to string) (func(), error) {
+		_, closed, err := d.Open(ctx, by, branch, "2026-02-01", to)
+		return closed, err
+	}
+	ctx, here, owner := t.Context(), identity.Actor{Branches: []int64{1}}, identity.Actor{AllBranches: true}
+	if _, err := open(ctx, identity.Actor{Branches: []int64{2}}, 1, "2026-02-02"); !errors.Is(err, catalog.ErrBranch) {
+		t.Errorf("another branch: %v", err)
+	}
+	if _, err := open(ctx, owner, 9, "2026-02-02"); !errors.Is(err, catalog.ErrBranch) {
+		t.Errorf("no such branch: %v", err)
+	}
+	for range atOnce + 1 { // what is refused takes no place
+		if _, err := open(ctx, here, 1, "2026-01-02"); !errors.Is(err, ErrSpan) {
+			t.Errorf("the wrong way round: %v", err)
+		}
+	}
+	first, err := open(ctx, here, 1, "2026-02-02")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := open(ctx, owner, 1, "2026-02-02"); err != nil {
+		t.Fatal(err)
+	}
+	gone, cancel := context.WithCancel(ctx)
+	cancel()
+	if _, err := open(gone, here, 1, "2026-02-02"); !errors.Is(err, context.Canceled) {
+		t.Errorf("one too many: %v", err)
+	}
+	first()
+	if _, err := open(ctx, here, 1, "2026-02-02"); err != nil {
+		t.Errorf("after one has closed: %v", err)
+	}
+}
+
+func TestPace(t *testing.T) {
+	zone, err := time.LoadLocation("America/New_York")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const minute = 60_000
+	noon := time.Date(2026, 3, 7, 12, 0, 0, 0, zone).UnixMilli()
+	next := time.Date(2026, 3, 8, 12, 0, 0, 0, zone).UnixMilli() // 23 hours later: the clock was set forward
+	if next-noon != 23*60*minute {
+		t.Fatal("the clock was not set forward")
+	}
+	var all []Ticket
+	for i := range int64(10) { // prepared in one to ten minutes
+		all = append(all, Ticket{"2026-03-07", noon, noon + minute, noon + minute + (10-i)*minute, 0})
+	}
+	all = append(all, Ticket{"2026-03-08", next, next + 2*minute, 0, 0}, Ticket{"2026-03-08", next, next + 3*minute, next + 4*minute, next + 9*minute})
+	want := []Pace{
+		{"2026-03-07", 0, Accept, 10, time.Minute, time.Minute},
+		{"2026-03-07", 0, Prepare, 10, 5 * time.Minute, 9 * time.Minute},
+		{"2026-03-08", 0, Accept, 2, 2 * time.Minute, 3 * time.Minute},
+		{"2026-03-08", 0, Prepare, 1, time.Minute, time.Minute},
+		{"2026-03-08", 0, Serve, 1, 5 * time.Minute, 5 * time.Minute},
+		{"2026-03-08", 0, Whole, 1, 9 * time.Minute, 9 * time.Minute},
+	}
+	if diff := cmp.Diff(want, PaceOfDays(all)); diff != "" {
+		t.Error(diff)
+	}
+	hours := PaceOfHours(all, zone)
+	if len(hours) != 4 || hours[0].Hour != 12 || hours[0].Orders != 12 || hours[1].Orders != 11 {
+		t.Errorf("%+v", hours)
+	}
+	if len(PaceOfDays(nil)) != 0 {
+		t.Error("there is a pace of nothing")
+	}
+}

@@ -1,0 +1,63 @@
+package reporthttp
+
+import (
+	"context"
+	"strconv"
+
+	"comanda/internal/report"
+)
+
+// Pace is how long orders took in a phase.
+type Pace struct {
+	Phase  string `json:"phase" enum:"ACCEPT,PREPARE,SERVE,WHOLE" doc:"ACCEPT from the money to somebody who has seen the ticket, PREPARE until it was ready, SERVE until it was handed over, WHOLE all of it."`
+	Orders int64  `json:"orders"`
+	P50    int64  `json:"p50Ms" doc:"Half of the orders took no longer, in milliseconds."`
+	P90    int64  `json:"p90Ms" doc:"Nine of ten took no longer."`
+}
+
+type dayPace struct {
+	Date string `json:"date"`
+	Pace
+}
+
+type hourPace struct {
+	Hour int `json:"hour" doc:"Of the branch's clock, at which the orders were paid."`
+	Pace
+}
+
+type ticketsView struct {
+	Head
+	Days  []dayPace  `json:"days"`
+	Hours []hourPace `json:"hours"`
+}
+
+func (r routes) tickets(ctx context.Context, _ *Span, s report.Span) (ticketsView, error) {
+	v := ticketsView{Head: headOf(s), Days: []dayPace{}, Hours: []hourPace{}}
+	all, err := r.desk.Tickets(ctx, s)
+	for _, p := range report.PaceOfDays(all) {
+		v.Days = append(v.Days, dayPace{p.Date, paceOf(p)})
+	}
+	for _, p := range report.PaceOfHours(all, s.Branch.Calendar().Zone()) {
+		v.Hours = append(v.Hours, hourPace{p.Hour, paceOf(p)})
+	}
+	return v, err
+}
+
+func paceOf(p report.Pace) Pace {
+	return Pace{string(p.Phase), p.Orders, p.P50.Milliseconds(), p.P90.Milliseconds()}
+}
+
+// sheet has the dates first, then the hours.
+func (v ticketsView) sheet() sheet {
+	s := sheet{columns: []string{"date", "hour", "phase", "orders", "p50_ms", "p90_ms"}}
+	row := func(date, hour string, p Pace) {
+		s.rows = append(s.rows, []string{date, hour, p.Phase, whole(p.Orders), whole(p.P50), whole(p.P90)})
+	}
+	for _, d := range v.Days {
+		row(d.Date, "", d.Pace)
+	}
+	for _, h := range v.Hours {
+		row("", strconv.Itoa(h.Hour), h.Pace)
+	}
+	return s
+}

@@ -1,0 +1,173 @@
+package reporthttp
+
+import (
+	"context"
+
+	"comanda/internal/report"
+)
+
+type attempts struct {
+	Method string `json:"method"`
+	State  string `json:"state" doc:"PAID is money that was captured."`
+	Number int64  `json:"number"`
+	Amount int64  `json:"amount"`
+}
+
+type failures struct {
+	Method string `json:"method"`
+	Result string `json:"result" enum:"FAILED,CANCELED,REVIEW,AMOUNT_MISMATCH"`
+	Code   string `json:"code" doc:"The gateway's own word; empty where it has none."`
+	Number int64  `json:"number" doc:"Of reports: a payment may be reported more than once."`
+}
+
+type moneySums struct {
+	Captured int64 `json:"captured"`
+	Refunded int64 `json:"refunded" doc:"Of sales, as the staff decided."`
+	Returned int64 `json:"returned" doc:"Of which no order could be made: paid twice, or too late."`
+	Done     int64 `json:"done" doc:"Of refunded and returned, what is back already."`
+	Kept     int64 `json:"kept" doc:"The net sales of the same dates."`
+}
+
+// maxFailures is how many of the newest reports about failed payments are looked at.
+const maxFailures = 20_000
+
+type paymentsView struct {
+	Head
+	Attempts []attempts `json:"attempts"`
+	Failures []failures `json:"failures" doc:"Out of the newest 20000 reports, the most frequent first."`
+	Refunds  []refunds  `json:"refunds" doc:"By ways to pay, reasons and states; without dates."`
+	Totals   moneySums  `json:"totals"`
+}
+
+func (r routes) payments(ctx context.Context, _ *Span, s report.Span) (v paymentsView, err error) {
+	v = paymentsView{Head: headOf(s), Attempts: []attempts{}, Failures: []failures{}, Refunds: []refunds{}}
+	tries, err := r.desk.Attempts(ctx, s)
+	if err != nil {
+		return v, err
+	}
+	failed, err := r.desk.Failures(ctx, s, maxFailures)
+	if err != nil {
+		return v, err
+	}
+	back, err := r.desk.Refunds(ctx, s)
+	for _, a := range tries {
+		v.Attempts = append(v.Attempts, attempts(a))
+	}
+	for _, f := range failed {
+		v.Failures = append(v.Failures, failures(f))
+	}
+	for _, f := range report.Undated(back) {
+		v.Refunds = append(v.Refunds, refunds(f))
+	}
+	v.Totals = sumsOf(report.MoneyOf(tries, back))
+	return v, err
+}
+
+func sumsOf(m report.Money) moneySums {
+	return moneySums{m.Captured, m.Refunded, m.Returned, m.Done, m.Kept()}
+}
+
+// sheet puts the three lists under each other; the first column tells them apart.
+func (v paymentsView) sheet() sheet {
+	s := sheet{columns: []string{"what", "method", "state", "reason", "number", "amount", "currency"}}
+	for _, a := range v.Attempts {
+		s.rows = append(s.rows, []string{"payment", a.Method, a.State, "", whole(a.Number), whole(a.Amount), string(v.Currency)})
+	}
+	for _, f := range v.Failures {
+		s.rows = append(s.rows, []string{"failure", f.Method, f.Result, f.Code, whole(f.Number), "", ""})
+	}
+	for _, f := range v.Refunds {
+		s.rows = append(s.rows, []string{
+			"refund", f.Method, f.State, f.Reason, whole(f.Number), whole(f.Amount), string(v.Currency),
+		})
+	}
+	return s
+}
+
+type ended struct {
+	Date            string `json:"date"`
+	Reason          string `json:"reason" enum:"EXPIRED,USER_CANCELED,STAFF_CANCELED"`
+	Orders          int64  `json:"orders"`
+	Amount          int64  `json:"amount" doc:"What they would have cost."`
+	Abandoned       int64  `json:"abandoned" doc:"Of orders, those whose guest was sent to a gateway's page and did not pay there."`
+	AbandonedAmount int64  `json:"abandonedAmount"`
+}
+
+type endedSums struct {
+	Orders          int64 `json:"orders"`
+	Amount          int64 `json:"amount"`
+	Abandoned       int64 `json:"abandoned"`
+	AbandonedAmount int64 `json:"abandonedAmount"`
+}
+
+type endedView struct {
+	Head
+	Rows   []ended   `json:"rows"`
+	Totals endedSums `json:"totals"`
+}
+
+func (r routes) ended(ctx context.Context, _ *Span, s report.Span) (endedView, error) {
+	all, err := r.desk.Ended(ctx, s)
+	v := endedView{Head: headOf(s), Rows: make([]ended, len(all))}
+	for i, e := range all {
+		v.Rows[i] = ended(e)
+		v.Totals.Orders, v.Totals.Amount = v.Totals.Orders+e.Orders, v.Totals.Amount+e.Amount
+		v.Totals.Abandoned, v.Totals.AbandonedAmount = v.Totals.Abandoned+e.Abandoned, v.Totals.AbandonedAmount+e.AbandonedAmount
+	}
+	return v, err
+}
+
+func (v endedView) sheet() sheet {
+	s := sheet{columns: []string{"date", "reason", "orders", "amount", "abandoned", "abandoned_amount", "currency"}}
+	for _, e := range v.Rows {
+		s.rows = append(s.rows, []string{
+			e.Date, e.Reason, whole(e.Orders), whole(e.Amount), whole(e.Abandoned), whole(e.AbandonedAmount), string(v.Currency),
+		})
+	}
+	return s
+}
+
+type refunds struct {
+	Date   string `json:"date,omitempty" doc:"Business date of the order."`
+	Method string `json:"method"`
+	Reason string `json:"reason" doc:"STAFF, or why no order could be made of the money."`
+	State  string `json:"state" enum:"DUE,SENDING,DONE,REFUSED,UNKNOWN"`
+	Number int64  `json:"number"`
+	Amount int64  `json:"amount"`
+}
+
+type refundSums struct {
+	Number   int64 `json:"number"`
+	Refunded int64 `json:"refunded" doc:"Of sales, as the staff decided."`
+	Returned int64 `json:"returned" doc:"Of which no order could be made."`
+	Done     int64 `json:"done" doc:"Of both, what is back already."`
+	Owed     int64 `json:"owed" doc:"The rest."`
+}
+
+type refundsView struct {
+	Head
+	Rows   []refunds  `json:"rows"`
+	Totals refundSums `json:"totals"`
+}
+
+func (r routes) refunds(ctx context.Context, _ *Span, s report.Span) (refundsView, error) {
+	all, err := r.desk.Refunds(ctx, s)
+	m := report.MoneyOf(nil, all)
+	v := refundsView{Head: headOf(s), Rows: make([]refunds, len(all))}
+	v.Totals = refundSums{Refunded: m.Refunded, Returned: m.Returned, Done: m.Done, Owed: m.Refunded + m.Returned - m.Done}
+	for i, f := range all {
+		v.Rows[i] = refunds(f)
+		v.Totals.Number += f.Number
+	}
+	return v, err
+}
+
+func (v refundsView) sheet() sheet {
+	s := sheet{columns: []string{"date", "method", "reason", "state", "number", "amount", "currency"}}
+	for _, f := range v.Rows {
+		s.rows = append(s.rows, []string{
+			f.Date, f.Method, f.Reason, f.State, whole(f.Number), whole(f.Amount), string(v.Currency),
+		})
+	}
+	return s
+}

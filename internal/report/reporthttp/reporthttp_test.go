@@ -1,0 +1,328 @@
+package reporthttp
+
+import (
+	"context"
+	"encoding/csv"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/client_golang/prometheus"
+	"go.uber.org/goleak"
+
+	"comanda/internal/catalog"
+	"comanda/internal/httpapi"
+	"comanda/internal/identity"
+	"comanda/internal/identity/identityhttp"
+	"comanda/internal/ordering"
+	"comanda/internal/ordering/orderingsql"
+	"comanda/internal/ordering/orderingtest"
+	"comanda/internal/payment"
+	"comanda/internal/report"
+	"comanda/internal/report/reportsql"
+	"comanda/internal/sqldb"
+	"comanda/internal/sqldb/sqldbtest"
+	"comanda/internal/stock"
+	"comanda/internal/uid"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+const token = "0123456789abcdef0123456789abcdef"
+
+var stmts = sqldb.Load(fstest.MapFS{
+	"name.sql": {Data: []byte(`UPDATE dish SET names = $2 WHERE id = $1`)},
+	"page.sql": {Data: []byte(`UPDATE payment_attempt SET redirect_url = 'https://pay.example/' WHERE order_id = $1`)},
+	"step.sql": {Data: []byte(`
+		INSERT INTO order_step (order_id, version, at, from_status, to_status, actor)
+		VALUES ($1, 10, $2, 'PLACED', 'ACCEPTED', 'user:1'), ($1, 11, $3, 'PREPARING', 'READY', 'user:1'),
+		       ($1, 12, $4, 'READY', 'SERVED', 'user:1')`)},
+})
+
+// house is a branch in which four orders were placed at noon: one was paid and cooked, one of its two dishes given back;
+// one was left at a gateway's page and expired; one was cancelled; one is open.
+type house struct {
+	t   *testing.T
+	url string
+}
+
+func open(t *testing.T) *house {
+	t.Helper()
+	db := sqldbtest.SQLite(t)
+	r := orderingtest.Open(t, db, 1, 3, stock.Unlimited)
+	noon := time.Date(2026, 2, 26, 5, 0, 0, 0, time.UTC) // of Hồ Chí Minh City
+	now := noon
+	led := orderingsql.NewLedger(db, orderingtest.NoGate{}, func() time.Time { return now })
+	t.Cleanup(led.Stop)
+	do := func(c ordering.Command) ordering.Order {
+		t.Helper()
+		res, err := led.Do(t.Context(), c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return res.Order
+	}
+	run := func(name string, args ...any) {
+		t.Helper()
+		if _, err := db.Exec(t.Context(), stmts.Must(name), args...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	run("name", 101, `{"en":"=HYPERLINK(\"http://evil.example\")","vi":"Phở \"đặc biệt\", bò"}`)
+	run("name", 102, `{"en":"@cold"}`)
+	paid := do(r.Place("paid", noon, time.Hour, stock.Line{Item: 101, Qty: 3}, stock.Line{Item: 102, Qty: 1}))
+	left := do(r.Place("left", noon, time.Hour, stock.Line{Item: 102, Qty: 2}))
+	gone := do(r.Place("gone", noon, time.Hour, stock.Line{Item: 102, Qty: 1}))
+	do(r.Place("open", noon, time.Hour, stock.Line{Item: 102, Qty: 1}))
+	now = noon.Add(time.Minute)
+	do(orderingtest.Pay(paid.ID, now))
+	run("step", paid.ID, noon.Add(2*time.Minute).UnixMilli(), noon.Add(10*time.Minute).UnixMilli(), noon.Add(11*time.Minute).UnixMilli())
+	do(ordering.Command{Refund: &ordering.Refund{
+		OrderID: paid.ID, NewID: uid.New(now), Amount: 1000, Note: "cold", By: identity.System(),
+	}})
+	run("page", left.ID)
+	do(ordering.Command{Settle: &ordering.Settle{
+		OrderID: left.ID, NewID: uid.New(now), Method: payment.Sandbox, State: payment.Failed, Source: ordering.SourceCallback,
+		Raw: "vnp_ResponseCode=24", Today: "2026-02-26",
+	}})
+	do(orderingtest.End(gone.ID, ordering.UserCanceled))
+	now = noon.Add(2 * time.Hour)
+	do(orderingtest.End(left.ID, ordering.Expired))
+	return serve(t, report.NewDesk(reportsql.New(db), r.Kitchen(t)))
+}
+
+func serve(t *testing.T, desk *report.Desk) *house {
+	t.Helper()
+	conf := httpapi.Default()
+	conf.ServiceToken = token
+	s, err := httpapi.New(conf, slog.New(slog.DiscardHandler), prometheus.NewRegistry())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.KeepDoor(identityhttp.Door{})
+	Register(s.API(), desk)
+	web := httptest.NewServer(s)
+	t.Cleanup(web.Close)
+	return &house{t, web.URL}
+}
+
+// answer is what a test looks at of a response.
+type answer struct {
+	StatusCode int
+	Header     http.Header
+}
+
+func (h *house) get(path string, headers ...string) (answer, string) {
+	h.t.Helper()
+	r, err := http.NewRequestWithContext(h.t.Context(), http.MethodGet, h.url+"/api/reports/"+path, nil)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Bearer "+token)
+	for i := 0; i < len(headers); i += 2 {
+		r.Header.Set(headers[i], headers[i+1])
+	}
+	res, err := http.DefaultClient.Do(r)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	defer res.Body.Close()
+	defer http.DefaultClient.CloseIdleConnections()
+	text, err := io.ReadAll(res.Body)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return answer{res.StatusCode, res.Header}, string(text)
+}
+
+const february = "?branchId=1&from=2026-02-01&to=2026-02-28"
+
+// The whole of every report, as a console gets it.
+func TestReports_json(t *testing.T) {
+	h := open(t)
+	about := `"branchId":"1","from":"2026-02-01","to":"2026-02-28","timezone":"Asia/Ho_Chi_Minh","currency":"VND"`
+	for name, want := range map[string]string{
+		"sales-days": `{` + about + `,"days":[{"date":"2026-02-26","placed":4,"sales":1,"canceled":2,"open":1,"gross":4000,"refunded":1000,"net":3000}],
+			"totals":{"placed":4,"sales":1,"canceled":2,"open":1,"gross":4000,"refunded":1000,"net":3000}}`,
+		"dishes": `{` + about + `,"items":[
+			{"rank":1,"dishId":"101","name":"Phở \"đặc biệt\", bò","qty":3,"gross":3000,"share":0.75},
+			{"rank":2,"dishId":"102","name":"@cold","qty":1,"gross":1000,"share":0.25}],
+			"page":1,"size":20,"total":2,"totals":{"qty":4,"gross":4000}}`,
+		"quotas": `{` + about + `,"items":[{"date":"2026-02-26","itemId":"101","name":"Phở \"đặc biệt\", bò","cap":3,"held":0,"sold":3,
+			"sellThrough":1,"soldOut":true,"soldOutAt":"2026-02-26T05:00:00Z"}],"page":1,"size":20,"total":1}`,
+		"tickets": `{` + about + `,"days":[
+			{"date":"2026-02-26","phase":"ACCEPT","orders":1,"p50Ms":60000,"p90Ms":60000},
+			{"date":"2026-02-26","phase":"PREPARE","orders":1,"p50Ms":480000,"p90Ms":480000},
+			{"date":"2026-02-26","phase":"SERVE","orders":1,"p50Ms":60000,"p90Ms":60000},
+			{"date":"2026-02-26","phase":"WHOLE","orders":1,"p50Ms":600000,"p90Ms":600000}],"hours":[
+			{"hour":12,"phase":"ACCEPT","orders":1,"p50Ms":60000,"p90Ms":60000},
+			{"hour":12,"phase":"PREPARE","orders":1,"p50Ms":480000,"p90Ms":480000},
+			{"hour":12,"phase":"SERVE","orders":1,"p50Ms":60000,"p90Ms":60000},
+			{"hour":12,"phase":"WHOLE","orders":1,"p50Ms":600000,"p90Ms":600000}]}`,
+		"payments": `{` + about + `,"attempts":[
+			{"method":"SANDBOX","state":"CREATED","number":2,"amount":2000},
+			{"method":"SANDBOX","state":"FAILED","number":1,"amount":2000},
+			{"method":"SANDBOX","state":"PAID","number":1,"amount":4000}],
+			"failures":[{"method":"SANDBOX","result":"FAILED","code":"24","number":1}],
+			"refunds":[{"method":"SANDBOX","reason":"STAFF","state":"DONE","number":1,"amount":1000}],
+			"totals":{"captured":4000,"refunded":1000,"returned":0,"done":1000,"kept":3000}}`,
+		"expired": `{` + about + `,"rows":[
+			{"date":"2026-02-26","reason":"EXPIRED","orders":1,"amount":2000,"abandoned":1,"abandonedAmount":2000},
+			{"date":"2026-02-26","reason":"USER_CANCELED","orders":1,"amount":1000,"abandoned":0,"abandonedAmount":0}],
+			"totals":{"orders":2,"amount":3000,"abandoned":1,"abandonedAmount":2000}}`,
+		"refunds": `{` + about + `,"rows":[{"date":"2026-02-26","method":"SANDBOX","reason":"STAFF","state":"DONE","number":1,"amount":1000}],
+			"totals":{"number":1,"refunded":1000,"returned":0,"done":1000,"owed":0}}`,
+	} {
+		res, text := h.get(name + february)
+		var got, wanted any
+		if err := json.Unmarshal([]byte(text), &got); err != nil {
+			t.Fatalf("%s: %d %s", name, res.StatusCode, text)
+		}
+		if err := json.Unmarshal([]byte(want), &wanted); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(wanted, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+	var hours struct {
+		Hours  []struct{ Hour, Placed, Sales, Gross int64 }
+		Cells  []struct{ Weekday, Hour, Placed, Sales, Gross int64 }
+		Totals struct{ Placed, Sales, Gross int64 }
+	}
+	_, text := h.get("sales-hours" + february)
+	if err := json.Unmarshal([]byte(text), &hours); err != nil {
+		t.Fatal(err)
+	}
+	if len(hours.Hours) != 24 || hours.Hours[12].Placed != 4 || len(hours.Cells) != 1 || hours.Cells[0].Weekday != 4 || hours.Totals.Gross != 4000 {
+		t.Errorf("hours: %s", text)
+	}
+}
+
+// What a spreadsheet gets: UTF-8 that it knows as such, lines that end as RFC 4180 says, all rows whatever the page, and
+// no text that it would run.
+func TestReports_csv(t *testing.T) {
+	h := open(t)
+	for name, want := range map[string]string{
+		"sales-hours": "weekday,hour,placed,sales,gross,currency\r\n4,12,4,1,4000,VND\r\n",
+		"sales-days":  "date,placed,sales,canceled,open,gross,refunded,net,currency\r\n2026-02-26,4,1,2,1,4000,1000,3000,VND\r\n",
+		"dishes": "rank,dish_id,name,qty,gross,share,currency\r\n1,101,\"'=HYPERLINK(\"\"http://evil.example\"\")\",3,3000,0.7500,VND\r\n" +
+			"2,102,'@cold,1,1000,0.2500,VND\r\n",
+		"quotas": "date,item_id,name,cap,held,sold,sell_through,sold_out_at\r\n" +
+			"2026-02-26,101,\"'=HYPERLINK(\"\"http://evil.example\"\")\",3,0,3,1.0000,2026-02-26T05:00:00Z\r\n",
+		"payments": "what,method,state,reason,number,amount,currency\r\npayment,SANDBOX,CREATED,,2,2000,VND\r\n" +
+			"payment,SANDBOX,FAILED,,1,2000,VND\r\npayment,SANDBOX,PAID,,1,4000,VND\r\nfailure,SANDBOX,FAILED,24,1,,\r\n" +
+			"refund,SANDBOX,DONE,STAFF,1,1000,VND\r\n",
+		"expired": "date,reason,orders,amount,abandoned,abandoned_amount,currency\r\n2026-02-26,EXPIRED,1,2000,1,2000,VND\r\n" +
+			"2026-02-26,USER_CANCELED,1,1000,0,0,VND\r\n",
+		"refunds": "date,method,reason,state,number,amount,currency\r\n2026-02-26,SANDBOX,STAFF,DONE,1,1000,VND\r\n",
+	} {
+		path := name + february + "&format=csv&locale=en"
+		if name == "dishes" {
+			path += "&size=1"
+		}
+		res, text := h.get(path)
+		if text != mark+want {
+			t.Errorf("%s: %d %q, want %q", name, res.StatusCode, text, mark+want)
+		}
+		for header, want := range map[string]string{
+			"Content-Type":        "text/csv; charset=utf-8",
+			"Content-Disposition": `attachment; filename="comanda-1-` + name + `-2026-02-01-2026-02-28.csv"`,
+		} {
+			if got := res.Header.Get(header); got != want {
+				t.Errorf("%s: %s is %q", name, header, got)
+			}
+		}
+	}
+	_, text := h.get("tickets" + february + "&format=csv")
+	rows, err := csv.NewReader(strings.NewReader(text)).ReadAll()
+	if err != nil || len(rows) != 9 || rows[8][1] != "12" || rows[8][2] != "WHOLE" {
+		t.Errorf("tickets: %v %q", err, rows)
+	}
+}
+
+func TestHarmless(t *testing.T) {
+	for cell, want := range map[string]string{
+		"": "", "Phở": "Phở", "=1+1": "'=1+1", "+84": "'+84", "-1": "-1", "-1.5": "-1.5", "-cmd": "'-cmd", "@x": "'@x",
+		"\t=1": "'\t=1", "\r=1": "'\r=1", "1=1": "1=1", "--1": "'--1", "-1+cmd|' /C calc'!A0": "'-1+cmd|' /C calc'!A0",
+	} {
+		if got := harmless(cell); got != want {
+			t.Errorf("%q: %q, want %q", cell, got, want)
+		}
+	}
+}
+
+func TestReports_pages(t *testing.T) {
+	h := open(t)
+	for query, want := range map[string]int{"&size=1": 1, "&size=1&page=2": 1, "&size=1&page=3": 0, "&page=100000&size=100": 0} {
+		_, text := h.get("dishes" + february + query)
+		var v struct {
+			Items  []struct{ Rank int }
+			Total  int
+			Totals struct{ Gross int64 }
+		}
+		if err := json.Unmarshal([]byte(text), &v); err != nil || len(v.Items) != want || v.Total != 2 || v.Totals.Gross != 4000 {
+			t.Errorf("%s: %v %s", query, err, text)
+		}
+	}
+}
+
+func TestReports_unchanged(t *testing.T) {
+	h := open(t)
+	res, _ := h.get("sales-days" + february)
+	again, text := h.get("sales-days"+february, "If-None-Match", res.Header.Get("ETag"))
+	if again.StatusCode != http.StatusNotModified || text != "" {
+		t.Errorf("%d %q", again.StatusCode, text)
+	}
+}
+
+func TestReports_refuses(t *testing.T) {
+	h := open(t)
+	for query, want := range map[string]string{
+		"?branchId=1&from=2026-02-01&to=2027-02-02":            "422 invalid_span",
+		"?branchId=1&from=2026-02-02&to=2026-02-01":            "422 invalid_span",
+		"?branchId=1&from=2026-02-30&to=2026-03-01":            "422 invalid_span",
+		"?branchId=1&from=2026-02-01":                          "422 invalid",
+		"?branchId=0&from=2026-02-01&to=2026-02-02":            "422 invalid",
+		"?branchId=9&from=2026-02-01&to=2026-02-02":            "404 branch_not_found",
+		"?branchId=1&from=2026-02-01&to=2026-02-02&format=xls": "422 invalid",
+	} {
+		res, text := h.get("sales-days" + query)
+		var p struct{ Code string }
+		_ = json.Unmarshal([]byte(text), &p) // what is no problem has no code
+		if got := strconv.Itoa(res.StatusCode) + " " + p.Code; got != want {
+			t.Errorf("%s: %s, want %s", query, got, want)
+		}
+	}
+}
+
+// A failure of the books is a failure of the report, and gives the place at them back.
+func TestReports_broken(t *testing.T) {
+	db := sqldbtest.SQLite(t)
+	kitchen := orderingtest.Open(t, db, 1, 1).Kitchen(t)
+	h := serve(t, report.NewDesk(broken{reportsql.New(db)}, kitchen))
+	for range 5 {
+		if res, text := h.get("sales-days" + february); res.StatusCode != http.StatusInternalServerError {
+			t.Fatalf("%d %s", res.StatusCode, text)
+		}
+	}
+	if res, text := h.get("refunds" + february); res.StatusCode != http.StatusOK {
+		t.Errorf("%d %s", res.StatusCode, text)
+	}
+}
+
+type broken struct{ report.Books }
+
+func (broken) Days(context.Context, report.Span) ([]report.Day, error) {
+	return nil, io.ErrUnexpectedEOF
+}
+
+var _ report.Branches = (*catalog.Menus)(nil)

@@ -1,0 +1,126 @@
+// Package reporthttp is the house's figures over HTTP: as JSON for the console, and as CSV for whoever calculates with
+// them elsewhere.
+package reporthttp
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"net/http"
+	"strconv"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"comanda/internal/catalog"
+	"comanda/internal/fault"
+	"comanda/internal/httpapi"
+	"comanda/internal/identity"
+	"comanda/internal/money"
+	"comanda/internal/report"
+)
+
+type routes struct{ desk *report.Desk }
+
+// Register adds the routes. Each is a permission of its own: who may see what dishes sell need not see the money.
+func Register(a *httpapi.API, desk *report.Desk) {
+	r := routes{desk}
+	add(r, a, "sales-hours", "Orders and sales by hours and days of the week", r.hours)
+	add(r, a, "sales-days", "Orders and sales by business dates", r.days)
+	add(r, a, "dishes", "Dishes by what they have brought in", r.dishes)
+	add(r, a, "quotas", "What was left of quotas, and when they were sold out", r.quotas)
+	add(r, a, "tickets", "How long the kitchen took, by business dates and hours", r.tickets)
+	add(r, a, "payments", "How orders were paid, and why payments failed", r.payments)
+	add(r, a, "expired", "Orders that expired, were cancelled or abandoned", r.ended)
+	add(r, a, "refunds", "Money that went back, by business dates", r.refunds)
+}
+
+// Span is what every report is asked with. It is exported because huma looks into exported parts only.
+type Span struct {
+	BranchID    string `query:"branchId" required:"true" pattern:"^[1-9][0-9]{0,17}$"`
+	From        string `query:"from" required:"true" pattern:"^[0-9]{4}-[0-9]{2}-[0-9]{2}$" doc:"The first business date."`
+	To          string `query:"to" required:"true" pattern:"^[0-9]{4}-[0-9]{2}-[0-9]{2}$" doc:"The last one; 366 at most."`
+	Format      string `query:"format" enum:"json,csv" default:"json" doc:"csv has all rows, on one page."`
+	Locale      string `query:"locale" maxLength:"16" doc:"In which names are given; by default the branch's own."`
+	IfNoneMatch string `header:"If-None-Match"`
+}
+
+func (s *Span) span() *Span { return s }
+
+// Paged is what a long report is asked with.
+type Paged struct {
+	Span
+	Page int `query:"page" minimum:"1" maximum:"100000" default:"1"`
+	Size int `query:"size" minimum:"1" maximum:"100" default:"20"`
+}
+
+// name gives a thing's name as whoever asks reads it.
+func (s *Span) name(of catalog.Texts, b catalog.Branch) string {
+	return of.In(append([]catalog.Locale{catalog.Locale(s.Locale)}, b.Locales...)...)
+}
+
+// view is a report as it is shown: as JSON by itself, or as the rows of a sheet.
+type view interface{ sheet() sheet }
+
+// Head is what every report says about itself. It is exported, as other parts of answers are, because huma looks into
+// exported parts only.
+type Head struct {
+	BranchID string         `json:"branchId"`
+	From     string         `json:"from"`
+	To       string         `json:"to"`
+	Timezone string         `json:"timezone" doc:"In which hours are told."`
+	Currency money.Currency `json:"currency" doc:"All amounts are in its smallest unit."`
+}
+
+func headOf(s report.Span) Head {
+	return Head{strconv.FormatInt(s.Branch.ID, 10), s.From, s.To, s.Branch.Timezone, s.Branch.Currency}
+}
+
+// add registers a report by its name.
+func add[V view, I any, P interface {
+	*I
+	span() *Span
+}](r routes, a *httpapi.API, name, summary string, read func(context.Context, P, report.Span) (V, error)) {
+	httpapi.RegisterBytes[I, V](a, huma.Operation{
+		OperationID: "report-" + name, Method: http.MethodGet, Path: "/api/reports/" + name, Tags: []string{"Reports"},
+		Summary: summary, Responses: map[string]*huma.Response{"200": {Content: map[string]*huma.MediaType{
+			csvType: {Schema: &huma.Schema{Type: huma.TypeString}},
+		}}},
+	}, httpapi.Staff, func(ctx context.Context, in *I) (*httpapi.Bytes, error) {
+		asked := P(in).span()
+		branch, err := strconv.ParseInt(asked.BranchID, 10, 64)
+		if err != nil {
+			return nil, catalog.ErrBranch
+		}
+		span, closed, err := r.desk.Open(ctx, identity.ActorOf(ctx), branch, asked.From, asked.To)
+		if err != nil {
+			return nil, err
+		}
+		v, err := read(ctx, in, span)
+		closed()
+		if err != nil {
+			return nil, err
+		}
+		return asked.answer(v, name)
+	})
+}
+
+func (s *Span) answer(v view, name string) (*httpapi.Bytes, error) {
+	if s.Format == "csv" {
+		file := "comanda-" + s.BranchID + "-" + name + "-" + s.From + "-" + s.To + ".csv"
+		body, err := v.sheet().csv()
+		return httpapi.NewDownload(csvType, file, body), err
+	}
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return nil, fault.Wrap("write report", err)
+	}
+	return httpapi.NewBytes(s.IfNoneMatch, httpapi.ETag(b.Bytes()), b.Bytes()), nil
+}
+
+// part cuts a page out of a list.
+func part[T any](all []T, page, size int) []T {
+	from := min((page-1)*size, len(all))
+	return all[from:min(from+size, len(all))]
+}

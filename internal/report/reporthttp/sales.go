@@ -1,0 +1,209 @@
+package reporthttp
+
+import (
+	"context"
+	"strconv"
+	"time"
+
+	"comanda/internal/report"
+)
+
+// Hourly is what was ordered in an hour, of one day of the week or of all.
+type Hourly struct {
+	Hour   int   `json:"hour" doc:"Of the branch's clock, 0 to 23."`
+	Placed int64 `json:"placed"`
+	Sales  int64 `json:"sales" doc:"Those of placed that were paid."`
+	Gross  int64 `json:"gross" doc:"Their prices, whatever was given back later."`
+}
+
+type cell struct {
+	Weekday int `json:"weekday" doc:"1 is Monday, 7 is Sunday."`
+	Hourly
+}
+
+type hoursView struct {
+	Head
+	Hours  []Hourly `json:"hours" doc:"All 24."`
+	Cells  []cell   `json:"cells" doc:"Those in which something was ordered."`
+	Totals Hourly   `json:"totals"`
+}
+
+func (r routes) hours(ctx context.Context, _ *Span, s report.Span) (hoursView, error) {
+	cells, err := r.desk.Cells(ctx, s)
+	v := hoursView{Head: headOf(s), Hours: []Hourly{}, Cells: make([]cell, len(cells))}
+	for i, c := range cells {
+		v.Cells[i] = cell{c.Weekday, hourOf(c)}
+	}
+	for _, c := range report.Hours(cells) {
+		h := hourOf(c)
+		v.Hours = append(v.Hours, h)
+		v.Totals.Placed, v.Totals.Sales, v.Totals.Gross = v.Totals.Placed+h.Placed, v.Totals.Sales+h.Sales, v.Totals.Gross+h.Gross
+	}
+	return v, err
+}
+
+func hourOf(c report.Cell) Hourly { return Hourly{c.Hour, c.Placed, c.Sales, c.Gross} }
+
+func (v hoursView) sheet() sheet {
+	s := sheet{columns: []string{"weekday", "hour", "placed", "sales", "gross", "currency"}}
+	for _, c := range v.Cells {
+		s.rows = append(s.rows, []string{
+			strconv.Itoa(c.Weekday), strconv.Itoa(c.Hour), whole(c.Placed), whole(c.Sales), whole(c.Gross), string(v.Currency),
+		})
+	}
+	return s
+}
+
+// Figures are the orders of one business date, or of all.
+type Figures struct {
+	Placed   int64 `json:"placed"`
+	Sales    int64 `json:"sales" doc:"Those of placed that were paid."`
+	Canceled int64 `json:"canceled" doc:"Those that ended unpaid."`
+	Open     int64 `json:"open" doc:"Those that are neither paid nor ended yet."`
+	Gross    int64 `json:"gross"`
+	Refunded int64 `json:"refunded" doc:"Of gross, gone back or on its way, whenever that was."`
+	Net      int64 `json:"net"`
+}
+
+type day struct {
+	Date string `json:"date"`
+	Figures
+}
+
+type daysView struct {
+	Head
+	Days   []day   `json:"days" doc:"Those on which something was ordered."`
+	Totals Figures `json:"totals"`
+}
+
+func (r routes) days(ctx context.Context, _ *Span, s report.Span) (daysView, error) {
+	days, err := r.desk.Days(ctx, s)
+	v := daysView{Head: headOf(s), Days: make([]day, len(days)), Totals: figuresOf(report.Total(days))}
+	for i, d := range days {
+		v.Days[i] = day{d.Date, figuresOf(d)}
+	}
+	return v, err
+}
+
+func figuresOf(d report.Day) Figures {
+	return Figures{d.Placed, d.Sales, d.Canceled, d.Open, d.Gross, d.Refunded, d.Net()}
+}
+
+func (v daysView) sheet() sheet {
+	s := sheet{columns: []string{
+		"date", "placed", "sales", "canceled", "open", "gross", "refunded", "net", "currency",
+	}}
+	for _, d := range v.Days {
+		s.rows = append(s.rows, []string{
+			d.Date, whole(d.Placed), whole(d.Sales), whole(d.Canceled), whole(d.Open), whole(d.Gross), whole(d.Refunded),
+			whole(d.Net), string(v.Currency),
+		})
+	}
+	return s
+}
+
+type dish struct {
+	Rank   int     `json:"rank"`
+	DishID string  `json:"dishId"`
+	Name   string  `json:"name" doc:"Empty for a dish that is not there any more."`
+	Qty    int64   `json:"qty"`
+	Gross  int64   `json:"gross"`
+	Share  float64 `json:"share" doc:"Of all gross sales, 0 to 1."`
+}
+
+type dishSums struct {
+	Qty   int64 `json:"qty"`
+	Gross int64 `json:"gross"`
+}
+
+type dishesView struct {
+	Head
+	Items  []dish   `json:"items"`
+	Page   int      `json:"page"`
+	Size   int      `json:"size"`
+	Total  int      `json:"total"`
+	Totals dishSums `json:"totals" doc:"Of all pages."`
+
+	all []dish
+}
+
+func (r routes) dishes(ctx context.Context, in *Paged, s report.Span) (dishesView, error) {
+	dishes, err := r.desk.Dishes(ctx, s)
+	v := dishesView{Head: headOf(s), Page: in.Page, Size: in.Size, Total: len(dishes), all: make([]dish, len(dishes))}
+	for _, d := range dishes {
+		v.Totals.Qty, v.Totals.Gross = v.Totals.Qty+d.Qty, v.Totals.Gross+d.Gross
+	}
+	for i, d := range dishes {
+		v.all[i] = dish{i + 1, whole(d.ID), in.name(d.Names, s.Branch), d.Qty, d.Gross, report.Share(d.Gross, v.Totals.Gross)}
+	}
+	v.Items = part(v.all, in.Page, in.Size)
+	return v, err
+}
+
+func (v dishesView) sheet() sheet {
+	s := sheet{columns: []string{"rank", "dish_id", "name", "qty", "gross", "share", "currency"}}
+	for _, d := range v.all {
+		s.rows = append(s.rows, []string{
+			strconv.Itoa(d.Rank), d.DishID, d.Name, whole(d.Qty), whole(d.Gross), portion(d.Share), string(v.Currency),
+		})
+	}
+	return s
+}
+
+func portion(f float64) string { return strconv.FormatFloat(f, 'f', 4, 64) }
+
+type quota struct {
+	Date        string     `json:"date"`
+	ItemID      string     `json:"itemId"`
+	Name        string     `json:"name"`
+	Cap         int64      `json:"cap" doc:"As it was last on that date."`
+	Held        int64      `json:"held" doc:"By orders that are not paid yet."`
+	Sold        int64      `json:"sold"`
+	SellThrough float64    `json:"sellThrough" doc:"sold of cap; above 1 where the cap was lowered below what was sold."`
+	SoldOut     bool       `json:"soldOut"`
+	SoldOutAt   *time.Time `json:"soldOutAt" doc:"When the last unit was ordered; null where something was left or nothing was sold."`
+}
+
+type quotasView struct {
+	Head
+	Items []quota `json:"items"`
+	Page  int     `json:"page"`
+	Size  int     `json:"size"`
+	Total int     `json:"total"`
+
+	all []quota
+}
+
+func (r routes) quotas(ctx context.Context, in *Paged, s report.Span) (quotasView, error) {
+	quotas, err := r.desk.Quotas(ctx, s)
+	v := quotasView{Head: headOf(s), Page: in.Page, Size: in.Size, Total: len(quotas), all: make([]quota, len(quotas))}
+	for i, q := range quotas {
+		v.all[i] = quota{
+			q.Date, whole(q.ItemID), in.name(q.Names, s.Branch), q.Cap, q.Held, q.Sold, report.Share(q.Sold, q.Cap), q.SoldOut(),
+			instant(q.SoldOutAt()),
+		}
+	}
+	v.Items = part(v.all, in.Page, in.Size)
+	return v, err
+}
+
+func instant(t time.Time) *time.Time {
+	if t.IsZero() {
+		return nil
+	}
+	return &t
+}
+
+func (v quotasView) sheet() sheet {
+	s := sheet{columns: []string{"date", "item_id", "name", "cap", "held", "sold", "sell_through", "sold_out_at"}}
+	for _, q := range v.all {
+		at := ""
+		if q.SoldOutAt != nil {
+			at = q.SoldOutAt.Format(time.RFC3339)
+		}
+		s.rows = append(s.rows, []string{
+			q.Date, q.ItemID, q.Name, whole(q.Cap), whole(q.Held), whole(q.Sold), portion(q.SellThrough), at,
+		})
+	}
+	return s
+}

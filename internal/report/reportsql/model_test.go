@@ -1,0 +1,500 @@
+package reportsql_test
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"maps"
+	"slices"
+	"sync/atomic"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	gocmp "github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"go.uber.org/goleak"
+	"pgregory.net/rapid"
+
+	"comanda/internal/catalog"
+	"comanda/internal/event"
+	"comanda/internal/event/eventsql"
+	"comanda/internal/identity"
+	"comanda/internal/ordering"
+	"comanda/internal/ordering/orderingsql"
+	"comanda/internal/ordering/orderingtest"
+	"comanda/internal/payment"
+	"comanda/internal/report"
+	"comanda/internal/report/reportsql"
+	"comanda/internal/sqldb"
+	"comanda/internal/sqldb/sqldbtest"
+	"comanda/internal/stock"
+	"comanda/internal/uid"
+)
+
+// TestMain takes fewer random sequences than rapid's hundred, because each step here is a transaction on a real engine.
+func TestMain(m *testing.M) {
+	flag.Parse()
+	given := false
+	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "rapid.checks" })
+	if !given {
+		_ = flag.Set("rapid.checks", "40") // rapid has defined it
+	}
+	goleak.VerifyTestMain(m)
+}
+
+func TestStatements(t *testing.T) { sqldbtest.PrepareAll(t, reportsql.Statements) }
+
+var stmts = sqldb.Load(fstest.MapFS{
+	"events.sql": {Data: []byte(`
+		SELECT id, aggregate, aggregate_id, aggregate_seq, branch_id, event_type, payload, created_at
+		FROM outbox_events WHERE branch_id = $1 ORDER BY id`)},
+	"step.sql": {Data: []byte(`
+		INSERT INTO order_step (order_id, version, at, from_status, to_status, actor) VALUES ($1, $2, $3, $4, $5, 'user:1')`)},
+})
+
+// The machine places, pays, loses and refunds orders in a branch through the ledger, over days on which the clock of New
+// York was set forward, and compares every report with what follows from the orders alone, one by one and in plain Go.
+type machine struct {
+	db    *sqldb.DB
+	house *orderingtest.Restaurant
+	led   *orderingsql.Ledger
+	span  report.Span
+	ms    atomic.Int64
+	ids   []string
+	made  int
+	steps map[string]tour // of orders that the kitchen has finished
+}
+
+// tour is when an order was taken, ready and served.
+type tour struct{ accepted, ready, served time.Time }
+
+var begin = time.Date(2026, 3, 7, 12, 0, 0, 0, time.UTC)
+
+func (m *machine) now() time.Time { return time.UnixMilli(m.ms.Load()).UTC() }
+
+func TestModel(t *testing.T) {
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		number := int64(0)
+		rapid.Check(t, func(t *rapid.T) {
+			number++
+			m := &machine{db: db, house: orderingtest.Open(t, db, number, 4, 6, stock.Unlimited), steps: map[string]tour{}}
+			m.ms.Store(begin.UnixMilli())
+			b, err := catalog.NewBranch(catalog.Branch{
+				ID: number, Name: "Test", Currency: "VND", Timezone: "America/New_York", DayStart: 4,
+				Locales: []catalog.Locale{catalog.English}, AutoClose: time.Hour,
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			m.span = report.Span{Branch: b, From: "2026-03-07", To: "2026-03-10"}
+			m.led = orderingsql.NewLedger(db, orderingtest.NoGate{}, m.now)
+			defer m.led.Stop()
+			t.Repeat(map[string]func(*rapid.T){
+				"place": m.place, "placeMore": m.place, "pay": m.pay, "fail": m.fail, "payAgain": m.payAgain, "end": m.end,
+				"refund": m.refund, "finish": m.finish, "cook": m.cook, "wait": m.wait,
+			})
+			m.compare(t)
+		})
+	})
+}
+
+func (m *machine) do(t *rapid.T, c ordering.Command) ordering.Result {
+	res, err := m.led.Do(context.Background(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res
+}
+
+func (m *machine) wait(t *rapid.T) {
+	m.ms.Add(rapid.Int64Range(1, 9*3600).Draw(t, "seconds") * 1000)
+}
+
+// today is a date in the span or, after the last of them, one behind it.
+func (m *machine) today() string { return m.span.Branch.Calendar().BizDate(m.now()) }
+
+func (m *machine) place(t *rapid.T) {
+	var lines []stock.Line
+	for range rapid.IntRange(1, 3).Draw(t, "lines") {
+		lines = append(lines, stock.Line{
+			Item: rapid.SampledFrom(m.house.Items).Draw(t, "item"), Qty: rapid.Int64Range(1, 3).Draw(t, "qty"),
+		})
+	}
+	m.made++
+	c := m.house.Place(fmt.Sprint("k", m.made), m.now(), time.Hour, lines...)
+	scope := stock.Scope{Branch: m.house.Branch, Date: m.today()}
+	c.Place.Order.Scope, c.Place.Hold.Scope = scope, scope
+	switch _, err := m.led.Do(context.Background(), c); {
+	case errors.Is(err, ordering.ErrSoldOut):
+	case err != nil:
+		t.Fatal(err)
+	default:
+		m.ids = append(m.ids, c.Place.Order.ID)
+	}
+}
+
+func (m *machine) pick(t *rapid.T) string {
+	if len(m.ids) == 0 {
+		t.Skip("no orders yet")
+	}
+	return rapid.SampledFrom(m.ids).Draw(t, "order")
+}
+
+func (m *machine) report(order string, by payment.Method, s payment.State, raw string) ordering.Command {
+	return ordering.Command{Settle: &ordering.Settle{
+		OrderID: order, NewID: uid.New(m.now()), Method: by, State: s, Source: ordering.SourceCallback, Raw: raw,
+		Today: m.today(),
+	}}
+}
+
+// pay is on time or late: then the order comes back, or its money is due.
+func (m *machine) pay(t *rapid.T) {
+	m.do(t, m.report(m.pick(t), payment.Sandbox, payment.Paid, "{}"))
+}
+
+func (m *machine) fail(t *rapid.T) {
+	m.do(t, m.report(m.pick(t), payment.Sandbox, payment.Failed, "vnp_ResponseCode=24"))
+}
+
+// payAgain captures a second time, in another way.
+func (m *machine) payAgain(t *rapid.T) {
+	m.do(t, m.report(m.pick(t), payment.Counter, payment.Paid, "{}"))
+}
+
+func (m *machine) end(t *rapid.T) {
+	c := orderingtest.End(m.pick(t), rapid.SampledFrom([]ordering.CancelReason{
+		ordering.UserCanceled, ordering.StaffCanceled, ordering.Expired,
+	}).Draw(t, "reason"))
+	c.End.By = identity.System()
+	if _, err := m.led.Do(context.Background(), c); err != nil && !errors.Is(err, ordering.ErrNotCancelable) {
+		t.Fatal(err)
+	}
+}
+
+func (m *machine) refund(t *rapid.T) {
+	_, err := m.led.Do(context.Background(), ordering.Command{Refund: &ordering.Refund{
+		OrderID: m.pick(t), NewID: uid.New(m.now()), Amount: rapid.Int64Range(0, 1500).Draw(t, "amount"), Note: "cold",
+		By: identity.System(),
+	}})
+	if err != nil && !errors.Is(err, ordering.ErrNotRefundable) {
+		t.Fatal(err)
+	}
+}
+
+// finish gives money back by hand that is due.
+func (m *machine) finish(t *rapid.T) {
+	id := m.pick(t)
+	for _, f := range m.order(t, id).Refunds {
+		m.do(t, ordering.Command{Finish: &ordering.FinishRefund{
+			OrderID: id, RefundID: f.ID, State: payment.RefundDone, Note: "given back", By: identity.System(),
+		}})
+	}
+}
+
+// cook takes a paid order through the kitchen, with a recall that must not count.
+func (m *machine) cook(t *rapid.T) {
+	id := m.pick(t)
+	d := m.order(t, id)
+	if _, cooked := m.steps[id]; cooked || d.PaidAt.IsZero() {
+		return
+	}
+	later := func(from time.Time) time.Time {
+		return from.Add(time.Duration(rapid.Int64Range(0, 1800).Draw(t, "seconds")) * time.Second)
+	}
+	accepted := later(d.PaidAt)
+	first := later(accepted)
+	ready := later(first)
+	served := later(ready)
+	for i, s := range []struct {
+		at       time.Time
+		from, to string
+	}{
+		{accepted, "PLACED", "ACCEPTED"}, {accepted, "ACCEPTED", "PREPARING"}, {first, "PREPARING", "READY"},
+		{first, "READY", "PREPARING"}, {ready, "PREPARING", "READY"}, {served, "READY", "SERVED"},
+	} {
+		_, err := m.db.Exec(context.Background(), stmts.Must("step"), id, 1000+i, s.at.UnixMilli(), s.from, s.to)
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	m.steps[id] = tour{accepted, ready, served}
+}
+
+func (m *machine) order(t *rapid.T, id string) ordering.Detail {
+	d, found, err := orderingsql.NewOrders(m.db).Order(context.Background(), id)
+	if err != nil || !found {
+		t.Fatalf("order %s: %v, %v", id, found, err)
+	}
+	return d
+}
+
+// inSpan reads the orders of the span's dates, one by one.
+func (m *machine) inSpan(t *rapid.T) (all []ordering.Detail) {
+	for _, id := range m.ids {
+		if d := m.order(t, id); d.Scope.Date >= m.span.From && d.Scope.Date <= m.span.To {
+			all = append(all, d)
+		}
+	}
+	return all
+}
+
+func (m *machine) compare(t *rapid.T) {
+	ctx, books, orders := context.Background(), reportsql.New(m.db), m.inSpan(t)
+	days, err := books.Days(ctx, m.span)
+	m.same(t, "days", err, daysOf(orders), days)
+	cells, err := books.Cells(ctx, m.span)
+	m.same(t, "hours", err, cellsOf(orders, m.span.Branch.Calendar().Zone()), cells)
+	dishes, err := books.Dishes(ctx, m.span)
+	m.same(t, "dishes", err, dishesOf(orders), dishes)
+	attempts, err := books.Attempts(ctx, m.span)
+	m.same(t, "attempts", err, attemptsOf(orders), attempts)
+	refunds, err := books.Refunds(ctx, m.span)
+	m.same(t, "refunds", err, refundsOf(orders), refunds)
+	ended, err := books.Ended(ctx, m.span)
+	m.same(t, "ended", err, endedOf(orders), ended)
+	quotas, err := books.Quotas(ctx, m.span)
+	m.same(t, "quotas", err, m.quotasOf(t, orders), quotas)
+	tickets, err := books.Tickets(ctx, m.span)
+	slices.SortFunc(tickets, byPayment)
+	m.same(t, "tickets", err, m.ticketsOf(orders), tickets)
+
+	m.agree(t, days, cells, dishes, attempts, refunds, ended)
+}
+
+func (m *machine) same(t *rapid.T, what string, err error, want, got any) {
+	t.Helper()
+	if diff := gocmp.Diff(want, got, cmpopts.EquateEmpty()); err != nil || diff != "" {
+		t.Fatalf("%s (-want +got): %v\n%s", what, err, diff)
+	}
+}
+
+// agree is R1 to R4, and what the daybook has heard.
+func (m *machine) agree(
+	t *rapid.T, days []report.Day, cells []report.Cell, dishes []report.Dish, attempts []report.Attempts,
+	refunds []report.Refunds, ended []report.Ended,
+) {
+	total, heard := report.Total(days), m.heard(t)
+	var hours, menu, lost report.Day
+	for _, c := range cells {
+		hours.Placed, hours.Sales, hours.Gross = hours.Placed+c.Placed, hours.Sales+c.Sales, hours.Gross+c.Gross
+	}
+	for _, d := range dishes {
+		menu.Gross += d.Gross
+	}
+	for _, e := range ended {
+		lost.Canceled += e.Orders
+	}
+	money := report.MoneyOf(attempts, refunds)
+	for what, pair := range map[string][2]int64{
+		"R1": {total.Placed, total.Sales + total.Canceled + total.Open}, "R2, orders": {total.Placed, hours.Placed},
+		"R2, sales": {total.Sales, hours.Sales}, "R2, hours": {total.Gross, hours.Gross}, "R2, dishes": {total.Gross, menu.Gross},
+		"R2, placed": {total.Placed, heard.Placed}, "R2, paid": {total.Sales, heard.Paid},
+		"R2, canceled": {total.Canceled, heard.Canceled}, "R2, revenue": {total.Gross, heard.Revenue},
+		"R3": {total.Net(), money.Kept()}, "R3, refunds": {total.Refunded, money.Refunded}, "R4": {total.Canceled, lost.Canceled},
+	} {
+		if pair[0] != pair[1] {
+			t.Fatalf("%s: %d and %d", what, pair[0], pair[1])
+		}
+	}
+}
+
+// heard is the daybook of the span, as its consumer keeps it.
+func (m *machine) heard(t *rapid.T) (sum ordering.Day) {
+	rows, err := m.db.Query(context.Background(), stmts.Must("events"), m.house.Branch)
+	all, err := sqldb.Collect(rows, err, func(r sqldb.Rows) (event.Event, error) { return eventsql.Scan(r) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	days, err := ordering.Tally(all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range days {
+		if d.Scope.Date >= m.span.From && d.Scope.Date <= m.span.To {
+			sum.Placed, sum.Paid, sum.Canceled = sum.Placed+d.Placed, sum.Paid+d.Paid, sum.Canceled+d.Canceled
+			sum.Revenue += d.Revenue
+		}
+	}
+	return sum
+}
+
+// group adds orders, or what is in them, up by keys, and gives the sums in the order of less.
+func group[K comparable, V any](sums map[K]V, less func(a, b V) int) []V {
+	return slices.SortedFunc(maps.Values(sums), less)
+}
+
+func daysOf(orders []ordering.Detail) []report.Day {
+	sums := map[string]report.Day{}
+	for _, d := range orders {
+		s := sums[d.Scope.Date]
+		s.Date = d.Scope.Date
+		s.Placed++
+		switch {
+		case !d.PaidAt.IsZero():
+			s.Sales++
+			s.Gross += d.Total
+			s.Refunded += d.Refunded
+		case d.Status == ordering.Canceled:
+			s.Canceled++
+		default:
+			s.Open++
+		}
+		sums[d.Scope.Date] = s
+	}
+	return group(sums, func(a, b report.Day) int { return cmp.Compare(a.Date, b.Date) })
+}
+
+func cellsOf(orders []ordering.Detail, zone *time.Location) []report.Cell {
+	sums := map[[2]int]report.Cell{}
+	for _, d := range orders {
+		at := d.CreatedAt.In(zone)
+		key := [2]int{(int(at.Weekday())+6)%7 + 1, at.Hour()}
+		c := sums[key]
+		c.Weekday, c.Hour = key[0], key[1]
+		c.Placed++
+		if !d.PaidAt.IsZero() {
+			c.Sales++
+			c.Gross += d.Total
+		}
+		sums[key] = c
+	}
+	return group(sums, func(a, b report.Cell) int {
+		return cmp.Or(cmp.Compare(a.Weekday, b.Weekday), cmp.Compare(a.Hour, b.Hour))
+	})
+}
+
+func dishesOf(orders []ordering.Detail) []report.Dish {
+	sums := map[int64]report.Dish{}
+	for _, d := range orders {
+		for _, it := range d.Items {
+			if d.PaidAt.IsZero() {
+				continue
+			}
+			s := sums[it.DishID]
+			s.ID, s.Names = it.DishID, catalog.Texts{catalog.English: "Dish"}
+			s.Qty += it.Qty
+			s.Gross += it.Qty * it.Price
+			sums[it.DishID] = s
+		}
+	}
+	return group(sums, func(a, b report.Dish) int {
+		return cmp.Or(cmp.Compare(b.Gross, a.Gross), cmp.Compare(b.Qty, a.Qty), cmp.Compare(a.ID, b.ID))
+	})
+}
+
+func attemptsOf(orders []ordering.Detail) []report.Attempts {
+	sums := map[[2]string]report.Attempts{}
+	for _, d := range orders {
+		for _, a := range d.Attempts {
+			key := [2]string{string(a.Method), string(a.State)}
+			s := sums[key]
+			s.Method, s.State = key[0], key[1]
+			s.Number++
+			s.Amount += a.Amount
+			sums[key] = s
+		}
+	}
+	return group(sums, func(a, b report.Attempts) int {
+		return cmp.Or(cmp.Compare(a.Method, b.Method), cmp.Compare(a.State, b.State))
+	})
+}
+
+func refundsOf(orders []ordering.Detail) []report.Refunds {
+	sums := map[report.Refunds]report.Refunds{}
+	for _, d := range orders {
+		for _, f := range d.Refunds {
+			key := report.Refunds{
+				Date: d.Scope.Date, Method: string(f.Method), Reason: string(f.Reason), State: string(f.State),
+			}
+			s, known := sums[key]
+			if !known {
+				s = key
+			}
+			s.Number++
+			s.Amount += f.Amount
+			sums[key] = s
+		}
+	}
+	return group(sums, func(a, b report.Refunds) int {
+		return cmp.Or(cmp.Compare(a.Date, b.Date), cmp.Compare(a.Method, b.Method), cmp.Compare(a.Reason, b.Reason),
+			cmp.Compare(a.State, b.State))
+	})
+}
+
+func endedOf(orders []ordering.Detail) []report.Ended {
+	sums := map[[2]string]report.Ended{}
+	for _, d := range orders {
+		if d.Status != ordering.Canceled {
+			continue
+		}
+		key := [2]string{d.Scope.Date, string(d.CancelReason)}
+		s := sums[key]
+		s.Date, s.Reason = key[0], key[1]
+		s.Orders++
+		s.Amount += d.Total
+		sums[key] = s
+	}
+	return group(sums, func(a, b report.Ended) int {
+		return cmp.Or(cmp.Compare(a.Date, b.Date), cmp.Compare(a.Reason, b.Reason))
+	})
+}
+
+// quotasOf takes the caps from the counters, and everything else from the orders.
+func (m *machine) quotasOf(t *rapid.T, orders []ordering.Detail) []report.Quota {
+	var all []report.Quota
+	for day := begin; m.span.Branch.Calendar().BizDate(day) <= m.span.To; day = day.AddDate(0, 0, 1) {
+		date := m.span.Branch.Calendar().BizDate(day)
+		for _, c := range m.house.CountsOf(t, date) {
+			if c.Cap == stock.Unlimited {
+				continue
+			}
+			q := report.Quota{Date: date, ItemID: c.Item, Names: catalog.Texts{catalog.English: "Dish"}, Cap: c.Cap}
+			for _, d := range orders {
+				if d.Scope.Date == date && d.Status != ordering.Canceled {
+					take(&q, d)
+				}
+			}
+			all = append(all, q)
+		}
+	}
+	return all
+}
+
+// take counts what an order has of an item.
+func take(q *report.Quota, d ordering.Detail) {
+	for _, it := range d.Items {
+		if it.ItemID != q.ItemID {
+			continue
+		}
+		if d.PaidAt.IsZero() {
+			q.Held += it.Qty
+		} else {
+			q.Sold += it.Qty
+		}
+		if d.CreatedAt.After(q.LastUnit) {
+			q.LastUnit = d.CreatedAt
+		}
+	}
+}
+
+func (m *machine) ticketsOf(orders []ordering.Detail) []report.Ticket {
+	var all []report.Ticket
+	for _, d := range orders {
+		if s, cooked := m.steps[d.ID]; cooked {
+			all = append(all, report.Ticket{
+				Date: d.Scope.Date, Paid: d.PaidAt.UnixMilli(), Accepted: s.accepted.UnixMilli(), Ready: s.ready.UnixMilli(),
+				Served: s.served.UnixMilli(),
+			})
+		}
+	}
+	slices.SortFunc(all, byPayment)
+	return all
+}
+
+func byPayment(a, b report.Ticket) int {
+	return cmp.Or(cmp.Compare(a.Paid, b.Paid), cmp.Compare(a.Accepted, b.Accepted), cmp.Compare(a.Ready, b.Ready),
+		cmp.Compare(a.Served, b.Served))
+}

@@ -1,0 +1,61 @@
+package reportsql
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"comanda/internal/report"
+	"comanda/internal/sqldb"
+)
+
+// Attempts implements report.Books.
+func (b *Books) Attempts(ctx context.Context, s report.Span) ([]report.Attempts, error) {
+	return ask(ctx, b, paymentAttempts, s, func(r sqldb.Rows) (a report.Attempts, err error) {
+		err = r.Scan(&a.Method, &a.State, &a.Number, &a.Amount)
+		return a, err
+	})
+}
+
+// Failures implements report.Books. What a gateway calls it stands in its report as it came, each in a way of its own, so
+// they are read and counted here.
+func (b *Books) Failures(ctx context.Context, s report.Span, most int) ([]report.Failures, error) {
+	counts := map[report.Failures]int64{}
+	_, err := ask(ctx, b, paymentFailures, s, func(r sqldb.Rows) (struct{}, error) {
+		var f report.Failures
+		var raw string
+		err := r.Scan(&f.Method, &f.Result, &raw)
+		f.Code = report.CodeIn(raw)
+		counts[f]++
+		return struct{}{}, err
+	}, most)
+	if err != nil {
+		return nil, err
+	}
+	all := make([]report.Failures, 0, len(counts))
+	for f, n := range counts {
+		f.Number = n
+		all = append(all, f)
+	}
+	slices.SortFunc(all, func(x, y report.Failures) int {
+		return cmp.Or(cmp.Compare(y.Number, x.Number), cmp.Compare(x.Method, y.Method), cmp.Compare(x.Result, y.Result),
+			cmp.Compare(x.Code, y.Code))
+	})
+	return all, nil
+}
+
+// Refunds implements report.Books.
+func (b *Books) Refunds(ctx context.Context, s report.Span) ([]report.Refunds, error) {
+	return ask(ctx, b, refundDays, s, func(r sqldb.Rows) (f report.Refunds, err error) {
+		err = r.Scan(&f.Date, &f.Method, &f.Reason, &f.State, &f.Number, &f.Amount)
+		return f, err
+	})
+}
+
+// Ended implements report.Books.
+func (b *Books) Ended(ctx context.Context, s report.Span) ([]report.Ended, error) {
+	return ask(ctx, b, endedDays, s, func(r sqldb.Rows) (e report.Ended, err error) {
+		err = r.Scan(&e.Date, &e.Reason, &e.Orders, &e.Amount, &e.Abandoned, &e.AbandonedAmount)
+		return e, err
+	})
+}

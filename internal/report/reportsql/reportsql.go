@@ -1,0 +1,82 @@
+package reportsql
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"comanda/internal/catalog"
+	"comanda/internal/report"
+	"comanda/internal/sqldb"
+)
+
+// Books reads from a database. It implements report.Books.
+type Books struct{ db *sqldb.DB }
+
+// New reads from a database.
+func New(db *sqldb.DB) *Books { return &Books{db} }
+
+// ask runs a statement that is about a span and nothing else.
+func ask[T any](
+	ctx context.Context, b *Books, q *sqldb.Stmt, s report.Span, scan func(sqldb.Rows) (T, error), more ...any,
+) ([]T, error) {
+	rows, err := b.db.Query(ctx, q, append([]any{s.Branch.ID, s.From, s.To}, more...)...)
+	return sqldb.Collect(rows, err, scan)
+}
+
+// Cells implements report.Books. Orders are put together by the hours of the branch's clock (R5).
+func (b *Books) Cells(ctx context.Context, s report.Span) ([]report.Cell, error) {
+	all, err := s.Stretches()
+	if err != nil {
+		return nil, err
+	}
+	return ask(ctx, b, salesCells, s, func(r sqldb.Rows) (c report.Cell, err error) {
+		err = r.Scan(&c.Weekday, &c.Hour, &c.Placed, &c.Sales, &c.Gross)
+		return c, err
+	}, sqldb.NewRowSet(len(all)).
+		Int("starts", func(i int) int64 { return all[i].Start }).
+		Int("ends", func(i int) int64 { return all[i].End }).
+		Int("shift", func(i int) int64 { return all[i].Shift }))
+}
+
+// Days implements report.Books.
+func (b *Books) Days(ctx context.Context, s report.Span) ([]report.Day, error) {
+	return ask(ctx, b, salesDays, s, func(r sqldb.Rows) (d report.Day, err error) {
+		err = r.Scan(&d.Date, &d.Placed, &d.Sales, &d.Canceled, &d.Gross, &d.Refunded)
+		d.Open = d.Placed - d.Sales - d.Canceled
+		return d, err
+	})
+}
+
+// Dishes implements report.Books.
+func (b *Books) Dishes(ctx context.Context, s report.Span) ([]report.Dish, error) {
+	return ask(ctx, b, dishSales, s, func(r sqldb.Rows) (d report.Dish, err error) {
+		var names string
+		if err := r.Scan(&d.ID, &names, &d.Qty, &d.Gross); err != nil {
+			return d, err
+		}
+		d.Names, err = texts(names)
+		return d, err
+	})
+}
+
+func texts(s string) (t catalog.Texts, err error) {
+	err = json.Unmarshal([]byte(s), &t)
+	return t, err
+}
+
+// Quotas implements report.Books.
+func (b *Books) Quotas(ctx context.Context, s report.Span) ([]report.Quota, error) {
+	return ask(ctx, b, quotaDays, s, func(r sqldb.Rows) (q report.Quota, err error) {
+		var names string
+		var newest int64
+		if err := r.Scan(&q.Date, &q.ItemID, &names, &q.Cap, &q.Held, &q.Sold, &newest); err != nil {
+			return q, err
+		}
+		if newest != 0 {
+			q.LastUnit = time.UnixMilli(newest).UTC()
+		}
+		q.Names, err = texts(names)
+		return q, err
+	})
+}

@@ -1,0 +1,200 @@
+// Package systemhttp is the operators' routes: how the installation is, what waits or was given up in it, and whether
+// what it keeps twice is the same.
+package systemhttp
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"comanda/internal/catalog"
+	"comanda/internal/httpapi"
+	"comanda/internal/identity"
+	"comanda/internal/keyspace/audit"
+	"comanda/internal/system"
+)
+
+type routes struct {
+	desk      *system.Desk
+	readiness func(ctx context.Context) httpapi.Readiness
+}
+
+// Register adds the routes. At first only administrators and owners hold their permissions.
+func Register(a *httpapi.API, desk *system.Desk) {
+	r := routes{desk, a.Readiness}
+	tags := []string{"System"}
+	httpapi.Register(a, huma.Operation{
+		OperationID: "system-readiness", Method: http.MethodGet, Path: "/api/system/readiness", Tags: tags,
+		Summary: "Whether this process can serve, and what each of its checks says",
+	}, httpapi.Staff, r.ready)
+	httpapi.Register(a, huma.Operation{
+		OperationID: "system-about", Method: http.MethodGet, Path: "/api/system/about", Tags: tags,
+		Summary: "What this process is and works on",
+	}, httpapi.Staff, r.about)
+	httpapi.Register(a, huma.Operation{
+		OperationID: "system-outbox", Method: http.MethodGet, Path: "/api/system/outbox", Tags: tags,
+		Summary: "What waits to be published or taken in by Redis, and how much was given up",
+	}, httpapi.Staff, r.outbox)
+	httpapi.Register(a, huma.Operation{
+		OperationID: "system-letters", Method: http.MethodGet, Path: "/api/system/dead-letters", Tags: tags,
+		Summary: "Dead letters, the newest first",
+	}, httpapi.Staff, r.letters)
+	httpapi.Register(a, huma.Operation{
+		OperationID: "system-replay", Method: http.MethodPost, Path: "/api/system/dead-letters/{id}/replay", Tags: tags,
+		Summary: "Bring a dead letter on its way again",
+	}, httpapi.Staff, r.replay)
+	httpapi.Register(a, huma.Operation{
+		OperationID: "system-replay-all", Method: http.MethodPost, Path: "/api/system/dead-letters/replay-all", Tags: tags,
+		Summary: "Bring the newest 200 dead letters on their way again",
+	}, httpapi.Staff, r.replayAll)
+	httpapi.Register(a, huma.Operation{
+		OperationID: "system-keys-audit", Method: http.MethodGet, Path: "/api/system/keys-audit", Tags: tags,
+		Summary: "Compare the keys of Redis with their declarations, 100000 at most",
+	}, httpapi.Staff, r.keys)
+	httpapi.Register(a, huma.Operation{
+		OperationID: "system-reconcile", Method: http.MethodPost, Path: "/api/system/reconcile", Tags: tags,
+		Summary: "Compare ledger, holds, orders, money and Redis; nothing is changed",
+	}, httpapi.Staff, r.reconcile)
+	httpapi.Register(a, huma.Operation{
+		OperationID: "system-index", Method: http.MethodGet, Path: "/api/system/index", Tags: tags,
+		Summary: "Compare the documents in Redis and their indexes with SQL, 100000 at most",
+	}, httpapi.Staff, r.index)
+}
+
+type answer[T any] struct{ Body T }
+
+func answered[T any](v T, err error) (*answer[T], error) {
+	if err != nil {
+		return nil, err
+	}
+	return &answer[T]{v}, nil
+}
+
+// everywhere refuses who works in some branches only: what is shown and done there is not parted by branches.
+func everywhere(ctx context.Context) error {
+	if !identity.ActorOf(ctx).AllBranches {
+		return identity.ErrForbidden
+	}
+	return nil
+}
+
+func (r routes) ready(ctx context.Context, _ *struct{}) (*answer[httpapi.Readiness], error) {
+	return answered(r.readiness(ctx), nil)
+}
+
+func (r routes) about(ctx context.Context, _ *struct{}) (*answer[system.About], error) {
+	return answered(r.desk.About(ctx))
+}
+
+func (r routes) outbox(ctx context.Context, _ *struct{}) (*answer[system.Outbox], error) {
+	return answered(r.desk.Outbox(ctx))
+}
+
+type lettersInput struct {
+	Consumer string `query:"consumer" maxLength:"100" doc:"A consumer, relay or redis; without it all but Redis's."`
+	Type     string `query:"type" maxLength:"100" doc:"Such as order.paid."`
+	Page     int    `query:"page" minimum:"1" maximum:"100000" default:"1"`
+	Size     int    `query:"size" minimum:"1" maximum:"100" default:"20"`
+}
+
+type letter struct {
+	ID        string          `json:"id"`
+	Consumer  string          `json:"consumer"`
+	Type      string          `json:"type"`
+	BranchID  *string         `json:"branchId"`
+	About     string          `json:"about" doc:"What it happened to, such as order:06gv..."`
+	Payload   json.RawMessage `json:"payload" doc:"Without the values of members whose names say that they are secret."`
+	Reason    string          `json:"reason" doc:"Why it was given up."`
+	CreatedAt time.Time       `json:"createdAt"`
+	DiedAt    time.Time       `json:"diedAt"`
+}
+
+type lettersBody struct {
+	Items []letter `json:"items"`
+	Page  int      `json:"page"`
+	Size  int      `json:"size"`
+	Total int64    `json:"total"`
+}
+
+func (r routes) letters(ctx context.Context, in *lettersInput) (*answer[lettersBody], error) {
+	if err := everywhere(ctx); err != nil {
+		return nil, err
+	}
+	page, total, err := r.desk.Letters(ctx, system.LetterFilter{
+		Consumer: in.Consumer, Type: in.Type, Limit: in.Size, Offset: (in.Page - 1) * in.Size,
+	})
+	body := lettersBody{make([]letter, len(page)), in.Page, in.Size, total}
+	for i, l := range page {
+		body.Items[i] = letter{l.ID, l.Consumer, l.Type, nil, l.About, l.Payload, l.Reason, l.CreatedAt, l.DiedAt}
+		if l.Branch != 0 {
+			id := strconv.FormatInt(l.Branch, 10)
+			body.Items[i].BranchID = &id
+		}
+	}
+	return answered(body, err)
+}
+
+type replayInput struct {
+	ID string `path:"id" minLength:"1" maxLength:"64"`
+}
+
+func (r routes) replay(ctx context.Context, in *replayInput) (*answer[system.Replayed], error) {
+	if err := everywhere(ctx); err != nil {
+		return nil, err
+	}
+	return answered(r.desk.Replay(ctx, identity.ActorOf(ctx), in.ID))
+}
+
+type replayAllInput struct {
+	Consumer string `query:"consumer" maxLength:"100" doc:"As in the list."`
+	Type     string `query:"type" maxLength:"100"`
+}
+
+type replayAllBody struct {
+	system.Replayed
+	Left int64 `json:"left" doc:"Those that failed once more among them."`
+}
+
+func (r routes) replayAll(ctx context.Context, in *replayAllInput) (*answer[replayAllBody], error) {
+	if err := everywhere(ctx); err != nil {
+		return nil, err
+	}
+	sum, left, err := r.desk.ReplayAll(ctx, identity.ActorOf(ctx), system.LetterFilter{Consumer: in.Consumer, Type: in.Type})
+	return answered(replayAllBody{sum, left}, err)
+}
+
+func (r routes) keys(ctx context.Context, _ *struct{}) (*answer[audit.Report], error) {
+	if err := everywhere(ctx); err != nil {
+		return nil, err
+	}
+	return answered(r.desk.AuditKeys(ctx))
+}
+
+type reconcileInput struct {
+	BranchID string `query:"branchId" pattern:"^[1-9][0-9]{0,17}$" doc:"Every branch where it is missing."`
+}
+
+func (r routes) reconcile(ctx context.Context, in *reconcileInput) (*answer[system.Reconciliation], error) {
+	if in.BranchID == "" {
+		if err := everywhere(ctx); err != nil {
+			return nil, err
+		}
+		return answered(r.desk.Reconcile(ctx, 0))
+	}
+	branch, err := strconv.ParseInt(in.BranchID, 10, 64)
+	if err != nil || !identity.ActorOf(ctx).Sees(branch) {
+		return nil, catalog.ErrBranch
+	}
+	return answered(r.desk.Reconcile(ctx, branch))
+}
+
+func (r routes) index(ctx context.Context, _ *struct{}) (*answer[system.Index], error) {
+	if err := everywhere(ctx); err != nil {
+		return nil, err
+	}
+	return answered(r.desk.Index(ctx))
+}
