@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/base64"
+	"maps"
 	"net/http"
 	"reflect"
 	"strconv"
@@ -19,7 +20,16 @@ type Bytes struct {
 	ContentType  string `header:"Content-Type"`
 	ETag         string `header:"ETag"`
 	CacheControl string `header:"Cache-Control"`
+	Disposition  string `header:"Content-Disposition"`
 	Body         []byte
+}
+
+// NewDownload answers with a file that browsers save under a name, which must be of letters, digits, dots and dashes.
+func NewDownload(contentType, name string, body []byte) *Bytes {
+	return &Bytes{
+		Status: http.StatusOK, ContentType: contentType, CacheControl: "no-store",
+		Disposition: `attachment; filename="` + name + `"`, Body: body,
+	}
 }
 
 // NewBytes answers with body, or with 304 and nothing when ifNoneMatch says that the client has it already. An empty
@@ -55,18 +65,20 @@ func Fresh(ifNoneMatch, etag string) bool {
 	return false
 }
 
-// RegisterBytes adds an operation that answers with Bytes; T is what those bytes hold, for the OpenAPI document.
+// RegisterBytes adds an operation that answers with Bytes; T is what those bytes hold as JSON, for the OpenAPI document.
+// What they may hold otherwise stands in the operation's responses already.
 func RegisterBytes[I, T any](a *API, op huma.Operation, p Policy, h func(ctx context.Context, in *I) (*Bytes, error)) {
 	status := op.DefaultStatus
 	if status == 0 {
 		status = http.StatusOK
 	}
 	schema := a.huma.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[T](), true, op.OperationID+"Response")
+	content := map[string]*huma.MediaType{"application/json": {Schema: schema}}
+	if also := op.Responses[strconv.Itoa(status)]; also != nil {
+		maps.Copy(content, also.Content)
+	}
 	op.Responses = map[string]*huma.Response{
-		strconv.Itoa(status): {
-			Description: http.StatusText(status),
-			Content:     map[string]*huma.MediaType{"application/json": {Schema: schema}},
-		},
+		strconv.Itoa(status):                 {Description: http.StatusText(status), Content: content},
 		strconv.Itoa(http.StatusNotModified): {Description: "The client has it already."},
 	}
 	Register(a, op, p, h)

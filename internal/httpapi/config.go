@@ -41,6 +41,7 @@ type Config struct {
 	DrainDelay        time.Duration // between failing readiness and closing the listener, for a balancer to notice
 
 	StreamBeat       time.Duration // of a stream that has nothing to say: proxies close what is silent for a minute or so
+	StreamLook       time.Duration // how often streams look when nobody wakes them, at most; zero: as they like
 	MaxStreams       int           // server-sent event streams at a time; more are answered 503 overloaded
 	MaxStreamsPerKey int           // of one phone or account; more are answered 429 too_many_streams
 
@@ -78,8 +79,8 @@ func (c Config) Validate() error {
 	if c.RequestTimeout >= c.ReadTimeout { // net/http ends a context then as if the client had gone
 		errs = append(errs, errors.New("httpapi: the request timeout must be shorter than the read timeout"))
 	}
-	if c.RequestTimeout < 0 || c.DrainDelay < 0 {
-		errs = append(errs, errors.New("httpapi: request timeout and drain delay must not be negative"))
+	if c.RequestTimeout < 0 || c.DrainDelay < 0 || c.StreamLook < 0 {
+		errs = append(errs, errors.New("httpapi: request timeout, drain delay and looks of streams must not be negative"))
 	}
 	if c.MaxStreams <= 0 || c.MaxStreamsPerKey <= 0 || c.StreamBeat <= 0 {
 		errs = append(errs, errors.New("httpapi: the limits of streams and their heartbeat must be positive"))

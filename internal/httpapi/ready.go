@@ -47,16 +47,18 @@ type readiness struct {
 
 	mu   sync.Mutex // held while asking, so that many probes at once ask once
 	at   time.Time
-	last report
+	last Readiness
 }
 
-type report struct {
-	Status string                 `json:"status"`
-	Checks map[string]checkResult `json:"checks"`
+// Readiness is whether an instance can serve, and what each of its checks says.
+type Readiness struct {
+	Status string           `json:"status" enum:"ok,degraded,unavailable"`
+	Checks map[string]Check `json:"checks"`
 }
 
-type checkResult struct {
-	Status    string  `json:"status"`
+// Check is what one check says.
+type Check struct {
+	Status    string  `json:"status" enum:"ok,failed"`
 	LatencyMs float64 `json:"latencyMs"`
 	Error     string  `json:"error,omitempty"`
 }
@@ -70,11 +72,7 @@ func (rd *readiness) add(name string, critical bool, probe func(ctx context.Cont
 func (rd *readiness) drain(on bool) { rd.draining.Store(on) }
 
 func (rd *readiness) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	// The answer is shared: it must not fail because the one probe that asks goes away.
-	rep := rd.ask(context.WithoutCancel(r.Context()))
-	if rd.draining.Load() {
-		rep.Status = stateUnavailable
-	}
+	rep := rd.tell(r.Context())
 	w.Header().Set("Content-Type", "application/json")
 	if rep.Status == stateUnavailable {
 		w.WriteHeader(http.StatusServiceUnavailable)
@@ -82,8 +80,20 @@ func (rd *readiness) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_ = json.NewEncoder(w).Encode(rep)
 }
 
+// tell gives the state of the instance. The answer is shared: it must not fail because the one who asks goes away.
+func (rd *readiness) tell(ctx context.Context) Readiness {
+	rep := rd.ask(context.WithoutCancel(ctx))
+	if rd.draining.Load() {
+		rep.Status = stateUnavailable
+	}
+	return rep
+}
+
+// Readiness tells what /readyz does, also to those whom no probe reaches.
+func (a *API) Readiness(ctx context.Context) Readiness { return a.s.ready.tell(ctx) }
+
 // ask runs all checks at the same time, unless the last answer is still fresh.
-func (rd *readiness) ask(ctx context.Context) report {
+func (rd *readiness) ask(ctx context.Context) Readiness {
 	rd.mu.Lock()
 	defer rd.mu.Unlock()
 	if !rd.at.IsZero() && time.Since(rd.at) < readyFor {
@@ -91,14 +101,14 @@ func (rd *readiness) ask(ctx context.Context) report {
 	}
 	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
 	defer cancel()
-	results := make([]checkResult, len(rd.checks))
+	results := make([]Check, len(rd.checks))
 	var wg sync.WaitGroup
 	for i, c := range rd.checks {
 		wg.Go(func() { results[i] = rd.run(ctx, c) })
 	}
 	wg.Wait()
 
-	rep := report{Status: stateOK, Checks: make(map[string]checkResult, len(results))}
+	rep := Readiness{Status: stateOK, Checks: make(map[string]Check, len(results))}
 	for i, c := range rd.checks {
 		rep.Checks[c.name] = results[i]
 		switch {
@@ -114,7 +124,7 @@ func (rd *readiness) ask(ctx context.Context) report {
 }
 
 // run asks one check. A probe that ignores its context is not waited for: its goroutine ends when it does.
-func (rd *readiness) run(ctx context.Context, c check) checkResult {
+func (rd *readiness) run(ctx context.Context, c check) Check {
 	begun := time.Now()
 	answer := make(chan error, 1)
 	go func() { answer <- c.probe(ctx) }()
@@ -124,7 +134,7 @@ func (rd *readiness) run(ctx context.Context, c check) checkResult {
 	case <-ctx.Done():
 		err = ctx.Err()
 	}
-	res := checkResult{Status: stateOK, LatencyMs: float64(time.Since(begun).Microseconds()) / 1000}
+	res := Check{Status: stateOK, LatencyMs: float64(time.Since(begun).Microseconds()) / 1000}
 	if err != nil {
 		res.Status, res.Error = stateFailed, publicText(err)
 		rd.log.WarnContext(ctx, "readiness check failed", "check", c.name, "critical", c.critical, "err", err)

@@ -24,11 +24,11 @@ func newTestReadiness(log io.Writer) *readiness {
 	return newReadiness(slog.New(slog.NewTextHandler(log, nil)))
 }
 
-func ask(t *testing.T, rd *readiness) (int, report) {
+func ask(t *testing.T, rd *readiness) (int, Readiness) {
 	t.Helper()
 	w := httptest.NewRecorder()
 	rd.ServeHTTP(w, httptest.NewRequest("GET", "/readyz", nil))
-	var rep report
+	var rep Readiness
 	if err := json.Unmarshal(w.Body.Bytes(), &rep); err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"comanda/internal/fault"
 )
@@ -64,7 +65,7 @@ func RegisterStream[I, T any](a *API, op huma.Operation, p Policy, open func(ctx
 		return &huma.StreamResponse{Body: func(hc huma.Context) {
 			defer a.s.streams.leave(feed.Key)
 			defer feed.end()
-			a.s.run(hc.Context(), feed)
+			a.s.run(hc, feed)
 		}}, nil
 	})
 }
@@ -75,15 +76,22 @@ const streamKey = "comanda-stream"
 func isStream(op *huma.Operation) bool { return op.Metadata[streamKey] == true }
 
 // run sends the head of the answer and has the feed do the rest, until the client or the server goes.
-func (s *Server) run(ctx context.Context, f Feed) {
-	x := exchangeOf(ctx)
-	ctx, cancel := context.WithCancel(ctx)
+func (s *Server) run(hc huma.Context, f Feed) {
+	x := exchangeOf(hc.Context())
+	ctx, cancel := context.WithCancel(hc.Context())
 	defer cancel()
 	defer context.AfterFunc(s.stopping(), cancel)()
 	h := x.Header()
 	h.Set("Content-Type", eventStream)
 	h.Set("X-Accel-Buffering", "no") // nginx would collect events
-	st := &Stream{x: x, ctl: http.NewResponseController(x.ResponseWriter), every: s.conf.StreamBeat}
+	r, _ := humago.Unwrap(hc)
+	st := &Stream{
+		x: x, ctl: http.NewResponseController(x.ResponseWriter), every: s.conf.StreamBeat, look: s.conf.StreamLook,
+		admit: func(ctx context.Context) (context.Context, error) {
+			ctx, _, err := s.guard.admit(ctx, &x.route.Listing, r)
+			return ctx, err
+		},
+	}
 	if st.write([]byte("retry: "+strconv.FormatInt(streamRetry.Milliseconds(), 10)+"\n\n")) == nil {
 		f.Run(ctx, st)
 	}
@@ -94,8 +102,14 @@ type Stream struct {
 	x     *exchange
 	ctl   *http.ResponseController
 	every time.Duration // of the heartbeat
+	look  time.Duration // the least that Wait waits for what does not come
 	last  time.Time     // of a write
+	admit func(ctx context.Context) (context.Context, error)
 }
+
+// Admitted gives the context of the stream's request as it would be now, or why it would not be let in any more. Streams
+// of accounts go on for longer than their tokens, and ask from time to time.
+func (s *Stream) Admitted(ctx context.Context) (context.Context, error) { return s.admit(ctx) }
 
 // Event is one message. ID is what the client sends as Last-Event-ID when it comes back; Data is sent as JSON.
 type Event struct {
@@ -116,9 +130,9 @@ func (s *Stream) Send(e Event) error {
 }
 
 // Wait returns when wake or the time has come, or with an error when the stream is over. It keeps the connection alive
-// meanwhile. A nil wake never comes.
+// meanwhile. A nil wake never comes. Where the server is set so, the time comes later, see Config.StreamLook.
 func (s *Stream) Wait(ctx context.Context, wake <-chan struct{}, atMost time.Duration) error {
-	over := time.NewTimer(atMost)
+	over := time.NewTimer(max(atMost, s.look))
 	defer over.Stop()
 	beat := time.NewTimer(time.Until(s.last.Add(s.every)))
 	defer beat.Stop()

@@ -6,6 +6,8 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -222,4 +224,52 @@ func (h *harness) get(t *testing.T, path string) string {
 		t.Fatal(err)
 	}
 	return string(text)
+}
+
+// tenant is let in until the test says otherwise.
+type tenant struct {
+	keeper
+	evicted *atomic.Bool
+}
+
+func (k tenant) Account(ctx context.Context, token string, l *Listing) (context.Context, string, error) {
+	if k.evicted.Load() {
+		return ctx, "", errBearer
+	}
+	return k.keeper.Account(ctx, token, l)
+}
+
+// A stream can ask whether it would still be let in, and as whom.
+func TestStream_asksAgain(t *testing.T) {
+	var evicted atomic.Bool
+	ask, asked := make(chan struct{}), make(chan error)
+	h := newHarness(t, nil, func(a *API) {
+		RegisterStream[struct{}, newsItem](a, huma.Operation{
+			Method: http.MethodGet, Path: "/flat", Tags: []string{"kept"}, Summary: "Flat",
+		}, Staff, func(context.Context, *struct{}) (Feed, error) {
+			return Feed{Key: "flat", Run: func(ctx context.Context, s *Stream) {
+				for range ask {
+					now, err := s.Admitted(ctx)
+					if who, _ := now.Value(keptKey{}).(string); err == nil && !strings.HasPrefix(who, "user:7 KEPT ") {
+						err = fault.Newf(fault.Internal, "wrong", "It is %q.", who)
+					}
+					asked <- err
+				}
+			}}, nil
+		})
+		a.s.KeepDoor(tenant{evicted: &evicted})
+	})
+	var client sync.WaitGroup
+	defer client.Wait()
+	client.Go(func() { h.send("GET", "/flat", "", "Authorization", "Bearer good") })
+	defer close(ask)
+	ask <- struct{}{}
+	if err := <-asked; err != nil {
+		t.Error(err)
+	}
+	evicted.Store(true)
+	ask <- struct{}{}
+	if err := <-asked; fault.KindOf(err) != fault.Unauthenticated {
+		t.Errorf("evicted: %v", err)
+	}
 }

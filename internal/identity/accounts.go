@@ -126,6 +126,7 @@ func (o Observer) reused() {
 type Accounts struct {
 	Registry Registry
 	Logins   Logins
+	Pins     Pins
 	Codes    CodeBook
 	Hasher   *Hasher
 	Tokens   Tokens

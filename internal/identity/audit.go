@@ -27,27 +27,49 @@ type Entry struct {
 
 // The actions. Those about accounts bear the names of the OWASP logging vocabulary.
 const (
-	ActionLogin         = "authn_login_success"
-	ActionPassword      = "authn_password_change"
-	ActionUserCreated   = "user_created"
-	ActionUserUpdated   = "user_updated"
-	ActionUserDisabled  = "user_disabled"
-	ActionUserEnabled   = "user_enabled"
-	ActionPrivileges    = "privilege_permissions_changed"
-	ActionRoleCreated   = "role_created"
-	ActionRoleUpdated   = "role_updated"
-	ActionRoleDeleted   = "role_deleted"
-	ActionExported      = "data_exported"
-	ActionQuotaSet      = "quota_set"
-	ActionMenuDrafted   = "menu_version_drafted"
-	ActionMenuEdited    = "menu_version_edited"
-	ActionMenuPublished = "menu_version_published"
-	ActionTableRotated  = "table_rotated"
-	ActionVisitClosed   = "visit_closed"
-	ActionPaymentTaken  = "payment_taken"
-	ActionOrderCanceled = "order_canceled"
-	ActionRefunded      = "refund_decided"
-	ActionRefundDone    = "refund_settled"
+	ActionLogin           = "authn_login_success"
+	ActionPassword        = "authn_password_change"
+	ActionPin             = "authn_pin_change"
+	ActionUserCreated     = "user_created"
+	ActionUserUpdated     = "user_updated"
+	ActionUserDisabled    = "user_disabled"
+	ActionUserEnabled     = "user_enabled"
+	ActionPrivileges      = "privilege_permissions_changed"
+	ActionRoleCreated     = "role_created"
+	ActionRoleUpdated     = "role_updated"
+	ActionRoleDeleted     = "role_deleted"
+	ActionExported        = "data_exported"
+	ActionQuotaSet        = "quota_set"
+	ActionMenuDrafted     = "menu_version_drafted"
+	ActionMenuEdited      = "menu_version_edited"
+	ActionMenuPublished   = "menu_version_published"
+	ActionMenuCreated     = "menu_created"
+	ActionMenuDiscarded   = "menu_version_discarded"
+	ActionItemOff         = "menu_item_off"
+	ActionItemRestored    = "menu_item_restored"
+	ActionBranchEdited    = "branch_edited"
+	ActionBranchPaused    = "branch_paused"
+	ActionBranchResumed   = "branch_resumed"
+	ActionCategoryEdited  = "category_edited"
+	ActionCategoryDeleted = "category_deleted"
+	ActionDishEdited      = "dish_edited"
+	ActionDishRetired     = "dish_retired"
+	ActionTableRotated    = "table_rotated"
+	ActionTableCreated    = "table_created"
+	ActionTableEdited     = "table_edited"
+	ActionCodesPrinted    = "table_codes_printed"
+	ActionVisitClosed     = "visit_closed"
+	ActionVisitOpened     = "visit_opened"
+	ActionVisitMoved      = "visit_moved"
+	ActionPaymentTaken    = "payment_taken"
+	ActionOrderCanceled   = "order_canceled"
+	ActionRefunded        = "refund_decided"
+	ActionRefundDone      = "refund_settled"
+	ActionStockAdjusted   = "stock_adjusted"
+	ActionStockEdited     = "stock_item_edited"
+	ActionRecipeEdited    = "recipe_edited"
+	ActionMismatchCleared = "payment_mismatch_cleared"
+	ActionReplayed        = "dead_letters_replayed"
 )
 
 // maxAuditText bounds what an entry says of a change, in bytes.
@@ -152,6 +174,7 @@ func (c *Chain) End(before, after Chain) []Broken {
 type AuditFilter struct {
 	Subject string
 	Actor   string
+	Action  string
 	Branch  int64
 	From    time.Time // inclusive
 	To      time.Time // exclusive

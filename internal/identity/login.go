@@ -42,7 +42,8 @@ type Grant struct {
 
 // Proof is what a login was proved by: the hash that stood in SQL, and the one that shall stand there from now on.
 type Proof struct {
-	Hash, NewHash string
+	Hash, NewHash string // of the password
+	PinHash       string // of the PIN, where that was what was proved by
 	Request       string // id of the request, for the audit log
 }
 
@@ -78,7 +79,7 @@ func (a *Accounts) Login(ctx context.Context, in Credentials, c Caller) (Grant, 
 	if err != nil {
 		return Grant{}, err
 	}
-	return a.begin(ctx, u, p, c)
+	return a.begin(ctx, u, p, c, time.Time{})
 }
 
 // guess finds the account and compares the password, as often as that is permitted: one at a time for each name.
@@ -173,12 +174,16 @@ func (a *Accounts) failed(ctx context.Context, u User) error {
 	return ErrLogin
 }
 
-// begin writes the session and makes its first pair of tokens.
-func (a *Accounts) begin(ctx context.Context, u User, p Proof, c Caller) (Grant, error) {
+// begin writes the session and makes its first pair of tokens. The session ends at an instant unless that is zero.
+func (a *Accounts) begin(ctx context.Context, u User, p Proof, c Caller, until time.Time) (Grant, error) {
 	now := a.Now()
 	refresh := NewRefreshToken()
 	p.Request = c.Request
-	s, evicted, err := a.Logins.Begin(ctx, u, begun(uid.New(now), u, c, TokenHash(refresh), now), p)
+	fresh := begun(uid.New(now), u, c, TokenHash(refresh), now)
+	if !until.IsZero() {
+		fresh = fresh.before(until)
+	}
+	s, evicted, err := a.Logins.Begin(ctx, u, fresh, p)
 	if err != nil {
 		return Grant{}, err
 	}

@@ -46,17 +46,33 @@ func reads(modules ...string) []grant {
 	return grants
 }
 
+// steps is what is done with an order between the kitchen and the table.
+func steps(words ...string) []grant {
+	grants := make([]grant, len(words))
+	for i, w := range words {
+		grants[i] = grant{"ORDERS", "POST", "/api/orders/{id}/" + w}
+	}
+	return grants
+}
+
 // grants is what the delivered roles below administrators are given of a permission when it is new. Whatever an operator
 // changes later stays as it was changed.
 var grants = map[string][]grant{
 	RoleManager: slices.Concat(
-		all("BRANCHES", "MENUS", "TABLES", "VISITS", "ORDERS", "PAYMENTS", "REPORTS", "USERS"), reads("ROLES", "AUDIT"),
+		all("BRANCHES", "MENUS", "TABLES", "CODES", "VISITS", "ORDERS", "PAYMENTS", "REPORTS", "STOCK", "INVENTORY", "USERS"),
+		reads("ROLES", "AUDIT"),
 	),
 	RoleCashier: slices.Concat(all("ORDERS", "VISITS"), reads("BRANCHES", "TABLES", "PAYMENTS"), []grant{
 		{"PAYMENTS", "POST", "/api/orders/{id}/payments/{paymentId}/check"},
 	}),
-	RoleKitchen: append(reads("BRANCHES", "ORDERS"), grant{"MENUS", "PUT", "/api/menu-items/{id}/quota"}),
-	RoleStaff:   append(all("VISITS"), reads("BRANCHES", "TABLES", "ORDERS")...),
+	RoleKitchen: slices.Concat(
+		reads("BRANCHES", "ORDERS", "STOCK"), []grant{
+			{"MENUS", "PUT", "/api/menu-items/{id}/quota"}, {"MENUS", "POST", "/api/menu-items/{id}/86"},
+			{"MENUS", "POST", "/api/menu-items/{id}/restore"},
+		},
+		steps("accept", "start", "ready", "serve", "recall", "items/{index}/done"),
+	),
+	RoleStaff: slices.Concat(all("VISITS"), reads("BRANCHES", "TABLES", "ORDERS"), steps("serve", "recall")),
 }
 
 // GrantedAtFirst tells whether a role has a permission from the beginning. Its own affairs are everybody's; a house's

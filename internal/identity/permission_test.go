@@ -30,6 +30,9 @@ func TestGrantedAtFirst(t *testing.T) {
 		{"GET", "/api/roles", "ROLES", false, "OAM"},
 		{"PUT", "/api/roles/{id}/permissions", "ROLES", false, "OA"},
 		{"GET", "/api/audit", "AUDIT", false, "OAM"},
+		{"GET", "/api/reports/payments", "REPORTS", false, "OAM"},
+		{"GET", "/api/system/outbox", "SYSTEM", false, "OA"},
+		{"POST", "/api/system/reconcile", "SYSTEM", false, "OA"},
 		{"DELETE", "/api/everything", "UNKNOWN", false, "OA"},
 	} {
 		p := Permission{Method: c.method, Path: c.path, Module: c.module, Own: c.own}

@@ -83,6 +83,16 @@ func (s Session) After(validFrom time.Time) Session {
 	return s
 }
 
+// before is the session ending at an instant, if it would not end sooner.
+func (s Session) before(end time.Time) Session {
+	for _, t := range []*time.Time{&s.ExpiresAt, &s.IdleUntil} {
+		if end.Before(*t) {
+			*t = end
+		}
+	}
+	return s
+}
+
 // Alive tells whether a session of an account is good at an instant.
 func (s Session) Alive(u User, now time.Time) bool {
 	return s.EndedAt.IsZero() && now.Before(s.ExpiresAt) && now.Before(s.IdleUntil) &&

@@ -20,6 +20,8 @@ var policies = []Policy{
 	// stranger cannot lock somebody out as easily. The cap of a hundred failures in a row is in SQL.
 	{Name: "login_account_ip", Every: time.Minute, Burst: 5, Action: "login_acct_ip"},
 	{Name: "login_account", Every: time.Minute, Burst: 20, Action: "login_account"},
+	// PINs are short: five wrong ones at once and then one in three minutes; the tenth in a row is the last, in SQL.
+	{Name: "pin_account", Every: 3 * time.Minute, Burst: 5, Action: "pin_account"},
 	// A dining room has one address: sixty may log in at once.
 	{Name: "login_ip", Every: time.Second, Burst: 60, Action: "login_ip"},
 	// Hashing a password takes a core for a tenth of a second: more than these would only wait.
@@ -35,6 +37,8 @@ var policies = []Policy{
 	// A phone orders, forgets the drinks, and orders again; a table in ten minutes orders thirty times at most.
 	{Name: "order_guest", Every: 3 * time.Second, Burst: 3, Action: "order_guest"},
 	{Name: "order_visit", Every: 20 * time.Second, Burst: 30, Action: "order_visit"},
+	// A table calls for water, for somebody, and to pay; one that goes on calling is answered no sooner.
+	{Name: "call_visit", Every: 20 * time.Second, Burst: 6, Action: "call_visit"},
 	// What a gateway seems to have said and has not signed is kept to be looked at, but not a flood of it.
 	{Name: "odd_notice_ip", Every: 10 * time.Second, Burst: 30, Local: true},
 	// A page of the app asks for a handful of things at once; a full dining room shares one address.

@@ -20,6 +20,7 @@ func Admin(a *httpapi.API, administration *identity.Administration) {
 	m.users(a)
 	m.roles(a)
 	m.audit(a)
+	m.held(a)
 }
 
 type admin struct{ house *identity.Administration }

@@ -24,6 +24,7 @@ type auditIn struct {
 	Paging
 	Subject  string    `query:"subject" maxLength:"100" doc:"Such as user:12 or table:3."`
 	Actor    string    `query:"actor" maxLength:"100" doc:"Such as user:7, service or system."`
+	Action   string    `query:"action" maxLength:"100" doc:"Such as refund_decided or quota_set."`
 	BranchID int64     `query:"branchId" minimum:"0"`
 	From     time.Time `query:"from" doc:"Inclusive."`
 	To       time.Time `query:"to" doc:"Exclusive."`
@@ -73,8 +74,8 @@ type auditOut struct{ Body listed[entry] }
 
 func (m *admin) entries(ctx context.Context, in *auditIn) (*auditOut, error) {
 	f := identity.AuditFilter{
-		Subject: in.Subject, Actor: in.Actor, Branch: in.BranchID, From: in.From, To: in.To, Limit: in.Size,
-		Offset: in.offset(),
+		Subject: in.Subject, Actor: in.Actor, Action: in.Action, Branch: in.BranchID, From: in.From, To: in.To,
+		Limit: in.Size, Offset: in.offset(),
 	}
 	if f.To.IsZero() {
 		f.To = endOfTime

@@ -18,6 +18,7 @@ func Member(a *httpapi.API, accounts *identity.Accounts) {
 	m := &member{accounts}
 	m.door(a)
 	m.own(a)
+	m.pins(a)
 }
 
 // door registers what nobody has to be known for.

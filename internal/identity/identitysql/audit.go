@@ -116,7 +116,7 @@ func (l *AuditLog) Entries(ctx context.Context, f identity.AuditFilter) ([]ident
 		every = 1
 	}
 	branches := sqldb.NewRowSet(len(f.Branches)).Int("id", func(i int) int64 { return f.Branches[i] })
-	args := []any{f.Subject, f.Actor, f.From.UnixMilli(), f.To.UnixMilli(), f.Branch, branches, every}
+	args := []any{f.Subject, f.Actor, f.From.UnixMilli(), f.To.UnixMilli(), f.Branch, branches, every, f.Action}
 	rows, err := l.db.Query(ctx, auditCount, args...)
 	total, _, err := sqldb.One(rows, err, sqldb.Value[int64])
 	if err != nil {

@@ -146,6 +146,8 @@ func TestAuditLog_filters(t *testing.T) {
 			"another's branch":   {identity.AuditFilter{Branches: []int64{1}, Branch: 2}, 0},
 			"subject":            {identity.AuditFilter{EveryBranch: true, Subject: "item:4"}, 1},
 			"actor":              {identity.AuditFilter{EveryBranch: true, Actor: "user:7"}, 9},
+			"action":             {identity.AuditFilter{EveryBranch: true, Action: identity.ActionQuotaSet}, 9},
+			"another action":     {identity.AuditFilter{EveryBranch: true, Action: identity.ActionRefunded}, 0},
 			"somebody else":      {identity.AuditFilter{EveryBranch: true, Actor: "user:70"}, 0},
 			"from 4 up to but 6": {identity.AuditFilter{EveryBranch: true, From: entry(4).At, To: entry(6).At}, 2},
 		} {

@@ -1,6 +1,7 @@
 package identitysql
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strconv"
@@ -24,7 +25,11 @@ func (s *Accounts) Begin(
 			return identity.ErrLogin
 		}
 		written = fresh.After(now.ValidFrom)
-		tx.QueueExactly(1, accountLogin, u.ID, p.NewHash)
+		if p.PinHash == "" {
+			tx.QueueExactly(1, accountLogin, u.ID, p.NewHash)
+		} else if n, err := tx.Exec(ctx, pinForget, u.ID, p.PinHash); err != nil || n == 0 {
+			return cmp.Or(err, error(identity.ErrPin)) // it was changed meanwhile
+		}
 		rows, err := tx.Query(ctx, sessionEndOldest,
 			u.ID, written.CreatedAt.UnixMilli(), string(identity.EndEvicted), identity.MaxSessions-1)
 		if evicted, err = sqldb.Collect(rows, err, sqldb.Value[string]); err != nil {

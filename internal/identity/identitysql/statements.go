@@ -6,7 +6,7 @@ import (
 	"comanda/internal/sqldb"
 )
 
-//go:embed account_*.sql session_*.sql spent_*.sql revocation_*.sql otp_*.sql cap_*.sql secret_*.sql mail_*.sql
+//go:embed account_*.sql session_*.sql spent_*.sql revocation_*.sql otp_*.sql cap_*.sql secret_*.sql mail_*.sql pin_*.sql
 var accountFiles embed.FS
 
 // What accounts ask of SQL.
@@ -40,6 +40,12 @@ var (
 	spentInsert      = accountStmts.Must("spent_insert")
 	spentSelect      = accountStmts.Must("spent_select")
 	spentPurge       = accountStmts.Must("spent_purge")
+
+	pinPut        = accountStmts.Must("pin_put")
+	pinDelete     = accountStmts.Must("pin_delete")
+	pinTry        = accountStmts.Must("pin_try")
+	pinForget     = accountStmts.Must("pin_forget")
+	pinColleagues = accountStmts.Must("pin_colleagues")
 
 	revocationInsert = accountStmts.Must("revocation_insert")
 	revocationList   = accountStmts.Must("revocation_list")

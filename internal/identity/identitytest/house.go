@@ -114,7 +114,7 @@ func Beside(t testing.TB, db *sqldb.DB, memory identity.Memory, clock *Clock) *H
 	}
 	store, heard := identitysql.NewAccounts(db), &Tally{of: map[string]int{}}
 	h := &House{DB: db, Store: store, Clock: clock, Heard: heard, Accounts: &identity.Accounts{
-		Registry: store, Logins: store, Codes: store, Hasher: identity.NewHasher(Light, 2), Tokens: tokens, Keys: keys,
+		Registry: store, Logins: store, Pins: store, Codes: store, Hasher: identity.NewHasher(Light, 2), Tokens: tokens, Keys: keys,
 		Memory: memory, Now: clock.Now, Log: slog.New(slog.DiscardHandler),
 		Guard: identity.NewGuard(tokens, store, memory, clock.Now, nil),
 		Observer: identity.Observer{

@@ -1,0 +1,27 @@
+package httpapi
+
+import (
+	"context"
+	"io"
+	"testing"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// Who asks through the API is told what a probe is told.
+func TestAPI_Readiness(t *testing.T) {
+	s, err := New(Default(), newTestReadiness(io.Discard).log, prometheus.NewRegistry())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Check("redis", false, func(context.Context) error { return errDown })
+	s.Check("sql", true, func(context.Context) error { return nil })
+	got := s.API().Readiness(t.Context())
+	if got.Status != stateDegraded || got.Checks["redis"].Error != "failed" || got.Checks["sql"].Status != stateOK {
+		t.Errorf("%+v", got)
+	}
+	s.ready.drain(true)
+	if got := s.API().Readiness(t.Context()); got.Status != stateUnavailable {
+		t.Errorf("while draining: %+v", got)
+	}
+}

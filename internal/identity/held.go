@@ -1,0 +1,28 @@
+package identity
+
+import (
+	"context"
+	"slices"
+)
+
+// Held gives the routes that an actor may use, in the order of the route table: all of them to an owner, what the role
+// holds to everybody else. It is what a console draws its buttons by; what may be done is decided at the door.
+func (m *Administration) Held(ctx context.Context, who Actor) ([]RouteKey, error) {
+	table, err := m.Roles.Permissions(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var role Role
+	if who.Role != RoleOwner {
+		if role, err = m.Roles.Role(ctx, who.RoleID); err != nil {
+			return nil, err
+		}
+	}
+	held := make([]RouteKey, 0, len(table))
+	for _, p := range table {
+		if who.Role == RoleOwner || slices.Contains(role.Permissions, p.ID) {
+			held = append(held, p.Key())
+		}
+	}
+	return held, nil
+}

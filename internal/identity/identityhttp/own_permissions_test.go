@@ -1,0 +1,55 @@
+package identityhttp_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"comanda/internal/identity"
+	"comanda/internal/identity/identityhttp"
+	"comanda/internal/identity/identitysql"
+	"comanda/internal/identity/identitytest"
+	"comanda/internal/sqldb"
+	"comanda/internal/sqldb/sqldbtest"
+)
+
+func TestHeld(t *testing.T) {
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		h := identitytest.Open(t, db, identitytest.NewMemory())
+		if err := identitysql.Sync(t.Context(), db, identityhttp.Permissions(routes), h.Clock.Now()); err != nil {
+			t.Fatal(err)
+		}
+		house := &identity.Administration{Roles: identitysql.NewRoles(db)}
+		all, err := house.Roles.Roles(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		ids := map[string]int64{}
+		for _, r := range all {
+			ids[r.Name] = r.ID
+		}
+		me, cancel := identity.RouteKey{Method: "GET", Path: "/me"}, identity.RouteKey{Method: "POST", Path: "/api/orders/{id}/cancel"}
+		roles := identity.RouteKey{Method: "GET", Path: "/api/roles"}
+		for role, want := range map[string]map[identity.RouteKey]bool{
+			identity.RoleOwner:   {me: true, cancel: true, roles: true},
+			identity.RoleManager: {me: true, cancel: true, roles: true},
+			identity.RoleCashier: {me: true, cancel: true},
+			identity.RoleUser:    {me: true},
+		} {
+			held, err := house.Held(t.Context(), identity.Actor{Kind: identity.Account, Role: role, RoleID: ids[role]})
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := map[identity.RouteKey]bool{}
+			for _, k := range held {
+				got[k] = true
+			}
+			if d := cmp.Diff(want, got); d != "" {
+				t.Errorf("%s: %s", role, d)
+			}
+		}
+		if _, err := house.Held(t.Context(), identity.Actor{Kind: identity.Account, Role: "GONE", RoleID: 999}); err == nil {
+			t.Error("a role that is gone holds something")
+		}
+	})
+}

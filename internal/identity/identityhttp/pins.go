@@ -1,0 +1,93 @@
+package identityhttp
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"comanda/internal/httpapi"
+	"comanda/internal/identity"
+	"comanda/internal/telemetry"
+)
+
+// pins registers how the staff change places at a tablet.
+func (m *member) pins(a *httpapi.API) {
+	op := func(id, method, path, summary string, status int) huma.Operation {
+		return huma.Operation{
+			OperationID: id, Method: method, Path: path, Tags: []string{"Members"}, Summary: summary, DefaultStatus: status,
+		}
+	}
+	httpapi.Register(a, op("me-pin", http.MethodPut, "/me/pin", "Sets one's own PIN", http.StatusNoContent),
+		httpapi.Member, m.setPin)
+	httpapi.Register(a, op("me-pin-remove", http.MethodDelete, "/me/pin", "Removes one's own PIN", http.StatusNoContent),
+		httpapi.Member, m.removePin)
+	httpapi.Register(a, op("pin-colleagues", http.MethodGet, "/auth/pin", "Who may take over here by PIN", http.StatusOK),
+		httpapi.Member, m.colleagues)
+	httpapi.Register(a, op("pin-login", http.MethodPost, "/auth/pin",
+		"Begins a colleague's session at this device, which ends with one's own at the latest", http.StatusOK),
+		httpapi.Member, m.takeOver)
+}
+
+type pinIn struct {
+	Body struct {
+		Password telemetry.Secret `json:"password" minLength:"1" maxLength:"128" doc:"The present password."`
+		Pin      telemetry.Secret `json:"pin" minLength:"4" maxLength:"8" doc:"4 to 8 digits."`
+	}
+}
+
+func (m *member) setPin(ctx context.Context, in *pinIn) (*nothing, error) {
+	return nil, m.accounts.SetPin(ctx, identity.ActorOf(ctx), string(in.Body.Password), string(in.Body.Pin))
+}
+
+func (m *member) removePin(ctx context.Context, _ *struct{}) (*nothing, error) {
+	return nil, m.accounts.RemovePin(ctx, identity.ActorOf(ctx))
+}
+
+type colleague struct {
+	UserID string `json:"userId"`
+	Name   string `json:"name"`
+	Role   string `json:"role"`
+}
+
+type colleagueList struct {
+	Items []colleague `json:"items"`
+	Total int         `json:"total"`
+}
+
+type colleaguesOut struct{ Body colleagueList }
+
+// colleagues of a branch are few, so they are one page.
+func (m *member) colleagues(ctx context.Context, _ *struct{}) (*colleaguesOut, error) {
+	all, err := m.accounts.Colleagues(ctx, identity.ActorOf(ctx))
+	if err != nil {
+		return nil, err
+	}
+	list := colleagueList{make([]colleague, len(all)), len(all)}
+	for i, c := range all {
+		list.Items[i] = colleague{strconv.FormatInt(c.UserID, 10), c.Name, c.Role}
+	}
+	return &colleaguesOut{list}, nil
+}
+
+type takeOverIn struct {
+	From
+
+	Body struct {
+		UserID string           `json:"userId" pattern:"^[1-9][0-9]{0,17}$"`
+		Pin    telemetry.Secret `json:"pin" minLength:"4" maxLength:"8"`
+	}
+}
+
+func (m *member) takeOver(ctx context.Context, in *takeOverIn) (*grantOut, error) {
+	user, err := strconv.ParseInt(in.Body.UserID, 10, 64)
+	if err != nil {
+		return nil, identity.ErrPin
+	}
+	g, err := m.accounts.TakeOver(ctx, identity.ActorOf(ctx), user, string(in.Body.Pin), in.caller)
+	if err != nil {
+		return nil, err
+	}
+	return grantOf(g), nil
+}

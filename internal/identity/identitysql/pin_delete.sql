@@ -1,0 +1,1 @@
+DELETE FROM user_pin WHERE user_id = $1

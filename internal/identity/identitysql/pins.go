@@ -1,0 +1,49 @@
+package identitysql
+
+import (
+	"context"
+	"strconv"
+	"time"
+
+	"comanda/internal/identity"
+	"comanda/internal/sqldb"
+)
+
+// TryPin counts an attempt at a PIN and gives its hash.
+func (s *Accounts) TryPin(ctx context.Context, user int64) (string, error) {
+	var hash string
+	err := s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) (err error) {
+		rows, err := tx.Query(ctx, pinTry, user, identity.MaxPinFailures)
+		hash, _, err = sqldb.One(rows, err, sqldb.Value[string])
+		return err
+	})
+	return hash, err
+}
+
+// SetPin sets or removes an actor's PIN. Begin locks the account before it looks at the PIN, and so does this.
+func (s *Accounts) SetPin(ctx context.Context, by identity.Actor, hash string, now time.Time) error {
+	return s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
+		if _, err := LockUser(ctx, tx, by.UserID); err != nil {
+			return err
+		}
+		if hash == "" {
+			n, err := tx.Exec(ctx, pinDelete, by.UserID)
+			if err != nil || n == 0 {
+				return err
+			}
+		} else {
+			tx.QueueExactly(1, pinPut, by.UserID, hash, now.UnixMilli())
+		}
+		return Record(ctx, tx, by.Did(now, identity.ActionPin, "user", strconv.FormatInt(by.UserID, 10), 0))
+	})
+}
+
+// Colleagues gives who has a PIN that is good.
+func (s *Accounts) Colleagues(ctx context.Context, branches []int64, all bool) ([]identity.Colleague, error) {
+	rows, err := s.db.Query(ctx, pinColleagues, identity.MaxPinFailures, flag(all),
+		sqldb.NewRowSet(len(branches)).Int("id", func(i int) int64 { return branches[i] }))
+	return sqldb.Collect(rows, err, func(r sqldb.Rows) (c identity.Colleague, err error) {
+		err = r.Scan(&c.UserID, &c.Name, &c.Role)
+		return c, err
+	})
+}

@@ -1,0 +1,220 @@
+package identity_test
+
+import (
+	"errors"
+	"sync"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"comanda/internal/identity"
+	"comanda/internal/identity/identitytest"
+	"comanda/internal/sqldb"
+)
+
+func TestCheckPin(t *testing.T) {
+	for pin, good := range map[string]bool{
+		"2580": true, "12345679": true, "0000": false, "1234": false, "98765": false, "123": false, "123456789": false,
+		"12a4": false, "": false, "１２８５": false, "1212": true, "1357": true,
+	} {
+		if err := identity.CheckPin(pin); (err == nil) != good {
+			t.Errorf("%q: %v", pin, err)
+		}
+	}
+}
+
+var posts = sqldb.Load(fstest.MapFS{
+	"branch.sql": {Data: []byte(`INSERT INTO branch (id, name, currency, timezone, biz_day_start_hour, locales, auto_close_minutes,
+		created_at) VALUES ($1, 'b', 'VND', 'UTC', 4, '["vi"]', 60, 0) ON CONFLICT (id) DO NOTHING`)},
+	"post.sql": {Data: []byte(`INSERT INTO user_branch (user_id, branch_id) VALUES ($1, $2)`)},
+})
+
+const pin = "2580"
+
+// floor are people of a house with a tablet: at is who has logged in at it.
+type floor struct {
+	*identitytest.House
+
+	at   identity.Actor
+	cook identity.User // has a PIN and works in the same branch
+}
+
+func newFloor(t *testing.T, h *identitytest.House) floor {
+	t.Helper()
+	f := floor{House: h}
+	waiter := f.hire(t, "waiter@example.com", identity.RoleStaff, 1)
+	f.cook = f.hire(t, "cook@example.com", identity.RoleKitchen, 1)
+	f.setPin(t, "cook@example.com")
+	f.at = waiter.Actor(h.Enter(t, "waiter@example.com").Session.ID)
+	return f
+}
+
+func (f floor) hire(t *testing.T, email, role string, branch int64) identity.User {
+	t.Helper()
+	u := f.Hire(t, email, role)
+	for _, step := range []struct {
+		q    string
+		args []any
+	}{{"branch", []any{branch}}, {"post", []any{u.ID, branch}}} {
+		if _, err := f.DB.Exec(t.Context(), posts.Must(step.q), step.args...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	u, err := f.Store.User(t.Context(), u.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return u
+}
+
+func (f floor) setPin(t *testing.T, email string) {
+	t.Helper()
+	g := f.Enter(t, email)
+	if err := f.SetPin(t.Context(), g.User.Actor(g.Session.ID), identitytest.Password, pin); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (f floor) takeOver(t *testing.T, pin string) (identity.Grant, error) {
+	t.Helper()
+	return f.TakeOver(t.Context(), f.at, f.cook.ID, pin, identitytest.Caller())
+}
+
+// A colleague takes over at the tablet with the rights of a colleague, and not for longer than the tablet is logged in.
+func TestTakeOver(t *testing.T) {
+	each(t, func(t *testing.T, h *identitytest.House) {
+		f := newFloor(t, h)
+		all, err := f.Colleagues(t.Context(), f.at)
+		if err != nil || len(all) != 1 || all[0].UserID != f.cook.ID || all[0].Role != identity.RoleKitchen || all[0].Name == "" {
+			t.Fatalf("%+v, %v", all, err)
+		}
+		f.Clock.Advance(29 * time.Minute)
+		mine, err := f.Sessions(t.Context(), f.at)
+		if err != nil || len(mine) != 1 {
+			t.Fatal(mine, err)
+		}
+		g, err := f.takeOver(t, pin)
+		if err != nil || g.User.Role != identity.RoleKitchen || g.Session.UserID != f.cook.ID {
+			t.Fatalf("%+v, %v", g.User, err)
+		}
+		f.Follow(t)
+		if a, err := f.Guard.Admit(t.Context(), g.Access); err != nil || a.UserID != f.cook.ID {
+			t.Errorf("%+v, %v", a, err)
+		}
+		if g.Session.ExpiresAt.After(mine[0].ExpiresAt) {
+			t.Errorf("ends at %v, the tablet's at %v", g.Session.ExpiresAt, mine[0].ExpiresAt)
+		}
+		f.Clock.Advance(2 * time.Minute) // the tablet's session is idle too long
+		if _, err := f.takeOver(t, pin); !errors.Is(err, identity.ErrToken) {
+			t.Errorf("at a tablet that is logged out: %v", err)
+		}
+	})
+}
+
+// Ten wrong ones, however many come at once, and the PIN is worthless until it is set again; the password stays good.
+func TestTakeOver_guessed(t *testing.T) {
+	each(t, func(t *testing.T, h *identitytest.House) {
+		f := newFloor(t, h)
+		there := identitytest.Beside(t, h.DB, identitytest.NewMemory(), h.Clock)
+		var wg sync.WaitGroup
+		for i := range 24 {
+			wg.Go(func() {
+				at := []*identitytest.House{h, there}[i%2]
+				if _, err := at.TakeOver(t.Context(), f.at, f.cook.ID, "0852", identitytest.Caller()); err == nil {
+					t.Error("a wrong PIN was taken")
+				}
+			})
+		}
+		wg.Wait()
+		if _, err := f.takeOver(t, pin); !errors.Is(err, identity.ErrPin) {
+			t.Errorf("the right one after that: %v", err)
+		}
+		if all, err := f.Colleagues(t.Context(), f.at); err != nil || len(all) != 0 {
+			t.Errorf("%+v, %v", all, err)
+		}
+		f.setPin(t, "cook@example.com")
+		for range identity.MaxPinFailures - 1 {
+			if _, err := f.takeOver(t, "0852"); !errors.Is(err, identity.ErrPin) {
+				t.Fatal(err)
+			}
+		}
+		if _, err := f.takeOver(t, pin); err != nil {
+			t.Errorf("after nine wrong ones: %v", err)
+		}
+		if _, err := f.takeOver(t, "0852"); !errors.Is(err, identity.ErrPin) {
+			t.Error(err)
+		}
+		if _, err := f.takeOver(t, pin); err != nil {
+			t.Errorf("the right one had forgotten the wrong ones: %v", err)
+		}
+	})
+}
+
+// Whoever is not of the branch, has lost the post or got a higher one, is not let in, and loses nothing by attempts.
+func TestTakeOver_refused(t *testing.T) {
+	each(t, func(t *testing.T, h *identitytest.House) {
+		f := newFloor(t, h)
+		stranger := f.hire(t, "far@example.com", identity.RoleManager, 2)
+		far := stranger.Actor(h.Enter(t, "far@example.com").Session.ID)
+		for range identity.MaxPinFailures + 1 {
+			if _, err := f.TakeOver(t.Context(), far, f.cook.ID, pin, identitytest.Caller()); !errors.Is(err, identity.ErrPin) {
+				t.Fatal(err)
+			}
+		}
+		if all, err := f.Colleagues(t.Context(), far); err != nil || len(all) != 0 {
+			t.Errorf("%+v, %v", all, err)
+		}
+		if _, err := f.takeOver(t, pin); err != nil {
+			t.Errorf("a stranger has spent the attempts: %v", err)
+		}
+		if _, err := f.TakeOver(t.Context(), f.at, 1<<40, pin, identitytest.Caller()); !errors.Is(err, identity.ErrPin) {
+			t.Errorf("nobody: %v", err)
+		}
+		member := h.Join(t, lan)
+		as := member.Actor(h.Enter(t, lan).Session.ID)
+		if _, err := f.TakeOver(t.Context(), as, f.cook.ID, pin, identitytest.Caller()); !errors.Is(err, identity.ErrPinRole) {
+			t.Errorf("from a member's phone: %v", err)
+		}
+		if err := f.SetPin(t.Context(), as, identitytest.Password, pin); !errors.Is(err, identity.ErrPinRole) {
+			t.Errorf("a member's PIN: %v", err)
+		}
+		h.SetRole(t, f.cook.ID, identity.RoleOwner)
+		if _, err := f.takeOver(t, pin); !errors.Is(err, identity.ErrPin) {
+			t.Errorf("an owner by PIN: %v", err)
+		}
+		if all, err := f.Colleagues(t.Context(), f.at); err != nil || len(all) != 0 {
+			t.Errorf("%+v, %v", all, err)
+		}
+		h.SetRole(t, f.cook.ID, identity.RoleKitchen)
+		h.SetStatus(t, f.cook.ID, identity.Disabled)
+		if _, err := f.takeOver(t, pin); !errors.Is(err, identity.ErrPin) {
+			t.Errorf("a closed account: %v", err)
+		}
+	})
+}
+
+// A PIN is set for the present password only, and is gone when it was removed.
+func TestSetPin(t *testing.T) {
+	each(t, func(t *testing.T, h *identitytest.House) {
+		f := newFloor(t, h)
+		g := h.Enter(t, "cook@example.com")
+		who := g.User.Actor(g.Session.ID)
+		if err := f.SetPin(t.Context(), who, "not the password", "8520"); !errors.Is(err, identity.ErrPassword) {
+			t.Errorf("another password: %v", err)
+		}
+		if err := f.SetPin(t.Context(), who, identitytest.Password, "1111"); !errors.Is(err, identity.ErrPinForm) {
+			t.Error(err)
+		}
+		if _, err := f.takeOver(t, pin); err != nil {
+			t.Errorf("the PIN before: %v", err)
+		}
+		for range 2 {
+			if err := f.RemovePin(t.Context(), who); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := f.takeOver(t, pin); !errors.Is(err, identity.ErrPin) {
+			t.Errorf("removed: %v", err)
+		}
+	})
+}
