@@ -1,0 +1,80 @@
+package web
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"comanda/internal/httpapi"
+)
+
+// Photos gives pictures that the house has sent, by their ids and widths; found is false where there is none.
+type Photos func(ctx context.Context, id string, width int) (jpeg []byte, found bool, err error)
+
+// Pictures serves dishes under /media: drawings by the name of the file without its ending, and photos by a hash of
+// their content and a width, which browsers keep for good.
+func Pictures(api *httpapi.API, drawn fs.FS, photos Photos) error {
+	all := map[string]*content{}
+	names, err := fs.Glob(drawn, "*.svg")
+	if err != nil {
+		return fmt.Errorf("web: find pictures: %w", err)
+	}
+	for _, name := range names {
+		plain, err := fs.ReadFile(drawn, name)
+		if err != nil {
+			return fmt.Errorf("web: read a picture: %w", err)
+		}
+		c := newContent(name, "public, max-age=86400", plain)
+		c.zip()
+		all[strings.TrimSuffix(name, ".svg")] = c
+	}
+	api.Handle(httpapi.Route{
+		Pattern: "GET /media/{id}", Policy: httpapi.Public,
+		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			name := r.PathValue("id")
+			if c, ok := all[name]; ok {
+				c.ServeHTTP(w, r)
+				return
+			}
+			photos.serve(w, r, name)
+		}),
+	})
+	return nil
+}
+
+var photoName = regexp.MustCompile(`^([0-9a-f]{32})-(320|960)\.jpg$`)
+
+// serve answers with a photo. Who has it already is not looked up: a name stands for one content.
+func (p Photos) serve(w http.ResponseWriter, r *http.Request, name string) {
+	m := photoName.FindStringSubmatch(name)
+	if m == nil {
+		missing(w, r)
+		return
+	}
+	h, etag := w.Header(), `"`+strings.TrimSuffix(name, ".jpg")+`"`
+	if httpapi.Fresh(r.Header.Get("If-None-Match"), etag) {
+		h.Set("ETag", etag)
+		h.Set("Cache-Control", forGood)
+		w.WriteHeader(http.StatusNotModified)
+		return
+	}
+	width, _ := strconv.Atoi(m[2]) // the pattern lets nothing else through
+	jpeg, found, err := p(r.Context(), m[1], width)
+	switch {
+	case err != nil:
+		httpapi.Fail(w, r, err)
+		return
+	case !found:
+		missing(w, r)
+		return
+	}
+	h.Set("ETag", etag)
+	h.Set("Cache-Control", forGood)
+	h.Set("Content-Type", "image/jpeg")
+	h.Set("Content-Length", strconv.Itoa(len(jpeg)))
+	_, _ = w.Write(jpeg) // a browser that has gone needs no answer
+}

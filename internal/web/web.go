@@ -1,0 +1,151 @@
+package web
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"path"
+	"strings"
+
+	"comanda/internal/fault"
+	"comanda/internal/httpapi"
+)
+
+// Boot is what a page tells the app before its first request.
+type Boot struct {
+	Methods []string `json:"methods"` // the ways to pay that are offered, the preferred one first
+}
+
+// App is the guests' app and the staff's console, ready to be served.
+type App struct {
+	page    *content
+	console *content
+	files   map[string]*content // by their paths in URLs
+}
+
+// The pages. Every address of an app answers with its page; the app itself knows which is which.
+const (
+	guestPage = "guest.html"
+	staffPage = "staff.html"
+
+	consoleWorker = "console/worker.js"
+)
+
+// contents is what pages may do: run and show what this server has, and talk to nobody else.
+const contents = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; " +
+	"connect-src 'self'; font-src 'self'; manifest-src 'self'; worker-src 'self'; base-uri 'none'; object-src 'none'; " +
+	"form-action 'self'; frame-ancestors 'none'; require-trusted-types-for 'script'"
+
+// New reads what was built. It fails when a page is missing, or has no place for boot where the app wants it.
+func New(built fs.FS, boot Boot) (*App, error) {
+	a := &App{files: map[string]*content{}}
+	err := fs.WalkDir(built, ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || path.Ext(name) == ".html" || compressed(name) {
+			return err
+		}
+		return a.add(built, name)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("web: read the app: %w", err)
+	}
+	text, err := fs.ReadFile(built, guestPage)
+	if err == nil {
+		text, err = write(text, boot)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("web: %s: %w", guestPage, err)
+	}
+	a.page = newPage(guestPage, text)
+	if text, err = fs.ReadFile(built, staffPage); err != nil {
+		return nil, fmt.Errorf("web: %s: %w", staffPage, err)
+	}
+	a.console = newPage(staffPage, text)
+	return a, nil
+}
+
+func newPage(name string, text []byte) *content {
+	c := newContent(name, askAgain, text)
+	c.csp = contents
+	c.zip()
+	return c
+}
+
+func compressed(name string) bool {
+	return strings.HasSuffix(name, ".br") || strings.HasSuffix(name, ".gz")
+}
+
+// add takes a file with what lies compressed beside it.
+func (a *App) add(built fs.FS, name string) error {
+	plain, err := fs.ReadFile(built, name)
+	if err != nil {
+		return err
+	}
+	cache := askAgain
+	if strings.HasPrefix(name, "assets/") {
+		cache = forGood
+	}
+	c := newContent(name, cache, plain)
+	if name == consoleWorker {
+		c.csp = contents // a worker has a policy of its own, and this one fetches the console's files
+	}
+	for coding, ending := range map[string]string{"br": ".br", "gzip": ".gz"} {
+		if b, err := fs.ReadFile(built, name+ending); err == nil {
+			c.coded[coding] = b
+		}
+	}
+	a.files["/"+name] = c
+	return nil
+}
+
+// The block of a page that boot is written into.
+const (
+	bootOpen  = `<script type="application/json" id="boot">`
+	bootClose = `</script>`
+)
+
+func write(page []byte, boot Boot) ([]byte, error) {
+	before, rest, ok := bytes.Cut(page, []byte(bootOpen))
+	_, after, closed := bytes.Cut(rest, []byte(bootClose))
+	if !ok || !closed {
+		return nil, fmt.Errorf("there is no %s", bootOpen)
+	}
+	data, err := json.Marshal(boot) // writes < as \u003c, so that nothing in it ends the block
+	if err != nil {
+		return nil, err
+	}
+	return bytes.Join([][]byte{before, []byte(bootOpen), data, []byte(bootClose), after}, nil), nil
+}
+
+// ConsolePath is where the staff's console is.
+const ConsolePath = "/console/"
+
+// Register adds the addresses of the apps: the printed codes, their screens, and their files.
+func (a *App) Register(api *httpapi.API) {
+	for _, pattern := range []string{"GET /{$}", "GET /m/{token}", "GET /app", "GET /shop", "GET /shop/{path...}"} {
+		api.Handle(httpapi.Route{Pattern: pattern, Policy: httpapi.Public, Handler: a.page})
+	}
+	api.Handle(httpapi.Route{Pattern: "GET /app/{path...}", Policy: httpapi.Public, Handler: a.or(a.page)})
+	// Below one folder, so that the console's worker can answer for all of it and for nothing else.
+	toConsole := http.RedirectHandler(ConsolePath, http.StatusPermanentRedirect)
+	api.Handle(httpapi.Route{Pattern: "GET /console", Policy: httpapi.Public, Handler: toConsole})
+	api.Handle(httpapi.Route{Pattern: "GET /console/{path...}", Policy: httpapi.Public, Handler: a.or(a.console)})
+	assets := a.or(http.HandlerFunc(missing))
+	api.Handle(httpapi.Route{Pattern: "GET /assets/{path...}", Policy: httpapi.Public, Handler: assets})
+}
+
+// or serves a file of the app, and where there is none what stands in for it.
+func (a *App) or(instead http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if c, ok := a.files[r.URL.Path]; ok {
+			c.ServeHTTP(w, r)
+			return
+		}
+		instead.ServeHTTP(w, r)
+	})
+}
+
+var errMissing = fault.New(fault.NotFound, "not_found", "There is nothing at this path.")
+
+func missing(w http.ResponseWriter, r *http.Request) { httpapi.Fail(w, r, errMissing) }

@@ -1,0 +1,212 @@
+package web_test
+
+import (
+	"compress/gzip"
+	"context"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"comanda/internal/fault"
+	"comanda/internal/httpapi"
+	"comanda/internal/web"
+)
+
+const page = `<!doctype html><script type="application/json" id="boot">{}</script><script type="module" src="/assets/a-1.js"></script>`
+
+const console = `<!doctype html><script type="module" src="/assets/c-3.js"></script>`
+
+func built() fstest.MapFS {
+	file := func(text string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(text)} }
+	return fstest.MapFS{
+		"guest.html": file(page), "staff.html": file(console), "console/worker.js": file("worker"), "assets/a-1.js": file("plain"), "assets/a-1.js.br": file("brotli"),
+		"assets/a-1.js.gz": file("gzip"), "assets/b-2.css": file("css"), "app/manifest.webmanifest": file("{}"),
+	}
+}
+
+// newServer serves the app to as many methods as are named.
+func newServer(t *testing.T, methods ...string) http.Handler {
+	t.Helper()
+	s, err := httpapi.New(httpapi.Default(), slog.New(slog.DiscardHandler), prometheus.NewRegistry())
+	if err != nil {
+		t.Fatal(err)
+	}
+	app, err := web.New(built(), web.Boot{Methods: methods})
+	if err != nil {
+		t.Fatal(err)
+	}
+	app.Register(s.API())
+	drawn := fstest.MapFS{"4.svg": {Data: []byte("<svg>" + strings.Repeat("bowl", 100) + "</svg>")}}
+	if err := web.Pictures(s.API(), drawn, photos); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// photos has one picture, in its large size; the database of a picture of ones is out of reach.
+func photos(_ context.Context, id string, width int) ([]byte, bool, error) {
+	if id == strings.Repeat("1", 32) {
+		return nil, false, fault.New(fault.Unavailable, "unavailable", "down")
+	}
+	return []byte("jpeg"), id == photoID && width == 960, nil
+}
+
+var photoID = strings.Repeat("0a", 16)
+
+// ask sends a request with pairs of headers.
+func ask(t *testing.T, h http.Handler, path string, headers ...string) *httptest.ResponseRecorder {
+	t.Helper()
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, nil)
+	for i := 0; i < len(headers); i += 2 {
+		r.Header.Set(headers[i], headers[i+1])
+	}
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, r)
+	return w
+}
+
+func TestApp_pages(t *testing.T) {
+	s := newServer(t, "SANDBOX", "</script>")
+	want := strings.Replace(page, "{}", `{"methods":["SANDBOX","\u003c/script\u003e"]}`, 1)
+	for _, path := range []string{"/", "/m/abc", "/app", "/app/order/item/11", "/app/orders/x", "/shop", "/shop/orders/x"} {
+		w := ask(t, s, path)
+		if w.Code != http.StatusOK || w.Body.String() != want {
+			t.Errorf("%s: %d %s", path, w.Code, w.Body)
+		}
+		for name, value := range map[string]string{
+			"Content-Type": "text/html; charset=utf-8", "Cache-Control": "no-cache", "Referrer-Policy": "no-referrer",
+			"X-Content-Type-Options": "nosniff",
+		} {
+			if got := w.Header().Get(name); got != value {
+				t.Errorf("%s: %s is %q", path, name, got)
+			}
+		}
+		again := ask(t, s, path, "If-None-Match", w.Header().Get("ETag"))
+		if again.Code != http.StatusNotModified || again.Body.Len() != 0 {
+			t.Errorf("%s again: %d %s", path, again.Code, again.Body)
+		}
+	}
+}
+
+func TestApp_console(t *testing.T) {
+	s := newServer(t)
+	for _, path := range []string{"/console/", "/console/login", "/console/orders/x"} {
+		if w := ask(t, s, path); w.Code != http.StatusOK || w.Body.String() != console {
+			t.Errorf("%s: %d %s", path, w.Code, w.Body)
+		}
+	}
+	if w := ask(t, s, "/console"); w.Code != http.StatusPermanentRedirect || w.Header().Get("Location") != "/console/" {
+		t.Errorf("%d %v", w.Code, w.Header())
+	}
+	w := ask(t, s, "/console/worker.js")
+	if h := w.Header(); w.Body.String() != "worker" || h.Get("Cache-Control") != "no-cache" ||
+		!strings.Contains(h.Get("Content-Security-Policy"), "connect-src 'self'") {
+		t.Errorf("the worker: %s %v", w.Body, h)
+	}
+}
+
+func TestApp_policy_of_contents(t *testing.T) {
+	s := newServer(t)
+	got := ask(t, s, "/m/abc").Header().Get("Content-Security-Policy")
+	if staff := ask(t, s, "/console/").Header().Get("Content-Security-Policy"); staff != got {
+		t.Errorf("the console's policy is %s", staff)
+	}
+	want := "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; " +
+		"font-src 'self'; manifest-src 'self'; worker-src 'self'; base-uri 'none'; object-src 'none'; form-action 'self'; " +
+		"frame-ancestors 'none'; require-trusted-types-for 'script'"
+	if got != want {
+		t.Errorf("the policy is %s", got)
+	}
+}
+
+func TestApp_files(t *testing.T) {
+	s := newServer(t)
+	for _, c := range []struct{ path, accept, body, coding, mediaType, cache string }{
+		{"/assets/a-1.js", "gzip, deflate, br", "brotli", "br", "text/javascript; charset=utf-8", "immutable"},
+		{"/assets/a-1.js", "gzip", "gzip", "gzip", "text/javascript; charset=utf-8", "immutable"},
+		{"/assets/a-1.js", "br;q=0, gzip;q=0.5", "gzip", "gzip", "text/javascript; charset=utf-8", "immutable"},
+		{"/assets/a-1.js", "", "plain", "", "text/javascript; charset=utf-8", "immutable"},
+		{"/assets/b-2.css", "br, gzip", "css", "", "text/css; charset=utf-8", "immutable"},
+		{"/app/manifest.webmanifest", "br", "{}", "", "application/manifest+json", "no-cache"},
+	} {
+		w := ask(t, s, c.path, "Accept-Encoding", c.accept)
+		h := w.Header()
+		if w.Code != http.StatusOK || w.Body.String() != c.body || h.Get("Content-Encoding") != c.coding ||
+			h.Get("Content-Type") != c.mediaType || !strings.HasSuffix(h.Get("Cache-Control"), c.cache) ||
+			h.Get("Vary") != "Accept-Encoding" {
+			t.Errorf("%s for %q: %d %s %v", c.path, c.accept, w.Code, w.Body, h)
+		}
+	}
+	for _, path := range []string{"/assets/a-0.js", "/assets/a-1.js.br", "/assets/", "/guest.html", "/elsewhere"} {
+		if w := ask(t, s, path); w.Code != http.StatusNotFound {
+			t.Errorf("%s: %d %s", path, w.Code, w.Body)
+		}
+	}
+}
+
+func TestPictures(t *testing.T) {
+	s := newServer(t)
+	w := ask(t, s, "/media/4", "Accept-Encoding", "gzip")
+	z, err := gzip.NewReader(w.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := io.ReadAll(z)
+	h := w.Header()
+	if err != nil || !strings.HasPrefix(string(text), "<svg>bowl") || h.Get("Content-Type") != "image/svg+xml" ||
+		h.Get("Content-Security-Policy") != "default-src 'none'; frame-ancestors 'none'" {
+		t.Errorf("%s %v %v", text, err, h)
+	}
+	if w := ask(t, s, "/media/5"); w.Code != http.StatusNotFound {
+		t.Errorf("a picture that nobody drew: %d", w.Code)
+	}
+}
+
+func TestPictures_photos(t *testing.T) {
+	s := newServer(t)
+	w := ask(t, s, "/media/"+photoID+"-960.jpg")
+	h := w.Header()
+	if w.Code != http.StatusOK || w.Body.String() != "jpeg" || h.Get("Content-Type") != "image/jpeg" ||
+		h.Get("X-Content-Type-Options") != "nosniff" || h.Get("Cache-Control") != "public, max-age=31536000, immutable" {
+		t.Errorf("%d %v", w.Code, h)
+	}
+	again := ask(t, s, "/media/"+photoID+"-960.jpg", "If-None-Match", h.Get("ETag"))
+	if again.Code != http.StatusNotModified || again.Body.Len() != 0 || again.Header().Get("ETag") != h.Get("ETag") {
+		t.Errorf("again: %d %s", again.Code, again.Body)
+	}
+	for path, status := range map[string]int{
+		"/media/" + photoID + "-320.jpg":                  404, // nobody has it
+		"/media/" + photoID + "-640.jpg":                  404, // no size of ours
+		"/media/" + photoID + ".jpg":                      404,
+		"/media/" + strings.ToUpper(photoID) + "-960.jpg": 404,
+		"/media/" + photoID + "-960.jpg.jpg":              404,
+		"/media/..%2f" + photoID + "-960.jpg":             404,
+		"/media/" + strings.Repeat("1", 32) + "-960.jpg":  503,
+	} {
+		if w := ask(t, s, path); w.Code != status {
+			t.Errorf("%s: %d %s", path, w.Code, w.Body)
+		}
+	}
+}
+
+func TestNew_fails(t *testing.T) {
+	broken := built()
+	broken["guest.html"] = &fstest.MapFile{Data: []byte("<!doctype html>")}
+	without := built()
+	delete(without, "guest.html")
+	guests := built()
+	delete(guests, "staff.html")
+	for name, files := range map[string]fstest.MapFS{
+		"no place for boot": broken, "no page": without, "no console": guests,
+	} {
+		if _, err := web.New(files, web.Boot{}); err == nil {
+			t.Errorf("%s: there is no error", name)
+		}
+	}
+}

@@ -1,0 +1,39 @@
+import type { Method } from '../types/dto'
+
+/** What the server writes into the page. */
+interface Boot {
+  methods: Method[]
+}
+
+/** Whether a gateway takes such an amount, as the server decides it in the end. */
+export function suits(method: Method, amount: number, currency: string): boolean {
+  switch (method) {
+    case 'VNPAY':
+      return currency === 'VND' && amount >= 5000
+    case 'LINEPAY':
+      return amount > 0 && ['TWD', 'THB', 'USD'].includes(currency)
+    default:
+      return true
+  }
+}
+
+/**
+ * The ways in which something can be paid. What is brought to a home is not paid at the counter, unless there is no
+ * other way.
+ */
+export function methodsFor(amount: number, currency: string, kind?: string): Method[] {
+  const all = readBoot().methods.filter((m) => suits(m, amount, currency))
+  const elsewhere = all.filter((m) => m !== 'COUNTER')
+  return kind === 'DELIVERY' && elsewhere.length > 0 ? elsewhere : all
+}
+
+/** Reads what the server has written into the page; without it a guest can still pay at the counter. */
+export function readBoot(page: Document = document): Boot {
+  try {
+    const boot = JSON.parse(page.getElementById('boot')?.textContent ?? '') as Partial<Boot>
+    if (Array.isArray(boot.methods) && boot.methods.length > 0) return { methods: boot.methods }
+  } catch {
+    // Whatever stands there is no boot data.
+  }
+  return { methods: ['COUNTER'] }
+}

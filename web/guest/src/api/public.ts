@@ -1,0 +1,66 @@
+import { answer, newClient } from '@shared/api/client'
+import { language, localeOf } from '@shared/i18n'
+
+import type { CallReason, CreateOrder, Landed, ListedOrder, Menu, Method, Order, Placed } from '../types/dto'
+
+/** The secret of this phone. The session store sets it. */
+let customerToken = ''
+
+export function useToken(token: string): void {
+  customerToken = token
+}
+
+/** What every request of a guest carries. */
+export function guestHeaders(): Record<string, string> {
+  const headers: Record<string, string> = { 'Accept-Language': localeOf(language.value) }
+  if (customerToken) headers['X-Customer-Token'] = customerToken
+  return headers
+}
+
+const client = newClient(guestHeaders)
+
+export function land(qr: string): Promise<Landed> {
+  return answer(client.POST('/cis/landing', { body: { qr } }))
+}
+
+export function activeMenu(branchId: string, tableId: string): Promise<Menu> {
+  const query = { locale: localeOf(language.value) }
+  return answer(client.POST('/cis/menu/active', { params: { query }, body: { branchId, tableId } }))
+}
+
+export function createOrder(body: CreateOrder): Promise<Placed> {
+  return answer(client.POST('/cis/order/create', { body }))
+}
+
+export function getOrder(id: string): Promise<Order> {
+  return answer(client.GET('/cis/order/{id}', { params: { path: { id } } })) as Promise<Order>
+}
+
+export function cancelOrder(id: string): Promise<unknown> {
+  return answer(client.POST('/cis/order/{id}/cancel', { params: { path: { id } } }))
+}
+
+export function payOrder(id: string, method: Method): Promise<Placed> {
+  return answer(client.POST('/cis/order/{id}/pay', { params: { path: { id } }, body: { method } }))
+}
+
+/** Asks for five more minutes to pay an order that is to be paid by an instant. */
+export function prolongOrder(id: string, payBy: string): Promise<unknown> {
+  return answer(client.POST('/cis/order/{id}/more-time', { params: { path: { id } }, body: { payBy } }))
+}
+
+export async function ordersOfVisit(visitId: string): Promise<ListedOrder[]> {
+  const params = { path: { visitId }, query: { size: 100 } }
+  const { orders } = await answer(client.GET('/cis/visit/{visitId}/orders', { params }))
+  return (orders ?? []) as ListedOrder[]
+}
+
+/** Calls somebody to the table, until the staff answer. */
+export function callStaff(visitId: string, reason: CallReason): Promise<unknown> {
+  return answer(client.POST('/cis/visit/{visitId}/call', { params: { path: { visitId } }, body: { reason } }))
+}
+
+/** Plays the report of a gateway; there is such a thing in demonstrations only. */
+export function reportSandbox(orderId: string, result: 'SUCCESS' | 'CANCEL' | 'FAIL'): Promise<unknown> {
+  return answer(client.POST('/cis/payments/mock-callback', { body: { orderId, method: 'SANDBOX', result } }))
+}

@@ -1,0 +1,46 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { createApp, nextTick, type App } from 'vue'
+
+import { Fault } from '@shared/api/fault'
+import { setLanguage } from '@shared/i18n'
+
+import { callStaff } from '../api/public'
+import CallStaff from './CallStaff.vue'
+
+vi.mock('../api/public', () => ({ callStaff: vi.fn() }))
+const call = vi.mocked(callStaff)
+
+let app: App
+let page: HTMLElement
+
+beforeEach(async () => {
+  await setLanguage('en')
+  call.mockReset()
+  page = document.createElement('main')
+  app = createApp(CallStaff, { visitId: 'v1' })
+  app.mount(page)
+})
+afterEach(() => { app.unmount() })
+
+async function press(label: string): Promise<void> {
+  const button = [...page.querySelectorAll('button')].find((b) => b.textContent?.trim() === label)
+  button?.click()
+  await vi.waitFor(() => { expect(page.querySelector('button')?.disabled).toBe(false) })
+  await nextTick()
+}
+
+test('what the table wants is told to the staff, and that they know is told to the table', async () => {
+  call.mockResolvedValue({})
+  await press('Water')
+  await press('The bill')
+  expect(call.mock.calls).toEqual([['v1', 'WATER'], ['v1', 'BILL']])
+  expect(page.querySelector('[role=status]')?.textContent).toContain('will come to your table')
+  expect(page.querySelector('[role=alert]')).toBeNull()
+})
+
+test.each([['rate_limited', 'on our way'], ['offline', 'try again']])('a call that is answered %s says %s', async (code, text) => {
+  call.mockRejectedValue(new Fault(code))
+  await press('Somebody please')
+  expect(page.querySelector('[role=alert]')?.textContent).toContain(text)
+  expect(page.querySelector('[role=status]')?.textContent?.trim()).toBe('')
+})

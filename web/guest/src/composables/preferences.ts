@@ -1,0 +1,57 @@
+import { computed, ref } from 'vue'
+
+import { chooseLanguage, languages, setLanguage, type Language } from '@shared/i18n'
+
+export type Theme = 'auto' | 'light' | 'dark'
+
+// Kept for as long as the tab: what is kept for longer is the visit alone.
+const languageKey = 'comanda.language'
+const themeKey = 'comanda.theme'
+
+/** How the page looks; auto follows the device. */
+export const theme = ref<Theme>('auto')
+
+const device = matchMedia('(prefers-color-scheme: dark)')
+const deviceDark = ref(device.matches)
+device.addEventListener('change', () => {
+  deviceDark.value = device.matches
+})
+
+/** Whether the page is dark now. */
+export const dark = computed(() => (theme.value === 'auto' ? deviceDark.value : theme.value === 'dark'))
+
+/** Shows the page as the guest had it before, or as the device prefers it. */
+export async function restorePreferences(): Promise<void> {
+  const kept = recall(themeKey)
+  if (kept === 'light' || kept === 'dark') setTheme(kept)
+  const l = recall(languageKey)
+  await setLanguage(l && l in languages ? (l as Language) : chooseLanguage(navigator.languages))
+}
+
+export function setTheme(t: Theme): void {
+  theme.value = t
+  if (t === 'auto') delete document.documentElement.dataset.theme
+  else document.documentElement.dataset.theme = t
+  remember(themeKey, t)
+}
+
+export async function changeLanguage(l: Language): Promise<void> {
+  await setLanguage(l)
+  remember(languageKey, l)
+}
+
+function recall(key: string): string | null {
+  try {
+    return sessionStorage.getItem(key)
+  } catch {
+    return null
+  }
+}
+
+function remember(key: string, value: string): void {
+  try {
+    sessionStorage.setItem(key, value)
+  } catch {
+    // The choice lasts until the next reload then.
+  }
+}

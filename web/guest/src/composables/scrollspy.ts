@@ -1,0 +1,31 @@
+import { onScopeDispose, ref, watch, type Ref } from 'vue'
+
+/** Tells which of the sections is being read: the last one whose head has passed under the bars. */
+export function useScrollSpy(ids: Ref<string[]>, prefix: string, offset: number) {
+  const active = ref('')
+  let asked = 0
+
+  function look(): void {
+    asked = 0
+    let found = ids.value[0] ?? ''
+    for (const id of ids.value) {
+      const top = document.getElementById(prefix + id)?.getBoundingClientRect().top
+      if (top !== undefined && top <= offset) found = id
+    }
+    // At the very end the last section is read, however short it is.
+    const end = innerHeight + scrollY >= document.documentElement.scrollHeight - 2
+    active.value = end && scrollY > 0 ? (ids.value.at(-1) ?? found) : found
+  }
+
+  function scrolled(): void {
+    asked ||= requestAnimationFrame(look)
+  }
+
+  addEventListener('scroll', scrolled, { passive: true })
+  watch(ids, look, { flush: 'post', immediate: true })
+  onScopeDispose(() => {
+    removeEventListener('scroll', scrolled)
+    cancelAnimationFrame(asked)
+  })
+  return active
+}

@@ -1,0 +1,64 @@
+import { onScopeDispose, ref } from 'vue'
+
+import { isFault, type Fault } from '@shared/api/fault'
+
+/** Where a submission stands. */
+export type SubmitState = 'idle' | 'sending' | 'waiting'
+
+const longest = 8000
+
+/**
+ * Sends an order until its outcome is known. The same clientTxnId goes with every attempt, so that however many of them
+ * arrive, there is one order.
+ */
+export function useSubmit<Body, Placed>(send: (body: Body) => Promise<Placed>) {
+  const state = ref<SubmitState>('idle')
+  let resume: ((again: boolean) => void) | undefined
+
+  /** Gives the order, undefined when the guest gave up, and throws the server's refusal. */
+  async function submit(body: Body): Promise<Placed | undefined> {
+    let wait = 1000
+    for (;;) {
+      state.value = 'sending'
+      try {
+        return done(await send(body))
+      } catch (e) {
+        if (!isFault(e) || !worthRepeating(e)) {
+          done(undefined)
+          throw e
+        }
+        state.value = 'waiting'
+        if (!(await pause(Math.max(wait, e.retryAfter * 1000)))) return done(undefined)
+        wait = Math.min(wait * 2, longest)
+      }
+    }
+  }
+
+  function done<T>(result: T): T {
+    state.value = 'idle'
+    return result
+  }
+
+  function pause(milliseconds: number): Promise<boolean> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(() => resume?.(true), milliseconds)
+      const online = () => resume?.(true)
+      addEventListener('online', online)
+      resume = (again) => {
+        clearTimeout(timer)
+        removeEventListener('online', online)
+        resume = undefined
+        resolve(again)
+      }
+    })
+  }
+
+  const giveUp = () => resume?.(false)
+  onScopeDispose(giveUp)
+  return { state, submit, giveUp }
+}
+
+/** Too many unpaid orders do not become fewer by asking again. */
+function worthRepeating(fault: Fault): boolean {
+  return fault.passing && fault.code !== 'too_many_unpaid'
+}

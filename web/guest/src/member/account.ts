@@ -1,0 +1,89 @@
+import { defineStore } from 'pinia'
+import { ref, shallowRef } from 'vue'
+
+import { isFault } from '@shared/api/fault'
+
+import * as api from './api'
+import type { Account, Changes, Credentials } from './dto'
+import { keptKey } from './tokens'
+
+/** Who is logged in here. All tabs of a browser are logged in together. */
+export const useAccount = defineStore('account', () => {
+  const user = shallowRef<Account>()
+  /** How the last login ended; the screens say so once. */
+  const ended = ref<'left' | 'lost'>()
+  const busy = ref(false)
+  let restoring: Promise<void> | undefined
+
+  /** Goes on with the login that is kept, if one is. Without an answer of the server it is tried again the next time. */
+  function restore(): Promise<void> {
+    if (user.value || !api.tokens.holder) return Promise.resolve()
+    restoring ??= renew().finally(() => {
+      restoring = undefined
+    })
+    return restoring
+  }
+
+  async function renew(): Promise<void> {
+    try {
+      const grant = await api.tokens.renew()
+      if (grant && api.tokens.holder === grant.user.id) user.value = grant.user
+    } catch (e) {
+      if (!isFault(e)) throw e
+    }
+  }
+
+  async function enter(credentials: Credentials): Promise<void> {
+    const grant = await api.login(credentials)
+    api.tokens.take(grant)
+    ended.value = undefined
+    user.value = grant.user
+  }
+
+  /** Leaves in all tabs. The server is told; without it the session ends by itself in a month. */
+  async function leave(): Promise<void> {
+    busy.value = true
+    const token = api.tokens.refreshToken
+    try {
+      if (token) await api.logout(token)
+    } catch (e) {
+      if (!isFault(e)) throw e
+    }
+    busy.value = false
+    api.tokens.forget()
+    gone('left')
+  }
+
+  function gone(how: 'left' | 'lost'): void {
+    api.tokens.drop()
+    user.value = undefined
+    ended.value = how
+  }
+
+  api.tokens.onLost = () => {
+    gone('lost')
+  }
+
+  /** Hears of what another tab has done. */
+  function hear(key: string | null): void {
+    if (key !== null && key !== keptKey) return
+    const holder = api.tokens.holder
+    if (!holder && user.value) gone('left')
+    else if (holder && holder !== user.value?.id) {
+      api.tokens.drop()
+      user.value = undefined
+      void restore()
+    }
+  }
+
+  async function change(changes: Changes): Promise<void> {
+    user.value = await api.changeMe(changes)
+  }
+
+  return { user, ended, busy, restore, enter, leave, hear, change }
+})
+
+/** Whether a login is kept here, whatever the server will say of it. */
+export function isKept(): boolean {
+  return api.tokens.holder !== undefined
+}

@@ -1,0 +1,146 @@
+import { answer, newClient, type Answer } from '@shared/api/client'
+import { Fault, isFault } from '@shared/api/fault'
+import { language, localeOf } from '@shared/i18n'
+
+import type { Menu, Method, Placed } from '../types/dto'
+import type {
+  Account, Basket, Changes, CheckedOut, Checkout, Credentials, Grant, ListedOrder, MemberOrder, Place, Purpose, Registration,
+  Session,
+} from './dto'
+import { Tokens } from './tokens'
+
+const spoken = (): Record<string, string> => ({ 'Accept-Language': localeOf(language.value) })
+
+/** Asks as nobody in particular. */
+const open = newClient(spoken)
+
+// Three answers that are waited for so long fit into the time for which the server repeats them.
+const brief = newClient(spoken, 3000)
+
+export const tokens = new Tokens({
+  spend: (refreshToken) => answer(brief.POST('/auth/refresh', { body: { refreshToken } })),
+})
+
+/** What goes with a request of the member. */
+export const memberHeaders = (): Record<string, string> => ({ ...spoken(), Authorization: `Bearer ${tokens.bearer}` })
+
+/** Asks as the member. */
+const client = newClient(memberHeaders)
+
+/** Sends a request as the member, again with another token where the first was not good any more. */
+async function own<T>(send: () => Promise<Answer<T>>): Promise<T> {
+  const sent = await tokens.valid()
+  if (!sent) throw new Fault('unauthenticated', 401)
+  try {
+    return await answer(send())
+  } catch (e) {
+    if (!isFault(e, 'unauthenticated')) throw e
+    await tokens.renew(sent)
+    if (!tokens.bearer) throw e
+    return answer(send())
+  }
+}
+
+// The door.
+
+export function register(body: Registration): Promise<Account> {
+  return answer(open.POST('/auth/register', { body }))
+}
+
+export function login(body: Credentials): Promise<Grant> {
+  return answer(open.POST('/auth/login', { body }))
+}
+
+export function logout(refreshToken: string): Promise<unknown> {
+  const headers = tokens.bearer ? { Authorization: `Bearer ${tokens.bearer}` } : {}
+  return answer(brief.POST('/auth/logout', { params: { header: headers }, body: { refreshToken } }))
+}
+
+export function requestCode(purpose: Purpose, email: string): Promise<unknown> {
+  return answer(open.POST('/auth/otp/request', { body: { purpose, email } }))
+}
+
+export function verifyEmail(email: string, code: string): Promise<unknown> {
+  return answer(open.POST('/auth/otp/verify', { body: { purpose: 'VERIFY', email, code } }))
+}
+
+export function resetPassword(email: string, code: string, password: string): Promise<unknown> {
+  return answer(open.POST('/auth/password/reset', { body: { email, code, password } }))
+}
+
+// The account.
+
+export function changeMe(body: Changes): Promise<Account> {
+  return own(() => client.PATCH('/me', { body }))
+}
+
+export function changePassword(currentPassword: string, newPassword: string): Promise<unknown> {
+  return own(() => client.POST('/me/password', { body: { currentPassword, newPassword } }))
+}
+
+export async function sessions(): Promise<Session[]> {
+  return (await own(() => client.GET('/me/sessions'))).items ?? []
+}
+
+export function endSession(id: string): Promise<unknown> {
+  return own(() => client.DELETE('/me/sessions/{id}', { params: { path: { id } } }))
+}
+
+// What there is, and the cart.
+
+export async function places(): Promise<Place[]> {
+  return (await answer(open.GET('/branches'))).items ?? []
+}
+
+export function menuOf(branchId: string): Promise<Menu> {
+  const query = { locale: localeOf(language.value) }
+  return answer(open.POST('/cis/menu/active', { params: { query }, body: { branchId } }))
+}
+
+export function basket(): Promise<Basket> {
+  return own(() => client.GET('/cart'))
+}
+
+export function addDish(dishId: string, quantity: number, branchId: string): Promise<unknown> {
+  return own(() => client.POST('/cart/add-dish', { body: { dishId, quantity, branchId } }))
+}
+
+export function setQuantity(cartDetailId: string, quantity: number): Promise<unknown> {
+  return own(() => client.PATCH('/cart/items/{cartDetailId}', { params: { path: { cartDetailId } }, body: { quantity } }))
+}
+
+export function removeDish(cartDetailId: string): Promise<Basket> {
+  return own(() => client.DELETE('/cart/items/{cartDetailId}', { params: { path: { cartDetailId } } }))
+}
+
+export function emptyBasket(): Promise<Basket> {
+  return own(() => client.DELETE('/cart'))
+}
+
+// Orders.
+
+export function checkOut(body: Checkout): Promise<CheckedOut> {
+  return own(() => client.POST('/cart/checkout', { body }))
+}
+
+export async function orders(page: number, size: number): Promise<{ items: ListedOrder[]; total: number }> {
+  const { items, total } = await own(() => client.GET('/orders', { params: { query: { page, size } } }))
+  return { items: items ?? [], total }
+}
+
+export function order(id: string): Promise<MemberOrder> {
+  return own(() => client.GET('/orders/{id}', { params: { path: { id } } }))
+}
+
+export function cancelOrder(id: string): Promise<unknown> {
+  return own(() => client.POST('/orders/{id}/cancel', { params: { path: { id } } }))
+}
+
+/** Asks for five more minutes to pay an order that is to be paid by an instant. */
+export function prolongOrder(id: string, payBy: string): Promise<unknown> {
+  return own(() => client.POST('/orders/{id}/more-time', { params: { path: { id } }, body: { payBy } }))
+}
+
+export function payOrder(id: string, method: Method): Promise<Placed> {
+  return own(() => client.POST('/orders/{id}/pay', { params: { path: { id } }, body: { method } }))
+}

@@ -1,0 +1,88 @@
+import { createPinia, setActivePinia } from 'pinia'
+import { beforeEach, expect, test, vi } from 'vitest'
+
+import { Fault } from '@shared/api/fault'
+
+import { useAccount } from './account'
+import { shown, useBasket } from './basket'
+import type { Account, Basket, BasketItem } from './dto'
+
+const item = (change: Partial<BasketItem> = {}): BasketItem => ({
+  id: '1', cartId: '1', dishId: '4', itemId: '11', name: 'Phở bò', imageUrl: null, quantity: 2, price: 100, total: 200, previousPrice: 100,
+  priceChanged: false, remaining: null, isSoldOut: false, isAvailable: true, ...change,
+})
+
+const { api } = vi.hoisted(() => ({ api: { basket: vi.fn(), setQuantity: vi.fn(), removeDish: vi.fn(), tokens: {} } }))
+vi.mock('./api', () => api)
+
+/** A server that keeps a cart. */
+let kept: Basket
+
+beforeEach(() => {
+  setActivePinia(createPinia())
+  kept = { id: '1', branchId: '1', menuVersionId: '5', currency: 'VND', items: [item(), item({ id: '2', dishId: '5' })], totalPrice: 400, version: 1 }
+  api.basket.mockReset().mockImplementation(() => Promise.resolve(structuredClone(kept)))
+  api.setQuantity.mockReset().mockImplementation((id: string, quantity: number) => {
+    kept.items = (kept.items ?? []).map((i) => (i.id === id ? { ...i, quantity } : i))
+    return Promise.resolve()
+  })
+  api.removeDish.mockReset().mockImplementation((id: string) => {
+    kept.items = (kept.items ?? []).filter((i) => i.id !== id)
+    return Promise.resolve()
+  })
+})
+
+async function loaded() {
+  useAccount().user = { id: '7' } as Account
+  const basket = useBasket()
+  await vi.waitFor(() => {
+    expect(basket.basket).toBeDefined()
+  })
+  return basket
+}
+
+test.each([
+  [{}, { available: 20, gone: false, onMenu: true, price: 100 }],
+  [{ remaining: 1, isSoldOut: true }, { available: 1, gone: false }],
+  [{ remaining: 0, isSoldOut: true }, { available: 0, gone: true, onMenu: true }],
+  [{ isAvailable: false, itemId: null, price: 0 }, { available: 0, gone: true, onMenu: false, price: 100 }],
+] as const)('%j is shown as %j', (change, want) => {
+  expect(shown(item(change))).toMatchObject(want)
+})
+
+test('what is gone is not charged and stands in the way', async () => {
+  kept.items = [item({ remaining: 0, isSoldOut: true }), item({ id: '2', quantity: 1 })]
+  const basket = await loaded()
+  expect([basket.count, basket.total, basket.obstacle?.key]).toEqual([3, 100, '1'])
+})
+
+test('a change is shown at once, and changes are sent one after the other', async () => {
+  const basket = await loaded()
+  const first = basket.set('1', 3)
+  const second = basket.set('1', 4)
+  expect(basket.items[0]?.quantity).toBe(4)
+  await Promise.all([first, second])
+  expect(api.setQuantity.mock.calls).toEqual([['1', 3], ['1', 4]])
+  expect(basket.items[0]?.quantity).toBe(4)
+  await basket.set('2', 0)
+  expect(api.removeDish).toHaveBeenCalledWith('2')
+  expect(basket.items.map((i) => i.id)).toEqual(['1'])
+})
+
+test('a refused change is put back and told', async () => {
+  const basket = await loaded()
+  api.setQuantity.mockRejectedValueOnce(new Fault('cart_full', 409))
+  await basket.set('1', 20)
+  expect(basket.refusal?.code).toBe('cart_full')
+  expect(basket.items[0]?.quantity).toBe(2)
+  await basket.set('1', 3)
+  expect(basket.refusal).toBeUndefined()
+})
+
+test('another member has another cart', async () => {
+  const basket = await loaded()
+  useAccount().user = undefined
+  await vi.waitFor(() => {
+    expect(basket.basket).toBeUndefined()
+  })
+})

@@ -1,0 +1,97 @@
+import { defineStore } from 'pinia'
+import { computed, ref, shallowRef, watch } from 'vue'
+
+import { isFault, type Fault } from '@shared/api/fault'
+import { language } from '@shared/i18n'
+
+import { mostPerLine, type ShownLine } from '../types/cart'
+import { useAccount } from './account'
+import * as api from './api'
+import type { Basket, BasketItem } from './dto'
+
+/** What a member means to order. It lives on the server, and is the same wherever the member is logged in. */
+export const useBasket = defineStore('basket', () => {
+  const account = useAccount()
+  const basket = shallowRef<Basket>()
+  const fault = shallowRef<Fault>()
+  const refusal = shallowRef<Fault>() // of the last change of a line
+  const waiting = ref(0)
+  let generation = 0
+  let turn: Promise<unknown> = Promise.resolve()
+
+  const items = computed(() => basket.value?.items ?? [])
+  const lines = computed(() => items.value.map(shown))
+  const count = computed(() => items.value.reduce((sum, i) => sum + i.quantity, 0))
+  const total = computed(() => lines.value.filter((l) => !l.gone).reduce((sum, l) => sum + l.price * l.qty, 0))
+  const currency = computed(() => basket.value?.currency ?? 'VND')
+  /** The first line that stands in the way of an order. */
+  const obstacle = computed(() => lines.value.find((l) => l.qty > l.available))
+  const repriced = computed(() => items.value.some((i) => i.priceChanged && i.isAvailable))
+  const busy = computed(() => waiting.value > 0)
+  /** The branch that it is from, while there is something in it. */
+  const branchId = computed(() => (items.value.length > 0 ? basket.value?.branchId : undefined))
+
+  async function load(): Promise<void> {
+    const mine = ++generation
+    try {
+      const got = await api.basket()
+      if (mine !== generation) return
+      basket.value = got
+      fault.value = undefined
+    } catch (e) {
+      if (!isFault(e)) throw e
+      if (mine === generation) fault.value = e
+    }
+  }
+
+  /** Makes one change after the other, and shows what came of the last, also where it was refused. */
+  async function change(what: () => Promise<unknown>): Promise<void> {
+    const mine = turn.then(what)
+    turn = mine.catch(() => undefined)
+    waiting.value++
+    try {
+      await mine
+    } finally {
+      if (--waiting.value === 0) await load()
+    }
+  }
+
+  const add = (dishId: string, quantity: number, branch: string) => change(() => api.addDish(dishId, quantity, branch))
+  const empty = () => change(() => api.emptyBasket())
+
+  /** Changes a line: what is shown at once, and what is kept behind it. A refusal is shown and puts it back. */
+  async function set(line: string, quantity: number): Promise<void> {
+    const wanted = Math.min(quantity, mostPerLine)
+    const after = items.value.map((i) => (i.id === line ? { ...i, quantity: wanted } : i)).filter((i) => i.quantity > 0)
+    if (basket.value) basket.value = { ...basket.value, items: after }
+    generation++ // what was asked before knows nothing of it
+    refusal.value = undefined
+    try {
+      await change(() => (wanted > 0 ? api.setQuantity(line, wanted) : api.removeDish(line)))
+    } catch (e) {
+      if (!isFault(e)) throw e
+      refusal.value = e
+    }
+  }
+
+  // Another member has another cart, and dishes have other names in other languages.
+  watch(
+    [() => account.user?.id, language],
+    ([id], [before]) => {
+      if (id !== before) basket.value = undefined
+      if (id) void load()
+    },
+    { immediate: true },
+  )
+
+  return { basket, fault, refusal, busy, items, lines, count, total, currency, obstacle, repriced, branchId, load, add, set, empty }
+})
+
+/** A line as it is shown beside those of a table's cart. */
+export function shown(item: BasketItem): ShownLine {
+  const left = item.isAvailable ? Math.min(item.remaining ?? mostPerLine, mostPerLine) : 0
+  return {
+    key: item.id, itemId: item.itemId ?? '', qty: item.quantity, notes: '', name: item.name,
+    price: item.price || item.previousPrice, onMenu: item.isAvailable, available: left, gone: left === 0,
+  }
+}

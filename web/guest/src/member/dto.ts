@@ -1,0 +1,22 @@
+import type { components } from '@shared/api/schema'
+
+type Schemas = components['schemas']
+
+export type Account = Schemas['IdentityAccount']
+export type Grant = Schemas['IdentityGrant']
+export type Changes = Omit<Schemas['IdentityChanges'], '$schema'>
+export type Registration = Omit<Schemas['RegisterInBody'], '$schema'>
+export type Credentials = Omit<Schemas['LoginInBody'], '$schema'>
+export type Session = Schemas['IdentitySession']
+export type Purpose = Schemas['CodeInBody']['purpose']
+
+export type Place = Schemas['CatalogPlace']
+export type Basket = Schemas['CartBasket']
+export type BasketItem = Schemas['CartItem']
+
+export type Checkout = Omit<Schemas['OrderingCheckoutBody'], '$schema'>
+export type CheckedOut = Schemas['OrderingCheckedOut']
+export type Kind = 'DELIVERY' | 'PICKUP'
+
+export type MemberOrder = Schemas['OrderingMemberDetail']
+export type ListedOrder = Schemas['OrderingMemberOrder']

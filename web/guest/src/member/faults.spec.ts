@@ -1,0 +1,46 @@
+import { beforeAll, expect, test } from 'vitest'
+
+import { Fault, type Problem } from '@shared/api/fault'
+import { setLanguage } from '@shared/i18n'
+
+import { textFor, wrongFields } from './faults'
+import { ready } from './texts'
+
+beforeAll(async () => {
+  await setLanguage('en')
+  await ready()
+})
+
+test.each([
+  ['login_failed', 'That is not right. If the password should be, set a new one.'],
+  ['sold_out', 'Some of it has just been sold. See what is left.'],
+  ['offline', 'The restaurant cannot be reached at the moment. Please try again.'],
+  ['something_new', 'That did not work. Please try again.'],
+])('%s is told as “%s”', (code, want) => {
+  expect(textFor(new Fault(code, 400))).toBe(want)
+})
+
+test('a limit says for how long', () => {
+  expect(textFor(new Fault('rate_limited', 429, {}, 49))).toBe('That was too often. Please wait 49 seconds.')
+  expect(textFor(new Fault('rate_limited', 429))).toBe('That was too often. Please wait 1 second.')
+})
+
+test('fields are found under either name of the server', () => {
+  const named = new Fault('invalid', 422, { field: 'receiverPhone' })
+  expect(wrongFields(named)).toEqual({ receiverPhone: expect.stringContaining('6 to 15 digits') as string })
+  const listed = new Fault('invalid', 422, { errors: [{ field: 'body.email', message: 'x' }, { field: 'query.page', message: 'x' }] } as Partial<Problem>)
+  expect(wrongFields(listed)).toEqual({ email: 'This is not an e-mail address.' })
+  expect(wrongFields(new Fault('username_taken', 409))).toEqual({ username: 'Somebody else has this username.' })
+  expect(wrongFields(new Fault('sold_out', 409))).toEqual({})
+})
+
+// A code that members can meet and that is told as "did not work" helps nobody.
+test.each([
+  'busy', 'invalid', 'not_verified', 'account_disabled', 'email_taken', 'username_taken', 'phone_taken', 'value_taken', 'code_invalid',
+  'password_unfit', 'password_wrong', 'session_not_found', 'cart_full', 'cart_item_not_found', 'cart_changed', 'cart_empty',
+  'dish_not_found', 'dish_unavailable', 'branch_closed', 'menu_version_closed', 'too_many_unpaid', 'payment_method_unsuitable',
+  'idempotency_mismatch', 'not_cancelable', 'not_payable', 'already_paid', 'too_late', 'payment_in_progress', 'too_many_attempts',
+  'order_not_found',
+])('%s has words', (code) => {
+  expect(textFor(new Fault(code, 400))).not.toBe(textFor(new Fault('something_new', 400)))
+})

@@ -1,0 +1,47 @@
+import type { Fault } from '@shared/api/fault'
+
+import { m, type MemberKey } from './texts'
+
+// The server's codes, and what members are told of them. What is missing here is told as something that went wrong.
+const words: Record<string, MemberKey> = {
+  offline: 'fault.offline', unavailable: 'fault.offline', busy: 'fault.busy', overloaded: 'fault.busy',
+  unauthenticated: 'fault.unauthenticated', invalid: 'fault.invalid',
+  login_failed: 'fault.login', not_verified: 'fault.unverified', account_disabled: 'fault.disabled',
+  email_taken: 'fault.emailTaken', username_taken: 'fault.usernameTaken', phone_taken: 'fault.phoneTaken',
+  value_taken: 'fault.taken', device_taken: 'fault.taken', code_invalid: 'fault.code', password_unfit: 'fault.passwordUnfit',
+  password_wrong: 'fault.passwordWrong', session_not_found: 'fault.sessionGone',
+  cart_full: 'fault.cartFull', dish_not_found: 'fault.dishGone', cart_item_not_found: 'fault.cartChanged',
+  cart_changed: 'fault.cartChanged', cart_empty: 'fault.cartEmpty', branch_closed: 'fault.closed', outlet_paused: 'fault.closed',
+  sold_out: 'fault.soldOut', dish_unavailable: 'fault.unavailable', menu_version_closed: 'fault.menuChanged',
+  item_unknown: 'fault.menuChanged', too_many_unpaid: 'fault.unpaid', payment_method_unavailable: 'fault.method',
+  payment_method_unsuitable: 'fault.method', idempotency_mismatch: 'fault.arrived', not_cancelable: 'fault.notCancelable',
+  not_payable: 'fault.notPayable', already_paid: 'fault.paid', too_late: 'fault.notPayable', payment_in_progress: 'fault.paying',
+  too_many_attempts: 'fault.attempts', order_not_found: 'fault.orderUnknown',
+}
+
+// Fields of forms that the server names, and what is wrong with them.
+const fields: Record<string, MemberKey> = {
+  receiverName: 'wrong.name', receiverPhone: 'wrong.phone', receiverAddress: 'wrong.address', receiverEmail: 'wrong.email',
+  email: 'wrong.email', phone: 'wrong.phone', username: 'wrong.username', password: 'fault.passwordUnfit',
+  newPassword: 'fault.passwordUnfit',
+}
+
+/** What a refusal is told as. */
+export function textFor(fault: Fault): string {
+  if (fault.code === 'rate_limited') return m('fault.wait', { count: Math.max(1, Math.ceil(fault.retryAfter)) })
+  return m(words[fault.code] ?? 'fault.other')
+}
+
+/** The fields that a refusal is about, with what is wrong with each. */
+export function wrongFields(fault: Fault): Record<string, string> {
+  const taken: Record<string, string> = { email_taken: 'email', username_taken: 'username', phone_taken: 'phone' }
+  const own = taken[fault.code]
+  if (own) return { [own]: textFor(fault) }
+  if (fault.code === 'password_unfit') return { password: textFor(fault), newPassword: textFor(fault) }
+  const found: Record<string, string> = {}
+  const named = [fault.problem.field, ...(fault.problem.errors ?? []).map((e) => e.field.replace(/^body\./, ''))]
+  for (const name of named) {
+    if (typeof name === 'string' && fields[name]) found[name] = m(fields[name])
+  }
+  return found
+}

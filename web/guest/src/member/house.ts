@@ -1,0 +1,87 @@
+import { computed, onScopeDispose, ref, shallowRef, watch } from 'vue'
+
+import { isFault, type Fault } from '@shared/api/fault'
+import { language } from '@shared/i18n'
+
+import { offline } from '../composables/connection'
+import type { Menu } from '../types/dto'
+import { menuOf, places } from './api'
+import type { Place } from './dto'
+
+const key = 'comanda.branch' // kept for as long as the tab
+
+// The house is one for all pages: its branches, the chosen one, and that one's menu.
+const branches = shallowRef<Place[]>()
+const chosen = ref(recall())
+const menu = shallowRef<Menu>()
+const fault = shallowRef<Fault>()
+const branch = computed(() => branches.value?.find((b) => b.id === chosen.value) ?? branches.value?.[0])
+const dishes = computed(() => new Map(menu.value?.categories.flatMap((c) => c.items).map((i) => [i.dishId, i])))
+
+const every = 20_000 // milliseconds after which what is left is asked for again while somebody looks
+let generation = 0
+
+/** Fetches the branches once, and the menu of the chosen one. What comes too late does not replace what is newer. */
+async function load(): Promise<void> {
+  const mine = ++generation
+  try {
+    branches.value ??= await places()
+    const at = branch.value?.id
+    const got = at ? await menuOf(at) : undefined
+    if (mine !== generation) return
+    menu.value = got
+    fault.value = undefined
+    offline.value = false
+  } catch (e) {
+    if (mine !== generation || !isFault(e)) return
+    fault.value = e
+    offline.value = e.passing
+  }
+}
+
+/** Goes to another branch. */
+function choose(id: string): void {
+  if (id === branch.value?.id) return
+  chosen.value = id
+  menu.value = undefined
+  remember(id)
+  void load()
+}
+
+function recall(): string {
+  try {
+    return sessionStorage.getItem(key) ?? ''
+  } catch {
+    return ''
+  }
+}
+
+function remember(id: string): void {
+  try {
+    sessionStorage.setItem(key, id)
+  } catch {
+    // The choice lasts until the next reload then.
+  }
+}
+
+/** The house as members see it. */
+export function useHouse() {
+  return { branches, branch, menu, fault, dishes, load, choose }
+}
+
+/** Keeps the menu fresh while a page shows it and somebody looks at that page. */
+export function useFreshMenu(): void {
+  void load()
+  const timer = setInterval(() => {
+    if (!document.hidden) void load()
+  }, every)
+  const seen = () => {
+    if (!document.hidden) void load()
+  }
+  document.addEventListener('visibilitychange', seen)
+  watch(language, load)
+  onScopeDispose(() => {
+    clearInterval(timer)
+    document.removeEventListener('visibilitychange', seen)
+  })
+}

@@ -1,0 +1,49 @@
+import { beforeEach, expect, test } from 'vitest'
+
+import type { Account, ListedOrder } from './dto'
+import { pathAfter } from './paths'
+import { forgetTxn, nextTxn, receiverOf } from './receiver'
+
+const lan = { firstName: 'Lan', surname: 'Nguyễn', phone: '0901234567', address: '12 Hàng Bài', city: 'Hoàn Kiếm', province: 'Hà Nội', email: 'lan@house.example' }
+const before = { receiver: { name: 'Mai', phone: '0907654321', address: '1 Lê Lợi', email: 'mai@house.example' } } as ListedOrder
+const account = (change: object) => change as Account
+
+beforeEach(() => {
+  sessionStorage.clear()
+})
+
+test('the account goes before the last order', () => {
+  expect(receiverOf(account(lan), before)).toEqual({
+    name: 'Lan Nguyễn', phone: '0901234567', address: '12 Hàng Bài, Hoàn Kiếm, Hà Nội', email: 'lan@house.example',
+  })
+})
+
+test('what the account does not say, the last order may', () => {
+  const silent = account({ firstName: null, surname: null, phone: null, address: null, city: 'Hà Nội', province: null, email: 'lan@house.example' })
+  expect(receiverOf(silent, before)).toEqual({ name: 'Mai', phone: '0907654321', address: '1 Lê Lợi', email: 'lan@house.example' })
+  expect(receiverOf(silent, undefined)).toEqual({ name: '', phone: '', address: '', email: 'lan@house.example' })
+})
+
+test('an order has one id over reloads, and another member or order another', () => {
+  const first = nextTxn('7')
+  expect(nextTxn('7')).toBe(first)
+  expect(nextTxn('8')).not.toBe(first)
+  const next = nextTxn('7')
+  forgetTxn()
+  expect(nextTxn('7')).not.toBe(next)
+})
+
+test.each([
+  ['/shop/cart', '/shop/cart'],
+  ['/shop/dish/4', '/shop/dish/4'],
+  ['/shop', '/shop'],
+  ['//evil.example', '/shop'],
+  ['https://evil.example/shop', '/shop'],
+  ['/shop/../app', '/shop'],
+  ['/shopping', '/shop'],
+  ['/console', '/shop'],
+  [undefined, '/shop'],
+  [['/shop/cart'], '/shop'],
+])('after a login %j leads to %s', (to, want) => {
+  expect(pathAfter(to)).toBe(want)
+})

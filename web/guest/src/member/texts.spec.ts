@@ -1,0 +1,42 @@
+import { expect, test } from 'vitest'
+
+import main from '@shared/i18n/en.json'
+import { setLanguage, type Language } from '@shared/i18n'
+
+import { day, m, ready } from './texts'
+import en from './texts/en.json'
+import vi from './texts/vi.json'
+import zh from './texts/zh-Hant.json'
+
+const catalogues: Record<Language, Record<string, string>> = { vi, 'zh-Hant': zh, en }
+const namesOf = (text: string) => [...text.matchAll(/\{(\w+)\}/g)].map((found) => found[1]).sort()
+
+test.each(Object.entries(catalogues))('%s has every text, with the same values in it', (_, texts) => {
+  const wanted = Object.keys(en).filter((key) => !key.endsWith('_one'))
+  expect(Object.keys(texts).filter((key) => !key.endsWith('_one'))).toEqual(wanted)
+  for (const [key, text] of Object.entries(texts)) {
+    expect(text.trim()).not.toBe('')
+    expect(namesOf(text), key).toEqual(namesOf((en as Record<string, string>)[key] ?? ''))
+  }
+})
+
+test('no text hides one of the guests’', () => {
+  expect(Object.keys(en).filter((key) => key in main)).toEqual([])
+})
+
+test('every text is used', () => {
+  const files = import.meta.glob<string>(['./**/*.ts', './**/*.vue', '!./**/*.spec.ts'], { query: '?raw', import: 'default', eager: true })
+  const code = Object.values(files).join('\n')
+  const names = Object.keys(en).map((key) => key.replace(/_(one|other)$/, ''))
+  expect(names.filter((name) => !code.includes(`'${name}'`))).toEqual([])
+})
+
+test('they come with the language that is shown, and go along when it changes', async () => {
+  await setLanguage('vi')
+  await ready()
+  expect(m('login.title')).toBe(vi['login.title'])
+  await setLanguage('en')
+  expect(m('code.wait', { count: 1 })).toBe('Another code in 1 second')
+  expect(m('code.wait', { count: 9 })).toBe('Another code in 9 seconds')
+  expect(day('2026-02-26')).toBe('Feb 26, 2026')
+})

@@ -1,0 +1,44 @@
+import type { NavigationGuard, RouteComponent, RouteRecordRaw } from 'vue-router'
+
+// The members' pages, none of which comes with the guests' first view, nor do their texts.
+type Page = () => Promise<{ default: RouteComponent }>
+
+/** A page that is shown when its texts are there. */
+function page(load: Page): Page {
+  return async () => {
+    const [part] = await Promise.all([load(), import('../member/texts').then((texts) => texts.ready())])
+    return part
+  }
+}
+
+/** Lets those in who are logged in, and leads the others to the door and back. */
+const known: NavigationGuard = async (to) => {
+  const { isKept, useAccount } = await import('../member/account')
+  const account = useAccount()
+  await account.restore()
+  // A login that cannot be asked about now is taken for good: the page says that the house is out of reach.
+  return account.user || isKept() ? true : { name: 'login', query: { to: to.path } }
+}
+
+const open = { shop: true }
+const own = { meta: { shop: true, member: true }, beforeEnter: known }
+
+export const shop: RouteRecordRaw[] = [
+  {
+    path: '/shop',
+    name: 'shop',
+    component: page(() => import('../member/views/MenuView.vue')),
+    meta: { shop: true, menu: 'home' },
+    children: [{ path: 'dish/:dishId', name: 'shop-dish', component: page(() => import('../member/views/DishView.vue')), props: true }],
+  },
+  { path: '/shop/cart', name: 'basket', component: page(() => import('../member/views/BasketView.vue')), ...own },
+  { path: '/shop/checkout', name: 'shop-checkout', component: page(() => import('../member/views/CheckoutView.vue')), ...own },
+  { path: '/shop/orders', name: 'my-orders', component: page(() => import('../member/views/OrdersView.vue')), ...own },
+  { path: '/shop/orders/:id', name: 'my-order', component: page(() => import('../member/views/MyOrderView.vue')), props: true, ...own },
+  { path: '/shop/account', name: 'account', component: page(() => import('../member/views/AccountView.vue')), ...own },
+  { path: '/shop/login', name: 'login', component: page(() => import('../member/views/LoginView.vue')), meta: open },
+  { path: '/shop/register', name: 'register', component: page(() => import('../member/views/RegisterView.vue')), meta: open },
+  { path: '/shop/verify', name: 'verify', component: page(() => import('../member/views/VerifyView.vue')), meta: open },
+  { path: '/shop/forgotten', name: 'forgotten', component: page(() => import('../member/views/ForgottenView.vue')), meta: open },
+  { path: '/shop/:rest(.*)*', redirect: '/shop' },
+]

@@ -1,0 +1,44 @@
+import type { components } from './schema'
+
+export type Problem = components['schemas']['Problem']
+
+/** A line of an order of which not enough is left. */
+export interface Shortage {
+  itemId: string
+  requested: number
+  available: number
+}
+
+/** Why the server did not do what it was asked for. `code` is a stable word; `offline` is ours, for no answer at all. */
+export class Fault extends Error {
+  constructor(
+    readonly code: string,
+    readonly status = 0,
+    readonly problem: Partial<Problem> & Record<string, unknown> = {},
+    readonly retryAfter = 0, // seconds; 0: the server has not said
+  ) {
+    super(problem.detail ?? code)
+    this.name = 'Fault'
+  }
+
+  /** Whether the same request may succeed later, and its outcome is unknown until then. */
+  get passing(): boolean {
+    return this.status === 0 || this.status >= 500 || this.status === 429
+  }
+
+  /** The lines of a `sold_out` answer. */
+  get lines(): Shortage[] {
+    const lines = this.problem.lines
+    return Array.isArray(lines) ? (lines as Shortage[]) : []
+  }
+
+  /** What the order costs now, of a `price_changed` answer. */
+  get currentTotal(): number | undefined {
+    const total = this.problem.currentTotal
+    return typeof total === 'number' ? total : undefined
+  }
+}
+
+export function isFault(e: unknown, ...codes: string[]): e is Fault {
+  return e instanceof Fault && (codes.length === 0 || codes.includes(e.code))
+}

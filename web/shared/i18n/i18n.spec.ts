@@ -1,0 +1,48 @@
+import { expect, test } from 'vitest'
+
+import { chooseLanguage, countdown, language, setLanguage, t, type Language } from './index'
+import en from './en.json'
+import vi from './vi.json'
+import zh from './zh-Hant.json'
+
+const catalogues: Record<Language, Record<string, string>> = { vi, 'zh-Hant': zh, en }
+const namesOf = (text: string) => [...text.matchAll(/\{(\w+)\}/g)].map((m) => m[1]).sort()
+
+test.each(Object.entries(catalogues))('%s has every text, with the same values in it', (_, texts) => {
+  const wanted = Object.keys(en).filter((key) => !key.endsWith('_one'))
+  expect(Object.keys(texts).filter((key) => !key.endsWith('_one'))).toEqual(wanted)
+  for (const [key, text] of Object.entries(texts)) {
+    expect(text.trim()).not.toBe('')
+    expect(namesOf(text), key).toEqual(namesOf((en as Record<string, string>)[key] ?? ''))
+  }
+})
+
+test('texts are chosen by number and filled in', async () => {
+  await setLanguage('en')
+  expect(t('cart.items', { count: 1 })).toBe('1 dish')
+  expect(t('cart.items', { count: 3 })).toBe('3 dishes')
+  await setLanguage('zh-Hant')
+  expect(t('cart.items', { count: 1 })).toContain('1')
+  expect(document.documentElement.lang).toBe('zh-Hant')
+  expect(language.value).toBe('zh-Hant')
+})
+
+test.each([
+  [['de', 'vi-VN', 'en'], 'vi'],
+  [['zh-TW'], 'zh-Hant'],
+  [['zh-Hans-CN'], 'zh-Hant'],
+  [['fr'], 'en'],
+  [[], 'en'],
+])('%j is served in %s', (preferred, want) => {
+  expect(chooseLanguage(preferred)).toBe(want)
+})
+
+test.each([
+  [900_499, '15:00'],
+  [65_000, '1:05'],
+  [999, '0:00'],
+  [0, '0:00'],
+  [-5, '0:00'],
+])('%d ms are shown as %s', (ms, want) => {
+  expect(countdown(ms)).toBe(want)
+})

@@ -1,0 +1,135 @@
+import { Fault } from './api/fault'
+import { noteServerTime } from './time'
+
+/** One server-sent event. */
+export interface StreamEvent {
+  id: string
+  name: string
+  data: string
+}
+
+/** Takes text as it comes and gives the events that are complete. */
+export class EventParser {
+  private rest = ''
+
+  push(text: string): StreamEvent[] {
+    const blocks = (this.rest + text).split(/\r?\n\r?\n/)
+    this.rest = blocks.pop() ?? ''
+    return blocks.map(parse).filter((event) => event.data !== '')
+  }
+}
+
+function parse(block: string): StreamEvent {
+  const event: StreamEvent = { id: '', name: 'message', data: '' }
+  const data: string[] = []
+  for (const line of block.split(/\r?\n/)) {
+    const [, field, value = ''] = /^([a-z]+): ?(.*)$/.exec(line) ?? []
+    if (field === 'id') event.id = value
+    else if (field === 'event') event.name = value
+    else if (field === 'data') data.push(value)
+  }
+  event.data = data.join('\n')
+  return event
+}
+
+export interface StreamOptions {
+  url: string
+  headers: () => Record<string, string>
+  onEvent: (event: StreamEvent) => void
+  /** Told whenever the stream begins to flow or stops flowing. */
+  onLive?: (live: boolean) => void
+  /** Told when the server does not want to talk any more; the stream has ended then. */
+  onRefused?: (fault: Fault) => void
+}
+
+/** Silence after which a connection counts as lost; the server speaks every 15 seconds. */
+const silence = 40_000
+const shortest = 500
+const longest = 10_000
+
+/**
+ * Follows a stream of events until the function that it gives is called. The browser's own EventSource cannot send the
+ * guest's token. A lost connection is opened again with the id of the last event, so that nothing is missed.
+ */
+export function follow(options: StreamOptions): () => void {
+  const ended = new AbortController()
+  void run(options, ended.signal)
+  return () => {
+    ended.abort()
+  }
+}
+
+async function run(options: StreamOptions, ended: AbortSignal): Promise<void> {
+  let last = ''
+  let wait = shortest
+  while (!ended.aborted) {
+    try {
+      await listen(options, ended, last, (event) => {
+        last = event.id || last
+        wait = shortest
+        options.onEvent(event)
+      })
+    } catch (e) {
+      if (e instanceof Fault && !e.passing) {
+        if (!ended.aborted) options.onRefused?.(e)
+        return
+      }
+    }
+    if (ended.aborted) return
+    options.onLive?.(false)
+    await pause(wait * (0.75 + Math.random() / 2), ended)
+    wait = Math.min(wait * 2, longest)
+  }
+}
+
+async function listen(
+  options: StreamOptions, ended: AbortSignal, last: string, onEvent: (event: StreamEvent) => void,
+): Promise<void> {
+  const attempt = new AbortController()
+  const end = () => {
+    attempt.abort()
+  }
+  ended.addEventListener('abort', end, { once: true })
+  let watchdog = setTimeout(end, silence)
+  try {
+    const headers: Record<string, string> = { ...options.headers(), Accept: 'text/event-stream' }
+    if (last) headers['Last-Event-ID'] = last
+    const response = await fetch(options.url, { headers, signal: attempt.signal, cache: 'no-store' })
+    noteServerTime(response.headers.get('Date'))
+    if (!response.ok || !response.body) {
+      const problem = (await response.json().catch(() => ({}))) as { code?: string }
+      throw new Fault(problem.code ?? 'unavailable', response.status, problem)
+    }
+    options.onLive?.(true)
+    const parser = new EventParser()
+    const decoder = new TextDecoder()
+    const reader = response.body.getReader()
+    for (;;) {
+      const { done, value } = await reader.read()
+      if (done) return
+      clearTimeout(watchdog)
+      watchdog = setTimeout(end, silence)
+      parser.push(decoder.decode(value, { stream: true })).forEach(onEvent)
+    }
+  } finally {
+    clearTimeout(watchdog)
+    ended.removeEventListener('abort', end)
+  }
+}
+
+/** Waits, but not when the network comes back or the page is looked at again. */
+function pause(milliseconds: number, ended: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      clearTimeout(timer)
+      removeEventListener('online', done)
+      document.removeEventListener('visibilitychange', done)
+      ended.removeEventListener('abort', done)
+      resolve()
+    }
+    const timer = setTimeout(done, milliseconds)
+    addEventListener('online', done)
+    document.addEventListener('visibilitychange', done)
+    ended.addEventListener('abort', done)
+  })
+}

@@ -1,0 +1,21 @@
+/** Milliseconds by which the server's clock is ahead of this device's. */
+let ahead: number | undefined
+
+/** Learns the server's time from a Date header, which is cut to whole seconds. */
+export function noteServerTime(date: string | null, now = Date.now()): void {
+  const at = date ? Date.parse(date) : NaN
+  if (Number.isNaN(at)) return
+  const seen = at + 500 - now
+  // Answers differ by what was cut off and how long they took; only a real difference replaces what is known.
+  if (ahead === undefined || Math.abs(seen - ahead) > 1500) ahead = seen
+}
+
+/** What the server's clock shows now, in milliseconds since 1970. */
+export function serverNow(now = Date.now()): number {
+  return now + (ahead ?? 0)
+}
+
+/** Forgets what was learned; for tests. */
+export function forgetServerTime(): void {
+  ahead = undefined
+}

@@ -1,0 +1,54 @@
+import { beforeAll, expect, test } from 'vitest'
+
+import { changeLanguage } from '../shell/i18n'
+import { chosen, grouped, stateOf, type Counted } from './stand'
+import { endText, hits } from './useStand'
+
+beforeAll(() => changeLanguage('en'))
+
+const item = (itemId: string, more: Partial<Counted> = {}): Counted => ({
+  itemId, dishId: itemId, categoryId: '1', categoryNames: { en: 'Pho' }, names: { en: `Dish ${itemId}`, vi: `Món ${itemId}` }, isActive: true,
+  dailyQuota: null, cap: null, held: 0, used: 0, left: null, eightySixedUntil: null, eightySixedBy: null, ...more,
+})
+
+test.each([
+  ['any number', {}, 'enough'],
+  ['six', { left: 6 }, 'enough'],
+  ['five', { left: 5 }, 'few'],
+  ['one', { left: 1 }, 'few'],
+  ['none', { left: 0 }, 'out'],
+  ['taken off', { left: 0, eightySixedUntil: 'RESTORED' }, 'off'],
+  ['taken off and not offered', { isActive: false, left: 0, eightySixedUntil: '2026-02-26T21:00:00Z' }, 'off'],
+  ['not offered', { isActive: false }, 'inactive'],
+] as const)('%s', (_, more, want) => {
+  expect(stateOf(item('1', more))).toBe(want)
+})
+
+test('the list can be cut down to what one has to think of', () => {
+  const all = [item('1'), item('2', { left: 3 }), item('3', { left: 0 }), item('4', { left: 0, eightySixedUntil: 'RESTORED' }), item('5', { isActive: false })]
+  const ids = (choice: 'all' | 'scarce' | 'off', part = '') => chosen(all, choice, part).map((i) => i.itemId).join('')
+  expect(ids('all')).toBe('12345')
+  expect(ids('scarce')).toBe('234')
+  expect(ids('off')).toBe('4')
+  expect(ids('all', ' mÓn 2')).toBe('2')
+  expect(ids('off', 'dish 2')).toBe('')
+})
+
+test('items stand under their categories, in their order', () => {
+  const groups = grouped([item('2'), item('9', { categoryId: '7', categoryNames: { vi: 'Đồ uống' } }), item('1')])
+  expect(groups.map((g) => [g.id, g.name, g.items.map((i) => i.itemId).join('')])).toEqual([['1', 'Pho', '21'], ['7', 'Đồ uống', '9']])
+})
+
+test.each([
+  ['nobody', { holds: 0, heldUnits: 0, carts: 0 }, 'Pho is off. No order and no cart has it.'],
+  ['one order', { holds: 1, heldUnits: 2, carts: 0 }, 'Pho is off. One unpaid order keeps what it has (2).'],
+  ['orders and carts', { holds: 3, heldUnits: 4, carts: 2 }, 'Pho is off. 3 unpaid orders keep what they have (4). It lies in 2 members’ carts.'],
+])('what taking off has met is told: %s', (_, met, want) => {
+  expect(hits('Pho', { itemId: '1', since: '', eightySixedUntil: 'RESTORED', eightySixedBy: '', ...met })).toBe(want)
+})
+
+test('an end is told', () => {
+  expect(endText(null)).toBe('until somebody restores it')
+  expect(endText('RESTORED')).toBe('until somebody restores it')
+  expect(endText('2026-02-26T21:00:00Z')).toMatch(/^until .*26/)
+})

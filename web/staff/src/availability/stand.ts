@@ -1,0 +1,44 @@
+import type { components } from '@shared/api/schema'
+import { words, type Texts } from '../menu/words'
+
+type Schemas = components['schemas']
+
+export type Stand = Schemas['CatalogStand']
+export type Counted = Schemas['CatalogCounted']
+export type Off = Schemas['CatalogOff']
+export type Paused = Schemas['CatalogPausedBranch']
+
+/** How an item stands: off, not offered by the menu, none left, few left, enough. */
+export type State = 'off' | 'inactive' | 'out' | 'few' | 'enough'
+
+/** From how many on guests are told how many are left. */
+export const fewLeft = 5
+
+export function stateOf(i: Counted): State {
+  if (i.eightySixedUntil !== null) return 'off'
+  if (!i.isActive) return 'inactive'
+  if (i.left === null || i.left > fewLeft) return 'enough'
+  return i.left === 0 ? 'out' : 'few'
+}
+
+/** What the list shows: everything, or what one has to think of. */
+export type Choice = 'all' | 'scarce' | 'off'
+
+export function chosen(items: readonly Counted[], choice: Choice, part: string): Counted[] {
+  const find = part.trim().toLowerCase()
+  const wanted: State[] = choice === 'off' ? ['off'] : ['off', 'out', 'few']
+  return items.filter((i) =>
+    (choice === 'all' || wanted.includes(stateOf(i))) &&
+    (find === '' || Object.values(i.names).some((name) => name.toLowerCase().includes(find))))
+}
+
+/** Items under their categories, in the order of the menu. */
+export function grouped(items: readonly Counted[]): { id: string; name: string; items: Counted[] }[] {
+  const groups = new Map<string, { id: string; name: string; items: Counted[] }>()
+  for (const i of items) {
+    const group = groups.get(i.categoryId) ?? { id: i.categoryId, name: words(i.categoryNames as Texts), items: [] }
+    group.items.push(i)
+    groups.set(i.categoryId, group)
+  }
+  return [...groups.values()]
+}

@@ -1,0 +1,73 @@
+import { computed, ref } from 'vue'
+
+import { words } from '../menu/words'
+import { branch, branchId } from '../shell/branch'
+import { moment, t } from '../shell/i18n'
+import { useAsk, useDo } from '../shell/query'
+import { api } from '../shell/session'
+import type { Counted, Off } from './stand'
+
+/** How often it is looked at, in ms: others sell and take off as well. */
+const often = 3_000
+
+/** What is left of the branch's menu, and what can be done about it. */
+export function useStand() {
+  const path = computed(() => ({ id: Number(branchId.value) }))
+  const asked = useAsk(
+    'availability', () => api.GET('/api/branches/{id}/availability', { params: { path: path.value } }), [],
+    { enabled: () => branchId.value !== '', every: often },
+  )
+  const touches = ['availability']
+  const name = ref('') // of what was taken off or restored last, for what is said afterwards
+
+  const takeOff = useDo(
+    ({ itemId, until }: { itemId: string; until: string }) =>
+      api.POST('/api/menu-items/{id}/86', { params: { path: { id: Number(itemId) } }, body: { until } }),
+    { touches, done: (off) => hits(name.value, off) },
+  )
+  const restore = useDo(
+    (itemId: string) => api.POST('/api/menu-items/{id}/restore', { params: { path: { id: Number(itemId) } } }),
+    { touches, done: () => t('availability.restored', { name: name.value }) },
+  )
+  const pause = useDo(
+    (body: Pause) => api.POST('/api/branches/{id}/pause', { params: { path: path.value }, body }),
+    { touches: [...touches, 'branches'], done: () => t('availability.paused') },
+  )
+  const resume = useDo(() => api.POST('/api/branches/{id}/resume', { params: { path: path.value } }), {
+    touches: [...touches, 'branches'], done: () => t('availability.resumed'),
+  })
+
+  return {
+    asked, pause, resume,
+    busy: computed(() => takeOff.isPending.value || restore.isPending.value),
+    takeOff: (i: Counted, until: string) => {
+      name.value = words(i.names)
+      return takeOff.mutateAsync({ itemId: i.itemId, until })
+    },
+    restore: (i: Counted) => {
+      name.value = words(i.names)
+      restore.mutate(i.itemId)
+    },
+  }
+}
+
+interface Pause {
+  reasonCode?: 'BUSY' | 'STAFF' | 'TECHNICAL' | 'EVENT'
+  reasons?: Record<string, string>
+  until: string
+}
+
+/** What taking an item off has met. */
+export function hits(name: string, off: Off): string {
+  const said = [t('availability.taken_off', { name })]
+  if (off.holds > 0) said.push(t('availability.hit_holds', { n: off.holds, units: off.heldUnits }))
+  if (off.carts > 0) said.push(t('availability.hit_carts', { n: off.carts }))
+  if (said.length === 1) said.push(t('availability.hit_none'))
+  return said.join(' ')
+}
+
+/** An end, as people read it. */
+export function endText(until: string | null): string {
+  if (until === null || until === 'RESTORED') return t('availability.until_restored')
+  return t('availability.until', { time: moment(until, branch.value?.timezone) })
+}

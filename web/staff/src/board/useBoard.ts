@@ -1,0 +1,97 @@
+import { computed, onScopeDispose, ref, shallowRef, watch, type Ref } from 'vue'
+
+import { isFault, type Fault } from '@shared/api/fault'
+import { follow, type StreamEvent } from '@shared/stream'
+import { complain } from '../shell/notices'
+import { api, ask, bearer, bearerNow, renew } from '../shell/session'
+import { moved, ticked, type Board, type StepName, type Ticket } from './wall'
+
+/** How often the stream's token is looked at, so that a screen that nobody touches stays logged in for its shift. */
+const tokenEvery = 60_000
+
+/** A branch's board as it changes, and what can be done on it. */
+export function useBoard(branch: Ref<string>) {
+  const board = shallowRef<Board>()
+  const live = ref(false)
+  const refused = shallowRef<Fault>()
+  const busy = shallowRef<ReadonlySet<string>>(new Set())
+  let end: (() => void) | undefined
+  let generation = 0
+
+  async function open(): Promise<void> {
+    end?.()
+    const mine = ++generation
+    live.value = false
+    if (!branch.value) return
+    await bearer().catch(() => undefined) // the stream tries again by itself
+    if (mine !== generation) return
+    end = follow({
+      url: `/api/boards/${branch.value}/events`,
+      headers: bearerNow,
+      onEvent: (e) => {
+        show(e)
+      },
+      onLive: (l) => {
+        live.value = l
+      },
+      onRefused: (e) => void turnedAway(e),
+    })
+  }
+
+  function show(e: StreamEvent): void {
+    if (e.name === 'board') board.value = JSON.parse(e.data) as Board
+  }
+
+  /** A token may have run out while the connection was lost; everything else is for people to see. */
+  async function turnedAway(e: Fault): Promise<void> {
+    live.value = false
+    if (e.status !== 401) {
+      refused.value = e
+      return
+    }
+    await renew().then(open, () => undefined) // whoever is logged out by this is sent to the login
+  }
+
+  const keeper = setInterval(() => void bearer().catch(() => undefined), tokenEvery)
+  watch(branch, () => {
+    board.value = undefined
+    refused.value = undefined
+    void open()
+  }, { immediate: true })
+  onScopeDispose(() => {
+    generation++
+    clearInterval(keeper)
+    end?.()
+  })
+
+  async function during(id: string, work: () => Promise<void>): Promise<void> {
+    if (busy.value.has(id)) return // a second tap while the first is on its way
+    busy.value = new Set([...busy.value, id])
+    try {
+      await work()
+    } catch (e) {
+      if (!isFault(e)) throw e
+      complain(e)
+    } finally {
+      busy.value = new Set([...busy.value].filter((b) => b !== id))
+    }
+  }
+
+  function step(t: Ticket, name: StepName | 'recall'): Promise<void> {
+    return during(t.id, async () => {
+      const path = { params: { path: { id: t.id } }, body: { version: t.version } }
+      const p = await ask(() => api.POST(`/api/orders/{id}/${name}`, path))
+      if (board.value) board.value = moved(board.value, p)
+    })
+  }
+
+  function tick(t: Ticket, index: number, done: boolean): Promise<void> {
+    return during(`${t.id} ${String(index)}`, async () => {
+      const path = { params: { path: { id: t.id, index } }, body: { done } }
+      const p = await ask(() => api.POST('/api/orders/{id}/items/{index}/done', path))
+      if (board.value) board.value = moved(ticked(board.value, t.id, index, done), p)
+    })
+  }
+
+  return { board, live, refused, busy: computed(() => busy.value), step, tick, again: open }
+}

@@ -1,0 +1,95 @@
+import { describe, expect, test } from 'vitest'
+
+import {
+  ageOf, allDay, arrivals, canRecall, columnOf, moved, narrow, nextStep, sorted, ticked, urgencyOf, type Board, type Ticket,
+} from './wall'
+
+const at = (minutes: number) => new Date(Date.UTC(2026, 1, 26, 12, minutes)).toISOString()
+
+function ticket(id: string, change: Partial<Ticket> = {}): Ticket {
+  return {
+    id, number: `A-${id}`, status: 'PLACED', paymentStatus: 'PAID', voided: false, cleared: false, stepAt: null, version: 1,
+    kind: 'DINE_IN', tableLabel: 'A1', receiverName: '', receiverPhone: '', method: 'COUNTER', placedAt: at(0), paidAt: at(1),
+    items: [
+      { index: 0, itemId: '11', dishId: '4', categoryId: '1', name: 'Phở bò', qty: 2, notes: '', done: false, voided: false },
+      { index: 1, itemId: '12', dishId: '9', categoryId: '2', name: 'Trà đá', qty: 1, notes: '', done: false, voided: false },
+    ],
+    ...change,
+  }
+}
+
+function board(tickets: Ticket[], served: Ticket[] = []): Board {
+  return {
+    id: 'x', branchId: '1', bizDate: '2026-02-26', now: at(10), tickets, served, awaiting: [], more: false, allDay: [],
+    stations: [], thresholds: { warnSeconds: 600, lateSeconds: 1200 },
+  }
+}
+
+test.each([
+  ['PLACED', false, false, 'new', 'start', false],
+  ['ACCEPTED', false, false, 'new', 'start', true],
+  ['PREPARING', false, false, 'preparing', 'ready', true],
+  ['READY', false, false, 'ready', 'serve', true],
+  ['SERVED', false, false, 'served', undefined, true],
+  ['COMPLETED', false, false, 'served', undefined, true],
+  ['PREPARING', true, false, 'preparing', 'serve', false],
+  ['PREPARING', true, true, 'served', undefined, true],
+] as const)('%s, voided %s, cleared %s: %s, then %s, recall %s', (status, voided, cleared, column, next, recall) => {
+  const t = ticket('1', { status, voided, cleared })
+  expect([columnOf(t), nextStep(t), canRecall(t)]).toEqual([column, next, recall])
+})
+
+describe('age', () => {
+  test('counts from the payment, and stands still when it is served', () => {
+    expect(ageOf(ticket('1'), Date.parse(at(11)))).toBe(600_000)
+    expect(ageOf(ticket('1', { paidAt: null }), Date.parse(at(11)))).toBe(660_000)
+    expect(ageOf(ticket('1', { status: 'SERVED', stepAt: at(5) }), Date.parse(at(59)))).toBe(240_000)
+    expect(ageOf(ticket('1'), Date.parse(at(0)))).toBe(0)
+  })
+  test.each([[599_999, 'fresh'], [600_000, 'old'], [1_199_999, 'old'], [1_200_000, 'late']] as const)('%d ms is %s', (age, want) => {
+    expect(urgencyOf(age, board([]).thresholds)).toBe(want)
+  })
+})
+
+test('columns have the oldest first, and what was served last on top', () => {
+  const by = sorted(board(
+    [ticket('1', { paidAt: at(5) }), ticket('2', { paidAt: at(2) }), ticket('3', { status: 'READY' })],
+    [ticket('4', { status: 'SERVED', stepAt: at(6) }), ticket('5', { status: 'SERVED', stepAt: at(8) })],
+  ), '')
+  expect(by.new.map((t) => t.id)).toEqual(['2', '1'])
+  expect(by.ready.map((t) => t.id)).toEqual(['3'])
+  expect(by.served.map((t) => t.id)).toEqual(['5', '4'])
+})
+
+test('a station sees its own lines, under their own numbers, and no ticket without one', () => {
+  const [only] = narrow([ticket('1')], '2')
+  expect(only?.items.map((i) => i.index)).toEqual([1])
+  expect(narrow([ticket('1')], '3')).toEqual([])
+  expect(narrow([ticket('1')], '')).toHaveLength(1)
+})
+
+test('what is still to cook leaves out what is done, ready, or voided', () => {
+  const b = board([
+    ticket('1'), ticket('2', { status: 'PREPARING' }), ticket('3', { status: 'READY' }), ticket('4', { voided: true }),
+  ])
+  expect(allDay(b, '')).toEqual([
+    { dishId: '4', name: 'Phở bò', qty: 4 }, { dishId: '9', name: 'Trà đá', qty: 2 },
+  ])
+  expect(allDay(ticked(b, '1', 0, true), '1')).toEqual([{ dishId: '4', name: 'Phở bò', qty: 2 }])
+})
+
+test('only tickets that were not there before are heard, and none at the first look', () => {
+  const before = board([ticket('1')], [ticket('2', { status: 'SERVED' })])
+  const after = board([ticket('1'), ticket('2', { status: 'ACCEPTED' }), ticket('3')])
+  expect(arrivals(undefined, after, '')).toEqual([])
+  expect(arrivals(before, after, '').map((t) => t.id)).toEqual(['3'])
+  expect(arrivals(before, after, '7')).toEqual([])
+})
+
+test('an answer moves its ticket at once, but never back to what is older', () => {
+  const b = board([ticket('1', { status: 'READY', version: 4 })])
+  const done = { ...ticket('1', { status: 'SERVED', version: 5 }) }
+  expect(moved(b, done).served.map((t) => t.status)).toEqual(['SERVED'])
+  expect(moved(b, done).tickets).toEqual([])
+  expect(moved(b, { ...done, version: 3 }).tickets.map((t) => t.status)).toEqual(['READY'])
+})

@@ -1,0 +1,117 @@
+import type { components } from '@shared/api/schema'
+
+type Schemas = components['schemas']
+
+export type Progress = Schemas['OrderingProgress']
+export type Ticket = Schemas['OrderingTicket']
+export type Awaiting = Schemas['OrderingAwaiting']
+export type Board = Schemas['OrderingBoard']
+
+export const columns = ['new', 'preparing', 'ready', 'served'] as const
+export type Column = (typeof columns)[number]
+
+export type StepName = 'start' | 'ready' | 'serve'
+
+/** Where a ticket stands. */
+export function columnOf(t: Pick<Ticket, 'status' | 'cleared'>): Column {
+  if (t.cleared) return 'served'
+  switch (t.status) {
+    case 'PREPARING': return 'preparing'
+    case 'READY': return 'ready'
+    case 'SERVED':
+    case 'COMPLETED': return 'served'
+    default: return 'new'
+  }
+}
+
+/** What a tap on a ticket's head does; nothing where it has come to its end. A voided ticket is cleared by any step. */
+export function nextStep(t: Pick<Ticket, 'status' | 'voided' | 'cleared'>): StepName | undefined {
+  const column = columnOf(t)
+  if (column === 'served') return undefined
+  if (t.voided) return 'serve'
+  return { new: 'start', preparing: 'ready', ready: 'serve' }[column] as StepName
+}
+
+/** Whether a ticket can be taken back by a step: what the kitchen has not begun cannot, nor what is voided on its way. */
+export function canRecall(t: Pick<Ticket, 'status' | 'voided' | 'cleared'>): boolean {
+  if (columnOf(t) === 'served') return true
+  return t.status !== 'PLACED' && !t.voided
+}
+
+/** How long a ticket has been waiting, in ms: from when it was paid to when it was ready, or to now. */
+export function ageOf(t: Pick<Ticket, 'status' | 'paidAt' | 'placedAt' | 'stepAt' | 'cleared'>, now: number): number {
+  const from = Date.parse(t.paidAt ?? t.placedAt)
+  const to = columnOf(t) === 'served' && t.stepAt ? Date.parse(t.stepAt) : now
+  return Math.max(0, to - from)
+}
+
+export type Urgency = 'fresh' | 'old' | 'late'
+
+/** How urgent an age is. */
+export function urgencyOf(age: number, thresholds: Board['thresholds']): Urgency {
+  if (age >= thresholds.lateSeconds * 1000) return 'late'
+  return age >= thresholds.warnSeconds * 1000 ? 'old' : 'fresh'
+}
+
+/** Narrows tickets to the lines of a station, and to those that have some; an empty station does not. */
+export function narrow(tickets: readonly Ticket[], station: string): Ticket[] {
+  if (!station) return [...tickets]
+  return tickets
+    .map((t) => ({ ...t, items: t.items.filter((i) => i.categoryId === station) }))
+    .filter((t) => t.items.length > 0)
+}
+
+/** The tickets of each column: what is to be done with the oldest first, what is done with the last first. */
+export function sorted(board: Board, station: string): Record<Column, Ticket[]> {
+  const by: Record<Column, Ticket[]> = { new: [], preparing: [], ready: [], served: [] }
+  for (const t of narrow([...board.tickets, ...board.served], station)) by[columnOf(t)].push(t)
+  const begun = (t: Ticket) => Date.parse(t.paidAt ?? t.placedAt)
+  for (const column of ['new', 'preparing', 'ready'] as const) by[column].sort((a, b) => begun(a) - begun(b))
+  by.served.sort((a, b) => Date.parse(b.stepAt ?? b.placedAt) - Date.parse(a.stepAt ?? a.placedAt))
+  return by
+}
+
+export interface DishCount {
+  dishId: string
+  name: string
+  qty: number
+}
+
+/** How many of each dish are still to be cooked at a station, the most first. */
+export function allDay(board: Board, station: string): DishCount[] {
+  const counts = new Map<string, DishCount>()
+  for (const t of narrow(board.tickets, station)) {
+    if (t.voided || !['new', 'preparing'].includes(columnOf(t))) continue
+    for (const i of t.items) {
+      if (i.done || i.voided) continue
+      const c = counts.get(i.dishId) ?? { dishId: i.dishId, name: i.name, qty: 0 }
+      counts.set(i.dishId, { ...c, qty: c.qty + i.qty })
+    }
+  }
+  return [...counts.values()].sort((a, b) => b.qty - a.qty || a.name.localeCompare(b.name))
+}
+
+/** The tickets that a screen has not shown before, and somebody should hear of. */
+export function arrivals(before: Board | undefined, now: Board, station: string): Ticket[] {
+  if (!before) return []
+  const known = new Set([...before.tickets, ...before.served].map((t) => t.id))
+  return narrow(now.tickets, station).filter((t) => columnOf(t) === 'new' && !known.has(t.id))
+}
+
+/** The board after the server has said where one ticket is now; what the stream brings later says the same. */
+export function moved(board: Board, p: Progress): Board {
+  const all = [...board.tickets, ...board.served].map((t) =>
+    t.id === p.id && p.version >= t.version ? { ...t, ...p } : t,
+  )
+  return {
+    ...board,
+    tickets: all.filter((t) => columnOf(t) !== 'served'),
+    served: all.filter((t) => columnOf(t) === 'served'),
+  }
+}
+
+/** The board with a line ticked off, or on again. */
+export function ticked(board: Board, id: string, index: number, done: boolean): Board {
+  const items = (t: Ticket) => t.items.map((i) => (i.index === index ? { ...i, done } : i))
+  return { ...board, tickets: board.tickets.map((t) => (t.id === id ? { ...t, items: items(t) } : t)) }
+}

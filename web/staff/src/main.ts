@@ -1,0 +1,24 @@
+import { VueQueryPlugin } from '@tanstack/vue-query'
+import { createApp } from 'vue'
+
+import App from './App.vue'
+import { router } from './router'
+import { i18n, restoreLanguage } from './shell/i18n'
+import { restoreTheme, sheetHead, vuetify } from './shell/look'
+import { forgetBranches } from './shell/branch'
+import { queries } from './shell/query'
+import { onLeave } from './shell/session'
+import { registerWorker } from './shell/worker'
+import './styles.css'
+
+// Nothing of one person is shown to the next.
+onLeave(() => {
+  queries.clear()
+  forgetBranches()
+})
+
+const app = createApp(App).provide('usehead', sheetHead()).use(i18n).use(vuetify)
+app.use(VueQueryPlugin, { queryClient: queries })
+restoreTheme()
+void restoreLanguage().then(() => app.use(router).mount('#app'))
+if (import.meta.env.PROD) void registerWorker()

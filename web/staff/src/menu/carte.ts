@@ -1,0 +1,62 @@
+import type { components } from '@shared/api/schema'
+import { language } from '../shell/i18n'
+import { words, type Texts } from './words'
+
+type Schemas = components['schemas']
+
+export type Heading = Schemas['CatalogHeading']
+export type Dish = Schemas['CatalogCooked']
+export type Menu = Schemas['CatalogCarte']
+export type Version = Schemas['CatalogVersion']
+export type Whole = Schemas['CatalogWhole']
+export type Line = Schemas['CatalogLine']
+
+/** The part of a menu that is one category's. */
+export interface Part {
+  categoryId: string
+  names: Texts
+  lines: Line[]
+}
+
+/** A version's lines under their categories, in the order of the menu. */
+export function partsOf(lines: readonly Line[]): Part[] {
+  const parts = new Map<string, Part>()
+  for (const line of lines) {
+    const part = parts.get(line.categoryId) ?? { categoryId: line.categoryId, names: line.categoryNames, lines: [] }
+    part.lines.push(line)
+    parts.set(line.categoryId, part)
+  }
+  return [...parts.values()]
+}
+
+/** What is different about an item after a draft has come into force. */
+export type Difference =
+  | { kind: 'added' | 'removed' | 'shown' | 'hidden' | 'place'; line: Line }
+  | { kind: 'price'; line: Line; before: number }
+  | { kind: 'quota'; line: Line; before: number | null }
+
+/** What publishing changes, by what guests would notice first: dishes, then prices, then the rest. */
+export function differences(before: readonly Line[], after: readonly Line[]): Difference[] {
+  const was = new Map(before.map((l) => [l.itemId, l]))
+  const found: Difference[] = []
+  for (const line of after) {
+    const old = was.get(line.itemId)
+    was.delete(line.itemId)
+    if (old) found.push(...changes(old, line))
+    else found.push({ kind: 'added', line })
+  }
+  found.push(...[...was.values()].map((line): Difference => ({ kind: 'removed', line })))
+  const order: Difference['kind'][] = ['added', 'removed', 'shown', 'hidden', 'price', 'quota', 'place']
+  const name = (d: Difference) => words(d.line.names)
+  const byName = new Intl.Collator(language.value).compare
+  return found.sort((a, b) => order.indexOf(a.kind) - order.indexOf(b.kind) || byName(name(a), name(b)))
+}
+
+function changes(old: Line, line: Line): Difference[] {
+  const found: Difference[] = []
+  if (line.isActive !== old.isActive) found.push({ kind: line.isActive ? 'shown' : 'hidden', line })
+  if (line.price !== old.price) found.push({ kind: 'price', line, before: old.price })
+  if (line.dailyQuota !== old.dailyQuota) found.push({ kind: 'quota', line, before: old.dailyQuota })
+  if (line.sort !== old.sort) found.push({ kind: 'place', line })
+  return found
+}

@@ -1,0 +1,38 @@
+import { mdiBookOpenVariant, mdiNoodles } from '@mdi/js'
+
+import type { Feature } from '../app'
+
+export const feature: Feature = {
+  routes: [
+    {
+      path: '/dishes', name: 'dishes', component: () => import('./DishesView.vue'),
+      meta: { title: 'menu.dishes', needs: ['GET /api/dishes', 'GET /api/categories'] },
+    },
+    {
+      path: '/categories', name: 'categories', component: () => import('./CategoriesView.vue'),
+      meta: { title: 'menu.categories', needs: ['GET /api/categories'] },
+    },
+    {
+      path: '/menus', name: 'menus', component: () => import('./MenusView.vue'),
+      meta: { title: 'menu.menus', needs: ['GET /api/menus'] },
+    },
+    {
+      path: '/menu-versions/:id', name: 'version', component: () => import('./VersionView.vue'), props: true,
+      meta: { title: 'menu.version_title', needs: ['GET /api/menu-versions/{id}'] },
+    },
+    {
+      path: '/menu-versions/:id/preview', name: 'preview', component: () => import('./PreviewView.vue'), props: true,
+      meta: { title: 'menu.preview', needs: ['GET /api/menu-versions/{id}/preview'] },
+    },
+  ],
+  nav: [
+    {
+      to: 'menus', text: 'menu.menus', icon: mdiBookOpenVariant, group: 'house', order: 10,
+      needs: ['GET /api/menus', 'GET /api/menu-versions/{id}'],
+    },
+    {
+      to: 'dishes', text: 'menu.dishes', icon: mdiNoodles, group: 'house', order: 20,
+      needs: ['GET /api/dishes', 'GET /api/categories'],
+    },
+  ],
+}

@@ -1,0 +1,15 @@
+import { minorOf } from '../orders/cash'
+
+/** A whole number as people type it: null for nothing, undefined for what is no such number or above the limit. */
+export function whole(typed: string, most: number): number | null | undefined {
+  const text = typed.trim()
+  if (text === '') return null
+  if (!/^\d{1,12}$/.test(text)) return undefined
+  const n = Number(text)
+  return n <= most ? n : undefined
+}
+
+/** An amount in minor units, written as it would be typed. */
+export function typedAmount(amount: number, currency: string): string {
+  return minorOf(currency) === 1 ? String(amount) : (amount / minorOf(currency)).toFixed(2)
+}

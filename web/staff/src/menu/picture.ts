@@ -1,0 +1,31 @@
+import { Fault } from '@shared/api/fault'
+import { bearer } from '../shell/session'
+
+/** What a picture may weigh, in bytes; the server's own limit. */
+export const heaviest = 8 * 1024 * 1024
+
+/** What a file dialog offers. */
+export const kinds = 'image/jpeg,image/png,image/webp'
+
+export interface Sent {
+  id: string
+  imageUrl: string
+}
+
+/** Sends a picture of a dish; the server makes it small and upright. A slow line may take its time. */
+export async function sendPicture(file: Blob): Promise<Sent> {
+  if (file.size > heaviest) throw new Fault('image_too_large')
+  const headers = { ...(await bearer()), 'Content-Type': file.type || 'application/octet-stream' }
+  const response = await fetch('/api/images', { method: 'POST', headers, body: file, signal: AbortSignal.timeout(90_000) })
+    .catch(() => {
+      throw new Fault('offline')
+    })
+  const said = (await response.json().catch(() => ({}))) as Partial<Sent> & { code?: string }
+  if (response.ok && said.id && said.imageUrl) return { id: said.id, imageUrl: said.imageUrl }
+  throw new Fault(said.code ?? 'unavailable', response.status, said, Number(response.headers.get('Retry-After')) || 0)
+}
+
+/** Where the small size of a picture is; pictures that were not sent here have one size. */
+export function thumb(imageUrl: string): string {
+  return imageUrl.replace(/-960\.jpg$/, '-320.jpg')
+}

@@ -1,0 +1,16 @@
+import { computed } from 'vue'
+
+import { useAsk } from '../shell/query'
+import { api } from '../shell/session'
+import { words } from './words'
+
+/** The categories of the house, in the order of menus. */
+export function useHeadings() {
+  const asked = useAsk('categories', () => api.GET('/api/categories', { params: { query: { size: 100 } } }))
+  const headings = computed(() => asked.data.value?.items ?? [])
+  return {
+    asked,
+    headings,
+    nameOf: (id: string) => words(headings.value.find((h) => h.id === id)?.names ?? {}),
+  }
+}

@@ -1,0 +1,60 @@
+import { computed, toValue, type MaybeRefOrGetter } from 'vue'
+import { useRouter } from 'vue-router'
+
+import { answer } from '@shared/api/client'
+import { t } from '../shell/i18n'
+import { useAsk, useDo } from '../shell/query'
+import { api } from '../shell/session'
+import type { Line } from './carte'
+import { useMenus } from './useMenus'
+
+/** What can be said of an item of a draft. */
+export type Entry = Pick<Line, 'price' | 'dailyQuota' | 'isActive'> & { sort?: number }
+
+/** A version of a menu, the version that is in force meanwhile, and what can be done with a draft. */
+export function useVersion(version: MaybeRefOrGetter<string>) {
+  const router = useRouter()
+  const id = computed(() => Number(toValue(version)))
+  const read = (n: number) => api.GET('/api/menu-versions/{id}', { params: { path: { id: n } } })
+  const asked = useAsk('version', () => read(id.value), () => [id.value])
+  const whole = asked.data
+  const menus = useMenus()
+  const menu = computed(() => menus.data.value?.items.find((m) => m.id === whole.value?.menuId))
+  const inForce = computed(() => Number(menu.value?.publishedVersionId ?? 0))
+  const former = useAsk('version', () => read(inForce.value), () => [inForce.value], {
+    enabled: () => inForce.value !== 0 && inForce.value !== id.value && whole.value?.status === 'DRAFT',
+  })
+
+  const put = ({ itemId, ...body }: Entry & { itemId: string }) =>
+    api.PUT('/api/menu-versions/{id}/items/{itemId}', { params: { path: { id: id.value, itemId: Number(itemId) } }, body })
+  const touches = ['version']
+  const edit = useDo(put, { touches })
+  const place = useDo(async (lines: Line[]) => {
+    for (const l of lines.slice(1)) await answer(put(entryOf(l)))
+    return put(entryOf(lines[0] as Line))
+  }, { touches })
+  const add = useDo(
+    (body: Entry & { dishId: string }) => api.POST('/api/menu-versions/{id}/items', { params: { path: { id: id.value } }, body }),
+    { touches },
+  )
+  const remove = useDo(
+    (itemId: string) =>
+      api.DELETE('/api/menu-versions/{id}/items/{itemId}', { params: { path: { id: id.value, itemId: Number(itemId) } } }),
+    { touches },
+  )
+  const publish = useDo(() => api.POST('/api/menu-versions/{id}/publish', { params: { path: { id: id.value } } }), {
+    touches: ['version', 'versions', 'menus', 'dishes', 'availability'], done: () => t('menu.published'),
+  })
+  const discard = useDo(() => api.DELETE('/api/menu-versions/{id}', { params: { path: { id: id.value } } }), {
+    touches: ['versions', 'menus'], done: () => t('menu.discarded'),
+  })
+
+  return {
+    asked, whole, menu, former: former.data, edit, place, add, remove, publish,
+    discard: () => discard.mutateAsync(undefined).then(() => router.replace({ name: 'menus' }), () => undefined),
+  }
+}
+
+function entryOf({ itemId, price, dailyQuota, isActive, sort }: Line): Entry & { itemId: string } {
+  return { itemId, price, dailyQuota, isActive, sort }
+}

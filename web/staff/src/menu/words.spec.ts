@@ -1,0 +1,26 @@
+import { beforeEach, expect, test } from 'vitest'
+
+import { changeLanguage } from '../shell/i18n'
+import { filled, localesFor, missing, words } from './words'
+
+beforeEach(() => changeLanguage('zh-Hant'))
+
+test.each([
+  ['its own language', { vi: 'Phở', en: 'Pho', 'zh-TW': '河粉' }, '河粉'],
+  ['English where it is missing', { vi: 'Phở', en: 'Pho' }, 'Pho'],
+  ['English where it is empty', { 'zh-TW': '', en: 'Pho' }, 'Pho'],
+  ['any other, always the same', { vi: 'Phở', th: 'เฝอ' }, 'เฝอ'],
+  ['nothing', {}, ''],
+])('a text is shown in %s', (_, texts, want) => {
+  expect(words(texts as Record<string, string>)).toBe(want)
+})
+
+test('a form asks for the languages of all branches, and for those that are there already', () => {
+  const branches = [{ locales: ['vi', 'en'] }, { locales: ['zh-TW', 'en'] }, { locales: null }]
+  expect(localesFor(branches, { ja: 'フォー' })).toEqual(['vi', 'zh-TW', 'en', 'ja'])
+})
+
+test('blanks are no text', () => {
+  expect(filled({ vi: ' Phở ', en: '  ', ja: '' })).toEqual({ vi: 'Phở' })
+  expect(missing({ vi: 'Phở', en: '' }, ['vi', 'en', 'th'])).toEqual(['English', 'ไทย'])
+})

@@ -1,0 +1,30 @@
+import { localeOf } from '@shared/i18n/languages'
+import { language } from '../shell/i18n'
+
+/** One text in several languages, by the API's locales. */
+export type Texts = Record<string, string>
+
+/** The locales in which the house keeps texts, called by their own names. */
+export const localeNames: Texts = { vi: 'Tiếng Việt', 'zh-TW': '繁體中文', en: 'English', ja: '日本語', th: 'ไทย' }
+
+/** A text in the console's language, or in the one that guests would be shown instead. */
+export function words(texts: Texts): string {
+  const [first = ''] = Object.keys(texts).sort()
+  return texts[localeOf(language.value)] || texts.en || (texts[first] ?? '')
+}
+
+/** The locales for which a form asks: what the branches offer, and what the texts have besides. */
+export function localesFor(branches: { locales: string[] | null }[], ...texts: Texts[]): string[] {
+  const wanted = new Set([...branches.flatMap((b) => b.locales ?? []), ...texts.flatMap((t) => Object.keys(t))])
+  return Object.keys(localeNames).filter((l) => wanted.has(l))
+}
+
+/** The texts that say something, without the blanks around them. */
+export function filled(texts: Texts): Texts {
+  return Object.fromEntries(Object.entries(texts).map(([l, text]) => [l, text.trim()] as const).filter(([, text]) => text !== ''))
+}
+
+/** The locales in which a text is missing, by their names. */
+export function missing(texts: Texts, locales: string[]): string[] {
+  return locales.filter((l) => !texts[l]).map((l) => localeNames[l] ?? l)
+}

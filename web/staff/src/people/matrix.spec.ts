@@ -1,0 +1,38 @@
+import { expect, test } from 'vitest'
+
+import { changed, difference, heldOf, modulesOf } from './matrix'
+import { everywhere, nameOf, type Permission } from './people'
+
+const permission = (id: string, module: string, apiPath: string, method = 'GET') => ({ id, module, apiPath, method }) as Permission
+const all = [permission('3', 'USERS', '/api/users'), permission('2', 'AUDIT', '/api/audit'), permission('1', 'USERS', '/api/users', 'DELETE')]
+
+test('permissions come by modules', () => {
+  expect(modulesOf(all).map((m) => [m.name, ...m.permissions.map((p) => p.id)])).toEqual([['AUDIT', '2'], ['USERS', '1', '3']])
+})
+
+test.each([
+  [[], 'none'], [['1'], 'some'], [['1', '2', '3'], 'all'], [['2'], 'none'],
+] as const)('%j of a module', (held, want) => {
+  const users = modulesOf(all)[1]
+  expect(users && heldOf(users, new Set(held))).toBe(want)
+})
+
+test('a module is given and taken as a whole; what was held before stays as it was', () => {
+  const before = new Set(['2'])
+  const users = modulesOf(all)[1]?.permissions ?? []
+  const given = changed(before, users, true)
+  expect([...given].sort()).toEqual(['1', '2', '3'])
+  expect([...changed(given, users, false)]).toEqual(['2'])
+  expect([...before]).toEqual(['2'])
+  expect(difference(before, given)).toBe(2)
+  expect(difference(given, given)).toBe(0)
+})
+
+test('people are called by what is known of them', () => {
+  const nobody = { firstName: null, surname: null, username: null, email: null, id: '7' }
+  expect(nameOf({ ...nobody, firstName: 'Lan', surname: 'Nguyễn', email: 'l@x' })).toBe('Lan Nguyễn')
+  expect(nameOf({ ...nobody, username: 'lan', email: 'l@x' })).toBe('lan')
+  expect(nameOf(nobody)).toBe('7')
+  expect(everywhere('OWNER')).toBe(true)
+  expect(everywhere('BARISTA')).toBe(false)
+})

@@ -1,0 +1,39 @@
+import type { Permission } from './people'
+
+/** The permissions of a part of the house, each in its place. */
+export interface Module {
+  name: string
+  permissions: Permission[]
+}
+
+/** The permissions by modules, both in the order of their names. */
+export function modulesOf(all: Permission[]): Module[] {
+  const found = new Map<string, Permission[]>()
+  for (const p of all) found.set(p.module, [...(found.get(p.module) ?? []), p])
+  return [...found].sort(([a], [b]) => a.localeCompare(b))
+    .map(([name, permissions]) => ({
+      name, permissions: permissions.sort((a, b) => a.apiPath.localeCompare(b.apiPath) || a.method.localeCompare(b.method)),
+    }))
+}
+
+/** How much of a module is held. */
+export function heldOf(m: Module, held: ReadonlySet<string>): 'all' | 'some' | 'none' {
+  const n = m.permissions.filter((p) => held.has(p.id)).length
+  if (n === 0) return 'none'
+  return n === m.permissions.length ? 'all' : 'some'
+}
+
+/** What is held after one permission, or all of a module, was given or taken. */
+export function changed(held: ReadonlySet<string>, of: Permission[], on: boolean): Set<string> {
+  const next = new Set(held)
+  for (const p of of) {
+    if (on) next.add(p.id)
+    else next.delete(p.id)
+  }
+  return next
+}
+
+/** How many permissions are in one of the sets only. */
+export function difference(a: ReadonlySet<string>, b: ReadonlySet<string>): number {
+  return [...a].filter((id) => !b.has(id)).length + [...b].filter((id) => !a.has(id)).length
+}

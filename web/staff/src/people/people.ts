@@ -1,0 +1,39 @@
+import type { components } from '@shared/api/schema'
+import { api } from '../shell/session'
+
+type Schemas = components['schemas']
+
+export type Account = Schemas['IdentityAccount']
+export type Role = Schemas['IdentityRole']
+export type Permission = Schemas['IdentityPermission']
+export type Entry = Schemas['IdentityEntry']
+export type Session = Schemas['IdentitySession']
+
+/** The most of anything that one answer lists. */
+const size = 100
+
+/** What somebody is called: by name, or by what they log in with. */
+export function nameOf(a: Pick<Account, 'firstName' | 'surname' | 'username' | 'email' | 'id'>): string {
+  return [a.firstName, a.surname].filter(Boolean).join(' ') || a.username || a.email || a.id
+}
+
+/** Whether people of a role work in every branch, so that they are not put into any. */
+export function everywhere(role: string): boolean {
+  return ['OWNER', 'ADMIN', 'USER'].includes(role)
+}
+
+/** All roles; there are never more than one answer lists. */
+export const askRoles = () => api.GET('/api/roles', { params: { query: { size } } })
+
+/** All permissions, of as many answers as they fill. */
+export async function askPermissions() {
+  const page = (n: number) => api.GET('/api/permissions', { params: { query: { page: n, size } } })
+  const first = await page(1)
+  if (!first.data) return first
+  for (let n = 2; first.data.items.length < first.data.total; n++) {
+    const next = await page(n)
+    if (!next.data || next.data.items.length === 0) return next
+    first.data.items.push(...next.data.items)
+  }
+  return first
+}

@@ -1,0 +1,68 @@
+import type { Answer } from '@shared/api/client'
+import { api, type Route } from '../shell/session'
+import type { Shown } from './figure'
+import * as shows from './shows'
+import type { Span } from './span'
+
+export interface Query extends Span {
+  branchId: string
+  locale: string
+}
+
+export interface Paged extends Query {
+  page: number
+  size: number
+}
+
+/** A report: how it is asked for and what it shows. Its file for spreadsheets has all of it. */
+export interface Report {
+  name: string // of its route, and of its texts
+  needs: Route
+  pages?: boolean
+  load: (q: Paged) => Promise<Answer<unknown>>
+  show: (found: never, span: Span) => Shown
+}
+
+const plain = ({ branchId, from, to, locale }: Paged): { params: { query: Query } } => ({ params: { query: { branchId, from, to, locale } } })
+const paged = (q: Paged) => ({ params: { query: q } })
+
+/** What there is, in the order in which it is offered. */
+export const reports: Report[] = [
+  {
+    name: 'sales-days', needs: 'GET /api/reports/sales-days', show: shows.salesDays,
+    load: (q) => api.GET('/api/reports/sales-days', plain(q)),
+  },
+  {
+    name: 'sales-hours', needs: 'GET /api/reports/sales-hours', show: shows.salesHours,
+    load: (q) => api.GET('/api/reports/sales-hours', plain(q)),
+  },
+  {
+    name: 'dishes', needs: 'GET /api/reports/dishes', show: shows.dishes, pages: true,
+    load: (q) => api.GET('/api/reports/dishes', paged(q)),
+  },
+  {
+    name: 'quotas', needs: 'GET /api/reports/quotas', show: shows.quotas, pages: true,
+    load: (q) => api.GET('/api/reports/quotas', paged(q)),
+  },
+  {
+    name: 'tickets', needs: 'GET /api/reports/tickets', show: shows.tickets,
+    load: (q) => api.GET('/api/reports/tickets', plain(q)),
+  },
+  {
+    name: 'payments', needs: 'GET /api/reports/payments', show: shows.payments,
+    load: (q) => api.GET('/api/reports/payments', plain(q)),
+  },
+  {
+    name: 'expired', needs: 'GET /api/reports/expired', show: shows.expired,
+    load: (q) => api.GET('/api/reports/expired', plain(q)),
+  },
+  {
+    name: 'refunds', needs: 'GET /api/reports/refunds', show: shows.refunds,
+    load: (q) => api.GET('/api/reports/refunds', plain(q)),
+  },
+]
+
+/** Where all rows of a report are as a spreadsheet. */
+export function sheetPath(name: string, q: Query): string {
+  return `/api/reports/${name}?${new URLSearchParams({ ...q, format: 'csv' }).toString()}`
+}

@@ -1,0 +1,125 @@
+import { beforeAll, expect, test } from 'vitest'
+
+import { changeLanguage } from '../shell/i18n'
+import { brief, said, type Shown } from './figure'
+import { drawable, heightOf, optionOf } from './option'
+import { sheetPath } from './reports'
+import * as shows from './shows'
+
+const span = { from: '2026-03-01', to: '2026-03-03' }
+const head = { branchId: '1', currency: 'VND', timezone: 'Asia/Ho_Chi_Minh', ...span }
+
+beforeAll(() => changeLanguage('en'))
+
+/** Each row has a cell for each column: what a table needs. */
+function wantWhole(s: Shown): void {
+  for (const f of s.figures) for (const row of f.rows) expect(row, f.title).toHaveLength(f.columns.length)
+}
+
+const figures = { placed: 3, sales: 2, canceled: 1, open: 0, gross: 300, refunded: 100, net: 200 }
+const hourly = (hour: number, placed: number) => ({ hour, placed, sales: placed, gross: placed * 100 })
+
+test('sales by day: a chart has every day, the table those on which something was', () => {
+  const s = shows.salesDays({ ...head, days: [{ date: '2026-03-02', ...figures }], totals: figures }, span)
+  wantWhole(s)
+  const [f] = s.figures
+  expect(f?.chart).toMatchObject({ kind: 'bars', series: [{ values: [0, 200, 0] }] })
+  expect(f?.rows).toEqual([['2026-03-02', 3, 2, 1, 0, 300, 100, 200]])
+  expect(s.tiles[0]).toMatchObject({ value: 200, kind: 'money' })
+})
+
+test('sales by hour: 24 bars, and a map of the week with Monday on top', () => {
+  const s = shows.salesHours({
+    ...head, hours: Array.from({ length: 24 }, (_, h) => hourly(h, h === 12 ? 4 : 0)), cells: [{ weekday: 1, ...hourly(12, 4) }], totals: hourly(0, 4),
+  })
+  wantWhole(s)
+  const [byHour, map] = s.figures
+  expect(byHour?.rows).toEqual([['12:00', 4, 4, 400]])
+  expect(map?.chart).toMatchObject({ kind: 'heat', cells: [[12, 0, 4]] })
+  expect(map?.rows[0]?.[0]).toBe('Monday')
+})
+
+test('dishes that are gone have a name nevertheless', () => {
+  const s = shows.dishes({
+    ...head, page: 1, size: 20, total: 41, totals: { gross: 10, qty: 1 }, items: [{ rank: 1, dishId: '9', name: '', qty: 1, gross: 10, share: 1 }],
+  })
+  wantWhole(s)
+  expect(s.figures[0]?.rows[0]?.[1]).toContain('9')
+  expect(s.total).toBe(41)
+})
+
+test('tickets: charts show the whole, tables every phase', () => {
+  const pace = (phase: 'WHOLE' | 'ACCEPT', p50Ms: number) => ({ phase, orders: 2, p50Ms, p90Ms: p50Ms * 2 })
+  const s = shows.tickets({
+    ...head, days: [{ date: '2026-03-01', ...pace('WHOLE', 60_000) }, { date: '2026-03-01', ...pace('ACCEPT', 5000) }],
+    hours: [{ hour: 9, ...pace('WHOLE', 60_000) }],
+  }, span)
+  wantWhole(s)
+  expect(s.figures[0]?.rows).toHaveLength(2)
+  expect(s.figures[0]?.chart).toMatchObject({ kind: 'lines', series: [{ values: [60_000, null, null] }, { values: [120_000, null, null] }] })
+})
+
+test('payments: what is paid is summed by ways to pay', () => {
+  const attempt = (method: string, state: string, amount: number) => ({ method, state, amount, number: 1 })
+  const s = shows.payments({
+    ...head, attempts: [attempt('COUNTER', 'PAID', 100), attempt('COUNTER', 'PAID', 50), attempt('VNPAY', 'FAILED', 70)],
+    failures: [{ method: 'VNPAY', code: '24', result: 'CANCELED', number: 2 }], refunds: [],
+    totals: { captured: 150, done: 0, kept: 150, refunded: 0, returned: 0 },
+  })
+  wantWhole(s)
+  expect(s.figures[0]?.chart).toMatchObject({ names: ['counter'], series: [{ values: [150] }] })
+  expect(s.figures[1]?.chart).toMatchObject({ names: ['VNPay 24'], series: [{ values: [2] }] })
+})
+
+test('lost orders and refunds by day', () => {
+  const ended = shows.expired({
+    ...head, rows: [{ date: '2026-03-03', reason: 'EXPIRED', orders: 2, amount: 20, abandoned: 1, abandonedAmount: 10 }],
+    totals: { orders: 2, amount: 20, abandoned: 1, abandonedAmount: 10 },
+  }, span)
+  wantWhole(ended)
+  expect(ended.figures[0]?.chart).toMatchObject({ stacked: true, series: [{ values: [0, 0, 2] }, { values: [0, 0, 0] }, { values: [0, 0, 0] }] })
+  const back = shows.refunds({
+    ...head, rows: [1, 2].map(() => ({ date: '2026-03-01', method: 'COUNTER', reason: 'STAFF', state: 'DONE' as const, number: 1, amount: 30 })),
+    totals: { done: 60, number: 2, owed: 0, refunded: 60, returned: 0 },
+  }, span)
+  wantWhole(back)
+  expect(back.figures[0]?.chart).toMatchObject({ series: [{ values: [60, 0, 0] }] })
+})
+
+test.each([
+  [1234, 'number', '1,234'], [0.256, 'share', '25.6%'], [90_000, 'time', '1.5 min'], [null, 'money', '–'], ['', 'text', '–'], ['2026-03-01', 'date', 'Mar 1, 2026'],
+] as const)('%j as %s', (value, kind, want) => {
+  expect(said(value, kind, 'VND')).toBe(want)
+})
+
+test('money is in the currency of the branch, and short beside a chart', () => {
+  expect(said(130_000, 'money', 'VND')).toMatch(/130,000/)
+  expect(said(1250, 'money', 'USD')).toBe('$12.50')
+  expect(brief(1_500_000, 'money', 'VND')).toMatch(/1\.5M/)
+  expect(brief(1250, 'money', 'USD')).toBe('$12.5')
+})
+
+const colours = { ink: '#000', line: '#111', surface: '#fff', series: ['#a00', '#00a'], heat: ['#fff', '#a00'] as [string, string] }
+const words = { title: 'Sales', description: 'by day' }
+
+test('a chart describes itself, tells series apart without colour and moves only if people like that', () => {
+  const bars = { kind: 'bars', measure: 'number', names: ['a'], series: [{ name: 's', values: [1] }, { name: 'u', values: [2] }] } as const
+  const option = optionOf({ ...bars, names: [...bars.names], series: bars.series.map((s) => ({ ...s, values: [...s.values] })) }, 'VND', colours, words, true)
+  expect(option).toMatchObject({
+    animation: false, aria: { enabled: true, decal: { show: true }, label: { description: 'Sales. by day' } }, tooltip: { renderMode: 'richText' }, legend: { show: true },
+  })
+})
+
+test('rows lie, the first on top; their height grows with their number', () => {
+  const rows = { kind: 'rows' as const, measure: 'money' as const, names: ['a', 'b', 'c'], series: [{ name: 's', values: [3, 2, 1] }] }
+  expect(optionOf(rows, 'VND', colours, words, false)).toMatchObject({ animation: true, xAxis: { type: 'value' }, yAxis: { type: 'category', inverse: true } })
+  expect(heightOf(rows)).toBeGreaterThan(heightOf({ ...rows, names: ['a'] }) - 1)
+  expect(drawable(rows)).toBe(true)
+  expect(drawable({ ...rows, series: [{ name: 's', values: [0, null] }] })).toBe(false)
+  expect(drawable({ kind: 'heat', measure: 'number', names: [], down: [], cells: [] })).toBe(false)
+})
+
+test('the sheet of a report is asked for with all that it is about', () => {
+  expect(sheetPath('dishes', { branchId: '7', ...span, locale: 'zh-TW' }))
+    .toBe('/api/reports/dishes?branchId=7&from=2026-03-01&to=2026-03-03&locale=zh-TW&format=csv')
+})

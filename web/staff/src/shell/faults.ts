@@ -1,0 +1,19 @@
+import { Fault, isFault } from '@shared/api/fault'
+import { t, told } from './i18n'
+
+/** Why something was not done, in words: those of the code, or what the server says itself. */
+export function faultText(e: unknown): string {
+  if (!isFault(e)) return t('shell.fault_unknown')
+  const key = `shell.fault_${e.code}`
+  if (told(key)) return t(key, { n: Math.max(1, Math.ceil(e.retryAfter)) })
+  return details(e) || t('shell.fault_unknown')
+}
+
+/** The fields that a form's answer complains about, or the answer's own sentence. */
+function details(e: Fault): string {
+  const errors = e.problem.errors
+  const fields = Array.isArray(errors)
+    ? (errors as { location?: string; message?: string }[]).map((f) => [f.location, f.message].filter(Boolean).join(': '))
+    : []
+  return fields.length > 0 ? fields.join('\n') : (e.problem.detail ?? '')
+}

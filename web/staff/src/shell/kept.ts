@@ -1,0 +1,27 @@
+// What a device remembers of the console. A browser that keeps nothing only asks more often.
+const prefix = 'comanda.staff.'
+
+export function recall(key: string): string | null {
+  try {
+    return localStorage.getItem(prefix + key)
+  } catch {
+    return null
+  }
+}
+
+/** Keeps a value; null forgets it. */
+export function remember(key: string, value: string | null): void {
+  try {
+    if (value === null) localStorage.removeItem(prefix + key)
+    else localStorage.setItem(prefix + key, value)
+  } catch {
+    // It lasts until the next reload then.
+  }
+}
+
+/** Hears that another tab has changed what is kept under a key. */
+export function onKept(key: string, heard: (value: string | null) => void): void {
+  addEventListener('storage', (e) => {
+    if (e.key === prefix + key) heard(e.newValue)
+  })
+}

@@ -1,0 +1,95 @@
+import { computed, ref } from 'vue'
+import { useI18n } from 'vue-i18n'
+import { createVuetify, type ThemeDefinition } from 'vuetify'
+import { aliases, mdi } from 'vuetify/iconsets/mdi-svg'
+import { createVueI18nAdapter } from 'vuetify/locale/adapters/vue-i18n'
+import 'vuetify/styles/core'
+import 'vuetify/styles/utilities'
+
+import { i18n } from './i18n'
+import { recall, remember } from './kept'
+
+export type Theme = 'system' | 'light' | 'dark'
+
+const variables = { 'medium-emphasis-opacity': 0.78, 'high-emphasis-opacity': 1, 'disabled-opacity': 0.5 }
+
+// The colours of the house, as the guests' app has them in shared/styles/tokens.css.
+const light: ThemeDefinition = {
+  dark: false,
+  variables: { ...variables, 'border-color': '#6b4a2c', 'border-opacity': 0.2 },
+  colors: {
+    background: '#f6efe4', surface: '#fffdf9', 'on-surface': '#2b1a12', 'on-background': '#2b1a12',
+    'surface-variant': '#4a362b', 'on-surface-variant': '#fff8f0', 'surface-light': '#f1e7d8',
+    primary: '#a8321f', 'on-primary': '#fff8f0', secondary: '#695347', 'on-secondary': '#fff8f0',
+    success: '#2c6444', 'on-success': '#ffffff', warning: '#7a4a00', 'on-warning': '#ffffff',
+    error: '#97231f', 'on-error': '#ffffff', info: '#1f5fa8', 'on-info': '#ffffff',
+  },
+}
+const dark: ThemeDefinition = {
+  dark: true,
+  variables: { ...variables, 'border-color': '#f8ecdf', 'border-opacity': 0.18 },
+  colors: {
+    background: '#17100c', surface: '#231914', 'on-surface': '#f8ecdf', 'on-background': '#f8ecdf',
+    'surface-variant': '#e4d3c4', 'on-surface-variant': '#2b1a12', 'surface-light': '#32241c',
+    primary: '#f08a6a', 'on-primary': '#2a0d05', secondary: '#cdb8a8', 'on-secondary': '#231914',
+    success: '#8fd3a6', 'on-success': '#0d2616', warning: '#ffd590', 'on-warning': '#2e1f02',
+    error: '#ffb4a6', 'on-error': '#3a0b05', info: '#8fc1ff', 'on-info': '#04203f',
+  },
+}
+
+export const vuetify = createVuetify({
+  theme: { defaultTheme: 'system', themes: { light, dark } },
+  icons: { defaultSet: 'mdi', aliases, sets: { mdi } },
+  locale: { adapter: createVueI18nAdapter({ i18n: i18n as never, useI18n }) },
+  defaults: {
+    VBtn: { variant: 'tonal', minHeight: 44 },
+    VCard: { variant: 'flat', border: true, rounded: 'lg' },
+    VTextField: { variant: 'outlined', density: 'comfortable', color: 'primary' },
+    VTextarea: { variant: 'outlined', density: 'comfortable', color: 'primary' },
+    VSelect: { variant: 'outlined', density: 'comfortable', color: 'primary' },
+    VAutocomplete: { variant: 'outlined', density: 'comfortable', color: 'primary' },
+    VNumberInput: { variant: 'outlined', density: 'comfortable', color: 'primary', controlVariant: 'stacked' },
+    VAlert: { variant: 'tonal' },
+    VSwitch: { color: 'primary', inset: true },
+    VDialog: { maxWidth: 520 },
+  },
+})
+
+const chosen = ref<Theme>('system')
+
+/** How the console looks; system follows the device. */
+export const theme = computed(() => chosen.value)
+
+export function changeTheme(to: Theme): void {
+  chosen.value = to
+  void vuetify.theme.change(to)
+  remember('theme', to)
+}
+
+export function restoreTheme(): void {
+  const kept = recall('theme')
+  if (kept === 'light' || kept === 'dark') changeTheme(kept)
+}
+
+interface Head {
+  style: { textContent: string }[]
+}
+
+/**
+ * Takes the theme's rules, which Vuetify would write into a style element, as a sheet made by script: the policy of
+ * contents allows no style elements. It is provided as `usehead`, the place where Vuetify looks for somebody to write
+ * into the page's head.
+ */
+export function sheetHead() {
+  const sheet = new CSSStyleSheet()
+  document.adoptedStyleSheets = [...document.adoptedStyleSheets, sheet]
+  return {
+    push(head: () => Head) {
+      const write = () => {
+        sheet.replaceSync(head().style[0]?.textContent ?? '')
+      }
+      write()
+      return { patch: write }
+    },
+  }
+}

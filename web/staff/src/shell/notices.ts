@@ -1,0 +1,50 @@
+import { shallowRef } from 'vue'
+
+import { faultText } from './faults'
+
+export interface Notice {
+  text: string
+  bad: boolean
+}
+
+/** What people are told at the moment; App shows it. */
+export const notice = shallowRef<Notice>()
+
+/** Says that something was done. */
+export function notify(text: string): void {
+  notice.value = { text, bad: false }
+}
+
+/** Says why something was not done. */
+export function complain(e: unknown): void {
+  notice.value = { text: faultText(e), bad: true }
+}
+
+export interface Question {
+  title: string
+  text?: string
+  action: string // what the button says
+  danger?: boolean
+  reason?: string // the label of a reason that must be given
+}
+
+interface Pending extends Question {
+  answer: (reason: string | undefined) => void
+}
+
+/** What people are asked at the moment; App shows it. */
+export const question = shallowRef<Pending>()
+
+/** Asks before something that cannot be undone. Gives the reason, or `yes` where none is asked for; undefined is no. */
+export function confirm(q: Question): Promise<string | undefined> {
+  question.value?.answer(undefined)
+  return new Promise((resolve) => {
+    question.value = {
+      ...q,
+      answer(reason) {
+        question.value = undefined
+        resolve(reason)
+      },
+    }
+  })
+}

@@ -1,0 +1,64 @@
+import { QueryClient, keepPreviousData, useMutation, useQuery, useQueryClient, type UseQueryReturnType } from '@tanstack/vue-query'
+import { computed, toValue, type MaybeRefOrGetter } from 'vue'
+
+import type { Answer } from '@shared/api/client'
+import { isFault, type Fault } from '@shared/api/fault'
+import { branchId } from './branch'
+import { complain, notify } from './notices'
+import { ask } from './session'
+
+export const queries = new QueryClient({
+  defaultOptions: {
+    queries: {
+      staleTime: 5_000,
+      retry: (failures, e) => isFault(e) && e.passing && failures < 2,
+    },
+  },
+})
+
+export type Asked<T> = UseQueryReturnType<T, Fault>
+
+interface AskOptions {
+  enabled?: MaybeRefOrGetter<boolean>
+  every?: MaybeRefOrGetter<number | false> // ms after which it is asked again
+  keep?: boolean // shows the former page until the next one is there
+}
+
+/**
+ * Asks the API and keeps the answer: `useAsk('tables', () => api.GET('/api/tables', ...))`. The answers of a noun are
+ * asked for anew when something touches it. `key` are what else the call depends on; the branch is always among them.
+ */
+export function useAsk<T>(
+  noun: string, call: () => Promise<Answer<T>>, key: MaybeRefOrGetter<unknown[]> = [], options: AskOptions = {},
+): Asked<T> {
+  return useQuery({
+    queryKey: computed(() => [noun, branchId.value, ...toValue(key)]),
+    queryFn: () => ask(call),
+    enabled: computed(() => toValue(options.enabled) ?? true),
+    refetchInterval: computed(() => toValue(options.every) ?? false),
+    ...(options.keep ? { placeholderData: keepPreviousData } : {}),
+  }) as unknown as Asked<T>
+}
+
+interface DoOptions<In, Out> {
+  touches?: string[] // nouns whose answers are not true any more
+  done?: string | ((out: Out, given: In) => string | undefined) // what people are told afterwards
+  failed?: (fault: Fault) => boolean // true: it has been dealt with, and nobody is told
+}
+
+/** Has the API do something: `const close = useDo((id: string) => api.POST(...), {touches: ['visits']})`. */
+export function useDo<In, Out>(call: (given: In) => Promise<Answer<Out>>, options: DoOptions<In, Out> = {}) {
+  const client = useQueryClient()
+  return useMutation<Out, Fault, In>({
+    mutationFn: (given) => ask(() => call(given)),
+    onSuccess(out, given) {
+      const text = typeof options.done === 'function' ? options.done(out, given) : options.done
+      if (text) notify(text)
+    },
+    onError(e) {
+      if (!options.failed?.(e)) complain(e)
+    },
+    onSettled: () =>
+      Promise.all((options.touches ?? []).map((noun) => client.invalidateQueries({ queryKey: [noun] }))),
+  })
+}

@@ -1,0 +1,110 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+
+type Session = typeof import('./session')
+
+/** A server that knows one refresh token at a time, and counts what it is asked. */
+class House {
+  good = 'r1'
+  access = 'a1'
+  asked: string[] = []
+  permissions = ['GET /me', 'GET /api/tables']
+
+  readonly fetch = async (request: Request): Promise<Response> => {
+    const path = new URL(request.url, 'http://house').pathname
+    this.asked.push(path)
+    const body = request.method === 'POST' ? ((await request.json()) as Record<string, string>) : {}
+    if (path === '/auth/login') return body.password === 'right' ? this.grant() : this.refuse('login_failed')
+    if (path === '/auth/refresh') return body.refreshToken === this.good ? this.grant() : this.refuse('refresh_token_invalid')
+    if (request.headers.get('Authorization') !== `Bearer ${this.access}`) return this.refuse('unauthenticated')
+    if (path === '/me/permissions') return Response.json({ permissions: this.permissions })
+    return Response.json({ items: [], total: 0 })
+  }
+
+  private grant(): Response {
+    const n = Number(this.good.slice(1)) + 1
+    this.good = `r${String(n)}`
+    this.access = `a${String(n)}`
+    return Response.json({ accessToken: this.access, expiresIn: 600, refreshToken: this.good, user: { id: '1', role: 'CASHIER' } })
+  }
+
+  private refuse(code: string): Response {
+    return Response.json({ code }, { status: 401, headers: { 'Content-Type': 'application/problem+json' } })
+  }
+}
+
+let house: House
+let session: Session
+
+beforeEach(async () => {
+  vi.resetModules()
+  localStorage.clear()
+  house = new House()
+  vi.stubGlobal('fetch', house.fetch)
+  session = await import('./session')
+})
+
+afterEach(() => {
+  vi.unstubAllGlobals()
+})
+
+const tables = () => session.ask(() => session.api.GET('/api/tables', { params: { query: {} } }))
+
+test('a login opens what the role may do', async () => {
+  await session.login('cashier', 'right')
+  expect(session.person.value?.account.role).toBe('CASHIER')
+  expect(session.can('GET /api/tables')).toBe(true)
+  expect(session.can('POST /api/tables')).toBe(false)
+  await expect(tables()).resolves.toEqual({ items: [], total: 0 })
+})
+
+test('a wrong password opens nothing', async () => {
+  await expect(session.login('cashier', 'wrong')).rejects.toMatchObject({ code: 'login_failed' })
+  expect(session.person.value).toBeUndefined()
+})
+
+test('a member is not let in', async () => {
+  house.permissions = ['GET /me', 'GET /cart']
+  await expect(session.login('member', 'right')).rejects.toMatchObject({ code: 'not_staff' })
+  expect(session.person.value).toBeUndefined()
+  expect(localStorage.length).toBe(0)
+})
+
+test('whoever asks at the same time spends one refresh token', async () => {
+  await session.login('cashier', 'right')
+  house.access = 'another' // what the page has is refused from now on
+  await Promise.all([tables(), tables(), tables()])
+  expect(house.asked.filter((p) => p === '/auth/refresh')).toHaveLength(1)
+})
+
+test('a reload goes on with the kept token; one that was spent leads out', async () => {
+  await session.login('cashier', 'right')
+  vi.resetModules()
+  const again = await import('./session')
+  await expect(again.resume()).resolves.toBe(true)
+  house.good = 'r99'
+  vi.resetModules()
+  const late = await import('./session')
+  await expect(late.resume()).resolves.toBe(false)
+  await expect(late.resume()).resolves.toBe(false)
+  expect(localStorage.length).toBe(0)
+})
+
+test('a server that cannot be reached ends no session', async () => {
+  await session.login('cashier', 'right')
+  vi.resetModules()
+  vi.stubGlobal('fetch', () => Promise.reject(new TypeError('no network')))
+  const later = await import('./session')
+  await expect(later.resume()).rejects.toMatchObject({ code: 'offline' })
+  expect(localStorage.length).toBe(1)
+})
+
+test('logging out forgets everything, whatever the server says', async () => {
+  await session.login('cashier', 'right')
+  const left = vi.fn()
+  session.onLeave(left)
+  vi.stubGlobal('fetch', () => Promise.reject(new TypeError('no network')))
+  await session.logout()
+  expect(left).toHaveBeenCalledOnce()
+  expect(session.person.value).toBeUndefined()
+  expect(localStorage.length).toBe(0)
+})

@@ -1,0 +1,167 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+
+type Session = typeof import('./session')
+
+interface Living {
+  user: string
+  refresh: string
+  access: string
+}
+
+/** A server with several sessions, each with tokens of its own; a refresh token is good once. */
+class House {
+  sessions: Living[] = []
+  asked: string[] = []
+  broken = false // what somebody may do cannot be told
+  private made = 0
+
+  readonly fetch = async (request: Request): Promise<Response> => {
+    const path = new URL(request.url, 'http://house').pathname
+    const bearer = request.headers.get('Authorization')?.slice('Bearer '.length)
+    const body = request.method === 'POST' ? ((await request.json()) as Record<string, string>) : {}
+    const by = this.sessions.find((s) => s.access === bearer)
+    this.asked.push(`${by?.user ?? '-'} ${path}`)
+    if (path === '/auth/login') return this.begin('owner')
+    if (path === '/auth/refresh') return this.renew(body.refreshToken)
+    if (!by) return this.refuse(401, 'unauthenticated')
+    if (path === '/auth/logout') return this.end(by.user)
+    if (path === '/auth/pin') return body.pin === '4071' ? this.begin(body.userId ?? '') : this.refuse(403, 'pin_wrong')
+    if (this.broken) return this.refuse(503, 'unavailable')
+    return Response.json(path === '/me/permissions' ? { permissions: ['GET /api/tables'] } : { by: by.user })
+  }
+
+  end(user: string): Response {
+    this.sessions = this.sessions.filter((s) => s.user !== user)
+    return new Response(null, { status: 204 })
+  }
+
+  private begin(user: string): Response {
+    this.sessions.push({ user, refresh: '', access: '' })
+    return this.grant(user)
+  }
+
+  private renew(token: string | undefined): Response {
+    const s = this.sessions.find((l) => l.refresh === token)
+    return s ? this.grant(s.user) : this.refuse(401, 'refresh_token_invalid')
+  }
+
+  private grant(user: string): Response {
+    const s = this.sessions.find((l) => l.user === user)
+    if (!s) return this.refuse(401, 'unauthenticated')
+    const n = String(++this.made)
+    Object.assign(s, { refresh: `r${n}`, access: `a${n}` })
+    return Response.json({ accessToken: s.access, expiresIn: 600, refreshToken: s.refresh, user: { id: user, username: user, role: 'STAFF' } })
+  }
+
+  private refuse(status: number, code: string): Response {
+    return Response.json({ code }, { status, headers: { 'Content-Type': 'application/problem+json' } })
+  }
+}
+
+let house: House
+let session: Session
+
+beforeEach(async () => {
+  vi.resetModules()
+  localStorage.clear()
+  house = new House()
+  vi.stubGlobal('fetch', house.fetch)
+  session = await import('./session')
+  await session.login('owner', 'right')
+})
+
+afterEach(() => {
+  vi.unstubAllGlobals()
+})
+
+const who = () => session.person.value?.account.id
+const tables = () => session.ask(() => session.api.GET('/api/tables', { params: { query: {} } }))
+
+test('a colleague takes over and everybody is told; going back is going on as the owner of the device', async () => {
+  const told = vi.fn()
+  session.onLeave(told)
+  await session.takeOver('lan', '4071')
+  expect(who()).toBe('lan')
+  expect(session.asideName()).toBe('owner')
+  expect(told).toHaveBeenCalledOnce()
+  await expect(tables()).resolves.toEqual({ by: 'lan' })
+  await session.logout()
+  await expect(session.resume()).resolves.toBe(true)
+  expect(who()).toBe('owner')
+  expect(session.asideName()).toBeNull()
+  expect(house.sessions.map((s) => s.user)).toEqual(['owner'])
+  await expect(tables()).resolves.toEqual({ by: 'owner' })
+})
+
+test('a wrong PIN changes nothing', async () => {
+  const before = { ...localStorage }
+  await expect(session.takeOver('lan', '0000')).rejects.toMatchObject({ code: 'pin_wrong' })
+  expect(who()).toBe('owner')
+  expect({ ...localStorage }).toEqual(before)
+  await expect(tables()).resolves.toEqual({ by: 'owner' })
+})
+
+test('from colleague to colleague: the first one’s session ends, the owner’s stays', async () => {
+  await session.takeOver('lan', '4071')
+  await session.takeOver('minh', '4071')
+  expect(who()).toBe('minh')
+  expect(session.asideName()).toBe('owner')
+  expect(house.sessions.map((s) => s.user).sort()).toEqual(['minh', 'owner'])
+})
+
+test('a reload goes on as the colleague and still knows the way back', async () => {
+  await session.takeOver('lan', '4071')
+  vi.resetModules()
+  session = await import('./session')
+  await expect(session.resume()).resolves.toBe(true)
+  expect(who()).toBe('lan')
+  await session.logout()
+  await session.resume()
+  expect(who()).toBe('owner')
+})
+
+test('the session that was put aside is kept alive', async () => {
+  await session.takeOver('lan', '4071')
+  const before = house.sessions.find((s) => s.user === 'owner')?.refresh
+  await session.renew()
+  expect(house.sessions.find((s) => s.user === 'owner')?.refresh).not.toBe(before)
+  expect(who()).toBe('lan')
+  await session.logout()
+  await session.resume()
+  expect(who()).toBe('owner')
+})
+
+test('when the colleague’s session has ended, the device goes on as its owner, but not with what the colleague wanted', async () => {
+  await session.takeOver('lan', '4071')
+  house.end('lan')
+  let resumed: Promise<boolean> | undefined
+  session.onLeave(() => (resumed ??= session.resume()))
+  await expect(tables()).rejects.toMatchObject({ status: 401 })
+  await expect(resumed).resolves.toBe(true)
+  expect(who()).toBe('owner')
+  expect(house.asked).not.toContain('owner /api/tables')
+})
+
+test('without anybody to go back to, the end is the end', async () => {
+  await session.takeOver('lan', '4071')
+  house.end('owner')
+  await session.renew()
+  expect(session.asideName()).toBeNull()
+  await session.logout()
+  await expect(session.resume()).resolves.toBe(false)
+  expect(house.sessions).toEqual([])
+})
+
+test('a colleague of whom nobody can tell what they may do has not taken over', async () => {
+  house.broken = true
+  await expect(session.takeOver('lan', '4071')).rejects.toMatchObject({ code: 'unavailable' })
+  house.broken = false
+  await expect(session.resume()).resolves.toBe(true)
+  expect(who()).toBe('owner')
+})
+
+test('the owner’s logging out ends everything', async () => {
+  await session.logout()
+  expect(localStorage.length).toBe(0)
+  expect(house.sessions).toEqual([])
+})

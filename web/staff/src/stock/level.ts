@@ -1,0 +1,38 @@
+import type { components } from '@shared/api/schema'
+
+type Schemas = components['schemas']
+
+export type StockItem = Schemas['StockItem']
+export type Adjusted = Schemas['StockAdjustment']
+export type Kind = Adjusted['kind']
+export type Reservation = Schemas['StockEntry']
+export type RecipeLine = Schemas['StockAmount']
+
+export const kinds: Kind[] = ['RECEIVE', 'COUNT', 'WASTE']
+export const statuses: Reservation['status'][] = ['RESERVED', 'CONFIRMED', 'CANCELLED', 'EXPIRED', 'REFUSED', 'RETURNED']
+
+/** What the API lets anything of the stock be. */
+export const most = 1_000_000_000
+
+/** What would be available after an adjustment; undefined for one that cannot be. */
+export function after(available: number, kind: Kind, quantity: number | null | undefined): number | undefined {
+  if (quantity === null || quantity === undefined || (kind !== 'COUNT' && quantity === 0)) return undefined
+  const left = { RECEIVE: available + quantity, COUNT: quantity, WASTE: available - quantity }[kind]
+  return left >= 0 && left <= most ? left : undefined
+}
+
+/** How an item stands: none left, at its mark or below it, enough. */
+export function standing(i: StockItem): 'out' | 'low' | 'enough' {
+  if (i.available <= 0) return 'out'
+  return i.isLow ? 'low' : 'enough'
+}
+
+/** What can be the number of an item in other systems: 1 to 64 letters, digits, dots, hyphens and underscores. */
+export function validSKU(id: string): boolean {
+  return /^[A-Za-z0-9._-]{1,64}$/.test(id)
+}
+
+/** So many of an item, with its unit; pieces have none. */
+export function quantity(n: number, unit: string): string {
+  return unit ? `${String(n)} ${unit}` : String(n)
+}

@@ -1,0 +1,25 @@
+import { beforeAll, expect, test } from 'vitest'
+
+import { changeLanguage } from '../shell/i18n'
+import { colourOf, lasting, outcome } from './words'
+
+beforeAll(() => changeLanguage('en'))
+
+test.each([
+  [0.4, '0 seconds'], [59, '59 seconds'], [60, '1 minute'], [7199, '1 hour'], [200_000, '2 days'],
+])('%d s', (seconds, want) => {
+  expect(lasting(seconds)).toBe(want)
+})
+
+test.each([
+  [{ relayed: 1, applied: 1, failed: 0, revived: 1 }, /^3 /],
+  [{ relayed: 0, applied: 0, failed: 2, revived: 0 }, /failed/],
+  [{ relayed: 1, applied: 0, failed: 1, revived: 0 }, /way.*failed/],
+  [{ relayed: 0, applied: 0, failed: 0, revived: 0 }, /Nothing/],
+])('%j', (replayed, want) => {
+  expect(outcome(replayed)).toMatch(want)
+})
+
+test('what is not known to be in order is not', () => {
+  expect(['ok', 'degraded', 'failed', 'new'].map(colourOf)).toEqual(['success', 'warning', 'error', 'error'])
+})

@@ -1,0 +1,30 @@
+import type { components } from '@shared/api/schema'
+import { language, t } from '../shell/i18n'
+
+type Schemas = components['schemas']
+
+export type Letter = Schemas['SystemLetter']
+export type Replayed = Pick<Schemas['SystemReplayAllBody'], 'relayed' | 'applied' | 'failed' | 'revived'>
+
+/** So many seconds in the largest unit of which there is one at least. */
+export function lasting(seconds: number): string {
+  const units = [['day', 86_400], ['hour', 3600], ['minute', 60], ['second', 1]] as const
+  const [unit, length] = units.find(([, l]) => seconds >= l) ?? ['second', 1]
+  return new Intl.NumberFormat(language.value, { style: 'unit', unit, unitDisplay: 'long', maximumFractionDigits: 0 })
+    .format(Math.floor(seconds / length))
+}
+
+/** What became of dead letters, in words. */
+export function outcome(r: Replayed): string {
+  const on = r.relayed + r.applied + r.revived
+  return [on > 0 ? t('system.replayed_on', { n: on }) : '', r.failed > 0 ? t('system.replayed_failed', { n: r.failed }) : '']
+    .filter(Boolean).join(' ') || t('system.replayed_none')
+}
+
+/** How a part stands: in order, half, or not at all. */
+export function colourOf(status: string): string {
+  return { ok: 'success', degraded: 'warning' }[status] ?? 'error'
+}
+
+/** A number as people read it. */
+export const count = (n: number) => new Intl.NumberFormat(language.value).format(n)

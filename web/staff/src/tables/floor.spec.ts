@@ -1,0 +1,29 @@
+import { expect, test } from 'vitest'
+
+import { freeTables, inOrder, stateOf, type Party, type Table } from './floor'
+import { readSheet } from './sheet'
+
+const table = (label: string, visit: Partial<Party> | null = null, isActive = true) =>
+  ({ id: label, label, isActive, seats: 4, visit: visit && { calls: [], unpaid: 0, ...visit } }) as Table
+
+test('what is most urgent comes first', () => {
+  expect(stateOf(table('A1'))).toBe('free')
+  expect(stateOf(table('A1', {}))).toBe('seated')
+  expect(stateOf(table('A1', { unpaid: 5 }))).toBe('unpaid')
+  expect(stateOf(table('A1', { unpaid: 5, calls: [{ reason: 'BILL', since: '' }] }))).toBe('calling')
+  expect(stateOf(table('A1', null, false))).toBe('unused')
+})
+
+test('tables are counted as people count, and only free ones are offered', () => {
+  const all = [table('A10'), table('A2', {}), table('A1', null, false), table('A3')]
+  expect(inOrder(all).map((t) => t.label)).toEqual(['A2', 'A3', 'A10', 'A1'])
+  expect(freeTables(all).map((t) => t.label)).toEqual(['A3', 'A10'])
+})
+
+test('of a sheet only drawings are taken over', () => {
+  const pages = readSheet(
+    '<style>x</style><svg class="sheet"><text>A1</text><script>bad()</' + 'script></svg><p>more</p><svg></svg>',
+  )
+  expect(pages).toHaveLength(1)
+  expect(pages[0]?.textContent).toBe('A1')
+})

@@ -1,0 +1,17 @@
+// The one place where text becomes elements. The browser asks for a policy with a name, so that no other text can.
+const policy = (globalThis as { trustedTypes?: { createPolicy: (name: string, rules: object) => Maker } }).trustedTypes?.createPolicy(
+  'comanda-sheet', { createHTML: (html: string) => html },
+)
+
+interface Maker {
+  createHTML: (html: string) => unknown
+}
+
+/** The pages of a sheet of codes, as the server has drawn them: drawings without scripts, styles or links. */
+export function readSheet(html: string): SVGElement[] {
+  const plain = html.replaceAll(/<style[^]*?<\/style>/g, '') // it is for the sheet alone, and not allowed here
+  const made = new DOMParser().parseFromString((policy?.createHTML(plain) ?? plain) as string, 'text/html')
+  const pages = [...made.querySelectorAll<SVGElement>('svg.sheet')]
+  for (const page of pages) page.querySelectorAll('script, style, a, foreignObject, image').forEach((e) => { e.remove() })
+  return pages.map((page) => document.importNode(page, true))
+}

@@ -1,0 +1,58 @@
+import { add, expect, sitDown, test } from './house'
+
+test.use({ file: 'guest' })
+
+test('a guest orders two dishes, pays, and orders again', async ({ page, server }) => {
+  await server.quota('12', 3)
+  await sitDown(page, server, 'A1')
+  await page.getByLabel('Language').selectOption('vi')
+  await expect(page.getByRole('link', { name: 'Bắt đầu gọi món' })).toBeVisible()
+  await expect(page.locator('html')).toHaveAttribute('lang', 'vi')
+  await page.getByRole('link', { name: 'Bắt đầu gọi món' }).click()
+  await expect(page.getByRole('link', { name: 'Phở bò', exact: true })).toBeVisible()
+  await page.getByLabel('Ngôn ngữ').selectOption('en')
+
+  await expect(page.getByText('3 left')).toBeVisible()
+  await add(page, 'Beef pho', 'no onion')
+  await add(page, 'Chicken pho')
+  await expect(page.getByRole('link', { name: /View cart · 2 dishes/ })).toBeVisible()
+
+  // Somebody else takes the last ones while they lie in the cart.
+  await server.quota('12', 0)
+  await expect(page.getByRole('alert')).toContainText('There is not enough of “Chicken pho”')
+  await page.getByRole('link', { name: /View cart/ }).click()
+  const cart = page.getByRole('dialog', { name: 'Your cart' })
+  await expect(cart.getByText('Sold out. It is not charged.')).toBeVisible()
+  await cart.getByRole('button', { name: 'Review the order' }).click()
+  await expect(page.locator('li:focus')).toContainText('Chicken pho')
+  await cart.getByRole('button', { name: 'Remove Chicken pho' }).click()
+  await cart.getByRole('button', { name: 'Review the order' }).click()
+
+  await expect(page.getByRole('heading', { name: 'Review and pay' })).toBeFocused()
+  await expect(page.getByText('Note: no onion')).toBeVisible()
+  await page.getByRole('radio', { name: /Play money/ }).check()
+  await page.getByRole('button', { name: /Order and pay/ }).click()
+
+  await expect(page.getByRole('heading', { name: 'Waiting for your payment' })).toBeVisible()
+  await expect(page.getByRole('timer')).toHaveText(/^1[45]:\d\d$/)
+  await page.getByRole('button', { name: 'Let it fail' }).click()
+  await expect(page.getByRole('heading', { name: 'The payment did not succeed' })).toBeVisible()
+  await page.getByRole('radio', { name: /Play money/ }).check()
+  await page.getByRole('button', { name: 'Pay', exact: true }).click()
+  await page.getByRole('button', { name: 'Pay with play money' }).click()
+  await expect(page.getByRole('heading', { name: 'Thank you, it is paid' })).toBeVisible()
+  await expect(page.getByRole('list', { name: 'Progress' })).toContainText('Paid')
+
+  await page.getByRole('link', { name: 'My visit' }).last().click()
+  await page.getByRole('button', { name: /Order again/ }).click()
+  await expect(page.getByRole('dialog')).toContainText('Note: no onion')
+  await page.getByRole('button', { name: 'Review the order' }).click()
+  await page.getByRole('radio', { name: /At the counter/ }).check()
+  await page.getByRole('button', { name: /Order and pay/ }).click()
+  await expect(page.getByRole('heading', { name: 'Please pay at the counter' })).toBeVisible()
+  await page.getByRole('link', { name: 'My visit' }).last().click()
+  await expect(page.getByRole('article')).toHaveCount(2)
+  await page.getByRole('button', { name: 'Water' }).click()
+  await expect(page.getByText('will come to your table')).toBeVisible()
+  await server.quota('12', null)
+})

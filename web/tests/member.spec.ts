@@ -1,0 +1,247 @@
+import { choose, codeFor, join, logIn, password, receiver } from './home'
+import { expect, test } from './house'
+
+test.use({ file: 'member' })
+
+test('from registering to a paid order', async ({ page, server }) => {
+  const email = 'lan@house.example'
+  await page.goto(server.url)
+  await page.getByRole('link', { name: 'See the menu' }).click()
+  await page.getByRole('link', { name: 'Beef pho', exact: true }).click()
+  await page.getByRole('link', { name: 'Log in to order' }).click()
+  await page.getByRole('link', { name: 'Make an account' }).click()
+  await page.getByLabel('E-mail address').fill(email)
+  await page.getByLabel('Password', { exact: true }).fill(password)
+  await page.getByLabel('Username (optional)').fill('lan')
+  await page.getByRole('button', { name: 'Make the account' }).click()
+
+  await expect(page.getByText(`We have sent a code to ${email}`)).toBeVisible()
+  await page.getByLabel('Code from the e-mail').fill('000000')
+  await page.getByRole('button', { name: 'Confirm' }).click()
+  await expect(page.getByRole('alert')).toContainText('The code is wrong')
+  await page.getByLabel('Code from the e-mail').fill(await codeFor(server, email))
+  await page.getByRole('button', { name: 'Confirm' }).click()
+
+  // The code has logged in, and led back to the dish.
+  await expect(page.getByRole('dialog', { name: 'Beef pho' })).toBeVisible()
+  await page.getByRole('button', { name: /One more/ }).click()
+  await page.getByRole('button', { name: /^Add · ₫130,000/ }).click()
+  await expect(page.getByRole('dialog')).toHaveCount(0)
+  await page.getByRole('link', { name: /View cart · 2 dishes/ }).click()
+  await page.getByRole('button', { name: 'Go to checkout' }).click()
+  await receiver(page)
+  await page.getByRole('radio', { name: /VNPay/ }).check()
+  await page.getByRole('button', { name: 'Order and pay · ₫130,000' }).click()
+
+  // VNPay's page leads back to the order.
+  await page.waitForURL(/\/sim\/vnpay/)
+  await page.getByRole('button').first().click()
+  await page.waitForURL(/\/pay\//)
+  await page.getByRole('link', { name: 'See your order' }).click()
+  await expect(page.getByRole('heading', { name: 'Thank you, it is paid' })).toBeVisible()
+  await expect(page.getByText('We bring it to your address')).toBeVisible()
+  await expect(page.getByText('12 Hàng Bài, Hoàn Kiếm, Hà Nội')).toBeVisible()
+
+  // What the kitchen does is seen at once.
+  const id = new URL(page.url()).pathname.split('/').at(-1) ?? ''
+  await server.staff('POST', `/api/orders/${id}/start`)
+  await expect(page.getByRole('listitem').filter({ hasText: 'Being prepared' })).toBeVisible({ timeout: 1000 })
+  await server.staff('POST', `/api/orders/${id}/ready`)
+  await expect(page.getByRole('listitem').filter({ hasText: 'Ready' })).toBeVisible({ timeout: 1000 })
+
+  await page.getByRole('link', { name: 'My orders' }).last().click()
+  await expect(page.getByRole('article')).toHaveCount(1)
+
+  // Ordered again, fetched this time, by whom the last order was for.
+  await page.getByRole('button', { name: /Order again/ }).click()
+  await expect(page.getByRole('group', { name: 'How many: Beef pho' })).toContainText('2')
+  await page.getByRole('button', { name: 'Go to checkout' }).click()
+  await expect(page.getByLabel('Name', { exact: true })).toHaveValue('Nguyễn Lan')
+  await page.getByRole('radio', { name: /Pick-up/ }).check()
+  await expect(page.getByLabel('Address', { exact: true })).toHaveCount(0)
+  await page.getByRole('radio', { name: /At the counter/ }).check()
+  await page.getByRole('button', { name: /Order and pay/ }).click()
+  await expect(page.getByRole('heading', { name: 'Please pay at the counter' })).toBeVisible()
+  await page.getByRole('button', { name: 'Pay in another way' }).click()
+  await page.getByRole('radio', { name: /Play money/ }).check()
+  await page.getByRole('button', { name: 'Pay', exact: true }).click()
+  await page.getByRole('button', { name: 'Let it fail' }).click()
+  await expect(page.getByRole('heading', { name: 'The payment did not succeed' })).toBeVisible()
+  await page.getByRole('button', { name: 'Cancel this order' }).click()
+  await expect(page.getByRole('heading', { name: 'Order cancelled' })).toBeVisible()
+})
+
+test('a cart stays with its member, and a login with its browser', async ({ page, context, server }) => {
+  await join(server, 'mai@house.example', { username: 'mai' })
+  await logIn(page, server, 'mai')
+  await choose(page, 'Bun cha')
+  await page.reload() // the access token is gone, the login is not
+  await expect(page.getByRole('link', { name: 'Cart, 1 dish' })).toBeVisible()
+  expect(await page.evaluate(() => JSON.stringify(localStorage))).not.toContain('eyJ')
+
+  // Two tabs, one login: leaving one leaves the other.
+  const second = await context.newPage()
+  await second.goto(`${server.url}/shop/account`)
+  await expect(second.getByText('Logged in as mai@house.example')).toBeVisible()
+  await second.getByRole('button', { name: 'Log out', exact: true }).click()
+  await expect(second.getByRole('link', { name: 'Log in' })).toBeVisible()
+  await expect(page.getByRole('link', { name: 'Log in' })).toBeVisible()
+  await page.goto(`${server.url}/shop/orders`)
+  await expect(page.getByRole('heading', { name: 'Log in' })).toBeVisible()
+
+  await logIn(page, server, 'mai@house.example', '/shop/cart')
+  await expect(page.getByRole('group', { name: 'How many: Bun cha' })).toContainText('1')
+  await expect(second.getByRole('link', { name: 'Cart, 1 dish' })).toBeVisible()
+})
+
+test('all tabs may be reloaded at once', async ({ page, context, server }) => {
+  await join(server, 'tam@house.example')
+  await logIn(page, server, 'tam@house.example')
+  const tabs = [page, await context.newPage(), await context.newPage(), await context.newPage()]
+  for (let round = 0; round < 3; round++) {
+    await Promise.all(tabs.map((tab) => tab.goto(`${server.url}/shop/account`)))
+    for (const tab of tabs) await expect(tab.getByText('Logged in as tam@house.example')).toBeVisible()
+  }
+  // None of that was two logins, nor one token shown twice.
+  await expect(page.getByText('this one')).toHaveCount(1)
+  await expect(page.getByRole('button', { name: /Log out there/ })).toHaveCount(0)
+})
+
+test('a refresh whose answer is lost is asked for again', async ({ page, server }) => {
+  await join(server, 'hoa@house.example')
+  await logIn(page, server, 'hoa@house.example')
+  let lost = 0
+  await page.route('**/auth/refresh', async (route) => {
+    if (lost++ > 0) return route.continue()
+    await route.fetch() // the server has spent it, the browser does not hear so
+    return route.abort()
+  })
+  await page.goto(`${server.url}/shop/account`)
+  await expect(page.getByText('Logged in as hoa@house.example')).toBeVisible()
+  expect(lost).toBe(2)
+})
+
+test('what is sold out at the checkout is said, and what costs more is asked about', async ({ page, server }) => {
+  await join(server, 'binh@house.example')
+  await logIn(page, server, 'binh@house.example')
+  await server.quota('12', 3)
+  await page.getByRole('link', { name: 'Chicken pho', exact: true }).click()
+  const more = page.getByRole('button', { name: /One more/ })
+  await expect(page.getByText('3 left').last()).toBeVisible()
+  await more.click()
+  await more.click()
+  await expect(more).toBeDisabled()
+  await page.getByRole('button', { name: /^Add/ }).click()
+  await expect(page.getByRole('dialog')).toHaveCount(0) // it goes back, which a visit elsewhere would run into
+  await page.goto(`${server.url}/shop/checkout`)
+  await receiver(page)
+  await page.getByRole('radio', { name: /Play money/ }).check()
+  await server.quota('12', 1)
+  await page.getByRole('button', { name: /Order and pay · ₫180,000/ }).click()
+  await expect(page.getByRole('alert').first()).toContainText('Some of it has just been sold')
+  await page.getByRole('button', { name: 'Order 1 instead of 3' }).click()
+  await expect(page.getByRole('button', { name: 'Order and pay · ₫60,000' })).toBeEnabled()
+  await server.quota('12', 0)
+  await page.getByRole('button', { name: 'Order and pay · ₫60,000' }).click()
+  await page.getByRole('button', { name: 'Remove Chicken pho' }).click()
+  await expect(page.getByText('Your cart is empty.')).toBeVisible()
+  await server.quota('12', null)
+
+  // Another price.
+  await page.goto(`${server.url}/shop`)
+  await choose(page, 'Rolled pho')
+  await page.goto(`${server.url}/shop/checkout`)
+  await expect(page.getByRole('button', { name: /Order and pay · ₫/ })).toBeVisible()
+  await receiver(page)
+  await page.getByRole('radio', { name: /Play money/ }).check()
+  const draft = await server.staff<{ id: string }>('POST', '/api/menus/1/versions', {})
+  const { categories } = (await (await fetch(`${server.url}/cis/menu/active`, {
+    method: 'POST', headers: { 'Content-Type': 'application/json', 'Accept-Language': 'en' }, body: '{"branchId":"1"}',
+  })).json()) as { categories: { items: { itemId: string; name: string }[] }[] }
+  const item = categories.flatMap((c) => c.items).find((i) => i.name === 'Rolled pho')?.itemId ?? ''
+  await server.staff('PUT', `/api/menu-versions/${draft.id}/items/${item}`, { price: 99000, dailyQuota: null, isActive: true })
+  await server.staff('POST', `/api/menu-versions/${draft.id}/publish`)
+  await page.getByRole('button', { name: /Order and pay/ }).click()
+  await expect(page.getByRole('alert').filter({ hasText: 'The total is now ₫99,000' })).toBeVisible()
+  await page.getByRole('button', { name: 'Agree and order · ₫99,000' }).click()
+  await expect(page.getByRole('heading', { name: 'Waiting for your payment' })).toBeVisible()
+})
+
+test('an order that did arrive although nobody heard of it is made once', async ({ page, server }) => {
+  await join(server, 'duc@house.example')
+  await logIn(page, server, 'duc@house.example')
+  await choose(page, 'Bun cha')
+  await page.goto(`${server.url}/shop/checkout`)
+  await receiver(page)
+  await page.getByRole('radio', { name: /Play money/ }).check()
+  let lost = 0
+  await page.route('**/cart/checkout', async (route) => {
+    if (lost++ > 0) return route.continue()
+    await route.fetch()
+    return route.abort()
+  })
+  await page.getByRole('button', { name: /Order and pay/ }).click()
+  await expect(page.getByRole('heading', { name: 'Waiting for your payment' })).toBeVisible()
+  expect(lost).toBe(2)
+  await page.getByRole('link', { name: 'My orders' }).last().click()
+  await expect(page.getByRole('article')).toHaveCount(1)
+})
+
+test('one order comes from one restaurant', async ({ page, server }) => {
+  await join(server, 'ling@house.example')
+  await logIn(page, server, 'ling@house.example')
+  await choose(page, 'Bun cha')
+  await page.getByLabel('Restaurant').selectOption('2')
+  await page.getByRole('link', { name: 'Danzai noodles', exact: true }).click()
+  await expect(page.getByText('Your cart is from')).toBeVisible()
+  await page.getByRole('button', { name: /^Empty and add · NT\$/ }).click()
+  await expect(page.getByRole('dialog')).toHaveCount(0)
+  await page.getByRole('link', { name: /View cart · 1 dish/ }).click()
+  await expect(page.getByRole('group', { name: 'How many: Danzai noodles' })).toBeVisible()
+  await expect(page.getByRole('group', { name: 'How many: Bun cha' })).toHaveCount(0)
+})
+
+test('a new password leaves all other devices outside', async ({ page, browser, server }) => {
+  const email = 'quen@house.example'
+  await join(server, email)
+  const elsewhere = await (await browser.newContext({ locale: 'en' })).newPage()
+  await logIn(elsewhere, server, email)
+
+  await logIn(page, server, email, '/shop/account')
+  await page.getByLabel('Present password').fill('not this one')
+  await page.getByLabel('New password').fill('another pot of pho')
+  await page.getByRole('button', { name: 'Change the password' }).click()
+  await expect(page.getByRole('alert')).toContainText('That is not your present password')
+  await page.getByLabel('Present password').fill(password)
+  await page.getByRole('button', { name: 'Change the password' }).click()
+  await expect(page.getByText('All other devices were logged out')).toBeVisible()
+  await page.getByLabel('First name').fill('Quên')
+  await page.getByRole('button', { name: 'Save' }).click()
+  await expect(page.getByText('Saved.')).toBeVisible()
+
+  // The other device is out as soon as it asks for something, and is told why.
+  await elsewhere.getByRole('link', { name: 'My orders' }).click()
+  await expect(elsewhere.getByRole('heading', { name: 'Log in' })).toBeVisible()
+  await expect(elsewhere.locator('main').getByText('Your login has ended')).toBeVisible()
+  await elsewhere.context().close()
+})
+
+test('a forgotten password is replaced by a code', async ({ page, server }) => {
+  const email = 'member@demo.example'
+  await page.goto(`${server.url}/shop/login?to=/shop/account`)
+  await page.getByRole('link', { name: 'Password forgotten?' }).click()
+  await page.getByLabel('E-mail address').fill(email)
+  await page.getByRole('button', { name: 'Send me a code' }).click()
+  await page.getByLabel('Code from the e-mail').fill(await codeFor(server, email))
+  await page.getByLabel('New password').fill('too short')
+  await page.getByRole('button', { name: 'Set the new password' }).click()
+  await expect(page.getByLabel('New password')).toBeFocused() // the browser says what is wrong with it
+  await page.getByLabel('New password').fill('another pot of pho')
+  await page.getByRole('button', { name: 'Set the new password' }).click()
+  await expect(page.getByRole('heading', { name: 'Your new password is set' })).toBeFocused()
+  await page.getByRole('link', { name: 'Log in' }).last().click()
+  await page.getByLabel('E-mail address or username').fill('member')
+  await page.getByLabel('Password', { exact: true }).fill('another pot of pho')
+  await page.getByRole('button', { name: 'Log in' }).click()
+  await expect(page.getByText(`Logged in as ${email}`)).toBeVisible()
+})

@@ -1,0 +1,188 @@
+import { readFileSync } from 'node:fs'
+
+import type { Page } from '@playwright/test'
+
+import { expect, test } from './house'
+import { password, type Server } from './server'
+import { enter, examine, order, sizes } from './staff-house'
+
+test.use({ file: 'staff-figures' })
+test.describe.configure({ timeout: 600_000 }) // every state is looked at six times
+
+const said = (page: Page, text: string | RegExp) => expect(page.getByText(text).first()).toBeVisible()
+
+/** Picks an entry of one of Vuetify's selects. */
+async function choose(page: Page, label: string, entry: string | RegExp): Promise<void> {
+  await page.locator('.v-select').filter({ has: page.getByRole('combobox', { name: label }) }).last().click()
+  await page.getByRole('option', { name: entry }).click()
+}
+
+/** Gives somebody a PIN, as their own profile does. */
+async function setPin(page: Page, server: Server, name: string, pin: string): Promise<void> {
+  await enter(page, server, name, 'profile')
+  await page.getByLabel('New PIN').fill(pin)
+  await page.locator('form').filter({ hasText: 'With it you take over' }).getByLabel('Present password').fill(password)
+  await page.getByRole('button', { name: 'Set PIN' }).click()
+  await said(page, 'The PIN is set.')
+}
+
+async function leave(page: Page): Promise<void> {
+  const drawer = page.getByRole('button', { name: 'Navigation on or off' })
+  if ((await drawer.getAttribute('aria-expanded')) === 'false') await drawer.click()
+  await page.getByText('Log out').click()
+  await expect(page).toHaveURL(/login/)
+}
+
+test('a role is made, and somebody works with it', async ({ page, server }) => {
+  await page.setViewportSize(sizes.desktop)
+  await enter(page, server, 'owner', 'roles')
+  await examine(page, 'roles')
+  await page.getByRole('button', { name: 'New role' }).click()
+  await page.getByLabel('Name').fill('table watcher')
+  await expect(page.getByLabel('Name')).toHaveValue('TABLE_WATCHER')
+  await page.getByLabel('What it is for').fill('Sees the tables.')
+  await examine(page, 'a new role')
+  await page.getByRole('button', { name: 'Save' }).click()
+  await expect(page.getByRole('heading', { name: 'Permissions of TABLE_WATCHER' })).toBeVisible()
+  await page.getByRole('checkbox', { name: /GET \/api\/tables$/ }).check()
+  await page.getByRole('checkbox', { name: 'All of BRANCHES' }).check()
+  await page.getByRole('checkbox', { name: /PATCH \/api\/branches/ }).uncheck()
+  await expect(page.getByRole('checkbox', { name: 'All of BRANCHES' })).toHaveJSProperty('indeterminate', true)
+  await examine(page, 'permissions')
+  await page.getByRole('button', { name: 'Save' }).click()
+  await said(page, 'The permissions of TABLE_WATCHER are saved.')
+
+  await page.goto(`${server.url}/console/users`)
+  await page.getByRole('button', { name: 'New account' }).click()
+  await page.getByLabel('E-mail address').last().fill('watcher@demo.example')
+  await page.getByRole('dialog').getByLabel('Username').fill('watcher')
+  await choose(page, 'Role', /TABLE_WATCHER/)
+  await page.getByLabel('First password').fill('short')
+  await expect(page.getByRole('dialog').getByRole('button', { name: 'Make it' })).toBeDisabled()
+  await page.getByLabel('First password').fill(password)
+  await examine(page, 'a new account')
+  await page.getByRole('button', { name: 'Make it' }).click()
+  await said(page, 'watcher can log in.')
+  await examine(page, 'people')
+  await leave(page)
+
+  await enter(page, server, 'watcher', 'tables')
+  await expect(page.getByRole('article', { name: 'Table A1', exact: true })).toBeVisible()
+  await expect(page.getByRole('link', { name: 'People' })).toHaveCount(0)
+  await page.goto(`${server.url}/console/audit`)
+  await expect(page.getByRole('heading', { name: 'You may not see this' })).toBeVisible()
+  await leave(page)
+
+  await enter(page, server, 'owner', 'users')
+  const row = page.getByRole('listitem').filter({ hasText: 'watcher@demo.example' })
+  await row.getByRole('button', { name: 'Close account' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Close account' }).click()
+  await expect(row).toContainText('Closed')
+  await page.goto(`${server.url}/console/audit`)
+  await page.getByRole('textbox', { name: 'What was done' }).fill('role_created')
+  await expect(page.getByRole('listitem').filter({ hasText: 'role:' })).toHaveCount(1)
+  await page.getByText('Before and after').click()
+  await expect(page.getByRole('listitem').filter({ hasText: 'TABLE_WATCHER' })).toHaveCount(1)
+  await examine(page, 'audit')
+})
+
+test('what a report shows is what its file has', async ({ page, server }) => {
+  await page.setViewportSize(sizes.desktop)
+  for (const label of ['A1', 'A2', 'A3']) await order(server, label, 'SANDBOX')
+  await order(server, 'A4', 'COUNTER')
+  await enter(page, server, 'manager', 'reports/dishes')
+  const table = page.getByRole('region', { name: 'Dishes' })
+  await expect(table.getByRole('row')).toHaveCount(3)
+  const waiting = page.waitForEvent('download')
+  await page.getByRole('button', { name: 'Download CSV' }).click()
+  const file = readFileSync(await (await waiting).path(), 'utf8')
+  const [names = [], ...rows] = file.replace('\ufeff', '').trim().split('\r\n').map((line) => line.split(','))
+  const shown = await table.locator('tbody tr').evaluateAll((all) => all.map((r) => [...r.querySelectorAll('td')].map((d) => d.textContent.trim())))
+  const of = (row: string[], name: string) => row[names.indexOf(name)] ?? ''
+  expect(rows.map((r) => [of(r, 'rank'), of(r, 'name'), of(r, 'qty')])).toEqual(shown.map((r) => r.slice(0, 3)))
+  expect(rows.map((r) => Number(of(r, 'gross')))).toEqual(shown.map((r) => Number(r[3]?.replaceAll(/\D/g, ''))))
+  await expect(page.getByRole('img', { name: /^Dishes/ }).locator('canvas')).toBeVisible()
+
+  for (const tab of ['Sales by day', 'Sales by hour', 'Dishes', 'Quotas', 'Kitchen times', 'Payments', 'Lost orders', 'Refunds']) {
+    await page.getByRole('tab', { name: tab }).click()
+    await expect(page.getByRole('tab', { name: tab })).toHaveAttribute('aria-selected', 'true')
+    await expect(page.getByRole('table').or(page.getByText('There are no figures')).first()).toBeVisible()
+    await examine(page, tab)
+  }
+  await choose(page, 'Period', 'Yesterday')
+  await said(page, 'There are no figures for these days.')
+  await page.getByLabel('From').fill('2030-01-01')
+  await said(page, 'Two dates in order, 366 days at most.')
+})
+
+test('a dead letter is replayed, and the system looks at itself', async ({ page, server }) => {
+  server.deadLetter('0000000000000000000000test1', 'test.nothing')
+  server.deadLetter('0000000000000000000000test2', 'test.nothing')
+  await page.setViewportSize(sizes.phone)
+  await enter(page, server, 'owner', 'system')
+  await said(page, 'Everything is in order')
+  await expect(page.getByRole('link', { name: '2', exact: true })).toBeVisible()
+  await examine(page, 'system')
+  await page.getByRole('link', { name: '2', exact: true }).click()
+  const letters = page.getByRole('listitem').filter({ hasText: 'test.nothing' })
+  await expect(letters).toHaveCount(2)
+  await letters.first().getByText('Content').click()
+  await expect(letters.first()).toContainText('[redacted]')
+  await examine(page, 'dead letters')
+  await letters.first().getByRole('button', { name: /Replay/ }).click()
+  await said(page, 'one letter is on its way again.')
+  await expect(letters).toHaveCount(1)
+  await page.getByRole('button', { name: 'Replay all' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Replay all' }).click()
+  await said(page, 'There are no dead letters.')
+  await page.goto(`${server.url}/console/system/checks`)
+  for (const name of ['All branches', 'Check now', 'Check now']) {
+    const before = await page.getByText('Nothing is wrong.').count()
+    await page.getByRole('button', { name }).nth(before === 2 ? 1 : 0).click()
+    await expect(page.getByText('Nothing is wrong.')).toHaveCount(before + 1)
+  }
+  await examine(page, 'checks')
+})
+
+test('colleagues change places at a tablet by PIN', async ({ page, server }) => {
+  await page.setViewportSize(sizes.phone)
+  await setPin(page, server, 'kitchen', '4071')
+  await examine(page, 'profile')
+  await leave(page)
+  await setPin(page, server, 'staff', '8024')
+  await leave(page)
+
+  await enter(page, server, 'manager', 'reports')
+  await page.getByRole('button', { name: 'Switch person' }).click()
+  const dialog = page.getByRole('dialog')
+  await examine(page, 'who takes over')
+  await dialog.getByRole('button', { name: /KITCHEN/ }).click()
+  for (const digit of '4072') await dialog.getByRole('button', { name: digit, exact: true }).click()
+  await dialog.getByRole('button', { name: 'Go on' }).click()
+  await expect(dialog.getByRole('alert')).toContainText('That is not right')
+  await examine(page, 'a PIN')
+  for (const digit of '4071') await dialog.getByRole('button', { name: digit, exact: true }).click()
+  await dialog.getByRole('button', { name: 'Go on' }).click()
+  // The kitchen sees no reports: it is led to where it works.
+  await expect(page).not.toHaveURL(/reports/)
+  const back = page.getByRole('button', { name: /^Back to/ })
+  await expect(back).toBeVisible()
+  await examine(page, 'taken over')
+
+  // From colleague to colleague, with keys of the keyboard; a reload stays with whoever is here.
+  await page.getByRole('button', { name: 'Switch person' }).click()
+  await dialog.getByRole('button', { name: /STAFF/ }).click()
+  await page.keyboard.type('8024')
+  await page.keyboard.press('Enter')
+  await expect(dialog).toHaveCount(0)
+  await page.reload()
+  await expect(back).toBeVisible()
+  await page.goto(`${server.url}/console/reports`)
+  await expect(page.getByRole('heading', { name: 'You may not see this' })).toBeVisible()
+
+  await back.click()
+  await expect(back).toHaveCount(0)
+  await page.goto(`${server.url}/console/reports`)
+  await expect(page.getByRole('heading', { name: 'Reports' })).toBeVisible()
+  await leave(page)
+})

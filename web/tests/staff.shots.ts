@@ -1,0 +1,44 @@
+import { expect, test } from './house'
+import { enter, order, payAt, settle, sizes } from './staff-house'
+
+test.use({ file: 'staff' })
+
+for (const [size, viewport] of Object.entries(sizes)) {
+  test(`console on a ${size}`, async ({ page, server }) => {
+    test.setTimeout(300_000)
+    await page.setViewportSize(viewport)
+    await order(server, 'A1', 'SANDBOX')
+    const o = await order(server, 'A2', 'COUNTER')
+    await payAt(page, server, 'vnpay', 'A3', { corrupt: 'amount' })
+    const back = await payAt(page, server, 'vnpay', 'A4', { refundCode: '99' })
+    await server.staff('POST', `/api/orders/${back.id}/refunds`, { reason: 'It was cold, and the guest has left.' })
+    const shoot = async (name: string, path: string) => {
+      for (const language of ['en', 'vi', 'zh-Hant']) {
+        await page.evaluate((l) => {
+          localStorage.setItem('comanda.staff.language', l)
+        }, language)
+        await page.goto(`${server.url}/console/${path}`)
+        await expect(page.locator('html')).toHaveAttribute('lang', language)
+        await expect(page.getByRole('heading', { level: 1 })).toBeVisible()
+        for (const colorScheme of ['light', 'dark'] as const) {
+          await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
+          await settle(page)
+          await page.screenshot({ path: `screenshots/console-${size}/${name}-${language}-${colorScheme}.png` })
+        }
+      }
+      await page.evaluate(() => {
+        localStorage.setItem('comanda.staff.language', 'en')
+      })
+    }
+    await page.goto(`${server.url}/console/login`)
+    await shoot('1-login', 'login')
+    await page.goto(`${server.url}/console/login`)
+    await enter(page, server, 'owner')
+    await shoot('2-board', 'board')
+    await shoot('3-counter', 'counter')
+    await shoot('4-tables', 'tables')
+    await shoot('5-order', `orders/${o.id}`)
+    await shoot('6-payments', 'payments')
+    await shoot('7-refunded', `orders/${back.id}`)
+  })
+}

@@ -1,0 +1,89 @@
+import type { Page } from '@playwright/test'
+
+import { add, expect, sitDown, test } from './house'
+import { Server } from './server'
+import { enter, sizes } from './staff-house'
+import { stores } from './stores'
+
+test.use({ file: 'two' })
+
+/** What somebody does at one process is seen at the other one within a second. */
+const soon = { timeout: 1000 }
+
+/** Two processes of one restaurant over PostgreSQL and Redis: guests ask the first one, and the staff the second one. */
+async function twoProcesses(work: (guests: Server, staff: Server) => Promise<void>): Promise<void> {
+  const shared = await stores()
+  const guests = new Server(shared.settings)
+  const staff = new Server(shared.settings)
+  try {
+    await guests.start()
+    await staff.start()
+    await work(guests, staff)
+  } finally {
+    await guests.remove()
+    await staff.remove()
+    await shared.remove()
+  }
+}
+
+/** Orders what is in the cart, to be paid at the counter, and gives the order's number. */
+async function orderAtCounter(phone: Page): Promise<string> {
+  await phone.getByRole('link', { name: /View cart/ }).click()
+  await phone.getByRole('button', { name: 'Review the order' }).click()
+  await phone.getByRole('radio', { name: /At the counter/ }).check()
+  await phone.getByRole('button', { name: /Order and pay/ }).click()
+  await expect(phone.getByRole('heading', { name: 'Please pay at the counter' })).toBeVisible()
+  return (await phone.getByText(/^[A-Z]+-\d{3}$/).first().textContent()) ?? ''
+}
+
+test('guest and kitchen on two processes', async ({ page, browser }) => {
+  test.setTimeout(240_000)
+  await twoProcesses(async (guests, staff) => {
+    const phone = page
+    await sitDown(phone, guests, 'A1')
+    await phone.getByRole('link', { name: 'Start ordering' }).click()
+    await add(phone, 'Beef pho', 'no onion')
+    await add(phone, 'Chicken pho')
+
+    // The kitchen takes a dish off while it lies in the guest's cart.
+    const tablet = await (await browser.newContext({ viewport: sizes.desktop, locale: 'en' })).newPage()
+    await enter(tablet, staff, 'kitchen', 'availability')
+    await tablet.getByRole('button', { name: 'Take Chicken pho off' }).click()
+    await tablet.getByRole('dialog').getByRole('button', { name: '86 · off' }).click()
+    await expect(phone.getByRole('alert')).toContainText('There is not enough of “Chicken pho”', soon)
+    await tablet.getByRole('button', { name: 'Sell Chicken pho again' }).click()
+    const card = phone.getByRole('article').filter({ has: phone.getByRole('link', { name: 'Chicken pho', exact: true }) })
+    await expect(card).not.toContainText('Sold out', soon)
+
+    // The guest orders, the cashier takes the money, the kitchen sees the ticket.
+    const number = await orderAtCounter(phone)
+    const till = await (await browser.newContext({ viewport: sizes.phone, locale: 'en' })).newPage()
+    await enter(till, staff, 'cashier', 'counter')
+    await tablet.goto(`${staff.url}/console/board`)
+    await expect(tablet.getByRole('region', { name: 'New' })).toBeVisible()
+    await till.getByRole('listitem').filter({ hasText: number }).getByRole('button', { name: 'Take cash' }).click()
+    await till.getByRole('dialog').getByLabel('Given by the guest').fill('500000')
+    await till.getByRole('dialog').getByRole('button', { name: 'Money taken' }).click()
+    await expect(phone.getByRole('heading', { name: 'Thank you, it is paid' })).toBeVisible(soon)
+    const ticket = tablet.getByRole('article', { name: number })
+    await expect(ticket).toContainText('no onion', soon)
+
+    // What the kitchen does is on the guest's phone, also what it takes back.
+    const progress = phone.getByRole('list', { name: 'Progress' })
+    await ticket.getByRole('button', { name: /Start/ }).click()
+    await expect(progress).toContainText('Being prepared', soon)
+    await ticket.getByRole('button', { name: /Ready/ }).click()
+    await expect(progress.getByRole('listitem').filter({ hasText: 'Ready' })).toContainText(/\d:\d\d/, soon)
+    await ticket.getByRole('button', { name: 'Take back' }).click()
+    await expect(progress.getByRole('listitem').filter({ hasText: 'Ready' })).toHaveCount(0, soon)
+
+    // The process of the guests goes away and comes back: the phone finds everything again by itself.
+    await guests.stop()
+    await expect(phone.getByText('No connection to the restaurant').first()).toBeVisible()
+    await ticket.getByRole('button', { name: /Ready/ }).click()
+    await guests.start()
+    await expect(progress.getByRole('listitem').filter({ hasText: 'Ready' })).toContainText(/\d:\d\d/, { timeout: 20_000 })
+    await tablet.context().close()
+    await till.context().close()
+  })
+})

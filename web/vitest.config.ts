@@ -1,0 +1,12 @@
+import { mergeConfig } from 'vite'
+import { defineConfig } from 'vitest/config'
+
+import base from './vite.config'
+
+export default mergeConfig(
+  base({ mode: 'test', command: 'serve' }),
+  defineConfig({
+    server: { fs: { allow: ['..'] } }, // tests compare with what the server says of itself
+    test: { environment: 'happy-dom', include: ['{guest,staff,shared}/**/*.spec.ts'] },
+  }),
+)
