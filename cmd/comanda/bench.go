@@ -63,6 +63,7 @@ func (c *cli) runBench(cmd *cobra.Command, b bench.Config) error {
 	}
 	defer echo.stop()
 	b.Target, b.PID, b.Tokens, b.Echo = server.base, server.pid(), tokens, echo.base
+	b.VNPay, b.ServiceToken = ground.site, ground.token
 	b.DatabaseURL, b.RedisURL = ground.database, config.RedisURL
 	if b.Namespace, err = keyspace.ParseNamespace(ground.namespace); err != nil {
 		return err

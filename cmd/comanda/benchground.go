@@ -25,6 +25,8 @@ type benchGround struct {
 	dir       string
 	database  string
 	namespace string
+	site      bench.Site
+	token     string // of other systems
 	drop      func()
 	output    *os.File
 }
@@ -38,6 +40,8 @@ func newBenchGround(ctx context.Context, c app.Config) (*benchGround, error) {
 	_, _ = rand.Read(id[:]) // never fails
 	name := "comanda_bench_" + hex.EncodeToString(id[:])
 	g := &benchGround{config: c, dir: dir, drop: func() {}, database: "sqlite:" + filepath.Join(dir, "bench.db")}
+	g.site = bench.Site{TmnCode: "BENCH001", HashSecret: rand.Text()}
+	g.token = rand.Text() + rand.Text()
 	if c.RedisURL != "" {
 		g.namespace = "bench" + hex.EncodeToString(id[:])
 	}
@@ -84,23 +88,25 @@ func (g *benchGround) seed(ctx context.Context) ([]string, error) {
 	return bench.Seed(ctx, db, true)
 }
 
-// benchMembers is how many members have carts. Each costs two password hashes before the run.
-const benchMembers = 64
+// benchMembers is how many members have carts: so many that ordering them all takes longer than what the loops do behind
+// an order. Each costs two password hashes before the run.
+const benchMembers = 1536
 
 // members makes the accounts of members.
 func (g *benchGround) members(ctx context.Context) ([]bench.Login, error) {
 	c := g.config
 	c.DatabaseURL = g.database
-	logins := make([]bench.Login, benchMembers)
+	logins, accounts := make([]bench.Login, benchMembers), make([]app.NewAccount, benchMembers)
 	for i := range logins {
 		logins[i] = bench.Login{Email: fmt.Sprintf("member%d@bench.example", i), Password: rand.Text()}
-		account := app.NewAccount{Role: "user", Email: logins[i].Email, Password: logins[i].Password}
-		if _, err := app.CreateUser(ctx, c, account); err != nil {
-			return nil, err
-		}
+		accounts[i] = app.NewAccount{Role: "user", Email: logins[i].Email, Password: logins[i].Password}
 	}
-	return logins, nil
+	_, err := app.CreateUsers(ctx, c, accounts)
+	return logins, err
 }
+
+// nobody is an address where nobody answers: no gateway outside is asked about the payments of a benchmark.
+const nobody = "http://127.0.0.1:1/"
 
 // env is the server's environment: the configured stores, no limits, and access records as in production.
 func (g *benchGround) env() []string {
@@ -108,7 +114,10 @@ func (g *benchGround) env() []string {
 		"COMANDA_DATABASE_URL=" + g.database, "COMANDA_REDIS_URL=" + g.config.RedisURL,
 		"COMANDA_REDIS_NAMESPACE=" + g.namespace, "COMANDA_AMQP_URL=" + string(g.config.AMQPURL),
 		"COMANDA_AMQP_PREFIX=" + g.config.AMQPPrefix, "COMANDA_DATA_DIR=" + g.dir, "COMANDA_LIMITS=off",
-		"COMANDA_SANDBOX_PAYMENTS=on", "COMANDA_DEBUG_LISTEN=" + g.config.DebugListen,
+		"COMANDA_SANDBOX_PAYMENTS=on", "COMANDA_SERVICE_TOKEN=" + g.token,
+		"COMANDA_VNPAY_TMN_CODE=" + g.site.TmnCode, "COMANDA_VNPAY_HASH_SECRET=" + g.site.HashSecret,
+		"COMANDA_VNPAY_PAY_URL=" + nobody, "COMANDA_VNPAY_API_URL=" + nobody,
+		"COMANDA_DEBUG_LISTEN=" + g.config.DebugListen,
 	}
 }
 

@@ -8,8 +8,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"comanda/internal/app"
-	"comanda/internal/event/outbox"
 	"comanda/internal/sqldb"
+	"comanda/internal/system"
 )
 
 func (c *cli) outbox() *cobra.Command {
@@ -23,7 +23,7 @@ func (c *cli) outboxStatus() *cobra.Command {
 		Use: "status", Short: "Count what waits and what was given up", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return c.withDatabase(cmd.Context(), func(ctx context.Context, _ app.Config, db *sqldb.DB) error {
-				s, err := outbox.ReadStatus(ctx, db)
+				s, err := app.ReadOutbox(ctx, db)
 				if err != nil {
 					return err
 				}
@@ -33,11 +33,11 @@ func (c *cli) outboxStatus() *cobra.Command {
 						fmt.Fprintf(w, "  %-20s %d\n", t.Type, t.Events)
 					}
 					for _, d := range s.Dead {
-						who := d.Consumer
-						if who == "" {
-							who = "(relay)"
-						}
-						fmt.Fprintf(w, "dead     %s: %d\n", who, d.Letters)
+						fmt.Fprintf(w, "dead     %s: %d\n", d.Consumer, d.Letters)
+					}
+					fmt.Fprintf(w, "redis    %d pending, the oldest %.1f s old\n", s.Redis.Pending, s.Redis.OldestAgeSeconds)
+					if s.Redis.Dead > 0 {
+						fmt.Fprintf(w, "dead     (redis): %d, the first for %.1f s\n", s.Redis.Dead, s.Redis.DeadAgeSeconds)
 					}
 				})
 			})
@@ -46,11 +46,11 @@ func (c *cli) outboxStatus() *cobra.Command {
 }
 
 func (c *cli) outboxReplay() *cobra.Command {
-	var f app.ReplayFilter
+	var f system.ReplayFilter
 	cmd := &cobra.Command{
 		Use: "replay", Short: "Bring dead letters on their way again", Args: cobra.NoArgs,
-		Long: "Puts events that the relay gave up back into the outbox, and has each consumer apply what it gave up. A letter\n" +
-			"that fails again stays dead.",
+		Long: "Puts events that the relay gave up back into the outbox, has each consumer apply what it gave up, and has Redis\n" +
+			"asked again to take in what it refused too often. What fails again stays dead, or dies once more.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return c.withDatabase(cmd.Context(), func(ctx context.Context, _ app.Config, db *sqldb.DB) error {
 				r, err := app.Replay(ctx, db, f)
@@ -58,12 +58,14 @@ func (c *cli) outboxReplay() *cobra.Command {
 					return err
 				}
 				return c.print(cmd.OutOrStdout(), r, func(w io.Writer) {
-					fmt.Fprintf(w, "%d back in the outbox, %d applied by consumers, %d failed again\n", r.Relayed, r.Applied, r.Failed)
+					fmt.Fprintf(w, "%d back in the outbox, %d applied by consumers, %d failed again, %d tried on Redis again\n",
+						r.Relayed, r.Applied, r.Failed, r.Revived)
 				})
 			})
 		},
 	}
-	cmd.Flags().StringVar(&f.Consumer, "consumer", "", "only this consumer's; \"relay\" for the relay's own")
+	cmd.Flags().StringVar(&f.Consumer, "consumer", "",
+		"only this consumer's; \"relay\" for the relay's own, \"redis\" for what Redis refused")
 	cmd.Flags().StringVar(&f.Type, "type", "", "only events of this type")
 	cmd.Flags().StringVar(&f.ID, "id", "", "only this event")
 	return cmd

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -12,6 +13,7 @@ import (
 	"comanda/internal/app"
 	"comanda/internal/redisdb"
 	"comanda/internal/sqldb"
+	"comanda/internal/system"
 )
 
 func (c *cli) stock() *cobra.Command {
@@ -23,7 +25,7 @@ func (c *cli) stock() *cobra.Command {
 func (c *cli) stockShow() *cobra.Command {
 	var branch int64
 	cmd := &cobra.Command{
-		Use: "show", Short: "Show today's counters", Args: cobra.NoArgs,
+		Use: "show", Short: "Show today's counters, and the stock", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return c.withDatabase(cmd.Context(), func(ctx context.Context, _ app.Config, db *sqldb.DB) error {
 				lines, err := app.StockToday(ctx, db, branch)
@@ -32,10 +34,10 @@ func (c *cli) stockShow() *cobra.Command {
 				}
 				return c.print(cmd.OutOrStdout(), lines, func(w io.Writer) {
 					t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
-					fmt.Fprintln(t, "BRANCH\tDATE\tITEM\tDISH\tCAP\tHELD\tUSED\tLEFT")
+					fmt.Fprintln(t, "BRANCH\tDATE\tITEM\tNAME\tCAP\tHELD\tUSED\tLEFT\t")
 					for _, l := range lines {
-						fmt.Fprintf(t, "%d\t%s\t%d\t%s\t%s\t%d\t%d\t%s\n",
-							l.BranchID, l.BizDate, l.ItemID, l.Dish, orAny(l.Cap), l.Held, l.Used, orAny(l.Left))
+						fmt.Fprintf(t, "%d\t%s\t%s\t%s\t%s\t%d\t%d\t%s\t%s\n", l.BranchID, cmp.Or(l.BizDate, "(stock)"), l.ItemID,
+							l.Name, orAny(l.Cap), l.Held, l.Used, orAny(l.Left), lowMark(l.Low))
 					}
 					_ = t.Flush() // the writer behind it reports its own failures
 				})
@@ -46,6 +48,14 @@ func (c *cli) stockShow() *cobra.Command {
 	return cmd
 }
 
+// lowMark shows where an alarm stands.
+func lowMark(low bool) string {
+	if low {
+		return "low"
+	}
+	return ""
+}
+
 func orAny(n *int64) string {
 	if n == nil {
 		return "any"
@@ -54,11 +64,12 @@ func orAny(n *int64) string {
 }
 
 func (c *cli) stockReconcile() *cobra.Command {
-	return &cobra.Command{
-		Use: "reconcile", Short: "Compare counters, holds, orders, money and Redis", Args: cobra.NoArgs,
-		Long: "Compares the ledger's counters with the holds that they count, holds with their orders, orders with their\n" +
-			"money, and all of it with Redis. Exits with 1 and a list on any difference. It may run beside servers: what is\n" +
-			"only on its way is looked at again before it counts.",
+	var branch int64
+	cmd := &cobra.Command{
+		Use: "reconcile", Short: "Compare counters, stock, holds, orders, money and Redis", Args: cobra.NoArgs,
+		Long: "Compares the ledger's counters with the holds that they count, the stock with its adjustments too, holds with\n" +
+			"their orders, orders with their money, and all of it with Redis. Exits with 1 and a list on any difference. It\n" +
+			"may run beside servers: what is only on its way is looked at again before it counts.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return c.withDatabase(cmd.Context(), func(ctx context.Context, config app.Config, db *sqldb.DB) error {
 				redis, note, err := c.attach(ctx, config)
@@ -68,7 +79,7 @@ func (c *cli) stockReconcile() *cobra.Command {
 				if redis != nil {
 					defer redis.Close()
 				}
-				r, err := app.Reconcile(ctx, db, redis)
+				r, err := app.Reconcile(ctx, db, redis, branch)
 				if err != nil {
 					return err
 				}
@@ -83,6 +94,8 @@ func (c *cli) stockReconcile() *cobra.Command {
 			})
 		},
 	}
+	cmd.Flags().Int64Var(&branch, "branch", 0, "only this branch")
+	return cmd
 }
 
 // attach connects to the servers' Redis. One that lives in a server which does not run holds nothing to compare.
@@ -94,7 +107,7 @@ func (c *cli) attach(ctx context.Context, config app.Config) (*redisdb.DB, strin
 	return redis, "", err
 }
 
-func printReconciliation(w io.Writer, r app.Reconciliation) {
+func printReconciliation(w io.Writer, r system.Reconciliation) {
 	if r.Note != "" {
 		fmt.Fprintln(w, r.Note)
 	}

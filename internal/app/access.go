@@ -14,6 +14,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promauto"
 
+	"comanda/internal/catalog"
 	"comanda/internal/httpapi"
 	"comanda/internal/identity"
 	"comanda/internal/identity/identityhttp"
@@ -76,7 +77,7 @@ func routeTable(c Config) (*httpapi.API, error) {
 	if err != nil {
 		return nil, err
 	}
-	k := &Core{Config: c, Orders: &ordering.Service{Methods: payment.NewMethods()}}
+	k := &Core{Config: c, Editor: &catalog.Editor{}, Orders: &ordering.Service{Methods: payment.NewMethods()}}
 	if c.SandboxPayments {
 		k.Orders.Methods = payment.NewMethods(payment.Sandbox)
 	}
@@ -95,24 +96,39 @@ type NewAccount struct {
 
 // CreateUser makes an account as a command beside running servers; it can log in at once.
 func CreateUser(ctx context.Context, c Config, n NewAccount) (identity.User, error) {
-	db, err := OpenDatabase(ctx, c)
+	users, err := CreateUsers(ctx, c, []NewAccount{n})
 	if err != nil {
 		return identity.User{}, err
+	}
+	return users[0], nil
+}
+
+// CreateUsers makes accounts, one after the other; those before the first that cannot be made are there.
+func CreateUsers(ctx context.Context, c Config, accounts []NewAccount) ([]identity.User, error) {
+	db, err := OpenDatabase(ctx, c)
+	if err != nil {
+		return nil, err
 	}
 	defer db.Close()
 	routes, err := routeTable(c)
 	if err != nil {
-		return identity.User{}, err
+		return nil, err
 	}
 	if err := identitysql.Sync(ctx, db, identityhttp.Permissions(routes.Routes()), db.Now()); err != nil {
-		return identity.User{}, err
+		return nil, err
 	}
 	k := &Core{Config: c, DB: db}
 	k.Accounts = &identity.Accounts{
 		Registry: identitysql.NewAccounts(db), Hasher: identity.NewHasher(identity.DefaultEffort, 1), Now: db.Now,
 	}
 	k.wireAccess()
-	return k.hire(ctx, n)
+	users := make([]identity.User, len(accounts))
+	for i, n := range accounts {
+		if users[i], err = k.hire(ctx, n); err != nil {
+			return nil, err
+		}
+	}
+	return users, nil
 }
 
 // hire makes an account for the operator.

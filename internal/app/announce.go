@@ -54,6 +54,7 @@ func (k *Core) announce(ctx context.Context, c Config, o ServeOptions, s *httpap
 	if len(links) > 0 {
 		fmt.Fprintf(o.Out, "Guest link    %s\n", links[0].URL)
 	}
+	announceWeb(o.Out, c.PublicURL)
 	fmt.Fprintf(o.Out, "API           %s/docs\n", c.PublicURL)
 	fmt.Fprintln(o.Out, "All tables    comanda tables")
 }

@@ -1,14 +1,20 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
+	"math"
+	"slices"
+	"strconv"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
 	"comanda/internal/catalog"
 	"comanda/internal/catalog/catalogsql"
+	"comanda/internal/document/documentsql"
 	"comanda/internal/event"
 	"comanda/internal/event/eventsql"
 	"comanda/internal/event/inbox"
@@ -20,6 +26,7 @@ import (
 	"comanda/internal/sqldb"
 	"comanda/internal/stock"
 	"comanda/internal/stock/stocksql"
+	"comanda/internal/system"
 )
 
 // SetQuota changes an item's quota from today on, as a command beside running servers. They hear of it through Redis at
@@ -43,20 +50,28 @@ func SetQuota(ctx context.Context, c Config, item int64, quota *int64) error {
 	return k.Editor.SetQuota(ctx, identity.System(), item, quota)
 }
 
-// StockLine is an item's counter on the current business date of its branch.
+// StockLine is a counter: of a menu item on the current business date of its branch, or of a stock item.
 type StockLine struct {
+	Kind     string `json:"kind"` // QUOTA or STOCK
 	BranchID int64  `json:"branchId,string"`
-	BizDate  string `json:"bizDate"`
-	ItemID   int64  `json:"itemId,string"`
-	Dish     string `json:"dish"`
-	Cap      *int64 `json:"cap"` // null is unlimited
+	BizDate  string `json:"bizDate,omitempty"`
+	ItemID   string `json:"itemId"` // of a stock item, what other systems call it
+	Name     string `json:"name"`
+	Cap      *int64 `json:"cap"` // null is unlimited; of a stock item, all that there is
 	Held     int64  `json:"held"`
 	Used     int64  `json:"used"`
 	Left     *int64 `json:"left"`
+	Low      bool   `json:"low,omitempty"` // no more is left than the stock item's mark
 }
 
-// StockToday lists the items of the published menus with their counters of today. An item without a counter yet is
-// shown as it will begin.
+// The kinds of counters.
+const (
+	quotaLine = "QUOTA"
+	thingLine = "STOCK"
+)
+
+// StockToday lists by branch the items of the published menus with their counters of today, and the stock. An item
+// without a counter yet is shown as it will begin.
 func StockToday(ctx context.Context, db *sqldb.DB, branch int64) ([]StockLine, error) {
 	store := catalogsql.New(db, nil)
 	branches, err := store.Branches(ctx)
@@ -72,9 +87,26 @@ func StockToday(ctx context.Context, db *sqldb.DB, branch int64) ([]StockLine, e
 		if err != nil {
 			return nil, err
 		}
-		lines = append(lines, some...)
+		things, err := thingsOf(ctx, db, b.ID)
+		if err != nil {
+			return nil, err
+		}
+		lines = slices.Concat(lines, some, things)
 	}
 	return lines, nil
+}
+
+func thingsOf(ctx context.Context, db *sqldb.DB, branch int64) ([]StockLine, error) {
+	levels, _, err := stocksql.New(db).Levels(ctx, stock.LevelFilter{Branch: branch, Limit: math.MaxInt32})
+	lines := make([]StockLine, len(levels))
+	for i, l := range levels {
+		all := l.Available + l.Reserved + l.Sold
+		lines[i] = StockLine{
+			Kind: thingLine, BranchID: l.Branch, ItemID: l.SKU, Name: l.Name, Cap: &all, Held: l.Reserved, Used: l.Sold,
+			Left: &l.Available, Low: l.Low(),
+		}
+	}
+	return lines, err
 }
 
 func stockOf(ctx context.Context, db *sqldb.DB, store *catalogsql.Store, b catalog.Branch) ([]StockLine, error) {
@@ -101,7 +133,8 @@ func stockOf(ctx context.Context, db *sqldb.DB, store *catalogsql.Store, b catal
 			}
 		}
 		lines[i] = StockLine{
-			BranchID: b.ID, BizDate: date, ItemID: it.ID, Dish: it.Names.In(b.Locales...), Held: c.Held, Used: c.Used,
+			Kind: quotaLine, BranchID: b.ID, BizDate: date, ItemID: strconv.FormatInt(it.ID, 10),
+			Name: it.Names.In(b.Locales...), Held: c.Held, Used: c.Used,
 		}
 		if c.Cap != stock.Unlimited {
 			limit, left := c.Cap, c.Left()
@@ -111,28 +144,71 @@ func stockOf(ctx context.Context, db *sqldb.DB, store *catalogsql.Store, b catal
 	return lines, nil
 }
 
-// ReplayFilter selects dead letters; empty fields select all.
-type ReplayFilter struct {
-	Consumer string // "relay" for what the relay gave up
-	Type     string
-	ID       string
+// ReadOutbox counts what waits and what was given up.
+func ReadOutbox(ctx context.Context, db *sqldb.DB) (system.Outbox, error) {
+	events, err := outbox.ReadStatus(ctx, db)
+	if err != nil {
+		return system.Outbox{}, err
+	}
+	s := system.Outbox{
+		Pending: events.Pending, OldestAgeSeconds: events.OldestAgeSeconds, ByType: []system.Pending{}, Dead: []system.Dead{},
+	}
+	for _, p := range events.ByType {
+		s.ByType = append(s.ByType, system.Pending(p))
+	}
+	for _, d := range events.Dead {
+		s.Dead = append(s.Dead, system.Dead{Consumer: cmp.Or(d.Consumer, system.RelayLetters), Letters: d.Letters})
+	}
+	now := db.Now()
+	if s.PublishedPerMinute, err = outbox.Published(ctx, db, now.Add(-time.Minute)); err != nil {
+		return s, err
+	}
+	if s.Redis, err = redisOutbox(ctx, stocksql.New(db), now); err != nil {
+		return s, err
+	}
+	s.Documents, err = documentOutbox(ctx, documentsql.New(db), now)
+	return s, err
 }
 
-// Replayed tells what became of dead letters.
-type Replayed struct {
-	Relayed int `json:"relayed"` // back in the outbox
-	Applied int `json:"applied"` // by their consumers
-	Failed  int `json:"failed"`  // once more
+func redisOutbox(ctx context.Context, ledger *stocksql.Ledger, now time.Time) (system.Redis, error) {
+	pending, waits, err := ledger.Backlog(ctx, now)
+	if err != nil {
+		return system.Redis{}, err
+	}
+	dead, rests, err := ledger.GivenUp(ctx, now)
+	return system.Redis{
+		Pending: pending, OldestAgeSeconds: waits.Seconds(), Dead: dead, DeadAgeSeconds: rests.Seconds(),
+	}, err
 }
 
-// relayLetters is the name by which the relay's own dead letters are asked for.
-const relayLetters = "relay"
+func documentOutbox(ctx context.Context, rows *documentsql.Store, now time.Time) (d system.Documents, err error) {
+	pending, oldest, err := rows.Backlog(ctx)
+	d.Pending = pending
+	if pending > 0 {
+		d.OldestAgeSeconds = max(0, now.Sub(oldest).Seconds())
+	}
+	return d, err
+}
 
-// Replay brings dead letters on their way again.
-func Replay(ctx context.Context, db *sqldb.DB, f ReplayFilter) (Replayed, error) {
-	var sum Replayed
+// Replay brings dead letters on their way again, as a command beside running servers.
+func Replay(ctx context.Context, db *sqldb.DB, f system.ReplayFilter) (system.Replayed, error) {
+	desk := stocksql.NewReservations(db, unheard{}, db.Now)
+	defer desk.Stop()
+	return replay(ctx, db, desk, f)
+}
+
+func replay(
+	ctx context.Context, db *sqldb.DB, desk *stocksql.Reservations, f system.ReplayFilter,
+) (sum system.Replayed, err error) {
+	if f.Type == "" && (f.Consumer == "" || f.Consumer == system.RedisLetters) {
+		n, err := stocksql.New(db).Revive(ctx, f.ID)
+		sum.Revived = int(n)
+		if err != nil || f.Consumer == system.RedisLetters {
+			return sum, err
+		}
+	}
 	filter := eventsql.Filter{Type: f.Type, ID: f.ID}
-	if f.Consumer == "" || f.Consumer == relayLetters {
+	if f.Consumer == "" || f.Consumer == system.RelayLetters {
 		n, err := outbox.Replay(ctx, db, filter)
 		sum.Relayed = n
 		if err != nil {
@@ -140,8 +216,8 @@ func Replay(ctx context.Context, db *sqldb.DB, f ReplayFilter) (Replayed, error)
 		}
 	}
 	in := inbox.New(db, inbox.Options{})
-	known := f.Consumer == "" || f.Consumer == relayLetters
-	for _, c := range Consumers() {
+	known := f.Consumer == "" || f.Consumer == system.RelayLetters
+	for _, c := range Consumers(desk) {
 		if f.Consumer != "" && f.Consumer != c.Name {
 			continue
 		}
@@ -159,12 +235,19 @@ func Replay(ctx context.Context, db *sqldb.DB, f ReplayFilter) (Replayed, error)
 	return sum, nil
 }
 
+// unheard is the gate of a command beside running servers: they tell Redis what the command has left in redis_outbox.
+type unheard struct{}
+
+func (unheard) Committed([]stock.Entry) {}
+
+func (unheard) Applied() []string { return nil }
+
 // Document writes one of the documents that are generated from the code.
 func Document(name string) (string, error) {
 	switch name {
 	case "events":
 		c, err := LoadConfig(nil, nil, "", nil)
-		return event.Markdown() + "\n" + rabbit.Markdown(c.PaymentWindow), err
+		return event.Markdown() + "\n" + rabbit.Markdown(c.PaymentWindow, Consumers(nil)), err
 	case "keys":
 		return keyspace.Markdown(), nil
 	case "configuration":

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"comanda/internal/event"
 	"comanda/internal/httpapi"
 	"comanda/internal/identity/identityjwt"
 	"comanda/internal/keyspace"
@@ -33,8 +34,12 @@ type Config struct {
 	RedisListen     string
 	AMQPURL         telemetry.Secret
 	AMQPPrefix      string
+	StockExchange   string
 	PaymentWindow   time.Duration
 	ExpiryGrace     time.Duration
+	TicketWarn      time.Duration
+	TicketLate      time.Duration
+	StreamLook      time.Duration
 	SandboxPayments bool
 	VNPay           vnpay.Config
 	LINEPay         linepay.Config
@@ -71,8 +76,12 @@ var settings = []setting{
 	text("COMANDA_REDIS_LISTEN", "", "Loopback address on which the in-process store answers redis-cli.", func(c *Config) *string { return &c.RedisListen }),
 	secret(text("COMANDA_AMQP_URL", "", "amqp://... of RabbitMQ; by default events stay in process.", func(c *Config) *string { return (*string)(&c.AMQPURL) })),
 	text("COMANDA_AMQP_PREFIX", "", "In front of every exchange and queue, for a broker that is shared.", func(c *Config) *string { return &c.AMQPPrefix }),
+	text("COMANDA_AMQP_STOCK_EXCHANGE", event.StockExchange, "Topic exchange of the inventory's messages, which other systems share.", func(c *Config) *string { return &c.StockExchange }),
 	duration("COMANDA_PAYMENT_WINDOW", "15m", "From placing an order to the end that its guest is told.", func(c *Config) *time.Duration { return &c.PaymentWindow }),
 	duration("COMANDA_EXPIRY_GRACE", "90s", "From there to the moment at which the order is really ended.", func(c *Config) *time.Duration { return &c.ExpiryGrace }),
+	duration("COMANDA_TICKET_WARN", "10m", "The age from which the kitchen's screens show an order as old.", func(c *Config) *time.Duration { return &c.TicketWarn }),
+	duration("COMANDA_TICKET_LATE", "20m", "And from which they show it as too old.", func(c *Config) *time.Duration { return &c.TicketLate }),
+	duration("COMANDA_STREAM_LOOK", "0s", "Live streams that nobody wakes look at what they show no more often than this, 1s to 1m; by default several times a second. Worth setting where several processes share a Redis, by which they wake each other.", func(c *Config) *time.Duration { return &c.StreamLook }),
 	boolean("COMANDA_SANDBOX_PAYMENTS", "false", "Offer the sandbox gateway and its mock callback; never in production.", func(c *Config) *bool { return &c.SandboxPayments }),
 	text("COMANDA_VNPAY_TMN_CODE", "", "Code of the house's site at VNPay; without one VNPay is not offered.", func(c *Config) *string { return &c.VNPay.TmnCode }),
 	secret(text("COMANDA_VNPAY_HASH_SECRET", "", "What signs messages to and from VNPay.", func(c *Config) *string { return (*string)(&c.VNPay.HashSecret) })),
@@ -247,10 +256,14 @@ func (c Config) validate() error {
 	if _, err := httpapi.ParseProxies(c.TrustedProxies); err != nil {
 		return fmt.Errorf("configuration: COMANDA_TRUSTED_PROXIES: %w", err)
 	}
+	if c.StreamLook != 0 && (c.StreamLook < time.Second || c.StreamLook > time.Minute) {
+		return errors.New("configuration: COMANDA_STREAM_LOOK is 0 or from a second to a minute")
+	}
 	if _, err := keyspace.ParseNamespace(c.RedisNamespace); err != nil {
 		return fmt.Errorf("configuration: COMANDA_REDIS_NAMESPACE: %w", err)
 	}
-	return errors.Join(c.orders().Validate(), c.Log.Validate(), c.validateMail(), c.validatePayments())
+	return errors.Join(c.orders().Validate(), ordering.CheckAges(c.TicketWarn, c.TicketLate), c.Log.Validate(),
+		c.validateMail(), c.validatePayments())
 }
 
 func loopback(host string) bool {
@@ -271,6 +284,7 @@ func (c Config) orders() ordering.Config {
 func (c Config) http(version string) httpapi.Config {
 	h := httpapi.Default()
 	h.Listen, h.Version, h.ServiceToken, h.AccessLog = c.Listen, version, c.ServiceToken, c.AccessLog
+	h.StreamLook = c.StreamLook
 	h.HSTS = strings.HasPrefix(c.PublicURL, "https://")
 	h.TrustedOrigins = []string{c.PublicURL}
 	h.TrustedProxies, _ = httpapi.ParseProxies(c.TrustedProxies) // validated

@@ -25,6 +25,7 @@ func TestLoadConfig_defaults(t *testing.T) {
 		"public":   c.PublicURL == "http://127.0.0.1:8080",
 		"database": c.DatabaseURL == "sqlite:data/comanda.db",
 		"window":   c.PaymentWindow == 15*time.Minute && c.ExpiryGrace == 90*time.Second,
+		"tickets":  c.TicketWarn == 10*time.Minute && c.TicketLate == 20*time.Minute,
 		"sandbox":  !c.SandboxPayments,
 		"limits":   c.Limits,
 	} {
@@ -56,6 +57,7 @@ func TestLoadConfig_precedence(t *testing.T) {
 func TestLoadConfig_refuses(t *testing.T) {
 	for name, environ := range map[string][]string{
 		"a misspelt name":                 {"COMANDA_LISTN=127.0.0.1:1"},
+		"late before it is old":           {"COMANDA_TICKET_LATE=10m"},
 		"no duration":                     {"COMANDA_PAYMENT_WINDOW=15"},
 		"a key that can be guessed":       {"COMANDA_TOKEN_KEY=" + strings.Repeat("k", 31)},
 		"a window of a week":              {"COMANDA_PAYMENT_WINDOW=168h"},

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -13,16 +15,20 @@ import (
 	"comanda/internal/cart"
 	"comanda/internal/cart/cartsql"
 	"comanda/internal/catalog"
+	"comanda/internal/catalog/cataloghttp"
 	"comanda/internal/catalog/catalogredis"
 	"comanda/internal/catalog/catalogsql"
 	"comanda/internal/event/inbox"
 	"comanda/internal/identity"
 	"comanda/internal/keyspace"
 	"comanda/internal/limit"
+	"comanda/internal/live"
 	"comanda/internal/ordering"
 	"comanda/internal/ordering/orderingsql"
 	"comanda/internal/payment"
 	"comanda/internal/redisdb"
+	"comanda/internal/report"
+	"comanda/internal/report/reportsql"
 	"comanda/internal/sqldb"
 	"comanda/internal/stock"
 	"comanda/internal/stock/stockredis"
@@ -31,6 +37,7 @@ import (
 	"comanda/internal/visit"
 	"comanda/internal/visit/visitredis"
 	"comanda/internal/visit/visitsql"
+	"comanda/internal/web"
 )
 
 // OpenDatabase opens the configured database without migrating it.
@@ -73,18 +80,29 @@ type Core struct {
 	Gate    *stockredis.Gate
 	Keeper  *stock.Gatekeeper
 	Stock   *stocksql.Ledger
+	Desk    *stocksql.Reservations
+	Stores  *stock.Inventory
+	Recipes *stock.Recipes
+	Window  *stock.Window
 	Ledger  *orderingsql.Ledger
 	Reader  *orderingsql.Orders
+	Reports *report.Desk
 	Orders  *ordering.Service
+	Kitchen *ordering.Boards
 	Limits  *limit.Limiter // nil when they are lifted
 	Carts   *cart.Carts
 	Baskets *cartsql.Store
 	Metrics *metrics
+	Live    *live.Hub
+
+	Catalogue cataloghttp.Rooms
+	photos    web.Photos
 
 	people // set by wireIdentity
 	access // set by wireAccess
 	papers
-	tills *tills // set by wirePayments
+	tills   *tills  // set by wirePayments
+	station station // set by the process
 }
 
 // NewCore wires the rooms. Close ends what it has started; the stores are the caller's.
@@ -97,7 +115,8 @@ func NewCore(c Config, db *sqldb.DB, redis *redisdb.DB, log *slog.Logger, reg pr
 	k.wireStock(reg)
 	k.Baskets = cartsql.New(k.DB, k.DB.Now)
 	k.Carts = &cart.Carts{Store: k.Baskets, Boards: k.Boards}
-	k.wireOrders()
+	k.wireOrders(reg)
+	k.wireLive(reg)
 	return k
 }
 
@@ -106,33 +125,46 @@ func (k *Core) wireCatalog() {
 	k.Menus = catalog.NewMenus(store, catalogredis.New(k.Redis), k.DB.Now)
 	k.Boards = catalog.NewBoards(k.Menus, availability{k}, k.DB.Now)
 	k.Editor = &catalog.Editor{Store: quotaStore{store, k}, Menus: k.Menus, Now: k.DB.Now}
+	k.wireCatalogue(store)
 }
 
 func (k *Core) wireVisits(reg prometheus.Registerer) {
 	store := visitsql.New(k.DB)
 	k.Guests = visit.NewGuests(store, visitredis.New(k.Redis), k.Menus, k.DB.Now)
 	k.Door = &visit.Door{Store: store, Branches: k.Menus, Guests: k.Guests, Now: k.DB.Now, Scanned: countScans(reg)}
-	k.Floor = &visit.Floor{Plan: store, Broom: store, Guests: k.Guests, Now: k.DB.Now}
+	k.Floor = &visit.Floor{Plan: store, Furniture: store, Parties: store, Broom: store, Guests: k.Guests, Now: k.DB.Now}
 }
 
 func (k *Core) wireStock(reg prometheus.Registerer) {
 	k.Stock = stocksql.New(k.DB)
 	k.Gate = stockredis.New(k.Redis, stockredis.Config{Now: k.DB.Now, Log: k.Log, Metrics: reg})
 	k.Keeper = stock.NewGatekeeper(stock.GatekeeperConfig{
-		Gate: k.Gate, Journal: k.Stock, Ends: k.dayEnds, Now: k.DB.Now, Log: k.Log, Observer: k.Metrics.gatekeeper(),
+		Gate: k.Gate, Journal: k.Stock, Ends: k.dayEnds, Now: k.DB.Now, Log: k.Log, Observer: k.gatekeeperObserver(),
 	})
+	k.Recipes = &stock.Recipes{Read: k.Stock.Recipes, Now: k.DB.Now}
+	k.Desk = stocksql.NewReservations(k.DB, k.Keeper, k.DB.Now)
+	k.Stores = &stock.Inventory{Desk: k.Desk, Door: k.Keeper, Now: k.DB.Now}
+	k.Desk.Decided = k.Metrics.decided
+	watchGroup(reg, "reservations", k.Desk.Group())
+	k.Window = &stock.Window{Copies: stockredis.NewHot(k.Redis), Ranks: k.Desk, Now: k.DB.Now}
 }
 
-func (k *Core) wireOrders() {
+func (k *Core) wireOrders(reg prometheus.Registerer) {
 	k.Ledger = orderingsql.NewLedger(k.DB, k.Keeper, k.DB.Now)
+	watchGroup(reg, "orders", k.Ledger.Group())
 	k.Reader = orderingsql.NewOrders(k.DB)
+	k.Reports = report.NewDesk(reportsql.New(k.DB), k.Menus)
 	k.Orders = &ordering.Service{
 		Config: k.Config.orders(), Ledger: k.Ledger, Gate: k.Keeper, Reader: k.Reader, Catalog: k.Menus,
-		Carts: k.Carts, Methods: payment.NewMethods(), Payments: k.Ledger, ReturnTo: k.Config.PublicURL, Log: k.Log,
-		Now: k.DB.Now, Metrics: k.Metrics.orders(),
+		Carts: k.Carts, Recipes: k.Recipes, Methods: payment.NewMethods(), Payments: k.Ledger,
+		ReturnTo: k.Config.PublicURL, Log: k.Log, Now: k.DB.Now, Metrics: k.Metrics.orders(),
 	}
 	if k.Config.SandboxPayments {
 		k.Orders.Methods = payment.NewMethods(payment.Sandbox)
+	}
+	k.Kitchen = &ordering.Boards{
+		Reader: k.Reader, Catalog: k.Menus, Watches: k.Ledger, Warn: k.Config.TicketWarn, Late: k.Config.TicketLate,
+		Every: k.Config.StreamLook, Log: k.Log, Now: k.DB.Now,
 	}
 }
 
@@ -149,6 +181,7 @@ func (k *Core) Close() {
 	k.Orders.Close(talks)
 	k.Baskets.Stop()
 	k.Ledger.Stop()
+	k.Desk.Stop()
 	k.Keeper.Close()
 }
 
@@ -169,8 +202,11 @@ func (k *Core) doubtGate(ctx context.Context) error {
 	return nil
 }
 
-// Consumers are those who hear events, wherever these come from.
-func Consumers() []inbox.Consumer { return []inbox.Consumer{orderingsql.Daybook()} }
+// Consumers are those who hear events, wherever these come from. Whoever only wants to know their names and queues needs no
+// desk.
+func Consumers(desk *stocksql.Reservations) []inbox.Consumer {
+	return append([]inbox.Consumer{orderingsql.Daybook()}, desk.Consumers()...)
+}
 
 // dayEnds is the end of a scope's business day.
 func (k *Core) dayEnds(ctx context.Context, s stock.Scope) (time.Time, error) {
@@ -231,15 +267,38 @@ type availability struct{ core *Core }
 
 // Left implements catalog.Availability.
 func (a availability) Left(ctx context.Context, branch int64, date string, items []int64) (map[int64]int64, error) {
-	counts, _, err := a.core.Keeper.Counts(ctx, stock.Scope{Branch: branch, Date: date}, items)
-	if err != nil {
-		return nil, err
+	left := make(map[int64]int64, len(items))
+	if len(items) > 0 {
+		counts, _, err := a.core.Keeper.Counts(ctx, stock.Scope{Branch: branch, Date: date}, items)
+		if err != nil {
+			return nil, err
+		}
+		for _, c := range counts {
+			left[c.Item] = c.Left()
+		}
 	}
-	left := make(map[int64]int64, len(counts))
-	for _, c := range counts {
-		left[c.Item] = c.Left()
+	return left, a.byStock(ctx, branch, left)
+}
+
+// byStock lowers what is left of dishes to what the stock is enough for.
+func (a availability) byStock(ctx context.Context, branch int64, left map[int64]int64) error {
+	recipes, err := a.core.Recipes.Of(ctx, branch)
+	if err != nil || len(recipes) == 0 {
+		return err
 	}
-	return left, nil
+	things := map[int64]struct{}{}
+	for _, lines := range recipes {
+		for _, l := range lines {
+			things[l.Item] = struct{}{}
+		}
+	}
+	levels, _, err := a.core.Keeper.Counts(ctx, stock.StockOf(branch), slices.Sorted(maps.Keys(things)))
+	for item, n := range stock.Portions(recipes, levels) {
+		if before, counted := left[item]; !counted || before < 0 || n < before {
+			left[item] = n
+		}
+	}
+	return err
 }
 
 // ErrNoServer says that a command cannot see Redis because it lives inside a server that does not run.

@@ -103,10 +103,7 @@ func diagnoseBroker(ctx context.Context, c Config, add func(string, string, erro
 		add("rabbitmq", "not configured; events stay in process", nil)
 		return
 	}
-	p, err := rabbit.NewPublisher(rabbit.Config{
-		URL: c.AMQPURL, Prefix: c.AMQPPrefix, PaymentWindow: c.PaymentWindow, Consumers: Consumers(),
-		Log: slog.New(slog.DiscardHandler), Metrics: rabbit.NewMetrics(nil),
-	})
+	p, err := rabbit.NewPublisher(c.rabbit(Consumers(nil), slog.New(slog.DiscardHandler), rabbit.NewMetrics(nil)))
 	if err == nil {
 		defer p.Close()
 		err = p.Ready(ctx)

@@ -112,8 +112,8 @@ func (k *Core) measureDocuments(ctx context.Context) error {
 	return nil
 }
 
-// keepTombstones is far longer than a projection may be late.
-const keepTombstones = 24 * time.Hour
+// keepTombstones is far longer than a projection may be late, and than Redis remembers a deletion.
+const keepTombstones = time.Hour
 
 func (k *Core) purgeTombstones(ctx context.Context) error {
 	return k.rows.PurgeTombstones(ctx, k.DB.Now().Add(-keepTombstones))

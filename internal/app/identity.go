@@ -58,7 +58,7 @@ func (k *Core) wireIdentity(ctx context.Context, reg prometheus.Registerer) erro
 	})
 	hasher := identity.NewHasher(identity.DefaultEffort, runtime.GOMAXPROCS(0))
 	k.people = people{Guard: guard, Users: store, RoleChanged: k.RoleChanged, Accounts: &identity.Accounts{
-		Registry: store, Logins: store, Codes: store, Hasher: hasher, Tokens: tokens, Keys: keys, Guard: guard,
+		Registry: store, Logins: store, Pins: store, Codes: store, Hasher: hasher, Tokens: tokens, Keys: keys, Guard: guard,
 		Memory: memory, Limits: failures{k.Limits}, Now: k.DB.Now, Log: k.Log, Observer: identityMetrics(reg, hasher),
 	}}
 	return guard.Follow(ctx)

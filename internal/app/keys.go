@@ -45,8 +45,11 @@ var rebuilders = map[string]any{
 	"identity.send":    (*identity.Accounts).RequestCode,
 }
 
-// LintKeys lists what is wrong with the declarations.
-func LintKeys() []string { return lintKeys(keyspace.Declarations()) }
+// LintKeys lists what is wrong with the declarations of keys and channels.
+func LintKeys() []string {
+	ds := keyspace.Declarations()
+	return append(lintKeys(ds), keyspace.LintChannels(keyspace.Channels(), ds)...)
+}
 
 func lintKeys(ds []keyspace.Decl) []string {
 	found := append([]string{}, keyspace.Lint(ds)...)

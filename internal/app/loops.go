@@ -2,7 +2,10 @@ package app
 
 import (
 	"context"
+	"strconv"
 	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
 
 	"comanda/internal/event/inbox"
 	"comanda/internal/event/outbox"
@@ -14,6 +17,7 @@ import (
 const (
 	keepLog    = 30 * 24 * time.Hour // history of published events
 	keepDedupe = 7 * 24 * time.Hour  // longer than any broker keeps a message of ours
+	keepEarly  = 7 * 24 * time.Hour  // confirmations that wait for what they confirm
 )
 
 // watchEvery is how often the gate is compared with the ledger: two looks and a rebuild fit well into the ten seconds in
@@ -41,6 +45,8 @@ func (k *Core) workLoops() []worker.Loop {
 		{Name: "visits", Run: k.Floor.RunOnce, Every: 5 * time.Second, Timeout: 20 * time.Second},
 		{Name: "measure", Run: k.measure, Every: 5 * time.Second, Timeout: 5 * time.Second},
 		{Name: "purge", Run: k.purge, Every: time.Hour, Timeout: 10 * time.Minute},
+		k.reservations(),
+		k.restore(),
 		{Name: "clock", Run: k.DB.SyncClock, Every: 30 * time.Second, Timeout: 2 * time.Second},
 	}
 }
@@ -53,6 +59,14 @@ func (k *Core) sweep() worker.Loop {
 			_, err := k.Orders.ExpireOverdue(ctx)
 			return err
 		},
+	}
+}
+
+// reservations ends those of other systems whose deadline has passed.
+func (k *Core) reservations() worker.Loop {
+	return worker.Loop{
+		Name: "reservations", Run: k.Stores.ExpireOverdue, Every: time.Second, Timeout: 30 * time.Second,
+		MaxPause: 2 * time.Second,
 	}
 }
 
@@ -76,13 +90,59 @@ func (k *Core) measure(ctx context.Context) error {
 	if n > 0 {
 		k.Metrics.refundAge.Set(now.Sub(oldest).Seconds())
 	}
-	pending, age, err := k.Stock.Backlog(ctx, now)
+	if err := k.measureStock(ctx, now); err != nil {
+		return err
+	}
+	if err := k.measureKitchen(ctx, now); err != nil {
+		return err
+	}
+	return k.measureDocuments(ctx)
+}
+
+// ticketsOf is how far back tickets are looked for that wait: what is older nobody cooks any more.
+const ticketsOf = 24 * time.Hour
+
+// measureKitchen tells for how long the first ticket of each branch waits; a branch where none does has no figure.
+func (k *Core) measureKitchen(ctx context.Context, now time.Time) error {
+	oldest, err := k.Reader.OldestTickets(ctx, now.Add(-ticketsOf))
 	if err != nil {
 		return err
 	}
-	k.Metrics.opsPending.Set(float64(pending))
-	k.Metrics.opsAge.Set(age.Seconds())
-	return k.measureDocuments(ctx)
+	k.Metrics.tickets.Reset()
+	for branch, since := range oldest {
+		k.Metrics.tickets.WithLabelValues(strconv.FormatInt(branch, 10)).Set(now.Sub(since).Seconds())
+	}
+	return nil
+}
+
+// measureStock tells how far Redis is behind, what is overdue, and what runs low.
+func (k *Core) measureStock(ctx context.Context, now time.Time) error {
+	m := k.Metrics
+	for _, of := range []struct {
+		look func(context.Context, time.Time) (int64, time.Duration, error)
+		n    prometheus.Gauge
+		age  prometheus.Gauge
+	}{
+		{k.Stock.Backlog, m.opsPending, m.opsAge},
+		{k.Stock.GivenUp, m.opsDead, m.opsDeadAge},
+		{k.Stock.Late, m.overdue.WithLabelValues("orders"), m.overdueAge.WithLabelValues("orders")},
+		{k.Desk.Late, m.overdue.WithLabelValues("reservations"), m.overdueAge.WithLabelValues("reservations")},
+	} {
+		n, age, err := of.look(ctx, now)
+		if err != nil {
+			return err
+		}
+		of.n.Set(float64(n))
+		of.age.Set(age.Seconds())
+	}
+	low, err := k.Stock.Low(ctx)
+	if err != nil {
+		return err
+	}
+	for branch, n := range low {
+		m.low.WithLabelValues(strconv.FormatInt(branch, 10)).Set(float64(n))
+	}
+	return nil
 }
 
 func (k *Core) purge(ctx context.Context) error {
@@ -91,6 +151,9 @@ func (k *Core) purge(ctx context.Context) error {
 		return err
 	}
 	if _, err := inbox.New(k.DB, inbox.Options{Log: k.Log}).Purge(ctx, now.Add(-keepDedupe)); err != nil {
+		return err
+	}
+	if err := k.Stock.PurgeEarly(ctx, now.Add(-keepEarly)); err != nil {
 		return err
 	}
 	return k.purgeTombstones(ctx)

@@ -37,9 +37,11 @@ var matrix = map[string]cell{
 	"GET /openapi.json":         {wants: all("+")},
 	"GET /docs":                 {wants: all("+")},
 	"GET /m/{token}":            {path: "/m/{qr}", wants: all("+")},
+	"GET /media/{id}":           {path: "/media/4", wants: all("+")},
 	"GET /cis/landing":          {path: "/cis/landing?qr={qr}", wants: all("+")},
 	"POST /cis/landing":         {body: `{"qr":"{qr}"}`, wants: all("+")},
 	"POST /cis/menu/active":     {body: `{"branchId":"1"}`, wants: all("+")},
+	"GET /branches":             {wants: all("+")},
 	"GET /categories":           {wants: all("+")},
 	"GET /dishes":               {wants: all("+")},
 	"GET /dishes/{id}":          {path: "/dishes/4", wants: all("+")},
@@ -59,11 +61,17 @@ var matrix = map[string]cell{
 		body:  `{"items":[{"itemId":"{item}","qty":1}],"paymentMethod":"SANDBOX","clientTxnId":"{key}","menuVersionId":"{version}"}`,
 		wants: guests("+", "+"),
 	},
-	"GET /cis/order/{id}":                            {path: "/cis/order/{order}", wants: guests("+", "n")},
-	"GET /cis/order/{id}/events":                     {path: "/cis/order/{order}/events", wants: guests("+", "n")},
-	"POST /cis/order/{id}/cancel":                    {path: "/cis/order/{order}/cancel", wants: guests("+", "n")},
-	"POST /cis/order/{id}/pay":                       {path: "/cis/order/{order}/pay", body: `{"method":"SANDBOX"}`, wants: guests("+", "n")},
-	"GET /cis/visit/{visitId}/orders":                {path: "/cis/visit/{guestvisit}/orders", wants: guests("+", "n")},
+	"GET /cis/order/{id}":         {path: "/cis/order/{order}", wants: guests("+", "n")},
+	"GET /cis/order/{id}/events":  {path: "/cis/order/{order}/events", wants: guests("+", "n")},
+	"POST /cis/order/{id}/cancel": {path: "/cis/order/{order}/cancel", wants: guests("+", "n")},
+	"POST /cis/order/{id}/pay":    {path: "/cis/order/{order}/pay", body: `{"method":"SANDBOX"}`, wants: guests("+", "n")},
+	"POST /cis/order/{id}/more-time": {
+		path: "/cis/order/{order}/more-time", body: `{"payBy":"2026-01-01T00:00:00Z"}`, wants: guests("+", "n"),
+	},
+	"GET /cis/visit/{visitId}/orders": {path: "/cis/visit/{guestvisit}/orders", wants: guests("+", "n")},
+	"POST /cis/visit/{visitId}/call": {
+		path: "/cis/visit/{guestvisit}/call", body: `{"reason":"WATER"}`, wants: guests("+", "n"),
+	},
 	"GET /cis/branch/{branchId}/availability/events": {path: "/cis/branch/1/availability/events", wants: guests("+", "+")},
 
 	// One's own affairs.
@@ -71,6 +79,11 @@ var matrix = map[string]cell{
 	"GET /me":                  {wants: accounts("+", "+")},
 	"PATCH /me":                {body: `{"city":"Hà Nội"}`, wants: accounts("+", "+")},
 	"POST /me/password":        {body: `{"currentPassword":"{password}","newPassword":"{password}"}`, wants: accounts("+", "+")},
+	"PUT /me/pin":              {body: `{"password":"{password}","pin":"1111"}`, wants: "uuu" + "ff" + strings.Repeat("i", 8) + "ff" + "f"},
+	"DELETE /me/pin":           {wants: accounts("+", "+")},
+	"GET /auth/pin":            {wants: "uuu" + "ff" + strings.Repeat("+", 10) + "f"},
+	"POST /auth/pin":           {body: `{"userId":"1","pin":"2580"}`, wants: accounts("f", "f")},
+	"GET /me/permissions":      {wants: accounts("+", "+")},
 	"GET /me/sessions":         {wants: accounts("+", "+")},
 	"DELETE /me/sessions/{id}": {path: "/me/sessions/{session}", wants: accounts("+", "n")},
 
@@ -86,8 +99,12 @@ var matrix = map[string]cell{
 	},
 	"GET /orders":              {wants: accounts("+", "+")},
 	"GET /orders/{id}":         {path: "/orders/{memberorder}", wants: accounts("+", "n")},
+	"GET /orders/{id}/events":  {path: "/orders/{memberorder}/events", wants: accounts("+", "n")},
 	"POST /orders/{id}/cancel": {path: "/orders/{memberorder}/cancel", wants: accounts("+", "n")},
-	"POST /orders/{id}/pay":    {path: "/orders/{memberorder}/pay", body: `{"method":"SANDBOX"}`, wants: accounts("+", "n")},
+	"POST /orders/{id}/more-time": {
+		path: "/orders/{memberorder}/more-time", body: `{"payBy":"2026-01-01T00:00:00Z"}`, wants: accounts("+", "n"),
+	},
+	"POST /orders/{id}/pay": {path: "/orders/{memberorder}/pay", body: `{"method":"SANDBOX"}`, wants: accounts("+", "n")},
 
 	// Gateways and those who come back from them. What nobody has signed is answered and changes nothing.
 	"GET /payment/vnpay/ipn":       {wants: all("+")},
@@ -107,6 +124,17 @@ var matrix = map[string]cell{
 	"GET /api/branches":            {wants: staff("++", "++", "++", "++", "+++")},
 	"GET /api/tables":              {wants: staff("++", "ff", "++", "++", "+++")},
 	"POST /api/tables/{id}/rotate": {path: "/api/tables/{table}/rotate", wants: staff("ff", "ff", "ff", "+n", "+++")},
+	"POST /api/tables": {
+		body: `{"branchId":"{branch}","label":"{label}"}`, wants: staff("ff", "ff", "ff", "+n", "+++"),
+	},
+	"PATCH /api/tables/{id}":      {path: "/api/tables/{table}", body: `{"seats":6}`, wants: staff("ff", "ff", "ff", "+n", "+++")},
+	"GET /api/tables/qr-sheet":    {path: "/api/tables/qr-sheet?branchId={branch}", wants: staff("ff", "ff", "ff", "+n", "+++")},
+	"GET /api/tables/{id}/qr.svg": {path: "/api/tables/{table}/qr.svg", wants: staff("ff", "ff", "ff", "+n", "+++")},
+	"POST /api/visits":            {body: `{"tableId":"{freetable}"}`, wants: staff("+n", "ff", "+n", "+n", "+++")},
+	"POST /api/visits/{id}/move": {
+		path: "/api/visits/{visit}/move", body: `{"tableId":"{freetable}"}`, wants: staff("+n", "ff", "+n", "+n", "+++"),
+	},
+	"POST /api/visits/{id}/answer": {path: "/api/visits/{visit}/answer", wants: staff("+n", "ff", "+n", "+n", "+++")},
 	"GET /api/visits":              {path: "/api/visits?branchId={branch}", wants: staff("+n", "ff", "+n", "+n", "+++")},
 	"POST /api/visits/{id}/close":  {path: "/api/visits/{visit}/close", wants: staff("+n", "ff", "+n", "+n", "+++")},
 	"PUT /api/menu-items/{id}/quota": {
@@ -118,8 +146,24 @@ var matrix = map[string]cell{
 		wants: staff("ff", "ff", "ff", "+n", "+++"),
 	},
 	"POST /api/menu-versions/{id}/publish": {path: "/api/menu-versions/{draft}/publish", wants: staff("ff", "ff", "ff", "+n", "+++")},
-	"GET /api/orders/{id}":                 {path: "/api/orders/{order}", wants: staff("+n", "+n", "+n", "+n", "+++")},
-	"POST /api/orders/{id}/cancel":         {path: "/api/orders/{order}/cancel", wants: staff("ff", "ff", "+n", "+n", "+++")},
+	"GET /api/boards/{branchId}":           {path: "/api/boards/{branch}", wants: staff("+n", "+n", "+n", "+n", "+++")},
+	"GET /api/boards/{branchId}/events":    {path: "/api/boards/{branch}/events", wants: staff("+n", "+n", "+n", "+n", "+++")},
+	"POST /api/orders/{id}/accept":         {path: "/api/orders/{paidorder}/accept", wants: staff("ff", "+n", "+n", "+n", "+++")},
+	"POST /api/orders/{id}/start":          {path: "/api/orders/{paidorder}/start", wants: staff("ff", "+n", "+n", "+n", "+++")},
+	"POST /api/orders/{id}/ready":          {path: "/api/orders/{startedorder}/ready", wants: staff("ff", "+n", "+n", "+n", "+++")},
+	"POST /api/orders/{id}/serve":          {path: "/api/orders/{readyorder}/serve", wants: staff("+n", "+n", "+n", "+n", "+++")},
+	"POST /api/orders/{id}/recall":         {path: "/api/orders/{readyorder}/recall", wants: staff("+n", "+n", "+n", "+n", "+++")},
+	"POST /api/orders/{id}/items/{index}/done": {
+		path: "/api/orders/{paidorder}/items/0/done", body: `{"done":true}`, wants: staff("ff", "+n", "+n", "+n", "+++"),
+	},
+	"GET /api/orders": {
+		path: "/api/orders?branchId={branch}", wants: staff("+n", "+n", "+n", "+n", "+++"),
+	},
+	"GET /api/payments": {
+		path: "/api/payments?branchId={branch}", wants: staff("ff", "ff", "+n", "+n", "+++"),
+	},
+	"GET /api/orders/{id}":         {path: "/api/orders/{order}", wants: staff("+n", "+n", "+n", "+n", "+++")},
+	"POST /api/orders/{id}/cancel": {path: "/api/orders/{order}/cancel", wants: staff("ff", "ff", "+n", "+n", "+++")},
 	"POST /api/orders/{id}/payments": {
 		path: "/api/orders/{order}/payments", body: `{"method":"COUNTER","amount":{total}}`,
 		wants: staff("ff", "ff", "+n", "+n", "+++"),
@@ -141,7 +185,143 @@ var matrix = map[string]cell{
 		path: "/api/orders/{remoteorder}/payments/{payment}", body: `{"state":"FAILED","reason":"their console"}`,
 		wants: staff("ff", "ff", "ff", "+n", "+++"),
 	},
+	"POST /api/orders/{id}/payments/{paymentId}/mismatch": {
+		path: "/api/orders/{remoteorder}/payments/{payment}/mismatch", body: `{"reason":"given back"}`,
+		wants: staff("ff", "ff", "ff", "+n", "+++"),
+	},
 	"GET /api/reports/day": {path: "/api/reports/day?branchId={branch}&date=2026-02-26", wants: staff("ff", "ff", "ff", "+n", "+++")},
+	"GET /api/reports/sales-hours": {
+		path: "/api/reports/sales-hours?branchId={branch}&from=2026-02-01&to=2026-02-28", wants: staff("ff", "ff", "ff", "+n", "+++"),
+	},
+	"GET /api/reports/sales-days": {
+		path: "/api/reports/sales-days?branchId={branch}&from=2026-02-01&to=2026-02-28", wants: staff("ff", "ff", "ff", "+n", "+++"),
+	},
+	"GET /api/reports/dishes": {
+		path: "/api/reports/dishes?branchId={branch}&from=2026-02-01&to=2026-02-28", wants: staff("ff", "ff", "ff", "+n", "+++"),
+	},
+	"GET /api/reports/quotas": {
+		path: "/api/reports/quotas?branchId={branch}&from=2026-02-01&to=2026-02-28", wants: staff("ff", "ff", "ff", "+n", "+++"),
+	},
+	"GET /api/reports/tickets": {
+		path: "/api/reports/tickets?branchId={branch}&from=2026-02-01&to=2026-02-28", wants: staff("ff", "ff", "ff", "+n", "+++"),
+	},
+	"GET /api/reports/payments": {
+		path: "/api/reports/payments?branchId={branch}&from=2026-02-01&to=2026-02-28", wants: staff("ff", "ff", "ff", "+n", "+++"),
+	},
+	"GET /api/reports/expired": {
+		path: "/api/reports/expired?branchId={branch}&from=2026-02-01&to=2026-02-28", wants: staff("ff", "ff", "ff", "+n", "+++"),
+	},
+	"GET /api/reports/refunds": {
+		path: "/api/reports/refunds?branchId={branch}&from=2026-02-01&to=2026-02-28", wants: staff("ff", "ff", "ff", "+n", "+++"),
+	},
+
+	// The catalogue. Categories and dishes are the house's: nobody changes what a branch shows in which they do not work.
+	"GET /api/branches/{id}": {path: "/api/branches/{branch}", wants: staff("+n", "+n", "+n", "+n", "+++")},
+	"PATCH /api/branches/{id}": {
+		path: "/api/branches/{branch}", body: `{"autoCloseMinutes":120}`, wants: staff("ff", "ff", "ff", "+n", "+++"),
+	},
+	"POST /api/branches/{id}/pause": {
+		path: "/api/branches/{branch}/pause", body: `{"reasonCode":"BUSY"}`, wants: staff("ff", "ff", "ff", "+n", "+++"),
+	},
+	"POST /api/branches/{id}/resume": {path: "/api/branches/{branch}/resume", wants: staff("ff", "ff", "ff", "+n", "+++")},
+	"GET /api/branches/{id}/availability": {
+		path: "/api/branches/{branch}/availability", wants: staff("+n", "+n", "+n", "+n", "+++"),
+	},
+	"GET /api/categories":  {wants: staff("ff", "ff", "ff", "++", "+++")},
+	"POST /api/categories": {body: `{"names":{"en":"x"}}`, wants: staff("ff", "ff", "ff", "++", "+++")},
+	"PATCH /api/categories/{id}": {
+		path: "/api/categories/1", body: `{"names":{"en":"x"}}`, wants: staff("ff", "ff", "ff", "+f", "+++"),
+	},
+	"DELETE /api/categories/{id}": {path: "/api/categories/{category}", wants: staff("ff", "ff", "ff", "++", "+++")},
+	"GET /api/dishes":             {wants: staff("ff", "ff", "ff", "++", "+++")},
+	"POST /api/dishes":            {body: `{"categoryId":"1","names":{"en":"x"}}`, wants: staff("ff", "ff", "ff", "++", "+++")},
+	"PATCH /api/dishes/{id}": {
+		path: "/api/dishes/4", body: `{"names":{"en":"x"}}`, wants: staff("ff", "ff", "ff", "+f", "+++"),
+	},
+	"DELETE /api/dishes/{id}": {path: "/api/dishes/{dish}", wants: staff("ff", "ff", "ff", "++", "+++")},
+	"POST /api/images":        {body: `no picture`, wants: staff("ff", "ff", "ff", "ii", "iii")},
+	"GET /api/menus":          {path: "/api/menus?branchId={branch}", wants: staff("ff", "ff", "ff", "+n", "+++")},
+	"POST /api/menus": {
+		body: `{"branchId":"{branch}","name":"x"}`, wants: staff("ff", "ff", "ff", "+n", "+++"),
+	},
+	"GET /api/menus/{id}/versions":   {path: "/api/menus/{menu}/versions", wants: staff("ff", "ff", "ff", "+n", "+++")},
+	"GET /api/menu-versions/{id}":    {path: "/api/menu-versions/{draft}", wants: staff("ff", "ff", "ff", "+n", "+++")},
+	"DELETE /api/menu-versions/{id}": {path: "/api/menu-versions/{draft}", wants: staff("ff", "ff", "ff", "+n", "+++")},
+	"POST /api/menu-versions/{id}/items": {
+		path: "/api/menu-versions/{draft}/items", body: `{"dishId":"4","price":1000,"dailyQuota":null,"isActive":true}`,
+		wants: staff("ff", "ff", "ff", "+n", "+++"),
+	},
+	"DELETE /api/menu-versions/{id}/items/{itemId}": {
+		path: "/api/menu-versions/{draft}/items/13", wants: staff("ff", "ff", "ff", "+n", "+++"),
+	},
+	"GET /api/menu-versions/{id}/preview": {
+		path: "/api/menu-versions/{draft}/preview", wants: staff("ff", "ff", "ff", "+n", "+++"),
+	},
+	"POST /api/menu-items/{id}/86": {
+		path: "/api/menu-items/{item}/86", body: `{"until":"END_OF_DAY"}`, wants: staff("ff", "+n", "ff", "+n", "+++"),
+	},
+	"POST /api/menu-items/{id}/restore": {
+		path: "/api/menu-items/{item}/restore", wants: staff("ff", "+n", "ff", "+n", "+++"),
+	},
+
+	// The stock: the staff keep it, cooks look at it.
+	"GET /api/stock/items": {path: "/api/stock/items?branchId={branch}", wants: staff("ff", "+n", "ff", "+n", "+++")},
+	"POST /api/stock/items": {
+		body: `{"branchId":"{branch}","itemId":"{key}","name":"x"}`, wants: staff("ff", "ff", "ff", "+n", "+++"),
+	},
+	"PUT /api/stock/items/{id}": {
+		path: "/api/stock/items/{stockitem}", body: `{"name":"x"}`, wants: staff("ff", "ff", "ff", "+n", "+++"),
+	},
+	"POST /api/stock/items/{id}/adjustments": {
+		path: "/api/stock/items/{stockitem}/adjustments", body: `{"kind":"RECEIVE","quantity":1}`,
+		wants: staff("ff", "ff", "ff", "+n", "+++"),
+	},
+	"GET /api/stock/items/{id}/adjustments": {
+		path: "/api/stock/items/{stockitem}/adjustments", wants: staff("ff", "+n", "ff", "+n", "+++"),
+	},
+	"GET /api/stock/reservations": {
+		path: "/api/stock/reservations?branchId={branch}", wants: staff("ff", "+n", "ff", "+n", "+++"),
+	},
+	"GET /api/menu-items/{id}/recipe": {path: "/api/menu-items/{item}/recipe", wants: staff("ff", "+n", "ff", "+n", "+++")},
+	"PUT /api/menu-items/{id}/recipe": {
+		path: "/api/menu-items/{item}/recipe", body: `{"lines":[]}`, wants: staff("ff", "ff", "ff", "+n", "+++"),
+	},
+
+	// The inventory of other systems. Of a branch that somebody does not see a window shows nothing.
+	"GET /inventory":          {path: "/inventory?branchId={branch}&itemId={sku}", wants: staff("ff", "ff", "ff", "++", "+++")},
+	"GET /inventory/{itemId}": {path: "/inventory/{sku}?branchId={branch}", wants: staff("ff", "ff", "ff", "+n", "+++")},
+	"PUT /inventory/{itemId}": {
+		path: "/inventory/{sku}", body: `{"branchId":"{branch}","available":5}`, wants: staff("ff", "ff", "ff", "+n", "+++"),
+	},
+	"POST /inventory/reservations": {
+		body:  `{"orderId":"{key}","branchId":"{branch}","items":[{"itemId":"{sku}","quantity":1}]}`,
+		wants: staff("ff", "ff", "ff", "+n", "+++"),
+	},
+	"GET /inventory/reservations/{orderId}": {
+		path: "/inventory/reservations/{reservation}", wants: staff("ff", "ff", "ff", "+n", "+++"),
+	},
+	"POST /inventory/reservations/{orderId}/confirm": {
+		path: "/inventory/reservations/{reservation}/confirm", wants: staff("ff", "ff", "ff", "+n", "+++"),
+	},
+	"POST /inventory/reservations/{orderId}/cancel": {
+		path: "/inventory/reservations/{reservation}/cancel", wants: staff("ff", "ff", "ff", "+n", "+++"),
+	},
+	"POST /inventory/reservations/{orderId}/return": {
+		path: "/inventory/reservations/{soldreservation}/return", wants: staff("ff", "ff", "ff", "+n", "+++"),
+	},
+
+	// The installation as its operators see it.
+	"GET /api/system/readiness":    {wants: staff("ff", "ff", "ff", "ff", "+++")},
+	"GET /api/system/about":        {wants: staff("ff", "ff", "ff", "ff", "+++")},
+	"GET /api/system/outbox":       {wants: staff("ff", "ff", "ff", "ff", "+++")},
+	"GET /api/system/dead-letters": {wants: staff("ff", "ff", "ff", "ff", "+++")},
+	"POST /api/system/dead-letters/{id}/replay": {
+		path: "/api/system/dead-letters/{letter}/replay", wants: staff("ff", "ff", "ff", "ff", "+++"),
+	},
+	"POST /api/system/dead-letters/replay-all": {wants: staff("ff", "ff", "ff", "ff", "+++")},
+	"GET /api/system/keys-audit":               {wants: staff("ff", "ff", "ff", "ff", "+++")},
+	"POST /api/system/reconcile":               {path: "/api/system/reconcile?branchId={branch}", wants: staff("ff", "ff", "ff", "ff", "+++")},
+	"GET /api/system/index":                    {wants: staff("ff", "ff", "ff", "ff", "+++")},
 
 	// Administration: not with the service token.
 	"GET /api/users":        {wants: administration("++", "+")},

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -17,8 +18,11 @@ import (
 	"testing"
 	"time"
 
+	"comanda/internal/event"
+	"comanda/internal/event/inbox"
 	"comanda/internal/httpapi"
 	"comanda/internal/identity"
+	"comanda/internal/ordering"
 	"comanda/internal/visit"
 )
 
@@ -219,7 +223,7 @@ func missing(path string) string {
 	return word.ReplaceAllStringFunc(path, func(w string) string {
 		switch w {
 		case "{order}", "{visit}", "{guestvisit}", "{session}", "{memberorder}", "{paidorder}", "{remoteorder}", "{payment}",
-			"{refund}":
+			"{refund}", "{startedorder}", "{readyorder}":
 			return "06gvsv4adlo01am6obvdlo01to"
 		}
 		return "999999"
@@ -234,6 +238,10 @@ func (f *fixture) make(w string) string {
 		return "1"
 	case "{item}":
 		return "12"
+	case "{label}":
+		return rand.Text()[:12]
+	case "{freetable}":
+		return f.field("owner", "POST", "/api/tables", `{"branchId":"1","label":"`+f.make("{label}")+`"}`, "id")
 	case "{table}":
 		return strconv.FormatInt(f.codes[5].ID, 10)
 	case "{password}":
@@ -246,10 +254,45 @@ func (f *fixture) make(w string) string {
 		return f.field("", "POST", "/cis/menu/active", `{"branchId":"1"}`, "menuVersionId")
 	case "{draft}":
 		return f.field("owner", "POST", "/api/menus/1/versions", "", "id")
+	case "{category}":
+		return f.field("owner", "POST", "/api/categories", `{"names":{"en":"x"}}`, "id")
+	case "{dish}":
+		return f.field("owner", "POST", "/api/dishes", `{"categoryId":"1","names":{"en":"x"}}`, "id")
 	case "{visit}":
 		return f.landing(1).VisitID
 	case "{guestvisit}":
 		return f.landing(0).VisitID
+	case "{refresh}":
+		return f.tokens(demoMail("cashier")).RefreshToken
+	case "{session}":
+		return f.session()
+	case "{letter}":
+		return f.deadLetter()
+	case "{stockitem}":
+		return f.field("owner", "POST", "/api/stock/items", `{"branchId":"1","itemId":"`+rand.Text()+`","name":"x"}`, "id")
+	case "{sku}":
+		return f.field("owner", "PUT", "/inventory/"+rand.Text(), `{"branchId":"1","available":100}`, "itemId")
+	case "{reservation}", "{soldreservation}":
+		id := f.field("service", "POST", "/inventory/reservations", `{"orderId":"`+rand.Text()+`","branchId":"1","items":[{"itemId":"`+
+			f.fill("{sku}")+`","quantity":1}]}`, "orderId")
+		if w == "{soldreservation}" {
+			f.must(f.ask("service", "POST", "/inventory/reservations/"+id+"/confirm", ""))
+		}
+		return id
+	case "{cashier}":
+		return f.role("CASHIER")
+	case "{role}":
+		return f.field("owner", "POST", "/api/roles", `{"name":"R`+rand.Text()+`"}`, "id")
+	case "{user}":
+		body := fmt.Sprintf(`{"email":%q,"roleId":%q,"branches":["1"]}`, f.make("{mail}"), f.role("CASHIER"))
+		return f.field("owner", "POST", "/api/users", body, "id")
+	}
+	return f.makeOrder(w)
+}
+
+// makeOrder makes what belongs to orders and their money.
+func (f *fixture) makeOrder(w string) string {
+	switch w {
 	case "{order}":
 		return f.order("SANDBOX")
 	case "{line}":
@@ -263,6 +306,13 @@ func (f *fixture) make(w string) string {
 		id := f.order("SANDBOX")
 		f.must(f.ask("", "POST", "/cis/payments/mock-callback", `{"orderId":"`+id+`","method":"SANDBOX","result":"SUCCESS"}`))
 		return id
+	case "{startedorder}", "{readyorder}":
+		id := f.make("{paidorder}")
+		f.must(f.ask("service", "POST", "/api/orders/"+id+"/start", ""))
+		if w == "{readyorder}" {
+			f.must(f.ask("service", "POST", "/api/orders/"+id+"/ready", ""))
+		}
+		return id
 	case "{refund}":
 		return f.field("owner", "POST", "/api/orders/"+f.fill("{paidorder}")+"/refunds", `{"reason":"cold"}`, "id")
 	case "{remoteorder}":
@@ -272,17 +322,6 @@ func (f *fixture) make(w string) string {
 	case "{total}":
 		f.fill("{order}")
 		return f.total
-	case "{refresh}":
-		return f.tokens(demoMail("cashier")).RefreshToken
-	case "{session}":
-		return f.session()
-	case "{cashier}":
-		return f.role("CASHIER")
-	case "{role}":
-		return f.field("owner", "POST", "/api/roles", `{"name":"R`+rand.Text()+`"}`, "id")
-	case "{user}":
-		body := fmt.Sprintf(`{"email":%q,"roleId":%q,"branches":["1"]}`, f.make("{mail}"), f.role("CASHIER"))
-		return f.field("owner", "POST", "/api/users", body, "id")
 	}
 	f.t.Fatalf("nobody knows how to make %s", w)
 	return ""
@@ -332,6 +371,16 @@ func (f *fixture) session() string {
 	}
 	f.t.Fatalf("the second login is not listed: %v", list)
 	return ""
+}
+
+// deadLetter is an event that its consumer gave up; it can be applied now.
+func (f *fixture) deadLetter() string {
+	e := event.OrderPaid.New(time.Now(), "o"+rand.Text(), 2, 1, event.Paid{OrderID: "o", BranchID: 1, BizDate: "2026-02-26"})
+	err := inbox.New(f.core.DB, inbox.Options{}).Bury(f.t.Context(), ordering.DaybookConsumer, e, errors.New("broken"))
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return e.ID
 }
 
 func (f *fixture) role(name string) string {
@@ -409,7 +458,7 @@ func (f *fixture) check(method string, c cell, principal string, want byte) {
 func (f *fixture) foreign(what, principal string, body []byte) {
 	f.t.Helper()
 	branch := map[bool]string{true: "1", false: "2"}[strings.HasSuffix(principal, "A")]
-	if !strings.HasSuffix(principal, "A") && !strings.HasSuffix(principal, "B") || !strings.Contains(what, "/api/") {
+	if !strings.HasSuffix(principal, "A") && !strings.HasSuffix(principal, "B") || !strings.Contains(what, "/api/") && !strings.Contains(what, "/inventory") {
 		return
 	}
 	if strings.HasSuffix(what, "/api/branches") {

@@ -1,11 +1,13 @@
 package app
 
 import (
+	"strings"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promauto"
 
+	"comanda/internal/fault"
 	"comanda/internal/ordering"
 	"comanda/internal/stock"
 	"comanda/internal/telemetry"
@@ -17,6 +19,8 @@ type metrics struct {
 	created     *prometheus.CounterVec
 	transitions *prometheus.CounterVec
 	callbacks   *prometheus.CounterVec
+	steps       *prometheus.CounterVec
+	tickets     *prometheus.GaugeVec
 	cold        prometheus.Counter
 	doubted     prometheus.Counter
 	buried      prometheus.Counter
@@ -28,6 +32,14 @@ type metrics struct {
 	refundAge   prometheus.Gauge
 	opsPending  prometheus.Gauge
 	opsAge      prometheus.Gauge
+	opsDead     prometheus.Gauge
+	opsDeadAge  prometheus.Gauge
+	opsGivenUp  prometheus.Counter
+	overdue     *prometheus.GaugeVec
+	overdueAge  *prometheus.GaugeVec
+	low         *prometheus.GaugeVec
+	tries       *prometheus.CounterVec
+	ended       *prometheus.CounterVec
 	clockOffset prometheus.Gauge
 }
 
@@ -42,15 +54,21 @@ func newMetrics(reg prometheus.Registerer) *metrics {
 	gauge := func(name, help string) prometheus.Gauge {
 		return f.NewGauge(prometheus.GaugeOpts{Name: name, Help: help})
 	}
-	return &metrics{
+	gauges := func(name, help string, labels ...string) *prometheus.GaugeVec {
+		return f.NewGaugeVec(prometheus.GaugeOpts{Name: name, Help: help}, labels)
+	}
+	m := &metrics{
 		created:     counter("order_created_total", "Requests to place an order, by what became of them.", "result"),
 		transitions: counter("order_transition_total", "Orders that changed, by their new state and the cause.", "to", "cause"),
 		callbacks:   counter("payment_callback_total", "Reports about payments, by method and result.", "method", "result"),
-		cold:        count("reservation_cold_total", "Orders that went on without the gate."),
-		doubted:     count("reservation_doubted_total", "Refusals of the gate that the ledger's counters did not bear out."),
-		buried:      count("reservation_buried_total", "Leases that ended without an order."),
-		drift:       gauge("reservation_drift_units", "Units by which the gate differed from the ledger at the last look."),
-		rebuilds:    counter("redis_rebuild_total", "Rebuilds of a scope of the gate.", "result"),
+		steps:       counter("kitchen_step_total", "Steps of orders in the kitchen, by their kind.", "step"),
+		tickets: gauges("kitchen_oldest_ticket_age_seconds",
+			"For how long the first order waits that is paid and not served, by branch.", "branch"),
+		cold:     count("reservation_cold_total", "Orders that went on without the gate."),
+		doubted:  count("reservation_doubted_total", "Refusals of the gate that the ledger's counters did not bear out."),
+		buried:   count("reservation_buried_total", "Leases that ended without an order."),
+		drift:    gauge("reservation_drift_units", "Units by which the gate differed from the ledger at the last look."),
+		rebuilds: counter("redis_rebuild_total", "Rebuilds of a scope of the gate.", "result"),
 		rebuildTime: f.NewHistogram(prometheus.HistogramOpts{
 			Name: "redis_rebuild_duration_seconds", Help: "How long rebuilds took.", Buckets: telemetry.Buckets,
 		}),
@@ -61,8 +79,21 @@ func newMetrics(reg prometheus.Registerer) *metrics {
 		refundAge:   gauge("refund_obligation_oldest_age_seconds", "Age of the oldest refund that is not back yet."),
 		opsPending:  gauge("redis_outbox_pending", "Transactions that Redis has not taken in."),
 		opsAge:      gauge("redis_outbox_oldest_age_seconds", "Age of the oldest transaction that Redis has not taken in."),
+		opsDead:     gauge("redis_outbox_dead", "Transactions that Redis refused too often, not tried any more."),
+		opsDeadAge:  gauge("redis_outbox_dead_oldest_age_seconds", "For how long the first of them has not been tried any more."),
+		opsGivenUp:  count("redis_outbox_given_up_total", "Transactions that Redis refused for the last time."),
+		overdue:     gauges("hold_overdue", "Holds past their deadline that nobody has released, by whose they are.", "of"),
+		overdueAge:  gauges("hold_overdue_oldest_age_seconds", "By how much the first of them is past its deadline.", "of"),
+		low:         gauges("stock_low_items", "Stock items of which no more is left than their mark, by branch.", "branch"),
+		tries:       counter("inventory_try_total", "Reservations that were asked for, by what became of them.", "result"),
+		ended:       counter("inventory_ended_total", "Reservations that changed after that, by their new state.", "to"),
 		clockOffset: gauge("clock_offset_seconds", "How far the deciding clock is ahead of this process's."),
 	}
+	for _, r := range []string{triedReserved, triedSame, triedRefused, triedWrong} { // alerts find them before the first
+		m.tries.WithLabelValues(r)
+	}
+	m.ended.WithLabelValues(endedByTime)
+	return m
 }
 
 // counting is a counter as ordering knows it.
@@ -74,6 +105,7 @@ func (c counting) Count(labels ...string) { c.WithLabelValues(labels...).Inc() }
 func (m *metrics) orders() *ordering.Metrics {
 	return &ordering.Metrics{
 		Created: counting{m.created}, Transition: counting{m.transitions}, Callback: counting{m.callbacks},
+		Step: counting{m.steps},
 	}
 }
 
@@ -83,6 +115,7 @@ func (m *metrics) gatekeeper() stock.Observer {
 		Doubted: m.doubted.Inc,
 		Buried:  func(n int) { m.buried.Add(float64(n)) },
 		Drift:   func(units int64) { m.drift.Set(float64(units)) },
+		GivenUp: func(n int) { m.opsGivenUp.Add(float64(n)) },
 		Rebuilt: func(took time.Duration, err error) {
 			result := "ok"
 			if err != nil {
@@ -92,6 +125,69 @@ func (m *metrics) gatekeeper() stock.Observer {
 			m.rebuildTime.Observe(took.Seconds())
 		},
 	}
+}
+
+// What becomes of a reservation that is asked for, and of one that is not confirmed.
+const (
+	triedReserved = "reserved"
+	triedSame     = "same" // it was asked for before
+	triedRefused  = "refused"
+	triedWrong    = "wrong" // its id is another's, or has ended
+	endedByTime   = "expired"
+)
+
+// decided counts what was committed for other systems.
+func (m *metrics) decided(demands []stock.Demand, results []stock.Result) {
+	for i, d := range demands {
+		r := results[i]
+		switch {
+		case d.Act == stock.Try:
+			m.tries.WithLabelValues(tried(r)).Inc()
+		case !r.Changed:
+		case d.Act == stock.Expire:
+			m.ended.WithLabelValues(endedByTime).Inc()
+		default:
+			m.ended.WithLabelValues(strings.ToLower(string(r.Reservation.Status))).Inc()
+		}
+	}
+}
+
+func tried(r stock.Result) string {
+	switch {
+	case r.Changed:
+		return triedReserved
+	case r.Err == nil:
+		return triedSame
+	case fault.KindOf(r.Err) == fault.SoldOut:
+		return triedRefused
+	}
+	return triedWrong
+}
+
+// batched is a group commit.
+type batched interface {
+	Stats() (batches, ops int64)
+	Waiting() int
+}
+
+// watchGroup exports the figures of a group commit.
+func watchGroup(reg prometheus.Registerer, name string, g batched) {
+	f, of := promauto.With(reg), prometheus.Labels{"group": name}
+	f.NewCounterFunc(prometheus.CounterOpts{
+		Name: "group_commit_batches_total", Help: "Transactions that several requests share.", ConstLabels: of,
+	}, func() float64 {
+		batches, _ := g.Stats()
+		return float64(batches)
+	})
+	f.NewCounterFunc(prometheus.CounterOpts{
+		Name: "group_commit_requests_total", Help: "Requests that were committed in them.", ConstLabels: of,
+	}, func() float64 {
+		_, ops := g.Stats()
+		return float64(ops)
+	})
+	f.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "group_commit_waiting", Help: "Requests that wait for their turn.", ConstLabels: of,
+	}, func() float64 { return float64(g.Waiting()) })
 }
 
 // countScans gives what counts scans of tables' codes.

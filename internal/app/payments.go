@@ -2,19 +2,24 @@ package app
 
 import (
 	"context"
-	"crypto/rand"
+	"crypto/hkdf"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"net/http"
 	"time"
 
 	"comanda/internal/httpapi"
+	"comanda/internal/identity"
+	"comanda/internal/identity/identitysql"
 	"comanda/internal/ordering/orderinghttp"
 	"comanda/internal/payment"
 	"comanda/internal/payment/linepay"
 	"comanda/internal/payment/linepaysim"
 	"comanda/internal/payment/vnpay"
 	"comanda/internal/payment/vnpaysim"
+	"comanda/internal/sqldb"
 	"comanda/internal/telemetry"
 	"comanda/internal/worker"
 )
@@ -29,6 +34,7 @@ const (
 type tills struct {
 	vnpay   *vnpay.Merchant
 	linePay *linepay.Merchant
+	key     identity.Key            // of which simulators' secrets are derived
 	pages   map[string]http.Handler // of simulators, by their paths
 	close   []func()
 }
@@ -60,13 +66,20 @@ func (t *tills) gateways() map[payment.Method]payment.Gateway {
 }
 
 // openTills makes the gateways that are configured, and simulated ones for the others where that is asked for.
-func openTills(c Config, now func() time.Time) (_ *tills, err error) {
-	t := &tills{pages: map[string]http.Handler{}}
+func openTills(ctx context.Context, c Config, db *sqldb.DB) (_ *tills, err error) {
+	t, now := &tills{pages: map[string]http.Handler{}}, db.Now
 	defer func() {
 		if err != nil {
 			t.Close()
 		}
 	}()
+	if c.Simulators {
+		keys, err := identitysql.Keys(ctx, db)
+		if err != nil {
+			return nil, err
+		}
+		t.key = keys.Token
+	}
 	client := &http.Client{} // each call has a timeout of its own
 	if v, on := c.VNPay, c.VNPay.TmnCode != ""; on || c.Simulators {
 		if !on {
@@ -109,7 +122,11 @@ func (c Config) validatePayments() error {
 
 // simulateVNPay mounts a VNPay of our own. It reports to us as the real one does, over HTTP.
 func (t *tills) simulateVNPay(c Config, now func() time.Time) (vnpay.Config, error) {
-	code, secret := "COMANDA1", rand.Text()
+	code := "COMANDA1"
+	secret, err := simulatorSecret(t.key, string(payment.VNPay))
+	if err != nil {
+		return vnpay.Config{}, err
+	}
 	sim, err := vnpaysim.New(vnpaysim.Options{
 		TmnCode: code, HashSecret: secret, IPN: c.PublicURL + "/payment/vnpay/ipn", Now: now,
 	})
@@ -124,7 +141,11 @@ func (t *tills) simulateVNPay(c Config, now func() time.Time) (vnpay.Config, err
 }
 
 func (t *tills) simulateLINEPay(c Config, now func() time.Time) (linepay.Config, error) {
-	id, secret := "1234567890", rand.Text()
+	id := "1234567890"
+	secret, err := simulatorSecret(t.key, string(payment.LINEPay))
+	if err != nil {
+		return linepay.Config{}, err
+	}
 	base := c.PublicURL + linePaySimPath
 	sim, err := linepaysim.New(linepaysim.Options{ChannelID: id, ChannelSecret: secret, Base: base, Now: now})
 	if err != nil {
@@ -132,6 +153,13 @@ func (t *tills) simulateLINEPay(c Config, now func() time.Time) (linepay.Config,
 	}
 	t.mount(linePaySimPath, sim, sim.Close)
 	return linepay.Config{ChannelID: id, ChannelSecret: telemetry.Secret(secret), Host: base}, nil
+}
+
+// simulatorSecret is what an installation and its simulator of a gateway sign with. It is the same after every start, so
+// that a page that was opened before is still known by its signature.
+func simulatorSecret(key identity.Key, gateway string) (string, error) {
+	secret, err := hkdf.Key(sha256.New, key, nil, "comanda simulator "+gateway, identity.KeyBytes)
+	return hex.EncodeToString(secret), err
 }
 
 func (t *tills) mount(path string, h http.Handler, end func()) {
@@ -148,7 +176,7 @@ func (t *tills) Close() {
 
 // register adds the gateways' addresses, and those of the simulators.
 func (t *tills) register(a *httpapi.API, k *Core) {
-	g := orderinghttp.Gateways{}
+	g := orderinghttp.Gateways{OrderPage: appPage("/app/orders/"), MemberPage: appPage("/shop/orders/")}
 	if t.vnpay != nil {
 		g.VNPay = vnpayCalls{t.vnpay}
 	}

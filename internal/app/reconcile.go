@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -13,15 +14,8 @@ import (
 	"comanda/internal/stock"
 	"comanda/internal/stock/stockredis"
 	"comanda/internal/stock/stocksql"
+	"comanda/internal/system"
 )
-
-// Reconciliation is what a comparison of ledger, holds, orders, money and Redis has found.
-type Reconciliation struct {
-	Clean       bool     `json:"clean"`
-	Differences []string `json:"differences"`
-	Scopes      int      `json:"scopes"` // compared with Redis
-	Note        string   `json:"note,omitempty"`
-}
 
 // How far back a comparison looks, and how often it looks again before it believes what it saw: between a commit and its
 // way to Redis the two differ rightly.
@@ -31,12 +25,12 @@ const (
 	reconcilePause = 700 * time.Millisecond
 )
 
-// Reconcile compares everything. A difference counts only when every look sees it. redis may be nil: then only SQL is
-// compared with itself.
-func Reconcile(ctx context.Context, db *sqldb.DB, redis *redisdb.DB) (Reconciliation, error) {
-	r := Reconciliation{Differences: []string{}}
+// Reconcile compares what belongs to a branch, or everything with 0. A difference counts only when every look sees it.
+// redis may be nil: then only SQL is compared with itself.
+func Reconcile(ctx context.Context, db *sqldb.DB, redis *redisdb.DB, branch int64) (system.Reconciliation, error) {
+	r := system.Reconciliation{Differences: []string{}}
 	for look := range reconcileLooks {
-		found, scopes, err := differences(ctx, db, redis)
+		found, scopes, err := differences(ctx, db, redis, branch)
 		if err != nil {
 			return r, err
 		}
@@ -60,15 +54,15 @@ func Reconcile(ctx context.Context, db *sqldb.DB, redis *redisdb.DB) (Reconcilia
 	return r, nil
 }
 
-func differences(ctx context.Context, db *sqldb.DB, redis *redisdb.DB) ([]string, int, error) {
+func differences(ctx context.Context, db *sqldb.DB, redis *redisdb.DB, branch int64) ([]string, int, error) {
 	now := db.Now()
 	from := now.AddDate(0, 0, -reconcileDays).Format(time.DateOnly)
 	ledger := stocksql.New(db)
-	all, err := ledger.Drift(ctx, from)
+	all, err := ledger.DriftOf(ctx, branch, from)
 	if err != nil {
 		return nil, 0, err
 	}
-	orders, err := orderingsql.NewOrders(db).Drift(ctx, from, now)
+	orders, err := orderingsql.NewOrders(db).DriftOf(ctx, branch, from, now)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -76,13 +70,15 @@ func differences(ctx context.Context, db *sqldb.DB, redis *redisdb.DB) ([]string
 	if redis == nil {
 		return all, 0, nil
 	}
-	gate, scopes, err := gateDifferences(ctx, ledger, redis, now)
+	gate, scopes, err := gateDifferences(ctx, ledger, redis, branch, now)
 	return append(all, gate...), scopes, err
 }
 
 // gateDifferences compares each scope that the gate knows. One that it does not know is no difference: it answers
 // nothing, and is rebuilt when it is next needed.
-func gateDifferences(ctx context.Context, ledger *stocksql.Ledger, redis *redisdb.DB, now time.Time) ([]string, int, error) {
+func gateDifferences(
+	ctx context.Context, ledger *stocksql.Ledger, redis *redisdb.DB, branch int64, now time.Time,
+) ([]string, int, error) {
 	gate := stockredis.New(redis, stockredis.Config{Now: time.Now, Log: slog.New(slog.DiscardHandler)})
 	scopes, err := ledger.Scopes(ctx, now.Add(-48*time.Hour).Format(time.DateOnly))
 	if err != nil {
@@ -91,7 +87,10 @@ func gateDifferences(ctx context.Context, ledger *stocksql.Ledger, redis *redisd
 	var all []string
 	known := 0
 	for s := range scopes {
-		_, shown, ok, err := gate.All(ctx, s)
+		if branch != 0 && s.Branch != branch {
+			continue
+		}
+		shown, ok, err := gate.All(ctx, s)
 		if err != nil {
 			return nil, 0, err
 		}
@@ -103,8 +102,8 @@ func gateDifferences(ctx context.Context, ledger *stocksql.Ledger, redis *redisd
 		if err != nil {
 			return nil, 0, err
 		}
-		if _, text := stock.Difference(truth, shown); text != "" {
-			all = append(all, fmt.Sprintf("branch %d, %s: %s", s.Branch, s.Date, text))
+		if _, text := stock.Difference(truth, shown.Counts); text != "" {
+			all = append(all, fmt.Sprintf("branch %d, %s: %s", s.Branch, cmp.Or(s.Date, "stock"), text))
 		}
 	}
 	slices.Sort(all)

@@ -108,10 +108,11 @@ func tuneMemory() {
 
 // process is a running process: what it has opened, in the order of opening.
 type process struct {
-	core   *Core
-	server *httpapi.Server // nil without the role
-	group  *worker.Group
-	close  []func()
+	core    *Core
+	server  *httpapi.Server // nil without the role
+	figures prometheus.Collector
+	group   *worker.Group
+	close   []func()
 }
 
 func start(ctx context.Context, c Config, o ServeOptions, log *slog.Logger) (_ *process, err error) {
@@ -123,6 +124,7 @@ func start(ctx context.Context, c Config, o ServeOptions, log *slog.Logger) (_ *
 	}()
 	build := telemetry.ReadBuild()
 	reg := telemetry.NewRegistry(build)
+	p.figures = reg
 	log.Info("starting", "version", build.Version, "revision", build.Revision, "roles", o.Roles, "settings", c.Redacted())
 	db, err := p.database(ctx, c)
 	if err != nil {
@@ -142,12 +144,13 @@ func start(ctx context.Context, c Config, o ServeOptions, log *slog.Logger) (_ *
 		return nil, err
 	}
 	p.onStop(redis.Close)
-	gateways, err := openTills(c, db.Now)
+	gateways, err := openTills(ctx, c, db)
 	if err != nil {
 		return nil, err
 	}
 	p.onStop(gateways.Close)
 	p.core = NewCore(c, db, redis, log, reg)
+	p.core.station = station{build, o.Roles, db.Now()}
 	p.core.wirePayments(gateways)
 	p.onStop(p.core.Close)
 	if err := p.core.doubtGate(ctx); err != nil {
@@ -209,6 +212,7 @@ func (p *process) services(
 	wakeGate(p.core.Redis, gate)
 	services = append(services, gate...)
 	services = add(services, p.core.documentLoops()...)
+	services = add(services, p.core.Live.Loops()...)
 	sweeper := worker.New(p.core.sweep(), log, jobs)
 	if slices.Contains(o.Roles, Worker) {
 		services = append(services, sweeper)
@@ -232,6 +236,7 @@ func (p *process) services(
 	services = add(services, p.core.guestLoop())
 	services = add(services, p.core.guardLoops()...)
 	services = add(services, p.core.accessLoops()...)
+	services = add(services, p.core.windowLoops()...)
 	p.server, err = p.core.newServer(c, build.Version, log, reg)
 	return append(services, p.server), err
 }
@@ -258,16 +263,13 @@ func (p *process) relay(
 	in := inbox.New(p.core.DB, inbox.Options{Log: log, Metrics: inbox.NewMetrics(reg)})
 	options := outbox.Options{Log: log, Metrics: outbox.NewMetrics(reg)}
 	if c.AMQPURL == "" {
-		local, err := bus.New(in, Consumers()...)
+		local, err := bus.New(in, Consumers(p.core.Desk)...)
 		if err != nil {
 			return nil, err
 		}
 		return add(nil, relayLoop(outbox.New(p.core.DB, local, options))), nil
 	}
-	rc := rabbit.Config{
-		URL: c.AMQPURL, Prefix: c.AMQPPrefix, PaymentWindow: c.PaymentWindow, Consumers: Consumers(), Log: log,
-		Metrics: rabbit.NewMetrics(reg),
-	}
+	rc := c.rabbit(Consumers(p.core.Desk), log, rabbit.NewMetrics(reg))
 	publisher, err := rabbit.NewPublisher(rc)
 	if err != nil {
 		return nil, err
@@ -278,6 +280,13 @@ func (p *process) relay(
 		return nil, err
 	}
 	return add(nil, relayLoop(outbox.New(p.core.DB, publisher, options)), consumers.Loop()), nil
+}
+
+func (c Config) rabbit(consumers []inbox.Consumer, log *slog.Logger, m *rabbit.Metrics) rabbit.Config {
+	return rabbit.Config{
+		URL: c.AMQPURL, Prefix: c.AMQPPrefix, StockExchange: c.StockExchange, PaymentWindow: c.PaymentWindow,
+		Consumers: consumers, Log: log, Metrics: m,
+	}
 }
 
 func (p *process) onStop(f func()) { p.close = append(p.close, f) }

@@ -13,6 +13,10 @@ import (
 	"comanda/internal/httpapi"
 	"comanda/internal/identity/identityhttp"
 	"comanda/internal/ordering/orderinghttp"
+	"comanda/internal/report/reporthttp"
+	"comanda/internal/stock/stockhttp"
+	"comanda/internal/system"
+	"comanda/internal/system/systemhttp"
 	"comanda/internal/visit"
 	"comanda/internal/visit/visithttp"
 )
@@ -24,6 +28,9 @@ func (k *Core) newServer(c Config, version string, log *slog.Logger, reg *promet
 		return nil, err
 	}
 	k.register(s.API())
+	if err := k.registerWeb(s.API()); err != nil {
+		return nil, err
+	}
 	s.Limit(k.Limits)
 	s.Check("sql", true, k.DB.Ping)
 	s.Check("redis", false, func(context.Context) error {
@@ -39,16 +46,24 @@ var errRedisDown = errors.New("redis is out of reach; orders go on without it")
 
 func (k *Core) register(a *httpapi.API) {
 	cataloghttp.Guest(a, k.Boards, k.Floor)
+	cataloghttp.House(a, k.Editor.Store, k.DB.Now)
 	cataloghttp.Live(a, k.Boards, guestBranch{k.Guests})
-	cataloghttp.Staff(a, k.Editor)
+	cataloghttp.Staff(a, k.Catalogue)
 	documenthttp.Offer(a, k.Documents)
 	identityhttp.Member(a, k.Accounts)
 	identityhttp.Admin(a, k.Administration)
 	identityhttp.Setup(a, k.Setup)
 	visithttp.Guest(a, k.Door)
 	visithttp.Staff(a, k.Floor, k.Config.PublicURL)
+	visithttp.Calls(a, k.Floor)
 	orderinghttp.Register(a, k.Orders, k.Guests, k.Reader, k.Ledger)
+	orderinghttp.Lists(a, k.Reader)
+	orderinghttp.Board(a, k.Kitchen)
 	carthttp.Register(a, k.Carts)
+	reporthttp.Register(a, k.Reports)
+	stockhttp.Inventory(a, k.stockRooms())
+	stockhttp.Staff(a, k.stockRooms())
+	systemhttp.Register(a, system.NewDesk(works{k}, k.now))
 	if k.tills != nil {
 		k.tills.register(a, k)
 	}

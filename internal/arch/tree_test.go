@@ -28,7 +28,7 @@ type file struct {
 var textEndings = []string{".go", ".sql", ".lua", ".md", ".yaml", ".yml", ".json", "Makefile", "/run"}
 
 // skipped are directories that hold no source of ours: what a run leaves behind, and what tests feed to parsers.
-var skipped = []string{".git", "bin", "data", "testdata"}
+var skipped = []string{".git", "bin", "data", "testdata", "node_modules", "dist"}
 
 // read loads every text file below the root.
 func read(t *testing.T, root fs.FS) tree {

@@ -42,7 +42,7 @@ func TestCommitLimit_writesWhatTheProductWrites(t *testing.T) {
 		for _, d := range append(counters, orders...) {
 			t.Error(d)
 		}
-		entries, err := stocks.Unapplied(t.Context(), db.Now(), 10_000)
+		entries, err := stocks.Unapplied(t.Context(), db.Now(), "", 10_000)
 		if err != nil {
 			t.Fatal(err)
 		}

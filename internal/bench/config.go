@@ -18,6 +18,10 @@ type Config struct {
 
 	Members []Login // each gets a connection; without any, nothing is asked as a member
 
+	VNPay Site // without a code, no payments are reported
+
+	ServiceToken string // the server's; without it no stock is reserved
+
 	DatabaseURL string             // the server's, with the right to create a schema
 	RedisURL    string             // the server's; empty: it has its own store, and so has the raw measurement
 	Namespace   keyspace.Namespace // of the server's keys

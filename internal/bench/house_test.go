@@ -2,29 +2,43 @@ package bench
 
 import (
 	"context"
+	"encoding/json"
 	"log/slog"
+	"net/http"
 	"net/http/httptest"
 	"os"
+	"strconv"
 	"testing"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"comanda/internal/cart"
+	"comanda/internal/cart/carthttp"
+	"comanda/internal/cart/cartsql"
 	"comanda/internal/catalog"
 	"comanda/internal/catalog/cataloghttp"
 	"comanda/internal/catalog/catalogredis"
 	"comanda/internal/catalog/catalogsql"
+	"comanda/internal/document"
+	"comanda/internal/document/documentredis"
+	"comanda/internal/document/documentsql"
+	"comanda/internal/document/documenttest"
 	"comanda/internal/event/bus"
 	"comanda/internal/event/inbox"
 	"comanda/internal/event/outbox"
 	"comanda/internal/httpapi"
+	"comanda/internal/identity"
+	"comanda/internal/identity/identityhttp"
 	"comanda/internal/ordering"
 	"comanda/internal/ordering/orderinghttp"
 	"comanda/internal/ordering/orderingsql"
 	"comanda/internal/payment"
+	"comanda/internal/payment/vnpay"
 	"comanda/internal/redisdb"
 	"comanda/internal/sqldb"
 	"comanda/internal/stock"
+	"comanda/internal/stock/stockhttp"
 	"comanda/internal/stock/stockredis"
 	"comanda/internal/stock/stocksql"
 	"comanda/internal/telemetry"
@@ -52,7 +66,7 @@ func open(t *testing.T, databaseURL, redisURL string, limits ordering.Limits) *h
 	t.Helper()
 	h := &house{reg: telemetry.NewRegistry(telemetry.Build{}), log: slog.New(slog.DiscardHandler)}
 	h.Config = Config{
-		DatabaseURL: databaseURL, RedisURL: redisURL, PID: os.Getpid(), Duration: 100 * time.Millisecond, Conns: []int{2, 4},
+		DatabaseURL: databaseURL, RedisURL: redisURL, PID: os.Getpid(), Duration: 300 * time.Millisecond, Conns: []int{2, 4},
 	}
 	h.openStores(t)
 	h.menus = catalog.NewMenus(catalogsql.New(h.db, nil), catalogredis.New(h.redis), h.db.Now)
@@ -63,6 +77,7 @@ func open(t *testing.T, databaseURL, redisURL string, limits ordering.Limits) *h
 	})
 	t.Cleanup(h.keeper.Close)
 	server := h.server(t, limits)
+	h.enterMembers(t)
 	h.startLoops(t)
 	web := httptest.NewServer(server)
 	t.Cleanup(web.Close)
@@ -99,21 +114,102 @@ func (h *house) server(t *testing.T, limits ordering.Limits) *httpapi.Server {
 	config := ordering.Defaults()
 	config.Limits = limits
 
+	boards, carts := catalog.NewBoards(h.menus, h, h.db.Now), cartsql.New(h.db, h.db.Now)
+	t.Cleanup(carts.Stop)
+	baskets := &cart.Carts{Store: carts, Boards: boards}
+	till := h.till(t)
+	orders := &ordering.Service{
+		Config: config, Ledger: ledger, Gate: h.keeper, Reader: reader, Catalog: h.menus, Carts: baskets, Now: h.db.Now,
+		Methods: payment.NewMethods(payment.VNPay), Payments: ledger, Log: h.log,
+		Gateways: map[payment.Method]payment.Gateway{payment.VNPay: till},
+	}
 	conf := httpapi.Default()
 	conf.AccessLog = false
+	h.ServiceToken = "0123456789abcdef0123456789abcdef"
+	conf.ServiceToken = telemetry.Secret(h.ServiceToken)
 	server, err := httpapi.New(conf, h.log, h.reg)
 	if err != nil {
 		t.Fatal(err)
 	}
-	cataloghttp.Guest(server.API(), catalog.NewBoards(h.menus, h, h.db.Now),
-		&visit.Floor{Plan: store, Guests: guests, Now: h.db.Now})
+	cataloghttp.Guest(server.API(), boards, &visit.Floor{Plan: store, Guests: guests, Now: h.db.Now})
 	visithttp.Guest(server.API(), &visit.Door{Store: store, Branches: h.menus, Guests: guests, Now: h.db.Now})
-	orderinghttp.Register(server.API(), &ordering.Service{
-		Config: config, Ledger: ledger, Gate: h.keeper, Reader: reader, Catalog: h.menus,
-		Methods: payment.NewMethods(), Now: h.db.Now,
-	}, guests, reader, ledger)
+	carthttp.Register(server.API(), baskets)
+	orderinghttp.Register(server.API(), orders, guests, reader, ledger)
+	orderinghttp.RegisterGateways(server.API(), orders, orderinghttp.Gateways{VNPay: till})
+	desk := stocksql.NewReservations(h.db, h.keeper, h.db.Now)
+	t.Cleanup(desk.Stop)
+	stockhttp.Inventory(server.API(), stockhttp.Rooms{
+		Inventory: &stock.Inventory{Desk: desk, Door: h.keeper, Now: h.db.Now},
+		Keeper: &stock.Storekeeper{Shelves: desk, Lists: stocksql.New(h.db), Branches: func(context.Context) ([]int64, error) {
+			return []int64{branchID}, nil
+		}},
+	})
+	server.API().Handle(httpapi.Route{Pattern: "POST /auth/login", Policy: httpapi.Public, Handler: http.HandlerFunc(login)})
+	server.KeepDoor(identityhttp.Door{Guard: door{}, Rights: door{}})
 	return server
 }
+
+// till is VNPay as the orders' routes want it.
+type till struct{ *vnpay.Merchant }
+
+func (m till) Read(rawQuery string) (string, payment.Report, error) {
+	n, err := m.Merchant.Read(rawQuery)
+	return n.AttemptID, n.Report, err
+}
+
+func (till) Message(code string) string { return vnpay.Answer(code).Message }
+
+func (h *house) till(t *testing.T) till {
+	t.Helper()
+	h.VNPay = Site{"BENCH001", "0123456789abcdef"}
+	m, err := vnpay.New(vnpay.Config{TmnCode: h.VNPay.TmnCode, HashSecret: telemetry.Secret(h.VNPay.HashSecret)},
+		http.DefaultClient, h.db.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return till{m}
+}
+
+// enterMembers makes accounts. Their numbers are their tokens, and their passwords.
+func (h *house) enterMembers(t *testing.T) {
+	t.Helper()
+	const first = 7001
+	people := documenttest.House{DB: h.db}
+	if err := people.PutRole(t.Context(), 1, "USER"); err != nil {
+		t.Fatal(err)
+	}
+	for id := int64(first); id < first+5; id++ {
+		name := strconv.FormatInt(id, 10)
+		u := documenttest.User{ID: id, Email: name + "@example.com", Role: 1}
+		if err := people.PutUser(t.Context(), u); err != nil {
+			t.Fatal(err)
+		}
+		h.Members = append(h.Members, Login{u.Email, name})
+	}
+}
+
+// login lets everybody in.
+func login(w http.ResponseWriter, r *http.Request) {
+	var in struct{ Password string }
+	if json.NewDecoder(r.Body).Decode(&in) != nil {
+		w.WriteHeader(http.StatusBadRequest)
+		return
+	}
+	_ = json.NewEncoder(w).Encode(map[string]string{"accessToken": in.Password})
+}
+
+// door admits the account whose number is the token, to every route.
+type door struct{}
+
+func (door) Admit(_ context.Context, token string) (identity.Actor, error) {
+	id, err := strconv.ParseInt(token, 10, 64)
+	if err != nil {
+		return identity.Actor{}, identity.ErrToken
+	}
+	return identity.Actor{Kind: identity.Account, UserID: id}, nil
+}
+
+func (door) May(*identity.Actor, int) error { return nil }
 
 // Left implements catalog.Availability.
 func (h *house) Left(ctx context.Context, branch int64, date string, items []int64) (map[int64]int64, error) {
@@ -125,7 +221,7 @@ func (h *house) Left(ctx context.Context, branch int64, date string, items []int
 	return left, err
 }
 
-// startLoops runs what works a load off: the gate and the relay.
+// startLoops runs what works a load off: the gate, the relay and the projector.
 func (h *house) startLoops(t *testing.T) {
 	t.Helper()
 	local, err := bus.New(inbox.New(h.db, inbox.Options{}), orderingsql.Daybook())
@@ -133,11 +229,14 @@ func (h *house) startLoops(t *testing.T) {
 		t.Fatal(err)
 	}
 	jobs := worker.NewMetrics(h.reg)
+	rows := documentsql.New(h.db)
+	papers := &document.Projector{Source: rows, Outbox: rows, Writer: documentredis.New(h.redis), Now: h.db.Now}
 	var services []worker.Service
 	for _, l := range []worker.Loop{
 		{Name: "apply", Run: h.keeper.ApplyCommitted},
 		{Name: "recover", Run: h.keeper.Recover, Every: 10 * time.Millisecond},
 		{Name: "relay", Run: outbox.New(h.db, local, outbox.Options{}).RunOnce, Every: 10 * time.Millisecond},
+		{Name: "documents", Run: papers.RunOnce, Every: 10 * time.Millisecond},
 	} {
 		services = append(services, worker.New(l, h.log, jobs))
 	}

@@ -24,8 +24,8 @@ func (s *session) countHolds(ctx context.Context, since int64) (holds, batches i
 	return n[0], n[1], err
 }
 
-// settle waits until the server has published and applied everything, and tells how long that took (B4). A server whose
-// worker or relay runs elsewhere or not at all is waited for no longer than the limit.
+// settle waits until the server has published, applied and shown everything, and tells how long that took (B4). A
+// server whose worker or relay runs elsewhere or not at all is waited for no longer than the limit.
 func (s *session) settle(ctx context.Context) time.Duration {
 	begin := time.Now()
 	tick := time.NewTicker(settlePoll)
@@ -43,6 +43,14 @@ func (s *session) settle(ctx context.Context) time.Duration {
 		}
 	}
 	return time.Since(begin)
+}
+
+// gather brings the statistics by which statements are planned up to date. The database is some seconds old, and plans
+// made for empty tables would be kept until the database itself comes to it, after a minute. Any installation that has
+// run for longer has them.
+func (s *session) gather(ctx context.Context) error {
+	_, err := s.db.Exec(ctx, statistics)
+	return err
 }
 
 // redisFigures is what a Redis of its own says: bytes of the hold that was made in the preparation, bytes of

@@ -6,48 +6,75 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"strconv"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 )
 
-// What members ask for is in turn what it says, under their own token, and no two checkouts bear one clientTxnId.
+// What members ask for of their carts is what it says, under their own token.
 func TestMembers_requests(t *testing.T) {
 	p := stub(t)
 	p.branch, p.members = 9000, []shopper{{"Bearer a", "11"}, {"Bearer b", "12"}}
 	for name, c := range map[string]struct {
-		requests func(conn int) func() []byte
-		want     []string
+		requests   func(conn int) func() []byte
+		want       string
+		quantities int
 	}{
-		"reads":   {p.cartReads, []string{"GET /cart", "GET /cart"}},
-		"changes": {p.cartChanges, []string{"PATCH /cart/items/12", "PATCH /cart/items/12"}},
-		"filling": {p.filling, []string{"POST /cart/add-dish", "DELETE /cart"}},
-		"buying":  {func(n int) func() []byte { return p.buying("run", n) }, []string{"POST /cart/add-dish", "POST /cart/checkout"}},
-		"dining":  {func(n int) func() []byte { return p.dining("run", n) }, []string{"PATCH /cart/items/12", "POST " + orderPath}},
+		"reads": {p.cartReads, "GET /cart", 1}, "changes": {p.cartChanges, "PATCH /cart/items/12", 2},
 	} {
 		t.Run(name, func(t *testing.T) {
-			next, keys, quantities := c.requests(1), map[any]bool{}, map[any]bool{}
-			for range 50 {
-				var got []string
-				for range c.want {
-					r, body := asked(t, next())
-					got = append(got, r.Method+" "+r.URL.Path)
-					if r.URL.Path != orderPath && r.Header.Get("Authorization") != "Bearer b" {
-						t.Errorf("%s by %q", r.URL.Path, r.Header.Get("Authorization"))
+			next, quantities := c.requests(1), map[any]bool{}
+			for range 10 {
+				r, body := asked(t, next())
+				if got := r.Method + " " + r.URL.Path; got != c.want || r.Header.Get("Authorization") != "Bearer b" {
+					t.Fatalf("%s by %q", got, r.Header.Get("Authorization"))
+				}
+				quantities[body["quantity"]] = true
+			}
+			if len(quantities) != c.quantities {
+				t.Errorf("quantities: %v", quantities)
+			}
+		})
+	}
+}
+
+// In a round every member asks once, whatever the number of connections, and no two checkouts or orders of any round
+// bear one clientTxnId.
+func TestRounds_requests(t *testing.T) {
+	p := stub(t)
+	p.branch = 9000
+	for i := range 2*memberConns + 7 {
+		p.members = append(p.members, shopper{token: "Bearer " + strconv.Itoa(i)})
+	}
+	keys := map[any]bool{}
+	for name, c := range map[string]struct {
+		requests func(round int) []func() []byte
+		want     string
+		header   string
+		persons  int
+	}{
+		"fills":     {func(int) []func() []byte { return p.fills() }, "POST /cart/add-dish", "Authorization", len(p.members)},
+		"checkouts": {func(n int) []func() []byte { return p.checkouts("run", n) }, "POST /cart/checkout", "Authorization", len(p.members)},
+		"orders":    {func(n int) []func() []byte { return p.tableOrders("other", n) }, "POST " + orderPath, "X-Customer-Token", len(p.guests)},
+	} {
+		for round := range 2 {
+			asks, persons := 0, map[string]bool{}
+			for _, next := range c.requests(round) {
+				for text := next(); text != nil; text = next() {
+					r, body := asked(t, text)
+					if got := r.Method + " " + r.URL.Path; got != c.want {
+						t.Fatalf("%s: %s", name, got)
 					}
 					if key := body["clientTxnId"]; key != nil && keys[key] {
 						t.Errorf("%v once more", key)
 					}
-					keys[body["clientTxnId"]], quantities[body["quantity"]] = true, true
-				}
-				if diff := cmp.Diff(c.want, got); diff != "" {
-					t.Fatal(diff)
+					keys[body["clientTxnId"]], persons[r.Header.Get(c.header)] = true, true
+					asks++
 				}
 			}
-			if name == "changes" && len(quantities) != 2 {
-				t.Errorf("nothing is changed by %v", quantities)
+			if asks != len(p.members) || len(persons) != c.persons {
+				t.Errorf("%s: %d requests of %d persons", name, asks, len(persons))
 			}
-		})
+		}
 	}
 }
 

@@ -38,16 +38,36 @@ func (r Report) product(w io.Writer) {
 	if m := r.Members; m != nil {
 		m.Read.line(t, "carts read")
 		m.Change.line(t, "carts changed")
-		m.Filling.line(t, "dishes in and out")
-		m.Dining.line(t, "carts changed and orders")
-		m.Buying.line(t, "dishes in and checkouts")
+		m.Checkouts.line(t, "checkouts")
+		m.Orders.line(t, "orders of one dish")
+	}
+	if n := r.Notices; n != nil {
+		n.First.line(t, "payments reported")
+		n.Again.line(t, "payments reported again")
+	}
+	if i := r.Reservations; i != nil {
+		i.Try.line(t, "reservations")
+		i.Turn.line(t, "reservations and sales")
+		i.Read.line(t, "inventory read")
 	}
 	r.Limits.Echo.line(t, "limit: echo")
 	_ = t.Flush()
 	if m := r.Members; m != nil {
-		fmt.Fprintf(w, "without their carts: %.0f checkouts per second, %.2f of %.0f orders of one dish\n",
-			m.Checkouts, m.Ratio, m.Orders)
+		fmt.Fprintf(w, "checkouts in %d rounds: %.2f of orders of one dish; a checkout takes%s, an order%s\n",
+			m.Rounds, m.Ratio, micros(m.Checkouts.CPU), micros(m.Orders.CPU))
 	}
+	if n := r.Notices; n != nil {
+		fmt.Fprintf(w, "a report of a payment takes%s, a repetition%s\n", micros(n.First.CPU), micros(n.Again.CPU))
+	}
+}
+
+// micros lists processor time by process.
+func micros(costs []Cost) string {
+	var b strings.Builder
+	for _, c := range costs {
+		fmt.Fprintf(&b, " %s %.0f µs", c.Process, c.Micros)
+	}
+	return b.String()
 }
 
 func (l Load) line(w io.Writer, name string) {

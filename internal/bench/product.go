@@ -30,6 +30,7 @@ type product struct {
 
 	guests  []string // customer tokens
 	members []shopper
+	service string // the Authorization of another system
 	branch  int64
 	table   string // of the first guest
 	version string

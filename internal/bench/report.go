@@ -22,6 +22,9 @@ type Report struct {
 	Unchanged  Load        `json:"menuUnchanged"`  // 304 instead of a body
 
 	Members *MemberLoads `json:"members,omitempty"`
+	Notices *NoticeLoads `json:"notices,omitempty"`
+
+	Reservations *ReservationLoads `json:"reservations,omitempty"`
 
 	Limits Limits `json:"limits"`
 	Memory Memory `json:"memory"`
@@ -53,7 +56,7 @@ type OrderLoad struct {
 	Load
 	Batches Batches `json:"batches"`
 	CPU     []Cost  `json:"cpu,omitempty"`
-	Drain   float64 `json:"drainSeconds"` // from the last answer until every event was published and applied
+	Drain   float64 `json:"drainSeconds"` // from the last answer until every event was published, applied and shown
 }
 
 // Batches is how many orders shared something; 0 where it could not be found out.

@@ -3,7 +3,6 @@ package bench
 import (
 	"encoding/json"
 	"flag"
-	"math"
 	"os"
 	"strings"
 	"testing"
@@ -24,18 +23,11 @@ func TestLimits_imply(t *testing.T) {
 	}
 }
 
-func TestMemberLoads_imply(t *testing.T) {
-	m := MemberLoads{Change: Load{PerSecond: 6000}, Filling: Load{PerSecond: 6000}, Dining: Load{PerSecond: 6000}, Buying: Load{PerSecond: 4800}}
-	if m.imply(); math.Abs(m.Checkouts-4000) > 1e-6 || math.Abs(m.Orders-6000) > 1e-6 || math.Abs(m.Ratio-2.0/3) > 1e-9 {
-		t.Errorf("%+v", m)
-	}
-	for _, unknown := range []MemberLoads{
-		{}, {Dining: Load{PerSecond: 4}, Buying: Load{PerSecond: 4}, Change: Load{PerSecond: 2}},
-		{Buying: Load{PerSecond: 4}, Change: Load{PerSecond: 9}},
-	} {
-		if unknown.imply(); unknown.Ratio != 0 {
-			t.Errorf("%+v", unknown)
-		}
+// A part that was not seen in each round counts as far as it was seen last.
+func TestPlus(t *testing.T) {
+	got := plus([]Cost{{"server", 5}, {"redis", 1}}, []Cost{{"server", 7}, {"postgres", 2}})
+	if diff := cmp.Diff([]Cost{{"server", 12}, {"postgres", 2}}, got); diff != "" {
+		t.Error(diff)
 	}
 }
 
@@ -57,7 +49,17 @@ func sample() Report {
 		Unchanged:  Load{Conns: 64, PerSecond: 30_000},
 		Members: &MemberLoads{
 			Read: Load{Conns: 64, PerSecond: 7000}, Change: Load{Conns: 64, PerSecond: 6000},
-			Filling: Load{Conns: 64, PerSecond: 5500}, Buying: Load{Conns: 64, PerSecond: 4800}, Dining: Load{Conns: 64, PerSecond: 5000}, Checkouts: 4000, Orders: 5000, Ratio: 0.8,
+			Rounds:    12,
+			Checkouts: Trade{Load{Conns: 64, PerSecond: 4000}, []Cost{{"server", 90}, {"postgres", 70}}},
+			Orders:    Trade{Load{Conns: 64, PerSecond: 5000}, []Cost{{"server", 80}, {"postgres", 60}}},
+			Ratio:     0.8,
+		},
+		Reservations: &ReservationLoads{
+			Try: Load{Conns: 64, PerSecond: 9000}, Turn: Load{Conns: 64, PerSecond: 11_000}, Read: Load{Conns: 64, PerSecond: 25_000},
+		},
+		Notices: &NoticeLoads{
+			First: Trade{Load{Conns: 64, PerSecond: 3500}, []Cost{{"server", 75}}},
+			Again: Trade{Load{Conns: 64, PerSecond: 6000}, []Cost{{"server", 30}}},
 		},
 		Limits: Limits{
 			Echo: Load{Conns: 64, PerSecond: 60_000}, Script: Rate{120_000, 15}, Commit: Rate{40_000, 32},

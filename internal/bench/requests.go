@@ -23,6 +23,11 @@ const (
 
 // orders makes one connection's orders of three dishes in turn; of fewer dishes each order has one line.
 func (p *product) orders(run string, conn int, items []string) func() []byte {
+	return p.ordersBy("COUNTER", run, conn, items)
+}
+
+// ordersBy is orders to be paid in some way.
+func (p *product) ordersBy(method, run string, conn int, items []string) func() []byte {
 	lines := lineCount
 	if len(items) < lineCount {
 		lines = 1
@@ -36,8 +41,8 @@ func (p *product) orders(run string, conn int, items []string) func() []byte {
 		}
 		body.WriteString(`{"itemId":` + blank(slots, l) + `,"qty":1}`)
 	}
-	fmt.Fprintf(&body, `],"paymentMethod":"COUNTER","clientTxnId":"%s-%04d-%s","menuVersionId":"%s"}`,
-		run, conn, serialMark, p.version)
+	fmt.Fprintf(&body, `],"paymentMethod":"%s","clientTxnId":"%s-%04d-%s","menuVersionId":"%s"}`,
+		method, run, conn, serialMark, p.version)
 	text := p.target.Request(http.MethodPost, orderPath, body.String(), "X-Customer-Token", p.guests[conn%len(p.guests)])
 
 	//nolint:gocritic // the marks were put there a moment ago

@@ -66,6 +66,12 @@ func (s *session) steps() []step {
 	if len(s.Members) > 0 {
 		all = append(all, step{"members log in", s.enterMembers}, step{"carts and checkouts", s.members})
 	}
+	if s.VNPay.TmnCode != "" {
+		all = append(all, step{"reports of payments", s.notices})
+	}
+	if s.ServiceToken != "" {
+		all = append(all, step{"reservations", s.reservations})
+	}
 	return append(all,
 		step{"limit: echo", s.echo},
 		step{"limit: scripts", s.scripts},

@@ -183,7 +183,12 @@ func (g *rawGate) apply(ctx context.Context) error {
 func (g *rawGate) clear(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, clearTimeout)
 	defer cancel()
-	keys := scopeKeys(g.scope)
+	s := g.scope
+	keys := []keyspace.Key{
+		keyspace.QuotaCap(s.Branch, s.Date), keyspace.QuotaHeld(s.Branch, s.Date), keyspace.QuotaPaid(s.Branch, s.Date),
+		keyspace.LeasesDue(s.Branch),
+		keyspace.RefusedIDs(s.Branch, 0), keyspace.RefusedIDs(s.Branch, 1), keyspace.RefusedIDs(s.Branch, 2),
+	}
 	for _, id := range g.ids {
 		keys = append(keys, keyspace.HoldRecord(rawBranch, id))
 	}

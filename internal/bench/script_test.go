@@ -23,7 +23,10 @@ func TestScriptLimit(t *testing.T) {
 	}
 }
 
-var dbsize = redisdb.MustScript(os.DirFS("testdata"), "dbsize.lua")
+var (
+	dbsize  = redisdb.MustScript(os.DirFS("testdata"), "dbsize.lua")
+	foreign = redisdb.MustScript(os.DirFS("testdata"), "foreign.lua")
+)
 
 // B3, for Redis: nothing is left of a measurement, also when it was cut off.
 func TestScriptLimit_leavesNothingBehind(t *testing.T) {

@@ -44,10 +44,12 @@ var (
 
 // What is looked at, and where the raw rows go.
 var (
-	holdList      = stmts.Must("hold_list")
 	batchCount    = stmts.Must("batch_count")
 	backlogCheck  = stmts.Must("backlog_check")
 	processList   = stmts.Must("process_list")
+	attemptList   = stmts.Must("attempt_list")
+	paidCount     = stmts.Must("paid_count")
+	statistics    = stmts.Must("statistics_gather")
 	scratchCreate = stmts.Must("scratch_create")
 	scratchDrop   = stmts.Must("scratch_drop")
 )

@@ -14,6 +14,8 @@ import (
 	"comanda/internal/identity"
 	"comanda/internal/sqldb"
 	"comanda/internal/sqldb/sqldbtest"
+	"comanda/internal/stock"
+	"comanda/internal/stock/stocksql"
 	"comanda/internal/visit"
 	"comanda/internal/visit/visitsql"
 )
@@ -32,6 +34,20 @@ func TestRestaurant_is_sound(t *testing.T) {
 			AutoClose: time.Duration(b.AutoCloseMinutes) * time.Minute,
 		}); err != nil {
 			t.Errorf("%s: %v", b.Name, err)
+		}
+	}
+	things, recipes := r.pantry()
+	if len(things) != 8 || len(recipes) != 6 {
+		t.Errorf("%d stock items, %d lines of recipes", len(things), len(recipes))
+	}
+	for _, th := range things {
+		if err := (stock.Thing{SKU: th.SKU, Name: th.Name, Unit: th.Unit, LowAt: th.LowAt}).Check(); err != nil || th.Available <= th.LowAt {
+			t.Errorf("%s: %d of it, %v", th.SKU, th.Available, err)
+		}
+	}
+	for _, l := range recipes {
+		if l.item == 0 || l.qty < 1 {
+			t.Errorf("a dish takes %d of the stock item %d", l.qty, l.item)
 		}
 	}
 	complete := func(what string, texts catalog.Texts, limit int) {
@@ -56,12 +72,14 @@ type content struct {
 	Branches []string
 	Menus    []catalog.Content
 	Tables   []visit.Table
+	Stock    []stock.Level
+	Recipes  []map[int64][]stock.Line
 }
 
 func contentOf(t *testing.T, db *sqldb.DB) content {
 	t.Helper()
 	var c content
-	store := catalogsql.New(db, nil)
+	store, book := catalogsql.New(db, nil), stocksql.New(db)
 	branches, err := store.Branches(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -72,6 +90,15 @@ func contentOf(t *testing.T, db *sqldb.DB) content {
 			t.Fatal(err)
 		}
 		c.Branches, c.Menus = append(c.Branches, b.Name), append(c.Menus, menu)
+		levels, _, err := book.Levels(t.Context(), stock.LevelFilter{Branch: b.ID, Limit: 100})
+		if err != nil {
+			t.Fatal(err)
+		}
+		recipes, err := book.Recipes(t.Context(), b.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.Stock, c.Recipes = append(c.Stock, levels...), append(c.Recipes, recipes)
 	}
 	if c.Tables, err = visitsql.New(db).Tables(t.Context(), 0); err != nil {
 		t.Fatal(err)
@@ -96,6 +123,12 @@ func TestLoad(t *testing.T) {
 		}
 		if got := first.Tables[2]; got.ID != 3 || got.Label != "A3" || len(got.QR) != 22 {
 			t.Errorf("the third table is %v", got)
+		}
+		if len(first.Stock) != 8 || first.Stock[0].SKU != "bia-hanoi" || first.Stock[0].Available != 480 || len(first.Recipes[0]) != 2 {
+			t.Errorf("the stock is %v, dishes take %v", first.Stock, first.Recipes)
+		}
+		if drift, err := stocksql.New(db).Drift(t.Context(), "2000-01-01"); err != nil || len(drift) != 0 {
+			t.Errorf("%v, %v", drift, err)
 		}
 		if err := Load(t.Context(), db); err != nil {
 			t.Fatal(err)

@@ -6,4 +6,5 @@ SELECT 1
   setval(pg_get_serial_sequence('menu', 'id'), (SELECT MAX(id) FROM menu)),
   setval(pg_get_serial_sequence('menu_item', 'id'), (SELECT MAX(id) FROM menu_item)),
   setval(pg_get_serial_sequence('menu_version', 'id'), (SELECT MAX(id) FROM menu_version)),
+  setval(pg_get_serial_sequence('stock_item', 'id'), (SELECT MAX(id) FROM stock_item)),
   setval(pg_get_serial_sequence('dining_table', 'id'), (SELECT MAX(id) FROM dining_table)) */

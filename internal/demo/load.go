@@ -26,6 +26,10 @@ var (
 	itemInsert      = stmts.Must("item_insert")
 	versionInsert   = stmts.Must("version_insert")
 	entryInsert     = stmts.Must("entry_insert")
+	thingInsert     = stmts.Must("thing_insert")
+	inventoryInsert = stmts.Must("inventory_insert")
+	deliveryInsert  = stmts.Must("delivery_insert")
+	recipeInsert    = stmts.Must("recipe_insert")
 	tableInsert     = stmts.Must("table_insert")
 	qrInsert        = stmts.Must("qr_insert")
 	identityAdvance = stmts.Must("identity_advance")
@@ -57,6 +61,7 @@ func Load(ctx context.Context, db *sqldb.DB) error {
 		tx.Queue(itemInsert, r.itemRows())
 		tx.Queue(versionInsert, r.versionRows(), now)
 		tx.Queue(entryInsert, r.entryRows())
+		r.queueStock(tx, instant)
 		tx.Queue(tableInsert, r.tableRows())
 		tx.Queue(qrInsert, r.qrRows(), now)
 		documentsql.Queue(tx, instant, r.documents()...)
@@ -117,6 +122,7 @@ func (r restaurant) categoryRows() *sqldb.RowSet {
 func (r restaurant) dishRows() *sqldb.RowSet {
 	return sqldb.NewRowSet(len(r.dishes)).
 		Int("id", func(i int) int64 { return r.dishes[i].ID }).
+		Text("image_url", func(i int) string { return "/media/" + strconv.FormatInt(r.dishes[i].ID, 10) }).
 		Int("category_id", func(i int) int64 { return r.dishes[i].category }).
 		Text("names", func(i int) string { return text(r.dishes[i].Names) }).
 		Text("descriptions", func(i int) string { return text(r.dishes[i].Descriptions) })

@@ -27,6 +27,7 @@ type branch struct {
 	MenuID           int64             `json:"menuId"`
 	MenuName         string            `json:"menuName"`
 	VersionID        int64             `json:"versionId"`
+	Stock            []thing           `json:"stock"`
 	Categories       []category        `json:"categories"`
 }
 
@@ -37,12 +38,13 @@ type category struct {
 }
 
 type dish struct {
-	ID           int64         `json:"id"`
-	ItemID       int64         `json:"itemId"`
-	Price        int64         `json:"price"`
-	Quota        *int64        `json:"quota"`
-	Names        catalog.Texts `json:"names"`
-	Descriptions catalog.Texts `json:"descriptions"`
+	ID           int64            `json:"id"`
+	ItemID       int64            `json:"itemId"`
+	Price        int64            `json:"price"`
+	Quota        *int64           `json:"quota"`
+	Names        catalog.Texts    `json:"names"`
+	Descriptions catalog.Texts    `json:"descriptions"`
+	Takes        map[string]int64 `json:"takes"` // of the stock, for one portion: sku -> quantity
 }
 
 // table, placed and grouped are what stands nested in the file, with what it is nested in.

@@ -16,9 +16,10 @@ const memberPassword = "correct horse battery staple"
 
 // member is somebody with an account, logged in.
 type member struct {
-	s     *site
-	id    string
-	token string
+	s       *site
+	id      string
+	token   string
+	refresh string
 }
 
 // join registers, proves the e-mail address with the code from the letter, and logs in.
@@ -30,13 +31,14 @@ func (s *site) join(name string) member {
 	proof := map[string]string{"purpose": "VERIFY", "email": email, "code": s.letterTo(email)}
 	s.send(http.MethodPost, "/auth/otp/verify", proof).want(s.t, http.StatusOK, "")
 	var in struct {
-		AccessToken string `json:"accessToken"`
-		User        struct {
+		AccessToken  string `json:"accessToken"`
+		RefreshToken string `json:"refreshToken"`
+		User         struct {
 			ID string `json:"id"`
 		} `json:"user"`
 	}
 	s.send(http.MethodPost, "/auth/login", account).want(s.t, http.StatusOK, "").into(s.t, &in)
-	return member{s, in.User.ID, in.AccessToken}
+	return member{s, in.User.ID, in.AccessToken, in.RefreshToken}
 }
 
 var codeLine = regexp.MustCompile(`(?m)^\s*([0-9]{6})\s*$`)

@@ -86,7 +86,7 @@ func TestCommands(t *testing.T) {
 			t.Errorf("the doctor looked at %+v only", d.Findings)
 		}
 		var replayed map[string]int
-		if s.read(&replayed, "outbox", "replay"); fmt.Sprint(replayed) != "map[applied:0 failed:0 relayed:0]" {
+		if s.read(&replayed, "outbox", "replay"); fmt.Sprint(replayed) != "map[applied:0 failed:0 relayed:0 revived:0]" {
 			t.Errorf("replaying nothing has done %v", replayed)
 		}
 		s.drained()

@@ -23,6 +23,7 @@
 //	TestRepetition     a request that comes a hundred times at once has one effect and one answer (I11)
 //	TestBadInput       what is refused has a code and changes nothing; what is accepted comes back as it was sent
 //	TestBrokerOutage   without the broker orders go on; afterwards every event arrives, and counts once (I7, I15, I16)
+//	TestInventory      reservations come out exact whatever fails, restarts of the broker included (I1, I2, I7, I8)
 //	TestCrash          what was answered with success is there after kill -9, identical (I5)
 //	TestCheckout       a member's cart becomes an order, both or neither, whatever fails meanwhile (C4, I5, I11)
 //	TestCommands       what the commands promise to scripts: output, exit codes

@@ -167,7 +167,7 @@ func TestGuess_password(t *testing.T) {
 func boundKiB() int {
 	const (
 		computation = 19 << 10
-		other       = 24 << 10
+		other       = 48 << 10 // routes and their contract, queues, connections of three hundred callers
 		outside     = 64 << 10 // of the heap: stacks, buffers of the kernel, pages that are given back late
 		hoard       = 4
 	)

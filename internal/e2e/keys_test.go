@@ -149,7 +149,8 @@ func TestKeys_pace(t *testing.T) {
 				t.Error("a node has no keys")
 			}
 		}
-		if len(r.Nodes) != nodes || held < r.Keys {
+		// The server keeps working while the walk takes its two seconds: keys come and go, and SCAN may show one twice.
+		if len(r.Nodes) != nodes || 2*held < r.Keys || 2*r.Keys < held {
 			t.Errorf("%d nodes with %d keys, %d were looked at", len(r.Nodes), held, r.Keys)
 		}
 	}, embedded, servers, cluster)

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// live is a stream of server-sent events that a guest follows.
+// live is a stream of server-sent events that somebody follows.
 type live struct {
 	t    *testing.T
 	text *bufio.Scanner
@@ -20,17 +20,21 @@ type live struct {
 
 // follow opens a stream on one server; after is the id of the last event that was seen before.
 func (g guest) follow(v *server, path, after string) *live {
-	t := g.s.t
+	return g.s.follow(v, path, after, "X-Customer-Token", g.token)
+}
+
+func (s *site) follow(v *server, path, after, header, token string) *live {
+	t := s.t
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+v.addr+path, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.Header.Set("X-Customer-Token", g.token)
+	r.Header.Set(header, token)
 	if after != "" {
 		r.Header.Set("Last-Event-ID", after)
 	}
-	res, err := (&http.Client{Transport: g.s.http.Transport}).Do(r) // without the timeout of requests
+	res, err := (&http.Client{Transport: s.http.Transport}).Do(r) // without the timeout of requests
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,6 +109,47 @@ func TestLive_order(t *testing.T) {
 			}
 		}
 		s.servers[0].start()
+	}, embedded, pair)
+}
+
+// A member follows an order of their own on each server; nobody else does, and nobody who has logged out meanwhile.
+func TestLive_memberOrder(t *testing.T) {
+	on(t, func(t *testing.T, k kind) {
+		s := open(t, k, nil)
+		m, stranger := s.join("lan"), s.join("minh")
+		m.puts(pho, 1).want(t, http.StatusCreated, "")
+		o := m.checkOut("first").want(t, http.StatusCreated, "").bought(t)
+		path := "/orders/" + o.OrderID + "/events"
+		stranger.send(http.MethodGet, path, nil).want(t, http.StatusNotFound, "order_not_found")
+		s.send(http.MethodGet, path, nil).want(t, http.StatusUnauthorized, "unauthenticated")
+
+		var all []*live
+		var seen struct {
+			order
+
+			Receiver struct{ Name string }
+		}
+		for _, v := range s.servers {
+			l := s.follow(v, path, "", "Authorization", "Bearer "+m.token)
+			if l.next("order", &seen); seen.ID != o.OrderID || seen.PaymentStatus != "UNPAID" || seen.Receiver.Name != "Lan" {
+				t.Errorf("first of all the order is %+v", seen)
+			}
+			all = append(all, l)
+		}
+		s.paid(o.OrderID)
+		for _, l := range all {
+			if l.next("order", &seen); seen.PaymentStatus != "PAID" {
+				t.Errorf("after its payment the order is %+v", seen)
+			}
+		}
+		m.send(http.MethodPost, "/auth/logout", map[string]string{"refreshToken": m.refresh}).want(t, http.StatusNoContent, "")
+		for _, l := range all {
+			for l.text.Scan() { // to its end
+				if strings.HasPrefix(l.text.Text(), "data:") {
+					t.Errorf("who has logged out is told %q", l.text.Text())
+				}
+			}
+		}
 	}, embedded, pair)
 }
 

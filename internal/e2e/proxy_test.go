@@ -6,6 +6,8 @@ import (
 	"net/url"
 	"sync"
 	"testing"
+
+	"comanda/internal/testenv"
 )
 
 // proxy stands between a server and the broker, so that the network between them can fail while both go on.
@@ -26,7 +28,7 @@ func newProxy(t testing.TB, address string) (*proxy, string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	door, err := net.Listen("tcp", freeAddr(t))
+	door, err := net.Listen("tcp", testenv.FreeAddr(t))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,15 +3,11 @@ package e2e
 import (
 	"bytes"
 	"fmt"
-	"math/rand/v2"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"sync/atomic"
 	"syscall"
-	"testing"
 	"time"
 )
 
@@ -114,24 +110,4 @@ func (v *server) close() {
 		log = append([]byte("...\n"), log[cut+bytes.IndexByte(log[cut:], '\n')+1:]...)
 	}
 	v.s.t.Logf("%s has logged:\n%s", filepath.Base(v.log), log)
-}
-
-// ports are handed out from a random place on, below the range from which systems take the ports of outgoing
-// connections: nobody gets the address of a server while it is dead.
-var (
-	firstPort = 12_000 + rand.IntN(16_000)
-	ports     atomic.Int32
-)
-
-func freeAddr(t testing.TB) string {
-	t.Helper()
-	for range 1000 {
-		addr := fmt.Sprintf("127.0.0.1:%d", firstPort+int(ports.Add(1)))
-		if l, err := net.Listen("tcp", addr); err == nil {
-			_ = l.Close()
-			return addr
-		}
-	}
-	t.Fatal("no free port")
-	return ""
 }

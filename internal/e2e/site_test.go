@@ -81,9 +81,9 @@ func prepare(t *testing.T, k kind, extra settings) *site {
 	t.Helper()
 	s := &site{t: t, kind: k, http: newClient(), secret: rand.Text() + rand.Text()}
 	dir := t.TempDir()
-	s.env = settings{"SERVICE_TOKEN": s.secret, "DATA_DIR": dir, "LISTEN": freeAddr(t), "LIMITS": "off"}
+	s.env = settings{"SERVICE_TOKEN": s.secret, "DATA_DIR": dir, "LISTEN": testenv.FreeAddr(t), "LIMITS": "off"}
 	if k == embedded {
-		s.env["REDIS_LISTEN"] = freeAddr(t)
+		s.env["REDIS_LISTEN"] = testenv.FreeAddr(t)
 		s.env["DATABASE_URL"] = "sqlite:" + filepath.Join(dir, "comanda.db")
 	} else {
 		s.startRedis()
@@ -93,7 +93,7 @@ func prepare(t *testing.T, k kind, extra settings) *site {
 	maps.Copy(s.env, extra)
 	s.add(s.env["LISTEN"], dir)
 	if k == pair {
-		s.add(freeAddr(t), t.TempDir())
+		s.add(testenv.FreeAddr(t), t.TempDir())
 	}
 	return s
 }
@@ -105,7 +105,8 @@ func (s *site) useBroker() {
 	var names []string
 	for _, q := range []string{
 		"order.payment.await.q", "order.expired.q", "store.order.paid", "store.order.canceled", "comanda.daybook",
-		"comanda.daybook.dlq",
+		"comanda.daybook.dlq", "inventory.order.created", "inventory.order.confirmed", "inventory.order.cancel.requested",
+		"inventory.order.created.dlq", "inventory.order.confirmed.dlq", "inventory.order.cancel.requested.dlq",
 	} {
 		names = append(names, prefix+q)
 	}

@@ -28,6 +28,7 @@ type Plan struct {
 	Want     int           // the status that counts; every other one is an error
 	Also     int           // a second status that counts, of requests of two kinds; 0: none
 	// Requests gives each connection the function that makes its next request. The bytes are used until the next call.
+	// After nil the connection asks no more: when all have come to their end, so has the measurement.
 	Requests func(conn int) func() []byte
 
 	dial func(context.Context) (net.Conn, error) // default: to the target
@@ -38,7 +39,7 @@ type Result struct {
 	Conns     int
 	Done      int64         // answers as wanted within Elapsed
 	Bytes     int64         // of their bodies
-	Elapsed   time.Duration // what was counted of the time
+	Elapsed   time.Duration // what was counted of the time; until the last answer when all requests have come to an end
 	Errors    map[string]int64
 	Latencies Histogram
 }
@@ -100,11 +101,37 @@ func Run(ctx context.Context, p Plan) (*Result, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, context.Cause(ctx)
 	}
-	r := &Result{Conns: p.Conns, Elapsed: p.Duration, Errors: map[string]int64{}}
+	r := &Result{Conns: p.Conns, Elapsed: elapsed(p, workers), Errors: map[string]int64{}}
 	for _, w := range workers {
 		w.addTo(r)
 	}
 	return r, nil
+}
+
+// elapsed is what was counted of the time.
+func elapsed(p Plan, workers []*worker) (longest time.Duration) {
+	for _, w := range workers {
+		if w.spent.IsZero() {
+			return p.Duration
+		}
+		longest = max(longest, w.spent.Sub(w.from))
+	}
+	return min(longest, p.Duration)
+}
+
+// Add counts another measurement of the same load as part of this one.
+func (r *Result) Add(other *Result) {
+	r.Conns = other.Conns
+	r.Done += other.Done
+	r.Bytes += other.Bytes
+	r.Elapsed += other.Elapsed
+	r.Latencies.Merge(&other.Latencies)
+	if r.Errors == nil {
+		r.Errors = map[string]int64{}
+	}
+	for kind, n := range other.Errors {
+		r.Errors[kind] += n
+	}
 }
 
 // drive runs all workers from one common beginning until all have ended.

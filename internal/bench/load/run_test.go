@@ -181,3 +181,42 @@ func BenchmarkRun(b *testing.B) {
 	b.ReportMetric(r.PerSecond(), "requests/s")
 	b.ReportMetric(0, "ns/op")
 }
+
+// A measurement is over when no connection has a request left, and two of them add up.
+func TestRun_endsWithItsRequests(t *testing.T) {
+	target := serve(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("123")) })
+	request := target.Request("GET", "/", "")
+	for name, rate := range map[string]float64{"eager": 0, "paced": 2000} {
+		t.Run(name, func(t *testing.T) {
+			var sum Result
+			for range 2 {
+				r, err := Run(t.Context(), Plan{
+					Target: target, Conns: 3, Duration: time.Minute, Rate: rate, Want: http.StatusOK,
+					Requests: func(conn int) func() []byte {
+						left := 5 * conn
+						return func() []byte {
+							if left--; left < 0 {
+								return nil
+							}
+							return request
+						}
+					},
+				})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if r.Done != 15 || r.Failed() != 0 || r.Elapsed <= 0 || r.Elapsed > 30*time.Second {
+					t.Errorf("%d done in %s, errors %v", r.Done, r.Elapsed, r.Errors)
+				}
+				r.Errors["status 500"] = 1
+				sum.Add(r)
+				if sum.Elapsed < r.Elapsed || sum.Latencies.Max() < r.Latencies.Max() {
+					t.Errorf("%+v is more than the sum", r)
+				}
+			}
+			if sum.Conns != 3 || sum.Done != 30 || sum.Bytes != 90 || sum.Failed() != 2 || sum.Latencies.Count() != 30 {
+				t.Errorf("%d done with %d bytes, errors %v", sum.Done, sum.Bytes, sum.Errors)
+			}
+		})
+	}
+}

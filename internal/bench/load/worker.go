@@ -24,6 +24,7 @@ type worker struct {
 	from   time.Time // what ends before is warming up
 	until  time.Time // nothing is begun after
 	giveUp time.Time // nothing is waited for after
+	spent  time.Time // when there was no request left; zero while there are
 
 	done      int64
 	bytes     int64
@@ -55,7 +56,7 @@ func (w *worker) paced(ctx context.Context, begin time.Time) {
 		}
 		failed = w.ask(ctx, due, failed)
 	}
-	if ctx.Err() == nil {
+	if ctx.Err() == nil && w.spent.IsZero() {
 		w.neverSent(due, each)
 	}
 }
@@ -93,7 +94,12 @@ func sleepUntil(ctx context.Context, at time.Time) bool {
 // ask sends the next request and counts what comes of it, from the instant begin. It gives how many requests in a row
 // have found no working connection, and enough of them when nothing more is to be asked.
 func (w *worker) ask(ctx context.Context, begin time.Time, failed int) int {
-	a, err := w.conn.ask(w.next())
+	request := w.next()
+	if request == nil {
+		w.spent = begin
+		return redials
+	}
+	a, err := w.conn.ask(request)
 	end := time.Now()
 	switch {
 	case ctx.Err() != nil:

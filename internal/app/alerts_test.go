@@ -1,0 +1,325 @@
+package app
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"maps"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/common/model"
+	"github.com/prometheus/prometheus/model/labels"
+	"github.com/prometheus/prometheus/model/rulefmt"
+	"github.com/prometheus/prometheus/promql"
+	"github.com/prometheus/prometheus/promql/parser"
+	"github.com/prometheus/prometheus/storage"
+	"github.com/prometheus/prometheus/util/annotations"
+)
+
+// figures are series by what they are called, with a value each minute as Prometheus writes them: 0x9 1x30 is ten zeros
+// and then ones, 0+60x40 grows by 60.
+type figures map[string]string
+
+// healthy is a house in which nothing is wrong.
+var healthy = figures{
+	`stock_low_items{branch="1"}`:                              "0x40",
+	`inventory_ended_total{to="expired"}`:                      "0+1x40",
+	`inventory_try_total{result="reserved"}`:                   "0+100x40",
+	`hold_overdue_oldest_age_seconds{of="orders"}`:             "1x40",
+	`hold_overdue_oldest_age_seconds{of="reservations"}`:       "1x40",
+	`reservation_drift_units`:                                  "0x40",
+	`redis_rebuild_total{result="failed"}`:                     "1x40",
+	`breaker_state{dep="redis"}`:                               "0x40",
+	`redis_outbox_oldest_age_seconds`:                          "1x40",
+	`redis_outbox_dead`:                                        "0x40",
+	`document_outbox_oldest_age_seconds`:                       "1x40",
+	`outbox_oldest_age_seconds`:                                "1x40",
+	`dlq_messages{consumer="daybook"}`:                         "0x40",
+	`rabbit_connected{role="publisher"}`:                       "1x40",
+	`rabbit_blocked{role="publisher"}`:                         "0x40",
+	`rabbit_queue_differs{queue="store.order.paid"}`:           "0x40",
+	`up{job="comanda"}`:                                        "1x40",
+	`job_last_success_timestamp_seconds{job="relay"}`:          "0+60x40",
+	`job_last_success_timestamp_seconds{job="measure"}`:        "0+60x40",
+	`job_last_success_timestamp_seconds{job="sweeper"}`:        "0+60x40",
+	`job_last_success_timestamp_seconds{job="reservations"}`:   "0+60x40",
+	`job_errors_total{job="sweeper"}`:                          "0+1x40",
+	`job_runs_total{job="sweeper"}`:                            "0+60x40",
+	`job_panics_total{job="sweeper"}`:                          "1x40",
+	`http_server_request_duration_seconds_count{status="200"}`: "0+6000x40",
+	`http_server_request_duration_seconds_count{status="503"}`: "0+6x40",
+	`mail_oldest_age_seconds`:                                  "10x40",
+	`mail_dead`:                                                "0x40",
+	`auth_refresh_reuse_total`:                                 "1x40",
+	`refund_obligation_oldest_age_seconds`:                     "100x40",
+	`payment_stuck{state="REVIEW"}`:                            "0x40",
+	`payment_callback_total{method="VNPAY",result="forged"}`:   "1x40",
+	`payment_callback_total{method="VNPAY",result="paid"}`:     "0+100x40",
+}
+
+// none takes a series away.
+const none = ""
+
+// troubles are what must go wrong for each alert, until which minute nobody hears of it and when the alert must fire.
+var troubles = []struct {
+	alert       string
+	wrong       figures
+	quiet, loud int
+}{
+	{"StockLow", figures{`stock_low_items{branch="1"}`: "0x9 2x30"}, 14, 15},
+	{"ReservationTimeoutsHigh", figures{`inventory_ended_total{to="expired"}`: "0+50x40"}, 4, 15},
+	{"HoldsOverdue", figures{`hold_overdue_oldest_age_seconds{of="reservations"}`: "1x9 31+60x30"}, 11, 12},
+	{"StockDrift", figures{`reservation_drift_units`: "0x9 3x30"}, 11, 12},
+	{"RebuildsFail", figures{`redis_rebuild_total{result="failed"}`: "0+2x40"}, 4, 15},
+	{"RedisDown", figures{ // and what follows from it is not told as well
+		`breaker_state{dep="redis"}`: "0x9 1x30", `redis_outbox_oldest_age_seconds`: "1x9 1+60x30",
+		`redis_rebuild_total{result="failed"}`: "1x9 1+9x30", `document_outbox_oldest_age_seconds`: "1x9 1+60x30",
+	}, 10, 25},
+	{"RedisOutboxStuck", figures{`redis_outbox_oldest_age_seconds`: "1x9 61+60x30"}, 11, 12},
+	{"RedisOutboxDead", figures{`redis_outbox_dead`: "0x9 1x30"}, 10, 11},
+	{"DocumentsBehind", figures{`document_outbox_oldest_age_seconds`: "1x9 61+60x30"}, 14, 15},
+	{"OutboxNotDraining", figures{`outbox_oldest_age_seconds`: "1x9 61+60x30"}, 14, 15},
+	{"NoRelay", figures{`job_last_success_timestamp_seconds{job="relay"}`: none}, 4, 5},
+	{"DeadLetters", figures{`dlq_messages{consumer="daybook"}`: "0x9 1x30"}, 10, 11},
+	{"BrokerNotConnected", figures{`rabbit_connected{role="publisher"}`: "1x9 0x30"}, 11, 12},
+	{"BrokerBlocks", figures{`rabbit_blocked{role="publisher"}`: "0x9 1x30"}, 10, 11},
+	{"QueueDiffers", figures{`rabbit_queue_differs{queue="store.order.paid"}`: "0x9 1x30"}, 14, 15},
+	{"InstanceDown", figures{`up{job="comanda"}`: "1x9 0x30"}, 10, 11},
+	{"DatabaseUnavailable", figures{`job_last_success_timestamp_seconds{job="measure"}`: "0+60x9 540x30"}, 10, 13},
+	{"SweeperLate", figures{`job_last_success_timestamp_seconds{job="reservations"}`: "0+60x9 540x30"}, 10, 13},
+	{"NoWorker", figures{`job_last_success_timestamp_seconds{job="sweeper"}`: none}, 4, 5},
+	{"LoopFails", figures{`job_errors_total{job="sweeper"}`: "0+50x40"}, 5, 15},
+	{"LoopPanics", figures{`job_panics_total{job="sweeper"}`: "0x9 1x30"}, 9, 10},
+	{"ServerErrors", figures{`http_server_request_duration_seconds_count{status="503"}`: "0+100x40"}, 5, 15},
+	{"LettersStuck", figures{`mail_dead`: "0x9 1x30"}, 14, 15},
+	{"LettersStuck", figures{`mail_oldest_age_seconds`: "10x9 301x30"}, 14, 15},
+	{"TokenReuse", figures{`auth_refresh_reuse_total`: "0x9 1x30"}, 9, 10},
+	{"RefundDue", figures{`refund_obligation_oldest_age_seconds`: "100x9 901+60x30"}, 10, 11},
+	{"PaymentsStuck", figures{`payment_stuck{state="REVIEW"}`: "0x9 1x30"}, 19, 20},
+	{"CallbacksForged", figures{`payment_callback_total{method="VNPAY",result="forged"}`: "0x9 1x30"}, 9, 10},
+}
+
+func TestAlerts_quietInHealth(t *testing.T) {
+	rules := readRules(t)
+	series := healthy.series(t)
+	for minute := range 40 {
+		if firing := alarms(t, rules, series, minute); len(firing) > 0 {
+			t.Fatalf("after %d minutes: %v", minute, firing)
+		}
+	}
+}
+
+// Each alert fires when what it is about goes wrong, not before its time, and no other alert does.
+func TestAlerts_fire(t *testing.T) {
+	rules := readRules(t)
+	seen := map[string]bool{}
+	for _, f := range troubles {
+		seen[f.alert] = true
+		t.Run(f.alert, func(t *testing.T) {
+			now := maps.Clone(healthy)
+			for name, values := range f.wrong {
+				if _, ok := healthy[name]; !ok {
+					t.Fatalf("%s is not among the healthy ones", name)
+				}
+				now[name] = values
+			}
+			series := now.series(t)
+			if firing := alarms(t, rules, series, f.quiet); len(firing) > 0 {
+				t.Errorf("after %d minutes: %v", f.quiet, firing)
+			}
+			if diff := cmp.Diff([]string{f.alert}, alarms(t, rules, series, f.loud)); diff != "" {
+				t.Errorf("after %d minutes: %s", f.loud, diff)
+			}
+		})
+	}
+	for _, r := range rules {
+		if !seen[r.Alert] {
+			t.Errorf("nothing has %s fire", r.Alert)
+		}
+	}
+}
+
+func readRules(t *testing.T) []rulefmt.Rule {
+	t.Helper()
+	groups, errs := rulefmt.ParseFile("../../deploy/prometheus/alerts.yml", false, model.UTF8Validation)
+	for _, err := range errs {
+		t.Fatal(err)
+	}
+	var rules []rulefmt.Rule
+	for _, g := range groups.Groups {
+		rules = append(rules, g.Rules...)
+	}
+	return rules
+}
+
+// series reads figures as a store of Prometheus holds them.
+func (f figures) series(t *testing.T) []storage.Series {
+	t.Helper()
+	var all []storage.Series
+	for name, text := range f {
+		if text == none {
+			continue
+		}
+		metric, values, err := parser.ParseSeriesDesc(name + " " + text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := promql.Series{Metric: metric}
+		for i, v := range values {
+			s.Floats = append(s.Floats, promql.FPoint{T: int64(i) * time.Minute.Milliseconds(), F: v.Value})
+		}
+		all = append(all, promql.NewStorageSeries(s))
+	}
+	return all
+}
+
+// alarms names the alerts that fire at the end of a minute, when rules are looked at each minute.
+func alarms(t *testing.T, rules []rulefmt.Rule, series []storage.Series, minute int) []string {
+	t.Helper()
+	engine := promql.NewEngine(promql.EngineOpts{MaxSamples: 1e6, Timeout: time.Minute})
+	defer func() { _ = engine.Close() }()
+	store := &storage.MockQueryable{MockQuerier: &storage.MockQuerier{
+		SelectMockFunction: func(_ bool, _ *storage.SelectHints, by ...*labels.Matcher) storage.SeriesSet {
+			return &found{of: slices.DeleteFunc(slices.Clone(series), func(s storage.Series) bool { return !matches(s, by) })}
+		},
+	}}
+	var firing []string
+	for _, r := range rules {
+		from := time.Duration(minute)*time.Minute - time.Duration(r.For)
+		if from < 0 {
+			continue
+		}
+		at := func(d time.Duration) time.Time { return time.Unix(0, 0).Add(d) }
+		q, err := engine.NewRangeQuery(t.Context(), store, nil, r.Expr, at(from), at(from+time.Duration(r.For)), time.Minute)
+		if err != nil {
+			t.Fatalf("%s: %v", r.Alert, err)
+		}
+		all, err := q.Exec(t.Context()).Matrix()
+		if err != nil {
+			t.Fatalf("%s: %v", r.Alert, err)
+		}
+		if slices.ContainsFunc(all, func(s promql.Series) bool {
+			return len(s.Floats) == int(time.Duration(r.For)/time.Minute)+1 // in every minute
+		}) {
+			firing = append(firing, r.Alert)
+		}
+		q.Close()
+	}
+	return firing
+}
+
+func matches(s storage.Series, by []*labels.Matcher) bool {
+	return !slices.ContainsFunc(by, func(m *labels.Matcher) bool { return !m.Matches(s.Labels().Get(m.Name)) })
+}
+
+// found is the series that a query asks for.
+type found struct {
+	of []storage.Series
+	at int
+}
+
+func (f *found) Next() bool                        { f.at++; return f.at <= len(f.of) }
+func (f *found) At() storage.Series                { return f.of[f.at-1] }
+func (f *found) Err() error                        { return nil }
+func (f *found) Warnings() annotations.Annotations { return nil }
+
+// An alert about a figure that nobody exports, or by a label that it does not have, would never fire.
+func TestAlerts_askForWhatIsExported(t *testing.T) {
+	known := exported(t)
+	for _, r := range readRules(t) {
+		expr, err := parser.ParseExpr(r.Expr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		parser.Inspect(expr, func(n parser.Node, _ []parser.Node) error {
+			s, ok := n.(*parser.VectorSelector)
+			if !ok || s.Name == "up" { // Prometheus makes it itself
+				return nil
+			}
+			name := s.Name
+			if _, ok := known[name]; !ok {
+				name = strings.TrimSuffix(name, "_count")
+			}
+			has, ok := known[name]
+			if !ok {
+				t.Errorf("%s: %s is not exported", r.Alert, s.Name)
+				return nil
+			}
+			for _, m := range s.LabelMatchers {
+				if m.Name != model.MetricNameLabel && !slices.Contains(has, m.Name) {
+					t.Errorf("%s: %s has no label %s", r.Alert, s.Name, m.Name)
+				}
+			}
+			return nil
+		})
+	}
+}
+
+var described = regexp.MustCompile(`fqName: "([^"]+)".*constLabels: \{(.*)\}, variableLabels: \{([^}]*)\}`)
+
+// exported gives the labels of every figure of a process with all roles and a broker.
+func exported(t *testing.T) map[string][]string {
+	t.Helper()
+	c, err := LoadConfig(map[string]string{
+		"COMANDA_DATA_DIR": t.TempDir(), "COMANDA_LISTEN": "127.0.0.1:0", "COMANDA_AMQP_URL": "amqp://127.0.0.1:1/",
+		"COMANDA_SMTP_URL": "smtp://127.0.0.1:1", "COMANDA_MAIL_FROM": "house@example.com", "COMANDA_SIMULATORS": "on",
+	}, nil, "", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := ServeOptions{Roles: []Role{API, Worker, Relay}, Out: io.Discard}
+	p, err := start(t.Context(), c, o, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		ctx, cancel := context.WithTimeout(context.Background(), stopTimeout)
+		defer cancel()
+		if err := p.stop(ctx); err != nil {
+			t.Error(err)
+		}
+	}()
+	descs := make(chan *prometheus.Desc, 1000)
+	p.figures.Describe(descs)
+	close(descs)
+	all := map[string][]string{}
+	for d := range descs {
+		m := described.FindStringSubmatch(d.String())
+		if m == nil {
+			t.Fatalf("%s cannot be read", d)
+		}
+		for l := range strings.SplitSeq(m[2]+","+m[3], ",") {
+			name, _, _ := strings.Cut(l, "=")
+			all[m[1]] = append(all[m[1]], strings.TrimSpace(name))
+		}
+	}
+	return all
+}
+
+// Whoever is woken by an alert finds what to do.
+func TestAlerts_sayWhatToDo(t *testing.T) {
+	book, err := os.ReadFile("../../docs/runbook.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	anchors := map[string]bool{}
+	for _, h := range regexp.MustCompile(`(?m)^## (.+)$`).FindAllStringSubmatch(string(book), -1) {
+		plain := regexp.MustCompile(`[^a-z0-9 -]`).ReplaceAllString(strings.ToLower(h[1]), "")
+		anchors["docs/runbook.md#"+strings.ReplaceAll(plain, " ", "-")] = true
+	}
+	for _, r := range readRules(t) {
+		if link := r.Annotations["runbook_url"]; !anchors[link] {
+			t.Errorf("%s: the runbook has no %s", r.Alert, link)
+		}
+		if r.Annotations["summary"] == "" || !slices.Contains([]string{"critical", "warning", "info"}, r.Labels["severity"]) {
+			t.Errorf("%s has no summary, or another severity than it may", r.Alert)
+		}
+	}
+}

@@ -1,0 +1,204 @@
+package app
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"comanda/internal/catalog"
+	"comanda/internal/fault"
+	"comanda/internal/identity"
+	"comanda/internal/ordering"
+	"comanda/internal/ordering/orderingsql"
+	"comanda/internal/payment"
+	"comanda/internal/sqldb"
+	"comanda/internal/sqldb/sqldbtest"
+	"comanda/internal/visit"
+)
+
+// The demo's first menu: phở bò has a quota of 20, phở gà has none.
+const (
+	phoBo   = 11
+	phoGa   = 12
+	version = 5
+)
+
+// seat lets a phone in at the first table of branch 1.
+func seat(t *testing.T, k *Core) ordering.Guest {
+	t.Helper()
+	tables, err := k.Floor.Tables(t.Context(), identity.System(), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := k.Door.Landing(t.Context(), tables[0].QR, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ordering.Guest{Branch: 1, VisitID: l.VisitID, Hash: visit.Hash(l.CustomerToken)}
+}
+
+// order places one portion.
+func order(t *testing.T, k *Core, g ordering.Guest, key string, item int64) error {
+	_, err := k.Orders.Place(t.Context(), g, ordering.Request{
+		Items: []ordering.RequestItem{{ItemID: item, Qty: 1}}, Method: payment.Counter, ClientTxnID: key, MenuVersionID: version,
+	})
+	return err
+}
+
+// No order takes any of an item after its absence was answered, through whichever process it comes and whatever the gate
+// there still believes; and the answer has counted every order that came before.
+func TestTakeOff_races_orders(t *testing.T) {
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		here, there := demoCore(t, db), demoCore(t, db) // each with a Redis of its own: there the gate learns of nothing
+		for _, k := range []*Core{here, there} {
+			k.Orders.Config.Limits = ordering.Limits{}
+		}
+		g := seat(t, here)
+		for _, item := range []int64{phoGa, phoBo} {
+			var off atomic.Bool
+			var sold, late atomic.Int64
+			begun := make(chan struct{})
+			var once sync.Once
+			var wg sync.WaitGroup
+			for i := range 8 {
+				k := []*Core{here, there}[i%2]
+				wg.Go(func() {
+					for n := range 40 {
+						after := off.Load()
+						err := order(t, k, g, fmt.Sprint(item, i, n), item)
+						switch {
+						case err == nil && after:
+							late.Add(1)
+						case err == nil:
+							if sold.Add(1) == 5 {
+								once.Do(func() { close(begun) })
+							}
+						case !errors.Is(err, ordering.ErrSoldOut):
+							t.Error(err)
+						}
+					}
+				})
+			}
+			<-begun
+			_, hits, err := here.Catalogue.Kitchen.TakeOff(t.Context(), identity.System(), item, catalog.Until{})
+			off.Store(true)
+			wg.Wait()
+			if err != nil || late.Load() != 0 || hits.Holds != sold.Load() || hits.Units != sold.Load() {
+				t.Errorf("item %d: %d orders were placed and %+v counted, %d came after it was off, %v",
+					item, sold.Load(), hits, late.Load(), err)
+			}
+		}
+	})
+}
+
+// An item that is off is shown as sold out at once, refused, and sold again when it is restored or its time has come.
+func TestTakeOff_seen_and_ended(t *testing.T) {
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		k := demoCore(t, db)
+		g, kitchen := seat(t, k), k.Catalogue.Kitchen
+		var ahead atomic.Int64
+		kitchen.Now = func() time.Time { return db.Now().Add(time.Duration(ahead.Load())) }
+		counted := func(item int64) (*int64, bool) {
+			t.Helper()
+			c, err := kitchen.Availability(t.Context(), identity.System(), 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, off := c.Absent[item]
+			return c.Left(item), off
+		}
+		for i, end := range []func(item int64) error{
+			func(item int64) error { return kitchen.Restore(t.Context(), identity.System(), item) },
+			func(int64) error {
+				ahead.Store(int64(time.Hour))
+				return kitchen.RestoreDue(t.Context())
+			},
+		} {
+			ahead.Store(0)
+			for _, item := range []int64{phoBo, phoGa} {
+				if _, _, err := kitchen.TakeOff(t.Context(), identity.System(), item, catalog.Until{At: db.Now().Add(time.Hour)}); err != nil {
+					t.Fatal(err)
+				}
+				menu, err := k.Menus.Active(t.Context(), 1)
+				if err != nil || len(menu.Off) == 0 {
+					t.Errorf("the menu says %v is off, %v", menu.Off, err)
+				}
+				if left, off := counted(item); left == nil || *left != 0 || !off {
+					t.Errorf("the console says %v, off %t", left, off)
+				}
+				if err := order(t, k, g, fmt.Sprint("off", i, item), item); !errors.Is(err, ordering.ErrSoldOut) || ordering.ShortLines(err)[0].Available != 0 {
+					t.Errorf("an order of %d: %v", item, err)
+				}
+				if err := kitchen.RestoreDue(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				if _, off := counted(item); !off {
+					t.Error("it is back before its time")
+				}
+				if err := end(item); err != nil {
+					t.Fatal(err)
+				}
+				if err := order(t, k, g, fmt.Sprint("back", i, item), item); err != nil {
+					t.Errorf("it is back: %v", err)
+				}
+				if left, off := counted(item); off || item == phoGa && left != nil || item == phoBo && *left >= 20 {
+					t.Errorf("the console says %v, off %t", left, off)
+				}
+				ahead.Store(0)
+			}
+		}
+	})
+}
+
+// While a branch is paused its guests are refused with the reason, shown it on the menu and when they come in, and the
+// pause ends by itself.
+func TestPause(t *testing.T) {
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		k, there := demoCore(t, db), demoCore(t, db) // there the pause is heard of a moment later
+		g, house := seat(t, k), k.Catalogue.House
+		for key, at := range map[string]*Core{"before": k, "before, there": there} {
+			if err := order(t, at, g, key, phoGa); err != nil {
+				t.Fatal(err)
+			}
+		}
+		until := db.Now().Add(time.Hour)
+		pause := catalog.Pause{Texts: catalog.Texts{catalog.Vietnamese: "Mất điện", catalog.English: "Power cut"}}
+		if _, err := house.Pause(t.Context(), identity.System(), 1, pause, catalog.Until{At: until}); err != nil {
+			t.Fatal(err)
+		}
+		if err := order(t, there, g, "paused, there", phoGa); !errors.Is(err, catalog.ErrPaused) {
+			t.Errorf("an order through another process: %v", err)
+		}
+		err := order(t, k, g, "paused", phoGa)
+		var f *fault.Error
+		if !errors.As(err, &f) || f.PublicCode() != "outlet_paused" || !f.Extra["until"].(time.Time).Equal(until) ||
+			f.Extra["reasons"].(catalog.Texts)[catalog.English] != "Power cut" {
+			t.Errorf("an order: %v", err)
+		}
+		if err := order(t, k, g, "before", phoGa); err != nil {
+			t.Errorf("the repetition of an order that was placed: %v", err)
+		}
+		b, err := k.Menus.Branch(t.Context(), 1)
+		if err != nil || b.Paused(db.Now()) == nil || b.Paused(until) != nil {
+			t.Errorf("%+v, %v", b.Pause, err)
+		}
+		now := k.Orders.Now
+		k.Orders.Now = func() time.Time { return now().Add(time.Hour) }
+		late := orderingsql.NewLedger(db, k.Keeper, k.Orders.Now)
+		defer late.Stop()
+		k.Orders.Ledger = late
+		if err := order(t, k, g, "an hour later", phoGa); err != nil {
+			t.Errorf("the pause does not end by itself: %v", err)
+		}
+		k.Orders.Now, k.Orders.Ledger = now, k.Ledger
+		if _, err := house.Resume(t.Context(), identity.System(), 1); err != nil {
+			t.Fatal(err)
+		}
+		if err := order(t, k, g, "resumed", phoGa); err != nil {
+			t.Error(err)
+		}
+	})
+}

@@ -1,0 +1,57 @@
+package app
+
+import (
+	"github.com/prometheus/client_golang/prometheus"
+
+	"comanda/internal/live"
+	"comanda/internal/stock"
+)
+
+// wireLive has every change wake the live streams that show it, here and in other processes. What is told travels one
+// way: what this process hears it tells nobody.
+func (k *Core) wireLive(reg prometheus.Registerer) {
+	k.Live = live.New(k.Redis, live.Ears{Changed: k.heard, Missed: k.missed}, reg)
+	k.Ledger.Watches().Told = k.Live.Orders
+	k.Menus.Told = func(branch int64) {
+		k.Boards.Renewed(branch)
+		k.Live.Menu(branch)
+	}
+	k.Floor.Told = func(branch int64) {
+		k.Ledger.Watches().Wake(branch)
+		k.Live.Floor(branch)
+	}
+}
+
+// gatekeeperObserver counts what the gatekeeper does, and hears when something else is left: what streams then read is
+// what they are to show.
+func (k *Core) gatekeeperObserver() stock.Observer {
+	o := k.Metrics.gatekeeper()
+	o.Told = func(branch int64) {
+		k.Boards.Changed(branch)
+		k.Live.Left(branch)
+	}
+	return o
+}
+
+// heard wakes who shows what another process has changed.
+func (k *Core) heard(c live.Change) {
+	watches := k.Ledger.Watches()
+	switch {
+	case c.Many:
+		watches.WakeAll()
+	case len(c.Orders) > 0 || c.Floor:
+		watches.Wake(c.Branch, c.Orders...)
+	}
+	switch {
+	case c.Menu:
+		k.Boards.Renewed(c.Branch)
+	case c.Left:
+		k.Boards.Changed(c.Branch)
+	}
+}
+
+// missed has everybody look: nobody knows what was told while this process did not hear.
+func (k *Core) missed() {
+	k.Ledger.Watches().WakeAll()
+	k.Boards.RenewedAll()
+}

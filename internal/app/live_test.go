@@ -1,0 +1,202 @@
+package app
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"comanda/internal/identity"
+	"comanda/internal/redisdb/redisdbtest"
+	"comanda/internal/sqldb/sqldbtest"
+	"comanda/internal/testenv"
+)
+
+// soon is far more than a wake-up takes on a busy machine and far less than seldom, which is how often streams look by
+// themselves where only a wake-up is to explain what they show.
+const (
+	soon   = 20 * time.Second
+	seldom = time.Minute
+)
+
+// twins are two processes over one PostgreSQL; redis is where each finds Redis.
+func twins(t *testing.T, look time.Duration, redis ...string) (a, b *fixture) {
+	t.Helper()
+	t.Setenv("COMANDA_DEMO_PASSWORD", matrixPassword)
+	database := sqldbtest.PostgresURL(t)
+	all := make([]*fixture, len(redis))
+	for i, addr := range redis {
+		c, err := LoadConfig(map[string]string{
+			"COMANDA_DATA_DIR": t.TempDir(), "COMANDA_LISTEN": "127.0.0.1:0", "COMANDA_SANDBOX_PAYMENTS": "on",
+			"COMANDA_SERVICE_TOKEN": matrixToken, "COMANDA_LIMITS": "off", "COMANDA_DATABASE_URL": database,
+			"COMANDA_REDIS_URL": "redis://" + addr, "COMANDA_STREAM_LOOK": look.String(),
+		}, nil, "", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all[i] = (&fixture{t: t}).with(c)
+	}
+	a, b = all[0], all[1]
+	codes, err := a.core.Floor.Tables(t.Context(), identity.System(), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.codes, b.codes = codes, codes
+	a.guest["guest"] = a.landing(0).CustomerToken
+	b.guest["guest"] = a.guest["guest"]
+	return a, b
+}
+
+// stream is a live stream that somebody follows.
+type stream struct {
+	t    *testing.T
+	data chan string
+}
+
+// follow opens a stream and gives it when its first event has come.
+func (f *fixture) follow(principal, path string) *stream {
+	f.t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, f.url+path, nil)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	if token := f.bearer[principal]; token != "" {
+		r.Header.Set("Authorization", "Bearer "+token)
+	}
+	r.Header.Set("X-Customer-Token", f.guest[principal])
+	transport := &http.Transport{}
+	res, err := transport.RoundTrip(r) //nolint:bodyclose // with the stream
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	if res.StatusCode != http.StatusOK {
+		f.t.Fatalf("%s is answered %d", path, res.StatusCode)
+	}
+	s := &stream{f.t, make(chan string, 1024)}
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		for lines := bufio.NewScanner(res.Body); lines.Scan(); {
+			if data, ok := strings.CutPrefix(lines.Text(), "data: "); ok {
+				s.data <- data
+			}
+		}
+	}()
+	f.t.Cleanup(func() {
+		cancel()
+		_ = res.Body.Close()
+		<-ended
+		transport.CloseIdleConnections()
+	})
+	s.until("the first event", func(map[string]any) bool { return true })
+	return s
+}
+
+// until waits for an event that says so.
+func (s *stream) until(what string, says func(map[string]any) bool) {
+	s.t.Helper()
+	late := time.After(soon)
+	for {
+		select {
+		case data := <-s.data:
+			var v map[string]any
+			if err := json.Unmarshal([]byte(data), &v); err != nil {
+				s.t.Fatal(err)
+			}
+			if says(v) {
+				return
+			}
+		case <-late:
+			s.t.Fatalf("within %s no stream told of %s", soon, what)
+		}
+	}
+}
+
+// left tells whether an availability event says how many of item 12 are left.
+func left(n float64) func(map[string]any) bool {
+	return func(v map[string]any) bool {
+		items, _ := v["items"].([]any)
+		for _, it := range items {
+			if m, _ := it.(map[string]any); m["itemId"] == "12" && m["remaining"] == n {
+				return true
+			}
+		}
+		return false
+	}
+}
+
+func (f *fixture) sell(n int) {
+	f.t.Helper()
+	f.must(f.ask("service", "PUT", "/api/menu-items/12/quota", fmt.Sprintf(`{"dailyQuota":%d}`, n)))
+}
+
+func (f *fixture) pay(order string) {
+	f.t.Helper()
+	f.must(f.ask("", "POST", "/cis/payments/mock-callback", `{"orderId":"`+order+`","method":"SANDBOX","result":"SUCCESS"}`))
+}
+
+func has(key, value string) func(map[string]any) bool {
+	return func(v map[string]any) bool { return v[key] == value }
+}
+
+// What one process changes the other's streams show long before they look by themselves.
+func TestLive_processes_wake_each_other(t *testing.T) {
+	redis := testenv.RedisServer(t)
+	a, b := twins(t, seldom, redis.Addr(), redis.Addr())
+	a.sell(9)
+	order := a.order("SANDBOX")
+	guest := b.follow("guest", "/cis/order/"+order+"/events")
+	menu := b.follow("guest", "/cis/branch/1/availability/events")
+	board := b.follow("service", "/api/boards/1/events")
+
+	a.pay(order)
+	guest.until("a payment", has("paymentStatus", "PAID"))
+	board.until("a new ticket", func(v map[string]any) bool { return strings.Contains(fmt.Sprint(v["tickets"]), order) })
+	a.order("SANDBOX")
+	menu.until("a portion that is gone", left(7))
+	a.sell(5)
+	menu.until("a quota", left(3))
+	a.must(a.ask("service", "POST", "/api/menu-items/12/86", `{"until":"RESTORED"}`))
+	menu.until("a dish that is off", left(0))
+	a.must(a.ask("service", "POST", "/api/menu-items/12/restore", ""))
+	menu.until("a dish that is back", left(3))
+	a.must(a.ask("service", "POST", "/api/branches/1/pause", `{"reasonCode":"BUSY","until":null}`))
+	menu.until("a pause", func(v map[string]any) bool { return v["isPaused"] == true })
+	a.must(a.ask("service", "POST", "/api/branches/1/resume", ""))
+	menu.until("the end of the pause", func(v map[string]any) bool { return v["isPaused"] == false })
+	draft := a.field("service", "POST", "/api/menus/1/versions", "", "id")
+	a.must(a.ask("service", "POST", "/api/menu-versions/"+draft+"/publish", ""))
+	menu.until("a new menu", has("menuVersionId", draft))
+	a.must(a.ask("service", "POST", "/api/visits/"+a.landing(0).VisitID+"/move", `{"tableId":"6"}`))
+	board.until("another table", func(v map[string]any) bool { return strings.Contains(fmt.Sprint(v["tickets"]), "A6") })
+}
+
+// Whoever was cut off from Redis looks when they are back; a change that fell in between is not missed.
+func TestLive_cut_off(t *testing.T) {
+	redis := testenv.RedisServer(t)
+	far := redisdbtest.NewProxy(t, redis.Addr())
+	a, b := twins(t, seldom, redis.Addr(), far.Addr())
+	for range 3 {
+		order := a.order("SANDBOX")
+		guest := b.follow("guest", "/cis/order/"+order+"/events")
+		far.Cut()
+		a.pay(order)
+		guest.until("a payment", has("paymentStatus", "PAID"))
+	}
+}
+
+// Without Redis nobody is woken from elsewhere, no request fails for it, and streams are as late as they look.
+func TestLive_without_redis(t *testing.T) {
+	redis := testenv.RedisServer(t)
+	a, b := twins(t, 0, redis.Addr(), redis.Addr())
+	order := a.order("SANDBOX")
+	guest := b.follow("guest", "/cis/order/"+order+"/events")
+	redis.Stop()
+	a.pay(order)
+	guest.until("a payment", has("paymentStatus", "PAID"))
+}

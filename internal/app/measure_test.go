@@ -1,0 +1,211 @@
+package app
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"comanda/internal/identity"
+	"comanda/internal/sqldb"
+	"comanda/internal/sqldb/sqldbtest"
+	"comanda/internal/stock"
+	"comanda/internal/system"
+)
+
+var misfortunes = sqldb.Load(fstest.MapFS{
+	"mark.sql": {Data: []byte(`UPDATE stock_item SET low_at = $1 WHERE sku = $2`)},
+	"late.sql": {Data: []byte(`UPDATE hold SET expires_at = expires_at - 3600000 WHERE id = $1`)},
+	"paid.sql": {Data: []byte(`UPDATE order_info SET paid_at = $1 WHERE id = $2`)},
+	"dead.sql": {Data: []byte(`
+		INSERT INTO redis_outbox (id, branch_id, biz_date, ops, created_at, attempts, dead_at)
+		VALUES ($1, 99, '', '[]', $2, 10, $2)`)},
+})
+
+func strike(t *testing.T, db *sqldb.DB, name string, args ...any) {
+	t.Helper()
+	if n, err := db.Exec(t.Context(), misfortunes.Must(name), args...); n != 1 || err != nil {
+		t.Fatalf("%s: %d rows, %v", name, n, err)
+	}
+}
+
+// shown gives figures as an exporter shows them, by name and labels.
+func shown(t *testing.T, all ...prometheus.Collector) map[string]float64 {
+	t.Helper()
+	reg := prometheus.NewPedanticRegistry()
+	reg.MustRegister(all...)
+	families, err := reg.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	values := map[string]float64{}
+	for _, f := range families {
+		for _, m := range f.GetMetric() {
+			name := f.GetName()
+			for _, l := range m.GetLabel() {
+				name += " " + l.GetValue()
+			}
+			values[name] = m.GetGauge().GetValue() + m.GetCounter().GetValue()
+		}
+	}
+	return values
+}
+
+func receive(t *testing.T, k *Core, sku string, units int64) {
+	t.Helper()
+	a := stock.Adjustment{Branch: 1, SKU: sku, Kind: stock.Received, Units: units, Make: true}
+	if _, err := k.Desk.Adjust(t.Context(), identity.System(), a); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// What runs low, is overdue or was given up is shown, and is not any more once it has been mended.
+func TestCore_measuresTheStock(t *testing.T) {
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		k := demoCore(t, db)
+		m := k.Metrics
+		measured := func() map[string]float64 {
+			t.Helper()
+			if err := k.measure(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			return shown(t, m.low, m.overdue, m.opsDead)
+		}
+		if err := k.Keeper.RecoverAll(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		before := measured()
+		receive(t, k, "measured", 5)
+		r := stock.Request{ID: "late", Branch: 1, Items: []stock.Taken{{SKU: "measured", Qty: 1}}}
+		if _, _, err := k.Stores.Reserve(t.Context(), identity.System(), r); err != nil {
+			t.Fatal(err)
+		}
+		strike(t, db, "mark", 4, "measured")
+		strike(t, db, "late", stock.HoldOf("late"))
+		strike(t, db, "dead", "zz", db.Now().Add(-time.Minute).UnixMilli())
+		after := measured()
+		for name, more := range map[string]float64{
+			"stock_low_items 1": 1, "hold_overdue orders": 0, "hold_overdue reservations": 1, "redis_outbox_dead": 1,
+		} {
+			if after[name] != before[name]+more {
+				t.Errorf("%s was %v and is %v, want %v more", name, before[name], after[name], more)
+			}
+		}
+		ages := shown(t, m.overdueAge, m.opsDeadAge)
+		if age := ages["hold_overdue_oldest_age_seconds reservations"]; age < 3000 || age > 3600 {
+			t.Errorf("the reservation is %v seconds late", age)
+		}
+		if age := ages["redis_outbox_dead_oldest_age_seconds"]; age < 60 || age > 120 {
+			t.Errorf("what was given up was so %v seconds ago", age)
+		}
+		if err := k.Stores.ExpireOverdue(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		strike(t, db, "mark", 3, "measured")
+		if now := measured(); now["hold_overdue reservations"] != 0 || now["stock_low_items 1"] != before["stock_low_items 1"] {
+			t.Errorf("after everything was mended: %v", now)
+		}
+		ended := shown(t, m.tries, m.ended)
+		if ended["inventory_try_total reserved"] != 1 || ended["inventory_ended_total expired"] != 1 {
+			t.Errorf("counted were %v", ended)
+		}
+	})
+}
+
+func TestMetrics_decided(t *testing.T) {
+	done := func(s stock.Status) stock.Result {
+		return stock.Result{Reservation: stock.Reservation{Status: s}, Changed: true}
+	}
+	m := newMetrics(nil)
+	for _, c := range []struct {
+		act    stock.Act
+		result stock.Result
+	}{
+		{stock.Try, done(stock.Reserved)},
+		{stock.Try, stock.Result{}},
+		{stock.Try, stock.Result{Err: stock.ErrShort}},
+		{stock.Try, stock.Result{Err: stock.ErrTerminal}},
+		{stock.Try, stock.Result{Err: stock.ErrOther}},
+		{stock.Confirm, done(stock.Sold)},
+		{stock.Confirm, stock.Result{}},
+		{stock.Cancel, done(stock.Cancelled)},
+		{stock.Cancel, stock.Result{Err: stock.ErrConfirmed}},
+		{stock.Expire, done(stock.Expired)},
+		{stock.Return, done(stock.GivenBack)},
+	} {
+		m.decided([]stock.Demand{{Act: c.act}}, []stock.Result{c.result})
+	}
+	want := map[string]float64{
+		"inventory_try_total reserved": 1, "inventory_try_total same": 1, "inventory_try_total refused": 1,
+		"inventory_try_total wrong": 2, "inventory_ended_total confirmed": 1, "inventory_ended_total cancelled": 1,
+		"inventory_ended_total expired": 1, "inventory_ended_total returned": 1,
+	}
+	if diff := cmp.Diff(want, shown(t, m.tries, m.ended)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// What Redis was not made to take in is shown to operators, who can have it tried again.
+func TestReplay_revivesWhatRedisRefused(t *testing.T) {
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		for i := range 3 {
+			strike(t, db, "dead", fmt.Sprint("e", i), db.Now().Add(-time.Hour).UnixMilli())
+		}
+		look := func(pending, dead int64) {
+			t.Helper()
+			s, err := ReadOutbox(t.Context(), db)
+			if err != nil || s.Redis.Pending != pending || s.Redis.Dead != dead || (s.Redis.DeadAgeSeconds >= 3600) != (dead > 0) {
+				t.Errorf("%+v, %v; want %d pending and %d dead", s.Redis, err, pending, dead)
+			}
+		}
+		look(0, 3)
+		for _, f := range []struct {
+			filter system.ReplayFilter
+			want   int
+		}{
+			{system.ReplayFilter{Consumer: system.RelayLetters}, 0}, {system.ReplayFilter{Type: "order.paid"}, 0},
+			{system.ReplayFilter{Consumer: system.RedisLetters, ID: "e1"}, 1}, {system.ReplayFilter{}, 2}, {system.ReplayFilter{Consumer: system.RedisLetters}, 0},
+		} {
+			r, err := Replay(t.Context(), db, f.filter)
+			if diff := cmp.Diff(system.Replayed{Revived: f.want}, r); diff != "" || err != nil {
+				t.Errorf("%+v: %s, %v", f.filter, diff, err)
+			}
+		}
+		look(3, 0)
+	})
+}
+
+// Redis is compared in the stock of a branch as it is in the quotas of a day.
+func TestReconcile_comparesTheStock(t *testing.T) {
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		k := demoCore(t, db)
+		receive(t, k, "compared", 10)
+		scope := stock.StockOf(1)
+		if err := k.Keeper.Rebuild(t.Context(), scope); err != nil {
+			t.Fatal(err)
+		}
+		r, err := Reconcile(t.Context(), db, k.Redis, 0)
+		if err != nil || !r.Clean || r.Scopes != 1 {
+			t.Fatalf("%+v, %v", r, err)
+		}
+		found, err := k.Desk.Things(t.Context(), 1, []string{"compared"})
+		if err != nil || len(found) != 1 {
+			t.Fatal(found, err)
+		}
+		stray := stock.Hold{ID: "x-stray", Scope: scope, Lines: []stock.Line{{Item: found[0].ID, Qty: 3}}}
+		if _, err := k.Gate.Apply(t.Context(), []stock.Op{{Kind: stock.OpHeld, Hold: stray}}); err != nil {
+			t.Fatal(err)
+		}
+		r, err = Reconcile(t.Context(), db, k.Redis, 0)
+		if err != nil || !slices.ContainsFunc(r.Differences, func(d string) bool {
+			return strings.HasPrefix(d, "branch 1, stock: item ") && strings.Contains(d, "held 3")
+		}) {
+			t.Errorf("%+v, %v", r, err)
+		}
+	})
+}

@@ -1,0 +1,125 @@
+package app
+
+import (
+	"bytes"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"comanda/internal/identity"
+	"comanda/internal/identity/identitysql"
+	"comanda/internal/money"
+	"comanda/internal/payment"
+	"comanda/internal/sqldb"
+	"comanda/internal/uid"
+)
+
+// site is the gateways of one start of a server, with simulators, and where its browsers find them.
+type site struct {
+	t *testing.T
+	*tills
+}
+
+// startSite opens the gateways of an installation. What was open before is asked at the new ones: the address stays.
+func startSite(t *testing.T, db *sqldb.DB, front *http.Handler, url string) site {
+	t.Helper()
+	tills, err := openTills(t.Context(), Config{Simulators: true, PublicURL: url}, db)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(tills.Close)
+	mux := http.NewServeMux()
+	for path, h := range tills.pages {
+		mux.Handle(path+"/", h)
+	}
+	*front = mux
+	return site{t, tills}
+}
+
+// page begins a payment.
+func (s site) page(m payment.Method, c money.Currency) payment.Page {
+	s.t.Helper()
+	now := time.Now()
+	a := payment.Attempt{ID: uid.New(now), Method: m, Amount: 50_000, Currency: c, CreatedAt: now}
+	page, err := s.gateways()[m].Start(s.t.Context(), payment.Purchase{
+		Attempt: a, Number: "A-001", House: "Phở", Ends: now.Add(time.Hour), ReturnTo: "http://127.0.0.1",
+	})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return page
+}
+
+func (s site) opens(page payment.Page) int {
+	s.t.Helper()
+	r, err := http.NewRequestWithContext(s.t.Context(), http.MethodGet, page.URL, http.NoBody)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	resp, err := http.DefaultClient.Do(r)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	return resp.StatusCode
+}
+
+func openInstallation(t *testing.T) *sqldb.DB {
+	t.Helper()
+	dir := t.TempDir()
+	db, err := OpenDatabase(t.Context(), Config{DataDir: dir, DatabaseURL: "sqlite:" + dir + "/comanda.db"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(db.Close)
+	if err := db.Migrate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return db
+}
+
+// A simulated page that was opened before a restart is still one of this installation's, and nobody else's.
+func TestSimulators_knowTheirPagesAfterARestart(t *testing.T) {
+	var front http.Handler
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { front.ServeHTTP(w, r) }))
+	defer server.Close()
+	db := openInstallation(t)
+	before := startSite(t, db, &front, server.URL)
+	page := before.page(payment.VNPay, money.VND)
+	if got := before.opens(page); got != http.StatusOK {
+		t.Fatalf("the page is answered %d", got)
+	}
+	before.Close()
+	after := startSite(t, db, &front, server.URL)
+	if got := after.opens(page); got != http.StatusOK {
+		t.Errorf("after a restart the page is answered %d", got)
+	}
+	if before.page(payment.LINEPay, money.TWD).Ref == "" { // signed with the secret of the first start
+		t.Error("LINE Pay does not know its merchant after a restart")
+	}
+	foreign := startSite(t, openInstallation(t), &front, server.URL)
+	if got := foreign.opens(page); got != http.StatusBadRequest {
+		t.Errorf("another installation answers %d", got)
+	}
+}
+
+// A simulator's secret is its own: it tells neither the installation's key nor another gateway's secret.
+func TestSimulatorSecret(t *testing.T) {
+	keys, err := identitysql.Keys(t.Context(), openInstallation(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]bool{}
+	for _, key := range []identity.Key{keys.Token, identity.NewKey()} {
+		for _, m := range []payment.Method{payment.VNPay, payment.LINEPay} {
+			one, err := simulatorSecret(key, string(m))
+			again, _ := simulatorSecret(bytes.Clone(key), string(m))
+			if err != nil || one != again || len(one) < 32 || strings.Contains(one, string(key)) || seen[one] {
+				t.Errorf("%s: %q, then %q, %v", m, one, again, err)
+			}
+			seen[one] = true
+		}
+	}
+}

@@ -1,0 +1,47 @@
+package app
+
+import (
+	"context"
+	"time"
+
+	"comanda/internal/stock"
+	"comanda/internal/stock/stockhttp"
+	"comanda/internal/worker"
+)
+
+// stockRooms are the use cases of the stock's routes.
+func (k *Core) stockRooms() stockhttp.Rooms {
+	return stockhttp.Rooms{
+		Inventory: k.Stores, Window: k.Window, Cook: &stock.Cook{Book: k.Stock, Recipes: k.Recipes},
+		Keeper: &stock.Storekeeper{Shelves: k.Desk, Lists: k.Stock, Branches: k.branches},
+	}
+}
+
+func (k *Core) branches(ctx context.Context) ([]int64, error) {
+	all, err := k.Editor.Store.Branches(ctx)
+	ids := make([]int64, len(all))
+	for i, b := range all {
+		ids[i] = b.ID
+	}
+	return ids, err
+}
+
+// warmEvery is half the life of what is copied, so that a round may come late.
+const warmEvery = stock.GlanceAge / 2
+
+// windowLoops run where requests are served. The first copies what is read most when the process starts, and again before
+// it runs out; the second writes down what that is.
+func (k *Core) windowLoops() []worker.Loop {
+	return []worker.Loop{
+		{Name: "hot_warm", Run: k.warm, Every: warmEvery, Timeout: 10 * time.Second, MaxPause: warmEvery},
+		{Name: "hot_rank", Run: k.Window.Rank, Every: 10 * time.Second, Timeout: 10 * time.Second, MaxPause: time.Minute},
+	}
+}
+
+// warm does nothing without Redis: windows look into SQL then.
+func (k *Core) warm(ctx context.Context) error {
+	if !k.Redis.Up() {
+		return nil
+	}
+	return k.Window.Warm(ctx)
+}

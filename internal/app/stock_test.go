@@ -1,0 +1,154 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"comanda/internal/demo"
+	"comanda/internal/identity"
+	"comanda/internal/redisdb/redisdbtest"
+	"comanda/internal/sqldb"
+	"comanda/internal/sqldb/sqldbtest"
+	"comanda/internal/stock"
+	"comanda/internal/testenv"
+)
+
+// demoCore is the rooms of the demo restaurant, without loops.
+func demoCore(t *testing.T, db *sqldb.DB) *Core {
+	t.Helper()
+	if err := demo.Load(t.Context(), db); err != nil {
+		t.Fatal(err)
+	}
+	c, err := LoadConfig(map[string]string{"COMANDA_DATA_DIR": t.TempDir()}, nil, "", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	k := NewCore(c, db, redisdbtest.Embedded(t), slog.New(slog.DiscardHandler), prometheus.NewRegistry())
+	t.Cleanup(k.Close)
+	return k
+}
+
+// What a menu shows as left of a dish is what its quota leaves and the stock is enough for, whichever is less.
+func TestMenu_followsStock(t *testing.T) {
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		k := demoCore(t, db)
+		rooms, system := k.stockRooms(), identity.System()
+		left := func(item, want int64) {
+			t.Helper()
+			testenv.Eventually(t, 10*time.Second, func() bool {
+				if err := k.Keeper.RecoverAll(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				board, err := k.Boards.Get(t.Context(), 1)
+				if err != nil {
+					t.Fatal(err)
+				}
+				n, limited := board.Left(item)
+				return limited && n == want
+			})
+		}
+		must := func(_ any, err error) {
+			t.Helper()
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		const phoBo, eggCoffee, cooler = 11, 20, 21 // quotas of 20 and 30, and none
+		board, err := k.Boards.Get(t.Context(), 1)
+		must(nil, err)
+		if n, _ := board.Left(eggCoffee); n != 30 { // nothing of the day is counted yet, and the stock is enough for 1500
+			t.Errorf("%d are left of the egg coffee", n)
+		}
+		left(cooler, 2000)
+		must(rooms.Keeper.Set(t.Context(), system, 1, "bones", 100))
+		must(nil, rooms.Cook.SetRecipe(t.Context(), system, phoBo, []stock.Taken{{SKU: "bones", Qty: 4}}))
+		left(phoBo, 20)
+		must(rooms.Keeper.Set(t.Context(), system, 1, "bones", 30))
+		left(phoBo, 7)
+		request := stock.Request{ID: "theirs", Branch: 1, Items: []stock.Taken{{SKU: "bones", Qty: 27}}}
+		_, _, err = rooms.Inventory.Reserve(t.Context(), system, request)
+		must(nil, err)
+		left(phoBo, 0)
+		must(rooms.Inventory.Cancel(t.Context(), system, "theirs"))
+		left(phoBo, 7)
+		must(nil, rooms.Cook.SetRecipe(t.Context(), system, phoBo, nil))
+		left(phoBo, 20)
+	})
+}
+
+// The list of counters has the quotas of today and the stock.
+func TestStockToday(t *testing.T) {
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		k := demoCore(t, db)
+		keeper := k.stockRooms().Keeper
+		if _, err := keeper.Set(t.Context(), identity.System(), 1, "eggs", 60); err != nil {
+			t.Fatal(err)
+		}
+		lines, err := StockToday(t.Context(), db, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, l := range lines {
+			if l.ItemID == "11" || l.ItemID == "12" || l.Kind == thingLine {
+				got = append(got, fmt.Sprintf("%s %s %s, limited %t, low %t", l.Kind, l.ItemID, l.Name, l.Left != nil && l.Cap != nil, l.Low))
+			}
+		}
+		want := []string{
+			"QUOTA 11 Phở bò, limited true, low false", "QUOTA 12 Phở gà, limited false, low false",
+			"STOCK bia-hanoi Bia Hà Nội, limited true, low false", "STOCK coffee Cà phê, limited true, low false",
+			"STOCK eggs Trứng gà, limited true, low true", "STOCK sau-syrup Sấu ngâm đường, limited true, low false",
+		}
+		if d := cmp.Diff(want, got); d != "" {
+			t.Error(d)
+		}
+		if all, err := StockToday(t.Context(), db, 0); err != nil || len(all) <= len(lines) {
+			t.Errorf("%d lines of all branches, %v", len(all), err)
+		}
+	})
+}
+
+// A window is warm before anybody looks: what was read most was copied.
+func TestWindow_isWarmed(t *testing.T) {
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		k := demoCore(t, db)
+		system := identity.System()
+		look := func() int64 {
+			t.Helper()
+			found, err := k.Window.Look(t.Context(), system, 2, []string{"oolong"})
+			if err != nil || len(found) != 1 {
+				t.Fatalf("%v, %v", found, err)
+			}
+			return found[0].Available
+		}
+		look()
+		for _, l := range k.windowLoops() {
+			if l.Name == "hot_rank" {
+				run(t, l.Run)
+			}
+		}
+		if _, err := k.stockRooms().Keeper.Set(t.Context(), system, 2, "oolong", 5); err != nil {
+			t.Fatal(err)
+		}
+		if n := look(); n != 8000 {
+			t.Errorf("%d: the copy was not used", n)
+		}
+		run(t, k.warm)
+		if n := look(); n != 5 {
+			t.Errorf("%d after warming", n)
+		}
+	})
+}
+
+func run(t *testing.T, f func(context.Context) error) {
+	t.Helper()
+	if err := f(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,132 @@
+package app
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"comanda/internal/event/eventsql"
+	"comanda/internal/identity"
+	"comanda/internal/identity/identitysql"
+	"comanda/internal/keyspace/audit"
+	"comanda/internal/system"
+	"comanda/internal/telemetry"
+)
+
+// station is what a process knows about itself.
+type station struct {
+	build telemetry.Build
+	roles []Role
+	begun time.Time
+}
+
+// works is the running installation as operators ask it. What it does, commands do with the same functions.
+type works struct{ *Core }
+
+func (w works) Outbox(ctx context.Context) (system.Outbox, error) { return ReadOutbox(ctx, w.DB) }
+
+func (w works) Letters(ctx context.Context, f system.LetterFilter) ([]system.Letter, int64, error) {
+	if f.Consumer == system.RedisLetters {
+		return w.redisLetters(ctx, f)
+	}
+	of := eventsql.Filter{Consumer: f.Consumer, Type: f.Type, ID: f.ID}
+	if f.Consumer == system.RelayLetters {
+		of.Consumer = ""
+	}
+	page, total, err := eventsql.DeadPage(ctx, w.DB, of, f.Consumer == "", f.Limit, f.Offset)
+	letters := make([]system.Letter, len(page))
+	for i, l := range page {
+		letters[i] = system.Letter{
+			ID: l.ID, Consumer: cmp.Or(l.Consumer, system.RelayLetters), Type: l.Type, Branch: l.BranchID,
+			About: l.Aggregate + ":" + l.AggregateID, Payload: l.Payload, Reason: l.Reason, CreatedAt: l.At, DiedAt: l.DiedAt,
+		}
+	}
+	return letters, total, err
+}
+
+func (w works) redisLetters(ctx context.Context, f system.LetterFilter) ([]system.Letter, int64, error) {
+	if f.Type != "" { // they are no events
+		return nil, 0, nil
+	}
+	page, total, err := w.Stock.Dead(ctx, f.ID, f.Limit, f.Offset)
+	letters := make([]system.Letter, len(page))
+	for i, e := range page {
+		letters[i] = system.Letter{
+			ID: e.ID, Consumer: system.RedisLetters, Branch: e.Scope.Branch, About: "scope:" + cmp.Or(e.Scope.Date, "stock"),
+			Payload: json.RawMessage(e.Ops), Reason: e.Cause, CreatedAt: e.At, DiedAt: e.DiedAt,
+		}
+	}
+	return letters, total, err
+}
+
+func (w works) Replay(ctx context.Context, f system.ReplayFilter) (system.Replayed, error) {
+	return replay(ctx, w.DB, w.Desk, f)
+}
+
+func (w works) Record(ctx context.Context, e identity.Entry) error {
+	return identitysql.RecordAlone(ctx, w.DB, e)
+}
+
+func (w works) AuditKeys(ctx context.Context, most int64) (audit.Report, error) {
+	r, err := audit.Run(ctx, w.Redis, audit.Options{Most: most, Rate: int(most)})
+	if errors.Is(err, audit.ErrTooMany) {
+		err = system.ErrTooManyKeys
+	}
+	return r, err
+}
+
+func (w works) Reconcile(ctx context.Context, branch int64) (system.Reconciliation, error) {
+	if w.Redis.Up() {
+		return Reconcile(ctx, w.DB, w.Redis, branch)
+	}
+	r, err := Reconcile(ctx, w.DB, nil, branch)
+	r.Note = "Redis is out of reach; only SQL was compared."
+	return r, err
+}
+
+func (w works) Index(ctx context.Context, most int) (system.Index, error) {
+	x := system.Index{Whole: w.Plane.Epoch() != ""}
+	var err error
+	if x.Documents, err = CountDocuments(ctx, w.DB); err != nil {
+		return x, err
+	}
+	switch {
+	case !w.Redis.Up():
+		x.Note = "Redis is out of reach; SQL is asked meanwhile."
+	case x.Documents > most:
+		x.Note = "There are too many documents to be compared while somebody waits; use the command comanda index verify."
+	default:
+		v, err := VerifyDocuments(ctx, w.DB, w.Redis, nil)
+		x.Verification = &v
+		return x, err
+	}
+	return x, nil
+}
+
+func (w works) About(ctx context.Context) (system.About, error) {
+	a := system.About{
+		Version: w.station.build.Version, Revision: w.station.build.Revision, GoVersion: w.station.build.GoVersion,
+		StartedAt: w.station.begun, UptimeSeconds: w.DB.Now().Sub(w.station.begun).Seconds(), Roles: []string{},
+		Engines: system.Engines{Broker: "in process"},
+	}
+	for _, r := range w.station.roles {
+		a.Roles = append(a.Roles, string(r))
+	}
+	version, err := w.DB.Version(ctx)
+	if err != nil {
+		return a, err
+	}
+	a.Engines.SQL = string(w.DB.Engine()) + " " + version
+	if s, err := w.Redis.Server(ctx); err == nil {
+		a.Engines.Redis = s.Mode + " " + s.Version
+	}
+	if w.Config.AMQPURL != "" {
+		a.Engines.Broker = "rabbitmq"
+	}
+	return a, nil
+}
+
+// now is the deciding clock, asked for when there is one.
+func (k *Core) now() time.Time { return k.DB.Now() }

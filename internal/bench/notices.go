@@ -1,0 +1,106 @@
+package bench
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha512"
+	"encoding/hex"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+
+	"comanda/internal/bench/load"
+	"comanda/internal/sqldb"
+)
+
+// Site is the contract with VNPay that the server was started with. The benchmark signs as VNPay does.
+type Site struct{ TmnCode, HashSecret string }
+
+// NoticeLoads is what VNPay was served that reports payments (IPN).
+type NoticeLoads struct {
+	First Trade `json:"first"` // each of them pays another order
+	Again Trade `json:"again"` // the same once more, of which nothing comes
+}
+
+const (
+	noticeConns = 64
+	noticePath  = "/payment/vnpay/ipn"
+	noticeWarms = 10 // the tenth part of the notices warms up
+)
+
+// notices measures payments that a gateway reports. Orders to be paid are placed as long as a measurement takes; then the
+// payment of each is reported once, and when the server has worked that off, once more.
+func (s *session) notices(ctx context.Context) error {
+	name, began := run(), s.db.Now().UnixMilli()
+	if _, err := s.ask(ctx, load.Plan{Conns: noticeConns, Want: http.StatusCreated, Requests: func(conn int) func() []byte {
+		return s.product.ordersBy("VNPAY", name, conn, s.product.items[:1])
+	}}); err != nil {
+		return err
+	}
+	s.settle(ctx)
+	if err := s.gather(ctx); err != nil {
+		return err
+	}
+	rows, err := s.db.Query(ctx, attemptList, s.product.branch, s.product.bizDate, began)
+	owed, err := sqldb.Collect(rows, err, scanUnpaid)
+	if err != nil || len(owed) < noticeWarms {
+		return fmt.Errorf("%d orders wait for VNPay: %w", len(owed), err)
+	}
+	var warm, first, again trade
+	some := len(owed) / noticeWarms
+	for _, part := range []struct {
+		*trade
+		unpaid []unpaid
+	}{{&warm, owed[:some]}, {&first, owed[some:]}, {&again, owed[some:]}} {
+		if err := s.spend(ctx, part.trade, http.StatusOK, s.product.notices(s.VNPay, part.unpaid)); err != nil {
+			return err
+		}
+	}
+	s.report.Notices = &NoticeLoads{First: first.found(), Again: again.found()}
+	return s.checkPaid(ctx, began, len(owed))
+}
+
+// checkPaid finds out whether all that was reported was believed: VNPay is answered 200 whatever becomes of its notice.
+func (s *session) checkPaid(ctx context.Context, began int64, want int) error {
+	rows, err := s.db.Query(ctx, paidCount, s.product.branch, s.product.bizDate, began)
+	paid, _, err := sqldb.One(rows, err, sqldb.Value[int])
+	if err == nil && paid != want {
+		err = fmt.Errorf("of %d payments that were reported %d are recorded", want, paid)
+	}
+	return err
+}
+
+// unpaid is an attempt that waits for its payment.
+type unpaid struct {
+	id     string
+	amount int64 // in dong
+}
+
+func scanUnpaid(r sqldb.Rows) (u unpaid, err error) {
+	err = r.Scan(&u.id, &u.amount)
+	return u, err
+}
+
+// notices gives each connection its part of the reports.
+func (p *product) notices(site Site, all []unpaid) []func() []byte {
+	texts := make([][]byte, len(all))
+	for i, u := range all {
+		texts[i] = p.target.Request(http.MethodGet, noticePath+"?"+site.notice(u, i+1), "")
+	}
+	return shared(min(noticeConns, len(texts)), len(texts), func(i int) []byte { return texts[i] })
+}
+
+// notice is the signed query that reports a payment, the n-th of this site.
+func (s Site) notice(u unpaid, n int) string {
+	number := strconv.Itoa(14_000_000 + n)
+	data := url.Values{
+		"vnp_TmnCode": {s.TmnCode}, "vnp_TxnRef": {u.id}, "vnp_Amount": {strconv.FormatInt(u.amount*100, 10)},
+		"vnp_OrderInfo": {"Thanh toan don hang " + u.id}, "vnp_ResponseCode": {"00"}, "vnp_TransactionStatus": {"00"},
+		"vnp_TransactionNo": {number}, "vnp_BankCode": {"NCB"}, "vnp_BankTranNo": {"VNP" + number}, "vnp_CardType": {"ATM"},
+		"vnp_PayDate": {"20260226120000"},
+	}.Encode() // in the order of the keys, and a space is +, as VNPay wants it
+	h := hmac.New(sha512.New, []byte(s.HashSecret))
+	h.Write([]byte(data))
+	return data + "&vnp_SecureHash=" + hex.EncodeToString(h.Sum(nil))
+}

@@ -1,0 +1,57 @@
+package bench
+
+import (
+	"net/http"
+	"testing"
+	"time"
+
+	"comanda/internal/money"
+	"comanda/internal/payment"
+	"comanda/internal/payment/vnpay"
+	"comanda/internal/telemetry"
+)
+
+// What is reported is what VNPay would report: a merchant with the same secret believes it, and one with another does not.
+func TestSite_notice(t *testing.T) {
+	site := Site{"BENCH001", "0123456789abcdef"}
+	merchant := func(secret string) *vnpay.Merchant {
+		m, err := vnpay.New(vnpay.Config{TmnCode: site.TmnCode, HashSecret: telemetry.Secret(secret)}, http.DefaultClient, time.Now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return m
+	}
+	u := unpaid{"06gvuscuuto016fpbesbo18ko8", 30_000}
+	n, err := merchant(site.HashSecret).Read(site.notice(u, 7))
+	if err != nil || n.AttemptID != u.id || n.State != payment.Paid || n.Amount != u.amount || n.Currency != money.VND {
+		t.Errorf("%+v, %v", n, err)
+	}
+	if other, _ := merchant(site.HashSecret).Read(site.notice(u, 8)); other.Ref == n.Ref || n.Ref == "" {
+		t.Errorf("two payments are both %q", n.Ref)
+	}
+	if _, err := merchant("another-secret").Read(site.notice(u, 7)); err == nil {
+		t.Error("anybody believes it")
+	}
+}
+
+// Every payment is reported by one connection, and only once.
+func TestNotices(t *testing.T) {
+	p, owed, told := stub(t), make([]unpaid, 2*noticeConns+3), map[string]int{}
+	for i := range owed {
+		owed[i] = unpaid{run(), 30_000}
+	}
+	for _, next := range p.notices(Site{"BENCH001", "0123456789abcdef"}, owed) {
+		for text := next(); text != nil; text = next() {
+			r, _ := asked(t, text)
+			if r.Method != http.MethodGet || r.URL.Path != noticePath {
+				t.Fatalf("%s %s", r.Method, r.URL.Path)
+			}
+			told[r.URL.Query().Get("vnp_TxnRef")]++
+		}
+	}
+	for _, u := range owed {
+		if told[u.id] != 1 {
+			t.Errorf("%s is reported %d times", u.id, told[u.id])
+		}
+	}
+}

@@ -1,0 +1,110 @@
+package bench
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net/http"
+
+	"comanda/internal/bench/load"
+)
+
+// ReservationLoads is what other systems were served, over as many connections as gave the best rate of orders.
+type ReservationLoads struct {
+	Try  Load `json:"reservations"`  // of one unit of one of the items
+	Turn Load `json:"reserveSell"`   // requests: a reservation and its confirmation, in turn
+	Read Load `json:"inventoryRead"` // what there is of one item, from the ledger
+}
+
+// stockItems is how many items the reservations are about, as in the reference's story of a sale.
+const stockItems = 100
+
+const (
+	inventoryPath = "/inventory/"
+	reservePath   = "/inventory/reservations"
+)
+
+// reservations measures Try and Confirm as other systems ask for them.
+func (s *session) reservations(ctx context.Context) error {
+	p, name, conns := s.product, run(), s.report.Best().Conns
+	p.service = "Bearer " + s.ServiceToken
+	for i := range stockItems {
+		body := fmt.Sprintf(`{"branchId":"%d","available":1000000000}`, p.branch)
+		_, err := p.send(ctx, http.MethodPut, inventoryPath+benchItem(i), body, http.StatusOK, nil, "Authorization", p.service)
+		if err != nil {
+			return err
+		}
+	}
+	r := &ReservationLoads{}
+	for _, step := range []struct {
+		into       *Load
+		want, also int
+		requests   func(conn int) func() []byte
+	}{
+		{&r.Try, http.StatusCreated, 0, func(conn int) func() []byte { return p.reserve(name+"a", conn) }},
+		{&r.Turn, http.StatusCreated, http.StatusOK, func(conn int) func() []byte { return p.sell(name+"b", conn) }},
+		{&r.Read, http.StatusOK, 0, p.levels},
+	} {
+		l, err := s.ask(ctx, load.Plan{Conns: conns, Want: step.want, Also: step.also, Requests: step.requests})
+		if err != nil {
+			return err
+		}
+		*step.into = l
+		s.settle(ctx)
+	}
+	s.report.Reservations = r
+	return nil
+}
+
+func benchItem(i int) string { return fmt.Sprintf("bench-%02d", i%stockItems) }
+
+// reserve makes one connection's reservations, each of one unit of the next item.
+func (p *product) reserve(run string, conn int) func() []byte {
+	item := slotOf("bench-00")
+	body := fmt.Sprintf(`{"orderId":"%s-%04d-%s","branchId":"%d","items":[{"itemId":"%s","quantity":1}]}`,
+		run, conn, serialMark, p.branch, item)
+	text := p.target.Request(http.MethodPost, reservePath, body, "Authorization", p.service)
+	serial, hole := within(text, serialMark), within(text, item)
+	n := 0
+	return func() []byte {
+		n++
+		number(serial, n)
+		copy(hole, benchItem(conn+n))
+		return text
+	}
+}
+
+// sell reserves and confirms in turn.
+func (p *product) sell(run string, conn int) func() []byte {
+	reserve := p.reserve(run, conn)
+	path := fmt.Sprintf("%s/%s-%04d-%s/confirm", reservePath, run, conn, serialMark)
+	text := p.target.Request(http.MethodPost, path, "{}", "Authorization", p.service)
+	serial := within(text, serialMark)
+	n := 0
+	return func() []byte {
+		n++
+		if n%2 == 1 {
+			return reserve()
+		}
+		number(serial, n/2)
+		return text
+	}
+}
+
+// levels looks at one item after the other.
+func (p *product) levels(conn int) func() []byte {
+	texts := make([][]byte, stockItems)
+	for i := range texts {
+		path := fmt.Sprintf("%s%s?branchId=%d", inventoryPath, benchItem(conn+i), p.branch)
+		texts[i] = p.target.Request(http.MethodGet, path, "", "Authorization", p.service)
+	}
+	return inTurn(texts...)
+}
+
+// slotOf is a hole of the width of a text.
+func slotOf(text string) string { return string(bytes.Repeat([]byte("@"), len(text))) }
+
+// within is the place of a mark in a request.
+func within(text []byte, mark string) []byte {
+	return text[bytes.Index(text, []byte(mark)):][:len(mark)] //nolint:gocritic // it was put there just now
+}

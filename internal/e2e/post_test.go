@@ -1,0 +1,147 @@
+package e2e
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	amqp "github.com/rabbitmq/amqp091-go"
+)
+
+// carriers is how many connections the post has: each waits for the broker's word about one letter.
+const carriers = 8
+
+// post brings another system's messages to the broker, each again and again until the broker has confirmed it. Without a
+// broker they wait. It also has a queue of its own for all that happens to the stock.
+type post struct {
+	s        *site
+	address  string
+	exchange string
+	queue    string
+	waiting  chan letter
+	all      sync.WaitGroup
+}
+
+type letter struct{ key, order string }
+
+func newPost(s *site, address string) *post {
+	p := &post{
+		s: s, address: address, exchange: s.env["AMQP_PREFIX"] + "lmall.events", queue: s.env["AMQP_PREFIX"] + "mall",
+		waiting: make(chan letter, 3*wanted),
+	}
+	ch := openQueues(s.t, address).ch
+	_, err := ch.QueueDeclare(p.queue, true, false, false, false, amqp.Table{amqp.QueueTypeArg: amqp.QueueTypeQuorum})
+	if err == nil {
+		err = ch.ExchangeDeclare(p.exchange, amqp.ExchangeTopic, true, false, false, false, nil)
+	}
+	if err == nil {
+		err = ch.QueueBind(p.queue, "inventory.#", p.exchange, false, nil)
+	}
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	for range carriers {
+		p.all.Go(p.carry)
+	}
+	s.t.Cleanup(p.close)
+	return p
+}
+
+// send never waits for the broker.
+func (p *post) send(key, order string) { p.waiting <- letter{key, order} }
+
+// close brings away what waits; closing again does nothing.
+func (p *post) close() {
+	if p.waiting != nil {
+		close(p.waiting)
+		p.all.Wait()
+		p.waiting = nil
+	}
+}
+
+func (p *post) carry() {
+	var conn *amqp.Connection
+	var ch *amqp.Channel
+	for l := range p.waiting {
+		over := time.Now().Add(2 * patience)
+		for {
+			err := p.deliver(&conn, &ch, l)
+			if err == nil {
+				break
+			}
+			if time.Now().After(over) {
+				p.s.t.Errorf("%v is not brought away: %v", l, err)
+				break
+			}
+			<-time.After(50 * time.Millisecond) // as such a system does
+		}
+	}
+	if conn != nil {
+		_ = conn.Close() // everything was confirmed
+	}
+}
+
+var errUnconfirmed = errors.New("the broker has not confirmed the message")
+
+// deliver connects where there is no connection, and returns nil once the broker has the message for good. Some messages
+// have the id of an earlier one about the same order.
+func (p *post) deliver(conn **amqp.Connection, ch **amqp.Channel, l letter) (err error) {
+	if *conn == nil || (*conn).IsClosed() {
+		if *conn, err = amqp.Dial(p.address); err != nil {
+			*conn = nil
+			return err
+		}
+		if *ch, err = (*conn).Channel(); err != nil {
+			return errors.Join(err, (*conn).Close())
+		}
+		if err = (*ch).Confirm(false); err != nil {
+			return errors.Join(err, (*conn).Close())
+		}
+	}
+	body, _ := json.Marshal(map[string]string{"orderId": l.order}) //nolint:errchkjson // strings always marshal
+	c, err := (*ch).PublishWithDeferredConfirm(p.exchange, l.key, false, false, amqp.Publishing{
+		MessageId: fmt.Sprintf("%s-%s-%d", l.key, l.order, rand.IntN(2)), ContentType: "application/json", Body: body,
+		DeliveryMode: amqp.Persistent,
+	})
+	if err == nil && !c.Wait() {
+		err = errUnconfirmed
+	}
+	return err
+}
+
+// hear takes out of the queue until it has told so many different messages, and what comes with them, and counts by type
+// what was told; a message that came twice is told once.
+func (p *post) hear(want int) map[string]int {
+	t := p.s.t
+	t.Helper()
+	ch := openQueues(t, p.address).ch
+	all, err := ch.Consume(p.queue, "mall", true, false, false, false, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	told, seen := map[string]int{}, map[string]bool{}
+	note := func(m amqp.Delivery) {
+		if !seen[m.MessageId] {
+			told[m.Type]++
+		}
+		seen[m.MessageId] = true
+	}
+	for len(seen) < want {
+		select {
+		case m := <-all:
+			note(m)
+		case <-time.After(patience):
+			t.Fatalf("%d of %d messages came: %v", len(seen), want, told)
+		}
+	}
+	if err := ch.Cancel("mall", false); err != nil { // ends what is ranged over
+		t.Fatal(err)
+	}
+	for m := range all {
+		note(m)
+	}
+	return told
+}
