@@ -18,16 +18,59 @@ DOCUMENTS := openapi=openapi.yaml events=events.md keys=keyspace.md configuratio
 
 .PHONY: help
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+# The web apps are built where there is a Node.js that can do it. Without one everything else works.
+NODE := $(shell node -e 'const [a, b] = process.versions.node.split("."); if (a > 20 || a == 20 && b >= 19) console.log("yes")' 2>/dev/null)
+DIST := internal/web/dist/guest.html
+NPM  := npm --prefix web --no-fund --no-audit --no-update-notifier
 
 .PHONY: run
-run: build ## run everything in one process with a demo restaurant; data in ./data
+ifeq ($(NODE),yes)
+run: $(DIST) build ## run everything in one process with a demo restaurant; data in ./data
+else
+run: build
+	@echo 'There is no Node.js 20.19 or newer here. Without it the guest app cannot be built; the API is served alone.'
+endif
 	@./bin/comanda serve --demo
 
+# The app is embedded when it has been built.
 .PHONY: build
 build: ## build bin/comanda
 	@mkdir -p bin
-	$(GOBUILD) -o bin/comanda ./cmd/comanda
+	$(GOBUILD) $$(test ! -f $(DIST) || echo -tags webapp) -o bin/comanda ./cmd/comanda
+
+.PHONY: web
+web: $(DIST) ## build the guest app and the console, if its sources have changed; needs Node.js
+
+$(DIST): web/node_modules/.package-lock.json $(shell find web -type f -not -path '*/node_modules/*' -not -path 'web/tests/*' -not -path 'web/test-results/*' -not -path 'web/screenshots/*')
+	$(NPM) run --silent build
+
+web/node_modules/.package-lock.json: web/package-lock.json
+	PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD=1 $(NPM) ci --ignore-scripts
+	@touch $@
+
+.PHONY: web-dev
+web-dev: web/node_modules/.package-lock.json ## serve the guest app from its sources, beside a server on COMANDA_SERVER
+	$(NPM) run dev
+
+.PHONY: web-test
+web-test: $(DIST) ## check the web app: generated client, lint, types, tests, sizes
+	@web/node_modules/.bin/openapi-typescript docs/openapi.yaml -o web/node_modules/.schema.d.ts > /dev/null 2>&1
+	@diff -u web/shared/api/schema.d.ts web/node_modules/.schema.d.ts || \
+		{ echo 'web/shared/api/schema.d.ts is not up to date: make generate'; exit 1; }
+	$(NPM) run --silent lint
+	$(NPM) run --silent typecheck
+	$(NPM) run --silent test
+	$(NPM) run --silent budget
+
+.PHONY: web-e2e
+web-e2e: $(DIST) build ## walk through the guest app in Chromium (CHROMIUM, or /usr/bin/chromium)
+	$(NPM) run --silent e2e
+
+.PHONY: screenshots
+screenshots: $(DIST) build ## draw every screen into web/screenshots
+	$(NPM) run --silent screenshots
 
 .PHONY: test
 test: ## run all tests; needs nothing but Go, tests of services that are not there are skipped
@@ -38,6 +81,11 @@ test: ## run all tests; needs nothing but Go, tests of services that are not the
 .PHONY: test-race
 test-race: ## run the tests under the race detector; needs a C compiler
 	CGO_ENABLED=1 go test -race -p 1 $(TESTFLAGS) $$(go list ./... | grep -v '/internal/e2e$$')
+
+# One bug after the other, because the tests that must find them need the machine for themselves.
+.PHONY: mutants
+mutants: ## plant ten bugs, and check that the tests find each of them
+	go test -tags mutant -count=1 -timeout=30m -run '^TestMutants' -v ./internal/mutant
 
 .PHONY: bench
 bench: ## run the packages' benchmarks; `bin/comanda bench` measures the whole
@@ -58,6 +106,7 @@ $(LINTER):
 .PHONY: generate
 generate: build ## write the documents that are made from the code
 	@set -e; for d in $(DOCUMENTS); do ./bin/comanda docs $${d%=*} > bin/document; mv bin/document docs/$${d#*=}; done
+	@test ! -d web/node_modules || $(NPM) run --silent generate
 
 .PHONY: verify
 verify: build ## check that the generated documents and go.mod are those of the code
@@ -70,4 +119,4 @@ verify: build ## check that the generated documents and go.mod are those of the 
 
 .PHONY: clean
 clean: ## remove what was built; the data folder stays
-	rm -rf bin coverage.out coverage.html
+	rm -rf bin coverage.out coverage.html internal/web/dist web/test-results web/screenshots
