@@ -48,8 +48,9 @@ func (db *DB) Do(ctx context.Context, verb string, key keyspace.Key, args ...str
 	return r
 }
 
-// DoMulti sends commands together, in their order but not as a transaction. The keys may lie in different slots. The
-// error is the first failure of the exchange or of a command; each reply carries its own.
+// DoMulti sends commands together, in their order but not as a transaction; a script that a server does not know yet is
+// run behind all others. The keys may lie in different slots. The error is the first failure of the exchange or of a
+// command; each reply carries its own.
 func (db *DB) DoMulti(ctx context.Context, cmds ...Cmd) ([]Reply, error) {
 	if len(cmds) == 0 {
 		return nil, nil
@@ -59,21 +60,25 @@ func (db *DB) DoMulti(ctx context.Context, cmds ...Cmd) ([]Reply, error) {
 			return nil, err
 		}
 	}
+	calls, sizes := db.gather(cmds)
 	replies := make([]Reply, len(cmds))
 	err := db.send(ctx, cmds[0].verb, func(ctx context.Context, c rueidis.Client) error {
-		built := make([]rueidis.Completed, len(cmds))
-		for i, cmd := range cmds {
-			built[i] = db.build(c, cmd)
+		built := make([]rueidis.Completed, len(calls))
+		for i, call := range calls {
+			built[i] = db.build(c, call)
 		}
-		var first error
 		results := c.DoMulti(ctx, built...)
-		db.introduce(ctx, c, cmds, results)
+		db.introduce(ctx, c, calls, results)
+		var first error
+		rest := replies
 		for i, res := range results {
-			replies[i] = replyOf(res)
+			r := replyOf(res)
 			if first == nil {
-				first = replies[i].err
+				first = r.err
 			}
-			replies[i].err = translate(cmds[i].verb, classify(replies[i].err), replies[i].err)
+			r.err = translate(calls[i].verb, classify(r.err), r.err)
+			calls[i].spread(r, rest[:sizes[i]])
+			rest = rest[sizes[i]:]
 		}
 		return first
 	})

@@ -9,7 +9,8 @@
 //
 //	R1  a key that no declaration built is never sent
 //	R2  a write or a script is sent at most once; a lost answer is an error whose effect is unknown
-//	R3  the keys of one script share a slot, whatever the server; scripts never run inside MULTI, which cannot be sent
+//	R3  the keys of one script, or of one group of a series, share a slot, whatever the server; scripts never run inside
+//	    MULTI, which cannot be sent
 //	R4  no call but Listen waits longer than Config.Timeout; while the server is down, calls fail at once with ErrDown
 //	R5  OnChange is told whenever the server comes back or is no longer the one that was written to
 package redisdb

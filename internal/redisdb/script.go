@@ -21,6 +21,8 @@ type Script struct {
 	bare *rueidis.Lua
 
 	shaReal, shaBare string
+
+	series bool // see MustSeries
 }
 
 const scriptLine = "#!lua"

@@ -237,11 +237,11 @@ func (r *round) finish(ctx context.Context) error {
 		}
 		at = append(at, i)
 		memo := w.Entity.Keys.Memo(w.ID)
-		if len(w.removed) == 0 {
+		if w.Dead || len(w.removed) == 0 { // a tombstone may go on telling what was removed: it has an end
 			cmds = append(cmds, redisdb.Command("GET", memo))
 			continue
 		}
-		cmds = append(cmds, finishScript.Command([]keyspace.Key{memo}, w.memo(), tombstoneLife))
+		cmds = append(cmds, finishScript.Command([]keyspace.Key{memo}, w.memo()))
 	}
 	for e, n := range r.sizes {
 		cmds = append(cmds, raiseScript.Command([]keyspace.Key{e.Keys.Counter()}, strconv.FormatInt(n, 10)))
@@ -256,7 +256,7 @@ func (r *round) finish(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if w := &r.writes[i]; text != "+" && head(text) != head(w.memo()) {
+		if w := &r.writes[i]; text != "+" && head(text) != w.head() {
 			beaten = append(beaten, w.beatenBy(text))
 		}
 	}
@@ -267,13 +267,17 @@ func (r *round) finish(ctx context.Context) error {
 	return nil
 }
 
-// memo is the memo as it must be when the document is written.
-func (w *write) memo() string {
+// head is the first line of the memo as it must be when the document is written.
+func (w *write) head() string {
+	version := strconv.FormatInt(w.Version, 10)
 	if w.Dead {
-		return strconv.FormatInt(w.Version, 10) + " x"
+		return version + " x"
 	}
-	return strconv.FormatInt(w.Version, 10) + "\n" + w.owned
+	return version
 }
+
+// memo is the memo as it must be when a document is written that is not deleted.
+func (w *write) memo() string { return w.head() + "\n" + w.owned }
 
 func head(memo string) string {
 	h, _, _ := strings.Cut(memo, "\n")

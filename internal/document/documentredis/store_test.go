@@ -114,7 +114,7 @@ func TestStore_tombstones(t *testing.T) {
 		apply(t, s, gone(document.User, "2", 4))
 		nothing := map[string]string{
 			"user:2": "", "user:list": "", "user:counter": "2", "user:index:email:two@example.com": "",
-			"user:index:city:hue": "", "memo:{user:2}": "4 x",
+			"user:index:city:hue": "", "memo:{user:2}": "4 x\n-email=two@example.com\n-city=hue",
 		}
 		wantKeys(t, s, nothing)
 		apply(t, s, at(3))
@@ -145,7 +145,7 @@ func TestStore_deletes_without_a_version(t *testing.T) {
 		apply(t, s, user(t, "3", 9, documenttest.Values{"city": "hue"}))
 		apply(t, s, unknown)
 		apply(t, s, unknown)
-		wantKeys(t, s, map[string]string{"memo:{user:3}": "10 x", "user:3": "", "user:index:city:hue": ""})
+		wantKeys(t, s, map[string]string{"memo:{user:3}": "10 x\n-city=hue", "user:3": "", "user:index:city:hue": ""})
 		apply(t, s, user(t, "3", 10, nil))
 		wantKeys(t, s, map[string]string{"user:3": ""})
 	})

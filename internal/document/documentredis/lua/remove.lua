@@ -1,11 +1,15 @@
 #!lua
--- REMOVE: takes a document out of a unique index, unless another one stands there by now.
+-- REMOVE: takes documents out of unique indexes, unless another one stands there by now. A series (MustSeries) of groups of
 --
 -- KEYS  1 index
 -- ARGV  1 id of the document
--- Returns 1: removed, 0: it was another's, or there was none
--- Cost  O(1); creates no key
-if redis.call('GET', KEYS[1]) == ARGV[1] then
-  return redis.call('DEL', KEYS[1])
+-- Returns of each 1: removed, 0: it was another's, or no text, or there was none
+-- Cost  O(1) each; creates no key
+local replies = {}
+for i, key in ipairs(KEYS) do
+  replies[i] = 0
+  if redis.pcall('GET', key) == ARGV[i] then
+    replies[i] = redis.call('DEL', key)
+  end
 end
-return 0
+return replies
