@@ -226,22 +226,22 @@ func (r *round) mend(ctx context.Context, cmds []redisdb.Cmd) ([]redisdb.Reply, 
 	return r.send(ctx, cmds)
 }
 
-// finish is the third exchange.
+// finish is the third exchange: whoever has removed nothing only looks at the memo, which costs a fraction of a script. A
+// tombstone may go on telling what was removed: it has an end.
 func (r *round) finish(ctx context.Context) error {
-	cmds := make([]redisdb.Cmd, 0, len(r.writes)+len(r.sizes))
-	at := make([]int, 0, len(r.writes))
+	var cmds []redisdb.Cmd
+	var ending, looking []*write
+	var memos []keyspace.Key
 	for i := range r.writes {
 		w := &r.writes[i]
-		if w.dropped {
-			continue
-		}
-		at = append(at, i)
 		memo := w.Entity.Keys.Memo(w.ID)
-		if w.Dead || len(w.removed) == 0 { // a tombstone may go on telling what was removed: it has an end
-			cmds = append(cmds, redisdb.Command("GET", memo))
-			continue
+		switch {
+		case w.dropped:
+		case w.Dead || len(w.removed) == 0:
+			looking, memos = append(looking, w), append(memos, memo)
+		default:
+			ending, cmds = append(ending, w), append(cmds, finishScript.Command([]keyspace.Key{memo}, w.memo()))
 		}
-		cmds = append(cmds, finishScript.Command([]keyspace.Key{memo}, w.memo()))
 	}
 	for e, n := range r.sizes {
 		cmds = append(cmds, raiseScript.Command([]keyspace.Key{e.Keys.Counter()}, strconv.FormatInt(n, 10)))
@@ -250,13 +250,20 @@ func (r *round) finish(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	var beaten []beaten
-	for j, i := range at {
-		text, _, err := replies[j].Text()
+	found, err := r.texts(ctx, memos)
+	if err != nil {
+		return err
+	}
+	for i := range ending {
+		text, _, err := replies[i].Text()
 		if err != nil {
 			return err
 		}
-		if w := &r.writes[i]; text != "+" && head(text) != w.head() {
+		found = append(found, text)
+	}
+	var beaten []beaten
+	for i, w := range append(looking, ending...) {
+		if text := found[i]; text != "+" && head(text) != w.head() {
 			beaten = append(beaten, w.beatenBy(text))
 		}
 	}
