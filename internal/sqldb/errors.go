@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"strings"
 
 	"github.com/jackc/pgx/v5/pgconn"
 	"modernc.org/sqlite"
@@ -23,6 +24,7 @@ var (
 	ErrCheck      = errors.New("sqldb: a check constraint refused the value")
 	ErrRetry      = errors.New("sqldb: the transaction must be run again")
 	ErrAffected   = errors.New("sqldb: another number of rows was changed than the caller knows to be there")
+	ErrSchema     = errors.New("the database has no schema, or an older one: comanda serve and comanda migrate up bring it up")
 )
 
 // ErrUnavailable says that the database cannot be reached or cannot answer now. It is a fault, so that it reaches the
@@ -48,7 +50,7 @@ func classify(err error) error {
 		return classifyPostgres(pg.Code)
 	}
 	if lite, ok := errors.AsType[*sqlite.Error](err); ok {
-		return classifySQLite(lite.Code())
+		return classifySQLite(lite)
 	}
 	var connect *pgconn.ConnectError
 	var network net.Error
@@ -74,6 +76,8 @@ func classifyPostgres(code string) error {
 		return ErrCheck
 	case "40001", "40P01":
 		return ErrRetry
+	case "42P01", "42703":
+		return ErrSchema // undefined table, undefined column
 	case "55P03", "57014", "57P01", "57P02", "57P03", "53300", "53100", "53200", "25P03":
 		return ErrUnavailable // lock or statement timeout, shutdown, too many clients, disk or memory full
 	}
@@ -84,16 +88,20 @@ func classifyPostgres(code string) error {
 }
 
 // classifySQLite reads result codes, https://sqlite.org/rescode.html.
-func classifySQLite(code int) error {
-	switch code {
+func classifySQLite(err *sqlite.Error) error {
+	switch err.Code() {
 	case sqlite3.SQLITE_CONSTRAINT_UNIQUE, sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY:
 		return ErrUnique
 	case sqlite3.SQLITE_CONSTRAINT_FOREIGNKEY:
 		return ErrForeignKey
 	case sqlite3.SQLITE_CONSTRAINT_CHECK:
 		return ErrCheck
+	case sqlite3.SQLITE_ERROR: // of every kind; the text alone tells them apart
+		if text := err.Error(); strings.Contains(text, "no such table") || strings.Contains(text, "no such column") {
+			return ErrSchema
+		}
 	}
-	switch code & 0xff {
+	switch err.Code() & 0xff {
 	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR,
 		sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_INTERRUPT:
 		return ErrUnavailable

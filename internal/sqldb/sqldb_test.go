@@ -31,7 +31,10 @@ var stmts = sqldb.Load(fstest.MapFS{
 	"counter_insert.sql": {Data: []byte(`
 		INSERT INTO sales_quota_counter (branch_id, stat_date, menu_item_id, cap, held_qty, used_qty)
 		VALUES ($1, '2026-02-26', 1, 1, $2, 0)`)},
-	"table_insert.sql": {Data: []byte(`INSERT INTO dining_table (branch_id, label) VALUES ($1, 'x')`)},
+	"table_insert.sql":   {Data: []byte(`INSERT INTO dining_table (branch_id, label) VALUES ($1, 'x')`)},
+	"unknown_table.sql":  {Data: []byte(`DELETE FROM nowhere`)},
+	"unknown_column.sql": {Data: []byte(`UPDATE order_number SET absent = 1`)},
+	"no_sql.sql":         {Data: []byte(`SELEKT 1`)},
 })
 
 func numbers(n ...int64) *sqldb.RowSet {
@@ -174,6 +177,12 @@ func TestDB_errorsAreNeutral(t *testing.T) {
 		}
 		if _, err := db.Exec(t.Context(), stmts.Must("table_insert"), 404); !errors.Is(err, sqldb.ErrForeignKey) {
 			t.Errorf("orphan: %v", err)
+		}
+		for _, name := range []string{"unknown_table", "unknown_column", "no_sql"} {
+			_, err := db.Exec(t.Context(), stmts.Must(name))
+			if err == nil || errors.Is(err, sqldb.ErrSchema) != (name != "no_sql") {
+				t.Errorf("%s: %v", name, err)
+			}
 		}
 	})
 }
