@@ -2,7 +2,8 @@
 -- BEGIN: writes documents, or deletes them, unless something newer is there. The memo notes at once that the document
 -- owns the new index entries, and which old ones are still to be removed, so that whoever comes next knows all that may
 -- be there. The two are told apart: a writer that is overtaken takes back what the newer one does not own. A series
--- (MustSeries) of groups of
+-- (MustSeries) of groups of different documents; it reads and writes all of them together, because a call from a script
+-- costs more than what it does.
 --
 -- KEYS  1 document  2 its memo
 -- ARGV  1 version (0 with a deletion: not known, then the next one)  2 JSON, empty: deleted
@@ -13,6 +14,10 @@
 --       document they stay, and who brings it back removes once more what it does not own
 -- Cost  O(entries); creates the document and the memo without TTL, or the memo of a deleted one with TTL
 local function to_remove(entries, owned)
+  if owned == '' then
+    local all = string.gsub('\n' .. entries, '\n%-', '\n')
+    return all, (string.gsub(all, '\n', '\n-'))
+  end
   local own, removed, pending = {}, '', ''
   for e in string.gmatch(owned, '[^\n]+') do
     own[e] = true
@@ -27,10 +32,9 @@ local function to_remove(entries, owned)
   return removed, pending
 end
 
-local function begin(key, memo_key, version, body, owned, life)
-  local memo = redis.pcall('GET', memo_key)
+local function begin(memo, version, body, owned)
   local have, dead, entries = nil, '', ''
-  if type(memo) == 'string' then
+  if memo then
     have, dead, entries = string.match(memo, '^(%d+)( ?x?)\n?(.*)$')
   end
   if have then
@@ -42,27 +46,41 @@ local function begin(key, memo_key, version, body, owned, life)
     end
     local is, was = tonumber(version), tonumber(have)
     if is < was or (is == was and dead ~= '' and body ~= '') then
-      return '-'
+      return nil
     end
   end
-
-  local removed, pending = '', ''
   if have and entries ~= '' and entries ~= owned then
-    removed, pending = to_remove(entries, owned)
+    return version, to_remove(entries, owned)
   end
-  if body == '' then
-    redis.call('DEL', key)
-    redis.call('SET', memo_key, version .. ' x' .. pending, 'PX', life)
-  else
-    redis.call('SET', key, body)
-    redis.call('SET', memo_key, version .. '\n' .. owned .. pending)
-  end
-  return '+' .. version .. removed
+  return version, '', ''
 end
 
-local replies = {}
+local memo_keys, set, gone, replies = {}, {}, {}, {}
 for i = 1, #KEYS / 2 do
-  local a = 4 * i
-  replies[i] = begin(KEYS[2 * i - 1], KEYS[2 * i], ARGV[a - 3], ARGV[a - 2], ARGV[a - 1], ARGV[a])
+  memo_keys[i] = KEYS[2 * i]
+end
+local memos = redis.call('MGET', unpack(memo_keys)) -- of what is no text: false
+for i, memo_key in ipairs(memo_keys) do
+  local key, a = KEYS[2 * i - 1], 4 * i
+  local body, owned = ARGV[a - 2], ARGV[a - 1]
+  local version, removed, pending = begin(memos[i], ARGV[a - 3], body, owned)
+  if not version then
+    replies[i] = '-'
+  else
+    replies[i] = '+' .. version .. removed
+    if body == '' then
+      gone[#gone + 1] = key
+      redis.call('SET', memo_key, version .. ' x' .. pending, 'PX', ARGV[a])
+    else
+      local n = #set
+      set[n + 1], set[n + 2], set[n + 3], set[n + 4] = key, body, memo_key, version .. '\n' .. owned .. pending
+    end
+  end
+end
+if #set > 0 then
+  redis.call('MSET', unpack(set))
+end
+if #gone > 0 then
+  redis.call('DEL', unpack(gone))
 end
 return replies

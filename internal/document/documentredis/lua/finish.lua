@@ -6,16 +6,17 @@
 -- ARGV  1 the memo as it must become: version and entries, one a line each
 -- Returns of each + : done; else the memo, which is another writer's, or an empty text when there is none
 -- Cost  O(entries); changes the memos only
-local replies = {}
+local memos, set, replies = redis.call('MGET', unpack(KEYS)), {}, {} -- of what is no text: false
 for i, key in ipairs(KEYS) do
-  local memo = redis.pcall('GET', key)
-  if type(memo) ~= 'string' then
-    memo = ''
-  end
+  local memo = memos[i] or ''
   if string.match(memo, '^[^\n]*') == string.match(ARGV[i], '^[^\n]*') then
-    redis.call('SET', key, ARGV[i])
+    local n = #set
+    set[n + 1], set[n + 2] = key, ARGV[i]
     memo = '+'
   end
   replies[i] = memo
+end
+if #set > 0 then
+  redis.call('MSET', unpack(set))
 end
 return replies

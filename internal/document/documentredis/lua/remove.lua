@@ -5,11 +5,15 @@
 -- ARGV  1 id of the document
 -- Returns of each 1: removed, 0: it was another's, or no text, or there was none
 -- Cost  O(1) each; creates no key
-local replies = {}
+local ids, gone, replies = redis.call('MGET', unpack(KEYS)), {}, {} -- of what is no text: false
 for i, key in ipairs(KEYS) do
   replies[i] = 0
-  if redis.pcall('GET', key) == ARGV[i] then
-    replies[i] = redis.call('DEL', key)
+  if ids[i] == ARGV[i] then
+    replies[i] = 1
+    gone[#gone + 1] = key
   end
+end
+if #gone > 0 then
+  redis.call('DEL', unpack(gone))
 end
 return replies
