@@ -129,17 +129,23 @@ func (g *guard) known(ctx context.Context, l *Listing, r *http.Request) (context
 	switch {
 	case !ok:
 		return ctx, "", errBearer
-	case g.service(token) && l.Policy == Staff:
-		if g.keeper != nil {
-			ctx = g.keeper.Service(ctx)
-		}
-		return ctx, serviceActor, nil
 	case g.service(token):
-		return ctx, serviceActor, fault.New(fault.Forbidden, "account_needed", "Only an account may do this.")
+		return g.script(ctx, l)
 	case g.keeper == nil:
 		return ctx, "", errBearer
 	}
 	return g.keeper.Account(ctx, token, l)
+}
+
+// script admits the bearer of the service token to what needs no account.
+func (g *guard) script(ctx context.Context, l *Listing) (context.Context, string, error) {
+	if l.Policy != Staff {
+		return ctx, serviceActor, fault.New(fault.Forbidden, "account_needed", "Only an account may do this.")
+	}
+	if g.keeper != nil {
+		ctx = g.keeper.Service(ctx)
+	}
+	return ctx, serviceActor, nil
 }
 
 // bearer reads the one Authorization header of a request.
