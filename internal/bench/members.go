@@ -14,9 +14,6 @@ import (
 // Login is an account of a member, made for the benchmark.
 type Login struct{ Email, Password string }
 
-// memberConns is how many connections ask as members.
-const memberConns = 64
-
 // MemberLoads is what members were served.
 type MemberLoads struct {
 	Read   Load `json:"cartReads"`   // of three dishes
@@ -102,7 +99,7 @@ func (s *session) members(ctx context.Context) (err error) {
 	return s.rounds(ctx, m)
 }
 
-func (p *product) memberConns() int { return min(memberConns, len(p.members)) }
+func (p *product) memberConns() int { return min(p.conns, len(p.members)) }
 
 const (
 	cartPath     = "/cart"

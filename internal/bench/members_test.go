@@ -42,7 +42,7 @@ func TestMembers_requests(t *testing.T) {
 func TestRounds_requests(t *testing.T) {
 	p := stub(t)
 	p.branch = 9000
-	for i := range 2*memberConns + 7 {
+	for i := range 2*p.conns + 7 {
 		p.members = append(p.members, shopper{token: "Bearer " + strconv.Itoa(i)})
 	}
 	keys := map[any]bool{}

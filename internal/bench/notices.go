@@ -24,7 +24,7 @@ type NoticeLoads struct {
 }
 
 const (
-	noticeConns = 64
+	placeConns  = 64 // over which the orders are placed, which is not measured
 	noticePath  = "/payment/vnpay/ipn"
 	noticeWarms = 10 // the tenth part of the notices warms up
 )
@@ -33,7 +33,7 @@ const (
 // payment of each is reported once, and when the server has worked that off, once more.
 func (s *session) notices(ctx context.Context) error {
 	name, began := run(), s.db.Now().UnixMilli()
-	if _, err := s.ask(ctx, load.Plan{Conns: noticeConns, Want: http.StatusCreated, Requests: func(conn int) func() []byte {
+	if _, err := s.ask(ctx, load.Plan{Conns: placeConns, Want: http.StatusCreated, Requests: func(conn int) func() []byte {
 		return s.product.ordersBy("VNPAY", name, conn, s.product.items[:1])
 	}}); err != nil {
 		return err
@@ -88,7 +88,7 @@ func (p *product) notices(site Site, all []unpaid) []func() []byte {
 	for i, u := range all {
 		texts[i] = p.target.Request(http.MethodGet, noticePath+"?"+site.notice(u, i+1), "")
 	}
-	return shared(min(noticeConns, len(texts)), len(texts), func(i int) []byte { return texts[i] })
+	return shared(min(p.conns, len(texts)), len(texts), func(i int) []byte { return texts[i] })
 }
 
 // notice is the signed query that reports a payment, the n-th of this site.

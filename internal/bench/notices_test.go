@@ -36,7 +36,8 @@ func TestSite_notice(t *testing.T) {
 
 // Every payment is reported by one connection, and only once.
 func TestNotices(t *testing.T) {
-	p, owed, told := stub(t), make([]unpaid, 2*noticeConns+3), map[string]int{}
+	p, told := stub(t), map[string]int{}
+	owed := make([]unpaid, 2*p.conns+3)
 	for i := range owed {
 		owed[i] = unpaid{run(), 30_000}
 	}

@@ -28,6 +28,7 @@ type product struct {
 	target load.Target
 	client *http.Client
 
+	conns   int      // over which members ask and payments are reported
 	guests  []string // customer tokens
 	members []shopper
 	service string // the Authorization of another system

@@ -20,7 +20,7 @@ func stub(t testing.TB) *product {
 		t.Fatal(err)
 	}
 	return &product{
-		target: target, version: "5", guests: []string{"guest-a", "guest-b"},
+		target: target, conns: 64, version: "5", guests: []string{"guest-a", "guest-b"},
 		items: []string{"7", "9000001", "42", "123456"},
 	}
 }

@@ -120,11 +120,16 @@ func (s *session) close() {
 	}
 }
 
+// usualConns is over how many connections members ask and payments are reported, or as many as orders are placed over, if
+// those are fewer.
+const usualConns = 256
+
 func (s *session) prepare(ctx context.Context) (err error) {
 	s.product, err = enter(ctx, s.target, s.Tokens, slices.Max(s.Conns))
 	if err != nil {
 		return err
 	}
+	s.product.conns = min(usualConns, slices.Max(s.Conns))
 	s.settle(ctx)
 	if s.before, err = s.askRedis(ctx); err != nil {
 		return err
