@@ -2,8 +2,8 @@
 -- BEGIN: writes documents, or deletes them, unless something newer is there. The memo notes at once that the document
 -- owns the new index entries, and which old ones are still to be removed, so that whoever comes next knows all that may
 -- be there. The two are told apart: a writer that is overtaken takes back what the newer one does not own. A series
--- (MustSeries) of groups of different documents; it reads and writes all of them together, because a call from a script
--- costs more than what it does.
+-- (MustSeries) of groups of different documents; it reads and writes all of them together, which spares most of its
+-- calls of Redis.
 --
 -- KEYS  1 document  2 its memo
 -- ARGV  1 version (0 with a deletion: not known, then the next one)  2 JSON, empty: deleted
