@@ -11,9 +11,9 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// What is set on every connection, unless the address says otherwise: limits, and what PostgreSQL plans by. A page read at random costs
-// nearly what the next one does, as on every disk without an arm and in memory: by its default of 4, PostgreSQL reads whole
-// tables of some hundred pages in the place of a batch's rows.
+// What is set on every connection, unless the address says otherwise: limits, and what PostgreSQL plans by. A page
+// read at random costs nearly what the next one does, as on every disk without an arm and in memory: by its default
+// of 4, PostgreSQL reads whole tables of some hundred pages in the place of a batch's rows.
 var postgresSettings = map[string]string{
 	"random_page_cost":                    "1.1",
 	"statement_timeout":                   "8s",
