@@ -1,6 +1,7 @@
 package cart
 
 import (
+	"slices"
 	"time"
 
 	"comanda/internal/fault"
@@ -18,9 +19,17 @@ type Cart struct {
 	ID        int64
 	UserID    int64
 	BranchID  int64 // whose menu it is priced by; 0 for the house's first
-	Version   int64 // rises with every change, also of a line
+	Version   int64 // rises with every change of a member's, also of a line; an import raises that of lines alone
 	UpdatedAt time.Time
 	Lines     []Line // in the order in which they were added
+}
+
+// Same tells whether a cart, which was locked, is what somebody saw of it before, line by line.
+func (c Cart) Same(seen Cart) bool {
+	if c.ID != seen.ID || c.Version != seen.Version || len(c.Lines) != len(seen.Lines) {
+		return false
+	}
+	return !slices.ContainsFunc(c.Lines, func(l Line) bool { return !slices.Contains(seen.Lines, l) })
 }
 
 // Line is a dish in a cart.

@@ -211,7 +211,7 @@ func (b *Batch) enter(p *Place) Result {
 // same tells whether a cart is still as it was when the order was made from it.
 func (b *Batch) same(c cart.Cart) bool {
 	now, ok := b.Carts[c.UserID]
-	return ok && now.ID == c.ID && now.Version == c.Version
+	return ok && now.Same(c)
 }
 
 // payer is who must not leave too much unpaid.

@@ -151,7 +151,7 @@ func (s *Service) checkOut(ctx context.Context, who identity.Actor, c Checkout) 
 	switch {
 	case err != nil:
 		return s.earlier(ctx, TxnKey{User: c.UserID, ClientTxnID: c.key()}, c.digest(), err)
-	case remembered && v.ID == seen.ID && v.Version == seen.Version:
+	case remembered && v.Same(seen.Cart):
 		return receipt, refusal
 	}
 	return s.orderFrom(ctx, v, c)

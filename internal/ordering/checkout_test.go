@@ -14,6 +14,7 @@ import (
 
 	"comanda/internal/cart"
 	"comanda/internal/cart/carttest"
+	"comanda/internal/document/documenttest"
 	"comanda/internal/fault"
 	"comanda/internal/identity"
 	"comanda/internal/ordering"
@@ -212,6 +213,7 @@ func TestService_CheckOut_remembered(t *testing.T) {
 		"empty":             {here: 2, after: takeAway(t, 0), err: cart.ErrEmpty},
 		"empty, and less":   {here: 11, there: 1, after: takeAway(t, 0), err: cart.ErrEmpty},
 		"another cart":      {here: 2, after: orderAndPut(3), want: 3},
+		"imported":          {here: 2, after: importLine(5), want: 5},
 		"ordered elsewhere": {here: 2, after: orderAndPut(0), err: cart.ErrEmpty},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -256,6 +258,19 @@ func takeAway(t *testing.T, n int64) func(*testing.T, *shop, identity.Actor) {
 		}
 		if err != nil {
 			t.Fatal(err)
+		}
+	}
+}
+
+// importLine writes so many of dish 101 as an import does: the line's version rises, and that of its cart does not.
+func importLine(n int64) func(*testing.T, *shop, identity.Actor) {
+	return func(t *testing.T, other *shop, who identity.Actor) {
+		t.Helper()
+		was := other.house.Look(t, who)
+		house := documenttest.House{DB: other.house.DB}
+		documenttest.Must(t, house.PutDetail(t.Context(), was.Items[0].ID, was.ID, was.Items[0].DishID, n))
+		if now := other.house.Look(t, who); now.Version != was.Version || now.Items[0].Quantity != n {
+			t.Fatalf("imported %+v over %+v", now.Cart, was.Cart)
 		}
 	}
 }
