@@ -28,7 +28,7 @@ func (c *cli) bench() *cobra.Command {
 			return c.runBench(cmd, bench.Config{Duration: time.Duration(seconds * float64(time.Second)), Conns: conns})
 		},
 	}
-	cmd.Flags().Float64Var(&seconds, "seconds", 5, "length of each of about fifteen measurements")
+	cmd.Flags().Float64Var(&seconds, "seconds", 5, "length of each measurement; a run takes about a minute for each second")
 	cmd.Flags().IntSliceVar(&conns, "conns", []int{64, 128, 256, 512}, "connections at once")
 	cmd.AddCommand(benchEcho())
 	return cmd

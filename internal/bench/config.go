@@ -35,7 +35,7 @@ type Config struct {
 	Progress func(step, steps int, name string)
 }
 
-// Bounds of a run, which is about fifteen measurements.
+// Bounds of a run.
 const (
 	minDuration = 10 * time.Millisecond
 	maxDuration = time.Minute

@@ -24,7 +24,8 @@ type session struct {
 	holds  int64        // of the day, before the first load
 }
 
-// Run measures everything. It takes about fifteen times the configured duration.
+// Run measures everything. Between measurements it fills carts, places what is to be paid and waits until the server is
+// done with it: with 4 s for each it takes about as many minutes.
 func Run(ctx context.Context, c Config) (Report, error) {
 	if err := c.Validate(); err != nil {
 		return Report{}, err
