@@ -14,9 +14,6 @@ import (
 	"comanda/internal/sqldb"
 )
 
-// actionImported is what the audit log calls an import; an export and a backup are identity.ActionExported.
-const actionImported = "data_imported"
-
 // ParseEntities reads a list of entities such as "user,role"; nothing means all that can be imported again, "all" means
 // orders too.
 func ParseEntities(list string) ([]*document.Entity, error) {
@@ -65,7 +62,7 @@ func ImportDocuments(
 	if err != nil || check {
 		return result, err
 	}
-	return result, record(ctx, db, actionImported, "documents", strconv.Itoa(result.Lines), result.Written)
+	return result, record(ctx, db, identity.ActionImported, "documents", strconv.Itoa(result.Lines), result.Written)
 }
 
 // Backup copies a SQLite database into a file, beside a running server.

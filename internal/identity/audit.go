@@ -25,7 +25,8 @@ type Entry struct {
 	Hash      string
 }
 
-// The actions. Those about accounts bear the names of the OWASP logging vocabulary.
+// The actions. Those about accounts bear the names of the OWASP logging vocabulary. What the console calls each in its
+// languages is in web/staff/src/people/actions.
 const (
 	ActionLogin           = "authn_login_success"
 	ActionPassword        = "authn_password_change"
@@ -38,7 +39,8 @@ const (
 	ActionRoleCreated     = "role_created"
 	ActionRoleUpdated     = "role_updated"
 	ActionRoleDeleted     = "role_deleted"
-	ActionExported        = "data_exported"
+	ActionExported        = "data_exported" // also a backup
+	ActionImported        = "data_imported"
 	ActionQuotaSet        = "quota_set"
 	ActionMenuDrafted     = "menu_version_drafted"
 	ActionMenuEdited      = "menu_version_edited"
