@@ -75,6 +75,12 @@ var (
 	ErrChanged  = fault.New(fault.Conflict, "cart_changed", "The cart was changed meanwhile; look at it again.")
 )
 
+// ErrRetry says that nothing has changed, because others were about the same cart each time.
+var ErrRetry = &fault.Error{
+	Kind: fault.Unavailable, Code: "try_again", Detail: "That could not be done just now; send it again.",
+	RetryAfter: time.Second,
+}
+
 func checkQuantity(n int64) error {
 	if n < 1 || n > MaxQuantity {
 		return ErrQuantity.With("maximum", MaxQuantity)

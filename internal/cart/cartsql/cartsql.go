@@ -8,6 +8,7 @@ import (
 	"context"
 	"embed"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"sync/atomic"
@@ -83,8 +84,11 @@ func (s *Store) Cart(ctx context.Context, user int64) (cart.Cart, error) {
 // Change implements cart.Store.
 func (s *Store) Change(ctx context.Context, c cart.Change) (cart.Cart, int64, error) {
 	r, err := s.changes.Do(ctx, c)
-	if err == nil {
+	switch {
+	case err == nil:
 		err = r.err
+	case errors.Is(err, sqldb.ErrRetry):
+		err = cart.ErrRetry.Because(err)
 	}
 	return r.cart, r.dish, err
 }

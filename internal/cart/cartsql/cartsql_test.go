@@ -184,6 +184,36 @@ func TestQueueTaken(t *testing.T) {
 	})
 }
 
+// C3, C4: a dish that is put in while an order takes the cart is ordered, or stands in the next cart.
+func TestStore_Change_of_a_taken_cart(t *testing.T) {
+	each(t, func(t *testing.T, h *carttest.House) {
+		who := h.Member(t, 7)
+		first := h.Puts(t, who, 2, 101)
+		added := make(chan error, 1)
+		err := h.DB.Write(t.Context(), func(ctx context.Context, tx sqldb.Tx) error {
+			carts := map[int64]cart.Cart{}
+			cartsql.QueueLock(tx, []int64{who.UserID}, carts)
+			if err := tx.Flush(ctx); err != nil {
+				return err
+			}
+			go func() {
+				_, _, err := h.Carts.Add(t.Context(), who, 102, 3, 0)
+				added <- err
+			}()
+			h.AwaitWaiting(t)
+			documentsql.Queue(tx, h.Clock.Now(), cartsql.QueueTaken(tx, []cart.Cart{carts[who.UserID]})...)
+			return nil
+		})
+		if err := errors.Join(err, <-added); err != nil {
+			t.Fatal(err)
+		}
+		next := h.Look(t, who)
+		if next.ID <= first.ID || len(next.Items) != 1 || next.Items[0].DishID != 102 || next.Items[0].Quantity != 3 {
+			t.Errorf("%+v after %+v", next.Cart, first.Cart)
+		}
+	})
+}
+
 func TestStore_FirstBranch(t *testing.T) {
 	each(t, func(t *testing.T, h *carttest.House) {
 		first := func() int64 {

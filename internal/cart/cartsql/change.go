@@ -59,6 +59,11 @@ func lock(ctx context.Context, tx sqldb.Tx, changes []cart.Change, now time.Time
 	if err := tx.Flush(ctx); err != nil {
 		return nil, err
 	}
+	for user := range adding {
+		if _, there := all[user]; !there { // it was there, and an order took it before it was locked
+			return nil, sqldb.ErrRetry
+		}
+	}
 	drafts := make(map[int64]*cart.Draft, len(all))
 	for user, c := range all {
 		drafts[user] = cart.NewDraft(c)
