@@ -222,8 +222,10 @@ func (o *Order) payer() string {
 	return o.GuestHash
 }
 
-// MemberKey names a member among those who have unpaid orders.
-func MemberKey(user int64) string { return "user:" + formatID(user) }
+const memberPrefix = "user:"
+
+// MemberKey names a member among those who have unpaid orders, and begins the keys of a member's orders.
+func MemberKey(user int64) string { return memberPrefix + formatID(user) }
 
 func over(n, limit int) bool { return limit > 0 && n >= limit }
 

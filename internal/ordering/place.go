@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -160,6 +161,9 @@ func (s *Service) CheckRequest(g Guest, r Request) error {
 	}
 	if err := checkClientTxnID(r.ClientTxnID); err != nil {
 		return err
+	}
+	if strings.HasPrefix(r.ClientTxnID, memberPrefix) { // so do members' keys, which stand beside those of guests
+		return wrong("clientTxnId", "clientTxnId does not begin with "+memberPrefix)
 	}
 	if err := checkItems(r.Items); err != nil {
 		return err

@@ -80,6 +80,7 @@ func TestService_Place_refusesBadRequests(t *testing.T) {
 		"101 units":       {func(r *ordering.Request) { r.Items = many[:6]; setQty(r.Items, 20) }, "invalid"},
 		"long notes":      {func(r *ordering.Request) { r.Items[0].Notes = long }, "invalid"},
 		"no key":          {func(r *ordering.Request) { r.ClientTxnID = "" }, "invalid"},
+		"a member's key":  {func(r *ordering.Request) { r.ClientTxnID = "user:7:a" }, "invalid"},
 		"unknown item":    {func(r *ordering.Request) { r.Items[0].ItemID = 999 }, "item_unknown"},
 		"unknown version": {func(r *ordering.Request) { r.MenuVersionID = 9 }, "menu_version_closed"},
 		"another visit":   {func(r *ordering.Request) { r.VisitID = "other" }, "visit_mismatch"},
