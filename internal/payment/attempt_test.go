@@ -108,7 +108,10 @@ func TestAttempt_NextCheck(t *testing.T) {
 		{payment.LINEPay, payment.Unknown, 99, 2 * time.Hour, time.Hour},
 		{payment.VNPay, payment.Review, 0, time.Hour, time.Hour},
 		{payment.VNPay, payment.Review, 0, 27 * time.Hour, 0},
-		{payment.VNPay, payment.Failed, 0, time.Hour, 0},
+		{payment.VNPay, payment.Failed, 30, time.Hour, time.Hour},
+		{payment.VNPay, payment.Failed, 0, 10 * time.Minute, time.Hour},
+		{payment.LINEPay, payment.Failed, 0, 5 * time.Hour, 5 * time.Hour},
+		{payment.VNPay, payment.Failed, 0, 27 * time.Hour, 0},
 	} {
 		a := payment.Attempt{Method: c.method, State: c.state, Checks: c.checks, CreatedAt: made}
 		now := made.Add(c.age)

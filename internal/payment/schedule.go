@@ -38,13 +38,16 @@ func (m Method) firstCheck(s State, now time.Time) time.Time {
 }
 
 // NextCheck tells when to ask once more if this time does not help; zero when it is time to give up. Whoever gives up on
-// an attempt leaves it for the staff to look at.
+// an attempt leaves it for the staff to look at. Of one that has failed nothing more is expected, so the pauses double;
+// but its page may have been paid on with another card while the house had no line, and then nobody else would tell.
 func (a *Attempt) NextCheck(now time.Time) time.Time {
 	age := now.Sub(a.CreatedAt)
 	pause := askLINEPay
 	switch {
-	case age > giveUpAfter || a.State == Failed:
+	case age > giveUpAfter:
 		return time.Time{}
+	case a.State == Failed:
+		pause = max(checkFailed, age)
 	case age > lateAfter || a.State == Review:
 		pause = askLate
 	case a.Method == VNPay:

@@ -196,7 +196,8 @@ func TestVNPay_onlyAsked(t *testing.T) {
 	})
 }
 
-// A card was refused, another one was not, and nobody hears of that: VNPay is asked once more when its page is closed.
+// A card was refused, another one was not, and nobody hears of that: VNPay is asked when its page is closed, and again
+// where that did not get through.
 func TestVNPay_failedThenUnheard(t *testing.T) {
 	in(t, money.VND, func(h *house) {
 		h.vnpayFaults(vnpaysim.Faults{Lose: 10})
@@ -204,9 +205,15 @@ func TestVNPay_failedThenUnheard(t *testing.T) {
 		h.wantIPN(h.notice(h.ref(o.ID), "vnp_ResponseCode", "51", "vnp_TransactionStatus", "02", "vnp_TransactionNo", "0"), "00")
 		h.press(o.Payment.RedirectURL, "leave")
 		h.expire()
+		nothing := []string{"order CANCELED/CANCELED refunded 0", "attempt VNPAY FAILED", "report CALLBACK FAILED", "event order.canceled"}
 		h.reconcile(42 * time.Minute)
-		h.wants("order CANCELED/CANCELED refunded 0", "attempt VNPAY FAILED", "report CALLBACK FAILED", "event order.canceled")
+		h.wants(nothing...)
+		h.vnpayFaults(vnpaysim.Faults{Lose: 100, LoseAnswers: 1}) // the house's line is down for longer than VNPay calls
 		h.reconcile(time.Minute)
+		h.wants(nothing...)
+		h.reconcile(59 * time.Minute)
+		h.wants(nothing...)
+		h.reconcile(2 * time.Minute)
 		h.wants("order PLACED/PAID refunded 0", "attempt VNPAY PAID", "report CALLBACK FAILED", "report CHECK PAID", "event order.paid",
 			"event order.canceled")
 	})
