@@ -226,6 +226,11 @@ func TestBatch_attemptsAreLimited(t *testing.T) {
 	if !errors.Is(last, payment.ErrAttempts) || len(b.Attempts["o-a"]) != payment.MaxAttempts {
 		t.Errorf("%v after %d attempts", last, len(b.Attempts["o-a"]))
 	}
+	cash := pay("a")
+	cash.Settle.Method, cash.Settle.Source, cash.Settle.Amount = payment.Counter, ordering.SourceStaff, 1000
+	if r := b.Decide([]ordering.Command{cash})[0]; r.Err != nil || r.Order.PaymentStatus != ordering.Paid {
+		t.Errorf("at the counter after them: %+v", r)
+	}
 }
 
 func TestShortNumber(t *testing.T) {

@@ -88,7 +88,7 @@ func (b *Batch) refuseAtCounter(o *Order, s *Settle) error {
 }
 
 // attemptOf finds the attempt that a report is about, or makes one: staff may take cash for an order that was meant to
-// be paid otherwise. It gives -1 when the order has too many.
+// be paid otherwise, however often its guests have tried. It gives -1 when the order has too many.
 func (b *Batch) attemptOf(o *Order, s *Settle) int {
 	all := b.Attempts[o.ID]
 	for i, a := range slices.Backward(all) {
@@ -96,7 +96,7 @@ func (b *Batch) attemptOf(o *Order, s *Settle) int {
 			return i
 		}
 	}
-	if len(all) >= payment.MaxAttempts {
+	if len(all) >= payment.MaxAttempts && s.Source != SourceStaff {
 		return -1
 	}
 	a := payment.Attempt{
