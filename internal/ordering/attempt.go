@@ -52,14 +52,15 @@ func (b *Batch) redirect(r *Redirect) Result {
 }
 
 // confirm gives one of those who ask the right to have an attempt's money taken. An order that has ended gives it to
-// nobody: then no money moves, and none has to go back.
+// nobody, and while another attempt's money may be on its way it gives it to nobody either: then no money moves, and none
+// has to go back. Whoever asks later finds out whether it is still wanted.
 func (b *Batch) confirm(c *Confirm) Result {
 	o, i := b.attempt(c.OrderID, c.AttemptID)
 	if i < 0 {
 		return Result{Err: payment.ErrAttempt}
 	}
 	a := b.Attempts[o.ID][i]
-	if !o.PaymentStatus.payable() || !b.Now.Before(o.ExpiresAt) || !a.Confirm(c.Again, b.Now) {
+	if !o.PaymentStatus.payable() || !b.Now.Before(o.ExpiresAt) || b.busy(o, a.ID) || !a.Confirm(c.Again, b.Now) {
 		return Result{Order: *o, Attempt: a}
 	}
 	b.Attempts[o.ID][i] = a
@@ -73,13 +74,17 @@ func (b *Batch) confirm(c *Confirm) Result {
 
 // reopen lets an order be paid otherwise once no gateway has its hands on it any more.
 func (b *Batch) reopen(o *Order) {
-	busy := slices.ContainsFunc(b.Attempts[o.ID], func(a payment.Attempt) bool {
-		return a.State == payment.Confirming || a.State == payment.Unknown
-	})
-	if o.PaymentStatus == Confirming && !busy {
+	if o.PaymentStatus == Confirming && !b.busy(o, "") {
 		o.PaymentStatus = Unpaid
 	}
 	b.show(o)
+}
+
+// busy tells whether a gateway may be taking the money of an attempt at this moment, of another one than except.
+func (b *Batch) busy(o *Order, except string) bool {
+	return slices.ContainsFunc(b.Attempts[o.ID], func(a payment.Attempt) bool {
+		return a.ID != except && (a.State == payment.Confirming || a.State == payment.Unknown)
+	})
 }
 
 // show has those who look at an order see what has become of its attempts.

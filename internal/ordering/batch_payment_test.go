@@ -241,6 +241,10 @@ func TestBatch_attempts(t *testing.T) {
 		{"expires while confirming, not early", begun + " pass:299s end:EXPIRED", ordering.Confirming, payment.Confirming, false, nil},
 		{"expires while confirming, in the end", begun + " pass:300s end:EXPIRED", ordering.PaymentCanceled, payment.Confirming, true, nil},
 		{"expired and never confirmed", begun + " said:UNKNOWN pass:300s end:EXPIRED confirm:again", ordering.PaymentCanceled, payment.Unknown, false, nil},
+		{"two pages, the other while confirming", "redirect:1 try:b redirectB:2 confirmB confirm", ordering.Confirming, payment.Redirected, false, nil},
+		{"two pages, the other is not heard", "redirect:1 try:b redirectB:2 confirmB saidB:UNKNOWN confirm", ordering.Confirming, payment.Redirected, false, nil},
+		{"two pages, the other has failed", "redirect:1 try:b redirectB:2 confirmB saidB:FAILED confirm", ordering.Confirming, payment.Confirming, true, nil},
+		{"two pages, the other has paid", "redirect:1 try:b redirectB:2 confirmB saidB:PAID confirm", ordering.Paid, payment.Redirected, false, nil},
 		{"two at once, one of them fails", begun + " said:FAILED try:b redirectB:2 confirmB said:FAILED", ordering.Confirming, payment.Failed, false, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
