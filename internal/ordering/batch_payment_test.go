@@ -108,6 +108,11 @@ func (p *till) money(verb, arg string) (ordering.Command, bool) {
 		return ordering.Command{Refund: &ordering.Refund{
 			OrderID: "o-a", NewID: "r" + arg, Amount: int64(d), Note: "cold", By: cashier,
 		}}, true
+	case "key": // key:AMOUNT, all of them under one key
+		d, _ := time.ParseDuration(arg + "ns")
+		return ordering.Command{Refund: &ordering.Refund{
+			OrderID: "o-a", NewID: "k" + arg, Amount: int64(d), Note: "cold", By: cashier, ClientTxnID: "k",
+		}}, true
 	case "portal": // portal:REFERENCE or portal:REFERENCE/AMOUNT
 		ref, amount, found := strings.Cut(arg, "/")
 		c := ordering.Refund{OrderID: "o-a", NewID: "r" + arg, Amount: 1000, ByHand: true, Reference: ref, Note: "seen", By: cashier}
@@ -375,6 +380,12 @@ func TestBatch_refunds(t *testing.T) {
 		{"too much", paid + "refund:3001", ordering.Paid, 0, "", false, ordering.ErrNotRefundable},
 		{"too much in parts", paid + "refund:1000 refund:1999 refund:2", ordering.Paid, 2999, payment.RefundSending, false, ordering.ErrNotRefundable},
 		{"less than nothing", paid + "refund:-1", ordering.Paid, 0, "", false, ordering.ErrNotRefundable},
+		{"a part, asked twice", paid + "key:1000 then key:1000", ordering.Paid, 1000, payment.RefundSending, false, nil},
+		{"a part, asked when it has arrived", paid + "key:1000 sent:DONE then key:1000", ordering.Paid, 1000, payment.RefundDone, false, nil},
+		{"all, asked twice", paid + "key:0 then key:0", ordering.RefundDue, 3000, payment.RefundSending, false, nil},
+		{"another part under the key", paid + "key:1000 key:2000", ordering.Paid, 1000, payment.RefundSending, false, ordering.ErrRefundKey},
+		{"too much, then less under the key", paid + "key:3001 key:1000", ordering.Paid, 1000, payment.RefundSending, true, nil},
+		{"a part from the till, asked twice", "counter key:1000 then key:1000", ordering.Paid, 1000, payment.RefundDone, false, nil},
 		{"money from the till", "counter refund:1000", ordering.Paid, 1000, payment.RefundDone, true, nil},
 		{"all from the till", "counter refund:0", ordering.Refunded, 3000, payment.RefundDone, true, nil},
 		{"arrived", paid + "refund:0 sent:DONE", ordering.Refunded, 3000, payment.RefundDone, true, nil},

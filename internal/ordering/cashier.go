@@ -37,9 +37,13 @@ func (r Refund) checkReference() (Refund, error) {
 }
 
 // Refund gives money of a paid order back in the way in which it came, or notes that somebody has done so in the gateway's
-// portal. What is noted a second time stands there once. Its id and who does it need not be given.
+// portal. What is noted a second time, or asked for again under its ClientTxnID, is made once and answered as it is by
+// then. Its id and who does it need not be given.
 func (s *Service) Refund(ctx context.Context, by identity.Actor, c Refund) (payment.Refund, error) {
 	err := checkNote(c.Note)
+	if err == nil && c.ClientTxnID != "" {
+		err = checkClientTxnID(c.ClientTxnID)
+	}
 	if err == nil {
 		c, err = c.checkReference()
 	}

@@ -91,6 +91,8 @@ type Refund struct {
 	Reference string // what the portal calls it, with ByHand only
 	Note      string
 	By        identity.Actor
+
+	ClientTxnID string // chosen by who asks, once for an order; the same refund under it is made once. Empty for none
 }
 
 // FinishRefund notes what has become of a refund, or that the staff wants it done.
@@ -180,6 +182,7 @@ var (
 	ErrTooLate       = fault.New(fault.Conflict, "too_late", "There is not enough time left to pay in this way; order again.")
 	ErrConfirming    = fault.New(fault.Conflict, "payment_in_progress", "A payment is being completed at this moment.")
 	ErrRefundNoted   = fault.New(fault.Conflict, "refund_noted", "With this reference another amount was noted.")
+	ErrRefundKey     = fault.New(fault.Invalid, "idempotency_mismatch", "This clientTxnId was used for another refund.")
 	ErrNotRefundable = fault.New(fault.Conflict, "not_refundable", "There is not so much of this order's money to give back.")
 )
 

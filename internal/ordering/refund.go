@@ -37,11 +37,8 @@ func (b *Batch) refund(c *Refund) Result {
 	if o == nil {
 		return Result{Err: ErrNotFound}
 	}
-	if r, found := b.noted(o.ID, c); found {
-		if c.Amount != 0 && c.Amount != r.Amount {
-			return Result{Order: *o, Refund: r, Err: ErrRefundNoted}
-		}
-		return Result{Order: *o, Refund: r}
+	if r, found, err := b.repeated(o.ID, c); found {
+		return Result{Order: *o, Refund: r, Err: err}
 	}
 	a, ok := b.paidBy(o)
 	left := o.Total - o.Refunded
@@ -54,7 +51,7 @@ func (b *Batch) refund(c *Refund) Result {
 	}
 	r := payment.Refund{
 		ID: c.NewID, OrderID: o.ID, AttemptID: a.ID, Method: a.Method, Amount: amount, Currency: a.Currency,
-		State: payment.RefundDue, Reason: payment.ByStaff, CreatedAt: b.Now,
+		State: payment.RefundDue, Reason: payment.ByStaff, CreatedAt: b.Now, ClientTxnID: c.ClientTxnID,
 	}
 	switch {
 	case !c.ByHand:
@@ -74,15 +71,33 @@ func (b *Batch) refund(c *Refund) Result {
 	return Result{Order: *o, Refund: r, Changed: true}
 }
 
-// noted finds a refund that stands here under a reference, whoever has made it: it went back once.
-func (b *Batch) noted(order string, c *Refund) (payment.Refund, bool) {
-	i := slices.IndexFunc(b.Owed[order], func(r payment.Refund) bool {
-		return c.ByHand && (r.PortalRef == c.Reference || r.GatewayRef == c.Reference)
-	})
-	if i < 0 {
-		return payment.Refund{}, false
+// repeated finds the refund that stands here already: under the key with which it was asked for before, or under the
+// portal's reference, whoever has made it. It goes back once (I11).
+func (b *Batch) repeated(order string, c *Refund) (r payment.Refund, found bool, err error) {
+	all := b.Owed[order]
+	if i := slices.IndexFunc(all, c.asked); i >= 0 {
+		if (c.Amount != 0 && c.Amount != all[i].Amount) || c.Reference != all[i].PortalRef {
+			err = ErrRefundKey
+		}
+		return all[i], true, err
 	}
-	return b.Owed[order][i], true
+	if i := slices.IndexFunc(all, c.noted); i >= 0 {
+		if c.Amount != 0 && c.Amount != all[i].Amount {
+			err = ErrRefundNoted
+		}
+		return all[i], true, err
+	}
+	return r, false, nil
+}
+
+// asked tells whether a refund was made under the same key.
+func (c Refund) asked(r payment.Refund) bool {
+	return c.ClientTxnID != "" && r.ClientTxnID == c.ClientTxnID
+}
+
+// noted tells whether a refund stands here under the same reference.
+func (c Refund) noted(r payment.Refund) bool {
+	return c.ByHand && (r.PortalRef == c.Reference || r.GatewayRef == c.Reference)
 }
 
 // paidBy is the attempt whose money the order was paid with: the first that is captured and owed to nobody.

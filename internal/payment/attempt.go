@@ -162,6 +162,8 @@ type Refund struct {
 	Before     []string // what the gateway called its refunds of the attempt before this one was sent
 	CreatedAt  time.Time
 	DoneAt     time.Time // zero until DONE
+
+	ClientTxnID string // under which the staff has asked for it; empty for none
 }
 
 // Decide has a refund sent to its gateway, or done at once where money is given back by hand.

@@ -51,6 +51,8 @@ type refundInput struct {
 		Reason    string `json:"reason" minLength:"1" maxLength:"500"`
 		ByHand    bool   `json:"byHand,omitempty" doc:"It was given back in the gateway's portal already: nothing is sent."`
 		Reference string `json:"reference,omitempty" maxLength:"100" doc:"What the portal calls it; needed with byHand. Under one reference a refund is noted once."`
+
+		ClientTxnID string `json:"clientTxnId,omitempty" minLength:"1" maxLength:"64" doc:"Chosen by the client, once for an order: the same id with the same amount is one refund, however often it is sent."`
 	}
 }
 
@@ -60,6 +62,7 @@ func (r routes) refund(ctx context.Context, in *refundInput) (*refundOutput, err
 	b := in.Body
 	f, err := r.orders.Refund(ctx, identity.ActorOf(ctx), ordering.Refund{
 		OrderID: in.ID, Amount: b.Amount, Note: b.Reason, ByHand: b.ByHand, Reference: b.Reference,
+		ClientTxnID: b.ClientTxnID,
 	})
 	if err != nil {
 		return nil, err

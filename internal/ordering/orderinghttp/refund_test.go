@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -100,6 +102,40 @@ func TestRefund_parts(t *testing.T) {
 		h.wantBack(m, "10000", 3)
 		h.wantsMore(paid, "order PLACED/REFUNDED refunded 10000", "refund STAFF 5000 DONE "+codes[m],
 			"refund STAFF 3000 DONE "+codes[m], "refund STAFF 2000 DONE "+codes[m], "3 event order.refunded")
+	})
+}
+
+// A part that is asked for again after a lost answer goes back once.
+func TestRefund_again(t *testing.T) {
+	refunding(t, func(h *house, m payment.Method, paid []string) {
+		o := h.paid(m)
+		ask := func(key string, amount int64, want int) (got struct{ ID, State string }) {
+			h.t.Helper()
+			h.ask(http.MethodPost, "/api/orders/"+o.ID+"/refunds",
+				map[string]any{"amount": amount, "reason": "cold", "clientTxnId": key}, want, &got)
+			return got
+		}
+		first := ask("a", 3000, http.StatusCreated)
+		var all sync.WaitGroup
+		for range 8 {
+			all.Go(func() {
+				if again := ask("a", 3000, http.StatusCreated); again.ID != first.ID {
+					h.t.Errorf("%+v after %+v", again, first)
+				}
+			})
+		}
+		all.Wait()
+		ask("a", 2000, http.StatusUnprocessableEntity)
+		ask("", 3000, http.StatusUnprocessableEntity)
+		ask(strings.Repeat("k", 65), 3000, http.StatusUnprocessableEntity)
+		h.refunds(time.Second)
+		if again := ask("a", 3000, http.StatusCreated); again.ID != first.ID || again.State != "DONE" {
+			h.t.Errorf("when it has arrived: %+v after %+v", again, first)
+		}
+		ask("b", 3000, http.StatusCreated)
+		h.refunds(time.Second)
+		h.wantBack(m, "6000", 2)
+		h.wantsMore(paid, "order PLACED/PAID refunded 6000", "2 refund STAFF 3000 DONE "+codes[m], "2 event order.refunded")
 	})
 }
 

@@ -294,7 +294,13 @@ func (s *tale) counter() {
 
 func (s *tale) refund() {
 	amount := pick(s.random, 0, 1, 1000, 2500, s.order.TotalPrice-1, s.order.TotalPrice+1)
-	s.v.try(http.MethodPost, "/api/orders/"+s.order.ID+"/refunds", "", map[string]any{"amount": amount, "reason": "cold"}, nil)
+	body := map[string]any{"amount": amount, "reason": "cold", "clientTxnId": fmt.Sprint(s.random.Uint64())}
+	var first, again struct{ ID string }
+	path := "/api/orders/" + s.order.ID + "/refunds"
+	if s.v.try(http.MethodPost, path, "", body, &first) == http.StatusCreated && s.random.IntN(2) == 0 &&
+		s.v.try(http.MethodPost, path, "", body, &again) == http.StatusCreated && again != first {
+		s.v.t.Errorf("asked again, the refund %s is %s", first.ID, again.ID)
+	}
 }
 
 // sendDue has the staff send what is due back, or was refused.

@@ -182,6 +182,42 @@ func TestClaimRefunds_untilFinished(t *testing.T) {
 	})
 }
 
+// An old refund that is decided anew waits for a newer one of the same payment that was begun, and then is sent.
+func TestClaimRefunds_decidedAnew(t *testing.T) {
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		var all []payment.Refund
+		for _, id := range []string{"1", "2"} {
+			all = append(all, payment.Refund{
+				ID: id, OrderID: "o", AttemptID: "a", Amount: 1, Currency: "TWD", Method: payment.LINEPay, State: payment.RefundSending,
+				Reason: payment.ByStaff, CreatedAt: at, SendAt: at,
+			})
+		}
+		all[0].State, all[0].SendAt = payment.RefundUnknown, time.Time{}
+		if err := write(t, db, func(tx sqldb.Tx) { paymentsql.QueueRefunds(tx, all) }); err != nil {
+			t.Fatal(err)
+		}
+		claims := func(after time.Duration, want ...string) {
+			t.Helper()
+			got, err := paymentsql.ClaimRefunds(t.Context(), db, at.Add(after), 10)
+			if !slices.Equal(ids(got, refundID), want) || err != nil {
+				t.Errorf("after %v %v are claimed, %v; want %v", after, ids(got, refundID), err, want)
+			}
+		}
+		claims(0, "2")
+		all[0].Decide("user:7", "not in the portal", at)
+		if err := write(t, db, func(tx sqldb.Tx) { paymentsql.QueueFinished(tx, all[:1]) }); err != nil {
+			t.Fatal(err)
+		}
+		claims(0)
+		claims(time.Minute, "2")
+		all[1].Finish(payment.RefundDone, "X", "0000", at)
+		if err := write(t, db, func(tx sqldb.Tx) { paymentsql.QueueFinished(tx, all[1:]) }); err != nil {
+			t.Fatal(err)
+		}
+		claims(time.Minute, "1")
+	})
+}
+
 // What a gateway lists before a refund is sent is kept once: whoever comes second does not send.
 func TestMarkSent(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {

@@ -28,7 +28,8 @@ func QueueRefunds(tx sqldb.Tx, all []payment.Refund) {
 		Text("portal_ref", func(i int) string { return all[i].PortalRef }).
 		NullInt("send_at", func(i int) (int64, bool) { return millis(all[i].SendAt) }).
 		Int("created_at", func(i int) int64 { return all[i].CreatedAt.UnixMilli() }).
-		NullInt("done_at", func(i int) (int64, bool) { return millis(all[i].DoneAt) }))
+		NullInt("done_at", func(i int) (int64, bool) { return millis(all[i].DoneAt) }).
+		NullText("client_txn_id", func(i int) (string, bool) { return all[i].ClientTxnID, all[i].ClientTxnID != "" }))
 }
 
 // QueueFinished writes the new states of refunds. The caller holds their orders' locks, so none of them is DONE yet.
@@ -58,7 +59,7 @@ func scanRefund(r sqldb.Rows) (f payment.Refund, err error) {
 	var send, created, done int64
 	var before string
 	err = r.Scan(&f.ID, &f.OrderID, &f.AttemptID, &f.Method, &f.Amount, &f.Currency, &f.State, &f.Reason, &f.Note, &f.By,
-		&f.GatewayRef, &f.PortalRef, &f.Code, &send, &f.Tries, &f.Sent, &before, &created, &done)
+		&f.GatewayRef, &f.PortalRef, &f.Code, &send, &f.Tries, &f.Sent, &before, &created, &done, &f.ClientTxnID)
 	if before != "" {
 		f.Before = strings.Fields(before)
 	}

@@ -3695,6 +3695,8 @@ export interface components {
             amount?: number;
             /** @description It was given back in the gateway's portal already: nothing is sent. */
             byHand?: boolean;
+            /** @description Chosen by the client, once for an order: the same id with the same amount is one refund, however often it is sent. */
+            clientTxnId?: string;
             reason: string;
             /** @description What the portal calls it; needed with byHand. Under one reference a refund is noted once. */
             reference?: string;
