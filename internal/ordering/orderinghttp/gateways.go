@@ -100,11 +100,11 @@ func (g gateways) take(ctx context.Context, query, headers string) string {
 	switch {
 	case errors.Is(err, errReturn): // signed, and about something else than a payment of ours
 		odd.Verdict = "FOREIGN"
-		_ = g.odd(ctx, odd)
-		return ipnError
+		return g.failed(ctx, ref, errors.Join(err, g.odd(ctx, odd)))
 	case err != nil:
-		if odd.Verdict = "FORGED"; g.odd(ctx, odd) != nil {
-			return ipnError
+		odd.Verdict = "FORGED"
+		if err := g.odd(ctx, odd); err != nil {
+			return g.failed(ctx, ref, err)
 		}
 		return ipnSignature
 	}
@@ -116,11 +116,17 @@ func (g gateways) take(ctx context.Context, query, headers string) string {
 	case errors.Is(err, payment.ErrAmount):
 		return ipnAmount
 	case err != nil:
-		return ipnError
+		return g.failed(ctx, ref, err)
 	case !result.Changed:
 		return ipnKnown
 	}
 	return ipnRecorded
+}
+
+// failed says why VNPay has to come again. What it has said stands in no log: it carries a signature and may be replayed.
+func (g gateways) failed(ctx context.Context, ref string, err error) string {
+	g.orders.Log.WarnContext(ctx, "a notice could not be taken", "attempt", ref, "method", payment.VNPay, "err", err)
+	return ipnError
 }
 
 // odd keeps what could not be verified, as far as one network may have something kept.

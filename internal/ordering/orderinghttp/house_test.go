@@ -57,7 +57,8 @@ type house struct {
 	vnpay  *vnpaysim.Simulator
 	line   *linepaysim.Simulator
 	url    string
-	calls  calls  // of LINE Pay's API
+	calls  calls // of LINE Pay's API
+	log    journal
 	watch  func() // called before an answer's first byte
 	net    network
 }
@@ -110,7 +111,7 @@ func openHouse(t *testing.T, db *sqldb.DB, kitchen ordering.Catalog, g orderingh
 		Config: ordering.Defaults(), Ledger: led, Gate: open{}, Reader: orderingsql.NewOrders(db), Catalog: kitchen,
 		Methods:  payment.NewMethods(payment.VNPay, payment.LINEPay),
 		Gateways: map[payment.Method]payment.Gateway{payment.VNPay: v, payment.LINEPay: l},
-		Payments: led, ReturnTo: h.url, Log: slog.New(slog.DiscardHandler), Now: h.now,
+		Payments: led, ReturnTo: h.url, Log: slog.New(slog.NewTextHandler(&h.log, nil)), Now: h.now,
 	}
 	h.orders.Config.Limits = ordering.Limits{}
 	t.Cleanup(func() { h.orders.Close(context.Background()) })
@@ -251,6 +252,24 @@ func (c *calls) count(word string) int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.n[word]
+}
+
+// journal is a log that may be read while it is written.
+type journal struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (j *journal) Write(b []byte) (int, error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.text.Write(b)
+}
+
+func (j *journal) String() string {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.text.String()
 }
 
 // clock is a time that passes when a test says so.

@@ -267,7 +267,7 @@ func TestVNPay_callback(t *testing.T) {
 	in(t, money.VND, func(h *house) {
 		ref := h.ref(h.order(payment.VNPay).ID)
 		for _, c := range []struct{ body, answer string }{
-			{"vnp_TxnRef=\x00\xff&vnp_SecureHash=0", "97"}, {h.notice(ref), "00"}, {h.notice(ref), "02"},
+			{"vnp_TxnRef=\x00\xff&vnp_SecureHash=0", "97"}, {h.notice(ref) + "&x=\x00\xff", "00"}, {h.notice(ref), "02"},
 		} {
 			status, text := h.browse(http.MethodPost, h.url+"/payment/vnpay/callback", c.body)
 			if status != http.StatusOK || !strings.Contains(text, `"RspCode":"`+c.answer+`"`) {
@@ -288,6 +288,7 @@ func TestVNPay_databaseDown(t *testing.T) {
 		if got := h.vnpay.Answers()["99"]; got != 1 {
 			h.t.Errorf("VNPay was answered %v", h.vnpay.Answers())
 		}
+		h.wantFailures(h.ref(o.ID), `""`)
 		h.change("ALTER TABLE payment_event_gone RENAME TO payment_event")
 		h.wants("order PLACED/UNPAID refunded 0", "attempt VNPAY REDIRECTED")
 		h.awaitWaiting(h.t)
@@ -295,6 +296,23 @@ func TestVNPay_databaseDown(t *testing.T) {
 		h.awaitBooks("order PLACED/PAID refunded 0")
 		h.wants(paidByVNPay...)
 	})
+}
+
+// wantFailures compares the notices that the log says could not be taken, by their attempts. Why stands there, and nothing
+// with which somebody could send a notice again.
+func (h *house) wantFailures(attempts ...string) {
+	h.t.Helper()
+	lines := strings.SplitAfter(h.log.String(), "\n")
+	lines = slices.DeleteFunc(lines, func(l string) bool { return !strings.Contains(l, "a notice could not be taken") })
+	if len(lines) != len(attempts) {
+		h.t.Fatalf("the log says %q", lines)
+	}
+	for i, line := range lines {
+		if !strings.Contains(line, fmt.Sprintf(" attempt=%s method=VNPAY err=", attempts[i])) ||
+			!strings.Contains(line, "payment_event") || strings.Contains(line, "vnp_") {
+			h.t.Errorf("the log says %s", line)
+		}
+	}
 }
 
 // Money for an order that has ended makes it again where its units are free, and goes back where they are not.

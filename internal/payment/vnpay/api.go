@@ -81,7 +81,7 @@ func (m *Merchant) ask(ctx context.Context, request message, asked, answered []s
 		return nil, "", fmt.Errorf("vnpay: %s: the answer is not signed; it claims the code %.8q", request.get("Command"),
 			answer.get("ResponseCode"))
 	}
-	return answer, strings.ToValidUTF8(string(raw), "?"), nil
+	return answer, storable(string(raw)), nil
 }
 
 func (m *Merchant) send(ctx context.Context, request message) ([]byte, error) {

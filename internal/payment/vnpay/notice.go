@@ -54,7 +54,7 @@ func (m *Merchant) Read(rawQuery string) (Notice, error) {
 	}
 	n.Report = payment.Report{
 		State: stateOf(response, status), Ref: ref, Amount: amount, Currency: money.VND,
-		Code: response + "/" + status, Raw: strings.ToValidUTF8(rawQuery, "?"),
+		Code: response + "/" + status, Raw: storable(rawQuery),
 	}
 	return n, nil
 }

@@ -95,6 +95,20 @@ func TestMerchant_Read(t *testing.T) {
 	}
 }
 
+// Parameters that are not VNPay's are signed by nobody, and anybody may add some: they must not keep what VNPay says from
+// being written.
+func TestMerchant_Read_keepsText(t *testing.T) {
+	m := testMerchant(t, http.DefaultClient, "")
+	raw := signedQuery(success())
+	for added, want := range map[string]string{
+		"&x=\x00": "&x=?", "&\x00\x00": "&??", "&x=\xff": "&x=?", "&x=%00": "&x=%00", "&x=phở": "&x=phở",
+	} {
+		if n, err := m.Read(raw + added); err != nil || n.Raw != raw+want {
+			t.Errorf("%q is kept as %q, %v", added, strings.TrimPrefix(n.Raw, raw), err)
+		}
+	}
+}
+
 func TestMerchant_Read_refuses(t *testing.T) {
 	m := testMerchant(t, http.DefaultClient, "")
 	raw := signedQuery(success())

@@ -37,3 +37,6 @@ func plain(s string, n int) string {
 	s = strings.Join(strings.Fields(s), " ")
 	return strings.TrimSpace(s[:min(n, len(s))])
 }
+
+// storable makes what was received fit for a column of any database: it may be no UTF-8, and PostgreSQL takes no NUL.
+func storable(s string) string { return strings.ReplaceAll(strings.ToValidUTF8(s, "?"), "\x00", "?") }
