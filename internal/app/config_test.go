@@ -67,6 +67,10 @@ func TestLoadConfig_refuses(t *testing.T) {
 		"a public address without scheme": {"COMANDA_PUBLIC_URL=order.example.com"},
 		"an unknown log format":           {"COMANDA_LOG_FORMAT=xml"},
 		"a namespace with a space":        {"COMANDA_REDIS_NAMESPACE=a b"},
+		"VNPay's page without its API": {
+			"COMANDA_VNPAY_TMN_CODE=COMANDA1", "COMANDA_VNPAY_HASH_SECRET=" + strings.Repeat("k", 32),
+			"COMANDA_VNPAY_PAY_URL=https://pay.vnpay.vn/vpcpay.html",
+		},
 	} {
 		if _, err := load(t, environ...); err == nil {
 			t.Errorf("%s is accepted", name)

@@ -30,6 +30,9 @@ var (
 
 // Validate tells whether the merchant could be used; it asks nobody. Its errors repeat no word of the secret.
 func (c Config) Validate() error {
+	if c.split() {
+		return errors.New("vnpay: the page for guests and the API belong together: give both addresses, or none for the sandbox")
+	}
 	c = c.complete()
 	switch {
 	case !siteCode.MatchString(c.TmnCode):
@@ -42,6 +45,15 @@ func (c Config) Validate() error {
 		return errors.New("vnpay: the API is not an address such as " + SandboxAPIURL)
 	}
 	return nil
+}
+
+// split tells whether one address would be completed with the other service's. Guests would then pay real money, while
+// questions about it and refunds go to a sandbox that knows nothing of it, and nobody would be told.
+func (c Config) split() bool {
+	if c.PayURL == "" {
+		return c.APIURL != "" && c.APIURL != SandboxAPIURL
+	}
+	return c.APIURL == "" && c.PayURL != SandboxPayURL
 }
 
 func (c Config) complete() Config {

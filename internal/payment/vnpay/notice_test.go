@@ -30,7 +30,8 @@ var testNow = time.Date(2026, 11, 21, 18, 30, 0, 0, time.UTC) // the 22nd at UTC
 
 func testMerchant(t testing.TB, client *http.Client, api string) *Merchant {
 	t.Helper()
-	m, err := New(Config{TmnCode: "COMANDA1", HashSecret: testSecret, APIURL: api}, client, func() time.Time { return testNow })
+	conf := Config{TmnCode: "COMANDA1", HashSecret: testSecret, PayURL: SandboxPayURL, APIURL: api}
+	m, err := New(conf, client, func() time.Time { return testNow })
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -157,25 +157,30 @@ func TestStart_texts(t *testing.T) {
 }
 
 func TestConfig_Validate(t *testing.T) {
+	const realPage = "https://pay.vnpay.vn/vpcpay.html"
 	good := Config{TmnCode: "COMANDA1", HashSecret: testSecret}
 	for name, c := range map[string]struct {
 		change func(*Config)
 		ok     bool
 	}{
 		"the sandbox":          {func(*Config) {}, true},
-		"the real one":         {func(c *Config) { c.PayURL = "https://pay.vnpay.vn/vpcpay.html" }, true},
+		"the sandbox's page":   {func(c *Config) { c.PayURL, c.APIURL = SandboxPayURL, "" }, true},
+		"the sandbox's API":    {func(c *Config) { c.PayURL, c.APIURL = "", SandboxAPIURL }, true},
+		"the real one":         {func(c *Config) { c.PayURL, c.APIURL = realPage, "https://vnpay.example/api" }, true},
+		"a real page alone":    {func(c *Config) { c.PayURL = realPage }, false},
+		"a real API alone":     {func(c *Config) { c.APIURL = "https://vnpay.example/api" }, false},
 		"a simulator":          {func(c *Config) { c.PayURL, c.APIURL = "http://192.0.2.1:8090/p", "http://127.0.0.1:8090/a" }, true},
-		"localhost":            {func(c *Config) { c.APIURL = "http://localhost:8090/a" }, true},
+		"localhost":            {func(c *Config) { c.PayURL, c.APIURL = SandboxPayURL, "http://localhost:8090/a" }, true},
 		"no code":              {func(c *Config) { c.TmnCode = "" }, false},
 		"a long code":          {func(c *Config) { c.TmnCode = "COMANDA12" }, false},
 		"no secret":            {func(c *Config) { c.HashSecret = "" }, false},
 		"a short secret":       {func(c *Config) { c.HashSecret = "secret" }, false},
 		"a secret with a line": {func(c *Config) { c.HashSecret += "\n" }, false},
-		"an API without TLS":   {func(c *Config) { c.APIURL = "http://192.0.2.1/a" }, false},
-		"a page with a query":  {func(c *Config) { c.PayURL = "https://pay.vnpay.vn/vpcpay.html?a=b" }, false},
-		"a page without host":  {func(c *Config) { c.PayURL = "/vpcpay.html" }, false},
-		"no address at all":    {func(c *Config) { c.PayURL = "https://%zz" }, false},
-		"a password":           {func(c *Config) { c.APIURL = "https://a:b@vnpay.example/" }, false},
+		"an API without TLS":   {func(c *Config) { c.PayURL, c.APIURL = SandboxPayURL, "http://192.0.2.1/a" }, false},
+		"a page with a query":  {func(c *Config) { c.PayURL, c.APIURL = realPage+"?a=b", SandboxAPIURL }, false},
+		"a page without host":  {func(c *Config) { c.PayURL, c.APIURL = "/vpcpay.html", SandboxAPIURL }, false},
+		"no address at all":    {func(c *Config) { c.PayURL, c.APIURL = "https://%zz", SandboxAPIURL }, false},
+		"a password":           {func(c *Config) { c.PayURL, c.APIURL = SandboxPayURL, "https://a:b@vnpay.example/" }, false},
 	} {
 		conf := good
 		c.change(&conf)

@@ -176,7 +176,7 @@ func TestAPI_strangers(t *testing.T) {
 		"another secret": {TmnCode: site, HashSecret: "9d2c7f0a9b1e4c3d8f6a7b0c1d2e3f40"},
 		"another site":   {TmnCode: "COMANDA2", HashSecret: secret},
 	} {
-		conf.APIURL = h.api + vnpaysim.APIPath
+		conf.PayURL, conf.APIURL = h.api+vnpaysim.PayPath, h.api+vnpaysim.APIPath
 		m, err := vnpay.New(conf, newClient(), h.now)
 		if err != nil {
 			t.Fatal(err)
@@ -214,7 +214,9 @@ func TestQuery_again(t *testing.T) {
 	client := newClient()
 	recorded := &tape{RoundTripper: client.Transport}
 	client.Transport = recorded
-	m, err := vnpay.New(vnpay.Config{TmnCode: site, HashSecret: secret, APIURL: h.api + vnpaysim.APIPath}, client, h.now)
+	m, err := vnpay.New(vnpay.Config{
+		TmnCode: site, HashSecret: secret, PayURL: h.api + vnpaysim.PayPath, APIURL: h.api + vnpaysim.APIPath,
+	}, client, h.now)
 	if err != nil {
 		t.Fatal(err)
 	}

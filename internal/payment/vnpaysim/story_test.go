@@ -280,7 +280,9 @@ func TestPage_refuses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	other, err := vnpay.New(vnpay.Config{TmnCode: site, HashSecret: "9d2c7f0a9b1e4c3d8f6a7b0c1d2e3f40", PayURL: h.api + vnpaysim.PayPath}, http.DefaultClient, h.now)
+	other, err := vnpay.New(vnpay.Config{
+		TmnCode: site, HashSecret: "9d2c7f0a9b1e4c3d8f6a7b0c1d2e3f40", PayURL: h.api + vnpaysim.PayPath, APIURL: h.api + vnpaysim.APIPath,
+	}, http.DefaultClient, h.now)
 	if err != nil {
 		t.Fatal(err)
 	}
