@@ -112,7 +112,8 @@ func (s *Service) Exceptions(ctx context.Context, by identity.Actor, branch int6
 	return s.Reader.Exceptions(ctx, branch, maxExceptions)
 }
 
-// AskNow asks the gateway of an attempt what has become of it, and gives the order as it is then.
+// AskNow asks the gateway of an attempt what has become of it, and gives the order as it is then: CONFIRMING where the
+// guest's approval has to be confirmed and that takes longer than the context lasts.
 func (s *Service) AskNow(ctx context.Context, by identity.Actor, order, attempt string) (Detail, error) {
 	a, err := s.staffAttempt(ctx, by, order, attempt)
 	if err != nil {
@@ -121,7 +122,7 @@ func (s *Service) AskNow(ctx context.Context, by identity.Actor, order, attempt 
 	if err := s.ask(ctx, a); err != nil {
 		return Detail{}, err
 	}
-	return s.order(ctx, order)
+	return s.orderNow(ctx, order)
 }
 
 // Judge notes what somebody has found out about an attempt in the gateway's own console.

@@ -121,19 +121,30 @@ func (s *Service) Approved(ctx context.Context, ref, transaction, headers string
 	if a.GatewayRef != transaction {
 		return Order{}, payment.ErrAttempt
 	}
+	s.awaitConfirm(ctx, d, a, false, headers)
+	now, err := s.orderNow(ctx, d.ID)
+	return now.Order, err
+}
+
+// awaitConfirm has a payment confirmed and waits for that until ctx ends. The rest goes on without it: a confirmation that
+// is cut off may have moved the money or not, and nobody would know.
+func (s *Service) awaitConfirm(ctx context.Context, d Detail, a payment.Attempt, again bool, headers string) {
 	done := make(chan struct{})
 	s.talks.Go(func() {
 		defer close(done)
-		s.guarded(ctx, func() { s.confirm(context.WithoutCancel(ctx), d, a, false, headers) })
+		s.guarded(ctx, func() { s.confirm(context.WithoutCancel(ctx), d, a, again, headers) })
 	})
 	select {
 	case <-done:
 	case <-ctx.Done():
 	}
-	look, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+}
+
+// orderNow reads an order for somebody who has waited for a gateway, perhaps until ctx has ended.
+func (s *Service) orderNow(ctx context.Context, id string) (Detail, error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer cancel()
-	now, err := s.order(look, d.ID)
-	return now.Order, err
+	return s.order(ctx, id)
 }
 
 // Attempt reads an attempt with its order, by the reference under which its gateway knows it.

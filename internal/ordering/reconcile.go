@@ -15,7 +15,8 @@ const (
 )
 
 // AskGateways asks what has become of attempts of which nobody has told: the report was lost, the browser closed, or
-// this process was killed while it waited. Any number of processes may run it.
+// this process was killed while it waited. Any number of processes may run it. What it confirms is not cut off by the end
+// of ctx.
 func (s *Service) AskGateways(ctx context.Context) error {
 	due, err := s.Payments.ClaimChecks(ctx, s.Now(), askBatch)
 	if err != nil {
@@ -53,7 +54,8 @@ func (s *Service) guarded(ctx context.Context, do func()) {
 	do()
 }
 
-// ask asks about one attempt. What a guest has approved and nobody has confirmed is confirmed, if the order still stands.
+// ask asks about one attempt. What a guest has approved and nobody has confirmed is confirmed, if the order still stands;
+// that may take longer than ctx lasts.
 func (s *Service) ask(ctx context.Context, a payment.Attempt) error {
 	gateway := s.Gateways[a.Method]
 	if gateway == nil {
@@ -71,6 +73,6 @@ func (s *Service) ask(ctx context.Context, a payment.Attempt) error {
 	if err != nil {
 		return err
 	}
-	s.confirm(ctx, d, a, true, "")
+	s.awaitConfirm(ctx, d, a, true, "")
 	return nil
 }
