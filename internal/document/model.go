@@ -17,6 +17,13 @@ type (
 // small is what a column of 32 bits holds.
 var small = [2]int64{math.MinInt32, math.MaxInt32}
 
+// What a line of a cart holds: cart.MaxQuantity and catalog.MaxPrice, which documents must not know. Whoever works with a
+// line relies on it that such numbers can be multiplied and summed; a test compares them.
+var (
+	lineQuantity = [2]int64{1, 20}
+	linePrice    = [2]int64{0, 1_000_000_000}
+)
+
 // keys lists families of keys.
 func keys(all ...*keyspace.DocumentIndex) []*keyspace.DocumentIndex { return all }
 
@@ -124,8 +131,8 @@ var CartDetail = define(Entity{
 	Name: "cartDetail", Keys: keyspace.CartDetailDocuments, Numeric: true,
 	Fields: fields{
 		{Name: "id", Kind: ID}, {Name: "cartId", Kind: ID, Refers: "cart"}, {Name: "dishId", Kind: ID, Refers: "dish"},
-		{Name: "quantity", Kind: Number, Between: [2]int64{1, 1 << 31}},
-		{Name: "price", Kind: Number, Between: [2]int64{0, 1 << 53}},
+		{Name: "quantity", Kind: Number, Between: lineQuantity},
+		{Name: "price", Kind: Number, Between: linePrice},
 		{Name: "total", Kind: Number, Derived: true}, {Name: "version", Kind: Number},
 	},
 	Together: []string{"cartId", "dishId"},

@@ -33,3 +33,18 @@ func TestProjector_deletion_overtakes(t *testing.T) {
 		r.clean(t)
 	})
 }
+
+// A line of a cart whose total no number could hold is projected, and with it whatever was changed at the same time.
+func TestProjector_total_too_large(t *testing.T) {
+	each(t, func(t *testing.T, r *rig) {
+		ctx, must := t.Context(), documenttest.Must
+		must(t, r.house.PutRole(ctx, 1, "USER"), r.house.PutUser(ctx, documenttest.User{ID: 7, Role: 1}),
+			r.house.PutCategory(ctx, 1, "A"), r.house.PutDish(ctx, 5, 1, "B"), r.house.PutCart(ctx, 4, 7),
+			r.house.PutDetail(ctx, 8, 4, 5, 1<<31))
+		_, err := r.db.Exec(ctx, documenttest.Statement("UPDATE cart_detail SET price = 9007199254740992"))
+		must(t, err)
+		r.project(t)
+		wantKeys(t, r.store, map[string]string{"user:list": "7", "cartDetail:index:cart:4": "8"})
+		r.clean(t)
+	})
+}

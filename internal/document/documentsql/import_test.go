@@ -10,6 +10,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"comanda/internal/cart"
+	"comanda/internal/catalog"
 	"comanda/internal/document"
 	"comanda/internal/document/documentsql"
 	"comanda/internal/document/documenttest"
@@ -167,6 +169,8 @@ var refused = []struct{ name, line, code, detail string }{
 	{"no such permission", strings.Replace(strings.NewReplacer("50", "52", "New", "Newer").Replace(roleLine), `}}`, `},"relations":{"permissionIds":["99"]}}`, 1), "import_invalid", "permission 99 does not exist"},
 	{"no such category", strings.Replace(dishLine, `"categoryId":"1"`, `"categoryId":"9"`, 1), "import_invalid", "category 9 does not exist"},
 	{"nothing of a dish", itemStart + `"5","quantity":0,"price":1}}`, "import_invalid", "quantity: 0 is not between"},
+	{"more of a dish than a cart holds", itemStart + fmt.Sprintf(`"5","quantity":%d,"price":1}}`, cart.MaxQuantity+1), "import_invalid", "quantity: 21 is not between"},
+	{"dearer than a menu can be", itemStart + fmt.Sprintf(`"5","quantity":1,"price":%d}}`, catalog.MaxPrice+1), "import_invalid", "price: 1000000001 is not between"},
 	{"a gift", itemStart + `"5","quantity":1,"price":-1}}`, "import_invalid", "price: -1 is not between"},
 	{"twice in the file", roleLine, "import_invalid", "role 50 stands in the file twice"},
 	{"value twice in the file", strings.ReplaceAll(roleLine, "50", "52"), "import_invalid", "the name is that of line 1 too"},
@@ -199,6 +203,21 @@ func TestImport_refuses(t *testing.T) {
 					t.Error(d)
 				}
 			})
+		}
+	})
+}
+
+// The largest line that a cart can have is taken, so that the bounds are no narrower than those of carts.
+func TestImport_largest_line(t *testing.T) {
+	onEach(t, func(t *testing.T, s *documentsql.Store, h documenttest.House) {
+		furnish(t, h)
+		must(t, h.DeleteDetail(t.Context(), 8))
+		_, err := bring(t, s, itemStart+fmt.Sprintf(`"5","quantity":%d,"price":%d}}`, cart.MaxQuantity, catalog.MaxPrice), document.Refuse)
+		must(t, err)
+		docs, err := s.Read(t.Context(), document.CartDetail, []string{"90"})
+		must(t, err)
+		if total, _ := document.Peek(docs[0].JSON, "total"); total != "20000000000" {
+			t.Errorf("the line is %s", docs[0].JSON)
 		}
 	})
 }

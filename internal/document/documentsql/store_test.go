@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -336,6 +337,30 @@ func TestRead(t *testing.T) {
 			docs, err := s.Read(ctx, q.e, q.ids)
 			if err != nil || len(docs) != q.want {
 				t.Errorf("%s %v: %d documents, %v", q.e.Name, q.ids, len(docs), err)
+			}
+		}
+	})
+}
+
+// A line whose total no column could hold is read like others, and does not keep others from being read.
+func TestRead_total_too_large(t *testing.T) {
+	onEach(t, func(t *testing.T, s *documentsql.Store, h documenttest.House) {
+		ctx := t.Context()
+		furnish(t, h)
+		for _, q := range []struct{ quantity, price int64 }{
+			{1 << 31, 1 << 53}, {math.MaxInt64, math.MaxInt64}, {2, 1 << 62}, {1, math.MaxInt64}, {math.MaxInt64, 0}, {20, 5},
+		} {
+			_, err := h.DB.Exec(ctx, documenttest.Statement("UPDATE cart_detail SET quantity = $1, price = $2 WHERE id = 8"), q.quantity, q.price)
+			must(t, err)
+			want := strconv.FormatInt(math.MaxInt64, 10)
+			if q.price <= math.MaxInt64/q.quantity {
+				want = strconv.FormatInt(q.quantity*q.price, 10)
+			}
+			docs, err := s.Read(ctx, document.CartDetail, []string{"8", "9"})
+			must(t, err)
+			slices.SortFunc(docs, func(a, b document.Document) int { return strings.Compare(a.ID, b.ID) })
+			if total, _ := document.Peek(docs[0].JSON, "total"); len(docs) != 2 || total != want {
+				t.Errorf("the total of %v is %q; want %s", q, total, want)
 			}
 		}
 	})
