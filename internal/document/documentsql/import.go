@@ -14,6 +14,7 @@ import (
 )
 
 var (
+	cartKeep      = stmts.Must("cart_keep")
 	importAdvance = stmts.Must("import_advance")
 	grantClear    = stmts.Must("grant_clear")
 	grantImport   = stmts.Must("grant_import")
@@ -64,6 +65,11 @@ func (s *Store) Import(ctx context.Context, e *document.Entity, records []docume
 		return err
 	}
 	err = s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
+		if e == document.CartDetail {
+			if err := keepCarts(ctx, tx, records); err != nil {
+				return err
+			}
+		}
 		tx.QueueExactly(int64(len(records)), imports[e], columns(e, records, stored).
 			Int("deleted", func(row int) int64 { return deleted[records[row].ID] }))
 		if e == document.Role {
@@ -90,6 +96,23 @@ func (s *Store) Import(ctx context.Context, e *document.Entity, records []docume
 }
 
 var errMeanwhile = fault.New(fault.Conflict, "import_conflict", "Something else has been written meanwhile; import again.")
+
+// keepCarts locks the carts that lines go into. One that is missing was there when the lines were checked.
+func keepCarts(ctx context.Context, tx sqldb.Tx, lines []document.Record) error {
+	at := slices.IndexFunc(document.CartDetail.Fields, func(f document.Field) bool { return f.Name == "cartId" })
+	carts := make([]int64, len(lines))
+	for i, l := range lines {
+		carts[i] = l.Row[at].N
+	}
+	slices.Sort(carts)
+	carts = slices.Compact(carts)
+	rows, err := tx.Query(ctx, cartKeep, sqldb.NewRowSet(len(carts)).Int("id", func(i int) int64 { return carts[i] }))
+	there, err := sqldb.Collect(rows, err, sqldb.Value[int64])
+	if err == nil && len(there) < len(carts) {
+		err = errMeanwhile
+	}
+	return err
+}
 
 // stored tells whether a field is a column of the entity's table.
 func stored(f document.Field) bool { return !f.Derived && !f.Hidden }

@@ -264,6 +264,79 @@ func TestImport_on_conflict(t *testing.T) {
 	})
 }
 
+// meanwhile is a target in which something happens between the last check and the first write.
+type meanwhile struct {
+	*documentsql.Store
+	happens func(write func() error) error
+}
+
+func (m meanwhile) Import(ctx context.Context, e *document.Entity, records []document.Record) error {
+	return m.happens(func() error { return m.Store.Import(ctx, e, records) })
+}
+
+// A line whose cart is ordered while it is imported is refused, with all others of its transaction.
+func TestImport_cart_goes_meanwhile(t *testing.T) {
+	lines := itemStart + `"5","quantity":1,"price":1}}` + "\n" + // sound
+		strings.NewReplacer(`"90"`, `"91"`, `"4"`, `"40"`).Replace(itemStart) + `"6","quantity":1,"price":1}}`
+	for name, ordered := range map[string]func(t *testing.T, h documenttest.House, write func() error) error{
+		"before it is written": func(t *testing.T, h documenttest.House, write func() error) error {
+			must(t, h.DeleteCart(t.Context(), 40))
+			return write()
+		},
+		"as it is written": whileDeleted,
+	} {
+		t.Run(name, func(t *testing.T) {
+			onEach(t, func(t *testing.T, s *documentsql.Store, h documenttest.House) {
+				furnish(t, h)
+				must(t, h.DeleteDetail(t.Context(), 8), h.PutCart(t.Context(), 40, 12))
+				before := export(t, s, []*document.Entity{document.CartDetail})
+				im := document.Import{Target: meanwhile{s, func(write func() error) error { return ordered(t, h, write) }}}
+				_, err := im.Run(t.Context(), strings.NewReader(lines))
+				wantRefusal(t, err, "import_conflict", "import again")
+				if d := cmp.Diff(before, export(t, s, []*document.Entity{document.CartDetail})); d != "" {
+					t.Error(d)
+				}
+			})
+		})
+	}
+}
+
+// whileDeleted writes while another transaction has deleted the cart and is not committed before the writer waits for it.
+func whileDeleted(t *testing.T, h documenttest.House, write func() error) error {
+	t.Helper()
+	var written error
+	over := make(chan struct{})
+	must(t, h.DB.Write(t.Context(), func(ctx context.Context, tx sqldb.Tx) error {
+		if _, err := tx.Exec(ctx, documenttest.Statement("DELETE FROM cart WHERE id = 40")); err != nil {
+			return err
+		}
+		go func() {
+			defer close(over)
+			written = write()
+		}()
+		return untilWaiting(ctx, tx, over)
+	}))
+	<-over
+	return written
+}
+
+// untilWaiting returns when somebody waits for a transaction, or the other one is over; on SQLite all do from the start.
+func untilWaiting(ctx context.Context, tx sqldb.Tx, over <-chan struct{}) error {
+	waiting := documenttest.Statement("SELECT /*pg: count(*) FROM pg_locks WHERE NOT granted *//*sqlite: 1 */")
+	for {
+		rows, err := tx.Query(ctx, waiting)
+		n, _, err := sqldb.One(rows, err, sqldb.Value[int64])
+		if err != nil || n > 0 {
+			return err
+		}
+		select {
+		case <-over:
+			return nil
+		default:
+		}
+	}
+}
+
 // A row that was deleted comes back behind its tombstone, so that its documents are taken in.
 func TestImport_behind_a_tombstone(t *testing.T) {
 	onEach(t, func(t *testing.T, s *documentsql.Store, h documenttest.House) {
