@@ -19,10 +19,10 @@ func (c *cli) export() *cobra.Command {
 	var list, file string
 	cmd := &cobra.Command{
 		Use: "export", Short: "Write documents as JSON lines", Args: cobra.NoArgs,
-		Long: "Writes permissions, roles, accounts, categories, dishes and carts as SQL has them, one document a line, in\n" +
-			"an order that never changes. Passwords and tokens are not part of documents. Orders and their lines are\n" +
-			"written too with --entity all, but are not imported again: they come back with a backup. The audit log notes\n" +
-			"the export.",
+		Long: "Writes permissions, roles, accounts, categories, dishes and carts as SQL has them at one instant, also while a\n" +
+			"server runs, one document a line, in an order that never changes. Passwords and tokens are not part of\n" +
+			"documents. Orders and their lines are written too with --entity all, but are not imported again: they come\n" +
+			"back with a backup. The audit log notes the export.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			entities, err := app.ParseEntities(list)
 			if err != nil {

@@ -24,11 +24,25 @@ func Importable() []*Entity {
 }
 
 // Export writes documents as they are in SQL, one a line: entities in their order, documents in the order of their ids.
-// The same rows always give the same text.
+// The same rows always give the same text. All are of one moment: a document of a later one could refer to what was written
+// behind the end of its entity, and no import would take it.
 func Export(
-	ctx context.Context, source Source, entities []*Entity, to io.Writer, report func(Progress),
+	ctx context.Context, from Snapshots, entities []*Entity, to io.Writer, report func(Progress),
 ) (total int, err error) {
 	w := bufio.NewWriterSize(to, 1<<16)
+	err = from.Snapshot(ctx, func(ctx context.Context, at Source) error {
+		total, err = exportAll(ctx, at, entities, w, report)
+		return err
+	})
+	if err != nil {
+		return total, err
+	}
+	return total, w.Flush()
+}
+
+func exportAll(
+	ctx context.Context, source Source, entities []*Entity, w io.Writer, report func(Progress),
+) (total int, err error) {
 	for _, e := range Entities {
 		if !slices.Contains(entities, e) {
 			continue
@@ -52,7 +66,7 @@ func Export(
 			}
 		}
 	}
-	return total, w.Flush()
+	return total, nil
 }
 
 func exportBatch(ctx context.Context, source Source, e *Entity, ids []string, w io.Writer) (int, error) {

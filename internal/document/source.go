@@ -24,6 +24,12 @@ type Source interface {
 	Find(ctx context.Context, e *Entity, where []Where, offset, limit int) (ids []string, total int, err error)
 }
 
+// Snapshots is a Source at one moment, normally documentsql.
+type Snapshots interface {
+	// Snapshot runs fn with a source whose answers are all of the same moment, whatever is written meanwhile.
+	Snapshot(ctx context.Context, fn func(ctx context.Context, at Source) error) error
+}
+
 // Claimed is a row of the outbox that this process projects.
 type Claimed struct {
 	ID     string

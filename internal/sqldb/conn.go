@@ -2,12 +2,17 @@ package sqldb
 
 import "context"
 
-// Conn runs statements. A transaction is one, and so is DB itself for statements that stand alone.
-type Conn interface {
-	// Exec runs a statement and tells how many rows it changed.
-	Exec(ctx context.Context, q *Stmt, args ...any) (affected int64, err error)
+// Reader asks.
+type Reader interface {
 	// Query runs a statement and gives its rows, which the caller closes.
 	Query(ctx context.Context, q *Stmt, args ...any) (Rows, error)
+}
+
+// Conn runs statements. A transaction is one, and so is DB itself for statements that stand alone.
+type Conn interface {
+	Reader
+	// Exec runs a statement and tells how many rows it changed.
+	Exec(ctx context.Context, q *Stmt, args ...any) (affected int64, err error)
 }
 
 // Tx is one transaction.

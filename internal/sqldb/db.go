@@ -38,6 +38,7 @@ type DB struct {
 type engineDriver interface {
 	Conn
 	begin(ctx context.Context) (engineTx, error)
+	snapshot(ctx context.Context) (engineSnapshot, error)
 	prepare(ctx context.Context, q *Stmt) error
 	ping(ctx context.Context) error
 	migrate(ctx context.Context) (migrator, error)
@@ -48,6 +49,11 @@ type engineTx interface {
 	Tx
 	commit(ctx context.Context) error
 	committed()
+	rollback()
+}
+
+type engineSnapshot interface {
+	Reader
 	rollback()
 }
 
@@ -139,6 +145,19 @@ func (db *DB) write(ctx context.Context, fn func(ctx context.Context, tx Tx) err
 	}
 	tx.committed()
 	return nil
+}
+
+// Snapshot runs fn in a transaction that can only read, and whose answers are all of one moment, that of the first. It
+// waits for nobody, and nobody waits for it. fn is run once, for as long as its context allows; but PostgreSQL ends the
+// transaction of one that asks nothing for some seconds (idle_in_transaction_session_timeout). Rows are closed before the
+// next question.
+func (db *DB) Snapshot(ctx context.Context, fn func(ctx context.Context, at Reader) error) error {
+	at, err := db.driver.snapshot(ctx)
+	if err != nil {
+		return translate("begin", err)
+	}
+	defer at.rollback() // there is nothing to commit
+	return fn(ctx, at)
 }
 
 // IsUnavailable tells whether an error says that the database is out of reach.

@@ -86,13 +86,19 @@ func (p *postgres) prepare(ctx context.Context, q *Stmt) error {
 func (p *postgres) ping(ctx context.Context) error { return p.pool.Ping(ctx) }
 func (p *postgres) close()                         { p.pool.Close() }
 
-func (p *postgres) begin(ctx context.Context) (engineTx, error) {
+func (p *postgres) begin(ctx context.Context) (engineTx, error) { return p.start(ctx, "begin") }
+
+func (p *postgres) snapshot(ctx context.Context) (engineSnapshot, error) {
+	return p.start(ctx, "begin read only, isolation level repeatable read")
+}
+
+func (p *postgres) start(ctx context.Context, text string) (*postgresTx, error) {
 	conn, err := p.pool.Acquire(ctx)
 	if err != nil {
 		return nil, err
 	}
 	tx := &postgresTx{conn: conn}
-	tx.pending = append(tx.pending, queued{name: "begin", text: "begin", want: -1})
+	tx.pending = append(tx.pending, queued{name: "begin", text: text, want: -1})
 	return tx, nil
 }
 

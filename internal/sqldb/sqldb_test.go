@@ -28,6 +28,7 @@ var stmts = sqldb.Load(fstest.MapFS{
 	"number_select.sql": {Data: []byte(`
 		SELECT o.branch_id, o.last FROM order_number o
 		JOIN @rows($1: b int) AS r ON r.b = o.branch_id ORDER BY o.branch_id /*pg: FOR UPDATE OF o*/`)},
+	"number_look.sql": {Data: []byte(`SELECT branch_id, last FROM order_number ORDER BY branch_id`)},
 	"counter_insert.sql": {Data: []byte(`
 		INSERT INTO sales_quota_counter (branch_id, stat_date, menu_item_id, cap, held_qty, used_qty)
 		VALUES ($1, '2026-02-26', 1, 1, $2, 0)`)},
@@ -156,6 +157,89 @@ func TestDB_Write(t *testing.T) {
 			if err := db.Write(ended, func(context.Context, sqldb.Tx) error { t.Error("ran"); return nil }); err == nil {
 				t.Error("no error")
 			}
+		})
+	})
+}
+
+func TestDB_Snapshot(t *testing.T) {
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		ctx := t.Context()
+		put := func(t *testing.T, n int64) {
+			t.Helper()
+			if _, err := db.Exec(ctx, stmts.Must("number_upsert"), numbers(n)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		same := func(t *testing.T, at sqldb.Reader, want int64) {
+			t.Helper()
+			rows, err := at.Query(ctx, stmts.Must("number_look"))
+			got, err := sqldb.Collect(rows, err, pair)
+			if diff := cmp.Diff([][2]int64{{1, want}}, got); err != nil || diff != "" {
+				t.Error(err, diff)
+			}
+		}
+		put(t, 10)
+		t.Run("answers are of the moment of the first", func(t *testing.T) {
+			err := db.Snapshot(ctx, func(_ context.Context, at sqldb.Reader) error {
+				put(t, 1)
+				same(t, at, 11)
+				put(t, 1)
+				same(t, db, 12)
+				same(t, at, 11)
+				return db.Snapshot(ctx, func(_ context.Context, later sqldb.Reader) error {
+					same(t, later, 12)
+					same(t, at, 11)
+					return nil
+				})
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			same(t, db, 12)
+		})
+		t.Run("nothing can be written", func(t *testing.T) {
+			err := db.Snapshot(ctx, func(ctx context.Context, at sqldb.Reader) error {
+				rows, err := at.Query(ctx, stmts.Must("number_add"), numbers(5))
+				_, err = sqldb.Collect(rows, err, pair)
+				return err
+			})
+			if err == nil {
+				t.Error("no error")
+			}
+			same(t, db, 12)
+		})
+		t.Run("connections come back clean", func(t *testing.T) {
+			boom := errors.New("boom")
+			for range 20 { // more than there are
+				err := db.Snapshot(ctx, func(_ context.Context, at sqldb.Reader) error {
+					same(t, at, 12)
+					return boom
+				})
+				if !errors.Is(err, boom) {
+					t.Fatal(err)
+				}
+			}
+			put(t, 1)
+			for range 20 {
+				same(t, db, 13)
+			}
+			put(t, -1)
+		})
+		t.Run("also when its context ends", func(t *testing.T) {
+			for range 20 {
+				ending, cancel := context.WithCancel(ctx)
+				err := db.Snapshot(ending, func(ctx context.Context, at sqldb.Reader) error {
+					same(t, at, 12)
+					cancel()
+					_, err := at.Query(ctx, stmts.Must("number_look"))
+					return err
+				})
+				if err == nil {
+					t.Fatal("no error")
+				}
+			}
+			put(t, 1)
+			same(t, db, 13)
 		})
 	})
 }

@@ -3,6 +3,7 @@ package sqldb
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"fmt"
 	"os"
@@ -123,6 +124,38 @@ func (s *liteDB) begin(ctx context.Context) (engineTx, error) {
 		return nil, err
 	}
 	return &sqliteTx{s: s}, nil
+}
+
+func (s *liteDB) snapshot(ctx context.Context) (engineSnapshot, error) {
+	conn, err := s.readers.Conn(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := conn.ExecContext(ctx, "BEGIN"); err != nil {
+		_ = conn.Close()
+		return nil, err
+	}
+	return &sqliteSnapshot{conn, newPrepared(conn)}, nil
+}
+
+// sqliteSnapshot is a transaction on a connection of the readers, with statements of its own.
+type sqliteSnapshot struct {
+	conn *sql.Conn
+	own  *prepared
+}
+
+func (t *sqliteSnapshot) Query(ctx context.Context, q *Stmt, args ...any) (Rows, error) {
+	return t.own.query(ctx, q, args)
+}
+
+// rollback gives the connection back clean. One on which that fails is not used again: it would show the same moment to
+// whoever came next.
+func (t *sqliteSnapshot) rollback() {
+	t.own.close()
+	if _, err := t.conn.ExecContext(context.Background(), "ROLLBACK"); err != nil {
+		_ = t.conn.Raw(func(any) error { return driver.ErrBadConn })
+	}
+	_ = t.conn.Close()
 }
 
 // sqliteTx runs every statement at once: there is no round trip to save.

@@ -11,18 +11,26 @@ import (
 	"comanda/internal/sqldb"
 )
 
-// Store is document.Source, document.Outbox and document.PlaneStore on a database.
-type Store struct{ db *sqldb.DB }
+// Store is document.Source, document.Snapshots, document.Outbox and document.PlaneStore on a database.
+type Store struct {
+	db   *sqldb.DB
+	from sqldb.Reader // what a Source is asked: db, or a snapshot of it
+}
 
 // New makes a store.
-func New(db *sqldb.DB) *Store { return &Store{db} }
+func New(db *sqldb.DB) *Store { return &Store{db, db} }
+
+// Snapshot implements document.Snapshots.
+func (s *Store) Snapshot(ctx context.Context, fn func(ctx context.Context, at document.Source) error) error {
+	return s.db.Snapshot(ctx, func(ctx context.Context, at sqldb.Reader) error { return fn(ctx, &Store{s.db, at}) })
+}
 
 // Read gives the documents of ids as their rows are now, in no certain order; what has no row is left out.
 func (s *Store) Read(ctx context.Context, e *document.Entity, ids []string) ([]document.Document, error) {
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	rows, err := s.db.Query(ctx, readings[e].rows, idRows(e, ids))
+	rows, err := s.from.Query(ctx, readings[e].rows, idRows(e, ids))
 	if err != nil {
 		return nil, err
 	}
@@ -121,7 +129,7 @@ func (s *Store) IDs(ctx context.Context, e *document.Entity, after string, limit
 
 // Page gives up to limit ids from an offset on, in their order, and the number of all.
 func (s *Store) Page(ctx context.Context, e *document.Entity, offset, limit int) (ids []string, total int, err error) {
-	rows, err := s.db.Query(ctx, readings[e].total)
+	rows, err := s.from.Query(ctx, readings[e].total)
 	n, _, err := sqldb.One(rows, err, sqldb.Value[int64])
 	if err != nil {
 		return nil, 0, err
@@ -140,7 +148,7 @@ func (s *Store) ids(ctx context.Context, e *document.Entity, after string, limit
 		order, n := line(after)
 		args = []any{order, n}
 	}
-	rows, err := s.db.Query(ctx, readings[e].ids, append(args, limit, offset)...)
+	rows, err := s.from.Query(ctx, readings[e].ids, append(args, limit, offset)...)
 	return collectIDs(e, rows, err)
 }
 
@@ -165,7 +173,7 @@ func (s *Store) Owners(
 			wanted = append(wanted, v)
 		}
 	}
-	rows, err := s.db.Query(ctx, readings[e].by[x.Name], valueRows(e, x, wanted))
+	rows, err := s.from.Query(ctx, readings[e].by[x.Name], valueRows(e, x, wanted))
 	if err != nil {
 		return nil, err
 	}
@@ -221,12 +229,12 @@ func (s *Store) Find(
 		}
 		args = append(args, arg)
 	}
-	rows, err := s.db.Query(ctx, readings[e].found, args...)
+	rows, err := s.from.Query(ctx, readings[e].found, args...)
 	n, _, err := sqldb.One(rows, err, sqldb.Value[int64])
 	if err != nil || n == 0 {
 		return nil, 0, err
 	}
-	rows, err = s.db.Query(ctx, readings[e].find, append(args, limit, min(offset, math.MaxInt32))...)
+	rows, err = s.from.Query(ctx, readings[e].find, append(args, limit, min(offset, math.MaxInt32))...)
 	ids, err = collectIDs(e, rows, err)
 	return ids, int(n), err
 }
