@@ -34,6 +34,16 @@ func (k *Core) gateLoops() []worker.Loop {
 	}
 }
 
+// clockLoop measures how far the deciding clock is from this process's. Every process needs it: what it decides is held
+// against what others have.
+func (k *Core) clockLoop() worker.Loop {
+	return worker.Loop{Name: "clock", Every: 30 * time.Second, Timeout: 2 * time.Second, Run: func(ctx context.Context) error {
+		err := k.DB.SyncClock(ctx)
+		k.Metrics.clockOffset.Set(k.DB.ClockOffset().Seconds())
+		return err
+	}}
+}
+
 // guestLoop writes the signs of life that this process has heard; without it busy visits would be closed as idle.
 func (k *Core) guestLoop() worker.Loop {
 	return worker.Loop{Name: "guests", Run: k.Guests.FlushSeen, Every: 5 * time.Second, Timeout: 10 * time.Second}
@@ -47,7 +57,6 @@ func (k *Core) workLoops() []worker.Loop {
 		{Name: "purge", Run: k.purge, Every: time.Hour, Timeout: 10 * time.Minute},
 		k.reservations(),
 		k.restore(),
-		{Name: "clock", Run: k.DB.SyncClock, Every: 30 * time.Second, Timeout: 2 * time.Second},
 	}
 }
 
@@ -80,7 +89,6 @@ func relayLoop(r *outbox.Relay) worker.Loop {
 // measure reads figures that only SQL knows.
 func (k *Core) measure(ctx context.Context) error {
 	now := k.DB.Now()
-	k.Metrics.clockOffset.Set(k.DB.ClockOffset().Seconds())
 	n, oldest, err := paymentsql.Due(ctx, k.DB)
 	if err != nil {
 		return err

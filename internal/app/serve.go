@@ -209,6 +209,7 @@ func (p *process) services(
 	}
 	// Every process that may commit keeps the gate, and every one that listens to the broker may be told to sweep.
 	gate := add(nil, p.core.gateLoops()...)
+	services = add(services, p.core.clockLoop())
 	wakeGate(p.core.Redis, gate)
 	services = append(services, gate...)
 	services = add(services, p.core.documentLoops()...)

@@ -1,0 +1,60 @@
+package app
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"comanda/internal/testenv"
+)
+
+// Every process decides by the clock that is measured, whatever else it does, and keeps its part of the gate.
+func TestLoops_of_every_role(t *testing.T) {
+	for _, role := range []Role{API, Worker, Relay} {
+		t.Run(string(role), func(t *testing.T) {
+			c, err := LoadConfig(map[string]string{
+				"COMANDA_DATA_DIR": t.TempDir(), "COMANDA_LISTEN": "127.0.0.1:0",
+			}, nil, "", nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			p, err := start(t.Context(), c, ServeOptions{Roles: []Role{role}, Out: io.Discard}, slog.New(slog.DiscardHandler))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() {
+				ctx, cancel := context.WithTimeout(context.Background(), stopTimeout)
+				defer cancel()
+				if err := p.stop(ctx); err != nil {
+					t.Error(err)
+				}
+			}()
+			shown := prometheus.NewRegistry()
+			shown.MustRegister(p.figures)
+			for _, job := range []string{"clock", "gate_watch"} {
+				testenv.Eventually(t, 10*time.Second, func() bool { return rounds(t, shown, job) > 0 })
+			}
+		})
+	}
+}
+
+// rounds is how often a loop has run.
+func rounds(t *testing.T, from prometheus.Gatherer, job string) (n float64) {
+	t.Helper()
+	all, err := from.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, family := range all {
+		for _, m := range family.GetMetric() {
+			if family.GetName() == "job_runs_total" && m.GetLabel()[0].GetValue() == job {
+				n = m.GetCounter().GetValue()
+			}
+		}
+	}
+	return n
+}
