@@ -8,22 +8,40 @@ class House {
   access = 'a1'
   asked: string[] = []
   permissions = ['GET /me', 'GET /api/tables']
+  lose = 0 // so many answers of refreshes do not arrive
+  private spent = ''
 
   readonly fetch = async (request: Request): Promise<Response> => {
     const path = new URL(request.url, 'http://house').pathname
     this.asked.push(path)
     const body = request.method === 'POST' ? ((await request.json()) as Record<string, string>) : {}
     if (path === '/auth/login') return body.password === 'right' ? this.grant() : this.refuse('login_failed')
-    if (path === '/auth/refresh') return body.refreshToken === this.good ? this.grant() : this.refuse('refresh_token_invalid')
+    if (path === '/auth/refresh') return this.refresh(body.refreshToken ?? '')
     if (request.headers.get('Authorization') !== `Bearer ${this.access}`) return this.refuse('unauthenticated')
     if (path === '/me/permissions') return Response.json({ permissions: this.permissions })
     return Response.json({ items: [], total: 0 })
+  }
+
+  /** A token is good once, and what was given for the one before is given again. */
+  private refresh(token: string): Response {
+    if (token !== this.good && token !== this.spent) return this.refuse('refresh_token_invalid')
+    const given = token === this.spent ? this.pair() : this.grant()
+    this.spent = token
+    if (this.lose > 0) {
+      this.lose--
+      throw new TypeError('no answer')
+    }
+    return given
   }
 
   private grant(): Response {
     const n = Number(this.good.slice(1)) + 1
     this.good = `r${String(n)}`
     this.access = `a${String(n)}`
+    return this.pair()
+  }
+
+  private pair(): Response {
     return Response.json({ accessToken: this.access, expiresIn: 600, refreshToken: this.good, user: { id: '1', role: 'CASHIER' } })
   }
 
@@ -44,6 +62,7 @@ beforeEach(async () => {
 })
 
 afterEach(() => {
+  vi.useRealTimers()
   vi.unstubAllGlobals()
 })
 
@@ -92,10 +111,27 @@ test('a reload goes on with the kept token; one that was spent leads out', async
 test('a server that cannot be reached ends no session', async () => {
   await session.login('cashier', 'right')
   vi.resetModules()
-  vi.stubGlobal('fetch', () => Promise.reject(new TypeError('no network')))
+  const asked = vi.fn(() => Promise.reject(new TypeError('no network')))
+  vi.stubGlobal('fetch', asked)
+  vi.useFakeTimers({ toFake: ['setTimeout'] })
   const later = await import('./session')
-  await expect(later.resume()).rejects.toMatchObject({ code: 'offline' })
+  const resumed = expect(later.resume()).rejects.toMatchObject({ code: 'offline' })
+  await vi.advanceTimersByTimeAsync(60_000)
+  await resumed
+  expect(asked).toHaveBeenCalledTimes(3)
   expect(localStorage.length).toBe(1)
+})
+
+test('a pair whose answer was lost is asked for again while the server repeats it', async () => {
+  await session.login('cashier', 'right')
+  house.access = 'another'
+  house.lose = 2
+  vi.useFakeTimers({ toFake: ['setTimeout'] })
+  const asked = expect(tables()).resolves.toEqual({ items: [], total: 0 })
+  await vi.advanceTimersByTimeAsync(2000)
+  await asked
+  expect(session.person.value).toBeDefined()
+  expect(house.asked.filter((p) => p === '/auth/refresh')).toHaveLength(3)
 })
 
 test('logging out forgets everything, whatever the server says', async () => {

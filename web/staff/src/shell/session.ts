@@ -49,6 +49,11 @@ export const api = newClient(() => ({
   ...(access ? { Authorization: `Bearer ${access}` } : {}),
 }))
 
+// Three answers that are waited for so long, with the pauses between, fit into the time for which the server repeats them.
+const brief = newClient(() => ({ 'Accept-Language': localeOf(language.value) }), 2500)
+const tries = 3
+const pause = 1000 // ms
+
 interface Grant {
   accessToken: string
   expiresIn: number
@@ -180,11 +185,26 @@ function alone<T>(work: () => Promise<T>): Promise<T> {
   return locks ? (locks.request('comanda.staff.refresh', work) as Promise<T>) : work()
 }
 
+/**
+ * Has the server give a new pair for a refresh token. Its answer may have been lost: soon afterwards it gives the same
+ * again, and later it takes the token for a stolen one and ends the session.
+ */
+async function refreshed(refreshToken: string): Promise<Grant> {
+  for (let n = 1; ; n++) {
+    try {
+      return await answer(brief.POST('/auth/refresh', { body: { refreshToken } }))
+    } catch (e) {
+      if (n === tries || !isFault(e, 'offline')) throw e
+      await new Promise((done) => setTimeout(done, pause))
+    }
+  }
+}
+
 async function spend(): Promise<Account> {
   const refreshToken = recall(refreshKey)
   if (!refreshToken) throw new Fault('unauthenticated', 401)
   try {
-    const account = take(await answer(api.POST('/auth/refresh', { body: { refreshToken } })))
+    const account = take(await refreshed(refreshToken))
     await keepAside()
     // Another tab has gone on as somebody else.
     if (someone.value && someone.value.account.id !== account.id) await admit(account)
@@ -200,7 +220,7 @@ async function keepAside(): Promise<void> {
   const refreshToken = recall(asideKey)
   if (!refreshToken) return
   try {
-    remember(asideKey, (await answer(api.POST('/auth/refresh', { body: { refreshToken } }))).refreshToken)
+    remember(asideKey, (await refreshed(refreshToken)).refreshToken)
   } catch (e) {
     if (isFault(e) && e.status === 401) remember(asideKey, null)
   }
