@@ -9,6 +9,9 @@ import { moved, ticked, type Board, type StepName, type Ticket } from './wall'
 /** How often the stream's token is looked at, so that a screen that nobody touches stays logged in for its shift. */
 const tokenEvery = 60_000
 
+/** How soon a board that was turned away is opened again where no new token could be had. */
+const againAfter = 5_000
+
 /** A branch's board as it changes, and what can be done on it. */
 export function useBoard(branch: Ref<string>) {
   const board = shallowRef<Board>()
@@ -49,7 +52,16 @@ export function useBoard(branch: Ref<string>) {
       refused.value = e
       return
     }
-    await renew().then(open, () => undefined) // whoever is logged out by this is sent to the login
+    const mine = generation
+    try {
+      await renew()
+      if (mine === generation) await open()
+    } catch (e) {
+      if (!isFault(e) || !e.passing) return // whoever is logged out by this is sent to the login
+      setTimeout(() => {
+        if (mine === generation) void open()
+      }, againAfter)
+    }
   }
 
   const keeper = setInterval(() => void bearer().catch(() => undefined), tokenEvery)

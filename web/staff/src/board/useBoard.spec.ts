@@ -1,0 +1,68 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { effectScope, ref } from 'vue'
+
+import { Fault } from '@shared/api/fault'
+import type { StreamOptions } from '@shared/stream'
+import { useBoard } from './useBoard'
+
+const streams = vi.hoisted(() => [] as StreamOptions[])
+const renew = vi.hoisted(() => vi.fn<() => Promise<unknown>>())
+vi.mock('@shared/stream', () => ({ follow: (o: StreamOptions) => { streams.push(o); return () => undefined } }))
+vi.mock('../shell/session', () => ({ renew, bearer: () => Promise.resolve({}), bearerNow: () => ({}) }))
+
+beforeEach(() => {
+  streams.length = 0
+  renew.mockReset()
+  vi.useFakeTimers()
+})
+
+afterEach(() => {
+  vi.useRealTimers()
+})
+
+/** A board whose stream was opened and has been turned away because its token ran out. */
+async function turnedAway() {
+  const scope = effectScope()
+  const board = scope.run(() => useBoard(ref('1')))
+  await vi.advanceTimersByTimeAsync(0)
+  streams[0]?.onRefused?.(new Fault('unauthenticated', 401))
+  await vi.advanceTimersByTimeAsync(0)
+  return { scope, board }
+}
+
+test('a board whose token ran out goes on with a new one', async () => {
+  renew.mockResolvedValue({})
+  const { scope } = await turnedAway()
+  expect(streams).toHaveLength(2)
+  scope.stop()
+})
+
+test('a board goes on when a new token can be had again', async () => {
+  renew.mockRejectedValueOnce(new Fault('unavailable', 503)).mockRejectedValueOnce(new Fault('offline'))
+  const { scope, board } = await turnedAway()
+  expect(streams).toHaveLength(1)
+  await vi.advanceTimersByTimeAsync(5000)
+  expect(streams).toHaveLength(2) // which finds out for itself whether its token is good
+  streams[1]?.onRefused?.(new Fault('unauthenticated', 401))
+  await vi.advanceTimersByTimeAsync(5000)
+  expect(streams).toHaveLength(3)
+  streams[2]?.onLive?.(true)
+  expect(board?.live.value).toBe(true)
+  scope.stop()
+})
+
+test('a board of which nobody is left is not opened again', async () => {
+  renew.mockRejectedValueOnce(new Fault('unavailable', 503))
+  const { scope } = await turnedAway()
+  scope.stop()
+  await vi.advanceTimersByTimeAsync(60_000)
+  expect(streams).toHaveLength(1)
+})
+
+test('whoever is logged out by it is not asked again', async () => {
+  renew.mockRejectedValueOnce(new Fault('refresh_token_invalid', 401))
+  const { scope } = await turnedAway()
+  await vi.advanceTimersByTimeAsync(60_000)
+  expect(streams).toHaveLength(1)
+  scope.stop()
+})
