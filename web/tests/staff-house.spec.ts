@@ -176,6 +176,9 @@ test('stock is received, counted and thrown away, and a dish takes of it', async
   }, { times: 1 })
   await book('Received', '12', 'market', async () => {
     await expect(page.getByRole('alert').first()).toBeVisible()
+    await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click()
+    await expect(page.getByRole('dialog')).toHaveCount(0)
+    await row.getByRole('button', { name: 'Book' }).click() // it stands there as it was written
     await page.getByRole('dialog').getByRole('button', { name: 'Book it' }).click()
   })
   await expect(row).toContainText('12 bag')

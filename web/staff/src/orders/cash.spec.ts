@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 
 import { changeOf, likelyAmounts, minorUnits } from './cash'
-import { checkable, judgeable, payable, refundable, surplus, type Order } from './order'
+import { checkable, judgeable, paidInCash, payable, refundable, settleable, surplus, type Order } from './order'
 
 test.each([
   [65_000, 'VND', [65_000, 70_000, 80_000, 100_000]],
@@ -46,4 +46,16 @@ test('what may be done about a payment', () => {
   expect(judgeable({ state: 'REDIRECTED', method: 'VNPAY' })).toBe(false)
   const paid = { state: 'PAID' } as Order['payments'][number]
   expect(surplus(order({ payments: [paid, { ...paid, state: 'FAILED' }, paid] }))).toHaveLength(1)
+})
+
+test.each([
+  ['COUNTER', 'PAID', true], ['COUNTER', 'CREATED', false], ['VNPAY', 'PAID', false],
+])('%s that is %s was paid in cash: %j', (method, state, want) => {
+  expect(paidInCash({ payments: [{ method: 'VNPAY', state: 'FAILED' }, { method, state }] } as Order)).toBe(want)
+})
+
+test.each([
+  ['DUE', true], ['REFUSED', true], ['UNKNOWN', true], ['SENDING', false], ['DONE', false],
+])('of a refund that is %s somebody decides: %j', (state, want) => {
+  expect(settleable({ state })).toBe(want)
 })
