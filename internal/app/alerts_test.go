@@ -1,9 +1,6 @@
 package app
 
 import (
-	"context"
-	"io"
-	"log/slog"
 	"maps"
 	"os"
 	"regexp"
@@ -267,25 +264,10 @@ var described = regexp.MustCompile(`fqName: "([^"]+)".*constLabels: \{(.*)\}, va
 // exported gives the labels of every figure of a process with all roles and a broker.
 func exported(t *testing.T) map[string][]string {
 	t.Helper()
-	c, err := LoadConfig(map[string]string{
-		"COMANDA_DATA_DIR": t.TempDir(), "COMANDA_LISTEN": "127.0.0.1:0", "COMANDA_AMQP_URL": "amqp://127.0.0.1:1/",
-		"COMANDA_SMTP_URL": "smtp://127.0.0.1:1", "COMANDA_MAIL_FROM": "house@example.com", "COMANDA_SIMULATORS": "on",
-	}, nil, "", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	o := ServeOptions{Roles: []Role{API, Worker, Relay}, Out: io.Discard}
-	p, err := start(t.Context(), c, o, slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		ctx, cancel := context.WithTimeout(context.Background(), stopTimeout)
-		defer cancel()
-		if err := p.stop(ctx); err != nil {
-			t.Error(err)
-		}
-	}()
+	p := begun(t, map[string]string{
+		"COMANDA_AMQP_URL": "amqp://127.0.0.1:1/", "COMANDA_SMTP_URL": "smtp://127.0.0.1:1",
+		"COMANDA_MAIL_FROM": "house@example.com", "COMANDA_SIMULATORS": "on",
+	}, API, Worker, Relay)
 	descs := make(chan *prometheus.Desc, 1000)
 	p.figures.Describe(descs)
 	close(descs)

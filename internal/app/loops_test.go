@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"log/slog"
+	"maps"
 	"testing"
 	"time"
 
@@ -16,23 +17,7 @@ import (
 func TestLoops_of_every_role(t *testing.T) {
 	for _, role := range []Role{API, Worker, Relay} {
 		t.Run(string(role), func(t *testing.T) {
-			c, err := LoadConfig(map[string]string{
-				"COMANDA_DATA_DIR": t.TempDir(), "COMANDA_LISTEN": "127.0.0.1:0",
-			}, nil, "", nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			p, err := start(t.Context(), c, ServeOptions{Roles: []Role{role}, Out: io.Discard}, slog.New(slog.DiscardHandler))
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer func() {
-				ctx, cancel := context.WithTimeout(context.Background(), stopTimeout)
-				defer cancel()
-				if err := p.stop(ctx); err != nil {
-					t.Error(err)
-				}
-			}()
+			p := begun(t, nil, role)
 			shown := prometheus.NewRegistry()
 			shown.MustRegister(p.figures)
 			for _, job := range []string{"clock", "gate_watch"} {
@@ -57,4 +42,27 @@ func rounds(t *testing.T, from prometheus.Gatherer, job string) (n float64) {
 		}
 	}
 	return n
+}
+
+// begun is a process of some roles on an empty SQLite database, which ends with its test.
+func begun(t *testing.T, settings map[string]string, roles ...Role) *process {
+	t.Helper()
+	environment := map[string]string{"COMANDA_DATA_DIR": t.TempDir(), "COMANDA_LISTEN": "127.0.0.1:0"}
+	maps.Copy(environment, settings)
+	c, err := LoadConfig(environment, nil, "", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := start(t.Context(), c, ServeOptions{Roles: roles, Out: io.Discard}, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), stopTimeout)
+		defer cancel()
+		if err := p.stop(ctx); err != nil {
+			t.Error(err)
+		}
+	})
+	return p
 }

@@ -209,9 +209,9 @@ func (p *process) services(
 	}
 	// Every process that may commit keeps the gate, and every one that listens to the broker may be told to sweep.
 	gate := add(nil, p.core.gateLoops()...)
-	services = add(services, p.core.clockLoop())
 	wakeGate(p.core.Redis, gate)
 	services = append(services, gate...)
+	services = add(services, p.core.clockLoop())
 	services = add(services, p.core.documentLoops()...)
 	services = add(services, p.core.Live.Loops()...)
 	sweeper := worker.New(p.core.sweep(), log, jobs)

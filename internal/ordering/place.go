@@ -163,7 +163,7 @@ func (s *Service) CheckRequest(g Guest, r Request) error {
 		return err
 	}
 	if strings.HasPrefix(r.ClientTxnID, memberPrefix) { // so do members' keys, which stand beside those of guests
-		return wrong("clientTxnId", "clientTxnId does not begin with "+memberPrefix)
+		return wrong("clientTxnId", "clientTxnId does not begin with "+memberPrefix+".")
 	}
 	if err := checkItems(r.Items); err != nil {
 		return err

@@ -200,7 +200,10 @@ func TestStore_Change_of_a_taken_cart(t *testing.T) {
 				_, _, err := h.Carts.Add(t.Context(), who, 102, 3, 0)
 				added <- err
 			}()
-			h.AwaitWaiting(t)
+			testenv.Eventually(t, 10*time.Second, func() bool {
+				waits, err := sqldbtest.Waits(ctx, h.DB)
+				return waits && err == nil
+			})
 			documentsql.Queue(tx, h.Clock.Now(), cartsql.QueueTaken(tx, []cart.Cart{carts[who.UserID]})...)
 			return nil
 		})

@@ -18,7 +18,6 @@ import (
 	"comanda/internal/identity/identitytest"
 	"comanda/internal/ordering/orderingtest"
 	"comanda/internal/sqldb"
-	"comanda/internal/testenv"
 )
 
 // Stmts are the statements of this package.
@@ -34,9 +33,7 @@ var Stmts = sqldb.Load(fstest.MapFS{
 	"item_drop.sql":   {Data: []byte(`DELETE FROM menu_version_item WHERE version_id = $1 AND item_id = $2`)},
 	"branch_open.sql": {Data: []byte(`UPDATE branch SET is_open = $2 WHERE id = $1`)},
 	"dish_names.sql":  {Data: []byte(`UPDATE dish SET names = $2 WHERE id = $1`)},
-	"waiting.sql": {Data: []byte(`
-		SELECT /*pg: count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock' *//*sqlite: 1 */`)},
-	"touch.sql": {Data: []byte(`UPDATE branch SET revision = revision + 1 WHERE id = $1`)},
+	"touch.sql":       {Data: []byte(`UPDATE branch SET revision = revision + 1 WHERE id = $1`)},
 	"rows.sql": {Data: []byte(`
 		SELECT (SELECT count(*) FROM cart), (SELECT count(*) FROM cart_detail), (SELECT count(*) FROM order_info),
 		       (SELECT count(*) FROM hold), (SELECT count(*) FROM idempotency), (SELECT count(*) FROM payment_attempt)`)},
@@ -152,16 +149,6 @@ func (h *House) run(t testing.TB, name string, args ...any) {
 	if _, err := h.DB.Exec(context.Background(), Stmts.Must(name), args...); err != nil {
 		t.Fatal(err)
 	}
-}
-
-// AwaitWaiting waits until a transaction waits for another one's lock. On SQLite it does not: whoever writes is alone.
-func (h *House) AwaitWaiting(t testing.TB) {
-	t.Helper()
-	testenv.Eventually(t, 10*time.Second, func() bool {
-		rows, err := h.DB.Query(context.Background(), Stmts.Must("waiting"))
-		n, _, err := sqldb.One(rows, err, sqldb.Value[int64])
-		return err == nil && n > 0
-	})
 }
 
 // Rows counts what checkouts write, so that a test can tell that nothing was.

@@ -344,19 +344,16 @@ func whileDeleted(t *testing.T, h documenttest.House, write func() error) error 
 			defer close(over)
 			written = write()
 		}()
-		return untilWaiting(ctx, tx, over)
+		return untilWaiting(ctx, h.DB, over)
 	}))
 	<-over
 	return written
 }
 
 // untilWaiting returns when somebody waits for a transaction, or the other one is over; on SQLite all do from the start.
-func untilWaiting(ctx context.Context, tx sqldb.Tx, over <-chan struct{}) error {
-	waiting := documenttest.Statement("SELECT /*pg: count(*) FROM pg_locks WHERE NOT granted *//*sqlite: 1 */")
+func untilWaiting(ctx context.Context, db *sqldb.DB, over <-chan struct{}) error {
 	for {
-		rows, err := tx.Query(ctx, waiting)
-		n, _, err := sqldb.One(rows, err, sqldb.Value[int64])
-		if err != nil || n > 0 {
+		if waits, err := sqldbtest.Waits(ctx, db); waits || err != nil {
 			return err
 		}
 		select {

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
+	"testing/fstest"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -157,4 +158,14 @@ func PrepareAll(t *testing.T, stmts *sqldb.Stmts) {
 			}
 		})
 	})
+}
+
+var waiting = sqldb.Load(fstest.MapFS{"waiting.sql": {Data: []byte(`
+	SELECT /*pg: count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock' *//*sqlite: 1 */`)}})
+
+// Waits tells whether a transaction waits for another one's lock. On SQLite it always does: whoever writes is alone.
+func Waits(ctx context.Context, db *sqldb.DB) (bool, error) {
+	rows, err := db.Query(ctx, waiting.Must("waiting"))
+	n, _, err := sqldb.One(rows, err, sqldb.Value[int64])
+	return n > 0, err
 }

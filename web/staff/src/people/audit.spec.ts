@@ -24,11 +24,11 @@ test('the names of actions follow the language', async () => {
     language.value = 'en'
   })
   const actions = scope.run(useActions)
-  await vi.waitFor(() => { expect(actions?.value.quota_set).toBe('Quota set') })
+  await vi.waitFor(() => { expect(actions?.value?.quota_set).toBe('Quota set') })
   language.value = 'vi'
-  await vi.waitFor(() => { expect(actions?.value.quota_set).toBe('Đặt số suất mỗi ngày') })
+  await vi.waitFor(() => { expect(actions?.value?.quota_set).toBe('Đặt số suất mỗi ngày') })
   language.value = 'zh-Hant'
-  await vi.waitFor(() => { expect(actions?.value.quota_set).toBe('設定每日限量') })
+  await vi.waitFor(() => { expect(actions?.value?.quota_set).toBe('設定每日限量') })
 })
 
 test('actions are chosen from in the order of their names', () => {

@@ -1,7 +1,6 @@
-import { shallowRef, watch } from 'vue'
-
 import type { Language } from '@shared/i18n/languages'
 import { language } from '../shell/i18n'
+import { useInLanguage } from './wording'
 
 // They come with the first page that shows them, and not with the catalogue: few people ever look at the log.
 const load: Record<Language, () => Promise<{ default: Record<string, string> }>> = {
@@ -10,18 +9,11 @@ const load: Record<Language, () => Promise<{ default: Record<string, string> }>>
   'zh-Hant': () => import('./actions/zh-Hant.json'),
 }
 
-/** What the language that is shown calls the actions of the log, by their codes; nothing until it is here. */
-export function useActions() {
-  const actions = shallowRef<Record<string, string>>({})
-  watch(language, async (l) => {
-    const read = await load[l]().catch(() => undefined) // the codes do as well
-    if (l === language.value) actions.value = read?.default ?? {}
-  }, { immediate: true })
-  return actions
-}
+/** What the language that is shown calls the actions of the log, by their codes. */
+export const useActions = () => useInLanguage(load)
 
 /** The actions to choose from, in the order of their names. */
-export function choices(actions: Record<string, string>): { title: string; value: string }[] {
+export function choices(actions: Record<string, string> = {}): { title: string; value: string }[] {
   const order = new Intl.Collator(language.value)
   return Object.entries(actions).map(([value, title]) => ({ title, value })).sort((a, b) => order.compare(a.title, b.title))
 }

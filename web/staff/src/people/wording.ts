@@ -17,15 +17,18 @@ const load: Partial<Record<Language, () => Promise<{ default: Wording }>>> = {
   'zh-Hant': () => import('./permissions/zh-Hant.json'),
 }
 
-/** The wording of the language that is shown. There is none for English, and none until it is here. */
-export function useWording() {
-  const wording = shallowRef<Wording>()
+/** What there is in the language that is shown: nothing where it has none, and nothing until it is here. */
+export function useInLanguage<T>(from: Partial<Record<Language, () => Promise<{ default: T }>>>) {
+  const found = shallowRef<T>()
   watch(language, async (l) => {
-    const read = await load[l]?.().catch(() => undefined) // the server's own names do as well
-    if (l === language.value) wording.value = read?.default
+    const read = await from[l]?.().catch(() => undefined) // what the server calls it does as well
+    if (l === language.value) found.value = read?.default
   }, { immediate: true })
-  return wording
+  return found
 }
+
+/** The wording of the language that is shown. There is none for English. */
+export const useWording = () => useInLanguage(load)
 
 /** What a module is called. */
 export function moduleName(module: string, wording?: Wording): string {
