@@ -1,15 +1,21 @@
 # Comanda. `make` alone lists what there is to make.
 
+SHELL := /bin/bash
+
 LINTER_VERSION := v2.15.0
 LINTER         := bin/golangci-lint-$(LINTER_VERSION)
+SUMMER_VERSION := v1.13.0
+SUMMER         := bin/gotestsum-$(SUMMER_VERSION)
 
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
 STAMP   := $(shell git rev-parse --verify --quiet HEAD >/dev/null 2>&1 && echo true || echo false)
 
 # The revision is stamped where there is one to be read; a source archive, or a clone that belongs to somebody else,
 # builds as well.
-GOBUILD := go build -trimpath -buildvcs=$(STAMP) -ldflags '-s -w -X comanda/internal/telemetry.version=$(VERSION)'
-export GOFLAGS := $(GOFLAGS) -buildvcs=false
+GOBUILD := go build -buildvcs=$(STAMP) -ldflags '-s -w -X comanda/internal/telemetry.version=$(VERSION)'
+
+# Every build has the same flags, so that all of them share one cache. With -trimpath another clone shares it too.
+export GOFLAGS := $(GOFLAGS) -buildvcs=false -trimpath
 
 # One document per line of `comanda docs`.
 DOCUMENTS := openapi=openapi.yaml events=events.md keys=keyspace.md configuration=configuration.md
@@ -72,29 +78,60 @@ web-e2e: $(DIST) build ## walk through the guest app in Chromium (CHROMIUM, or /
 screenshots: $(DIST) build ## draw every screen into web/screenshots
 	$(NPM) run --silent screenshots
 
+# The race detector runs in the packages whose code or tests start goroutines or synchronize them. e2e is left out, because
+# the binary runs in processes of its own.
+RACED = $(sort $(patsubst %/,./%,$(dir $(shell grep -rlE --include='*.go' --exclude-dir=testdata --exclude-dir=e2e \
+	'^[[:space:]]+"sync(/atomic)?"$$|\bgo func|[.]Go\b|\bchan ' internal))))
+
+# Neither the C code of SQLite as translated to Go nor the Lua machine is instrumented: they are not ours, share no memory
+# with our goroutines, and become several times slower.
+RACEFLAGS := -race -gcflags=modernc.org/...=-race=false -gcflags=github.com/yuin/...=-race=false
+
 .PHONY: test
 test: ## run all tests; needs nothing but Go, tests of services that are not there are skipped
 	go test $(TESTFLAGS) ./...
 
-# One package at a time: the detector makes everything several times slower, and tests with deadlines then need the
-# machine for themselves. The tests of the binary are left out, because it runs in processes of its own.
-.PHONY: test-race
-test-race: ## run the tests under the race detector; needs a C compiler
-	CGO_ENABLED=1 go test -race -p 1 $(TESTFLAGS) $$(go list ./... | grep -v '/internal/e2e$$')
+# Before a commit: what has changed since HEAD, and what depends on it. CHECKED names another commit to compare with.
+CHECKED ?= HEAD
 
-# One bug after the other, because the tests that must find them need the machine for themselves.
+.PHONY: check
+check: $(LINTER) verify ## check what has changed since the last commit: format, lint, documents, tests; needs Go only
+	@test -z "$$(gofmt -l cmd internal)" || { echo 'not formatted:'; gofmt -l cmd internal; exit 1; }
+	@packages=$$(.ci/changed packages $(CHECKED)); test -z "$$packages" || $(LINTER) run $${packages//comanda/.}
+	@packages=$$(.ci/changed dependents $(CHECKED)); test -z "$$packages" || go test -vet=off $(TESTFLAGS) $$packages
+
+.PHONY: test-race
+test-race: ## run the tests of what is concurrent under the race detector; needs a C compiler
+	CGO_ENABLED=1 go test $(RACEFLAGS) $(TESTFLAGS) $(RACED)
+
+.PHONY: soak
+soak: ## run the tests at full size, before a release: backlogs of an outage, long random searches; takes an hour
+	COMANDA_TEST_SOAK=1 go test -count=1 -timeout=90m $(TESTFLAGS) ./...
+
+# What continuous integration runs: every test once, under the race detector where that can find something. The events of
+# all tests are left in bin/tests*.json.
+.PHONY: test-all
+test-all: $(SUMMER)
+	CGO_ENABLED=1 $(SUMMER) --jsonfile-timing-events bin/tests-race.json -- $(RACEFLAGS) $(TESTFLAGS) $(RACED)
+	$(SUMMER) --jsonfile-timing-events bin/tests.json -- $(TESTFLAGS) $(filter-out $(RACED:./%=comanda/%),$(shell go list ./...))
+
+.PHONY: slowest
+slowest: $(SUMMER) ## list the ten slowest tests of the last test-all
+	@cat $(wildcard bin/tests*.json) /dev/null | $(SUMMER) tool slowest --num 10
+
 .PHONY: mutants
-mutants: ## plant ten bugs, and check that the tests find each of them
-	go test -tags mutant -count=1 -timeout=30m -run '^TestMutants' -v ./internal/mutant
+mutants: ## plant thirteen bugs, and check that the tests find each of them
+	go test -tags mutant -count=1 -timeout=30m -parallel=2 -run '^TestMutants' -v ./internal/mutant
 
 .PHONY: bench
 bench: ## run the packages' benchmarks; `bin/comanda bench` measures the whole
-	go test -run '^$$' -bench . -benchmem $(BENCHFLAGS) ./...
+	go test -run '^$$' -bench . -benchmem $(BENCHFLAGS) \
+		$(sort $(patsubst %/,./%,$(dir $(shell grep -rl --include='*_test.go' '^func Benchmark' internal))))
 
+# go vet is one of the linters.
 .PHONY: lint
 lint: $(LINTER) ## check formatting, vet and lint
 	@test -z "$$(gofmt -l cmd internal)" || { echo 'not formatted:'; gofmt -l cmd internal; exit 1; }
-	go vet ./...
 	$(LINTER) run ./...
 
 # Installed under its version, so that another version here is another file and nothing is ever stale.
@@ -102,6 +139,11 @@ $(LINTER):
 	@mkdir -p bin
 	GOBIN=$(CURDIR)/bin/linter go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(LINTER_VERSION)
 	@mv bin/linter/golangci-lint $@ && rmdir bin/linter
+
+$(SUMMER):
+	@mkdir -p bin
+	GOBIN=$(CURDIR)/bin/summer go install gotest.tools/gotestsum@$(SUMMER_VERSION)
+	@mv bin/summer/gotestsum $@ && rmdir bin/summer
 
 .PHONY: generate
 generate: build ## write the documents that are made from the code

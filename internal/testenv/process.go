@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// process is a server that belongs to one test, which may end it and start it again. Its methods are for the goroutine of
-// the test.
+// process is a server that belongs to one test at a time, which may end it and start it again. Its methods are for the
+// goroutine of the test.
 type process struct {
 	tb      testing.TB
 	name    string        // as errors tell it
@@ -26,6 +26,9 @@ type process struct {
 	cmd    *exec.Cmd     // nil while stopped
 	exited chan struct{} // closed when the process of cmd has ended
 }
+
+// HandTo makes t the test to which the process belongs. What ends the process stays with the test that started it.
+func (p *process) HandTo(t testing.TB) { p.tb = t }
 
 // Stop ends the process the polite way (SIGTERM) and waits for its end. Stopping a stopped server does nothing.
 func (p *process) Stop() { p.end(syscall.SIGTERM) }

@@ -3,13 +3,45 @@ package testenv
 import (
 	"fmt"
 	"net"
+	"os"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	amqp "github.com/rabbitmq/amqp091-go"
 )
+
+func TestMain(m *testing.M) { os.Exit(run(m)) }
+
+func run(m *testing.M) int {
+	defer shared.Close()
+	return m.Run()
+}
+
+var shared Shared
+
+// node is the broker that tests use one after the other, because each start takes seconds.
+var node struct {
+	sync.Mutex
+
+	broker *Broker
+}
+
+func borrow(t *testing.T) *Broker {
+	t.Helper()
+	node.Lock()
+	t.Cleanup(node.Unlock)
+	if node.broker == nil {
+		node.broker = RabbitServer(shared.For(t))
+	}
+	node.broker.HandTo(t)
+	if !node.broker.Running() { // a test has failed halfway
+		node.broker.Restart()
+	}
+	return node.broker
+}
 
 // ping asks over a fresh connection and gives up soon: a paused server accepts connections and never answers.
 func ping(addr string) bool { return strings.HasPrefix(ask(addr, "PING"), "+PONG") }
@@ -77,7 +109,7 @@ func TestRedisServer_PausedServerKeepsConnectionsSilent(t *testing.T) {
 // What a broker has confirmed is there after it was killed, and after it was stopped, at the same address.
 func TestRabbitServer_KeepsWhatItConfirmed(t *testing.T) {
 	t.Parallel()
-	b := RabbitServer(t)
+	b := borrow(t)
 	url, queue := b.URL(), Name(t)
 	want := []string{"first"}
 	tell(t, url, queue, "first")
@@ -110,7 +142,7 @@ func TestRabbitServer_KeepsWhatItConfirmed(t *testing.T) {
 // Two nodes run beside each other and beside one that the machine has, and know nothing of each other.
 func TestRabbitServer_IsItsOwn(t *testing.T) {
 	t.Parallel()
-	a, b, queue := RabbitServer(t), RabbitServer(t), Name(t)
+	a, b, queue := borrow(t), RabbitServer(t), Name(t)
 	tell(t, a.URL(), queue, "to a")
 	tell(t, b.URL(), queue, "to b")
 	if got := heard(t, b.URL(), queue); !slices.Equal(got, []string{"to b"}) {

@@ -1,0 +1,58 @@
+package testenv
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"sync"
+	"testing"
+)
+
+// Shared collects what ends the things that the tests of a package share, such as a server. TestMain calls Close after the
+// last test.
+type Shared struct {
+	mu       sync.Mutex
+	cleanups []func()
+}
+
+// For returns t, with the difference that what it would clean up stays until Close. It serves the test that comes first,
+// to make a thing for all of them.
+func (s *Shared) For(t testing.TB) testing.TB { return forAll{t, s} }
+
+// Close runs the cleanups, the last one first.
+func (s *Shared) Close() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, f := range slices.Backward(s.cleanups) {
+		f()
+	}
+	s.cleanups = nil
+}
+
+type forAll struct {
+	testing.TB
+	s *Shared
+}
+
+// Cleanup implements testing.TB.
+func (f forAll) Cleanup(fn func()) {
+	f.s.mu.Lock()
+	defer f.s.mu.Unlock()
+	f.s.cleanups = append(f.s.cleanups, fn)
+}
+
+// TempDir implements testing.TB.
+func (f forAll) TempDir() string {
+	dir, err := os.MkdirTemp("", "comanda-shared-")
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Cleanup(func() { _ = os.RemoveAll(dir) })
+	return dir
+}
+
+// Errorf implements testing.TB. Close calls it when there is no test that could fail.
+func (f forAll) Errorf(format string, args ...any) { fmt.Fprintf(os.Stderr, format+"\n", args...) }
+
+// Running reports whether the server has been started and not been ended since.
+func (p *process) Running() bool { return p.cmd != nil }

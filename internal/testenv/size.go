@@ -1,0 +1,46 @@
+package testenv
+
+import (
+	"flag"
+	"os"
+	"strconv"
+	"sync"
+	"testing"
+)
+
+// Size returns how much of something a test does: quick in every run, and soak where COMANDA_TEST_SOAK=1, as make soak
+// sets it. quick is the smallest size that still proves the rule, because every change waits for it; soak is the size of a
+// bad day, which is tested before a release.
+func Size(quick, soak int) int {
+	if os.Getenv("COMANDA_TEST_SOAK") == "1" {
+		return soak
+	}
+	return quick
+}
+
+// Sequences sets how many random sequences rapid tries in the tests of a package where each step is a transaction on a
+// real engine. The flag -rapid.checks overrides it. TestMain calls it.
+func Sequences(n int) {
+	flag.Parse()
+	if !sequencesGiven() {
+		_ = flag.Set("rapid.checks", strconv.Itoa(n)) // rapid has defined the flag
+	}
+}
+
+// SequencesOf is Sequences for one test, whose sequences are longer than those of the package.
+func SequencesOf(t testing.TB, n int) {
+	t.Helper()
+	if sequencesGiven() {
+		return
+	}
+	was := flag.Lookup("rapid.checks").Value.String()
+	_ = flag.Set("rapid.checks", strconv.Itoa(n))
+	t.Cleanup(func() { _ = flag.Set("rapid.checks", was) })
+}
+
+// sequencesGiven reports whether the command line has -rapid.checks. It has to be asked before the flag is set.
+var sequencesGiven = sync.OnceValue(func() bool {
+	given := false
+	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "rapid.checks" })
+	return given
+})
