@@ -25,7 +25,7 @@ func (c *cli) demo() *cobra.Command {
 					return err
 				}
 				fmt.Fprintln(cmd.ErrOrStderr(), "The demo restaurant is loaded; its tables:")
-				return c.printTables(ctx, cmd.OutOrStdout(), db, 0)
+				return c.printTables(ctx, cmd, db, 0)
 			})
 		},
 	})

@@ -28,7 +28,7 @@ func (c *cli) doctor() *cobra.Command {
 					if !f.OK {
 						mark = "WRONG"
 					}
-					fmt.Fprintf(w, "%s  %-11s %s\n", mark, f.What, f.Detail)
+					fmt.Fprintf(w, "%s  %-12s %s\n", mark, f.What, f.Detail)
 				}
 			})
 			if err == nil && !d.Healthy() {

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"comanda/internal/app"
+	"comanda/internal/clock"
 	"comanda/internal/document"
 	"comanda/internal/redisdb"
 	"comanda/internal/sqldb"
@@ -71,7 +72,7 @@ func (c *cli) indexRebuild() *cobra.Command {
 					return err
 				}
 				done := 0
-				begun := time.Now()
+				begun := clock.Start()
 				err = app.RebuildDocuments(ctx, db, redis, func(p document.Progress) {
 					done = p.Done
 					report(p)
@@ -79,7 +80,7 @@ func (c *cli) indexRebuild() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				r := rebuilt{done, time.Since(begun).Seconds()}
+				r := rebuilt{done, begun.Elapsed().Seconds()}
 				return c.print(cmd.OutOrStdout(), r, func(w io.Writer) {
 					fmt.Fprintf(w, "%d documents in %.1f s\n", r.Documents, r.Seconds)
 				})
@@ -138,10 +139,10 @@ func (c *cli) reporter(ctx context.Context, cmd *cobra.Command, db *sqldb.DB, li
 
 func jsonLines(w io.Writer, wanted bool) func(document.Progress) {
 	e := json.NewEncoder(w)
-	last := time.Now()
+	last := clock.Start()
 	return func(p document.Progress) {
-		if now := time.Now(); wanted && now.Sub(last) >= time.Second {
-			last = now
+		if wanted && last.Elapsed() >= time.Second {
+			last = clock.Start()
 			_ = e.Encode(p) // progress that nobody can see is no failure of the work
 		}
 	}

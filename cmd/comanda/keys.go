@@ -13,9 +13,37 @@ import (
 )
 
 func (c *cli) keys() *cobra.Command {
-	cmd := &cobra.Command{Use: "keys", Short: "The keys of Redis: what is declared, and what is really there"}
-	cmd.AddCommand(c.keysList(), c.keysDocs(), c.keysLint(), c.keysAudit())
+	cmd := &cobra.Command{
+		Use:   "keys",
+		Short: "The keys of Redis: what is declared, and what is really there; and the key that signs",
+	}
+	cmd.AddCommand(c.keysList(), c.keysDocs(), c.keysLint(), c.keysAudit(), c.keysWithdraw())
 	return cmd
+}
+
+func (c *cli) keysWithdraw() *cobra.Command {
+	return &cobra.Command{
+		Use: "withdraw", Short: "Replace the key that signs access tokens, after it was stolen", Args: cobra.NoArgs,
+		Long: "Makes a new key in the database. Within seconds every running server refuses what was signed with the old\n" +
+			"one: access tokens, device cookies, and the sessions, guests and menus in Redis. Apps refresh their tokens by\n" +
+			"themselves, so that nobody has to log in again; devices are known again after the next login. Where\n" +
+			"COMANDA_TOKEN_KEY is set, that key counts instead: change it and restart every server.",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			config, err := c.config()
+			if err != nil {
+				return err
+			}
+			if err := app.WithdrawTokenKey(cmd.Context(), config); err != nil {
+				return err
+			}
+			fmt.Fprintln(cmd.ErrOrStderr(), "The key in the database was replaced.")
+			if config.TokenKey != "" {
+				fmt.Fprintln(cmd.ErrOrStderr(),
+					"It is not in use: COMANDA_TOKEN_KEY is set. Change that as well, and restart every server.")
+			}
+			return nil
+		},
+	}
 }
 
 func (c *cli) keysList() *cobra.Command {

@@ -19,7 +19,7 @@ func (c *cli) tables() *cobra.Command {
 		Use: "tables", Short: "List tables with their QR tokens and links", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return c.withDatabase(cmd.Context(), func(ctx context.Context, _ app.Config, db *sqldb.DB) error {
-				return c.printTables(ctx, cmd.OutOrStdout(), db, branch)
+				return c.printTables(ctx, cmd, db, branch)
 			})
 		},
 	}
@@ -27,16 +27,26 @@ func (c *cli) tables() *cobra.Command {
 	return cmd
 }
 
-func (c *cli) printTables(ctx context.Context, out io.Writer, db *sqldb.DB, branch int64) error {
+// printTables also says on which address the links are, and whence it is known: a wrong one would be printed on tables.
+func (c *cli) printTables(ctx context.Context, cmd *cobra.Command, db *sqldb.DB, branch int64) error {
 	config, err := c.config()
 	if err != nil {
 		return err
 	}
+	config, served := config.AsServed()
+	how := "the configured public URL."
+	switch {
+	case served:
+		how = "as the server on this data folder was last started."
+	case config.DerivedURL:
+		how = "the listen address. Set COMANDA_PUBLIC_URL to where guests reach the server."
+	}
+	fmt.Fprintf(cmd.ErrOrStderr(), "Links lead to %s, %s\n", config.PublicURL, how)
 	links, err := app.Links(ctx, config, visitsql.New(db).Tables, branch)
 	if err != nil {
 		return err
 	}
-	return c.print(out, links, func(w io.Writer) {
+	return c.print(cmd.OutOrStdout(), links, func(w io.Writer) {
 		t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
 		fmt.Fprintln(t, "BRANCH\tTABLE\tLABEL\tQR TOKEN\tLINK")
 		for _, l := range links {

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -49,7 +50,8 @@ func (k *Core) openDoor(ctx context.Context, s *httpapi.Server, reg prometheus.R
 	if err := identitysql.Sync(ctx, k.DB, identityhttp.Permissions(routes), k.DB.Now()); err != nil {
 		return err
 	}
-	k.Rights = identity.NewRights(identitysql.NewRoles(k.DB), k.DB.Now, identityhttp.Places(routes))
+	places := identityhttp.Places(routes)
+	k.Rights = identity.NewRights(identitysql.NewRoles(k.DB), k.DB.Now, places)
 	k.Administration.Rights = k.Rights
 	denied := promauto.With(reg).NewCounterVec(prometheus.CounterOpts{
 		Name: "authz_denied_total", Help: "Requests of accounts whose role does not hold the permission for the route.",
@@ -57,10 +59,22 @@ func (k *Core) openDoor(ctx context.Context, s *httpapi.Server, reg prometheus.R
 	for _, p := range []httpapi.Policy{httpapi.Staff, httpapi.Admin, httpapi.Member} { // before the first, for alerts
 		denied.WithLabelValues(string(p))
 	}
-	s.KeepDoor(identityhttp.Door{Guard: k.Guard, Rights: k.Rights, Denied: func(l *httpapi.Listing) {
+	s.KeepDoor(identityhttp.Door{Guard: k.Guard, Rights: k.Rights, Places: places, Denied: func(l *httpapi.Listing) {
 		denied.WithLabelValues(string(l.Policy)).Inc()
 	}})
+	s.Denied = k.denied
 	return k.Rights.Follow(ctx)
+}
+
+// denied has the audit log keep whom a route was refused to. Wrong passwords and PINs are noted with their account
+// instead, by the identity room.
+func (k *Core) denied(d httpapi.Denial) {
+	switch {
+	case d.Code == identity.ErrPin.Code, d.Code == identity.ErrPassword.Code:
+	case d.Route.Policy.Permitted(), d.Code == identity.ErrSetup.Code:
+		who := cmp.Or(d.Actor, identity.Actor{}.String()) // another site's request is refused before anybody asks who sends it
+		k.Accounts.Incidents.Note(who, identity.ActionDenied, "route:"+d.Route.Method+" "+d.Route.Path, d.Client)
+	}
 }
 
 // accessLoops run where requests are served. Rights that could not be read for five seconds refuse everybody but owners.

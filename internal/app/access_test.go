@@ -112,7 +112,7 @@ func TestAudit_everyChangeOfTheStaff(t *testing.T) {
 // beside starts a second process on the same database, and asks it as the same people.
 func (f *fixture) beside() *fixture {
 	c := f.core.Config
-	c.DataDir = f.t.TempDir()
+	c.DataDir = dataDir(f.t)
 	return f.with(c)
 }
 
@@ -156,7 +156,7 @@ func TestAccess_takesEffectEverywhere(t *testing.T) {
 
 // The first start of a house prints a code with which one owner can be made, once; the demo prints who works there.
 func TestAnnounceAccess(t *testing.T) {
-	c, err := LoadConfig(map[string]string{"COMANDA_DATA_DIR": t.TempDir(), "COMANDA_LISTEN": "127.0.0.1:0"}, nil, "", nil)
+	c, err := LoadConfig(map[string]string{"COMANDA_DATA_DIR": dataDir(t), "COMANDA_LISTEN": "127.0.0.1:0"}, nil, "", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -197,7 +197,7 @@ func TestAnnounceAccess(t *testing.T) {
 
 // An account of the console can log in with what it was given and nothing else.
 func TestCreateUser(t *testing.T) {
-	c, err := LoadConfig(map[string]string{"COMANDA_DATA_DIR": t.TempDir()}, nil, "", nil)
+	c, err := LoadConfig(map[string]string{"COMANDA_DATA_DIR": dataDir(t)}, nil, "", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -249,7 +249,7 @@ func TestRoutes_permissions(t *testing.T) {
 		}
 	}
 	slices.Sort(modules)
-	if got := strings.Join(modules, " "); got != "AUDIT BRANCHES CART CODES INVENTORY MEMBERS MENUS ORDERS PAYMENTS REPORTS ROLES STOCK SYSTEM TABLES USERS VISITS" {
+	if got := strings.Join(modules, " "); got != "AUDIT BRANCHES CART CODES INVENTORY MEMBERS MENUS ORDERS PAYMENTS RECEIVERS REPORTS ROLES STOCK SYSTEM TABLES USERS VISITS" {
 		t.Errorf("the modules are %s", got)
 	}
 }

@@ -3,6 +3,10 @@ package app
 import (
 	"context"
 	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
 
 	"comanda/internal/httpapi"
 	"comanda/internal/visit"
@@ -34,10 +38,44 @@ func Links(
 	return links, nil
 }
 
+// urlNote is the file of the data folder in which a server notes how guests reach it: commands beside it know that only from
+// settings, which may be others.
+const urlNote = "public-url"
+
+// noteURL notes how guests reach the server.
+func (c Config) noteURL() error {
+	file := filepath.Join(c.DataDir, urlNote)
+	if err := os.WriteFile(file+".new", []byte(c.PublicURL+"\n"), 0o600); err != nil {
+		return err
+	}
+	return os.Rename(file+".new", file)
+}
+
+// AsServed returns the configuration with the address of the server that was started last on the data folder, if there is
+// one and no address was given, and whether that is so.
+func (c Config) AsServed() (Config, bool) {
+	if !c.DerivedURL {
+		return c, false
+	}
+	noted, err := os.ReadFile(filepath.Join(c.DataDir, urlNote))
+	u, bad := url.Parse(strings.TrimSpace(string(noted)))
+	if err != nil || bad != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return c, false
+	}
+	c.PublicURL = u.String()
+	return c, true
+}
+
 // announce prints where the server is, and in the demo the link of a table. By then the server serves: a link that cannot
 // be read, such as when ctx has ended already, does not end it.
 func (k *Core) announce(ctx context.Context, c Config, o ServeOptions, s *httpapi.Server) {
-	if s == nil || o.Out == nil {
+	if s == nil {
+		return
+	}
+	if err := c.noteURL(); err != nil {
+		k.Log.WarnContext(ctx, "the public address could not be noted for commands", "err", err)
+	}
+	if o.Out == nil {
 		return
 	}
 	fmt.Fprintf(o.Out, "Comanda listens on %s\n", s.Addr())

@@ -27,6 +27,7 @@ import (
 type Config struct {
 	Listen          string
 	PublicURL       string
+	DerivedURL      bool // PublicURL follows from Listen: it was not set
 	DataDir         string
 	DatabaseURL     string
 	RedisURL        string
@@ -36,10 +37,12 @@ type Config struct {
 	AMQPPrefix      string
 	StockExchange   string
 	PaymentWindow   time.Duration
+	CounterWindow   time.Duration
 	ExpiryGrace     time.Duration
 	TicketWarn      time.Duration
 	TicketLate      time.Duration
 	StreamLook      time.Duration
+	DrainDelay      time.Duration
 	SandboxPayments bool
 	VNPay           vnpay.Config
 	LINEPay         linepay.Config
@@ -53,6 +56,9 @@ type Config struct {
 	Log             telemetry.LogConfig
 	AccessLog       bool
 	DebugListen     string
+	DemoLAN         bool
+
+	demo bool // set by WithDemo
 }
 
 // setting is one name in the environment or the configuration file.
@@ -68,9 +74,10 @@ type setting struct {
 // settings is the whole list; docs/configuration.md is made of it.
 var settings = []setting{
 	text("COMANDA_LISTEN", "127.0.0.1:8080", "Address on which HTTP is served.", func(c *Config) *string { return &c.Listen }),
+	duration("COMANDA_DRAIN_DELAY", "0s", "From failing /readyz to closing the listener when the server is told to stop, up to 1m: longer than a balancer takes to notice.", func(c *Config) *time.Duration { return &c.DrainDelay }),
 	text("COMANDA_PUBLIC_URL", "", "How guests reach the server; the listen address by default. Stands in the tables' links.", func(c *Config) *string { return &c.PublicURL }),
 	text("COMANDA_DATA_DIR", "./data", "Folder for the SQLite file and the embedded store's socket.", func(c *Config) *string { return &c.DataDir }),
-	secret(text("COMANDA_DATABASE_URL", "", "postgres://... or sqlite:path; by default comanda.db in the data folder.", func(c *Config) *string { return &c.DatabaseURL })),
+	secret(text("COMANDA_DATABASE_URL", "", "postgres://... or sqlite:path; by default comanda.db in the data folder. A process opens up to 16 connections to PostgreSQL; ?pool_max_conns=n sets another limit.", func(c *Config) *string { return &c.DatabaseURL })),
 	secret(text("COMANDA_REDIS_URL", "", "redis://... or rediss://..., several with commas for a Cluster; by default in process.", func(c *Config) *string { return &c.RedisURL })),
 	text("COMANDA_REDIS_NAMESPACE", "", "In front of every key, for a Redis that is shared.", func(c *Config) *string { return &c.RedisNamespace }),
 	text("COMANDA_REDIS_LISTEN", "", "Loopback address on which the in-process store answers redis-cli.", func(c *Config) *string { return &c.RedisListen }),
@@ -78,11 +85,12 @@ var settings = []setting{
 	text("COMANDA_AMQP_PREFIX", "", "In front of every exchange and queue, for a broker that is shared.", func(c *Config) *string { return &c.AMQPPrefix }),
 	text("COMANDA_AMQP_STOCK_EXCHANGE", event.StockExchange, "Topic exchange of the inventory's messages, which other systems share.", func(c *Config) *string { return &c.StockExchange }),
 	duration("COMANDA_PAYMENT_WINDOW", "15m", "From placing an order to the end that its guest is told.", func(c *Config) *time.Duration { return &c.PaymentWindow }),
+	duration("COMANDA_COUNTER_WINDOW", "", "The same for orders to be paid at the counter, up to 24h; three times the payment window by default.", func(c *Config) *time.Duration { return &c.CounterWindow }),
 	duration("COMANDA_EXPIRY_GRACE", "90s", "From there to the moment at which the order is really ended.", func(c *Config) *time.Duration { return &c.ExpiryGrace }),
 	duration("COMANDA_TICKET_WARN", "10m", "The age from which the kitchen's screens show an order as old.", func(c *Config) *time.Duration { return &c.TicketWarn }),
 	duration("COMANDA_TICKET_LATE", "20m", "And from which they show it as too old.", func(c *Config) *time.Duration { return &c.TicketLate }),
 	duration("COMANDA_STREAM_LOOK", "0s", "Live streams that nobody wakes look at what they show no more often than this, 1s to 1m; by default several times a second. Worth setting where several processes share a Redis, by which they wake each other.", func(c *Config) *time.Duration { return &c.StreamLook }),
-	boolean("COMANDA_SANDBOX_PAYMENTS", "false", "Offer the sandbox gateway and its mock callback; never in production.", func(c *Config) *bool { return &c.SandboxPayments }),
+	boolean("COMANDA_SANDBOX_PAYMENTS", "false", "Offer the sandbox gateway and its mock callback; refused where the listen address or the public URL is not loopback.", func(c *Config) *bool { return &c.SandboxPayments }),
 	text("COMANDA_VNPAY_TMN_CODE", "", "Code of the house's site at VNPay; without one VNPay is not offered.", func(c *Config) *string { return &c.VNPay.TmnCode }),
 	secret(text("COMANDA_VNPAY_HASH_SECRET", "", "What signs messages to and from VNPay.", func(c *Config) *string { return (*string)(&c.VNPay.HashSecret) })),
 	text("COMANDA_VNPAY_PAY_URL", "", "VNPay's page for guests, given together with the API's address; its sandbox by default.", func(c *Config) *string { return &c.VNPay.PayURL }),
@@ -91,10 +99,11 @@ var settings = []setting{
 	secret(text("COMANDA_LINEPAY_CHANNEL_SECRET", "", "What signs messages to LINE Pay.", func(c *Config) *string { return (*string)(&c.LINEPay.ChannelSecret) })),
 	text("COMANDA_LINEPAY_URL", "", "LINE Pay's address; its sandbox by default.", func(c *Config) *string { return &c.LINEPay.Host }),
 	text("COMANDA_LINEPAY_PREFIX", "/v4", "Version of LINE Pay's API: /v4 or /v3.", func(c *Config) *string { return &c.LINEPay.Prefix }),
-	boolean("COMANDA_SIMULATORS", "false", "Play VNPay and LINE Pay where no account is configured: pages and calls as theirs, no money. Never in production.", func(c *Config) *bool { return &c.Simulators }),
-	secret(text("COMANDA_SERVICE_TOKEN", "", "Bearer token of staff routes for scripts; without one they answer 401.", func(c *Config) *string { return (*string)(&c.ServiceToken) })),
-	secret(text("COMANDA_TOKEN_KEY", "", "Key that signs access tokens, at least 32 bytes; by default the installation makes one and keeps it in SQL.", func(c *Config) *string { return (*string)(&c.TokenKey) })),
-	boolean("COMANDA_LIMITS", "on", "off lifts the limits of requests, guests and visits for load tests; refused with a public URL that is not loopback.", func(c *Config) *bool { return &c.Limits }),
+	boolean("COMANDA_SIMULATORS", "false", "Play VNPay and LINE Pay where no account is configured: pages and calls as theirs, no money. Refused where the listen address or the public URL is not loopback.", func(c *Config) *bool { return &c.Simulators }),
+	boolean("COMANDA_DEMO_LAN", "false", "on permits the demo, the sandbox and the simulators in a private network, to try them with a phone: the listen address and the public URL are then addresses of that network. Every page says that it is a demonstration.", func(c *Config) *bool { return &c.DemoLAN }),
+	secret(text("COMANDA_SERVICE_TOKEN", "", "Bearer token of staff routes for scripts; without one they answer 401. At least 32 characters where the listen address or the public URL is not loopback.", func(c *Config) *string { return (*string)(&c.ServiceToken) })),
+	secret(text("COMANDA_TOKEN_KEY", "", "Key that signs access tokens, at least 32 bytes; by default the installation makes one and keeps it in SQL. Where it is set, no other key counts: every process needs the same.", func(c *Config) *string { return (*string)(&c.TokenKey) })),
+	boolean("COMANDA_LIMITS", "on", "off lifts the limits of requests, guests and visits for load tests; refused where the listen address or the public URL is not loopback.", func(c *Config) *bool { return &c.Limits }),
 	text("COMANDA_TRUSTED_PROXIES", "", "Addresses and networks, with commas, whose X-Forwarded-For tells who the client is; by default whoever connects is.", func(c *Config) *string { return &c.TrustedProxies }),
 	secret(text("COMANDA_SMTP_URL", "", "smtp://user:password@host:587 or smtps://...; by default each message becomes a file in the data folder's mail.", func(c *Config) *string { return (*string)(&c.SMTPURL) })),
 	text("COMANDA_MAIL_FROM", "Comanda <no-reply@localhost.localdomain>", "Sender of messages: House <no-reply@house.example>.", func(c *Config) *string { return &c.MailFrom }),
@@ -152,7 +161,7 @@ func boolean(name, def, help string, field func(*Config) *bool) setting {
 
 // LoadConfig takes each setting from the flags (a map by name), else from the environment, else from the file, else from
 // the command's own defaults, else its general default. An unknown name in the file or with the prefix COMANDA_ in the
-// environment is refused: it is a misspelling.
+// environment is refused: it is a misspelling. Variables that Kubernetes sets for its services are ignored.
 func LoadConfig(flags map[string]string, environ []string, file string, defaults map[string]string) (Config, error) {
 	values := maps.Clone(defaults)
 	if values == nil {
@@ -163,11 +172,7 @@ func LoadConfig(flags map[string]string, environ []string, file string, defaults
 			return Config{}, err
 		}
 	}
-	for _, kv := range environ {
-		if name, v, ok := strings.Cut(kv, "="); ok && strings.HasPrefix(name, "COMANDA_") && !foreign(name) {
-			values[name] = v
-		}
-	}
+	maps.Copy(values, settingsIn(environ))
 	maps.Copy(values, flags)
 	var c Config
 	var errs []error
@@ -182,17 +187,12 @@ func LoadConfig(flags map[string]string, environ []string, file string, defaults
 		}
 	}
 	for name := range values {
-		errs = append(errs, fmt.Errorf("%s is not a setting", name))
+		errs = append(errs, fmt.Errorf("%s is not a setting; the nearest is %s", name, nearest(name)))
 	}
 	if err := errors.Join(errs...); err != nil {
 		return c, fmt.Errorf("configuration: %w", err)
 	}
 	return c.completed()
-}
-
-// foreign names belong to commands and tests, not to the server.
-func foreign(name string) bool {
-	return strings.HasPrefix(name, "COMANDA_TEST_") || name == "COMANDA_PASSWORD" || name == "COMANDA_DEMO_PASSWORD"
 }
 
 func readFile(path string, into map[string]string) error {
@@ -220,9 +220,12 @@ func (c Config) completed() (Config, error) {
 		c.DatabaseURL = "sqlite:" + filepath.Join(c.DataDir, "comanda.db")
 	}
 	if c.PublicURL == "" {
-		c.PublicURL = "http://" + reachable(c.Listen)
+		c.PublicURL, c.DerivedURL = "http://"+reachable(c.Listen), true
 	}
 	c.PublicURL = strings.TrimSuffix(c.PublicURL, "/")
+	if c.CounterWindow == 0 {
+		c.CounterWindow = min(3*c.PaymentWindow, 24*time.Hour)
+	}
 	return c, c.validate()
 }
 
@@ -243,12 +246,8 @@ func (c Config) validate() error {
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
 		return errors.New("configuration: COMANDA_PUBLIC_URL is not an http or https address")
 	}
-	local := loopback(u.Hostname())
-	if !c.Limits && !local {
-		return errors.New("configuration: COMANDA_LIMITS=off is refused with a public URL that is not loopback")
-	}
-	if n := len(c.ServiceToken); n > 0 && n < minToken && !local {
-		return fmt.Errorf("configuration: COMANDA_SERVICE_TOKEN needs at least %d characters with a public URL", minToken)
+	if err := c.validateReach(); err != nil {
+		return err
 	}
 	if n := len(c.TokenKey); n > 0 && n < identityjwt.MinKey {
 		return fmt.Errorf("configuration: COMANDA_TOKEN_KEY has %d bytes, at least %d are needed", n, identityjwt.MinKey)
@@ -259,6 +258,9 @@ func (c Config) validate() error {
 	if c.StreamLook != 0 && (c.StreamLook < time.Second || c.StreamLook > time.Minute) {
 		return errors.New("configuration: COMANDA_STREAM_LOOK is 0 or from a second to a minute")
 	}
+	if c.DrainDelay < 0 || c.DrainDelay > time.Minute {
+		return errors.New("configuration: COMANDA_DRAIN_DELAY is from 0 to a minute")
+	}
 	if _, err := keyspace.ParseNamespace(c.RedisNamespace); err != nil {
 		return fmt.Errorf("configuration: COMANDA_REDIS_NAMESPACE: %w", err)
 	}
@@ -266,15 +268,10 @@ func (c Config) validate() error {
 		c.validateMail(), c.validatePayments())
 }
 
-func loopback(host string) bool {
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
-}
-
 // orders is the configuration of ordering.
 func (c Config) orders() ordering.Config {
 	o := ordering.Defaults()
-	o.PaymentWindow, o.ExpiryGrace = c.PaymentWindow, c.ExpiryGrace
+	o.PaymentWindow, o.CounterWindow, o.ExpiryGrace = c.PaymentWindow, c.CounterWindow, c.ExpiryGrace
 	if !c.Limits {
 		o.Limits = ordering.Limits{}
 	}
@@ -284,12 +281,15 @@ func (c Config) orders() ordering.Config {
 func (c Config) http(version string) httpapi.Config {
 	h := httpapi.Default()
 	h.Listen, h.Version, h.ServiceToken, h.AccessLog = c.Listen, version, c.ServiceToken, c.AccessLog
-	h.StreamLook = c.StreamLook
-	h.HSTS = strings.HasPrefix(c.PublicURL, "https://")
+	h.StreamLook, h.DrainDelay = c.StreamLook, c.DrainDelay
+	h.HSTS = c.encrypted()
 	h.TrustedOrigins = []string{c.PublicURL}
 	h.TrustedProxies, _ = httpapi.ParseProxies(c.TrustedProxies) // validated
 	return h
 }
+
+// encrypted reports whether browsers reach the server over TLS.
+func (c Config) encrypted() bool { return strings.HasPrefix(c.PublicURL, "https://") }
 
 // Shown is a setting as it may be printed.
 type Shown struct {

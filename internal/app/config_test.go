@@ -3,6 +3,7 @@ package app_test
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -24,13 +25,43 @@ func TestLoadConfig_defaults(t *testing.T) {
 		"listen":   c.Listen == "127.0.0.1:8080",
 		"public":   c.PublicURL == "http://127.0.0.1:8080",
 		"database": c.DatabaseURL == "sqlite:data/comanda.db",
-		"window":   c.PaymentWindow == 15*time.Minute && c.ExpiryGrace == 90*time.Second,
+		"window":   c.PaymentWindow == 15*time.Minute && c.CounterWindow == 45*time.Minute && c.ExpiryGrace == 90*time.Second,
 		"tickets":  c.TicketWarn == 10*time.Minute && c.TicketLate == 20*time.Minute,
 		"sandbox":  !c.SandboxPayments,
 		"limits":   c.Limits,
 	} {
 		if !ok {
 			t.Errorf("%s: %+v", what, c)
+		}
+	}
+}
+
+// Commands beside a server name its address, which may be another than their own settings say. A given one goes over it.
+func TestConfig_AsServed(t *testing.T) {
+	folder := t.TempDir()
+	served := func(environ ...string) string {
+		t.Helper()
+		c, err := load(t, append(environ, "COMANDA_DATA_DIR="+folder)...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, _ = c.AsServed()
+		return c.PublicURL
+	}
+	if url := served(); url != "http://127.0.0.1:8080" {
+		t.Errorf("without a server: %s", url)
+	}
+	for note, want := range map[string]string{
+		"http://127.0.0.1:18200\n": "http://127.0.0.1:18200", "javascript:x\n": "http://127.0.0.1:8080", "": "http://127.0.0.1:8080",
+	} {
+		if err := os.WriteFile(filepath.Join(folder, "public-url"), []byte(note), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if url := served(); url != want {
+			t.Errorf("%q is noted: %s", note, url)
+		}
+		if url := served("COMANDA_PUBLIC_URL=https://pho.example/"); url != "https://pho.example" {
+			t.Errorf("a given address: %s", url)
 		}
 	}
 }
@@ -48,7 +79,7 @@ func TestLoadConfig_precedence(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c.Listen != "127.0.0.1:3" || c.PaymentWindow != 4*time.Second || c.Log.Level != "debug" || c.SandboxPayments ||
+	if c.Listen != "127.0.0.1:3" || c.PaymentWindow != 4*time.Second || c.CounterWindow != 12*time.Second || c.Log.Level != "debug" || c.SandboxPayments ||
 		c.Log.Format != "text" {
 		t.Errorf("%+v", c)
 	}
@@ -60,11 +91,14 @@ func TestLoadConfig_refuses(t *testing.T) {
 		"late before it is old":           {"COMANDA_TICKET_LATE=10m"},
 		"no duration":                     {"COMANDA_PAYMENT_WINDOW=15"},
 		"a key that can be guessed":       {"COMANDA_TOKEN_KEY=" + strings.Repeat("k", 31)},
+		"a week at the counter":           {"COMANDA_COUNTER_WINDOW=168h"},
 		"a window of a week":              {"COMANDA_PAYMENT_WINDOW=168h"},
 		"neither on nor off":              {"COMANDA_LIMITS=maybe"},
 		"no limits in public":             {"COMANDA_LIMITS=off", "COMANDA_PUBLIC_URL=https://order.example.com"},
 		"a short token in public":         {"COMANDA_SERVICE_TOKEN=short", "COMANDA_PUBLIC_URL=https://order.example.com"},
 		"a public address without scheme": {"COMANDA_PUBLIC_URL=order.example.com"},
+		"a drain of two minutes":          {"COMANDA_DRAIN_DELAY=2m"},
+		"a drain that is over before":     {"COMANDA_DRAIN_DELAY=-1s"},
 		"an unknown log format":           {"COMANDA_LOG_FORMAT=xml"},
 		"a namespace with a space":        {"COMANDA_REDIS_NAMESPACE=a b"},
 		"VNPay's page without its API": {
@@ -76,11 +110,119 @@ func TestLoadConfig_refuses(t *testing.T) {
 			t.Errorf("%s is accepted", name)
 		}
 	}
-	if _, err := load(t, "COMANDA_LIMITS=off", "COMANDA_SERVICE_TOKEN=only-here"); err != nil {
-		t.Errorf("on a machine of one's own: %v", err)
-	}
 	if _, err := app.LoadConfig(nil, nil, filepath.Join(t.TempDir(), "missing"), nil); err == nil {
 		t.Error("a file that is not there is accepted")
+	}
+}
+
+// What is only for trying Comanda out is refused as soon as another machine could reach it, by the address that it listens
+// on or by the one that guests are told. One setting permits the demo in a private network, and nowhere else.
+func TestLoadConfig_reach(t *testing.T) {
+	const listen, public, lan = "COMANDA_LISTEN=", "COMANDA_PUBLIC_URL=", "COMANDA_DEMO_LAN=on"
+	toys := []string{"COMANDA_LIMITS=off", "COMANDA_SERVICE_TOKEN=short", "COMANDA_SANDBOX_PAYMENTS=on", "COMANDA_SIMULATORS=on"}
+	accepted := func(demo bool, environ ...string) bool {
+		c, err := load(t, environ...)
+		if err == nil && demo {
+			_, err = c.WithDemo()
+		}
+		return err == nil
+	}
+	for _, here := range [][]string{
+		{}, {listen + "localhost:8080"}, {listen + "[::1]:8080"}, {listen + "127.8.8.8:80", public + "http://localhost"},
+	} {
+		for _, toy := range toys {
+			if !accepted(true, append(here, toy)...) {
+				t.Errorf("%s is refused with %v", toy, here)
+			}
+		}
+	}
+	for _, elsewhere := range [][]string{
+		{listen + ":8080"}, {listen + "0.0.0.0:8080"}, {listen + "[::]:8080"}, {listen + "192.168.1.20:8080"}, {listen + "here:8080"},
+		{public + "https://order.example.com"}, {public + "http://192.168.1.20"},
+		{listen + "0.0.0.0:8080", public + "http://127.0.0.1:8080"},
+	} {
+		for _, toy := range toys {
+			if accepted(false, append(elsewhere, toy)...) {
+				t.Errorf("%s is accepted with %v", toy, elsewhere)
+			}
+		}
+		if accepted(true, elsewhere...) {
+			t.Errorf("the demo is accepted with %v", elsewhere)
+		}
+		if !accepted(false, elsewhere...) {
+			t.Errorf("%v is refused", elsewhere)
+		}
+	}
+	for _, private := range [][]string{
+		{listen + "192.168.1.20:8080"}, {listen + "10.1.2.3:8080"}, {listen + "172.31.0.1:80"}, {listen + "[fd12::1]:80"},
+		{listen + "169.254.1.2:80"}, {listen + "[fe80::1]:80"}, {listen + "127.0.0.1:80", public + "http://192.168.1.20"}, {},
+	} {
+		private = append(private, lan)
+		if !accepted(true, append(private, toys[2], toys[3])...) {
+			t.Errorf("the demo is refused with %v", private)
+		}
+		if len(private) > 1 && (accepted(true, append(private, toys[0])...) || accepted(true, append(private, toys[1])...)) {
+			t.Errorf("no limits, or a short token, are accepted with %v", private)
+		}
+	}
+	for _, open := range [][]string{
+		{listen + ":8080"}, {listen + "0.0.0.0:8080"}, {listen + "[::]:8080"}, {listen + "203.0.113.9:80"}, {listen + "172.32.0.1:80"},
+		{listen + "[2001:db8::1]:80"}, {listen + "100.64.0.1:80"}, {public + "http://203.0.113.9"},
+		{listen + "192.168.1.20:8080", public + "https://order.example.com"},
+	} {
+		if accepted(false, append(open, lan)...) {
+			t.Errorf("a demonstration is accepted with %v", open)
+		}
+	}
+}
+
+// In a cluster that has services called comanda and comanda-redis, Kubernetes tells every container about them.
+func TestLoadConfig_kubernetes(t *testing.T) {
+	injected := func(prefix, host, port string) []string {
+		at := "tcp://" + host + ":" + port
+		return []string{
+			prefix + "_SERVICE_HOST=" + host, prefix + "_SERVICE_PORT=" + port, prefix + "_SERVICE_PORT_HTTP=" + port,
+			prefix + "_PORT=" + at, prefix + "_PORT_" + port + "_TCP=" + at, prefix + "_PORT_" + port + "_TCP_PROTO=tcp",
+			prefix + "_PORT_" + port + "_TCP_PORT=" + port, prefix + "_PORT_" + port + "_TCP_ADDR=" + host,
+		}
+	}
+	environ := slices.Concat(injected("COMANDA", "10.96.0.12", "8080"), injected("COMANDA_REDIS", "fd00::7", "6379"),
+		[]string{"COMANDA_LISTEN=0.0.0.0:8080", "COMANDA_SERVICE_TOKEN=0123456789abcdef0123456789abcdef"})
+	c, err := load(t, environ...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.Listen != "0.0.0.0:8080" || c.ServiceToken != "0123456789abcdef0123456789abcdef" {
+		t.Errorf("%+v", c)
+	}
+	for name, environ := range map[string][]string{
+		"a port without a service": {"COMANDA_PORT=tcp://10.96.0.12:8080"},
+		"a host without a port":    {"COMANDA_SERVICE_HOST=10.96.0.12"},
+		"a host that is none":      {"COMANDA_SERVICE_HOST=here", "COMANDA_SERVICE_PORT=8080"},
+		"something else of it":     append(injected("COMANDA", "10.96.0.12", "8080"), "COMANDA_PORTS=8080"),
+	} {
+		if _, err := load(t, environ...); err == nil {
+			t.Errorf("%s is accepted", name)
+		}
+	}
+	file := filepath.Join(t.TempDir(), "comanda.conf")
+	if err := os.WriteFile(file, []byte(strings.Join(injected("COMANDA", "10.96.0.12", "8080"), "\n")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := app.LoadConfig(nil, nil, file, nil); err == nil {
+		t.Error("a file with these names is accepted")
+	}
+}
+
+// Who misspells a name reads which one was meant.
+func TestLoadConfig_nearest(t *testing.T) {
+	for wrong, right := range map[string]string{
+		"COMANDA_LISTN": "COMANDA_LISTEN", "COMANDA_DATABASEURL": "COMANDA_DATABASE_URL", "COMANDA_REDIS_ULR": "COMANDA_REDIS_URL",
+		"COMANDA_LOGLEVEL": "COMANDA_LOG_LEVEL",
+	} {
+		if _, err := load(t, wrong+"=x"); err == nil || !strings.Contains(err.Error(), wrong+" is not a setting; the nearest is "+right) {
+			t.Errorf("%s: %v", wrong, err)
+		}
 	}
 }
 

@@ -42,7 +42,7 @@ import (
 
 // OpenDatabase opens the configured database without migrating it.
 func OpenDatabase(ctx context.Context, c Config) (*sqldb.DB, error) {
-	if err := os.MkdirAll(c.DataDir, 0o750); err != nil {
+	if err := os.MkdirAll(c.DataDir, 0o700); err != nil {
 		return nil, fmt.Errorf("data folder: %w", err)
 	}
 	return sqldb.Open(ctx, sqldb.Config{URL: c.DatabaseURL})
@@ -108,6 +108,7 @@ type Core struct {
 // NewCore wires the rooms. Close ends what it has started; the stores are the caller's.
 func NewCore(c Config, db *sqldb.DB, redis *redisdb.DB, log *slog.Logger, reg prometheus.Registerer) *Core {
 	k := &Core{Config: c, DB: db, Redis: redis, Log: log, Metrics: newMetrics(reg)}
+	watchClock(reg, db.Clock())
 	k.wireLimits(reg)
 	k.wireCatalog()
 	k.wireDocuments(reg)

@@ -4,9 +4,11 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"strings"
 	"time"
 
 	"comanda/internal/event/rabbit"
+	"comanda/internal/redisdb"
 	"comanda/internal/telemetry"
 )
 
@@ -77,10 +79,10 @@ func diagnoseDatabase(ctx context.Context, c Config, add func(string, string, er
 	}
 	add("schema", fmt.Sprintf("%d migrations are applied", applied), err)
 	err = nil
-	if off := db.ClockOffset(); off.Abs() > maxClockOffset {
+	if off := db.Clock().State().Offset; off.Abs() > maxClockOffset {
 		err = fmt.Errorf("the database's clock is %v away from this machine's", off)
 	}
-	add("clock", fmt.Sprintf("the deciding clock is %v ahead", db.ClockOffset().Round(time.Millisecond)), err)
+	add("clock", fmt.Sprintf("the deciding clock is %v ahead", db.Clock().State().Offset.Round(time.Millisecond)), err)
 }
 
 func diagnoseRedis(ctx context.Context, c Config, add func(string, string, error)) {
@@ -96,6 +98,23 @@ func diagnoseRedis(ctx context.Context, c Config, add func(string, string, error
 	defer redis.Close()
 	s, err := redis.Server(ctx)
 	add("redis", fmt.Sprintf("%s %s", s.Mode, s.Version), err)
+	diagnoseMemory(ctx, redis, add)
+}
+
+// diagnoseMemory looks whether Redis deletes keys when it is full, which costs rebuilds, and reads of SQL meanwhile.
+func diagnoseMemory(ctx context.Context, redis *redisdb.DB, add func(string, string, error)) {
+	memory, err := redis.Memory(ctx)
+	if evicting := memory.Evicting(); err == nil && len(evicting) > 0 {
+		err = fmt.Errorf("maxmemory-policy must be noeviction (%s; %d keys were evicted)",
+			strings.Join(evicting, ", "), memory.Evicted)
+	}
+	detail := "nothing is evicted"
+	for addr, policy := range memory.Policies {
+		if policy == "" {
+			detail = addr + " does not say what its maxmemory-policy is; it must be noeviction"
+		}
+	}
+	add("redis memory", detail, err)
 }
 
 func diagnoseBroker(ctx context.Context, c Config, add func(string, string, error)) {

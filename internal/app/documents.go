@@ -22,6 +22,7 @@ type papers struct {
 	Documents *document.Reader
 	Projector *document.Projector
 	Plane     *document.Plane
+	Sampler   *document.Sampler
 	rows      *documentsql.Store
 	figures   documentFigures
 }
@@ -36,6 +37,10 @@ func newPapers(db *sqldb.DB, redis *redisdb.DB) papers {
 	builder := p.builder(db, cache)
 	p.Plane = &document.Plane{Store: rows, Marks: cache, Build: builder.Build}
 	p.Documents = &document.Reader{Source: rows, Cache: cache, Plane: p.Plane, Heal: p.Projector.Touch}
+	p.Sampler = &document.Sampler{
+		Source: rows, Counts: rows, Mirror: cache, Projector: p.Projector, Plane: p.Plane, Now: db.Now,
+		Rest: sampleRest, BuildRest: buildRest,
+	}
 	return p
 }
 
@@ -83,6 +88,7 @@ func (k *Core) wireDocuments(reg prometheus.Registerer) {
 		return err
 	}
 	k.Redis.OnChange(func(redisdb.Change) { k.Plane.Suspect() })
+	k.wireSampler(reg)
 }
 
 // A rebuild ends within its round; where it takes longer it goes on in the next.
@@ -96,6 +102,10 @@ func (k *Core) documentLoops() []worker.Loop {
 			MaxPause: 5 * time.Second,
 		},
 		{Name: "document_plane", Run: k.Plane.Watch, Every: time.Second, Timeout: rebuildTimeout, MaxPause: 5 * time.Second},
+		{
+			Name: "document_sample", Run: k.Sampler.RunOnce, Every: sampleEvery, Timeout: rebuildTimeout,
+			MaxPause: 5 * time.Second,
+		},
 	}
 }
 

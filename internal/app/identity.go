@@ -22,6 +22,9 @@ type people struct {
 	Guard    *identity.Guard
 	Users    *identitysql.Accounts
 
+	tokens   *identityjwt.Tokens
+	tokenKey identity.Key // what useTokenKey was last given
+
 	// RoleChanged hears that the permissions of a role have changed somewhere, 0 for any; set it before loops run.
 	RoleChanged func(role int64)
 }
@@ -42,11 +45,8 @@ func (k *Core) wireIdentity(ctx context.Context, reg prometheus.Registerer) erro
 	if err != nil {
 		return err
 	}
-	signing := [][]byte{keys.Token}
-	if given := k.Config.TokenKey; given != "" { // tokens that were signed before it was set stay good
-		signing = [][]byte{[]byte(given), keys.Token}
-	}
-	tokens, err := identityjwt.New(signing...)
+	key := k.Config.tokenKey(keys)
+	tokens, err := identityjwt.New(key)
 	if err != nil {
 		return err
 	}
@@ -57,10 +57,14 @@ func (k *Core) wireIdentity(ctx context.Context, reg prometheus.Registerer) erro
 		}
 	})
 	hasher := identity.NewHasher(identity.DefaultEffort, runtime.GOMAXPROCS(0))
-	k.people = people{Guard: guard, Users: store, RoleChanged: k.RoleChanged, Accounts: &identity.Accounts{
+	k.people = people{Guard: guard, Users: store, RoleChanged: k.RoleChanged, tokens: tokens, Accounts: &identity.Accounts{
 		Registry: store, Logins: store, Pins: store, Codes: store, Hasher: hasher, Tokens: tokens, Keys: keys, Guard: guard,
-		Memory: memory, Limits: failures{k.Limits}, Now: k.DB.Now, Log: k.Log, Observer: identityMetrics(reg, hasher),
+		Memory: memory, Limits: failures{k.Limits}, Now: k.DB.Now, Log: k.Log,
+		Incidents: &identity.Incidents{Now: k.DB.Now}, Observer: identityMetrics(reg, hasher),
 	}}
+	if err := k.useTokenKey(key); err != nil {
+		return err
+	}
 	return guard.Follow(ctx)
 }
 
@@ -101,13 +105,21 @@ func (k *Core) guardLoops() []worker.Loop {
 	return []worker.Loop{
 		{Name: "guard", Run: k.Guard.Follow, Every: time.Second, Timeout: 3 * time.Second, MaxPause: time.Second},
 		{Name: "sessions", Run: k.Guard.FlushSeen, Every: 5 * time.Second, Timeout: 10 * time.Second},
+		{Name: "incidents", Run: k.writeIncidents, Every: 5 * time.Second, Timeout: 10 * time.Second},
 	}
+}
+
+// writeIncidents writes who was refused into the audit log.
+func (k *Core) writeIncidents(ctx context.Context) error {
+	return k.Accounts.Incidents.Flush(ctx, func(ctx context.Context, all ...identity.Entry) error {
+		return identitysql.RecordAlone(ctx, k.DB, all...)
+	})
 }
 
 // identityLoops do what must be done once, by whichever process comes first.
 func (k *Core) identityLoops() []worker.Loop {
-	return []worker.Loop{{
+	return []worker.Loop{ending(k.DB.Clock(), worker.Loop{
 		Name: "identity_purge", Every: 5 * time.Minute, Timeout: time.Minute,
 		Run: func(ctx context.Context) error { return k.Users.Purge(ctx, k.DB.Now()) },
-	}}
+	})}
 }

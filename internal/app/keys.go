@@ -39,7 +39,7 @@ func Keys() []KeyInfo {
 var rebuilders = map[string]any{
 	"stock.rebuild":    (*stock.Gatekeeper).Watch,
 	"visit.resolve":    (*visit.Guests).Resolve,
-	"document.rebuild": (*document.Plane).Watch,
+	"document.rebuild": (*document.Sampler).RunOnce, // and document.Plane.Watch, when all are gone
 	"identity.admit":   (*identity.Guard).Admit,
 	"identity.follow":  (*identity.Guard).Follow,
 	"identity.send":    (*identity.Accounts).RequestCode,

@@ -31,7 +31,7 @@ func twins(t *testing.T, look time.Duration, redis ...string) (a, b *fixture) {
 	all := make([]*fixture, len(redis))
 	for i, addr := range redis {
 		c, err := LoadConfig(map[string]string{
-			"COMANDA_DATA_DIR": t.TempDir(), "COMANDA_LISTEN": "127.0.0.1:0", "COMANDA_SANDBOX_PAYMENTS": "on",
+			"COMANDA_DATA_DIR": dataDir(t), "COMANDA_LISTEN": "127.0.0.1:0", "COMANDA_SANDBOX_PAYMENTS": "on",
 			"COMANDA_SERVICE_TOKEN": matrixToken, "COMANDA_LIMITS": "off", "COMANDA_DATABASE_URL": database,
 			"COMANDA_REDIS_URL": "redis://" + addr, "COMANDA_STREAM_LOOK": look.String(),
 		}, nil, "", nil)

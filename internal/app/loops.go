@@ -7,6 +7,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"comanda/internal/clock"
 	"comanda/internal/event/inbox"
 	"comanda/internal/event/outbox"
 	"comanda/internal/payment/paymentsql"
@@ -29,19 +30,11 @@ func (k *Core) gateLoops() []worker.Loop {
 	return []worker.Loop{
 		{Name: "gate_apply", Run: k.Keeper.ApplyCommitted, Every: 10 * time.Millisecond},
 		{Name: "gate_recover", Run: k.Keeper.Recover, Every: time.Second, Timeout: 20 * time.Second, MaxPause: 2 * time.Second},
-		{Name: "gate_reap", Run: k.Keeper.Reap, Every: 2 * time.Second, Timeout: 20 * time.Second, MaxPause: 2 * time.Second},
+		ending(k.DB.Clock(), worker.Loop{
+			Name: "gate_reap", Run: k.Keeper.Reap, Every: 2 * time.Second, Timeout: 20 * time.Second, MaxPause: 2 * time.Second,
+		}),
 		{Name: "gate_watch", Run: k.Keeper.Watch, Every: watchEvery, Timeout: 20 * time.Second, MaxPause: 2 * time.Second},
 	}
-}
-
-// clockLoop measures how far the deciding clock is from this process's. Every process needs it: what it decides is held
-// against what others have.
-func (k *Core) clockLoop() worker.Loop {
-	return worker.Loop{Name: "clock", Every: 30 * time.Second, Timeout: 2 * time.Second, Run: func(ctx context.Context) error {
-		err := k.DB.SyncClock(ctx)
-		k.Metrics.clockOffset.Set(k.DB.ClockOffset().Seconds())
-		return err
-	}}
 }
 
 // guestLoop writes the signs of life that this process has heard; without it busy visits would be closed as idle.
@@ -51,12 +44,13 @@ func (k *Core) guestLoop() worker.Loop {
 
 // workLoops do what must be done once, by whichever process comes first.
 func (k *Core) workLoops() []worker.Loop {
+	c := k.DB.Clock()
 	return []worker.Loop{
-		{Name: "visits", Run: k.Floor.RunOnce, Every: 5 * time.Second, Timeout: 20 * time.Second},
+		ending(c, worker.Loop{Name: "visits", Run: k.Floor.RunOnce, Every: 5 * time.Second, Timeout: 20 * time.Second}),
 		{Name: "measure", Run: k.measure, Every: 5 * time.Second, Timeout: 5 * time.Second},
-		{Name: "purge", Run: k.purge, Every: time.Hour, Timeout: 10 * time.Minute},
-		k.reservations(),
-		k.restore(),
+		{Name: "order_names", Run: k.Reader.EnterNames, Every: 2 * time.Second, Timeout: 20 * time.Second},
+		ending(c, worker.Loop{Name: "purge", Run: k.purge, Every: time.Hour, Timeout: 10 * time.Minute}),
+		ending(c, k.restore()),
 	}
 }
 
@@ -71,12 +65,27 @@ func (k *Core) sweep() worker.Loop {
 	}
 }
 
-// reservations ends those of other systems whose deadline has passed.
-func (k *Core) reservations() worker.Loop {
-	return worker.Loop{
-		Name: "reservations", Run: k.Stores.ExpireOverdue, Every: time.Second, Timeout: 30 * time.Second,
-		MaxPause: 2 * time.Second,
-	}
+// catchUpTime is how long after its start a process leaves overdue reservations alone, because the word that was in time
+// for them may still wait at the broker.
+const catchUpTime = 30 * time.Second
+
+// reservations ends those of other systems whose deadline has passed. Nothing ends before caughtUp is closed or a while
+// has passed since the start.
+func (k *Core) reservations(caughtUp <-chan struct{}) worker.Loop {
+	running := clock.Start()
+	return ending(k.DB.Clock(), worker.Loop{
+		Name: "reservations", Every: time.Second, Timeout: 30 * time.Second, MaxPause: 2 * time.Second,
+		Run: func(ctx context.Context) error {
+			select {
+			case <-caughtUp:
+			default:
+				if running.Elapsed() < catchUpTime {
+					return nil
+				}
+			}
+			return k.Stores.ExpireOverdue(ctx)
+		},
+	})
 }
 
 // relayEvery is how long an event may wait while nothing goes on; under load the relay does not pause.

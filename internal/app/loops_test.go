@@ -47,7 +47,7 @@ func rounds(t *testing.T, from prometheus.Gatherer, job string) (n float64) {
 // begun is a process of some roles on an empty SQLite database, which ends with its test.
 func begun(t *testing.T, settings map[string]string, roles ...Role) *process {
 	t.Helper()
-	environment := map[string]string{"COMANDA_DATA_DIR": t.TempDir(), "COMANDA_LISTEN": "127.0.0.1:0"}
+	environment := map[string]string{"COMANDA_DATA_DIR": dataDir(t), "COMANDA_LISTEN": "127.0.0.1:0"}
 	maps.Copy(environment, settings)
 	c, err := LoadConfig(environment, nil, "", nil)
 	if err != nil {

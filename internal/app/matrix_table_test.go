@@ -138,7 +138,7 @@ var matrix = map[string]cell{
 	"GET /api/visits":              {path: "/api/visits?branchId={branch}", wants: staff("+n", "ff", "+n", "+n", "+++")},
 	"POST /api/visits/{id}/close":  {path: "/api/visits/{visit}/close", wants: staff("+n", "ff", "+n", "+n", "+++")},
 	"PUT /api/menu-items/{id}/quota": {
-		path: "/api/menu-items/{item}/quota", body: `{"dailyQuota":null}`, wants: staff("ff", "+n", "ff", "+n", "+++"),
+		path: "/api/menu-items/{item}/quota", body: `{"dailyQuota":null}`, wants: staff("ff", "ff", "ff", "+n", "+++"),
 	},
 	"POST /api/menus/{id}/versions": {path: "/api/menus/{menu}/versions", wants: staff("ff", "ff", "ff", "+n", "+++")},
 	"PUT /api/menu-versions/{id}/items/{itemId}": {
@@ -162,8 +162,9 @@ var matrix = map[string]cell{
 	"GET /api/payments": {
 		path: "/api/payments?branchId={branch}", wants: staff("ff", "ff", "+n", "+n", "+++"),
 	},
-	"GET /api/orders/{id}":         {path: "/api/orders/{order}", wants: staff("+n", "+n", "+n", "+n", "+++")},
-	"POST /api/orders/{id}/cancel": {path: "/api/orders/{order}/cancel", wants: staff("ff", "ff", "+n", "+n", "+++")},
+	"GET /api/orders/{id}/receiver": {path: "/api/orders/{memberorder}/receiver", wants: staff("+n", "ff", "+n", "+n", "+++")},
+	"GET /api/orders/{id}":          {path: "/api/orders/{order}", wants: staff("+n", "+n", "+n", "+n", "+++")},
+	"POST /api/orders/{id}/cancel":  {path: "/api/orders/{order}/cancel", wants: staff("ff", "ff", "+n", "+n", "+++")},
 	"POST /api/orders/{id}/payments": {
 		path: "/api/orders/{order}/payments", body: `{"method":"COUNTER","amount":{total}}`,
 		wants: staff("ff", "ff", "+n", "+n", "+++"),
@@ -280,7 +281,7 @@ var matrix = map[string]cell{
 		path: "/api/stock/items/{stockitem}/adjustments", wants: staff("ff", "+n", "ff", "+n", "+++"),
 	},
 	"GET /api/stock/reservations": {
-		path: "/api/stock/reservations?branchId={branch}", wants: staff("ff", "+n", "ff", "+n", "+++"),
+		path: "/api/stock/reservations?branchId={branch}", wants: staff("ff", "ff", "ff", "+n", "+++"),
 	},
 	"GET /api/menu-items/{id}/recipe": {path: "/api/menu-items/{item}/recipe", wants: staff("ff", "+n", "ff", "+n", "+++")},
 	"PUT /api/menu-items/{id}/recipe": {

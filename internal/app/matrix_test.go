@@ -49,7 +49,7 @@ func newFixture(t *testing.T) *fixture {
 	t.Helper()
 	t.Setenv("COMANDA_DEMO_PASSWORD", matrixPassword)
 	c, err := LoadConfig(map[string]string{
-		"COMANDA_DATA_DIR": t.TempDir(), "COMANDA_LISTEN": "127.0.0.1:0", "COMANDA_SANDBOX_PAYMENTS": "on",
+		"COMANDA_DATA_DIR": dataDir(t), "COMANDA_LISTEN": "127.0.0.1:0", "COMANDA_SANDBOX_PAYMENTS": "on",
 		"COMANDA_SERVICE_TOKEN": matrixToken, "COMANDA_LIMITS": "off", "COMANDA_SIMULATORS": "on",
 	}, nil, "", nil)
 	if err != nil {

@@ -40,7 +40,6 @@ type metrics struct {
 	low         *prometheus.GaugeVec
 	tries       *prometheus.CounterVec
 	ended       *prometheus.CounterVec
-	clockOffset prometheus.Gauge
 }
 
 func newMetrics(reg prometheus.Registerer) *metrics {
@@ -75,19 +74,18 @@ func newMetrics(reg prometheus.Registerer) *metrics {
 		stuck: f.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "payment_stuck", Help: "Payment attempts that somebody must look at, by state.",
 		}, []string{"state"}),
-		refundsDue:  gauge("refund_obligation_open", "Refunds that are not back yet."),
-		refundAge:   gauge("refund_obligation_oldest_age_seconds", "Age of the oldest refund that is not back yet."),
-		opsPending:  gauge("redis_outbox_pending", "Transactions that Redis has not taken in."),
-		opsAge:      gauge("redis_outbox_oldest_age_seconds", "Age of the oldest transaction that Redis has not taken in."),
-		opsDead:     gauge("redis_outbox_dead", "Transactions that Redis refused too often, not tried any more."),
-		opsDeadAge:  gauge("redis_outbox_dead_oldest_age_seconds", "For how long the first of them has not been tried any more."),
-		opsGivenUp:  count("redis_outbox_given_up_total", "Transactions that Redis refused for the last time."),
-		overdue:     gauges("hold_overdue", "Holds past their deadline that nobody has released, by whose they are.", "of"),
-		overdueAge:  gauges("hold_overdue_oldest_age_seconds", "By how much the first of them is past its deadline.", "of"),
-		low:         gauges("stock_low_items", "Stock items of which no more is left than their mark, by branch.", "branch"),
-		tries:       counter("inventory_try_total", "Reservations that were asked for, by what became of them.", "result"),
-		ended:       counter("inventory_ended_total", "Reservations that changed after that, by their new state.", "to"),
-		clockOffset: gauge("clock_offset_seconds", "How far the deciding clock is ahead of this process's."),
+		refundsDue: gauge("refund_obligation_open", "Refunds that are not back yet."),
+		refundAge:  gauge("refund_obligation_oldest_age_seconds", "Age of the oldest refund that is not back yet."),
+		opsPending: gauge("redis_outbox_pending", "Transactions that Redis has not taken in."),
+		opsAge:     gauge("redis_outbox_oldest_age_seconds", "Age of the oldest transaction that Redis has not taken in."),
+		opsDead:    gauge("redis_outbox_dead", "Transactions that Redis refused too often, not tried any more."),
+		opsDeadAge: gauge("redis_outbox_dead_oldest_age_seconds", "For how long the first of them has not been tried any more."),
+		opsGivenUp: count("redis_outbox_given_up_total", "Transactions that Redis refused for the last time."),
+		overdue:    gauges("hold_overdue", "Holds past their deadline that nobody has released, by whose they are.", "of"),
+		overdueAge: gauges("hold_overdue_oldest_age_seconds", "By how much the first of them is past its deadline.", "of"),
+		low:        gauges("stock_low_items", "Stock items of which no more is left than their mark, by branch.", "branch"),
+		tries:      counter("inventory_try_total", "Reservations that were asked for, by what became of them.", "result"),
+		ended:      counter("inventory_ended_total", "Reservations that changed after that, by their new state.", "to"),
 	}
 	for _, r := range []string{triedReserved, triedSame, triedRefused, triedWrong} { // alerts find them before the first
 		m.tries.WithLabelValues(r)

@@ -212,8 +212,8 @@ func (linePayReturns) Read(rawQuery string) (ref, transaction string, err error)
 	return r.AttemptID, r.TransactionID, err
 }
 
-// talkEvery is how soon a gateway is asked or told after that was due.
-const talkEvery = 5 * time.Second
+// talkEvery is how soon a gateway is asked or told after that was due: somebody waits for the answer.
+const talkEvery = time.Second
 
 // paymentLoops find out what nobody has told, and send refunds.
 func (k *Core) paymentLoops() []worker.Loop {

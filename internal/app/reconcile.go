@@ -79,7 +79,7 @@ func differences(ctx context.Context, db *sqldb.DB, redis *redisdb.DB, branch in
 func gateDifferences(
 	ctx context.Context, ledger *stocksql.Ledger, redis *redisdb.DB, branch int64, now time.Time,
 ) ([]string, int, error) {
-	gate := stockredis.New(redis, stockredis.Config{Now: time.Now, Log: slog.New(slog.DiscardHandler)})
+	gate := stockredis.New(redis, stockredis.Config{Now: func() time.Time { return now }, Log: slog.New(slog.DiscardHandler)})
 	scopes, err := ledger.Scopes(ctx, now.Add(-48*time.Hour).Format(time.DateOnly))
 	if err != nil {
 		return nil, 0, err

@@ -60,11 +60,17 @@ type ServeOptions struct {
 	Log   io.Writer
 }
 
-// stopTimeout is how long a stopping process may take to drain requests and finish what waits.
+// stopTimeout is how long a stopping process may take, after the drain delay, to answer requests and finish what waits.
 const stopTimeout = 20 * time.Second
 
 // Serve runs a process until ctx ends or it cannot go on.
 func Serve(ctx context.Context, c Config, o ServeOptions) error {
+	if o.Demo {
+		var err error
+		if c, err = c.WithDemo(); err != nil {
+			return err
+		}
+	}
 	buffer := telemetry.NewBuffer(o.Log)
 	defer func() { _ = buffer.Close() }()
 	log, err := telemetry.NewLogger(buffer, c.Log)
@@ -90,7 +96,7 @@ func Serve(ctx context.Context, c Config, o ServeOptions) error {
 	case err = <-failed:
 		log.Error("the server failed", "err", err)
 	}
-	stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
+	stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.DrainDelay+stopTimeout)
 	defer cancel()
 	return errors.Join(err, p.stop(stopping))
 }
@@ -108,7 +114,8 @@ func tuneMemory() {
 
 // process is a running process: what it has opened, in the order of opening.
 type process struct {
-	core    *Core
+	core    *Core // nil where the schema is too new
+	schema  *schemaGuard
 	server  *httpapi.Server // nil without the role
 	figures prometheus.Collector
 	group   *worker.Group
@@ -129,6 +136,13 @@ func start(ctx context.Context, c Config, o ServeOptions, log *slog.Logger) (_ *
 	db, err := p.database(ctx, c)
 	if err != nil {
 		return nil, err
+	}
+	p.schema = &schemaGuard{db: db, log: log}
+	if err := p.schema.look(ctx); err != nil {
+		return nil, err
+	}
+	if p.schema.refusal() != nil {
+		return p, p.refuse(ctx, c, o, build, log)
 	}
 	if o.Demo {
 		if err := demo.Load(ctx, db); err != nil {
@@ -164,17 +178,24 @@ func start(ctx context.Context, c Config, o ServeOptions, log *slog.Logger) (_ *
 	if err != nil {
 		return nil, err
 	}
+	return p, p.begin(ctx, c, o, reg, services)
+}
+
+// begin lets people in and starts what there is to start.
+func (p *process) begin(
+	ctx context.Context, c Config, o ServeOptions, reg *prometheus.Registry, services []worker.Service,
+) error {
 	if p.server != nil {
 		if err := p.core.openDoor(ctx, p.server, reg); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	p.group = worker.NewGroup(services...)
 	if err := p.group.Start(context.WithoutCancel(ctx)); err != nil {
-		return nil, err
+		return err
 	}
 	p.core.announce(ctx, c, o, p.server)
-	return p, nil
+	return nil
 }
 
 func (p *process) database(ctx context.Context, c Config) (*sqldb.DB, error) {
@@ -199,7 +220,7 @@ func (p *process) services(
 	jobs := worker.NewMetrics(reg)
 	add := func(all []worker.Service, loops ...worker.Loop) []worker.Service {
 		for _, l := range loops {
-			all = append(all, worker.New(l, log, jobs))
+			all = append(all, worker.New(p.schema.guarded(l), log, jobs))
 		}
 		return all
 	}
@@ -207,14 +228,19 @@ func (p *process) services(
 	if c.DebugListen != "" {
 		services = append(services, &debugServer{listen: c.DebugListen})
 	}
+	measuring := worker.New(p.core.clockLoop(), log, jobs)
+	p.core.DB.Clock().HoldAfterStep(c.orders().LongestWindow())
+	p.core.DB.Clock().Watch(log, measuring.Wake)
+	services = append(services, measuring)
 	// Every process that may commit keeps the gate, and every one that listens to the broker may be told to sweep.
 	gate := add(nil, p.core.gateLoops()...)
 	wakeGate(p.core.Redis, gate)
 	services = append(services, gate...)
-	services = add(services, p.core.clockLoop())
+	services = append(services, worker.New(p.schema.loop(), log, jobs))
+	services = add(services, p.core.keyLoop())
 	services = add(services, p.core.documentLoops()...)
 	services = add(services, p.core.Live.Loops()...)
-	sweeper := worker.New(p.core.sweep(), log, jobs)
+	sweeper := worker.New(p.schema.guarded(ending(p.core.DB.Clock(), p.core.sweep())), log, jobs)
 	if slices.Contains(o.Roles, Worker) {
 		services = append(services, sweeper)
 		services = add(services, p.core.workLoops()...)
@@ -238,8 +264,11 @@ func (p *process) services(
 	services = add(services, p.core.guardLoops()...)
 	services = add(services, p.core.accessLoops()...)
 	services = add(services, p.core.windowLoops()...)
-	p.server, err = p.core.newServer(c, build.Version, log, reg)
-	return append(services, p.server), err
+	if p.server, err = p.core.newServer(c, build.Version, log, reg); err != nil {
+		return nil, err
+	}
+	p.schema.watch(p.server)
+	return append(services, p.server), nil
 }
 
 // wakeGate has the gate's loops look at once when Redis comes back or is another one than before.
@@ -253,7 +282,8 @@ func wakeGate(redis *redisdb.DB, loops []worker.Service) {
 	})
 }
 
-// relay moves events: to RabbitMQ where it is configured, else to the consumers in this process.
+// relay moves events: to RabbitMQ where it is configured, else to the consumers in this process. The process that hears
+// other systems also ends their reservations, because it knows whether it has heard everything.
 func (p *process) relay(
 	c Config, o ServeOptions, log *slog.Logger, reg *prometheus.Registry, sweeper *worker.Worker,
 	add func([]worker.Service, ...worker.Loop) []worker.Service,
@@ -268,7 +298,9 @@ func (p *process) relay(
 		if err != nil {
 			return nil, err
 		}
-		return add(nil, relayLoop(outbox.New(p.core.DB, local, options))), nil
+		now := make(chan struct{})
+		close(now)
+		return add(nil, relayLoop(outbox.New(p.core.DB, local, options)), p.core.reservations(now)), nil
 	}
 	rc := c.rabbit(Consumers(p.core.Desk), log, rabbit.NewMetrics(reg))
 	publisher, err := rabbit.NewPublisher(rc)
@@ -280,7 +312,8 @@ func (p *process) relay(
 	if err != nil {
 		return nil, err
 	}
-	return add(nil, relayLoop(outbox.New(p.core.DB, publisher, options)), consumers.Loop()), nil
+	return add(nil, relayLoop(outbox.New(p.core.DB, publisher, options)), consumers.Loop(),
+		p.core.reservations(consumers.CaughtUp())), nil
 }
 
 func (c Config) rabbit(consumers []inbox.Consumer, log *slog.Logger, m *rabbit.Metrics) rabbit.Config {

@@ -32,6 +32,7 @@ func (k *Core) newServer(c Config, version string, log *slog.Logger, reg *promet
 		return nil, err
 	}
 	s.Limit(k.Limits)
+	s.BeforeChanges(settle(k.DB.Clock()))
 	s.Check("sql", true, k.DB.Ping)
 	s.Check("redis", false, func(context.Context) error {
 		if !k.Redis.Up() {
@@ -39,6 +40,7 @@ func (k *Core) newServer(c Config, version string, log *slog.Logger, reg *promet
 		}
 		return nil
 	})
+	s.Check("documents", false, k.Plane.Check)
 	return s, nil
 }
 
@@ -50,7 +52,7 @@ func (k *Core) register(a *httpapi.API) {
 	cataloghttp.Live(a, k.Boards, guestBranch{k.Guests})
 	cataloghttp.Staff(a, k.Catalogue)
 	documenthttp.Offer(a, k.Documents)
-	identityhttp.Member(a, k.Accounts)
+	identityhttp.Member(a, k.Accounts, k.Config.encrypted())
 	identityhttp.Admin(a, k.Administration)
 	identityhttp.Setup(a, k.Setup)
 	visithttp.Guest(a, k.Door)

@@ -25,7 +25,7 @@ func demoCore(t *testing.T, db *sqldb.DB) *Core {
 	if err := demo.Load(t.Context(), db); err != nil {
 		t.Fatal(err)
 	}
-	c, err := LoadConfig(map[string]string{"COMANDA_DATA_DIR": t.TempDir()}, nil, "", nil)
+	c, err := LoadConfig(map[string]string{"COMANDA_DATA_DIR": dataDir(t)}, nil, "", nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -21,7 +21,7 @@ func (k *Core) registerWeb(a *httpapi.API) error {
 		visithttp.Scan(a)
 		return nil
 	}
-	app, err := web.New(built, web.Boot{Methods: k.methods()})
+	app, err := web.New(built, web.Boot{Methods: k.methods(), Demo: k.Config.DemoLAN})
 	if err != nil {
 		return err
 	}

@@ -10,4 +10,5 @@
 //	A6 what is not done is not in the tree: no note of work to come stands in for it
 //	A7 a test neither skips nor sleeps; services are asked for through testenv, and time is faked or waited for there
 //	A8 a test that the document names as a witness exists
+//	A9 only package clock reads the clocks of the machine, and what Redis keeps ends after a span, not at an instant
 package arch

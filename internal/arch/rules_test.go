@@ -35,12 +35,14 @@ func check(tr tree, t *table, l limits) []finding {
 	for _, f := range tr.files {
 		found = append(found, f.long(l)...)
 		found = append(found, f.promises()...)
+		found = append(found, f.instants()...)
 		if f.ast == nil {
 			continue
 		}
 		found = append(found, tr.arrows(f, t, covered)...)
 		found = append(found, tr.pure(f, t)...)
 		found = append(found, tr.patience(f)...)
+		found = append(found, tr.clocks(f, t)...)
 	}
 	found = append(found, tr.comments()...)
 	found = append(found, tr.witnesses()...)
@@ -114,6 +116,48 @@ func (tr tree) pure(f file, t *table) []finding {
 	for _, name := range []string{"Now", "Since", "Until"} {
 		for _, line := range tr.uses(f, "time", name) {
 			found = append(found, finding{f.path, line, "A3", "a context is told what time it is; it does not ask time." + name})
+		}
+	}
+	return found
+}
+
+// ownClocks are the packages that read the machine's clocks beside tests, and why. Everything else has a Now handed in, and
+// measures spans by clock.Stopwatch.
+var ownClocks = map[string]string{
+	"clock":              "it is the one that reads them for all others",
+	"bench":              "it measures what it asks for by the machine that asks",
+	"bench/load":         "likewise",
+	"payment/vnpaysim":   "it plays a gateway, which has a clock of its own",
+	"payment/linepaysim": "likewise",
+}
+
+// clocks is the first half of A9. A context's root is held to more, by A3.
+func (tr tree) clocks(f file, t *table) []finding {
+	_, isContext := t.below[f.pkg()]
+	if _, own := ownClocks[f.pkg()]; own || isContext || f.inTest() {
+		return nil
+	}
+	var found []finding
+	for _, name := range []string{"Now", "Since", "Until"} {
+		for _, line := range tr.uses(f, "time", name) {
+			found = append(found, finding{f.path, line, "A9", "package clock reads the time, not time." + name})
+		}
+	}
+	return found
+}
+
+// instant is an option or a command of Redis by which a key ends at an instant of Redis's own clock.
+var instant = regexp.MustCompile(`\b(P?EXPIREAT|PXAT|EXAT)\b`)
+
+// instants is the second half of A9. Text in test files only looks at what others have written.
+func (f file) instants() []finding {
+	if !strings.HasSuffix(f.path, ".lua") && (f.ast == nil || f.inTest()) {
+		return nil
+	}
+	var found []finding
+	for i, line := range strings.Split(f.text, "\n") {
+		if m := instant.FindString(line); m != "" {
+			found = append(found, finding{f.path, i + 1, "A9", "a key of Redis ends after a span; " + m + " takes an instant"})
 		}
 	}
 	return found

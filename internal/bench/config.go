@@ -32,6 +32,7 @@ type Config struct {
 
 	Duration time.Duration // of each measurement, after a warm-up of a quarter of it; default 5 s
 	Conns    []int         // connections at once; default 64, 128, 256, 512
+	Rounds   int           // least number in which checkouts are compared with orders; default 24
 	Progress func(step, steps int, name string)
 }
 
@@ -49,6 +50,9 @@ func (c Config) withDefaults() Config {
 	}
 	if len(c.Conns) == 0 {
 		c.Conns = []int{64, 128, 256, 512}
+	}
+	if c.Rounds == 0 {
+		c.Rounds = leastRounds
 	}
 	if c.Progress == nil {
 		c.Progress = func(int, int, string) {}

@@ -42,6 +42,7 @@ import (
 	"comanda/internal/stock/stockredis"
 	"comanda/internal/stock/stocksql"
 	"comanda/internal/telemetry"
+	"comanda/internal/testenv"
 	"comanda/internal/visit"
 	"comanda/internal/visit/visithttp"
 	"comanda/internal/visit/visitredis"
@@ -67,6 +68,7 @@ func open(t *testing.T, databaseURL, redisURL string, limits ordering.Limits) *h
 	h := &house{reg: telemetry.NewRegistry(telemetry.Build{}), log: slog.New(slog.DiscardHandler)}
 	h.Config = Config{
 		DatabaseURL: databaseURL, RedisURL: redisURL, PID: os.Getpid(), Duration: 300 * time.Millisecond, Conns: []int{2, 4},
+		Rounds: testenv.Size(6, leastRounds),
 	}
 	h.openStores(t)
 	h.menus = catalog.NewMenus(catalogsql.New(h.db, nil), catalogredis.New(h.redis), h.db.Now)

@@ -44,8 +44,11 @@ func (s *session) notices(ctx context.Context) error {
 	}
 	rows, err := s.db.Query(ctx, attemptList, s.product.branch, s.product.bizDate, began)
 	owed, err := sqldb.Collect(rows, err, scanUnpaid)
-	if err != nil || len(owed) < noticeWarms {
-		return fmt.Errorf("%d orders wait for VNPay: %w", len(owed), err)
+	if err != nil {
+		return err
+	}
+	if len(owed) < noticeWarms {
+		return fmt.Errorf("%d orders wait for VNPay, %d at least are needed", len(owed), noticeWarms)
 	}
 	var warm, first, again trade
 	some := len(owed) / noticeWarms

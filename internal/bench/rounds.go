@@ -17,7 +17,7 @@ import (
 func (s *session) rounds(ctx context.Context, m *MemberLoads) error {
 	var checkouts, orders trade
 	p, name := s.product, run()
-	for round := 0; checkouts.Elapsed < s.Duration || m.Rounds < leastRounds; round++ {
+	for round := 0; checkouts.Elapsed < s.Duration || m.Rounds < s.Rounds; round++ {
 		var fills trade
 		for _, t := range []struct {
 			*trade

@@ -25,6 +25,9 @@ func (l Locale) Valid() bool { return slices.Contains(locales, l) }
 // Texts is one text in several locales.
 type Texts map[Locale]string
 
+// Locales returns those in which there is a text, always in the same order.
+func (t Texts) Locales() []Locale { return slices.Sorted(maps.Keys(t)) }
+
 // In gives the text in the first of the preferred locales that has one, else in English, else in any, always the same.
 // It is empty only when there is no text at all.
 func (t Texts) In(preferred ...Locale) string {
@@ -36,7 +39,7 @@ func (t Texts) In(preferred ...Locale) string {
 	if s := t[English]; s != "" {
 		return s
 	}
-	for _, l := range slices.Sorted(maps.Keys(t)) {
+	for _, l := range t.Locales() {
 		if s := t[l]; s != "" {
 			return s
 		}

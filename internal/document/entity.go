@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"comanda/internal/keyspace"
+	"comanda/internal/text"
 )
 
 // Entity declares one model: what its documents hold and how they are found. Everything else follows from it.
@@ -29,6 +30,8 @@ type Field struct {
 	Optional bool   // may be left out by an import
 	OneOf    []string
 	Between  [2]int64 // of a number: the least and the most; without them, any
+
+	Typed text.Kind // of texts that people type, also in an object by locale: an import cleans them as routes do
 }
 
 // Kind says how a value is written.

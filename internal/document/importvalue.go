@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"comanda/internal/text"
 )
 
 // parse makes a record of a line.
@@ -97,26 +99,29 @@ func (c *Cell) set(f Field, text string) {
 func (c *Cell) parse(f Field, raw json.RawMessage) (err error) {
 	switch f.Kind {
 	case Text, Localised:
-		var text string
-		if err := json.Unmarshal(raw, &text); err != nil || string(raw) == null {
+		var s string
+		if err := json.Unmarshal(raw, &s); err != nil || string(raw) == null {
 			return errors.New("it is no text")
 		}
-		if strings.ContainsRune(text, 0) {
+		if strings.ContainsRune(s, 0) {
 			return errNUL
 		}
-		if len(f.OneOf) > 0 && !slices.Contains(f.OneOf, text) {
-			return fmt.Errorf("%q is none of %v", text, f.OneOf)
+		if len(f.OneOf) > 0 && !slices.Contains(f.OneOf, s) {
+			return fmt.Errorf("%q is none of %v", s, f.OneOf)
 		}
-		c.set(f, strings.TrimSpace(text))
+		if s, err = f.Typed.Clean(strings.TrimSpace(s)); err != nil {
+			return err
+		}
+		c.set(f, s)
 		return nil
 	case Object:
-		return c.parseObject(raw)
+		return c.parseObject(f, raw)
 	case ID:
-		var text string
-		if err := json.Unmarshal(raw, &text); err != nil {
+		var s string
+		if err := json.Unmarshal(raw, &s); err != nil {
 			return errors.New("it is no id")
 		}
-		c.N, err = parseID(text)
+		c.N, err = parseID(s)
 	case Number:
 		c.N, err = strconv.ParseInt(string(raw), 10, 64)
 		switch least, most := f.Between[0], f.Between[1]; {
@@ -147,7 +152,7 @@ func (c *Cell) parse(f Field, raw json.RawMessage) (err error) {
 	return err
 }
 
-func (c *Cell) parseObject(raw json.RawMessage) error {
+func (c *Cell) parseObject(f Field, raw json.RawMessage) error {
 	var object map[string]json.RawMessage
 	if json.Unmarshal(raw, &object) != nil || object == nil {
 		return errors.New("it is no object")
@@ -155,12 +160,43 @@ func (c *Cell) parseObject(raw json.RawMessage) error {
 	if bytes.Contains(raw, []byte(`\u0000`)) {
 		return errNUL
 	}
+	if f.Typed != 0 {
+		var err error
+		if raw, err = cleanTexts(f.Typed, raw, object); err != nil {
+			return err
+		}
+	}
 	var compact bytes.Buffer
 	if err := json.Compact(&compact, raw); err != nil {
 		return err
 	}
 	c.T = compact.String()
 	return nil
+}
+
+// cleanTexts returns an object of texts by locale with its texts as they are kept. An object that is so already stays as
+// it is written, so that an export of an import is the same text.
+func cleanTexts(k text.Kind, raw json.RawMessage, object map[string]json.RawMessage) (json.RawMessage, error) {
+	clean, changed := map[string]string{}, false
+	for locale, value := range object {
+		var given string
+		if json.Unmarshal(value, &given) != nil {
+			return nil, fmt.Errorf("%s: it is no text", locale)
+		}
+		kept, err := k.Clean(given)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", locale, err)
+		}
+		clean[locale], changed = kept, changed || kept != given
+	}
+	if !changed {
+		return raw, nil
+	}
+	var b bytes.Buffer
+	encode := json.NewEncoder(&b)
+	encode.SetEscapeHTML(false)
+	err := encode.Encode(clean)
+	return b.Bytes(), err
 }
 
 // errNUL refuses what PostgreSQL cannot hold.

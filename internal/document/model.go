@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"comanda/internal/keyspace"
+	"comanda/internal/text"
 )
 
 // Entities are the nine models, in an order in which each refers to earlier ones only.
@@ -38,19 +39,26 @@ func trail(fs ...Field) fields {
 // optional is text that may be missing.
 func optional(name string) Field { return Field{Name: name, Kind: Text, Null: true, Optional: true} }
 
+// typed is a text of one line that people type about themselves.
+func typed(name string) Field {
+	f := optional(name)
+	f.Typed = text.Line
+	return f
+}
+
 // User is an account. Its password, tokens and counters of failures are not part of it.
 var User = define(Entity{
 	Name: "user", Keys: keyspace.UserDocuments, Numeric: true,
 	Fields: trail(
 		Field{Name: "id", Kind: ID},
-		optional("username"), optional("email"), optional("phone"), optional("deviceId"),
+		typed("username"), typed("email"), typed("phone"), optional("deviceId"),
 		optional("googleId"), Field{Name: "roleId", Kind: ID, Refers: "role"},
 		Field{Name: "accountStatus", Kind: Text, OneOf: []string{"PENDING", "ACTIVE", "DISABLED"}},
-		optional("address"),
+		typed("address"),
 		Field{Name: "gender", Kind: Text, Null: true, Optional: true, OneOf: []string{"MALE", "FEMALE", "OTHER"}},
-		optional("firstName"), optional("surname"),
-		Field{Name: "age", Kind: Number, Null: true, Optional: true, Between: [2]int64{0, 150}}, optional("occupation"),
-		optional("province"), optional("city"), optional("geolocation"),
+		typed("firstName"), typed("surname"),
+		Field{Name: "age", Kind: Number, Null: true, Optional: true, Between: [2]int64{0, 150}}, typed("occupation"),
+		typed("province"), typed("city"), optional("geolocation"),
 		Field{Name: "trustScore", Kind: Number, Optional: true, Between: small},
 		Field{Name: "profile", Kind: Object, Optional: true},
 		Field{Name: "registered", Kind: Flag, Optional: true}),
@@ -70,8 +78,8 @@ var User = define(Entity{
 var Role = define(Entity{
 	Name: "role", Keys: keyspace.RoleDocuments, Numeric: true,
 	Fields: trail(
-		Field{Name: "id", Kind: ID}, Field{Name: "name", Kind: Text},
-		Field{Name: "description", Kind: Text, Optional: true},
+		Field{Name: "id", Kind: ID}, Field{Name: "name", Kind: Text, Typed: text.Line},
+		Field{Name: "description", Kind: Text, Optional: true, Typed: text.Lines},
 		Field{Name: "permissionIds", Kind: Members, Hidden: true, Refers: "permission", Optional: true}),
 	Indexes: indexes{
 		{Name: "name", Field: "name", Unique: true, Case: Keep, Keys: keys(keyspace.RoleByName)},
@@ -95,7 +103,8 @@ var Category = define(Entity{
 		Field{Name: "id", Kind: ID}, Field{Name: "name", Kind: Localised, Derived: true},
 		Field{Name: "description", Kind: Localised, Derived: true},
 		Field{Name: "sort", Kind: Number, Optional: true, Between: small},
-		Field{Name: "names", Kind: Object}, Field{Name: "descriptions", Kind: Object, Optional: true}),
+		Field{Name: "names", Kind: Object, Typed: text.Line},
+		Field{Name: "descriptions", Kind: Object, Optional: true, Typed: text.Lines}),
 })
 
 // Dish is what a house cooks. Its price is that of the published menu of the branch that comes first, in that branch's
@@ -111,7 +120,8 @@ var Dish = define(Entity{
 		Field{Name: "stock", Kind: Number, Null: true, Derived: true},
 		Field{Name: "soldToday", Kind: Number, Null: true, Derived: true},
 		Field{Name: "available", Kind: Flag, Derived: true},
-		Field{Name: "names", Kind: Object}, Field{Name: "descriptions", Kind: Object, Optional: true}),
+		Field{Name: "names", Kind: Object, Typed: text.Line},
+		Field{Name: "descriptions", Kind: Object, Optional: true, Typed: text.Lines}),
 	Indexes: indexes{
 		{Name: "category", Field: "categoryId", Keys: keys(keyspace.DishesByCategory, keyspace.CategoryDishes)},
 	},

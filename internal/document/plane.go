@@ -5,6 +5,8 @@ import (
 	"errors"
 	"sync"
 	"time"
+
+	"comanda/internal/fault"
 )
 
 // PlaneState is what SQL knows about the documents in Redis.
@@ -50,16 +52,50 @@ type Plane struct {
 	Marks Marks
 	Build func(ctx context.Context) error // starts a rebuild, or finds that somebody else has
 
-	mu    sync.Mutex
-	epoch string
-	looks uint64 // counts calls of Suspect: what was looked at before one says nothing
+	mu      sync.Mutex
+	epoch   string
+	looks   uint64 // counts calls of Suspect: what was looked at before one says nothing
+	damaged error  // what the sampler has found to be lost; nil: nothing
 }
+
+// errCold is the state of documents that no rebuild has completed since Redis was restarted or emptied.
+var errCold = fault.New(fault.Unavailable, "documents_cold",
+	"The documents in Redis are being rebuilt. They are read from SQL meanwhile.")
 
 // Epoch is the epoch that marks must show; empty while the documents cannot be relied on.
 func (p *Plane) Epoch() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.epoch
+}
+
+// Damaged reports whether Redis is known to have lost keys of documents. A set may then lack members, or be gone, although
+// the marks are whole: it must not be read. A single document is checked by its reader and may.
+func (p *Plane) Damaged() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.damaged != nil
+}
+
+// setDamage notes what is lost; nil: everything is there again.
+func (p *Plane) setDamage(why error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.damaged = why
+}
+
+// Check returns why documents are not read from Redis as they should be, for people; nil while they are. It is nil also
+// while Redis does not answer, which is told elsewhere.
+func (p *Plane) Check(context.Context) error {
+	if !p.Marks.Up() {
+		return nil
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.epoch == "" {
+		return errCold
+	}
+	return p.damaged
 }
 
 // Suspect makes the plane cold until the next look: the servers may be others than before.

@@ -10,6 +10,8 @@ import (
 const (
 	claimRows = 50               // of the outbox in one round; one row may stand for hundreds of documents
 	claimFor  = 10 * time.Second // then somebody else may try
+	runFor    = 2 * time.Second  // then RunOnce ends, and what is left comes with the next
+	takeMost  = 2000             // touched documents in one run
 	batchSize = 500              // documents that share their round trips
 	rounds    = 4                // how often a document is projected anew at once, before it waits for the next round
 	maxTouch  = 100_000          // documents that wait in memory; they are hints, and more are forgotten
@@ -41,55 +43,101 @@ func (p *Projector) Touch(refs ...Ref) {
 	}
 }
 
+// take takes some of what was touched.
 func (p *Projector) take() []Ref {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	refs := make([]Ref, 0, len(p.touched))
+	refs := make([]Ref, 0, min(len(p.touched), takeMost))
 	for r := range p.touched {
+		if len(refs) == takeMost {
+			break
+		}
 		refs = append(refs, r)
+		delete(p.touched, r)
 	}
-	clear(p.touched)
 	return refs
 }
 
-// RunOnce projects everything that is due. While Redis is down it does nothing: the rows stay.
+// RunOnce projects what is due, as much as two seconds allow: a round that goes on for as long as changes come ends by
+// the loop's deadline, in the middle of a call, and counts as failed. While Redis is down it does nothing: the rows stay.
 func (p *Projector) RunOnce(ctx context.Context) error {
 	if !p.Writer.Up() {
 		return nil
 	}
+	begun := p.Now()
 	touched := p.take()
 	if err := p.Project(ctx, touched, nil); err != nil {
 		p.Touch(touched...)
 		return err
 	}
-	for {
-		n, err := p.round(ctx)
+	for p.inTime(begun) {
+		n, err := p.round(ctx, begun)
 		if err != nil || n < claimRows {
 			return err
 		}
 	}
+	return nil
 }
 
-// round projects some rows of the outbox.
-func (p *Projector) round(ctx context.Context) (int, error) {
+// inTime reports whether a run that began at an instant may go on. Where the clock was set back it may not.
+func (p *Projector) inTime(begun time.Time) bool {
+	took := p.Now().Sub(begun)
+	return took >= 0 && took < runFor
+}
+
+// round projects some rows of the outbox, a portion at a time. What it has no time for it gives back, well before its
+// claim ends: two who project the same under load would both be late.
+func (p *Projector) round(ctx context.Context, begun time.Time) (int, error) {
 	now := p.Now()
 	claimed, err := p.Outbox.Claim(ctx, now, now.Add(claimFor), claimRows)
 	if err != nil || len(claimed) == 0 {
 		return 0, err
 	}
+	for rest := claimed; len(rest) > 0; {
+		n := portion(rest)
+		err := p.project(ctx, newWork(rest[:n]))
+		if err == nil {
+			err = p.Outbox.Settle(ctx, known(rest[:n]))
+		}
+		if err != nil {
+			p.release(ctx, rest)
+			return 0, err
+		}
+		if rest = rest[n:]; len(rest) > 0 && !p.inTime(begun) {
+			p.release(ctx, rest)
+			break
+		}
+	}
+	return len(claimed), nil
+}
+
+// portion is how many of the rows are projected and settled together: those that name as many documents as share their
+// round trips, but one row at least.
+func portion(rows []Claimed) int {
+	docs := 0
+	for i, c := range rows {
+		if docs += len(c.IDs); docs > batchSize && i > 0 {
+			return i
+		}
+	}
+	return len(rows)
+}
+
+// known is the ids of the rows that this release can project.
+func known(claimed []Claimed) []string {
 	var rows []string
 	for _, c := range claimed {
 		if c.Entity != nil {
 			rows = append(rows, c.ID)
 		}
 	}
-	if err := p.project(ctx, newWork(claimed)); err != nil {
-		released, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
-		defer cancel()
-		_ = p.Outbox.Release(released, rows) // otherwise they are free when the claim ends
-		return 0, err
-	}
-	return len(claimed), p.Outbox.Settle(ctx, rows)
+	return rows
+}
+
+func (p *Projector) release(ctx context.Context, claimed []Claimed) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+	defer cancel()
+	_ = p.Outbox.Release(ctx, known(claimed)) // otherwise they are free when the claim ends
 }
 
 // Project writes documents as they are now. dead is the versions of deletions, where they are known: a document without a

@@ -2,10 +2,13 @@ package document
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 )
 
 // What was deleted and nothing else is written without a look at its row; whatever else happened to it in the same round,
@@ -50,5 +53,117 @@ func TestNewWork(t *testing.T) {
 				t.Errorf("reads %q, writes %q", read, gone)
 			}
 		})
+	}
+}
+
+// busy is an outbox that is never empty, and a Redis that takes its time. Each row deletes some carts.
+type busy struct {
+	now      time.Time
+	each     int           // documents of a row
+	takes    time.Duration // a write of documents
+	claimed  int
+	settled  int
+	released int
+	applied  int // documents
+	most     int // in one write
+}
+
+func (b *busy) Claim(_ context.Context, _, _ time.Time, limit int) ([]Claimed, error) {
+	rows := make([]Claimed, limit)
+	for i := range rows {
+		c := Claimed{ID: strconv.Itoa(b.claimed), Entity: Cart, Dead: map[string]int64{}}
+		for n := range b.each {
+			id := strconv.Itoa(1 + b.claimed*b.each + n)
+			c.IDs, c.Dead[id] = append(c.IDs, id), 2
+		}
+		rows[i] = c
+		b.claimed++
+	}
+	return rows, nil
+}
+
+func (b *busy) Settle(_ context.Context, rows []string) error {
+	b.settled += len(rows)
+	return nil
+}
+
+func (b *busy) Release(_ context.Context, rows []string) error {
+	b.released += len(rows)
+	return nil
+}
+
+func (b *busy) Up() bool                            { return true }
+func (b *busy) Forget(context.Context, []Ref) error { return nil }
+
+func (b *busy) Apply(_ context.Context, docs []Document) (Applied, error) {
+	b.now = b.now.Add(b.takes)
+	b.applied += len(docs)
+	b.most = max(b.most, len(docs))
+	return Applied{}, nil
+}
+
+// A run ends by itself however much waits, long before the loop's deadline and before the claim on its rows ends; what it
+// has not projected is given back, so that nobody waits for it and nobody projects it twice.
+func TestProjector_RunOnce_ends(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		each  int
+		takes time.Duration
+	}{
+		{"quick, small rows", 1, 20 * time.Millisecond},
+		{"slow, small rows", 1, 900 * time.Millisecond},
+		{"slow, large rows", 300, 900 * time.Millisecond},
+		{"slow, one row is a batch", 2 * batchSize, 900 * time.Millisecond},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			b := &busy{now: time.UnixMilli(1e12), each: c.each, takes: c.takes}
+			begun := b.now
+			p := &Projector{Outbox: b, Writer: b, Now: func() time.Time { return b.now }}
+			if err := p.RunOnce(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if took := b.now.Sub(begun); took < runFor || took > claimFor/2 {
+				t.Errorf("it took %v", took)
+			}
+			if b.settled == 0 || b.settled+b.released != b.claimed {
+				t.Errorf("%d rows were claimed, %d settled, %d given back", b.claimed, b.settled, b.released)
+			}
+			if b.applied != b.settled*c.each || b.most > batchSize {
+				t.Errorf("%d rows of %d documents, written were %d, up to %d at once", b.settled, c.each, b.applied, b.most)
+			}
+		})
+	}
+}
+
+// A clock that is set back does not make a run longer.
+func TestProjector_RunOnce_clockSetBack(t *testing.T) {
+	b := &busy{now: time.UnixMilli(1e12), each: 1, takes: -time.Hour}
+	p := &Projector{Outbox: b, Writer: b, Now: func() time.Time { return b.now }}
+	if err := p.RunOnce(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if b.settled != claimRows {
+		t.Errorf("%d rows were projected", b.settled)
+	}
+}
+
+// However many documents were touched, a run takes some of them, and the next ones the rest.
+func TestProjector_take(t *testing.T) {
+	p := &Projector{}
+	for i := range 2*takeMost + 5 {
+		p.Touch(Ref{Cart, strconv.Itoa(i)})
+	}
+	seen := map[Ref]bool{}
+	for _, want := range []int{takeMost, takeMost, 5, 0} {
+		refs := p.take()
+		for _, r := range refs {
+			seen[r] = true
+		}
+		if len(refs) != want {
+			t.Errorf("%d were taken, want %d", len(refs), want)
+		}
+	}
+	if len(seen) != 2*takeMost+5 {
+		t.Errorf("%d of %d were taken", len(seen), 2*takeMost+5)
 	}
 }

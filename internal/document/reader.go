@@ -18,8 +18,14 @@ const (
 type Reader struct {
 	Source Source
 	Cache  Cache
-	Plane  interface{ Epoch() string } // normally Plane
-	Heal   func(refs ...Ref)           // has documents projected again, normally Projector.Touch
+	Plane  Standing          // normally Plane
+	Heal   func(refs ...Ref) // has documents projected again, normally Projector.Touch
+}
+
+// Standing is how far Redis may be relied on.
+type Standing interface {
+	Epoch() string // the epoch that marks must show; empty: ask SQL
+	Damaged() bool // sets may lack members: ask SQL for lists
 }
 
 // Get gives a document; found is false when there is none.
@@ -137,11 +143,11 @@ func (r *Reader) Find(ctx context.Context, e *Entity, f Filter, p Page) (docs []
 		return nil, 0, err
 	}
 	epoch := r.Plane.Epoch()
-	if epoch == "" || !indexed {
+	if epoch == "" || !indexed || r.Plane.Damaged() {
 		return r.find(ctx, e, where, p)
 	}
 	ids, known, err := r.Cache.Members(ctx, epoch, e, entries, mostMembers)
-	if err != nil || !known {
+	if err != nil || !known || len(ids) == 0 { // an evicted set looks like an empty one
 		return r.find(ctx, e, where, p)
 	}
 	total = len(ids)

@@ -42,8 +42,8 @@ type Builder struct {
 }
 
 const (
-	buildClaim = 30 * time.Second // a builder that is not heard of for so long is gone
-	buildNote  = 2 * time.Second  // how often progress is noted
+	buildClaim = claimFor        // a builder that is not heard of for so long is gone: five notes
+	buildNote  = 2 * time.Second // how often progress is noted
 )
 
 // Build rebuilds everything; it goes on where another builder was interrupted, if Redis has lost nothing since.

@@ -47,6 +47,26 @@ type Outbox interface {
 	Release(ctx context.Context, rows []string) error
 }
 
+// Size is how many rows share a value of a set index, or how many rows an entity has.
+type Size struct {
+	Value string // as SQL compares it, see Index.Lookup; "" for all rows of an entity
+	N     int64
+}
+
+// Counts is what SQL holds and what of it waits for the projector, normally documentsql.
+type Counts interface {
+	// Total returns the number of all rows of an entity.
+	Total(ctx context.Context, e *Entity) (int64, error)
+	// Sizes returns up to limit values behind one, in their order, with the number of rows of each.
+	Sizes(ctx context.Context, e *Entity, x *Index, after string, limit int) ([]Size, error)
+	// Position returns when the oldest transaction was made whose documents wait for the projector; the zero time: none
+	// waits.
+	Position(ctx context.Context) (time.Time, error)
+	// Pending returns the documents that wait. An order stands for its lines. ok is false where more than limit
+	// transactions wait.
+	Pending(ctx context.Context, limit int) (waiting map[Ref]struct{}, ok bool, err error)
+}
+
 // Writer writes documents to Redis, normally documentredis.
 type Writer interface {
 	// Up tells whether Redis is being asked. It is a hint.

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"sync"
+
+	"comanda/internal/keyspace"
 )
 
 // The kinds of differences between SQL and Redis.
@@ -50,6 +52,8 @@ type Mirror interface {
 	Compare(ctx context.Context, docs []Document, seen *Seen) ([]Difference, error)
 	// Counter is the number that an entity's counter shows.
 	Counter(ctx context.Context, e *Entity) (int64, error)
+	// Sizes returns the number of members of each set; 0 for what is missing or no set.
+	Sizes(ctx context.Context, sets []keyspace.Key) ([]int64, error)
 }
 
 // Verifier compares everything, in both directions.

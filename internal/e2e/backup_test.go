@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"fmt"
 	"net/http"
 	"os"
 	"os/exec"
@@ -25,7 +26,8 @@ func TestBackup(t *testing.T) {
 	}, embedded, servers)
 }
 
-// Where nobody has emptied Redis, its documents are of a time that never was: it is found, and a rebuild mends it.
+// Where nobody has emptied Redis, its documents are of a time that never was: it is found, and a rebuild mends it,
+// whether the server has begun one by itself or not.
 func TestBackup_redis_kept(t *testing.T) {
 	on(t, func(t *testing.T, k kind) {
 		e := newLoss(open(t, k, nil))
@@ -34,7 +36,12 @@ func TestBackup_redis_kept(t *testing.T) {
 			t.Errorf("index verify: exit code %d\n%s%s", run.code, run.out, run.err)
 		}
 		e.s.servers[0].start()
-		e.s.must("index", "rebuild")
+		e.s.await(patience, func() error {
+			if run := e.s.run("index", "rebuild"); run.code != 0 { // the server is at it
+				return fmt.Errorf("exit code %d: %s%s", run.code, run.out, run.err)
+			}
+			return nil
+		})
 		e.asBefore(t)
 	}, servers)
 }
@@ -84,7 +91,7 @@ func (e *loss) backup() {
 		e.s.must("backup", e.file)
 		return
 	}
-	e.tool("pg_dump", "-Fc", "-f", e.file, e.s.env["DATABASE_URL"])
+	e.tool("pg_dump", "-Fc", "-f", e.file, e.s.postgres)
 }
 
 // tool runs one of PostgreSQL's own.
@@ -113,7 +120,7 @@ func (e *loss) lose() {
 			}
 			return nil
 		})
-		e.tool("pg_restore", "--clean", "--if-exists", "-d", s.env["DATABASE_URL"], e.file)
+		e.tool("pg_restore", "--clean", "--if-exists", "-d", s.postgres, e.file)
 		return
 	}
 	saved, err := os.ReadFile(e.file)

@@ -15,8 +15,11 @@ import (
 	"comanda/internal/testenv"
 )
 
-// outage is how long the broker is out of reach, under load.
-const outage = time.Minute
+// outage is how long the broker is out of reach, under load, and how many orders are placed at least until it is back.
+var (
+	outage    = time.Duration(testenv.Size(3, 60)) * time.Second
+	meanwhile = testenv.Size(150, 1000)
+)
 
 // While the broker is out of reach every order, payment and cancellation goes on (I16). Afterwards the outbox drains,
 // the events arrive in the queues that other systems read (I7), and each has counted once in the day's report (I15),
@@ -35,7 +38,7 @@ func TestBrokerOutage(t *testing.T) {
 			if time.Now().Before(over) {
 				return fmt.Errorf("the outage is not over")
 			}
-			return d.atLeast(1000)
+			return d.atLeast(meanwhile)
 		})
 		var o outboxStatus
 		if s.read(&o, "outbox", "status"); o.Pending == 0 {

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"comanda/internal/testenv"
 )
 
 const memberPassword = "correct horse battery staple"
@@ -121,8 +123,8 @@ func (m member) orders(t testing.TB) (all []order) {
 	return page.Items
 }
 
-// indexed waits until `comanda index verify` finds nothing. A rebuild whose process was killed is taken over after half a
-// minute.
+// indexed waits until `comanda index verify` finds nothing. A rebuild whose process was killed is taken over after ten
+// seconds.
 func (s *site) indexed() {
 	s.t.Helper()
 	s.await(patience, func() error {
@@ -222,7 +224,7 @@ type shopper struct {
 // rush has everybody shop until the server is dead, and starts it again.
 func rush(s *site, all []*shopper, round int) {
 	s.t.Helper()
-	const beforeKill = 30 // orders
+	beforeKill := testenv.Size(15, 30) // orders
 	var wg sync.WaitGroup
 	orders := make(chan struct{}, 10_000)
 	for _, m := range all {

@@ -89,7 +89,7 @@ func (s *site) othersServe() {
 
 // It dies, and an empty one with another address takes its place.
 func TestCluster_node_replaced(t *testing.T) {
-	ill(t, func(s *site) { s.home().Kill() }, func(s *site) { testenv.ReplaceNode(s.t, s.nodes, s.homeIndex()) })
+	ill(t, func(s *site) { s.home().Kill() }, func(s *site) { testenv.ReplaceNode(atEnd.For(s.t), s.nodes, s.homeIndex()) })
 }
 
 // It says nothing any more, while the others serve their slots, and goes on later.

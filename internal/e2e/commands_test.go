@@ -7,12 +7,14 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"comanda/internal/testenv"
 )
 
 // Migrations go up, down and up again, and say where they are; a database that is behind is a finding of the doctor.
 func TestCommands_migrate(t *testing.T) {
 	on(t, func(t *testing.T, k kind) {
-		s := prepare(t, k, nil)
+		s := bare(t, k, nil)
 		s.must("migrate", "up")
 		all := s.migrations()
 		if len(all) == 0 || slices.Contains(all, false) {
@@ -65,6 +67,10 @@ func TestCommands(t *testing.T) {
 			URL string `json:"url"`
 		}
 		s.read(&links, "tables")
+		listen := s.env["LISTEN"]
+		s.env["LISTEN"] = testenv.FreeAddr(t) // the server's address counts, not what the command would listen on
+		s.read(&links, "tables")
+		s.env["LISTEN"] = listen
 		for _, l := range links {
 			if len(l.QR) != 22 || l.URL != "http://"+s.servers[0].addr+"/m/"+l.QR {
 				t.Errorf("a table's link is %+v", l)

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"comanda/internal/sqldb"
+	"comanda/internal/testenv"
 )
 
 // Every order that was answered with success is there after kill -9, with the same id, number, price and lines, round
@@ -48,10 +49,9 @@ type served struct {
 	order order
 }
 
-const (
-	diners     = 24 // who order at the same time, one order after the other
-	beforeKill = 60 // orders until the server is killed
-)
+const diners = 24 // who order at the same time, one order after the other
+
+var beforeKill = testenv.Size(30, 60) // orders until the server is killed
 
 // crash kills the server in the middle of orders and starts it again. It gives all orders that were promised, before it
 // or to guests who asked again.

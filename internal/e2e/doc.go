@@ -16,6 +16,10 @@
 //	TestLatePayment    money after the deadline becomes an order or a visible refund (I6)
 //	TestSandbox        nobody can play a gateway where the sandbox is not enabled
 //	TestStorm          500 guests and 50 units give 50 orders, whatever fails meanwhile (I2, I5, I9, I16)
+//	TestFaults         connections are ended, a process is frozen, Redis evicts: nothing that was answered is lost (I5, I9)
+//	TestRebuild        orders go on while the gate of a branch with very many holds is rebuilt (I9)
+//	TestClock          a clock that is set ends nothing too early and nothing too late (I10)
+//	TestPrevious       the previous release runs on the schema of this one
 //	TestCluster        a Cluster whose node dies, hangs, is emptied or replaced costs speed and not orders (I9, I16)
 //	TestKeys           what an installation writes to Redis is what is declared, and whatever is not is found
 //	TestRedisFault     without Redis, or with one that hangs, people are served, no limit opens and no logout is undone

@@ -16,14 +16,16 @@ import (
 
 	"comanda/internal/document/documenttest"
 	"comanda/internal/sqldb"
+	"comanda/internal/testenv"
 )
 
 // The figures of the writing.
 const (
-	clerks   = 16     // who write at the same time
-	enough   = 10_000 // writes that changed something
-	signedUp = 40     // accounts; each costs the hashing of a password
+	clerks   = 16 // who write at the same time
+	signedUp = 40 // accounts; each costs the hashing of a password
 )
+
+var enough = testenv.Size(1_500, 10_000) // writes that changed something
 
 // Everybody writes all nine models at random while Redis is killed twice and emptied once. When they have stopped, Redis
 // says what SQL says, in both directions, and holds nothing that nobody declared.
@@ -225,7 +227,7 @@ func (o *office) clerk(n int) {
 		func() { o.cart(r) }, func() { o.cart(r) }, func() { o.detail(r) }, func() { o.detail(r) },
 		func() { o.row("cartDetail", o.house.DeleteDetail(o.ctx(), 100*(9000+r.Int64N(signedUp))+r.Int64N(10))) },
 	}
-	for o.done.Load() < enough && !o.s.t.Failed() {
+	for o.done.Load() < int64(enough) && !o.s.t.Failed() {
 		things[r.IntN(len(things))]()
 	}
 }

@@ -3,11 +3,9 @@ package e2e
 import (
 	"fmt"
 	"net/http"
-	"os"
 	"runtime"
 	"slices"
 	"strconv"
-	"strings"
 	"testing"
 	"time"
 
@@ -180,13 +178,7 @@ func TestGuess_storm_of_logins(t *testing.T) {
 	on(t, func(t *testing.T, k kind) {
 		s := open(t, k, nil)
 		v := s.first()
-		s.await(patience, func() error { // the accounts of the demo are made by the same computations
-			out, err := os.ReadFile(v.out())
-			if err != nil || !strings.Contains(string(out), "All tables") {
-				return fmt.Errorf("printed is %q (%w)", out, err)
-			}
-			return nil
-		})
+		v.awaitGreeting() // the accounts of the demo are made by the same computations
 		logins, menus := make([]answer, 200), make([]answer, 100)
 		took := make([]time.Duration, len(menus))
 		atOnce(len(logins)+len(menus), func(i int) {

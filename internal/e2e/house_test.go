@@ -175,7 +175,7 @@ func (v *server) setupCode() (code string) {
 // of those who try at the same time one does, and nobody can again.
 func TestHouse_setup(t *testing.T) {
 	on(t, func(t *testing.T, k kind) {
-		s := prepare(t, k, settings{"LOG_LEVEL": "debug"})
+		s := bare(t, k, settings{"LOG_LEVEL": "debug"})
 		for _, v := range s.servers {
 			v.args = nil
 			v.start()

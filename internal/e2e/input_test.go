@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"comanda/internal/text"
 )
 
 // bad is a request that has to be refused.
@@ -37,21 +39,21 @@ func badInput(t *testing.T, k kind) {
 			t.Errorf("%s: want %d %s, got %v", name, b.status, b.code, b.a)
 		}
 	}
-	for name, text := range hostile {
+	for name, given := range hostile {
 		for field, a := range map[string]answer{
-			"itemId":        g.place(g.wish(line{ItemID: text, Qty: 1})),
-			"menuVersionId": with(g, func(w *wish) { w.MenuVersionID = text }),
-			"visitId":       with(g, func(w *wish) { w.VisitID = text }),
-			"paymentMethod": with(g, func(w *wish) { w.PaymentMethod = text }),
-			"order id":      g.get(url.PathEscape(text)),
-			"cancelled id":  g.cancel(url.PathEscape(text)),
-			"visit id":      g.send(http.MethodGet, "/cis/visit/"+url.PathEscape(text)+"/orders", nil),
-			"staff's id":    s.staff(http.MethodGet, "/api/orders/"+url.PathEscape(text), nil),
-			"paid id":       s.gateway(text, "SUCCESS"),
-			"qr":            s.send(http.MethodPost, "/cis/landing", map[string]string{"qr": text}),
-			"qr in a query": s.send(http.MethodGet, "/cis/landing?qr="+url.QueryEscape(text), nil),
-			"branchId":      s.send(http.MethodPost, "/cis/menu/active", map[string]string{"branchId": text}),
-			"date":          s.staff(http.MethodGet, "/api/reports/day?branchId=1&date="+url.QueryEscape(text), nil),
+			"itemId":        g.place(g.wish(line{ItemID: given, Qty: 1})),
+			"menuVersionId": with(g, func(w *wish) { w.MenuVersionID = given }),
+			"visitId":       with(g, func(w *wish) { w.VisitID = given }),
+			"paymentMethod": with(g, func(w *wish) { w.PaymentMethod = given }),
+			"order id":      g.get(url.PathEscape(given)),
+			"cancelled id":  g.cancel(url.PathEscape(given)),
+			"visit id":      g.send(http.MethodGet, "/cis/visit/"+url.PathEscape(given)+"/orders", nil),
+			"staff's id":    s.staff(http.MethodGet, "/api/orders/"+url.PathEscape(given), nil),
+			"paid id":       s.gateway(given, "SUCCESS"),
+			"qr":            s.send(http.MethodPost, "/cis/landing", map[string]string{"qr": given}),
+			"qr in a query": s.send(http.MethodGet, "/cis/landing?qr="+url.QueryEscape(given), nil),
+			"branchId":      s.send(http.MethodPost, "/cis/menu/active", map[string]string{"branchId": given}),
+			"date":          s.staff(http.MethodGet, "/api/reports/day?branchId=1&date="+url.QueryEscape(given), nil),
 		} {
 			if _, ok := a.problem(); a.status/100 != 4 || !ok && a.status != tooMuchHeader {
 				t.Errorf("%s with %s is answered %v", field, name, a)
@@ -59,8 +61,8 @@ func badInput(t *testing.T, k kind) {
 		}
 	}
 	unchanged()
-	for name, text := range hostile {
-		harmless(t, s, g, name, text)
+	for name, given := range hostile {
+		harmless(t, s, g, name, given)
 	}
 	if o := g.get(stays.ID).order(t); o.Status != "PLACED" || o.PaymentStatus != "UNPAID" {
 		t.Errorf("the order that was there is %+v", o)
@@ -95,8 +97,8 @@ func with(g guest, change func(w *wish)) answer {
 
 // edited places a wish whose JSON text was changed.
 func edited(g guest, was, becomes string) answer {
-	text, _ := json.Marshal(g.wish(line{ItemID: pho, Qty: 1})) // strings and integers always marshal
-	return g.send(http.MethodPost, "/cis/order/create", bytes.Replace(text, []byte(was), []byte(becomes), 1))
+	body, _ := json.Marshal(g.wish(line{ItemID: pho, Qty: 1})) // strings and integers always marshal
+	return g.send(http.MethodPost, "/cis/order/create", bytes.Replace(body, []byte(was), []byte(becomes), 1))
 }
 
 func refusals(s *site, g, stranger, left guest, stays order) map[string]bad {
@@ -157,7 +159,8 @@ var hostile = map[string]string{
 	"markup":            `<script>alert(1)</script>&amp;`,
 	"a path":            "../../etc/passwd",
 	"emoji":             "🍜👩‍👩‍👧‍👦🇻🇳",
-	"combined letters":  "Phở tái e\u0301 \u202etxet\u202c \ufeff",
+	"combined letters":  "Phở tái e\u0301 \ufeff",
+	"an override":       "Phở \u202etxet\u202c",
 	"control":           "\x01\x02\x1b[31m\x7f\u0085",
 	"white space":       " \t\n\v\u00a0\u2028",
 	"NUL":               "a\x00b",
@@ -171,23 +174,28 @@ var hostile = map[string]string{
 // mayBeSaid are those that a kitchen may well be told.
 var mayBeSaid = []string{"SQL", "quotes", "placeholders", "a Redis key", "markup", "a path", "emoji", "combined letters"}
 
-// harmless orders with a hostile text where any text may stand: it is refused without a trace, or comes back as it was.
-func harmless(t *testing.T, s *site, g guest, name, text string) {
+// harmless orders with a hostile text where any text may stand: it is refused without a trace, or comes back as it was
+// but for the rule of what people type.
+func harmless(t *testing.T, s *site, g guest, name, given string) {
 	t.Helper()
 	unchanged := s.unchanged()
-	w := g.wish(line{ItemID: pho, Qty: 1, Notes: text}, line{ItemID: phoGa, Qty: 1})
+	w := g.wish(line{ItemID: pho, Qty: 1, Notes: given}, line{ItemID: phoGa, Qty: 1})
 	for field, w := range map[string]wish{
-		"notes": w, "clientTxnId": {w.Items[1:], w.PaymentMethod, text, w.MenuVersionID, w.VisitID},
+		"notes": w, "clientTxnId": {w.Items[1:], w.PaymentMethod, given, w.MenuVersionID, w.VisitID},
 	} {
 		a := g.place(w)
-		if _, ok := a.problem(); a.status/100 == 4 && ok && !slices.Contains(mayBeSaid, name) {
+		said, err := text.Lines.Clean(w.Items[0].Notes)
+		if err != nil {
+			a.want(t, http.StatusUnprocessableEntity, "invalid")
+		}
+		if _, ok := a.problem(); a.status/100 == 4 && ok && (err != nil || !slices.Contains(mayBeSaid, name)) {
 			continue
 		}
 		placed := a.want(t, http.StatusCreated, "").order(t)
 		if again := g.place(w).want(t, http.StatusOK, "").order(t); again.ID != placed.ID {
 			t.Errorf("%s in %s: orders %s and %s", name, field, placed.ID, again.ID)
 		}
-		if o := g.get(placed.ID).order(t); o.Items[0].Notes != w.Items[0].Notes || o.Total != s.price(w.Items) {
+		if o := g.get(placed.ID).order(t); o.Items[0].Notes != said || o.Total != s.price(w.Items) {
 			t.Errorf("%s in %s comes back as %+v", name, field, o)
 		}
 		unchanged = func() {}

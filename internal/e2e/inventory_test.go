@@ -15,21 +15,25 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"comanda/internal/sqldb"
 	"comanda/internal/testenv"
 )
 
 // The figures of another system that reserves stock.
+var (
+	things    = testenv.Size(20, 100)    // stock items
+	unitsEach = testenv.Size(25, 50)     // of each
+	wanted    = 2 * things * unitsEach   // reservations of one unit
+	shopLines = testenv.Size(128, 2_000) // connections
+	shopping  = testenv.Size(16, 64)     // what happens to reservations at the same time afterwards
+)
+
 const (
-	things     = 100    // stock items
-	unitsEach  = 50     // of each
-	wanted     = 10_000 // reservations of one unit
-	shopLines  = 2_000  // connections
-	shopping   = 64     // what happens to reservations at the same time afterwards
 	timedOut   = time.Minute
 	stockPlace = "1" // the branch
 )
 
-// Ten thousand reservations at once for five thousand units: exactly five thousand are reserved. Then they are confirmed,
+// Twice as many reservations at once as there are units: exactly as many are made as there are. Then they are confirmed,
 // cancelled, forgotten, over HTTP and by messages, up to three times each and in any order, while the server is killed
 // three times, Redis emptied, and the broker stopped once and killed once, to be started again later. Units are never made
 // nor lost, other systems hear of every step, and in the end everything is exact (I1, I2, I4, I7, I8, I9, I12).
@@ -48,6 +52,7 @@ func TestInventory(t *testing.T) {
 		m := newMall(s, broker)
 		m.storm()
 		s.agrees()
+		m.late()
 		m.aftermath()
 		m.settled()
 		s.agrees()
@@ -186,6 +191,25 @@ func fateOf(i int) fate {
 	}[i/things%10]
 }
 
+// late has a minute go by for the reservations that are forgotten: their deadlines pass.
+func (m *mall) late() {
+	t, want := m.s.t, int64(0)
+	t.Helper()
+	for _, i := range m.won {
+		if fateOf(i) == forgotten {
+			want++
+		}
+	}
+	m.s.database(func(db *sqldb.DB) error {
+		n, err := db.Exec(t.Context(), statement(fmt.Sprintf(
+			"UPDATE hold SET expires_at = created_at WHERE state = 'HELD' AND expires_at <= created_at + %d", timedOut.Milliseconds())))
+		if n != want {
+			t.Errorf("%d reservations end after %v, want %d", n, timedOut, want)
+		}
+		return err
+	})
+}
+
 // aftermath has everything happen to the reservations in a random order, some of it twice or three times, and things fail
 // meanwhile.
 func (m *mall) aftermath() {
@@ -270,9 +294,19 @@ func (m *mall) wantOK(a answer) {
 	}
 }
 
+// watchInterval is the pause between two queries of watch. Without it they take the processor from the server.
+const watchInterval = 5 * time.Millisecond
+
 // watch looks at single items all the time: units move, but there are never more nor fewer.
 func (m *mall) watch(ctx context.Context) {
-	for ctx.Err() == nil {
+	next := time.NewTicker(watchInterval)
+	defer next.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-next.C:
+		}
 		l := m.level(rand.IntN(things))
 		if l.Available+l.Reserved+l.Sold != unitsEach || l.Available < 0 || l.Reserved < 0 || l.Sold < 0 {
 			m.s.t.Errorf("%+v", l)
@@ -294,7 +328,7 @@ func (m *mall) settled() {
 			l.Available++
 		}
 	}
-	m.s.await(timedOut+patience, func() error {
+	m.s.await(patience, func() error {
 		for i, w := range want {
 			if l := m.level(i); l != w {
 				return fmt.Errorf("%+v, want %+v", l, w)

@@ -6,7 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
+	"strings"
 	"sync"
 	"testing"
 
@@ -26,14 +26,19 @@ func run(m *testing.M) int {
 	}
 	defer os.RemoveAll(dir)
 	binary = filepath.Join(dir, "comanda")
-	build := exec.Command("go", "build", "-buildvcs=false", "-o", binary, "comanda/cmd/comanda")
+	build := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-o", binary, "comanda/cmd/comanda")
 	if out, err := build.CombinedOutput(); err != nil {
 		fmt.Fprintf(os.Stderr, "%v\n%s", err, out)
 		return 1
 	}
-	defer atEnd.run()
+	defer atEnd.Close()
+	testenv.Parallel(sideBySide)
 	return m.Run()
 }
+
+// sideBySide is how many tests run at the same time. They wait for other processes more than they compute, but what they
+// wait for has promised times, so that more of them than this would make each other late.
+const sideBySide = 6
 
 // noteSources looks at every directory that the binary is made of. No package of it is imported here, so this is how go
 // test learns that a result which it has kept is about older sources; it listens only once tests are running.
@@ -48,38 +53,76 @@ var noteSources = sync.OnceValue(func() error {
 
 // lasting is what is made once for all tests, and what to do when the last has ended.
 type lasting struct {
-	mu       sync.Mutex
-	broker   string
-	cleanups []func()
+	broker   once[string]
+	postgres once[demoRows]
+	sqlite   once[[]byte]
+
+	faultclock once[string] // the binary whose clock can be shifted
+	release    once[string] // the binary of the previous release
+
+	mu   sync.Mutex
+	idle [][]*testenv.Server // Clusters that no test has
+
+	testenv.Shared
 }
 
 var atEnd lasting
 
-func (l *lasting) run() {
-	for _, f := range slices.Backward(l.cleanups) {
-		f()
+// once is a value that is made when the first test wants it. Where that fails the next test tries again.
+type once[T any] struct {
+	mu   sync.Mutex
+	made bool
+	v    T
+}
+
+func (o *once[T]) get(build func() T) T {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if !o.made {
+		o.v = build()
+		o.made = true
 	}
+	return o.v
 }
 
 // brokerURL is the address of a virtual host that all tests of this process share, each with names of its own. Making
 // one takes seconds.
 func (l *lasting) brokerURL(t testing.TB) string {
 	t.Helper()
+	return l.broker.get(func() string { return testenv.AMQP(l.For(t)) })
+}
+
+// cluster is a Redis Cluster for the test alone. One that another test has left is emptied and used again, because a start
+// takes two seconds. What a test that failed leaves is not used.
+func (l *lasting) cluster(t *testing.T) []*testenv.Server {
+	t.Helper()
 	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.broker == "" {
-		l.broker = testenv.AMQP(forAll{t, l})
+	var nodes []*testenv.Server
+	if n := len(l.idle); n > 0 {
+		nodes, l.idle = l.idle[n-1], l.idle[:n-1]
 	}
-	return l.broker
+	l.mu.Unlock()
+	if nodes == nil {
+		nodes = testenv.RedisCluster(l.For(t))
+	}
+	for _, n := range nodes {
+		n.HandTo(t)
+	}
+	t.Cleanup(func() {
+		if t.Failed() {
+			return
+		}
+		for _, n := range nodes {
+			for _, line := range []string{"FLUSHALL", "SCRIPT FLUSH", "CONFIG SET cluster-require-full-coverage yes"} {
+				if said := n.Say(line); !strings.HasPrefix(said, "+OK") {
+					t.Errorf("%s is answered %q", line, said)
+					return
+				}
+			}
+		}
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.idle = append(l.idle, nodes)
+	})
+	return nodes
 }
-
-// forAll is the test that happens to come first, on behalf of all: what it would clean up stays until the last has ended.
-type forAll struct {
-	testing.TB
-	l *lasting
-}
-
-func (f forAll) Cleanup(fn func()) { f.l.cleanups = append(f.l.cleanups, fn) }
-
-// Errorf is called by a cleanup, when there is no test any more that could fail.
-func (f forAll) Errorf(format string, args ...any) { fmt.Fprintf(os.Stderr, format+"\n", args...) }

@@ -85,7 +85,7 @@ func TestLatePayment(t *testing.T) {
 // Where the sandbox is not enabled there is no mock callback, and nobody can pay by it.
 func TestSandbox(t *testing.T) {
 	on(t, func(t *testing.T, k kind) {
-		s := prepare(t, k, nil)
+		s := bare(t, k, nil)
 		s.must("demo", "load")
 		s.servers[0].args = nil
 		s.servers[0].start()

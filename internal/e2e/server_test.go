@@ -2,11 +2,13 @@ package e2e
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"time"
 )
@@ -14,11 +16,12 @@ import (
 // server is one process of `comanda serve`. It keeps its address over kill and start. Its methods are for the goroutine
 // of the test.
 type server struct {
-	s    *site
-	addr string
-	env  settings // on top of the site's
-	args []string // after serve
-	log  string   // file of what it and its predecessors have written to stderr
+	s      *site
+	addr   string
+	env    settings // on top of the site's
+	args   []string // after serve
+	binary string   // the command; "" is the one under test
+	log    string   // file of what it and its predecessors have written to stderr
 
 	cmd    *exec.Cmd     // nil while it does not run
 	exited chan struct{} // closed when the process of cmd has ended
@@ -38,7 +41,7 @@ func (v *server) start() {
 		t.Fatal(err)
 	}
 	defer out.Close()
-	cmd := exec.Command(binary, append([]string{"serve"}, v.args...)...)
+	cmd := exec.Command(cmp.Or(v.binary, binary), append([]string{"serve"}, v.args...)...)
 	cmd.Env, cmd.Stdout, cmd.Stderr, cmd.SysProcAttr = v.s.environ(v.env), out, log, dieWithParent()
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -65,6 +68,19 @@ func (v *server) start() {
 // out is the file of what the process has printed for its operator since it was started.
 func (v *server) out() string { return v.log + ".out" }
 
+// awaitGreeting waits until the process has printed the last line of its start with the demo, which comes after the
+// accounts of the demo are made.
+func (v *server) awaitGreeting() {
+	v.s.t.Helper()
+	v.s.await(patience, func() error {
+		out, err := os.ReadFile(v.out())
+		if err != nil || !strings.Contains(string(out), "All tables") {
+			return fmt.Errorf("printed is %q (%w)", out, err)
+		}
+		return nil
+	})
+}
+
 // kill ends the process with SIGKILL: nothing is written, said or closed any more.
 func (v *server) kill() {
 	if v.cmd == nil {
@@ -83,6 +99,8 @@ func (v *server) stop() {
 	if v.cmd == nil {
 		return
 	}
+	// A connection on which nothing was sent yet, as the client opens them in advance, would be waited for.
+	v.s.http.CloseIdleConnections()
 	_ = v.cmd.Process.Signal(syscall.SIGTERM) // fails only when the process has ended by itself
 	select {
 	case <-v.exited:

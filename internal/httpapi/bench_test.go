@@ -21,16 +21,16 @@ import (
 
 // The order of the benchmarks and of several tests: three lines in, ten fields out.
 type orderLine struct {
-	ItemID string `json:"itemId" minLength:"1" maxLength:"20"`
+	ItemID string `json:"itemId" text:"exact" minLength:"1" maxLength:"20"`
 	Qty    int    `json:"qty" minimum:"1" maximum:"20"`
-	Notes  string `json:"notes,omitempty" maxLength:"200"`
+	Notes  string `json:"notes,omitempty" text:"lines" maxLength:"200"`
 }
 
 type orderIn struct {
 	Items         []orderLine `json:"items" minItems:"1" maxItems:"50"`
 	PaymentMethod string      `json:"paymentMethod" enum:"COUNTER,SANDBOX"`
-	ClientTxnID   string      `json:"clientTxnId" minLength:"1" maxLength:"64"`
-	VisitID       string      `json:"visitId" minLength:"26" maxLength:"26"`
+	ClientTxnID   string      `json:"clientTxnId" text:"exact" minLength:"1" maxLength:"64"`
+	VisitID       string      `json:"visitId" text:"exact" minLength:"26" maxLength:"26"`
 	ExpectedTotal int64       `json:"expectedTotal,omitempty" minimum:"0"`
 }
 

@@ -25,17 +25,34 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	x := newExchange(w, r)
 	x.client = clientOf(r, s.conf.TrustedProxies)
 	s.secure(w.Header(), x.id)
+	if s.ready.draining.Load() {
+		w.Header().Set("Connection", "close")
+	}
 	s.inFlight.Add(1)
 	defer s.finish(x, r)
 	if p := checkURL(r, s.conf.MaxURLBytes); p != nil {
 		s.reject(x, p)
 		return
 	}
+	if s.refuse != nil && !operational(r.URL.Path) {
+		if err := s.refuse(); err != nil {
+			s.reject(x, problemOf(r.Context(), err))
+			return
+		}
+	}
+	if s.settle != nil && r.Method != http.MethodGet && r.Method != http.MethodHead && r.Method != http.MethodOptions {
+		s.settle(r.Context())
+	}
 	s.mux.ServeHTTP(x, r)
 	if x.muted {
 		x.muted, x.status, x.route = false, 0, s.unmatched
-		x.fail(unrouted(x.Header().Get("Allow")))
+		x.refuse(r, unrouted(x.Header().Get("Allow")))
 	}
+}
+
+// operational reports whether a path is for those who run the server.
+func operational(path string) bool {
+	return path == "/livez" || path == "/readyz" || path == "/metrics"
 }
 
 // reject answers a request that no handler has seen. The reasons are the codes of a few fixed problems.
@@ -86,7 +103,10 @@ func (s *Server) finish(x *exchange, r *http.Request) {
 	if x.status == 0 { // neither written nor failed: net/http answers 200
 		x.status = http.StatusOK
 	}
-	took := time.Since(x.begun)
+	if x.status == http.StatusForbidden && s.Denied != nil {
+		s.Denied(Denial{x.actor, x.client.String(), x.code, &x.route.Listing})
+	}
+	took := x.begun.Elapsed()
 	x.route.observe(r.Method, x.status, took)
 	s.record(r, x, took)
 	if cut {
@@ -113,7 +133,7 @@ func (s *Server) record(r *http.Request, x *exchange, took time.Duration) {
 	if !s.log.Enabled(ctx, level) {
 		return
 	}
-	rec := slog.NewRecord(x.begun.Add(took), level, "request", 0)
+	rec := slog.NewRecord(x.begun.Begun().Add(took), level, "request", 0)
 	rec.AddAttrs(
 		slog.String("request_id", x.id), slog.String("method", knownMethod(r.Method)), slog.String("route", x.route.Path),
 		slog.Int("status", x.status), slog.Int64("dur_us", took.Microseconds()), // a float would go through encoding/json

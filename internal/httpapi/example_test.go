@@ -19,7 +19,7 @@ type cancelIn struct {
 	httpapi.GuestHeader
 	ID   string `path:"id" minLength:"3" maxLength:"26"`
 	Body struct {
-		Reason string `json:"reason,omitempty" maxLength:"200"`
+		Reason string `json:"reason,omitempty" text:"lines" maxLength:"200"`
 	}
 }
 

@@ -7,8 +7,8 @@ import (
 	"maps"
 	"net/http"
 	"net/netip"
-	"time"
 
+	"comanda/internal/clock"
 	"comanda/internal/telemetry"
 	"comanda/internal/uid"
 )
@@ -19,7 +19,7 @@ type exchange struct {
 	http.ResponseWriter
 
 	id     string
-	begun  time.Time
+	begun  clock.Stopwatch
 	client netip.Addr // where the request comes from; a trusted proxy is seen through
 	route  *route     // nil until a route has taken the request
 	actor  string
@@ -48,12 +48,11 @@ func RequestID(ctx context.Context) string {
 }
 
 func newExchange(w http.ResponseWriter, r *http.Request) *exchange {
-	now := time.Now()
-	x := &exchange{ResponseWriter: w, begun: now}
+	x := &exchange{ResponseWriter: w, begun: clock.Start()}
 	if given := r.Header["X-Request-Id"]; len(given) == 1 && plausibleID(given[0]) {
 		x.id = given[0]
 	} else {
-		x.id = uid.New(now)
+		x.id = uid.New(x.begun.Begun())
 	}
 	return x
 }
@@ -124,11 +123,20 @@ func (x *exchange) fail(p *Problem) {
 	_, _ = x.Write(append(body, '\n'))
 }
 
+// refuse answers a request of a plain handler, or one that no route takes. The answer must not have begun.
+func (x *exchange) refuse(r *http.Request, p *Problem) {
+	if p.Status == http.StatusNotFound && wantsPage(r) {
+		x.missing(r, p)
+		return
+	}
+	x.fail(p)
+}
+
 // Fail answers a request of a plain handler with the problem that belongs to err. The answer must not have begun.
 func Fail(_ http.ResponseWriter, r *http.Request, err error) {
 	x := exchangeOf(r.Context())
 	if x == nil {
 		panic("httpapi: Fail outside of a server")
 	}
-	x.fail(problemOf(r.Context(), err))
+	x.refuse(r, problemOf(r.Context(), err))
 }

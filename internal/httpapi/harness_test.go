@@ -119,7 +119,7 @@ type findOut struct {
 }
 
 type failIn struct {
-	How string `query:"how"`
+	How string `query:"how" text:"exact"`
 }
 
 var failures = map[string]error{

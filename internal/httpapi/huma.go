@@ -57,7 +57,7 @@ const unreadable = "cannot read request body"
 // invalid lists what is wrong with parameters and body. Huma tells of our decoder's findings by one text, so they are
 // found once more; a request pays for that only when it is refused anyway.
 func invalid(ctx huma.Context, errs []error) *Problem {
-	p := newProblem(http.StatusUnprocessableEntity, "invalid", "The request does not fit its contract.")
+	p := newInvalid()
 	for _, err := range errs {
 		var d *huma.ErrorDetail
 		if !errors.As(err, &d) {

@@ -34,6 +34,16 @@ func badURL() *Problem {
 
 func storable(s string) bool { return utf8.ValidString(s) && strings.IndexByte(s, 0) < 0 }
 
+// plain reports whether a body is what its Content-Encoding leaves of it: nothing here unpacks one (RFC 9110, section 8.4).
+func plain(encodings []string) bool {
+	for _, e := range encodings {
+		if e != "" && !strings.EqualFold(e, "identity") {
+			return false
+		}
+	}
+	return true
+}
+
 // isJSON tells whether a Content-Type names JSON. UTF-8 is its only charset (RFC 8259, section 8.1).
 func isJSON(contentType string) bool {
 	if contentType == "application/json" {

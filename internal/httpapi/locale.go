@@ -75,3 +75,9 @@ func lookup(tag string, have []string) string {
 func shorten(tag string) string {
 	return tag[:max(0, strings.LastIndexByte(tag, '-'))]
 }
+
+// Language is embedded in the inputs of routes whose texts are there in several languages.
+type Language struct {
+	Locale         string `query:"locale" text:"exact" maxLength:"16" doc:"Goes before Accept-Language."`
+	AcceptLanguage string `header:"Accept-Language"`
+}

@@ -131,7 +131,7 @@ func TestSchemaName_TellsRoomsApart(t *testing.T) {
 // An optional body, a shared body type and a type that contains itself.
 func TestRegister_BodyKinds(t *testing.T) {
 	type Tree struct {
-		Name     string `json:"name"`
+		Name     string `json:"name" text:"line"`
 		Children []Tree `json:"children,omitempty"`
 	}
 	type in struct{ Body *Tree }

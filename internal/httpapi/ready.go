@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"comanda/internal/clock"
 	"comanda/internal/fault"
 )
 
@@ -46,7 +47,7 @@ type readiness struct {
 	draining atomic.Bool
 
 	mu   sync.Mutex // held while asking, so that many probes at once ask once
-	at   time.Time
+	at   clock.Stopwatch
 	last Readiness
 }
 
@@ -96,7 +97,7 @@ func (a *API) Readiness(ctx context.Context) Readiness { return a.s.ready.tell(c
 func (rd *readiness) ask(ctx context.Context) Readiness {
 	rd.mu.Lock()
 	defer rd.mu.Unlock()
-	if !rd.at.IsZero() && time.Since(rd.at) < readyFor {
+	if rd.at.Elapsed() < readyFor {
 		return rd.last
 	}
 	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
@@ -119,13 +120,13 @@ func (rd *readiness) ask(ctx context.Context) Readiness {
 			rep.Status = stateDegraded
 		}
 	}
-	rd.at, rd.last = time.Now(), rep
+	rd.at, rd.last = clock.Start(), rep
 	return rep
 }
 
 // run asks one check. A probe that ignores its context is not waited for: its goroutine ends when it does.
 func (rd *readiness) run(ctx context.Context, c check) Check {
-	begun := time.Now()
+	begun := clock.Start()
 	answer := make(chan error, 1)
 	go func() { answer <- c.probe(ctx) }()
 	var err error
@@ -134,7 +135,7 @@ func (rd *readiness) run(ctx context.Context, c check) Check {
 	case <-ctx.Done():
 		err = ctx.Err()
 	}
-	res := Check{Status: stateOK, LatencyMs: float64(time.Since(begun).Microseconds()) / 1000}
+	res := Check{Status: stateOK, LatencyMs: float64(begun.Elapsed().Microseconds()) / 1000}
 	if err != nil {
 		res.Status, res.Error = stateFailed, publicText(err)
 		rd.log.WarnContext(ctx, "readiness check failed", "check", c.name, "critical", c.critical, "err", err)

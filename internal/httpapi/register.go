@@ -60,10 +60,16 @@ func newAPI(s *Server) *API {
 // Register adds a JSON operation. I and O are huma's input and output structs: fields tagged path, query or header, and
 // Body. An error that the handler returns becomes a problem: faults by their kind, anything else as internal.
 //
-// An input's Body is a struct, decoded and checked by package jsonbody against its tags.
+// An input's Body is a struct, decoded and checked by package jsonbody against its tags. Strings in bodies and queries
+// that may hold any text have the tag text, which says whether people type them (package text); a string without a kind
+// panics here.
 func Register[I, O any](a *API, op huma.Operation, p Policy, h func(ctx context.Context, in *I) (*O, error)) {
 	a.prepare(&op, p, reflect.TypeFor[I](), new(O))
+	typed := typedQueries(reflect.TypeFor[I]())
 	huma.Register(a.huma, op, func(ctx context.Context, in *I) (*O, error) {
+		if err := cleanQuery(typed, reflect.ValueOf(in).Elem()); err != nil {
+			return nil, exchangeOf(ctx).note(problemOf(ctx, err))
+		}
 		out, err := h(ctx, in)
 		if err != nil {
 			return nil, exchangeOf(ctx).note(problemOf(ctx, err))
@@ -71,6 +77,7 @@ func Register[I, O any](a *API, op huma.Operation, p Policy, h func(ctx context.
 		return out, nil
 	})
 	a.compile(&op, reflect.TypeFor[I]())
+	a.showTyped(&op, typed)
 }
 
 // Handle adds a plain route.

@@ -116,6 +116,22 @@ func TestServer_BadInputs(t *testing.T) {
 	}
 }
 
+// Nothing unpacks a body, so a compressed one is refused as such and not as broken JSON.
+func TestServer_ContentEncoding(t *testing.T) {
+	h := newHarness(t, nil)
+	for encoding, want := range map[string]int{
+		"": 201, "identity": 201, "Identity": 201, "gzip": 415, "br": 415, "identity, gzip": 415, "nonsense": 415,
+	} {
+		a := h.send("POST", "/cis/order/create", orderJSON, "Content-Type", "application/json", "Content-Encoding", encoding)
+		if a.StatusCode != want || want == 415 && a.problem(t)["code"] != "unsupported_encoding" {
+			t.Errorf("%q: %d %s", encoding, a.StatusCode, a.body)
+		}
+	}
+	if a := h.send("GET", "/orders/7", "", "Content-Encoding", "gzip"); a.StatusCode != 200 { // of nothing
+		t.Errorf("without a body: %d %s", a.StatusCode, a.body)
+	}
+}
+
 func TestServer_AcceptsJSONTypes(t *testing.T) {
 	h := newHarness(t, nil)
 	for _, ct := range []string{"application/json", "application/json; charset=utf-8", "Application/JSON;charset=UTF-8"} {

@@ -97,6 +97,9 @@ func (rt *route) limit(r *http.Request) error {
 	if r.ContentLength > rt.maxBody {
 		return newTooLarge()
 	}
+	if r.ContentLength != 0 && !plain(r.Header.Values("Content-Encoding")) {
+		return newProblem(http.StatusUnsupportedMediaType, "unsupported_encoding", "The body must not be compressed.")
+	}
 	if rt.json && r.ContentLength != 0 {
 		if !isJSON(r.Header.Get("Content-Type")) {
 			return newProblem(http.StatusUnsupportedMediaType, "unsupported_media_type",

@@ -24,10 +24,15 @@ type Server struct {
 	metrics   *metrics
 	guard     guard
 	limits    *limit.Limiter // nil limits nothing
+	settle    func(context.Context)
+	refuse    func() error // see Refuse
 	mux       *http.ServeMux
 	api       *API
 	ready     *readiness
 	unmatched *route
+
+	// Denied receives every request that was answered with 403. It is set before Start and must not block; nil for none.
+	Denied func(Denial)
 
 	streams streams
 	ending  atomic.Pointer[ending]
@@ -40,6 +45,14 @@ type Server struct {
 	serving chan struct{} // closed when Serve has returned
 	addr    atomic.Pointer[net.Addr]
 	failed  chan error
+}
+
+// Denial is a request that was refused although it could be understood.
+type Denial struct {
+	Actor  string // as in the record of the request
+	Client string // the address
+	Code   string // of the problem
+	Route  *Listing
 }
 
 // New makes a server with the operational routes: /livez, /readyz, /metrics, /openapi.json and /docs.
@@ -79,6 +92,13 @@ func (s *Server) API() *API { return s.api }
 func (s *Server) Check(name string, critical bool, probe func(ctx context.Context) error) {
 	s.ready.add(name, critical, probe)
 }
+
+// Refuse has a function called, before Start, ahead of every request but the probes and the figures. Where it returns an
+// error, that is the answer.
+func (s *Server) Refuse(why func() error) { s.refuse = why }
+
+// BeforeChanges has a function called, before Start, ahead of every request that may change something.
+func (s *Server) BeforeChanges(settle func(ctx context.Context)) { s.settle = settle }
 
 // Addr is where the server listens; nil before Start.
 func (s *Server) Addr() net.Addr {
@@ -126,16 +146,16 @@ func (s *Server) Start(ctx context.Context) error {
 	return nil
 }
 
-// Stop fails readiness, waits DrainDelay, closes the listener and waits for the requests in flight. When ctx ends
-// first, the remaining connections are cut and its error is returned. Stopping a stopped server does nothing.
+// Stop fails readiness, waits DrainDelay, closes the listener and waits for the requests in flight. Until the listener is
+// closed every connection is served, an idle one too, and each answer asks its client to connect anew, elsewhere. When
+// ctx ends first, the remaining connections are cut and its error is returned. Stopping a stopped server does nothing.
 func (s *Server) Stop(ctx context.Context) error {
 	s.life.Lock()
 	defer s.life.Unlock()
 	if s.http == nil {
 		return nil
 	}
-	s.ready.drain(true)
-	s.http.SetKeepAlivesEnabled(false) // clients find another instance with their next request
+	s.ready.drain(true) // SetKeepAlivesEnabled would close idle connections, under a request that is on its way
 	select {
 	case <-time.After(s.conf.DrainDelay):
 	case <-ctx.Done():

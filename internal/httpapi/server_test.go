@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"errors"
@@ -174,6 +175,44 @@ func TestServer_StopDrains(t *testing.T) {
 	if err := <-stopped; err != nil {
 		t.Errorf("Stop = %v", err)
 	}
+}
+
+// A connection that is idle when the server is told to stop is answered until the listener is closed, and then let go.
+func TestServer_StopServesIdleConnections(t *testing.T) {
+	h := newHarness(t, func(c *Config) { c.DrainDelay = time.Minute })
+	conn, err := net.Dial("tcp", h.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	r := bufio.NewReader(conn)
+	ask := func() (status int, last bool) {
+		if _, err := io.WriteString(conn, "GET /orders/7 HTTP/1.1\r\nHost: "+h.Addr().String()+"\r\n\r\n"); err != nil {
+			t.Fatal(err)
+		}
+		a, err := http.ReadResponse(r, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _ = io.Copy(io.Discard, a.Body)
+		_ = a.Body.Close()
+		return a.StatusCode, a.Close
+	}
+	if status, last := ask(); status != 200 || last {
+		t.Fatalf("%d, the last answer: %t", status, last)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	stopped := make(chan error, 1)
+	go func() { stopped <- h.Stop(ctx) }()
+	testenv.Eventually(t, 5*time.Second, h.ready.draining.Load)
+	if status, last := ask(); status != 200 || !last {
+		t.Errorf("while draining: %d, the last answer: %t", status, last)
+	}
+	cancel() // the delay is over
+	if _, err := r.ReadByte(); !errors.Is(err, io.EOF) {
+		t.Errorf("the connection goes on: %v", err)
+	}
+	<-stopped
 }
 
 func TestServer_StopCutsWhatDoesNotEnd(t *testing.T) {
@@ -383,6 +422,26 @@ func TestConfig_Validate(t *testing.T) {
 		}
 		if _, err := New(c, slog.New(slog.DiscardHandler), prometheus.NewRegistry()); err == nil {
 			t.Errorf("%s: New accepts it", name)
+		}
+	}
+}
+
+// What has to be sure before something changes is waited for by requests that may change something, and by no other.
+func TestServer_BeforeChanges(t *testing.T) {
+	s, err := New(Default(), slog.New(slog.DiscardHandler), prometheus.NewRegistry())
+	if err != nil {
+		t.Fatal(err)
+	}
+	calls := 0
+	s.BeforeChanges(func(context.Context) { calls++ })
+	for method, want := range map[string]int{
+		http.MethodGet: 0, http.MethodHead: 0, http.MethodOptions: 0,
+		http.MethodPost: 1, http.MethodPut: 1, http.MethodPatch: 1, http.MethodDelete: 1,
+	} {
+		calls = 0
+		s.ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(t.Context(), method, "/livez", nil))
+		if calls != want {
+			t.Errorf("%s: %d calls, want %d", method, calls, want)
 		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
+	"comanda/internal/clock"
 	"comanda/internal/fault"
 )
 
@@ -101,9 +102,9 @@ func (s *Server) run(hc huma.Context, f Feed) {
 type Stream struct {
 	x     *exchange
 	ctl   *http.ResponseController
-	every time.Duration // of the heartbeat
-	look  time.Duration // the least that Wait waits for what does not come
-	last  time.Time     // of a write
+	every time.Duration   // of the heartbeat
+	look  time.Duration   // the least that Wait waits for what does not come
+	last  clock.Stopwatch // since a write
 	admit func(ctx context.Context) (context.Context, error)
 }
 
@@ -134,7 +135,7 @@ func (s *Stream) Send(e Event) error {
 func (s *Stream) Wait(ctx context.Context, wake <-chan struct{}, atMost time.Duration) error {
 	over := time.NewTimer(max(atMost, s.look))
 	defer over.Stop()
-	beat := time.NewTimer(time.Until(s.last.Add(s.every)))
+	beat := time.NewTimer(s.every - s.last.Elapsed())
 	defer beat.Stop()
 	for {
 		select {
@@ -154,8 +155,8 @@ func (s *Stream) Wait(ctx context.Context, wake <-chan struct{}, atMost time.Dur
 }
 
 func (s *Stream) write(text []byte) error {
-	s.last = time.Now()
-	_ = s.ctl.SetWriteDeadline(s.last.Add(streamWrite))
+	s.last = clock.Start()
+	_ = s.ctl.SetWriteDeadline(clock.In(streamWrite))
 	if _, err := s.x.Write(text); err != nil {
 		return err
 	}

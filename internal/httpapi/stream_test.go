@@ -24,7 +24,7 @@ type news struct {
 
 type newsIn struct {
 	LastEvent
-	Who string `query:"who" maxLength:"20"`
+	Who string `query:"who" text:"exact" maxLength:"20"`
 }
 
 type newsItem struct {

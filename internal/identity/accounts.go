@@ -17,6 +17,7 @@ type Caller struct {
 	Device  string // what the client calls itself
 	Locale  string // in which to write to its owner
 	Request string // id of the request, for the audit log
+	Marks   string // of the device, see Devices
 }
 
 // Limiter bounds how often something is done, normally by GCRA in Redis.
@@ -124,19 +125,21 @@ func (o Observer) reused() {
 
 // Accounts is what people do with their own accounts. All fields but Limits and Observer are needed.
 type Accounts struct {
-	Registry Registry
-	Logins   Logins
-	Pins     Pins
-	Codes    CodeBook
-	Hasher   *Hasher
-	Tokens   Tokens
-	Keys     Keys
-	Guard    *Guard
-	Memory   Memory
-	Limits   Limiter // nil limits nothing
-	Now      func() time.Time
-	Log      *slog.Logger
-	Observer Observer
+	Registry  Registry
+	Logins    Logins
+	Pins      Pins
+	Codes     CodeBook
+	Hasher    *Hasher
+	Tokens    Tokens
+	Keys      Keys
+	Guard     *Guard
+	Memory    Memory
+	Devices   Devices    // knows no device until it has a key
+	Limits    Limiter    // nil limits nothing
+	Incidents *Incidents // nil collects nothing
+	Now       func() time.Time
+	Log       *slog.Logger
+	Observer  Observer
 
 	guesses turns // at passwords, by the name that was given
 }

@@ -25,6 +25,7 @@ type Actor struct {
 	Role    string // its name, such as OWNER
 	Session string // id of the login, of an Account
 	Request string // id of the request, for the audit log
+	Address string // of the client, for the audit log
 
 	AllBranches bool    // works in every branch: owners, administrators, the service token
 	Branches    []int64 // where a member of the staff works otherwise
@@ -44,7 +45,10 @@ func (a Actor) String() string {
 	return "anonymous"
 }
 
-type actorKey struct{}
+type (
+	actorKey  struct{}
+	rightsKey struct{}
+)
 
 // WithActor puts the actor of a request into its context.
 func WithActor(ctx context.Context, a Actor) context.Context {
@@ -55,4 +59,16 @@ func WithActor(ctx context.Context, a Actor) context.Context {
 func ActorOf(ctx context.Context) Actor {
 	a, _ := ctx.Value(actorKey{}).(Actor)
 	return a
+}
+
+// WithRights puts into a request's context which other routes its actor may use.
+func WithRights(ctx context.Context, may func(RouteKey) bool) context.Context {
+	return context.WithValue(ctx, rightsKey{}, may)
+}
+
+// Holds reports whether the actor of a request may use another route, too: a field that has a route of its own is shown
+// only to those who may use it. Without an actor it is false.
+func Holds(ctx context.Context, k RouteKey) bool {
+	may, ok := ctx.Value(rightsKey{}).(func(RouteKey) bool)
+	return ok && may(k)
 }

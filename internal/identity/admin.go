@@ -104,7 +104,7 @@ func (m *Administration) Hire(ctx context.Context, by Actor, p Profile, password
 	}
 	hash := ""
 	if password != "" {
-		if err := CheckPassword(password, true); err != nil {
+		if err := CheckPassword(password, true, p.Email, p.Username); err != nil {
 			return User{}, err
 		}
 		if hash, err = m.Accounts.Hasher.Hash(ctx, password); err != nil {

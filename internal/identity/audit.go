@@ -19,6 +19,7 @@ type Entry struct {
 	Subject   string // user:12, table:3
 	Branch    int64  // 0 where it belongs to none
 	RequestID string
+	Address   string // of the client; empty where none has asked, and in entries of releases that did not keep it
 	Before    string // JSON of what was changed, without secrets; empty where there was nothing
 	After     string
 	PrevHash  string
@@ -29,6 +30,8 @@ type Entry struct {
 // languages is in web/staff/src/people/actions.
 const (
 	ActionLogin           = "authn_login_success"
+	ActionLoginFailed     = "authn_login_fail" // several may share an entry, see Incidents
+	ActionDenied          = "authz_fail"       // likewise
 	ActionPassword        = "authn_password_change"
 	ActionPin             = "authn_pin_change"
 	ActionUserCreated     = "user_created"
@@ -65,6 +68,7 @@ const (
 	ActionVisitMoved      = "visit_moved"
 	ActionPaymentTaken    = "payment_taken"
 	ActionOrderCanceled   = "order_canceled"
+	ActionOrderRevived    = "order_revived" // paid at the counter after it had expired
 	ActionRefunded        = "refund_decided"
 	ActionRefundDone      = "refund_settled"
 	ActionStockAdjusted   = "stock_adjusted"
@@ -72,6 +76,7 @@ const (
 	ActionRecipeEdited    = "recipe_edited"
 	ActionMismatchCleared = "payment_mismatch_cleared"
 	ActionReplayed        = "dead_letters_replayed"
+	ActionKeyWithdrawn    = "token_key_withdrawn"
 )
 
 // maxAuditText bounds what an entry says of a change, in bytes.
@@ -84,6 +89,7 @@ func System() Actor { return Actor{Kind: Console, AllBranches: true} }
 func (a Actor) Did(now time.Time, action, kind, id string, branch int64) Entry {
 	return Entry{
 		At: now, Actor: a.String(), Action: action, Subject: kind + ":" + id, Branch: branch, RequestID: a.Request,
+		Address: a.Address,
 	}
 }
 
@@ -115,7 +121,8 @@ func (e Entry) Sealed(seq int64, prev string) Entry {
 	return e
 }
 
-// sum hashes all fields, each behind its length, so that no two entries can be written alike.
+// sum hashes all fields, each behind its length, so that no two entries can be written alike. The address comes last and
+// only where there is one: entries of releases that did not keep it have the hash that they were given.
 func (e Entry) sum() string {
 	h := sha256.New()
 	for _, n := range []int64{e.Seq, e.At.UnixMilli(), e.Branch} {
@@ -123,6 +130,9 @@ func (e Entry) sum() string {
 	}
 	for _, s := range []string{e.Actor, e.Action, e.Subject, e.RequestID, e.Before, e.After, e.PrevHash} {
 		field(h, s)
+	}
+	if e.Address != "" {
+		field(h, e.Address)
 	}
 	return hex.EncodeToString(h.Sum(nil))
 }

@@ -9,7 +9,8 @@
 //	S1 of passwords an argon2id string is kept, of refresh tokens the SHA-256, of codes an HMAC; nothing else of them
 //	   leaves the process, and codes wait in the mail sealed
 //	S2 a login costs one hash, and a refusal one write, whether the account exists or not; few hashes are computed at a
-//	   time, few more wait, and guesses at one name come one after the other
+//	   time, few more wait, and guesses at one name come one after the other;
+//	   from a known device and within a session they count against that alone, and wait behind no stranger
 //	S3 a refresh token is good once; shown again at once it gives the same pair, shown later it ends its session
 //	S4 what ended in SQL is refused within five seconds by every process, at once by the one that ended it, whatever
 //	   happened to Redis

@@ -181,6 +181,13 @@ func (g *Guard) standing(ctx context.Context, c Claims, now time.Time) (Standing
 	return s, nil
 }
 
+// Forget drops all admissions: every token is read again. It is called when tokens have another key.
+func (g *Guard) Forget() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	clear(g.admitted)
+}
+
 // Revoke makes revocations count in this process at once. They must stand in SQL already.
 func (g *Guard) Revoke(all ...Revocation) {
 	g.mu.Lock()

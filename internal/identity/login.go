@@ -38,6 +38,7 @@ type Grant struct {
 	Refresh   string
 	User      User
 	Session   Session
+	Marks     string // of the device from now on, see Devices; empty leaves them as they are
 }
 
 // Proof is what a login was proved by: the hash that stood in SQL, and the one that shall stand there from now on.
@@ -45,6 +46,7 @@ type Proof struct {
 	Hash, NewHash string // of the password
 	PinHash       string // of the PIN, where that was what was proved by
 	Request       string // id of the request, for the audit log
+	Address       string // of the client, for the audit log
 }
 
 // Logins keeps sessions, normally identitysql. Whoever changes an account and its sessions locks the account first.
@@ -55,6 +57,10 @@ type Logins interface {
 	// Fail counts a wrong password, if it was compared with the one that is in force. For nobody, 0, it writes as much
 	// elsewhere: the time that it takes must not tell whether there is an account.
 	Fail(ctx context.Context, user int64, passwordHash string) error
+	// FailDevice counts a wrong password of a known device or of a session, DeviceFailures returns how many there were
+	// since an instant. Nothing that is lost forgets them.
+	FailDevice(ctx context.Context, device string, now time.Time) error
+	DeviceFailures(ctx context.Context, device string, since time.Time) (int64, error)
 	// Rotate judges a refresh token and does what follows from it.
 	Rotate(ctx context.Context, r Rotation) (Outcome, error)
 	// Holder gives the session that a refresh token belongs to, spent ones too.
@@ -67,19 +73,59 @@ type Logins interface {
 	Repassword(ctx context.Context, user int64, p Proof, keep string, now time.Time) (ended []string, err error)
 }
 
-// Login begins a session. Whoever has failed too often takes nothing of what the process can do for everybody.
+// Login begins a session. Who has failed too often uses nothing of what the process can do for others. A device on which
+// the account has logged in before has a budget of its own (decision 36).
 func (a *Accounts) Login(ctx context.Context, in Credentials, c Caller) (Grant, error) {
-	if err := a.permitted(ctx, share{LimitLoginIP, c.Network}); err != nil {
-		return Grant{}, err
-	}
-	if err := a.allow(ctx, LimitLoginInstance, ""); err != nil {
-		return Grant{}, err
-	}
-	u, p, err := a.guess(ctx, in, c)
+	u, p, err := a.recognise(ctx, in, c)
 	if err != nil {
 		return Grant{}, err
 	}
-	return a.begin(ctx, u, p, c, time.Time{})
+	if u.ID == 0 {
+		if u, p, err = a.strange(ctx, in, c); err != nil {
+			return Grant{}, err
+		}
+	}
+	g, err := a.begin(ctx, u, p, c, time.Time{})
+	if err == nil {
+		g.Marks = a.Devices.add(c.Marks, u.ID, p.NewHash, a.Now())
+	}
+	return g, err
+}
+
+// recognise proves a login by a known device. The user is zero when the device is not known for the account, or not
+// trusted any more. It asks SQL only for a caller with a mark that is ours.
+func (a *Accounts) recognise(ctx context.Context, in Credentials, c Caller) (User, Proof, error) {
+	marks := a.Devices.parse(c.Marks, a.Now())
+	if len(marks) == 0 {
+		return User{}, Proof{}, nil
+	}
+	u, _, err := a.named(ctx, in)
+	if err != nil {
+		return User{}, Proof{}, err
+	}
+	m, known := a.Devices.of(u, marks)
+	if !known {
+		return User{}, Proof{}, nil
+	}
+	p, ok, err := a.fromDevice(ctx, u, m.nonce, in.Password)
+	if errors.Is(err, ErrLogin) {
+		a.record(c, u.ID)
+	}
+	if err != nil || !ok {
+		return User{}, Proof{}, err
+	}
+	return u, p, nil
+}
+
+// strange proves a login from a device that is not known.
+func (a *Accounts) strange(ctx context.Context, in Credentials, c Caller) (User, Proof, error) {
+	if err := a.permitted(ctx, share{LimitLoginIP, c.Network}); err != nil {
+		return User{}, Proof{}, err
+	}
+	if err := a.allow(ctx, LimitLoginInstance, ""); err != nil {
+		return User{}, Proof{}, err
+	}
+	return a.guess(ctx, in, c)
 }
 
 // guess finds the account and compares the password, as often as that is permitted: one at a time for each name.
@@ -97,11 +143,13 @@ func (a *Accounts) guess(ctx context.Context, in Credentials, c Caller) (User, P
 		{LimitLoginIP, c.Network}, {LimitLoginAccountIP, subject + " " + c.Network}, {LimitLoginAccount, subject},
 	}
 	if err := a.permitted(ctx, shares[1:]...); err != nil { // the first was looked at before
+		a.record(c, u.ID)
 		return User{}, Proof{}, err
 	}
 	p, err := a.prove(ctx, u, in.Password)
 	if errors.Is(err, ErrLogin) {
 		a.charge(ctx, shares...)
+		a.record(c, u.ID)
 	}
 	return u, p, err
 }
@@ -123,36 +171,42 @@ func (a *Accounts) named(ctx context.Context, in Credentials) (u User, subject s
 	return u, "user:" + decimal(u.ID), nil
 }
 
-// prove compares the password. Every path through it computes one hash, also for nobody and for a closed account; only
-// who knows the password learns anything more.
+// prove compares the password and counts a failure against the account.
 func (a *Accounts) prove(ctx context.Context, u User, password string) (Proof, error) {
 	hash := u.PasswordHash
 	if u.Failures >= maxFailures {
 		hash = ""
 	}
-	ok, outdated, err := a.Hasher.Verify(ctx, hash, password)
-	if err != nil {
-		return Proof{}, err
+	p, ok, err := a.compare(ctx, u, hash, password, false)
+	if err == nil && !ok {
+		err = a.failed(ctx, u)
 	}
-	if !ok {
-		return Proof{}, a.failed(ctx, u)
+	return p, err
+}
+
+// compare compares the password with a hash. Every path through it computes one hash, also for nobody and for a closed
+// account; only who knows the password learns anything more. A patient caller waits while strangers keep the hasher busy.
+func (a *Accounts) compare(ctx context.Context, u User, hash, password string, patient bool) (p Proof, ok bool, err error) {
+	ok, outdated, err := a.Hasher.verify(ctx, hash, password, patient)
+	if err != nil || !ok {
+		return Proof{}, false, err
 	}
 	switch u.Status {
 	case Active:
 	case Pending:
 		a.Observer.login("unverified")
-		return Proof{}, ErrUnverified
+		return Proof{}, true, ErrUnverified
 	default:
 		a.Observer.login("disabled")
-		return Proof{}, ErrDisabled
+		return Proof{}, true, ErrDisabled
 	}
-	p := Proof{Hash: u.PasswordHash, NewHash: u.PasswordHash}
+	p = Proof{Hash: u.PasswordHash, NewHash: u.PasswordHash}
 	if outdated {
 		if better, err := a.Hasher.Hash(ctx, password); err == nil { // otherwise at the next login
 			p.NewHash = better
 		}
 	}
-	return p, nil
+	return p, true, nil
 }
 
 // failed counts a failure and says no. What cannot count against an account is counted as nobody's, so that every
@@ -178,7 +232,7 @@ func (a *Accounts) failed(ctx context.Context, u User) error {
 func (a *Accounts) begin(ctx context.Context, u User, p Proof, c Caller, until time.Time) (Grant, error) {
 	now := a.Now()
 	refresh := NewRefreshToken()
-	p.Request = c.Request
+	p.Request, p.Address = c.Request, c.Address
 	fresh := begun(uid.New(now), u, c, TokenHash(refresh), now)
 	if !until.IsZero() {
 		fresh = fresh.before(until)

@@ -105,7 +105,8 @@ type CodeBook interface {
 	// first.
 	Prove(ctx context.Context, c Code, now time.Time, l Letter) (used bool, err error)
 	// Replace uses a code up, sets a new password and ends all sessions of the account.
-	Replace(ctx context.Context, c Code, now time.Time, passwordHash string) (used bool, ended []string, err error)
+	Replace(ctx context.Context, c Code, now time.Time, passwordHash string, from Caller) (
+		used bool, ended []string, err error)
 }
 
 // The faults of codes.

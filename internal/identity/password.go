@@ -4,9 +4,11 @@ import (
 	"context"
 	"crypto/rand"
 	"crypto/subtle"
+	_ "embed"
 	"encoding/base64"
 	"fmt"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 	"unicode/utf8"
@@ -23,9 +25,31 @@ const (
 	maxPassword      = 128
 )
 
-// CheckPassword tells what is wrong with a password that somebody chooses. It is taken exactly as it comes: spaces,
-// case and characters of every script are the person's own.
-func CheckPassword(password string, staff bool) error {
+// Why a password of the right length is refused.
+var (
+	errPasswordName   = fault.New(fault.Invalid, "password_unfit", "A password is not the name or the address of its account.")
+	errPasswordRepeat = fault.New(fault.Invalid, "password_unfit", "A password is not one character or a few, repeated.")
+	errPasswordCommon = fault.New(fault.Invalid, "password_unfit", "This password is among those that are tried first.")
+)
+
+//go:embed passwords.txt
+var commonText string
+
+// commonPasswords are refused whatever their case.
+var commonPasswords = sync.OnceValue(func() map[string]bool {
+	all := map[string]bool{}
+	for line := range strings.Lines(commonText) {
+		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") {
+			all[line] = true
+		}
+	}
+	return all
+})
+
+// CheckPassword returns what is wrong with a password that somebody chooses for the account of some names. It is taken
+// exactly as it comes: spaces, case and characters of every script are the person's own. Refused are the account's names
+// and what is tried first (NIST SP 800-63B, section 5.1.1.2).
+func CheckPassword(password string, staff bool, names ...string) error {
 	least := minPassword
 	if staff {
 		least = minStaffPassword
@@ -33,7 +57,36 @@ func CheckPassword(password string, staff bool) error {
 	if n := utf8.RuneCountInString(password); n < least || n > maxPassword || !utf8.ValidString(password) {
 		return fault.Newf(fault.Invalid, "password_unfit", "A password has %d to %d characters.", least, maxPassword)
 	}
+	for _, name := range names {
+		local, _, _ := strings.Cut(name, "@")
+		if name != "" && (strings.EqualFold(password, name) || strings.EqualFold(password, local)) {
+			return errPasswordName
+		}
+	}
+	switch {
+	case repeats([]rune(password)):
+		return errPasswordRepeat
+	case commonPasswords()[strings.ToLower(password)]:
+		return errPasswordCommon
+	}
 	return nil
+}
+
+// mostRepeated is the length of a piece that a password must not consist of.
+const mostRepeated = 3
+
+// repeats reports whether a text is a piece of at most mostRepeated characters again and again.
+func repeats(text []rune) bool {
+	for n := 1; n <= mostRepeated; n++ {
+		same := 0
+		for same+n < len(text) && text[same] == text[same+n] {
+			same++
+		}
+		if same+n == len(text) {
+			return true
+		}
+	}
+	return false
 }
 
 // ErrBusy answers when more passwords wait to be computed than will be soon.
@@ -99,7 +152,7 @@ func (h *Hasher) Stats() HasherStats {
 func (h *Hasher) Hash(ctx context.Context, password string) (string, error) {
 	salt := make([]byte, saltBytes)
 	_, _ = rand.Read(salt) // never fails since Go 1.24
-	key, err := h.compute(ctx, password, salt, h.effort, hashBytes)
+	key, err := h.compute(ctx, password, salt, h.effort, hashBytes, false)
 	if err != nil {
 		return "", err
 	}
@@ -112,11 +165,16 @@ func (h *Hasher) Hash(ctx context.Context, password string) (string, error) {
 // because less effort stands in it than is asked for now. Without a string, as for an account that does not exist, it
 // works just as long and says no.
 func (h *Hasher) Verify(ctx context.Context, phc, password string) (ok, outdated bool, err error) {
+	return h.verify(ctx, phc, password, false)
+}
+
+// verify is Verify. A patient caller waits for a place however many others wait: it must be bounded by other means.
+func (h *Hasher) verify(ctx context.Context, phc, password string, patient bool) (ok, outdated bool, err error) {
 	p, readable := parsePHC(phc)
 	if !readable {
 		p = kept{effort: h.effort, salt: make([]byte, saltBytes), key: make([]byte, hashBytes)}
 	}
-	key, err := h.compute(ctx, password, p.salt, p.effort, len(p.key))
+	key, err := h.compute(ctx, password, p.salt, p.effort, len(p.key), patient)
 	if err != nil {
 		return false, false, err
 	}
@@ -126,11 +184,13 @@ func (h *Hasher) Verify(ctx context.Context, phc, password string) (ok, outdated
 }
 
 // compute waits for a place and works. A password that is too long is not worth one.
-func (h *Hasher) compute(ctx context.Context, password string, salt []byte, e Effort, size int) ([]byte, error) {
+func (h *Hasher) compute(
+	ctx context.Context, password string, salt []byte, e Effort, size int, patient bool,
+) ([]byte, error) {
 	if utf8.RuneCountInString(password) > maxPassword {
 		return nil, fault.Newf(fault.Invalid, "password_unfit", "A password has at most %d characters.", maxPassword)
 	}
-	if err := h.enter(ctx); err != nil {
+	if err := h.enter(ctx, patient); err != nil {
 		return nil, err
 	}
 	defer func() {
@@ -144,14 +204,14 @@ func (h *Hasher) compute(ctx context.Context, password string, salt []byte, e Ef
 	return argon2.IDKey([]byte(password), salt, e.Time, e.Memory, e.Threads, uint32(size)), nil //nolint:gosec // 32
 }
 
-func (h *Hasher) enter(ctx context.Context) error {
+func (h *Hasher) enter(ctx context.Context, patient bool) error {
 	select {
 	case h.slots <- struct{}{}:
 		return nil
 	default:
 	}
 	defer h.waiting.Add(-1)
-	if h.waiting.Add(1) > h.queue {
+	if h.waiting.Add(1) > h.queue && !patient {
 		h.refused.Add(1)
 		return ErrBusy
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"unicode/utf8"
 
 	"golang.org/x/crypto/argon2"
 
@@ -14,21 +15,57 @@ import (
 
 var light = Effort{Memory: 16, Time: 1, Threads: 1}
 
+// chars is a text of n characters, not all the same.
+func chars(n int) string { return string([]rune(strings.Repeat("sợi mì ", n))[:n]) }
+
 func TestCheckPassword(t *testing.T) {
+	names := []string{"lan.anh.nguyen@example.com", "lan-anh-nguyen-owner"}
 	for _, c := range []struct {
 		password string
 		staff    bool
-		ok       bool
+		want     error
 	}{
-		{strings.Repeat("a", 9), false, false}, {strings.Repeat("a", 10), false, true},
-		{strings.Repeat("ế", 9), false, false}, {strings.Repeat("ế", 10), false, true}, // characters, not bytes
-		{strings.Repeat("a", 14), true, false}, {strings.Repeat("a", 15), true, true},
-		{strings.Repeat("ế", 128), true, true}, {strings.Repeat("a", 129), true, false},
-		{strings.Repeat(" ", 10), false, true}, {"\xff" + strings.Repeat("a", 12), false, false},
+		{chars(9), false, errLength}, {chars(10), false, nil}, // characters, not bytes
+		{chars(14), true, errLength}, {chars(15), true, nil}, {chars(128), true, nil}, {chars(129), true, errLength},
+		{"\xff" + chars(12), false, errLength},
+		{"correct horse battery staple", true, nil}, {"Pho bo tai 2 dong nhe", true, nil}, {"一二三四五六七八九十", false, nil},
+
+		{"lan.anh.nguyen@example.com", true, errPasswordName}, {"Lan.Anh.Nguyen@Example.com", true, errPasswordName},
+		{"LAN.ANH.NGUYEN", false, errPasswordName}, {"lan-anh-nguyen-owner", true, errPasswordName},
+		{"lan-anh-nguyen-owner-7", true, nil},
+
+		{strings.Repeat("a", 10), false, errPasswordRepeat}, {strings.Repeat("ế", 128), true, errPasswordRepeat},
+		{strings.Repeat(" ", 15), true, errPasswordRepeat}, {strings.Repeat("12", 8), true, errPasswordRepeat},
+		{"abcabcabca", false, errPasswordRepeat}, {"abcdabcdab", false, nil}, {strings.Repeat("a", 14) + "b", true, nil},
+
+		{"password123", false, errPasswordCommon}, {"PassWord123", false, errPasswordCommon},
+		{"passwordpassword", true, errPasswordCommon}, {"123456789012345", true, errPasswordCommon},
+		{"anhyeuem123", false, errPasswordCommon}, {"matkhau123456", false, errPasswordCommon},
+		{"woaini1314", false, errPasswordCommon}, {"ji32k7au4a83", false, errPasswordCommon},
 	} {
-		if err := CheckPassword(c.password, c.staff); (err == nil) != c.ok {
-			t.Errorf("%q, staff %t: %v", c.password, c.staff, err)
+		err := CheckPassword(c.password, c.staff, names...)
+		if errors.Is(c.want, errLength) && err != nil && strings.Contains(err.Error(), " to 128 characters") || errors.Is(err, c.want) {
+			continue
 		}
+		t.Errorf("%q, staff %t: %v, want %v", c.password, c.staff, err, c.want)
+	}
+	if err := CheckPassword("a plain passphrase", false, "", ""); err != nil {
+		t.Errorf("without names: %v", err)
+	}
+}
+
+// errLength stands for the fault that says how long a password is.
+var errLength = errors.New("the length")
+
+// Every word of the list can be chosen otherwise, and is found.
+func TestCommonPasswords(t *testing.T) {
+	for word := range commonPasswords() {
+		if n := utf8.RuneCountInString(word); n < minPassword || word != strings.ToLower(word) {
+			t.Errorf("%q is refused anyway", word)
+		}
+	}
+	if n := len(commonPasswords()); n < 150 {
+		t.Errorf("%d words", n)
 	}
 }
 

@@ -25,7 +25,7 @@ func (a *Accounts) Register(ctx context.Context, r Registration, c Caller) (User
 	if p.Email == "" {
 		return User{}, invalid("An e-mail address is needed.")
 	}
-	if err := CheckPassword(r.Password, false); err != nil {
+	if err := CheckPassword(r.Password, false, p.Email, p.Username); err != nil {
 		return User{}, err
 	}
 	other, found, err := a.Registry.Find(ctx, p.Email, p.Username) // spares the hash; the unique indexes decide

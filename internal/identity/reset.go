@@ -88,14 +88,14 @@ func (a *Accounts) ResetPassword(ctx context.Context, email, code, password stri
 	if err != nil {
 		return err
 	}
-	if err := CheckPassword(password, IsStaff(u.Role)); err != nil {
-		return err // the code stays good for a longer one
+	if err := CheckPassword(password, IsStaff(u.Role), u.Email, u.Username); err != nil {
+		return err // the code stays good for a better one
 	}
 	hash, err := a.Hasher.Hash(ctx, password)
 	if err != nil {
 		return err // likewise when everything is busy
 	}
-	used, ended, err := a.Codes.Replace(ctx, kept, a.Now(), hash)
+	used, ended, err := a.Codes.Replace(ctx, kept, a.Now(), hash, c)
 	if err := a.spent(ctx, kept, used, err); err != nil {
 		return err
 	}
@@ -147,45 +147,47 @@ func (a *Accounts) spent(ctx context.Context, c Code, used bool, err error) erro
 // ErrPassword refuses a change for which the present password was not given.
 var ErrPassword = fault.New(fault.Forbidden, "password_wrong", "That is not the present password.")
 
-// ChangePassword replaces an actor's password by another one and ends all sessions but this.
-func (a *Accounts) ChangePassword(ctx context.Context, who Actor, present, next string) error {
+// ChangePassword replaces an actor's password by another one and ends all sessions but this. It returns the marks of the
+// device from now on: every other device of the account is a stranger's until the next login.
+func (a *Accounts) ChangePassword(
+	ctx context.Context, who Actor, present, next, marks string,
+) (newMarks string, err error) {
 	if err := CheckPassword(next, IsStaff(who.Role)); err != nil {
-		return err
+		return "", err
 	}
 	u, p, err := a.present(ctx, who, present)
 	if err != nil {
-		return err
+		return "", err
+	}
+	if err := CheckPassword(next, IsStaff(who.Role), u.Email, u.Username); err != nil {
+		return "", err
 	}
 	if p.NewHash, err = a.Hasher.Hash(ctx, next); err != nil {
-		return err
+		return "", err
 	}
+	p.Request, p.Address = who.Request, who.Address
 	ended, err := a.Logins.Repassword(ctx, u.ID, p, who.Session, a.Now())
 	if err != nil {
-		return err
+		return "", err
 	}
 	a.Log.InfoContext(ctx, "security", "event", "authn_password_change", "user", u.ID)
 	a.ended(ctx, ended)
-	return nil
+	return a.Devices.add(marks, u.ID, p.NewHash, a.Now()), nil
 }
 
-// present compares an actor's present password; to guess it is as hard as to guess at the door.
+// present compares an actor's present password. Like a known device, a session has a budget of its own, so that
+// strangers who guess at the account do not keep its owner from changing the password.
 func (a *Accounts) present(ctx context.Context, who Actor, password string) (User, Proof, error) {
-	guesses := share{LimitLoginAccount, "user:" + decimal(who.UserID)}
-	done, err := a.guesses.take(ctx, guesses.subject)
-	if err != nil {
-		return User{}, Proof{}, err
-	}
-	defer done()
 	u, err := a.Registry.User(ctx, who.UserID)
 	if err != nil {
 		return User{}, Proof{}, err
 	}
-	if err := a.permitted(ctx, guesses); err != nil {
-		return User{}, Proof{}, err
+	p, ok, err := a.fromDevice(ctx, u, "session "+who.Session, password)
+	if err == nil && !ok {
+		return User{}, Proof{}, tooOften(LimitLoginAccount, DeviceWindow)
 	}
-	p, err := a.prove(ctx, u, password)
 	if errors.Is(err, ErrLogin) {
-		a.charge(ctx, guesses)
+		a.Incidents.Note(who.String(), ActionLoginFailed, userSubject(u.ID), who.Address)
 		err = ErrPassword
 	}
 	return u, p, err

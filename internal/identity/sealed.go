@@ -31,9 +31,12 @@ func (Key) String() string { return "[redacted]" }
 // GoString hides it from %#v.
 func (Key) GoString() string { return "[redacted]" }
 
+// Derive returns the key for one use. Who learns it learns neither this key nor that of another use.
+func (k Key) Derive(use string) Key { return keyOf(string(k), use) }
+
 // Keys are the secrets that an installation makes for itself, once, and keeps in SQL.
 type Keys struct {
-	Token Key // signs access tokens, unless the operator gives another
+	Token Key // signs access tokens and derives the keys of other signatures, unless the operator gives another
 	Code  Key // one-time codes are kept as their HMAC with it
 	Mail  Key // seals what stands in waiting mail and must not be read there
 }

@@ -18,7 +18,7 @@ type Installation interface {
 	// Offered tells whether a code is one that was offered.
 	Offered(ctx context.Context, hash string) (bool, error)
 	// SetUp makes the first owner by a code; all codes are worth nothing afterwards. ErrSetup to whoever comes second.
-	SetUp(ctx context.Context, hash string, u User) (User, error)
+	SetUp(ctx context.Context, hash string, u User, from Caller) (User, error)
 }
 
 // Setup makes the house's first owner: whoever can read what the server prints at its first start.
@@ -40,7 +40,7 @@ func (s *Setup) Offer(ctx context.Context) (code string, err error) {
 }
 
 // SetUp makes the first owner. The code is looked at before the password is worked on: only who has one costs anything.
-func (s *Setup) SetUp(ctx context.Context, code string, p Profile, password string) (User, error) {
+func (s *Setup) SetUp(ctx context.Context, code string, p Profile, password string, from Caller) (User, error) {
 	hash := TokenHash(code)
 	offered, err := s.House.Offered(ctx, hash)
 	if err != nil {
@@ -55,7 +55,7 @@ func (s *Setup) SetUp(ctx context.Context, code string, p Profile, password stri
 	if p.Email == "" {
 		return User{}, invalid("An e-mail address is needed.")
 	}
-	if err := CheckPassword(password, true); err != nil {
+	if err := CheckPassword(password, true, p.Email, p.Username); err != nil {
 		return User{}, err
 	}
 	phc, err := s.Hasher.Hash(ctx, password)
@@ -64,5 +64,5 @@ func (s *Setup) SetUp(ctx context.Context, code string, p Profile, password stri
 	}
 	return s.House.SetUp(ctx, hash, User{
 		Profile: p, PasswordHash: phc, Role: RoleOwner, Status: Active, CreatedAt: s.Now(), CreatedBy: System().String(),
-	})
+	}, from)
 }

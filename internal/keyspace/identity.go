@@ -16,7 +16,7 @@ var session = declare(Decl{
 	Segments: []Segment{sessionSegment},
 	Type:     Hash, TTL: TTL{time.Second, SessionLife}, Class: Guarded, Owner: "identity", Source: "auth_session, app_user",
 	Rebuild: "identity.admit",
-	Purpose: "a living session: userId, roleId, role, branches, loginAt, expiresAt (unix ms), address; sliding",
+	Purpose: "a living session: userId, roleId, role, branches, loginAt, expiresAt (unix ms), address, and its seal; sliding",
 })
 
 // Session is the key of a session.

@@ -170,7 +170,7 @@ var visitByCustomer = declare(Decl{
 	Segments: []Segment{{"tokenHash", hashChars, secretLen}},
 	Type:     String, TTL: TTL{time.Minute, 24 * time.Hour}, Class: Guarded, Owner: "visit", Source: "visit_guest, visit",
 	Also: byReference, Rebuild: "visit.resolve",
-	Purpose: "a guest's visit: visitId|branchId|tableId; lives until the visit closes by itself, sliding",
+	Purpose: "a guest's visit: visitId|branchId|tableId|believed until (unix ms)|seal; lives until the visit closes, sliding",
 })
 
 // VisitByCustomer is the key of a guest's visit. The token is hashed here.
@@ -192,7 +192,7 @@ var menuActive = declare(Decl{
 	Segments: []Segment{branchSegment},
 	Type:     String, TTL: TTL{time.Second, 5 * time.Minute}, Class: Lossy, Owner: "catalog",
 	Source:  "menu_version, menu_version_item",
-	Purpose: "the menu in force as JSON, about 3 minutes with jitter",
+	Purpose: "the menu in force as JSON with its seal, about 3 minutes with jitter",
 })
 
 // MenuActive is the key of a branch's cached menu.

@@ -27,7 +27,7 @@ var mistakes = []mistake{
 	},
 	{
 		name: "TTL on holds", file: "internal/stock/stockredis/lua/try.lua",
-		was: "redis.call('PEXPIREAT', writes[i][2], caps[2])", is: "redis.call('PEXPIREAT', writes[i][2], ARGV[3])",
+		was: "redis.call('PEXPIRE', writes[i][2], caps[2] - ARGV[4])", is: "redis.call('PEXPIRE', writes[i][2], ARGV[3] - ARGV[4])",
 		pkg: "internal/stock/stockredis", run: "TestMistake_record_dies_before_its_effect",
 	},
 	{
@@ -56,9 +56,9 @@ var mistakes = []mistake{
 	},
 	{
 		name: "ack before commit", file: "internal/event/rabbit/lane.go",
-		was: "\toutcomes := l.handle(ctx, batch)\n\tfailed",
+		was: "\toutcomes := l.handle(ctx, batch)\n\tl.open.Add",
 		is: "\tif err := batch[len(batch)-1].Ack(true); err != nil || l.handle(ctx, batch) != nil {\n\t\treturn err\n\t}\n" +
-			"\tvar outcomes []inbox.Outcome\n\tfailed",
+			"\tvar outcomes []inbox.Outcome\n\tl.open.Add",
 		pkg: "internal/event/rabbit", run: "TestLane_acknowledges_after_the_work",
 	},
 	{
@@ -86,6 +86,21 @@ var mistakes = []mistake{
 		name: "counters read outside the lock", file: "internal/stock/stocksql/inventory_lock.sql",
 		was: "/*pg: FOR UPDATE OF v*/", is: "",
 		pkg: "internal/stock/stocksql", run: "TestReservations_exactly_n_winners/postgres|TestLinear_ledger/postgres",
+	},
+	{
+		name: "run again after an unanswered commit", file: "internal/sqldb/db.go",
+		was: "errors.Is(err, ErrRetry) {", is: "(errors.Is(err, ErrRetry) || IsUnavailable(err)) {",
+		pkg: "internal/sqldb", run: "TestDB_Write_unansweredCommit|TestGroup_unansweredCommit",
+	},
+	{
+		name: "a member's watch never ends", file: "internal/ordering/orderinghttp/events.go",
+		was: `by.Session, End: end, Run:`, is: `by.Session, Run:`,
+		pkg: "internal/ordering/orderinghttp", run: "TestEvents_watchEndsWithTheClient/sqlite",
+	},
+	{
+		name: "a stream goes on after the logout", file: "internal/ordering/orderinghttp/events.go",
+		was: "\tnow, err := f.admit(ctx)\n\tif err != nil {\n\t\treturn f.order, err\n\t}\n", is: "\tnow := ctx\n",
+		pkg: "internal/ordering/orderinghttp", run: "TestEvents_endWithTheSessionAndTheVisit/sqlite",
 	},
 }
 

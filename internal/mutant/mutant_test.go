@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -17,10 +18,13 @@ import (
 // limit is how long the tests may need to find a bug, without what the build takes.
 const limit = 2 * time.Minute
 
-// Every planted bug is found, one after the other: the tests that find it need the machine.
+// Every planted bug is found. At most two are looked for at a time (make mutants): each build and each search for a race
+// uses more than one processor.
 func TestMutants(t *testing.T) {
+	t.Parallel()
 	for _, m := range mistakes {
 		t.Run(m.name, func(t *testing.T) {
+			t.Parallel()
 			binary := m.build(t, m.overlay(t, m.plant(t)))
 			begun := time.Now()
 			said, err := run(t, m, binary)
@@ -37,16 +41,23 @@ func TestMutants(t *testing.T) {
 
 // The same tests find nothing where nothing is planted: what fails above fails for the bug.
 func TestMutants_without_a_bug(t *testing.T) {
-	tests := map[string][]string{}
+	t.Parallel()
+	runs := map[string][]string{}
 	for _, m := range mistakes {
-		tests[m.pkg] = append(tests[m.pkg], m.run)
+		for name := range strings.SplitSeq(m.run, "|") {
+			if !slices.Contains(runs[m.pkg], name) {
+				runs[m.pkg] = append(runs[m.pkg], name)
+			}
+		}
 	}
-	for pkg, runs := range tests {
+	for pkg, names := range runs {
 		t.Run(pkg, func(t *testing.T) {
-			for _, r := range runs {
-				m := mistake{pkg: pkg, run: r}
-				if said, err := run(t, m, m.build(t, "")); err != nil || strings.Contains(said, "no tests to run") {
-					t.Errorf("%s: %v\n%s", r, err, said)
+			t.Parallel()
+			m := mistake{pkg: pkg}
+			binary := m.build(t, "")
+			for _, m.run = range names { // one at a time, so that each is seen to exist
+				if said, err := run(t, m, binary); err != nil || strings.Contains(said, "no tests to run") {
+					t.Errorf("%s: %v\n%s", m.run, err, said)
 				}
 			}
 		})

@@ -2,6 +2,7 @@ package ordering
 
 import (
 	"slices"
+	"time"
 
 	"comanda/internal/payment"
 )
@@ -22,9 +23,23 @@ func (b *Batch) try(t *TryToPay) Result {
 	b.NewAttempts = append(b.NewAttempts, a)
 	b.Attempts[o.ID] = append(b.Attempts[o.ID], a)
 	o.tried(a)
+	if o.wait(t.Window, b.Now) {
+		b.Extended[o.HoldID] = o.ExpiresAt
+	}
 	o.touch(b.Now)
 	b.change(o)
 	return Result{Order: *o, Attempt: a, Changed: true}
+}
+
+// wait moves an order's deadlines to the end of a window from its placing, if that is later, and reports whether it did. An
+// order that is due stays due: the sweeper is about to end it.
+func (o *Order) wait(window time.Duration, now time.Time) bool {
+	more := o.CreatedAt.Add(window).Sub(o.PayBy)
+	if more <= 0 || !now.Before(o.ExpiresAt) {
+		return false
+	}
+	o.PayBy, o.ExpiresAt = o.PayBy.Add(more), o.ExpiresAt.Add(more)
+	return true
 }
 
 // tried notes how an order is to be paid now.
@@ -60,7 +75,7 @@ func (b *Batch) confirm(c *Confirm) Result {
 		return Result{Err: payment.ErrAttempt}
 	}
 	a := b.Attempts[o.ID][i]
-	if !o.PaymentStatus.payable() || !b.Now.Before(o.ExpiresAt) || b.busy(o, a.ID) || !a.Confirm(c.Again, b.Now) {
+	if !o.PaymentStatus.payable() || !b.Now.Before(o.ExpiresAt) || b.busy(o, a.ID) || !a.Confirm(c.Was, b.Now) {
 		return Result{Order: *o, Attempt: a}
 	}
 	b.Attempts[o.ID][i] = a

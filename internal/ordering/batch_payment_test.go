@@ -76,7 +76,14 @@ func (p *till) command(verb, arg string) (ordering.Command, bool) {
 		}
 		return ordering.Command{Prolong: &ordering.Prolong{OrderID: "o-a", PayBy: now.Add(d)}}, true
 	case "confirm", "confirmB":
-		c := ordering.Confirm{OrderID: "o-a", AttemptID: attemptID(verb), Again: arg == "again"}
+		c := ordering.Confirm{OrderID: "o-a", AttemptID: attemptID(verb), Was: payment.Redirected}
+		switch arg {
+		case "again": // by who has found it as it is
+			c.Was = p.attempt(c.AttemptID).State
+		case "": // by the guest's return
+		default:
+			c.Was = payment.State(arg)
+		}
 		return ordering.Command{Confirm: &c}, true
 	}
 	return p.money(verb, arg)
@@ -227,6 +234,8 @@ func TestBatch_attempts(t *testing.T) {
 		{"not heard, then not", begun + " said:UNKNOWN asked:FAILED", ordering.Unpaid, payment.Failed, true, nil},
 		{"not heard, then nothing had happened", begun + " said:UNKNOWN asked:REDIRECTED", ordering.Unpaid, payment.Redirected, true, nil},
 		{"not heard, then again", begun + " said:UNKNOWN confirm:again", ordering.Confirming, payment.Confirming, true, nil},
+		{"not heard, then again, twice", begun + " said:UNKNOWN confirm:UNKNOWN then confirm:UNKNOWN", ordering.Confirming, payment.Confirming, false, nil},
+		{"asked about before the guest came back", "redirect:1 confirm confirm:REDIRECTED", ordering.Confirming, payment.Confirming, false, nil},
 		{"not heard, not without being told", begun + " said:UNKNOWN confirm", ordering.Confirming, payment.Unknown, false, nil},
 		{"under review", begun + " said:REVIEW", ordering.Unpaid, payment.Review, true, nil},
 		{"looked at and paid", begun + " said:REVIEW said:PAID", ordering.Paid, payment.Paid, true, nil},
@@ -292,7 +301,7 @@ func TestBatch_confirm_deadline(t *testing.T) {
 
 // Money that arrives when it is not wanted any more makes the order once more, or goes back (I6).
 func TestBatch_lateMoney(t *testing.T) {
-	const over = "redirect:1 end:USER_CANCELED "
+	const over, canceled = "redirect:1 pass:1m end:EXPIRED ", "redirect:1 end:USER_CANCELED "
 	for _, c := range []struct {
 		name, story string
 		order       ordering.PaymentStatus
@@ -300,14 +309,19 @@ func TestBatch_lateMoney(t *testing.T) {
 		reasons     []payment.RefundReason
 	}{
 		{"units are free", over + "said:PAID", ordering.Paid, ordering.Placed, nil},
+		{"cancelled", canceled + "said:PAID", ordering.RefundDue, ordering.Canceled, []payment.RefundReason{payment.LateCanceled}},
+		{
+			"cancelled by the staff", "redirect:1 end:STAFF_CANCELED said:PAID",
+			ordering.RefundDue, ordering.Canceled, []payment.RefundReason{payment.LateCanceled},
+		},
 		{"sold out", over + "other said:PAID", ordering.RefundDue, ordering.Canceled, []payment.RefundReason{payment.LateSoldOut}},
 		{"another day", over + "late:PAID", ordering.RefundDue, ordering.Canceled, []payment.RefundReason{payment.LateClosed}},
 		{
-			"due already", "redirect:1 try:b redirectB:2 end:USER_CANCELED late:PAID saidB:PAID",
+			"due already", "redirect:1 try:b redirectB:2 pass:1m end:EXPIRED late:PAID saidB:PAID",
 			ordering.RefundDue, ordering.Canceled, []payment.RefundReason{payment.LateClosed, payment.StillDue},
 		},
 		{
-			"given back already", "redirect:1 try:b redirectB:2 end:USER_CANCELED late:PAID byhand:SENDING sent:DONE saidB:PAID",
+			"given back already", "redirect:1 try:b redirectB:2 pass:1m end:EXPIRED late:PAID byhand:SENDING sent:DONE saidB:PAID",
 			ordering.RefundDue, ordering.Canceled, []payment.RefundReason{payment.LateClosed, payment.StillDue},
 		},
 		{
@@ -398,7 +412,10 @@ func TestBatch_refunds(t *testing.T) {
 		{"refused, sent again", paid + "refund:0 sent:REFUSED byhand:SENDING", ordering.RefundDue, 3000, payment.RefundSending, true, nil},
 		{"sent while it is sent", paid + "refund:0 byhand:SENDING", ordering.RefundDue, 3000, payment.RefundSending, false, nil},
 		{"sent when done", paid + "refund:0 sent:DONE byhand:SENDING", ordering.Refunded, 3000, payment.RefundDone, false, nil},
-		{"refused when done by hand", paid + "refund:0 byhand:DONE sent:REFUSED", ordering.Refunded, 3000, payment.RefundDone, false, nil},
+		{"by hand while it is sent", paid + "refund:0 byhand:DONE", ordering.RefundDue, 3000, payment.RefundSending, false, ordering.ErrRefundSending},
+		{"by hand while it is sent again", paid + "refund:0 sent:UNKNOWN byhand:SENDING byhand:DONE", ordering.RefundDue, 3000, payment.RefundSending, false, ordering.ErrRefundSending},
+		{"by hand when it has arrived", paid + "refund:0 sent:DONE byhand:DONE", ordering.Refunded, 3000, payment.RefundDone, false, nil},
+		{"refused when done by hand", paid + "refund:0 sent:UNKNOWN byhand:DONE sent:REFUSED", ordering.Refunded, 3000, payment.RefundDone, false, nil},
 		{"the till's is never sent", "counter refund:0 byhand:SENDING", ordering.Refunded, 3000, payment.RefundDone, false, payment.ErrMethod},
 		{"in the portal", paid + "portal:7", ordering.Paid, 1000, payment.RefundDone, true, nil},
 		{"in the portal, noted twice", paid + "portal:7 then portal:7", ordering.Paid, 1000, payment.RefundDone, false, nil},
@@ -448,7 +465,7 @@ func TestBatch_refund_ofTheRightMoney(t *testing.T) {
 
 // Everything that staff do about money is in the audit log, and every refund that arrives is told once.
 func TestBatch_moneyIsAudited(t *testing.T) {
-	p := newTill(t, "redirect:1 said:PAID refund:1000 sent:REFUSED byhand:SENDING sent:DONE then sent:DONE refund:0 byhand:DONE")
+	p := newTill(t, "redirect:1 said:PAID refund:1000 sent:REFUSED byhand:SENDING sent:DONE then sent:DONE refund:0 sent:UNKNOWN byhand:DONE")
 	var actions []string
 	for _, e := range p.b.Audit {
 		actions = append(actions, e.Action)

@@ -72,6 +72,38 @@ func TestBatch_commandsSeeOneAnother(t *testing.T) {
 	}
 }
 
+// What one party may leave unpaid is counted within a batch, too: by phone, by visit and by member.
+func TestBatch_unpaidLimits(t *testing.T) {
+	for name, c := range map[string]struct {
+		limits ordering.Limits
+		order  func(i int, o *ordering.Order)
+	}{
+		"phone": {ordering.Limits{UnpaidPerGuest: 2}, func(i int, o *ordering.Order) { o.VisitID = []string{"v", "w"}[i%2] }},
+		"visit": {ordering.Limits{UnpaidPerVisit: 2}, func(i int, o *ordering.Order) { o.GuestHash = fmt.Sprint("guest", i) }},
+		"member": {ordering.Limits{UnpaidPerGuest: 2}, func(_ int, o *ordering.Order) {
+			o.Kind, o.VisitID, o.GuestHash, o.UserID = ordering.Delivery, "", "", 7
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := batch()
+			b.Visits["w"] = true
+			commands := make([]ordering.Command, 4)
+			for i := range commands {
+				commands[i] = place(fmt.Sprint(i), 1)
+				c.order(i, &commands[i].Place.Order)
+				commands[i].Place.Limits = c.limits
+			}
+			results := b.Decide(commands)
+			results = append(results, b.Decide([]ordering.Command{end("0", ordering.UserCanceled)})...)
+			for i, want := range []error{nil, nil, ordering.ErrUnpaid, ordering.ErrUnpaid, nil} {
+				if !errors.Is(results[i].Err, want) {
+					t.Errorf("command %d: %v, want %v", i, results[i].Err, want)
+				}
+			}
+		})
+	}
+}
+
 // An event and an operation for the gate exist only where something changed.
 func TestBatch_repetitionsTellNothing(t *testing.T) {
 	b := batch()
@@ -155,14 +187,18 @@ func TestBatch_settle(t *testing.T) {
 		"counter after cancel":         {before: []ordering.Command{end("a", ordering.UserCanceled)}, pay: staff(3000), want: ordering.PaymentCanceled, err: ordering.ErrNotPayable},
 		"repeated report":              {before: []ordering.Command{pay("a")}, pay: pay("a"), want: ordering.Paid, used: 3},
 		"a second attempt":             {before: []ordering.Command{pay("a")}, pay: second(), want: ordering.Paid, refund: payment.PaidTwice, used: 3},
-		"late with room":               {before: []ordering.Command{end("a", ordering.UserCanceled)}, pay: pay("a"), want: ordering.Paid, used: 3},
-		"late and sold out":            {before: []ordering.Command{end("a", ordering.UserCanceled), place("b", 5)}, pay: pay("a"), want: ordering.RefundDue, refund: payment.LateSoldOut},
-		"late on the next day":         {before: []ordering.Command{end("a", ordering.UserCanceled)}, pay: late(), want: ordering.RefundDue, refund: payment.LateClosed},
-		"second money of an ended one": {before: []ordering.Command{end("a", ordering.UserCanceled), late()}, pay: second(), want: ordering.RefundDue, refund: payment.StillDue},
+		"cancelled by the guest":       {before: []ordering.Command{end("a", ordering.UserCanceled)}, pay: pay("a"), want: ordering.RefundDue, refund: payment.LateCanceled},
+		"cancelled by the staff":       {before: []ordering.Command{end("a", ordering.StaffCanceled)}, pay: pay("a"), want: ordering.RefundDue, refund: payment.LateCanceled},
+		"expired with room":            {before: []ordering.Command{end("a", ordering.Expired)}, pay: pay("a"), want: ordering.Paid, used: 3},
+		"expired and sold out":         {before: []ordering.Command{end("a", ordering.Expired), place("b", 5)}, pay: pay("a"), want: ordering.RefundDue, refund: payment.LateSoldOut},
+		"expired on the day before":    {before: []ordering.Command{end("a", ordering.Expired)}, pay: late(), want: ordering.RefundDue, refund: payment.LateClosed},
+		"second money of an ended one": {before: []ordering.Command{end("a", ordering.Expired), late()}, pay: second(), want: ordering.RefundDue, refund: payment.StillDue},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := batch()
-			b.Decide(append([]ordering.Command{place("a", 3)}, c.before...))
+			b.Decide([]ordering.Command{place("a", 3)})
+			b.Now = b.Orders["o-a"].ExpiresAt
+			b.Decide(c.before)
 			refunds := len(b.Refunds)
 			r := b.Decide([]ordering.Command{c.pay})[0]
 			if !errors.Is(r.Err, c.err) || r.Order.PaymentStatus != c.want {
@@ -183,15 +219,18 @@ func TestBatch_settle(t *testing.T) {
 	}
 }
 
-// I12: a revived order has a new hold; the one that was released stays so.
+// I12: a revived order has a new hold; the one that was released stays so. That the order had expired is not forgotten.
 func TestBatch_reviveTakesANewHold(t *testing.T) {
 	b := batch()
-	r := b.Decide([]ordering.Command{place("a", 3), end("a", ordering.Expired), end("a", ordering.UserCanceled), pay("a")})
-	if r[1].Changed {
+	if r := b.Decide([]ordering.Command{place("a", 3), end("a", ordering.Expired)}); r[1].Changed {
 		t.Error("expired before its deadline") // I10
 	}
-	o := r[3].Order
-	if o.Status != ordering.Placed || o.CancelReason != "" || o.HoldID == "o-a" {
+	ended := b.Orders["o-a"].ExpiresAt
+	b.Now = ended
+	b.Decide([]ordering.Command{end("a", ordering.Expired)})
+	b.Now = ended.Add(time.Second)
+	o := b.Decide([]ordering.Command{pay("a")})[0].Order
+	if o.Status != ordering.Placed || o.CancelReason != "" || o.HoldID == "o-a" || !o.CanceledAt.Equal(ended) {
 		t.Errorf("revived: %+v", o)
 	}
 	if s, _ := b.Book.State("o-a"); s != stock.Released {
@@ -199,6 +238,49 @@ func TestBatch_reviveTakesANewHold(t *testing.T) {
 	}
 	if s, _ := b.Book.State(o.HoldID); s != stock.Confirmed {
 		t.Errorf("the new hold is %s", s)
+	}
+}
+
+// Late money makes an expired order only where the order could be placed now: at a table whose visit is open, in a branch
+// that takes orders.
+func TestBatch_late_where_it_could_be_placed(t *testing.T) {
+	for name, c := range map[string]struct {
+		kind         ordering.Kind
+		open, paused bool
+		want         payment.RefundReason // empty: revived
+	}{
+		"open visit":                   {ordering.DineIn, true, false, ""},
+		"closed visit":                 {ordering.DineIn, false, false, payment.LateVisitClosed},
+		"paused branch":                {ordering.DineIn, true, true, payment.LatePaused},
+		"delivery":                     {ordering.Delivery, false, false, ""},
+		"delivery of a paused branch":  {ordering.Delivery, false, true, payment.LatePaused},
+		"pick-up":                      {ordering.PickUp, false, false, ""},
+		"pick-up from a paused branch": {ordering.PickUp, false, true, payment.LatePaused},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := batch()
+			b.Decide([]ordering.Command{place("a", 3)})
+			o := b.Orders["o-a"]
+			o.Kind, b.Now = c.kind, o.ExpiresAt
+			if b.Visits["v"], b.Paused[scope.Branch] = c.open, c.paused; c.kind != ordering.DineIn {
+				o.VisitID = ""
+			}
+			r := b.Decide([]ordering.Command{end("a", ordering.Expired), pay("a")})
+			want := ordering.Paid
+			if c.want != "" {
+				want = ordering.RefundDue
+			}
+			if o := r[1].Order; o.PaymentStatus != want || (o.Status == ordering.Canceled) != (c.want != "") {
+				t.Errorf("%s, %s, want %s", o.Status, o.PaymentStatus, want)
+			}
+			var reason payment.RefundReason
+			if len(b.Refunds) == 1 {
+				reason = b.Refunds[0].Reason
+			}
+			if reason != c.want {
+				t.Errorf("refunds %+v, want %q", b.Refunds, c.want)
+			}
+		})
 	}
 }
 

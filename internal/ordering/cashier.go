@@ -2,7 +2,6 @@ package ordering
 
 import (
 	"context"
-	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -11,6 +10,7 @@ import (
 	"comanda/internal/identity"
 	"comanda/internal/money"
 	"comanda/internal/payment"
+	"comanda/internal/text"
 )
 
 // MaxNote bounds what the staff writes about a refund or a payment, in characters.
@@ -29,8 +29,9 @@ const MaxReference = 100
 // checkReference gives a refund with its reference as it is kept. One that was made by hand has one, by which it is known
 // when it is noted twice.
 func (r Refund) checkReference() (Refund, error) {
-	r.Reference = strings.TrimSpace(r.Reference)
-	if r.ByHand != (r.Reference != "") || !within(r.Reference, 0, MaxReference) {
+	var err error
+	r.Reference, err = text.Line.Clean(r.Reference)
+	if err != nil || r.ByHand != (r.Reference != "") || !within(r.Reference, 0, MaxReference) {
 		return r, wrong("reference", "A refund by hand, and no other, has a reference of 1 to 100 characters on one line.")
 	}
 	return r, nil
@@ -119,7 +120,7 @@ func (s *Service) AskNow(ctx context.Context, by identity.Actor, order, attempt 
 	if err != nil {
 		return Detail{}, err
 	}
-	if err := s.ask(ctx, a); err != nil {
+	if err := s.ask(ctx, a, false); err != nil {
 		return Detail{}, err
 	}
 	return s.orderNow(ctx, order)

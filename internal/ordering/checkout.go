@@ -5,14 +5,13 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"comanda/internal/cart"
 	"comanda/internal/fault"
 	"comanda/internal/identity"
 	"comanda/internal/payment"
+	"comanda/internal/text"
 )
 
 // Carts gives a member's cart as it is worth today; branch 0 leaves the choice to the cart.
@@ -61,16 +60,18 @@ func (r Receiver) normal(k Kind) (Receiver, error) {
 	if k == Delivery {
 		least = MinAddress
 	}
-	r.Name, r.Address = strings.TrimSpace(r.Name), strings.TrimSpace(r.Address)
 	var phoneOK, emailOK bool
+	name, nameErr := text.Line.Clean(r.Name)
+	address, addressErr := text.Line.Clean(r.Address)
+	r.Name, r.Address = name, address
 	r.Phone, phoneOK = identity.NormalPhone(r.Phone)
 	r.Email, emailOK = identity.NormalEmail(r.Email)
 	switch {
-	case !within(r.Name, 1, MaxReceiverName):
+	case nameErr != nil || !within(r.Name, 1, MaxReceiverName):
 		return r, wrong("receiverName", "The receiver's name has 1 to 120 characters on one line.")
 	case !phoneOK:
 		return r, wrong("receiverPhone", "The telephone number is + and 7 to 15 digits, or the 6 to 15 digits of a national one.")
-	case !within(r.Address, least, MaxAddress):
+	case addressErr != nil || !within(r.Address, least, MaxAddress):
 		return r, wrong("receiverAddress", "The address has 5 to 300 characters on one line; to fetch an order needs none.")
 	case r.Email != "" && !emailOK:
 		return r, wrong("receiverEmail", "This is not an e-mail address.")
@@ -82,10 +83,10 @@ func wrong(field, detail string) error {
 	return fault.New(fault.Invalid, "invalid", detail).With("field", field)
 }
 
-// within tells whether a text is one line of so many characters.
+// within reports whether a text has so many characters.
 func within(s string, least, most int) bool {
 	n := utf8.RuneCountInString(s)
-	return n >= least && n <= most && utf8.ValidString(s) && !strings.ContainsFunc(s, unicode.IsControl)
+	return n >= least && n <= most
 }
 
 // digest names the request's content. What is in the cart is not part of it: after the order the cart is gone, and the

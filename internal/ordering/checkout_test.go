@@ -99,8 +99,8 @@ func TestService_CheckOut(t *testing.T) {
 			t.Errorf("%+v", o)
 		}
 		want := []ordering.Item{
-			{ItemID: 101, DishID: 101, Name: "Dish", Price: orderingtest.Price, Qty: 2},
-			{ItemID: 102, DishID: 102, Name: "Dish", Price: orderingtest.Price, Qty: 2},
+			{ItemID: 101, DishID: 101, Name: "Dish", Names: `{"en":"Dish"}`, Price: orderingtest.Price, Qty: 2},
+			{ItemID: 102, DishID: 102, Name: "Dish", Names: `{"en":"Dish"}`, Price: orderingtest.Price, Qty: 2},
 		}
 		d, err := s.MemberOrder(t.Context(), who, o.ID)
 		if diff := cmp.Diff(want, d.Items); diff != "" || err != nil || d.Receiver != lan || d.Kind != o.Kind || len(d.Attempts) != 1 {

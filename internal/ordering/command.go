@@ -56,16 +56,23 @@ type Settle struct {
 	Currency  money.Currency // of Amount; empty where the gateway knows one only
 	Ref       string
 	Source    string // CALLBACK, CHECK or STAFF
+	Late      *Late  // the staff take money for an order that has expired; nil: they do not
 	Raw       string
 	Headers   string         // of the request that brought it
 	By        identity.Actor // of a report from the staff
 	Today     string         // the branch's business date now: late money cannot take units of a day that is over
 }
 
+// Late is what the ledger needs to make an order again that has expired.
+type Late struct {
+	Recipes map[int64][]stock.Line // by which dishes that are short are named
+}
+
 // TryToPay starts another attempt.
 type TryToPay struct {
 	OrderID string
 	Attempt payment.Attempt // without amount and currency, which are the order's
+	Window  time.Duration   // from the order's placing, which its deadline moves to; an earlier one moves nothing
 }
 
 // Redirect notes the page of an attempt to which the guest is sent.
@@ -79,7 +86,7 @@ type Redirect struct {
 type Confirm struct {
 	OrderID   string
 	AttemptID string
-	Again     bool // an earlier one did not get through
+	Was       payment.State // in which the attempt was found; in another state somebody else is confirming it, or has
 }
 
 // Refund gives money of a paid order back, or notes that it has gone back.
@@ -178,11 +185,14 @@ var (
 	ErrNotFound      = fault.New(fault.NotFound, "order_not_found", "There is no such order.")
 	ErrNotCancelable = fault.New(fault.Conflict, "not_cancelable", "The order can no longer be cancelled.")
 	ErrNotPayable    = fault.New(fault.Conflict, "not_payable", "The order can no longer be paid.")
+	ErrDayOver       = fault.New(fault.Conflict, "day_over", "The order is of an earlier business day. Please place a new one.")
 	ErrAlreadyPaid   = fault.New(fault.Conflict, "already_paid", "The order is paid already.")
 	ErrTooLate       = fault.New(fault.Conflict, "too_late", "There is not enough time left to pay in this way; order again.")
 	ErrConfirming    = fault.New(fault.Conflict, "payment_in_progress", "A payment is being completed at this moment.")
 	ErrRefundNoted   = fault.New(fault.Conflict, "refund_noted", "With this reference another amount was noted.")
 	ErrRefundKey     = fault.New(fault.Invalid, "idempotency_mismatch", "This clientTxnId was used for another refund.")
+	ErrRefundSending = fault.New(fault.Conflict, "refund_in_progress",
+		"The gateway is being told of this refund. Look again when it has answered.")
 	ErrNotRefundable = fault.New(fault.Conflict, "not_refundable", "There is not so much of this order's money to give back.")
 )
 

@@ -6,11 +6,13 @@ import (
 	"comanda/internal/ordering"
 )
 
-// Late money brings an order back that was counted as canceled; the daybook counts it as what it is now, whichever of the
+// Late money brings an order back that has expired and was counted as canceled; the daybook counts it as what it is now, whichever of the
 // two events comes first.
 func TestTally_revived(t *testing.T) {
 	b := batch()
-	for i, r := range b.Decide([]ordering.Command{place("a", 1), end("a", ordering.UserCanceled), pay("a")}) {
+	expired := place("a", 1)
+	expired.Place.Order.ExpiresAt = now
+	for i, r := range b.Decide([]ordering.Command{expired, end("a", ordering.Expired), pay("a")}) {
 		if r.Err != nil {
 			t.Fatalf("command %d: %v", i, r.Err)
 		}

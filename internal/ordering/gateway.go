@@ -121,18 +121,18 @@ func (s *Service) Approved(ctx context.Context, ref, transaction, headers string
 	if a.GatewayRef != transaction {
 		return Order{}, payment.ErrAttempt
 	}
-	s.awaitConfirm(ctx, d, a, false, headers)
+	s.awaitConfirm(ctx, d, a, payment.Redirected, headers)
 	now, err := s.orderNow(ctx, d.ID)
 	return now.Order, err
 }
 
 // awaitConfirm has a payment confirmed and waits for that until ctx ends. The rest goes on without it: a confirmation that
 // is cut off may have moved the money or not, and nobody would know.
-func (s *Service) awaitConfirm(ctx context.Context, d Detail, a payment.Attempt, again bool, headers string) {
+func (s *Service) awaitConfirm(ctx context.Context, d Detail, a payment.Attempt, was payment.State, headers string) {
 	done := make(chan struct{})
 	s.talks.Go(func() {
 		defer close(done)
-		s.guarded(ctx, func() { s.confirm(context.WithoutCancel(ctx), d, a, again, headers) })
+		s.guarded(ctx, func() { s.confirm(context.WithoutCancel(ctx), d, a, was, headers) })
 	})
 	select {
 	case <-done:
@@ -174,12 +174,12 @@ func (s *Service) Attempt(ctx context.Context, ref string) (Detail, payment.Atte
 // confirmTimeout is longer than any gateway takes to confirm.
 const confirmTimeout = 50 * time.Second
 
-// confirm tells the gateway to take the money, if nobody else does and the order still wants it. What comes of it is kept
-// with the headers of the request that has caused it.
-func (s *Service) confirm(ctx context.Context, d Detail, a payment.Attempt, again bool, headers string) {
+// confirm tells the gateway to take the money if the attempt is still in the state was, so that only one caller does, and
+// the order can still be paid. It records the outcome with the headers of the request that caused it.
+func (s *Service) confirm(ctx context.Context, d Detail, a payment.Attempt, was payment.State, headers string) {
 	ctx, cancel := context.WithTimeout(ctx, confirmTimeout)
 	defer cancel()
-	r, err := s.Ledger.Do(ctx, Command{Confirm: &Confirm{OrderID: d.ID, AttemptID: a.ID, Again: again}})
+	r, err := s.Ledger.Do(ctx, Command{Confirm: &Confirm{OrderID: d.ID, AttemptID: a.ID, Was: was}})
 	if err != nil || !r.Changed {
 		s.complain(ctx, "a payment could not be confirmed", a, err)
 		return

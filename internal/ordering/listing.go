@@ -18,7 +18,10 @@ type OrderFilter struct {
 	Dates         Dates
 	Status        Status
 	PaymentStatus PaymentStatus
+	CancelReason  CancelReason
 	Number        NumberFilter
+	Visit         string  // a table's party
+	Search        *Search // nil for all
 	Limit, Offset int
 }
 

@@ -26,6 +26,8 @@ func TestBatch_prolong(t *testing.T) {
 		{"another deadline than there is", "", time.Hour, nil, false, time.Minute, 2},
 		{"while a page waits", "redirect:1", time.Minute, nil, true, 6 * time.Minute, 1},
 		{"after a failure", "said:FAILED", time.Minute, nil, true, 6 * time.Minute, 1},
+		{"at the last moment", "pass:59999ms", time.Minute, nil, true, 6 * time.Minute, 1},
+		{"when it expires", "pass:1m", time.Minute, ordering.ErrTooLate, false, time.Minute, 2},
 		{"too late", "pass:1h", time.Minute, ordering.ErrTooLate, false, time.Minute, 2},
 		{"while money is taken", "redirect:1 confirm", time.Minute, ordering.ErrConfirming, false, time.Minute, 0},
 		{"paid", "said:PAID", time.Minute, ordering.ErrAlreadyPaid, false, time.Minute, 0},

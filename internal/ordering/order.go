@@ -106,7 +106,7 @@ type Order struct {
 	ExpiresAt     time.Time // PayBy and some grace; nothing expires before (I10)
 	Prolonged     int       // how often PayBy has moved, see MoreTime
 	PaidAt        time.Time // zero until paid
-	CanceledAt    time.Time
+	CanceledAt    time.Time // when it ended unpaid; it stays where late money has brought the order back
 	SteppedAt     time.Time // the last step in the kitchen; zero until the first
 	VoidSeen      bool      // the kitchen knows that the money went back
 	CreatedAt     time.Time
@@ -120,6 +120,7 @@ type Item struct {
 	ItemID int64
 	DishID int64
 	Name   string // in the branch's own language, for the kitchen
+	Names  string // in the branch's languages, see NamesOf; empty with orders of before there were such names
 	Price  int64
 	Qty    int64
 	Notes  string
@@ -144,10 +145,10 @@ func (o *Order) Hold(id string) (stock.Hold, error) {
 	return stock.Hold{ID: id, Scope: o.Scope, Lines: merged, Until: o.ExpiresAt}, err
 }
 
-// paid turns the order into a paid one, also out of a canceled state when its units could be taken again.
+// paid turns the order into a paid one, also out of an expired state when its units could be taken again. That it had
+// expired stays in its timeline.
 func (o *Order) paid(now time.Time) {
-	o.Status, o.PaymentStatus, o.PaidAt = Placed, Paid, now
-	o.CancelReason, o.CanceledAt = "", time.Time{}
+	o.Status, o.PaymentStatus, o.PaidAt, o.CancelReason = Placed, Paid, now, ""
 	o.touch(now)
 }
 

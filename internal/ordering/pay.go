@@ -28,7 +28,7 @@ func (s *Service) try(ctx context.Context, o Order, m payment.Method, c Client) 
 		return Order{}, "", ErrTooLate
 	}
 	r, err := s.Ledger.Do(ctx, Command{Try: &TryToPay{
-		OrderID: o.ID, Attempt: payment.Attempt{ID: s.newID(), OrderID: o.ID, Method: m},
+		OrderID: o.ID, Attempt: payment.Attempt{ID: s.newID(), OrderID: o.ID, Method: m}, Window: s.Config.window(m),
 	}})
 	if err != nil {
 		return Order{}, "", err
@@ -38,16 +38,25 @@ func (s *Service) try(ctx context.Context, o Order, m payment.Method, c Client) 
 }
 
 // TakeAtCounter records money that staff has taken. The amount must be what the order costs; it is asked for so that a
-// cashier who looks at the wrong order finds out.
-func (s *Service) TakeAtCounter(ctx context.Context, by identity.Actor, id string, amount int64) (Order, error) {
+// cashier who looks at the wrong order finds out. With late, an order that has expired is made again if it could be placed
+// now; otherwise it is refused, because its dishes would not be cooked.
+func (s *Service) TakeAtCounter(ctx context.Context, by identity.Actor, id string, amount int64, late bool) (Order, error) {
 	d, err := s.StaffOrder(ctx, by, id)
 	if err != nil {
 		return Order{}, err
 	}
-	r, err := s.settle(ctx, d.Scope.Branch, Settle{
+	c := Settle{
 		OrderID: id, Method: payment.Counter, State: payment.Paid, Amount: amount, Source: SourceStaff,
 		By: by, Raw: `{"method":"COUNTER"}`,
-	})
+	}
+	if late {
+		recipes, err := s.recipes(ctx, d.Scope.Branch)
+		if err != nil {
+			return Order{}, err
+		}
+		c.Late, c.Raw = &Late{recipes}, `{"method":"COUNTER","late":true}`
+	}
+	r, err := s.settle(ctx, d.Scope.Branch, c)
 	return r.Order, err
 }
 

@@ -222,6 +222,7 @@ func (s *Service) price(ctx context.Context, g Guest, r Request) (Order, error) 
 	if p := branch.Paused(now); p != nil {
 		return Order{}, p.Refusal()
 	}
+	window := s.Config.window(r.Method)
 	items, total, err := priced(menu, r.Items)
 	if err != nil {
 		return Order{}, err
@@ -237,7 +238,7 @@ func (s *Service) price(ctx context.Context, g Guest, r Request) (Order, error) 
 		ID: s.newID(), Scope: stock.Scope{Branch: g.Branch, Date: branch.Calendar().BizDate(now)},
 		MenuVersionID: r.MenuVersionID, ClientTxnID: r.ClientTxnID, Status: Placed,
 		PaymentStatus: Unpaid, Method: r.Method, Total: total, Currency: branch.Currency,
-		PayBy: now.Add(s.Config.PaymentWindow), ExpiresAt: now.Add(s.Config.PaymentWindow + s.Config.ExpiryGrace),
+		PayBy: now.Add(window), ExpiresAt: now.Add(window + s.Config.ExpiryGrace),
 		CreatedAt: now, UpdatedAt: now, Version: 1, Items: items,
 	}, nil
 }
@@ -259,7 +260,8 @@ func priced(menu *catalog.Snapshot, lines []RequestItem) ([]Item, int64, error) 
 			return nil, 0, fault.New(fault.Invalid, "invalid", "The order is too large to be paid.")
 		}
 		items[i] = Item{
-			ItemID: it.ID, DishID: it.DishID, Name: it.Names.In(menu.Branch.Locales...), Price: it.Price, Qty: l.Qty, Notes: l.Notes,
+			ItemID: it.ID, DishID: it.DishID, Name: it.Names.In(menu.Branch.Locales...),
+			Names: NamesOf(it.Names, menu.Branch.Locales), Price: it.Price, Qty: l.Qty, Notes: l.Notes,
 		}
 	}
 	return items, total, nil

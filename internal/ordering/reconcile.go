@@ -24,7 +24,7 @@ func (s *Service) AskGateways(ctx context.Context) error {
 	}
 	s.abreast(ctx, len(due), func(i int) {
 		a := due[i]
-		err := s.ask(ctx, a)
+		err := s.ask(ctx, a, true)
 		s.complain(ctx, "the gateway could not be asked", a, err)
 	})
 	return nil
@@ -55,8 +55,9 @@ func (s *Service) guarded(ctx context.Context, do func()) {
 }
 
 // ask asks about one attempt. What a guest has approved and nobody has confirmed is confirmed, if the order still stands;
-// that may take longer than ctx lasts.
-func (s *Service) ask(ctx context.Context, a payment.Attempt) error {
+// that may take longer than ctx lasts. An attempt in CONFIRMING is confirmed again only if the
+// caller has claimed it: a claim succeeds when the previous confirmation must have ended.
+func (s *Service) ask(ctx context.Context, a payment.Attempt, claimed bool) error {
 	gateway := s.Gateways[a.Method]
 	if gateway == nil {
 		return payment.ErrMethod
@@ -69,10 +70,13 @@ func (s *Service) ask(ctx context.Context, a payment.Attempt) error {
 		_, err = s.Report(ctx, a.ID, a.Method, r, SourceCheck)
 		return err
 	}
-	d, a, err := s.Attempt(ctx, a.ID)
+	if a.State == payment.Confirming && !claimed {
+		return nil
+	}
+	d, _, err := s.Attempt(ctx, a.ID)
 	if err != nil {
 		return err
 	}
-	s.awaitConfirm(ctx, d, a, true, "")
+	s.awaitConfirm(ctx, d, a, a.State, "")
 	return nil
 }

@@ -123,6 +123,8 @@ func (b *Batch) finish(f *FinishRefund) Result {
 	r := b.Owed[o.ID][i]
 	byStaff := f.By.Kind != identity.Anonymous
 	switch {
+	case byStaff && f.State == payment.RefundDone && r.State == payment.RefundSending:
+		return Result{Order: *o, Refund: r, Err: ErrRefundSending} // DONE would drop the answer of the gateway
 	case f.State == payment.RefundSending && !r.Method.Remote():
 		return Result{Order: *o, Refund: r, Err: payment.ErrMethod}
 	case f.State == payment.RefundSending && r.State != payment.RefundDone && r.State != payment.RefundSending:

@@ -17,6 +17,7 @@ import (
 // Config is what an installation decides about orders. The zero value of a limit means no limit.
 type Config struct {
 	PaymentWindow time.Duration // from placing to what the guest is told
+	CounterWindow time.Duration // the same at the counter, where guests stand in a queue; 0: no other
 	ExpiryGrace   time.Duration // from there to the deadline that decides
 	Limits        Limits
 }
@@ -25,20 +26,39 @@ type Config struct {
 func Defaults() Config {
 	return Config{
 		PaymentWindow: 15 * time.Minute,
+		CounterWindow: 45 * time.Minute,
 		ExpiryGrace:   90 * time.Second,
 		Limits:        Limits{UnpaidPerGuest: 5, UnpaidPerVisit: 20},
 	}
 }
 
+const maxWindow = 24 * time.Hour
+
 // Validate tells what is wrong with a configuration.
 func (c Config) Validate() error {
-	if c.PaymentWindow < time.Second || c.PaymentWindow > 24*time.Hour {
+	if c.PaymentWindow < time.Second || c.PaymentWindow > maxWindow {
 		return fault.New(fault.Invalid, "invalid", "The payment window is between one second and a day.")
+	}
+	if c.CounterWindow != 0 && (c.CounterWindow < time.Second || c.CounterWindow > maxWindow) {
+		return fault.New(fault.Invalid, "invalid", "The counter window is between one second and a day.")
 	}
 	if c.ExpiryGrace < 0 || c.ExpiryGrace > time.Hour {
 		return fault.New(fault.Invalid, "invalid", "The expiry grace is between nothing and an hour.")
 	}
 	return nil
+}
+
+// LongestWindow is the longest time that an order may wait for its guest's money, more time and the grace included.
+func (c Config) LongestWindow() time.Duration {
+	return max(c.PaymentWindow, c.CounterWindow) + prolongMost*prolongBy + c.ExpiryGrace
+}
+
+// window is how long an order may wait for a method's money.
+func (c Config) window(m payment.Method) time.Duration {
+	if m == payment.Counter && c.CounterWindow != 0 {
+		return c.CounterWindow
+	}
+	return c.PaymentWindow
 }
 
 // Catalog gives a branch, and the menu version that an order is pinned to, whether or not it is still published.
@@ -64,6 +84,7 @@ type Reader interface {
 	Order(ctx context.Context, id string) (Detail, bool, error)
 	OfMember(ctx context.Context, user int64, limit, offset int) (orders []Order, total int64, err error)
 	OfVisit(ctx context.Context, visit string, limit, offset int) (orders []Order, total int64, err error)
+	TableOf(ctx context.Context, visit string) (label string, err error)
 	Exceptions(ctx context.Context, branch int64, limit int) (Exceptions, error)
 	Overdue(ctx context.Context, now time.Time, limit int) ([]string, error)
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"comanda/internal/catalog"
 	"comanda/internal/event"
 	"comanda/internal/identity"
 	"comanda/internal/payment"
@@ -17,8 +18,14 @@ func (b *Batch) settle(s *Settle) Result {
 	if o == nil {
 		return Result{Err: ErrNotFound}
 	}
+	retaken := false
 	if s.Source == SourceStaff { // nothing is captured before we say so
-		if err := b.refuseAtCounter(o, s); err != nil {
+		err := b.refuseAtCounter(o, s)
+		if s.Late != nil && o.PaymentStatus == PaymentCanceled {
+			err = b.acceptLate(o, s)
+			retaken = err == nil
+		}
+		if err != nil {
 			return Result{Order: *o, Err: err}
 		}
 	}
@@ -42,13 +49,16 @@ func (b *Batch) settle(s *Settle) Result {
 	}
 	b.keep(a)
 	b.report(s, a, string(a.State))
-	if a.State == payment.Paid {
+	switch {
+	case retaken:
+		b.paid(o)
+	case a.State == payment.Paid:
 		b.captured(o, a, s.Today)
-	} else {
+	default:
 		b.reopen(o)
 	}
 	if s.Source == SourceStaff {
-		b.audit(s.By, identity.ActionPaymentTaken, o)
+		b.audit(s.By, settledAs(retaken), o)
 	}
 	return Result{Order: *o, Attempt: a, Changed: true}
 }
@@ -132,31 +142,96 @@ func (b *Batch) captured(o *Order, a payment.Attempt, today string) {
 	case o.PaymentStatus == Paid, o.Status != Canceled:
 		b.owe(o, a, payment.PaidTwice)
 	case o.PaymentStatus == RefundDue, o.PaymentStatus == Refunded:
-		b.owe(o, a, payment.StillDue)
-		o.refundDue(b.Now)
-		b.change(o)
-	case today != o.Scope.Date:
-		b.owe(o, a, payment.LateClosed)
-		o.refundDue(b.Now)
-		b.change(o)
+		b.oweAll(o, a, payment.StillDue)
 	default:
+		if reason := b.tooLate(o, today); reason != "" {
+			b.oweAll(o, a, reason)
+			return
+		}
 		b.revive(o, a)
 	}
 }
 
-// revive takes the units of an ended order once more, under a new hold: the old one stays released for good (I12).
-func (b *Batch) revive(o *Order, a payment.Attempt) {
-	if h, ok := b.Book.Holding(o.HoldID); ok {
-		h.ID = b.NewID()
-		if outcome, _ := b.Book.Take(h, stock.Confirmed); outcome == stock.Changed {
-			b.NewHolds = append(b.NewHolds, HoldEffect{h, stock.Confirmed})
-			b.tell(stock.OpConfirm, h)
-			o.HoldID = h.ID
-			b.paid(o)
-			return
-		}
+// tooLate returns why money for an ended order goes back, or "" if the order may be revived. An order is revived only if
+// it expired and could be placed now.
+func (b *Batch) tooLate(o *Order, today string) payment.RefundReason {
+	switch {
+	case o.CancelReason != Expired:
+		return payment.LateCanceled
+	case today != o.Scope.Date:
+		return payment.LateClosed
+	case o.Kind == DineIn && !b.Visits[o.VisitID]:
+		return payment.LateVisitClosed
+	case b.Paused[o.Scope.Branch]:
+		return payment.LatePaused
 	}
-	b.owe(o, a, payment.LateSoldOut)
+	return ""
+}
+
+// revive makes an expired order a paid one if its units are free, and otherwise owes its money.
+func (b *Batch) revive(o *Order, a payment.Attempt) {
+	if outcome, _ := b.retake(o); outcome != stock.Changed {
+		b.oweAll(o, a, payment.LateSoldOut)
+		return
+	}
+	b.paid(o)
+}
+
+// retake takes the units of an expired order once more, under a new hold: the old one stays released for good (I12).
+func (b *Batch) retake(o *Order) (stock.Outcome, []stock.Shortage) {
+	h, ok := b.Book.Holding(o.HoldID)
+	if !ok {
+		return stock.Unknown, nil
+	}
+	h.ID = b.NewID()
+	outcome, short := b.Book.Take(h, stock.Confirmed)
+	if outcome == stock.Changed {
+		b.NewHolds = append(b.NewHolds, HoldEffect{h, stock.Confirmed})
+		b.tell(stock.OpConfirm, h)
+		o.HoldID = h.ID
+	}
+	return outcome, short
+}
+
+// acceptLate takes the units of an expired order for a guest who pays at the counter, or returns why that cannot be. The
+// rule is that of money that comes late.
+func (b *Batch) acceptLate(o *Order, s *Settle) error {
+	if s.Amount != o.Total {
+		return payment.ErrAmount.With("currentTotal", o.Total)
+	}
+	switch b.tooLate(o, s.Today) {
+	case "":
+	case payment.LateClosed:
+		return ErrDayOver
+	case payment.LateVisitClosed:
+		return ErrVisitClosed
+	case payment.LatePaused:
+		return catalog.ErrPaused
+	default:
+		return ErrNotPayable
+	}
+	switch outcome, short := b.retake(o); outcome {
+	case stock.Changed:
+		return nil
+	case stock.NoRoom:
+		h, _ := b.Book.Holding(o.HoldID)
+		return SoldOut(stock.Scarce(short, h.Lines, s.Late.Recipes))
+	default: // an item that has left the menus since
+		return ErrNotPayable
+	}
+}
+
+// settledAs returns what the audit log calls money that was taken.
+func settledAs(retaken bool) string {
+	if retaken {
+		return identity.ActionOrderRevived
+	}
+	return identity.ActionPaymentTaken
+}
+
+// oweAll notes that an ended order's money must go back.
+func (b *Batch) oweAll(o *Order, a payment.Attempt, reason payment.RefundReason) {
+	b.owe(o, a, reason)
 	o.refundDue(b.Now)
 	b.change(o)
 }

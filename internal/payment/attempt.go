@@ -77,11 +77,10 @@ func (a *Attempt) Redirect(p Page, now time.Time) bool {
 	return true
 }
 
-// Confirm notes that the gateway is about to be told to take the money. Only one may tell it: again is for whoever has
-// found out that an earlier one did not get through.
-func (a *Attempt) Confirm(again bool, now time.Time) bool {
-	stuck := a.State == Unknown || a.State == Confirming
-	if a.State != Redirected && (!again || !stuck) {
+// Confirm notes that the gateway is about to be told to take the money. It reports whether the caller may tell it: only
+// one may of all who have found the attempt in the same state.
+func (a *Attempt) Confirm(was State, now time.Time) bool {
+	if a.State != was || was != Redirected && was != Unknown && was != Confirming {
 		return false
 	}
 	a.enter(Confirming, now)
@@ -202,9 +201,12 @@ type RefundReason string
 
 // The reasons.
 const (
-	LateSoldOut RefundReason = "LATE_SOLD_OUT" // the order had ended and its units are gone
-	LateClosed  RefundReason = "LATE_CLOSED"   // the order had ended and so has its business day
-	PaidTwice   RefundReason = "PAID_TWICE"    // another attempt had paid the order already
-	StillDue    RefundReason = "ORDER_REFUSED" // an earlier capture for this ended order is due already
-	ByStaff     RefundReason = "STAFF"         // somebody decided it
+	LateCanceled    RefundReason = "LATE_CANCELED"     // a guest or the staff had cancelled the order
+	LateClosed      RefundReason = "LATE_CLOSED"       // the order had expired, and its business day is over
+	LateVisitClosed RefundReason = "LATE_VISIT_CLOSED" // the order had expired, and its visit is closed
+	LatePaused      RefundReason = "LATE_PAUSED"       // the order had expired, and its branch takes no orders
+	LateSoldOut     RefundReason = "LATE_SOLD_OUT"     // the order had expired, and its units are gone
+	PaidTwice       RefundReason = "PAID_TWICE"        // another attempt had paid the order already
+	StillDue        RefundReason = "ORDER_REFUSED"     // an earlier capture for this ended order is due already
+	ByStaff         RefundReason = "STAFF"             // somebody decided it
 )

@@ -46,20 +46,20 @@ func TestAttempt_Settle(t *testing.T) {
 	}
 }
 
-// One may tell the gateway to take the money; another only when the first is known not to have got through.
+// Of all who have found an attempt in a state in which it may be confirmed, one may tell the gateway to take the money.
 func TestAttempt_Confirm(t *testing.T) {
-	for _, c := range []struct {
-		from        payment.State
-		once, again bool
-	}{
-		{payment.Created, false, false}, {payment.Redirected, true, true}, {payment.Confirming, false, true},
-		{payment.Unknown, false, true}, {payment.Paid, false, false}, {payment.Failed, false, false},
-		{payment.Review, false, false}, {payment.Canceled, false, false},
-	} {
-		for again, want := range map[bool]bool{false: c.once, true: c.again} {
-			a := payment.Attempt{State: c.from}
-			if got := a.Confirm(again, time.UnixMilli(1)); got != want || want != (a.State == payment.Confirming) && c.from != payment.Confirming {
-				t.Errorf("%s, again %v: %v, %s", c.from, again, got, a.State)
+	states := []payment.State{
+		payment.Created, payment.Redirected, payment.Approved, payment.Confirming, payment.Unknown, payment.Review, payment.Paid,
+		payment.Failed, payment.Canceled,
+	}
+	for _, from := range states {
+		for _, was := range states {
+			open := from == payment.Redirected || from == payment.Confirming || from == payment.Unknown
+			a := payment.Attempt{State: from}
+			if got, want := a.Confirm(was, time.UnixMilli(1)), open && from == was; got != want {
+				t.Errorf("%s, found %s: %v", from, was, got)
+			} else if got && a.State != payment.Confirming || !got && a.State != from {
+				t.Errorf("%s, found %s, became %s", from, was, a.State)
 			}
 		}
 	}

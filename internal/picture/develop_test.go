@@ -86,9 +86,9 @@ func pngWithExif(raw, exif []byte) []byte {
 }
 
 // made is what comes of a file, decoded again.
-func made(t *testing.T, raw []byte) []image.Image {
+func made(t *testing.T, raw []byte, want ...Size) []image.Image {
 	t.Helper()
-	_, files, err := NewDarkroom().Develop(t.Context(), raw, sizes...)
+	_, files, err := NewDarkroom().Develop(t.Context(), raw, want...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -128,7 +128,7 @@ func TestDevelop_sizes(t *testing.T) {
 		{100, 4000, 48, 1920, 16, 640}, // at most twice as high as wide is allowed
 		{4000, 1, 960, 1, 320, 1},
 	} {
-		all := made(t, asJPEG(t, scene(tt.w, tt.h)))
+		all := made(t, asJPEG(t, scene(tt.w, tt.h)), sizes...)
 		l, s := all[0].Bounds(), all[1].Bounds()
 		if l.Dx() != tt.lw || l.Dy() != tt.lh || s.Dx() != tt.tw || s.Dy() != tt.th {
 			t.Errorf("%dx%d became %v and %v", tt.w, tt.h, l, s)
@@ -138,11 +138,11 @@ func TestDevelop_sizes(t *testing.T) {
 
 // TestDevelop_orientation writes the picture as a camera held in each way would, and wants it upright again.
 func TestDevelop_orientation(t *testing.T) {
-	upright := scene(1000, 600)
+	upright := scene(250, 150)
 	for o := straight; o <= 8; o++ {
-		held := image.NewNRGBA(image.Rect(0, 0, 1000, 600))
+		held := image.NewNRGBA(image.Rect(0, 0, 250, 150))
 		if o.swaps() {
-			held = image.NewNRGBA(image.Rect(0, 0, 600, 1000))
+			held = image.NewNRGBA(image.Rect(0, 0, 150, 250))
 		}
 		w, h := held.Rect.Dx(), held.Rect.Dy()
 		for y := range h {
@@ -157,7 +157,7 @@ func TestDevelop_orientation(t *testing.T) {
 			"jpeg": withExif(asJPEG(t, held), little), "jpeg, big endian": withExif(asJPEG(t, held), big),
 			"png": pngWithExif(asPNG(t, held), little),
 		} {
-			for _, img := range made(t, raw) {
+			for _, img := range made(t, raw, Size{240, 30 << 10}, Size{80, 5 << 10}) {
 				if b := img.Bounds(); b.Dx() <= b.Dy() || colour(img, 10, 70) != "red" || colour(img, 90, 70) != "green" ||
 					colour(img, 50, 10) != "blue" {
 					t.Errorf("%s held as %d: %v, %s, %s, %s", name, o, b, colour(img, 10, 70), colour(img, 90, 70), colour(img, 50, 10))
@@ -198,7 +198,7 @@ func dot(t testing.TB) []byte {
 }
 
 func TestDevelop_webp(t *testing.T) {
-	for _, img := range made(t, dot(t)) {
+	for _, img := range made(t, dot(t), sizes...) {
 		if b := img.Bounds(); b.Dx() != 1 || b.Dy() != 1 {
 			t.Error(b)
 		}
@@ -215,7 +215,7 @@ func TestDevelop_transparency_is_white(t *testing.T) {
 	for i := 3; i < len(img.Pix); i += 4 {
 		img.Pix[i] = 0
 	}
-	for _, m := range made(t, asPNG(t, img)) {
+	for _, m := range made(t, asPNG(t, img), sizes...) {
 		if got := colour(m, 50, 50); got != "white" {
 			t.Error(got)
 		}

@@ -24,6 +24,18 @@ func Command(verb string, key keyspace.Key, args ...string) Cmd {
 	return Cmd{verb: verb, key: key, args: args}
 }
 
+// Size is about how many bytes the command takes on the wire, without the text of a script.
+func (c Cmd) Size() int {
+	n := len(c.key.String())
+	for _, k := range c.more {
+		n += len(k.String())
+	}
+	for _, a := range c.args {
+		n += len(a)
+	}
+	return n
+}
+
 // Key is the key that the command is about.
 func (c Cmd) Key() keyspace.Key { return c.key }
 

@@ -48,8 +48,10 @@ func TestDB_cluster(t *testing.T) {
 
 // A Cluster of which one node is dead or says nothing is there for whoever comes now, and says who it is.
 func TestDB_cluster_without_a_node(t *testing.T) {
+	t.Parallel()
 	for name, fail := range map[string]func(*testenv.Server){"dead": (*testenv.Server).Kill, "hung": (*testenv.Server).Pause} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			old, nodes := redisdbtest.OwnCluster(t)
 			fail(nodes[0])
 			for range 3 {
@@ -68,6 +70,7 @@ func TestDB_cluster_without_a_node(t *testing.T) {
 
 // The place of a dead node is taken by one with another address.
 func TestDB_cluster_node_replaced(t *testing.T) {
+	t.Parallel()
 	db, nodes := redisdbtest.OwnCluster(t)
 	changes := make(chan redisdb.Change, 100)
 	db.OnChange(func(c redisdb.Change) { changes <- c })
@@ -85,6 +88,7 @@ func TestDB_cluster_node_replaced(t *testing.T) {
 
 // A Cluster that answers who it is and serves nobody is asked less and less often whether it does.
 func TestDB_cluster_refuses(t *testing.T) {
+	t.Parallel()
 	_, nodes := redisdbtest.OwnCluster(t)
 	db, err := redisdb.Open(t.Context(), redisdb.Config{
 		URL: testenv.ClusterURL(nodes), Timeout: soon, Pause: time.Millisecond, MaxPause: time.Hour, Heartbeat: time.Hour,

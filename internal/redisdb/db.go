@@ -6,9 +6,10 @@ import (
 	"fmt"
 	"net"
 	"sync/atomic"
-	"time"
 
 	"github.com/redis/rueidis"
+
+	"comanda/internal/clock"
 )
 
 // DB is a connection to Redis. It is safe for concurrent use.
@@ -18,6 +19,7 @@ type DB struct {
 	store   *store // the embedded one; nil for a server of its own
 	bare    bool   // the server is miniredis, ours or another process's, which cannot read a script's first line
 	client  atomic.Pointer[rueidis.Client]
+	sealKey atomic.Pointer[[]byte]
 	health  *health
 	metrics metrics
 	stop    context.CancelFunc
@@ -29,6 +31,7 @@ type DB struct {
 // that is in use are errors. The context bounds Open alone.
 func Open(ctx context.Context, cfg Config) (*DB, error) {
 	db := &DB{cfg: cfg.withDefaults()}
+	db.UseSealKey(newSealKey())
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
@@ -45,6 +48,7 @@ func Open(ctx context.Context, cfg Config) (*DB, error) {
 // with the data directory. Here a server out of reach is an error, ErrNotRunning or ErrDown.
 func Attach(ctx context.Context, cfg Config) (*DB, error) {
 	db := &DB{cfg: cfg.withDefaults()}
+	db.UseSealKey(newSealKey())
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
@@ -152,9 +156,9 @@ func (db *DB) send(ctx context.Context, name string, call func(context.Context, 
 	}
 	bounded, cancel := context.WithTimeout(ctx, db.cfg.Timeout)
 	defer cancel()
-	start := time.Now()
+	start := clock.Start()
 	err := call(bounded, *c)
-	took := time.Since(start)
+	took := start.Elapsed()
 	k := classify(err)
 	db.metrics.call(name, took, k)
 	db.health.heard(k, took)

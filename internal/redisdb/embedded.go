@@ -12,6 +12,8 @@ import (
 	"github.com/alicebob/miniredis/v2"
 	"github.com/alicebob/miniredis/v2/server"
 	"github.com/redis/rueidis"
+
+	"comanda/internal/clock"
 )
 
 const (
@@ -98,16 +100,16 @@ func (s *store) serve(door net.Listener) {
 
 // tick advances the store's clock; miniredis has none of its own that is cheap.
 func (s *store) tick() {
-	last, pause := time.Now(), tickPause
+	last, pause := clock.Start(), tickPause
 	for {
 		select {
 		case <-s.stop:
 			return
 		case <-time.After(pause):
 		}
-		now := time.Now()
-		s.mini.FastForward(now.Sub(last))
-		last, pause = now, max(tickPause, tickShare*time.Since(now))
+		now := clock.Start()
+		s.mini.FastForward(now.Begun().Sub(last.Begun()))
+		last, pause = now, max(tickPause, tickShare*now.Elapsed())
 	}
 }
 

@@ -45,7 +45,7 @@ func publish(t *testing.T, db *redisdb.DB, message string) {
 func each(t *testing.T, test func(t *testing.T, db *redisdb.DB)) {
 	t.Helper()
 	t.Run("redis", func(t *testing.T) {
-		db, _ := redisdbtest.Real(t)
+		db := redisdbtest.Redis(t)
 		test(t, db)
 	})
 	t.Run("cluster", func(t *testing.T) { test(t, redisdbtest.Cluster(t)) })

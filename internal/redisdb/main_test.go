@@ -4,6 +4,10 @@ import (
 	"testing"
 
 	"comanda/internal/redisdb/redisdbtest"
+	"comanda/internal/testenv"
 )
 
-func TestMain(m *testing.M) { redisdbtest.VerifyMain(m) }
+func TestMain(m *testing.M) {
+	testenv.Parallel(8)
+	redisdbtest.VerifyMain(m)
+}

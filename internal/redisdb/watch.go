@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/redis/rueidis"
+
+	"comanda/internal/clock"
 )
 
 // Change says that what Redis holds can no longer be relied on without a look.
@@ -52,7 +54,7 @@ type node struct {
 // down.
 func (db *DB) watch(ctx context.Context, known map[string]node) {
 	defer close(db.stopped)
-	up, pause, since := len(known) > 0, db.cfg.Pause, time.Time{}
+	up, pause, since := len(known) > 0, db.cfg.Pause, clock.Stopwatch{}
 	for {
 		wait := pause
 		if up {
@@ -63,7 +65,7 @@ func (db *DB) watch(ctx context.Context, known map[string]node) {
 			return
 		case <-db.health.tripped:
 			db.cfg.Log.WarnContext(ctx, "a call took redis down")
-			if time.Since(since) < db.cfg.MaxPause { // it answers us and serves nobody, as a Cluster without a node does
+			if since.Elapsed() < db.cfg.MaxPause { // it answers us and serves nobody, as a Cluster without a node does
 				pause = min(2*pause, db.cfg.MaxPause)
 			} else {
 				pause = db.cfg.Pause
@@ -81,7 +83,7 @@ func (db *DB) watch(ctx context.Context, known map[string]node) {
 				db.health.tell(Change{Restarted: restarted})
 			}
 			if !up {
-				up, since = true, time.Now()
+				up, since = true, clock.Start()
 			}
 		case up:
 			db.cfg.Log.WarnContext(ctx, "redis is down", "err", err)

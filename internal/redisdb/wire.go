@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/redis/rueidis"
+
+	"comanda/internal/clock"
 )
 
 // wire is one connection that speaks the protocol (RESP2) with as little work per command as can be: a census asks
@@ -100,7 +102,7 @@ func (w *wire) add(words ...string) {
 // while nobody takes its answers. After a failure the connection is of no use any more.
 func (w *wire) exchange(ctx context.Context, read func() error) error {
 	deadline, ok := ctx.Deadline()
-	if limit := time.Now().Add(censusPatience); !ok || limit.Before(deadline) {
+	if limit := clock.In(censusPatience); !ok || limit.Before(deadline) {
 		deadline = limit
 	}
 	stop := context.AfterFunc(ctx, func() { _ = w.conn.SetDeadline(time.Unix(1, 0)) })
@@ -156,7 +158,7 @@ func (w *wire) send() {
 }
 
 // extend gives the server time for the next answers.
-func (w *wire) extend() { _ = w.conn.SetDeadline(time.Now().Add(censusPatience)) }
+func (w *wire) extend() { _ = w.conn.SetDeadline(clock.In(censusPatience)) }
 
 // value is an answer: text, a number, a refusal, nothing, or a list.
 type value struct {

@@ -19,11 +19,14 @@ func (db *DB) Backup(ctx context.Context, file string) error {
 	if !ok {
 		return ErrBackup
 	}
-	if err := os.MkdirAll(filepath.Dir(file), 0o750); err != nil {
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 		return fmt.Errorf("sqldb: backup: %w", err)
 	}
-	if err := reserve(file); err != nil {
-		return err
+	switch err := createPrivate(file); { // SQLite writes into an empty file, and keeps its mode
+	case errors.Is(err, fs.ErrExist):
+		return fmt.Errorf("sqldb: backup: %s is there already", file)
+	case err != nil:
+		return fmt.Errorf("sqldb: backup: %w", err)
 	}
 	pool, err := s.second() // beside the writer: it reads, and must not hold anybody up
 	if err != nil {
@@ -34,17 +37,4 @@ func (db *DB) Backup(ctx context.Context, file string) error {
 		return errors.Join(translate("backup", err), os.Remove(file))
 	}
 	return nil
-}
-
-// reserve makes an empty file, into which SQLite writes, for nobody else to read: it will hold everything that the
-// database does.
-func reserve(file string) error {
-	f, err := os.OpenFile(file, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
-	if errors.Is(err, fs.ErrExist) {
-		return fmt.Errorf("sqldb: backup: %s is there already", file)
-	}
-	if err != nil {
-		return fmt.Errorf("sqldb: backup: %w", err)
-	}
-	return f.Close()
 }

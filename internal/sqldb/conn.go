@@ -43,7 +43,8 @@ func (h *hooks) committed() {
 	}
 }
 
-// Rows is the result of a query, read forward once.
+// Rows is the result of a query, read forward once. Its errors are translated like those of statements, so that a
+// connection which is lost between two rows is ErrUnavailable.
 type Rows interface {
 	Next() bool
 	Scan(dest ...any) error
@@ -61,11 +62,11 @@ func Collect[T any](rows Rows, err error, scan func(Rows) (T, error)) ([]T, erro
 	for rows.Next() {
 		v, err := scan(rows)
 		if err != nil {
-			return nil, translate("scan", err)
+			return nil, err
 		}
 		all = append(all, v)
 	}
-	return all, translate("rows", rows.Err())
+	return all, rows.Err()
 }
 
 // One reads the first row of a query; found is false when there is none.
@@ -75,10 +76,10 @@ func One[T any](rows Rows, err error, scan func(Rows) (T, error)) (v T, found bo
 	}
 	defer rows.Close()
 	if !rows.Next() {
-		return v, false, translate("rows", rows.Err())
+		return v, false, rows.Err()
 	}
 	v, err = scan(rows)
-	return v, err == nil, translate("scan", err)
+	return v, err == nil, err
 }
 
 // Value reads a row of one column. It is written in two statements because Go does not say whether a variable that is

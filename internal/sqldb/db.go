@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"comanda/internal/clock"
 	"comanda/internal/fault"
 )
 
@@ -23,7 +24,8 @@ type Config struct {
 	// URL is postgres://user@host/db or sqlite:path, where path is relative to the working directory unless it begins
 	// with a slash (sqlite:///var/lib/comanda/comanda.db).
 	URL string
-	// MaxConns bounds the connections to PostgreSQL and the readers of SQLite; 0 means 16 and 4.
+	// MaxConns bounds the connections to PostgreSQL and the readers of SQLite; 0 means 16, or what pool_max_conns in the
+	// URL says, and 4.
 	MaxConns int
 }
 
@@ -31,13 +33,13 @@ type Config struct {
 type DB struct {
 	engine Engine
 	driver engineDriver
-	clock  clock
+	clock  *clock.Clock
 }
 
 // engineDriver is what an engine has to offer.
 type engineDriver interface {
 	Conn
-	begin(ctx context.Context) (engineTx, error)
+	begin(ctx context.Context, patient bool) (engineTx, error)
 	snapshot(ctx context.Context) (engineSnapshot, error)
 	prepare(ctx context.Context, q *Stmt) error
 	ping(ctx context.Context) error
@@ -67,7 +69,9 @@ func Open(ctx context.Context, c Config) (*DB, error) {
 			return nil, err
 		}
 		db := &DB{engine: Postgres, driver: d}
-		if err := db.SyncClock(ctx); err != nil {
+		db.clock = clock.Of(db.serverTime)
+		// A server that is too slow to measure by can be worked with; nothing ends until it was measured.
+		if err := db.clock.Measure(ctx); err != nil && !errors.Is(err, clock.ErrVague) {
 			d.close()
 			return nil, err
 		}
@@ -77,7 +81,7 @@ func Open(ctx context.Context, c Config) (*DB, error) {
 		if err != nil {
 			return nil, err
 		}
-		return &DB{engine: SQLite, driver: d}, nil
+		return &DB{engine: SQLite, driver: d, clock: clock.OfMachine()}, nil
 	}
 	return nil, fmt.Errorf("sqldb: %q is not a database address: postgres://... or sqlite:path", scheme)
 }
@@ -108,15 +112,26 @@ func (db *DB) Prepare(ctx context.Context, q *Stmt) error {
 
 // Write runs fn in a transaction: BEGIN IMMEDIATE on SQLite, READ COMMITTED on PostgreSQL, where callers lock what they
 // decide on. It is run again, up to three times, when the engine asks for that; so fn must not have effects outside of
-// the transaction. A context that ends does not tear a transaction: fn runs under a limit of its own.
+// the transaction. A context that ends does not tear a transaction: fn runs under a limit of its own. PostgreSQL ends a
+// transaction that is idle for three seconds: its process is frozen, and others wait for its locks.
 func (db *DB) Write(ctx context.Context, fn func(ctx context.Context, tx Tx) error) error {
+	return db.retry(ctx, false, fn)
+}
+
+// WriteWaiting is Write for a transaction that waits for another system between its statements and holds no lock that
+// other transactions wait for. It may be idle for fifteen seconds.
+func (db *DB) WriteWaiting(ctx context.Context, fn func(ctx context.Context, tx Tx) error) error {
+	return db.retry(ctx, true, fn)
+}
+
+func (db *DB) retry(ctx context.Context, patient bool, fn func(ctx context.Context, tx Tx) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), writeTimeout)
 	defer cancel()
 	for try := 0; ; try++ {
-		err := db.write(ctx, fn)
+		err := db.write(ctx, patient, fn)
 		if try < maxRetries && errors.Is(err, ErrRetry) {
 			continue
 		}
@@ -124,8 +139,8 @@ func (db *DB) Write(ctx context.Context, fn func(ctx context.Context, tx Tx) err
 	}
 }
 
-func (db *DB) write(ctx context.Context, fn func(ctx context.Context, tx Tx) error) error {
-	tx, err := db.driver.begin(ctx)
+func (db *DB) write(ctx context.Context, patient bool, fn func(ctx context.Context, tx Tx) error) error {
+	tx, err := db.driver.begin(ctx, patient)
 	if err != nil {
 		return translate("begin", err)
 	}
@@ -149,7 +164,7 @@ func (db *DB) write(ctx context.Context, fn func(ctx context.Context, tx Tx) err
 
 // Snapshot runs fn in a transaction that can only read, and whose answers are all of one moment, that of the first. It
 // waits for nobody, and nobody waits for it. fn is run once, for as long as its context allows; but PostgreSQL ends the
-// transaction of one that asks nothing for some seconds (idle_in_transaction_session_timeout). Rows are closed before the
+// transaction of one that asks nothing for fifteen seconds (idle_in_transaction_session_timeout). Rows are closed before the
 // next question.
 func (db *DB) Snapshot(ctx context.Context, fn func(ctx context.Context, at Reader) error) error {
 	at, err := db.driver.snapshot(ctx)

@@ -2,13 +2,16 @@ package sqldb
 
 import (
 	"context"
+	"crypto/sha256"
 	"embed"
+	"encoding/hex"
 	"fmt"
 	"io/fs"
 	"log/slog"
 	"strings"
 	"testing/fstest"
 
+	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/pressly/goose/v3"
 	"github.com/pressly/goose/v3/lock"
@@ -79,6 +82,24 @@ func (db *DB) Migrations(ctx context.Context) ([]Migration, error) {
 	return all, nil
 }
 
+// SchemaHash returns a name for all migrations together: databases that were migrated under the same name have the same
+// schema.
+func SchemaHash() string {
+	h := sha256.New()
+	for _, e := range []Engine{SQLite, Postgres} {
+		files, err := spelled(e)
+		if err != nil {
+			panic(err) // the files are embedded
+		}
+		names, _ := fs.Glob(files, "*") // the pattern is well-formed
+		for _, name := range names {
+			text, _ := fs.ReadFile(files, name) // from memory
+			fmt.Fprintf(h, "%s %d\n%s", name, len(text), text)
+		}
+	}
+	return hex.EncodeToString(h.Sum(nil)[:6])
+}
+
 // spelled gives the migrations as the engine reads them.
 func spelled(e Engine) (fs.FS, error) {
 	out := fstest.MapFS{} // the standard library's only file system in memory
@@ -98,22 +119,34 @@ func spelled(e Engine) (fs.FS, error) {
 	return out, nil
 }
 
-func (p *postgres) migrate(context.Context) (migrator, error) {
+// migrate uses connections of its own: a step takes as long as its tables are large.
+func (p *postgres) migrate(ctx context.Context) (migrator, error) {
 	files, err := spelled(Postgres)
 	if err != nil {
 		return migrator{}, err
 	}
-	std := stdlib.OpenDBFromPool(p.pool)
 	locker, err := lock.NewPostgresSessionLocker()
 	if err != nil {
 		return migrator{}, err
 	}
+	conf := p.conf.Copy()
+	conf.AfterConnect, conf.ConnConfig.RuntimeParams["statement_timeout"] = nil, "0"
+	pool, err := pgxpool.NewWithConfig(ctx, conf)
+	if err != nil {
+		return migrator{}, translate("open", err)
+	}
+	std := stdlib.OpenDBFromPool(pool)
+	release := func() {
+		_ = std.Close()
+		pool.Close()
+	}
 	g, err := goose.NewProvider(goose.DialectPostgres, std, files,
 		goose.WithSessionLocker(locker), goose.WithSlog(slog.New(slog.DiscardHandler)))
 	if err != nil {
+		release()
 		return migrator{}, fmt.Errorf("sqldb: %w", err)
 	}
-	return migrator{g, func() { _ = std.Close() }}, nil
+	return migrator{g, release}, nil
 }
 
 // migrate uses a connection of its own: goose wants a pool, and the writer's is always taken.

@@ -3,6 +3,7 @@ package sqldb
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -13,16 +14,32 @@ import (
 
 // What is set on every connection, unless the address says otherwise: limits, and what PostgreSQL plans by. A page
 // read at random costs nearly what the next one does, as on every disk without an arm and in memory: by its default
-// of 4, PostgreSQL reads whole tables of some hundred pages in the place of a batch's rows.
+// of 4, PostgreSQL reads whole tables of some hundred pages in the place of a batch's rows. A transaction whose process
+// is frozen is ended before the lock_timeout of those who wait for its rows.
 var postgresSettings = map[string]string{
 	"random_page_cost":                    "1.1",
 	"statement_timeout":                   "8s",
 	"lock_timeout":                        "4s",
-	"idle_in_transaction_session_timeout": "15s",
+	"idle_in_transaction_session_timeout": "3s",
 	"application_name":                    "comanda",
 }
 
-type postgres struct{ pool *pgxpool.Pool }
+const (
+	// transactionTimeout bounds a transaction on the server as writeTimeout does here: a process that is frozen and goes
+	// on again and again would never be idle for long. PostgreSQL has it from 17 on.
+	transactionTimeout      = "12s"
+	transactionTimeoutSince = 17
+
+	// patientIdle is how long a transaction may be idle that waits for somebody else: a broker, or the reader of an export.
+	patientIdle = "15s"
+
+	defaultConns = 16
+)
+
+type postgres struct {
+	pool *pgxpool.Pool
+	conf *pgxpool.Config // with which the pool was opened
+}
 
 func openPostgres(ctx context.Context, c Config) (*postgres, error) {
 	pc, err := pgxpool.ParseConfig(c.URL)
@@ -34,16 +51,41 @@ func openPostgres(ctx context.Context, c Config) (*postgres, error) {
 			pc.ConnConfig.RuntimeParams[name] = value
 		}
 	}
-	pc.MaxConns = 16
-	if c.MaxConns > 0 {
+	switch {
+	case c.MaxConns > 0:
 		pc.MaxConns = int32(c.MaxConns) //nolint:gosec // a small configured number
+	case !strings.Contains(c.URL, "pool_max_conns="): // otherwise it is the operator's
+		pc.MaxConns = defaultConns
 	}
 	pc.ConnConfig.ConnectTimeout = 2 * time.Second
+	if _, set := pc.ConnConfig.RuntimeParams["transaction_timeout"]; !set {
+		pc.AfterConnect = limitTransactions
+	}
 	pool, err := pgxpool.NewWithConfig(ctx, pc)
 	if err != nil {
 		return nil, translate("open", err)
 	}
-	return &postgres{pool}, nil
+	return &postgres{pool, pc}, nil
+}
+
+// limitTransactions sets what a server before 17 would refuse a connection for.
+func limitTransactions(ctx context.Context, c *pgx.Conn) error {
+	if !limitsTransactions(c.PgConn().ParameterStatus("server_version")) {
+		return nil
+	}
+	_, err := c.Exec(ctx, "SET transaction_timeout = '"+transactionTimeout+"'")
+	return err
+}
+
+// limitsTransactions reports whether a server of a version such as "17.2 (Debian 17.2-1)" or "18beta1" knows
+// transaction_timeout.
+func limitsTransactions(version string) bool {
+	digits := strings.IndexFunc(version, func(r rune) bool { return r < '0' || r > '9' })
+	if digits < 0 {
+		digits = len(version)
+	}
+	major, err := strconv.Atoi(version[:digits])
+	return err == nil && major >= transactionTimeoutSince
 }
 
 // withoutSecrets keeps a parse error's reason and drops the address it quotes.
@@ -73,7 +115,7 @@ func (p *postgres) Query(ctx context.Context, q *Stmt, args ...any) (Rows, error
 	if err != nil {
 		return nil, translate(q.Name, err)
 	}
-	return rows, nil
+	return postgresRows{rows, q.Name}, nil
 }
 
 func (p *postgres) prepare(ctx context.Context, q *Stmt) error {
@@ -86,10 +128,25 @@ func (p *postgres) prepare(ctx context.Context, q *Stmt) error {
 func (p *postgres) ping(ctx context.Context) error { return p.pool.Ping(ctx) }
 func (p *postgres) close()                         { p.pool.Close() }
 
-func (p *postgres) begin(ctx context.Context) (engineTx, error) { return p.start(ctx, "begin") }
+func (p *postgres) begin(ctx context.Context, patient bool) (engineTx, error) {
+	tx, err := p.start(ctx, "begin")
+	if err == nil && patient {
+		tx.local("idle_in_transaction_session_timeout", patientIdle)
+	}
+	return tx, err
+}
 
+// snapshot begins a transaction that may take as long as its reader needs.
 func (p *postgres) snapshot(ctx context.Context) (engineSnapshot, error) {
-	return p.start(ctx, "begin read only, isolation level repeatable read")
+	tx, err := p.start(ctx, "begin read only, isolation level repeatable read")
+	if err != nil {
+		return nil, err
+	}
+	tx.local("idle_in_transaction_session_timeout", patientIdle)
+	if limitsTransactions(tx.conn.Conn().PgConn().ParameterStatus("server_version")) {
+		tx.local("transaction_timeout", "0")
+	}
+	return tx, nil
 }
 
 func (p *postgres) start(ctx context.Context, text string) (*postgresTx, error) {
@@ -134,6 +191,11 @@ func (t *postgresTx) QueueQuery(read func(Rows) error, q *Stmt, args ...any) {
 	t.pending[len(t.pending)-1].read = read
 }
 
+// local changes a setting of the connection until the transaction ends.
+func (t *postgresTx) local(setting, value string) {
+	t.pending = append(t.pending, queued{name: "set", text: "set local " + setting + " = '" + value + "'", want: -1})
+}
+
 // send ships what is pending and reads the answers of all but the last entry, which is the caller's.
 func (t *postgresTx) send(ctx context.Context) (pgx.BatchResults, queued, error) {
 	if t.err != nil {
@@ -150,7 +212,7 @@ func (t *postgresTx) send(ctx context.Context) (pgx.BatchResults, queued, error)
 	for _, p := range pending[:len(pending)-1] {
 		if err := p.take(results); err != nil {
 			_ = results.Close()
-			return nil, last, translate(p.name, err)
+			return nil, last, err
 		}
 	}
 	return results, last, nil
@@ -167,24 +229,25 @@ func (t *postgresTx) Flush(ctx context.Context) error {
 	}
 	err = last.take(results)
 	if closeErr := results.Close(); err == nil {
-		err = closeErr
+		err = translate(last.name, closeErr)
 	}
-	return translate(last.name, err)
+	return err
 }
 
 // take reads the answer of one statement.
 func (q queued) take(results pgx.BatchResults) error {
 	if q.read == nil {
 		tag, err := results.Exec()
-		if err != nil {
-			return err
+		if err == nil {
+			err = q.check(tag)
 		}
-		return q.check(tag)
+		return translate(q.name, err)
 	}
-	rows, err := results.Query()
+	answer, err := results.Query()
 	if err != nil {
-		return err
+		return translate(q.name, err)
 	}
+	rows := postgresRows{answer, q.name}
 	defer rows.Close()
 	if err := q.read(rows); err != nil {
 		return err
@@ -223,12 +286,21 @@ func (t *postgresTx) Query(ctx context.Context, q *Stmt, args ...any) (Rows, err
 		_ = results.Close()
 		return nil, translate(last.name, err)
 	}
-	return &batchRows{rows, results}, nil
+	return &batchRows{postgresRows{rows, last.name}, results}, nil
 }
+
+// postgresRows translates the errors of reading: a connection can be lost between any two rows.
+type postgresRows struct {
+	pgx.Rows
+	statement string
+}
+
+func (r postgresRows) Scan(dest ...any) error { return translate(r.statement, r.Rows.Scan(dest...)) }
+func (r postgresRows) Err() error             { return translate(r.statement, r.Rows.Err()) }
 
 // batchRows closes the batch together with its last rows.
 type batchRows struct {
-	pgx.Rows
+	postgresRows
 	results pgx.BatchResults
 }
 

@@ -3,15 +3,20 @@ package sqldb_test
 import (
 	"context"
 	"errors"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 	"testing/fstest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/jackc/pgx/v5"
 
 	"comanda/internal/fault"
 	"comanda/internal/sqldb"
 	"comanda/internal/sqldb/sqldbtest"
+	"comanda/internal/testenv"
 )
 
 var stmts = sqldb.Load(fstest.MapFS{
@@ -36,6 +41,11 @@ var stmts = sqldb.Load(fstest.MapFS{
 	"unknown_table.sql":  {Data: []byte(`DELETE FROM nowhere`)},
 	"unknown_column.sql": {Data: []byte(`UPDATE order_number SET absent = 1`)},
 	"no_sql.sql":         {Data: []byte(`SELEKT 1`)},
+	"idle_timeout.sql": {Data: []byte(`
+		SELECT /*pg: current_setting('idle_in_transaction_session_timeout')*/ /*sqlite: ''*/`)},
+	"endless.sql": {Data: []byte(`
+		WITH RECURSIVE number(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n < 2000000000)
+		SELECT n AS "endless of TestRows_connection_lost" FROM number`)},
 })
 
 func numbers(n ...int64) *sqldb.RowSet {
@@ -271,6 +281,120 @@ func TestDB_errorsAreNeutral(t *testing.T) {
 	})
 }
 
+// A connection that is lost between two rows is the database out of reach, wherever the rows are read.
+func TestRows_connection_lost(t *testing.T) {
+	db := sqldbtest.Postgres(t)
+	endless := stmts.Must("endless")
+	admin, err := pgx.Connect(t.Context(), testenv.Postgres(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer admin.Close(context.Background())
+	// lost reads rows, and ends the connection that reads them after the first.
+	lost := func(rows sqldb.Rows) error {
+		for first := true; rows.Next(); first = false {
+			if !first {
+				continue
+			}
+			_, err := admin.Exec(t.Context(), `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+				WHERE datname <> current_database() AND query LIKE '%endless of TestRows_connection_lost%'`)
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		return rows.Err()
+	}
+	query := func(on sqldb.Reader) error {
+		rows, err := on.Query(t.Context(), endless)
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		return lost(rows)
+	}
+	for name, read := range map[string]func() error{
+		"alone": func() error { return query(db) },
+		"collected": func() error {
+			rows, err := db.Query(t.Context(), endless)
+			_, err = sqldb.Collect(rows, err, func(sqldb.Rows) (int, error) { return 0, lost(rows) })
+			return err
+		},
+		"in a transaction": func() error {
+			return db.Write(t.Context(), func(_ context.Context, tx sqldb.Tx) error { return query(tx) })
+		},
+		"queued": func() error {
+			return db.Write(t.Context(), func(ctx context.Context, tx sqldb.Tx) error {
+				tx.QueueQuery(lost, endless)
+				return tx.Flush(ctx)
+			})
+		},
+		"in a snapshot": func() error {
+			return db.Snapshot(t.Context(), func(_ context.Context, at sqldb.Reader) error { return query(at) })
+		},
+	} {
+		if err := read(); !sqldb.IsUnavailable(err) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// So are rows that take longer than who reads them has.
+func TestRows_deadline(t *testing.T) {
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+		defer cancel()
+		rows, err := db.Query(ctx, stmts.Must("endless"))
+		if _, err = sqldb.Collect(rows, err, sqldb.Value[int]); !sqldb.IsUnavailable(err) {
+			t.Error(err)
+		}
+	})
+}
+
+// Only the owner can read a SQLite database and the files that SQLite keeps beside it. Files of an older version lose the
+// permissions of others when they are opened.
+func TestOpen_private(t *testing.T) {
+	modes := func(dir string) string {
+		var all []string
+		for _, name := range []string{"", "comanda.db", "comanda.db-wal", "comanda.db-shm"} {
+			info, err := os.Stat(filepath.Join(dir, name))
+			if err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, info.Mode().Perm().String())
+		}
+		return strings.Join(all, " ")
+	}
+	dir := filepath.Join(t.TempDir(), "data")
+	path := filepath.Join(dir, "comanda.db")
+	open := func() {
+		db, err := sqldb.Open(t.Context(), sqldb.Config{URL: "sqlite:" + path})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(db.Close)
+		if err := db.Migrate(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := db.Exec(t.Context(), stmts.Must("number_add"), numbers(1)); err != nil { // makes the other files
+			t.Fatal(err)
+		}
+	}
+	open()
+	const private = "-rwx------ -rw------- -rw------- -rw-------"
+	if got := modes(dir); got != private {
+		t.Errorf("a new database: %s", got)
+	}
+	for _, name := range []string{"", "-wal", "-shm"} { // as it was made before
+		if err := os.Chmod(path+name, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	open()
+	if got := modes(dir); got != private {
+		t.Errorf("an old database: %s", got)
+	}
+}
+
 func TestOpen_unreachable(t *testing.T) {
 	_, err := sqldb.Open(t.Context(), sqldb.Config{URL: "postgres://nobody:secret@127.0.0.1:1/none"})
 	if fault.KindOf(err) != fault.Unavailable {
@@ -314,12 +438,20 @@ func TestDB_Now(t *testing.T) {
 }
 
 func TestDB_versionAndDurability(t *testing.T) {
-	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+	test := func(t *testing.T, url string) {
+		t.Helper()
+		db, err := sqldb.Open(t.Context(), sqldb.Config{URL: url})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(db.Close)
 		if v, err := db.Version(t.Context()); err != nil || v == "" {
 			t.Errorf("version %q, %v", v, err)
 		}
 		if err := db.Durable(t.Context()); err != nil {
 			t.Error(err)
 		}
-	})
+	}
+	t.Run("sqlite", func(t *testing.T) { test(t, sqldbtest.SQLiteURL(t)) })
+	t.Run("postgres", func(t *testing.T) { test(t, sqldbtest.PostgresURL(t)) })
 }

@@ -6,6 +6,7 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -33,7 +34,7 @@ func openSQLite(ctx context.Context, path string, readers int) (*liteDB, error) 
 	if path == "" {
 		return nil, errors.New("sqldb: the SQLite address has no path")
 	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
+	if err := makePrivate(path); err != nil {
 		return nil, fmt.Errorf("sqldb: %w", err)
 	}
 	dsn := "file:" + strings.NewReplacer("%", "%25", "?", "%3f", "#", "%23").Replace(path) + "?" + sqlitePragmas
@@ -60,6 +61,39 @@ func openSQLite(ctx context.Context, path string, readers int) (*liteDB, error) 
 	s := &liteDB{readers: reading, writer: writer, conn: conn, turn: make(chan struct{}, 1), dsn: dsn}
 	s.own, s.shared = newPrepared(conn), newPrepared(reading)
 	return s, nil
+}
+
+// makePrivate makes the file of a database and its folder where they are missing, and keeps others from reading the file:
+// it holds members, password hashes and the key of the tokens. SQLite creates what belongs to a file with the file's own
+// permissions; files of an older version are changed. A folder that was there already stays as it is: it may be anybody's.
+func makePrivate(path string) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	// A file that is there already is not opened: closing it would drop the locks of whatever else of this process has it
+	// open (https://sqlite.org/howtocorrupt.html, section 2.2).
+	if err := createPrivate(path); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	for _, file := range []string{path, path + "-wal", path + "-shm"} {
+		info, err := os.Stat(file)
+		if err != nil || info.Mode().Perm()&0o077 == 0 {
+			continue // without a process that has it open, a database has no other files
+		}
+		if err := os.Chmod(file, 0o600); err != nil && !errors.Is(err, fs.ErrPermission) {
+			return err // only the owner of a file can change its mode
+		}
+	}
+	return nil
+}
+
+// createPrivate makes an empty file that only its owner may read. It fails with fs.ErrExist where there is one.
+func createPrivate(path string) error {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	return f.Close()
 }
 
 // second opens one more writing connection; the caller holds the turn.
@@ -115,7 +149,7 @@ func (s *liteDB) close() {
 	_ = s.writer.Close()
 }
 
-func (s *liteDB) begin(ctx context.Context) (engineTx, error) {
+func (s *liteDB) begin(ctx context.Context, _ bool) (engineTx, error) {
 	if err := s.take(ctx); err != nil {
 		return nil, err
 	}
@@ -204,7 +238,7 @@ func (t *sqliteTx) QueueQuery(read func(Rows) error, q *Stmt, args ...any) {
 	}
 	defer rows.Close()
 	if t.err = read(rows); t.err == nil {
-		t.err = translate(q.Name, rows.Err())
+		t.err = rows.Err()
 	}
 }
 
@@ -293,7 +327,7 @@ func (p *prepared) query(ctx context.Context, q *Stmt, args []any) (Rows, error)
 	if err != nil {
 		return nil, translate(q.Name, err)
 	}
-	return sqliteRows{rows}, nil
+	return sqliteRows{rows, q.Name}, nil
 }
 
 func (p *prepared) close() {
@@ -304,6 +338,12 @@ func (p *prepared) close() {
 	}
 }
 
-type sqliteRows struct{ *sql.Rows }
+// sqliteRows translates the errors of reading.
+type sqliteRows struct {
+	*sql.Rows
+	statement string
+}
 
-func (r sqliteRows) Close() { _ = r.Rows.Close() }
+func (r sqliteRows) Scan(dest ...any) error { return translate(r.statement, r.Rows.Scan(dest...)) }
+func (r sqliteRows) Err() error             { return translate(r.statement, r.Rows.Err()) }
+func (r sqliteRows) Close()                 { _ = r.Rows.Close() }

@@ -78,5 +78,18 @@ func (d *doubts) reading(s Scope) *reading {
 	return r
 }
 
+// forget drops the reading of every scope in which operations may have made something available: what this process has
+// just committed is not refused for what was read before.
+func (d *doubts) forget(ops []Op) {
+	for _, op := range ops {
+		if !op.frees() {
+			continue
+		}
+		d.mu.Lock()
+		delete(d.known, op.Hold.Scope)
+		d.mu.Unlock()
+	}
+}
+
 // maxDoubted bounds the memory: more scopes than that do not sell out at once.
 const maxDoubted = 1000

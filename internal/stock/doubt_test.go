@@ -87,3 +87,30 @@ func TestDoubts_shares_a_reading(t *testing.T) {
 		t.Errorf("not read anew: %d readings", readings)
 	}
 }
+
+// What an operation may have made available is read at once; what an operation takes lets a reading stand.
+func TestDoubts_forget(t *testing.T) {
+	scope := Scope{Branch: 1, Date: "2026-02-26"}
+	h := Hold{Scope: scope, Lines: []Line{{1, 2}}}
+	for kind, anew := range map[OpKind]bool{
+		OpHeld: false, OpConfirm: false, OpCancel: true, OpReturn: true, OpForget: true, OpCap: true,
+	} {
+		limit := int64(1)
+		d := doubts{
+			now:  func() time.Time { return time.UnixMilli(1000) },
+			read: func(context.Context, Scope) ([]Count, error) { return []Count{{Item: 1, Cap: limit}}, nil },
+		}
+		if d.confirmed(t.Context(), h, nil) == nil {
+			t.Errorf("%s: two units of one", kind)
+		}
+		limit = 2
+		d.forget([]Op{{Kind: kind, Hold: Hold{Scope: Scope{Branch: 2, Date: scope.Date}}}}) // of another branch
+		if d.confirmed(t.Context(), h, nil) == nil {
+			t.Errorf("%s: another branch's operation dropped the reading", kind)
+		}
+		d.forget([]Op{{Kind: kind, Hold: Hold{Scope: scope, Lines: []Line{{1, 1}}}}})
+		if got := d.confirmed(t.Context(), h, nil) == nil; got != anew {
+			t.Errorf("%s: read anew: %t, want %t", kind, got, anew)
+		}
+	}
+}

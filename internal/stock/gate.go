@@ -25,8 +25,9 @@ const (
 
 // Verdict is the gate's reply to one TRY.
 type Verdict struct {
-	Answer Answer
-	Short  []Shortage // with Refused: every line that does not fit
+	Answer  Answer
+	Short   []Shortage // with Refused: every line that does not fit
+	Unknown bool       // with Cold: the gate has replied and does not know the scope or an item, which a rebuild mends
 }
 
 // OpKind is what SQL has decided and the gate must learn.
@@ -48,6 +49,9 @@ type Op struct {
 	Hold Hold
 }
 
+// frees reports whether the operation may make something available.
+func (o Op) frees() bool { return o.Kind != OpHeld && o.Kind != OpConfirm }
+
 // Count is one item's counter as the gate or the ledger sees it.
 type Count struct {
 	Item int64
@@ -64,7 +68,7 @@ func (c Count) Left() int64 {
 	return max(0, c.Cap-c.Held-c.Used)
 }
 
-// Image is everything of a scope that the gate is rebuilt from: the counters and the holds that are not forgotten yet.
+// Image is what the gate is rebuilt from: a scope's counters, and all or some of its holds that are not forgotten yet.
 type Image struct {
 	Scope  Scope
 	Epoch  string

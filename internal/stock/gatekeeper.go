@@ -16,7 +16,11 @@ type Gate interface {
 	Counts(ctx context.Context, s Scope, items []int64) (counts []Count, ok bool, err error)
 	// All gives every counter of a scope; not ok when the scope is unknown.
 	All(ctx context.Context, s Scope) (shown Shown, ok bool, err error)
+	// BeginRebuild makes a scope unknown and returns the epoch under which it is built.
 	BeginRebuild(ctx context.Context, s Scope) (epoch string, err error)
+	// Load enters holds of an image, each in the state that the last call for it names.
+	Load(ctx context.Context, im Image) error
+	// FinishRebuild enters what an image holds and makes the scope known.
 	FinishRebuild(ctx context.Context, im Image) error
 	// Due gives leases that ran out: of a branch's stock, or of the quotas of all of a branch's dates.
 	Due(ctx context.Context, s Scope, now time.Time, limit int) ([]Hold, error)
@@ -24,10 +28,8 @@ type Gate interface {
 
 // Journal is what SQL knows for the gate.
 type Journal interface {
+	Images
 	Counts(ctx context.Context, s Scope) ([]Count, error)
-	Image(ctx context.Context, s Scope, now time.Time) (Image, error)
-	ClaimRebuild(ctx context.Context, s Scope, now, until time.Time) (bool, error)
-	EndRebuild(ctx context.Context, s Scope, epoch string) error
 	Scopes(ctx context.Context, from string) (map[Scope]string, error)
 	// Unapplied gives entries that were written and are due at or before an instant, behind an id, in the order of ids.
 	Unapplied(ctx context.Context, before time.Time, after string, limit int) ([]Entry, error)
@@ -37,6 +39,25 @@ type Journal interface {
 	Bury(ctx context.Context, leases []Hold, now time.Time) ([]HoldState, error)
 	// Holds gives those of some holds that exist.
 	Holds(ctx context.Context, ids []string) ([]HoldState, error)
+}
+
+// Images are what the gate is rebuilt from, and the right to do so.
+type Images interface {
+	// ClaimRebuild makes the caller the only one who may rebuild a scope until an instant. When it may not, mine is
+	// false and free is the instant from which it may ask again.
+	ClaimRebuild(ctx context.Context, s Scope, now, until time.Time) (mine bool, free time.Time, err error)
+	// RenewRebuild moves the end of a claim and reports whether the claim was still the caller's.
+	RenewRebuild(ctx context.Context, s Scope, was, until time.Time) (bool, error)
+	// EndRebuild records the epoch that the gate shows now, empty after a failure, and bars the next claim until an
+	// instant. A claim that is not the caller's any more is left as it is.
+	EndRebuild(ctx context.Context, s Scope, was time.Time, epoch string, next time.Time) error
+	// BeginImage makes the scope's counters exist and forgets its entries: what they say is in what is read from here on.
+	BeginImage(ctx context.Context, s Scope) error
+	// ReadHolds passes on, page by page, the holds of a scope that are held or that have ended since an instant.
+	ReadHolds(ctx context.Context, s Scope, since time.Time, each func([]HoldState) error) error
+	// Image reads, all of one instant, the counters of a scope, its first entries, and the holds that these name. It
+	// reports whether there are more entries.
+	Image(ctx context.Context, s Scope, limit int) (im Image, entries []string, more bool, err error)
 }
 
 // Observer is told what the gatekeeper does. Its functions must not block; nil ones are not called.
@@ -61,16 +82,18 @@ type Gatekeeper struct {
 	now     func() time.Time
 	log     *slog.Logger
 	watch   Observer
+	pause   time.Duration
 
 	committed chan []Entry
 	short     shortages
 	doubts    doubts
 	mu        sync.Mutex
-	applied   []string            // entries that Redis has taken in and SQL may forget
-	building  map[Scope]time.Time // rebuilds under way in this process, and when they began
-	suspects  map[Scope]string    // what differed at the last look
+	applied   []string           // entries that Redis has taken in and SQL may forget
+	rebuilds  map[Scope]*rebuild // those that this process has tried
+	suspects  map[Scope]string   // what differed at the last look
 	tasks     sync.WaitGroup
-	closing   chan struct{}
+	life      context.Context //nolint:containedctx // of rebuilds, which outlive the calls that ask for them; ends with Close
+	end       context.CancelFunc
 }
 
 // GatekeeperConfig says what a gatekeeper works with.
@@ -81,30 +104,39 @@ type GatekeeperConfig struct {
 	Now      func() time.Time
 	Log      *slog.Logger
 	Observer Observer
+
+	// Pause is the least time between the beginnings of two rebuilds of one scope: 10 s by default, negative for none.
+	Pause time.Duration
 }
 
 // committedQueue is how many transactions may wait to be applied; more are left to Recover.
 const committedQueue = 4096
 
-// NewGatekeeper makes a gatekeeper; its loops are run by the caller. Close waits for rebuilds under way.
+// NewGatekeeper makes a gatekeeper; its loops are run by the caller. Close ends rebuilds under way.
 func NewGatekeeper(c GatekeeperConfig) *Gatekeeper {
+	if c.Pause == 0 {
+		c.Pause = 10 * time.Second
+	}
+	life, end := context.WithCancel(context.Background())
 	return &Gatekeeper{
 		doubts: doubts{read: c.Journal.Counts, now: c.Now},
 		gate:   c.Gate, journal: c.Journal, ends: c.Ends, now: c.Now, log: c.Log, watch: c.Observer,
+		pause:     c.Pause,
 		committed: make(chan []Entry, committedQueue),
-		building:  map[Scope]time.Time{}, suspects: map[Scope]string{}, closing: make(chan struct{}),
+		rebuilds:  map[Scope]*rebuild{}, suspects: map[Scope]string{}, life: life, end: end,
 	}
 }
 
-// Close waits for rebuilds under way. The loops must have been stopped.
+// Close ends rebuilds under way and returns when they have. The loops must have been stopped.
 func (k *Gatekeeper) Close() {
-	close(k.closing)
+	k.end()
 	k.tasks.Wait()
 }
 
 // Try asks the gate about every part of a hold, and gives up the leases that it has got when one is refused. What the
-// gate cannot answer is Cold; a scope that it does not know is rebuilt meanwhile. A refusal counts only when the ledger's
-// counters say the same: else the answer is Cold, and the ledger decides.
+// gate cannot answer is Cold. A scope that it does not know is rebuilt meanwhile; while the gate is slow or out of reach,
+// nothing is. A refusal counts only when the ledger's counters say the same: else the answer is Cold, and the ledger
+// decides.
 func (k *Gatekeeper) Try(ctx context.Context, h Hold) Verdict {
 	all := Verdict{Answer: Admitted}
 	var leases []Hold
@@ -137,6 +169,8 @@ func (k *Gatekeeper) try(ctx context.Context, h Hold) Verdict {
 		if k.watch.Cold != nil {
 			k.watch.Cold()
 		}
+	}
+	if v.Unknown {
 		k.rebuildSoon(h.Scope)
 	}
 	if v.Answer != Refused {
@@ -178,6 +212,7 @@ func (k *Gatekeeper) Committed(entries []Entry) {
 func (k *Gatekeeper) offer(entries []Entry) {
 	for _, e := range entries {
 		k.short.forget(e.Ops)
+		k.doubts.forget(e.Ops)
 	}
 	select {
 	case k.committed <- entries:
@@ -201,7 +236,9 @@ func (k *Gatekeeper) Counts(ctx context.Context, s Scope, items []int64) (counts
 	if err == nil && ok {
 		return counts, true, nil
 	}
-	k.rebuildSoon(s)
+	if err == nil {
+		k.rebuildSoon(s)
+	}
 	counts, err = k.journal.Counts(ctx, s)
 	return counts, false, err
 }

@@ -12,11 +12,9 @@ import (
 
 // Measures of the loops.
 const (
-	maxOps       = 1024 // operations told to the gate in one go
-	reapBatch    = 500
-	rebuildTime  = 5 * time.Second        // after it another process may take a rebuild over; I9 allows ten in all
-	rebuildPause = 100 * time.Millisecond // between two rebuilds of one scope by one process
-	scopeAge     = 48 * time.Hour         // older scopes are not looked after any more
+	maxOps    = 1024 // operations told to the gate in one go
+	reapBatch = 500
+	scopeAge  = 48 * time.Hour // older scopes are not looked after any more
 
 	// Stock is counted for good, but its records in the gate are not kept for good: they live as those of a business day,
 	// and the scope is built anew, with those that are still held, long before they end.

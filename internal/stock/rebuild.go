@@ -2,57 +2,96 @@ package stock
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime/debug"
 	"time"
 )
 
-// rebuildSoon rebuilds a scope in the background, one rebuild at a time and with a pause in between: with Redis gone,
-// every order asks for one.
+// Measures of a rebuild.
+const (
+	rebuildLease = 5 * time.Second // a claim that is not renewed for so long ends; then another process may take over
+	rebuildTime  = 2 * time.Minute // a rebuild that is not finished by then fails
+	maxPause     = time.Minute     // between rebuilds that fail
+	retryPause   = time.Second     // after one that has not begun, because SQL or the gate was out of reach
+
+	// endedLately is how long ended holds are in the image: longer than an operation on them is normally on its way. One
+	// that arrives later is counted twice, which the watch finds.
+	endedLately = time.Minute
+
+	restBatch = 100 // entries that are caught up with in one go
+)
+
+// rebuild is what this process knows of the rebuilds of a scope.
+type rebuild struct {
+	running  bool
+	next     time.Time // when the next may begin
+	failures int       // in a row
+}
+
+// rebuildSoon rebuilds a scope in the background, unless that is under way or was so a short while ago: while the gate
+// does not know a scope, every order asks for a rebuild.
 func (k *Gatekeeper) rebuildSoon(s Scope) {
 	now := k.now()
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	select {
-	case <-k.closing:
-		return
-	default:
-	}
-	if begun, ok := k.building[s]; ok && (begun.IsZero() || now.Sub(begun) < rebuildPause) {
+	if k.life.Err() != nil {
 		return
 	}
-	k.building[s] = time.Time{} // under way
+	r := k.rebuilds[s]
+	if r == nil {
+		r = &rebuild{}
+		k.rebuilds[s] = r
+	}
+	if r.running || now.Before(r.next) {
+		return
+	}
+	r.running = true
 	k.tasks.Go(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), rebuildTime)
-		defer cancel()
-		defer k.rebuilt(s)
+		next := now.Add(retryPause) // after a panic
+		defer func() { k.rebuilt(s, next) }()
 		defer k.survive("rebuild")
-		if err := k.Rebuild(ctx, s); err != nil {
+		ctx, cancel := context.WithTimeout(k.life, rebuildTime)
+		defer cancel()
+		var err error
+		if next, err = k.rebuild(ctx, s, r.failures); err != nil {
 			k.log.DebugContext(ctx, "a scope could not be rebuilt", "branch", s.Branch, "date", s.Date, "err", err)
+			r.failures++
+			return
 		}
+		r.failures = 0
 	})
 }
 
-func (k *Gatekeeper) rebuilt(s Scope) {
+func (k *Gatekeeper) rebuilt(s Scope, next time.Time) {
 	k.short.forgetAll()
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.building[s] = k.now()
+	r := k.rebuilds[s]
+	r.running, r.next = false, next
 	delete(k.suspects, s)
 }
 
-// Rebuild builds a scope of the gate anew from SQL, unless another process is at it. From the moment at which the gate
-// is told, it knows nothing of the scope, so everything committed after the image is either still in redis_outbox or
-// applied after the rebuild; and every operation is idempotent.
-func (k *Gatekeeper) Rebuild(ctx context.Context, s Scope) (err error) {
+// Rebuild builds a scope of the gate anew from SQL, unless another process is at it or has just done it.
+func (k *Gatekeeper) Rebuild(ctx context.Context, s Scope) error {
+	_, err := k.rebuild(ctx, s, 0)
+	return err
+}
+
+// rebuild returns from when on the scope may be rebuilt again.
+func (k *Gatekeeper) rebuild(ctx context.Context, s Scope, failures int) (next time.Time, err error) {
 	begun := k.now()
-	mine, err := k.journal.ClaimRebuild(ctx, s, begun, begun.Add(rebuildTime))
-	if err != nil || !mine {
-		return err
+	c := &claim{journal: k.journal, now: k.now, scope: s, until: begun.Add(rebuildLease)}
+	mine, free, err := k.journal.ClaimRebuild(ctx, s, begun, c.until)
+	if err != nil {
+		return begun.Add(retryPause), err
+	}
+	if !mine {
+		return free, nil
 	}
 	epoch := ""
 	defer func() {
-		if end := k.journal.EndRebuild(context.WithoutCancel(ctx), s, epoch); err == nil {
+		if end := k.journal.EndRebuild(context.WithoutCancel(ctx), s, c.until, epoch, next); err == nil {
 			err = end
 		}
 		if k.watch.Rebuilt != nil {
@@ -61,22 +100,91 @@ func (k *Gatekeeper) Rebuild(ctx context.Context, s Scope) (err error) {
 	}()
 	ends, err := k.endOf(ctx, s)
 	if err != nil {
-		return err
+		return begun.Add(retryPause), err
 	}
 	building, err := k.gate.BeginRebuild(ctx, s)
 	if err != nil {
+		return begun.Add(retryPause), err
+	}
+	if err := k.fill(ctx, c, Image{Scope: s, Epoch: building, Ends: ends}); err != nil {
+		return begun.Add(min(k.pause<<min(failures, 3), max(maxPause, k.pause))), err
+	}
+	epoch = building
+	return begun.Add(k.pause), nil
+}
+
+// fill copies a scope to the gate while orders go on, without a lock and in pieces, however many holds there are.
+//
+// From the moment at which the gate was told, it knows nothing of the scope and takes nothing in, so every entry that is
+// committed from then on stays in redis_outbox. Holds are read in pages, each later than that moment; one that changes after
+// its page was read has an entry, by which it is read again. The last piece is of one instant: the counters, the entries
+// that are left, and the holds that these name. What is committed after that instant is applied after the rebuild. An entry
+// is forgotten only once its hold is in the gate under this epoch: a later rebuild reads everything anew.
+func (k *Gatekeeper) fill(ctx context.Context, c *claim, im Image) error {
+	if err := k.journal.BeginImage(ctx, im.Scope); err != nil {
 		return err
 	}
-	image, err := k.journal.Image(ctx, s, k.now())
+	err := k.journal.ReadHolds(ctx, im.Scope, k.now().Add(-endedLately), func(holds []HoldState) error {
+		if err := c.renew(ctx); err != nil {
+			return err
+		}
+		im.Holds = holds
+		return k.gate.Load(ctx, im)
+	})
 	if err != nil {
 		return err
 	}
-	image.Epoch, image.Ends = building, ends
-	if err := k.gate.FinishRebuild(ctx, image); err != nil {
-		return err
+	for {
+		if err := c.renew(ctx); err != nil {
+			return err
+		}
+		rest, entries, more, err := k.journal.Image(ctx, im.Scope, restBatch)
+		if err != nil {
+			return err
+		}
+		im.Counts, im.Holds = rest.Counts, rest.Holds
+		if !more {
+			if err := k.gate.FinishRebuild(ctx, im); err != nil {
+				return err
+			}
+			k.mu.Lock()
+			k.applied = append(k.applied, entries...)
+			k.mu.Unlock()
+			return nil
+		}
+		if err := k.gate.Load(ctx, im); err != nil {
+			return err
+		}
+		if err := k.journal.Forget(ctx, entries); err != nil {
+			return err
+		}
 	}
-	epoch = building
-	return nil
+}
+
+// claim is the right to rebuild a scope. Its end identifies it: no two claims of a scope end at the same instant.
+type claim struct {
+	journal Journal
+	now     func() time.Time
+	scope   Scope
+	until   time.Time
+}
+
+var errClaimLost = errors.New("stock: another process has taken the rebuild over")
+
+// renew keeps a claim from ending, at most every second.
+func (c *claim) renew(ctx context.Context) error {
+	until := c.now().Add(rebuildLease)
+	if until.Sub(c.until) < time.Second {
+		return nil
+	}
+	mine, err := c.journal.RenewRebuild(ctx, c.scope, c.until, until)
+	if err == nil && !mine {
+		err = errClaimLost
+	}
+	if err == nil {
+		c.until = until
+	}
+	return err
 }
 
 // endOf is when a scope ends: with its business day, or, of stock, when it must have been built anew.

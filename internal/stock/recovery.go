@@ -57,6 +57,7 @@ func (k *Gatekeeper) apply(ctx context.Context, entries []Entry) told {
 			at++
 		}
 		switch {
+		case waits && t.lost: // out of reach, which is no reason to rebuild anything
 		case waits:
 			k.rebuildSoon(e.Scope)
 		case cause != nil:

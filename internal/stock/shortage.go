@@ -55,10 +55,10 @@ func (s *shortages) note(scope Scope, short []Shortage, now time.Time) {
 	}
 }
 
-// forget drops what operations may have made available again. Only operations that take leave anything standing.
+// forget drops what operations may have made available again.
 func (s *shortages) forget(ops []Op) {
 	for _, op := range ops {
-		if op.Kind == OpHeld || op.Kind == OpConfirm {
+		if !op.frees() {
 			continue
 		}
 		s.mu.Lock()

@@ -4,12 +4,12 @@ import (
 	"context"
 	"slices"
 	"time"
-	"unicode"
 	"unicode/utf8"
 
 	"comanda/internal/catalog"
 	"comanda/internal/fault"
 	"comanda/internal/identity"
+	"comanda/internal/text"
 )
 
 // Limits of a table.
@@ -39,7 +39,10 @@ type TableEdit struct {
 // To gives the table as it is to be, checked.
 func (e TableEdit) To(t Table) (Table, error) {
 	if e.Label != nil {
-		t.Label = *e.Label
+		var err error
+		if t.Label, err = normalLabel(*e.Label); err != nil {
+			return t, err
+		}
 	}
 	if e.Seats != nil {
 		t.Seats = *e.Seats
@@ -51,23 +54,20 @@ func (e TableEdit) To(t Table) (Table, error) {
 }
 
 func (t Table) check() error {
-	if n := utf8.RuneCountInString(t.Label); n == 0 || n > MaxLabel || !printed(t.Label) {
-		return fault.Newf(fault.Invalid, "invalid", "A table has a label of 1 to %d characters that can be printed.", MaxLabel)
-	}
 	if t.Seats < 1 || t.Seats > MaxSeats {
 		return fault.Newf(fault.Invalid, "invalid", "A table has 1 to %d seats.", MaxSeats)
 	}
 	return nil
 }
 
-// printed tells whether a text shows as it is: no line breaks, and nothing but a blank within.
-func printed(text string) bool {
-	for i, r := range text {
-		if !unicode.IsGraphic(r) || unicode.IsSpace(r) && (r != ' ' || i == 0 || i == len(text)-1) {
-			return false
-		}
+// normalLabel returns a new label as it is kept: two that look alike must not be two tables. A label that was stored
+// before there was a rule for texts stays until somebody changes it.
+func normalLabel(label string) (string, error) {
+	label, err := text.Line.Clean(label)
+	if n := utf8.RuneCountInString(label); err != nil || n == 0 || n > MaxLabel {
+		return "", fault.Newf(fault.Invalid, "invalid", "A table has a label of 1 to %d characters that can be printed.", MaxLabel)
 	}
-	return utf8.ValidString(text)
+	return label, nil
 }
 
 // AddTable makes a table with a code of its own.
@@ -78,11 +78,15 @@ func (f *Floor) AddTable(ctx context.Context, by identity.Actor, t Table) (Table
 	if _, err := f.Guests.branches.Branch(ctx, t.BranchID); err != nil {
 		return Table{}, err
 	}
+	var err error
+	if t.Label, err = normalLabel(t.Label); err != nil {
+		return Table{}, err
+	}
 	if err := t.check(); err != nil {
 		return Table{}, err
 	}
 	t.QR, t.Active = NewQRToken(), true
-	t, err := f.Furniture.AddTable(ctx, by, t, f.Now())
+	t, err = f.Furniture.AddTable(ctx, by, t, f.Now())
 	if err == nil {
 		f.told(t.BranchID)
 	}

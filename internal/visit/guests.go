@@ -10,6 +10,11 @@ const (
 	rememberFor   = 5 * time.Second // how far this process may be behind a closing elsewhere
 	rememberMax   = 100_000         // guests; beyond it everything is forgotten and asked again
 	readAfterward = 30 * time.Minute
+
+	// believedFor is how long a copy in Redis counts before SQL is asked again. An old copy that somebody puts back
+	// after the visit was closed shows its guest no more than readAfterward does, and a closed visit orders nothing: the
+	// ledger asks SQL.
+	believedFor = readAfterward
 )
 
 // Ledger is what resolving needs of the store, normally visitsql.
@@ -22,10 +27,11 @@ type Ledger interface {
 // Bindings remembers in Redis which visit a token belongs to, normally visitredis. It is written after SQL and may
 // forget at any moment; whatever fails here, SQL is asked.
 type Bindings interface {
-	// Bind remembers a guest for life, counted anew at every Find.
-	Bind(ctx context.Context, token string, g Guest, life time.Duration) error
+	// Bind remembers a guest for life, counted anew at every Find, but has nobody believe it after an instant.
+	Bind(ctx context.Context, token string, g Guest, life time.Duration, until time.Time) error
 	// Find gives a guest of an open visit; life tells by branch how long the guest is remembered from now on.
-	Find(ctx context.Context, token string, life func(branch int64) time.Duration) (g Guest, found bool, err error)
+	Find(ctx context.Context, token string, now time.Time, life func(branch int64) time.Duration) (
+		g Guest, found bool, err error)
 	// Unbind forgets all guests of visits.
 	Unbind(ctx context.Context, visits []string) error
 }
@@ -88,7 +94,7 @@ func (s *Guests) find(ctx context.Context, token string) (Guest, error) {
 	if ok && s.now().Before(r.until) {
 		return r.guest, nil
 	}
-	g, found, err := s.bindings.Find(ctx, token, s.life(ctx))
+	g, found, err := s.bindings.Find(ctx, token, s.now(), s.life(ctx))
 	g.TokenHash = hash
 	if err != nil || !found {
 		if g, err = s.ask(ctx, token, hash); err != nil {
@@ -109,7 +115,7 @@ func (s *Guests) ask(ctx context.Context, token, hash string) (Guest, error) {
 		return Guest{}, ErrToken
 	}
 	if g.VisitOpen {
-		_ = s.bindings.Bind(ctx, token, g, s.life(ctx)(g.BranchID)) // only saves work; counted where it fails
+		s.bind(ctx, token, g, s.life(ctx)(g.BranchID))
 	}
 	return g, nil
 }
@@ -147,8 +153,13 @@ func (s *Guests) welcome(ctx context.Context, token string, g Guest, life time.D
 	s.mu.RLock()
 	closings := s.closings
 	s.mu.RUnlock()
-	_ = s.bindings.Bind(ctx, token, g, life) // only saves work; counted where it fails
+	s.bind(ctx, token, g, life)
 	s.remember(g, closings)
+}
+
+// bind lets Redis know a guest of an open visit, which only saves work. What fails is counted there.
+func (s *Guests) bind(ctx context.Context, token string, g Guest, life time.Duration) {
+	_ = s.bindings.Bind(ctx, token, g, life, s.now().Add(believedFor))
 }
 
 // forget drops the guests of visits that were closed, here and in Redis.

@@ -138,7 +138,7 @@ func TestFloor_ClearKeys(t *testing.T) {
 		}
 		// A landing elsewhere that began before the closing writes late: the next rounds still look after the visit.
 		late := visit.Guest{VisitID: l.VisitID, BranchID: 1, TableID: 3, VisitOpen: true}
-		if err := h.redis.Bind(t.Context(), l.CustomerToken, late, time.Hour); err != nil {
+		if err := h.redis.Bind(t.Context(), l.CustomerToken, late, time.Hour, h.clock.Now().Add(time.Hour)); err != nil {
 			t.Fatal(err)
 		}
 		h.clock.Advance(31 * time.Second)

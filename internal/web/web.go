@@ -15,7 +15,8 @@ import (
 
 // Boot is what a page tells the app before its first request.
 type Boot struct {
-	Methods []string `json:"methods"` // the ways to pay that are offered, the preferred one first
+	Methods []string `json:"methods,omitempty"` // the ways to pay that are offered, the preferred one first; for guests
+	Demo    bool     `json:"demo,omitempty"`    // it is a demonstration, and says so
 }
 
 // App is the guests' app and the staff's console, ready to be served.
@@ -50,26 +51,25 @@ func New(built fs.FS, boot Boot) (*App, error) {
 	if err != nil {
 		return nil, fmt.Errorf("web: read the app: %w", err)
 	}
-	text, err := fs.ReadFile(built, guestPage)
+	if a.page, err = newPage(built, guestPage, boot); err != nil {
+		return nil, err
+	}
+	a.console, err = newPage(built, staffPage, Boot{Demo: boot.Demo})
+	return a, err
+}
+
+func newPage(built fs.FS, name string, boot Boot) (*content, error) {
+	text, err := fs.ReadFile(built, name)
 	if err == nil {
 		text, err = write(text, boot)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("web: %s: %w", guestPage, err)
+		return nil, fmt.Errorf("web: %s: %w", name, err)
 	}
-	a.page = newPage(guestPage, text)
-	if text, err = fs.ReadFile(built, staffPage); err != nil {
-		return nil, fmt.Errorf("web: %s: %w", staffPage, err)
-	}
-	a.console = newPage(staffPage, text)
-	return a, nil
-}
-
-func newPage(name string, text []byte) *content {
 	c := newContent(name, askAgain, text)
 	c.csp = contents
 	c.zip()
-	return c
+	return c, nil
 }
 
 func compressed(name string) bool {
@@ -123,7 +123,9 @@ const ConsolePath = "/console/"
 
 // Register adds the addresses of the apps: the printed codes, their screens, and their files.
 func (a *App) Register(api *httpapi.API) {
-	for _, pattern := range []string{"GET /{$}", "GET /m/{token}", "GET /app", "GET /shop", "GET /shop/{path...}"} {
+	// A page that is rendered in advance would open a visit.
+	api.Handle(httpapi.Route{Pattern: "GET /m/{token}", Policy: httpapi.Public, Handler: httpapi.RefusePrefetch(a.page)})
+	for _, pattern := range []string{"GET /{$}", "GET /app", "GET /shop", "GET /shop/{path...}"} {
 		api.Handle(httpapi.Route{Pattern: pattern, Policy: httpapi.Public, Handler: a.page})
 	}
 	api.Handle(httpapi.Route{Pattern: "GET /app/{path...}", Policy: httpapi.Public, Handler: a.or(a.page)})

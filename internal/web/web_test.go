@@ -20,7 +20,7 @@ import (
 
 const page = `<!doctype html><script type="application/json" id="boot">{}</script><script type="module" src="/assets/a-1.js"></script>`
 
-const console = `<!doctype html><script type="module" src="/assets/c-3.js"></script>`
+const console = `<!doctype html><script type="application/json" id="boot">{}</script><script type="module" src="/assets/c-3.js"></script>`
 
 func built() fstest.MapFS {
 	file := func(text string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(text)} }
@@ -71,8 +71,33 @@ func ask(t *testing.T, h http.Handler, path string, headers ...string) *httptest
 	return w
 }
 
+// A demonstration says so on the pages of both apps; other servers say nothing of it.
+func TestApp_demo(t *testing.T) {
+	for _, demo := range []bool{true, false} {
+		s, err := httpapi.New(httpapi.Default(), slog.New(slog.DiscardHandler), prometheus.NewRegistry())
+		if err != nil {
+			t.Fatal(err)
+		}
+		app, err := web.New(built(), web.Boot{Methods: []string{"COUNTER"}, Demo: demo})
+		if err != nil {
+			t.Fatal(err)
+		}
+		app.Register(s.API())
+		for _, path := range []string{"/m/abc", "/app/orders/x", "/shop", "/console/", "/console/board"} {
+			if w := ask(t, s, path); w.Code != http.StatusOK || strings.Contains(w.Body.String(), `"demo":true}</script>`) != demo {
+				t.Errorf("%s: %d %s", path, w.Code, w.Body)
+			}
+		}
+	}
+}
+
 func TestApp_pages(t *testing.T) {
 	s := newServer(t, "SANDBOX", "</script>")
+	for path, want := range map[string]int{"/m/abc": 503, "/app": 200} { // what opens a visit is not rendered in advance
+		if w := ask(t, s, path, "Sec-Purpose", "prefetch;prerender"); w.Code != want {
+			t.Errorf("%s in advance: %d", path, w.Code)
+		}
+	}
 	want := strings.Replace(page, "{}", `{"methods":["SANDBOX","\u003c/script\u003e"]}`, 1)
 	for _, path := range []string{"/", "/m/abc", "/app", "/app/order/item/11", "/app/orders/x", "/shop", "/shop/orders/x"} {
 		w := ask(t, s, path)

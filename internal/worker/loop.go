@@ -11,6 +11,8 @@ import (
 	"runtime/debug"
 	"sync"
 	"time"
+
+	"comanda/internal/clock"
 )
 
 // ErrStopping is the cause of a round's cancelled context when Stop was called.
@@ -154,14 +156,14 @@ func (w *Worker) round(ctx context.Context) (err error) {
 		limited, cancel = context.WithTimeout(ctx, w.loop.Timeout)
 	}
 	defer cancel()
-	begun := time.Now()
+	begun := clock.Start()
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("panic: %v", p)
 			w.m.panics.Inc()
 			w.log.ErrorContext(ctx, "job panicked", "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
 		}
-		w.observe(ctx, time.Since(begun), err)
+		w.observe(ctx, begun.Elapsed(), err)
 	}()
 	return w.loop.Run(limited)
 }

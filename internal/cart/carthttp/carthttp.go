@@ -43,13 +43,7 @@ func Register(a *httpapi.API, carts *cart.Carts) {
 	}, httpapi.Member, r.empty)
 }
 
-// Language is in which language names are asked for. It is exported because huma looks into exported parts only.
-type Language struct {
-	Locale         string `query:"locale" maxLength:"16" doc:"Goes before Accept-Language."`
-	AcceptLanguage string `header:"Accept-Language"`
-}
-
-func (l Language) preferred(b catalog.Branch) []catalog.Locale {
+func preferred(l httpapi.Language, b catalog.Branch) []catalog.Locale {
 	if chosen := catalog.Locale(l.Locale); chosen.Valid() {
 		return append([]catalog.Locale{chosen}, b.Locales...)
 	}
@@ -92,7 +86,7 @@ type item struct {
 
 func decimal(id int64) string { return strconv.FormatInt(id, 10) }
 
-func basketOf(v cart.View, l Language) basket {
+func basketOf(v cart.View, l httpapi.Language) basket {
 	b := basket{
 		BranchID: decimal(v.Branch.ID), MenuVersionID: decimal(v.MenuVersionID), Currency: string(v.Currency),
 		Items: make([]item, len(v.Items)), TotalPrice: v.Total, Version: v.Version,
@@ -107,9 +101,9 @@ func basketOf(v cart.View, l Language) basket {
 	return b
 }
 
-func itemOf(v cart.View, it cart.Item, l Language) item {
+func itemOf(v cart.View, it cart.Item, l httpapi.Language) item {
 	out := item{
-		ID: decimal(it.ID), CartID: decimal(v.ID), DishID: decimal(it.DishID), Name: it.Names.In(l.preferred(v.Branch)...),
+		ID: decimal(it.ID), CartID: decimal(v.ID), DishID: decimal(it.DishID), Name: it.Names.In(preferred(l, v.Branch)...),
 		Quantity: it.Quantity, Price: it.Price, Total: it.Total, Was: it.Line.Price, PriceChanged: it.PriceChanged(),
 		IsSoldOut: it.SoldOut(), IsAvailable: it.Available,
 	}
@@ -127,7 +121,7 @@ func itemOf(v cart.View, it cart.Item, l Language) item {
 }
 
 type getInput struct {
-	Language
+	httpapi.Language
 	BranchID string `query:"branchId" pattern:"^([1-9][0-9]{0,17})?$" doc:"Whose menu prices it; by default the cart's own."`
 }
 
@@ -158,7 +152,7 @@ func parse(s string) (int64, error) {
 }
 
 type addInput struct {
-	Language
+	httpapi.Language
 	Body struct {
 		DishID   string `json:"dishId" pattern:"^[1-9][0-9]{0,17}$"`
 		Quantity int64  `json:"quantity" minimum:"1" maximum:"20"`
@@ -185,7 +179,7 @@ func (r routes) add(ctx context.Context, in *addInput) (*itemOutput, error) {
 }
 
 type setInput struct {
-	Language
+	httpapi.Language
 	ID   string `path:"cartDetailId" pattern:"^[1-9][0-9]{0,17}$"`
 	Body struct {
 		Quantity int64 `json:"quantity" minimum:"1" maximum:"20"`
@@ -205,7 +199,7 @@ func (r routes) set(ctx context.Context, in *setInput) (*itemOutput, error) {
 }
 
 type removeInput struct {
-	Language
+	httpapi.Language
 	ID string `path:"cartDetailId" pattern:"^[1-9][0-9]{0,17}$"`
 }
 
@@ -221,7 +215,7 @@ func (r routes) remove(ctx context.Context, in *removeInput) (*basketOutput, err
 	return &basketOutput{basketOf(v, in.Language)}, nil
 }
 
-type emptyInput struct{ Language }
+type emptyInput struct{ httpapi.Language }
 
 func (r routes) empty(ctx context.Context, in *emptyInput) (*basketOutput, error) {
 	v, err := r.carts.Empty(ctx, identity.ActorOf(ctx))

@@ -24,7 +24,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testenv.Sequences(20)
+	testenv.Sequences(testenv.Size(20, 100))
 	goleak.VerifyTestMain(m)
 }
 

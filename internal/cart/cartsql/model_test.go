@@ -65,7 +65,7 @@ func TestModel(t *testing.T) {
 	}
 	t.Run("sqlite,embedded", func(t *testing.T) { test(t, sqldbtest.SQLite(t), redisdbtest.Embedded(t)) })
 	t.Run("postgres,redis", func(t *testing.T) {
-		redis, _ := redisdbtest.Real(t)
+		redis := redisdbtest.Redis(t)
 		test(t, sqldbtest.Postgres(t), redis)
 	})
 }

@@ -77,8 +77,8 @@ type branchEditIn struct {
 
 // branchEdit is what is to be changed; what is left out stays.
 type branchEdit struct {
-	Name             *string          `json:"name,omitempty"`
-	Locales          []catalog.Locale `json:"locales,omitempty" maxItems:"10" doc:"The branch's own first."`
+	Name             *string          `json:"name,omitempty" text:"line"`
+	Locales          []catalog.Locale `json:"locales,omitempty" text:"exact" maxItems:"10" doc:"The branch's own first."`
 	BizDayStartHour  *int             `json:"bizDayStartHour,omitempty" minimum:"0" maximum:"23" doc:"Refused while today would be another day by it."`
 	AutoCloseMinutes *int             `json:"autoCloseMinutes,omitempty" minimum:"1" maximum:"1440"`
 	IsOpen           *bool            `json:"isOpen,omitempty"`
@@ -101,8 +101,8 @@ type pauseIn struct {
 
 type pauseRequest struct {
 	ReasonCode *string       `json:"reasonCode,omitempty" enum:"BUSY,STAFF,TECHNICAL,EVENT" doc:"Phones say it in their language."`
-	Reasons    catalog.Texts `json:"reasons,omitempty" doc:"Instead of a code: the reason by locale."`
-	Until      *string       `json:"until,omitempty" maxLength:"40" doc:"An instant, END_OF_DAY, or nothing: until somebody resumes."`
+	Reasons    catalog.Texts `json:"reasons,omitempty" text:"lines" doc:"Instead of a code: the reason by locale."`
+	Until      *string       `json:"until,omitempty" text:"exact" maxLength:"40" doc:"An instant, END_OF_DAY, or nothing: until somebody resumes."`
 }
 
 func (s *staff) pause(ctx context.Context, in *pauseIn) (*branchOut, error) {

@@ -38,6 +38,8 @@ type site struct {
 	left   *catalogtest.Left
 	store  *store
 	tables *tables
+	seats  *seats
+	looks  *looks
 	mu     sync.Mutex
 	now    time.Time
 }
@@ -52,7 +54,7 @@ func (f *tables) TableIn(_ context.Context, branch, table int64) (bool, error) {
 func newSite(t testing.TB) *site {
 	t.Helper()
 	s := &site{
-		shelf: catalogtest.NewShelf(), left: &catalogtest.Left{}, store: &store{}, tables: &tables{},
+		shelf: catalogtest.NewShelf(), left: &catalogtest.Left{}, store: &store{}, tables: &tables{}, seats: &seats{},
 		now: time.Date(2026, 2, 26, 5, 0, 0, 0, time.UTC),
 	}
 	s.shelf.Put(catalogtest.Branch(), catalogtest.Content(5, map[int64]int64{11: 20}, catalogtest.Item(11, 65000),
@@ -67,7 +69,8 @@ func newSite(t testing.TB) *site {
 	menus := catalog.NewMenus(s.shelf, catalog.Alone{}, s.clock)
 	boards := catalog.NewBoards(menus, s.left, s.clock)
 	Guest(server.API(), boards, s.tables)
-	Live(server.API(), boards, seats{})
+	s.looks = &looks{Boards: boards, ended: make(chan struct{}, 10)}
+	Live(server.API(), s.looks, s.seats)
 	Staff(server.API(), Rooms{Editor: &catalog.Editor{Store: s.store, Menus: menus, Now: s.clock}})
 	s.Handler = server
 	return s

@@ -63,8 +63,8 @@ func (s *staff) headings(ctx context.Context, in *Paging) (*headingsOut, error) 
 // headingEdit is what is to be changed; what is left out stays.
 type headingEdit struct {
 	Sort         *int64        `json:"sort,omitempty" doc:"Its place on menus; a new one comes last."`
-	Names        catalog.Texts `json:"names,omitempty" doc:"By locale; a new category needs at least one."`
-	Descriptions catalog.Texts `json:"descriptions,omitempty"`
+	Names        catalog.Texts `json:"names,omitempty" text:"line" doc:"By locale; a new category needs at least one."`
+	Descriptions catalog.Texts `json:"descriptions,omitempty" text:"lines"`
 }
 
 type headingAddIn struct{ Body headingEdit }
@@ -125,7 +125,7 @@ func cookedOf(d catalog.Dish) cooked {
 type dishesIn struct {
 	Paging
 	CategoryID int64  `query:"categoryId" minimum:"0"`
-	Q          string `query:"q" maxLength:"100" doc:"A part of the name, in any language."`
+	Q          string `query:"q" text:"line" maxLength:"100" doc:"A part of the name, in any language."`
 	Retired    bool   `query:"retired" doc:"Those too that were retired."`
 }
 
@@ -145,9 +145,9 @@ type dishAddIn struct{ Body newDish }
 
 type newDish struct {
 	CategoryID   string        `json:"categoryId" pattern:"^[1-9][0-9]{0,17}$"`
-	Names        catalog.Texts `json:"names" doc:"By locale, at least one."`
-	Descriptions catalog.Texts `json:"descriptions,omitempty"`
-	ImageID      string        `json:"imageId,omitempty" maxLength:"64"`
+	Names        catalog.Texts `json:"names" text:"line" doc:"By locale, at least one."`
+	Descriptions catalog.Texts `json:"descriptions,omitempty" text:"lines"`
+	ImageID      string        `json:"imageId,omitempty" text:"exact" maxLength:"64"`
 }
 
 type dishEditIn struct {
@@ -158,9 +158,9 @@ type dishEditIn struct {
 // dishEdit is what is to be changed; what is left out stays.
 type dishEdit struct {
 	CategoryID   *string       `json:"categoryId,omitempty" pattern:"^[1-9][0-9]{0,17}$"`
-	Names        catalog.Texts `json:"names,omitempty"`
-	Descriptions catalog.Texts `json:"descriptions,omitempty"`
-	ImageID      *string       `json:"imageId,omitempty" maxLength:"64" doc:"Empty takes the image away."`
+	Names        catalog.Texts `json:"names,omitempty" text:"line"`
+	Descriptions catalog.Texts `json:"descriptions,omitempty" text:"lines"`
+	ImageID      *string       `json:"imageId,omitempty" text:"exact" maxLength:"64" doc:"Empty takes the image away."`
 }
 
 type dishOut struct{ Body cooked }

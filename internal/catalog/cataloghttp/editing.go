@@ -76,7 +76,7 @@ type menuAddIn struct{ Body newMenu }
 
 type newMenu struct {
 	BranchID string `json:"branchId" pattern:"^[1-9][0-9]{0,17}$"`
-	Name     string `json:"name"`
+	Name     string `json:"name" text:"line"`
 }
 
 type carteOut struct{ Body carte }
@@ -192,7 +192,7 @@ func (s *staff) removeLine(ctx context.Context, in *lineIn) (*struct{}, error) {
 
 type previewIn struct {
 	ID             int64  `path:"id"`
-	Locale         string `query:"locale" maxLength:"16" doc:"Goes before Accept-Language."`
+	Locale         string `query:"locale" text:"exact" maxLength:"16" doc:"Goes before Accept-Language."`
 	AcceptLanguage string `header:"Accept-Language"`
 }
 

@@ -24,7 +24,7 @@ type Tables interface {
 }
 
 type menuIn struct {
-	Locale         string `query:"locale" maxLength:"16" doc:"Goes before Accept-Language."`
+	Locale         string `query:"locale" text:"exact" maxLength:"16" doc:"Goes before Accept-Language."`
 	AcceptLanguage string `header:"Accept-Language"`
 	AcceptEncoding string `header:"Accept-Encoding"`
 	IfNoneMatch    string `header:"If-None-Match"`
@@ -32,9 +32,9 @@ type menuIn struct {
 }
 
 type menuRequest struct {
-	BranchID      string `json:"branchId" minLength:"1" maxLength:"18"`
-	TableID       string `json:"tableId,omitempty" maxLength:"18" doc:"Checked for standing in the branch."`
-	CustomerToken string `json:"customerToken,omitempty" maxLength:"128" doc:"Not needed here."`
+	BranchID      string `json:"branchId" text:"exact" minLength:"1" maxLength:"18"`
+	TableID       string `json:"tableId,omitempty" text:"exact" maxLength:"18" doc:"Checked for standing in the branch."`
+	CustomerToken string `json:"customerToken,omitempty" text:"exact" maxLength:"128" doc:"Not needed here."`
 }
 
 // menuOut is a body that was made before, with what belongs to it.

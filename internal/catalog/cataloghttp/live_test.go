@@ -6,7 +6,9 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -15,14 +17,62 @@ import (
 	"comanda/internal/fault"
 )
 
-// seats lets everybody with the token "ann" sit in branch 1.
-type seats struct{}
+// seats lets everybody with the token "ann" sit in branch 1, until the visit is closed.
+type seats struct{ closed atomic.Bool }
 
-func (seats) BranchOf(_ context.Context, token string) (int64, string, error) {
-	if token != "ann" {
+func (s *seats) BranchOf(_ context.Context, token string) (int64, string, error) {
+	if token != "ann" || s.closed.Load() {
 		return 0, "", fault.New(fault.Unauthenticated, "customer_token_invalid", "")
 	}
 	return 1, "ann", nil
+}
+
+// looks reports each watch of a branch that ends.
+type looks struct {
+	*catalog.Boards
+	ended chan struct{}
+}
+
+func (l *looks) Watch(branch int64) (<-chan struct{}, func()) {
+	wake, end := l.Boards.Watch(branch)
+	return wake, func() {
+		end()
+		l.ended <- struct{}{}
+	}
+}
+
+func (l *looks) wantEnded(t *testing.T) {
+	t.Helper()
+	select {
+	case <-l.ended:
+	case <-time.After(5 * time.Second):
+		t.Error("the watch of the branch goes on")
+	}
+}
+
+// Who has left is told nothing of what is left afterwards, and a stream that is over leaves no watch behind.
+func TestLive_streamEnds(t *testing.T) {
+	s := newSite(t)
+	s.left.Set(11, 7)
+	server := httptest.NewServer(s)
+	t.Cleanup(server.Close)
+
+	ctx, leave := context.WithCancel(t.Context())
+	openLiveIn(ctx, t, server.URL, "").next()
+	leave()
+	s.looks.wantEnded(t) // the phone is gone
+
+	ctx, leave = context.WithTimeout(t.Context(), 10*time.Second)
+	defer leave()
+	l := openLiveIn(ctx, t, server.URL, "")
+	l.next()
+	s.seats.closed.Store(true) // the visit is
+	s.left.Set(11, 0)
+	s.later()
+	if data, ok := l.next(); ok || l.text.Err() != nil {
+		t.Errorf("after the visit the stream goes on with %q, %v", data, l.text.Err())
+	}
+	s.looks.wantEnded(t)
 }
 
 func TestLive_refusals(t *testing.T) {
@@ -83,7 +133,12 @@ type liveClient struct {
 
 func openLive(t *testing.T, url, after string) *liveClient {
 	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url+"/cis/branch/1/availability/events", nil)
+	return openLiveIn(t.Context(), t, url, after)
+}
+
+func openLiveIn(ctx context.Context, t *testing.T, url, after string) *liveClient {
+	t.Helper()
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, url+"/cis/branch/1/availability/events", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,18 +154,26 @@ func openLive(t *testing.T, url, after string) *liveClient {
 
 func (l *liveClient) want(data string) {
 	l.t.Helper()
+	got, ok := l.next()
+	if !ok {
+		l.t.Fatalf("the stream has ended: %v", l.text.Err())
+	}
+	if d := cmp.Diff(data, got); d != "" {
+		l.t.Fatal(d)
+	}
+}
+
+// next reads the data of the next event; false when the stream has ended.
+func (l *liveClient) next() (data string, ok bool) {
 	for l.text.Scan() {
 		if id, ok := strings.CutPrefix(l.text.Text(), "id: "); ok {
 			l.id = id
 		}
-		if got, ok := strings.CutPrefix(l.text.Text(), "data: "); ok {
-			if d := cmp.Diff(data, got); d != "" {
-				l.t.Fatal(d)
-			}
-			return
+		if data, ok := strings.CutPrefix(l.text.Text(), "data: "); ok {
+			return data, true
 		}
 	}
-	l.t.Fatalf("the stream has ended: %v", l.text.Err())
+	return "", false
 }
 
 // What is told of a board is exactly what differs from the last one.

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"comanda/internal/catalog"
+	"comanda/internal/clock"
 	"comanda/internal/fault"
 	"comanda/internal/httpapi"
 )
@@ -76,7 +77,7 @@ func (u *uploads) add(w http.ResponseWriter, r *http.Request) {
 }
 
 func (u *uploads) take(w http.ResponseWriter, r *http.Request) (string, error) {
-	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(uploadTime)) // a server without deadlines has none to move
+	_ = http.NewResponseController(w).SetReadDeadline(clock.In(uploadTime)) // a server without deadlines has none to move
 	raw, err := receive(r)
 	if err != nil {
 		return "", err

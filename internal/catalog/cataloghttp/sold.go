@@ -29,7 +29,7 @@ type offIn struct {
 }
 
 type offRequest struct {
-	Until string `json:"until" minLength:"1" maxLength:"40" doc:"RESTORED, END_OF_DAY, or an instant."`
+	Until string `json:"until" text:"exact" minLength:"1" maxLength:"40" doc:"RESTORED, END_OF_DAY, or an instant."`
 }
 
 // off is an item that is not sold.

@@ -2,7 +2,8 @@
 //
 // The copy saves SQL the big query after a start or a publishing; it decides nothing. A reader asks SQL for the branch's
 // revision first and believes a copy only if it has that revision or a later one. So neither a lost invalidation nor a
-// slow writer can make anybody see an old menu, and without Redis everybody loads for themselves.
+// slow writer can make anybody see an old menu, and without Redis everybody loads for themselves. Prices are taken from a
+// copy, so it is sealed with a key that is not in Redis.
 package catalogredis
 
 import (
@@ -12,6 +13,7 @@ import (
 	"encoding/json"
 	mathrand "math/rand/v2"
 	"strconv"
+	"strings"
 	"time"
 
 	"comanda/internal/catalog"
@@ -71,8 +73,9 @@ func (c *Copies) get(ctx context.Context, branch, revision int64) (catalog.Conte
 		return catalog.Content{}, false, err
 	}
 	var got catalog.Content
-	if json.Unmarshal([]byte(text), &got) != nil || got.Revision < revision || got.Edition.BranchID != branch {
-		//nolint:nilerr // of another release, or old: as good as missing
+	body, ok := c.open(branch, text)
+	if !ok || json.Unmarshal([]byte(body), &got) != nil || got.Revision < revision || got.Edition.BranchID != branch {
+		//nolint:nilerr // of another release, old, or not ours: as good as missing
 		return catalog.Content{}, false, nil
 	}
 	return got, true, nil
@@ -105,7 +108,29 @@ func (c *Copies) store(ctx context.Context, branch int64, token string, got cata
 		return
 	}
 	ttl := life + mathrand.N(jitter) //nolint:gosec // nothing to guess
-	_ = c.db.Do(ctx, "SET", keyspace.MenuActive(branch), string(text), "PX", millis(ttl)).Err()
+	_ = c.db.Do(ctx, "SET", keyspace.MenuActive(branch), c.seal(branch, string(text)), "PX", millis(ttl)).Err()
+}
+
+// The seal is the first member of the JSON object that a copy is.
+const (
+	sealOpen  = `{"seal":"`
+	sealClose = `",`
+)
+
+// seal writes the seal into the text of a copy.
+func (c *Copies) seal(branch int64, body string) string {
+	return sealOpen + c.db.Seal(keyspace.MenuActive(branch), body) + sealClose + body[1:]
+}
+
+// open returns the text of a copy as it was before seal; ok is false when this installation has not written it.
+func (c *Copies) open(branch int64, text string) (body string, ok bool) {
+	rest, ok := strings.CutPrefix(text, sealOpen)
+	if !ok || len(rest) < redisdb.SealChars {
+		return "", false
+	}
+	body, ok = strings.CutPrefix(rest[redisdb.SealChars:], sealClose)
+	body = "{" + body
+	return body, ok && c.db.Sealed(rest[:redisdb.SealChars], keyspace.MenuActive(branch), body)
 }
 
 // await looks for what another process is about to store.

@@ -2,7 +2,10 @@ package catalogredis_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -134,6 +137,39 @@ func TestCopies_Through_ignores_what_it_cannot_read(t *testing.T) {
 			}
 			through(t, c, &loader{revision: 1}, 1, 1)
 		}
+	})
+}
+
+// Who can write to Redis sets no price: a copy that was changed, and one of another branch, are loaded anew.
+func TestCopies_Through_believes_own_writing_only(t *testing.T) {
+	each(t, func(t *testing.T, db *redisdb.DB, c *catalogredis.Copies) {
+		through(t, c, &loader{revision: 1}, 1, 1)
+		copied, _, err := db.Do(t.Context(), "GET", keyspace.MenuActive(branch)).Text()
+		if err != nil || !json.Valid([]byte(copied)) || !strings.Contains(copied, "65001") {
+			t.Fatalf("the copy is %s, %v", copied, err)
+		}
+		other := catalogredis.New(db)
+		if _, err := other.Through(t.Context(), branch+1, 1, func(context.Context) (catalog.Content, error) {
+			return catalog.Content{Revision: 1, Edition: catalog.NewEdition(1, 1, branch+1, nil, nil)}, nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+		foreign, _, err := db.Do(t.Context(), "GET", keyspace.MenuActive(branch+1)).Text()
+		if err != nil {
+			t.Fatal(err)
+		}
+		sealEnd := strings.Index(copied, `",`) + 2
+		for _, text := range []string{
+			strings.Replace(copied, "65001", "1", 1), strings.Replace(copied, `"revision":1`, `"revision":9`, 1), foreign,
+			strings.Replace(foreign, fmt.Sprint(branch+1), fmt.Sprint(branch), 1), "{" + copied[sealEnd:], copied[:sealEnd],
+			copied[:12],
+		} {
+			if err := db.Do(t.Context(), "SET", keyspace.MenuActive(branch), text, "PX", "60000").Err(); err != nil {
+				t.Fatal(err)
+			}
+			through(t, c, &loader{revision: 1}, 1, 1)
+		}
+		through(t, c, &loader{revision: 1}, 1, 0)
 	})
 }
 

@@ -47,7 +47,7 @@ type offer struct{ documents Reader }
 
 // Language is in which language names are asked for. It is exported because huma looks into exported parts only.
 type Language struct {
-	Locale         string `query:"locale" maxLength:"16" doc:"Goes before Accept-Language."`
+	Locale         string `query:"locale" text:"exact" maxLength:"16" doc:"Goes before Accept-Language."`
 	AcceptLanguage string `header:"Accept-Language"`
 }
 
@@ -144,8 +144,8 @@ func decode(d document.Document, views ...any) error {
 type dishesIn struct {
 	Language
 	Paging
-	CategoryID string `query:"categoryId" maxLength:"19"`
-	Q          string `query:"q" maxLength:"100" doc:"A part of the name, in any language."`
+	CategoryID string `query:"categoryId" text:"exact" maxLength:"19"`
+	Q          string `query:"q" text:"line" maxLength:"100" doc:"A part of the name, in any language."`
 }
 
 type dishesOut struct{ Body list[dish] }

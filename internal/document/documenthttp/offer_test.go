@@ -28,6 +28,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 type cold struct{}
 
 func (cold) Epoch() string { return "" }
+func (cold) Damaged() bool { return false }
 
 // onEach runs a test on both engines, with 25 dishes of two categories.
 func onEach(t *testing.T, test func(t *testing.T, s http.Handler)) {

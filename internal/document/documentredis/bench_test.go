@@ -1,6 +1,7 @@
 package documentredis
 
 import (
+	"context"
 	"runtime/debug"
 	"strconv"
 	"strings"
@@ -71,6 +72,37 @@ func BenchmarkVerify(b *testing.B) {
 		}
 	}
 	report(b, n)
+}
+
+// BenchmarkSampler looks for losses where nothing is lost, and shows what a pass costs the server.
+func BenchmarkSampler(b *testing.B) {
+	r := benchRig(b)
+	r.project(b)
+	documenttest.Must(b, r.builder().Build(b.Context()), r.plane.Watch(b.Context()))
+	var last document.Sample
+	s := r.sampler(func(_ context.Context, s document.Sample) { last = s })
+	documenttest.Must(b, s.RunOnce(b.Context())) // which only counts
+	r.server.Say("CONFIG RESETSTAT")
+	n := 0
+	for b.Loop() {
+		documenttest.Must(b, s.RunOnce(b.Context()))
+		if len(last.Lost) > 0 {
+			b.Fatal(last.Lost)
+		}
+		n++
+	}
+	calls, usec := 0.0, 0.0
+	for line := range strings.Lines(r.server.Say("INFO commandstats")) {
+		_, after, _ := strings.Cut(line, ":calls=")
+		c, rest, _ := strings.Cut(after, ",usec=")
+		u, _, _ := strings.Cut(rest, ",")
+		number := func(text string) float64 { f, _ := strconv.ParseFloat(text, 64); return f }
+		calls, usec = calls+number(c), usec+number(u)
+	}
+	b.ReportMetric(float64(last.Documents), "documents/pass")
+	b.ReportMetric(float64(last.Sets), "sets/pass")
+	b.ReportMetric(calls/float64(n), "commands/pass")
+	b.ReportMetric(usec/float64(n)/1000, "redis-ms/pass")
 }
 
 // BenchmarkBy reads accounts by their e-mail addresses, and compares with the two commands alone.

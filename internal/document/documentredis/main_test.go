@@ -17,7 +17,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testenv.Sequences(100)
+	testenv.Sequences(testenv.Size(60, 400))
 	redisdbtest.VerifyMain(m)
 }
 
@@ -45,6 +45,17 @@ func newRig(db *sqldb.DB, redis *redisdb.DB) *rig {
 func (r *rig) builder() *document.Builder {
 	return &document.Builder{
 		Source: r.sql, Projector: r.projector, Sweeper: r.store, Store: r.sql, Marks: r.store, Now: r.db.Now, NewID: uid.New,
+	}
+}
+
+// sampler looks for what Redis has lost, as often as it is told to.
+func (r *rig) sampler(observe func(context.Context, document.Sample)) *document.Sampler {
+	return &document.Sampler{
+		Source: r.sql, Counts: r.sql, Mirror: r.store, Projector: r.projector, Plane: r.plane, Now: r.db.Now, Observe: observe,
+		Evictions: func(ctx context.Context) (int64, error) {
+			m, err := r.redis.Memory(ctx)
+			return m.Evicted, err
+		},
 	}
 }
 

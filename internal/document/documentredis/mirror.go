@@ -226,3 +226,20 @@ func (s *Store) Counter(ctx context.Context, e *document.Entity) (int64, error) 
 	n, _ := strconv.ParseInt(text, 10, 64) // what is no number is too low
 	return n, nil
 }
+
+// Sizes implements document.Mirror.
+func (s *Store) Sizes(ctx context.Context, sets []keyspace.Key) ([]int64, error) {
+	cmds := make([]redisdb.Cmd, len(sets))
+	for i, k := range sets {
+		cmds[i] = redisdb.Command("SCARD", k)
+	}
+	replies, err := s.lenient(ctx, cmds)
+	if err != nil {
+		return nil, err
+	}
+	sizes := make([]int64, len(sets))
+	for i, r := range replies {
+		sizes[i], _ = r.Int() // of another type: 0
+	}
+	return sizes, nil
+}

@@ -2,7 +2,6 @@ package documentredis
 
 import (
 	"context"
-	"flag"
 	"fmt"
 	"maps"
 	"slices"
@@ -16,6 +15,7 @@ import (
 
 	"comanda/internal/document"
 	"comanda/internal/document/documenttest"
+	"comanda/internal/testenv"
 )
 
 // machine writes rows of all kinds at random and projects them in any order, again, or not at all, through two processes;
@@ -43,7 +43,7 @@ type orderRow struct {
 
 // TestModel: after any history Redis and SQL say the same, and at any moment readers never see what is not in SQL.
 func TestModel(t *testing.T) {
-	few(t, "30") // each empties two stores and fills them again
+	testenv.SequencesOf(t, testenv.Size(20, 400)) // each empties two stores and fills them again
 	each(t, func(t *testing.T, r *rig) {
 		rapid.Check(t, func(rt *rapid.T) {
 			m := &machine{rig: r, sub: t, other: newRig(r.db, r.redis)}
@@ -55,19 +55,6 @@ func TestModel(t *testing.T) {
 			m.quiet(rt)
 		})
 	})
-}
-
-// few sets how many histories are tried, unless the command line does.
-func few(t *testing.T, n string) {
-	t.Helper()
-	set := false
-	flag.Visit(func(f *flag.Flag) { set = set || f.Name == "rapid.checks" })
-	if set {
-		return
-	}
-	was := flag.Lookup("rapid.checks").Value.String()
-	must(t, flag.Set("rapid.checks", n))
-	t.Cleanup(func() { must(t, flag.Set("rapid.checks", was)) })
 }
 
 const (

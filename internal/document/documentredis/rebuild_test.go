@@ -12,6 +12,7 @@ import (
 	"comanda/internal/keyspace"
 	"comanda/internal/redisdb"
 	"comanda/internal/sqldb/sqldbtest"
+	"comanda/internal/testenv"
 )
 
 // flush loses every key of the test's.
@@ -47,7 +48,8 @@ func (r *rig) whole(t testing.TB, want bool) {
 	}
 }
 
-const users, orders = 900, 400 // of three lines: batches of each
+// More accounts and lines of orders than a batch has; an order has three.
+var users, orders = testenv.Size(600, 900), testenv.Size(200, 400)
 
 func crowded(t *testing.T, r *rig) (documents int) {
 	t.Helper()
@@ -187,7 +189,7 @@ func TestRebuild_beside_writes(t *testing.T) {
 		for w := range int64(2) {
 			all.Go(func() {
 				for n := int64(0); ctx.Err() == nil; n++ {
-					id := 1 + 2*(n*37%(users/2)) + w
+					id := 1 + 2*(n*37%int64(users/2)) + w
 					u := documenttest.User{ID: id, Email: "n" + digit(int(n%10)) + "w" + digit(int(w)) + "@example.com", Role: 1, City: "c" + digit(int(n%5))}
 					if err := r.house.PutUser(t.Context(), u); err != nil {
 						continue // the address is another's by now

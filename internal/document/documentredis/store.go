@@ -36,11 +36,13 @@ type Store struct {
 	doubts map[document.Ref][]document.Entry // entries that may have been added for nothing, see round.doubt
 }
 
-// The store inside the process runs a script in a tenth of a millisecond, a server in some microseconds; an exchange must
-// end well within the patience of package redisdb.
+// An exchange is bounded in commands and bytes, so that it ends well within the patience of package redisdb, and so that
+// all workers of a rebuild together keep a server busy for less than that: guests' calls wait behind theirs. The store
+// inside the process runs a script in a tenth of a millisecond, a server in some ten microseconds.
 const (
-	stepServer   = 2000
+	stepServer   = 256
 	stepEmbedded = 100
+	stepBytes    = 512 << 10
 )
 
 // New makes a store.
@@ -60,18 +62,28 @@ func (s *Store) Up() bool { return s.db.Up() }
 
 // send is DoMulti in steps.
 func (s *Store) send(ctx context.Context, cmds []redisdb.Cmd) ([]redisdb.Reply, error) {
-	if len(cmds) <= s.step {
-		return s.db.DoMulti(ctx, cmds...)
-	}
 	all := make([]redisdb.Reply, 0, len(cmds))
-	for from := 0; from < len(cmds); from += s.step {
-		replies, err := s.db.DoMulti(ctx, cmds[from:min(from+s.step, len(cmds))]...)
+	for len(cmds) > 0 {
+		n := s.portion(cmds)
+		replies, err := s.db.DoMulti(ctx, cmds[:n]...)
 		all = append(all, replies...)
 		if err != nil {
 			return all, err
 		}
+		cmds = cmds[n:]
 	}
 	return all, nil
+}
+
+// portion is how many of the commands share an exchange; one at least.
+func (s *Store) portion(cmds []redisdb.Cmd) int {
+	bytes := 0
+	for i, c := range cmds {
+		if bytes += c.Size(); i == s.step || bytes > stepBytes && i > 0 {
+			return i
+		}
+	}
+	return len(cmds)
 }
 
 // texts is Texts in steps.

@@ -398,3 +398,23 @@ func TestStore_racing_writers(t *testing.T) {
 }
 
 func digit(n int) string { return string(rune('0' + n)) }
+
+// What goes to Redis at once is bounded, in commands and in bytes, and nothing is left out.
+func TestStore_portion(t *testing.T) {
+	s := &Store{step: stepServer}
+	cmds := func(n, size int) []redisdb.Cmd {
+		all := make([]redisdb.Cmd, n)
+		for i := range all {
+			all[i] = redisdb.Command("SET", keyspace.UserDocuments.Key("1"), strings.Repeat("x", size))
+		}
+		return all
+	}
+	for _, c := range []struct{ n, size, want int }{
+		{0, 1, 0}, {1, 1, 1}, {stepServer, 1, stepServer}, {stepServer + 1, 1, stepServer}, {100, stepBytes / 10, 9},
+		{2, 2 * stepBytes, 1}, {1, 2 * stepBytes, 1},
+	} {
+		if got := s.portion(cmds(c.n, c.size)); got != c.want {
+			t.Errorf("of %d commands of %d bytes %d go together, want %d", c.n, c.size, got, c.want)
+		}
+	}
+}

@@ -18,6 +18,7 @@ import (
 	"comanda/internal/fault"
 	"comanda/internal/sqldb"
 	"comanda/internal/sqldb/sqldbtest"
+	"comanda/internal/text"
 )
 
 // furnish fills a house with some of everything that can be imported, and an order.
@@ -29,7 +30,7 @@ func furnish(t *testing.T, h documenttest.House) {
 		h.PutUser(ctx, documenttest.User{ID: 3, Username: "an", Email: "an@example.com", Phone: "+8490", Google: "G1", Role: 2, City: "Huế"}),
 		h.PutUser(ctx, documenttest.User{ID: 3, Username: "an", Email: "an@example.com", Phone: "+8490", Google: "G1", Role: 2, City: "Hanoi"}),
 		h.PutUser(ctx, documenttest.User{ID: 12, Role: 1, Registered: true}),
-		h.PutCategory(ctx, 1, "Món \"chính\"\n<b>"), h.PutDish(ctx, 5, 1, "Phở"), h.PutDish(ctx, 6, 1, "Bún"),
+		h.PutCategory(ctx, 1, "Món \"chính\" <b>"), h.PutDish(ctx, 5, 1, "Phở"), h.PutDish(ctx, 6, 1, "Bún"),
 		h.PutCart(ctx, 4, 3), h.PutDetail(ctx, 8, 4, 5, 2), h.PutDetail(ctx, 9, 4, 6, 1),
 		h.PutOrder(ctx, "06gvt0kfe5o015mr1000000001", "PLACED", 3, "A1"), h.PutLine(ctx, "06gvt0kfe5o015mr1000000001", 1, 5))
 }
@@ -194,6 +195,11 @@ var refused = []struct{ name, line, code, detail string }{
 	{"object as text", userStart + `,"profile":"x"}}`, "import_invalid", "profile: it is no object"},
 	{"character 0", userStart + `,"city":"a\u0000b"}}`, "import_invalid", "city: it has a character of code 0"},
 	{"character 0 in an object", userStart + `,"profile":{"a":"\u0000"}}}`, "import_invalid", "profile: it has a character of code 0"},
+	{"an escape sequence", userStart + `,"city":"\u001b[2J"}}`, "import_invalid", "city: " + text.ErrControl.Error()},
+	{"a name of two lines", strings.Replace(dishLine, `"x"`, `"x\ny"`, 1), "import_invalid", "names: vi: " + text.ErrOneLine.Error()},
+	{"a name that is a number", strings.Replace(dishLine, `"x"`, `5`, 1), "import_invalid", "names: vi: it is no text"},
+	{"an override", strings.Replace(dishLine, `"imageUrl"`, `"descriptions":{"vi":"\u202egpj"},"imageUrl"`, 1), "import_invalid", "descriptions: vi: " + text.ErrDirection.Error()},
+	{"an invisible name", strings.Replace(roleLine, `"New"`, `"\u200b"`, 1), "import_invalid", "name: " + text.ErrInvisible.Error()},
 	{"relation that is none", strings.Replace(roleLine, `}}`, `},"relations":{"permissionIds":["x"]}}`, 1), "import_invalid", `permissionIds: "x" is no id`},
 	{"no such role", strings.Replace(userStart, `"roleId":"1"`, `"roleId":"99"`, 1) + `}}`, "import_invalid", "role 99 does not exist"},
 	{"no such permission", strings.Replace(strings.NewReplacer("50", "52", "New", "Newer").Replace(roleLine), `}}`, `},"relations":{"permissionIds":["99"]}}`, 1), "import_invalid", "permission 99 does not exist"},
@@ -234,6 +240,25 @@ func TestImport_refuses(t *testing.T) {
 				}
 			})
 		}
+	})
+}
+
+// What people type is kept as the routes keep it: trimmed, in NFC, its lines divided by line feeds. Two spellings of one
+// username are one.
+func TestImport_cleansTexts(t *testing.T) {
+	onEach(t, func(t *testing.T, s *documentsql.Store, h documenttest.House) {
+		furnish(t, h)
+		_, err := bring(t, s, strings.Replace(dishLine, `{"vi":"x"}`,
+			`{"vi":" Pho\u031b\u0309 ","en":"<Noodles>"},"descriptions":{"vi":"a\r\nb"}`, 1), document.Refuse)
+		must(t, err)
+		got := export(t, s, []*document.Entity{document.ByName("dish")})
+		for _, want := range []string{`"names":{"en":"<Noodles>","vi":"Phở"}`, `"descriptions":{"vi":"a\nb"}`} {
+			if !strings.Contains(got, want) {
+				t.Errorf("%s is not in %s", want, got)
+			}
+		}
+		_, err = bring(t, s, userStart+`,"username":"\u200ban\u200b"}}`, document.Refuse)
+		wantRefusal(t, err, "import_conflict", "the username belongs to user 3")
 	})
 }
 

@@ -18,6 +18,8 @@ var (
 	outboxDelete    = stmts.Must("outbox_delete")
 	outboxRelease   = stmts.Must("outbox_release")
 	outboxCount     = stmts.Must("outbox_count")
+	outboxPosition  = stmts.Must("outbox_position")
+	outboxPending   = stmts.Must("outbox_pending")
 	tombstonePut    = stmts.Must("tombstone_put")
 	tombstoneSelect = stmts.Must("tombstone_select")
 	tombstonePurge  = stmts.Must("tombstone_purge")
@@ -33,8 +35,9 @@ var (
 // reading is the statements that read an entity.
 type reading struct {
 	rows, ids, total *sqldb.Stmt
-	find, found      *sqldb.Stmt // nil without sets
-	by               map[string]*sqldb.Stmt
+	find, found      *sqldb.Stmt            // nil without sets
+	by               map[string]*sqldb.Stmt // by unique index
+	sizes            map[string]*sqldb.Stmt // by set index
 }
 
 var readings = func() map[*document.Entity]reading {
@@ -42,7 +45,10 @@ var readings = func() map[*document.Entity]reading {
 	for _, e := range document.Entities {
 		r := reading{
 			rows: stmts.Must(e.Name + "_select"), ids: stmts.Must(e.Name + "_ids"), total: stmts.Must(e.Name + "_total"),
-			by: map[string]*sqldb.Stmt{},
+			by: map[string]*sqldb.Stmt{}, sizes: map[string]*sqldb.Stmt{},
+		}
+		for _, x := range e.Sets() {
+			r.sizes[x.Name] = stmts.Must(e.Name + "_sizes_" + x.Name)
 		}
 		if len(e.Sets()) > 0 {
 			r.find, r.found = stmts.Must(e.Name+"_find"), stmts.Must(e.Name+"_found")

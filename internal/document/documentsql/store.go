@@ -129,8 +129,7 @@ func (s *Store) IDs(ctx context.Context, e *document.Entity, after string, limit
 
 // Page gives up to limit ids from an offset on, in their order, and the number of all.
 func (s *Store) Page(ctx context.Context, e *document.Entity, offset, limit int) (ids []string, total int, err error) {
-	rows, err := s.from.Query(ctx, readings[e].total)
-	n, _, err := sqldb.One(rows, err, sqldb.Value[int64])
+	n, err := s.Total(ctx, e)
 	if err != nil {
 		return nil, 0, err
 	}

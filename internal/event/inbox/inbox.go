@@ -11,6 +11,7 @@ import (
 	"slices"
 	"time"
 
+	"comanda/internal/clock"
 	"comanda/internal/event"
 	"comanda/internal/event/eventsql"
 	"comanda/internal/sqldb"
@@ -112,14 +113,17 @@ func apply(ctx context.Context, tx sqldb.Tx, c Consumer, events []event.Event) (
 	return c.Apply(ctx, tx, events)
 }
 
+// Now is the deciding time.
+func (b *Inbox) Now() time.Time { return b.db.Now() }
+
 // Handle applies events for a consumer, each batch in a transaction of its own, and gives one outcome for each event.
 // An error says that the database is out of reach: nothing counted as an attempt, and all events are to be delivered
 // again; those that were applied before it are recognised then.
 func (b *Inbox) Handle(ctx context.Context, c Consumer, events []event.Event) ([]Outcome, error) {
-	start := time.Now()
+	start := clock.Start()
 	outcomes := make([]Outcome, len(events))
 	err := b.handle(ctx, c, events, outcomes)
-	b.metrics.took(c.Name, time.Since(start))
+	b.metrics.took(c.Name, start.Elapsed())
 	return outcomes, err
 }
 

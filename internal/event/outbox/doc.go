@@ -10,8 +10,8 @@
 //  4. Any number of processes may relay on PostgreSQL: each works on rows that it has locked. On SQLite there is one.
 //
 // How a batch is relayed depends on who receives it. A broker is called with the rows locked on PostgreSQL, the one
-// place where a transaction waits for the network: at most for the broker's confirm timeout, which is shorter than
-// idle_in_transaction_session_timeout. SQLite has one writer, which orders must not wait for; there the batch is read,
-// published outside of any transaction, and then deleted. Consumers in the same process share the relay's transaction,
-// so that they apply the event exactly once.
+// place where a transaction waits for the network: at most for the broker's confirm timeout, which is shorter than the
+// time for which sqldb.DB.WriteWaiting may be idle. SQLite has one writer, which orders must not wait for; there the
+// batch is read, published outside of any transaction, and then deleted. Consumers in the same process share the
+// relay's transaction, so that they apply the event exactly once.
 package outbox

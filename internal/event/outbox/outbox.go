@@ -8,6 +8,7 @@ import (
 	"comanda/internal/event"
 	"comanda/internal/event/eventsql"
 	"comanda/internal/sqldb"
+	"comanda/internal/uid"
 )
 
 //go:embed *.sql
@@ -21,6 +22,7 @@ var (
 	outboxDelete = stmts.Must("outbox_delete")
 	outboxCount  = stmts.Must("outbox_count")
 	logInsert    = stmts.Must("log_insert")
+	logPage      = stmts.Must("log_page")
 	logPurge     = stmts.Must("log_purge")
 )
 
@@ -60,12 +62,19 @@ func scanEntry(r sqldb.Rows) (e entry, err error) {
 // purgeStep bounds what one purging statement deletes, so that it never holds the writer for long.
 const purgeStep = 2000
 
-// PurgeLog deletes the history of events published before an instant.
+// PurgeLog deletes the history of events published before an instant. Ids ascend with the time at which events were
+// made, so newer events are not read. Older ones that were published late stay until they are old enough.
 func PurgeLog(ctx context.Context, db *sqldb.DB, before time.Time) (purged int64, err error) {
-	for {
-		n, err := db.Exec(ctx, logPurge, before.UnixMilli(), purgeStep)
+	end := new(uid.Source).New(before)
+	for last := ""; ; {
+		first := last
+		rows, err := db.Query(ctx, logPage, first, end, purgeStep)
+		if last, _, err = sqldb.One(rows, err, sqldb.Value[string]); err != nil || last == "" {
+			return purged, err
+		}
+		n, err := db.Exec(ctx, logPurge, first, last, before.UnixMilli())
 		purged += n
-		if err != nil || n < purgeStep {
+		if err != nil {
 			return purged, err
 		}
 	}

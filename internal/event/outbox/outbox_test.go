@@ -15,6 +15,7 @@ import (
 	"comanda/internal/event/eventsql"
 	"comanda/internal/sqldb"
 	"comanda/internal/sqldb/sqldbtest"
+	"comanda/internal/uid"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -308,22 +309,38 @@ func TestReadStatus(t *testing.T) {
 	})
 }
 
+// What was published before is deleted, and nothing else: neither what was made later nor what was made before and
+// published late, and of that more than a statement looks at.
 func TestPurgeLog(t *testing.T) {
 	t.Parallel()
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		clock := newWall()
+		clock, ids := newWall(), new(uid.Source) // ids of the process's source may be ahead of the clock
 		r := New(db, &broker{}, Options{Now: clock.now})
-		commit(t, db, paid(purgeStep+1)...)
+		made := func(n int, at time.Time) []event.Event {
+			events := paid(n)
+			for i := range events {
+				events[i].ID = ids.New(at)
+			}
+			return events
+		}
+		late, punctual := made(purgeStep+1, noon.Add(-time.Minute)), made(purgeStep+1, noon)
+		commit(t, db, punctual...)
 		run(t, r)
 		clock.advance(time.Hour)
-		commit(t, db, paid(2)...)
+		commit(t, db, late...)
+		commit(t, db, made(2, clock.now())...)
 		run(t, r)
 
 		purged, err := PurgeLog(t.Context(), db, noon.Add(time.Minute))
 		if err != nil || purged != purgeStep+1 {
 			t.Errorf("purged %d, %v; want %d", purged, err, purgeStep+1)
 		}
-		want(t, db, 0, 2, 0)
+		want(t, db, 0, purgeStep+1+2, 0)
+		clock.advance(time.Hour)
+		if purged, err = PurgeLog(t.Context(), db, clock.now()); err != nil || purged != purgeStep+3 {
+			t.Errorf("purged %d, %v; want the rest", purged, err)
+		}
+		want(t, db, 0, 0, 0)
 	})
 }
 

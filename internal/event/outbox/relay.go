@@ -108,14 +108,14 @@ func (r *Relay) batch(ctx context.Context) (int, error) {
 
 // holding claims, delivers and settles in one transaction; all or nothing.
 func (r *Relay) holding(ctx context.Context, to Local) (int, error) {
-	return r.claim(ctx, func(ctx context.Context, tx sqldb.Tx, events []event.Event) ([]error, error) {
+	return r.claim(ctx, r.db.Write, func(ctx context.Context, tx sqldb.Tx, events []event.Event) ([]error, error) {
 		return nil, to.Deliver(ctx, tx, events)
 	})
 }
 
 // holdingPublish keeps the claimed rows locked while the broker confirms, so that no other relay publishes them too.
 func (r *Relay) holdingPublish(ctx context.Context) (int, error) {
-	return r.claim(ctx, func(ctx context.Context, _ sqldb.Tx, events []event.Event) ([]error, error) {
+	return r.claim(ctx, r.db.WriteWaiting, func(ctx context.Context, _ sqldb.Tx, events []event.Event) ([]error, error) {
 		return r.to.Publish(ctx, events)
 	})
 }
@@ -123,10 +123,11 @@ func (r *Relay) holdingPublish(ctx context.Context) (int, error) {
 // claim takes due rows away, hands them over and settles them, all in one transaction. A failure in between puts them
 // back untouched, attempts included.
 func (r *Relay) claim(
-	ctx context.Context, hand func(context.Context, sqldb.Tx, []event.Event) ([]error, error),
+	ctx context.Context, write func(context.Context, func(context.Context, sqldb.Tx) error) error,
+	hand func(context.Context, sqldb.Tx, []event.Event) ([]error, error),
 ) (int, error) {
 	var done settlement
-	err := r.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
+	err := write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
 		done = settlement{}
 		rows, err := tx.Query(ctx, outboxTake, r.now().UnixMilli(), batchSize)
 		taken, err := sqldb.Collect(rows, err, scanEntry)

@@ -3,6 +3,7 @@ package rabbit
 import (
 	"context"
 	"fmt"
+	"sync"
 	"time"
 
 	amqp "github.com/rabbitmq/amqp091-go"
@@ -21,6 +22,9 @@ type Consumers struct {
 	prefix  string
 	all     []inbox.Consumer
 	expired func()
+
+	caughtUp chan struct{} // closed once
+	once     sync.Once
 }
 
 // NewConsumers checks the configuration; it does not connect. Whenever payment windows are over, expired is called,
@@ -30,7 +34,9 @@ func NewConsumers(c Config, in *inbox.Inbox, expired func()) (*Consumers, error)
 	if err != nil {
 		return nil, err
 	}
-	return &Consumers{link: l, in: in, prefix: c.Prefix, all: c.Consumers, expired: expired}, nil
+	return &Consumers{
+		link: l, in: in, prefix: c.Prefix, all: c.Consumers, expired: expired, caughtUp: make(chan struct{}),
+	}, nil
 }
 
 // Loop describes the consumers' life: connect again soon after a connection was lost, and ever later while there is
@@ -50,7 +56,7 @@ func (c *Consumers) Run(ctx context.Context) error {
 		return err
 	}
 	defer s.close()
-	lanes, err := c.lanes(ctx, s)
+	lanes, foreign, err := c.lanes(ctx, s)
 	if err != nil {
 		return fmt.Errorf("rabbit: consume: %w", err)
 	}
@@ -58,6 +64,7 @@ func (c *Consumers) Run(ctx context.Context) error {
 	for _, l := range lanes {
 		g.Go(func() error { return l.run(gctx) })
 	}
+	g.Go(func() error { return c.catchUp(gctx, s, foreign) })
 	// One lane that fails ends all: the broker may have closed only a channel, but what else it forgot is unknown.
 	if err := g.Wait(); err != nil {
 		c.link.metrics.lost.WithLabelValues(c.link.role).Inc()
@@ -69,10 +76,9 @@ func (c *Consumers) Run(ctx context.Context) error {
 // Connected tells whether there is a connection.
 func (c *Consumers) Connected() bool { return c.link.up.Load() }
 
-// lanes starts consuming every queue that is ours.
-func (c *Consumers) lanes(ctx context.Context, s *session) ([]*lane, error) {
+// lanes starts consuming every queue that is ours. foreign are those of them in which other systems speak to us.
+func (c *Consumers) lanes(ctx context.Context, s *session) (lanes, foreign []*lane, err error) {
 	defer s.limit(ctx, dialTimeout)()
-	lanes := make([]*lane, 0, len(c.all)+1)
 	add := func(queue string, h handler) error {
 		l, err := newLane(s, c.prefix+queue, h)
 		if err != nil {
@@ -86,18 +92,69 @@ func (c *Consumers) lanes(ctx context.Context, s *session) ([]*lane, error) {
 			return c.receive(ctx, consumer, batch)
 		})
 		if err != nil {
-			return nil, err
+			return nil, nil, err
+		}
+		if consumer.Foreign() {
+			foreign = append(foreign, lanes[len(lanes)-1])
 		}
 	}
 	if c.expired == nil {
-		return lanes, nil
+		return lanes, foreign, nil
 	}
 	// The order's id in the message is not looked at: the sweeper finds in SQL what is due, however late or often it is
 	// woken, and a message that was lost with the broker is not missed.
-	return lanes, add(queueExpired, func(_ context.Context, batch []amqp.Delivery) []inbox.Outcome {
+	err = add(queueExpired, func(_ context.Context, batch []amqp.Delivery) []inbox.Outcome {
 		c.expired()
 		return make([]inbox.Outcome, len(batch))
 	})
+	return lanes, foreign, err
+}
+
+// CaughtUp returns a channel that is closed once what other systems had sent when this process first connected has been
+// worked on. Until then a deadline that has passed proves nothing: the word that was in time for it may wait in a queue.
+func (c *Consumers) CaughtUp() <-chan struct{} { return c.caughtUp }
+
+const lookPause = 250 * time.Millisecond
+
+// catchUp returns when two looks in a row have found nothing in some queues and nothing of them in our hands: between the
+// queue and our hands a message is in neither for a moment.
+func (c *Consumers) catchUp(ctx context.Context, s *session, lanes []*lane) error {
+	for quiet := 0; quiet < 2; {
+		select {
+		case <-c.caughtUp:
+			return nil
+		case <-ctx.Done():
+			return nil
+		case <-time.After(lookPause):
+		}
+		waiting, err := c.waiting(ctx, s, lanes)
+		if err != nil {
+			return err
+		}
+		quiet++
+		if waiting > 0 {
+			quiet = 0
+		}
+	}
+	c.once.Do(func() { close(c.caughtUp) })
+	return nil
+}
+
+func (c *Consumers) waiting(ctx context.Context, s *session, lanes []*lane) (n int64, err error) {
+	defer s.limit(context.WithoutCancel(ctx), dialTimeout)()
+	ch, err := s.conn.Channel()
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = ch.Close() }()
+	for _, l := range lanes {
+		q, err := ch.QueueDeclarePassive(l.queue, true, false, false, false, nil)
+		if err != nil {
+			return 0, err
+		}
+		n += int64(q.Messages) + l.open.Load()
+	}
+	return n, nil
 }
 
 // handleTimeout bounds the work on one batch, shutdown or not.
@@ -113,7 +170,7 @@ func (c *Consumers) receive(ctx context.Context, to inbox.Consumer, batch []amqp
 	outcomes := make([]inbox.Outcome, len(batch))
 	events, at := make([]event.Event, 0, len(batch)), make([]int, 0, len(batch))
 	for i, d := range batch {
-		e, err := read(to, d)
+		e, err := read(to, d, c.in.Now())
 		if err != nil {
 			outcomes[i] = c.bury(ctx, to, d, err)
 			continue
@@ -136,9 +193,9 @@ func (c *Consumers) receive(ctx context.Context, to inbox.Consumer, batch []amqp
 }
 
 // read makes an event of a message, as those come that the consumer hears.
-func read(to inbox.Consumer, d amqp.Delivery) (event.Event, error) {
+func read(to inbox.Consumer, d amqp.Delivery, now time.Time) (event.Event, error) {
 	if to.Foreign() {
-		return decodeForeign(to, d, time.Now())
+		return decodeForeign(to, d, now)
 	}
 	return decode(d)
 }
@@ -146,7 +203,7 @@ func read(to inbox.Consumer, d amqp.Delivery) (event.Event, error) {
 // bury makes a dead letter of a message that is no event. Nothing in it can be relied on, so the letter has an id and a
 // type of its own; a replay only discards it, since no consumer wants that type.
 func (c *Consumers) bury(ctx context.Context, to inbox.Consumer, d amqp.Delivery, cause error) inbox.Outcome {
-	now := time.Now()
+	now := c.in.Now()
 	e := event.Event{ID: uid.New(now), Type: "malformed", At: now, Payload: plain(d.Body)}
 	if err := c.in.Bury(ctx, to.Name, e, cause); err != nil {
 		c.link.log.WarnContext(ctx, "a message waits for the database", "consumer", to.Name, "err", err)

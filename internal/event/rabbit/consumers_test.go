@@ -203,3 +203,43 @@ func consumersDeletedQueue(t *testing.T, r *rig) {
 	})
 	testenv.Eventually(t, patience, func() bool { return count(t, db, daybookPaid) >= 2 })
 }
+
+// A process has caught up with other systems when what waited for it at the first connection was worked on: a thousand and
+// more messages, so that some wait at the broker and some in our hands.
+func consumersCatchUp(t *testing.T, r *rig) {
+	const waiting = prefetch + 10
+	heard, goOn := make(chan int, waiting), make(chan struct{})
+	consumer := inbox.Consumer{
+		Name: "inventory_order_confirmed", Types: []string{event.StockConfirmed.Name}, Queue: "told",
+		Apply: func(_ context.Context, _ sqldb.Tx, events []event.Event) error {
+			<-goOn
+			heard <- len(events)
+			return nil
+		},
+	}
+	c := r.config(consumer)
+	p := r.publisher(t, c)
+	testenv.Eventually(t, patience, func() bool { return p.Ready(t.Context()) == nil }) // the queue is there
+	for i := range waiting {
+		r.put(t, "told", amqp.Publishing{
+			MessageId: fmt.Sprint("m", i), Headers: amqp.Table{headerType: event.StockConfirmed.Name}, Body: []byte(`{}`),
+		})
+	}
+	testenv.Eventually(t, patience, func() bool { return r.ready(t, "told") == waiting })
+	cs := r.consumers(t, c, inbox.New(sqldbtest.SQLite(t), inbox.Options{}), nil)
+	testenv.Eventually(t, patience, func() bool { return r.ready(t, "told") < waiting })
+	select {
+	case <-cs.CaughtUp():
+		t.Error("it has caught up before anything was worked on")
+	case <-time.After(3 * lookPause): // longer than two looks: it may not be closed by then
+	}
+	close(goOn)
+	<-cs.CaughtUp()
+	n := 0
+	for len(heard) > 0 {
+		n += <-heard
+	}
+	if n != waiting {
+		t.Errorf("it has caught up after %d of %d messages", n, waiting)
+	}
+}

@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	amqp "github.com/rabbitmq/amqp091-go"
 
+	"comanda/internal/clock"
 	"comanda/internal/event/inbox"
 )
 
@@ -25,10 +27,12 @@ type handler func(ctx context.Context, batch []amqp.Delivery) []inbox.Outcome
 
 // lane consumes one queue on a channel of its own, batch after batch.
 type lane struct {
+	queue  string
 	ch     *amqp.Channel
 	in     chan amqp.Delivery
 	handle handler
-	held   []held // failed, unacknowledged, and waiting for their next attempt
+	open   atomic.Int64 // messages that have arrived and were not worked on yet
+	held   []held       // failed, unacknowledged, and waiting for their next attempt
 }
 
 // held is a message that is kept instead of being requeued. A requeued one would come back at once, and five attempts
@@ -51,12 +55,13 @@ func newLane(s *session, queue string, h handler) (*lane, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &lane{ch: ch, in: make(chan amqp.Delivery, prefetch), handle: h}
+	l := &lane{queue: queue, ch: ch, in: make(chan amqp.Delivery, prefetch), handle: h}
 	// The library hands deliveries over one by one; here they gather while a batch is being worked on. The broker never
 	// sends more than prefetch, so this goroutine does not block, and it ends with the connection.
 	s.helpers.Go(func() {
 		defer close(l.in)
 		for d := range deliveries {
+			l.open.Add(1)
 			l.in <- d
 		}
 	})
@@ -75,7 +80,7 @@ func (l *lane) run(ctx context.Context) error {
 			}
 			err = l.fresh(ctx, l.gather(d))
 		case <-l.nextDue():
-			batch := l.takeDue(time.Now())
+			batch := l.takeDue(clock.In(0))
 			err = l.settle(batch, l.handle(ctx, batch))
 		}
 		if err != nil {
@@ -88,6 +93,7 @@ func (l *lane) run(ctx context.Context) error {
 // fresh works on new messages. Where all went well and nothing older is open, one acknowledgement stands for all.
 func (l *lane) fresh(ctx context.Context, batch []amqp.Delivery) error {
 	outcomes := l.handle(ctx, batch)
+	l.open.Add(int64(-len(batch)))
 	failed := func(o inbox.Outcome) bool { return o.State != inbox.Done }
 	if len(l.held) == 0 && !slices.ContainsFunc(outcomes, failed) {
 		return batch[len(batch)-1].Ack(true)
@@ -122,7 +128,7 @@ func (l *lane) settle(batch []amqp.Delivery, outcomes []inbox.Outcome) error {
 		case inbox.Dead:
 			err = d.Reject(false)
 		case inbox.Retry:
-			l.held = append(l.held, held{d, time.Now().Add(outcomes[i].After)})
+			l.held = append(l.held, held{d, clock.In(outcomes[i].After)})
 		}
 		if err != nil {
 			return err
@@ -137,7 +143,7 @@ func (l *lane) nextDue() <-chan time.Time {
 		return nil
 	}
 	first := slices.MinFunc(l.held, func(a, b held) int { return a.due.Compare(b.due) })
-	return time.After(time.Until(first.due))
+	return time.After(first.due.Sub(clock.In(0)))
 }
 
 // takeDue removes and gives the held messages whose time has come.

@@ -16,25 +16,24 @@ import (
 	"comanda/internal/testenv"
 )
 
-// What gathers while a broker is down for so long at a hundred events a second; a quarter of it under the race detector.
+// What gathers while a broker is down for so long at five events a second, and at a hundred.
 const outage = 10 * time.Minute
 
-var backlog = testenv.Searches(60_000)
+var backlog = testenv.Size(2_000, 60_000)
 
 // I7, I16: what has gathered while the broker was down for ten minutes costs no attempt, and is confirmed once the broker
 // is there again, every event exactly as it was committed. One relay also keeps the order of their commits, and with it
 // that of each aggregate.
 func TestRabbit_outage(t *testing.T) {
 	t.Parallel()
-	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		broker := testenv.RabbitServer(t)
+	onBoth(t, func(t *testing.T, db *sqldb.DB, broker *broker) {
 		r := newRig(t, broker.URL())
 		p := r.publisher(t, r.straight())
 		if err := p.Ready(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		r.witness(t)
-		broker.Stop() // of queues declared a moment ago a kill may leave nothing but their names
+		broker.all(t, broker.Stop) // of queues declared a moment ago a kill may leave nothing but their names
 		committed := gather(t, db)
 		rel := outbox.New(db, p, outbox.Options{})
 		for range 10 {
@@ -46,7 +45,7 @@ func TestRabbit_outage(t *testing.T) {
 		if err != nil || s.Pending != int64(backlog) || len(s.Dead) != 0 || s.OldestAgeSeconds < outage.Seconds() {
 			t.Fatalf("status %+v, %v", s, err)
 		}
-		broker.Restart()
+		broker.all(t, broker.Restart)
 		drain(t, rel)
 		r.nothingWrong(t, db)
 		if n := count(t, db, logCount); n != backlog {

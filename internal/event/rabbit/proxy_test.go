@@ -1,6 +1,7 @@
 package rabbit
 
 import (
+	"bytes"
 	"io"
 	"net"
 	"net/url"
@@ -19,6 +20,7 @@ type proxy struct {
 	accepted int
 	refuse   bool
 	budget   int           // bytes from the broker until the next cut; negative is no limit
+	confirm  bool          // the next confirm is cut off
 	gate     chan struct{} // closed while bytes from the broker flow
 }
 
@@ -71,7 +73,7 @@ func (p *proxy) serve() {
 		} else {
 			p.accepted++
 			p.links[l] = true
-			p.pumps.Go(func() { p.pump(l, broker, client, func(int) {}) })
+			p.pumps.Go(func() { p.pump(l, broker, client, func([]byte) {}) })
 			p.pumps.Go(func() { p.pump(l, client, broker, p.meter) })
 		}
 		p.mu.Unlock()
@@ -79,12 +81,12 @@ func (p *proxy) serve() {
 }
 
 // pump copies one direction until either side ends; then it ends both.
-func (p *proxy) pump(l *pair, to io.Writer, from io.Reader, before func(n int)) {
+func (p *proxy) pump(l *pair, to io.Writer, from io.Reader, before func(b []byte)) {
 	buf := make([]byte, 512)
 	for {
 		n, err := from.Read(buf)
 		if n > 0 {
-			before(n)
+			before(buf[:n])
 			_, err = to.Write(buf[:n])
 		}
 		if err != nil {
@@ -97,22 +99,29 @@ func (p *proxy) pump(l *pair, to io.Writer, from io.Reader, before func(n int)) 
 	p.mu.Unlock()
 }
 
-// meter waits at the gate and cuts when the budget is used up.
-func (p *proxy) meter(n int) {
+// basicAck begins the payload of a confirm: class 60, method 80 (AMQP 0-9-1, section 1.8.3.13).
+var basicAck = []byte{0, 60, 0, 80}
+
+// meter waits at the gate and cuts when the budget is used up or a confirm is not to pass.
+func (p *proxy) meter(b []byte) {
 	p.mu.Lock()
 	gate := p.gate
 	p.mu.Unlock()
 	<-gate
 	p.mu.Lock()
-	used := p.budget >= 0 && p.budget < n
+	used := p.budget >= 0 && p.budget < len(b)
 	if p.budget >= 0 {
-		p.budget -= min(n, p.budget)
+		p.budget -= min(len(b), p.budget)
 	}
 	if used {
 		p.budget = -1
 	}
+	confirmed := p.confirm && bytes.Contains(b, basicAck)
+	if confirmed {
+		p.confirm = false
+	}
 	p.mu.Unlock()
-	if used {
+	if used || confirmed {
 		p.cut()
 	}
 }
@@ -131,6 +140,13 @@ func (p *proxy) cutAfter(n int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.budget = n
+}
+
+// cutConfirm cuts when the broker next confirms something; the confirm is lost.
+func (p *proxy) cutConfirm() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.confirm = true
 }
 
 // down ends all connections and takes no new ones until it is called with false.

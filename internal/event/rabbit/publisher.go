@@ -9,6 +9,7 @@ import (
 
 	amqp "github.com/rabbitmq/amqp091-go"
 
+	"comanda/internal/clock"
 	"comanda/internal/event"
 )
 
@@ -17,7 +18,7 @@ import (
 const redeclareAfter = 2 * time.Second
 
 // confirmTimeout bounds how long a batch may wait for the broker. The relay holds row locks meanwhile, so it must stay
-// below the database's idle_in_transaction_session_timeout.
+// below the time for which its transaction may be idle, see sqldb.DB.WriteWaiting.
 const confirmTimeout = 5 * time.Second
 
 var (
@@ -34,10 +35,10 @@ type Publisher struct {
 	timeout time.Duration // for confirmations
 	respite time.Duration // of missing queues
 
-	mu     sync.Mutex
-	s      *outgoing // nil without a connection
-	after  time.Time // no connection is made before
-	closed bool
+	mu         sync.Mutex
+	s          *outgoing       // nil without a connection
+	returnedAt clock.Stopwatch // since messages reached no queue; respite later a connection is made again
+	closed     bool
 }
 
 // outgoing is a session with a confirming channel.
@@ -95,7 +96,7 @@ func (p *Publisher) connect(ctx context.Context) error {
 	if p.s != nil {
 		return nil
 	}
-	if time.Now().Before(p.after) {
+	if p.returnedAt.Elapsed() < p.respite {
 		return errNoQueue
 	}
 	s, err := p.link.open(ctx)
@@ -249,7 +250,7 @@ func (p *Publisher) refuseReturned(ctx context.Context, events []event.Event, re
 	}
 	p.link.log.ErrorContext(ctx, "messages reached no queue; the topology is declared anew", "messages", len(reasons))
 	p.s.close()
-	p.s, p.after = nil, time.Now().Add(p.respite)
+	p.s, p.returnedAt = nil, clock.Start()
 }
 
 // returned takes the returns that have arrived, by message id.

@@ -126,8 +126,8 @@ func publisherFullQueue(t *testing.T, r *rig) {
 // A broker that accepts everything and says nothing costs the confirm timeout, once, and no event.
 func publisherHangingBroker(t *testing.T, r *rig) {
 	p := r.publisher(t, r.config(daybook(nil)))
-	p.timeout = 200 * time.Millisecond
 	publish(t, p, placed("order1"))
+	p.timeout = 200 * time.Millisecond
 	r.proxy.stall()
 	refused, err := p.Publish(t.Context(), []event.Event{placed("order2")})
 	if !errors.Is(err, errSlow) || refused != nil {
@@ -137,6 +137,7 @@ func publisherHangingBroker(t *testing.T, r *rig) {
 		t.Error("the hanging connection was kept")
 	}
 	r.proxy.resume()
+	p.timeout = confirmTimeout
 	publish(t, p, placed("order3"))
 }
 

@@ -2,6 +2,7 @@ package rabbit
 
 import (
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"comanda/internal/event/inbox"
@@ -16,9 +17,7 @@ import (
 // published, and applied exactly once.
 func TestRabbit_restarts(t *testing.T) {
 	t.Parallel()
-	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		t.Parallel()
-		broker := testenv.RabbitServer(t)
+	onBoth(t, func(t *testing.T, db *sqldb.DB, broker *broker) {
 		r := newRig(t, broker.URL())
 		c := r.config(daybook(nil))
 		r.consume(t, c, inbox.New(db, inbox.Options{}), nil)
@@ -27,22 +26,29 @@ func TestRabbit_restarts(t *testing.T) {
 			relay(t, r, c, db)
 		}
 		events := 0
+		broker.all(t, func() {}) // both begin to write at the same time
 		for _, end := range []func(){broker.Stop, broker.Kill, broker.Kill} {
 			var writer sync.WaitGroup
+			var ended atomic.Bool
+			wrote := 0
 			writer.Go(func() {
-				for range 100 {
+				for ; wrote < 1000 || !ended.Load(); wrote += 10 {
 					commit(t, db, paid(10))
+					testenv.Eventually(t, patience, func() bool { // the other engine may take longer: no backlog meanwhile
+						return wrote < 1000 || ended.Load() || count(t, db, logCount) >= events+wrote
+					})
 				}
 			})
 			testenv.Eventually(t, patience, func() bool { return count(t, db, daybookPaid) >= events+300 })
-			end() // somewhere between a batch and its confirms, or its acknowledgement
+			broker.all(t, end) // somewhere between a batch and its confirms, or its acknowledgement
+			ended.Store(true)
 			writer.Wait()
 			commit(t, db, paid(500))
-			events += 1500
+			events += wrote + 500
 			if s, err := outbox.ReadStatus(t.Context(), db); err != nil || s.Pending < 500 {
 				t.Errorf("%d events wait for a broker that is not there, %v", s.Pending, err)
 			}
-			broker.Restart()
+			broker.all(t, broker.Restart)
 		}
 		applied(t, db, events)
 		testenv.Eventually(t, patience, func() bool { return count(t, db, logCount) == events })
@@ -54,7 +60,7 @@ func TestRabbit_restarts(t *testing.T) {
 // A broker that has lost its disk is set up again by whoever comes first, and all that is committed later arrives.
 func TestRabbit_wiped(t *testing.T) {
 	t.Parallel()
-	db, broker := sqldbtest.SQLite(t), testenv.RabbitServer(t)
+	db, broker := sqldbtest.SQLite(t), ownBroker(t)
 	r := newRig(t, broker.URL())
 	c := r.config(daybook(nil))
 	r.consume(t, c, inbox.New(db, inbox.Options{}), nil)

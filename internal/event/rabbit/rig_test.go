@@ -17,6 +17,7 @@ import (
 	"comanda/internal/event/inbox"
 	"comanda/internal/event/outbox"
 	"comanda/internal/sqldb"
+	"comanda/internal/sqldb/sqldbtest"
 	"comanda/internal/telemetry"
 	"comanda/internal/testenv"
 	"comanda/internal/worker"
@@ -25,7 +26,105 @@ import (
 // patience is far more than a healthy broker needs: it and the machine are shared with other tests.
 const patience = 90 * time.Second
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	testenv.Parallel(8)
+	goleak.VerifyTestMain(ending{m})
+}
+
+// ending stops after the last test what the tests share.
+type ending struct{ *testing.M }
+
+// Run runs the tests.
+func (e ending) Run() int {
+	defer shared.Close()
+	return e.M.Run()
+}
+
+var shared testenv.Shared
+
+// node is the broker that tests stop, kill and wipe, one test after the other, because each start takes seconds.
+var node struct {
+	sync.Mutex
+
+	broker *testenv.Broker
+}
+
+// ownBroker returns a running node that is the test's alone until its end.
+func ownBroker(t testing.TB) *testenv.Broker {
+	t.Helper()
+	node.Lock()
+	t.Cleanup(node.Unlock)
+	if node.broker == nil {
+		node.broker = testenv.RabbitServer(shared.For(t))
+	}
+	node.broker.HandTo(t)
+	if !node.broker.Running() { // a test has failed halfway
+		node.broker.Restart()
+	}
+	return node.broker
+}
+
+// onBoth runs a test on both engines at the same time, with one node for the two.
+func onBoth(t *testing.T, test func(t *testing.T, db *sqldb.DB, broker *broker)) {
+	t.Helper()
+	b := &broker{Broker: ownBroker(t), users: 2, done: make(chan struct{})}
+	var engines sync.WaitGroup
+	for name, open := range map[string]func(testing.TB) *sqldb.DB{"sqlite": sqldbtest.SQLite, "postgres": sqldbtest.Postgres} {
+		engines.Go(func() {
+			defer b.leave() // at once where the command line selects the other engine alone
+			t.Run(name, func(t *testing.T) { test(t, open(t), b) })
+		})
+	}
+	engines.Wait()
+}
+
+// broker is a node that two tests use at the same time.
+type broker struct {
+	*testenv.Broker
+
+	mu    sync.Mutex
+	users int
+	ready []func()      // one of each user that waits in all; they are the same
+	done  chan struct{} // closed when it is done
+}
+
+// all runs act once each test that uses the node has called it.
+func (b *broker) all(t testing.TB, act func()) {
+	t.Helper()
+	<-b.arrive(t, act)
+}
+
+func (b *broker) arrive(t testing.TB, act func()) (done <-chan struct{}) {
+	t.Helper()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.ready = append(b.ready, act)
+	done = b.done
+	b.proceed(t)
+	return done
+}
+
+func (b *broker) leave() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.users--
+	b.proceed(nil)
+}
+
+// proceed runs the function once every user of the node has called all or has left.
+func (b *broker) proceed(t testing.TB) {
+	if len(b.ready) == 0 || len(b.ready) < b.users {
+		return
+	}
+	defer func() {
+		close(b.done)
+		b.ready, b.done = nil, make(chan struct{})
+	}()
+	if t != nil {
+		b.HandTo(t)
+	}
+	b.ready[0]()
+}
 
 // TestRabbit runs everything that needs the broker. One virtual host serves all, since making one takes seconds; each
 // test has a prefix of its own in it.
@@ -51,6 +150,7 @@ func TestRabbit(t *testing.T) {
 		"consumers/expired":                   consumersExpired,
 		"consumers/fifty lost connections":    consumersFiftyLostConnections,
 		"consumers/deleted queue":             consumersDeletedQueue,
+		"consumers/catch up":                  consumersCatchUp,
 		"together/sqlite":                     togetherSQLite,
 		"together/postgres with three relays": togetherPostgres,
 		"together/broker down for a while":    togetherBrokerDown,
@@ -103,13 +203,29 @@ func (r *rig) publisher(t testing.TB, c Config) *Publisher {
 	return p
 }
 
-// consume starts consumers and gives the function that stops them.
+// consumers starts consumers, which end with the test.
+func (r *rig) consumers(t testing.TB, c Config, in *inbox.Inbox, expired func()) *Consumers {
+	t.Helper()
+	cs, err := NewConsumers(c, in, expired)
+	if err != nil {
+		t.Fatal(err)
+	}
+	run(t, c, cs)
+	return cs
+}
+
+// consume starts consumers and returns the function that stops them.
 func (r *rig) consume(t testing.TB, c Config, in *inbox.Inbox, expired func()) (stop func()) {
 	t.Helper()
 	cs, err := NewConsumers(c, in, expired)
 	if err != nil {
 		t.Fatal(err)
 	}
+	return run(t, c, cs)
+}
+
+func run(t testing.TB, c Config, cs *Consumers) (stop func()) {
+	t.Helper()
 	loop := cs.Loop()
 	loop.Every, loop.MinPause, loop.MaxPause = 20*time.Millisecond, 20*time.Millisecond, 200*time.Millisecond
 	w := worker.New(loop, c.Log, worker.NewMetrics(nil))

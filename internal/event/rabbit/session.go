@@ -12,6 +12,7 @@ import (
 
 	amqp "github.com/rabbitmq/amqp091-go"
 
+	"comanda/internal/clock"
 	"comanda/internal/event/inbox"
 	"comanda/internal/telemetry"
 )
@@ -96,7 +97,7 @@ func (l *link) open(ctx context.Context) (*session, error) {
 			return nil, err
 		}
 		s.raw = raw
-		return raw, raw.SetDeadline(time.Now().Add(dialTimeout)) // until the handshake is over
+		return raw, raw.SetDeadline(clock.In(dialTimeout)) // until the handshake is over
 	}
 	conn, err := amqp.DialConfig(l.url, amqp.Config{
 		Dial: dial, Heartbeat: heartbeat, Locale: "en_US",

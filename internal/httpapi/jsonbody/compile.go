@@ -4,11 +4,14 @@ import (
 	"encoding"
 	"encoding/json"
 	"fmt"
+	"log/slog"
 	"math"
 	"reflect"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
+
+	"comanda/internal/text"
 )
 
 // maxInteger is the largest integer that every JSON reader holds exactly (J3).
@@ -17,6 +20,7 @@ const maxInteger = 1<<53 - 1
 var (
 	jsonUnmarshaler = reflect.TypeFor[json.Unmarshaler]()
 	textUnmarshaler = reflect.TypeFor[encoding.TextUnmarshaler]()
+	logValuer       = reflect.TypeFor[slog.LogValuer]()
 )
 
 // compiler turns a type and its schema into nodes. done ends the recursion of types that contain themselves.
@@ -32,17 +36,17 @@ func (c *compiler) resolve(s *huma.Schema) *huma.Schema {
 	return s
 }
 
-func (c *compiler) compile(t reflect.Type, ref *huma.Schema) node {
+// compile returns the node of a type. kind is that of the texts in it, as the tag of their field says (J6).
+func (c *compiler) compile(t reflect.Type, ref *huma.Schema, kind text.Kind) node {
 	s := c.resolve(ref)
-	whole := &wholeNode{schema: s}
 	if p := reflect.PointerTo(t); p.Implements(jsonUnmarshaler) || p.Implements(textUnmarshaler) || !plain(s) {
-		return whole
+		return newWholeNode(s, kind)
 	}
 	switch k := t.Kind(); {
 	case k == reflect.Pointer:
-		return &pointerNode{elem: c.compile(t.Elem(), ref)}
+		return &pointerNode{elem: c.compile(t.Elem(), ref, kind)}
 	case k == reflect.String && s.Type == huma.TypeString && s.ContentEncoding == "":
-		return newStringNode(s)
+		return newStringNode(s, kind)
 	case k == reflect.Bool && s.Type == huma.TypeBoolean:
 		return &boolNode{schema: s}
 	case isInt(k) && s.Type == huma.TypeInteger:
@@ -50,15 +54,15 @@ func (c *compiler) compile(t reflect.Type, ref *huma.Schema) node {
 	case (k == reflect.Float64 || k == reflect.Float32) && s.Type == huma.TypeNumber:
 		return &floatNode{schema: s}
 	case k == reflect.Slice && s.Type == huma.TypeArray:
-		return &sliceNode{elem: c.compile(t.Elem(), s.Items), nullable: c.nullable(s.Items), schema: s}
+		return &sliceNode{elem: c.compile(t.Elem(), s.Items, kind), nullable: c.nullable(s.Items), schema: s}
 	case k == reflect.Map && t.Key().Kind() == reflect.String && s.Type == huma.TypeObject:
 		if elem, ok := s.AdditionalProperties.(*huma.Schema); ok {
-			return &mapNode{elem: c.compile(t.Elem(), elem), nullable: c.nullable(elem)}
+			return &mapNode{elem: c.compile(t.Elem(), elem, kind), nullable: c.nullable(elem)}
 		}
 	case k == reflect.Struct && s.Type == huma.TypeObject && s.AdditionalProperties == false:
 		return c.compileStruct(t, s)
 	}
-	return whole
+	return newWholeNode(s, kind)
 }
 
 // plain tells whether the schema says only what the nodes check themselves.
@@ -102,9 +106,10 @@ func (c *compiler) compileStruct(t reflect.Type, s *huma.Schema) node {
 		if _, twice := n.byName[name]; twice || options == "string" {
 			panic(fmt.Sprintf("jsonbody: %s.%s: two fields of one name, or the option string", t, name))
 		}
+		kind := c.kindOf(t, f, fs)
 		n.byName[name] = len(n.fields)
 		n.fields = append(n.fields, field{
-			name: name, index: f.Index, node: c.compile(f.Type, fs), required: required[name],
+			name: name, index: f.Index, node: c.compile(f.Type, fs, kind), required: required[name],
 			nullable: c.nullable(fs) || !required[name], // null stands for "not given" where that is allowed
 		})
 	}
@@ -114,8 +119,63 @@ func (c *compiler) compileStruct(t reflect.Type, s *huma.Schema) node {
 	return n
 }
 
-func newStringNode(s *huma.Schema) *stringNode {
-	n := &stringNode{schema: s, maxLen: math.MaxInt, ask: s.Pattern != "" || s.Format != "" || len(s.Enum) > 0}
+// KindTag is the struct tag by which a field says what kind its texts are, in the words of package text.
+const KindTag = "text"
+
+// KindExtension is how the OpenAPI document says the same of a text that people type.
+const KindExtension = "x-text"
+
+// kindOf returns the kind of the texts in a field and enters it into the schema (J6).
+func (c *compiler) kindOf(t reflect.Type, f reflect.StructField, s *huma.Schema) text.Kind {
+	tag, tagged := f.Tag.Lookup(KindTag)
+	kind := text.KindOf(tag)
+	if tagged && kind == 0 {
+		panic(fmt.Sprintf("jsonbody: %s.%s: the tag %s is exact, line or lines, not %q", t, f.Name, KindTag, tag))
+	}
+	if !tagged && c.free(f.Type, s) {
+		panic(fmt.Sprintf("jsonbody: %s.%s needs the tag %s: exact, line or lines", t, f.Name, KindTag))
+	}
+	if kind == text.Line || kind == text.Lines {
+		if s.Extensions == nil {
+			s.Extensions = map[string]any{}
+		}
+		s.Extensions[KindExtension] = kind.String()
+	}
+	return kind
+}
+
+// free reports whether a field can hold any text that is no secret. The fields of an object speak for themselves.
+func (c *compiler) free(t reflect.Type, ref *huma.Schema) bool {
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	if t.Implements(logValuer) { // it hides itself from logs: a secret
+		return false
+	}
+	s := c.resolve(ref)
+	switch s.Type {
+	case huma.TypeString:
+		return s.Pattern == "" && s.Format == "" && len(s.Enum) == 0 && s.ContentEncoding == ""
+	case huma.TypeArray:
+		return t.Kind() == reflect.Slice && c.free(t.Elem(), s.Items)
+	case huma.TypeObject:
+		elem, isMap := s.AdditionalProperties.(*huma.Schema)
+		return isMap && t.Kind() == reflect.Map && c.free(t.Elem(), elem)
+	case "":
+		return true
+	}
+	return false
+}
+
+func newWholeNode(s *huma.Schema, kind text.Kind) *wholeNode {
+	if kind == text.Line || kind == text.Lines {
+		panic("jsonbody: the texts in a value that is handed over whole cannot be cleaned")
+	}
+	return &wholeNode{schema: s}
+}
+
+func newStringNode(s *huma.Schema, kind text.Kind) *stringNode {
+	n := &stringNode{schema: s, kind: kind, maxLen: math.MaxInt, ask: s.Pattern != "" || s.Format != "" || len(s.Enum) > 0}
 	if s.MinLength != nil {
 		n.minLen = *s.MinLength
 	}

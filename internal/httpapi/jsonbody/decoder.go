@@ -54,7 +54,7 @@ func New(t reflect.Type, s *huma.Schema, reg huma.Registry) *Decoder {
 		panic(fmt.Sprintf("jsonbody: a body is a struct, not %s", t))
 	}
 	c := compiler{reg: reg, done: map[reflect.Type]node{}}
-	return &Decoder{t: t, root: c.compile(t, s), reg: reg}
+	return &Decoder{t: t, root: c.compile(t, s, 0), reg: reg}
 }
 
 var states = sync.Pool{New: func() any { return &state{} }}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -16,6 +17,8 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
+
+	"comanda/internal/text"
 )
 
 func TestMain(m *testing.M) {
@@ -31,9 +34,9 @@ func TestMain(m *testing.M) {
 }
 
 type line struct {
-	ItemID string `json:"itemId" minLength:"1" maxLength:"8"`
+	ItemID string `json:"itemId" text:"exact" minLength:"1" maxLength:"8"`
 	Qty    int    `json:"qty" minimum:"1" maximum:"20"`
-	Notes  string `json:"notes,omitempty" maxLength:"5"`
+	Notes  string `json:"notes,omitempty" text:"exact" maxLength:"5"`
 }
 
 type Contact struct {
@@ -53,13 +56,13 @@ type order struct {
 	Port    uint16            `json:"port,omitempty"`
 	Step    int               `json:"step,omitempty" multipleOf:"5"`
 	Level   int               `json:"level,omitempty" enum:"1,2,3"`
-	Tags    map[string]string `json:"tags,omitempty"`
+	Tags    map[string]string `json:"tags,omitempty" text:"exact"`
 	Grid    [][]int           `json:"grid,omitempty"`
-	Unique  []string          `json:"unique,omitempty" uniqueItems:"true"`
+	Unique  []string          `json:"unique,omitempty" text:"exact" uniqueItems:"true"`
 	When    time.Time         `json:"when,omitzero"`
 	Later   *time.Time        `json:"later,omitempty"`
-	Raw     json.RawMessage   `json:"raw,omitempty"`
-	Any     any               `json:"any,omitempty"`
+	Raw     json.RawMessage   `json:"raw,omitempty" text:"exact"`
+	Any     any               `json:"any,omitempty" text:"exact"`
 	Bytes   []byte            `json:"bytes,omitempty"`
 	Child   *order            `json:"child,omitempty"`
 	hidden  int               //nolint:unused // a field that JSON must not see
@@ -283,6 +286,71 @@ func TestNew_RefusesWhatCannotBeABody(t *testing.T) {
 			}()
 			reg := huma.NewMapRegistry("#/components/schemas/", huma.DefaultSchemaNamer)
 			New(reflect.TypeOf(v), reg.Schema(reflect.TypeOf(v), true, ""), reg)
+		}()
+	}
+}
+
+type typed struct {
+	Name   string            `json:"name" text:"line" minLength:"1" maxLength:"3"`
+	Notes  *string           `json:"notes,omitempty" text:"lines"`
+	Token  string            `json:"token,omitempty" text:"exact"`
+	Titles map[string]string `json:"titles,omitempty" text:"line"`
+	Tags   []string          `json:"tags,omitempty" text:"line"`
+}
+
+// J6: what people type is cleaned before it is counted, and refused by the name of its field.
+func TestDecode_CleansTexts(t *testing.T) {
+	reg := huma.NewMapRegistry("#/components/schemas/", huma.DefaultSchemaNamer)
+	d := New(reflect.TypeFor[typed](), reg.Schema(reflect.TypeFor[typed](), true, ""), reg)
+	for body, want := range map[string]typed{
+		`{"name":" o\u031b\u0309  "}`:                   {Name: "ở"},
+		`{"name":"a","notes":"b\r\nc\n"}`:               {Name: "a", Notes: new("b\nc")},
+		`{"name":"a","token":" \u001b\u202e"}`:          {Name: "a", Token: " \x1b\u202e"},
+		`{"name":"a","titles":{"vi":" e\u0302\u0301"}}`: {Name: "a", Titles: map[string]string{"vi": "ế"}},
+		`{"name":"a","tags":["b ","👨‍👩‍👧"]}`:            {Name: "a", Tags: []string{"b", "👨‍👩‍👧"}},
+	} {
+		var got typed
+		if err := d.Decode([]byte(body), &got); err != nil {
+			t.Errorf("%s: %v", body, err)
+		} else if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s: %s", body, diff)
+		}
+	}
+	for body, want := range map[string]Field{
+		`{"name":" \u3000 "}`:                      {"body.name", "expected length >= 1"},
+		`{"name":"\u200b"}`:                        {"body.name", text.ErrInvisible.Error()},
+		`{"name":"a\nb"}`:                          {"body.name", text.ErrOneLine.Error()},
+		`{"name":"a","notes":"\u001b@"}`:           {"body.notes", text.ErrControl.Error()},
+		`{"name":"a","titles":{"vi":"\u202egpj"}}`: {"body.titles.vi", text.ErrDirection.Error()},
+		`{"name":"a","tags":["b","\u0007"]}`:       {"body.tags[1]", text.ErrControl.Error()},
+	} {
+		var e *Error
+		if err := d.Check([]byte(body)); !errors.As(err, &e) || !slices.Equal(e.Fields, []Field{want}) {
+			t.Errorf("%s: %v, want %v", body, err, want)
+		}
+	}
+}
+
+// J6: a text without a kind, and a kind that cannot be kept, show when the program starts.
+func TestNew_AsksForTheKindOfTexts(t *testing.T) {
+	for _, v := range []any{
+		struct{ Name string }{}, struct{ Name *string }{}, struct{ Names []string }{}, struct{ Names map[string]string }{},
+		struct{ Any any }{}, struct{ Raw json.RawMessage }{}, struct{ Deep struct{ Name string } }{},
+		struct {
+			Name string `text:"word"`
+		}{},
+		struct {
+			Names []string `text:"line" uniqueItems:"true"`
+		}{},
+	} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%T is accepted", v)
+				}
+			}()
+			reg := huma.NewMapRegistry("#/components/schemas/", func(reflect.Type, string) string { return "Body" })
+			New(reflect.TypeOf(v), reg.Schema(reflect.TypeOf(v), false, ""), reg)
 		}()
 	}
 }

@@ -9,6 +9,8 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/validation"
+
+	"comanda/internal/text"
 )
 
 const (
@@ -43,6 +45,7 @@ func (s *state) mistyped(expected string) bool {
 
 type stringNode struct {
 	schema         *huma.Schema
+	kind           text.Kind
 	minLen, maxLen int
 	ask            bool // the schema says more than lengths
 }
@@ -59,8 +62,12 @@ func (n *stringNode) decode(s *state, v reflect.Value) bool {
 		s.fail(msgNUL)
 		return true
 	}
-	str := string(b)
-	if count := utf8.RuneCount(b); n.ask || count < n.minLen || count > n.maxLen {
+	str, err := n.kind.Clean(string(b))
+	if err != nil {
+		s.fail(err.Error())
+		return true
+	}
+	if count := utf8.RuneCountInString(str); n.ask || count < n.minLen || count > n.maxLen {
 		s.validate(n.schema, str)
 	}
 	v.SetString(str)

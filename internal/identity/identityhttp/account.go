@@ -70,19 +70,19 @@ func said(s string) *string {
 // Details are what people say about themselves. Their forms are checked by the identity room. The type is exported
 // because huma looks into exported parts of a body only.
 type Details struct {
-	Username    string          `json:"username,omitempty" maxLength:"64"`
-	Phone       string          `json:"phone,omitempty" maxLength:"32" doc:"E.164, or the digits of a national number."`
-	DeviceID    string          `json:"deviceId,omitempty" maxLength:"128"`
-	Address     string          `json:"address,omitempty" maxLength:"300"`
+	Username    string          `json:"username,omitempty" text:"line" maxLength:"64"`
+	Phone       string          `json:"phone,omitempty" text:"line" maxLength:"32" doc:"E.164, or the digits of a national number."`
+	DeviceID    string          `json:"deviceId,omitempty" text:"line" maxLength:"128"`
+	Address     string          `json:"address,omitempty" text:"line" maxLength:"300"`
 	Gender      string          `json:"gender,omitempty" enum:"MALE,FEMALE,OTHER"`
-	FirstName   string          `json:"firstName,omitempty" maxLength:"100"`
-	Surname     string          `json:"surname,omitempty" maxLength:"100"`
+	FirstName   string          `json:"firstName,omitempty" text:"line" maxLength:"100"`
+	Surname     string          `json:"surname,omitempty" text:"line" maxLength:"100"`
 	Age         *int            `json:"age,omitempty" minimum:"0" maximum:"150"`
-	Occupation  string          `json:"occupation,omitempty" maxLength:"100"`
-	Province    string          `json:"province,omitempty" maxLength:"100"`
-	City        string          `json:"city,omitempty" maxLength:"100"`
-	Geolocation string          `json:"geolocation,omitempty" maxLength:"64" doc:"latitude,longitude in degrees."`
-	Profile     json.RawMessage `json:"profile,omitempty" doc:"An open object of the client's own, at most 8 KB."`
+	Occupation  string          `json:"occupation,omitempty" text:"line" maxLength:"100"`
+	Province    string          `json:"province,omitempty" text:"line" maxLength:"100"`
+	City        string          `json:"city,omitempty" text:"line" maxLength:"100"`
+	Geolocation string          `json:"geolocation,omitempty" text:"line" maxLength:"64" doc:"latitude,longitude in degrees."`
+	Profile     json.RawMessage `json:"profile,omitempty" text:"exact" doc:"An open object of the client's own, at most 8 KB."`
 }
 
 func (d Details) profile(email string) identity.Profile {
@@ -95,19 +95,19 @@ func (d Details) profile(email string) identity.Profile {
 
 // changes are details of which each may be left out. An empty text removes what was said.
 type changes struct {
-	Username    *string         `json:"username,omitempty" maxLength:"64"`
-	Phone       *string         `json:"phone,omitempty" maxLength:"32"`
-	DeviceID    *string         `json:"deviceId,omitempty" maxLength:"128"`
-	Address     *string         `json:"address,omitempty" maxLength:"300"`
-	Gender      *string         `json:"gender,omitempty" maxLength:"10" doc:"MALE, FEMALE, OTHER, or empty to remove it."`
-	FirstName   *string         `json:"firstName,omitempty" maxLength:"100"`
-	Surname     *string         `json:"surname,omitempty" maxLength:"100"`
+	Username    *string         `json:"username,omitempty" text:"line" maxLength:"64"`
+	Phone       *string         `json:"phone,omitempty" text:"line" maxLength:"32"`
+	DeviceID    *string         `json:"deviceId,omitempty" text:"line" maxLength:"128"`
+	Address     *string         `json:"address,omitempty" text:"line" maxLength:"300"`
+	Gender      *string         `json:"gender,omitempty" text:"exact" maxLength:"10" doc:"MALE, FEMALE, OTHER, or empty to remove it."`
+	FirstName   *string         `json:"firstName,omitempty" text:"line" maxLength:"100"`
+	Surname     *string         `json:"surname,omitempty" text:"line" maxLength:"100"`
 	Age         *int            `json:"age,omitempty" minimum:"0" maximum:"150"`
-	Occupation  *string         `json:"occupation,omitempty" maxLength:"100"`
-	Province    *string         `json:"province,omitempty" maxLength:"100"`
-	City        *string         `json:"city,omitempty" maxLength:"100"`
-	Geolocation *string         `json:"geolocation,omitempty" maxLength:"64"`
-	Profile     json.RawMessage `json:"profile,omitempty" doc:"Takes the place of the whole object."`
+	Occupation  *string         `json:"occupation,omitempty" text:"line" maxLength:"100"`
+	Province    *string         `json:"province,omitempty" text:"line" maxLength:"100"`
+	City        *string         `json:"city,omitempty" text:"line" maxLength:"100"`
+	Geolocation *string         `json:"geolocation,omitempty" text:"line" maxLength:"64"`
+	Profile     json.RawMessage `json:"profile,omitempty" text:"exact" doc:"Takes the place of the whole object."`
 }
 
 func (c changes) changes() identity.Changes {

@@ -73,12 +73,12 @@ func pageOf[T, U any](p Paging, all []U, total int64, show func(U) T) listed[T] 
 
 type usersIn struct {
 	Paging
-	Province   string `query:"province" maxLength:"100"`
-	City       string `query:"city" maxLength:"100"`
+	Province   string `query:"province" text:"line" maxLength:"100"`
+	City       string `query:"city" text:"line" maxLength:"100"`
 	Registered string `query:"registered" enum:"yes,no" doc:"Whether the e-mail address was proved."`
-	Role       string `query:"role" maxLength:"32" doc:"The name of a role."`
+	Role       string `query:"role" text:"line" maxLength:"32" doc:"The name of a role."`
 	Status     string `query:"status" enum:"PENDING,ACTIVE,DISABLED"`
-	Query      string `query:"q" maxLength:"100" doc:"A part of the e-mail address, username, telephone number or name."`
+	Query      string `query:"q" text:"line" maxLength:"100" doc:"A part of the e-mail address, username, telephone number or name."`
 }
 
 type usersOut struct{ Body listed[account] }
@@ -101,7 +101,7 @@ func (m *admin) list(ctx context.Context, in *usersIn) (*usersOut, error) {
 
 type postBody struct {
 	RoleID   string   `json:"roleId" pattern:"^[1-9][0-9]{0,17}$"`
-	Branches []string `json:"branches,omitempty" maxItems:"100" doc:"Ids; needed for roles whose people do not work in all."`
+	Branches []string `json:"branches,omitempty" text:"exact" maxItems:"100" doc:"Ids; needed for roles whose people do not work in all."`
 }
 
 func (p postBody) post() (identity.Post, error) {
@@ -131,8 +131,8 @@ type hireIn struct {
 		Details
 
 		RoleID   string           `json:"roleId" pattern:"^[1-9][0-9]{0,17}$"`
-		Branches []string         `json:"branches,omitempty" maxItems:"100" doc:"Ids; needed for roles whose people do not work in all."`
-		Email    string           `json:"email" minLength:"3" maxLength:"254"`
+		Branches []string         `json:"branches,omitempty" text:"exact" maxItems:"100" doc:"Ids; needed for roles whose people do not work in all."`
+		Email    string           `json:"email" text:"line" minLength:"3" maxLength:"254"`
 		Password telemetry.Secret `json:"password,omitempty" minLength:"15" maxLength:"128" doc:"Without one its owner sets one by a code."`
 	}
 }

@@ -22,9 +22,9 @@ func (m *admin) audit(a *httpapi.API) {
 
 type auditIn struct {
 	Paging
-	Subject  string    `query:"subject" maxLength:"100" doc:"Such as user:12 or table:3."`
-	Actor    string    `query:"actor" maxLength:"100" doc:"Such as user:7, service or system."`
-	Action   string    `query:"action" maxLength:"100" doc:"Such as refund_decided or quota_set."`
+	Subject  string    `query:"subject" text:"line" maxLength:"100" doc:"Such as user:12 or table:3."`
+	Actor    string    `query:"actor" text:"line" maxLength:"100" doc:"Such as user:7, service or system."`
+	Action   string    `query:"action" text:"line" maxLength:"100" doc:"Such as refund_decided or quota_set."`
 	BranchID int64     `query:"branchId" minimum:"0"`
 	From     time.Time `query:"from" doc:"Inclusive."`
 	To       time.Time `query:"to" doc:"Exclusive."`
@@ -41,6 +41,7 @@ type entry struct {
 	Subject   string          `json:"subject"`
 	BranchID  *string         `json:"branchId"`
 	RequestID string          `json:"requestId"`
+	Address   string          `json:"address" doc:"Of the client; empty where none has asked, and in entries older than this field."`
 	Before    json.RawMessage `json:"before" doc:"What it was; null where there was nothing."`
 	After     json.RawMessage `json:"after"`
 	Hash      string          `json:"hash" doc:"Of this entry and, through it, of all before it."`
@@ -49,7 +50,7 @@ type entry struct {
 func entryOf(e identity.Entry) entry {
 	out := entry{
 		Seq: strconv.FormatInt(e.Seq, 10), At: e.At, Actor: e.Actor, Action: e.Action, Subject: e.Subject,
-		RequestID: e.RequestID, Before: rawOf(e.Before), After: rawOf(e.After), Hash: e.Hash,
+		RequestID: e.RequestID, Address: e.Address, Before: rawOf(e.Before), After: rawOf(e.After), Hash: e.Hash,
 	}
 	if e.Branch != 0 {
 		id := strconv.FormatInt(e.Branch, 10)

@@ -13,9 +13,9 @@ import (
 	"comanda/internal/telemetry"
 )
 
-// Member registers what people do with their own accounts.
-func Member(a *httpapi.API, accounts *identity.Accounts) {
-	m := &member{accounts}
+// Member registers what people do with their own accounts. secure keeps cookies off connections without encryption.
+func Member(a *httpapi.API, accounts *identity.Accounts, secure bool) {
+	m := &member{accounts, secure}
 	m.door(a)
 	m.own(a)
 	m.pins(a)
@@ -63,7 +63,10 @@ func (m *member) own(a *httpapi.API) {
 		http.StatusNoContent), httpapi.Member, m.changePassword)
 }
 
-type member struct{ accounts *identity.Accounts }
+type member struct {
+	accounts *identity.Accounts
+	secure   bool
+}
 
 type registerIn struct {
 	From
@@ -71,7 +74,7 @@ type registerIn struct {
 	Body struct {
 		Details
 
-		Email    string           `json:"email" minLength:"3" maxLength:"254"`
+		Email    string           `json:"email" text:"line" minLength:"3" maxLength:"254"`
 		Password telemetry.Secret `json:"password" minLength:"10" maxLength:"128" doc:"Taken exactly as it is sent."`
 	}
 }
@@ -90,10 +93,11 @@ func (m *member) register(ctx context.Context, in *registerIn) (*accountOut, err
 
 type loginIn struct {
 	From
+	Marked
 
 	Body struct {
-		Email    string           `json:"email,omitempty" maxLength:"254" doc:"Either this or username."`
-		Username string           `json:"username,omitempty" maxLength:"254"`
+		Email    string           `json:"email,omitempty" text:"line" maxLength:"254" doc:"Either this or username."`
+		Username string           `json:"username,omitempty" text:"line" maxLength:"254"`
 		Password telemetry.Secret `json:"password" minLength:"1" maxLength:"128"`
 	}
 }
@@ -111,14 +115,21 @@ func grantOf(g identity.Grant) *grantOut {
 	return &grantOut{grant{g.Access, int64(g.ExpiresIn.Seconds()), g.Refresh, accountOf(g.User)}}
 }
 
-func (m *member) login(ctx context.Context, in *loginIn) (*grantOut, error) {
+type loginOut struct {
+	Marking
+
+	Body grant
+}
+
+func (m *member) login(ctx context.Context, in *loginIn) (*loginOut, error) {
+	in.caller.Marks = string(in.Marks)
 	g, err := m.accounts.Login(ctx, identity.Credentials{
 		Email: in.Body.Email, Username: in.Body.Username, Password: string(in.Body.Password),
 	}, in.caller)
 	if err != nil {
 		return nil, err
 	}
-	return grantOf(g), nil
+	return &loginOut{m.marking(g.Marks), grantOf(g).Body}, nil
 }
 
 type refreshIn struct {
@@ -160,7 +171,7 @@ type codeIn struct {
 
 	Body struct {
 		Purpose string `json:"purpose" enum:"VERIFY,RESET"`
-		Email   string `json:"email" maxLength:"254"`
+		Email   string `json:"email" text:"line" maxLength:"254"`
 	}
 }
 
@@ -183,7 +194,7 @@ type verifyIn struct {
 
 	Body struct {
 		Purpose string           `json:"purpose" enum:"VERIFY" doc:"A code for a new password is sent to /auth/password/reset."`
-		Email   string           `json:"email" maxLength:"254"`
+		Email   string           `json:"email" text:"line" maxLength:"254"`
 		Code    telemetry.Secret `json:"code" maxLength:"16"`
 	}
 }
@@ -206,7 +217,7 @@ type resetIn struct {
 	From
 
 	Body struct {
-		Email    string           `json:"email" maxLength:"254"`
+		Email    string           `json:"email" text:"line" maxLength:"254"`
 		Code     telemetry.Secret `json:"code" maxLength:"16"`
 		Password telemetry.Secret `json:"password" minLength:"10" maxLength:"128"`
 	}
@@ -274,13 +285,21 @@ func (m *member) endSession(ctx context.Context, in *endIn) (*nothing, error) {
 }
 
 type passwordIn struct {
+	Marked
+
 	Body struct {
 		CurrentPassword telemetry.Secret `json:"currentPassword" minLength:"1" maxLength:"128"`
 		NewPassword     telemetry.Secret `json:"newPassword" minLength:"10" maxLength:"128"`
 	}
 }
 
-func (m *member) changePassword(ctx context.Context, in *passwordIn) (*nothing, error) {
-	return nil, m.accounts.ChangePassword(ctx, identity.ActorOf(ctx),
-		string(in.Body.CurrentPassword), string(in.Body.NewPassword))
+type passwordOut struct{ Marking }
+
+func (m *member) changePassword(ctx context.Context, in *passwordIn) (*passwordOut, error) {
+	marks, err := m.accounts.ChangePassword(ctx, identity.ActorOf(ctx),
+		string(in.Body.CurrentPassword), string(in.Body.NewPassword), string(in.Marks))
+	if err != nil {
+		return nil, err
+	}
+	return &passwordOut{m.marking(marks)}, nil
 }

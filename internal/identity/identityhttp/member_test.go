@@ -45,7 +45,7 @@ func newSite(t *testing.T, db *sqldb.DB) *site {
 		t.Fatal(err)
 	}
 	s.Log = slog.New(slog.NewTextHandler(s.log, nil))
-	identityhttp.Member(server.API(), s.Accounts)
+	identityhttp.Member(server.API(), s.Accounts, false)
 	server.KeepDoor(identityhttp.Door{Guard: s.Guard, Rights: everything{}})
 	s.server = server
 	return s
@@ -297,4 +297,52 @@ func TestMember_logs_no_secret(t *testing.T) {
 			t.Errorf("the %s is logged: %s", what, log)
 		}
 	}
+}
+
+// A login marks the device by a cookie that scripts cannot read and other sites cannot have sent; it outlives a logout, and
+// opens nothing without the password.
+func TestMember_device(t *testing.T) {
+	each(t, func(t *testing.T, s *site) {
+		s.Join(t, email)
+		var p pair
+		w := s.ask(t, "POST", "/auth/login", loginBody, "", &p)
+		set, err := http.ParseSetCookie(w.Header().Get("Set-Cookie"))
+		if err != nil || set.Name != "comanda_device" || set.Path != "/" || !set.HttpOnly || set.Secure || set.Domain != "" ||
+			set.SameSite != http.SameSiteStrictMode || set.MaxAge != 180*24*60*60 || len(set.Value) < 60 {
+			t.Fatalf("%v, %v", w.Header(), err)
+		}
+		if w := s.ask(t, "POST", "/auth/logout", "", p.AccessToken, nil); w.Code != 204 || w.Header().Get("Set-Cookie") != "" {
+			t.Errorf("a logout answers %d with the cookie %q", w.Code, w.Header().Get("Set-Cookie"))
+		}
+		send := func(method, path, body, access string) *httptest.ResponseRecorder {
+			r := httptest.NewRequestWithContext(t.Context(), method, path, strings.NewReader(body))
+			r.Header.Set("Content-Type", "application/json")
+			if access != "" {
+				r.Header.Set("Authorization", "Bearer "+access)
+			}
+			r.AddCookie(&http.Cookie{Name: set.Name, Value: set.Value})
+			w := httptest.NewRecorder()
+			s.server.ServeHTTP(w, r)
+			return w
+		}
+		want(t, send("GET", "/me", "", ""), 401, "unauthenticated")
+		want(t, send("POST", "/auth/refresh", `{"refreshToken":"`+set.Value+`"}`, ""), 401, "refresh_token_invalid")
+		want(t, send("POST", "/auth/login", strings.Replace(loginBody, "correct", "wrong", 1), ""), 401, "login_failed")
+		for range 100 { // strangers
+			u, _, err := s.Store.Find(t.Context(), email, "")
+			if err != nil || s.Store.Fail(t.Context(), u.ID, u.PasswordHash) != nil {
+				t.Fatal(err)
+			}
+		}
+		want(t, s.ask(t, "POST", "/auth/login", loginBody, "", nil), 401, "login_failed")
+		w = send("POST", "/auth/login", loginBody, "")
+		want(t, w, 200, "")
+		if err := json.Unmarshal(w.Body.Bytes(), &p); err != nil {
+			t.Fatal(err)
+		}
+		w = send("POST", "/me/password", `{"currentPassword":"`+identitytest.Password+`","newPassword":"another password"}`, p.AccessToken)
+		if changed, err := http.ParseSetCookie(w.Header().Get("Set-Cookie")); w.Code != 204 || err != nil || changed.Value == set.Value {
+			t.Errorf("a change of the password answers %d with %v", w.Code, w.Header())
+		}
+	})
 }

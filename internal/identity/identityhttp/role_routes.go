@@ -93,8 +93,8 @@ func (m *admin) roleGet(ctx context.Context, in *roleIn) (*roleOut, error) {
 
 type roleCreateIn struct {
 	Body struct {
-		Name        string `json:"name" minLength:"2" maxLength:"32" doc:"Capital letters, digits and underscores."`
-		Description string `json:"description,omitempty" maxLength:"500"`
+		Name        string `json:"name" text:"line" minLength:"2" maxLength:"32" doc:"Capital letters, digits and underscores."`
+		Description string `json:"description,omitempty" text:"lines" maxLength:"500"`
 	}
 }
 
@@ -107,8 +107,8 @@ type roleChangeIn struct {
 	ID int64 `path:"id"`
 
 	Body struct {
-		Name        *string `json:"name,omitempty" minLength:"2" maxLength:"32"`
-		Description *string `json:"description,omitempty" maxLength:"500"`
+		Name        *string `json:"name,omitempty" text:"line" minLength:"2" maxLength:"32"`
+		Description *string `json:"description,omitempty" text:"lines" maxLength:"500"`
 	}
 }
 
@@ -125,7 +125,7 @@ type rolePermissionsIn struct {
 	ID int64 `path:"id"`
 
 	Body struct {
-		PermissionIDs []string `json:"permissionIds" maxItems:"1000" doc:"All that the role holds afterwards."`
+		PermissionIDs []string `json:"permissionIds" text:"exact" maxItems:"1000" doc:"All that the role holds afterwards."`
 	}
 }
 

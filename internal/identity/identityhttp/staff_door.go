@@ -21,7 +21,8 @@ type Rights interface {
 type Door struct {
 	Guard  Guard
 	Rights Rights
-	Denied func(l *httpapi.Listing) // hears whom a permission was missing; nil for nobody
+	Denied func(l *httpapi.Listing)  // hears whom a permission was missing; nil for nobody
+	Places map[identity.RouteKey]int // of permissions in the route table, for identity.Holds
 }
 
 // Account implements httpapi.Doorkeeper.
@@ -39,14 +40,19 @@ func (d Door) Account(ctx context.Context, token string, l *httpapi.Listing) (co
 		}
 		return ctx, a.String(), err
 	}
-	a.Request = httpapi.RequestID(ctx)
+	a.Request, a.Address = httpapi.RequestID(ctx), httpapi.ClientAddress(ctx)
+	ctx = identity.WithRights(ctx, func(k identity.RouteKey) bool {
+		place, ok := d.Places[k]
+		return ok && d.Rights.May(&a, place) == nil
+	})
 	return identity.WithActor(ctx, a), a.String(), nil
 }
 
 // Service implements httpapi.Doorkeeper: a script of the house works in all branches.
 func (d Door) Service(ctx context.Context) context.Context {
+	ctx = identity.WithRights(ctx, func(identity.RouteKey) bool { return true })
 	return identity.WithActor(ctx, identity.Actor{
-		Kind: identity.Service, AllBranches: true, Request: httpapi.RequestID(ctx),
+		Kind: identity.Service, AllBranches: true, Request: httpapi.RequestID(ctx), Address: httpapi.ClientAddress(ctx),
 	})
 }
 

@@ -18,15 +18,17 @@ func Setup(a *httpapi.API, setup *identity.Setup) {
 		DefaultStatus: http.StatusCreated, Summary: "Makes the first owner, with the code that the server has printed",
 	}, httpapi.Public, func(ctx context.Context, in *setupIn) (*accountOut, error) {
 		p := identity.Profile{Email: in.Body.Email, Username: in.Body.Username}
-		return shown(setup.SetUp(ctx, string(in.Body.Code), p, string(in.Body.Password)))
+		return shown(setup.SetUp(ctx, string(in.Body.Code), p, string(in.Body.Password), in.caller))
 	})
 }
 
 type setupIn struct {
+	From
+
 	Body struct {
 		Code     telemetry.Secret `json:"code" minLength:"1" maxLength:"128"`
-		Email    string           `json:"email" minLength:"3" maxLength:"254"`
-		Username string           `json:"username,omitempty" maxLength:"64"`
+		Email    string           `json:"email" text:"line" minLength:"3" maxLength:"254"`
+		Username string           `json:"username,omitempty" text:"line" maxLength:"64"`
 		Password telemetry.Secret `json:"password" minLength:"15" maxLength:"128" doc:"Taken exactly as it is sent."`
 	}
 }

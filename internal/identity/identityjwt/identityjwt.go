@@ -1,5 +1,5 @@
-// Package identityjwt writes access tokens as JSON Web Tokens (RFC 9068): signed with HS256 and nothing else, by one key,
-// and read with any key of a fixed set, so that keys can be changed without logging anybody out.
+// Package identityjwt writes access tokens as JSON Web Tokens (RFC 9068): signed with HS256 and nothing else, by one key.
+// No other key counts, so that a stolen one is worth nothing as soon as it was replaced; clients then refresh.
 //
 // A token is an account's name tag for ten minutes. Nothing of it is believed before its signature was checked, and no
 // key or address that stands in its header is ever looked at but the name of the key.
@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"sync/atomic"
 	"time"
 
 	"github.com/golang-jwt/jwt/v5"
@@ -36,28 +37,26 @@ var (
 )
 
 // Tokens is identity.Tokens. It is safe for concurrent use.
-type Tokens struct {
-	name string // of the key that signs
-	keys map[string][]byte
+type Tokens struct{ key atomic.Pointer[signingKey] }
+
+type signingKey struct {
+	name  string // a hash of the key
+	bytes []byte
 }
 
-// New makes tokens that are signed with the first key and may be signed with any. A key is known by a hash of itself.
-func New(keys ...[]byte) (*Tokens, error) {
-	t := &Tokens{keys: map[string][]byte{}}
-	for i, k := range keys {
-		if len(k) < MinKey {
-			return nil, errKey
-		}
-		name := nameOf(k)
-		if i == 0 {
-			t.name = name
-		}
-		t.keys[name] = k
+// New makes tokens that are signed with a key.
+func New(key []byte) (*Tokens, error) {
+	t := &Tokens{}
+	return t, t.Use(key)
+}
+
+// Use replaces the key. Tokens that were signed with the one before are refused from then on.
+func (t *Tokens) Use(key []byte) error {
+	if len(key) < MinKey {
+		return errKey
 	}
-	if t.name == "" {
-		return nil, errKey
-	}
-	return t, nil
+	t.key.Store(&signingKey{nameOf(key), key})
+	return nil
 }
 
 // nameOf tells keys apart without telling anything of them.
@@ -83,8 +82,9 @@ func (t *Tokens) Sign(c identity.Claims) (string, error) {
 		},
 		Session: c.Session,
 	})
-	token.Header["typ"], token.Header["kid"] = tokenType, t.name
-	return token.SignedString(t.keys[t.name])
+	key := t.key.Load()
+	token.Header["typ"], token.Header["kid"] = tokenType, key.name
+	return token.SignedString(key.bytes)
 }
 
 // Read gives what a token says if it is ours and good at an instant.
@@ -97,7 +97,7 @@ func (t *Tokens) Read(text string, now time.Time) (identity.Claims, error) {
 		jwt.WithExpirationRequired(), jwt.WithNotBeforeRequired(), jwt.WithIssuedAt(), jwt.WithStrictDecoding(),
 		jwt.WithLeeway(leeway), jwt.WithTimeFunc(func() time.Time { return now }))
 	var c claims
-	if _, err := p.ParseWithClaims(text, &c, t.key); err != nil {
+	if _, err := p.ParseWithClaims(text, &c, t.named); err != nil {
 		return identity.Claims{}, err
 	}
 	user, err := strconv.ParseInt(c.Subject, 10, 64)
@@ -109,12 +109,12 @@ func (t *Tokens) Read(text string, now time.Time) (identity.Claims, error) {
 	}, nil
 }
 
-// key gives the key that a token names. The library has checked the algorithm by then.
-func (t *Tokens) key(token *jwt.Token) (any, error) {
+// named returns the key if it is the one that a token names. The library has checked the algorithm by then.
+func (t *Tokens) named(token *jwt.Token) (any, error) {
+	key := t.key.Load()
 	name, _ := token.Header["kid"].(string)
-	key, ok := t.keys[name]
-	if kind, _ := token.Header["typ"].(string); !ok || kind != tokenType {
+	if kind, _ := token.Header["typ"].(string); name != key.name || kind != tokenType {
 		return nil, errToken
 	}
-	return key, nil
+	return key.bytes, nil
 }

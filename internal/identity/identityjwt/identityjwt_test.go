@@ -22,9 +22,9 @@ var (
 	old  = []byte(strings.Repeat("o", 32))
 )
 
-func tokens(t testing.TB, keys ...[]byte) *identityjwt.Tokens {
+func tokens(t testing.TB, key []byte) *identityjwt.Tokens {
 	t.Helper()
-	tokens, err := identityjwt.New(keys...)
+	tokens, err := identityjwt.New(key)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,25 +75,28 @@ func TestTokens(t *testing.T) {
 	}
 }
 
-func TestTokens_keys_change(t *testing.T) {
-	before := sign(t, tokens(t, old))
-	both := tokens(t, key, old)
-	if _, err := both.Read(before, noon); err != nil {
-		t.Errorf("a token of the old key: %v", err)
+// A key that was replaced is worth nothing from that moment on.
+func TestTokens_Use(t *testing.T) {
+	tok := tokens(t, old)
+	before := sign(t, tok)
+	if err := tok.Use(key); err != nil {
+		t.Fatal(err)
 	}
-	after := sign(t, both)
-	if _, err := tokens(t, key).Read(after, noon); err != nil {
+	if _, err := tok.Read(before, noon); err == nil {
+		t.Error("a key that was replaced still is good")
+	}
+	if _, err := tokens(t, key).Read(sign(t, tok), noon); err != nil {
 		t.Errorf("the new key does not sign: %v", err)
 	}
-	if _, err := tokens(t, key).Read(before, noon); err == nil {
-		t.Error("a key that was taken away still is good")
+	if err := tok.Use(key[:31]); err == nil {
+		t.Error("a short key was taken")
 	}
 }
 
 func TestNew_refuses(t *testing.T) {
-	for _, keys := range [][][]byte{nil, {nil}, {key[:31]}, {key, key[:31]}} {
-		if _, err := identityjwt.New(keys...); err == nil {
-			t.Errorf("%d keys were accepted", len(keys))
+	for _, key := range [][]byte{nil, {}, key[:31]} {
+		if _, err := identityjwt.New(key); err == nil {
+			t.Errorf("a key of %d bytes was accepted", len(key))
 		}
 	}
 }

@@ -1,8 +1,10 @@
 // Package identityredis remembers in Redis who is logged in, so that an access token which a process has not seen yet
 // costs it no question to SQL.
 //
-// Everything here was written to SQL before. When it is lost it is written again as it is next needed, and nothing that
-// it says keeps a revoked token alive: every process hears of revocations from SQL.
+// Everything here was written to SQL before. When it is lost it is written again as it is next needed. A session is sealed
+// with a key that is not in Redis, so that only this installation can make one. An old copy of a session grants nothing:
+// whatever changes the role or the branches of an account ends its sessions, and every process reads revocations from SQL
+// for longer than an access token lives.
 package identityredis
 
 import (
@@ -22,13 +24,24 @@ type Memory struct{ db *redisdb.DB }
 // New makes a memory on a connection.
 func New(db *redisdb.DB) *Memory { return &Memory{db} }
 
+// sessionFields are the fields of a session, in the order in which they are sealed.
+var sessionFields = []string{"userId", "roleId", "role", "branches", "loginAt", "expiresAt", "address"}
+
+const sealField = "seal"
+
 // Keep remembers a living session, and the hash of its refresh token unless that is empty.
 func (m *Memory) Keep(ctx context.Context, s identity.Standing, tokenHash string) error {
 	key := keyspace.Session(s.Session)
+	values := []string{
+		decimal(s.UserID), decimal(s.RoleID), s.Role, join(s.Branches), decimal(s.BegunAt.UnixMilli()),
+		decimal(s.ExpiresAt.UnixMilli()), s.Address,
+	}
+	set := []string{sealField, m.db.Seal(key, values...)}
+	for i, name := range sessionFields {
+		set = append(set, name, values[i])
+	}
 	commands := []redisdb.Cmd{
-		redisdb.Command("HSET", key, "userId", decimal(s.UserID), "roleId", decimal(s.RoleID), "role", s.Role,
-			"branches", join(s.Branches), "loginAt", decimal(s.BegunAt.UnixMilli()),
-			"expiresAt", decimal(s.ExpiresAt.UnixMilli()), "address", s.Address),
+		redisdb.Command("HSET", key, set...),
 		redisdb.Command("PEXPIRE", key, millis(keyspace.SessionLife)),
 	}
 	if tokenHash != "" {
@@ -56,8 +69,19 @@ func (m *Memory) Find(
 		return s, false, false, err
 	}
 	bars, err := replies[2].Int()
-	s, found = parse(session, fields)
+	if m.sealed(key, fields) {
+		s, found = parse(session, fields)
+	}
 	return s, found, bars == 1, err
+}
+
+// sealed reports whether a session was written by this installation, as it is and for this key.
+func (m *Memory) sealed(key keyspace.Key, fields map[string]string) bool {
+	values := make([]string, len(sessionFields))
+	for i, name := range sessionFields {
+		values[i] = fields[name]
+	}
+	return m.db.Sealed(fields[sealField], key, values...)
 }
 
 // parse reads a session. What is not whole is no session: SQL is asked.

@@ -57,6 +57,7 @@ func TestMemory_keys(t *testing.T) {
 		must(m.Keep(t.Context(), s, "a hash"))
 		fields, err := db.Do(t.Context(), "HGETALL", keyspace.Session(s.Session)).Map()
 		want := map[string]string{
+			"seal":   db.Seal(keyspace.Session(s.Session), "7", "4", "CASHIER", "1,2", "1772082000000", "1772125200000", "192.0.2.7"),
 			"userId": "7", "roleId": "4", "role": "CASHIER", "branches": "1,2", "loginAt": "1772082000000",
 			"expiresAt": "1772125200000", "address": "192.0.2.7",
 		}
@@ -97,7 +98,7 @@ func TestMemory_Find_needs_every_field(t *testing.T) {
 	redisdbtest.Each(t, func(t *testing.T, db *redisdb.DB) {
 		m := identityredis.New(db)
 		for field, bad := range map[string]string{
-			"userId": "", "roleId": "x", "role": "", "branches": "1,,2", "loginAt": "", "expiresAt": "1.5",
+			"userId": "", "roleId": "x", "role": "", "branches": "1,,2", "loginAt": "", "expiresAt": "1.5", "seal": "",
 		} {
 			s := standing()
 			if err := m.Keep(t.Context(), s, ""); err != nil {
@@ -109,6 +110,44 @@ func TestMemory_Find_needs_every_field(t *testing.T) {
 			if _, found, _, err := m.Find(t.Context(), s.Session, "x"); found || err != nil {
 				t.Errorf("%s=%q was believed: %v", field, bad, err)
 			}
+		}
+	})
+}
+
+// Who can write to Redis makes no session and changes none: neither by writing a field nor by bringing another session.
+func TestMemory_Find_believes_own_writing_only(t *testing.T) {
+	redisdbtest.Each(t, func(t *testing.T, db *redisdb.DB) {
+		m, mine, owners := identityredis.New(db), standing(), standing()
+		owners.UserID, owners.RoleID, owners.Role, owners.Branches = 1, 1, identity.RoleOwner, nil
+		for _, s := range []identity.Standing{mine, owners} {
+			if err := m.Keep(t.Context(), s, ""); err != nil {
+				t.Fatal(err)
+			}
+		}
+		theirs, err := db.Do(t.Context(), "HGETALL", keyspace.Session(owners.Session)).Map()
+		if err != nil {
+			t.Fatal(err)
+		}
+		all := []string{}
+		for field, value := range theirs {
+			if field != "expiresAt" && field != "loginAt" && field != "address" { // alike
+				if err := db.Do(t.Context(), "HSET", keyspace.Session(mine.Session), field, value).Err(); err != nil {
+					t.Fatal(err)
+				}
+				if s, found, _, err := m.Find(t.Context(), mine.Session, "x"); found || err != nil {
+					t.Errorf("%s=%q was believed: %+v, %v", field, value, s, err)
+				}
+				if err := m.Keep(t.Context(), mine, ""); err != nil {
+					t.Fatal(err)
+				}
+			}
+			all = append(all, field, value)
+		}
+		if err := db.Do(t.Context(), "HSET", keyspace.Session(mine.Session), all...).Err(); err != nil {
+			t.Fatal(err)
+		}
+		if s, found, _, err := m.Find(t.Context(), mine.Session, "x"); found || err != nil {
+			t.Errorf("another session was believed: %+v, %v", s, err)
 		}
 	})
 }

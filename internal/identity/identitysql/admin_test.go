@@ -55,7 +55,7 @@ func newHouse(t *testing.T, db *sqldb.DB) *house {
 	if _, err := h.people.Offer(t.Context(), "code", h.now); err != nil {
 		t.Fatal(err)
 	}
-	if h.owner, err = h.people.SetUp(t.Context(), "code", user("owner", identity.RoleOwner)); err != nil {
+	if h.owner, err = h.people.SetUp(t.Context(), "code", user("owner", identity.RoleOwner), identity.Caller{}); err != nil {
 		t.Fatal(err)
 	}
 	return h
@@ -300,14 +300,14 @@ func TestPeople_SetUp(t *testing.T) {
 				t.Errorf("%s: %t, %v", code, got, err)
 			}
 		}
-		_, err := people.SetUp(t.Context(), "code0", user("nobody", identity.RoleOwner))
+		_, err := people.SetUp(t.Context(), "code0", user("nobody", identity.RoleOwner), identity.Caller{})
 		wantFault(t, "an old code", err, identity.ErrSetup)
 		var wg sync.WaitGroup
 		failures := make([]error, 4)
 		for i := range failures {
 			wg.Go(func() {
 				_, failures[i] = people.SetUp(context.WithoutCancel(t.Context()), fmt.Sprint("code1", i),
-					user(fmt.Sprint("owner", i), identity.RoleOwner))
+					user(fmt.Sprint("owner", i), identity.RoleOwner), identity.Caller{})
 			})
 		}
 		wg.Wait()

@@ -52,6 +52,7 @@ func auditRows(all []identity.Entry) *sqldb.RowSet {
 		Text("subject", func(i int) string { return all[i].Subject }).
 		NullInt("branch", func(i int) (int64, bool) { return all[i].Branch, all[i].Branch != 0 }).
 		Text("request", func(i int) string { return all[i].RequestID }).
+		Text("address", func(i int) string { return all[i].Address }).
 		Text("before", func(i int) string { return all[i].Before }).
 		Text("after", func(i int) string { return all[i].After }).
 		Text("prev", func(i int) string { return all[i].PrevHash }).
@@ -60,8 +61,8 @@ func auditRows(all []identity.Entry) *sqldb.RowSet {
 
 func scanEntry(r sqldb.Rows) (e identity.Entry, err error) {
 	var at int64
-	err = r.Scan(&e.Seq, &at, &e.Actor, &e.Action, &e.Subject, &e.Branch, &e.RequestID, &e.Before, &e.After, &e.PrevHash,
-		&e.Hash)
+	err = r.Scan(&e.Seq, &at, &e.Actor, &e.Action, &e.Subject, &e.Branch, &e.RequestID, &e.Address, &e.Before, &e.After,
+		&e.PrevHash, &e.Hash)
 	e.At = time.UnixMilli(at).UTC()
 	return e, err
 }

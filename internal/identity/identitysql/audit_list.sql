@@ -1,5 +1,5 @@
 -- Empty texts, no branches and zeros choose nothing; $7 = 1 is for those who see every branch.
-SELECT seq, at, actor, action, subject, COALESCE(branch_id, 0), request_id, before, after, prev_hash, hash
+SELECT seq, at, actor, action, subject, COALESCE(branch_id, 0), request_id, address, before, after, prev_hash, hash
 FROM audit_log
 WHERE (CAST($1 AS TEXT) = '' OR subject = $1)
   AND (CAST($2 AS TEXT) = '' OR actor = $2)

@@ -25,11 +25,18 @@ var intrusions = sqldb.Load(fstest.MapFS{
 		actor = (SELECT o.actor FROM audit_log o WHERE o.seq = 7 - audit_log.seq),
 		subject = (SELECT o.subject FROM audit_log o WHERE o.seq = 7 - audit_log.seq),
 		hash = (SELECT o.hash FROM audit_log o WHERE o.seq = 7 - audit_log.seq) WHERE seq IN (3, 4)`)},
-	"head.sql": {Data: []byte(`UPDATE audit_head SET seq = 0, hash = ''`)},
+	"address.sql": {Data: []byte(`UPDATE audit_log SET address = '203.0.113.9' WHERE seq = 3`)},
+	"hide.sql":    {Data: []byte(`UPDATE audit_log SET address = '' WHERE seq = 3`)},
+	"invent.sql":  {Data: []byte(`UPDATE audit_log SET address = '203.0.113.9' WHERE seq = 4`)},
+	"head.sql":    {Data: []byte(`UPDATE audit_head SET seq = 0, hash = ''`)},
 })
 
+// entry makes an entry, every other one as releases wrote it that kept no address.
 func entry(n int) identity.Entry {
 	a := identity.Actor{Kind: identity.Account, UserID: 7, Request: "request-1"}
+	if n%2 == 0 {
+		a.Address = "192.0.2.7"
+	}
 	at := time.UnixMilli(1_000_000 + int64(n)).UTC()
 	return a.Did(at, identity.ActionQuotaSet, "item", strconv.Itoa(n), int64(n%3)).From(nil).To(map[string]int{"n": n})
 }
@@ -53,7 +60,7 @@ func verify(t *testing.T, db *sqldb.DB) AuditReport {
 }
 
 func TestVerifyAudit(t *testing.T) {
-	for _, intrusion := range []string{"change", "actor", "remove", "cut", "begin", "swap", "head"} {
+	for _, intrusion := range []string{"change", "actor", "remove", "cut", "begin", "swap", "head", "address", "hide", "invent"} {
 		t.Run(intrusion, func(t *testing.T) {
 			sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 				record(t, db, 10)

@@ -17,6 +17,7 @@ const (
 	actionTry     = "code_try"
 	actionTryNone = "code_try_none"
 	actionNobody  = "login_nobody"
+	actionDevice  = "login_device"
 )
 
 // Send counts a code for its destination and keeps it, unless that would be too often.
@@ -117,7 +118,7 @@ func (s *Accounts) Prove(
 
 // Replace uses a code up, sets a new password and ends all sessions.
 func (s *Accounts) Replace(
-	ctx context.Context, c identity.Code, now time.Time, passwordHash string,
+	ctx context.Context, c identity.Code, now time.Time, passwordHash string, from identity.Caller,
 ) (used bool, ended []string, err error) {
 	err = s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
 		if used, err = use(ctx, tx, c, now); err != nil || !used {
@@ -131,7 +132,7 @@ func (s *Accounts) Replace(
 		if ended, err = EndSessions(ctx, tx, c.UserID, identity.EndPassword, "", now); err != nil {
 			return err
 		}
-		return recordPassword(ctx, tx, c.UserID, "", now)
+		return recordPassword(ctx, tx, identity.Actor{UserID: c.UserID, Request: from.Request, Address: from.Address}, now)
 	})
 	return used, ended, err
 }
@@ -144,11 +145,12 @@ func use(ctx context.Context, tx sqldb.Tx, c identity.Code, now time.Time) (bool
 
 // recordPassword writes into the audit log that a member of the staff has another password, set within a session or, by
 // a code, without one.
-func recordPassword(ctx context.Context, tx sqldb.Tx, user int64, session string, now time.Time) error {
-	u, err := oneUser(ctx, tx, accountSelect, user)
+func recordPassword(ctx context.Context, tx sqldb.Tx, who identity.Actor, now time.Time) error {
+	u, err := oneUser(ctx, tx, accountSelect, who.UserID)
 	if err != nil || !identity.IsStaff(u.Role) {
 		return err
 	}
-	id := strconv.FormatInt(user, 10)
-	return Record(ctx, tx, u.Actor(session).Did(now, identity.ActionPassword, "user", id, 0))
+	by := u.Actor(who.Session)
+	by.Request, by.Address = who.Request, who.Address
+	return Record(ctx, tx, by.Did(now, identity.ActionPassword, "user", strconv.FormatInt(u.ID, 10), 0))
 }

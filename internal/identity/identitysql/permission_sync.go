@@ -14,11 +14,15 @@ import (
 
 // Sync makes the delivered roles and has the permissions be those of the route table: new ones are inserted and given
 // to the roles that have them at first, vanished ones are dropped, renamed ones renamed. What an operator has granted or
-// taken stays. It may run in several processes at once, each a moment after the other; when there is nothing to do it
-// writes nothing.
+// taken stays. While a later release has migrated the schema nothing is dropped: what is unknown here is its. It may run
+// in several processes at once, each a moment after the other; when there is nothing to do it writes nothing.
 func Sync(ctx context.Context, db *sqldb.DB, routes []identity.Permission, now time.Time) error {
+	schema, err := db.Schema(ctx)
+	if err != nil {
+		return err
+	}
 	return db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
-		s := syncing{tx: tx, now: now, touched: map[int64]bool{}}
+		s := syncing{tx: tx, now: now, newer: schema.Newer(), touched: map[int64]bool{}}
 		if err := s.roles(ctx); err != nil {
 			return err
 		}
@@ -31,8 +35,9 @@ func Sync(ctx context.Context, db *sqldb.DB, routes []identity.Permission, now t
 
 // syncing is one run of Sync.
 type syncing struct {
-	tx  sqldb.Tx
-	now time.Time
+	tx    sqldb.Tx
+	now   time.Time
+	newer bool // the schema is a later release's
 
 	kept     []identity.Role
 	newRoles []int64
@@ -88,8 +93,10 @@ func (s *syncing) permissions(ctx context.Context, routes []identity.Permission)
 			renamed = append(renamed, p)
 		}
 	}
-	if err := s.drop(ctx, slices.Collect(maps.Values(known))); err != nil {
-		return err
+	if !s.newer {
+		if err := s.drop(ctx, slices.Collect(maps.Values(known))); err != nil {
+			return err
+		}
 	}
 	if err := s.insert(ctx, fresh, renamed); err != nil {
 		return err

@@ -123,6 +123,19 @@ func TestSync_laterVersions(t *testing.T) {
 	})
 }
 
+// While a later release has migrated the schema, what is unknown here is its, and stays.
+func TestSync_besideALaterRelease(t *testing.T) {
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		syncs(t, db, table())
+		before := holding(t, db)
+		sqldbtest.MigrateLater(t, db, 9000, 20)
+		syncs(t, db, table()[1:])
+		if d := cmp.Diff(before, holding(t, db)); d != "" {
+			t.Error(d)
+		}
+	})
+}
+
 // Processes that start together make everything once.
 func TestSync_atOnce(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {

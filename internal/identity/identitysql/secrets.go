@@ -9,17 +9,25 @@ import (
 	"comanda/internal/sqldb"
 )
 
+var keyNames = []string{identity.TokenKey, identity.CodeKey, identity.MailKey}
+
+func newSecret() string { return base64.StdEncoding.EncodeToString(identity.NewKey()) }
+
 // Keys gives the installation's keys. Those that it does not have yet are made; of several processes that start at the
 // same time one makes them and all read them.
 func Keys(ctx context.Context, db *sqldb.DB) (identity.Keys, error) {
-	names := []string{identity.TokenKey, identity.CodeKey, identity.MailKey}
-	_, err := db.Exec(ctx, secretInsert, sqldb.NewRowSet(len(names)).
-		Text("name", func(i int) string { return names[i] }).
-		Text("value", func(int) string { return base64.StdEncoding.EncodeToString(identity.NewKey()) }),
+	_, err := db.Exec(ctx, secretInsert, sqldb.NewRowSet(len(keyNames)).
+		Text("name", func(i int) string { return keyNames[i] }).
+		Text("value", func(int) string { return newSecret() }),
 		db.Now().UnixMilli())
 	if err != nil {
 		return identity.Keys{}, err
 	}
+	return ReadKeys(ctx, db)
+}
+
+// ReadKeys returns the installation's keys as they are now. They were made at its first start.
+func ReadKeys(ctx context.Context, db *sqldb.DB) (identity.Keys, error) {
 	rows, err := db.Query(ctx, secretList)
 	all, err := sqldb.Collect(rows, err, func(r sqldb.Rows) (s [2]string, err error) {
 		err = r.Scan(&s[0], &s[1])
@@ -32,7 +40,7 @@ func Keys(ctx context.Context, db *sqldb.DB) (identity.Keys, error) {
 	for _, s := range all {
 		byName[s[0]], _ = base64.StdEncoding.DecodeString(s[1]) // a bad one is noticed below
 	}
-	for _, n := range names {
+	for _, n := range keyNames {
 		if len(byName[n]) != identity.KeyBytes {
 			return identity.Keys{}, fmt.Errorf("identitysql: the installation's key %q is damaged", n)
 		}
@@ -40,4 +48,17 @@ func Keys(ctx context.Context, db *sqldb.DB) (identity.Keys, error) {
 	return identity.Keys{
 		Token: byName[identity.TokenKey], Code: byName[identity.CodeKey], Mail: byName[identity.MailKey],
 	}, nil
+}
+
+// WithdrawTokenKey replaces the key that signs access tokens, and with it every key that is derived from it. What was
+// signed with the old one is refused by every process as soon as it reads the keys again.
+func WithdrawTokenKey(ctx context.Context, db *sqldb.DB, by identity.Actor) error {
+	if _, err := Keys(ctx, db); err != nil { // so that there is one to be replaced
+		return err
+	}
+	return db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
+		now := db.Now()
+		tx.QueueExactly(1, secretReplace, identity.TokenKey, newSecret(), now.UnixMilli())
+		return Record(ctx, tx, by.Did(now, identity.ActionKeyWithdrawn, "key", identity.TokenKey, 0))
+	})
 }

@@ -41,7 +41,7 @@ func (s *Accounts) Begin(
 			return nil
 		}
 		by := u.Actor(written.ID)
-		by.Request = p.Request
+		by.Request, by.Address = p.Request, p.Address
 		return Record(ctx, tx, by.Did(written.CreatedAt, identity.ActionLogin, "user", strconv.FormatInt(u.ID, 10), 0))
 	})
 	return written, evicted, err
@@ -60,6 +60,22 @@ func (s *Accounts) Fail(ctx context.Context, user int64, passwordHash string) er
 	}
 	_, err := s.db.Exec(ctx, accountFail, user, passwordHash)
 	return err
+}
+
+// FailDevice counts a wrong password of a known device or of a session.
+func (s *Accounts) FailDevice(ctx context.Context, device string, now time.Time) error {
+	_, err := s.db.Exec(ctx, capAdd, actionDevice, device, now.UnixMilli())
+	return err
+}
+
+// DeviceFailures returns how many wrong passwords of a device were counted since an instant.
+func (s *Accounts) DeviceFailures(ctx context.Context, device string, since time.Time) (n int64, err error) {
+	rows, err := s.db.Query(ctx, capList, actionDevice, device, since.UnixMilli())
+	buckets, err := sqldb.Collect(rows, err, sqldb.Pair)
+	for _, b := range buckets {
+		n += b[1]
+	}
+	return n, err
 }
 
 // Rotate judges a refresh token and does what follows from it.
@@ -155,7 +171,7 @@ func (s *Accounts) Repassword(
 		if ended, err = EndSessions(ctx, tx, user, identity.EndPassword, keep, now); err != nil {
 			return err
 		}
-		return recordPassword(ctx, tx, user, keep, now)
+		return recordPassword(ctx, tx, identity.Actor{UserID: user, Session: keep, Request: p.Request, Address: p.Address}, now)
 	})
 	return ended, err
 }

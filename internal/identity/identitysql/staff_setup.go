@@ -47,7 +47,9 @@ func offered(ctx context.Context, conn sqldb.Conn, hash string) (bool, error) {
 }
 
 // SetUp makes the first owner by a code.
-func (s *People) SetUp(ctx context.Context, hash string, u identity.User) (made identity.User, err error) {
+func (s *People) SetUp(
+	ctx context.Context, hash string, u identity.User, from identity.Caller,
+) (made identity.User, err error) {
 	err = s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
 		if err := lockRoles(ctx, tx); err != nil {
 			return err
@@ -67,7 +69,9 @@ func (s *People) SetUp(ctx context.Context, hash string, u identity.User) (made 
 			return err
 		}
 		tx.Queue(staffSetupClear)
-		d := decision{tx: tx, by: identity.System(), now: u.CreatedAt}
+		by := identity.System()
+		by.Request, by.Address = from.Request, from.Address
+		d := decision{tx: tx, by: by, now: u.CreatedAt}
 		return Record(ctx, tx, d.did(identity.ActionUserCreated, made.ID).To(standing{u.Role, nil, u.Status}))
 	})
 	return made, Explain(ctx, s.db, u, err)

@@ -60,7 +60,8 @@ var (
 	capAdd     = accountStmts.Must("cap_add")
 	capPurge   = accountStmts.Must("cap_purge")
 
-	secretInsert = accountStmts.Must("secret_insert")
-	secretList   = accountStmts.Must("secret_list")
-	mailInsert   = accountStmts.Must("mail_insert")
+	secretInsert  = accountStmts.Must("secret_insert")
+	secretList    = accountStmts.Must("secret_list")
+	secretReplace = accountStmts.Must("secret_replace")
+	mailInsert    = accountStmts.Must("mail_insert")
 )

@@ -122,6 +122,7 @@ func Beside(t testing.TB, db *sqldb.DB, memory identity.Memory, clock *Clock) *H
 			Reused: func() { heard.add("reused") },
 		},
 	}}
+	h.Devices.Use(keys.Token.Derive("a test's devices"))
 	h.Follow(t)
 	return h
 }

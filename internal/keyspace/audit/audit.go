@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"comanda/internal/clock"
 	"comanda/internal/keyspace"
 	"comanda/internal/redisdb"
 )
@@ -46,7 +47,7 @@ func Run(ctx context.Context, db *redisdb.DB, o Options) (Report, error) {
 	}
 	defer c.Close()
 	a := newAuditor(c, o)
-	begun := time.Now()
+	begun := clock.Start()
 	r := Report{Nodes: []Node{}, Findings: []Finding{}}
 	if r.Nodes, err = a.sizes(ctx); err != nil {
 		return r, err
@@ -59,7 +60,7 @@ func Run(ctx context.Context, db *redisdb.DB, o Options) (Report, error) {
 	if err != nil {
 		return r, err
 	}
-	took := time.Since(begun)
+	took := begun.Elapsed()
 	if a.relations.settle() {
 		again, err := a.walkAll(ctx, a.second)
 		if err != nil {
@@ -95,7 +96,7 @@ type auditor struct {
 	relations *relations
 	total     int64
 
-	begun   time.Time
+	begun   clock.Stopwatch
 	seen    atomic.Int64
 	telling sync.Mutex
 }
@@ -119,7 +120,7 @@ func (a *auditor) sizes(ctx context.Context) ([]Node, error) {
 
 // walkAll walks over all masters at once and adds up what was seen.
 func (a *auditor) walkAll(ctx context.Context, page func(*walk, []redisdb.Seen) error) (*tally, error) {
-	a.begun = time.Now()
+	a.begun = clock.Start()
 	a.seen.Store(0)
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -179,7 +180,7 @@ func (a *auditor) pace(ctx context.Context, keys int) error {
 		return ctx.Err()
 	}
 	due := time.Duration(float64(seen) / float64(a.options.Rate) * float64(time.Second))
-	if ahead := due - time.Since(a.begun); ahead > 0 {
+	if ahead := due - a.begun.Elapsed(); ahead > 0 {
 		return a.options.wait(ctx, ahead)
 	}
 	return ctx.Err()

@@ -35,7 +35,7 @@ type wallRoutes struct{ boards *ordering.Boards }
 type boardInput struct {
 	BranchID string `path:"branchId" maxLength:"18"`
 	Station  string `query:"station" pattern:"^[1-9][0-9]{0,17}$" doc:"A category: only its lines and tickets with some."`
-	Since    string `query:"since" maxLength:"64" doc:"The id of a board; 304 while it is that one, of whatever station."`
+	Since    string `query:"since" text:"exact" maxLength:"64" doc:"The id of a board; 304 while it is that one, of whatever station."`
 }
 
 type boardOutput struct {
@@ -70,7 +70,7 @@ func (r wallRoutes) get(ctx context.Context, in *boardInput) (*boardOutput, erro
 	if b.ID == in.Since {
 		return &boardOutput{Status: http.StatusNotModified}, nil
 	}
-	body := r.boardOf(b, station)
+	body := r.boardOf(b, look{station, identity.Holds(ctx, receiverRoute)})
 	return &boardOutput{http.StatusOK, &body}, nil
 }
 
@@ -99,7 +99,8 @@ func (r wallRoutes) events(ctx context.Context, in *boardEventsInput) (httpapi.F
 func (r wallRoutes) follow(ctx context.Context, s *httpapi.Stream, screen *ordering.Screen, branch int64, seen string) {
 	for {
 		if b := screen.Board(); b.ID != seen {
-			if s.Send(httpapi.Event{ID: b.ID, Name: "board", Data: r.boardOf(b, 0)}) != nil {
+			l := look{receivers: identity.Holds(ctx, receiverRoute)}
+			if s.Send(httpapi.Event{ID: b.ID, Name: "board", Data: r.boardOf(b, l)}) != nil {
 				return
 			}
 			seen = b.ID

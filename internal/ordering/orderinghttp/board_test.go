@@ -88,7 +88,7 @@ func openGalley(t *testing.T, r *orderingtest.Restaurant, now func() time.Time, 
 	}
 	orderinghttp.Register(s.API(), orders, guests{r.Visit}, nil, g.ledger)
 	orderinghttp.Board(s.API(), boards)
-	s.KeepDoor(identityhttp.Door{Guard: g.crew, Rights: g.crew})
+	s.KeepDoor(identityhttp.Door{Guard: g.crew, Rights: g.crew, Places: identityhttp.Places(s.API().Routes())})
 	server := httptest.NewServer(s)
 	t.Cleanup(server.Close)
 	g.url = server.URL
@@ -198,7 +198,8 @@ func TestBoard_shape(t *testing.T) {
 		ticket := map[string]any{
 			"id": o.ID, "number": "A-001", "status": "PREPARING", "paymentStatus": "PAID", "voided": false, "cleared": false,
 			"stepAt": "2026-02-26T05:01:00Z", "version": 5.0, "kind": "DINE_IN", "tableLabel": "T1", "receiverName": "", "receiverPhone": "",
-			"method": "SANDBOX", "placedAt": "2026-02-26T05:00:00Z", "paidAt": "2026-02-26T05:00:00Z",
+			"receiverAddress": "",
+			"method":          "SANDBOX", "placedAt": "2026-02-26T05:00:00Z", "paidAt": "2026-02-26T05:00:00Z",
 			"items": []any{
 				map[string]any{
 					"index": 0.0, "itemId": "101", "dishId": "101", "categoryId": "1", "name": "Dish", "qty": 1.0, "notes": "", "done": false,
@@ -240,6 +241,27 @@ func TestBoard_shape(t *testing.T) {
 		if none := g.ask(t, "cook", "GET", "/api/boards/1?station=9", "").want(t, 200, ""); at(none.body, "tickets", 0) != nil ||
 			at(none.body, "awaiting", 0) != nil || at(none.body, "allDay", 0) != nil || none.body["id"] != id {
 			t.Error(none.text)
+		}
+	})
+}
+
+// What was stored before control characters were refused, here past the routes, is no command of a printer.
+func TestBoard_printsNoEscapes(t *testing.T) {
+	serving(t, func(t *testing.T, g *galley, _ *clock) {
+		old := g.Place("a", g.now(), time.Hour, stock.Line{Item: 101, Qty: 1})
+		old.Place.Order.Items[0].Name, old.Place.Order.Items[0].Notes = "Phở\x1b@", "no ice\n\x1d\x56\x41\u202e!"
+		old.Place.Order.Kind, old.Place.Order.VisitID, old.Place.Order.GuestHash = ordering.PickUp, "", ""
+		old.Place.Order.Receiver = ordering.Receiver{Name: "L\x1ban", Phone: "0912345678"}
+		o := g.do(t, old)
+		g.do(t, orderingtest.Pay(o.ID, g.now()))
+		got := g.ask(t, "cook", "GET", "/api/boards/1", "").want(t, 200, "")
+		for want, is := range map[string]any{
+			"Lan": at(got.body, "tickets", 0, "receiverName"), "Phở@": at(got.body, "tickets", 0, "items", 0, "name"),
+			"no ice\nVA!": at(got.body, "tickets", 0, "items", 0, "notes"),
+		} {
+			if is != want {
+				t.Errorf("%q, want %q", is, want)
+			}
 		}
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"comanda/internal/ordering"
+	"comanda/internal/text"
 )
 
 // board is what the screens of a kitchen show.
@@ -24,14 +25,15 @@ type board struct {
 // Ticket is an order as the kitchen needs it.
 type Ticket struct {
 	Progress
-	Kind          string       `json:"kind" enum:"DINE_IN,DELIVERY,PICKUP"`
-	TableLabel    string       `json:"tableLabel" doc:"Empty unless DINE_IN."`
-	ReceiverName  string       `json:"receiverName" doc:"Empty with DINE_IN."`
-	ReceiverPhone string       `json:"receiverPhone" doc:"Empty with DINE_IN."`
-	Method        string       `json:"method" doc:"How it was paid, or is to be."`
-	PlacedAt      time.Time    `json:"placedAt"`
-	PaidAt        *time.Time   `json:"paidAt" doc:"From when its age counts."`
-	Items         []ticketItem `json:"items"`
+	Kind            string       `json:"kind" enum:"DINE_IN,DELIVERY,PICKUP"`
+	TableLabel      string       `json:"tableLabel" doc:"Empty unless DINE_IN."`
+	ReceiverName    string       `json:"receiverName" doc:"Empty with DINE_IN, and without the permission to see receivers."`
+	ReceiverPhone   string       `json:"receiverPhone" doc:"Likewise."`
+	ReceiverAddress string       `json:"receiverAddress" doc:"Likewise; empty with PICKUP, too."`
+	Method          string       `json:"method" doc:"How it was paid, or is to be."`
+	PlacedAt        time.Time    `json:"placedAt"`
+	PaidAt          *time.Time   `json:"paidAt" doc:"From when its age counts."`
+	Items           []ticketItem `json:"items"`
 }
 
 type ticketItem struct {
@@ -70,21 +72,27 @@ type thresholds struct {
 	LateSeconds int64 `json:"lateSeconds" doc:"And from which it is too old."`
 }
 
-// boardOf narrows a board to a station; 0 does not.
-func (r wallRoutes) boardOf(b *ordering.Board, only int64) board {
+// look is what of a board a screen is shown.
+type look struct {
+	only      int64 // the lines of a station; 0: of all
+	receivers bool  // who receives orders, too
+}
+
+// boardOf narrows a board to what a screen is shown.
+func (r wallRoutes) boardOf(b *ordering.Board, l look) board {
 	out := board{
 		ID: b.ID, BranchID: decimal(b.Branch), BizDate: b.Date, Now: b.At, More: b.More,
-		Tickets: ticketsOf(b, b.Tickets, only), Served: ticketsOf(b, b.Served, only), Awaiting: []awaiting{},
+		Tickets: ticketsOf(b, b.Tickets, l), Served: ticketsOf(b, b.Served, l), Awaiting: []awaiting{},
 		AllDay: []dishCount{}, Stations: make([]station, len(b.Stations)),
 		Thresholds: thresholds{int64(r.boards.Warn / time.Second), int64(r.boards.Late / time.Second)},
 	}
 	for i := range b.Awaiting {
 		o := &b.Awaiting[i]
-		if t := ticketOf(b, o, only); len(t.Items) > 0 {
+		if t := ticketOf(b, o, l); len(t.Items) > 0 {
 			out.Awaiting = append(out.Awaiting, awaiting{t, o.Total, string(o.Currency), o.PayBy})
 		}
 	}
-	for _, d := range b.AllDay(only) {
+	for _, d := range b.AllDay(l.only) {
 		out.AllDay = append(out.AllDay, dishCount{decimal(d.DishID), decimal(d.Category), d.Name, d.Qty})
 	}
 	for i, s := range b.Stations {
@@ -93,32 +101,39 @@ func (r wallRoutes) boardOf(b *ordering.Board, only int64) board {
 	return out
 }
 
-func ticketsOf(b *ordering.Board, list []ordering.Ticket, only int64) []Ticket {
+func ticketsOf(b *ordering.Board, list []ordering.Ticket, l look) []Ticket {
 	out := []Ticket{}
 	for i := range list {
-		if t := ticketOf(b, &list[i], only); len(t.Items) > 0 {
+		if t := ticketOf(b, &list[i], l); len(t.Items) > 0 {
 			out = append(out, t)
 		}
 	}
 	return out
 }
 
-func ticketOf(b *ordering.Board, o *ordering.Ticket, only int64) Ticket {
+// ticketOf returns an order as it is cooked by. Tickets are printed: texts that were stored before control characters were
+// refused must not become commands of a printer.
+func ticketOf(b *ordering.Board, o *ordering.Ticket, l look) Ticket {
 	t := Ticket{
-		Progress: progressOf(&o.Order), Kind: string(o.Kind), TableLabel: o.Table, ReceiverName: o.Receiver.Name,
-		ReceiverPhone: o.Receiver.Phone, Method: string(o.Method), PlacedAt: o.CreatedAt, Items: []ticketItem{},
+		Progress: progressOf(&o.Order), Kind: string(o.Kind), TableLabel: text.Printable(o.Table), Method: string(o.Method),
+		PlacedAt: o.CreatedAt, Items: []ticketItem{},
+	}
+	if l.receivers {
+		t.ReceiverName, t.ReceiverPhone = text.Printable(o.Receiver.Name), text.Printable(o.Receiver.Phone)
+		t.ReceiverAddress = text.Printable(o.Receiver.Address)
 	}
 	if !o.PaidAt.IsZero() {
 		t.PaidAt = &o.PaidAt
 	}
 	for i, it := range o.Items {
 		category := b.CategoryOf(it.DishID)
-		if only != 0 && category != only {
+		if l.only != 0 && category != l.only {
 			continue
 		}
 		t.Items = append(t.Items, ticketItem{
-			Index: i, ItemID: decimal(it.ItemID), DishID: decimal(it.DishID), CategoryID: decimal(category), Name: it.Name,
-			Qty: it.Qty, Notes: it.Notes, Done: !it.DoneAt.IsZero(), Voided: o.Voided(),
+			Index: i, ItemID: decimal(it.ItemID), DishID: decimal(it.DishID), CategoryID: decimal(category),
+			Name: text.Printable(it.Name), Qty: it.Qty, Notes: text.Printable(it.Notes), Done: !it.DoneAt.IsZero(),
+			Voided: o.Voided(),
 		})
 	}
 	return t

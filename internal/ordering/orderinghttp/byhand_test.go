@@ -25,12 +25,14 @@ func (h *house) byPortal(m payment.Method, amount int64) string {
 	return ""
 }
 
-// note has it stand in the books that money was given back in the portal.
+// note records that money was given back in the portal, 0 for all that is left.
 func (h *house) note(order string, amount int64, reference string, want int) {
 	h.t.Helper()
-	h.ask(http.MethodPost, "/api/orders/"+order+"/refunds", map[string]any{
-		"amount": amount, "reason": "the guest called", "byHand": true, "reference": reference,
-	}, want, nil)
+	body := map[string]any{"reason": "the guest called", "byHand": true, "reference": reference}
+	if amount != 0 {
+		body["amount"] = amount
+	}
+	h.ask(http.MethodPost, "/api/orders/"+order+"/refunds", body, want, nil)
 }
 
 // Money that went back in the portal before anybody has begun a refund here is noted, once, and nothing is sent. What is

@@ -47,12 +47,12 @@ func (r routes) registerCashier(a *httpapi.API) {
 type refundInput struct {
 	ID   string `path:"id" maxLength:"64"`
 	Body struct {
-		Amount    int64  `json:"amount,omitempty" minimum:"0" doc:"Minor units; 0 or nothing for all that is left."`
-		Reason    string `json:"reason" minLength:"1" maxLength:"500"`
+		Amount    int64  `json:"amount,omitempty" minimum:"1" doc:"Minor units. Without it all that is left is refunded."`
+		Reason    string `json:"reason" text:"lines" minLength:"1" maxLength:"500"`
 		ByHand    bool   `json:"byHand,omitempty" doc:"It was given back in the gateway's portal already: nothing is sent."`
-		Reference string `json:"reference,omitempty" maxLength:"100" doc:"What the portal calls it; needed with byHand. Under one reference a refund is noted once."`
+		Reference string `json:"reference,omitempty" text:"line" maxLength:"100" doc:"What the portal calls it; needed with byHand. Under one reference a refund is noted once."`
 
-		ClientTxnID string `json:"clientTxnId,omitempty" minLength:"1" maxLength:"64" doc:"Chosen by the client, once for an order: the same id with the same amount is one refund, however often it is sent."`
+		ClientTxnID string `json:"clientTxnId,omitempty" text:"exact" minLength:"1" maxLength:"64" doc:"Chosen by the client, once for an order: the same id with the same amount is one refund, however often it is sent."`
 	}
 }
 
@@ -75,7 +75,7 @@ type finishInput struct {
 	RefundID string `path:"refundId" maxLength:"64"`
 	Body     struct {
 		State  string `json:"state" enum:"SENDING,DONE" doc:"SENDING tells the gateway (again); DONE: somebody has given it back."`
-		Reason string `json:"reason" minLength:"1" maxLength:"500"`
+		Reason string `json:"reason" text:"lines" minLength:"1" maxLength:"500"`
 	}
 }
 
@@ -94,12 +94,12 @@ type paymentInput struct {
 	PaymentID string `path:"paymentId" maxLength:"64"`
 }
 
-func (r routes) checkPayment(ctx context.Context, in *paymentInput) (*detailOutput, error) {
+func (r routes) checkPayment(ctx context.Context, in *paymentInput) (*staffDetailOutput, error) {
 	d, err := r.orders.AskNow(ctx, identity.ActorOf(ctx), in.ID, in.PaymentID)
 	if err != nil {
 		return nil, err
 	}
-	return &detailOutput{staffDetailOf(d)}, nil
+	return r.staffDetailOf(ctx, d)
 }
 
 type judgeInput struct {
@@ -107,11 +107,11 @@ type judgeInput struct {
 	PaymentID string `path:"paymentId" maxLength:"64"`
 	Body      struct {
 		State  string `json:"state" enum:"PAID,FAILED"`
-		Reason string `json:"reason" minLength:"1" maxLength:"500"`
+		Reason string `json:"reason" text:"lines" minLength:"1" maxLength:"500"`
 	}
 }
 
-func (r routes) judgePayment(ctx context.Context, in *judgeInput) (*detailOutput, error) {
+func (r routes) judgePayment(ctx context.Context, in *judgeInput) (*staffDetailOutput, error) {
 	o, err := r.orders.Judge(
 		ctx, identity.ActorOf(ctx), in.ID, in.PaymentID, payment.State(in.Body.State), in.Body.Reason,
 	)
@@ -125,16 +125,16 @@ type clearInput struct {
 	ID        string `path:"id" maxLength:"64"`
 	PaymentID string `path:"paymentId" maxLength:"64"`
 	Body      struct {
-		Reason string `json:"reason" minLength:"1" maxLength:"500"`
+		Reason string `json:"reason" text:"lines" minLength:"1" maxLength:"500"`
 	}
 }
 
-func (r routes) clearMismatch(ctx context.Context, in *clearInput) (*detailOutput, error) {
+func (r routes) clearMismatch(ctx context.Context, in *clearInput) (*staffDetailOutput, error) {
 	d, err := r.orders.ClearMismatch(ctx, identity.ActorOf(ctx), in.ID, in.PaymentID, in.Body.Reason)
 	if err != nil {
 		return nil, err
 	}
-	return &detailOutput{staffDetailOf(d)}, nil
+	return r.staffDetailOf(ctx, d)
 }
 
 type exceptionsInput struct {

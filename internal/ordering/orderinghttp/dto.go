@@ -14,10 +14,10 @@ import (
 // createBody asks for an order. Prices are never taken from it.
 type createBody struct {
 	Items         []createItem     `json:"items" minItems:"1" maxItems:"50"`
-	PaymentMethod string           `json:"paymentMethod" minLength:"1" maxLength:"20" doc:"COUNTER, VNPAY, LINEPAY or SANDBOX, as far as they are offered."`
-	ClientTxnID   string           `json:"clientTxnId" minLength:"1" maxLength:"64" doc:"Chosen by the client; the same id and body give the same order."`
+	PaymentMethod string           `json:"paymentMethod" text:"exact" minLength:"1" maxLength:"20" doc:"COUNTER, VNPAY, LINEPAY or SANDBOX, as far as they are offered."`
+	ClientTxnID   string           `json:"clientTxnId" text:"exact" minLength:"1" maxLength:"64" doc:"Chosen by the client; the same id and body give the same order."`
 	MenuVersionID string           `json:"menuVersionId" pattern:"^[1-9][0-9]{0,17}$"`
-	VisitID       string           `json:"visitId,omitempty" maxLength:"64"`
+	VisitID       string           `json:"visitId,omitempty" text:"exact" maxLength:"64"`
 	ExpectedTotal *int64           `json:"expectedTotal,omitempty" minimum:"0" doc:"What the guest was shown; refused when it differs."`
 	CustomerToken telemetry.Secret `json:"customerToken,omitempty" maxLength:"128" doc:"Instead of the X-Customer-Token header."`
 }
@@ -25,7 +25,7 @@ type createBody struct {
 type createItem struct {
 	ItemID string `json:"itemId" pattern:"^[1-9][0-9]{0,17}$"`
 	Qty    int64  `json:"qty" minimum:"1" maximum:"20"`
-	Notes  string `json:"notes,omitempty" maxLength:"200"`
+	Notes  string `json:"notes,omitempty" text:"lines" maxLength:"200"`
 }
 
 func (b createBody) request() (ordering.Request, error) {
@@ -170,15 +170,6 @@ func detailOf(d ordering.Detail) Detail {
 	}
 	for _, r := range d.Refunds {
 		out.Refunds = append(out.Refunds, refundOf(r))
-	}
-	return out
-}
-
-// staffDetailOf is detailOf with what is written for the staff.
-func staffDetailOf(d ordering.Detail) Detail {
-	out := detailOf(d)
-	for i, r := range d.Refunds {
-		out.Refunds[i].Note = r.Note
 	}
 	return out
 }

@@ -38,6 +38,7 @@ func (r routes) registerEvents(a *httpapi.API) {
 
 type eventsInput struct {
 	httpapi.GuestHeader
+	httpapi.Language
 	httpapi.LastEvent
 	ID string `path:"id" maxLength:"64"`
 }
@@ -60,12 +61,13 @@ func (r routes) events(ctx context.Context, in *eventsInput) (httpapi.Feed, erro
 			return ctx, err
 		}
 		read := func(ctx context.Context) (ordering.Detail, error) { return r.orders.Order(ctx, guestOf(g), in.ID) }
-		show := func(d ordering.Detail) any { return detailOf(d) }
+		show := func(d ordering.Detail) any { return guestDetailOf(d, in.Language) }
 		r.follow(ctx, s, followed{d, in.LastEventID, wake, admit, read, show})
 	}}, nil
 }
 
 type memberEventsInput struct {
+	httpapi.Language
 	httpapi.LastEvent
 	ID string `path:"id" maxLength:"64"`
 }
@@ -83,7 +85,7 @@ func (r routes) memberEvents(ctx context.Context, in *memberEventsInput) (httpap
 		read := func(ctx context.Context) (ordering.Detail, error) {
 			return r.orders.MemberOrder(ctx, identity.ActorOf(ctx), in.ID)
 		}
-		show := func(d ordering.Detail) any { return memberDetailOf(d).Body }
+		show := func(d ordering.Detail) any { return memberDetailOf(d, in.Language).Body }
 		r.follow(ctx, s, followed{d, in.LastEventID, wake, s.Admitted, read, show})
 	}}, nil
 }

@@ -1,6 +1,7 @@
 package orderinghttp_test
 
 import (
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -128,6 +129,29 @@ func TestLINEPay_asked(t *testing.T) {
 				h.wants(c.books...)
 			})
 		}
+	})
+}
+
+// While a payment may be being confirmed, the staff's check asks and confirms nothing; when the last confirmation must have
+// ended, whoever claims it confirms it once.
+func TestLINEPay_checkedWhileConfirming(t *testing.T) {
+	in(t, money.TWD, func(h *house) {
+		o := h.order(payment.LINEPay)
+		h.press(o.Payment.RedirectURL, "leave")
+		h.change("UPDATE order_info SET payment_status = 'CONFIRMING'") // by a process that was killed
+		h.change(fmt.Sprint("UPDATE payment_attempt SET state = 'CONFIRMING', check_at = ", h.now().Add(time.Minute).UnixMilli()))
+		for range 2 {
+			var d struct{ PaymentStatus string }
+			h.ask(http.MethodPost, "/api/orders/"+o.ID+"/payments/"+h.ref(o.ID)+"/check", nil, http.StatusOK, &d)
+			if n := h.calls.count("confirm"); n != 0 || d.PaymentStatus != "CONFIRMING" {
+				h.t.Errorf("the order is %s, and LINE Pay was told to take the money %d times", d.PaymentStatus, n)
+			}
+		}
+		h.reconcile(time.Minute)
+		if n := h.calls.count("confirm"); n != 1 {
+			h.t.Errorf("LINE Pay was told to take the money %d times", n)
+		}
+		h.wants("order PLACED/PAID refunded 0", "attempt LINEPAY PAID", "report CALLBACK PAID", "event order.paid")
 	})
 }
 

@@ -3,11 +3,13 @@ package orderinghttp
 import (
 	"context"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
 	"comanda/internal/catalog"
+	"comanda/internal/fault"
 	"comanda/internal/httpapi"
 	"comanda/internal/identity"
 	"comanda/internal/ordering"
@@ -28,6 +30,10 @@ func Lists(a *httpapi.API, listing Listing) {
 	httpapi.Register(a, huma.Operation{
 		OperationID: "staff-orders", Method: http.MethodGet, Path: "/api/orders", Tags: []string{"Orders"},
 		Summary: "The orders of a branch, the newest first",
+		Description: "A search finds orders by any of these: the number; the table's label; the beginnings of words of the " +
+			"receiver's name, without regard to accents; the receiver's phone, or its last four digits or more. Of a table it " +
+			"finds the last 200 parties and of a name the last 200 orders. Names and phones find nothing without the " +
+			"permission to see receivers.",
 	}, httpapi.Staff, l.orders)
 	httpapi.Register(a, huma.Operation{
 		OperationID: "staff-payments", Method: http.MethodGet, Path: "/api/payments", Tags: []string{"Payments"},
@@ -40,7 +46,10 @@ type staffOrdersInput struct {
 	BizDate       string `query:"bizDate" pattern:"^[0-9]{4}-[0-9]{2}-[0-9]{2}$" doc:"All of them where it is missing."`
 	Status        string `query:"status" enum:"PLACED,ACCEPTED,PREPARING,READY,SERVED,COMPLETED,CANCELED"`
 	PaymentStatus string `query:"paymentStatus" enum:"UNPAID,CONFIRMING,PAID,CANCELED,REFUND_DUE,REFUNDED"`
-	Q             string `query:"q" maxLength:"10" doc:"An order's number, such as A-042, or its digits alone."`
+	CancelReason  string `query:"cancelReason" enum:"USER_CANCELED,STAFF_CANCELED,EXPIRED"`
+	Q             string `query:"q" text:"line" maxLength:"10" doc:"An order's number, such as A-042, or its digits alone."`
+	Search        string `query:"search" text:"line" maxLength:"60" doc:"A number, a table, or the receiver's name or phone."`
+	VisitID       string `query:"visitId" text:"exact" maxLength:"64" doc:"The orders of one party; not together with search."`
 	Page          int    `query:"page" minimum:"1" maximum:"100000" default:"1"`
 	Size          int    `query:"size" minimum:"1" maximum:"100" default:"20"`
 }
@@ -49,7 +58,7 @@ type staffOrder struct {
 	Summary
 	Kind         string     `json:"kind" enum:"DINE_IN,DELIVERY,PICKUP"`
 	TableLabel   string     `json:"tableLabel" doc:"Empty away from tables."`
-	ReceiverName string     `json:"receiverName" doc:"Empty at tables."`
+	ReceiverName string     `json:"receiverName" doc:"Empty at tables, and without the permission to see receivers."`
 	CancelReason string     `json:"cancelReason,omitempty"`
 	Refunded     int64      `json:"refunded" doc:"Of totalPrice, given back or about to be."`
 	CreatedAt    time.Time  `json:"createdAt"`
@@ -84,9 +93,13 @@ func (l lists) orders(ctx context.Context, in *staffOrdersInput) (*staffOrdersOu
 	if err != nil {
 		return nil, err
 	}
+	if in.Search != "" && in.VisitID != "" {
+		return nil, fault.New(fault.Invalid, "invalid", "Search for orders, or list those of a visit.")
+	}
 	page, total, err := l.listing.Listed(ctx, ordering.OrderFilter{
 		Branch: branch, Dates: ordering.Dates{From: in.BizDate, To: in.BizDate}, Status: ordering.Status(in.Status),
-		PaymentStatus: ordering.PaymentStatus(in.PaymentStatus), Number: number, Limit: in.Size, Offset: (in.Page - 1) * in.Size,
+		PaymentStatus: ordering.PaymentStatus(in.PaymentStatus), CancelReason: ordering.CancelReason(in.CancelReason),
+		Number: number, Visit: in.VisitID, Search: searchOf(ctx, in.Search), Limit: in.Size, Offset: (in.Page - 1) * in.Size,
 	})
 	if err != nil {
 		return nil, err
@@ -95,12 +108,24 @@ func (l lists) orders(ctx context.Context, in *staffOrdersInput) (*staffOrdersOu
 	out.Body.Items, out.Body.Page, out.Body.Size, out.Body.Total = make([]staffOrder, len(page)), in.Page, in.Size, total
 	for i, o := range page {
 		out.Body.Items[i] = staffOrder{
-			Summary: summaryOf(o.Order), Kind: string(o.Kind), TableLabel: o.Table, ReceiverName: o.Receiver.Name,
+			Summary: summaryOf(o.Order), Kind: string(o.Kind), TableLabel: o.Table, ReceiverName: shown(ctx, o.Receiver).Name,
 			CancelReason: string(o.CancelReason), Refunded: o.Refunded, CreatedAt: o.CreatedAt, PaidAt: reached(o.PaidAt),
 			Items: itemsOf(o.Items),
 		}
 	}
 	return out, nil
+}
+
+// searchOf is nil without a search.
+func searchOf(ctx context.Context, text string) *ordering.Search {
+	if strings.TrimSpace(text) == "" {
+		return nil
+	}
+	s := ordering.ParseSearch(text)
+	if !identity.Holds(ctx, receiverRoute) { // what must not be seen must not be found out by searching either
+		s = s.WithoutReceiver()
+	}
+	return &s
 }
 
 // reached makes null of what has not happened.
@@ -115,7 +140,7 @@ type staffPaymentsInput struct {
 	BranchID string `query:"branchId" required:"true" pattern:"^[1-9][0-9]{0,17}$"`
 	From     string `query:"from" pattern:"^[0-9]{4}-[0-9]{2}-[0-9]{2}$" doc:"The first business date of the orders."`
 	To       string `query:"to" pattern:"^[0-9]{4}-[0-9]{2}-[0-9]{2}$" doc:"The last one, included."`
-	Method   string `query:"method" maxLength:"20" doc:"COUNTER, VNPAY, LINEPAY or SANDBOX."`
+	Method   string `query:"method" text:"exact" maxLength:"20" doc:"COUNTER, VNPAY, LINEPAY or SANDBOX."`
 	State    string `query:"state" enum:"CREATED,REDIRECTED,CONFIRMING,UNKNOWN,REVIEW,PAID,FAILED,CANCELED"`
 	Page     int    `query:"page" minimum:"1" maximum:"100000" default:"1"`
 	Size     int    `query:"size" minimum:"1" maximum:"100" default:"20"`

@@ -49,12 +49,12 @@ type checkoutInput struct {
 type checkoutBody struct {
 	Kind            string `json:"kind,omitempty" enum:"DELIVERY,PICKUP" doc:"DELIVERY by default."`
 	BranchID        string `json:"branchId,omitempty" pattern:"^[1-9][0-9]{0,17}$" doc:"By default the cart's own."`
-	ReceiverName    string `json:"receiverName" minLength:"1" maxLength:"120"`
-	ReceiverPhone   string `json:"receiverPhone" minLength:"6" maxLength:"32" doc:"In the form of E.164 or national."`
-	ReceiverAddress string `json:"receiverAddress,omitempty" maxLength:"300" doc:"Needed for delivery."`
-	ReceiverEmail   string `json:"receiverEmail,omitempty" maxLength:"254"`
-	PaymentMethod   string `json:"paymentMethod" minLength:"1" maxLength:"20" doc:"COUNTER, VNPAY, LINEPAY or SANDBOX, as far as they are offered."`
-	ClientTxnID     string `json:"clientTxnId" minLength:"1" maxLength:"64" doc:"Chosen by the client; the same id and body give the same order."`
+	ReceiverName    string `json:"receiverName" text:"line" minLength:"1" maxLength:"120"`
+	ReceiverPhone   string `json:"receiverPhone" text:"line" minLength:"6" maxLength:"32" doc:"In the form of E.164 or national."`
+	ReceiverAddress string `json:"receiverAddress,omitempty" text:"line" maxLength:"300" doc:"Needed for delivery."`
+	ReceiverEmail   string `json:"receiverEmail,omitempty" text:"line" maxLength:"254"`
+	PaymentMethod   string `json:"paymentMethod" text:"exact" minLength:"1" maxLength:"20" doc:"COUNTER, VNPAY, LINEPAY or SANDBOX, as far as they are offered."`
+	ClientTxnID     string `json:"clientTxnId" text:"exact" minLength:"1" maxLength:"64" doc:"Chosen by the client; the same id and body give the same order."`
 	ExpectedTotal   *int64 `json:"expectedTotal,omitempty" minimum:"0" doc:"What the member was shown; refused when it differs."`
 }
 
@@ -122,6 +122,7 @@ func (r routes) checkOut(ctx context.Context, in *checkoutInput) (*checkoutOutpu
 }
 
 type memberOrdersInput struct {
+	httpapi.Language
 	Page int `query:"page" minimum:"1" maximum:"100000" default:"1"`
 	Size int `query:"size" minimum:"1" maximum:"100" default:"20"`
 }
@@ -141,11 +142,11 @@ type memberOrder struct {
 	Items    []item   `json:"items"`
 }
 
-func memberOrderOf(o ordering.Order) memberOrder {
+func memberOrderOf(o ordering.Order, l httpapi.Language) memberOrder {
 	r := o.Receiver
 	return memberOrder{
 		Summary: summaryOf(o), Kind: string(o.Kind), BranchID: decimal(o.Scope.Branch),
-		Receiver: receiver{r.Name, r.Phone, r.Address, r.Email}, Items: itemsOf(o.Items),
+		Receiver: receiver{r.Name, r.Phone, r.Address, r.Email}, Items: itemsIn(o.Items, l),
 	}
 }
 
@@ -166,12 +167,17 @@ func (r routes) memberOrders(ctx context.Context, in *memberOrdersInput) (*membe
 	out := &memberOrdersOutput{}
 	out.Body.Items, out.Body.Page, out.Body.Size, out.Body.Total = make([]memberOrder, len(orders)), in.Page, in.Size, total
 	for i, o := range orders {
-		out.Body.Items[i] = memberOrderOf(o)
+		out.Body.Items[i] = memberOrderOf(o, in.Language)
 	}
 	return out, nil
 }
 
 type memberInput struct {
+	ID string `path:"id" maxLength:"64"`
+}
+
+type memberReadInput struct {
+	httpapi.Language
 	ID string `path:"id" maxLength:"64"`
 }
 
@@ -185,17 +191,17 @@ type memberDetail struct {
 
 type memberDetailOutput struct{ Body memberDetail }
 
-func memberDetailOf(d ordering.Detail) *memberDetailOutput {
-	o := memberOrderOf(d.Order)
-	return &memberDetailOutput{memberDetail{detailOf(d), o.Kind, o.BranchID, o.Receiver}}
+func memberDetailOf(d ordering.Detail, l httpapi.Language) *memberDetailOutput {
+	o := memberOrderOf(d.Order, l)
+	return &memberDetailOutput{memberDetail{guestDetailOf(d, l), o.Kind, o.BranchID, o.Receiver}}
 }
 
-func (r routes) memberOrder(ctx context.Context, in *memberInput) (*memberDetailOutput, error) {
+func (r routes) memberOrder(ctx context.Context, in *memberReadInput) (*memberDetailOutput, error) {
 	d, err := r.orders.MemberOrder(ctx, identity.ActorOf(ctx), in.ID)
 	if err != nil {
 		return nil, err
 	}
-	return memberDetailOf(d), nil
+	return memberDetailOf(d, in.Language), nil
 }
 
 func (r routes) memberCancel(ctx context.Context, in *memberInput) (*cancelOutput, error) {
@@ -210,7 +216,7 @@ type memberPayInput struct {
 	Device
 	ID   string `path:"id" maxLength:"64"`
 	Body struct {
-		Method string `json:"method" minLength:"1" maxLength:"20"`
+		Method string `json:"method" text:"exact" minLength:"1" maxLength:"20"`
 	}
 }
 
@@ -225,6 +231,7 @@ func (r routes) memberPay(ctx context.Context, in *memberPayInput) (*summaryOutp
 }
 
 type memberMoreTimeInput struct {
+	httpapi.Language
 	ID   string `path:"id" maxLength:"64"`
 	Body moreTime
 }
@@ -234,5 +241,5 @@ func (r routes) memberMoreTime(ctx context.Context, in *memberMoreTimeInput) (*m
 	if err != nil {
 		return nil, err
 	}
-	return memberDetailOf(d), nil
+	return memberDetailOf(d, in.Language), nil
 }

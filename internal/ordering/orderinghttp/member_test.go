@@ -64,7 +64,7 @@ func openShop(t *testing.T, h *carttest.House, redis *redisdb.DB) *shop {
 	s := &shop{House: h}
 	s.keeper = stock.NewGatekeeper(stock.GatekeeperConfig{
 		Gate:    stockredis.New(redis, stockredis.Config{Now: h.Clock.Now, Log: slog.New(slog.DiscardHandler), Metrics: prometheus.NewRegistry()}),
-		Journal: stocksql.New(h.DB), Now: h.Clock.Now, Log: slog.New(slog.DiscardHandler),
+		Journal: stocksql.New(h.DB), Now: h.Clock.Now, Pause: -1, Log: slog.New(slog.DiscardHandler),
 		Ends: func(ctx context.Context, sc stock.Scope) (end time.Time, err error) {
 			b, err := h.Menus.Branch(ctx, sc.Branch)
 			if err != nil {
@@ -106,7 +106,7 @@ func eachShop(t *testing.T, test func(t *testing.T, s *shop, redis *redisdb.DB),
 	}
 	t.Run("sqlite,embedded", func(t *testing.T) { run(t, sqldbtest.SQLite(t), redisdbtest.Embedded(t)) })
 	t.Run("postgres,redis", func(t *testing.T) {
-		redis, _ := redisdbtest.Real(t)
+		redis := redisdbtest.Redis(t)
 		run(t, sqldbtest.Postgres(t), redis)
 	})
 }

@@ -1,41 +1,23 @@
 package orderinghttp
 
 import (
-	"bytes"
-	"crypto/sha256"
-	_ "embed" // the page's template and style
-	"encoding/base64"
+	_ "embed" // the page's texts
 	"encoding/json"
-	"html/template"
+	"fmt"
 	"net/http"
 	"net/url"
-	"strconv"
 	"strings"
 
-	"comanda/internal/fault"
 	"comanda/internal/httpapi"
 	"comanda/internal/money"
 	"comanda/internal/ordering"
 	"comanda/internal/payment"
 )
 
-// The page on which a guest ends up after a gateway's. Gateways return to the device's own browser, not to the one in
-// which the order was made, so it needs neither cookies nor scripts: the attempt's id, which nobody can guess, opens it.
-// It tells what has become of the payment and nothing about who paid or what was ordered.
-
-//go:embed page.html
-var pageText string
-
-//go:embed page.css
-var pageStyle string
-
-var pageTemplate = template.Must(template.New("page").Parse(strings.Replace(pageText, "/* style */", pageStyle, 1)))
-
-var pageCSP = func() string {
-	sum := sha256.Sum256([]byte(pageStyle))
-	return "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; style-src 'sha256-" +
-		base64.StdEncoding.EncodeToString(sum[:]) + "'"
-}()
+// The page on which a guest ends up after a gateway's. A browser that keeps the order's visit, or a member's login, goes
+// on to the order at once. But gateways may return to the device's own browser and not to the one in which the order was
+// made, so the page needs neither cookies nor scripts: the attempt's id, which nobody can guess, opens it. It shows what
+// has become of the payment and nothing about who paid or what was ordered.
 
 // showPage sends a browser on to an attempt's page, which is on this site whatever the reference says.
 func showPage(w http.ResponseWriter, r *http.Request, ref string) {
@@ -61,6 +43,8 @@ type words struct {
 	Close     string `json:"close"`
 	Again     string `json:"again"`
 	Order     string `json:"order"`
+	Retry     string `json:"retry"`
+	Start     string `json:"start"`
 	Separator string `json:"separator"`
 }
 
@@ -74,42 +58,54 @@ var pageWords = func() (w map[string]words) {
 	return w
 }()
 
-type view struct {
-	Language, Number, State, Amount string
-	Page                            string // of the gateway, while it may still be paid there
-	Order                           string // the order in the guests' app
-	Again                           int    // seconds; 0 when it is decided
-	Words                           words
-}
-
 func (g gateways) page(w http.ResponseWriter, r *http.Request) {
 	d, a, err := g.orders.Attempt(r.Context(), r.PathValue("ref"))
+	if err == nil {
+		err = g.result(d, a, httpapi.Locale(r.Header.Get("Accept-Language"), locales...)).Write(w)
+	}
 	if err != nil {
 		httpapi.Fail(w, r, err)
-		return
 	}
-	language := httpapi.Locale(r.Header.Get("Accept-Language"), locales...)
-	v := view{
-		Language: language, Number: ordering.ShortNumber(d.Number), State: pageState(d, a), Words: pageWords[language],
-		Amount: amountOf(a, pageWords[language].Separator),
+}
+
+// result is what has become of a payment, as a page.
+func (g gateways) result(d ordering.Detail, a payment.Attempt, language string) httpapi.Page {
+	words, state := pageWords[language], pageState(d, a)
+	p := httpapi.Page{
+		Language: language, Label: fmt.Sprintf(words.Title, ordering.ShortNumber(d.Number)),
+		Facts: []httpapi.PageFact{{Name: words.Amount, Value: amountOf(a, words.Separator)}},
 	}
-	if v.State == "pending" {
-		v.Again = pageAgain
+	order := words.Order
+	switch state {
+	case "paid":
+		p.Heading, p.Tone, p.Hint = words.Paid, "good", words.Close
+	case "failed":
+		p.Heading, p.Tone, p.Hint = words.Failed, "bad", words.Counter
+		order = words.Retry // where the order is, it can be paid again
+	case "ended":
+		p.Heading, p.Tone, p.Hint = words.Ended, "bad", words.Close
+	case "refund":
+		p.Heading, p.Hint = words.Refund, words.Close
+	default:
+		p.Heading, p.Refresh = words.Pending, pageAgain
 	}
-	v.Order = g.orderPage(d)
 	if a.State == payment.Redirected && d.PaymentStatus == ordering.Unpaid {
-		v.Page = a.URL
+		p.Links = append(p.Links, httpapi.PageLink{Text: words.Again, URL: a.URL})
 	}
-	var body bytes.Buffer
-	if err := pageTemplate.Execute(&body, v); err != nil {
-		httpapi.Fail(w, r, fault.Wrap("show a payment", err))
-		return
+	if at := g.orderPage(d); at != "" {
+		p.Links = append(p.Links, httpapi.PageLink{Text: order, URL: at}, httpapi.PageLink{Text: words.Start, URL: "/"})
+		p.Return = &httpapi.PageReturn{Key: keptBy(d), URL: at}
 	}
-	h := w.Header()
-	h.Set("Content-Type", "text/html; charset=utf-8")
-	h.Set("Content-Security-Policy", pageCSP)
-	h.Set("Content-Length", strconv.Itoa(body.Len()))
-	_, _ = w.Write(body.Bytes())
+	return p
+}
+
+// keptBy is the name under which the app of whoever ordered keeps what lets it show the order: the visit of the phone, or
+// the member's login (web/guest/src/store/draft.ts, web/guest/src/member/tokens.ts).
+func keptBy(d ordering.Detail) string {
+	if d.VisitID == "" {
+		return "comanda.member"
+	}
+	return "comanda.visit." + d.VisitID
 }
 
 // orderPage is the order in the app of whoever placed it: at a table, or from home.

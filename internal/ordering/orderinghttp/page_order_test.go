@@ -3,25 +3,62 @@ package orderinghttp
 import (
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
+	"comanda/internal/httpapi"
 	"comanda/internal/ordering"
+	"comanda/internal/payment"
 )
 
-// Whoever comes back from a gateway is led to the order where it can be seen: guests at the table, members at home.
-func TestOrderPage(t *testing.T) {
+// A browser that keeps the order's visit, or a login, goes on to the order; the links lead everybody else there.
+func TestGateways_result(t *testing.T) {
 	pages := Gateways{OrderPage: "/app/orders/", MemberPage: "/shop/orders/"}
+	const gateway = "https://gateway.example/7"
+	unpaid := ordering.Unpaid
 	for _, c := range []struct {
-		name, visit string
-		pages       Gateways
-		want        string
+		name    string
+		pages   Gateways
+		visit   string
+		state   payment.State
+		money   ordering.PaymentStatus
+		heading string
+		links   []httpapi.PageLink
+		to      *httpapi.PageReturn
 	}{
-		{"a guest", "v1", pages, "/app/orders/o%2F1"},
-		{"a member", "", pages, "/shop/orders/o%2F1"},
-		{"a guest where there is no app", "v1", Gateways{}, ""},
-		{"a member where there is no app", "", Gateways{}, ""},
+		{
+			"a guest has paid", pages, "v1", payment.Paid, ordering.Paid, "Paid",
+			[]httpapi.PageLink{{Text: "See your order", URL: "/app/orders/o%2F1"}, {Text: "Go to the start page", URL: "/"}},
+			&httpapi.PageReturn{Key: "comanda.visit.v1", URL: "/app/orders/o%2F1"},
+		},
+		{
+			"a member has paid", pages, "", payment.Paid, ordering.Paid, "Paid",
+			[]httpapi.PageLink{{Text: "See your order", URL: "/shop/orders/o%2F1"}, {Text: "Go to the start page", URL: "/"}},
+			&httpapi.PageReturn{Key: "comanda.member", URL: "/shop/orders/o%2F1"},
+		},
+		{
+			"it failed", pages, "v1", payment.Failed, unpaid, "The payment did not succeed",
+			[]httpapi.PageLink{{Text: "Try again", URL: "/app/orders/o%2F1"}, {Text: "Go to the start page", URL: "/"}},
+			&httpapi.PageReturn{Key: "comanda.visit.v1", URL: "/app/orders/o%2F1"},
+		},
+		{
+			"it may still be paid there", pages, "v1", payment.Redirected, unpaid, "Checking the payment…",
+			[]httpapi.PageLink{
+				{Text: "Continue to payment", URL: gateway},
+				{Text: "See your order", URL: "/app/orders/o%2F1"}, {Text: "Go to the start page", URL: "/"},
+			},
+			&httpapi.PageReturn{Key: "comanda.visit.v1", URL: "/app/orders/o%2F1"},
+		},
+		{"there is no app", Gateways{}, "v1", payment.Paid, ordering.Paid, "Paid", nil, nil},
 	} {
-		d := ordering.Detail{Order: ordering.Order{ID: "o/1", VisitID: c.visit}}
-		if got := (gateways{Gateways: c.pages}).orderPage(d); got != c.want {
-			t.Errorf("%s is led to %q, want %q", c.name, got, c.want)
-		}
+		t.Run(c.name, func(t *testing.T) {
+			d := ordering.Detail{Order: ordering.Order{ID: "o/1", Number: 1, VisitID: c.visit, PaymentStatus: c.money}}
+			got := gateways{Gateways: c.pages}.result(d, payment.Attempt{State: c.state, URL: gateway, Currency: "VND"}, "en")
+			if got.Heading != c.heading || got.Label != "Order A-001" {
+				t.Errorf("%q, %q", got.Label, got.Heading)
+			}
+			if diff := cmp.Diff(c.links, got.Links) + cmp.Diff(c.to, got.Return); diff != "" {
+				t.Error(diff)
+			}
+		})
 	}
 }

@@ -18,7 +18,11 @@ import (
 // refund asks for money back as the staff, 0 for all that is left, and expects a status.
 func (h *house) refund(order string, amount int64, want int) {
 	h.t.Helper()
-	h.ask(http.MethodPost, "/api/orders/"+order+"/refunds", map[string]any{"amount": amount, "reason": "cold"}, want, nil)
+	body := map[string]any{"reason": "cold"}
+	if amount != 0 {
+		body["amount"] = amount
+	}
+	h.ask(http.MethodPost, "/api/orders/"+order+"/refunds", body, want, nil)
 }
 
 // finish says how the newest refund goes on.
@@ -84,6 +88,10 @@ var codes = map[payment.Method]string{payment.VNPay: "00", payment.LINEPay: "000
 func TestRefund_parts(t *testing.T) {
 	refunding(t, func(h *house, m payment.Method, paid []string) {
 		o := h.paid(m)
+		for _, amount := range []any{0, -1, "3000", 0.5} { // all that is left is the field's absence
+			body := map[string]any{"amount": amount, "reason": "cold"}
+			h.ask(http.MethodPost, "/api/orders/"+o.ID+"/refunds", body, http.StatusUnprocessableEntity, nil)
+		}
 		h.refund(o.ID, 3000, http.StatusCreated)
 		h.refund(o.ID, 2000, http.StatusCreated)
 		h.refund(o.ID, 5001, http.StatusConflict)

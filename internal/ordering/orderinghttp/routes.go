@@ -143,9 +143,15 @@ type orderInput struct {
 	ID string `path:"id" maxLength:"64"`
 }
 
+type readInput struct {
+	httpapi.GuestHeader
+	httpapi.Language
+	ID string `path:"id" maxLength:"64"`
+}
+
 type detailOutput struct{ Body Detail }
 
-func (r routes) get(ctx context.Context, in *orderInput) (*detailOutput, error) {
+func (r routes) get(ctx context.Context, in *readInput) (*detailOutput, error) {
 	g, err := r.guests.ResolveForRead(ctx, string(in.CustomerToken))
 	if err != nil {
 		return nil, err
@@ -154,7 +160,7 @@ func (r routes) get(ctx context.Context, in *orderInput) (*detailOutput, error) 
 	if err != nil {
 		return nil, err
 	}
-	return &detailOutput{detailOf(d)}, nil
+	return &detailOutput{guestDetailOf(d, in.Language)}, nil
 }
 
 type canceled struct {
@@ -187,7 +193,7 @@ type payInput struct {
 	Device
 	ID   string `path:"id" maxLength:"64"`
 	Body struct {
-		Method string `json:"method" minLength:"1" maxLength:"20"`
+		Method string `json:"method" text:"exact" minLength:"1" maxLength:"20"`
 	}
 }
 
@@ -212,6 +218,7 @@ type moreTime struct {
 
 type moreTimeInput struct {
 	httpapi.GuestHeader
+	httpapi.Language
 	ID   string `path:"id" maxLength:"64"`
 	Body moreTime
 }
@@ -225,11 +232,12 @@ func (r routes) moreTime(ctx context.Context, in *moreTimeInput) (*detailOutput,
 	if err != nil {
 		return nil, err
 	}
-	return &detailOutput{detailOf(d)}, nil
+	return &detailOutput{guestDetailOf(d, in.Language)}, nil
 }
 
 type visitInput struct {
 	httpapi.GuestHeader
+	httpapi.Language
 	VisitID string `path:"visitId" maxLength:"64"`
 	Page    int    `query:"page" minimum:"1" maximum:"100000" default:"1"`
 	Size    int    `query:"size" minimum:"1" maximum:"100" default:"20"`
@@ -262,7 +270,7 @@ func (r routes) ofVisit(ctx context.Context, in *visitInput) (*visitOutput, erro
 	out := &visitOutput{}
 	out.Body.Orders, out.Body.Total = make([]listed, len(orders)), total
 	for i, o := range orders {
-		out.Body.Orders[i] = listed{summaryOf(o), itemsOf(o.Items)}
+		out.Body.Orders[i] = listed{summaryOf(o), itemsIn(o.Items, in.Language)}
 	}
 	return out, nil
 }
@@ -272,8 +280,8 @@ type mockInput struct {
 }
 
 type mockBody struct {
-	OrderID string `json:"orderId" minLength:"1" maxLength:"64"`
-	Method  string `json:"method" minLength:"1" maxLength:"20"`
+	OrderID string `json:"orderId" text:"exact" minLength:"1" maxLength:"64"`
+	Method  string `json:"method" text:"exact" minLength:"1" maxLength:"20"`
 	Result  string `json:"result" enum:"SUCCESS,CANCEL,FAIL"`
 }
 

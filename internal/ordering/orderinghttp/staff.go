@@ -21,6 +21,11 @@ func (r routes) registerStaff(a *httpapi.API) {
 		Summary: "One order",
 	}, httpapi.Staff, r.staffGet)
 	httpapi.Register(a, huma.Operation{
+		OperationID: "staff-order-receiver", Method: receiverRoute.Method, Path: receiverRoute.Path,
+		Tags:    []string{"Receivers"},
+		Summary: "Name, phone and address of who receives an order, wherever they are shown",
+	}, httpapi.Staff, r.receiver)
+	httpapi.Register(a, huma.Operation{
 		OperationID: "staff-order-cancel", Method: http.MethodPost, Path: "/api/orders/{id}/cancel", Tags: tags,
 		Summary: "Cancel an unpaid order",
 	}, httpapi.Staff, r.staffCancel)
@@ -38,12 +43,12 @@ type staffOrderInput struct {
 	ID string `path:"id" maxLength:"64"`
 }
 
-func (r routes) staffGet(ctx context.Context, in *staffOrderInput) (*detailOutput, error) {
+func (r routes) staffGet(ctx context.Context, in *staffOrderInput) (*staffDetailOutput, error) {
 	d, err := r.orders.StaffOrder(ctx, identity.ActorOf(ctx), in.ID)
 	if err != nil {
 		return nil, err
 	}
-	return &detailOutput{staffDetailOf(d)}, nil
+	return r.staffDetailOf(ctx, d)
 }
 
 func (r routes) staffCancel(ctx context.Context, in *staffOrderInput) (*cancelOutput, error) {
@@ -59,14 +64,15 @@ type counterInput struct {
 	Body struct {
 		Method string `json:"method" enum:"COUNTER"`
 		Amount int64  `json:"amount" minimum:"0" doc:"What was taken, in minor units; it must be what the order costs."`
+		Late   bool   `json:"late,omitempty" doc:"The order has expired: it is made again if its business date goes on, its visit is open, the branch takes orders and its dishes are left, and refused otherwise."`
 	}
 }
 
-func (r routes) takeAtCounter(ctx context.Context, in *counterInput) (*detailOutput, error) {
+func (r routes) takeAtCounter(ctx context.Context, in *counterInput) (*staffDetailOutput, error) {
 	if payment.Method(in.Body.Method) != payment.Counter {
 		return nil, payment.ErrMethod
 	}
-	o, err := r.orders.TakeAtCounter(ctx, identity.ActorOf(ctx), in.ID, in.Body.Amount)
+	o, err := r.orders.TakeAtCounter(ctx, identity.ActorOf(ctx), in.ID, in.Body.Amount, in.Body.Late)
 	if err != nil {
 		return nil, err
 	}

@@ -315,42 +315,83 @@ func (h *house) wantFailures(attempts ...string) {
 	}
 }
 
-// Money for an order that has ended makes it again where its units are free, and goes back where they are not.
+// Money for an order that has expired makes it again where it could be placed now, and goes back otherwise; so does money
+// for an order that somebody has cancelled. The timeline keeps every step.
 func TestVNPay_late(t *testing.T) {
-	type story struct {
+	cancel := func(path string) func(h *house, id string) {
+		return func(h *house, id string) {
+			h.ask(http.MethodPost, fmt.Sprintf(path, id), map[string]string{}, http.StatusOK, nil)
+		}
+	}
+	change := func(statement string) func(h *house) { return func(h *house) { h.change(statement) } }
+	nothing, back := func(*house) {}, "PLACED CANCELED REFUND_DUE"
+	due := func(reason string) []string {
+		return []string{"order CANCELED/REFUND_DUE refunded 0", "refund " + reason + " 10000 DUE", "event order.refund_due"}
+	}
+	stories := []struct {
 		name     string
+		end      func(h *house, id string) // nil: it expires
 		meantime func(h *house)
 		books    []string
-	}
-	stories := []story{
-		{"free", func(*house) {}, []string{"order PLACED/PAID refunded 0", "event order.paid"}},
+		timeline string
+	}{
+		{"free", nil, nothing, []string{"order PLACED/PAID refunded 0", "event order.paid"}, "PLACED CANCELED PAID"},
 		{
-			"sold out", func(h *house) { h.orderOf(payment.Counter, 11) },
-			[]string{
-				"order CANCELED/REFUND_DUE refunded 0", "order PLACED/UNPAID refunded 0", "attempt COUNTER CREATED",
-				"refund LATE_SOLD_OUT 10000 DUE", "event order.refund_due",
-			},
+			"sold out", nil, func(h *house) { h.orderOf(payment.Counter, 11) },
+			append(due("LATE_SOLD_OUT"), "order PLACED/UNPAID refunded 0", "attempt COUNTER CREATED"), back,
 		},
+		{"cancelled by the guest", cancel("/cis/order/%s/cancel"), nothing, due("LATE_CANCELED"), back},
+		{"cancelled by the staff", cancel("/api/orders/%s/cancel"), nothing, due("LATE_CANCELED"), back},
+		{"paused", nil, change("UPDATE branch SET paused_at = 1"), due("LATE_PAUSED"), back},
 		{
-			"next day", func(h *house) { h.pass(20 * time.Hour) },
-			[]string{"order CANCELED/REFUND_DUE refunded 0", "refund LATE_CLOSED 10000 DUE", "event order.refund_due"},
+			"paused until a minute ago", nil, change("UPDATE branch SET paused_at = 1, paused_until = 2"),
+			[]string{"order PLACED/PAID refunded 0", "event order.paid"}, "PLACED CANCELED PAID",
 		},
+		{"closed visit", nil, change("UPDATE visit SET status = 'CLOSED'"), due("LATE_VISIT_CLOSED"), back},
+		{"next day", nil, func(h *house) { h.pass(20 * time.Hour) }, due("LATE_CLOSED"), back},
 	}
 	in(t, money.VND, func(h *house) {
 		for _, c := range stories {
 			h.run(c.name, func() {
+				h.change("UPDATE branch SET paused_at = NULL, paused_until = NULL")
+				h.change("UPDATE visit SET status = 'OPEN'")
 				o := h.order(payment.VNPay)
-				h.expire()
+				h.pass(time.Second)
+				if c.end != nil {
+					c.end(h, o.ID)
+				} else {
+					h.expire()
+				}
 				h.wants("order CANCELED/CANCELED refunded 0", "attempt VNPAY REDIRECTED", "event order.canceled")
+				h.pass(time.Second)
 				c.meantime(h)
 				h.wantIPN(h.notice(h.ref(o.ID)), "00")
 				h.wantIPN(h.notice(h.ref(o.ID)), "02")
 				h.wants(slices.Concat(c.books, []string{
 					"attempt VNPAY PAID", "event order.canceled", "report CALLBACK PAID", "report CALLBACK REPEATED",
 				})...)
+				if got := h.timeline(o.ID); got != c.timeline {
+					h.t.Errorf("timeline %s, want %s", got, c.timeline)
+				}
 			})
 		}
 	})
+}
+
+// timeline returns what has happened to an order, as the staff see it.
+func (h *house) timeline(id string) string {
+	h.t.Helper()
+	var detail struct {
+		Timeline []struct {
+			Event string `json:"event"`
+		} `json:"timeline"`
+	}
+	h.ask(http.MethodGet, "/api/orders/"+id, nil, http.StatusOK, &detail)
+	events := make([]string, len(detail.Timeline))
+	for i, e := range detail.Timeline {
+		events[i] = e.Event
+	}
+	return strings.Join(events, " ")
 }
 
 // Two pages of one order, both paid: the second money goes back, by itself and once.

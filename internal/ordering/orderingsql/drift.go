@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"comanda/internal/sqldb"
+	"comanda/internal/stock/stocksql"
 )
 
 // maxDrift is how many differences of a kind are listed.
@@ -20,6 +21,7 @@ var (
 	driftOrphans = Statements.Must("drift_orphans")
 	driftMoney   = Statements.Must("drift_money")
 	driftOverdue = Statements.Must("drift_overdue")
+	driftWindow  = Statements.Must("drift_window")
 )
 
 // Drift compares orders with their holds and their money, from a business date on. It gives one sentence per difference,
@@ -28,28 +30,62 @@ func (s *Orders) Drift(ctx context.Context, from string, now time.Time) ([]strin
 	return s.DriftOf(ctx, 0, from, now)
 }
 
-// DriftOf compares what belongs to one branch, or to every one with 0.
-func (s *Orders) DriftOf(ctx context.Context, branch int64, from string, now time.Time) ([]string, error) {
-	var all []string
-	for _, look := range []struct {
-		stmt *sqldb.Stmt
-		by   any
-		say  func(sqldb.Rows) (string, error)
-	}{
-		{driftStates, from, sayState},
-		{driftLines, from, sayLine},
-		{driftOrphans, from, sayOrphan},
-		{driftMoney, from, sayMoney},
-		{driftOverdue, now.Add(-overdueGrace).UnixMilli(), sayOverdue},
-	} {
-		rows, err := s.db.Query(ctx, look.stmt, look.by, maxDrift, branch)
-		found, err := sqldb.Collect(rows, err, look.say)
-		if err != nil {
-			return all, err
+// DriftOf compares what belongs to one branch, or to every one with 0. All that it says is of one instant.
+func (s *Orders) DriftOf(ctx context.Context, branch int64, from string, now time.Time) (found []string, err error) {
+	err = s.db.Snapshot(ctx, func(ctx context.Context, at sqldb.Reader) error {
+		d := drift{at: at, branch: branch, from: from}
+		d.windows(ctx, nextOrders, driftStates, sayState)
+		d.windows(ctx, nextOrders, driftLines, sayLine)
+		d.windows(ctx, stocksql.NextHolds, driftOrphans, sayOrphan)
+		d.windows(ctx, nextOrders, driftMoney, sayMoney)
+		d.look(ctx, driftOverdue, sayOverdue, now.Add(-overdueGrace).UnixMilli(), maxDrift, branch)
+		found = d.found
+		return d.err
+	})
+	return found, err
+}
+
+// drift collects differences until one look fails.
+type drift struct {
+	at     sqldb.Reader
+	branch int64
+	from   string
+	found  []string
+	err    error
+}
+
+// perWindow is how many rows one statement compares, so that each takes a fraction of a second however many there are.
+const perWindow = 10_000
+
+// windows looks at everything in windows of ids, until it has found enough.
+func (d *drift) windows(
+	ctx context.Context, next func(ctx context.Context, at sqldb.Reader, after string, n int) (string, error),
+	stmt *sqldb.Stmt, say func(sqldb.Rows) (string, error),
+) {
+	enough := len(d.found) + maxDrift
+	for after := ""; d.err == nil && len(d.found) < enough; {
+		to, err := next(ctx, d.at, after, perWindow)
+		if d.err = err; err != nil || to == "" {
+			return
 		}
-		all = append(all, found...)
+		d.look(ctx, stmt, say, d.from, enough-len(d.found), d.branch, after, to)
+		after = to
 	}
-	return all, nil
+}
+
+func (d *drift) look(ctx context.Context, stmt *sqldb.Stmt, say func(sqldb.Rows) (string, error), args ...any) {
+	if d.err != nil {
+		return
+	}
+	rows, err := d.at.Query(ctx, stmt, args...)
+	found, err := sqldb.Collect(rows, err, say)
+	d.found, d.err = append(d.found, found...), err
+}
+
+func nextOrders(ctx context.Context, at sqldb.Reader, after string, n int) (to string, err error) {
+	rows, err := at.Query(ctx, driftWindow, after, n)
+	to, _, err = sqldb.One(rows, err, sqldb.Value[string])
+	return to, err
 }
 
 func sayState(r sqldb.Rows) (string, error) {

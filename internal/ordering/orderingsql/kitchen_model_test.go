@@ -38,6 +38,7 @@ type cooked struct {
 	counter bool // it is to be paid at the counter
 	status  ordering.Status
 	money   ordering.PaymentStatus
+	expired bool // instead of being cancelled
 	cleared bool
 	done    [2]bool
 	left    int64 // of its money
@@ -86,7 +87,7 @@ func (m *kitchen) place(t *rapid.T) {
 	if len(m.orders) == 6 {
 		t.Skip("enough")
 	}
-	c := m.house.Place(fmt.Sprint(len(m.orders)), m.clock.now(), 1000*time.Hour,
+	c := m.house.Place(fmt.Sprint(len(m.orders)), m.clock.now(), -time.Second, // it may expire at any time
 		stock.Line{Item: m.house.Items[0], Qty: 1}, stock.Line{Item: m.house.Items[1], Qty: 2})
 	counter := rapid.Bool().Draw(t, "counter")
 	if counter {
@@ -101,7 +102,8 @@ func (m *kitchen) place(t *rapid.T) {
 	})
 }
 
-// pay settles an order; money that comes after its end brings it back, or goes back itself when the day is over.
+// pay settles an order; money that comes after its end brings it back where it has expired and the day is not over, or goes
+// back itself.
 func (m *kitchen) pay(t *rapid.T) {
 	o := m.pick(t)
 	if o.money != ordering.Unpaid && o.money != ordering.PaymentCanceled {
@@ -119,17 +121,20 @@ func (m *kitchen) pay(t *rapid.T) {
 		t.Fatal(err)
 	}
 	o.version = r.Order.Version
-	if o.money, o.status = ordering.Paid, ordering.Placed; c.Settle.Today == "2026-02-27" {
+	back := o.money == ordering.PaymentCanceled && (!o.expired || c.Settle.Today == "2026-02-27")
+	if o.money, o.status = ordering.Paid, ordering.Placed; back {
 		o.money, o.status = ordering.RefundDue, ordering.Canceled
 	}
 }
 
 func (m *kitchen) cancel(t *rapid.T) {
 	o := m.pick(t)
-	r, err := m.led.Do(context.Background(), orderingtest.End(o.id, ordering.UserCanceled))
+	reason := rapid.SampledFrom([]ordering.CancelReason{ordering.UserCanceled, ordering.Expired}).Draw(t, "reason")
+	r, err := m.led.Do(context.Background(), orderingtest.End(o.id, reason))
 	switch {
 	case o.money == ordering.Unpaid:
 		o.money, o.status, o.version = ordering.PaymentCanceled, ordering.Canceled, o.version+1
+		o.expired = reason == ordering.Expired
 		if err != nil || r.Order.Version != o.version {
 			t.Fatalf("%+v, %v", r, err)
 		}

@@ -25,7 +25,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testenv.Sequences(25)
+	testenv.Sequences(testenv.Size(25, 100))
 	redisdbtest.VerifyMain(m)
 }
 
@@ -225,6 +225,28 @@ func TestLedger_payRacesExpiry(t *testing.T) {
 		}
 		checkDrift(t, db)
 		t.Logf("%d paid, %d refunds due, %d taken by others", paid, due, taken.Load())
+	})
+}
+
+// An order that expires in the batch in which its money comes is made again as one that had expired before.
+func TestLedger_lateInOneBatch(t *testing.T) {
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		r, l := house(t, db, 5)
+		placed, err := l.Do(t.Context(), r.Place("a", db.Now(), -time.Second, stock.Line{Item: 101, Qty: 5}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		id := placed.Order.ID
+		results, errs := l.DoAll(t.Context(), []ordering.Command{
+			orderingtest.End(id, ordering.Expired), orderingtest.Pay(id, db.Now()),
+		})
+		if err := errors.Join(errs...); err != nil {
+			t.Fatal(err)
+		}
+		if o := results[1].Order; !results[0].Changed || o.PaymentStatus != ordering.Paid || o.Status != ordering.Placed {
+			t.Errorf("%+v", results)
+		}
+		checkDrift(t, db)
 	})
 }
 

@@ -11,6 +11,8 @@ import (
 var (
 	listingOrders        = Statements.Must("listing_orders")
 	listingOrdersCount   = Statements.Must("listing_orders_count")
+	listingFound         = Statements.Must("listing_found")
+	listingFoundCount    = Statements.Must("listing_found_count")
 	listingAttempts      = Statements.Must("listing_attempts")
 	listingAttemptsCount = Statements.Must("listing_attempts_count")
 )
@@ -20,16 +22,19 @@ const lastDate = "9999-12-31"
 
 // Listed reads a page of a branch's orders with their items, the newest first, and how many there are in all.
 func (s *Orders) Listed(ctx context.Context, f ordering.OrderFilter) ([]ordering.Listed, int64, error) {
-	args := []any{
-		f.Branch, f.Dates.From, cmp.Or(f.Dates.To, lastDate), string(f.Status), string(f.PaymentStatus), f.Number.Whole,
-		f.Number.Digits,
+	list, count, args := listingOrders, listingOrdersCount, []any{
+		f.Branch, f.Dates.From, cmp.Or(f.Dates.To, lastDate), string(f.Status), string(f.PaymentStatus),
+		string(f.CancelReason), f.Number.Whole, f.Number.Digits,
 	}
-	rows, err := s.db.Query(ctx, listingOrdersCount, args...)
+	if f.Search != nil || f.Visit != "" {
+		list, count, args = listingFound, listingFoundCount, append(args, soughtBy(f)...)
+	}
+	rows, err := s.db.Query(ctx, count, args...)
 	total, _, err := sqldb.One(rows, err, sqldb.Value[int64])
 	if err != nil || total == 0 {
 		return nil, 0, err
 	}
-	rows, err = s.db.Query(ctx, listingOrders, append(args, f.Limit, f.Offset)...)
+	rows, err = s.db.Query(ctx, list, append(args, f.Limit, f.Offset)...)
 	page, err := sqldb.Collect(rows, err, func(r sqldb.Rows) (l ordering.Listed, err error) {
 		err = r.Scan(&l.ID, &l.Table)
 		return l, err
@@ -38,6 +43,25 @@ func (s *Orders) Listed(ctx context.Context, f ordering.OrderFilter) ([]ordering
 		return nil, total, err
 	}
 	return page, total, s.listed(ctx, page)
+}
+
+// afterWords is behind every word that begins with what stands in front of it.
+const afterWords = "\U0010FFFF"
+
+// soughtBy is what the statement of a search is asked for beside the filter's other values.
+func soughtBy(f ordering.OrderFilter) []any {
+	s := f.Search
+	if s == nil {
+		s = &ordering.Search{}
+	}
+	return []any{
+		sqldb.NewRowSet(len(s.Numbers)).Int("id", func(i int) int64 { return s.Numbers[i] }),
+		s.Table, s.PhoneEnd(), "%" + s.Phone,
+		sqldb.NewRowSet(len(s.Words)).
+			Text("low", func(i int) string { return s.Words[i] }).
+			Text("high", func(i int) string { return s.Words[i] + afterWords }),
+		len(s.Words), f.Visit,
+	}
 }
 
 // listed reads the orders of a page, which keeps its order. None can be gone: orders are never deleted.

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"comanda/internal/ordering"
+	"comanda/internal/payment"
 	"comanda/internal/sqldb"
 	"comanda/internal/stock"
 	"comanda/internal/stock/stocksql"
@@ -49,7 +50,36 @@ func (l *loader) load(ctx context.Context, commands []ordering.Command) error {
 	if err := l.loadKnown(ctx, slices.Collect(maps.Keys(first))); err != nil {
 		return err
 	}
-	return l.lockOrders(ctx, ids)
+	if err := l.lockOrders(ctx, ids); err != nil {
+		return err
+	}
+	return l.loadLate(ctx, commands)
+}
+
+// loadLate reads whether the visits and branches of ended orders take orders, for which money has come late. Orders that
+// this very batch ends are among them.
+func (l *loader) loadLate(ctx context.Context, commands []ordering.Command) error {
+	paid, ended := map[string]bool{}, map[string]bool{}
+	for _, c := range commands {
+		switch {
+		case c.Settle != nil && c.Settle.State == payment.Paid:
+			paid[c.Settle.OrderID] = true
+		case c.End != nil:
+			ended[c.End.OrderID] = true
+		}
+	}
+	visits, branches := map[string]struct{}{}, map[int64]struct{}{}
+	for id := range paid {
+		if o := l.batch.Orders[id]; o != nil && (o.Status == ordering.Canceled || ended[id]) {
+			visits[o.VisitID], branches[o.Scope.Branch] = struct{}{}, struct{}{}
+		}
+	}
+	if len(branches) == 0 {
+		return nil
+	}
+	l.tx.QueueQuery(l.readOpen, openSelect, idRows(slices.Collect(maps.Keys(visits))), numberRows(nil),
+		numberRows(branches), l.batch.Now.UnixMilli())
+	return l.tx.Flush(ctx)
 }
 
 // queueForPlacing asks for what a new order depends on besides its counters. None of the questions depends on another's

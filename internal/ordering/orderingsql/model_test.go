@@ -61,6 +61,7 @@ type modelOrder struct {
 	deadline time.Time
 	moved    int // how often the deadline was
 	state    ordering.PaymentStatus
+	canceled bool // by its guest
 	captures int
 }
 
@@ -297,7 +298,8 @@ func (m *machine) otherBody(t *rapid.T) {
 	}
 }
 
-// pay reports a success: on time it pays; late it takes the units again, or the money is due back (I6).
+// pay reports a success: on time it pays; an expired order takes the units again where its visit is open, else the money
+// is due back (I6).
 func (m *machine) pay(t *rapid.T) {
 	o := m.pick(t)
 	second := o.captures > 0 && o.state == ordering.Paid && rapid.Bool().Draw(t, "second attempt")
@@ -314,7 +316,7 @@ func (m *machine) pay(t *rapid.T) {
 		switch {
 		case o.state == ordering.Unpaid:
 			o.state = ordering.Paid
-		case o.date == m.date() && m.short(o.date, o.lines) == nil:
+		case !o.canceled && o.date == m.date() && o.guest.VisitID == m.house.Visit && m.short(o.date, o.lines) == nil:
 			o.state = ordering.Paid
 		default:
 			o.state = ordering.RefundDue
@@ -339,7 +341,7 @@ func (m *machine) cancel(t *rapid.T) {
 	got, err := m.svc.Cancel(context.Background(), o.guest, o.id)
 	switch o.state {
 	case ordering.Unpaid:
-		o.state = ordering.PaymentCanceled
+		o.state, o.canceled = ordering.PaymentCanceled, true
 		fallthrough
 	case ordering.PaymentCanceled, ordering.RefundDue:
 		if err != nil || got.Status != ordering.Canceled {

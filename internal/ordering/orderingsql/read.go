@@ -35,6 +35,12 @@ func (s *Orders) Order(ctx context.Context, id string) (ordering.Detail, bool, e
 	return d, err == nil, err
 }
 
+// TableOf reads the label of the table at which a visit sits, or sat last.
+func (s *Orders) TableOf(ctx context.Context, visit string) (string, error) {
+	labels, err := s.tables(ctx, []string{visit})
+	return labels[visit], err
+}
+
 // OfVisit reads a page of a visit's orders with their items, the newest first, and how many there are in all.
 func (s *Orders) OfVisit(ctx context.Context, visit string, limit, offset int) ([]ordering.Order, int64, error) {
 	return s.page(ctx, orderSelectVisit, orderCountVisit, visit, limit, offset)
@@ -121,7 +127,7 @@ func loadItems(ctx context.Context, c sqldb.Conn, orders []ordering.Order) error
 
 func scanItem(r sqldb.Rows) (order string, it ordering.Item, err error) {
 	var doneAt int64
-	err = r.Scan(&order, &it.ItemID, &it.DishID, &it.Name, &it.Price, &it.Qty, &it.Notes, &doneAt)
+	err = r.Scan(&order, &it.ItemID, &it.DishID, &it.Name, &it.Names, &it.Price, &it.Qty, &it.Notes, &doneAt)
 	it.DoneAt = instant(doneAt)
 	return order, it, err
 }

@@ -157,6 +157,7 @@ func queueItems(tx sqldb.Tx, orders []*ordering.Order) {
 		Int("item", func(i int) int64 { return lines[i].ItemID }).
 		Int("dish", func(i int) int64 { return lines[i].DishID }).
 		Text("name", func(i int) string { return lines[i].Name }).
+		Text("names", func(i int) string { return lines[i].Names }).
 		Int("price", func(i int) int64 { return lines[i].Price }).
 		Int("qty", func(i int) int64 { return lines[i].Qty }).
 		Text("notes", func(i int) string { return lines[i].Notes }))

@@ -2,8 +2,6 @@ package redisdbtest
 
 import (
 	"fmt"
-	"os"
-	"slices"
 	"sync"
 	"testing"
 
@@ -18,9 +16,7 @@ import (
 // namespace of its own in it; others get one of their own, which takes seconds.
 func Cluster(t testing.TB) *redisdb.DB {
 	t.Helper()
-	cfg := redisdb.Config{Timeout: patience}
-	cfg.URL, cfg.Namespace = shared.take(t)
-	return open(t, cfg)
+	return clusters.open(t, func(t testing.TB) string { return testenv.ClusterURL(testenv.RedisCluster(t)) })
 }
 
 // OwnCluster starts a Cluster for the test alone, whose nodes it may kill, and opens it.
@@ -30,69 +26,60 @@ func OwnCluster(t testing.TB) (*redisdb.DB, []*testenv.Server) {
 	return open(t, redisdb.Config{URL: testenv.ClusterURL(nodes), Timeout: patience}), nodes
 }
 
-// VerifyMain is the TestMain of packages that test on a Cluster: it ends the shared one and then looks for goroutines
-// that were left behind. Two of rueidis are left out, which cannot be stopped: one waits five seconds before it closes
-// connections to nodes that have left a Cluster, one up to a second before it looks for the nodes.
-func VerifyMain(m *testing.M) {
-	goleak.VerifyTestMain(sharing{m}, goleak.IgnoreAnyFunction("github.com/redis/rueidis.(*clusterClient)._refresh.func2"),
+// VerifyMain is the TestMain of packages that test on Redis: it ends the shared servers and what else the tests share, and
+// then looks for goroutines that were left behind. Two of rueidis are left out, which cannot be stopped: one waits five
+// seconds before it closes connections to nodes that have left a Cluster, one up to a second before it looks for the nodes.
+func VerifyMain(m *testing.M, others ...*testenv.Shared) {
+	goleak.VerifyTestMain(sharing{m, others}, goleak.IgnoreAnyFunction("github.com/redis/rueidis.(*clusterClient)._refresh.func2"),
 		goleak.IgnoreAnyFunction("github.com/redis/rueidis.(*call).DelayDo.func1"))
 }
 
-type sharing struct{ *testing.M }
+type sharing struct {
+	*testing.M
+
+	others []*testenv.Shared
+}
 
 // Run runs the tests.
 func (s sharing) Run() int {
-	shared.open = true
-	defer shared.end()
+	var ends testenv.Shared
+	servers.ends, clusters.ends = &ends, &ends
+	for _, o := range append(s.others, &ends) {
+		defer o.Close()
+	}
 	return s.M.Run()
 }
 
-// lasting is the Cluster of a test process and what ends it.
-type lasting struct {
-	mu       sync.Mutex
-	open     bool // by VerifyMain, which will end it
-	url      string
-	taken    int
-	cleanups []func()
+// shared is a server of a test process.
+type shared struct {
+	mu    sync.Mutex
+	ends  *testenv.Shared // nil where TestMain is not VerifyMain
+	url   string
+	taken int
 }
 
-var shared lasting
+var servers, clusters shared
 
-func (l *lasting) take(t testing.TB) (url string, ns keyspace.Namespace) {
+// open opens the server, which start starts on first use, under a namespace of the test. Where nothing would end it after
+// the last test, the server is the test's own.
+func (s *shared) open(t testing.TB, start func(testing.TB) (url string)) *redisdb.DB {
 	t.Helper()
-	if !l.open {
-		return testenv.ClusterURL(testenv.RedisCluster(t)), ""
+	cfg := redisdb.Config{Timeout: patience}
+	if s.ends == nil {
+		cfg.URL = start(t)
+		return open(t, cfg)
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.url == "" {
-		l.url = testenv.ClusterURL(testenv.RedisCluster(forAll{t, l}))
-	}
-	l.taken++
-	return l.url, keyspace.Namespace(fmt.Sprintf("test%d", l.taken))
+	cfg.URL, cfg.Namespace = s.take(t, start)
+	return open(t, cfg)
 }
 
-func (l *lasting) end() {
-	for _, f := range slices.Backward(l.cleanups) {
-		f()
+func (s *shared) take(t testing.TB, start func(testing.TB) (url string)) (url string, ns keyspace.Namespace) {
+	t.Helper()
+	s.mu.Lock()
+	defer s.mu.Unlock() // start may skip the test
+	if s.url == "" {
+		s.url = start(s.ends.For(t))
 	}
-}
-
-// forAll is the test that happens to come first, on behalf of all: what it would clean up stays until the last has ended.
-type forAll struct {
-	testing.TB
-	l *lasting
-}
-
-// Cleanup implements testing.TB.
-func (f forAll) Cleanup(fn func()) { f.l.cleanups = append(f.l.cleanups, fn) }
-
-// TempDir implements testing.TB.
-func (f forAll) TempDir() string {
-	dir, err := os.MkdirTemp("", "comanda-cluster-")
-	if err != nil {
-		f.Fatal(err)
-	}
-	f.Cleanup(func() { _ = os.RemoveAll(dir) })
-	return dir
+	s.taken++
+	return s.url, keyspace.Namespace(fmt.Sprintf("test%d", s.taken))
 }

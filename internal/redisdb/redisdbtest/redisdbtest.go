@@ -1,4 +1,4 @@
-// Package redisdbtest gives tests a Redis of each kind: a real server of the test's own, a Cluster, and the embedded
+// Package redisdbtest gives tests a Redis of each kind: a real server, a Cluster, and the embedded
 // store.
 package redisdbtest
 
@@ -26,13 +26,17 @@ func Real(t testing.TB) (*redisdb.DB, *testenv.Server) {
 	return open(t, redisdb.Config{URL: "redis://" + s.Addr(), Timeout: patience}), s
 }
 
+// Redis opens a redis-server. Packages whose TestMain is VerifyMain share one, and each call gets a namespace of its own in
+// it: a test that empties, stops or configures the server takes Real.
+func Redis(t testing.TB) *redisdb.DB {
+	t.Helper()
+	return servers.open(t, func(t testing.TB) string { return "redis://" + testenv.RedisServer(t).Addr() })
+}
+
 // Each runs a subtest on a real Redis, on a Cluster and on the embedded store.
 func Each(t *testing.T, test func(t *testing.T, db *redisdb.DB)) {
 	t.Helper()
-	t.Run("redis", func(t *testing.T) {
-		db, _ := Real(t)
-		test(t, db)
-	})
+	t.Run("redis", func(t *testing.T) { test(t, Redis(t)) })
 	t.Run("cluster", func(t *testing.T) { test(t, Cluster(t)) })
 	t.Run("embedded", func(t *testing.T) { test(t, Embedded(t)) })
 }

@@ -40,7 +40,7 @@ type Span struct {
 	From        string `query:"from" required:"true" pattern:"^[0-9]{4}-[0-9]{2}-[0-9]{2}$" doc:"The first business date."`
 	To          string `query:"to" required:"true" pattern:"^[0-9]{4}-[0-9]{2}-[0-9]{2}$" doc:"The last one; 366 at most."`
 	Format      string `query:"format" enum:"json,csv" default:"json" doc:"csv has all rows, on one page."`
-	Locale      string `query:"locale" maxLength:"16" doc:"In which names are given; by default the branch's own."`
+	Locale      string `query:"locale" text:"exact" maxLength:"16" doc:"In which names are given; by default the branch's own."`
 	IfNoneMatch string `header:"If-None-Match"`
 }
 

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"maps"
 	"slices"
@@ -31,17 +30,12 @@ import (
 	"comanda/internal/sqldb"
 	"comanda/internal/sqldb/sqldbtest"
 	"comanda/internal/stock"
+	"comanda/internal/testenv"
 	"comanda/internal/uid"
 )
 
-// TestMain takes fewer random sequences than rapid's hundred, because each step here is a transaction on a real engine.
 func TestMain(m *testing.M) {
-	flag.Parse()
-	given := false
-	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "rapid.checks" })
-	if !given {
-		_ = flag.Set("rapid.checks", "40") // rapid has defined it
-	}
+	testenv.Sequences(testenv.Size(40, 200))
 	goleak.VerifyTestMain(m)
 }
 

@@ -3,105 +3,88 @@ package sqldbtest
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"net/url"
+	"os"
 	"path/filepath"
 	"sync"
 	"testing"
 	"testing/fstest"
-	"time"
-
-	"github.com/jackc/pgx/v5"
 
 	"comanda/internal/sqldb"
 	"comanda/internal/testenv"
 )
 
-// Each runs a test once on SQLite and once on PostgreSQL, each time on a fresh database with the newest schema.
+// Each runs a test once on SQLite and once on PostgreSQL, each time on an empty database with the newest schema.
 func Each(t *testing.T, test func(t *testing.T, db *sqldb.DB)) {
 	t.Helper()
 	t.Run("sqlite", func(t *testing.T) { test(t, SQLite(t)) })
 	t.Run("postgres", func(t *testing.T) { test(t, Postgres(t)) })
 }
 
-// SQLite opens a fresh database file.
+// SQLite opens a database file of the test.
 func SQLite(t testing.TB) *sqldb.DB {
 	t.Helper()
 	return open(t, SQLiteURL(t))
 }
 
-// SQLiteURL names a database file that does not exist yet.
-func SQLiteURL(t testing.TB) string { return "sqlite:" + filepath.Join(t.TempDir(), "test.db") }
-
-// Postgres creates a database on the server that the environment names, and drops it after the test.
-func Postgres(t testing.TB) *sqldb.DB {
+// SQLiteURL returns the address of a database file of the test. It is in memory where the machine allows that, because no
+// test in a process loses what the kernel has.
+func SQLiteURL(t testing.TB) string {
 	t.Helper()
-	return open(t, PostgresURL(t))
+	path := filepath.Join(testenv.MemoryDir(t), "test.db")
+	WriteSQLite(t, path)
+	return "sqlite:" + path
 }
 
-// PostgresURL creates a database for the test alone. It is a copy of a migrated template, made once per process, because
-// a copy takes a tenth of the time that the migrations take.
+// WriteSQLite writes an empty database with the newest schema to a file. It copies one that is migrated once per process.
+func WriteSQLite(t testing.TB, path string) {
+	t.Helper()
+	file, err := migratedFile()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, file, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// migratedFile returns the bytes of an empty database with the newest schema.
+var migratedFile = sync.OnceValues(func() ([]byte, error) {
+	dir, err := os.MkdirTemp("", "comanda-schema-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	path := filepath.Join(dir, "schema.db")
+	if err := migrate(context.Background(), "sqlite:"+path); err != nil {
+		return nil, err
+	}
+	return os.ReadFile(path) // closing the last connection has moved the write-ahead log into it
+})
+
+// Postgres opens a database of the test on the server that the environment names.
+func Postgres(t testing.TB) *sqldb.DB {
+	t.Helper()
+	return open(t, Unsynced(PostgresURL(t)))
+}
+
+// Unsynced returns the address of a PostgreSQL database with the difference that commits do not wait for the disk, which
+// takes most of the time of a small transaction. Only a crash of the server can tell.
+func Unsynced(address string) string {
+	u, _ := url.Parse(address) // PostgresURL has made it
+	q := u.Query()
+	q.Set("synchronous_commit", "off")
+	u.RawQuery = q.Encode()
+	return u.String()
+}
+
+// PostgresURL returns the address of a database that is the test's own until its end.
 func PostgresURL(t testing.TB) string {
 	t.Helper()
 	admin := testenv.Postgres(t)
-	template := postgresTemplate(t, admin)
-	name := "comanda_test_" + random()
-	execute(t, admin, "CREATE DATABASE "+name+" TEMPLATE "+template)
-	t.Cleanup(func() { execute(t, admin, "DROP DATABASE IF EXISTS "+name+" WITH (FORCE)") })
-	return withDatabase(t, admin, name)
-}
-
-var template struct {
-	sync.Mutex
-	name string
-}
-
-// postgresTemplate makes the template on first use. It is dropped by the next process that finds it older than an hour,
-// since no test knows that it is the last.
-func postgresTemplate(t testing.TB, admin string) string {
-	t.Helper()
-	template.Lock()
-	defer template.Unlock()
-	if template.name != "" {
-		return template.name
-	}
-	dropOld(t, admin)
-	name := "comanda_template_" + time.Now().UTC().Format("20060102150405") + "_" + random()
-	execute(t, admin, "CREATE DATABASE "+name)
-	db, err := sqldb.Open(t.Context(), sqldb.Config{URL: withDatabase(t, admin, name)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	err = db.Migrate(t.Context())
-	db.Close()
-	if err != nil {
-		t.Fatal(err)
-	}
-	template.name = name
-	return name
-}
-
-func dropOld(t testing.TB, admin string) {
-	t.Helper()
-	conn, err := pgx.Connect(t.Context(), admin)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close(context.Background())
-	before := "comanda_template_" + time.Now().UTC().Add(-time.Hour).Format("20060102150405")
-	rows, err := conn.Query(t.Context(),
-		`SELECT datname FROM pg_database WHERE datname LIKE 'comanda\_template\_%' AND datname < $1`, before)
-	if err != nil {
-		t.Fatal(err)
-	}
-	names, err := pgx.CollectRows(rows, pgx.RowTo[string])
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, name := range names {
-		_, _ = conn.Exec(t.Context(), "DROP DATABASE IF EXISTS "+name) // another process may be dropping it too
-	}
+	db := databases.take(t, admin)
+	t.Cleanup(func() { databases.put(db) })
+	return withDatabase(admin, db.name)
 }
 
 func open(t testing.TB, address string) *sqldb.DB {
@@ -111,40 +94,22 @@ func open(t testing.TB, address string) *sqldb.DB {
 		t.Fatal(err)
 	}
 	t.Cleanup(db.Close)
-	if err := db.Migrate(t.Context()); err != nil {
-		t.Fatal(err)
-	}
 	return db
 }
 
-func withDatabase(t testing.TB, admin, name string) string {
-	t.Helper()
-	u, err := url.Parse(admin)
+func migrate(ctx context.Context, address string) error {
+	db, err := sqldb.Open(ctx, sqldb.Config{URL: address})
 	if err != nil {
-		t.Fatal(err)
+		return err
 	}
+	defer db.Close()
+	return db.Migrate(ctx)
+}
+
+func withDatabase(address, name string) string {
+	u, _ := url.Parse(address) // testenv.Postgres has parsed it
 	u.Path = "/" + name
 	return u.String()
-}
-
-func execute(t testing.TB, admin, statement string) {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
-	defer cancel()
-	conn, err := pgx.Connect(ctx, admin)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close(ctx)
-	if _, err := conn.Exec(ctx, statement); err != nil {
-		t.Errorf("%s: %v", statement, err)
-	}
-}
-
-func random() string {
-	var b [6]byte
-	_, _ = rand.Read(b[:])
-	return hex.EncodeToString(b[:])
 }
 
 // PrepareAll has both engines compile every statement of a package, so that a misspelt column fails a test and not an

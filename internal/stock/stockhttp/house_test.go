@@ -87,7 +87,7 @@ func open(t *testing.T, db *sqldb.DB, redis *redisdb.DB) *house {
 	book := stocksql.New(db)
 	h.gate = stockredis.New(redis, stockredis.Config{Now: h.now, Patience: 5 * time.Second})
 	h.keeper = stock.NewGatekeeper(stock.GatekeeperConfig{
-		Gate: h.gate, Journal: book, Now: h.now, Log: slog.New(slog.DiscardHandler),
+		Gate: h.gate, Journal: book, Now: h.now, Pause: -1, Log: slog.New(slog.DiscardHandler),
 		Ends: func(context.Context, stock.Scope) (time.Time, error) { return h.now().Add(24 * time.Hour), nil },
 	})
 	t.Cleanup(h.keeper.Close)
@@ -299,10 +299,14 @@ func (h *house) thing(sku string) int64 {
 	return found[0].ID
 }
 
-// gateHas waits until the gate shows a counter.
+// gateHas waits until the gate shows a counter. What was committed while the gate was being rebuilt is replayed by
+// recovery, whose loop does not run here.
 func (h *house) gateHas(s stock.Scope, want stock.Count) {
 	h.t.Helper()
 	testenv.Eventually(h.t, 10*time.Second, func() bool {
+		if err := h.keeper.RecoverAll(h.t.Context()); err != nil {
+			h.t.Fatal(err)
+		}
 		got, known, err := h.gate.Counts(h.t.Context(), s, []int64{want.Item})
 		return err == nil && known && len(got) == 1 && got[0] == want
 	})

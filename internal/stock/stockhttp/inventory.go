@@ -101,7 +101,7 @@ func (s inventory) set(ctx context.Context, in *setIn) (*levelOut, error) {
 
 type lookIn struct {
 	BranchID string   `query:"branchId" pattern:"^([1-9][0-9]{0,17})?$" doc:"May be left out where there is only one."`
-	ItemID   []string `query:"itemId,explode" minItems:"1" maxItems:"100" required:"true"`
+	ItemID   []string `query:"itemId,explode" text:"exact" minItems:"1" maxItems:"100" required:"true"`
 }
 
 type glance struct {

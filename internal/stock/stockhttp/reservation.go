@@ -11,7 +11,7 @@ import (
 
 // amount is a quantity of a stock item.
 type amount struct {
-	ItemID   string `json:"itemId" minLength:"1" maxLength:"64"`
+	ItemID   string `json:"itemId" text:"exact" minLength:"1" maxLength:"64"`
 	Quantity int64  `json:"quantity" minimum:"1" maximum:"1000000"`
 }
 
@@ -54,7 +54,7 @@ func reservationOf(r stock.Reservation) Reservation {
 
 type reserveIn struct {
 	Body struct {
-		OrderID    string   `json:"orderId" minLength:"1" maxLength:"64" doc:"The id by which the reservation is known; the same again is the same."`
+		OrderID    string   `json:"orderId" text:"exact" minLength:"1" maxLength:"64" doc:"The id by which the reservation is known; the same again is the same."`
 		BranchID   string   `json:"branchId" pattern:"^[1-9][0-9]{0,17}$"`
 		Items      []amount `json:"items" minItems:"1" maxItems:"50"`
 		TTLSeconds int64    `json:"ttlSeconds,omitempty" minimum:"1" maximum:"86400" doc:"300 where it is left out."`

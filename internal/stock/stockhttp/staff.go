@@ -118,7 +118,7 @@ func shown(l stock.Level, err error) (*itemOut, error) {
 type listIn struct {
 	Paging
 	BranchID string `query:"branchId" required:"true" pattern:"^[1-9][0-9]{0,17}$"`
-	Query    string `query:"q" maxLength:"100" doc:"A part of the itemId or the name."`
+	Query    string `query:"q" text:"line" maxLength:"100" doc:"A part of the itemId or the name."`
 	Low      bool   `query:"low" doc:"Only those for which an alarm stands."`
 }
 
@@ -140,8 +140,8 @@ func (s staff) list(ctx context.Context, in *listIn) (*listOut, error) {
 
 // Description is what can be said of a stock item. It is exported because huma looks into exported parts only.
 type Description struct {
-	Name  string `json:"name" maxLength:"100"`
-	Unit  string `json:"unit,omitempty" maxLength:"100"`
+	Name  string `json:"name" text:"line" maxLength:"100"`
+	Unit  string `json:"unit,omitempty" text:"line" maxLength:"100"`
 	LowAt *int64 `json:"lowAt,omitempty" minimum:"0" maximum:"1000000000"`
 }
 
@@ -158,7 +158,7 @@ type addIn struct {
 		Description
 
 		BranchID string `json:"branchId" pattern:"^[1-9][0-9]{0,17}$"`
-		ItemID   string `json:"itemId" minLength:"1" maxLength:"64" doc:"Letters, digits, dots, hyphens and underscores."`
+		ItemID   string `json:"itemId" text:"exact" minLength:"1" maxLength:"64" doc:"Letters, digits, dots, hyphens and underscores."`
 	}
 }
 
@@ -188,9 +188,9 @@ type adjustIn struct {
 	Body struct {
 		Kind     stock.AdjustmentKind `json:"kind" enum:"RECEIVE,COUNT,WASTE"`
 		Quantity int64                `json:"quantity" minimum:"0" maximum:"1000000000" doc:"Of a count, what is available now."`
-		Note     string               `json:"note,omitempty" maxLength:"200"`
+		Note     string               `json:"note,omitempty" text:"lines" maxLength:"200"`
 
-		ClientTxnID string `json:"clientTxnId,omitempty" minLength:"1" maxLength:"64" doc:"Chosen by the client; the same id and body are one adjustment."`
+		ClientTxnID string `json:"clientTxnId,omitempty" text:"exact" minLength:"1" maxLength:"64" doc:"Chosen by the client; the same id and body are one adjustment."`
 	}
 }
 

@@ -107,7 +107,7 @@ func (g *Gate) gone(s stock.Scope) bool {
 func (g *Gate) applyScope(ctx context.Context, s stock.Scope, places []int, t *telling) error {
 	for most := maxBatch; len(places) > 0; {
 		n := fitting(t.ops, places, most)
-		keys, args := applyArgs(s, t.ops, places[:n])
+		keys, args := g.applyArgs(s, t.ops, places[:n])
 		outcomes, err := g.db.Run(ctx, applyScript, keys, args).Ints()
 		switch {
 		case blames(err) && n > 1:
@@ -148,9 +148,9 @@ func blames(err error) bool {
 	return errors.Is(err, redisdb.ErrReply) && !errors.Is(err, redisdb.ErrNoWrites)
 }
 
-func applyArgs(s stock.Scope, ops []stock.Op, places []int) ([]keyspace.Key, []string) {
+func (g *Gate) applyArgs(s stock.Scope, ops []stock.Op, places []int) ([]keyspace.Key, []string) {
 	keys := append(counterKeys(s, 1+len(places)), leasesKey(s))
-	args := []string{decimal(s.Branch), s.Date, ""}
+	args := []string{decimal(s.Branch), s.Date, millis(g.cfg.Now()), ""}
 	var body []string
 	record := map[string]string{} // hold -> its place in the list of records
 	for _, p := range places {
@@ -171,6 +171,6 @@ func applyArgs(s stock.Scope, ops []stock.Op, places []int) ([]keyspace.Key, []s
 			body = append(body, decimal(l.Item), decimal(l.Qty))
 		}
 	}
-	args[2] = decimal(int64(len(record)))
+	args[3] = decimal(int64(len(record)))
 	return keys, append(args, body...)
 }

@@ -75,7 +75,7 @@ func benchEach(b *testing.B, run func(*testing.B, *Gate, int)) {
 		name string
 		open func(testing.TB) *redisdb.DB
 	}{
-		{"redis", func(t testing.TB) *redisdb.DB { db, _ := redisdbtest.Real(t); return db }},
+		{"redis", func(t testing.TB) *redisdb.DB { db := redisdbtest.Redis(t); return db }},
 		{"embedded", redisdbtest.Embedded},
 	}
 	for _, server := range servers {

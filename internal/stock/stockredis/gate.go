@@ -129,3 +129,6 @@ func capText(c int64) string {
 }
 
 func millis(t time.Time) string { return decimal(t.UnixMilli()) }
+
+// lasting is a TTL. Redis has a clock of its own, so it is given spans and no instants.
+func lasting(d time.Duration) string { return decimal(d.Milliseconds()) }

@@ -17,7 +17,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testenv.Sequences(100)
+	testenv.Sequences(testenv.Size(60, 400))
 	redisdbtest.VerifyMain(m)
 }
 
@@ -127,7 +127,7 @@ func (f *fixture) wantTry(h stock.Hold, want stock.Answer) {
 // apply applies one operation and gives its outcome as apply.lua numbers it; 0 is an unknown scope.
 func (f *fixture) apply(kind stock.OpKind, h stock.Hold) int64 {
 	f.Helper()
-	keys, args := applyArgs(f.scope, []stock.Op{{Kind: kind, Hold: h}}, []int{0})
+	keys, args := f.applyArgs(f.scope, []stock.Op{{Kind: kind, Hold: h}}, []int{0})
 	ns, err := f.db.Run(f.Context(), applyScript, keys, args).Ints()
 	if err != nil {
 		f.Fatal(err)

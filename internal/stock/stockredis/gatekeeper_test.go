@@ -50,7 +50,7 @@ func keptOn(t *testing.T, db *sqldb.DB, redis *redisdb.DB, quota int64) *kept {
 	}
 	k.gate = stockredis.New(redis, stockredis.Config{Now: time.Now, Patience: 5 * time.Second})
 	k.keep = stock.NewGatekeeper(stock.GatekeeperConfig{
-		Gate: k.gate, Journal: stocksql.New(k.db), Now: now, Log: slog.New(slog.DiscardHandler),
+		Gate: k.gate, Journal: stocksql.New(k.db), Now: now, Pause: -1, Log: slog.New(slog.DiscardHandler),
 		Ends: k.ends, Observer: stock.Observer{GivenUp: k.gaveUp, Drift: k.drifts},
 	})
 	t.Cleanup(k.keep.Close)

@@ -74,7 +74,7 @@ func TestMistake_negative_quantity(t *testing.T) { // created stock
 				t.Errorf("try.lua accepts the quantity %s", text)
 			}
 			ops := []stock.Op{{Kind: stock.OpHeld, Hold: good}, {Kind: stock.OpConfirm, Hold: bad}}
-			keys, args = applyArgs(f.scope, ops, []int{0, 1})
+			keys, args = f.applyArgs(f.scope, ops, []int{0, 1})
 			args[len(args)-1] = text
 			if err := f.db.Run(f.Context(), applyScript, keys, args).Err(); err == nil {
 				t.Errorf("apply.lua accepts the quantity %s", text)
@@ -137,6 +137,32 @@ func TestMistake_record_dies_before_its_effect(t *testing.T) { // every order th
 			record := life(recordKey(h.Scope, h.ID))
 			if record < counted-1000 || record < time.Until(h.Until).Milliseconds() {
 				t.Errorf("a record lives %d ms, what it counts %d ms", record, counted)
+			}
+		}
+	})
+}
+
+func TestMistake_life_by_another_clock(t *testing.T) { // Redis dropped what its own clock took for old
+	each(t, func(f *fixture) {
+		for _, ahead := range []time.Duration{-48 * time.Hour, 48 * time.Hour} { // of the deciding clock
+			f.now = time.Now().Add(ahead)
+			f.rebuild()
+			tried, held := f.hold(stock.Line{Item: noodles, Qty: 1}), f.hold(stock.Line{Item: noodles, Qty: 1})
+			f.wantTry(tried, stock.Admitted)
+			f.wantApply(stock.OpHeld, held, changed)
+			f.wantTry(f.hold(stock.Line{Item: noodles, Qty: 11}), stock.Refused)
+			f.wantCount(noodles, 2, 0)
+			span := f.now.UnixMilli() / keyspace.RefusedSpan.Milliseconds()
+			for key, most := range map[keyspace.Key]time.Duration{
+				recordKey(f.scope, tried.ID): 20*time.Hour + heldLife, recordKey(f.scope, held.ID): 20*time.Hour + heldLife,
+				counterKeys(f.scope, 0)[1]: 20*time.Hour + heldLife, counterKeys(f.scope, 0)[2]: 20*time.Hour + paidLife,
+				keyspace.RefusedIDs(f.scope.Branch, span): 2 * keyspace.RefusedSpan,
+			} {
+				ms, err := f.db.Do(f.Context(), "PTTL", key).Int()
+				life := time.Duration(ms) * time.Millisecond
+				if err != nil || life > most+time.Second || life < most-time.Minute || life <= 0 {
+					t.Errorf("%s lives %v instead of %v when the deciding clock is %v ahead: %v", key, life, most, ahead, err)
+				}
 			}
 		}
 	})

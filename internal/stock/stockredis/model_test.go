@@ -34,8 +34,9 @@ type modelHold struct {
 func (h modelHold) live() bool { return h.state == stock.Held || h.state == stock.Confirmed }
 
 func (m *model) try(h stock.Hold) stock.Verdict {
+	unknown := stock.Verdict{Answer: stock.Cold, Unknown: true}
 	if !m.known {
-		return stock.Verdict{Answer: stock.Cold}
+		return unknown
 	}
 	switch was := m.holds[h.ID]; {
 	case was.live() && slices.Equal(was.lines, h.Lines):
@@ -51,7 +52,7 @@ func (m *model) try(h stock.Hold) stock.Verdict {
 	var short []stock.Shortage
 	for _, l := range h.Lines {
 		if !m.capped[l.Item] {
-			return stock.Verdict{Answer: stock.Cold}
+			return unknown
 		}
 		if left := m.counts[l.Item].Left(); left != stock.Unlimited && left < l.Qty {
 			short = append(short, stock.Shortage{Item: l.Item, Requested: l.Qty, Available: left, Stock: h.Scope.Stock()})
@@ -222,8 +223,33 @@ func (s *sequence) apply(t *rapid.T) {
 	}
 }
 
-// rebuild takes some of the holds as SQL's truth, whatever the gate thought of them.
+// rebuild takes some of the holds as SQL's truth, whatever the gate thought of them. They come in two pieces, and the
+// later one is right.
 func (s *sequence) rebuild(t *rapid.T) {
+	epoch, err := s.f.BeginRebuild(context.Background(), s.f.scope)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, second := s.some(t), s.some(t)
+	if err := s.f.Load(context.Background(), s.f.image(epoch, first...)); err != nil {
+		t.Fatal(err)
+	}
+	all := slices.Clone(second)
+	for _, h := range first {
+		if !slices.ContainsFunc(second, func(later stock.HoldState) bool { return later.Hold.ID == h.Hold.ID }) {
+			all = append(all, h)
+		}
+	}
+	im := s.f.image(epoch, all...)
+	im.Holds = second
+	if err := s.f.FinishRebuild(context.Background(), im); err != nil {
+		t.Fatal(err)
+	}
+	im.Holds = all
+	s.model.rebuild(im)
+}
+
+func (s *sequence) some(t *rapid.T) []stock.HoldState {
 	var holds []stock.HoldState
 	for _, id := range s.ids {
 		if !rapid.Bool().Draw(t, "in the image") {
@@ -238,15 +264,7 @@ func (s *sequence) rebuild(t *rapid.T) {
 			}).Draw(t, "state")})
 		}
 	}
-	epoch, err := s.f.BeginRebuild(context.Background(), s.f.scope)
-	if err != nil {
-		t.Fatal(err)
-	}
-	im := s.f.image(epoch, holds...)
-	if err := s.f.FinishRebuild(context.Background(), im); err != nil {
-		t.Fatal(err)
-	}
-	s.model.rebuild(im)
+	return holds
 }
 
 func (s *sequence) forget(t *rapid.T) {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"comanda/internal/clock"
 	"comanda/internal/keyspace"
 	"comanda/internal/stock"
 )
@@ -27,23 +28,43 @@ const (
 	minLife = time.Hour
 )
 
-// BeginRebuild makes a scope unknown and gives the epoch under which it is to be built. The image must be read from SQL
+// BeginRebuild makes a scope unknown and returns the epoch under which it is to be built. The image must be read from SQL
 // after this. Beginning without finishing is how a scope is made unknown on purpose.
 func (g *Gate) BeginRebuild(ctx context.Context, s stock.Scope) (epoch string, err error) {
 	epoch = strings.ToLower(rand.Text()[:epochLen])
-	now := g.cfg.Now()
-	args := []string{epoch, millis(now), millis(now.Add(buildLife))}
+	args := []string{epoch, millis(g.cfg.Now()), lasting(buildLife)}
 	return epoch, g.db.Run(ctx, beginScript, counterKeys(s, 0), args).Err()
 }
 
-// FinishRebuild loads an image under the epoch that BeginRebuild gave and makes the scope known. The image holds every
-// counter of the scope, every hold that is counted in them, and every hold that an operation may still arrive for. On
-// any error the scope stays unknown.
+// Load enters the holds of an image under the epoch that BeginRebuild returned. A hold that was loaded before takes the
+// state that it has now. The server is kept busy half of the time at most, so that orders get their turn.
+func (g *Gate) Load(ctx context.Context, im stock.Image) error {
+	heldEnd, _ := g.ends(im)
+	return g.load(ctx, im, nil, heldEnd)
+}
+
+// FinishRebuild loads an image under the epoch that BeginRebuild returned and makes the scope known. The image has every
+// counter of the scope. With what was loaded before it has every hold that is counted in them, and every hold that an
+// operation may still arrive for. On any error the scope stays unknown.
 func (g *Gate) FinishRebuild(ctx context.Context, im stock.Image) error {
+	heldEnd, paidEnd := g.ends(im)
+	if err := g.load(ctx, im, im.Counts, heldEnd); err != nil {
+		return err
+	}
+	now := g.cfg.Now()
+	args := []string{im.Epoch, millis(heldEnd), lasting(heldEnd.Sub(now)), lasting(paidEnd.Sub(now))}
+	return accepted(g.db.Run(ctx, finishScript, counterKeys(im.Scope, 0), args).Int())
+}
+
+// ends are the instants at which the records and the counters of a scope end.
+func (g *Gate) ends(im stock.Image) (held, paid time.Time) {
 	least := g.cfg.Now().Add(minLife)
-	heldEnd, paidEnd := later(im.Ends.Add(heldLife), least), later(im.Ends.Add(paidLife), least)
-	l := loader{g: g, im: im, end: millis(heldEnd)}
-	for _, c := range im.Counts {
+	return later(im.Ends.Add(heldLife), least), later(im.Ends.Add(paidLife), least)
+}
+
+func (g *Gate) load(ctx context.Context, im stock.Image, counts []stock.Count, end time.Time) error {
+	l := loader{g: g, im: im, end: end}
+	for _, c := range counts {
 		if err := l.count(ctx, c); err != nil {
 			return err
 		}
@@ -53,11 +74,7 @@ func (g *Gate) FinishRebuild(ctx context.Context, im stock.Image) error {
 			return err
 		}
 	}
-	if err := l.flush(ctx); err != nil {
-		return err
-	}
-	args := []string{im.Epoch, millis(heldEnd), millis(paidEnd)}
-	return accepted(g.db.Run(ctx, finishScript, counterKeys(im.Scope, 0), args).Int())
+	return l.flush(ctx)
 }
 
 func later(a, b time.Time) time.Time {
@@ -78,11 +95,12 @@ func accepted(n int64, err error) error {
 type loader struct {
 	g        *Gate
 	im       stock.Image
-	end      string
-	counters []string // four texts per counter
+	end      time.Time // of the records
+	counters []string  // four texts per counter
 	holds    []string
 	records  []keyspace.Key
 	lines    int
+	took     time.Duration // by the last call
 }
 
 func (l *loader) count(ctx context.Context, c stock.Count) error {
@@ -113,10 +131,21 @@ func (l *loader) hold(ctx context.Context, h stock.HoldState) error {
 }
 
 func (l *loader) flush(ctx context.Context) error {
+	if len(l.counters)+len(l.records) == 0 {
+		return nil
+	}
+	select { // as long as the call before it took: that is the share of the server that a rebuild may have
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(l.took):
+	}
+	watch := clock.Start()
+	defer func() { l.took = watch.Elapsed() }()
 	s := l.im.Scope
 	keys := append(counterKeys(s, 1+len(l.records)), leasesKey(s))
 	args := []string{
-		l.im.Epoch, decimal(s.Branch), s.Date, l.end, decimal(int64(len(l.counters) / 4)), decimal(int64(len(l.records))),
+		l.im.Epoch, decimal(s.Branch), s.Date, lasting(l.end.Sub(l.g.cfg.Now())),
+		decimal(int64(len(l.counters) / 4)), decimal(int64(len(l.records))),
 	}
 	args = append(append(args, l.counters...), l.holds...)
 	err := accepted(l.g.db.Run(ctx, loadScript, append(keys, l.records...), args).Int())

@@ -84,7 +84,7 @@ func TestGate_rebuilds_never_mix(t *testing.T) { // G5
 		a, b := f.hold(stock.Line{Item: noodles, Qty: 1}), f.hold(stock.Line{Item: noodles, Qty: 2})
 		first := f.begin()
 		image := f.image(first, stock.HoldState{Hold: a, State: stock.Held})
-		mine := loader{g: f.Gate, im: image, end: millis(f.now.Add(time.Hour))}
+		mine := loader{g: f.Gate, im: image, end: f.now.Add(time.Hour)}
 		if err := errors.Join(mine.hold(f.Context(), mine.im.Holds[0]), mine.flush(f.Context())); err != nil {
 			t.Fatal(err)
 		}
@@ -92,7 +92,7 @@ func TestGate_rebuilds_never_mix(t *testing.T) { // G5
 		if err := f.FinishRebuild(f.Context(), mine.im); !errors.Is(err, ErrSuperseded) {
 			t.Errorf("the first rebuild finished: %v", err)
 		}
-		args := []string{first, millis(f.now.Add(time.Hour)), millis(f.now.Add(time.Hour))}
+		args := []string{first, millis(f.now.Add(time.Hour)), lasting(time.Hour), lasting(time.Hour)}
 		if n, err := f.db.Run(f.Context(), finishScript, counterKeys(f.scope, 0), args).Int(); n != 0 || err != nil {
 			t.Errorf("the first rebuild's last step was accepted: %d, %v", n, err)
 		}

@@ -66,7 +66,7 @@ func (k *kept) wantLeft(t *testing.T, waiting, dead, held int64) {
 // held up, and the rebuild of its scope, which is asked for at its death, takes it along.
 func TestGatekeeper_givesAPoisonedEntryUp(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		redis, _ := redisdbtest.Real(t)
+		redis := redisdbtest.Redis(t)
 		k := keptOn(t, db, redis, 100)
 		bad := k.hold(5)
 		for _, h := range []stock.Hold{k.hold(1), bad, k.hold(2)} {
@@ -110,7 +110,7 @@ func TestGatekeeper_givesAPoisonedEntryUp(t *testing.T) {
 // Somebody has mended what an entry died of, and wants it tried again.
 func TestGatekeeper_triesWhatWasRevived(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		redis, _ := redisdbtest.Real(t)
+		redis := redisdbtest.Redis(t)
 		k := keptOn(t, db, redis, 100)
 		entry := k.commit(t, k.hold(5))[0]
 		l := stocksql.New(db)
@@ -137,7 +137,7 @@ var entrySpoil = sqldb.Load(fstest.MapFS{"it.sql": {Data: []byte(`UPDATE redis_o
 // A row that somebody has changed holds up nothing.
 func TestGatekeeper_survivesAnUnreadableEntry(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		redis, _ := redisdbtest.Real(t)
+		redis := redisdbtest.Redis(t)
 		k := keptOn(t, db, redis, 100)
 		first := k.commit(t, k.hold(5))[0]
 		k.commit(t, k.hold(1))
@@ -196,7 +196,7 @@ func setMemory(t *testing.T, addr, bytes string) {
 // More entries of a scope that nobody can rebuild than are read at once hold up no other scope.
 func TestGatekeeper_recoversBehindAScopeThatIsStuck(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		redis, _ := redisdbtest.Real(t)
+		redis := redisdbtest.Redis(t)
 		k := keptOn(t, db, redis, 100)
 		k.leave(true)
 		stuck := k.scope

@@ -58,7 +58,7 @@ func TestScripts_contract(t *testing.T) {
 				t.Errorf("%s: the contract lacks %q", e.Name(), part)
 			}
 		}
-		for _, banned := range []string{"TIME", "KEYS'", "SCAN", "math.random", "EXPIRE'"} {
+		for _, banned := range []string{"TIME", "KEYS'", "SCAN", "math.random", "EXPIRE'", "EXPIREAT'", "PEXPIREAT'"} {
 			if strings.Contains(string(source), "'"+banned) || strings.Contains(string(source), banned+"(") {
 				t.Errorf("%s uses %s: time and choice come from the caller", e.Name(), banned)
 			}

@@ -161,9 +161,10 @@ func (g *Gate) tryArgs(scope stock.Scope, batch []*waiter) ([]keyspace.Key, []st
 			lines = append(lines, p, decimal(l.Qty))
 		}
 	}
-	args := append(make([]string, 0, 6+len(items)+len(ids)+len(lines)),
+	args := append(make([]string, 0, 7+len(items)+len(ids)+len(lines)),
 		decimal(scope.Branch), scope.Date, millis(now.Add(g.cfg.Lease)),
-		decimal((span+2)*keyspace.RefusedSpan.Milliseconds()), decimal(int64(len(items))), decimal(int64(len(ids))))
+		millis(now), decimal((span+2)*keyspace.RefusedSpan.Milliseconds()-now.UnixMilli()),
+		decimal(int64(len(items))), decimal(int64(len(ids))))
 	args = append(args, items...)
 	args = append(args, ids...)
 	return keys, append(args, lines...)
@@ -178,6 +179,9 @@ func (g *Gate) verdicts(r redisdb.Reply, batch []*waiter) ([]stock.Verdict, erro
 	}
 	if len(ns) == 1 && ns[0] == scopeUnknown {
 		g.metrics.unknown.Inc()
+		for i := range vs {
+			vs[i].Unknown = true
+		}
 		return vs, nil
 	}
 	at := 1
@@ -187,6 +191,7 @@ func (g *Gate) verdicts(r redisdb.Reply, batch []*waiter) ([]stock.Verdict, erro
 		}
 		vs[i].Answer = stock.Answer(ns[at]) //nolint:gosec // 0 to 5, by the script
 		at++
+		vs[i].Unknown = vs[i].Answer == stock.Cold
 		if vs[i].Answer != stock.Refused {
 			continue
 		}

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -120,9 +121,27 @@ type broker struct {
 
 const longWait = 90 * time.Second // the broker and the machine are shared with other tests
 
+// virtualHost is one for all tests, each with names of its own, because making one takes seconds.
+var virtualHost struct {
+	testenv.Shared
+	sync.Mutex
+
+	url string
+}
+
+func brokerURL(t testing.TB) string {
+	t.Helper()
+	virtualHost.Lock()
+	defer virtualHost.Unlock()
+	if virtualHost.url == "" {
+		virtualHost.url = testenv.AMQP(virtualHost.For(t))
+	}
+	return virtualHost.url
+}
+
 func openBroker(t testing.TB) *broker {
 	t.Helper()
-	b := &broker{address: testenv.AMQP(t), prefix: testenv.Name(t) + "."}
+	b := &broker{address: brokerURL(t), prefix: testenv.Name(t) + "."}
 	names := []string{"order.payment.await.q", "order.expired.q", "store.order.paid", "store.order.canceled"}
 	for _, q := range inputs {
 		names = append(names, q, q+".dlq")

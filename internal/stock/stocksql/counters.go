@@ -79,10 +79,12 @@ func KeysOf(holds ...[]stock.Hold) []stock.Key {
 			}
 		}
 	}
-	return slices.SortedFunc(maps.Keys(set), func(a, b stock.Key) int {
-		return cmp.Or(cmp.Compare(a.Scope.Branch, b.Scope.Branch), cmp.Compare(a.Scope.Date, b.Scope.Date),
-			cmp.Compare(a.Item, b.Item))
-	})
+	return slices.SortedFunc(maps.Keys(set), compareKeys)
+}
+
+func compareKeys(a, b stock.Key) int {
+	return cmp.Or(cmp.Compare(a.Scope.Branch, b.Scope.Branch), cmp.Compare(a.Scope.Date, b.Scope.Date),
+		cmp.Compare(a.Item, b.Item))
 }
 
 // divide parts the counters of quotas from those of the stock, which are locked after them.
@@ -159,11 +161,15 @@ func (c *changes) add(k stock.Key, n stock.Counter) {
 
 // Counts reads a scope's counters without locking them.
 func (l *Ledger) Counts(ctx context.Context, s stock.Scope) ([]stock.Count, error) {
+	return counts(ctx, l.db, s)
+}
+
+func counts(ctx context.Context, c sqldb.Reader, s stock.Scope) ([]stock.Count, error) {
 	if s.Stock() {
-		rows, err := l.db.Query(ctx, inventorySelect, s.Branch)
+		rows, err := c.Query(ctx, inventorySelect, s.Branch)
 		return sqldb.Collect(rows, err, scanThing)
 	}
-	rows, err := l.db.Query(ctx, counterSelectScope, s.Branch, s.Date)
+	rows, err := c.Query(ctx, counterSelectScope, s.Branch, s.Date)
 	return sqldb.Collect(rows, err, scanCount)
 }
 

@@ -3,56 +3,128 @@ package stocksql
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 
 	"comanda/internal/sqldb"
+	"comanda/internal/stock"
 )
 
-// Drift compares counters with the holds that they count (I1): quotas from a business date on, and the stock. It gives
+// driftWindow is how many holds are summed up by one statement, so that each takes a fraction of a second however many
+// there are.
+const driftWindow = 20_000
+
+// Drift compares counters with the holds that they count (I1): quotas from a business date on, and the stock. It returns
 // one sentence per difference; nothing means that all agree.
 func (l *Ledger) Drift(ctx context.Context, from string) ([]string, error) {
 	return l.DriftOf(ctx, 0, from)
 }
 
 // DriftOf compares what belongs to one branch, or to every one with 0.
-func (l *Ledger) DriftOf(ctx context.Context, branch int64, from string) ([]string, error) {
-	rows, err := l.db.Query(ctx, driftCounters, from, branch)
-	found, err := sqldb.Collect(rows, err, func(r sqldb.Rows) (string, error) {
-		var branch, item, held, used, sumHeld, sumUsed int64
-		var date string
-		err := r.Scan(&branch, &date, &item, &held, &used, &sumHeld, &sumUsed)
-		return fmt.Sprintf("branch %d, %s, item %d: the counter says held %d and used %d, its holds say %d and %d",
-			branch, date, item, held, used, sumHeld, sumUsed), err
+func (l *Ledger) DriftOf(ctx context.Context, branch int64, from string) (found []string, err error) {
+	err = l.db.Snapshot(ctx, func(ctx context.Context, at sqldb.Reader) error {
+		sums, err := sumHolds(ctx, at, branch, from)
+		if err != nil {
+			return err
+		}
+		counters, err := driftOfCounters(ctx, at, branch, from, sums)
+		if err != nil {
+			return err
+		}
+		things, err := driftOfThings(ctx, at, branch, sums)
+		if err != nil {
+			return err
+		}
+		found = slices.Concat(counters, things, strangers(sums))
+		return nil
 	})
-	if err != nil {
-		return nil, err
+	return found, err
+}
+
+// sum is what the holds take of one counter.
+type sum struct{ held, used, holds int64 }
+
+// sumHolds goes through all holds, window by window. Those of the stock count however old they are.
+func sumHolds(ctx context.Context, at sqldb.Reader, branch int64, from string) (map[stock.Key]sum, error) {
+	sums := map[stock.Key]sum{}
+	for after := ""; ; {
+		to, err := NextHolds(ctx, at, after, driftWindow)
+		if err != nil || to == "" {
+			return sums, err
+		}
+		rows, err := at.Query(ctx, driftSums, from, branch, after, to)
+		_, err = sqldb.Collect(rows, err, func(r sqldb.Rows) (k stock.Key, err error) {
+			var s sum
+			err = r.Scan(&k.Scope.Branch, &k.Scope.Date, &k.Item, &s.held, &s.used, &s.holds)
+			was := sums[k]
+			sums[k] = sum{was.held + s.held, was.used + s.used, was.holds + s.holds}
+			return k, err
+		})
+		if err != nil {
+			return nil, err
+		}
+		after = to
 	}
-	rows, err = l.db.Query(ctx, driftOrphans, from, branch)
-	orphans, err := sqldb.Collect(rows, err, func(r sqldb.Rows) (string, error) {
-		var branch, item, n int64
-		var date string
-		err := r.Scan(&branch, &date, &item, &n)
-		return fmt.Sprintf("branch %d, %s, item %d: %d holds and no counter", branch, date, item, n), err
+}
+
+// NextHolds returns the id of the last of the next n holds in the order of ids, empty when there are none.
+func NextHolds(ctx context.Context, at sqldb.Reader, after string, n int) (to string, err error) {
+	rows, err := at.Query(ctx, driftWindowEnd, after, n)
+	to, _, err = sqldb.One(rows, err, sqldb.Value[string])
+	return to, err
+}
+
+// driftOfCounters compares quotas and takes out of the sums what has a counter.
+func driftOfCounters(
+	ctx context.Context, at sqldb.Reader, branch int64, from string, sums map[stock.Key]sum,
+) (found []string, err error) {
+	rows, err := at.Query(ctx, driftCounters, from, branch)
+	_, err = sqldb.Collect(rows, err, func(r sqldb.Rows) (k stock.Key, err error) {
+		var held, used int64
+		err = r.Scan(&k.Scope.Branch, &k.Scope.Date, &k.Item, &held, &used)
+		s := sums[k]
+		delete(sums, k)
+		if s.held != held || s.used != used {
+			found = append(found, fmt.Sprintf(
+				"branch %d, %s, item %d: the counter says held %d and used %d, its holds say %d and %d",
+				k.Scope.Branch, k.Scope.Date, k.Item, held, used, s.held, s.used))
+		}
+		return k, err
 	})
-	if err != nil {
-		return nil, err
-	}
-	rows, err = l.db.Query(ctx, driftInventory, branch)
-	things, err := sqldb.Collect(rows, err, func(r sqldb.Rows) (string, error) {
-		var branch, available, reserved, sold, sumHeld, sumUsed, units int64
+	return found, err
+}
+
+// driftOfThings compares the stock, whose units have all come by an adjustment, and takes out of the sums what is there.
+func driftOfThings(
+	ctx context.Context, at sqldb.Reader, branch int64, sums map[stock.Key]sum,
+) (found []string, err error) {
+	rows, err := at.Query(ctx, driftInventory, branch)
+	_, err = sqldb.Collect(rows, err, func(r sqldb.Rows) (k stock.Key, err error) {
+		var available, reserved, sold, units int64
 		var sku string
-		err := r.Scan(&branch, &sku, &available, &reserved, &sold, &sumHeld, &sumUsed, &units)
-		return fmt.Sprintf("branch %d, stock item %s: available %d, reserved %d, sold %d; its holds say reserved %d and sold "+
-			"%d, its adjustments %d in all", branch, sku, available, reserved, sold, sumHeld, sumUsed, units), err
+		err = r.Scan(&k.Scope.Branch, &k.Item, &sku, &available, &reserved, &sold, &units)
+		s := sums[k]
+		delete(sums, k)
+		if reserved != s.held || sold != s.used || available+reserved+sold != units {
+			found = append(found, fmt.Sprintf("branch %d, stock item %s: available %d, reserved %d, sold %d; its holds say "+
+				"reserved %d and sold %d, its adjustments %d in all",
+				k.Scope.Branch, sku, available, reserved, sold, s.held, s.used, units))
+		}
+		return k, err
 	})
-	if err != nil {
-		return nil, err
+	return found, err
+}
+
+// strangers are holds of what has no counter.
+func strangers(sums map[stock.Key]sum) (found []string) {
+	for _, k := range slices.SortedFunc(maps.Keys(sums), compareKeys) {
+		if k.Scope.Stock() {
+			found = append(found, fmt.Sprintf("branch %d, stock item number %d: %d holds and no such item",
+				k.Scope.Branch, k.Item, sums[k].holds))
+			continue
+		}
+		found = append(found, fmt.Sprintf("branch %d, %s, item %d: %d holds and no counter",
+			k.Scope.Branch, k.Scope.Date, k.Item, sums[k].holds))
 	}
-	rows, err = l.db.Query(ctx, driftStrangers, branch)
-	strangers, err := sqldb.Collect(rows, err, func(r sqldb.Rows) (string, error) {
-		var branch, item, n int64
-		err := r.Scan(&branch, &item, &n)
-		return fmt.Sprintf("branch %d, stock item number %d: %d holds and no such item", branch, item, n), err
-	})
-	return slices.Concat(found, orphans, things, strangers), err
+	return found
 }

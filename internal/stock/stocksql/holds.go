@@ -93,7 +93,7 @@ func idRows(ids []string) *sqldb.RowSet {
 }
 
 // Holds reads holds with their lines, without a lock: a hold's lines never change.
-func Holds(ctx context.Context, c sqldb.Conn, ids []string) ([]stock.HoldState, error) {
+func Holds(ctx context.Context, c sqldb.Reader, ids []string) ([]stock.HoldState, error) {
 	if len(ids) == 0 {
 		return nil, nil
 	}

@@ -106,16 +106,18 @@ func (l *Ledger) Forget(ctx context.Context, ids []string) error {
 // in the order of ids, which is that of their writing.
 func (l *Ledger) Unapplied(ctx context.Context, before time.Time, after string, limit int) ([]stock.Entry, error) {
 	rows, err := l.db.Query(ctx, opsSelect, before.UnixMilli(), after, limit)
-	return sqldb.Collect(rows, err, func(r sqldb.Rows) (e stock.Entry, err error) {
-		var text string
-		var at int64
-		if err := r.Scan(&e.ID, &e.Scope.Branch, &e.Scope.Date, &text, &at, &e.Attempts); err != nil {
-			return e, err
-		}
-		e.At = time.UnixMilli(at).UTC()
-		e.Ops, e.Unread = unwire(e.Scope, text)
-		return e, nil
-	})
+	return sqldb.Collect(rows, err, scanEntry)
+}
+
+func scanEntry(r sqldb.Rows) (e stock.Entry, err error) {
+	var text string
+	var at int64
+	if err := r.Scan(&e.ID, &e.Scope.Branch, &e.Scope.Date, &text, &at, &e.Attempts); err != nil {
+		return e, err
+	}
+	e.At = time.UnixMilli(at).UTC()
+	e.Ops, e.Unread = unwire(e.Scope, text)
+	return e, nil
 }
 
 // maxCause bounds what is kept of why Redis has refused an entry.

@@ -2,6 +2,7 @@ package stocksql_test
 
 import (
 	"context"
+	"slices"
 	"testing"
 	"time"
 
@@ -58,43 +59,115 @@ func held(id string, lines ...stock.Line) stocksql.NewHold {
 	return stocksql.NewHold{Hold: stock.Hold{ID: id, Scope: scope, Lines: lines, Until: now}, State: stock.Held}
 }
 
-// The image is what the gate is rebuilt from; what waited in redis_outbox is part of it and goes with it.
+// A rebuild reads all holds that are held or have ended lately, and then those of which an entry says that they have
+// changed since. What waited before goes with it.
 func TestLedger_Image(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		orderingtest.Open(t, db, 1, 10, stock.Unlimited)
 		l := stocksql.New(db)
 		a, b := held("a", stock.Line{Item: 101, Qty: 2}), held("b", stock.Line{Item: 101, Qty: 1}, stock.Line{Item: 102, Qty: 3})
 		enter(t, db, a, b)
-		err := db.Write(t.Context(), func(_ context.Context, tx sqldb.Tx) error {
-			stocksql.QueueMoves(tx, []stocksql.Move{{ID: "a", Was: stock.Held, Now: stock.Released, Reason: "EXPIRED"}}, now.UnixMilli())
-			_, err := stocksql.QueueOps(tx, []stock.Op{{Kind: stock.OpHeld, Hold: b.Hold}}, func() string { return "e1" }, now.UnixMilli())
-			return err
-		})
-		if err != nil {
-			t.Fatal(err)
+		change := func(entry string, ops ...stock.Op) {
+			err := db.Write(t.Context(), func(_ context.Context, tx sqldb.Tx) error {
+				_, err := stocksql.QueueOps(tx, ops, func() string { return entry }, now.UnixMilli())
+				return err
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
 		}
+		read := func(since time.Time) (all []stock.HoldState) {
+			err := l.ReadHolds(t.Context(), scope, since, func(page []stock.HoldState) error {
+				all = append(all, page...)
+				return nil
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return all
+		}
+		change("e1", stock.Op{Kind: stock.OpHeld, Hold: a.Hold}, stock.Op{Kind: stock.OpHeld, Hold: b.Hold})
 		entries, err := l.Unapplied(t.Context(), now, "", 10)
-		if err != nil || len(entries) != 1 || !cmp.Equal(entries[0].Ops[0].Hold, b.Hold) {
+		if err != nil || len(entries) != 1 || !cmp.Equal(entries[0].Ops[1].Hold, b.Hold) {
 			t.Fatalf("entries %+v, %v", entries, err)
 		}
-		image, err := l.Image(t.Context(), scope, now.Add(time.Minute))
-		if err != nil {
+		if err := l.BeginImage(t.Context(), scope); err != nil {
 			t.Fatal(err)
-		}
-		want := stock.Image{
-			Scope:  scope,
-			Counts: []stock.Count{{Item: 101, Cap: 10, Held: 3}, {Item: 102, Cap: stock.Unlimited, Held: 3}},
-			Holds:  []stock.HoldState{{Hold: a.Hold, State: stock.Released}, {Hold: b.Hold, State: stock.Held}},
-		}
-		if diff := cmp.Diff(want, image); diff != "" {
-			t.Error(diff)
 		}
 		if n, _, err := l.Backlog(t.Context(), now); n != 0 || err != nil {
 			t.Errorf("%d entries are left, %v", n, err)
 		}
-		image, err = l.Image(t.Context(), scope, now.Add(time.Hour))
-		if err != nil || len(image.Holds) != 1 {
-			t.Errorf("an hour later the image has %d holds, %v", len(image.Holds), err)
+		both := []stock.HoldState{{Hold: a.Hold, State: stock.Held}, {Hold: b.Hold, State: stock.Held}}
+		if diff := cmp.Diff(both, read(now.Add(time.Hour))); diff != "" {
+			t.Error("what is held is read however old it is", diff)
+		}
+		err = db.Write(t.Context(), func(_ context.Context, tx sqldb.Tx) error {
+			stocksql.QueueMoves(tx, []stocksql.Move{{ID: "a", Was: stock.Held, Now: stock.Released, Reason: "EXPIRED"}}, now.UnixMilli())
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		released := stock.HoldState{Hold: a.Hold, State: stock.Released}
+		if diff := cmp.Diff([]stock.HoldState{both[1], released}, read(now)); diff != "" {
+			t.Error("what has ended lately is read", diff)
+		}
+		if diff := cmp.Diff(both[1:], read(now.Add(time.Second))); diff != "" {
+			t.Error("what ended before is not", diff)
+		}
+		change("e2", stock.Op{Kind: stock.OpCancel, Hold: a.Hold})
+		change("e3", stock.Op{Kind: stock.OpCap, Hold: stock.Hold{Scope: scope, Lines: []stock.Line{{Item: 101, Qty: 10}}}})
+		image, entries2, more, err := l.Image(t.Context(), scope, 10)
+		want := stock.Image{
+			Scope: scope, Holds: []stock.HoldState{released},
+			Counts: []stock.Count{{Item: 101, Cap: 10, Held: 3}, {Item: 102, Cap: stock.Unlimited, Held: 3}},
+		}
+		if diff := cmp.Diff(want, image) + cmp.Diff([]string{"e2", "e3"}, entries2); err != nil || more || diff != "" {
+			t.Error(err, diff)
+		}
+		if _, some, more, err := l.Image(t.Context(), scope, 1); err != nil || !more || !slices.Equal(some, []string{"e2"}) {
+			t.Errorf("the first entry is %v, %v", some, err)
+		}
+	})
+}
+
+// One process rebuilds a scope at a time. The next may begin when the first has let its claim end, or an instant after it
+// is done.
+func TestLedger_ClaimRebuild(t *testing.T) {
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		l := stocksql.New(db)
+		claim := func(at, until time.Time, wantFree time.Time) {
+			t.Helper()
+			mine, free, err := l.ClaimRebuild(t.Context(), scope, at, until)
+			if err != nil || mine != wantFree.IsZero() || !mine && !free.Equal(wantFree) {
+				t.Fatalf("mine %t, free at %v, %v; want %v", mine, free, err, wantFree)
+			}
+		}
+		renew := func(was, until time.Time, want bool) {
+			t.Helper()
+			if mine, err := l.RenewRebuild(t.Context(), scope, was, until); mine != want || err != nil {
+				t.Fatalf("renewed %t, %v", mine, err)
+			}
+		}
+		end := func(was time.Time, epoch string, next time.Time) {
+			t.Helper()
+			if err := l.EndRebuild(t.Context(), scope, was, epoch, next); err != nil {
+				t.Fatal(err)
+			}
+		}
+		at := func(s int) time.Time { return now.Add(time.Duration(s) * time.Second) }
+		claim(at(0), at(5), time.Time{})
+		claim(at(1), at(6), at(5).Add(time.Millisecond))
+		renew(at(5), at(8), true)
+		renew(at(5), at(9), false)
+		claim(at(6), at(11), at(8).Add(time.Millisecond))
+		claim(at(9), at(14), time.Time{}) // the first was frozen
+		end(at(8), "theirs", at(20))      // and comes too late
+		end(at(14), "mine", at(19))
+		claim(at(18), at(30), at(19))
+		claim(at(19), at(30), time.Time{})
+		if scopes, err := l.Scopes(t.Context(), "2000-01-01"); err != nil || scopes[scope] != "mine" {
+			t.Errorf("epochs %v, %v", scopes, err)
 		}
 	})
 }
@@ -139,33 +212,6 @@ func TestLedger_Bury(t *testing.T) {
 		})
 		if err == nil {
 			t.Error("a buried lease was held after all")
-		}
-	})
-}
-
-func TestLedger_ClaimRebuild(t *testing.T) {
-	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		l := stocksql.New(db)
-		claim := func(at time.Time) bool {
-			t.Helper()
-			ok, err := l.ClaimRebuild(t.Context(), scope, at, at.Add(time.Second))
-			if err != nil {
-				t.Fatal(err)
-			}
-			return ok
-		}
-		if !claim(now) || claim(now) {
-			t.Error("one of two may rebuild")
-		}
-		if !claim(now.Add(2 * time.Second)) {
-			t.Error("a rebuild that was given up is taken over")
-		}
-		if err := l.EndRebuild(t.Context(), scope, "epoch"); err != nil {
-			t.Fatal(err)
-		}
-		scopes, err := l.Scopes(t.Context(), "2026-01-01")
-		if err != nil || scopes[scope] != "epoch" {
-			t.Errorf("%v, %v", scopes, err)
 		}
 	})
 }

@@ -95,8 +95,8 @@ func (r routes) outbox(ctx context.Context, _ *struct{}) (*answer[system.Outbox]
 }
 
 type lettersInput struct {
-	Consumer string `query:"consumer" maxLength:"100" doc:"A consumer, relay or redis; without it all but Redis's."`
-	Type     string `query:"type" maxLength:"100" doc:"Such as order.paid."`
+	Consumer string `query:"consumer" text:"exact" maxLength:"100" doc:"A consumer, relay or redis; without it all but Redis's."`
+	Type     string `query:"type" text:"exact" maxLength:"100" doc:"Such as order.paid."`
 	Page     int    `query:"page" minimum:"1" maximum:"100000" default:"1"`
 	Size     int    `query:"size" minimum:"1" maximum:"100" default:"20"`
 }
@@ -150,8 +150,8 @@ func (r routes) replay(ctx context.Context, in *replayInput) (*answer[system.Rep
 }
 
 type replayAllInput struct {
-	Consumer string `query:"consumer" maxLength:"100" doc:"As in the list."`
-	Type     string `query:"type" maxLength:"100"`
+	Consumer string `query:"consumer" text:"exact" maxLength:"100" doc:"As in the list."`
+	Type     string `query:"type" text:"exact" maxLength:"100"`
 }
 
 type replayAllBody struct {

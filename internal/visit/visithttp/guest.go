@@ -32,7 +32,9 @@ func Guest(a *httpapi.API, door *visit.Door) {
 
 // Scan registers where the printed code leads in a binary that has no app to open there: to the landing itself.
 func Scan(a *httpapi.API) {
-	a.Handle(httpapi.Route{Pattern: "GET /m/{token}", Policy: httpapi.Public, Handler: http.HandlerFunc(scan)})
+	a.Handle(httpapi.Route{
+		Pattern: "GET /m/{token}", Policy: httpapi.Public, Handler: httpapi.RefusePrefetch(http.HandlerFunc(scan)),
+	})
 }
 
 // scan takes the token into the query, which is never logged.
@@ -44,8 +46,16 @@ type guest struct{ door *visit.Door }
 
 type landingGet struct {
 	httpapi.GuestHeader
-	QR             string `query:"qr" required:"true" maxLength:"128"`
+	QR             string `query:"qr" text:"exact" required:"true" maxLength:"128"`
 	AcceptLanguage string `header:"Accept-Language"`
+
+	head, ahead bool // it is a HEAD; a browser asks ahead of its user
+}
+
+// Resolve looks at what opens no visit although its method is safe: link checkers ask with HEAD, browsers in advance.
+func (in *landingGet) Resolve(c huma.Context) []error {
+	in.head, in.ahead = c.Method() == http.MethodHead, httpapi.Prefetching(c.Header)
+	return nil
 }
 
 type landingPost struct {
@@ -55,8 +65,8 @@ type landingPost struct {
 }
 
 type landingRequest struct {
-	QR            string `json:"qr" maxLength:"128"`
-	CustomerToken string `json:"customerToken,omitempty" maxLength:"128" doc:"Where the header cannot be sent."`
+	QR            string `json:"qr" text:"exact" maxLength:"128"`
+	CustomerToken string `json:"customerToken,omitempty" text:"exact" maxLength:"128" doc:"Where the header cannot be sent."`
 }
 
 type landed struct {
@@ -111,6 +121,12 @@ type branch struct {
 type landingOut struct{ Body landed }
 
 func (g *guest) get(ctx context.Context, in *landingGet) (*landingOut, error) {
+	switch {
+	case in.ahead:
+		return nil, httpapi.ErrPrefetch
+	case in.head:
+		return &landingOut{}, nil // whether there is such a code is told to who opens it
+	}
 	return g.land(ctx, in.QR, string(in.CustomerToken), in.AcceptLanguage)
 }
 

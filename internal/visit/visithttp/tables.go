@@ -26,7 +26,7 @@ func (s *staff) registerTables(a *httpapi.API) {
 type addTableIn struct {
 	Body struct {
 		BranchID string `json:"branchId" pattern:"^[1-9][0-9]{0,17}$"`
-		Label    string `json:"label" minLength:"1" maxLength:"16" doc:"Unique in the branch; it is printed large."`
+		Label    string `json:"label" text:"line" minLength:"1" maxLength:"16" doc:"Unique in the branch; it is printed large."`
 		Seats    int    `json:"seats,omitempty" default:"4" minimum:"1" maximum:"100"`
 	}
 }
@@ -48,7 +48,7 @@ func (s *staff) addTable(ctx context.Context, in *addTableIn) (*tableOut, error)
 type editTableIn struct {
 	ID   int64 `path:"id"`
 	Body struct {
-		Label    *string `json:"label,omitempty" minLength:"1" maxLength:"16"`
+		Label    *string `json:"label,omitempty" text:"line" minLength:"1" maxLength:"16"`
 		Seats    *int    `json:"seats,omitempty" minimum:"1" maximum:"100"`
 		IsActive *bool   `json:"isActive,omitempty"`
 	}

@@ -166,6 +166,43 @@ func TestLanding_refuses(t *testing.T) {
 	wantStatus(t, w, 403, "visit_closed_by_staff")
 }
 
+// HEAD and prefetches open no visit. The first GET of a guest does.
+func TestLanding_opens_for_people(t *testing.T) {
+	s := newSite(t)
+	qr := s.qr(t)
+	open := func() int {
+		var all struct{ Items []json.RawMessage }
+		s.ask(t, "GET", "/api/visits?branchId=1", "", "", &all)
+		return len(all.Items)
+	}
+	for _, path := range []string{"/cis/landing?qr=" + qr, "/cis/landing?qr=" + visit.NewQRToken()} {
+		w := s.ask(t, "HEAD", path, "", "", nil)
+		if w.Code != 200 || !strings.Contains(w.Body.String(), `"customerToken":"",`) { // the body is for this test; a connection gets none
+			t.Errorf("HEAD: %d %s", w.Code, w.Body)
+		}
+	}
+	for header, value := range map[string]string{
+		"Sec-Purpose": "prefetch", "sec-purpose": "prefetch;prerender", "Purpose": "prefetch", "X-Moz": "Prefetch",
+	} {
+		for _, path := range []string{"/cis/landing?qr=" + qr, "/m/" + qr} {
+			r := httptest.NewRequestWithContext(t.Context(), "GET", path, nil)
+			r.Header.Set(header, value)
+			w := httptest.NewRecorder()
+			s.ServeHTTP(w, r)
+			wantStatus(t, w, 503, "prefetch_refused")
+			if got := w.Header().Get("Cache-Control"); got != "no-store" {
+				t.Errorf("Cache-Control is %q", got)
+			}
+		}
+	}
+	if n := open(); n != 0 {
+		t.Errorf("%d visits are open", n)
+	}
+	if s.ask(t, "GET", "/cis/landing?qr="+qr, "", "", nil); open() != 1 {
+		t.Errorf("%d visits are open when somebody has come", open())
+	}
+}
+
 func TestScan(t *testing.T) {
 	s := newSite(t)
 	w := s.ask(t, "GET", "/m/"+s.qr(t), "", "", nil)

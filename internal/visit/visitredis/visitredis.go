@@ -3,6 +3,9 @@
 // Two keys say so together: visit:byCustomer leads from a token to its visit, and visit:customers holds the tokens of a
 // visit. Both must agree, so that closing a visit is one deletion, whatever the number of its guests: what is left under
 // visit:byCustomer is believed by nobody and runs out.
+//
+// What a token leads to is sealed with a key that is not in Redis, together with the instant until which it is believed.
+// So who can write to Redis can neither make a guest nor keep one for longer than SQL would let them read.
 package visitredis
 
 import (
@@ -27,28 +30,33 @@ type Bindings struct{ db *redisdb.DB }
 // New makes bindings on a connection.
 func New(db *redisdb.DB) *Bindings { return &Bindings{db} }
 
-// Bind remembers a guest for life.
-func (b *Bindings) Bind(ctx context.Context, token string, g visit.Guest, life time.Duration) error {
-	party := keyspace.VisitCustomers(g.VisitID)
-	value := g.VisitID + "|" + strconv.FormatInt(g.BranchID, 10) + "|" + strconv.FormatInt(g.TableID, 10)
+// Bind remembers a guest for life, to be believed until an instant.
+func (b *Bindings) Bind(
+	ctx context.Context, token string, g visit.Guest, life time.Duration, until time.Time,
+) error {
+	key, party := keyspace.VisitByCustomer(token), keyspace.VisitCustomers(g.VisitID)
+	value := strings.Join([]string{
+		g.VisitID, strconv.FormatInt(g.BranchID, 10), strconv.FormatInt(g.TableID, 10),
+		strconv.FormatInt(until.UnixMilli(), 10),
+	}, "|")
 	_, err := b.db.DoMulti(ctx,
 		redisdb.Command("SADD", party, keyspace.Secret(token)),
 		redisdb.Command("PEXPIRE", party, millis(partyLife)),
-		redisdb.Command("SET", keyspace.VisitByCustomer(token), value, "PX", millis(life)))
+		redisdb.Command("SET", key, value+"|"+b.db.Seal(key, value), "PX", millis(life)))
 	return err
 }
 
 // Find gives the guest of a token if both keys agree, and lets both live on.
 func (b *Bindings) Find(
-	ctx context.Context, token string, life func(branch int64) time.Duration,
+	ctx context.Context, token string, now time.Time, life func(branch int64) time.Duration,
 ) (visit.Guest, bool, error) {
 	key := keyspace.VisitByCustomer(token)
 	value, found, err := b.db.Do(ctx, "GET", key).Text()
 	if err != nil || !found {
 		return visit.Guest{}, false, err
 	}
-	g, ok := parse(value)
-	if !ok {
+	g, until, ok := b.parse(key, value)
+	if !ok || !now.Before(until) {
 		return visit.Guest{}, false, nil
 	}
 	party := keyspace.VisitCustomers(g.VisitID)
@@ -63,15 +71,18 @@ func (b *Bindings) Find(
 	return g, member == 1 && err == nil, err
 }
 
-func parse(value string) (g visit.Guest, ok bool) {
-	parts := strings.Split(value, "|")
-	if len(parts) != 3 || !uid.Valid(parts[0]) {
-		return g, false
+// parse reads what Bind has written for a key; ok is false for everything else.
+func (b *Bindings) parse(key keyspace.Key, text string) (g visit.Guest, until time.Time, ok bool) {
+	cut := max(0, len(text)-redisdb.SealChars-1)
+	parts := strings.Split(text[:cut], "|")
+	if len(parts) != 4 || !uid.Valid(parts[0]) || !b.db.Sealed(text[cut+1:], key, text[:cut]) {
+		return g, until, false
 	}
 	branch, errBranch := strconv.ParseInt(parts[1], 10, 64)
 	table, errTable := strconv.ParseInt(parts[2], 10, 64)
+	end, errEnd := strconv.ParseInt(parts[3], 10, 64)
 	g = visit.Guest{VisitID: parts[0], BranchID: branch, TableID: table, VisitOpen: true}
-	return g, errBranch == nil && errTable == nil
+	return g, time.UnixMilli(end), errBranch == nil && errTable == nil && errEnd == nil
 }
 
 // Unbind forgets all guests of visits.

@@ -1,6 +1,7 @@
 package visitredis_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -24,6 +25,11 @@ func TestBindings(t *testing.T) {
 
 func hour(int64) time.Duration { return time.Hour }
 
+var (
+	now  = time.Date(2026, 2, 26, 5, 0, 0, 0, time.UTC)
+	soon = now.Add(30 * time.Minute)
+)
+
 func guest() visit.Guest {
 	return visit.Guest{VisitID: uid.New(time.Now()), BranchID: 1, TableID: 3, VisitOpen: true}
 }
@@ -31,11 +37,13 @@ func guest() visit.Guest {
 func TestBindings_keys(t *testing.T) {
 	redisdbtest.Each(t, func(t *testing.T, db *redisdb.DB) {
 		b, token, g := visitredis.New(db), visit.NewCustomerToken(), guest()
-		if err := b.Bind(t.Context(), token, g, time.Minute); err != nil {
+		if err := b.Bind(t.Context(), token, g, time.Minute, soon); err != nil {
 			t.Fatal(err)
 		}
 		byCustomer, party := keyspace.VisitByCustomer(token), keyspace.VisitCustomers(g.VisitID)
-		if got, _, err := db.Do(t.Context(), "GET", byCustomer).Text(); got != g.VisitID+"|1|3" || err != nil {
+		got, _, err := db.Do(t.Context(), "GET", byCustomer).Text()
+		want := g.VisitID + "|1|3|1772083800000"
+		if want += "|" + db.Seal(byCustomer, want); got != want || err != nil {
 			t.Errorf("the binding is %q, %v", got, err)
 		}
 		lives := func(key keyspace.Key, want time.Duration) {
@@ -47,21 +55,61 @@ func TestBindings_keys(t *testing.T) {
 		}
 		lives(byCustomer, time.Minute)
 		lives(party, 8*time.Hour)
-		if _, found, err := b.Find(t.Context(), token, hour); !found || err != nil {
+		if _, found, err := b.Find(t.Context(), token, now, hour); !found || err != nil {
 			t.Errorf("%t, %v", found, err)
 		}
 		lives(byCustomer, time.Hour) // it slides
 	})
 }
 
+// Who can write to Redis makes no guest: neither by writing a value, nor by bringing that of another token, nor by
+// changing one.
+func TestBindings_Find_believes_own_writing_only(t *testing.T) {
+	redisdbtest.Each(t, func(t *testing.T, db *redisdb.DB) {
+		b, mine, theirs := visitredis.New(db), visit.NewCustomerToken(), visit.NewCustomerToken()
+		g, other := guest(), guest()
+		for token, g := range map[string]visit.Guest{mine: g, theirs: other} {
+			if err := b.Bind(t.Context(), token, g, time.Hour, soon); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := db.Do(t.Context(), "SADD", keyspace.VisitCustomers(other.VisitID), keyspace.Secret(mine)).Err(); err != nil {
+			t.Fatal(err)
+		}
+		own, _, _ := db.Do(t.Context(), "GET", keyspace.VisitByCustomer(mine)).Text()
+		foreign, _, _ := db.Do(t.Context(), "GET", keyspace.VisitByCustomer(theirs)).Text()
+		for _, value := range []string{
+			foreign, strings.Replace(own, g.VisitID, other.VisitID, 1), strings.Replace(own, "|1|3|", "|2|3|", 1),
+			strings.Replace(own, "|17", "|27", 1), other.VisitID + "|1|3", other.VisitID + "|1|3|1772083800000|", own + "A",
+		} {
+			if err := db.Do(t.Context(), "SET", keyspace.VisitByCustomer(mine), value).Err(); err != nil {
+				t.Fatal(err)
+			}
+			if _, found, err := b.Find(t.Context(), mine, now, hour); found || err != nil {
+				t.Errorf("%q was believed: %t, %v", value, found, err)
+			}
+		}
+		if err := db.Do(t.Context(), "SET", keyspace.VisitByCustomer(mine), own).Err(); err != nil {
+			t.Fatal(err)
+		}
+		if got, found, err := b.Find(t.Context(), mine, now, hour); !found || got.VisitID != g.VisitID || err != nil {
+			t.Errorf("its own value: %+v, %t, %v", got, found, err)
+		}
+	})
+}
+
 func TestBindings_Find_needs_both_keys(t *testing.T) {
 	redisdbtest.Each(t, func(t *testing.T, db *redisdb.DB) {
 		b, token, g := visitredis.New(db), visit.NewCustomerToken(), guest()
-		for _, value := range []string{"", "x", "a|b|c", g.VisitID + "|1", g.VisitID + "|1|x", g.VisitID + "|1|3"} {
+		sealed := func(value string) string { return value + "|" + db.Seal(keyspace.VisitByCustomer(token), value) }
+		for _, value := range []string{
+			"", "x", "|", "a|b|c", sealed(g.VisitID + "|1"), sealed(g.VisitID + "|1|x|1772083800000"), sealed("x|1|3|1772083800000"),
+			sealed(g.VisitID + "|1|3|1772083800000"),
+		} {
 			if err := db.Do(t.Context(), "SET", keyspace.VisitByCustomer(token), value, "PX", "60000").Err(); err != nil {
 				t.Fatal(err)
 			}
-			if _, found, err := b.Find(t.Context(), token, hour); found || err != nil {
+			if _, found, err := b.Find(t.Context(), token, now, hour); found || err != nil {
 				t.Errorf("%q was believed: %t, %v", value, found, err)
 			}
 		}
@@ -71,13 +119,13 @@ func TestBindings_Find_needs_both_keys(t *testing.T) {
 func TestBindings_without_Redis(t *testing.T) {
 	db, server := redisdbtest.Real(t)
 	b, token, g := visitredis.New(db), visit.NewCustomerToken(), guest()
-	if err := b.Bind(t.Context(), token, g, time.Hour); err != nil {
+	if err := b.Bind(t.Context(), token, g, time.Hour, soon); err != nil {
 		t.Fatal(err)
 	}
 	server.Kill()
-	_, found, err := b.Find(t.Context(), token, hour)
+	_, found, err := b.Find(t.Context(), token, now, hour)
 	for what, err := range map[string]error{
-		"Find": err, "Bind": b.Bind(t.Context(), token, g, time.Hour), "Unbind": b.Unbind(t.Context(), []string{g.VisitID}),
+		"Find": err, "Bind": b.Bind(t.Context(), token, g, time.Hour, soon), "Unbind": b.Unbind(t.Context(), []string{g.VisitID}),
 	} {
 		if fault.KindOf(err) != fault.Unavailable || found {
 			t.Errorf("%s: %v", what, err)

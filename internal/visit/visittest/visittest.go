@@ -38,13 +38,14 @@ func (c *Clock) Advance(d time.Duration) {
 
 // Memory is visit.Bindings in this process. While Down is set it fails like Redis out of reach, and keeps what it had.
 type Memory struct {
-	mu   sync.Mutex
-	of   map[string]visit.Guest
-	down bool
+	mu    sync.Mutex
+	of    map[string]visit.Guest
+	until map[string]time.Time
+	down  bool
 }
 
 // NewMemory makes an empty memory.
-func NewMemory() *Memory { return &Memory{of: map[string]visit.Guest{}} }
+func NewMemory() *Memory { return &Memory{of: map[string]visit.Guest{}, until: map[string]time.Time{}} }
 
 // SetDown makes it fail, or work again.
 func (m *Memory) SetDown(down bool) {
@@ -68,24 +69,24 @@ func (m *Memory) enter() (leave func(), err error) {
 	return m.mu.Unlock, err
 }
 
-// Bind remembers a guest; it does not forget by itself.
-func (m *Memory) Bind(_ context.Context, token string, g visit.Guest, _ time.Duration) error {
+// Bind remembers a guest until it is no longer to be believed.
+func (m *Memory) Bind(_ context.Context, token string, g visit.Guest, _ time.Duration, until time.Time) error {
 	leave, err := m.enter()
 	defer leave()
 	if err == nil {
-		m.of[token] = g
+		m.of[token], m.until[token] = g, until
 	}
 	return err
 }
 
 // Find gives a guest.
 func (m *Memory) Find(
-	_ context.Context, token string, _ func(int64) time.Duration,
+	_ context.Context, token string, now time.Time, _ func(int64) time.Duration,
 ) (visit.Guest, bool, error) {
 	leave, err := m.enter()
 	defer leave()
 	g, ok := m.of[token]
-	return g, ok && err == nil, err
+	return g, ok && now.Before(m.until[token]) && err == nil, err
 }
 
 // Unbind forgets the guests of visits.
@@ -108,19 +109,20 @@ func (m *Memory) Unbind(_ context.Context, visits []string) error {
 // Bindings is the suite that every visit.Bindings passes. empty gives an empty one.
 func Bindings(t *testing.T, empty func(t *testing.T) visit.Bindings) {
 	t.Helper()
+	now := time.Now().Truncate(time.Millisecond)
 	hour := func(int64) time.Duration { return time.Hour }
 	guest := func() (string, visit.Guest) {
 		return visit.NewCustomerToken(), visit.Guest{VisitID: uid.New(time.Now()), BranchID: 1, TableID: 3, VisitOpen: true}
 	}
 	bind := func(t *testing.T, b visit.Bindings, token string, g visit.Guest) {
 		t.Helper()
-		if err := b.Bind(t.Context(), token, g, time.Hour); err != nil {
+		if err := b.Bind(t.Context(), token, g, time.Hour, now.Add(time.Minute)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	finds := func(t *testing.T, b visit.Bindings, token string, want visit.Guest, wantFound bool) {
 		t.Helper()
-		got, found, err := b.Find(t.Context(), token, hour)
+		got, found, err := b.Find(t.Context(), token, now, hour)
 		got.TokenHash = want.TokenHash // the finder's own knowledge
 		if err != nil || found != wantFound || found && got != want {
 			t.Errorf("found %+v, %t, %v", got, found, err)
@@ -137,6 +139,16 @@ func Bindings(t *testing.T, empty func(t *testing.T) visit.Bindings) {
 		bind(t, b, token, g)
 		finds(t, b, token, g, true)
 		finds(t, b, token, g, true)
+	})
+	t.Run("what was bound is believed until its end", func(t *testing.T) {
+		b := empty(t)
+		token, g := guest()
+		bind(t, b, token, g)
+		for after, want := range map[time.Duration]bool{time.Minute - time.Millisecond: true, time.Minute: false} {
+			if _, found, err := b.Find(t.Context(), token, now.Add(after), hour); found != want || err != nil {
+				t.Errorf("after %v: %t, %v", after, found, err)
+			}
+		}
 	})
 	t.Run("a closed visit takes all its guests along and no other", func(t *testing.T) {
 		b := empty(t)

@@ -412,7 +412,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The orders of a branch, the newest first */
+        /**
+         * The orders of a branch, the newest first
+         * @description A search finds orders by any of these: the number; the table's label; the beginnings of words of the receiver's name, without regard to accents; the receiver's phone, or its last four digits or more. Of a table it finds the last 200 parties and of a name the last 200 orders. Names and phones find nothing without the permission to see receivers.
+         */
         get: operations["staff-orders"];
         put?: never;
         post?: never;
@@ -586,6 +589,23 @@ export interface paths {
         put?: never;
         /** Take an order one step back in the kitchen */
         post: operations["order-recall"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/orders/{id}/receiver": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Name, phone and address of who receives an order, wherever they are shown */
+        get: operations["staff-order-receiver"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -2760,6 +2780,8 @@ export interface components {
              * @description What was taken, in minor units; it must be what the order costs.
              */
             amount: number;
+            /** @description The order has expired: it is made again if its business date goes on, its visit is open, the branch takes orders and its dishes are left, and refused otherwise. */
+            late?: boolean;
             /** @enum {string} */
             method: "COUNTER";
         };
@@ -2945,6 +2967,8 @@ export interface components {
         IdentityEntry: {
             action: string;
             actor: string;
+            /** @description Of the client; empty where none has asked, and in entries older than this field. */
+            address: string;
             after: unknown;
             /** Format: date-time */
             at: string;
@@ -3150,9 +3174,11 @@ export interface components {
             paymentStatus: string;
             /** Format: date-time */
             placedAt: string;
-            /** @description Empty with DINE_IN. */
+            /** @description Likewise; empty with PICKUP, too. */
+            receiverAddress: string;
+            /** @description Empty with DINE_IN, and without the permission to see receivers. */
             receiverName: string;
-            /** @description Empty with DINE_IN. */
+            /** @description Likewise. */
             receiverPhone: string;
             /** @enum {string} */
             status: "PLACED" | "ACCEPTED" | "PREPARING" | "READY" | "SERVED" | "COMPLETED";
@@ -3493,6 +3519,45 @@ export interface components {
             /** @enum {string} */
             state: "DUE" | "SENDING" | "DONE" | "REFUSED" | "UNKNOWN";
         };
+        OrderingStaffDetail: {
+            bizDate: string;
+            cancelReason?: string;
+            currency: string;
+            id: string;
+            items: components["schemas"]["OrderingItem"][];
+            /** @enum {string} */
+            kind: "DINE_IN" | "DELIVERY" | "PICKUP";
+            /**
+             * Format: int64
+             * @description How often payBy can still be moved by five minutes.
+             */
+            moreTime: number;
+            /** @example A-042 */
+            number: string;
+            /** Format: date-time */
+            payBy: string;
+            payment: components["schemas"]["OrderingPaymentInfo"];
+            paymentStatus: string;
+            payments: components["schemas"]["OrderingAttempt"][];
+            /** @description null at tables, and without the permission to see receivers. */
+            receiver: components["schemas"]["OrderingStaffReceiver"];
+            /**
+             * Format: int64
+             * @description Of totalPrice, given back or about to be.
+             */
+            refunded: number;
+            refunds?: components["schemas"]["OrderingRefund"][];
+            status: string;
+            /** @description Empty away from tables. */
+            tableLabel: string;
+            timeline: components["schemas"]["OrderingOccurrence"][];
+            /**
+             * Format: int64
+             * @description Minor units of the currency.
+             */
+            totalPrice: number;
+            visitId: string;
+        };
         OrderingStaffOrder: {
             bizDate: string;
             cancelReason?: string;
@@ -3511,7 +3576,7 @@ export interface components {
             payBy: string;
             payment: components["schemas"]["OrderingPaymentInfo"];
             paymentStatus: string;
-            /** @description Empty at tables. */
+            /** @description Empty at tables, and without the permission to see receivers. */
             receiverName: string;
             /**
              * Format: int64
@@ -3549,6 +3614,12 @@ export interface components {
             settledAt: string | null;
             /** @enum {string} */
             state: "CREATED" | "REDIRECTED" | "CONFIRMING" | "UNKNOWN" | "REVIEW" | "PAID" | "FAILED" | "CANCELED";
+        };
+        OrderingStaffReceiver: {
+            /** @description Empty with PICKUP. */
+            address: string;
+            name: string;
+            phone: string;
         };
         OrderingStation: {
             /** @description A category. */
@@ -3611,9 +3682,11 @@ export interface components {
             paymentStatus: string;
             /** Format: date-time */
             placedAt: string;
-            /** @description Empty with DINE_IN. */
+            /** @description Likewise; empty with PICKUP, too. */
+            receiverAddress: string;
+            /** @description Empty with DINE_IN, and without the permission to see receivers. */
             receiverName: string;
-            /** @description Empty with DINE_IN. */
+            /** @description Likewise. */
             receiverPhone: string;
             /** @enum {string} */
             status: "PLACED" | "ACCEPTED" | "PREPARING" | "READY" | "SERVED" | "COMPLETED";
@@ -3690,7 +3763,7 @@ export interface components {
         RefundInputBody: {
             /**
              * Format: int64
-             * @description Minor units; 0 or nothing for all that is left.
+             * @description Minor units. Without it all that is left is refunded.
              */
             amount?: number;
             /** @description It was given back in the gateway's portal already: nothing is sent. */
@@ -5787,8 +5860,13 @@ export interface operations {
                 bizDate?: string;
                 status?: "PLACED" | "ACCEPTED" | "PREPARING" | "READY" | "SERVED" | "COMPLETED" | "CANCELED";
                 paymentStatus?: "UNPAID" | "CONFIRMING" | "PAID" | "CANCELED" | "REFUND_DUE" | "REFUNDED";
+                cancelReason?: "USER_CANCELED" | "STAFF_CANCELED" | "EXPIRED";
                 /** @description An order's number, such as A-042, or its digits alone. */
                 q?: string;
+                /** @description A number, a table, or the receiver's name or phone. */
+                search?: string;
+                /** @description The orders of one party; not together with search. */
+                visitId?: string;
                 page?: number;
                 size?: number;
             };
@@ -5835,7 +5913,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["OrderingDetail"];
+                    "application/json": components["schemas"]["OrderingStaffDetail"];
                 };
             };
             /** @description Error */
@@ -5973,7 +6051,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["OrderingDetail"];
+                    "application/json": components["schemas"]["OrderingStaffDetail"];
                 };
             };
             /** @description Error */
@@ -6009,7 +6087,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["OrderingDetail"];
+                    "application/json": components["schemas"]["OrderingStaffDetail"];
                 };
             };
             /** @description Error */
@@ -6041,7 +6119,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["OrderingDetail"];
+                    "application/json": components["schemas"]["OrderingStaffDetail"];
                 };
             };
             /** @description Error */
@@ -6077,7 +6155,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["OrderingDetail"];
+                    "application/json": components["schemas"]["OrderingStaffDetail"];
                 };
             };
             /** @description Error */
@@ -6148,6 +6226,37 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["OrderingProgress"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "staff-order-receiver": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OrderingStaffReceiver"];
                 };
             };
             /** @description Error */
@@ -8088,7 +8197,10 @@ export interface operations {
             query?: never;
             header?: never;
             path?: never;
-            cookie?: never;
+            cookie?: {
+                /** @description What a login has set; it logs nobody in. */
+                comanda_device?: string;
+            };
         };
         requestBody: {
             content: {
@@ -8099,6 +8211,7 @@ export interface operations {
             /** @description OK */
             200: {
                 headers: {
+                    "Set-Cookie"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -8922,10 +9035,14 @@ export interface operations {
     };
     "order-get": {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Goes before Accept-Language. */
+                locale?: string;
+            };
             header?: {
                 /** @description What the landing answered. */
                 "X-Customer-Token"?: string;
+                "Accept-Language"?: string;
             };
             path: {
                 id: string;
@@ -8990,10 +9107,14 @@ export interface operations {
     };
     "order-events": {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Goes before Accept-Language. */
+                locale?: string;
+            };
             header?: {
                 /** @description What the landing answered. */
                 "X-Customer-Token"?: string;
+                "Accept-Language"?: string;
                 /** @description Of the last event seen; what it says is not sent again. */
                 "Last-Event-ID"?: string;
             };
@@ -9026,10 +9147,14 @@ export interface operations {
     };
     "order-more-time": {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Goes before Accept-Language. */
+                locale?: string;
+            };
             header?: {
                 /** @description What the landing answered. */
                 "X-Customer-Token"?: string;
+                "Accept-Language"?: string;
             };
             path: {
                 id: string;
@@ -9174,12 +9299,15 @@ export interface operations {
     "visit-orders": {
         parameters: {
             query?: {
+                /** @description Goes before Accept-Language. */
+                locale?: string;
                 page?: number;
                 size?: number;
             };
             header?: {
                 /** @description What the landing answered. */
                 "X-Customer-Token"?: string;
+                "Accept-Language"?: string;
             };
             path: {
                 visitId: string;
@@ -9609,7 +9737,10 @@ export interface operations {
             query?: never;
             header?: never;
             path?: never;
-            cookie?: never;
+            cookie?: {
+                /** @description What a login has set; it logs nobody in. */
+                comanda_device?: string;
+            };
         };
         requestBody: {
             content: {
@@ -9620,6 +9751,7 @@ export interface operations {
             /** @description No Content */
             204: {
                 headers: {
+                    "Set-Cookie"?: string;
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -9783,10 +9915,14 @@ export interface operations {
     "member-orders": {
         parameters: {
             query?: {
+                /** @description Goes before Accept-Language. */
+                locale?: string;
                 page?: number;
                 size?: number;
             };
-            header?: never;
+            header?: {
+                "Accept-Language"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -9814,8 +9950,13 @@ export interface operations {
     };
     "member-order": {
         parameters: {
-            query?: never;
-            header?: never;
+            query?: {
+                /** @description Goes before Accept-Language. */
+                locale?: string;
+            };
+            header?: {
+                "Accept-Language"?: string;
+            };
             path: {
                 id: string;
             };
@@ -9876,8 +10017,12 @@ export interface operations {
     };
     "member-order-events": {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Goes before Accept-Language. */
+                locale?: string;
+            };
             header?: {
+                "Accept-Language"?: string;
                 /** @description Of the last event seen; what it says is not sent again. */
                 "Last-Event-ID"?: string;
             };
@@ -9910,8 +10055,13 @@ export interface operations {
     };
     "member-order-more-time": {
         parameters: {
-            query?: never;
-            header?: never;
+            query?: {
+                /** @description Goes before Accept-Language. */
+                locale?: string;
+            };
+            header?: {
+                "Accept-Language"?: string;
+            };
             path: {
                 id: string;
             };

@@ -2,7 +2,7 @@
 -- APPLY: what SQL has decided and committed, for many holds of one scope, in the order given. Idempotent by hold.
 --
 -- KEYS  1 q:cap  2 q:rsv  3 q:paid  4 rsv:due  5.. one ord:resv per hold (no hold twice)
--- ARGV  1 branch  2 business date  3 number of holds, then the ids of the holds, then per operation:
+-- ARGV  1 branch  2 business date  3 now (unix ms)  4 number of holds, then the ids of the holds, then per operation:
 --       kind (H held, C confirm, X cancel, R return, F forget, Q cap), place of the hold in the list (0 for Q),
 --       number of lines, and its lines: item, quantity (for Q one line: item, new cap or *)
 -- Returns {0} when the scope is unknown: nothing was applied; else {1, ...} with one outcome per operation:
@@ -12,8 +12,8 @@
 -- Cost  O(operations + lines + items); commands: 8 and up to 3 per hold
 -- Creates ord:resv with the TTL of its scope
 local branch, date = ARGV[1], ARGV[2]
-local hold_count = tonumber(ARGV[3])
-local ids_at, records_at = 3, 4
+local hold_count = tonumber(ARGV[4])
+local ids_at, records_at = 4, 4
 
 local scope = redis.call('HMGET', KEYS[1], 'ep', 'end')
 local epoch = scope[1]
@@ -149,7 +149,7 @@ for h, r in pairs(records) do
       else
         redis.call('HSET', key, 's', state, '__bizDate', date, '__branchId', branch, unpack(r.lines))
       end
-      redis.call('PEXPIREAT', key, scope[2])
+      redis.call('PEXPIRE', key, scope[2] - ARGV[3])
     end
   end
 end

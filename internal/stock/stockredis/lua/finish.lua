@@ -2,7 +2,7 @@
 -- FINISH: makes a loaded scope known.
 --
 -- KEYS  1 q:cap  2 q:rsv  3 q:paid
--- ARGV  1 epoch  2 end of the records and of q:rsv  3 end of q:cap and q:paid (both unix ms)
+-- ARGV  1 epoch  2 end of the records (unix ms)  3 life of q:rsv, to that end  4 life of q:cap and q:paid (both ms)
 -- Returns 1, or 0 when another rebuild has begun since: nothing was changed
 -- Cost  O(1); 8 commands
 -- Creates nothing new; gives the three hashes their TTLs
@@ -13,7 +13,7 @@ redis.call('HDEL', KEYS[1], 'bld')
 redis.call('HSET', KEYS[1], 'ep', ARGV[1], 'end', ARGV[2])
 redis.call('HSET', KEYS[2], 'ep', ARGV[1])
 redis.call('HSET', KEYS[3], 'ep', ARGV[1])
-redis.call('PEXPIREAT', KEYS[1], ARGV[3])
-redis.call('PEXPIREAT', KEYS[2], ARGV[2])
-redis.call('PEXPIREAT', KEYS[3], ARGV[3])
+redis.call('PEXPIRE', KEYS[1], ARGV[4])
+redis.call('PEXPIRE', KEYS[2], ARGV[3])
+redis.call('PEXPIRE', KEYS[3], ARGV[4])
 return 1

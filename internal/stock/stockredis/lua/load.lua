@@ -2,7 +2,7 @@
 -- LOAD: enters a piece of the image that was read from SQL after BEGIN. SQL wins over whatever a record says.
 --
 -- KEYS  1 q:cap  2 q:rsv  3 q:paid  4 rsv:due  5.. one ord:resv per hold (no hold twice)
--- ARGV  1 epoch  2 branch  3 business date  4 end of the records (unix ms)  5 number of counters  6 number of holds
+-- ARGV  1 epoch  2 branch  3 business date  4 life of the records (ms)  5 number of counters  6 number of holds
 --       then per counter: item, cap or *, held, used
 --       then per hold: id, state, number of lines, and its lines: item, quantity
 -- Returns 1, or 0 when another rebuild has begun since: nothing was entered
@@ -26,8 +26,8 @@ if counters > 0 then
   redis.call('HSET', KEYS[1], unpack(caps))
   redis.call('HSET', KEYS[2], unpack(held))
   redis.call('HSET', KEYS[3], unpack(paid))
-  redis.call('PEXPIREAT', KEYS[2], ARGV[4])
-  redis.call('PEXPIREAT', KEYS[3], ARGV[4])
+  redis.call('PEXPIRE', KEYS[2], ARGV[4])
+  redis.call('PEXPIRE', KEYS[3], ARGV[4])
 end
 
 if holds > 0 then
@@ -42,7 +42,7 @@ if holds > 0 then
     else
       redis.call('HSET', key, 's', state)
     end
-    redis.call('PEXPIREAT', key, ARGV[4])
+    redis.call('PEXPIRE', key, ARGV[4])
     at = at + 3 + 2 * lines
   end
   redis.call('ZREM', KEYS[4], unpack(ids))

@@ -3,8 +3,8 @@
 --
 -- KEYS  1 q:cap  2 q:rsv  3 q:paid  4 rsv:due  5 rsv:no of this span  6 rsv:no of the span before
 --       7.. one ord:resv per reservation
--- ARGV  1 branch  2 business date  3 end of the leases  4 end of KEYS[5] (both unix ms)
---       5 number of items  6 number of reservations
+-- ARGV  1 branch  2 business date  3 end of the leases  4 now (both unix ms)  5 life of KEYS[5] (ms)
+--       6 number of items  7 number of reservations
 --       then the items (none twice), then the ids (none twice), then per reservation its number of lines and
 --       its lines: place of the item in the list, quantity (no item twice)
 -- Returns {0} when the scope is unknown, else {1, ...} with one answer per reservation as package stock numbers
@@ -15,8 +15,8 @@
 --       2 when ids were refused lately; one per reservation when any of them has a record
 -- Creates ord:resv with the TTL of its scope, members of rsv:due, and rsv:no with a TTL of at most two spans
 local branch, date = ARGV[1], ARGV[2]
-local item_count, try_count = tonumber(ARGV[5]), tonumber(ARGV[6])
-local items_at = 6
+local item_count, try_count = tonumber(ARGV[6]), tonumber(ARGV[7])
+local items_at = 7
 local ids_at = items_at + item_count
 local lines_at = ids_at + try_count
 local records_at = 6
@@ -158,12 +158,12 @@ if #writes > 0 then
   redis.call('HSET', KEYS[2], unpack(counts))
   for i = 1, #writes do
     redis.call(unpack(writes[i]))
-    redis.call('PEXPIREAT', writes[i][2], caps[2])
+    redis.call('PEXPIRE', writes[i][2], caps[2] - ARGV[4])
   end
   redis.call('ZADD', KEYS[4], unpack(leases))
 end
 if #refused > 0 then
   redis.call('SADD', KEYS[5], unpack(refused))
-  redis.call('PEXPIREAT', KEYS[5], ARGV[4])
+  redis.call('PEXPIRE', KEYS[5], ARGV[5])
 end
 return reply

@@ -1,2 +1,7 @@
 // Package stray belongs to nobody in the whole house.
 package stray
+
+import "time"
+
+// For is how long it has been here.
+func For(since time.Time) time.Duration { return time.Since(since) }

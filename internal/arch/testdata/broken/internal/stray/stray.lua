@@ -1,4 +1,4 @@
 -- A script
--- of four
--- lines
+redis.call('PEXPIREAT', KEYS[1], ARGV[1])
+-- of four lines
 -- in all

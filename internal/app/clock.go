@@ -1,0 +1,79 @@
+package app
+
+import (
+	"context"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
+
+	"comanda/internal/clock"
+	"comanda/internal/worker"
+)
+
+// measureEvery is how often the deciding clock is measured while nothing is suspicious. A virtual machine that was paused
+// does not show it on its own clocks, so that only a measurement finds out.
+const measureEvery = 10 * time.Second
+
+// settleWithin is how long a request waits for the time to be measured. Orders are taken without it after that.
+const settleWithin = time.Second
+
+// clockLoop measures the deciding clock. Every process needs it: what it decides is held against what others have.
+func (k *Core) clockLoop() worker.Loop {
+	return worker.Loop{
+		Name: "clock", Run: k.DB.Clock().Measure, Every: measureEvery, Timeout: 4 * time.Second, MaxPause: time.Second,
+	}
+}
+
+// settle waits until the time is not in doubt, for a moment: deadlines that are given meanwhile might be wrong.
+func settle(c *clock.Clock) func(context.Context) {
+	return func(ctx context.Context) {
+		ctx, cancel := context.WithTimeout(ctx, settleWithin)
+		defer cancel()
+		_ = c.Await(ctx) // then it goes on by the time that there is
+	}
+}
+
+// ending is a loop whose rounds end something because its time is over. They are left out while the time is not settled;
+// the next round finds what is due then.
+func ending(c *clock.Clock, l worker.Loop) worker.Loop {
+	run := l.Run
+	l.Run = func(ctx context.Context) error {
+		if !c.Settled() {
+			return nil
+		}
+		return run(ctx)
+	}
+	return l
+}
+
+// watchClock publishes what is known about the deciding clock.
+func watchClock(reg prometheus.Registerer, c *clock.Clock) {
+	f := promauto.With(reg)
+	gauge := func(name, help string, value func(clock.State) float64) {
+		f.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, func() float64 { return value(c.State()) })
+	}
+	steps := func(of, direction string, n func(clock.Steps) int) {
+		f.NewCounterFunc(prometheus.CounterOpts{
+			Name: "clock_steps_total", Help: "How often a clock was seen to be set: the machine's, or the one that decides.",
+			ConstLabels: prometheus.Labels{"clock": of, "direction": direction},
+		}, func() float64 { return float64(n(c.State().Steps)) })
+	}
+	gauge("clock_offset_seconds", "How far the deciding clock is ahead of this process's.", func(s clock.State) float64 {
+		return s.Offset.Seconds()
+	})
+	gauge("clock_uncertainty_seconds", "By how much the last measurement of the deciding clock may be wrong.",
+		func(s clock.State) float64 { return s.Uncertainty.Seconds() })
+	gauge("clock_measurement_age_seconds", "Time since the last measurement of the deciding clock.",
+		func(s clock.State) float64 { return s.Age.Seconds() })
+	gauge("clock_settled", "1 while something may end by the deciding clock, 0 while it is in doubt.",
+		func(s clock.State) float64 {
+			if s.Settled {
+				return 1
+			}
+			return 0
+		})
+	steps("machine", "any", func(s clock.Steps) int { return s.Machine })
+	steps("deciding", "forward", func(s clock.Steps) int { return s.Forward })
+	steps("deciding", "back", func(s clock.Steps) int { return s.Back })
+}

@@ -1,0 +1,65 @@
+package app
+
+import (
+	"maps"
+	"net"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/agnivade/levenshtein"
+)
+
+// settingsIn returns the variables of an environment that set something of the server, by name.
+func settingsIn(environ []string) map[string]string {
+	values := map[string]string{}
+	for _, kv := range environ {
+		if name, v, ok := strings.Cut(kv, "="); ok && strings.HasPrefix(name, "COMANDA_") {
+			values[name] = v
+		}
+	}
+	services := servicesIn(values)
+	maps.DeleteFunc(values, func(name, _ string) bool { return foreign(name) || injected(name, services) })
+	return values
+}
+
+// foreign names belong to commands and tests, not to the server.
+func foreign(name string) bool {
+	return strings.HasPrefix(name, "COMANDA_TEST_") || name == "COMANDA_PASSWORD" || name == "COMANDA_DEMO_PASSWORD"
+}
+
+// servicesIn returns the prefixes of Kubernetes services among some variables: COMANDA of one that is called comanda,
+// COMANDA_REDIS of comanda-redis. Each comes with the host and the port of the service
+// (https://kubernetes.io/docs/concepts/services-networking/service/#environment-variables).
+func servicesIn(values map[string]string) (prefixes []string) {
+	for name, host := range values {
+		prefix, ok := strings.CutSuffix(name, "_SERVICE_HOST")
+		if _, port := values[prefix+"_SERVICE_PORT"]; ok && port && net.ParseIP(host) != nil {
+			prefixes = append(prefixes, prefix)
+		}
+	}
+	return prefixes
+}
+
+// injectedSuffix matches what Kubernetes appends to the prefix of a service.
+var injectedSuffix = regexp.MustCompile(
+	`^_(SERVICE_HOST|SERVICE_PORT(_[A-Z0-9_]+)?|PORT(_[0-9]+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)?)$`)
+
+// injected reports whether a variable describes one of these Kubernetes services. A setting never does.
+func injected(name string, services []string) bool {
+	if slices.ContainsFunc(settings, func(s setting) bool { return s.Name == name }) {
+		return false
+	}
+	return slices.ContainsFunc(services, func(prefix string) bool {
+		suffix, ok := strings.CutPrefix(name, prefix)
+		return ok && injectedSuffix.MatchString(suffix)
+	})
+}
+
+// nearest returns the name of the setting with the smallest edit distance from a name.
+func nearest(name string) string {
+	best := slices.MinFunc(settings, func(a, b setting) int {
+		return levenshtein.ComputeDistance(name, a.Name) - levenshtein.ComputeDistance(name, b.Name)
+	})
+	return best.Name
+}

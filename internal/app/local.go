@@ -1,0 +1,77 @@
+package app
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"net/url"
+)
+
+// How far away those can be who reach the server. What is only for trying it out depends on that: play money, simulated
+// gateways, the demo's accounts, no limits, tokens that can be guessed.
+
+// local reports whether this machine alone reaches the server: both the address on which it listens and the one that
+// guests are told are loopback. A listen address without a host, as :8080, is every network's.
+func (c Config) local() bool {
+	host, _, err := net.SplitHostPort(c.Listen)
+	return err == nil && loopback(host) && loopback(c.publicHost())
+}
+
+func (c Config) publicHost() string {
+	u, err := url.Parse(c.PublicURL)
+	if err != nil {
+		return ""
+	}
+	return u.Hostname()
+}
+
+func loopback(host string) bool {
+	ip, err := netip.ParseAddr(host)
+	return host == "localhost" || err == nil && ip.IsLoopback()
+}
+
+// inPrivate reports whether a host is of this machine or of a private network: RFC 1918, RFC 4193, link local. Names are
+// not: where they lead is not ours to know.
+func inPrivate(host string) bool {
+	ip, err := netip.ParseAddr(host)
+	return loopback(host) || err == nil && (ip.Unmap().IsPrivate() || ip.IsLinkLocalUnicast())
+}
+
+// validateReach refuses what is only for trying Comanda out where strangers could reach it.
+func (c Config) validateReach() error {
+	if c.DemoLAN {
+		host, _, err := net.SplitHostPort(c.Listen)
+		if err != nil || !inPrivate(host) || !inPrivate(c.publicHost()) {
+			return errors.New("configuration: COMANDA_DEMO_LAN=on needs COMANDA_LISTEN and COMANDA_PUBLIC_URL with an address " +
+				"of a private network, such as 192.168.1.20:8080")
+		}
+	}
+	if c.local() {
+		return nil
+	}
+	const elsewhere = "is refused where the listen address or the public URL is not loopback"
+	if !c.Limits {
+		return errors.New("configuration: COMANDA_LIMITS=off " + elsewhere)
+	}
+	if n := len(c.ServiceToken); n > 0 && n < minToken {
+		return fmt.Errorf("configuration: COMANDA_SERVICE_TOKEN with less than %d characters %s", minToken, elsewhere)
+	}
+	for _, toy := range []struct {
+		name string
+		on   bool
+	}{
+		{"COMANDA_SANDBOX_PAYMENTS", c.SandboxPayments}, {"COMANDA_SIMULATORS", c.Simulators}, {"--demo", c.demo},
+	} {
+		if toy.on && !c.DemoLAN {
+			return fmt.Errorf("configuration: %s %s; COMANDA_DEMO_LAN=on permits it in a private network", toy.name, elsewhere)
+		}
+	}
+	return nil
+}
+
+// WithDemo returns the configuration of a server with the demo restaurant, whose accounts share a printed password.
+func (c Config) WithDemo() (Config, error) {
+	c.demo = true
+	return c, c.validateReach()
+}

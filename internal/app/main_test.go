@@ -1,0 +1,25 @@
+package app
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"comanda/internal/identity"
+	"comanda/internal/identity/identitytest"
+	"comanda/internal/sqldb/sqldbtest"
+	"comanda/internal/testenv"
+)
+
+func TestMain(m *testing.M) {
+	identity.DefaultEffort = identitytest.Light // package identity tests what a password costs
+	os.Exit(m.Run())
+}
+
+// dataDir returns a data folder whose database is migrated.
+func dataDir(t *testing.T) string {
+	t.Helper()
+	dir := testenv.MemoryDir(t)
+	sqldbtest.WriteSQLite(t, filepath.Join(dir, "comanda.db"))
+	return dir
+}

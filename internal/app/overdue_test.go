@@ -1,0 +1,54 @@
+package app
+
+import (
+	"testing"
+	"time"
+
+	"comanda/internal/identity"
+	"comanda/internal/sqldb"
+	"comanda/internal/sqldb/sqldbtest"
+	"comanda/internal/stock"
+	"comanda/internal/testenv"
+)
+
+// While a process has not heard what other systems said in time, no reservation of theirs ends. Then those end of which
+// nothing was said.
+func TestReservations_waitForTheBroker(t *testing.T) {
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		k, system := demoCore(t, db), identity.System()
+		if _, err := k.stockRooms().Keeper.Set(t.Context(), system, 1, "bones", 10); err != nil {
+			t.Fatal(err)
+		}
+		for _, id := range []string{"confirmed", "forgotten"} {
+			_, _, err := k.Stores.Reserve(t.Context(), system, stock.Request{
+				ID: id, Branch: 1, TTL: stock.MinTTL, Items: []stock.Taken{{SKU: "bones", Qty: 1}},
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		late := func() int64 {
+			n, _, err := k.Desk.Late(t.Context(), k.DB.Now())
+			if err != nil {
+				t.Fatal(err)
+			}
+			return n
+		}
+		testenv.Eventually(t, 10*time.Second, func() bool { return late() == 2 })
+		caughtUp := make(chan struct{})
+		loop := k.reservations(caughtUp)
+		if err := loop.Run(t.Context()); err != nil || late() != 2 {
+			t.Fatalf("%d are overdue, %v", late(), err)
+		}
+		if r, err := k.Stores.Confirm(t.Context(), system, "confirmed"); err != nil || r.Status != stock.Sold {
+			t.Errorf("%+v, %v", r, err)
+		}
+		close(caughtUp)
+		if err := loop.Run(t.Context()); err != nil || late() != 0 {
+			t.Fatalf("%d are overdue, %v", late(), err)
+		}
+		if r, err := k.Stores.Confirm(t.Context(), system, "forgotten"); err == nil {
+			t.Errorf("%+v", r)
+		}
+	})
+}

@@ -1,0 +1,74 @@
+package app
+
+import (
+	"bufio"
+	"net/http"
+	"strings"
+	"testing"
+)
+
+// Who receives an order is shown to those who deliver it or hand it over. Cooks see it nowhere: not on a ticket, not in an
+// order, not in a list, and not by searching for a name or a phone.
+func TestReceivers_withheld(t *testing.T) {
+	f := newFixture(t)
+	id := f.make("{memberorder}")
+	f.must(f.ask("", "POST", "/cis/payments/mock-callback", `{"orderId":"`+id+`","method":"SANDBOX","result":"SUCCESS"}`))
+	if err := f.core.Reader.EnterNames(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	secrets := map[string]string{"name": `"Lan"`, "phone": "0912345678", "address": "12 Hàng Bạc"}
+	for who, sees := range map[string]bool{
+		"kitchenA": false, "staffA": true, "cashierA": true, "managerA": true, "admin": true, "owner": true, "service": true,
+	} {
+		for path, fields := range map[string]string{
+			"/api/orders/" + id:                       "name phone address",
+			"/api/boards/1":                           "name phone address",
+			"/api/orders?branchId=1":                  "name",
+			"/api/orders?branchId=1&search=lan":       "name",
+			"/api/orders?branchId=1&search=912345678": "name",
+		} {
+			body := string(f.must(f.ask(who, "GET", path, "")).body)
+			for field, secret := range secrets {
+				if shown := strings.Contains(body, secret); shown != (sees && strings.Contains(fields, field)) {
+					t.Errorf("%s of %s: the %s is shown: %t", path, who, field, shown)
+				}
+			}
+			if found := strings.Contains(body, id); !found && (sees || !strings.Contains(path, "search")) || found && !sees && strings.Contains(path, "search") {
+				t.Errorf("%s of %s: the order is found: %t", path, who, found)
+			}
+		}
+		if board := f.firstBoard(who); strings.Contains(board, "0912345678") != sees {
+			t.Errorf("the stream of %s shows the phone: %t", who, !sees)
+		}
+	}
+	for _, path := range []string{"search=1&branchId=1", "search=a-001&branchId=1"} { // a cook finds orders by number
+		if body := f.must(f.ask("kitchenA", "GET", "/api/orders?"+path, "")).body; !strings.Contains(string(body), id) {
+			t.Errorf("%s: %s", path, body)
+		}
+	}
+}
+
+// firstBoard is the first event of the board's stream.
+func (f *fixture) firstBoard(who string) string {
+	f.t.Helper()
+	r, err := http.NewRequestWithContext(f.t.Context(), http.MethodGet, f.url+"/api/boards/1/events", http.NoBody)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Bearer "+f.bearer[who])
+	res, err := f.client.Do(r)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	defer res.Body.Close()
+	lines := bufio.NewReader(res.Body)
+	for {
+		line, err := lines.ReadString('\n')
+		if err != nil {
+			f.t.Fatal(err)
+		}
+		if strings.HasPrefix(line, "data:") && strings.Contains(line, `"tickets"`) {
+			return line
+		}
+	}
+}

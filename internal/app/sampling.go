@@ -1,0 +1,118 @@
+package app
+
+import (
+	"context"
+	"log/slog"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
+
+	"comanda/internal/document"
+	"comanda/internal/telemetry"
+)
+
+// How often Redis is looked at for what it has lost. A pass that takes long is followed by a rest of ten times as long, and
+// so is a rebuild: together they take less than a fifth of the time of one connection, however large the house is or slow
+// the machine. With 100,000 documents all sets come round within the ten seconds after which a loss must be mended.
+const (
+	sampleEvery = time.Second
+	sampleRest  = 10
+	buildRest   = 10
+)
+
+// sampleFigures are what the sampler has found.
+type sampleFigures struct {
+	passes   *prometheus.CounterVec
+	compared prometheus.Counter
+	lost     *prometheus.CounterVec
+	restored prometheus.Counter
+	took     prometheus.Histogram
+	evicting prometheus.Gauge
+	evicted  prometheus.Gauge
+}
+
+// wireSampler adds figures to the sampler, and has it ask the servers what they evict.
+func (k *Core) wireSampler(reg prometheus.Registerer) {
+	f := promauto.With(reg)
+	m := &sampleFigures{
+		passes: f.NewCounterVec(prometheus.CounterOpts{
+			Name: "document_sample_total", Help: "Looks for documents that Redis has lost, by what they found.",
+		}, []string{"result"}),
+		compared: f.NewCounter(prometheus.CounterOpts{
+			Name: "document_sample_compared_total", Help: "Documents that were compared and sets that were counted by them.",
+		}),
+		lost: f.NewCounterVec(prometheus.CounterOpts{
+			Name: "document_lost_total", Help: "Differences that samples found between SQL and Redis, by their kind.",
+		}, []string{"kind"}),
+		restored: f.NewCounter(prometheus.CounterOpts{
+			Name: "document_restored_total", Help: "Documents that were written again because a sample found them incomplete.",
+		}),
+		took: f.NewHistogram(prometheus.HistogramOpts{
+			Name: "document_sample_duration_seconds", Help: "How long samples took, without repairs.", Buckets: telemetry.Buckets,
+		}),
+		evicting: f.NewGauge(prometheus.GaugeOpts{
+			Name: "redis_evicting_servers", Help: "Redis masters whose maxmemory-policy is another one than noeviction.",
+		}),
+		evicted: f.NewGauge(prometheus.GaugeOpts{
+			Name: "redis_evicted_keys", Help: "Keys that Redis masters have evicted since they were started.",
+		}),
+	}
+	for _, result := range []string{sampleClean, sampleLost, sampleEvicted, sampleBehind} { // alerts find them before the first
+		m.passes.WithLabelValues(result)
+	}
+	f.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "document_damaged", Help: "1 while documents that Redis has lost are being restored, and lists are read from SQL.",
+	}, func() float64 {
+		if k.Plane.Damaged() {
+			return 1
+		}
+		return 0
+	})
+	k.Sampler.Evictions = func(ctx context.Context) (int64, error) {
+		memory, err := k.Redis.Memory(ctx)
+		if err == nil {
+			m.evicting.Set(float64(len(memory.Evicting())))
+			m.evicted.Set(float64(memory.Evicted))
+		}
+		return memory.Evicted, err
+	}
+	k.Sampler.Observe = func(ctx context.Context, s document.Sample) { m.observe(ctx, s, k.Log) }
+}
+
+// What a sample has found.
+const (
+	sampleClean   = "clean"
+	sampleLost    = "lost"
+	sampleEvicted = "evicted"
+	sampleBehind  = "behind" // the projector is, so that not everything was looked at
+)
+
+func (m *sampleFigures) observe(ctx context.Context, s document.Sample, log *slog.Logger) {
+	result := sampleClean
+	switch {
+	case len(s.Lost) > 0:
+		result = sampleLost
+	case s.Evicted:
+		result = sampleEvicted
+	case s.Behind:
+		result = sampleBehind
+	}
+	m.passes.WithLabelValues(result).Inc()
+	m.compared.Add(float64(s.Documents + s.Sets))
+	m.restored.Add(float64(s.Restored))
+	m.took.Observe(s.Took.Seconds())
+	var what []string // not which: keys have addresses in them
+	for _, d := range s.Lost {
+		m.lost.WithLabelValues(d.Kind).Inc()
+		if w := d.Ref.Entity.Name + " " + d.Kind; !slices.Contains(what, w) {
+			what = append(what, w)
+		}
+	}
+	if len(s.Lost) > 0 || s.Evicted {
+		log.WarnContext(ctx, "redis has lost keys of documents; they are restored", "differences", len(s.Lost),
+			"kinds", strings.Join(what, ", "), "evictions", s.Evicted)
+	}
+}

@@ -1,0 +1,185 @@
+package app
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"comanda/internal/demo"
+	"comanda/internal/document"
+	"comanda/internal/httpapi"
+	"comanda/internal/testenv"
+)
+
+// house is a process with a demo restaurant on a redis-server of its own, whose documents are whole.
+type house struct {
+	t      *testing.T
+	p      *process
+	redis  *testenv.Server
+	client *http.Client
+	dishes int
+}
+
+func newHouse(t *testing.T, redis ...string) *house {
+	t.Helper()
+	h := &house{t: t, redis: testenv.RedisServer(t, redis...), client: &http.Client{Transport: &http.Transport{}}}
+	t.Cleanup(h.client.CloseIdleConnections)
+	h.p = begun(t, map[string]string{"COMANDA_REDIS_URL": "redis://" + h.redis.Addr(), "COMANDA_LIMITS": "off"}, API, Worker, Relay)
+	if err := demo.Load(t.Context(), h.p.core.DB); err != nil {
+		t.Fatal(err)
+	}
+	total, err := h.p.core.rows.Total(t.Context(), document.Dish)
+	if err != nil || total == 0 {
+		t.Fatalf("%d dishes, %v", total, err)
+	}
+	h.dishes = int(total)
+	testenv.Eventually(t, 10*time.Second, func() bool { return h.ready().Status == "ok" && h.verified() })
+	h.listed()
+	return h
+}
+
+func (h *house) get(path string, into any) {
+	h.t.Helper()
+	r, err := http.NewRequestWithContext(h.t.Context(), http.MethodGet, "http://"+h.p.server.Addr().String()+path, nil)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	a, err := h.client.Do(r)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	defer func() { _ = a.Body.Close() }()
+	if err := json.NewDecoder(a.Body).Decode(into); err != nil || a.StatusCode != http.StatusOK {
+		h.t.Fatalf("%s: %d, %v", path, a.StatusCode, err)
+	}
+}
+
+func (h *house) ready() (r httpapi.Readiness) {
+	h.t.Helper()
+	h.get("/readyz", &r)
+	return r
+}
+
+// listed expects that all dishes are shown.
+func (h *house) listed() {
+	h.t.Helper()
+	var list struct {
+		Items []any `json:"items"`
+		Total int   `json:"total"`
+	}
+	if h.get("/dishes?size=100", &list); list.Total != h.dishes || len(list.Items) != h.dishes {
+		h.t.Fatalf("%d of %d dishes, there are %d", len(list.Items), list.Total, h.dishes)
+	}
+}
+
+func (h *house) verified() bool {
+	h.t.Helper()
+	v, err := VerifyDocuments(h.t.Context(), h.p.core.DB, h.p.core.Redis, nil)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return v.Clean
+}
+
+// Whatever of the documents somebody deletes, guests are shown all dishes all the time, readiness says what is wrong, and
+// within ten seconds everything is there again, without anybody's help.
+func TestDocuments_heal(t *testing.T) {
+	t.Parallel()
+	for name, lost := range map[string][]string{
+		"the list of dishes":    {"UNLINK dish:list"},
+		"all lists and indexes": {"list", "index", "items", "orders", "details", "dishes", "permissions"},
+		"everything but marks":  {"user", "role", "permission", "category", "dish", "cart", "order", "memo"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := newHouse(t)
+			if len(lost) == 1 {
+				h.redis.Say(lost[0])
+			} else {
+				h.unlink(lost)
+			}
+			h.listed()
+			// The check is asked itself: /readyz repeats an answer for a second, in which a loss may be found and restored.
+			testenv.Eventually(t, 30*time.Second, func() bool {
+				h.listed()
+				err := h.p.core.Plane.Check(t.Context())
+				return err != nil && strings.Contains(err.Error(), "lists are read from SQL")
+			})
+			begun := time.Now()
+			testenv.Eventually(t, 30*time.Second, func() bool {
+				h.listed()
+				return h.ready().Status == "ok" && h.verified()
+			})
+			t.Logf("whole again %v after the loss was seen; ten seconds are promised on a machine that does nothing else",
+				time.Since(begun).Round(10*time.Millisecond))
+			if _, asked := h.ready().Checks["documents"]; !asked {
+				t.Error("/readyz does not ask about documents")
+			}
+			reg := prometheus.NewRegistry()
+			reg.MustRegister(h.p.figures)
+			// What was lost is counted at the end of the pass that has found it.
+			testenv.Eventually(t, 10*time.Second, func() bool { return counted(t, reg, "document_lost_total") > 0 })
+		})
+	}
+}
+
+// unlink deletes the keys in which one of the words stands between colons, but for the marks.
+func (h *house) unlink(words []string) {
+	h.t.Helper()
+	for line := range strings.Lines(h.redis.Say("KEYS *")) {
+		key := strings.TrimSpace(line)
+		parts := strings.FieldsFunc(key, func(r rune) bool { return strings.ContainsRune(":{}", r) })
+		for _, w := range words {
+			if !strings.HasPrefix(key, "$") && !strings.HasPrefix(key, "document:") && slices.Contains(parts, w) {
+				h.redis.Say("UNLINK " + key)
+			}
+		}
+	}
+}
+
+// counted is the sum of a counter over its labels.
+func counted(t *testing.T, from prometheus.Gatherer, name string) (n float64) {
+	t.Helper()
+	all, err := from.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, family := range all {
+		for _, m := range family.GetMetric() {
+			if family.GetName() == name {
+				n += m.GetCounter().GetValue() + m.GetGauge().GetValue()
+			}
+		}
+	}
+	return n
+}
+
+// A server that deletes keys when it is full is told of: by the doctor, and by a figure for which there is an alert.
+func TestDoctor_evictions(t *testing.T) {
+	t.Parallel()
+	for policy, warned := range map[string]bool{"noeviction": false, "allkeys-lru": true, "volatile-ttl": true} {
+		t.Run(policy, func(t *testing.T) {
+			t.Parallel()
+			h := newHouse(t, "--maxmemory-policy", policy)
+			d := Diagnose(t.Context(), h.p.core.Config)
+			said := ""
+			for _, f := range d.Findings {
+				if f.What == "redis memory" {
+					said = fmt.Sprintf("%v: %s", f.OK, f.Detail)
+				}
+			}
+			if warned != strings.HasPrefix(said, "false: maxmemory-policy must be noeviction") || warned != strings.Contains(said, policy) {
+				t.Errorf("the doctor says %q", said)
+			}
+			reg := prometheus.NewRegistry()
+			reg.MustRegister(h.p.figures)
+			testenv.Eventually(t, 10*time.Second, func() bool { return counted(t, reg, "redis_evicting_servers") > 0 == warned })
+		})
+	}
+}

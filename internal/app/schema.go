@@ -1,0 +1,88 @@
+package app
+
+import (
+	"context"
+	"log/slog"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"comanda/internal/httpapi"
+	"comanda/internal/sqldb"
+	"comanda/internal/telemetry"
+	"comanda/internal/worker"
+)
+
+// schemaEvery is how often a process looks whether a later release has migrated the database under it.
+const schemaEvery = 5 * time.Second
+
+// schemaGuard stops a process that is too old for its database: its loops do nothing, and every request is answered 503
+// schema_newer, until it is replaced or the migration is taken back.
+type schemaGuard struct {
+	db    *sqldb.DB
+	log   *slog.Logger
+	newer atomic.Pointer[error]
+}
+
+// look reads the state of the schema.
+func (g *schemaGuard) look(ctx context.Context) error {
+	s, err := g.db.Schema(ctx)
+	if err != nil {
+		return err
+	}
+	refusal := s.Check()
+	if refusal == nil {
+		g.newer.Store(nil)
+		return nil
+	}
+	if g.newer.Swap(&refusal) == nil {
+		g.log.ErrorContext(ctx, "the database is too new for this binary", "err", refusal)
+	}
+	return nil
+}
+
+// refusal returns why nothing is done, or nil.
+func (g *schemaGuard) refusal() error {
+	if err := g.newer.Load(); err != nil {
+		return *err
+	}
+	return nil
+}
+
+func (g *schemaGuard) loop() worker.Loop {
+	return worker.Loop{Name: "schema", Run: g.look, Every: schemaEvery, Timeout: 4 * time.Second, MaxPause: schemaEvery}
+}
+
+// guarded is a loop that does nothing while the schema is too new.
+func (g *schemaGuard) guarded(l worker.Loop) worker.Loop {
+	run := l.Run
+	l.Run = func(ctx context.Context) error {
+		if g.newer.Load() != nil {
+			return nil
+		}
+		return run(ctx)
+	}
+	return l
+}
+
+// watch has a server refuse requests while the schema is too new.
+func (g *schemaGuard) watch(s *httpapi.Server) {
+	s.Refuse(g.refusal)
+	s.Check("schema", true, func(context.Context) error { return g.refusal() })
+}
+
+// refuse starts nothing but a server that says why it does not serve. It says so until it is replaced. A process without
+// a server fails.
+func (p *process) refuse(
+	ctx context.Context, c Config, o ServeOptions, build telemetry.Build, log *slog.Logger,
+) (err error) {
+	if !slices.Contains(o.Roles, API) {
+		return p.schema.refusal()
+	}
+	if p.server, err = httpapi.New(c.http(build.Version), log, telemetry.NewRegistry(build)); err != nil {
+		return err
+	}
+	p.schema.watch(p.server)
+	p.group = worker.NewGroup(p.server)
+	return p.group.Start(context.WithoutCancel(ctx))
+}

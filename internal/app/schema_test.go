@@ -1,0 +1,65 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"testing"
+
+	"comanda/internal/sqldb/sqldbtest"
+	"comanda/internal/worker"
+)
+
+// A process under which the database is migrated too far answers 503 and does nothing any more; one that is started then
+// does so from the beginning. Both go on to be probed.
+func TestProcess_olderThanItsSchema(t *testing.T) {
+	dir := map[string]string{"COMANDA_DATA_DIR": dataDir(t)}
+	running := begun(t, dir, API, Worker)
+	answers := func(p *process, path string, status int, code string) {
+		t.Helper()
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+p.server.Addr().String()+path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		res, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = res.Body.Close() }()
+		var problem struct{ Code string }
+		if code != "" {
+			if err := json.NewDecoder(res.Body).Decode(&problem); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if res.StatusCode != status || problem.Code != code {
+			t.Errorf("GET %s: %d %q, want %d %q", path, res.StatusCode, problem.Code, status, code)
+		}
+	}
+	answers(running, "/branches", http.StatusOK, "")
+	sqldbtest.MigrateLater(t, running.core.DB, 9000, 20)
+	if err := running.schema.look(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	answers(running, "/branches", http.StatusOK, "")
+
+	sqldbtest.MigrateLater(t, running.core.DB, 9001, 9000)
+	if err := running.schema.look(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	ran := false
+	loop := running.schema.guarded(worker.Loop{Run: func(context.Context) error {
+		ran = true
+		return nil
+	}})
+	if err := loop.Run(t.Context()); err != nil || ran {
+		t.Errorf("a loop runs on a schema that is too new: %t, %v", ran, err)
+	}
+	started := begun(t, dir, API)
+	for _, p := range []*process{running, started} {
+		answers(p, "/branches", http.StatusServiceUnavailable, "schema_newer")
+		answers(p, "/nothing", http.StatusServiceUnavailable, "schema_newer")
+		answers(p, "/livez", http.StatusOK, "")
+		answers(p, "/readyz", http.StatusServiceUnavailable, "")
+	}
+}

@@ -1,0 +1,66 @@
+package app
+
+import (
+	"bytes"
+	"context"
+	"time"
+
+	"comanda/internal/identity"
+	"comanda/internal/identity/identitysql"
+	"comanda/internal/worker"
+)
+
+// What other keys are derived from the token key for. Whoever withdraws that one withdraws them too.
+const (
+	sealUse   = "comanda redis seal"
+	deviceUse = "comanda device mark"
+)
+
+// tokenKey returns the one key that signs in this installation: the operator's, else the one in SQL. Where the operator
+// gives one, the one in SQL counts for nothing: it stands in every backup.
+func (c Config) tokenKey(keys identity.Keys) identity.Key {
+	if c.TokenKey != "" {
+		return identity.Key(c.TokenKey)
+	}
+	return keys.Token
+}
+
+// useTokenKey makes a key the one by which this process signs and believes.
+func (k *Core) useTokenKey(key identity.Key) error {
+	if err := k.tokens.Use(key); err != nil {
+		return err
+	}
+	k.tokenKey = key
+	k.Redis.UseSealKey(key.Derive(sealUse))
+	k.Accounts.Devices.Use(key.Derive(deviceUse))
+	k.Guard.Forget()
+	return nil
+}
+
+// followKey notices that the key in SQL was withdrawn.
+func (k *Core) followKey(ctx context.Context) error {
+	keys, err := identitysql.ReadKeys(ctx, k.DB)
+	if err != nil {
+		return err
+	}
+	if key := k.Config.tokenKey(keys); !bytes.Equal(key, k.tokenKey) {
+		k.Log.WarnContext(ctx, "security", "event", identity.ActionKeyWithdrawn)
+		return k.useTokenKey(key)
+	}
+	return nil
+}
+
+// keyLoop runs in every process: each believes what is sealed in Redis.
+func (k *Core) keyLoop() worker.Loop {
+	return worker.Loop{Name: "token_key", Run: k.followKey, Every: 3 * time.Second, Timeout: 3 * time.Second}
+}
+
+// WithdrawTokenKey replaces the token key in SQL as a command beside running servers.
+func WithdrawTokenKey(ctx context.Context, c Config) error {
+	db, err := OpenDatabase(ctx, c)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	return identitysql.WithdrawTokenKey(ctx, db, identity.System())
+}

@@ -1,0 +1,382 @@
+package clock
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+var noon = time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
+
+// world is a machine and an authority whose clocks a test sets.
+type world struct {
+	truth time.Time     // what the authority shows
+	wall  time.Duration // how far the wall clock is ahead of the truth
+	mono  time.Duration
+
+	trip   time.Duration // of an answer
+	during func()        // between question and answer
+	err    error
+}
+
+func newWorld() *world { return &world{truth: noon, mono: 5 * time.Hour} }
+
+func (w *world) machine() reading { return reading{wall: w.truth.Add(w.wall), mono: w.mono} }
+
+func (w *world) pass(d time.Duration) { w.truth, w.mono = w.truth.Add(d), w.mono+d }
+
+func (w *world) suspend(d time.Duration) { w.truth = w.truth.Add(d) }
+
+func (w *world) answer(context.Context) (time.Time, error) {
+	w.pass(w.trip / 2)
+	at := w.truth
+	if w.during != nil {
+		w.during()
+	}
+	w.pass(w.trip / 2)
+	return at, w.err
+}
+
+func (w *world) clock(t testing.TB) *Clock {
+	t.Helper()
+	c := start(w.answer, w.machine)
+	measure(t, c)
+	return c
+}
+
+func measure(t testing.TB, c *Clock) {
+	t.Helper()
+	if err := c.Measure(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func wantClock(t *testing.T, c *Clock, now time.Time, settled bool, s Steps) {
+	t.Helper()
+	if got := c.Now(); !got.Equal(now) || got.Location() != time.UTC {
+		t.Errorf("it is %v, want %v", got, now)
+	}
+	if st := c.State(); st.Settled != settled || c.Settled() != settled || st.Steps != s {
+		t.Errorf("settled %t after %+v; want %t after %+v", st.Settled, st.Steps, settled, s)
+	}
+}
+
+func TestClock_begins(t *testing.T) {
+	w := newWorld()
+	w.wall = time.Hour
+	c := start(w.answer, w.machine)
+	wantClock(t, c, noon.Add(time.Hour), false, Steps{}) // before the first measurement
+	measure(t, c)
+	wantClock(t, c, noon, true, Steps{})
+	w.trip = 200 * time.Millisecond // the same there and back
+	measure(t, c)
+	wantClock(t, c, w.truth, true, Steps{})
+	if o := c.State().Offset; o != -time.Hour {
+		t.Errorf("the deciding clock is %v ahead", o)
+	}
+	wantClock(t, start(nil, w.machine), w.truth.Add(time.Hour), true, Steps{})
+}
+
+func TestClock_wall_is_set(t *testing.T) { // C1, C2, C3
+	for _, by := range []time.Duration{time.Hour, -time.Hour, Step, -Step} {
+		w := newWorld()
+		c := w.clock(t)
+		w.pass(time.Minute)
+		w.wall += by
+		wantClock(t, c, w.truth, false, Steps{})
+		w.wall -= by // the doubt stays: only a measurement ends it
+		wantClock(t, c, w.truth, false, Steps{})
+		w.wall += by
+		measure(t, c)
+		wantClock(t, c, w.truth, true, Steps{Machine: 1})
+		w.wall -= by
+		wantClock(t, c, w.truth, false, Steps{Machine: 1})
+		measure(t, c)
+		wantClock(t, c, w.truth, true, Steps{Machine: 2})
+	}
+	w := newWorld()
+	c := w.clock(t)
+	w.wall += Step - time.Millisecond // as NTP may
+	wantClock(t, c, w.truth, true, Steps{})
+}
+
+func TestClock_machine_is_suspended(t *testing.T) {
+	w := newWorld()
+	c := w.clock(t)
+	w.suspend(8 * time.Hour)
+	wantClock(t, c, noon, false, Steps{})
+	measure(t, c)
+	wantClock(t, c, noon.Add(8*time.Hour), true, Steps{Machine: 1})
+}
+
+func TestClock_deciding_clock_is_set(t *testing.T) { // C4
+	w := newWorld()
+	c := w.clock(t)
+	for _, by := range []time.Duration{time.Hour, -2 * time.Hour} {
+		w.pass(time.Minute)
+		before := w.truth
+		w.truth, w.wall = w.truth.Add(by), w.wall-by // the machine's clock stays
+		wantClock(t, c, before, true, c.State().Steps)
+		measure(t, c)
+		wantClock(t, c, w.truth, true, c.State().Steps)
+	}
+	wantClock(t, c, w.truth, true, Steps{Forward: 1, Back: 1})
+	w.truth = w.truth.Add(-time.Hour) // of one machine, on which both run
+	measure(t, c)
+	wantClock(t, c, w.truth, true, Steps{Machine: 1, Forward: 1, Back: 2})
+}
+
+func TestClock_samples(t *testing.T) {
+	w := newWorld()
+	c := w.clock(t)
+	trips := []time.Duration{400 * time.Millisecond, 20 * time.Millisecond, 80 * time.Millisecond}
+	asked := 0
+	w.during = func() { w.trip = trips[asked%3]; asked++ } // the way back is as long as the list says
+	measure(t, c)
+	if s := c.State(); asked != 3 || s.Uncertainty > 110*time.Millisecond {
+		t.Errorf("%d samples, uncertain by %v", asked, s.Uncertainty)
+	}
+	kept := c.State()
+	w.during, w.trip = nil, 3*time.Second
+	if err := c.Measure(t.Context()); !errors.Is(err, ErrVague) {
+		t.Errorf("a clock was measured by answers that took seconds: %v", err)
+	}
+	w.trip, w.err = 0, errors.New("out of reach")
+	w.wall += time.Hour
+	if err := c.Measure(t.Context()); !errors.Is(err, w.err) || c.Settled() {
+		t.Errorf("settled %t after %v", c.Settled(), err)
+	}
+	if s := c.State(); s.Uncertainty != kept.Uncertainty || s.Age < 9*time.Second {
+		t.Errorf("a failure has changed something: %+v", s)
+	}
+}
+
+// Time that passes while the machine is suspended is missing from the round trip.
+func TestClock_suspended_during_a_measurement(t *testing.T) {
+	w := newWorld()
+	c := w.clock(t)
+	times := 0
+	w.during = func() {
+		if times++; times == 1 {
+			w.suspend(time.Hour)
+		}
+	}
+	measure(t, c)
+	wantClock(t, c, w.truth, true, Steps{Machine: 1})
+	if times != 2 {
+		t.Errorf("%d samples", times)
+	}
+}
+
+func TestClock_set_behind_the_sample(t *testing.T) {
+	w := newWorld()
+	c := w.clock(t)
+	readings := 0
+	c.machine = func() reading {
+		if readings++; readings == 3 { // one before the answer, one after it, and then the look whether it still holds
+			w.wall += time.Hour
+		}
+		return w.machine()
+	}
+	measure(t, c)
+	if c.doubt.Load() == nil {
+		t.Error("the doubt was ended by a measurement from before the step")
+	}
+}
+
+func TestClock_wall_decides(t *testing.T) { // C5
+	w := newWorld()
+	c := start(nil, w.machine)
+	c.HoldAfterStep(20 * time.Minute)
+	w.pass(time.Minute)
+	w.wall = time.Hour
+	wantClock(t, c, w.truth, false, Steps{})
+	measure(t, c)
+	now := func() time.Time { return w.truth.Add(w.wall) }
+	wantClock(t, c, now(), false, Steps{Machine: 1, Forward: 1})
+	if err := c.Await(t.Context()); err != nil {
+		t.Errorf("orders wait for what may not end: %v", err)
+	}
+	w.pass(20*time.Minute - time.Millisecond)
+	wantClock(t, c, now(), false, Steps{Machine: 1, Forward: 1})
+	w.pass(time.Millisecond)
+	wantClock(t, c, now(), true, Steps{Machine: 1, Forward: 1})
+	w.wall = -time.Hour // nothing can end early by a clock that was set back
+	measure(t, c)
+	wantClock(t, c, now(), true, Steps{Machine: 2, Forward: 1, Back: 1})
+}
+
+// What was given before the first step is protected until the last step has put the clock back.
+func TestClock_wall_is_set_back_again(t *testing.T) { // C5
+	w := newWorld()
+	c := start(nil, w.machine)
+	c.HoldAfterStep(20 * time.Minute)
+	for _, s := range []struct {
+		by      time.Duration
+		settled bool
+	}{
+		{2 * time.Hour, false}, {-time.Hour, false}, {-time.Hour, true}, {-time.Hour, true}, {30 * time.Minute, false},
+	} {
+		w.pass(time.Minute)
+		w.wall += s.by
+		measure(t, c)
+		if c.Settled() != s.settled {
+			t.Errorf("after a step of %v it is settled: %t", s.by, !s.settled)
+		}
+	}
+	w.pass(20 * time.Minute)
+	w.wall += time.Hour
+	measure(t, c)
+	w.wall -= 90 * time.Minute // of which half an hour is older than what is open
+	measure(t, c)
+	if !c.Settled() {
+		t.Error("a step that is over is counted with a later one")
+	}
+}
+
+func TestClock_Watch_and_Await(t *testing.T) {
+	w := newWorld()
+	c := w.clock(t)
+	doubted := make(chan struct{}, 8)
+	c.Watch(slog.New(slog.DiscardHandler), func() { doubted <- struct{}{} })
+	if err := c.Await(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	w.wall = time.Hour
+	impatient, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := c.Await(impatient); !errors.Is(err, context.Canceled) {
+		t.Errorf("a clock in doubt is not waited for: %v", err)
+	}
+	<-doubted
+	waited := make(chan error)
+	go func() { waited <- c.Await(t.Context()) }()
+	measure(t, c)
+	if err := <-waited; err != nil {
+		t.Error(err)
+	}
+	c.Now()
+	if len(doubted) > 0 {
+		t.Error("one step is doubted twice")
+	}
+}
+
+// Two processes on machines of their own take orders and end them by one authority. Whatever happens to the clocks of one
+// machine, no order ends before its window is over, and none stays that a sweep has seen afterwards.
+func TestClock_model(t *testing.T) {
+	const (
+		window = 10 * time.Minute
+		worst  = Step + 2*vague // a suspension that is too short to be seen, and how wrong both measurements may be
+	)
+	rapid.Check(t, func(rt *rapid.T) {
+		type process struct {
+			*world
+			*Clock
+		}
+		processes := make([]process, 2)
+		for i := range processes {
+			w := newWorld()
+			processes[i] = process{w, w.clock(t)}
+		}
+		type order struct{ placed, expires time.Time }
+		var orders []order
+		pick := func(rt *rapid.T) process { return processes[rapid.IntRange(0, 1).Draw(rt, "process")] }
+		span := func(rt *rapid.T, most time.Duration) time.Duration {
+			return time.Duration(rapid.Int64Range(0, int64(most)).Draw(rt, "span"))
+		}
+		// Time passes for both at once. Servers read the clock all the time, so every change is read.
+		pass := func(d time.Duration) {
+			for _, p := range processes {
+				p.pass(d)
+				p.Settled()
+			}
+		}
+		rt.Repeat(map[string]func(*rapid.T){
+			"pass": func(rt *rapid.T) { pass(span(rt, window)) },
+			"set": func(rt *rapid.T) {
+				p := pick(rt)
+				p.wall += span(rt, 4*time.Hour) - 2*time.Hour
+				p.Settled()
+			},
+			"suspend": func(rt *rapid.T) {
+				p, d := pick(rt), span(rt, time.Hour)
+				for _, other := range processes {
+					if other.world == p.world {
+						other.suspend(d)
+					} else {
+						other.pass(d)
+					}
+					other.Settled()
+				}
+			},
+			"measure": func(rt *rapid.T) {
+				p := pick(rt)
+				before := p.truth
+				p.trip = span(rt, 2*vague)
+				p.err = rapid.SampledFrom([]error{nil, nil, errors.New("out of reach")}).Draw(rt, "err")
+				_ = p.Measure(t.Context())
+				passed := p.truth.Sub(before)
+				for _, other := range processes { // the other one lives as long
+					if other.world != p.world {
+						other.pass(passed)
+					}
+				}
+			},
+			"place": func(rt *rapid.T) {
+				p := pick(rt)
+				for p.doubt.Load() != nil { // as requests wait
+					p.trip, p.err = 0, nil
+					measure(t, p.Clock)
+				}
+				orders = append(orders, order{p.truth, p.Now().Add(window)})
+			},
+			"sweep": func(rt *rapid.T) {
+				p := pick(rt)
+				if !p.Settled() {
+					return
+				}
+				now, left := p.Now(), orders[:0]
+				for _, o := range orders {
+					lived := p.truth.Sub(o.placed)
+					switch due := !now.Before(o.expires); {
+					case due && lived < window-worst:
+						rt.Fatalf("an order has ended after %v", lived)
+					case !due && lived > window+worst:
+						rt.Fatalf("an order is left after %v", lived)
+					case !due:
+						left = append(left, o)
+					}
+				}
+				orders = left
+			},
+		})
+	})
+}
+
+func TestStopwatch(t *testing.T) {
+	var never Stopwatch
+	if never.Elapsed() < 100*365*24*time.Hour {
+		t.Errorf("a stopwatch that was never started has run for %v", never.Elapsed())
+	}
+	s := Start()
+	if d := s.Elapsed(); d < 0 || d > time.Minute {
+		t.Errorf("%v have passed", d)
+	}
+	if d := In(time.Hour).Sub(s.Begun()); d < time.Hour || d > time.Hour+time.Minute {
+		t.Errorf("in an hour is in %v", d)
+	}
+}
+
+// A build without the tag faultclock has the wall clock of the machine.
+func TestMachine(t *testing.T) {
+	if shift.Load() != nil {
+		t.Fatal("the wall clock is shifted")
+	}
+	if d := time.Since(OfMachine().Now()).Abs(); d > 5*time.Second {
+		t.Errorf("the machine's clock is %v away from itself", d)
+	}
+}

@@ -1,0 +1,122 @@
+package clock
+
+import (
+	"context"
+	"math"
+	"time"
+)
+
+// Measure asks the authority for its time and ends a doubt. Half of a round trip is taken as the way back, and is the
+// uncertainty. On an error everything stays as it was.
+func (c *Clock) Measure(ctx context.Context) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	next, err := c.sample(ctx)
+	if err != nil {
+		return err
+	}
+	c.judge(ctx, c.anchor.Load(), next)
+	c.anchor.Store(next)
+	if d := c.doubt.Swap(nil); d != nil {
+		close(d.over)
+	}
+	// A step after the sample was doubted by the old anchor, and that doubt has just been ended.
+	c.compare(next, c.machine())
+	return nil
+}
+
+// sample returns the most precise of a few readings.
+func (c *Clock) sample(ctx context.Context) (*anchor, error) {
+	if c.authority == nil {
+		now := c.machine()
+		return &anchor{at: now.wall, machine: now, measured: true}, nil
+	}
+	var best *anchor
+	for range samples {
+		before := c.machine()
+		at, err := c.authority(ctx)
+		if err != nil {
+			return nil, err
+		}
+		after := c.machine()
+		half := (after.mono - before.mono) / 2
+		disturbed := (&anchor{machine: before}).parted(after).Abs() >= Step // by a step, or by a suspension of unknown length
+		if !disturbed && half <= vague && (best == nil || half < best.uncertainty) {
+			best = &anchor{at: at.Add(half), machine: after, uncertainty: half, measured: true}
+		}
+		if best != nil && best.uncertainty <= precise {
+			break
+		}
+	}
+	if best == nil {
+		return nil, ErrVague
+	}
+	return best, nil
+}
+
+// judge counts and logs what a measurement has found: whose clock was set, and by how much (C4).
+func (c *Clock) judge(ctx context.Context, old, next *anchor) {
+	if !old.measured {
+		return
+	}
+	parted := old.parted(next.machine)
+	jump := next.at.Sub(old.derive(next.machine))
+	margin := Step + old.uncertainty + next.uncertainty
+	if parted.Abs() >= Step {
+		c.steps.Machine++
+		c.log.WarnContext(ctx, "the clocks of this machine have parted, and the time was measured", "wall_ahead", parted,
+			"deciding_moved", jump)
+	}
+	// Behind a suspension the deciding clock seems to have jumped by as much as the machine has missed. A server on this
+	// machine whose clock is set forward looks alike; one that is set back does not.
+	missed := c.authority != nil && jump > 0 && (jump-parted).Abs() < margin
+	if jump.Abs() < margin || missed {
+		return
+	}
+	if jump < 0 {
+		c.steps.Back++
+	} else {
+		c.steps.Forward++
+	}
+	if c.authority == nil {
+		c.protect(next.machine.mono, jump)
+	}
+	c.log.ErrorContext(ctx, "the deciding clock was set", "by", jump)
+}
+
+// protect is C5. A clock that is set back to where it was ends nothing early, so that nothing has to be held any more.
+func (c *Clock) protect(now, jump time.Duration) {
+	if now >= time.Duration(c.open.Load()) {
+		c.ahead = 0
+	}
+	c.ahead += jump
+	switch {
+	case c.ahead < Step:
+		c.ahead = 0
+		c.open.Store(math.MinInt64)
+	case jump > 0:
+		c.open.Store(int64(now + c.hold))
+	}
+}
+
+// State is what a clock knows about itself.
+type State struct {
+	Steps       Steps
+	Settled     bool
+	Offset      time.Duration // how far the deciding clock is ahead of the machine's wall clock
+	Uncertainty time.Duration // of the last measurement
+	Age         time.Duration // since the last measurement
+}
+
+// State returns what is known now.
+func (c *Clock) State() State {
+	settled := c.Settled()
+	now, a := c.machine(), c.anchor.Load()
+	s := State{
+		Settled: settled, Offset: a.derive(now).Sub(now.wall), Uncertainty: a.uncertainty, Age: now.mono - a.machine.mono,
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	s.Steps = c.steps
+	return s
+}

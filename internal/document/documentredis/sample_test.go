@@ -1,0 +1,395 @@
+package documentredis
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"comanda/internal/document"
+	"comanda/internal/document/documentsql"
+	"comanda/internal/document/documenttest"
+	"comanda/internal/keyspace"
+	"comanda/internal/redisdb"
+	"comanda/internal/redisdb/redisdbtest"
+	"comanda/internal/sqldb/sqldbtest"
+	"comanda/internal/testenv"
+)
+
+// watched is a rig whose losses are looked for, with what the last pass has found.
+type watched struct {
+	*rig
+	sampler *document.Sampler
+	last    document.Sample
+}
+
+func watchedRig(t testing.TB, r *rig) *watched {
+	t.Helper()
+	w := &watched{rig: r}
+	w.sampler = r.sampler(func(_ context.Context, s document.Sample) { w.last = s })
+	r.project(t)
+	r.watch(t)
+	r.whole(t, true)
+	w.pass(t)
+	w.quiet(t)
+	return w
+}
+
+func (w *watched) pass(t testing.TB) {
+	t.Helper()
+	w.last = document.Sample{}
+	documenttest.Must(t, w.sampler.RunOnce(t.Context()))
+}
+
+// quiet fails the test unless the last pass has looked and found nothing.
+func (w *watched) quiet(t testing.TB) {
+	t.Helper()
+	if len(w.last.Lost) > 0 || w.last.Evicted || w.last.Documents == 0 {
+		t.Fatalf("found %+v", w.last)
+	}
+	if err := w.plane.Check(t.Context()); err != nil || w.plane.Damaged() {
+		t.Fatalf("damaged: %v", err)
+	}
+}
+
+// keys lists all keys of documents but the marks, whose loss makes the plane cold.
+func keysOf(t testing.TB, r *rig) (all []keyspace.Key) {
+	t.Helper()
+	documenttest.Must(t, r.redis.Scan(t.Context(), "*", func(_ string, raw []string) error {
+		for _, text := range raw {
+			if k, ok := keyspace.ParseDocument(text); ok && !slices.Contains(all, k.Key) {
+				all = append(all, k.Key)
+			}
+		}
+		return nil
+	}))
+	slices.SortFunc(all, func(a, b keyspace.Key) int { return strings.Compare(a.String(), b.String()) })
+	return all
+}
+
+func unlink(t testing.TB, r *rig, keys ...keyspace.Key) {
+	t.Helper()
+	cmds := make([]redisdb.Cmd, len(keys))
+	for i, k := range keys {
+		cmds[i] = redisdb.Command("UNLINK", k)
+	}
+	_, err := r.store.send(t.Context(), cmds)
+	documenttest.Must(t, err)
+}
+
+// Each key of documents that is lost, of whatever kind, is found in the next pass and is there again after it. People are
+// told until a pass has found nothing.
+func TestSampler_each_key(t *testing.T) {
+	r := newRig(sqldbtest.SQLite(t), redisdbtest.Redis(t)) // the others lose some of every kind in TestSampler_any_loss
+	fill(t, r, anOrder(1))
+	w := watchedRig(t, r)
+	all := keysOf(t, r)
+	if len(all) < 60 {
+		t.Fatalf("%d keys only", len(all))
+	}
+	for _, k := range all {
+		unlink(t, r, k)
+		w.pass(t)
+		if len(w.last.Lost) == 0 || !r.plane.Damaged() || r.plane.Check(t.Context()) == nil {
+			t.Errorf("%s is lost, and nobody finds out: %+v", k, w.last)
+		}
+		if n, err := r.redis.Do(t.Context(), "EXISTS", k).Int(); n != 1 || err != nil {
+			t.Errorf("%s is not restored, %v", k, err)
+		}
+		w.pass(t)
+		w.quiet(t)
+	}
+	if left := keysOf(t, r); len(left) != len(all) {
+		t.Errorf("there are %d keys, and were %d", len(left), len(all))
+	}
+	r.clean(t)
+}
+
+// After any loss, however many keys of whatever kind it took and whatever was written before anybody noticed, two passes
+// bring back what SQL says.
+func TestSampler_any_loss(t *testing.T) {
+	testenv.SequencesOf(t, testenv.Size(8, 300))
+	each(t, func(t *testing.T, r *rig) {
+		documenttest.Must(t, r.house.Fill(t.Context(), 30, 10))
+		fill(t, r, anOrder(1))
+		documenttest.Must(t, r.builder().Build(t.Context()))
+		w := watchedRig(t, r)
+		n := 0
+		rapid.Check(t, func(rt *rapid.T) {
+			all := keysOf(t, r)
+			lost := rapid.SliceOfNDistinct(rapid.IntRange(0, len(all)-1), 0, len(all), rapid.ID[int]).Draw(rt, "lost")
+			for _, i := range lost {
+				unlink(t, r, all[i])
+			}
+			for range rapid.IntRange(0, 3).Draw(rt, "changes") {
+				n++
+				u := documenttest.User{ID: 1 + int64(n%30), Email: fmt.Sprintf("n%d@example.com", n), Role: 1, City: "c" + digit(n%5)}
+				must(rt, r.house.PutUser(t.Context(), u))
+				must(rt, r.house.PutDish(t.Context(), 789+int64(n%2), 1, "Phở "+digit(n%10)))
+				if rapid.Bool().Draw(rt, "projected before") {
+					must(rt, r.projector.RunOnce(t.Context()))
+				}
+			}
+			w.pass(t)
+			found := len(w.last.Lost)
+			must(rt, r.projector.RunOnce(t.Context()))
+			w.pass(t)
+			if v := r.verify(t); !v.Clean {
+				rt.Fatalf("%d keys were lost, %d differences sampled; left are %v: %v", len(lost), found, v.Found, v.Samples)
+			}
+			w.pass(t)
+			w.quiet(t)
+		})
+	})
+}
+
+// A list of more documents than a pass compares is found to be gone by what is in it, and by how many are in it when only
+// some have gone.
+func TestSampler_large(t *testing.T) {
+	each(t, func(t *testing.T, r *rig) {
+		documenttest.Must(t, r.house.Fill(t.Context(), 450, 300))
+		documenttest.Must(t, r.builder().Build(t.Context()))
+		w := watchedRig(t, r)
+		list := document.User.Keys.List()
+		ids, err := r.redis.Do(t.Context(), "SMEMBERS", list).Texts()
+		documenttest.Must(t, err)
+		slices.SortFunc(ids, func(a, b string) int { return byNumber(true, a, b) })
+		for name, c := range map[string]struct {
+			passes int // within which it must be found
+			lose   func()
+		}{
+			"a list":          {1, func() { unlink(t, r, list) }},
+			"its last member": {1, func() { documenttest.Must(t, r.redis.Do(t.Context(), "SREM", list, ids[len(ids)-1]).Err()) }},
+			"all but the newest": {1, func() {
+				unlink(t, r, list)
+				documenttest.Must(t, r.redis.Do(t.Context(), "SADD", list, ids[len(ids)-1]).Err())
+			}},
+			"a set of one order": {1, func() { unlink(t, r, document.OrderDetail.Indexes[0].Keys[1].Key(lastOrder(t, r))) }},
+			"a document":         {3, func() { unlink(t, r, document.User.Keys.Key(ids[len(ids)-1])) }},
+		} {
+			c.lose()
+			for range c.passes {
+				if !r.plane.Damaged() {
+					w.pass(t)
+				}
+			}
+			if !r.plane.Damaged() {
+				t.Errorf("%s: not found", name)
+			}
+			w.pass(t)
+			r.clean(t)
+			w.quiet(t)
+		}
+	})
+}
+
+func lastOrder(t testing.TB, r *rig) string {
+	t.Helper()
+	ids, err := r.sql.IDs(t.Context(), document.Order, "", 1000)
+	documenttest.Must(t, err)
+	return ids[len(ids)-1]
+}
+
+// A projector that is behind, or that has stopped in the middle, is no loss, however long it takes.
+func TestSampler_projector_behind(t *testing.T) {
+	each(t, func(t *testing.T, r *rig) {
+		fill(t, r, anOrder(1))
+		w := watchedRig(t, r)
+		documenttest.Must(t,
+			r.house.PutUser(t.Context(), documenttest.User{ID: 500, Email: "new@example.com", Role: 1, City: "Riyadh"}),
+			r.house.PutUser(t.Context(), documenttest.User{ID: 456, Email: "changed@example.com", Role: 1, City: "Hue"}),
+			r.house.PutDish(t.Context(), 800, 1, "Bún"), r.house.DeleteDetail(t.Context(), 456),
+			r.house.PutOrder(t.Context(), anOrder(9), "PLACED", 456, "VNPAY9"), r.house.PutLine(t.Context(), anOrder(9), 1, 789))
+		claimed, err := r.sql.Claim(t.Context(), r.db.Now(), r.db.Now(), 2) // by one who has died since
+		documenttest.Must(t, err)
+		if len(claimed) != 2 {
+			t.Fatalf("%d rows were claimed", len(claimed))
+		}
+		for range 4 {
+			w.pass(t)
+			w.quiet(t)
+		}
+		r.project(t)
+		for range 2 {
+			w.pass(t)
+			w.quiet(t)
+		}
+		r.clean(t)
+	})
+}
+
+// meddled is what SQL counts, with something that happens while the sampler looks at what waits.
+type meddled struct {
+	*documentsql.Store
+	before, after func()
+}
+
+func (m *meddled) Pending(ctx context.Context, limit int) (map[document.Ref]struct{}, bool, error) {
+	m.before()
+	waiting, ok, err := m.Store.Pending(ctx, limit)
+	m.after()
+	return waiting, ok, err
+}
+
+// A document that was on its way when Redis was looked at, and changes again before the second look, is not lost.
+func TestSampler_changes_between_looks(t *testing.T) {
+	each(t, func(t *testing.T, r *rig) {
+		fill(t, r, anOrder(1))
+		w := watchedRig(t, r)
+		n := 0
+		rename := func() {
+			n++
+			documenttest.Must(t, r.house.PutUser(t.Context(), documenttest.User{ID: 456, Username: "name" + digit(n), Role: 1}))
+		}
+		looks := 0
+		w.sampler.Counts = &meddled{r.sql, func() { looks++; r.project(t) }, rename}
+		rename()
+		w.pass(t)
+		w.quiet(t)
+		if looks == 0 {
+			t.Error("nothing has differed")
+		}
+	})
+}
+
+// Beside writers and projectors nothing is found while nothing is lost, and what is lost comes back.
+func TestSampler_beside_writes(t *testing.T) {
+	each(t, func(t *testing.T, r *rig) {
+		crowded(t, r)
+		documenttest.Must(t, r.builder().Build(t.Context()))
+		w := watchedRig(t, r)
+		ctx, end := context.WithCancel(t.Context())
+		var all sync.WaitGroup
+		for k := range int64(2) {
+			all.Go(func() {
+				for n := int64(0); ctx.Err() == nil; n++ {
+					w.write(t, k, n)
+				}
+			})
+		}
+		for range testenv.Size(8, 200) {
+			w.pass(t)
+			w.quiet(t)
+		}
+		for range 3 {
+			unlink(t, r, document.Order.Keys.List(), document.User.Keys.Key("1"), document.User.Keys.Memo("2"), document.Cart.Keys.Counter())
+			for !w.plane.Damaged() { // a document that changes all the time is looked at again
+				w.pass(t)
+			}
+			w.pass(t)
+		}
+		end()
+		all.Wait()
+		r.project(t)
+		w.pass(t)
+		w.pass(t)
+		w.quiet(t)
+		r.clean(t)
+	})
+}
+
+// write changes accounts, and makes and empties carts, as one of several.
+func (w *watched) write(t *testing.T, k, n int64) {
+	t.Helper()
+	ctx := t.Context()
+	id := 3 + 2*(n*37%int64(users/2-2)) + k
+	u := documenttest.User{ID: id, Email: fmt.Sprintf("w%dn%d@example.com", k, n%50), Role: 1, City: "c" + digit(int(n%5))}
+	_ = w.house.PutUser(ctx, u) // the address may be another's by now
+	switch n % 5 {
+	case 0:
+		_ = w.house.PutCart(ctx, id, id) // the account may have one
+	case 3:
+		documenttest.Must(t, w.house.DeleteCart(ctx, id))
+	}
+	if err := w.projector.RunOnce(ctx); err != nil {
+		t.Error(err)
+	}
+}
+
+// While lists are damaged they are read from SQL, and nobody is shown an empty one before anybody has noticed.
+func TestSampler_readers(t *testing.T) {
+	each(t, func(t *testing.T, r *rig) {
+		reader, sql := reading(t, r)
+		w := watchedRig(t, r)
+		dishes := func(want int) {
+			t.Helper()
+			docs, total, err := reader.Find(t.Context(), document.Dish, nil, document.Page{Limit: 100})
+			if err != nil || total != want || len(docs) != want {
+				t.Errorf("%d of %d dishes, want %d, %v", len(docs), total, want, err)
+			}
+		}
+		dishes(2)
+		if sql.n != 0 {
+			t.Errorf("SQL was asked %d times", sql.n)
+		}
+		unlink(t, r, document.Dish.Keys.List())
+		dishes(2)
+		w.pass(t)
+		unlink(t, r, document.Dish.Keys.List()) // in the middle of the repair
+		documenttest.Must(t, r.redis.Do(t.Context(), "SADD", document.Dish.Keys.List(), "789").Err())
+		dishes(2)
+		w.pass(t)
+		w.pass(t)
+		w.quiet(t)
+		n := sql.n
+		dishes(2)
+		if sql.n != n {
+			t.Error("SQL is still asked")
+		}
+	})
+}
+
+// A house whose documents do not fit into Redis loses some all the time. Nobody is shown less than there is meanwhile, and
+// once there is room everything is back.
+func TestSampler_evictions(t *testing.T) {
+	redis, server := evicting(t)
+	r := newRig(sqldbtest.Postgres(t), redis)
+	r.server = server
+	documenttest.Must(t, r.house.Fill(t.Context(), 1500, 500))
+	documenttest.Must(t, r.builder().Build(t.Context()))
+	w := watchedRig(t, r)
+	for i := range 200 {
+		server.Say(fmt.Sprintf("SET filler%d %s", i, strings.Repeat("x", 50_000)))
+	}
+	evicted, err := redis.Memory(t.Context())
+	if err != nil || evicted.Evicted == 0 {
+		t.Fatalf("%d keys were evicted, %v", evicted.Evicted, err)
+	}
+	w.tries(t)
+	if !w.last.Evicted || !r.plane.Damaged() || r.plane.Check(t.Context()) == nil {
+		t.Errorf("evictions are not noticed: %+v", w.last)
+	}
+	if docs, total, err := r.reader.Find(t.Context(), document.User, nil, document.Page{Limit: 5}); err != nil || total != 1500 || len(docs) != 5 {
+		t.Errorf("%d of %d accounts, %v", len(docs), total, err)
+	}
+	server.Say("CONFIG SET maxmemory 0")
+	for range 3 {
+		documenttest.Must(t, r.plane.Watch(t.Context())) // the marks may have gone as well
+		w.tries(t)
+	}
+	w.quiet(t)
+	r.clean(t)
+}
+
+// tries is pass where Redis loses keys all the time: a rebuild that has lost its marks ends with an error.
+func (w *watched) tries(t testing.TB) {
+	t.Helper()
+	if err := w.sampler.RunOnce(t.Context()); err != nil {
+		t.Log(err)
+	}
+}
+
+// evicting is a Redis that deletes keys when it is full.
+func evicting(t *testing.T) (*redisdb.DB, *testenv.Server) {
+	t.Helper()
+	server := testenv.RedisServer(t, "--maxmemory", "8mb", "--maxmemory-policy", "allkeys-lru")
+	redis, err := redisdb.Open(t.Context(), redisdb.Config{URL: "redis://" + server.Addr(), Timeout: 5 * time.Second})
+	documenttest.Must(t, err)
+	t.Cleanup(redis.Close)
+	return redis, server
+}

@@ -1,0 +1,1 @@
+SELECT entity, ids FROM document_outbox ORDER BY id LIMIT $1

@@ -1,0 +1,122 @@
+package e2e
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+
+	"comanda/internal/sqldb/sqldbtest"
+)
+
+// demoRows is everything that a database in PostgreSQL holds after the first start with the demo. Most of that start is
+// the hashing of nine passwords.
+type demoRows struct {
+	tables []demoTable
+	counts string // statements that set the sequences
+}
+
+type demoTable struct {
+	name string
+	rows []byte // as COPY writes them
+}
+
+// demoPostgres returns the rows of the demo, which are made once for all tests.
+func (l *lasting) demoPostgres(t *testing.T) demoRows {
+	t.Helper()
+	return l.postgres.get(func() (d demoRows) {
+		address := sqldbtest.PostgresURL(t)
+		loadDemo(t, pooled(address))
+		onPostgres(t, address, func(ctx context.Context, conn *pgx.Conn) error {
+			names, err := strs(ctx, conn, `SELECT quote_ident(tablename) FROM pg_tables WHERE schemaname = 'public'`)
+			if err != nil {
+				return err
+			}
+			for _, name := range names {
+				var rows bytes.Buffer
+				if _, err := conn.PgConn().CopyTo(ctx, &rows, "COPY "+name+" TO STDOUT"); err != nil {
+					return err
+				}
+				d.tables = append(d.tables, demoTable{name, rows.Bytes()})
+			}
+			counts, err := strs(ctx, conn, `SELECT format('SELECT setval(%L, %s)', quote_ident(sequencename), last_value)
+				FROM pg_sequences WHERE last_value IS NOT NULL`)
+			d.counts = strings.Join(counts, ";")
+			return err
+		})
+		return d
+	})
+}
+
+// load replaces the rows of a migrated database. Foreign keys are not looked at meanwhile, because tables are in no order.
+func (d demoRows) load(t *testing.T, address string) {
+	t.Helper()
+	onPostgres(t, address, func(ctx context.Context, conn *pgx.Conn) error {
+		statements := []string{"BEGIN", "SET LOCAL session_replication_role = replica"}
+		for _, table := range d.tables {
+			statements = append(statements, "DELETE FROM "+table.name)
+		}
+		if _, err := conn.PgConn().Exec(ctx, strings.Join(statements, ";")).ReadAll(); err != nil {
+			return err
+		}
+		for _, table := range d.tables {
+			if len(table.rows) == 0 {
+				continue
+			}
+			if _, err := conn.PgConn().CopyFrom(ctx, bytes.NewReader(table.rows), "COPY "+table.name+" FROM STDIN"); err != nil {
+				return fmt.Errorf("%s: %w", table.name, err)
+			}
+		}
+		_, err := conn.PgConn().Exec(ctx, d.counts+";COMMIT").ReadAll()
+		return err
+	})
+}
+
+func onPostgres(t *testing.T, address string, do func(ctx context.Context, conn *pgx.Conn) error) {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close(context.Background()) }() // t's context may have ended
+	if err := do(t.Context(), conn); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func strs(ctx context.Context, conn *pgx.Conn, query string) ([]string, error) {
+	rows, err := conn.Query(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	return pgx.CollectRows(rows, pgx.RowTo[string])
+}
+
+// demoSQLite returns the file of a database after the first start with the demo, which is made once for all tests.
+func (l *lasting) demoSQLite(t *testing.T) []byte {
+	t.Helper()
+	return l.sqlite.get(func() []byte {
+		path := filepath.Join(t.TempDir(), "comanda.db")
+		loadDemo(t, "sqlite:"+path)
+		file, err := os.ReadFile(path) // closing the database has moved its write-ahead log into it
+		if err != nil {
+			t.Fatal(err)
+		}
+		return file
+	})
+}
+
+// loadDemo starts a server with the demo on a database and stops it when it has made everything.
+func loadDemo(t *testing.T, address string) {
+	t.Helper()
+	s := bare(t, embedded, settings{"DATABASE_URL": address, "DEMO_PASSWORD": demoPassword})
+	v := s.servers[0]
+	v.start()
+	v.awaitGreeting()
+	v.stop()
+}

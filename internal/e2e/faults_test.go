@@ -1,0 +1,182 @@
+package e2e
+
+import (
+	"context"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"comanda/internal/sqldb"
+	"comanda/internal/testenv"
+)
+
+// The faults that go on for as long as people order. Each acts again and again until its context ends, and leaves the
+// system whole.
+var faults = map[string]func(s *site, ctx context.Context) error{
+	"PostgreSQL ends every connection": func(s *site, ctx context.Context) error {
+		db, err := sqldb.Open(ctx, sqldb.Config{URL: s.env["DATABASE_URL"], MaxConns: 1})
+		if err != nil {
+			return err
+		}
+		defer db.Close()
+		end := statement(`SELECT count(pg_terminate_backend(a.pid)) FROM pg_stat_activity a
+			WHERE a.datname = current_database() AND a.pid <> pg_backend_pid()`)
+		return every(ctx, time.Second, func() error {
+			_, err := db.Exec(ctx, end)
+			return err
+		})
+	},
+	"one of two processes is frozen": func(s *site, ctx context.Context) error {
+		p := s.servers[1].cmd.Process
+		defer func() { _ = p.Signal(syscall.SIGCONT) }()
+		stopped := false
+		return every(ctx, 1500*time.Millisecond, func() error {
+			stopped = !stopped
+			if stopped {
+				return p.Signal(syscall.SIGSTOP)
+			}
+			return p.Signal(syscall.SIGCONT)
+		})
+	},
+	"Redis evicts": func(s *site, ctx context.Context) error {
+		s.redis.Say("CONFIG SET maxmemory-policy allkeys-lru")
+		defer s.redis.Say("CONFIG SET maxmemory 0")
+		full := false
+		return every(ctx, 500*time.Millisecond, func() error {
+			full = !full
+			limit := "0"
+			if full {
+				limit = "1500kb" // about what an empty server takes: nearly everything goes
+			}
+			s.redis.Say("CONFIG SET maxmemory " + limit)
+			return nil
+		})
+	},
+}
+
+// soonEnough is how long an order may take while a fault goes on: four seconds on a machine that does nothing else.
+func soonEnough() time.Duration {
+	return time.Duration(testenv.Size(15, 4)) * time.Second
+}
+
+// every acts at once and then in a rhythm until the context ends.
+func every(ctx context.Context, pause time.Duration, act func() error) error {
+	for {
+		if err := act(); err != nil && ctx.Err() == nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(pause):
+		}
+	}
+}
+
+// While a fault goes on people order, pay and cancel at two processes. No answer is a failure of ours, every order is taken
+// soon, what was answered holds, and afterwards everything agrees.
+func TestFaults(t *testing.T) {
+	t.Parallel()
+	for name, fault := range faults {
+		t.Run(name, func(t *testing.T) {
+			on(t, func(t *testing.T, k kind) {
+				s := prepare(t, k, nil)
+				s.begin()
+				ctx, cancel := context.WithTimeout(t.Context(), time.Duration(testenv.Size(4, 60))*time.Second)
+				defer cancel()
+				people := make([]*patronOf, testenv.Size(4, 16))
+				for n := range people {
+					people[n] = &patronOf{guest: s.guest(n), ends: map[string]string{}}
+				}
+				var all sync.WaitGroup
+				all.Go(func() {
+					if err := fault(s, ctx); err != nil {
+						t.Error(err)
+					}
+				})
+				for _, p := range people {
+					all.Go(func() { p.live(ctx, t) })
+				}
+				all.Wait()
+				orders, waited := 0, int64(0)
+				for _, p := range people {
+					orders += len(p.ends)
+					waited += p.waited.Load()
+					for id, want := range p.ends {
+						if o := p.insistOn(t, func() answer { return p.get(id) }).order(t); o.PaymentStatus != want && o.Status != want {
+							t.Errorf("order %s is %s/%s, and %s was answered", id, o.Status, o.PaymentStatus, want)
+						}
+					}
+				}
+				t.Logf("%d orders, %d answers of 503", orders, waited)
+				if orders == 0 {
+					t.Error("nobody has ordered anything")
+				}
+				s.whole()
+			}, pair)
+		})
+	}
+}
+
+// patronOf is a guest who orders again and again.
+type patronOf struct {
+	guest
+
+	ends   map[string]string // order -> the state that was answered last
+	waited atomic.Int64      // answers of 503
+}
+
+func (p *patronOf) live(ctx context.Context, t *testing.T) {
+	for n := 0; ctx.Err() == nil; n++ {
+		w := p.wish(line{ItemID: phoGa, Qty: 1})
+		begun := time.Now()
+		a := p.insistOn(t, func() answer { return p.place(w) })
+		if a.status != http.StatusCreated && a.status != http.StatusOK {
+			t.Errorf("an order is answered %v", a)
+			return
+		}
+		if took := time.Since(begun); took > soonEnough() {
+			t.Errorf("an order was taken after %v", took)
+		}
+		o := a.order(t)
+		p.ends[o.ID] = "UNPAID"
+		switch n % 3 {
+		case 0:
+			if a := p.insistOn(t, func() answer { return p.s.gateway(o.ID, "SUCCESS") }); a.status == http.StatusOK {
+				p.ends[o.ID] = "PAID"
+			} else {
+				t.Errorf("a payment is answered %v", a)
+			}
+		case 1:
+			if a := p.insistOn(t, func() answer { return p.cancel(o.ID) }); a.status == http.StatusOK {
+				p.ends[o.ID] = "CANCELED"
+			} else {
+				t.Errorf("a cancellation is answered %v", a)
+			}
+		}
+	}
+}
+
+// insistOn asks until there is an answer. None and 503 are asked again; any other that says that we have failed is an error.
+func (p *patronOf) insistOn(t *testing.T, ask func() answer) answer {
+	t.Helper()
+	for begun := time.Now(); ; {
+		a := ask()
+		switch {
+		case a.status == http.StatusServiceUnavailable:
+			p.waited.Add(1)
+		case a.status >= http.StatusInternalServerError:
+			t.Errorf("the answer is %v", a)
+			return a
+		case a.status != 0:
+			return a
+		}
+		if time.Since(begun) > patience {
+			return a
+		}
+		<-time.After(20 * time.Millisecond)
+	}
+}

@@ -1,0 +1,116 @@
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"comanda/internal/sqldb"
+	"comanda/internal/testenv"
+)
+
+// With very many live holds in one branch, Redis hangs for two seconds and is then emptied: orders go on at the rate that
+// they had, no answer is a failure of ours, and in the end everything agrees. With make soak there are as many holds as in
+// a stadium, and the rate is compared: nine tenths of it are back within fifteen seconds. Otherwise the machine is shared.
+func TestRebuild_under_load(t *testing.T) {
+	on(t, func(t *testing.T, k kind) {
+		holds := testenv.Size(2_000, 400_000)
+		guests := testenv.Size(4, 64)
+		span := time.Duration(testenv.Size(1, 5)) * time.Second
+		s := prepare(t, k, nil)
+		s.begin()
+		first := s.guest(0).orders(t, line{ItemID: phoGa, Qty: 1})
+		s.crowd(first, holds)
+
+		var placed atomic.Int64
+		ctx, cancel := context.WithCancel(t.Context())
+		var phones sync.WaitGroup
+		for n := range guests {
+			g := s.guest(n)
+			phones.Go(func() {
+				for ctx.Err() == nil {
+					switch a := g.place(g.wish(line{ItemID: phoGa, Qty: 1})); a.status {
+					case http.StatusCreated:
+						placed.Add(1)
+					case http.StatusServiceUnavailable:
+					default:
+						t.Errorf("an order is answered %d", a.status)
+					}
+				}
+			})
+		}
+		// rate is how many orders a second there are for a while.
+		rate := func(span time.Duration) float64 {
+			before := placed.Load()
+			<-time.After(span)
+			return float64(placed.Load()-before) / span.Seconds()
+		}
+		before := rate(span)
+		s.redis.Pause()
+		frozen := rate(2 * time.Second)
+		s.redis.Resume()
+		afterFreeze := rate(span)
+		s.redis.Say("FLUSHALL")
+		rebuilding := rate(3 * span)
+		after := rate(span)
+		cancel()
+		phones.Wait()
+		t.Logf("%d holds: %.0f orders/s before, %.0f while Redis hangs, %.0f after, %.0f when it is emptied, %.0f 15 s later",
+			holds, before, frozen, afterFreeze, rebuilding, after)
+		if placed.Load() == 0 || frozen == 0 || rebuilding == 0 {
+			t.Error("orders did not go on")
+		}
+		if testenv.Size(0, 1) == 1 && (afterFreeze < 0.9*before || after < 0.9*before) {
+			t.Error("the rate does not come back")
+		}
+		s.disperse(first, holds)
+		s.agrees()
+	}, servers)
+}
+
+// crowd enters holds of an order's dish and day behind the product's back, as if so many guests were about to pay.
+func (s *site) crowd(o order, n int) {
+	s.t.Helper()
+	s.change(
+		fmt.Sprintf(`INSERT INTO hold (id, branch_id, biz_date, state, digest, expires_at, created_at, updated_at)
+			SELECT 'crowd' || n, h.branch_id, h.biz_date, 'HELD', '', h.expires_at + 3600000, h.created_at, h.updated_at
+			FROM generate_series(1, %d) AS n, hold h WHERE h.id = '%s'`, n, o.ID),
+		fmt.Sprintf(`INSERT INTO hold_line (hold_id, stock, item_id, qty)
+			SELECT 'crowd' || n, 0, %s, 1 FROM generate_series(1, %d) AS n`, phoGa, n),
+		s.counted(o, n),
+		`ANALYZE hold`,
+	)
+}
+
+// disperse takes them out again: they belong to no order, and the comparison would say so.
+func (s *site) disperse(o order, n int) {
+	s.t.Helper()
+	s.change(
+		`DELETE FROM hold_line WHERE hold_id LIKE 'crowd%'`,
+		`DELETE FROM hold WHERE id LIKE 'crowd%'`,
+		s.counted(o, -n),
+	)
+}
+
+// counted is the statement that adds to what is held of the dish.
+func (s *site) counted(o order, n int) string {
+	return fmt.Sprintf(`UPDATE sales_quota_counter SET held_qty = held_qty + %d
+		WHERE branch_id = %s AND stat_date = '%s' AND menu_item_id = %s`, n, firstBranch, o.BizDate, phoGa)
+}
+
+// change runs statements behind the product's back.
+func (s *site) change(texts ...string) {
+	s.t.Helper()
+	s.database(func(db *sqldb.DB) error {
+		for _, text := range texts {
+			if _, err := db.Exec(s.t.Context(), statement(text)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}

@@ -1,0 +1,172 @@
+package e2e
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"comanda/internal/identity"
+	"comanda/internal/identity/identityjwt"
+	"comanda/internal/sqldb"
+)
+
+// trusting believes who the client is from a header, so that a test can come from many addresses.
+var trusting = settings{"LIMITS": "on", "TRUSTED_PROXIES": "127.0.0.1"}
+
+// from sends a login from an address, with the marks of a device.
+func (s *site) from(address, marks, email, password string) answer {
+	return s.send(http.MethodPost, "/auth/login", map[string]string{"email": email, "password": password},
+		"X-Forwarded-For", address, "Cookie", "comanda_device="+marks)
+}
+
+// marksOf is the cookie that a login has set.
+func marksOf(t *testing.T, a answer) string {
+	t.Helper()
+	c, err := http.ParseSetCookie(a.header.Get("Set-Cookie"))
+	if err != nil || c.Name != "comanda_device" {
+		t.Fatalf("%v sets %q", a, a.header.Get("Set-Cookie"))
+	}
+	return c.Value
+}
+
+// Strangers guess at the owner's password from everywhere until nobody gets in who was not there before. The owner does, at
+// every server; who is logged in works on, and colleagues change places by PIN. The audit log says who was guessed at, and
+// from where.
+func TestSiege(t *testing.T) {
+	on(t, func(t *testing.T, k kind) {
+		s := open(t, k, trusting)
+		owner, waiter, cook := s.hired("owner", ""), s.hired("staff", "1"), s.hired("kitchen", "1")
+		const pin = "4826"
+		cook.send(http.MethodPut, "/me/pin", map[string]string{"password": patronPassword, "pin": pin}).
+			want(t, http.StatusNoContent, "")
+		marks := marksOf(t, s.from("192.0.2.7", "", owner.email, patronPassword))
+
+		for i := range 105 {
+			for _, victim := range []*patron{owner, waiter, cook} {
+				a := s.from(fmt.Sprint("198.51.100.", i), "", victim.email, "something else")
+				switch a.status {
+				case http.StatusUnauthorized, http.StatusTooManyRequests, http.StatusServiceUnavailable:
+				default:
+					t.Fatalf("a guess is answered %v", a)
+				}
+			}
+		}
+		if a := s.from("203.0.113.1", "", owner.email, patronPassword); a.status == http.StatusOK {
+			t.Fatal("strangers have not closed the account; the test shows nothing")
+		}
+		if a := s.from("203.0.113.1", "1.x.99999999999.y.z", owner.email, patronPassword); a.status == http.StatusOK {
+			t.Error("a mark that somebody has made up opens the account")
+		}
+		for _, v := range s.servers {
+			a := s.sendTo(v.addr, http.MethodPost, "/auth/login", owner.credentials(patronPassword), "X-Forwarded-For", "198.51.100.7",
+				"Cookie", "comanda_device="+marks)
+			owner.take(a.want(t, http.StatusOK, ""))
+			marks = marksOf(t, a)
+		}
+		owner.in()
+		waiter.send(http.MethodGet, "/api/tables?branchId=1", nil).want(t, http.StatusOK, "")
+		waiter.send(http.MethodPost, "/auth/pin", map[string]string{"userId": cook.id, "pin": pin}).want(t, http.StatusOK, "")
+		waiter.send(http.MethodGet, "/api/users", nil).want(t, http.StatusForbidden, "forbidden")
+
+		s.logs(t, owner, "authn_login_fail", "anonymous", "user:"+owner.id, "198.51.100.")
+		s.logs(t, owner, "authz_fail", "user:"+waiter.id, "route:GET /api/users", "127.0.0.1")
+		s.logs(t, owner, "authn_login_success", "user:"+owner.id, "user:"+owner.id, "198.51.100.7")
+		s.must("audit", "verify")
+	}, embedded, pair)
+}
+
+// logs waits for an entry of the audit log.
+func (s *site) logs(t *testing.T, reader *patron, action, actor, subject, address string) {
+	t.Helper()
+	s.await(patience, func() error {
+		var list struct {
+			Items []struct{ Actor, Subject, Address string } `json:"items"`
+		}
+		a := reader.send(http.MethodGet, "/api/audit?size=100&action="+action, nil)
+		if a.status == http.StatusTooManyRequests { // a test asks more often than people do
+			return fmt.Errorf("%v", a)
+		}
+		a.into(t, &list)
+		for _, e := range list.Items {
+			if e.Actor == actor && e.Subject == subject && strings.HasPrefix(e.Address, address) {
+				return nil
+			}
+		}
+		return fmt.Errorf("there is no %s of %s by %s from %s among %+v", action, subject, actor, address, list.Items)
+	})
+}
+
+// forged is an access token for the session of somebody, signed with the key that stands in SQL.
+func (s *site) forged(p *patron) string {
+	s.t.Helper()
+	var key string
+	s.database(func(db *sqldb.DB) (err error) {
+		rows, err := db.Query(s.t.Context(), statement("SELECT value FROM install_secret WHERE name = 'token'"))
+		key, _, err = sqldb.One(rows, err, sqldb.Value[string])
+		return err
+	})
+	raw, err := base64.StdEncoding.DecodeString(key)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	tokens, err := identityjwt.New(raw)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	var said struct {
+		Session string `json:"sid"`
+	}
+	payload, err := base64.RawURLEncoding.DecodeString(strings.Split(p.access, ".")[1])
+	if err != nil || json.Unmarshal(payload, &said) != nil {
+		s.t.Fatalf("%s is no token: %v", p.access, err)
+	}
+	var user int64
+	if _, err := fmt.Sscan(p.id, &user); err != nil {
+		s.t.Fatal(err)
+	}
+	now := time.Now()
+	text, err := tokens.Sign(identity.Claims{
+		ID: "forged", UserID: user, Session: said.Session, IssuedAt: now, ExpiresAt: now.Add(identity.AccessLife),
+	})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return text
+}
+
+// A stolen key is withdrawn beside running servers: all refuse what it has signed, and clients go on after a refresh.
+func TestKeys_withdraw(t *testing.T) {
+	on(t, func(t *testing.T, k kind) {
+		s := open(t, k, nil)
+		owner := s.hired("owner", "")
+		thief := &patron{s: s, access: s.forged(owner)}
+		thief.in() // with the key that was stolen
+		s.must("keys", "withdraw")
+		thief.out()
+		owner.out()
+		owner.take(owner.spend(owner.refresh))
+		owner.in()
+		for _, v := range s.servers {
+			thief.me(v).want(t, http.StatusUnauthorized, "unauthenticated")
+		}
+		s.logs(t, owner, "token_key_withdrawn", "system", "key:token", "")
+	}, embedded, pair)
+}
+
+// Where the operator gives a key, the one in SQL, which stands in every backup, counts for nothing.
+func TestKeys_given(t *testing.T) {
+	on(t, func(t *testing.T, k kind) {
+		s := open(t, k, settings{"TOKEN_KEY": strings.Repeat("a key of the operator's own ", 2)})
+		owner := s.hired("owner", "")
+		owner.in()
+		thief := &patron{s: s, access: s.forged(owner)}
+		thief.me(s.first()).want(t, http.StatusUnauthorized, "unauthenticated")
+		if r := s.run("keys", "withdraw"); r.code != 0 || !strings.Contains(r.err, "COMANDA_TOKEN_KEY is set") {
+			t.Errorf("keys withdraw: %+v", r)
+		}
+	}, embedded)
+}

@@ -1,0 +1,77 @@
+package httpapi
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"comanda/internal/fault"
+)
+
+// What Chromium says that it takes when somebody opens an address.
+const browserAccept = "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,*/*;q=0.8"
+
+// A browser runs the script and applies the style of the page: the template leaves both as their hashes name them.
+func TestPage_Write_policy(t *testing.T) {
+	w := httptest.NewRecorder()
+	if err := (Page{Language: "en", Heading: "Paid", Return: &PageReturn{Key: "kept", URL: "/app/orders/1"}}).Write(w); err != nil {
+		t.Fatal(err)
+	}
+	body := w.Body.String()
+	if !strings.Contains(body, `data-key="kept" data-to="/app/orders/1"`) {
+		t.Errorf("nothing to go on to: %s", body)
+	}
+	for _, tag := range []string{"script", "style"} {
+		_, rest, _ := strings.Cut(body, "<"+tag+">")
+		text, _, _ := strings.Cut(rest, "</"+tag+">")
+		if csp := w.Header().Get("Content-Security-Policy"); text == "" || !strings.Contains(csp, sourceHash(text)) {
+			t.Errorf("the %s is not allowed by %s: %q", tag, csp, text)
+		}
+	}
+}
+
+// People in a browser get a page where there is nothing, in their language and with a way on; programs get a problem.
+func TestServer_MissingPage(t *testing.T) {
+	withHome := func(a *API) {
+		a.Handle(Route{Pattern: "GET /{$}", Policy: Public, Handler: http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})})
+	}
+	withRoom := func(a *API) {
+		a.Handle(Route{Pattern: "GET /room/{id}", Policy: Public, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			Fail(w, r, fault.New(fault.NotFound, "room_not_found", "There is no such room."))
+		})})
+	}
+	h := newHarness(t, nil, withHome, withRoom)
+	for _, path := range []string{"/nope", "/room/7"} {
+		for language, want := range map[string][]string{
+			"":               {`lang="en"`, "<title>Page not found · Comanda</title>", `<a href="/">Go to the start page</a>`},
+			"vi-VN,vi;q=0.9": {`lang="vi"`, "<title>Không tìm thấy trang này · Comanda</title>", `<a href="/">Về trang đầu</a>`},
+			"zh-TW,en;q=0.5": {`lang="zh-TW"`, "<title>找不到這個頁面 · Comanda</title>", `<a href="/">回到首頁</a>`},
+		} {
+			a := h.send("GET", path, "", "Accept", browserAccept, "Accept-Language", language)
+			if a.StatusCode != 404 || a.Header.Get("Content-Type") != "text/html; charset=utf-8" || strings.Contains(a.body, "<script") {
+				t.Errorf("%s in %q: %d %v %s", path, language, a.StatusCode, a.Header, a.body)
+			}
+			for _, text := range want {
+				if !strings.Contains(a.body, text) {
+					t.Errorf("%s in %q has no %s: %s", path, language, text, a.body)
+				}
+			}
+		}
+		for _, accept := range []string{"", "*/*", "application/json", "text/html;q=0, */*"} {
+			a := h.send("GET", path, "", "Accept", accept)
+			if p := a.problem(t); a.StatusCode != 404 || p["status"] != 404.0 {
+				t.Errorf("%s for %q: %d %s", path, accept, a.StatusCode, a.body)
+			}
+		}
+	}
+	if a := h.send("POST", "/nope", "{}", "Accept", browserAccept); a.problem(t)["code"] != "not_found" {
+		t.Errorf("a form gets %s", a.body)
+	}
+	if a := h.send("GET", "/cis/order/create", "", "Accept", browserAccept); a.problem(t)["code"] != "method_not_allowed" {
+		t.Errorf("another method gets %s", a.body)
+	}
+	if a := newHarness(t, nil).send("GET", "/nope", "", "Accept", browserAccept); strings.Contains(a.body, "<a ") {
+		t.Errorf("a server without an app has no start page: %s", a.body)
+	}
+}

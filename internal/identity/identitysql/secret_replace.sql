@@ -1,0 +1,1 @@
+UPDATE install_secret SET value = $2, created_at = $3 WHERE name = $1

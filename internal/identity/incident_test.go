@@ -1,0 +1,135 @@
+package identity_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"comanda/internal/identity"
+	"comanda/internal/identity/identitytest"
+)
+
+// log is an audit log of which the test reads what was written since the last look.
+type log struct {
+	written []identity.Entry
+	err     error
+}
+
+func (l *log) write(_ context.Context, all ...identity.Entry) error {
+	if l.err == nil {
+		l.written = append(l.written, all...)
+	}
+	return l.err
+}
+
+// flush returns what one more flush writes, as "account from address: detail".
+func (l *log) flush(t *testing.T, i *identity.Incidents) (lines []string) {
+	t.Helper()
+	l.written = nil
+	if err := i.Flush(t.Context(), l.write); !errors.Is(err, l.err) {
+		t.Fatal(err)
+	}
+	for _, e := range l.written {
+		lines = append(lines, e.Subject+" from "+e.Address+": "+e.After)
+	}
+	return lines
+}
+
+// Equal incidents share an entry at once and then every ten minutes; one that could not be written is not lost.
+func TestIncidents(t *testing.T) {
+	clock, l := identitytest.NewClock(), &log{}
+	i := &identity.Incidents{Now: clock.Now}
+	note := func(subject, address string) { i.Note("anonymous", identity.ActionLoginFailed, subject, address) }
+	want := func(what string, want ...string) {
+		t.Helper()
+		if got := l.flush(t, i); fmt.Sprint(got) != fmt.Sprint(want) {
+			t.Errorf("%s: %q, want %q", what, got, want)
+		}
+	}
+	want("nothing")
+	note("user:7", "192.0.2.7")
+	note("user:7", "192.0.2.7")
+	clock.Advance(time.Second)
+	note("user:8", "2001:db8::1")
+	l.err = errors.New("down")
+	want("while the log is out of reach")
+	l.err = nil
+	note("user:8", "2001:db8::1")
+	want("at once", `user:7 from 192.0.2.7: {"count":2,"since":"2026-02-26T05:00:00Z"}`,
+		`user:8 from 2001:db8::1: {"count":2,"since":"2026-02-26T05:00:01Z"}`)
+	if e := l.written[0]; e.Actor != "anonymous" || e.Action != identity.ActionLoginFailed || !e.At.Equal(clock.Now()) {
+		t.Errorf("%+v", e)
+	}
+	for range 3 {
+		clock.Advance(time.Minute)
+		note("user:7", "192.0.2.7")
+		note("user:7", "192.0.2.9")
+		want("again within ten minutes")
+	}
+	note("user:7", "192.0.2.9")
+	clock.Advance(7 * time.Minute)
+	want("after ten minutes", `user:7 from 192.0.2.9: {"count":7,"since":"2026-02-26T05:01:01Z",`+
+		`"addresses":{"192.0.2.7":3,"192.0.2.9":4}}`)
+	clock.Advance(time.Hour)
+	want("later")
+	(*identity.Incidents)(nil).Note("a", "b", "c", "d")
+}
+
+// A flood writes twenty entries a minute and takes bounded memory, whatever it is spread over. It does not delay the record of
+// another action, and one account that is guessed at from everywhere is one entry.
+func TestIncidents_flood(t *testing.T) {
+	clock, l := identitytest.NewClock(), &log{}
+	i := &identity.Incidents{Now: clock.Now}
+	written := 0
+	for minute := range 3 {
+		for n := range 11_000 {
+			i.Note("anonymous", identity.ActionLoginFailed, fmt.Sprint("user:", minute, n), "192.0.2.7")
+		}
+		for range 12 {
+			written += len(l.flush(t, i))
+			clock.Advance(5 * time.Second)
+		}
+	}
+	if written < 60 || written > 80 {
+		t.Errorf("%d entries in three minutes", written)
+	}
+	i.Note("user:7", identity.ActionDenied, "route:GET /api/users", "192.0.2.7")
+	if got := l.flush(t, i); !slices.ContainsFunc(l.written, func(e identity.Entry) bool { return e.Action == identity.ActionDenied }) {
+		t.Errorf("a refused request waits behind the flood: %q", got)
+	}
+
+	i = &identity.Incidents{Now: clock.Now}
+	for n := range 1000 {
+		i.Note("anonymous", identity.ActionLoginFailed, "user:7", fmt.Sprint("192.0.2.", n))
+	}
+	got := l.flush(t, i)
+	if len(got) != 1 || !strings.Contains(got[0], `{"count":1000,`) || !strings.Contains(got[0], `"others":980}`) || len(got[0]) > 1000 {
+		t.Errorf("%q", got)
+	}
+}
+
+// Who fails to log in, or at a PIN, leaves a record with account and address.
+func TestIncidents_of_logins(t *testing.T) {
+	each(t, func(t *testing.T, h *identitytest.House) {
+		l := &log{}
+		h.Incidents = &identity.Incidents{Now: h.Clock.Now}
+		h.Join(t, lan)
+		marks := mustEnter(t, h, "", lan, identitytest.Password)
+		for _, try := range []struct{ marks, email, want string }{
+			{"", lan, "user:1"}, {"", "nobody@example.com", "user:unknown"}, {marks, lan, "user:1"},
+		} {
+			if _, err := at(t, h, try.marks, try.email, "something else"); !errors.Is(err, identity.ErrLogin) {
+				t.Fatal(err)
+			}
+			if got := l.flush(t, h.Incidents); len(got) != 1 || l.written[0].Subject != try.want || l.written[0].Address != "192.0.2.7" {
+				t.Errorf("%s: %q", try.email, got)
+			}
+			h.Clock.Advance(time.Hour)
+			_ = l.flush(t, h.Incidents)
+		}
+	})
+}

@@ -1,0 +1,103 @@
+package ordering_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"comanda/internal/catalog"
+	"comanda/internal/fault"
+	"comanda/internal/identity"
+	"comanda/internal/ordering"
+	"comanda/internal/payment"
+	"comanda/internal/stock"
+)
+
+// cash is money that a cashier takes for an order that has expired.
+func cash(key string, amount int64) ordering.Command {
+	return ordering.Command{Settle: &ordering.Settle{
+		OrderID: "o-" + key, NewID: "cash-" + key, Method: payment.Counter, State: payment.Paid, Amount: amount,
+		Source: ordering.SourceStaff, Today: scope.Date, Late: &ordering.Late{},
+	}}
+}
+
+// A cashier may take money for an order that has expired, under the rule of late money, and for no other that has ended.
+func TestBatch_acceptLate(t *testing.T) {
+	for name, c := range map[string]struct {
+		reason ordering.CancelReason
+		before func(b *ordering.Batch)
+		amount int64
+		want   error
+	}{
+		"expired":              {ordering.Expired, nil, 3000, nil},
+		"another amount":       {ordering.Expired, nil, 2000, payment.ErrAmount},
+		"cancelled by guest":   {ordering.UserCanceled, nil, 3000, ordering.ErrNotPayable},
+		"cancelled by staff":   {ordering.StaffCanceled, nil, 3000, ordering.ErrNotPayable},
+		"the visit is closed":  {ordering.Expired, func(b *ordering.Batch) { b.Visits["v"] = false }, 3000, ordering.ErrVisitClosed},
+		"the branch is paused": {ordering.Expired, func(b *ordering.Batch) { b.Paused[1] = true }, 3000, catalog.ErrPaused},
+		"sold out":             {ordering.Expired, func(b *ordering.Batch) { b.Decide([]ordering.Command{place("b", 3)}) }, 3000, ordering.ErrSoldOut},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := batch()
+			b.Decide([]ordering.Command{place("a", 3)})
+			b.Now = now.Add(time.Hour)
+			if r := b.Decide([]ordering.Command{end("a", c.reason)}); r[0].Err != nil || !r[0].Changed {
+				t.Fatal(r[0])
+			}
+			if c.before != nil {
+				c.before(b)
+			}
+			attempts, holds := len(b.NewAttempts), len(b.NewHolds)
+			r := b.Decide([]ordering.Command{cash("a", c.amount)})[0]
+			if !errors.Is(r.Err, c.want) && fault.KindOf(r.Err) != fault.KindOf(c.want) {
+				t.Fatalf("%v, want %v", r.Err, c.want)
+			}
+			o := b.Orders["o-a"]
+			if c.want != nil {
+				if o.PaymentStatus != ordering.PaymentCanceled || len(b.NewAttempts) != attempts || len(b.NewHolds) != holds || len(b.Refunds) > 0 {
+					t.Errorf("a refusal has left %s and %d refunds", o.PaymentStatus, len(b.Refunds))
+				}
+				return
+			}
+			if o.PaymentStatus != ordering.Paid || o.Status != ordering.Placed || o.HoldID == "o-a" || o.CanceledAt.IsZero() {
+				t.Errorf("%+v", o)
+			}
+			if n, _ := b.Book.Count(stock.Key{Scope: scope, Item: 11}); n.Used != 3 || n.Held != 0 {
+				t.Errorf("counted %+v", n)
+			}
+			if len(b.Audit) != 1 || b.Audit[0].Action != identity.ActionOrderRevived {
+				t.Errorf("audited %+v", b.Audit)
+			}
+			again := b.Decide([]ordering.Command{cash("a", c.amount)})[0]
+			if n, _ := b.Book.Count(stock.Key{Scope: scope, Item: 11}); !errors.Is(again.Err, ordering.ErrAlreadyPaid) || n.Used != 3 {
+				t.Errorf("the second time: %v, counted %+v", again.Err, n)
+			}
+		})
+	}
+}
+
+// Who goes on to pay at the counter is given the counter's time; a gateway's is not more than it was.
+func TestBatch_waitsAtTheCounter(t *testing.T) {
+	b := batch()
+	c := place("a", 1)
+	o := &c.Place.Order
+	o.CreatedAt, o.PayBy, o.ExpiresAt = now, now.Add(15*time.Minute), now.Add(16*time.Minute)
+	b.Decide([]ordering.Command{c})
+	try := func(m payment.Method, window time.Duration) ordering.Order {
+		return b.Decide([]ordering.Command{{Try: &ordering.TryToPay{
+			OrderID: "o-a", Attempt: payment.Attempt{ID: string(m), OrderID: "o-a", Method: m}, Window: window,
+		}}})[0].Order
+	}
+	b.Now = now.Add(10 * time.Minute)
+	after := try(payment.Counter, 45*time.Minute)
+	if !after.PayBy.Equal(now.Add(45*time.Minute)) || !b.Extended["o-a"].Equal(now.Add(46*time.Minute)) {
+		t.Errorf("to be paid by %v, held until %v", after.PayBy, b.Extended["o-a"])
+	}
+	if after := try(payment.VNPay, 15*time.Minute); !after.PayBy.Equal(now.Add(45 * time.Minute)) {
+		t.Errorf("a gateway moved it to %v", after.PayBy)
+	}
+	b.Now = now.Add(46 * time.Minute)
+	if after := try(payment.Counter, time.Hour); after.PayBy.After(now.Add(45 * time.Minute)) {
+		t.Errorf("an order that is due was given until %v", after.PayBy)
+	}
+}

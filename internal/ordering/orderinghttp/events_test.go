@@ -1,0 +1,204 @@
+package orderinghttp_test
+
+import (
+	"bufio"
+	"context"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"comanda/internal/fault"
+	"comanda/internal/httpapi"
+	"comanda/internal/identity"
+	"comanda/internal/identity/identityhttp"
+	"comanda/internal/ordering"
+	"comanda/internal/ordering/orderinghttp"
+	"comanda/internal/ordering/orderingsql"
+	"comanda/internal/ordering/orderingtest"
+	"comanda/internal/payment"
+	"comanda/internal/sqldb"
+	"comanda/internal/sqldb/sqldbtest"
+	"comanda/internal/stock"
+	"comanda/internal/visit"
+)
+
+// signal bounds how long a test waits for what happens at once.
+const signal = 5 * time.Second
+
+// watches counts the watches of orders that are open, and reports each that ends.
+type watches struct {
+	*orderingsql.Ledger
+
+	open  atomic.Int64
+	ended chan string
+}
+
+func (w *watches) Watch(order string) (<-chan struct{}, func()) {
+	wake, end := w.Ledger.Watch(order)
+	w.open.Add(1)
+	return wake, func() {
+		end()
+		w.open.Add(-1)
+		w.ended <- order
+	}
+}
+
+// wantEnded waits for the end of the watch of an order, and that none is left.
+func (w *watches) wantEnded(t *testing.T, order string) {
+	t.Helper()
+	select {
+	case id := <-w.ended:
+		if left := w.open.Load(); id != order || left != 0 {
+			t.Errorf("the watch of %q has ended, want %q; %d are left", id, order, left)
+		}
+	case <-time.After(signal):
+		t.Errorf("the watch of order %s goes on", order)
+	}
+}
+
+// visitors are the guests of one visit, until it is closed.
+type visitors struct {
+	guests
+	closed atomic.Bool
+}
+
+func (v *visitors) ResolveForRead(ctx context.Context, token string) (visit.Guest, error) {
+	if v.closed.Load() {
+		return visit.Guest{}, fault.New(fault.Gone, "visit_closed", "The visit is over.")
+	}
+	return v.Resolve(ctx, token)
+}
+
+// onlookers is a process whose streams of orders are looked at: of a guest's order, and of a member's.
+type onlookers struct {
+	*galley
+
+	watches *watches
+	guests  *visitors
+	streams map[string]string // whose order it is -> its id
+}
+
+func openOnlookers(t *testing.T, db *sqldb.DB) *onlookers {
+	t.Helper()
+	now := func() time.Time { return day }
+	r := orderingtest.Open(t, db, 1, stock.Unlimited, stock.Unlimited)
+	l := orderingsql.NewLedger(db, orderingtest.NoGate{}, now)
+	t.Cleanup(l.Stop)
+	o := &onlookers{
+		galley: &galley{Restaurant: r, ledger: l, now: now, crew: &crew{who: map[string]identity.Actor{
+			"member": {Kind: identity.Account, UserID: 7, Session: "s"},
+		}}},
+		watches: &watches{Ledger: l, ended: make(chan string, 10)}, guests: &visitors{guests: guests{r.Visit}},
+	}
+	orders := &ordering.Service{
+		Config: ordering.Defaults(), Ledger: l, Reader: orderingsql.NewOrders(db), Catalog: r.Kitchen(t),
+		Methods: payment.NewMethods(payment.Sandbox), Now: now,
+	}
+	s, err := httpapi.New(httpapi.Default(), slog.New(slog.DiscardHandler), prometheus.NewRegistry())
+	if err != nil {
+		t.Fatal(err)
+	}
+	orderinghttp.Register(s.API(), orders, o.guests, nil, o.watches)
+	s.KeepDoor(identityhttp.Door{Guard: o.crew, Rights: o.crew})
+	server := httptest.NewServer(s)
+	t.Cleanup(server.Close)
+	o.url = server.URL
+
+	members := r.Place("m", now(), time.Hour, stock.Line{Item: 101, Qty: 1})
+	members.Place.Order.Kind, members.Place.Order.UserID, members.Place.Order.VisitID = ordering.PickUp, 7, ""
+	members.Place.Order.GuestHash, members.Place.Order.Receiver = "", ordering.Receiver{Name: "Lan", Phone: "0912345678"}
+	guests := r.Place("g", now(), time.Hour, stock.Line{Item: 101, Qty: 1})
+	o.streams = map[string]string{"guest": o.do(t, guests).ID, "member": o.do(t, members).ID}
+	return o
+}
+
+// eachOnlooker runs a test for a guest and for a member on each engine. leave ends the visit or the session.
+func eachOnlooker(t *testing.T, test func(t *testing.T, o *onlookers, path, order string, leave func())) {
+	t.Helper()
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		o := openOnlookers(t, db)
+		t.Run("guest", func(t *testing.T) {
+			test(t, o, "/cis/order/"+o.streams["guest"]+"/events", o.streams["guest"], func() { o.guests.closed.Store(true) })
+		})
+		t.Run("member", func(t *testing.T) {
+			test(t, o, "/orders/"+o.streams["member"]+"/events", o.streams["member"], func() { o.crew.dismiss("member") })
+		})
+	})
+}
+
+// look opens a stream and waits for its first event.
+func (o *onlookers) look(t *testing.T, path string) (events *bufio.Scanner, leave func()) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 2*signal)
+	t.Cleanup(cancel)
+	res, err := http.DefaultClient.Do(o.request(t, "member", http.MethodGet, path, "").WithContext(ctx))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = res.Body.Close() })
+	events = bufio.NewScanner(res.Body)
+	if !data(events) {
+		t.Fatalf("%d, and the stream has no event: %v", res.StatusCode, events.Err())
+	}
+	return events, cancel
+}
+
+// data reads up to the data of the next event; false when the stream has ended.
+func data(events *bufio.Scanner) bool {
+	for events.Scan() {
+		if strings.HasPrefix(events.Text(), "data: ") {
+			return true
+		}
+	}
+	return false
+}
+
+// A phone that goes away leaves nothing behind, and neither does one that is refused.
+func TestEvents_watchEndsWithTheClient(t *testing.T) {
+	eachOnlooker(t, func(t *testing.T, o *onlookers, path, order string, _ func()) {
+		_, leave := o.look(t, path)
+		if n := o.watches.open.Load(); n != 1 {
+			t.Errorf("%d watches for one stream", n)
+		}
+		leave()
+		o.watches.wantEnded(t, order)
+
+		missing := strings.Replace(path, order, "none", 1)
+		o.ask(t, "member", http.MethodGet, missing, "").want(t, http.StatusNotFound, "order_not_found")
+		o.watches.wantEnded(t, "none")
+	})
+}
+
+// Who has logged out, or whose visit was closed, is sent nothing of what happens afterwards, and the stream ends.
+func TestEvents_endWithTheSessionAndTheVisit(t *testing.T) {
+	eachOnlooker(t, func(t *testing.T, o *onlookers, path, order string, leave func()) {
+		events, _ := o.look(t, path)
+		leave()
+		o.do(t, orderingtest.Pay(order, o.now())) // and wakes the stream
+		if data(events) {
+			t.Errorf("the stream goes on with %s", events.Text())
+		}
+		if err := events.Err(); err != nil {
+			t.Errorf("the stream does not end: %v", err)
+		}
+		o.watches.wantEnded(t, order)
+	})
+}
+
+// The stream also ends where nothing happens to the order any more.
+func TestEvents_endWithoutAChange(t *testing.T) {
+	eachOnlooker(t, func(t *testing.T, o *onlookers, path, order string, leave func()) {
+		events, _ := o.look(t, path)
+		leave()
+		if data(events) || events.Err() != nil {
+			t.Errorf("the stream goes on with %q, %v", events.Text(), events.Err())
+		}
+		o.watches.wantEnded(t, order)
+	})
+}

@@ -1,0 +1,127 @@
+package orderinghttp_test
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"comanda/internal/redisdb"
+	"comanda/internal/sqldb"
+)
+
+// named asks for an order or a list of orders and returns what its only line is called.
+func (s *shop) named(t *testing.T, path, language string) string {
+	t.Helper()
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, http.NoBody)
+	r.Header.Set("X-Customer-Token", "phone")
+	r.Header.Set("Authorization", "Bearer 7")
+	if language != "" {
+		r.Header.Set("Accept-Language", language)
+	}
+	w := httptest.NewRecorder()
+	s.server.ServeHTTP(w, r)
+	type order struct{ Items []struct{ Name string } }
+	var got struct {
+		Orders []order         // of a visit
+		Items  json.RawMessage // lines of an order, or orders of a member
+	}
+	if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil || w.Code != http.StatusOK {
+		t.Fatalf("%s: %d %s", path, w.Code, w.Body)
+	}
+	var one order
+	switch {
+	case len(got.Orders) == 1:
+		one = got.Orders[0]
+	case strings.HasPrefix(path, "/orders?"):
+		var all []order
+		_ = json.Unmarshal(got.Items, &all) // what is missing is noticed below
+		one = all[0]
+	default:
+		_ = json.Unmarshal(w.Body.Bytes(), &one)
+	}
+	if len(one.Items) != 1 {
+		t.Fatalf("%s: %s", path, w.Body)
+	}
+	return one.Items[0].Name
+}
+
+// streamed returns the first event of an order's stream.
+func (s *shop) streamed(t *testing.T, path, language string) string {
+	t.Helper()
+	ctx, end := context.WithCancel(t.Context())
+	defer end()
+	r := httptest.NewRequestWithContext(ctx, http.MethodGet, path, http.NoBody)
+	r.Header.Set("X-Customer-Token", "phone")
+	r.Header.Set("Authorization", "Bearer 7")
+	r.Header.Set("Accept-Language", language)
+	w := &first{ResponseRecorder: httptest.NewRecorder(), end: end}
+	s.server.ServeHTTP(w, r)
+	return w.Body.String()
+}
+
+// first ends a stream as soon as it has sent an order.
+type first struct {
+	*httptest.ResponseRecorder
+
+	end func()
+}
+
+func (f *first) Write(b []byte) (int, error) {
+	defer func() {
+		if strings.Contains(f.Body.String(), "data:") {
+			f.end()
+		}
+	}()
+	return f.ResponseRecorder.Write(b)
+}
+
+// Guests and members read an order's dishes in their language, as the menu called them when they ordered.
+func TestOrder_language(t *testing.T) {
+	eachShop(t, func(t *testing.T, s *shop, _ *redisdb.DB) {
+		s.Member(t, 7)
+		s.Name(t, 101, `{"vi":"Phở bò","en":"Beef pho","ja":"牛肉フォー"}`)
+		made := s.ask(t, "7", "POST", "/cis/order/create",
+			`{"items":[{"itemId":"101","qty":1}],"paymentMethod":"SANDBOX","clientTxnId":"g","menuVersionId":"1","customerToken":"phone"}`).want(t, 201, "")
+		guest, _ := made.body["id"].(string)
+		s.ask(t, "7", "POST", "/cart/add-dish", `{"dishId":"101","quantity":1}`).want(t, 201, "")
+		made = s.ask(t, "7", "POST", "/cart/checkout", checkout("m", "")).want(t, 201, "")
+		member, _ := made.body["orderId"].(string)
+		s.Name(t, 101, `{"vi":"Phở gà","en":"Chicken pho"}`)
+
+		paths := []string{"/cis/order/" + guest, "/cis/visit/" + s.Visit + "/orders?size=5", "/orders/" + member, "/orders?size=5"}
+		for language, want := range map[string]string{
+			"en": "Beef pho", "vi": "Phở bò", "": "Phở bò", "fr": "Phở bò", "zh-TW": "Phở bò", "fr,en;q=0.5": "Beef pho",
+			"ja": "Phở bò", // the branch does not offer it, so its menu does not either
+		} {
+			for _, path := range paths {
+				if got := s.named(t, path, language); got != want {
+					t.Errorf("%s in %q: %q, want %q", path, language, got, want)
+				}
+			}
+		}
+		for _, path := range paths {
+			locale := map[bool]string{true: "&locale=en", false: "?locale=en"}[strings.Contains(path, "?")]
+			if got := s.named(t, path+locale, "vi"); got != "Beef pho" {
+				t.Errorf("%s in the locale that is named: %q", path, got)
+			}
+		}
+		for _, path := range []string{"/cis/order/" + guest + "/events", "/orders/" + member + "/events"} {
+			if got := s.streamed(t, path, "en"); !strings.Contains(got, "Beef pho") || strings.Contains(got, "Phở") {
+				t.Errorf("%s: %s", path, got)
+			}
+		}
+
+		// An order of before the names were kept has the branch's own.
+		forget := sqldb.Load(fstest.MapFS{"it.sql": {Data: []byte("UPDATE order_item SET names = ''")}}).Must("it")
+		if _, err := s.DB.Exec(t.Context(), forget); err != nil {
+			t.Fatal(err)
+		}
+		if got := s.named(t, paths[0], "en"); got != "Phở bò" {
+			t.Errorf("an old order: %q", got)
+		}
+	}, 10)
+}

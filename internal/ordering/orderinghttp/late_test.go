@@ -1,0 +1,68 @@
+package orderinghttp_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"testing"
+	"time"
+
+	"comanda/internal/ordering"
+	"comanda/internal/ordering/orderingtest"
+	"comanda/internal/sqldb"
+	"comanda/internal/sqldb/sqldbtest"
+	"comanda/internal/stock"
+)
+
+// takes has a cashier take money for an order, and returns the code of a refusal.
+func (g *galley) takes(t *testing.T, id string, amount int64, late bool) (status int, code string) {
+	t.Helper()
+	body := fmt.Sprintf(`{"method":"COUNTER","amount":%d,"late":%t}`, amount, late)
+	res, err := http.DefaultClient.Do(g.request(t, "cook", http.MethodPost, "/api/orders/"+id+"/payments", body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	text, err := io.ReadAll(res.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var p struct{ Code string }
+	if err := json.Unmarshal(text, &p); err != nil {
+		t.Fatalf("%s: %v", text, err)
+	}
+	return res.StatusCode, p.Code
+}
+
+// A cashier accepts an order that has expired, once, and only as long as its dishes are left and its party sits there.
+func TestOrders_acceptExpired(t *testing.T) {
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		c := &clock{t: day}
+		g := openGalley(t, orderingtest.Open(t, db, 1, 3), c.now, time.Hour)
+		expired := func(key string) ordering.Order {
+			o := g.do(t, g.Place(key, g.now(), time.Minute, stock.Line{Item: 101, Qty: 2}))
+			c.pass(2 * time.Minute)
+			return g.do(t, orderingtest.End(o.ID, ordering.Expired))
+		}
+		wants := func(o ordering.Order, late bool, status int, code string) {
+			t.Helper()
+			if s, got := g.takes(t, o.ID, o.Total, late); s != status || got != code {
+				t.Errorf("%s: %d %s, want %d %s", o.ClientTxnID, s, got, status, code)
+			}
+		}
+		first, second := expired("first"), expired("second")
+		wants(first, false, http.StatusConflict, "not_payable")
+		wants(first, true, http.StatusCreated, "")
+		wants(first, true, http.StatusConflict, "already_paid")
+		wants(second, true, http.StatusConflict, "sold_out") // 1 of 3 is left
+		if n := g.Counts(t)[0]; n.Used != 2 || n.Held != 0 {
+			t.Errorf("counted %+v", n)
+		}
+		third := g.do(t, g.Place("third", g.now(), time.Minute, stock.Line{Item: 101, Qty: 1}))
+		c.pass(2 * time.Minute)
+		g.do(t, orderingtest.End(third.ID, ordering.Expired))
+		g.NextVisit(t)
+		wants(third, true, http.StatusGone, "visit_closed")
+	})
+}

@@ -1,0 +1,133 @@
+package orderingsql_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"comanda/internal/ordering"
+	"comanda/internal/ordering/orderingsql"
+	"comanda/internal/ordering/orderingtest"
+	"comanda/internal/sqldb"
+	"comanda/internal/sqldb/sqldbtest"
+	"comanda/internal/stock"
+	"comanda/internal/testenv"
+)
+
+// Two processes that enter the same keys, and two that lock the same counters, do so in one order, in whatever order their
+// commands come: PostgreSQL finds no deadlock. That is counted, because transactions are run again after one. A third
+// transaction holds one of the rows until both wait, so that they overlap for certain.
+func TestLedger_noDeadlocks(t *testing.T) {
+	t.Parallel()
+	const rounds, orders = 8, 24
+	address, name := sqldbtest.Unsynced(sqldbtest.PostgresURL(t)), testenv.Name(t)
+	db := openURL(t, address, 2)
+	r := orderingtest.Open(t, db, 1, slices.Repeat([]int64{stock.Unlimited}, orders)...)
+	third, err := pgx.Connect(t.Context(), address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer third.Close(context.Background())
+	number := func(query string, args ...any) (n int64) {
+		t.Helper()
+		if err := third.QueryRow(t.Context(), query, args...).Scan(&n); err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	const deadlocks = `SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()`
+	before := number(deadlocks)
+
+	ledgers, stop := twoLedgers(t, address+"&application_name="+name)
+	defer stop()
+	for _, item := range r.Items { // makes the counters
+		if _, err := ledgers[0].Do(t.Context(), r.Place(fmt.Sprint("first", item), db.Now(), time.Hour, stock.Line{Item: item, Qty: 1})); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for what, hold := range map[string]string{
+		"keys": `INSERT INTO idempotency (scope, key, digest, status, ref, created_at)
+			VALUES ('order:1', 'keys' || $1::int || '-12', 'other', 201, 'none', 0)`,
+		"counters": `SELECT 1 FROM sales_quota_counter WHERE menu_item_id = 112 AND $1::int >= 0 FOR UPDATE`,
+	} {
+		for round := range rounds {
+			tx, err := third.Begin(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := tx.Exec(t.Context(), hold, round); err != nil {
+				t.Fatal(err)
+			}
+			var both sync.WaitGroup
+			for i, l := range ledgers {
+				commands := make([]ordering.Command, orders)
+				for n := range commands {
+					key, item := fmt.Sprint("counters", round, "-", i, "-", n), r.Items[n]
+					if what == "keys" {
+						key, item = fmt.Sprint("keys", round, "-", n), r.Items[0]
+					}
+					commands[n] = r.Place(key, db.Now(), time.Hour, stock.Line{Item: item, Qty: 1})
+				}
+				if i == 1 {
+					slices.Reverse(commands)
+				}
+				both.Go(func() {
+					_, errs := l.DoAll(context.Background(), commands)
+					if err := errors.Join(errs...); err != nil {
+						t.Errorf("%s, round %d: %v", what, round, err)
+					}
+				})
+			}
+			testenv.Eventually(t, 10*time.Second, func() bool {
+				return number(`SELECT count(*) FROM pg_stat_activity WHERE application_name = $1 AND wait_event_type = 'Lock'`, name) == 2
+			})
+			if err := tx.Rollback(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			both.Wait()
+		}
+	}
+	stop()
+	testenv.Eventually(t, 10*time.Second, func() bool { // connections tell what they have counted when they end
+		return number(`SELECT count(*) FROM pg_stat_activity WHERE application_name = $1`, name) == 0
+	})
+	if n := number(deadlocks) - before; n != 0 {
+		t.Errorf("%d deadlocks", n)
+	}
+	checkDrift(t, db)
+}
+
+// twoLedgers are those of two processes.
+func twoLedgers(t *testing.T, address string) (ledgers [2]*orderingsql.Ledger, stop func()) {
+	t.Helper()
+	var stops []func()
+	for i := range ledgers {
+		db := openURL(t, address, 4)
+		ledgers[i] = orderingsql.NewLedger(db, orderingtest.NoGate{}, db.Now)
+		stops = append(stops, func() {
+			ledgers[i].Stop()
+			db.Close()
+		})
+	}
+	return ledgers, sync.OnceFunc(func() {
+		for _, stop := range stops {
+			stop()
+		}
+	})
+}
+
+func openURL(t *testing.T, address string, conns int) *sqldb.DB {
+	t.Helper()
+	db, err := sqldb.Open(t.Context(), sqldb.Config{URL: address, MaxConns: conns})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(db.Close)
+	return db
+}

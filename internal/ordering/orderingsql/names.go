@@ -1,0 +1,72 @@
+package orderingsql
+
+import (
+	"context"
+
+	"comanda/internal/ordering"
+	"comanda/internal/sqldb"
+)
+
+var (
+	nameUnentered = Statements.Must("name_unentered")
+	nameEnter     = Statements.Must("name_enter")
+	nameEntered   = Statements.Must("name_entered")
+)
+
+// namesAtOnce bounds how many orders one transaction locks.
+const namesAtOnce = 100
+
+// nameWord is a word of the name of an order's receiver.
+type nameWord struct {
+	branch            int64
+	word, date, order string
+}
+
+// EnterNames enters the words of receivers' names by which orders are found, until all are entered. It runs beside the
+// ledger: an order need not wait for it, and orders of a process that does not know of words are entered too. Any number
+// of processes may run it.
+func (s *Orders) EnterNames(ctx context.Context) error {
+	for {
+		n, err := s.enterNames(ctx)
+		if err != nil || n < namesAtOnce {
+			return err
+		}
+	}
+}
+
+// enterNames enters the names of some orders and returns how many it found.
+func (s *Orders) enterNames(ctx context.Context) (int, error) {
+	rows, err := s.db.Query(ctx, nameUnentered, namesAtOnce)
+	found, err := sqldb.Collect(rows, err, func(r sqldb.Rows) (w nameWord, err error) {
+		err = r.Scan(&w.order, &w.branch, &w.date, &w.word)
+		return w, err
+	})
+	if err != nil || len(found) == 0 {
+		return 0, err
+	}
+	ids := make([]string, len(found))
+	var words []nameWord
+	for i, f := range found {
+		ids[i] = f.order
+		for _, w := range ordering.NameWords(f.word) {
+			words = append(words, nameWord{f.branch, w, f.date, f.order})
+		}
+	}
+	return len(found), s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
+		tx.QueueQuery(func(rows sqldb.Rows) error { // in the ledger's order of locks, which rules out deadlocks
+			for rows.Next() {
+				continue
+			}
+			return rows.Err()
+		}, orderLock, idRows(ids))
+		if len(words) > 0 {
+			tx.Queue(nameEnter, sqldb.NewRowSet(len(words)).
+				Int("branch_id", func(i int) int64 { return words[i].branch }).
+				Text("word", func(i int) string { return words[i].word }).
+				Text("biz_date", func(i int) string { return words[i].date }).
+				Text("order_id", func(i int) string { return words[i].order }))
+		}
+		tx.Queue(nameEntered, idRows(ids), s.db.Now().UnixMilli())
+		return tx.Flush(ctx)
+	})
+}

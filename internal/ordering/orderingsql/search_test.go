@@ -1,0 +1,157 @@
+package orderingsql_test
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"comanda/internal/ordering"
+	"comanda/internal/ordering/orderingsql"
+	"comanda/internal/ordering/orderingtest"
+	"comanda/internal/sqldb"
+	"comanda/internal/sqldb/sqldbtest"
+	"comanda/internal/stock"
+)
+
+// deliver makes a placing one for a receiver of some member.
+func deliver(c ordering.Command, name, phone string) ordering.Command {
+	o := &c.Place.Order
+	o.Kind, o.VisitID, o.GuestHash, o.UserID = ordering.Delivery, "", "", 7
+	o.ClientTxnID = "user:7:" + o.ClientTxnID
+	o.Receiver = ordering.Receiver{Name: name, Phone: phone, Address: "12 Hàng Bạc"}
+	return c
+}
+
+func TestOrders_Listed_search(t *testing.T) {
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		r, l := house(t, db, stock.Unlimited)
+		now := db.Now()
+		for i, c := range []ordering.Command{
+			r.Place("a", now, time.Hour, stock.Line{Item: 101, Qty: 1}),
+			deliver(r.Place("b", now, time.Hour, stock.Line{Item: 101, Qty: 1}), "Nguyễn Thị Lan", "+84912345678"),
+			deliver(r.Place("c", now, time.Hour, stock.Line{Item: 101, Qty: 1}), "Lan Đặng", "0905550678"),
+			deliver(r.Place("d", now, time.Hour, stock.Line{Item: 101, Qty: 1}), "王小明", "0912000111"),
+		} {
+			if _, err := l.Do(t.Context(), c); err != nil {
+				t.Fatal(i, err)
+			}
+		}
+		other := orderingtest.Open(t, db, 2, stock.Unlimited)
+		if _, err := l.Do(t.Context(), deliver(other.Place("e", now, time.Hour, stock.Line{Item: 201, Qty: 1}), "Lan", "0912345678")); err != nil {
+			t.Fatal(err)
+		}
+		s := orderingsql.NewOrders(db)
+		for range 2 { // a second time there is nothing to enter
+			if err := s.EnterNames(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for search, want := range map[string][]int64{
+			"1": {1}, "a-002": {2}, "B-001": nil, "T1": {1}, "t1": {1}, "T9": nil,
+			"0912345678": {2}, "84 912 345 678": {2}, "0678": {3}, "678 ": nil, "5678": {2}, "111": nil, "0111": {4},
+			"lan": {3, 2}, "LAN nguyen": {2}, "dang": {3}, "Đặng": {3}, "la": {3, 2}, "an": nil, "小明": {4}, "明": {4},
+		} {
+			terms := ordering.ParseSearch(search)
+			page, total, err := s.Listed(t.Context(), ordering.OrderFilter{Branch: 1, Search: &terms, Limit: 9})
+			if err != nil {
+				t.Fatal(search, err)
+			}
+			var got []int64
+			for _, o := range page {
+				got = append(got, o.Number)
+			}
+			if diff := cmp.Diff(want, got); diff != "" || total != int64(len(want)) {
+				t.Errorf("%s: %d in all %s", search, total, diff)
+			}
+		}
+		terms := ordering.ParseSearch("lan")
+		for name, c := range map[string]struct {
+			f    ordering.OrderFilter
+			want int64
+		}{
+			"another date":            {ordering.OrderFilter{Dates: ordering.Dates{From: "2026-02-27"}, Search: &terms}, 0},
+			"another status":          {ordering.OrderFilter{PaymentStatus: ordering.Paid, Search: &terms}, 0},
+			"a party":                 {ordering.OrderFilter{Visit: r.Visit}, 1},
+			"another party":           {ordering.OrderFilter{Visit: other.Visit}, 0},
+			"a page behind the first": {ordering.OrderFilter{Search: &terms, Offset: 1}, 2},
+		} {
+			c.f.Branch, c.f.Limit = 1, 9
+			if _, total, err := s.Listed(t.Context(), c.f); err != nil || total != c.want {
+				t.Errorf("%s: %d in all, %v", name, total, err)
+			}
+		}
+	})
+}
+
+// filled is a branch with orders of many days, and what asks for plans.
+var filled = sqldb.Load(fstest.MapFS{
+	"orders.sql": {Data: []byte(`
+		INSERT INTO order_info (id, branch_id, kind, visit_id, menu_version_id, hold_id, client_txn_id, biz_date, number, status,
+			payment_status, payment_method, total_amount, currency, pay_by, expires_at, created_at, updated_at, receiver_name, receiver_phone)
+		WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)
+		SELECT 'o' || i, 1, 'DELIVERY', 'v' || i, 1, 'h' || i, 'c' || i,
+			'2025-' || substr(CAST(101 + i % 12 AS TEXT), 2, 2) || '-' || substr(CAST(101 + i % 28 AS TEXT), 2, 2), i / 84, 'SERVED',
+			'PAID', 'COUNTER', 1, 'VND', 0, 0, 0, 0, 'Lan ' || i, '09' || (10000000 + i) FROM n`)},
+	"tables.sql": {Data: []byte(`
+		INSERT INTO dining_table (id, branch_id, label)
+		WITH RECURSIVE n(i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n WHERE i < 40) SELECT i, 1, 'T' || i FROM n`)},
+	"visits.sql": {Data: []byte(`
+		INSERT INTO visit (id, branch_id, table_id, biz_date, status, opened_at, last_seen_at)
+		WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000)
+		SELECT 'v' || i, 1, 2 + i % 39, '2025-01-01', 'CLOSED', 0, 0 FROM n`)},
+	"numbers.sql": {Data: []byte(`
+		INSERT INTO order_number (branch_id, biz_date, last) SELECT branch_id, biz_date, max(number) FROM order_info GROUP BY branch_id, biz_date`)},
+	"words.sql":   {Data: []byte(`INSERT INTO order_word (branch_id, word, biz_date, order_id) SELECT branch_id, lower(receiver_name), biz_date, id FROM order_info`)},
+	"analyze.sql": {Data: []byte(`ANALYZE`)},
+})
+
+// A search goes through no table of orders from the beginning to the end, on either engine: with 20,000 orders each of its
+// parts has an index.
+func TestOrders_Listed_searchIsFound(t *testing.T) {
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		orderingtest.Open(t, db, 1)
+		for _, name := range []string{"tables", "visits", "orders", "numbers", "words", "analyze"} {
+			if _, err := db.Exec(t.Context(), filled.Must(name)); err != nil {
+				t.Fatal(name, err)
+			}
+		}
+		text := orderingsql.Statements.Must("listing_found").Text(db.Engine())
+		empty := []any{int64(1), "", "9999", "", "", "", int64(0), int64(0)}
+		var args []any
+		explain := "EXPLAIN "
+		if db.Engine() == sqldb.SQLite {
+			explain = "EXPLAIN QUERY PLAN "
+			text = regexp.MustCompile(`\?(\d+)`).ReplaceAllString(text, "$$$1")
+			args = append(empty, `[[42],[1041]]`, "t1", "5678", "%5678", `[["lan","lao"]]`, 1, "v7", 20, 0)
+		} else {
+			args = append(empty, []int64{42, 1041}, "t1", "5678", "%5678", []string{"lan 77"}, []string{"lan 78"}, 1, "v7", 20, 0)
+		}
+		plan := sqldb.Load(fstest.MapFS{"plan.sql": {Data: []byte(explain + text)}})
+		rows, err := db.Query(t.Context(), plan.Must("plan"), args...)
+		steps, err := sqldb.Collect(rows, err, func(r sqldb.Rows) (s string, err error) {
+			if db.Engine() == sqldb.Postgres {
+				err = r.Scan(&s)
+				return s, err
+			}
+			var id, parent, unused int
+			err = r.Scan(&id, &parent, &unused, &s)
+			return s, err
+		})
+		if err != nil {
+			t.Fatal(text, err)
+		}
+		found := strings.Join(steps, "\n")
+		for _, index := range []string{"order_info_day", "order_info_visit", "order_info_phone", "visit_table"} {
+			if !strings.Contains(found, index) {
+				t.Errorf("%s is not used:\n%s", index, found)
+			}
+		}
+		if regexp.MustCompile(`Seq Scan on (order_info|order_word|visit)|SCAN [ow]\b`).MatchString(found) {
+			t.Errorf("it walks through a table:\n%s", found)
+		}
+	})
+}

@@ -1,0 +1,48 @@
+package redisdb_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"comanda/internal/redisdb/redisdbtest"
+	"comanda/internal/testenv"
+)
+
+// The servers say themselves what they do when they are full, each node of a Cluster for itself.
+func TestDB_Memory(t *testing.T) {
+	t.Run("redis", func(t *testing.T) {
+		s := testenv.RedisServer(t, "--maxmemory-policy", "allkeys-lfu", "--maxmemory", "2mb")
+		db, _ := openDB(t, quick(s.Addr()))
+		m, err := db.Memory(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d := cmp.Diff([]string{s.Addr() + ": allkeys-lfu"}, m.Evicting()); d != "" || m.Evicted != 0 {
+			t.Errorf("%d keys; %s", m.Evicted, d)
+		}
+		for i := range 40 {
+			s.Say(fmt.Sprintf("SET filler%d %s", i, strings.Repeat("x", 50_000)))
+		}
+		if m, err = db.Memory(t.Context()); err != nil || m.Evicted == 0 {
+			t.Errorf("%d keys, %v", m.Evicted, err)
+		}
+	})
+	t.Run("cluster", func(t *testing.T) {
+		db, nodes := redisdbtest.OwnCluster(t)
+		if m, err := db.Memory(t.Context()); err != nil || len(m.Policies) != len(nodes) || len(m.Evicting()) != 0 {
+			t.Errorf("%v, %v", m, err)
+		}
+		nodes[1].Say("CONFIG SET maxmemory-policy volatile-lru")
+		if m, err := db.Memory(t.Context()); err != nil || len(m.Evicting()) != 1 {
+			t.Errorf("%v, %v", m, err)
+		}
+	})
+	t.Run("embedded", func(t *testing.T) {
+		if m, err := redisdbtest.Embedded(t).Memory(t.Context()); err != nil || len(m.Evicting()) != 0 {
+			t.Errorf("%v, %v", m, err)
+		}
+	})
+}

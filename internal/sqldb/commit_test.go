@@ -1,0 +1,196 @@
+package sqldb_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"io"
+	"net"
+	"net/url"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"comanda/internal/sqldb"
+	"comanda/internal/sqldb/sqldbtest"
+)
+
+// mute is a network between a process and PostgreSQL that can lose the answer to a COMMIT: the server has committed, and
+// the connection breaks before the process hears of it. SQLite needs no such test, because nothing stands between its
+// commit and the process.
+type mute struct {
+	target string
+	lose   atomic.Bool // the next answer to a COMMIT
+	lost   atomic.Int64
+	pumps  sync.WaitGroup
+}
+
+// newMute returns the network and the address of a database through it.
+func newMute(t *testing.T, address string) (*mute, string) {
+	t.Helper()
+	u, err := url.Parse(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	door, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := &mute{target: u.Host}
+	t.Cleanup(m.pumps.Wait)
+	t.Cleanup(func() { _ = door.Close() })
+	m.pumps.Go(func() {
+		for {
+			client, err := door.Accept()
+			if err != nil {
+				return
+			}
+			m.pumps.Go(func() { m.serve(t, client) })
+		}
+	})
+	u.Host = door.Addr().String()
+	q := u.Query()
+	q.Set("sslmode", "disable") // the answers are to be read
+	u.RawQuery = q.Encode()
+	return m, u.String()
+}
+
+// serve carries one connection until one of its ends is closed, or an answer was lost.
+func (m *mute) serve(t *testing.T, client net.Conn) {
+	server, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", m.target)
+	if err != nil {
+		_ = client.Close()
+		return
+	}
+	var asking sync.WaitGroup
+	asking.Go(func() {
+		_, _ = io.Copy(server, client)
+		_ = server.Close()
+	})
+	m.answer(client, server)
+	_, _ = client.Close(), server.Close()
+	asking.Wait()
+}
+
+// answer passes the messages of the server on: a byte for the kind, four for the length, which counts itself
+// (PostgreSQL manual, "Message Formats"). CommandComplete is C with the name of the command.
+func (m *mute) answer(client io.Writer, server io.Reader) {
+	for {
+		head := make([]byte, 5)
+		if _, err := io.ReadFull(server, head); err != nil {
+			return
+		}
+		body := make([]byte, binary.BigEndian.Uint32(head[1:])-4)
+		if _, err := io.ReadFull(server, body); err != nil {
+			return
+		}
+		if head[0] == 'C' && bytes.Equal(body, []byte("COMMIT\x00")) && m.lose.CompareAndSwap(true, false) {
+			m.lost.Add(1)
+			return
+		}
+		if _, err := client.Write(slices.Concat(head, body)); err != nil {
+			return
+		}
+	}
+}
+
+// Whoever does not hear whether a transaction was committed must not run it again: it was. The caller learns that the
+// outcome is not known, and asks under its own key.
+func TestDB_Write_unansweredCommit(t *testing.T) {
+	t.Parallel()
+	address := sqldbtest.PostgresURL(t)
+	network, through := newMute(t, address)
+	db, err := sqldb.Open(t.Context(), sqldb.Config{URL: through})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	for name, write := range map[string]func(context.Context, func(context.Context, sqldb.Tx) error) error{
+		"Write": db.Write, "WriteWaiting": db.WriteWaiting,
+	} {
+		before, runs, told := total(t, db), 0, false
+		network.lose.Store(true)
+		err := write(t.Context(), func(_ context.Context, tx sqldb.Tx) error {
+			runs++
+			tx.OnCommit(func() { told = true })
+			tx.Queue(stmts.Must("number_upsert"), numbers(1))
+			return nil
+		})
+		if !sqldb.IsUnavailable(err) || runs != 1 || told {
+			t.Errorf("%s: %v after %d runs, told of a commit: %t", name, err, runs, told)
+		}
+		if n := total(t, db) - before; n != 1 {
+			t.Errorf("%s: the transaction took effect %d times", name, n)
+		}
+	}
+	if n := network.lost.Load(); n != 2 {
+		t.Errorf("%d answers were lost, want 2", n)
+	}
+}
+
+// Operations that shared the transaction are not run again either, neither together nor each on its own.
+func TestGroup_unansweredCommit(t *testing.T) {
+	t.Parallel()
+	network, through := newMute(t, sqldbtest.PostgresURL(t))
+	db, err := sqldb.Open(t.Context(), sqldb.Config{URL: through})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	var runs, after atomic.Int64
+	first, proceed := make(chan struct{}), make(chan struct{})
+	g := sqldb.NewGroup(db, sqldb.GroupConfig[int64, int64]{
+		Run: func(ctx context.Context, tx sqldb.Tx, ops []int64) ([]int64, error) {
+			if runs.Add(1) == 1 { // alone, so that the others gather behind it
+				close(first)
+				<-proceed
+			} else {
+				network.lose.Store(true)
+			}
+			return adding(ctx, tx, ops)
+		},
+		After: func(ops, _ []int64) { after.Add(int64(len(ops))) }, Max: 64, Queue: 100,
+	})
+	defer g.Stop()
+	var alone sync.WaitGroup
+	alone.Go(func() {
+		if _, err := g.Do(t.Context(), 1); err != nil {
+			t.Error(err)
+		}
+	})
+	<-first
+	const together = 8
+	var asking sync.WaitGroup
+	for range together {
+		asking.Go(func() {
+			if _, err := g.Do(t.Context(), 1); !sqldb.IsUnavailable(err) {
+				t.Errorf("an operation whose commit was not answered: %v", err)
+			}
+		})
+	}
+	for g.Waiting() < together {
+		runtime.Gosched()
+	}
+	close(proceed)
+	alone.Wait()
+	asking.Wait()
+	if runs.Load() != 2 || after.Load() != 1 || total(t, db) != 1+together {
+		t.Errorf("%d runs, %d operations told as committed, %d took effect", runs.Load(), after.Load(), total(t, db))
+	}
+}
+
+// total is what all additions have come to.
+func total(t *testing.T, db *sqldb.DB) (sum int64) {
+	t.Helper()
+	rows, err := db.Query(t.Context(), stmts.Must("number_look"))
+	all, err := sqldb.Collect(rows, err, pair)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range all {
+		sum += n[1]
+	}
+	return sum
+}

@@ -1,0 +1,140 @@
+//go:build unix
+
+package sqldb_test
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"syscall"
+	"testing"
+	"time"
+
+	"comanda/internal/sqldb"
+	"comanda/internal/sqldb/sqldbtest"
+)
+
+// holdURL is the database in which this process, started by TestDB_Write_frozen, locks a row and waits.
+const holdURL = "COMANDA_TEST_HOLD"
+
+func TestMain(m *testing.M) {
+	if address := os.Getenv(holdURL); address != "" {
+		if err := hold(address); err != nil {
+			fmt.Println(err)
+		}
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// hold locks the first number, says so, and goes on with its transaction when somebody writes to it.
+func hold(address string) error {
+	ctx := context.Background()
+	db, err := sqldb.Open(ctx, sqldb.Config{URL: address})
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	err = db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
+		lock := func() error {
+			rows, err := tx.Query(ctx, stmts.Must("number_select"), branches(1))
+			_, err = sqldb.Collect(rows, err, pair)
+			return err
+		}
+		if err := lock(); err != nil {
+			return err
+		}
+		fmt.Println("locked")
+		if _, err := io.ReadFull(os.Stdin, make([]byte, 1)); err != nil {
+			return err
+		}
+		return lock()
+	})
+	if sqldb.IsUnavailable(err) {
+		return errors.New("unavailable")
+	}
+	return err
+}
+
+// A process that is frozen in a transaction holds the others up for less than their lock timeout, and finds its transaction
+// gone when it goes on.
+func TestDB_Write_frozen(t *testing.T) {
+	t.Parallel()
+	address := sqldbtest.PostgresURL(t)
+	db, err := sqldb.Open(t.Context(), sqldb.Config{URL: address})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := db.Exec(t.Context(), stmts.Must("number_insert"), 1, "2026-02-26", 1); err != nil {
+		t.Fatal(err)
+	}
+	other := exec.CommandContext(t.Context(), os.Args[0])
+	other.Env, other.Stderr = append(os.Environ(), holdURL+"="+address), os.Stderr
+	in, err := other.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := other.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := other.Start(); err != nil {
+		t.Fatal(err)
+	}
+	said := bufio.NewReader(out)
+	if line, err := said.ReadString('\n'); line != "locked\n" {
+		t.Fatalf("%q, %v", line, err)
+	}
+	if err := other.Process.Signal(syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	begun := time.Now()
+	err = db.Write(t.Context(), func(ctx context.Context, tx sqldb.Tx) error {
+		rows, err := tx.Query(ctx, stmts.Must("number_add"), numbers(1))
+		_, err = sqldb.Collect(rows, err, pair)
+		return err
+	})
+	if err != nil {
+		t.Errorf("after %s: %v", time.Since(begun), err)
+	}
+	if err := other.Process.Signal(syscall.SIGCONT); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.WriteString(in, "x"); err != nil {
+		t.Fatal(err)
+	}
+	if line, err := said.ReadString('\n'); line != "unavailable\n" {
+		t.Errorf("going on: %q, %v", line, err)
+	}
+	if err := other.Wait(); err != nil {
+		t.Error(err)
+	}
+}
+
+// A transaction that waits for another system, and one that reads, may be idle for longer than one that writes.
+func TestDB_idle_in_transaction(t *testing.T) {
+	t.Parallel()
+	db := sqldbtest.Postgres(t)
+	setting := func(on sqldb.Reader) string {
+		rows, err := on.Query(t.Context(), stmts.Must("idle_timeout"))
+		v, _, err := sqldb.One(rows, err, sqldb.Value[string])
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+	var writing, waiting, reading string
+	err := errors.Join(
+		db.Write(t.Context(), func(_ context.Context, tx sqldb.Tx) error { writing = setting(tx); return nil }),
+		db.WriteWaiting(t.Context(), func(_ context.Context, tx sqldb.Tx) error { waiting = setting(tx); return nil }),
+		db.Snapshot(t.Context(), func(_ context.Context, at sqldb.Reader) error { reading = setting(at); return nil }),
+	)
+	if after := setting(db); err != nil || writing != "3s" || waiting != "15s" || reading != "15s" || after != "3s" {
+		t.Errorf("%s, %s, %s, then %s, %v", writing, waiting, reading, after, err)
+	}
+}

@@ -1,0 +1,51 @@
+package sqldb_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"comanda/internal/sqldb"
+)
+
+// Opening a database once more in a process leaves the locks of the first in force: POSIX drops a process's locks of a file
+// when it closes any of its descriptors (https://sqlite.org/howtocorrupt.html, section 2.2).
+func TestOpen_keepsLocks(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "comanda.db")
+	locked := func() bool {
+		info, err := os.Stat(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all, err := os.ReadFile("/proc/locks")
+		if err != nil {
+			t.Fatal(err)
+		}
+		file := fmt.Sprintf(":%d ", info.Sys().(*syscall.Stat_t).Ino)
+		for line := range strings.Lines(string(all)) {
+			if strings.Contains(line, file) && strings.Contains(line, fmt.Sprintf(" %d ", os.Getpid())) {
+				return true
+			}
+		}
+		return false
+	}
+	for range 2 {
+		db, err := sqldb.Open(t.Context(), sqldb.Config{URL: "sqlite:" + path})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(db.Close)
+		if err := db.Migrate(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := db.Exec(t.Context(), stmts.Must("number_add"), numbers(1)); err != nil {
+			t.Fatal(err)
+		}
+		if !locked() {
+			t.Error("the open database is not locked")
+		}
+	}
+}

@@ -1,0 +1,60 @@
+package sqldb
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"strconv"
+	"strings"
+	"time"
+
+	"comanda/internal/fault"
+)
+
+// ErrSchemaNewer says that the database was migrated by a later release, and that this binary is too old for what it
+// holds now. The release before the latest always may run: what a migration takes away, it takes a release later.
+var ErrSchemaNewer = &fault.Error{
+	Kind: fault.Unavailable, Code: "schema_newer", Detail: "This server is older than its database. Try again in a moment.",
+	RetryAfter: 10 * time.Second,
+}
+
+// Schema is how far a database is migrated.
+type Schema struct {
+	Version int64 // of the newest migration that is applied
+	Oldest  int64 // the newest migration that a binary must know to run on it
+	Known   int64 // the newest migration that this binary knows
+}
+
+// Newer reports whether a later release has migrated the database.
+func (s Schema) Newer() bool { return s.Version > s.Known }
+
+// Check returns ErrSchemaNewer where this binary may not run on the schema.
+func (s Schema) Check() error {
+	if s.Oldest > s.Known {
+		return ErrSchemaNewer.Because(fmt.Errorf(
+			"the schema is at migration %d and needs a binary that knows %d; this one knows %d", s.Version, s.Oldest, s.Known))
+	}
+	return nil
+}
+
+var schemaState = must("schema_state", `SELECT
+	(SELECT coalesce(max(g.version_id), 0) FROM goose_db_version g WHERE g.is_applied),
+	(SELECT coalesce(max(f.oldest), 0) FROM schema_floor f)`)
+
+// Schema reads how far the database is migrated. Migrate has brought it at least to what this binary knows.
+func (db *DB) Schema(ctx context.Context) (Schema, error) {
+	rows, err := db.Query(ctx, schemaState)
+	pair, _, err := One(rows, err, Pair)
+	return Schema{pair[0], pair[1], newestMigration()}, err
+}
+
+// newestMigration is the number of the last file.
+func newestMigration() int64 {
+	names, _ := fs.Glob(migrationFiles, "migrations/*.sql") // the pattern is well-formed, and the names are in order
+	number, _, _ := strings.Cut(strings.TrimPrefix(names[len(names)-1], "migrations/"), "_")
+	n, err := strconv.ParseInt(number, 10, 64)
+	if err != nil {
+		panic(err) // the files are embedded
+	}
+	return n
+}

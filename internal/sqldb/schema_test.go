@@ -1,0 +1,67 @@
+package sqldb_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"comanda/internal/fault"
+	"comanda/internal/sqldb"
+	"comanda/internal/sqldb/sqldbtest"
+)
+
+// A binary runs on the schema of a later release as long as that allows it, and brings nothing back.
+func TestDB_Schema(t *testing.T) {
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		want := func(newer bool, refusal error) {
+			t.Helper()
+			s, err := db.Schema(t.Context())
+			if err != nil || s.Newer() != newer || !errors.Is(s.Check(), refusal) {
+				t.Fatalf("%+v: newer %t, %v, %v; want %t, %v", s, s.Newer(), s.Check(), err, newer, refusal)
+			}
+		}
+		want(false, nil)
+		sqldbtest.MigrateLater(t, db, 9000, 20)
+		if err := db.Migrate(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		want(true, nil)
+		sqldbtest.MigrateLater(t, db, 9001, 9000)
+		if err := db.Migrate(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		want(true, sqldb.ErrSchemaNewer)
+		if s, _ := db.Schema(t.Context()); fault.KindOf(s.Check()) != fault.Unavailable {
+			t.Errorf("%v is no 503", s.Check())
+		}
+	})
+}
+
+// Every migration states which binaries may run after it, and takes that back with itself.
+func TestMigrations_stateTheOldestBinary(t *testing.T) {
+	files, err := filepath.Glob("migrations/*.sql")
+	if err != nil || len(files) < 22 {
+		t.Fatal(files, err)
+	}
+	for i, file := range files {
+		var n int
+		if _, err := fmt.Sscanf(filepath.Base(file), "%04d_", &n); err != nil || n != i+1 {
+			t.Errorf("%s is file %d", file, i+1)
+		}
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		up, down, _ := strings.Cut(string(text), "-- +goose Down")
+		if n <= 22 {
+			continue // 22 makes the table, and states it for the one before
+		}
+		if !strings.Contains(up, fmt.Sprintf("INSERT INTO schema_floor (version, oldest) VALUES (%d, ", n)) ||
+			!strings.Contains(down, fmt.Sprintf("DELETE FROM schema_floor WHERE version = %d;", n)) {
+			t.Errorf("%s does not say which is the oldest binary that may run after it", file)
+		}
+	}
+}

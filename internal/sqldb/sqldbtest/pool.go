@@ -1,0 +1,280 @@
+package sqldbtest
+
+import (
+	"context"
+	"crypto/sha256"
+	_ "embed"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"comanda/internal/sqldb"
+)
+
+const (
+	prefix    = "comanda_pool_"
+	lockClass = 0x636d6461 // of the advisory locks that are taken here
+	patience  = 2 * time.Minute
+)
+
+// pool is the databases of this process on the PostgreSQL server. They are copies of a migrated template, which all
+// processes share that have the same migrations. A database whose test has ended serves the next one, here or in a later
+// process, after its rows have been deleted: a new database costs ten times as much, because the server waits for the disk
+// when it drops the former one.
+//
+// An advisory lock in the database of the address stands for each name: shared for the template, exclusive for a copy. The
+// server frees it when the process has ended, in whatever way.
+type pool struct {
+	mu       sync.Mutex
+	admin    *pgx.Conn
+	template string
+	like     schema // as the template is
+	last     int    // number of a copy
+	free     []*database
+}
+
+// database is a copy of the template. Its connection stays open, because one that has met the tables deletes their rows in
+// a fifth of the time.
+type database struct {
+	name string
+	conn *pgx.Conn // nil before the first use
+}
+
+var databases pool
+
+// schema is what a database is compared with and how it becomes empty. It is kept as the comment of the template, which
+// cannot be copied while a connection to it is open.
+type schema struct {
+	Mark  string // of all definitions
+	Reset string // statements that leave the rows of the template
+}
+
+// take returns an empty database, which is the caller's until put.
+func (p *pool) take(t testing.TB, address string) *database {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	db, err := p.own(ctx, address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := db.empty(ctx, withDatabase(address, db.name), p.like); err == nil {
+		return db
+	}
+	if db.conn != nil {
+		_ = db.conn.Close(ctx)
+		db.conn = nil
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, statement := range []string{
+		"DROP DATABASE IF EXISTS " + db.name + " WITH (FORCE)", "CREATE DATABASE " + db.name + " TEMPLATE " + p.template,
+	} {
+		if _, err := p.admin.Exec(ctx, statement); err != nil {
+			t.Fatalf("%s: %v", statement, err)
+		}
+	}
+	return db
+}
+
+// put ends what take has begun.
+func (p *pool) put(db *database) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.free = append(p.free, db)
+}
+
+// own returns a database that no other test has. The server need not have it yet.
+func (p *pool) own(ctx context.Context, address string) (*database, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.admin == nil {
+		if err := p.open(ctx, address); err != nil {
+			p.admin = nil
+			return nil, err
+		}
+	}
+	if n := len(p.free); n > 0 {
+		db := p.free[n-1]
+		p.free = p.free[:n-1]
+		return db, nil
+	}
+	for {
+		p.last++
+		name := fmt.Sprintf("%s_%d", p.template, p.last)
+		if locked, err := p.tryLock(ctx, name); err != nil || locked {
+			return &database{name: name}, err
+		}
+	}
+}
+
+func (p *pool) tryLock(ctx context.Context, name string) (locked bool, err error) {
+	err = p.admin.QueryRow(ctx, "SELECT pg_try_advisory_lock($1, hashtext($2))", lockClass, name).Scan(&locked)
+	return locked, err
+}
+
+// open connects, and makes the template unless another process has done so. The connection stays until the process ends.
+func (p *pool) open(ctx context.Context, address string) error {
+	admin, err := pgx.Connect(ctx, address)
+	if err != nil {
+		return err
+	}
+	p.admin, p.template = admin, templateName()
+	if _, err := admin.Exec(ctx, "SELECT pg_advisory_lock($1, 0)", lockClass); err != nil {
+		return err
+	}
+	comment, err := p.comment(ctx)
+	if errors.Is(err, pgx.ErrNoRows) {
+		if err = p.make(ctx); err == nil {
+			comment, err = p.comment(ctx)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal([]byte(comment), &p.like); err != nil {
+		return err
+	}
+	_, err = admin.Exec(ctx, "SELECT pg_advisory_lock_shared($1, hashtext($2)), pg_advisory_unlock($1, 0)", lockClass, p.template)
+	return err
+}
+
+// templateName returns another name for other migrations, and where databases are compared or emptied in another way.
+func templateName() string {
+	sum := sha256.Sum256([]byte(sqldb.SchemaHash() + markText + resetText))
+	return prefix + hex.EncodeToString(sum[:6])
+}
+
+func (p *pool) comment(ctx context.Context) (text string, err error) {
+	err = p.admin.QueryRow(ctx,
+		"SELECT shobj_description(oid, 'pg_database') FROM pg_database WHERE datname = $1", p.template).Scan(&text)
+	return text, err
+}
+
+// make makes the template, and drops the databases of other migrations, which are seldom used again.
+func (p *pool) make(ctx context.Context) error {
+	if err := p.dropOthers(ctx); err != nil {
+		return err
+	}
+	draft := p.template + "_draft" // of a process that was killed
+	for _, statement := range []string{"DROP DATABASE IF EXISTS " + draft + " WITH (FORCE)", "CREATE DATABASE " + draft} {
+		if _, err := p.admin.Exec(ctx, statement); err != nil {
+			return err
+		}
+	}
+	address := withDatabase(p.admin.Config().ConnString(), draft)
+	if err := migrate(ctx, address); err != nil {
+		return err
+	}
+	like, err := read(ctx, address)
+	if err != nil {
+		return err
+	}
+	text, err := json.Marshal(like)
+	if err != nil {
+		return err
+	}
+	_, err = p.admin.Exec(ctx, "COMMENT ON DATABASE "+draft+" IS "+"'"+strings.ReplaceAll(string(text), "'", "''")+"'")
+	if err == nil {
+		_, err = p.admin.Exec(ctx, "ALTER DATABASE "+draft+" RENAME TO "+p.template)
+	}
+	return err
+}
+
+func (p *pool) dropOthers(ctx context.Context) error {
+	rows, err := p.admin.Query(ctx, "SELECT datname FROM pg_database WHERE starts_with(datname, $1)", prefix)
+	if err != nil {
+		return err
+	}
+	names, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		return err
+	}
+	for _, name := range slices.DeleteFunc(names, func(s string) bool { return strings.HasPrefix(s, p.template) }) {
+		if unused, err := p.tryLock(ctx, name); err != nil || !unused {
+			continue
+		}
+		if _, err := p.admin.Exec(ctx, "DROP DATABASE "+name+" WITH (FORCE)"); err != nil {
+			return err
+		}
+		if _, err := p.admin.Exec(ctx, "SELECT pg_advisory_unlock($1, hashtext($2))", lockClass, name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+var (
+	//go:embed mark.sql
+	markText string
+	//go:embed reset.sql
+	resetText string
+	//go:embed large.sql
+	largeText string
+)
+
+// read returns the schema of a migrated database.
+func read(ctx context.Context, address string) (s schema, err error) {
+	conn, err := pgx.Connect(ctx, address)
+	if err != nil {
+		return s, err
+	}
+	defer conn.Close(ctx)
+	if err := conn.QueryRow(ctx, markText).Scan(&s.Mark); err != nil {
+		return s, err
+	}
+	rows, err := conn.Query(ctx, resetText)
+	if err != nil {
+		return s, err
+	}
+	statements, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	s.Reset = strings.Join(statements, ";\n")
+	return s, err
+}
+
+var errOtherSchema = errors.New("the schema has been changed")
+
+// empty deletes all rows that the template does not have. It fails where a test has changed more than rows, and where the
+// role may not suspend triggers and foreign keys.
+func (db *database) empty(ctx context.Context, address string, like schema) error {
+	if db.conn == nil {
+		cfg, err := pgx.ParseConfig(address)
+		if err != nil {
+			return err
+		}
+		cfg.RuntimeParams["session_replication_role"] = "replica"
+		if db.conn, err = pgx.ConnectConfig(ctx, cfg); err != nil {
+			return err
+		}
+	}
+	conn := db.conn
+	// What a test has left running would go on writing.
+	if _, err := conn.Exec(ctx, `SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity
+		WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend'`); err != nil {
+		return err
+	}
+	var mark string
+	if err := conn.QueryRow(ctx, markText).Scan(&mark); err != nil {
+		return err
+	}
+	if mark != like.Mark {
+		return errOtherSchema
+	}
+	if _, err := conn.PgConn().Exec(ctx, like.Reset).ReadAll(); err != nil {
+		return err
+	}
+	var large string
+	if err := conn.QueryRow(ctx, largeText).Scan(&large); err != nil || large == "" {
+		return err
+	}
+	_, err := conn.Exec(ctx, "VACUUM "+large)
+	return err
+}
