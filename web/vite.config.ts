@@ -51,6 +51,7 @@ export default defineConfig(({ mode }) => ({
     target: 'es2022',
     outDir: at('../internal/web/dist'),
     emptyOutDir: mode !== 'staff',
+    cssCodeSplit: mode !== 'guest', // a screen whose style could not be fetched would be shown without
     assetsInlineLimit: 0, // the policy of contents allows no scripts and styles but files
     modulePreload: { polyfill: false },
     rolldownOptions: { input: pages.filter((p) => !pages.includes(mode) || p === mode).map((p) => at(`${p}.html`)) },

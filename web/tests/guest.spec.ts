@@ -1,7 +1,5 @@
 import { add, expect, sitDown, test } from './house'
 
-test.use({ file: 'guest' })
-
 test('a guest orders two dishes, pays, and orders again', async ({ page, server }) => {
   await server.quota('12', 3)
   await sitDown(page, server, 'A1')
@@ -15,35 +13,50 @@ test('a guest orders two dishes, pays, and orders again', async ({ page, server 
   await expect(page.getByText('3 left')).toBeVisible()
   await add(page, 'Beef pho', 'no onion')
   await add(page, 'Chicken pho')
-  await expect(page.getByRole('link', { name: /View cart · 2 dishes/ })).toBeVisible()
+  await expect(page.getByRole('link', { name: /View cart · 2 items/ })).toBeVisible()
+
+  // A note is changed where it stands.
+  await page.getByRole('link', { name: /View cart/ }).click()
+  await page.getByRole('button', { name: 'Change the note Beef pho' }).click()
+  await page.getByLabel('Note for the kitchen: Beef pho').fill('no onion, more lime')
+  await page.getByRole('button', { name: 'Save the note' }).click()
+  await expect(page.locator('li:focus')).toContainText('Note: no onion, more lime')
+  await page.getByRole('button', { name: 'Close' }).click()
 
   // Somebody else takes the last ones while they lie in the cart.
   await server.quota('12', 0)
-  await expect(page.getByRole('alert')).toContainText('There is not enough of “Chicken pho”')
-  await page.getByRole('link', { name: /View cart/ }).click()
+  await expect(page.getByRole('alert')).toContainText('“Chicken pho” just sold out')
+  await page.getByRole('link', { name: /View cart · 1 item/ }).click() // what is sold out is not counted
   const cart = page.getByRole('dialog', { name: 'Your cart' })
-  await expect(cart.getByText('Sold out. It is not charged.')).toBeVisible()
+  await expect(cart.getByText('Sold out, not charged')).toBeVisible()
   await cart.getByRole('button', { name: 'Review the order' }).click()
   await expect(page.locator('li:focus')).toContainText('Chicken pho')
   await cart.getByRole('button', { name: 'Remove Chicken pho' }).click()
   await cart.getByRole('button', { name: 'Review the order' }).click()
 
   await expect(page.getByRole('heading', { name: 'Review and pay' })).toBeFocused()
-  await expect(page.getByText('Note: no onion')).toBeVisible()
+  await expect(page.getByText('Note: no onion, more lime')).toBeVisible()
   await page.getByRole('radio', { name: /Play money/ }).check()
   await page.getByRole('button', { name: /Order and pay/ }).click()
 
-  await expect(page.getByRole('heading', { name: 'Waiting for your payment' })).toBeVisible()
+  await expect(page.getByRole('heading', { name: 'Complete your payment' })).toBeVisible()
   await expect(page.getByRole('timer')).toHaveText(/^1[45]:\d\d$/)
   await page.getByRole('button', { name: 'Let it fail' }).click()
-  await expect(page.getByRole('heading', { name: 'The payment did not succeed' })).toBeVisible()
+  await expect(page.getByRole('heading', { name: 'Payment didn’t go through' })).toBeVisible()
   await page.getByRole('radio', { name: /Play money/ }).check()
-  await page.getByRole('button', { name: 'Pay', exact: true }).click()
+  await page.getByRole('button', { name: 'Pay now' }).click()
   await page.getByRole('button', { name: 'Pay with play money' }).click()
-  await expect(page.getByRole('heading', { name: 'Thank you, it is paid' })).toBeVisible()
+  await expect(page.getByRole('heading', { name: 'Payment received' })).toBeVisible()
   await expect(page.getByRole('list', { name: 'Progress' })).toContainText('Paid')
 
+  // The order names its dishes as the menu did, in each language.
+  await expect(page.getByRole('listitem').filter({ hasText: 'Beef pho' })).toBeVisible()
+  await page.getByLabel('Language').selectOption('vi')
+  await expect(page.getByRole('listitem').filter({ hasText: 'Phở bò' })).toBeVisible()
+  await page.getByLabel('Ngôn ngữ').selectOption('en')
+
   await page.getByRole('link', { name: 'My visit' }).last().click()
+  await expect(page.getByRole('listitem').filter({ hasText: 'Beef pho' })).toBeVisible()
   await page.getByRole('button', { name: /Order again/ }).click()
   await expect(page.getByRole('dialog')).toContainText('Note: no onion')
   await page.getByRole('button', { name: 'Review the order' }).click()
@@ -54,5 +67,4 @@ test('a guest orders two dishes, pays, and orders again', async ({ page, server 
   await expect(page.getByRole('article')).toHaveCount(2)
   await page.getByRole('button', { name: 'Water' }).click()
   await expect(page.getByText('will come to your table')).toBeVisible()
-  await server.quota('12', null)
 })

@@ -1,21 +1,51 @@
-import AxeBuilder from '@axe-core/playwright'
 import { expect, test as base, type Page } from '@playwright/test'
 
+import { listen } from './examine'
 import { Server } from './server'
 
-/** Tests with a server of their file's own. A page that logs an error, such as a breach of the policy, fails its test. */
-export const test = base.extend<{ guarded: undefined }, { file: string; server: Server }>({
-  // Whoever is not said to be of another file than the one before would be given its server.
+interface Fixtures {
+  another: (settings?: Record<string, string>) => Promise<Server>
+  guarded: undefined
+  tidied: undefined
+}
+
+interface WorkerFixtures {
+  file: string
+  server: Server
+}
+
+/**
+ * Stories at a restaurant. A worker has one server, on which its stories run one after the other, in any order; it is
+ * put in order after each of them. A page that logs an error, such as a breach of the policy, fails its story.
+ */
+export const test = base.extend<Fixtures, WorkerFixtures>({
+  // A file of screenshots names itself: it has a server of its own, which is not put in order between its tests.
   file: ['', { option: true, scope: 'worker' }],
   server: [
-    async ({ file }, use) => {
-      if (!file) throw new Error('the file has to say its name: test.use({ file })')
+    async ({}, use) => {
       const server = await new Server().start()
       await use(server)
       await server.remove()
     },
     { scope: 'worker' },
   ],
+  tidied: [
+    async ({ file, server }, use) => {
+      await use(undefined)
+      if (!file) await server.tidy()
+    },
+    { auto: true },
+  ],
+  // Starts a server of the story's own: for a story that stops its server, or needs other settings.
+  another: async ({}, use) => {
+    const servers: Server[] = []
+    await use(async (settings) => {
+      const server = new Server(settings)
+      servers.push(server)
+      return server.start()
+    })
+    for (const server of servers) await server.remove()
+  },
   guarded: [
     async ({ page }, use) => {
       const errors: string[] = []
@@ -24,6 +54,7 @@ export const test = base.extend<{ guarded: undefined }, { file: string; server: 
         // A network that was cut on purpose is no mistake of the page.
         if (m.type() === 'error' && !m.text().includes('Failed to load resource')) errors.push(m.text())
       })
+      listen(page)
       await use(undefined)
       expect(errors).toEqual([])
     },
@@ -39,22 +70,18 @@ export async function sitDown(page: Page, server: Server, label: string): Promis
   await expect(page.getByRole('link', { name: /Start ordering|Go on ordering/ })).toBeVisible()
 }
 
+/** Orders what is in the cart of a table, to be paid in a way. */
+export async function orderCart(page: Page, method = /Play money/): Promise<void> {
+  await page.getByRole('link', { name: /View cart/ }).click()
+  await page.getByRole('button', { name: 'Review the order' }).click()
+  await page.getByRole('radio', { name: method }).check()
+  await page.getByRole('button', { name: /Order and pay/ }).click()
+}
+
 /** Puts a dish into the cart. */
 export async function add(page: Page, name: string, note = ''): Promise<void> {
   await page.getByRole('link', { name, exact: true }).click()
   if (note) await page.getByLabel('Note for the kitchen').fill(note)
   await page.getByRole('button', { name: /^Add/ }).click()
   await expect(page.getByRole('dialog')).toHaveCount(0)
-}
-
-/** Fails on what keeps people from using a page. */
-export async function wantAccessible(page: Page, what: string, only: 'contrast' | 'everything' = 'everything'): Promise<void> {
-  const axe = new AxeBuilder({ page })
-  if (only === 'contrast') axe.withRules(['color-contrast', 'link-in-text-block'])
-  else axe.withTags(['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'])
-  const { violations } = await axe.analyze()
-  const found = violations
-    .filter((v) => v.impact === 'serious' || v.impact === 'critical')
-    .map((v) => `${v.id}: ${v.nodes.map((n) => `${n.target.join(' ')} ${n.failureSummary ?? ''}`).join('; ')}`)
-  expect(found, what).toEqual([])
 }

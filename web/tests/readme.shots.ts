@@ -26,7 +26,7 @@ test('what README shows', async ({ page, server, browser }) => {
   await page.getByRole('radio', { name: /Play money/ }).check()
   await page.getByRole('button', { name: /Order and pay/ }).click()
   await page.getByRole('button', { name: 'Pay with play money' }).click()
-  await expect(page.getByRole('heading', { name: 'Thank you, it is paid' })).toBeVisible()
+  await expect(page.getByRole('heading', { name: 'Payment received' })).toBeVisible()
   await page.emulateMedia({ colorScheme: 'dark' })
   await page.screenshot({ path: path('order') })
 

@@ -57,7 +57,7 @@ for (const [size, viewport] of Object.entries(sizes)) {
     await expect(page.getByRole('timer')).toBeVisible()
     await shoot(page, '6-waiting', size)
     await page.getByRole('button', { name: 'Pay with play money' }).click()
-    await expect(page.getByRole('heading', { name: /it is paid/ })).toBeVisible()
+    await expect(page.getByRole('heading', { name: 'Payment received' })).toBeVisible()
     await shoot(page, '7-paid', size)
     await page.goto(server.url + '/app/visit')
     await expect(page.getByRole('article')).toBeVisible()

@@ -18,11 +18,27 @@ export interface Table {
   qrToken: string
 }
 
+/** What is left of the menu of a branch today. */
+interface Stand {
+  branchId: string
+  paused: object | null
+  items: Counted[]
+}
+
+interface Counted {
+  itemId: string
+  dailyQuota: number | null
+  held: number // in orders that are not paid yet
+  used: number // in paid orders
+  eightySixedUntil: string | null
+}
+
 /** A demo restaurant of its own, on a free port and in a folder that goes with it. */
 export class Server {
   url = ''
   private readonly folder = mkdtempSync(join(tmpdir(), 'comanda-web-'))
   private child: ChildProcess | undefined
+  private quotas = new Map<string, number | null>() // of a new server
 
   constructor(private readonly settings: Record<string, string> = {}) {}
 
@@ -45,6 +61,9 @@ export class Server {
         reject(new Error(`the server ended with ${String(code)}: ${log}`))
       })
     })
+    if (this.quotas.size === 0) {
+      for (const { items } of await this.stands()) for (const i of items) this.quotas.set(i.itemId, i.dailyQuota)
+    }
     return this
   }
 
@@ -83,9 +102,59 @@ export class Server {
     return found
   }
 
-  /** Allows so many of an item to be sold today. */
-  async quota(itemId: string, dailyQuota: number | null): Promise<void> {
-    await this.staff('PUT', `/api/menu-items/${itemId}/quota`, { dailyQuota })
+  /** Leaves so many of an item to be sold today, whatever has been sold before; null for any number. */
+  async quota(itemId: string, left: number | null): Promise<void> {
+    await this.allow(await this.counted(itemId), left)
+  }
+
+  /** How many of an item are in the orders of today, paid or not. */
+  async ordered(itemId: string): Promise<number> {
+    const { held, used } = await this.counted(itemId)
+    return held + used
+  }
+
+  /** Changes the price of an item by a new version of its menu. */
+  async price(menuId: string, itemId: string, price: number): Promise<void> {
+    const draft = await this.staff<{ id: string }>('POST', `/api/menus/${menuId}/versions`, {})
+    await this.staff('PUT', `/api/menu-versions/${draft.id}/items/${itemId}`, { price, dailyQuota: null, isActive: true })
+    await this.staff('POST', `/api/menu-versions/${draft.id}/publish`)
+  }
+
+  /**
+   * Puts in order what a story has left behind: all visits are closed, no order waits for money, and as much of each
+   * dish is left as on a new server. Paid orders stay, and so do accounts, prices and recipes.
+   */
+  async tidy(): Promise<void> {
+    for (const { branchId } of await this.stands()) {
+      const { items: orders } = await this.staff<{ items: { id: string; status: string }[] }>(
+        'GET', `/api/orders?branchId=${branchId}&paymentStatus=UNPAID&size=100`)
+      for (const { id, status } of orders) if (status !== 'CANCELED') await this.staff('POST', `/api/orders/${id}/cancel`)
+      const { items } = await this.staff<{ items: { id: string }[] }>('GET', `/api/visits?branchId=${branchId}&status=OPEN`)
+      for (const { id } of items) await this.staff('POST', `/api/visits/${id}/close`)
+    }
+    for (const { branchId, paused, items } of await this.stands()) {
+      if (paused) await this.staff('POST', `/api/branches/${branchId}/resume`)
+      for (const item of items) {
+        if (item.eightySixedUntil) await this.staff('POST', `/api/menu-items/${item.itemId}/restore`)
+        await this.allow(item, this.quotas.get(item.itemId) ?? null)
+      }
+    }
+  }
+
+  /** What is left in each branch. */
+  private stands(): Promise<Stand[]> {
+    return Promise.all(['1', '2'].map((id) => this.staff<Stand>('GET', `/api/branches/${id}/availability`)))
+  }
+
+  private async counted(itemId: string): Promise<Counted> {
+    const item = (await this.stands()).flatMap((s) => s.items).find((i) => i.itemId === itemId)
+    if (!item) throw new Error(`there is no item ${itemId}`)
+    return item
+  }
+
+  private async allow(item: Counted, left: number | null): Promise<void> {
+    const dailyQuota = left === null ? null : left + item.held + item.used
+    if (dailyQuota !== item.dailyQuota) await this.staff('PUT', `/api/menu-items/${item.itemId}/quota`, { dailyQuota })
   }
 
   /** The codes that letters have brought to an address, the last one last. Without a mail server letters are files. */

@@ -1,7 +1,8 @@
 import type { Page } from '@playwright/test'
 
+import { settle } from './examine'
 import { expect, test } from './house'
-import { enter, order, settle, sizes } from './staff-house'
+import { enter, order, sizes } from './staff-house'
 
 test.use({ file: 'staff-figures' })
 

@@ -1,8 +1,6 @@
+import { examine } from './examine'
 import { expect, test } from './house'
-import { enter, examine, order, sizes } from './staff-house'
-
-test.use({ file: 'staff-house' })
-test.describe.configure({ timeout: 600_000 }) // every state is looked at six times
+import { enter, order, sizes } from './staff-house'
 
 // A picture as a phone's camera might send it; the server makes JPEGs of it.
 const picture = {
@@ -120,17 +118,18 @@ test('a dish that is off is grey on the phone within a second, and a pause close
   await expect(dish).toContainText('Off (86)')
   await dish.getByRole('button', { name: 'Sell Beef pho again' }).click()
   await expect(card).not.toContainText('Sold out', { timeout: 1000 })
-  await dish.getByRole('button', { name: 'Daily quota of Beef pho' }).click()
-  await page.getByRole('dialog').getByLabel('Daily quota').fill('5')
-  await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click()
-  await expect(card).toContainText('3 left', { timeout: 2000 })
 
-  // The kitchen does not close the house; the manager does.
+  // The kitchen does not set quotas or close the house; the manager does.
+  await expect(dish.getByRole('button', { name: 'Daily quota of Beef pho' })).toHaveCount(0)
   await expect(page.getByRole('button', { name: 'Pause the branch' })).toHaveCount(0)
   await page.evaluate(() => {
     localStorage.clear()
   })
   await enter(page, server, 'manager', 'availability')
+  await dish.getByRole('button', { name: 'Daily quota of Beef pho' }).click()
+  await page.getByRole('dialog').getByLabel('Daily quota').fill(String((await server.ordered('11')) + 3))
+  await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click()
+  await expect(card).toContainText('3 left', { timeout: 2000 })
   await page.getByRole('button', { name: 'Pause the branch' }).click()
   await page.getByRole('radio', { name: 'Power, water or devices' }).check()
   await page.getByRole('radio', { name: 'Until the business day ends' }).check()
@@ -214,4 +213,5 @@ test('stock is received, counted and thrown away, and a dish takes of it', async
   await page.goto(`${server.url}/console/reservations`)
   await expect(page.getByRole('listitem').filter({ hasText: 'catering-7' })).toContainText('1× star-anise')
   await examine(page, 'reservations')
+  await server.staff('PUT', '/api/menu-items/12/recipe', { lines: [] })
 })

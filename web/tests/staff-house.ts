@@ -1,6 +1,6 @@
 import type { Page } from '@playwright/test'
 
-import { expect, wantAccessible } from './house'
+import { expect } from './house'
 import { password, type Server } from './server'
 
 /** Logs in as one of the demo's accounts. */
@@ -39,6 +39,28 @@ export async function order(server: Server, label: string, method: 'COUNTER' | '
   return { ...placed, visitId: landed.visitId, token: landed.customerToken }
 }
 
+/** Has the demo's member order for a delivery and pay, without a browser. */
+export async function deliver(server: Server, receiver: { name: string; phone: string; address: string }): Promise<Ordered> {
+  const { accessToken } = await post<{ accessToken: string }>(server, '/auth/login', { username: 'member', password })
+  await post(server, '/cart/add-dish', { dishId: '5', quantity: 1 }, accessToken)
+  const placed = await post<Ordered & { orderId: string }>(server, '/cart/checkout', {
+    receiverName: receiver.name, receiverPhone: receiver.phone, receiverAddress: receiver.address, paymentMethod: 'SANDBOX',
+    clientTxnId: `t-${receiver.phone}-${String(Math.random())}`,
+  }, accessToken)
+  await post(server, '/cis/payments/mock-callback', { orderId: placed.orderId, method: 'SANDBOX', result: 'SUCCESS' })
+  return { ...placed, id: placed.orderId }
+}
+
+async function post<T>(server: Server, path: string, body: unknown, token = ''): Promise<T> {
+  const response = await fetch(server.url + path, {
+    method: 'POST', headers: { 'Content-Type': 'application/json', ...(token ? { Authorization: `Bearer ${token}` } : {}) },
+    body: JSON.stringify(body),
+  })
+  const text = await response.text()
+  if (!response.ok) throw new Error(`${path}: ${String(response.status)} ${text}`)
+  return JSON.parse(text) as T
+}
+
 /** Orders, and pays on the page of a gateway's simulator, of which certain things go wrong from then on. */
 export async function payAt(
   page: Page, server: Server, gateway: 'vnpay' | 'linepay', label: string, faults: object,
@@ -70,32 +92,5 @@ export async function guest<T>(server: Server, path: string, body: unknown, toke
   return JSON.parse(text) as T
 }
 
-/** Waits until nothing is on its way any more, such as a colour to that of another theme. */
-export async function settle(page: Page): Promise<void> {
-  await page.waitForFunction(() =>
-    document.getAnimations().every((a) => !Number.isFinite(a.effect?.getComputedTiming().endTime) || a.playState !== 'running'))
-}
-
-/** Has the console speak a language, as if it was chosen in another window: whatever is open stays open. */
-async function speak(page: Page, language: string): Promise<void> {
-  await page.evaluate((l) => {
-    dispatchEvent(new StorageEvent('storage', { key: 'comanda.staff.language', newValue: l }))
-  }, language)
-  await expect(page.locator('html')).toHaveAttribute('lang', language)
-}
-
-/** Looks at what is shown in every language and both themes. Of a theme only the colours are another's. */
-export async function examine(page: Page, what: string): Promise<void> {
-  for (const language of ['vi', 'zh-Hant', 'en']) {
-    await speak(page, language)
-    for (const colorScheme of ['light', 'dark'] as const) {
-      await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
-      await settle(page)
-      await wantAccessible(page, `${what} in ${language}, ${colorScheme}`, colorScheme === 'dark' ? 'contrast' : 'everything')
-    }
-    const over = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)
-    expect(over, `${what} in ${language} is too wide`).toBeLessThanOrEqual(0)
-  }
-}
-
+export const tablet = { width: 1024, height: 768 }
 export const sizes = { phone: { width: 390, height: 844 }, desktop: { width: 1280, height: 800 } }

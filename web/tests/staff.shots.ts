@@ -1,9 +1,10 @@
+import { settle } from './examine'
 import { expect, test } from './house'
-import { enter, order, payAt, settle, sizes } from './staff-house'
+import { deliver, enter, order, payAt, sizes, tablet } from './staff-house'
 
 test.use({ file: 'staff' })
 
-for (const [size, viewport] of Object.entries(sizes)) {
+for (const [size, viewport] of Object.entries({ ...sizes, tablet })) {
   test(`console on a ${size}`, async ({ page, server }) => {
     test.setTimeout(300_000)
     await page.setViewportSize(viewport)
@@ -34,7 +35,13 @@ for (const [size, viewport] of Object.entries(sizes)) {
     await shoot('1-login', 'login')
     await page.goto(`${server.url}/console/login`)
     await enter(page, server, 'owner')
+    await deliver(server, { name: 'Nguyễn Thị Lan', phone: '0901234567', address: '12 Hàng Bài, Hoàn Kiếm, Hà Nội' })
+    const brought = await deliver(server, { name: '王小明', phone: '+886912345678', address: '台北市大安區信義路四段 1 號 5 樓' })
     await shoot('2-board', 'board')
+    await shoot('8-orders', 'orders')
+    await shoot('8-orders-found', 'orders?search=lan')
+    await shoot('9-delivery', `orders/${brought.id}`)
+    await shoot('10-sheet', 'tables/sheet')
     await shoot('3-counter', 'counter')
     await shoot('4-tables', 'tables')
     await shoot('5-order', `orders/${o.id}`)

@@ -1,10 +1,10 @@
-import { add, expect, sitDown, test } from './house'
-
-test.use({ file: 'trouble' })
+import { wrongAsItIs } from './examine'
+import { add, expect, orderCart, sitDown, test } from './house'
 
 const start = 'Start ordering'
 
-test('a stopped server costs nothing but time', async ({ page, server }) => {
+test('a stopped server costs nothing but time', async ({ page, another }) => {
+  const server = await another()
   await sitDown(page, server, 'A3')
   await page.getByRole('link', { name: start }).click()
   await add(page, 'Bun cha')
@@ -16,18 +16,19 @@ test('a stopped server costs nothing but time', async ({ page, server }) => {
   await page.getByRole('button', { name: /Order and pay/ }).click()
   await expect(page.getByText('goes out as soon as it is back, and only once')).toBeVisible()
   await server.start()
-  await expect(page.getByRole('heading', { name: 'Waiting for your payment' })).toBeVisible({ timeout: 20_000 })
+  await expect(page.getByRole('heading', { name: 'Complete your payment' })).toBeVisible({ timeout: 20_000 })
 
   // The same while a payment is pending.
   await server.stop()
   await expect(page.getByText('No connection to the restaurant')).toBeVisible()
   await page.getByRole('button', { name: 'Pay with play money' }).click()
-  await expect(page.getByRole('alert')).toContainText('That did not work')
-  await expect(page.getByRole('heading', { name: 'Waiting for your payment' })).toBeVisible()
+  await expect(page.getByRole('alert')).toContainText('reach the restaurant right now')
+  await expect(page.getByRole('heading', { name: 'Complete your payment' })).toBeVisible()
   await server.start()
   await expect(page.getByText('No connection to the restaurant')).toHaveCount(0, { timeout: 20_000 })
+  await expect(page.getByText('reach the restaurant right now')).toHaveCount(0) // it is over
   await page.getByRole('button', { name: 'Pay with play money' }).click()
-  await expect(page.getByRole('heading', { name: 'Thank you, it is paid' })).toBeVisible()
+  await expect(page.getByRole('heading', { name: 'Payment received' })).toBeVisible()
   await page.getByRole('link', { name: 'My visit' }).last().click()
   await expect(page.getByRole('article')).toHaveCount(1)
 })
@@ -67,8 +68,7 @@ test('what is there is offered when there is not enough', async ({ page, server 
   await server.quota('18', 2)
   await page.getByRole('button', { name: 'Order 2 instead of 3' }).click()
   await page.getByRole('button', { name: /Order and pay · ₫60,000/ }).click()
-  await expect(page.getByRole('heading', { name: 'Waiting for your payment' })).toBeVisible()
-  await server.quota('18', null)
+  await expect(page.getByRole('heading', { name: 'Complete your payment' })).toBeVisible()
 })
 
 test('a price that has changed is asked about', async ({ page, server }) => {
@@ -77,15 +77,19 @@ test('a price that has changed is asked about', async ({ page, server }) => {
   await add(page, 'Dong Ding oolong')
   await page.getByRole('link', { name: /View cart/ }).click()
   await page.getByRole('button', { name: 'Review the order' }).click()
-  const draft = await server.staff<{ id: string }>('POST', '/api/menus/2/versions', {})
-  await server.staff('PUT', `/api/menu-versions/${draft.id}/items/35`, { price: 95, dailyQuota: null, isActive: true })
-  await server.staff('POST', `/api/menu-versions/${draft.id}/publish`)
+  await server.price('2', '35', 95)
   await expect(page.getByRole('alert').filter({ hasText: 'The menu has just changed' })).toBeVisible()
   await page.getByRole('button', { name: 'Order and pay · NT$95' }).click()
-  await expect(page.getByRole('heading', { name: 'Waiting for your payment' })).toBeVisible()
+  await expect(page.getByRole('heading', { name: 'Complete your payment' })).toBeVisible()
 })
 
 test('codes that do not work say so, and a broken memory is no broken page', async ({ page, server }) => {
+  const lost = await page.goto(`${server.url}/nope`)
+  expect(lost?.status()).toBe(404)
+  await expect(page.locator('html')).toHaveAttribute('lang', 'en')
+  await expect(page).toHaveTitle('Page not found · Comanda')
+  await page.getByRole('link', { name: 'Go to the start page' }).click()
+  await expect(page.getByRole('heading', { name: 'Welcome' })).toBeVisible()
   await page.goto(`${server.url}/m/nobodys-code-at-all-00`)
   await expect(page.getByRole('heading', { name: 'We do not know this code' })).toBeVisible()
   await page.evaluate(() => {
@@ -129,17 +133,24 @@ test('a visit that staff have closed leads to the end, with the orders still the
   await expect(page.getByText('There was 1 dish in your cart')).toBeVisible()
 })
 
-test('VNPay’s page leads back to the order', async ({ page, server }) => {
+test('VNPay’s page leads back to the order, and elsewhere to a page with a way on', async ({ page, browser, server }) => {
   await sitDown(page, server, 'A5')
   await page.getByRole('link', { name: start }).click()
   await add(page, 'Beef pho')
-  await page.getByRole('link', { name: /View cart/ }).click()
-  await page.getByRole('button', { name: 'Review the order' }).click()
-  await page.getByRole('radio', { name: /VNPay/ }).check()
-  await page.getByRole('button', { name: /Order and pay/ }).click()
+  await orderCart(page, /VNPay/)
   await page.waitForURL(/\/sim\/vnpay/)
+  const returned = page.waitForRequest(/\/pay\/[^/]+$/)
   await page.getByRole('button').first().click()
-  await page.waitForURL(/\/pay\//)
-  await page.getByRole('link', { name: 'See your order' }).click()
-  await expect(page.getByRole('heading', { name: 'Thank you, it is paid' })).toBeVisible()
+  const address = (await returned).url()
+  await expect(page.getByRole('heading', { name: 'Payment received' })).toBeVisible()
+  await expect(page).toHaveURL(/\/app\/orders\//)
+
+  const other = await (await browser.newContext({ locale: 'vi' })).newPage()
+  await other.goto(address)
+  await expect(other.getByRole('heading', { name: 'Đã thanh toán' })).toBeVisible()
+  await expect(other.getByRole('link', { name: 'Về trang đầu' })).toBeVisible()
+  expect(await wrongAsItIs(other)).toEqual([])
+  await other.getByRole('link', { name: 'Xem đơn của bạn' }).click()
+  await expect(other).toHaveURL(/\/app\/closed\/elsewhere/)
+  await other.context().close()
 })

@@ -4,7 +4,7 @@ import { createApp } from 'vue'
 import '@shared/styles/tokens.css'
 import './styles.css'
 import App from './App.vue'
-import { watchConnection } from './composables/connection'
+import { watchConnection, whenReachable } from './composables/connection'
 import { restorePreferences } from './composables/preferences'
 import { router } from './router'
 import { useSession } from './store/session'
@@ -16,4 +16,17 @@ addEventListener('storage', (e) => {
   session.hear(e.key, e.newValue)
 })
 watchConnection()
-void restorePreferences().then(() => app.use(router).mount('#app'))
+
+/** Shows the app once its texts are there. */
+async function begin(): Promise<void> {
+  try {
+    await restorePreferences()
+  } catch {
+    await whenReachable()
+    await begin()
+    return
+  }
+  app.use(router).mount('#app')
+}
+
+void begin()

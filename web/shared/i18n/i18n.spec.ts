@@ -19,8 +19,8 @@ test.each(Object.entries(catalogues))('%s has every text, with the same values i
 
 test('texts are chosen by number and filled in', async () => {
   await setLanguage('en')
-  expect(t('cart.items', { count: 1 })).toBe('1 dish')
-  expect(t('cart.items', { count: 3 })).toBe('3 dishes')
+  expect(t('cart.items', { count: 1 })).toBe('1 item')
+  expect(t('cart.items', { count: 3 })).toBe('3 items')
   await setLanguage('zh-Hant')
   expect(t('cart.items', { count: 1 })).toContain('1')
   expect(document.documentElement.lang).toBe('zh-Hant')

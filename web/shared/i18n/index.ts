@@ -36,6 +36,11 @@ export async function setLanguage(l: Language): Promise<void> {
   document.documentElement.lang = l
 }
 
+/** Fetches the texts of all languages, so that each can be shown without a network. */
+export async function fetchLanguages(): Promise<void> {
+  await Promise.all(parts.flatMap((part) => Object.values(part).map((fetchTexts) => fetchTexts())))
+}
+
 /** Adds the texts of a part of the app that not everybody needs. It fails where they cannot be fetched. */
 export async function addTexts(part: Texts): Promise<void> {
   if (parts.includes(part)) return

@@ -25,7 +25,7 @@ function toLogin(from: RouteLocationNormalized) {
 
 router.beforeEach(async (to) => {
   if (to.meta.open) return true
-  // A server that cannot be reached just now is told about by the login; the session is kept.
+  // While the server cannot be reached, the login waits for it with the session that is kept.
   if (!person.value && !(await resume().catch(() => false))) return toLogin(to)
   if (to.name === 'home') {
     const first = navigation.find((n) => can(...n.needs))

@@ -1,7 +1,8 @@
-import { answer, newClient } from '@shared/api/client'
+import { newClient } from '@shared/api/client'
 import { language, localeOf } from '@shared/i18n'
 
 import type { CallReason, CreateOrder, Landed, ListedOrder, Menu, Method, Order, Placed } from '../types/dto'
+import { answer } from './answer'
 
 /** The secret of this phone. The session store sets it. */
 let customerToken = ''

@@ -1,6 +1,7 @@
-import { onScopeDispose, ref, shallowRef } from 'vue'
+import { onScopeDispose, ref, shallowRef, watch } from 'vue'
 
 import { isFault, type Fault } from '@shared/api/fault'
+import { language } from '@shared/i18n'
 import { follow } from '@shared/stream'
 
 import { getOrder, guestHeaders } from '../api/public'
@@ -43,23 +44,32 @@ export function useOrder(id: string) {
     }, pollAfter(asked++))
   }
 
-  const stop = follow({
-    url: `/cis/order/${encodeURIComponent(id)}/events`,
-    headers: guestHeaders,
-    onEvent: (event) => {
-      if (event.name !== 'order') return
-      order.value = JSON.parse(event.data) as Order
-      fault.value = undefined
-    },
-    onLive: (flows) => {
-      live.value = flows
-      offline.value = !flows
-    },
-    onRefused: (refused) => {
-      if (!order.value) fault.value = refused
-    },
-  })
+  function open(): () => void {
+    return follow({
+      url: `/cis/order/${encodeURIComponent(id)}/events`,
+      headers: guestHeaders,
+      onEvent: (event) => {
+        if (event.name !== 'order') return
+        order.value = JSON.parse(event.data) as Order
+        fault.value = undefined
+      },
+      onLive: (flows) => {
+        live.value = flows
+        offline.value = !flows
+      },
+      onRefused: (refused) => {
+        if (!order.value) fault.value = refused
+      },
+    })
+  }
+
+  let stop = open()
   poll()
+  // A stream names the dishes in the language in which it was opened.
+  watch(language, () => {
+    stop()
+    stop = open()
+  })
   onScopeDispose(() => {
     over = true
     clearTimeout(timer)

@@ -1,8 +1,9 @@
 import { defineStore } from 'pinia'
 import { ref, shallowRef } from 'vue'
 
-import { isFault } from '@shared/api/fault'
+import { isFault, type Fault } from '@shared/api/fault'
 
+import { onReconnect } from '../composables/connection'
 import * as api from './api'
 import type { Account, Changes, Credentials } from './dto'
 import { keptKey } from './tokens'
@@ -13,9 +14,11 @@ export const useAccount = defineStore('account', () => {
   /** How the last login ended; the screens say so once. */
   const ended = ref<'left' | 'lost'>()
   const busy = ref(false)
+  /** Why the login that is kept could not be gone on with; undefined while nothing is known against it. */
+  const fault = shallowRef<Fault>()
   let restoring: Promise<void> | undefined
 
-  /** Goes on with the login that is kept, if one is. Without an answer of the server it is tried again the next time. */
+  /** Goes on with the login that is kept, if one is. Without an answer of the server it is tried again when it is back. */
   function restore(): Promise<void> {
     if (user.value || !api.tokens.holder) return Promise.resolve()
     restoring ??= renew().finally(() => {
@@ -28,10 +31,14 @@ export const useAccount = defineStore('account', () => {
     try {
       const grant = await api.tokens.renew()
       if (grant && api.tokens.holder === grant.user.id) user.value = grant.user
+      fault.value = undefined
     } catch (e) {
       if (!isFault(e)) throw e
+      fault.value = e
     }
   }
+
+  onReconnect(restore)
 
   async function enter(credentials: Credentials): Promise<void> {
     const grant = await api.login(credentials)
@@ -80,7 +87,7 @@ export const useAccount = defineStore('account', () => {
     user.value = await api.changeMe(changes)
   }
 
-  return { user, ended, busy, restore, enter, leave, hear, change }
+  return { user, fault, ended, busy, restore, enter, leave, hear, change }
 })
 
 /** Whether a login is kept here, whatever the server will say of it. */

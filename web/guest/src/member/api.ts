@@ -1,7 +1,8 @@
-import { answer, newClient, type Answer } from '@shared/api/client'
+import { newClient, type Answer } from '@shared/api/client'
 import { Fault, isFault } from '@shared/api/fault'
 import { language, localeOf } from '@shared/i18n'
 
+import { answer } from '../api/answer'
 import type { Menu, Method, Placed } from '../types/dto'
 import type {
   Account, Basket, Changes, CheckedOut, Checkout, Credentials, Grant, ListedOrder, MemberOrder, Place, Purpose, Registration,

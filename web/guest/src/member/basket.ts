@@ -4,6 +4,7 @@ import { computed, ref, shallowRef, watch } from 'vue'
 import { isFault, type Fault } from '@shared/api/fault'
 import { language } from '@shared/i18n'
 
+import { onReconnect } from '../composables/connection'
 import { mostPerLine, type ShownLine } from '../types/cart'
 import { useAccount } from './account'
 import * as api from './api'
@@ -21,8 +22,10 @@ export const useBasket = defineStore('basket', () => {
 
   const items = computed(() => basket.value?.items ?? [])
   const lines = computed(() => items.value.map(shown))
-  const count = computed(() => items.value.reduce((sum, i) => sum + i.quantity, 0))
-  const total = computed(() => lines.value.filter((l) => !l.gone).reduce((sum, l) => sum + l.price * l.qty, 0))
+  const orderable = computed(() => lines.value.filter((l) => !l.gone))
+  /** How many can be ordered; what is sold out is not among them. */
+  const count = computed(() => orderable.value.reduce((sum, l) => sum + l.qty, 0))
+  const total = computed(() => orderable.value.reduce((sum, l) => sum + l.price * l.qty, 0))
   const currency = computed(() => basket.value?.currency ?? 'VND')
   /** The first line that stands in the way of an order. */
   const obstacle = computed(() => lines.value.find((l) => l.qty > l.available))
@@ -73,6 +76,8 @@ export const useBasket = defineStore('basket', () => {
       refusal.value = e
     }
   }
+
+  onReconnect(() => fault.value && load())
 
   // Another member has another cart, and dishes have other names in other languages.
   watch(

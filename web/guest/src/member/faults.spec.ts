@@ -13,7 +13,7 @@ beforeAll(async () => {
 
 test.each([
   ['login_failed', 'That is not right. If the password should be, set a new one.'],
-  ['sold_out', 'Some of it has just been sold. See what is left.'],
+  ['sold_out', 'Something just sold out. Check your cart.'],
   ['offline', 'The restaurant cannot be reached at the moment. Please try again.'],
   ['something_new', 'That did not work. Please try again.'],
 ])('%s is told as “%s”', (code, want) => {

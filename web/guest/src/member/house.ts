@@ -3,7 +3,7 @@ import { computed, onScopeDispose, ref, shallowRef, watch } from 'vue'
 import { isFault, type Fault } from '@shared/api/fault'
 import { language } from '@shared/i18n'
 
-import { offline } from '../composables/connection'
+import { offline, onReconnect } from '../composables/connection'
 import type { Menu } from '../types/dto'
 import { menuOf, places } from './api'
 import type { Place } from './dto'
@@ -80,6 +80,7 @@ export function useFreshMenu(): void {
   }
   document.addEventListener('visibilitychange', seen)
   watch(language, load)
+  onReconnect(() => fault.value && load())
   onScopeDispose(() => {
     clearInterval(timer)
     document.removeEventListener('visibilitychange', seen)

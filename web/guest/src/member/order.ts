@@ -15,6 +15,7 @@ export function useMemberOrder(id: string) {
   const fault = shallowRef<Fault>()
   const live = ref(false)
   let asked = 0
+  let opened = 0
   let over = false
   let end: (() => void) | undefined
   let timer: ReturnType<typeof setTimeout> | undefined
@@ -43,8 +44,10 @@ export function useMemberOrder(id: string) {
   }
 
   async function open(): Promise<void> {
+    const mine = ++opened
     await tokens.valid().catch(() => undefined) // the stream tries again by itself
-    if (over) return
+    if (over || mine !== opened) return
+    end?.()
     end = follow({
       url: `/orders/${encodeURIComponent(id)}/events`,
       headers: memberHeaders,
@@ -79,7 +82,8 @@ export function useMemberOrder(id: string) {
     if (!document.hidden) void load()
   }
   document.addEventListener('visibilitychange', seen)
-  watch(language, load)
+  // A stream names the dishes in the language in which it was opened.
+  watch(language, open)
   void load()
   void open()
   poll()

@@ -5,9 +5,10 @@ import ClosedView from '../views/ClosedView.vue'
 import HomeView from '../views/HomeView.vue'
 import LandingView from '../views/LandingView.vue'
 import OrderView from '../views/OrderView.vue'
+import { fetchAhead, waitForParts } from './parts'
 import { shop } from './shop'
 
-// What everybody sees first comes with the entry, everything else when it is needed.
+// What everybody sees first comes with the entry, everything else before it is needed: see parts.ts.
 export const router = createRouter({
   history: createWebHistory(),
   routes: [
@@ -54,7 +55,5 @@ router.beforeEach((to) => {
   return { name: 'closed', params: { reason: to.meta.elsewhere ? 'elsewhere' : 'scan' } }
 })
 
-/** After a release the parts of the former one are gone; the page of the new one knows where its own are. */
-router.onError((_, to) => {
-  if (navigator.onLine) location.assign(to.fullPath)
-})
+waitForParts(router)
+fetchAhead(router)

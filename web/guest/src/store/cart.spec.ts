@@ -53,7 +53,21 @@ test('what is sold out stays, costs nothing and stands in the way', async () => 
   const cart = await cartOf([dish('1'), dish('2', { isSoldOut: true, remaining: 0 })], [line('1', 1), line('2', 1)])
   expect(cart.lines).toHaveLength(2)
   expect(cart.total).toBe(100)
+  expect([cart.count, cart.empty]).toEqual([1, false])
   expect(cart.obstacle?.itemId).toBe('2')
+  cart.change('1 ', 0)
+  expect([cart.count, cart.empty]).toEqual([0, false]) // what is left can be removed
+})
+
+test('a note is changed, and lines that are the same then become one', async () => {
+  const cart = await cartOf([dish('1')], [line('1', 1, 'hot'), line('1', 15), line('1', 2, 'mild')])
+  cart.note('1 hot', 'very hot')
+  expect(cart.lines.map((l) => [l.qty, l.notes])).toEqual([[1, 'very hot'], [15, ''], [2, 'mild']])
+  cart.note('1 mild', '')
+  expect(cart.lines.map((l) => [l.qty, l.notes])).toEqual([[1, 'very hot'], [17, '']])
+  cart.note('1 very hot', 'very hot')
+  cart.note('1 nothing', 'x')
+  expect(cart.lines).toHaveLength(2)
 })
 
 test('lines of one dish share what is left of it', async () => {

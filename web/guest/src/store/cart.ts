@@ -31,7 +31,9 @@ export const useCart = defineStore('cart', () => {
   })
   const orderable = computed(() => shown.value.filter((line) => !line.gone))
   const total = computed(() => orderable.value.reduce((sum, l) => sum + l.price * l.qty, 0))
-  const count = computed(() => lines.value.reduce((sum, l) => sum + l.qty, 0))
+  /** How many can be ordered; what is sold out is not among them. */
+  const count = computed(() => orderable.value.reduce((sum, l) => sum + l.qty, 0))
+  const empty = computed(() => lines.value.length === 0)
   /** Whether something costs another price than when it was put here. */
   const repriced = computed(() => lines.value.some((l) => (menu.item(l.itemId)?.price ?? l.price) !== l.price))
   /** The first line that stands in the way of an order. */
@@ -53,6 +55,16 @@ export const useCart = defineStore('cart', () => {
 
   function change(key: string, qty: number): void {
     set(lines.value.map((l) => (keyOf(l) === key ? { ...l, qty: Math.min(qty, mostPerLine) } : l)))
+  }
+
+  /** Gives a line another note. Two lines of one dish with the same note become one. */
+  function note(key: string, notes: string): void {
+    const line = lines.value.find((l) => keyOf(l) === key)
+    if (!line || line.notes === notes) return
+    const changed = { ...line, notes }
+    const twin = lines.value.find((l) => keyOf(l) === keyOf(changed))
+    if (twin) changed.qty = Math.min(line.qty + twin.qty, mostPerLine)
+    set(lines.value.filter((l) => l !== twin).map((l) => (l === line ? changed : l)))
   }
 
   /** Orders what there is of every line. */
@@ -84,7 +96,7 @@ export const useCart = defineStore('cart', () => {
   }
 
   return {
-    lines, shown, total, count, repriced, obstacle, vanished, add, change, settleForAvailable, restore, adopt, clear,
+    lines, shown, total, count, empty, repriced, obstacle, vanished, add, change, note, settleForAvailable, restore, adopt, clear,
   }
 })
 

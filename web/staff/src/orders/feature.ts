@@ -1,4 +1,4 @@
-import { mdiAlertDecagramOutline, mdiCashRegister } from '@mdi/js'
+import { mdiAlertDecagramOutline, mdiCashRegister, mdiReceiptTextOutline } from '@mdi/js'
 
 import type { Feature } from '../app'
 
@@ -7,6 +7,10 @@ export const feature: Feature = {
     {
       path: '/counter', name: 'counter', component: () => import('./CounterView.vue'),
       meta: { title: 'orders.counter', needs: ['GET /api/boards/{branchId}', 'POST /api/orders/{id}/payments'] },
+    },
+    {
+      path: '/orders', name: 'orders', component: () => import('./OrdersView.vue'),
+      meta: { title: 'orders.orders', needs: ['GET /api/orders'] },
     },
     {
       path: '/orders/:id', name: 'order', component: () => import('./OrderView.vue'), props: true,
@@ -18,6 +22,7 @@ export const feature: Feature = {
     },
   ],
   nav: [
+    { to: 'orders', text: 'orders.orders', icon: mdiReceiptTextOutline, group: 'floor', order: 25, needs: ['GET /api/orders'] },
     {
       to: 'counter', text: 'orders.counter', icon: mdiCashRegister, group: 'floor', order: 20,
       needs: ['GET /api/boards/{branchId}', 'POST /api/orders/{id}/payments'],

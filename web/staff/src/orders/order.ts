@@ -1,8 +1,10 @@
 import type { components } from '@shared/api/schema'
+import { t } from '../shell/i18n'
 
 type Schemas = components['schemas']
 
-export type Order = Schemas['OrderingDetail']
+export type Order = Schemas['OrderingStaffDetail']
+export type ListedOrder = Schemas['OrderingStaffOrder']
 export type Attempt = Schemas['OrderingAttempt']
 export type Refund = Schemas['OrderingRefund']
 export type Exception = Schemas['OrderingException']
@@ -11,6 +13,29 @@ export type Mismatch = Schemas['OrderingMismatch']
 /** Whether the counter may take the order's money. */
 export function payable(o: Order): boolean {
   return o.status === 'PLACED' && o.paymentStatus === 'UNPAID'
+}
+
+/** Whether the counter may accept the order although its time to pay is over. Only the server knows whether it still can be made. */
+export function revivable(o: Pick<Order, 'status' | 'paymentStatus' | 'cancelReason'>): boolean {
+  return o.status === 'CANCELED' && o.paymentStatus === 'CANCELED' && o.cancelReason === 'EXPIRED'
+}
+
+/** Where an order goes: to a table, or to a receiver as far as one may know who it is. */
+export function placeOf(o: Pick<ListedOrder, 'kind' | 'tableLabel' | 'receiverName'>): string {
+  if (o.kind === 'DINE_IN') return t('board.table', { label: o.tableLabel })
+  return `${t(`board.kind_${o.kind}`)} ${o.receiverName}`.trim()
+}
+
+/** How an order is, in a word: what of its money is not settled counts more than where its dishes are. */
+export function stateText(o: Pick<ListedOrder, 'status' | 'paymentStatus' | 'cancelReason'>): string {
+  if (revivable(o)) return t('orders.timed_out')
+  return t(o.paymentStatus === 'PAID' || o.status === 'CANCELED' ? `orders.status_${o.status}` : `board.pay_${o.paymentStatus}`)
+}
+
+/** The colour of that word; without one where there is nothing left to do. */
+export function stateColour(o: Pick<ListedOrder, 'status' | 'paymentStatus'>): string | undefined {
+  if (['UNPAID', 'CONFIRMING', 'REFUND_DUE'].includes(o.paymentStatus)) return 'warning'
+  return o.paymentStatus === 'PAID' && !['SERVED', 'COMPLETED'].includes(o.status) ? 'success' : undefined
 }
 
 /** Whether an order was paid at the counter. */

@@ -10,7 +10,7 @@ interface Place {
 
 /** What can be done about payments of which nobody knows what became, and about refunds that did not go through. */
 export function useMoneyDeeds() {
-  const touches = ['order', 'exceptions']
+  const touches = ['order', 'orders', 'exceptions']
   const check = useDo(
     (path: Place) => api.POST('/api/orders/{id}/payments/{paymentId}/check', { params: { path } }),
     { touches, done: () => t('orders.checked') },

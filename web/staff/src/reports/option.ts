@@ -1,5 +1,6 @@
 import type { EChartsCoreOption } from 'echarts/core'
 
+import { minorOf } from '../orders/cash'
 import { brief, said, type Bars, type Chart, type Heat } from './figure'
 
 /** What a chart takes of the theme. */
@@ -47,7 +48,7 @@ function bars(chart: Bars, currency: string, colours: Colours) {
     inverse: chart.kind === 'rows', boundaryGap: chart.kind !== 'lines',
   }
   const values = {
-    type: 'value', splitLine: { lineStyle: { color: colours.line } }, minInterval: chart.measure === 'number' ? 1 : 0, splitNumber: 4,
+    type: 'value', splitLine: { lineStyle: { color: colours.line } }, minInterval: leastStep(chart.measure, currency), splitNumber: 4,
     axisLabel: { color: colours.ink, hideOverlap: true, formatter: (v: number) => brief(v, chart.measure, currency) },
   }
   return {
@@ -58,6 +59,16 @@ function bars(chart: Bars, currency: string, colours: Colours) {
       name: s.name, type: chart.kind === 'lines' ? 'line' : 'bar', data: s.values, barMaxWidth: 36, connectNulls: true,
       ...(chart.stacked ? { stack: 'all' } : {}),
     })),
+  }
+}
+
+/** The least distance between two values of an axis that are not written alike. */
+function leastStep(measure: Bars['measure'], currency: string): number {
+  switch (measure) {
+    case 'money': return minorOf(currency)
+    case 'share': return 0.01
+    case 'time': return 60_000
+    default: return 1
   }
 }
 

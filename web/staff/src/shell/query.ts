@@ -9,7 +9,11 @@ import { ask } from './session'
 
 export const queries = new QueryClient({
   defaultOptions: {
+    // Offline, a question fails and says so, and nothing is sent later that somebody has given up by then.
+    mutations: { networkMode: 'always' },
     queries: {
+      networkMode: 'always',
+      refetchOnReconnect: true,
       staleTime: 5_000,
       retry: (failures, e) => isFault(e) && e.passing && failures < 2,
     },

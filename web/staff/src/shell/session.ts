@@ -101,6 +101,11 @@ export async function resume(): Promise<boolean> {
   }
 }
 
+/** Whether this device keeps a session, which may have ended meanwhile. */
+export function keepsSession(): boolean {
+  return recall(refreshKey) !== null
+}
+
 /**
  * Ends the session, on the server as far as it can be reached and on this device at any rate. After a colleague's, the
  * device goes on as whoever has logged in at it.

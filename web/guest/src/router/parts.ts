@@ -1,0 +1,80 @@
+import { ref } from 'vue'
+import type { RouteRecordNormalized, Router } from 'vue-router'
+
+import { fetchLanguages } from '@shared/i18n'
+
+import { whenReachable } from '../composables/connection'
+
+// The screens come in parts, which are files of their own. In a restaurant the network goes away without a warning, so
+// the parts are fetched before anybody asks for them.
+
+type Fetch = () => Promise<unknown>
+
+/** Whether the screen that was asked for cannot be fetched now. */
+export const missingPart = ref(false)
+
+/** Fetches the parts of the side of the app that is shown, at home or at a table, and the texts of all languages. */
+export function fetchAhead(router: Router): void {
+  const begun = new Set<boolean>()
+  router.afterEach((to) => {
+    const home = Boolean(to.meta.shop)
+    if (to.name === 'landing' || begun.has(home)) return // the menu comes first
+    begun.add(home)
+    void fetchAll([...partsOf(router.getRoutes(), home), fetchLanguages])
+  })
+}
+
+function partsOf(routes: RouteRecordNormalized[], home: boolean): Fetch[] {
+  return routes
+    .filter((r) => Boolean(r.meta.shop) === home)
+    .flatMap((r) => Object.values(r.components ?? {}))
+    .filter((c) => typeof c === 'function') as Fetch[]
+}
+
+/** Fetches parts one after the other, whenever the browser has nothing else to do, and once more what failed. */
+export async function fetchAll(parts: Fetch[]): Promise<void> {
+  for (const fetchPart of parts) {
+    await idle()
+    try {
+      await fetchPart()
+    } catch {
+      await whenReachable()
+      await fetchPart().catch(() => undefined) // another release: waitForParts goes on
+    }
+  }
+}
+
+function idle(): Promise<void> {
+  return new Promise((resolve) => {
+    // Safari has no idle callbacks.
+    if ('requestIdleCallback' in window) requestIdleCallback(() => { resolve() }, { timeout: 2000 })
+    else setTimeout(resolve, 100)
+  })
+}
+
+/**
+ * Keeps guests in the app when a screen cannot be fetched: it is shown as soon as the server is back, unless they go
+ * elsewhere before. A server that answers and still has no such file is another release; its page knows its own files.
+ */
+export function waitForParts(router: Router): void {
+  let turn = 0
+  let tried = ''
+  router.onError(async (_, to) => {
+    const mine = ++turn
+    missingPart.value = true
+    await whenReachable()
+    if (mine !== turn) return
+    if (tried === to.fullPath) {
+      location.assign(to.fullPath)
+      return
+    }
+    tried = to.fullPath
+    await router.push(to.fullPath).catch(() => undefined) // onError is told
+  })
+  router.afterEach((_to, _from, failure) => {
+    if (failure) return
+    turn++
+    tried = ''
+    missingPart.value = false
+  })
+}

@@ -1,0 +1,132 @@
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+
+import { expect, type Page, type Request } from '@playwright/test'
+import type axe from 'axe-core'
+
+declare global {
+  interface Window {
+    axe?: typeof axe
+  }
+}
+
+const source = readFileSync(fileURLToPath(new URL('../node_modules/axe-core/axe.min.js', import.meta.url)), 'utf8')
+
+const languages = ['vi', 'zh-Hant', 'en']
+
+/** What is checked in each language. */
+const everything: axe.RunOptions = {
+  runOnly: { type: 'tag', values: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'] },
+  resultTypes: ['violations'],
+}
+
+/** What can differ between the themes: they have the same elements in other colours. */
+const colours: axe.RunOptions = {
+  runOnly: { type: 'rule', values: ['color-contrast', 'link-in-text-block'] },
+  resultTypes: ['violations'],
+}
+
+/**
+ * Checks a screen in every language and both themes, and fails on what keeps people from using it. All rules run once
+ * in each language, and those on colours again in the other theme. The screen is in English afterwards.
+ */
+export async function examine(page: Page, what: string): Promise<void> {
+  await prepare(page)
+  const found: string[] = []
+  for (const [n, language] of languages.entries()) {
+    await show(page, language)
+    // Every second language starts with the theme of the one before, which saves a change of the theme.
+    const themes = n % 2 === 0 ? (['light', 'dark'] as const) : (['dark', 'light'] as const)
+    for (const theme of themes) {
+      await page.emulateMedia({ colorScheme: theme })
+      const wrong = await violations(page, theme === themes[0] ? everything : colours)
+      found.push(...wrong.map((w) => `${what} in ${language}, ${theme}: ${w}`))
+    }
+  }
+  expect(found).toEqual([])
+}
+
+/** What is wrong with a page that has one language and follows the theme of the device. */
+export async function wrongAsItIs(page: Page): Promise<string[]> {
+  await prepare(page)
+  const found = await violations(page, everything)
+  await page.emulateMedia({ colorScheme: 'dark' })
+  return [...found, ...(await violations(page, colours))]
+}
+
+/** Loads axe-core into a page, once, and turns off the transitions of the page. */
+async function prepare(page: Page): Promise<void> {
+  const there = await page.evaluate(() => {
+    if (window.axe) return true
+    // An inherited colour changes from parent to child in a transition each, and thousands of them take seconds.
+    const still = new CSSStyleSheet()
+    still.replaceSync('*, ::before, ::after { transition: none !important }')
+    document.adoptedStyleSheets.push(still)
+    return false
+  })
+  // The policy of the page forbids a script element, but not page.evaluate.
+  if (!there) await page.evaluate(source)
+}
+
+/** Waits until nothing moves on a page, such as a colour on its way to that of another theme. */
+export async function settle(page: Page): Promise<void> {
+  await page.evaluate(async () => {
+    for (;;) {
+      await new Promise(requestAnimationFrame) // a change of the theme has reached the page by then
+      const moving = document.getAnimations().filter((a) =>
+        a.playState === 'running' && Number.isFinite(a.effect?.getComputedTiming().endTime))
+      if (moving.length === 0) return
+      await Promise.allSettled(moving.map((a) => a.finished))
+    }
+  })
+}
+
+/** Runs axe-core in a page that has settled. An overflow to the side is a violation too. */
+async function violations(page: Page, options: axe.RunOptions): Promise<string[]> {
+  await settle(page)
+  return page.evaluate(async (o) => {
+    const results = await window.axe?.run(document, o)
+    if (!results) throw new Error('there is no axe-core in the page')
+    const wrong = results.violations
+      .filter((v) => v.impact === 'serious' || v.impact === 'critical')
+      .map((v) => `${v.id}: ${v.nodes.map((n) => `${n.target.join(' ')} ${n.failureSummary ?? ''}`).join('; ')}`)
+    const over = document.documentElement.scrollWidth - innerWidth
+    return over > 0 ? [...wrong, `too wide by ${String(over)} pixels`] : wrong
+  }, options)
+}
+
+/** Shows a page in a language, and waits for what it fetches in that language. A dialog that is open stays open. */
+async function show(page: Page, language: string): Promise<void> {
+  await page.evaluate(async (l) => {
+    if (location.pathname.startsWith('/console')) {
+      // As if the language was chosen in another window.
+      dispatchEvent(new StorageEvent('storage', { key: 'comanda.staff.language', newValue: l }))
+    } else {
+      const select = document.querySelector<HTMLSelectElement>('.language select')
+      if (!select) throw new Error('there is no choice of languages')
+      select.value = l
+      select.dispatchEvent(new Event('change'))
+    }
+  }, language)
+  await expect(page.locator('html')).toHaveAttribute('lang', language)
+  await answered(page)
+}
+
+const pending = new WeakMap<Page, Set<Request>>()
+
+/** Records which requests of a page have no answer yet. Streams are left out: they do not end. */
+export function listen(page: Page): void {
+  const open = new Set<Request>()
+  pending.set(page, open)
+  page.on('request', (r) => {
+    if (r.resourceType() === 'fetch' && !r.url().endsWith('/events')) open.add(r)
+  })
+  page.on('requestfinished', (r) => open.delete(r))
+  page.on('requestfailed', (r) => open.delete(r))
+}
+
+/** Waits until all requests of a page are answered. */
+async function answered(page: Page): Promise<void> {
+  await page.evaluate(() => new Promise(requestAnimationFrame)) // by then the page has sent its requests
+  await expect.poll(() => [...(pending.get(page) ?? [])].map((r) => r.url()), { intervals: [20] }).toEqual([])
+}

@@ -1,0 +1,25 @@
+import { add, expect, orderCart, sitDown, test } from './house'
+
+test('the headline of an order follows it', async ({ page, server }) => {
+  await sitDown(page, server, 'A3')
+  await page.getByRole('link', { name: 'Start ordering' }).click()
+  await add(page, 'Bun cha')
+  await orderCart(page)
+  await page.getByRole('button', { name: 'Pay with play money' }).click()
+  await expect(page.getByRole('heading', { name: 'Payment received' })).toBeVisible()
+  const progress = page.getByRole('list', { name: 'Progress' }).getByRole('listitem')
+  await expect(progress.last()).toHaveText('Up next: the kitchen starts cooking')
+  const id = page.url().split('/').at(-1) ?? ''
+  for (const [step, heading, next] of [
+    ['accept', 'The kitchen has your order', 'Up next: the kitchen starts cooking'],
+    ['start', 'Your food is being prepared', 'Up next: ready'],
+    ['ready', 'Your order is ready', 'On its way to you'],
+    ['serve', 'Enjoy your meal!', /^Served/],
+  ] as const) {
+    await server.staff('POST', `/api/orders/${id}/${step}`)
+    await expect(page.getByRole('heading', { level: 1 })).toHaveText(heading)
+    await expect(progress.last()).toHaveText(next)
+  }
+  await server.staff('POST', `/api/orders/${id}/refunds`, { reason: 'cold' })
+  await expect(page.getByRole('heading', { level: 1 })).toHaveText(/refund/)
+})

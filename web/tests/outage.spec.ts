@@ -1,0 +1,57 @@
+import type { Page } from '@playwright/test'
+
+import { join, logIn } from './home'
+import { add, expect, sitDown, test } from './house'
+
+/** Waits until all parts of the app and all languages have been fetched; the languages come last. */
+async function fetchedAhead(page: Page): Promise<void> {
+  await page.waitForFunction(() => {
+    const names = performance.getEntriesByType('resource').map((e) => e.name).join(' ')
+    return ['en', 'vi', 'zh-Hant', 'ItemDetailView', 'CartDrawer', 'VisitView'].every((part) => names.includes(`/assets/${part}-`))
+  })
+}
+
+test('a tap during an outage stays in the app', async ({ page, another }) => {
+  const server = await another()
+  await sitDown(page, server, 'A1')
+  await page.getByRole('link', { name: 'Start ordering' }).click()
+  await expect(page.getByRole('link', { name: 'Beef pho', exact: true })).toBeVisible()
+  await fetchedAhead(page)
+  await server.stop()
+  await expect(page.getByText('No connection to the restaurant')).toBeVisible()
+  await add(page, 'Beef pho', 'no onion')
+  await page.getByRole('link', { name: /View cart · 1 item/ }).click()
+  await expect(page.getByRole('dialog')).toContainText('Note: no onion')
+  await page.getByRole('button', { name: 'Review the order' }).click()
+  await expect(page.getByRole('heading', { name: 'Review and pay' })).toBeVisible()
+  await page.getByLabel('Language').selectOption('vi')
+  await expect(page.locator('html')).toHaveAttribute('lang', 'vi')
+  await page.getByLabel('Ngôn ngữ').selectOption('en')
+  await page.getByRole('link', { name: 'My visit' }).click()
+  await expect(page.getByText('The restaurant cannot be reached')).toBeVisible()
+  await server.start()
+  await expect(page.getByText('You have not ordered anything yet.')).toBeVisible({ timeout: 20_000 })
+  await expect(page.getByText('No connection to the restaurant')).toHaveCount(0)
+})
+
+test('a screen that cannot be fetched opens when it can', async ({ page, server }) => {
+  await page.route('**/assets/VisitView-*.js', (route) => route.abort())
+  await sitDown(page, server, 'A2')
+  await page.getByRole('link', { name: 'My visit' }).first().click()
+  await expect(page.getByText('We couldn’t load this page')).toBeVisible()
+  await expect(page.getByRole('link', { name: 'Start ordering' })).toBeVisible() // nothing is lost
+  await page.unroute('**/assets/VisitView-*.js')
+  await expect(page.getByText('You have not ordered anything yet.')).toBeVisible()
+  await expect(page.getByText('We couldn’t load this page')).toHaveCount(0)
+})
+
+test('a login is gone on with when the server is back', async ({ page, server }) => {
+  await join(server, 'quyen@house.example')
+  await logIn(page, server, 'quyen@house.example')
+  await page.route('**/auth/refresh', (route) => route.abort())
+  await page.goto(`${server.url}/shop/account`)
+  await expect(page.getByRole('button', { name: 'Try again' })).toBeVisible()
+  await expect(page.getByText('Loading…')).toHaveCount(0)
+  await page.unroute('**/auth/refresh')
+  await expect(page.getByText('Logged in as quyen@house.example')).toBeVisible()
+})

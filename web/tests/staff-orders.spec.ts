@@ -1,0 +1,114 @@
+import { examine } from './examine'
+import { expect, test } from './house'
+import { deliver, enter, order, sizes, tablet } from './staff-house'
+
+const lan = { name: 'Nguyễn Thị Lan', phone: '0901234567', address: '12 Hàng Bài, Hoàn Kiếm, Hà Nội' }
+
+test('who delivers is told where to, and who cooks is not', async ({ page, server }) => {
+  await page.setViewportSize(sizes.desktop)
+  const o = await deliver(server, lan)
+  await enter(page, server, 'staff', 'board')
+  const ticket = page.getByRole('article', { name: o.number })
+  await expect(ticket).toContainText(lan.name)
+  await expect(ticket).toContainText(lan.address)
+  await expect(ticket.getByRole('link', { name: lan.phone })).toHaveAttribute('href', `tel:${lan.phone}`)
+  await ticket.getByRole('link', { name: `Open order ${o.number}` }).click()
+  await expect(page.getByRole('heading', { name: `Order ${o.number}` })).toBeVisible()
+  await expect(page.getByText(lan.address)).toBeVisible()
+  await examine(page, 'a delivery')
+  await page.getByText('Log out').click()
+
+  await enter(page, server, 'kitchen', 'board')
+  await expect(ticket).toContainText('Delivery')
+  await ticket.getByRole('link', { name: `Open order ${o.number}` }).click()
+  await expect(page.getByRole('heading', { name: 'Delivery' })).toBeVisible()
+  for (const withheld of Object.values(lan)) await expect(page.getByText(withheld)).toHaveCount(0)
+})
+
+test('an order is found by who receives it, and its money goes back', async ({ page, server }) => {
+  const o = await deliver(server, { ...lan, phone: '+84987000321' })
+  const at = await order(server, 'A4', 'SANDBOX')
+  await enter(page, server, 'manager', 'orders')
+  await expect(page.getByRole('link', { name: o.number, exact: true })).toBeVisible()
+  await examine(page, 'orders')
+  const search = page.getByRole('searchbox', { name: 'Find an order' })
+  for (const words of ['0987 000 321', '0321', 'lan nguyen', o.number]) {
+    await search.fill(words)
+    await expect(page).toHaveURL(`${server.url}/console/orders?search=${encodeURIComponent(words).replaceAll('%20', '+')}`)
+    await expect(page.getByRole('link', { name: o.number, exact: true })).toBeVisible()
+    if (words !== 'lan nguyen') await expect(page.getByRole('main').getByRole('listitem')).toHaveCount(1)
+  }
+  await search.fill('nobody of this name')
+  await expect(page.getByText('No orders found.')).toBeVisible()
+  await search.fill(o.number)
+  await page.getByRole('link', { name: o.number, exact: true }).click()
+  await page.getByRole('button', { name: 'Refund' }).click()
+  await page.getByLabel('Reason').fill('cold')
+  await page.getByRole('dialog').getByRole('button', { name: 'Refund' }).click()
+  await expect(page.getByRole('dialog')).toHaveCount(0)
+  await page.emulateMedia({ media: 'print' }) // on paper there is the order, and nothing to tap
+  await expect(page.getByText(lan.address)).toBeVisible()
+  await expect(page.getByRole('button', { name: 'Print' })).toBeHidden()
+  await expect(page.getByRole('banner')).toBeHidden()
+  await page.emulateMedia({ media: 'screen' })
+  await page.goBack()
+  await expect(search).toHaveValue(o.number)
+
+  await page.goto(`${server.url}/console/tables`)
+  await page.getByRole('article', { name: 'Table A4', exact: true }).getByRole('link', { name: 'one order' }).click()
+  await expect(page.getByText('Orders of the party at table A4')).toBeVisible()
+  await expect(page.getByRole('main').getByRole('listitem')).toHaveCount(1)
+  await expect(page.getByRole('link', { name: at.number, exact: true })).toBeVisible()
+})
+
+test('an order that has timed out in the queue is accepted anyway', async ({ page, another }) => {
+  const server = await another({ COMANDA_COUNTER_WINDOW: '1s', COMANDA_EXPIRY_GRACE: '0s' })
+  const o = await order(server, 'A1', 'COUNTER')
+  await enter(page, server, 'cashier', 'counter')
+  await page.getByRole('button', { name: 'Timed out today: 1' }).click()
+  await examine(page, 'timed out at the counter')
+  await page.getByRole('button', { name: 'Accept anyway' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Accept anyway' })
+  await expect(dialog).toContainText('if a dish has sold out')
+  await dialog.getByLabel('Given by the guest').fill('500000')
+  await examine(page, 'accepting late')
+  await dialog.getByRole('button', { name: 'Accept order' }).click()
+  await expect(page.getByText(`Order ${o.number} is paid.`)).toBeVisible()
+  await expect(page.getByRole('button', { name: /Timed out today/ })).toHaveCount(0)
+  await page.goto(`${server.url}/console/orders/${o.id}`)
+  await expect(page.getByText('Paid', { exact: true }).first()).toBeVisible()
+  await expect(page.getByText('Cancelled', { exact: true })).toBeVisible() // it stays in what happened
+})
+
+test('a screen that was opened during an outage comes back by itself', async ({ page, another }) => {
+  const server = await another()
+  await page.setViewportSize(tablet)
+  await enter(page, server, 'kitchen', 'board')
+  await page.evaluate(async () => navigator.serviceWorker.ready)
+  await page.reload()
+  const column = page.getByRole('region', { name: 'New' })
+  await column.click({ trial: true }) // the navigation does not lie over it
+  await server.stop()
+  await page.reload()
+  await expect(page.getByText('Can’t reach the server.')).toBeVisible()
+  await examine(page, 'waiting for the server')
+  await server.start()
+  await expect(column).toBeVisible()
+})
+
+test('without a branch every page says what to do', async ({ page, server }) => {
+  await page.setViewportSize(sizes.desktop)
+  await page.route('**/api/branches', (route) => route.fulfill({ json: { items: [] } }))
+  await enter(page, server, 'owner', 'board')
+  for (const path of [
+    'board', 'counter', 'orders', 'tables', 'tables/sheet', 'menus', 'stock', 'recipes', 'reservations', 'availability', 'payments', 'reports',
+  ]) {
+    await page.goto(`${server.url}/console/${path}`)
+    await expect(page.getByRole('heading', { name: 'There is no restaurant yet' })).toBeVisible()
+    await expect(page.getByText('Loading…')).toHaveCount(0)
+  }
+  await examine(page, 'no branch')
+  await page.goto(`${server.url}/console/dishes`)
+  await page.getByRole('button', { name: 'New dish' }).click()
+  await expect(page.getByRole('dialog')).toContainText('you have no branch yet')
+})
