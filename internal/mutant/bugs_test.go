@@ -37,7 +37,7 @@ var mistakes = []mistake{
 		pkg: "internal/stock/stockredis", run: "TestMistake_missing_counts_as_zero|TestGate_against_model/redis",
 	},
 	{
-		name: "check, then insert", file: "internal/event/inbox/dedupe_insert.sql",
+		name: "check, then insert", file: "internal/event/inbox/inbox.sql",
 		was: "INSERT INTO consumer_dedupe (consumer_name, message_id, processed_at)\n" +
 			"SELECT $2, r.id, $3 FROM @rows($1: id text) AS r\nWHERE true\n" +
 			"ON CONFLICT (consumer_name, message_id) DO NOTHING\nRETURNING message_id",
@@ -83,7 +83,7 @@ var mistakes = []mistake{
 		pkg: "internal/stock/stocksql", run: "TestLinear_ledger/sqlite|TestMistake_retried_reserve/sqlite",
 	},
 	{
-		name: "counters read outside the lock", file: "internal/stock/stocksql/inventory_lock.sql",
+		name: "counters read outside the lock", file: "internal/stock/stocksql/inventory.sql",
 		was: "/*pg: FOR UPDATE OF v*/", is: "",
 		pkg: "internal/stock/stocksql", run: "TestReservations_exactly_n_winners/postgres|TestLinear_ledger/postgres",
 	},

@@ -25,7 +25,7 @@ func (db *DB) serverTime(ctx context.Context) (time.Time, error) {
 }
 
 func must(name, text string) *Stmt {
-	s, err := compile(name, text)
+	s, err := compile(name, text, nil)
 	if err != nil {
 		panic(err)
 	}

@@ -113,7 +113,7 @@ func spelled(e Engine) (fs.FS, error) {
 		if err != nil {
 			return nil, err
 		}
-		written := fragments(spelling[e].Replace(string(text)), mark)
+		written := choose(spelling[e].Replace(string(text)), mark)
 		out[strings.TrimPrefix(name, "migrations/")] = &fstest.MapFile{Data: []byte(written)}
 	}
 	return out, nil

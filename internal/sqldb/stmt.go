@@ -45,20 +45,37 @@ func (s *Stmt) Text(e Engine) string { return s.texts[e] }
 // Stmts are the statements of one package by name.
 type Stmts struct{ byName map[string]*Stmt }
 
-// Load compiles every .sql file of a folder; a file's name without its ending is the statement's name. It panics on a
-// text that it cannot compile, because statements are part of the program.
+// Load compiles the .sql files of a folder. A file holds the statements of one table or subject, each under a line
+// "-- name: order_insert". A file without such a line is one statement, which has the file's name. Text under a line
+// "-- fragment: order_columns" stands wherever a statement of the folder has "@order_columns".
+//
+// Load panics on a text that it cannot compile, because statements are part of the program.
 func Load(files fs.FS) *Stmts {
-	s := &Stmts{byName: map[string]*Stmt{}}
-	names, err := fs.Glob(files, "*.sql")
+	paths, err := fs.Glob(files, "*.sql")
 	if err != nil {
 		panic(err)
 	}
-	for _, name := range names {
-		text, err := fs.ReadFile(files, name)
+	var sections []section
+	fragments := map[string]string{}
+	for _, path := range paths {
+		text, err := fs.ReadFile(files, path)
 		if err != nil {
 			panic(err)
 		}
-		stmt, err := compile(strings.TrimSuffix(name, ".sql"), string(text))
+		for _, part := range split(strings.TrimSuffix(path, ".sql"), string(text)) {
+			if part.fragment {
+				fragments[part.name] = part.text
+			} else {
+				sections = append(sections, part)
+			}
+		}
+	}
+	s := &Stmts{byName: map[string]*Stmt{}}
+	for _, part := range sections {
+		stmt, err := compile(part.name, part.text, fragments)
+		if err == nil && s.byName[stmt.Name] != nil {
+			err = fmt.Errorf("sqldb: two statements %s", stmt.Name)
+		}
 		if err != nil {
 			panic(err)
 		}
@@ -67,7 +84,32 @@ func Load(files fs.FS) *Stmts {
 	return s
 }
 
-// Must gives a statement by name; it panics when there is none.
+// section is one statement or fragment of a file.
+type section struct {
+	name, text string
+	fragment   bool
+}
+
+var headPattern = regexp.MustCompile(`(?m)^-- (name|fragment): (\w+)\n`)
+
+// split cuts a file at its head lines. What stands before the first of them is a comment on the file.
+func split(path, text string) []section {
+	heads := headPattern.FindAllStringSubmatchIndex(text, -1)
+	if heads == nil {
+		return []section{{name: path, text: text}}
+	}
+	sections := make([]section, len(heads))
+	for i, h := range heads {
+		end := len(text)
+		if i+1 < len(heads) {
+			end = heads[i+1][0]
+		}
+		sections[i] = section{name: text[h[4]:h[5]], text: text[h[1]:end], fragment: text[h[2]:h[3]] == "fragment"}
+	}
+	return sections
+}
+
+// Must returns the statement of that name. It panics when there is none.
 func (s *Stmts) Must(name string) *Stmt {
 	stmt, ok := s.byName[name]
 	if !ok {
@@ -87,11 +129,15 @@ var (
 	rowsPattern  = regexp.MustCompile(`@rows\(\$(\d+):([^)]*)\)`)
 	paramPattern = regexp.MustCompile(`\$(\d+)`)
 	linePattern  = regexp.MustCompile(`(?m)^\s*--.*\n?`)
+	namePattern  = regexp.MustCompile(`(?m)(^|\s)@(\w+)`)
 )
 
 // compile reads a statement once and writes it for both engines.
-func compile(name, text string) (*Stmt, error) {
-	text = strings.TrimSpace(linePattern.ReplaceAllString(text, ""))
+func compile(name, text string, fragments map[string]string) (*Stmt, error) {
+	text, err := insert(strip(text), fragments)
+	if err != nil {
+		return nil, fmt.Errorf("sqldb: %s: %w", name, err)
+	}
 	s := &Stmt{Name: name, texts: map[Engine]string{}}
 	for _, m := range paramPattern.FindAllStringSubmatch(text, -1) {
 		n, _ := strconv.Atoi(m[1])
@@ -110,6 +156,28 @@ func compile(name, text string) (*Stmt, error) {
 	s.texts[Postgres] = s.writePostgres(text)
 	s.texts[SQLite] = s.writeSQLite(text)
 	return s, nil
+}
+
+// strip returns a text without its comment lines.
+func strip(text string) string { return strings.TrimSpace(linePattern.ReplaceAllString(text, "")) }
+
+// insert puts fragments in the places that name them. A fragment may name others that have no fragments themselves.
+func insert(text string, fragments map[string]string) (string, error) {
+	var unknown error
+	for range 2 {
+		text = namePattern.ReplaceAllStringFunc(text, func(m string) string {
+			part := namePattern.FindStringSubmatch(m)
+			if part[2] == "rows" {
+				return m
+			}
+			fragment, ok := fragments[part[2]]
+			if !ok {
+				unknown = fmt.Errorf("no fragment @%s", part[2])
+			}
+			return part[1] + strip(fragment)
+		})
+	}
+	return text, unknown
 }
 
 func parseColumns(list string) ([]column, error) {
@@ -147,7 +215,7 @@ func (s *Stmt) writePostgres(text string) string {
 		n, _ := strconv.Atoi(m[1:])
 		return fmt.Sprintf("\x00%d", first[n-1])
 	})
-	return strings.ReplaceAll(fragments(text, "pg"), "\x00", "$")
+	return strings.ReplaceAll(choose(text, "pg"), "\x00", "$")
 }
 
 // writeSQLite takes a row set as one JSON array of arrays.
@@ -165,11 +233,11 @@ func (s *Stmt) writeSQLite(text string) string {
 		fmt.Fprintf(&b, " FROM json_each(?%d))", n)
 		return b.String()
 	})
-	return fragments(paramPattern.ReplaceAllString(text, "?$1"), "sqlite")
+	return choose(paramPattern.ReplaceAllString(text, "?$1"), "sqlite")
 }
 
-// fragments opens the comments marked with an engine's name.
-func fragments(text, name string) string {
+// choose uncovers the comments marked with an engine's name.
+func choose(text, name string) string {
 	open := "/*" + name + ":"
 	for {
 		before, rest, ok := strings.Cut(text, open)

@@ -26,7 +26,7 @@ func TestCompile(t *testing.T) {
 		{"line comments go", "-- why\nSELECT 1", "SELECT 1", "SELECT 1"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s, err := compile(c.name, c.text)
+			s, err := compile(c.name, c.text, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -40,13 +40,53 @@ func TestCompile(t *testing.T) {
 	}
 }
 
-func TestLoad_refusesWhatItCannotCompile(t *testing.T) {
-	defer func() {
-		if recover() == nil {
-			t.Error("a row set with an unknown column type was accepted")
+func TestLoad_sections(t *testing.T) {
+	s := Load(fstest.MapFS{
+		"order.sql": {Data: []byte(`-- Orders.
+
+-- fragment: order_columns
+-- In the order in which they are read.
+id, @amounts
+
+-- name: order_select
+-- By id.
+SELECT @order_columns FROM order_info WHERE id = $1
+
+-- name: order_delete
+DELETE FROM order_info WHERE id IN (SELECT r.id FROM @rows($1: id int) AS r)
+`)},
+		"money.sql": {Data: []byte("-- fragment: amounts\ntotal,\ncurrency\n")},
+		"alone.sql": {Data: []byte("SELECT 1")},
+	})
+	for name, want := range map[string]string{
+		"order_select": "SELECT id, total,\ncurrency FROM order_info WHERE id = $1",
+		"order_delete": "DELETE FROM order_info WHERE id IN (SELECT r.id FROM (SELECT * FROM unnest($1::bigint[]) AS u(id)) AS r)",
+		"alone":        "SELECT 1",
+	} {
+		if diff := cmp.Diff(want, s.Must(name).Text(Postgres)); diff != "" {
+			t.Errorf("%s: %s", name, diff)
 		}
-	}()
-	Load(fstest.MapFS{"bad.sql": {Data: []byte("SELECT 1 FROM @rows($1: id uuid)")}})
+	}
+	if len(s.byName) != 3 {
+		t.Errorf("%d statements, want 3", len(s.byName))
+	}
+}
+
+func TestLoad_refuses(t *testing.T) {
+	for name, text := range map[string]string{
+		"an unknown column type": "SELECT 1 FROM @rows($1: id uuid)",
+		"an unknown fragment":    "SELECT @absent FROM t",
+		"two of one name":        "-- name: a\nSELECT 1\n-- name: a\nSELECT 2\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			defer func() {
+				if recover() == nil {
+					t.Error("loaded")
+				}
+			}()
+			Load(fstest.MapFS{"bad.sql": {Data: []byte(text)}})
+		})
+	}
 }
 
 func TestRowSet_json(t *testing.T) {
@@ -62,7 +102,7 @@ func TestRowSet_json(t *testing.T) {
 }
 
 func TestBind_checksArguments(t *testing.T) {
-	s, err := compile("s", "SELECT $1 FROM @rows($2: id text, n int) AS r")
+	s, err := compile("s", "SELECT $1 FROM @rows($2: id text, n int) AS r", nil)
 	if err != nil {
 		t.Fatal(err)
 	}

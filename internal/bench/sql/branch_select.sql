@@ -1,1 +1,0 @@
-SELECT name FROM branch WHERE id = $1

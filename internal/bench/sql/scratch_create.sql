@@ -1,1 +1,0 @@
-/*pg: CREATE SCHEMA comanda_bench *//*sqlite: SELECT 0 */

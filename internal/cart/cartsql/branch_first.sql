@@ -1,1 +1,0 @@
-SELECT b.id FROM branch b ORDER BY b.is_open DESC, b.id LIMIT 1

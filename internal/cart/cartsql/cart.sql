@@ -1,0 +1,79 @@
+-- fragment: lines_of_members
+FROM cart_detail d
+WHERE d.cart_id /*pg: = ANY (ARRAY(SELECT c.id FROM cart c WHERE c.user_id = ANY ($1))) */
+    /*sqlite: IN (SELECT c.id FROM cart c WHERE c.user_id IN (SELECT id FROM @rows($1: id int))) */
+
+-- name: branch_first
+SELECT b.id FROM branch b ORDER BY b.is_open DESC, b.id LIMIT 1
+
+-- name: cart_count_dish
+-- Carts of members that are priced by a branch's menu, or may be, and have a dish.
+SELECT COUNT(*)
+FROM cart_detail d
+JOIN cart c ON c.id = d.cart_id
+WHERE d.dish_id = $2 AND (c.branch_id = $1 OR c.branch_id IS NULL)
+
+-- name: cart_delete
+-- The array, instead of a join, lets PostgreSQL compare no row with each of a batch: carts come and go, and it may believe
+-- that there are none.
+DELETE FROM cart WHERE id /*pg: = ANY ($1) *//*sqlite: IN (SELECT id FROM @rows($1: id int)) */
+
+-- name: cart_ensure
+-- Whoever finds that another process is just making the cart waits for it, and reads it with the next look.
+INSERT INTO cart (user_id, created_at, updated_at, created_by, updated_by, version)
+SELECT r.id, CAST($2 AS BIGINT), CAST($2 AS BIGINT), r.name, r.name, 0
+FROM @rows($1: id int, name text) AS r
+WHERE (SELECT c.id FROM cart c WHERE c.user_id = r.id) IS NULL
+ORDER BY r.id
+ON CONFLICT (user_id) DO NOTHING
+
+-- name: cart_lock
+-- The array, instead of a join, lets PostgreSQL compare no row with each of a batch: carts come and go, and it may believe
+-- that there are none. For the same reason the order is of a sum: by the key alone, it would walk through the whole table.
+SELECT c.user_id, c.id, coalesce(c.branch_id, 0), c.version, c.updated_at
+FROM cart c
+WHERE c.user_id /*pg: = ANY ($1) *//*sqlite: IN (SELECT id FROM @rows($1: id int)) */
+ORDER BY c.id + 0
+/*pg: FOR UPDATE OF c*/
+
+-- name: cart_select
+-- Carts, and behind them their lines; together, so that both are of one moment. No join, as in line_select.
+SELECT c.user_id, c.id AS cart_id, coalesce(c.branch_id, 0), c.version, c.updated_at,
+       0 AS line, 0 AS dish_id, 0 AS quantity, 0 AS price, 0 AS line_version
+FROM cart c
+WHERE c.user_id /*pg: = ANY ($1) *//*sqlite: IN (SELECT id FROM @rows($1: id int)) */
+UNION ALL
+SELECT 0, d.cart_id, 0, 0, 0, d.id, d.dish_id, d.quantity, d.price, d.version
+@lines_of_members
+ORDER BY line
+
+-- name: cart_update
+UPDATE cart
+SET branch_id = r.branch_id, updated_at = r.updated_at, updated_by = r.name, version = r.version
+FROM @rows($1: id int, branch_id int, updated_at int, name text, version int) AS r
+WHERE cart.id = r.id AND cart.version < r.version /*pg: AND cart.id = ANY ($1) */
+
+-- name: dish_names
+SELECT d.id, d.names FROM dish d JOIN @rows($1: id int) AS r ON d.id = r.id
+
+-- name: line_delete
+-- The array, instead of a join, lets PostgreSQL compare no row with each of a batch: carts come and go, and it may believe
+-- that there are none.
+DELETE FROM cart_detail WHERE id /*pg: = ANY ($1) *//*sqlite: IN (SELECT id FROM @rows($1: id int)) */
+
+-- name: line_put
+INSERT INTO cart_detail (cart_id, dish_id, quantity, price, version)
+SELECT r.cart_id, r.dish_id, r.quantity, r.price, r.version
+FROM @rows($1: cart_id int, dish_id int, quantity int, price int, version int) AS r
+WHERE true
+ORDER BY r.cart_id
+ON CONFLICT (cart_id, dish_id) DO UPDATE SET
+    quantity = excluded.quantity, price = excluded.price, version = excluded.version
+RETURNING cart_id, dish_id, id
+
+-- name: line_select
+-- No join: PostgreSQL may believe that there are no lines, and would then read all of them for each cart, see cart_delete;
+-- and in the order of a sum, see cart_lock.
+SELECT d.cart_id, d.id, d.dish_id, d.quantity, d.price, d.version
+@lines_of_members
+ORDER BY d.id + 0

@@ -1,2 +1,0 @@
-SELECT id FROM branch WHERE id = $1
-/*pg: FOR NO KEY UPDATE */

@@ -1,1 +1,0 @@
-UPDATE branch SET revision = revision + 1 WHERE id = $1

@@ -1,0 +1,60 @@
+-- fragment: dish_columns
+d.id, d.category_id, d.names, d.descriptions, d.image_url, d.retired_at, d.updated_at,
+CASE WHEN EXISTS (
+ SELECT 1
+ FROM menu_item i
+ JOIN menu_version_item e ON e.item_id = i.id
+ JOIN menu_version v ON v.id = e.version_id AND v.status = 'PUBLISHED'
+ WHERE i.dish_id = d.id) THEN 1 ELSE 0 END
+
+-- name: dish_count
+SELECT COUNT(*) FROM dish
+
+-- name: dish_insert
+INSERT INTO dish (category_id, names, descriptions, image_url, created_at, updated_at, created_by, updated_by)
+VALUES ($1, $2, $3, $4, $5, $5, $6, $6)
+RETURNING id
+
+-- name: dish_list
+-- 0 chooses all categories; $2 = 1 those dishes too that were retired.
+SELECT @dish_columns
+FROM dish d
+JOIN category c ON c.id = d.category_id
+WHERE (CAST($1 AS BIGINT) = 0 OR d.category_id = $1) AND (CAST($2 AS BIGINT) = 1 OR d.retired_at IS NULL)
+ORDER BY c.sort, c.id, d.id
+LIMIT $3
+
+-- name: dish_lock
+SELECT @dish_columns
+FROM dish d
+WHERE d.id = $1
+/*pg: FOR UPDATE OF d */
+
+-- name: dish_retire
+UPDATE dish SET retired_at = $2, updated_at = $2, updated_by = $3, version = version + 1 WHERE id = $1
+
+-- name: dish_retired
+SELECT COALESCE(retired_at, 0) FROM dish WHERE id = $1
+
+-- name: dish_touch
+-- The dishes of a branch, whose prices follow its published menu. They are locked in their order, because another branch
+-- may publish the same dishes at the same time.
+UPDATE dish SET version = version + 1, updated_at = $2
+WHERE id IN (
+    SELECT id FROM dish WHERE id IN (SELECT dish_id FROM menu_item WHERE branch_id = $1)
+    ORDER BY id /*pg: FOR NO KEY UPDATE */
+)
+RETURNING id
+
+-- name: dish_update
+UPDATE dish
+SET category_id = $2, names = $3, descriptions = $4, image_url = $5, updated_at = $6, updated_by = $7, version = version + 1
+WHERE id = $1
+
+-- name: dish_used
+-- Versions in force or in the making that have the dish.
+SELECT COUNT(*)
+FROM menu_item i
+JOIN menu_version_item e ON e.item_id = i.id
+JOIN menu_version v ON v.id = e.version_id
+WHERE i.dish_id = $1 AND v.status <> 'CLOSED'

@@ -1,1 +1,0 @@
-SELECT COALESCE(retired_at, 0) FROM dish WHERE id = $1

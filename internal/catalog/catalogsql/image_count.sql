@@ -1,1 +1,0 @@
-SELECT COUNT(DISTINCT hash) FROM image

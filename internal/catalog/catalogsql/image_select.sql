@@ -1,1 +1,0 @@
-SELECT bytes FROM image WHERE hash = $1 AND width = $2

@@ -1,0 +1,124 @@
+-- name: entry_delete
+-- Only of a draft (I13).
+DELETE FROM menu_version_item
+WHERE item_id = $2 AND version_id IN (SELECT v.id FROM menu_version v WHERE v.id = $1 AND v.status = 'DRAFT')
+
+-- name: entry_put
+-- Only a draft, and only with an item of its own menu whose dish was not retired; anything else changes no row (I13).
+INSERT INTO menu_version_item (version_id, item_id, sort, price, daily_quota, is_active)
+SELECT v.id, i.id,
+       COALESCE(CAST($6 AS BIGINT), (SELECT MAX(e.sort) + 1 FROM menu_version_item e WHERE e.version_id = v.id), 1),
+       $3, $4, $5
+FROM menu_version v
+JOIN menu_item i ON i.menu_id = v.menu_id
+JOIN dish d ON d.id = i.dish_id
+WHERE v.id = $1 AND v.status = 'DRAFT' AND i.id = $2 AND d.retired_at IS NULL
+ON CONFLICT (version_id, item_id) DO UPDATE
+SET sort = COALESCE(CAST($6 AS BIGINT), menu_version_item.sort), price = excluded.price,
+    daily_quota = excluded.daily_quota, is_active = excluded.is_active
+
+-- name: item_ensure
+-- The dish is locked, so that it is not retired while it is put on a menu for the first time.
+INSERT INTO menu_item (menu_id, branch_id, dish_id)
+SELECT v.menu_id, v.branch_id, d.id
+FROM menu_version v, dish d
+WHERE v.id = $1 AND d.id = $2 AND d.retired_at IS NULL
+/*pg: FOR SHARE OF d*/
+ON CONFLICT (menu_id, dish_id) DO NOTHING
+
+-- name: item_find
+SELECT i.id
+FROM menu_version v
+JOIN menu_item i ON i.menu_id = v.menu_id
+WHERE v.id = $1 AND i.dish_id = $2
+
+-- name: menu_branch
+SELECT branch_id FROM menu WHERE id = $1
+
+-- name: menu_insert
+INSERT INTO menu (branch_id, name) VALUES ($1, $2)
+RETURNING id
+
+-- name: menu_list
+-- 0 chooses all branches.
+SELECT m.id, m.branch_id, m.name,
+       COALESCE((SELECT v.id FROM menu_version v WHERE v.menu_id = m.id AND v.status = 'PUBLISHED'), 0),
+       (SELECT COUNT(*) FROM menu_version v WHERE v.menu_id = m.id AND v.status = 'DRAFT')
+FROM menu m
+WHERE CAST($1 AS BIGINT) = 0 OR m.branch_id = $1
+ORDER BY m.branch_id, m.id
+
+-- name: published_select
+SELECT b.revision, v.id, v.menu_id
+FROM branch b
+JOIN menu_version v ON v.branch_id = b.id AND v.status = 'PUBLISHED'
+WHERE b.id = $1
+
+-- name: version_active_count
+SELECT COUNT(*) FROM menu_version_item WHERE version_id = $1 AND is_active = 1
+
+-- name: version_clear
+-- Only of a draft (I13).
+DELETE FROM menu_version_item
+WHERE version_id IN (SELECT v.id FROM menu_version v WHERE v.id = $1 AND v.status = 'DRAFT')
+
+-- name: version_close
+UPDATE menu_version SET status = 'CLOSED', closed_at = $2
+WHERE branch_id = $1 AND status = 'PUBLISHED'
+
+-- name: version_copy
+-- A draft begins as what is in force, the quotas included.
+INSERT INTO menu_version_item (version_id, item_id, sort, price, daily_quota, is_active)
+SELECT $1, i.item_id, i.sort, i.price, m.daily_quota, i.is_active
+FROM menu_version_item i
+JOIN menu_version v ON v.id = i.version_id
+JOIN menu_item m ON m.id = i.item_id
+WHERE v.menu_id = $2 AND v.status = 'PUBLISHED'
+
+-- name: version_count
+SELECT COUNT(*) FROM menu_version WHERE menu_id = $1
+
+-- name: version_delete
+DELETE FROM menu_version WHERE id = $1 AND status = 'DRAFT'
+
+-- name: version_insert
+INSERT INTO menu_version (menu_id, branch_id, number, status, created_at)
+SELECT m.id, m.branch_id, COALESCE((SELECT MAX(v.number) FROM menu_version v WHERE v.menu_id = m.id), 0) + 1,
+       'DRAFT', $2
+FROM menu m
+WHERE m.id = $1
+RETURNING id
+
+-- name: version_items
+SELECT i.item_id, d.id, c.id, c.names, i.price, i.is_active, d.names, d.descriptions, d.image_url
+FROM menu_version_item i
+JOIN menu_item m ON m.id = i.item_id
+JOIN dish d ON d.id = m.dish_id
+JOIN category c ON c.id = d.category_id
+WHERE i.version_id = $1
+ORDER BY c.sort, c.id, i.sort, i.item_id
+
+-- name: version_lines
+SELECT e.item_id, d.id, c.id, c.names, d.names, d.image_url, e.price, e.daily_quota, e.is_active, e.sort
+FROM menu_version_item e
+JOIN menu_item i ON i.id = e.item_id
+JOIN dish d ON d.id = i.dish_id
+JOIN category c ON c.id = d.category_id
+WHERE e.version_id = $1 AND (CAST($2 AS BIGINT) = 0 OR e.item_id = $2)
+ORDER BY c.sort, c.id, e.sort, e.item_id
+
+-- name: version_list
+SELECT id, menu_id, branch_id, number, status, created_at, published_at
+FROM menu_version
+WHERE menu_id = $1
+ORDER BY number DESC
+LIMIT $2 OFFSET $3
+
+-- name: version_publish
+UPDATE menu_version SET status = 'PUBLISHED', published_at = $2
+WHERE id = $1 AND status = 'DRAFT'
+
+-- name: version_select
+SELECT id, menu_id, branch_id, number, status, created_at, published_at
+FROM menu_version
+WHERE id = $1

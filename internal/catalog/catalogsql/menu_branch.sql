@@ -1,1 +1,0 @@
-SELECT branch_id FROM menu WHERE id = $1

@@ -1,2 +1,0 @@
-INSERT INTO menu (branch_id, name) VALUES ($1, $2)
-RETURNING id

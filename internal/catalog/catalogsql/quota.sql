@@ -1,0 +1,23 @@
+-- name: quota_changes
+-- The quotas that publishing a version brings into force, in the order in which counters are locked.
+SELECT e.item_id, e.daily_quota
+FROM menu_version_item e
+JOIN menu_item i ON i.id = e.item_id
+WHERE e.version_id = $1 AND e.daily_quota IS DISTINCT FROM i.daily_quota
+ORDER BY e.item_id
+
+-- name: quota_follow
+-- Drafts that have the quota which was in force until now follow the change; those that have their own keep it.
+UPDATE menu_version_item SET daily_quota = $2
+WHERE item_id = $1
+  AND daily_quota IS NOT DISTINCT FROM (SELECT i.daily_quota FROM menu_item i WHERE i.id = $1)
+  AND version_id IN (SELECT v.id FROM menu_version v WHERE v.status = 'DRAFT')
+
+-- name: quota_list
+SELECT id, daily_quota FROM menu_item WHERE branch_id = $1 AND daily_quota IS NOT NULL
+
+-- name: quota_select
+SELECT daily_quota FROM menu_item WHERE id = $1
+
+-- name: quota_set
+UPDATE menu_item SET daily_quota = $2 WHERE id = $1

@@ -1,1 +1,0 @@
-SELECT daily_quota FROM menu_item WHERE id = $1

@@ -1,1 +1,0 @@
-UPDATE menu_item SET daily_quota = $2 WHERE id = $1

@@ -1,1 +1,0 @@
-SELECT COUNT(*) FROM menu_version WHERE menu_id = $1

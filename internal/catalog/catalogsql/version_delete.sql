@@ -1,1 +1,0 @@
-DELETE FROM menu_version WHERE id = $1 AND status = 'DRAFT'

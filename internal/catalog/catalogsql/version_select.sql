@@ -1,3 +1,0 @@
-SELECT id, menu_id, branch_id, number, status, created_at, published_at
-FROM menu_version
-WHERE id = $1

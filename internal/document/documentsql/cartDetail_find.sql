@@ -1,1 +1,0 @@
-SELECT id FROM cart_detail WHERE cart_id = $1 ORDER BY id LIMIT $2 OFFSET $3

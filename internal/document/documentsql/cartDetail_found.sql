@@ -1,1 +1,0 @@
-SELECT COUNT(*) FROM cart_detail WHERE cart_id = $1

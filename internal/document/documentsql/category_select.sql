@@ -1,3 +1,0 @@
-SELECT c.id, c.names, c.descriptions, c.sort, c.names, c.descriptions, c.created_at, c.updated_at, c.created_by, c.updated_by, c.version
-FROM category c
-WHERE c.id /*pg: = ANY ($1) *//*sqlite: IN (SELECT id FROM @rows($1: id int)) */

@@ -1,0 +1,58 @@
+-- name: dish_find
+SELECT id FROM dish WHERE category_id = $1 ORDER BY id LIMIT $2 OFFSET $3
+
+-- name: dish_found
+SELECT COUNT(*) FROM dish WHERE category_id = $1
+
+-- name: dish_ids
+SELECT id FROM dish WHERE id > $1 ORDER BY id LIMIT $2 OFFSET $3
+
+-- name: dish_import
+-- A row that is there already gets what is imported and the next version. One that was deleted goes on behind its tombstone.
+INSERT INTO dish (id, image_url, category_id, names, descriptions, created_at, updated_at, created_by, updated_by,
+    version)
+SELECT r.id, r.image_url, r.category_id, r.names, r.descriptions, r.created_at, r.updated_at, r.created_by,
+       r.updated_by, CASE WHEN r.version > r.deleted THEN r.version ELSE r.deleted + 1 END
+FROM @rows($1: id int, image_url text, category_id int, names text, descriptions text, created_at int, updated_at int, created_by text, updated_by text, version int, deleted int) AS r
+WHERE 1 = 1
+ON CONFLICT (id) DO UPDATE SET
+    image_url = excluded.image_url,
+    category_id = excluded.category_id,
+    names = excluded.names,
+    descriptions = excluded.descriptions,
+    updated_at = excluded.updated_at,
+    created_by = excluded.created_by,
+    updated_by = excluded.updated_by,
+    version = CASE WHEN excluded.version > dish.version THEN excluded.version ELSE dish.version + 1 END
+
+-- name: dish_select
+-- The price is that of the first branch which has the dish on its published menu.
+SELECT d.id, d.names, d.descriptions,
+       (SELECT e.price
+        FROM menu_item i
+        JOIN menu_version v ON v.branch_id = i.branch_id AND v.menu_id = i.menu_id AND v.status = 'PUBLISHED'
+        JOIN menu_version_item e ON e.version_id = v.id AND e.item_id = i.id
+        WHERE i.dish_id = d.id ORDER BY i.branch_id, i.id LIMIT 1),
+       (SELECT b.currency
+        FROM menu_item i
+        JOIN menu_version v ON v.branch_id = i.branch_id AND v.menu_id = i.menu_id AND v.status = 'PUBLISHED'
+        JOIN menu_version_item e ON e.version_id = v.id AND e.item_id = i.id
+        JOIN branch b ON b.id = i.branch_id
+        WHERE i.dish_id = d.id ORDER BY i.branch_id, i.id LIMIT 1),
+       d.image_url, d.category_id, CAST(NULL AS BIGINT), CAST(NULL AS BIGINT),
+       CASE WHEN EXISTS (
+        SELECT 1
+        FROM menu_item i
+        JOIN menu_version v ON v.branch_id = i.branch_id AND v.menu_id = i.menu_id AND v.status = 'PUBLISHED'
+        JOIN menu_version_item e ON e.version_id = v.id AND e.item_id = i.id
+        WHERE i.dish_id = d.id AND e.is_active = 1) THEN 1 ELSE 0 END,
+       d.names, d.descriptions, d.created_at, d.updated_at, d.created_by, d.updated_by, d.version
+FROM dish d
+WHERE d.id /*pg: = ANY ($1) *//*sqlite: IN (SELECT id FROM @rows($1: id int)) */
+
+-- name: dish_sizes_category
+-- The alias keeps PostgreSQL on the column: without it, it would sort by the text.
+SELECT CAST(t.category_id AS TEXT), COUNT(*) FROM dish t WHERE t.category_id > $1 GROUP BY t.category_id ORDER BY t.category_id LIMIT $2
+
+-- name: dish_total
+SELECT COUNT(*) FROM dish

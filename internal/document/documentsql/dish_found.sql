@@ -1,1 +1,0 @@
-SELECT COUNT(*) FROM dish WHERE category_id = $1

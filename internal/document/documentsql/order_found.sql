@@ -1,1 +1,0 @@
-SELECT COUNT(*) FROM order_info WHERE user_id = $1

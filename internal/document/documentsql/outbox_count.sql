@@ -1,1 +1,0 @@
-SELECT COUNT(*), COALESCE(MIN(created_at), 0) FROM document_outbox

@@ -1,1 +1,0 @@
-SELECT id FROM document_outbox WHERE claimed_until <= $1 ORDER BY id LIMIT 1

@@ -1,1 +1,0 @@
-SELECT entity, ids FROM document_outbox ORDER BY id LIMIT $1

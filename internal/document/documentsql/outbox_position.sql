@@ -1,1 +1,0 @@
-SELECT created_at FROM document_outbox ORDER BY id LIMIT 1

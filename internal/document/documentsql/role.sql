@@ -1,0 +1,31 @@
+-- name: role_by_name
+SELECT CAST(t.name AS TEXT), CAST(t.id AS TEXT) FROM role t JOIN @rows($1: value text) AS w ON t.name = w.value
+
+-- name: role_ids
+SELECT id FROM role WHERE id > $1 ORDER BY id LIMIT $2 OFFSET $3
+
+-- name: role_import
+-- A row that is there already gets what is imported and the next version. One that was deleted goes on behind its tombstone.
+INSERT INTO role (id, name, description, created_at, updated_at, created_by, updated_by, version)
+SELECT r.id, r.name, r.description, r.created_at, r.updated_at, r.created_by, r.updated_by,
+       CASE WHEN r.version > r.deleted THEN r.version ELSE r.deleted + 1 END
+FROM @rows($1: id int, name text, description text, created_at int, updated_at int, created_by text, updated_by text, version int, deleted int) AS r
+WHERE 1 = 1
+ON CONFLICT (id) DO UPDATE SET
+    name = excluded.name,
+    description = excluded.description,
+    updated_at = excluded.updated_at,
+    created_by = excluded.created_by,
+    updated_by = excluded.updated_by,
+    version = CASE WHEN excluded.version > role.version THEN excluded.version ELSE role.version + 1 END
+
+-- name: role_select
+SELECT r.id, r.name, r.description,
+       (SELECT /*pg: coalesce(json_agg(p.permission_id)::text, '[]') *//*sqlite: json_group_array(p.permission_id) */
+        FROM (SELECT permission_id FROM role_permission WHERE role_id = r.id ORDER BY permission_id) AS p),
+       r.created_at, r.updated_at, r.created_by, r.updated_by, r.version
+FROM role r
+WHERE r.id /*pg: = ANY ($1) *//*sqlite: IN (SELECT id FROM @rows($1: id int)) */
+
+-- name: role_total
+SELECT COUNT(*) FROM role

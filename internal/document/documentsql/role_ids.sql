@@ -1,1 +1,0 @@
-SELECT id FROM role WHERE id > $1 ORDER BY id LIMIT $2 OFFSET $3

@@ -1,1 +1,0 @@
-SELECT dead FROM document_tombstone WHERE entity = $1

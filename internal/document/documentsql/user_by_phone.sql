@@ -1,1 +1,0 @@
-SELECT CAST(t.phone AS TEXT), CAST(t.id AS TEXT) FROM app_user t JOIN @rows($1: value text) AS w ON t.phone = w.value

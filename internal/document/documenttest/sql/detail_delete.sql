@@ -1,1 +1,0 @@
-DELETE FROM cart_detail WHERE id = $1 RETURNING version

@@ -1,1 +1,0 @@
-DELETE FROM cart_detail WHERE cart_id = $1 RETURNING id, version

@@ -1,1 +1,0 @@
-SELECT consumer_name, count(*) FROM dead_event GROUP BY consumer_name ORDER BY consumer_name

@@ -1,1 +1,0 @@
-DELETE FROM consumer_failure WHERE failed_at < $1

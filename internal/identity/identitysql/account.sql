@@ -1,0 +1,74 @@
+-- fragment: branch_ids
+-- The branches of a member of staff, separated by commas.
+COALESCE((SELECT /*pg: string_agg(CAST(b.branch_id AS TEXT), ',' ORDER BY b.branch_id) */
+       /*sqlite: group_concat(b.branch_id) */
+FROM user_branch b WHERE b.user_id = u.id), '')
+
+-- fragment: account_columns
+u.id, COALESCE(u.username, ''), COALESCE(u.email, ''), COALESCE(u.phone, ''), COALESCE(u.device_id, ''),
+COALESCE(u.google_id, ''), COALESCE(u.password, ''), u.role_id, r.name, u.status, COALESCE(u.address, ''),
+COALESCE(u.gender, ''), COALESCE(u.first_name, ''), COALESCE(u.surname, ''), u.age, COALESCE(u.occupation, ''),
+COALESCE(u.province, ''), COALESCE(u.city, ''), COALESCE(u.geolocation, ''), u.trust_score, u.profile,
+u.registered, u.valid_from, u.failures, u.created_at, u.updated_at, u.created_by, u.updated_by, u.version,
+@branch_ids
+
+-- name: account_fail
+-- A password that was replaced meanwhile has not failed.
+UPDATE app_user SET failures = failures + 1 WHERE id = $1 AND password = $2
+
+-- name: account_find
+-- Nobody has an empty name: what was not said is NULL.
+SELECT @account_columns
+FROM app_user u
+JOIN role r ON r.id = u.role_id
+WHERE u.email = $1 OR u.username = $2
+
+-- name: account_insert
+INSERT INTO app_user (username, email, phone, device_id, password, role_id, status, address, gender, first_name, surname,
+                      age, occupation, province, city, geolocation, profile, registered, created_at, updated_at,
+                      created_by, updated_by)
+VALUES ($1, $2, $3, $4, $5, (SELECT id FROM role WHERE name = $6), $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18,
+        $19, $19, $20, $20)
+RETURNING id, role_id
+
+-- name: account_lock
+SELECT @account_columns
+FROM app_user u
+JOIN role r ON r.id = u.role_id
+WHERE u.id = $1 /*pg: FOR NO KEY UPDATE OF u */
+
+-- name: account_login
+UPDATE app_user SET failures = 0, password = $2 WHERE id = $1
+
+-- name: account_password
+UPDATE app_user SET password = $3, failures = 0, updated_at = $4, version = version + 1 WHERE id = $1 AND password = $2
+
+-- name: account_prove
+UPDATE app_user SET status = 'ACTIVE', registered = 1, updated_at = $2, version = version + 1
+WHERE id = $1 AND status = 'PENDING'
+
+-- name: account_reset
+-- The code came to the address, so the address is proved as well.
+UPDATE app_user
+SET password = $2, failures = 0, registered = 1, status = 'ACTIVE', valid_from = $3, updated_at = $3, version = version + 1
+WHERE id = $1 AND status <> 'DISABLED'
+
+-- name: account_select
+SELECT @account_columns
+FROM app_user u
+JOIN role r ON r.id = u.role_id
+WHERE u.id = $1
+
+-- name: account_taken
+-- Who has one of these values; asked after a unique index has refused them.
+SELECT COALESCE(email, ''), COALESCE(username, ''), COALESCE(phone, ''), COALESCE(device_id, '')
+FROM app_user
+WHERE id <> $1 AND (email = $2 OR username = $3 OR phone = $4 OR device_id = $5)
+ORDER BY id LIMIT 1
+
+-- name: account_update
+UPDATE app_user
+SET username = $2, phone = $3, device_id = $4, address = $5, gender = $6, first_name = $7, surname = $8, age = $9,
+    occupation = $10, province = $11, city = $12, geolocation = $13, profile = $14, updated_at = $15, updated_by = $16,
+    version = version + 1
+WHERE id = $1

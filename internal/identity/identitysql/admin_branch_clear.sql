@@ -1,1 +1,0 @@
-DELETE FROM user_branch WHERE user_id = $1

@@ -1,1 +1,0 @@
-SELECT COUNT(*) FROM branch WHERE id IN (SELECT b.id FROM @rows($1: id int) AS b)

@@ -1,0 +1,46 @@
+-- fragment: audit_columns
+seq, at, actor, action, subject, COALESCE(branch_id, 0), request_id, address, before, after, prev_hash, hash
+
+-- fragment: audit_matches
+FROM audit_log
+WHERE (CAST($1 AS TEXT) = '' OR subject = $1)
+  AND (CAST($2 AS TEXT) = '' OR actor = $2)
+  AND (CAST($8 AS TEXT) = '' OR action = $8)
+  AND at >= $3 AND at < $4
+  AND (CAST($5 AS BIGINT) = 0 OR branch_id = $5)
+  AND (CAST($7 AS BIGINT) = 1 OR branch_id IN (SELECT b.id FROM @rows($6: id int) AS b))
+
+-- name: audit_advance
+UPDATE audit_head SET seq = $1, hash = $2 WHERE id = 1
+
+-- name: audit_count
+SELECT COUNT(*)
+@audit_matches
+
+-- name: audit_insert
+INSERT INTO audit_log (seq, at, actor, action, subject, branch_id, request_id, address, before, after, prev_hash, hash)
+SELECT r.seq, r.at, r.actor, r.action, r.subject, r.branch, r.request, r.address, r.before, r.after, r.prev, r.hash
+FROM @rows($1: seq int, at int, actor text, action text, subject text, branch int, request text, address text,
+    before text, after text, prev text, hash text) AS r
+
+-- name: audit_last
+SELECT seq, hash FROM audit_head WHERE id = 1
+
+-- name: audit_list
+-- Empty texts, no branches and zeros choose nothing; $7 = 1 is for those who see every branch.
+SELECT @audit_columns
+@audit_matches
+ORDER BY seq DESC
+LIMIT $9 OFFSET $10
+
+-- name: audit_lock
+-- The head is the one lock under which entries are written. It is taken last, so whoever waits for it holds up nobody
+-- but the next writer.
+SELECT seq, hash FROM audit_head WHERE id = 1 /*pg: FOR NO KEY UPDATE */
+
+-- name: audit_walk
+SELECT @audit_columns
+FROM audit_log
+WHERE seq > $1
+ORDER BY seq
+LIMIT $2

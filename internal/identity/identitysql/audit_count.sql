@@ -1,8 +1,0 @@
-SELECT COUNT(*)
-FROM audit_log
-WHERE (CAST($1 AS TEXT) = '' OR subject = $1)
-  AND (CAST($2 AS TEXT) = '' OR actor = $2)
-  AND (CAST($8 AS TEXT) = '' OR action = $8)
-  AND at >= $3 AND at < $4
-  AND (CAST($5 AS BIGINT) = 0 OR branch_id = $5)
-  AND (CAST($7 AS BIGINT) = 1 OR branch_id IN (SELECT b.id FROM @rows($6: id int) AS b))

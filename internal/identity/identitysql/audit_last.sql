@@ -1,1 +1,0 @@
-SELECT seq, hash FROM audit_head WHERE id = 1

@@ -1,1 +1,0 @@
-DELETE FROM auth_cap WHERE window_start < $1

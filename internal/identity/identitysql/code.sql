@@ -1,0 +1,22 @@
+-- name: mail_insert
+INSERT INTO mail_outbox (id, recipient, template, locale, fields, created_at, available_at, expires_at)
+VALUES ($1, $2, $3, $4, $5, $6, $6, $7)
+
+-- name: otp_attempt
+-- The attempt is counted before anybody sees what it is compared with.
+UPDATE auth_otp SET attempts = attempts + 1
+WHERE purpose = $1 AND user_id = $2 AND attempts < $3 AND used_at IS NULL AND expires_at > $4
+RETURNING code_hash
+
+-- name: otp_purge
+DELETE FROM auth_otp WHERE expires_at < $1
+
+-- name: otp_put
+-- A new code takes the place of the one before, with attempts of its own.
+INSERT INTO auth_otp (purpose, user_id, code_hash, attempts, sent_at, expires_at)
+VALUES ($1, $2, $3, 0, $4, $5)
+ON CONFLICT (purpose, user_id) DO UPDATE
+SET code_hash = excluded.code_hash, attempts = 0, sent_at = excluded.sent_at, expires_at = excluded.expires_at, used_at = NULL
+
+-- name: otp_use
+UPDATE auth_otp SET used_at = $4 WHERE purpose = $1 AND user_id = $2 AND code_hash = $3 AND used_at IS NULL

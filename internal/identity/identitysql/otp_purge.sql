@@ -1,1 +1,0 @@
-DELETE FROM auth_otp WHERE expires_at < $1

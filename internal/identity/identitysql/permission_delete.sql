@@ -1,1 +1,0 @@
-DELETE FROM permission WHERE id IN (SELECT r.id FROM @rows($1: id int) AS r)

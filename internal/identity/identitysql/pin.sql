@@ -1,0 +1,24 @@
+-- name: pin_colleagues
+-- What administrators may do is too much for a PIN, whenever they got it.
+SELECT u.id, COALESCE(NULLIF(TRIM(COALESCE(u.first_name, '') || ' ' || COALESCE(u.surname, '')), ''), u.username, u.email, ''), r.name
+FROM user_pin p
+JOIN app_user u ON u.id = p.user_id
+JOIN role r ON r.id = u.role_id
+WHERE u.status = 'ACTIVE' AND p.failures < $1 AND r.name NOT IN ('OWNER', 'ADMIN', 'USER')
+  AND ($2 = 1 OR EXISTS (
+        SELECT 1 FROM user_branch b JOIN @rows($3: id int) AS w ON w.id = b.branch_id WHERE b.user_id = u.id))
+ORDER BY 2, u.id
+
+-- name: pin_delete
+DELETE FROM user_pin WHERE user_id = $1
+
+-- name: pin_forget
+-- A PIN that was replaced meanwhile was not the one that was right.
+UPDATE user_pin SET failures = 0 WHERE user_id = $1 AND hash = $2
+
+-- name: pin_put
+INSERT INTO user_pin (user_id, hash, failures, updated_at) VALUES ($1, $2, 0, $3)
+ON CONFLICT (user_id) DO UPDATE SET hash = excluded.hash, failures = 0, updated_at = excluded.updated_at
+
+-- name: pin_try
+UPDATE user_pin SET failures = failures + 1 WHERE user_id = $1 AND failures < $2 RETURNING hash

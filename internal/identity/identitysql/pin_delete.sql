@@ -1,1 +1,0 @@
-DELETE FROM user_pin WHERE user_id = $1

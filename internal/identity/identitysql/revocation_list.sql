@@ -1,1 +1,0 @@
-SELECT id, kind, subject, created_at FROM auth_revocation WHERE created_at >= $1

@@ -1,1 +1,0 @@
-DELETE FROM role WHERE id = $1

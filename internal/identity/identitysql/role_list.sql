@@ -1,1 +1,0 @@
-SELECT id, name, description, created_at, updated_at, version FROM role ORDER BY id

@@ -1,1 +1,0 @@
-SELECT COUNT(*) FROM (SELECT 1 FROM app_user WHERE role_id = $1 LIMIT 1) u

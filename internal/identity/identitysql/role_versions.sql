@@ -1,1 +1,0 @@
-SELECT id, version FROM role

@@ -1,0 +1,17 @@
+-- name: staff_setup_clear
+DELETE FROM install_secret WHERE name LIKE 'setup:%'
+
+-- name: staff_setup_put
+INSERT INTO install_secret (name, value, created_at) VALUES ($1, '', $2)
+
+-- name: staff_setup_select
+SELECT name FROM install_secret WHERE name = $1
+
+-- name: staff_setup_trim
+-- The newest codes stay; a house that is started again and again without being set up does not fill its database.
+DELETE FROM install_secret
+WHERE name LIKE 'setup:%' AND name NOT IN (
+    SELECT n.name FROM (
+        SELECT name FROM install_secret WHERE name LIKE 'setup:%' ORDER BY created_at DESC, name LIMIT $1
+    ) n
+)

@@ -1,1 +1,0 @@
-INSERT INTO auth_spent (token_hash, session_id, spent_at) VALUES ($1, $2, $3)

@@ -1,1 +1,0 @@
-SELECT session_id FROM auth_spent WHERE token_hash = $1

@@ -1,1 +1,0 @@
-DELETE FROM install_secret WHERE name LIKE 'setup:%'

@@ -1,1 +1,0 @@
-INSERT INTO install_secret (name, value, created_at) VALUES ($1, '', $2)

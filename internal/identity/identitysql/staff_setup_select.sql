@@ -1,1 +1,0 @@
-SELECT name FROM install_secret WHERE name = $1

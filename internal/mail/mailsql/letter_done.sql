@@ -1,1 +1,0 @@
-DELETE FROM mail_outbox WHERE id IN (SELECT r.id FROM @rows($1: id text) AS r)

@@ -1,1 +1,0 @@
-DELETE FROM mail_outbox WHERE dead = 1 AND created_at < $1

@@ -1,0 +1,52 @@
+-- name: board_dishes
+SELECT d.id, d.category_id FROM dish d JOIN @rows($1: id int) AS r ON d.id = r.id
+
+-- name: board_select
+-- A kitchen's board in one look: what is to be done (of today, and of the day before what was paid lately), what was served
+-- lately or cleared because its money went back, and what is to be paid at the counter.
+SELECT * FROM (
+    SELECT 'tickets', @order_columns
+    FROM order_info o
+    WHERE o.branch_id = $1 AND o.biz_date IN ($2, $3) AND o.status IN ('PLACED', 'ACCEPTED', 'PREPARING', 'READY')
+      AND o.void_seen = 0 AND o.payment_status IN ('PAID', 'REFUND_DUE', 'REFUNDED') AND (o.biz_date = $2 OR o.paid_at >= $4)
+    ORDER BY o.paid_at, o.id
+    LIMIT $6
+) AS tickets
+UNION ALL
+SELECT * FROM (
+    SELECT 'served', @order_columns
+    FROM order_info o
+    WHERE o.branch_id = $1 AND o.stepped_at >= $5 AND (o.status IN ('SERVED', 'COMPLETED') OR o.void_seen = 1)
+    ORDER BY o.stepped_at DESC, o.id DESC
+    LIMIT $6
+) AS served
+UNION ALL
+SELECT * FROM (
+    SELECT 'awaiting', @order_columns
+    FROM order_info o
+    WHERE o.branch_id = $1 AND o.biz_date IN ($2, $3) AND o.status IN ('PLACED', 'ACCEPTED', 'PREPARING', 'READY')
+      AND o.void_seen = 0 AND o.payment_status = 'UNPAID' AND o.payment_method = 'COUNTER'
+    ORDER BY o.created_at, o.id
+    LIMIT $6
+) AS awaiting
+
+-- name: board_stations
+SELECT c.id, c.names
+FROM category c
+WHERE EXISTS (SELECT 1 FROM menu_item m JOIN dish d ON d.id = m.dish_id WHERE m.branch_id = $1 AND d.category_id = c.id)
+ORDER BY c.sort, c.id
+
+-- name: board_tables
+SELECT v.id, t.label
+FROM visit v
+JOIN dining_table t ON t.id = v.table_id
+JOIN @rows($1: id text) AS r ON v.id = r.id
+
+-- name: ticket_oldest
+-- Since when the first ticket of each branch waits. Business dates before $1, and what was paid before $2, nobody works on
+-- any more.
+SELECT o.branch_id, min(o.paid_at)
+FROM branch b
+JOIN order_info o ON o.branch_id = b.id AND o.biz_date >= $1
+WHERE o.status IN ('PLACED', 'ACCEPTED', 'PREPARING', 'READY') AND o.void_seen = 0 AND o.payment_status = 'PAID' AND o.paid_at >= $2
+GROUP BY o.branch_id

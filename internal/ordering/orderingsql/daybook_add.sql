@@ -1,8 +1,0 @@
-INSERT INTO daybook (branch_id, biz_date, placed, paid, canceled, revenue)
-SELECT r.branch_id, r.biz_date, r.placed, r.paid, r.canceled, r.revenue
-FROM @rows($1: branch_id int, biz_date text, placed int, paid int, canceled int, revenue int) AS r
-WHERE true
-ORDER BY r.branch_id, r.biz_date
-ON CONFLICT (branch_id, biz_date) DO UPDATE SET
-    placed = daybook.placed + excluded.placed, paid = daybook.paid + excluded.paid,
-    canceled = daybook.canceled + excluded.canceled, revenue = daybook.revenue + excluded.revenue

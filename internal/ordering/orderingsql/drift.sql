@@ -1,0 +1,49 @@
+-- name: drift_lines
+-- What an order holds is what it lists.
+SELECT o.id, i.menu_item_id, i.qty, coalesce(l.qty, 0)
+FROM order_info o
+JOIN (SELECT order_id, menu_item_id, sum(qty) AS qty FROM order_item WHERE order_id > $4 AND order_id <= $5 GROUP BY order_id, menu_item_id) i ON i.order_id = o.id
+LEFT JOIN hold_line l ON l.hold_id = o.hold_id AND l.stock = 0 AND l.item_id = i.menu_item_id
+WHERE o.id > $4 AND o.id <= $5 AND o.biz_date >= $1 AND (CAST($3 AS BIGINT) = 0 OR o.branch_id = $3) AND i.qty <> coalesce(l.qty, 0)
+ORDER BY o.id
+LIMIT $2
+
+-- name: drift_money
+-- I6: captured minus refunded is what is left of a PAID order's total, and nothing of any other.
+SELECT o.id, o.payment_status, o.total_amount, coalesce(p.captured, 0), coalesce(f.refunded, 0)
+FROM order_info o
+LEFT JOIN (SELECT order_id, sum(amount) AS captured FROM payment_attempt WHERE state = 'PAID' AND order_id > $4 AND order_id <= $5 GROUP BY order_id) p ON p.order_id = o.id
+LEFT JOIN (SELECT order_id, sum(amount) AS refunded FROM refund WHERE order_id > $4 AND order_id <= $5 GROUP BY order_id) f ON f.order_id = o.id
+WHERE o.id > $4 AND o.id <= $5 AND o.biz_date >= $1 AND (CAST($3 AS BIGINT) = 0 OR o.branch_id = $3)
+  AND coalesce(p.captured, 0) - coalesce(f.refunded, 0) <> CASE o.payment_status WHEN 'PAID' THEN o.total_amount - o.refunded_amount ELSE 0 END
+ORDER BY o.id
+LIMIT $2
+
+-- name: drift_orphans
+-- A hold that counts belongs to an order. Those without a business date are other systems'.
+SELECT h.id, h.state
+FROM hold h
+WHERE h.id > $4 AND h.id <= $5 AND h.biz_date >= $1 AND (CAST($3 AS BIGINT) = 0 OR h.branch_id = $3) AND h.biz_date <> '' AND h.state IN ('HELD', 'CONFIRMED')
+  AND NOT EXISTS (SELECT 1 FROM order_info o WHERE o.id = h.id OR o.hold_id = h.id)
+ORDER BY h.id
+LIMIT $2
+
+-- name: drift_overdue
+-- I10: everything unpaid is expired within five seconds of its deadline.
+SELECT h.id, h.expires_at FROM hold h WHERE h.state = 'HELD' AND h.expires_at < $1 AND (CAST($3 AS BIGINT) = 0 OR h.branch_id = $3) ORDER BY h.expires_at LIMIT $2
+
+-- name: drift_states
+-- An order's money and its hold move together.
+SELECT o.id, o.status, o.payment_status, coalesce(h.state, 'none')
+FROM order_info o
+LEFT JOIN hold h ON h.id = o.hold_id
+WHERE o.id > $4 AND o.id <= $5 AND o.biz_date >= $1 AND (CAST($3 AS BIGINT) = 0 OR o.branch_id = $3) AND coalesce(h.state, 'none') <> CASE
+    WHEN o.payment_status IN ('UNPAID', 'CONFIRMING') THEN 'HELD'
+    WHEN o.payment_status = 'PAID' OR o.status <> 'CANCELED' THEN 'CONFIRMED'
+    ELSE 'RELEASED' END
+ORDER BY o.id
+LIMIT $2
+
+-- name: drift_window
+-- The last id of the next $2 orders.
+SELECT coalesce(max(w.id), '') FROM (SELECT o.id FROM order_info o WHERE o.id > $1 ORDER BY o.id LIMIT $2) w

@@ -1,0 +1,117 @@
+-- fragment: listing_matches
+o.branch_id = $1 AND o.biz_date >= $2 AND o.biz_date <= $3
+AND (CAST($4 AS TEXT) = '' OR o.status = $4)
+AND (CAST($5 AS TEXT) = '' OR o.payment_status = $5)
+AND (CAST($6 AS TEXT) = '' OR o.cancel_reason = $6)
+AND (CAST($7 AS BIGINT) = 0 OR o.number = $7)
+AND (CAST($8 AS BIGINT) = 0 OR (o.number - 1) % 999 + 1 = $8)
+
+-- fragment: found_orders
+WITH found AS (
+    SELECT o.id
+    FROM order_number n
+    JOIN @rows($9: id int) AS r ON r.id <= n.last
+    JOIN order_info o ON o.branch_id = n.branch_id AND o.biz_date = n.biz_date AND o.number = r.id
+    WHERE n.branch_id = $1 AND n.biz_date >= $2 AND n.biz_date <= $3
+    UNION
+    SELECT o.id
+    FROM (
+        SELECT v.id
+        FROM dining_table t
+        JOIN visit v ON v.table_id = t.id
+        WHERE t.branch_id = $1 AND lower(t.label) = $10 AND v.biz_date <= $3
+        ORDER BY v.opened_at DESC
+        LIMIT 200
+    ) AS parties
+    JOIN order_info o ON o.visit_id = parties.id
+    UNION
+    SELECT o.id
+    FROM order_info o
+    WHERE o.branch_id = $1 AND o.receiver_phone IS NOT NULL
+      AND substr(o.receiver_phone, length(o.receiver_phone) - 3) = $11 AND o.receiver_phone LIKE $12
+    UNION
+    SELECT * FROM (
+        SELECT w.order_id
+        FROM @rows($13: low text, high text) AS r
+        JOIN order_word w ON w.branch_id = $1 AND w.word >= r.low AND w.word < r.high
+        WHERE w.biz_date >= $2 AND w.biz_date <= $3
+        GROUP BY w.order_id
+        HAVING count(DISTINCT r.low) = $14
+        ORDER BY w.order_id DESC
+        LIMIT 200
+    ) AS names
+    UNION
+    SELECT o.id FROM order_info o WHERE o.visit_id = $15
+)
+
+-- fragment: attempt_matches
+FROM order_info o
+JOIN payment_attempt a ON a.order_id = o.id
+WHERE o.branch_id = $1 AND o.biz_date >= $2 AND o.biz_date <= $3
+  AND (CAST($4 AS TEXT) = '' OR a.method = $4)
+  AND (CAST($5 AS TEXT) = '' OR a.state = $5)
+
+-- name: listing_attempts
+SELECT a.id, a.order_id, a.method, a.amount, a.currency, a.state, a.gateway_ref, a.created_at, coalesce(a.settled_at, 0),
+       o.number, o.biz_date
+@attempt_matches
+ORDER BY o.biz_date DESC, o.number DESC, a.id DESC
+LIMIT $6 OFFSET $7
+
+-- name: listing_attempts_count
+SELECT count(*)
+@attempt_matches
+
+-- name: listing_found
+-- What a search finds, each kind of it by an index of its own. A number exists on most days: each day is asked for it. Of a
+-- table the last 200 parties are found, and of a name the last 200 orders, whose ids sort by time.
+@found_orders
+SELECT o.id, coalesce(t.label, '')
+FROM found f
+JOIN order_info o ON o.id = f.id
+LEFT JOIN visit v ON v.id = o.visit_id
+LEFT JOIN dining_table t ON t.id = v.table_id
+WHERE @listing_matches
+ORDER BY o.biz_date DESC, o.number DESC
+LIMIT $16 OFFSET $17
+
+-- name: listing_found_count
+@found_orders
+SELECT count(*)
+FROM found f
+JOIN order_info o ON o.id = f.id
+WHERE @listing_matches
+
+-- name: listing_orders
+-- Empty texts and zeros choose all. The index on branch, date and number gives the order of the list.
+SELECT o.id, coalesce(t.label, '')
+FROM order_info o
+LEFT JOIN visit v ON v.id = o.visit_id
+LEFT JOIN dining_table t ON t.id = v.table_id
+WHERE @listing_matches
+ORDER BY o.biz_date DESC, o.number DESC
+LIMIT $9 OFFSET $10
+
+-- name: listing_orders_count
+SELECT count(*)
+FROM order_info o
+WHERE @listing_matches
+
+-- name: name_enter
+INSERT INTO order_word (branch_id, word, biz_date, order_id)
+SELECT r.branch_id, r.word, r.biz_date, r.order_id FROM @rows($1: branch_id int, word text, biz_date text, order_id text) AS r
+WHERE 1 = 1
+ON CONFLICT DO NOTHING
+
+-- name: name_entered
+UPDATE order_info SET named_at = $2
+FROM @rows($1: id text) AS r
+WHERE order_info.id = r.id
+
+-- name: name_unentered
+-- Orders whose receivers' names are not among the words yet, in the order of the index that has no others.
+SELECT o.id, o.branch_id, o.biz_date, o.receiver_name
+FROM order_info o
+WHERE o.receiver_name IS NOT NULL AND o.named_at IS NULL
+ORDER BY o.id
+LIMIT $1

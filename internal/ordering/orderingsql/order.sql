@@ -1,0 +1,150 @@
+-- fragment: order_columns
+o.id, o.branch_id, o.biz_date, coalesce(o.visit_id, ''), coalesce(o.guest_hash, ''), o.menu_version_id, o.hold_id, o.client_txn_id,
+o.number, o.status, o.payment_status, o.payment_method, coalesce(o.cancel_reason, ''), o.total_amount, o.currency,
+o.refunded_amount, coalesce(o.payment_ref, ''), o.kind, coalesce(o.user_id, 0), coalesce(o.receiver_name, ''),
+coalesce(o.receiver_phone, ''), coalesce(o.receiver_address, ''), coalesce(o.receiver_email, ''),
+o.pay_by, o.expires_at, coalesce(o.paid_at, 0), coalesce(o.canceled_at, 0), o.created_at, o.updated_at, o.version,
+coalesce(o.stepped_at, 0), o.void_seen, o.prolonged
+
+-- name: item_done
+UPDATE order_item SET done_at = r.done_at
+FROM @rows($1: order_id text, line int, done_at int) AS r
+WHERE order_item.order_id = r.order_id AND order_item.line = r.line
+
+-- name: item_insert
+INSERT INTO order_item (order_id, line, menu_item_id, dish_id, name_snapshot, names, price_snapshot, qty, notes)
+SELECT r.order_id, r.line, r.item, r.dish, r.name, r.names, r.price, r.qty, r.notes
+FROM @rows($1: order_id text, line int, item int, dish int, name text, names text, price int, qty int, notes text) AS r
+
+-- name: item_select
+SELECT i.order_id, i.menu_item_id, i.dish_id, i.name_snapshot, i.names, i.price_snapshot, i.qty, i.notes,
+       coalesce(i.done_at, 0)
+FROM order_item i
+JOIN @rows($1: id text) AS r ON i.order_id = r.id
+ORDER BY i.order_id, i.line
+
+-- name: number_ensure
+INSERT INTO order_number (branch_id, biz_date, last)
+SELECT r.branch_id, r.biz_date, 0 FROM @rows($1: branch_id int, biz_date text) AS r
+WHERE NOT EXISTS (SELECT 1 FROM order_number n WHERE n.branch_id = r.branch_id AND n.biz_date = r.biz_date)
+ORDER BY r.branch_id, r.biz_date
+ON CONFLICT DO NOTHING
+
+-- name: number_lock
+SELECT n.branch_id, n.biz_date, n.last
+FROM order_number n
+JOIN @rows($1: branch_id int, biz_date text) AS r ON n.branch_id = r.branch_id AND n.biz_date = r.biz_date
+ORDER BY n.branch_id, n.biz_date
+/*pg: FOR UPDATE OF n*/
+
+-- name: number_set
+UPDATE order_number SET last = r.last
+FROM @rows($1: branch_id int, biz_date text, last int) AS r
+WHERE order_number.branch_id = r.branch_id AND order_number.biz_date = r.biz_date
+
+-- name: open_select
+-- Which of these visits are open, which of these menu versions published, and which of these branches paused, in one
+-- question.
+SELECT 'visit', v.id FROM visit v JOIN @rows($1: id text) AS r ON v.id = r.id WHERE v.status = 'OPEN'
+UNION ALL
+SELECT 'version', CAST(m.id AS TEXT) FROM menu_version m JOIN @rows($2: id int) AS r ON m.id = r.id WHERE m.status = 'PUBLISHED'
+UNION ALL
+SELECT 'paused', CAST(b.id AS TEXT)
+FROM branch b
+JOIN @rows($3: id int) AS r ON b.id = r.id
+WHERE b.paused_at IS NOT NULL AND (b.paused_until IS NULL OR b.paused_until > $4)
+
+-- name: order_count_member
+SELECT count(*) FROM order_info o WHERE o.user_id = $1
+
+-- name: order_count_visit
+SELECT count(*) FROM order_info o WHERE o.visit_id = $1
+
+-- name: order_holds
+SELECT o.hold_id FROM order_info o JOIN @rows($1: id text) AS r ON o.id = r.id
+
+-- name: order_insert
+INSERT INTO order_info (
+    id, branch_id, kind, visit_id, guest_hash, menu_version_id, hold_id, client_txn_id, biz_date, number, status,
+    payment_status, payment_method, cancel_reason, total_amount, currency, pay_by, expires_at, paid_at, canceled_at,
+    created_at, updated_at, version, payment_ref, user_id, receiver_name,
+    receiver_phone, receiver_address, receiver_email)
+SELECT r.id, r.branch_id, r.kind, r.visit_id, r.guest_hash, r.menu_version_id, r.hold_id, r.client_txn_id, r.biz_date,
+       r.number, r.status, r.payment_status, r.payment_method, r.cancel_reason, r.total, r.currency, r.pay_by, r.expires_at,
+       r.paid_at, r.canceled_at, r.created_at, r.updated_at, r.version, r.payment_ref, r.user_id, r.receiver_name,
+       r.receiver_phone, r.receiver_address, r.receiver_email
+FROM @rows($1: id text, branch_id int, visit_id text, guest_hash text, menu_version_id int, hold_id text, client_txn_id text, biz_date text, number int, status text, payment_status text, payment_method text, cancel_reason text, total int, currency text, pay_by int, expires_at int, paid_at int, canceled_at int, created_at int, updated_at int, version int, payment_ref text, kind text, user_id int, receiver_name text, receiver_phone text, receiver_address text, receiver_email text) AS r
+
+-- name: order_lock
+SELECT @order_columns
+FROM order_info o
+JOIN @rows($1: id text) AS r ON o.id = r.id
+ORDER BY o.id
+/*pg: FOR UPDATE OF o*/
+
+-- name: order_select
+SELECT @order_columns
+FROM order_info o
+JOIN @rows($1: id text) AS r ON o.id = r.id
+
+-- name: order_select_member
+SELECT @order_columns
+FROM order_info o
+WHERE o.user_id = $1
+ORDER BY o.created_at DESC, o.id DESC
+LIMIT $2 OFFSET $3
+
+-- name: order_select_visit
+SELECT @order_columns
+FROM order_info o
+WHERE o.visit_id = $1
+ORDER BY o.created_at DESC, o.id DESC
+LIMIT $2 OFFSET $3
+
+-- name: order_update
+UPDATE order_info
+SET hold_id = r.hold_id, status = r.status, payment_status = r.payment_status, payment_method = r.payment_method,
+    payment_ref = r.payment_ref, cancel_reason = r.cancel_reason, refunded_amount = r.refunded, pay_by = r.pay_by,
+    prolonged = r.prolonged, expires_at = r.expires_at, paid_at = r.paid_at, canceled_at = r.canceled_at, updated_at = r.updated_at,
+    version = r.version, stepped_at = r.stepped_at, void_seen = r.void_seen
+FROM @rows($1: id text, hold_id text, status text, payment_status text, payment_method text, payment_ref text, cancel_reason text, refunded int, pay_by int, prolonged int, expires_at int, paid_at int, canceled_at int, updated_at int, version int, stepped_at int, void_seen int) AS r
+WHERE order_info.id = r.id AND order_info.version < r.version
+
+-- name: overdue_select
+-- Locks nothing: the ledger looks again under its locks, in their order.
+SELECT o.id
+FROM hold h
+JOIN order_info o ON o.hold_id = h.id
+WHERE h.state = 'HELD' AND h.expires_at <= $1
+ORDER BY h.expires_at
+LIMIT $2
+
+-- name: step_insert
+INSERT INTO order_step (order_id, version, at, from_status, to_status, actor)
+SELECT r.order_id, r.version, r.at, r.from_status, r.to_status, r.actor
+FROM @rows($1: order_id text, version int, at int, from_status text, to_status text, actor text) AS r
+
+-- name: step_select
+SELECT s.order_id, s.version, s.at, s.from_status, s.to_status, s.actor
+FROM order_step s
+JOIN @rows($1: id text) AS r ON s.order_id = r.id
+ORDER BY s.order_id, s.version
+
+-- name: unpaid_count
+SELECT o.visit_id, o.guest_hash, count(*)
+FROM order_info o
+JOIN @rows($1: id text) AS r ON o.visit_id = r.id
+WHERE o.payment_status IN ('UNPAID', 'CONFIRMING')
+GROUP BY o.visit_id, o.guest_hash
+
+-- name: unpaid_count_member
+SELECT o.user_id, count(*)
+FROM order_info o
+JOIN @rows($1: id int) AS r ON o.user_id = r.id
+WHERE o.payment_status IN ('UNPAID', 'CONFIRMING')
+GROUP BY o.user_id
+
+-- name: version_select
+SELECT o.id, o.version
+FROM order_info o
+JOIN @rows($1: id text) AS r ON o.id = r.id

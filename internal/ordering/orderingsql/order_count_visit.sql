@@ -1,1 +1,0 @@
-SELECT count(*) FROM order_info o WHERE o.visit_id = $1

@@ -1,0 +1,63 @@
+-- fragment: attempt_columns
+a.id, a.order_id, a.method, a.amount, a.currency, a.state, a.gateway_ref, a.redirect_url, a.created_at,
+coalesce(a.settled_at, 0), coalesce(a.check_at, 0), a.checks
+
+-- name: attempt_due
+-- Whoever finds a row locked leaves it to the one who has it.
+SELECT @attempt_columns
+FROM payment_attempt a
+WHERE a.check_at <= $1
+ORDER BY a.check_at
+LIMIT $2
+/*pg: FOR UPDATE SKIP LOCKED*/
+
+-- name: attempt_find
+SELECT a.id, a.order_id, o.branch_id
+FROM payment_attempt a
+JOIN order_info o ON o.id = a.order_id
+JOIN @rows($1: id text) AS r ON a.id = r.id
+
+-- name: attempt_insert
+INSERT INTO payment_attempt (id, order_id, method, amount, currency, state, gateway_ref, redirect_url, created_at, settled_at, check_at)
+SELECT r.id, r.order_id, r.method, r.amount, r.currency, r.state, r.ref, r.url, r.created_at, r.settled_at, r.check_at
+FROM @rows($1: id text, order_id text, method text, amount int, currency text, state text, ref text, url text, created_at int, settled_at int, check_at int) AS r
+
+-- name: attempt_later
+UPDATE payment_attempt
+SET check_at = r.check_at, checks = checks + 1
+FROM @rows($1: id text, check_at int) AS r
+WHERE payment_attempt.id = r.id
+
+-- name: attempt_select
+SELECT @attempt_columns
+FROM payment_attempt a
+JOIN @rows($1: id text) AS r ON a.order_id = r.id
+ORDER BY a.order_id, a.id
+
+-- name: attempt_stuck
+SELECT state, count(*)
+FROM payment_attempt
+WHERE state IN ('REVIEW', 'UNKNOWN')
+GROUP BY state
+
+-- name: attempt_update
+UPDATE payment_attempt
+SET state = r.state, gateway_ref = r.ref, redirect_url = r.url, settled_at = r.settled_at, check_at = r.check_at
+FROM @rows($1: id text, state text, ref text, url text, settled_at int, check_at int) AS r
+WHERE payment_attempt.id = r.id AND payment_attempt.state <> 'PAID'
+
+-- name: event_insert
+INSERT INTO payment_event (id, attempt_id, order_id, method, source, raw, headers, verdict, received_at)
+SELECT r.id, r.attempt_id, r.order_id, r.method, r.source, r.raw, r.headers, r.verdict, r.received_at
+FROM @rows($1: id text, attempt_id text, order_id text, method text, source text, raw text, headers text, verdict text, received_at int) AS r
+
+-- name: mismatch_clear
+UPDATE payment_mismatch SET cleared_at = $2 WHERE attempt_id = $1 AND cleared_at IS NULL
+
+-- name: mismatch_insert
+-- A gateway may say the same many times, and after somebody has looked.
+INSERT INTO payment_mismatch (attempt_id, order_id, amount, currency, reported_at)
+SELECT r.attempt_id, r.order_id, r.amount, r.currency, r.reported_at
+FROM @rows($1: attempt_id text, order_id text, amount int, currency text, reported_at int) AS r
+WHERE true
+ON CONFLICT DO NOTHING

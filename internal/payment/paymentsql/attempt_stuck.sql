@@ -1,4 +1,0 @@
-SELECT state, count(*)
-FROM payment_attempt
-WHERE state IN ('REVIEW', 'UNKNOWN')
-GROUP BY state

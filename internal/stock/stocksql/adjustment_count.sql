@@ -1,1 +1,0 @@
-SELECT count(*) FROM stock_adjustment WHERE item_id = $1

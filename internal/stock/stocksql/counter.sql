@@ -1,0 +1,47 @@
+-- name: counter_add
+UPDATE sales_quota_counter
+SET held_qty = sales_quota_counter.held_qty + r.held, used_qty = sales_quota_counter.used_qty + r.used
+FROM @rows($1: branch_id int, stat_date text, item int, held int, used int) AS r
+WHERE sales_quota_counter.branch_id = r.branch_id AND sales_quota_counter.stat_date = r.stat_date
+  AND sales_quota_counter.menu_item_id = r.item AND sales_quota_counter.slot_key = 'ALL_DAY'
+
+-- name: counter_cap
+-- A cap may go below what is held and used: it only stops new holds.
+UPDATE sales_quota_counter SET cap = $4
+WHERE branch_id = $1 AND menu_item_id = $2 AND slot_key = 'ALL_DAY' AND stat_date >= $3
+RETURNING stat_date
+
+-- name: counter_ensure
+-- A scope's counters begin with the standing quota of each item, or with nothing while it is off. Sorted, so that two
+-- processes never wait for each other.
+INSERT INTO sales_quota_counter (branch_id, stat_date, menu_item_id, cap)
+SELECT r.branch_id, r.stat_date, m.id,
+       CASE WHEN m.off_through >= r.stat_date THEN 0 ELSE m.daily_quota END
+FROM @rows($1: branch_id int, stat_date text, item int) AS r
+JOIN menu_item m ON m.id = r.item AND m.branch_id = r.branch_id
+WHERE true
+ORDER BY r.branch_id, r.stat_date, m.id
+ON CONFLICT DO NOTHING
+
+-- name: counter_ensure_branch
+INSERT INTO sales_quota_counter (branch_id, stat_date, menu_item_id, cap)
+SELECT m.branch_id, CAST($2 AS TEXT), m.id,
+       CASE WHEN m.off_through >= CAST($2 AS TEXT) THEN 0 ELSE m.daily_quota END
+FROM menu_item m
+WHERE m.branch_id = $1
+ORDER BY m.branch_id, m.id
+ON CONFLICT DO NOTHING
+
+-- name: counter_lock
+SELECT c.branch_id, c.stat_date, c.menu_item_id, c.cap, c.held_qty, c.used_qty
+FROM sales_quota_counter c
+JOIN @rows($1: branch_id int, stat_date text, item int) AS r
+  ON c.branch_id = r.branch_id AND c.stat_date = r.stat_date AND c.menu_item_id = r.item AND c.slot_key = 'ALL_DAY'
+ORDER BY c.branch_id, c.stat_date, c.menu_item_id
+/*pg: FOR UPDATE OF c*/
+
+-- name: counter_select_scope
+SELECT c.menu_item_id, c.cap, c.held_qty, c.used_qty
+FROM sales_quota_counter c
+WHERE c.branch_id = $1 AND c.stat_date = $2 AND c.slot_key = 'ALL_DAY'
+ORDER BY c.menu_item_id

@@ -1,5 +1,0 @@
-UPDATE sales_quota_counter
-SET held_qty = sales_quota_counter.held_qty + r.held, used_qty = sales_quota_counter.used_qty + r.used
-FROM @rows($1: branch_id int, stat_date text, item int, held int, used int) AS r
-WHERE sales_quota_counter.branch_id = r.branch_id AND sales_quota_counter.stat_date = r.stat_date
-  AND sales_quota_counter.menu_item_id = r.item AND sales_quota_counter.slot_key = 'ALL_DAY'

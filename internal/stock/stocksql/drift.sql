@@ -1,0 +1,28 @@
+-- name: drift_counters
+SELECT c.branch_id, c.stat_date, c.menu_item_id, c.held_qty, c.used_qty
+FROM sales_quota_counter c
+WHERE c.stat_date >= $1 AND (CAST($2 AS BIGINT) = 0 OR c.branch_id = $2) AND c.slot_key = 'ALL_DAY'
+ORDER BY c.branch_id, c.stat_date, c.menu_item_id
+
+-- name: drift_inventory
+SELECT v.branch_id, v.item_id, i.sku, v.available, v.reserved, v.sold, coalesce(a.units, 0)
+FROM inventory v
+JOIN stock_item i ON i.id = v.item_id
+LEFT JOIN (SELECT item_id, sum(units) AS units FROM stock_adjustment GROUP BY item_id) a ON a.item_id = v.item_id
+WHERE CAST($1 AS BIGINT) = 0 OR v.branch_id = $1
+ORDER BY v.branch_id, i.sku
+
+-- name: drift_sums
+-- What the holds of a window of ids take: of quotas from a business date on, and of the stock, which has no date.
+SELECT h.branch_id, CASE WHEN l.stock = 1 THEN '' ELSE h.biz_date END AS date, l.item_id,
+       sum(CASE WHEN h.state = 'HELD' THEN l.qty ELSE 0 END),
+       sum(CASE WHEN h.state = 'CONFIRMED' THEN l.qty ELSE 0 END), count(*)
+FROM hold h
+JOIN hold_line l ON l.hold_id = h.id
+WHERE h.id > $3 AND h.id <= $4 AND h.state IN ('HELD', 'CONFIRMED')
+  AND (CAST($2 AS BIGINT) = 0 OR h.branch_id = $2) AND (l.stock = 1 OR h.biz_date >= $1)
+GROUP BY h.branch_id, CASE WHEN l.stock = 1 THEN '' ELSE h.biz_date END, l.item_id
+
+-- name: drift_window
+-- The last id of the next $2 holds.
+SELECT coalesce(max(w.id), '') FROM (SELECT h.id FROM hold h WHERE h.id > $1 ORDER BY h.id LIMIT $2) w

@@ -1,1 +1,0 @@
-DELETE FROM early_confirm WHERE created_at < $1

@@ -1,1 +1,0 @@
-DELETE FROM stock_rank WHERE score = 0

@@ -1,0 +1,24 @@
+-- name: scope_claim
+-- One rebuild at a time: the winner owns the scope until $4, unless it ends earlier.
+UPDATE gate_scope SET rebuilt_until = $4
+WHERE branch_id = $1 AND biz_date = $2 AND rebuilt_until < $3
+
+-- name: scope_free
+SELECT rebuilt_until FROM gate_scope WHERE branch_id = $1 AND biz_date = $2
+
+-- name: scope_insert
+INSERT INTO gate_scope (branch_id, biz_date, epoch, rebuilt_until) VALUES ($1, $2, '', 0)
+ON CONFLICT DO NOTHING
+
+-- name: scope_release
+-- The next rebuild may begin after $5.
+UPDATE gate_scope SET rebuilt_until = $5, epoch = $4
+WHERE branch_id = $1 AND biz_date = $2 AND rebuilt_until = $3
+
+-- name: scope_renew
+-- The end of a claim identifies it.
+UPDATE gate_scope SET rebuilt_until = $4
+WHERE branch_id = $1 AND biz_date = $2 AND rebuilt_until = $3
+
+-- name: scope_select
+SELECT branch_id, biz_date, epoch FROM gate_scope WHERE biz_date >= $1 OR biz_date = '' ORDER BY branch_id, biz_date

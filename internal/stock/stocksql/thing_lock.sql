@@ -1,4 +1,0 @@
-SELECT s.id, s.branch_id, s.sku, s.name, s.unit, coalesce(s.low_at, -1)
-FROM stock_item s
-WHERE s.id = $1
-/*pg: FOR NO KEY UPDATE*/

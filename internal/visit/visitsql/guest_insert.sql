@@ -1,1 +1,0 @@
-INSERT INTO visit_guest (token_hash, visit_id, created_at) VALUES ($1, $2, $3)

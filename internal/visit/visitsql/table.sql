@@ -1,0 +1,52 @@
+-- fragment: table_state
+t.id, t.branch_id, t.label, t.seats, t.active, COALESCE(q.token, ''), b.currency,
+       v.id, v.opened_at, v.called_bill, v.called_help, v.called_water,
+       (SELECT COUNT(*) FROM visit_guest g WHERE g.visit_id = v.id),
+       (SELECT COUNT(*) FROM order_info o WHERE o.visit_id = v.id AND o.status <> 'CANCELED'),
+       (SELECT CAST(COALESCE(SUM(o.total_amount), 0) AS BIGINT)
+        FROM order_info o WHERE o.visit_id = v.id AND o.payment_status IN ('UNPAID', 'CONFIRMING'))
+FROM dining_table t
+JOIN branch b ON b.id = t.branch_id
+LEFT JOIN table_qr q ON q.table_id = t.id AND q.status = 'ACTIVE'
+LEFT JOIN visit v ON v.table_id = t.id AND v.status = 'OPEN'
+
+-- name: place_select
+SELECT t.id, t.branch_id, t.label, q.status, t.active
+FROM table_qr q
+JOIN dining_table t ON t.id = q.table_id
+WHERE q.token = $1
+
+-- name: qr_insert
+INSERT INTO table_qr (token, table_id, status, created_at) VALUES ($1, $2, 'ACTIVE', $3)
+
+-- name: qr_lock
+-- Keeps the table in use and its token from being revoked until the guest is in. The table is locked first, as everywhere.
+SELECT q.status, t.active
+FROM dining_table t
+JOIN table_qr q ON q.table_id = t.id
+WHERE q.token = $1 /*pg: FOR SHARE */
+
+-- name: qr_revoke
+UPDATE table_qr SET status = 'REVOKED', revoked_at = $2 WHERE table_id = $1 AND status = 'ACTIVE'
+
+-- name: table_branch
+SELECT branch_id FROM dining_table WHERE id = $1
+
+-- name: table_insert
+INSERT INTO dining_table (branch_id, label, seats) VALUES ($1, $2, $3) RETURNING id
+
+-- name: table_list
+SELECT @table_state
+WHERE $1 = 0 OR t.branch_id = $1
+ORDER BY t.branch_id, t.label, t.id
+
+-- name: table_lock
+-- Keeps others from sitting down at the table, and from changing it.
+SELECT branch_id, label, seats, active FROM dining_table WHERE id = $1 /*pg: FOR NO KEY UPDATE */
+
+-- name: table_select
+SELECT @table_state
+WHERE t.id = $1
+
+-- name: table_update
+UPDATE dining_table SET label = $2, seats = $3, active = $4 WHERE id = $1

@@ -1,1 +1,0 @@
-SELECT branch_id FROM dining_table WHERE id = $1

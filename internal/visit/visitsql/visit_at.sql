@@ -1,1 +1,0 @@
-SELECT id FROM visit WHERE table_id = $1 AND status = 'OPEN'

@@ -1,8 +1,0 @@
-SELECT v.id, v.branch_id, v.table_id, t.label, v.biz_date, v.status, v.opened_at, v.last_seen_at,
-       v.closed_at, v.close_reason, v.called_bill, v.called_help, v.called_water,
-       (SELECT COUNT(*) FROM visit_guest g WHERE g.visit_id = v.id)
-FROM visit v
-JOIN dining_table t ON t.id = v.table_id
-WHERE v.branch_id = $1 AND (CAST($2 AS TEXT) = '' OR v.status = $2)
-ORDER BY v.opened_at DESC, v.id DESC
-LIMIT $3 OFFSET $4

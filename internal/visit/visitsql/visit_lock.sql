@@ -1,1 +1,0 @@
-SELECT id FROM visit WHERE id = $1 /*pg: FOR NO KEY UPDATE */
