@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"go/ast"
 	"go/types"
+	"io/fs"
 	"path"
 	"regexp"
 	"slices"
@@ -20,22 +21,26 @@ type finding struct {
 
 func (f finding) String() string { return fmt.Sprintf("%s:%d: %s: %s", f.file, f.line, f.rule, f.text) }
 
-// limits are the greatest numbers of lines of a file (A5).
-type limits struct{ code, test, lua int }
+// limits are the most lines that a file may have (A5), and the paths that A10 leaves out.
+type limits struct {
+	code, test, lua int
+	unpolished      []string
+}
 
 const (
 	architecture = "docs/ARCHITECTURE.md"
 	module       = "comanda/"
 )
 
-// check applies every rule and gives what breaks them, in the order of files and lines.
-func check(tr tree, t *table, l limits) []finding {
+// check applies every rule and returns the findings in the order of files and lines.
+func check(root fs.FS, tr tree, t *table, l limits) []finding {
 	var found []finding
 	covered := map[string]bool{}
 	for _, f := range tr.files {
 		found = append(found, f.long(l)...)
 		found = append(found, f.promises()...)
 		found = append(found, f.instants()...)
+		found = append(found, tr.phrases(f, l.unpolished)...)
 		if f.ast == nil {
 			continue
 		}
@@ -46,6 +51,7 @@ func check(tr tree, t *table, l limits) []finding {
 	}
 	found = append(found, tr.comments()...)
 	found = append(found, tr.witnesses()...)
+	found = append(found, tr.mentions(root)...)
 	for _, r := range t.rows {
 		for _, name := range r.packages {
 			if !covered[name] {
@@ -115,7 +121,7 @@ func (tr tree) pure(f file, t *table) []finding {
 	}
 	for _, name := range []string{"Now", "Since", "Until"} {
 		for _, line := range tr.uses(f, "time", name) {
-			found = append(found, finding{f.path, line, "A3", "a context is told what time it is; it does not ask time." + name})
+			found = append(found, finding{f.path, line, "A3", "a context takes the time as an argument; it does not call time." + name})
 		}
 	}
 	return found
@@ -163,7 +169,7 @@ func (f file) instants() []finding {
 	return found
 }
 
-// uses gives the lines on which pkg.name stands.
+// uses returns the lines that use pkg.name.
 func (tr tree) uses(f file, pkg, name string) []int {
 	var lines []int
 	ast.Inspect(f.ast, func(n ast.Node) bool {
@@ -200,7 +206,7 @@ func (tr tree) comments() []finding {
 	return found
 }
 
-// sentence tells whether a file's package comment begins with the package's name and has at least five words up to its
+// sentence reports whether a file's package comment begins with the package's name and has at least five words up to its
 // first full stop.
 func sentence(f *ast.File) bool {
 	text := f.Doc.Text()
@@ -265,7 +271,7 @@ func (tr tree) patience(f file) []finding {
 	return found
 }
 
-// skips gives the lines on which a method of this name is called on a parameter of one of package testing's types.
+// skips returns the lines that call a method of this name on a parameter of one of package testing's types.
 func (tr tree) skips(f file, name string) []int {
 	var lines []int
 	var within []ast.Node
@@ -285,7 +291,7 @@ func (tr tree) skips(f file, name string) []int {
 	return lines
 }
 
-// typeOf gives the type of the nearest parameter of a name; empty when there is none.
+// typeOf returns the type of the nearest parameter of that name, or "".
 func typeOf(name string, within []ast.Node) string {
 	for _, n := range slices.Backward(within) {
 		var fn *ast.FuncType
@@ -327,7 +333,7 @@ func (tr tree) witnesses() []finding {
 	return found
 }
 
-// tests gives the names of all tests behind the last element of their package's path.
+// tests returns the names of all tests, each prefixed with the last element of its package's path.
 func (tr tree) tests() map[string]bool {
 	all := map[string]bool{}
 	for _, f := range tr.files {

@@ -83,7 +83,7 @@ func (t *table) enter(head string, cells []string, line int) error {
 	return nil
 }
 
-// stranger gives a bare word of a cell that is no group: a name whose backquotes were forgotten would allow nothing.
+// stranger returns a bare word of a cell that is no group. Without backquotes a name would allow nothing.
 func (t *table) stranger(cell string) string {
 	for part := range strings.SplitSeq(cell, ", ") {
 		_, group := t.groups[part]
@@ -100,7 +100,7 @@ func names(cell string) []string {
 	for part := range strings.SplitSeq(cell, ", ") {
 		if m := quoted.FindStringSubmatch(part); m != nil {
 			all = append(all, m[1])
-		} else if part != "" && part != "nothing" && part != "nobody" {
+		} else if part != "" && part != "nothing" && part != "no other" {
 			all = append(all, part)
 		}
 	}
@@ -115,7 +115,7 @@ type match struct {
 	ctx  string
 }
 
-// find gives the row of a package. A name wins over a pattern.
+// find returns the row of a package. A name wins over a pattern.
 func (t *table) find(pkg string, test bool) (m match, ok bool) {
 	if test {
 		pkg = testsRow
@@ -144,7 +144,7 @@ func expand(pattern, ctx string) string {
 	return strings.ReplaceAll(pattern, "<ctx>", ctx)
 }
 
-// allows tells whether a package may import another one.
+// allows reports whether a package may import another one.
 func (t *table) allows(m match, target string) bool {
 	if m.row.all {
 		return !testPackage(target) && !slices.Contains(m.row.imports, target)
@@ -158,7 +158,7 @@ func (t *table) allows(m match, target string) bool {
 	})
 }
 
-// allowsOutside tells whether a row lists the module that a package belongs to.
+// allowsOutside reports whether a row lists the module that a package belongs to.
 func (t *table) allowsOutside(r row, pkg string) bool {
 	within := func(module string) bool { return pkg == module || strings.HasPrefix(pkg, module+"/") }
 	return slices.ContainsFunc(r.outside, func(name string) bool {

@@ -25,7 +25,7 @@ type file struct {
 }
 
 // textEndings are the files that rules about text look at; Go is among them.
-var textEndings = []string{".go", ".sql", ".lua", ".md", ".yaml", ".yml", ".json", "Makefile", "/run"}
+var textEndings = []string{".go", ".sql", ".lua", ".ts", ".vue", ".md", ".yaml", ".yml", ".json", "Makefile", "/run"}
 
 // skipped are directories that hold no source of ours: what a run leaves behind, and what tests feed to parsers.
 var skipped = []string{".git", "bin", "data", "testdata", "node_modules", "dist"}
@@ -64,10 +64,10 @@ func (tr tree) load(root fs.FS, p string) (file, error) {
 
 func (tr tree) line(pos token.Pos) int { return tr.set.Position(pos).Line }
 
-// inTest tells whether the file exists for tests only: by its own name, or because its whole package does.
+// inTest reports whether the file exists for tests only, by its name or its package's.
 func (f file) inTest() bool { return strings.HasSuffix(f.path, "_test.go") || testPackage(f.pkg()) }
 
-// testPackage tells whether a package is made for tests: sqldb/sqldbtest, testenv, e2e.
+// testPackage reports whether a package is made for tests: sqldb/sqldbtest, testenv, e2e.
 func testPackage(pkg string) bool {
 	base := path.Base(pkg)
 	return strings.HasSuffix(base, "test") || base == "testenv" || base == "e2e"
@@ -76,7 +76,7 @@ func testPackage(pkg string) bool {
 // pkg names the file's package as the table of arrows does: without the leading internal/.
 func (f file) pkg() string { return strings.TrimPrefix(path.Dir(f.path), "internal/") }
 
-// imports gives the import paths of a Go file with their lines.
+// imports returns the import paths of a Go file with their lines.
 func (tr tree) imports(f file) map[string]int {
 	all := map[string]int{}
 	for _, s := range f.ast.Imports {

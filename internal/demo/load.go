@@ -74,7 +74,7 @@ func Load(ctx context.Context, db *sqldb.DB) error {
 	})
 }
 
-// documents are what is shown of the demo beyond its menus.
+// documents are the demo's entities that documents show, beside its menus.
 func (r restaurant) documents() []documentsql.Change {
 	categories, dishes := documentsql.Change{Entity: "category"}, documentsql.Change{Entity: "dish"}
 	for _, c := range r.categories {
@@ -86,7 +86,7 @@ func (r restaurant) documents() []documentsql.Change {
 	return []documentsql.Change{categories, dishes}
 }
 
-// same tells whether branches that were there before are the demo's own.
+// same reports whether the existing branches are the demo's own.
 func (r restaurant) same(ctx context.Context, tx sqldb.Tx, fresh int64) error {
 	rows, err := tx.Query(ctx, branchStranger, sqldb.NewRowSet(len(r.branches)).
 		Int("id", func(i int) int64 { return r.branches[i].ID }).

@@ -104,7 +104,7 @@ var mistakes = []mistake{
 	},
 }
 
-// plant gives the file's text with the bug in it.
+// plant returns the file's text with the bug in it.
 func (m mistake) plant(t *testing.T) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(root, m.file))

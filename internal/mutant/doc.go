@@ -1,4 +1,4 @@
-// Package mutant checks the tests themselves. Each of its bugs is a mistake that somebody might make in the stock or in
+// Package mutant checks the tests themselves. Each of its bugs is a mistake that is easily made in the stock or in
 // what its messages rely on; planted into a build of its own, it must be found by a test within two minutes.
 //
 // The program has no trace of them: a bug is a replacement of text that goes into one build by the overlay of the go

@@ -1,6 +1,6 @@
 // Package ordering owns orders: placing them, paying them, ending them, and what their guests may see of them.
 //
-// A use case (place.go, pay.go, cancel.go, expire.go) checks what it is asked and makes a Command of it. The ledger runs
+// A use case (place.go, checkout.go, pay.go, refund.go) checks what it is asked and makes a Command of it. The ledger runs
 // commands in batches: it loads and locks what they touch, lets a Batch decide each in the order of arrival, and writes
 // what the Batch says in one transaction. The Batch is pure; every rule about an order's life stands in it.
 //

@@ -1,4 +1,5 @@
-// Package stray belongs to nobody in the whole house.
+// Package stray belongs to nobody in the whole house,
+// as gone.go shows.
 package stray
 
 import "time"

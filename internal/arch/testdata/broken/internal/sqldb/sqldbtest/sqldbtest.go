@@ -1,4 +1,4 @@
-// Package sqldbtest gives tests a database of their own.
+// Package sqldbtest makes a database for each test.
 package sqldbtest
 
 import _ "comanda/internal/sqldb"
