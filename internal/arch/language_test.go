@@ -94,9 +94,9 @@ func (tr tree) prose(f file) []proseLine {
 
 var (
 	mentioned = regexp.MustCompile("`([^`]+)`")
-	symbol = regexp.MustCompile(`^([a-z][a-z0-9]*)\.([A-Z]\w*)(?:\.([A-Z]\w*))?(?:\(\))?$`)
-	place  = regexp.MustCompile(`^(?:cmd|internal|docs|web|deploy|compat|\.ci)/[\w./-]*\w$`)
-	goFile = regexp.MustCompile(`\b[a-z][\w/]*\.go\b`)
+	symbol    = regexp.MustCompile(`^([a-z][a-z0-9]*)\.([A-Z]\w*)(?:\.([A-Z]\w*))?(?:\(\))?$`)
+	place     = regexp.MustCompile(`^(?:cmd|internal|docs|web|deploy|compat|\.ci)/[\w./-]*\w$`)
+	goFile    = regexp.MustCompile(`\b[a-z][\w/]*\.go\b`)
 )
 
 // built are folders that documents name and that only a build makes.
