@@ -101,7 +101,7 @@ func (c ledgerCounts) Tallies(ctx context.Context, branch int64, date string) ([
 // Hits counts what the absence of an item meets.
 func (c ledgerCounts) Hits(ctx context.Context, at catalog.Placed, date string, item int64) (h catalog.Hits, err error) {
 	scope := stock.Scope{Branch: at.Branch, Date: date}
-	if h.Holds, h.Units, err = c.core.Stock.Holding(ctx, scope, item); err != nil {
+	if h.Holds, h.Units, err = c.core.Stock.OpenHolds(ctx, scope, item); err != nil {
 		return h, err
 	}
 	h.Carts, err = c.core.Baskets.With(ctx, at.Branch, at.Dish)

@@ -170,12 +170,12 @@ func ReadOutbox(ctx context.Context, db *sqldb.DB) (system.Outbox, error) {
 	return s, err
 }
 
-func redisOutbox(ctx context.Context, ledger *stocksql.Ledger, now time.Time) (system.Redis, error) {
+func redisOutbox(ctx context.Context, ledger *stocksql.Store, now time.Time) (system.Redis, error) {
 	pending, waits, err := ledger.Backlog(ctx, now)
 	if err != nil {
 		return system.Redis{}, err
 	}
-	dead, rests, err := ledger.GivenUp(ctx, now)
+	dead, rests, err := ledger.DeadBacklog(ctx, now)
 	return system.Redis{
 		Pending: pending, OldestAgeSeconds: waits.Seconds(), Dead: dead, DeadAgeSeconds: rests.Seconds(),
 	}, err
@@ -201,7 +201,7 @@ func replay(
 	ctx context.Context, db *sqldb.DB, desk *stocksql.Reservations, f system.ReplayFilter,
 ) (sum system.Replayed, err error) {
 	if f.Type == "" && (f.Consumer == "" || f.Consumer == system.RedisLetters) {
-		n, err := stocksql.New(db).Revive(ctx, f.ID)
+		n, err := stocksql.New(db).RetryDead(ctx, f.ID)
 		sum.Revived = int(n)
 		if err != nil || f.Consumer == system.RedisLetters {
 			return sum, err
@@ -238,9 +238,9 @@ func replay(
 // unheard is the gate of a command beside running servers: they tell Redis what the command has left in redis_outbox.
 type unheard struct{}
 
-func (unheard) Committed([]stock.Entry) {}
+func (unheard) EnqueueCommitted([]stock.OutboxEntry) {}
 
-func (unheard) Applied() []string { return nil }
+func (unheard) DrainApplied() []string { return nil }
 
 // Document writes one of the documents that are generated from the code.
 func Document(name string) (string, error) {

@@ -77,13 +77,13 @@ type Core struct {
 	Guests  *visit.Guests
 	Door    *visit.Door
 	Floor   *visit.Floor
-	Gate    *stockredis.Gate
-	Keeper  *stock.Gatekeeper
-	Stock   *stocksql.Ledger
+	Gate    *stockredis.Cache
+	Keeper  *stock.Syncer
+	Stock   *stocksql.Store
 	Desk    *stocksql.Reservations
-	Stores  *stock.Inventory
-	Recipes *stock.Recipes
-	Window  *stock.Window
+	Stores  *stock.ReservationService
+	Recipes *stock.RecipeCache
+	Window  *stock.SnapshotService
 	Ledger  *orderingsql.Ledger
 	Reader  *orderingsql.Orders
 	Reports *report.Desk
@@ -139,15 +139,15 @@ func (k *Core) wireVisits(reg prometheus.Registerer) {
 func (k *Core) wireStock(reg prometheus.Registerer) {
 	k.Stock = stocksql.New(k.DB)
 	k.Gate = stockredis.New(k.Redis, stockredis.Config{Now: k.DB.Now, Log: k.Log, Metrics: reg})
-	k.Keeper = stock.NewGatekeeper(stock.GatekeeperConfig{
-		Gate: k.Gate, Journal: k.Stock, Ends: k.dayEnds, Now: k.DB.Now, Log: k.Log, Observer: k.gatekeeperObserver(),
+	k.Keeper = stock.NewSyncer(stock.SyncerConfig{
+		Cache: k.Gate, Store: k.Stock, EndOfDay: k.dayEnds, Now: k.DB.Now, Log: k.Log, Observer: k.gatekeeperObserver(),
 	})
-	k.Recipes = &stock.Recipes{Read: k.Stock.Recipes, Now: k.DB.Now}
+	k.Recipes = &stock.RecipeCache{Read: k.Stock.Recipes, Now: k.DB.Now}
 	k.Desk = stocksql.NewReservations(k.DB, k.Keeper, k.DB.Now)
-	k.Stores = &stock.Inventory{Desk: k.Desk, Door: k.Keeper, Now: k.DB.Now}
-	k.Desk.Decided = k.Metrics.decided
+	k.Stores = &stock.ReservationService{Store: k.Desk, Admission: k.Keeper, Now: k.DB.Now}
+	k.Desk.OnCommit = k.Metrics.decided
 	watchGroup(reg, "reservations", k.Desk.Group())
-	k.Window = &stock.Window{Copies: stockredis.NewHot(k.Redis), Ranks: k.Desk, Now: k.DB.Now}
+	k.Window = &stock.SnapshotService{Cache: stockredis.NewSnapshotCache(k.Redis), Store: k.Desk, Now: k.DB.Now}
 }
 
 func (k *Core) wireOrders(reg prometheus.Registerer) {
@@ -258,7 +258,7 @@ func (s quotaStore) tell(ctx context.Context, err error) {
 	if err != nil || !s.core.Redis.Up() {
 		return
 	}
-	if err := s.core.Keeper.RecoverAll(ctx); err != nil {
+	if err := s.core.Keeper.ReplayAll(ctx); err != nil {
 		s.core.Log.WarnContext(ctx, "a changed quota reaches the gate later", "err", err)
 	}
 }
@@ -283,7 +283,7 @@ func (a availability) Left(ctx context.Context, branch int64, date string, items
 
 // byStock lowers what is left of dishes to what the stock is enough for.
 func (a availability) byStock(ctx context.Context, branch int64, left map[int64]int64) error {
-	recipes, err := a.core.Recipes.Of(ctx, branch)
+	recipes, err := a.core.Recipes.ForBranch(ctx, branch)
 	if err != nil || len(recipes) == 0 {
 		return err
 	}
@@ -293,8 +293,8 @@ func (a availability) byStock(ctx context.Context, branch int64, left map[int64]
 			things[l.Item] = struct{}{}
 		}
 	}
-	levels, _, err := a.core.Keeper.Counts(ctx, stock.StockOf(branch), slices.Sorted(maps.Keys(things)))
-	for item, n := range stock.Portions(recipes, levels) {
+	levels, _, err := a.core.Keeper.Counts(ctx, stock.StockScope(branch), slices.Sorted(maps.Keys(things)))
+	for item, n := range stock.PortionsLeft(recipes, levels) {
 		if before, counted := left[item]; !counted || before < 0 || n < before {
 			left[item] = n
 		}

@@ -37,7 +37,7 @@ func Keys() []KeyInfo {
 // rebuilders are what restores keys, by the names under which declarations give them: loops that look for what is
 // missing, and readers that ask SQL about what they do not find and remember the answer.
 var rebuilders = map[string]any{
-	"stock.rebuild":    (*stock.Gatekeeper).Watch,
+	"stock.rebuild":    (*stock.Syncer).Reconcile,
 	"visit.resolve":    (*visit.Guests).Resolve,
 	"document.rebuild": (*document.Sampler).RunOnce, // and document.Plane.Watch, when all are gone
 	"identity.admit":   (*identity.Guard).Admit,

@@ -26,7 +26,7 @@ func (k *Core) wireLive(reg prometheus.Registerer) {
 // what they are to show.
 func (k *Core) gatekeeperObserver() stock.Observer {
 	o := k.Metrics.gatekeeper()
-	o.Told = func(branch int64) {
+	o.Synced = func(branch int64) {
 		k.Boards.Changed(branch)
 		k.Live.Left(branch)
 	}

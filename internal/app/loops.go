@@ -28,12 +28,12 @@ const watchEvery = 1500 * time.Millisecond
 // gateLoops keep the gate equal to the ledger.
 func (k *Core) gateLoops() []worker.Loop {
 	return []worker.Loop{
-		{Name: "gate_apply", Run: k.Keeper.ApplyCommitted, Every: 10 * time.Millisecond},
-		{Name: "gate_recover", Run: k.Keeper.Recover, Every: time.Second, Timeout: 20 * time.Second, MaxPause: 2 * time.Second},
+		{Name: "gate_apply", Run: k.Keeper.Apply, Every: 10 * time.Millisecond},
+		{Name: "gate_recover", Run: k.Keeper.Replay, Every: time.Second, Timeout: 20 * time.Second, MaxPause: 2 * time.Second},
 		ending(k.DB.Clock(), worker.Loop{
-			Name: "gate_reap", Run: k.Keeper.Reap, Every: 2 * time.Second, Timeout: 20 * time.Second, MaxPause: 2 * time.Second,
+			Name: "gate_reap", Run: k.Keeper.ExpireProvisional, Every: 2 * time.Second, Timeout: 20 * time.Second, MaxPause: 2 * time.Second,
 		}),
-		{Name: "gate_watch", Run: k.Keeper.Watch, Every: watchEvery, Timeout: 20 * time.Second, MaxPause: 2 * time.Second},
+		{Name: "gate_watch", Run: k.Keeper.Reconcile, Every: watchEvery, Timeout: 20 * time.Second, MaxPause: 2 * time.Second},
 	}
 }
 
@@ -141,9 +141,9 @@ func (k *Core) measureStock(ctx context.Context, now time.Time) error {
 		age  prometheus.Gauge
 	}{
 		{k.Stock.Backlog, m.opsPending, m.opsAge},
-		{k.Stock.GivenUp, m.opsDead, m.opsDeadAge},
-		{k.Stock.Late, m.overdue.WithLabelValues("orders"), m.overdueAge.WithLabelValues("orders")},
-		{k.Desk.Late, m.overdue.WithLabelValues("reservations"), m.overdueAge.WithLabelValues("reservations")},
+		{k.Stock.DeadBacklog, m.opsDead, m.opsDeadAge},
+		{k.Stock.OverdueOrders, m.overdue.WithLabelValues("orders"), m.overdueAge.WithLabelValues("orders")},
+		{k.Desk.OverdueReservations, m.overdue.WithLabelValues("reservations"), m.overdueAge.WithLabelValues("reservations")},
 	} {
 		n, age, err := of.look(ctx, now)
 		if err != nil {
@@ -152,7 +152,7 @@ func (k *Core) measureStock(ctx context.Context, now time.Time) error {
 		of.n.Set(float64(n))
 		of.age.Set(age.Seconds())
 	}
-	low, err := k.Stock.Low(ctx)
+	low, err := k.Stock.LowItems(ctx)
 	if err != nil {
 		return err
 	}
@@ -170,7 +170,7 @@ func (k *Core) purge(ctx context.Context) error {
 	if _, err := inbox.New(k.DB, inbox.Options{Log: k.Log}).Purge(ctx, now.Add(-keepDedupe)); err != nil {
 		return err
 	}
-	if err := k.Stock.PurgeEarly(ctx, now.Add(-keepEarly)); err != nil {
+	if err := k.Stock.PurgeEarlyConfirms(ctx, now.Add(-keepEarly)); err != nil {
 		return err
 	}
 	return k.purgeTombstones(ctx)

@@ -58,7 +58,7 @@ func shown(t *testing.T, all ...prometheus.Collector) map[string]float64 {
 
 func receive(t *testing.T, k *Core, sku string, units int64) {
 	t.Helper()
-	a := stock.Adjustment{Branch: 1, SKU: sku, Kind: stock.Received, Units: units, Make: true}
+	a := stock.Adjustment{Branch: 1, SKU: sku, Kind: stock.Received, Units: units, Create: true}
 	if _, err := k.Desk.Adjust(t.Context(), identity.System(), a); err != nil {
 		t.Fatal(err)
 	}
@@ -76,17 +76,17 @@ func TestCore_measuresTheStock(t *testing.T) {
 			}
 			return shown(t, m.low, m.overdue, m.opsDead)
 		}
-		if err := k.Keeper.RecoverAll(t.Context()); err != nil {
+		if err := k.Keeper.ReplayAll(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		before := measured()
 		receive(t, k, "measured", 5)
-		r := stock.Request{ID: "late", Branch: 1, Items: []stock.Taken{{SKU: "measured", Qty: 1}}}
+		r := stock.ReservationRequest{ID: "late", Branch: 1, Items: []stock.SKULine{{SKU: "measured", Qty: 1}}}
 		if _, _, err := k.Stores.Reserve(t.Context(), identity.System(), r); err != nil {
 			t.Fatal(err)
 		}
 		strike(t, db, "mark", 4, "measured")
-		strike(t, db, "late", stock.HoldOf("late"))
+		strike(t, db, "late", stock.HoldID("late"))
 		strike(t, db, "dead", "zz", db.Now().Add(-time.Minute).UnixMilli())
 		after := measured()
 		for name, more := range map[string]float64{
@@ -118,27 +118,27 @@ func TestCore_measuresTheStock(t *testing.T) {
 }
 
 func TestMetrics_decided(t *testing.T) {
-	done := func(s stock.Status) stock.Result {
-		return stock.Result{Reservation: stock.Reservation{Status: s}, Changed: true}
+	done := func(s stock.Status) stock.CommandResult {
+		return stock.CommandResult{Reservation: stock.Reservation{Status: s}, Changed: true}
 	}
 	m := newMetrics(nil)
 	for _, c := range []struct {
-		act    stock.Act
-		result stock.Result
+		act    stock.Action
+		result stock.CommandResult
 	}{
-		{stock.Try, done(stock.Reserved)},
-		{stock.Try, stock.Result{}},
-		{stock.Try, stock.Result{Err: stock.ErrShort}},
-		{stock.Try, stock.Result{Err: stock.ErrTerminal}},
-		{stock.Try, stock.Result{Err: stock.ErrOther}},
-		{stock.Confirm, done(stock.Sold)},
-		{stock.Confirm, stock.Result{}},
-		{stock.Cancel, done(stock.Cancelled)},
-		{stock.Cancel, stock.Result{Err: stock.ErrConfirmed}},
-		{stock.Expire, done(stock.Expired)},
-		{stock.Return, done(stock.GivenBack)},
+		{stock.Try, done(stock.StatusReserved)},
+		{stock.Try, stock.CommandResult{}},
+		{stock.Try, stock.CommandResult{Err: stock.ErrInsufficientStock}},
+		{stock.Try, stock.CommandResult{Err: stock.ErrReservationEnded}},
+		{stock.Try, stock.CommandResult{Err: stock.ErrIDReused}},
+		{stock.Confirm, done(stock.StatusConfirmed)},
+		{stock.Confirm, stock.CommandResult{}},
+		{stock.Cancel, done(stock.StatusCancelled)},
+		{stock.Cancel, stock.CommandResult{Err: stock.ErrAlreadyConfirmed}},
+		{stock.Expire, done(stock.StatusExpired)},
+		{stock.Return, done(stock.StatusReturned)},
 	} {
-		m.decided([]stock.Demand{{Act: c.act}}, []stock.Result{c.result})
+		m.decided([]stock.Command{{Action: c.act}}, []stock.CommandResult{c.result})
 	}
 	want := map[string]float64{
 		"inventory_try_total reserved": 1, "inventory_try_total same": 1, "inventory_try_total refused": 1,
@@ -185,7 +185,7 @@ func TestReconcile_comparesTheStock(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		k := demoCore(t, db)
 		receive(t, k, "compared", 10)
-		scope := stock.StockOf(1)
+		scope := stock.StockScope(1)
 		if err := k.Keeper.Rebuild(t.Context(), scope); err != nil {
 			t.Fatal(err)
 		}
@@ -193,7 +193,7 @@ func TestReconcile_comparesTheStock(t *testing.T) {
 		if err != nil || !r.Clean || r.Scopes != 1 {
 			t.Fatalf("%+v, %v", r, err)
 		}
-		found, err := k.Desk.Things(t.Context(), 1, []string{"compared"})
+		found, err := k.Desk.Items(t.Context(), 1, []string{"compared"})
 		if err != nil || len(found) != 1 {
 			t.Fatal(found, err)
 		}

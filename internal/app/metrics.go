@@ -109,11 +109,11 @@ func (m *metrics) orders() *ordering.Metrics {
 
 func (m *metrics) gatekeeper() stock.Observer {
 	return stock.Observer{
-		Cold:    m.cold.Inc,
-		Doubted: m.doubted.Inc,
-		Buried:  func(n int) { m.buried.Add(float64(n)) },
-		Drift:   func(units int64) { m.drift.Set(float64(units)) },
-		GivenUp: func(n int) { m.opsGivenUp.Add(float64(n)) },
+		Cold:         m.cold.Inc,
+		Overruled:    m.doubted.Inc,
+		Expired:      func(n int) { m.buried.Add(float64(n)) },
+		Drift:        func(units int64) { m.drift.Set(float64(units)) },
+		DeadLettered: func(n int) { m.opsGivenUp.Add(float64(n)) },
 		Rebuilt: func(took time.Duration, err error) {
 			result := "ok"
 			if err != nil {
@@ -135,14 +135,14 @@ const (
 )
 
 // decided counts what was committed for other systems.
-func (m *metrics) decided(demands []stock.Demand, results []stock.Result) {
+func (m *metrics) decided(demands []stock.Command, results []stock.CommandResult) {
 	for i, d := range demands {
 		r := results[i]
 		switch {
-		case d.Act == stock.Try:
+		case d.Action == stock.Try:
 			m.tries.WithLabelValues(tried(r)).Inc()
 		case !r.Changed:
-		case d.Act == stock.Expire:
+		case d.Action == stock.Expire:
 			m.ended.WithLabelValues(endedByTime).Inc()
 		default:
 			m.ended.WithLabelValues(strings.ToLower(string(r.Reservation.Status))).Inc()
@@ -150,7 +150,7 @@ func (m *metrics) decided(demands []stock.Demand, results []stock.Result) {
 	}
 }
 
-func tried(r stock.Result) string {
+func tried(r stock.CommandResult) string {
 	switch {
 	case r.Changed:
 		return triedReserved

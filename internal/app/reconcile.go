@@ -77,7 +77,7 @@ func differences(ctx context.Context, db *sqldb.DB, redis *redisdb.DB, branch in
 // gateDifferences compares each scope that the gate knows. One that it does not know is no difference: it answers
 // nothing, and is rebuilt when it is next needed.
 func gateDifferences(
-	ctx context.Context, ledger *stocksql.Ledger, redis *redisdb.DB, branch int64, now time.Time,
+	ctx context.Context, ledger *stocksql.Store, redis *redisdb.DB, branch int64, now time.Time,
 ) ([]string, int, error) {
 	gate := stockredis.New(redis, stockredis.Config{Now: func() time.Time { return now }, Log: slog.New(slog.DiscardHandler)})
 	scopes, err := ledger.Scopes(ctx, now.Add(-48*time.Hour).Format(time.DateOnly))
@@ -90,7 +90,7 @@ func gateDifferences(
 		if branch != 0 && s.Branch != branch {
 			continue
 		}
-		shown, ok, err := gate.All(ctx, s)
+		shown, ok, err := gate.ReadScope(ctx, s)
 		if err != nil {
 			return nil, 0, err
 		}

@@ -10,10 +10,10 @@ import (
 )
 
 // stockRooms are the use cases of the stock's routes.
-func (k *Core) stockRooms() stockhttp.Rooms {
-	return stockhttp.Rooms{
-		Inventory: k.Stores, Window: k.Window, Cook: &stock.Cook{Book: k.Stock, Recipes: k.Recipes},
-		Keeper: &stock.Storekeeper{Shelves: k.Desk, Lists: k.Stock, Branches: k.branches},
+func (k *Core) stockRooms() stockhttp.Services {
+	return stockhttp.Services{
+		Reservations: k.Stores, Snapshots: k.Window, Recipes: &stock.RecipeService{Store: k.Stock, Cache: k.Recipes},
+		Items: &stock.ItemService{Store: k.Desk, Queries: k.Stock, Branches: k.branches},
 	}
 }
 
@@ -27,14 +27,14 @@ func (k *Core) branches(ctx context.Context) ([]int64, error) {
 }
 
 // warmEvery is half the life of what is copied, so that a round may come late.
-const warmEvery = stock.GlanceAge / 2
+const warmEvery = stock.MaxSnapshotAge / 2
 
 // windowLoops run where requests are served. The first copies what is read most when the process starts, and again before
 // it runs out; the second writes down what that is.
 func (k *Core) windowLoops() []worker.Loop {
 	return []worker.Loop{
 		{Name: "hot_warm", Run: k.warm, Every: warmEvery, Timeout: 10 * time.Second, MaxPause: warmEvery},
-		{Name: "hot_rank", Run: k.Window.Rank, Every: 10 * time.Second, Timeout: 10 * time.Second, MaxPause: time.Minute},
+		{Name: "hot_rank", Run: k.Window.FlushReads, Every: 10 * time.Second, Timeout: 10 * time.Second, MaxPause: time.Minute},
 	}
 }
 

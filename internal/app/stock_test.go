@@ -42,7 +42,7 @@ func TestMenu_followsStock(t *testing.T) {
 		left := func(item, want int64) {
 			t.Helper()
 			testenv.Eventually(t, 10*time.Second, func() bool {
-				if err := k.Keeper.RecoverAll(t.Context()); err != nil {
+				if err := k.Keeper.ReplayAll(t.Context()); err != nil {
 					t.Fatal(err)
 				}
 				board, err := k.Boards.Get(t.Context(), 1)
@@ -66,18 +66,18 @@ func TestMenu_followsStock(t *testing.T) {
 			t.Errorf("%d are left of the egg coffee", n)
 		}
 		left(cooler, 2000)
-		must(rooms.Keeper.Set(t.Context(), system, 1, "bones", 100))
-		must(nil, rooms.Cook.SetRecipe(t.Context(), system, phoBo, []stock.Taken{{SKU: "bones", Qty: 4}}))
+		must(rooms.Items.SetAvailable(t.Context(), system, 1, "bones", 100))
+		must(nil, rooms.Recipes.SetRecipe(t.Context(), system, phoBo, []stock.SKULine{{SKU: "bones", Qty: 4}}))
 		left(phoBo, 20)
-		must(rooms.Keeper.Set(t.Context(), system, 1, "bones", 30))
+		must(rooms.Items.SetAvailable(t.Context(), system, 1, "bones", 30))
 		left(phoBo, 7)
-		request := stock.Request{ID: "theirs", Branch: 1, Items: []stock.Taken{{SKU: "bones", Qty: 27}}}
-		_, _, err = rooms.Inventory.Reserve(t.Context(), system, request)
+		request := stock.ReservationRequest{ID: "theirs", Branch: 1, Items: []stock.SKULine{{SKU: "bones", Qty: 27}}}
+		_, _, err = rooms.Reservations.Reserve(t.Context(), system, request)
 		must(nil, err)
 		left(phoBo, 0)
-		must(rooms.Inventory.Cancel(t.Context(), system, "theirs"))
+		must(rooms.Reservations.Cancel(t.Context(), system, "theirs"))
 		left(phoBo, 7)
-		must(nil, rooms.Cook.SetRecipe(t.Context(), system, phoBo, nil))
+		must(nil, rooms.Recipes.SetRecipe(t.Context(), system, phoBo, nil))
 		left(phoBo, 20)
 	})
 }
@@ -86,8 +86,8 @@ func TestMenu_followsStock(t *testing.T) {
 func TestStockToday(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		k := demoCore(t, db)
-		keeper := k.stockRooms().Keeper
-		if _, err := keeper.Set(t.Context(), identity.System(), 1, "eggs", 60); err != nil {
+		keeper := k.stockRooms().Items
+		if _, err := keeper.SetAvailable(t.Context(), identity.System(), 1, "eggs", 60); err != nil {
 			t.Fatal(err)
 		}
 		lines, err := StockToday(t.Context(), db, 1)
@@ -121,7 +121,7 @@ func TestWindow_isWarmed(t *testing.T) {
 		system := identity.System()
 		look := func() int64 {
 			t.Helper()
-			found, err := k.Window.Look(t.Context(), system, 2, []string{"oolong"})
+			found, err := k.Window.Snapshots(t.Context(), system, 2, []string{"oolong"})
 			if err != nil || len(found) != 1 {
 				t.Fatalf("%v, %v", found, err)
 			}
@@ -133,7 +133,7 @@ func TestWindow_isWarmed(t *testing.T) {
 				run(t, l.Run)
 			}
 		}
-		if _, err := k.stockRooms().Keeper.Set(t.Context(), system, 2, "oolong", 5); err != nil {
+		if _, err := k.stockRooms().Items.SetAvailable(t.Context(), system, 2, "oolong", 5); err != nil {
 			t.Fatal(err)
 		}
 		if n := look(); n != 8000 {

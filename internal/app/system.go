@@ -50,7 +50,7 @@ func (w works) redisLetters(ctx context.Context, f system.LetterFilter) ([]syste
 	if f.Type != "" { // they are no events
 		return nil, 0, nil
 	}
-	page, total, err := w.Stock.Dead(ctx, f.ID, f.Limit, f.Offset)
+	page, total, err := w.Stock.DeadEntries(ctx, f.ID, f.Limit, f.Offset)
 	letters := make([]system.Letter, len(page))
 	for i, e := range page {
 		letters[i] = system.Letter{

@@ -59,7 +59,7 @@ type house struct {
 	reg    *prometheus.Registry
 	log    *slog.Logger
 	menus  *catalog.Menus
-	keeper *stock.Gatekeeper
+	keeper *stock.Syncer
 }
 
 // open starts a house. Its guests have the given limits.
@@ -72,10 +72,10 @@ func open(t *testing.T, databaseURL, redisURL string, limits ordering.Limits) *h
 	}
 	h.openStores(t)
 	h.menus = catalog.NewMenus(catalogsql.New(h.db, nil), catalogredis.New(h.redis), h.db.Now)
-	h.keeper = stock.NewGatekeeper(stock.GatekeeperConfig{
-		Gate:    stockredis.New(h.redis, stockredis.Config{Now: h.db.Now, Patience: rawPatient, Metrics: h.reg}),
-		Journal: stocksql.New(h.db), Now: h.db.Now, Log: h.log,
-		Ends: func(context.Context, stock.Scope) (time.Time, error) { return h.db.Now().Add(24 * time.Hour), nil },
+	h.keeper = stock.NewSyncer(stock.SyncerConfig{
+		Cache: stockredis.New(h.redis, stockredis.Config{Now: h.db.Now, Timeout: rawPatient, Metrics: h.reg}),
+		Store: stocksql.New(h.db), Now: h.db.Now, Log: h.log,
+		EndOfDay: func(context.Context, stock.Scope) (time.Time, error) { return h.db.Now().Add(24 * time.Hour), nil },
 	})
 	t.Cleanup(h.keeper.Close)
 	server := h.server(t, limits)
@@ -140,9 +140,9 @@ func (h *house) server(t *testing.T, limits ordering.Limits) *httpapi.Server {
 	orderinghttp.RegisterGateways(server.API(), orders, orderinghttp.Gateways{VNPay: till})
 	desk := stocksql.NewReservations(h.db, h.keeper, h.db.Now)
 	t.Cleanup(desk.Stop)
-	stockhttp.Inventory(server.API(), stockhttp.Rooms{
-		Inventory: &stock.Inventory{Desk: desk, Door: h.keeper, Now: h.db.Now},
-		Keeper: &stock.Storekeeper{Shelves: desk, Lists: stocksql.New(h.db), Branches: func(context.Context) ([]int64, error) {
+	stockhttp.Inventory(server.API(), stockhttp.Services{
+		Reservations: &stock.ReservationService{Store: desk, Admission: h.keeper, Now: h.db.Now},
+		Items: &stock.ItemService{Store: desk, Queries: stocksql.New(h.db), Branches: func(context.Context) ([]int64, error) {
 			return []int64{branchID}, nil
 		}},
 	})
@@ -235,8 +235,8 @@ func (h *house) startLoops(t *testing.T) {
 	papers := &document.Projector{Source: rows, Outbox: rows, Writer: documentredis.New(h.redis), Now: h.db.Now}
 	var services []worker.Service
 	for _, l := range []worker.Loop{
-		{Name: "apply", Run: h.keeper.ApplyCommitted},
-		{Name: "recover", Run: h.keeper.Recover, Every: 10 * time.Millisecond},
+		{Name: "apply", Run: h.keeper.Apply},
+		{Name: "recover", Run: h.keeper.Replay, Every: 10 * time.Millisecond},
 		{Name: "relay", Run: outbox.New(h.db, local, outbox.Options{}).RunOnce, Every: 10 * time.Millisecond},
 		{Name: "documents", Run: papers.RunOnce, Every: 10 * time.Millisecond},
 	} {

@@ -27,7 +27,7 @@ const (
 
 // rawGate drives the gate's two scripts of an order with nothing around them: TRY, then HELD as after a commit.
 type rawGate struct {
-	gate  *stockredis.Gate
+	gate  *stockredis.Cache
 	redis *redisdb.DB
 	scope stock.Scope
 	turn  atomic.Int64
@@ -56,7 +56,7 @@ func scriptLimit(ctx context.Context, c Config, sizes Batches) (r Rate, err erro
 	}
 	defer redis.Close()
 	g := &rawGate{
-		gate: stockredis.New(redis, stockredis.Config{Now: time.Now, Patience: rawPatient}), redis: redis,
+		gate: stockredis.New(redis, stockredis.Config{Now: time.Now, Timeout: rawPatient}), redis: redis,
 		scope:   stock.Scope{Branch: rawBranch, Date: time.Now().UTC().Format(time.DateOnly)},
 		waiting: max(1, int(math.Round(2*sizes.Try))), size: max(1, int(math.Round(sizes.Held))),
 	}
@@ -86,7 +86,7 @@ func (g *rawGate) build(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	image := stock.Image{Scope: g.scope, Epoch: epoch, Ends: time.Now().Add(-12 * time.Hour)}
+	image := stock.ScopeSnapshot{Scope: g.scope, Epoch: epoch, Ends: time.Now().Add(-12 * time.Hour)}
 	for i := range itemCount - 1 {
 		image.Counts = append(image.Counts, stock.Count{Item: int64(firstID + i), Cap: 1 << 40})
 	}
@@ -138,8 +138,8 @@ func (g *rawGate) try(ctx context.Context) error {
 		now := time.Now()
 		h := stock.Hold{ID: uid.New(now), Scope: g.scope, Until: now.Add(time.Hour), Lines: rawLines(n)}
 		ids = append(ids, h.ID)
-		v, err := g.gate.Try(ctx, h)
-		if err != nil || v.Answer != stock.Admitted {
+		v, err := g.gate.Reserve(ctx, h)
+		if err != nil || v.Status != stock.Admitted {
 			return errors.Join(errNotAdmitted, err)
 		}
 		g.held <- h

@@ -41,7 +41,7 @@ func TestRestaurant_is_sound(t *testing.T) {
 		t.Errorf("%d stock items, %d lines of recipes", len(things), len(recipes))
 	}
 	for _, th := range things {
-		if err := (stock.Thing{SKU: th.SKU, Name: th.Name, Unit: th.Unit, LowAt: th.LowAt}).Check(); err != nil || th.Available <= th.LowAt {
+		if err := (stock.Item{SKU: th.SKU, Name: th.Name, Unit: th.Unit, LowAt: th.LowAt}).Validate(); err != nil || th.Available <= th.LowAt {
 			t.Errorf("%s: %d of it, %v", th.SKU, th.Available, err)
 		}
 	}

@@ -21,9 +21,9 @@ const root = "../.."
 
 var mistakes = []mistake{
 	{
-		name: "no tombstone", file: "internal/stock/reserving.go",
-		was: "\t\tr.bar(d, ReasonCanceled)\n", is: "",
-		pkg: "internal/stock/stocksql", run: "TestLinear_ledger/sqlite|TestMistake_try_after_cancel/sqlite",
+		name: "no tombstone", file: "internal/stock/command.go",
+		was: "\t\tr.tombstone(d, ReasonCanceled)\n", is: "",
+		pkg: "internal/stock/stocksql", run: "TestLinearizable_sql/sqlite|TestMistake_try_after_cancel/sqlite",
 	},
 	{
 		name: "TTL on holds", file: "internal/stock/stockredis/lua/try.lua",
@@ -34,7 +34,7 @@ var mistakes = []mistake{
 		name: "missing is zero", file: "internal/stock/stockredis/lua/try.lua",
 		was: "  if not cap or not h or not p then\n    left[i] = false\n  elseif",
 		is:  "  cap, h, p = cap or '0', h or 0, p or 0\n  if",
-		pkg: "internal/stock/stockredis", run: "TestMistake_missing_counts_as_zero|TestGate_against_model/redis",
+		pkg: "internal/stock/stockredis", run: "TestMistake_missing_counts_as_zero|TestCache_against_model/redis",
 	},
 	{
 		name: "check, then insert", file: "internal/event/inbox/inbox.sql",
@@ -50,9 +50,9 @@ var mistakes = []mistake{
 		pkg: "internal/event/inbox", run: "TestHandle_the_same_batch_at_once/postgres",
 	},
 	{
-		name: "publish before commit", file: "internal/stock/stocksql/reserve.go",
-		was: "tx.OnCommit(func() { r.gate.Committed(entries) })", is: "r.gate.Committed(entries)",
-		pkg: "internal/stock/stocksql", run: "TestReservations_gate_hears_after_the_commit/sqlite",
+		name: "publish before commit", file: "internal/stock/stocksql/reservations.go",
+		was: "tx.OnCommit(func() { r.cache.EnqueueCommitted(entries) })", is: "r.cache.EnqueueCommitted(entries)",
+		pkg: "internal/stock/stocksql", run: "TestReservations_cache_is_told_after_commit/sqlite",
 	},
 	{
 		name: "ack before commit", file: "internal/event/rabbit/lane.go",
@@ -62,30 +62,30 @@ var mistakes = []mistake{
 		pkg: "internal/event/rabbit", run: "TestLane_acknowledges_after_the_work",
 	},
 	{
-		name: "confirm trusts the caller's quantity", file: "internal/stock/reserving.go",
-		was: "\tid := HoldOf(d.ID)\n\tswitch r.Book.Confirm(id) {",
-		is: "\tid := HoldOf(d.ID)\n\tif e := r.Book.holds[id]; e != nil && len(d.Hold.Lines) > 0 {\n\t\te.hold.Lines = d.Hold.Lines\n\t}\n" +
-			"\tswitch r.Book.Confirm(id) {",
-		pkg: "internal/stock/stocksql", run: "TestLinear_ledger/sqlite|TestMistake_confirm_with_foreign_quantity/sqlite",
+		name: "confirm trusts the caller's quantity", file: "internal/stock/command.go",
+		was: "\tid := HoldID(d.ID)\n\tswitch r.Balances.Confirm(id) {",
+		is: "\tid := HoldID(d.ID)\n\tif e := r.Balances.holds[id]; e != nil && len(d.Hold.Lines) > 0 {\n\t\te.hold.Lines = d.Hold.Lines\n\t}\n" +
+			"\tswitch r.Balances.Confirm(id) {",
+		pkg: "internal/stock/stocksql", run: "TestLinearizable_sql/sqlite|TestMistake_confirm_with_foreign_quantity/sqlite",
 	},
 	{
-		name: "release without state check", file: "internal/stock/book.go",
-		was: "func (b *Book) Release(id string) Outcome { return b.step(id, Held, Released, -1, 0) }",
-		is: "func (b *Book) Release(id string) Outcome {\n\tif e, ok := b.holds[id]; ok {\n\t\te.state = Held\n\t}\n" +
+		name: "release without state check", file: "internal/stock/balances.go",
+		was: "func (b *Balances) Release(id string) Outcome { return b.step(id, Held, Released, -1, 0) }",
+		is: "func (b *Balances) Release(id string) Outcome {\n\tif e, ok := b.holds[id]; ok {\n\t\te.state = Held\n\t}\n" +
 			"\treturn b.step(id, Held, Released, -1, 0)\n}",
-		pkg: "internal/stock/stocksql", run: "TestLinear_ledger/sqlite|TestMistake_cancel/sqlite",
+		pkg: "internal/stock/stocksql", run: "TestLinearizable_sql/sqlite|TestMistake_cancel/sqlite",
 	},
 	{
-		name: "retry without id", file: "internal/stock/book.go",
+		name: "retry without id", file: "internal/stock/balances.go",
 		was: "\tif e, ok := b.holds[h.ID]; ok {\n\t\tif (e.state == Held || e.state == Confirmed) && h.Digest() == e.hold.Digest() {",
 		is: "\tif e, ok := b.holds[h.ID]; ok && e.state != Held {\n" +
 			"\t\tif (e.state == Held || e.state == Confirmed) && h.Digest() == e.hold.Digest() {",
-		pkg: "internal/stock/stocksql", run: "TestLinear_ledger/sqlite|TestMistake_retried_reserve/sqlite",
+		pkg: "internal/stock/stocksql", run: "TestLinearizable_sql/sqlite|TestMistake_retried_reserve/sqlite",
 	},
 	{
 		name: "counters read outside the lock", file: "internal/stock/stocksql/inventory.sql",
 		was: "/*pg: FOR UPDATE OF v*/", is: "",
-		pkg: "internal/stock/stocksql", run: "TestReservations_exactly_n_winners/postgres|TestLinear_ledger/postgres",
+		pkg: "internal/stock/stocksql", run: "TestReservations_exactly_n_winners/postgres|TestLinearizable_sql/postgres",
 	},
 	{
 		name: "run again after an unanswered commit", file: "internal/sqldb/db.go",

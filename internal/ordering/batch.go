@@ -30,7 +30,7 @@ type Known struct {
 type Batch struct {
 	Now   time.Time
 	NewID func() string
-	Book  *stock.Book
+	Book  *stock.Balances
 
 	// What was loaded.
 	Orders   map[string]*Order // by id, locked; those placed in this batch are entered too
@@ -92,7 +92,7 @@ type placement struct {
 // NewBatch makes a batch into which nothing is loaded yet. Everything in it happens at one instant.
 func NewBatch(now time.Time, newID func() string) *Batch {
 	return &Batch{
-		Now: now, NewID: newID, Book: stock.NewBook(), Orders: map[string]*Order{},
+		Now: now, NewID: newID, Book: stock.NewBalances(), Orders: map[string]*Order{},
 		Attempts: map[string][]payment.Attempt{}, Owed: map[string][]payment.Refund{},
 		Known: map[TxnKey]Known{}, Visits: map[string]bool{}, Versions: map[int64]bool{},
 		Paused: map[int64]bool{},
@@ -179,10 +179,10 @@ func (b *Batch) enter(p *Place) Result {
 	case p.Cart != nil && !b.same(*p.Cart):
 		return Result{Err: cart.ErrChanged}
 	}
-	switch outcome, short := b.Book.Take(p.Hold, stock.Held); outcome {
-	case stock.Changed:
-	case stock.NoRoom:
-		return Result{Err: SoldOut(stock.Scarce(short, p.Hold.Lines, p.Recipes))}
+	switch outcome, short := b.Book.Reserve(p.Hold, stock.Held); outcome {
+	case stock.Applied:
+	case stock.Insufficient:
+		return Result{Err: SoldOut(stock.DishShortages(short, p.Hold.Lines, p.Recipes))}
 	default: // an id that is dead already, or an item that has left the menus between two looks
 		return Result{Err: ErrRetry}
 	}
@@ -244,7 +244,7 @@ func (b *Batch) end(e *End) Result {
 	case e.Reason == Expired && b.Now.Before(o.ExpiresAt): // I10
 		return Result{Order: *o}
 	}
-	if b.Book.Release(o.HoldID) != stock.Changed {
+	if b.Book.Release(o.HoldID) != stock.Applied {
 		return Result{Order: *o, Err: ErrRetry}
 	}
 	b.move(o.HoldID, stock.Held, stock.Released, string(e.Reason))
@@ -263,7 +263,7 @@ func (b *Batch) end(e *End) Result {
 // move records a hold's step and tells the gate about it.
 func (b *Batch) move(id string, was, now stock.State, reason string) {
 	b.Moves = append(b.Moves, MoveEffect{id, was, now, reason})
-	h, _ := b.Book.Holding(id)
+	h, _ := b.Book.Hold(id)
 	kind := stock.OpConfirm
 	if now == stock.Released {
 		kind = stock.OpCancel

@@ -141,8 +141,8 @@ func TestService_CheckOut_refuses(t *testing.T) {
 		},
 		"the gate refuses": {func(t *testing.T, s *shop) {
 			t.Helper()
-			s.gate.try = func(stock.Hold) stock.Verdict {
-				return stock.Verdict{Answer: stock.Refused, Short: []stock.Shortage{{Item: 101, Requested: 2, Available: 1}}}
+			s.gate.try = func(stock.Hold) stock.AdmissionResult {
+				return stock.AdmissionResult{Status: stock.Refused, Short: []stock.Shortage{{Item: 101, Requested: 2, Available: 1}}}
 			}
 		}, nil, "sold_out", map[string]any{"lines": []ordering.ShortLine{{ItemID: 101, Requested: 2, Available: 1}}}},
 		"the ledger refuses": {func(t *testing.T, s *shop) {
@@ -355,7 +355,7 @@ func TestService_CheckOut_again(t *testing.T) {
 		again("the cart is gone")
 		filled := s.house.Puts(t, who, 1, 101)
 		again("the cart is full again")
-		s.gate.try = func(stock.Hold) stock.Verdict { return stock.Verdict{Answer: stock.Refused} }
+		s.gate.try = func(stock.Hold) stock.AdmissionResult { return stock.AdmissionResult{Status: stock.Refused} }
 		again("sold out")
 		s.house.Drop(t, 101)
 		again("the dish has left the menu")
@@ -423,7 +423,7 @@ func TestService_CheckOut_changed_meanwhile(t *testing.T) {
 	eachShop(t, func(t *testing.T, s *shop) {
 		who := s.house.Member(t, 7)
 		s.house.Puts(t, who, 1, 101)
-		s.gate.try = func(h stock.Hold) stock.Verdict {
+		s.gate.try = func(h stock.Hold) stock.AdmissionResult {
 			s.house.Puts(t, who, 1, 102) // as from another phone
 			return admit(h)
 		}

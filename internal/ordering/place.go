@@ -93,12 +93,12 @@ func (s *Service) enter(ctx context.Context, o Order, from *cart.Cart, digest st
 	if err != nil {
 		return Receipt{}, err
 	}
-	if h.Stock, err = stock.Needs(recipes, h.Lines); err != nil {
+	if h.Stock, err = stock.Consumption(recipes, h.Lines); err != nil {
 		return Receipt{}, err
 	}
-	verdict := s.Gate.Try(ctx, h)
-	if verdict.Answer == stock.Refused {
-		return s.earlier(ctx, o.Key(), digest, SoldOut(stock.Scarce(verdict.Short, h.Lines, recipes)))
+	verdict := s.Gate.Reserve(ctx, h)
+	if verdict.Status == stock.Refused {
+		return s.earlier(ctx, o.Key(), digest, SoldOut(stock.DishShortages(verdict.Short, h.Lines, recipes)))
 	}
 	attempt := payment.Attempt{
 		ID: s.newID(), OrderID: o.ID, Method: o.Method, Amount: o.Total, Currency: o.Currency, State: payment.Created,
@@ -111,7 +111,7 @@ func (s *Service) enter(ctx context.Context, o Order, from *cart.Cart, digest st
 	if err != nil || result.Order.ID != o.ID {
 		// Decided against this order, or for an earlier one under the same key. An unknown end is the reaper's.
 		if fault.KindOf(err) != fault.Unavailable && ctx.Err() == nil {
-			s.Gate.Abandon(h)
+			s.Gate.DropProvisional(h)
 		}
 	}
 	if errors.Is(err, catalog.ErrPaused) {
@@ -133,7 +133,7 @@ func (s *Service) paused(ctx context.Context, branch int64) error {
 // recipes gives what a branch's dishes take of its stock.
 func (s *Service) recipes(ctx context.Context, branch int64) (of map[int64][]stock.Line, err error) {
 	if s.Recipes != nil {
-		of, err = s.Recipes.Of(ctx, branch)
+		of, err = s.Recipes.ForBranch(ctx, branch)
 	}
 	return of, err
 }

@@ -69,14 +69,14 @@ type Catalog interface {
 
 // Gate admits or refuses ahead of the ledger. It never fails: what it cannot tell, it leaves to the ledger.
 type Gate interface {
-	Try(ctx context.Context, h stock.Hold) stock.Verdict
+	Reserve(ctx context.Context, h stock.Hold) stock.AdmissionResult
 	// Abandon gives a lease back after the ledger has decided against the order.
-	Abandon(h stock.Hold)
+	DropProvisional(h stock.Hold)
 }
 
 // Recipes tells what one portion of each menu item takes of a branch's stock.
 type Recipes interface {
-	Of(ctx context.Context, branch int64) (map[int64][]stock.Line, error)
+	ForBranch(ctx context.Context, branch int64) (map[int64][]stock.Line, error)
 }
 
 // Reader reads orders as they are in SQL.

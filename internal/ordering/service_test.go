@@ -23,20 +23,20 @@ import (
 // gate is one whose answers a test gives.
 type gate struct {
 	orderingtest.NoGate
-	try       func(stock.Hold) stock.Verdict
+	try       func(stock.Hold) stock.AdmissionResult
 	mu        sync.Mutex
 	abandoned []string
 }
 
-func (g *gate) Try(_ context.Context, h stock.Hold) stock.Verdict { return g.try(h) }
+func (g *gate) Reserve(_ context.Context, h stock.Hold) stock.AdmissionResult { return g.try(h) }
 
-func (g *gate) Abandon(h stock.Hold) {
+func (g *gate) DropProvisional(h stock.Hold) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.abandoned = append(g.abandoned, h.ID)
 }
 
-func admit(stock.Hold) stock.Verdict { return stock.Verdict{Answer: stock.Admitted} }
+func admit(stock.Hold) stock.AdmissionResult { return stock.AdmissionResult{Status: stock.Admitted} }
 
 // service is ordering on a database, with the test's gate.
 func service(t testing.TB, db *sqldb.DB, g *gate, quotas ...int64) (*ordering.Service, *orderingtest.Restaurant, ordering.Guest) {
@@ -59,7 +59,7 @@ func request(key string, items ...ordering.RequestItem) ordering.Request {
 }
 
 func TestService_Place_refusesBadRequests(t *testing.T) {
-	g := &gate{try: func(stock.Hold) stock.Verdict { t.Error("the gate was asked"); return stock.Verdict{} }}
+	g := &gate{try: func(stock.Hold) stock.AdmissionResult { t.Error("the gate was asked"); return stock.AdmissionResult{} }}
 	s, r, guest := service(t, sqldbtest.SQLite(t), g, 10)
 	many := make([]ordering.RequestItem, ordering.MaxLines+1)
 	for i := range many {
@@ -112,11 +112,11 @@ func setQty(items []ordering.RequestItem, qty int64) {
 func TestService_Place_atOnce(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		var taken atomic.Int64 // a gate with a single unit
-		g := &gate{try: func(stock.Hold) stock.Verdict {
+		g := &gate{try: func(stock.Hold) stock.AdmissionResult {
 			if taken.Add(1) > 1 {
-				return stock.Verdict{Answer: stock.Refused, Short: []stock.Shortage{{Item: 101, Requested: 1}}}
+				return stock.AdmissionResult{Status: stock.Refused, Short: []stock.Shortage{{Item: 101, Requested: 1}}}
 			}
-			return stock.Verdict{Answer: stock.Admitted}
+			return stock.AdmissionResult{Status: stock.Admitted}
 		}}
 		s, _, guest := service(t, db, g, 1)
 		var made atomic.Int64

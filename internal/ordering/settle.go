@@ -133,7 +133,7 @@ func (b *Batch) keep(a payment.Attempt) {
 func (b *Batch) captured(o *Order, a payment.Attempt, today string) {
 	switch {
 	case o.PaymentStatus.payable():
-		if b.Book.Confirm(o.HoldID) == stock.Changed {
+		if b.Book.Confirm(o.HoldID) == stock.Applied {
 			b.move(o.HoldID, stock.Held, stock.Confirmed, "")
 			b.paid(o)
 			return
@@ -170,7 +170,7 @@ func (b *Batch) tooLate(o *Order, today string) payment.RefundReason {
 
 // revive makes an expired order a paid one if its units are free, and otherwise owes its money.
 func (b *Batch) revive(o *Order, a payment.Attempt) {
-	if outcome, _ := b.retake(o); outcome != stock.Changed {
+	if outcome, _ := b.retake(o); outcome != stock.Applied {
 		b.oweAll(o, a, payment.LateSoldOut)
 		return
 	}
@@ -179,13 +179,13 @@ func (b *Batch) revive(o *Order, a payment.Attempt) {
 
 // retake takes the units of an expired order once more, under a new hold: the old one stays released for good (I12).
 func (b *Batch) retake(o *Order) (stock.Outcome, []stock.Shortage) {
-	h, ok := b.Book.Holding(o.HoldID)
+	h, ok := b.Book.Hold(o.HoldID)
 	if !ok {
-		return stock.Unknown, nil
+		return stock.NotFound, nil
 	}
 	h.ID = b.NewID()
-	outcome, short := b.Book.Take(h, stock.Confirmed)
-	if outcome == stock.Changed {
+	outcome, short := b.Book.Reserve(h, stock.Confirmed)
+	if outcome == stock.Applied {
 		b.NewHolds = append(b.NewHolds, HoldEffect{h, stock.Confirmed})
 		b.tell(stock.OpConfirm, h)
 		o.HoldID = h.ID
@@ -211,11 +211,11 @@ func (b *Batch) acceptLate(o *Order, s *Settle) error {
 		return ErrNotPayable
 	}
 	switch outcome, short := b.retake(o); outcome {
-	case stock.Changed:
+	case stock.Applied:
 		return nil
-	case stock.NoRoom:
-		h, _ := b.Book.Holding(o.HoldID)
-		return SoldOut(stock.Scarce(short, h.Lines, s.Late.Recipes))
+	case stock.Insufficient:
+		h, _ := b.Book.Hold(o.HoldID)
+		return SoldOut(stock.DishShortages(short, h.Lines, s.Late.Recipes))
 	default: // an item that has left the menus since
 		return ErrNotPayable
 	}

@@ -33,7 +33,7 @@ type Adjustment struct {
 	Kind   AdjustmentKind
 	Units  int64 // of Received and Wasted, 1 or more; of Counted, what is available, 0 or more
 	Note   string
-	Make   bool // an item that is not there is made
+	Create bool // an item that is not there is made
 
 	// ClientTxnID is chosen by the client, once per branch; empty for none. The same adjustment under the same one is made
 	// once, and answered as the first time.
@@ -61,7 +61,7 @@ func (a Adjustment) Change() (units int64, set bool) {
 }
 
 // Check refuses what nobody may adjust.
-func (a Adjustment) Check() error {
+func (a Adjustment) Validate() error {
 	least := int64(1)
 	if a.Kind == Counted {
 		least = 0
@@ -78,12 +78,12 @@ func (a Adjustment) Check() error {
 	case utf8.RuneCountInString(a.Note) > MaxNote || !utf8.ValidString(a.Note):
 		return fault.Newf(fault.Invalid, "invalid", "A note has at most %d characters.", MaxNote).With("field", "note")
 	}
-	return CheckName("itemId", a.SKU)
+	return ValidateExternalID("itemId", a.SKU)
 }
 
 // Level is how many units of a stock item there are.
 type Level struct {
-	Thing
+	Item
 	Available int64
 	Reserved  int64
 	Sold      int64

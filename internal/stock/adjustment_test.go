@@ -10,19 +10,19 @@ import (
 	"comanda/internal/stock"
 )
 
-var sack = stock.Key{Scope: stock.StockOf(7), Item: 1}
+var sack = stock.Key{Scope: stock.StockScope(7), Item: 1}
 
 // sacks is a book of one stock item of which 2 are reserved and 3 sold.
-func sacks(available, lowAt int64) *stock.Book {
-	b := stock.NewBook()
-	b.LoadThing(stock.Thing{ID: 1, Branch: 7, SKU: "rice", LowAt: lowAt}, stock.Count{
+func sacks(available, lowAt int64) *stock.Balances {
+	b := stock.NewBalances()
+	b.LoadItem(stock.Item{ID: 1, Branch: 7, SKU: "rice", LowAt: lowAt}, stock.Count{
 		Item: 1, Cap: available + 5, Held: 2, Used: 3,
 	})
 	return b
 }
 
 // What can be had afterwards is never less than nothing and, where units come, never more than anybody counts.
-func TestBook_Stocktake(t *testing.T) {
+func TestBalances_Adjust(t *testing.T) {
 	const most = stock.MaxAvailable
 	for name, c := range map[string]struct {
 		available int64
@@ -31,69 +31,69 @@ func TestBook_Stocktake(t *testing.T) {
 		want      int64
 		outcome   stock.Outcome
 	}{
-		"received":                 {10, stock.Received, 5, 15, stock.Changed},
-		"received up to the limit": {10, stock.Received, most - 10, most, stock.Changed},
-		"one more":                 {10, stock.Received, most - 9, 10, stock.Overfull},
-		"one on the limit":         {most, stock.Received, 1, most, stock.Overfull},
-		"the limit on the limit":   {most, stock.Received, most, most, stock.Overfull},
-		"wasted":                   {10, stock.Wasted, 10, 0, stock.Changed},
-		"one more than there are":  {10, stock.Wasted, 11, 10, stock.NoRoom},
-		"counted as the limit":     {10, stock.Counted, most, most, stock.Changed},
-		"counted as it was":        {10, stock.Counted, 10, 10, stock.Same},
-		"counted as nothing":       {10, stock.Counted, 0, 0, stock.Changed},
-		"less of too many":         {most + 5, stock.Wasted, 2, most + 3, stock.Changed}, // returns had made them so many
-		"still more of too many":   {most + 5, stock.Received, 1, most + 5, stock.Overfull},
+		"received":                 {10, stock.Received, 5, 15, stock.Applied},
+		"received up to the limit": {10, stock.Received, most - 10, most, stock.Applied},
+		"one more":                 {10, stock.Received, most - 9, 10, stock.ExceedsMax},
+		"one on the limit":         {most, stock.Received, 1, most, stock.ExceedsMax},
+		"the limit on the limit":   {most, stock.Received, most, most, stock.ExceedsMax},
+		"wasted":                   {10, stock.Wasted, 10, 0, stock.Applied},
+		"one more than there are":  {10, stock.Wasted, 11, 10, stock.Insufficient},
+		"counted as the limit":     {10, stock.Counted, most, most, stock.Applied},
+		"counted as it was":        {10, stock.Counted, 10, 10, stock.AlreadyApplied},
+		"counted as nothing":       {10, stock.Counted, 0, 0, stock.Applied},
+		"less of too many":         {most + 5, stock.Wasted, 2, most + 3, stock.Applied}, // returns had made them so many
+		"still more of too many":   {most + 5, stock.Received, 1, most + 5, stock.ExceedsMax},
 	} {
 		b := sacks(c.available, stock.NoAlarm)
 		units, set := stock.Adjustment{Kind: c.kind, Units: c.units}.Change()
-		got, outcome := b.Stocktake(sack, units, set)
+		got, outcome := b.Adjust(sack, units, set)
 		count, _ := b.Count(sack)
 		if got != c.want || outcome != c.outcome || count.Left() != c.want || count.Held != 2 || count.Used != 3 {
 			t.Errorf("%s: %d, %d, %+v; want %d, %d", name, got, outcome, count, c.want, c.outcome)
 		}
 		changed := false
 		b.Deltas(func(stock.Key, stock.Counter) { changed = true })
-		if changed != (c.outcome == stock.Changed) {
+		if changed != (c.outcome == stock.Applied) {
 			t.Errorf("%s: something is written: %t", name, changed)
 		}
 	}
-	if _, outcome := stock.NewBook().Stocktake(sack, 1, false); outcome != stock.Unknown {
+	if _, outcome := stock.NewBalances().Adjust(sack, 1, false); outcome != stock.NotFound {
 		t.Errorf("of nothing: %d", outcome)
 	}
 }
 
 // An alarm is raised when it begins to stand: because units went, or because the mark was raised.
-func TestBook_Warnings(t *testing.T) {
+func TestBalances_LowStockEvents(t *testing.T) {
 	for name, c := range map[string]struct {
 		available, lowAt int64
-		change           func(b *stock.Book)
+		change           func(b *stock.Balances)
 		told             bool
 	}{
-		"nothing happens":             {5, 5, func(*stock.Book) {}, false},
-		"down to the mark":            {6, 5, func(b *stock.Book) { b.Stocktake(sack, -1, false) }, true},
-		"not yet":                     {7, 5, func(b *stock.Book) { b.Stocktake(sack, -1, false) }, false},
-		"down, and it stood":          {5, 5, func(b *stock.Book) { b.Stocktake(sack, -1, false) }, false},
-		"up, and it stands":           {3, 5, func(b *stock.Book) { b.Stocktake(sack, 1, false) }, false},
-		"nobody wants to hear":        {1, stock.NoAlarm, func(b *stock.Book) { b.Stocktake(sack, -1, false) }, false},
-		"raised to the level":         {6, 5, func(b *stock.Book) { b.Mark(sack, 6) }, true},
-		"raised above the level":      {6, stock.NoAlarm, func(b *stock.Book) { b.Mark(sack, 9) }, true},
-		"raised below the level":      {6, 2, func(b *stock.Book) { b.Mark(sack, 5) }, false},
-		"raised, and it stood":        {6, 6, func(b *stock.Book) { b.Mark(sack, 9) }, false},
-		"lowered, and it stands":      {3, 6, func(b *stock.Book) { b.Mark(sack, 4) }, false},
-		"taken away":                  {3, 6, func(b *stock.Book) { b.Mark(sack, stock.NoAlarm) }, false},
-		"nothing left and none above": {0, stock.NoAlarm, func(b *stock.Book) { b.Mark(sack, 0) }, true},
-		"of what is not there":        {6, 5, func(b *stock.Book) { b.Mark(stock.Key{Scope: sack.Scope, Item: 2}, 9) }, false},
+		"nothing happens":             {5, 5, func(*stock.Balances) {}, false},
+		"down to the mark":            {6, 5, func(b *stock.Balances) { b.Adjust(sack, -1, false) }, true},
+		"not yet":                     {7, 5, func(b *stock.Balances) { b.Adjust(sack, -1, false) }, false},
+		"down, and it stood":          {5, 5, func(b *stock.Balances) { b.Adjust(sack, -1, false) }, false},
+		"up, and it stands":           {3, 5, func(b *stock.Balances) { b.Adjust(sack, 1, false) }, false},
+		"nobody wants to hear":        {1, stock.NoAlarm, func(b *stock.Balances) { b.Adjust(sack, -1, false) }, false},
+		"raised to the level":         {6, 5, func(b *stock.Balances) { b.SetThreshold(sack, 6) }, true},
+		"raised above the level":      {6, stock.NoAlarm, func(b *stock.Balances) { b.SetThreshold(sack, 9) }, true},
+		"raised below the level":      {6, 2, func(b *stock.Balances) { b.SetThreshold(sack, 5) }, false},
+		"raised, and it stood":        {6, 6, func(b *stock.Balances) { b.SetThreshold(sack, 9) }, false},
+		"lowered, and it stands":      {3, 6, func(b *stock.Balances) { b.SetThreshold(sack, 4) }, false},
+		"taken away":                  {3, 6, func(b *stock.Balances) { b.SetThreshold(sack, stock.NoAlarm) }, false},
+		"nothing left and none above": {0, stock.NoAlarm, func(b *stock.Balances) { b.SetThreshold(sack, 0) }, true},
+		"of what is not there":        {6, 5, func(b *stock.Balances) { b.SetThreshold(stock.Key{Scope: sack.Scope, Item: 2}, 9) }, false},
 	} {
 		b := sacks(c.available, c.lowAt)
 		c.change(b)
-		events := b.Warnings(time.UnixMilli(1))
+		events := b.LowStockEvents(time.UnixMilli(1))
 		if told := len(events) == 1; told != c.told || len(events) > 1 {
 			t.Errorf("%s: told %d times", name, len(events))
 		}
 	}
 }
 
-func TestAdjustment_Check(t *testing.T) {
+func TestAdjustment_Validate(t *testing.T) {
 	good := stock.Adjustment{Branch: 1, SKU: "rice", Kind: stock.Received, Units: 1}
 	for name, c := range map[string]struct {
 		change func(a *stock.Adjustment)
@@ -113,7 +113,7 @@ func TestAdjustment_Check(t *testing.T) {
 	} {
 		a := good
 		c.change(&a)
-		err := a.Check()
+		err := a.Validate()
 		var f *fault.Error
 		if refused := errors.As(err, &f); refused != (c.field != "") {
 			t.Errorf("%s: %v", name, err)

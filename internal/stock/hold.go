@@ -37,10 +37,10 @@ type Scope struct {
 }
 
 // StockOf is the scope of a branch's stock items.
-func StockOf(branch int64) Scope { return Scope{Branch: branch} } //nolint:revive // stock.Of could be of anything
+func StockScope(branch int64) Scope { return Scope{Branch: branch} } //nolint:revive // stock.Of could be of anything
 
 // Stock tells whether the scope is a branch's stock.
-func (s Scope) Stock() bool { return s.Date == "" }
+func (s Scope) IsStock() bool { return s.Date == "" }
 
 // Hold is what one order, or one reservation of another system, takes from counters: all of it or nothing.
 type Hold struct {
@@ -58,19 +58,19 @@ func (h Hold) Parts() []Hold {
 	}
 	quotas, stock := h, h
 	quotas.Stock, stock.Stock = nil, nil
-	stock.Scope, stock.Lines = StockOf(h.Scope.Branch), h.Stock
+	stock.Scope, stock.Lines = StockScope(h.Scope.Branch), h.Stock
 	return []Hold{quotas, stock}
 }
 
 // Takes gives the counters that the hold takes from, and how many units of each.
-func (h Hold) Takes(yield func(Key, int64) bool) {
+func (h Hold) Quantities(yield func(Key, int64) bool) {
 	for _, l := range h.Lines {
 		if !yield(Key{h.Scope, l.Item}, l.Qty) {
 			return
 		}
 	}
 	for _, l := range h.Stock {
-		if !yield(Key{StockOf(h.Scope.Branch), l.Item}, l.Qty) {
+		if !yield(Key{StockScope(h.Scope.Branch), l.Item}, l.Qty) {
 			return
 		}
 	}
@@ -112,20 +112,20 @@ const (
 )
 
 // ErrLines says that the lines cannot be held by anybody.
-var ErrLines = fault.New(fault.Invalid, "invalid", "An order has 1 to 50 lines of positive whole quantities.")
+var ErrInvalidLines = fault.New(fault.Invalid, "invalid", "An order has 1 to 50 lines of positive whole quantities.")
 
 // MergeLines sums lines of the same item and sorts by item, which is also the order in which counters are locked.
 // Lines checked one by one could each fit where their sum does not.
 func MergeLines(lines []Line) ([]Line, error) {
 	if len(lines) == 0 || len(lines) > MaxLines {
-		return nil, ErrLines
+		return nil, ErrInvalidLines
 	}
 	merged := slices.Clone(lines)
 	slices.SortFunc(merged, func(a, b Line) int { return cmp.Compare(a.Item, b.Item) })
 	n := 0
 	for i, l := range merged {
 		if l.Qty < 1 || l.Qty > MaxQty {
-			return nil, ErrLines
+			return nil, ErrInvalidLines
 		}
 		if i > 0 && merged[n-1].Item == l.Item {
 			merged[n-1].Qty += l.Qty

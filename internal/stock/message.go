@@ -12,32 +12,32 @@ import (
 )
 
 // Heard is a demand that came as a message of another system.
-type Heard struct {
-	Demand
-	Request Request // of a Try; its hold is found with the numbers of its items
-	Err     error   // why it is refused before anybody looks at the stock; nil where it is not
+type MessageCommand struct {
+	Command
+	Request ReservationRequest // of a Try; its hold is found with the numbers of its items
+	Err     error              // why it is refused before anybody looks at the stock; nil where it is not
 }
 
 // Hear reads a message. An error says that it demands nothing of anything that could be named; then there is nobody to be
 // answered either. Whatever else is wrong with a message is an answer.
-func Hear(e event.Event) (Heard, error) {
-	h := Heard{Demand: Demand{Message: true}}
+func ParseMessage(e event.Event) (MessageCommand, error) {
+	h := MessageCommand{Command: Command{Message: true}}
 	switch e.Type {
 	case event.StockWanted.Name:
-		h.Act = Try
+		h.Action = Try
 	case event.StockConfirmed.Name:
-		h.Act = Confirm
+		h.Action = Confirm
 	case event.StockUnwanted.Name:
-		h.Act = Cancel
+		h.Action = Cancel
 	default:
 		return h, fmt.Errorf("stock: nothing is to be done about %s", e.Type)
 	}
-	d, err := decided(e)
+	d, err := parseHeader(e)
 	if err == nil {
-		err = CheckName("orderId", d.OrderID)
+		err = ValidateExternalID("orderId", d.OrderID)
 	}
 	h.ID = d.OrderID
-	if err != nil || h.Act != Try {
+	if err != nil || h.Action != Try {
 		return h, err
 	}
 	w, err := event.StockWanted.Decode(e)
@@ -47,19 +47,19 @@ func Hear(e event.Event) (Heard, error) {
 	}
 	h.Request = requestOf(w)
 	h.Hold.Scope.Branch = h.Request.Branch
-	h.Err = h.Request.check()
+	h.Err = h.Request.validate()
 	if h.Request.Branch < 0 {
-		h.Err = errBranch
+		h.Err = errAmbiguousBranch
 	}
 	return h, nil
 }
 
 // errBranch refuses a message that does not say which branch is meant where it could be more than one.
-var errBranch = fault.New(fault.Invalid, "invalid",
+var errAmbiguousBranch = fault.New(fault.Invalid, "invalid",
 	"branchId is the id of a branch; it may be left out where one branch has the items.").With("field", "branchId")
 
 // decided reads whose message it is, which all have in common.
-func decided(e event.Event) (event.Decided, error) {
+func parseHeader(e event.Event) (event.Decided, error) {
 	var d event.Decided
 	if err := json.Unmarshal(e.Payload, &d); err != nil {
 		return d, fmt.Errorf("stock: body of %s %s: %w", e.Type, e.ID, err)
@@ -68,22 +68,22 @@ func decided(e event.Event) (event.Decided, error) {
 }
 
 // longestTTL is longer than what is allowed, and far from the end of a time.Duration.
-const longestTTL = int64(2 * MaxTTL / time.Second)
+const maxMessageTTL = int64(2 * MaxTTL / time.Second)
 
-func requestOf(w event.Wanted) Request {
-	r := Request{
-		ID: w.OrderID, Branch: int64(w.BranchID), TTL: time.Duration(max(-1, min(w.TTLSeconds, longestTTL))) * time.Second,
+func requestOf(w event.Wanted) ReservationRequest {
+	r := ReservationRequest{
+		ID: w.OrderID, Branch: int64(w.BranchID), TTL: time.Duration(max(-1, min(w.TTLSeconds, maxMessageTTL))) * time.Second,
 	}
 	for _, a := range w.Amounts() {
-		r.Items = append(r.Items, Taken{a.ItemID, a.Quantity})
+		r.Items = append(r.Items, SKULine{a.ItemID, a.Quantity})
 	}
 	return r
 }
 
 // Find completes a Try with the numbers of its items, by branch and by their names. A message that does not say which
 // branch means the only one that has all of its items.
-func (h *Heard) Find(ids map[int64]map[string]int64, now time.Time) {
-	if h.Act != Try || h.Err != nil {
+func (h *MessageCommand) ResolveItems(ids map[int64]map[string]int64, now time.Time) {
+	if h.Action != Try || h.Err != nil {
 		return
 	}
 	if h.Request.Branch == 0 {
@@ -99,37 +99,37 @@ func (h *Heard) Find(ids map[int64]map[string]int64, now time.Time) {
 	h.Hold = hold
 }
 
-func onlyBranch(ids map[int64]map[string]int64, items []Taken) (only int64, err error) {
+func onlyBranch(ids map[int64]map[string]int64, items []SKULine) (only int64, err error) {
 	for branch, known := range ids {
-		if slices.ContainsFunc(items, func(it Taken) bool { return known[it.SKU] == 0 }) {
+		if slices.ContainsFunc(items, func(it SKULine) bool { return known[it.SKU] == 0 }) {
 			continue
 		}
 		if only != 0 {
-			return 0, errBranch
+			return 0, errAmbiguousBranch
 		}
 		only = branch
 	}
 	if only == 0 {
-		return 0, ErrItem
+		return 0, ErrItemNotFound
 	}
 	return only, nil
 }
 
 // Refusal tells the owner of a demand why it was refused before anybody has looked at the stock.
-func (h *Heard) Refusal(now time.Time) event.Event {
-	return refusal(now, h.Demand, 0, codeOf(h.Err), nil)
+func (h *MessageCommand) Refusal(now time.Time) event.Event {
+	return refusal(now, h.Command, 0, codeOf(h.Err), nil)
 }
 
 // Refusals tells the owners of demands which were refused, beside what Reserving has told already. A refused id is told so
 // once, and a Confirm that overtakes its Try is no refusal.
-func Refusals(now time.Time, demands []Demand, results []Result) []event.Event {
+func Refusals(now time.Time, commands []Command, results []CommandResult) []event.Event {
 	var events []event.Event
 	for i, r := range results {
-		if r.Err == nil || errors.Is(r.Err, ErrShort) || errors.Is(r.Err, ErrNone) {
+		if r.Err == nil || errors.Is(r.Err, ErrInsufficientStock) || errors.Is(r.Err, ErrReservationNotFound) {
 			continue
 		}
-		d := demands[i]
-		if d.Act != Try {
+		d := commands[i]
+		if d.Action != Try {
 			d.Hold.Scope.Branch = r.Reservation.Branch
 		}
 		events = append(events, refusal(now, d, 0, codeOf(r.Err), nil))
@@ -146,17 +146,17 @@ func codeOf(err error) string {
 }
 
 // demandNames are the messages that ask for an act.
-var demandNames = map[Act]string{
+var actionEvents = map[Action]string{
 	Try: event.StockWanted.Name, Confirm: event.StockConfirmed.Name, Cancel: event.StockUnwanted.Name,
 }
 
 // refusal tells the owner of a demand that came as a message why it was refused. seq is 0 where nothing was changed by it.
-func refusal(now time.Time, d Demand, seq int64, reason string, short []event.Short) event.Event {
+func refusal(now time.Time, d Command, seq int64, reason string, short []event.Short) event.Event {
 	if short == nil {
 		short = []event.Short{}
 	}
 	branch := d.Hold.Scope.Branch
 	return event.InventoryRefused.New(now, d.ID, seq, branch, event.Refused{
-		OrderID: d.ID, BranchID: branch, Demand: demandNames[d.Act], Items: short, Reason: reason,
+		OrderID: d.ID, BranchID: branch, Demand: actionEvents[d.Action], Items: short, Reason: reason,
 	})
 }

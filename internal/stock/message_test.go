@@ -17,20 +17,20 @@ func message(typ, body string) event.Event {
 	return event.Event{ID: "m", Type: typ, Payload: json.RawMessage(body)}
 }
 
-func TestHear_a_wish(t *testing.T) {
+func TestParseMessage_try(t *testing.T) {
 	t.Parallel()
-	want := stock.Request{ID: "o-1", Branch: 7, Items: []stock.Taken{{SKU: "rice", Qty: 2}}}
+	want := stock.ReservationRequest{ID: "o-1", Branch: 7, Items: []stock.SKULine{{SKU: "rice", Qty: 2}}}
 	longer := want
 	longer.TTL = time.Minute
-	for body, want := range map[string]stock.Request{
+	for body, want := range map[string]stock.ReservationRequest{
 		`{"orderId":"o-1","branchId":"7","items":[{"itemId":"rice","quantity":2}]}`:                                            want,
 		`{"orderId":"o-1","branchId":7,"itemId":"rice","quantity":2}`:                                                          want,
 		`{"orderId":"o-1","branchId":7,"items":[],"itemId":"rice","quantity":2}`:                                               want,
 		`{"branchId":7,"quantity":2,"itemId":"rice","orderId":"o-1","who":["x"]}`:                                              want,
 		`{"orderId":"o-1","branchId":7,"items":[{"itemId":"rice","quantity":2}],"ttlSeconds":60,"itemId":"salt","quantity":1}`: longer,
 	} {
-		h, err := stock.Hear(message("order.created", body))
-		if err != nil || h.Err != nil || h.Act != stock.Try || h.ID != "o-1" || !h.Message {
+		h, err := stock.ParseMessage(message("order.created", body))
+		if err != nil || h.Err != nil || h.Action != stock.Try || h.ID != "o-1" || !h.Message {
 			t.Errorf("%s: %+v, %v", body, h, err)
 		}
 		if diff := cmp.Diff(want, h.Request); diff != "" {
@@ -39,18 +39,18 @@ func TestHear_a_wish(t *testing.T) {
 	}
 }
 
-func TestHear_a_decision(t *testing.T) {
+func TestParseMessage_confirm_and_cancel(t *testing.T) {
 	t.Parallel()
-	for typ, act := range map[string]stock.Act{"order.confirmed": stock.Confirm, "order.cancel.requested": stock.Cancel} {
-		h, err := stock.Hear(message(typ, `{"orderId":"o-1","total":12.5}`))
-		if err != nil || h.Err != nil || h.Act != act || h.ID != "o-1" || !h.Message {
+	for typ, act := range map[string]stock.Action{"order.confirmed": stock.Confirm, "order.cancel.requested": stock.Cancel} {
+		h, err := stock.ParseMessage(message(typ, `{"orderId":"o-1","total":12.5}`))
+		if err != nil || h.Err != nil || h.Action != act || h.ID != "o-1" || !h.Message {
 			t.Errorf("%s: %+v, %v", typ, h, err)
 		}
 	}
 }
 
 // Whoever can be answered is answered; of anything else nothing can be made.
-func TestHear_refuses(t *testing.T) {
+func TestParseMessage_rejects(t *testing.T) {
 	t.Parallel()
 	const items = `"items":[{"itemId":"rice","quantity":2}]`
 	for name, body := range map[string]string{
@@ -69,7 +69,7 @@ func TestHear_refuses(t *testing.T) {
 		"time without end":  `{"orderId":"o-1","branchId":7,"ttlSeconds":9223372036854775807,` + items + `}`,
 		"time that wraps":   `{"orderId":"o-1","branchId":7,"ttlSeconds":-9223372036854775808,` + items + `}`,
 	} {
-		h, err := stock.Hear(message("order.created", body))
+		h, err := stock.ParseMessage(message("order.created", body))
 		if err != nil || fault.KindOf(h.Err) != fault.Invalid || h.ID != "o-1" {
 			t.Errorf("%s: %+v, %v", name, h, err)
 			continue
@@ -90,20 +90,20 @@ func TestHear_refuses(t *testing.T) {
 		"an order of a number": `{"orderId":1,"branchId":7,` + items + `}`,
 	} {
 		for _, typ := range []string{"order.created", "order.confirmed", "order.cancel.requested"} {
-			if h, err := stock.Hear(message(typ, body)); err == nil {
+			if h, err := stock.ParseMessage(message(typ, body)); err == nil {
 				t.Errorf("%s, %s: heard as %+v", typ, name, h)
 			}
 		}
 	}
-	if h, err := stock.Hear(message("order.paid", `{"orderId":"o-1"}`)); err == nil {
+	if h, err := stock.ParseMessage(message("order.paid", `{"orderId":"o-1"}`)); err == nil {
 		t.Errorf("an event of ours was heard as %+v", h)
 	}
 }
 
-func TestHeard_Find(t *testing.T) {
+func TestMessageCommand_ResolveItems(t *testing.T) {
 	t.Parallel()
-	hear := func() stock.Heard {
-		h, err := stock.Hear(message("order.created",
+	hear := func() stock.MessageCommand {
+		h, err := stock.ParseMessage(message("order.created",
 			`{"orderId":"o-1","branchId":7,"items":[{"itemId":"salt","quantity":1},{"itemId":"rice","quantity":2},{"itemId":"salt","quantity":3}]}`))
 		if err != nil {
 			t.Fatal(err)
@@ -111,22 +111,22 @@ func TestHeard_Find(t *testing.T) {
 		return h
 	}
 	h := hear()
-	h.Find(map[int64]map[string]int64{7: {"rice": 3, "salt": 4}, 8: {"rice": 5, "salt": 6}}, evening)
+	h.ResolveItems(map[int64]map[string]int64{7: {"rice": 3, "salt": 4}, 8: {"rice": 5, "salt": 6}}, evening)
 	want := stock.Hold{
-		ID: "x-o-1", Scope: stock.StockOf(7), Lines: []stock.Line{{Item: 3, Qty: 2}, {Item: 4, Qty: 4}}, Until: evening.Add(300 * time.Second),
+		ID: "x-o-1", Scope: stock.StockScope(7), Lines: []stock.Line{{Item: 3, Qty: 2}, {Item: 4, Qty: 4}}, Until: evening.Add(300 * time.Second),
 	}
 	if diff := cmp.Diff(want, h.Hold); diff != "" || h.Err != nil {
 		t.Errorf("%v; hold (-want +got):\n%s", h.Err, diff)
 	}
 	h = hear()
-	h.Find(map[int64]map[string]int64{7: {"rice": 3}, 8: {"salt": 4}}, evening)
+	h.ResolveItems(map[int64]map[string]int64{7: {"rice": 3}, 8: {"salt": 4}}, evening)
 	if fault.KindOf(h.Err) != fault.NotFound {
 		t.Errorf("an item that is not there: %v", h.Err)
 	}
 }
 
 // A message that does not name a branch means the only one that has all of its items.
-func TestHeard_Find_anywhere(t *testing.T) {
+func TestMessageCommand_ResolveItems_without_branch(t *testing.T) {
 	t.Parallel()
 	north, south := map[string]int64{"rice": 3, "salt": 4}, map[string]int64{"rice": 5}
 	both := map[string]int64{"rice": 6, "salt": 7}
@@ -139,12 +139,12 @@ func TestHeard_Find_anywhere(t *testing.T) {
 		"none has all": {map[int64]map[string]int64{8: south}, 0, fault.NotFound},
 		"two have all": {map[int64]map[string]int64{7: north, 9: both}, 0, fault.Invalid},
 	} {
-		h, err := stock.Hear(message("order.created",
+		h, err := stock.ParseMessage(message("order.created",
 			`{"orderId":"o-1","items":[{"itemId":"salt","quantity":1},{"itemId":"rice","quantity":2}]}`))
 		if err != nil {
 			t.Fatal(err)
 		}
-		h.Find(c.ids, evening)
+		h.ResolveItems(c.ids, evening)
 		if h.Hold.Scope.Branch != c.branch || c.branch == 0 && fault.KindOf(h.Err) != c.kind || c.branch != 0 && h.Err != nil {
 			t.Errorf("%s: branch %d, %v", name, h.Hold.Scope.Branch, h.Err)
 		}

@@ -10,16 +10,16 @@ import (
 
 // Measures of a rebuild.
 const (
-	rebuildLease = 5 * time.Second // a claim that is not renewed for so long ends; then another process may take over
-	rebuildTime  = 2 * time.Minute // a rebuild that is not finished by then fails
-	maxPause     = time.Minute     // between rebuilds that fail
-	retryPause   = time.Second     // after one that has not begun, because SQL or the gate was out of reach
+	rebuildLease       = 5 * time.Second // a claim that is not renewed for so long ends; then another process may take over
+	rebuildTimeout     = 2 * time.Minute // a rebuild that is not finished by then fails
+	maxRebuildInterval = time.Minute     // between rebuilds that fail
+	rebuildRetryDelay  = time.Second     // after one that has not begun, because SQL or the gate was out of reach
 
 	// endedLately is how long ended holds are in the image: longer than an operation on them is normally on its way. One
 	// that arrives later is counted twice, which the watch finds.
-	endedLately = time.Minute
+	endedHoldsWindow = time.Minute
 
-	restBatch = 100 // entries that are caught up with in one go
+	tailBatch = 100 // entries that are caught up with in one go
 )
 
 // rebuild is what this process knows of the rebuilds of a scope.
@@ -31,11 +31,11 @@ type rebuild struct {
 
 // rebuildSoon rebuilds a scope in the background, unless that is under way or was so a short while ago: while the gate
 // does not know a scope, every order asks for a rebuild.
-func (k *Gatekeeper) rebuildSoon(s Scope) {
+func (k *Syncer) rebuildSoon(s Scope) {
 	now := k.now()
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.life.Err() != nil {
+	if k.ctx.Err() != nil {
 		return
 	}
 	r := k.rebuilds[s]
@@ -48,10 +48,10 @@ func (k *Gatekeeper) rebuildSoon(s Scope) {
 	}
 	r.running = true
 	k.tasks.Go(func() {
-		next := now.Add(retryPause) // after a panic
-		defer func() { k.rebuilt(s, next) }()
-		defer k.survive("rebuild")
-		ctx, cancel := context.WithTimeout(k.life, rebuildTime)
+		next := now.Add(rebuildRetryDelay) // after a panic
+		defer func() { k.rebuildEnded(s, next) }()
+		defer k.recoverPanic("rebuild")
+		ctx, cancel := context.WithTimeout(k.ctx, rebuildTimeout)
 		defer cancel()
 		var err error
 		if next, err = k.rebuild(ctx, s, r.failures); err != nil {
@@ -63,8 +63,8 @@ func (k *Gatekeeper) rebuildSoon(s Scope) {
 	})
 }
 
-func (k *Gatekeeper) rebuilt(s Scope, next time.Time) {
-	k.short.forgetAll()
+func (k *Syncer) rebuildEnded(s Scope, next time.Time) {
+	k.refusals.clear()
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	r := k.rebuilds[s]
@@ -73,44 +73,44 @@ func (k *Gatekeeper) rebuilt(s Scope, next time.Time) {
 }
 
 // Rebuild builds a scope of the gate anew from SQL, unless another process is at it or has just done it.
-func (k *Gatekeeper) Rebuild(ctx context.Context, s Scope) error {
+func (k *Syncer) Rebuild(ctx context.Context, s Scope) error {
 	_, err := k.rebuild(ctx, s, 0)
 	return err
 }
 
 // rebuild returns from when on the scope may be rebuilt again.
-func (k *Gatekeeper) rebuild(ctx context.Context, s Scope, failures int) (next time.Time, err error) {
+func (k *Syncer) rebuild(ctx context.Context, s Scope, failures int) (next time.Time, err error) {
 	begun := k.now()
-	c := &claim{journal: k.journal, now: k.now, scope: s, until: begun.Add(rebuildLease)}
-	mine, free, err := k.journal.ClaimRebuild(ctx, s, begun, c.until)
+	c := &claim{journal: k.store, now: k.now, scope: s, until: begun.Add(rebuildLease)}
+	mine, free, err := k.store.ClaimRebuild(ctx, s, begun, c.until)
 	if err != nil {
-		return begun.Add(retryPause), err
+		return begun.Add(rebuildRetryDelay), err
 	}
 	if !mine {
 		return free, nil
 	}
 	epoch := ""
 	defer func() {
-		if end := k.journal.EndRebuild(context.WithoutCancel(ctx), s, c.until, epoch, next); err == nil {
+		if end := k.store.EndRebuild(context.WithoutCancel(ctx), s, c.until, epoch, next); err == nil {
 			err = end
 		}
-		if k.watch.Rebuilt != nil {
-			k.watch.Rebuilt(k.now().Sub(begun), err)
+		if k.observer.Rebuilt != nil {
+			k.observer.Rebuilt(k.now().Sub(begun), err)
 		}
 	}()
 	ends, err := k.endOf(ctx, s)
 	if err != nil {
-		return begun.Add(retryPause), err
+		return begun.Add(rebuildRetryDelay), err
 	}
-	building, err := k.gate.BeginRebuild(ctx, s)
+	building, err := k.cache.BeginRebuild(ctx, s)
 	if err != nil {
-		return begun.Add(retryPause), err
+		return begun.Add(rebuildRetryDelay), err
 	}
-	if err := k.fill(ctx, c, Image{Scope: s, Epoch: building, Ends: ends}); err != nil {
-		return begun.Add(min(k.pause<<min(failures, 3), max(maxPause, k.pause))), err
+	if err := k.copyScope(ctx, c, ScopeSnapshot{Scope: s, Epoch: building, Ends: ends}); err != nil {
+		return begun.Add(min(k.rebuildInterval<<min(failures, 3), max(maxRebuildInterval, k.rebuildInterval))), err
 	}
 	epoch = building
-	return begun.Add(k.pause), nil
+	return begun.Add(k.rebuildInterval), nil
 }
 
 // fill copies a scope to the gate while orders go on, without a lock and in pieces, however many holds there are.
@@ -120,16 +120,16 @@ func (k *Gatekeeper) rebuild(ctx context.Context, s Scope, failures int) (next t
 // its page was read has an entry, by which it is read again. The last piece is of one instant: the counters, the entries
 // that are left, and the holds that these name. What is committed after that instant is applied after the rebuild. An entry
 // is forgotten only once its hold is in the gate under this epoch: a later rebuild reads everything anew.
-func (k *Gatekeeper) fill(ctx context.Context, c *claim, im Image) error {
-	if err := k.journal.BeginImage(ctx, im.Scope); err != nil {
+func (k *Syncer) copyScope(ctx context.Context, c *claim, im ScopeSnapshot) error {
+	if err := k.store.PrepareRebuild(ctx, im.Scope); err != nil {
 		return err
 	}
-	err := k.journal.ReadHolds(ctx, im.Scope, k.now().Add(-endedLately), func(holds []HoldState) error {
+	err := k.store.ReadHolds(ctx, im.Scope, k.now().Add(-endedHoldsWindow), func(holds []HoldState) error {
 		if err := c.renew(ctx); err != nil {
 			return err
 		}
 		im.Holds = holds
-		return k.gate.Load(ctx, im)
+		return k.cache.Load(ctx, im)
 	})
 	if err != nil {
 		return err
@@ -138,13 +138,13 @@ func (k *Gatekeeper) fill(ctx context.Context, c *claim, im Image) error {
 		if err := c.renew(ctx); err != nil {
 			return err
 		}
-		rest, entries, more, err := k.journal.Image(ctx, im.Scope, restBatch)
+		rest, entries, more, err := k.store.Snapshot(ctx, im.Scope, tailBatch)
 		if err != nil {
 			return err
 		}
 		im.Counts, im.Holds = rest.Counts, rest.Holds
 		if !more {
-			if err := k.gate.FinishRebuild(ctx, im); err != nil {
+			if err := k.cache.FinishRebuild(ctx, im); err != nil {
 				return err
 			}
 			k.mu.Lock()
@@ -152,10 +152,10 @@ func (k *Gatekeeper) fill(ctx context.Context, c *claim, im Image) error {
 			k.mu.Unlock()
 			return nil
 		}
-		if err := k.gate.Load(ctx, im); err != nil {
+		if err := k.cache.Load(ctx, im); err != nil {
 			return err
 		}
-		if err := k.journal.Forget(ctx, entries); err != nil {
+		if err := k.store.DeleteEntries(ctx, entries); err != nil {
 			return err
 		}
 	}
@@ -163,7 +163,7 @@ func (k *Gatekeeper) fill(ctx context.Context, c *claim, im Image) error {
 
 // claim is the right to rebuild a scope. Its end identifies it: no two claims of a scope end at the same instant.
 type claim struct {
-	journal Journal
+	journal SyncStore
 	now     func() time.Time
 	scope   Scope
 	until   time.Time
@@ -188,15 +188,15 @@ func (c *claim) renew(ctx context.Context) error {
 }
 
 // endOf is when a scope ends: with its business day, or, of stock, when it must have been built anew.
-func (k *Gatekeeper) endOf(ctx context.Context, s Scope) (time.Time, error) {
-	if s.Stock() {
-		return k.now().Add(stockLife), nil
+func (k *Syncer) endOf(ctx context.Context, s Scope) (time.Time, error) {
+	if s.IsStock() {
+		return k.now().Add(stockScopeTTL), nil
 	}
-	return k.ends(ctx, s)
+	return k.endOfDay(ctx, s)
 }
 
 // survive keeps a panic of a background task from ending the process; the ledger is right without the gate.
-func (k *Gatekeeper) survive(what string) {
+func (k *Syncer) recoverPanic(what string) {
 	if p := recover(); p != nil {
 		k.log.Error("a task of the gatekeeper panicked", "task", what, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
 	}

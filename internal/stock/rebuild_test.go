@@ -10,40 +10,40 @@ import (
 	"time"
 )
 
-// house is the claims of a ledger, for any number of gatekeepers.
-type house struct {
-	Journal
+// fakeStore keeps rebuild claims for any number of syncers.
+type fakeStore struct {
+	SyncStore
 
 	mu     sync.Mutex
 	free   time.Time // the end of the last claim
 	claims int
 	begun  []time.Time
 	err    error // that every rebuild ends with
-	down   bool  // the gate is out of reach
+	down   bool  // the cache is out of reach
 	stall  bool  // holds are read for ever
 }
 
-// lostGate is a gate that has lost everything.
-type lostGate struct {
-	Gate
+// emptyCache is an admission cache that has lost everything.
+type emptyCache struct {
+	AdmissionCache
 
-	house *house
+	store *fakeStore
 }
 
 var errDown = errors.New("out of reach")
 
-func (h lostGate) Try(context.Context, Hold) (Verdict, error) {
-	return Verdict{Answer: Cold, Unknown: !h.house.down}, nil
+func (h emptyCache) Reserve(context.Context, Hold) (AdmissionResult, error) {
+	return AdmissionResult{Status: Cold, Missing: !h.store.down}, nil
 }
 
-func (h lostGate) Apply(_ context.Context, ops []Op) ([]bool, error) {
-	if h.house.down {
+func (h emptyCache) Apply(_ context.Context, ops []Op) ([]bool, error) {
+	if h.store.down {
 		return make([]bool, len(ops)), errDown
 	}
 	return make([]bool, len(ops)), nil
 }
 
-func (h *house) ClaimRebuild(_ context.Context, _ Scope, now, until time.Time) (bool, time.Time, error) {
+func (h *fakeStore) ClaimRebuild(_ context.Context, _ Scope, now, until time.Time) (bool, time.Time, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.claims++
@@ -54,7 +54,7 @@ func (h *house) ClaimRebuild(_ context.Context, _ Scope, now, until time.Time) (
 	return true, time.Time{}, nil
 }
 
-func (h *house) RenewRebuild(_ context.Context, _ Scope, was, until time.Time) (bool, error) {
+func (h *fakeStore) RenewRebuild(_ context.Context, _ Scope, was, until time.Time) (bool, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if !h.free.Equal(was) {
@@ -64,7 +64,7 @@ func (h *house) RenewRebuild(_ context.Context, _ Scope, was, until time.Time) (
 	return true, nil
 }
 
-func (h *house) EndRebuild(_ context.Context, _ Scope, was time.Time, _ string, next time.Time) error {
+func (h *fakeStore) EndRebuild(_ context.Context, _ Scope, was time.Time, _ string, next time.Time) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.free.Equal(was) {
@@ -73,16 +73,16 @@ func (h *house) EndRebuild(_ context.Context, _ Scope, was time.Time, _ string, 
 	return nil
 }
 
-func (h lostGate) BeginRebuild(context.Context, Scope) (string, error) {
-	h.house.mu.Lock()
-	defer h.house.mu.Unlock()
-	h.house.begun = append(h.house.begun, time.Now())
+func (h emptyCache) BeginRebuild(context.Context, Scope) (string, error) {
+	h.store.mu.Lock()
+	defer h.store.mu.Unlock()
+	h.store.begun = append(h.store.begun, time.Now())
 	return "epoch", nil
 }
 
-func (h *house) BeginImage(context.Context, Scope) error { return h.err }
+func (h *fakeStore) PrepareRebuild(context.Context, Scope) error { return h.err }
 
-func (h *house) ReadHolds(ctx context.Context, _ Scope, _ time.Time, each func([]HoldState) error) error {
+func (h *fakeStore) ReadHolds(ctx context.Context, _ Scope, _ time.Time, each func([]HoldState) error) error {
 	for h.stall {
 		select {
 		case <-ctx.Done():
@@ -96,24 +96,24 @@ func (h *house) ReadHolds(ctx context.Context, _ Scope, _ time.Time, each func([
 	return nil
 }
 
-func (h lostGate) Load(context.Context, Image) error { return nil }
+func (h emptyCache) Load(context.Context, ScopeSnapshot) error { return nil }
 
-func (h *house) Image(context.Context, Scope, int) (Image, []string, bool, error) {
-	return Image{}, nil, false, nil
+func (h *fakeStore) Snapshot(context.Context, Scope, int) (ScopeSnapshot, []string, bool, error) {
+	return ScopeSnapshot{}, nil, false, nil
 }
 
-func (h lostGate) FinishRebuild(context.Context, Image) error { return nil }
+func (h emptyCache) FinishRebuild(context.Context, ScopeSnapshot) error { return nil }
 
-func (h *house) keeper() *Gatekeeper {
-	return NewGatekeeper(GatekeeperConfig{Gate: lostGate{house: h}, Journal: h, Now: time.Now, Log: slog.New(slog.DiscardHandler)})
+func (h *fakeStore) syncer() *Syncer {
+	return NewSyncer(SyncerConfig{Cache: emptyCache{store: h}, Store: h, Now: time.Now, Log: slog.New(slog.DiscardHandler)})
 }
 
-// lost has orders ask for the scope ten times a second, of every process.
-func lost(span time.Duration, keepers ...*Gatekeeper) {
+// requestRebuilds has orders ask for the scope ten times a second, of every process.
+func requestRebuilds(span time.Duration, syncers ...*Syncer) {
 	for end := time.Now().Add(span); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
-		for _, k := range keepers {
-			k.Try(context.Background(), Hold{ID: "a", Scope: StockOf(7), Lines: []Line{{Item: 1, Qty: 1}}})
-			k.apply(context.Background(), []Entry{{Scope: StockOf(7), Ops: []Op{{Kind: OpHeld}}}})
+		for _, k := range syncers {
+			k.Reserve(context.Background(), Hold{ID: "a", Scope: StockScope(7), Lines: []Line{{Item: 1, Qty: 1}}})
+			k.applyEntries(context.Background(), []OutboxEntry{{Scope: StockScope(7), Ops: []Op{{Kind: OpHeld}}}})
 		}
 	}
 	synctest.Wait()
@@ -128,12 +128,12 @@ func pauses(at []time.Time) []time.Duration {
 }
 
 // A scope that is lost again and again is rebuilt at once, and then every ten seconds, however many processes miss it.
-func TestGatekeeper_rebuildsEveryTenSeconds(t *testing.T) {
+func TestSyncer_rebuilds_every_ten_seconds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h := &house{}
-		a, b := h.keeper(), h.keeper()
+		h := &fakeStore{}
+		a, b := h.syncer(), h.syncer()
 		begun := time.Now()
-		lost(time.Minute, a, b)
+		requestRebuilds(time.Minute, a, b)
 		if len(h.begun) != 6 || h.begun[0].Sub(begun) > time.Second || h.claims > 20 {
 			t.Errorf("%d rebuilds, the first after %v, %d claims", len(h.begun), h.begun[0].Sub(begun), h.claims)
 		}
@@ -148,11 +148,11 @@ func TestGatekeeper_rebuildsEveryTenSeconds(t *testing.T) {
 }
 
 // What fails is tried less and less often.
-func TestGatekeeper_backsOff(t *testing.T) {
+func TestSyncer_rebuild_backs_off(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h := &house{err: errDown}
-		k := h.keeper()
-		lost(5*time.Minute, k)
+		h := &fakeStore{err: errDown}
+		k := h.syncer()
+		requestRebuilds(5*time.Minute, k)
 		want := []time.Duration{10 * time.Second, 20 * time.Second, 40 * time.Second, time.Minute, time.Minute, time.Minute}
 		for i, p := range pauses(h.begun) {
 			if i < len(want) && p != want[i] {
@@ -166,18 +166,18 @@ func TestGatekeeper_backsOff(t *testing.T) {
 	})
 }
 
-// While the gate is out of reach, a rebuild would help nothing: none is claimed. It begins as soon as the gate says that
+// While the cache is out of reach, a rebuild would help nothing: none is claimed. It begins as soon as the cache says that
 // it knows nothing.
-func TestGatekeeper_claimsNothingWhileDown(t *testing.T) {
+func TestSyncer_no_rebuild_while_cache_is_down(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h := &house{down: true}
-		k := h.keeper()
-		lost(time.Minute, k)
+		h := &fakeStore{down: true}
+		k := h.syncer()
+		requestRebuilds(time.Minute, k)
 		if h.claims != 0 {
 			t.Errorf("%d claims", h.claims)
 		}
 		h.down = false
-		lost(time.Second, k)
+		requestRebuilds(time.Second, k)
 		if len(h.begun) != 1 {
 			t.Errorf("%d rebuilds have begun", len(h.begun))
 		}
@@ -186,11 +186,11 @@ func TestGatekeeper_claimsNothingWhileDown(t *testing.T) {
 }
 
 // A long rebuild keeps its claim, and no other process begins one. A rebuild that has lost its claim stops.
-func TestGatekeeper_keepsItsClaim(t *testing.T) {
+func TestSyncer_renews_rebuild_claim(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h := &house{stall: true}
-		a, b := h.keeper(), h.keeper()
-		lost(30*time.Second, a, b)
+		h := &fakeStore{stall: true}
+		a, b := h.syncer(), h.syncer()
+		requestRebuilds(30*time.Second, a, b)
 		if len(h.begun) != 1 {
 			t.Errorf("%d rebuilds have begun beside each other", len(h.begun))
 		}
@@ -200,9 +200,9 @@ func TestGatekeeper_keepsItsClaim(t *testing.T) {
 		h.mu.Unlock()
 		time.Sleep(2 * time.Second)
 		synctest.Wait()
-		for _, k := range []*Gatekeeper{a, b} {
+		for _, k := range []*Syncer{a, b} {
 			k.mu.Lock()
-			if k.rebuilds[StockOf(7)].running {
+			if k.rebuilds[StockScope(7)].running {
 				t.Error("a rebuild goes on without its claim")
 			}
 			k.mu.Unlock()

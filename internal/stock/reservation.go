@@ -12,12 +12,12 @@ type Status string
 
 // The statuses. REFUSED, EXPIRED and CANCELLED are ends, as RETURNED is.
 const (
-	Reserved       Status = "RESERVED"
-	Sold           Status = "CONFIRMED"
-	Cancelled      Status = "CANCELLED"
-	Expired        Status = "EXPIRED"
-	RefusedForGood Status = "REFUSED"
-	GivenBack      Status = "RETURNED"
+	StatusReserved  Status = "RESERVED"
+	StatusConfirmed Status = "CONFIRMED"
+	StatusCancelled Status = "CANCELLED"
+	StatusExpired   Status = "EXPIRED"
+	StatusRefused   Status = "REFUSED"
+	StatusReturned  Status = "RETURNED"
 )
 
 // Why a reservation was released, as the hold's reason says.
@@ -39,31 +39,31 @@ type Reservation struct {
 	ID        string
 	Branch    int64 // 0 of one that was cancelled before it came
 	Status    Status
-	Lines     []Taken
+	Lines     []SKULine
 	ExpiresAt time.Time // zero of one that never held anything
 }
 
 // Taken is a quantity of a stock item, called as its owner does.
-type Taken struct {
+type SKULine struct {
 	SKU string
 	Qty int64
 }
 
 // foreignPrefix keeps the ids of other systems apart from those of our own orders.
-const foreignPrefix = "x-"
+const reservationPrefix = "x-"
 
 // HoldOf is the id of a reservation's hold, and ReservationOf the way back.
-func HoldOf(reservation string) string { return foreignPrefix + reservation }
+func HoldID(reservation string) string { return reservationPrefix + reservation }
 
 // ReservationOf is the id of a hold's reservation.
-func ReservationOf(hold string) string { return strings.TrimPrefix(hold, foreignPrefix) }
+func ReservationID(hold string) string { return strings.TrimPrefix(hold, reservationPrefix) }
 
 // Act is what is to happen to a reservation.
-type Act uint8
+type Action uint8
 
 // The acts: Try, Confirm and Cancel of the reference, what a deadline does, and what undoes a sale.
 const (
-	Try Act = iota + 1
+	Try Action = iota + 1
 	Confirm
 	Cancel
 	Expire
@@ -71,23 +71,23 @@ const (
 )
 
 // Demand is one act on one reservation.
-type Demand struct {
-	Act Act
-	ID  string
+type Command struct {
+	Action Action
+	ID     string
 	// Hold is what Try takes. Its lines are of the branch's stock.
 	Hold Hold
 	// Short says that the gate has refused a Try, and why: the ledger enters the refusal without looking at the stock.
-	Short []ShortLine
+	Short []SKUShortage
 	// Message says that the demand came as a message: nobody waits for the answer, so that it is told as an event, and a
 	// Confirm that overtakes its Try is remembered.
 	Message bool
 	// Sees tells in which branches the caller works; nil is all of them. What a caller does not see is answered as if it
 	// were not there. An id that has not come belongs to no branch: to end it takes somebody who sees every one.
-	Sees func(branch int64) bool
+	CanSee func(branch int64) bool
 }
 
 // Result is what became of a demand. Err is a refusal; then nothing was changed, but that a refused id stays refused.
-type Result struct {
+type CommandResult struct {
 	Reservation Reservation
 	Changed     bool // false: it had been so before
 	Err         error
@@ -95,24 +95,24 @@ type Result struct {
 
 // The faults of the inventory.
 var (
-	ErrBranch    = fault.New(fault.NotFound, "branch_not_found", "There is no such branch.")
-	ErrItem      = fault.New(fault.NotFound, "item_not_found", "There is no such stock item in this branch.")
-	ErrShort     = fault.New(fault.SoldOut, "insufficient_stock", "There is not enough of something; nothing was reserved.")
-	ErrTerminal  = fault.New(fault.Conflict, "terminal", "This reservation has ended; its id holds nothing any more.")
-	ErrNone      = fault.New(fault.NotFound, "reservation_not_found", "There is no such reservation.")
-	ErrConfirmed = fault.New(fault.Conflict, "already_confirmed", "It is confirmed; what is sold can only be returned.")
-	ErrNotSold   = fault.New(fault.Conflict, "not_confirmed", "Only what was sold can be returned.")
-	ErrOther     = fault.New(fault.Invalid, "idempotency_mismatch", "This id was used for another reservation.")
+	ErrBranchNotFound      = fault.New(fault.NotFound, "branch_not_found", "There is no such branch.")
+	ErrItemNotFound        = fault.New(fault.NotFound, "item_not_found", "There is no such stock item in this branch.")
+	ErrInsufficientStock   = fault.New(fault.SoldOut, "insufficient_stock", "There is not enough of something; nothing was reserved.")
+	ErrReservationEnded    = fault.New(fault.Conflict, "terminal", "This reservation has ended; its id holds nothing any more.")
+	ErrReservationNotFound = fault.New(fault.NotFound, "reservation_not_found", "There is no such reservation.")
+	ErrAlreadyConfirmed    = fault.New(fault.Conflict, "already_confirmed", "It is confirmed; what is sold can only be returned.")
+	ErrNotConfirmed        = fault.New(fault.Conflict, "not_confirmed", "Only what was sold can be returned.")
+	ErrIDReused            = fault.New(fault.Invalid, "idempotency_mismatch", "This id was used for another reservation.")
 )
 
 // ErrAgain says that nothing is known to have happened; the same demand tells what did.
-var ErrAgain = &fault.Error{
+var ErrTryAgain = &fault.Error{
 	Kind: fault.Unavailable, Code: "try_again", Detail: "That could not be done just now; send it again.",
 	RetryAfter: time.Second,
 }
 
 // ShortLine is a line of which there is not enough, as the caller sees it.
-type ShortLine struct {
+type SKUShortage struct {
 	ItemID    string `json:"itemId"`
 	Requested int64  `json:"requested"`
 	Available int64  `json:"available"`

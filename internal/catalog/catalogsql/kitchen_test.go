@@ -152,7 +152,7 @@ func TestStore_TakeOff_through_the_night(t *testing.T) {
 						t.Fatal(err)
 					}
 					got = append(got, capOf(t, db, scope, item))
-					if err := stocksql.New(db).BeginImage(t.Context(), scope); err != nil { // as a rebuild does
+					if err := stocksql.New(db).PrepareRebuild(t.Context(), scope); err != nil { // as a rebuild does
 						t.Fatal(err)
 					}
 					whole = append(whole, capOf(t, db, scope, 13))

@@ -194,10 +194,10 @@ func (w *watched) WriteHeader(status int) {
 // open is a gate that leaves everything to the ledger.
 type open struct{}
 
-func (open) Try(context.Context, stock.Hold) stock.Verdict {
-	return stock.Verdict{Answer: stock.Admitted}
+func (open) Reserve(context.Context, stock.Hold) stock.AdmissionResult {
+	return stock.AdmissionResult{Status: stock.Admitted}
 }
-func (open) Abandon(stock.Hold) {}
+func (open) DropProvisional(stock.Hold) {}
 
 // guests knows one phone at one table.
 type guests struct{ visit string }

@@ -54,7 +54,7 @@ func (door) May(*identity.Actor, int) error { return nil }
 type shop struct {
 	*carttest.House
 
-	keeper *stock.Gatekeeper
+	keeper *stock.Syncer
 	server *httpapi.Server
 }
 
@@ -62,10 +62,10 @@ type shop struct {
 func openShop(t *testing.T, h *carttest.House, redis *redisdb.DB) *shop {
 	t.Helper()
 	s := &shop{House: h}
-	s.keeper = stock.NewGatekeeper(stock.GatekeeperConfig{
-		Gate:    stockredis.New(redis, stockredis.Config{Now: h.Clock.Now, Log: slog.New(slog.DiscardHandler), Metrics: prometheus.NewRegistry()}),
-		Journal: stocksql.New(h.DB), Now: h.Clock.Now, Pause: -1, Log: slog.New(slog.DiscardHandler),
-		Ends: func(ctx context.Context, sc stock.Scope) (end time.Time, err error) {
+	s.keeper = stock.NewSyncer(stock.SyncerConfig{
+		Cache: stockredis.New(redis, stockredis.Config{Now: h.Clock.Now, Log: slog.New(slog.DiscardHandler), Metrics: prometheus.NewRegistry()}),
+		Store: stocksql.New(h.DB), Now: h.Clock.Now, RebuildInterval: -1, Log: slog.New(slog.DiscardHandler),
+		EndOfDay: func(ctx context.Context, sc stock.Scope) (end time.Time, err error) {
 			b, err := h.Menus.Branch(ctx, sc.Branch)
 			if err != nil {
 				return end, err
@@ -77,7 +77,7 @@ func openShop(t *testing.T, h *carttest.House, redis *redisdb.DB) *shop {
 	t.Cleanup(s.keeper.Close)
 	var loop sync.WaitGroup
 	ctx, end := context.WithCancel(context.WithoutCancel(t.Context()))
-	loop.Go(func() { _ = s.keeper.ApplyCommitted(ctx) }) // it ends with its context, without an error
+	loop.Go(func() { _ = s.keeper.Apply(ctx) }) // it ends with its context, without an error
 	t.Cleanup(loop.Wait)
 	t.Cleanup(end)
 	l := orderingsql.NewLedger(h.DB, s.keeper, h.Clock.Now)
@@ -376,7 +376,7 @@ func (s *shop) cart(t *testing.T, who int) string {
 func (s *shop) even(t *testing.T, today stock.Scope, held int64) {
 	t.Helper()
 	testenv.Eventually(t, 10*time.Second, func() bool {
-		if err := s.keeper.RecoverAll(t.Context()); err != nil {
+		if err := s.keeper.ReplayAll(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		counts, fromGate, err := s.keeper.Counts(t.Context(), today, []int64{101})

@@ -21,9 +21,9 @@ const (
 // Gate is told what was decided, after every commit. Neither method may block or fail.
 type Gate interface {
 	// Committed hands over what must now be applied to Redis.
-	Committed(entries []stock.Entry)
+	EnqueueCommitted(entries []stock.OutboxEntry)
 	// Applied gives the ids of entries that were applied and can be deleted, and forgets them.
-	Applied() []string
+	DrainApplied() []string
 }
 
 // Ledger runs commands in shared transactions. It implements ordering.Ledger.
@@ -37,7 +37,7 @@ type Ledger struct {
 	versions sqldb.Questions[string, int64]
 	owners   sqldb.Questions[string, owner]
 	watches  ordering.Watches
-	entries  []stock.Entry // of the transaction that ran last; used by the group's goroutine only
+	entries  []stock.OutboxEntry // of the transaction that ran last; used by the group's goroutine only
 }
 
 // NewLedger starts the group commit; Stop ends it. now is the deciding clock.
@@ -46,7 +46,7 @@ func NewLedger(db *sqldb.DB, gate Gate, now func() time.Time) *Ledger {
 	l.group = sqldb.NewGroup(db, sqldb.GroupConfig[ordering.Command, ordering.Result]{
 		Run: l.run,
 		After: func(_ []ordering.Command, results []ordering.Result) {
-			l.gate.Committed(l.entries)
+			l.gate.EnqueueCommitted(l.entries)
 			l.watches.Changed(results)
 		},
 		Max:   maxBatch,
@@ -144,8 +144,8 @@ func (l *Ledger) run(ctx context.Context, tx sqldb.Tx, commands []ordering.Comma
 		return nil, err
 	}
 	results := ld.batch.Decide(commands)
-	ld.batch.Events = append(ld.batch.Events, ld.batch.Book.Warnings(now)...)
-	stocksql.QueueForget(tx, l.gate.Applied())
+	ld.batch.Events = append(ld.batch.Events, ld.batch.Book.LowStockEvents(now)...)
+	stocksql.QueueDeleteEntries(tx, l.gate.DrainApplied())
 	entries, err := write(ctx, tx, ld.batch)
 	l.entries = entries
 	return results, err

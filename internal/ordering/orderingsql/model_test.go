@@ -35,7 +35,7 @@ type machine struct {
 	redis *redisdb.DB
 	flush func(t rapid.TB, node int) // counted round and round; all of them when negative
 	house *orderingtest.Restaurant
-	keep  *stock.Gatekeeper
+	keep  *stock.Syncer
 	led   *orderingsql.Ledger
 	svc   *ordering.Service
 	clock clock
@@ -157,9 +157,9 @@ func (m *machine) start(t rapid.TB) {
 	begun := time.Now()
 	ticking := func() time.Time { return m.clock.now().Add(time.Since(begun)) } // paces need a clock that moves
 	kitchen := m.house.Kitchen(t)
-	m.keep = stock.NewGatekeeper(stock.GatekeeperConfig{
-		Gate: stockredis.New(m.redis, stockredis.Config{Now: time.Now, Patience: 5 * time.Second}), Journal: stocksql.New(m.db),
-		Ends: func(ctx context.Context, s stock.Scope) (time.Time, error) {
+	m.keep = stock.NewSyncer(stock.SyncerConfig{
+		Cache: stockredis.New(m.redis, stockredis.Config{Now: time.Now, Timeout: 5 * time.Second}), Store: stocksql.New(m.db),
+		EndOfDay: func(ctx context.Context, s stock.Scope) (time.Time, error) {
 			b, _ := kitchen.Branch(ctx, m.house.Branch) // scopes of earlier runs have the same calendar
 			day, err := b.Calendar().Interval(s.Date)
 			return day.End.Add(10 * 365 * 24 * time.Hour), err // the model's dates are long past for Redis's clock
@@ -432,12 +432,12 @@ func (m *machine) setCap(t *rapid.T) {
 func (m *machine) settle(t rapid.TB) {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
-	go func() { defer close(done); _ = m.keep.ApplyCommitted(ctx) }()
-	m.eventually(t, func() string { return remaining(int64(m.keep.Waiting()), "transactions wait") })
+	go func() { defer close(done); _ = m.keep.Apply(ctx) }()
+	m.eventually(t, func() string { return remaining(int64(m.keep.Pending()), "transactions wait") })
 	cancel()
 	<-done
 	m.eventually(t, func() string { // a rebuild that began before may take nothing in until it has ended
-		if err := m.keep.RecoverAll(context.Background()); err != nil {
+		if err := m.keep.ReplayAll(context.Background()); err != nil {
 			t.Fatal(err)
 		}
 		n, _, err := stocksql.New(m.db).Backlog(context.Background(), m.clock.now())
@@ -508,7 +508,7 @@ func (m *machine) converge(t *rapid.T) {
 	scope := stock.Scope{Branch: m.house.Branch, Date: m.date()}
 	gate := stockredis.New(m.redis, stockredis.Config{Now: time.Now})
 	m.eventually(t, func() string {
-		if err := m.keep.Watch(context.Background()); err != nil {
+		if err := m.keep.Reconcile(context.Background()); err != nil {
 			t.Fatal(err)
 		}
 		truth, err := stocksql.New(m.db).Counts(context.Background(), scope)
@@ -518,7 +518,7 @@ func (m *machine) converge(t *rapid.T) {
 		if _, _, err := m.keep.Counts(context.Background(), scope, m.house.Items); err != nil { // as a menu does
 			t.Fatal(err)
 		}
-		shown, ok, err := gate.All(context.Background(), scope)
+		shown, ok, err := gate.ReadScope(context.Background(), scope)
 		if len(truth) == 0 || ok && slices.Equal(truth, shown.Counts) {
 			return ""
 		}

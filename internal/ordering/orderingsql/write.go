@@ -20,13 +20,13 @@ import (
 
 // write queues everything that a batch decided: the set-based statements go out together, with the commit behind them.
 // Only what the staff have done waits for the audit log's lock, and last of all.
-func write(ctx context.Context, tx sqldb.Tx, b *ordering.Batch) ([]stock.Entry, error) {
+func write(ctx context.Context, tx sqldb.Tx, b *ordering.Batch) ([]stock.OutboxEntry, error) {
 	now := b.Now.UnixMilli()
 	queueRefused(tx, b.Refused)
 	stocksql.QueueDeltas(tx, b.Book)
 	queueNumbers(tx, b)
 	stocksql.QueueHolds(tx, newHolds(b), now)
-	stocksql.QueueMoves(tx, moves(b), now)
+	stocksql.QueueTransitions(tx, moves(b), now)
 	stocksql.QueueExtended(tx, b.Extended)
 	queueOrders(tx, b.New)
 	queueItems(tx, b.New)
@@ -77,18 +77,18 @@ func queueNumbers(tx sqldb.Tx, b *ordering.Batch) {
 	tx.Queue(numberSet, scopeRows(scopes).Int("last", func(i int) int64 { return b.Numbers[scopes[i]] }))
 }
 
-func newHolds(b *ordering.Batch) []stocksql.NewHold {
-	holds := make([]stocksql.NewHold, len(b.NewHolds))
+func newHolds(b *ordering.Batch) []stock.NewHold {
+	holds := make([]stock.NewHold, len(b.NewHolds))
 	for i, h := range b.NewHolds {
-		holds[i] = stocksql.NewHold{Hold: h.Hold, State: h.State}
+		holds[i] = stock.NewHold{Hold: h.Hold, State: h.State}
 	}
 	return holds
 }
 
-func moves(b *ordering.Batch) []stocksql.Move {
-	all := make([]stocksql.Move, len(b.Moves))
+func moves(b *ordering.Batch) []stock.Transition {
+	all := make([]stock.Transition, len(b.Moves))
 	for i, m := range b.Moves {
-		all[i] = stocksql.Move(m)
+		all[i] = stock.Transition{ID: m.ID, From: m.Was, To: m.Now, Reason: m.Reason}
 	}
 	return all
 }

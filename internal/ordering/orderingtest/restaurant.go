@@ -194,10 +194,10 @@ func (r *Restaurant) Events(t TB, eventType string) int64 {
 type NoGate struct{}
 
 // Committed does nothing.
-func (NoGate) Committed([]stock.Entry) {}
+func (NoGate) EnqueueCommitted([]stock.OutboxEntry) {}
 
 // Applied gives nothing.
-func (NoGate) Applied() []string { return nil }
+func (NoGate) DrainApplied() []string { return nil }
 
 // Kitchen is the restaurant's catalog as ordering sees it.
 type Kitchen struct {

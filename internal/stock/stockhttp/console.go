@@ -23,18 +23,18 @@ type entry struct {
 
 type reservationsOut struct{ Body listed[entry] }
 
-func (s staff) reservations(ctx context.Context, in *reservationsIn) (*reservationsOut, error) {
+func (s staffRoutes) reservations(ctx context.Context, in *reservationsIn) (*reservationsOut, error) {
 	branch, err := parse(in.BranchID)
 	if err != nil {
 		return nil, err
 	}
-	page, total, err := s.Keeper.Reservations(ctx, identity.ActorOf(ctx), stock.ReservationFilter{
+	page, total, err := s.Items.Reservations(ctx, identity.ActorOf(ctx), stock.ReservationFilter{
 		Branch: branch, Status: stock.Status(in.Status), Limit: in.Size, Offset: in.offset(),
 	})
 	if err != nil {
 		return nil, err
 	}
-	return &reservationsOut{pageOf(in.Paging, page, total, func(l stock.Listed) entry {
+	return &reservationsOut{pageOf(in.Paging, page, total, func(l stock.ReservationRecord) entry {
 		return entry{reservationOf(l.Reservation), l.CreatedAt, l.UpdatedAt}
 	})}, nil
 }
@@ -49,8 +49,8 @@ type recipeIn struct {
 
 type recipeOut struct{ Body recipe }
 
-func (s staff) recipe(ctx context.Context, in *recipeIn) (*recipeOut, error) {
-	lines, err := s.Cook.Recipe(ctx, identity.ActorOf(ctx), in.ID)
+func (s staffRoutes) recipe(ctx context.Context, in *recipeIn) (*recipeOut, error) {
+	lines, err := s.Recipes.Recipe(ctx, identity.ActorOf(ctx), in.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -62,9 +62,9 @@ type setRecipeIn struct {
 	Body recipe
 }
 
-func (s staff) setRecipe(ctx context.Context, in *setRecipeIn) (*recipeOut, error) {
+func (s staffRoutes) setRecipe(ctx context.Context, in *setRecipeIn) (*recipeOut, error) {
 	who := identity.ActorOf(ctx)
-	if err := s.Cook.SetRecipe(ctx, who, in.ID, taken(in.Body.Lines)); err != nil {
+	if err := s.Recipes.SetRecipe(ctx, who, in.ID, skuLines(in.Body.Lines)); err != nil {
 		return nil, err
 	}
 	return s.recipe(ctx, &recipeIn{in.ID})

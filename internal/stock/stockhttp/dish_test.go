@@ -33,7 +33,7 @@ func (h *house) quota(held, used int64) {
 }
 
 // An order takes the quotas of its dishes and what they take of the stock in one hold, and ends both together.
-func TestDish_takesStock(t *testing.T) {
+func TestDish_takes_stock(t *testing.T) {
 	each(t, func(h *house) {
 		h.stocked(map[string]int{"rice": 30, "beer": 4})
 		h.ask("one", "PUT", "/api/menu-items/101/recipe", `{"lines":[{"itemId":"rice","quantity":3}]}`).ok(200, "")
@@ -63,7 +63,7 @@ func TestDish_takesStock(t *testing.T) {
 
 // Where the quota is there and the stock is short nothing is held, and the gate gives both leases back; likewise the
 // other way round.
-func TestDish_allOrNothing(t *testing.T) {
+func TestDish_all_or_nothing(t *testing.T) {
 	each(t, func(h *house) {
 		h.stocked(map[string]int{"rice": 10})
 		h.ask("one", "PUT", "/api/menu-items/101/recipe", `{"lines":[{"itemId":"rice","quantity":3}]}`).ok(200, "")
@@ -89,8 +89,8 @@ func TestDish_allOrNothing(t *testing.T) {
 			h.t.Error(d)
 		}
 		h.quota(0, 0)
-		rice := h.thing("rice")
-		h.gateHas(stock.StockOf(1), stock.Count{Item: rice, Cap: 10})
+		rice := h.item("rice")
+		h.gateHas(stock.StockScope(1), stock.Count{Item: rice, Cap: 10})
 
 		h.order(101, 2).ok(201, "")
 		h.quota(2, 0)

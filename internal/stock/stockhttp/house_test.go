@@ -63,10 +63,10 @@ type house struct {
 	t      *testing.T
 	redis  *redisdb.DB
 	server *httpapi.Server
-	keeper *stock.Gatekeeper
-	gate   *stockredis.Gate
-	stores *stock.Inventory
-	window *stock.Window
+	syncer *stock.Syncer
+	gate   *stockredis.Cache
+	stores *stock.ReservationService
+	window *stock.SnapshotService
 	ahead  atomic.Int64 // of the house's clock
 }
 
@@ -84,23 +84,23 @@ func open(t *testing.T, db *sqldb.DB, redis *redisdb.DB) *house {
 	t.Helper()
 	h := &house{t: t, redis: redis, Restaurant: orderingtest.Open(t, db, 1, 20, stock.Unlimited)}
 	orderingtest.Open(t, db, 2, stock.Unlimited)
-	book := stocksql.New(db)
-	h.gate = stockredis.New(redis, stockredis.Config{Now: h.now, Patience: 5 * time.Second})
-	h.keeper = stock.NewGatekeeper(stock.GatekeeperConfig{
-		Gate: h.gate, Journal: book, Now: h.now, Pause: -1, Log: slog.New(slog.DiscardHandler),
-		Ends: func(context.Context, stock.Scope) (time.Time, error) { return h.now().Add(24 * time.Hour), nil },
+	balances := stocksql.New(db)
+	h.gate = stockredis.New(redis, stockredis.Config{Now: h.now, Timeout: 5 * time.Second})
+	h.syncer = stock.NewSyncer(stock.SyncerConfig{
+		Cache: h.gate, Store: balances, Now: h.now, RebuildInterval: -1, Log: slog.New(slog.DiscardHandler),
+		EndOfDay: func(context.Context, stock.Scope) (time.Time, error) { return h.now().Add(24 * time.Hour), nil },
 	})
-	t.Cleanup(h.keeper.Close)
+	t.Cleanup(h.syncer.Close)
 	h.applyCommitted()
-	desk := stocksql.NewReservations(db, h.keeper, h.now)
-	t.Cleanup(desk.Stop)
-	recipes := &stock.Recipes{Read: book.Recipes, Now: h.now}
-	h.stores = &stock.Inventory{Desk: desk, Door: h.keeper, Now: h.now}
-	h.window = &stock.Window{Copies: stockredis.NewHot(redis), Ranks: desk, Now: h.now}
-	h.serve(recipes, stockhttp.Rooms{
-		Inventory: h.stores, Window: h.window, Cook: &stock.Cook{Book: book, Recipes: recipes},
-		Keeper: &stock.Storekeeper{
-			Shelves: desk, Lists: book, Branches: func(context.Context) ([]int64, error) { return []int64{1, 2}, nil },
+	reservations := stocksql.NewReservations(db, h.syncer, h.now)
+	t.Cleanup(reservations.Stop)
+	recipes := &stock.RecipeCache{Read: balances.Recipes, Now: h.now}
+	h.stores = &stock.ReservationService{Store: reservations, Admission: h.syncer, Now: h.now}
+	h.window = &stock.SnapshotService{Cache: stockredis.NewSnapshotCache(redis), Store: reservations, Now: h.now}
+	h.serve(recipes, stockhttp.Services{
+		Reservations: h.stores, Snapshots: h.window, Recipes: &stock.RecipeService{Store: balances, Cache: recipes},
+		Items: &stock.ItemService{
+			Store: reservations, Queries: balances, Branches: func(context.Context) ([]int64, error) { return []int64{1, 2}, nil },
 		},
 	})
 	return h
@@ -112,7 +112,7 @@ func (h *house) applyCommitted() {
 	ctx, cancel := context.WithCancel(context.Background())
 	var wg sync.WaitGroup
 	wg.Go(func() {
-		if err := h.keeper.ApplyCommitted(ctx); err != nil {
+		if err := h.syncer.Apply(ctx); err != nil {
 			h.t.Error(err)
 		}
 	})
@@ -120,19 +120,19 @@ func (h *house) applyCommitted() {
 		cancel()
 		wg.Wait()
 	})
-	for _, s := range []stock.Scope{stock.StockOf(1), stock.StockOf(2), h.today()} {
-		if err := h.keeper.Rebuild(h.t.Context(), s); err != nil {
+	for _, s := range []stock.Scope{stock.StockScope(1), stock.StockScope(2), h.today()} {
+		if err := h.syncer.Rebuild(h.t.Context(), s); err != nil {
 			h.t.Fatal(err)
 		}
 	}
 }
 
-func (h *house) serve(recipes *stock.Recipes, rooms stockhttp.Rooms) {
+func (h *house) serve(recipes *stock.RecipeCache, rooms stockhttp.Services) {
 	h.t.Helper()
-	ledger := orderingsql.NewLedger(h.DB, h.keeper, h.now)
+	ledger := orderingsql.NewLedger(h.DB, h.syncer, h.now)
 	h.t.Cleanup(ledger.Stop)
 	orders := &ordering.Service{
-		Config: ordering.Defaults(), Ledger: ledger, Gate: h.keeper, Reader: orderingsql.NewOrders(h.DB), Recipes: recipes,
+		Config: ordering.Defaults(), Ledger: ledger, Gate: h.syncer, Reader: orderingsql.NewOrders(h.DB), Recipes: recipes,
 		Catalog: h.Kitchen(h.t), Methods: payment.NewMethods(payment.Sandbox), Payments: ledger,
 		Log: slog.New(slog.DiscardHandler), Now: h.now,
 	}
@@ -285,14 +285,14 @@ func (h *house) holds(sku string, available, reserved, sold int64) {
 	h.t.Helper()
 	h.get("/inventory/"+sku+"?branchId=1").is(200,
 		fmt.Sprintf(`{"itemId":%q,"branchId":"1","available":%d,"reserved":%d,"sold":%d}`, sku, available, reserved, sold))
-	want := stock.Count{Item: h.thing(sku), Cap: available + reserved + sold, Held: reserved, Used: sold}
-	h.gateHas(stock.StockOf(1), want)
+	want := stock.Count{Item: h.item(sku), Cap: available + reserved + sold, Held: reserved, Used: sold}
+	h.gateHas(stock.StockScope(1), want)
 }
 
 // thing gives the number of an item of branch 1.
-func (h *house) thing(sku string) int64 {
+func (h *house) item(sku string) int64 {
 	h.t.Helper()
-	found, err := h.stores.Desk.Things(h.t.Context(), 1, []string{sku})
+	found, err := h.stores.Store.Items(h.t.Context(), 1, []string{sku})
 	if err != nil || len(found) != 1 {
 		h.t.Fatalf("%s: %v, %v", sku, found, err)
 	}
@@ -304,7 +304,7 @@ func (h *house) thing(sku string) int64 {
 func (h *house) gateHas(s stock.Scope, want stock.Count) {
 	h.t.Helper()
 	testenv.Eventually(h.t, 10*time.Second, func() bool {
-		if err := h.keeper.RecoverAll(h.t.Context()); err != nil {
+		if err := h.syncer.ReplayAll(h.t.Context()); err != nil {
 			h.t.Fatal(err)
 		}
 		got, known, err := h.gate.Counts(h.t.Context(), s, []int64{want.Item})

@@ -13,18 +13,18 @@ import (
 )
 
 // Rooms are the use cases behind the routes.
-type Rooms struct {
-	Inventory *stock.Inventory
-	Keeper    *stock.Storekeeper
-	Window    *stock.Window
-	Cook      *stock.Cook
+type Services struct {
+	Reservations *stock.ReservationService
+	Items        *stock.ItemService
+	Snapshots    *stock.SnapshotService
+	Recipes      *stock.RecipeService
 }
 
-type inventory struct{ Rooms }
+type inventoryRoutes struct{ Services }
 
 // Inventory registers the routes of other systems.
-func Inventory(a *httpapi.API, rooms Rooms) {
-	s := inventory{rooms}
+func Inventory(a *httpapi.API, rooms Services) {
+	s := inventoryRoutes{rooms}
 	op := func(id, method, path, summary string) huma.Operation {
 		return huma.Operation{
 			OperationID: "inventory-" + id, Method: method, Path: "/inventory" + path, Tags: []string{"Inventory"}, Summary: summary,
@@ -44,9 +44,9 @@ func Inventory(a *httpapi.API, rooms Rooms) {
 		word, summary string
 		do            settlement
 	}{
-		{"confirm", "Confirm: sell what is reserved", rooms.Inventory.Confirm},
-		{"cancel", "Cancel: give back what is reserved; before the Try it has that refused", rooms.Inventory.Cancel},
-		{"return", "Put back what was sold", rooms.Inventory.Return},
+		{"confirm", "Confirm: sell what is reserved", rooms.Reservations.Confirm},
+		{"cancel", "Cancel: give back what is reserved; before the Try it has that refused", rooms.Reservations.Cancel},
+		{"return", "Put back what was sold", rooms.Reservations.Return},
 	} {
 		httpapi.Register(a, op(end.word, http.MethodPost, "/reservations/{orderId}/"+end.word, end.summary), httpapi.Staff,
 			end.do.serve)
@@ -75,12 +75,12 @@ type levelIn struct {
 	BranchID string `query:"branchId" pattern:"^([1-9][0-9]{0,17})?$" doc:"May be left out where there is only one."`
 }
 
-func (s inventory) level(ctx context.Context, in *levelIn) (*levelOut, error) {
+func (s inventoryRoutes) level(ctx context.Context, in *levelIn) (*levelOut, error) {
 	branch, err := parse(in.BranchID)
 	if err != nil {
 		return nil, err
 	}
-	return levelOf(s.Keeper.Level(ctx, identity.ActorOf(ctx), branch, in.ItemID))
+	return levelOf(s.Items.Level(ctx, identity.ActorOf(ctx), branch, in.ItemID))
 }
 
 type setIn struct {
@@ -91,12 +91,12 @@ type setIn struct {
 	}
 }
 
-func (s inventory) set(ctx context.Context, in *setIn) (*levelOut, error) {
+func (s inventoryRoutes) set(ctx context.Context, in *setIn) (*levelOut, error) {
 	branch, err := parse(in.Body.BranchID)
 	if err != nil {
 		return nil, err
 	}
-	return levelOf(s.Keeper.Set(ctx, identity.ActorOf(ctx), branch, in.ItemID, in.Body.Available))
+	return levelOf(s.Items.SetAvailable(ctx, identity.ActorOf(ctx), branch, in.ItemID, in.Body.Available))
 }
 
 type lookIn struct {
@@ -104,7 +104,7 @@ type lookIn struct {
 	ItemID   []string `query:"itemId,explode" text:"exact" minItems:"1" maxItems:"100" required:"true"`
 }
 
-type glance struct {
+type levelSnapshot struct {
 	ItemID     string    `json:"itemId"`
 	Available  int64     `json:"available"`
 	LastUpdate time.Time `json:"lastUpdate"`
@@ -112,28 +112,28 @@ type glance struct {
 
 type lookOut struct {
 	Body struct {
-		Items []glance `json:"items" doc:"Those that are there, in the order in which they were asked for."`
+		Items []levelSnapshot `json:"items" doc:"Those that are there, in the order in which they were asked for."`
 	}
 }
 
-func (s inventory) look(ctx context.Context, in *lookIn) (*lookOut, error) {
+func (s inventoryRoutes) look(ctx context.Context, in *lookIn) (*lookOut, error) {
 	named, err := parse(in.BranchID)
 	if err != nil {
 		return nil, err
 	}
 	who := identity.ActorOf(ctx)
-	branch, err := s.Keeper.Branch(ctx, who, named)
+	branch, err := s.Items.ResolveBranch(ctx, who, named)
 	if err != nil {
 		return nil, err
 	}
-	found, err := s.Window.Look(ctx, who, branch, in.ItemID)
+	found, err := s.Snapshots.Snapshots(ctx, who, branch, in.ItemID)
 	if err != nil {
 		return nil, err
 	}
 	out := &lookOut{}
-	out.Body.Items = make([]glance, len(found))
+	out.Body.Items = make([]levelSnapshot, len(found))
 	for i, g := range found {
-		out.Body.Items[i] = glance{g.SKU, g.Available, g.At}
+		out.Body.Items[i] = levelSnapshot{g.SKU, g.Available, g.At}
 	}
 	return out, nil
 }

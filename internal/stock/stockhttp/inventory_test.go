@@ -47,7 +47,7 @@ func TestInventory_level(t *testing.T) {
 }
 
 // The shapes of Try, Confirm, Cancel and Return, each of them twice.
-func TestInventory_story(t *testing.T) {
+func TestInventory_lifecycle(t *testing.T) {
 	each(t, func(h *house) {
 		h.stocked(map[string]int{"rice": 10, "beer": 2})
 		body := `{"orderId":"O-1.a_b","branchId":"1","items":[{"itemId":"rice","quantity":3},{"itemId":"beer","quantity":1},` +
@@ -103,7 +103,7 @@ func TestInventory_story(t *testing.T) {
 }
 
 // What does not fit takes nothing of anything, and its id stays refused when there is enough again (I12).
-func TestInventory_refusedStaysRefused(t *testing.T) {
+func TestInventory_refused_stays_refused(t *testing.T) {
 	each(t, func(h *house) {
 		h.stocked(map[string]int{"rice": 10, "beer": 2})
 		short := h.try("o1", "rice", 3, "beer", 3).refused(409, "insufficient_stock")
@@ -125,7 +125,7 @@ func TestInventory_refusedStaysRefused(t *testing.T) {
 }
 
 // A Cancel that comes before its Try has that refused.
-func TestInventory_cancelBeforeTry(t *testing.T) {
+func TestInventory_cancel_before_try(t *testing.T) {
 	each(t, func(h *house) {
 		h.stocked(map[string]int{"rice": 10})
 		for range 2 {
@@ -172,7 +172,7 @@ func TestInventory_expires(t *testing.T) {
 }
 
 // One id is one reservation: with other content it is refused, and changes nothing.
-func TestInventory_sameID(t *testing.T) {
+func TestInventory_same_id(t *testing.T) {
 	each(t, func(h *house) {
 		h.stocked(map[string]int{"rice": 10, "beer": 5})
 		h.put("/inventory/rice", `{"branchId":"2","available":10}`).ok(200, "")
@@ -231,7 +231,7 @@ func TestInventory_storm(t *testing.T) {
 }
 
 // Whoever works in one branch is told of another as if it were not there.
-func TestInventory_foreignBranch(t *testing.T) {
+func TestInventory_other_branch(t *testing.T) {
 	each(t, func(h *house) {
 		h.stocked(map[string]int{"rice": 10})
 		h.try("o1", "rice", 2).ok(201, "")
@@ -274,7 +274,7 @@ func TestInventory_foreignBranch(t *testing.T) {
 }
 
 // What is no request is refused with a code and changes nothing.
-func TestInventory_badInput(t *testing.T) {
+func TestInventory_bad_input(t *testing.T) {
 	each(t, func(h *house) {
 		h.stocked(map[string]int{"rice": 10})
 		try := func(id, items string) string {
@@ -333,7 +333,7 @@ func TestInventory_badInput(t *testing.T) {
 
 // Shop windows are shown what was true a minute ago at most, in one look at the copies; without Redis they are shown
 // what is true now.
-func TestInventory_look(t *testing.T) {
+func TestInventory_snapshots(t *testing.T) {
 	each(t, func(h *house) {
 		h.stocked(map[string]int{"rice": 10, "beer": 2})
 		const path = "/inventory?branchId=1&itemId=beer&itemId=none&itemId=rice&itemId=beer"
@@ -363,7 +363,7 @@ func TestInventory_look(t *testing.T) {
 		h.ahead.Add(int64(61 * time.Second))
 		wants("a minute later", 6, 2)
 		h.try("o2", "beer", 1).ok(201, "")
-		if err := h.window.Rank(h.t.Context()); err != nil {
+		if err := h.window.FlushReads(h.t.Context()); err != nil {
 			h.t.Fatal(err)
 		}
 		h.ahead.Add(int64(time.Second)) // what was copied for those who asked is younger than the rank
@@ -378,14 +378,14 @@ func TestInventory_look(t *testing.T) {
 }
 
 // What is read no more falls out of the ranking, by halves.
-func TestInventory_rankFades(t *testing.T) {
+func TestInventory_rank_decays(t *testing.T) {
 	each(t, func(h *house) {
 		h.stocked(map[string]int{"rice": 10, "beer": 2})
 		for range 5 {
 			h.get("/inventory?branchId=1&itemId=rice").ok(200, "")
 		}
 		for i, want := range [][]string{{"5"}, {"5"}, {"2"}, {"2"}, {"1"}, {"1"}, nil} { // every half of an hour
-			if err := h.window.Rank(h.t.Context()); err != nil {
+			if err := h.window.FlushReads(h.t.Context()); err != nil {
 				h.t.Fatal(err)
 			}
 			if d := cmp.Diff(want, h.read(`SELECT CAST(score AS TEXT) FROM stock_rank`)); d != "" {
@@ -396,7 +396,7 @@ func TestInventory_rankFades(t *testing.T) {
 	})
 }
 
-func TestInventory_withoutRedis(t *testing.T) {
+func TestInventory_without_redis(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		redis, server := redisdbtest.Real(t)
 		h := open(t, db, redis)

@@ -15,7 +15,7 @@ type amount struct {
 	Quantity int64  `json:"quantity" minimum:"1" maximum:"1000000"`
 }
 
-func amountsOf(lines []stock.Taken) []amount {
+func amountsOf(lines []stock.SKULine) []amount {
 	all := make([]amount, len(lines))
 	for i, l := range lines {
 		all[i] = amount{l.SKU, l.Qty}
@@ -23,10 +23,10 @@ func amountsOf(lines []stock.Taken) []amount {
 	return all
 }
 
-func taken(amounts []amount) []stock.Taken {
-	all := make([]stock.Taken, len(amounts))
+func skuLines(amounts []amount) []stock.SKULine {
+	all := make([]stock.SKULine, len(amounts))
 	for i, a := range amounts {
-		all[i] = stock.Taken{SKU: a.ItemID, Qty: a.Quantity}
+		all[i] = stock.SKULine{SKU: a.ItemID, Qty: a.Quantity}
 	}
 	return all
 }
@@ -66,13 +66,13 @@ type reserveOut struct {
 	Body   Reservation
 }
 
-func (s inventory) reserve(ctx context.Context, in *reserveIn) (*reserveOut, error) {
+func (s inventoryRoutes) reserve(ctx context.Context, in *reserveIn) (*reserveOut, error) {
 	branch, err := parse(in.Body.BranchID)
 	if err != nil {
 		return nil, err
 	}
-	r, created, err := s.Inventory.Reserve(ctx, identity.ActorOf(ctx), stock.Request{
-		ID: in.Body.OrderID, Branch: branch, Items: taken(in.Body.Items), TTL: time.Duration(in.Body.TTLSeconds) * time.Second,
+	r, created, err := s.Reservations.Reserve(ctx, identity.ActorOf(ctx), stock.ReservationRequest{
+		ID: in.Body.OrderID, Branch: branch, Items: skuLines(in.Body.Items), TTL: time.Duration(in.Body.TTLSeconds) * time.Second,
 	})
 	if err != nil {
 		return nil, err
@@ -90,8 +90,8 @@ type reservationIn struct {
 
 type reservationOut struct{ Body Reservation }
 
-func (s inventory) find(ctx context.Context, in *reservationIn) (*reservationOut, error) {
-	r, err := s.Inventory.Find(ctx, identity.ActorOf(ctx), in.OrderID)
+func (s inventoryRoutes) find(ctx context.Context, in *reservationIn) (*reservationOut, error) {
+	r, err := s.Reservations.Find(ctx, identity.ActorOf(ctx), in.OrderID)
 	if err != nil {
 		return nil, err
 	}

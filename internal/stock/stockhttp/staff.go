@@ -14,11 +14,11 @@ import (
 	"comanda/internal/stock"
 )
 
-type staff struct{ Rooms }
+type staffRoutes struct{ Services }
 
 // Staff registers the routes by which the stock is kept.
-func Staff(a *httpapi.API, rooms Rooms) {
-	s := staff{rooms}
+func Staff(a *httpapi.API, rooms Services) {
+	s := staffRoutes{rooms}
 	op := func(id, method, path, summary string, status int) huma.Operation {
 		return huma.Operation{
 			OperationID: "stock-" + id, Method: method, Path: "/api" + path, Tags: []string{"Stock"}, Summary: summary,
@@ -108,7 +108,7 @@ func itemOf(l stock.Level) item {
 
 type itemOut struct{ Body item }
 
-func shown(l stock.Level, err error) (*itemOut, error) {
+func itemResponse(l stock.Level, err error) (*itemOut, error) {
 	if err != nil {
 		return nil, err
 	}
@@ -124,12 +124,12 @@ type listIn struct {
 
 type listOut struct{ Body listed[item] }
 
-func (s staff) list(ctx context.Context, in *listIn) (*listOut, error) {
+func (s staffRoutes) list(ctx context.Context, in *listIn) (*listOut, error) {
 	branch, err := parse(in.BranchID)
 	if err != nil {
 		return nil, err
 	}
-	page, total, err := s.Keeper.Levels(ctx, identity.ActorOf(ctx), stock.LevelFilter{
+	page, total, err := s.Items.Levels(ctx, identity.ActorOf(ctx), stock.LevelFilter{
 		Branch: branch, Query: in.Query, Low: in.Low, Limit: in.Size, Offset: in.offset(),
 	})
 	if err != nil {
@@ -145,8 +145,8 @@ type Description struct {
 	LowAt *int64 `json:"lowAt,omitempty" minimum:"0" maximum:"1000000000"`
 }
 
-func (d Description) thing() stock.Thing {
-	t := stock.Thing{Name: d.Name, Unit: d.Unit, LowAt: stock.NoAlarm}
+func (d Description) item() stock.Item {
+	t := stock.Item{Name: d.Name, Unit: d.Unit, LowAt: stock.NoAlarm}
 	if d.LowAt != nil {
 		t.LowAt = *d.LowAt
 	}
@@ -162,14 +162,14 @@ type addIn struct {
 	}
 }
 
-func (s staff) add(ctx context.Context, in *addIn) (*itemOut, error) {
+func (s staffRoutes) add(ctx context.Context, in *addIn) (*itemOut, error) {
 	branch, err := parse(in.Body.BranchID)
 	if err != nil {
 		return nil, err
 	}
-	t := in.Body.thing()
+	t := in.Body.item()
 	t.Branch, t.SKU = branch, in.Body.ItemID
-	return shown(s.Keeper.Add(ctx, identity.ActorOf(ctx), t))
+	return itemResponse(s.Items.Add(ctx, identity.ActorOf(ctx), t))
 }
 
 type editIn struct {
@@ -177,10 +177,10 @@ type editIn struct {
 	Body Description
 }
 
-func (s staff) edit(ctx context.Context, in *editIn) (*itemOut, error) {
-	t := in.Body.thing()
+func (s staffRoutes) edit(ctx context.Context, in *editIn) (*itemOut, error) {
+	t := in.Body.item()
 	t.ID = in.ID
-	return shown(s.Keeper.Describe(ctx, identity.ActorOf(ctx), t))
+	return itemResponse(s.Items.Update(ctx, identity.ActorOf(ctx), t))
 }
 
 type adjustIn struct {
@@ -194,8 +194,8 @@ type adjustIn struct {
 	}
 }
 
-func (s staff) adjust(ctx context.Context, in *adjustIn) (*itemOut, error) {
-	return shown(s.Keeper.Adjust(ctx, identity.ActorOf(ctx), in.ID, stock.Adjustment{
+func (s staffRoutes) adjust(ctx context.Context, in *adjustIn) (*itemOut, error) {
+	return itemResponse(s.Items.Adjust(ctx, identity.ActorOf(ctx), in.ID, stock.Adjustment{
 		Kind: in.Body.Kind, Units: in.Body.Quantity, Note: in.Body.Note, ClientTxnID: in.Body.ClientTxnID,
 	}))
 }
@@ -217,12 +217,12 @@ type adjustmentsIn struct {
 
 type adjustmentsOut struct{ Body listed[adjustment] }
 
-func (s staff) adjustments(ctx context.Context, in *adjustmentsIn) (*adjustmentsOut, error) {
-	page, total, err := s.Keeper.Adjustments(ctx, identity.ActorOf(ctx), in.ID, in.Size, in.offset())
+func (s staffRoutes) adjustments(ctx context.Context, in *adjustmentsIn) (*adjustmentsOut, error) {
+	page, total, err := s.Items.Adjustments(ctx, identity.ActorOf(ctx), in.ID, in.Size, in.offset())
 	if err != nil {
 		return nil, err
 	}
-	return &adjustmentsOut{pageOf(in.Paging, page, total, func(a stock.Adjusted) adjustment {
+	return &adjustmentsOut{pageOf(in.Paging, page, total, func(a stock.AdjustmentRecord) adjustment {
 		return adjustment{a.ID, a.Kind, a.Units, a.Available, a.Note, a.Actor, a.At}
 	})}, nil
 }

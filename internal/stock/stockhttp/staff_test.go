@@ -10,7 +10,7 @@ import (
 )
 
 // An item is made, described, filled and emptied by the staff; all of it can be read afterwards.
-func TestStock_story(t *testing.T) {
+func TestStock_lifecycle(t *testing.T) {
 	each(t, func(h *house) {
 		made := h.ask("one", "POST", "/api/stock/items", `{"branchId":"1","itemId":"beer","name":"Bia Hà Nội","unit":"bottle","lowAt":5}`)
 		id := made.ok(201, "id")
@@ -57,7 +57,7 @@ func TestStock_story(t *testing.T) {
 
 // I11: an adjustment that is sent again under its key is made once and answered as it was, also by somebody else; another
 // one under that key is refused, and so is what would be more than anybody counts.
-func TestStock_adjustmentKeys(t *testing.T) {
+func TestStock_adjustment_keys(t *testing.T) {
 	each(t, func(h *house) {
 		h.stocked(map[string]int{"rice": 10})
 		h.put("/inventory/rice", `{"branchId":"2","available":3}`).ok(200, "")
@@ -94,7 +94,7 @@ func TestStock_adjustmentKeys(t *testing.T) {
 }
 
 // A mark that is raised above what is left raises the alarm.
-func TestStock_raisedMark(t *testing.T) {
+func TestStock_raised_threshold(t *testing.T) {
 	each(t, func(h *house) {
 		h.stocked(map[string]int{"rice": 10})
 		id := h.read(`SELECT CAST(id AS TEXT) FROM stock_item`)[0]
@@ -204,7 +204,7 @@ func TestStock_recipes(t *testing.T) {
 }
 
 // Staff of one branch are told of another as if it were not there; what is no request is refused.
-func TestStock_refuses(t *testing.T) {
+func TestStock_rejects(t *testing.T) {
 	each(t, func(h *house) {
 		h.stocked(map[string]int{"rice": 10})
 		id := h.read(`SELECT CAST(id AS TEXT) FROM stock_item`)[0]

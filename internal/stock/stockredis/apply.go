@@ -20,10 +20,10 @@ const (
 
 	// A business date ends at most 60 hours after its midnight in UTC (23 hours of start hour, 24 of day, 12 of time zone,
 	// with one to spare) and its records 12 hours later: after that nothing of the scope is left that could be changed.
-	scopeGone = 72 * time.Hour
+	scopeExpiry = 72 * time.Hour
 )
 
-var kinds = map[stock.OpKind]string{
+var opCodes = map[stock.OpKind]string{
 	stock.OpHeld: "H", stock.OpConfirm: "C", stock.OpCancel: "X", stock.OpReturn: "R", stock.OpForget: "F", stock.OpCap: "Q",
 }
 
@@ -35,14 +35,14 @@ var kinds = map[stock.OpKind]string{
 // What is refused does not hold up what comes after it, so that operations on one hold may come out of their order. The
 // states bear that: a later one wins over one before it. Where the counters do not, they differ from the ledger's, and
 // the scope is rebuilt.
-func (g *Gate) Apply(ctx context.Context, ops []stock.Op) ([]bool, error) {
-	t := &telling{ops: ops, applied: make([]bool, len(ops)), refused: map[int]error{}}
+func (g *Cache) Apply(ctx context.Context, ops []stock.Op) ([]bool, error) {
+	t := &applyCall{ops: ops, applied: make([]bool, len(ops)), rejected: map[int]error{}}
 	perScope := map[stock.Scope][]int{}
 	for i, op := range ops {
 		switch err := checkOp(op); {
 		case err != nil:
-			t.refuse(i, err)
-		case g.gone(op.Hold.Scope):
+			t.reject(i, err)
+		case g.scopeExpired(op.Hold.Scope):
 			t.applied[i] = true
 		default:
 			perScope[op.Hold.Scope] = append(perScope[op.Hold.Scope], i)
@@ -54,26 +54,26 @@ func (g *Gate) Apply(ctx context.Context, ops []stock.Op) ([]bool, error) {
 		all.Go(func() error { return g.applyScope(ctx, scope, places, t) })
 	}
 	err := all.Wait()
-	if len(t.refused) > 0 {
-		err = errors.Join(&stock.RejectedError{Ops: t.refused}, err)
+	if len(t.rejected) > 0 {
+		err = errors.Join(&stock.RejectedError{Ops: t.rejected}, err)
 	}
 	return t.applied, err
 }
 
 // telling is one Apply. Scopes share it, each at places of its own.
-type telling struct {
+type applyCall struct {
 	ops     []stock.Op
 	applied []bool
 
-	mu      sync.Mutex
-	refused map[int]error
+	mu       sync.Mutex
+	rejected map[int]error
 }
 
-func (t *telling) refuse(place int, err error) {
+func (t *applyCall) reject(place int, err error) {
 	op := t.ops[place]
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.refused[place] = fmt.Errorf("stockredis: %s of %s: %w", op.Kind, op.Hold.ID, err)
+	t.rejected[place] = fmt.Errorf("stockredis: %s of %s: %w", op.Kind, op.Hold.ID, err)
 }
 
 func checkOp(op stock.Op) error {
@@ -84,7 +84,7 @@ func checkOp(op stock.Op) error {
 		h.Lines = []stock.Line{{Item: 1, Qty: 1}}
 	case stock.OpCap:
 		if len(h.Lines) != 1 || h.Lines[0].Item < 1 || h.Lines[0].Qty < 0 && h.Lines[0].Qty != stock.Unlimited {
-			return stock.ErrLines
+			return stock.ErrInvalidLines
 		}
 		return nil
 	default:
@@ -97,24 +97,24 @@ func checkOp(op stock.Op) error {
 var errKind = errors.New("not an operation of the gate")
 
 // gone tells whether a scope's keys have ended their lives in every time zone, so that there is nothing to apply to.
-func (g *Gate) gone(s stock.Scope) bool {
+func (g *Cache) scopeExpired(s stock.Scope) bool {
 	midnight, err := time.Parse(time.DateOnly, s.Date)
-	return err == nil && g.cfg.Now().Sub(midnight) > scopeGone
+	return err == nil && g.cfg.Now().Sub(midnight) > scopeExpiry
 }
 
 // applyScope sends the operations at the given places, which share a scope, in calls of bounded size. A call that the
 // server refuses has changed nothing; it is sent again in smaller ones until the operation at fault stands alone.
-func (g *Gate) applyScope(ctx context.Context, s stock.Scope, places []int, t *telling) error {
+func (g *Cache) applyScope(ctx context.Context, s stock.Scope, places []int, t *applyCall) error {
 	for most := maxBatch; len(places) > 0; {
-		n := fitting(t.ops, places, most)
+		n := callSize(t.ops, places, most)
 		keys, args := g.applyArgs(s, t.ops, places[:n])
 		outcomes, err := g.db.Run(ctx, applyScript, keys, args).Ints()
 		switch {
-		case blames(err) && n > 1:
+		case isRequestError(err) && n > 1:
 			most = n / 2
 			continue
-		case blames(err):
-			t.refuse(places[0], err)
+		case isRequestError(err):
+			t.reject(places[0], err)
 		case err != nil:
 			return err
 		case len(outcomes) == 1 && outcomes[0] == scopeUnknown:
@@ -134,7 +134,7 @@ func (g *Gate) applyScope(ctx context.Context, s stock.Scope, places []int, t *t
 }
 
 // fitting is how many operations a call takes, at most a given number.
-func fitting(ops []stock.Op, places []int, most int) int {
+func callSize(ops []stock.Op, places []int, most int) int {
 	n, lines := 0, 0
 	for n < len(places) && n < most && lines+len(ops[places[n]].Hold.Lines) <= maxLines {
 		lines += len(ops[places[n]].Hold.Lines)
@@ -144,19 +144,19 @@ func fitting(ops []stock.Op, places []int, most int) int {
 }
 
 // blames tells whether a failure is about what was asked. A server that takes no writes at all refuses everybody.
-func blames(err error) bool {
+func isRequestError(err error) bool {
 	return errors.Is(err, redisdb.ErrReply) && !errors.Is(err, redisdb.ErrNoWrites)
 }
 
-func (g *Gate) applyArgs(s stock.Scope, ops []stock.Op, places []int) ([]keyspace.Key, []string) {
-	keys := append(counterKeys(s, 1+len(places)), leasesKey(s))
+func (g *Cache) applyArgs(s stock.Scope, ops []stock.Op, places []int) ([]keyspace.Key, []string) {
+	keys := append(counterKeys(s, 1+len(places)), provisionalKey(s))
 	args := []string{decimal(s.Branch), s.Date, millis(g.cfg.Now()), ""}
 	var body []string
 	record := map[string]string{} // hold -> its place in the list of records
 	for _, p := range places {
 		op := ops[p]
 		if op.Kind == stock.OpCap {
-			body = append(body, kinds[op.Kind], "0", "1", decimal(op.Hold.Lines[0].Item), capText(op.Hold.Lines[0].Qty))
+			body = append(body, opCodes[op.Kind], "0", "1", decimal(op.Hold.Lines[0].Item), capText(op.Hold.Lines[0].Qty))
 			continue
 		}
 		at, ok := record[op.Hold.ID]
@@ -166,7 +166,7 @@ func (g *Gate) applyArgs(s stock.Scope, ops []stock.Op, places []int) ([]keyspac
 			at = decimal(int64(len(record) + 1))
 			record[op.Hold.ID] = at
 		}
-		body = append(body, kinds[op.Kind], at, decimal(int64(len(op.Hold.Lines))))
+		body = append(body, opCodes[op.Kind], at, decimal(int64(len(op.Hold.Lines))))
 		for _, l := range op.Hold.Lines {
 			body = append(body, decimal(l.Item), decimal(l.Qty))
 		}

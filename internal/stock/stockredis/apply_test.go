@@ -11,7 +11,7 @@ import (
 
 // Operations on which a script fails, or which none could take, are named; all others of the call are applied, however
 // many calls of the script that takes.
-func TestGate_Apply_names_what_it_refuses(t *testing.T) {
+func TestCache_Apply_names_rejected_operations(t *testing.T) {
 	each(t, func(f *fixture) {
 		ops := make([]stock.Op, 3*maxBatch)
 		for i := range ops {
@@ -26,7 +26,7 @@ func TestGate_Apply_names_what_it_refuses(t *testing.T) {
 		ops[7].Hold.Lines, ops[9].Kind = nil, "UNHEARD"
 		applied, err := f.Apply(f.Context(), ops)
 		var rejected *stock.RejectedError
-		if !errors.As(err, &rejected) || !errors.Is(err, redisdb.ErrReply) || !errors.Is(err, stock.ErrLines) {
+		if !errors.As(err, &rejected) || !errors.Is(err, redisdb.ErrReply) || !errors.Is(err, stock.ErrInvalidLines) {
 			t.Fatalf("the error is %v", err)
 		}
 		want := slices.Sorted(slices.Values(append(spoilt, 7, 9)))

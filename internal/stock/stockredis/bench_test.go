@@ -18,7 +18,7 @@ import (
 // BenchmarkOrder is one order of three lines at the gate: its TRY and the HELD that follows the commit. The number of
 // callers at once decides how many share a script call: 1 is a call per order.
 func BenchmarkOrder(b *testing.B) {
-	benchEach(b, func(b *testing.B, g *Gate, callers int) {
+	benchEach(b, func(b *testing.B, g *Cache, callers int) {
 		open(b, g, stock.Unlimited)
 		drive(b, callers, func(ids []string) {
 			holds := tryAll(b, g, ids, stock.Admitted)
@@ -36,7 +36,7 @@ func BenchmarkOrder(b *testing.B) {
 
 // BenchmarkRefusal is a TRY for something that is sold out.
 func BenchmarkRefusal(b *testing.B) {
-	benchEach(b, func(b *testing.B, g *Gate, callers int) {
+	benchEach(b, func(b *testing.B, g *Cache, callers int) {
 		open(b, g, 0)
 		drive(b, callers, func(ids []string) { tryAll(b, g, ids, stock.Refused) })
 	})
@@ -47,8 +47,8 @@ func BenchmarkRefusal(b *testing.B) {
 func BenchmarkRebuild(b *testing.B) {
 	const holds = 100_000
 	db, _ := redisdbtest.Real(b)
-	g := New(db, Config{Now: time.Now, Patience: 5 * time.Second})
-	im := stock.Image{Scope: benchScope, Ends: time.Now().Add(24 * time.Hour), Holds: make([]stock.HoldState, holds)}
+	g := New(db, Config{Now: time.Now, Timeout: 5 * time.Second})
+	im := stock.ScopeSnapshot{Scope: benchScope, Ends: time.Now().Add(24 * time.Hour), Holds: make([]stock.HoldState, holds)}
 	for item := int64(1001); item <= 1003; item++ {
 		im.Counts = append(im.Counts, stock.Count{Item: item, Cap: stock.Unlimited, Held: holds})
 	}
@@ -70,7 +70,7 @@ func BenchmarkRebuild(b *testing.B) {
 	b.ReportMetric(float64(b.N*holds)/b.Elapsed().Seconds(), "holds/s")
 }
 
-func benchEach(b *testing.B, run func(*testing.B, *Gate, int)) {
+func benchEach(b *testing.B, run func(*testing.B, *Cache, int)) {
 	servers := []struct {
 		name string
 		open func(testing.TB) *redisdb.DB
@@ -81,7 +81,7 @@ func benchEach(b *testing.B, run func(*testing.B, *Gate, int)) {
 	for _, server := range servers {
 		for _, callers := range []int{1, 32, 128, 256} {
 			b.Run(fmt.Sprintf("%s/callers=%d", server.name, callers), func(b *testing.B) {
-				run(b, New(server.open(b), Config{Now: time.Now, Patience: 5 * time.Second}), callers)
+				run(b, New(server.open(b), Config{Now: time.Now, Timeout: 5 * time.Second}), callers)
 			})
 		}
 	}
@@ -89,12 +89,12 @@ func benchEach(b *testing.B, run func(*testing.B, *Gate, int)) {
 
 var benchScope = stock.Scope{Branch: 7, Date: time.Now().UTC().Format(time.DateOnly)}
 
-func open(b *testing.B, g *Gate, limit int64) {
+func open(b *testing.B, g *Cache, limit int64) {
 	epoch, err := g.BeginRebuild(b.Context(), benchScope)
 	if err != nil {
 		b.Fatal(err)
 	}
-	im := stock.Image{Scope: benchScope, Epoch: epoch, Ends: time.Now().Add(24 * time.Hour)}
+	im := stock.ScopeSnapshot{Scope: benchScope, Epoch: epoch, Ends: time.Now().Add(24 * time.Hour)}
 	for item := int64(1001); item <= 1060; item++ {
 		im.Counts = append(im.Counts, stock.Count{Item: item, Cap: limit})
 	}
@@ -119,7 +119,7 @@ func drive(b *testing.B, callers int, round func(ids []string)) {
 
 var nextItem atomic.Int64
 
-func tryAll(b *testing.B, g *Gate, ids []string, want stock.Answer) []stock.Hold {
+func tryAll(b *testing.B, g *Cache, ids []string, want stock.AdmissionStatus) []stock.Hold {
 	holds := make([]stock.Hold, len(ids))
 	var all sync.WaitGroup
 	for i, id := range ids {
@@ -128,8 +128,8 @@ func tryAll(b *testing.B, g *Gate, ids []string, want stock.Answer) []stock.Hold
 			{Item: first, Qty: 1}, {Item: first + 1, Qty: 2}, {Item: first + 2, Qty: 1},
 		}}
 		all.Go(func() {
-			v, err := g.Try(context.Background(), holds[i])
-			if err != nil || v.Answer != want {
+			v, err := g.Reserve(context.Background(), holds[i])
+			if err != nil || v.Status != want {
 				b.Errorf("TRY: %+v, %v", v, err)
 			}
 		})

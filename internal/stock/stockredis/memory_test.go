@@ -51,7 +51,7 @@ func (f *fixture) placed(n int) []stock.Hold {
 			stock.Line{Item: heavy[0], Qty: 2}, stock.Line{Item: heavy[1], Qty: 1}, stock.Line{Item: heavy[2], Qty: 12})
 		ops[i] = stock.Op{Kind: stock.OpHeld, Hold: holds[i]}
 		all.Go(func() {
-			if v, err := f.Try(context.Background(), holds[i]); err != nil || v.Answer != stock.Admitted {
+			if v, err := f.Reserve(context.Background(), holds[i]); err != nil || v.Status != stock.Admitted {
 				f.Errorf("%+v, %v", v, err)
 			}
 		})

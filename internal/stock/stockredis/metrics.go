@@ -7,15 +7,15 @@ import (
 	"comanda/internal/stock"
 )
 
-var answerNames = map[stock.Answer]string{
+var statusNames = map[stock.AdmissionStatus]string{
 	stock.Cold: "cold", stock.Admitted: "admitted", stock.Duplicate: "duplicate", stock.Refused: "refused",
-	stock.Conflict: "conflict", stock.Terminal: "terminal",
+	stock.Mismatched: "conflict", stock.Ended: "terminal",
 }
 
 var outcomeNames = map[int64]string{1: "changed", 2: "same", 3: "opposite"}
 
 type metrics struct {
-	answers  map[stock.Answer]prometheus.Counter // looked up once: every order counts here
+	statuses map[stock.AdmissionStatus]prometheus.Counter // looked up once: every order counts here
 	outcomes *prometheus.CounterVec
 	unknown  prometheus.Counter
 }
@@ -26,7 +26,7 @@ func newMetrics(reg prometheus.Registerer) metrics {
 		Name: "gate_try_total", Help: "Reservations asked of the gate by its answer.",
 	}, []string{"answer"})
 	m := metrics{
-		answers: map[stock.Answer]prometheus.Counter{},
+		statuses: map[stock.AdmissionStatus]prometheus.Counter{},
 		outcomes: f.NewCounterVec(prometheus.CounterOpts{
 			Name: "gate_apply_total", Help: "Operations from SQL applied to the gate. An opposite outcome is a disagreement.",
 		}, []string{"op", "outcome"}),
@@ -35,8 +35,8 @@ func newMetrics(reg prometheus.Registerer) metrics {
 			Help: "Script calls that found their scope missing, half there or being rebuilt.",
 		}),
 	}
-	for a, name := range answerNames {
-		m.answers[a] = try.WithLabelValues(name)
+	for a, name := range statusNames {
+		m.statuses[a] = try.WithLabelValues(name)
 	}
 	return m
 }

@@ -39,7 +39,7 @@ func TestMistake_try_after_cancel(t *testing.T) { // the order that was given up
 	each(t, func(f *fixture) {
 		h := f.hold(stock.Line{Item: noodles, Qty: 3})
 		f.wantApply(stock.OpCancel, h, changed)
-		f.wantTry(h, stock.Terminal)
+		f.wantTry(h, stock.Ended)
 		f.wantApply(stock.OpHeld, h, opposite)
 		f.wantCount(noodles, 0, 0)
 	})
@@ -58,7 +58,7 @@ func TestMistake_negative_quantity(t *testing.T) { // created stock
 	each(t, func(f *fixture) {
 		for _, qty := range []int64{-5, 0} {
 			h := f.hold(stock.Line{Item: noodles, Qty: qty})
-			if v, err := f.Try(f.Context(), h); err == nil {
+			if v, err := f.Reserve(f.Context(), h); err == nil {
 				t.Errorf("a quantity of %d: %+v", qty, v)
 			}
 			if _, err := f.Apply(f.Context(), []stock.Op{{Kind: stock.OpHeld, Hold: h}}); err == nil {
@@ -68,7 +68,7 @@ func TestMistake_negative_quantity(t *testing.T) { // created stock
 		// The scripts do not rely on their caller either, and refuse before they write anything.
 		good, bad := f.hold(stock.Line{Item: noodles, Qty: 1}), f.hold(stock.Line{Item: noodles, Qty: -5})
 		for _, text := range []string{"-5", "0", "1.5", "x"} {
-			keys, args := f.tryArgs(f.scope, []*waiter{wait(good), wait(bad)})
+			keys, args := f.reserveArgs(f.scope, []*waiter{wait(good), wait(bad)})
 			args[len(args)-1] = text
 			if err := f.db.Run(f.Context(), tryScript, keys, args).Err(); err == nil {
 				t.Errorf("try.lua accepts the quantity %s", text)
@@ -109,7 +109,7 @@ func TestMistake_confirm_with_foreign_quantity(t *testing.T) { // confirming 5 o
 func TestMistake_lines_of_one_item_checked_one_by_one(t *testing.T) {
 	each(t, func(f *fixture) {
 		twice := f.hold(stock.Line{Item: noodles, Qty: 6}, stock.Line{Item: noodles, Qty: 6})
-		if v, err := f.Try(f.Context(), twice); err == nil {
+		if v, err := f.Reserve(f.Context(), twice); err == nil {
 			t.Errorf("6 and 6 of 10: %+v", v)
 		}
 		var err error
@@ -154,8 +154,8 @@ func TestMistake_life_by_another_clock(t *testing.T) { // Redis dropped what its
 			f.wantCount(noodles, 2, 0)
 			span := f.now.UnixMilli() / keyspace.RefusedSpan.Milliseconds()
 			for key, most := range map[keyspace.Key]time.Duration{
-				recordKey(f.scope, tried.ID): 20*time.Hour + heldLife, recordKey(f.scope, held.ID): 20*time.Hour + heldLife,
-				counterKeys(f.scope, 0)[1]: 20*time.Hour + heldLife, counterKeys(f.scope, 0)[2]: 20*time.Hour + paidLife,
+				recordKey(f.scope, tried.ID): 20*time.Hour + recordTTL, recordKey(f.scope, held.ID): 20*time.Hour + recordTTL,
+				counterKeys(f.scope, 0)[1]: 20*time.Hour + recordTTL, counterKeys(f.scope, 0)[2]: 20*time.Hour + counterTTL,
 				keyspace.RefusedIDs(f.scope.Branch, span): 2 * keyspace.RefusedSpan,
 			} {
 				ms, err := f.db.Do(f.Context(), "PTTL", key).Int()
@@ -192,7 +192,7 @@ func TestMistake_missing_counts_as_zero(t *testing.T) { // G1
 			}
 			if !strings.HasSuffix(name, "noodles") {
 				f.wantApply(stock.OpHeld, h, 0)
-				if _, ok, err := f.All(f.Context(), s); ok || err != nil {
+				if _, ok, err := f.ReadScope(f.Context(), s); ok || err != nil {
 					t.Errorf("without %s there are counters, %v", name, err)
 				}
 			}

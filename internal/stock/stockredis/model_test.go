@@ -33,21 +33,21 @@ type modelHold struct {
 
 func (h modelHold) live() bool { return h.state == stock.Held || h.state == stock.Confirmed }
 
-func (m *model) try(h stock.Hold) stock.Verdict {
-	unknown := stock.Verdict{Answer: stock.Cold, Unknown: true}
+func (m *model) try(h stock.Hold) stock.AdmissionResult {
+	unknown := stock.AdmissionResult{Status: stock.Cold, Missing: true}
 	if !m.known {
 		return unknown
 	}
 	switch was := m.holds[h.ID]; {
 	case was.live() && slices.Equal(was.lines, h.Lines):
-		return stock.Verdict{Answer: stock.Duplicate}
+		return stock.AdmissionResult{Status: stock.Duplicate}
 	case was.live():
-		return stock.Verdict{Answer: stock.Conflict}
+		return stock.AdmissionResult{Status: stock.Mismatched}
 	case was.state != "":
-		return stock.Verdict{Answer: stock.Terminal}
+		return stock.AdmissionResult{Status: stock.Ended}
 	}
 	if span, ok := m.no[h.ID]; ok && m.span-span < 2 {
-		return stock.Verdict{Answer: stock.Terminal}
+		return stock.AdmissionResult{Status: stock.Ended}
 	}
 	var short []stock.Shortage
 	for _, l := range h.Lines {
@@ -55,16 +55,16 @@ func (m *model) try(h stock.Hold) stock.Verdict {
 			return unknown
 		}
 		if left := m.counts[l.Item].Left(); left != stock.Unlimited && left < l.Qty {
-			short = append(short, stock.Shortage{Item: l.Item, Requested: l.Qty, Available: left, Stock: h.Scope.Stock()})
+			short = append(short, stock.Shortage{Item: l.Item, Requested: l.Qty, Available: left, Stock: h.Scope.IsStock()})
 		}
 	}
 	if short != nil {
 		m.no[h.ID] = m.span
-		return stock.Verdict{Answer: stock.Refused, Short: short}
+		return stock.AdmissionResult{Status: stock.Refused, Short: short}
 	}
 	m.move(h.Lines, 1, 0)
 	m.holds[h.ID] = modelHold{stock.Held, h.Lines}
-	return stock.Verdict{Answer: stock.Admitted}
+	return stock.AdmissionResult{Status: stock.Admitted}
 }
 
 func (m *model) apply(op stock.Op) {
@@ -129,7 +129,7 @@ func (m *model) move(lines []stock.Line, held, used int64) {
 }
 
 // rebuild keeps the holds that the image has and the ends of the others.
-func (m *model) rebuild(im stock.Image) {
+func (m *model) rebuild(im stock.ScopeSnapshot) {
 	m.known = true
 	m.counts, m.capped = map[int64]stock.Count{}, map[int64]bool{}
 	for _, c := range im.Counts {
@@ -141,7 +141,7 @@ func (m *model) rebuild(im stock.Image) {
 	}
 }
 
-func TestGate_against_model(t *testing.T) {
+func TestCache_against_model(t *testing.T) {
 	each(t, func(f *fixture) {
 		branch := int64(100)
 		rapid.Check(t, func(rt *rapid.T) {
@@ -187,7 +187,7 @@ func (s *sequence) hold(t *rapid.T) stock.Hold {
 
 func (s *sequence) try(t *rapid.T) {
 	h := s.hold(t)
-	got, err := s.f.Try(context.Background(), h)
+	got, err := s.f.Reserve(context.Background(), h)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -283,7 +283,7 @@ func (s *sequence) later(*rapid.T) {
 }
 
 func (s *sequence) compare(t *rapid.T) {
-	shown, ok, err := s.f.All(context.Background(), s.f.scope)
+	shown, ok, err := s.f.ReadScope(context.Background(), s.f.scope)
 	if err != nil || ok != s.model.known {
 		t.Fatalf("the scope is known: %t, to the model %t, %v", ok, s.model.known, err)
 	}

@@ -19,7 +19,7 @@ import (
 	"comanda/internal/testenv"
 )
 
-func TestGate_exactly_n_winners(t *testing.T) { // I2
+func TestCache_exactly_n_winners(t *testing.T) { // I2
 	each(t, func(f *fixture) {
 		const n, callers = 37, 300
 		f.setCap(noodles, n)
@@ -30,14 +30,14 @@ func TestGate_exactly_n_winners(t *testing.T) { // I2
 			var one atomic.Int64
 			for range 2 { // everybody asks twice at once: one effect
 				all.Go(func() {
-					v, err := f.Try(context.Background(), h)
+					v, err := f.Reserve(context.Background(), h)
 					switch {
 					case err != nil:
 						t.Error(err)
-					case v.Answer == stock.Admitted:
+					case v.Status == stock.Admitted:
 						won.Add(1)
 						one.Add(1)
-					case v.Answer == stock.Refused:
+					case v.Status == stock.Refused:
 						lost.Add(1)
 					}
 					if one.Load() > 1 {
@@ -55,18 +55,18 @@ func TestGate_exactly_n_winners(t *testing.T) { // I2
 	})
 }
 
-func TestGate_storm_ends_even(t *testing.T) { // I1, I3: whatever the order, all that is held comes back
+func TestCache_storm_releases_everything(t *testing.T) { // I1, I3: whatever the order, all that is held comes back
 	each(t, func(f *fixture) {
 		var all sync.WaitGroup
 		for i := range 200 {
 			h := f.hold(stock.Line{Item: noodles, Qty: 1 + int64(i%3)}, stock.Line{Item: soup, Qty: 1})
 			end := []stock.OpKind{stock.OpCancel, stock.OpConfirm}[i%2]
 			all.Go(func() {
-				v, err := f.Try(context.Background(), h)
+				v, err := f.Reserve(context.Background(), h)
 				if err != nil {
 					t.Error(err)
 				}
-				if v.Answer != stock.Admitted {
+				if v.Status != stock.Admitted {
 					return
 				}
 				ops := []stock.Op{{Kind: stock.OpHeld, Hold: h}, {Kind: end, Hold: h}, {Kind: stock.OpReturn, Hold: h}}
@@ -97,7 +97,7 @@ func rawClient(t *testing.T, addr string) rueidis.Client {
 	return c
 }
 
-func TestGate_flush_in_the_middle(t *testing.T) { // I9
+func TestCache_flush_under_load(t *testing.T) { // I9
 	t.Run("redis", func(t *testing.T) {
 		db, srv := redisdbtest.Real(t)
 		flushInTheMiddle(newFixture(t, db), srv)
@@ -119,10 +119,10 @@ func flushInTheMiddle(f *fixture, home *testenv.Server) {
 		all.Go(func() {
 			for range 200 {
 				before := flushed.Load()
-				v, err := f.Try(context.Background(), f.hold(stock.Line{Item: noodles, Qty: 1}))
-				late := before && v.Answer != stock.Cold
-				if err != nil || late || v.Answer != stock.Cold && v.Answer != stock.Admitted {
-					t.Errorf("after the flush %t: %s, %v", before, answerNames[v.Answer], err)
+				v, err := f.Reserve(context.Background(), f.hold(stock.Line{Item: noodles, Qty: 1}))
+				late := before && v.Status != stock.Cold
+				if err != nil || late || v.Status != stock.Cold && v.Status != stock.Admitted {
+					t.Errorf("after the flush %t: %s, %v", before, statusNames[v.Status], err)
 				}
 			}
 		})
@@ -141,7 +141,7 @@ func flushInTheMiddle(f *fixture, home *testenv.Server) {
 	f.wantTry(f.hold(stock.Line{Item: noodles, Qty: 10}), stock.Admitted)
 }
 
-func TestGate_without_redis(t *testing.T) { // I16
+func TestCache_without_redis(t *testing.T) { // I16
 	srv := testenv.RedisServer(t)
 	proxy := redisdbtest.NewProxy(t, srv.Addr())
 	db, err := redisdb.Open(t.Context(), redisdb.Config{
@@ -152,7 +152,7 @@ func TestGate_without_redis(t *testing.T) { // I16
 	}
 	t.Cleanup(db.Close)
 	f := newFixture(t, db)
-	impatient := New(db, Config{Now: f.cfg.Now, Patience: 50 * time.Millisecond})
+	impatient := New(db, Config{Now: f.cfg.Now, Timeout: 50 * time.Millisecond})
 	h := f.hold(stock.Line{Item: noodles, Qty: 1})
 	for range 30 { // every connection of the client is open now, so that the next request does reach Redis
 		f.wantTry(f.hold(stock.Line{Item: tea, Qty: 1}), stock.Admitted)
@@ -160,22 +160,22 @@ func TestGate_without_redis(t *testing.T) { // I16
 
 	proxy.Mute(true) // it hangs, after it has done what it was asked
 	start := time.Now()
-	if v, err := impatient.Try(t.Context(), h); v.Answer != stock.Cold || err != nil {
-		t.Errorf("a hanging Redis: %s, %v", answerNames[v.Answer], err)
+	if v, err := impatient.Reserve(t.Context(), h); v.Status != stock.Cold || err != nil {
+		t.Errorf("a hanging Redis: %s, %v", statusNames[v.Status], err)
 	}
 	if took := time.Since(start); took > 5*time.Second {
 		t.Errorf("the answer took %s", took)
 	}
 	left, cancel := context.WithCancel(t.Context())
 	cancel()
-	if v, err := f.Try(left, f.hold(stock.Line{Item: noodles, Qty: 1})); v.Answer != stock.Cold || err != nil {
-		t.Errorf("a caller who has left: %s, %v", answerNames[v.Answer], err)
+	if v, err := f.Reserve(left, f.hold(stock.Line{Item: noodles, Qty: 1})); v.Status != stock.Cold || err != nil {
+		t.Errorf("a caller who has left: %s, %v", statusNames[v.Status], err)
 	}
 	proxy.Cut()
 	proxy.Mute(false)
 	var due []stock.Hold
 	testenv.Eventually(t, patience, func() bool {
-		due, err = f.Due(t.Context(), f.scope, f.now.Add(time.Hour), 100)
+		due, err = f.ExpiredProvisional(t.Context(), f.scope, f.now.Add(time.Hour), 100)
 		return err == nil
 	})
 	if !slices.ContainsFunc(due, func(d stock.Hold) bool { return d.ID == h.ID }) {
@@ -184,20 +184,20 @@ func TestGate_without_redis(t *testing.T) { // I16
 
 	srv.Kill()
 	testenv.Eventually(t, patience, func() bool {
-		v, err := f.Try(t.Context(), f.hold(stock.Line{Item: noodles, Qty: 1}))
-		return err == nil && v.Answer == stock.Cold && !db.Up()
+		v, err := f.Reserve(t.Context(), f.hold(stock.Line{Item: noodles, Qty: 1}))
+		return err == nil && v.Status == stock.Cold && !db.Up()
 	})
 	if applied, err := f.Apply(t.Context(), []stock.Op{{Kind: stock.OpHeld, Hold: h}}); err == nil || applied[0] {
 		t.Errorf("applied to nothing: %v, %v", applied, err)
 	}
 }
 
-func TestGate_cluster(t *testing.T) { // K6: every script finds all of its keys on one node
+func TestCache_cluster(t *testing.T) { // K6: every script finds all of its keys on one node
 	f := newFixture(t, redisdbtest.Cluster(t))
 	for i := range int64(16) {
 		f.scope = stock.Scope{Branch: i / 2, Date: f.now.Format(time.DateOnly)}
 		if i%2 == 1 {
-			f.scope = stock.StockOf(i / 2)
+			f.scope = stock.StockScope(i / 2)
 		}
 		f.rebuild()
 		h := f.hold(stock.Line{Item: noodles, Qty: 1})
@@ -208,7 +208,7 @@ func TestGate_cluster(t *testing.T) { // K6: every script finds all of its keys 
 		if s := f.state(h.ID); s != stock.Confirmed {
 			t.Errorf("the hold is in %q", s)
 		}
-		if _, err := f.Due(t.Context(), f.scope, f.now, 10); err != nil {
+		if _, err := f.ExpiredProvisional(t.Context(), f.scope, f.now, 10); err != nil {
 			t.Error(err)
 		}
 	}
@@ -225,7 +225,7 @@ func TestQueue_take(t *testing.T) {
 		return s
 	}
 	gone := of("g", 1)
-	gone.gone.Store(true)
+	gone.cancelled.Store(true)
 	q := &queue{waiting: []*waiter{of("a", 1), gone, of("b", 1), of("a", 2), of("c", 1)}}
 	if got := ids(q.take()); got != "abc" {
 		t.Errorf("the first call takes %q", got)
@@ -248,13 +248,13 @@ func TestQueue_take(t *testing.T) {
 }
 
 // The largest call that the limits allow, of items that are all different.
-func TestGate_largest_calls(t *testing.T) {
+func TestCache_largest_calls(t *testing.T) {
 	each(t, func(f *fixture) {
 		im := f.image(f.begin())
 		var ops []stock.Op
 		var all sync.WaitGroup
 		most := stock.MaxLines
-		if f.scope.Stock() {
+		if f.scope.IsStock() {
 			most = stock.MaxStockLines
 		}
 		for i := range maxBatch * stock.MaxLines / most {

@@ -16,7 +16,7 @@ const unknownItem = -2 // read.lua's cap of an item that the gate does not know
 
 // Counts reads the counters of some items, all of one instant; items that the gate does not know are left out. Not ok
 // means that the scope is unknown.
-func (g *Gate) Counts(ctx context.Context, s stock.Scope, items []int64) (counts []stock.Count, ok bool, err error) {
+func (g *Cache) Counts(ctx context.Context, s stock.Scope, items []int64) (counts []stock.Count, ok bool, err error) {
 	counts = make([]stock.Count, 0, len(items))
 	for some := range slices.Chunk(items, maxCounters) {
 		args := make([]string, len(some))
@@ -41,7 +41,7 @@ func (g *Gate) Counts(ctx context.Context, s stock.Scope, items []int64) (counts
 }
 
 // All reads every counter of a scope by item, all of one instant. Not ok means that the scope is unknown.
-func (g *Gate) All(ctx context.Context, s stock.Scope) (shown stock.Shown, ok bool, err error) {
+func (g *Cache) ReadScope(ctx context.Context, s stock.Scope) (shown stock.CachedScope, ok bool, err error) {
 	hashes, err := g.db.Run(ctx, snapshotScript, counterKeys(s, 0), nil).List()
 	if err != nil || len(hashes) != 3 {
 		return shown, false, err
@@ -53,12 +53,12 @@ func (g *Gate) All(ctx context.Context, s stock.Scope) (shown stock.Shown, ok bo
 		}
 	}
 	until := time.UnixMilli(number(fields[0]["end"])).UTC()
-	return stock.Shown{Epoch: fields[0]["ep"], Until: until, Counts: countsOf(fields)}, true, nil
+	return stock.CachedScope{Epoch: fields[0]["ep"], ExpiresAt: until, Counts: countsOf(fields)}, true, nil
 }
 
 // States tells what the gate knows of some holds of a scope under an epoch; holds that it does not know are left out.
 // They are read after All, not with it, so a difference to SQL counts only when a second look still sees it.
-func (g *Gate) States(ctx context.Context, s stock.Scope, epoch string, ids []string) (map[string]stock.State, error) {
+func (g *Cache) States(ctx context.Context, s stock.Scope, epoch string, ids []string) (map[string]stock.State, error) {
 	states := make(map[string]stock.State, len(ids))
 	for some := range slices.Chunk(ids, maxLines) {
 		cmds := make([]redisdb.Cmd, len(some))
@@ -104,8 +104,8 @@ func countsOf(hashes [3]map[string]string) []stock.Count {
 
 // Due lists holds whose lease has run out without a word from SQL, oldest first. The reaper decides each of them in SQL
 // and tells the gate by Apply. A lease whose scope is gone is dropped here: nothing is counted for it any more.
-func (g *Gate) Due(ctx context.Context, s stock.Scope, now time.Time, limit int) ([]stock.Hold, error) {
-	due := leasesKey(s)
+func (g *Cache) ExpiredProvisional(ctx context.Context, s stock.Scope, now time.Time, limit int) ([]stock.Hold, error) {
+	due := provisionalKey(s)
 	ids, err := g.db.Do(ctx, "ZRANGEBYSCORE", due, "-inf", millis(now), "LIMIT", "0", strconv.Itoa(limit)).Texts()
 	if err != nil || len(ids) == 0 {
 		return nil, err

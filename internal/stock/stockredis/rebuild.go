@@ -18,51 +18,51 @@ var ErrSuperseded = errors.New("stockredis: another rebuild of the scope has beg
 const (
 	epochLen = 12 // characters of base32: 60 random bits, told apart only from other epochs of one scope
 
-	buildLife = 10 * time.Minute // an abandoned rebuild is forgotten after this
+	rebuildTTL = 10 * time.Minute // an abandoned rebuild is forgotten after this
 
 	// Lives after the end of the business day, from qr-ordering.md. Records and q:rsv go together (G4).
-	heldLife = 12 * time.Hour
-	paidLife = 36 * time.Hour
+	recordTTL  = 12 * time.Hour
+	counterTTL = 36 * time.Hour
 
 	// A scope that is rebuilt after its time, for a late refund, lives at least this long.
-	minLife = time.Hour
+	minTTL = time.Hour
 )
 
 // BeginRebuild makes a scope unknown and returns the epoch under which it is to be built. The image must be read from SQL
 // after this. Beginning without finishing is how a scope is made unknown on purpose.
-func (g *Gate) BeginRebuild(ctx context.Context, s stock.Scope) (epoch string, err error) {
+func (g *Cache) BeginRebuild(ctx context.Context, s stock.Scope) (epoch string, err error) {
 	epoch = strings.ToLower(rand.Text()[:epochLen])
-	args := []string{epoch, millis(g.cfg.Now()), lasting(buildLife)}
+	args := []string{epoch, millis(g.cfg.Now()), ttlMillis(rebuildTTL)}
 	return epoch, g.db.Run(ctx, beginScript, counterKeys(s, 0), args).Err()
 }
 
 // Load enters the holds of an image under the epoch that BeginRebuild returned. A hold that was loaded before takes the
 // state that it has now. The server is kept busy half of the time at most, so that orders get their turn.
-func (g *Gate) Load(ctx context.Context, im stock.Image) error {
-	heldEnd, _ := g.ends(im)
+func (g *Cache) Load(ctx context.Context, im stock.ScopeSnapshot) error {
+	heldEnd, _ := g.endTimes(im)
 	return g.load(ctx, im, nil, heldEnd)
 }
 
 // FinishRebuild loads an image under the epoch that BeginRebuild returned and makes the scope known. The image has every
 // counter of the scope. With what was loaded before it has every hold that is counted in them, and every hold that an
 // operation may still arrive for. On any error the scope stays unknown.
-func (g *Gate) FinishRebuild(ctx context.Context, im stock.Image) error {
-	heldEnd, paidEnd := g.ends(im)
+func (g *Cache) FinishRebuild(ctx context.Context, im stock.ScopeSnapshot) error {
+	heldEnd, paidEnd := g.endTimes(im)
 	if err := g.load(ctx, im, im.Counts, heldEnd); err != nil {
 		return err
 	}
 	now := g.cfg.Now()
-	args := []string{im.Epoch, millis(heldEnd), lasting(heldEnd.Sub(now)), lasting(paidEnd.Sub(now))}
+	args := []string{im.Epoch, millis(heldEnd), ttlMillis(heldEnd.Sub(now)), ttlMillis(paidEnd.Sub(now))}
 	return accepted(g.db.Run(ctx, finishScript, counterKeys(im.Scope, 0), args).Int())
 }
 
 // ends are the instants at which the records and the counters of a scope end.
-func (g *Gate) ends(im stock.Image) (held, paid time.Time) {
-	least := g.cfg.Now().Add(minLife)
-	return later(im.Ends.Add(heldLife), least), later(im.Ends.Add(paidLife), least)
+func (g *Cache) endTimes(im stock.ScopeSnapshot) (held, paid time.Time) {
+	least := g.cfg.Now().Add(minTTL)
+	return later(im.Ends.Add(recordTTL), least), later(im.Ends.Add(counterTTL), least)
 }
 
-func (g *Gate) load(ctx context.Context, im stock.Image, counts []stock.Count, end time.Time) error {
+func (g *Cache) load(ctx context.Context, im stock.ScopeSnapshot, counts []stock.Count, end time.Time) error {
 	l := loader{g: g, im: im, end: end}
 	for _, c := range counts {
 		if err := l.count(ctx, c); err != nil {
@@ -93,8 +93,8 @@ func accepted(n int64, err error) error {
 
 // loader collects an image into calls of bounded size.
 type loader struct {
-	g        *Gate
-	im       stock.Image
+	g        *Cache
+	im       stock.ScopeSnapshot
 	end      time.Time // of the records
 	counters []string  // four texts per counter
 	holds    []string
@@ -142,9 +142,9 @@ func (l *loader) flush(ctx context.Context) error {
 	watch := clock.Start()
 	defer func() { l.took = watch.Elapsed() }()
 	s := l.im.Scope
-	keys := append(counterKeys(s, 1+len(l.records)), leasesKey(s))
+	keys := append(counterKeys(s, 1+len(l.records)), provisionalKey(s))
 	args := []string{
-		l.im.Epoch, decimal(s.Branch), s.Date, lasting(l.end.Sub(l.g.cfg.Now())),
+		l.im.Epoch, decimal(s.Branch), s.Date, ttlMillis(l.end.Sub(l.g.cfg.Now())),
 		decimal(int64(len(l.counters) / 4)), decimal(int64(len(l.records))),
 	}
 	args = append(append(args, l.counters...), l.holds...)

@@ -11,7 +11,7 @@ import (
 	"comanda/internal/stock"
 )
 
-func TestGate_rebuild_is_cold_meanwhile(t *testing.T) { // G5
+func TestCache_cold_during_rebuild(t *testing.T) { // G5
 	each(t, func(f *fixture) {
 		h := f.hold(stock.Line{Item: noodles, Qty: 3})
 		f.wantTry(h, stock.Admitted)
@@ -36,7 +36,7 @@ func TestGate_rebuild_is_cold_meanwhile(t *testing.T) { // G5
 	})
 }
 
-func TestGate_rebuild_states(t *testing.T) {
+func TestCache_rebuild_states(t *testing.T) {
 	each(t, func(f *fixture) {
 		var holds []stock.HoldState
 		for _, s := range []stock.State{stock.Held, stock.Confirmed, stock.Released, stock.Returned} {
@@ -54,19 +54,19 @@ func TestGate_rebuild_states(t *testing.T) {
 			}
 		}
 		f.wantCount(tea, 3*maxBatch+1, 1)
-		if due, err := f.Due(f.Context(), f.scope, f.now.Add(time.Hour), 10); len(due) != 0 || err != nil {
+		if due, err := f.ExpiredProvisional(f.Context(), f.scope, f.now.Add(time.Hour), 10); len(due) != 0 || err != nil {
 			t.Errorf("leases of holds that SQL has: %v, %v", due, err)
 		}
 		f.wantApply(stock.OpConfirm, holds[0].Hold, changed)
 		f.wantApply(stock.OpReturn, holds[1].Hold, changed)
-		f.wantTry(holds[2].Hold, stock.Terminal)
+		f.wantTry(holds[2].Hold, stock.Ended)
 		f.wantApply(stock.OpHeld, holds[3].Hold, opposite)
 		f.wantCount(tea, 3*maxBatch, 1)
 	})
 }
 
 // A lease that the image does not know was never committed; if it is after all, SQL says so and it is counted then.
-func TestGate_rebuild_drops_leases(t *testing.T) {
+func TestCache_rebuild_drops_provisional_holds(t *testing.T) {
 	each(t, func(f *fixture) {
 		h := f.hold(stock.Line{Item: noodles, Qty: 3})
 		f.wantTry(h, stock.Admitted)
@@ -79,12 +79,12 @@ func TestGate_rebuild_drops_leases(t *testing.T) {
 	})
 }
 
-func TestGate_rebuilds_never_mix(t *testing.T) { // G5
+func TestCache_rebuilds_never_mix(t *testing.T) { // G5
 	each(t, func(f *fixture) {
 		a, b := f.hold(stock.Line{Item: noodles, Qty: 1}), f.hold(stock.Line{Item: noodles, Qty: 2})
 		first := f.begin()
 		image := f.image(first, stock.HoldState{Hold: a, State: stock.Held})
-		mine := loader{g: f.Gate, im: image, end: f.now.Add(time.Hour)}
+		mine := loader{g: f.Cache, im: image, end: f.now.Add(time.Hour)}
 		if err := errors.Join(mine.hold(f.Context(), mine.im.Holds[0]), mine.flush(f.Context())); err != nil {
 			t.Fatal(err)
 		}
@@ -92,7 +92,7 @@ func TestGate_rebuilds_never_mix(t *testing.T) { // G5
 		if err := f.FinishRebuild(f.Context(), mine.im); !errors.Is(err, ErrSuperseded) {
 			t.Errorf("the first rebuild finished: %v", err)
 		}
-		args := []string{first, millis(f.now.Add(time.Hour)), lasting(time.Hour), lasting(time.Hour)}
+		args := []string{first, millis(f.now.Add(time.Hour)), ttlMillis(time.Hour), ttlMillis(time.Hour)}
 		if n, err := f.db.Run(f.Context(), finishScript, counterKeys(f.scope, 0), args).Int(); n != 0 || err != nil {
 			t.Errorf("the first rebuild's last step was accepted: %d, %v", n, err)
 		}
@@ -110,7 +110,7 @@ func TestGate_rebuilds_never_mix(t *testing.T) { // G5
 	})
 }
 
-func TestGate_rebuild_survives_no_flush(t *testing.T) {
+func TestCache_rebuild_fails_after_flush(t *testing.T) {
 	each(t, func(f *fixture) {
 		epoch := f.begin()
 		if err := f.db.Do(f.Context(), "DEL", counterKeys(f.scope, 0)[0]).Err(); err != nil {
@@ -123,7 +123,7 @@ func TestGate_rebuild_survives_no_flush(t *testing.T) {
 }
 
 // An order of yesterday that is refunded today finds its scope rebuilt for an hour, not gone in the same instant.
-func TestGate_rebuild_after_the_scope_has_ended(t *testing.T) {
+func TestCache_rebuild_after_end_of_day(t *testing.T) {
 	each(t, func(f *fixture) {
 		h := f.hold(stock.Line{Item: noodles, Qty: 1})
 		im := f.image(f.begin(), stock.HoldState{Hold: h, State: stock.Confirmed})
@@ -134,7 +134,7 @@ func TestGate_rebuild_after_the_scope_has_ended(t *testing.T) {
 		f.wantApply(stock.OpReturn, h, changed)
 		for _, key := range counterKeys(f.scope, 0) {
 			ms, err := f.db.Do(f.Context(), "PTTL", key).Int()
-			if d := time.Duration(ms) * time.Millisecond; err != nil || d <= minLife/2 || d > minLife {
+			if d := time.Duration(ms) * time.Millisecond; err != nil || d <= minTTL/2 || d > minTTL {
 				t.Errorf("%s lives %s, %v", key, d, err)
 			}
 		}
@@ -142,7 +142,7 @@ func TestGate_rebuild_after_the_scope_has_ended(t *testing.T) {
 }
 
 // The lives of qr-ordering.md, counted from the end of the business day.
-func TestGate_lives(t *testing.T) {
+func TestCache_key_ttls(t *testing.T) {
 	each(t, func(f *fixture) {
 		h := f.hold(stock.Line{Item: noodles, Qty: 1})
 		f.wantTry(h, stock.Admitted)

@@ -24,7 +24,7 @@ import (
 )
 
 // Orders go on at every step of a rebuild, and what was committed before reaches the gate late and more than once. In the end the gate has the ledger's counters and the ledger's holds.
-func TestGatekeeper_rebuildsWhileOrdersGoOn(t *testing.T) {
+func TestSyncer_rebuilds_while_orders_continue(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		testenv.SequencesOf(t, testenv.Size(10, 100))
 		redis := redisdbtest.Redis(t)
@@ -36,10 +36,10 @@ func TestGatekeeper_rebuildsWhileOrdersGoOn(t *testing.T) {
 				T: rt, db: db, ledger: stocksql.New(db), states: map[string]stock.State{}, way: map[string]int{},
 				scope: stock.Scope{Branch: branch, Date: time.Now().UTC().Format(time.DateOnly)},
 			}
-			b.Gate = stockredis.New(redis, stockredis.Config{Now: time.Now, Patience: 5 * time.Second})
-			b.keep = stock.NewGatekeeper(stock.GatekeeperConfig{
-				Gate: b, Journal: interrupted{b.ledger, b.work}, Now: time.Now, Pause: -1, Log: slog.New(slog.DiscardHandler),
-				Ends: func(context.Context, stock.Scope) (time.Time, error) { return time.Now().Add(24 * time.Hour), nil },
+			b.Cache = stockredis.New(redis, stockredis.Config{Now: time.Now, Timeout: 5 * time.Second})
+			b.keep = stock.NewSyncer(stock.SyncerConfig{
+				Cache: b, Store: pausingStore{b.ledger, b.work}, Now: time.Now, RebuildInterval: -1, Log: slog.New(slog.DiscardHandler),
+				EndOfDay: func(context.Context, stock.Scope) (time.Time, error) { return time.Now().Add(24 * time.Hour), nil },
 			})
 			defer b.keep.Close()
 			for range 3 {
@@ -58,11 +58,11 @@ func TestGatekeeper_rebuildsWhileOrdersGoOn(t *testing.T) {
 // busyHouse decides in the ledger whenever the rebuild reads or writes something.
 type busyHouse struct {
 	*rapid.T
-	*stockredis.Gate
+	*stockredis.Cache
 
 	db     *sqldb.DB
-	ledger *stocksql.Ledger
-	keep   *stock.Gatekeeper
+	ledger *stocksql.Store
+	keep   *stock.Syncer
 	scope  stock.Scope
 	states map[string]stock.State
 	late   []stock.Op     // committed, and still on their way
@@ -71,35 +71,35 @@ type busyHouse struct {
 }
 
 // Load is the gate's, with work before and after.
-func (b *busyHouse) Load(ctx context.Context, im stock.Image) error {
+func (b *busyHouse) Load(ctx context.Context, im stock.ScopeSnapshot) error {
 	b.work()
 	defer b.work()
-	return b.Gate.Load(ctx, im)
+	return b.Cache.Load(ctx, im)
 }
 
 // FinishRebuild is the gate's, with work before it.
-func (b *busyHouse) FinishRebuild(ctx context.Context, im stock.Image) error {
+func (b *busyHouse) FinishRebuild(ctx context.Context, im stock.ScopeSnapshot) error {
 	b.work()
-	return b.Gate.FinishRebuild(ctx, im)
+	return b.Cache.FinishRebuild(ctx, im)
 }
 
-// interrupted is a journal with work before and after what it reads.
-type interrupted struct {
-	*stocksql.Ledger
+// pausingStore is a journal with work before and after what it reads.
+type pausingStore struct {
+	*stocksql.Store
 
 	work func()
 }
 
-func (i interrupted) BeginImage(ctx context.Context, s stock.Scope) error {
+func (i pausingStore) PrepareRebuild(ctx context.Context, s stock.Scope) error {
 	i.work()
 	defer i.work()
-	return i.Ledger.BeginImage(ctx, s)
+	return i.Store.PrepareRebuild(ctx, s)
 }
 
-func (i interrupted) Image(ctx context.Context, s stock.Scope, _ int) (stock.Image, []string, bool, error) {
+func (i pausingStore) Snapshot(ctx context.Context, s stock.Scope, _ int) (stock.ScopeSnapshot, []string, bool, error) {
 	i.work()
 	defer i.work()
-	return i.Ledger.Image(ctx, s, 2) // each second entry is left to the next piece
+	return i.Store.Snapshot(ctx, s, 2) // each second entry is left to the next piece
 }
 
 // work changes some holds in the ledger. The gate hears of each change at once, later, or from redis_outbox only.
@@ -127,10 +127,10 @@ func (b *busyHouse) work() {
 }
 
 // tell has the gate take an entry in as a process does that has just committed it; what it takes in is forgotten.
-func (b *busyHouse) tell(e stock.Entry) {
+func (b *busyHouse) tell(e stock.OutboxEntry) {
 	applied, err := b.Apply(context.Background(), e.Ops)
 	if err == nil && !slices.Contains(applied, false) {
-		err = b.ledger.Forget(context.Background(), []string{e.ID})
+		err = b.ledger.DeleteEntries(context.Background(), []string{e.ID})
 	}
 	if err != nil {
 		b.Fatal(err)
@@ -138,7 +138,7 @@ func (b *busyHouse) tell(e stock.Entry) {
 }
 
 // change is one transaction of the ledger: a new hold, or a step of one that is there.
-func (b *busyHouse) change() (entries []stock.Entry) {
+func (b *busyHouse) change() (entries []stock.OutboxEntry) {
 	ctx, now := context.Background(), time.Now()
 	h := stock.Hold{ID: uid.New(now), Scope: b.scope, Until: now.Add(time.Hour), Lines: []stock.Line{
 		{Item: b.scope.Branch*100 + 1, Qty: rapid.Int64Range(1, 3).Draw(b.T, "quantity")},
@@ -152,35 +152,35 @@ func (b *busyHouse) change() (entries []stock.Entry) {
 		b.Fatal(err)
 	}
 	err := b.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
-		book, was := stock.NewBook(), b.states[h.ID]
-		stocksql.QueueLock(tx, stocksql.KeysOf([]stock.Hold{h}), book)
+		balances, was := stock.NewBalances(), b.states[h.ID]
+		stocksql.QueueLock(tx, stocksql.KeysOf([]stock.Hold{h}), balances)
 		if err := tx.Flush(ctx); err != nil {
 			return err
 		}
 		if was == "" {
-			if o, short := book.Take(h, stock.Held); o != stock.Changed {
+			if o, short := balances.Reserve(h, stock.Held); o != stock.Applied {
 				return fmt.Errorf("take: %d, %v", o, short)
 			}
-			stocksql.QueueHolds(tx, []stocksql.NewHold{{Hold: h, State: stock.Held}}, now.UnixMilli())
-			return b.end(ctx, tx, book, stock.Op{Kind: stock.OpHeld, Hold: h}, stock.Held, &entries)
+			stocksql.QueueHolds(tx, []stock.NewHold{{Hold: h, State: stock.Held}}, now.UnixMilli())
+			return b.end(ctx, tx, balances, stock.Op{Kind: stock.OpHeld, Hold: h}, stock.Held, &entries)
 		}
 		all, err := stocksql.Holds(ctx, tx, []string{h.ID})
 		if err != nil {
 			return err
 		}
-		book.LoadHold(all[0].Hold, was)
-		kind, becomes, act := stock.OpCancel, stock.Released, book.Release
+		balances.LoadHold(all[0].Hold, was)
+		kind, becomes, act := stock.OpCancel, stock.Released, balances.Release
 		switch {
 		case was == stock.Held && step == 1:
-			kind, becomes, act = stock.OpConfirm, stock.Confirmed, book.Confirm
+			kind, becomes, act = stock.OpConfirm, stock.Confirmed, balances.Confirm
 		case was == stock.Confirmed:
-			kind, becomes, act = stock.OpReturn, stock.Returned, book.Return
+			kind, becomes, act = stock.OpReturn, stock.Returned, balances.Return
 		}
-		if act(h.ID) != stock.Changed {
+		if act(h.ID) != stock.Applied {
 			return nil // it has ended
 		}
-		stocksql.QueueMoves(tx, []stocksql.Move{{ID: h.ID, Was: was, Now: becomes}}, now.UnixMilli())
-		return b.end(ctx, tx, book, stock.Op{Kind: kind, Hold: all[0].Hold}, becomes, &entries)
+		stocksql.QueueTransitions(tx, []stock.Transition{{ID: h.ID, From: was, To: becomes}}, now.UnixMilli())
+		return b.end(ctx, tx, balances, stock.Op{Kind: kind, Hold: all[0].Hold}, becomes, &entries)
 	})
 	if err != nil {
 		b.Fatal(err)
@@ -189,9 +189,9 @@ func (b *busyHouse) change() (entries []stock.Entry) {
 }
 
 func (b *busyHouse) end(
-	ctx context.Context, tx sqldb.Tx, book *stock.Book, op stock.Op, becomes stock.State, entries *[]stock.Entry,
+	ctx context.Context, tx sqldb.Tx, balances *stock.Balances, op stock.Op, becomes stock.State, entries *[]stock.OutboxEntry,
 ) (err error) {
-	stocksql.QueueDeltas(tx, book)
+	stocksql.QueueDeltas(tx, balances)
 	*entries, err = stocksql.QueueOps(tx, []stock.Op{op}, func() string { return uid.New(time.Now()) }, time.Now().UnixMilli())
 	if err == nil {
 		err = tx.Flush(ctx)
@@ -206,14 +206,14 @@ func (b *busyHouse) compare() {
 	if _, err := b.Apply(ctx, b.late); err != nil {
 		b.Fatal(err)
 	}
-	if err := b.keep.RecoverAll(ctx); err != nil {
+	if err := b.keep.ReplayAll(ctx); err != nil {
 		b.Fatal(err)
 	}
 	truth, err := b.ledger.Counts(ctx, b.scope)
 	if err != nil {
 		b.Fatal(err)
 	}
-	shown, ok, err := b.All(ctx, b.scope)
+	shown, ok, err := b.ReadScope(ctx, b.scope)
 	if err != nil || !ok {
 		b.Fatalf("the scope is known: %t, %v", ok, err)
 	}
@@ -225,13 +225,13 @@ func (b *busyHouse) compare() {
 
 // A rebuild waits for no order: it ends while another transaction has the counters locked. On SQLite there is one writer
 // at a time anyway.
-func TestGatekeeper_rebuildsWithoutALock(t *testing.T) {
+func TestSyncer_rebuilds_without_locks(t *testing.T) {
 	db := sqldbtest.Postgres(t)
 	k := keptOn(t, db, redisdbtest.Redis(t), 100)
 	h := k.hold(5)
 	k.commit(t, h)
 	err := db.Write(t.Context(), func(ctx context.Context, tx sqldb.Tx) error {
-		stocksql.QueueLock(tx, stocksql.KeysOf([]stock.Hold{h}), stock.NewBook())
+		stocksql.QueueLock(tx, stocksql.KeysOf([]stock.Hold{h}), stock.NewBalances())
 		if err := tx.Flush(ctx); err != nil {
 			return err
 		}

@@ -39,7 +39,7 @@ func (k *kept) left(t *testing.T) (waiting, dead int64) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	dead, _, err = l.GivenUp(t.Context(), time.Now())
+	dead, _, err = l.DeadBacklog(t.Context(), time.Now())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,7 +48,7 @@ func (k *kept) left(t *testing.T) (waiting, dead int64) {
 
 func (k *kept) recover(t *testing.T) {
 	t.Helper()
-	if err := k.keep.Recover(t.Context()); err != nil {
+	if err := k.keep.Replay(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -64,7 +64,7 @@ func (k *kept) wantLeft(t *testing.T, waiting, dead, held int64) {
 
 // An entry on which a script fails is tried again later and later, ten times; then it is dead. Its neighbours are not
 // held up, and the rebuild of its scope, which is asked for at its death, takes it along.
-func TestGatekeeper_givesAPoisonedEntryUp(t *testing.T) {
+func TestSyncer_dead_letters_poisoned_entry(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		redis := redisdbtest.Redis(t)
 		k := keptOn(t, db, redis, 100)
@@ -108,13 +108,13 @@ func TestGatekeeper_givesAPoisonedEntryUp(t *testing.T) {
 }
 
 // Somebody has mended what an entry died of, and wants it tried again.
-func TestGatekeeper_triesWhatWasRevived(t *testing.T) {
+func TestSyncer_retries_revived_entry(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		redis := redisdbtest.Redis(t)
 		k := keptOn(t, db, redis, 100)
 		entry := k.commit(t, k.hold(5))[0]
 		l := stocksql.New(db)
-		died := []stock.Setback{{Entry: entry, Cause: errLasting, Due: time.Now(), Dead: true}}
+		died := []stock.FailedEntry{{OutboxEntry: entry, Cause: errLasting, Due: time.Now(), Dead: true}}
 		for range 2 { // two processes try the same entry, and one of them counts
 			if err := l.Postpone(t.Context(), died, time.Now()); err != nil {
 				t.Fatal(err)
@@ -122,10 +122,10 @@ func TestGatekeeper_triesWhatWasRevived(t *testing.T) {
 		}
 		k.jump(time.Minute)
 		k.wantLeft(t, 0, 1, 0)
-		if n, err := l.Revive(t.Context(), "another"); n != 0 || err != nil {
+		if n, err := l.RetryDead(t.Context(), "another"); n != 0 || err != nil {
 			t.Errorf("%d others were revived, %v", n, err)
 		}
-		if n, err := l.Revive(t.Context(), entry.ID); n != 1 || err != nil {
+		if n, err := l.RetryDead(t.Context(), entry.ID); n != 1 || err != nil {
 			t.Errorf("%d were revived, %v", n, err)
 		}
 		k.wantLeft(t, 0, 0, 5)
@@ -135,7 +135,7 @@ func TestGatekeeper_triesWhatWasRevived(t *testing.T) {
 var entrySpoil = sqldb.Load(fstest.MapFS{"it.sql": {Data: []byte(`UPDATE redis_outbox SET ops = '[' WHERE id = $1`)}}).Must("it")
 
 // A row that somebody has changed holds up nothing.
-func TestGatekeeper_survivesAnUnreadableEntry(t *testing.T) {
+func TestSyncer_survives_unreadable_entry(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		redis := redisdbtest.Redis(t)
 		k := keptOn(t, db, redis, 100)
@@ -150,7 +150,7 @@ func TestGatekeeper_survivesAnUnreadableEntry(t *testing.T) {
 }
 
 // Redis being gone, full, or without the scope is no fault of an entry, and costs it no attempt.
-func TestGatekeeper_countsNoAttemptsOfOthersFaults(t *testing.T) {
+func TestSyncer_outage_costs_no_attempts(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		redis, server := redisdbtest.Real(t)
 		k := keptOn(t, db, redis, 100)
@@ -194,7 +194,7 @@ func setMemory(t *testing.T, addr, bytes string) {
 }
 
 // More entries of a scope that nobody can rebuild than are read at once hold up no other scope.
-func TestGatekeeper_recoversBehindAScopeThatIsStuck(t *testing.T) {
+func TestSyncer_replays_past_a_stuck_scope(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		redis := redisdbtest.Redis(t)
 		k := keptOn(t, db, redis, 100)
@@ -209,27 +209,27 @@ func TestGatekeeper_recoversBehindAScopeThatIsStuck(t *testing.T) {
 }
 
 // The stock of a branch is watched as the quotas of a day are: a difference is told, and mended when it stays.
-func TestGatekeeper_mendsDriftOfTheStock(t *testing.T) {
+func TestSyncer_repairs_stock_drift(t *testing.T) {
 	redisdbtest.Each(t, func(t *testing.T, redis *redisdb.DB) {
 		k := newKept(t, redis, 10)
-		desk := stocksql.NewReservations(k.db, k.keep, time.Now)
-		defer desk.Stop()
-		flour := stock.Adjustment{Branch: 1, SKU: "flour", Kind: stock.Received, Units: 10, Make: true}
-		level, err := desk.Adjust(t.Context(), identity.System(), flour)
+		reservations := stocksql.NewReservations(k.db, k.keep, time.Now)
+		defer reservations.Stop()
+		flour := stock.Adjustment{Branch: 1, SKU: "flour", Kind: stock.Received, Units: 10, Create: true}
+		level, err := reservations.Adjust(t.Context(), identity.System(), flour)
 		if err != nil {
 			t.Fatal(err)
 		}
-		scope := stock.StockOf(1)
+		scope := stock.StockScope(1)
 		if err := k.keep.Rebuild(t.Context(), scope); err != nil {
 			t.Fatal(err)
 		}
-		stray := stock.Hold{ID: stock.HoldOf("stray"), Scope: scope, Lines: []stock.Line{{Item: level.ID, Qty: 4}}}
+		stray := stock.Hold{ID: stock.HoldID("stray"), Scope: scope, Lines: []stock.Line{{Item: level.ID, Qty: 4}}}
 		if _, err := k.gate.Apply(t.Context(), []stock.Op{{Kind: stock.OpHeld, Hold: stray}}); err != nil {
 			t.Fatal(err)
 		}
 		for range 2 {
 			k.jump(time.Second) // rebuilds are paced
-			if err := k.keep.Watch(t.Context()); err != nil || k.drift != 4 {
+			if err := k.keep.Reconcile(t.Context()); err != nil || k.drift != 4 {
 				t.Fatalf("the watch saw %d units, %v", k.drift, err)
 			}
 		}

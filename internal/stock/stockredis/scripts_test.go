@@ -16,7 +16,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-var _ stock.Gate = (*Gate)(nil)
+var _ stock.AdmissionCache = (*Cache)(nil)
 
 var scripts = []*redisdb.Script{
 	tryScript, applyScript, beginScript, loadScript, finishScript, readScript, snapshotScript, hotScript,

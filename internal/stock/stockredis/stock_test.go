@@ -21,24 +21,24 @@ import (
 // pantry is a gatekeeper between a real ledger and a real gate, of a branch that has 10 units of rice.
 type pantry struct {
 	*kept
-	desk *stocksql.Reservations
-	rice int64
-	of   stock.Scope
+	reservations *stocksql.Reservations
+	rice         int64
+	of           stock.Scope
 }
 
 func newPantry(t *testing.T, redis *redisdb.DB) *pantry {
 	t.Helper()
-	p := &pantry{kept: newKept(t, redis, 10), of: stock.StockOf(1)}
-	p.desk = stocksql.NewReservations(p.db, p.keep, time.Now)
+	p := &pantry{kept: newKept(t, redis, 10), of: stock.StockScope(1)}
+	p.reservations = stocksql.NewReservations(p.db, p.keep, time.Now)
 	ctx, cancel := context.WithCancel(context.Background())
 	var loop sync.WaitGroup
 	t.Cleanup(func() {
-		p.desk.Stop()
+		p.reservations.Stop()
 		cancel()
 		loop.Wait()
 	})
-	level, err := p.desk.Adjust(t.Context(), identity.Actor{Kind: identity.Console, AllBranches: true}, stock.Adjustment{
-		Branch: 1, SKU: "rice", Kind: stock.Received, Units: 10, Make: true,
+	level, err := p.reservations.Adjust(t.Context(), identity.Actor{Kind: identity.Console, AllBranches: true}, stock.Adjustment{
+		Branch: 1, SKU: "rice", Kind: stock.Received, Units: 10, Create: true,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -47,13 +47,13 @@ func newPantry(t *testing.T, redis *redisdb.DB) *pantry {
 	if err := p.keep.Rebuild(t.Context(), p.of); err != nil {
 		t.Fatal(err)
 	}
-	loop.Go(func() { _ = p.keep.ApplyCommitted(ctx) })
+	loop.Go(func() { _ = p.keep.Apply(ctx) })
 	return p
 }
 
 func (p *pantry) reservation(id string, qty int64) stock.Hold {
 	return stock.Hold{
-		ID: stock.HoldOf(id), Scope: p.of, Lines: []stock.Line{{Item: p.rice, Qty: qty}}, Until: time.Now().Add(time.Hour),
+		ID: stock.HoldID(id), Scope: p.of, Lines: []stock.Line{{Item: p.rice, Qty: qty}}, Until: time.Now().Add(time.Hour),
 	}
 }
 
@@ -73,34 +73,34 @@ func (p *pantry) wantStock(t *testing.T, held, used int64) {
 	})
 }
 
-func (p *pantry) wantTry(t *testing.T, h stock.Hold, want stock.Answer) stock.Verdict {
+func (p *pantry) wantTry(t *testing.T, h stock.Hold, want stock.AdmissionStatus) stock.AdmissionResult {
 	t.Helper()
-	v := p.keep.Try(t.Context(), h)
-	if v.Answer != want {
+	v := p.keep.Reserve(t.Context(), h)
+	if v.Status != want {
 		t.Errorf("TRY = %+v, want %d", v, want)
 	}
 	return v
 }
 
-func (p *pantry) do(t *testing.T, d stock.Demand) {
+func (p *pantry) do(t *testing.T, d stock.Command) {
 	t.Helper()
-	if r, err := p.desk.Do(t.Context(), d); err != nil || r.Err != nil {
+	if r, err := p.reservations.Do(t.Context(), d); err != nil || r.Err != nil {
 		t.Fatal(r.Err, err)
 	}
 }
 
 // A process dies between TRY and its reservation: the lease is forgotten and not buried, because its owner may ask for the
 // same id again; and when what was on its way comes after all, it counts once.
-func TestGatekeeper_forgetsLeasesOfReservations(t *testing.T) {
+func TestSyncer_forgets_provisional_reservations(t *testing.T) {
 	redisdbtest.Each(t, func(t *testing.T, redis *redisdb.DB) {
 		p := newPantry(t, redis)
 		lost, made := p.reservation("lost", 4), p.reservation("made", 3)
 		p.wantTry(t, lost, stock.Admitted)
 		p.wantTry(t, made, stock.Admitted)
-		p.do(t, stock.Demand{Act: stock.Try, ID: "made", Hold: made})
+		p.do(t, stock.Command{Action: stock.Try, ID: "made", Hold: made})
 		p.jump(time.Minute)
 		for range 2 {
-			if err := p.keep.Reap(t.Context()); err != nil {
+			if err := p.keep.ExpireProvisional(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 			p.wantStock(t, 3, 0)
@@ -112,15 +112,15 @@ func TestGatekeeper_forgetsLeasesOfReservations(t *testing.T) {
 			t.Errorf("it was buried: %v, %v", states, err)
 		}
 		p.wantTry(t, lost, stock.Admitted)
-		p.do(t, stock.Demand{Act: stock.Try, ID: "lost", Hold: lost})
+		p.do(t, stock.Command{Action: stock.Try, ID: "lost", Hold: lost})
 		p.wantStock(t, 7, 0)
-		p.do(t, stock.Demand{Act: stock.Confirm, ID: "lost"})
+		p.do(t, stock.Command{Action: stock.Confirm, ID: "lost"})
 		p.wantStock(t, 3, 4)
 	})
 }
 
 // An order's lease is of two parts, and both end when its order never comes.
-func TestGatekeeper_reapsBothParts(t *testing.T) {
+func TestSyncer_expires_both_parts(t *testing.T) {
 	redisdbtest.Each(t, func(t *testing.T, redis *redisdb.DB) {
 		p := newPantry(t, redis)
 		h := p.hold(2)
@@ -128,7 +128,7 @@ func TestGatekeeper_reapsBothParts(t *testing.T) {
 		p.wantTry(t, h, stock.Admitted)
 		p.wantStock(t, 6, 0)
 		p.jump(time.Minute)
-		if err := p.keep.Reap(t.Context()); err != nil {
+		if err := p.keep.ExpireProvisional(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		p.wantStock(t, 0, 0)
@@ -139,7 +139,7 @@ func TestGatekeeper_reapsBothParts(t *testing.T) {
 }
 
 // A hold of two parts is taken whole or not at all. What is given back after a refusal is only what was got by it.
-func TestGatekeeper_partsAllOrNothing(t *testing.T) {
+func TestSyncer_parts_all_or_nothing(t *testing.T) {
 	redisdbtest.Each(t, func(t *testing.T, redis *redisdb.DB) {
 		p := newPantry(t, redis)
 		quota := func(held int64) {
@@ -162,7 +162,7 @@ func TestGatekeeper_partsAllOrNothing(t *testing.T) {
 		p.wantStock(t, 6, 0)
 		quota(2)
 		p.wantTry(t, both, stock.Duplicate)
-		p.keep.Abandon(both)
+		p.keep.DropProvisional(both)
 		p.wantStock(t, 0, 0)
 		quota(0)
 
@@ -174,7 +174,7 @@ func TestGatekeeper_partsAllOrNothing(t *testing.T) {
 		p.wantStock(t, 1, 0)
 		quota(3)
 
-		p.keep.Committed(p.commit(t, p.hold(4)))
+		p.keep.EnqueueCommitted(p.commit(t, p.hold(4)))
 		quota(7)
 		p.jump(time.Second) // readings of the counters are shared for a moment
 		greedy := p.hold(8)
@@ -185,74 +185,74 @@ func TestGatekeeper_partsAllOrNothing(t *testing.T) {
 }
 
 // The stock's records end a day and a half after it was built, and what it holds does not: it is built anew long before.
-func TestGatekeeper_renewsTheStock(t *testing.T) {
+func TestSyncer_renews_stock_scope(t *testing.T) {
 	redisdbtest.Each(t, func(t *testing.T, redis *redisdb.DB) {
 		p := newPantry(t, redis)
-		p.do(t, stock.Demand{Act: stock.Try, ID: "r", Hold: p.reservation("r", 3)})
+		p.do(t, stock.Command{Action: stock.Try, ID: "r", Hold: p.reservation("r", 3)})
 		p.wantStock(t, 3, 0)
-		shown := func() stock.Shown {
+		shown := func() stock.CachedScope {
 			t.Helper()
-			s, ok, err := p.gate.All(t.Context(), p.of)
+			s, ok, err := p.gate.ReadScope(t.Context(), p.of)
 			if err != nil || !ok {
 				t.Fatal(ok, err)
 			}
 			return s
 		}
 		built := shown()
-		if left := time.Until(built.Until); left < 35*time.Hour || left > 37*time.Hour {
+		if left := time.Until(built.ExpiresAt); left < 35*time.Hour || left > 37*time.Hour {
 			t.Errorf("the records live %s", left)
 		}
 		p.jump(17*time.Hour + 50*time.Minute)
-		if err := p.keep.Watch(t.Context()); err != nil {
+		if err := p.keep.Reconcile(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		if shown().Epoch != built.Epoch {
 			t.Error("built anew too early")
 		}
 		p.jump(20 * time.Minute)
-		if err := p.keep.Watch(t.Context()); err != nil {
+		if err := p.keep.Reconcile(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		var now stock.Shown
+		var now stock.CachedScope
 		testenv.Eventually(t, 10*time.Second, func() bool {
-			s, ok, err := p.gate.All(t.Context(), p.of)
+			s, ok, err := p.gate.ReadScope(t.Context(), p.of)
 			now = s
 			return err == nil && ok && s.Epoch != built.Epoch
 		})
-		if later := now.Until.Sub(built.Until); later < 18*time.Hour {
+		if later := now.ExpiresAt.Sub(built.ExpiresAt); later < 18*time.Hour {
 			t.Errorf("it ends %s later", later)
 		}
 		p.wantStock(t, 3, 0)
-		p.do(t, stock.Demand{Act: stock.Confirm, ID: "r"})
+		p.do(t, stock.Command{Action: stock.Confirm, ID: "r"})
 		p.wantStock(t, 0, 3)
 	})
 }
 
 // What was sold long ago is in no record any more, and comes back all the same, once.
-func TestGatekeeper_returnsWhatWasSoldLongAgo(t *testing.T) {
+func TestSyncer_returns_old_sale(t *testing.T) {
 	redisdbtest.Each(t, func(t *testing.T, redis *redisdb.DB) {
 		p := newPantry(t, redis)
-		p.do(t, stock.Demand{Act: stock.Try, ID: "r", Hold: p.reservation("r", 3)})
-		p.do(t, stock.Demand{Act: stock.Confirm, ID: "r"})
+		p.do(t, stock.Command{Action: stock.Try, ID: "r", Hold: p.reservation("r", 3)})
+		p.do(t, stock.Command{Action: stock.Confirm, ID: "r"})
 		p.wantStock(t, 0, 3)
 		p.jump(time.Hour)
 		if err := p.keep.Rebuild(t.Context(), p.of); err != nil {
 			t.Fatal(err)
 		}
-		p.do(t, stock.Demand{Act: stock.Return, ID: "r"})
-		p.do(t, stock.Demand{Act: stock.Return, ID: "r"})
+		p.do(t, stock.Command{Action: stock.Return, ID: "r"})
+		p.do(t, stock.Command{Action: stock.Return, ID: "r"})
 		p.wantStock(t, 0, 0)
 	})
 }
 
 // An order that sells out of the stock is refused by the gate itself, and a reservation sees what orders have taken.
-func TestGatekeeper_ordersAndReservationsShareTheStock(t *testing.T) {
+func TestSyncer_orders_and_reservations_share_stock(t *testing.T) {
 	redisdbtest.Each(t, func(t *testing.T, redis *redisdb.DB) {
 		p := newPantry(t, redis)
 		order := p.hold(1)
 		order.ID, order.Stock = uid.New(time.Now()), []stock.Line{{Item: p.rice, Qty: 8}}
 		p.wantTry(t, order, stock.Admitted)
-		p.keep.Committed(p.commit(t, order)) // its quotas; the stock's part is still a lease
+		p.keep.EnqueueCommitted(p.commit(t, order)) // its quotas; the stock's part is still a lease
 		if v := p.wantTry(t, p.reservation("r", 3), stock.Refused); len(v.Short) != 1 || v.Short[0].Available != 2 {
 			t.Errorf("%+v", v)
 		}

@@ -17,7 +17,7 @@ import (
 // told. An item that is not there is made when a says so. What was done under a's key before is not done again: the level
 // is then the one that it has left.
 func (r *Reservations) Adjust(ctx context.Context, by identity.Actor, a stock.Adjustment) (level stock.Level, err error) {
-	for range collisions {
+	for range maxAttempts {
 		err = r.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) (err error) {
 			level, err = r.adjust(ctx, tx, by, a)
 			return err
@@ -33,21 +33,21 @@ func (r *Reservations) adjust(
 	ctx context.Context, tx sqldb.Tx, by identity.Actor, a stock.Adjustment,
 ) (level stock.Level, err error) {
 	now, made := r.now(), false
-	if a.Make {
-		if made, err = bring(ctx, tx, a.Branch, a.SKU, now); err != nil {
+	if a.Create {
+		if made, err = ensureItem(ctx, tx, a.Branch, a.SKU, now); err != nil {
 			return level, err
 		}
 	}
-	found, err := Things(ctx, tx, a.Branch, []string{a.SKU})
+	found, err := Items(ctx, tx, a.Branch, []string{a.SKU})
 	if err != nil {
 		return level, err
 	}
 	if len(found) == 0 {
-		return level, stock.ErrItem
+		return level, stock.ErrItemNotFound
 	}
-	key := stock.Key{Scope: stock.StockOf(a.Branch), Item: found[0].ID}
-	book, first := stock.NewBook(), earlier{Level: stock.Level{Thing: found[0]}}
-	QueueLock(tx, []stock.Key{key}, book)
+	key := stock.Key{Scope: stock.StockScope(a.Branch), Item: found[0].ID}
+	balances, first := stock.NewBalances(), priorAdjustment{Level: stock.Level{Item: found[0]}}
+	QueueLock(tx, []stock.Key{key}, balances)
 	first.queue(tx, a) // behind the lock: an equal one that was under way is seen
 	if err := tx.Flush(ctx); err != nil {
 		return level, err
@@ -55,26 +55,26 @@ func (r *Reservations) adjust(
 	if first.digest != "" {
 		return first.answer(a)
 	}
-	before, _ := book.Count(key)
+	before, _ := balances.Count(key)
 	units, set := a.Change()
-	available, outcome := book.Stocktake(key, units, set)
-	count, _ := book.Count(key)
-	level = stock.Level{Thing: found[0], Available: available, Reserved: count.Held, Sold: count.Used}
+	available, outcome := balances.Adjust(key, units, set)
+	count, _ := balances.Count(key)
+	level = stock.Level{Item: found[0], Available: available, Reserved: count.Held, Sold: count.Used}
 	switch {
-	case outcome == stock.NoRoom:
-		return level, stock.ErrShort.With("lines", []stock.ShortLine{{ItemID: a.SKU, Requested: a.Units, Available: available}})
-	case outcome == stock.Overfull:
-		return level, stock.ErrFull.With("available", available).With("maximum", stock.MaxAvailable)
-	case outcome == stock.Same && a.ClientTxnID == "" && !made:
+	case outcome == stock.Insufficient:
+		return level, stock.ErrInsufficientStock.With("lines", []stock.SKUShortage{{ItemID: a.SKU, Requested: a.Units, Available: available}})
+	case outcome == stock.ExceedsMax:
+		return level, stock.ErrLevelTooHigh.With("available", available).With("maximum", stock.MaxAvailable)
+	case outcome == stock.AlreadyApplied && a.ClientTxnID == "" && !made:
 		return level, nil
 	}
-	if outcome == stock.Changed || a.ClientTxnID != "" { // a repetition finds also what has changed nothing
+	if outcome == stock.Applied || a.ClientTxnID != "" { // a repetition finds also what has changed nothing
 		queueAdjustment(tx, by, a, level, available-before.Left(), now)
 	}
-	if outcome == stock.Changed {
-		err = r.queueCounted(tx, book, key, now)
+	if outcome == stock.Applied {
+		err = r.queueCounted(tx, balances, key, now)
 	}
-	if err != nil || outcome == stock.Same && !made {
+	if err != nil || outcome == stock.AlreadyApplied && !made {
 		return level, err
 	}
 	return level, identitysql.Record(ctx, tx, entryOf(by, a, before.Left(), available, now))
@@ -91,16 +91,16 @@ func entryOf(by identity.Actor, a stock.Adjustment, before, after int64, now tim
 }
 
 // queueCounted writes what the book has changed of one item, and has the gate told once it is committed.
-func (r *Reservations) queueCounted(tx sqldb.Tx, book *stock.Book, key stock.Key, now time.Time) error {
-	QueueDeltas(tx, book)
-	outbox.Queue(tx, book.Warnings(now))
-	count, _ := book.Count(key)
+func (r *Reservations) queueCounted(tx sqldb.Tx, balances *stock.Balances, key stock.Key, now time.Time) error {
+	QueueDeltas(tx, balances)
+	outbox.Queue(tx, balances.LowStockEvents(now))
+	count, _ := balances.Count(key)
 	ops := []stock.Op{{Kind: stock.OpCap, Hold: stock.Hold{
 		Scope: key.Scope, Lines: []stock.Line{{Item: key.Item, Qty: count.Cap}},
 	}}}
 	entries, err := QueueOps(tx, ops, func() string { return uid.New(now) }, now.UnixMilli())
 	if err == nil {
-		tx.OnCommit(func() { r.gate.Committed(entries) })
+		tx.OnCommit(func() { r.cache.EnqueueCommitted(entries) })
 	}
 	return err
 }
@@ -116,13 +116,13 @@ func queueAdjustment(tx sqldb.Tx, by identity.Actor, a stock.Adjustment, l stock
 }
 
 // earlier is what an adjustment under the same key has done before; its digest is empty where there was none.
-type earlier struct {
+type priorAdjustment struct {
 	stock.Level
 
 	digest string
 }
 
-func (e *earlier) queue(tx sqldb.Tx, a stock.Adjustment) {
+func (e *priorAdjustment) queue(tx sqldb.Tx, a stock.Adjustment) {
 	if a.ClientTxnID == "" {
 		return
 	}
@@ -136,9 +136,9 @@ func (e *earlier) queue(tx sqldb.Tx, a stock.Adjustment) {
 	}, adjustmentEarlier, a.Branch, a.ClientTxnID)
 }
 
-func (e *earlier) answer(a stock.Adjustment) (stock.Level, error) {
+func (e *priorAdjustment) answer(a stock.Adjustment) (stock.Level, error) {
 	if e.digest != a.Digest() {
-		return stock.Level{}, stock.ErrReused
+		return stock.Level{}, stock.ErrKeyReused
 	}
 	return e.Level, nil
 }

@@ -21,7 +21,7 @@ func TestReservations_Adjust(t *testing.T) {
 		item := s.receive("rice", 10)
 		s.built()
 		s.mustReserve("sold", rice(2))
-		s.must(s.stores.Confirm(t.Context(), keeper, "sold"))
+		s.must(s.stores.Confirm(t.Context(), syncer, "sold"))
 		s.mustReserve("held", rice(3))
 		for _, c := range []struct {
 			kind  stock.AdjustmentKind
@@ -37,13 +37,13 @@ func TestReservations_Adjust(t *testing.T) {
 			{stock.Received, 1, stock.MaxAvailable, "level_too_high"}, {stock.Counted, 5, 5, ""},
 		} {
 			a := stock.Adjustment{Branch: s.branch, SKU: "rice", Kind: c.kind, Units: c.units, Note: "as the test says"}
-			level, err := s.second.desk.Adjust(t.Context(), keeper, a)
+			level, err := s.second.reservations.Adjust(t.Context(), syncer, a)
 			if code(err) != c.err || level.Available != c.want || level.Reserved != 3 || level.Sold != 2 {
 				t.Errorf("%s %d: %+v, %v", c.kind, c.units, level, err)
 			}
 			s.wantLevel(item, c.want, 3, 2)
 		}
-		_, err := s.desk.Adjust(t.Context(), keeper, stock.Adjustment{Branch: 1, SKU: "tea", Kind: stock.Received, Units: 1})
+		_, err := s.reservations.Adjust(t.Context(), syncer, stock.Adjustment{Branch: 1, SKU: "tea", Kind: stock.Received, Units: 1})
 		s.wantRefused("item_not_found", err)
 	})
 }
@@ -57,34 +57,34 @@ func TestReservations_Adjust_races(t *testing.T) {
 		s.atOnce(80, func(i int, p *process) {
 			if i%4 < 2 {
 				a := stock.Adjustment{Branch: s.branch, SKU: "rice", Kind: stock.Received, Units: 3}
-				if _, err := p.desk.Adjust(context.Background(), keeper, a); err != nil {
+				if _, err := p.reservations.Adjust(context.Background(), syncer, a); err != nil {
 					t.Error(err)
 				}
 				return
 			}
-			_, _, err := p.stores.Reserve(context.Background(), keeper, request(name(i), rice(2)))
+			_, _, err := p.stores.Reserve(context.Background(), syncer, request(name(i), rice(2)))
 			switch {
 			case err == nil:
 				held.Add(2)
-			case !errors.Is(err, stock.ErrShort):
+			case !errors.Is(err, stock.ErrInsufficientStock):
 				t.Error(err)
 			}
 		})
-		s.even(s.keep.Watch) // adjustments of two processes may reach Redis in the other order, until somebody looks
+		s.even(s.keep.Reconcile) // adjustments of two processes may reach Redis in the other order, until somebody looks
 		s.wantLevel(item, 121-held.Load(), held.Load(), 0)
 	})
 }
 
 // keyed is an adjustment under a key.
 func (s *shop) keyed(p *process, key, sku string, kind stock.AdjustmentKind, units int64) (stock.Level, error) {
-	return p.desk.Adjust(context.Background(), keeper, stock.Adjustment{
+	return p.reservations.Adjust(context.Background(), syncer, stock.Adjustment{
 		Branch: s.branch, SKU: sku, Kind: kind, Units: units, ClientTxnID: key,
 	})
 }
 
 // I11: under one key an adjustment is made once, and answered as the first time whatever has happened since. Another one
 // under that key is refused. A refusal is not remembered.
-func TestReservations_Adjust_sameKey(t *testing.T) {
+func TestReservations_Adjust_same_key(t *testing.T) {
 	eachShop(t, func(s *shop) {
 		item := s.receive("rice", 10)
 		s.receive("eggs", 1)
@@ -94,7 +94,7 @@ func TestReservations_Adjust_sameKey(t *testing.T) {
 		if err != nil || first.Available != 12 {
 			t.Fatalf("%+v, %v", first, err)
 		}
-		s.must(s.stores.Confirm(t.Context(), keeper, "held"))
+		s.must(s.stores.Confirm(t.Context(), syncer, "held"))
 		s.mustReserve("more", rice(4))
 		again, err := s.keyed(s.second, "k1", "rice", stock.Received, 5)
 		if diff := cmp.Diff(first, again); diff != "" || err != nil {
@@ -107,7 +107,7 @@ func TestReservations_Adjust_sameKey(t *testing.T) {
 		}{
 			"other units": {"rice", stock.Received, 6}, "other kind": {"rice", stock.Wasted, 5}, "other item": {"eggs", stock.Received, 5},
 		} {
-			if _, err := s.keyed(s.second, "k1", c.sku, c.kind, c.units); !errors.Is(err, stock.ErrReused) {
+			if _, err := s.keyed(s.second, "k1", c.sku, c.kind, c.units); !errors.Is(err, stock.ErrKeyReused) {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
@@ -137,7 +137,7 @@ func TestReservations_Adjust_sameKey(t *testing.T) {
 
 // I11: equal adjustments that come at once are one; of different ones under one key, be they of one item or of two, one is
 // made and the others are refused.
-func TestReservations_Adjust_sameKey_at_once(t *testing.T) {
+func TestReservations_Adjust_same_key_concurrently(t *testing.T) {
 	eachShop(t, func(s *shop) {
 		items := []int64{s.receive("rice", 1), s.receive("eggs", 1)}
 		s.built()
@@ -156,7 +156,7 @@ func TestReservations_Adjust_sameKey_at_once(t *testing.T) {
 				switch {
 				case err == nil && l.SKU == sku:
 					won[i%4/2].Store(units)
-				case !errors.Is(err, stock.ErrReused):
+				case !errors.Is(err, stock.ErrKeyReused):
 					t.Errorf("%+v, %v", l, err)
 				}
 			})
@@ -170,7 +170,7 @@ func TestReservations_Adjust_sameKey_at_once(t *testing.T) {
 				made[0] += a + b
 			}
 		}
-		s.even(s.keep.Watch)
+		s.even(s.keep.Reconcile)
 		for i, item := range items {
 			s.wantLevel(item, 1+made[i], 0, 0)
 		}
@@ -182,7 +182,7 @@ func TestReservations_low(t *testing.T) {
 	eachShop(t, func(s *shop) {
 		item := s.receive("rice", 10)
 		s.built()
-		err := s.desk.Describe(t.Context(), keeper, stock.Thing{ID: item, Branch: s.branch, SKU: "rice", Name: "Rice", LowAt: 3})
+		err := s.reservations.Update(t.Context(), syncer, stock.Item{ID: item, Branch: s.branch, SKU: "rice", Name: "Rice", LowAt: 3})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -191,7 +191,7 @@ func TestReservations_low(t *testing.T) {
 			s.mustReserve(name(i), rice(qty))
 			told = append(told, s.events("inventory.low"))
 		}
-		s.must(s.stores.Cancel(t.Context(), keeper, name(0))) // 8
+		s.must(s.stores.Cancel(t.Context(), syncer, name(0))) // 8
 		s.mustReserve("again", rice(8))                       // none
 		if told = append(told, s.events("inventory.low")); !slices.Equal(told, []int64{0, 1, 1, 2}) {
 			t.Errorf("told %v times", told)
@@ -201,12 +201,12 @@ func TestReservations_low(t *testing.T) {
 
 // Raising the mark above what is left raises the alarm, once; what is above it again may raise it again. A mark that is
 // raised while units are taken away is told of as well, by the one or by the other.
-func TestReservations_low_by_its_mark(t *testing.T) {
+func TestReservations_low_by_raised_threshold(t *testing.T) {
 	eachShop(t, func(s *shop) {
 		item := s.receive("rice", 10)
 		s.built()
 		mark := func(p *process, lowAt int64) {
-			err := p.desk.Describe(context.Background(), keeper, stock.Thing{ID: item, Branch: s.branch, SKU: "rice", LowAt: lowAt})
+			err := p.reservations.Update(context.Background(), syncer, stock.Item{ID: item, Branch: s.branch, SKU: "rice", LowAt: lowAt})
 			if err != nil {
 				t.Error(err)
 			}
@@ -238,7 +238,7 @@ func TestReservations_low_by_its_mark(t *testing.T) {
 }
 
 // The schema's own word on keys: no second row with one, any number without.
-func TestAdjustment_keysAreUnique(t *testing.T) {
+func TestAdjustment_keys_are_unique(t *testing.T) {
 	eachShop(t, func(s *shop) {
 		s.receive("rice", 1)
 		s.receive("rice", 1)

@@ -32,7 +32,7 @@ import (
 type carrier func(t testing.TB, e *ear, messages []message)
 
 // Wherever messages come from, they come to the same end. Each is brought three times, in any order.
-func TestCarriers(t *testing.T) {
+func TestTransports(t *testing.T) {
 	t.Parallel()
 	b := openBroker(t)
 	for name, carry := range map[string]carrier{"bus": overBus, "rabbit": b.carry} {
@@ -46,7 +46,7 @@ func TestCarriers(t *testing.T) {
 // carriesStories tells stories of ample and scarce stock, each one three times and shuffled.
 func carriesStories(t *testing.T, db *sqldb.DB, carry carrier) {
 	e := listen(t, db, nil)
-	shop := &stock.Inventory{Desk: e.desk, Now: func() time.Time { return e.now }}
+	shop := &stock.ReservationService{Store: e.reservations, Now: func() time.Time { return e.now }}
 	for n := range 6 {
 		plain := rapid.Custom(func(rt *rapid.T) story {
 			return drawStory(rt, fmt.Sprintf("p%d-", n), []int64{1000, 12}[n%2])
@@ -78,7 +78,7 @@ func carriesStories(t *testing.T, db *sqldb.DB, carry carrier) {
 // overBus has the messages in our own outbox, as rooms of ours might put them there.
 func overBus(t testing.TB, e *ear, messages []message) {
 	t.Helper()
-	local, err := bus.New(e.in, e.desk.Consumers()...)
+	local, err := bus.New(e.in, e.reservations.Consumers()...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -167,7 +167,7 @@ var inputs = []string{"inventory.order.created", "inventory.order.confirmed", "i
 func (b *broker) config(e *ear) rabbit.Config {
 	return rabbit.Config{
 		URL: telemetry.Secret(b.address), Prefix: b.prefix, StockExchange: "goods", PaymentWindow: time.Minute,
-		Consumers: e.desk.Consumers(),
+		Consumers: e.reservations.Consumers(),
 	}
 }
 
@@ -270,7 +270,7 @@ func (b *broker) carry(t testing.TB, e *ear, messages []message) {
 }
 
 // Whoever publishes needs no more than the reference's: a routing key or a header, and a body.
-func TestRabbit_messages_of_others(t *testing.T) {
+func TestRabbit_external_messages(t *testing.T) {
 	t.Parallel()
 	b := openBroker(t)
 	e := listen(t, sqldbtest.SQLite(t), map[string]int64{"rice": 100})
@@ -292,7 +292,7 @@ func TestRabbit_messages_of_others(t *testing.T) {
 	if got := e.shelf(t, "rice")["rice"]; got != [3]int64{97, 0, 3} {
 		t.Errorf("available, reserved, sold %v", got)
 	}
-	if s, n := e.status(t, "seven"), e.status(t, "nameless"); s != stock.Sold || n != stock.Cancelled {
+	if s, n := e.status(t, "seven"), e.status(t, "nameless"); s != stock.StatusConfirmed || n != stock.StatusCancelled {
 		t.Errorf("seven is %s, nameless is %s", s, n)
 	}
 	if n := len(e.told(t)); n < 4 || n > 5 { // where the cancellation was faster, the wish is refused
@@ -328,7 +328,7 @@ func TestRabbit_poison(t *testing.T) {
 		if got := e.shelf(t, "rice")["rice"]; got[1] != 4 {
 			t.Errorf("available, reserved, sold %v", got)
 		}
-		sum, err := e.in.Replay(t.Context(), e.desk.Consumers()[1], eventsql.Filter{})
+		sum, err := e.in.Replay(t.Context(), e.reservations.Consumers()[1], eventsql.Filter{})
 		if sum != (inbox.Replayed{Failed: 4}) || err != nil {
 			t.Errorf("Replay = %+v, %v", sum, err)
 		}

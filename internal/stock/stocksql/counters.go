@@ -33,7 +33,7 @@ func NewCounters(db *sqldb.DB) *Counters {
 
 // Ensure makes the counters of a hold exist. Items that are not on the branch's menus get none; the ledger refuses them.
 func (c *Counters) Ensure(ctx context.Context, h stock.Hold) error {
-	if h.Scope.Stock() {
+	if h.Scope.IsStock() {
 		return nil // its counters are made with its items
 	}
 	var missing []stock.Key
@@ -74,7 +74,7 @@ func KeysOf(holds ...[]stock.Hold) []stock.Key {
 	set := map[stock.Key]struct{}{}
 	for _, some := range holds {
 		for _, h := range some {
-			for key := range h.Takes {
+			for key := range h.Quantities {
 				set[key] = struct{}{}
 			}
 		}
@@ -88,25 +88,25 @@ func compareKeys(a, b stock.Key) int {
 }
 
 // divide parts the counters of quotas from those of the stock, which are locked after them.
-func divide(keys []stock.Key) (quotas, things []stock.Key) {
+func splitKeys(keys []stock.Key) (quotas, items []stock.Key) {
 	for _, k := range keys {
-		if k.Scope.Stock() {
-			things = append(things, k)
+		if k.Scope.IsStock() {
+			items = append(items, k)
 		} else {
 			quotas = append(quotas, k)
 		}
 	}
-	return quotas, things
+	return quotas, items
 }
 
 // QueueLock locks counters in their order and enters them into the book, with the next flush.
-func QueueLock(tx sqldb.Tx, keys []stock.Key, book *stock.Book) {
-	quotas, things := divide(keys)
-	queueLockQuotas(tx, quotas, book)
-	queueLockThings(tx, things, book)
+func QueueLock(tx sqldb.Tx, keys []stock.Key, balances *stock.Balances) {
+	quotas, items := splitKeys(keys)
+	queueLockQuotas(tx, quotas, balances)
+	queueLockItems(tx, items, balances)
 }
 
-func queueLockQuotas(tx sqldb.Tx, keys []stock.Key, book *stock.Book) {
+func queueLockQuotas(tx sqldb.Tx, keys []stock.Key, balances *stock.Balances) {
 	if len(keys) == 0 {
 		return
 	}
@@ -119,7 +119,7 @@ func queueLockQuotas(tx sqldb.Tx, keys []stock.Key, book *stock.Book) {
 				return err
 			}
 			c.Cap = capOf(limit)
-			book.LoadCount(scope, c)
+			balances.LoadCount(scope, c)
 		}
 		return nil
 	}, counterLock, keyRows(keys))
@@ -133,11 +133,11 @@ func capOf(limit sql.NullInt64) int64 {
 }
 
 // QueueDeltas writes what the book has changed of its counters.
-func QueueDeltas(tx sqldb.Tx, book *stock.Book) {
-	var quotas, things changes
-	book.Deltas(func(k stock.Key, c stock.Counter) {
-		if k.Scope.Stock() {
-			things.add(k, c)
+func QueueDeltas(tx sqldb.Tx, balances *stock.Balances) {
+	var quotas, items counterChanges
+	balances.Deltas(func(k stock.Key, c stock.Counter) {
+		if k.Scope.IsStock() {
+			items.add(k, c)
 		} else {
 			quotas.add(k, c)
 		}
@@ -147,34 +147,34 @@ func QueueDeltas(tx sqldb.Tx, book *stock.Book) {
 			Int("held", func(i int) int64 { return quotas.counters[i].DeltaHeld }).
 			Int("used", func(i int) int64 { return quotas.counters[i].DeltaUsed }))
 	}
-	queueThings(tx, things)
+	queueItemDeltas(tx, items)
 }
 
-type changes struct {
+type counterChanges struct {
 	keys     []stock.Key
 	counters []stock.Counter
 }
 
-func (c *changes) add(k stock.Key, n stock.Counter) {
+func (c *counterChanges) add(k stock.Key, n stock.Counter) {
 	c.keys, c.counters = append(c.keys, k), append(c.counters, n)
 }
 
 // Counts reads a scope's counters without locking them.
-func (l *Ledger) Counts(ctx context.Context, s stock.Scope) ([]stock.Count, error) {
+func (l *Store) Counts(ctx context.Context, s stock.Scope) ([]stock.Count, error) {
 	return counts(ctx, l.db, s)
 }
 
 func counts(ctx context.Context, c sqldb.Reader, s stock.Scope) ([]stock.Count, error) {
-	if s.Stock() {
+	if s.IsStock() {
 		rows, err := c.Query(ctx, inventorySelect, s.Branch)
-		return sqldb.Collect(rows, err, scanThing)
+		return sqldb.Collect(rows, err, scanItemCount)
 	}
 	rows, err := c.Query(ctx, counterSelectScope, s.Branch, s.Date)
 	return sqldb.Collect(rows, err, scanCount)
 }
 
 // Holding tells in how many holds of a business date that are not paid yet a menu item is, and how much of it.
-func (l *Ledger) Holding(ctx context.Context, s stock.Scope, item int64) (holds, units int64, err error) {
+func (l *Store) OpenHolds(ctx context.Context, s stock.Scope, item int64) (holds, units int64, err error) {
 	rows, err := l.db.Query(ctx, holdCountItem, s.Branch, s.Date, item)
 	pair, _, err := sqldb.One(rows, err, sqldb.Pair)
 	return pair[0], pair[1], err

@@ -24,7 +24,7 @@ type DeadEntry struct {
 }
 
 // Dead reads a page of entries that were given up, the newest first, and how many there are in all. An empty id means all.
-func (l *Ledger) Dead(ctx context.Context, id string, limit, offset int) ([]DeadEntry, int64, error) {
+func (l *Store) DeadEntries(ctx context.Context, id string, limit, offset int) ([]DeadEntry, int64, error) {
 	rows, err := l.db.Query(ctx, opsDeadTotal, id)
 	total, _, err := sqldb.One(rows, err, sqldb.Value[int64])
 	if err != nil {

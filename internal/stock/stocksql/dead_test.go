@@ -12,7 +12,7 @@ import (
 )
 
 // What was given up is listed with its cause, the newest first; what is still tried is not.
-func TestLedger_Dead(t *testing.T) {
+func TestStore_DeadEntries(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		r := orderingtest.Open(t, db, 1, 10, 10, 10)
 		l := stocksql.New(db)
@@ -24,29 +24,29 @@ func TestLedger_Dead(t *testing.T) {
 			t.Fatalf("%+v, %v", entries, err)
 		}
 		for i, e := range entries[:2] {
-			late := []stock.Setback{{Entry: e, Cause: errRefused, Due: now, Dead: true}}
+			late := []stock.FailedEntry{{OutboxEntry: e, Cause: errRefused, Due: now, Dead: true}}
 			if err := l.Postpone(t.Context(), late, now.Add(time.Duration(i)*time.Minute)); err != nil {
 				t.Fatal(err)
 			}
 		}
-		page, total, err := l.Dead(t.Context(), "", 1, 0)
+		page, total, err := l.DeadEntries(t.Context(), "", 1, 0)
 		if err != nil || total != 2 || len(page) != 1 {
 			t.Fatalf("%d: %+v, %v", total, page, err)
 		}
 		if e := page[0]; e.ID != entries[1].ID || e.Scope != scope || e.Cause == "" || e.Ops == "" || !e.DiedAt.Equal(now.Add(time.Minute)) {
 			t.Errorf("%+v", e)
 		}
-		if page, total, err = l.Dead(t.Context(), entries[0].ID, 10, 0); err != nil || total != 1 || page[0].ID != entries[0].ID {
+		if page, total, err = l.DeadEntries(t.Context(), entries[0].ID, 10, 0); err != nil || total != 1 || page[0].ID != entries[0].ID {
 			t.Errorf("%d: %+v, %v", total, page, err)
 		}
-		if page, total, err = l.Dead(t.Context(), entries[2].ID, 10, 0); err != nil || total != 0 || len(page) != 0 {
+		if page, total, err = l.DeadEntries(t.Context(), entries[2].ID, 10, 0); err != nil || total != 0 || len(page) != 0 {
 			t.Errorf("what is still tried: %d: %+v, %v", total, page, err)
 		}
 	})
 }
 
 // A branch is told of its own differences, and every one of all.
-func TestLedger_DriftOf(t *testing.T) {
+func TestStore_DriftOf(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		orderingtest.Open(t, db, 1)
 		orderingtest.Open(t, db, 2)

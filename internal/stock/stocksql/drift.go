@@ -16,12 +16,12 @@ const driftWindow = 20_000
 
 // Drift compares counters with the holds that they count (I1): quotas from a business date on, and the stock. It returns
 // one sentence per difference; nothing means that all agree.
-func (l *Ledger) Drift(ctx context.Context, from string) ([]string, error) {
+func (l *Store) Drift(ctx context.Context, from string) ([]string, error) {
 	return l.DriftOf(ctx, 0, from)
 }
 
 // DriftOf compares what belongs to one branch, or to every one with 0.
-func (l *Ledger) DriftOf(ctx context.Context, branch int64, from string) (found []string, err error) {
+func (l *Store) DriftOf(ctx context.Context, branch int64, from string) (found []string, err error) {
 	err = l.db.Snapshot(ctx, func(ctx context.Context, at sqldb.Reader) error {
 		sums, err := sumHolds(ctx, at, branch, from)
 		if err != nil {
@@ -31,22 +31,22 @@ func (l *Ledger) DriftOf(ctx context.Context, branch int64, from string) (found 
 		if err != nil {
 			return err
 		}
-		things, err := driftOfThings(ctx, at, branch, sums)
+		items, err := driftOfItems(ctx, at, branch, sums)
 		if err != nil {
 			return err
 		}
-		found = slices.Concat(counters, things, strangers(sums))
+		found = slices.Concat(counters, items, orphanHolds(sums))
 		return nil
 	})
 	return found, err
 }
 
 // sum is what the holds take of one counter.
-type sum struct{ held, used, holds int64 }
+type holdSum struct{ held, used, holds int64 }
 
 // sumHolds goes through all holds, window by window. Those of the stock count however old they are.
-func sumHolds(ctx context.Context, at sqldb.Reader, branch int64, from string) (map[stock.Key]sum, error) {
-	sums := map[stock.Key]sum{}
+func sumHolds(ctx context.Context, at sqldb.Reader, branch int64, from string) (map[stock.Key]holdSum, error) {
+	sums := map[stock.Key]holdSum{}
 	for after := ""; ; {
 		to, err := NextHolds(ctx, at, after, driftWindow)
 		if err != nil || to == "" {
@@ -54,10 +54,10 @@ func sumHolds(ctx context.Context, at sqldb.Reader, branch int64, from string) (
 		}
 		rows, err := at.Query(ctx, driftSums, from, branch, after, to)
 		_, err = sqldb.Collect(rows, err, func(r sqldb.Rows) (k stock.Key, err error) {
-			var s sum
+			var s holdSum
 			err = r.Scan(&k.Scope.Branch, &k.Scope.Date, &k.Item, &s.held, &s.used, &s.holds)
 			was := sums[k]
-			sums[k] = sum{was.held + s.held, was.used + s.used, was.holds + s.holds}
+			sums[k] = holdSum{was.held + s.held, was.used + s.used, was.holds + s.holds}
 			return k, err
 		})
 		if err != nil {
@@ -76,7 +76,7 @@ func NextHolds(ctx context.Context, at sqldb.Reader, after string, n int) (to st
 
 // driftOfCounters compares quotas and takes out of the sums what has a counter.
 func driftOfCounters(
-	ctx context.Context, at sqldb.Reader, branch int64, from string, sums map[stock.Key]sum,
+	ctx context.Context, at sqldb.Reader, branch int64, from string, sums map[stock.Key]holdSum,
 ) (found []string, err error) {
 	rows, err := at.Query(ctx, driftCounters, from, branch)
 	_, err = sqldb.Collect(rows, err, func(r sqldb.Rows) (k stock.Key, err error) {
@@ -95,8 +95,8 @@ func driftOfCounters(
 }
 
 // driftOfThings compares the stock, whose units have all come by an adjustment, and takes out of the sums what is there.
-func driftOfThings(
-	ctx context.Context, at sqldb.Reader, branch int64, sums map[stock.Key]sum,
+func driftOfItems(
+	ctx context.Context, at sqldb.Reader, branch int64, sums map[stock.Key]holdSum,
 ) (found []string, err error) {
 	rows, err := at.Query(ctx, driftInventory, branch)
 	_, err = sqldb.Collect(rows, err, func(r sqldb.Rows) (k stock.Key, err error) {
@@ -116,9 +116,9 @@ func driftOfThings(
 }
 
 // strangers are holds of what has no counter.
-func strangers(sums map[stock.Key]sum) (found []string) {
+func orphanHolds(sums map[stock.Key]holdSum) (found []string) {
 	for _, k := range slices.SortedFunc(maps.Keys(sums), compareKeys) {
-		if k.Scope.Stock() {
+		if k.Scope.IsStock() {
 			found = append(found, fmt.Sprintf("branch %d, stock item number %d: %d holds and no such item",
 				k.Scope.Branch, k.Item, sums[k].holds))
 			continue

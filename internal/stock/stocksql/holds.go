@@ -11,23 +11,16 @@ import (
 	"comanda/internal/stock"
 )
 
-// NewHold is a hold to be written, in the state in which it begins.
-type NewHold struct {
-	stock.Hold
-	State  stock.State
-	Reason string // of one that has ended before it began
-}
-
 // kind is how a line's row says whose item it is.
 func kind(k stock.Key) int64 {
-	if k.Scope.Stock() {
+	if k.Scope.IsStock() {
 		return 1
 	}
 	return 0
 }
 
 // QueueHolds writes new holds with their lines.
-func QueueHolds(tx sqldb.Tx, holds []NewHold, now int64) {
+func QueueHolds(tx sqldb.Tx, holds []stock.NewHold, now int64) {
 	if len(holds) == 0 {
 		return
 	}
@@ -38,7 +31,7 @@ func QueueHolds(tx sqldb.Tx, holds []NewHold, now int64) {
 	}
 	var lines []line
 	for _, h := range holds {
-		for key, qty := range h.Takes {
+		for key, qty := range h.Quantities {
 			lines = append(lines, line{h.ID, key, qty})
 		}
 	}
@@ -60,22 +53,15 @@ func QueueHolds(tx sqldb.Tx, holds []NewHold, now int64) {
 		Int("qty", func(i int) int64 { return lines[i].qty }))
 }
 
-// Move is a hold's step from one state to another.
-type Move struct {
-	ID       string
-	Was, Now stock.State
-	Reason   string
-}
-
-// QueueMoves writes the steps of holds. Every one of them must find the state that the book saw under its lock.
-func QueueMoves(tx sqldb.Tx, moves []Move, now int64) {
+// QueueTransitions writes the steps of holds. Every one of them must find the state that the book saw under its lock.
+func QueueTransitions(tx sqldb.Tx, moves []stock.Transition, now int64) {
 	if len(moves) == 0 {
 		return
 	}
 	tx.QueueExactly(int64(len(moves)), holdMove, sqldb.NewRowSet(len(moves)).
 		Text("id", func(i int) string { return moves[i].ID }).
-		Text("was", func(i int) string { return string(moves[i].Was) }).
-		Text("becomes", func(i int) string { return string(moves[i].Now) }).
+		Text("was", func(i int) string { return string(moves[i].From) }).
+		Text("becomes", func(i int) string { return string(moves[i].To) }).
 		NullText("reason", func(i int) (string, bool) { return moves[i].Reason, moves[i].Reason != "" }), now)
 }
 
@@ -102,7 +88,7 @@ func Holds(ctx context.Context, c sqldb.Reader, ids []string) ([]stock.HoldState
 }
 
 // LockHolds locks holds in the order of their ids and enters them into the book in the state they have now.
-func LockHolds(ctx context.Context, tx sqldb.Tx, holds []stock.HoldState, book *stock.Book) error {
+func LockHolds(ctx context.Context, tx sqldb.Tx, holds []stock.HoldState, balances *stock.Balances) error {
 	if len(holds) == 0 {
 		return nil
 	}
@@ -121,7 +107,7 @@ func LockHolds(ctx context.Context, tx sqldb.Tx, holds []stock.HoldState, book *
 		if err := rows.Scan(&id, &state); err != nil {
 			return err
 		}
-		book.LoadHold(byID[id], stock.State(state))
+		balances.LoadHold(byID[id], stock.State(state))
 	}
 	return rows.Err()
 }
@@ -141,8 +127,8 @@ func readHolds(rows sqldb.Rows) ([]stock.HoldState, error) {
 		var h stock.HoldState
 		var state string
 		var until int64
-		var thing, item, qty sql.NullInt64
-		err := rows.Scan(&h.Hold.ID, &h.Hold.Scope.Branch, &h.Hold.Scope.Date, &state, &until, &thing, &item, &qty)
+		var isStock, item, qty sql.NullInt64
+		err := rows.Scan(&h.Hold.ID, &h.Hold.Scope.Branch, &h.Hold.Scope.Date, &state, &until, &isStock, &item, &qty)
 		if err != nil {
 			return nil, err
 		}
@@ -153,7 +139,7 @@ func readHolds(rows sqldb.Rows) ([]stock.HoldState, error) {
 		last, line := &all[len(all)-1].Hold, stock.Line{Item: item.Int64, Qty: qty.Int64}
 		switch {
 		case !item.Valid:
-		case thing.Int64 == 1 && !last.Scope.Stock():
+		case isStock.Int64 == 1 && !last.Scope.IsStock():
 			last.Stock = append(last.Stock, line)
 		default:
 			last.Lines = append(last.Lines, line)

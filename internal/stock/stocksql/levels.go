@@ -9,7 +9,7 @@ import (
 )
 
 // named is a stock item as other systems name it.
-type named struct {
+type itemRef struct {
 	branch int64
 	sku    string
 }
@@ -17,14 +17,14 @@ type named struct {
 // Level tells how many units of an item there are; one without an id is not there. Questions that come at once share a
 // statement.
 func (r *Reservations) Level(ctx context.Context, branch int64, sku string) (stock.Level, error) {
-	return r.levels.Do(ctx, named{branch, sku})
+	return r.levels.Do(ctx, itemRef{branch, sku})
 }
 
 // Levels gives those of a branch's items that are there.
 func (r *Reservations) Levels(ctx context.Context, branch int64, skus []string) ([]stock.Level, error) {
-	questions := make([]named, len(skus))
+	questions := make([]itemRef, len(skus))
 	for i, sku := range skus {
-		questions[i] = named{branch, sku}
+		questions[i] = itemRef{branch, sku}
 	}
 	found, failures := r.levels.DoAll(ctx, questions)
 	levels := make([]stock.Level, 0, len(found))
@@ -40,9 +40,9 @@ func (r *Reservations) Levels(ctx context.Context, branch int64, skus []string) 
 }
 
 // readLevels answers questions that came at once. The same one may be among them many times.
-func (r *Reservations) readLevels(ctx context.Context, questions []named) ([]stock.Level, error) {
-	known := make(map[named]stock.Level, len(questions))
-	asked := make([]named, 0, len(questions))
+func (r *Reservations) readLevels(ctx context.Context, questions []itemRef) ([]stock.Level, error) {
+	known := make(map[itemRef]stock.Level, len(questions))
+	asked := make([]itemRef, 0, len(questions))
 	for _, q := range questions {
 		if _, ok := known[q]; !ok {
 			known[q] = stock.Level{}
@@ -57,7 +57,7 @@ func (r *Reservations) readLevels(ctx context.Context, questions []named) ([]sto
 		return nil, err
 	}
 	for _, l := range found {
-		known[named{l.Branch, l.SKU}] = l
+		known[itemRef{l.Branch, l.SKU}] = l
 	}
 	levels := make([]stock.Level, len(questions))
 	for i, q := range questions {
@@ -72,10 +72,10 @@ func scanLevel(r sqldb.Rows) (l stock.Level, err error) {
 }
 
 // halfLife is after what time a look at an item counts half.
-const halfLife = time.Hour
+const rankHalfLife = time.Hour
 
 // Rank counts reads, and lets older ones fade.
-func (r *Reservations) Rank(ctx context.Context, reads []stock.Reads) error {
+func (r *Reservations) Rank(ctx context.Context, reads []stock.ReadCount) error {
 	now := r.now()
 	return r.db.Write(ctx, func(_ context.Context, tx sqldb.Tx) error {
 		if len(reads) > 0 {
@@ -84,7 +84,7 @@ func (r *Reservations) Rank(ctx context.Context, reads []stock.Reads) error {
 				Text("sku", func(i int) string { return reads[i].SKU }).
 				Int("reads", func(i int) int64 { return reads[i].N }), now.UnixMilli())
 		}
-		tx.Queue(rankFade, now.UnixMilli(), now.Add(-halfLife).UnixMilli())
+		tx.Queue(rankFade, now.UnixMilli(), now.Add(-rankHalfLife).UnixMilli())
 		tx.Queue(rankDelete)
 		return nil
 	})

@@ -18,7 +18,7 @@ import (
 
 // asked is what one caller wanted.
 type asked struct {
-	act  stock.Act
+	act  stock.Action
 	id   int
 	qty  [2]int64 // of a Try: rice and eggs
 	item int      // by which histories are parted, where every reservation is of one item
@@ -42,7 +42,7 @@ type inventory [ids]kept
 func (v inventory) left(item int) int64 {
 	n := int64(most)
 	for _, k := range v {
-		if k.state == stock.Reserved || k.state == stock.Sold {
+		if k.state == stock.StatusReserved || k.state == stock.StatusConfirmed {
 			n -= k.qty[item]
 		}
 	}
@@ -52,25 +52,25 @@ func (v inventory) left(item int) int64 {
 // do gives the answer to what is asked, and what is afterwards.
 func (v inventory) do(a asked) (string, inventory) {
 	k := &v[a.id]
-	live := k.state == stock.Reserved || k.state == stock.Sold
+	live := k.state == stock.StatusReserved || k.state == stock.StatusConfirmed
 	switch {
 	case a.act == stock.Try && k.state == "":
-		k.state, k.qty = stock.Reserved, a.qty
+		k.state, k.qty = stock.StatusReserved, a.qty
 		if v.left(0) < 0 || v.left(1) < 0 {
-			k.state = stock.RefusedForGood
-			return stock.ErrShort.Code, v
+			k.state = stock.StatusRefused
+			return stock.ErrInsufficientStock.Code, v
 		}
 	case a.act == stock.Try && live && k.qty != a.qty:
-		return stock.ErrOther.Code, v
-	case a.act == stock.Try && k.state == stock.RefusedForGood:
-		return stock.ErrShort.Code, v
+		return stock.ErrIDReused.Code, v
+	case a.act == stock.Try && k.state == stock.StatusRefused:
+		return stock.ErrInsufficientStock.Code, v
 	case a.act == stock.Try && !live:
-		return stock.ErrTerminal.Code, v
+		return stock.ErrReservationEnded.Code, v
 	case a.act == stock.Try:
 	case k.state == "" && a.act == stock.Cancel:
-		k.state = stock.Cancelled
+		k.state = stock.StatusCancelled
 	case k.state == "":
-		return stock.ErrNone.Code, v
+		return stock.ErrReservationNotFound.Code, v
 	default:
 		return k.settle(a.act), v
 	}
@@ -78,22 +78,22 @@ func (v inventory) do(a asked) (string, inventory) {
 }
 
 // settle ends a reservation that is known.
-func (k *kept) settle(act stock.Act) string {
-	ended := k.state == stock.Cancelled || k.state == stock.RefusedForGood
+func (k *kept) settle(act stock.Action) string {
+	ended := k.state == stock.StatusCancelled || k.state == stock.StatusRefused
 	switch {
-	case act == stock.Confirm && k.state == stock.Reserved:
-		k.state = stock.Sold
-	case act == stock.Cancel && k.state == stock.Reserved:
-		k.state = stock.Cancelled
-	case act == stock.Return && k.state == stock.Sold:
-		k.state = stock.GivenBack
-	case act == stock.Confirm && k.state == stock.Sold, act == stock.Cancel && ended, act == stock.Return && k.state == stock.GivenBack:
-	case act == stock.Cancel && k.state == stock.Sold:
-		return stock.ErrConfirmed.Code
-	case act == stock.Return && k.state == stock.Reserved:
-		return stock.ErrNotSold.Code
+	case act == stock.Confirm && k.state == stock.StatusReserved:
+		k.state = stock.StatusConfirmed
+	case act == stock.Cancel && k.state == stock.StatusReserved:
+		k.state = stock.StatusCancelled
+	case act == stock.Return && k.state == stock.StatusConfirmed:
+		k.state = stock.StatusReturned
+	case act == stock.Confirm && k.state == stock.StatusConfirmed, act == stock.Cancel && ended, act == stock.Return && k.state == stock.StatusReturned:
+	case act == stock.Cancel && k.state == stock.StatusConfirmed:
+		return stock.ErrAlreadyConfirmed.Code
+	case act == stock.Return && k.state == stock.StatusReserved:
+		return stock.ErrNotConfirmed.Code
 	default:
-		return stock.ErrTerminal.Code
+		return stock.ErrReservationEnded.Code
 	}
 	return ""
 }
@@ -160,12 +160,12 @@ func (s *shop) wantLinear(m porcupine.Model, history []porcupine.Operation) {
 }
 
 // The ledger by itself is linearizable, whatever two processes do to the same few reservations of two items at once.
-func TestLinear_ledger(t *testing.T) {
+func TestLinearizable_sql(t *testing.T) {
 	eachShop(t, func(s *shop) {
 		for round := range 15 {
 			items := [2]int64{s.receive(fmt.Sprint("rice", round), most), s.receive(fmt.Sprint("eggs", round), most)}
 			next := func(int, int) asked {
-				acts := []stock.Act{stock.Try, stock.Try, stock.Try, stock.Confirm, stock.Cancel, stock.Return}
+				acts := []stock.Action{stock.Try, stock.Try, stock.Try, stock.Confirm, stock.Cancel, stock.Return}
 				a := asked{act: acts[rand.IntN(len(acts))], id: rand.IntN(8)}
 				a.qty = [2]int64{1 + int64(a.id%3), int64(a.id % 4)}
 				if rand.IntN(5) == 0 {
@@ -174,24 +174,24 @@ func TestLinear_ledger(t *testing.T) {
 				return a
 			}
 			history := s.record(8, 7, next, func(p *process, a asked) error {
-				return s.demand(p, round, a, items)
+				return s.command(p, round, a, items)
 			})
 			s.wantLinear(sequential(), history)
 		}
-		s.even(s.keep.Watch) // a return that Redis hears of before its sale is counted wrong until somebody looks
+		s.even(s.keep.Reconcile) // a return that Redis hears of before its sale is counted wrong until somebody looks
 	})
 }
 
 // demand asks the ledger, without asking the gate before.
-func (s *shop) demand(p *process, round int, a asked, items [2]int64) error {
-	d := stock.Demand{Act: a.act, ID: fmt.Sprint(round, ".", a.id)}
-	d.Hold = stock.Hold{ID: stock.HoldOf(d.ID), Scope: stock.StockOf(s.branch), Until: s.clock.now().Add(time.Hour)}
+func (s *shop) command(p *process, round int, a asked, items [2]int64) error {
+	d := stock.Command{Action: a.act, ID: fmt.Sprint(round, ".", a.id)}
+	d.Hold = stock.Hold{ID: stock.HoldID(d.ID), Scope: stock.StockScope(s.branch), Until: s.clock.now().Add(time.Hour)}
 	for i, qty := range a.qty {
 		if qty > 0 {
 			d.Hold.Lines = append(d.Hold.Lines, stock.Line{Item: items[i], Qty: qty})
 		}
 	}
-	r, err := p.desk.Do(context.Background(), d)
+	r, err := p.reservations.Do(context.Background(), d)
 	if err == nil {
 		err = r.Err
 	}
@@ -204,7 +204,7 @@ const behind = 20 * time.Millisecond
 
 // With the gate before it the inventory is linearizable but for refusals: "there is not enough" may speak of a moment ago,
 // though never of a moment that was not.
-func TestLinear_with_the_gate(t *testing.T) {
+func TestLinearizable_with_cache(t *testing.T) {
 	eachShop(t, func(s *shop) {
 		s.built()
 		for round := range 5 {
@@ -219,9 +219,9 @@ func TestLinear_with_the_gate(t *testing.T) {
 				a := &mine[caller]
 				switch a.act {
 				case stock.Try:
-					a.act = []stock.Act{stock.Try, stock.Confirm, stock.Cancel}[rand.IntN(3)]
+					a.act = []stock.Action{stock.Try, stock.Confirm, stock.Cancel}[rand.IntN(3)]
 				case stock.Confirm:
-					a.act = []stock.Act{stock.Return, stock.Cancel}[rand.IntN(2)]
+					a.act = []stock.Action{stock.Return, stock.Cancel}[rand.IntN(2)]
 				default: // a new one, under an id that nobody else uses; each of them takes two questions at least
 					*a = asked{act: stock.Try, id: caller*ids/callers + made[caller], item: rand.IntN(len(skus))}
 					a.qty[0] = 1 + rand.Int64N(3)
@@ -236,7 +236,7 @@ func TestLinear_with_the_gate(t *testing.T) {
 			m.Partition = byItem
 			s.wantLinear(m, lenient(history))
 		}
-		s.even(s.keep.Watch)
+		s.even(s.keep.Reconcile)
 	})
 }
 
@@ -245,13 +245,13 @@ func (s *shop) ask(p *process, id, sku string, a asked) (err error) {
 	ctx := context.Background()
 	switch a.act {
 	case stock.Try:
-		_, _, err = p.stores.Reserve(ctx, keeper, request(id, stock.Taken{SKU: sku, Qty: a.qty[0]}))
+		_, _, err = p.stores.Reserve(ctx, syncer, request(id, stock.SKULine{SKU: sku, Qty: a.qty[0]}))
 	case stock.Confirm:
-		_, err = p.stores.Confirm(ctx, keeper, id)
+		_, err = p.stores.Confirm(ctx, syncer, id)
 	case stock.Cancel:
-		_, err = p.stores.Cancel(ctx, keeper, id)
+		_, err = p.stores.Cancel(ctx, syncer, id)
 	case stock.Return:
-		_, err = p.stores.Return(ctx, keeper, id)
+		_, err = p.stores.Return(ctx, syncer, id)
 	}
 	return err
 }
@@ -266,7 +266,7 @@ func lenient(history []porcupine.Operation) []porcupine.Operation {
 		}
 	}
 	for i := range history {
-		if o := &history[i]; o.Input.(asked).act == stock.Try && o.Output == stock.ErrShort.Code {
+		if o := &history[i]; o.Input.(asked).act == stock.Try && o.Output == stock.ErrInsufficientStock.Code {
 			o.Call -= behind.Nanoseconds() + slowest
 		}
 	}

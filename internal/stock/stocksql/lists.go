@@ -10,9 +10,9 @@ import (
 )
 
 // Thing finds a stock item by its number; one without an id is not there.
-func (l *Ledger) Thing(ctx context.Context, id int64) (stock.Thing, error) {
-	rows, err := l.db.Query(ctx, thingSelect, id)
-	t, _, err := sqldb.One(rows, err, scanNamed)
+func (l *Store) Item(ctx context.Context, id int64) (stock.Item, error) {
+	rows, err := l.db.Query(ctx, itemSelect, id)
+	t, _, err := sqldb.One(rows, err, scanItem)
 	return t, err
 }
 
@@ -20,7 +20,7 @@ func (l *Ledger) Thing(ctx context.Context, id int64) (stock.Thing, error) {
 var literal = strings.NewReplacer("!", "!!", "%", "!%", "_", "!_")
 
 // Levels lists a branch's stock items by their names.
-func (l *Ledger) Levels(ctx context.Context, f stock.LevelFilter) ([]stock.Level, int64, error) {
+func (l *Store) Levels(ctx context.Context, f stock.LevelFilter) ([]stock.Level, int64, error) {
 	pattern, low := "", 0
 	if f.Query != "" {
 		pattern = "%" + literal.Replace(strings.ToLower(f.Query)) + "%"
@@ -39,14 +39,14 @@ func (l *Ledger) Levels(ctx context.Context, f stock.LevelFilter) ([]stock.Level
 }
 
 // Adjustments lists those of an item, the newest first.
-func (l *Ledger) Adjustments(ctx context.Context, item int64, limit, offset int) ([]stock.Adjusted, int64, error) {
+func (l *Store) Adjustments(ctx context.Context, item int64, limit, offset int) ([]stock.AdjustmentRecord, int64, error) {
 	rows, err := l.db.Query(ctx, adjustmentCount, item)
 	total, _, err := sqldb.One(rows, err, sqldb.Value[int64])
 	if err != nil {
 		return nil, 0, err
 	}
 	rows, err = l.db.Query(ctx, adjustmentList, item, limit, offset)
-	page, err := sqldb.Collect(rows, err, func(r sqldb.Rows) (a stock.Adjusted, err error) {
+	page, err := sqldb.Collect(rows, err, func(r sqldb.Rows) (a stock.AdjustmentRecord, err error) {
 		var kind string
 		var at int64
 		err = r.Scan(&a.ID, &kind, &a.Units, &a.Available, &a.Note, &a.Actor, &at)
@@ -57,7 +57,7 @@ func (l *Ledger) Adjustments(ctx context.Context, item int64, limit, offset int)
 }
 
 // Reservations lists those of a branch, the one that changed last first.
-func (l *Ledger) Reservations(ctx context.Context, f stock.ReservationFilter) ([]stock.Listed, int64, error) {
+func (l *Store) Reservations(ctx context.Context, f stock.ReservationFilter) ([]stock.ReservationRecord, int64, error) {
 	state, reason := f.Status.State()
 	rows, err := l.db.Query(ctx, reservationCount, f.Branch, string(state), reason)
 	total, _, err := sqldb.One(rows, err, sqldb.Value[int64])
@@ -83,10 +83,10 @@ func (l *Ledger) Reservations(ctx context.Context, f stock.ReservationFilter) ([
 	return page, total, nil
 }
 
-func scanListed(r sqldb.Rows) (l stock.Listed, err error) {
+func scanListed(r sqldb.Rows) (l stock.ReservationRecord, err error) {
 	var hold string
 	var created, updated int64
 	err = r.Scan(&hold, &created, &updated)
-	l.ID, l.CreatedAt, l.UpdatedAt = stock.ReservationOf(hold), time.UnixMilli(created).UTC(), time.UnixMilli(updated).UTC()
+	l.ID, l.CreatedAt, l.UpdatedAt = stock.ReservationID(hold), time.UnixMilli(created).UTC(), time.UnixMilli(updated).UTC()
 	return l, err
 }

@@ -25,43 +25,43 @@ func (r *Reservations) Consumers() []inbox.Consumer {
 }
 
 func (r *Reservations) consumer(name string, t event.Type) inbox.Consumer {
-	return inbox.Consumer{Name: name, Types: []string{t.Name}, Queue: "inventory." + t.Name, Apply: r.hear}
+	return inbox.Consumer{Name: name, Types: []string{t.Name}, Queue: "inventory." + t.Name, Apply: r.handle}
 }
 
 // hear does what messages demand, and answers by events. The gate is not asked: nobody waits for the answer, and it is told
 // after the commit.
-func (r *Reservations) hear(ctx context.Context, tx sqldb.Tx, events []event.Event) error {
-	heard := make([]stock.Heard, len(events))
+func (r *Reservations) handle(ctx context.Context, tx sqldb.Tx, events []event.Event) error {
+	heard := make([]stock.MessageCommand, len(events))
 	for i, e := range events {
 		var err error
-		if heard[i], err = stock.Hear(e); err != nil {
+		if heard[i], err = stock.ParseMessage(e); err != nil {
 			return fmt.Errorf("%w: %w", inbox.ErrPoison, err)
 		}
 	}
-	if err := r.number(ctx, tx, heard); err != nil {
+	if err := r.resolveItems(ctx, tx, heard); err != nil {
 		return err
 	}
-	answers, demands := make([]event.Event, 0), make([]stock.Demand, 0, len(heard))
+	answers, commands := make([]event.Event, 0), make([]stock.Command, 0, len(heard))
 	for i := range heard {
 		if heard[i].Err != nil {
 			answers = append(answers, heard[i].Refusal(r.now()))
 			continue
 		}
-		demands = append(demands, heard[i].Demand)
+		commands = append(commands, heard[i].Command)
 	}
-	if len(demands) > 0 {
-		results, err := r.Run(ctx, tx, demands)
+	if len(commands) > 0 {
+		results, err := r.Run(ctx, tx, commands)
 		if err != nil {
 			return err
 		}
-		answers = append(answers, stock.Refusals(r.now(), demands, results)...)
+		answers = append(answers, stock.Refusals(r.now(), commands, results)...)
 	}
 	outbox.Queue(tx, answers)
-	return collided(tx.Flush(ctx))
+	return retryOnCollision(tx.Flush(ctx))
 }
 
 // collided has a transaction begin anew that has met another process entering the same new id: then it is found there.
-func collided(err error) error {
+func retryOnCollision(err error) error {
 	if errors.Is(err, sqldb.ErrUnique) {
 		return fmt.Errorf("%w: %w", sqldb.ErrRetry, err)
 	}
@@ -69,32 +69,32 @@ func collided(err error) error {
 }
 
 // number finds the numbers of what is wanted.
-func (r *Reservations) number(ctx context.Context, tx sqldb.Tx, heard []stock.Heard) error {
-	var wanted []named
+func (r *Reservations) resolveItems(ctx context.Context, tx sqldb.Tx, heard []stock.MessageCommand) error {
+	var wanted []itemRef
 	for _, h := range heard {
 		if h.Err != nil {
 			continue
 		}
 		for _, it := range h.Request.Items {
-			wanted = append(wanted, named{h.Request.Branch, it.SKU})
+			wanted = append(wanted, itemRef{h.Request.Branch, it.SKU})
 		}
 	}
 	if wanted == nil {
 		return nil
 	}
-	slices.SortFunc(wanted, func(a, b named) int {
+	slices.SortFunc(wanted, func(a, b itemRef) int {
 		return cmp.Or(cmp.Compare(a.branch, b.branch), cmp.Compare(a.sku, b.sku))
 	})
 	wanted = slices.Compact(wanted)
-	rows, err := tx.Query(ctx, thingFind, sqldb.NewRowSet(len(wanted)).
+	rows, err := tx.Query(ctx, itemFind, sqldb.NewRowSet(len(wanted)).
 		Int("branch_id", func(i int) int64 { return wanted[i].branch }).
 		Text("sku", func(i int) string { return wanted[i].sku }))
-	found, err := sqldb.Collect(rows, err, scanNamed)
+	found, err := sqldb.Collect(rows, err, scanItem)
 	if err != nil {
 		return err
 	}
 	if wanted[0].branch == 0 { // they come first
-		elsewhere, err := anywhere(ctx, tx, wanted)
+		elsewhere, err := itemsInAnyBranch(ctx, tx, wanted)
 		if err != nil {
 			return err
 		}
@@ -108,14 +108,14 @@ func (r *Reservations) number(ctx context.Context, tx sqldb.Tx, heard []stock.He
 		ids[t.Branch][t.SKU] = t.ID
 	}
 	for i := range heard {
-		heard[i].Find(ids, r.now())
+		heard[i].ResolveItems(ids, r.now())
 	}
 	return nil
 }
 
 // anywhere finds items of which nobody said in which branch they are, in all of them.
-func anywhere(ctx context.Context, tx sqldb.Tx, wanted []named) ([]stock.Thing, error) {
-	n, _ := slices.BinarySearchFunc(wanted, 1, func(w named, branch int64) int { return cmp.Compare(w.branch, branch) })
-	rows, err := tx.Query(ctx, thingAnywhere, sqldb.NewRowSet(n).Text("sku", func(i int) string { return wanted[i].sku }))
-	return sqldb.Collect(rows, err, scanNamed)
+func itemsInAnyBranch(ctx context.Context, tx sqldb.Tx, wanted []itemRef) ([]stock.Item, error) {
+	n, _ := slices.BinarySearchFunc(wanted, 1, func(w itemRef, branch int64) int { return cmp.Compare(w.branch, branch) })
+	rows, err := tx.Query(ctx, itemAnywhere, sqldb.NewRowSet(n).Text("sku", func(i int) string { return wanted[i].sku }))
+	return sqldb.Collect(rows, err, scanItem)
 }

@@ -43,24 +43,24 @@ type message struct{ id, typ, body string }
 
 // ear hears messages of other systems at branch 1.
 type ear struct {
-	db   *sqldb.DB
-	desk *stocksql.Reservations
-	in   *inbox.Inbox
-	gate *heard
-	now  time.Time
+	db           *sqldb.DB
+	reservations *stocksql.Reservations
+	in           *inbox.Inbox
+	gate         *recordingQueue
+	now          time.Time
 
 	figures    *prometheus.Registry
 	deliveries int // that were dealt with
 	messages   int // that were applied or given up
 }
 
-// heard is a gate that counts what it is told.
-type heard struct {
+// recordingQueue is a cache queue that counts what it is told.
+type recordingQueue struct {
 	mu  sync.Mutex
 	ops int
 }
 
-func (h *heard) Committed(entries []stock.Entry) {
+func (h *recordingQueue) EnqueueCommitted(entries []stock.OutboxEntry) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, e := range entries {
@@ -68,10 +68,10 @@ func (h *heard) Committed(entries []stock.Entry) {
 	}
 }
 
-func (h *heard) Applied() []string { return nil }
+func (h *recordingQueue) DrainApplied() []string { return nil }
 
 // told gives the number of operations since the last question.
-func (h *heard) told() int {
+func (h *recordingQueue) told() int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	n := h.ops
@@ -82,10 +82,10 @@ func (h *heard) told() int {
 func listen(t testing.TB, db *sqldb.DB, units map[string]int64) *ear {
 	t.Helper()
 	orderingtest.Open(t, db, 1, 10)
-	e := &ear{db: db, gate: &heard{}, now: now, figures: prometheus.NewRegistry()}
+	e := &ear{db: db, gate: &recordingQueue{}, now: now, figures: prometheus.NewRegistry()}
 	e.in = inbox.New(db, inbox.Options{Metrics: inbox.NewMetrics(e.figures)})
-	e.desk = stocksql.NewReservations(db, e.gate, func() time.Time { return e.now })
-	t.Cleanup(e.desk.Stop)
+	e.reservations = stocksql.NewReservations(db, e.gate, func() time.Time { return e.now })
+	t.Cleanup(e.reservations.Stop)
 	e.receive(t, units)
 	return e
 }
@@ -95,7 +95,7 @@ func (e *ear) receive(t testing.TB, units map[string]int64) {
 	t.Helper()
 	owner := identity.Actor{Kind: identity.Service, AllBranches: true}
 	for sku, n := range units {
-		_, err := e.desk.Adjust(t.Context(), owner, stock.Adjustment{Branch: 1, SKU: sku, Kind: stock.Received, Units: n, Make: true})
+		_, err := e.reservations.Adjust(t.Context(), owner, stock.Adjustment{Branch: 1, SKU: sku, Kind: stock.Received, Units: n, Create: true})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -115,7 +115,7 @@ func (e *ear) hear(t testing.TB, batch ...message) []inbox.Outcome {
 		events[i] = m.event()
 	}
 	all := make([]inbox.Outcome, len(batch))
-	for _, c := range e.desk.Consumers() {
+	for _, c := range e.reservations.Consumers() {
 		outcomes, err := e.in.Handle(context.Background(), c, events)
 		if err != nil {
 			t.Fatal(err)
@@ -143,7 +143,7 @@ func (e *ear) told(t testing.TB) []event.Event {
 
 func (e *ear) status(t testing.TB, id string) stock.Status {
 	t.Helper()
-	r, err := e.desk.Find(context.Background(), id)
+	r, err := e.reservations.Find(context.Background(), id)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -153,7 +153,7 @@ func (e *ear) status(t testing.TB, id string) stock.Status {
 // shelf tells available, reserved and sold of items.
 func (e *ear) shelf(t testing.TB, skus ...string) map[string][3]int64 {
 	t.Helper()
-	levels, err := e.desk.Levels(context.Background(), 1, skus)
+	levels, err := e.reservations.Levels(context.Background(), 1, skus)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -189,9 +189,9 @@ func TestConsumers_answers(t *testing.T) {
 	sold := `sold/2 {"orderId":"a","branchId":"1",` + rice + `}`
 	released := `released/2 {"orderId":"a","branchId":"1",` + rice + `,"reason":"CANCELED"}`
 	tombstone := `released/1 {"orderId":"a","branchId":"0","items":[],"reason":"CANCELED"}`
-	refused := func(seq int, branch, demand, items, reason string) string {
+	refused := func(seq int, branch, command, items, reason string) string {
 		return fmt.Sprintf(`refused/%d {"orderId":"a","branchId":"%s","demand":"%s","items":[%s],"reason":"%s"}`,
-			seq, branch, demand, items, reason)
+			seq, branch, command, items, reason)
 	}
 	short := refused(1, "1", "order.created", `{"itemId":"rice","requested":11,"available":10}`, "insufficient_stock")
 	try := created("1", "a", "rice*4")
@@ -201,43 +201,43 @@ func TestConsumers_answers(t *testing.T) {
 		status   stock.Status
 		rice     [3]int64
 	}{
-		"try":                {[]message{try}, []string{reserved}, stock.Reserved, [3]int64{6, 4, 0}},
-		"try, confirm":       {[]message{try, confirmed("2", "a")}, []string{reserved, sold}, stock.Sold, [3]int64{6, 0, 4}},
-		"try, cancel":        {[]message{try, unwanted("2", "a")}, []string{reserved, released}, stock.Cancelled, [3]int64{10, 0, 0}},
-		"try again":          {[]message{try, created("2", "a", "rice*4")}, []string{reserved}, stock.Reserved, [3]int64{6, 4, 0}},
-		"summed up":          {[]message{created("1", "a", "rice*1", "rice*3")}, []string{reserved}, stock.Reserved, [3]int64{6, 4, 0}},
-		"the reference form": {[]message{{"1", "order.created", `{"orderId":"a","branchId":1,"itemId":"rice","quantity":4}`}}, []string{reserved}, stock.Reserved, [3]int64{6, 4, 0}},
+		"try":                {[]message{try}, []string{reserved}, stock.StatusReserved, [3]int64{6, 4, 0}},
+		"try, confirm":       {[]message{try, confirmed("2", "a")}, []string{reserved, sold}, stock.StatusConfirmed, [3]int64{6, 0, 4}},
+		"try, cancel":        {[]message{try, unwanted("2", "a")}, []string{reserved, released}, stock.StatusCancelled, [3]int64{10, 0, 0}},
+		"try again":          {[]message{try, created("2", "a", "rice*4")}, []string{reserved}, stock.StatusReserved, [3]int64{6, 4, 0}},
+		"summed up":          {[]message{created("1", "a", "rice*1", "rice*3")}, []string{reserved}, stock.StatusReserved, [3]int64{6, 4, 0}},
+		"the reference form": {[]message{{"1", "order.created", `{"orderId":"a","branchId":1,"itemId":"rice","quantity":4}`}}, []string{reserved}, stock.StatusReserved, [3]int64{6, 4, 0}},
 		"confirm twice": {
 			[]message{try, confirmed("2", "a"), confirmed("3", "a")},
-			[]string{reserved, sold}, stock.Sold, [3]int64{6, 0, 4},
+			[]string{reserved, sold}, stock.StatusConfirmed, [3]int64{6, 0, 4},
 		},
 		"cancel twice": {
 			[]message{try, unwanted("2", "a"), unwanted("3", "a")},
-			[]string{reserved, released}, stock.Cancelled, [3]int64{10, 0, 0},
+			[]string{reserved, released}, stock.StatusCancelled, [3]int64{10, 0, 0},
 		},
-		"confirm first": {[]message{confirmed("2", "a"), try}, []string{reserved, sold}, stock.Sold, [3]int64{6, 0, 4}},
+		"confirm first": {[]message{confirmed("2", "a"), try}, []string{reserved, sold}, stock.StatusConfirmed, [3]int64{6, 0, 4}},
 		"cancel first": {
 			[]message{unwanted("2", "a"), try},
-			[]string{tombstone, refused(0, "1", "order.created", "", "terminal")}, stock.Cancelled, [3]int64{10, 0, 0},
+			[]string{tombstone, refused(0, "1", "order.created", "", "terminal")}, stock.StatusCancelled, [3]int64{10, 0, 0},
 		},
 		"cancel what is sold": {
 			[]message{try, confirmed("2", "a"), unwanted("3", "a")},
-			[]string{reserved, sold, refused(0, "1", "order.cancel.requested", "", "already_confirmed")}, stock.Sold, [3]int64{6, 0, 4},
+			[]string{reserved, sold, refused(0, "1", "order.cancel.requested", "", "already_confirmed")}, stock.StatusConfirmed, [3]int64{6, 0, 4},
 		},
 		"confirm what is cancelled": {
 			[]message{try, unwanted("2", "a"), confirmed("3", "a")},
-			[]string{reserved, released, refused(0, "1", "order.confirmed", "", "terminal")}, stock.Cancelled, [3]int64{10, 0, 0},
+			[]string{reserved, released, refused(0, "1", "order.confirmed", "", "terminal")}, stock.StatusCancelled, [3]int64{10, 0, 0},
 		},
 		"short": {
-			[]message{created("1", "a", "rice*11")}, []string{short}, stock.RefusedForGood, [3]int64{10, 0, 0},
+			[]message{created("1", "a", "rice*11")}, []string{short}, stock.StatusRefused, [3]int64{10, 0, 0},
 		},
 		"short, again and for less": {
 			[]message{created("1", "a", "rice*11"), created("2", "a", "rice*11"), created("3", "a", "rice*1")},
-			[]string{short}, stock.RefusedForGood, [3]int64{10, 0, 0},
+			[]string{short}, stock.StatusRefused, [3]int64{10, 0, 0},
 		},
 		"another wish under the same id": {
 			[]message{try, created("2", "a", "rice*5")},
-			[]string{reserved, refused(0, "1", "order.created", "", "idempotency_mismatch")}, stock.Reserved, [3]int64{6, 4, 0},
+			[]string{reserved, refused(0, "1", "order.created", "", "idempotency_mismatch")}, stock.StatusReserved, [3]int64{6, 4, 0},
 		},
 		"no such item": {
 			[]message{created("1", "a", "rice*1", "gold*1")},
@@ -249,7 +249,7 @@ func TestConsumers_answers(t *testing.T) {
 		},
 		"no branch": {
 			[]message{{"1", "order.created", `{"orderId":"a",` + rice + `}`}},
-			[]string{reserved}, stock.Reserved, [3]int64{6, 4, 0},
+			[]string{reserved}, stock.StatusReserved, [3]int64{6, 4, 0},
 		},
 		"no branch, and no such item": {
 			[]message{{"1", "order.created", `{"orderId":"a","itemId":"gold","quantity":1}`}},
@@ -287,7 +287,7 @@ func TestConsumers_answers(t *testing.T) {
 }
 
 // The gate is told what was committed, and nothing of what was rolled back beside it.
-func TestConsumers_tell_the_gate(t *testing.T) {
+func TestConsumers_update_the_cache(t *testing.T) {
 	t.Parallel()
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		e := listen(t, db, map[string]int64{"rice": 10})
@@ -319,7 +319,7 @@ func TestConsumers_poison(t *testing.T) {
 				t.Errorf("message %s: %+v", batch[i].id, o)
 			}
 		}
-		consumer := e.desk.Consumers()[0]
+		consumer := e.reservations.Consumers()[0]
 		letters, err := eventsql.DeadLetters(t.Context(), db, eventsql.Filter{Consumer: consumer.Name}, "", 10)
 		if err != nil || len(letters) != 2 || letters[0].ID != "bad1" || letters[1].ID != "bad2" || letters[0].Type != "order.created" {
 			t.Fatalf("dead letters %+v, %v", letters, err)
@@ -341,7 +341,7 @@ func TestConsumers_poison(t *testing.T) {
 		if sum != (inbox.Replayed{Applied: 1, Failed: 2}) || err != nil {
 			t.Errorf("Replay = %+v, %v", sum, err)
 		}
-		if got := e.status(t, "late"); got != stock.Reserved {
+		if got := e.status(t, "late"); got != stock.StatusReserved {
 			t.Errorf("the replayed reservation is %q", got)
 		}
 	})
@@ -349,7 +349,7 @@ func TestConsumers_poison(t *testing.T) {
 
 // Two processes that hear of the same new id in the same moment get into each other's way and nothing more: each message
 // is applied, and none of them is counted as failed.
-func TestConsumers_collide(t *testing.T) {
+func TestConsumers_concurrent_same_id(t *testing.T) {
 	t.Parallel()
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		const orders, sides = 60, 4
@@ -360,9 +360,9 @@ func TestConsumers_collide(t *testing.T) {
 				in := inbox.New(db, inbox.Options{})
 				for i := range orders {
 					id, order := fmt.Sprint("m", side, "-", i), fmt.Sprint("o", i)
-					consumer, m := e.desk.Consumers()[0], created(id, order, "rice*1").event()
+					consumer, m := e.reservations.Consumers()[0], created(id, order, "rice*1").event()
 					if side > 0 {
-						consumer, m = e.desk.Consumers()[2], unwanted(id, order).event()
+						consumer, m = e.reservations.Consumers()[2], unwanted(id, order).event()
 					}
 					err := sqldb.ErrRetry
 					for errors.Is(err, sqldb.ErrRetry) {
@@ -376,7 +376,7 @@ func TestConsumers_collide(t *testing.T) {
 		}
 		all.Wait()
 		for i := range orders {
-			if got := e.status(t, fmt.Sprint("o", i)); got != stock.Cancelled {
+			if got := e.status(t, fmt.Sprint("o", i)); got != stock.StatusCancelled {
 				t.Errorf("order %d is %s", i, got)
 			}
 		}
@@ -488,9 +488,9 @@ func (s story) consistent(t rapid.TB, o outcome) {
 		want := [3]int64{units, 0, 0}
 		for i, one := range s.orders {
 			switch o.Statuses[i] {
-			case stock.Reserved:
+			case stock.StatusReserved:
 				want[0], want[1] = want[0]-one.takes[sku], want[1]+one.takes[sku]
-			case stock.Sold:
+			case stock.StatusConfirmed:
 				want[0], want[2] = want[0]-one.takes[sku], want[2]+one.takes[sku]
 			}
 		}

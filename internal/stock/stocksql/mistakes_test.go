@@ -26,7 +26,7 @@ func TestMistake_cancel_twice(t *testing.T) { // turned 10 units into 13
 		s.built()
 		s.mustReserve("r", rice(3))
 		for _, p := range []*process{s.process, s.second, s.process} {
-			s.must(p.stores.Cancel(s.Context(), keeper, "r"))
+			s.must(p.stores.Cancel(s.Context(), syncer, "r"))
 		}
 		s.wantLevel(item, 10, 0, 0)
 		if n := s.events("inventory.released"); n != 1 {
@@ -40,8 +40,8 @@ func TestMistake_cancel_after_confirm(t *testing.T) { // gave 3 sold and 10 avai
 		item := s.receive("rice", 10)
 		s.built()
 		s.mustReserve("r", rice(3))
-		s.must(s.stores.Confirm(s.Context(), keeper, "r"))
-		_, err := s.second.stores.Cancel(s.Context(), keeper, "r")
+		s.must(s.stores.Confirm(s.Context(), syncer, "r"))
+		_, err := s.second.stores.Cancel(s.Context(), syncer, "r")
 		s.wantRefused("already_confirmed", err)
 		s.wantLevel(item, 7, 0, 3)
 	})
@@ -51,13 +51,13 @@ func TestMistake_try_after_cancel(t *testing.T) { // the order that was given up
 	eachShop(t, func(s *shop) {
 		item := s.receive("rice", 10)
 		s.built()
-		s.must(s.stores.Cancel(s.Context(), keeper, "before"))
+		s.must(s.stores.Cancel(s.Context(), syncer, "before"))
 		s.mustReserve("after", rice(3))
-		s.must(s.stores.Cancel(s.Context(), keeper, "after"))
+		s.must(s.stores.Cancel(s.Context(), syncer, "after"))
 		for _, id := range []string{"before", "after"} {
 			_, err := s.reserve(id, rice(3))
 			s.wantRefused("terminal", err)
-			_, err = s.stores.Confirm(s.Context(), keeper, id)
+			_, err = s.stores.Confirm(s.Context(), syncer, id)
 			s.wantRefused("terminal", err)
 		}
 		s.wantLevel(item, 10, 0, 0)
@@ -70,8 +70,8 @@ func TestMistake_retried_reserve(t *testing.T) { // took twice
 		s.built()
 		made := 0
 		for _, p := range []*process{s.process, s.second, s.process} {
-			res, created, err := p.stores.Reserve(t.Context(), keeper, request("r", rice(6)))
-			if err != nil || res.Status != stock.Reserved {
+			res, created, err := p.stores.Reserve(t.Context(), syncer, request("r", rice(6)))
+			if err != nil || res.Status != stock.StatusReserved {
 				t.Fatalf("%+v, %v", res, err)
 			}
 			if created {
@@ -91,7 +91,7 @@ func TestMistake_negative_quantity(t *testing.T) { // created stock
 	eachShop(t, func(s *shop) {
 		item := s.receive("rice", 10)
 		s.built()
-		for name, items := range map[string][]stock.Taken{
+		for name, items := range map[string][]stock.SKULine{
 			"minus five": {rice(-5)}, "nothing": {rice(0)}, "more than allowed": {rice(stock.MaxQty + 1)},
 			"two lines that would be none": {rice(6), rice(-6)}, "a good one before it": {eggs(1), rice(-1)},
 		} {
@@ -111,10 +111,10 @@ func TestMistake_confirm_with_foreign_quantity(t *testing.T) { // confirming 5 o
 		s.built()
 		s.mustReserve("mine", rice(3))
 		s.mustReserve("another", rice(4))
-		claim := stock.Hold{Scope: stock.StockOf(s.branch), Lines: []stock.Line{{Item: item, Qty: 5}}}
-		settle := func(act stock.Act) {
+		claim := stock.Hold{Scope: stock.StockScope(s.branch), Lines: []stock.Line{{Item: item, Qty: 5}}}
+		settle := func(act stock.Action) {
 			t.Helper()
-			if r, err := s.desk.Do(s.Context(), stock.Demand{Act: act, ID: "mine", Hold: claim}); err != nil || !r.Changed {
+			if r, err := s.reservations.Do(s.Context(), stock.Command{Action: act, ID: "mine", Hold: claim}); err != nil || !r.Changed {
 				t.Fatalf("%+v, %v", r, err)
 			}
 		}
@@ -131,8 +131,8 @@ func TestMistake_record_dies_before_its_effect(t *testing.T) { // every order th
 		s.built()
 		s.mustReserve("r", rice(3))
 		s.mustReserve("s", rice(2))
-		s.must(s.stores.Confirm(s.Context(), keeper, "s"))
-		key := keyspace.Reservation(s.branch, stock.HoldOf("r"))
+		s.must(s.stores.Confirm(s.Context(), syncer, "s"))
+		key := keyspace.Reservation(s.branch, stock.HoldID("r"))
 		ms, err := s.redis.Do(s.Context(), "PTTL", key).Int()
 		if life := time.Duration(ms) * time.Millisecond; err != nil || life < stock.MaxTTL {
 			t.Errorf("the record lives %s, a reservation up to %s; %v", life, stock.MaxTTL, err)
@@ -146,9 +146,9 @@ func TestMistake_record_dies_before_its_effect(t *testing.T) { // every order th
 			t.Fatal(err)
 		}
 		s.wantLevel(item, 8, 0, 2)
-		_, err = s.stores.Confirm(s.Context(), keeper, "r")
+		_, err = s.stores.Confirm(s.Context(), syncer, "r")
 		s.wantRefused("terminal", err)
-		if res, err := s.stores.Find(s.Context(), keeper, "r"); err != nil || res.Status != stock.Expired {
+		if res, err := s.stores.Find(s.Context(), syncer, "r"); err != nil || res.Status != stock.StatusExpired {
 			t.Errorf("%+v, %v", res, err)
 		}
 		s.mustReserve("t", rice(8)) // I3: the whole of what is left can be had
@@ -164,7 +164,7 @@ func TestMistake_missing_counts_as_zero(t *testing.T) { // nothing in Redis was 
 		s.wantLevel(item, 7, 3, 0)
 		for i, key := range []keyspace.Key{
 			keyspace.StockCap(s.branch), keyspace.StockReserved(s.branch), keyspace.StockSold(s.branch),
-			keyspace.Reservation(s.branch, stock.HoldOf("r")),
+			keyspace.Reservation(s.branch, stock.HoldID("r")),
 		} {
 			s.built()
 			if err := s.redis.Do(s.Context(), "DEL", key).Err(); err != nil {
@@ -174,11 +174,11 @@ func TestMistake_missing_counts_as_zero(t *testing.T) { // nothing in Redis was 
 			_, err := s.reserve("big"+name(i), rice(8)) // 7 are left, whatever Redis has forgotten
 			s.wantRefused("insufficient_stock", err)
 			s.mustReserve("all"+name(i), rice(7))
-			s.must(s.stores.Cancel(s.Context(), keeper, "all"+name(i)))
+			s.must(s.stores.Cancel(s.Context(), syncer, "all"+name(i)))
 			s.built()
 			s.wantLevel(item, 7, 3, 0)
 		}
-		s.must(s.stores.Confirm(s.Context(), keeper, "r"))
+		s.must(s.stores.Confirm(s.Context(), syncer, "r"))
 		s.wantLevel(item, 7, 0, 3)
 	})
 }

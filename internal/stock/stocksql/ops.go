@@ -21,15 +21,15 @@ type wireOp struct {
 }
 
 // QueueOps writes what the gate must be told after the commit: one row per scope, because rows cost more than bytes.
-func QueueOps(tx sqldb.Tx, ops []stock.Op, newID func() string, now int64) ([]stock.Entry, error) {
-	var entries []stock.Entry
+func QueueOps(tx sqldb.Tx, ops []stock.Op, newID func() string, now int64) ([]stock.OutboxEntry, error) {
+	var entries []stock.OutboxEntry
 	index := map[stock.Scope]int{}
 	for _, op := range ops {
 		i, ok := index[op.Hold.Scope]
 		if !ok {
 			i = len(entries)
 			index[op.Hold.Scope] = i
-			entries = append(entries, stock.Entry{ID: newID(), Scope: op.Hold.Scope, At: time.UnixMilli(now).UTC()})
+			entries = append(entries, stock.OutboxEntry{ID: newID(), Scope: op.Hold.Scope, At: time.UnixMilli(now).UTC()})
 		}
 		entries[i].Ops = append(entries[i].Ops, op)
 	}
@@ -38,7 +38,7 @@ func QueueOps(tx sqldb.Tx, ops []stock.Op, newID func() string, now int64) ([]st
 	}
 	texts := make([]string, len(entries))
 	for i, e := range entries {
-		text, err := json.Marshal(wire(e.Ops))
+		text, err := json.Marshal(encodeOps(e.Ops))
 		if err != nil {
 			return nil, fault.Wrap("write gate operations", err)
 		}
@@ -52,7 +52,7 @@ func QueueOps(tx sqldb.Tx, ops []stock.Op, newID func() string, now int64) ([]st
 	return entries, nil
 }
 
-func wire(ops []stock.Op) []wireOp {
+func encodeOps(ops []stock.Op) []wireOp {
 	out := make([]wireOp, len(ops))
 	for i, op := range ops {
 		out[i] = wireOp{Kind: op.Kind, ID: op.Hold.ID}
@@ -66,7 +66,7 @@ func wire(ops []stock.Op) []wireOp {
 	return out
 }
 
-func unwire(scope stock.Scope, text string) ([]stock.Op, error) {
+func decodeOps(scope stock.Scope, text string) ([]stock.Op, error) {
 	var in []wireOp
 	if err := json.Unmarshal([]byte(text), &in); err != nil {
 		return nil, fault.Wrap("read gate operations", err)
@@ -85,7 +85,7 @@ func unwire(scope stock.Scope, text string) ([]stock.Op, error) {
 }
 
 // QueueForget deletes entries that Redis has taken in.
-func QueueForget(tx sqldb.Tx, ids []string) {
+func QueueDeleteEntries(tx sqldb.Tx, ids []string) {
 	if len(ids) > 0 {
 		slices.Sort(ids)
 		tx.Queue(opsDelete, idRows(ids))
@@ -93,7 +93,7 @@ func QueueForget(tx sqldb.Tx, ids []string) {
 }
 
 // Forget deletes entries that Redis has taken in, in a transaction of its own.
-func (l *Ledger) Forget(ctx context.Context, ids []string) error {
+func (l *Store) DeleteEntries(ctx context.Context, ids []string) error {
 	if len(ids) == 0 {
 		return nil
 	}
@@ -104,19 +104,19 @@ func (l *Ledger) Forget(ctx context.Context, ids []string) error {
 
 // Unapplied gives entries that were written and are due at or before an instant and not deleted since, behind an id and
 // in the order of ids, which is that of their writing.
-func (l *Ledger) Unapplied(ctx context.Context, before time.Time, after string, limit int) ([]stock.Entry, error) {
+func (l *Store) Unapplied(ctx context.Context, before time.Time, after string, limit int) ([]stock.OutboxEntry, error) {
 	rows, err := l.db.Query(ctx, opsSelect, before.UnixMilli(), after, limit)
 	return sqldb.Collect(rows, err, scanEntry)
 }
 
-func scanEntry(r sqldb.Rows) (e stock.Entry, err error) {
+func scanEntry(r sqldb.Rows) (e stock.OutboxEntry, err error) {
 	var text string
 	var at int64
 	if err := r.Scan(&e.ID, &e.Scope.Branch, &e.Scope.Date, &text, &at, &e.Attempts); err != nil {
 		return e, err
 	}
 	e.At = time.UnixMilli(at).UTC()
-	e.Ops, e.Unread = unwire(e.Scope, text)
+	e.Ops, e.DecodeErr = decodeOps(e.Scope, text)
 	return e, nil
 }
 
@@ -125,14 +125,14 @@ const maxCause = 500
 
 // Postpone notes one more attempt of entries that Redis has refused. Two processes may have tried the same entry; only
 // the first of them counts.
-func (l *Ledger) Postpone(ctx context.Context, late []stock.Setback, now time.Time) error {
-	slices.SortFunc(late, func(a, b stock.Setback) int { return strings.Compare(a.ID, b.ID) })
+func (l *Store) Postpone(ctx context.Context, late []stock.FailedEntry, now time.Time) error {
+	slices.SortFunc(late, func(a, b stock.FailedEntry) int { return strings.Compare(a.ID, b.ID) })
 	_, err := l.db.Exec(ctx, opsPostpone, sqldb.NewRowSet(len(late)).
 		Text("id", func(i int) string { return late[i].ID }).
 		Int("was", func(i int) int64 { return int64(late[i].Attempts) }).
 		Int("due_at", func(i int) int64 { return late[i].Due.UnixMilli() }).
 		Int("dead", func(i int) int64 { return number(late[i].Dead) }).
-		Text("error", func(i int) string { return shortened(late[i].Cause.Error()) }), now.UnixMilli())
+		Text("error", func(i int) string { return truncated(late[i].Cause.Error()) }), now.UnixMilli())
 	return err
 }
 
@@ -144,27 +144,27 @@ func number(b bool) int64 {
 }
 
 // shortened cuts a text where a character ends.
-func shortened(text string) string {
+func truncated(text string) string {
 	return strings.ToValidUTF8(text[:min(len(text), maxCause)], "")
 }
 
 // Revive has entries that were given up tried again, with all attempts before them. An empty id means all.
-func (l *Ledger) Revive(ctx context.Context, id string) (int64, error) {
+func (l *Store) RetryDead(ctx context.Context, id string) (int64, error) {
 	return l.db.Exec(ctx, opsRevive, id)
 }
 
 // Backlog tells how many entries Redis has not taken in, and how old the oldest is.
-func (l *Ledger) Backlog(ctx context.Context, now time.Time) (n int64, age time.Duration, err error) {
+func (l *Store) Backlog(ctx context.Context, now time.Time) (n int64, age time.Duration, err error) {
 	return l.count(ctx, opsCount, now)
 }
 
 // GivenUp tells how many entries are not tried any more, and for how long the first of them.
-func (l *Ledger) GivenUp(ctx context.Context, now time.Time) (n int64, age time.Duration, err error) {
+func (l *Store) DeadBacklog(ctx context.Context, now time.Time) (n int64, age time.Duration, err error) {
 	return l.count(ctx, opsCountDead, now)
 }
 
 // count reads how many there are and since when.
-func (l *Ledger) count(
+func (l *Store) count(
 	ctx context.Context, q *sqldb.Stmt, now time.Time, args ...any,
 ) (n int64, age time.Duration, err error) {
 	rows, err := l.db.Query(ctx, q, args...)

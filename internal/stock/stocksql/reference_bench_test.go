@@ -42,31 +42,31 @@ func benchmarkOurs(b *testing.B) {
 	db := sqldbtest.Postgres(b)
 	redis, _ := redisdbtest.Real(b)
 	orderingtest.Open(b, db, 1, 10)
-	gate := stockredis.New(redis, stockredis.Config{Now: db.Now, Patience: time.Second})
+	gate := stockredis.New(redis, stockredis.Config{Now: db.Now, Timeout: time.Second})
 	ledger := stocksql.New(db)
-	keeper := stock.NewGatekeeper(stock.GatekeeperConfig{Gate: gate, Journal: ledger, Now: db.Now, Log: slog.New(slog.DiscardHandler)})
-	desk := stocksql.NewReservations(db, keeper, db.Now)
-	shop := &stock.Inventory{Desk: desk, Door: keeper, Now: db.Now}
+	syncer := stock.NewSyncer(stock.SyncerConfig{Cache: gate, Store: ledger, Now: db.Now, Log: slog.New(slog.DiscardHandler)})
+	reservations := stocksql.NewReservations(db, syncer, db.Now)
+	shop := &stock.ReservationService{Store: reservations, Admission: syncer, Now: db.Now}
 	owner := identity.Actor{Kind: identity.Service, AllBranches: true}
 	for i := range benchItems {
-		_, err := desk.Adjust(b.Context(), owner, stock.Adjustment{
-			Branch: 1, SKU: "item-" + strconv.Itoa(i), Kind: stock.Received, Units: stock.MaxAvailable, Make: true,
+		_, err := reservations.Adjust(b.Context(), owner, stock.Adjustment{
+			Branch: 1, SKU: "item-" + strconv.Itoa(i), Kind: stock.Received, Units: stock.MaxAvailable, Create: true,
 		})
 		if err != nil {
 			b.Fatal(err)
 		}
 	}
-	if err := keeper.Rebuild(b.Context(), stock.StockOf(1)); err != nil {
+	if err := syncer.Rebuild(b.Context(), stock.StockScope(1)); err != nil {
 		b.Fatal(err)
 	}
 	ctx, stop := context.WithCancel(b.Context())
 	var loops sync.WaitGroup
-	loops.Go(func() { _ = keeper.ApplyCommitted(ctx) })
-	b.Cleanup(func() { stop(); loops.Wait(); desk.Stop(); keeper.Close() })
+	loops.Go(func() { _ = syncer.Apply(ctx) })
+	b.Cleanup(func() { stop(); loops.Wait(); reservations.Stop(); syncer.Close() })
 
 	atOnce(b, func(n int64) error {
-		_, _, err := shop.Reserve(b.Context(), owner, stock.Request{
-			ID: uid.New(db.Now()), Branch: 1, Items: []stock.Taken{{SKU: "item-" + strconv.FormatInt(n%benchItems, 10), Qty: 1}},
+		_, _, err := shop.Reserve(b.Context(), owner, stock.ReservationRequest{
+			ID: uid.New(db.Now()), Branch: 1, Items: []stock.SKULine{{SKU: "item-" + strconv.FormatInt(n%benchItems, 10), Qty: 1}},
 		})
 		return err
 	})

@@ -29,9 +29,9 @@ func TestReservations_model(t *testing.T) {
 		rapid.Check(t, func(rt *rapid.T) {
 			s.branch++ // a stock of its own for each sequence
 			orderingtest.Open(rt, s.db, s.branch)
-			m := &sequence{s: s, shelf: stocktest.NewShelf(map[int64]int64{s.receive("rice", 8): 8, s.receive("eggs", 5): 5})}
+			m := &sequence{s: s, shelf: stocktest.NewModel(map[int64]int64{s.receive("rice", 8): 8, s.receive("eggs", 5): 5})}
 			for range rapid.IntRange(1, 12).Draw(rt, "steps") {
-				rapid.SampledFrom([]func(*rapid.T){m.demand, m.demand, m.adjust, m.later}).Draw(rt, "step")(rt)
+				rapid.SampledFrom([]func(*rapid.T){m.command, m.command, m.adjust, m.later}).Draw(rt, "step")(rt)
 				m.compare(rt)
 			}
 		})
@@ -42,7 +42,7 @@ func TestReservations_model(t *testing.T) {
 // sequence drives the ledger and the shelf alike.
 type sequence struct {
 	s     *shop
-	shelf *stocktest.Shelf
+	shelf *stocktest.Model
 }
 
 // either is one of the two processes.
@@ -53,33 +53,33 @@ func (m *sequence) either(t *rapid.T) *process {
 	return m.s.process
 }
 
-func (m *sequence) demand(t *rapid.T) {
-	batch := make([]stock.Demand, rapid.IntRange(1, 6).Draw(t, "demands"))
+func (m *sequence) command(t *rapid.T) {
+	batch := make([]stock.Command, rapid.IntRange(1, 6).Draw(t, "demands"))
 	m.shelf.Now = m.s.clock.now()
 	for i := range batch {
 		batch[i] = m.draw(t)
 	}
-	results, failures := m.either(t).desk.DoAll(context.Background(), batch)
+	results, failures := m.either(t).reservations.DoAll(context.Background(), batch)
 	for i, d := range batch {
-		want := m.shelf.Want(d)
+		want := m.shelf.Apply(d)
 		if failures[i] != nil || code(results[i].Err) != want {
-			t.Fatalf("act %d on %s: %v, %v, want %q", d.Act, d.ID, results[i].Err, failures[i], want)
+			t.Fatalf("act %d on %s: %v, %v, want %q", d.Action, d.ID, results[i].Err, failures[i], want)
 		}
 	}
 }
 
 // draw makes a demand on one of a few reservations of this branch.
-func (m *sequence) draw(t *rapid.T) stock.Demand {
-	acts := []stock.Act{stock.Try, stock.Try, stock.Confirm, stock.Cancel, stock.Return}
-	d := stock.Demand{
-		Act:     rapid.SampledFrom(acts).Draw(t, "act"),
+func (m *sequence) draw(t *rapid.T) stock.Command {
+	acts := []stock.Action{stock.Try, stock.Try, stock.Confirm, stock.Cancel, stock.Return}
+	d := stock.Command{
+		Action:  rapid.SampledFrom(acts).Draw(t, "act"),
 		ID:      fmt.Sprint(m.s.branch, ".", rapid.IntRange(1, 5).Draw(t, "id")),
 		Message: rapid.Bool().Draw(t, "message"),
 	}
-	if d.Act != stock.Try {
+	if d.Action != stock.Try {
 		return d
 	}
-	d.Hold = stock.Hold{ID: stock.HoldOf(d.ID), Scope: stock.StockOf(m.s.branch), Until: m.shelf.Now.Add(time.Minute)}
+	d.Hold = stock.Hold{ID: stock.HoldID(d.ID), Scope: stock.StockScope(m.s.branch), Until: m.shelf.Now.Add(time.Minute)}
 	for i, c := range m.shelf.Counts() {
 		if qty := rapid.Int64Range(-1, 4).Draw(t, "qty"); qty > 0 || i == 1 && d.Hold.Lines == nil {
 			d.Hold.Lines = append(d.Hold.Lines, stock.Line{Item: c.Item, Qty: max(qty, 1)})
@@ -94,7 +94,7 @@ func (m *sequence) adjust(t *rapid.T) {
 		Kind:  rapid.SampledFrom([]stock.AdjustmentKind{stock.Received, stock.Counted, stock.Wasted}).Draw(t, "kind"),
 		Units: rapid.Int64Range(1, 4).Draw(t, "units"),
 	}
-	level, err := m.either(t).desk.Adjust(context.Background(), keeper, a)
+	level, err := m.either(t).reservations.Adjust(context.Background(), syncer, a)
 	left := m.shelf.Left(level.ID)
 	switch a.Kind {
 	case stock.Received:
@@ -105,7 +105,7 @@ func (m *sequence) adjust(t *rapid.T) {
 		left = a.Units
 	}
 	if left < 0 {
-		if !errors.Is(err, stock.ErrShort) {
+		if !errors.Is(err, stock.ErrInsufficientStock) {
 			t.Fatalf("%+v: %v", a, err)
 		}
 		return
@@ -124,7 +124,7 @@ func (m *sequence) later(t *rapid.T) {
 		t.Fatal(err)
 	}
 	for id := range m.shelf.Holds {
-		m.shelf.Want(stock.Demand{Act: stock.Expire, ID: stock.ReservationOf(id)})
+		m.shelf.Apply(stock.Command{Action: stock.Expire, ID: stock.ReservationID(id)})
 	}
 }
 
@@ -177,12 +177,12 @@ func TestReservations_exactly_n_winners(t *testing.T) {
 			}
 			var won atomic.Int64
 			s.atOnce(64, func(c int, p *process) {
-				want := request(fmt.Sprint(i, ".", c), []stock.Taken{rice(1), eggs(1)}[i])
-				res, made, err := p.stores.Reserve(context.Background(), keeper, want)
+				want := request(fmt.Sprint(i, ".", c), []stock.SKULine{rice(1), eggs(1)}[i])
+				res, made, err := p.stores.Reserve(context.Background(), syncer, want)
 				switch {
-				case err == nil && made && res.Status == stock.Reserved:
+				case err == nil && made && res.Status == stock.StatusReserved:
 					won.Add(1)
-				case !errors.Is(err, stock.ErrShort):
+				case !errors.Is(err, stock.ErrInsufficientStock):
 					t.Errorf("%+v, %v", res, err)
 				}
 			})
@@ -195,7 +195,7 @@ func TestReservations_exactly_n_winners(t *testing.T) {
 }
 
 // I11: the same reservation asked for by everybody at once is made once, and everybody gets it.
-func TestReservations_same_id_at_once(t *testing.T) {
+func TestReservations_same_id_concurrently(t *testing.T) {
 	eachShop(t, func(s *shop) {
 		item := s.receive("rice", 1000)
 		s.built()
@@ -206,8 +206,8 @@ func TestReservations_same_id_at_once(t *testing.T) {
 			if i%2 == 1 {
 				id = ids - 1 - id // the other process meets the same new ids in another order
 			}
-			res, first, err := p.stores.Reserve(context.Background(), keeper, request(name(id), rice(3)))
-			if err != nil || res.Status != stock.Reserved {
+			res, first, err := p.stores.Reserve(context.Background(), syncer, request(name(id), rice(3)))
+			if err != nil || res.Status != stock.StatusReserved {
 				t.Errorf("%+v, %v", res, err)
 			}
 			if first {
@@ -229,19 +229,19 @@ func TestReservations_cancel_races_try(t *testing.T) {
 		s.atOnce(120, func(i int, p *process) {
 			id := name(i / 2 % 30)
 			if i/2 >= 30 {
-				_, err := p.stores.Cancel(context.Background(), keeper, id)
+				_, err := p.stores.Cancel(context.Background(), syncer, id)
 				if err != nil {
 					t.Error(err)
 				}
 				return
 			}
-			_, _, err := p.stores.Reserve(context.Background(), keeper, request(id, rice(2)))
-			if err != nil && !errors.Is(err, stock.ErrTerminal) {
+			_, _, err := p.stores.Reserve(context.Background(), syncer, request(id, rice(2)))
+			if err != nil && !errors.Is(err, stock.ErrReservationEnded) {
 				t.Error(err)
 			}
 		})
 		for i := range 30 {
-			if res, err := s.desk.Find(t.Context(), name(i)); err != nil || res.Status != stock.Cancelled {
+			if res, err := s.reservations.Find(t.Context(), name(i)); err != nil || res.Status != stock.StatusCancelled {
 				t.Errorf("%+v, %v", res, err)
 			}
 		}
@@ -270,11 +270,11 @@ func TestReservations_confirm_races_expiry(t *testing.T) {
 				}
 				return
 			}
-			_, err := p.stores.Confirm(context.Background(), keeper, name(i))
+			_, err := p.stores.Confirm(context.Background(), syncer, name(i))
 			switch {
 			case err == nil:
 				sold.Add(1)
-			case !errors.Is(err, stock.ErrTerminal):
+			case !errors.Is(err, stock.ErrReservationEnded):
 				t.Error(err)
 			}
 		})
@@ -293,18 +293,18 @@ func TestReservations_confirm_races_try(t *testing.T) {
 		s.built()
 		const n = 60
 		s.atOnce(2*n, func(i int, p *process) {
-			d := stock.Demand{Act: stock.Confirm, ID: name(i / 2), Message: true}
+			d := stock.Command{Action: stock.Confirm, ID: name(i / 2), Message: true}
 			if i%2 == 0 {
-				d.Act, d.Hold = stock.Try, stock.Hold{
-					ID: stock.HoldOf(d.ID), Scope: stock.StockOf(s.branch), Lines: []stock.Line{{Item: item, Qty: 2}},
+				d.Action, d.Hold = stock.Try, stock.Hold{
+					ID: stock.HoldID(d.ID), Scope: stock.StockScope(s.branch), Lines: []stock.Line{{Item: item, Qty: 2}},
 					Until: s.clock.now().Add(time.Minute),
 				}
 			}
 			if rand.IntN(2) == 0 { // who comes first is a matter of chance
 				p = s.second
 			}
-			r, err := p.desk.Do(context.Background(), d)
-			if err != nil || r.Err != nil && !errors.Is(r.Err, stock.ErrNone) {
+			r, err := p.reservations.Do(context.Background(), d)
+			if err != nil || r.Err != nil && !errors.Is(r.Err, stock.ErrReservationNotFound) {
 				t.Error(r.Err, err)
 			}
 		})
@@ -322,13 +322,13 @@ func TestReservations_confirm_races_try(t *testing.T) {
 func TestReservations_early_confirm_outlives_the_deadline(t *testing.T) {
 	eachShop(t, func(s *shop) {
 		item := s.receive("rice", 10)
-		if _, err := s.desk.Do(t.Context(), stock.Demand{Act: stock.Confirm, ID: "r", Message: true}); err != nil {
+		if _, err := s.reservations.Do(t.Context(), stock.Command{Action: stock.Confirm, ID: "r", Message: true}); err != nil {
 			t.Fatal(err)
 		}
-		h := stocksql.NewHold{State: stock.Held, Hold: stock.Hold{
-			ID: stock.HoldOf("r"), Scope: stock.StockOf(s.branch), Lines: []stock.Line{{Item: item, Qty: 3}}, Until: s.clock.now(),
+		h := stock.NewHold{State: stock.Held, Hold: stock.Hold{
+			ID: stock.HoldID("r"), Scope: stock.StockScope(s.branch), Lines: []stock.Line{{Item: item, Qty: 3}}, Until: s.clock.now(),
 		}}
-		enter(t, s.db, h) // as a Try does which has not seen the Confirm
+		loadHolds(t, s.db, h) // as a Try does which has not seen the Confirm
 		s.clock.jump(time.Hour)
 		if err := s.stores.ExpireOverdue(t.Context()); err != nil {
 			t.Fatal(err)
@@ -340,33 +340,33 @@ func TestReservations_early_confirm_outlives_the_deadline(t *testing.T) {
 // lender notes what a gate is told.
 type lender struct {
 	mu   sync.Mutex
-	told []stock.Entry
+	told []stock.OutboxEntry
 }
 
-func (l *lender) Committed(entries []stock.Entry) {
+func (l *lender) EnqueueCommitted(entries []stock.OutboxEntry) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.told = append(l.told, entries...)
 }
 
-func (l *lender) Applied() []string { return nil }
+func (l *lender) DrainApplied() []string { return nil }
 
 var errChanged = errors.New("the caller has changed its mind")
 
 // The gate is told of what is committed, and of nothing else: a transaction that is undone leaves no word, no row and no
 // event.
-func TestReservations_gate_hears_after_the_commit(t *testing.T) {
+func TestReservations_cache_is_told_after_commit(t *testing.T) {
 	eachShop(t, func(s *shop) {
 		item := s.receive("rice", 10)
 		gate := &lender{}
-		desk := stocksql.NewReservations(s.db, gate, s.clock.now)
-		t.Cleanup(desk.Stop)
-		take := stock.Demand{Act: stock.Try, ID: "r", Hold: stock.Hold{
-			ID: stock.HoldOf("r"), Scope: stock.StockOf(s.branch), Lines: []stock.Line{{Item: item, Qty: 3}}, Until: s.clock.now(),
+		reservations := stocksql.NewReservations(s.db, gate, s.clock.now)
+		t.Cleanup(reservations.Stop)
+		take := stock.Command{Action: stock.Try, ID: "r", Hold: stock.Hold{
+			ID: stock.HoldID("r"), Scope: stock.StockScope(s.branch), Lines: []stock.Line{{Item: item, Qty: 3}}, Until: s.clock.now(),
 		}}
 		for _, end := range []error{errChanged, nil} {
 			err := s.db.Write(t.Context(), func(ctx context.Context, tx sqldb.Tx) error {
-				if _, err := desk.Run(ctx, tx, []stock.Demand{take}); err != nil {
+				if _, err := reservations.Run(ctx, tx, []stock.Command{take}); err != nil {
 					return err
 				}
 				if len(gate.told) != 0 {

@@ -23,7 +23,7 @@ import (
 )
 
 // keeper is who fills the shelves; as another system, who takes from them.
-var keeper = identity.Actor{Kind: identity.Service, AllBranches: true}
+var syncer = identity.Actor{Kind: identity.Service, AllBranches: true}
 
 // shop is a branch's stock in a database and a Redis, and two processes that work on it.
 type shop struct {
@@ -37,12 +37,12 @@ type shop struct {
 
 // process is what a process has of the stock.
 type process struct {
-	db     *sqldb.DB
-	desk   *stocksql.Reservations
-	ledger *stocksql.Ledger
-	gate   *stockredis.Gate
-	keep   *stock.Gatekeeper
-	stores *stock.Inventory
+	db           *sqldb.DB
+	reservations *stocksql.Reservations
+	ledger       *stocksql.Store
+	gate         *stockredis.Cache
+	keep         *stock.Syncer
+	stores       *stock.ReservationService
 }
 
 // clock is the time that everybody in a test goes by.
@@ -95,18 +95,18 @@ func (s *shop) start(address string) *process {
 	}
 	s.Cleanup(db.Close)
 	p := &process{db: db, ledger: stocksql.New(db)}
-	p.gate = stockredis.New(s.redis, stockredis.Config{Now: s.clock.now, Patience: 5 * time.Second})
-	p.keep = stock.NewGatekeeper(stock.GatekeeperConfig{
-		Gate: p.gate, Journal: p.ledger, Now: s.clock.now, Pause: -1, Log: slog.New(slog.DiscardHandler),
-		Ends: func(context.Context, stock.Scope) (time.Time, error) { return s.clock.now().Add(24 * time.Hour), nil },
+	p.gate = stockredis.New(s.redis, stockredis.Config{Now: s.clock.now, Timeout: 5 * time.Second})
+	p.keep = stock.NewSyncer(stock.SyncerConfig{
+		Cache: p.gate, Store: p.ledger, Now: s.clock.now, RebuildInterval: -1, Log: slog.New(slog.DiscardHandler),
+		EndOfDay: func(context.Context, stock.Scope) (time.Time, error) { return s.clock.now().Add(24 * time.Hour), nil },
 	})
-	p.desk = stocksql.NewReservations(db, p.keep, s.clock.now)
-	p.stores = &stock.Inventory{Desk: p.desk, Door: p.keep, Now: s.clock.now}
+	p.reservations = stocksql.NewReservations(db, p.keep, s.clock.now)
+	p.stores = &stock.ReservationService{Store: p.reservations, Admission: p.keep, Now: s.clock.now}
 	ctx, cancel := context.WithCancel(context.Background())
 	var loops sync.WaitGroup
-	loops.Go(func() { _ = p.keep.ApplyCommitted(ctx) })
+	loops.Go(func() { _ = p.keep.Apply(ctx) })
 	s.Cleanup(func() {
-		p.desk.Stop()
+		p.reservations.Stop()
 		cancel()
 		loops.Wait()
 		p.keep.Close()
@@ -117,8 +117,8 @@ func (s *shop) start(address string) *process {
 // receive puts units on the shelf and gives the number of the item.
 func (s *shop) receive(sku string, units int64) int64 {
 	s.Helper()
-	level, err := s.desk.Adjust(s.Context(), keeper, stock.Adjustment{
-		Branch: s.branch, SKU: sku, Kind: stock.Received, Units: units, Make: true,
+	level, err := s.reservations.Adjust(s.Context(), syncer, stock.Adjustment{
+		Branch: s.branch, SKU: sku, Kind: stock.Received, Units: units, Create: true,
 	})
 	if err != nil {
 		s.Fatal(err)
@@ -133,7 +133,7 @@ func (s *shop) built() {
 	for range 2 {
 		was := s.epoch()
 		testenv.Eventually(s.T, 20*time.Second, func() bool {
-			if err := s.keep.Rebuild(s.Context(), stock.StockOf(s.branch)); err != nil {
+			if err := s.keep.Rebuild(s.Context(), stock.StockScope(s.branch)); err != nil {
 				s.Fatal(err)
 			}
 			now := s.epoch()
@@ -145,26 +145,26 @@ func (s *shop) built() {
 // epoch returns that of the last rebuild, and nothing where the gate does not know the stock.
 func (s *shop) epoch() string {
 	s.Helper()
-	shown, _, err := s.gate.All(s.Context(), stock.StockOf(s.branch))
+	shown, _, err := s.gate.ReadScope(s.Context(), stock.StockScope(s.branch))
 	if err != nil {
 		s.Fatal(err)
 	}
 	return shown.Epoch
 }
 
-func request(id string, items ...stock.Taken) stock.Request {
-	return stock.Request{ID: id, Branch: 1, Items: items, TTL: time.Minute}
+func request(id string, items ...stock.SKULine) stock.ReservationRequest {
+	return stock.ReservationRequest{ID: id, Branch: 1, Items: items, TTL: time.Minute}
 }
 
-func (s *shop) reserve(id string, items ...stock.Taken) (stock.Reservation, error) {
+func (s *shop) reserve(id string, items ...stock.SKULine) (stock.Reservation, error) {
 	s.Helper()
-	res, _, err := s.stores.Reserve(s.Context(), keeper, request(id, items...))
+	res, _, err := s.stores.Reserve(s.Context(), syncer, request(id, items...))
 	return res, err
 }
 
-func (s *shop) mustReserve(id string, items ...stock.Taken) {
+func (s *shop) mustReserve(id string, items ...stock.SKULine) {
 	s.Helper()
-	if res, err := s.reserve(id, items...); err != nil || res.Status != stock.Reserved {
+	if res, err := s.reserve(id, items...); err != nil || res.Status != stock.StatusReserved {
 		s.Fatalf("%s: %+v, %v", id, res, err)
 	}
 }
@@ -187,7 +187,7 @@ func (s *shop) wantRefused(want string, err error) {
 
 func (s *shop) counts() []stock.Count {
 	s.Helper()
-	counts, err := s.ledger.Counts(s.Context(), stock.StockOf(s.branch))
+	counts, err := s.ledger.Counts(s.Context(), stock.StockScope(s.branch))
 	if err != nil {
 		s.Fatal(err)
 	}
@@ -219,12 +219,12 @@ func (s *shop) even(also ...func(context.Context) error) {
 		}
 	}()
 	testenv.Eventually(s.T, 20*time.Second, func() bool {
-		for _, mend := range append(also, s.keep.RecoverAll) {
+		for _, mend := range append(also, s.keep.ReplayAll) {
 			if err := mend(s.Context()); err != nil {
 				s.Error(err)
 			}
 		}
-		shown, ok, err := s.gate.All(s.Context(), stock.StockOf(s.branch))
+		shown, ok, err := s.gate.ReadScope(s.Context(), stock.StockScope(s.branch))
 		if err != nil || !ok { // it knows nothing, which is no difference
 			diff = ""
 			return err == nil
@@ -240,8 +240,8 @@ func (s *shop) events(kind string) int64 {
 	return (&orderingtest.Restaurant{DB: s.db}).Events(s.T, kind)
 }
 
-func rice(n int64) stock.Taken { return stock.Taken{SKU: "rice", Qty: n} }
+func rice(n int64) stock.SKULine { return stock.SKULine{SKU: "rice", Qty: n} }
 
-func eggs(n int64) stock.Taken { return stock.Taken{SKU: "eggs", Qty: n} }
+func eggs(n int64) stock.SKULine { return stock.SKULine{SKU: "eggs", Qty: n} }
 
 func name(i int) string { return "r" + strconv.Itoa(i) }

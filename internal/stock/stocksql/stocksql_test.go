@@ -23,7 +23,7 @@ var (
 )
 
 // enter writes holds and their counters as the ledger does.
-func enter(t *testing.T, db *sqldb.DB, holds ...stocksql.NewHold) {
+func loadHolds(t *testing.T, db *sqldb.DB, holds ...stock.NewHold) {
 	t.Helper()
 	counters := stocksql.NewCounters(db)
 	for _, h := range holds {
@@ -32,21 +32,21 @@ func enter(t *testing.T, db *sqldb.DB, holds ...stocksql.NewHold) {
 		}
 	}
 	err := db.Write(t.Context(), func(ctx context.Context, tx sqldb.Tx) error {
-		book := stock.NewBook()
+		balances := stock.NewBalances()
 		plain := make([]stock.Hold, len(holds))
 		for i, h := range holds {
 			plain[i] = h.Hold
 		}
-		stocksql.QueueLock(tx, stocksql.KeysOf(plain), book)
+		stocksql.QueueLock(tx, stocksql.KeysOf(plain), balances)
 		if err := tx.Flush(ctx); err != nil {
 			return err
 		}
 		for _, h := range holds {
-			if outcome, short := book.Take(h.Hold, h.State); outcome != stock.Changed {
+			if outcome, short := balances.Reserve(h.Hold, h.State); outcome != stock.Applied {
 				t.Fatalf("take: %d, %v", outcome, short)
 			}
 		}
-		stocksql.QueueDeltas(tx, book)
+		stocksql.QueueDeltas(tx, balances)
 		stocksql.QueueHolds(tx, holds, now.UnixMilli())
 		return nil
 	})
@@ -55,18 +55,18 @@ func enter(t *testing.T, db *sqldb.DB, holds ...stocksql.NewHold) {
 	}
 }
 
-func held(id string, lines ...stock.Line) stocksql.NewHold {
-	return stocksql.NewHold{Hold: stock.Hold{ID: id, Scope: scope, Lines: lines, Until: now}, State: stock.Held}
+func held(id string, lines ...stock.Line) stock.NewHold {
+	return stock.NewHold{Hold: stock.Hold{ID: id, Scope: scope, Lines: lines, Until: now}, State: stock.Held}
 }
 
 // A rebuild reads all holds that are held or have ended lately, and then those of which an entry says that they have
 // changed since. What waited before goes with it.
-func TestLedger_Image(t *testing.T) {
+func TestStore_Snapshot(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		orderingtest.Open(t, db, 1, 10, stock.Unlimited)
 		l := stocksql.New(db)
 		a, b := held("a", stock.Line{Item: 101, Qty: 2}), held("b", stock.Line{Item: 101, Qty: 1}, stock.Line{Item: 102, Qty: 3})
-		enter(t, db, a, b)
+		loadHolds(t, db, a, b)
 		change := func(entry string, ops ...stock.Op) {
 			err := db.Write(t.Context(), func(_ context.Context, tx sqldb.Tx) error {
 				_, err := stocksql.QueueOps(tx, ops, func() string { return entry }, now.UnixMilli())
@@ -91,7 +91,7 @@ func TestLedger_Image(t *testing.T) {
 		if err != nil || len(entries) != 1 || !cmp.Equal(entries[0].Ops[1].Hold, b.Hold) {
 			t.Fatalf("entries %+v, %v", entries, err)
 		}
-		if err := l.BeginImage(t.Context(), scope); err != nil {
+		if err := l.PrepareRebuild(t.Context(), scope); err != nil {
 			t.Fatal(err)
 		}
 		if n, _, err := l.Backlog(t.Context(), now); n != 0 || err != nil {
@@ -102,7 +102,7 @@ func TestLedger_Image(t *testing.T) {
 			t.Error("what is held is read however old it is", diff)
 		}
 		err = db.Write(t.Context(), func(_ context.Context, tx sqldb.Tx) error {
-			stocksql.QueueMoves(tx, []stocksql.Move{{ID: "a", Was: stock.Held, Now: stock.Released, Reason: "EXPIRED"}}, now.UnixMilli())
+			stocksql.QueueTransitions(tx, []stock.Transition{{ID: "a", From: stock.Held, To: stock.Released, Reason: "EXPIRED"}}, now.UnixMilli())
 			return nil
 		})
 		if err != nil {
@@ -117,15 +117,15 @@ func TestLedger_Image(t *testing.T) {
 		}
 		change("e2", stock.Op{Kind: stock.OpCancel, Hold: a.Hold})
 		change("e3", stock.Op{Kind: stock.OpCap, Hold: stock.Hold{Scope: scope, Lines: []stock.Line{{Item: 101, Qty: 10}}}})
-		image, entries2, more, err := l.Image(t.Context(), scope, 10)
-		want := stock.Image{
+		image, entries2, more, err := l.Snapshot(t.Context(), scope, 10)
+		want := stock.ScopeSnapshot{
 			Scope: scope, Holds: []stock.HoldState{released},
 			Counts: []stock.Count{{Item: 101, Cap: 10, Held: 3}, {Item: 102, Cap: stock.Unlimited, Held: 3}},
 		}
 		if diff := cmp.Diff(want, image) + cmp.Diff([]string{"e2", "e3"}, entries2); err != nil || more || diff != "" {
 			t.Error(err, diff)
 		}
-		if _, some, more, err := l.Image(t.Context(), scope, 1); err != nil || !more || !slices.Equal(some, []string{"e2"}) {
+		if _, some, more, err := l.Snapshot(t.Context(), scope, 1); err != nil || !more || !slices.Equal(some, []string{"e2"}) {
 			t.Errorf("the first entry is %v, %v", some, err)
 		}
 	})
@@ -133,7 +133,7 @@ func TestLedger_Image(t *testing.T) {
 
 // One process rebuilds a scope at a time. The next may begin when the first has let its claim end, or an instant after it
 // is done.
-func TestLedger_ClaimRebuild(t *testing.T) {
+func TestStore_ClaimRebuild(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		l := stocksql.New(db)
 		claim := func(at, until time.Time, wantFree time.Time) {
@@ -173,13 +173,13 @@ func TestLedger_ClaimRebuild(t *testing.T) {
 }
 
 // A step that does not find the state which was seen under the lock undoes everything.
-func TestQueueMoves_expectsTheState(t *testing.T) {
+func TestQueueTransitions_expects_state(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		orderingtest.Open(t, db, 1, 10)
-		enter(t, db, held("a", stock.Line{Item: 101, Qty: 2}))
+		loadHolds(t, db, held("a", stock.Line{Item: 101, Qty: 2}))
 		move := func() error {
 			return db.Write(t.Context(), func(_ context.Context, tx sqldb.Tx) error {
-				stocksql.QueueMoves(tx, []stocksql.Move{{ID: "a", Was: stock.Held, Now: stock.Confirmed}}, 1)
+				stocksql.QueueTransitions(tx, []stock.Transition{{ID: "a", From: stock.Held, To: stock.Confirmed}}, 1)
 				return nil
 			})
 		}
@@ -193,21 +193,21 @@ func TestQueueMoves_expectsTheState(t *testing.T) {
 }
 
 // I12: a lease is buried in SQL first; an order that comes late with its id fails there.
-func TestLedger_Bury(t *testing.T) {
+func TestStore_TombstoneProvisional(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		orderingtest.Open(t, db, 1, 10)
 		l := stocksql.New(db)
 		ordered := held("ordered", stock.Line{Item: 101, Qty: 2})
-		enter(t, db, ordered)
+		loadHolds(t, db, ordered)
 		late := stock.Hold{ID: "late", Scope: scope, Lines: []stock.Line{{Item: 101, Qty: 1}}}
 		for range 2 {
-			states, err := l.Bury(t.Context(), []stock.Hold{late, ordered.Hold}, now)
+			states, err := l.TombstoneProvisional(t.Context(), []stock.Hold{late, ordered.Hold}, now)
 			if err != nil || len(states) != 2 || states[0].State != stock.Released || states[1].State != stock.Held {
 				t.Fatalf("%+v, %v", states, err)
 			}
 		}
 		err := db.Write(t.Context(), func(_ context.Context, tx sqldb.Tx) error {
-			stocksql.QueueHolds(tx, []stocksql.NewHold{{Hold: late, State: stock.Held}}, 1)
+			stocksql.QueueHolds(tx, []stock.NewHold{{Hold: late, State: stock.Held}}, 1)
 			return nil
 		})
 		if err == nil {
@@ -219,7 +219,7 @@ func TestLedger_Bury(t *testing.T) {
 func TestSetCap(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		r := orderingtest.Open(t, db, 1, 10)
-		enter(t, db, held("a", stock.Line{Item: 101, Qty: 5}))
+		loadHolds(t, db, held("a", stock.Line{Item: 101, Qty: 5}))
 		r.SetQuota(t, 101, 2, scope.Date, now) // below what is held: it only stops new holds
 		if diff := cmp.Diff([]stock.Count{{Item: 101, Cap: 2, Held: 5}}, r.Counts(t)); diff != "" {
 			t.Error(diff)
@@ -236,16 +236,16 @@ func TestSetCap(t *testing.T) {
 }
 
 // The checker finds a counter that was tampered with.
-func TestLedger_Drift(t *testing.T) {
+func TestStore_Drift(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		orderingtest.Open(t, db, 1, 10)
-		enter(t, db, held("a", stock.Line{Item: 101, Qty: 5}))
+		loadHolds(t, db, held("a", stock.Line{Item: 101, Qty: 5}))
 		l := stocksql.New(db)
 		if found, err := l.Drift(t.Context(), scope.Date); err != nil || len(found) != 0 {
 			t.Fatalf("%v, %v", found, err)
 		}
 		err := db.Write(t.Context(), func(_ context.Context, tx sqldb.Tx) error {
-			stocksql.QueueMoves(tx, []stocksql.Move{{ID: "a", Was: stock.Held, Now: stock.Confirmed}}, 1)
+			stocksql.QueueTransitions(tx, []stock.Transition{{ID: "a", From: stock.Held, To: stock.Confirmed}}, 1)
 			return nil
 		})
 		if err != nil {

@@ -1,0 +1,214 @@
+package stock
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Measures of the loops.
+const (
+	maxOpsPerApply         = 1024 // operations told to the gate in one go
+	expireProvisionalBatch = 500
+	maxScopeAge            = 48 * time.Hour // older scopes are not looked after any more
+
+	// Stock is counted for good, but its records in the gate are not kept for good: they live as those of a business day,
+	// and the scope is built anew, with those that are still held, long before they end.
+	stockScopeTTL    = 24 * time.Hour
+	stockRenewBefore = 18 * time.Hour
+)
+
+// ApplyCommitted tells the gate what was committed, as soon as it was, until ctx ends.
+func (k *Syncer) Apply(ctx context.Context) error {
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case entries := <-k.committed:
+			k.applyEntries(ctx, k.drainCommitted(entries))
+		}
+	}
+}
+
+// more takes what else waits, up to a limit.
+func (k *Syncer) drainCommitted(entries []OutboxEntry) []OutboxEntry {
+	n := 0
+	for _, e := range entries {
+		n += len(e.Ops)
+	}
+	for n < maxOpsPerApply {
+		select {
+		case next := <-k.committed:
+			entries = append(entries, next...)
+			for _, e := range next {
+				n += len(e.Ops)
+			}
+		default:
+			return entries
+		}
+	}
+	return entries
+}
+
+// Reap ends leases that ran out without a word from SQL. SQL is told first, so that an order which is still on its way
+// fails there; only then are the units free in the gate (I12).
+func (k *Syncer) ExpireProvisional(ctx context.Context) error {
+	scopes, err := k.scopes(ctx)
+	if err != nil {
+		return err
+	}
+	type leases struct {
+		branch int64
+		stock  bool
+	}
+	seen := map[leases]bool{}
+	for s := range scopes {
+		if l := (leases{s.Branch, s.IsStock()}); !seen[l] {
+			seen[l] = true
+			if err := k.expireScope(ctx, s); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (k *Syncer) expireScope(ctx context.Context, s Scope) error {
+	for {
+		now := k.now()
+		due, err := k.cache.ExpiredProvisional(ctx, s, now, expireProvisionalBatch)
+		if err != nil || len(due) == 0 {
+			return nil //nolint:nilerr // Redis is out of reach: Watch says so, and its leases are gone with it
+		}
+		entries, err := k.resolveProvisional(ctx, s, due, now)
+		if err != nil {
+			return err
+		}
+		if k.observer.Expired != nil {
+			k.observer.Expired(len(due))
+		}
+		k.applyEntries(ctx, entries)
+		if len(due) < expireProvisionalBatch {
+			return nil
+		}
+	}
+}
+
+// found tells what has become of leases. One of an order that never came is buried: the order cannot come any more. One
+// of a reservation is forgotten: its owner may ask for it again under the same id, and then it begins anew.
+func (k *Syncer) resolveProvisional(ctx context.Context, s Scope, due []Hold, now time.Time) ([]OutboxEntry, error) {
+	look := func(ctx context.Context) ([]HoldState, error) { return k.store.TombstoneProvisional(ctx, due, now) }
+	if s.IsStock() {
+		look = func(ctx context.Context) ([]HoldState, error) {
+			ids := make([]string, len(due))
+			for i, h := range due {
+				ids[i] = h.ID
+			}
+			return k.store.Holds(ctx, ids)
+		}
+	}
+	states, err := look(ctx)
+	if err != nil {
+		return nil, err
+	}
+	is := make(map[string]State, len(states))
+	for _, h := range states {
+		is[h.Hold.ID] = h.State
+	}
+	kinds := map[State]OpKind{"": OpForget, Held: OpHeld, Confirmed: OpConfirm, Released: OpCancel, Returned: OpCancel}
+	entries := make([]OutboxEntry, len(due))
+	for i, h := range due {
+		entries[i] = OutboxEntry{Scope: h.Scope, Ops: []Op{{Kind: kinds[is[h.ID]], Hold: h}}}
+	}
+	return entries, nil
+}
+
+func (k *Syncer) scopes(ctx context.Context) (map[Scope]string, error) {
+	return k.store.Scopes(ctx, k.now().Add(-maxScopeAge).Format(time.DateOnly))
+}
+
+// Watch compares the gate with SQL and rebuilds what is missing, was built under another epoch, or differs (I9). A
+// difference counts when two looks in a row see the very same one: between commit and apply the two differ rightly.
+func (k *Syncer) Reconcile(ctx context.Context) error {
+	scopes, err := k.scopes(ctx)
+	if err != nil {
+		return err
+	}
+	var drift int64
+	for s, epoch := range scopes {
+		units, err := k.reconcileScope(ctx, s, epoch)
+		if err != nil {
+			return err
+		}
+		drift += units
+	}
+	if k.observer.Drift != nil {
+		k.observer.Drift(drift)
+	}
+	return nil
+}
+
+func (k *Syncer) reconcileScope(ctx context.Context, s Scope, epoch string) (int64, error) {
+	shown, ok, err := k.cache.ReadScope(ctx, s)
+	if err != nil {
+		return 0, nil //nolint:nilerr // out of reach; the connection's own figures tell
+	}
+	if !ok || shown.Epoch != epoch || s.IsStock() && shown.ExpiresAt.Sub(k.now()) < stockRenewBefore {
+		k.rebuildSoon(s)
+		return 0, nil
+	}
+	truth, err := k.store.Counts(ctx, s)
+	if err != nil {
+		return 0, err
+	}
+	units, text := Difference(truth, shown.Counts)
+	k.mu.Lock()
+	same := text != "" && k.suspects[s] == text
+	k.suspects[s] = text
+	if text == "" {
+		delete(k.suspects, s)
+	}
+	k.mu.Unlock()
+	if same {
+		k.log.WarnContext(ctx, "the gate differs from SQL and is rebuilt", "branch", s.Branch, "date", s.Date, "difference", text)
+		k.rebuildSoon(s)
+	}
+	return units, nil
+}
+
+// Difference compares the ledger's counters with the gate's: by how many units, and in words, empty when they agree.
+func Difference(ledger, gate []Count) (units int64, text string) {
+	known := make(map[int64]Count, len(gate))
+	for _, c := range gate {
+		known[c.Item] = c
+	}
+	var b strings.Builder
+	for _, want := range ledger {
+		got, ok := known[want.Item]
+		delete(known, want.Item)
+		if ok && got == want {
+			continue
+		}
+		units += abs(want.Held-got.Held) + abs(want.Used-got.Used)
+		fmt.Fprintf(&b, "item %d: ledger %v, gate %v; ", want.Item, want, got)
+	}
+	for _, item := range slices.Sorted(maps.Keys(known)) {
+		fmt.Fprintf(&b, "item %d: not in the ledger, gate %v; ", item, known[item])
+	}
+	return units, strings.TrimSuffix(b.String(), "; ")
+}
+
+// String writes a counter for people.
+func (c Count) String() string {
+	limit := strconv.FormatInt(c.Cap, 10)
+	if c.Cap == Unlimited {
+		limit = "*"
+	}
+	return fmt.Sprintf("cap %s held %d used %d", limit, c.Held, c.Used)
+}
+
+func abs(n int64) int64 { return max(n, -n) }

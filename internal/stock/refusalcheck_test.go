@@ -1,0 +1,116 @@
+package stock
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+)
+
+// A refusal is refuted when every line fits by the ledger's counters, and only then. Lines that do fit are not taken for
+// sold out because the gate has said so of a hold whose other lines are.
+func TestRefusalCheck_shortages(t *testing.T) {
+	scope := Scope{Branch: 1, Date: "2026-02-26"}
+	counts := []Count{{Item: 1, Cap: 10, Held: 3, Used: 4}, {Item: 2, Cap: Unlimited}, {Item: 3, Cap: 5, Held: 9}}
+	var failure error
+	d := refusalCheck{
+		now:  func() time.Time { return time.UnixMilli(1000) },
+		read: func(context.Context, Scope) ([]Count, error) { return counts, failure },
+	}
+	for name, c := range map[string]struct {
+		lines []Line
+		want  []int64 // items that are short
+	}{
+		"fits":                         {[]Line{{1, 3}}, nil},
+		"does not fit":                 {[]Line{{1, 4}}, []int64{1}},
+		"unlimited":                    {[]Line{{2, 1000}}, nil},
+		"not counted yet":              {[]Line{{9, 1}}, nil},
+		"above its cap":                {[]Line{{3, 1}}, []int64{3}},
+		"one of two lines":             {[]Line{{1, 1}, {3, 1}}, []int64{3}},
+		"all lines, counted and not":   {[]Line{{1, 1}, {2, 1}, {9, 1}}, nil},
+		"the last unit that is left":   {[]Line{{1, 2}, {2, 5}}, nil},
+		"more than all of them can be": {[]Line{{1, MaxQty}}, []int64{1}},
+	} {
+		said := []Shortage{{Item: 1}, {Item: 2}, {Item: 3}, {Item: 9}} // whatever the gate says of the lines
+		var got []int64
+		for _, s := range d.shortages(t.Context(), Hold{Scope: scope, Lines: c.lines}, said) {
+			got = append(got, s.Item)
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s: short are %v, want %v", name, got, c.want)
+		}
+	}
+	failure = errors.New("no database")
+	said := []Shortage{{Item: 1, Requested: 1}}
+	got := d.shortages(t.Context(), Hold{Scope: Scope{Branch: 2, Date: scope.Date}, Lines: []Line{{1, 1}}}, said)
+	if !slices.Equal(got, said) {
+		t.Errorf("what cannot be read refutes nothing: %v", got)
+	}
+}
+
+// A storm of refusals reads the counters once in a moment, and anew after it.
+func TestRefusalCheck_shares_one_read(t *testing.T) {
+	var mu sync.Mutex
+	now, readings := time.UnixMilli(1000), 0
+	d := refusalCheck{
+		now: func() time.Time {
+			mu.Lock()
+			defer mu.Unlock()
+			return now
+		},
+		read: func(context.Context, Scope) ([]Count, error) {
+			mu.Lock()
+			defer mu.Unlock()
+			readings++
+			return []Count{{Item: 1, Cap: int64(readings)}}, nil
+		},
+	}
+	h := Hold{Scope: Scope{Branch: 1, Date: "2026-02-26"}, Lines: []Line{{1, 2}}}
+	var all sync.WaitGroup
+	for range 100 {
+		all.Go(func() {
+			if d.shortages(t.Context(), h, nil) == nil {
+				t.Error("two units of one")
+			}
+		})
+	}
+	all.Wait()
+	if readings != 1 {
+		t.Errorf("%d readings", readings)
+	}
+	mu.Lock()
+	now = now.Add(countsTTL)
+	mu.Unlock()
+	if d.shortages(t.Context(), h, nil) != nil || readings != 2 {
+		t.Errorf("not read anew: %d readings", readings)
+	}
+}
+
+// What an operation may have made available is read at once; what an operation takes lets a reading stand.
+func TestRefusalCheck_invalidate(t *testing.T) {
+	scope := Scope{Branch: 1, Date: "2026-02-26"}
+	h := Hold{Scope: scope, Lines: []Line{{1, 2}}}
+	for kind, anew := range map[OpKind]bool{
+		OpHeld: false, OpConfirm: false, OpCancel: true, OpReturn: true, OpForget: true, OpCap: true,
+	} {
+		limit := int64(1)
+		d := refusalCheck{
+			now:  func() time.Time { return time.UnixMilli(1000) },
+			read: func(context.Context, Scope) ([]Count, error) { return []Count{{Item: 1, Cap: limit}}, nil },
+		}
+		if d.shortages(t.Context(), h, nil) == nil {
+			t.Errorf("%s: two units of one", kind)
+		}
+		limit = 2
+		d.invalidate([]Op{{Kind: kind, Hold: Hold{Scope: Scope{Branch: 2, Date: scope.Date}}}}) // of another branch
+		if d.shortages(t.Context(), h, nil) == nil {
+			t.Errorf("%s: another branch's operation dropped the reading", kind)
+		}
+		d.invalidate([]Op{{Kind: kind, Hold: Hold{Scope: scope, Lines: []Line{{1, 1}}}}})
+		if got := d.shortages(t.Context(), h, nil) == nil; got != anew {
+			t.Errorf("%s: read anew: %t, want %t", kind, got, anew)
+		}
+	}
+}

@@ -1,0 +1,210 @@
+package stockredis
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"comanda/internal/keyspace"
+	"comanda/internal/redisdb"
+	"comanda/internal/stock"
+)
+
+// Calls under way for one scope. Two keep a server busy while one is on the wire; more would only make the calls
+// smaller, and a call costs more than the reservations in it. The embedded store has no wire.
+const (
+	maxCallsPerScope = 2
+	maxCallsEmbedded = 1
+)
+
+// waiter is one reservation on its way.
+type waiter struct {
+	hold      stock.Hold
+	record    keyspace.Key
+	result    chan stock.AdmissionResult // of one place: nobody waits for a reader
+	cancelled atomic.Bool                // the caller has left; if the call has not begun, it is not asked
+}
+
+// queue holds the reservations of one scope that wait for the next call. It is guarded by Gate.mu.
+type queue struct {
+	waiting []*waiter
+	calls   int
+}
+
+// Try asks for a lease. Reservations of one scope that wait at the same time share a script call; a lone one goes at
+// once. Every trouble with Redis, and a context that ends, gives Cold: then a lease may have been taken that nobody
+// knows of, and Due finds it. An error means that the hold itself is impossible.
+func (g *Cache) Reserve(ctx context.Context, h stock.Hold) (stock.AdmissionResult, error) {
+	record, err := check(h)
+	if err != nil {
+		return stock.AdmissionResult{}, err
+	}
+	v := stock.AdmissionResult{Status: stock.Cold}
+	if g.db.Up() {
+		h.Lines = slices.Clone(h.Lines) // the call may outlive the caller's patience
+		v = g.wait(ctx, &waiter{hold: h, record: record, result: make(chan stock.AdmissionResult, 1)})
+	}
+	g.metrics.statuses[v.Status].Inc()
+	return v, nil
+}
+
+// wait bounds what the deadlines of the connection do not: a place in the queue, and a dial that hangs.
+func (g *Cache) wait(ctx context.Context, w *waiter) stock.AdmissionResult {
+	patience := time.NewTimer(g.cfg.Timeout)
+	defer patience.Stop()
+	g.enqueue(w)
+	select {
+	case v := <-w.result:
+		return v
+	case <-ctx.Done():
+	case <-patience.C:
+	}
+	w.cancelled.Store(true)
+	return stock.AdmissionResult{Status: stock.Cold}
+}
+
+// enter queues a reservation and starts a flight if one may start.
+func (g *Cache) enqueue(w *waiter) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	q := g.queues[w.hold.Scope]
+	if q == nil {
+		q = &queue{}
+		g.queues[w.hold.Scope] = q
+	}
+	q.waiting = append(q.waiting, w)
+	if q.calls < g.maxCalls {
+		q.calls++
+		go g.runQueue(w.hold.Scope, q)
+	}
+}
+
+// fly makes calls until nobody waits. It ends by itself: each call is bounded by Patience.
+func (g *Cache) runQueue(scope stock.Scope, q *queue) {
+	for {
+		g.mu.Lock()
+		batch := q.take()
+		if len(batch) == 0 {
+			q.calls--
+			if q.calls == 0 {
+				delete(g.queues, scope)
+			}
+			g.mu.Unlock()
+			return
+		}
+		g.mu.Unlock()
+		g.call(scope, batch)
+	}
+}
+
+// take removes what goes with the next call: at most maxBatch reservations and maxLines lines, no id twice. An id that
+// is asked for twice at once waits for the call after, where the first one is found in Redis.
+func (q *queue) take() []*waiter {
+	var batch, later []*waiter
+	ids := make(map[string]bool, min(len(q.waiting), maxBatch))
+	lines := 0
+	for i, w := range q.waiting {
+		if w.cancelled.Load() {
+			continue
+		}
+		if len(batch) == maxBatch || lines+len(w.hold.Lines) > maxLines {
+			later = append(later, q.waiting[i:]...)
+			break
+		}
+		if ids[w.hold.ID] {
+			later = append(later, w)
+			continue
+		}
+		ids[w.hold.ID] = true
+		lines += len(w.hold.Lines)
+		batch = append(batch, w)
+	}
+	q.waiting = later
+	return batch
+}
+
+// call sends one script call and hands out its answers; without an answer everybody gets Cold.
+func (g *Cache) call(scope stock.Scope, batch []*waiter) {
+	ctx, cancel := context.WithTimeout(context.Background(), g.cfg.Timeout)
+	defer cancel()
+	keys, args := g.reserveArgs(scope, batch)
+	results, err := g.results(g.db.Run(ctx, tryScript, keys, args), batch)
+	if err != nil && !errors.Is(err, redisdb.ErrDown) {
+		g.logRejected("the gate's TRY failed", scope, err)
+	}
+	for i, w := range batch {
+		w.result <- results[i]
+	}
+}
+
+func (g *Cache) reserveArgs(scope stock.Scope, batch []*waiter) ([]keyspace.Key, []string) {
+	now := g.cfg.Now()
+	span := now.UnixMilli() / keyspace.RefusedSpan.Milliseconds()
+	keys := append(counterKeys(scope, 3+len(batch)), provisionalKey(scope),
+		keyspace.RefusedIDs(scope.Branch, span), keyspace.RefusedIDs(scope.Branch, span-1))
+
+	var items, ids, lines []string
+	place := map[int64]string{}
+	for _, w := range batch {
+		keys = append(keys, w.record)
+		ids = append(ids, w.hold.ID)
+		lines = append(lines, decimal(int64(len(w.hold.Lines))))
+		for _, l := range w.hold.Lines {
+			p, ok := place[l.Item]
+			if !ok {
+				items = append(items, decimal(l.Item))
+				p = decimal(int64(len(items)))
+				place[l.Item] = p
+			}
+			lines = append(lines, p, decimal(l.Qty))
+		}
+	}
+	args := append(make([]string, 0, 7+len(items)+len(ids)+len(lines)),
+		decimal(scope.Branch), scope.Date, millis(now.Add(g.cfg.ProvisionalTTL)),
+		millis(now), decimal((span+2)*keyspace.RefusedSpan.Milliseconds()-now.UnixMilli()),
+		decimal(int64(len(items))), decimal(int64(len(ids))))
+	args = append(args, items...)
+	args = append(args, ids...)
+	return keys, append(args, lines...)
+}
+
+// verdicts reads the reply, which try.lua describes. Whatever is missing from it is Cold.
+func (g *Cache) results(r redisdb.Reply, batch []*waiter) ([]stock.AdmissionResult, error) {
+	vs := make([]stock.AdmissionResult, len(batch))
+	ns, err := r.Ints()
+	if err != nil {
+		return vs, err
+	}
+	if len(ns) == 1 && ns[0] == scopeUnknown {
+		g.metrics.unknown.Inc()
+		for i := range vs {
+			vs[i].Missing = true
+		}
+		return vs, nil
+	}
+	at := 1
+	for i, w := range batch {
+		if at >= len(ns) {
+			return vs, errReply
+		}
+		vs[i].Status = stock.AdmissionStatus(ns[at]) //nolint:gosec // 0 to 5, by the script
+		at++
+		vs[i].Missing = vs[i].Status == stock.Cold
+		if vs[i].Status != stock.Refused {
+			continue
+		}
+		for range ns[at] {
+			l := w.hold.Lines[ns[at+1]-1]
+			vs[i].Short = append(vs[i].Short, stock.Shortage{
+				Item: l.Item, Requested: l.Qty, Available: ns[at+2], Stock: w.hold.Scope.IsStock(),
+			})
+			at += 2
+		}
+		at++
+	}
+	return vs, nil
+}
+
+var errReply = errors.New("stockredis: a script's reply is shorter than its contract")

@@ -1,0 +1,67 @@
+package stockredis
+
+import (
+	"context"
+	"strconv"
+	"time"
+
+	"comanda/internal/keyspace"
+	"comanda/internal/redisdb"
+	"comanda/internal/stock"
+)
+
+// Hot keeps what shop windows show. It implements stock.Copies.
+type SnapshotCache struct{ db *redisdb.DB }
+
+// NewHot makes it on a connection.
+func NewSnapshotCache(db *redisdb.DB) *SnapshotCache { return &SnapshotCache{db} }
+
+// Read gives the glances that are there, in one exchange.
+func (h *SnapshotCache) Read(ctx context.Context, branch int64, skus []string) ([]stock.LevelSnapshot, error) {
+	cmds := make([]redisdb.Cmd, len(skus))
+	for i, sku := range skus {
+		cmds[i] = redisdb.Command("HMGET", keyspace.HotInventory(branch, sku), "available", "lastUpdate")
+	}
+	replies, err := h.db.DoMulti(ctx, cmds...)
+	if err != nil {
+		return nil, err
+	}
+	snapshots := make([]stock.LevelSnapshot, 0, len(skus))
+	for i, sku := range skus {
+		fields, err := replies[i].Texts()
+		if err != nil {
+			return nil, err
+		}
+		if g, ok := parseSnapshot(fields); ok {
+			g.Branch, g.SKU = branch, sku
+			snapshots = append(snapshots, g)
+		}
+	}
+	return snapshots, nil
+}
+
+// glanceOf reads what Write has written; anything else is as good as missing.
+func parseSnapshot(fields []string) (g stock.LevelSnapshot, ok bool) {
+	if len(fields) != 2 || fields[1] == "" {
+		return g, false
+	}
+	at, err := time.Parse(time.RFC3339Nano, fields[1])
+	if err != nil {
+		return g, false
+	}
+	g.At = at.UTC()
+	g.Available, err = strconv.ParseInt(fields[0], 10, 64)
+	return g, err == nil
+}
+
+// Write keeps glances for as long as they may be shown, all in one exchange.
+func (h *SnapshotCache) Write(ctx context.Context, snapshots []stock.LevelSnapshot) error {
+	cmds := make([]redisdb.Cmd, len(snapshots))
+	life := strconv.FormatInt(stock.MaxSnapshotAge.Milliseconds(), 10)
+	for i, g := range snapshots {
+		cmds[i] = hotScript.Command([]keyspace.Key{keyspace.HotInventory(g.Branch, g.SKU)},
+			decimal(g.Available), g.At.UTC().Format(time.RFC3339Nano), life)
+	}
+	_, err := h.db.DoMulti(ctx, cmds...)
+	return err
+}

@@ -1,0 +1,248 @@
+package stockredis_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"testing"
+	"time"
+
+	"comanda/internal/ordering/orderingtest"
+	"comanda/internal/redisdb"
+	"comanda/internal/redisdb/redisdbtest"
+	"comanda/internal/sqldb"
+	"comanda/internal/sqldb/sqldbtest"
+	"comanda/internal/stock"
+	"comanda/internal/stock/stockredis"
+	"comanda/internal/stock/stocksql"
+	"comanda/internal/testenv"
+	"comanda/internal/uid"
+)
+
+// kept is a gatekeeper between a real ledger and a real gate.
+type kept struct {
+	db    *sqldb.DB
+	gate  *stockredis.Cache
+	keep  *stock.Syncer
+	scope stock.Scope
+
+	mu      sync.Mutex
+	ahead   time.Duration // of the gatekeeper's clock
+	lasting bool          // no scope can be rebuilt
+	givenUp int           // entries
+	drift   int64         // units, at the last look
+}
+
+func newKept(t *testing.T, redis *redisdb.DB, quota int64) *kept {
+	t.Helper()
+	return keptOn(t, sqldbtest.SQLite(t), redis, quota)
+}
+
+func keptOn(t *testing.T, db *sqldb.DB, redis *redisdb.DB, quota int64) *kept {
+	t.Helper()
+	k := &kept{db: db, scope: stock.Scope{Branch: 1, Date: time.Now().UTC().Format(time.DateOnly)}}
+	orderingtest.Open(t, k.db, 1, quota)
+	now := func() time.Time {
+		k.mu.Lock()
+		defer k.mu.Unlock()
+		return time.Now().Add(k.ahead)
+	}
+	k.gate = stockredis.New(redis, stockredis.Config{Now: time.Now, Timeout: 5 * time.Second})
+	k.keep = stock.NewSyncer(stock.SyncerConfig{
+		Cache: k.gate, Store: stocksql.New(k.db), Now: now, RebuildInterval: -1, Log: slog.New(slog.DiscardHandler),
+		EndOfDay: k.ends, Observer: stock.Observer{DeadLettered: k.gaveUp, Drift: k.drifts},
+	})
+	t.Cleanup(k.keep.Close)
+	if err := k.keep.Rebuild(t.Context(), k.scope); err != nil {
+		t.Fatal(err)
+	}
+	return k
+}
+
+var errLasting = errors.New("the test wants no rebuild")
+
+func (k *kept) ends(context.Context, stock.Scope) (time.Time, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.lasting {
+		return time.Time{}, errLasting
+	}
+	return time.Now().Add(24 * time.Hour), nil
+}
+
+// leave lets no scope be rebuilt, or lets them again.
+func (k *kept) leave(as bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.lasting = as
+}
+
+func (k *kept) drifts(units int64) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.drift = units
+}
+
+func (k *kept) gaveUp(entries int) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.givenUp += entries
+}
+
+func (k *kept) hold(qty int64) stock.Hold {
+	return stock.Hold{
+		ID: uid.New(time.Now()), Scope: k.scope, Lines: []stock.Line{{Item: 101, Qty: qty}}, Until: time.Now().Add(time.Hour),
+	}
+}
+
+// commit writes a hold as the ledger does and gives what the gate must be told.
+func (k *kept) commit(t *testing.T, h stock.Hold) []stock.OutboxEntry {
+	t.Helper()
+	if err := stocksql.NewCounters(k.db).Ensure(t.Context(), h); err != nil {
+		t.Fatal(err)
+	}
+	var entries []stock.OutboxEntry
+	err := k.db.Write(t.Context(), func(ctx context.Context, tx sqldb.Tx) error {
+		balances := stock.NewBalances()
+		stocksql.QueueLock(tx, stocksql.KeysOf([]stock.Hold{h}), balances)
+		if err := tx.Flush(ctx); err != nil {
+			return err
+		}
+		if outcome, _ := balances.Reserve(h, stock.Held); outcome != stock.Applied {
+			t.Errorf("take: %d", outcome)
+		}
+		stocksql.QueueDeltas(tx, balances)
+		stocksql.QueueHolds(tx, []stock.NewHold{{Hold: h, State: stock.Held}}, time.Now().UnixMilli())
+		var err error
+		entries, err = stocksql.QueueOps(tx, []stock.Op{{Kind: stock.OpHeld, Hold: h}}, func() string { return uid.New(time.Now()) },
+			time.Now().UnixMilli())
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return entries
+}
+
+// held is what the gate says is held; -1 while it knows nothing.
+func (k *kept) held(t *testing.T) int64 {
+	t.Helper()
+	counts, ok, err := k.gate.Counts(t.Context(), k.scope, []int64{101})
+	if err != nil || !ok || len(counts) != 1 {
+		return -1
+	}
+	return counts[0].Held
+}
+
+func (k *kept) jump(d time.Duration) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.ahead += d
+}
+
+// A process dies between its commit and Redis: another one replays what SQL has kept, and forgets it then.
+func TestSyncer_replays_committed_entries(t *testing.T) {
+	redisdbtest.Each(t, func(t *testing.T, redis *redisdb.DB) {
+		k := newKept(t, redis, 10)
+		k.commit(t, k.hold(3)) // and never told
+		if err := k.keep.Replay(t.Context()); err != nil || k.held(t) != 0 {
+			t.Errorf("an entry that may still be on its way was taken: held %d, %v", k.held(t), err)
+		}
+		k.jump(time.Minute)
+		for range 2 { // replaying changes nothing (I8)
+			if err := k.keep.Replay(t.Context()); err != nil || k.held(t) != 3 {
+				t.Fatalf("held %d, %v", k.held(t), err)
+			}
+		}
+		if n, _, err := stocksql.New(k.db).Backlog(t.Context(), time.Now()); n != 0 || err != nil {
+			t.Errorf("%d entries are left, %v", n, err)
+		}
+	})
+}
+
+// A process dies between TRY and its order: the units come back when the lease has ended, and the order can never come
+// after that (I3, I12). One whose order did come stays held.
+func TestSyncer_expires_provisional_holds(t *testing.T) {
+	redisdbtest.Each(t, func(t *testing.T, redis *redisdb.DB) {
+		k := newKept(t, redis, 10)
+		lost, ordered := k.hold(3), k.hold(2)
+		for _, h := range []stock.Hold{lost, ordered} {
+			if v := k.keep.Reserve(t.Context(), h); v.Status != stock.Admitted {
+				t.Fatalf("try: %+v", v)
+			}
+		}
+		k.commit(t, ordered)
+		if err := k.keep.ExpireProvisional(t.Context()); err != nil || k.held(t) != 5 {
+			t.Errorf("before the leases end: held %d, %v", k.held(t), err)
+		}
+		k.jump(time.Minute)
+		if err := k.keep.ExpireProvisional(t.Context()); err != nil || k.held(t) != 2 {
+			t.Errorf("after: held %d, %v", k.held(t), err)
+		}
+		states, err := stocksql.Holds(t.Context(), k.db, []string{lost.ID, ordered.ID})
+		if err != nil || len(states) != 2 || states[0].State != stock.Released || states[1].State != stock.Held {
+			t.Errorf("in SQL: %+v, %v", states, err)
+		}
+	})
+}
+
+// A process is killed between TRY and commit: what its lease holds is nobody's, and another order gets it at once from
+// the ledger. What SQL knows to be taken stays refused.
+func TestSyncer_overrules_wrong_refusals(t *testing.T) {
+	redisdbtest.Each(t, func(t *testing.T, redis *redisdb.DB) {
+		k := newKept(t, redis, 10)
+		if v := k.keep.Reserve(t.Context(), k.hold(8)); v.Status != stock.Admitted {
+			t.Fatalf("try: %+v", v)
+		}
+		mine := k.hold(10)
+		if v := k.keep.Reserve(t.Context(), mine); v.Status != stock.Cold {
+			t.Errorf("units of a dead lease: %+v", v)
+		}
+		k.commit(t, mine)
+		k.jump(time.Second) // readings of the counters are shared for a moment
+		if v := k.keep.Reserve(t.Context(), k.hold(3)); v.Status != stock.Refused {
+			t.Errorf("units that are sold: %+v", v)
+		}
+	})
+}
+
+// I9: what differs is found by two looks in a row and rebuilt; an operation that is on its way is no difference.
+func TestSyncer_repairs_drift(t *testing.T) {
+	redisdbtest.Each(t, func(t *testing.T, redis *redisdb.DB) {
+		k := newKept(t, redis, 10)
+		stray := k.hold(4)
+		if v := k.keep.Reserve(t.Context(), stray); v.Status != stock.Admitted {
+			t.Fatalf("try: %+v", v)
+		}
+		if err := k.keep.Reconcile(t.Context()); err != nil || k.held(t) != 4 {
+			t.Errorf("one look rebuilt: held %d, %v", k.held(t), err)
+		}
+		k.jump(time.Second) // rebuilds are paced
+		if err := k.keep.Reconcile(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		testenv.Eventually(t, 10*time.Second, func() bool { return k.held(t) == 0 })
+	})
+}
+
+// A Redis that has lost everything is rebuilt while orders go on; nobody counts what is missing as zero.
+func TestSyncer_rebuilds_after_flush(t *testing.T) {
+	redis, server := redisdbtest.Real(t)
+	k := newKept(t, redis, 10)
+	h := k.hold(3)
+	k.keep.EnqueueCommitted(k.commit(t, h))
+	server.Kill()
+	server.Restart()
+	testenv.Eventually(t, 20*time.Second, func() bool {
+		k.jump(time.Second)
+		v := k.keep.Reserve(t.Context(), k.hold(8)) // only 7 are left, whatever Redis remembers
+		if v.Status == stock.Admitted {
+			t.Fatal("oversold by the gate")
+		}
+		return v.Status == stock.Refused
+	})
+	if got := k.held(t); got != 3 {
+		t.Errorf("held %d, want 3", got)
+	}
+}

@@ -1,0 +1,116 @@
+package stocksql
+
+import (
+	"context"
+	"time"
+
+	"comanda/internal/event/outbox"
+	"comanda/internal/identity"
+	"comanda/internal/identity/identitysql"
+	"comanda/internal/sqldb"
+	"comanda/internal/stock"
+)
+
+// Things finds stock items by what their owner calls them. Those that are not there are left out.
+func (r *Reservations) Items(ctx context.Context, branch int64, skus []string) ([]stock.Item, error) {
+	return Items(ctx, r.db, branch, skus)
+}
+
+// Things is the same within a transaction.
+func Items(ctx context.Context, c sqldb.Conn, branch int64, skus []string) ([]stock.Item, error) {
+	rows, err := c.Query(ctx, itemFind, sqldb.NewRowSet(len(skus)).
+		Int("branch_id", func(int) int64 { return branch }).
+		Text("sku", func(i int) string { return skus[i] }))
+	return sqldb.Collect(rows, err, scanItem)
+}
+
+func scanItem(r sqldb.Rows) (t stock.Item, err error) {
+	err = r.Scan(&t.ID, &t.Branch, &t.SKU, &t.Name, &t.Unit, &t.LowAt)
+	return t, err
+}
+
+// bring makes a stock item with nothing of it, and tells whether it was not there.
+func ensureItem(ctx context.Context, tx sqldb.Tx, branch int64, sku string, now time.Time) (bool, error) {
+	n, err := tx.Exec(ctx, itemInsert, branch, sku, now.UnixMilli())
+	if n > 0 {
+		tx.Queue(inventoryInsert, branch, sku)
+	}
+	return n > 0, err
+}
+
+// Add makes a stock item with nothing of it.
+func (r *Reservations) Add(ctx context.Context, by identity.Actor, t stock.Item) error {
+	now := r.now()
+	return r.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
+		made, err := ensureItem(ctx, tx, t.Branch, t.SKU, now)
+		if err != nil {
+			return err
+		}
+		found, err := Items(ctx, tx, t.Branch, []string{t.SKU})
+		switch {
+		case err != nil:
+			return err
+		case len(found) == 0:
+			return stock.ErrBranchNotFound
+		case !made:
+			return stock.ErrItemExists
+		}
+		t.ID = found[0].ID
+		update(tx, t, now)
+		return identitysql.Record(ctx, tx,
+			by.Did(now, identity.ActionStockEdited, "stockItem", t.SKU, t.Branch).To(auditText(t)))
+	})
+}
+
+// Describe changes the name, the unit and the mark of a stock item.
+func (r *Reservations) Update(ctx context.Context, by identity.Actor, t stock.Item) error {
+	now := r.now()
+	return r.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
+		rows, err := tx.Query(ctx, itemLock, t.ID)
+		before, found, err := sqldb.One(rows, err, scanItem)
+		switch {
+		case err != nil:
+			return err
+		case !found:
+			return stock.ErrItemNotFound
+		case before == t:
+			return nil
+		}
+		if err := setThreshold(ctx, tx, before, t.LowAt, now); err != nil {
+			return err
+		}
+		update(tx, t, now)
+		return identitysql.Record(ctx, tx, by.Did(now, identity.ActionStockEdited, "stockItem", t.SKU, t.Branch).
+			From(auditText(before)).To(auditText(t)))
+	})
+}
+
+// mark raises the alarm that a new mark asks for. The counter is locked until the mark stands, so that whoever takes units
+// meanwhile goes by the one or by the other.
+func setThreshold(ctx context.Context, tx sqldb.Tx, t stock.Item, lowAt int64, now time.Time) error {
+	if lowAt == t.LowAt {
+		return nil
+	}
+	key := stock.Key{Scope: stock.StockScope(t.Branch), Item: t.ID}
+	balances := stock.NewBalances()
+	QueueLock(tx, []stock.Key{key}, balances)
+	if err := tx.Flush(ctx); err != nil {
+		return err
+	}
+	balances.SetThreshold(key, lowAt)
+	outbox.Queue(tx, balances.LowStockEvents(now))
+	return nil
+}
+
+func update(tx sqldb.Tx, t stock.Item, now time.Time) {
+	var lowAt *int64
+	if t.LowAt != stock.NoAlarm {
+		lowAt = &t.LowAt
+	}
+	tx.QueueExactly(1, itemUpdate, t.ID, t.Name, t.Unit, lowAt, now.UnixMilli())
+}
+
+// described is a stock item as the audit log writes it.
+func auditText(t stock.Item) map[string]any {
+	return map[string]any{"name": t.Name, "unit": t.Unit, "lowAt": t.LowAt}
+}

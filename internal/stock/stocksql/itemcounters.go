@@ -1,0 +1,65 @@
+package stocksql
+
+import (
+	"comanda/internal/sqldb"
+	"comanda/internal/stock"
+)
+
+// queueLockThings locks the counters of stock items and enters them into the book, with the next flush.
+func queueLockItems(tx sqldb.Tx, keys []stock.Key, balances *stock.Balances) {
+	if len(keys) == 0 {
+		return
+	}
+	counts := make(map[int64]stock.Count, len(keys))
+	tx.QueueQuery(func(rows sqldb.Rows) error {
+		for rows.Next() {
+			c, err := scanItemCount(rows)
+			if err != nil {
+				return err
+			}
+			counts[c.Item] = c
+		}
+		return nil
+	}, inventoryLock, itemKeyRows(keys))
+	tx.QueueQuery(func(rows sqldb.Rows) error {
+		for rows.Next() {
+			var t stock.Item
+			if err := rows.Scan(&t.ID, &t.Branch, &t.SKU, &t.LowAt); err != nil {
+				return err
+			}
+			if c, ok := counts[t.ID]; ok {
+				balances.LoadItem(t, c)
+			}
+		}
+		return nil
+	}, itemThresholds, sqldb.NewRowSet(len(keys)).Int("item", func(i int) int64 { return keys[i].Item }))
+}
+
+func itemKeyRows(keys []stock.Key) *sqldb.RowSet {
+	return sqldb.NewRowSet(len(keys)).
+		Int("branch_id", func(i int) int64 { return keys[i].Scope.Branch }).
+		Int("item", func(i int) int64 { return keys[i].Item })
+}
+
+// queueThings writes what the book has changed of the stock.
+func queueItemDeltas(tx sqldb.Tx, c counterChanges) {
+	n := len(c.keys)
+	if n == 0 {
+		return
+	}
+	tx.QueueExactly(int64(n), inventoryAdd, itemKeyRows(c.keys).
+		Int("available", func(i int) int64 {
+			d := c.counters[i]
+			return d.DeltaCap - d.DeltaHeld - d.DeltaUsed
+		}).
+		Int("reserved", func(i int) int64 { return c.counters[i].DeltaHeld }).
+		Int("sold", func(i int) int64 { return c.counters[i].DeltaUsed }))
+}
+
+// scanThing reads a stock item's row as a count: its cap is everything that there is.
+func scanItemCount(r sqldb.Rows) (c stock.Count, err error) {
+	var available int64
+	err = r.Scan(&c.Item, &available, &c.Held, &c.Used)
+	c.Cap = available + c.Held + c.Used
+	return c, err
+}

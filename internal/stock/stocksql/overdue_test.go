@@ -1,0 +1,173 @@
+package stocksql_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"comanda/internal/ordering/orderingtest"
+	"comanda/internal/sqldb"
+	"comanda/internal/sqldb/sqldbtest"
+	"comanda/internal/stock"
+	"comanda/internal/stock/stocksql"
+)
+
+var shelves = sqldb.Load(fstest.MapFS{
+	"thing.sql": {Data: []byte(`
+		INSERT INTO stock_item (id, branch_id, sku, low_at, created_at, updated_at) VALUES ($1, $2, $3, $4, 0, 0)`)},
+	"level.sql": {Data: []byte(`INSERT INTO inventory (branch_id, item_id, available) VALUES ($1, $2, $3)`)},
+	"hold.sql": {Data: []byte(`
+		INSERT INTO hold (id, branch_id, biz_date, state, digest, expires_at, created_at, updated_at)
+		VALUES ($1, 1, $2, $3, '', $4, 0, 0)`)},
+	"line.sql":  {Data: []byte(`INSERT INTO hold_line (hold_id, stock, item_id, qty) VALUES ($1, 1, $2, 1)`)},
+	"early.sql": {Data: []byte(`INSERT INTO early_confirm (hold_id, created_at) VALUES ($1, $2)`)},
+	"noted.sql": {Data: []byte(`SELECT hold_id FROM early_confirm ORDER BY hold_id`)},
+})
+
+func put(t *testing.T, db *sqldb.DB, name string, args ...any) {
+	t.Helper()
+	if _, err := db.Exec(t.Context(), shelves.Must(name), args...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// An item is low when no more than its mark is left; one without a mark never is.
+func TestStore_LowItems(t *testing.T) {
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		orderingtest.Open(t, db, 1)
+		orderingtest.Open(t, db, 2)
+		for i, l := range []struct {
+			branch    int64
+			mark      any
+			available int64
+		}{{1, int64(5), 6}, {1, int64(5), 5}, {1, int64(5), 0}, {1, int64(0), 0}, {1, nil, 0}, {2, int64(5), 6}} {
+			put(t, db, "thing", int64(i+1), l.branch, strings.Repeat("x", i+1), l.mark)
+			put(t, db, "level", l.branch, int64(i+1), l.available)
+		}
+		low, err := stocksql.New(db).LowItems(t.Context())
+		if diff := cmp.Diff(map[int64]int64{1: 3, 2: 0}, low); diff != "" || err != nil {
+			t.Error(diff, err)
+		}
+	})
+}
+
+// What is late is counted for orders and for reservations apart, and only while it is held.
+func TestStore_OverdueOrders(t *testing.T) {
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		orderingtest.Open(t, db, 1)
+		reservations := stocksql.NewReservations(db, orderingtest.NoGate{}, func() time.Time { return now })
+		defer reservations.Stop()
+		late := func() [4]int64 {
+			t.Helper()
+			n, by, err := stocksql.New(db).OverdueOrders(t.Context(), now)
+			m, than, also := reservations.OverdueReservations(t.Context(), now)
+			if err := errors.Join(err, also); err != nil {
+				t.Fatal(err)
+			}
+			return [4]int64{n, int64(by.Seconds()), m, int64(than.Seconds())}
+		}
+		if got := late(); got != [4]int64{} {
+			t.Errorf("nothing is held, and late are %v", got)
+		}
+		for i, h := range []struct {
+			date  string
+			state stock.State
+			by    time.Duration
+		}{
+			{scope.Date, stock.Held, time.Minute}, {scope.Date, stock.Held, -time.Minute},
+			{scope.Date, stock.Confirmed, time.Hour}, {"", stock.Held, 2 * time.Second}, {"", stock.Held, 3 * time.Second},
+			{"", stock.Released, time.Hour},
+		} {
+			put(t, db, "hold", strings.Repeat("h", i+1), h.date, string(h.state), now.Add(-h.by).UnixMilli())
+		}
+		if got := late(); got != [4]int64{1, 60, 2, 3} {
+			t.Errorf("late are %v", got)
+		}
+	})
+}
+
+// Lines of an item that the branch does not have are missing from every comparison but this one.
+func TestStore_Drift_finds_orphan_holds(t *testing.T) {
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		orderingtest.Open(t, db, 1)
+		put(t, db, "hold", "released", "", string(stock.Released), 0)
+		put(t, db, "line", "released", 7)
+		if found, err := stocksql.New(db).Drift(t.Context(), scope.Date); len(found) != 0 || err != nil {
+			t.Errorf("what was released counts: %v, %v", found, err)
+		}
+		put(t, db, "hold", "held", "", string(stock.Held), 0)
+		put(t, db, "line", "held", 7)
+		found, err := stocksql.New(db).Drift(t.Context(), scope.Date)
+		want := []string{"branch 1, stock item number 7: 1 holds and no such item"}
+		if diff := cmp.Diff(want, found); diff != "" || err != nil {
+			t.Error(diff, err)
+		}
+	})
+}
+
+func TestStore_PurgeEarlyConfirms(t *testing.T) {
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		put(t, db, "early", "old", now.Add(-time.Second).UnixMilli())
+		put(t, db, "early", "young", now.UnixMilli())
+		if err := stocksql.New(db).PurgeEarlyConfirms(t.Context(), now); err != nil {
+			t.Fatal(err)
+		}
+		rows, err := db.Query(t.Context(), shelves.Must("noted"))
+		left, err := sqldb.Collect(rows, err, sqldb.Value[string])
+		if diff := cmp.Diff([]string{"young"}, left); diff != "" || err != nil {
+			t.Error(diff, err)
+		}
+	})
+}
+
+var errRefused = errors.New(strings.Repeat("Redis says no. ", 100))
+
+// An attempt counts once however many processes have made it, and an entry that was given up rests until it is revived.
+func TestStore_Postpone(t *testing.T) {
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		orderingtest.Open(t, db, 1, 10).SetQuota(t, 101, 2, scope.Date, now)
+		l := stocksql.New(db)
+		at := func(after time.Duration) []stock.OutboxEntry {
+			t.Helper()
+			entries, err := l.Unapplied(t.Context(), now.Add(after), "", 10)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return entries
+		}
+		postpone := func(e stock.OutboxEntry, due time.Duration, dead bool) {
+			t.Helper()
+			late := []stock.FailedEntry{{OutboxEntry: e, Cause: errRefused, Due: now.Add(due), Dead: dead}}
+			if err := l.Postpone(t.Context(), late, now); err != nil {
+				t.Fatal(err)
+			}
+		}
+		first := at(0)[0]
+		postpone(first, time.Minute, false)
+		postpone(first, time.Hour, true) // by a process that was slower
+		if n := len(at(59 * time.Second)); n != 0 {
+			t.Error("it is tried before it is due")
+		}
+		again := at(time.Minute)
+		if len(again) != 1 || again[0].Attempts != 1 || len(again[0].Ops) != 1 {
+			t.Fatalf("after a minute: %+v", again)
+		}
+		postpone(again[0], 0, true)
+		if n, age, err := l.DeadBacklog(t.Context(), now.Add(time.Hour)); n != 1 || age != time.Hour || err != nil {
+			t.Errorf("%d were given up, for %s, %v", n, age, err)
+		}
+		if n, _, err := l.Backlog(t.Context(), now); n != 0 || err != nil || len(at(time.Hour)) != 0 {
+			t.Errorf("%d wait, %v", n, err)
+		}
+		if n, err := l.RetryDead(t.Context(), ""); n != 1 || err != nil {
+			t.Errorf("%d were revived, %v", n, err)
+		}
+		if back := at(0); len(back) != 1 || back[0].Attempts != 0 {
+			t.Errorf("revived: %+v", back)
+		}
+	})
+}

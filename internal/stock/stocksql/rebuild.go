@@ -1,0 +1,162 @@
+package stocksql
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"comanda/internal/sqldb"
+	"comanda/internal/stock"
+)
+
+// ClaimRebuild makes the caller the only one who may rebuild a scope until an instant. When it may not, mine is false
+// and free is the instant from which it may ask again: a rebuild is under way, or has ended a short while ago.
+func (l *Store) ClaimRebuild(
+	ctx context.Context, s stock.Scope, now, until time.Time,
+) (mine bool, free time.Time, err error) {
+	if _, err := l.db.Exec(ctx, scopeInsert, s.Branch, s.Date); err != nil {
+		return false, free, err
+	}
+	n, err := l.db.Exec(ctx, scopeClaim, s.Branch, s.Date, now.UnixMilli(), until.UnixMilli())
+	if err != nil || n == 1 {
+		return n == 1, free, err
+	}
+	rows, err := l.db.Query(ctx, scopeFree, s.Branch, s.Date)
+	ms, _, err := sqldb.One(rows, err, sqldb.Value[int64])
+	return false, time.UnixMilli(ms + 1).UTC(), err
+}
+
+// RenewRebuild moves the end of a claim and reports whether the claim was still the caller's.
+func (l *Store) RenewRebuild(ctx context.Context, s stock.Scope, was, until time.Time) (bool, error) {
+	n, err := l.db.Exec(ctx, scopeRenew, s.Branch, s.Date, was.UnixMilli(), until.UnixMilli())
+	return n == 1, err
+}
+
+// EndRebuild records the epoch that Redis shows now, empty after a failure, and bars the next claim until an instant. A
+// claim that is not the caller's any more is left as it is.
+func (l *Store) EndRebuild(ctx context.Context, s stock.Scope, was time.Time, epoch string, next time.Time) error {
+	_, err := l.db.Exec(ctx, scopeRelease, s.Branch, s.Date, was.UnixMilli(), epoch, next.UnixMilli()-1)
+	return err
+}
+
+const (
+	opsPerDelete = 5000 // entries that one statement deletes
+	holdsPerPage = 1000
+
+	// stockDates are the business dates back from today whose orders may hold units of the stock: none is held for longer.
+	stockDates = 5
+)
+
+// BeginImage makes the counters of a scope exist and deletes what waits in redis_outbox for it. What the deleted entries
+// say is in everything that is read from here on.
+func (l *Store) PrepareRebuild(ctx context.Context, s stock.Scope) error {
+	if !s.IsStock() {
+		if _, err := l.db.Exec(ctx, counterEnsureBranch, s.Branch, s.Date); err != nil {
+			return err
+		}
+	}
+	for {
+		n, err := l.db.Exec(ctx, opsDeleteScope, s.Branch, s.Date, opsPerDelete)
+		if err != nil || n < opsPerDelete {
+			return err
+		}
+	}
+}
+
+// ReadHolds passes on, page by page, the holds of a scope that are held or that have ended since an instant. Each page is
+// of an instant of its own, and nothing is locked or open while it is passed on.
+func (l *Store) ReadHolds(ctx context.Context, s stock.Scope, since time.Time, each func([]stock.HoldState) error) error {
+	for _, state := range []stock.State{stock.Held, stock.Confirmed, stock.Released, stock.Returned} {
+		after := since
+		if state == stock.Held {
+			after = time.UnixMilli(0)
+		}
+		for _, date := range datesOf(s, since) {
+			if err := l.readHolds(ctx, s, date, state, after, each); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// datesOf are the business dates whose holds may have lines of a scope. Of a branch's stock, those are the reservations of
+// other systems, which have no date, and the orders of the last days; one day more on each side bears every time zone.
+func datesOf(s stock.Scope, now time.Time) []string {
+	if !s.IsStock() {
+		return []string{s.Date}
+	}
+	dates := []string{""}
+	for day := -stockDates; day <= 1; day++ {
+		dates = append(dates, now.AddDate(0, 0, day).Format(time.DateOnly))
+	}
+	return dates
+}
+
+func (l *Store) readHolds(
+	ctx context.Context, s stock.Scope, date string, state stock.State, since time.Time, each func([]stock.HoldState) error,
+) error {
+	for after := ""; ; {
+		rows, err := l.db.Query(ctx, holdPage, s.Branch, date, string(state), since.UnixMilli(), after, holdsPerPage,
+			kind(stock.Key{Scope: s}))
+		page, err := collectHolds(rows, err)
+		if err != nil || len(page) == 0 {
+			return err
+		}
+		last := len(page) < holdsPerPage
+		after = page[len(page)-1].Hold.ID
+		if page = partsOf(s, page); len(page) > 0 {
+			if err := each(page); err != nil {
+				return err
+			}
+		}
+		if last {
+			return nil
+		}
+	}
+}
+
+// partsOf keeps of some holds what a scope has of them.
+func partsOf(s stock.Scope, holds []stock.HoldState) []stock.HoldState {
+	of := holds[:0]
+	for _, h := range holds {
+		for _, part := range h.Hold.Parts() {
+			if part.Scope == s && len(part.Lines) > 0 {
+				of = append(of, stock.HoldState{Hold: part, State: h.State})
+			}
+		}
+	}
+	return of
+}
+
+// Image reads, all of one instant, the counters of a scope, its first entries of redis_outbox, and the holds that these
+// name, and reports whether there are more entries. It locks nothing.
+func (l *Store) Snapshot(
+	ctx context.Context, s stock.Scope, limit int,
+) (im stock.ScopeSnapshot, entries []string, more bool, err error) {
+	im.Scope = s
+	err = l.db.Snapshot(ctx, func(ctx context.Context, at sqldb.Reader) error {
+		if im.Counts, err = counts(ctx, at, s); err != nil {
+			return err
+		}
+		rows, err := at.Query(ctx, opsSelectScope, s.Branch, s.Date, limit)
+		waiting, err := sqldb.Collect(rows, err, scanEntry)
+		if err != nil {
+			return err
+		}
+		var ids []string
+		for _, e := range waiting {
+			entries = append(entries, e.ID)
+			for _, op := range e.Ops {
+				if op.Kind != stock.OpCap {
+					ids = append(ids, op.Hold.ID)
+				}
+			}
+		}
+		slices.Sort(ids)
+		holds, err := Holds(ctx, at, slices.Compact(ids))
+		im.Holds = partsOf(s, holds)
+		return err
+	})
+	return im, entries, len(entries) == limit, err
+}

@@ -1,0 +1,102 @@
+package stocksql
+
+import (
+	"context"
+	"maps"
+	"strconv"
+
+	"comanda/internal/identity"
+	"comanda/internal/identity/identitysql"
+	"comanda/internal/sqldb"
+	"comanda/internal/stock"
+)
+
+// Recipe gives what one portion of a menu item takes, and the item's branch.
+func (l *Store) Recipe(ctx context.Context, by identity.Actor, item int64) (branch int64, lines []stock.SKULine, err error) {
+	if branch, err = visibleItemBranch(ctx, l.db, by, recipeBranch, item); err != nil {
+		return 0, nil, err
+	}
+	lines, err = recipe(ctx, l.db, item)
+	return branch, lines, err
+}
+
+// ownDish gives the branch of a menu item, if the actor sees it.
+func visibleItemBranch(ctx context.Context, c sqldb.Conn, by identity.Actor, q *sqldb.Stmt, item int64) (int64, error) {
+	rows, err := c.Query(ctx, q, item)
+	branch, found, err := sqldb.One(rows, err, sqldb.Value[int64])
+	if err == nil && (!found || !by.Sees(branch)) {
+		err = stock.ErrMenuItemNotFound
+	}
+	return branch, err
+}
+
+func recipe(ctx context.Context, c sqldb.Conn, item int64) ([]stock.SKULine, error) {
+	rows, err := c.Query(ctx, recipeLines, item)
+	return sqldb.Collect(rows, err, func(r sqldb.Rows) (t stock.SKULine, err error) {
+		err = r.Scan(&t.SKU, &t.Qty)
+		return t, err
+	})
+}
+
+// SetRecipe replaces what one portion of a menu item takes. A recipe that is as it was is not written anew.
+func (l *Store) SetRecipe(
+	ctx context.Context, by identity.Actor, item int64, lines []stock.SKULine,
+) (branch int64, err error) {
+	err = l.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
+		if branch, err = visibleItemBranch(ctx, tx, by, recipeLock, item); err != nil {
+			return err
+		}
+		before, err := recipe(ctx, tx, item)
+		if err != nil {
+			return err
+		}
+		wanted, err := resolve(ctx, tx, branch, lines)
+		if err != nil || maps.Equal(amounts(before), amounts(lines)) {
+			return err
+		}
+		tx.Queue(recipeDelete, item)
+		if len(wanted) > 0 {
+			tx.Queue(recipeInsert, sqldb.NewRowSet(len(wanted)).
+				Int("item", func(i int) int64 { return wanted[i].Item }).
+				Int("qty", func(i int) int64 { return wanted[i].Qty }), item)
+		}
+		entry := by.Did(l.db.Now(), identity.ActionRecipeEdited, "menuItem", strconv.FormatInt(item, 10), branch).
+			From(amounts(before)).To(amounts(lines))
+		return identitysql.Record(ctx, tx, entry)
+	})
+	return branch, err
+}
+
+// resolve finds the stock items of a recipe in its branch.
+func resolve(ctx context.Context, tx sqldb.Tx, branch int64, lines []stock.SKULine) ([]stock.Line, error) {
+	skus := make([]string, len(lines))
+	for i, l := range lines {
+		skus[i] = l.SKU
+	}
+	found, err := Items(ctx, tx, branch, skus)
+	if err != nil {
+		return nil, err
+	}
+	ids := make(map[string]int64, len(found))
+	for _, t := range found {
+		ids[t.SKU] = t.ID
+	}
+	wanted := make([]stock.Line, len(lines))
+	for i, l := range lines {
+		id, ok := ids[l.SKU]
+		if !ok {
+			return nil, stock.ErrItemNotFound.With("itemId", l.SKU)
+		}
+		wanted[i] = stock.Line{Item: id, Qty: l.Qty}
+	}
+	return wanted, nil
+}
+
+// amounts is a recipe as the audit log writes it.
+func amounts(lines []stock.SKULine) map[string]int64 {
+	all := make(map[string]int64, len(lines))
+	for _, l := range lines {
+		all[l.SKU] = l.Qty
+	}
+	return all
+}

@@ -1,0 +1,123 @@
+package stocksql
+
+import (
+	"context"
+	"time"
+
+	"comanda/internal/sqldb"
+	"comanda/internal/stock"
+)
+
+// Find gives a reservation; one without an id is not there. Questions that come at once share a statement.
+func (r *Reservations) Find(ctx context.Context, id string) (stock.Reservation, error) {
+	return r.finds.Do(ctx, id)
+}
+
+func (r *Reservations) find(ctx context.Context, ids []string) ([]stock.Reservation, error) {
+	return find(ctx, r.db, ids)
+}
+
+func find(ctx context.Context, c sqldb.Conn, ids []string) ([]stock.Reservation, error) {
+	holds := make([]string, len(ids))
+	for i, id := range ids {
+		holds[i] = stock.HoldID(id)
+	}
+	states, err := Holds(ctx, c, holds)
+	if err != nil {
+		return nil, err
+	}
+	reasons, err := textMap(ctx, c, reservationReason, idRows(holds))
+	if err != nil {
+		return nil, err
+	}
+	var items []int64
+	for _, h := range states {
+		for _, l := range h.Hold.Lines {
+			items = append(items, l.Item)
+		}
+	}
+	names, err := itemNames(ctx, c, items)
+	if err != nil {
+		return nil, err
+	}
+	byID := map[string]stock.Reservation{}
+	for _, h := range states {
+		one := stock.Reservation{
+			Branch: h.Hold.Scope.Branch, Status: stock.StatusOf(h.State, reasons[h.Hold.ID]), ExpiresAt: h.Hold.Until,
+		}
+		for _, l := range h.Hold.Lines {
+			one.Lines = append(one.Lines, stock.SKULine{SKU: names[l.Item], Qty: l.Qty})
+		}
+		byID[h.Hold.ID] = one
+	}
+	all := make([]stock.Reservation, len(ids))
+	for i, id := range ids {
+		if one, ok := byID[holds[i]]; ok {
+			all[i], all[i].ID = one, id
+		}
+	}
+	return all, nil
+}
+
+// texts reads rows of two texts as a map.
+func textMap(ctx context.Context, c sqldb.Conn, q *sqldb.Stmt, args ...any) (map[string]string, error) {
+	rows, err := c.Query(ctx, q, args...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	all := map[string]string{}
+	for rows.Next() {
+		var k, v string
+		if err := rows.Scan(&k, &v); err != nil {
+			return nil, err
+		}
+		all[k] = v
+	}
+	return all, rows.Err()
+}
+
+func itemNames(ctx context.Context, c sqldb.Conn, items []int64) (map[int64]string, error) {
+	names := map[int64]string{}
+	if len(items) == 0 {
+		return names, nil
+	}
+	rows, err := c.Query(ctx, itemNamesSelect, itemRows(items))
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var id int64
+		var sku string
+		if err := rows.Scan(&id, &sku); err != nil {
+			return nil, err
+		}
+		names[id] = sku
+	}
+	return names, rows.Err()
+}
+
+func itemRows(items []int64) *sqldb.RowSet {
+	return sqldb.NewRowSet(len(items)).Int("item", func(i int) int64 { return items[i] })
+}
+
+// Overdue gives the ids of reservations whose deadline has come, those that waited longest first.
+func (r *Reservations) Overdue(ctx context.Context, now time.Time, limit int) ([]string, error) {
+	rows, err := r.db.Query(ctx, reservationOverdue, now.UnixMilli(), limit)
+	holds, err := sqldb.Collect(rows, err, sqldb.Value[string])
+	for i, id := range holds {
+		holds[i] = stock.ReservationID(id)
+	}
+	return holds, err
+}
+
+// Late tells how many reservations are past their deadline, and by how much the first of them.
+func (r *Reservations) OverdueReservations(ctx context.Context, now time.Time) (n int64, by time.Duration, err error) {
+	rows, err := r.db.Query(ctx, reservationLate, now.UnixMilli())
+	pair, _, err := sqldb.One(rows, err, sqldb.Pair)
+	if err != nil || pair[0] == 0 {
+		return 0, 0, err
+	}
+	return pair[0], now.Sub(time.UnixMilli(pair[1])), nil
+}

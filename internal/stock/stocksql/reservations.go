@@ -1,0 +1,186 @@
+package stocksql
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"comanda/internal/event/outbox"
+	"comanda/internal/sqldb"
+	"comanda/internal/stock"
+	"comanda/internal/uid"
+)
+
+// Bounds of the group commit, as of that of orders.
+const (
+	maxBatch = 512
+	maxQueue = 16_384
+)
+
+// Gate is told what was decided, after every commit. Neither method may block or fail.
+type CacheQueue interface {
+	// Committed hands over what must now be applied to Redis.
+	EnqueueCommitted(entries []stock.OutboxEntry)
+	// Applied gives the ids of entries that were applied and can be deleted, and forgets them.
+	DrainApplied() []string
+}
+
+// Reservations runs demands of other systems in shared transactions, and keeps the counters that they are about. It
+// implements stock.Desk, stock.Shelves and stock.Ranks.
+type Reservations struct {
+	db     *sqldb.DB
+	cache  CacheQueue
+	now    func() time.Time
+	group  *sqldb.Group[stock.Command, stock.CommandResult]
+	finds  sqldb.Questions[string, stock.Reservation]
+	levels sqldb.Questions[itemRef, stock.Level]
+
+	// Decided hears what was committed, whichever way it was demanded. It must not block, and is set before the first
+	// demand; nil is not called.
+	OnCommit func(commands []stock.Command, results []stock.CommandResult)
+}
+
+// NewReservations starts the goroutines that gather demands and questions; Stop ends them. now is the deciding clock.
+func NewReservations(db *sqldb.DB, gate CacheQueue, now func() time.Time) *Reservations {
+	r := &Reservations{db: db, cache: gate, now: now}
+	r.group = sqldb.NewGroup(db, sqldb.GroupConfig[stock.Command, stock.CommandResult]{Run: r.Run, Max: maxBatch, Queue: maxQueue})
+	r.finds = sqldb.NewQuestions(maxBatch, maxQueue, r.find)
+	r.levels = sqldb.NewQuestions(maxBatch, maxQueue, r.readLevels)
+	return r
+}
+
+// Stop finishes what waits and refuses what comes.
+func (r *Reservations) Stop() {
+	r.group.Stop()
+	r.finds.Stop()
+	r.levels.Stop()
+}
+
+// Group is the group commit, for its figures.
+func (r *Reservations) Group() *sqldb.Group[stock.Command, stock.CommandResult] { return r.group }
+
+// collisions is how often a demand is tried again that met another one of the same new id in another process.
+const maxAttempts = 3
+
+// Do runs one demand; it is durable when Do returns without an error of kind Unavailable.
+func (r *Reservations) Do(ctx context.Context, d stock.Command) (stock.CommandResult, error) {
+	var res stock.CommandResult
+	var err error
+	for range maxAttempts {
+		res, err = r.group.Do(ctx, d)
+		if !errors.Is(err, sqldb.ErrUnique) {
+			break
+		}
+	}
+	return res, tryAgain(err)
+}
+
+// DoAll runs many demands and gives a result and an error for each.
+func (r *Reservations) DoAll(ctx context.Context, ds []stock.Command) ([]stock.CommandResult, []error) {
+	results, failures := r.group.DoAll(ctx, ds)
+	for i := range failures {
+		failures[i] = tryAgain(failures[i])
+	}
+	return results, failures
+}
+
+// again makes of a failure that says nothing about the demand itself the advice to ask again.
+func tryAgain(err error) error {
+	if errors.Is(err, sqldb.ErrUnique) || errors.Is(err, sqldb.ErrRetry) || errors.Is(err, context.DeadlineExceeded) {
+		return stock.ErrTryAgain.Because(err)
+	}
+	return err
+}
+
+// Run decides demands within a transaction: load and lock, decide, write. The gate is told once it is committed.
+func (r *Reservations) Run(ctx context.Context, tx sqldb.Tx, commands []stock.Command) ([]stock.CommandResult, error) {
+	now := r.now()
+	b := &stock.CommandBatch{Now: now, Balances: stock.NewBalances(), Reasons: map[string]string{}, ConfirmedEarly: map[string]bool{}}
+	if err := load(ctx, tx, b, commands); err != nil {
+		return nil, err
+	}
+	results := b.Decide(commands)
+	if r.OnCommit != nil {
+		tx.OnCommit(func() { r.OnCommit(commands, results) })
+	}
+	return results, r.write(tx, b)
+}
+
+// load takes locks in the one order: the stock, then holds.
+func load(ctx context.Context, tx sqldb.Tx, b *stock.CommandBatch, commands []stock.Command) error {
+	ids := make([]string, len(commands))
+	wanted := make([]stock.Hold, 0, len(commands))
+	for i, d := range commands {
+		ids[i] = stock.HoldID(d.ID)
+		if d.Action == stock.Try && d.Short == nil {
+			wanted = append(wanted, d.Hold)
+		}
+	}
+	slices.Sort(ids)
+	ids = slices.Compact(ids)
+	var there []stock.HoldState
+	tx.QueueQuery(func(rows sqldb.Rows) (err error) {
+		there, err = readHolds(rows)
+		return err
+	}, holdSelect, idRows(ids))
+	tx.QueueQuery(func(rows sqldb.Rows) error {
+		for rows.Next() {
+			var id string
+			if err := rows.Scan(&id); err != nil {
+				return err
+			}
+			b.ConfirmedEarly[id] = true
+		}
+		return nil
+	}, earlySelect, idRows(ids))
+	if err := tx.Flush(ctx); err != nil {
+		return err
+	}
+	known := make(map[string]stock.Hold, len(there))
+	held := make([]stock.Hold, len(there))
+	for i, h := range there {
+		known[h.Hold.ID], held[i] = h.Hold, h.Hold
+	}
+	QueueLock(tx, KeysOf(wanted, held), b.Balances)
+	tx.QueueQuery(func(rows sqldb.Rows) error { return loadHolds(rows, b, known) }, reservationLock, idRows(ids))
+	return tx.Flush(ctx)
+}
+
+// enter puts locked holds into the book. One that has come since its lines were read has the transaction begin anew.
+func loadHolds(rows sqldb.Rows, b *stock.CommandBatch, known map[string]stock.Hold) error {
+	for rows.Next() {
+		var id, state, reason string
+		if err := rows.Scan(&id, &state, &reason); err != nil {
+			return err
+		}
+		h, ok := known[id]
+		if !ok {
+			return sqldb.ErrRetry
+		}
+		b.Balances.LoadHold(h, stock.State(state))
+		b.Reasons[id] = reason
+	}
+	return nil
+}
+
+func (r *Reservations) write(tx sqldb.Tx, b *stock.CommandBatch) error {
+	now := b.Now.UnixMilli()
+	QueueDeleteEntries(tx, r.cache.DrainApplied())
+	QueueDeltas(tx, b.Balances)
+	slices.SortFunc(b.Created, func(x, y stock.NewHold) int { return strings.Compare(x.ID, y.ID) })
+	QueueHolds(tx, b.Created, now)
+	QueueTransitions(tx, b.Transitions, now)
+	if len(b.EarlyConfirms) > 0 {
+		tx.Queue(earlyInsert, idRows(b.EarlyConfirms), now)
+	}
+	if events := slices.Concat(b.Events, b.Balances.LowStockEvents(b.Now)); len(events) > 0 {
+		outbox.Queue(tx, events)
+	}
+	entries, err := QueueOps(tx, b.Ops, func() string { return uid.New(b.Now) }, now)
+	if err == nil {
+		tx.OnCommit(func() { r.cache.EnqueueCommitted(entries) })
+	}
+	return err
+}

@@ -1,0 +1,59 @@
+package stocksql
+
+import (
+	"context"
+	"time"
+
+	"comanda/internal/sqldb"
+	"comanda/internal/stock"
+)
+
+// Ledger reads and repairs what the hot path writes.
+type Store struct{ db *sqldb.DB }
+
+// New makes a ledger on a database.
+func New(db *sqldb.DB) *Store { return &Store{db} }
+
+// Scopes gives the scopes from a business date on that the gate has served, with the epoch it must show.
+func (l *Store) Scopes(ctx context.Context, from string) (map[stock.Scope]string, error) {
+	rows, err := l.db.Query(ctx, scopeSelect, from)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	all := map[stock.Scope]string{}
+	for rows.Next() {
+		var s stock.Scope
+		var epoch string
+		if err := rows.Scan(&s.Branch, &s.Date, &epoch); err != nil {
+			return nil, err
+		}
+		all[s] = epoch
+	}
+	return all, rows.Err()
+}
+
+// Bury writes RELEASED holds for leases that ended without an order, unless an order has come after all, and tells what
+// every one of them is now.
+func (l *Store) TombstoneProvisional(ctx context.Context, leases []stock.Hold, now time.Time) ([]stock.HoldState, error) {
+	if len(leases) == 0 {
+		return nil, nil
+	}
+	_, err := l.db.Exec(ctx, holdTombstone, sqldb.NewRowSet(len(leases)).
+		Text("id", func(i int) string { return leases[i].ID }).
+		Int("branch_id", func(i int) int64 { return leases[i].Scope.Branch }).
+		Text("biz_date", func(i int) string { return leases[i].Scope.Date }), now.UnixMilli())
+	if err != nil {
+		return nil, err
+	}
+	ids := make([]string, len(leases))
+	for i, h := range leases {
+		ids[i] = h.ID
+	}
+	return l.Holds(ctx, ids)
+}
+
+// Holds gives those of some holds that exist.
+func (l *Store) Holds(ctx context.Context, ids []string) ([]stock.HoldState, error) {
+	return Holds(ctx, l.db, ids)
+}
