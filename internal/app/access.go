@@ -30,40 +30,40 @@ import (
 type access struct {
 	Administration *identity.Administration
 	Setup          *identity.Setup
-	Rights         *identity.Rights // nil until the door is open
+	Rights         *identity.Authorizer // nil until the door is open
 }
 
 // wireAccess needs the accounts.
 func (k *Core) wireAccess() {
-	house, roles := identitysql.NewPeople(k.DB), identitysql.NewRoles(k.DB)
+	house, roles := identitysql.NewUserAdmin(k.DB), identitysql.NewRoles(k.DB)
 	k.access = access{
 		Administration: &identity.Administration{
-			People: house, Roles: roles, Log: identitysql.NewAuditLog(k.DB), Accounts: k.Accounts, Now: k.DB.Now,
+			Users: house, Roles: roles, Log: identitysql.NewAuditLog(k.DB), Accounts: k.Accounts, Now: k.DB.Now,
 		},
-		Setup: &identity.Setup{House: house, Hasher: k.Accounts.Hasher, Now: k.DB.Now},
+		Setup: &identity.Setup{Store: house, Hasher: k.Accounts.Hasher, Now: k.DB.Now},
 	}
 }
 
 // openDoor makes the permissions be those of the server's routes, and has it let in whoever holds them.
 func (k *Core) openDoor(ctx context.Context, s *httpapi.Server, reg prometheus.Registerer) error {
 	routes := s.API().Routes()
-	if err := identitysql.Sync(ctx, k.DB, identityhttp.Permissions(routes), k.DB.Now()); err != nil {
+	if err := identitysql.SyncPermissions(ctx, k.DB, identityhttp.Permissions(routes), k.DB.Now()); err != nil {
 		return err
 	}
 	places := identityhttp.Places(routes)
-	k.Rights = identity.NewRights(identitysql.NewRoles(k.DB), k.DB.Now, places)
-	k.Administration.Rights = k.Rights
+	k.Rights = identity.NewAuthorizer(identitysql.NewRoles(k.DB), k.DB.Now, places)
+	k.Administration.Authorizer = k.Rights
 	denied := promauto.With(reg).NewCounterVec(prometheus.CounterOpts{
 		Name: "authz_denied_total", Help: "Requests of accounts whose role does not hold the permission for the route.",
 	}, []string{"policy"})
 	for _, p := range []httpapi.Policy{httpapi.Staff, httpapi.Admin, httpapi.Member} { // before the first, for alerts
 		denied.WithLabelValues(string(p))
 	}
-	s.KeepDoor(identityhttp.Door{Guard: k.Guard, Rights: k.Rights, Places: places, Denied: func(l *httpapi.Listing) {
+	s.KeepDoor(identityhttp.Authenticator{Tokens: k.Guard, Routes: k.Rights, Places: places, Denied: func(l *httpapi.Listing) {
 		denied.WithLabelValues(string(l.Policy)).Inc()
 	}})
 	s.Denied = k.denied
-	return k.Rights.Follow(ctx)
+	return k.Rights.Refresh(ctx)
 }
 
 // denied has the audit log keep whom a route was refused to. Wrong passwords and PINs are noted with their account
@@ -73,7 +73,7 @@ func (k *Core) denied(d httpapi.Denial) {
 	case d.Code == identity.ErrPin.Code, d.Code == identity.ErrPassword.Code:
 	case d.Route.Policy.Permitted(), d.Code == identity.ErrSetup.Code:
 		who := cmp.Or(d.Actor, identity.Actor{}.String()) // another site's request is refused before anybody asks who sends it
-		k.Accounts.Incidents.Note(who, identity.ActionDenied, "route:"+d.Route.Method+" "+d.Route.Path, d.Client)
+		k.Accounts.Incidents.Add(who, identity.ActionDenied, "route:"+d.Route.Method+" "+d.Route.Path, d.Client)
 	}
 }
 
@@ -81,7 +81,7 @@ func (k *Core) denied(d httpapi.Denial) {
 func (k *Core) accessLoops() []worker.Loop {
 	return []worker.Loop{{
 		Name: "rights", Every: time.Second, Timeout: 3 * time.Second, MaxPause: time.Second,
-		Run: func(ctx context.Context) error { return k.Rights.Follow(ctx) },
+		Run: func(ctx context.Context) error { return k.Rights.Refresh(ctx) },
 	}}
 }
 
@@ -128,12 +128,12 @@ func CreateUsers(ctx context.Context, c Config, accounts []NewAccount) ([]identi
 	if err != nil {
 		return nil, err
 	}
-	if err := identitysql.Sync(ctx, db, identityhttp.Permissions(routes.Routes()), db.Now()); err != nil {
+	if err := identitysql.SyncPermissions(ctx, db, identityhttp.Permissions(routes.Routes()), db.Now()); err != nil {
 		return nil, err
 	}
 	k := &Core{Config: c, DB: db}
 	k.Accounts = &identity.Accounts{
-		Registry: identitysql.NewAccounts(db), Hasher: identity.NewHasher(identity.DefaultEffort, 1), Now: db.Now,
+		Users: identitysql.NewAccounts(db), Hasher: identity.NewHasher(identity.DefaultArgon2Params, 1), Now: db.Now,
 	}
 	k.wireAccess()
 	users := make([]identity.User, len(accounts))
@@ -154,8 +154,8 @@ func (k *Core) hire(ctx context.Context, n NewAccount) (identity.User, error) {
 	for _, r := range roles {
 		if r.Name == strings.ToUpper(n.Role) {
 			profile := identity.Profile{Email: n.Email, Username: n.Username}
-			post := identity.Post{RoleID: r.ID, Branches: n.Branches}
-			return k.Administration.Hire(ctx, identity.System(), profile, n.Password, post)
+			post := identity.Assignment{RoleID: r.ID, Branches: n.Branches}
+			return k.Administration.CreateUser(ctx, identity.System(), profile, n.Password, post)
 		}
 	}
 	return identity.User{}, identity.ErrRole
@@ -166,7 +166,7 @@ func (k *Core) announceAccess(ctx context.Context, out io.Writer, isDemo bool) e
 	if isDemo {
 		return k.demoStaff(ctx, out)
 	}
-	code, err := k.Setup.Offer(ctx)
+	code, err := k.Setup.NewCode(ctx)
 	if err != nil || code == "" {
 		return err
 	}
@@ -194,7 +194,7 @@ func (k *Core) demoStaff(ctx context.Context, out io.Writer) error {
 		if name == "user" {
 			name = "member"
 		}
-		_, found, err := k.Accounts.Registry.Find(ctx, demoMail(name), "")
+		_, found, err := k.Accounts.Users.Find(ctx, demoMail(name), "")
 		if err != nil {
 			return err
 		}

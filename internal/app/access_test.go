@@ -21,7 +21,7 @@ const within = 5 * time.Second
 // request. What was refused, read or changed nothing has none.
 func TestAudit_everyChangeOfTheStaff(t *testing.T) {
 	f := newFixture(t)
-	entries := func() []identity.Entry {
+	entries := func() []identity.AuditEntry {
 		all, _, err := f.core.Administration.Entries(t.Context(), identity.System(), identity.AuditFilter{
 			To: time.Now().Add(time.Hour), Limit: 1000,
 		})
@@ -135,7 +135,7 @@ func TestAccess_takesEffectEverywhere(t *testing.T) {
 				t.Fatalf("%s in %s: %s", c.who, name, got.refusal())
 			}
 		}
-		u, _, err := f.core.Accounts.Registry.Find(t.Context(), strings.ToLower(email(c.who)), "")
+		u, _, err := f.core.Accounts.Users.Find(t.Context(), strings.ToLower(email(c.who)), "")
 		if err != nil {
 			t.Fatal(err)
 		}

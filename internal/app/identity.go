@@ -19,10 +19,10 @@ import (
 // people is the identity room on its stores.
 type people struct {
 	Accounts *identity.Accounts
-	Guard    *identity.Guard
+	Guard    *identity.Authenticator
 	Users    *identitysql.Accounts
 
-	tokens   *identityjwt.Tokens
+	tokens   *identityjwt.Codec
 	tokenKey identity.Key // what useTokenKey was last given
 
 	// RoleChanged hears that the permissions of a role have changed somewhere, 0 for any; set it before loops run.
@@ -33,8 +33,8 @@ type people struct {
 type failures struct{ *limit.Limiter }
 
 // Look implements identity.Limiter.
-func (f failures) Look(ctx context.Context, policy, subject string) (time.Duration, bool) {
-	v := f.Limiter.Look(ctx, policy, subject)
+func (f failures) Peek(ctx context.Context, policy, subject string) (time.Duration, bool) {
+	v := f.Limiter.Peek(ctx, policy, subject)
 	return v.Retry, v.OK
 }
 
@@ -51,21 +51,21 @@ func (k *Core) wireIdentity(ctx context.Context, reg prometheus.Registerer) erro
 		return err
 	}
 	store, memory := identitysql.NewAccounts(k.DB), identityredis.New(k.Redis)
-	guard := identity.NewGuard(tokens, store, memory, k.DB.Now, func(role int64) {
+	guard := identity.NewAuthenticator(tokens, store, memory, k.DB.Now, func(role int64) {
 		if k.RoleChanged != nil {
 			k.RoleChanged(role)
 		}
 	})
-	hasher := identity.NewHasher(identity.DefaultEffort, runtime.GOMAXPROCS(0))
+	hasher := identity.NewHasher(identity.DefaultArgon2Params, runtime.GOMAXPROCS(0))
 	k.people = people{Guard: guard, Users: store, RoleChanged: k.RoleChanged, tokens: tokens, Accounts: &identity.Accounts{
-		Registry: store, Logins: store, Pins: store, Codes: store, Hasher: hasher, Tokens: tokens, Keys: keys, Guard: guard,
-		Memory: memory, Limits: failures{k.Limits}, Now: k.DB.Now, Log: k.Log,
+		Users: store, SessionStore: store, Pins: store, Codes: store, Hasher: hasher, Tokens: tokens, Keys: keys, Authenticator: guard,
+		Cache: memory, Limits: failures{k.Limits}, Now: k.DB.Now, Log: k.Log,
 		Incidents: &identity.Incidents{Now: k.DB.Now}, Observer: identityMetrics(reg, hasher),
 	}}
 	if err := k.useTokenKey(key); err != nil {
 		return err
 	}
-	return guard.Follow(ctx)
+	return guard.SyncRevocations(ctx)
 }
 
 // identityMetrics are the figures of a room that knows no driver.
@@ -103,16 +103,16 @@ func identityMetrics(reg prometheus.Registerer, hasher *identity.Hasher) identit
 // token be refused.
 func (k *Core) guardLoops() []worker.Loop {
 	return []worker.Loop{
-		{Name: "guard", Run: k.Guard.Follow, Every: time.Second, Timeout: 3 * time.Second, MaxPause: time.Second},
-		{Name: "sessions", Run: k.Guard.FlushSeen, Every: 5 * time.Second, Timeout: 10 * time.Second},
+		{Name: "guard", Run: k.Guard.SyncRevocations, Every: time.Second, Timeout: 3 * time.Second, MaxPause: time.Second},
+		{Name: "sessions", Run: k.Guard.FlushLastSeen, Every: 5 * time.Second, Timeout: 10 * time.Second},
 		{Name: "incidents", Run: k.writeIncidents, Every: 5 * time.Second, Timeout: 10 * time.Second},
 	}
 }
 
 // writeIncidents writes who was refused into the audit log.
 func (k *Core) writeIncidents(ctx context.Context) error {
-	return k.Accounts.Incidents.Flush(ctx, func(ctx context.Context, all ...identity.Entry) error {
-		return identitysql.RecordAlone(ctx, k.DB, all...)
+	return k.Accounts.Incidents.Flush(ctx, func(ctx context.Context, all ...identity.AuditEntry) error {
+		return identitysql.RecordAuditAlone(ctx, k.DB, all...)
 	})
 }
 

@@ -40,8 +40,8 @@ var rebuilders = map[string]any{
 	"stock.rebuild":    (*stock.Syncer).Reconcile,
 	"visit.resolve":    (*visit.Guests).Resolve,
 	"document.rebuild": (*document.Sampler).RunOnce, // and document.Plane.Watch, when all are gone
-	"identity.admit":   (*identity.Guard).Admit,
-	"identity.follow":  (*identity.Guard).Follow,
+	"identity.admit":   (*identity.Authenticator).Authenticate,
+	"identity.follow":  (*identity.Authenticator).SyncRevocations,
 	"identity.send":    (*identity.Accounts).RequestCode,
 }
 

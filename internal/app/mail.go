@@ -25,7 +25,7 @@ const keepDead = 7 * 24 * time.Hour
 // mail is where messages go.
 func (c Config) mail() mailout.Config { return mailout.Config{URL: c.SMTPURL, From: c.MailFrom} }
 
-func (c Config) post() (mail.Post, error) {
+func (c Config) post() (mail.Transport, error) {
 	if c.SMTPURL != "" {
 		return mailout.NewSMTP(c.mail())
 	}
@@ -48,7 +48,7 @@ func (k *Core) mailLoops(log *slog.Logger, reg prometheus.Registerer) ([]worker.
 	}
 	store := mailsql.New(k.DB)
 	sender := &mail.Sender{
-		Store: store, Post: post, Open: k.Accounts.Keys.OpenFields, Now: k.DB.Now, Log: log,
+		Store: store, Transport: post, Unseal: k.Accounts.Keys.OpenFields, Now: k.DB.Now, Log: log,
 		Result: countLetters(reg),
 	}
 	return []worker.Loop{

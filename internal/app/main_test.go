@@ -12,7 +12,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	identity.DefaultEffort = identitytest.Light // package identity tests what a password costs
+	identity.DefaultArgon2Params = identitytest.FastParams // package identity tests what a password costs
 	os.Exit(m.Run())
 }
 

@@ -27,13 +27,13 @@ func (c Config) tokenKey(keys identity.Keys) identity.Key {
 
 // useTokenKey makes a key the one by which this process signs and believes.
 func (k *Core) useTokenKey(key identity.Key) error {
-	if err := k.tokens.Use(key); err != nil {
+	if err := k.tokens.SetKey(key); err != nil {
 		return err
 	}
 	k.tokenKey = key
 	k.Redis.UseSealKey(key.Derive(sealUse))
-	k.Accounts.Devices.Use(key.Derive(deviceUse))
-	k.Guard.Forget()
+	k.Accounts.Devices.SetKey(key.Derive(deviceUse))
+	k.Guard.ClearCache()
 	return nil
 }
 

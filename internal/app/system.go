@@ -65,8 +65,8 @@ func (w works) Replay(ctx context.Context, f system.ReplayFilter) (system.Replay
 	return replay(ctx, w.DB, w.Desk, f)
 }
 
-func (w works) Record(ctx context.Context, e identity.Entry) error {
-	return identitysql.RecordAlone(ctx, w.DB, e)
+func (w works) Record(ctx context.Context, e identity.AuditEntry) error {
+	return identitysql.RecordAuditAlone(ctx, w.DB, e)
 }
 
 func (w works) AuditKeys(ctx context.Context, most int64) (audit.Report, error) {

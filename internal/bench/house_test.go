@@ -147,7 +147,7 @@ func (h *house) server(t *testing.T, limits ordering.Limits) *httpapi.Server {
 		}},
 	})
 	server.API().Handle(httpapi.Route{Pattern: "POST /auth/login", Policy: httpapi.Public, Handler: http.HandlerFunc(login)})
-	server.KeepDoor(identityhttp.Door{Guard: door{}, Rights: door{}})
+	server.KeepDoor(identityhttp.Authenticator{Tokens: door{}, Routes: door{}})
 	return server
 }
 
@@ -203,15 +203,15 @@ func login(w http.ResponseWriter, r *http.Request) {
 // door admits the account whose number is the token, to every route.
 type door struct{}
 
-func (door) Admit(_ context.Context, token string) (identity.Actor, error) {
+func (door) Authenticate(_ context.Context, token string) (identity.Actor, error) {
 	id, err := strconv.ParseInt(token, 10, 64)
 	if err != nil {
-		return identity.Actor{}, identity.ErrToken
+		return identity.Actor{}, identity.ErrInvalidToken
 	}
 	return identity.Actor{Kind: identity.Account, UserID: id}, nil
 }
 
-func (door) May(*identity.Actor, int) error { return nil }
+func (door) Authorize(*identity.Actor, int) error { return nil }
 
 // Left implements catalog.Availability.
 func (h *house) Left(ctx context.Context, branch int64, date string, items []int64) (map[int64]int64, error) {

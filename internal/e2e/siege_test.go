@@ -130,7 +130,7 @@ func (s *site) forged(p *patron) string {
 	}
 	now := time.Now()
 	text, err := tokens.Sign(identity.Claims{
-		ID: "forged", UserID: user, Session: said.Session, IssuedAt: now, ExpiresAt: now.Add(identity.AccessLife),
+		ID: "forged", UserID: user, Session: said.Session, IssuedAt: now, ExpiresAt: now.Add(identity.AccessTokenTTL),
 	})
 	if err != nil {
 		s.t.Fatal(err)

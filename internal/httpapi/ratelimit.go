@@ -24,15 +24,15 @@ func (s *Server) Limit(l *limit.Limiter) { s.limits = l }
 // Take takes one of what a policy grants a subject, and tells the client in the answer's headers; the error is what to
 // answer when there is none. Outside of a request, and where no limits are set, everything is granted.
 func Take(ctx context.Context, policy, subject string) error {
-	return decide(ctx, func(l *limit.Limiter) limit.Verdict { return l.Ask(ctx, policy, subject) })
+	return decide(ctx, func(l *limit.Limiter) limit.Result { return l.Reserve(ctx, policy, subject) })
 }
 
 // Spare is Take without taking: for what is counted only when it fails.
 func Spare(ctx context.Context, policy, subject string) error {
-	return decide(ctx, func(l *limit.Limiter) limit.Verdict { return l.Look(ctx, policy, subject) })
+	return decide(ctx, func(l *limit.Limiter) limit.Result { return l.Peek(ctx, policy, subject) })
 }
 
-func decide(ctx context.Context, ask func(*limit.Limiter) limit.Verdict) error {
+func decide(ctx context.Context, ask func(*limit.Limiter) limit.Result) error {
 	x := exchangeOf(ctx)
 	if x == nil || x.route == nil || x.route.s.limits == nil {
 		return nil
@@ -55,10 +55,10 @@ func (s *Server) limitRate(ctx context.Context, x *exchange, l *Listing, r *http
 	if given := r.Header[CustomerTokenHeader]; !ok && len(given) == 1 {
 		token = given[0]
 	}
-	v := s.limits.Ask(ctx, limitNetwork, networkOf(x.client))
+	v := s.limits.Reserve(ctx, limitNetwork, networkOf(x.client))
 	if v.OK && token != "" {
 		sum := sha256.Sum256([]byte(token)) // a secret is not kept as it is
-		v = s.limits.Ask(ctx, limitToken, string(sum[:]))
+		v = s.limits.Reserve(ctx, limitToken, string(sum[:]))
 	}
 	tell(x.Header(), v)
 	return v.Err()
@@ -66,7 +66,7 @@ func (s *Server) limitRate(ctx context.Context, x *exchange, l *Listing, r *http
 
 // tell writes the headers of draft-ietf-httpapi-ratelimit-headers: of the policy that was asked for last, which is the
 // one that the route is about.
-func tell(h http.Header, v limit.Verdict) {
+func tell(h http.Header, v limit.Result) {
 	h["Ratelimit-Policy"] = quotas[v.Policy.Name]
 	line := make([]byte, 0, 48)
 	line = append(line, '"')

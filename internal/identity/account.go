@@ -13,17 +13,17 @@ import (
 	"comanda/internal/fault"
 )
 
-// Status is what an account may be used for.
+// Status is the state of an account.
 type Status string
 
-// The states of an account.
+// States of an account.
 const (
-	Pending  Status = "PENDING"  // its e-mail address is not proved; it cannot log in
-	Active   Status = "ACTIVE"   // it can
-	Disabled Status = "DISABLED" // the house has closed it
+	Pending  Status = "PENDING"  // the e-mail address is not verified; no login
+	Active   Status = "ACTIVE"   // may log in
+	Disabled Status = "DISABLED" // disabled by an administrator; no login
 )
 
-// Profile is what people say about themselves. Empty means not said.
+// Profile is what users enter about themselves. Empty means not given.
 type Profile struct {
 	Username    string // lower case, 3 to 32 characters
 	Email       string // lower case
@@ -47,15 +47,15 @@ type User struct {
 
 	ID           int64
 	GoogleID     string
-	PasswordHash string // PHC string; empty: no login by password. It leaves the process for SQL only
+	PasswordHash string // PHC string; empty disables login by password. Stored in SQL only
 	RoleID       int64
-	Role         string // its name
+	Role         string // name of the role
 	Branches     []int64
 	Status       Status
 	TrustScore   int
-	Registered   bool      // the e-mail address was proved
-	ValidFrom    time.Time // sessions begun up to then are dead
-	Failures     int       // wrong passwords in a row
+	Registered   bool      // the e-mail address is verified
+	ValidFrom    time.Time // sessions that started up to then are invalid
+	Failures     int       // consecutive wrong passwords
 	CreatedAt    time.Time
 	UpdatedAt    time.Time
 	CreatedBy    string
@@ -63,21 +63,21 @@ type User struct {
 	Version      int64
 }
 
-// Actor is the account as the sender of a request within a session.
+// Actor returns the account as the actor of a request within a session.
 func (u User) Actor(session string) Actor {
 	return Actor{
 		Kind: Account, UserID: u.ID, RoleID: u.RoleID, Role: u.Role, Session: session,
-		AllBranches: EveryBranch(u.Role), Branches: u.Branches,
+		AllBranches: WorksInEveryBranch(u.Role), Branches: u.Branches,
 	}
 }
 
-// The limits of a profile, in characters unless said otherwise.
+// Limits of a profile, in characters unless noted.
 const (
 	maxEmail     = 254
 	maxLocal     = 64
 	maxShort     = 100 // names, places, occupations
 	maxLong      = 300 // addresses
-	maxDevice    = 128
+	maxDeviceID  = 128
 	maxExtra     = 8 << 10 // bytes of JSON
 	maxAge       = 150
 	maxLatitude  = 90
@@ -98,31 +98,32 @@ func invalid(format string, args ...any) error {
 	return fault.Newf(fault.Invalid, "invalid", format, args...)
 }
 
-// NormalEmail gives an e-mail address in the one form in which it is kept and looked up: without spaces around it, in
-// lower case. ok is false for what is no address. Addresses beyond ASCII are refused: two spellings that look alike
-// must not be two accounts.
-func NormalEmail(s string) (email string, ok bool) {
+// NormalizeEmail returns an e-mail address as it is stored and looked up: trimmed and in lower case. ok reports whether
+// s is an address. Non-ASCII addresses are refused, so that two addresses that look alike cannot be two accounts.
+func NormalizeEmail(s string) (email string, ok bool) {
 	s = strings.ToLower(strings.TrimSpace(s))
 	local, domain, found := strings.Cut(s, "@")
 	ok = found && len(s) <= maxEmail && len(local) <= maxLocal && localForm.MatchString(local) && domainForm.MatchString(domain)
 	return s, ok
 }
 
-// NormalUsername gives a username as it is kept and looked up. One never looks like an e-mail address or has a space.
-func NormalUsername(s string) (name string, ok bool) {
+// NormalizeUsername returns a username as it is stored and looked up. A valid username contains neither @ nor spaces,
+// so it never looks like an e-mail address.
+func NormalizeUsername(s string) (name string, ok bool) {
 	s = strings.ToLower(strings.TrimSpace(s))
 	return s, usernameForm.MatchString(s)
 }
 
-// NormalPhone gives a telephone number as it is kept: + and the digits of E.164, or the digits of a national number.
-func NormalPhone(s string) (phone string, ok bool) {
+// NormalizePhone returns a telephone number as it is stored: + and the digits of E.164, or the digits of a national
+// number.
+func NormalizePhone(s string) (phone string, ok bool) {
 	s = phoneFiller.Replace(strings.TrimSpace(s))
 	return s, e164Form.MatchString(s) || nationalForm.MatchString(s)
 }
 
-// Normalised gives the profile in the form in which it is kept, or what is wrong with it.
-func (p Profile) Normalised() (Profile, error) {
-	for _, step := range []func(*Profile) error{normalNames, normalTexts, normalFacts, normalExtra} {
+// Normalized returns the profile as it is stored, or the first validation error.
+func (p Profile) Normalized() (Profile, error) {
+	for _, step := range []func(*Profile) error{normalizeNames, normalizeTexts, normalizeFacts, normalizeExtra} {
 		if err := step(&p); err != nil {
 			return Profile{}, err
 		}
@@ -130,26 +131,26 @@ func (p Profile) Normalised() (Profile, error) {
 	return p, nil
 }
 
-// normalNames looks at what accounts are found by.
-func normalNames(p *Profile) error {
+// normalizeNames validates the fields by which accounts are looked up.
+func normalizeNames(p *Profile) error {
 	var ok bool
-	if p.Email, ok = NormalEmail(p.Email); !ok && p.Email != "" {
+	if p.Email, ok = NormalizeEmail(p.Email); !ok && p.Email != "" {
 		return invalid("This is not an e-mail address.")
 	}
-	if p.Username, ok = NormalUsername(p.Username); !ok && p.Username != "" {
-		return invalid("A username has 3 to 32 of a-z, digits, dots, hyphens and underscores; the first is a letter or a digit.")
+	if p.Username, ok = NormalizeUsername(p.Username); !ok && p.Username != "" {
+		return invalid("A username has 3 to 32 characters: a-z, digits, dots, hyphens and underscores. It starts with a letter or a digit.")
 	}
-	if p.Phone, ok = NormalPhone(p.Phone); !ok && p.Phone != "" {
-		return invalid("A telephone number is + and 7 to 15 digits, or the 6 to 15 digits of a national one.")
+	if p.Phone, ok = NormalizePhone(p.Phone); !ok && p.Phone != "" {
+		return invalid("A phone number is + and 7 to 15 digits, or a national number of 6 to 15 digits.")
 	}
 	p.DeviceID = strings.ToLower(strings.TrimSpace(p.DeviceID))
-	if p.DeviceID != "" && (len(p.DeviceID) > maxDevice || !deviceForm.MatchString(p.DeviceID)) {
-		return invalid("A device id has up to %d printable characters.", maxDevice)
+	if p.DeviceID != "" && (len(p.DeviceID) > maxDeviceID || !deviceForm.MatchString(p.DeviceID)) {
+		return invalid("A device id has up to %d printable characters.", maxDeviceID)
 	}
 	return nil
 }
 
-func normalTexts(p *Profile) error {
+func normalizeTexts(p *Profile) error {
 	for _, t := range []struct {
 		name string
 		text *string
@@ -166,7 +167,7 @@ func normalTexts(p *Profile) error {
 	return nil
 }
 
-func normalFacts(p *Profile) error {
+func normalizeFacts(p *Profile) error {
 	switch p.Gender = strings.ToUpper(strings.TrimSpace(p.Gender)); p.Gender {
 	case "", "MALE", "FEMALE", "OTHER":
 	default:
@@ -188,7 +189,7 @@ func normalFacts(p *Profile) error {
 	return nil
 }
 
-// degrees reads an angle. Six decimals are a tenth of a metre.
+// degrees normalizes an angle to six decimals, which is a tenth of a metre.
 func degrees(s string, most float64) (string, bool) {
 	f, err := strconv.ParseFloat(strings.TrimSpace(s), 64)
 	if err != nil || !(f >= -most && f <= most) {
@@ -198,7 +199,7 @@ func degrees(s string, most float64) (string, bool) {
 	return strings.TrimSuffix(text, "."), true
 }
 
-func normalExtra(p *Profile) error {
+func normalizeExtra(p *Profile) error {
 	if len(p.Extra) == 0 || string(p.Extra) == "null" {
 		p.Extra = nil
 		return nil
@@ -206,7 +207,7 @@ func normalExtra(p *Profile) error {
 	var object map[string]json.RawMessage
 	var compact bytes.Buffer
 	if json.Unmarshal(p.Extra, &object) != nil || json.Compact(&compact, p.Extra) != nil ||
-		bytes.Contains(p.Extra, []byte(`\u0000`)) { // PostgreSQL cannot show it
+		bytes.Contains(p.Extra, []byte(`\u0000`)) { // PostgreSQL's jsonb cannot store U+0000
 		return invalid("profile is a JSON object.")
 	}
 	if compact.Len() > maxExtra {
@@ -218,17 +219,17 @@ func normalExtra(p *Profile) error {
 	return nil
 }
 
-// Changes are what people change about themselves. nil leaves as it is, an empty text removes. The e-mail address is
-// not among them: it would have to be proved first.
-type Changes struct {
+// ProfileChanges is a partial update of a profile: nil leaves a field as it is, an empty text clears it. The e-mail
+// address is not part of it, because a new one would have to be verified first.
+type ProfileChanges struct {
 	Username, Phone, DeviceID, Address, Gender, FirstName, Surname, Occupation, Province, City, Geolocation *string
 
 	Age   *int
-	Extra json.RawMessage // nil leaves; otherwise the whole object
+	Extra json.RawMessage // nil leaves it; otherwise it replaces the whole object
 }
 
-// Apply gives the profile after the changes, normalised, or what is wrong with them.
-func (c Changes) Apply(p Profile) (Profile, error) {
+// Apply returns the normalized profile after the changes, or the first validation error.
+func (c ProfileChanges) Apply(p Profile) (Profile, error) {
 	for _, f := range []struct{ to, from *string }{
 		{&p.Username, c.Username}, {&p.Phone, c.Phone}, {&p.DeviceID, c.DeviceID}, {&p.Address, c.Address},
 		{&p.Gender, c.Gender}, {&p.FirstName, c.FirstName}, {&p.Surname, c.Surname}, {&p.Occupation, c.Occupation},
@@ -244,21 +245,21 @@ func (c Changes) Apply(p Profile) (Profile, error) {
 	if c.Extra != nil {
 		p.Extra = c.Extra
 	}
-	return p.Normalised()
+	return p.Normalized()
 }
 
-// The faults of accounts.
+// Errors of accounts.
 var (
 	ErrUser          = fault.New(fault.NotFound, "user_not_found", "There is no such user.")
-	ErrTaken         = fault.New(fault.Conflict, "value_taken", "Another account had one of these values just now; try again.")
-	ErrEmailTaken    = fault.New(fault.Conflict, "email_taken", "There is an account with this e-mail address.")
-	ErrUsernameTaken = fault.New(fault.Conflict, "username_taken", "Somebody else has this username.")
-	ErrPhoneTaken    = fault.New(fault.Conflict, "phone_taken", "There is an account with this telephone number.")
-	ErrDeviceTaken   = fault.New(fault.Conflict, "device_taken", "There is an account with this device.")
+	ErrTaken         = fault.New(fault.Conflict, "value_taken", "Another account had one of these values a moment ago. Try again.")
+	ErrEmailTaken    = fault.New(fault.Conflict, "email_taken", "An account with this e-mail address exists already.")
+	ErrUsernameTaken = fault.New(fault.Conflict, "username_taken", "This username is taken.")
+	ErrPhoneTaken    = fault.New(fault.Conflict, "phone_taken", "An account with this phone number exists already.")
+	ErrDeviceTaken   = fault.New(fault.Conflict, "device_taken", "An account with this device exists already.")
 )
 
-// Taken tells which of a profile's unique values another account has.
-func Taken(p, other Profile) error {
+// TakenError returns the error for the first unique value of p that other has too, or nil.
+func TakenError(p, other Profile) error {
 	same := func(a, b string) bool { return a != "" && a == b }
 	switch {
 	case same(p.Email, other.Email):

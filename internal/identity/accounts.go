@@ -10,66 +10,67 @@ import (
 	"comanda/internal/fault"
 )
 
-// Caller is where a request comes from.
+// Caller describes the client of a request.
 type Caller struct {
-	Address string // of the client, for the list of sessions
-	Network string // what limits count as one client: the address, of IPv6 its /64
-	Device  string // what the client calls itself
-	Locale  string // in which to write to its owner
-	Request string // id of the request, for the audit log
-	Marks   string // of the device, see Devices
+	Address      string // client address, for the list of sessions
+	Network      string // what rate limits count as one client: the address, or the /64 of IPv6
+	Device       string // the client's User-Agent
+	Locale       string // locale of e-mails to the user
+	Request      string // request id, for the audit log
+	DeviceCookie string // device cookie, see DeviceCookies
 }
 
-// Limiter bounds how often something is done, normally by GCRA in Redis.
+// Limiter applies rate limits, normally GCRA in Redis.
 type Limiter interface {
-	// Take takes one of what a policy grants a subject; when there is none, retry tells when there will be.
-	Take(ctx context.Context, policy, subject string) (retry time.Duration, ok bool)
-	// Look tells whether Take would grant, and takes nothing: for what is counted only when it fails.
-	Look(ctx context.Context, policy, subject string) (retry time.Duration, ok bool)
+	// Allow takes one request of a subject from a policy. When ok is false, retry is the time until the next is
+	// allowed.
+	Allow(ctx context.Context, policy, subject string) (retry time.Duration, ok bool)
+	// Peek reports whether Allow would succeed, without taking anything. It serves limits that count failures only.
+	Peek(ctx context.Context, policy, subject string) (retry time.Duration, ok bool)
 }
 
-// The policies that are asked for.
+// Rate-limit policies that this package uses.
 const (
 	LimitLoginAccountIP = "login_account_ip" // failed logins of an account from one client
-	LimitLoginAccount   = "login_account"    // failed logins of an account
+	LimitLoginAccount   = "login_account"    // failed logins of an account from all clients
 	LimitLoginIP        = "login_ip"         // failed logins from one client
 	LimitLoginInstance  = "login_instance"   // all logins of this process
 	LimitCodeIP         = "otp_verify_ip"
 	LimitRegisterIP     = "register_ip"
 )
 
-// Letter is mail to be sent once the transaction that writes it has been committed.
-type Letter struct {
+// Email is mail to be sent after the transaction that queues it has committed.
+type Email struct {
 	To       string
 	Template string
 	Locale   string
-	Fields   map[string]string // what the template says; the code among them is sealed, see OpenFields
-	Expires  time.Time         // not worth sending afterwards
+	Fields   map[string]string // values of the template; the code is sealed, see OpenFields
+	Expires  time.Time         // not sent after this time
 }
 
-// The templates of letters.
+// E-mail templates, with their fields.
 const (
-	LetterVerify  = "verify"  // code, name
-	LetterReset   = "reset"   // code, name
-	LetterWelcome = "welcome" // name
+	TemplateVerify  = "verify"  // code, name
+	TemplateReset   = "reset"   // code, name
+	TemplateWelcome = "welcome" // name
 )
 
-// Fields of letters.
+// Fields of e-mail templates.
 const (
 	FieldCode = "code"
 	FieldName = "name"
 )
 
 const (
-	mailUse     = "comanda mail code"
-	welcomeLife = 24 * time.Hour
+	mailPurpose = "comanda mail code"
+	welcomeTTL  = 24 * time.Hour
 )
 
-// OpenFields gives the fields of a letter with its code opened, for whoever sends it.
+// OpenFields returns the fields of an e-mail with its code unsealed, for the sender.
 func (k Keys) OpenFields(fields map[string]string) (map[string]string, error) {
 	open := maps.Clone(fields)
 	if sealed, ok := fields[FieldCode]; ok {
-		code, err := Open(k.Mail, mailUse, sealed)
+		code, err := Open(k.Mail, mailPurpose, sealed)
 		if err != nil {
 			return nil, err
 		}
@@ -78,31 +79,31 @@ func (k Keys) OpenFields(fields map[string]string) (map[string]string, error) {
 	return open, nil
 }
 
-// Registry keeps accounts, normally identitysql.
-type Registry interface {
-	// Find gives the account with an e-mail address or a username; empty ones are nobody's.
+// UserStore stores accounts, normally identitysql.
+type UserStore interface {
+	// Find returns the account with an e-mail address or a username. Empty values match no account.
 	Find(ctx context.Context, email, username string) (u User, found bool, err error)
-	// User gives an account, or ErrUser.
+	// User returns an account, or ErrUser.
 	User(ctx context.Context, id int64) (User, error)
-	// Register makes an account of the role USER with its first code and the letter that brings it, or tells which of
-	// its unique values is taken.
-	Register(ctx context.Context, u User, c Code, l Letter) (User, error)
-	// Change writes what change makes of an account's profile, or tells which of its unique values is taken.
-	Change(ctx context.Context, id int64, now time.Time, change func(Profile) (Profile, error)) (User, error)
+	// Register creates an account of the role USER and queues its first code, or returns the error of the unique value
+	// that is taken.
+	Register(ctx context.Context, u User, c Code, l Email) (User, error)
+	// UpdateProfile applies change to an account's profile, or returns the error of the unique value that is taken.
+	UpdateProfile(ctx context.Context, id int64, now time.Time, change func(Profile) (Profile, error)) (User, error)
 }
 
-// Observer hears what is counted. Nil functions are not called.
+// Observer receives events that are counted as metrics. Nil functions are not called.
 type Observer struct {
 	Login  func(result string) // one of LoginResults
 	Code   func(event string)  // one of CodeEvents
-	Reused func()              // a refresh token came a second time
+	Reused func()              // a spent refresh token was used again
 }
 
-// LoginResults is what may become of a login.
+// LoginResults returns the possible results of a login.
 func LoginResults() []string { return []string{"ok", "failed", "closed", "unverified", "disabled"} }
 
-// CodeEvents is what may be done with a code. Those that were refused, for whatever address, are what somebody raises
-// who guesses a few times at each of many addresses.
+// CodeEvents returns the possible events of a one-time code. "refused" also counts codes for unknown addresses: it
+// rises when an attacker tries a few codes at each of many addresses.
 func CodeEvents() []string { return []string{"sent", "compared", "accepted", "refused"} }
 
 func (o Observer) login(result string) {
@@ -123,85 +124,88 @@ func (o Observer) reused() {
 	}
 }
 
-// Accounts is what people do with their own accounts. All fields but Limits and Observer are needed.
+// Accounts implements what users do with their own accounts. All fields but Limits, Incidents and Observer are
+// required. It is safe for concurrent use.
 type Accounts struct {
-	Registry  Registry
-	Logins    Logins
-	Pins      Pins
-	Codes     CodeBook
-	Hasher    *Hasher
-	Tokens    Tokens
-	Keys      Keys
-	Guard     *Guard
-	Memory    Memory
-	Devices   Devices    // knows no device until it has a key
-	Limits    Limiter    // nil limits nothing
-	Incidents *Incidents // nil collects nothing
-	Now       func() time.Time
-	Log       *slog.Logger
-	Observer  Observer
+	Users         UserStore
+	SessionStore  SessionStore
+	Pins          PinStore
+	Codes         CodeStore
+	Hasher        *Hasher
+	Tokens        TokenCodec
+	Keys          Keys
+	Authenticator *Authenticator
+	Cache         SessionCache
+	Devices       DeviceCookies // trusts no device until it has a key
+	Limits        Limiter       // nil disables rate limits
+	Incidents     *Incidents    // nil records no incidents
+	Now           func() time.Time
+	Log           *slog.Logger
+	Observer      Observer
 
-	guesses turns // at passwords, by the name that was given
+	guessLocks keyedMutex // serialize password guesses by account name
 }
 
-// allow takes one of what a policy grants, or refuses.
-func (a *Accounts) allow(ctx context.Context, policy, subject string) error {
+// reserve takes one request of a subject from a policy, or returns the error that refuses it.
+func (a *Accounts) reserve(ctx context.Context, policy, subject string) error {
 	if a.Limits == nil {
 		return nil
 	}
-	if retry, ok := a.Limits.Take(ctx, policy, subject); !ok {
-		return tooOften(policy, retry)
+	if retry, ok := a.Limits.Allow(ctx, policy, subject); !ok {
+		return limitError(policy, retry)
 	}
 	return nil
 }
 
-// tooOften refuses. A process that has more to do than it can is not the caller's fault.
-func tooOften(policy string, retry time.Duration) error {
+// limitError refuses a request. When this process itself is overloaded it answers unavailable, not too many requests:
+// that is not the caller's fault.
+func limitError(policy string, retry time.Duration) error {
 	if policy == LimitLoginInstance {
 		return &fault.Error{Kind: fault.Unavailable, Code: ErrBusy.Code, Detail: ErrBusy.Detail, RetryAfter: retry}
 	}
 	return &fault.Error{
-		Kind: fault.TooMany, Code: "rate_limited", Detail: "That was too often; wait a little.", RetryAfter: retry,
+		Kind: fault.TooMany, Code: "rate_limited", Detail: "Too many attempts. Please wait a moment.", RetryAfter: retry,
 	}
 }
 
-// share is what a policy grants one subject.
-type share struct{ policy, subject string }
+// limitKey names one counter: a policy and its subject.
+type limitKey struct{ policy, subject string }
 
-// permitted refuses when too much has failed. It takes nothing: who gets it right is not counted.
-func (a *Accounts) permitted(ctx context.Context, shares ...share) error {
+// checkLimits returns an error if one of the counters is exhausted. It takes nothing: successful logins are not
+// counted.
+func (a *Accounts) checkLimits(ctx context.Context, shares ...limitKey) error {
 	if a.Limits == nil {
 		return nil
 	}
 	for _, s := range shares {
-		if retry, ok := a.Limits.Look(ctx, s.policy, s.subject); !ok {
-			return tooOften(s.policy, retry)
+		if retry, ok := a.Limits.Peek(ctx, s.policy, s.subject); !ok {
+			return limitError(s.policy, retry)
 		}
 	}
 	return nil
 }
 
-// charge counts a failure.
-func (a *Accounts) charge(ctx context.Context, shares ...share) {
+// countFailure counts a failure in each counter.
+func (a *Accounts) countFailure(ctx context.Context, shares ...limitKey) {
 	if a.Limits == nil {
 		return
 	}
 	for _, s := range shares {
-		a.Limits.Take(ctx, s.policy, s.subject)
+		a.Limits.Allow(ctx, s.policy, s.subject)
 	}
 }
 
-// Me gives the account of an actor.
+// Me returns the account of an actor.
 func (a *Accounts) Me(ctx context.Context, who Actor) (User, error) {
-	return a.Registry.User(ctx, who.UserID)
+	return a.Users.User(ctx, who.UserID)
 }
 
-// ChangeMe changes what an actor says about themselves.
-func (a *Accounts) ChangeMe(ctx context.Context, who Actor, c Changes) (User, error) {
-	return a.Registry.Change(ctx, who.UserID, a.Now(), c.Apply)
+// ChangeMe changes the profile of an actor's own account.
+func (a *Accounts) ChangeMe(ctx context.Context, who Actor, c ProfileChanges) (User, error) {
+	return a.Users.UpdateProfile(ctx, who.UserID, a.Now(), c.Apply)
 }
 
-// greeting is what letters call somebody; the template finds words for nobody in particular.
+// greeting returns the name that e-mails use. It may be empty; templates have a greeting without a name.
 func (u User) greeting() string {
 	if u.FirstName != "" {
 		return u.FirstName

@@ -27,14 +27,14 @@ const (
 )
 
 // each runs a test on a house on either engine.
-func each(t *testing.T, test func(t *testing.T, h *identitytest.House)) {
+func each(t *testing.T, test func(t *testing.T, h *identitytest.Env)) {
 	t.Helper()
-	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) { test(t, identitytest.Open(t, db, identitytest.NewMemory())) })
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) { test(t, identitytest.Open(t, db, identitytest.NewSessionCache())) })
 }
 
-func inSQLite(t testing.TB) *identitytest.House {
+func newSQLiteEnv(t testing.TB) *identitytest.Env {
 	t.Helper()
-	return identitytest.Open(t, sqldbtest.SQLite(t), identitytest.NewMemory())
+	return identitytest.Open(t, sqldbtest.SQLite(t), identitytest.NewSessionCache())
 }
 
 func wantFault(t *testing.T, what string, got error, want *fault.Error) {
@@ -44,20 +44,20 @@ func wantFault(t *testing.T, what string, got error, want *fault.Error) {
 	}
 }
 
-func login(t *testing.T, h *identitytest.House, password string) error {
+func login(t *testing.T, h *identitytest.Env, password string) error {
 	t.Helper()
 	_, err := h.Login(t.Context(), identity.Credentials{Email: lan, Password: password}, identitytest.Caller())
 	return err
 }
 
-func change(t *testing.T, h *identitytest.House, who identity.Actor, present, next string) error {
+func change(t *testing.T, h *identitytest.Env, who identity.Actor, present, next string) error {
 	t.Helper()
 	_, err := h.ChangePassword(t.Context(), who, present, next, "")
 	return err
 }
 
 func TestRegister(t *testing.T) {
-	each(t, func(t *testing.T, h *identitytest.House) {
+	each(t, func(t *testing.T, h *identitytest.Env) {
 		age := 30
 		p := identity.Profile{
 			Username: "Lan", Email: "LAN@example.com", Phone: "0912 345 678", DeviceID: "D-1", Address: "1 Hàng Bài",
@@ -72,7 +72,7 @@ func TestRegister(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want, _ := p.Normalised()
+		want, _ := p.Normalized()
 		if d := cmp.Diff(want, got.Profile); d != "" {
 			t.Error(d)
 		}
@@ -83,8 +83,8 @@ func TestRegister(t *testing.T) {
 			!strings.HasPrefix(got.PasswordHash, "$argon2id$") || !got.CreatedAt.Equal(h.Clock.Now()) {
 			t.Errorf("%+v", got)
 		}
-		letters := h.Letters(t, lan)
-		if len(letters) != 1 || letters[0].Template != identity.LetterVerify || letters[0].Locale != "en" ||
+		letters := h.Emails(t, lan)
+		if len(letters) != 1 || letters[0].Template != identity.TemplateVerify || letters[0].Locale != "en" ||
 			letters[0].Fields[identity.FieldName] != "Lan" || !letters[0].Expires.Equal(h.Clock.Now().Add(5*time.Minute)) ||
 			strings.Contains(letters[0].Fields[identity.FieldCode], h.Code(t, lan)) {
 			t.Errorf("%+v", letters)
@@ -93,7 +93,7 @@ func TestRegister(t *testing.T) {
 }
 
 func TestRegister_refuses(t *testing.T) {
-	each(t, func(t *testing.T, h *identitytest.House) {
+	each(t, func(t *testing.T, h *identitytest.Env) {
 		if _, err := h.Register(t.Context(), identity.Registration{Profile: identity.Profile{
 			Username: "lan", Email: lan, Phone: "0912345678", DeviceID: "d-1",
 		}, Password: identitytest.Password}, identitytest.Caller()); err != nil {
@@ -116,7 +116,7 @@ func TestRegister_refuses(t *testing.T) {
 			_, err := h.Register(t.Context(), identity.Registration{Profile: c.p, Password: c.password}, identitytest.Caller())
 			wantFault(t, c.p.Email+c.p.Username, err, c.want)
 		}
-		if n := len(h.Letters(t, minh)); n != 0 {
+		if n := len(h.Emails(t, minh)); n != 0 {
 			t.Errorf("%d letters to somebody who was refused", n)
 		}
 	})
@@ -124,8 +124,8 @@ func TestRegister_refuses(t *testing.T) {
 
 // Of those who register one address at the same time, one gets it.
 func TestRegister_race(t *testing.T) {
-	each(t, func(t *testing.T, h *identitytest.House) {
-		h.Hasher = identity.NewHasher(identitytest.Light, 16)
+	each(t, func(t *testing.T, h *identitytest.Env) {
+		h.Hasher = identity.NewHasher(identitytest.FastParams, 16)
 		errs := make([]error, 16)
 		var all sync.WaitGroup
 		for i := range errs {
@@ -144,20 +144,20 @@ func TestRegister_race(t *testing.T) {
 				wantFault(t, "a loser", err, identity.ErrEmailTaken)
 			}
 		}
-		if won != 1 || len(h.Letters(t, lan)) != 1 {
-			t.Errorf("%d registered, %d letters", won, len(h.Letters(t, lan)))
+		if won != 1 || len(h.Emails(t, lan)) != 1 {
+			t.Errorf("%d registered, %d letters", won, len(h.Emails(t, lan)))
 		}
 	})
 }
 
 func TestLogin(t *testing.T) {
-	each(t, func(t *testing.T, h *identitytest.House) {
-		u := h.Join(t, lan)
-		g := h.Enter(t, "LAN@example.com ")
-		if g.User.ID != u.ID || g.ExpiresIn != identity.AccessLife || len(g.Refresh) != 43 {
+	each(t, func(t *testing.T, h *identitytest.Env) {
+		u := h.CreateMember(t, lan)
+		g := h.MustLogin(t, "LAN@example.com ")
+		if g.User.ID != u.ID || g.ExpiresIn != identity.AccessTokenTTL || len(g.Refresh) != 43 {
 			t.Errorf("%+v", g)
 		}
-		a, err := h.Guard.Admit(t.Context(), g.Access)
+		a, err := h.Authenticator.Authenticate(t.Context(), g.Access)
 		want := identity.Actor{
 			Kind: identity.Account, UserID: u.ID, RoleID: g.User.RoleID, Role: identity.RoleUser, Session: g.Session.ID,
 		}
@@ -165,7 +165,7 @@ func TestLogin(t *testing.T) {
 			t.Error(d, err)
 		}
 		name := "lan.n"
-		if _, err := h.ChangeMe(t.Context(), a, identity.Changes{Username: &name}); err != nil {
+		if _, err := h.ChangeMe(t.Context(), a, identity.ProfileChanges{Username: &name}); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := h.Login(t.Context(), identity.Credentials{Username: "Lan.N", Password: identitytest.Password}, identitytest.Caller()); err != nil {
@@ -180,8 +180,8 @@ func TestLogin(t *testing.T) {
 }
 
 func TestLogin_states(t *testing.T) {
-	each(t, func(t *testing.T, h *identitytest.House) {
-		u := h.Join(t, lan)
+	each(t, func(t *testing.T, h *identitytest.Env) {
+		u := h.CreateMember(t, lan)
 		for status, want := range map[identity.Status]*fault.Error{
 			identity.Pending: identity.ErrUnverified, identity.Disabled: identity.ErrDisabled,
 		} {
@@ -199,9 +199,9 @@ var failuresWritten = sqldb.Load(fstest.MapFS{"it.sql": {Data: []byte(`
 
 // Nobody can tell from the work that is done whether an account exists, is open, or has a password: a refusal is one
 // hash and one write (S2).
-func TestLogin_costs_the_same_for_everybody(t *testing.T) {
-	each(t, func(t *testing.T, h *identitytest.House) {
-		u := h.Join(t, lan)
+func TestLogin_costs_the_same_for_every_name(t *testing.T) {
+	each(t, func(t *testing.T, h *identitytest.Env) {
+		u := h.CreateMember(t, lan)
 		cost := func(what string, in identity.Credentials, want error) {
 			t.Helper()
 			hashes, writes := h.Hasher.Stats().Computed, h.Number(t, failuresWritten)
@@ -235,20 +235,20 @@ func TestLogin_costs_the_same_for_everybody(t *testing.T) {
 }
 
 // shared are the limits as the server applies them, in this process.
-type shared struct{ *limit.Limiter }
+type sharedLimits struct{ *limit.Limiter }
 
-func (s shared) Look(ctx context.Context, policy, subject string) (time.Duration, bool) {
-	v := s.Limiter.Look(ctx, policy, subject)
+func (s sharedLimits) Peek(ctx context.Context, policy, subject string) (time.Duration, bool) {
+	v := s.Limiter.Peek(ctx, policy, subject)
 	return v.Retry, v.OK
 }
 
 // Guesses that come at once are no more than those that come one after the other: five from one place, and twenty from
 // wherever they come.
-func TestLogin_guesses_at_once(t *testing.T) {
-	each(t, func(t *testing.T, h *identitytest.House) {
-		h.Join(t, lan)
-		h.Hasher = identity.NewHasher(identitytest.Light, 16)
-		h.Limits = shared{&limit.Limiter{Local: limit.NewMemory(), Now: h.Clock.Now}}
+func TestLogin_concurrent_guesses(t *testing.T) {
+	each(t, func(t *testing.T, h *identitytest.Env) {
+		h.CreateMember(t, lan)
+		h.Hasher = identity.NewHasher(identitytest.FastParams, 16)
+		h.Limits = sharedLimits{&limit.Limiter{Local: limit.NewMemory(), Now: h.Clock.Now}}
 		guess := func(network func(i int) string) (compared int64) {
 			before := h.Hasher.Stats().Computed
 			var all sync.WaitGroup
@@ -277,9 +277,9 @@ func TestLogin_guesses_at_once(t *testing.T) {
 }
 
 // A hundred wrong passwords in a row close the way in; a reset opens it.
-func TestLogin_cap(t *testing.T) {
-	each(t, func(t *testing.T, h *identitytest.House) {
-		h.Join(t, lan)
+func TestLogin_closes_after_100_failures(t *testing.T) {
+	each(t, func(t *testing.T, h *identitytest.Env) {
+		h.CreateMember(t, lan)
 		for range 99 {
 			wantFault(t, "wrong", login(t, h, "something else"), identity.ErrLogin)
 		}
@@ -290,7 +290,7 @@ func TestLogin_cap(t *testing.T) {
 			wantFault(t, "wrong", login(t, h, "something else"), identity.ErrLogin)
 		}
 		wantFault(t, "after 100 failures", login(t, h, identitytest.Password), identity.ErrLogin)
-		if n := h.Heard.Of("login.closed"); n != 1 {
+		if n := h.Events.Count("login.closed"); n != 1 {
 			t.Errorf("%d closed", n)
 		}
 		h.Clock.Advance(time.Minute)
@@ -302,12 +302,12 @@ func TestLogin_cap(t *testing.T) {
 }
 
 func TestLogin_rehashes(t *testing.T) {
-	h := inSQLite(t)
-	h.Join(t, lan)
-	h.Hasher = identity.NewHasher(identity.Effort{Memory: 32, Time: 2, Threads: 1}, 2)
+	h := newSQLiteEnv(t)
+	h.CreateMember(t, lan)
+	h.Hasher = identity.NewHasher(identity.Argon2Params{Memory: 32, Time: 2, Threads: 1}, 2)
 	for _, want := range []int64{2, 1} { // compared and made anew, then only compared
 		before := h.Hasher.Stats().Computed
-		g := h.Enter(t, lan)
+		g := h.MustLogin(t, lan)
 		if n := h.Hasher.Stats().Computed - before; n != want {
 			t.Errorf("%d hashes, want %d", n, want)
 		}
@@ -319,23 +319,23 @@ func TestLogin_rehashes(t *testing.T) {
 }
 
 // refusing limits one policy and notes what was taken.
-type refusing struct {
+type refusingLimits struct {
 	policy string
 	taken  []string
 }
 
-func (l *refusing) Take(_ context.Context, policy, subject string) (time.Duration, bool) {
+func (l *refusingLimits) Allow(_ context.Context, policy, subject string) (time.Duration, bool) {
 	l.taken = append(l.taken, policy+" "+subject)
 	return 7 * time.Second, policy != l.policy
 }
 
-func (l *refusing) Look(_ context.Context, policy, _ string) (time.Duration, bool) {
+func (l *refusingLimits) Peek(_ context.Context, policy, _ string) (time.Duration, bool) {
 	return 7 * time.Second, policy != l.policy
 }
 
 func TestLimits(t *testing.T) {
-	h := inSQLite(t)
-	u := h.Join(t, lan)
+	h := newSQLiteEnv(t)
+	u := h.CreateMember(t, lan)
 	who := identity.Actor{UserID: u.ID}
 	for policy, do := range map[string]func() error{
 		identity.LimitLoginAccountIP: func() error { return login(t, h, identitytest.Password) },
@@ -351,7 +351,7 @@ func TestLimits(t *testing.T) {
 		},
 	} {
 		before := h.Hasher.Stats().Computed
-		l := &refusing{policy: policy}
+		l := &refusingLimits{policy: policy}
 		h.Limits = l
 		var f *fault.Error
 		err := do()
@@ -366,21 +366,21 @@ func TestLimits(t *testing.T) {
 			t.Errorf("%s: %d hashes for somebody who was refused", policy, n)
 		}
 	}
-	h.Limits = &refusing{policy: identity.LimitLoginAccount}
+	h.Limits = &refusingLimits{policy: identity.LimitLoginAccount}
 	if err := change(t, h, who, identitytest.Password, identitytest.Password+"!"); err != nil { // a session has its own budget
 		t.Errorf("changing the password while strangers guess: %v", err)
 	}
 	if err := change(t, h, who, identitytest.Password+"!", identitytest.Password); err != nil {
 		t.Error(err)
 	}
-	l := &refusing{policy: identity.LimitLoginIP}
+	l := &refusingLimits{policy: identity.LimitLoginIP}
 	h.Limits = l
 	if err := login(t, h, identitytest.Password); err == nil || len(l.taken) != 0 {
 		t.Errorf("whoever has failed too often takes %v, %v", l.taken, err)
 	}
-	l = &refusing{}
+	l = &refusingLimits{}
 	h.Limits = l
-	h.Enter(t, lan)
+	h.MustLogin(t, lan)
 	wantFault(t, "wrong", login(t, h, "something else"), identity.ErrLogin)
 	want := []string{ // who gets it right is not counted as a failure
 		"login_instance ",
@@ -392,16 +392,16 @@ func TestLimits(t *testing.T) {
 }
 
 func TestChangeMe(t *testing.T) {
-	each(t, func(t *testing.T, h *identitytest.House) {
-		u, other := h.Join(t, lan), h.Join(t, minh)
+	each(t, func(t *testing.T, h *identitytest.Env) {
+		u, other := h.CreateMember(t, lan), h.CreateMember(t, minh)
 		phone, city := "0912345678", "Huế"
-		if _, err := h.ChangeMe(t.Context(), identity.Actor{UserID: other.ID}, identity.Changes{Phone: &phone}); err != nil {
+		if _, err := h.ChangeMe(t.Context(), identity.Actor{UserID: other.ID}, identity.ProfileChanges{Phone: &phone}); err != nil {
 			t.Fatal(err)
 		}
-		_, err := h.ChangeMe(t.Context(), identity.Actor{UserID: u.ID}, identity.Changes{Phone: &phone, City: &city})
+		_, err := h.ChangeMe(t.Context(), identity.Actor{UserID: u.ID}, identity.ProfileChanges{Phone: &phone, City: &city})
 		wantFault(t, "somebody's number", err, identity.ErrPhoneTaken)
 		h.Clock.Advance(time.Hour)
-		changed, err := h.ChangeMe(t.Context(), identity.Actor{UserID: u.ID}, identity.Changes{City: &city})
+		changed, err := h.ChangeMe(t.Context(), identity.Actor{UserID: u.ID}, identity.ProfileChanges{City: &city})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -412,16 +412,16 @@ func TestChangeMe(t *testing.T) {
 		if kept.City != city || kept.Email != lan || kept.Version != 3 || !kept.UpdatedAt.Equal(h.Clock.Now()) {
 			t.Errorf("%+v", kept)
 		}
-		_, err = h.ChangeMe(t.Context(), identity.Actor{UserID: 99}, identity.Changes{City: &city})
+		_, err = h.ChangeMe(t.Context(), identity.Actor{UserID: 99}, identity.ProfileChanges{City: &city})
 		wantFault(t, "nobody", err, identity.ErrUser)
 	})
 }
 
 func TestChangePassword(t *testing.T) {
-	each(t, func(t *testing.T, h *identitytest.House) {
-		h.Join(t, lan)
-		here, there := h.Enter(t, lan), h.Enter(t, lan)
-		who, err := h.Guard.Admit(t.Context(), here.Access)
+	each(t, func(t *testing.T, h *identitytest.Env) {
+		h.CreateMember(t, lan)
+		here, there := h.MustLogin(t, lan), h.MustLogin(t, lan)
+		who, err := h.Authenticator.Authenticate(t.Context(), here.Access)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -432,10 +432,10 @@ func TestChangePassword(t *testing.T) {
 		if err := change(t, h, who, identitytest.Password, "another password"); err != nil {
 			t.Fatal(err)
 		}
-		if err := h.Admitted(t.Context(), here.Access); err != nil {
+		if err := h.Authenticate(t.Context(), here.Access); err != nil {
 			t.Errorf("this session: %v", err)
 		}
-		wantFault(t, "another session", h.Admitted(t.Context(), there.Access), identity.ErrToken)
+		wantFault(t, "another session", h.Authenticate(t.Context(), there.Access), identity.ErrInvalidToken)
 		_, err = h.Refresh(t.Context(), there.Refresh)
 		wantFault(t, "its refresh token", err, identity.ErrRefresh)
 		wantFault(t, "the old password", login(t, h, identitytest.Password), identity.ErrLogin)
@@ -447,15 +447,15 @@ func TestChangePassword(t *testing.T) {
 
 // A login that was proved by a password which was replaced meanwhile begins nothing.
 func TestLogin_races_a_reset(t *testing.T) {
-	each(t, func(t *testing.T, h *identitytest.House) {
-		u := h.Join(t, lan)
+	each(t, func(t *testing.T, h *identitytest.Env) {
+		u := h.CreateMember(t, lan)
 		u, err := h.Me(t.Context(), identity.Actor{UserID: u.ID})
 		if err != nil {
 			t.Fatal(err)
 		}
 		h.Clock.Advance(time.Minute)
 		reset(t, h, "another password")
-		proof := identity.Proof{Hash: u.PasswordHash, NewHash: u.PasswordHash}
+		proof := identity.LoginProof{Hash: u.PasswordHash, NewHash: u.PasswordHash}
 		_, _, err = h.Store.Begin(t.Context(), u, identity.Session{ID: "s", UserID: u.ID, TokenHash: "x"}, proof)
 		wantFault(t, "the late session", err, identity.ErrLogin)
 	})

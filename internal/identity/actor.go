@@ -6,35 +6,35 @@ import (
 	"strconv"
 )
 
-// ActorKind says what kind of caller an Actor is.
+// ActorKind is the kind of caller of an Actor.
 type ActorKind string
 
 // The kinds of actors.
 const (
-	Anonymous ActorKind = ""        // nobody that we know; a guest's token is the visit room's affair
-	Service   ActorKind = "service" // the bearer of the service token: another system, or a script of the house
-	Console   ActorKind = "system"  // the operator at a command, or the installation itself
-	Account   ActorKind = "user"    // an account, of the staff or a member
+	Anonymous ActorKind = ""        // unknown; guests are identified by package visit
+	Service   ActorKind = "service" // the bearer of the service token: another system or a script
+	Console   ActorKind = "system"  // the operator's command line, or the installation itself
+	Account   ActorKind = "user"    // an account of the staff or of a member
 )
 
-// Actor is who sends a request. It travels in the request's context.
+// Actor is the caller of a request. The request's context carries it.
 type Actor struct {
 	Kind    ActorKind
 	UserID  int64  // of an Account
 	RoleID  int64  // of an Account
-	Role    string // its name, such as OWNER
-	Session string // id of the login, of an Account
-	Request string // id of the request, for the audit log
-	Address string // of the client, for the audit log
+	Role    string // name of the role, such as OWNER
+	Session string // session id, of an Account
+	Request string // request id, for the audit log
+	Address string // client address, for the audit log
 
 	AllBranches bool    // works in every branch: owners, administrators, the service token
-	Branches    []int64 // where a member of the staff works otherwise
+	Branches    []int64 // branches of a staff member without AllBranches
 }
 
-// Sees tells whether the actor works in a branch. What somebody does not see is answered as if it did not exist.
+// Sees reports whether the actor works in a branch. Data of other branches is reported as not found.
 func (a Actor) Sees(branch int64) bool { return a.AllBranches || slices.Contains(a.Branches, branch) }
 
-// String names the actor in records: user:7, service, anonymous.
+// String returns the actor's name in records: user:7, service, system or anonymous.
 func (a Actor) String() string {
 	switch a.Kind {
 	case Account:
@@ -47,28 +47,28 @@ func (a Actor) String() string {
 
 type (
 	actorKey  struct{}
-	rightsKey struct{}
+	mayUseKey struct{}
 )
 
-// WithActor puts the actor of a request into its context.
+// WithActor returns a context that carries the actor of a request.
 func WithActor(ctx context.Context, a Actor) context.Context {
 	return context.WithValue(ctx, actorKey{}, a)
 }
 
-// ActorOf gives the actor of a request; Anonymous where there is none.
+// ActorOf returns the actor of a request, or an Anonymous one.
 func ActorOf(ctx context.Context) Actor {
 	a, _ := ctx.Value(actorKey{}).(Actor)
 	return a
 }
 
-// WithRights puts into a request's context which other routes its actor may use.
-func WithRights(ctx context.Context, may func(RouteKey) bool) context.Context {
-	return context.WithValue(ctx, rightsKey{}, may)
+// WithMayUse returns a context that answers MayUse with may.
+func WithMayUse(ctx context.Context, may func(RouteKey) bool) context.Context {
+	return context.WithValue(ctx, mayUseKey{}, may)
 }
 
-// Holds reports whether the actor of a request may use another route, too: a field that has a route of its own is shown
-// only to those who may use it. Without an actor it is false.
-func Holds(ctx context.Context, k RouteKey) bool {
-	may, ok := ctx.Value(rightsKey{}).(func(RouteKey) bool)
+// MayUse reports whether the actor of a request may also use route k. Handlers hide fields that have a route of their
+// own from actors who may not use it. Without an actor it returns false.
+func MayUse(ctx context.Context, k RouteKey) bool {
+	may, ok := ctx.Value(mayUseKey{}).(func(RouteKey) bool)
 	return ok && may(k)
 }

@@ -5,39 +5,39 @@ import (
 	"time"
 )
 
-// Post is what somebody is in the house: a role, and the branches in which they work.
-type Post struct {
+// Assignment is a user's role and branches.
+type Assignment struct {
 	RoleID   int64
 	Branches []int64
 }
 
-// UserFilter chooses accounts; zero values choose all.
+// UserFilter selects accounts. Zero values select all.
 type UserFilter struct {
-	Query      string // a part of the e-mail address, the username, the telephone number or the name; lower case
+	Query      string // part of the e-mail address, username, phone number or name; lower case
 	Province   string
 	City       string
-	Role       string // its name
+	Role       string // name of a role
 	Registered *bool
 	Status     Status
 
-	EveryBranch bool    // also those who work in no branch
-	Branches    []int64 // otherwise those who work in one of these
+	EveryBranch bool    // also users without a branch
+	Branches    []int64 // otherwise users who work in one of these
 	Limit       int
 	Offset      int
 }
 
-// People keeps accounts for administration, normally identitysql. Each change is one transaction, in which the store
-// asks the rules of this room (Person), writes the audit log and ends the sessions of whoever lost something. It gives
-// the sessions that were ended.
-type People interface {
+// UserAdminStore stores accounts for administration, normally identitysql. Each change is one transaction that checks
+// the rules of Principal, writes the audit log and ends the sessions of a user who lost permissions; those are returned
+// as ended.
+type UserAdminStore interface {
 	Users(ctx context.Context, f UserFilter) (page []User, total int64, err error)
-	Create(ctx context.Context, by Actor, u User, p Post) (User, error)
+	Create(ctx context.Context, by Actor, u User, p Assignment) (User, error)
 	Update(ctx context.Context, by Actor, id int64, now time.Time, change func(Profile) (Profile, error)) (User, error)
-	SetPost(ctx context.Context, by Actor, id int64, p Post, now time.Time) (u User, ended []string, err error)
+	Assign(ctx context.Context, by Actor, id int64, p Assignment, now time.Time) (u User, ended []string, err error)
 	SetStatus(ctx context.Context, by Actor, id int64, s Status, now time.Time) (u User, ended []string, err error)
 }
 
-// RoleStore keeps roles, normally identitysql; see People.
+// RoleStore stores roles, normally identitysql; see UserAdminStore.
 type RoleStore interface {
 	Roles(ctx context.Context) ([]Role, error)
 	Role(ctx context.Context, id int64) (Role, error)
@@ -50,52 +50,52 @@ type RoleStore interface {
 
 // AuditReader reads the audit log, normally identitysql.
 type AuditReader interface {
-	Entries(ctx context.Context, f AuditFilter) (page []Entry, total int64, err error)
+	Entries(ctx context.Context, f AuditFilter) (page []AuditEntry, total int64, err error)
 }
 
-// Administration is what the house does with accounts and roles. What it takes from somebody is gone at once in this
-// process and within five seconds in every other.
+// Administration manages accounts and roles. A revoked permission or session takes effect at once in this process and
+// within five seconds in every other.
 type Administration struct {
-	People   People
-	Roles    RoleStore
-	Log      AuditReader
-	Accounts *Accounts
-	Rights   *Rights
-	Now      func() time.Time
+	Users      UserAdminStore
+	Roles      RoleStore
+	Log        AuditReader
+	Accounts   *Accounts
+	Authorizer *Authorizer
+	Now        func() time.Time
 }
 
-// Users lists accounts that the actor may know of.
-func (m *Administration) Users(ctx context.Context, by Actor, f UserFilter) ([]User, int64, error) {
+// ListUsers returns a page of the accounts that the actor may see, and their total.
+func (m *Administration) ListUsers(ctx context.Context, by Actor, f UserFilter) ([]User, int64, error) {
 	f.EveryBranch, f.Branches = by.AllBranches, by.Branches
-	return m.People.Users(ctx, f)
+	return m.Users.Users(ctx, f)
 }
 
-// User gives an account that the actor may know of, or ErrUser.
+// User returns an account that the actor may see, or ErrUser.
 func (m *Administration) User(ctx context.Context, by Actor, id int64) (User, error) {
-	u, err := m.Accounts.Registry.User(ctx, id)
-	if err == nil && !by.person().SeesPerson(u.person()) {
+	u, err := m.Accounts.Users.User(ctx, id)
+	if err == nil && !by.principal().SeesUser(u.principal()) {
 		return User{}, ErrUser
 	}
 	return u, err
 }
 
-// person is the actor, as far as it matters for what they see.
-func (a Actor) person() Person {
-	p := Person{ID: a.UserID, Role: Role{Name: a.Role}, Branches: a.Branches}
+// principal returns the actor for checks of visibility; it has no permissions.
+func (a Actor) principal() Principal {
+	p := Principal{ID: a.UserID, Role: Role{Name: a.Role}, Branches: a.Branches}
 	if a.AllBranches && a.Kind != Account {
 		p.Role.Name = RoleOwner
 	}
 	return p
 }
 
-// person is the account, as far as it matters for who sees it.
-func (u User) person() Person {
-	return Person{ID: u.ID, Role: Role{ID: u.RoleID, Name: u.Role}, Branches: u.Branches, Status: u.Status}
+// principal returns the account for checks of visibility; it has no permissions.
+func (u User) principal() Principal {
+	return Principal{ID: u.ID, Role: Role{ID: u.RoleID, Name: u.Role}, Branches: u.Branches, Status: u.Status}
 }
 
-// Hire makes an account that can log in at once. Without a password its owner sets one by a code to the e-mail address.
-func (m *Administration) Hire(ctx context.Context, by Actor, p Profile, password string, post Post) (User, error) {
-	p, err := p.Normalised()
+// CreateUser creates an active account. Without a password the user sets one with a code sent to the e-mail address.
+func (m *Administration) CreateUser(ctx context.Context, by Actor, p Profile, password string, post Assignment) (User, error) {
+	p, err := p.Normalized()
 	if err != nil {
 		return User{}, err
 	}
@@ -111,57 +111,57 @@ func (m *Administration) Hire(ctx context.Context, by Actor, p Profile, password
 			return User{}, err
 		}
 	}
-	return m.People.Create(ctx, by, User{
+	return m.Users.Create(ctx, by, User{
 		Profile: p, PasswordHash: hash, Status: Active, CreatedAt: m.Now(), CreatedBy: by.String(),
 	}, post)
 }
 
-// Change changes what an account says about its owner.
-func (m *Administration) Change(ctx context.Context, by Actor, id int64, c Changes) (User, error) {
-	return m.People.Update(ctx, by, id, m.Now(), c.Apply)
+// UpdateUser changes the profile of an account.
+func (m *Administration) UpdateUser(ctx context.Context, by Actor, id int64, c ProfileChanges) (User, error) {
+	return m.Users.Update(ctx, by, id, m.Now(), c.Apply)
 }
 
-// SetPost gives somebody another role or other branches, and ends their sessions.
-func (m *Administration) SetPost(ctx context.Context, by Actor, id int64, p Post) (User, error) {
-	u, ended, err := m.People.SetPost(ctx, by, id, p, m.Now())
-	m.gone(ctx, u, ended, err)
+// Assign changes a user's role and branches, and ends their sessions.
+func (m *Administration) Assign(ctx context.Context, by Actor, id int64, p Assignment) (User, error) {
+	u, ended, err := m.Users.Assign(ctx, by, id, p, m.Now())
+	m.endAccess(ctx, u, ended, err)
 	return u, err
 }
 
-// Disable closes an account and ends its sessions; Enable opens it again.
+// Disable disables an account and ends its sessions.
 func (m *Administration) Disable(ctx context.Context, by Actor, id int64) (User, error) {
-	u, ended, err := m.People.SetStatus(ctx, by, id, Disabled, m.Now())
-	m.gone(ctx, u, ended, err)
+	u, ended, err := m.Users.SetStatus(ctx, by, id, Disabled, m.Now())
+	m.endAccess(ctx, u, ended, err)
 	return u, err
 }
 
-// Enable opens an account that was closed or never proved its e-mail address.
+// Enable activates an account that was disabled or never verified.
 func (m *Administration) Enable(ctx context.Context, by Actor, id int64) (User, error) {
-	u, _, err := m.People.SetStatus(ctx, by, id, Active, m.Now())
+	u, _, err := m.Users.SetStatus(ctx, by, id, Active, m.Now())
 	return u, err
 }
 
-// gone has this process forget at once who was admitted; others hear of it by the revocation.
-func (m *Administration) gone(ctx context.Context, u User, ended []string, err error) {
+// endAccess makes this process refuse the user's sessions at once; others read the revocation from SQL.
+func (m *Administration) endAccess(ctx context.Context, u User, ended []string, err error) {
 	if err == nil && !u.ValidFrom.IsZero() {
-		m.Accounts.Guard.Revoke(Revocation{Kind: RevokeUser, Subject: decimal(u.ID), At: u.ValidFrom})
-		m.Accounts.ended(ctx, ended)
+		m.Accounts.Authenticator.Revoke(Revocation{Kind: RevokeUser, Subject: decimal(u.ID), At: u.ValidFrom})
+		m.Accounts.dropSessions(ctx, ended)
 	}
 }
 
-// CreateRole makes a role of the house's own, which may do nothing yet but its people's own affairs.
+// CreateRole creates a custom role. It starts with the permissions that every account has.
 func (m *Administration) CreateRole(ctx context.Context, by Actor, r Role) (Role, error) {
 	if err := r.Check(); err != nil {
 		return Role{}, err
 	}
 	r, err := m.Roles.CreateRole(ctx, by, r, m.Now())
-	return r, m.followed(ctx, err)
+	return r, m.refreshGrants(ctx, err)
 }
 
-// RoleChange is another name or description; nil leaves it.
+// RoleChange is a partial update of a role; nil leaves a field as it is.
 type RoleChange struct{ Name, Description *string }
 
-// UpdateRole renames or describes a role.
+// UpdateRole changes the name or description of a role.
 func (m *Administration) UpdateRole(ctx context.Context, by Actor, id int64, c RoleChange) (Role, error) {
 	return m.Roles.UpdateRole(ctx, by, id, m.Now(), func(r Role) (Role, error) {
 		if c.Name != nil && *c.Name != r.Name {
@@ -177,27 +177,27 @@ func (m *Administration) UpdateRole(ctx context.Context, by Actor, id int64, c R
 	})
 }
 
-// DeleteRole deletes a role that nobody has.
+// DeleteRole deletes a custom role that no account has.
 func (m *Administration) DeleteRole(ctx context.Context, by Actor, id int64) error {
-	return m.followed(ctx, m.Roles.DeleteRole(ctx, by, id, m.Now()))
+	return m.refreshGrants(ctx, m.Roles.DeleteRole(ctx, by, id, m.Now()))
 }
 
-// SetPermissions says what a role may do from now on.
+// SetPermissions replaces the permissions of a role.
 func (m *Administration) SetPermissions(ctx context.Context, by Actor, id int64, permissions []int64) (Role, error) {
 	r, err := m.Roles.SetPermissions(ctx, by, id, permissions, m.Now())
-	return r, m.followed(ctx, err)
+	return r, m.refreshGrants(ctx, err)
 }
 
-// followed has this process know of changed roles at once. If that fails the loop does it within a second.
-func (m *Administration) followed(ctx context.Context, err error) error {
-	if err == nil && m.Rights != nil {
-		_ = m.Rights.Follow(ctx)
+// refreshGrants makes this process apply changed roles at once. If it fails the loop does so within a second.
+func (m *Administration) refreshGrants(ctx context.Context, err error) error {
+	if err == nil && m.Authorizer != nil {
+		_ = m.Authorizer.Refresh(ctx)
 	}
 	return err
 }
 
-// Entries reads the audit log as far as the actor may: of their own branches where they do not work in all.
-func (m *Administration) Entries(ctx context.Context, by Actor, f AuditFilter) ([]Entry, int64, error) {
+// Entries returns a page of the audit log, limited to the actor's branches, and the total.
+func (m *Administration) Entries(ctx context.Context, by Actor, f AuditFilter) ([]AuditEntry, int64, error) {
 	if f.Branch != 0 && !by.Sees(f.Branch) {
 		return nil, 0, ErrNoBranch
 	}

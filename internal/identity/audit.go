@@ -9,29 +9,29 @@ import (
 	"time"
 )
 
-// Entry is one row of the audit log: who changed what. Each carries the hash of the one before it, so that a change of
-// history shows: see Chain.
-type Entry struct {
+// AuditEntry is one row of the audit log: who changed what. Each entry contains the hash of the previous one, so that
+// tampering shows, see AuditChain.
+type AuditEntry struct {
 	Seq       int64 // 1, 2, 3, without gaps
 	At        time.Time
 	Actor     string // user:7, service, system
 	Action    string
 	Subject   string // user:12, table:3
-	Branch    int64  // 0 where it belongs to none
+	Branch    int64  // 0 if it belongs to no branch
 	RequestID string
-	Address   string // of the client; empty where none has asked, and in entries of releases that did not keep it
-	Before    string // JSON of what was changed, without secrets; empty where there was nothing
+	Address   string // of the client; empty without a request, and in entries of releases before this field
+	Before    string // JSON without secrets; empty if there was nothing
 	After     string
 	PrevHash  string
 	Hash      string
 }
 
-// The actions. Those about accounts bear the names of the OWASP logging vocabulary. What the console calls each in its
-// languages is in web/staff/src/people/actions.
+// Actions. Those of accounts follow the OWASP logging vocabulary. The console translates them in
+// web/staff/src/people/actions.
 const (
 	ActionLogin           = "authn_login_success"
 	ActionLoginFailed     = "authn_login_fail" // several may share an entry, see Incidents
-	ActionDenied          = "authz_fail"       // likewise
+	ActionDenied          = "authz_fail"       // as above
 	ActionPassword        = "authn_password_change"
 	ActionPin             = "authn_pin_change"
 	ActionUserCreated     = "user_created"
@@ -79,33 +79,33 @@ const (
 	ActionKeyWithdrawn    = "token_key_withdrawn"
 )
 
-// maxAuditText bounds what an entry says of a change, in bytes.
+// maxAuditText bounds the Before and After values of an entry, in bytes.
 const maxAuditText = 4096
 
-// System is the actor of what the operator does at the installation's own console.
+// System returns the actor of the operator's command line and of the installation itself.
 func System() Actor { return Actor{Kind: Console, AllBranches: true} }
 
-// Did begins an entry about something that an actor has done: subject is a kind and an id, such as table and 3.
-func (a Actor) Did(now time.Time, action, kind, id string, branch int64) Entry {
-	return Entry{
+// AuditEntry returns a new entry about an action of the actor. The subject is a kind and an id, such as table and 3.
+func (a Actor) AuditEntry(now time.Time, action, kind, id string, branch int64) AuditEntry {
+	return AuditEntry{
 		At: now, Actor: a.String(), Action: action, Subject: kind + ":" + id, Branch: branch, RequestID: a.Request,
 		Address: a.Address,
 	}
 }
 
-// From says what it was before; values are written as JSON and must not hold secrets.
-func (e Entry) From(v any) Entry {
+// WithBefore sets the old value, which is written as JSON and must not contain secrets.
+func (e AuditEntry) WithBefore(v any) AuditEntry {
 	e.Before = auditText(v)
 	return e
 }
 
-// To says what it is now.
-func (e Entry) To(v any) Entry {
+// WithAfter sets the new value, which is written as JSON and must not contain secrets.
+func (e AuditEntry) WithAfter(v any) AuditEntry {
 	e.After = auditText(v)
 	return e
 }
 
-// auditText never fails: an entry without a detail is better than a change without an entry.
+// auditText returns v as JSON. It never fails: an entry without details is better than a change without an entry.
 func auditText(v any) string {
 	b, err := json.Marshal(v)
 	if err != nil || len(b) > maxAuditText {
@@ -114,75 +114,75 @@ func auditText(v any) string {
 	return string(b)
 }
 
-// Sealed gives the entry its place behind another one.
-func (e Entry) Sealed(seq int64, prev string) Entry {
+// Sealed returns the entry with its number, its predecessor's hash and its own.
+func (e AuditEntry) Sealed(seq int64, prev string) AuditEntry {
 	e.Seq, e.PrevHash = seq, prev
 	e.Hash = e.sum()
 	return e
 }
 
-// sum hashes all fields, each behind its length, so that no two entries can be written alike. The address comes last and
-// only where there is one: entries of releases that did not keep it have the hash that they were given.
-func (e Entry) sum() string {
+// sum hashes all fields, each with its length, so that no two entries have the same input. The address comes last and
+// only if present: entries from before that field keep their hash.
+func (e AuditEntry) sum() string {
 	h := sha256.New()
 	for _, n := range []int64{e.Seq, e.At.UnixMilli(), e.Branch} {
-		field(h, strconv.FormatInt(n, 10))
+		hashField(h, strconv.FormatInt(n, 10))
 	}
 	for _, s := range []string{e.Actor, e.Action, e.Subject, e.RequestID, e.Before, e.After, e.PrevHash} {
-		field(h, s)
+		hashField(h, s)
 	}
 	if e.Address != "" {
-		field(h, e.Address)
+		hashField(h, e.Address)
 	}
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-func field(h hash.Hash, s string) {
-	_, _ = h.Write([]byte(strconv.Itoa(len(s)) + ":" + s)) // a hash takes everything
+func hashField(h hash.Hash, s string) {
+	_, _ = h.Write([]byte(strconv.Itoa(len(s)) + ":" + s)) // a hash never fails
 }
 
-// Chain looks at entries one after the other and tells where history was changed.
-type Chain struct {
-	Seq  int64 // of the entry that was seen last
+// AuditChain verifies consecutive entries of the audit log.
+type AuditChain struct {
+	Seq  int64 // of the last verified entry
 	Hash string
 }
 
-// Broken is a place at which the log is not as it was written.
-type Broken struct {
+// AuditBreak is a place where the log is not as it was written.
+type AuditBreak struct {
 	Seq  int64  `json:"seq,string"`
 	What string `json:"what"`
 }
 
-// Next takes the entry that comes next by its number, and tells what is wrong with it.
-func (c *Chain) Next(e Entry) []Broken {
-	var found []Broken
+// Next verifies the next entry by number and returns what is wrong with it.
+func (c *AuditChain) Next(e AuditEntry) []AuditBreak {
+	var found []AuditBreak
 	switch {
 	case e.Seq != c.Seq+1:
-		found = append(found, Broken{e.Seq, "entries before it are missing"})
+		found = append(found, AuditBreak{e.Seq, "entries before it are missing"})
 	case e.PrevHash != c.Hash:
-		found = append(found, Broken{e.Seq, "the entry before it is another one than when it was written"})
+		found = append(found, AuditBreak{e.Seq, "the entry before it is not the one that it was chained to"})
 	}
 	if e.sum() != e.Hash {
-		found = append(found, Broken{e.Seq, "it was changed"})
+		found = append(found, AuditBreak{e.Seq, "it was changed"})
 	}
 	c.Seq, c.Hash = e.Seq, e.Hash
 	return found
 }
 
-// End compares the last entry with the head, which is kept apart, as it was before and after the log was read: what was
-// written meanwhile need not have been seen, but nothing older may be missing and nothing may be behind the head.
-func (c *Chain) End(before, after Chain) []Broken {
+// End compares the last verified entry with the log's head, which is stored apart, as read before and after the walk.
+// Entries written during the walk may be missing; nothing older may be, and nothing may follow the head.
+func (c *AuditChain) End(before, after AuditChain) []AuditBreak {
 	sound := c.Seq >= before.Seq && c.Seq <= after.Seq
-	for _, head := range []Chain{before, after} {
+	for _, head := range []AuditChain{before, after} {
 		sound = sound && (c.Seq != head.Seq || c.Hash == head.Hash)
 	}
 	if sound {
 		return nil
 	}
-	return []Broken{{c.Seq, "the newest entry is not the one that was written last"}}
+	return []AuditBreak{{c.Seq, "the newest entry is not the one that was written last"}}
 }
 
-// AuditFilter chooses entries of the audit log; zero values choose all.
+// AuditFilter selects entries of the audit log. Zero values select all.
 type AuditFilter struct {
 	Subject string
 	Actor   string
@@ -191,7 +191,7 @@ type AuditFilter struct {
 	From    time.Time // inclusive
 	To      time.Time // exclusive
 
-	EveryBranch bool    // also what belongs to no branch or to one that is not listed
+	EveryBranch bool    // also entries of no branch and of branches not in Branches
 	Branches    []int64 // otherwise only these
 	Limit       int
 	Offset      int

@@ -12,7 +12,7 @@ import (
 )
 
 // hashOf is the hash of an entry by the rule of the first releases, which knew no address.
-func hashOf(e identity.Entry) string {
+func hashOf(e identity.AuditEntry) string {
 	var b strings.Builder
 	for _, s := range []string{
 		fmt.Sprint(e.Seq), fmt.Sprint(e.At.UnixMilli()), fmt.Sprint(e.Branch), e.Actor, e.Action, e.Subject, e.RequestID,
@@ -25,14 +25,14 @@ func hashOf(e identity.Entry) string {
 }
 
 // Entries of earlier releases keep their hashes; the address of newer ones is part of theirs.
-func TestEntry_Sealed(t *testing.T) {
+func TestAuditEntry_Sealed(t *testing.T) {
 	who := identity.Actor{Kind: identity.Account, UserID: 7, Request: "a request"}
-	old := who.Did(time.UnixMilli(1000), identity.ActionQuotaSet, "item", "3", 1).To(5).Sealed(1, "before")
+	old := who.AuditEntry(time.UnixMilli(1000), identity.ActionQuotaSet, "item", "3", 1).WithAfter(5).Sealed(1, "before")
 	if old.Address != "" || old.Hash != hashOf(old) {
 		t.Errorf("%+v has another hash than it was given", old)
 	}
 	who.Address = "192.0.2.7"
-	e := who.Did(time.UnixMilli(1000), identity.ActionQuotaSet, "item", "3", 1).To(5).Sealed(1, "before")
+	e := who.AuditEntry(time.UnixMilli(1000), identity.ActionQuotaSet, "item", "3", 1).WithAfter(5).Sealed(1, "before")
 	moved := e
 	moved.PrevHash += fmt.Sprintf("%d:%s", len(e.Address), e.Address)
 	if e.Address != who.Address || e.Hash == old.Hash || e.Hash == hashOf(moved) {

@@ -21,7 +21,7 @@ import (
 // takes as long for an address that nobody has as for one that somebody has: these come by turns, and half of each took
 // less than is shown.
 func BenchmarkAccounts_Login(b *testing.B) {
-	effort := identity.DefaultEffort
+	effort := identity.DefaultArgon2Params
 	b.Run("raw", func(b *testing.B) {
 		salt := make([]byte, 16)
 		b.RunParallel(func(pb *testing.PB) {
@@ -34,10 +34,10 @@ func BenchmarkAccounts_Login(b *testing.B) {
 		"sqlite": sqldbtest.SQLite, "postgres": sqldbtest.Postgres,
 	} {
 		b.Run(name, func(b *testing.B) {
-			h := identitytest.Open(b, db(b), identitytest.NewMemory())
+			h := identitytest.Open(b, db(b), identitytest.NewSessionCache())
 			h.Hasher = identity.NewHasher(effort, runtime.GOMAXPROCS(0))
 			for i := range people {
-				h.Join(b, address(i))
+				h.CreateMember(b, address(i))
 			}
 			b.Run("right", func(b *testing.B) { logins(b, h) })
 			b.Run("refused", func(b *testing.B) { refusals(b, h) })
@@ -50,7 +50,7 @@ const people = 32
 func address(i int) string { return fmt.Sprintf("guest%d@example.com", i%people) }
 
 // logins has people log in, as many at a time as there are cores.
-func logins(b *testing.B, h *identitytest.House) {
+func logins(b *testing.B, h *identitytest.Env) {
 	b.Helper()
 	var turn atomic.Int64
 	b.RunParallel(func(pb *testing.PB) {
@@ -65,7 +65,7 @@ func logins(b *testing.B, h *identitytest.House) {
 }
 
 // refusals tries wrong passwords of people and of nobody, by turns.
-func refusals(b *testing.B, h *identitytest.House) {
+func refusals(b *testing.B, h *identitytest.Env) {
 	b.Helper()
 	took := map[string][]time.Duration{}
 	try := func(who, email string) {

@@ -18,7 +18,7 @@ import (
 )
 
 // reset sets lan's password by a code.
-func reset(t *testing.T, h *identitytest.House, password string) {
+func reset(t *testing.T, h *identitytest.Env, password string) {
 	t.Helper()
 	if err := h.RequestCode(t.Context(), identity.Reset, lan, identitytest.Caller()); err != nil {
 		t.Fatal(err)
@@ -36,7 +36,7 @@ func wrong(code string) string {
 	return string(code[0]+1) + code[1:]
 }
 
-func register(t *testing.T, h *identitytest.House) identity.User {
+func register(t *testing.T, h *identitytest.Env) identity.User {
 	t.Helper()
 	u, err := h.Register(t.Context(), identity.Registration{
 		Profile: identity.Profile{Email: lan}, Password: identitytest.Password,
@@ -47,13 +47,13 @@ func register(t *testing.T, h *identitytest.House) identity.User {
 	return u
 }
 
-func verify(t *testing.T, h *identitytest.House, code string) error {
+func verify(t *testing.T, h *identitytest.Env, code string) error {
 	t.Helper()
 	return h.VerifyEmail(t.Context(), lan, code, identitytest.Caller())
 }
 
 func TestVerifyEmail(t *testing.T) {
-	each(t, func(t *testing.T, h *identitytest.House) {
+	each(t, func(t *testing.T, h *identitytest.Env) {
 		u := register(t, h)
 		code := h.Code(t, lan)
 		wantFault(t, "wrong", verify(t, h, wrong(code)), identity.ErrCode)
@@ -68,18 +68,18 @@ func TestVerifyEmail(t *testing.T) {
 		if u.Status != identity.Active || !u.Registered || u.Version != 2 || err != nil {
 			t.Errorf("%+v, %v", u, err)
 		}
-		all := h.Letters(t, lan)
-		if l := all[len(all)-1]; len(all) != 2 || l.Template != identity.LetterWelcome || l.Fields[identity.FieldCode] != "" {
+		all := h.Emails(t, lan)
+		if l := all[len(all)-1]; len(all) != 2 || l.Template != identity.TemplateWelcome || l.Fields[identity.FieldCode] != "" {
 			t.Errorf("%+v", all)
 		}
 	})
 }
 
-func TestVerifyEmail_ends(t *testing.T) {
-	each(t, func(t *testing.T, h *identitytest.House) {
+func TestVerifyEmail_expires(t *testing.T) {
+	each(t, func(t *testing.T, h *identitytest.Env) {
 		register(t, h)
 		code := h.Code(t, lan)
-		h.Clock.Advance(identity.CodeLife)
+		h.Clock.Advance(identity.CodeTTL)
 		wantFault(t, "old", verify(t, h, code), identity.ErrCode)
 		if err := h.RequestCode(t.Context(), identity.Verify, lan, identitytest.Caller()); err != nil {
 			t.Fatal(err)
@@ -102,7 +102,7 @@ func TestVerifyEmail_ends(t *testing.T) {
 
 // A thousand guesses at once: at most five are compared with the code.
 func TestVerifyEmail_storm(t *testing.T) {
-	each(t, func(t *testing.T, h *identitytest.House) {
+	each(t, func(t *testing.T, h *identitytest.Env) {
 		register(t, h)
 		code := h.Code(t, lan)
 		var all sync.WaitGroup
@@ -125,7 +125,7 @@ func TestVerifyEmail_storm(t *testing.T) {
 			})
 		}
 		all.Wait()
-		if n := h.Heard.Of("code.compared"); n != identity.CodeAttempts {
+		if n := h.Events.Count("code.compared"); n != identity.CodeAttempts {
 			t.Errorf("%d guesses were compared", n)
 		}
 		wantFault(t, "the right one afterwards", verify(t, h, code), identity.ErrCode)
@@ -134,7 +134,7 @@ func TestVerifyEmail_storm(t *testing.T) {
 
 // Whoever comes first with the right code uses it up.
 func TestVerifyEmail_race(t *testing.T) {
-	each(t, func(t *testing.T, h *identitytest.House) {
+	each(t, func(t *testing.T, h *identitytest.Env) {
 		register(t, h)
 		code := h.Code(t, lan)
 		errs := make([]error, identity.CodeAttempts)
@@ -149,7 +149,7 @@ func TestVerifyEmail_race(t *testing.T) {
 				won++
 			}
 		}
-		if won != 1 || h.Heard.Of("code.accepted") != 1 {
+		if won != 1 || h.Events.Count("code.accepted") != 1 {
 			t.Errorf("%d were let in: %v", won, errs)
 		}
 	})
@@ -157,7 +157,7 @@ func TestVerifyEmail_race(t *testing.T) {
 
 // Twenty tries a day for one address, however many codes are sent.
 func TestTryWindows(t *testing.T) {
-	h := inSQLite(t)
+	h := newSQLiteEnv(t)
 	register(t, h)
 	for i := range 5 {
 		if i > 0 {
@@ -170,14 +170,14 @@ func TestTryWindows(t *testing.T) {
 			wantFault(t, "wrong", verify(t, h, wrong(h.Code(t, lan))), identity.ErrCode)
 		}
 	}
-	if n := h.Heard.Of("code.compared"); n != 20 {
+	if n := h.Events.Count("code.compared"); n != 20 {
 		t.Errorf("%d were compared", n)
 	}
 }
 
 func TestRequestCode_windows(t *testing.T) {
-	each(t, func(t *testing.T, h *identitytest.House) {
-		h.Join(t, lan)
+	each(t, func(t *testing.T, h *identitytest.Env) {
+		h.CreateMember(t, lan)
 		for _, email := range []string{lan, minh} { // of nobody the answers are the same
 			sent := 0
 			var f *fault.Error
@@ -202,24 +202,24 @@ func TestRequestCode_windows(t *testing.T) {
 				t.Errorf("%s: %d codes a day, want %d", email, sent, want)
 			}
 		}
-		if n := len(h.Letters(t, minh)); n != 0 {
+		if n := len(h.Emails(t, minh)); n != 0 {
 			t.Errorf("%d letters to nobody", n)
 		}
 	})
 }
 
 func TestRequestCode_only_where_it_helps(t *testing.T) {
-	h := inSQLite(t)
-	u := h.Join(t, lan)
+	h := newSQLiteEnv(t)
+	u := h.CreateMember(t, lan)
 	h.Clock.Advance(time.Minute)
 	ask := func(p identity.Purpose) int {
 		t.Helper()
-		before := len(h.Letters(t, lan))
+		before := len(h.Emails(t, lan))
 		if err := h.RequestCode(t.Context(), p, lan, identitytest.Caller()); err != nil {
 			t.Fatal(err)
 		}
 		h.Clock.Advance(time.Hour)
-		return len(h.Letters(t, lan)) - before
+		return len(h.Emails(t, lan)) - before
 	}
 	if n := ask(identity.Verify); n != 0 {
 		t.Error("an address that is proved was asked to be")
@@ -235,11 +235,11 @@ func TestRequestCode_only_where_it_helps(t *testing.T) {
 }
 
 func TestResetPassword(t *testing.T) {
-	each(t, func(t *testing.T, h *identitytest.House) {
-		u := h.Join(t, lan)
-		before := h.Enter(t, lan)
+	each(t, func(t *testing.T, h *identitytest.Env) {
+		u := h.CreateMember(t, lan)
+		before := h.MustLogin(t, lan)
 		h.Clock.Advance(time.Minute)
-		h.Follow(t)
+		h.SyncRevocations(t)
 		if err := h.RequestCode(t.Context(), identity.Reset, lan, identitytest.Caller()); err != nil {
 			t.Fatal(err)
 		}
@@ -256,7 +256,7 @@ func TestResetPassword(t *testing.T) {
 			t.Fatal(err)
 		}
 		wantFault(t, "again", h.ResetPassword(t.Context(), lan, code, "a third password", identitytest.Caller()), identity.ErrCode)
-		wantFault(t, "the session", h.Admitted(t.Context(), before.Access), identity.ErrToken)
+		wantFault(t, "the session", h.Authenticate(t.Context(), before.Access), identity.ErrInvalidToken)
 		_, err := h.Refresh(t.Context(), before.Refresh)
 		wantFault(t, "its refresh token", err, identity.ErrRefresh)
 		if err := login(t, h, "another password"); err != nil {
@@ -269,9 +269,9 @@ func TestResetPassword(t *testing.T) {
 	})
 }
 
-func TestResetPassword_of_the_staff(t *testing.T) {
-	h := inSQLite(t)
-	h.Hire(t, lan, identity.RoleCashier)
+func TestResetPassword_staff_length(t *testing.T) {
+	h := newSQLiteEnv(t)
+	h.CreateStaff(t, lan, identity.RoleCashier)
 	h.Clock.Advance(time.Minute)
 	if err := h.RequestCode(t.Context(), identity.Reset, lan, identitytest.Caller()); err != nil {
 		t.Fatal(err)
@@ -289,8 +289,8 @@ func TestResetPassword_of_the_staff(t *testing.T) {
 }
 
 // A new password of somebody who works here stands in the audit log, whichever way it was set; a member's is their own.
-func TestPasswords_of_the_staff_are_audited(t *testing.T) {
-	each(t, func(t *testing.T, h *identitytest.House) {
+func TestStaffPasswords_are_audited(t *testing.T) {
+	each(t, func(t *testing.T, h *identitytest.Env) {
 		audited := func() (actors []string) {
 			f := identity.AuditFilter{EveryBranch: true, To: h.Clock.Now().Add(time.Hour), Limit: 10}
 			all, _, err := identitysql.NewAuditLog(h.DB).Entries(t.Context(), f)
@@ -307,7 +307,7 @@ func TestPasswords_of_the_staff_are_audited(t *testing.T) {
 		changes := func() {
 			t.Helper()
 			next := "a password that is long enough"
-			u := h.Enter(t, lan).User
+			u := h.MustLogin(t, lan).User
 			who := identity.Actor{Kind: identity.Account, UserID: u.ID, Role: u.Role}
 			if err := change(t, h, who, identitytest.Password, next); err != nil {
 				t.Fatal(err)
@@ -315,7 +315,7 @@ func TestPasswords_of_the_staff_are_audited(t *testing.T) {
 			h.Clock.Advance(time.Minute)
 			reset(t, h, identitytest.Password)
 		}
-		u := h.Join(t, lan)
+		u := h.CreateMember(t, lan)
 		changes()
 		if all := audited(); len(all) != 0 {
 			t.Errorf("of a member %v", all)
@@ -335,8 +335,8 @@ var tried = sqldb.Load(fstest.MapFS{"it.sql": {Data: []byte(
 
 // A try is written down whether or not there is a code to compare with: how long the answer takes tells nobody whether
 // an address has an account (S7). Tries without a code leave their owner all of their own.
-func TestVerifyEmail_costs_the_same_for_everybody(t *testing.T) {
-	each(t, func(t *testing.T, h *identitytest.House) {
+func TestVerifyEmail_costs_the_same_for_every_address(t *testing.T) {
+	each(t, func(t *testing.T, h *identitytest.Env) {
 		u := register(t, h)
 		code := h.Code(t, u.Email)
 		for _, email := range []string{u.Email, minh} {
@@ -349,22 +349,22 @@ func TestVerifyEmail_costs_the_same_for_everybody(t *testing.T) {
 		for range 30 {
 			_ = h.VerifyEmail(t.Context(), minh, code, identitytest.Caller())
 		}
-		h.Join(t, minh)
+		h.CreateMember(t, minh)
 	})
 }
 
 // Redis may be gone: codes live in SQL.
-func TestCodes_without_Redis(t *testing.T) {
-	memory := identitytest.NewMemory()
-	h := identitytest.Open(t, inSQLite(t).DB, memory)
+func TestCodes_without_redis(t *testing.T) {
+	memory := identitytest.NewSessionCache()
+	h := identitytest.Open(t, newSQLiteEnv(t).DB, memory)
 	memory.SetDown(true)
-	h.Join(t, lan)
-	g := h.Enter(t, lan)
-	if err := h.Admitted(t.Context(), g.Access); err != nil {
+	h.CreateMember(t, lan)
+	g := h.MustLogin(t, lan)
+	if err := h.Authenticate(t.Context(), g.Access); err != nil {
 		t.Error(err)
 	}
 	if err := h.Logout(t.Context(), g.Access, ""); err != nil {
 		t.Error(err)
 	}
-	wantFault(t, "after the logout", h.Admitted(t.Context(), g.Access), identity.ErrToken)
+	wantFault(t, "after the logout", h.Authenticate(t.Context(), g.Access), identity.ErrInvalidToken)
 }

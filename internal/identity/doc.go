@@ -1,20 +1,22 @@
-// Package identity owns accounts, roles, permissions, sessions, tokens and one-time codes: who somebody is, and what
-// they may do.
+// Package identity owns accounts, roles, permissions, sessions, tokens, one-time codes and the audit log.
 //
-// SQL decides. Redis and this process remember who is logged in, so that a request need not ask SQL; who was logged out
-// is heard from SQL every second, and a process that has not heard for five seconds admits nobody.
+// SQL is authoritative. Redis and the process memory cache live sessions, so that a request needs no SQL query. Each
+// process reads revocations from SQL every second; a process that has not succeeded for five seconds refuses every
+// account.
 //
-// Rules kept here about accounts and sessions:
+// Invariants of accounts and sessions:
 //
-//	S1 of passwords an argon2id string is kept, of refresh tokens the SHA-256, of codes an HMAC; nothing else of them
-//	   leaves the process, and codes wait in the mail sealed
-//	S2 a login costs one hash, and a refusal one write, whether the account exists or not; few hashes are computed at a
-//	   time, few more wait, and guesses at one name come one after the other;
-//	   from a known device and within a session they count against that alone, and wait behind no stranger
-//	S3 a refresh token is good once; shown again at once it gives the same pair, shown later it ends its session
-//	S4 what ended in SQL is refused within five seconds by every process, at once by the one that ended it, whatever
-//	   happened to Redis
-//	S5 an account is locked before its sessions are changed, so that no session begins beside a reset or a closing
-//	S6 an attempt at a code is counted before the code is compared; five attempts, twenty a day for an address
-//	S7 whoever does not know a password learns nothing of an account, except that an address is taken when registering
+//	S1 passwords are stored as argon2id hashes, refresh tokens as SHA-256, codes as HMAC; nothing else of them leaves
+//	   the process, and codes are sealed while they wait in the mail outbox
+//	S2 a login computes one hash and a refusal writes once, whether the account exists or not; the number of concurrent
+//	   and of waiting hashes is bounded, and guesses at one name run one after the other; failures from a known device
+//	   or within a session count only against that device or session, and do not queue behind unknown clients
+//	S3 a refresh token is valid once; repeated within ten seconds it returns the same pair, repeated later it ends its
+//	   session
+//	S4 a session that ended in SQL is refused by every process within five seconds, and at once by the process that
+//	   ended it, whatever the state of Redis
+//	S5 an account is locked before its sessions change, so that no session begins beside a reset or a disabling
+//	S6 an attempt at a code is counted before the code is compared; five attempts per code, twenty per address and day
+//	S7 without the password a client learns nothing about an account, except that an e-mail address is taken when it
+//	   registers
 package identity

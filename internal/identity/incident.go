@@ -9,90 +9,91 @@ import (
 	"time"
 )
 
-// The bounds of what incidents write, for each process and action. An attack without end writes some ten megabytes a day.
+// Limits of what Incidents writes, per process and action. A permanent attack writes about ten megabytes a day.
 const (
-	incidentEvery  = 10 * time.Minute // one entry about the same incident
-	incidentMinute = 20               // entries a minute
-	incidentsMost  = 10_000           // different incidents that wait; those beyond share one entry
-	addressesMost  = 20               // of one entry; those beyond are counted together
+	incidentEvery      = 10 * time.Minute // minimum time between two entries of one incident
+	incidentsPerMinute = 20               // entries per minute
+	maxIncidents       = 10_000           // distinct pending incidents; further ones share one entry
+	maxAddresses       = 20               // addresses in one entry; further ones are counted together
 )
 
-// unnamed stands for the account of a login whose name nobody has. What was typed is not kept: it may be a password.
-const unnamed = "user:unknown"
+// unknownUser is the subject of logins with an unknown name. The typed name is not stored: it may be a password.
+const unknownUser = "user:unknown"
 
-// Incidents collects failed logins and refused requests for the audit log, which keeps them with account and address.
-// Equal ones share an entry that says how many there were: a flood must neither fill the disk nor keep those waiting who
-// write entries about changes. What was not written yet is lost when the process is killed. The zero value without Now
-// collects nothing; it is safe for concurrent use.
+// Incidents collects failed logins and denied requests for the audit log, with account and address. Equal incidents
+// share an entry with a count: a flood must neither fill the disk nor delay the audit entries of changes. Counts that
+// were not written are lost if the process is killed. The zero value without Now collects nothing; it is safe for
+// concurrent use.
 type Incidents struct {
 	Now func() time.Time
 
 	mu      sync.Mutex
-	of      map[incident]*tally
-	budgets map[string]*budget // by action: guesses must not delay the record of refused requests
-	flushed sync.Mutex         // one at a time writes
+	pending map[incident]*incidentCount
+	budgets map[string]*budget // by action, so that guesses do not delay the record of denied requests
+	flushMu sync.Mutex         // serializes Flush
 }
 
-// incident is what makes two refusals the same, wherever they come from.
+// incident identifies equal refusals, from any address.
 type incident struct{ actor, action, subject string }
 
-type tally struct {
+// incidentCount is the count of one incident since its last entry.
+type incidentCount struct {
 	count   int64 // since the last entry
 	from    map[string]int64
 	first   time.Time
-	written time.Time // when the last entry was; zero for none
+	written time.Time // when the last entry was written; zero if never
 }
 
-// budget is how many entries may be written now.
+// budget is a token bucket of entries.
 type budget struct {
 	left   float64
 	filled time.Time
 }
 
-// otherAddresses stands for the addresses of an entry that has too many.
+// otherAddresses replaces the addresses beyond maxAddresses.
 const otherAddresses = "others"
 
-// Note counts one: who was refused what, and from where.
-func (i *Incidents) Note(actor, action, subject, address string) {
+// Add counts one refusal: who was refused what, and from which address.
+func (i *Incidents) Add(actor, action, subject, address string) {
 	if i == nil || i.Now == nil {
 		return
 	}
 	now := i.Now()
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	if i.of == nil {
-		i.of, i.budgets = map[incident]*tally{}, map[string]*budget{}
+	if i.pending == nil {
+		i.pending, i.budgets = map[incident]*incidentCount{}, map[string]*budget{}
 	}
 	in := incident{actor, action, subject}
-	if i.of[in] == nil && len(i.of) >= incidentsMost {
+	if i.pending[in] == nil && len(i.pending) >= maxIncidents {
 		in = incident{Actor{}.String(), action, "others"}
 	}
-	t := i.of[in]
+	t := i.pending[in]
 	if t == nil {
-		t = &tally{from: map[string]int64{}}
-		i.of[in] = t
+		t = &incidentCount{from: map[string]int64{}}
+		i.pending[in] = t
 	}
 	if t.count == 0 {
 		t.first = now
 	}
-	if _, known := t.from[address]; !known && len(t.from) >= addressesMost {
+	if _, known := t.from[address]; !known && len(t.from) >= maxAddresses {
 		address = otherAddresses
 	}
 	t.count++
 	t.from[address]++
 }
 
-// told is what an entry about incidents says.
-type told struct {
+// incidentDetails is the After value of an incident's entry.
+type incidentDetails struct {
 	Count     int64            `json:"count"`
 	Since     time.Time        `json:"since"`
-	Addresses map[string]int64 `json:"addresses,omitempty"` // where there are several: how many came from each
+	Addresses map[string]int64 `json:"addresses,omitempty"` // count per address, if there are several
 }
 
-// entry is an entry about an incident. Its address is the one that most came from.
-func (in incident) entry(t *tally, now time.Time) Entry {
-	e := Entry{At: now, Actor: in.actor, Action: in.action, Subject: in.subject}
-	said := told{Count: t.count, Since: t.first.UTC()}
+// entry returns the audit entry of an incident. Its address is the most frequent one.
+func (in incident) entry(t *incidentCount, now time.Time) AuditEntry {
+	e := AuditEntry{At: now, Actor: in.actor, Action: in.action, Subject: in.subject}
+	said := incidentDetails{Count: t.count, Since: t.first.UTC()}
 	if len(t.from) > 1 {
 		said.Addresses = t.from
 	}
@@ -101,13 +102,13 @@ func (in incident) entry(t *tally, now time.Time) Entry {
 			e.Address = address
 		}
 	}
-	return e.To(said)
+	return e.WithAfter(said)
 }
 
-// Flush writes what is due. What could not be written waits for the next call.
-func (i *Incidents) Flush(ctx context.Context, write func(context.Context, ...Entry) error) error {
-	i.flushed.Lock()
-	defer i.flushed.Unlock()
+// Flush writes due incidents. If write fails they stay pending for the next call.
+func (i *Incidents) Flush(ctx context.Context, write func(context.Context, ...AuditEntry) error) error {
+	i.flushMu.Lock()
+	defer i.flushMu.Unlock()
 	now := i.Now()
 	due, entries := i.due(now)
 	if len(entries) == 0 {
@@ -120,42 +121,42 @@ func (i *Incidents) Flush(ctx context.Context, write func(context.Context, ...En
 	return nil
 }
 
-// due takes what is to be written now, the oldest first, and forgets what has not come again for long.
-func (i *Incidents) due(now time.Time) (taken map[incident]tally, entries []Entry) {
+// due takes the incidents to write now, oldest first, and drops those without new refusals.
+func (i *Incidents) due(now time.Time) (taken map[incident]incidentCount, entries []AuditEntry) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	var all []incident
-	for in, t := range i.of {
+	for in, t := range i.pending {
 		switch paced := now.Sub(t.written) < incidentEvery; {
 		case t.count > 0 && !paced:
 			all = append(all, in)
 		case t.count == 0 && !paced:
-			delete(i.of, in)
+			delete(i.pending, in)
 		}
 	}
 	slices.SortFunc(all, func(a, b incident) int {
-		return cmp.Or(i.of[a].first.Compare(i.of[b].first), cmp.Compare(a.subject, b.subject))
+		return cmp.Or(i.pending[a].first.Compare(i.pending[b].first), cmp.Compare(a.subject, b.subject))
 	})
-	taken = map[incident]tally{}
+	taken = map[incident]incidentCount{}
 	for _, in := range all {
-		if t := i.of[in]; i.spend(in.action, now) {
+		if t := i.pending[in]; i.spend(in.action, now) {
 			taken[in] = *t
 			entries = append(entries, in.entry(t, now))
-			*t = tally{from: map[string]int64{}, written: now}
+			*t = incidentCount{from: map[string]int64{}, written: now}
 		}
 	}
 	return taken, entries
 }
 
-// spend takes one entry from the budget of an action; false when there is none left. The caller holds the lock.
+// spend takes one entry from the budget of an action and reports whether there was one. The caller holds the lock.
 func (i *Incidents) spend(action string, now time.Time) bool {
 	b := i.budgets[action]
 	if b == nil {
-		b = &budget{incidentMinute, now}
+		b = &budget{incidentsPerMinute, now}
 		i.budgets[action] = b
 	}
 	if gone := now.Sub(b.filled); gone > 0 {
-		b.left, b.filled = min(incidentMinute, b.left+incidentMinute*gone.Minutes()), now
+		b.left, b.filled = min(incidentsPerMinute, b.left+incidentsPerMinute*gone.Minutes()), now
 	}
 	if b.left < 1 {
 		return false
@@ -164,12 +165,12 @@ func (i *Incidents) spend(action string, now time.Time) bool {
 	return true
 }
 
-// putBack adds what could not be written to what was noted since.
-func (i *Incidents) putBack(taken map[incident]tally) {
+// putBack adds what could not be written to what was counted since.
+func (i *Incidents) putBack(taken map[incident]incidentCount) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	for in, was := range taken {
-		t := i.of[in]
+		t := i.pending[in]
 		t.count += was.count
 		t.first, t.written = was.first, was.written
 		for address, n := range was.from {
@@ -179,15 +180,15 @@ func (i *Incidents) putBack(taken map[incident]tally) {
 	}
 }
 
-// record notes a login that failed.
-func (a *Accounts) record(c Caller, user int64) {
-	a.Incidents.Note(Actor{}.String(), ActionLoginFailed, userSubject(user), c.Address)
+// noteFailedLogin counts a failed login as an incident.
+func (a *Accounts) noteFailedLogin(c Caller, user int64) {
+	a.Incidents.Add(Actor{}.String(), ActionLoginFailed, userSubject(user), c.Address)
 }
 
-// userSubject names an account in entries of the audit log; 0 is nobody's.
+// userSubject returns the audit subject of an account; 0 is the unknown one.
 func userSubject(id int64) string {
 	if id == 0 {
-		return unnamed
+		return unknownUser
 	}
 	return "user:" + decimal(id)
 }

@@ -15,11 +15,11 @@ import (
 
 // log is an audit log of which the test reads what was written since the last look.
 type log struct {
-	written []identity.Entry
+	written []identity.AuditEntry
 	err     error
 }
 
-func (l *log) write(_ context.Context, all ...identity.Entry) error {
+func (l *log) write(_ context.Context, all ...identity.AuditEntry) error {
 	if l.err == nil {
 		l.written = append(l.written, all...)
 	}
@@ -43,7 +43,7 @@ func (l *log) flush(t *testing.T, i *identity.Incidents) (lines []string) {
 func TestIncidents(t *testing.T) {
 	clock, l := identitytest.NewClock(), &log{}
 	i := &identity.Incidents{Now: clock.Now}
-	note := func(subject, address string) { i.Note("anonymous", identity.ActionLoginFailed, subject, address) }
+	note := func(subject, address string) { i.Add("anonymous", identity.ActionLoginFailed, subject, address) }
 	want := func(what string, want ...string) {
 		t.Helper()
 		if got := l.flush(t, i); fmt.Sprint(got) != fmt.Sprint(want) {
@@ -76,7 +76,7 @@ func TestIncidents(t *testing.T) {
 		`"addresses":{"192.0.2.7":3,"192.0.2.9":4}}`)
 	clock.Advance(time.Hour)
 	want("later")
-	(*identity.Incidents)(nil).Note("a", "b", "c", "d")
+	(*identity.Incidents)(nil).Add("a", "b", "c", "d")
 }
 
 // A flood writes twenty entries a minute and takes bounded memory, whatever it is spread over. It does not delay the record of
@@ -87,7 +87,7 @@ func TestIncidents_flood(t *testing.T) {
 	written := 0
 	for minute := range 3 {
 		for n := range 11_000 {
-			i.Note("anonymous", identity.ActionLoginFailed, fmt.Sprint("user:", minute, n), "192.0.2.7")
+			i.Add("anonymous", identity.ActionLoginFailed, fmt.Sprint("user:", minute, n), "192.0.2.7")
 		}
 		for range 12 {
 			written += len(l.flush(t, i))
@@ -97,14 +97,14 @@ func TestIncidents_flood(t *testing.T) {
 	if written < 60 || written > 80 {
 		t.Errorf("%d entries in three minutes", written)
 	}
-	i.Note("user:7", identity.ActionDenied, "route:GET /api/users", "192.0.2.7")
-	if got := l.flush(t, i); !slices.ContainsFunc(l.written, func(e identity.Entry) bool { return e.Action == identity.ActionDenied }) {
+	i.Add("user:7", identity.ActionDenied, "route:GET /api/users", "192.0.2.7")
+	if got := l.flush(t, i); !slices.ContainsFunc(l.written, func(e identity.AuditEntry) bool { return e.Action == identity.ActionDenied }) {
 		t.Errorf("a refused request waits behind the flood: %q", got)
 	}
 
 	i = &identity.Incidents{Now: clock.Now}
 	for n := range 1000 {
-		i.Note("anonymous", identity.ActionLoginFailed, "user:7", fmt.Sprint("192.0.2.", n))
+		i.Add("anonymous", identity.ActionLoginFailed, "user:7", fmt.Sprint("192.0.2.", n))
 	}
 	got := l.flush(t, i)
 	if len(got) != 1 || !strings.Contains(got[0], `{"count":1000,`) || !strings.Contains(got[0], `"others":980}`) || len(got[0]) > 1000 {
@@ -113,16 +113,16 @@ func TestIncidents_flood(t *testing.T) {
 }
 
 // Who fails to log in, or at a PIN, leaves a record with account and address.
-func TestIncidents_of_logins(t *testing.T) {
-	each(t, func(t *testing.T, h *identitytest.House) {
+func TestIncidents_failed_logins(t *testing.T) {
+	each(t, func(t *testing.T, h *identitytest.Env) {
 		l := &log{}
 		h.Incidents = &identity.Incidents{Now: h.Clock.Now}
-		h.Join(t, lan)
-		marks := mustEnter(t, h, "", lan, identitytest.Password)
+		h.CreateMember(t, lan)
+		marks := mustLoginWithDevice(t, h, "", lan, identitytest.Password)
 		for _, try := range []struct{ marks, email, want string }{
 			{"", lan, "user:1"}, {"", "nobody@example.com", "user:unknown"}, {marks, lan, "user:1"},
 		} {
-			if _, err := at(t, h, try.marks, try.email, "something else"); !errors.Is(err, identity.ErrLogin) {
+			if _, err := loginWithDevice(t, h, try.marks, try.email, "something else"); !errors.Is(err, identity.ErrLogin) {
 				t.Fatal(err)
 			}
 			if got := l.flush(t, h.Incidents); len(got) != 1 || l.written[0].Subject != try.want || l.written[0].Address != "192.0.2.7" {

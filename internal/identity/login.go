@@ -10,208 +10,215 @@ import (
 	"comanda/internal/uid"
 )
 
-// maxFailures is how many wrong passwords in a row close the way in by password until it is reset. It is kept in SQL:
-// nothing that is lost opens it again.
+// maxFailures is the number of consecutive wrong passwords after which login by password is closed until a reset. It is
+// stored in SQL, so that losing Redis or a process does not reopen it.
 const maxFailures = 100
 
-// The faults of logins.
+// Errors of logins.
 var (
-	// ErrLogin says the same whatever was wrong, so that nobody learns which accounts exist.
+	// ErrLogin answers every failed login alike, so that the answer does not reveal which accounts exist.
 	ErrLogin = fault.New(fault.Unauthenticated, "login_failed",
-		"That is not right. If the password should be, it may have to be reset.")
+		"Wrong e-mail or password. If you are sure it is right, reset it.")
 	ErrUnverified = fault.New(fault.Forbidden, "not_verified",
-		"Prove the e-mail address first, with the code that was sent to it.")
-	ErrDisabled = fault.New(fault.Forbidden, "account_disabled", "This account is closed.")
+		"Verify your e-mail address first, with the code that we sent to it.")
+	ErrDisabled = fault.New(fault.Forbidden, "account_disabled", "This account is disabled.")
 )
 
-// Credentials are what somebody logs in with: one of the names, and the password exactly as it was typed.
+// Credentials are the input of Login: an e-mail address or a username, and the password exactly as typed.
 type Credentials struct {
 	Email    string
 	Username string
 	Password string
 }
 
-// Grant is what a login or a refresh gives.
-type Grant struct {
-	Access    string
-	ExpiresIn time.Duration // of Access
-	Refresh   string
-	User      User
-	Session   Session
-	Marks     string // of the device from now on, see Devices; empty leaves them as they are
+// IssuedTokens is the result of a login or a refresh.
+type IssuedTokens struct {
+	Access       string
+	ExpiresIn    time.Duration // remaining lifetime of Access
+	Refresh      string
+	User         User
+	Session      Session
+	DeviceCookie string // new device cookie, see DeviceCookies; empty keeps the old one
 }
 
-// Proof is what a login was proved by: the hash that stood in SQL, and the one that shall stand there from now on.
-type Proof struct {
-	Hash, NewHash string // of the password
-	PinHash       string // of the PIN, where that was what was proved by
-	Request       string // id of the request, for the audit log
-	Address       string // of the client, for the audit log
+// LoginProof is what a login was verified against. The store compares it again in the transaction that begins the
+// session.
+type LoginProof struct {
+	Hash, NewHash string // password hash that was verified, and the one to store from now on
+	PinHash       string // PIN hash that was verified, of a login by PIN
+	Request       string // request id, for the audit log
+	Address       string // client address, for the audit log
 }
 
-// Logins keeps sessions, normally identitysql. Whoever changes an account and its sessions locks the account first.
-type Logins interface {
-	// Begin begins a session if the account still is as it was proved, ends the oldest beyond MaxSessions and forgets
-	// wrong passwords. It gives the session as it was written. ErrLogin when the account has changed meanwhile.
-	Begin(ctx context.Context, u User, s Session, p Proof) (written Session, evicted []string, err error)
-	// Fail counts a wrong password, if it was compared with the one that is in force. For nobody, 0, it writes as much
-	// elsewhere: the time that it takes must not tell whether there is an account.
-	Fail(ctx context.Context, user int64, passwordHash string) error
-	// FailDevice counts a wrong password of a known device or of a session, DeviceFailures returns how many there were
-	// since an instant. Nothing that is lost forgets them.
-	FailDevice(ctx context.Context, device string, now time.Time) error
+// SessionStore stores sessions, normally identitysql. Every method that changes an account and its sessions locks the
+// account first (S5).
+type SessionStore interface {
+	// Begin stores a session if the account still matches the proof, ends the oldest sessions beyond MaxSessions and
+	// resets the count of failures. It returns the session as stored, or ErrLogin if the account has changed.
+	Begin(ctx context.Context, u User, s Session, p LoginProof) (written Session, evicted []string, err error)
+	// RecordFailure counts a wrong password if passwordHash is still the current one. For user 0, an unknown account,
+	// it makes a write of the same cost elsewhere: the response time must not reveal whether an account exists.
+	RecordFailure(ctx context.Context, user int64, passwordHash string) error
+	// RecordDeviceFailure counts a wrong password of a known device or of a session. The counts are in SQL, so that
+	// they survive the loss of Redis.
+	RecordDeviceFailure(ctx context.Context, device string, now time.Time) error
+	// DeviceFailures returns the number of wrong passwords of a device or session since an instant.
 	DeviceFailures(ctx context.Context, device string, since time.Time) (int64, error)
-	// Rotate judges a refresh token and does what follows from it.
-	Rotate(ctx context.Context, r Rotation) (Outcome, error)
-	// Holder gives the session that a refresh token belongs to, spent ones too.
-	Holder(ctx context.Context, tokenHash string) (s Session, found bool, err error)
-	// Sessions gives the living sessions of an account, the newest first.
+	// Rotate judges a refresh token and applies the verdict.
+	Rotate(ctx context.Context, r Rotation) (RotationResult, error)
+	// FindByToken returns the session of a refresh token, also of a spent one.
+	FindByToken(ctx context.Context, tokenHash string) (s Session, found bool, err error)
+	// Sessions returns the live sessions of an account, newest first.
 	Sessions(ctx context.Context, user int64, now time.Time) ([]Session, error)
-	// End ends a session of an account; found is false when there is none that lives.
+	// End ends a session of an account. found is false if there is no such live session.
 	End(ctx context.Context, user int64, session string, why EndReason, now time.Time) (found bool, err error)
-	// Repassword sets a new password if the old one still is in force, and ends all sessions but one.
-	Repassword(ctx context.Context, user int64, p Proof, keep string, now time.Time) (ended []string, err error)
+	// ChangePassword replaces the password if p.Hash is still the current one, and ends all sessions except keep.
+	ChangePassword(ctx context.Context, user int64, p LoginProof, keep string, now time.Time) (ended []string, err error)
 }
 
-// Login begins a session. Who has failed too often uses nothing of what the process can do for others. A device on which
-// the account has logged in before has a budget of its own (decision 36).
-func (a *Accounts) Login(ctx context.Context, in Credentials, c Caller) (Grant, error) {
-	u, p, err := a.recognise(ctx, in, c)
+// Login begins a session. Clients that exhausted their limit are refused before they cost a hash. A device from which
+// the account has logged in before has a limit of its own (decision 36).
+func (a *Accounts) Login(ctx context.Context, in Credentials, c Caller) (IssuedTokens, error) {
+	u, p, err := a.verifyKnownDevice(ctx, in, c)
 	if err != nil {
-		return Grant{}, err
+		return IssuedTokens{}, err
 	}
 	if u.ID == 0 {
-		if u, p, err = a.strange(ctx, in, c); err != nil {
-			return Grant{}, err
+		if u, p, err = a.verifyUnknownDevice(ctx, in, c); err != nil {
+			return IssuedTokens{}, err
 		}
 	}
-	g, err := a.begin(ctx, u, p, c, time.Time{})
+	g, err := a.beginSession(ctx, u, p, c, time.Time{})
 	if err == nil {
-		g.Marks = a.Devices.add(c.Marks, u.ID, p.NewHash, a.Now())
+		g.DeviceCookie = a.Devices.add(c.DeviceCookie, u.ID, p.NewHash, a.Now())
 	}
 	return g, err
 }
 
-// recognise proves a login by a known device. The user is zero when the device is not known for the account, or not
-// trusted any more. It asks SQL only for a caller with a mark that is ours.
-func (a *Accounts) recognise(ctx context.Context, in Credentials, c Caller) (User, Proof, error) {
-	marks := a.Devices.parse(c.Marks, a.Now())
+// verifyKnownDevice verifies a login from a known device. The returned user is zero if the device is unknown for the
+// account or has exhausted its limit. It queries SQL only for callers with a valid device cookie.
+func (a *Accounts) verifyKnownDevice(ctx context.Context, in Credentials, c Caller) (User, LoginProof, error) {
+	marks := a.Devices.parse(c.DeviceCookie, a.Now())
 	if len(marks) == 0 {
-		return User{}, Proof{}, nil
+		return User{}, LoginProof{}, nil
 	}
-	u, _, err := a.named(ctx, in)
+	u, _, err := a.findAccount(ctx, in)
 	if err != nil {
-		return User{}, Proof{}, err
+		return User{}, LoginProof{}, err
 	}
-	m, known := a.Devices.of(u, marks)
+	m, known := a.Devices.find(u, marks)
 	if !known {
-		return User{}, Proof{}, nil
+		return User{}, LoginProof{}, nil
 	}
-	p, ok, err := a.fromDevice(ctx, u, m.nonce, in.Password)
+	p, ok, err := a.verifyWithinDeviceBudget(ctx, u, m.nonce, in.Password)
 	if errors.Is(err, ErrLogin) {
-		a.record(c, u.ID)
+		a.noteFailedLogin(c, u.ID)
 	}
 	if err != nil || !ok {
-		return User{}, Proof{}, err
+		return User{}, LoginProof{}, err
 	}
 	return u, p, nil
 }
 
-// strange proves a login from a device that is not known.
-func (a *Accounts) strange(ctx context.Context, in Credentials, c Caller) (User, Proof, error) {
-	if err := a.permitted(ctx, share{LimitLoginIP, c.Network}); err != nil {
-		return User{}, Proof{}, err
+// verifyUnknownDevice verifies a login from an unknown device.
+func (a *Accounts) verifyUnknownDevice(ctx context.Context, in Credentials, c Caller) (User, LoginProof, error) {
+	if err := a.checkLimits(ctx, limitKey{LimitLoginIP, c.Network}); err != nil {
+		return User{}, LoginProof{}, err
 	}
-	if err := a.allow(ctx, LimitLoginInstance, ""); err != nil {
-		return User{}, Proof{}, err
+	if err := a.reserve(ctx, LimitLoginInstance, ""); err != nil {
+		return User{}, LoginProof{}, err
 	}
-	return a.guess(ctx, in, c)
+	return a.verifyLimited(ctx, in, c)
 }
 
-// guess finds the account and compares the password, as often as that is permitted: one at a time for each name.
-func (a *Accounts) guess(ctx context.Context, in Credentials, c Caller) (User, Proof, error) {
-	done, err := a.guesses.take(ctx, strings.ToLower(strings.TrimSpace(in.Email+in.Username)))
+// verifyLimited finds the account and verifies the password within the limits of failed logins. Guesses at one name run
+// one after the other: the limits are read before the slow hash and counted after it, so concurrent guesses would all
+// pass.
+func (a *Accounts) verifyLimited(ctx context.Context, in Credentials, c Caller) (User, LoginProof, error) {
+	done, err := a.guessLocks.lock(ctx, strings.ToLower(strings.TrimSpace(in.Email+in.Username)))
 	if err != nil {
-		return User{}, Proof{}, err
+		return User{}, LoginProof{}, err
 	}
 	defer done()
-	u, subject, err := a.named(ctx, in)
+	u, subject, err := a.findAccount(ctx, in)
 	if err != nil {
-		return User{}, Proof{}, err
+		return User{}, LoginProof{}, err
 	}
-	shares := []share{
+	shares := []limitKey{
 		{LimitLoginIP, c.Network}, {LimitLoginAccountIP, subject + " " + c.Network}, {LimitLoginAccount, subject},
 	}
-	if err := a.permitted(ctx, shares[1:]...); err != nil { // the first was looked at before
-		a.record(c, u.ID)
-		return User{}, Proof{}, err
+	if err := a.checkLimits(ctx, shares[1:]...); err != nil { // verifyUnknownDevice checked the first
+		a.noteFailedLogin(c, u.ID)
+		return User{}, LoginProof{}, err
 	}
-	p, err := a.prove(ctx, u, in.Password)
+	p, err := a.verifyPassword(ctx, u, in.Password)
 	if errors.Is(err, ErrLogin) {
-		a.charge(ctx, shares...)
-		a.record(c, u.ID)
+		a.countFailure(ctx, shares...)
+		a.noteFailedLogin(c, u.ID)
 	}
 	return u, p, err
 }
 
-// named gives the account, zero for nobody's name, and what limits count it as: all of its names are one.
-func (a *Accounts) named(ctx context.Context, in Credentials) (u User, subject string, err error) {
+// findAccount returns the account, zero if there is none, and the subject of its limits. All names of an account share
+// one subject.
+func (a *Accounts) findAccount(ctx context.Context, in Credentials) (u User, subject string, err error) {
 	if in.Email == "" == (in.Username == "") {
 		return User{}, "", invalid("Either email or username is needed.")
 	}
-	email, okEmail := NormalEmail(in.Email)
-	username, okName := NormalUsername(in.Username)
+	email, okEmail := NormalizeEmail(in.Email)
+	username, okName := NormalizeUsername(in.Username)
 	if !okEmail && !okName {
 		return User{}, email + username, nil
 	}
-	u, found, err := a.Registry.Find(ctx, email, username)
+	u, found, err := a.Users.Find(ctx, email, username)
 	if err != nil || !found {
 		return User{}, email + username, err
 	}
 	return u, "user:" + decimal(u.ID), nil
 }
 
-// prove compares the password and counts a failure against the account.
-func (a *Accounts) prove(ctx context.Context, u User, password string) (Proof, error) {
+// verifyPassword verifies the password and counts a failure against the account.
+func (a *Accounts) verifyPassword(ctx context.Context, u User, password string) (LoginProof, error) {
 	hash := u.PasswordHash
 	if u.Failures >= maxFailures {
 		hash = ""
 	}
-	p, ok, err := a.compare(ctx, u, hash, password, false)
+	p, ok, err := a.comparePassword(ctx, u, hash, password, false)
 	if err == nil && !ok {
-		err = a.failed(ctx, u)
+		err = a.recordFailure(ctx, u)
 	}
 	return p, err
 }
 
-// compare compares the password with a hash. Every path through it computes one hash, also for nobody and for a closed
-// account; only who knows the password learns anything more. A patient caller waits while strangers keep the hasher busy.
-func (a *Accounts) compare(ctx context.Context, u User, hash, password string, patient bool) (p Proof, ok bool, err error) {
+// comparePassword compares the password with a hash. Every path computes exactly one hash, also for unknown and
+// disabled accounts (S2), and only a caller with the right password learns the account's state. A patient caller waits
+// while others keep the hasher busy.
+func (a *Accounts) comparePassword(ctx context.Context, u User, hash, password string, patient bool) (p LoginProof, ok bool, err error) {
 	ok, outdated, err := a.Hasher.verify(ctx, hash, password, patient)
 	if err != nil || !ok {
-		return Proof{}, false, err
+		return LoginProof{}, false, err
 	}
 	switch u.Status {
 	case Active:
 	case Pending:
 		a.Observer.login("unverified")
-		return Proof{}, true, ErrUnverified
+		return LoginProof{}, true, ErrUnverified
 	default:
 		a.Observer.login("disabled")
-		return Proof{}, true, ErrDisabled
+		return LoginProof{}, true, ErrDisabled
 	}
-	p = Proof{Hash: u.PasswordHash, NewHash: u.PasswordHash}
+	p = LoginProof{Hash: u.PasswordHash, NewHash: u.PasswordHash}
 	if outdated {
-		if better, err := a.Hasher.Hash(ctx, password); err == nil { // otherwise at the next login
+		if better, err := a.Hasher.Hash(ctx, password); err == nil { // on failure the next login tries again
 			p.NewHash = better
 		}
 	}
 	return p, true, nil
 }
 
-// failed counts a failure and says no. What cannot count against an account is counted as nobody's, so that every
-// refusal takes a hash and a write (S2).
-func (a *Accounts) failed(ctx context.Context, u User) error {
+// recordFailure counts a failed login and returns ErrLogin. A failure that cannot count against an account is written
+// for user 0, so that every refusal costs one hash and one write (S2).
+func (a *Accounts) recordFailure(ctx context.Context, u User) error {
 	result := "failed"
 	switch {
 	case u.PasswordHash == "":
@@ -222,52 +229,52 @@ func (a *Accounts) failed(ctx context.Context, u User) error {
 		a.Log.WarnContext(ctx, "security", "event", "authn_login_lock", "user", u.ID)
 	}
 	a.Observer.login(result)
-	if err := a.Logins.Fail(ctx, u.ID, u.PasswordHash); err != nil {
+	if err := a.SessionStore.RecordFailure(ctx, u.ID, u.PasswordHash); err != nil {
 		return err
 	}
 	return ErrLogin
 }
 
-// begin writes the session and makes its first pair of tokens. The session ends at an instant unless that is zero.
-func (a *Accounts) begin(ctx context.Context, u User, p Proof, c Caller, until time.Time) (Grant, error) {
+// beginSession stores a session and issues its first tokens. A non-zero until caps the session's lifetime.
+func (a *Accounts) beginSession(ctx context.Context, u User, p LoginProof, c Caller, until time.Time) (IssuedTokens, error) {
 	now := a.Now()
 	refresh := NewRefreshToken()
 	p.Request, p.Address = c.Request, c.Address
-	fresh := begun(uid.New(now), u, c, TokenHash(refresh), now)
+	fresh := newSession(uid.New(now), u, c, TokenHash(refresh), now)
 	if !until.IsZero() {
-		fresh = fresh.before(until)
+		fresh = fresh.endingBy(until)
 	}
-	s, evicted, err := a.Logins.Begin(ctx, u, fresh, p)
+	s, evicted, err := a.SessionStore.Begin(ctx, u, fresh, p)
 	if err != nil {
-		return Grant{}, err
+		return IssuedTokens{}, err
 	}
-	a.ended(ctx, evicted)
+	a.dropSessions(ctx, evicted)
 	if len(evicted) > 0 {
 		a.Log.InfoContext(ctx, "security", "event", "authn_session_evicted", "user", u.ID, "sessions", len(evicted))
 	}
 	a.Observer.login("ok")
-	_ = a.Memory.Keep(ctx, s.standing(u), s.TokenHash) // only saves work
-	return a.grant(u, s, refresh)
+	_ = a.Cache.Put(ctx, s.active(u), s.TokenHash) // best effort: a miss is read from SQL
+	return a.issueTokens(u, s, refresh)
 }
 
-// grant makes the pair of tokens of a session.
-func (a *Accounts) grant(u User, s Session, refresh string) (Grant, error) {
+// issueTokens returns the access and refresh token of a session.
+func (a *Accounts) issueTokens(u User, s Session, refresh string) (IssuedTokens, error) {
 	claims := s.claims()
 	access, err := a.Tokens.Sign(claims)
 	if err != nil {
-		return Grant{}, fault.Wrap("sign a token", err)
+		return IssuedTokens{}, fault.Wrap("sign a token", err)
 	}
-	return Grant{Access: access, ExpiresIn: claims.ExpiresAt.Sub(a.Now()), Refresh: refresh, User: u, Session: s}, nil
+	return IssuedTokens{Access: access, ExpiresIn: claims.ExpiresAt.Sub(a.Now()), Refresh: refresh, User: u, Session: s}, nil
 }
 
-// ended makes sessions that SQL has ended worth nothing in this process at once, and forgets them in Redis.
-func (a *Accounts) ended(ctx context.Context, sessions []string) {
+// dropSessions makes this process refuse sessions that SQL has ended, at once, and deletes them from Redis.
+func (a *Accounts) dropSessions(ctx context.Context, sessions []string) {
 	if len(sessions) == 0 {
 		return
 	}
 	now := a.Now()
 	for _, id := range sessions {
-		a.Guard.Revoke(Revocation{Kind: RevokeSession, Subject: id, At: now})
+		a.Authenticator.Revoke(Revocation{Kind: RevokeSession, Subject: id, At: now})
 	}
-	_ = a.Memory.Drop(ctx, sessions) // the revocation in SQL is what counts
+	_ = a.Cache.Delete(ctx, sessions) // best effort: the revocation in SQL decides
 }

@@ -30,7 +30,7 @@ func (l *modelLogin) alive(now time.Time) bool {
 	return !l.over && now.Before(l.idle) && now.Before(l.whole)
 }
 
-func (l *modelLogin) take(g identity.Grant, now time.Time) {
+func (l *modelLogin) take(g identity.IssuedTokens, now time.Time) {
 	l.tokens = append(l.tokens, g.Refresh)
 	l.rotated, l.idle = now, now.Add(30*24*time.Hour)
 	if l.whole.Before(l.idle) {
@@ -42,8 +42,8 @@ func (l *modelLogin) take(g identity.Grant, now time.Time) {
 // TestModel compares sessions with a plain model of them under random sequences of logins, refreshes with every token
 // there ever was, logouts, ended sessions and time.
 func TestModel(t *testing.T) {
-	h := inSQLite(t)
-	h.Join(t, lan)
+	h := newSQLiteEnv(t)
+	h.CreateMember(t, lan)
 	rapid.Check(t, func(rt *rapid.T) {
 		var logins []*modelLogin
 		if err := clearSessions(t, h); err != nil {
@@ -60,7 +60,7 @@ func TestModel(t *testing.T) {
 				h.Clock.Advance(time.Millisecond)
 				now := h.Clock.Now()
 				l := &modelLogin{whole: now.Add(90 * 24 * time.Hour)}
-				l.take(h.Enter(t, lan), now)
+				l.take(h.MustLogin(t, lan), now)
 				logins = append(logins, l)
 				unended := 0 // those that time has ended still count as one of ten
 				for _, l := range slices.Backward(logins) {
@@ -109,12 +109,12 @@ func TestModel(t *testing.T) {
 				}).Draw(rt, "for"))
 			},
 			"": func(rt *rapid.T) {
-				h.Follow(t)
+				h.SyncRevocations(t)
 				now := h.Clock.Now()
 				for i, l := range logins {
 					for _, a := range l.access[max(0, len(l.access)-2):] {
 						near := now.Sub(a.until).Abs() <= 3*time.Second // a little more is granted to clocks that differ
-						if err := h.Admitted(t.Context(), a.token); !near && (err == nil) != (!l.over && now.Before(a.until)) {
+						if err := h.Authenticate(t.Context(), a.token); !near && (err == nil) != (!l.over && now.Before(a.until)) {
 							rt.Fatalf("login %d: admitted with %v at %v until %v, over %t", i, err, now, a.until, l.over)
 						}
 					}
@@ -125,7 +125,7 @@ func TestModel(t *testing.T) {
 }
 
 // clearSessions ends everything that an earlier sequence has left.
-func clearSessions(t *testing.T, h *identitytest.House) error {
+func clearSessions(t *testing.T, h *identitytest.Env) error {
 	t.Helper()
 	all, err := h.Sessions(t.Context(), identity.Actor{UserID: 1})
 	if err != nil {

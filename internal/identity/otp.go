@@ -10,63 +10,64 @@ import (
 	"comanda/internal/fault"
 )
 
-// Purpose is what a one-time code is for. One for another purpose opens nothing.
+// Purpose is what a one-time code is for. A code for one purpose is invalid for another.
 type Purpose string
 
-// The purposes.
+// Purposes of one-time codes.
 const (
-	Verify Purpose = "VERIFY" // proves an e-mail address
+	Verify Purpose = "VERIFY" // verifies an e-mail address
 	Reset  Purpose = "RESET"  // sets a new password
 )
 
-// How long a code is good, and how often it may be tried.
+// Limits of a code: lifetime, attempts, digits.
 const (
-	CodeLife     = 5 * time.Minute
+	CodeTTL      = 5 * time.Minute
 	CodeAttempts = 5
 	codeDigits   = 6
 )
 
-// Window is a bound on how often something is done to one destination.
+// Window is a rate limit: at most Max events within Duration.
 type Window struct {
-	Span time.Duration
-	Most int64
+	Duration time.Duration
+	Max      int64
 }
 
-// The bounds of codes for one destination, kept in SQL so that they hold whatever happens to Redis. With them somebody
-// who guesses has 20 tries in a million a day.
+// Limits of codes per e-mail address. They are kept in SQL, so that losing Redis does not reset them. They leave an
+// attacker 20 guesses a day at one in a million.
 var (
 	SendWindows = []Window{{time.Minute, 1}, {time.Hour, 5}, {24 * time.Hour, 10}}
 	TryWindows  = []Window{{24 * time.Hour, 20}}
 )
 
-// Full tells for how long nothing more may happen, given when it happened, the oldest first; zero when it may now.
-func Full(windows []Window, times []time.Time, now time.Time) time.Duration {
+// RetryAfter returns how long nothing more is allowed, given the times of earlier events, oldest first. Zero means that
+// an event is allowed now.
+func RetryAfter(windows []Window, times []time.Time, now time.Time) time.Duration {
 	var wait time.Duration
 	for _, w := range windows {
 		var within []time.Time
 		for _, t := range times {
-			if now.Sub(t) < w.Span {
+			if now.Sub(t) < w.Duration {
 				within = append(within, t)
 			}
 		}
-		if over := int64(len(within)) - w.Most; over >= 0 {
-			wait = max(wait, within[over].Add(w.Span).Sub(now))
+		if over := int64(len(within)) - w.Max; over >= 0 {
+			wait = max(wait, within[over].Add(w.Duration).Sub(now))
 		}
 	}
 	return wait
 }
 
-// Code is a code as it is kept.
+// Code is a one-time code as it is stored.
 type Code struct {
 	Purpose     Purpose
-	UserID      int64  // 0 for nobody
-	Destination string // the address, hashed: what codes are counted by
+	UserID      int64  // 0 if no account has the address
+	Destination string // the hashed e-mail address, by which codes are counted
 	Hash        string
 	SentAt      time.Time
 	ExpiresAt   time.Time
 }
 
-// newCode makes six digits, all equally likely.
+// newCode returns six random digits, uniformly distributed.
 func newCode() string {
 	n, err := rand.Int(rand.Reader, big.NewInt(1_000_000))
 	if err != nil {
@@ -75,10 +76,11 @@ func newCode() string {
 	return fmt.Sprintf("%0*d", codeDigits, n)
 }
 
-// codeHash is what is kept of a code. A million codes are tried in no time, so only a key that is not in the same table
-// keeps them secret. A code is good for the address that it was sent to, and for nothing else.
+// codeHash returns the stored form of a code. A million codes are tried in no time, so only an HMAC with a key that is
+// kept in another table protects them. The purpose and the address are part of it, so that the code is valid for them
+// only.
 func codeHash(key Key, p Purpose, email, code string) string {
-	return tag(key, string(p)+":"+email+":"+code)
+	return hmacHex(key, string(p)+":"+email+":"+code)
 }
 
 func wellFormedCode(code string) bool {
@@ -93,26 +95,26 @@ func wellFormedCode(code string) bool {
 	return true
 }
 
-// CodeBook keeps codes and counts what is done with them, normally identitysql.
-type CodeBook interface {
-	// Send counts a code for its destination and, for an account, keeps it with the letter that brings it in place of
-	// the one before, in one transaction; wait is positive when that would be too often. For nobody it only counts.
-	Send(ctx context.Context, c Code, l Letter) (wait time.Duration, err error)
-	// Try counts an attempt at an account's code and then, if there was one left, asks matches about the hash that is
-	// kept; the count stays whatever it answers.
+// CodeStore stores codes and counts sends and attempts, normally identitysql.
+type CodeStore interface {
+	// Send counts a code for its destination and, for an account, stores it in place of the previous one and queues its
+	// e-mail, in one transaction. A positive wait means that the limit was reached and nothing was stored. For user 0
+	// it only counts.
+	Send(ctx context.Context, c Code, l Email) (wait time.Duration, err error)
+	// Try counts an attempt at an account's code. If attempts were left it calls matches with the stored hash; the
+	// attempt stays counted whatever matches returns (S6).
 	Try(ctx context.Context, given Code, now time.Time, matches func(hash string) bool) (bool, error)
-	// Prove uses a code up and makes its account active, with a letter of welcome; used is false when somebody else was
-	// first.
-	Prove(ctx context.Context, c Code, now time.Time, l Letter) (used bool, err error)
-	// Replace uses a code up, sets a new password and ends all sessions of the account.
-	Replace(ctx context.Context, c Code, now time.Time, passwordHash string, from Caller) (
+	// VerifyEmail uses a code up, activates its account and queues a welcome e-mail. used is false if a concurrent
+	// request used the code first.
+	VerifyEmail(ctx context.Context, c Code, now time.Time, l Email) (used bool, err error)
+	// ResetPassword uses a code up, sets a new password and ends all sessions of the account.
+	ResetPassword(ctx context.Context, c Code, now time.Time, passwordHash string, from Caller) (
 		used bool, ended []string, err error)
 }
 
-// The faults of codes.
+// Errors of codes.
 var (
-	// ErrCode answers every code that does not open anything, whether it is wrong, old, used, tried too often, or there
-	// is no such account.
-	ErrCode    = fault.New(fault.Invalid, "code_invalid", "The code is wrong or no longer good; ask for a new one.")
-	ErrPurpose = fault.New(fault.Invalid, "invalid", "purpose is VERIFY or RESET.")
+	// ErrCode answers every failed code alike: wrong, expired, used, too many attempts, or no such account (S7).
+	ErrCode    = fault.New(fault.Invalid, "code_invalid", "The code is wrong or has expired. Request a new one.")
+	ErrPurpose = fault.New(fault.Invalid, "invalid", "purpose must be VERIFY or RESET.")
 )

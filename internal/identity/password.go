@@ -25,17 +25,17 @@ const (
 	maxPassword      = 128
 )
 
-// Why a password of the right length is refused.
+// Errors of passwords with an acceptable length.
 var (
-	errPasswordName   = fault.New(fault.Invalid, "password_unfit", "A password is not the name or the address of its account.")
-	errPasswordRepeat = fault.New(fault.Invalid, "password_unfit", "A password is not one character or a few, repeated.")
-	errPasswordCommon = fault.New(fault.Invalid, "password_unfit", "This password is among those that are tried first.")
+	errPasswordName   = fault.New(fault.Invalid, "password_unfit", "The password must not be your name or e-mail address.")
+	errPasswordRepeat = fault.New(fault.Invalid, "password_unfit", "The password must not be a few characters repeated.")
+	errPasswordCommon = fault.New(fault.Invalid, "password_unfit", "This password is too common. Choose another one.")
 )
 
 //go:embed passwords.txt
 var commonText string
 
-// commonPasswords are refused whatever their case.
+// commonPasswords returns the refused passwords in lower case.
 var commonPasswords = sync.OnceValue(func() map[string]bool {
 	all := map[string]bool{}
 	for line := range strings.Lines(commonText) {
@@ -46,16 +46,16 @@ var commonPasswords = sync.OnceValue(func() map[string]bool {
 	return all
 })
 
-// CheckPassword returns what is wrong with a password that somebody chooses for the account of some names. It is taken
-// exactly as it comes: spaces, case and characters of every script are the person's own. Refused are the account's names
-// and what is tried first (NIST SP 800-63B, section 5.1.1.2).
+// CheckPassword returns what is wrong with a new password for the account with these names, or nil. The password is
+// taken exactly as typed, in any script, with spaces and case. Refused are the account's names and common passwords
+// (NIST SP 800-63B, section 5.1.1.2).
 func CheckPassword(password string, staff bool, names ...string) error {
 	least := minPassword
 	if staff {
 		least = minStaffPassword
 	}
 	if n := utf8.RuneCountInString(password); n < least || n > maxPassword || !utf8.ValidString(password) {
-		return fault.Newf(fault.Invalid, "password_unfit", "A password has %d to %d characters.", least, maxPassword)
+		return fault.Newf(fault.Invalid, "password_unfit", "A password must have %d to %d characters.", least, maxPassword)
 	}
 	for _, name := range names {
 		local, _, _ := strings.Cut(name, "@")
@@ -72,12 +72,12 @@ func CheckPassword(password string, staff bool, names ...string) error {
 	return nil
 }
 
-// mostRepeated is the length of a piece that a password must not consist of.
-const mostRepeated = 3
+// maxRepeated is the longest piece, in characters, that a password must not consist of.
+const maxRepeated = 3
 
-// repeats reports whether a text is a piece of at most mostRepeated characters again and again.
+// repeats reports whether a text repeats a piece of at most maxRepeated characters.
 func repeats(text []rune) bool {
-	for n := 1; n <= mostRepeated; n++ {
+	for n := 1; n <= maxRepeated; n++ {
 		same := 0
 		for same+n < len(text) && text[same] == text[same+n] {
 			same++
@@ -89,37 +89,38 @@ func repeats(text []rune) bool {
 	return false
 }
 
-// ErrBusy answers when more passwords wait to be computed than will be soon.
+// ErrBusy refuses a login because too many hashes wait already.
 var ErrBusy = &fault.Error{
-	Kind: fault.Unavailable, Code: "busy", Detail: "Many people are logging in at this moment; ask again.",
+	Kind: fault.Unavailable, Code: "busy", Detail: "Many people are logging in right now. Try again in a moment.",
 	RetryAfter: 2 * time.Second,
 }
 
-// Effort is what one computation of argon2id costs.
-type Effort struct {
+// Argon2Params is the cost of one argon2id hash.
+type Argon2Params struct {
 	Memory  uint32 // KiB
 	Time    uint32 // passes
 	Threads uint8
 }
 
-// DefaultEffort is the floor that OWASP names: 19 MiB and two passes, about 20 ms.
-var DefaultEffort = Effort{Memory: 19 << 10, Time: 2, Threads: 1}
+// DefaultArgon2Params is the minimum that OWASP recommends: 19 MiB and two passes, about 20 ms.
+var DefaultArgon2Params = Argon2Params{Memory: 19 << 10, Time: 2, Threads: 1}
 
 const (
 	saltBytes = 16
 	hashBytes = 32
 
-	// mostEffort bounds what a stored hash may ask for, in KiB times passes; above it stands no hash of ours.
-	mostEffort = 1 << 21
+	// maxHashCost bounds the cost of a stored hash in KiB times passes. No hash of ours exceeds it; a manipulated one
+	// would stall the process.
+	maxHashCost = 1 << 21
 )
 
-// HashQueue is how many computations may wait for their turn.
+// HashQueue is how many hashes may wait for a slot.
 const HashQueue = 32
 
-// Hasher computes and compares passwords, few at a time: each takes its megabytes and its milliseconds, and 200 logins
-// at once must not take all of both. It is safe for concurrent use.
+// Hasher computes and verifies password hashes. It bounds how many run at once, because each takes 19 MiB and a core
+// for 20 ms: 200 concurrent logins must not exhaust either. It is safe for concurrent use.
 type Hasher struct {
-	effort  Effort
+	params  Argon2Params
 	slots   chan struct{}
 	queue   int64
 	waiting atomic.Int64
@@ -130,65 +131,65 @@ type Hasher struct {
 	peak     atomic.Int64
 }
 
-// NewHasher makes a hasher that computes so many at a time, normally one per core, and lets HashQueue wait.
-func NewHasher(effort Effort, atOnce int) *Hasher {
-	return &Hasher{effort: effort, slots: make(chan struct{}, max(1, atOnce)), queue: HashQueue}
+// NewHasher returns a hasher that runs up to atOnce hashes, normally one per core, and lets HashQueue more wait.
+func NewHasher(effort Argon2Params, atOnce int) *Hasher {
+	return &Hasher{params: effort, slots: make(chan struct{}, max(1, atOnce)), queue: HashQueue}
 }
 
-// HasherStats are what a hasher has done since it was made.
+// HasherStats are counts since a hasher was created.
 type HasherStats struct {
-	Computed int64 // computations, those for nobody included
-	Refused  int64 // answered ErrBusy
-	Peak     int64 // the most that ran at a time
-	Waiting  int64 // at this moment
+	Computed int64 // hashes, those for unknown accounts included
+	Refused  int64 // calls refused with ErrBusy
+	Peak     int64 // maximum that ran at once
+	Waiting  int64 // waiting now
 }
 
-// Stats tells what was done.
+// Stats returns the current counts.
 func (h *Hasher) Stats() HasherStats {
 	return HasherStats{h.computed.Load(), h.refused.Load(), h.peak.Load(), h.waiting.Load()}
 }
 
-// Hash gives the PHC string that is kept of a password, with a salt of its own.
+// Hash returns the PHC string of a password with a new salt.
 func (h *Hasher) Hash(ctx context.Context, password string) (string, error) {
 	salt := make([]byte, saltBytes)
 	_, _ = rand.Read(salt) // never fails since Go 1.24
-	key, err := h.compute(ctx, password, salt, h.effort, hashBytes, false)
+	key, err := h.compute(ctx, password, salt, h.params, hashBytes, false)
 	if err != nil {
 		return "", err
 	}
-	e := h.effort
+	e := h.params
 	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s",
-		argon2.Version, e.Memory, e.Time, e.Threads, plain64.EncodeToString(salt), plain64.EncodeToString(key)), nil
+		argon2.Version, e.Memory, e.Time, e.Threads, base64Raw.EncodeToString(salt), base64Raw.EncodeToString(key)), nil
 }
 
-// Verify tells whether a password is the one that a PHC string was made of, and whether the string should be made anew
-// because less effort stands in it than is asked for now. Without a string, as for an account that does not exist, it
-// works just as long and says no.
+// Verify reports whether a password matches a PHC string, and whether the string is outdated because its cost is below
+// the current parameters. For an unreadable or empty string, as of an unknown account, it does the same work and
+// returns false.
 func (h *Hasher) Verify(ctx context.Context, phc, password string) (ok, outdated bool, err error) {
 	return h.verify(ctx, phc, password, false)
 }
 
-// verify is Verify. A patient caller waits for a place however many others wait: it must be bounded by other means.
+// verify is Verify. A patient caller waits however many others wait, so the caller must bound them by other means.
 func (h *Hasher) verify(ctx context.Context, phc, password string, patient bool) (ok, outdated bool, err error) {
 	p, readable := parsePHC(phc)
 	if !readable {
-		p = kept{effort: h.effort, salt: make([]byte, saltBytes), key: make([]byte, hashBytes)}
+		p = storedHash{params: h.params, salt: make([]byte, saltBytes), key: make([]byte, hashBytes)}
 	}
-	key, err := h.compute(ctx, password, p.salt, p.effort, len(p.key), patient)
+	key, err := h.compute(ctx, password, p.salt, p.params, len(p.key), patient)
 	if err != nil {
 		return false, false, err
 	}
 	ok = subtle.ConstantTimeCompare(key, p.key) == 1 && readable
-	outdated = p.effort.Memory < h.effort.Memory || p.effort.Time < h.effort.Time || len(p.key) < hashBytes
+	outdated = p.params.Memory < h.params.Memory || p.params.Time < h.params.Time || len(p.key) < hashBytes
 	return ok, outdated, nil
 }
 
-// compute waits for a place and works. A password that is too long is not worth one.
+// compute waits for a slot and hashes. Passwords beyond the maximum are refused before they take one.
 func (h *Hasher) compute(
-	ctx context.Context, password string, salt []byte, e Effort, size int, patient bool,
+	ctx context.Context, password string, salt []byte, e Argon2Params, size int, patient bool,
 ) ([]byte, error) {
 	if utf8.RuneCountInString(password) > maxPassword {
-		return nil, fault.Newf(fault.Invalid, "password_unfit", "A password has at most %d characters.", maxPassword)
+		return nil, fault.Newf(fault.Invalid, "password_unfit", "A password must have at most %d characters.", maxPassword)
 	}
 	if err := h.enter(ctx, patient); err != nil {
 		return nil, err
@@ -223,15 +224,15 @@ func (h *Hasher) enter(ctx context.Context, patient bool) error {
 	}
 }
 
-// kept is what stands in a PHC string.
-type kept struct {
-	effort    Effort
+// storedHash is a parsed PHC string.
+type storedHash struct {
+	params    Argon2Params
 	salt, key []byte
 }
 
-var plain64 = base64.RawStdEncoding
+var base64Raw = base64.RawStdEncoding
 
-func parsePHC(s string) (k kept, ok bool) {
+func parsePHC(s string) (k storedHash, ok bool) {
 	parts := strings.Split(s, "$")
 	if len(parts) != 6 || parts[1] != "argon2id" {
 		return k, false
@@ -240,15 +241,15 @@ func parsePHC(s string) (k kept, ok bool) {
 	if n, err := fmt.Sscanf(parts[2], "v=%d", &version); n != 1 || err != nil || version != argon2.Version {
 		return k, false
 	}
-	e := &k.effort
+	e := &k.params
 	if n, err := fmt.Sscanf(parts[3], "m=%d,t=%d,p=%d", &e.Memory, &e.Time, &e.Threads); n != 3 || err != nil {
 		return k, false
 	}
 	var errSalt, errKey error
-	k.salt, errSalt = plain64.DecodeString(parts[4])
-	k.key, errKey = plain64.DecodeString(parts[5])
+	k.salt, errSalt = base64Raw.DecodeString(parts[4])
+	k.key, errKey = base64Raw.DecodeString(parts[5])
 	cost := uint64(e.Memory) * uint64(e.Time)
 	ok = errSalt == nil && errKey == nil && len(k.salt) >= 8 && len(k.key) >= 16 && len(k.key) <= 64 &&
-		e.Time > 0 && e.Threads > 0 && cost > 0 && cost <= mostEffort
+		e.Time > 0 && e.Threads > 0 && cost > 0 && cost <= maxHashCost
 	return k, ok
 }

@@ -13,7 +13,7 @@ import (
 	"comanda/internal/fault"
 )
 
-var light = Effort{Memory: 16, Time: 1, Threads: 1}
+var light = Argon2Params{Memory: 16, Time: 1, Threads: 1}
 
 // chars is a text of n characters, not all the same.
 func chars(n int) string { return string([]rune(strings.Repeat("sợi mì ", n))[:n]) }
@@ -96,18 +96,18 @@ func TestHasher_outdated(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, better := range []Effort{{Memory: 32, Time: 1, Threads: 1}, {Memory: 16, Time: 2, Threads: 1}} {
+	for _, better := range []Argon2Params{{Memory: 32, Time: 1, Threads: 1}, {Memory: 16, Time: 2, Threads: 1}} {
 		if ok, outdated, err := NewHasher(better, 1).Verify(t.Context(), phc, "a password"); !ok || !outdated || err != nil {
 			t.Errorf("%+v: %t, %t, %v", better, ok, outdated, err)
 		}
 	}
-	if ok, outdated, _ := NewHasher(Effort{Memory: 8, Time: 1, Threads: 1}, 1).Verify(t.Context(), phc, "a password"); !ok || outdated {
+	if ok, outdated, _ := NewHasher(Argon2Params{Memory: 8, Time: 1, Threads: 1}, 1).Verify(t.Context(), phc, "a password"); !ok || outdated {
 		t.Error("a hash that cost more is made anew")
 	}
 }
 
 // What is no hash of ours is nobody's password, costs a computation all the same, and never the one it asks for.
-func TestHasher_Verify_strangers(t *testing.T) {
+func TestHasher_Verify_foreign_hashes(t *testing.T) {
 	hasher := NewHasher(light, 1)
 	salt, key := strings.Repeat("A", 22), strings.Repeat("A", 43)
 	for _, phc := range []string{
@@ -161,12 +161,12 @@ func TestHasher_bounded(t *testing.T) {
 // What the machine computes by itself is the limit of logins; identity.BenchmarkAccounts_Login is what is reached.
 func BenchmarkHasher(b *testing.B) {
 	const password = "correct horse battery staple"
-	hasher := NewHasher(DefaultEffort, runtime.GOMAXPROCS(0))
+	hasher := NewHasher(DefaultArgon2Params, runtime.GOMAXPROCS(0))
 	phc, err := hasher.Hash(b.Context(), password)
 	if err != nil {
 		b.Fatal(err)
 	}
-	e, salt := DefaultEffort, make([]byte, saltBytes)
+	e, salt := DefaultArgon2Params, make([]byte, saltBytes)
 	b.Run("raw", func(b *testing.B) {
 		b.RunParallel(func(pb *testing.PB) {
 			for pb.Next() {

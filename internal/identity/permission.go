@@ -5,21 +5,22 @@ import (
 	"time"
 )
 
-// Permission is the right to use one route. There is one for every route that asks for it, made from the route table.
+// Permission is the right to use one route. There is one for every route that requires it, created from the route
+// table.
 type Permission struct {
 	ID        int64
-	Name      string // what the route does, for people
-	Path      string // its pattern, /api/tables/{id}/rotate
+	Name      string // summary of the route
+	Path      string // its pattern, such as /api/tables/{id}/rotate
 	Method    string
 	Module    string // TABLES
 	CreatedAt time.Time
 	UpdatedAt time.Time
 	Version   int64
 
-	Own bool // the route is about the caller's own affairs; known of routes only, not kept
+	Own bool // the route serves the caller's own data only; from the route table, not stored
 }
 
-// grant is a part of the route table: a module, narrowed to a method, narrowed to one route.
+// grant is a part of the route table: a module, narrowed to a method and to one route.
 type grant struct {
 	module string
 	method string // empty for all
@@ -30,7 +31,7 @@ func (g grant) covers(p Permission) bool {
 	return g.module == p.Module && (g.method == "" || g.method == p.Method) && (g.path == "" || g.path == p.Path)
 }
 
-func all(modules ...string) []grant {
+func allOf(modules ...string) []grant {
 	grants := make([]grant, len(modules))
 	for i, m := range modules {
 		grants[i] = grant{module: m}
@@ -38,16 +39,16 @@ func all(modules ...string) []grant {
 	return grants
 }
 
-func reads(modules ...string) []grant {
-	grants := all(modules...)
+func readsOf(modules ...string) []grant {
+	grants := allOf(modules...)
 	for i := range grants {
 		grants[i].method = "GET"
 	}
 	return grants
 }
 
-// steps is what is done with an order between the kitchen and the table.
-func steps(words ...string) []grant {
+// orderSteps returns grants for steps of an order between the kitchen and the table.
+func orderSteps(words ...string) []grant {
 	grants := make([]grant, len(words))
 	for i, w := range words {
 		grants[i] = grant{"ORDERS", "POST", "/api/orders/{id}/" + w}
@@ -55,34 +56,35 @@ func steps(words ...string) []grant {
 	return grants
 }
 
-// grants is what the delivered roles below administrators are given of a permission when it is new. Whatever an operator
-// changes later stays as it was changed.
-var grants = map[string][]grant{
+// defaultGrants are the permissions that the built-in roles below administrators receive when a permission is new.
+// Later changes by an operator are kept.
+var defaultGrants = map[string][]grant{
 	RoleManager: slices.Concat(
-		all("BRANCHES", "MENUS", "TABLES", "CODES", "VISITS", "ORDERS", "RECEIVERS", "PAYMENTS", "REPORTS", "STOCK", "INVENTORY",
+		allOf("BRANCHES", "MENUS", "TABLES", "CODES", "VISITS", "ORDERS", "RECEIVERS", "PAYMENTS", "REPORTS", "STOCK", "INVENTORY",
 			"USERS"),
-		reads("ROLES", "AUDIT"),
+		readsOf("ROLES", "AUDIT"),
 	),
-	RoleCashier: slices.Concat(all("ORDERS", "VISITS"), reads("BRANCHES", "TABLES", "PAYMENTS", "RECEIVERS"), []grant{
+	RoleCashier: slices.Concat(allOf("ORDERS", "VISITS"), readsOf("BRANCHES", "TABLES", "PAYMENTS", "RECEIVERS"), []grant{
 		{"PAYMENTS", "POST", "/api/orders/{id}/payments/{paymentId}/check"},
 	}),
 	RoleKitchen: slices.Concat(
-		reads("BRANCHES", "ORDERS"), []grant{
-			// A dish may be off for a while. How many a day begins with, and what other systems reserve, is the manager's.
+		readsOf("BRANCHES", "ORDERS"), []grant{
+			// The kitchen may take a dish off the menu for a while. Quotas and reservations by other systems are for
+			// managers.
 			{"MENUS", "POST", "/api/menu-items/{id}/86"}, {"MENUS", "POST", "/api/menu-items/{id}/restore"},
 			{"STOCK", "GET", "/api/stock/items"}, {"STOCK", "GET", "/api/stock/items/{id}/adjustments"},
 			{"STOCK", "GET", "/api/menu-items/{id}/recipe"},
 		},
-		steps("accept", "start", "ready", "serve", "recall", "items/{index}/done"),
+		orderSteps("accept", "start", "ready", "serve", "recall", "items/{index}/done"),
 	),
-	RoleStaff: slices.Concat(all("VISITS"), reads("BRANCHES", "TABLES", "ORDERS", "RECEIVERS"), steps("serve", "recall")),
+	RoleStaff: slices.Concat(allOf("VISITS"), readsOf("BRANCHES", "TABLES", "ORDERS", "RECEIVERS"), orderSteps("serve", "recall")),
 }
 
-// GrantedAtFirst tells whether a role has a permission from the beginning. Its own affairs are everybody's; a house's
-// own roles are given nothing else unasked.
-func GrantedAtFirst(role string, p Permission) bool {
+// GrantedByDefault reports whether a role receives a new permission. Every role receives those for own data; custom
+// roles receive no others.
+func GrantedByDefault(role string, p Permission) bool {
 	if p.Own || RankOf(role) >= RankAdmin {
 		return true
 	}
-	return slices.ContainsFunc(grants[role], func(g grant) bool { return g.covers(p) })
+	return slices.ContainsFunc(defaultGrants[role], func(g grant) bool { return g.covers(p) })
 }

@@ -10,7 +10,7 @@ import (
 	"comanda/internal/fault"
 )
 
-func TestGrantedAtFirst(t *testing.T) {
+func TestGrantedByDefault(t *testing.T) {
 	for _, c := range []struct {
 		method, path, module string
 		own                  bool
@@ -41,14 +41,14 @@ func TestGrantedAtFirst(t *testing.T) {
 		p := Permission{Method: c.method, Path: c.path, Module: c.module, Own: c.own}
 		got := ""
 		for _, r := range Delivered() {
-			if GrantedAtFirst(r.Name, p) {
+			if GrantedByDefault(r.Name, p) {
 				got += r.Name[:1]
 			}
 		}
 		if got != c.roles {
 			t.Errorf("%s %s: %s, want %s", c.method, c.path, got, c.roles)
 		}
-		if GrantedAtFirst("CHEF", p) != c.own {
+		if GrantedByDefault("CHEF", p) != c.own {
 			t.Errorf("%s %s: a house's own role is given it: %t", c.method, c.path, !c.own)
 		}
 	}
@@ -67,31 +67,31 @@ func TestRole_Check(t *testing.T) {
 }
 
 // book is a RightsBook to write in.
-type book struct {
+type grantStore struct {
 	versions map[int64]int64
 	granted  map[int64][]RouteKey
 	err      error
 	read     int
 }
 
-func (b *book) RoleVersions(context.Context) (map[int64]int64, error) {
+func (b *grantStore) RoleVersions(context.Context) (map[int64]int64, error) {
 	return maps.Clone(b.versions), b.err
 }
 
-func (b *book) Granted(context.Context) (map[int64][]RouteKey, error) {
+func (b *grantStore) Grants(context.Context) (map[int64][]RouteKey, error) {
 	b.read++
 	return b.granted, b.err
 }
 
-func TestRights(t *testing.T) {
+func TestAuthorizer(t *testing.T) {
 	get, post := RouteKey{"GET", "/a"}, RouteKey{"POST", "/a"}
-	b := &book{versions: map[int64]int64{7: 1}, granted: map[int64][]RouteKey{7: {get, {"GET", "/gone"}}}}
+	b := &grantStore{versions: map[int64]int64{7: 1}, granted: map[int64][]RouteKey{7: {get, {"GET", "/gone"}}}}
 	now := time.Unix(1000, 0)
-	r := NewRights(b, func() time.Time { return now }, map[RouteKey]int{get: 3, post: 130})
+	r := NewAuthorizer(b, func() time.Time { return now }, map[RouteKey]int{get: 3, post: 130})
 	cook, boss, nobody := &Actor{RoleID: 7, Role: "CHEF"}, &Actor{RoleID: 1, Role: RoleOwner}, &Actor{RoleID: 8}
 	want := func(what string, a *Actor, route int, code string) {
 		t.Helper()
-		err, got := r.May(a, route), ""
+		err, got := r.Authorize(a, route), ""
 		if f, ok := errors.AsType[*fault.Error](err); ok {
 			got = f.Code
 		}
@@ -101,7 +101,7 @@ func TestRights(t *testing.T) {
 	}
 	want("before anything is known", cook, 3, "identity_stale")
 	want("an owner before anything is known", boss, 130, "")
-	follow := func() error { return r.Follow(t.Context()) }
+	follow := func() error { return r.Refresh(t.Context()) }
 	if err := follow(); err != nil {
 		t.Fatal(err)
 	}
@@ -121,7 +121,7 @@ func TestRights(t *testing.T) {
 	want("what was given", cook, 130, "")
 
 	b.err = errors.New("out of reach")
-	now = now.Add(rightsStale)
+	now = now.Add(maxGrantAge)
 	if follow() == nil {
 		t.Error("a failure is not told")
 	}
@@ -131,15 +131,15 @@ func TestRights(t *testing.T) {
 	want("an owner", boss, 130, "")
 }
 
-func BenchmarkRights_May(b *testing.B) {
+func BenchmarkAuthorizer_Authorize(b *testing.B) {
 	get := RouteKey{"GET", "/a"}
-	r := NewRights(&book{granted: map[int64][]RouteKey{7: {get}}}, time.Now, map[RouteKey]int{get: 70})
-	if err := r.Follow(b.Context()); err != nil {
+	r := NewAuthorizer(&grantStore{granted: map[int64][]RouteKey{7: {get}}}, time.Now, map[RouteKey]int{get: 70})
+	if err := r.Refresh(b.Context()); err != nil {
 		b.Fatal(err)
 	}
 	a := &Actor{RoleID: 7}
 	for b.Loop() {
-		if r.May(a, 70) != nil {
+		if r.Authorize(a, 70) != nil {
 			b.Fatal("refused")
 		}
 	}

@@ -9,52 +9,52 @@ import (
 	"comanda/internal/fault"
 )
 
-// A PIN is 4 to 8 digits. It is good at a device where somebody of the same house is logged in, and nowhere else.
+// A PIN is 4 to 8 digits. It is valid only on a device where a colleague is logged in.
 const (
-	pinLeast = 4
-	pinMost  = 8
+	minPin = 4
+	maxPin = 8
 )
 
-// MaxPinFailures is how many wrong PINs in a row make a PIN worthless until its owner sets another one by password: of
-// 10,000 that is one in a thousand for whoever has stolen a tablet.
+// MaxPinFailures is how many consecutive wrong PINs block a PIN until its owner sets a new one by password. The thief
+// of a tablet thus guesses a PIN of four digits with a chance of one in a thousand.
 const MaxPinFailures = 10
 
-// LimitPin is the policy of wrong PINs of one account.
+// LimitPin is the rate-limit policy of wrong PINs of one account.
 const LimitPin = "pin_account"
 
-// The faults of PINs.
+// Errors of PINs.
 var (
-	// ErrPin says the same whatever was wrong, so that a tablet does not tell who has a PIN.
-	ErrPin     = fault.New(fault.Forbidden, "pin_wrong", "That is not right. After ten wrong ones a PIN has to be set again.")
-	ErrPinForm = fault.New(fault.Invalid, "pin_unfit", "A PIN has 4 to 8 digits, not all the same and not simply counting.")
-	ErrPinRole = fault.New(fault.Forbidden, "pin_not_allowed", "PINs are for the staff of branches, not for administrators.")
+	// ErrPin answers every wrong PIN alike, so that the answer does not reveal who has a PIN.
+	ErrPin     = fault.New(fault.Forbidden, "pin_wrong", "Wrong PIN. After ten wrong ones in a row it must be set again.")
+	ErrPinForm = fault.New(fault.Invalid, "pin_unfit", "A PIN has 4 to 8 digits, not all the same and not in sequence.")
+	ErrPinRole = fault.New(fault.Forbidden, "pin_not_allowed", "PINs are for branch staff, not for administrators.")
 )
 
-// Colleague is somebody who has a PIN.
+// Colleague is a staff member with a usable PIN.
 type Colleague struct {
 	UserID int64
 	Name   string
 	Role   string
 }
 
-// Pins keeps PINs, normally identitysql.
-type Pins interface {
-	// TryPin counts an attempt and gives the hash of the account's PIN; an empty one when there is none, or when
+// PinStore stores PINs, normally identitysql.
+type PinStore interface {
+	// TryPin counts an attempt and returns the hash of the account's PIN. The hash is empty if there is none or
 	// MaxPinFailures attempts have failed.
 	TryPin(ctx context.Context, user int64) (hash string, err error)
-	// SetPin sets an actor's own PIN anew; an empty hash removes it.
+	// SetPin replaces an actor's own PIN. An empty hash removes it.
 	SetPin(ctx context.Context, by Actor, hash string, now time.Time) error
-	// Colleagues gives who has a PIN that is good and works in one of the branches, or anywhere with all.
+	// Colleagues returns the staff with a usable PIN in one of the branches, or in all.
 	Colleagues(ctx context.Context, branches []int64, all bool) ([]Colleague, error)
 }
 
-// mayHavePin tells whether a role is of those that change places at tablets. What administrators may do is too much for
-// four digits.
+// mayHavePin reports whether users of a role may have a PIN. Administrators may not: four digits are too weak for their
+// permissions.
 func mayHavePin(role string) bool { return IsStaff(role) && RankOf(role) < RankAdmin }
 
-// CheckPin tells whether a text may be a PIN.
+// CheckPin returns ErrPinForm if a text is not acceptable as a PIN.
 func CheckPin(pin string) error {
-	if len(pin) < pinLeast || len(pin) > pinMost {
+	if len(pin) < minPin || len(pin) > maxPin {
 		return ErrPinForm
 	}
 	steps := map[int]bool{}
@@ -72,7 +72,7 @@ func CheckPin(pin string) error {
 	return nil
 }
 
-// SetPin gives an actor a PIN, for the present password.
+// SetPin sets an actor's PIN. It needs the current password.
 func (a *Accounts) SetPin(ctx context.Context, who Actor, password, pin string) error {
 	if !mayHavePin(who.Role) {
 		return ErrPinRole
@@ -80,7 +80,7 @@ func (a *Accounts) SetPin(ctx context.Context, who Actor, password, pin string) 
 	if err := CheckPin(pin); err != nil {
 		return err
 	}
-	if _, _, err := a.present(ctx, who, password); err != nil {
+	if _, _, err := a.verifyCurrentPassword(ctx, who, password); err != nil {
 		return err
 	}
 	hash, err := a.Hasher.Hash(ctx, pin)
@@ -90,12 +90,12 @@ func (a *Accounts) SetPin(ctx context.Context, who Actor, password, pin string) 
 	return a.Pins.SetPin(ctx, who, hash, a.Now())
 }
 
-// RemovePin takes an actor's PIN away; it is no fault if there is none.
+// RemovePin removes an actor's PIN. It is no error if there is none.
 func (a *Accounts) RemovePin(ctx context.Context, who Actor) error {
 	return a.Pins.SetPin(ctx, who, "", a.Now())
 }
 
-// Colleagues gives who may take over at the actor's device.
+// Colleagues returns who may take over at the actor's device.
 func (a *Accounts) Colleagues(ctx context.Context, who Actor) ([]Colleague, error) {
 	if !IsStaff(who.Role) {
 		return nil, ErrPinRole
@@ -103,39 +103,39 @@ func (a *Accounts) Colleagues(ctx context.Context, who Actor) ([]Colleague, erro
 	return a.Pins.Colleagues(ctx, who.Branches, who.AllBranches)
 }
 
-// TakeOver begins a session of a colleague at the device where the actor is logged in. It ends at the latest when the
-// actor's would, so that nobody stays at a tablet by PINs alone.
-func (a *Accounts) TakeOver(ctx context.Context, who Actor, user int64, pin string, c Caller) (Grant, error) {
+// TakeOver begins a session of a colleague on the device where the actor is logged in. It ends no later than the
+// actor's session, so that a chain of PINs cannot keep a tablet logged in.
+func (a *Accounts) TakeOver(ctx context.Context, who Actor, user int64, pin string, c Caller) (IssuedTokens, error) {
 	if !IsStaff(who.Role) {
-		return Grant{}, ErrPinRole
+		return IssuedTokens{}, ErrPinRole
 	}
-	guesses := share{LimitPin, "user:" + decimal(user)}
-	done, err := a.guesses.take(ctx, "pin "+guesses.subject)
+	guesses := limitKey{LimitPin, "user:" + decimal(user)}
+	done, err := a.guessLocks.lock(ctx, "pin "+guesses.subject)
 	if err != nil {
-		return Grant{}, err
+		return IssuedTokens{}, err
 	}
 	defer done()
-	if err := a.permitted(ctx, guesses); err != nil {
-		return Grant{}, err
+	if err := a.checkLimits(ctx, guesses); err != nil {
+		return IssuedTokens{}, err
 	}
-	until, err := a.until(ctx, who)
+	until, err := a.sessionEnd(ctx, who)
 	if err != nil {
-		return Grant{}, err
+		return IssuedTokens{}, err
 	}
 	u, p, err := a.comparePin(ctx, who, user, pin)
 	if err != nil {
 		if errors.Is(err, ErrPin) {
-			a.charge(ctx, guesses)
-			a.Incidents.Note(who.String(), ActionLoginFailed, userSubject(user), c.Address)
+			a.countFailure(ctx, guesses)
+			a.Incidents.Add(who.String(), ActionLoginFailed, userSubject(user), c.Address)
 		}
-		return Grant{}, err
+		return IssuedTokens{}, err
 	}
-	return a.begin(ctx, u, p, c, until)
+	return a.beginSession(ctx, u, p, c, until)
 }
 
-// until tells when the session of an actor ends.
-func (a *Accounts) until(ctx context.Context, who Actor) (time.Time, error) {
-	sessions, err := a.Logins.Sessions(ctx, who.UserID, a.Now())
+// sessionEnd returns when the actor's session ends.
+func (a *Accounts) sessionEnd(ctx context.Context, who Actor) (time.Time, error) {
+	sessions, err := a.SessionStore.Sessions(ctx, who.UserID, a.Now())
 	if err != nil {
 		return time.Time{}, err
 	}
@@ -144,31 +144,31 @@ func (a *Accounts) until(ctx context.Context, who Actor) (time.Time, error) {
 			return s.ExpiresAt, nil
 		}
 	}
-	return time.Time{}, ErrToken
+	return time.Time{}, ErrInvalidToken
 }
 
-// comparePin counts the attempt, then compares; beginning the session forgets the count. One hash is computed whoever it
-// is about. Nobody spends the attempts of somebody with whom they do not work.
-func (a *Accounts) comparePin(ctx context.Context, who Actor, user int64, pin string) (User, Proof, error) {
-	u, err := a.Registry.User(ctx, user)
+// comparePin counts the attempt, then compares; beginning the session resets the count. It computes one hash for every
+// account (S2). Attempts count only between colleagues of a branch, so that others cannot block a PIN.
+func (a *Accounts) comparePin(ctx context.Context, who Actor, user int64, pin string) (User, LoginProof, error) {
+	u, err := a.Users.User(ctx, user)
 	if err != nil && fault.KindOf(err) != fault.NotFound {
-		return User{}, Proof{}, err
+		return User{}, LoginProof{}, err
 	}
 	hash := ""
 	if u.Status == Active && mayHavePin(u.Role) && who.worksWith(u) {
 		if hash, err = a.Pins.TryPin(ctx, user); err != nil {
-			return User{}, Proof{}, err
+			return User{}, LoginProof{}, err
 		}
 	}
-	ok, _, err := a.Hasher.verify(ctx, hash, pin, true) // a colleague asks, as often as LimitPin permits
+	ok, _, err := a.Hasher.verify(ctx, hash, pin, true) // patient: LimitPin bounds the calls
 	if err == nil && !ok {
 		a.Observer.login("failed")
 		err = ErrPin
 	}
-	return u, Proof{Hash: u.PasswordHash, NewHash: u.PasswordHash, PinHash: hash}, err
+	return u, LoginProof{Hash: u.PasswordHash, NewHash: u.PasswordHash, PinHash: hash}, err
 }
 
-// worksWith tells whether somebody works in one of the actor's branches.
+// worksWith reports whether an account works in one of the actor's branches.
 func (a Actor) worksWith(u User) bool {
 	return a.AllBranches || slices.ContainsFunc(u.Branches, a.Sees)
 }

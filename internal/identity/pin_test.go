@@ -32,26 +32,26 @@ var posts = sqldb.Load(fstest.MapFS{
 const pin = "2580"
 
 // floor are people of a house with a tablet: at is who has logged in at it.
-type floor struct {
-	*identitytest.House
+type tablet struct {
+	*identitytest.Env
 
 	at   identity.Actor
 	cook identity.User // has a PIN and works in the same branch
 }
 
-func newFloor(t *testing.T, h *identitytest.House) floor {
+func newTablet(t *testing.T, h *identitytest.Env) tablet {
 	t.Helper()
-	f := floor{House: h}
+	f := tablet{Env: h}
 	waiter := f.hire(t, "waiter@example.com", identity.RoleStaff, 1)
 	f.cook = f.hire(t, "cook@example.com", identity.RoleKitchen, 1)
 	f.setPin(t, "cook@example.com")
-	f.at = waiter.Actor(h.Enter(t, "waiter@example.com").Session.ID)
+	f.at = waiter.Actor(h.MustLogin(t, "waiter@example.com").Session.ID)
 	return f
 }
 
-func (f floor) hire(t *testing.T, email, role string, branch int64) identity.User {
+func (f tablet) hire(t *testing.T, email, role string, branch int64) identity.User {
 	t.Helper()
-	u := f.Hire(t, email, role)
+	u := f.CreateStaff(t, email, role)
 	for _, step := range []struct {
 		q    string
 		args []any
@@ -67,23 +67,23 @@ func (f floor) hire(t *testing.T, email, role string, branch int64) identity.Use
 	return u
 }
 
-func (f floor) setPin(t *testing.T, email string) {
+func (f tablet) setPin(t *testing.T, email string) {
 	t.Helper()
-	g := f.Enter(t, email)
+	g := f.MustLogin(t, email)
 	if err := f.SetPin(t.Context(), g.User.Actor(g.Session.ID), identitytest.Password, pin); err != nil {
 		t.Fatal(err)
 	}
 }
 
-func (f floor) takeOver(t *testing.T, pin string) (identity.Grant, error) {
+func (f tablet) takeOver(t *testing.T, pin string) (identity.IssuedTokens, error) {
 	t.Helper()
 	return f.TakeOver(t.Context(), f.at, f.cook.ID, pin, identitytest.Caller())
 }
 
 // A colleague takes over at the tablet with the rights of a colleague, and not for longer than the tablet is logged in.
 func TestTakeOver(t *testing.T) {
-	each(t, func(t *testing.T, h *identitytest.House) {
-		f := newFloor(t, h)
+	each(t, func(t *testing.T, h *identitytest.Env) {
+		f := newTablet(t, h)
 		all, err := f.Colleagues(t.Context(), f.at)
 		if err != nil || len(all) != 1 || all[0].UserID != f.cook.ID || all[0].Role != identity.RoleKitchen || all[0].Name == "" {
 			t.Fatalf("%+v, %v", all, err)
@@ -97,29 +97,29 @@ func TestTakeOver(t *testing.T) {
 		if err != nil || g.User.Role != identity.RoleKitchen || g.Session.UserID != f.cook.ID {
 			t.Fatalf("%+v, %v", g.User, err)
 		}
-		f.Follow(t)
-		if a, err := f.Guard.Admit(t.Context(), g.Access); err != nil || a.UserID != f.cook.ID {
+		f.SyncRevocations(t)
+		if a, err := f.Authenticator.Authenticate(t.Context(), g.Access); err != nil || a.UserID != f.cook.ID {
 			t.Errorf("%+v, %v", a, err)
 		}
 		if g.Session.ExpiresAt.After(mine[0].ExpiresAt) {
 			t.Errorf("ends at %v, the tablet's at %v", g.Session.ExpiresAt, mine[0].ExpiresAt)
 		}
 		f.Clock.Advance(2 * time.Minute) // the tablet's session is idle too long
-		if _, err := f.takeOver(t, pin); !errors.Is(err, identity.ErrToken) {
+		if _, err := f.takeOver(t, pin); !errors.Is(err, identity.ErrInvalidToken) {
 			t.Errorf("at a tablet that is logged out: %v", err)
 		}
 	})
 }
 
 // Ten wrong ones, however many come at once, and the PIN is worthless until it is set again; the password stays good.
-func TestTakeOver_guessed(t *testing.T) {
-	each(t, func(t *testing.T, h *identitytest.House) {
-		f := newFloor(t, h)
-		there := identitytest.Beside(t, h.DB, identitytest.NewMemory(), h.Clock)
+func TestTakeOver_wrong_pins(t *testing.T) {
+	each(t, func(t *testing.T, h *identitytest.Env) {
+		f := newTablet(t, h)
+		there := identitytest.OpenAnother(t, h.DB, identitytest.NewSessionCache(), h.Clock)
 		var wg sync.WaitGroup
 		for i := range 24 {
 			wg.Go(func() {
-				at := []*identitytest.House{h, there}[i%2]
+				at := []*identitytest.Env{h, there}[i%2]
 				if _, err := at.TakeOver(t.Context(), f.at, f.cook.ID, "0852", identitytest.Caller()); err == nil {
 					t.Error("a wrong PIN was taken")
 				}
@@ -152,10 +152,10 @@ func TestTakeOver_guessed(t *testing.T) {
 
 // Whoever is not of the branch, has lost the post or got a higher one, is not let in, and loses nothing by attempts.
 func TestTakeOver_refused(t *testing.T) {
-	each(t, func(t *testing.T, h *identitytest.House) {
-		f := newFloor(t, h)
+	each(t, func(t *testing.T, h *identitytest.Env) {
+		f := newTablet(t, h)
 		stranger := f.hire(t, "far@example.com", identity.RoleManager, 2)
-		far := stranger.Actor(h.Enter(t, "far@example.com").Session.ID)
+		far := stranger.Actor(h.MustLogin(t, "far@example.com").Session.ID)
 		for range identity.MaxPinFailures + 1 {
 			if _, err := f.TakeOver(t.Context(), far, f.cook.ID, pin, identitytest.Caller()); !errors.Is(err, identity.ErrPin) {
 				t.Fatal(err)
@@ -170,8 +170,8 @@ func TestTakeOver_refused(t *testing.T) {
 		if _, err := f.TakeOver(t.Context(), f.at, 1<<40, pin, identitytest.Caller()); !errors.Is(err, identity.ErrPin) {
 			t.Errorf("nobody: %v", err)
 		}
-		member := h.Join(t, lan)
-		as := member.Actor(h.Enter(t, lan).Session.ID)
+		member := h.CreateMember(t, lan)
+		as := member.Actor(h.MustLogin(t, lan).Session.ID)
 		if _, err := f.TakeOver(t.Context(), as, f.cook.ID, pin, identitytest.Caller()); !errors.Is(err, identity.ErrPinRole) {
 			t.Errorf("from a member's phone: %v", err)
 		}
@@ -195,9 +195,9 @@ func TestTakeOver_refused(t *testing.T) {
 
 // A PIN is set for the present password only, and is gone when it was removed.
 func TestSetPin(t *testing.T) {
-	each(t, func(t *testing.T, h *identitytest.House) {
-		f := newFloor(t, h)
-		g := h.Enter(t, "cook@example.com")
+	each(t, func(t *testing.T, h *identitytest.Env) {
+		f := newTablet(t, h)
+		g := h.MustLogin(t, "cook@example.com")
 		who := g.User.Actor(g.Session.ID)
 		if err := f.SetPin(t.Context(), who, "not the password", "8520"); !errors.Is(err, identity.ErrPassword) {
 			t.Errorf("another password: %v", err)

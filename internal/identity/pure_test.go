@@ -13,11 +13,11 @@ import (
 
 var noon = time.Date(2026, 2, 26, 5, 0, 0, 0, time.UTC)
 
-func TestNormalEmail(t *testing.T) {
+func TestNormalizeEmail(t *testing.T) {
 	for in, want := range map[string]string{
 		"a@b.vn": "a@b.vn", " Lan.Nguyen+x@Example.COM ": "lan.nguyen+x@example.com", "o'hara@a-b.co.uk": "o'hara@a-b.co.uk",
 	} {
-		if got, ok := NormalEmail(in); !ok || got != want {
+		if got, ok := NormalizeEmail(in); !ok || got != want {
 			t.Errorf("%q: %q, %t", in, got, ok)
 		}
 	}
@@ -26,19 +26,19 @@ func TestNormalEmail(t *testing.T) {
 		"a@b.vn\r\nBcc: c@d.vn", "a@b@c.vn", "lân@example.com", "a@exämple.com", "<a@b.vn>", "a@b.1n",
 		strings.Repeat("a", 65) + "@b.vn", "a@" + strings.Repeat("b.", 126) + "vn",
 	} {
-		if got, ok := NormalEmail(in); ok {
+		if got, ok := NormalizeEmail(in); ok {
 			t.Errorf("%q was taken for %q", in, got)
 		}
 	}
 }
 
-func TestProfile_Normalised(t *testing.T) {
+func TestProfile_Normalized(t *testing.T) {
 	age := 30
 	got, err := Profile{
 		Username: " Lan.N ", Email: "LAN@example.com", Phone: "+84 (24) 3-826.0000", DeviceID: " ABC-1 ", Address: " 1 Hàng Bài ",
 		Gender: "female", FirstName: "Lan", Age: &age, Province: "Hà Nội", Geolocation: " 21.0285000 , 105.8542 ",
 		Extra: json.RawMessage(` { "diet" : [ "vegan" ] } `),
-	}.Normalised()
+	}.Normalized()
 	want := Profile{
 		Username: "lan.n", Email: "lan@example.com", Phone: "+842438260000", DeviceID: "abc-1", Address: "1 Hàng Bài",
 		Gender: "FEMALE", FirstName: "Lan", Age: &age, Province: "Hà Nội", Geolocation: "21.0285,105.8542",
@@ -47,12 +47,12 @@ func TestProfile_Normalised(t *testing.T) {
 	if d := cmp.Diff(want, got); d != "" || err != nil {
 		t.Error(d, err)
 	}
-	if p, err := (Profile{}).Normalised(); err != nil || !cmp.Equal(p, Profile{}) {
+	if p, err := (Profile{}).Normalized(); err != nil || !cmp.Equal(p, Profile{}) {
 		t.Errorf("nothing said: %+v, %v", p, err)
 	}
 }
 
-func TestProfile_Normalised_refuses(t *testing.T) {
+func TestProfile_Normalized_refuses(t *testing.T) {
 	old := 151
 	for name, p := range map[string]Profile{
 		"email": {Email: "a"}, "short name": {Username: "ab"}, "name like an e-mail": {Username: "a@b.vn"},
@@ -66,27 +66,27 @@ func TestProfile_Normalised_refuses(t *testing.T) {
 		"NUL":  {Extra: json.RawMessage(`{"a":"\u0000"}`)},
 		"much": {Extra: json.RawMessage(`{"a":"` + strings.Repeat("x", 8<<10) + `"}`)},
 	} {
-		if _, err := p.Normalised(); fault.KindOf(err) != fault.Invalid {
+		if _, err := p.Normalized(); fault.KindOf(err) != fault.Invalid {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 }
 
-func TestChanges_Apply(t *testing.T) {
+func TestProfileChanges_Apply(t *testing.T) {
 	empty, city := "", " Huế "
 	was := Profile{Email: "a@b.vn", Phone: "0912345678", City: "Hà Nội", Surname: "Trần", Extra: json.RawMessage(`{"a":1}`)}
-	got, err := Changes{Phone: &empty, City: &city, Extra: json.RawMessage(`{}`)}.Apply(was)
+	got, err := ProfileChanges{Phone: &empty, City: &city, Extra: json.RawMessage(`{}`)}.Apply(was)
 	if d := cmp.Diff(Profile{Email: "a@b.vn", City: "Huế", Surname: "Trần"}, got); d != "" || err != nil {
 		t.Error(d, err)
 	}
-	if got, err := (Changes{}).Apply(was); err != nil || !cmp.Equal(got, was) {
+	if got, err := (ProfileChanges{}).Apply(was); err != nil || !cmp.Equal(got, was) {
 		t.Errorf("nothing changed: %+v, %v", got, err)
 	}
 }
 
-func TestSession_Judge(t *testing.T) {
+func TestSession_JudgeRefresh(t *testing.T) {
 	u := User{ID: 1, Role: RoleUser, Status: Active}
-	s := begun("s", u, Caller{}, "current", noon)
+	s := newSession("s", u, Caller{}, "current", noon)
 	s.PreviousHash = "previous"
 	past := func(change func(*User, *Session)) func() (User, Session) {
 		return func() (User, Session) {
@@ -100,34 +100,34 @@ func TestSession_Judge(t *testing.T) {
 		of    func() (User, Session)
 		token string
 		after time.Duration
-		want  Verdict
+		want  RefreshVerdict
 	}{
-		"the current token":            {same, "current", 0, Rotate},
-		"the current token, late":      {same, "current", memberIdle - 1, Rotate},
-		"idle for too long":            {same, "current", memberIdle, Over},
-		"the one before, at once":      {same, "previous", 10 * time.Second, Repeat},
-		"the one before, later":        {same, "previous", 10*time.Second + 1, Reuse},
-		"an older one":                 {same, "older", 0, Reuse},
-		"an older one of an old login": {same, "older", memberIdle, Over},
-		"an ended session":             {past(func(_ *User, s *Session) { s.EndedAt = noon }), "current", 0, Over},
-		"a disabled account":           {past(func(u *User, _ *Session) { u.Status = Disabled }), "current", 0, Over},
-		"a password reset at once":     {past(func(u *User, _ *Session) { u.ValidFrom = noon }), "current", 0, Over},
-		"a password reset before":      {past(func(u *User, _ *Session) { u.ValidFrom = noon.Add(-1) }), "current", 0, Rotate},
+		"the current token":            {same, "current", 0, RefreshRotate},
+		"the current token, late":      {same, "current", memberIdle - 1, RefreshRotate},
+		"idle for too long":            {same, "current", memberIdle, RefreshEnded},
+		"the one before, at once":      {same, "previous", 10 * time.Second, RefreshRepeat},
+		"the one before, later":        {same, "previous", 10*time.Second + 1, RefreshReuse},
+		"an older one":                 {same, "older", 0, RefreshReuse},
+		"an older one of an old login": {same, "older", memberIdle, RefreshEnded},
+		"an ended session":             {past(func(_ *User, s *Session) { s.EndedAt = noon }), "current", 0, RefreshEnded},
+		"a disabled account":           {past(func(u *User, _ *Session) { u.Status = Disabled }), "current", 0, RefreshEnded},
+		"a password reset at once":     {past(func(u *User, _ *Session) { u.ValidFrom = noon }), "current", 0, RefreshEnded},
+		"a password reset before":      {past(func(u *User, _ *Session) { u.ValidFrom = noon.Add(-1) }), "current", 0, RefreshRotate},
 	} {
 		u, s := c.of()
-		if got := s.Judge(u, c.token, noon.Add(c.after)); got != c.want {
+		if got := s.JudgeRefresh(u, c.token, noon.Add(c.after)); got != c.want {
 			t.Errorf("%s: %d, want %d", name, got, c.want)
 		}
 	}
 }
 
-func TestSession_spans(t *testing.T) {
+func TestSessionLifetimes(t *testing.T) {
 	for role, want := range map[string][2]time.Duration{
 		RoleUser: {30 * 24 * time.Hour, 90 * 24 * time.Hour}, RoleKitchen: {30 * time.Minute, 12 * time.Hour},
 		RoleOwner: {30 * time.Minute, 12 * time.Hour}, "BARISTA": {30 * time.Minute, 12 * time.Hour},
 	} {
 		u := User{Role: role, Status: Active}
-		s := begun("s", u, Caller{}, "a", noon)
+		s := newSession("s", u, Caller{}, "a", noon)
 		if s.IdleUntil.Sub(noon) != want[0] || s.ExpiresAt.Sub(noon) != want[1] {
 			t.Errorf("%s: %v, %v", role, s.IdleUntil, s.ExpiresAt)
 		}
@@ -140,16 +140,16 @@ func TestSession_spans(t *testing.T) {
 }
 
 // Whoever logs in after everything was ended is not dead from the start, however the clocks differ.
-func TestSession_After(t *testing.T) {
+func TestSession_StartedAfter(t *testing.T) {
 	u := User{Role: RoleUser, Status: Active, ValidFrom: noon}
 	for _, at := range []time.Time{noon.Add(-time.Second), noon, noon.Add(time.Millisecond)} {
-		if s := begun("s", u, Caller{}, "a", at).After(u.ValidFrom); !s.Alive(u, noon.Add(time.Second)) {
+		if s := newSession("s", u, Caller{}, "a", at).StartedAfter(u.ValidFrom); !s.Alive(u, noon.Add(time.Second)) {
 			t.Errorf("%v: %+v", at, s)
 		}
 	}
 }
 
-func TestFull(t *testing.T) {
+func TestRetryAfter(t *testing.T) {
 	ago := func(all ...time.Duration) []time.Time {
 		times := make([]time.Time, len(all))
 		for i, d := range all {
@@ -171,7 +171,7 @@ func TestFull(t *testing.T) {
 		"more than there may be": {ago(30*time.Minute, 29*time.Minute, 28*time.Minute, 27*time.Minute, 26*time.Minute,
 			25*time.Minute), 31 * time.Minute},
 	} {
-		if got := Full(SendWindows, c.times, noon); got != c.want {
+		if got := RetryAfter(SendWindows, c.times, noon); got != c.want {
 			t.Errorf("%s: %v, want %v", name, got, c.want)
 		}
 	}

@@ -7,58 +7,58 @@ import (
 	"comanda/internal/fault"
 )
 
-// Rotation is a refresh token that was shown, and what would follow it.
+// Rotation is a refresh token that a client sent, with its proposed successor.
 type Rotation struct {
 	TokenHash string
 	NextHash  string
-	Sealed    string // the next token, sealed with the shown one
+	Sealed    string // the successor, sealed with the token that was sent
 	Now       time.Time
 }
 
-// Outcome is what showing a refresh token came to. Account and session are those after it.
-type Outcome struct {
-	Verdict Verdict
+// RotationResult is the outcome of Rotate, with the account and the session after it.
+type RotationResult struct {
+	Verdict RefreshVerdict
 	User    User
 	Session Session
 }
 
-// Refresh spends a refresh token for a new pair. The same token shown again within ten seconds gets the same pair, and
-// so does everybody who shows it at the same time; a token that was spent before that ends the session, because two
-// have it.
-func (a *Accounts) Refresh(ctx context.Context, token string) (Grant, error) {
+// Refresh exchanges a refresh token for a new pair. The same token repeated within ten seconds, also concurrently,
+// returns the same pair. A token that was spent earlier ends the session, because two clients have it (S3).
+func (a *Accounts) Refresh(ctx context.Context, token string) (IssuedTokens, error) {
 	if !wellFormedRefresh(token) {
-		return Grant{}, ErrRefresh
+		return IssuedTokens{}, ErrRefresh
 	}
 	next := NewRefreshToken()
 	sealed, err := sealSuccessor(token, next)
 	if err != nil {
-		return Grant{}, fault.Wrap("seal a token", err)
+		return IssuedTokens{}, fault.Wrap("seal a token", err)
 	}
-	o, err := a.Logins.Rotate(ctx, Rotation{
+	o, err := a.SessionStore.Rotate(ctx, Rotation{
 		TokenHash: TokenHash(token), NextHash: TokenHash(next), Sealed: sealed, Now: a.Now(),
 	})
 	if err != nil {
-		return Grant{}, err
+		return IssuedTokens{}, err
 	}
 	switch o.Verdict {
-	case Rotate:
-	case Repeat:
+	case RefreshRotate:
+	case RefreshRepeat:
 		if next, err = openSuccessor(token, o.Session.Successor); err != nil {
-			return Grant{}, fault.Wrap("open a token", err)
+			return IssuedTokens{}, fault.Wrap("open a token", err)
 		}
-	case Reuse:
+	case RefreshReuse:
 		a.Observer.reused()
 		a.Log.WarnContext(ctx, "security", "event", "authn_token_reuse", "user", o.User.ID, "session", o.Session.ID)
-		a.ended(ctx, []string{o.Session.ID})
-		return Grant{}, ErrRefresh
-	case Unknown, Over:
-		return Grant{}, ErrRefresh
+		a.dropSessions(ctx, []string{o.Session.ID})
+		return IssuedTokens{}, ErrRefresh
+	case RefreshUnknown, RefreshEnded:
+		return IssuedTokens{}, ErrRefresh
 	}
-	_ = a.Memory.Keep(ctx, o.Session.standing(o.User), o.Session.TokenHash) // only saves work
-	return a.grant(o.User, o.Session, next)
+	_ = a.Cache.Put(ctx, o.Session.active(o.User), o.Session.TokenHash) // best effort: a miss is read from SQL
+	return a.issueTokens(o.User, o.Session, next)
 }
 
-// wellFormedRefresh refuses what cannot be a refresh token without asking anybody; an access token never is one.
+// wellFormedRefresh reports whether a text has the form of a refresh token, without any query. Access tokens never
+// have.
 func wellFormedRefresh(token string) bool {
 	if len(token) != refreshChars {
 		return false
@@ -72,56 +72,55 @@ func wellFormedRefresh(token string) bool {
 	return true
 }
 
-// Logout ends the session of an access token, or else of a refresh token. Either will do, also one that has just run
-// out or was spent: who wants to leave is let go.
+// Logout ends the session of an access token, or else of a refresh token. Either may be expired or spent.
 func (a *Accounts) Logout(ctx context.Context, access, refresh string) error {
 	now := a.Now()
 	if len(access) > MaxAccessToken {
-		return ErrToken
+		return ErrInvalidToken
 	}
 	if access != "" {
-		claims, err := a.Tokens.Read(access, now)
+		claims, err := a.Tokens.Parse(access, now)
 		if err == nil {
-			_ = a.Memory.Bar(ctx, claims.ID, claims.ExpiresAt.Sub(now)) // the revocation in SQL is what counts
-			return a.leave(ctx, claims.UserID, claims.Session, now)
+			_ = a.Cache.BlockToken(ctx, claims.ID, claims.ExpiresAt.Sub(now)) // best effort: the revocation in SQL decides
+			return a.endSession(ctx, claims.UserID, claims.Session, now)
 		}
 	}
 	if !wellFormedRefresh(refresh) {
-		return ErrToken
+		return ErrInvalidToken
 	}
-	s, found, err := a.Logins.Holder(ctx, TokenHash(refresh))
+	s, found, err := a.SessionStore.FindByToken(ctx, TokenHash(refresh))
 	if err != nil {
 		return err
 	}
 	if !found {
-		return ErrToken
+		return ErrInvalidToken
 	}
-	return a.leave(ctx, s.UserID, s.ID, now)
+	return a.endSession(ctx, s.UserID, s.ID, now)
 }
 
-// leave ends a session; one that has ended already is fine.
-func (a *Accounts) leave(ctx context.Context, user int64, session string, now time.Time) error {
-	if _, err := a.Logins.End(ctx, user, session, EndLogout, now); err != nil {
+// endSession ends a session. It is no error if the session has ended already.
+func (a *Accounts) endSession(ctx context.Context, user int64, session string, now time.Time) error {
+	if _, err := a.SessionStore.End(ctx, user, session, EndLogout, now); err != nil {
 		return err
 	}
-	a.ended(ctx, []string{session})
+	a.dropSessions(ctx, []string{session})
 	return nil
 }
 
-// Sessions gives the living sessions of an actor, the newest first.
+// Sessions returns the live sessions of an actor, newest first.
 func (a *Accounts) Sessions(ctx context.Context, who Actor) ([]Session, error) {
-	return a.Logins.Sessions(ctx, who.UserID, a.Now())
+	return a.SessionStore.Sessions(ctx, who.UserID, a.Now())
 }
 
-// EndSession ends a session of an actor. One of somebody else is answered as if it did not exist.
+// EndSession ends a session of an actor. A session of another account is reported as not found.
 func (a *Accounts) EndSession(ctx context.Context, who Actor, session string) error {
-	found, err := a.Logins.End(ctx, who.UserID, session, EndByOwner, a.Now())
+	found, err := a.SessionStore.End(ctx, who.UserID, session, EndByOwner, a.Now())
 	if err != nil {
 		return err
 	}
 	if !found {
 		return ErrSession
 	}
-	a.ended(ctx, []string{session})
+	a.dropSessions(ctx, []string{session})
 	return nil
 }

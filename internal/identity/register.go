@@ -7,18 +7,18 @@ import (
 	"comanda/internal/fault"
 )
 
-// Registration is what somebody gives to become a member.
+// Registration is the input of Register.
 type Registration struct {
 	Profile  Profile
 	Password string
 }
 
-// Register makes an account that waits for the proof of its e-mail address, and sends the code for it.
+// Register creates a pending account and e-mails the code that verifies its address.
 func (a *Accounts) Register(ctx context.Context, r Registration, c Caller) (User, error) {
-	if err := a.allow(ctx, LimitRegisterIP, c.Network); err != nil {
+	if err := a.reserve(ctx, LimitRegisterIP, c.Network); err != nil {
 		return User{}, err
 	}
-	p, err := r.Profile.Normalised()
+	p, err := r.Profile.Normalized()
 	if err != nil {
 		return User{}, err
 	}
@@ -28,12 +28,12 @@ func (a *Accounts) Register(ctx context.Context, r Registration, c Caller) (User
 	if err := CheckPassword(r.Password, false, p.Email, p.Username); err != nil {
 		return User{}, err
 	}
-	other, found, err := a.Registry.Find(ctx, p.Email, p.Username) // spares the hash; the unique indexes decide
+	other, found, err := a.Users.Find(ctx, p.Email, p.Username) // avoids a useless hash; the unique indexes decide
 	if err != nil {
 		return User{}, err
 	}
 	if found {
-		return User{}, Taken(p, other.Profile)
+		return User{}, TakenError(p, other.Profile)
 	}
 	u := User{Profile: p, Role: RoleUser, Status: Pending}
 	if u.PasswordHash, err = a.Hasher.Hash(ctx, r.Password); err != nil {
@@ -41,39 +41,39 @@ func (a *Accounts) Register(ctx context.Context, r Registration, c Caller) (User
 	}
 	u.CreatedAt = a.Now()
 	code := newCode()
-	l, err := a.letter(u, LetterVerify, code, c.Locale, u.CreatedAt)
+	l, err := a.codeEmail(u, TemplateVerify, code, c.Locale, u.CreatedAt)
 	if err != nil {
 		return User{}, fault.Wrap("seal a code", err)
 	}
-	if u, err = a.Registry.Register(ctx, u, a.code(u, Verify, code, u.CreatedAt), l); err != nil {
+	if u, err = a.Users.Register(ctx, u, a.newStoredCode(u, Verify, code, u.CreatedAt), l); err != nil {
 		return User{}, err
 	}
-	a.sent(ctx, Verify, u.ID, u.CreatedAt)
+	a.recordSent(ctx, Verify, u.ID, u.CreatedAt)
 	return u, nil
 }
 
-// destination is what codes are counted by: the address, hashed.
+// destination returns the subject under which codes of an e-mail address are counted: its hash.
 func destination(email string) string { return TokenHash(email)[:32] }
 
-// code is what is kept of a code that is sent now.
-func (a *Accounts) code(u User, p Purpose, code string, now time.Time) Code {
+// newStoredCode returns the stored form of a code that is sent at now.
+func (a *Accounts) newStoredCode(u User, p Purpose, code string, now time.Time) Code {
 	return Code{
 		Purpose: p, UserID: u.ID, Destination: destination(u.Email), Hash: codeHash(a.Keys.Code, p, u.Email, code),
-		SentAt: now, ExpiresAt: now.Add(CodeLife),
+		SentAt: now, ExpiresAt: now.Add(CodeTTL),
 	}
 }
 
-// letter writes mail that brings a code.
-func (a *Accounts) letter(u User, template, code, locale string, now time.Time) (Letter, error) {
-	sealed, err := Seal(a.Keys.Mail, mailUse, code)
-	return Letter{
-		To: u.Email, Template: template, Locale: locale, Expires: now.Add(CodeLife),
+// codeEmail returns the e-mail that carries a code.
+func (a *Accounts) codeEmail(u User, template, code, locale string, now time.Time) (Email, error) {
+	sealed, err := Seal(a.Keys.Mail, mailPurpose, code)
+	return Email{
+		To: u.Email, Template: template, Locale: locale, Expires: now.Add(CodeTTL),
 		Fields: map[string]string{FieldCode: sealed, FieldName: u.greeting()},
 	}, err
 }
 
-// sent counts a code that was sent and notes it in Redis.
-func (a *Accounts) sent(ctx context.Context, p Purpose, user int64, at time.Time) {
+// recordSent counts a sent code and caches the fact in Redis.
+func (a *Accounts) recordSent(ctx context.Context, p Purpose, user int64, at time.Time) {
 	a.Observer.code("sent")
-	_ = a.Memory.KeepCode(ctx, p, user, at) // SQL has it
+	_ = a.Cache.PutCode(ctx, p, user, at) // best effort: SQL is authoritative
 }

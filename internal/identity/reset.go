@@ -9,30 +9,30 @@ import (
 	"comanda/internal/fault"
 )
 
-// RequestCode sends a code to an address if there is an account to which it is of use. The answer is the same in any
-// case.
+// RequestCode e-mails a code if the address belongs to an account that can use it. The answer does not depend on that
+// (S7).
 func (a *Accounts) RequestCode(ctx context.Context, p Purpose, email string, c Caller) error {
 	if p != Verify && p != Reset {
 		return ErrPurpose
 	}
-	if err := a.allow(ctx, LimitCodeIP, c.Network); err != nil {
+	if err := a.reserve(ctx, LimitCodeIP, c.Network); err != nil {
 		return err
 	}
-	email, ok := NormalEmail(email)
+	email, ok := NormalizeEmail(email)
 	if !ok {
 		return invalid("This is not an e-mail address.")
 	}
-	u, _, err := a.Registry.Find(ctx, email, "")
+	u, _, err := a.Users.Find(ctx, email, "")
 	if err != nil {
 		return err
 	}
 	now := a.Now()
 	code := Code{Destination: destination(email), SentAt: now}
-	var l Letter
+	var l Email
 	if useful(u, p) {
 		text := newCode()
-		code = a.code(u, p, text, now)
-		if l, err = a.letter(u, letterFor(p), text, c.Locale, now); err != nil {
+		code = a.newStoredCode(u, p, text, now)
+		if l, err = a.codeEmail(u, templateFor(p), text, c.Locale, now); err != nil {
 			return fault.Wrap("seal a code", err)
 		}
 	}
@@ -43,82 +43,82 @@ func (a *Accounts) RequestCode(ctx context.Context, p Purpose, email string, c C
 	if wait > 0 {
 		return &fault.Error{
 			Kind: fault.TooMany, Code: "rate_limited", RetryAfter: wait,
-			Detail: "A code was sent a moment ago, or too many were today.",
+			Detail: "A code was sent a moment ago, or too many were sent today. Please wait.",
 		}
 	}
 	if code.UserID != 0 {
-		a.sent(ctx, p, u.ID, now)
+		a.recordSent(ctx, p, u.ID, now)
 	}
 	return nil
 }
 
-// useful tells whether a code helps an account. A password that nobody has can be set by one, too.
+// useful reports whether a code helps an account. A reset code also sets the first password of an account without one.
 func useful(u User, p Purpose) bool {
 	return u.ID != 0 && (p == Reset && u.Status != Disabled || p == Verify && u.Status == Pending)
 }
 
-func letterFor(p Purpose) string {
+func templateFor(p Purpose) string {
 	if p == Reset {
-		return LetterReset
+		return TemplateReset
 	}
-	return LetterVerify
+	return TemplateVerify
 }
 
-// VerifyEmail proves an address by the code that was sent to it; the account can log in from then on.
+// VerifyEmail verifies an e-mail address with the code that was sent to it, which activates the account.
 func (a *Accounts) VerifyEmail(ctx context.Context, email, code string, c Caller) error {
-	u, kept, err := a.try(ctx, Verify, email, code, c)
+	u, kept, err := a.verifyCode(ctx, Verify, email, code, c)
 	if err != nil {
 		return err
 	}
 	now := a.Now()
-	used, err := a.Codes.Prove(ctx, kept, now, Letter{
-		To: u.Email, Template: LetterWelcome, Locale: c.Locale, Expires: now.Add(welcomeLife),
+	used, err := a.Codes.VerifyEmail(ctx, kept, now, Email{
+		To: u.Email, Template: TemplateWelcome, Locale: c.Locale, Expires: now.Add(welcomeTTL),
 		Fields: map[string]string{FieldName: u.greeting()},
 	})
-	return a.spent(ctx, kept, used, err)
+	return a.finishCode(ctx, kept, used, err)
 }
 
-// ResetPassword sets a new password by the code that was sent to the address, and ends every session. It proves the
-// address, too, and opens what wrong passwords have closed.
+// ResetPassword sets a new password with the code that was sent to the address, and ends every session. It also
+// verifies the address and reopens login after too many wrong passwords.
 func (a *Accounts) ResetPassword(ctx context.Context, email, code, password string, c Caller) error {
 	if err := CheckPassword(password, false); err != nil {
 		return err
 	}
-	u, kept, err := a.try(ctx, Reset, email, code, c)
+	u, kept, err := a.verifyCode(ctx, Reset, email, code, c)
 	if err != nil {
 		return err
 	}
 	if err := CheckPassword(password, IsStaff(u.Role), u.Email, u.Username); err != nil {
-		return err // the code stays good for a better one
+		return err // the code stays valid for another password
 	}
 	hash, err := a.Hasher.Hash(ctx, password)
 	if err != nil {
-		return err // likewise when everything is busy
+		return err // the code stays valid when the hasher is busy
 	}
-	used, ended, err := a.Codes.Replace(ctx, kept, a.Now(), hash, c)
-	if err := a.spent(ctx, kept, used, err); err != nil {
+	used, ended, err := a.Codes.ResetPassword(ctx, kept, a.Now(), hash, c)
+	if err := a.finishCode(ctx, kept, used, err); err != nil {
 		return err
 	}
 	a.Log.InfoContext(ctx, "security", "event", "authn_password_change", "user", u.ID)
-	a.ended(ctx, ended)
+	a.dropSessions(ctx, ended)
 	return nil
 }
 
-// try counts an attempt, then compares. What it gives is the account and its code.
-func (a *Accounts) try(ctx context.Context, p Purpose, email, code string, c Caller) (User, Code, error) {
-	if err := a.allow(ctx, LimitCodeIP, c.Network); err != nil {
+// verifyCode counts an attempt, then compares the code. It returns the account and the stored form of the given code.
+func (a *Accounts) verifyCode(ctx context.Context, p Purpose, email, code string, c Caller) (User, Code, error) {
+	if err := a.reserve(ctx, LimitCodeIP, c.Network); err != nil {
 		return User{}, Code{}, err
 	}
-	email, ok := NormalEmail(email)
+	email, ok := NormalizeEmail(email)
 	if !ok || !wellFormedCode(code) {
 		return User{}, Code{}, ErrCode
 	}
-	u, _, err := a.Registry.Find(ctx, email, "")
+	u, _, err := a.Users.Find(ctx, email, "")
 	if err != nil {
 		return User{}, Code{}, err
 	}
 	now := a.Now()
-	given := a.code(u, p, code, now)
+	given := a.newStoredCode(u, p, code, now)
 	ok, err = a.Codes.Try(ctx, given, now, func(hash string) bool {
 		a.Observer.code("compared")
 		return subtle.ConstantTimeCompare([]byte(hash), []byte(given.Hash)) == 1
@@ -130,32 +130,32 @@ func (a *Accounts) try(ctx context.Context, p Purpose, email, code string, c Cal
 	return u, given, err
 }
 
-// spent tells what became of a code that was right.
-func (a *Accounts) spent(ctx context.Context, c Code, used bool, err error) error {
+// finishCode reports the outcome of using a correct code.
+func (a *Accounts) finishCode(ctx context.Context, c Code, used bool, err error) error {
 	switch {
 	case err != nil:
 		return err
-	case !used: // somebody was faster with the same code
+	case !used: // a concurrent request used the code first
 		a.Observer.code("refused")
 		return ErrCode
 	}
 	a.Observer.code("accepted")
-	_ = a.Memory.DropCode(ctx, c.Purpose, c.UserID) // SQL has it
+	_ = a.Cache.DeleteCode(ctx, c.Purpose, c.UserID) // best effort: SQL is authoritative
 	return nil
 }
 
-// ErrPassword refuses a change for which the present password was not given.
-var ErrPassword = fault.New(fault.Forbidden, "password_wrong", "That is not the present password.")
+// ErrPassword refuses a change that needs the current password.
+var ErrPassword = fault.New(fault.Forbidden, "password_wrong", "The current password is wrong.")
 
-// ChangePassword replaces an actor's password by another one and ends all sessions but this. It returns the marks of the
-// device from now on: every other device of the account is a stranger's until the next login.
+// ChangePassword replaces an actor's password and ends all other sessions of the account. It returns the device cookie
+// from now on; all other devices of the account become unknown until their next login.
 func (a *Accounts) ChangePassword(
 	ctx context.Context, who Actor, present, next, marks string,
 ) (newMarks string, err error) {
 	if err := CheckPassword(next, IsStaff(who.Role)); err != nil {
 		return "", err
 	}
-	u, p, err := a.present(ctx, who, present)
+	u, p, err := a.verifyCurrentPassword(ctx, who, present)
 	if err != nil {
 		return "", err
 	}
@@ -166,46 +166,46 @@ func (a *Accounts) ChangePassword(
 		return "", err
 	}
 	p.Request, p.Address = who.Request, who.Address
-	ended, err := a.Logins.Repassword(ctx, u.ID, p, who.Session, a.Now())
+	ended, err := a.SessionStore.ChangePassword(ctx, u.ID, p, who.Session, a.Now())
 	if err != nil {
 		return "", err
 	}
 	a.Log.InfoContext(ctx, "security", "event", "authn_password_change", "user", u.ID)
-	a.ended(ctx, ended)
+	a.dropSessions(ctx, ended)
 	return a.Devices.add(marks, u.ID, p.NewHash, a.Now()), nil
 }
 
-// present compares an actor's present password. Like a known device, a session has a budget of its own, so that
-// strangers who guess at the account do not keep its owner from changing the password.
-func (a *Accounts) present(ctx context.Context, who Actor, password string) (User, Proof, error) {
-	u, err := a.Registry.User(ctx, who.UserID)
+// verifyCurrentPassword verifies an actor's current password. A session has a limit of its own, like a known device, so
+// that strangers who guess at the account do not keep its owner from changing the password.
+func (a *Accounts) verifyCurrentPassword(ctx context.Context, who Actor, password string) (User, LoginProof, error) {
+	u, err := a.Users.User(ctx, who.UserID)
 	if err != nil {
-		return User{}, Proof{}, err
+		return User{}, LoginProof{}, err
 	}
-	p, ok, err := a.fromDevice(ctx, u, "session "+who.Session, password)
+	p, ok, err := a.verifyWithinDeviceBudget(ctx, u, "session "+who.Session, password)
 	if err == nil && !ok {
-		return User{}, Proof{}, tooOften(LimitLoginAccount, DeviceWindow)
+		return User{}, LoginProof{}, limitError(LimitLoginAccount, DeviceWindow)
 	}
 	if errors.Is(err, ErrLogin) {
-		a.Incidents.Note(who.String(), ActionLoginFailed, userSubject(u.ID), who.Address)
+		a.Incidents.Add(who.String(), ActionLoginFailed, userSubject(u.ID), who.Address)
 		err = ErrPassword
 	}
 	return u, p, err
 }
 
-// Purge forgets what is no longer needed: revocations that outlived every token, counts, spent tokens, old sessions.
-type Purge struct {
-	Revocations time.Time // older ones go
+// PurgeCutoffs are the ages at which rows are deleted: rows before each instant go.
+type PurgeCutoffs struct {
+	Revocations time.Time // they outlive every access token
 	Counts      time.Time
-	Spent       time.Time
+	SpentTokens time.Time // spent refresh tokens
 	Sessions    time.Time
 }
 
-// PurgeAt tells what may go at an instant. Spent refresh tokens are known for as long as a member may be silent: an
-// older one is only unknown, not reused.
-func PurgeAt(now time.Time) Purge {
-	return Purge{
-		Revocations: now.Add(-revocationLife), Counts: now.Add(-48 * time.Hour), Spent: now.Add(-memberIdle),
+// PurgeCutoffsAt returns the cutoffs for an instant. Spent refresh tokens are kept for the idle time of a member's
+// session: an older one is unknown, no longer detected as reused.
+func PurgeCutoffsAt(now time.Time) PurgeCutoffs {
+	return PurgeCutoffs{
+		Revocations: now.Add(-revocationTTL), Counts: now.Add(-48 * time.Hour), SpentTokens: now.Add(-memberIdle),
 		Sessions: now.Add(-memberIdle),
 	}
 }

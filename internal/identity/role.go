@@ -9,21 +9,21 @@ import (
 	"comanda/internal/fault"
 )
 
-// The names of the roles that are delivered. A house may add its own; these cannot be deleted or renamed.
+// Names of the built-in roles. Operators may add custom roles; these cannot be deleted or renamed.
 const (
-	RoleOwner   = "OWNER"   // everything, always
-	RoleAdmin   = "ADMIN"   // everything that is not the owner's own
+	RoleOwner   = "OWNER"   // every permission, always
+	RoleAdmin   = "ADMIN"   // everything except what only the owner may do
 	RoleManager = "MANAGER" // runs branches and their staff
-	RoleCashier = "CASHIER" // takes money
-	RoleKitchen = "KITCHEN" // cooks
-	RoleStaff   = "STAFF"   // waits at tables
+	RoleCashier = "CASHIER" // takes payments
+	RoleKitchen = "KITCHEN" // prepares orders
+	RoleStaff   = "STAFF"   // serves tables
 	RoleUser    = "USER"    // a member: a guest with an account
 )
 
-// Rank orders roles: nobody makes somebody of a higher one, or changes one.
+// Rank orders roles. No user may create or change a user of a higher rank.
 type Rank int
 
-// The ranks. A house's own roles are ranked with the staff, whatever they may do.
+// Ranks. Custom roles have RankStaff, whatever their permissions.
 const (
 	RankMember Rank = iota
 	RankStaff
@@ -37,7 +37,7 @@ var ranks = map[string]Rank{
 	RoleKitchen: RankStaff, RoleStaff: RankStaff, RoleUser: RankMember,
 }
 
-// Delivered lists the delivered roles, the highest first, with what they are for.
+// Delivered returns the built-in roles with their descriptions, highest rank first.
 func Delivered() []Role {
 	return []Role{
 		{Name: RoleOwner, Description: "Owns the house; may do everything, always."},
@@ -50,7 +50,7 @@ func Delivered() []Role {
 	}
 }
 
-// RankOf gives the rank of a role by its name.
+// RankOf returns the rank of a role by name.
 func RankOf(role string) Rank {
 	if r, ok := ranks[role]; ok {
 		return r
@@ -58,19 +58,19 @@ func RankOf(role string) Rank {
 	return RankStaff
 }
 
-// IsDelivered tells whether a role is one of those that are delivered.
+// IsDelivered reports whether a role is built in.
 func IsDelivered(role string) bool {
 	_, ok := ranks[role]
 	return ok
 }
 
-// IsStaff tells whether people of a role work here. Everybody but members does.
+// IsStaff reports whether users of a role are staff, which all but members are.
 func IsStaff(role string) bool { return RankOf(role) > RankMember }
 
-// EveryBranch tells whether people of a role work in all branches; others work where they were put.
-func EveryBranch(role string) bool { return RankOf(role) >= RankAdmin }
+// WorksInEveryBranch reports whether users of a role work in all branches. Others work in their assigned branches.
+func WorksInEveryBranch(role string) bool { return RankOf(role) >= RankAdmin }
 
-// Role is what some people may do.
+// Role is a named set of permissions.
 type Role struct {
 	ID          int64
 	Name        string
@@ -81,13 +81,13 @@ type Role struct {
 	Version     int64
 }
 
-// The faults of roles.
+// Errors of roles.
 var (
 	ErrRole      = fault.New(fault.NotFound, "role_not_found", "There is no such role.")
-	ErrRoleName  = fault.New(fault.Conflict, "role_name_taken", "There is a role with this name.")
-	ErrDelivered = fault.New(fault.Conflict, "role_delivered", "A delivered role can be neither renamed nor deleted.")
-	ErrRoleUsed  = fault.New(fault.Conflict, "role_in_use", "Somebody has this role.")
-	ErrOwnerAll  = fault.New(fault.Conflict, "owner_has_everything", "The owner has every permission, always.")
+	ErrRoleName  = fault.New(fault.Conflict, "role_name_taken", "A role with this name exists already.")
+	ErrDelivered = fault.New(fault.Conflict, "role_delivered", "A built-in role cannot be renamed or deleted.")
+	ErrRoleUsed  = fault.New(fault.Conflict, "role_in_use", "A user has this role.")
+	ErrOwnerAll  = fault.New(fault.Conflict, "owner_has_everything", "The owner always has every permission.")
 )
 
 // maxRoleText bounds a role's description, in characters.
@@ -95,11 +95,11 @@ const maxRoleText = 500
 
 var roleName = regexp.MustCompile(`^[A-Z][A-Z0-9_]{1,31}$`)
 
-// Check tells what is wrong with a role that a house makes.
+// Check returns what is wrong with a custom role, or nil.
 func (r Role) Check() error {
 	if !roleName.MatchString(r.Name) {
 		return fault.New(fault.Invalid, "invalid",
-			"A role's name has 2 to 32 capital letters, digits and underscores and begins with a letter.")
+			"A role's name has 2 to 32 capital letters, digits and underscores, and starts with a letter.")
 	}
 	if utf8.RuneCountInString(r.Description) > maxRoleText {
 		return fault.Newf(fault.Invalid, "invalid", "A role's description has at most %d characters.", maxRoleText)
@@ -107,8 +107,8 @@ func (r Role) Check() error {
 	return nil
 }
 
-// holds tells whether a set of permissions has all of another. Both are ascending.
-func holds(all, some []int64) bool {
+// containsAll reports whether a set contains another one. Both are sorted.
+func containsAll(all, some []int64) bool {
 	return !slices.ContainsFunc(some, func(id int64) bool {
 		_, found := slices.BinarySearch(all, id)
 		return !found

@@ -7,50 +7,50 @@ import (
 	"comanda/internal/fault"
 )
 
-// How long logins last. Idle counts from the last sign of life, whole from the login.
+// Lifetimes of sessions. Idle counts from the last activity, max from the login.
 const (
-	memberIdle  = 30 * 24 * time.Hour
-	memberWhole = 90 * 24 * time.Hour
-	staffIdle   = 30 * time.Minute
-	staffWhole  = 12 * time.Hour
+	memberIdle = 30 * 24 * time.Hour
+	memberMax  = 90 * 24 * time.Hour
+	staffIdle  = 30 * time.Minute
+	staffMax   = 12 * time.Hour
 )
 
-// MaxSessions is how many logins an account may have at a time; one more ends the oldest.
+// MaxSessions is the maximum number of sessions of an account. A further login ends the oldest.
 const MaxSessions = 10
 
-// retryGrace is how long the refresh token before the current one may be shown again: a client that did not get the
-// answer asks once more.
-const retryGrace = 10 * time.Second
+// refreshRetryWindow is how long the previous refresh token returns the same pair again, for clients that lost the
+// answer.
+const refreshRetryWindow = 10 * time.Second
 
-// EndReason says why a session has ended.
+// EndReason is the reason why a session ended.
 type EndReason string
 
-// The reasons.
+// Reasons for the end of a session.
 const (
 	EndLogout   EndReason = "LOGOUT"
 	EndByOwner  EndReason = "ENDED"  // from another session of the same account
-	EndReused   EndReason = "REUSED" // a refresh token came a second time
+	EndReused   EndReason = "REUSED" // a spent refresh token was used again
 	EndDisabled EndReason = "DISABLED"
 	EndRole     EndReason = "ROLE"
 	EndPassword EndReason = "PASSWORD"
-	EndEvicted  EndReason = "EVICTED" // by a newer one
+	EndEvicted  EndReason = "EVICTED" // by a newer session, see MaxSessions
 )
 
-// Spans gives how long a session of a role lasts: without a sign of life, and in all.
-func Spans(role string) (idle, whole time.Duration) {
+// SessionLifetimes returns the maximum idle time and the maximum lifetime of a session by role.
+func SessionLifetimes(role string) (idle, whole time.Duration) {
 	if IsStaff(role) {
-		return staffIdle, staffWhole
+		return staffIdle, staffMax
 	}
-	return memberIdle, memberWhole
+	return memberIdle, memberMax
 }
 
 // Session is one login on one device.
 type Session struct {
 	ID           string
 	UserID       int64
-	TokenHash    string // of the refresh token that is good now
-	PreviousHash string // of the one before it
-	Successor    string // the current token, sealed with the one before it
+	TokenHash    string // of the current refresh token
+	PreviousHash string // of the refresh token before it
+	Successor    string // the current token, sealed with the previous one
 	RotatedAt    time.Time
 	Device       string
 	Address      string
@@ -58,21 +58,21 @@ type Session struct {
 	LastSeenAt   time.Time
 	IdleUntil    time.Time
 	ExpiresAt    time.Time
-	EndedAt      time.Time // zero while it lives
+	EndedAt      time.Time // zero while it is live
 }
 
-// begun is a session at its beginning.
-func begun(id string, u User, c Caller, tokenHash string, now time.Time) Session {
-	idle, whole := Spans(u.Role)
+// newSession returns the session that a login begins at now.
+func newSession(id string, u User, c Caller, tokenHash string, now time.Time) Session {
+	idle, whole := SessionLifetimes(u.Role)
 	return Session{
 		ID: id, UserID: u.ID, TokenHash: tokenHash, RotatedAt: now, Device: c.Device, Address: c.Address, CreatedAt: now,
 		LastSeenAt: now, IdleUntil: now.Add(idle), ExpiresAt: now.Add(whole),
 	}
 }
 
-// After moves a session's beginning behind the instant up to which the account's sessions are dead. The clocks of
-// several processes may differ by a little, and whoever logs in after a password was reset must get in.
-func (s Session) After(validFrom time.Time) Session {
+// StartedAfter moves the start of a session behind validFrom if necessary. Clocks of several processes may differ by
+// milliseconds, and a login right after a password reset must succeed.
+func (s Session) StartedAfter(validFrom time.Time) Session {
 	if s.CreatedAt.After(validFrom) {
 		return s
 	}
@@ -83,8 +83,8 @@ func (s Session) After(validFrom time.Time) Session {
 	return s
 }
 
-// before is the session ending at an instant, if it would not end sooner.
-func (s Session) before(end time.Time) Session {
+// endingBy returns the session with its lifetime capped at end.
+func (s Session) endingBy(end time.Time) Session {
 	for _, t := range []*time.Time{&s.ExpiresAt, &s.IdleUntil} {
 		if end.Before(*t) {
 			*t = end
@@ -93,40 +93,40 @@ func (s Session) before(end time.Time) Session {
 	return s
 }
 
-// Alive tells whether a session of an account is good at an instant.
+// Alive reports whether a session of an account is valid at now.
 func (s Session) Alive(u User, now time.Time) bool {
 	return s.EndedAt.IsZero() && now.Before(s.ExpiresAt) && now.Before(s.IdleUntil) &&
 		u.Status == Active && s.CreatedAt.After(u.ValidFrom)
 }
 
-// Verdict is what showing a refresh token comes to.
-type Verdict int
+// RefreshVerdict is the decision about a refresh token that a client sent.
+type RefreshVerdict int
 
-// The verdicts.
+// Verdicts about a refresh token.
 const (
-	Unknown Verdict = iota // no token of ours
-	Over                   // its session has ended
-	Rotate                 // it is the current one: it is spent, and its successor is good from now on
-	Repeat                 // it is the one before, shown again at once: it gets the same successor
-	Reuse                  // somebody else has it or had it: the session ends
+	RefreshUnknown RefreshVerdict = iota // no token of this installation
+	RefreshEnded                         // its session has ended
+	RefreshRotate                        // current: spend it and issue its successor
+	RefreshRepeat                        // the previous one, within the retry window: issue the same successor
+	RefreshReuse                         // spent earlier, so two clients have it: end the session
 )
 
-// Judge tells what a refresh token of this session comes to.
-func (s Session) Judge(u User, tokenHash string, now time.Time) Verdict {
+// JudgeRefresh decides about a refresh token of this session.
+func (s Session) JudgeRefresh(u User, tokenHash string, now time.Time) RefreshVerdict {
 	switch {
 	case !s.Alive(u, now):
-		return Over
+		return RefreshEnded
 	case s.TokenHash == tokenHash:
-		return Rotate
-	case s.PreviousHash == tokenHash && now.Sub(s.RotatedAt) <= retryGrace:
-		return Repeat
+		return RefreshRotate
+	case s.PreviousHash == tokenHash && now.Sub(s.RotatedAt) <= refreshRetryWindow:
+		return RefreshRepeat
 	}
-	return Reuse
+	return RefreshReuse
 }
 
-// Rotated is the session after its token was spent.
+// Rotated returns the session after its token was spent.
 func (s Session) Rotated(u User, nextHash, sealed string, now time.Time) Session {
-	idle, _ := Spans(u.Role)
+	idle, _ := SessionLifetimes(u.Role)
 	s.PreviousHash, s.TokenHash, s.Successor = s.TokenHash, nextHash, sealed
 	s.RotatedAt, s.LastSeenAt = now, now
 	if s.IdleUntil = now.Add(idle); s.ExpiresAt.Before(s.IdleUntil) {
@@ -135,48 +135,48 @@ func (s Session) Rotated(u User, nextHash, sealed string, now time.Time) Session
 	return s
 }
 
-// Standing is what is remembered of a living session and its account between two questions to SQL.
-type Standing struct {
+// ActiveSession is what Authenticator needs of a live session and its account.
+type ActiveSession struct {
 	Session   string
 	UserID    int64
 	RoleID    int64
 	Role      string
 	Branches  []int64
-	BegunAt   time.Time
+	StartedAt time.Time
 	ExpiresAt time.Time
 	Address   string
 }
 
-// standing is a session that has just been read or written.
-func (s Session) standing(u User) Standing {
-	return Standing{
-		Session: s.ID, UserID: u.ID, RoleID: u.RoleID, Role: u.Role, Branches: u.Branches, BegunAt: s.CreatedAt,
+// active returns the ActiveSession of a session that was just read or written.
+func (s Session) active(u User) ActiveSession {
+	return ActiveSession{
+		Session: s.ID, UserID: u.ID, RoleID: u.RoleID, Role: u.Role, Branches: u.Branches, StartedAt: s.CreatedAt,
 		ExpiresAt: s.ExpiresAt, Address: s.Address,
 	}
 }
 
-// actor is who sends a request within the session.
-func (s Standing) actor() Actor {
+// actor returns the actor of requests within the session.
+func (s ActiveSession) actor() Actor {
 	return User{ID: s.UserID, RoleID: s.RoleID, Role: s.Role, Branches: s.Branches}.Actor(s.Session)
 }
 
-// Memory remembers in Redis, normally identityredis. It is written after SQL and may forget at any moment; whatever
-// fails here, SQL is asked.
-type Memory interface {
-	// Keep remembers a living session, and the hash of its refresh token unless that is empty.
-	Keep(ctx context.Context, s Standing, tokenHash string) error
-	// Find gives a session, and whether the access token with this id was barred.
-	Find(ctx context.Context, session, token string) (s Standing, found, barred bool, err error)
-	// Drop forgets sessions.
-	Drop(ctx context.Context, sessions []string) error
-	// Bar remembers that an access token is not good any more, for the rest of its life.
-	Bar(ctx context.Context, token string, rest time.Duration) error
-	// KeepCode notes that a code was sent, DropCode that it was used.
-	KeepCode(ctx context.Context, p Purpose, user int64, sent time.Time) error
-	DropCode(ctx context.Context, p Purpose, user int64) error
+// SessionCache caches sessions in Redis, normally identityredis. It is written after SQL and may lose data at any time;
+// on every error or miss the caller reads SQL.
+type SessionCache interface {
+	// Put caches a live session, and the hash of its refresh token unless that is empty.
+	Put(ctx context.Context, s ActiveSession, tokenHash string) error
+	// Get returns a session, and whether the access token with this id was blocked.
+	Get(ctx context.Context, session, token string) (s ActiveSession, found, barred bool, err error)
+	// Delete removes sessions.
+	Delete(ctx context.Context, sessions []string) error
+	// BlockToken refuses an access token by id for the rest of its lifetime.
+	BlockToken(ctx context.Context, token string, rest time.Duration) error
+	// PutCode records that a code was sent, DeleteCode that it was used.
+	PutCode(ctx context.Context, p Purpose, user int64, sent time.Time) error
+	DeleteCode(ctx context.Context, p Purpose, user int64) error
 }
 
-// The faults of sessions.
+// Errors of sessions.
 var (
 	ErrRefresh = fault.New(fault.Unauthenticated, "refresh_token_invalid", "Log in again.")
 	ErrSession = fault.New(fault.NotFound, "session_not_found", "There is no such session.")

@@ -11,7 +11,7 @@ import (
 	"comanda/internal/identity/identitytest"
 )
 
-func refresh(t *testing.T, h *identitytest.House, token string) identity.Grant {
+func refresh(t *testing.T, h *identitytest.Env, token string) identity.IssuedTokens {
 	t.Helper()
 	g, err := h.Refresh(t.Context(), token)
 	if err != nil {
@@ -21,18 +21,18 @@ func refresh(t *testing.T, h *identitytest.House, token string) identity.Grant {
 }
 
 func TestRefresh(t *testing.T) {
-	each(t, func(t *testing.T, h *identitytest.House) {
-		h.Join(t, lan)
-		first := h.Enter(t, lan)
+	each(t, func(t *testing.T, h *identitytest.Env) {
+		h.CreateMember(t, lan)
+		first := h.MustLogin(t, lan)
 		h.Clock.Advance(9 * time.Minute)
 		second := refresh(t, h, first.Refresh)
 		if second.Refresh == first.Refresh || second.Access == first.Access || second.Session.ID != first.Session.ID {
 			t.Error("a refresh gives what there was")
 		}
 		h.Clock.Advance(9 * time.Minute)
-		h.Follow(t)
-		wantFault(t, "the first access token has run out", h.Admitted(t.Context(), first.Access), identity.ErrToken)
-		if err := h.Admitted(t.Context(), second.Access); err != nil {
+		h.SyncRevocations(t)
+		wantFault(t, "the first access token has run out", h.Authenticate(t.Context(), first.Access), identity.ErrInvalidToken)
+		if err := h.Authenticate(t.Context(), second.Access); err != nil {
 			t.Error(err)
 		}
 		for what, token := range map[string]string{
@@ -41,15 +41,15 @@ func TestRefresh(t *testing.T) {
 			_, err := h.Refresh(t.Context(), token)
 			wantFault(t, what, err, identity.ErrRefresh)
 		}
-		wantFault(t, "a refresh token as an access token", h.Admitted(t.Context(), second.Refresh), identity.ErrToken)
+		wantFault(t, "a refresh token as an access token", h.Authenticate(t.Context(), second.Refresh), identity.ErrInvalidToken)
 	})
 }
 
 // A client that did not get the answer asks again and gets the same pair.
 func TestRefresh_retry(t *testing.T) {
-	each(t, func(t *testing.T, h *identitytest.House) {
-		h.Join(t, lan)
-		first := h.Enter(t, lan)
+	each(t, func(t *testing.T, h *identitytest.Env) {
+		h.CreateMember(t, lan)
+		first := h.MustLogin(t, lan)
 		h.Clock.Advance(time.Minute)
 		second := refresh(t, h, first.Refresh)
 		h.Clock.Advance(10 * time.Second)
@@ -60,15 +60,15 @@ func TestRefresh_retry(t *testing.T) {
 		if third := refresh(t, h, retry.Refresh); third.Refresh == second.Refresh {
 			t.Error("the successor is not good")
 		}
-		if h.Heard.Of("reused") != 0 {
+		if h.Events.Count("reused") != 0 {
 			t.Error("a retry was taken for a theft")
 		}
 	})
 }
 
 func TestRefresh_reuse_ends_the_session(t *testing.T) {
-	each(t, func(t *testing.T, h *identitytest.House) {
-		h.Join(t, lan)
+	each(t, func(t *testing.T, h *identitytest.Env) {
+		h.CreateMember(t, lan)
 		for what, thief := range map[string]func(tokens []string) string{
 			"the one before, too late": func(tokens []string) string {
 				h.Clock.Advance(11 * time.Second)
@@ -76,26 +76,26 @@ func TestRefresh_reuse_ends_the_session(t *testing.T) {
 			},
 			"an ancestor at once": func(tokens []string) string { return tokens[0] },
 		} {
-			g := h.Enter(t, lan)
-			other := h.Enter(t, lan)
+			g := h.MustLogin(t, lan)
+			other := h.MustLogin(t, lan)
 			tokens := []string{g.Refresh}
 			for range 2 {
 				g = refresh(t, h, g.Refresh)
 				tokens = append(tokens, g.Refresh)
 			}
-			h.Follow(t)
-			before := h.Heard.Of("reused")
+			h.SyncRevocations(t)
+			before := h.Events.Count("reused")
 			stolen := thief(tokens)
-			h.Follow(t)
+			h.SyncRevocations(t)
 			_, err := h.Refresh(t.Context(), stolen)
 			wantFault(t, what, err, identity.ErrRefresh)
-			if h.Heard.Of("reused") != before+1 {
+			if h.Events.Count("reused") != before+1 {
 				t.Errorf("%s: nobody heard of it", what)
 			}
 			_, err = h.Refresh(t.Context(), g.Refresh)
 			wantFault(t, what+": the current token", err, identity.ErrRefresh)
-			wantFault(t, what+": the access token", h.Admitted(t.Context(), g.Access), identity.ErrToken)
-			if err := h.Admitted(t.Context(), other.Access); err != nil {
+			wantFault(t, what+": the access token", h.Authenticate(t.Context(), g.Access), identity.ErrInvalidToken)
+			if err := h.Authenticate(t.Context(), other.Access); err != nil {
 				t.Errorf("%s: another session: %v", what, err)
 			}
 		}
@@ -104,11 +104,11 @@ func TestRefresh_reuse_ends_the_session(t *testing.T) {
 
 // Of those who show one token at the same time everybody gets the same pair: one.
 func TestRefresh_race(t *testing.T) {
-	each(t, func(t *testing.T, h *identitytest.House) {
-		h.Join(t, lan)
-		g := h.Enter(t, lan)
+	each(t, func(t *testing.T, h *identitytest.Env) {
+		h.CreateMember(t, lan)
+		g := h.MustLogin(t, lan)
 		for round := range 5 {
-			pairs := make([]identity.Grant, 16)
+			pairs := make([]identity.IssuedTokens, 16)
 			var all sync.WaitGroup
 			for i := range pairs {
 				all.Go(func() {
@@ -126,18 +126,18 @@ func TestRefresh_race(t *testing.T) {
 			}
 			g = pairs[0]
 		}
-		if h.Heard.Of("reused") != 0 {
+		if h.Events.Count("reused") != 0 {
 			t.Error("one of them was taken for a thief")
 		}
 	})
 }
 
-func TestSessions_spans(t *testing.T) {
-	each(t, func(t *testing.T, h *identitytest.House) {
-		h.Join(t, lan)
-		h.Hire(t, minh, identity.RoleCashier)
+func TestSessions_lifetimes(t *testing.T) {
+	each(t, func(t *testing.T, h *identitytest.Env) {
+		h.CreateMember(t, lan)
+		h.CreateStaff(t, minh, identity.RoleCashier)
 		for email, idle := range map[string]time.Duration{lan: 30 * 24 * time.Hour, minh: 30 * time.Minute} {
-			g := h.Enter(t, email)
+			g := h.MustLogin(t, email)
 			h.Clock.Advance(idle - time.Second)
 			g = refresh(t, h, g.Refresh)
 			h.Clock.Advance(idle)
@@ -145,7 +145,7 @@ func TestSessions_spans(t *testing.T) {
 			wantFault(t, email, err, identity.ErrRefresh)
 		}
 		for email, whole := range map[string]time.Duration{lan: 90 * 24 * time.Hour, minh: 12 * time.Hour} {
-			g := h.Enter(t, email)
+			g := h.MustLogin(t, email)
 			for elapsed := time.Duration(0); elapsed < whole; elapsed += whole / 36 {
 				g = refresh(t, h, g.Refresh)
 				h.Clock.Advance(whole / 36)
@@ -157,17 +157,17 @@ func TestSessions_spans(t *testing.T) {
 }
 
 // Whoever works need not refresh to stay: signs of life count.
-func TestSessions_signs_of_life(t *testing.T) {
-	each(t, func(t *testing.T, h *identitytest.House) {
-		h.Hire(t, lan, identity.RoleCashier)
-		g := h.Enter(t, lan)
+func TestSessions_last_seen(t *testing.T) {
+	each(t, func(t *testing.T, h *identitytest.Env) {
+		h.CreateStaff(t, lan, identity.RoleCashier)
+		g := h.MustLogin(t, lan)
 		h.Clock.Advance(9 * time.Minute)
-		h.Follow(t)
-		who, err := h.Guard.Admit(t.Context(), g.Access)
+		h.SyncRevocations(t)
+		who, err := h.Authenticator.Authenticate(t.Context(), g.Access)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := h.Guard.FlushSeen(t.Context()); err != nil {
+		if err := h.Authenticator.FlushLastSeen(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		all, err := h.Sessions(t.Context(), who)
@@ -179,16 +179,16 @@ func TestSessions_signs_of_life(t *testing.T) {
 	})
 }
 
-func TestSessions_are_ten(t *testing.T) {
-	each(t, func(t *testing.T, h *identitytest.House) {
-		h.Join(t, lan)
-		var all []identity.Grant
+func TestSessions_at_most_ten(t *testing.T) {
+	each(t, func(t *testing.T, h *identitytest.Env) {
+		h.CreateMember(t, lan)
+		var all []identity.IssuedTokens
 		for range 12 {
-			all = append(all, h.Enter(t, lan))
+			all = append(all, h.MustLogin(t, lan))
 			h.Clock.Advance(time.Millisecond)
 		}
 		for i, g := range all {
-			err := h.Admitted(t.Context(), g.Access)
+			err := h.Authenticate(t.Context(), g.Access)
 			if alive := err == nil; alive != (i >= 2) {
 				t.Errorf("login %d: %v", i, err)
 			}
@@ -201,10 +201,10 @@ func TestSessions_are_ten(t *testing.T) {
 }
 
 func TestSessions_race(t *testing.T) {
-	each(t, func(t *testing.T, h *identitytest.House) {
-		h.Join(t, lan)
-		h.Hasher = identity.NewHasher(identitytest.Light, 32)
-		grants := make(chan identity.Grant, 32)
+	each(t, func(t *testing.T, h *identitytest.Env) {
+		h.CreateMember(t, lan)
+		h.Hasher = identity.NewHasher(identitytest.FastParams, 32)
+		grants := make(chan identity.IssuedTokens, 32)
 		var all sync.WaitGroup
 		for range 32 {
 			all.Go(func() {
@@ -219,7 +219,7 @@ func TestSessions_race(t *testing.T) {
 		close(grants)
 		alive := 0
 		for g := range grants {
-			if h.Admitted(t.Context(), g.Access) == nil {
+			if h.Authenticate(t.Context(), g.Access) == nil {
 				alive++
 			}
 		}
@@ -230,11 +230,11 @@ func TestSessions_race(t *testing.T) {
 }
 
 func TestEndSession(t *testing.T) {
-	each(t, func(t *testing.T, h *identitytest.House) {
-		h.Join(t, lan)
-		h.Join(t, minh)
-		here, there, foreign := h.Enter(t, lan), h.Enter(t, lan), h.Enter(t, minh)
-		who, err := h.Guard.Admit(t.Context(), here.Access)
+	each(t, func(t *testing.T, h *identitytest.Env) {
+		h.CreateMember(t, lan)
+		h.CreateMember(t, minh)
+		here, there, foreign := h.MustLogin(t, lan), h.MustLogin(t, lan), h.MustLogin(t, minh)
+		who, err := h.Authenticator.Authenticate(t.Context(), here.Access)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -245,9 +245,9 @@ func TestEndSession(t *testing.T) {
 			t.Fatal(err)
 		}
 		wantFault(t, "again", h.EndSession(t.Context(), who, there.Session.ID), identity.ErrSession)
-		wantFault(t, "the ended one", h.Admitted(t.Context(), there.Access), identity.ErrToken)
-		for what, g := range map[string]identity.Grant{"this": here, "somebody else's": foreign} {
-			if err := h.Admitted(t.Context(), g.Access); err != nil {
+		wantFault(t, "the ended one", h.Authenticate(t.Context(), there.Access), identity.ErrInvalidToken)
+		for what, g := range map[string]identity.IssuedTokens{"this": here, "somebody else's": foreign} {
+			if err := h.Authenticate(t.Context(), g.Access); err != nil {
 				t.Errorf("%s: %v", what, err)
 			}
 		}
@@ -255,17 +255,17 @@ func TestEndSession(t *testing.T) {
 }
 
 func TestLogout(t *testing.T) {
-	each(t, func(t *testing.T, h *identitytest.House) {
-		h.Join(t, lan)
-		for what, leave := range map[string]func(g, next identity.Grant) error{
-			"by the access token":            func(_, g identity.Grant) error { return h.Logout(t.Context(), g.Access, "") },
-			"by the refresh token":           func(_, g identity.Grant) error { return h.Logout(t.Context(), "", g.Refresh) },
-			"by a spent refresh token":       func(g, _ identity.Grant) error { return h.Logout(t.Context(), "", g.Refresh) },
-			"by a bad one and a refresh one": func(_, g identity.Grant) error { return h.Logout(t.Context(), "x", g.Refresh) },
+	each(t, func(t *testing.T, h *identitytest.Env) {
+		h.CreateMember(t, lan)
+		for what, leave := range map[string]func(g, next identity.IssuedTokens) error{
+			"by the access token":            func(_, g identity.IssuedTokens) error { return h.Logout(t.Context(), g.Access, "") },
+			"by the refresh token":           func(_, g identity.IssuedTokens) error { return h.Logout(t.Context(), "", g.Refresh) },
+			"by a spent refresh token":       func(g, _ identity.IssuedTokens) error { return h.Logout(t.Context(), "", g.Refresh) },
+			"by a bad one and a refresh one": func(_, g identity.IssuedTokens) error { return h.Logout(t.Context(), "x", g.Refresh) },
 		} {
-			g := h.Enter(t, lan)
+			g := h.MustLogin(t, lan)
 			next := refresh(t, h, g.Refresh)
-			if err := h.Admitted(t.Context(), next.Access); err != nil {
+			if err := h.Authenticate(t.Context(), next.Access); err != nil {
 				t.Fatal(err)
 			}
 			for range 2 { // again is fine
@@ -273,23 +273,23 @@ func TestLogout(t *testing.T) {
 					t.Errorf("%s: %v", what, err)
 				}
 			}
-			wantFault(t, what+": the access token", h.Admitted(t.Context(), next.Access), identity.ErrToken)
+			wantFault(t, what+": the access token", h.Authenticate(t.Context(), next.Access), identity.ErrInvalidToken)
 			_, err := h.Refresh(t.Context(), next.Refresh)
 			wantFault(t, what+": the refresh token", err, identity.ErrRefresh)
 		}
 		for _, c := range [][2]string{{"", ""}, {"x", ""}, {"", identity.NewRefreshToken()}} {
-			wantFault(t, "a stranger", h.Logout(t.Context(), c[0], c[1]), identity.ErrToken)
+			wantFault(t, "a stranger", h.Logout(t.Context(), c[0], c[1]), identity.ErrInvalidToken)
 		}
-		if h.Heard.Of("reused") != 0 {
+		if h.Events.Count("reused") != 0 {
 			t.Error("to leave was taken for a theft")
 		}
 	})
 }
 
 func TestPurge(t *testing.T) {
-	each(t, func(t *testing.T, h *identitytest.House) {
-		h.Join(t, lan)
-		gone, kept := h.Enter(t, lan), h.Enter(t, lan)
+	each(t, func(t *testing.T, h *identitytest.Env) {
+		h.CreateMember(t, lan)
+		gone, kept := h.MustLogin(t, lan), h.MustLogin(t, lan)
 		spent := kept.Refresh
 		kept = refresh(t, h, kept.Refresh)
 		if err := h.Logout(t.Context(), gone.Access, ""); err != nil {
@@ -316,16 +316,16 @@ func TestPurge(t *testing.T) {
 		if n := revoked(); n != 0 {
 			t.Errorf("%d revocations outlive every token", n)
 		}
-		if _, found, err := h.Store.Holder(t.Context(), identity.TokenHash(gone.Refresh)); !found || err != nil {
+		if _, found, err := h.Store.FindByToken(t.Context(), identity.TokenHash(gone.Refresh)); !found || err != nil {
 			t.Errorf("an ended session was forgotten at once: %v", err)
 		}
 		purge(29 * 24 * time.Hour)
 		kept = refresh(t, h, kept.Refresh)
 		purge(2 * 24 * time.Hour)
-		if _, found, err := h.Store.Holder(t.Context(), identity.TokenHash(gone.Refresh)); found || err != nil {
+		if _, found, err := h.Store.FindByToken(t.Context(), identity.TokenHash(gone.Refresh)); found || err != nil {
 			t.Errorf("an ended session is kept for ever: %v", err)
 		}
-		if _, err := h.Refresh(t.Context(), spent); fault.KindOf(err) != fault.Unauthenticated || h.Heard.Of("reused") != 0 {
+		if _, err := h.Refresh(t.Context(), spent); fault.KindOf(err) != fault.Unauthenticated || h.Events.Count("reused") != 0 {
 			t.Errorf("a token spent a month ago: %v", err)
 		}
 		refresh(t, h, kept.Refresh)
@@ -334,9 +334,9 @@ func TestPurge(t *testing.T) {
 
 // What a session remembers of its client is what the owner sees.
 func TestSessions_list(t *testing.T) {
-	h := inSQLite(t)
-	h.Join(t, lan)
-	g := h.Enter(t, lan)
+	h := newSQLiteEnv(t)
+	h.CreateMember(t, lan)
+	g := h.MustLogin(t, lan)
 	all, err := h.Sessions(t.Context(), identity.Actor{UserID: g.User.ID})
 	if err != nil || len(all) != 1 || all[0].Device != "a test" || all[0].Address != "192.0.2.7" {
 		t.Errorf("%+v, %v", all, err)

@@ -10,14 +10,15 @@ import (
 	"comanda/internal/fault"
 )
 
-// AccessLife is how long an access token is good for; what makes it invalid earlier is a revocation.
-const AccessLife = 10 * time.Minute
+// AccessTokenTTL is the lifetime of an access token. Only a revocation ends it earlier.
+const AccessTokenTTL = 10 * time.Minute
 
-// MaxAccessToken is the longest text that is read as an access token, in bytes. Ours have about 350.
+// MaxAccessToken is the maximum length of an access token in bytes. Ours are about 350 bytes; longer input is refused
+// before it is hashed or parsed.
 const MaxAccessToken = 4 << 10
 
-// Claims are what an access token says. It says who and which login; what they may do is asked of SQL, so that a token
-// cannot be out of date about it.
+// Claims are the contents of an access token: the account and its session. Permissions are not part of it, so that a
+// token cannot be out of date about them.
 type Claims struct {
 	ID        string // jti
 	UserID    int64
@@ -26,56 +27,56 @@ type Claims struct {
 	ExpiresAt time.Time
 }
 
-// Tokens signs and reads access tokens, normally identityjwt.
-type Tokens interface {
+// TokenCodec signs and parses access tokens, normally identityjwt.
+type TokenCodec interface {
 	Sign(c Claims) (string, error)
-	// Read gives what a token says if it is ours and good at an instant, otherwise an error.
-	Read(token string, now time.Time) (Claims, error)
+	// Parse returns the claims of a token that this installation signed and that is valid at now.
+	Parse(token string, now time.Time) (Claims, error)
 }
 
-// ErrToken refuses an access token, for whatever reason: which one is nobody's business who does not have a good one.
-var ErrToken = fault.New(fault.Unauthenticated, "unauthenticated", "A valid bearer token is needed.")
+// ErrInvalidToken refuses an access token. It does not say why: only the bearer of a valid token needs details.
+var ErrInvalidToken = fault.New(fault.Unauthenticated, "unauthenticated", "A valid bearer token is needed.")
 
-// Sizes of refresh tokens.
+// Sizes of refresh tokens: random bytes, and characters of their base64 text.
 const (
 	refreshBytes = 32
 	refreshChars = 43
 )
 
-// NewRefreshToken makes a refresh token: 256 random bits.
+// NewRefreshToken returns a refresh token of 256 random bits.
 func NewRefreshToken() string {
 	b := make([]byte, refreshBytes)
 	_, _ = rand.Read(b) // never fails since Go 1.24
 	return base64.RawURLEncoding.EncodeToString(b)
 }
 
-// TokenHash is what is kept of a refresh token: its SHA-256 in hexadecimal. It has 256 random bits, so neither salt nor
-// a slow function would add anything.
+// TokenHash returns the SHA-256 of a token in hexadecimal, which is stored in place of the token. A token has 256
+// random bits, so neither a salt nor a slow hash would add security.
 func TokenHash(token string) string {
 	sum := sha256.Sum256([]byte(token))
 	return hex.EncodeToString(sum[:])
 }
 
-// successorUse is what the successor of a refresh token is sealed for.
-const successorUse = "comanda refresh successor"
+// successorPurpose separates the key that seals the successor of a refresh token from keys for other purposes.
+const successorPurpose = "comanda refresh successor"
 
-// sealSuccessor seals the token that follows another one, so that who shows that one again at once gets the same
-// successor, and who reads the database gets none.
+// sealSuccessor encrypts the successor of a refresh token with a key derived from that token. A client that repeats the
+// token receives the same successor; a reader of the database does not.
 func sealSuccessor(token, next string) (string, error) {
-	return Seal(keyOf(token, successorUse), successorUse, next)
+	return Seal(deriveKey(token, successorPurpose), successorPurpose, next)
 }
 
 func openSuccessor(token, sealed string) (string, error) {
-	return Open(keyOf(token, successorUse), successorUse, sealed)
+	return Open(deriveKey(token, successorPurpose), successorPurpose, sealed)
 }
 
-// claims are those of the access token that belongs to a session's refresh token. They follow from the session alone,
-// so that whoever repeats a refresh gets the same pair.
+// claims returns the claims of the access token for the session's current refresh token. They depend on the session
+// only, so that a repeated refresh returns the same pair.
 func (s Session) claims() Claims {
 	sum := sha256.Sum256([]byte("access " + s.TokenHash))
 	c := Claims{
 		ID: hex.EncodeToString(sum[:16]), UserID: s.UserID, Session: s.ID, IssuedAt: s.RotatedAt,
-		ExpiresAt: s.RotatedAt.Add(AccessLife),
+		ExpiresAt: s.RotatedAt.Add(AccessTokenTTL),
 	}
 	if s.ExpiresAt.Before(c.ExpiresAt) {
 		c.ExpiresAt = s.ExpiresAt

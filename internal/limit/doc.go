@@ -1,11 +1,11 @@
-// Package limit bounds how often somebody may do something. Each policy is a number of requests that may come at once and
-// a pace at which they grow again (GCRA, the generic cell rate algorithm): one instant per subject is all that is kept.
+// Package limit implements rate limits. A policy has a burst and an interval at which requests are replenished (GCRA,
+// the generic cell rate algorithm); it stores one timestamp per subject.
 //
-//	L1  what is granted within any window of a policy is at most twice its burst, whatever the order of requests
-//	L2  limits that protect people (logins, codes, orders) are shared by all processes through Redis; while Redis is out
-//	    of reach each process keeps the same numbers by itself: limited, never open
-//	L3  limits that protect a process (login_instance, api_token, api_ip) are its own affair: a call to Redis for every
-//	    request would cost more than what it protects
-//	L4  who is refused here by this process is not asked about in Redis: a flood costs the flooded process alone
-//	L5  hard caps that must hold for days are kept in SQL by those who need them, not here
+//	L1  within any window a policy grants at most twice its burst, in whatever order requests arrive
+//	L2  limits that protect users (logins, codes, orders) are shared by all processes through Redis; while Redis is
+//	    unreachable each process applies the same policy by itself: limited, never open
+//	L3  limits that protect a process (login_instance, api_token, api_ip) are local: a call to Redis for every request
+//	    would cost more than the request
+//	L4  a request that this process refuses is not sent to Redis: a flood costs the flooded process only
+//	L5  hard limits over days are stored in SQL by the packages that need them, not here
 package limit

@@ -26,11 +26,11 @@ func TestPolicies(t *testing.T) {
 		"odd_notice_ip": {10 * time.Second, 30}, "api_token": {100 * time.Millisecond, 40}, "api_ip": {10 * time.Millisecond, 400},
 	}
 	for _, p := range limit.Policies() {
-		if w, ok := want[p.Name]; !ok || p.Every != w[0] || p.Burst != w[1] {
-			t.Errorf("%s: 1 per %v, burst %d", p.Name, p.Every, p.Burst)
+		if w, ok := want[p.Name]; !ok || p.Interval != w[0] || p.Burst != w[1] {
+			t.Errorf("%s: 1 per %v, burst %d", p.Name, p.Interval, p.Burst)
 		}
-		if p.Every%time.Millisecond != 0 || p.Window() > time.Hour {
-			t.Errorf("%s cannot be kept: 1 per %v, window %v", p.Name, p.Every, p.Window())
+		if p.Interval%time.Millisecond != 0 || p.Window() > time.Hour {
+			t.Errorf("%s cannot be kept: 1 per %v, window %v", p.Name, p.Interval, p.Window())
 		}
 		delete(want, p.Name)
 	}
@@ -40,12 +40,12 @@ func TestPolicies(t *testing.T) {
 }
 
 // However somebody spreads what they do over time, no window grants more than twice a burst (L1).
-func TestStep_never_grants_more_than_twice(t *testing.T) {
+func TestReserve_never_grants_more_than_twice(t *testing.T) {
 	p := limit.Policies()[0]
 	var tat int64
 	var granted []int64
 	for now := int64(1_000_000); now < 1_000_000+10*p.Window().Milliseconds(); now += 997 {
-		next, v := p.Step(tat, now)
+		next, v := p.Reserve(tat, now)
 		if tat = next; v.OK {
 			granted = append(granted, now)
 		}
@@ -62,63 +62,63 @@ func TestStep_never_grants_more_than_twice(t *testing.T) {
 }
 
 // failing is a shared store that cannot be reached.
-type failing struct{ asked atomic.Int64 }
+type failingStore struct{ calls atomic.Int64 }
 
-func (f *failing) Take(context.Context, *limit.Policy, string, time.Time) (limit.Verdict, error) {
-	f.asked.Add(1)
-	return limit.Verdict{}, errors.New("down")
+func (f *failingStore) Reserve(context.Context, *limit.Policy, string, time.Time) (limit.Result, error) {
+	f.calls.Add(1)
+	return limit.Result{}, errors.New("down")
 }
 
-func (f *failing) Look(ctx context.Context, p *limit.Policy, subject string, now time.Time) (limit.Verdict, error) {
-	return f.Take(ctx, p, subject, now)
+func (f *failingStore) Peek(ctx context.Context, p *limit.Policy, subject string, now time.Time) (limit.Result, error) {
+	return f.Reserve(ctx, p, subject, now)
 }
 
 // Without Redis the same numbers hold in this process (L2), and what this process refuses is not asked about (L4).
 func TestLimiter_without_redis(t *testing.T) {
 	var refused []string
-	shared, now := &failing{}, time.Now()
+	shared, now := &failingStore{}, time.Now()
 	l := &limit.Limiter{
 		Local: limit.NewMemory(), Shared: shared, Now: func() time.Time { return now },
 		Rejected: func(p string) { refused = append(refused, p) },
 	}
 	for i := range 8 {
-		retry, ok := l.Take(t.Context(), "order_guest", "a phone")
+		retry, ok := l.Allow(t.Context(), "order_guest", "a phone")
 		if ok != (i < 3) || !ok && retry != 3*time.Second {
 			t.Errorf("request %d: %t, %v", i, ok, retry)
 		}
 	}
-	if n := shared.asked.Load(); n != 3 {
+	if n := shared.calls.Load(); n != 3 {
 		t.Errorf("redis was asked %d times", n)
 	}
 	if len(refused) != 5 || refused[0] != "order_guest" {
 		t.Errorf("counted %v", refused)
 	}
-	if v := l.Look(t.Context(), "order_guest", "a phone"); v.OK || v.Retry != 3*time.Second {
+	if v := l.Peek(t.Context(), "order_guest", "a phone"); v.OK || v.Retry != 3*time.Second {
 		t.Errorf("a look shows %+v", v)
 	}
 	now = now.Add(3 * time.Second)
-	if v := l.Look(t.Context(), "order_guest", "a phone"); !v.OK || v.Err() != nil {
+	if v := l.Peek(t.Context(), "order_guest", "a phone"); !v.OK || v.Err() != nil {
 		t.Errorf("a look shows %+v", v)
 	}
-	if _, ok := l.Take(t.Context(), "api_ip", "here"); !ok || shared.asked.Load() != 4 { // one look more, but not for api_ip
-		t.Errorf("a local policy was asked for in redis: %d", shared.asked.Load())
+	if _, ok := l.Allow(t.Context(), "api_ip", "here"); !ok || shared.calls.Load() != 4 { // one look more, but not for api_ip
+		t.Errorf("a local policy was asked for in redis: %d", shared.calls.Load())
 	}
 }
 
 // strict is a shared store that another process has used up.
-type strict struct{}
+type exhaustedStore struct{}
 
-func (strict) Take(_ context.Context, p *limit.Policy, _ string, _ time.Time) (limit.Verdict, error) {
-	return limit.Verdict{Policy: p, Retry: time.Second}, nil
+func (exhaustedStore) Reserve(_ context.Context, p *limit.Policy, _ string, _ time.Time) (limit.Result, error) {
+	return limit.Result{Policy: p, Retry: time.Second}, nil
 }
 
-func (s strict) Look(ctx context.Context, p *limit.Policy, subject string, now time.Time) (limit.Verdict, error) {
-	return s.Take(ctx, p, subject, now)
+func (s exhaustedStore) Peek(ctx context.Context, p *limit.Policy, subject string, now time.Time) (limit.Result, error) {
+	return s.Reserve(ctx, p, subject, now)
 }
 
-func TestLimiter_other_process(t *testing.T) {
-	l := &limit.Limiter{Local: limit.NewMemory(), Shared: strict{}, Now: time.Now}
-	v := l.Ask(t.Context(), "qr_ip", "here")
+func TestLimiter_exhausted_by_another_process(t *testing.T) {
+	l := &limit.Limiter{Local: limit.NewMemory(), Shared: exhaustedStore{}, Now: time.Now}
+	v := l.Reserve(t.Context(), "qr_ip", "here")
 	var f *fault.Error
 	if !errors.As(v.Err(), &f) || f.Kind != fault.TooMany || f.Code != "rate_limited" || f.RetryAfter != time.Second {
 		t.Errorf("%+v is answered with %v", v, v.Err())
@@ -128,7 +128,7 @@ func TestLimiter_other_process(t *testing.T) {
 func TestLimiter_off(t *testing.T) {
 	var l *limit.Limiter
 	for range 1000 {
-		if retry, ok := l.Take(t.Context(), "order_guest", "a phone"); !ok || retry != 0 {
+		if retry, ok := l.Allow(t.Context(), "order_guest", "a phone"); !ok || retry != 0 {
 			t.Fatal("a limit that is off refuses")
 		}
 	}
@@ -137,7 +137,7 @@ func TestLimiter_off(t *testing.T) {
 			t.Error("a policy that nobody wrote is granted")
 		}
 	}()
-	l.Take(t.Context(), "order_gest", "a phone")
+	l.Allow(t.Context(), "order_gest", "a phone")
 }
 
 // A flood of strangers takes a bounded memory, and whoever is limited stays so while there is room.
@@ -145,7 +145,7 @@ func TestMemory_is_bounded(t *testing.T) {
 	m, now := limit.NewMemory(), time.Now()
 	l := &limit.Limiter{Local: m, Now: func() time.Time { return now }}
 	for i := range 400_000 {
-		l.Take(t.Context(), "login_ip", fmt.Sprint(i))
+		l.Allow(t.Context(), "login_ip", fmt.Sprint(i))
 		if i == 1000 {
 			now = now.Add(time.Minute) // the first have paid
 		}
@@ -160,7 +160,7 @@ func BenchmarkLimiter_local(b *testing.B) {
 	b.ReportAllocs()
 	b.RunParallel(func(pb *testing.PB) {
 		for pb.Next() {
-			l.Take(b.Context(), "api_ip", "192.0.2.7")
+			l.Allow(b.Context(), "api_ip", "192.0.2.7")
 		}
 	})
 }

@@ -7,46 +7,46 @@ import (
 	"comanda/internal/fault"
 )
 
-// Store remembers what subjects have taken: Memory, or Redis for what processes share.
+// Store stores the state of subjects: Memory, or Redis for shared policies.
 type Store interface {
-	Take(ctx context.Context, p *Policy, subject string, now time.Time) (Verdict, error)
-	Look(ctx context.Context, p *Policy, subject string, now time.Time) (Verdict, error)
+	Reserve(ctx context.Context, p *Policy, subject string, now time.Time) (Result, error)
+	Peek(ctx context.Context, p *Policy, subject string, now time.Time) (Result, error)
 }
 
-// Limiter applies the policies. A nil Limiter grants everything.
+// Limiter applies the policies. A nil Limiter allows everything.
 type Limiter struct {
 	Local    *Memory
-	Shared   Store // normally limitredis; nil leaves each process to itself
+	Shared   Store // normally limitredis; nil keeps every policy local
 	Now      func() time.Time
 	Rejected func(policy string) // counts refusals; may be nil
 }
 
-// Take takes one of what a policy grants a subject; when there is none, retry tells when there will be. The subject is
-// an address, a hash of a token, an id: it is never written anywhere as it is.
-func (l *Limiter) Take(ctx context.Context, policy, subject string) (retry time.Duration, ok bool) {
-	v := l.Ask(ctx, policy, subject)
+// Allow takes one request of a subject from a policy. When ok is false, retry is the time until the next is allowed.
+// The subject is an address, a token hash or an id; it is stored hashed only.
+func (l *Limiter) Allow(ctx context.Context, policy, subject string) (retry time.Duration, ok bool) {
+	v := l.Reserve(ctx, policy, subject)
 	return v.Retry, v.OK
 }
 
-// Ask is Take that tells more.
-func (l *Limiter) Ask(ctx context.Context, policy, subject string) Verdict {
-	return l.judge(policy, func(s Store, p *Policy) (Verdict, error) { return s.Take(ctx, p, subject, l.Now()) })
+// Reserve is Allow with the complete result.
+func (l *Limiter) Reserve(ctx context.Context, policy, subject string) Result {
+	return l.decide(policy, func(s Store, p *Policy) (Result, error) { return s.Reserve(ctx, p, subject, l.Now()) })
 }
 
-// Look tells whether Take would grant, and takes nothing: for what is counted only when it fails.
-func (l *Limiter) Look(ctx context.Context, policy, subject string) Verdict {
-	return l.judge(policy, func(s Store, p *Policy) (Verdict, error) { return s.Look(ctx, p, subject, l.Now()) })
+// Peek reports whether Reserve would succeed, without taking anything. It serves limits that count failures only.
+func (l *Limiter) Peek(ctx context.Context, policy, subject string) Result {
+	return l.decide(policy, func(s Store, p *Policy) (Result, error) { return s.Peek(ctx, p, subject, l.Now()) })
 }
 
-// judge asks this process first and Redis only about what it would grant (L4).
-func (l *Limiter) judge(policy string, ask func(Store, *Policy) (Verdict, error)) Verdict {
-	p := named(policy)
+// decide asks the local store first and Redis only about requests that it allows (L4).
+func (l *Limiter) decide(policy string, ask func(Store, *Policy) (Result, error)) Result {
+	p := mustPolicy(policy)
 	if l == nil {
-		return Verdict{Policy: p, OK: true, Remaining: p.Burst}
+		return Result{Policy: p, OK: true, Remaining: p.Burst}
 	}
-	v, _ := ask(l.Local, p) // it never fails
+	v, _ := ask(l.Local, p) // Memory never fails
 	if v.OK && !p.Local && l.Shared != nil {
-		if shared, err := ask(l.Shared, p); err == nil { // L2; the store counts its failures itself
+		if shared, err := ask(l.Shared, p); err == nil { // L2; the Redis client counts its failures
 			v = shared
 		}
 	}
@@ -56,12 +56,12 @@ func (l *Limiter) judge(policy string, ask func(Store, *Policy) (Verdict, error)
 	return v
 }
 
-// Err is the fault that a refusal is answered with; nil when it was granted.
-func (v Verdict) Err() error {
+// Err returns the error of a refused request, or nil.
+func (v Result) Err() error {
 	if v.OK {
 		return nil
 	}
 	return &fault.Error{
-		Kind: fault.TooMany, Code: "rate_limited", Detail: "That was too often; wait a little.", RetryAfter: v.Retry,
+		Kind: fault.TooMany, Code: "rate_limited", Detail: "Too many requests. Please wait a moment.", RetryAfter: v.Retry,
 	}
 }

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Memory keeps limits in this process. It is safe for concurrent use, and its size is bounded: when it is full, what has
-// been paid off goes first, and then whatever comes, which grants somebody a burst once more.
+// Memory is a Store in this process. Its size is bounded: when a shard is full, expired subjects are dropped first,
+// then arbitrary ones, which grants those another burst. It is safe for concurrent use.
 type Memory struct {
 	seed   maphash.Seed
 	shards [memoryShards]shard
@@ -16,7 +16,7 @@ type Memory struct {
 
 const (
 	memoryShards = 32
-	shardMax     = 8192 // subjects; a quarter of a million in all, some 20 MB
+	shardMax     = 8192 // subjects; a quarter of a million in all, about 20 MB
 )
 
 type shard struct {
@@ -29,7 +29,7 @@ type subjectKey struct {
 	subject string
 }
 
-// NewMemory makes an empty one.
+// NewMemory returns an empty store.
 func NewMemory() *Memory {
 	m := &Memory{seed: maphash.MakeSeed()}
 	for i := range m.shards {
@@ -38,13 +38,13 @@ func NewMemory() *Memory {
 	return m
 }
 
-// Take implements Store; it never fails.
-func (m *Memory) Take(_ context.Context, p *Policy, subject string, now time.Time) (Verdict, error) {
+// Reserve implements Store. It never fails.
+func (m *Memory) Reserve(_ context.Context, p *Policy, subject string, now time.Time) (Result, error) {
 	s, k := m.shard(subject), subjectKey{p, subject}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	old, known := s.tat[k]
-	next, v := p.Step(old, now.UnixMilli())
+	next, v := p.Reserve(old, now.UnixMilli())
 	if !known && len(s.tat) >= shardMax {
 		s.makeRoom(now.UnixMilli())
 	}
@@ -52,15 +52,15 @@ func (m *Memory) Take(_ context.Context, p *Policy, subject string, now time.Tim
 	return v, nil
 }
 
-// Look implements Store; it never fails.
-func (m *Memory) Look(_ context.Context, p *Policy, subject string, now time.Time) (Verdict, error) {
+// Peek implements Store. It never fails.
+func (m *Memory) Peek(_ context.Context, p *Policy, subject string, now time.Time) (Result, error) {
 	s := m.shard(subject)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return p.Look(s.tat[subjectKey{p, subject}], now.UnixMilli()), nil
+	return p.Peek(s.tat[subjectKey{p, subject}], now.UnixMilli()), nil
 }
 
-// Len is the number of subjects that are remembered.
+// Len returns the number of stored subjects.
 func (m *Memory) Len() (n int) {
 	for i := range m.shards {
 		s := &m.shards[i]
@@ -75,7 +75,7 @@ func (m *Memory) shard(subject string) *shard {
 	return &m.shards[maphash.String(m.seed, subject)%memoryShards]
 }
 
-// makeRoom frees at least a quarter.
+// makeRoom drops at least a quarter of the shard, so that a full shard is not scanned for every new subject.
 func (s *shard) makeRoom(now int64) {
 	for k, tat := range s.tat {
 		if tat <= now {

@@ -1,11 +1,13 @@
-// Package mail sends what other rooms have written into mail_outbox, in the transaction of the fact that it is about.
+// Package mail sends the messages that other packages queue in mail_outbox, in the transaction of the event that they
+// are about.
 //
-// A letter is claimed, sent outside of any transaction, and deleted once the server has taken it. Whoever dies in between
-// leaves it claimed for a while, and it is sent again: at least once, with the same Message-ID.
+// A message is claimed, sent outside of any transaction, and deleted once the server has accepted it. If the process
+// dies in between, the claim expires and the message is sent again: delivery is at least once, with the same
+// Message-ID.
 //
-//	E1  what has been accepted is deleted; what has expired is dropped unsent
-//	E2  a letter that fails waits longer each time and is dead after MaxAttempts, or at once when the server says that it
-//	    will never take it; a server that is out of reach costs no attempt
-//	E3  codes are sealed in SQL and opened only to be sent: they stand in no log, error or dead letter
-//	E4  what a person has typed can fill a line of a letter but never begin one, in its head or its text
+//	E1  an accepted message is deleted; an expired one is deleted unsent
+//	E2  a failed message is retried with exponential backoff and becomes a dead letter after MaxAttempts, or at once when
+//	    the server rejects it permanently; an unreachable server costs no attempt
+//	E3  codes are sealed in SQL and unsealed only for sending: no log, error or dead letter contains them
+//	E4  user input can fill a line of a message but never start one, in the header or the body
 package mail

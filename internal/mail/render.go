@@ -11,24 +11,24 @@ import (
 	"unicode/utf8"
 )
 
-// Locales are those in which every template exists; the first is for whoever wants another.
+// Locales returns the locales of every template, the default first.
 func Locales() []string { return []string{"vi", "zh-TW", "en"} }
 
-// Templates are the names of all letters.
+// Templates returns the names of all templates.
 func Templates() []string { return []string{"verify", "reset", "welcome"} }
 
-// A template is a file templates/<name>.<locale>.txt: the subject, an empty line, and paragraphs parted by empty lines.
-// The page of HTML is made of the same paragraphs, so that both say the same.
+// A template is a file templates/<name>.<locale>.txt: the subject, an empty line, and paragraphs separated by empty
+// lines. The HTML part is rendered from the same paragraphs, so that both say the same.
 //
 //go:embed templates
 var files embed.FS
 
 var (
-	letters = loadLetters()
-	page    = template.Must(template.ParseFS(files, "templates/page.html"))
+	templates = loadTemplates()
+	page      = template.Must(template.ParseFS(files, "templates/page.html"))
 )
 
-func loadLetters() map[string]*text.Template {
+func loadTemplates() map[string]*text.Template {
 	all := map[string]*text.Template{}
 	for _, name := range Templates() {
 		for _, locale := range Locales() {
@@ -45,12 +45,12 @@ func loadLetters() map[string]*text.Template {
 
 const maxField = 200 // characters of a field
 
-// Render fills a template; an unknown locale falls back to the first of Locales.
+// Render fills a template. An unknown locale falls back to the default.
 func Render(name, locale string, fields map[string]string) (Message, error) {
-	t, ok := letters[name+"."+locale]
+	t, ok := templates[name+"."+locale]
 	if !ok {
 		locale = Locales()[0]
-		if t, ok = letters[name+"."+locale]; !ok {
+		if t, ok = templates[name+"."+locale]; !ok {
 			return Message{}, fmt.Errorf("mail: there is no template %q", name)
 		}
 	}
@@ -73,7 +73,7 @@ func Render(name, locale string, fields map[string]string) (Message, error) {
 	return m, err
 }
 
-// oneLine keeps what a person has typed within its line (E4), and short.
+// oneLine keeps user input on one line (E4), and short.
 func oneLine(s string) string {
 	var b strings.Builder
 	for _, r := range s {

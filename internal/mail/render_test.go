@@ -32,7 +32,7 @@ func TestRender(t *testing.T) {
 	}
 }
 
-func TestRender_otherLocale(t *testing.T) {
+func TestRender_unknown_locale(t *testing.T) {
 	house, err := Render("welcome", Locales()[0], nil)
 	if err != nil {
 		t.Fatal(err)

@@ -9,79 +9,80 @@ import (
 )
 
 const (
-	// MaxAttempts is how often a letter is tried.
+	// MaxAttempts is how often a message is tried.
 	MaxAttempts = 10
 
-	batch     = 10
-	claimFor  = 2 * time.Minute // far longer than a batch may take; a letter of a process that died waits for so long
-	firstWait = 15 * time.Second
-	longest   = time.Hour
+	claimBatch   = 10              // messages per claim
+	claimLease   = 2 * time.Minute // far longer than a batch takes to send; a crashed process's messages wait that long
+	firstBackoff = 15 * time.Second
+	maxBackoff   = time.Hour
 )
 
-// Sender sends letters.
+// Sender sends the queued messages.
 type Sender struct {
-	Store  Store
-	Post   Post
-	Open   func(fields map[string]string) (map[string]string, error) // opens sealed fields; nil: there are none
-	Now    func() time.Time
-	Log    *slog.Logger
-	Result func(result string) // counts letters: sent, expired, failed, dead; may be nil
+	Store     Store
+	Transport Transport
+	Unseal    func(fields map[string]string) (map[string]string, error) // unseals sealed fields; nil if there are none
+	Now       func() time.Time
+	Log       *slog.Logger
+	Result    func(result string) // counts results: sent, expired, failed, dead; may be nil
 }
 
-// RunOnce sends what is due, until nothing is left. A server that is out of reach ends it with an error.
+// RunOnce sends due messages until none is left. It returns an error when the server is unreachable.
 func (s *Sender) RunOnce(ctx context.Context) error {
 	for {
 		now := s.Now()
-		letters, err := s.Store.Claim(ctx, now, now.Add(claimFor), batch)
+		letters, err := s.Store.Claim(ctx, now, now.Add(claimLease), claimBatch)
 		if err != nil {
 			return err
 		}
 		for i, l := range letters {
-			if err := s.deliver(ctx, l); err != nil {
+			if err := s.process(ctx, l); err != nil {
 				return errors.Join(err, s.release(ctx, letters[i+1:]))
 			}
 		}
-		if len(letters) < batch {
+		if len(letters) < claimBatch {
 			return nil
 		}
 	}
 }
 
-// deliver settles one letter; an error ends the round.
-func (s *Sender) deliver(ctx context.Context, l Letter) error {
+// process sends one message and stores the result. An error ends the run.
+func (s *Sender) process(ctx context.Context, l QueuedMessage) error {
 	if !s.Now().Before(l.Expires) {
-		s.count(ctx, "expired", l, nil)
-		return s.Store.Done(ctx, []string{l.ID})
+		s.report(ctx, "expired", l, nil)
+		return s.Store.Delete(ctx, []string{l.ID})
 	}
 	m, err := s.compose(l)
 	if err == nil {
-		err = s.Post.Send(ctx, m)
+		err = s.Transport.Send(ctx, m)
 	}
-	settled, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTimeout) // what was sent must be noted
+	settled, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTimeout) // a sent message must be recorded even if ctx has ended
 	defer cancel()
 	switch {
 	case err == nil:
-		s.count(ctx, "sent", l, nil)
-		return s.Store.Done(settled, []string{l.ID})
+		s.report(ctx, "sent", l, nil)
+		return s.Store.Delete(settled, []string{l.ID})
 	case errors.Is(err, ErrUnreachable), ctx.Err() != nil:
-		return errors.Join(err, s.release(settled, []Letter{l}))
+		return errors.Join(err, s.release(settled, []QueuedMessage{l}))
 	case errors.Is(err, ErrRefused), l.Attempts >= MaxAttempts:
-		s.count(ctx, "dead", l, err)
-		return s.Store.Bury(settled, l.ID, err.Error())
+		s.report(ctx, "dead", l, err)
+		return s.Store.DeadLetter(settled, l.ID, err.Error())
 	}
-	s.count(ctx, "failed", l, err)
-	return s.Store.Later(settled, l.ID, s.Now().Add(wait(l.Attempts)), l.Attempts, err.Error())
+	s.report(ctx, "failed", l, err)
+	return s.Store.Retry(settled, l.ID, s.Now().Add(backoff(l.Attempts)), l.Attempts, err.Error())
 }
 
+// settleTimeout bounds the write of a result.
 const settleTimeout = 5 * time.Second
 
-// compose opens the letter and fills its template. What cannot be composed today cannot be tomorrow.
-func (s *Sender) compose(l Letter) (Message, error) {
+// compose unseals a message and fills its template. Failures are permanent.
+func (s *Sender) compose(l QueuedMessage) (Message, error) {
 	fields := l.Fields
-	if s.Open != nil {
+	if s.Unseal != nil {
 		var err error
-		if fields, err = s.Open(l.Fields); err != nil {
-			return Message{}, fmt.Errorf("%w: its fields cannot be opened", ErrRefused) // E3: not a word of theirs
+		if fields, err = s.Unseal(l.Fields); err != nil {
+			return Message{}, fmt.Errorf("%w: its fields cannot be opened", ErrRefused) // E3: without the cause, which may contain them
 		}
 	}
 	m, err := Render(l.Template, l.Locale, fields)
@@ -92,17 +93,17 @@ func (s *Sender) compose(l Letter) (Message, error) {
 	return m, nil
 }
 
-// release gives back what was claimed and not tried (E2).
-func (s *Sender) release(ctx context.Context, letters []Letter) error {
+// release makes claimed messages due again without counting the attempt (E2).
+func (s *Sender) release(ctx context.Context, letters []QueuedMessage) error {
 	var errs []error
 	for _, l := range letters {
-		errs = append(errs, s.Store.Later(ctx, l.ID, s.Now(), l.Attempts-1, ""))
+		errs = append(errs, s.Store.Retry(ctx, l.ID, s.Now(), l.Attempts-1, ""))
 	}
 	return errors.Join(errs...)
 }
 
-// count tells what became of a letter, without a word of what stands in it or whom it is for.
-func (s *Sender) count(ctx context.Context, result string, l Letter, err error) {
+// report counts and logs the result of a message. It logs neither its content nor its recipient.
+func (s *Sender) report(ctx context.Context, result string, l QueuedMessage, err error) {
 	if s.Result != nil {
 		s.Result(result)
 	}
@@ -115,11 +116,11 @@ func (s *Sender) count(ctx context.Context, result string, l Letter, err error) 
 	s.Log.Log(ctx, level, "mail", attrs...)
 }
 
-// wait doubles from firstWait on.
-func wait(attempts int) time.Duration {
-	d := firstWait
+// backoff returns the delay before the next attempt: firstBackoff, doubled per attempt up to maxBackoff.
+func backoff(attempts int) time.Duration {
+	d := firstBackoff
 	for range attempts - 1 {
-		d = min(2*d, longest)
+		d = min(2*d, maxBackoff)
 	}
 	return d
 }

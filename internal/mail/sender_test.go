@@ -39,7 +39,7 @@ var (
 )
 
 // house is a sender with everything around it; its clock stands still.
-type house struct {
+type env struct {
 	t      *testing.T
 	db     *sqldb.DB
 	server *mailtest.Server
@@ -52,9 +52,9 @@ type house struct {
 // code is what stands sealed in letters of these tests.
 const code = "493028"
 
-func newHouse(t *testing.T, db *sqldb.DB) *house {
+func newEnv(t *testing.T, db *sqldb.DB) *env {
 	t.Helper()
-	h := &house{
+	h := &env{
 		t: t, db: db, server: mailtest.New(t), now: time.Now().UTC().Truncate(time.Millisecond), log: &bytes.Buffer{},
 		counts: map[string]int{},
 	}
@@ -63,16 +63,16 @@ func newHouse(t *testing.T, db *sqldb.DB) *house {
 }
 
 // another is the sender of a second process on the same database and server.
-func (h *house) another() *mail.Sender {
+func (h *env) another() *mail.Sender {
 	post, err := mailout.NewSMTP(mailout.Config{URL: telemetry.Secret(h.server.URL()), From: "Comanda <no-reply@house.example>"})
 	if err != nil {
 		h.t.Fatal(err)
 	}
 	return &mail.Sender{
-		Store: mailsql.New(h.db), Post: post, Now: func() time.Time { return h.now },
+		Store: mailsql.New(h.db), Transport: post, Now: func() time.Time { return h.now },
 		Log:    slog.New(slog.NewJSONHandler(h.log, nil)),
 		Result: func(r string) { h.counts[r]++ },
-		Open: func(fields map[string]string) (map[string]string, error) {
+		Unseal: func(fields map[string]string) (map[string]string, error) {
 			if fields["code"] != "" && fields["code"] != "sealed" {
 				return nil, errors.New("the seal is broken around " + fields["code"])
 			}
@@ -81,7 +81,7 @@ func (h *house) another() *mail.Sender {
 	}
 }
 
-func (h *house) write(id, to string, life time.Duration, fields map[string]string) {
+func (h *env) write(id, to string, life time.Duration, fields map[string]string) {
 	h.t.Helper()
 	text, err := json.Marshal(fields)
 	if err != nil {
@@ -93,7 +93,7 @@ func (h *house) write(id, to string, life time.Duration, fields map[string]strin
 	}
 }
 
-func (h *house) letter(id string) {
+func (h *env) letter(id string) {
 	h.write(id, id+"@example.com", time.Hour, map[string]string{"code": "sealed"})
 }
 
@@ -103,7 +103,7 @@ type row struct {
 	due                int64
 }
 
-func (h *house) rows() []row {
+func (h *env) rows() []row {
 	h.t.Helper()
 	rows, err := h.db.Query(h.t.Context(), look)
 	all, err := sqldb.Collect(rows, err, func(r sqldb.Rows) (w row, err error) {
@@ -116,7 +116,7 @@ func (h *house) rows() []row {
 	return all
 }
 
-func (h *house) run() {
+func (h *env) run() {
 	h.t.Helper()
 	if err := h.sender.RunOnce(h.t.Context()); err != nil {
 		h.t.Fatal(err)
@@ -124,7 +124,7 @@ func (h *house) run() {
 }
 
 // quiet expects that neither the log nor the table have a word of the code (E3).
-func (h *house) quiet() {
+func (h *env) quiet() {
 	h.t.Helper()
 	if strings.Contains(h.log.String(), code) || strings.Contains(fmt.Sprint(h.rows()), code) {
 		h.t.Errorf("the code is told:\n%s\n%v", h.log, h.rows())
@@ -134,13 +134,13 @@ func (h *house) quiet() {
 	}
 }
 
-func each(t *testing.T, test func(h *house)) {
+func each(t *testing.T, test func(h *env)) {
 	t.Helper()
-	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) { test(newHouse(t, db)) })
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) { test(newEnv(t, db)) })
 }
 
 func TestSender(t *testing.T) {
-	each(t, func(h *house) {
+	each(t, func(h *env) {
 		for i := range 25 { // more than a batch
 			h.letter(fmt.Sprintf("letter%02d", i))
 		}
@@ -164,10 +164,10 @@ func TestSender(t *testing.T) {
 }
 
 // A letter that the server does not take now waits longer each time, and is dead in the end (E2).
-func TestSender_gives_up(t *testing.T) {
-	each(t, func(h *house) {
+func TestSender_dead_letters(t *testing.T) {
+	each(t, func(h *env) {
 		h.letter("a")
-		h.server.Say("DATA", "451 4.3.0 not now, "+code)
+		h.server.Reply("DATA", "451 4.3.0 not now, "+code)
 		last := time.Duration(0)
 		for i := range mail.MaxAttempts {
 			h.run()
@@ -198,7 +198,7 @@ func TestSender_gives_up(t *testing.T) {
 }
 
 // keepAlive moves the end of all letters away.
-func (h *house) keepAlive() {
+func (h *env) keepAlive() {
 	if _, err := h.db.Exec(h.t.Context(), prolong, h.now.Add(time.Hour).UnixMilli()); err != nil {
 		h.t.Fatal(err)
 	}
@@ -219,14 +219,14 @@ func TestSender_refused(t *testing.T) {
 		"a command":         {"a@example.com>\r\nRCPT TO:<b@example.com", nil, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			h := newHouse(t, sqldbtest.SQLite(t))
+			h := newEnv(t, sqldbtest.SQLite(t))
 			h.write("a", c.to, time.Hour, c.fields)
-			h.server.Say("RCPT", c.says)
+			h.server.Reply("RCPT", c.says)
 			h.run()
 			if r := h.rows(); len(r) != 1 || r[0].dead != 1 || r[0].attempts != 1 || r[0].reason == "" {
 				t.Fatalf("%+v", r)
 			}
-			h.server.Say("RCPT", "")
+			h.server.Reply("RCPT", "")
 			h.letter("b")
 			h.run()
 			if got, _ := h.server.Messages(); len(got) != 1 || len(h.rows()) != 1 {
@@ -239,7 +239,7 @@ func TestSender_refused(t *testing.T) {
 
 // While the server is out of reach nothing is counted against the letters (E2); afterwards all are sent.
 func TestSender_unreachable(t *testing.T) {
-	each(t, func(h *house) {
+	each(t, func(h *env) {
 		for i := range 3 {
 			h.letter(fmt.Sprint("letter", i))
 		}
@@ -267,10 +267,10 @@ func TestSender_unreachable(t *testing.T) {
 // A process that dies between sending and noting it leaves the letter claimed; the next one sends it again, under the
 // same Message-ID, and nobody else does meanwhile.
 func TestSender_restart(t *testing.T) {
-	each(t, func(h *house) {
+	each(t, func(h *env) {
 		h.letter("a")
 		dying, die := context.WithCancel(h.t.Context())
-		h.sender.Post = postFunc(func(context.Context, mail.Message) error { die(); return nil })
+		h.sender.Transport = transportFunc(func(context.Context, mail.Message) error { die(); return nil })
 		h.sender.Store = deaf{h.sender.Store}
 		if err := h.sender.RunOnce(dying); err == nil {
 			h.t.Fatal("the note was lost, and nobody says so")
@@ -292,9 +292,9 @@ func TestSender_restart(t *testing.T) {
 	})
 }
 
-type postFunc func(context.Context, mail.Message) error
+type transportFunc func(context.Context, mail.Message) error
 
-func (f postFunc) Send(ctx context.Context, m mail.Message) error { return f(ctx, m) }
+func (f transportFunc) Send(ctx context.Context, m mail.Message) error { return f(ctx, m) }
 
 // deaf is a store that a process cannot reach any more.
 type deaf struct{ mail.Store }
@@ -302,8 +302,8 @@ type deaf struct{ mail.Store }
 func (deaf) Done(context.Context, []string) error { return errors.New("gone") }
 
 // A connection that breaks before the server's consent may mean that the message was taken: it is sent again.
-func TestSender_consent_lost(t *testing.T) {
-	h := newHouse(t, sqldbtest.SQLite(t))
+func TestSender_reply_lost(t *testing.T) {
+	h := newEnv(t, sqldbtest.SQLite(t))
 	h.letter("a")
 	h.server.Drop(true)
 	if err := h.sender.RunOnce(t.Context()); !errors.Is(err, mail.ErrUnreachable) {
@@ -317,8 +317,8 @@ func TestSender_consent_lost(t *testing.T) {
 }
 
 // Several processes share the work: each letter is sent once.
-func TestSender_together(t *testing.T) {
-	each(t, func(h *house) {
+func TestSender_concurrent(t *testing.T) {
+	each(t, func(h *env) {
 		const n = 60
 		for i := range n {
 			h.letter(fmt.Sprintf("letter%02d", i))
@@ -346,7 +346,7 @@ func TestSender_together(t *testing.T) {
 }
 
 func TestStore_backlog(t *testing.T) {
-	each(t, func(h *house) {
+	each(t, func(h *env) {
 		s := mailsql.New(h.db)
 		expect := func(pending, dead int64, age time.Duration) {
 			h.t.Helper()
@@ -358,7 +358,7 @@ func TestStore_backlog(t *testing.T) {
 		expect(0, 0, 0)
 		h.letter("a")
 		h.letter("b")
-		if err := s.Bury(h.t.Context(), "b", "no"); err != nil {
+		if err := s.DeadLetter(h.t.Context(), "b", "no"); err != nil {
 			h.t.Fatal(err)
 		}
 		h.now = h.now.Add(time.Minute)

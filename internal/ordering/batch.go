@@ -65,9 +65,9 @@ type Effects struct {
 	Marks       map[Line]time.Time // lines that were ticked off, and when; zero: on again
 	Events      []event.Event
 	Ops         []stock.Op
-	Audit       []identity.Entry // what the staff have done
-	Taken       []cart.Cart      // carts that were ordered from
-	Refused     []TxnKey         // keys that were entered for orders which were refused after all
+	Audit       []identity.AuditEntry // what the staff have done
+	Taken       []cart.Cart           // carts that were ordered from
+	Refused     []TxnKey              // keys that were entered for orders which were refused after all
 }
 
 // HoldEffect is a new hold in the state in which it begins.
@@ -280,7 +280,7 @@ func (b *Batch) tell(kind stock.OpKind, h stock.Hold) {
 
 // audit records what the staff have done with an order.
 func (b *Batch) audit(by identity.Actor, action string, o *Order) {
-	b.Audit = append(b.Audit, by.Did(b.Now, action, "order", o.ID, o.Scope.Branch).To(map[string]any{
+	b.Audit = append(b.Audit, by.AuditEntry(b.Now, action, "order", o.ID, o.Scope.Branch).WithAfter(map[string]any{
 		"status": o.Status, "paymentStatus": o.PaymentStatus, "totalPrice": o.Total, "currency": o.Currency,
 	}))
 }

@@ -64,8 +64,8 @@ func (r Receiver) normal(k Kind) (Receiver, error) {
 	name, nameErr := text.Line.Clean(r.Name)
 	address, addressErr := text.Line.Clean(r.Address)
 	r.Name, r.Address = name, address
-	r.Phone, phoneOK = identity.NormalPhone(r.Phone)
-	r.Email, emailOK = identity.NormalEmail(r.Email)
+	r.Phone, phoneOK = identity.NormalizePhone(r.Phone)
+	r.Email, emailOK = identity.NormalizeEmail(r.Email)
 	switch {
 	case nameErr != nil || !within(r.Name, 1, MaxReceiverName):
 		return r, wrong("receiverName", "The receiver's name has 1 to 120 characters on one line.")

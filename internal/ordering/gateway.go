@@ -22,7 +22,7 @@ type Payments interface {
 	MarkSent(ctx context.Context, refund string, before []string) error
 	// ClearMismatches notes that somebody has looked at all mismatches of an attempt, with an entry in the audit log. Where
 	// there is none, nothing happens.
-	ClearMismatches(ctx context.Context, attempt string, e identity.Entry) error
+	ClearMismatches(ctx context.Context, attempt string, e identity.AuditEntry) error
 }
 
 // Client is the device that asks for a page to pay on.

@@ -100,7 +100,7 @@ func (d *Desk) ReplayAll(ctx context.Context, by identity.Actor, f LetterFilter)
 }
 
 func (d *Desk) record(ctx context.Context, by identity.Actor, id string, sum Replayed) error {
-	return d.works.Record(ctx, by.Did(d.now(), identity.ActionReplayed, "deadLetter", id, 0).To(sum))
+	return d.works.Record(ctx, by.AuditEntry(d.now(), identity.ActionReplayed, "deadLetter", id, 0).WithAfter(sum))
 }
 
 // AuditKeys compares what is in Redis with the declarations.

@@ -138,7 +138,7 @@ type Works interface {
 	// Replay brings dead letters on their way again.
 	Replay(ctx context.Context, f ReplayFilter) (Replayed, error)
 	// Record writes into the audit log.
-	Record(ctx context.Context, e identity.Entry) error
+	Record(ctx context.Context, e identity.AuditEntry) error
 	// AuditKeys compares Redis with the declarations, unless it has more keys than most: then it is ErrTooManyKeys.
 	AuditKeys(ctx context.Context, most int64) (audit.Report, error)
 	// Reconcile compares what belongs to a branch, or everything with 0.

@@ -21,7 +21,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 type house struct {
 	letters  []Letter
 	replayed []string
-	recorded []identity.Entry
+	recorded []identity.AuditEntry
 	entered  chan struct{} // told when something long begins, where there is one
 	leave    chan struct{}
 }
@@ -53,7 +53,7 @@ func (h *house) Replay(_ context.Context, f ReplayFilter) (sum Replayed, err err
 	return sum, nil
 }
 
-func (h *house) Record(_ context.Context, e identity.Entry) error {
+func (h *house) Record(_ context.Context, e identity.AuditEntry) error {
 	h.recorded = append(h.recorded, e)
 	return nil
 }

@@ -31,15 +31,15 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // door admits the account whose number is the token, to every route.
 type door struct{}
 
-func (door) Admit(_ context.Context, token string) (identity.Actor, error) {
+func (door) Authenticate(_ context.Context, token string) (identity.Actor, error) {
 	id, err := strconv.ParseInt(token, 10, 64)
 	if err != nil {
-		return identity.Actor{}, identity.ErrToken
+		return identity.Actor{}, identity.ErrInvalidToken
 	}
 	return identity.Actor{Kind: identity.Account, UserID: id}, nil
 }
 
-func (door) May(*identity.Actor, int) error { return nil }
+func (door) Authorize(*identity.Actor, int) error { return nil }
 
 // site is a server with the carts' routes, of members 7 and 8.
 type site struct {
@@ -64,7 +64,7 @@ func each(t *testing.T, test func(t *testing.T, s *site)) {
 			t.Fatal(err)
 		}
 		carthttp.Register(server.API(), s.Carts)
-		server.KeepDoor(identityhttp.Door{Guard: door{}, Rights: door{}})
+		server.KeepDoor(identityhttp.Authenticator{Tokens: door{}, Routes: door{}})
 		s.server = server
 		test(t, s)
 	})

@@ -65,7 +65,7 @@ func newSite(t testing.TB) *site {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server.KeepDoor(identityhttp.Door{})
+	server.KeepDoor(identityhttp.Authenticator{})
 	menus := catalog.NewMenus(s.shelf, catalog.Alone{}, s.clock)
 	boards := catalog.NewBoards(menus, s.left, s.clock)
 	Guest(server.API(), boards, s.tables)

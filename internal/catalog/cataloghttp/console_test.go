@@ -55,7 +55,7 @@ func newConsole(t *testing.T) *site {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server.KeepDoor(identityhttp.Door{})
+	server.KeepDoor(identityhttp.Authenticator{})
 	store := catalogsql.New(db, nil)
 	menus := catalog.NewMenus(store, catalog.Alone{}, s.clock)
 	boards := catalog.NewBoards(menus, s.left, s.clock)

@@ -35,8 +35,8 @@ func (s *Store) AddMenu(
 		if m.ID, _, err = sqldb.One(rows, err, scanID); err != nil {
 			return err
 		}
-		return identitysql.Record(ctx, tx, did(by, now, identity.ActionMenuCreated, "menu", m.ID, m.BranchID).
-			To(map[string]string{"name": m.Name}))
+		return identitysql.RecordAudit(ctx, tx, did(by, now, identity.ActionMenuCreated, "menu", m.ID, m.BranchID).
+			WithAfter(map[string]string{"name": m.Name}))
 	})
 	return m, err
 }
@@ -187,8 +187,8 @@ func (s *Store) RemoveLine(ctx context.Context, by identity.Actor, version, item
 			}
 			return catalog.ErrItem
 		}
-		return identitysql.Record(ctx, tx, did(by, now, identity.ActionMenuEdited, "menuVersion", version, branch).
-			From(map[string]int64{"menuItem": item}))
+		return identitysql.RecordAudit(ctx, tx, did(by, now, identity.ActionMenuEdited, "menuVersion", version, branch).
+			WithBefore(map[string]int64{"menuItem": item}))
 	})
 }
 
@@ -204,6 +204,6 @@ func (s *Store) Discard(ctx context.Context, by identity.Actor, version int64, n
 		}
 		tx.Queue(versionClear, version)
 		tx.QueueExactly(1, versionDelete, version)
-		return identitysql.Record(ctx, tx, did(by, now, identity.ActionMenuDiscarded, "menuVersion", version, branch))
+		return identitysql.RecordAudit(ctx, tx, did(by, now, identity.ActionMenuDiscarded, "menuVersion", version, branch))
 	})
 }

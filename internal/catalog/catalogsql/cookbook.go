@@ -119,8 +119,8 @@ func (s *Store) PutHeading(
 		tx.QueueExactly(1, categoryUpdate, id, h.Sort, text(h.Names), textOrNone(h.Descriptions), now.UnixMilli(), by.String())
 		touch(tx, branches)
 		documentsql.Changed(tx, now, "category", decimal(id))
-		return identitysql.Record(ctx, tx, did(by, now, identity.ActionCategoryEdited, "category", id, 0).
-			From(headingNote(was)).To(headingNote(h)))
+		return identitysql.RecordAudit(ctx, tx, did(by, now, identity.ActionCategoryEdited, "category", id, 0).
+			WithBefore(headingNote(was)).WithAfter(headingNote(h)))
 	})
 	return h, branches, err
 }
@@ -151,8 +151,8 @@ func addHeading(
 	if h, err = selectHeading(ctx, tx, id); err != nil {
 		return h, err
 	}
-	return h, identitysql.Record(ctx, tx,
-		did(by, now, identity.ActionCategoryEdited, "category", id, 0).To(headingNote(h)))
+	return h, identitysql.RecordAudit(ctx, tx,
+		did(by, now, identity.ActionCategoryEdited, "category", id, 0).WithAfter(headingNote(h)))
 }
 
 // textOrNone writes texts that may be missing.
@@ -176,8 +176,8 @@ func (s *Store) DropHeading(ctx context.Context, by identity.Actor, id int64, no
 			return err
 		}
 		documentsql.Deleted(tx, now, "category", decimal(id), version)
-		return identitysql.Record(ctx, tx,
-			did(by, now, identity.ActionCategoryDeleted, "category", id, 0).From(headingNote(was)))
+		return identitysql.RecordAudit(ctx, tx,
+			did(by, now, identity.ActionCategoryDeleted, "category", id, 0).WithBefore(headingNote(was)))
 	})
 	if errors.Is(err, sqldb.ErrForeignKey) {
 		return catalog.ErrCategoryInUse

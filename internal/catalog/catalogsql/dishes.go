@@ -77,11 +77,11 @@ func (s *Store) PutDish(
 		}
 		touch(tx, branches)
 		documentsql.Changed(tx, now, "dish", decimal(d.ID))
-		entry := did(by, now, identity.ActionDishEdited, "dish", d.ID, 0).To(dishNote(d))
+		entry := did(by, now, identity.ActionDishEdited, "dish", d.ID, 0).WithAfter(dishNote(d))
 		if id != 0 {
-			entry = entry.From(dishNote(was))
+			entry = entry.WithBefore(dishNote(was))
 		}
-		return identitysql.Record(ctx, tx, entry)
+		return identitysql.RecordAudit(ctx, tx, entry)
 	})
 	if errors.Is(err, sqldb.ErrForeignKey) { // of what is written only the category refers to anything
 		err = catalog.ErrCategory
@@ -137,6 +137,6 @@ func (s *Store) Retire(ctx context.Context, by identity.Actor, id int64, now tim
 		}
 		tx.QueueExactly(1, dishRetire, id, now.UnixMilli(), by.String())
 		documentsql.Changed(tx, now, "dish", decimal(id))
-		return identitysql.Record(ctx, tx, did(by, now, identity.ActionDishRetired, "dish", id, 0).From(dishNote(d)))
+		return identitysql.RecordAudit(ctx, tx, did(by, now, identity.ActionDishRetired, "dish", id, 0).WithBefore(dishNote(d)))
 	})
 }

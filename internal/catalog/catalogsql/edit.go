@@ -30,14 +30,14 @@ func (s *Store) SetQuota(ctx context.Context, by identity.Actor, item int64, quo
 		if err := s.setQuota(ctx, tx, branch, item, quota); err != nil {
 			return err
 		}
-		return identitysql.Record(ctx, tx,
-			did(by, now, identity.ActionQuotaSet, "menuItem", item, branch).From(before).To(quota))
+		return identitysql.RecordAudit(ctx, tx,
+			did(by, now, identity.ActionQuotaSet, "menuItem", item, branch).WithBefore(before).WithAfter(quota))
 	})
 	return branch, err
 }
 
-func did(by identity.Actor, now time.Time, action, kind string, id, branch int64) identity.Entry {
-	return by.Did(now, action, kind, strconv.FormatInt(id, 10), branch)
+func did(by identity.Actor, now time.Time, action, kind string, id, branch int64) identity.AuditEntry {
+	return by.AuditEntry(now, action, kind, strconv.FormatInt(id, 10), branch)
 }
 
 // setQuota leaves the cap of an item that is off at nothing: it gets its quota when it is restored.
@@ -68,8 +68,8 @@ func (s *Store) Draft(ctx context.Context, by identity.Actor, menu int64, now ti
 		if v, err = selectVersion(ctx, tx, id); err != nil {
 			return err
 		}
-		return identitysql.Record(ctx, tx,
-			did(by, now, identity.ActionMenuDrafted, "menuVersion", id, v.BranchID).To(map[string]int64{"menu": menu}))
+		return identitysql.RecordAudit(ctx, tx,
+			did(by, now, identity.ActionMenuDrafted, "menuVersion", id, v.BranchID).WithAfter(map[string]int64{"menu": menu}))
 	})
 	return v, err
 }
@@ -98,8 +98,8 @@ func putEntry(
 	if n == 0 {
 		return notPut(ctx, tx, version, item)
 	}
-	return identitysql.Record(ctx, tx, did(by, now, identity.ActionMenuEdited, "menuVersion", version, branch).
-		To(edited{item, e.Price, e.Quota, e.Active, e.Sort}))
+	return identitysql.RecordAudit(ctx, tx, did(by, now, identity.ActionMenuEdited, "menuVersion", version, branch).
+		WithAfter(edited{item, e.Price, e.Quota, e.Active, e.Sort}))
 }
 
 // notPut tells why an entry could not be written.
@@ -163,7 +163,7 @@ func (s *Store) Publish(ctx context.Context, by identity.Actor, version int64, n
 		if v, err = selectVersion(ctx, tx, version); err != nil {
 			return err
 		}
-		return identitysql.Record(ctx, tx, did(by, now, identity.ActionMenuPublished, "menuVersion", version, v.BranchID))
+		return identitysql.RecordAudit(ctx, tx, did(by, now, identity.ActionMenuPublished, "menuVersion", version, v.BranchID))
 	})
 	return v, err
 }

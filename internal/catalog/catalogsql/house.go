@@ -57,8 +57,8 @@ func (s *Store) ChangeBranch(
 		p := rowOf(b.Pause)
 		tx.QueueExactly(1, branchUpdate, id, b.Name, b.DayStart, text(b.Locales), int64(b.AutoClose/time.Minute),
 			number(b.Open), p.at, p.until, p.code, p.texts, p.by)
-		return identitysql.Record(ctx, tx,
-			by.Did(now, action, "branch", decimal(id), id).From(branchNote(was)).To(branchNote(b)))
+		return identitysql.RecordAudit(ctx, tx,
+			by.AuditEntry(now, action, "branch", decimal(id), id).WithBefore(branchNote(was)).WithAfter(branchNote(b)))
 	})
 	return b, err
 }

@@ -65,8 +65,8 @@ func (s *Store) TakeOff(
 		if err := s.hook(ctx, tx, branch, item, new(int64)); err != nil {
 			return err
 		}
-		return identitysql.Record(ctx, tx, did(by, now, identity.ActionItemOff, "menuItem", item, branch).
-			To(map[string]any{"until": millis(a.Until)}))
+		return identitysql.RecordAudit(ctx, tx, did(by, now, identity.ActionItemOff, "menuItem", item, branch).
+			WithAfter(map[string]any{"until": millis(a.Until)}))
 	})
 	return at, a, err
 }
@@ -94,8 +94,8 @@ func (s *Store) restore(
 		if err := s.hook(ctx, tx, branch, item, it.quota); err != nil {
 			return err
 		}
-		return identitysql.Record(ctx, tx, did(by, now, identity.ActionItemRestored, "menuItem", item, branch).
-			From(map[string]any{"until": millis(it.Until), "by": it.By}))
+		return identitysql.RecordAudit(ctx, tx, did(by, now, identity.ActionItemRestored, "menuItem", item, branch).
+			WithBefore(map[string]any{"until": millis(it.Until), "by": it.By}))
 	})
 	return at, err
 }

@@ -8,7 +8,7 @@ import (
 	"comanda/internal/identity"
 )
 
-// account is a user as its owner and the staff see it. The password and the tokens are never part of it.
+// account is a user as the owner and the staff see it. It never contains the password or tokens.
 type account struct {
 	ID            string          `json:"id"`
 	Username      *string         `json:"username"`
@@ -41,13 +41,13 @@ type account struct {
 
 func accountOf(u identity.User) account {
 	a := account{
-		ID: strconv.FormatInt(u.ID, 10), Username: said(u.Username), Email: said(u.Email), Phone: said(u.Phone),
-		Address: said(u.Address), Gender: said(u.Gender), FirstName: said(u.FirstName), Surname: said(u.Surname),
-		Age: u.Age, Occupation: said(u.Occupation), Province: said(u.Province), City: said(u.City),
-		DeviceID: said(u.DeviceID), GoogleID: said(u.GoogleID), Geolocation: said(u.Geolocation), Profile: u.Extra,
+		ID: strconv.FormatInt(u.ID, 10), Username: nullable(u.Username), Email: nullable(u.Email), Phone: nullable(u.Phone),
+		Address: nullable(u.Address), Gender: nullable(u.Gender), FirstName: nullable(u.FirstName), Surname: nullable(u.Surname),
+		Age: u.Age, Occupation: nullable(u.Occupation), Province: nullable(u.Province), City: nullable(u.City),
+		DeviceID: nullable(u.DeviceID), GoogleID: nullable(u.GoogleID), Geolocation: nullable(u.Geolocation), Profile: u.Extra,
 		AccountStatus: string(u.Status), TrustScore: u.TrustScore, Registered: u.Registered,
 		RoleID: strconv.FormatInt(u.RoleID, 10), Role: u.Role, BranchIDs: make([]string, len(u.Branches)),
-		CreatedAt: u.CreatedAt, UpdatedAt: u.UpdatedAt, CreatedBy: said(u.CreatedBy), UpdatedBy: said(u.UpdatedBy),
+		CreatedAt: u.CreatedAt, UpdatedAt: u.UpdatedAt, CreatedBy: nullable(u.CreatedBy), UpdatedBy: nullable(u.UpdatedBy),
 		Version: u.Version,
 	}
 	if a.Profile == nil {
@@ -59,16 +59,16 @@ func accountOf(u identity.User) account {
 	return a
 }
 
-// said gives null for what was not said.
-func said(s string) *string {
+// nullable returns nil for an empty text.
+func nullable(s string) *string {
 	if s == "" {
 		return nil
 	}
 	return &s
 }
 
-// Details are what people say about themselves. Their forms are checked by the identity room. The type is exported
-// because huma looks into exported parts of a body only.
+// Details are the profile fields of a request. Package identity validates them. The type is exported because huma only
+// reads exported parts of a body.
 type Details struct {
 	Username    string          `json:"username,omitempty" text:"line" maxLength:"64"`
 	Phone       string          `json:"phone,omitempty" text:"line" maxLength:"32" doc:"E.164, or the digits of a national number."`
@@ -93,7 +93,7 @@ func (d Details) profile(email string) identity.Profile {
 	}
 }
 
-// changes are details of which each may be left out. An empty text removes what was said.
+// changes is a partial update of Details. An empty text clears a field.
 type changes struct {
 	Username    *string         `json:"username,omitempty" text:"line" maxLength:"64"`
 	Phone       *string         `json:"phone,omitempty" text:"line" maxLength:"32"`
@@ -110,8 +110,8 @@ type changes struct {
 	Profile     json.RawMessage `json:"profile,omitempty" text:"exact" doc:"Takes the place of the whole object."`
 }
 
-func (c changes) changes() identity.Changes {
-	return identity.Changes{
+func (c changes) changes() identity.ProfileChanges {
+	return identity.ProfileChanges{
 		Username: c.Username, Phone: c.Phone, DeviceID: c.DeviceID, Address: c.Address, Gender: c.Gender,
 		FirstName: c.FirstName, Surname: c.Surname, Age: c.Age, Occupation: c.Occupation, Province: c.Province,
 		City: c.City, Geolocation: c.Geolocation, Extra: c.Profile,

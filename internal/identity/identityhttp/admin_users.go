@@ -13,19 +13,19 @@ import (
 	"comanda/internal/telemetry"
 )
 
-// Admin registers what the house does with accounts, roles and the audit log. None of it is open to the service token:
-// a script can neither make users nor raise them.
+// Admin registers the administration of accounts, roles and the audit log. None of it accepts the service token: a
+// script can neither create users nor raise their permissions.
 func Admin(a *httpapi.API, administration *identity.Administration) {
-	m := &admin{administration}
-	m.users(a)
-	m.roles(a)
-	m.audit(a)
-	m.held(a)
+	m := &adminRoutes{administration}
+	m.registerUsers(a)
+	m.registerRoles(a)
+	m.registerAudit(a)
+	m.registerOwnPermissions(a)
 }
 
-type admin struct{ house *identity.Administration }
+type adminRoutes struct{ administration *identity.Administration }
 
-func (m *admin) users(a *httpapi.API) {
+func (m *adminRoutes) registerUsers(a *httpapi.API) {
 	op := func(id, method, path, summary string, status int) huma.Operation {
 		return huma.Operation{
 			OperationID: id, Method: method, Path: path, Tags: []string{"Users"}, Summary: summary, DefaultStatus: status,
@@ -34,20 +34,20 @@ func (m *admin) users(a *httpapi.API) {
 	httpapi.Register(a, op("user-list", http.MethodGet, "/api/users",
 		"The accounts that the caller may know of", http.StatusOK), httpapi.Admin, m.list)
 	httpapi.Register(a, op("user-create", http.MethodPost, "/api/users",
-		"Makes an account with a role; it can log in at once", http.StatusCreated), httpapi.Admin, m.hire)
+		"Makes an account with a role; it can log in at once", http.StatusCreated), httpapi.Admin, m.create)
 	httpapi.Register(a, op("user-get", http.MethodGet, "/api/users/{id}",
 		"One account", http.StatusOK), httpapi.Admin, m.get)
 	httpapi.Register(a, op("user-change", http.MethodPatch, "/api/users/{id}",
 		"Changes what an account says about its owner", http.StatusOK), httpapi.Admin, m.change)
 	httpapi.Register(a, op("user-role", http.MethodPost, "/api/users/{id}/role",
-		"Gives somebody another role or other branches; their sessions end", http.StatusOK), httpapi.Admin, m.setPost)
+		"Gives somebody another role or other branches; their sessions end", http.StatusOK), httpapi.Admin, m.assign)
 	httpapi.Register(a, op("user-disable", http.MethodPost, "/api/users/{id}/disable",
 		"Closes an account; its sessions end", http.StatusOK), httpapi.Admin, m.disable)
 	httpapi.Register(a, op("user-enable", http.MethodPost, "/api/users/{id}/enable",
 		"Opens an account again", http.StatusOK), httpapi.Admin, m.enable)
 }
 
-// Paging is how every list is asked for. It is exported because huma looks into exported parts of an input only.
+// Paging selects a page of a list. It is exported because huma only reads exported parts of an input.
 type Paging struct {
 	Page int `query:"page" default:"1" minimum:"1" maximum:"1000000"`
 	Size int `query:"size" default:"20" minimum:"1" maximum:"100"`
@@ -55,7 +55,7 @@ type Paging struct {
 
 func (p Paging) offset() int { return (p.Page - 1) * p.Size }
 
-// listed is a page of anything.
+// listed is one page of a list.
 type listed[T any] struct {
 	Items []T   `json:"items"`
 	Page  int   `json:"page"`
@@ -83,7 +83,7 @@ type usersIn struct {
 
 type usersOut struct{ Body listed[account] }
 
-func (m *admin) list(ctx context.Context, in *usersIn) (*usersOut, error) {
+func (m *adminRoutes) list(ctx context.Context, in *usersIn) (*usersOut, error) {
 	f := identity.UserFilter{
 		Query: in.Query, Province: in.Province, City: in.City, Role: in.Role, Status: identity.Status(in.Status),
 		Limit: in.Size, Offset: in.offset(),
@@ -92,7 +92,7 @@ func (m *admin) list(ctx context.Context, in *usersIn) (*usersOut, error) {
 		yes := in.Registered == "yes"
 		f.Registered = &yes
 	}
-	page, total, err := m.house.Users(ctx, identity.ActorOf(ctx), f)
+	page, total, err := m.administration.ListUsers(ctx, identity.ActorOf(ctx), f)
 	if err != nil {
 		return nil, err
 	}
@@ -104,15 +104,15 @@ type postBody struct {
 	Branches []string `json:"branches,omitempty" text:"exact" maxItems:"100" doc:"Ids; needed for roles whose people do not work in all."`
 }
 
-func (p postBody) post() (identity.Post, error) {
+func (p postBody) post() (identity.Assignment, error) {
 	role, err := parseID(p.RoleID)
 	if err != nil {
-		return identity.Post{}, err
+		return identity.Assignment{}, err
 	}
-	post := identity.Post{RoleID: role, Branches: make([]int64, len(p.Branches))}
+	post := identity.Assignment{RoleID: role, Branches: make([]int64, len(p.Branches))}
 	for i, b := range p.Branches {
 		if post.Branches[i], err = parseID(b); err != nil {
-			return identity.Post{}, err
+			return identity.Assignment{}, err
 		}
 	}
 	return post, nil
@@ -137,16 +137,16 @@ type hireIn struct {
 	}
 }
 
-func (m *admin) hire(ctx context.Context, in *hireIn) (*accountOut, error) {
+func (m *adminRoutes) create(ctx context.Context, in *hireIn) (*accountOut, error) {
 	post, err := postBody{in.Body.RoleID, in.Body.Branches}.post()
 	if err != nil {
 		return nil, err
 	}
-	u, err := m.house.Hire(ctx, identity.ActorOf(ctx), in.Body.profile(in.Body.Email), string(in.Body.Password), post)
-	return shown(u, err)
+	u, err := m.administration.CreateUser(ctx, identity.ActorOf(ctx), in.Body.profile(in.Body.Email), string(in.Body.Password), post)
+	return accountResult(u, err)
 }
 
-func shown(u identity.User, err error) (*accountOut, error) {
+func accountResult(u identity.User, err error) (*accountOut, error) {
 	if err != nil {
 		return nil, err
 	}
@@ -157,8 +157,8 @@ type userIn struct {
 	ID int64 `path:"id"`
 }
 
-func (m *admin) get(ctx context.Context, in *userIn) (*accountOut, error) {
-	return shown(m.house.User(ctx, identity.ActorOf(ctx), in.ID))
+func (m *adminRoutes) get(ctx context.Context, in *userIn) (*accountOut, error) {
+	return accountResult(m.administration.User(ctx, identity.ActorOf(ctx), in.ID))
 }
 
 type userChangeIn struct {
@@ -167,8 +167,8 @@ type userChangeIn struct {
 	Body changes
 }
 
-func (m *admin) change(ctx context.Context, in *userChangeIn) (*accountOut, error) {
-	return shown(m.house.Change(ctx, identity.ActorOf(ctx), in.ID, in.Body.changes()))
+func (m *adminRoutes) change(ctx context.Context, in *userChangeIn) (*accountOut, error) {
+	return accountResult(m.administration.UpdateUser(ctx, identity.ActorOf(ctx), in.ID, in.Body.changes()))
 }
 
 type userPostIn struct {
@@ -177,18 +177,18 @@ type userPostIn struct {
 	Body postBody
 }
 
-func (m *admin) setPost(ctx context.Context, in *userPostIn) (*accountOut, error) {
+func (m *adminRoutes) assign(ctx context.Context, in *userPostIn) (*accountOut, error) {
 	post, err := in.Body.post()
 	if err != nil {
 		return nil, err
 	}
-	return shown(m.house.SetPost(ctx, identity.ActorOf(ctx), in.ID, post))
+	return accountResult(m.administration.Assign(ctx, identity.ActorOf(ctx), in.ID, post))
 }
 
-func (m *admin) disable(ctx context.Context, in *userIn) (*accountOut, error) {
-	return shown(m.house.Disable(ctx, identity.ActorOf(ctx), in.ID))
+func (m *adminRoutes) disable(ctx context.Context, in *userIn) (*accountOut, error) {
+	return accountResult(m.administration.Disable(ctx, identity.ActorOf(ctx), in.ID))
 }
 
-func (m *admin) enable(ctx context.Context, in *userIn) (*accountOut, error) {
-	return shown(m.house.Enable(ctx, identity.ActorOf(ctx), in.ID))
+func (m *adminRoutes) enable(ctx context.Context, in *userIn) (*accountOut, error) {
+	return accountResult(m.administration.Enable(ctx, identity.ActorOf(ctx), in.ID))
 }

@@ -13,7 +13,7 @@ import (
 	"comanda/internal/identity"
 )
 
-func (m *admin) audit(a *httpapi.API) {
+func (m *adminRoutes) registerAudit(a *httpapi.API) {
 	httpapi.Register(a, huma.Operation{
 		OperationID: "audit-list", Method: http.MethodGet, Path: "/api/audit", Tags: []string{"Audit"},
 		Summary: "Who has changed what, the newest first",
@@ -30,7 +30,7 @@ type auditIn struct {
 	To       time.Time `query:"to" doc:"Exclusive."`
 }
 
-// endOfTime is after everything that has happened.
+// endOfTime is after every entry.
 var endOfTime = time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)
 
 type entry struct {
@@ -47,7 +47,7 @@ type entry struct {
 	Hash      string          `json:"hash" doc:"Of this entry and, through it, of all before it."`
 }
 
-func entryOf(e identity.Entry) entry {
+func entryOf(e identity.AuditEntry) entry {
 	out := entry{
 		Seq: strconv.FormatInt(e.Seq, 10), At: e.At, Actor: e.Actor, Action: e.Action, Subject: e.Subject,
 		RequestID: e.RequestID, Address: e.Address, Before: rawOf(e.Before), After: rawOf(e.After), Hash: e.Hash,
@@ -59,13 +59,13 @@ func entryOf(e identity.Entry) entry {
 	return out
 }
 
-// rawOf also shows what somebody has written into the log by other ways.
+// rawOf returns stored JSON. Text that is no JSON, as after manual changes of the log, is returned as a string.
 func rawOf(s string) json.RawMessage {
 	switch {
 	case s == "":
 		return json.RawMessage("null")
 	case !json.Valid([]byte(s)):
-		text, _ := json.Marshal(s) // texts always can be
+		text, _ := json.Marshal(s) // marshalling a string never fails
 		return text
 	}
 	return json.RawMessage(s)
@@ -73,7 +73,7 @@ func rawOf(s string) json.RawMessage {
 
 type auditOut struct{ Body listed[entry] }
 
-func (m *admin) entries(ctx context.Context, in *auditIn) (*auditOut, error) {
+func (m *adminRoutes) entries(ctx context.Context, in *auditIn) (*auditOut, error) {
 	f := identity.AuditFilter{
 		Subject: in.Subject, Actor: in.Actor, Action: in.Action, Branch: in.BranchID, From: in.From, To: in.To,
 		Limit: in.Size, Offset: in.offset(),
@@ -81,7 +81,7 @@ func (m *admin) entries(ctx context.Context, in *auditIn) (*auditOut, error) {
 	if f.To.IsZero() {
 		f.To = endOfTime
 	}
-	page, total, err := m.house.Entries(ctx, identity.ActorOf(ctx), f)
+	page, total, err := m.administration.Entries(ctx, identity.ActorOf(ctx), f)
 	if err != nil {
 		return nil, err
 	}

@@ -25,7 +25,7 @@ import (
 // permission, by turns. check-µs is how much more processor time the second takes, of client and server together: who it
 // is, and whether they may. It is to be 5 at most. idle-µs is the same between two routes that are open, which is how far
 // the figure can be trusted.
-func BenchmarkDoor_http(b *testing.B) {
+func BenchmarkAuthenticator_http(b *testing.B) {
 	addr, access := listen(b)
 	conn, err := net.Dial("tcp", addr)
 	if err != nil {
@@ -91,17 +91,17 @@ func listen(b *testing.B) (addr, access string) {
 		}, policy, nothing)
 	}
 	db := sqldbtest.SQLite(b)
-	h := identitytest.Open(b, db, identitytest.NewMemory())
+	h := identitytest.Open(b, db, identitytest.NewSessionCache())
 	routes := s.API().Routes()
-	if err := identitysql.Sync(b.Context(), db, identityhttp.Permissions(routes), h.Clock.Now()); err != nil {
+	if err := identitysql.SyncPermissions(b.Context(), db, identityhttp.Permissions(routes), h.Clock.Now()); err != nil {
 		b.Fatal(err)
 	}
-	rights := identity.NewRights(identitysql.NewRoles(db), h.Clock.Now, identityhttp.Places(routes))
-	if err := rights.Follow(b.Context()); err != nil {
+	rights := identity.NewAuthorizer(identitysql.NewRoles(db), h.Clock.Now, identityhttp.Places(routes))
+	if err := rights.Refresh(b.Context()); err != nil {
 		b.Fatal(err)
 	}
-	h.Hire(b, "cashier@example.com", identity.RoleCashier)
-	s.KeepDoor(identityhttp.Door{Guard: h.Guard, Rights: rights})
+	h.CreateStaff(b, "cashier@example.com", identity.RoleCashier)
+	s.KeepDoor(identityhttp.Authenticator{Tokens: h.Authenticator, Routes: rights})
 	if err := s.Start(b.Context()); err != nil {
 		b.Fatal(err)
 	}
@@ -110,5 +110,5 @@ func listen(b *testing.B) (addr, access string) {
 			b.Error(err)
 		}
 	})
-	return s.Addr().String(), h.Enter(b, "cashier@example.com").Access
+	return s.Addr().String(), h.MustLogin(b, "cashier@example.com").Access
 }

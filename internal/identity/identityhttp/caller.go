@@ -9,27 +9,28 @@ import (
 	"comanda/internal/identity"
 )
 
-// locales are those in which letters are written, the house's own first.
+// locales are the locales of e-mails, the default first.
 var locales = []string{"vi", "en", "zh-TW"}
 
-const maxDevice = 120 // characters of a User-Agent that are kept
+const maxDevice = 120 // stored characters of a User-Agent
 
-// From is embedded in the inputs of routes that ask where a request comes from. It is exported because huma looks into
-// exported parts of an input only.
-type From struct{ caller identity.Caller }
+// CallerIn is embedded in inputs of routes that need the client of the request. It is exported because huma only reads
+// exported parts of an input.
+type CallerIn struct{ caller identity.Caller }
 
 // Resolve implements huma.Resolver.
-func (f *From) Resolve(ctx huma.Context) []error {
+func (f *CallerIn) Resolve(ctx huma.Context) []error {
 	f.caller = identity.Caller{
 		Address: httpapi.ClientAddress(ctx.Context()), Network: httpapi.ClientNetwork(ctx.Context()),
-		Device:  shortened(ctx.Header("User-Agent")),
+		Device:  printable(ctx.Header("User-Agent")),
 		Locale:  httpapi.Locale(ctx.Header("Accept-Language"), locales...),
 		Request: httpapi.RequestID(ctx.Context()),
 	}
 	return nil
 }
 
-func shortened(s string) string {
+// printable returns the first maxDevice printable characters of s.
+func printable(s string) string {
 	kept := make([]rune, 0, maxDevice)
 	for _, r := range s {
 		if len(kept) == maxDevice {

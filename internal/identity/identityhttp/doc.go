@@ -1,2 +1,3 @@
-// Package identityhttp lets people register, log in and look after their accounts, and is the doorkeeper of the server.
+// Package identityhttp has the routes for registration, login, own accounts and administration, and authenticates
+// requests for the server.
 package identityhttp

@@ -13,16 +13,16 @@ import (
 	"comanda/internal/telemetry"
 )
 
-// Member registers what people do with their own accounts. secure keeps cookies off connections without encryption.
+// Member registers the routes for users' own accounts. With secure, cookies are sent over https only.
 func Member(a *httpapi.API, accounts *identity.Accounts, secure bool) {
-	m := &member{accounts, secure}
-	m.door(a)
-	m.own(a)
-	m.pins(a)
+	m := &memberRoutes{accounts, secure}
+	m.registerPublic(a)
+	m.registerOwn(a)
+	m.registerPins(a)
 }
 
-// door registers what nobody has to be known for.
-func (m *member) door(a *httpapi.API) {
+// registerPublic registers the routes that need no login.
+func (m *memberRoutes) registerPublic(a *httpapi.API) {
 	op := func(id, path, summary string, status int) huma.Operation {
 		return huma.Operation{
 			OperationID: id, Method: http.MethodPost, Path: path, Tags: []string{"Members"}, Summary: summary,
@@ -45,8 +45,8 @@ func (m *member) door(a *httpapi.API) {
 		http.StatusNoContent), httpapi.Public, m.resetPassword)
 }
 
-// own registers what somebody may do who is known.
-func (m *member) own(a *httpapi.API) {
+// registerOwn registers the routes that need a login.
+func (m *memberRoutes) registerOwn(a *httpapi.API) {
 	op := func(id, method, path, summary string, status int) huma.Operation {
 		return huma.Operation{
 			OperationID: id, Method: method, Path: path, Tags: []string{"Members"}, Summary: summary, DefaultStatus: status,
@@ -63,13 +63,13 @@ func (m *member) own(a *httpapi.API) {
 		http.StatusNoContent), httpapi.Member, m.changePassword)
 }
 
-type member struct {
+type memberRoutes struct {
 	accounts *identity.Accounts
 	secure   bool
 }
 
 type registerIn struct {
-	From
+	CallerIn
 
 	Body struct {
 		Details
@@ -81,7 +81,7 @@ type registerIn struct {
 
 type accountOut struct{ Body account }
 
-func (m *member) register(ctx context.Context, in *registerIn) (*accountOut, error) {
+func (m *memberRoutes) register(ctx context.Context, in *registerIn) (*accountOut, error) {
 	u, err := m.accounts.Register(ctx, identity.Registration{
 		Profile: in.Body.profile(in.Body.Email), Password: string(in.Body.Password),
 	}, in.caller)
@@ -92,8 +92,8 @@ func (m *member) register(ctx context.Context, in *registerIn) (*accountOut, err
 }
 
 type loginIn struct {
-	From
-	Marked
+	CallerIn
+	DeviceCookieIn
 
 	Body struct {
 		Email    string           `json:"email,omitempty" text:"line" maxLength:"254" doc:"Either this or username."`
@@ -111,25 +111,25 @@ type grant struct {
 
 type grantOut struct{ Body grant }
 
-func grantOf(g identity.Grant) *grantOut {
+func grantOf(g identity.IssuedTokens) *grantOut {
 	return &grantOut{grant{g.Access, int64(g.ExpiresIn.Seconds()), g.Refresh, accountOf(g.User)}}
 }
 
 type loginOut struct {
-	Marking
+	DeviceCookieOut
 
 	Body grant
 }
 
-func (m *member) login(ctx context.Context, in *loginIn) (*loginOut, error) {
-	in.caller.Marks = string(in.Marks)
+func (m *memberRoutes) login(ctx context.Context, in *loginIn) (*loginOut, error) {
+	in.caller.DeviceCookie = string(in.DeviceCookie)
 	g, err := m.accounts.Login(ctx, identity.Credentials{
 		Email: in.Body.Email, Username: in.Body.Username, Password: string(in.Body.Password),
 	}, in.caller)
 	if err != nil {
 		return nil, err
 	}
-	return &loginOut{m.marking(g.Marks), grantOf(g).Body}, nil
+	return &loginOut{m.setDeviceCookie(g.DeviceCookie), grantOf(g).Body}, nil
 }
 
 type refreshIn struct {
@@ -138,7 +138,7 @@ type refreshIn struct {
 	}
 }
 
-func (m *member) refresh(ctx context.Context, in *refreshIn) (*grantOut, error) {
+func (m *memberRoutes) refresh(ctx context.Context, in *refreshIn) (*grantOut, error) {
 	g, err := m.accounts.Refresh(ctx, string(in.Body.RefreshToken))
 	if err != nil {
 		return nil, err
@@ -153,9 +153,9 @@ type logoutIn struct {
 	}
 }
 
-type nothing struct{}
+type noContent struct{}
 
-func (m *member) logout(ctx context.Context, in *logoutIn) (*nothing, error) {
+func (m *memberRoutes) logout(ctx context.Context, in *logoutIn) (*noContent, error) {
 	var access, refresh string
 	if scheme, token, _ := strings.Cut(string(in.Authorization), " "); strings.EqualFold(scheme, "Bearer") {
 		access = token
@@ -167,7 +167,7 @@ func (m *member) logout(ctx context.Context, in *logoutIn) (*nothing, error) {
 }
 
 type codeIn struct {
-	From
+	CallerIn
 
 	Body struct {
 		Purpose string `json:"purpose" enum:"VERIFY,RESET"`
@@ -181,16 +181,16 @@ type sent struct {
 	ExpiresIn int64 `json:"expiresIn" doc:"Seconds for which a code is good, if one was sent."`
 }
 
-func (m *member) requestCode(ctx context.Context, in *codeIn) (*sentOut, error) {
+func (m *memberRoutes) requestCode(ctx context.Context, in *codeIn) (*sentOut, error) {
 	err := m.accounts.RequestCode(ctx, identity.Purpose(in.Body.Purpose), in.Body.Email, in.caller)
 	if err != nil {
 		return nil, err
 	}
-	return &sentOut{sent{int64(identity.CodeLife.Seconds())}}, nil
+	return &sentOut{sent{int64(identity.CodeTTL.Seconds())}}, nil
 }
 
 type verifyIn struct {
-	From
+	CallerIn
 
 	Body struct {
 		Purpose string           `json:"purpose" enum:"VERIFY" doc:"A code for a new password is sent to /auth/password/reset."`
@@ -205,7 +205,7 @@ type verified struct {
 	Verified bool `json:"verified"`
 }
 
-func (m *member) verifyCode(ctx context.Context, in *verifyIn) (*verifiedOut, error) {
+func (m *memberRoutes) verifyCode(ctx context.Context, in *verifyIn) (*verifiedOut, error) {
 	err := m.accounts.VerifyEmail(ctx, in.Body.Email, string(in.Body.Code), in.caller)
 	if err != nil {
 		return nil, err
@@ -214,7 +214,7 @@ func (m *member) verifyCode(ctx context.Context, in *verifyIn) (*verifiedOut, er
 }
 
 type resetIn struct {
-	From
+	CallerIn
 
 	Body struct {
 		Email    string           `json:"email" text:"line" maxLength:"254"`
@@ -223,11 +223,11 @@ type resetIn struct {
 	}
 }
 
-func (m *member) resetPassword(ctx context.Context, in *resetIn) (*nothing, error) {
+func (m *memberRoutes) resetPassword(ctx context.Context, in *resetIn) (*noContent, error) {
 	return nil, m.accounts.ResetPassword(ctx, in.Body.Email, string(in.Body.Code), string(in.Body.Password), in.caller)
 }
 
-func (m *member) me(ctx context.Context, _ *struct{}) (*accountOut, error) {
+func (m *memberRoutes) me(ctx context.Context, _ *struct{}) (*accountOut, error) {
 	u, err := m.accounts.Me(ctx, identity.ActorOf(ctx))
 	if err != nil {
 		return nil, err
@@ -237,7 +237,7 @@ func (m *member) me(ctx context.Context, _ *struct{}) (*accountOut, error) {
 
 type changeIn struct{ Body changes }
 
-func (m *member) changeMe(ctx context.Context, in *changeIn) (*accountOut, error) {
+func (m *memberRoutes) changeMe(ctx context.Context, in *changeIn) (*accountOut, error) {
 	u, err := m.accounts.ChangeMe(ctx, identity.ActorOf(ctx), in.Body.changes())
 	if err != nil {
 		return nil, err
@@ -262,8 +262,8 @@ type sessionList struct {
 
 type sessionsOut struct{ Body sessionList }
 
-// sessions are few, so they are one page.
-func (m *member) sessions(ctx context.Context, _ *struct{}) (*sessionsOut, error) {
+// sessions returns all sessions in one page: an account has at most identity.MaxSessions.
+func (m *memberRoutes) sessions(ctx context.Context, _ *struct{}) (*sessionsOut, error) {
 	who := identity.ActorOf(ctx)
 	all, err := m.accounts.Sessions(ctx, who)
 	if err != nil {
@@ -280,12 +280,12 @@ type endIn struct {
 	ID string `path:"id" maxLength:"64"`
 }
 
-func (m *member) endSession(ctx context.Context, in *endIn) (*nothing, error) {
+func (m *memberRoutes) endSession(ctx context.Context, in *endIn) (*noContent, error) {
 	return nil, m.accounts.EndSession(ctx, identity.ActorOf(ctx), in.ID)
 }
 
 type passwordIn struct {
-	Marked
+	DeviceCookieIn
 
 	Body struct {
 		CurrentPassword telemetry.Secret `json:"currentPassword" minLength:"1" maxLength:"128"`
@@ -293,13 +293,13 @@ type passwordIn struct {
 	}
 }
 
-type passwordOut struct{ Marking }
+type passwordOut struct{ DeviceCookieOut }
 
-func (m *member) changePassword(ctx context.Context, in *passwordIn) (*passwordOut, error) {
+func (m *memberRoutes) changePassword(ctx context.Context, in *passwordIn) (*passwordOut, error) {
 	marks, err := m.accounts.ChangePassword(ctx, identity.ActorOf(ctx),
-		string(in.Body.CurrentPassword), string(in.Body.NewPassword), string(in.Marks))
+		string(in.Body.CurrentPassword), string(in.Body.NewPassword), string(in.DeviceCookie))
 	if err != nil {
 		return nil, err
 	}
-	return &passwordOut{m.marking(marks)}, nil
+	return &passwordOut{m.setDeviceCookie(marks)}, nil
 }

@@ -25,39 +25,39 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // everything lets every account use every route: who may do what has tests of its own.
-type everything struct{}
+type allowAll struct{}
 
-func (everything) May(*identity.Actor, int) error { return nil }
+func (allowAll) Authorize(*identity.Actor, int) error { return nil }
 
 // site is a server with the members' routes.
-type site struct {
-	*identitytest.House
+type testServer struct {
+	*identitytest.Env
 
 	server *httpapi.Server
 	log    *bytes.Buffer
 }
 
-func newSite(t *testing.T, db *sqldb.DB) *site {
+func newTestServer(t *testing.T, db *sqldb.DB) *testServer {
 	t.Helper()
-	s := &site{House: identitytest.Open(t, db, identitytest.NewMemory()), log: &bytes.Buffer{}}
+	s := &testServer{Env: identitytest.Open(t, db, identitytest.NewSessionCache()), log: &bytes.Buffer{}}
 	server, err := httpapi.New(httpapi.Default(), slog.New(slog.NewTextHandler(s.log, &slog.HandlerOptions{Level: slog.LevelDebug})), prometheus.NewRegistry())
 	if err != nil {
 		t.Fatal(err)
 	}
 	s.Log = slog.New(slog.NewTextHandler(s.log, nil))
 	identityhttp.Member(server.API(), s.Accounts, false)
-	server.KeepDoor(identityhttp.Door{Guard: s.Guard, Rights: everything{}})
+	server.KeepDoor(identityhttp.Authenticator{Tokens: s.Authenticator, Routes: allowAll{}})
 	s.server = server
 	return s
 }
 
-func each(t *testing.T, test func(t *testing.T, s *site)) {
+func each(t *testing.T, test func(t *testing.T, s *testServer)) {
 	t.Helper()
-	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) { test(t, newSite(t, db)) })
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) { test(t, newTestServer(t, db)) })
 }
 
 // ask sends a request, as somebody when there is an access token, and decodes the answer.
-func (s *site) ask(t *testing.T, method, path, body, access string, into any) *httptest.ResponseRecorder {
+func (s *testServer) ask(t *testing.T, method, path, body, access string, into any) *httptest.ResponseRecorder {
 	t.Helper()
 	r := httptest.NewRequestWithContext(t.Context(), method, path, strings.NewReader(body))
 	r.Header.Set("User-Agent", "Phone/1.0 (\x01test)")
@@ -98,15 +98,15 @@ const (
 	loginBody = `{"email":"lan@example.com","password":"` + identitytest.Password + `"}`
 )
 
-func (s *site) login(t *testing.T) (p pair) {
+func (s *testServer) login(t *testing.T) (p pair) {
 	t.Helper()
 	want(t, s.ask(t, "POST", "/auth/login", loginBody, "", &p), 200, "")
 	return p
 }
 
 // From the first request to the last: register, verify, login, me, refresh, logout.
-func TestMember_story(t *testing.T) {
-	each(t, func(t *testing.T, s *site) {
+func TestMember_life_cycle(t *testing.T) {
+	each(t, func(t *testing.T, s *testServer) {
 		var made map[string]any
 		w := s.ask(t, "POST", "/auth/register", `{"email":"Lan@Example.com","password":"`+identitytest.Password+`","firstName":"Lan",
 			"phone":"0912 345 678","age":30,"gender":"FEMALE","province":"Hà Nội","deviceId":"D-1","profile":{"diet":["vegan"]}}`, "", &made)
@@ -152,11 +152,11 @@ func TestMember_story(t *testing.T) {
 }
 
 func TestMember_logout_by_refresh_token(t *testing.T) {
-	s := newSite(t, sqldbtest.SQLite(t))
-	s.Join(t, email)
+	s := newTestServer(t, sqldbtest.SQLite(t))
+	s.CreateMember(t, email)
 	p := s.login(t)
 	s.Clock.Advance(time.Hour)
-	s.Follow(t)
+	s.SyncRevocations(t)
 	want(t, s.ask(t, "POST", "/auth/logout", `{"refreshToken":"`+p.RefreshToken+`"}`, p.AccessToken, nil), 204, "")
 	want(t, s.ask(t, "POST", "/auth/refresh", `{"refreshToken":"`+p.RefreshToken+`"}`, "", nil), 401, "refresh_token_invalid")
 	want(t, s.ask(t, "POST", "/auth/logout", "", "", nil), 401, "unauthenticated")
@@ -164,9 +164,9 @@ func TestMember_logout_by_refresh_token(t *testing.T) {
 }
 
 func TestMember_change(t *testing.T) {
-	s := newSite(t, sqldbtest.SQLite(t))
-	s.Join(t, email)
-	s.Join(t, "minh@example.com")
+	s := newTestServer(t, sqldbtest.SQLite(t))
+	s.CreateMember(t, email)
+	s.CreateMember(t, "minh@example.com")
 	p := s.login(t)
 	var me map[string]any
 	want(t, s.ask(t, "PATCH", "/me", `{"username":"Lan","city":"Huế","profile":{"a":1}}`, p.AccessToken, &me), 200, "")
@@ -190,10 +190,10 @@ func TestMember_change(t *testing.T) {
 }
 
 func TestMember_sessions(t *testing.T) {
-	each(t, func(t *testing.T, s *site) {
-		s.Join(t, email)
-		s.Join(t, "minh@example.com")
-		here, there, foreign := s.login(t), s.login(t), s.Enter(t, "minh@example.com")
+	each(t, func(t *testing.T, s *testServer) {
+		s.CreateMember(t, email)
+		s.CreateMember(t, "minh@example.com")
+		here, there, foreign := s.login(t), s.login(t), s.MustLogin(t, "minh@example.com")
 		var list struct {
 			Items []struct {
 				ID, Device, Address string
@@ -216,8 +216,8 @@ func TestMember_sessions(t *testing.T) {
 }
 
 func TestMember_passwords(t *testing.T) {
-	each(t, func(t *testing.T, s *site) {
-		s.Join(t, email)
+	each(t, func(t *testing.T, s *testServer) {
+		s.CreateMember(t, email)
 		p := s.login(t)
 		want(t, s.ask(t, "POST", "/me/password", `{"currentPassword":"wrong","newPassword":"another password"}`, p.AccessToken, nil), 403, "password_wrong")
 		want(t, s.ask(t, "POST", "/me/password", `{"currentPassword":"`+identitytest.Password+`","newPassword":"short"}`, p.AccessToken, nil), 422, "invalid")
@@ -225,7 +225,7 @@ func TestMember_passwords(t *testing.T) {
 		want(t, s.ask(t, "POST", "/auth/login", loginBody, "", nil), 401, "login_failed")
 
 		s.Clock.Advance(time.Minute)
-		s.Follow(t)
+		s.SyncRevocations(t)
 		reset := func(code string) string {
 			return `{"email":"` + email + `","code":"` + code + `","password":"` + identitytest.Password + `"}`
 		}
@@ -244,8 +244,8 @@ func TestMember_passwords(t *testing.T) {
 }
 
 func TestMember_refuses(t *testing.T) {
-	s := newSite(t, sqldbtest.SQLite(t))
-	s.Join(t, email)
+	s := newTestServer(t, sqldbtest.SQLite(t))
+	s.CreateMember(t, email)
 	for _, c := range []struct {
 		path, body string
 		status     int
@@ -272,8 +272,8 @@ func TestMember_refuses(t *testing.T) {
 
 // However a request ends, no secret of it is logged.
 func TestMember_logs_no_secret(t *testing.T) {
-	s := newSite(t, sqldbtest.SQLite(t))
-	s.Join(t, email)
+	s := newTestServer(t, sqldbtest.SQLite(t))
+	s.CreateMember(t, email)
 	p := s.login(t)
 	code := s.Code(t, email)
 	for _, body := range []string{loginBody, loginBody[:len(loginBody)-1], `{"password":"` + identitytest.Password + `","x":1}`} {
@@ -301,9 +301,9 @@ func TestMember_logs_no_secret(t *testing.T) {
 
 // A login marks the device by a cookie that scripts cannot read and other sites cannot have sent; it outlives a logout, and
 // opens nothing without the password.
-func TestMember_device(t *testing.T) {
-	each(t, func(t *testing.T, s *site) {
-		s.Join(t, email)
+func TestMember_device_cookie(t *testing.T) {
+	each(t, func(t *testing.T, s *testServer) {
+		s.CreateMember(t, email)
 		var p pair
 		w := s.ask(t, "POST", "/auth/login", loginBody, "", &p)
 		set, err := http.ParseSetCookie(w.Header().Get("Set-Cookie"))
@@ -330,7 +330,7 @@ func TestMember_device(t *testing.T) {
 		want(t, send("POST", "/auth/login", strings.Replace(loginBody, "correct", "wrong", 1), ""), 401, "login_failed")
 		for range 100 { // strangers
 			u, _, err := s.Store.Find(t.Context(), email, "")
-			if err != nil || s.Store.Fail(t.Context(), u.ID, u.PasswordHash) != nil {
+			if err != nil || s.Store.RecordFailure(t.Context(), u.ID, u.PasswordHash) != nil {
 				t.Fatal(err)
 			}
 		}

@@ -10,8 +10,9 @@ import (
 	"comanda/internal/identity"
 )
 
-// held registers what somebody may ask about their own role, which needs no right to see others'.
-func (m *admin) held(a *httpapi.API) {
+// registerOwnPermissions registers the route for the caller's own permissions, which needs no right to read those of
+// others.
+func (m *adminRoutes) registerOwnPermissions(a *httpapi.API) {
 	httpapi.Register(a, huma.Operation{
 		OperationID: "me-permissions", Method: http.MethodGet, Path: "/me/permissions", Tags: []string{"Members"},
 		Summary: "What one may do",
@@ -24,8 +25,8 @@ type ownPermissions struct {
 
 type ownPermissionsOut struct{ Body ownPermissions }
 
-func (m *admin) ownPermissions(ctx context.Context, _ *struct{}) (*ownPermissionsOut, error) {
-	held, err := m.house.Held(ctx, identity.ActorOf(ctx))
+func (m *adminRoutes) ownPermissions(ctx context.Context, _ *struct{}) (*ownPermissionsOut, error) {
+	held, err := m.administration.PermittedRoutes(ctx, identity.ActorOf(ctx))
 	if err != nil {
 		return nil, err
 	}

@@ -13,10 +13,10 @@ import (
 	"comanda/internal/sqldb/sqldbtest"
 )
 
-func TestHeld(t *testing.T) {
+func TestOwnPermissions(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		h := identitytest.Open(t, db, identitytest.NewMemory())
-		if err := identitysql.Sync(t.Context(), db, identityhttp.Permissions(routes), h.Clock.Now()); err != nil {
+		h := identitytest.Open(t, db, identitytest.NewSessionCache())
+		if err := identitysql.SyncPermissions(t.Context(), db, identityhttp.Permissions(routes), h.Clock.Now()); err != nil {
 			t.Fatal(err)
 		}
 		house := &identity.Administration{Roles: identitysql.NewRoles(db)}
@@ -36,7 +36,7 @@ func TestHeld(t *testing.T) {
 			identity.RoleCashier: {me: true, cancel: true},
 			identity.RoleUser:    {me: true},
 		} {
-			held, err := house.Held(t.Context(), identity.Actor{Kind: identity.Account, Role: role, RoleID: ids[role]})
+			held, err := house.PermittedRoutes(t.Context(), identity.Actor{Kind: identity.Account, Role: role, RoleID: ids[role]})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -48,7 +48,7 @@ func TestHeld(t *testing.T) {
 				t.Errorf("%s: %s", role, d)
 			}
 		}
-		if _, err := house.Held(t.Context(), identity.Actor{Kind: identity.Account, Role: "GONE", RoleID: 999}); err == nil {
+		if _, err := house.PermittedRoutes(t.Context(), identity.Actor{Kind: identity.Account, Role: "GONE", RoleID: 999}); err == nil {
 			t.Error("a role that is gone holds something")
 		}
 	})

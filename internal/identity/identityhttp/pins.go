@@ -12,8 +12,8 @@ import (
 	"comanda/internal/telemetry"
 )
 
-// pins registers how the staff change places at a tablet.
-func (m *member) pins(a *httpapi.API) {
+// registerPins registers the routes by which staff take over a shared tablet.
+func (m *memberRoutes) registerPins(a *httpapi.API) {
 	op := func(id, method, path, summary string, status int) huma.Operation {
 		return huma.Operation{
 			OperationID: id, Method: method, Path: path, Tags: []string{"Members"}, Summary: summary, DefaultStatus: status,
@@ -37,11 +37,11 @@ type pinIn struct {
 	}
 }
 
-func (m *member) setPin(ctx context.Context, in *pinIn) (*nothing, error) {
+func (m *memberRoutes) setPin(ctx context.Context, in *pinIn) (*noContent, error) {
 	return nil, m.accounts.SetPin(ctx, identity.ActorOf(ctx), string(in.Body.Password), string(in.Body.Pin))
 }
 
-func (m *member) removePin(ctx context.Context, _ *struct{}) (*nothing, error) {
+func (m *memberRoutes) removePin(ctx context.Context, _ *struct{}) (*noContent, error) {
 	return nil, m.accounts.RemovePin(ctx, identity.ActorOf(ctx))
 }
 
@@ -58,8 +58,8 @@ type colleagueList struct {
 
 type colleaguesOut struct{ Body colleagueList }
 
-// colleagues of a branch are few, so they are one page.
-func (m *member) colleagues(ctx context.Context, _ *struct{}) (*colleaguesOut, error) {
+// colleagues returns all colleagues in one page: a branch has few.
+func (m *memberRoutes) colleagues(ctx context.Context, _ *struct{}) (*colleaguesOut, error) {
 	all, err := m.accounts.Colleagues(ctx, identity.ActorOf(ctx))
 	if err != nil {
 		return nil, err
@@ -72,7 +72,7 @@ func (m *member) colleagues(ctx context.Context, _ *struct{}) (*colleaguesOut, e
 }
 
 type takeOverIn struct {
-	From
+	CallerIn
 
 	Body struct {
 		UserID string           `json:"userId" pattern:"^[1-9][0-9]{0,17}$"`
@@ -80,7 +80,7 @@ type takeOverIn struct {
 	}
 }
 
-func (m *member) takeOver(ctx context.Context, in *takeOverIn) (*grantOut, error) {
+func (m *memberRoutes) takeOver(ctx context.Context, in *takeOverIn) (*grantOut, error) {
 	user, err := strconv.ParseInt(in.Body.UserID, 10, 64)
 	if err != nil {
 		return nil, identity.ErrPin

@@ -12,7 +12,7 @@ import (
 	"comanda/internal/identity"
 )
 
-func (m *admin) roles(a *httpapi.API) {
+func (m *adminRoutes) registerRoles(a *httpapi.API) {
 	op := func(id, method, path, summary string, status int) huma.Operation {
 		return huma.Operation{
 			OperationID: id, Method: method, Path: path, Tags: []string{"Roles"}, Summary: summary, DefaultStatus: status,
@@ -58,7 +58,7 @@ func roleOf(r identity.Role) role {
 
 type roleOut struct{ Body role }
 
-func roleShown(r identity.Role, err error) (*roleOut, error) {
+func roleResult(r identity.Role, err error) (*roleOut, error) {
 	if err != nil {
 		return nil, err
 	}
@@ -69,16 +69,16 @@ type listIn struct{ Paging }
 
 type rolesOut struct{ Body listed[role] }
 
-// roleList cuts the page out of the whole list: a house has a dozen roles, not thousands.
-func (m *admin) roleList(ctx context.Context, in *listIn) (*rolesOut, error) {
-	all, err := m.house.Roles.Roles(ctx)
+// roleList slices the page from the whole list: an installation has a dozen roles, not thousands.
+func (m *adminRoutes) roleList(ctx context.Context, in *listIn) (*rolesOut, error) {
+	all, err := m.administration.Roles.Roles(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return &rolesOut{pageOf(in.Paging, cut(in.Paging, all), int64(len(all)), roleOf)}, nil
+	return &rolesOut{pageOf(in.Paging, pageSlice(in.Paging, all), int64(len(all)), roleOf)}, nil
 }
 
-func cut[T any](p Paging, all []T) []T {
+func pageSlice[T any](p Paging, all []T) []T {
 	all = all[min(p.offset(), len(all)):]
 	return all[:min(p.Size, len(all))]
 }
@@ -87,8 +87,8 @@ type roleIn struct {
 	ID int64 `path:"id"`
 }
 
-func (m *admin) roleGet(ctx context.Context, in *roleIn) (*roleOut, error) {
-	return roleShown(m.house.Roles.Role(ctx, in.ID))
+func (m *adminRoutes) roleGet(ctx context.Context, in *roleIn) (*roleOut, error) {
+	return roleResult(m.administration.Roles.Role(ctx, in.ID))
 }
 
 type roleCreateIn struct {
@@ -98,9 +98,9 @@ type roleCreateIn struct {
 	}
 }
 
-func (m *admin) roleCreate(ctx context.Context, in *roleCreateIn) (*roleOut, error) {
+func (m *adminRoutes) roleCreate(ctx context.Context, in *roleCreateIn) (*roleOut, error) {
 	r := identity.Role{Name: in.Body.Name, Description: in.Body.Description}
-	return roleShown(m.house.CreateRole(ctx, identity.ActorOf(ctx), r))
+	return roleResult(m.administration.CreateRole(ctx, identity.ActorOf(ctx), r))
 }
 
 type roleChangeIn struct {
@@ -112,13 +112,13 @@ type roleChangeIn struct {
 	}
 }
 
-func (m *admin) roleChange(ctx context.Context, in *roleChangeIn) (*roleOut, error) {
+func (m *adminRoutes) roleChange(ctx context.Context, in *roleChangeIn) (*roleOut, error) {
 	c := identity.RoleChange{Name: in.Body.Name, Description: in.Body.Description}
-	return roleShown(m.house.UpdateRole(ctx, identity.ActorOf(ctx), in.ID, c))
+	return roleResult(m.administration.UpdateRole(ctx, identity.ActorOf(ctx), in.ID, c))
 }
 
-func (m *admin) roleDelete(ctx context.Context, in *roleIn) (*struct{}, error) {
-	return nil, m.house.DeleteRole(ctx, identity.ActorOf(ctx), in.ID)
+func (m *adminRoutes) roleDelete(ctx context.Context, in *roleIn) (*struct{}, error) {
+	return nil, m.administration.DeleteRole(ctx, identity.ActorOf(ctx), in.ID)
 }
 
 type rolePermissionsIn struct {
@@ -129,7 +129,7 @@ type rolePermissionsIn struct {
 	}
 }
 
-func (m *admin) rolePermissions(ctx context.Context, in *rolePermissionsIn) (*roleOut, error) {
+func (m *adminRoutes) rolePermissions(ctx context.Context, in *rolePermissionsIn) (*roleOut, error) {
 	ids := make([]int64, len(in.Body.PermissionIDs))
 	for i, s := range in.Body.PermissionIDs {
 		var err error
@@ -137,7 +137,7 @@ func (m *admin) rolePermissions(ctx context.Context, in *rolePermissionsIn) (*ro
 			return nil, err
 		}
 	}
-	return roleShown(m.house.SetPermissions(ctx, identity.ActorOf(ctx), in.ID, ids))
+	return roleResult(m.administration.SetPermissions(ctx, identity.ActorOf(ctx), in.ID, ids))
 }
 
 type permission struct {
@@ -159,10 +159,10 @@ func permissionOf(p identity.Permission) permission {
 
 type permissionsOut struct{ Body listed[permission] }
 
-func (m *admin) permissions(ctx context.Context, in *listIn) (*permissionsOut, error) {
-	all, err := m.house.Roles.Permissions(ctx)
+func (m *adminRoutes) permissions(ctx context.Context, in *listIn) (*permissionsOut, error) {
+	all, err := m.administration.Roles.Permissions(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return &permissionsOut{pageOf(in.Paging, cut(in.Paging, all), int64(len(all)), permissionOf)}, nil
+	return &permissionsOut{pageOf(in.Paging, pageSlice(in.Paging, all), int64(len(all)), permissionOf)}, nil
 }

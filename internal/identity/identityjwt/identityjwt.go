@@ -1,8 +1,8 @@
-// Package identityjwt writes access tokens as JSON Web Tokens (RFC 9068): signed with HS256 and nothing else, by one key.
-// No other key counts, so that a stolen one is worth nothing as soon as it was replaced; clients then refresh.
+// Package identityjwt implements access tokens as JSON Web Tokens (RFC 9068), signed with HS256 and one key. After the
+// key is replaced all earlier tokens are invalid, so that a stolen key is worthless; clients then refresh.
 //
-// A token is an account's name tag for ten minutes. Nothing of it is believed before its signature was checked, and no
-// key or address that stands in its header is ever looked at but the name of the key.
+// Nothing in a token is used before its signature is verified. Of its header only the algorithm, the type and the key
+// id are read; keys and URLs in it are ignored.
 package identityjwt
 
 import (
@@ -20,14 +20,14 @@ import (
 )
 
 const (
-	tokenType = "at+jwt" // RFC 9068: no other token of ours can be taken for one
+	tokenType = "at+jwt" // RFC 9068: no other token of ours can pass for an access token
 	issuer    = "comanda"
 	audience  = "comanda"
 
-	// MinKey is the least length of a key in bytes, that of the hash.
+	// MinKey is the minimum length of a key in bytes, that of the hash.
 	MinKey = 32
 
-	// leeway is how far the clocks of several processes may differ.
+	// leeway is the tolerated difference between the clocks of several processes.
 	leeway = 2 * time.Second
 )
 
@@ -36,44 +36,44 @@ var (
 	errToken = errors.New("identityjwt: not an access token of ours")
 )
 
-// Tokens is identity.Tokens. It is safe for concurrent use.
-type Tokens struct{ key atomic.Pointer[signingKey] }
+// Codec is identity.TokenCodec. It is safe for concurrent use.
+type Codec struct{ key atomic.Pointer[signingKey] }
 
 type signingKey struct {
-	name  string // a hash of the key
+	id    string // a hash of the key
 	bytes []byte
 }
 
-// New makes tokens that are signed with a key.
-func New(key []byte) (*Tokens, error) {
-	t := &Tokens{}
-	return t, t.Use(key)
+// New returns a codec that signs with key.
+func New(key []byte) (*Codec, error) {
+	t := &Codec{}
+	return t, t.SetKey(key)
 }
 
-// Use replaces the key. Tokens that were signed with the one before are refused from then on.
-func (t *Tokens) Use(key []byte) error {
+// SetKey replaces the key. Tokens signed with the previous key are refused from then on.
+func (t *Codec) SetKey(key []byte) error {
 	if len(key) < MinKey {
 		return errKey
 	}
-	t.key.Store(&signingKey{nameOf(key), key})
+	t.key.Store(&signingKey{keyID(key), key})
 	return nil
 }
 
-// nameOf tells keys apart without telling anything of them.
-func nameOf(key []byte) string {
+// keyID returns an identifier of a key that reveals nothing about it.
+func keyID(key []byte) string {
 	sum := sha256.Sum256(append([]byte("comanda key id "), key...))
 	return hex.EncodeToString(sum[:4])
 }
 
-// claims are the registered ones and the session.
+// claims are the registered claims and the session.
 type claims struct {
 	jwt.RegisteredClaims
 
 	Session string `json:"sid"`
 }
 
-// Sign writes a token. Equal claims give the same text.
-func (t *Tokens) Sign(c identity.Claims) (string, error) {
+// Sign returns a signed token. Equal claims return the same text, so that a repeated refresh returns the same pair.
+func (t *Codec) Sign(c identity.Claims) (string, error) {
 	issued := jwt.NewNumericDate(c.IssuedAt)
 	token := jwt.NewWithClaims(jwt.SigningMethodHS256, claims{
 		RegisteredClaims: jwt.RegisteredClaims{
@@ -83,12 +83,12 @@ func (t *Tokens) Sign(c identity.Claims) (string, error) {
 		Session: c.Session,
 	})
 	key := t.key.Load()
-	token.Header["typ"], token.Header["kid"] = tokenType, key.name
+	token.Header["typ"], token.Header["kid"] = tokenType, key.id
 	return token.SignedString(key.bytes)
 }
 
-// Read gives what a token says if it is ours and good at an instant.
-func (t *Tokens) Read(text string, now time.Time) (identity.Claims, error) {
+// Parse returns the claims of a token that was signed with the current key and is valid at now.
+func (t *Codec) Parse(text string, now time.Time) (identity.Claims, error) {
 	if len(text) > identity.MaxAccessToken {
 		return identity.Claims{}, errToken
 	}
@@ -97,7 +97,7 @@ func (t *Tokens) Read(text string, now time.Time) (identity.Claims, error) {
 		jwt.WithExpirationRequired(), jwt.WithNotBeforeRequired(), jwt.WithIssuedAt(), jwt.WithStrictDecoding(),
 		jwt.WithLeeway(leeway), jwt.WithTimeFunc(func() time.Time { return now }))
 	var c claims
-	if _, err := p.ParseWithClaims(text, &c, t.named); err != nil {
+	if _, err := p.ParseWithClaims(text, &c, t.keyFor); err != nil {
 		return identity.Claims{}, err
 	}
 	user, err := strconv.ParseInt(c.Subject, 10, 64)
@@ -109,11 +109,11 @@ func (t *Tokens) Read(text string, now time.Time) (identity.Claims, error) {
 	}, nil
 }
 
-// named returns the key if it is the one that a token names. The library has checked the algorithm by then.
-func (t *Tokens) named(token *jwt.Token) (any, error) {
+// keyFor returns the key if the token names it. The library has checked the algorithm by then.
+func (t *Codec) keyFor(token *jwt.Token) (any, error) {
 	key := t.key.Load()
 	name, _ := token.Header["kid"].(string)
-	if kind, _ := token.Header["typ"].(string); name != key.name || kind != tokenType {
+	if kind, _ := token.Header["typ"].(string); name != key.id || kind != tokenType {
 		return nil, errToken
 	}
 	return key.bytes, nil

@@ -22,7 +22,7 @@ var (
 	old  = []byte(strings.Repeat("o", 32))
 )
 
-func tokens(t testing.TB, key []byte) *identityjwt.Tokens {
+func tokens(t testing.TB, key []byte) *identityjwt.Codec {
 	t.Helper()
 	tokens, err := identityjwt.New(key)
 	if err != nil {
@@ -33,11 +33,11 @@ func tokens(t testing.TB, key []byte) *identityjwt.Tokens {
 
 func claims() identity.Claims {
 	return identity.Claims{
-		ID: "an id", UserID: 7, Session: "a session", IssuedAt: noon, ExpiresAt: noon.Add(identity.AccessLife),
+		ID: "an id", UserID: 7, Session: "a session", IssuedAt: noon, ExpiresAt: noon.Add(identity.AccessTokenTTL),
 	}
 }
 
-func sign(t testing.TB, tokens *identityjwt.Tokens) string {
+func sign(t testing.TB, tokens *identityjwt.Codec) string {
 	t.Helper()
 	text, err := tokens.Sign(claims())
 	if err != nil {
@@ -46,10 +46,10 @@ func sign(t testing.TB, tokens *identityjwt.Tokens) string {
 	return text
 }
 
-func TestTokens(t *testing.T) {
+func TestCodec(t *testing.T) {
 	tok := tokens(t, key)
 	text := sign(t, tok)
-	got, err := tok.Read(text, noon.Add(time.Minute))
+	got, err := tok.Parse(text, noon.Add(time.Minute))
 	if d := cmp.Diff(claims(), got); d != "" || err != nil {
 		t.Error(d, err)
 	}
@@ -76,19 +76,19 @@ func TestTokens(t *testing.T) {
 }
 
 // A key that was replaced is worth nothing from that moment on.
-func TestTokens_Use(t *testing.T) {
+func TestCodec_SetKey(t *testing.T) {
 	tok := tokens(t, old)
 	before := sign(t, tok)
-	if err := tok.Use(key); err != nil {
+	if err := tok.SetKey(key); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := tok.Read(before, noon); err == nil {
+	if _, err := tok.Parse(before, noon); err == nil {
 		t.Error("a key that was replaced still is good")
 	}
-	if _, err := tokens(t, key).Read(sign(t, tok), noon); err != nil {
+	if _, err := tokens(t, key).Parse(sign(t, tok), noon); err != nil {
 		t.Errorf("the new key does not sign: %v", err)
 	}
-	if err := tok.Use(key[:31]); err == nil {
+	if err := tok.SetKey(key[:31]); err == nil {
 		t.Error("a short key was taken")
 	}
 }
@@ -102,7 +102,7 @@ func TestNew_refuses(t *testing.T) {
 }
 
 // Every token here is signed by somebody who knows our key, or by nobody, and is wrong in one way.
-func TestRead_refuses(t *testing.T) {
+func TestParse_refuses(t *testing.T) {
 	good := sign(t, tokens(t, key))
 	var header map[string]any
 	var body jwt.MapClaims
@@ -136,7 +136,7 @@ func TestRead_refuses(t *testing.T) {
 	_, private, _ := ed25519.GenerateKey(nil)
 	parts := strings.Split(good, ".")
 	tok := tokens(t, key)
-	if _, err := tok.Read(forge(jwt.SigningMethodHS256, key, as), noon); err != nil {
+	if _, err := tok.Parse(forge(jwt.SigningMethodHS256, key, as), noon); err != nil {
 		t.Fatalf("the test's own token is refused: %v", err)
 	}
 	for name, text := range map[string]string{
@@ -167,30 +167,30 @@ func TestRead_refuses(t *testing.T) {
 		"another body": parts[0] + "." + strings.Split(forge(jwt.SigningMethodHS256, old,
 			func(_ map[string]any, b jwt.MapClaims) { b["sub"] = "8" }), ".")[1] + "." + parts[2],
 	} {
-		if c, err := tok.Read(text, noon); err == nil {
+		if c, err := tok.Parse(text, noon); err == nil {
 			t.Errorf("%s: %+v", name, c)
 		}
 	}
 }
 
 // What the library reads of a header that others have written is the name of a key and no more.
-func FuzzRead(f *testing.F) {
+func FuzzParse(f *testing.F) {
 	tok := tokens(f, key)
 	good := sign(f, tok)
 	f.Add(good)
 	f.Add("a.b.c")
 	f.Fuzz(func(t *testing.T, text string) {
-		if c, err := tok.Read(text, noon); err == nil && c != claims() {
+		if c, err := tok.Parse(text, noon); err == nil && c != claims() {
 			t.Errorf("%q says %+v", text, c)
 		}
 	})
 }
 
-func BenchmarkRead(b *testing.B) {
+func BenchmarkParse(b *testing.B) {
 	tok := tokens(b, key)
 	text := sign(b, tok)
 	for b.Loop() {
-		if _, err := tok.Read(text, noon); err != nil {
+		if _, err := tok.Parse(text, noon); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -1,10 +1,10 @@
-// Package identityredis remembers in Redis who is logged in, so that an access token which a process has not seen yet
-// costs it no question to SQL.
+// Package identityredis caches live sessions in Redis, so that an access token which is new to a process costs no SQL
+// query.
 //
-// Everything here was written to SQL before. When it is lost it is written again as it is next needed. A session is sealed
-// with a key that is not in Redis, so that only this installation can make one. An old copy of a session grants nothing:
-// whatever changes the role or the branches of an account ends its sessions, and every process reads revocations from SQL
-// for longer than an access token lives.
+// All data is written to SQL first. Lost data is written again when it is next needed. A session is sealed with a key
+// that is not in Redis, so that only this installation can create one. An outdated session grants nothing: a change of
+// an account's role or branches ends its sessions, and every process reads revocations from SQL for longer than an
+// access token lives.
 package identityredis
 
 import (
@@ -18,22 +18,22 @@ import (
 	"comanda/internal/redisdb"
 )
 
-// Memory is identity.Memory in Redis.
-type Memory struct{ db *redisdb.DB }
+// SessionCache is identity.SessionCache in Redis.
+type SessionCache struct{ db *redisdb.DB }
 
-// New makes a memory on a connection.
-func New(db *redisdb.DB) *Memory { return &Memory{db} }
+// New returns a cache on a connection.
+func New(db *redisdb.DB) *SessionCache { return &SessionCache{db} }
 
-// sessionFields are the fields of a session, in the order in which they are sealed.
+// sessionFields are the sealed fields of a session, in the order of sealing.
 var sessionFields = []string{"userId", "roleId", "role", "branches", "loginAt", "expiresAt", "address"}
 
 const sealField = "seal"
 
-// Keep remembers a living session, and the hash of its refresh token unless that is empty.
-func (m *Memory) Keep(ctx context.Context, s identity.Standing, tokenHash string) error {
+// Put caches a live session, and the hash of its refresh token unless that is empty.
+func (m *SessionCache) Put(ctx context.Context, s identity.ActiveSession, tokenHash string) error {
 	key := keyspace.Session(s.Session)
 	values := []string{
-		decimal(s.UserID), decimal(s.RoleID), s.Role, join(s.Branches), decimal(s.BegunAt.UnixMilli()),
+		decimal(s.UserID), decimal(s.RoleID), s.Role, join(s.Branches), decimal(s.StartedAt.UnixMilli()),
 		decimal(s.ExpiresAt.UnixMilli()), s.Address,
 	}
 	set := []string{sealField, m.db.Seal(key, values...)}
@@ -52,10 +52,10 @@ func (m *Memory) Keep(ctx context.Context, s identity.Standing, tokenHash string
 	return err
 }
 
-// Find gives a session and lets it live on, and tells whether an access token was barred.
-func (m *Memory) Find(
+// Get returns a session and extends its TTL, and reports whether an access token was blocked.
+func (m *SessionCache) Get(
 	ctx context.Context, session, token string,
-) (s identity.Standing, found, barred bool, err error) {
+) (s identity.ActiveSession, found, barred bool, err error) {
 	key := keyspace.Session(session)
 	replies, err := m.db.DoMulti(ctx,
 		redisdb.Command("HGETALL", key),
@@ -75,8 +75,8 @@ func (m *Memory) Find(
 	return s, found, bars == 1, err
 }
 
-// sealed reports whether a session was written by this installation, as it is and for this key.
-func (m *Memory) sealed(key keyspace.Key, fields map[string]string) bool {
+// sealed reports whether the fields are unchanged since this installation wrote them under this key.
+func (m *SessionCache) sealed(key keyspace.Key, fields map[string]string) bool {
 	values := make([]string, len(sessionFields))
 	for i, name := range sessionFields {
 		values[i] = fields[name]
@@ -84,8 +84,8 @@ func (m *Memory) sealed(key keyspace.Key, fields map[string]string) bool {
 	return m.db.Sealed(fields[sealField], key, values...)
 }
 
-// parse reads a session. What is not whole is no session: SQL is asked.
-func parse(session string, f map[string]string) (s identity.Standing, ok bool) {
+// parse reads a session. An incomplete one counts as a miss, so that SQL is read.
+func parse(session string, f map[string]string) (s identity.ActiveSession, ok bool) {
 	numbers := map[string]int64{"userId": 0, "roleId": 0, "loginAt": 0, "expiresAt": 0}
 	for name := range numbers {
 		n, err := strconv.ParseInt(f[name], 10, 64)
@@ -95,15 +95,15 @@ func parse(session string, f map[string]string) (s identity.Standing, ok bool) {
 		numbers[name] = n
 	}
 	branches, ok := split(f["branches"])
-	return identity.Standing{
+	return identity.ActiveSession{
 		Session: session, UserID: numbers["userId"], RoleID: numbers["roleId"], Role: f["role"], Branches: branches,
-		BegunAt: time.UnixMilli(numbers["loginAt"]).UTC(), ExpiresAt: time.UnixMilli(numbers["expiresAt"]).UTC(),
+		StartedAt: time.UnixMilli(numbers["loginAt"]).UTC(), ExpiresAt: time.UnixMilli(numbers["expiresAt"]).UTC(),
 		Address: f["address"],
 	}, ok && f["role"] != ""
 }
 
-// Drop forgets sessions.
-func (m *Memory) Drop(ctx context.Context, sessions []string) error {
+// Delete removes sessions and the hashes of their refresh tokens.
+func (m *SessionCache) Delete(ctx context.Context, sessions []string) error {
 	commands := make([]redisdb.Cmd, 0, 2*len(sessions))
 	for _, id := range sessions {
 		commands = append(commands,
@@ -113,16 +113,16 @@ func (m *Memory) Drop(ctx context.Context, sessions []string) error {
 	return err
 }
 
-// Bar remembers that an access token is not good any more. One whose life is over needs nothing.
-func (m *Memory) Bar(ctx context.Context, token string, rest time.Duration) error {
+// BlockToken refuses an access token for the rest of its lifetime. An expired one is not stored.
+func (m *SessionCache) BlockToken(ctx context.Context, token string, rest time.Duration) error {
 	if rest < time.Millisecond {
 		return nil
 	}
 	return m.db.Do(ctx, "SET", keyspace.BarredToken(token), "1", "PX", millis(rest)).Err()
 }
 
-// KeepCode notes that a code was sent.
-func (m *Memory) KeepCode(ctx context.Context, p identity.Purpose, user int64, sent time.Time) error {
+// PutCode records that a code was sent.
+func (m *SessionCache) PutCode(ctx context.Context, p identity.Purpose, user int64, sent time.Time) error {
 	key := codeKey(p, user)
 	_, err := m.db.DoMulti(ctx,
 		redisdb.Command("HSET", key, "sentAt", decimal(sent.UnixMilli())),
@@ -130,8 +130,8 @@ func (m *Memory) KeepCode(ctx context.Context, p identity.Purpose, user int64, s
 	return err
 }
 
-// DropCode notes that a code was used.
-func (m *Memory) DropCode(ctx context.Context, p identity.Purpose, user int64) error {
+// DeleteCode records that a code was used.
+func (m *SessionCache) DeleteCode(ctx context.Context, p identity.Purpose, user int64) error {
 	return m.db.Do(ctx, "DEL", codeKey(p, user)).Err()
 }
 

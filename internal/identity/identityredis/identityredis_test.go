@@ -18,29 +18,29 @@ import (
 
 func TestMain(m *testing.M) { redisdbtest.VerifyMain(m) }
 
-func TestMemory(t *testing.T) {
+func TestSessionCache(t *testing.T) {
 	redisdbtest.Each(t, func(t *testing.T, db *redisdb.DB) {
-		identitytest.Memories(t, func(*testing.T) identity.Memory { return identityredis.New(db) }) // ids are new each time
+		identitytest.SessionCacheSuite(t, func(*testing.T) identity.SessionCache { return identityredis.New(db) }) // ids are new each time
 	})
 }
 
-func TestMemory_fake(t *testing.T) {
-	identitytest.Memories(t, func(*testing.T) identity.Memory { return identitytest.NewMemory() })
+func TestSessionCache_in_memory(t *testing.T) {
+	identitytest.SessionCacheSuite(t, func(*testing.T) identity.SessionCache { return identitytest.NewSessionCache() })
 }
 
 var now = time.Date(2026, 2, 26, 5, 0, 0, 0, time.UTC)
 
-func standing() identity.Standing {
-	return identity.Standing{
-		Session: uid.New(time.Now()), UserID: 7, RoleID: 4, Role: "CASHIER", Branches: []int64{1, 2}, BegunAt: now,
+func activeSession() identity.ActiveSession {
+	return identity.ActiveSession{
+		Session: uid.New(time.Now()), UserID: 7, RoleID: 4, Role: "CASHIER", Branches: []int64{1, 2}, StartedAt: now,
 		ExpiresAt: now.Add(12 * time.Hour), Address: "192.0.2.7",
 	}
 }
 
 // What stands in Redis, and for how long.
-func TestMemory_keys(t *testing.T) {
+func TestSessionCache_keys(t *testing.T) {
 	redisdbtest.Each(t, func(t *testing.T, db *redisdb.DB) {
-		m, s := identityredis.New(db), standing()
+		m, s := identityredis.New(db), activeSession()
 		must := func(err error) {
 			t.Helper()
 			if err != nil {
@@ -54,7 +54,7 @@ func TestMemory_keys(t *testing.T) {
 				t.Errorf("%s lives for %v, want %v, %v", key, got, want, err)
 			}
 		}
-		must(m.Keep(t.Context(), s, "a hash"))
+		must(m.Put(t.Context(), s, "a hash"))
 		fields, err := db.Do(t.Context(), "HGETALL", keyspace.Session(s.Session)).Map()
 		want := map[string]string{
 			"seal":   db.Seal(keyspace.Session(s.Session), "7", "4", "CASHIER", "1,2", "1772082000000", "1772125200000", "192.0.2.7"),
@@ -71,18 +71,18 @@ func TestMemory_keys(t *testing.T) {
 		lives(keyspace.RefreshToken(s.Session), 7*24*time.Hour)
 
 		must(db.Do(t.Context(), "PEXPIRE", keyspace.Session(s.Session), "60000").Err())
-		if _, found, _, err := m.Find(t.Context(), s.Session, "x"); !found || err != nil {
+		if _, found, _, err := m.Get(t.Context(), s.Session, "x"); !found || err != nil {
 			t.Errorf("%t, %v", found, err)
 		}
 		lives(keyspace.Session(s.Session), 30*time.Minute) // it slides
 
-		must(m.Bar(t.Context(), s.Session, 9*time.Minute))
+		must(m.BlockToken(t.Context(), s.Session, 9*time.Minute))
 		lives(keyspace.BarredToken(s.Session), 9*time.Minute)
 
-		must(m.KeepCode(t.Context(), identity.Verify, 7, now))
+		must(m.PutCode(t.Context(), identity.Verify, 7, now))
 		lives(keyspace.OneTimeCode("verify", 7), 5*time.Minute)
-		must(m.DropCode(t.Context(), identity.Verify, 7))
-		must(m.Drop(t.Context(), []string{s.Session}))
+		must(m.DeleteCode(t.Context(), identity.Verify, 7))
+		must(m.Delete(t.Context(), []string{s.Session}))
 		for _, key := range []keyspace.Key{
 			keyspace.OneTimeCode("verify", 7), keyspace.Session(s.Session), keyspace.RefreshToken(s.Session),
 		} {
@@ -94,20 +94,20 @@ func TestMemory_keys(t *testing.T) {
 }
 
 // What is not whole is not believed: SQL is asked.
-func TestMemory_Find_needs_every_field(t *testing.T) {
+func TestSessionCache_Get_needs_every_field(t *testing.T) {
 	redisdbtest.Each(t, func(t *testing.T, db *redisdb.DB) {
 		m := identityredis.New(db)
 		for field, bad := range map[string]string{
 			"userId": "", "roleId": "x", "role": "", "branches": "1,,2", "loginAt": "", "expiresAt": "1.5", "seal": "",
 		} {
-			s := standing()
-			if err := m.Keep(t.Context(), s, ""); err != nil {
+			s := activeSession()
+			if err := m.Put(t.Context(), s, ""); err != nil {
 				t.Fatal(err)
 			}
 			if err := db.Do(t.Context(), "HSET", keyspace.Session(s.Session), field, bad).Err(); err != nil {
 				t.Fatal(err)
 			}
-			if _, found, _, err := m.Find(t.Context(), s.Session, "x"); found || err != nil {
+			if _, found, _, err := m.Get(t.Context(), s.Session, "x"); found || err != nil {
 				t.Errorf("%s=%q was believed: %v", field, bad, err)
 			}
 		}
@@ -115,12 +115,12 @@ func TestMemory_Find_needs_every_field(t *testing.T) {
 }
 
 // Who can write to Redis makes no session and changes none: neither by writing a field nor by bringing another session.
-func TestMemory_Find_believes_own_writing_only(t *testing.T) {
+func TestSessionCache_Get_refuses_foreign_records(t *testing.T) {
 	redisdbtest.Each(t, func(t *testing.T, db *redisdb.DB) {
-		m, mine, owners := identityredis.New(db), standing(), standing()
+		m, mine, owners := identityredis.New(db), activeSession(), activeSession()
 		owners.UserID, owners.RoleID, owners.Role, owners.Branches = 1, 1, identity.RoleOwner, nil
-		for _, s := range []identity.Standing{mine, owners} {
-			if err := m.Keep(t.Context(), s, ""); err != nil {
+		for _, s := range []identity.ActiveSession{mine, owners} {
+			if err := m.Put(t.Context(), s, ""); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -134,10 +134,10 @@ func TestMemory_Find_believes_own_writing_only(t *testing.T) {
 				if err := db.Do(t.Context(), "HSET", keyspace.Session(mine.Session), field, value).Err(); err != nil {
 					t.Fatal(err)
 				}
-				if s, found, _, err := m.Find(t.Context(), mine.Session, "x"); found || err != nil {
+				if s, found, _, err := m.Get(t.Context(), mine.Session, "x"); found || err != nil {
 					t.Errorf("%s=%q was believed: %+v, %v", field, value, s, err)
 				}
-				if err := m.Keep(t.Context(), mine, ""); err != nil {
+				if err := m.Put(t.Context(), mine, ""); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -146,24 +146,24 @@ func TestMemory_Find_believes_own_writing_only(t *testing.T) {
 		if err := db.Do(t.Context(), "HSET", keyspace.Session(mine.Session), all...).Err(); err != nil {
 			t.Fatal(err)
 		}
-		if s, found, _, err := m.Find(t.Context(), mine.Session, "x"); found || err != nil {
+		if s, found, _, err := m.Get(t.Context(), mine.Session, "x"); found || err != nil {
 			t.Errorf("another session was believed: %+v, %v", s, err)
 		}
 	})
 }
 
-func TestMemory_without_Redis(t *testing.T) {
+func TestSessionCache_without_redis(t *testing.T) {
 	db, server := redisdbtest.Real(t)
-	m, s := identityredis.New(db), standing()
-	if err := m.Keep(t.Context(), s, ""); err != nil {
+	m, s := identityredis.New(db), activeSession()
+	if err := m.Put(t.Context(), s, ""); err != nil {
 		t.Fatal(err)
 	}
 	server.Kill()
-	_, found, barred, err := m.Find(t.Context(), s.Session, "x")
+	_, found, barred, err := m.Get(t.Context(), s.Session, "x")
 	for what, err := range map[string]error{
-		"Find": err, "Keep": m.Keep(t.Context(), s, ""), "Drop": m.Drop(t.Context(), []string{s.Session}),
-		"Bar": m.Bar(t.Context(), "x", time.Minute), "KeepCode": m.KeepCode(t.Context(), identity.Reset, 7, now),
-		"DropCode": m.DropCode(t.Context(), identity.Reset, 7),
+		"Find": err, "Keep": m.Put(t.Context(), s, ""), "Drop": m.Delete(t.Context(), []string{s.Session}),
+		"Bar": m.BlockToken(t.Context(), "x", time.Minute), "KeepCode": m.PutCode(t.Context(), identity.Reset, 7, now),
+		"DropCode": m.DeleteCode(t.Context(), identity.Reset, 7),
 	} {
 		if fault.KindOf(err) != fault.Unavailable || found || barred {
 			t.Errorf("%s: %v", what, err)

@@ -14,28 +14,29 @@ import (
 	"comanda/internal/uid"
 )
 
-// Accounts is identity.Registry, identity.Logins, identity.CodeBook and identity.Ledger on a database.
+// Accounts is identity.UserStore, identity.SessionStore, identity.PinStore, identity.CodeStore and identity.AuthStore
+// on a database.
 //
-// Locks are taken in one order: a count of codes, a code, an account, its sessions, the audit log. Refreshing alone
-// takes a session's lock without the account's, and asks for no other after it.
+// Locks are taken in one order: a count of codes, a code, an account, its sessions, the audit log. Rotate alone locks a
+// session without its account; it takes no other lock after it.
 type Accounts struct{ db *sqldb.DB }
 
-// NewAccounts makes the store.
+// NewAccounts returns a store on a database.
 func NewAccounts(db *sqldb.DB) *Accounts { return &Accounts{db} }
 
-// Find gives the account with an e-mail address or a username.
+// Find returns the account with an e-mail address or a username.
 func (s *Accounts) Find(ctx context.Context, email, username string) (identity.User, bool, error) {
 	rows, err := s.db.Query(ctx, accountFind, email, username)
 	return sqldb.One(rows, err, scanUser)
 }
 
-// User gives an account, or identity.ErrUser.
+// User returns an account, or identity.ErrUser.
 func (s *Accounts) User(ctx context.Context, id int64) (identity.User, error) {
 	return oneUser(ctx, s.db, accountSelect, id)
 }
 
-// LockUser gives an account within a transaction, which keeps it as it is until its end; identity.ErrUser when there
-// is none. Whoever changes an account or ends its sessions locks it first.
+// LockUser returns an account and locks its row until the transaction ends, or returns identity.ErrUser. Lock the
+// account before changing it or ending its sessions.
 func LockUser(ctx context.Context, tx sqldb.Tx, id int64) (identity.User, error) {
 	return oneUser(ctx, tx, accountLock, id)
 }
@@ -49,9 +50,9 @@ func oneUser(ctx context.Context, conn sqldb.Conn, q *sqldb.Stmt, id int64) (ide
 	return u, err
 }
 
-// Register makes an account with its first code and the letter that brings it.
+// Register creates an account with its first code and queues the e-mail.
 func (s *Accounts) Register(
-	ctx context.Context, u identity.User, c identity.Code, l identity.Letter,
+	ctx context.Context, u identity.User, c identity.Code, l identity.Email,
 ) (identity.User, error) {
 	err := s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
 		made, err := InsertUser(ctx, tx, u)
@@ -61,18 +62,18 @@ func (s *Accounts) Register(
 		u, c.UserID = made, made.ID
 		tx.Queue(capAdd, actionSend, c.Destination, c.SentAt.UnixMilli())
 		putCode(tx, c)
-		return QueueLetter(tx, c.SentAt, l)
+		return QueueEmail(tx, c.SentAt, l)
 	})
-	return u, s.explain(ctx, u, err)
+	return u, s.uniqueError(ctx, u, err)
 }
 
-// InsertUser makes an account of the role that u names, at u.CreatedAt by u.CreatedBy, and gives it with its id. A
-// unique value that is taken fails with sqldb.ErrUnique; see Explain.
+// InsertUser creates an account with the role named by u, at u.CreatedAt by u.CreatedBy, and returns it with its id. A
+// taken unique value returns sqldb.ErrUnique; see UniqueError.
 func InsertUser(ctx context.Context, tx sqldb.Tx, u identity.User) (identity.User, error) {
 	rows, err := tx.Query(ctx, accountInsert,
-		null(u.Username), null(u.Email), null(u.Phone), null(u.DeviceID), null(u.PasswordHash), u.Role, string(u.Status),
-		null(u.Address), null(u.Gender), null(u.FirstName), null(u.Surname), u.Age, null(u.Occupation), null(u.Province),
-		null(u.City), null(u.Geolocation), extra(u), flag(u.Registered), u.CreatedAt.UnixMilli(), u.CreatedBy)
+		nullable(u.Username), nullable(u.Email), nullable(u.Phone), nullable(u.DeviceID), nullable(u.PasswordHash), u.Role, string(u.Status),
+		nullable(u.Address), nullable(u.Gender), nullable(u.FirstName), nullable(u.Surname), u.Age, nullable(u.Occupation), nullable(u.Province),
+		nullable(u.City), nullable(u.Geolocation), extra(u), flag(u.Registered), u.CreatedAt.UnixMilli(), u.CreatedBy)
 	ids, _, err := sqldb.One(rows, err, sqldb.Pair)
 	if err != nil {
 		return u, err
@@ -82,11 +83,11 @@ func InsertUser(ctx context.Context, tx sqldb.Tx, u identity.User) (identity.Use
 	return u, nil
 }
 
-// userEntity is what documents call accounts.
+// userEntity is the document kind of accounts.
 const userEntity = "user"
 
-// Change writes what change makes of an account's profile.
-func (s *Accounts) Change(
+// UpdateProfile applies change to an account's profile.
+func (s *Accounts) UpdateProfile(
 	ctx context.Context, id int64, now time.Time, change func(identity.Profile) (identity.Profile, error),
 ) (u identity.User, err error) {
 	err = s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
@@ -96,19 +97,19 @@ func (s *Accounts) Change(
 		if u.Profile, err = change(u.Profile); err != nil {
 			return err
 		}
-		u, err = UpdateProfile(ctx, tx, u, now, "user:"+strconv.FormatInt(id, 10))
+		u, err = WriteProfile(ctx, tx, u, now, "user:"+strconv.FormatInt(id, 10))
 		return err
 	})
-	return u, s.explain(ctx, u, err)
+	return u, s.uniqueError(ctx, u, err)
 }
 
-// UpdateProfile writes the profile of an account that is locked, except its e-mail address, and gives it as it is then.
-func UpdateProfile(
+// WriteProfile updates the profile of a locked account, except its e-mail address, and returns the account after it.
+func WriteProfile(
 	ctx context.Context, tx sqldb.Tx, u identity.User, now time.Time, by string,
 ) (identity.User, error) {
 	_, err := tx.Exec(ctx, accountUpdate,
-		u.ID, null(u.Username), null(u.Phone), null(u.DeviceID), null(u.Address), null(u.Gender), null(u.FirstName),
-		null(u.Surname), u.Age, null(u.Occupation), null(u.Province), null(u.City), null(u.Geolocation), extra(u),
+		u.ID, nullable(u.Username), nullable(u.Phone), nullable(u.DeviceID), nullable(u.Address), nullable(u.Gender), nullable(u.FirstName),
+		nullable(u.Surname), u.Age, nullable(u.Occupation), nullable(u.Province), nullable(u.City), nullable(u.Geolocation), extra(u),
 		now.UnixMilli(), by)
 	if err != nil {
 		return u, err
@@ -118,12 +119,13 @@ func UpdateProfile(
 	return u, nil
 }
 
-func (s *Accounts) explain(ctx context.Context, u identity.User, err error) error {
-	return Explain(ctx, s.db, u, err)
+func (s *Accounts) uniqueError(ctx context.Context, u identity.User, err error) error {
+	return UniqueError(ctx, s.db, u, err)
 }
 
-// Explain turns sqldb.ErrUnique about an account, after its transaction was undone, into the fault that names the value.
-func Explain(ctx context.Context, db *sqldb.DB, u identity.User, err error) error {
+// UniqueError translates sqldb.ErrUnique of an account, after its transaction was rolled back, into the error of the
+// taken value. Other errors are returned unchanged.
+func UniqueError(ctx context.Context, db *sqldb.DB, u identity.User, err error) error {
 	if !errors.Is(err, sqldb.ErrUnique) {
 		return err
 	}
@@ -132,14 +134,14 @@ func Explain(ctx context.Context, db *sqldb.DB, u identity.User, err error) erro
 		err = r.Scan(&p.Email, &p.Username, &p.Phone, &p.DeviceID)
 		return p, err
 	})
-	if taken := identity.Taken(u.Profile, other); errAsk == nil && found && taken != nil {
+	if taken := identity.TakenError(u.Profile, other); errAsk == nil && found && taken != nil {
 		return taken
 	}
-	return identity.ErrTaken.Because(err) // by whoever has given it up since
+	return identity.ErrTaken.Because(err) // the other account has changed the value since
 }
 
-// QueueLetter puts mail into the outbox of the transaction.
-func QueueLetter(tx sqldb.Tx, now time.Time, l identity.Letter) error {
+// QueueEmail adds an e-mail to the outbox of the transaction.
+func QueueEmail(tx sqldb.Tx, now time.Time, l identity.Email) error {
 	fields, err := json.Marshal(l.Fields)
 	if err != nil {
 		return err
@@ -171,8 +173,8 @@ func scanUser(r sqldb.Rows) (u identity.User, err error) {
 	return u, err
 }
 
-// null keeps what was not said as NULL, so that nobody is found by it.
-func null(s string) *string {
+// nullable stores an empty text as NULL, so that it matches no lookup and no unique index.
+func nullable(s string) *string {
 	if s == "" {
 		return nil
 	}
@@ -195,7 +197,7 @@ func flag(b bool) int {
 
 func instant(ms int64) time.Time { return time.UnixMilli(ms).UTC() }
 
-// idList reads ids joined by commas.
+// idList parses ids joined by commas.
 func idList(s string) []int64 {
 	if s == "" {
 		return nil

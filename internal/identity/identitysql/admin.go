@@ -12,17 +12,17 @@ import (
 	"comanda/internal/uid"
 )
 
-// People is identity.People on a database.
+// UserAdmin is identity.UserAdminStore and identity.SetupStore on a database.
 //
-// Whoever changes who may do what takes the lock of roles first, then that of the account, its sessions, and the audit
-// log. So what the rules were asked about cannot change before the commit.
-type People struct{ db *sqldb.DB }
+// Changes of permissions lock in one order: the roles, the account, its sessions, the audit log. So the data that the
+// rules were checked against cannot change before the commit.
+type UserAdmin struct{ db *sqldb.DB }
 
-// NewPeople makes the store.
-func NewPeople(db *sqldb.DB) *People { return &People{db} }
+// NewUserAdmin returns a store on a database.
+func NewUserAdmin(db *sqldb.DB) *UserAdmin { return &UserAdmin{db} }
 
-// Users gives a page of accounts by id, and how many there are.
-func (s *People) Users(ctx context.Context, f identity.UserFilter) ([]identity.User, int64, error) {
+// Users returns a page of accounts by id, and their total.
+func (s *UserAdmin) Users(ctx context.Context, f identity.UserFilter) ([]identity.User, int64, error) {
 	registered := -1
 	if f.Registered != nil {
 		registered = flag(*f.Registered)
@@ -40,7 +40,7 @@ func (s *People) Users(ctx context.Context, f identity.UserFilter) ([]identity.U
 	return page, total, err
 }
 
-// pattern finds a text anywhere; what LIKE would understand stands for itself.
+// pattern returns a LIKE pattern that finds text anywhere, with LIKE's own characters escaped by !.
 func pattern(text string) string {
 	if text == "" {
 		return ""
@@ -48,60 +48,60 @@ func pattern(text string) string {
 	return "%" + strings.NewReplacer("!", "!!", "%", "!%", "_", "!_").Replace(strings.ToLower(text)) + "%"
 }
 
-// decision is what a change of somebody's rights needs to know.
-type decision struct {
+// adminTx is the transaction of one administrative change, with the principal who makes it.
+type adminTx struct {
 	tx  sqldb.Tx
 	by  identity.Actor
-	me  identity.Person
+	me  identity.Principal
 	now time.Time
 }
 
-// decide locks the roles and reads who decides, as they are now.
-func decide(ctx context.Context, tx sqldb.Tx, by identity.Actor, now time.Time) (*decision, error) {
-	d := &decision{tx: tx, by: by, now: now}
+// beginAdmin locks the roles and reads the principal with its current permissions.
+func beginAdmin(ctx context.Context, tx sqldb.Tx, by identity.Actor, now time.Time) (*adminTx, error) {
+	d := &adminTx{tx: tx, by: by, now: now}
 	if err := lockRoles(ctx, tx); err != nil {
 		return nil, err
 	}
 	if by.Kind == identity.Console {
-		d.me = identity.Operator()
+		d.me = identity.OperatorPrincipal()
 		return d, nil
 	}
 	u, err := oneUser(ctx, tx, accountSelect, by.UserID)
 	if err != nil {
 		return nil, err
 	}
-	if d.me, err = d.person(ctx, u); err == nil && u.Status != identity.Active {
+	if d.me, err = d.principal(ctx, u); err == nil && u.Status != identity.Active {
 		err = identity.ErrForbidden
 	}
 	return d, err
 }
 
-func (d *decision) person(ctx context.Context, u identity.User) (identity.Person, error) {
+func (d *adminTx) principal(ctx context.Context, u identity.User) (identity.Principal, error) {
 	r, err := selectRole(ctx, d.tx, u.RoleID)
-	return identity.Person{ID: u.ID, Role: r, Branches: u.Branches, Status: u.Status}, err
+	return identity.Principal{ID: u.ID, Role: r, Branches: u.Branches, Status: u.Status}, err
 }
 
-// target locks the account that is to be changed, if it may be.
-func (d *decision) target(ctx context.Context, id int64) (identity.User, error) {
+// target locks the account to be changed, if the principal may change it.
+func (d *adminTx) target(ctx context.Context, id int64) (identity.User, error) {
 	u, err := LockUser(ctx, d.tx, id)
 	if err != nil {
 		return u, err
 	}
-	p, err := d.person(ctx, u)
+	p, err := d.principal(ctx, u)
 	if err == nil {
 		err = d.me.MayChange(p)
 	}
 	return u, err
 }
 
-// post gives the role of a post and its branches, if they may be given.
-func (d *decision) post(ctx context.Context, p identity.Post) (identity.Role, []int64, error) {
+// assignable returns the role and the branches of an assignment, if the principal may assign them.
+func (d *adminTx) assignable(ctx context.Context, p identity.Assignment) (identity.Role, []int64, error) {
 	r, err := selectRole(ctx, d.tx, p.RoleID)
 	if err != nil {
 		return r, nil, err
 	}
 	branches := identity.BranchesOf(r.Name, p.Branches)
-	if err := d.me.MayGive(r, branches); err != nil {
+	if err := d.me.MayAssign(r, branches); err != nil {
 		return r, nil, err
 	}
 	rows, err := d.tx.Query(ctx, adminBranchCount, idRows(branches))
@@ -112,8 +112,8 @@ func (d *decision) post(ctx context.Context, p identity.Post) (identity.Role, []
 	return r, branches, err
 }
 
-// anotherOwner refuses what would leave the house without an owner.
-func (d *decision) anotherOwner(ctx context.Context, u identity.User) error {
+// anotherOwner returns identity.ErrLastOwner if u is the only active owner.
+func (d *adminTx) anotherOwner(ctx context.Context, u identity.User) error {
 	if u.Role != identity.RoleOwner || u.Status != identity.Active {
 		return nil
 	}
@@ -125,8 +125,8 @@ func (d *decision) anotherOwner(ctx context.Context, u identity.User) error {
 	return err
 }
 
-// outcast ends the sessions of an account and has every process hear that it was.
-func (d *decision) outcast(ctx context.Context, u identity.User, why identity.EndReason) ([]string, error) {
+// endAccess ends the sessions of an account and queues the revocation that every process reads.
+func (d *adminTx) endAccess(ctx context.Context, u identity.User, why identity.EndReason) ([]string, error) {
 	subject := strconv.FormatInt(u.ID, 10)
 	queueRevocation(d.tx, identity.RevokeUser, subject, d.now)
 	return EndSessions(ctx, d.tx, u.ID, why, "", d.now)
@@ -138,37 +138,38 @@ func queueRevocation(tx sqldb.Tx, kind identity.RevocationKind, subject string, 
 		Text("subject", func(int) string { return subject }), string(kind), now.UnixMilli())
 }
 
-// changed ends a change of an account: its document, its entry in the audit log, and the account as it is then.
-func (d *decision) changed(ctx context.Context, id int64, e identity.Entry) (identity.User, error) {
+// changed finishes the change of an account: it queues its document, writes the audit entry and returns the account
+// after it.
+func (d *adminTx) changed(ctx context.Context, id int64, e identity.AuditEntry) (identity.User, error) {
 	documentsql.Changed(d.tx, d.now, userEntity, strconv.FormatInt(id, 10))
 	u, err := oneUser(ctx, d.tx, accountSelect, id)
 	if err != nil {
 		return u, err
 	}
-	return u, Record(ctx, d.tx, e)
+	return u, RecordAudit(ctx, d.tx, e)
 }
 
-func (d *decision) did(action string, user int64) identity.Entry {
-	return d.by.Did(d.now, action, "user", strconv.FormatInt(user, 10), 0)
+func (d *adminTx) userEntry(action string, user int64) identity.AuditEntry {
+	return d.by.AuditEntry(d.now, action, "user", strconv.FormatInt(user, 10), 0)
 }
 
-// standing is what the audit log says of somebody's place in the house.
-type standing struct {
+// auditedUser is what the audit log stores of an account's role, branches and status.
+type auditedUser struct {
 	Role     string          `json:"role"`
 	Branches []int64         `json:"branches,omitempty"`
 	Status   identity.Status `json:"status"`
 }
 
-// Create makes an account with a role and branches.
-func (s *People) Create(
-	ctx context.Context, by identity.Actor, u identity.User, p identity.Post,
+// Create creates an account with a role and branches.
+func (s *UserAdmin) Create(
+	ctx context.Context, by identity.Actor, u identity.User, p identity.Assignment,
 ) (made identity.User, err error) {
 	err = s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
-		d, err := decide(ctx, tx, by, u.CreatedAt)
+		d, err := beginAdmin(ctx, tx, by, u.CreatedAt)
 		if err != nil {
 			return err
 		}
-		r, branches, err := d.post(ctx, p)
+		r, branches, err := d.assignable(ctx, p)
 		if err != nil {
 			return err
 		}
@@ -178,18 +179,18 @@ func (s *People) Create(
 		}
 		tx.Queue(adminBranchPut, made.ID, idRows(branches))
 		made.Branches = branches
-		return Record(ctx, tx, d.did(identity.ActionUserCreated, made.ID).To(standing{r.Name, branches, u.Status}))
+		return RecordAudit(ctx, tx, d.userEntry(identity.ActionUserCreated, made.ID).WithAfter(auditedUser{r.Name, branches, u.Status}))
 	})
-	return made, Explain(ctx, s.db, u, err)
+	return made, UniqueError(ctx, s.db, u, err)
 }
 
-// Update writes what change makes of an account's profile. The audit log does not say what people are called.
-func (s *People) Update(
+// Update applies change to an account's profile. The audit log does not store profile data.
+func (s *UserAdmin) Update(
 	ctx context.Context, by identity.Actor, id int64, now time.Time,
 	change func(identity.Profile) (identity.Profile, error),
 ) (u identity.User, err error) {
 	err = s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
-		d, err := decide(ctx, tx, by, now)
+		d, err := beginAdmin(ctx, tx, by, now)
 		if err != nil {
 			return err
 		}
@@ -199,20 +200,20 @@ func (s *People) Update(
 		if u.Profile, err = change(u.Profile); err != nil {
 			return err
 		}
-		if u, err = UpdateProfile(ctx, tx, u, now, by.String()); err != nil {
+		if u, err = WriteProfile(ctx, tx, u, now, by.String()); err != nil {
 			return err
 		}
-		return Record(ctx, tx, d.did(identity.ActionUserUpdated, id))
+		return RecordAudit(ctx, tx, d.userEntry(identity.ActionUserUpdated, id))
 	})
-	return u, Explain(ctx, s.db, u, err)
+	return u, UniqueError(ctx, s.db, u, err)
 }
 
-// SetPost gives somebody another role and branches.
-func (s *People) SetPost(
-	ctx context.Context, by identity.Actor, id int64, p identity.Post, now time.Time,
+// Assign changes a user's role and branches.
+func (s *UserAdmin) Assign(
+	ctx context.Context, by identity.Actor, id int64, p identity.Assignment, now time.Time,
 ) (u identity.User, ended []string, err error) {
 	err = s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
-		d, err := decide(ctx, tx, by, now)
+		d, err := beginAdmin(ctx, tx, by, now)
 		if err != nil {
 			return err
 		}
@@ -220,7 +221,7 @@ func (s *People) SetPost(
 		if err != nil {
 			return err
 		}
-		r, branches, err := d.post(ctx, p)
+		r, branches, err := d.assignable(ctx, p)
 		if err != nil {
 			return err
 		}
@@ -232,23 +233,23 @@ func (s *People) SetPost(
 		tx.QueueExactly(1, adminPostSet, id, r.ID, now.UnixMilli(), by.String())
 		tx.Queue(adminBranchClear, id)
 		tx.Queue(adminBranchPut, id, idRows(branches))
-		if ended, err = d.outcast(ctx, was, identity.EndRole); err != nil {
+		if ended, err = d.endAccess(ctx, was, identity.EndRole); err != nil {
 			return err
 		}
-		u, err = d.changed(ctx, id, d.did(identity.ActionPrivileges, id).
-			From(standing{was.Role, was.Branches, was.Status}).To(standing{r.Name, branches, was.Status}))
+		u, err = d.changed(ctx, id, d.userEntry(identity.ActionPrivileges, id).
+			WithBefore(auditedUser{was.Role, was.Branches, was.Status}).WithAfter(auditedUser{r.Name, branches, was.Status}))
 		return err
 	})
 	return u, ended, err
 }
 
-// SetStatus opens or closes an account. One that is so already stays as it is.
-func (s *People) SetStatus(
+// SetStatus enables or disables an account. It does nothing if the account has the status already.
+func (s *UserAdmin) SetStatus(
 	ctx context.Context, by identity.Actor, id int64, to identity.Status, now time.Time,
 ) (u identity.User, ended []string, err error) {
 	err = s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
 		ended = nil
-		d, err := decide(ctx, tx, by, now)
+		d, err := beginAdmin(ctx, tx, by, now)
 		if err != nil {
 			return err
 		}
@@ -264,12 +265,12 @@ func (s *People) SetStatus(
 		}
 		tx.QueueExactly(1, adminStatusSet, id, string(to), from, now.UnixMilli(), by.String())
 		if to == identity.Disabled {
-			if ended, err = d.outcast(ctx, u, identity.EndDisabled); err != nil {
+			if ended, err = d.endAccess(ctx, u, identity.EndDisabled); err != nil {
 				return err
 			}
 		}
-		u, err = d.changed(ctx, id, d.did(action, id).
-			From(standing{was.Role, was.Branches, was.Status}).To(standing{was.Role, was.Branches, to}))
+		u, err = d.changed(ctx, id, d.userEntry(action, id).
+			WithBefore(auditedUser{was.Role, was.Branches, was.Status}).WithAfter(auditedUser{was.Role, was.Branches, to}))
 		return err
 	})
 	return u, ended, err

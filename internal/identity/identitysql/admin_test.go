@@ -27,18 +27,18 @@ var houseStmts = sqldb.Load(fstest.MapFS{
 })
 
 // house is an installation with an owner and three branches.
-type house struct {
+type adminEnv struct {
 	db     *sqldb.DB
-	people *People
+	people *UserAdmin
 	roles  *Roles
 	byName map[string]identity.Role
 	owner  identity.User
 	now    time.Time
 }
 
-func newHouse(t *testing.T, db *sqldb.DB) *house {
+func newAdminEnv(t *testing.T, db *sqldb.DB) *adminEnv {
 	t.Helper()
-	h := &house{db: db, people: NewPeople(db), roles: NewRoles(db), byName: map[string]identity.Role{}, now: syncAt}
+	h := &adminEnv{db: db, people: NewUserAdmin(db), roles: NewRoles(db), byName: map[string]identity.Role{}, now: syncAt}
 	syncs(t, db, table())
 	for id := range 3 {
 		if _, err := db.Exec(t.Context(), houseStmts.Must("branch"), id+1); err != nil {
@@ -52,10 +52,10 @@ func newHouse(t *testing.T, db *sqldb.DB) *house {
 	for _, r := range all {
 		h.byName[r.Name] = r
 	}
-	if _, err := h.people.Offer(t.Context(), "code", h.now); err != nil {
+	if _, err := h.people.AddCode(t.Context(), "code", h.now); err != nil {
 		t.Fatal(err)
 	}
-	if h.owner, err = h.people.SetUp(t.Context(), "code", user("owner", identity.RoleOwner), identity.Caller{}); err != nil {
+	if h.owner, err = h.people.CreateOwner(t.Context(), "code", user("owner", identity.RoleOwner), identity.Caller{}); err != nil {
 		t.Fatal(err)
 	}
 	return h
@@ -69,20 +69,20 @@ func user(name, role string) identity.User {
 }
 
 // hire makes an account by the operator.
-func (h *house) hire(t *testing.T, name, role string, branches ...int64) identity.User {
+func (h *adminEnv) hire(t *testing.T, name, role string, branches ...int64) identity.User {
 	t.Helper()
-	u, err := h.people.Create(t.Context(), identity.System(), user(name, ""), h.post(role, branches...))
+	u, err := h.people.Create(t.Context(), identity.System(), user(name, ""), h.assignment(role, branches...))
 	if err != nil {
 		t.Fatal(err)
 	}
 	return u
 }
 
-func (h *house) post(role string, branches ...int64) identity.Post {
-	return identity.Post{RoleID: h.byName[role].ID, Branches: branches}
+func (h *adminEnv) assignment(role string, branches ...int64) identity.Assignment {
+	return identity.Assignment{RoleID: h.byName[role].ID, Branches: branches}
 }
 
-func (h *house) number(t *testing.T, name string, args ...any) int64 {
+func (h *adminEnv) number(t *testing.T, name string, args ...any) int64 {
 	t.Helper()
 	rows, err := h.db.Query(t.Context(), houseStmts.Must(name), args...)
 	n, _, err := sqldb.One(rows, err, sqldb.Value[int64])
@@ -93,13 +93,13 @@ func (h *house) number(t *testing.T, name string, args ...any) int64 {
 }
 
 // login begins a session.
-func (h *house) login(t *testing.T, u identity.User) {
+func (h *adminEnv) login(t *testing.T, u identity.User) {
 	t.Helper()
 	s := identity.Session{
 		ID: uid.New(h.now), UserID: u.ID, TokenHash: uid.New(h.now), CreatedAt: h.now, RotatedAt: h.now, LastSeenAt: h.now,
 		IdleUntil: h.now.Add(time.Hour), ExpiresAt: h.now.Add(time.Hour),
 	}
-	if _, _, err := NewAccounts(h.db).Begin(t.Context(), u, s, identity.Proof{}); err != nil {
+	if _, _, err := NewAccounts(h.db).Begin(t.Context(), u, s, identity.LoginProof{}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -111,14 +111,14 @@ func wantFault(t *testing.T, what string, err, want error) {
 	}
 }
 
-func TestPeople_SetPost(t *testing.T) {
+func TestUserAdmin_Assign(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		h := newHouse(t, db)
+		h := newAdminEnv(t, db)
 		manager := h.hire(t, "manager", "MANAGER", 1)
 		cook := h.hire(t, "cook", "KITCHEN", 1)
 		h.login(t, cook)
 		h.now = h.now.Add(time.Minute)
-		u, ended, err := h.people.SetPost(t.Context(), manager.Actor("s"), cook.ID, h.post("CASHIER", 1), h.now)
+		u, ended, err := h.people.Assign(t.Context(), manager.Actor("s"), cook.ID, h.assignment("CASHIER", 1), h.now)
 		if err != nil || u.Role != "CASHIER" || !slices.Equal(u.Branches, []int64{1}) || len(ended) != 1 || u.Version != 2 {
 			t.Fatalf("%+v, ended %v, %v", u, ended, err)
 		}
@@ -129,28 +129,28 @@ func TestPeople_SetPost(t *testing.T) {
 		for what, c := range map[string]struct {
 			by   identity.User
 			of   int64
-			post identity.Post
+			post identity.Assignment
 			want error
 		}{
-			"a manager makes an administrator":  {manager, cook.ID, h.post("ADMIN"), identity.ErrRank},
-			"a manager sends somebody away":     {manager, cook.ID, h.post("CASHIER", 2), identity.ErrNoBranch},
-			"a manager changes the owner":       {manager, h.owner.ID, h.post("CASHIER", 1), identity.ErrUser},
-			"a cashier raises themselves":       {u, cook.ID, h.post("MANAGER", 1), identity.ErrRank},
-			"the last owner steps down":         {h.owner, h.owner.ID, h.post("ADMIN"), identity.ErrLastOwner},
-			"a role that is not":                {h.owner, cook.ID, identity.Post{RoleID: 99}, identity.ErrRole},
-			"a branch that is not":              {h.owner, cook.ID, h.post("CASHIER", 9), identity.ErrNoBranch},
-			"somebody who is not":               {h.owner, 99, h.post("CASHIER", 1), identity.ErrUser},
-			"an owner by what they were before": {cook, cook.ID, h.post("MANAGER", 1), identity.ErrRank},
+			"a manager makes an administrator":  {manager, cook.ID, h.assignment("ADMIN"), identity.ErrRank},
+			"a manager sends somebody away":     {manager, cook.ID, h.assignment("CASHIER", 2), identity.ErrNoBranch},
+			"a manager changes the owner":       {manager, h.owner.ID, h.assignment("CASHIER", 1), identity.ErrUser},
+			"a cashier raises themselves":       {u, cook.ID, h.assignment("MANAGER", 1), identity.ErrRank},
+			"the last owner steps down":         {h.owner, h.owner.ID, h.assignment("ADMIN"), identity.ErrLastOwner},
+			"a role that is not":                {h.owner, cook.ID, identity.Assignment{RoleID: 99}, identity.ErrRole},
+			"a branch that is not":              {h.owner, cook.ID, h.assignment("CASHIER", 9), identity.ErrNoBranch},
+			"somebody who is not":               {h.owner, 99, h.assignment("CASHIER", 1), identity.ErrUser},
+			"an owner by what they were before": {cook, cook.ID, h.assignment("MANAGER", 1), identity.ErrRank},
 		} {
-			_, _, err := h.people.SetPost(t.Context(), c.by.Actor("s"), c.of, c.post, h.now)
+			_, _, err := h.people.Assign(t.Context(), c.by.Actor("s"), c.of, c.post, h.now)
 			wantFault(t, what, err, c.want)
 		}
 	})
 }
 
-func TestPeople_SetStatus(t *testing.T) {
+func TestUserAdmin_SetStatus(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		h := newHouse(t, db)
+		h := newAdminEnv(t, db)
 		admin, cook := h.hire(t, "admin", "ADMIN"), h.hire(t, "cook", "KITCHEN", 1)
 		h.login(t, cook)
 		set := func(by identity.User, id int64, s identity.Status) ([]string, error) {
@@ -179,9 +179,9 @@ func TestPeople_SetStatus(t *testing.T) {
 }
 
 // Two owners close each other out at the same moment: one stays.
-func TestPeople_oneOwnerStays(t *testing.T) {
+func TestUserAdmin_keeps_one_owner(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		h := newHouse(t, db)
+		h := newAdminEnv(t, db)
 		second := h.hire(t, "second", "OWNER")
 		var wg sync.WaitGroup
 		failures := make([]error, 2)
@@ -198,14 +198,14 @@ func TestPeople_oneOwnerStays(t *testing.T) {
 	})
 }
 
-func TestPeople_Users(t *testing.T) {
+func TestUserAdmin_Users(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		h := newHouse(t, db)
+		h := newAdminEnv(t, db)
 		h.hire(t, "cook_1", "KITCHEN", 1)
 		h.hire(t, "cook_2", "KITCHEN", 1, 2)
 		u := user("anh", "")
 		u.Province, u.City, u.Registered, u.FirstName = "Hà Nội", "Ba Đình", true, "Anh"
-		if _, err := h.people.Create(t.Context(), identity.System(), u, h.post("USER")); err != nil {
+		if _, err := h.people.Create(t.Context(), identity.System(), u, h.assignment("USER")); err != nil {
 			t.Fatal(err)
 		}
 		no := false
@@ -240,7 +240,7 @@ func TestPeople_Users(t *testing.T) {
 
 func TestRoles_change(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		h := newHouse(t, db)
+		h := newAdminEnv(t, db)
 		admin, owner := h.hire(t, "admin", "ADMIN").Actor("s"), h.owner.Actor("s")
 		chef, err := h.roles.CreateRole(t.Context(), admin, identity.Role{Name: "CHEF"}, h.now)
 		if err != nil || len(chef.Permissions) != 1 { // one's own affairs
@@ -260,22 +260,22 @@ func TestRoles_change(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err = h.roles.SetPermissions(t.Context(), admin, chef.ID, all[:3], h.now)
-		wantFault(t, "taking more than one has", err, identity.ErrMore)
+		wantFault(t, "taking more than one has", err, identity.ErrExceedsOwnRights)
 		_, err = h.roles.SetPermissions(t.Context(), admin, h.byName["STAFF"].ID, all, h.now)
-		wantFault(t, "giving more than one has", err, identity.ErrMore)
-		_, err = h.people.Create(t.Context(), admin, user("chef", ""), identity.Post{RoleID: chef.ID, Branches: []int64{1}})
-		wantFault(t, "hiring somebody who may do more", err, identity.ErrMore)
+		wantFault(t, "giving more than one has", err, identity.ErrExceedsOwnRights)
+		_, err = h.people.Create(t.Context(), admin, user("chef", ""), identity.Assignment{RoleID: chef.ID, Branches: []int64{1}})
+		wantFault(t, "hiring somebody who may do more", err, identity.ErrExceedsOwnRights)
 		_, err = h.roles.SetPermissions(t.Context(), owner, h.byName["OWNER"].ID, nil, h.now)
 		wantFault(t, "taking from owners", err, identity.ErrOwnerAll)
 		_, err = h.roles.SetPermissions(t.Context(), owner, chef.ID, []int64{999}, h.now)
 		wantFault(t, "a permission that is not", err, errPermission)
 
-		u, err := h.people.Create(t.Context(), owner, user("chef", ""), identity.Post{RoleID: chef.ID, Branches: []int64{1}})
+		u, err := h.people.Create(t.Context(), owner, user("chef", ""), identity.Assignment{RoleID: chef.ID, Branches: []int64{1}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		wantFault(t, "a role in use", h.roles.DeleteRole(t.Context(), owner, chef.ID, h.now), identity.ErrRoleUsed)
-		if _, _, err := h.people.SetPost(t.Context(), owner, u.ID, h.post("USER"), h.now); err != nil {
+		if _, _, err := h.people.Assign(t.Context(), owner, u.ID, h.assignment("USER"), h.now); err != nil {
 			t.Fatal(err)
 		}
 		wantFault(t, "a role that nobody has", h.roles.DeleteRole(t.Context(), owner, chef.ID, h.now), nil)
@@ -285,28 +285,28 @@ func TestRoles_change(t *testing.T) {
 	})
 }
 
-func TestPeople_SetUp(t *testing.T) {
+func TestUserAdmin_CreateOwner(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		syncs(t, db, table())
-		people := NewPeople(db)
+		people := NewUserAdmin(db)
 		for i := range 2 * maxSetupCodes {
-			needed, err := people.Offer(t.Context(), fmt.Sprint("code", i), syncAt.Add(time.Duration(i)*time.Second))
+			needed, err := people.AddCode(t.Context(), fmt.Sprint("code", i), syncAt.Add(time.Duration(i)*time.Second))
 			if err != nil || !needed {
 				t.Fatal(needed, err)
 			}
 		}
 		for code, want := range map[string]bool{"code0": false, "code15": true, "code8": true, "code": false} {
-			if got, err := people.Offered(t.Context(), code); got != want || err != nil {
+			if got, err := people.HasCode(t.Context(), code); got != want || err != nil {
 				t.Errorf("%s: %t, %v", code, got, err)
 			}
 		}
-		_, err := people.SetUp(t.Context(), "code0", user("nobody", identity.RoleOwner), identity.Caller{})
+		_, err := people.CreateOwner(t.Context(), "code0", user("nobody", identity.RoleOwner), identity.Caller{})
 		wantFault(t, "an old code", err, identity.ErrSetup)
 		var wg sync.WaitGroup
 		failures := make([]error, 4)
 		for i := range failures {
 			wg.Go(func() {
-				_, failures[i] = people.SetUp(context.WithoutCancel(t.Context()), fmt.Sprint("code1", i),
+				_, failures[i] = people.CreateOwner(context.WithoutCancel(t.Context()), fmt.Sprint("code1", i),
 					user(fmt.Sprint("owner", i), identity.RoleOwner), identity.Caller{})
 			})
 		}
@@ -322,7 +322,7 @@ func TestPeople_SetUp(t *testing.T) {
 		if made != 1 {
 			t.Errorf("%d owners were made: %v", made, failures)
 		}
-		if needed, err := people.Offer(t.Context(), "late", syncAt); needed || err != nil {
+		if needed, err := people.AddCode(t.Context(), "late", syncAt); needed || err != nil {
 			t.Errorf("a house with an owner is offered again: %v", err)
 		}
 	})
@@ -330,9 +330,9 @@ func TestPeople_SetUp(t *testing.T) {
 
 // Whatever is done in whatever order: every change has exactly one entry in the audit log, and what was refused or
 // changed nothing has none.
-func TestAudit_oneEntryForEachChange(t *testing.T) {
+func TestAudit_one_entry_per_change(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		h := newHouse(t, db)
+		h := newAdminEnv(t, db)
 		ids := []int64{h.owner.ID, h.hire(t, "a", "ADMIN").ID, h.hire(t, "m", "MANAGER", 1).ID, h.hire(t, "c", "CASHIER", 1, 2).ID}
 		made := 0
 		rapid.Check(t, func(t *rapid.T) {
@@ -356,7 +356,7 @@ func TestAudit_oneEntryForEachChange(t *testing.T) {
 				changed := false
 				switch rapid.IntRange(0, 3).Draw(t, "what") {
 				case 0:
-					_, _, err = h.people.SetPost(ctx, by.Actor("s"), of, h.post(role, 1), h.now)
+					_, _, err = h.people.Assign(ctx, by.Actor("s"), of, h.assignment(role, 1), h.now)
 					changed = err == nil
 				case 1:
 					to := rapid.SampledFrom([]identity.Status{identity.Active, identity.Disabled}).Draw(t, "to")
@@ -365,7 +365,7 @@ func TestAudit_oneEntryForEachChange(t *testing.T) {
 				case 2:
 					made++
 					u := user(fmt.Sprintf("user-%d", made), "")
-					_, err = h.people.Create(ctx, by.Actor("s"), u, h.post(role, 1))
+					_, err = h.people.Create(ctx, by.Actor("s"), u, h.assignment(role, 1))
 					changed = err == nil
 				case 3:
 					_, err = h.people.Update(ctx, by.Actor("s"), of, h.now,

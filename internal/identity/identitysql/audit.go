@@ -8,10 +8,9 @@ import (
 	"comanda/internal/sqldb"
 )
 
-// Record writes entries into the audit log in the transaction that makes the change. It takes the log's lock, which is
-// the last of all locks: call it after everything else that the transaction locks or queues a lock for. Without entries
-// it does nothing.
-func Record(ctx context.Context, tx sqldb.Tx, entries ...identity.Entry) error {
+// RecordAudit appends entries to the audit log in the transaction of the change. It takes the log's lock, which is the
+// last in the lock order: call it after everything else that the transaction locks. Without entries it does nothing.
+func RecordAudit(ctx context.Context, tx sqldb.Tx, entries ...identity.AuditEntry) error {
 	if len(entries) == 0 {
 		return nil
 	}
@@ -19,31 +18,32 @@ func Record(ctx context.Context, tx sqldb.Tx, entries ...identity.Entry) error {
 	if err != nil {
 		return err
 	}
-	sealed := make([]identity.Entry, len(entries))
+	sealed := make([]identity.AuditEntry, len(entries))
 	for i, e := range entries {
 		sealed[i] = e.Sealed(head.Seq+1, head.Hash)
-		head = identity.Chain{Seq: sealed[i].Seq, Hash: sealed[i].Hash}
+		head = identity.AuditChain{Seq: sealed[i].Seq, Hash: sealed[i].Hash}
 	}
 	tx.QueueExactly(int64(len(sealed)), auditInsert, auditRows(sealed))
 	tx.QueueExactly(1, auditAdvance, head.Seq, head.Hash)
 	return nil
 }
 
-// RecordAlone writes entries about something that is no change in SQL, such as an export.
-func RecordAlone(ctx context.Context, db *sqldb.DB, entries ...identity.Entry) error {
-	return db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error { return Record(ctx, tx, entries...) })
+// RecordAuditAlone appends entries about events that change nothing in SQL, such as an export, in a transaction of
+// their own.
+func RecordAuditAlone(ctx context.Context, db *sqldb.DB, entries ...identity.AuditEntry) error {
+	return db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error { return RecordAudit(ctx, tx, entries...) })
 }
 
-func auditHead(ctx context.Context, conn sqldb.Conn, q *sqldb.Stmt) (identity.Chain, error) {
+func auditHead(ctx context.Context, conn sqldb.Conn, q *sqldb.Stmt) (identity.AuditChain, error) {
 	rows, err := conn.Query(ctx, q)
-	head, _, err := sqldb.One(rows, err, func(r sqldb.Rows) (c identity.Chain, err error) {
+	head, _, err := sqldb.One(rows, err, func(r sqldb.Rows) (c identity.AuditChain, err error) {
 		err = r.Scan(&c.Seq, &c.Hash)
 		return c, err
 	})
 	return head, err
 }
 
-func auditRows(all []identity.Entry) *sqldb.RowSet {
+func auditRows(all []identity.AuditEntry) *sqldb.RowSet {
 	return sqldb.NewRowSet(len(all)).
 		Int("seq", func(i int) int64 { return all[i].Seq }).
 		Int("at", func(i int) int64 { return all[i].At.UnixMilli() }).
@@ -59,7 +59,7 @@ func auditRows(all []identity.Entry) *sqldb.RowSet {
 		Text("hash", func(i int) string { return all[i].Hash })
 }
 
-func scanEntry(r sqldb.Rows) (e identity.Entry, err error) {
+func scanEntry(r sqldb.Rows) (e identity.AuditEntry, err error) {
 	var at int64
 	err = r.Scan(&e.Seq, &at, &e.Actor, &e.Action, &e.Subject, &e.Branch, &e.RequestID, &e.Address, &e.Before, &e.After,
 		&e.PrevHash, &e.Hash)
@@ -67,25 +67,25 @@ func scanEntry(r sqldb.Rows) (e identity.Entry, err error) {
 	return e, err
 }
 
-// AuditReport is what looking at the whole log has found.
+// AuditReport is the result of VerifyAudit.
 type AuditReport struct {
-	Entries int64             `json:"entries,string"`
-	Hash    string            `json:"hash"` // of the newest entry; kept elsewhere, it shows a log that was made anew
-	Broken  []identity.Broken `json:"broken"`
+	Entries int64                 `json:"entries,string"`
+	Hash    string                `json:"hash"` // of the newest entry; a copy kept elsewhere reveals a rewritten log
+	Broken  []identity.AuditBreak `json:"broken"`
 }
 
-// auditPage is how many entries are looked at a time.
+// auditPage is how many entries are verified per query.
 const auditPage = 1000
 
-// VerifyAudit reads the log from its beginning and tells where it is not as it was written. It does not hold up
-// those who write meanwhile.
+// VerifyAudit walks the audit log from its beginning and returns where it is not as it was written. It takes no lock,
+// so writers are not delayed.
 func VerifyAudit(ctx context.Context, db *sqldb.DB) (AuditReport, error) {
-	report := AuditReport{Broken: []identity.Broken{}}
+	report := AuditReport{Broken: []identity.AuditBreak{}}
 	before, err := auditHead(ctx, db, auditLast)
 	if err != nil {
 		return report, err
 	}
-	var chain identity.Chain
+	var chain identity.AuditChain
 	for read := auditPage; read == auditPage; {
 		rows, err := db.Query(ctx, auditWalk, chain.Seq, auditPage)
 		page, err := sqldb.Collect(rows, err, scanEntry)
@@ -104,14 +104,14 @@ func VerifyAudit(ctx context.Context, db *sqldb.DB) (AuditReport, error) {
 	return report, err
 }
 
-// AuditLog reads the log for people.
+// AuditLog is identity.AuditReader on a database.
 type AuditLog struct{ db *sqldb.DB }
 
-// NewAuditLog makes a reader.
+// NewAuditLog returns a reader on a database.
 func NewAuditLog(db *sqldb.DB) *AuditLog { return &AuditLog{db} }
 
-// Entries gives a page of the log, the newest first, and how many entries there are.
-func (l *AuditLog) Entries(ctx context.Context, f identity.AuditFilter) ([]identity.Entry, int64, error) {
+// Entries returns a page of the log, newest first, and the total.
+func (l *AuditLog) Entries(ctx context.Context, f identity.AuditFilter) ([]identity.AuditEntry, int64, error) {
 	every := int64(0)
 	if f.EveryBranch {
 		every = 1

@@ -32,19 +32,19 @@ var intrusions = sqldb.Load(fstest.MapFS{
 })
 
 // entry makes an entry, every other one as releases wrote it that kept no address.
-func entry(n int) identity.Entry {
+func entry(n int) identity.AuditEntry {
 	a := identity.Actor{Kind: identity.Account, UserID: 7, Request: "request-1"}
 	if n%2 == 0 {
 		a.Address = "192.0.2.7"
 	}
 	at := time.UnixMilli(1_000_000 + int64(n)).UTC()
-	return a.Did(at, identity.ActionQuotaSet, "item", strconv.Itoa(n), int64(n%3)).From(nil).To(map[string]int{"n": n})
+	return a.AuditEntry(at, identity.ActionQuotaSet, "item", strconv.Itoa(n), int64(n%3)).WithBefore(nil).WithAfter(map[string]int{"n": n})
 }
 
 func record(t *testing.T, db *sqldb.DB, n int) {
 	t.Helper()
 	for i := range n {
-		if err := RecordAlone(t.Context(), db, entry(i)); err != nil {
+		if err := RecordAuditAlone(t.Context(), db, entry(i)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -81,11 +81,11 @@ func TestVerifyAudit(t *testing.T) {
 // More entries than are read at a time.
 func TestVerifyAudit_pages(t *testing.T) {
 	db := sqldbtest.SQLite(t)
-	all := make([]identity.Entry, 2*auditPage)
+	all := make([]identity.AuditEntry, 2*auditPage)
 	for i := range all {
 		all[i] = entry(i)
 	}
-	if err := RecordAlone(t.Context(), db, all...); err != nil {
+	if err := RecordAuditAlone(t.Context(), db, all...); err != nil {
 		t.Fatal(err)
 	}
 	if r := verify(t, db); r.Entries != 2*auditPage || len(r.Broken) != 0 {
@@ -95,14 +95,14 @@ func TestVerifyAudit_pages(t *testing.T) {
 
 // Writers at once: no number is missing or given twice, and nobody waits for another in a circle, in whatever order they
 // have locked what they change.
-func TestRecord_atOnce(t *testing.T) {
+func TestRecordAudit_concurrent(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		const writers, each = 8, 10
 		var wg sync.WaitGroup
 		for w := range writers {
 			wg.Go(func() {
 				for i := range each {
-					err := RecordAlone(context.WithoutCancel(t.Context()), db, entry(w), entry(i))
+					err := RecordAuditAlone(context.WithoutCancel(t.Context()), db, entry(w), entry(i))
 					if err != nil {
 						t.Error(err)
 					}
@@ -117,12 +117,12 @@ func TestRecord_atOnce(t *testing.T) {
 }
 
 // A change that is undone leaves no entry and no gap.
-func TestRecord_undone(t *testing.T) {
+func TestRecordAudit_rollback(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		record(t, db, 2)
 		undo := fmt.Errorf("undo")
 		err := db.Write(t.Context(), func(ctx context.Context, tx sqldb.Tx) error {
-			if err := Record(ctx, tx, entry(5)); err != nil {
+			if err := RecordAudit(ctx, tx, entry(5)); err != nil {
 				return err
 			}
 			return undo
@@ -173,10 +173,10 @@ func TestAuditLog_filters(t *testing.T) {
 	})
 }
 
-func BenchmarkRecord(b *testing.B) {
+func BenchmarkRecordAudit(b *testing.B) {
 	db := sqldbtest.Postgres(b)
 	for i := 0; b.Loop(); i++ {
-		if err := RecordAlone(b.Context(), db, entry(i)); err != nil {
+		if err := RecordAuditAlone(b.Context(), db, entry(i)); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -10,8 +10,9 @@ import (
 	"comanda/internal/sqldb"
 )
 
-// What is counted: for a destination, and logins that were tried for nobody. What is tried where there is no code counts
-// against nobody.
+// Names of counters: codes sent and tried per address, attempts without a code, and failed logins of unknown accounts
+// and of known devices. actionTryNone and actionNobody are never limited; they exist so that a refusal costs the same
+// write (S2, S7).
 const (
 	actionSend    = "code_send"
 	actionTry     = "code_try"
@@ -20,22 +21,22 @@ const (
 	actionDevice  = "login_device"
 )
 
-// Send counts a code for its destination and keeps it, unless that would be too often.
-func (s *Accounts) Send(ctx context.Context, c identity.Code, l identity.Letter) (wait time.Duration, err error) {
+// Send counts a code for its destination and stores it, unless the limit is reached.
+func (s *Accounts) Send(ctx context.Context, c identity.Code, l identity.Email) (wait time.Duration, err error) {
 	err = s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
-		wait, err = count(ctx, tx, actionSend, c.Destination, identity.SendWindows, c.SentAt)
+		wait, err = countWithin(ctx, tx, actionSend, c.Destination, identity.SendWindows, c.SentAt)
 		if err != nil || wait > 0 || c.UserID == 0 {
 			return err
 		}
 		putCode(tx, c)
-		return QueueLetter(tx, c.SentAt, l)
+		return QueueEmail(tx, c.SentAt, l)
 	})
 	return wait, err
 }
 
-// count adds one for a subject unless its windows are full; then it tells for how long. Each one is a row, so that
-// windows slide; there are few, because they are bounded.
-func count(
+// countWithin counts one event of a subject unless a window is full, and then returns how long to wait. Each event is a
+// row, so that windows slide; the windows bound their number.
+func countWithin(
 	ctx context.Context, tx sqldb.Tx, action, subject string, windows []identity.Window, now time.Time,
 ) (time.Duration, error) {
 	tx.Queue(capLock, action, subject)
@@ -50,7 +51,7 @@ func count(
 			times = append(times, instant(b[0]))
 		}
 	}
-	wait := identity.Full(windows, times, now)
+	wait := identity.RetryAfter(windows, times, now)
 	if wait == 0 {
 		tx.Queue(capAdd, action, subject, now.UnixMilli())
 	}
@@ -72,13 +73,13 @@ func (s *Accounts) Try(
 			return err
 		}
 		if !found {
-			return tryNone(ctx, tx, given.Destination, s.db.Now())
+			return countMissingCode(ctx, tx, given.Destination, s.db.Now())
 		}
-		wait, err := count(ctx, tx, actionTry, given.Destination, identity.TryWindows, now)
+		wait, err := countWithin(ctx, tx, actionTry, given.Destination, identity.TryWindows, now)
 		if err != nil || wait > 0 {
 			return err
 		}
-		if err := tx.Flush(ctx); err != nil { // both counts stand before anything is compared
+		if err := tx.Flush(ctx); err != nil { // S6: both counts are written before the comparison
 			return err
 		}
 		ok = matches(kept)
@@ -87,9 +88,9 @@ func (s *Accounts) Try(
 	return ok && err == nil, err
 }
 
-// tryNone does what is done with an attempt, where there is no code to be tried: the time must not tell whether there is
-// an account (S7). It waits for nobody: guesses at a code that is burnt must not stand in line for connections.
-func tryNone(ctx context.Context, tx sqldb.Tx, destination string, now time.Time) error {
+// countMissingCode does the same work as an attempt where there is no code: the response time must not reveal whether
+// there is an account (S7). It takes no lock: floods of guesses at a used-up code must not queue for connections.
+func countMissingCode(ctx context.Context, tx sqldb.Tx, destination string, now time.Time) error {
 	rows, err := tx.Query(ctx, capList, actionTryNone, destination, now.UnixMilli())
 	if _, err = sqldb.Collect(rows, err, sqldb.Pair); err != nil {
 		return err
@@ -98,12 +99,12 @@ func tryNone(ctx context.Context, tx sqldb.Tx, destination string, now time.Time
 	return tx.Flush(ctx)
 }
 
-// Prove uses a code up and makes its account active.
-func (s *Accounts) Prove(
-	ctx context.Context, c identity.Code, now time.Time, l identity.Letter,
+// VerifyEmail uses a code up and activates its account.
+func (s *Accounts) VerifyEmail(
+	ctx context.Context, c identity.Code, now time.Time, l identity.Email,
 ) (used bool, err error) {
 	err = s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
-		if used, err = use(ctx, tx, c, now); err != nil || !used {
+		if used, err = consumeCode(ctx, tx, c, now); err != nil || !used {
 			return err
 		}
 		n, err := tx.Exec(ctx, accountProve, c.UserID, now.UnixMilli())
@@ -111,17 +112,17 @@ func (s *Accounts) Prove(
 			return err
 		}
 		documentsql.Changed(tx, now, userEntity, strconv.FormatInt(c.UserID, 10))
-		return QueueLetter(tx, now, l)
+		return QueueEmail(tx, now, l)
 	})
 	return used, err
 }
 
-// Replace uses a code up, sets a new password and ends all sessions.
-func (s *Accounts) Replace(
+// ResetPassword uses a code up, sets a new password and ends all sessions.
+func (s *Accounts) ResetPassword(
 	ctx context.Context, c identity.Code, now time.Time, passwordHash string, from identity.Caller,
 ) (used bool, ended []string, err error) {
 	err = s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
-		if used, err = use(ctx, tx, c, now); err != nil || !used {
+		if used, err = consumeCode(ctx, tx, c, now); err != nil || !used {
 			return err
 		}
 		n, err := tx.Exec(ctx, accountReset, c.UserID, passwordHash, now.UnixMilli())
@@ -137,14 +138,14 @@ func (s *Accounts) Replace(
 	return used, ended, err
 }
 
-// use takes a code; of those who do so at the same time one gets it.
-func use(ctx context.Context, tx sqldb.Tx, c identity.Code, now time.Time) (bool, error) {
+// consumeCode uses a code up. Of concurrent calls one returns true.
+func consumeCode(ctx context.Context, tx sqldb.Tx, c identity.Code, now time.Time) (bool, error) {
 	n, err := tx.Exec(ctx, otpUse, string(c.Purpose), c.UserID, c.Hash, now.UnixMilli())
 	return n == 1, err
 }
 
-// recordPassword writes into the audit log that a member of the staff has another password, set within a session or, by
-// a code, without one.
+// recordPassword records a password change of a staff account in the audit log, made within a session or, by a code,
+// without one. Members are not recorded.
 func recordPassword(ctx context.Context, tx sqldb.Tx, who identity.Actor, now time.Time) error {
 	u, err := oneUser(ctx, tx, accountSelect, who.UserID)
 	if err != nil || !identity.IsStaff(u.Role) {
@@ -152,5 +153,5 @@ func recordPassword(ctx context.Context, tx sqldb.Tx, who identity.Actor, now ti
 	}
 	by := u.Actor(who.Session)
 	by.Request, by.Address = who.Request, who.Address
-	return Record(ctx, tx, by.Did(now, identity.ActionPassword, "user", strconv.FormatInt(u.ID, 10), 0))
+	return RecordAudit(ctx, tx, by.AuditEntry(now, identity.ActionPassword, "user", strconv.FormatInt(u.ID, 10), 0))
 }

@@ -1,2 +1,2 @@
-// Package identitysql keeps accounts, roles, permissions, sessions, codes and the audit log in SQL.
+// Package identitysql stores accounts, roles, permissions, sessions, codes and the audit log in SQL.
 package identitysql

@@ -53,7 +53,7 @@ func do(t *testing.T, db *sqldb.DB, name string) int64 {
 
 // An installation in which the kitchen may change quotas and see reservations takes both from it with the migration, and
 // once: what an owner grants afterwards stays. Other roles keep what they have, documents follow.
-func TestMigration_kitchenGrants(t *testing.T) {
+func TestMigration_kitchen_grants(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		before(t, db, 23)
 		routes := append(table(), route("PUT", "/api/menu-items/{id}/quota", "MENUS"), route("GET", "/api/stock/reservations", "STOCK"),
@@ -105,7 +105,7 @@ func TestMigration_kitchenGrants(t *testing.T) {
 }
 
 // A new installation, and one whose owner has taken both grants already, is not touched.
-func TestMigration_kitchenGrants_nothingToDo(t *testing.T) {
+func TestMigration_kitchen_grants_nothing_to_do(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		before(t, db, 23)
 		syncs(t, db, table())

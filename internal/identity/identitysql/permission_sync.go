@@ -12,17 +12,17 @@ import (
 	"comanda/internal/sqldb"
 )
 
-// Sync makes the delivered roles and has the permissions be those of the route table: new ones are inserted and given
-// to the roles that have them at first, vanished ones are dropped, renamed ones renamed. What an operator has granted or
-// taken stays. While a later release has migrated the schema nothing is dropped: what is unknown here is its. It may run
-// in several processes at once, each a moment after the other; when there is nothing to do it writes nothing.
-func Sync(ctx context.Context, db *sqldb.DB, routes []identity.Permission, now time.Time) error {
+// SyncPermissions creates the built-in roles and updates the permissions to those of the route table: new ones are
+// inserted and granted to their default roles, vanished ones deleted, changed names updated. What an operator granted
+// or revoked stays. While the schema belongs to a later release nothing is deleted, because unknown permissions belong
+// to it. Several processes may run it at once; without differences it writes nothing.
+func SyncPermissions(ctx context.Context, db *sqldb.DB, routes []identity.Permission, now time.Time) error {
 	schema, err := db.Schema(ctx)
 	if err != nil {
 		return err
 	}
 	return db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
-		s := syncing{tx: tx, now: now, newer: schema.Newer(), touched: map[int64]bool{}}
+		s := permissionSync{tx: tx, now: now, newer: schema.Newer(), touched: map[int64]bool{}}
 		if err := s.roles(ctx); err != nil {
 			return err
 		}
@@ -33,20 +33,20 @@ func Sync(ctx context.Context, db *sqldb.DB, routes []identity.Permission, now t
 	})
 }
 
-// syncing is one run of Sync.
-type syncing struct {
+// permissionSync is one run of SyncPermissions.
+type permissionSync struct {
 	tx    sqldb.Tx
 	now   time.Time
-	newer bool // the schema is a later release's
+	newer bool // the schema belongs to a later release
 
 	kept     []identity.Role
 	newRoles []int64
-	table    []identity.Permission // as it is after the run, with ids
+	table    []identity.Permission // after the run, with ids
 	fresh    map[identity.RouteKey]bool
-	touched  map[int64]bool // roles that hold something else than before
+	touched  map[int64]bool // roles whose permissions changed
 }
 
-func (s *syncing) roles(ctx context.Context) error {
+func (s *permissionSync) roles(ctx context.Context) error {
 	all := identity.Delivered()
 	rows, err := s.tx.Query(ctx, roleEnsure, sqldb.NewRowSet(len(all)).
 		Text("name", func(i int) string { return all[i].Name }).
@@ -70,7 +70,7 @@ func lockRoles(ctx context.Context, tx sqldb.Tx) error {
 	return err
 }
 
-func (s *syncing) permissions(ctx context.Context, routes []identity.Permission) error {
+func (s *permissionSync) permissions(ctx context.Context, routes []identity.Permission) error {
 	had, err := selectPermissions(ctx, s.tx)
 	if err != nil {
 		return err
@@ -107,8 +107,8 @@ func (s *syncing) permissions(ctx context.Context, routes []identity.Permission)
 	return nil
 }
 
-// drop takes vanished permissions from whoever held them, and then away.
-func (s *syncing) drop(ctx context.Context, gone []identity.Permission) error {
+// drop revokes vanished permissions from all roles and deletes them.
+func (s *permissionSync) drop(ctx context.Context, gone []identity.Permission) error {
 	if len(gone) == 0 {
 		return nil
 	}
@@ -130,7 +130,7 @@ func (s *syncing) drop(ctx context.Context, gone []identity.Permission) error {
 	return nil
 }
 
-func (s *syncing) insert(ctx context.Context, fresh, renamed []identity.Permission) (err error) {
+func (s *permissionSync) insert(ctx context.Context, fresh, renamed []identity.Permission) (err error) {
 	if len(fresh) > 0 {
 		s.tx.Queue(permissionInsert, sqldb.NewRowSet(len(fresh)).
 			Text("name", func(i int) string { return fresh[i].Name }).
@@ -161,14 +161,14 @@ func (s *syncing) insert(ctx context.Context, fresh, renamed []identity.Permissi
 	return nil
 }
 
-// grants gives what is new to whom it belongs at first: new permissions to every role, every permission to new roles.
-func (s *syncing) grants(_ context.Context) error {
+// grants grants new permissions to their default roles, and all default permissions to new roles.
+func (s *permissionSync) grants(_ context.Context) error {
 	type pair struct{ role, permission int64 }
 	var pairs []pair
 	for _, r := range s.kept {
 		for _, p := range s.table {
 			isNew := s.fresh[p.Key()] || slices.Contains(s.newRoles, r.ID)
-			if isNew && identity.GrantedAtFirst(r.Name, p) {
+			if isNew && identity.GrantedByDefault(r.Name, p) {
 				pairs = append(pairs, pair{r.ID, p.ID})
 				s.touched[r.ID] = true
 			}
@@ -179,12 +179,12 @@ func (s *syncing) grants(_ context.Context) error {
 			Int("role", func(i int) int64 { return pairs[i].role }).
 			Int("permission", func(i int) int64 { return pairs[i].permission }))
 	}
-	touchRoles(s.tx, s.now, identity.System(), slices.Sorted(maps.Keys(s.touched))...)
+	bumpRoles(s.tx, s.now, identity.System(), slices.Sorted(maps.Keys(s.touched))...)
 	return nil
 }
 
-// touchRoles lets everybody know that roles hold something else now.
-func touchRoles(tx sqldb.Tx, now time.Time, by identity.Actor, ids ...int64) {
+// bumpRoles increments the version of roles, so that every process reloads their permissions.
+func bumpRoles(tx sqldb.Tx, now time.Time, by identity.Actor, ids ...int64) {
 	if len(ids) == 0 {
 		return
 	}

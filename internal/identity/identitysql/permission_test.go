@@ -33,7 +33,7 @@ func table() []identity.Permission {
 
 func syncs(t *testing.T, db *sqldb.DB, routes []identity.Permission) {
 	t.Helper()
-	if err := Sync(t.Context(), db, routes, syncAt); err != nil {
+	if err := SyncPermissions(t.Context(), db, routes, syncAt); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -63,7 +63,7 @@ func holding(t *testing.T, db *sqldb.DB) map[string][]string {
 	return held
 }
 
-func TestSync(t *testing.T) {
+func TestSyncPermissions(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		syncs(t, db, table())
 		all := []string{"GET /api/orders/{id}", "GET /me", "POST /api/orders/{id}/cancel", "PUT /api/roles/{id}/permissions"}
@@ -95,7 +95,7 @@ var edits = sqldb.Load(fstest.MapFS{
 })
 
 // What an operator has taken is not given back; only what is new is given. What is gone is gone everywhere.
-func TestSync_laterVersions(t *testing.T) {
+func TestSyncPermissions_later_versions(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		syncs(t, db, table())
 		for _, edit := range []string{"take", "clear"} {
@@ -124,7 +124,7 @@ func TestSync_laterVersions(t *testing.T) {
 }
 
 // While a later release has migrated the schema, what is unknown here is its, and stays.
-func TestSync_besideALaterRelease(t *testing.T) {
+func TestSyncPermissions_beside_a_later_release(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		syncs(t, db, table())
 		before := holding(t, db)
@@ -137,12 +137,12 @@ func TestSync_besideALaterRelease(t *testing.T) {
 }
 
 // Processes that start together make everything once.
-func TestSync_atOnce(t *testing.T) {
+func TestSyncPermissions_concurrent(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		var wg sync.WaitGroup
 		for range 6 {
 			wg.Go(func() {
-				if err := Sync(context.WithoutCancel(t.Context()), db, table(), syncAt); err != nil {
+				if err := SyncPermissions(context.WithoutCancel(t.Context()), db, table(), syncAt); err != nil {
 					t.Error(err)
 				}
 			})
@@ -161,14 +161,14 @@ func TestSync_atOnce(t *testing.T) {
 }
 
 // Rights that follow the store let in who holds a permission, from the next look on.
-func TestRights_follow(t *testing.T) {
+func TestAuthorizer_Refresh(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		syncs(t, db, table())
 		places := map[identity.RouteKey]int{}
 		for i, p := range table() {
 			places[p.Key()] = i * 40 // more than fits into one word
 		}
-		rights := identity.NewRights(NewRoles(db), time.Now, places)
+		rights := identity.NewAuthorizer(NewRoles(db), time.Now, places)
 		roles, err := NewRoles(db).Roles(t.Context())
 		if err != nil {
 			t.Fatal(err)
@@ -181,10 +181,10 @@ func TestRights_follow(t *testing.T) {
 		}
 		may := func(place int, want error) {
 			t.Helper()
-			if err := rights.Follow(t.Context()); err != nil {
+			if err := rights.Refresh(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			if err := rights.May(&kitchen, place); err != want { //nolint:errorlint // they come as they are
+			if err := rights.Authorize(&kitchen, place); err != want { //nolint:errorlint // they come as they are
 				t.Errorf("place %d: %v", place, err)
 			}
 		}
@@ -196,7 +196,7 @@ func TestRights_follow(t *testing.T) {
 			t.Fatal(err)
 		}
 		err = db.Write(t.Context(), func(_ context.Context, tx sqldb.Tx) error {
-			touchRoles(tx, syncAt, identity.System(), kitchen.RoleID)
+			bumpRoles(tx, syncAt, identity.System(), kitchen.RoleID)
 			return nil
 		})
 		if err != nil {

@@ -9,7 +9,7 @@ import (
 	"comanda/internal/sqldb"
 )
 
-// TryPin counts an attempt at a PIN and gives its hash.
+// TryPin counts an attempt at a PIN and returns its hash.
 func (s *Accounts) TryPin(ctx context.Context, user int64) (string, error) {
 	var hash string
 	err := s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) (err error) {
@@ -20,7 +20,7 @@ func (s *Accounts) TryPin(ctx context.Context, user int64) (string, error) {
 	return hash, err
 }
 
-// SetPin sets or removes an actor's PIN. Begin locks the account before it looks at the PIN, and so does this.
+// SetPin sets or removes an actor's PIN. It locks the account first, as Begin does before it reads the PIN.
 func (s *Accounts) SetPin(ctx context.Context, by identity.Actor, hash string, now time.Time) error {
 	return s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
 		if _, err := LockUser(ctx, tx, by.UserID); err != nil {
@@ -34,11 +34,11 @@ func (s *Accounts) SetPin(ctx context.Context, by identity.Actor, hash string, n
 		} else {
 			tx.QueueExactly(1, pinPut, by.UserID, hash, now.UnixMilli())
 		}
-		return Record(ctx, tx, by.Did(now, identity.ActionPin, "user", strconv.FormatInt(by.UserID, 10), 0))
+		return RecordAudit(ctx, tx, by.AuditEntry(now, identity.ActionPin, "user", strconv.FormatInt(by.UserID, 10), 0))
 	})
 }
 
-// Colleagues gives who has a PIN that is good.
+// Colleagues returns the staff with a usable PIN.
 func (s *Accounts) Colleagues(ctx context.Context, branches []int64, all bool) ([]identity.Colleague, error) {
 	rows, err := s.db.Query(ctx, pinColleagues, identity.MaxPinFailures, flag(all),
 		sqldb.NewRowSet(len(branches)).Int("id", func(i int) int64 { return branches[i] }))

@@ -8,16 +8,16 @@ import (
 	"comanda/internal/sqldb"
 )
 
-// purgeLimit is how many rows go with one statement, so that none holds others up for long.
+// purgeLimit is how many rows one statement deletes, so that its locks are short.
 const purgeLimit = 5000
 
-// Purge forgets what is no longer needed at an instant. Any number of processes may do so.
+// Purge deletes rows that are no longer needed. Several processes may run it at once.
 func (s *Accounts) Purge(ctx context.Context, now time.Time) error {
-	at := identity.PurgeAt(now)
+	at := identity.PurgeCutoffsAt(now)
 	for _, p := range []struct {
 		q      *sqldb.Stmt
 		before time.Time
-	}{{revocationPurge, at.Revocations}, {spentPurge, at.Spent}, {sessionPurge, at.Sessions}} {
+	}{{revocationPurge, at.Revocations}, {spentPurge, at.SpentTokens}, {sessionPurge, at.Sessions}} {
 		for {
 			n, err := s.db.Exec(ctx, p.q, p.before.UnixMilli(), purgeLimit)
 			if err != nil {

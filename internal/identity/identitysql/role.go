@@ -8,13 +8,13 @@ import (
 	"comanda/internal/sqldb"
 )
 
-// Roles is identity.RightsBook and what reads roles and permissions for people.
+// Roles is identity.GrantStore and identity.RoleStore on a database.
 type Roles struct{ db *sqldb.DB }
 
-// NewRoles makes a reader.
+// NewRoles returns a store on a database.
 func NewRoles(db *sqldb.DB) *Roles { return &Roles{db} }
 
-// RoleVersions gives all roles with their versions.
+// RoleVersions returns the version of every role.
 func (b *Roles) RoleVersions(ctx context.Context) (map[int64]int64, error) {
 	rows, err := b.db.Query(ctx, roleVersions)
 	pairs, err := sqldb.Collect(rows, err, sqldb.Pair)
@@ -25,8 +25,8 @@ func (b *Roles) RoleVersions(ctx context.Context) (map[int64]int64, error) {
 	return versions, err
 }
 
-// Granted gives the routes that each role may use.
-func (b *Roles) Granted(ctx context.Context) (map[int64][]identity.RouteKey, error) {
+// Grants returns the routes that each role may use.
+func (b *Roles) Grants(ctx context.Context) (map[int64][]identity.RouteKey, error) {
 	type held struct {
 		role int64
 		key  identity.RouteKey
@@ -43,7 +43,7 @@ func (b *Roles) Granted(ctx context.Context) (map[int64][]identity.RouteKey, err
 	return granted, err
 }
 
-// Roles lists all roles with what they hold, by id.
+// Roles returns all roles with their permissions, by id.
 func (b *Roles) Roles(ctx context.Context) ([]identity.Role, error) {
 	all, err := selectRoles(ctx, b.db)
 	if err != nil {
@@ -56,12 +56,12 @@ func (b *Roles) Roles(ctx context.Context) ([]identity.Role, error) {
 	return all, err
 }
 
-// Role gives a role with what it holds, or identity.ErrRole.
+// Role returns a role with its permissions, or identity.ErrRole.
 func (b *Roles) Role(ctx context.Context, id int64) (identity.Role, error) {
 	return selectRole(ctx, b.db, id)
 }
 
-// Permissions lists all permissions by module and route.
+// Permissions returns all permissions by module and route.
 func (b *Roles) Permissions(ctx context.Context) ([]identity.Permission, error) {
 	return selectPermissions(ctx, b.db)
 }
@@ -102,7 +102,7 @@ func selectPermissions(ctx context.Context, conn sqldb.Conn) ([]identity.Permiss
 	})
 }
 
-// selectHolders gives what each role holds, ascending.
+// selectHolders returns the permission ids of each role, ascending.
 func selectHolders(ctx context.Context, conn sqldb.Conn) (map[int64][]int64, error) {
 	rows, err := conn.Query(ctx, permissionHolders)
 	pairs, err := sqldb.Collect(rows, err, sqldb.Pair)

@@ -13,29 +13,31 @@ import (
 	"comanda/internal/sqldb"
 )
 
-// told is what the audit log says of a role.
-type told struct {
+// auditedRole is what the audit log stores of a role.
+type auditedRole struct {
 	Name        string  `json:"name"`
 	Description string  `json:"description,omitempty"`
 	Permissions []int64 `json:"permissions,omitempty"`
 }
 
-func roleTold(r identity.Role) told { return told{r.Name, r.Description, r.Permissions} }
-
-func (d *decision) role(action string, id int64) identity.Entry {
-	return d.by.Did(d.now, action, "role", strconv.FormatInt(id, 10), 0)
+func auditedRoleOf(r identity.Role) auditedRole {
+	return auditedRole{r.Name, r.Description, r.Permissions}
 }
 
-// CreateRole makes a role. It is given what is everybody's own affair, and nothing else.
+func (d *adminTx) roleEntry(action string, id int64) identity.AuditEntry {
+	return d.by.AuditEntry(d.now, action, "role", strconv.FormatInt(id, 10), 0)
+}
+
+// CreateRole creates a role with the permissions that members have, which are those for own data.
 func (b *Roles) CreateRole(
 	ctx context.Context, by identity.Actor, r identity.Role, now time.Time,
 ) (made identity.Role, err error) {
 	err = b.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
-		d, err := decide(ctx, tx, by, now)
+		d, err := beginAdmin(ctx, tx, by, now)
 		if err != nil {
 			return err
 		}
-		own, err := membersOwn(ctx, tx)
+		own, err := memberPermissions(ctx, tx)
 		if err != nil {
 			return err
 		}
@@ -52,13 +54,13 @@ func (b *Roles) CreateRole(
 		if made, err = selectRole(ctx, tx, id); err != nil {
 			return err
 		}
-		return Record(ctx, tx, d.role(identity.ActionRoleCreated, id).To(roleTold(made)))
+		return RecordAudit(ctx, tx, d.roleEntry(identity.ActionRoleCreated, id).WithAfter(auditedRoleOf(made)))
 	})
-	return made, roleNamed(err)
+	return made, roleNameError(err)
 }
 
-// membersOwn gives the permissions of the role that everybody has at least: that of members.
-func membersOwn(ctx context.Context, tx sqldb.Tx) ([]int64, error) {
+// memberPermissions returns the permissions of members, which every role has at least.
+func memberPermissions(ctx context.Context, tx sqldb.Tx) ([]int64, error) {
 	rows, err := tx.Query(ctx, roleMembersHold, identity.RoleUser)
 	return sqldb.Collect(rows, err, sqldb.Value[int64])
 }
@@ -72,19 +74,19 @@ func queueGrants(tx sqldb.Tx, role int64, permissions []int64) {
 		Int("permission", func(i int) int64 { return permissions[i] }))
 }
 
-func roleNamed(err error) error {
+func roleNameError(err error) error {
 	if errors.Is(err, sqldb.ErrUnique) {
 		return identity.ErrRoleName
 	}
 	return err
 }
 
-// UpdateRole writes what change makes of a role's name and description.
+// UpdateRole applies change to a role's name and description.
 func (b *Roles) UpdateRole(
 	ctx context.Context, by identity.Actor, id int64, now time.Time, change func(identity.Role) (identity.Role, error),
 ) (r identity.Role, err error) {
 	err = b.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
-		d, err := decide(ctx, tx, by, now)
+		d, err := beginAdmin(ctx, tx, by, now)
 		if err != nil {
 			return err
 		}
@@ -103,16 +105,16 @@ func (b *Roles) UpdateRole(
 		if r, err = selectRole(ctx, tx, id); err != nil {
 			return err
 		}
-		before, after := told{Name: was.Name, Description: was.Description}, told{Name: r.Name, Description: r.Description}
-		return Record(ctx, tx, d.role(identity.ActionRoleUpdated, id).From(before).To(after))
+		before, after := auditedRole{Name: was.Name, Description: was.Description}, auditedRole{Name: r.Name, Description: r.Description}
+		return RecordAudit(ctx, tx, d.roleEntry(identity.ActionRoleUpdated, id).WithBefore(before).WithAfter(after))
 	})
-	return r, roleNamed(err)
+	return r, roleNameError(err)
 }
 
-// DeleteRole deletes a role that nobody has.
+// DeleteRole deletes a custom role that no account has.
 func (b *Roles) DeleteRole(ctx context.Context, by identity.Actor, id int64, now time.Time) error {
 	return b.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
-		d, err := decide(ctx, tx, by, now)
+		d, err := beginAdmin(ctx, tx, by, now)
 		if err != nil {
 			return err
 		}
@@ -134,19 +136,19 @@ func (b *Roles) DeleteRole(ctx context.Context, by identity.Actor, id int64, now
 		tx.Queue(permissionTake, id, idRows(r.Permissions))
 		tx.QueueExactly(1, roleDelete, id)
 		documentsql.Deleted(tx, now, "role", strconv.FormatInt(id, 10), r.Version)
-		return Record(ctx, tx, d.role(identity.ActionRoleDeleted, id).From(roleTold(r)))
+		return RecordAudit(ctx, tx, d.roleEntry(identity.ActionRoleDeleted, id).WithBefore(auditedRoleOf(r)))
 	})
 }
 
 var errPermission = fault.New(fault.Invalid, "permission_unknown", "There is no such permission.")
 
-// SetPermissions says what a role holds. What it holds already changes nothing.
+// SetPermissions replaces a role's permissions. Without a difference it writes nothing.
 func (b *Roles) SetPermissions(
 	ctx context.Context, by identity.Actor, id int64, permissions []int64, now time.Time,
 ) (r identity.Role, err error) {
 	to := slices.Compact(slices.Sorted(slices.Values(permissions)))
 	err = b.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
-		d, err := decide(ctx, tx, by, now)
+		d, err := beginAdmin(ctx, tx, by, now)
 		if err != nil {
 			return err
 		}
@@ -156,7 +158,7 @@ func (b *Roles) SetPermissions(
 		if err := d.me.MayGrant(r, to); err != nil || slices.Equal(r.Permissions, to) {
 			return err
 		}
-		if err := known(ctx, tx, to); err != nil {
+		if err := checkPermissions(ctx, tx, to); err != nil {
 			return err
 		}
 		was := r
@@ -165,18 +167,18 @@ func (b *Roles) SetPermissions(
 		}
 		tx.Queue(permissionTake, id, idRows(without(was.Permissions, to)))
 		queueGrants(tx, id, without(to, was.Permissions))
-		touchRoles(tx, now, by, id)
+		bumpRoles(tx, now, by, id)
 		queueRevocation(tx, identity.RevokeRole, strconv.FormatInt(id, 10), now)
 		if r, err = selectRole(ctx, tx, id); err != nil {
 			return err
 		}
-		before, after := told{was.Name, "", was.Permissions}, told{r.Name, "", r.Permissions}
-		return Record(ctx, tx, d.role(identity.ActionPrivileges, id).From(before).To(after))
+		before, after := auditedRole{was.Name, "", was.Permissions}, auditedRole{r.Name, "", r.Permissions}
+		return RecordAudit(ctx, tx, d.roleEntry(identity.ActionPrivileges, id).WithBefore(before).WithAfter(after))
 	})
 	return r, err
 }
 
-func known(ctx context.Context, tx sqldb.Tx, permissions []int64) error {
+func checkPermissions(ctx context.Context, tx sqldb.Tx, permissions []int64) error {
 	all, err := selectPermissions(ctx, tx)
 	if err != nil {
 		return err

@@ -13,8 +13,8 @@ var keyNames = []string{identity.TokenKey, identity.CodeKey, identity.MailKey}
 
 func newSecret() string { return base64.StdEncoding.EncodeToString(identity.NewKey()) }
 
-// Keys gives the installation's keys. Those that it does not have yet are made; of several processes that start at the
-// same time one makes them and all read them.
+// Keys returns the installation's keys and creates missing ones. When several processes start at once, one creates them
+// and all read the same.
 func Keys(ctx context.Context, db *sqldb.DB) (identity.Keys, error) {
 	_, err := db.Exec(ctx, secretInsert, sqldb.NewRowSet(len(keyNames)).
 		Text("name", func(i int) string { return keyNames[i] }).
@@ -26,7 +26,7 @@ func Keys(ctx context.Context, db *sqldb.DB) (identity.Keys, error) {
 	return ReadKeys(ctx, db)
 }
 
-// ReadKeys returns the installation's keys as they are now. They were made at its first start.
+// ReadKeys returns the installation's current keys. They were created at its first start.
 func ReadKeys(ctx context.Context, db *sqldb.DB) (identity.Keys, error) {
 	rows, err := db.Query(ctx, secretList)
 	all, err := sqldb.Collect(rows, err, func(r sqldb.Rows) (s [2]string, err error) {
@@ -38,7 +38,7 @@ func ReadKeys(ctx context.Context, db *sqldb.DB) (identity.Keys, error) {
 	}
 	byName := map[string]identity.Key{}
 	for _, s := range all {
-		byName[s[0]], _ = base64.StdEncoding.DecodeString(s[1]) // a bad one is noticed below
+		byName[s[0]], _ = base64.StdEncoding.DecodeString(s[1]) // the length check below catches a bad one
 	}
 	for _, n := range keyNames {
 		if len(byName[n]) != identity.KeyBytes {
@@ -50,15 +50,15 @@ func ReadKeys(ctx context.Context, db *sqldb.DB) (identity.Keys, error) {
 	}, nil
 }
 
-// WithdrawTokenKey replaces the key that signs access tokens, and with it every key that is derived from it. What was
-// signed with the old one is refused by every process as soon as it reads the keys again.
+// WithdrawTokenKey replaces the key that signs access tokens, and with it every derived key. Every process refuses what
+// was signed with the old one as soon as it reads the keys again.
 func WithdrawTokenKey(ctx context.Context, db *sqldb.DB, by identity.Actor) error {
-	if _, err := Keys(ctx, db); err != nil { // so that there is one to be replaced
+	if _, err := Keys(ctx, db); err != nil { // creates a missing key first
 		return err
 	}
 	return db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
 		now := db.Now()
 		tx.QueueExactly(1, secretReplace, identity.TokenKey, newSecret(), now.UnixMilli())
-		return Record(ctx, tx, by.Did(now, identity.ActionKeyWithdrawn, "key", identity.TokenKey, 0))
+		return RecordAudit(ctx, tx, by.AuditEntry(now, identity.ActionKeyWithdrawn, "key", identity.TokenKey, 0))
 	})
 }

@@ -12,9 +12,9 @@ import (
 	"comanda/internal/sqldb"
 )
 
-// Begin begins a session.
+// Begin stores a session, see identity.SessionStore.
 func (s *Accounts) Begin(
-	ctx context.Context, u identity.User, fresh identity.Session, p identity.Proof,
+	ctx context.Context, u identity.User, fresh identity.Session, p identity.LoginProof,
 ) (written identity.Session, evicted []string, err error) {
 	err = s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
 		now, err := LockUser(ctx, tx, u.ID)
@@ -24,11 +24,11 @@ func (s *Accounts) Begin(
 		if now.PasswordHash != p.Hash || now.Status != identity.Active || now.RoleID != u.RoleID {
 			return identity.ErrLogin
 		}
-		written = fresh.After(now.ValidFrom)
+		written = fresh.StartedAfter(now.ValidFrom)
 		if p.PinHash == "" {
 			tx.QueueExactly(1, accountLogin, u.ID, p.NewHash)
 		} else if n, err := tx.Exec(ctx, pinForget, u.ID, p.PinHash); err != nil || n == 0 {
-			return cmp.Or(err, error(identity.ErrPin)) // it was changed meanwhile
+			return cmp.Or(err, error(identity.ErrPin)) // the PIN was changed meanwhile
 		}
 		rows, err := tx.Query(ctx, sessionEndOldest,
 			u.ID, written.CreatedAt.UnixMilli(), string(identity.EndEvicted), identity.MaxSessions-1)
@@ -42,7 +42,7 @@ func (s *Accounts) Begin(
 		}
 		by := u.Actor(written.ID)
 		by.Request, by.Address = p.Request, p.Address
-		return Record(ctx, tx, by.Did(written.CreatedAt, identity.ActionLogin, "user", strconv.FormatInt(u.ID, 10), 0))
+		return RecordAudit(ctx, tx, by.AuditEntry(written.CreatedAt, identity.ActionLogin, "user", strconv.FormatInt(u.ID, 10), 0))
 	})
 	return written, evicted, err
 }
@@ -52,8 +52,8 @@ func insertSession(tx sqldb.Tx, f identity.Session) {
 		f.CreatedAt.UnixMilli(), f.IdleUntil.UnixMilli(), f.ExpiresAt.UnixMilli())
 }
 
-// Fail counts a wrong password; nobody's are counted by the day.
-func (s *Accounts) Fail(ctx context.Context, user int64, passwordHash string) error {
+// RecordFailure counts a wrong password. Failures of unknown accounts share one counter per day.
+func (s *Accounts) RecordFailure(ctx context.Context, user int64, passwordHash string) error {
 	if user == 0 {
 		_, err := s.db.Exec(ctx, capAdd, actionNobody, "", s.db.Now().Truncate(24*time.Hour).UnixMilli())
 		return err
@@ -62,13 +62,13 @@ func (s *Accounts) Fail(ctx context.Context, user int64, passwordHash string) er
 	return err
 }
 
-// FailDevice counts a wrong password of a known device or of a session.
-func (s *Accounts) FailDevice(ctx context.Context, device string, now time.Time) error {
+// RecordDeviceFailure counts a wrong password of a known device or of a session.
+func (s *Accounts) RecordDeviceFailure(ctx context.Context, device string, now time.Time) error {
 	_, err := s.db.Exec(ctx, capAdd, actionDevice, device, now.UnixMilli())
 	return err
 }
 
-// DeviceFailures returns how many wrong passwords of a device were counted since an instant.
+// DeviceFailures returns the number of wrong passwords of a device or session since an instant.
 func (s *Accounts) DeviceFailures(ctx context.Context, device string, since time.Time) (n int64, err error) {
 	rows, err := s.db.Query(ctx, capList, actionDevice, device, since.UnixMilli())
 	buckets, err := sqldb.Collect(rows, err, sqldb.Pair)
@@ -78,36 +78,36 @@ func (s *Accounts) DeviceFailures(ctx context.Context, device string, since time
 	return n, err
 }
 
-// Rotate judges a refresh token and does what follows from it.
-func (s *Accounts) Rotate(ctx context.Context, r identity.Rotation) (o identity.Outcome, err error) {
+// Rotate judges a refresh token and applies the verdict.
+func (s *Accounts) Rotate(ctx context.Context, r identity.Rotation) (o identity.RotationResult, err error) {
 	err = s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
-		held, found, err := held(ctx, tx, r.TokenHash)
+		held, found, err := lockByToken(ctx, tx, r.TokenHash)
 		if err != nil || !found {
-			o = identity.Outcome{Verdict: identity.Unknown}
+			o = identity.RotationResult{Verdict: identity.RefreshUnknown}
 			return err
 		}
 		u, err := oneUser(ctx, tx, accountSelect, held.UserID)
 		if err != nil {
 			return err
 		}
-		o = identity.Outcome{Verdict: held.Judge(u, r.TokenHash, r.Now), User: u, Session: held}
+		o = identity.RotationResult{Verdict: held.JudgeRefresh(u, r.TokenHash, r.Now), User: u, Session: held}
 		switch o.Verdict {
-		case identity.Rotate:
+		case identity.RefreshRotate:
 			o.Session = held.Rotated(u, r.NextHash, r.Sealed, r.Now)
 			rotate(tx, o.Session)
-		case identity.Reuse:
+		case identity.RefreshReuse:
 			tx.Queue(sessionEnd, held.ID, u.ID, r.Now.UnixMilli(), string(identity.EndReused))
 			revokeSessions(tx, []string{held.ID}, r.Now)
-		case identity.Unknown, identity.Over, identity.Repeat:
+		case identity.RefreshUnknown, identity.RefreshEnded, identity.RefreshRepeat:
 		}
 		return nil
 	})
 	return o, err
 }
 
-// held locks the session of a refresh token. Whoever comes while somebody else spends the token waits for the lock,
-// finds it spent then, and is told the same successor.
-func held(ctx context.Context, tx sqldb.Tx, tokenHash string) (identity.Session, bool, error) {
+// lockByToken locks the session of a refresh token. A concurrent request with the same token waits for the lock, then
+// finds the token spent and returns the same successor.
+func lockByToken(ctx context.Context, tx sqldb.Tx, tokenHash string) (identity.Session, bool, error) {
 	rows, err := tx.Query(ctx, sessionByToken, tokenHash)
 	s, found, err := sqldb.One(rows, err, scanSession)
 	if err != nil || found {
@@ -128,13 +128,13 @@ func rotate(tx sqldb.Tx, s identity.Session) {
 	tx.Queue(spentInsert, s.PreviousHash, s.ID, s.RotatedAt.UnixMilli())
 }
 
-// Holder gives the session that a refresh token belongs to.
-func (s *Accounts) Holder(ctx context.Context, tokenHash string) (identity.Session, bool, error) {
+// FindByToken returns the session of a refresh token, also of a spent one.
+func (s *Accounts) FindByToken(ctx context.Context, tokenHash string) (identity.Session, bool, error) {
 	rows, err := s.db.Query(ctx, sessionHolder, tokenHash)
 	return sqldb.One(rows, err, scanSession)
 }
 
-// Sessions gives the living sessions of an account.
+// Sessions returns the live sessions of an account.
 func (s *Accounts) Sessions(ctx context.Context, user int64, now time.Time) ([]identity.Session, error) {
 	rows, err := s.db.Query(ctx, sessionList, user, now.UnixMilli())
 	return sqldb.Collect(rows, err, scanSession)
@@ -155,16 +155,16 @@ func (s *Accounts) End(
 	return found, err
 }
 
-// Repassword sets a new password and ends all sessions but one.
-func (s *Accounts) Repassword(
-	ctx context.Context, user int64, p identity.Proof, keep string, now time.Time,
+// ChangePassword sets a new password and ends all sessions except keep.
+func (s *Accounts) ChangePassword(
+	ctx context.Context, user int64, p identity.LoginProof, keep string, now time.Time,
 ) (ended []string, err error) {
 	err = s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
 		n, err := tx.Exec(ctx, accountPassword, user, p.Hash, p.NewHash, now.UnixMilli())
 		if err != nil {
 			return err
 		}
-		if n == 0 { // changed by somebody else meanwhile
+		if n == 0 { // changed concurrently
 			return identity.ErrPassword
 		}
 		documentsql.Changed(tx, now, userEntity, strconv.FormatInt(user, 10))
@@ -176,9 +176,9 @@ func (s *Accounts) Repassword(
 	return ended, err
 }
 
-// EndSessions ends all sessions of an account but one within a transaction that has locked the account, and writes the
-// revocations by which every process hears of it. keep is empty to end all. It gives what was ended, for
-// identity.Guard.Revoke after the commit.
+// EndSessions ends all sessions of an account except keep, which may be empty, within a transaction that has locked the
+// account, and queues the revocations that every process reads. It returns the ended sessions, for
+// identity.Authenticator.Revoke after the commit.
 func EndSessions(
 	ctx context.Context, tx sqldb.Tx, user int64, why identity.EndReason, keep string, now time.Time,
 ) ([]string, error) {
@@ -191,7 +191,7 @@ func EndSessions(
 	return ended, nil
 }
 
-// revokeSessions writes revocations. A session ends once, so its id names its revocation.
+// revokeSessions queues revocations. A session ends once, so its id is also the id of its revocation.
 func revokeSessions(tx sqldb.Tx, ids []string, now time.Time) {
 	if len(ids) == 0 {
 		return
@@ -201,20 +201,20 @@ func revokeSessions(tx sqldb.Tx, ids []string, now time.Time) {
 		string(identity.RevokeSession), now.UnixMilli())
 }
 
-// Standing gives a session that lives and whose account may be used.
-func (s *Accounts) Standing(ctx context.Context, session string, now time.Time) (identity.Standing, bool, error) {
+// ActiveSession returns a live session of an active account.
+func (s *Accounts) ActiveSession(ctx context.Context, session string, now time.Time) (identity.ActiveSession, bool, error) {
 	rows, err := s.db.Query(ctx, sessionStanding, session, now.UnixMilli())
-	return sqldb.One(rows, err, func(r sqldb.Rows) (identity.Standing, error) {
-		st := identity.Standing{Session: session}
+	return sqldb.One(rows, err, func(r sqldb.Rows) (identity.ActiveSession, error) {
+		st := identity.ActiveSession{Session: session}
 		var begun, expires int64
 		var branches string
 		err := r.Scan(&st.UserID, &st.RoleID, &st.Role, &begun, &expires, &st.Address, &branches)
-		st.BegunAt, st.ExpiresAt, st.Branches = instant(begun), instant(expires), idList(branches)
+		st.StartedAt, st.ExpiresAt, st.Branches = instant(begun), instant(expires), idList(branches)
 		return st, err
 	})
 }
 
-// Revocations gives those that were made since an instant.
+// Revocations returns the revocations made since an instant.
 func (s *Accounts) Revocations(ctx context.Context, since time.Time) ([]identity.Revocation, error) {
 	rows, err := s.db.Query(ctx, revocationList, since.UnixMilli())
 	return sqldb.Collect(rows, err, func(r sqldb.Rows) (v identity.Revocation, err error) {
@@ -225,9 +225,9 @@ func (s *Accounts) Revocations(ctx context.Context, since time.Time) ([]identity
 	})
 }
 
-// Seen moves the signs of life of sessions that still live; it never moves one back.
-func (s *Accounts) Seen(ctx context.Context, all []identity.Sighting) error {
-	slices.SortFunc(all, func(a, b identity.Sighting) int { // rows are locked in one order
+// SaveLastSeen updates the last activity of live sessions. It never moves one back.
+func (s *Accounts) SaveLastSeen(ctx context.Context, all []identity.LastSeen) error {
+	slices.SortFunc(all, func(a, b identity.LastSeen) int { // one order of row locks, against deadlocks
 		if a.Session < b.Session {
 			return -1
 		}

@@ -1,4 +1,4 @@
-// Package limitredis shares limits between processes through Redis.
+// Package limitredis shares rate limits between processes through Redis.
 package limitredis
 
 import (
@@ -16,45 +16,44 @@ import (
 //go:embed lua/*.lua
 var files embed.FS
 
-var takeScript = redisdb.MustScript(files, "lua/take.lua")
+var reserveScript = redisdb.MustScript(files, "lua/take.lua")
 
-// Store is limit.Store in Redis. Time comes from the caller, as everywhere: processes that share a database share its
-// clock.
+// Store is limit.Store in Redis. Time comes from the caller: processes that share a database share its clock.
 type Store struct{ db *redisdb.DB }
 
-// New makes a store on a connection.
+// New returns a store on a connection.
 func New(db *redisdb.DB) *Store { return &Store{db} }
 
 var errAnswer = errors.New("limitredis: an answer of the wrong shape")
 
-// Take implements limit.Store.
-func (s *Store) Take(ctx context.Context, p *limit.Policy, subject string, now time.Time) (limit.Verdict, error) {
+// Reserve implements limit.Store. The script decides; the result is computed from the time that it returns.
+func (s *Store) Reserve(ctx context.Context, p *limit.Policy, subject string, now time.Time) (limit.Result, error) {
 	ms := now.UnixMilli()
-	said, err := s.db.Run(ctx, takeScript, []keyspace.Key{keyspace.Rate(p.Action, subject)}, []string{
-		decimal(ms), decimal(p.Every.Milliseconds()), decimal(p.Window().Milliseconds()),
+	said, err := s.db.Run(ctx, reserveScript, []keyspace.Key{keyspace.Rate(p.Action, subject)}, []string{
+		decimal(ms), decimal(p.Interval.Milliseconds()), decimal(p.Window().Milliseconds()),
 	}).Ints()
 	if err != nil {
-		return limit.Verdict{}, err
+		return limit.Result{}, err
 	}
 	if len(said) != 2 {
-		return limit.Verdict{}, errAnswer
+		return limit.Result{}, errAnswer
 	}
 	if said[0] == 0 {
-		_, v := p.Step(said[1], ms) // refuses again, and says for how long
+		_, v := p.Reserve(said[1], ms) // computes the waiting time
 		return v, nil
 	}
-	_, v := p.Step(said[1]-p.Every.Milliseconds(), ms)
+	_, v := p.Reserve(said[1]-p.Interval.Milliseconds(), ms)
 	return v, nil
 }
 
-// Look implements limit.Store.
-func (s *Store) Look(ctx context.Context, p *limit.Policy, subject string, now time.Time) (limit.Verdict, error) {
+// Peek implements limit.Store.
+func (s *Store) Peek(ctx context.Context, p *limit.Policy, subject string, now time.Time) (limit.Result, error) {
 	text, _, err := s.db.Do(ctx, "GET", keyspace.Rate(p.Action, subject)).Text()
 	if err != nil {
-		return limit.Verdict{}, err
+		return limit.Result{}, err
 	}
-	tat, _ := strconv.ParseInt(text, 10, 64) // what is no number is no debt
-	return p.Look(tat, now.UnixMilli()), nil
+	tat, _ := strconv.ParseInt(text, 10, 64) // a value that is no number counts as unused
+	return p.Peek(tat, now.UnixMilli()), nil
 }
 
 func decimal(n int64) string { return strconv.FormatInt(n, 10) }

@@ -31,12 +31,12 @@ func TestStore_keys(t *testing.T) {
 			subject := limittest.Subject()
 			key := keyspace.Rate(p.Action, subject)
 			for range 3 {
-				if _, err := s.Take(t.Context(), &p, subject, now); err != nil {
+				if _, err := s.Reserve(t.Context(), &p, subject, now); err != nil {
 					t.Fatal(err)
 				}
 			}
 			ttl, err := db.Do(t.Context(), "PTTL", key).Int()
-			if want := 3 * p.Every.Milliseconds(); err != nil || ttl > want || ttl < want-5000 {
+			if want := 3 * p.Interval.Milliseconds(); err != nil || ttl > want || ttl < want-5000 {
 				t.Errorf("%s: a debt of %d ms lives %d ms, %v", key, want, ttl, err)
 			}
 		}
@@ -60,13 +60,13 @@ func TestStore_redis_down(t *testing.T) {
 	db, srv := redisdbtest.Real(t)
 	s, p := limitredis.New(db), limit.Policies()[0]
 	srv.Kill()
-	if _, err := s.Take(t.Context(), &p, "a", time.Now()); !errors.Is(err, redisdb.ErrDown) {
+	if _, err := s.Reserve(t.Context(), &p, "a", time.Now()); !errors.Is(err, redisdb.ErrDown) {
 		t.Errorf("%v", err)
 	}
 	l := &limit.Limiter{Local: limit.NewMemory(), Shared: s, Now: time.Now}
 	granted := 0
 	for range 20 {
-		if _, ok := l.Take(context.Background(), p.Name, "a"); ok {
+		if _, ok := l.Allow(context.Background(), p.Name, "a"); ok {
 			granted++
 		}
 	}
@@ -80,7 +80,7 @@ func BenchmarkLimiter_shared(b *testing.B) {
 	l := &limit.Limiter{Local: limit.NewMemory(), Shared: limitredis.New(db), Now: time.Now}
 	b.RunParallel(func(pb *testing.PB) {
 		for pb.Next() {
-			l.Take(b.Context(), "login_ip", limittest.Subject())
+			l.Allow(b.Context(), "login_ip", limittest.Subject())
 		}
 	})
 }

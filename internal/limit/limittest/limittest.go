@@ -1,4 +1,4 @@
-// Package limittest has the conformance suite of limit.Store and a plain model of the algorithm to compare with.
+// Package limittest has the conformance suite of limit.Store and a token bucket as its model.
 package limittest
 
 import (
@@ -14,8 +14,8 @@ import (
 	"comanda/internal/limit"
 )
 
-// Bucket is the algorithm as a person would write it: a bucket that holds what may be taken and fills with time. It
-// counts in milliseconds, a token being worth Every.
+// Bucket is a token bucket: the textbook form of the algorithm, as a model for tests. It counts in milliseconds; a
+// token is worth Policy.Interval.
 type Bucket struct {
 	Policy limit.Policy
 	level  int64
@@ -23,16 +23,16 @@ type Bucket struct {
 	begun  bool
 }
 
-// Take takes one token at an instant in Unix milliseconds.
+// Take takes one token at a time in Unix milliseconds.
 func (b *Bucket) Take(now int64) (ok bool) {
 	if !b.CanTake(now) {
 		return false
 	}
-	b.level -= b.Policy.Every.Milliseconds()
+	b.level -= b.Policy.Interval.Milliseconds()
 	return true
 }
 
-// CanTake tells whether a token is there.
+// CanTake reports whether a token is available.
 func (b *Bucket) CanTake(now int64) bool {
 	full := b.Policy.Window().Milliseconds()
 	if !b.begun {
@@ -42,10 +42,10 @@ func (b *Bucket) CanTake(now int64) bool {
 		b.level = min(full, b.level+now-b.last)
 		b.last = now
 	}
-	return b.level >= b.Policy.Every.Milliseconds()
+	return b.level >= b.Policy.Interval.Milliseconds()
 }
 
-// Store runs the suite on stores that begin empty for the subjects that they are given.
+// Store runs the suite. The store must be empty for the subjects of the suite.
 func Store(t *testing.T, s limit.Store) {
 	t.Helper()
 	t.Run("model", func(t *testing.T) { model(t, s) })
@@ -55,10 +55,10 @@ func Store(t *testing.T, s limit.Store) {
 
 var subjects atomic.Int64
 
-// Subject is one that nobody else uses.
+// Subject returns a unique subject.
 func Subject() string { return fmt.Sprintf("subject %d of %d", subjects.Add(1), time.Now().UnixNano()) }
 
-// shared are the policies that every store can keep.
+// shared returns the policies that every store supports.
 func shared() []limit.Policy {
 	return slices.DeleteFunc(limit.Policies(), func(p limit.Policy) bool { return p.Local })
 }
@@ -72,7 +72,7 @@ func model(t *testing.T, s limit.Store) {
 		for range rapid.IntRange(1, 12).Draw(r, "steps") {
 			// Often nothing passes, so that bursts are used up; sometimes just about one pace, sometimes the window.
 			pass := rapid.OneOf(rapid.Just(time.Duration(0)),
-				rapid.Map(rapid.Int64Range(-1, 1), func(d int64) time.Duration { return max(0, p.Every+time.Duration(d)*time.Millisecond) }),
+				rapid.Map(rapid.Int64Range(-1, 1), func(d int64) time.Duration { return max(0, p.Interval+time.Duration(d)*time.Millisecond) }),
 				rapid.Map(rapid.Int64Range(0, p.Window().Milliseconds()), func(d int64) time.Duration { return time.Duration(d) * time.Millisecond }),
 			).Draw(r, "pass")
 			now = now.Add(pass)
@@ -86,19 +86,19 @@ func model(t *testing.T, s limit.Store) {
 
 func compare(r *rapid.T, s limit.Store, p *limit.Policy, subject string, bucket *Bucket, now time.Time) {
 	ms := now.UnixMilli()
-	look, err := s.Look(r.Context(), p, subject, now)
+	look, err := s.Peek(r.Context(), p, subject, now)
 	if err != nil || look.OK != bucket.CanTake(ms) {
 		r.Fatalf("a look shows %t, %v", look.OK, err)
 	}
 	want := bucket.Take(ms)
-	v, err := s.Take(r.Context(), p, subject, now)
+	v, err := s.Reserve(r.Context(), p, subject, now)
 	if err != nil || v.OK != want {
 		r.Fatalf("granted %t instead of %t, %v", v.OK, want, err)
 	}
-	if v.Remaining != int(bucket.level/p.Every.Milliseconds()) {
+	if v.Remaining != int(bucket.level/p.Interval.Milliseconds()) {
 		r.Fatalf("%d remain of a level of %d ms", v.Remaining, bucket.level)
 	}
-	if wait := time.Duration(p.Every.Milliseconds()-bucket.level) * time.Millisecond; !v.OK && v.Retry != wait {
+	if wait := time.Duration(p.Interval.Milliseconds()-bucket.level) * time.Millisecond; !v.OK && v.Retry != wait {
 		r.Fatalf("come again in %v instead of %v", v.Retry, wait)
 	}
 	if full := p.Window() - time.Duration(bucket.level)*time.Millisecond; v.Reset != full {
@@ -113,7 +113,7 @@ func atOnce(t *testing.T, s limit.Store) {
 		var all sync.WaitGroup
 		for range p.Burst + 25 {
 			all.Go(func() {
-				v, err := s.Take(t.Context(), &p, subject, now)
+				v, err := s.Reserve(t.Context(), &p, subject, now)
 				if err != nil {
 					t.Error(err)
 				}
@@ -129,12 +129,12 @@ func atOnce(t *testing.T, s limit.Store) {
 	}
 }
 
-// A clock that goes back by hours may cost somebody one window, not hours.
+// backwards checks that a clock that goes back by hours costs a subject one window, not hours.
 func backwards(t *testing.T, s limit.Store) {
 	p := limit.Policies()[0]
 	subject, now := Subject(), time.Now()
-	take := func(at time.Time) limit.Verdict {
-		v, err := s.Take(t.Context(), &p, subject, at)
+	take := func(at time.Time) limit.Result {
+		v, err := s.Reserve(t.Context(), &p, subject, at)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -144,7 +144,7 @@ func backwards(t *testing.T, s limit.Store) {
 		take(now)
 	}
 	early := now.Add(-10 * p.Window())
-	if v := take(early); v.OK || v.Retry > p.Every {
+	if v := take(early); v.OK || v.Retry > p.Interval {
 		t.Errorf("after the clock went back: %+v", v)
 	}
 }

@@ -10,20 +10,20 @@ import (
 	"comanda/internal/mail"
 )
 
-// Folder is mail.Post for an installation without a mail server: each message becomes a file that mail programs open.
-// The files hold codes; only their owner may read them.
+// Folder is mail.Transport for an installation without a mail server: each message becomes a file that mail programs
+// open. The files contain codes, so only their owner may read them.
 type Folder struct {
 	dir  string
-	from sender
+	from fromAddress
 }
 
-// NewFolder makes a folder's post; the folder itself is made with the first message.
+// NewFolder returns a transport into dir, which is created with the first message.
 func NewFolder(dir, from string) (*Folder, error) {
 	s, err := parseFrom(from)
 	return &Folder{dir, s}, err
 }
 
-// Send implements mail.Post. A message that is sent again replaces its file.
+// Send implements mail.Transport. Sending a message again replaces its file.
 func (f *Folder) Send(_ context.Context, m mail.Message) error {
 	msg, err := f.from.compose(m)
 	if err != nil {
@@ -40,7 +40,7 @@ func (f *Folder) Send(_ context.Context, m mail.Message) error {
 	if err := os.WriteFile(path+".new", []byte(b.String()), 0o600); err != nil {
 		return fmt.Errorf("%w: %w", mail.ErrUnreachable, err)
 	}
-	if err := os.Rename(path+".new", path); err != nil { // whoever looks into the folder sees whole messages
+	if err := os.Rename(path+".new", path); err != nil { // atomic: readers see complete messages only
 		return fmt.Errorf("%w: %w", mail.ErrUnreachable, err)
 	}
 	return nil

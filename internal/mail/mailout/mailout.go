@@ -1,4 +1,4 @@
-// Package mailout brings messages out of the house: to an SMTP server, or, where none is configured, into a folder.
+// Package mailout delivers messages to an SMTP server, or into a folder if none is configured.
 package mailout
 
 import (
@@ -19,30 +19,30 @@ import (
 	"comanda/internal/telemetry"
 )
 
-// sendTimeout bounds one message, from the dialling to the server's consent.
+// sendTimeout bounds one message, from dialling to the server's reply.
 const sendTimeout = 30 * time.Second
 
-// Config says where mail goes.
+// Config is the address of the mail server and of the sender.
 type Config struct {
 	URL  telemetry.Secret // smtp://user:password@host:587 or smtps://...:465
-	From string           // "House <no-reply@house.example>"
+	From string           // "Name <no-reply@restaurant.example>"
 }
 
-// Validate tells whether SMTP could be used at all; it dials nothing.
+// Validate reports invalid addresses. It does not dial.
 func (c Config) Validate() error {
 	_, err := NewSMTP(c)
 	return err
 }
 
-// SMTP is mail.Post by a server.
+// SMTP is mail.Transport by a mail server.
 type SMTP struct {
 	host    string
 	options []gomail.Option
-	from    sender
+	from    fromAddress
 }
 
-// NewSMTP reads the address of a server. With smtps:// the connection is encrypted from its beginning, with smtp:// by
-// STARTTLS, which must be offered unless the server is on this machine.
+// NewSMTP returns a transport. smtps:// uses TLS from the start, smtp:// STARTTLS, which is required unless the server
+// is on this machine.
 func NewSMTP(c Config) (*SMTP, error) {
 	from, err := parseFrom(c.From)
 	if err != nil {
@@ -50,7 +50,7 @@ func NewSMTP(c Config) (*SMTP, error) {
 	}
 	u, err := url.Parse(string(c.URL))
 	if err != nil || u.Hostname() == "" || u.Scheme != "smtp" && u.Scheme != "smtps" {
-		return nil, errors.New("mailout: the address of the mail server is not smtp://host or smtps://host") // no word of it
+		return nil, errors.New("mailout: the address of the mail server is not smtp://host or smtps://host") // it may contain a password
 	}
 	options := []gomail.Option{gomail.WithTimeout(sendTimeout), gomail.WithHELO(from.domain)}
 	s := &SMTP{host: u.Hostname(), from: from, options: options}
@@ -84,7 +84,7 @@ func (s *SMTP) encrypt(scheme string) {
 	s.options = append(s.options, gomail.WithTLSConfig(&tls.Config{ServerName: s.host, MinVersion: tls.VersionTLS12}))
 }
 
-// Send implements mail.Post.
+// Send implements mail.Transport.
 func (s *SMTP) Send(ctx context.Context, m mail.Message) error {
 	ctx, cancel := context.WithTimeout(ctx, sendTimeout)
 	defer cancel()
@@ -100,12 +100,12 @@ func (s *SMTP) Send(ctx context.Context, m mail.Message) error {
 		return fmt.Errorf("%w: %w", mail.ErrUnreachable, err)
 	}
 	err = client.Send(msg)
-	_ = client.Close() // the server has said yes or no already
-	return explain(err)
+	_ = client.Close() // the server has replied already
+	return sendError(err)
 }
 
-// explain keeps of a failure what the server has said in numbers: its words may repeat what was sent.
-func explain(err error) error {
+// sendError keeps only the numeric codes of a failure: the server's text may quote the message (E3).
+func sendError(err error) error {
 	var f *gomail.SendError
 	switch {
 	case err == nil:
@@ -120,20 +120,19 @@ func explain(err error) error {
 	return fmt.Errorf("%w: it said %d %s", mail.ErrRefused, f.ErrorCode(), f.EnhancedStatusCode())
 }
 
-// sender is who writes.
-type sender struct{ name, address, domain string }
+// fromAddress is the sender of all messages.
+type fromAddress struct{ name, address, domain string }
 
-func parseFrom(from string) (sender, error) {
+func parseFrom(from string) (fromAddress, error) {
 	a, err := netmail.ParseAddress(from)
 	if err != nil {
-		return sender{}, errors.New("mailout: the sender is not an address such as \"House <no-reply@house.example>\"")
+		return fromAddress{}, errors.New("mailout: the sender is not an address such as \"House <no-reply@house.example>\"")
 	}
-	return sender{a.Name, a.Address, a.Address[strings.LastIndexByte(a.Address, '@')+1:]}, nil
+	return fromAddress{a.Name, a.Address, a.Address[strings.LastIndexByte(a.Address, '@')+1:]}, nil
 }
 
-// compose writes a message as it goes over the wire. Addresses are parsed, and every header is encoded, so that nothing
-// in them can end a line (E4).
-func (s sender) compose(m mail.Message) (*gomail.Msg, error) {
+// compose encodes a message. Addresses are parsed and headers encoded, so that nothing in them can end a line (E4).
+func (s fromAddress) compose(m mail.Message) (*gomail.Msg, error) {
 	to, err := netmail.ParseAddress(m.To)
 	if err != nil || to.Address != m.To {
 		return nil, fmt.Errorf("%w: the recipient is no address", mail.ErrRefused)

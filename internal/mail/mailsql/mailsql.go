@@ -1,4 +1,4 @@
-// Package mailsql keeps letters in SQL until they are sent. Letters are written by the rooms that they come from.
+// Package mailsql stores the mail outbox in SQL. Other packages queue messages in it.
 package mailsql
 
 import (
@@ -28,12 +28,12 @@ var (
 // Store is mail.Store on a database.
 type Store struct{ db *sqldb.DB }
 
-// New makes a store.
+// New returns a store on a database.
 func New(db *sqldb.DB) *Store { return &Store{db} }
 
-// Claim gives letters that are due, the longest due first.
-func (s *Store) Claim(ctx context.Context, now, until time.Time, limit int) ([]mail.Letter, error) {
-	var letters []mail.Letter
+// Claim returns due messages, the longest due first.
+func (s *Store) Claim(ctx context.Context, now, until time.Time, limit int) ([]mail.QueuedMessage, error) {
+	var letters []mail.QueuedMessage
 	err := s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
 		rows, err := tx.Query(ctx, letterClaim, now.UnixMilli(), until.UnixMilli(), limit)
 		letters, err = sqldb.Collect(rows, err, scanLetter)
@@ -42,8 +42,8 @@ func (s *Store) Claim(ctx context.Context, now, until time.Time, limit int) ([]m
 	return letters, err
 }
 
-func scanLetter(r sqldb.Rows) (mail.Letter, error) {
-	var l mail.Letter
+func scanLetter(r sqldb.Rows) (mail.QueuedMessage, error) {
+	var l mail.QueuedMessage
 	var fields string
 	var created, expires int64
 	err := r.Scan(&l.ID, &l.Recipient, &l.Template, &l.Locale, &fields, &created, &expires, &l.Attempts)
@@ -52,35 +52,35 @@ func scanLetter(r sqldb.Rows) (mail.Letter, error) {
 	}
 	l.Created, l.Expires = time.UnixMilli(created).UTC(), time.UnixMilli(expires).UTC()
 	if json.Unmarshal([]byte(fields), &l.Fields) != nil {
-		l.Fields = nil // a template without its fields is refused or sent with gaps; the others must not wait for it
+		l.Fields = nil // unreadable fields must not block other messages; the template is then rendered without values
 	}
 	return l, nil
 }
 
-// Done deletes letters.
-func (s *Store) Done(ctx context.Context, ids []string) error {
+// Delete deletes messages.
+func (s *Store) Delete(ctx context.Context, ids []string) error {
 	_, err := s.db.Exec(ctx, letterDone, sqldb.NewRowSet(len(ids)).Text("id", func(i int) string { return ids[i] }))
 	return err
 }
 
-// Later lets a letter wait.
-func (s *Store) Later(ctx context.Context, id string, at time.Time, attempts int, reason string) error {
+// Retry makes a message due at a time.
+func (s *Store) Retry(ctx context.Context, id string, at time.Time, attempts int, reason string) error {
 	_, err := s.db.Exec(ctx, letterLater, id, at.UnixMilli(), attempts, reason)
 	return err
 }
 
-// Bury marks a letter that will not be tried again. Its fields go: they may hold a code.
-func (s *Store) Bury(ctx context.Context, id, reason string) error {
+// DeadLetter marks a message as dead and clears its fields, which may contain a code.
+func (s *Store) DeadLetter(ctx context.Context, id, reason string) error {
 	_, err := s.db.Exec(ctx, letterBury, id, reason)
 	return err
 }
 
-// Purge deletes dead letters that were written before a time.
+// Purge deletes dead letters that were created before a time.
 func (s *Store) Purge(ctx context.Context, before time.Time) (int64, error) {
 	return s.db.Exec(ctx, letterPurge, before.UnixMilli())
 }
 
-// Backlog counts what waits, how long the oldest has been due, and what is dead.
+// Backlog returns the number of pending messages, how long the oldest has been due, and the number of dead letters.
 func (s *Store) Backlog(ctx context.Context, now time.Time) (pending int64, age time.Duration, dead int64, err error) {
 	var oldest int64
 	rows, err := s.db.Query(ctx, letterCount, now.UnixMilli())

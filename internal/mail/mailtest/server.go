@@ -94,7 +94,7 @@ func (s *Server) Close() {
 }
 
 // Say has it answer a verb with a line, such as "550 5.1.1 no such user"; "" is consent again.
-func (s *Server) Say(verb, line string) {
+func (s *Server) Reply(verb, line string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.says[verb] = line
@@ -107,8 +107,8 @@ func (s *Server) Drop(on bool) {
 	s.drop = on
 }
 
-// Heard tells of each message that has arrived, taken or not.
-func (s *Server) Heard() <-chan struct{} { return s.heard }
+// Connected receives a value for each message that arrives, accepted or not.
+func (s *Server) Connected() <-chan struct{} { return s.heard }
 
 // Messages are those that it has taken, parsed, and as they came.
 func (s *Server) Messages() (parsed []*mail.Message, raw []string) {
@@ -146,7 +146,7 @@ func (s *Server) serve(c net.Conn) {
 			return
 		}
 		verb := strings.ToUpper(strings.Fields(line + " .")[0])
-		said := s.answer(verb)
+		said := s.reply(verb)
 		switch {
 		case said != "":
 			fmt.Fprintf(c, "%s\r\n", said)
@@ -165,7 +165,7 @@ func (s *Server) serve(c net.Conn) {
 			return
 		case verb == "DATA":
 			fmt.Fprintf(c, "354 go on\r\n")
-			if !s.take(in) {
+			if !s.readMessage(in) {
 				return
 			}
 			fmt.Fprintf(c, "250 taken\r\n")
@@ -186,14 +186,14 @@ func (s *Server) login(c net.Conn, in *bufio.Reader) bool {
 	return string(said) == s.user+" "+hex.EncodeToString(m.Sum(nil))
 }
 
-func (s *Server) answer(verb string) string {
+func (s *Server) reply(verb string) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.says[verb]
 }
 
 // take reads a message up to its dot.
-func (s *Server) take(in *bufio.Reader) bool {
+func (s *Server) readMessage(in *bufio.Reader) bool {
 	var b strings.Builder
 	for {
 		line, err := in.ReadString('\n')

@@ -70,7 +70,7 @@ func (r wallRoutes) get(ctx context.Context, in *boardInput) (*boardOutput, erro
 	if b.ID == in.Since {
 		return &boardOutput{Status: http.StatusNotModified}, nil
 	}
-	body := r.boardOf(b, look{station, identity.Holds(ctx, receiverRoute)})
+	body := r.boardOf(b, look{station, identity.MayUse(ctx, receiverRoute)})
 	return &boardOutput{http.StatusOK, &body}, nil
 }
 
@@ -99,7 +99,7 @@ func (r wallRoutes) events(ctx context.Context, in *boardEventsInput) (httpapi.F
 func (r wallRoutes) follow(ctx context.Context, s *httpapi.Stream, screen *ordering.Screen, branch int64, seen string) {
 	for {
 		if b := screen.Board(); b.ID != seen {
-			l := look{receivers: identity.Holds(ctx, receiverRoute)}
+			l := look{receivers: identity.MayUse(ctx, receiverRoute)}
 			if s.Send(httpapi.Event{ID: b.ID, Name: "board", Data: r.boardOf(b, l)}) != nil {
 				return
 			}

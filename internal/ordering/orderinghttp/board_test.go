@@ -35,16 +35,16 @@ type crew struct {
 	who map[string]identity.Actor
 }
 
-func (c *crew) Admit(_ context.Context, token string) (identity.Actor, error) {
+func (c *crew) Authenticate(_ context.Context, token string) (identity.Actor, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if a, ok := c.who[token]; ok {
 		return a, nil
 	}
-	return identity.Actor{}, identity.ErrToken
+	return identity.Actor{}, identity.ErrInvalidToken
 }
 
-func (*crew) May(*identity.Actor, int) error { return nil }
+func (*crew) Authorize(*identity.Actor, int) error { return nil }
 
 func (c *crew) dismiss(token string) {
 	c.mu.Lock()
@@ -88,7 +88,7 @@ func openGalley(t *testing.T, r *orderingtest.Restaurant, now func() time.Time, 
 	}
 	orderinghttp.Register(s.API(), orders, guests{r.Visit}, nil, g.ledger)
 	orderinghttp.Board(s.API(), boards)
-	s.KeepDoor(identityhttp.Door{Guard: g.crew, Rights: g.crew, Places: identityhttp.Places(s.API().Routes())})
+	s.KeepDoor(identityhttp.Authenticator{Tokens: g.crew, Routes: g.crew, Places: identityhttp.Places(s.API().Routes())})
 	server := httptest.NewServer(s)
 	t.Cleanup(server.Close)
 	g.url = server.URL

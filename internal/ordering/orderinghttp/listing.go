@@ -122,7 +122,7 @@ func searchOf(ctx context.Context, text string) *ordering.Search {
 		return nil
 	}
 	s := ordering.ParseSearch(text)
-	if !identity.Holds(ctx, receiverRoute) { // what must not be seen must not be found out by searching either
+	if !identity.MayUse(ctx, receiverRoute) { // what must not be seen must not be found out by searching either
 		s = s.WithoutReceiver()
 	}
 	return &s

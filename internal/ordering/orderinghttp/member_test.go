@@ -40,15 +40,15 @@ import (
 // door admits the account whose number is the token, to every route.
 type door struct{}
 
-func (door) Admit(_ context.Context, token string) (identity.Actor, error) {
+func (door) Authenticate(_ context.Context, token string) (identity.Actor, error) {
 	id, err := strconv.ParseInt(token, 10, 64)
 	if err != nil {
-		return identity.Actor{}, identity.ErrToken
+		return identity.Actor{}, identity.ErrInvalidToken
 	}
 	return identity.Actor{Kind: identity.Account, UserID: id}, nil
 }
 
-func (door) May(*identity.Actor, int) error { return nil }
+func (door) Authorize(*identity.Actor, int) error { return nil }
 
 // shop is a process that serves members, with the gate in Redis that guests order through too.
 type shop struct {
@@ -93,7 +93,7 @@ func openShop(t *testing.T, h *carttest.House, redis *redisdb.DB) *shop {
 	}
 	carthttp.Register(s.server.API(), h.Carts)
 	orderinghttp.Register(s.server.API(), orders, guests{h.Visit}, nil, l)
-	s.server.KeepDoor(identityhttp.Door{Guard: door{}, Rights: door{}})
+	s.server.KeepDoor(identityhttp.Authenticator{Tokens: door{}, Routes: door{}})
 	return s
 }
 

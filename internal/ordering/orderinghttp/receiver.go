@@ -14,7 +14,7 @@ var receiverRoute = identity.RouteKey{Method: "GET", Path: "/api/orders/{id}/rec
 
 // shown returns the receiver as far as the caller may know who it is.
 func shown(ctx context.Context, r ordering.Receiver) ordering.Receiver {
-	if !identity.Holds(ctx, receiverRoute) {
+	if !identity.MayUse(ctx, receiverRoute) {
 		return ordering.Receiver{}
 	}
 	return r

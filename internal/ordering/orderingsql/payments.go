@@ -57,13 +57,13 @@ func (l *Ledger) ClaimRefunds(ctx context.Context, now time.Time, most int) ([]p
 }
 
 // ClearMismatches implements ordering.Payments. The audit log's lock is taken last, as everywhere.
-func (l *Ledger) ClearMismatches(ctx context.Context, attempt string, e identity.Entry) error {
+func (l *Ledger) ClearMismatches(ctx context.Context, attempt string, e identity.AuditEntry) error {
 	return l.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
 		n, err := paymentsql.ClearMismatches(ctx, tx, attempt, e.At)
 		if err != nil || n == 0 {
 			return err
 		}
-		return identitysql.Record(ctx, tx, e)
+		return identitysql.RecordAudit(ctx, tx, e)
 	})
 }
 

@@ -46,7 +46,7 @@ func write(ctx context.Context, tx sqldb.Tx, b *ordering.Batch) ([]stock.OutboxE
 	if err != nil {
 		return nil, err
 	}
-	return entries, identitysql.Record(ctx, tx, b.Audit...)
+	return entries, identitysql.RecordAudit(ctx, tx, b.Audit...)
 }
 
 // queueDocuments has orders that were placed or changed shown anew, and the lines of those that were placed, which never

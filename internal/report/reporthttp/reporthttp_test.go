@@ -107,7 +107,7 @@ func serve(t *testing.T, desk *report.Desk) *house {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.KeepDoor(identityhttp.Door{})
+	s.KeepDoor(identityhttp.Authenticator{})
 	Register(s.API(), desk)
 	web := httptest.NewServer(s)
 	t.Cleanup(web.Close)

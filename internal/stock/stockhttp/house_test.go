@@ -42,15 +42,15 @@ func TestMain(m *testing.M) { redisdbtest.VerifyMain(m) }
 // door admits people of branch 1 and of branch 2, and somebody of both, to every route.
 type door struct{}
 
-func (door) Admit(_ context.Context, token string) (identity.Actor, error) {
+func (door) Authenticate(_ context.Context, token string) (identity.Actor, error) {
 	branches := map[string][]int64{"one": {1}, "two": {2}, "both": {1, 2}}[token]
 	if branches == nil {
-		return identity.Actor{}, identity.ErrToken
+		return identity.Actor{}, identity.ErrInvalidToken
 	}
 	return identity.Actor{Kind: identity.Account, UserID: 7, Branches: branches}, nil
 }
 
-func (door) May(*identity.Actor, int) error { return nil }
+func (door) Authorize(*identity.Actor, int) error { return nil }
 
 // service is the token of other systems.
 const service = "0123456789abcdef0123456789abcdef"
@@ -146,7 +146,7 @@ func (h *house) serve(recipes *stock.RecipeCache, rooms stockhttp.Services) {
 	stockhttp.Inventory(server.API(), rooms)
 	stockhttp.Staff(server.API(), rooms)
 	orderinghttp.Register(server.API(), orders, guests{h.Visit}, nil, ledger)
-	server.KeepDoor(identityhttp.Door{Guard: door{}, Rights: door{}})
+	server.KeepDoor(identityhttp.Authenticator{Tokens: door{}, Routes: door{}})
 	h.server = server
 }
 

@@ -77,17 +77,17 @@ func (r *Reservations) adjust(
 	if err != nil || outcome == stock.AlreadyApplied && !made {
 		return level, err
 	}
-	return level, identitysql.Record(ctx, tx, entryOf(by, a, before.Left(), available, now))
+	return level, identitysql.RecordAudit(ctx, tx, entryOf(by, a, before.Left(), available, now))
 }
 
 // entryOf is what the audit log says of an adjustment; one that has but made an item has changed no number.
-func entryOf(by identity.Actor, a stock.Adjustment, before, after int64, now time.Time) identity.Entry {
+func entryOf(by identity.Actor, a stock.Adjustment, before, after int64, now time.Time) identity.AuditEntry {
 	if before == after {
-		return by.Did(now, identity.ActionStockEdited, "stockItem", a.SKU, a.Branch)
+		return by.AuditEntry(now, identity.ActionStockEdited, "stockItem", a.SKU, a.Branch)
 	}
-	return by.Did(now, identity.ActionStockAdjusted, "stockItem", a.SKU, a.Branch).
-		From(map[string]any{"available": before}).
-		To(map[string]any{"available": after, "kind": a.Kind, "note": a.Note})
+	return by.AuditEntry(now, identity.ActionStockAdjusted, "stockItem", a.SKU, a.Branch).
+		WithBefore(map[string]any{"available": before}).
+		WithAfter(map[string]any{"available": after, "kind": a.Kind, "note": a.Note})
 }
 
 // queueCounted writes what the book has changed of one item, and has the gate told once it is committed.

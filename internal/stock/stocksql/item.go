@@ -57,8 +57,8 @@ func (r *Reservations) Add(ctx context.Context, by identity.Actor, t stock.Item)
 		}
 		t.ID = found[0].ID
 		update(tx, t, now)
-		return identitysql.Record(ctx, tx,
-			by.Did(now, identity.ActionStockEdited, "stockItem", t.SKU, t.Branch).To(auditText(t)))
+		return identitysql.RecordAudit(ctx, tx,
+			by.AuditEntry(now, identity.ActionStockEdited, "stockItem", t.SKU, t.Branch).WithAfter(auditText(t)))
 	})
 }
 
@@ -80,8 +80,8 @@ func (r *Reservations) Update(ctx context.Context, by identity.Actor, t stock.It
 			return err
 		}
 		update(tx, t, now)
-		return identitysql.Record(ctx, tx, by.Did(now, identity.ActionStockEdited, "stockItem", t.SKU, t.Branch).
-			From(auditText(before)).To(auditText(t)))
+		return identitysql.RecordAudit(ctx, tx, by.AuditEntry(now, identity.ActionStockEdited, "stockItem", t.SKU, t.Branch).
+			WithBefore(auditText(before)).WithAfter(auditText(t)))
 	})
 }
 

@@ -60,9 +60,9 @@ func (l *Store) SetRecipe(
 				Int("item", func(i int) int64 { return wanted[i].Item }).
 				Int("qty", func(i int) int64 { return wanted[i].Qty }), item)
 		}
-		entry := by.Did(l.db.Now(), identity.ActionRecipeEdited, "menuItem", strconv.FormatInt(item, 10), branch).
-			From(amounts(before)).To(amounts(lines))
-		return identitysql.Record(ctx, tx, entry)
+		entry := by.AuditEntry(l.db.Now(), identity.ActionRecipeEdited, "menuItem", strconv.FormatInt(item, 10), branch).
+			WithBefore(amounts(before)).WithAfter(amounts(lines))
+		return identitysql.RecordAudit(ctx, tx, entry)
 	})
 	return branch, err
 }

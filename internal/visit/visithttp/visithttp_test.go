@@ -53,7 +53,7 @@ func newSite(t *testing.T) *site {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server.KeepDoor(identityhttp.Door{})
+	server.KeepDoor(identityhttp.Authenticator{})
 	store := visitsql.New(db)
 	menus := catalog.NewMenus(catalogsql.New(db, nil), catalog.Alone{}, time.Now)
 	guests := visit.NewGuests(store, visittest.NewMemory(), menus, s.clock.Now)

@@ -56,7 +56,7 @@ func (s *Store) Close(ctx context.Context, by identity.Actor, id string, why vis
 		case closed == 0:
 			return nil
 		}
-		return identitysql.Record(ctx, tx, by.Did(now, identity.ActionVisitClosed, "visit", id, v.BranchID))
+		return identitysql.RecordAudit(ctx, tx, by.AuditEntry(now, identity.ActionVisitClosed, "visit", id, v.BranchID))
 	})
 	return v, err
 }
@@ -79,9 +79,9 @@ func (s *Store) Rotate(ctx context.Context, by identity.Actor, table int64, qr s
 		if t, err = selectTable(ctx, tx, table); err != nil {
 			return err
 		}
-		return identitysql.Record(ctx, tx,
-			by.Did(now, identity.ActionTableRotated, "table", strconv.FormatInt(table, 10), locked.BranchID).
-				To(map[string][]string{"closedVisits": closed}))
+		return identitysql.RecordAudit(ctx, tx,
+			by.AuditEntry(now, identity.ActionTableRotated, "table", strconv.FormatInt(table, 10), locked.BranchID).
+				WithAfter(map[string][]string{"closedVisits": closed}))
 	})
 	return t, closed, err
 }

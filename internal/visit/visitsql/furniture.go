@@ -63,8 +63,8 @@ func (s *Store) AddTable(ctx context.Context, by identity.Actor, t visit.Table, 
 		if t, err = selectTable(ctx, tx, id); err != nil {
 			return err
 		}
-		return identitysql.Record(ctx, tx,
-			by.Did(now, identity.ActionTableCreated, "table", strconv.FormatInt(id, 10), t.BranchID).To(furnishedOf(t)))
+		return identitysql.RecordAudit(ctx, tx,
+			by.AuditEntry(now, identity.ActionTableCreated, "table", strconv.FormatInt(id, 10), t.BranchID).WithAfter(furnishedOf(t)))
 	})
 	return t, err
 }
@@ -93,9 +93,9 @@ func (s *Store) EditTable(ctx context.Context, by identity.Actor, id int64, e vi
 			if _, err := tx.Exec(ctx, tableUpdate, id, t.Label, t.Seats, number(t.Active)); err != nil {
 				return labelTaken(err)
 			}
-			err = identitysql.Record(ctx, tx,
-				by.Did(now, identity.ActionTableEdited, "table", strconv.FormatInt(id, 10), was.BranchID).
-					From(furnishedOf(was)).To(furnishedOf(t)))
+			err = identitysql.RecordAudit(ctx, tx,
+				by.AuditEntry(now, identity.ActionTableEdited, "table", strconv.FormatInt(id, 10), was.BranchID).
+					WithBefore(furnishedOf(was)).WithAfter(furnishedOf(t)))
 			if err != nil {
 				return err
 			}
@@ -122,7 +122,7 @@ func (s *Store) Printed(
 		subject, id = "table", strconv.FormatInt(tables[0], 10)
 	}
 	return s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
-		return identitysql.Record(ctx, tx,
-			by.Did(now, identity.ActionCodesPrinted, subject, id, branch).To(map[string][]int64{"tables": tables}))
+		return identitysql.RecordAudit(ctx, tx,
+			by.AuditEntry(now, identity.ActionCodesPrinted, subject, id, branch).WithAfter(map[string][]int64{"tables": tables}))
 	})
 }

@@ -31,8 +31,8 @@ func (s *Store) Seat(ctx context.Context, by identity.Actor, e visit.Entry) (v v
 		if v, _, err = selectVisit(ctx, tx, e.VisitID); err != nil {
 			return err
 		}
-		return identitysql.Record(ctx, tx,
-			by.Did(e.Now, identity.ActionVisitOpened, "visit", e.VisitID, e.BranchID).To(seatOf(v)))
+		return identitysql.RecordAudit(ctx, tx,
+			by.AuditEntry(e.Now, identity.ActionVisitOpened, "visit", e.VisitID, e.BranchID).WithAfter(seatOf(v)))
 	})
 	return v, err
 }
@@ -76,8 +76,8 @@ func (s *Store) Move(ctx context.Context, by identity.Actor, id string, table in
 		if v, _, err = selectVisit(ctx, tx, id); err != nil || !moved {
 			return err
 		}
-		return identitysql.Record(ctx, tx,
-			by.Did(now, identity.ActionVisitMoved, "visit", id, v.BranchID).From(seatOf(was)).To(seatOf(v)))
+		return identitysql.RecordAudit(ctx, tx,
+			by.AuditEntry(now, identity.ActionVisitMoved, "visit", id, v.BranchID).WithBefore(seatOf(was)).WithAfter(seatOf(v)))
 	})
 	return v, moved, err
 }

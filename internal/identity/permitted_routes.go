@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// Held gives the routes that an actor may use, in the order of the route table: all of them to an owner, what the role
-// holds to everybody else. It is what a console draws its buttons by; what may be done is decided at the door.
-func (m *Administration) Held(ctx context.Context, who Actor) ([]RouteKey, error) {
+// PermittedRoutes returns the routes that an actor may use, in the order of the route table. The console shows its
+// buttons by it; each request is still authorized.
+func (m *Administration) PermittedRoutes(ctx context.Context, who Actor) ([]RouteKey, error) {
 	table, err := m.Roles.Permissions(ctx)
 	if err != nil {
 		return nil, err

@@ -8,11 +8,11 @@ import (
 	"comanda/internal/sqldb"
 )
 
-// maxSetupCodes is how many set-up codes are good at a time: one for each process that was started, and some more.
+// maxSetupCodes is how many set-up codes are valid at once: one per started process, with some to spare.
 const maxSetupCodes = 8
 
-// Offer keeps the hash of a set-up code while the house has no owner.
-func (s *People) Offer(ctx context.Context, hash string, now time.Time) (needed bool, err error) {
+// AddCode stores the hash of a set-up code while there is no owner.
+func (s *UserAdmin) AddCode(ctx context.Context, hash string, now time.Time) (needed bool, err error) {
 	err = s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
 		if err := lockRoles(ctx, tx); err != nil {
 			return err
@@ -35,26 +35,26 @@ func noOwner(ctx context.Context, tx sqldb.Tx) (bool, error) {
 	return n == 0, err
 }
 
-// Offered tells whether a code is one that was offered.
-func (s *People) Offered(ctx context.Context, hash string) (bool, error) {
-	return offered(ctx, s.db, hash)
+// HasCode reports whether a set-up code is stored.
+func (s *UserAdmin) HasCode(ctx context.Context, hash string) (bool, error) {
+	return hasCode(ctx, s.db, hash)
 }
 
-func offered(ctx context.Context, conn sqldb.Conn, hash string) (bool, error) {
+func hasCode(ctx context.Context, conn sqldb.Conn, hash string) (bool, error) {
 	rows, err := conn.Query(ctx, staffSetupSelect, setupName(hash))
 	_, found, err := sqldb.One(rows, err, sqldb.Value[string])
 	return found, err
 }
 
-// SetUp makes the first owner by a code.
-func (s *People) SetUp(
+// CreateOwner creates the first owner with a set-up code.
+func (s *UserAdmin) CreateOwner(
 	ctx context.Context, hash string, u identity.User, from identity.Caller,
 ) (made identity.User, err error) {
 	err = s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
 		if err := lockRoles(ctx, tx); err != nil {
 			return err
 		}
-		good, err := offered(ctx, tx, hash)
+		good, err := hasCode(ctx, tx, hash)
 		if err != nil {
 			return err
 		}
@@ -71,8 +71,8 @@ func (s *People) SetUp(
 		tx.Queue(staffSetupClear)
 		by := identity.System()
 		by.Request, by.Address = from.Request, from.Address
-		d := decision{tx: tx, by: by, now: u.CreatedAt}
-		return Record(ctx, tx, d.did(identity.ActionUserCreated, made.ID).To(standing{u.Role, nil, u.Status}))
+		d := adminTx{tx: tx, by: by, now: u.CreatedAt}
+		return RecordAudit(ctx, tx, d.userEntry(identity.ActionUserCreated, made.ID).WithAfter(auditedUser{u.Role, nil, u.Status}))
 	})
-	return made, Explain(ctx, s.db, u, err)
+	return made, UniqueError(ctx, s.db, u, err)
 }

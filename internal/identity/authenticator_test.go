@@ -27,16 +27,16 @@ import (
 )
 
 // Who is logged out in one process is refused in every other as soon as that has heard of it, whatever Redis knows.
-func TestGuard_two_processes(t *testing.T) {
+func TestAuthenticator_two_processes(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		redis, server := redisdbtest.Real(t)
 		here := identitytest.Open(t, db, identityredis.New(redis))
-		there := identitytest.Beside(t, db, identityredis.New(redis), here.Clock)
-		here.Join(t, lan)
+		there := identitytest.OpenAnother(t, db, identityredis.New(redis), here.Clock)
+		here.CreateMember(t, lan)
 		for _, flushed := range []bool{false, true} {
-			g, other := here.Enter(t, lan), here.Enter(t, lan)
-			for _, h := range []*identitytest.House{here, there} {
-				if err := errors.Join(h.Admitted(t.Context(), g.Access), h.Admitted(t.Context(), other.Access)); err != nil {
+			g, other := here.MustLogin(t, lan), here.MustLogin(t, lan)
+			for _, h := range []*identitytest.Env{here, there} {
+				if err := errors.Join(h.Authenticate(t.Context(), g.Access), h.Authenticate(t.Context(), other.Access)); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -46,13 +46,13 @@ func TestGuard_two_processes(t *testing.T) {
 			if flushed {
 				flush(t, server.Addr())
 			}
-			wantFault(t, "where it was done", here.Admitted(t.Context(), g.Access), identity.ErrToken)
-			there.Follow(t)
-			wantFault(t, "elsewhere", there.Admitted(t.Context(), g.Access), identity.ErrToken)
-			third := identitytest.Beside(t, db, identityredis.New(redis), here.Clock)
-			wantFault(t, "in a process that has just begun", third.Admitted(t.Context(), g.Access), identity.ErrToken)
-			for _, h := range []*identitytest.House{here, there, third} {
-				if err := h.Admitted(t.Context(), other.Access); err != nil {
+			wantFault(t, "where it was done", here.Authenticate(t.Context(), g.Access), identity.ErrInvalidToken)
+			there.SyncRevocations(t)
+			wantFault(t, "elsewhere", there.Authenticate(t.Context(), g.Access), identity.ErrInvalidToken)
+			third := identitytest.OpenAnother(t, db, identityredis.New(redis), here.Clock)
+			wantFault(t, "in a process that has just begun", third.Authenticate(t.Context(), g.Access), identity.ErrInvalidToken)
+			for _, h := range []*identitytest.Env{here, there, third} {
+				if err := h.Authenticate(t.Context(), other.Access); err != nil {
 					t.Errorf("another session, flushed %t: %v", flushed, err)
 				}
 			}
@@ -76,32 +76,32 @@ func flush(t *testing.T, addr string) {
 }
 
 // A process that cannot hear who was logged out admits nobody.
-func TestGuard_fails_closed(t *testing.T) {
-	h := inSQLite(t)
-	h.Join(t, lan)
-	g := h.Enter(t, lan)
+func TestAuthenticator_fails_closed(t *testing.T) {
+	h := newSQLiteEnv(t)
+	h.CreateMember(t, lan)
+	g := h.MustLogin(t, lan)
 	for range 2 {
 		h.Clock.Advance(5 * time.Second)
-		if err := h.Admitted(t.Context(), g.Access); err != nil {
+		if err := h.Authenticate(t.Context(), g.Access); err != nil {
 			t.Errorf("five seconds after it heard: %v", err)
 		}
 		h.Clock.Advance(time.Millisecond)
-		err := h.Admitted(t.Context(), g.Access)
-		wantFault(t, "later", err, identity.ErrStale)
+		err := h.Authenticate(t.Context(), g.Access)
+		wantFault(t, "later", err, identity.ErrRevocationsStale)
 		if fault.KindOf(err) != fault.Unavailable {
 			t.Errorf("%v", err)
 		}
-		h.Follow(t)
+		h.SyncRevocations(t)
 	}
-	deaf := identity.NewGuard(h.Tokens, h.Store, h.Memory, h.Clock.Now, nil)
-	_, err := deaf.Admit(t.Context(), g.Access)
-	wantFault(t, "a guard that has never heard", err, identity.ErrStale)
+	deaf := identity.NewAuthenticator(h.Tokens, h.Store, h.Cache, h.Clock.Now, nil)
+	_, err := deaf.Authenticate(t.Context(), g.Access)
+	wantFault(t, "a guard that has never heard", err, identity.ErrRevocationsStale)
 }
 
 var revocationInsert = sqldb.Load(fstest.MapFS{"put.sql": {Data: []byte(
 	"INSERT INTO auth_revocation (id, kind, subject, created_at) VALUES ($1, $2, $3, $4)")}}).Must("put")
 
-func revoke(t *testing.T, h *identitytest.House, kind identity.RevocationKind, subject string, at time.Time) {
+func revoke(t *testing.T, h *identitytest.Env, kind identity.RevocationKind, subject string, at time.Time) {
 	t.Helper()
 	if _, err := h.DB.Exec(t.Context(), revocationInsert, uid.New(at), string(kind), subject, at.UnixMilli()); err != nil {
 		t.Fatal(err)
@@ -109,39 +109,39 @@ func revoke(t *testing.T, h *identitytest.House, kind identity.RevocationKind, s
 }
 
 // A revocation of a user ends what was begun up to then and nothing that begins later.
-func TestGuard_users(t *testing.T) {
-	h := inSQLite(t)
-	u := h.Join(t, lan)
-	before := h.Enter(t, lan)
-	if err := h.Admitted(t.Context(), before.Access); err != nil {
+func TestAuthenticator_user_revocations(t *testing.T) {
+	h := newSQLiteEnv(t)
+	u := h.CreateMember(t, lan)
+	before := h.MustLogin(t, lan)
+	if err := h.Authenticate(t.Context(), before.Access); err != nil {
 		t.Fatal(err)
 	}
 	revoke(t, h, identity.RevokeUser, "1", h.Clock.Now())
 	h.Clock.Advance(time.Millisecond)
-	after := h.Enter(t, lan)
-	h.Follow(t)
-	wantFault(t, "begun before", h.Admitted(t.Context(), before.Access), identity.ErrToken)
-	if err := h.Admitted(t.Context(), after.Access); err != nil || u.ID != 1 {
+	after := h.MustLogin(t, lan)
+	h.SyncRevocations(t)
+	wantFault(t, "begun before", h.Authenticate(t.Context(), before.Access), identity.ErrInvalidToken)
+	if err := h.Authenticate(t.Context(), after.Access); err != nil || u.ID != 1 {
 		t.Errorf("begun after: %v", err)
 	}
 }
 
 // An account that is disabled in SQL is refused by whoever looks, revocation or not.
-func TestGuard_disabled(t *testing.T) {
-	h := inSQLite(t)
-	u := h.Join(t, lan)
-	g := h.Enter(t, lan)
+func TestAuthenticator_disabled_account(t *testing.T) {
+	h := newSQLiteEnv(t)
+	u := h.CreateMember(t, lan)
+	g := h.MustLogin(t, lan)
 	h.SetStatus(t, u.ID, identity.Disabled)
-	fresh := identitytest.Beside(t, h.DB, identitytest.NewMemory(), h.Clock)
-	wantFault(t, "an admission from SQL", fresh.Admitted(t.Context(), g.Access), identity.ErrToken)
+	fresh := identitytest.OpenAnother(t, h.DB, identitytest.NewSessionCache(), h.Clock)
+	wantFault(t, "an admission from SQL", fresh.Authenticate(t.Context(), g.Access), identity.ErrInvalidToken)
 }
 
-func TestGuard_roles(t *testing.T) {
-	h := inSQLite(t)
+func TestAuthenticator_role_revocations(t *testing.T) {
+	h := newSQLiteEnv(t)
 	var heard []int64
-	g := identity.NewGuard(h.Tokens, h.Store, h.Memory, h.Clock.Now, func(role int64) { heard = append(heard, role) })
+	g := identity.NewAuthenticator(h.Tokens, h.Store, h.Cache, h.Clock.Now, func(role int64) { heard = append(heard, role) })
 	follow := func() {
-		if err := g.Follow(t.Context()); err != nil {
+		if err := g.SyncRevocations(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -158,23 +158,23 @@ func TestGuard_roles(t *testing.T) {
 }
 
 // A transaction may commit some time after the instant that it carries.
-func TestGuard_hears_late_commits(t *testing.T) {
-	h := inSQLite(t)
-	h.Join(t, lan)
-	g := h.Enter(t, lan)
-	if err := h.Admitted(t.Context(), g.Access); err != nil {
+func TestAuthenticator_reads_late_commits(t *testing.T) {
+	h := newSQLiteEnv(t)
+	h.CreateMember(t, lan)
+	g := h.MustLogin(t, lan)
+	if err := h.Authenticate(t.Context(), g.Access); err != nil {
 		t.Fatal(err)
 	}
 	began := h.Clock.Now()
 	h.Clock.Advance(30 * time.Second)
-	h.Follow(t)
+	h.SyncRevocations(t)
 	revoke(t, h, identity.RevokeSession, g.Session.ID, began)
-	h.Follow(t)
-	wantFault(t, "committed after half a minute", h.Admitted(t.Context(), g.Access), identity.ErrToken)
+	h.SyncRevocations(t)
+	wantFault(t, "committed after half a minute", h.Authenticate(t.Context(), g.Access), identity.ErrInvalidToken)
 }
 
 // asked counts what reaches SQL.
-type asked struct {
+type countingStore struct {
 	*identitysql.Accounts
 
 	standings atomic.Int64
@@ -182,37 +182,37 @@ type asked struct {
 	deaf      error  // what Seen fails with
 }
 
-func (a *asked) Standing(ctx context.Context, s string, now time.Time) (identity.Standing, bool, error) {
+func (a *countingStore) ActiveSession(ctx context.Context, s string, now time.Time) (identity.ActiveSession, bool, error) {
 	a.standings.Add(1)
-	st, found, err := a.Accounts.Standing(ctx, s, now)
+	st, found, err := a.Accounts.ActiveSession(ctx, s, now)
 	if a.during != nil {
 		a.during()
 	}
 	return st, found, err
 }
 
-func (a *asked) Seen(ctx context.Context, all []identity.Sighting) error {
+func (a *countingStore) SaveLastSeen(ctx context.Context, all []identity.LastSeen) error {
 	if a.deaf != nil {
 		return a.deaf
 	}
-	return a.Accounts.Seen(ctx, all)
+	return a.Accounts.SaveLastSeen(ctx, all)
 }
 
-func TestGuard_rarely_asks_SQL(t *testing.T) {
-	h := inSQLite(t)
-	h.Join(t, lan)
-	access := h.Enter(t, lan).Access
-	memory := identitytest.NewMemory()
-	store := &asked{Accounts: h.Store}
-	g := identity.NewGuard(h.Tokens, store, memory, h.Clock.Now, nil)
+func TestAuthenticator_rarely_queries_SQL(t *testing.T) {
+	h := newSQLiteEnv(t)
+	h.CreateMember(t, lan)
+	access := h.MustLogin(t, lan).Access
+	memory := identitytest.NewSessionCache()
+	store := &countingStore{Accounts: h.Store}
+	g := identity.NewAuthenticator(h.Tokens, store, memory, h.Clock.Now, nil)
 	admit := func(what string, want int64) {
 		t.Helper()
-		if err := g.Follow(t.Context()); err != nil {
+		if err := g.SyncRevocations(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		store.standings.Store(0)
 		for range 100 {
-			if _, err := g.Admit(t.Context(), access); err != nil {
+			if _, err := g.Authenticate(t.Context(), access); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -234,7 +234,7 @@ func TestGuard_rarely_asks_SQL(t *testing.T) {
 	admit("Redis is down", 1)
 	store.standings.Store(0)
 	for range 100 {
-		if _, err := g.Admit(t.Context(), access+"x"); !errors.Is(err, identity.ErrToken) {
+		if _, err := g.Authenticate(t.Context(), access+"x"); !errors.Is(err, identity.ErrInvalidToken) {
 			t.Fatal(err)
 		}
 	}
@@ -244,13 +244,13 @@ func TestGuard_rarely_asks_SQL(t *testing.T) {
 }
 
 // A look at SQL that began before a logout has seen the session live; that must not be believed after it.
-func TestGuard_forgets_what_a_logout_outdates(t *testing.T) {
-	h := inSQLite(t)
-	h.Join(t, lan)
-	grant := h.Enter(t, lan)
-	store := &asked{Accounts: h.Store}
-	g := identity.NewGuard(h.Tokens, store, identitytest.NewMemory(), h.Clock.Now, nil)
-	if err := g.Follow(t.Context()); err != nil {
+func TestAuthenticator_drops_sessions_revoked_while_loading(t *testing.T) {
+	h := newSQLiteEnv(t)
+	h.CreateMember(t, lan)
+	grant := h.MustLogin(t, lan)
+	store := &countingStore{Accounts: h.Store}
+	g := identity.NewAuthenticator(h.Tokens, store, identitytest.NewSessionCache(), h.Clock.Now, nil)
+	if err := g.SyncRevocations(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	store.during = func() {
@@ -258,61 +258,61 @@ func TestGuard_forgets_what_a_logout_outdates(t *testing.T) {
 		g.Revoke(identity.Revocation{Kind: identity.RevokeSession, Subject: grant.Session.ID, At: h.Clock.Now()})
 	}
 	for _, what := range []string{"the look itself", "the next"} {
-		_, err := g.Admit(t.Context(), grant.Access)
-		wantFault(t, what, err, identity.ErrToken)
+		_, err := g.Authenticate(t.Context(), grant.Access)
+		wantFault(t, what, err, identity.ErrInvalidToken)
 	}
 }
 
 // A token that was logged out elsewhere is refused by Redis even before SQL was heard.
-func TestGuard_bars(t *testing.T) {
-	memory := identitytest.NewMemory()
+func TestAuthenticator_blocked_tokens(t *testing.T) {
+	memory := identitytest.NewSessionCache()
 	h := identitytest.Open(t, sqldbtest.SQLite(t), memory)
-	there := identitytest.Beside(t, h.DB, memory, h.Clock)
-	h.Join(t, lan)
-	g := h.Enter(t, lan)
+	there := identitytest.OpenAnother(t, h.DB, memory, h.Clock)
+	h.CreateMember(t, lan)
+	g := h.MustLogin(t, lan)
 	if err := h.Logout(t.Context(), g.Access, ""); err != nil {
 		t.Fatal(err)
 	}
-	if err := memory.Keep(t.Context(), identity.Standing{
-		Session: g.Session.ID, UserID: g.User.ID, Role: identity.RoleUser, BegunAt: h.Clock.Now(), ExpiresAt: h.Clock.Now().Add(time.Hour),
+	if err := memory.Put(t.Context(), identity.ActiveSession{
+		Session: g.Session.ID, UserID: g.User.ID, Role: identity.RoleUser, StartedAt: h.Clock.Now(), ExpiresAt: h.Clock.Now().Add(time.Hour),
 	}, ""); err != nil { // as somebody writes who has read SQL a moment ago
 		t.Fatal(err)
 	}
-	wantFault(t, "elsewhere", there.Admitted(t.Context(), g.Access), identity.ErrToken)
+	wantFault(t, "elsewhere", there.Authenticate(t.Context(), g.Access), identity.ErrInvalidToken)
 }
 
-func TestGuard_refuses(t *testing.T) {
-	h := inSQLite(t)
-	h.Join(t, lan)
-	g := h.Enter(t, lan)
+func TestAuthenticator_refuses(t *testing.T) {
+	h := newSQLiteEnv(t)
+	h.CreateMember(t, lan)
+	g := h.MustLogin(t, lan)
 	for what, token := range map[string]string{
 		"nothing": "", "a word": "x", "much": strings.Repeat("a", 5000), "half": g.Access[:len(g.Access)/2], "spaces": " " + g.Access,
 	} {
-		wantFault(t, what, h.Admitted(t.Context(), token), identity.ErrToken)
+		wantFault(t, what, h.Authenticate(t.Context(), token), identity.ErrInvalidToken)
 	}
-	h.Clock.Advance(identity.AccessLife + 3*time.Second)
-	h.Follow(t)
-	wantFault(t, "after its life", h.Admitted(t.Context(), g.Access), identity.ErrToken)
+	h.Clock.Advance(identity.AccessTokenTTL + 3*time.Second)
+	h.SyncRevocations(t)
+	wantFault(t, "after its life", h.Authenticate(t.Context(), g.Access), identity.ErrInvalidToken)
 }
 
-func TestGuard_FlushSeen_keeps_what_fails(t *testing.T) {
-	h := inSQLite(t)
-	h.Join(t, lan)
-	grant := h.Enter(t, lan)
-	store := &asked{Accounts: h.Store, deaf: errors.New("the disk is full")}
-	g := identity.NewGuard(h.Tokens, store, h.Memory, h.Clock.Now, nil)
+func TestAuthenticator_FlushLastSeen_retries(t *testing.T) {
+	h := newSQLiteEnv(t)
+	h.CreateMember(t, lan)
+	grant := h.MustLogin(t, lan)
+	store := &countingStore{Accounts: h.Store, deaf: errors.New("the disk is full")}
+	g := identity.NewAuthenticator(h.Tokens, store, h.Cache, h.Clock.Now, nil)
 	h.Clock.Advance(time.Minute)
-	if err := g.Follow(t.Context()); err != nil {
+	if err := g.SyncRevocations(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := g.Admit(t.Context(), grant.Access); err != nil {
+	if _, err := g.Authenticate(t.Context(), grant.Access); err != nil {
 		t.Fatal(err)
 	}
-	if err := g.FlushSeen(t.Context()); !errors.Is(err, store.deaf) {
+	if err := g.FlushLastSeen(t.Context()); !errors.Is(err, store.deaf) {
 		t.Errorf("a failure was not told: %v", err)
 	}
 	store.deaf = nil
-	if err := g.FlushSeen(t.Context()); err != nil {
+	if err := g.FlushLastSeen(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	all, err := h.Sessions(t.Context(), identity.Actor{UserID: grant.User.ID})
@@ -323,12 +323,12 @@ func TestGuard_FlushSeen_keeps_what_fails(t *testing.T) {
 
 // Fifty people log in four times at once: few compute, some wait, nobody else is held up, and who is told to wait gets in.
 func TestLogin_storm(t *testing.T) {
-	each(t, func(t *testing.T, h *identitytest.House) {
-		h.Join(t, lan)
-		member := h.Enter(t, lan)
+	each(t, func(t *testing.T, h *identitytest.Env) {
+		h.CreateMember(t, lan)
+		member := h.MustLogin(t, lan)
 		email := func(i int) string { return fmt.Sprintf("guest%d@example.com", i%50) }
 		for i := range 50 {
-			h.Join(t, email(i))
+			h.CreateMember(t, email(i))
 		}
 		var all sync.WaitGroup
 		var in, busy atomic.Int64
@@ -359,14 +359,14 @@ func TestLogin_storm(t *testing.T) {
 	})
 }
 
-func BenchmarkGuard_Admit(b *testing.B) {
-	h := inSQLite(b)
-	h.Join(b, lan)
-	access := h.Enter(b, lan).Access
+func BenchmarkAuthenticator_Authenticate(b *testing.B) {
+	h := newSQLiteEnv(b)
+	h.CreateMember(b, lan)
+	access := h.MustLogin(b, lan).Access
 	b.ReportAllocs()
 	b.RunParallel(func(pb *testing.PB) {
 		for pb.Next() {
-			if err := h.Admitted(b.Context(), access); err != nil {
+			if err := h.Authenticate(b.Context(), access); err != nil {
 				b.Error(err)
 				return
 			}
@@ -375,9 +375,9 @@ func BenchmarkGuard_Admit(b *testing.B) {
 }
 
 func BenchmarkAccounts_Refresh(b *testing.B) {
-	h := inSQLite(b)
-	h.Join(b, lan)
-	token := h.Enter(b, lan).Refresh
+	h := newSQLiteEnv(b)
+	h.CreateMember(b, lan)
+	token := h.MustLogin(b, lan).Refresh
 	for b.Loop() {
 		h.Clock.Advance(time.Second)
 		g, err := h.Refresh(b.Context(), token)

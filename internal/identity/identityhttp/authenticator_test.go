@@ -38,36 +38,36 @@ func TestPermissions(t *testing.T) {
 }
 
 // door is a doorkeeper as a server has it, and the access token of a cashier of branch 1.
-func door(t testing.TB, denied func(*httpapi.Listing)) (identityhttp.Door, string) {
+func newAuthenticator(t testing.TB, denied func(*httpapi.Listing)) (identityhttp.Authenticator, string) {
 	t.Helper()
 	db := sqldbtest.SQLite(t)
-	h := identitytest.Open(t, db, identitytest.NewMemory())
-	if err := identitysql.Sync(t.Context(), db, identityhttp.Permissions(routes), h.Clock.Now()); err != nil {
+	h := identitytest.Open(t, db, identitytest.NewSessionCache())
+	if err := identitysql.SyncPermissions(t.Context(), db, identityhttp.Permissions(routes), h.Clock.Now()); err != nil {
 		t.Fatal(err)
 	}
-	rights := identity.NewRights(identitysql.NewRoles(db), h.Clock.Now, identityhttp.Places(routes))
-	if err := rights.Follow(t.Context()); err != nil {
+	rights := identity.NewAuthorizer(identitysql.NewRoles(db), h.Clock.Now, identityhttp.Places(routes))
+	if err := rights.Refresh(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	h.Hire(t, "cashier@example.com", identity.RoleCashier)
-	access := h.Enter(t, "cashier@example.com").Access
-	return identityhttp.Door{Guard: h.Guard, Rights: rights, Denied: denied}, access
+	h.CreateStaff(t, "cashier@example.com", identity.RoleCashier)
+	access := h.MustLogin(t, "cashier@example.com").Access
+	return identityhttp.Authenticator{Tokens: h.Authenticator, Routes: rights, Denied: denied}, access
 }
 
-func TestDoor(t *testing.T) {
+func TestAuthenticator(t *testing.T) {
 	denied := 0
-	d, access := door(t, func(*httpapi.Listing) { denied++ })
+	d, access := newAuthenticator(t, func(*httpapi.Listing) { denied++ })
 	for _, c := range []struct {
 		name  string
-		door  identityhttp.Door
+		door  identityhttp.Authenticator
 		token string
 		route int
 		want  error
 	}{
 		{"what the role holds", d, access, 2, nil}, {"one's own", d, access, 1, nil},
 		{"what it does not hold", d, access, 3, identity.ErrForbidden},
-		{"another token", d, access + "x", 1, identity.ErrToken},
-		{"a door without a guard", identityhttp.Door{}, access, 1, identity.ErrToken},
+		{"another token", d, access + "x", 1, identity.ErrInvalidToken},
+		{"a door without a guard", identityhttp.Authenticator{}, access, 1, identity.ErrInvalidToken},
 	} {
 		ctx, name, err := c.door.Account(t.Context(), c.token, &routes[c.route])
 		if !errors.Is(err, c.want) || c.want == nil && err != nil {
@@ -84,15 +84,15 @@ func TestDoor(t *testing.T) {
 	if denied != 1 {
 		t.Errorf("%d refusals were counted", denied)
 	}
-	who := identity.ActorOf(identityhttp.Door{}.Service(context.Background()))
+	who := identity.ActorOf(identityhttp.Authenticator{}.Service(context.Background()))
 	if who.String() != "service" || !who.Sees(1) || !who.Sees(99) {
 		t.Errorf("%+v", who)
 	}
 }
 
 // The check of a warm request: who it is, and whether they may. It is to cost 5 microseconds at most.
-func BenchmarkDoor_Account(b *testing.B) {
-	d, access := door(b, nil)
+func BenchmarkAuthenticator_Account(b *testing.B) {
+	d, access := newAuthenticator(b, nil)
 	ctx := b.Context()
 	b.ReportAllocs()
 	for b.Loop() {

@@ -7,13 +7,13 @@ import (
 )
 
 // One at a time, some wait, and whoever finds too many there is told so at once; nothing stays behind.
-func TestTurns(t *testing.T) {
-	var queue turns
-	done, err := queue.take(t.Context(), "lan")
+func TestKeyedMutex(t *testing.T) {
+	var queue keyedMutex
+	done, err := queue.lock(t.Context(), "lan")
 	if err != nil {
 		t.Fatal(err)
 	}
-	other, err := queue.take(t.Context(), "minh")
+	other, err := queue.lock(t.Context(), "minh")
 	if err != nil {
 		t.Fatalf("somebody else waits for lan: %v", err)
 	}
@@ -23,7 +23,7 @@ func TestTurns(t *testing.T) {
 	waiting := make(chan error)
 	for range HashQueue + 1 { // of which one finds no place
 		go func() {
-			_, err := queue.take(ctx, "lan")
+			_, err := queue.lock(ctx, "lan")
 			waiting <- err
 		}()
 	}
@@ -37,7 +37,7 @@ func TestTurns(t *testing.T) {
 		}
 	}
 	done()
-	if len(queue.lines) != 0 {
-		t.Errorf("left behind: %v", queue.lines)
+	if len(queue.entries) != 0 {
+		t.Errorf("left behind: %v", queue.entries)
 	}
 }

@@ -1,5 +1,5 @@
-// Package identitytest helps to test what needs accounts: a house with people in it on a database, a clock to turn,
-// the letters that were sent, and what Redis remembers as a map with the suite that every such memory passes.
+// Package identitytest has fixtures for tests that need accounts: an environment with users on a database, a settable
+// clock, the queued e-mails, and a session cache with the suite that every cache passes.
 package identitytest
 
 import (
@@ -18,62 +18,62 @@ import (
 	"comanda/internal/sqldb"
 )
 
-// Clock is a clock that a test turns. It is safe for concurrent use.
+// Clock is a clock that a test sets. It is safe for concurrent use.
 type Clock struct {
 	mu  sync.Mutex
 	now time.Time
 }
 
-// NewClock makes a clock that stands on a Thursday at noon in Hà Nội.
+// NewClock returns a clock set to noon of a Thursday in Hà Nội.
 func NewClock() *Clock { return &Clock{now: time.Date(2026, 2, 26, 5, 0, 0, 0, time.UTC)} }
 
-// Now reads the clock.
+// Now returns the clock's time.
 func (c *Clock) Now() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.now
 }
 
-// Advance turns it forward.
+// Advance moves the clock forward.
 func (c *Clock) Advance(d time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.now = c.now.Add(d)
 }
 
-// Tally counts what an identity.Observer hears. It is safe for concurrent use.
-type Tally struct {
-	mu sync.Mutex
-	of map[string]int
+// EventCounts counts the events of an identity.Observer. It is safe for concurrent use.
+type EventCounts struct {
+	mu     sync.Mutex
+	counts map[string]int
 }
 
-// Of tells how often something was heard: login.ok, code.compared, reused.
-func (c *Tally) Of(what string) int {
+// Count returns how often an event occurred: login.ok, code.compared, reused.
+func (c *EventCounts) Count(what string) int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.of[what]
+	return c.counts[what]
 }
 
-func (c *Tally) add(what string) {
+func (c *EventCounts) add(what string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.of[what]++
+	c.counts[what]++
 }
 
-// Light is an effort that costs a test nothing; with it the tests are about everything but argon2.
-var Light = identity.Effort{Memory: 16, Time: 1, Threads: 1}
+// FastParams makes hashes cost almost nothing, for tests that are not about argon2.
+var FastParams = identity.Argon2Params{Memory: 16, Time: 1, Threads: 1}
 
-// Password is the password of everybody whom a House has made.
+// Password is the password of every account that an Env has created.
 const Password = "correct horse battery staple"
 
-// House is the identity room of one process on a database.
-type House struct {
+// Env is the identity service of one process on a database.
+type Env struct {
 	*identity.Accounts
 
-	DB    *sqldb.DB
-	Store *identitysql.Accounts
-	Clock *Clock
-	Heard *Tally
+	DB     *sqldb.DB
+	Store  *identitysql.Accounts
+	Clock  *Clock
+	Events *EventCounts
 }
 
 var (
@@ -90,19 +90,19 @@ var (
 	statusSet    = stmts.Must("status")
 )
 
-// Open makes a house on an empty database with the delivered roles.
-func Open(t testing.TB, db *sqldb.DB, memory identity.Memory) *House {
+// Open returns an environment on an empty database with the built-in roles.
+func Open(t testing.TB, db *sqldb.DB, memory identity.SessionCache) *Env {
 	t.Helper()
 	for _, r := range identity.Delivered() {
 		if _, err := db.Exec(t.Context(), roleInsert, r.Name); err != nil {
 			t.Fatal(err)
 		}
 	}
-	return Beside(t, db, memory, NewClock())
+	return OpenAnother(t, db, memory, NewClock())
 }
 
-// Beside makes the identity room of another process on the stores of a house.
-func Beside(t testing.TB, db *sqldb.DB, memory identity.Memory, clock *Clock) *House {
+// OpenAnother returns the environment of another process on the same database.
+func OpenAnother(t testing.TB, db *sqldb.DB, memory identity.SessionCache, clock *Clock) *Env {
 	t.Helper()
 	keys, err := identitysql.Keys(t.Context(), db)
 	if err != nil {
@@ -112,36 +112,36 @@ func Beside(t testing.TB, db *sqldb.DB, memory identity.Memory, clock *Clock) *H
 	if err != nil {
 		t.Fatal(err)
 	}
-	store, heard := identitysql.NewAccounts(db), &Tally{of: map[string]int{}}
-	h := &House{DB: db, Store: store, Clock: clock, Heard: heard, Accounts: &identity.Accounts{
-		Registry: store, Logins: store, Pins: store, Codes: store, Hasher: identity.NewHasher(Light, 2), Tokens: tokens, Keys: keys,
-		Memory: memory, Now: clock.Now, Log: slog.New(slog.DiscardHandler),
-		Guard: identity.NewGuard(tokens, store, memory, clock.Now, nil),
+	store, heard := identitysql.NewAccounts(db), &EventCounts{counts: map[string]int{}}
+	h := &Env{DB: db, Store: store, Clock: clock, Events: heard, Accounts: &identity.Accounts{
+		Users: store, SessionStore: store, Pins: store, Codes: store, Hasher: identity.NewHasher(FastParams, 2), Tokens: tokens, Keys: keys,
+		Cache: memory, Now: clock.Now, Log: slog.New(slog.DiscardHandler),
+		Authenticator: identity.NewAuthenticator(tokens, store, memory, clock.Now, nil),
 		Observer: identity.Observer{
 			Login: func(r string) { heard.add("login." + r) }, Code: func(e string) { heard.add("code." + e) },
 			Reused: func() { heard.add("reused") },
 		},
 	}}
-	h.Devices.Use(keys.Token.Derive("a test's devices"))
-	h.Follow(t)
+	h.Devices.SetKey(keys.Token.Derive("a test's devices"))
+	h.SyncRevocations(t)
 	return h
 }
 
-// Follow lets the guard hear what was revoked.
-func (h *House) Follow(t testing.TB) {
+// SyncRevocations makes the authenticator read new revocations.
+func (h *Env) SyncRevocations(t testing.TB) {
 	t.Helper()
-	if err := h.Guard.Follow(t.Context()); err != nil {
+	if err := h.Authenticator.SyncRevocations(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// Caller is where requests of tests come from.
+// Caller returns the client of test requests.
 func Caller() identity.Caller {
 	return identity.Caller{Address: "192.0.2.7", Network: "192.0.2.7", Device: "a test", Locale: "en"}
 }
 
-// Join makes a member: registered, and the e-mail address proved.
-func (h *House) Join(t testing.TB, email string) identity.User {
+// CreateMember registers a member and verifies the e-mail address.
+func (h *Env) CreateMember(t testing.TB, email string) identity.User {
 	t.Helper()
 	u, err := h.Register(t.Context(), identity.Registration{
 		Profile: identity.Profile{Email: email}, Password: Password,
@@ -155,24 +155,24 @@ func (h *House) Join(t testing.TB, email string) identity.User {
 	return u
 }
 
-// Hire makes somebody of the staff.
-func (h *House) Hire(t testing.TB, email, role string) identity.User {
+// CreateStaff creates a staff account with a role.
+func (h *Env) CreateStaff(t testing.TB, email, role string) identity.User {
 	t.Helper()
-	u := h.Join(t, email)
+	u := h.CreateMember(t, email)
 	h.SetRole(t, u.ID, role)
 	return u
 }
 
 // SetRole changes an account's role and nothing else.
-func (h *House) SetRole(t testing.TB, user int64, role string) {
+func (h *Env) SetRole(t testing.TB, user int64, role string) {
 	t.Helper()
 	if _, err := h.DB.Exec(t.Context(), roleOf, user, role); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// Number asks the database for one.
-func (h *House) Number(t testing.TB, q *sqldb.Stmt, args ...any) int64 {
+// Number returns the single number that a query selects.
+func (h *Env) Number(t testing.TB, q *sqldb.Stmt, args ...any) int64 {
 	t.Helper()
 	rows, err := h.DB.Query(t.Context(), q, args...)
 	n, _, err := sqldb.One(rows, err, sqldb.Value[int64])
@@ -183,15 +183,15 @@ func (h *House) Number(t testing.TB, q *sqldb.Stmt, args ...any) int64 {
 }
 
 // SetStatus changes an account's status and nothing else.
-func (h *House) SetStatus(t testing.TB, user int64, s identity.Status) {
+func (h *Env) SetStatus(t testing.TB, user int64, s identity.Status) {
 	t.Helper()
 	if _, err := h.DB.Exec(t.Context(), statusSet, user, string(s)); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// Enter logs somebody in.
-func (h *House) Enter(t testing.TB, email string) identity.Grant {
+// MustLogin logs an account in.
+func (h *Env) MustLogin(t testing.TB, email string) identity.IssuedTokens {
 	t.Helper()
 	g, err := h.Login(t.Context(), identity.Credentials{Email: email, Password: Password}, Caller())
 	if err != nil {
@@ -200,17 +200,17 @@ func (h *House) Enter(t testing.TB, email string) identity.Grant {
 	return g
 }
 
-// Admitted asks the guard about an access token.
-func (h *House) Admitted(ctx context.Context, access string) error {
-	_, err := h.Guard.Admit(ctx, access)
+// Authenticate returns the error of authenticating an access token.
+func (h *Env) Authenticate(ctx context.Context, access string) error {
+	_, err := h.Authenticator.Authenticate(ctx, access)
 	return err
 }
 
-// Letters gives what was sent to an address, the oldest first.
-func (h *House) Letters(t testing.TB, email string) []identity.Letter {
+// Emails returns the e-mails queued to an address, oldest first.
+func (h *Env) Emails(t testing.TB, email string) []identity.Email {
 	t.Helper()
 	rows, err := h.DB.Query(t.Context(), letterSelect, email)
-	all, err := sqldb.Collect(rows, err, func(r sqldb.Rows) (l identity.Letter, err error) {
+	all, err := sqldb.Collect(rows, err, func(r sqldb.Rows) (l identity.Email, err error) {
 		var fields string
 		var expires int64
 		if err = r.Scan(&l.Template, &l.Locale, &fields, &expires); err == nil {
@@ -225,10 +225,10 @@ func (h *House) Letters(t testing.TB, email string) []identity.Letter {
 	return all
 }
 
-// Code gives the code that was sent to an address last.
-func (h *House) Code(t testing.TB, email string) string {
+// Code returns the code that was sent to an address last.
+func (h *Env) Code(t testing.TB, email string) string {
 	t.Helper()
-	for _, l := range slices.Backward(h.Letters(t, email)) {
+	for _, l := range slices.Backward(h.Emails(t, email)) {
 		if l.Fields[identity.FieldCode] != "" {
 			open, err := h.Keys.OpenFields(l.Fields)
 			if err != nil {

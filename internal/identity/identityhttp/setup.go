@@ -11,19 +11,19 @@ import (
 	"comanda/internal/telemetry"
 )
 
-// Setup registers the making of the first owner.
+// Setup registers the route that creates the first owner.
 func Setup(a *httpapi.API, setup *identity.Setup) {
 	httpapi.Register(a, huma.Operation{
 		OperationID: "setup", Method: http.MethodPost, Path: "/auth/setup", Tags: []string{"Set-up"},
 		DefaultStatus: http.StatusCreated, Summary: "Makes the first owner, with the code that the server has printed",
 	}, httpapi.Public, func(ctx context.Context, in *setupIn) (*accountOut, error) {
 		p := identity.Profile{Email: in.Body.Email, Username: in.Body.Username}
-		return shown(setup.SetUp(ctx, string(in.Body.Code), p, string(in.Body.Password), in.caller))
+		return accountResult(setup.CreateOwner(ctx, string(in.Body.Code), p, string(in.Body.Password), in.caller))
 	})
 }
 
 type setupIn struct {
-	From
+	CallerIn
 
 	Body struct {
 		Code     telemetry.Secret `json:"code" minLength:"1" maxLength:"128"`

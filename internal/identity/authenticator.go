@@ -1,0 +1,321 @@
+package identity
+
+import (
+	"context"
+	"crypto/sha256"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"comanda/internal/fault"
+)
+
+const (
+	tokenCacheTTL     = time.Minute      // after it the session is read again
+	maxCachedTokens   = 100_000          // beyond it the whole cache is dropped; each token then costs one read
+	maxRevocationAge  = 5 * time.Second  // S4
+	revocationTTL     = 15 * time.Minute // longer than every access token lives
+	revocationOverlap = time.Minute      // longer than a transaction takes from its timestamp to its commit
+	lastSeenInterval  = 5 * time.Second  // minimum time between two writes per token
+)
+
+// RevocationKind is the kind of subject of a revocation.
+type RevocationKind string
+
+// Kinds of revocations. One of a role ends no session: it announces that the role's permissions have changed.
+const (
+	RevokeSession RevocationKind = "SESSION"
+	RevokeUser    RevocationKind = "USER"
+	RevokeRole    RevocationKind = "ROLE"
+)
+
+// Revocation invalidates access tokens before they expire.
+type Revocation struct {
+	ID      string // of the row; empty for one made by this process
+	Kind    RevocationKind
+	Subject string // id of the session, user or role
+	At      time.Time
+}
+
+// LastSeen is the last activity of a session.
+type LastSeen struct {
+	Session   string
+	At        time.Time
+	IdleUntil time.Time
+}
+
+// AuthStore is the SQL side of an Authenticator, normally identitysql.
+type AuthStore interface {
+	// ActiveSession returns a live session of an active account.
+	ActiveSession(ctx context.Context, session string, now time.Time) (s ActiveSession, found bool, err error)
+	// Revocations returns the revocations made since an instant.
+	Revocations(ctx context.Context, since time.Time) ([]Revocation, error)
+	// SaveLastSeen updates the last activity of sessions.
+	SaveLastSeen(ctx context.Context, all []LastSeen) error
+}
+
+// ErrRevocationsStale refuses every account while this process cannot read revocations.
+var ErrRevocationsStale = &fault.Error{
+	Kind: fault.Unavailable, Code: "identity_stale", RetryAfter: time.Second,
+	Detail: "Your session cannot be checked right now. Try again in a moment.",
+}
+
+// Authenticator resolves access tokens to actors. It caches valid tokens for tokenCacheTTL and reads revocations every
+// second; when they are older than maxRevocationAge it refuses every token (S4). It is safe for concurrent use.
+type Authenticator struct {
+	tokens TokenCodec
+	store  AuthStore
+	cache  SessionCache
+	now    func() time.Time
+	onRole func(role int64)
+
+	mu      sync.RWMutex
+	cached  map[[sha256.Size]byte]*cachedToken
+	revoked map[string]time.Time // by session id
+	users   map[string]time.Time // by user id: sessions that started up to then are invalid
+	applied map[string]time.Time // revocations by row id, so that the overlap applies none twice
+	synced  time.Time            // revocations committed by then are known
+	evicted time.Time            // last eviction of expired tokens
+
+	lastSeenMu sync.Mutex
+	lastSeen   map[string]LastSeen
+}
+
+// cachedToken is a token that was verified.
+type cachedToken struct {
+	actor   Actor
+	user    string // user id in decimal, the key of Authenticator.users
+	started time.Time
+	expires time.Time
+	seenAt  atomic.Int64 // last activity that was recorded, Unix ms
+}
+
+// NewAuthenticator returns an authenticator that refuses every token until SyncRevocations has succeeded. onRole, which
+// may be nil, is called when the permissions of a role have changed, and with 0 when those of any role may have
+// changed, as at the start.
+func NewAuthenticator(
+	tokens TokenCodec, store AuthStore, cache SessionCache, now func() time.Time, onRole func(role int64),
+) *Authenticator {
+	return &Authenticator{
+		tokens: tokens, store: store, cache: cache, now: now, onRole: onRole,
+		cached: map[[sha256.Size]byte]*cachedToken{}, revoked: map[string]time.Time{}, users: map[string]time.Time{},
+		applied: map[string]time.Time{}, lastSeen: map[string]LastSeen{},
+	}
+}
+
+// Authenticate returns the actor of an access token, or ErrInvalidToken or ErrRevocationsStale.
+func (g *Authenticator) Authenticate(ctx context.Context, bearer string) (Actor, error) {
+	if len(bearer) == 0 || len(bearer) > MaxAccessToken {
+		return Actor{}, ErrInvalidToken
+	}
+	now, key := g.now(), sha256.Sum256([]byte(bearer))
+	g.mu.RLock()
+	a := g.cached[key]
+	stale := now.Sub(g.synced) > maxRevocationAge
+	dead := a != nil && g.isRevoked(a)
+	g.mu.RUnlock()
+	switch {
+	case stale:
+		return Actor{}, ErrRevocationsStale
+	case dead:
+		return Actor{}, ErrInvalidToken
+	case a == nil || !now.Before(a.expires):
+		var err error
+		if a, err = g.verify(ctx, bearer, key, now); err != nil {
+			return Actor{}, err
+		}
+	}
+	g.recordLastSeen(a, now)
+	return a.actor, nil
+}
+
+// isRevoked reports whether a cached token was revoked. The caller holds the lock.
+func (g *Authenticator) isRevoked(a *cachedToken) bool {
+	if _, gone := g.revoked[a.actor.Session]; gone {
+		return true
+	}
+	from, ok := g.users[a.user]
+	return ok && !a.started.After(from)
+}
+
+// verify checks the signature and the session of a token that is not cached.
+func (g *Authenticator) verify(ctx context.Context, bearer string, key [sha256.Size]byte, now time.Time) (*cachedToken, error) {
+	c, err := g.tokens.Parse(bearer, now)
+	if err != nil {
+		return nil, ErrInvalidToken
+	}
+	s, err := g.activeSession(ctx, c, now)
+	if err != nil {
+		return nil, err
+	}
+	a := &cachedToken{actor: s.actor(), user: decimal(s.UserID), started: s.StartedAt, expires: now.Add(tokenCacheTTL)}
+	if c.ExpiresAt.Before(a.expires) {
+		a.expires = c.ExpiresAt
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.isRevoked(a) { // a revocation may have arrived since the session was read
+		return nil, ErrInvalidToken
+	}
+	if len(g.cached) >= maxCachedTokens {
+		clear(g.cached)
+	}
+	g.cached[key] = a
+	return a, nil
+}
+
+// activeSession reads a session from Redis, or from SQL on a miss or error.
+func (g *Authenticator) activeSession(ctx context.Context, c Claims, now time.Time) (ActiveSession, error) {
+	s, found, barred, err := g.cache.Get(ctx, c.Session, c.ID)
+	if err == nil && barred {
+		return ActiveSession{}, ErrInvalidToken
+	}
+	if err == nil && found && s.UserID == c.UserID && now.Before(s.ExpiresAt) {
+		return s, nil
+	}
+	s, found, err = g.store.ActiveSession(ctx, c.Session, now)
+	if err != nil {
+		return ActiveSession{}, err
+	}
+	if !found || s.UserID != c.UserID {
+		return ActiveSession{}, ErrInvalidToken
+	}
+	_ = g.cache.Put(ctx, s, "") // best effort: a miss is read from SQL
+	return s, nil
+}
+
+// ClearCache drops all cached tokens. Call it after the signing key has changed.
+func (g *Authenticator) ClearCache() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	clear(g.cached)
+}
+
+// Revoke applies revocations to this process at once. They must be committed in SQL already.
+func (g *Authenticator) Revoke(all ...Revocation) {
+	g.mu.Lock()
+	roles := g.apply(all)
+	g.mu.Unlock()
+	g.notifyRoles(roles)
+}
+
+// apply stores revocations and returns the roles that changed. The caller holds the lock.
+func (g *Authenticator) apply(all []Revocation) (roles []string) {
+	for _, r := range all {
+		if _, known := g.applied[r.ID]; known && r.ID != "" {
+			continue
+		}
+		if r.ID != "" {
+			g.applied[r.ID] = r.At
+		}
+		switch r.Kind {
+		case RevokeSession:
+			g.revoked[r.Subject] = r.At
+		case RevokeUser:
+			if r.At.After(g.users[r.Subject]) {
+				g.users[r.Subject] = r.At
+			}
+		case RevokeRole:
+			roles = append(roles, r.Subject)
+		}
+	}
+	return roles
+}
+
+func (g *Authenticator) notifyRoles(roles []string) {
+	if g.onRole == nil {
+		return
+	}
+	for _, role := range roles {
+		id, ok := parseDecimal(role)
+		if ok {
+			g.onRole(id)
+		}
+	}
+}
+
+// SyncRevocations reads the revocations that any process committed since the last call. Run it every second.
+func (g *Authenticator) SyncRevocations(ctx context.Context) error {
+	begun := g.now()
+	g.mu.RLock()
+	synced := g.synced
+	g.mu.RUnlock()
+	since := begun.Add(-revocationTTL)
+	gap := synced.Before(since) // at the start, or after a long outage
+	if after := synced.Add(-revocationOverlap); after.After(since) {
+		since = after
+	}
+	all, err := g.store.Revocations(ctx, since)
+	if err != nil {
+		return err
+	}
+	g.mu.Lock()
+	roles := g.apply(all)
+	g.evict(begun)
+	g.synced = begun
+	g.mu.Unlock()
+	if gap {
+		roles = []string{"0"}
+	}
+	g.notifyRoles(roles)
+	return nil
+}
+
+// evict drops what no valid token needs any more. The caller holds the lock.
+func (g *Authenticator) evict(now time.Time) {
+	old := now.Add(-revocationTTL - revocationOverlap)
+	for _, m := range []map[string]time.Time{g.revoked, g.users, g.applied} {
+		for id, at := range m {
+			if at.Before(old) {
+				delete(m, id)
+			}
+		}
+	}
+	if now.Sub(g.evicted) < tokenCacheTTL {
+		return
+	}
+	g.evicted = now
+	for key, a := range g.cached {
+		if !now.Before(a.expires) {
+			delete(g.cached, key)
+		}
+	}
+}
+
+// recordLastSeen records the activity of a session, at most once per lastSeenInterval and token.
+func (g *Authenticator) recordLastSeen(a *cachedToken, now time.Time) {
+	last := a.seenAt.Load()
+	if now.UnixMilli()-last < lastSeenInterval.Milliseconds() || !a.seenAt.CompareAndSwap(last, now.UnixMilli()) {
+		return
+	}
+	idle, _ := SessionLifetimes(a.actor.Role)
+	g.lastSeenMu.Lock()
+	defer g.lastSeenMu.Unlock()
+	g.lastSeen[a.actor.Session] = LastSeen{a.actor.Session, now, now.Add(idle)}
+}
+
+// FlushLastSeen writes the activity recorded since the last call. If the write fails it is kept for the next call.
+func (g *Authenticator) FlushLastSeen(ctx context.Context) error {
+	g.lastSeenMu.Lock()
+	seen := g.lastSeen
+	g.lastSeen = map[string]LastSeen{}
+	g.lastSeenMu.Unlock()
+	if len(seen) == 0 {
+		return nil
+	}
+	all := make([]LastSeen, 0, len(seen))
+	for _, s := range seen {
+		all = append(all, s)
+	}
+	err := g.store.SaveLastSeen(ctx, all)
+	if err != nil {
+		g.lastSeenMu.Lock()
+		defer g.lastSeenMu.Unlock()
+		for id, s := range seen {
+			if g.lastSeen[id].At.Before(s.At) {
+				g.lastSeen[id] = s
+			}
+		}
+	}
+	return err
+}

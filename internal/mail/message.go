@@ -1,0 +1,53 @@
+package mail
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// QueuedMessage is a message in the outbox.
+type QueuedMessage struct {
+	ID        string
+	Recipient string // an e-mail address
+	Template  string
+	Locale    string
+	Fields    map[string]string
+	Created   time.Time
+	Expires   time.Time
+	Attempts  int // including the current one
+}
+
+// Message is a rendered message.
+type Message struct {
+	ID      string // of the QueuedMessage; becomes the Message-ID
+	To      string
+	Date    time.Time
+	Subject string
+	Text    string
+	HTML    string
+}
+
+// Transport sends messages to a server, or writes them to a folder. Send returns ErrRefused for a message that will
+// never be accepted and ErrUnreachable when nothing can be sent now; any other error concerns this message.
+type Transport interface {
+	Send(ctx context.Context, m Message) error
+}
+
+// Errors of a Transport.
+var (
+	ErrRefused     = errors.New("mail: the server will never accept this message")
+	ErrUnreachable = errors.New("mail: the server is out of reach")
+)
+
+// Store stores the outbox, normally mailsql.
+type Store interface {
+	// Claim returns up to most due messages, counts the attempt, and hides them from other claims until a time.
+	Claim(ctx context.Context, now, until time.Time, most int) ([]QueuedMessage, error)
+	// Delete deletes messages.
+	Delete(ctx context.Context, ids []string) error
+	// Retry makes a message due at a time. attempts and reason replace its count and its last error.
+	Retry(ctx context.Context, id string, at time.Time, attempts int, reason string) error
+	// DeadLetter marks a message as dead: it is not sent again.
+	DeadLetter(ctx context.Context, id, reason string) error
+}
