@@ -63,12 +63,12 @@ func TestLetters(t *testing.T) {
 		lan.verify(codes[0]).want(t, http.StatusOK, "")
 		arrived(2) // and welcome
 
-		<-m.Connected()
-		<-m.Connected()
+		<-m.Arrived()
+		<-m.Arrived()
 		release := m.Hold()
 		defer release()
 		s.registered("minh")
-		<-m.Connected()
+		<-m.Arrived()
 		v.kill() // in the middle of the letter
 		release()
 		s.spoil("UPDATE mail_outbox SET available_at = available_at - 120000") // two minutes go by

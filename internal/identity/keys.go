@@ -48,7 +48,7 @@ const (
 	MailKey  = "mail"
 )
 
-var errSeal = errors.New("identity: what was sealed cannot be opened with this key")
+var errSeal = errors.New("identity: sealed text does not open with this key")
 
 // Seal encrypts a short text with AES-256-GCM and a random nonce. The purpose is authenticated: text sealed for one
 // purpose does not open for another.

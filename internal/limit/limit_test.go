@@ -16,7 +16,7 @@ import (
 
 func TestMemory(t *testing.T) { limittest.Store(t, limit.NewMemory()) }
 
-// The numbers that the documentation promises.
+// The documented limits.
 func TestPolicies(t *testing.T) {
 	want := map[string][2]any{
 		"login_account_ip": {time.Minute, 5}, "login_account": {time.Minute, 20}, "login_ip": {time.Second, 60},
@@ -39,7 +39,7 @@ func TestPolicies(t *testing.T) {
 	}
 }
 
-// However somebody spreads what they do over time, no window grants more than twice a burst (L1).
+// No window grants more than twice the burst, however requests are spread (L1).
 func TestReserve_never_grants_more_than_twice(t *testing.T) {
 	p := limit.Policies()[0]
 	var tat int64
@@ -61,7 +61,7 @@ func TestReserve_never_grants_more_than_twice(t *testing.T) {
 	}
 }
 
-// failing is a shared store that cannot be reached.
+// failingStore is an unreachable shared store.
 type failingStore struct{ calls atomic.Int64 }
 
 func (f *failingStore) Reserve(context.Context, *limit.Policy, string, time.Time) (limit.Result, error) {
@@ -73,7 +73,7 @@ func (f *failingStore) Peek(ctx context.Context, p *limit.Policy, subject string
 	return f.Reserve(ctx, p, subject, now)
 }
 
-// Without Redis the same numbers hold in this process (L2), and what this process refuses is not asked about (L4).
+// Without Redis the same limits apply per process (L2). Redis is not asked about requests refused locally (L4).
 func TestLimiter_without_redis(t *testing.T) {
 	var refused []string
 	shared, now := &failingStore{}, time.Now()
@@ -88,7 +88,7 @@ func TestLimiter_without_redis(t *testing.T) {
 		}
 	}
 	if n := shared.calls.Load(); n != 3 {
-		t.Errorf("redis was asked %d times", n)
+		t.Errorf("%d calls to redis, want 3", n)
 	}
 	if len(refused) != 5 || refused[0] != "order_guest" {
 		t.Errorf("counted %v", refused)
@@ -101,11 +101,11 @@ func TestLimiter_without_redis(t *testing.T) {
 		t.Errorf("a look shows %+v", v)
 	}
 	if _, ok := l.Allow(t.Context(), "api_ip", "here"); !ok || shared.calls.Load() != 4 { // one look more, but not for api_ip
-		t.Errorf("a local policy was asked for in redis: %d", shared.calls.Load())
+		t.Errorf("a local policy reached redis: %d calls", shared.calls.Load())
 	}
 }
 
-// strict is a shared store that another process has used up.
+// exhaustedStore is a shared store whose limits another process has used up.
 type exhaustedStore struct{}
 
 func (exhaustedStore) Reserve(_ context.Context, p *limit.Policy, _ string, _ time.Time) (limit.Result, error) {
@@ -121,7 +121,7 @@ func TestLimiter_exhausted_by_another_process(t *testing.T) {
 	v := l.Reserve(t.Context(), "qr_ip", "here")
 	var f *fault.Error
 	if !errors.As(v.Err(), &f) || f.Kind != fault.TooMany || f.Code != "rate_limited" || f.RetryAfter != time.Second {
-		t.Errorf("%+v is answered with %v", v, v.Err())
+		t.Errorf("%+v: error %v", v, v.Err())
 	}
 }
 
@@ -129,29 +129,29 @@ func TestLimiter_off(t *testing.T) {
 	var l *limit.Limiter
 	for range 1000 {
 		if retry, ok := l.Allow(t.Context(), "order_guest", "a phone"); !ok || retry != 0 {
-			t.Fatal("a limit that is off refuses")
+			t.Fatal("a nil limiter refused")
 		}
 	}
 	defer func() {
 		if recover() == nil {
-			t.Error("a policy that nobody wrote is granted")
+			t.Error("an unknown policy was allowed")
 		}
 	}()
 	l.Allow(t.Context(), "order_gest", "a phone")
 }
 
-// A flood of strangers takes a bounded memory, and whoever is limited stays so while there is room.
+// A flood of subjects takes bounded memory, and limited subjects stay limited while there is room.
 func TestMemory_is_bounded(t *testing.T) {
 	m, now := limit.NewMemory(), time.Now()
 	l := &limit.Limiter{Local: m, Now: func() time.Time { return now }}
 	for i := range 400_000 {
 		l.Allow(t.Context(), "login_ip", fmt.Sprint(i))
 		if i == 1000 {
-			now = now.Add(time.Minute) // the first have paid
+			now = now.Add(time.Minute) // the first ones expire
 		}
 	}
 	if n := m.Len(); n > 300_000 || n < 100_000 {
-		t.Errorf("%d subjects are remembered", n)
+		t.Errorf("%d subjects are stored", n)
 	}
 }
 

@@ -61,7 +61,7 @@ var byName = func() map[string]*Policy {
 func mustPolicy(name string) *Policy {
 	p, ok := byName[name]
 	if !ok {
-		panic("limit: there is no policy " + name)
+		panic("limit: unknown policy " + name)
 	}
 	return p
 }

@@ -22,7 +22,7 @@ func TestRender(t *testing.T) {
 					t.Errorf("%s %s: %+v", name, locale, m)
 				}
 				if has := strings.Contains(m.Text, "\n\n493028\n\n") && strings.Contains(m.HTML, ">493028<"); has != (name != "welcome") {
-					t.Errorf("%s %s: the code is shown: %t", name, locale, has)
+					t.Errorf("%s %s: contains the code: %t", name, locale, has)
 				}
 				if !strings.Contains(m.Text, who) || !strings.Contains(m.HTML, who) {
 					t.Errorf("%s %s does not greet %q", name, locale, who)
@@ -41,11 +41,11 @@ func TestRender_unknown_locale(t *testing.T) {
 		t.Errorf("%+v, %v", other, err)
 	}
 	if _, err := Render("../page", "vi", nil); err == nil {
-		t.Error("a template that does not exist is filled")
+		t.Error("an unknown template was rendered")
 	}
 }
 
-// Whatever somebody calls themselves, it begins no line, opens no tag and fills no page (E4).
+// A user's name starts no line, opens no tag and has a bounded length (E4).
 func TestRender_names(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		who := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{
@@ -62,7 +62,7 @@ func TestRender_names(t *testing.T) {
 		}
 		if m.Subject != plain.Subject || strings.Count(m.Text, "\n") != strings.Count(plain.Text, "\n") ||
 			strings.Count(m.HTML, "<") != strings.Count(plain.HTML, "<") || len(m.Text) > len(plain.Text)+2*maxField {
-			r.Fatalf("%q gives\n%s\n%s", who, m.Text, m.HTML)
+			r.Fatalf("%q renders as\n%s\n%s", who, m.Text, m.HTML)
 		}
 		if strings.ContainsFunc(m.Text, func(c rune) bool { return c != '\n' && unicode.IsControl(c) }) {
 			r.Fatalf("control characters: %q", m.Text)

@@ -38,7 +38,7 @@ var (
 	insert, look, prolong = stmts.Must("insert"), stmts.Must("look"), stmts.Must("prolong")
 )
 
-// house is a sender with everything around it; its clock stands still.
+// env is a sender with its database and server. Its clock stands still until a test moves it.
 type env struct {
 	t      *testing.T
 	db     *sqldb.DB
@@ -49,7 +49,7 @@ type env struct {
 	counts map[string]int
 }
 
-// code is what stands sealed in letters of these tests.
+// code is the unsealed code of the messages in these tests.
 const code = "493028"
 
 func newEnv(t *testing.T, db *sqldb.DB) *env {
@@ -62,7 +62,7 @@ func newEnv(t *testing.T, db *sqldb.DB) *env {
 	return h
 }
 
-// another is the sender of a second process on the same database and server.
+// another returns the sender of a second process on the same database and server.
 func (h *env) another() *mail.Sender {
 	post, err := mailout.NewSMTP(mailout.Config{URL: telemetry.Secret(h.server.URL()), From: "Comanda <no-reply@house.example>"})
 	if err != nil {
@@ -123,14 +123,14 @@ func (h *env) run() {
 	}
 }
 
-// quiet expects that neither the log nor the table have a word of the code (E3).
+// quiet checks that neither the log nor the table contains the code (E3).
 func (h *env) quiet() {
 	h.t.Helper()
 	if strings.Contains(h.log.String(), code) || strings.Contains(fmt.Sprint(h.rows()), code) {
-		h.t.Errorf("the code is told:\n%s\n%v", h.log, h.rows())
+		h.t.Errorf("the code leaked:\n%s\n%v", h.log, h.rows())
 	}
 	if strings.Contains(h.log.String(), "@example.com") {
-		h.t.Errorf("a recipient is told:\n%s", h.log)
+		h.t.Errorf("a recipient was logged:\n%s", h.log)
 	}
 }
 
@@ -154,7 +154,7 @@ func TestSender(t *testing.T) {
 		if m.Get("To") != "<letter00@example.com>" || m.Get("From") != `"Comanda" <no-reply@house.example>` ||
 			m.Get("Message-Id") != "<letter00@house.example>" || m.Get("Auto-Submitted") != "auto-generated" ||
 			m.Get("Subject") != "Your code: "+code || !strings.HasPrefix(m.Get("Content-Type"), "multipart/alternative") {
-			h.t.Errorf("head %v", m)
+			h.t.Errorf("headers %v", m)
 		}
 		if strings.Count(raw[0], code) < 3 { // in the subject, the text and the page
 			h.t.Errorf("the code is missing:\n%s", raw[0])
@@ -163,7 +163,7 @@ func TestSender(t *testing.T) {
 	})
 }
 
-// A letter that the server does not take now waits longer each time, and is dead in the end (E2).
+// Temporary failures are retried with growing delays and end as a dead letter (E2).
 func TestSender_dead_letters(t *testing.T) {
 	each(t, func(h *env) {
 		h.letter("a")
@@ -197,14 +197,14 @@ func TestSender_dead_letters(t *testing.T) {
 	})
 }
 
-// keepAlive moves the end of all letters away.
+// keepAlive extends the expiry of all messages.
 func (h *env) keepAlive() {
 	if _, err := h.db.Exec(h.t.Context(), prolong, h.now.Add(time.Hour).UnixMilli()); err != nil {
 		h.t.Fatal(err)
 	}
 }
 
-// What will never be taken is dead at once, and the others are sent.
+// A permanent rejection is a dead letter at once, and other messages are sent.
 func TestSender_refused(t *testing.T) {
 	for name, c := range map[string]struct {
 		to     string
@@ -237,7 +237,7 @@ func TestSender_refused(t *testing.T) {
 	}
 }
 
-// While the server is out of reach nothing is counted against the letters (E2); afterwards all are sent.
+// While the server is unreachable no attempt is counted (E2); afterwards all messages are sent.
 func TestSender_unreachable(t *testing.T) {
 	each(t, func(h *env) {
 		for i := range 3 {
@@ -264,23 +264,23 @@ func TestSender_unreachable(t *testing.T) {
 	})
 }
 
-// A process that dies between sending and noting it leaves the letter claimed; the next one sends it again, under the
-// same Message-ID, and nobody else does meanwhile.
+// A process that dies between sending and recording it leaves the message claimed. Another process sends it again after
+// the lease, and not before.
 func TestSender_restart(t *testing.T) {
 	each(t, func(h *env) {
 		h.letter("a")
 		dying, die := context.WithCancel(h.t.Context())
 		h.sender.Transport = transportFunc(func(context.Context, mail.Message) error { die(); return nil })
-		h.sender.Store = deaf{h.sender.Store}
+		h.sender.Store = unreachableStore{h.sender.Store}
 		if err := h.sender.RunOnce(dying); err == nil {
-			h.t.Fatal("the note was lost, and nobody says so")
+			h.t.Fatal("the result was lost without an error")
 		}
 		next := h.another()
 		if err := next.RunOnce(h.t.Context()); err != nil {
 			h.t.Fatal(err)
 		}
 		if got, _ := h.server.Messages(); len(got) != 0 {
-			h.t.Error("a claimed letter is sent by another process")
+			h.t.Error("another process sent a claimed message")
 		}
 		h.now = h.now.Add(3 * time.Minute)
 		if err := next.RunOnce(h.t.Context()); err != nil {
@@ -296,12 +296,12 @@ type transportFunc func(context.Context, mail.Message) error
 
 func (f transportFunc) Send(ctx context.Context, m mail.Message) error { return f(ctx, m) }
 
-// deaf is a store that a process cannot reach any more.
-type deaf struct{ mail.Store }
+// unreachableStore is a store whose Delete fails.
+type unreachableStore struct{ mail.Store }
 
-func (deaf) Done(context.Context, []string) error { return errors.New("gone") }
+func (unreachableStore) Delete(context.Context, []string) error { return errors.New("gone") }
 
-// A connection that breaks before the server's consent may mean that the message was taken: it is sent again.
+// A connection that breaks before the server's reply leaves the outcome unknown: the message is sent again.
 func TestSender_reply_lost(t *testing.T) {
 	h := newEnv(t, sqldbtest.SQLite(t))
 	h.letter("a")
@@ -316,7 +316,7 @@ func TestSender_reply_lost(t *testing.T) {
 	}
 }
 
-// Several processes share the work: each letter is sent once.
+// Several processes share the work and send each message once.
 func TestSender_concurrent(t *testing.T) {
 	each(t, func(h *env) {
 		const n = 60
@@ -340,7 +340,7 @@ func TestSender_concurrent(t *testing.T) {
 			seen[m.Header.Get("Message-Id")]++
 		}
 		if len(got) != n || len(seen) != n || len(h.rows()) != 0 {
-			h.t.Errorf("%d messages of %d letters, left %d", len(got), len(seen), len(h.rows()))
+			h.t.Errorf("%d messages, %d distinct, %d left in the outbox", len(got), len(seen), len(h.rows()))
 		}
 	})
 }
@@ -352,7 +352,7 @@ func TestStore_backlog(t *testing.T) {
 			h.t.Helper()
 			n, a, d, err := s.Backlog(h.t.Context(), h.now)
 			if err != nil || n != pending || d != dead || a != age {
-				h.t.Errorf("%d wait for %v, %d are dead, %v", n, a, d, err)
+				h.t.Errorf("%d pending for %v, %d dead, %v", n, a, d, err)
 			}
 		}
 		expect(0, 0, 0)

@@ -24,7 +24,7 @@ type Store struct{ db *redisdb.DB }
 // New returns a store on a connection.
 func New(db *redisdb.DB) *Store { return &Store{db} }
 
-var errAnswer = errors.New("limitredis: an answer of the wrong shape")
+var errAnswer = errors.New("limitredis: malformed reply")
 
 // Reserve implements limit.Store. The script decides; the result is computed from the time that it returns.
 func (s *Store) Reserve(ctx context.Context, p *limit.Policy, subject string, now time.Time) (limit.Result, error) {

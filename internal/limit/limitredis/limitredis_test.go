@@ -20,7 +20,7 @@ func TestStore(t *testing.T) {
 	redisdbtest.Each(t, func(t *testing.T, db *redisdb.DB) { limittest.Store(t, limitredis.New(db)) })
 }
 
-// A subject lives in Redis for as long as it owes something, and its key shows nothing of it.
+// A key expires when its subject has its whole burst again, and does not reveal the subject.
 func TestStore_keys(t *testing.T) {
 	redisdbtest.Each(t, func(t *testing.T, db *redisdb.DB) {
 		s, now := limitredis.New(db), time.Now()
@@ -43,7 +43,7 @@ func TestStore_keys(t *testing.T) {
 	})
 }
 
-// Every policy that is shared can be kept: its name fits the key.
+// The name of every shared policy is valid in its key, and no window is longer than the key lives.
 func TestPolicies_fit_their_keys(t *testing.T) {
 	for _, p := range limit.Policies() {
 		k := keyspace.Rate(p.Action, "a subject")

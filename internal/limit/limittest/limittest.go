@@ -70,7 +70,7 @@ func model(t *testing.T, s limit.Store) {
 		subject, bucket := Subject(), &Bucket{Policy: p}
 		now := time.Now().Truncate(time.Millisecond)
 		for range rapid.IntRange(1, 12).Draw(r, "steps") {
-			// Often nothing passes, so that bursts are used up; sometimes just about one pace, sometimes the window.
+			// Often no time passes, so that bursts are used up; sometimes about one interval, sometimes up to a window.
 			pass := rapid.OneOf(rapid.Just(time.Duration(0)),
 				rapid.Map(rapid.Int64Range(-1, 1), func(d int64) time.Duration { return max(0, p.Interval+time.Duration(d)*time.Millisecond) }),
 				rapid.Map(rapid.Int64Range(0, p.Window().Milliseconds()), func(d int64) time.Duration { return time.Duration(d) * time.Millisecond }),
@@ -88,21 +88,21 @@ func compare(r *rapid.T, s limit.Store, p *limit.Policy, subject string, bucket 
 	ms := now.UnixMilli()
 	look, err := s.Peek(r.Context(), p, subject, now)
 	if err != nil || look.OK != bucket.CanTake(ms) {
-		r.Fatalf("a look shows %t, %v", look.OK, err)
+		r.Fatalf("Peek: %t, %v", look.OK, err)
 	}
 	want := bucket.Take(ms)
 	v, err := s.Reserve(r.Context(), p, subject, now)
 	if err != nil || v.OK != want {
-		r.Fatalf("granted %t instead of %t, %v", v.OK, want, err)
+		r.Fatalf("allowed %t, want %t, %v", v.OK, want, err)
 	}
 	if v.Remaining != int(bucket.level/p.Interval.Milliseconds()) {
-		r.Fatalf("%d remain of a level of %d ms", v.Remaining, bucket.level)
+		r.Fatalf("%d remaining at a level of %d ms", v.Remaining, bucket.level)
 	}
 	if wait := time.Duration(p.Interval.Milliseconds()-bucket.level) * time.Millisecond; !v.OK && v.Retry != wait {
-		r.Fatalf("come again in %v instead of %v", v.Retry, wait)
+		r.Fatalf("retry in %v, want %v", v.Retry, wait)
 	}
 	if full := p.Window() - time.Duration(bucket.level)*time.Millisecond; v.Reset != full {
-		r.Fatalf("all is there again in %v instead of %v", v.Reset, full)
+		r.Fatalf("reset in %v, want %v", v.Reset, full)
 	}
 }
 

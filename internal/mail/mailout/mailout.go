@@ -58,7 +58,7 @@ func NewSMTP(c Config) (*SMTP, error) {
 	if p := u.Port(); p != "" {
 		n, err := strconv.Atoi(p)
 		if err != nil {
-			return nil, errors.New("mailout: the port of the mail server is no number")
+			return nil, errors.New("mailout: the port of the mail server is not a number")
 		}
 		s.options = append(s.options, gomail.WithPort(n))
 	}
@@ -115,9 +115,9 @@ func sendError(err error) error {
 	case f.ErrorCode() == 0:
 		return fmt.Errorf("%w: %s", mail.ErrUnreachable, f.Reason)
 	case f.IsTemp():
-		return fmt.Errorf("mailout: the server said %d %s", f.ErrorCode(), f.EnhancedStatusCode())
+		return fmt.Errorf("mailout: the server replied %d %s", f.ErrorCode(), f.EnhancedStatusCode())
 	}
-	return fmt.Errorf("%w: it said %d %s", mail.ErrRefused, f.ErrorCode(), f.EnhancedStatusCode())
+	return fmt.Errorf("%w: %d %s", mail.ErrRefused, f.ErrorCode(), f.EnhancedStatusCode())
 }
 
 // fromAddress is the sender of all messages.

@@ -36,7 +36,7 @@ func TestFolder(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for range 2 { // sent again, it is the same file
+	for range 2 { // the second replaces the file
 		if err := f.Send(t.Context(), message(t)); err != nil {
 			t.Fatal(err)
 		}
@@ -75,7 +75,7 @@ func TestFolder_refuses(t *testing.T) {
 	}
 }
 
-// A subject with line breaks in it, which no template makes, stays one header.
+// Line breaks in a subject, which no template contains, do not start another header.
 func TestSMTP_subject(t *testing.T) {
 	server := mailtest.New(t)
 	s, err := mailout.NewSMTP(mailout.Config{URL: telemetry.Secret(server.URL()), From: "no-reply@house.example"})
@@ -119,13 +119,13 @@ func TestConfig(t *testing.T) {
 	}
 	for _, bad := range []string{"", "House", "a@b\r\nBcc: c@d", "a@b, c@d"} {
 		if (mailout.Config{URL: "smtp://mail.example", From: bad}).Validate() == nil {
-			t.Errorf("the sender %q is accepted", bad)
+			t.Errorf("sender %q was accepted", bad)
 		}
 	}
 }
 
-// A server that wants to know who sends is told; who it does not know is out of reach of it, and nobody's password is
-// said when that is.
+// Credentials are sent to a server that asks for them. A refused login counts as unreachable, and the error does not
+// contain the password.
 func TestSMTP_login(t *testing.T) {
 	server := mailtest.Start(t, "127.0.0.1:0", "house", "a planted password")
 	for password, want := range map[string]error{"a%20planted%20password": nil, "another": mail.ErrUnreachable} {

@@ -1,4 +1,4 @@
-// Package mailtest is an SMTP server for tests, which keeps what it is sent and says what it is told to.
+// Package mailtest has an SMTP server for tests. It stores messages and replies as a test configures.
 package mailtest
 
 import (
@@ -17,30 +17,30 @@ import (
 	"testing"
 )
 
-// Server speaks as much of RFC 5321 as a client needs that does not encrypt. Who wants to may log in by CRAM-MD5.
+// Server implements the part of RFC 5321 that a client without TLS needs, with optional CRAM-MD5 login.
 type Server struct {
 	t              testing.TB
 	l              net.Listener
-	user, password string // nobody has to log in where user is empty
+	user, password string // empty user: no login required
 
 	mu     sync.Mutex
-	says   map[string]string // by verb, such as RCPT: instead of 250
+	says   map[string]string // replies by verb, such as RCPT, instead of 250
 	got    []*mail.Message
 	raw    []string
 	heard  chan struct{} // one for each message
-	drop   bool          // the connection after a message, before saying that it was taken
-	hold   chan struct{} // closed when messages are answered again; nil while they are
+	drop   bool          // break the connection after a message, before the reply
+	hold   chan struct{} // delays replies until closed; nil for none
 	all    sync.WaitGroup
 	active map[net.Conn]bool
 }
 
-// New starts a server that ends with the test.
+// New starts a server that closes with the test.
 func New(t testing.TB) *Server {
 	t.Helper()
 	return Start(t, "127.0.0.1:0", "", "")
 }
 
-// Start is New at an address, for those who log in as a user.
+// Start is New at an address. A non-empty user must log in with the password.
 func Start(t testing.TB, addr, user, password string) *Server {
 	t.Helper()
 	l, err := net.Listen("tcp", addr)
@@ -56,10 +56,10 @@ func Start(t testing.TB, addr, user, password string) *Server {
 	return s
 }
 
-// Addr is host:port.
+// Addr returns host:port.
 func (s *Server) Addr() string { return s.l.Addr().String() }
 
-// URL is its address as clients are told it.
+// URL returns the server's address for mailout.Config.
 func (s *Server) URL() string {
 	if s.user == "" {
 		return "smtp://" + s.Addr()
@@ -68,7 +68,7 @@ func (s *Server) URL() string {
 	return u.String()
 }
 
-// Hold has it take messages without saying so, until release is called.
+// Hold delays the replies to messages until release is called.
 func (s *Server) Hold() (release func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -82,7 +82,7 @@ func (s *Server) Hold() (release func()) {
 	})
 }
 
-// Close ends it, and the connections that it has.
+// Close stops the server and breaks its connections.
 func (s *Server) Close() {
 	_ = s.l.Close()
 	s.mu.Lock()
@@ -93,24 +93,24 @@ func (s *Server) Close() {
 	s.all.Wait()
 }
 
-// Say has it answer a verb with a line, such as "550 5.1.1 no such user"; "" is consent again.
+// Reply sets the reply to a verb, such as "550 5.1.1 no such user". An empty line restores the default.
 func (s *Server) Reply(verb, line string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.says[verb] = line
 }
 
-// Drop has it break the connection when it has a whole message, without a word.
+// Drop makes the server break the connection after each message, without a reply.
 func (s *Server) Drop(on bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.drop = on
 }
 
-// Connected receives a value for each message that arrives, accepted or not.
-func (s *Server) Connected() <-chan struct{} { return s.heard }
+// Arrived receives a value for each message that arrives, accepted or not.
+func (s *Server) Arrived() <-chan struct{} { return s.heard }
 
-// Messages are those that it has taken, parsed, and as they came.
+// Messages returns the accepted messages, parsed and raw.
 func (s *Server) Messages() (parsed []*mail.Message, raw []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -175,11 +175,11 @@ func (s *Server) serve(c net.Conn) {
 	}
 }
 
-// login asks for the HMAC of a challenge by the password (RFC 2195).
+// login verifies a CRAM-MD5 response (RFC 2195).
 func (s *Server) login(c net.Conn, in *bufio.Reader) bool {
 	const challenge = "<1896.697170952@test>"
 	fmt.Fprintf(c, "334 %s\r\n", base64.StdEncoding.EncodeToString([]byte(challenge)))
-	line, _ := in.ReadString('\n') // half a line is no answer
+	line, _ := in.ReadString('\n') // an incomplete line fails the comparison
 	said, _ := base64.StdEncoding.DecodeString(strings.TrimSpace(line))
 	m := hmac.New(md5.New, []byte(s.password))
 	m.Write([]byte(challenge))
@@ -192,7 +192,7 @@ func (s *Server) reply(verb string) string {
 	return s.says[verb]
 }
 
-// take reads a message up to its dot.
+// readMessage reads a message up to its final dot.
 func (s *Server) readMessage(in *bufio.Reader) bool {
 	var b strings.Builder
 	for {
@@ -207,7 +207,7 @@ func (s *Server) readMessage(in *bufio.Reader) bool {
 	}
 	m, err := mail.ReadMessage(strings.NewReader(b.String()))
 	if err != nil {
-		s.t.Errorf("a message that nobody can read: %v\n%s", err, b.String())
+		s.t.Errorf("unreadable message: %v\n%s", err, b.String())
 		return false
 	}
 	s.mu.Lock()
@@ -223,7 +223,7 @@ func (s *Server) readMessage(in *bufio.Reader) bool {
 	return !drop
 }
 
-// Body is the whole body of a message.
+// Body returns the complete body of a message.
 func Body(t testing.TB, m *mail.Message) string {
 	t.Helper()
 	b, err := io.ReadAll(m.Body)
