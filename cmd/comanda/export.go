@@ -107,7 +107,7 @@ func (c *cli) importing() *cobra.Command {
 	return cmd
 }
 
-func printImported(w io.Writer, r document.Imported, check bool) {
+func printImported(w io.Writer, r document.ImportResult, check bool) {
 	verb := "written"
 	if check {
 		verb = "would be written"

@@ -21,7 +21,7 @@ import (
 type papers struct {
 	Documents *document.Reader
 	Projector *document.Projector
-	Plane     *document.Plane
+	Plane     *document.Generation
 	Sampler   *document.Sampler
 	rows      *documentsql.Store
 	figures   documentFigures
@@ -35,18 +35,18 @@ func newPapers(db *sqldb.DB, redis *redisdb.DB) papers {
 	p := papers{rows: rows}
 	p.Projector = &document.Projector{Source: rows, Outbox: rows, Writer: cache, Now: db.Now}
 	builder := p.builder(db, cache)
-	p.Plane = &document.Plane{Store: rows, Marks: cache, Build: builder.Build}
-	p.Documents = &document.Reader{Source: rows, Cache: cache, Plane: p.Plane, Heal: p.Projector.Touch}
+	p.Plane = &document.Generation{Store: rows, Markers: cache, Build: builder.Build}
+	p.Documents = &document.Reader{Source: rows, Cache: cache, State: p.Plane, Repair: p.Projector.Touch}
 	p.Sampler = &document.Sampler{
-		Source: rows, Counts: rows, Mirror: cache, Projector: p.Projector, Plane: p.Plane, Now: db.Now,
-		Rest: sampleRest, BuildRest: buildRest,
+		Source: rows, Counts: rows, Mirror: cache, Projector: p.Projector, Generation: p.Plane, Now: db.Now,
+		IdleFactor: sampleRest, BuildIdleFactor: buildRest,
 	}
 	return p
 }
 
 func (p papers) builder(db *sqldb.DB, cache *documentredis.Store) *document.Builder {
 	return &document.Builder{
-		Source: p.rows, Projector: p.Projector, Sweeper: cache, Store: p.rows, Marks: cache, Now: db.Now, NewID: uid.New,
+		Source: p.rows, Projector: p.Projector, Sweeper: cache, Store: p.rows, Markers: cache, Now: db.Now, NewID: uid.New,
 	}
 }
 
@@ -82,12 +82,12 @@ func (k *Core) wireDocuments(reg prometheus.Registerer) {
 		switch {
 		case err == nil:
 			builds.WithLabelValues("ok").Inc()
-		case !errors.Is(err, document.ErrBuilding):
+		case !errors.Is(err, document.ErrRebuildRunning):
 			builds.WithLabelValues("failed").Inc()
 		}
 		return err
 	}
-	k.Redis.OnChange(func(redisdb.Change) { k.Plane.Suspect() })
+	k.Redis.OnChange(func(redisdb.Change) { k.Plane.Invalidate() })
 	k.wireSampler(reg)
 }
 
@@ -101,7 +101,7 @@ func (k *Core) documentLoops() []worker.Loop {
 			Name: "documents", Run: k.Projector.RunOnce, Every: 50 * time.Millisecond, Timeout: time.Minute,
 			MaxPause: 5 * time.Second,
 		},
-		{Name: "document_plane", Run: k.Plane.Watch, Every: time.Second, Timeout: rebuildTimeout, MaxPause: 5 * time.Second},
+		{Name: "document_plane", Run: k.Plane.Reconcile, Every: time.Second, Timeout: rebuildTimeout, MaxPause: 5 * time.Second},
 		{
 			Name: "document_sample", Run: k.Sampler.RunOnce, Every: sampleEvery, Timeout: rebuildTimeout,
 			MaxPause: 5 * time.Second,

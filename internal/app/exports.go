@@ -56,8 +56,8 @@ func record(ctx context.Context, db *sqldb.DB, action, kind, id string, detail a
 // ImportDocuments reads JSON lines as ExportDocuments writes them.
 func ImportDocuments(
 	ctx context.Context, db *sqldb.DB, from io.ReadSeeker, on document.OnConflict, check bool, report func(document.Progress),
-) (document.Imported, error) {
-	im := document.Import{Target: documentsql.New(db), OnConflict: on, Check: check, Report: report}
+) (document.ImportResult, error) {
+	im := document.Import{Target: documentsql.New(db), OnConflict: on, DryRun: check, Report: report}
 	result, err := im.Run(ctx, from)
 	if err != nil || check {
 		return result, err

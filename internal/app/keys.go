@@ -39,7 +39,7 @@ func Keys() []KeyInfo {
 var rebuilders = map[string]any{
 	"stock.rebuild":    (*stock.Syncer).Reconcile,
 	"visit.resolve":    (*visit.Guests).Resolve,
-	"document.rebuild": (*document.Sampler).RunOnce, // and document.Plane.Watch, when all are gone
+	"document.rebuild": (*document.Sampler).RunOnce, // and document.Generation.Reconcile, when all are gone
 	"identity.admit":   (*identity.Authenticator).Authenticate,
 	"identity.follow":  (*identity.Authenticator).SyncRevocations,
 	"identity.send":    (*identity.Accounts).RequestCode,

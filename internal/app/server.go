@@ -51,7 +51,7 @@ func (k *Core) register(a *httpapi.API) {
 	cataloghttp.House(a, k.Editor.Store, k.DB.Now)
 	cataloghttp.Live(a, k.Boards, guestBranch{k.Guests})
 	cataloghttp.Staff(a, k.Catalogue)
-	documenthttp.Offer(a, k.Documents)
+	documenthttp.Register(a, k.Documents)
 	identityhttp.Member(a, k.Accounts, k.Config.encrypted())
 	identityhttp.Admin(a, k.Administration)
 	identityhttp.Setup(a, k.Setup)

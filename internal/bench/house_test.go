@@ -176,7 +176,7 @@ func (h *house) till(t *testing.T) till {
 func (h *house) enterMembers(t *testing.T) {
 	t.Helper()
 	const first = 7001
-	people := documenttest.House{DB: h.db}
+	people := documenttest.Writer{DB: h.db}
 	if err := people.PutRole(t.Context(), 1, "USER"); err != nil {
 		t.Fatal(err)
 	}

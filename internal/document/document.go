@@ -10,13 +10,13 @@ import (
 
 // Document is the state of a row at one version.
 type Document struct {
-	Entity  *Entity
-	ID      string
-	Version int64
-	JSON    string
-	Entries []Entry // under which it is found; only of documents that were read from SQL
-	Beside  string  // of those: the hidden values as a JSON object, "" without
-	Dead    bool    // the row was deleted; a version of 0 is not known
+	Entity       *Entity
+	ID           string
+	Version      int64
+	JSON         string
+	IndexEntries []IndexEntry // under which it is found; only of documents that were read from SQL
+	Relations    string       // of those: the hidden values as a JSON object, "" without
+	Deleted      bool         // the row was deleted; a version of 0 is not known
 }
 
 // Ref names the document.
@@ -52,7 +52,7 @@ func (c *Cell) number(f Field) (int64, bool) {
 }
 
 // Targets are where a row of the entity is scanned into.
-func (e *Entity) Targets(row []Cell) []any {
+func (e *Entity) ScanTargets(row []Cell) []any {
 	all := make([]any, len(e.Fields))
 	for i, f := range e.Fields {
 		c := &row[i]
@@ -95,22 +95,22 @@ func (e *Entity) Document(row []Cell, buf *[]byte) (Document, error) {
 	} else {
 		d.ID = row[0].T
 	}
-	return d, e.enter(&d, row)
+	return d, e.addIndexEntries(&d, row)
 }
 
 // enter works out under which entries a document is found.
-func (e *Entity) enter(d *Document, row []Cell) error {
+func (e *Entity) addIndexEntries(d *Document, row []Cell) error {
 	for _, x := range e.Indexes {
 		f := e.Fields[x.field]
 		if f.Kind == Members {
-			if err := relate(d, x, row[x.field].T); err != nil {
+			if err := addRelations(d, x, row[x.field].T); err != nil {
 				return err
 			}
 			continue
 		}
-		if value, ok := row[x.field].plain(f); ok {
+		if value, ok := row[x.field].lookupValue(f); ok {
 			if v, indexed := x.Encode(value); indexed {
-				d.Entries = append(d.Entries, Entry{x, v})
+				d.IndexEntries = append(d.IndexEntries, IndexEntry{x, v})
 			}
 		}
 	}
@@ -118,7 +118,7 @@ func (e *Entity) enter(d *Document, row []Cell) error {
 }
 
 // relate enters the document under everything that a list of members names.
-func relate(d *Document, x *Index, list string) error {
+func addRelations(d *Document, x *Index, list string) error {
 	var ids []int64
 	if err := json.Unmarshal([]byte(list), &ids); err != nil {
 		return fmt.Errorf("document: %s: %s: %w", d.Ref(), x.Field, err)
@@ -126,26 +126,26 @@ func relate(d *Document, x *Index, list string) error {
 	texts := make([]string, len(ids))
 	for i, id := range ids {
 		texts[i] = strconv.FormatInt(id, 10)
-		d.Entries = append(d.Entries, Entry{x, texts[i]})
+		d.IndexEntries = append(d.IndexEntries, IndexEntry{x, texts[i]})
 	}
 	beside, err := json.Marshal(map[string][]string{x.Field: texts})
-	d.Beside = string(beside)
+	d.Relations = string(beside)
 	return err
 }
 
 // plain is a value as it is looked up.
-func (c *Cell) plain(f Field) (string, bool) {
+func (c *Cell) lookupValue(f Field) (string, bool) {
 	if f.Kind.isText() {
 		return c.text(f)
 	}
 	n, ok := c.number(f)
 	if f.Kind == Flag {
-		return yes(n == 1), ok
+		return flagText(n == 1), ok
 	}
 	return strconv.FormatInt(n, 10), ok
 }
 
-func yes(v bool) string {
+func flagText(v bool) string {
 	if v {
 		return "yes"
 	}
@@ -179,17 +179,17 @@ func (c *Cell) appendJSON(b []byte, f Field) []byte {
 		return strconv.AppendBool(b, n == 1)
 	case f.Kind == Instant:
 		b = append(b, '"')
-		b = time.UnixMilli(n).UTC().AppendFormat(b, instantForm)
+		b = time.UnixMilli(n).UTC().AppendFormat(b, instantFormat)
 		return append(b, '"')
 	}
 	return strconv.AppendInt(b, n, 10)
 }
 
 // instantForm is RFC 3339 with milliseconds, always.
-const instantForm = "2006-01-02T15:04:05.000Z07:00"
+const instantFormat = "2006-01-02T15:04:05.000Z07:00"
 
 // HouseLocale is the locale whose text is a document's name, where there is one.
-const HouseLocale = "vi"
+const DefaultLocale = "vi"
 
 // appendLocalised writes one of the texts: the house's, else the English one, else the first by its locale.
 func appendLocalised(b []byte, object string) []byte {
@@ -197,12 +197,12 @@ func appendLocalised(b []byte, object string) []byte {
 	if json.Unmarshal([]byte(object), &texts) != nil || len(texts) == 0 {
 		return append(b, null...)
 	}
-	return appendText(b, In(texts, HouseLocale))
+	return appendText(b, TextIn(texts, DefaultLocale))
 }
 
 // In gives the text in the locale, else in the house's, else in English, else the first by its locale.
-func In(texts map[string]string, locale string) string {
-	for _, l := range []string{locale, HouseLocale, "en"} {
+func TextIn(texts map[string]string, locale string) string {
+	for _, l := range []string{locale, DefaultLocale, "en"} {
 		if s := texts[l]; s != "" {
 			return s
 		}

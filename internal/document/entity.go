@@ -9,14 +9,14 @@ import (
 
 // Entity declares one model: what its documents hold and how they are found. Everything else follows from it.
 type Entity struct {
-	Name    string // as in keys and in lines of an export
-	Fields  []Field
-	Indexes []*Index
-	Keys    *keyspace.Documents
-	Numeric bool // ids are numbers; otherwise they are text
-	Ledger  bool // belongs to the ledger: exported, never imported
+	Name       string // as in keys and in lines of an export
+	Fields     []Field
+	Indexes    []*Index
+	Keys       *keyspace.Documents
+	Numeric    bool // ids are numbers; otherwise they are text
+	ExportOnly bool // belongs to the ledger: exported, never imported
 
-	Together []string // fields whose values no two rows share all of
+	UniqueTogether []string // fields whose values no two rows share all of
 }
 
 // Field is one value of a row. Rows have their values in the order of the declaration.
@@ -54,12 +54,12 @@ func (k Kind) isText() bool { return k == Text || k >= Object }
 
 // Index is a way to find documents by a value.
 type Index struct {
-	Name   string // in questions and memos
-	Field  string
-	Unique bool
-	Case   Case
-	Only   string // the one value that is indexed; empty: all
-	Keys   []*keyspace.DocumentIndex
+	Name      string // in questions and memos
+	Field     string
+	Unique    bool
+	Case      Case
+	OnlyValue string // the one value that is indexed; empty: all
+	Keys      []*keyspace.DocumentIndex
 
 	field int // place of Field
 }
@@ -75,7 +75,7 @@ const (
 )
 
 // Relation tells whether the index holds what belongs to a document, and not where the document belongs.
-func (x *Index) Relation() bool { return x.Keys[0].Own }
+func (x *Index) IsRelation() bool { return x.Keys[0].Own }
 
 // define finishes a declaration.
 func define(e Entity) *Entity {
@@ -102,7 +102,7 @@ func (e *Entity) Index(name string) *Index {
 func (e *Entity) Sets() []*Index {
 	var sets []*Index
 	for _, x := range e.Indexes {
-		if !x.Unique && !x.Relation() {
+		if !x.Unique && !x.IsRelation() {
 			sets = append(sets, x)
 		}
 	}

@@ -10,7 +10,7 @@ import (
 )
 
 // line is a document in an export.
-type line struct {
+type exportLine struct {
 	Entity    string          `json:"entity"`
 	ID        string          `json:"id"`
 	Document  json.RawMessage `json:"document"`
@@ -20,14 +20,14 @@ type line struct {
 // Importable are the entities that an import takes, in the order in which it takes them. The ledger's are not among
 // them: orders are more than their documents, and come back with a backup.
 func Importable() []*Entity {
-	return slices.DeleteFunc(slices.Clone(Entities), func(e *Entity) bool { return e.Ledger })
+	return slices.DeleteFunc(slices.Clone(Entities), func(e *Entity) bool { return e.ExportOnly })
 }
 
 // Export writes documents as they are in SQL, one a line: entities in their order, documents in the order of their ids.
 // The same rows always give the same text. All are of one moment: a document of a later one could refer to what was written
 // behind the end of its entity, and no import would take it.
 func Export(
-	ctx context.Context, from Snapshots, entities []*Entity, to io.Writer, report func(Progress),
+	ctx context.Context, from SnapshotSource, entities []*Entity, to io.Writer, report func(Progress),
 ) (total int, err error) {
 	w := bufio.NewWriterSize(to, 1<<16)
 	err = from.Snapshot(ctx, func(ctx context.Context, at Source) error {
@@ -82,7 +82,7 @@ func exportBatch(ctx context.Context, source Source, e *Entity, ids []string, w 
 	out := json.NewEncoder(w)
 	out.SetEscapeHTML(false)
 	for _, d := range docs {
-		l := line{Entity: e.Name, ID: d.ID, Document: json.RawMessage(d.JSON), Relations: json.RawMessage(d.Beside)}
+		l := exportLine{Entity: e.Name, ID: d.ID, Document: json.RawMessage(d.JSON), Relations: json.RawMessage(d.Relations)}
 		if err := out.Encode(l); err != nil {
 			return 0, fmt.Errorf("document: export: %w", err)
 		}

@@ -33,43 +33,43 @@ type Record struct {
 }
 
 // Target takes imports, normally documentsql.
-type Target interface {
+type ImportTarget interface {
 	Source
 	// Twins gives for records of an entity the ids of rows that have the same values in all fields of Together.
-	Twins(ctx context.Context, e *Entity, records []Record) (map[string]string, error)
+	Duplicates(ctx context.Context, e *Entity, records []Record) (map[string]string, error)
 	// Import writes records of one entity, all or none: new rows, and new values for those that are there.
 	Import(ctx context.Context, e *Entity, records []Record) error
 }
 
 // Import is an import that runs.
 type Import struct {
-	Target     Target
+	Target     ImportTarget
 	OnConflict OnConflict
-	Check      bool           // nothing is written
+	DryRun     bool           // nothing is written
 	Report     func(Progress) // may be nil
 }
 
 // Imported tells what an import has done, or with Check would do.
-type Imported struct {
+type ImportResult struct {
 	Lines   int            `json:"lines"`
 	Written map[string]int `json:"written"` // by entity
 	Skipped map[string]int `json:"skipped"`
 }
 
-const maxLine = 1 << 20 // bytes of a line
+const maxLineBytes = 1 << 20 // bytes of a line
 
 // Run reads the lines twice: first everything is checked, then it is written, some hundred lines in a transaction. Every
 // error names its line.
-func (im *Import) Run(ctx context.Context, from io.ReadSeeker) (Imported, error) {
+func (im *Import) Run(ctx context.Context, from io.ReadSeeker) (ImportResult, error) {
 	if im.OnConflict == "" {
 		im.OnConflict = Refuse
 	}
 	result, err := im.pass(ctx, from, nil)
-	if err != nil || im.Check {
+	if err != nil || im.DryRun {
 		return result, err
 	}
 	if _, err := from.Seek(0, io.SeekStart); err != nil {
-		return Imported{}, fmt.Errorf("document: import: %w", err)
+		return ImportResult{}, fmt.Errorf("document: import: %w", err)
 	}
 	return im.pass(ctx, from, func(e *Entity, records []Record) error {
 		if err := im.Target.Import(ctx, e, records); err != nil {
@@ -80,13 +80,13 @@ func (im *Import) Run(ctx context.Context, from io.ReadSeeker) (Imported, error)
 }
 
 // pass goes through all lines in batches of one entity.
-func (im *Import) pass(ctx context.Context, from io.Reader, write func(*Entity, []Record) error) (Imported, error) {
-	p := passing{
-		Import: im, ids: map[Ref]bool{}, values: map[value]int{},
-		result: Imported{Written: map[string]int{}, Skipped: map[string]int{}},
+func (im *Import) pass(ctx context.Context, from io.Reader, write func(*Entity, []Record) error) (ImportResult, error) {
+	p := importPass{
+		Import: im, ids: map[Ref]bool{}, values: map[uniqueValue]int{},
+		result: ImportResult{Written: map[string]int{}, Skipped: map[string]int{}},
 	}
 	in := bufio.NewScanner(from)
-	in.Buffer(nil, maxLine)
+	in.Buffer(nil, maxLineBytes)
 	var last *Entity
 	var batch []Record
 	flush := func() error {
@@ -128,38 +128,38 @@ func refuseLine(n int, err error) error {
 }
 
 // passing is one pass, with what it has seen.
-type passing struct {
+type importPass struct {
 	*Import
-	ids    map[Ref]bool  // of the lines so far; false: skipped, and not there either
-	values map[value]int // unique values, by the line that has them
-	result Imported
+	ids    map[Ref]bool        // of the lines so far; false: skipped, and not there either
+	values map[uniqueValue]int // unique values, by the line that has them
+	result ImportResult
 }
 
-type value struct {
+type uniqueValue struct {
 	index  *Index
 	entity *Entity // of values that are unique together; they have no index
 	text   string
 }
 
 // check tells conflicts and missing references of a batch, and gives what is to be written.
-func (p *passing) check(ctx context.Context, e *Entity, batch []Record) ([]Record, error) {
+func (p *importPass) check(ctx context.Context, e *Entity, batch []Record) ([]Record, error) {
 	if len(batch) == 0 {
 		return nil, nil
 	}
-	conflicts, err := p.conflicts(ctx, e, batch)
+	conflicts, err := p.findConflicts(ctx, e, batch)
 	if err != nil {
 		return nil, err
 	}
 	for i, r := range batch {
-		p.ids[Ref{e, r.ID}] = p.OnConflict != Skip || conflicts[i].why == "" || conflicts[i].there
+		p.ids[Ref{e, r.ID}] = p.OnConflict != Skip || conflicts[i].reason == "" || conflicts[i].exists
 	}
-	if err := p.references(ctx, e, batch); err != nil {
+	if err := p.checkReferences(ctx, e, batch); err != nil {
 		return nil, err
 	}
 	var kept []Record
 	for i, r := range batch {
 		p.result.Lines++
-		if conflicts[i].why != "" && p.OnConflict == Skip {
+		if conflicts[i].reason != "" && p.OnConflict == Skip {
 			p.result.Skipped[e.Name]++
 			continue
 		}
@@ -173,7 +173,7 @@ func (p *passing) check(ctx context.Context, e *Entity, batch []Record) ([]Recor
 }
 
 // conflicts tells for each record what of it is there already. It is an error where that is refused.
-func (p *passing) conflicts(ctx context.Context, e *Entity, batch []Record) ([]conflict, error) {
+func (p *importPass) findConflicts(ctx context.Context, e *Entity, batch []Record) ([]conflict, error) {
 	ids := make([]string, len(batch))
 	for i, r := range batch {
 		ids[i] = r.ID
@@ -200,16 +200,16 @@ func (p *passing) conflicts(ctx context.Context, e *Entity, batch []Record) ([]c
 		if !x.Unique {
 			continue
 		}
-		if err := p.taken(ctx, e, x, batch, found); err != nil {
+		if err := p.checkUnique(ctx, e, x, batch, found); err != nil {
 			return nil, err
 		}
 	}
-	if err := p.twins(ctx, e, batch, found); err != nil {
+	if err := p.checkDuplicates(ctx, e, batch, found); err != nil {
 		return nil, err
 	}
 	for i, c := range found {
-		if c.why != "" && p.OnConflict == Refuse {
-			return nil, refuseConflict(batch[i].line, c.why)
+		if c.reason != "" && p.OnConflict == Refuse {
+			return nil, refuseConflict(batch[i].line, c.reason)
 		}
 	}
 	return found, nil
@@ -217,8 +217,8 @@ func (p *passing) conflicts(ctx context.Context, e *Entity, batch []Record) ([]c
 
 // conflict is what of a record is there already; why is empty when nothing is.
 type conflict struct {
-	why   string
-	there bool // the id is
+	reason string
+	exists bool // the id is
 }
 
 func refuseConflict(n int, why string) error {
@@ -226,38 +226,38 @@ func refuseConflict(n int, why string) error {
 }
 
 // belongs notes that what a record says belongs to another row, which nothing but leaving the record out resolves.
-func (p *passing) belongs(r Record, c *conflict, what string, e *Entity, owner string) error {
+func (p *importPass) ownedByOther(r Record, c *conflict, what string, e *Entity, owner string) error {
 	if owner == "" || owner == r.ID {
 		return nil
 	}
-	if c.why = fmt.Sprintf("the %s belongs to %s %s", what, e.Name, owner); p.OnConflict == Replace {
-		return refuseConflict(r.line, c.why)
+	if c.reason = fmt.Sprintf("the %s belongs to %s %s", what, e.Name, owner); p.OnConflict == Replace {
+		return refuseConflict(r.line, c.reason)
 	}
 	return nil
 }
 
 // twins looks for rows that have the same in fields which no two rows share, in SQL or in the file.
-func (p *passing) twins(ctx context.Context, e *Entity, batch []Record, found []conflict) error {
-	if len(e.Together) == 0 {
+func (p *importPass) checkDuplicates(ctx context.Context, e *Entity, batch []Record, found []conflict) error {
+	if len(e.UniqueTogether) == 0 {
 		return nil
 	}
-	owners, err := p.Target.Twins(ctx, e, batch)
+	owners, err := p.Target.Duplicates(ctx, e, batch)
 	if err != nil {
 		return err
 	}
-	what := strings.Join(e.Together, " and ")
+	what := strings.Join(e.UniqueTogether, " and ")
 	for i, r := range batch {
-		v := value{entity: e}
+		v := uniqueValue{entity: e}
 		for at, f := range e.Fields {
-			if slices.Contains(e.Together, f.Name) {
-				text, _ := r.Row[at].plain(f)
+			if slices.Contains(e.UniqueTogether, f.Name) {
+				text, _ := r.Row[at].lookupValue(f)
 				v.text += text + "\x00"
 			}
 		}
-		if err := p.twice(r, v, what); err != nil {
+		if err := p.checkRepeated(r, v, what); err != nil {
 			return err
 		}
-		if err := p.belongs(r, &found[i], what, e, owners[r.ID]); err != nil {
+		if err := p.ownedByOther(r, &found[i], what, e, owners[r.ID]); err != nil {
 			return err
 		}
 	}
@@ -265,7 +265,7 @@ func (p *passing) twins(ctx context.Context, e *Entity, batch []Record, found []
 }
 
 // twice refuses a value that an earlier line of the file has.
-func (p *passing) twice(r Record, v value, what string) error {
+func (p *importPass) checkRepeated(r Record, v uniqueValue, what string) error {
 	if first, twice := p.values[v]; twice {
 		return refuseLine(r.line, fmt.Errorf("the %s is that of line %d too", what, first))
 	}
@@ -274,10 +274,10 @@ func (p *passing) twice(r Record, v value, what string) error {
 }
 
 // taken looks for unique values that another document has, in SQL or in the file. They cannot be replaced.
-func (p *passing) taken(ctx context.Context, e *Entity, x *Index, batch []Record, found []conflict) error {
+func (p *importPass) checkUnique(ctx context.Context, e *Entity, x *Index, batch []Record, found []conflict) error {
 	texts := make([]string, len(batch))
 	for i := range batch {
-		if v, ok := batch[i].Row[x.field].plain(e.Fields[x.field]); ok {
+		if v, ok := batch[i].Row[x.field].lookupValue(e.Fields[x.field]); ok {
 			texts[i] = x.Lookup(v)
 		}
 	}
@@ -289,10 +289,10 @@ func (p *passing) taken(ctx context.Context, e *Entity, x *Index, batch []Record
 		if texts[i] == "" {
 			continue
 		}
-		if err := p.twice(r, value{index: x, text: texts[i]}, x.Field); err != nil {
+		if err := p.checkRepeated(r, uniqueValue{index: x, text: texts[i]}, x.Field); err != nil {
 			return err
 		}
-		if err := p.belongs(r, &found[i], x.Field, e, owners[texts[i]]); err != nil {
+		if err := p.ownedByOther(r, &found[i], x.Field, e, owners[texts[i]]); err != nil {
 			return err
 		}
 	}
@@ -300,7 +300,7 @@ func (p *passing) taken(ctx context.Context, e *Entity, x *Index, batch []Record
 }
 
 // references looks for rows that records refer to and that are neither in SQL nor in the file.
-func (p *passing) references(ctx context.Context, e *Entity, batch []Record) error {
+func (p *importPass) checkReferences(ctx context.Context, e *Entity, batch []Record) error {
 	missing := map[*Entity][]string{}
 	missed := map[Ref]bool{}
 	for _, r := range batch {
@@ -340,33 +340,33 @@ func (r Record) refs(e *Entity) []Ref {
 			for _, id := range r.Members[f.Name] {
 				refs = append(refs, Ref{ByName(f.Refers), id})
 			}
-		} else if id, ok := r.Row[i].plain(f); ok {
+		} else if id, ok := r.Row[i].lookupValue(f); ok {
 			refs = append(refs, Ref{ByName(f.Refers), id})
 		}
 	}
 	return refs
 }
 
-var errLedger = errors.New("orders are not imported; they come back with a backup")
+var errExportOnly = errors.New("orders are not imported; they come back with a backup")
 
 // parseLine reads a line strictly: nothing unknown, nothing missing, every value of its kind.
 func parseLine(text []byte) (*Entity, Record, error) {
-	var l line
-	if err := strict(text, &l); err != nil {
+	var l exportLine
+	if err := decodeStrict(text, &l); err != nil {
 		return nil, Record{}, err
 	}
 	e := ByName(l.Entity)
 	if e == nil {
 		return nil, Record{}, fmt.Errorf("%q is no entity", l.Entity)
 	}
-	if e.Ledger {
-		return nil, Record{}, errLedger
+	if e.ExportOnly {
+		return nil, Record{}, errExportOnly
 	}
 	r, err := e.parse(l)
 	return e, r, err
 }
 
-func strict(text []byte, into any) error {
+func decodeStrict(text []byte, into any) error {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()
 	if err := d.Decode(into); err != nil {

@@ -15,7 +15,7 @@ import (
 )
 
 // parse makes a record of a line.
-func (e *Entity) parse(l line) (Record, error) {
+func (e *Entity) parse(l exportLine) (Record, error) {
 	r := Record{ID: l.ID, Row: make([]Cell, len(e.Fields)), Members: map[string][]string{}}
 	var values map[string]json.RawMessage
 	if err := json.Unmarshal(l.Document, &values); err != nil || values == nil {
@@ -47,7 +47,7 @@ func (e *Entity) parse(l line) (Record, error) {
 			return r, fmt.Errorf("%s has no %s", e.Name, name)
 		}
 	}
-	if id, _ := r.Row[0].plain(e.Fields[0]); id != l.ID {
+	if id, _ := r.Row[0].lookupValue(e.Fields[0]); id != l.ID {
 		return r, fmt.Errorf("the id of the document is %s", id)
 	}
 	if r.Row[len(r.Row)-1].N < 1 {

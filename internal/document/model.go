@@ -70,7 +70,7 @@ var User = define(Entity{
 		{Name: "google", Field: "googleId", Unique: true, Case: Escape, Keys: keys(keyspace.UserByGoogle)},
 		{Name: "province", Field: "province", Keys: keys(keyspace.UsersByProvince)},
 		{Name: "city", Field: "city", Keys: keys(keyspace.UsersByCity)},
-		{Name: "registered", Field: "registered", Only: "no", Keys: keys(keyspace.UsersNotRegistered)},
+		{Name: "registered", Field: "registered", OnlyValue: "no", Keys: keys(keyspace.UsersNotRegistered)},
 	},
 })
 
@@ -93,7 +93,7 @@ var Permission = define(Entity{
 	Fields: trail(
 		Field{Name: "id", Kind: ID}, Field{Name: "name", Kind: Text}, Field{Name: "apiPath", Kind: Text},
 		Field{Name: "method", Kind: Text}, Field{Name: "module", Kind: Text}),
-	Together: []string{"apiPath", "method"},
+	UniqueTogether: []string{"apiPath", "method"},
 })
 
 // Category groups dishes.
@@ -145,7 +145,7 @@ var CartDetail = define(Entity{
 		{Name: "price", Kind: Number, Between: linePrice},
 		{Name: "total", Kind: Number, Derived: true}, {Name: "version", Kind: Number},
 	},
-	Together: []string{"cartId", "dishId"},
+	UniqueTogether: []string{"cartId", "dishId"},
 	Indexes: indexes{
 		{Name: "cart", Field: "cartId", Keys: keys(keyspace.CartItems, keyspace.DetailsOfCart)},
 	},
@@ -153,7 +153,7 @@ var CartDetail = define(Entity{
 
 // Order is an order of a guest or a member; a guest's has no user.
 var Order = define(Entity{
-	Name: "order", Keys: keyspace.OrderDocuments, Ledger: true,
+	Name: "order", Keys: keyspace.OrderDocuments, ExportOnly: true,
 	Fields: fields{
 		{Name: "id", Kind: Text}, {Name: "userId", Kind: ID, Null: true}, {Name: "receiverName", Kind: Text, Null: true},
 		{Name: "receiverPhone", Kind: Text, Null: true}, {Name: "receiverAddress", Kind: Text, Null: true},
@@ -173,7 +173,7 @@ var Order = define(Entity{
 
 // OrderDetail is a line of an order. Its id is the order's and the number of the line, as in 01j...-2.
 var OrderDetail = define(Entity{
-	Name: "orderDetail", Keys: keyspace.OrderDetailDocuments, Ledger: true,
+	Name: "orderDetail", Keys: keyspace.OrderDetailDocuments, ExportOnly: true,
 	Fields: fields{
 		{Name: "id", Kind: Text}, {Name: "orderId", Kind: Text}, {Name: "dishId", Kind: ID}, {Name: "itemId", Kind: ID},
 		{Name: "quantity", Kind: Number}, {Name: "price", Kind: Number}, {Name: "notes", Kind: Text},

@@ -8,13 +8,13 @@ import (
 )
 
 const (
-	claimRows = 50               // of the outbox in one round; one row may stand for hundreds of documents
-	claimFor  = 10 * time.Second // then somebody else may try
-	runFor    = 2 * time.Second  // then RunOnce ends, and what is left comes with the next
-	takeMost  = 2000             // touched documents in one run
-	batchSize = 500              // documents that share their round trips
-	rounds    = 4                // how often a document is projected anew at once, before it waits for the next round
-	maxTouch  = 100_000          // documents that wait in memory; they are hints, and more are forgotten
+	claimBatch       = 50               // of the outbox in one round; one row may stand for hundreds of documents
+	claimDuration    = 10 * time.Second // then somebody else may try
+	runBudget        = 2 * time.Second  // then RunOnce ends, and what is left comes with the next
+	maxTouchedPerRun = 2000             // touched documents in one run
+	batchSize        = 500              // documents that share their round trips
+	maxProjectRounds = 4                // how often a document is projected anew at once, before it waits for the next round
+	maxTouched       = 100_000          // documents that wait in memory; they are hints, and more are forgotten
 )
 
 // Projector brings what has changed to Redis. Any number of processes may run one.
@@ -37,19 +37,19 @@ func (p *Projector) Touch(refs ...Ref) {
 		p.touched = map[Ref]struct{}{}
 	}
 	for _, r := range refs {
-		if len(p.touched) < maxTouch {
+		if len(p.touched) < maxTouched {
 			p.touched[r] = struct{}{}
 		}
 	}
 }
 
 // take takes some of what was touched.
-func (p *Projector) take() []Ref {
+func (p *Projector) takeTouched() []Ref {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	refs := make([]Ref, 0, min(len(p.touched), takeMost))
+	refs := make([]Ref, 0, min(len(p.touched), maxTouchedPerRun))
 	for r := range p.touched {
-		if len(refs) == takeMost {
+		if len(refs) == maxTouchedPerRun {
 			break
 		}
 		refs = append(refs, r)
@@ -65,14 +65,14 @@ func (p *Projector) RunOnce(ctx context.Context) error {
 		return nil
 	}
 	begun := p.Now()
-	touched := p.take()
+	touched := p.takeTouched()
 	if err := p.Project(ctx, touched, nil); err != nil {
 		p.Touch(touched...)
 		return err
 	}
-	for p.inTime(begun) {
-		n, err := p.round(ctx, begun)
-		if err != nil || n < claimRows {
+	for p.withinBudget(begun) {
+		n, err := p.projectClaimed(ctx, begun)
+		if err != nil || n < claimBatch {
 			return err
 		}
 	}
@@ -80,30 +80,30 @@ func (p *Projector) RunOnce(ctx context.Context) error {
 }
 
 // inTime reports whether a run that began at an instant may go on. Where the clock was set back it may not.
-func (p *Projector) inTime(begun time.Time) bool {
+func (p *Projector) withinBudget(begun time.Time) bool {
 	took := p.Now().Sub(begun)
-	return took >= 0 && took < runFor
+	return took >= 0 && took < runBudget
 }
 
 // round projects some rows of the outbox, a portion at a time. What it has no time for it gives back, well before its
 // claim ends: two who project the same under load would both be late.
-func (p *Projector) round(ctx context.Context, begun time.Time) (int, error) {
+func (p *Projector) projectClaimed(ctx context.Context, begun time.Time) (int, error) {
 	now := p.Now()
-	claimed, err := p.Outbox.Claim(ctx, now, now.Add(claimFor), claimRows)
+	claimed, err := p.Outbox.Claim(ctx, now, now.Add(claimDuration), claimBatch)
 	if err != nil || len(claimed) == 0 {
 		return 0, err
 	}
 	for rest := claimed; len(rest) > 0; {
-		n := portion(rest)
-		err := p.project(ctx, newWork(rest[:n]))
+		n := batchRows(rest)
+		err := p.project(ctx, newProjection(rest[:n]))
 		if err == nil {
-			err = p.Outbox.Settle(ctx, known(rest[:n]))
+			err = p.Outbox.Delete(ctx, projectableRows(rest[:n]))
 		}
 		if err != nil {
 			p.release(ctx, rest)
 			return 0, err
 		}
-		if rest = rest[n:]; len(rest) > 0 && !p.inTime(begun) {
+		if rest = rest[n:]; len(rest) > 0 && !p.withinBudget(begun) {
 			p.release(ctx, rest)
 			break
 		}
@@ -113,7 +113,7 @@ func (p *Projector) round(ctx context.Context, begun time.Time) (int, error) {
 
 // portion is how many of the rows are projected and settled together: those that name as many documents as share their
 // round trips, but one row at least.
-func portion(rows []Claimed) int {
+func batchRows(rows []Claimed) int {
 	docs := 0
 	for i, c := range rows {
 		if docs += len(c.IDs); docs > batchSize && i > 0 {
@@ -124,7 +124,7 @@ func portion(rows []Claimed) int {
 }
 
 // known is the ids of the rows that this release can project.
-func known(claimed []Claimed) []string {
+func projectableRows(claimed []Claimed) []string {
 	var rows []string
 	for _, c := range claimed {
 		if c.Entity != nil {
@@ -137,73 +137,73 @@ func known(claimed []Claimed) []string {
 func (p *Projector) release(ctx context.Context, claimed []Claimed) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer cancel()
-	_ = p.Outbox.Release(ctx, known(claimed)) // otherwise they are free when the claim ends
+	_ = p.Outbox.Release(ctx, projectableRows(claimed)) // otherwise they are free when the claim ends
 }
 
 // Project writes documents as they are now. dead is the versions of deletions, where they are known: a document without a
 // row of which nothing is known dies at the version behind the one in Redis, and once more when the row of the outbox
 // comes that was written with the deletion.
 func (p *Projector) Project(ctx context.Context, refs []Ref, dead map[Ref]int64) error {
-	return p.project(ctx, work{refs: refs, dead: dead})
+	return p.project(ctx, projection{refs: refs, deletedVersions: dead})
 }
 
 // work is what is to be projected.
-type work struct {
-	refs []Ref         // to be read
-	dead map[Ref]int64 // versions of deletions, where they are known
-	gone []Document    // known to be deleted and nothing else, so that there is nothing to read
+type projection struct {
+	refs            []Ref         // to be read
+	deletedVersions map[Ref]int64 // versions of deletions, where they are known
+	deleted         []Document    // known to be deleted and nothing else, so that there is nothing to read
 }
 
 // newWork gathers what rows of the outbox tell of. Whatever is written after a deletion has a row of its own, and a
 // version behind the deletion's.
-func newWork(claimed []Claimed) work {
-	w := work{dead: map[Ref]int64{}}
+func newProjection(claimed []Claimed) projection {
+	w := projection{deletedVersions: map[Ref]int64{}}
 	for _, c := range claimed {
 		for _, id := range c.IDs {
-			if _, dead := c.Dead[id]; !dead {
+			if _, dead := c.Deleted[id]; !dead {
 				w.refs = append(w.refs, Ref{c.Entity, id})
 			}
 		}
-		for id, version := range c.Dead {
+		for id, version := range c.Deleted {
 			ref := Ref{c.Entity, id}
-			w.dead[ref] = max(w.dead[ref], version)
+			w.deletedVersions[ref] = max(w.deletedVersions[ref], version)
 		}
 	}
 	read := make(map[Ref]struct{}, len(w.refs))
 	for _, r := range w.refs {
 		read[r] = struct{}{}
 	}
-	for r, version := range w.dead {
+	for r, version := range w.deletedVersions {
 		if _, read := read[r]; !read && r.Entity.Keys.Key(r.ID).Valid() {
-			w.gone = append(w.gone, Document{Entity: r.Entity, ID: r.ID, Version: version, Dead: true})
+			w.deleted = append(w.deleted, Document{Entity: r.Entity, ID: r.ID, Version: version, Deleted: true})
 		}
 	}
 	return w
 }
 
-func (p *Projector) project(ctx context.Context, w work) error {
-	for n := 0; len(w.refs)+len(w.gone) > 0; n++ {
+func (p *Projector) project(ctx context.Context, w projection) error {
+	for n := 0; len(w.refs)+len(w.deleted) > 0; n++ {
 		lost, displaced, err := p.pass(ctx, w)
 		if err != nil {
 			return err
 		}
-		if n == rounds {
+		if n == maxProjectRounds {
 			p.Touch(lost...)
 			return nil
 		}
-		w.refs, w.gone = lost, nil
-		if n < rounds/2 { // two rows that claim one value, which SQL forbids, would go on for ever
+		w.refs, w.deleted = lost, nil
+		if n < maxProjectRounds/2 { // two rows that claim one value, which SQL forbids, would go on for ever
 			w.refs = append(w.refs, displaced...)
 		}
 	}
 	return nil
 }
 
-func (p *Projector) pass(ctx context.Context, w work) (lost, displaced []Ref, err error) {
-	refs, docs := unique(w.refs), w.gone // what is gone travels with the first that are read
+func (p *Projector) pass(ctx context.Context, w projection) (lost, displaced []Ref, err error) {
+	refs, docs := unique(w.refs), w.deleted // what is gone travels with the first that are read
 	for len(refs)+len(docs) > 0 {
 		n := min(batchSize, len(refs))
-		read, err := p.load(ctx, refs[:n], w.dead)
+		read, err := p.load(ctx, refs[:n], w.deletedVersions)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -269,7 +269,7 @@ func (p *Projector) loadOne(ctx context.Context, e *Entity, ids []string, dead m
 	})
 	for _, id := range ids {
 		if !have[id] && e.Keys.Key(id).Valid() {
-			docs = append(docs, Document{Entity: e, ID: id, Version: dead[Ref{e, id}], Dead: true})
+			docs = append(docs, Document{Entity: e, ID: id, Version: dead[Ref{e, id}], Deleted: true})
 		}
 	}
 	return docs, nil

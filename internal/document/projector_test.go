@@ -13,9 +13,9 @@ import (
 
 // What was deleted and nothing else is written without a look at its row; whatever else happened to it in the same round,
 // its row is read, and the deletion's version stands by.
-func TestNewWork(t *testing.T) {
+func TestNewProjection(t *testing.T) {
 	claim := func(e *Entity, dead map[string]int64, ids ...string) Claimed {
-		return Claimed{ID: "row", Entity: e, IDs: ids, Dead: dead}
+		return Claimed{ID: "row", Entity: e, IDs: ids, Deleted: dead}
 	}
 	for _, c := range []struct {
 		name       string
@@ -37,14 +37,14 @@ func TestNewWork(t *testing.T) {
 		{"of another release", []Claimed{{ID: "row"}}, "", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			w := newWork(c.claimed)
+			w := newProjection(c.claimed)
 			var read, gone []string
 			for _, r := range w.refs {
 				read = append(read, r.Entity.Name+":"+r.ID)
 			}
-			slices.SortFunc(w.gone, func(a, b Document) int { return cmp.Compare(a.ID, b.ID) })
-			for _, d := range w.gone {
-				if !d.Dead {
+			slices.SortFunc(w.deleted, func(a, b Document) int { return cmp.Compare(a.ID, b.ID) })
+			for _, d := range w.deleted {
+				if !d.Deleted {
 					t.Errorf("%+v", d)
 				}
 				gone = append(gone, fmt.Sprintf("%s:%s@%d", d.Entity.Name, d.ID, d.Version))
@@ -71,10 +71,10 @@ type busy struct {
 func (b *busy) Claim(_ context.Context, _, _ time.Time, limit int) ([]Claimed, error) {
 	rows := make([]Claimed, limit)
 	for i := range rows {
-		c := Claimed{ID: strconv.Itoa(b.claimed), Entity: Cart, Dead: map[string]int64{}}
+		c := Claimed{ID: strconv.Itoa(b.claimed), Entity: Cart, Deleted: map[string]int64{}}
 		for n := range b.each {
 			id := strconv.Itoa(1 + b.claimed*b.each + n)
-			c.IDs, c.Dead[id] = append(c.IDs, id), 2
+			c.IDs, c.Deleted[id] = append(c.IDs, id), 2
 		}
 		rows[i] = c
 		b.claimed++
@@ -82,7 +82,7 @@ func (b *busy) Claim(_ context.Context, _, _ time.Time, limit int) ([]Claimed, e
 	return rows, nil
 }
 
-func (b *busy) Settle(_ context.Context, rows []string) error {
+func (b *busy) Delete(_ context.Context, rows []string) error {
 	b.settled += len(rows)
 	return nil
 }
@@ -93,13 +93,13 @@ func (b *busy) Release(_ context.Context, rows []string) error {
 }
 
 func (b *busy) Up() bool                            { return true }
-func (b *busy) Forget(context.Context, []Ref) error { return nil }
+func (b *busy) ResetVersions(context.Context, []Ref) error { return nil }
 
-func (b *busy) Apply(_ context.Context, docs []Document) (Applied, error) {
+func (b *busy) Apply(_ context.Context, docs []Document) (ApplyResult, error) {
 	b.now = b.now.Add(b.takes)
 	b.applied += len(docs)
 	b.most = max(b.most, len(docs))
-	return Applied{}, nil
+	return ApplyResult{}, nil
 }
 
 // A run ends by itself however much waits, long before the loop's deadline and before the claim on its rows ends; what it
@@ -122,7 +122,7 @@ func TestProjector_RunOnce_ends(t *testing.T) {
 			if err := p.RunOnce(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			if took := b.now.Sub(begun); took < runFor || took > claimFor/2 {
+			if took := b.now.Sub(begun); took < runBudget || took > claimDuration/2 {
 				t.Errorf("it took %v", took)
 			}
 			if b.settled == 0 || b.settled+b.released != b.claimed {
@@ -136,26 +136,26 @@ func TestProjector_RunOnce_ends(t *testing.T) {
 }
 
 // A clock that is set back does not make a run longer.
-func TestProjector_RunOnce_clockSetBack(t *testing.T) {
+func TestProjector_RunOnce_clock_set_back(t *testing.T) {
 	b := &busy{now: time.UnixMilli(1e12), each: 1, takes: -time.Hour}
 	p := &Projector{Outbox: b, Writer: b, Now: func() time.Time { return b.now }}
 	if err := p.RunOnce(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if b.settled != claimRows {
+	if b.settled != claimBatch {
 		t.Errorf("%d rows were projected", b.settled)
 	}
 }
 
 // However many documents were touched, a run takes some of them, and the next ones the rest.
-func TestProjector_take(t *testing.T) {
+func TestProjector_takeTouched(t *testing.T) {
 	p := &Projector{}
-	for i := range 2*takeMost + 5 {
+	for i := range 2*maxTouchedPerRun + 5 {
 		p.Touch(Ref{Cart, strconv.Itoa(i)})
 	}
 	seen := map[Ref]bool{}
-	for _, want := range []int{takeMost, takeMost, 5, 0} {
-		refs := p.take()
+	for _, want := range []int{maxTouchedPerRun, maxTouchedPerRun, 5, 0} {
+		refs := p.takeTouched()
 		for _, r := range refs {
 			seen[r] = true
 		}
@@ -163,7 +163,7 @@ func TestProjector_take(t *testing.T) {
 			t.Errorf("%d were taken, want %d", len(refs), want)
 		}
 	}
-	if len(seen) != 2*takeMost+5 {
-		t.Errorf("%d of %d were taken", len(seen), 2*takeMost+5)
+	if len(seen) != 2*maxTouchedPerRun+5 {
+		t.Errorf("%d of %d were taken", len(seen), 2*maxTouchedPerRun+5)
 	}
 }

@@ -10,7 +10,7 @@ import (
 
 const (
 	// mostMembers is the largest set that is read to answer a question; beyond it SQL finds a page faster.
-	mostMembers = 10_000
+	maxSetMembers = 10_000
 )
 
 // Reader reads documents from Redis where they are whole, and from SQL otherwise. What Redis misses or shows wrongly is
@@ -18,12 +18,12 @@ const (
 type Reader struct {
 	Source Source
 	Cache  Cache
-	Plane  Standing          // normally Plane
-	Heal   func(refs ...Ref) // has documents projected again, normally Projector.Touch
+	State  CacheState        // normally Plane
+	Repair func(refs ...Ref) // has documents projected again, normally Projector.Touch
 }
 
 // Standing is how far Redis may be relied on.
-type Standing interface {
+type CacheState interface {
 	Epoch() string // the epoch that marks must show; empty: ask SQL
 	Damaged() bool // sets may lack members: ask SQL for lists
 }
@@ -43,12 +43,12 @@ func (r *Reader) GetMany(ctx context.Context, e *Entity, ids []string) ([]Docume
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	if r.Plane.Epoch() == "" {
-		return r.read(ctx, e, ids)
+	if r.State.Epoch() == "" {
+		return r.readSource(ctx, e, ids)
 	}
 	bodies, err := r.Cache.Bodies(ctx, e, ids)
 	if err != nil {
-		return r.read(ctx, e, ids) // SQL knows as well
+		return r.readSource(ctx, e, ids) // SQL knows as well
 	}
 	docs := make([]Document, 0, len(ids))
 	var missing []string
@@ -61,19 +61,19 @@ func (r *Reader) GetMany(ctx context.Context, e *Entity, ids []string) ([]Docume
 	if len(missing) == 0 {
 		return docs, nil
 	}
-	return r.complete(ctx, e, docs, missing)
+	return r.fillFromSource(ctx, e, docs, missing)
 }
 
 // complete fills gaps from SQL and heals them.
-func (r *Reader) complete(ctx context.Context, e *Entity, docs []Document, missing []string) ([]Document, error) {
-	found, err := r.read(ctx, e, missing)
+func (r *Reader) fillFromSource(ctx context.Context, e *Entity, docs []Document, missing []string) ([]Document, error) {
+	found, err := r.readSource(ctx, e, missing)
 	if err != nil {
 		return nil, err
 	}
 	byID := make(map[string]Document, len(found))
 	for _, d := range found {
 		byID[d.ID] = d
-		r.Heal(d.Ref())
+		r.Repair(d.Ref())
 	}
 	for i, d := range docs {
 		if d.JSON == "" {
@@ -84,7 +84,7 @@ func (r *Reader) complete(ctx context.Context, e *Entity, docs []Document, missi
 }
 
 // read reads from SQL, in the order of ids.
-func (r *Reader) read(ctx context.Context, e *Entity, ids []string) ([]Document, error) {
+func (r *Reader) readSource(ctx context.Context, e *Entity, ids []string) ([]Document, error) {
 	docs, err := r.Source.Read(ctx, e, ids)
 	if err != nil {
 		return nil, err
@@ -98,15 +98,15 @@ func (r *Reader) read(ctx context.Context, e *Entity, ids []string) ([]Document,
 }
 
 // By gives the document that has a unique value. The document is looked at: what the index says is a hint.
-func (r *Reader) By(ctx context.Context, e *Entity, index, value string) (d Document, found bool, err error) {
+func (r *Reader) FindUnique(ctx context.Context, e *Entity, index, value string) (d Document, found bool, err error) {
 	x := e.Index(index)
 	if x == nil || !x.Unique {
 		return d, false, errIndex(e, index)
 	}
 	encoded, ok := x.Encode(value)
-	if ok && r.Plane.Epoch() != "" {
+	if ok && r.State.Epoch() != "" {
 		id, body, err := r.Cache.Owner(ctx, e, x, encoded)
-		if err == nil && body != "" && Has(body, Entry{x, encoded}) {
+		if err == nil && body != "" && HasEntry(body, IndexEntry{x, encoded}) {
 			return Document{Entity: e, ID: id, JSON: body}, true, nil
 		}
 	}
@@ -121,7 +121,7 @@ func (r *Reader) By(ctx context.Context, e *Entity, index, value string) (d Docu
 	if err != nil || len(docs) == 0 {
 		return d, false, err
 	}
-	r.Heal(docs[0].Ref())
+	r.Repair(docs[0].Ref())
 	return docs[0], true, nil
 }
 
@@ -142,13 +142,13 @@ func (r *Reader) Find(ctx context.Context, e *Entity, f Filter, p Page) (docs []
 	if err != nil {
 		return nil, 0, err
 	}
-	epoch := r.Plane.Epoch()
-	if epoch == "" || !indexed || r.Plane.Damaged() {
-		return r.find(ctx, e, where, p)
+	epoch := r.State.Epoch()
+	if epoch == "" || !indexed || r.State.Damaged() {
+		return r.findSource(ctx, e, where, p)
 	}
-	ids, known, err := r.Cache.Members(ctx, epoch, e, entries, mostMembers)
+	ids, known, err := r.Cache.Members(ctx, epoch, e, entries, maxSetMembers)
 	if err != nil || !known || len(ids) == 0 { // an evicted set looks like an empty one
-		return r.find(ctx, e, where, p)
+		return r.findSource(ctx, e, where, p)
 	}
 	total = len(ids)
 	ids = ids[min(p.Offset, total):]
@@ -157,23 +157,23 @@ func (r *Reader) Find(ctx context.Context, e *Entity, f Filter, p Page) (docs []
 	if err != nil {
 		return nil, 0, err
 	}
-	return r.check(e, docs, ids, entries), total, nil
+	return r.dropMismatches(e, docs, ids, entries), total, nil
 }
 
 // check leaves out documents that do not have the values, and heals whatever was wrong.
-func (r *Reader) check(e *Entity, docs []Document, ids []string, entries []Entry) []Document {
+func (r *Reader) dropMismatches(e *Entity, docs []Document, ids []string, entries []IndexEntry) []Document {
 	there := make(map[string]bool, len(docs))
 	docs = slices.DeleteFunc(docs, func(d Document) bool {
 		there[d.ID] = true
-		wrong := slices.ContainsFunc(entries, func(e Entry) bool { return !Has(d.JSON, e) })
+		wrong := slices.ContainsFunc(entries, func(e IndexEntry) bool { return !HasEntry(d.JSON, e) })
 		if wrong {
-			r.Heal(d.Ref())
+			r.Repair(d.Ref())
 		}
 		return wrong
 	})
 	for _, id := range ids {
 		if !there[id] { // the row is gone
-			r.Heal(Ref{e, id})
+			r.Repair(Ref{e, id})
 		}
 	}
 	return docs
@@ -181,7 +181,7 @@ func (r *Reader) check(e *Entity, docs []Document, ids []string, entries []Entry
 
 // find asks SQL which, and reads them there: Redis may be behind what SQL has just said, and show a document that does not
 // have the values yet.
-func (r *Reader) find(ctx context.Context, e *Entity, where []Where, p Page) ([]Document, int, error) {
+func (r *Reader) findSource(ctx context.Context, e *Entity, where []Where, p Page) ([]Document, int, error) {
 	ids, total, err := r.Source.Find(ctx, e, where, p.Offset, p.Limit)
 	if err != nil {
 		return nil, 0, err
@@ -189,12 +189,12 @@ func (r *Reader) find(ctx context.Context, e *Entity, where []Where, p Page) ([]
 	if len(ids) == 0 {
 		return nil, total, nil
 	}
-	docs, err := r.read(ctx, e, ids)
+	docs, err := r.readSource(ctx, e, ids)
 	return docs, total, err
 }
 
 // filter turns values by name into what SQL and Redis are asked for. indexed is false when a value is in no set.
-func (e *Entity) filter(f Filter) (where []Where, entries []Entry, indexed bool, err error) {
+func (e *Entity) filter(f Filter) (where []Where, entries []IndexEntry, indexed bool, err error) {
 	known := 0
 	indexed = true
 	for _, x := range e.Sets() {
@@ -206,7 +206,7 @@ func (e *Entity) filter(f Filter) (where []Where, entries []Entry, indexed bool,
 		where = append(where, Where{x, value})
 		encoded, ok := x.Encode(value)
 		indexed = indexed && ok
-		entries = append(entries, Entry{x, encoded})
+		entries = append(entries, IndexEntry{x, encoded})
 	}
 	if known < len(f) {
 		return nil, nil, false, fault.Newf(fault.Internal, "no_index", "%s cannot be found by all of %v.", e.Name, f)

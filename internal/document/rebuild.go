@@ -9,10 +9,10 @@ import (
 )
 
 // ErrBuilding says that somebody else rebuilds already.
-var ErrBuilding = fault.New(fault.Conflict, "rebuild_running", "The documents are being rebuilt already.")
+var ErrRebuildRunning = fault.New(fault.Conflict, "rebuild_running", "The documents are being rebuilt already.")
 
 // ErrLost says that Redis has lost keys since the rebuild began. The next one starts from the beginning.
-var ErrLost = errors.New("document: redis has lost keys during the rebuild")
+var ErrKeysLost = errors.New("document: redis has lost keys during the rebuild")
 
 // Progress tells how far work on all documents has come.
 type Progress struct {
@@ -24,7 +24,7 @@ type Progress struct {
 type Sweeper interface {
 	Walker
 	// Note notes the keys of documents.
-	Note(docs []Document, seen *Seen)
+	RecordKeys(docs []Document, seen *KeySet)
 	Remove(ctx context.Context, found []Difference) error
 }
 
@@ -33,8 +33,8 @@ type Builder struct {
 	Source    Source
 	Projector *Projector
 	Sweeper   Sweeper
-	Store     PlaneStore
-	Marks     Marks
+	Store     GenerationStore
+	Markers   Markers
 	Now       func() time.Time
 	NewID     func(time.Time) string
 	Report    func(Progress) // may be nil
@@ -42,8 +42,8 @@ type Builder struct {
 }
 
 const (
-	buildClaim = claimFor        // a builder that is not heard of for so long is gone: five notes
-	buildNote  = 2 * time.Second // how often progress is noted
+	buildClaimDuration = claimDuration   // a builder that is not heard of for so long is gone: five notes
+	progressInterval   = 2 * time.Second // how often progress is noted
 )
 
 // Build rebuilds everything; it goes on where another builder was interrupted, if Redis has lost nothing since.
@@ -53,8 +53,8 @@ func (b *Builder) Build(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	err = b.build(ctx, state)
-	if err != nil && !errors.Is(err, ErrBuilding) { // the next builder need not wait for the claim to end
+	err = b.run(ctx, state)
+	if err != nil && !errors.Is(err, ErrRebuildRunning) { // the next builder need not wait for the claim to end
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 		defer cancel()
 		b.release(ctx, state.Building)
@@ -62,43 +62,43 @@ func (b *Builder) Build(ctx context.Context) error {
 	return err
 }
 
-func (b *Builder) claim(ctx context.Context) (PlaneState, error) {
-	seen, err := b.Store.Plane(ctx)
+func (b *Builder) claim(ctx context.Context) (GenerationState, error) {
+	seen, err := b.Store.Generation(ctx)
 	if err != nil {
 		return seen, err
 	}
 	now := b.Now()
 	if seen.ClaimedUntil.After(now) {
-		return seen, ErrBuilding
+		return seen, ErrRebuildRunning
 	}
-	server, err := b.Marks.Server(ctx)
+	server, err := b.Markers.Server(ctx)
 	if err != nil {
 		return seen, err
 	}
 	next := seen
-	resume, err := b.resumable(ctx, seen, server)
+	resume, err := b.canResume(ctx, seen, server)
 	if err != nil {
 		return seen, err
 	}
 	if !resume {
 		next.Building, next.BuildingServer, next.Entity, next.After = b.NewID(now), server, Entities[0], ""
 	}
-	next.ClaimedUntil = now.Add(buildClaim)
+	next.ClaimedUntil = now.Add(buildClaimDuration)
 	if ok, err := b.Store.ClaimBuild(ctx, seen, next, now); err != nil || !ok {
-		return seen, errors.Join(err, ErrBuilding)
+		return seen, errors.Join(err, ErrRebuildRunning)
 	}
 	if resume {
 		return next, nil
 	}
-	return next, b.Marks.MarkBuilding(ctx, next.Building)
+	return next, b.Markers.MarkBuilding(ctx, next.Building)
 }
 
 // resumable tells whether what an interrupted rebuild has written is still there.
-func (b *Builder) resumable(ctx context.Context, seen PlaneState, server string) (bool, error) {
+func (b *Builder) canResume(ctx context.Context, seen GenerationState, server string) (bool, error) {
 	if seen.Building == "" || seen.BuildingServer != server || seen.Entity == nil {
 		return false, nil
 	}
-	marks, err := b.Marks.Marks(ctx)
+	marks, err := b.Markers.Markers(ctx)
 	if err != nil {
 		return false, err
 	}
@@ -112,16 +112,16 @@ func (b *Builder) resumable(ctx context.Context, seen PlaneState, server string)
 
 // release lets the next builder begin at once.
 func (b *Builder) release(ctx context.Context, building string) {
-	state, err := b.Store.Plane(ctx)
+	state, err := b.Store.Generation(ctx)
 	if err != nil || state.Building != building {
 		return
 	}
 	state.ClaimedUntil = time.UnixMilli(0)
-	_, _ = b.Store.Progress(ctx, state) // otherwise the claim ends by itself
+	_, _ = b.Store.SaveProgress(ctx, state) // otherwise the claim ends by itself
 }
 
-func (b *Builder) build(ctx context.Context, state PlaneState) error {
-	c := &copying{Builder: b, state: state, noted: b.Now(), seen: NewSeen(maxSeen)}
+func (b *Builder) run(ctx context.Context, state GenerationState) error {
+	c := &rebuildRun{Builder: b, state: state, lastProgress: b.Now(), seen: NewKeySet(maxKeys)}
 	began := false
 	for _, e := range Entities {
 		began = began || e == state.Entity
@@ -138,32 +138,32 @@ func (b *Builder) build(ctx context.Context, state PlaneState) error {
 	if err := b.sweep(ctx, c); err != nil {
 		return err
 	}
-	server, err := b.Marks.Server(ctx)
+	server, err := b.Markers.Server(ctx)
 	if err != nil {
 		return err
 	}
 	built := server == state.BuildingServer
 	if built {
-		if built, err = b.Marks.MarkBuilt(ctx, state.Building); err != nil {
+		if built, err = b.Markers.MarkBuilt(ctx, state.Building); err != nil {
 			return err
 		}
 	}
 	if !built {
-		return errors.Join(ErrLost, b.Store.Abandon(ctx, state.Building))
+		return errors.Join(ErrKeysLost, b.Store.AbandonBuild(ctx, state.Building))
 	}
-	if ok, err := b.Store.Finish(ctx, state.Building); err != nil || !ok {
-		return errors.Join(err, ErrBuilding)
+	if ok, err := b.Store.FinishBuild(ctx, state.Building); err != nil || !ok {
+		return errors.Join(err, ErrRebuildRunning)
 	}
 	return nil
 }
 
 // sweep removes what no row implies.
-func (b *Builder) sweep(ctx context.Context, c *copying) error {
+func (b *Builder) sweep(ctx context.Context, c *rebuildRun) error {
 	return b.Sweeper.Walk(ctx, c.seen, func(ctx context.Context, found []Difference) error {
-		if err := c.note(ctx, c.state.Entity, c.state.After); err != nil {
+		if err := c.saveProgress(ctx, c.state.Entity, c.state.After); err != nil {
 			return err
 		}
-		orphans, err := confirm(ctx, b.Source, b.Sweeper, found)
+		orphans, err := confirmOrphans(ctx, b.Source, b.Sweeper, found)
 		if err != nil || len(orphans) == 0 {
 			return err
 		}
@@ -180,14 +180,14 @@ func (b *Builder) remove(ctx context.Context, orphans []Difference) error {
 	var refs, documents []Ref
 	for _, o := range orphans {
 		switch o.Kind {
-		case Strange:
+		case UnknownKey:
 			continue
 		case OrphanDocument, OrphanMemo:
 			documents = append(documents, o.Ref)
 		}
 		refs = append(refs, o.Ref)
 	}
-	if err := b.Projector.Writer.Forget(ctx, documents); err != nil {
+	if err := b.Projector.Writer.ResetVersions(ctx, documents); err != nil {
 		return err
 	}
 	// Documents are deleted, or written again: between the look and the removal somebody may have made it right.

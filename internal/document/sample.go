@@ -11,16 +11,16 @@ import (
 )
 
 const (
-	sampleDocs  = 200         // documents of each entity that a pass compares
-	sampleBoost = 20          // times as many where the list of all is too short
-	sampleSizes = 5000        // sets of each index whose members a pass counts
-	sampleShort = 20          // sets of each index that are looked into where too few members were counted
-	sampleRest  = 20          // a pass is followed by so many times its duration without one: a twentieth of the time
-	sampleMost  = time.Minute // but no longer than this
-	buildRest   = 10          // the same for rebuilds
-	buildMost   = 10 * time.Minute
-	mostWaiting = 2000                   // transactions before the projector; with more of them nothing counts as lost
-	clockSlack  = 250 * time.Millisecond // by which the clocks of processes that write may differ
+	sampledDocuments  = 200         // documents of each entity that a pass compares
+	shortListBatches  = 20          // times as many where the list of all is too short
+	sampledSets       = 5000        // sets of each index whose members a pass counts
+	sampledShortSets  = 20          // sets of each index that are looked into where too few members were counted
+	defaultSampleIdle = 20          // a pass is followed by so many times its duration without one: a twentieth of the time
+	maxSampleIdle     = time.Minute // but no longer than this
+	defaultBuildIdle  = 10          // the same for rebuilds
+	maxBuildIdle      = 10 * time.Minute
+	maxPending        = 2000                   // transactions before the projector; with more of them nothing counts as lost
+	clockSlack        = 250 * time.Millisecond // by which the clocks of processes that write may differ
 )
 
 // Sampler finds out what Redis has lost, as by eviction or by somebody's UNLINK, and has it restored. A loss of the marks,
@@ -36,25 +36,25 @@ const (
 //
 // Every process runs a sampler, because each must know for its own readers. It is not safe for concurrent use.
 type Sampler struct {
-	Source    Source
-	Counts    Counts
-	Mirror    Mirror
-	Projector *Projector
-	Plane     *Plane
-	Evictions func(ctx context.Context) (int64, error) // keys that the servers have evicted since they were started
-	Now       func() time.Time
-	Rest      int                                 // a pass is followed by so many times its duration without one
-	BuildRest int                                 // the same for rebuilds
-	Observe   func(ctx context.Context, s Sample) // may be nil
+	Source          Source
+	Counts          Counts
+	Mirror          Mirror
+	Projector       *Projector
+	Generation      *Generation
+	Evictions       func(ctx context.Context) (int64, error) // keys that the servers have evicted since they were started
+	Now             func() time.Time
+	IdleFactor      int                                 // a pass is followed by so many times its duration without one
+	BuildIdleFactor int                                 // the same for rebuilds
+	Observe         func(ctx context.Context, s Sample) // may be nil
 
-	gauges  []*gauge
-	cursors map[*Entity]string
-	evicted int64 // at the last pass
-	begun   bool  // there was one
+	baselines []*baseline
+	cursors   map[*Entity]string
+	evicted   int64 // at the last pass
+	started   bool  // there was one
 
-	rest  time.Time // no pass before
-	owed  string    // the epoch in which something was lost and since which nobody has rebuilt; "": nothing
-	spare time.Time // no rebuild before
+	nextPass    time.Time // no pass before
+	rebuildOwed string    // the epoch in which something was lost and since which nobody has rebuilt; "": nothing
+	nextBuild   time.Time // no rebuild before
 }
 
 // Sample is what a pass has found and done.
@@ -71,18 +71,18 @@ type Sample struct {
 // RunOnce runs a pass if the last one was long enough ago. While the plane is cold it does nothing: readers ask SQL, and a
 // rebuild comes.
 func (s *Sampler) RunOnce(ctx context.Context) error {
-	begun, epoch := s.Now(), s.Plane.Epoch()
-	if epoch == "" || rests(begun, s.rest, sampleMost) {
+	begun, epoch := s.Now(), s.Generation.Epoch()
+	if epoch == "" || inFuture(begun, s.nextPass, maxSampleIdle) {
 		return nil
 	}
-	p := pass{Sampler: s}
-	err := p.look(ctx)
+	p := samplePass{Sampler: s}
+	err := p.run(ctx)
 	p.Took = s.Now().Sub(begun)
-	s.rest = s.Now().Add(min(time.Duration(s.Rest)*max(p.Took, 0), sampleMost))
+	s.nextPass = s.Now().Add(min(time.Duration(s.IdleFactor)*max(p.Took, 0), maxSampleIdle))
 	if err != nil {
 		return err
 	}
-	err = s.act(ctx, &p.Sample, epoch)
+	err = s.respond(ctx, &p.Sample, epoch)
 	if s.Observe != nil {
 		s.Observe(ctx, p.Sample)
 	}
@@ -90,33 +90,33 @@ func (s *Sampler) RunOnce(ctx context.Context) error {
 }
 
 // act has restored what was lost, and ends the damage where nothing is.
-func (s *Sampler) act(ctx context.Context, p *Sample, epoch string) error {
-	if s.owed != epoch { // somebody has rebuilt
-		s.owed = ""
+func (s *Sampler) respond(ctx context.Context, p *Sample, epoch string) error {
+	if s.rebuildOwed != epoch { // somebody has rebuilt
+		s.rebuildOwed = ""
 	}
 	switch {
 	case len(p.Lost) > 0:
-		s.owed = epoch
-		s.Plane.setDamage(errLost(p.Lost))
+		s.rebuildOwed = epoch
+		s.Generation.setDamage(errLost(p.Lost))
 		n, err := s.restore(ctx, p.Lost)
 		p.Restored = n
 		if err != nil {
 			return err
 		}
 	case p.Evicted:
-		s.owed = epoch
-		s.Plane.setDamage(errEvicted)
-	case s.owed == "" && !p.Behind:
-		s.Plane.setDamage(nil)
+		s.rebuildOwed = epoch
+		s.Generation.setDamage(errEvicted)
+	case s.rebuildOwed == "" && !p.Behind:
+		s.Generation.setDamage(nil)
 	}
-	if s.owed == "" || rests(s.Now(), s.spare, buildMost) {
+	if s.rebuildOwed == "" || inFuture(s.Now(), s.nextBuild, maxBuildIdle) {
 		return nil
 	}
 	return s.rebuild(ctx)
 }
 
 // rests reports whether an instant is not reached yet. One that is further away than most was set by another clock.
-func rests(now, until time.Time, most time.Duration) bool {
+func inFuture(now, until time.Time, most time.Duration) bool {
 	wait := until.Sub(now)
 	return wait > 0 && wait <= most
 }
@@ -150,15 +150,15 @@ func (s *Sampler) restore(ctx context.Context, lost []Difference) (int, error) {
 // rebuild writes everything anew. While somebody else does, the epoch will tell when it is done.
 func (s *Sampler) rebuild(ctx context.Context) error {
 	begun := s.Now()
-	err := s.Plane.Build(ctx)
-	if errors.Is(err, ErrBuilding) {
+	err := s.Generation.Build(ctx)
+	if errors.Is(err, ErrRebuildRunning) {
 		return nil
 	}
-	s.spare = s.Now().Add(min(time.Duration(s.BuildRest)*max(s.Now().Sub(begun), 0), buildMost))
+	s.nextBuild = s.Now().Add(min(time.Duration(s.BuildIdleFactor)*max(s.Now().Sub(begun), 0), maxBuildIdle))
 	if err != nil {
 		return err
 	}
-	s.owed = ""
-	_, err = s.Plane.look(ctx)
+	s.rebuildOwed = ""
+	_, err = s.Generation.verify(ctx)
 	return err
 }

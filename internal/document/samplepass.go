@@ -11,7 +11,7 @@ import (
 )
 
 // pass is a pass of a sampler that runs.
-type pass struct {
+type samplePass struct {
 	*Sampler
 	Sample
 
@@ -19,27 +19,27 @@ type pass struct {
 }
 
 // gauge is a number of rows in SQL, against which Redis is held in a later pass, once the projector has passed it.
-type gauge struct {
-	entity *Entity
-	index  *Index    // nil: the list of all
-	after  string    // the last value that was counted; then it begins again
-	at     time.Time // when it was counted; zero: not yet
-	sizes  []Size
+type baseline struct {
+	entity    *Entity
+	index     *Index    // nil: the list of all
+	after     string    // the last value that was counted; then it begins again
+	countedAt time.Time // when it was counted; zero: not yet
+	sizes     []Size
 }
 
 func (s *Sampler) prepare() {
 	s.cursors = map[*Entity]string{}
 	for _, e := range Entities {
-		s.gauges = append(s.gauges, &gauge{entity: e})
+		s.baselines = append(s.baselines, &baseline{entity: e})
 		for _, x := range e.Sets() {
-			s.gauges = append(s.gauges, &gauge{entity: e, index: x})
+			s.baselines = append(s.baselines, &baseline{entity: e, index: x})
 		}
 	}
 }
 
 // look looks at everything that a pass looks at.
-func (p *pass) look(ctx context.Context) (err error) {
-	if p.gauges == nil {
+func (p *samplePass) run(ctx context.Context) (err error) {
+	if p.baselines == nil {
 		p.prepare()
 	}
 	if err := p.evictions(ctx); err != nil {
@@ -48,11 +48,11 @@ func (p *pass) look(ctx context.Context) (err error) {
 	if p.position, err = p.Counts.Position(ctx); err != nil {
 		return err
 	}
-	for _, g := range p.gauges {
+	for _, g := range p.baselines {
 		if g.index == nil {
-			err = p.list(ctx, g)
+			err = p.checkList(ctx, g)
 		} else {
-			err = p.sets(ctx, g)
+			err = p.checkSets(ctx, g)
 		}
 		if err != nil {
 			return err
@@ -61,22 +61,22 @@ func (p *pass) look(ctx context.Context) (err error) {
 	return nil
 }
 
-func (p *pass) evictions(ctx context.Context) error {
+func (p *samplePass) evictions(ctx context.Context) error {
 	n, err := p.Evictions(ctx)
 	if err != nil {
 		return err
 	}
-	p.Evicted = p.begun && n > p.evicted // what went before, another process has seen, or the samples will
-	p.begun, p.evicted = true, n         // of a server that was restarted the number begins again
+	p.Evicted = p.started && n > p.evicted // what went before, another process has seen, or the samples will
+	p.started, p.evicted = true, n         // of a server that was restarted the number begins again
 	return nil
 }
 
 // passed reports whether everything that was counted then has been projected.
-func (p *pass) passed(g *gauge) bool {
-	if g.at.IsZero() {
+func (p *samplePass) projected(g *baseline) bool {
+	if g.countedAt.IsZero() {
 		return false
 	}
-	if p.position.IsZero() || p.position.After(g.at.Add(clockSlack)) {
+	if p.position.IsZero() || p.position.After(g.countedAt.Add(clockSlack)) {
 		return true
 	}
 	p.Behind = true
@@ -84,29 +84,29 @@ func (p *pass) passed(g *gauge) bool {
 }
 
 // list looks at an entity: the size of the list of all, its counter, and the next documents.
-func (p *pass) list(ctx context.Context, g *gauge) error {
-	before, passed := g.sizes, p.passed(g)
-	if g.at.IsZero() || passed {
+func (p *samplePass) checkList(ctx context.Context, g *baseline) error {
+	before, passed := g.sizes, p.projected(g)
+	if g.countedAt.IsZero() || passed {
 		n, err := p.Counts.Total(ctx, g.entity)
 		if err != nil {
 			return err
 		}
-		g.sizes, g.at = []Size{{N: n}}, p.Now()
+		g.sizes, g.countedAt = []Size{{N: n}}, p.Now()
 	}
 	batches, least := 1, int64(0)
 	if passed {
-		sizes, err := p.count(ctx, []keyspace.Key{g.entity.Keys.List()})
+		sizes, err := p.countMembers(ctx, []keyspace.Key{g.entity.Keys.List()})
 		if err != nil {
 			return err
 		}
 		least = before[0].N
 		if sizes[0] < min(least, g.sizes[0].N) { // what was deleted in between makes both smaller
-			batches = sampleBoost
+			batches = shortListBatches
 		}
 	}
 	var last string
 	for range batches {
-		ids, err := p.next(ctx, g.entity)
+		ids, err := p.nextIDs(ctx, g.entity)
 		if err != nil || len(ids) == 0 {
 			return err
 		}
@@ -114,40 +114,40 @@ func (p *pass) list(ctx context.Context, g *gauge) error {
 		if err := p.compare(ctx, g.entity, ids); err != nil {
 			return err
 		}
-		if len(ids) < sampleDocs || len(p.Lost) > 0 { // all were seen, or a rebuild comes anyway
+		if len(ids) < sampledDocuments || len(p.Lost) > 0 { // all were seen, or a rebuild comes anyway
 			break
 		}
 	}
-	return p.counter(ctx, Ref{g.entity, last}, least)
+	return p.checkCounter(ctx, Ref{g.entity, last}, least)
 }
 
 // next returns the ids whose turn it is.
-func (p *pass) next(ctx context.Context, e *Entity) ([]string, error) {
-	ids, err := p.Source.IDs(ctx, e, p.cursors[e], sampleDocs)
+func (p *samplePass) nextIDs(ctx context.Context, e *Entity) ([]string, error) {
+	ids, err := p.Source.IDs(ctx, e, p.cursors[e], sampledDocuments)
 	if err != nil {
 		return nil, err
 	}
 	if len(ids) == 0 && p.cursors[e] != "" { // what was behind the cursor has been deleted
-		if ids, err = p.Source.IDs(ctx, e, "", sampleDocs); err != nil {
+		if ids, err = p.Source.IDs(ctx, e, "", sampledDocuments); err != nil {
 			return nil, err
 		}
 	}
 	p.cursors[e] = ""
-	if len(ids) == sampleDocs {
+	if len(ids) == sampledDocuments {
 		p.cursors[e] = ids[len(ids)-1]
 	}
 	return ids, nil
 }
 
 // sets counts the members of the sets that were counted in SQL before, and looks into those with too few.
-func (p *pass) sets(ctx context.Context, g *gauge) error {
-	if p.passed(g) {
-		short, err := p.short(ctx, g)
+func (p *samplePass) checkSets(ctx context.Context, g *baseline) error {
+	if p.projected(g) {
+		short, err := p.shortSets(ctx, g)
 		if err != nil {
 			return err
 		}
-		for _, value := range short[:min(len(short), sampleShort)] {
-			ids, _, err := p.Source.Find(ctx, g.entity, []Where{{g.index, value}}, 0, sampleDocs)
+		for _, value := range short[:min(len(short), sampledShortSets)] {
+			ids, _, err := p.Source.Find(ctx, g.entity, []Where{{g.index, value}}, 0, sampledDocuments)
 			if err != nil {
 				return err
 			}
@@ -155,23 +155,23 @@ func (p *pass) sets(ctx context.Context, g *gauge) error {
 				return err
 			}
 		}
-	} else if !g.at.IsZero() {
+	} else if !g.countedAt.IsZero() {
 		return nil // what was counted is kept until the projector has passed it
 	}
-	sizes, err := p.Counts.Sizes(ctx, g.entity, g.index, g.after, sampleSizes)
+	sizes, err := p.Counts.Sizes(ctx, g.entity, g.index, g.after, sampledSets)
 	if err != nil {
 		return err
 	}
 	g.after = ""
-	if len(sizes) == sampleSizes {
+	if len(sizes) == sampledSets {
 		g.after = sizes[len(sizes)-1].Value
 	}
-	g.sizes, g.at = sizes, p.Now()
+	g.sizes, g.countedAt = sizes, p.Now()
 	return nil
 }
 
 // short returns the values whose sets have fewer members than rows had the value.
-func (p *pass) short(ctx context.Context, g *gauge) ([]string, error) {
+func (p *samplePass) shortSets(ctx context.Context, g *baseline) ([]string, error) {
 	var keys []keyspace.Key
 	var of []Size
 	for _, size := range g.sizes {
@@ -185,7 +185,7 @@ func (p *pass) short(ctx context.Context, g *gauge) ([]string, error) {
 			}
 		}
 	}
-	sizes, err := p.count(ctx, keys)
+	sizes, err := p.countMembers(ctx, keys)
 	if err != nil {
 		return nil, err
 	}
@@ -198,13 +198,13 @@ func (p *pass) short(ctx context.Context, g *gauge) ([]string, error) {
 	return slices.Compact(values), nil
 }
 
-func (p *pass) count(ctx context.Context, keys []keyspace.Key) ([]int64, error) {
+func (p *samplePass) countMembers(ctx context.Context, keys []keyspace.Key) ([]int64, error) {
 	p.Sets += len(keys)
 	return p.Mirror.Sizes(ctx, keys)
 }
 
 // compare compares documents with Redis and notes what is lost of them.
-func (p *pass) compare(ctx context.Context, e *Entity, ids []string) error {
+func (p *samplePass) compare(ctx context.Context, e *Entity, ids []string) error {
 	docs, err := p.Source.Read(ctx, e, ids)
 	if err != nil {
 		return err
@@ -219,7 +219,7 @@ func (p *pass) compare(ctx context.Context, e *Entity, ids []string) error {
 		said[d.Ref()] = d
 	}
 	var again []string
-	waiting, err := p.waiting(ctx)
+	waiting, err := p.pendingRefs(ctx)
 	if err != nil {
 		return err
 	}
@@ -233,7 +233,7 @@ func (p *pass) compare(ctx context.Context, e *Entity, ids []string) error {
 	}
 	docs = slices.DeleteFunc(docs, func(d Document) bool { // it has changed meanwhile and may wait by now
 		was := said[d.Ref()]
-		return was.JSON != d.JSON || was.Beside != d.Beside
+		return was.JSON != d.JSON || was.Relations != d.Relations
 	})
 	lost, err := p.Mirror.Compare(ctx, docs, nil)
 	p.Lost = append(p.Lost, lost...)
@@ -241,8 +241,8 @@ func (p *pass) compare(ctx context.Context, e *Entity, ids []string) error {
 }
 
 // waiting returns what tells the documents that wait for the projector. Where too many do, all of them count as waiting.
-func (p *pass) waiting(ctx context.Context) (func(Ref) bool, error) {
-	all, known, err := p.Counts.Pending(ctx, mostWaiting)
+func (p *samplePass) pendingRefs(ctx context.Context) (func(Ref) bool, error) {
+	all, known, err := p.Counts.Pending(ctx, maxPending)
 	if err != nil {
 		return nil, err
 	}
@@ -260,7 +260,7 @@ func (p *pass) waiting(ctx context.Context) (func(Ref) bool, error) {
 
 // counter looks whether an entity's counter is as high as the number of a document that is there, or as their number
 // was. To write the document raises it.
-func (p *pass) counter(ctx context.Context, last Ref, least int64) error {
+func (p *samplePass) checkCounter(ctx context.Context, last Ref, least int64) error {
 	if last.Entity.Numeric {
 		least, _ = strconv.ParseInt(last.ID, 10, 64)
 	}
@@ -272,7 +272,7 @@ func (p *pass) counter(ctx context.Context, last Ref, least int64) error {
 		if look > 0 {
 			break
 		}
-		waiting, err := p.waiting(ctx)
+		waiting, err := p.pendingRefs(ctx)
 		if err != nil || waiting(last) {
 			return err
 		}

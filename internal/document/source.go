@@ -25,17 +25,17 @@ type Source interface {
 }
 
 // Snapshots is a Source at one moment, normally documentsql.
-type Snapshots interface {
+type SnapshotSource interface {
 	// Snapshot runs fn with a source whose answers are all of the same moment, whatever is written meanwhile.
 	Snapshot(ctx context.Context, fn func(ctx context.Context, at Source) error) error
 }
 
 // Claimed is a row of the outbox that this process projects.
 type Claimed struct {
-	ID     string
-	Entity *Entity // nil: unknown to this release, to be left to another
-	IDs    []string
-	Dead   map[string]int64 // versions of those of them that were deleted
+	ID      string
+	Entity  *Entity // nil: unknown to this release, to be left to another
+	IDs     []string
+	Deleted map[string]int64 // versions of those of them that were deleted
 }
 
 // Outbox is the list of what has changed, normally documentsql.
@@ -43,7 +43,7 @@ type Outbox interface {
 	// Claim takes up to limit rows that nobody else has, the oldest first, until an instant.
 	Claim(ctx context.Context, now, until time.Time, limit int) ([]Claimed, error)
 	// Settle crosses rows off; Release gives them back.
-	Settle(ctx context.Context, rows []string) error
+	Delete(ctx context.Context, rows []string) error
 	Release(ctx context.Context, rows []string) error
 }
 
@@ -74,13 +74,13 @@ type Writer interface {
 	// Apply writes documents, each at most once in a call: the document, its memo, its index entries. One that is older
 	// than what is there is dropped; of one that is there already everything is written again.
 	// Applied tells what is to be done after it, also with an error.
-	Apply(ctx context.Context, docs []Document) (Applied, error)
+	Apply(ctx context.Context, docs []Document) (ApplyResult, error)
 	// Forget makes what is there of documents older than every version, so that whatever is written next stays.
-	Forget(ctx context.Context, refs []Ref) error
+	ResetVersions(ctx context.Context, refs []Ref) error
 }
 
 // Applied is what Apply has noticed.
-type Applied struct {
+type ApplyResult struct {
 	Lost      []Ref // a newer version was written at the same time: to be projected anew
 	Displaced []Ref // another document has taken their unique value: to be projected anew
 	Dropped   []Ref // something newer was there before
@@ -94,5 +94,5 @@ type Cache interface {
 	Owner(ctx context.Context, e *Entity, x *Index, encoded string) (id, body string, err error)
 	// Members gives the ids of documents that are in all sets, in their order; without sets, all ids. known is false when
 	// the documents in Redis are not those of the epoch, or more than most ids would have to be looked at.
-	Members(ctx context.Context, epoch string, e *Entity, sets []Entry, most int) (ids []string, known bool, err error)
+	Members(ctx context.Context, epoch string, e *Entity, sets []IndexEntry, most int) (ids []string, known bool, err error)
 }

@@ -3,23 +3,23 @@ package document
 import "strings"
 
 // maxValue is the longest encoded value that keys take, see package keyspace.
-const maxValue = 768
+const maxEncodedValue = 768
 
 // Encode makes the segment of a key out of a value: trimmed, folded as the index says, and percent-encoded with small
 // letters outside of a-z 0-9 @ . _ + -. A value that is not indexed, because it is empty, too long or not the one that
 // the index is about, gives false; it is found in SQL.
 func (x *Index) Encode(value string) (encoded string, ok bool) {
 	value = strings.TrimSpace(value)
-	if x.plain(value) {
+	if x.isEncoded(value) {
 		encoded = value
 	} else {
 		encoded = x.escape(value)
 	}
-	return encoded, encoded != "" && len(encoded) <= maxValue && (x.Only == "" || x.Only == encoded)
+	return encoded, encoded != "" && len(encoded) <= maxEncodedValue && (x.OnlyValue == "" || x.OnlyValue == encoded)
 }
 
 // plain tells whether a value is its own encoding, as nearly all are.
-func (x *Index) plain(value string) bool {
+func (x *Index) isEncoded(value string) bool {
 	for i := range len(value) {
 		if c := value[i]; !unreserved(c) && (x.Case != Keep || c < 'A' || c > 'Z') {
 			return false
@@ -67,17 +67,17 @@ func (x *Index) Lookup(value string) string {
 
 // Entry is one value under which a document is found: an index and the encoded value. Of a relation the value is the id
 // of what belongs to the document.
-type Entry struct {
+type IndexEntry struct {
 	Index *Index
 	Value string
 }
 
 // String is the entry as memos keep it.
-func (e Entry) String() string { return e.Index.Name + "=" + e.Value }
+func (e IndexEntry) String() string { return e.Index.Name + "=" + e.Value }
 
 // ParseEntry reads what String has written; ok is false for an index that the entity does not have (any more).
-func (e *Entity) ParseEntry(text string) (entry Entry, ok bool) {
+func (e *Entity) ParseEntry(text string) (entry IndexEntry, ok bool) {
 	name, value, _ := strings.Cut(text, "=")
 	x := e.Index(name)
-	return Entry{x, value}, x != nil
+	return IndexEntry{x, value}, x != nil
 }

@@ -10,7 +10,7 @@ import (
 )
 
 func TestEncode(t *testing.T) {
-	fold, escape, keep, only := &Index{}, &Index{Case: Escape}, &Index{Case: Keep}, &Index{Only: "no"}
+	fold, escape, keep, only := &Index{}, &Index{Case: Escape}, &Index{Case: Keep}, &Index{OnlyValue: "no"}
 	for _, c := range []struct {
 		index   *Index
 		value   string
@@ -29,9 +29,9 @@ func TestEncode(t *testing.T) {
 		{only, "yes", "yes", false},
 		{fold, "", "", false},
 		{fold, " \t", "", false},
-		{fold, strings.Repeat("a", maxValue), strings.Repeat("a", maxValue), true},
-		{fold, strings.Repeat("a", maxValue+1), strings.Repeat("a", maxValue+1), false},
-		{fold, strings.Repeat("é", maxValue/6+1), strings.Repeat("%c3%a9", maxValue/6+1), false},
+		{fold, strings.Repeat("a", maxEncodedValue), strings.Repeat("a", maxEncodedValue), true},
+		{fold, strings.Repeat("a", maxEncodedValue+1), strings.Repeat("a", maxEncodedValue+1), false},
+		{fold, strings.Repeat("é", maxEncodedValue/6+1), strings.Repeat("%c3%a9", maxEncodedValue/6+1), false},
 	} {
 		got, indexed := c.index.Encode(c.value)
 		if got != c.want || indexed != c.indexed {
@@ -84,30 +84,30 @@ func TestDocument_any_row(t *testing.T) {
 			t.Fatalf("%s: %v", d.JSON, err)
 		}
 		for name, value := range want {
-			if peeked, ok := Peek(d.JSON, name); !ok || peeked != got[name] || peeked != value {
+			if peeked, ok := PeekField(d.JSON, name); !ok || peeked != got[name] || peeked != value {
 				t.Fatalf("%s is %q, peeked %q, was %q", name, got[name], peeked, value)
 			}
 		}
-		for _, e := range d.Entries {
-			if !Has(d.JSON, e) {
+		for _, e := range d.IndexEntries {
+			if !HasEntry(d.JSON, e) {
 				t.Fatalf("%s has not %v", d.JSON, e)
 			}
 		}
-		if _, ok := Peek(d.JSON, "password"); ok {
+		if _, ok := PeekField(d.JSON, "password"); ok {
 			t.Fatal("there is no password")
 		}
 	})
 }
 
-func TestPeek_what_is_none(t *testing.T) {
+func TestPeekField_missing(t *testing.T) {
 	for _, doc := range []string{"", "{", "{}", "[]", "x", `{"a"`, `{"a":`, `{"a":}`, `{"a":1`, `{"b":1}`, `"a":1`, `{"a":null}`, `{"a":"`} {
-		if v, ok := Peek(doc, "a"); ok {
+		if v, ok := PeekField(doc, "a"); ok {
 			t.Errorf("%s: %q", doc, v)
 		}
 	}
 }
 
-func TestIn(t *testing.T) {
+func TestTextIn(t *testing.T) {
 	for _, c := range []struct {
 		texts        map[string]string
 		locale, want string
@@ -118,7 +118,7 @@ func TestIn(t *testing.T) {
 		{map[string]string{"zh": "粉", "th": "ก๋วยเตี๋ยว"}, "vi", "ก๋วยเตี๋ยว"},
 		{nil, "vi", ""},
 	} {
-		if got := In(c.texts, c.locale); got != c.want {
+		if got := TextIn(c.texts, c.locale); got != c.want {
 			t.Errorf("%v in %s: %s", c.texts, c.locale, got)
 		}
 	}
@@ -140,7 +140,7 @@ func TestEntities(t *testing.T) {
 					t.Errorf("%s by %s is found as %v", e.Name, x.Name, of)
 				}
 			}
-			if entry, ok := e.ParseEntry((Entry{x, "a=b"}).String()); !ok || entry != (Entry{x, "a=b"}) {
+			if entry, ok := e.ParseEntry((IndexEntry{x, "a=b"}).String()); !ok || entry != (IndexEntry{x, "a=b"}) {
 				t.Errorf("%v", entry)
 			}
 		}
@@ -154,8 +154,8 @@ func TestEntities(t *testing.T) {
 }
 
 // What is not remembered is only looked at once more; what is remembered was there.
-func TestSeen(t *testing.T) {
-	s := NewSeen(4)
+func TestKeySet(t *testing.T) {
+	s := NewKeySet(4)
 	s.Add([]string{"a", "b"}, nil)
 	s.Add([]string{"set"}, []int{2})
 	s.Add([]string{"set"}, []int{3})
@@ -170,11 +170,11 @@ func TestSeen(t *testing.T) {
 	}
 }
 
-func TestFinishing(t *testing.T) {
-	f := finishing{last: map[int]string{}}
+func TestWatermark(t *testing.T) {
+	f := watermark{finished: map[int]string{}}
 	var got []string
 	for _, n := range []int{2, 0, 1, 4, 3} {
-		after, moved := f.finish(n, string(rune('a'+n)))
+		after, moved := f.advance(n, string(rune('a'+n)))
 		if !moved {
 			after = "-"
 		}

@@ -23,15 +23,15 @@ const (
 	OrphanMemo     = "memo_orphan"
 	OrphanEntry    = "index_entry_orphan"
 	OrphanList     = "list_entry_orphan"
-	Strange        = "key_strange" // under a key of documents stands what is none
+	UnknownKey     = "key_strange" // under a key of documents stands what is none
 )
 
 // Difference is one thing in which Redis is not as SQL implies.
 type Difference struct {
 	Kind  string
 	Ref   Ref
-	Key   string // where it is
-	Entry Entry  // of differences in indexes; its value is the member's side of relations
+	Key   string     // where it is
+	Entry IndexEntry // of differences in indexes; its value is the member's side of relations
 }
 
 // String describes the difference for a human.
@@ -40,16 +40,16 @@ func (d Difference) String() string { return fmt.Sprintf("%s: %s (%s)", d.Kind, 
 // Walker goes through everything that Redis holds.
 type Walker interface {
 	// Walk hands on what is in Redis but was not seen in SQL, in batches. It may hand on what was seen.
-	Walk(ctx context.Context, seen *Seen, found func(context.Context, []Difference) error) error
+	Walk(ctx context.Context, seen *KeySet, found func(context.Context, []Difference) error) error
 	// Still leaves out what is not in Redis any more.
-	Still(ctx context.Context, found []Difference) ([]Difference, error)
+	StillPresent(ctx context.Context, found []Difference) ([]Difference, error)
 }
 
 // Mirror compares documents with Redis, normally documentredis.
 type Mirror interface {
 	Walker
 	// Compare gives all differences of documents as SQL has them. It notes their keys; seen may be nil.
-	Compare(ctx context.Context, docs []Document, seen *Seen) ([]Difference, error)
+	Compare(ctx context.Context, docs []Document, seen *KeySet) ([]Difference, error)
 	// Counter is the number that an entity's counter shows.
 	Counter(ctx context.Context, e *Entity) (int64, error)
 	// Sizes returns the number of members of each set; 0 for what is missing or no set.
@@ -66,9 +66,9 @@ type Verifier struct {
 }
 
 const (
-	verifyLooks = 4      // a difference counts when each of them sees it
-	maxFound    = 50_000 // differences that are looked at again; more are none that pass by themselves
-	maxSamples  = 10     // of each kind
+	verifyAttempts    = 4      // a difference counts when each of them sees it
+	maxRechecked      = 50_000 // differences that are looked at again; more are none that pass by themselves
+	maxSamplesPerKind = 10     // of each kind
 )
 
 // Verification is what a comparison has found.
@@ -82,8 +82,8 @@ type Verification struct {
 
 // Verify compares. What is only on its way to Redis is looked at again before it counts.
 func (v *Verifier) Verify(ctx context.Context) (Verification, error) {
-	c := &comparison{
-		Verifier: v, seen: NewSeen(maxSeen), counts: map[*Entity]int{}, highest: map[*Entity]int64{}, more: map[string]int{},
+	c := &verifyRun{
+		Verifier: v, seen: NewKeySet(maxKeys), counts: map[*Entity]int{}, highest: map[*Entity]int64{}, more: map[string]int{},
 	}
 	for _, e := range Entities {
 		if err := c.entity(ctx, e); err != nil {
@@ -94,18 +94,18 @@ func (v *Verifier) Verify(ctx context.Context) (Verification, error) {
 		return Verification{}, err
 	}
 	err := v.Mirror.Walk(ctx, c.seen, func(ctx context.Context, found []Difference) error {
-		orphans, err := confirm(ctx, v.Source, v.Mirror, found)
+		orphans, err := confirmOrphans(ctx, v.Source, v.Mirror, found)
 		c.add(orphans)
 		return err
 	})
 	if err != nil {
 		return Verification{}, err
 	}
-	for look := 1; look < verifyLooks && len(c.found) > 0 && len(c.more) == 0; look++ {
+	for look := 1; look < verifyAttempts && len(c.found) > 0 && len(c.more) == 0; look++ {
 		if err := v.Pause(ctx); err != nil {
 			return Verification{}, err
 		}
-		if c.found, err = v.again(ctx, c.found); err != nil {
+		if c.found, err = v.recheck(ctx, c.found); err != nil {
 			return Verification{}, err
 		}
 	}
@@ -113,9 +113,9 @@ func (v *Verifier) Verify(ctx context.Context) (Verification, error) {
 }
 
 // comparison is a verification that runs.
-type comparison struct {
+type verifyRun struct {
 	*Verifier
-	seen *Seen
+	seen *KeySet
 
 	mu      sync.Mutex
 	counts  map[*Entity]int
@@ -125,11 +125,11 @@ type comparison struct {
 	more    map[string]int // beyond maxFound, by kind
 }
 
-func (c *comparison) add(found []Difference) {
+func (c *verifyRun) add(found []Difference) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, d := range found {
-		if len(c.found) < maxFound {
+		if len(c.found) < maxRechecked {
 			c.found = append(c.found, d)
 		} else {
 			c.more[d.Kind]++
@@ -137,8 +137,8 @@ func (c *comparison) add(found []Difference) {
 	}
 }
 
-func (c *comparison) entity(ctx context.Context, e *Entity) error {
-	return spread(ctx, c.Source, e, c.Workers, func(ctx context.Context, ids []string) error {
+func (c *verifyRun) entity(ctx context.Context, e *Entity) error {
+	return forEachBatch(ctx, c.Source, e, c.Workers, func(ctx context.Context, ids []string) error {
 		docs, err := c.Source.Read(ctx, e, ids)
 		if err != nil {
 			return err
@@ -153,7 +153,7 @@ func (c *comparison) entity(ctx context.Context, e *Entity) error {
 	})
 }
 
-func (c *comparison) count(e *Entity, ids []string) {
+func (c *verifyRun) count(e *Entity, ids []string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.counts[e] += len(ids)
@@ -167,7 +167,7 @@ func (c *comparison) count(e *Entity, ids []string) {
 	}
 }
 
-func (c *comparison) counters(ctx context.Context) error {
+func (c *verifyRun) counters(ctx context.Context) error {
 	for _, e := range Entities {
 		n, err := c.Mirror.Counter(ctx, e)
 		if err != nil {
@@ -184,7 +184,7 @@ func (c *comparison) counters(ctx context.Context) error {
 	return nil
 }
 
-func (c *comparison) result() Verification {
+func (c *verifyRun) result() Verification {
 	v := Verification{
 		Clean: len(c.found) == 0, Documents: map[string]int{}, Found: map[string]int{}, Samples: map[string][]string{},
 	}
@@ -192,7 +192,7 @@ func (c *comparison) result() Verification {
 		v.Documents[e.Name] = n
 	}
 	for _, d := range c.found {
-		if v.Found[d.Kind]++; v.Found[d.Kind] <= maxSamples {
+		if v.Found[d.Kind]++; v.Found[d.Kind] <= maxSamplesPerKind {
 			v.Samples[d.Kind] = append(v.Samples[d.Kind], d.String())
 		}
 	}
@@ -203,15 +203,15 @@ func (c *comparison) result() Verification {
 }
 
 // again looks at differences once more and keeps those that are still there.
-func (v *Verifier) again(ctx context.Context, found []Difference) ([]Difference, error) {
+func (v *Verifier) recheck(ctx context.Context, found []Difference) ([]Difference, error) {
 	var kept []Difference
 	for some := range slices.Chunk(found, batchSize) {
-		ours, theirs, rest := part(some)
+		ours, theirs, rest := splitByOrigin(some)
 		still, err := v.compareAgain(ctx, ours)
 		if err != nil {
 			return nil, err
 		}
-		orphans, err := confirm(ctx, v.Source, v.Mirror, theirs)
+		orphans, err := confirmOrphans(ctx, v.Source, v.Mirror, theirs)
 		if err != nil {
 			return nil, err
 		}
@@ -228,10 +228,10 @@ func (v *Verifier) again(ctx context.Context, found []Difference) ([]Difference,
 }
 
 // part tells differences that SQL shows, those that Redis shows, and counters apart.
-func part(found []Difference) (ours, theirs, rest []Difference) {
+func splitByOrigin(found []Difference) (ours, theirs, rest []Difference) {
 	for _, d := range found {
 		switch d.Kind {
-		case OrphanDocument, OrphanMemo, OrphanEntry, OrphanList, Strange:
+		case OrphanDocument, OrphanMemo, OrphanEntry, OrphanList, UnknownKey:
 			theirs = append(theirs, d)
 		case CounterLow:
 			rest = append(rest, d)
@@ -261,7 +261,7 @@ func (v *Verifier) compareAgain(ctx context.Context, found []Difference) ([]Diff
 }
 
 // confirm leaves out of what Redis shows what SQL implies after all, and what is gone meanwhile.
-func confirm(ctx context.Context, source Source, w Walker, found []Difference) ([]Difference, error) {
+func confirmOrphans(ctx context.Context, source Source, w Walker, found []Difference) ([]Difference, error) {
 	if len(found) == 0 {
 		return nil, nil
 	}
@@ -271,9 +271,9 @@ func confirm(ctx context.Context, source Source, w Walker, found []Difference) (
 	}
 	orphans := slices.DeleteFunc(slices.Clone(found), func(d Difference) bool {
 		doc, there := docs[d.Ref]
-		return there && (d.Kind != OrphanEntry || slices.Contains(doc.Entries, d.Entry))
+		return there && (d.Kind != OrphanEntry || slices.Contains(doc.IndexEntries, d.Entry))
 	})
-	return w.Still(ctx, orphans)
+	return w.StillPresent(ctx, orphans)
 }
 
 // readRefs reads the documents that differences are about.

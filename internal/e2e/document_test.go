@@ -91,7 +91,7 @@ func (s *site) sound() {
 // transaction that notes the change, as the rooms do it.
 type office struct {
 	s       *site
-	house   documenttest.House
+	house   documenttest.Writer
 	token   string
 	rights  []string
 	guests  []guest
@@ -111,7 +111,7 @@ func newOffice(s *site) *office {
 		s.t.Fatal(err)
 	}
 	s.t.Cleanup(db.Close)
-	o := &office{s: s, house: documenttest.House{DB: db}, written: map[string]*atomic.Int64{}}
+	o := &office{s: s, house: documenttest.Writer{DB: db}, written: map[string]*atomic.Int64{}}
 	for _, entity := range []string{
 		"user", "role", "permission", "category", "dish", "cart", "cartDetail", "order", "orderDetail",
 	} {

@@ -267,7 +267,7 @@ func importLine(n int64) func(*testing.T, *shop, identity.Actor) {
 	return func(t *testing.T, other *shop, who identity.Actor) {
 		t.Helper()
 		was := other.house.Look(t, who)
-		house := documenttest.House{DB: other.house.DB}
+		house := documenttest.Writer{DB: other.house.DB}
 		documenttest.Must(t, house.PutDetail(t.Context(), was.Items[0].ID, was.ID, was.Items[0].DishID, n))
 		if now := other.house.Look(t, who); now.Version != was.Version || now.Items[0].Quantity != n {
 			t.Fatalf("imported %+v over %+v", now.Cart, was.Cart)

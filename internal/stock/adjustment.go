@@ -9,38 +9,39 @@ import (
 	"comanda/internal/fault"
 )
 
-// AdjustmentKind is why units came or went otherwise than by a hold.
+// AdjustmentKind is the reason for a change of stock that no hold caused.
 type AdjustmentKind string
 
 // The kinds of adjustments.
 const (
-	Received AdjustmentKind = "RECEIVE" // a delivery: so many more
-	Counted  AdjustmentKind = "COUNT"   // somebody has counted: so many are available, whatever was thought
-	Wasted   AdjustmentKind = "WASTE"   // broken, spoiled, stolen: so many fewer
+	Received AdjustmentKind = "RECEIVE" // a delivery adds units
+	Counted  AdjustmentKind = "COUNT"   // a stock count sets the available units
+	Wasted   AdjustmentKind = "WASTE"   // broken, spoiled or stolen units are subtracted
 )
 
 // Limits of an adjustment.
 const (
-	MaxAvailable = 1_000_000_000 // of one item, after it
+	MaxAvailable = 1_000_000_000 // units of one item after an adjustment
 	MaxNote      = 200           // characters
 	MaxClientID  = 64            // characters of a clientTxnId
 )
 
-// Adjustment changes how many units of a stock item are available.
+// Adjustment changes the available units of a stock item.
 type Adjustment struct {
 	Branch int64
 	SKU    string
 	Kind   AdjustmentKind
-	Units  int64 // of Received and Wasted, 1 or more; of Counted, what is available, 0 or more
+	Units  int64 // Received, Wasted: the difference, at least 1; Counted: the available units, at least 0
 	Note   string
-	Create bool // an item that is not there is made
+	Create bool // creates a missing item
 
-	// ClientTxnID is chosen by the client, once per branch; empty for none. The same adjustment under the same one is made
-	// once, and answered as the first time.
+	// ClientTxnID is an idempotency key, unique per branch; empty for none. A repeated adjustment under the same key
+	// is made once and answered as the first time.
 	ClientTxnID string
 }
 
-// Digest names what is asked, by which a repetition is told from another adjustment under the same key.
+// Digest identifies the content of the adjustment. A repetition has the same digest; another adjustment under the
+// same key is refused with ErrKeyReused.
 func (a Adjustment) Digest() string {
 	text, _ := json.Marshal(struct {
 		SKU   string         `json:"s"`
@@ -52,7 +53,7 @@ func (a Adjustment) Digest() string {
 	return hex.EncodeToString(sum[:12])
 }
 
-// Change is how the book is told.
+// Change returns the arguments of Balances.Adjust: the difference, or with set the new number of available units.
 func (a Adjustment) Change() (units int64, set bool) {
 	if a.Kind == Wasted {
 		return -a.Units, false
@@ -60,7 +61,7 @@ func (a Adjustment) Change() (units int64, set bool) {
 	return a.Units, a.Kind == Counted
 }
 
-// Check refuses what nobody may adjust.
+// Validate returns a fault of kind Invalid for an adjustment that breaks a limit.
 func (a Adjustment) Validate() error {
 	least := int64(1)
 	if a.Kind == Counted {
@@ -81,7 +82,7 @@ func (a Adjustment) Validate() error {
 	return ValidateExternalID("itemId", a.SKU)
 }
 
-// Level is how many units of a stock item there are.
+// Level is how many units of a stock item are available, reserved and sold.
 type Level struct {
 	Item
 	Available int64
@@ -89,5 +90,5 @@ type Level struct {
 	Sold      int64
 }
 
-// Low tells whether an alarm stands.
+// Low reports whether the available units are at or below the item's alarm threshold.
 func (l Level) Low() bool { return l.low(l.Available) }

@@ -10,49 +10,49 @@ import (
 // Unlimited is the cap of an item without a quota.
 const Unlimited int64 = -1
 
-// Answer is what the gate says to a TRY.
+// AdmissionStatus is the answer of the admission cache to a request for a provisional hold.
 type AdmissionStatus uint8
 
-// The answers. Only Admitted and Duplicate let an order go on with a lease; Cold lets it go on without one.
+// The statuses. An order goes on after Cold, Admitted and Duplicate; Cold means that there is no provisional hold.
 const (
-	Cold       AdmissionStatus = iota // the gate knows nothing (missing, rebuilt, stale, down): ask the ledger
-	Admitted                          // a lease is taken
+	Cold       AdmissionStatus = iota // the cache cannot answer (missing, rebuilding, stale, down): SQL decides
+	Admitted                          // a provisional hold was taken
 	Duplicate                         // the same hold was admitted or confirmed before
-	Refused                           // at least one line does not fit; nothing is taken
+	Refused                           // at least one line does not fit; nothing was taken
 	Mismatched                        // the id is in use with other lines
 	Ended                             // the id was refused, released or returned before and never holds again (I12)
 )
 
-// Verdict is the gate's reply to one TRY.
+// AdmissionResult is the admission cache's reply to one reservation.
 type AdmissionResult struct {
 	Status  AdmissionStatus
 	Short   []Shortage // with Refused: every line that does not fit
-	Missing bool       // with Cold: the gate has replied and does not know the scope or an item, which a rebuild mends
+	Missing bool       // with Cold: Redis has answered and lacks the scope or an item; a rebuild fixes it
 }
 
-// OpKind is what SQL has decided and the gate must learn.
+// OpKind is a change that SQL has committed and that the admission cache must apply.
 type OpKind string
 
 // The operations that follow a commit, each idempotent by hold.
 const (
-	OpHeld    OpKind = "HELD"    // the hold is in SQL: the lease becomes a hold
+	OpHeld    OpKind = "HELD"    // the hold is in SQL: the provisional hold becomes a hold
 	OpConfirm OpKind = "CONFIRM" // paid: held units are used
 	OpCancel  OpKind = "CANCEL"  // released: units are free; an unknown id leaves a tombstone
 	OpReturn  OpKind = "RETURN"  // used units are free again
-	OpForget  OpKind = "FORGET"  // the lease never became a hold: as if it had never been
+	OpForget  OpKind = "FORGET"  // the provisional hold never became a hold and is removed without a trace
 	OpCap     OpKind = "CAP"     // an item's cap has changed; Lines holds one line of (item, new cap or Unlimited)
 )
 
-// Op is one operation for the gate. It carries its lines, because the gate may have forgotten the hold.
+// Op is one operation for the admission cache. It carries its lines because the cache may have lost the hold.
 type Op struct {
 	Kind OpKind
 	Hold Hold
 }
 
-// frees reports whether the operation may make something available.
+// frees reports whether the operation may make units available.
 func (o Op) frees() bool { return o.Kind != OpHeld && o.Kind != OpConfirm }
 
-// Count is one item's counter as the gate or the ledger sees it.
+// Count is the counter of one item, in the admission cache or in SQL.
 type Count struct {
 	Item int64
 	Cap  int64 // Unlimited where there is no quota
@@ -60,7 +60,8 @@ type Count struct {
 	Used int64
 }
 
-// Left is how many can still be sold: never negative, Unlimited without a quota. A cap may be below what is taken.
+// Left returns how many units can still be sold: at least 0, or Unlimited without a quota. A cap may be lower than
+// the units already taken.
 func (c Count) Left() int64 {
 	if c.Cap == Unlimited {
 		return Unlimited
@@ -68,59 +69,61 @@ func (c Count) Left() int64 {
 	return max(0, c.Cap-c.Held-c.Used)
 }
 
-// Image is what the gate is rebuilt from: a scope's counters, and all or some of its holds that are not forgotten yet.
+// ScopeSnapshot is the content from which a scope of the admission cache is rebuilt: its counters, and all or some of
+// its holds.
 type ScopeSnapshot struct {
 	Scope  Scope
 	Epoch  string
-	Ends   time.Time // the end of the business day, from which keys' lives are counted; of stock, see stockLife
+	Ends   time.Time // end of the business day, the base of key TTLs; for stock see stockScopeTTL
 	Counts []Count
 	Holds  []HoldState
 }
 
-// Shown is a scope as the gate shows it, all of one instant.
+// CachedScope is the state of a scope in the admission cache at one instant.
 type CachedScope struct {
 	Epoch     string
-	ExpiresAt time.Time // when the records of its holds end
+	ExpiresAt time.Time // when the records of its holds expire
 	Counts    []Count
 }
 
-// HoldState is a hold with the state that SQL gives it.
+// HoldState is a hold with its state in SQL.
 type HoldState struct {
 	Hold  Hold
 	State State
 }
 
-// Entry is what one transaction decided for one scope, as redis_outbox keeps it until Redis has taken it in.
+// OutboxEntry is the committed changes of one transaction to one scope. Table redis_outbox stores it until Redis has
+// applied it.
 type OutboxEntry struct {
 	ID    string
 	Scope Scope
 	Ops   []Op
 	At    time.Time
 
-	Attempts  int   // how often the gate has refused it
-	DecodeErr error // why Ops could not be read back; nil but for a row that somebody has changed
+	Attempts  int   // how often the cache has rejected it
+	DecodeErr error // why Ops could not be decoded; nil unless the row was edited by hand
 }
 
-// Setback is what becomes of an entry that the gate has refused once more.
+// FailedEntry is an entry that the admission cache has rejected once more.
 type FailedEntry struct {
 	OutboxEntry
 	Cause error
-	Due   time.Time // when it is tried again
-	Dead  bool      // it is not tried any more
+	Due   time.Time // time of the next attempt
+	Dead  bool      // no further attempts: a dead letter
 }
 
-// RejectedError says which operations of a call the gate does not take as they are, by their places in the call. Telling
-// them again is of no use before somebody has mended something; their neighbours are not touched by it.
+// RejectedError contains the operations of a call that the admission cache rejected, by their index in the call.
+// Repeating them fails until the cause is fixed; the other operations of the call are not affected.
 type RejectedError struct{ Ops map[int]error }
 
-// Error names the first of them.
+// Error returns the number of rejected operations and the first cause.
 func (r *RejectedError) Error() string {
 	if len(r.Ops) == 0 {
-		return "the gate refused nothing"
+		return "the admission cache rejected no operations"
 	}
 	first := slices.Min(slices.Collect(maps.Keys(r.Ops)))
-	return fmt.Sprintf("the gate refused %d operations, the first: %v", len(r.Ops), r.Ops[first])
+	return fmt.Sprintf("the admission cache rejected %d operations, first: %v", len(r.Ops), r.Ops[first])
 }
 
-// Unwrap gives what was refused, for errors.Is.
+// Unwrap returns the causes, for errors.Is.
 func (r *RejectedError) Unwrap() []error { return slices.Collect(maps.Values(r.Ops)) }

@@ -1,25 +1,25 @@
 package stock
 
-// Counter is a count under lock, with what a batch has changed of it so far.
+// Counter is a locked counter with the changes of the current batch.
 type Counter struct {
 	Count
 	DeltaHeld int64
 	DeltaUsed int64
-	DeltaCap  int64 // of a stock item: units that came or went otherwise than by a hold
+	DeltaCap  int64 // of a stock item: units that adjustments added or removed
 
 	item Item // zero for a menu item's quota
-	low  bool // when it was loaded
+	low  bool // whether the alarm stood when the counter was loaded
 }
 
-// Key names a counter.
+// Key identifies a counter.
 type Key struct {
 	Scope Scope
 	Item  int64
 }
 
-// Book decides a batch of operations in memory, in the order in which they are asked, against counters that the caller
-// has locked. It holds no clock and does no I/O: the ledger loads it, asks it, and writes what it says. Operations on
-// one hold in one batch see one another. It is not safe for concurrent use.
+// Balances decides a batch of operations against counters that the caller has loaded under row locks, in the order of
+// the calls. It does no I/O and reads no clock: the caller loads it, calls it, and writes the changes. Operations on
+// one hold see each other's effects within a batch. It is not safe for concurrent use.
 type Balances struct {
 	counters map[Key]*Counter
 	holds    map[string]*loadedHold
@@ -31,41 +31,42 @@ type loadedHold struct {
 	was   State // as loaded; empty for a hold made in this batch
 }
 
-// NewBook makes an empty book.
+// NewBalances returns balances without counters and holds.
 func NewBalances() *Balances {
 	return &Balances{counters: map[Key]*Counter{}, holds: map[string]*loadedHold{}}
 }
 
-// LoadCount enters a locked counter.
+// LoadCount adds the locked counter of a menu item's quota.
 func (b *Balances) LoadCount(scope Scope, c Count) {
 	b.counters[Key{scope, c.Item}] = &Counter{Count: c}
 }
 
-// LoadThing enters the locked counter of a stock item.
+// LoadItem adds the locked counter of a stock item.
 func (b *Balances) LoadItem(t Item, c Count) {
 	b.counters[Key{StockScope(t.Branch), c.Item}] = &Counter{Count: c, item: t, low: t.low(c.Left())}
 }
 
-// LoadHold enters a locked hold in the state that the ledger gives it.
+// LoadHold adds a locked hold in the state that SQL has for it.
 func (b *Balances) LoadHold(h Hold, s State) {
 	b.holds[h.ID] = &loadedHold{hold: h, state: s, was: s}
 }
 
-// Outcome is what the book decided.
+// Outcome is the result of an operation on a hold or a counter. Only Applied changes anything.
 type Outcome uint8
 
 // The outcomes of an operation on a hold.
 const (
 	Applied        Outcome = iota // the operation took effect
-	AlreadyApplied                // it had taken effect before; nothing changed
-	Insufficient                  // a line does not fit; nothing changed
-	Conflict                      // the hold ended the other way; nothing changed
-	NotFound                      // there is no such hold, or a counter is missing; nothing changed
-	ExceedsMax                    // there would be more than MaxAvailable; nothing changed
+	AlreadyApplied                // the operation had taken effect before
+	Insufficient                  // a line does not fit
+	Conflict                      // the hold ended in another state, or the id has other lines
+	NotFound                      // there is no such hold, or a counter is not loaded
+	ExceedsMax                    // more than MaxAvailable units would be available
 )
 
-// Take makes a hold in state HELD, or CONFIRMED for money that arrived late. All lines fit or none is taken (I2). An id
-// that is known already is never taken again: the same lines give Same while it lives, anything else Opposite (I12).
+// Reserve creates a hold in state HELD, or CONFIRMED for a payment that arrived late. All lines fit or none is taken
+// (I2). An id is never reserved twice: it returns AlreadyApplied for the same lines while the hold lives, else
+// Conflict (I12).
 func (b *Balances) Reserve(h Hold, as State) (Outcome, []Shortage) {
 	if e, ok := b.holds[h.ID]; ok {
 		if (e.state == Held || e.state == Confirmed) && h.Digest() == e.hold.Digest() {
@@ -95,8 +96,8 @@ func (b *Balances) Reserve(h Hold, as State) (Outcome, []Shortage) {
 	return Applied, nil
 }
 
-// Bar enters an id that has ended before it began: it never holds anything (I12). It gives Opposite for one that lives,
-// and Same for one that has ended already.
+// Tombstone records the id of a hold that has ended before it began, so that the id never holds anything (I12). It
+// returns Conflict for a live hold and AlreadyApplied for an ended one.
 func (b *Balances) Tombstone(h Hold) Outcome {
 	if e, ok := b.holds[h.ID]; ok {
 		if e.state == Released || e.state == Returned {
@@ -108,13 +109,13 @@ func (b *Balances) Tombstone(h Hold) Outcome {
 	return Applied
 }
 
-// Confirm turns held units into used ones.
+// Confirm turns held units into used units.
 func (b *Balances) Confirm(id string) Outcome { return b.step(id, Held, Confirmed, -1, 1) }
 
-// Release gives held units back.
+// Release frees the units of a held hold.
 func (b *Balances) Release(id string) Outcome { return b.step(id, Held, Released, -1, 0) }
 
-// Return gives used units back, after a sale was undone.
+// Return frees the used units of a confirmed hold, after a sale was reversed.
 func (b *Balances) Return(id string) Outcome { return b.step(id, Confirmed, Returned, 0, -1) }
 
 func (b *Balances) step(id string, from, to State, held, used int64) Outcome {
@@ -137,7 +138,8 @@ func (b *Balances) step(id string, from, to State, held, used int64) Outcome {
 	return Applied
 }
 
-// move applies the hold's own lines, never a caller's, to the counters. Every counter is known to be there.
+// move applies the lines that the hold was created with, never a caller's, so that a release frees exactly what was
+// taken. All counters must be loaded.
 func (b *Balances) move(h Hold, held, used int64) {
 	for key, qty := range h.Quantities {
 		c := b.counters[key]
@@ -148,9 +150,9 @@ func (b *Balances) move(h Hold, held, used int64) {
 	}
 }
 
-// Stocktake changes how many units of a stock item are available: to a number when set, else by it. What is held and
-// sold is not touched. Less than nothing is never available: that is NoRoom. More than MaxAvailable may come about by what
-// is returned, and is then only made less: anything else is Overfull.
+// Adjust changes the available units of a stock item by a difference, or with set to a number. Held and sold units
+// stay. It returns Insufficient where less than 0 would be available, and ExceedsMax where an increase ends above
+// MaxAvailable. Returns may exceed MaxAvailable; then only decreases are accepted.
 func (b *Balances) Adjust(k Key, units int64, set bool) (available int64, o Outcome) {
 	c, ok := b.counters[k]
 	if !ok {
@@ -173,14 +175,14 @@ func (b *Balances) Adjust(k Key, units int64, set bool) (available int64, o Outc
 	return c.Left(), Applied
 }
 
-// Mark changes at how many units of a stock item an alarm is raised.
+// SetThreshold changes the alarm threshold of a stock item.
 func (b *Balances) SetThreshold(k Key, lowAt int64) {
 	if c, ok := b.counters[k]; ok {
 		c.item.LowAt = lowAt
 	}
 }
 
-// Count gives a counter as this batch leaves it.
+// Count returns a counter with the changes of this batch; ok is false for one that is not loaded.
 func (b *Balances) Count(k Key) (c Count, ok bool) {
 	n, ok := b.counters[k]
 	if !ok {
@@ -189,7 +191,7 @@ func (b *Balances) Count(k Key) (c Count, ok bool) {
 	return n.Count, true
 }
 
-// State tells the state of a hold as this batch leaves it; ok is false for an unknown one.
+// State returns the state of a hold with the changes of this batch; ok is false for an unknown hold.
 func (b *Balances) State(id string) (s State, ok bool) {
 	e, ok := b.holds[id]
 	if !ok {
@@ -198,7 +200,7 @@ func (b *Balances) State(id string) (s State, ok bool) {
 	return e.state, true
 }
 
-// Holding gives a hold's own content; ok is false for an unknown one.
+// Hold returns the content of a hold; ok is false for an unknown hold.
 func (b *Balances) Hold(id string) (h Hold, ok bool) {
 	e, ok := b.holds[id]
 	if !ok {

@@ -1,9 +1,13 @@
-// Package stock owns how many of a thing may be sold and who holds them: quotas per menu item and business date, and the
-// holds that orders take from them.
+// Package stock counts how many units of an item may be sold and records which holds have taken them: quotas per menu item
+// and business date, and stock items that are counted over days.
 //
-// SQL decides, Redis advises. The ledger (stocksql) counts under row locks; Book is its decision, pure and in memory.
-// The gate (stockredis) runs the same state table in Redis ahead of the ledger, so that what is sold out is refused
-// without touching SQL. Whatever the gate says, only the ledger's word counts.
+// SQL decides, Redis only advises. The SQL store (stocksql) changes counters under row locks; Balances is its decision, pure
+// and in memory. The admission cache (stockredis) runs the same state table in Redis ahead of SQL, so that orders for a
+// sold-out item are refused without a database transaction. An answer of the cache never counts against the counters in SQL.
+//
+// An order is admitted in three steps: Syncer.Reserve takes a provisional hold in the cache, the SQL transaction decides,
+// and Syncer.EnqueueCommitted passes the result back to the cache. A provisional hold whose transaction never commits is
+// released by Syncer.ExpireProvisional.
 //
 // Invariants kept here, as numbered in docs/ARCHITECTURE.md:
 //

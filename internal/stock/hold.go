@@ -11,47 +11,48 @@ import (
 	"comanda/internal/fault"
 )
 
-// Limits of one hold. They bound the cost of a gate script and keep every sum far below 2^53.
+// Limits of one hold. They bound the cost of a script call and keep every sum far below 2^53, the integers of Lua.
 const (
 	MaxLines = 50
 	MaxQty   = 1_000_000
 )
 
-// MaxUnits is the largest quantity of one item in a hold, its lines summed up.
+// MaxUnits is the largest quantity of one item in a hold, summed over its lines.
 const MaxUnits = MaxLines * MaxQty
 
-// MaxStockLines bounds the stock items that one order takes beside its quotas: dishes consume several each.
+// MaxStockLines bounds the stock items of one order beside its quotas. Each dish may consume several.
 const MaxStockLines = 200
 
-// Line is a quantity of one thing: of a menu item where the scope is a business date, else of a stock item.
+// Line is a quantity of one item: of a menu item where the scope is a business date, else of a stock item.
 type Line struct {
 	Item int64
 	Qty  int64 // 1..MaxQty
 }
 
-// Scope is what shares one set of counters: the quotas of a branch on one of its business dates, or the branch's stock,
-// which is counted over days.
+// Scope identifies a set of counters that are cached, locked and rebuilt together: a branch's quotas on one business
+// date, or a branch's stock, which is counted over days.
 type Scope struct {
 	Branch int64
 	Date   string // business date, 2006-01-02; empty for the branch's stock
 }
 
-// StockOf is the scope of a branch's stock items.
+// StockScope returns the scope of a branch's stock items.
 func StockScope(branch int64) Scope { return Scope{Branch: branch} } //nolint:revive // stock.Of could be of anything
 
-// Stock tells whether the scope is a branch's stock.
+// IsStock reports whether the scope is a branch's stock.
 func (s Scope) IsStock() bool { return s.Date == "" }
 
-// Hold is what one order, or one reservation of another system, takes from counters: all of it or nothing.
+// Hold is the units that one order, or one reservation of another system, takes from counters, all or none.
 type Hold struct {
 	ID    string
 	Scope Scope
-	Lines []Line    // of its scope; merged and sorted by item, see MergeLines
-	Stock []Line    // of the branch's stock, for an order that takes both; likewise merged
-	Until time.Time // the instant from which it may be expired
+	Lines []Line    // in Scope; merged and sorted by item, see MergeLines
+	Stock []Line    // in the branch's stock, for an order that takes both; merged likewise
+	Until time.Time // the hold may expire from this instant on
 }
 
-// Parts divides a hold by scope, in the order in which counters are locked. The gate knows each part by itself.
+// Parts splits a hold by scope, in the order in which counters are locked. The admission cache stores each part
+// separately.
 func (h Hold) Parts() []Hold {
 	if len(h.Stock) == 0 {
 		return []Hold{h}
@@ -62,7 +63,7 @@ func (h Hold) Parts() []Hold {
 	return []Hold{quotas, stock}
 }
 
-// Takes gives the counters that the hold takes from, and how many units of each.
+// Quantities yields each counter that the hold takes units from, and the quantity.
 func (h Hold) Quantities(yield func(Key, int64) bool) {
 	for _, l := range h.Lines {
 		if !yield(Key{h.Scope, l.Item}, l.Qty) {
@@ -76,7 +77,8 @@ func (h Hold) Quantities(yield func(Key, int64) bool) {
 	}
 }
 
-// Digest names the content of the hold: two holds of one id with different digests are a conflict, not a repetition.
+// Digest identifies the content of the hold. A second hold with the same id and another digest is a conflict, not a
+// repetition.
 func (h Hold) Digest() string {
 	b := make([]byte, 0, 24+16*(len(h.Lines)+len(h.Stock)))
 	b = strconv.AppendInt(b, h.Scope.Branch, 10)
@@ -100,7 +102,7 @@ func appendLines(b []byte, lines []Line) []byte {
 	return b
 }
 
-// State is where a hold is in its life: HELD, then exactly one of the others; CONFIRMED may still become RETURNED.
+// State is the state of a hold: HELD, then exactly one of the others. CONFIRMED may still become RETURNED.
 type State string
 
 // The states of a hold.
@@ -111,11 +113,11 @@ const (
 	Returned  State = "RETURNED"
 )
 
-// ErrLines says that the lines cannot be held by anybody.
+// ErrInvalidLines refuses lines that break a limit.
 var ErrInvalidLines = fault.New(fault.Invalid, "invalid", "An order has 1 to 50 lines of positive whole quantities.")
 
-// MergeLines sums lines of the same item and sorts by item, which is also the order in which counters are locked.
-// Lines checked one by one could each fit where their sum does not.
+// MergeLines sums the lines of each item and sorts them by item, the order in which counters are locked. Without
+// merging, each of two lines of one item could fit while their sum does not.
 func MergeLines(lines []Line) ([]Line, error) {
 	if len(lines) == 0 || len(lines) > MaxLines {
 		return nil, ErrInvalidLines
@@ -137,11 +139,11 @@ func MergeLines(lines []Line) ([]Line, error) {
 	return merged[:n], nil
 }
 
-// Shortage is a line that does not fit: asked for Requested, Available could be had.
+// Shortage is a line that does not fit.
 type Shortage struct {
 	Item      int64
 	Requested int64
 	Available int64  // never negative
 	Stock     bool   // Item is a stock item
-	SKU       string // of a stock item, where the ledger says so
+	SKU       string // of a stock item, where SQL decided
 }

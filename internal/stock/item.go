@@ -9,24 +9,25 @@ import (
 	"comanda/internal/fault"
 )
 
-// Thing is a stock item of a branch: something that is counted over days. Its owner calls it by its SKU, we by its
-// number. Neither ever changes, and a thing is never deleted.
+// Item is a stock item of a branch, counted over days. Its owner identifies it by SKU, our tables by number. Neither
+// changes, and items are never deleted.
 type Item struct {
 	ID     int64
 	Branch int64
 	SKU    string // 1 to 64 of A-Z a-z 0-9 . _ -
-	Name   string // empty: nobody has given it one
-	Unit   string // what is counted, such as kg or bottle; empty: pieces
-	LowAt  int64  // an alarm is raised when no more than this are left; NoAlarm for none
+	Name   string // may be empty
+	Unit   string // such as kg or bottle; empty for pieces
+	LowAt  int64  // alarm threshold: low stock is reported at this many units or fewer; NoAlarm for none
 }
 
-// NoAlarm is the LowAt of a thing of which nobody wants to hear.
+// NoAlarm is the LowAt of an item without an alarm.
 const NoAlarm int64 = -1
 
-// MaxName bounds the ids that other systems give: of items, and of reservations.
+// MaxExternalID is the maximum length of an id that another system chooses: of items and reservations.
 const MaxExternalID = 64
 
-// CheckName refuses an id that no item and no reservation may have. Such ids stand in keys, addresses and messages.
+// ValidateExternalID returns a fault for an id that no item or reservation may have. Such ids stand in keys, paths
+// and messages, so only characters that need no escaping anywhere are accepted.
 func ValidateExternalID(field, id string) error {
 	ok := id != "" && len(id) <= MaxExternalID
 	for i := 0; ok && i < len(id); i++ {
@@ -40,11 +41,11 @@ func ValidateExternalID(field, id string) error {
 	return fault.Newf(fault.Invalid, "invalid", rule, field, MaxExternalID).With("field", field)
 }
 
-// low tells whether an alarm stands when so many are available.
+// low reports whether the alarm stands at a number of available units.
 func (t Item) low(available int64) bool { return t.LowAt >= 0 && available <= t.LowAt }
 
-// Warnings gives an event for every thing of which an alarm stands since this batch, because units went or its mark was
-// raised, in the order of their numbers.
+// LowStockEvents returns an event, by item number, for every item that reached its alarm threshold in this batch,
+// because units were taken or the threshold was raised.
 func (b *Balances) LowStockEvents(now time.Time) []event.Event {
 	var low []*Counter
 	for _, c := range b.counters {

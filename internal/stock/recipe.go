@@ -7,35 +7,37 @@ import (
 	"comanda/internal/identity"
 )
 
-// MaxRecipe is how many stock items one dish may take of.
+// MaxRecipe is the largest number of stock items in one recipe.
 const MaxRecipe = 10
 
-// ErrDish says that there is no such menu item.
+// ErrMenuItemNotFound refuses an unknown menu item.
 var ErrMenuItemNotFound = fault.New(fault.NotFound, "menu_item_not_found", "There is no such menu item.")
 
-// Cookbook keeps recipes, normally stocksql.Ledger. What belongs to a branch that the actor does not see is answered as
-// if it did not exist.
+// RecipeStore stores recipes; stocksql.Store implements it. Items of branches that the actor may not see are answered
+// as missing.
 type RecipeStore interface {
-	// Recipe gives what one portion of a menu item takes, and the item's branch; ErrDish when there is no such item.
+	// Recipe returns the stock that one portion of a menu item consumes, and the item's branch. It returns
+	// ErrMenuItemNotFound for an unknown item.
 	Recipe(ctx context.Context, by identity.Actor, item int64) (branch int64, lines []SKULine, err error)
-	// SetRecipe replaces it, and says so in the audit log. ErrItem names a stock item that the branch does not have.
+	// SetRecipe replaces a recipe and writes an audit row. It returns ErrItemNotFound for a stock item that the branch
+	// lacks.
 	SetRecipe(ctx context.Context, by identity.Actor, item int64, lines []SKULine) (branch int64, err error)
 }
 
-// Cook says what dishes take of the stock.
+// RecipeService reads and changes recipes.
 type RecipeService struct {
 	Store RecipeStore
-	Cache *RecipeCache // told of changes; other processes see them within a second
+	Cache *RecipeCache // invalidated by changes; other processes see them within recipeTTL
 }
 
-// Recipe gives what one portion of a menu item takes.
+// Recipe returns the stock that one portion of a menu item consumes.
 func (c *RecipeService) Recipe(ctx context.Context, who identity.Actor, item int64) ([]SKULine, error) {
 	_, lines, err := c.Store.Recipe(ctx, who, item)
 	return lines, err
 }
 
-// SetRecipe says what one portion of a menu item takes from now on; nothing for a dish that takes nothing. Orders that
-// were placed keep what they have taken.
+// SetRecipe replaces the stock that one portion of a menu item consumes; no lines remove the recipe. Placed orders
+// keep the units that they have taken.
 func (c *RecipeService) SetRecipe(ctx context.Context, who identity.Actor, item int64, lines []SKULine) error {
 	if err := checkRecipe(lines); err != nil {
 		return err

@@ -6,14 +6,13 @@ import (
 	"time"
 )
 
-// believedFor is how long the ledger's counters are taken as they were read. Refusals of one scope that come within that
-// time share a reading.
+// countsTTL is how long counters read from SQL are reused. Refusals of one scope within that time share one query.
 const countsTTL = refusalTTL
 
-// doubts checks the gate's refusals against the ledger's counters. The gate may hold units for an order that nobody will
-// ever commit: its process was killed between TRY and commit, and until the lease is found out the gate refuses what
-// nobody has. What fits by the ledger's counters is left to the ledger to decide. That is at most more work for it:
-// orders that are being committed this very moment are in the gate and not yet in the counters.
+// refusalCheck compares refusals of the admission cache with the counters in SQL. The cache may count a provisional
+// hold whose process was killed before the commit; until it expires, the cache refuses units that are free. A hold
+// that fits by the counters is passed on to the SQL transaction. The check can only be too lenient, never oversell:
+// orders that are committing at this moment are counted in the cache and not yet in SQL.
 type refusalCheck struct {
 	read func(ctx context.Context, s Scope) ([]Count, error)
 	now  func() time.Time
@@ -22,22 +21,23 @@ type refusalCheck struct {
 	cached map[Scope]*cachedCounts
 }
 
-// reading is a scope's counters as they were read last. Whoever finds them too old reads them anew, others wait for it.
+// cachedCounts is the last reading of a scope's counters. Its lock is held while the counters are read, so that
+// concurrent callers share the query.
 type cachedCounts struct {
 	mu     sync.Mutex
 	readAt time.Time
 	left   map[int64]int64
 }
 
-// confirmed gives the lines of a hold that do not fit by the ledger's counters, after the gate has refused it; none of
-// them refutes the gate. What cannot be read refutes nothing: then the gate's word stands.
+// shortages returns the lines of a refused hold that do not fit by the counters in SQL; nil overrules the cache. When
+// SQL cannot be read, the refusal stands.
 func (d *refusalCheck) shortages(ctx context.Context, h Hold, said []Shortage) []Shortage {
 	left, err := d.counters(ctx, h.Scope)
 	if err != nil {
 		return said
 	}
 	var short []Shortage
-	for _, l := range h.Lines { // a part has lines of one scope
+	for _, l := range h.Lines { // parts have lines of one scope only
 		if n, counted := left[l.Item]; counted && n != Unlimited && n < l.Qty {
 			short = append(short, Shortage{Item: l.Item, Requested: l.Qty, Available: n, Stock: h.Scope.IsStock()})
 		}
@@ -78,8 +78,8 @@ func (d *refusalCheck) entry(s Scope) *cachedCounts {
 	return r
 }
 
-// forget drops the reading of every scope in which operations may have made something available: what this process has
-// just committed is not refused for what was read before.
+// invalidate drops the counters of scopes in which operations may have freed units, so that units which this process
+// has just freed are not refused for an older reading.
 func (d *refusalCheck) invalidate(ops []Op) {
 	for _, op := range ops {
 		if !op.frees() {
@@ -91,5 +91,5 @@ func (d *refusalCheck) invalidate(ops []Op) {
 	}
 }
 
-// maxDoubted bounds the memory: more scopes than that do not sell out at once.
+// maxCachedScopes bounds the memory. More scopes are not sold out at the same time.
 const maxCachedScopes = 1000

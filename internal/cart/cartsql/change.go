@@ -147,21 +147,21 @@ func save(ctx context.Context, tx sqldb.Tx, drafts map[int64]*cart.Draft, now ti
 		}
 	}
 	documentsql.Queue(tx, now, documentsql.Change{Entity: "cart", IDs: carts},
-		documentsql.Change{Entity: "cartDetail", IDs: details, Dead: dead})
+		documentsql.Change{Entity: "cartDetail", IDs: details, Deleted: dead})
 	return nil
 }
 
 func decimal(id int64) string { return strconv.FormatInt(id, 10) }
 
 // queueGone deletes lines of carts that are locked, and gives their documents.
-func queueGone(tx sqldb.Tx, gone []cart.Line) []documentsql.Dead {
+func queueGone(tx sqldb.Tx, gone []cart.Line) []documentsql.Deletion {
 	if len(gone) == 0 {
 		return nil
 	}
 	tx.Queue(lineDelete, sqldb.NewRowSet(len(gone)).Int("id", func(i int) int64 { return gone[i].ID }))
-	dead := make([]documentsql.Dead, len(gone))
+	dead := make([]documentsql.Deletion, len(gone))
 	for i, l := range gone {
-		dead[i] = documentsql.Dead{ID: decimal(l.ID), Version: l.Version}
+		dead[i] = documentsql.Deletion{ID: decimal(l.ID), Version: l.Version}
 	}
 	return dead
 }

@@ -18,12 +18,12 @@ func QueueTaken(tx sqldb.Tx, carts []cart.Cart) []documentsql.Change {
 		return nil
 	}
 	var gone []cart.Line
-	dead := make([]documentsql.Dead, len(carts))
+	dead := make([]documentsql.Deletion, len(carts))
 	for i, c := range carts {
 		gone = append(gone, c.Lines...)
-		dead[i] = documentsql.Dead{ID: decimal(c.ID), Version: c.Version}
+		dead[i] = documentsql.Deletion{ID: decimal(c.ID), Version: c.Version}
 	}
 	lines := queueGone(tx, gone)
 	tx.Queue(cartDelete, sqldb.NewRowSet(len(carts)).Int("id", func(i int) int64 { return carts[i].ID }))
-	return []documentsql.Change{{Entity: "cart", Dead: dead}, {Entity: "cartDetail", Dead: lines}}
+	return []documentsql.Change{{Entity: "cart", Deleted: dead}, {Entity: "cartDetail", Deleted: lines}}
 }

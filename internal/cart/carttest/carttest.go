@@ -59,7 +59,7 @@ type House struct {
 // Open makes a restaurant on an empty database: branch 1, with a dish for each quota, see orderingtest.Open.
 func Open(t testing.TB, db *sqldb.DB, quotas ...int64) *House {
 	t.Helper()
-	documenttest.Must(t, documenttest.House{DB: db}.PutRole(t.Context(), 1, identity.RoleUser))
+	documenttest.Must(t, documenttest.Writer{DB: db}.PutRole(t.Context(), 1, identity.RoleUser))
 	return Beside(t, orderingtest.Open(t, db, 1, quotas...), identitytest.NewClock())
 }
 
@@ -77,7 +77,7 @@ func Beside(t testing.TB, r *orderingtest.Restaurant, clock *identitytest.Clock)
 func (h *House) Member(t TB, id int64) identity.Actor {
 	t.Helper()
 	u := documenttest.User{ID: id, Email: strconv.FormatInt(id, 10) + "@example.com", Role: 1}
-	if err := (documenttest.House{DB: h.DB}).PutUser(context.Background(), u); err != nil {
+	if err := (documenttest.Writer{DB: h.DB}).PutUser(context.Background(), u); err != nil {
 		t.Fatal(err)
 	}
 	return identity.Actor{Kind: identity.Account, UserID: id, RoleID: 1, Role: identity.RoleUser}

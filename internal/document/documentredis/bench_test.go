@@ -78,7 +78,7 @@ func BenchmarkVerify(b *testing.B) {
 func BenchmarkSampler(b *testing.B) {
 	r := benchRig(b)
 	r.project(b)
-	documenttest.Must(b, r.builder().Build(b.Context()), r.plane.Watch(b.Context()))
+	documenttest.Must(b, r.builder().Build(b.Context()), r.plane.Reconcile(b.Context()))
 	var last document.Sample
 	s := r.sampler(func(_ context.Context, s document.Sample) { last = s })
 	documenttest.Must(b, s.RunOnce(b.Context())) // which only counts
@@ -108,7 +108,7 @@ func BenchmarkSampler(b *testing.B) {
 // BenchmarkBy reads accounts by their e-mail addresses, and compares with the two commands alone.
 func BenchmarkBy(b *testing.B) {
 	r := benchRig(b)
-	documenttest.Must(b, r.builder().Build(b.Context()), r.plane.Watch(b.Context()))
+	documenttest.Must(b, r.builder().Build(b.Context()), r.plane.Reconcile(b.Context()))
 	if r.plane.Epoch() == "" {
 		b.Fatal("the plane is cold")
 	}
@@ -119,7 +119,7 @@ func BenchmarkBy(b *testing.B) {
 	})
 	b.Run("reader", func(b *testing.B) {
 		rate := parallel(b, func(n int64) {
-			_, found, err := r.reader.By(b.Context(), document.User, "email", email(n))
+			_, found, err := r.reader.FindUnique(b.Context(), document.User, "email", email(n))
 			if err != nil || !found {
 				b.Error(found, err)
 			}

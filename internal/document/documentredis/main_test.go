@@ -28,30 +28,30 @@ type rig struct {
 	server    *testenv.Server // nil where it is not the test's own
 	sql       *documentsql.Store
 	store     *Store
-	house     documenttest.House
+	house     documenttest.Writer
 	projector *document.Projector
-	plane     *document.Plane
+	plane     *document.Generation
 	reader    *document.Reader
 }
 
 func newRig(db *sqldb.DB, redis *redisdb.DB) *rig {
-	r := &rig{db: db, redis: redis, sql: documentsql.New(db), store: New(redis), house: documenttest.House{DB: db}}
+	r := &rig{db: db, redis: redis, sql: documentsql.New(db), store: New(redis), house: documenttest.Writer{DB: db}}
 	r.projector = &document.Projector{Source: r.sql, Outbox: r.sql, Writer: r.store, Now: db.Now}
-	r.plane = &document.Plane{Store: r.sql, Marks: r.store, Build: func(ctx context.Context) error { return r.builder().Build(ctx) }}
-	r.reader = &document.Reader{Source: r.sql, Cache: r.store, Plane: r.plane, Heal: r.projector.Touch}
+	r.plane = &document.Generation{Store: r.sql, Markers: r.store, Build: func(ctx context.Context) error { return r.builder().Build(ctx) }}
+	r.reader = &document.Reader{Source: r.sql, Cache: r.store, State: r.plane, Repair: r.projector.Touch}
 	return r
 }
 
 func (r *rig) builder() *document.Builder {
 	return &document.Builder{
-		Source: r.sql, Projector: r.projector, Sweeper: r.store, Store: r.sql, Marks: r.store, Now: r.db.Now, NewID: uid.New,
+		Source: r.sql, Projector: r.projector, Sweeper: r.store, Store: r.sql, Markers: r.store, Now: r.db.Now, NewID: uid.New,
 	}
 }
 
 // sampler looks for what Redis has lost, as often as it is told to.
 func (r *rig) sampler(observe func(context.Context, document.Sample)) *document.Sampler {
 	return &document.Sampler{
-		Source: r.sql, Counts: r.sql, Mirror: r.store, Projector: r.projector, Plane: r.plane, Now: r.db.Now, Observe: observe,
+		Source: r.sql, Counts: r.sql, Mirror: r.store, Projector: r.projector, Generation: r.plane, Now: r.db.Now, Observe: observe,
 		Evictions: func(ctx context.Context) (int64, error) {
 			m, err := r.redis.Memory(ctx)
 			return m.Evicted, err

@@ -12,9 +12,9 @@ import (
 // Compare implements document.Mirror: documents, memos and unique indexes are read with one command each, and each set
 // is asked about all of its members at once.
 func (s *Store) Compare(
-	ctx context.Context, docs []document.Document, seen *document.Seen,
+	ctx context.Context, docs []document.Document, seen *document.KeySet,
 ) ([]document.Difference, error) {
-	c := comparing{Store: s, seen: seen}
+	c := comparison{Store: s, seen: seen}
 	if err := c.bodies(ctx, docs); err != nil {
 		return nil, err
 	}
@@ -25,28 +25,28 @@ func (s *Store) Compare(
 	return c.found, err
 }
 
-type comparing struct {
+type comparison struct {
 	*Store
-	seen  *document.Seen
+	seen  *document.KeySet
 	found []document.Difference
 }
 
 // expected is an entry that a document must have; of a list it has no index.
 type expected struct {
 	doc   *document.Document
-	entry document.Entry
+	entry document.IndexEntry
 }
 
-func (c *comparing) differ(kind string, d *document.Document, k keyspace.Key, e document.Entry) {
+func (c *comparison) add(kind string, d *document.Document, k keyspace.Key, e document.IndexEntry) {
 	c.found = append(c.found, document.Difference{Kind: kind, Ref: d.Ref(), Key: k.String(), Entry: e})
 }
 
-func (c *comparing) bodies(ctx context.Context, docs []document.Document) error {
+func (c *comparison) bodies(ctx context.Context, docs []document.Document) error {
 	keys := make([]keyspace.Key, 2*len(docs))
 	for i, d := range docs {
 		keys[i], keys[len(docs)+i] = d.Entity.Keys.Key(d.ID), d.Entity.Keys.Memo(d.ID)
 	}
-	note(c.seen, keys[:len(docs)])
+	recordKeys(c.seen, keys[:len(docs)])
 	texts, err := c.lenientTexts(ctx, keys)
 	if err != nil {
 		return err
@@ -54,12 +54,12 @@ func (c *comparing) bodies(ctx context.Context, docs []document.Document) error 
 	for i := range docs {
 		d := &docs[i]
 		if body := texts[i]; body == "" {
-			c.differ(document.Missing, d, keys[i], document.Entry{})
+			c.add(document.Missing, d, keys[i], document.IndexEntry{})
 		} else if body != d.JSON {
-			c.differ(kindOf(body, d.Version), d, keys[i], document.Entry{})
+			c.add(kindOf(body, d.Version), d, keys[i], document.IndexEntry{})
 		}
-		if memo := texts[len(docs)+i]; !remembers(memo, d) {
-			c.differ(document.MemoWrong, d, keys[len(docs)+i], document.Entry{})
+		if memo := texts[len(docs)+i]; !memoMatches(memo, d) {
+			c.add(document.MemoWrong, d, keys[len(docs)+i], document.IndexEntry{})
 		}
 	}
 	return nil
@@ -67,7 +67,7 @@ func (c *comparing) bodies(ctx context.Context, docs []document.Document) error 
 
 // kindOf tells an older version from what is wrong in another way.
 func kindOf(body string, version int64) string {
-	if v, ok := document.Peek(body, "version"); ok {
+	if v, ok := document.PeekField(body, "version"); ok {
 		if n, err := strconv.ParseInt(v, 10, 64); err == nil && n < version {
 			return document.Stale
 		}
@@ -76,25 +76,25 @@ func kindOf(body string, version int64) string {
 }
 
 // remembers tells whether a memo is what the document's last writer must have left.
-func remembers(memo string, d *document.Document) bool {
+func memoMatches(memo string, d *document.Document) bool {
 	version := strconv.FormatInt(d.Version, 10)
 	if len(memo) <= len(version) || memo[:len(version)] != version || memo[len(version)] != '\n' {
 		return false
 	}
-	return memo[len(version)+1:] == entriesText(d.Entries)
+	return memo[len(version)+1:] == entriesText(d.IndexEntries)
 }
 
 // unique looks at the indexes that lead to one document.
-func (c *comparing) unique(ctx context.Context, docs []document.Document) error {
+func (c *comparison) unique(ctx context.Context, docs []document.Document) error {
 	all, keys := uniqueKeys(docs)
-	note(c.seen, keys)
+	recordKeys(c.seen, keys)
 	texts, err := c.lenientTexts(ctx, keys)
 	if err != nil {
 		return err
 	}
 	for i, x := range all {
 		if texts[i] != x.doc.ID {
-			c.differ(document.EntryMissing, x.doc, keys[i], x.entry)
+			c.add(document.EntryMissing, x.doc, keys[i], x.entry)
 		}
 	}
 	return nil
@@ -104,12 +104,12 @@ func uniqueKeys(docs []document.Document) ([]expected, []keyspace.Key) {
 	var all []expected
 	var keys []keyspace.Key
 	for i := range docs {
-		for _, e := range docs[i].Entries {
+		for _, e := range docs[i].IndexEntries {
 			if !e.Index.Unique {
 				continue
 			}
 			for _, family := range e.Index.Keys {
-				key, _ := place(family, docs[i].ID, e.Value)
+				key, _ := keyAndMember(family, docs[i].ID, e.Value)
 				all, keys = append(all, expected{&docs[i], e}), append(keys, key)
 			}
 		}
@@ -118,7 +118,7 @@ func uniqueKeys(docs []document.Document) ([]expected, []keyspace.Key) {
 }
 
 // note remembers keys of strings. Memos are known by their documents.
-func note(seen *document.Seen, keys []keyspace.Key) {
+func recordKeys(seen *document.KeySet, keys []keyspace.Key) {
 	if seen == nil {
 		return
 	}
@@ -129,7 +129,7 @@ func note(seen *document.Seen, keys []keyspace.Key) {
 	seen.Add(texts, nil)
 }
 
-func (m *membership) note(seen *document.Seen) {
+func (m *expectedMembers) recordKeys(seen *document.KeySet) {
 	if seen == nil {
 		return
 	}
@@ -141,21 +141,21 @@ func (m *membership) note(seen *document.Seen) {
 }
 
 // Note implements document.Sweeper.
-func (s *Store) Note(docs []document.Document, seen *document.Seen) {
+func (s *Store) RecordKeys(docs []document.Document, seen *document.KeySet) {
 	bodies := make([]keyspace.Key, len(docs))
 	for i, d := range docs {
 		bodies[i] = d.Entity.Keys.Key(d.ID)
 	}
-	note(seen, bodies)
+	recordKeys(seen, bodies)
 	_, unique := uniqueKeys(docs)
-	note(seen, unique)
-	gather(docs).note(seen)
+	recordKeys(seen, unique)
+	expectedSets(docs).recordKeys(seen)
 }
 
 // members looks at the sets: the lists of all, and the indexes that hold many documents.
-func (c *comparing) members(ctx context.Context, docs []document.Document) error {
-	o := gather(docs)
-	o.note(c.seen)
+func (c *comparison) members(ctx context.Context, docs []document.Document) error {
+	o := expectedSets(docs)
+	o.recordKeys(c.seen)
 	cmds := make([]redisdb.Cmd, len(o.keys))
 	for i, k := range o.keys {
 		cmds[i] = redisdb.Command("SMISMEMBER", k, o.ids[i]...)
@@ -174,23 +174,23 @@ func (c *comparing) members(ctx context.Context, docs []document.Document) error
 				continue
 			}
 			kind := document.EntryMissing
-			if x.entry == (document.Entry{}) {
+			if x.entry == (document.IndexEntry{}) {
 				kind = document.ListMissing
 			}
-			c.differ(kind, x.doc, o.keys[i], x.entry)
+			c.add(kind, x.doc, o.keys[i], x.entry)
 		}
 	}
 	return nil
 }
 
 // membership is what must be in sets, by set.
-type membership struct {
+type expectedMembers struct {
 	sets
 	wants [][]expected
 }
 
-func gather(docs []document.Document) *membership {
-	m := &membership{sets: sets{at: map[keyspace.Key]int{}}}
+func expectedSets(docs []document.Document) *expectedMembers {
+	m := &expectedMembers{sets: sets{at: map[keyspace.Key]int{}}}
 	want := func(k keyspace.Key, member string, x expected) {
 		i := m.put(k, member)
 		if i == len(m.wants) {
@@ -201,12 +201,12 @@ func gather(docs []document.Document) *membership {
 	for i := range docs {
 		d := &docs[i]
 		want(d.Entity.Keys.List(), d.ID, expected{doc: d})
-		for _, e := range d.Entries {
+		for _, e := range d.IndexEntries {
 			if e.Index.Unique {
 				continue
 			}
 			for _, family := range e.Index.Keys {
-				key, member := place(family, d.ID, e.Value)
+				key, member := keyAndMember(family, d.ID, e.Value)
 				want(key, member, expected{d, e})
 			}
 		}

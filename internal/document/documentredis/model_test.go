@@ -228,7 +228,7 @@ func (m *machine) holdBack(t *rapid.T) {
 		})
 		if rapid.Bool().Draw(t, "settles at once") {
 			m.held = append(m.held, func(ctx context.Context) error { return m.projector.Project(ctx, refs(c), dead(c)) })
-			must(t, m.sql.Settle(m.sub.Context(), []string{c.ID}))
+			must(t, m.sql.Delete(m.sub.Context(), []string{c.ID}))
 		} else {
 			must(t, m.sql.Release(m.sub.Context(), []string{c.ID}))
 		}
@@ -245,7 +245,7 @@ func refs(c document.Claimed) []document.Ref {
 
 func dead(c document.Claimed) map[document.Ref]int64 {
 	all := map[document.Ref]int64{}
-	for id, version := range c.Dead {
+	for id, version := range c.Deleted {
 		all[document.Ref{Entity: c.Entity, ID: id}] = version
 	}
 	return all
@@ -288,8 +288,8 @@ func (m *machine) build(t *rapid.T) {
 }
 
 func (m *machine) look(t *rapid.T) {
-	must(t, m.plane.Watch(m.sub.Context()))
-	must(t, m.other.plane.Watch(m.sub.Context()))
+	must(t, m.plane.Reconcile(m.sub.Context()))
+	must(t, m.other.plane.Reconcile(m.sub.Context()))
 }
 
 // byID: a document that is there is of a row that was there.
@@ -300,7 +300,7 @@ func (m *machine) byID(t *rapid.T) {
 	if _, there := m.users[id]; there && !found {
 		t.Fatalf("user %d is not found", id)
 	}
-	if got, ok := document.Peek(d.JSON, "id"); found && (!ok || got != d.ID) {
+	if got, ok := document.PeekField(d.JSON, "id"); found && (!ok || got != d.ID) {
 		t.Fatalf("%s is %s", d.ID, d.JSON)
 	}
 }
@@ -308,9 +308,9 @@ func (m *machine) byID(t *rapid.T) {
 // byValue: whoever is found by a value says that he has it, and somebody who has it is found.
 func (m *machine) byValue(t *rapid.T) {
 	email := emails.Filter(func(s string) bool { return s != "" }).Draw(t, "email")
-	d, found, err := m.reader.By(m.sub.Context(), document.User, "email", email)
+	d, found, err := m.reader.FindUnique(m.sub.Context(), document.User, "email", email)
 	must(t, err)
-	if got, _ := document.Peek(d.JSON, "email"); found && got != email {
+	if got, _ := document.PeekField(d.JSON, "email"); found && got != email {
 		t.Fatalf("by %s: %s", email, d.JSON)
 	}
 	for id, u := range m.users {
@@ -329,7 +329,7 @@ func (m *machine) find(t *rapid.T) {
 		for name, value := range f {
 			x := document.User.Index(name)
 			encoded, _ := x.Encode(value)
-			if !document.Has(d.JSON, document.Entry{Index: x, Value: encoded}) {
+			if !document.HasEntry(d.JSON, document.IndexEntry{Index: x, Value: encoded}) {
 				t.Fatalf("by %v: %s", f, d.JSON)
 			}
 		}
@@ -378,7 +378,7 @@ func (m *machine) compare(t *rapid.T) {
 	}
 	for _, warm := range []bool{true, false} {
 		if !warm {
-			m.plane.Suspect()
+			m.plane.Invalidate()
 		}
 		var got []string
 		for offset := 0; offset <= len(want); offset += 2 {

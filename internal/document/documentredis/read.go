@@ -43,7 +43,7 @@ func (s *Store) Owner(
 // Members implements document.Cache. The smallest set is read, and the others are asked about its members; last come
 // the marks, so that keys which were lost in between do not go for empty sets.
 func (s *Store) Members(
-	ctx context.Context, epoch string, e *document.Entity, sets []document.Entry, most int,
+	ctx context.Context, epoch string, e *document.Entity, sets []document.IndexEntry, most int,
 ) (ids []string, known bool, err error) {
 	keys := []keyspace.Key{e.Keys.List()}
 	if len(sets) > 0 {
@@ -52,21 +52,21 @@ func (s *Store) Members(
 			keys = append(keys, entry.Index.Keys[0].Key(entry.Value))
 		}
 	}
-	smallest, size, err := s.smallest(ctx, keys)
+	smallest, size, err := s.smallestSet(ctx, keys)
 	if err != nil || size > int64(most) {
 		return nil, false, err
 	}
 	if size > 0 {
-		if ids, err = s.common(ctx, keys, smallest); err != nil {
+		if ids, err = s.intersect(ctx, keys, smallest); err != nil {
 			return nil, false, err
 		}
 	}
-	marked, err := s.marked(ctx, epoch, keys)
+	marked, err := s.isCurrent(ctx, epoch, keys)
 	sortIDs(e, ids)
 	return ids, marked, err
 }
 
-func (s *Store) smallest(ctx context.Context, keys []keyspace.Key) (at int, size int64, err error) {
+func (s *Store) smallestSet(ctx context.Context, keys []keyspace.Key) (at int, size int64, err error) {
 	cmds := make([]redisdb.Cmd, len(keys))
 	for i, k := range keys {
 		cmds[i] = redisdb.Command("SCARD", k)
@@ -88,7 +88,7 @@ func (s *Store) smallest(ctx context.Context, keys []keyspace.Key) (at int, size
 }
 
 // common gives the members of one set that are in all others.
-func (s *Store) common(ctx context.Context, keys []keyspace.Key, first int) ([]string, error) {
+func (s *Store) intersect(ctx context.Context, keys []keyspace.Key, first int) ([]string, error) {
 	ids, err := s.db.Do(ctx, "SMEMBERS", keys[first]).Texts()
 	if err != nil || len(keys) == 1 || len(ids) == 0 {
 		return ids, err

@@ -50,13 +50,13 @@ func reading(t *testing.T, r *rig) (*document.Reader, *asked) {
 	r.watch(t)
 	r.whole(t, true)
 	sql := &asked{Source: r.sql}
-	return &document.Reader{Source: sql, Cache: r.store, Plane: r.plane, Heal: r.projector.Touch}, sql
+	return &document.Reader{Source: sql, Cache: r.store, State: r.plane, Repair: r.projector.Touch}, sql
 }
 
 func idsOf(docs []document.Document) []string {
 	ids := make([]string, len(docs))
 	for i, d := range docs {
-		if id, _ := document.Peek(d.JSON, "id"); id != d.ID {
+		if id, _ := document.PeekField(d.JSON, "id"); id != d.ID {
 			ids[i] = fmt.Sprintf("%s under %s", id, d.ID)
 		} else {
 			ids[i] = d.ID
@@ -77,7 +77,7 @@ func TestReader_warm(t *testing.T) {
 		for index, value := range map[string]string{
 			"email": " User@Example.COM", "username": "JohnDoe", "phone": "+966501234567", "device": "device-123", "google": "1076",
 		} {
-			d, found, err := reader.By(t.Context(), document.User, index, value)
+			d, found, err := reader.FindUnique(t.Context(), document.User, index, value)
 			if err != nil || !found || d.ID != "456" {
 				t.Errorf("by %s: %v %v %v", index, d.ID, found, err)
 			}
@@ -86,7 +86,7 @@ func TestReader_warm(t *testing.T) {
 			document.Role: {"name", "ADMIN", "1"}, document.Cart: {"user", "456", "123"},
 			document.Order: {"paymentRef", "VNPAY123", held(t, r.store, "user:456:orders")},
 		} {
-			if d, _, err := reader.By(t.Context(), e, want[0], want[1]); err != nil || d.ID != want[2] {
+			if d, _, err := reader.FindUnique(t.Context(), e, want[0], want[1]); err != nil || d.ID != want[2] {
 				t.Errorf("%s by %s: %q, %v", e.Name, want[0], d.ID, err)
 			}
 		}
@@ -104,13 +104,13 @@ func TestReader_absent(t *testing.T) {
 			t.Error(found, err)
 		}
 		for _, value := range []string{"nobody@example.com", "", "  "} {
-			if _, found, err := reader.By(t.Context(), document.User, "email", value); err != nil || found {
+			if _, found, err := reader.FindUnique(t.Context(), document.User, "email", value); err != nil || found {
 				t.Errorf("%q: %v %v", value, found, err)
 			}
 		}
 		for _, call := range []func() error{
-			func() error { _, _, err := reader.By(t.Context(), document.User, "city", "hue"); return err },
-			func() error { _, _, err := reader.By(t.Context(), document.User, "shoe", "44"); return err },
+			func() error { _, _, err := reader.FindUnique(t.Context(), document.User, "city", "hue"); return err },
+			func() error { _, _, err := reader.FindUnique(t.Context(), document.User, "shoe", "44"); return err },
 			func() error {
 				_, _, err := reader.Find(t.Context(), document.User, document.Filter{"email": "x"}, document.Page{Limit: 1})
 				return err
@@ -124,9 +124,9 @@ func TestReader_absent(t *testing.T) {
 }
 
 // What Redis has lost or shows wrongly is taken from SQL, and is right again afterwards.
-func TestReader_heals(t *testing.T) {
+func TestReader_repairs(t *testing.T) {
 	byEmail := func(t *testing.T, reader *document.Reader) string {
-		d, _, err := reader.By(t.Context(), document.User, "email", "user@example.com")
+		d, _, err := reader.FindUnique(t.Context(), document.User, "email", "user@example.com")
 		documenttest.Must(t, err)
 		return d.ID
 	}
@@ -169,7 +169,7 @@ func TestReader_heals(t *testing.T) {
 }
 
 // A member of a set that does not belong there is left out and healed; one that is gone is too.
-func TestReader_heals_sets(t *testing.T) {
+func TestReader_repairs_sets(t *testing.T) {
 	each(t, func(t *testing.T, r *rig) {
 		reader, _ := reading(t, r)
 		tell(t, r, []string{"SADD", "user:list", "999"}, []string{"SADD", "user:index:city:riyadh", "457"})
@@ -206,7 +206,7 @@ func TestReader_finds(t *testing.T) {
 		reader, sql := reading(t, r)
 		for _, warm := range []bool{true, false} {
 			if sql.n = 0; !warm {
-				r.plane.Suspect()
+				r.plane.Invalidate()
 			}
 			for _, q := range questions {
 				for offset := range len(q.want) + 2 {
@@ -229,7 +229,7 @@ func TestReader_cold(t *testing.T) {
 		look := func(t *testing.T) {
 			t.Helper()
 			sql.n = 0
-			d, found, err := reader.By(t.Context(), document.User, "email", "chi@example.com")
+			d, found, err := reader.FindUnique(t.Context(), document.User, "email", "chi@example.com")
 			if err != nil || !found || d.ID != "457" || d.JSON == "" {
 				t.Error(d, found, err)
 			}
@@ -241,7 +241,7 @@ func TestReader_cold(t *testing.T) {
 				t.Errorf("SQL was asked %d times", sql.n)
 			}
 		}
-		r.plane.Suspect()
+		r.plane.Invalidate()
 		look(t)
 		r.watch(t)
 		flush(t, r) // and nobody has noticed

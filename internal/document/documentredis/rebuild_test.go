@@ -19,7 +19,7 @@ import (
 func flush(t testing.TB, r *rig) {
 	t.Helper()
 	var cmds []redisdb.Cmd
-	for _, k := range markKeys {
+	for _, k := range markerKeys {
 		cmds = append(cmds, redisdb.Command("DEL", k))
 	}
 	documenttest.Must(t, r.redis.Scan(t.Context(), "*", func(_ string, raw []string) error {
@@ -37,7 +37,7 @@ func flush(t testing.TB, r *rig) {
 // watch looks once, as the loop of a server does.
 func (r *rig) watch(t testing.TB) {
 	t.Helper()
-	documenttest.Must(t, r.plane.Watch(t.Context()))
+	documenttest.Must(t, r.plane.Reconcile(t.Context()))
 }
 
 // whole fails the test unless readers may rely on Redis.
@@ -121,7 +121,7 @@ func TestRebuild_resumes(t *testing.T) {
 }
 
 // Where Redis has lost keys since then, the next rebuild begins from the beginning.
-func TestRebuild_begins_again_when_keys_were_lost(t *testing.T) {
+func TestRebuild_restarts_after_lost_keys(t *testing.T) {
 	each(t, func(t *testing.T, r *rig) {
 		total := crowded(t, r)
 		ctx, cancel := context.WithCancel(t.Context())
@@ -136,15 +136,15 @@ func TestRebuild_begins_again_when_keys_were_lost(t *testing.T) {
 }
 
 // A rebuild in whose middle Redis loses its keys is none; the next one is.
-func TestRebuild_keys_lost_meanwhile(t *testing.T) {
+func TestRebuild_keys_lost_during_rebuild(t *testing.T) {
 	each(t, func(t *testing.T, r *rig) {
 		total := crowded(t, r)
 		var once sync.Once
 		err := interrupted(t.Context(), t, r, total/2, func() { once.Do(func() { flush(t, r) }) })
-		if !errors.Is(err, document.ErrLost) {
+		if !errors.Is(err, document.ErrKeysLost) {
 			t.Fatal(err)
 		}
-		if state, err := r.sql.Plane(t.Context()); err != nil || state.Epoch != "" {
+		if state, err := r.sql.Generation(t.Context()); err != nil || state.Epoch != "" {
 			t.Errorf("the epoch is %q, %v", state.Epoch, err)
 		}
 		r.watch(t)
@@ -154,19 +154,19 @@ func TestRebuild_keys_lost_meanwhile(t *testing.T) {
 }
 
 // Only one rebuilds at a time; a builder that is gone without a word is waited for as long as its claim.
-func TestRebuild_is_claimed(t *testing.T) {
+func TestRebuild_one_at_a_time(t *testing.T) {
 	each(t, func(t *testing.T, r *rig) {
 		crowded(t, r)
-		seen, err := r.sql.Plane(t.Context())
+		seen, err := r.sql.Generation(t.Context())
 		documenttest.Must(t, err)
 		server, err := r.store.Server(t.Context())
 		documenttest.Must(t, err)
 		now := r.db.Now()
-		next := document.PlaneState{Building: "gone", BuildingServer: server, Entity: document.Role, ClaimedUntil: now.Add(30 * time.Second)}
+		next := document.GenerationState{Building: "gone", BuildingServer: server, Entity: document.Role, ClaimedUntil: now.Add(30 * time.Second)}
 		if ok, err := r.sql.ClaimBuild(t.Context(), seen, next, now); err != nil || !ok {
 			t.Fatal(ok, err)
 		}
-		if err := r.builder().Build(t.Context()); !errors.Is(err, document.ErrBuilding) {
+		if err := r.builder().Build(t.Context()); !errors.Is(err, document.ErrRebuildRunning) {
 			t.Errorf("two at a time: %v", err)
 		}
 		r.watch(t) // it leaves the work to the other
@@ -181,7 +181,7 @@ func TestRebuild_is_claimed(t *testing.T) {
 }
 
 // A rebuild beside writers who are not waiting for it.
-func TestRebuild_beside_writes(t *testing.T) {
+func TestRebuild_during_writes(t *testing.T) {
 	each(t, func(t *testing.T, r *rig) {
 		crowded(t, r)
 		ctx, end := context.WithCancel(t.Context())

@@ -109,7 +109,7 @@ func TestReference(t *testing.T) {
 func says(t testing.TB, doc string, values map[string]string) {
 	t.Helper()
 	for name, want := range values {
-		if got, _ := document.Peek(doc, name); got != want {
+		if got, _ := document.PeekField(doc, name); got != want {
 			t.Errorf("%s is %q, not %q: %s", name, got, want, doc)
 		}
 	}
@@ -181,13 +181,13 @@ func queries(t *testing.T, r *rig, order string) {
 	t.Helper()
 	r.watch(t)
 	sql := &asked{Source: r.sql}
-	reader := &document.Reader{Source: sql, Cache: r.store, Plane: r.plane, Heal: r.projector.Touch}
+	reader := &document.Reader{Source: sql, Cache: r.store, State: r.plane, Repair: r.projector.Touch}
 	of := func(e *document.Entity, f document.Filter) string {
 		docs, _, err := reader.Find(t.Context(), e, f, document.Page{Limit: 10})
 		documenttest.Must(t, err)
 		return strings.Join(idsOf(docs), ",")
 	}
-	byRef, _, err := reader.By(t.Context(), document.Order, "paymentRef", "VNPAY123")
+	byRef, _, err := reader.FindUnique(t.Context(), document.Order, "paymentRef", "VNPAY123")
 	documenttest.Must(t, err)
 	got := []string{
 		of(document.Order, document.Filter{"user": "7"}), of(document.OrderDetail, document.Filter{"order": order}), byRef.ID,
@@ -197,7 +197,7 @@ func queries(t *testing.T, r *rig, order string) {
 	}
 	documenttest.Must(t, r.house.PutCart(t.Context(), 124, 7), r.house.PutDetail(t.Context(), 458, 124, 789, 1))
 	r.project(t)
-	cart, found, err := reader.By(t.Context(), document.Cart, "user", "7")
+	cart, found, err := reader.FindUnique(t.Context(), document.Cart, "user", "7")
 	if err != nil || !found || cart.ID != "124" || of(document.CartDetail, document.Filter{"cart": cart.ID}) != "458" || sql.n != 0 {
 		t.Errorf("the cart is %v, %v, with %d questions to SQL", cart, err, sql.n)
 	}

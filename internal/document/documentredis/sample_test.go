@@ -84,8 +84,8 @@ func unlink(t testing.TB, r *rig, keys ...keyspace.Key) {
 
 // Each key of documents that is lost, of whatever kind, is found in the next pass and is there again after it. People are
 // told until a pass has found nothing.
-func TestSampler_each_key(t *testing.T) {
-	r := newRig(sqldbtest.SQLite(t), redisdbtest.Redis(t)) // the others lose some of every kind in TestSampler_any_loss
+func TestSampler_finds_each_lost_key(t *testing.T) {
+	r := newRig(sqldbtest.SQLite(t), redisdbtest.Redis(t)) // the others lose some of every kind in TestSampler_repairs_random_losses
 	fill(t, r, anOrder(1))
 	w := watchedRig(t, r)
 	all := keysOf(t, r)
@@ -112,7 +112,7 @@ func TestSampler_each_key(t *testing.T) {
 
 // After any loss, however many keys of whatever kind it took and whatever was written before anybody noticed, two passes
 // bring back what SQL says.
-func TestSampler_any_loss(t *testing.T) {
+func TestSampler_repairs_random_losses(t *testing.T) {
 	testenv.SequencesOf(t, testenv.Size(8, 300))
 	each(t, func(t *testing.T, r *rig) {
 		documenttest.Must(t, r.house.Fill(t.Context(), 30, 10))
@@ -237,7 +237,7 @@ func (m *meddled) Pending(ctx context.Context, limit int) (map[document.Ref]stru
 }
 
 // A document that was on its way when Redis was looked at, and changes again before the second look, is not lost.
-func TestSampler_changes_between_looks(t *testing.T) {
+func TestSampler_ignores_concurrent_changes(t *testing.T) {
 	each(t, func(t *testing.T, r *rig) {
 		fill(t, r, anOrder(1))
 		w := watchedRig(t, r)
@@ -258,7 +258,7 @@ func TestSampler_changes_between_looks(t *testing.T) {
 }
 
 // Beside writers and projectors nothing is found while nothing is lost, and what is lost comes back.
-func TestSampler_beside_writes(t *testing.T) {
+func TestSampler_during_writes(t *testing.T) {
 	each(t, func(t *testing.T, r *rig) {
 		crowded(t, r)
 		documenttest.Must(t, r.builder().Build(t.Context()))
@@ -369,7 +369,7 @@ func TestSampler_evictions(t *testing.T) {
 	}
 	server.Say("CONFIG SET maxmemory 0")
 	for range 3 {
-		documenttest.Must(t, r.plane.Watch(t.Context())) // the marks may have gone as well
+		documenttest.Must(t, r.plane.Reconcile(t.Context())) // the marks may have gone as well
 		w.tries(t)
 	}
 	w.quiet(t)

@@ -26,14 +26,14 @@ var (
 	forgetScript = redisdb.MustScript(files, "lua/forget.lua")
 )
 
-// Store is document.Writer, document.Cache, document.Marks and document.Mirror on a Redis.
+// Store is document.Writer, document.Cache, document.Markers and document.Mirror on a Redis.
 type Store struct {
-	db        *redisdb.DB
-	step      int // commands in one exchange
-	markSlots [keyspace.EpochMarks]int
+	db          *redisdb.DB
+	step        int // commands in one exchange
+	markerSlots [keyspace.EpochMarks]int
 
 	mu     sync.Mutex
-	doubts map[document.Ref][]document.Entry // entries that may have been added for nothing, see round.doubt
+	doubts map[document.Ref][]document.IndexEntry // entries that may have been added for nothing, see round.doubt
 }
 
 // An exchange is bounded in commands and bytes, so that it ends well within the patience of package redisdb, and so that
@@ -47,12 +47,12 @@ const (
 
 // New makes a store.
 func New(db *redisdb.DB) *Store {
-	s := &Store{db: db, step: stepServer, doubts: map[document.Ref][]document.Entry{}}
+	s := &Store{db: db, step: stepServer, doubts: map[document.Ref][]document.IndexEntry{}}
 	if db.Embedded() {
 		s.step = stepEmbedded
 	}
-	for i, k := range markKeys {
-		s.markSlots[i] = int(db.Slot(k))
+	for i, k := range markerKeys {
+		s.markerSlots[i] = int(db.Slot(k))
 	}
 	return s
 }
@@ -64,7 +64,7 @@ func (s *Store) Up() bool { return s.db.Up() }
 func (s *Store) send(ctx context.Context, cmds []redisdb.Cmd) ([]redisdb.Reply, error) {
 	all := make([]redisdb.Reply, 0, len(cmds))
 	for len(cmds) > 0 {
-		n := s.portion(cmds)
+		n := s.exchangeSize(cmds)
 		replies, err := s.db.DoMulti(ctx, cmds[:n]...)
 		all = append(all, replies...)
 		if err != nil {
@@ -76,7 +76,7 @@ func (s *Store) send(ctx context.Context, cmds []redisdb.Cmd) ([]redisdb.Reply, 
 }
 
 // portion is how many of the commands share an exchange; one at least.
-func (s *Store) portion(cmds []redisdb.Cmd) int {
+func (s *Store) exchangeSize(cmds []redisdb.Cmd) int {
 	bytes := 0
 	for i, c := range cmds {
 		if bytes += c.Size(); i == s.step || bytes > stepBytes && i > 0 {
@@ -143,7 +143,7 @@ func (s *Store) lenientTexts(ctx context.Context, keys []keyspace.Key) ([]string
 }
 
 // entriesText is entries as memos keep them.
-func entriesText(entries []document.Entry) string {
+func entriesText(entries []document.IndexEntry) string {
 	if len(entries) == 0 {
 		return ""
 	}
@@ -159,8 +159,8 @@ func entriesText(entries []document.Entry) string {
 	return b.String()
 }
 
-func parseEntries(e *document.Entity, lines string) []document.Entry {
-	var entries []document.Entry
+func parseEntries(e *document.Entity, lines string) []document.IndexEntry {
+	var entries []document.IndexEntry
 	for line := range strings.SplitSeq(lines, "\n") {
 		if entry, ok := e.ParseEntry(line); ok {
 			entries = append(entries, entry)
@@ -173,7 +173,7 @@ func parseEntries(e *document.Entity, lines string) []document.Entry {
 type memo struct {
 	version int64
 	dead    bool
-	entries []document.Entry // that it owns; those that are still to be removed are left out
+	entries []document.IndexEntry // that it owns; those that are still to be removed are left out
 }
 
 // parseMemo reads a memo; ok is false when there is none.

@@ -37,7 +37,7 @@ func user(t testing.TB, id string, version int64, v documenttest.Values) documen
 }
 
 func gone(e *document.Entity, id string, version int64) document.Document {
-	return document.Document{Entity: e, ID: id, Version: version, Dead: true}
+	return document.Document{Entity: e, ID: id, Version: version, Deleted: true}
 }
 
 // apply writes documents that nobody else is writing.
@@ -74,7 +74,7 @@ func wantKeys(t testing.TB, s *Store, want map[string]string) {
 	got := map[string]string{}
 	for raw := range want {
 		text := held(t, s, raw)
-		if version, ok := document.Peek(text, "version"); ok && strings.HasPrefix(text, "{") {
+		if version, ok := document.PeekField(text, "version"); ok && strings.HasPrefix(text, "{") {
 			text = "v" + version
 		}
 		got[raw] = text
@@ -246,7 +246,7 @@ func TestStore_lists_relations_counters(t *testing.T) {
 }
 
 // A writer that dies between its exchanges leaves nothing that the next one does not make good.
-func TestStore_dead_writers(t *testing.T) {
+func TestStore_interrupted_writers(t *testing.T) {
 	old := documenttest.Values{"email": "old@example.com", "city": "old"}
 	dying := documenttest.Values{"email": "dying@example.com", "city": "dying"}
 	next := documenttest.Values{"email": "next@example.com", "city": "next"}
@@ -259,10 +259,10 @@ func TestStore_dead_writers(t *testing.T) {
 			t.Run(at+", then "+name, func(t *testing.T) {
 				onEach(t, func(t *testing.T, s *Store) {
 					apply(t, s, user(t, "9", 1, old))
-					r := s.newRound([]document.Document{user(t, "9", 2, dying)})
+					r := s.newApplyRun([]document.Document{user(t, "9", 2, dying)})
 					documenttest.Must(t, r.begin(t.Context()))
 					if exchanges > 1 {
-						documenttest.Must(t, r.enter(t.Context()))
+						documenttest.Must(t, r.updateIndexes(t.Context()))
 					}
 					d := last(t)
 					apply(t, New(s.db), d) // another process
@@ -276,8 +276,8 @@ func TestStore_dead_writers(t *testing.T) {
 // exactly fails unless Redis holds the documents, everything that belongs to them, and nothing else.
 func exactly(t testing.TB, s *Store, docs ...document.Document) {
 	t.Helper()
-	docs = slices.DeleteFunc(slices.Clone(docs), func(d document.Document) bool { return d.Dead })
-	seen := document.NewSeen(1 << 16)
+	docs = slices.DeleteFunc(slices.Clone(docs), func(d document.Document) bool { return d.Deleted })
+	seen := document.NewKeySet(1 << 16)
 	found, err := s.Compare(t.Context(), docs, seen)
 	documenttest.Must(t, err)
 	for _, d := range found {
@@ -289,17 +289,17 @@ func exactly(t testing.TB, s *Store, docs ...document.Document) {
 }
 
 // strays is what Redis holds beyond the documents.
-func strays(t testing.TB, s *Store, docs []document.Document, seen *document.Seen) (all []document.Difference) {
+func strays(t testing.TB, s *Store, docs []document.Document, seen *document.KeySet) (all []document.Difference) {
 	t.Helper()
 	expected := map[document.Ref]document.Document{}
 	for _, d := range docs {
 		expected[d.Ref()] = d
 	}
 	err := s.Walk(t.Context(), seen, func(_ context.Context, found []document.Difference) error {
-		still, err := s.Still(t.Context(), found)
+		still, err := s.StillPresent(t.Context(), found)
 		for _, d := range still {
 			doc, ok := expected[d.Ref]
-			if !ok || d.Kind == document.OrphanEntry && !slices.Contains(doc.Entries, d.Entry) {
+			if !ok || d.Kind == document.OrphanEntry && !slices.Contains(doc.IndexEntries, d.Entry) {
 				all = append(all, d)
 			}
 		}
@@ -321,15 +321,15 @@ func TestStore_overtaken_writers(t *testing.T) {
 			t.Run(name+" "+at, func(t *testing.T) {
 				onEach(t, func(t *testing.T, s *Store) {
 					apply(t, s, user(t, "10", 1, documenttest.Values{"email": "first@example.com"}))
-					r := s.newRound([]document.Document{user(t, "10", 2, slow)})
+					r := s.newApplyRun([]document.Document{user(t, "10", 2, slow)})
 					documenttest.Must(t, r.begin(t.Context()))
 					if entered {
-						documenttest.Must(t, r.enter(t.Context()))
+						documenttest.Must(t, r.updateIndexes(t.Context()))
 					}
 					w := winner(t)
 					apply(t, New(s.db), w)
 					if !entered {
-						documenttest.Must(t, r.enter(t.Context()))
+						documenttest.Must(t, r.updateIndexes(t.Context()))
 					}
 					documenttest.Must(t, r.finish(t.Context()))
 					if d := cmp.Diff([]string{"user:10"}, refTexts(r.applied.Lost)); d != "" {
@@ -347,12 +347,12 @@ func TestStore_overtaken_writers(t *testing.T) {
 // back, because the newer one will not look at it again.
 func TestStore_overtaken_in_the_middle(t *testing.T) {
 	onEach(t, func(t *testing.T, s *Store) {
-		slow := s.newRound([]document.Document{user(t, "11", 2, documenttest.Values{"email": "slow@example.com", "city": "slow"})})
+		slow := s.newApplyRun([]document.Document{user(t, "11", 2, documenttest.Values{"email": "slow@example.com", "city": "slow"})})
 		newest := user(t, "11", 3, documenttest.Values{"email": "quick@example.com"})
-		quick := New(s.db).newRound([]document.Document{newest})
-		documenttest.Must(t, slow.begin(t.Context()), quick.begin(t.Context()), quick.enter(t.Context()))
+		quick := New(s.db).newApplyRun([]document.Document{newest})
+		documenttest.Must(t, slow.begin(t.Context()), quick.begin(t.Context()), quick.updateIndexes(t.Context()))
 		wantKeys(t, s, map[string]string{"memo:{user:11}": "3\nemail=quick@example.com\n-email=slow@example.com\n-city=slow"})
-		documenttest.Must(t, slow.enter(t.Context()), slow.finish(t.Context()), quick.finish(t.Context()))
+		documenttest.Must(t, slow.updateIndexes(t.Context()), slow.finish(t.Context()), quick.finish(t.Context()))
 		apply(t, s, newest) // as the projector does with what was lost
 		exactly(t, s, newest)
 	})
@@ -400,7 +400,7 @@ func TestStore_racing_writers(t *testing.T) {
 func digit(n int) string { return string(rune('0' + n)) }
 
 // What goes to Redis at once is bounded, in commands and in bytes, and nothing is left out.
-func TestStore_portion(t *testing.T) {
+func TestStore_exchangeSize(t *testing.T) {
 	s := &Store{step: stepServer}
 	cmds := func(n, size int) []redisdb.Cmd {
 		all := make([]redisdb.Cmd, n)
@@ -413,7 +413,7 @@ func TestStore_portion(t *testing.T) {
 		{0, 1, 0}, {1, 1, 1}, {stepServer, 1, stepServer}, {stepServer + 1, 1, stepServer}, {100, stepBytes / 10, 9},
 		{2, 2 * stepBytes, 1}, {1, 2 * stepBytes, 1},
 	} {
-		if got := s.portion(cmds(c.n, c.size)); got != c.want {
+		if got := s.exchangeSize(cmds(c.n, c.size)); got != c.want {
 			t.Errorf("of %d commands of %d bytes %d go together, want %d", c.n, c.size, got, c.want)
 		}
 	}

@@ -13,12 +13,12 @@ import (
 // Walk implements document.Walker. Keys are found by SCAN, on connections of its own; the members of sets are read in
 // between.
 func (s *Store) Walk(
-	ctx context.Context, seen *document.Seen, found func(context.Context, []document.Difference) error,
+	ctx context.Context, seen *document.KeySet, found func(context.Context, []document.Difference) error,
 ) error {
 	w := &walk{Store: s, seen: seen, found: found}
 	err := s.db.Scan(ctx, "*", func(_ string, keys []string) error {
 		for _, raw := range keys {
-			w.take(raw)
+			w.sort(raw)
 		}
 		return w.flush(ctx, pageSize)
 	})
@@ -34,24 +34,24 @@ const pageSize = 500
 // walk is a walk that runs, with what it has put aside.
 type walk struct {
 	*Store
-	seen  *document.Seen
+	seen  *document.KeySet
 	found func(context.Context, []document.Difference) error
 
-	known    []counted // sets with as many members as SQL implies, if they have no others
-	strings  []indexed // unknown keys of unique indexes
-	sets     []indexed // sets that have to be read
+	known    []countedSet // sets with as many members as SQL implies, if they have no others
+	strings  []indexKey   // unknown keys of unique indexes
+	sets     []indexKey   // sets that have to be read
 	suspects []document.Difference
 }
 
 // counted is a set with the number of members that SQL implies.
-type counted struct {
+type countedSet struct {
 	raw     string
 	key     keyspace.Key
 	members int
 }
 
 // indexed is a key of an index, or of a list where the index is nil.
-type indexed struct {
+type indexKey struct {
 	key    keyspace.Key
 	entity *document.Entity
 	index  *document.Index
@@ -62,13 +62,13 @@ type indexed struct {
 // families tell what belongs to a family of keys.
 var entities, owners = families()
 
-func families() (map[*keyspace.Documents]*document.Entity, map[*keyspace.DocumentIndex]indexed) {
-	of, by := map[*keyspace.Documents]*document.Entity{}, map[*keyspace.DocumentIndex]indexed{}
+func families() (map[*keyspace.Documents]*document.Entity, map[*keyspace.DocumentIndex]indexKey) {
+	of, by := map[*keyspace.Documents]*document.Entity{}, map[*keyspace.DocumentIndex]indexKey{}
 	for _, e := range document.Entities {
 		of[e.Keys] = e
 		for _, x := range e.Indexes {
 			for _, family := range x.Keys {
-				by[family] = indexed{entity: e, index: x, own: family.Own}
+				by[family] = indexKey{entity: e, index: x, own: family.Own}
 			}
 		}
 	}
@@ -79,7 +79,7 @@ const memoHead, memoTail = "memo:{", "}"
 
 // take puts a key aside for what has to be done with it. Most keys are known, and of them most are no sets: they were
 // looked at from SQL.
-func (w *walk) take(raw string) {
+func (w *walk) sort(raw string) {
 	body := raw
 	if strings.HasPrefix(raw, memoHead) {
 		body = strings.TrimSuffix(raw[len(memoHead):], memoTail)
@@ -93,14 +93,14 @@ func (w *walk) take(raw string) {
 		return
 	}
 	if known {
-		w.known = append(w.known, counted{raw, k.Key, members})
+		w.known = append(w.known, countedSet{raw, k.Key, members})
 		return
 	}
-	w.doubt(raw, k)
+	w.sortUnknown(raw, k)
 }
 
 // doubt puts a key aside that SQL has not shown, or whose set has other members.
-func (w *walk) doubt(raw string, k keyspace.DocumentKey) {
+func (w *walk) sortUnknown(raw string, k keyspace.DocumentKey) {
 	switch k.Part {
 	case keyspace.DocumentBody, keyspace.DocumentMemo:
 		kind := document.OrphanDocument
@@ -110,12 +110,12 @@ func (w *walk) doubt(raw string, k keyspace.DocumentKey) {
 		ref := document.Ref{Entity: entities[k.Family], ID: k.Text}
 		w.suspects = append(w.suspects, document.Difference{Kind: kind, Ref: ref, Key: raw})
 	case keyspace.DocumentList:
-		w.sets = append(w.sets, indexed{key: k.Key, entity: entities[k.Family]})
+		w.sets = append(w.sets, indexKey{key: k.Key, entity: entities[k.Family]})
 	case keyspace.DocumentEntry:
 		x := owners[k.Index]
 		x.key, x.text = k.Key, k.Text
-		if x.index.Only != "" {
-			x.text = x.index.Only
+		if x.index.OnlyValue != "" {
+			x.text = x.index.OnlyValue
 		}
 		if x.index.Unique {
 			w.strings = append(w.strings, x)
@@ -129,7 +129,7 @@ func (w *walk) doubt(raw string, k keyspace.DocumentKey) {
 // flush does what was put aside, where there is at least so much of it.
 func (w *walk) flush(ctx context.Context, least int) error {
 	if len(w.known) > least {
-		if err := w.count(ctx); err != nil {
+		if err := w.compareSizes(ctx); err != nil {
 			return err
 		}
 	}
@@ -144,13 +144,13 @@ func (w *walk) flush(ctx context.Context, least int) error {
 		}
 	}
 	if len(w.suspects) > least {
-		return w.hand(ctx)
+		return w.report(ctx)
 	}
 	return nil
 }
 
 // count compares the sizes of sets with what SQL implies: all that it implies is in them, so what is more is too much.
-func (w *walk) count(ctx context.Context) error {
+func (w *walk) compareSizes(ctx context.Context) error {
 	cmds := make([]redisdb.Cmd, len(w.known))
 	for i, c := range w.known {
 		cmds[i] = redisdb.Command("SCARD", c.key)
@@ -165,14 +165,14 @@ func (w *walk) count(ctx context.Context) error {
 			return err
 		}
 		if k, ok := keyspace.ParseDocument(c.raw); ok && n != int64(c.members) {
-			w.doubt(c.raw, k)
+			w.sortUnknown(c.raw, k)
 		}
 	}
 	w.known = w.known[:0]
 	return nil
 }
 
-func (w *walk) hand(ctx context.Context) error {
+func (w *walk) report(ctx context.Context) error {
 	suspects := w.suspects
 	w.suspects = nil
 	return w.found(ctx, suspects)
@@ -189,9 +189,9 @@ func (w *walk) readStrings(ctx context.Context) error {
 	}
 	for i, x := range w.strings {
 		if ids[i] != "" {
-			w.suspect(x, ids[i])
+			w.addSuspect(x, ids[i])
 		} else {
-			w.strange(x) // or gone, as will be seen
+			w.addUnreadable(x) // or gone, as will be seen
 		}
 	}
 	w.strings = w.strings[:0]
@@ -199,10 +199,10 @@ func (w *walk) readStrings(ctx context.Context) error {
 }
 
 // suspect notes a member of an index or list that SQL may not imply.
-func (w *walk) suspect(x indexed, member string) {
+func (w *walk) addSuspect(x indexKey, member string) {
 	d := document.Difference{Kind: document.OrphanList, Ref: document.Ref{Entity: x.entity, ID: member}, Key: x.key.String()}
 	if x.index != nil {
-		d.Kind, d.Entry = document.OrphanEntry, document.Entry{Index: x.index, Value: x.text}
+		d.Kind, d.Entry = document.OrphanEntry, document.IndexEntry{Index: x.index, Value: x.text}
 		if x.own {
 			d.Ref.ID, d.Entry.Value = x.text, member
 		}
@@ -211,9 +211,9 @@ func (w *walk) suspect(x indexed, member string) {
 }
 
 // strange notes a key of an index or list that cannot be read.
-func (w *walk) strange(x indexed) {
+func (w *walk) addUnreadable(x indexKey) {
 	ref := document.Ref{Entity: x.entity}
-	w.suspects = append(w.suspects, document.Difference{Kind: document.Strange, Ref: ref, Key: x.key.String()})
+	w.suspects = append(w.suspects, document.Difference{Kind: document.UnknownKey, Ref: ref, Key: x.key.String()})
 }
 
 // readSets reads sets. Their sizes come first: what is large is read in pages.
@@ -226,12 +226,12 @@ func (w *walk) readSets(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	var small []indexed
+	var small []indexKey
 	var cmds []redisdb.Cmd
 	for i, x := range w.sets {
 		n, err := replies[i].Int()
 		if isWrongType(err) {
-			w.strange(x)
+			w.addUnreadable(x)
 			continue
 		}
 		if err != nil {
@@ -254,7 +254,7 @@ func (w *walk) readSets(ctx context.Context) error {
 			return err
 		}
 		for _, m := range members {
-			w.suspect(x, m)
+			w.addSuspect(x, m)
 		}
 	}
 	w.sets = w.sets[:0]
@@ -262,7 +262,7 @@ func (w *walk) readSets(ctx context.Context) error {
 }
 
 // readLarge reads a set in pages.
-func (w *walk) readLarge(ctx context.Context, x indexed) error {
+func (w *walk) readLarge(ctx context.Context, x indexKey) error {
 	for cursor := "0"; ; {
 		page, err := w.db.Do(ctx, "SSCAN", x.key, cursor, "COUNT", strconv.Itoa(2*pageSize)).List()
 		if err != nil || len(page) != 2 {
@@ -273,10 +273,10 @@ func (w *walk) readLarge(ctx context.Context, x indexed) error {
 			return err
 		}
 		for _, m := range members {
-			w.suspect(x, m)
+			w.addSuspect(x, m)
 		}
 		if len(w.suspects) > pageSize {
-			if err := w.hand(ctx); err != nil {
+			if err := w.report(ctx); err != nil {
 				return err
 			}
 		}
@@ -287,7 +287,7 @@ func (w *walk) readLarge(ctx context.Context, x indexed) error {
 }
 
 // Still implements document.Walker.
-func (s *Store) Still(ctx context.Context, found []document.Difference) ([]document.Difference, error) {
+func (s *Store) StillPresent(ctx context.Context, found []document.Difference) ([]document.Difference, error) {
 	cmds := make([]redisdb.Cmd, 0, len(found))
 	kept := make([]document.Difference, 0, len(found))
 	for _, d := range found {
@@ -297,12 +297,12 @@ func (s *Store) Still(ctx context.Context, found []document.Difference) ([]docum
 		}
 		kept = append(kept, d)
 		switch {
-		case d.Kind == document.Strange:
+		case d.Kind == document.UnknownKey:
 			cmds = append(cmds, redisdb.Command("TYPE", k.Key))
 		case d.Kind == document.OrphanList:
 			cmds = append(cmds, redisdb.Command("SISMEMBER", k.Key, d.Ref.ID))
 		case d.Kind == document.OrphanEntry && !d.Entry.Index.Unique:
-			_, member := place(k.Index, d.Ref.ID, d.Entry.Value)
+			_, member := keyAndMember(k.Index, d.Ref.ID, d.Entry.Value)
 			cmds = append(cmds, redisdb.Command("SISMEMBER", k.Key, member))
 		default:
 			cmds = append(cmds, redisdb.Command("GET", k.Key))
@@ -314,7 +314,7 @@ func (s *Store) Still(ctx context.Context, found []document.Difference) ([]docum
 	}
 	var still []document.Difference
 	for i, d := range kept {
-		there, err := stands(d, replies[i])
+		there, err := isPresent(d, replies[i])
 		if err != nil {
 			return nil, err
 		}
@@ -327,9 +327,9 @@ func (s *Store) Still(ctx context.Context, found []document.Difference) ([]docum
 
 // stands tells whether the answer shows what was found. The memo of a deleted document belongs there. A document or memo
 // of another type is there too.
-func stands(d document.Difference, r redisdb.Reply) (bool, error) {
+func isPresent(d document.Difference, r redisdb.Reply) (bool, error) {
 	switch {
-	case d.Kind == document.Strange:
+	case d.Kind == document.UnknownKey:
 		is, _, err := r.Text()
 		return is != "none", err
 	case isWrongType(r.Err()):

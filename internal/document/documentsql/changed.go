@@ -12,9 +12,9 @@ import (
 // Change is documents of one entity that a transaction has changed. A line of an order goes by its own id or by its
 // order's, which stands for all lines.
 type Change struct {
-	Entity string
-	IDs    []string
-	Dead   []Dead // those whose rows were deleted
+	Entity  string
+	IDs     []string
+	Deleted []Deletion // those whose rows were deleted
 }
 
 // Changed notes within a transaction that documents of an entity have changed, so that they are projected after the
@@ -30,28 +30,28 @@ func Queue(tx sqldb.Tx, now time.Time, changes ...Change) {
 	rows := make([]Change, 0, len(changes))
 	for _, c := range changes {
 		ids := slices.Clip(c.IDs)
-		for _, d := range c.Dead {
+		for _, d := range c.Deleted {
 			ids = append(ids, d.ID)
 		}
 		i := slices.IndexFunc(rows, func(r Change) bool { return r.Entity == c.Entity })
 		switch {
 		case len(ids) == 0:
 		case i < 0:
-			rows = append(rows, Change{Entity: c.Entity, IDs: ids, Dead: c.Dead})
+			rows = append(rows, Change{Entity: c.Entity, IDs: ids, Deleted: c.Deleted})
 		default:
 			rows[i].IDs = append(slices.Clip(rows[i].IDs), ids...)
-			rows[i].Dead = append(slices.Clip(rows[i].Dead), c.Dead...)
+			rows[i].Deleted = append(slices.Clip(rows[i].Deleted), c.Deleted...)
 		}
 	}
 	if len(rows) == 0 {
 		return
 	}
-	queueDead(tx, now, rows)
+	queueTombstones(tx, now, rows)
 	tx.Queue(outboxInsert, sqldb.NewRowSet(len(rows)).
 		Text("id", func(int) string { return uid.New(now) }).
 		Text("entity", func(i int) string { return rows[i].Entity }).
 		Text("ids", func(i int) string { return list(rows[i].IDs) }).
-		Text("dead", func(i int) string { return deadText(rows[i].Dead) }).
+		Text("dead", func(i int) string { return deletionsText(rows[i].Deleted) }).
 		Int("created_at", func(int) int64 { return now.UnixMilli() }))
 }
 

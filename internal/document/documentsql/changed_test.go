@@ -34,11 +34,11 @@ func TestQueue(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		queue(failure, Change{Entity: "cart", IDs: []string{"8"}, Dead: []Dead{{"9", 1}}})
+		queue(failure, Change{Entity: "cart", IDs: []string{"8"}, Deleted: []Deletion{{"9", 1}}})
 		queue(nil)
-		queue(nil, Change{Entity: "cart"}, Change{Entity: "cartDetail", Dead: []Dead{{"5", 3}, {"6", 1}}})
-		queue(nil, Change{Entity: "cartDetail", IDs: []string{"3"}, Dead: []Dead{{"7", 9}}},
-			Change{Entity: "cart", Dead: []Dead{{"5", 1}}}, Change{Entity: "cartDetail", IDs: []string{"4"}})
+		queue(nil, Change{Entity: "cart"}, Change{Entity: "cartDetail", Deleted: []Deletion{{"5", 3}, {"6", 1}}})
+		queue(nil, Change{Entity: "cartDetail", IDs: []string{"3"}, Deleted: []Deletion{{"7", 9}}},
+			Change{Entity: "cart", Deleted: []Deletion{{"5", 1}}}, Change{Entity: "cartDetail", IDs: []string{"4"}})
 		rows, err := db.Query(t.Context(), graves)
 		got, err := sqldb.Collect(rows, err, func(r sqldb.Rows) (s string, err error) {
 			var entity, dead string
@@ -53,7 +53,7 @@ func TestQueue(t *testing.T) {
 		claimed, err := New(db).Claim(t.Context(), now, now.Add(time.Minute), 10)
 		told := map[string][][]string{}
 		for _, c := range claimed {
-			told[c.Entity.Name] = append(told[c.Entity.Name], c.IDs, []string{fmt.Sprint(c.Dead)})
+			told[c.Entity.Name] = append(told[c.Entity.Name], c.IDs, []string{fmt.Sprint(c.Deleted)})
 		}
 		lists := map[string][][]string{
 			"cart":       {{"5"}, {"map[5:2]"}},

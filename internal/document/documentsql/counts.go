@@ -12,7 +12,7 @@ import (
 
 // Total implements document.Counts.
 func (s *Store) Total(ctx context.Context, e *document.Entity) (int64, error) {
-	rows, err := s.from.Query(ctx, readings[e].total)
+	rows, err := s.from.Query(ctx, statementsOf[e].total)
 	n, _, err := sqldb.One(rows, err, sqldb.Value[int64])
 	return n, err
 }
@@ -23,9 +23,9 @@ func (s *Store) Sizes(
 ) ([]document.Size, error) {
 	var from any = after
 	if e.Kind(x) == document.ID {
-		from, _ = Number(after) // "" is 0, before all
+		from, _ = ParseNumber(after) // "" is 0, before all
 	}
-	rows, err := s.from.Query(ctx, readings[e].sizes[x.Name], from, limit)
+	rows, err := s.from.Query(ctx, statementsOf[e].sizes[x.Name], from, limit)
 	return sqldb.Collect(rows, err, func(r sqldb.Rows) (size document.Size, err error) {
 		err = r.Scan(&size.Value, &size.N)
 		return size, err

@@ -34,7 +34,7 @@ func sizes(t *testing.T, s *documentsql.Store, e *document.Entity, index string,
 
 // Every set index is counted as documents are found by it, whatever the size of a page; what has no value is in no set.
 func TestSizes(t *testing.T) {
-	onEach(t, func(t *testing.T, s *documentsql.Store, h documenttest.House) {
+	onEach(t, func(t *testing.T, s *documentsql.Store, h documenttest.Writer) {
 		ctx := t.Context()
 		must(t, h.PutRole(ctx, 1, "USER"), h.PutCategory(ctx, 2, "A"), h.PutCategory(ctx, 10, "B"))
 		for i, city := range []string{"Huế", "huế", "HANOI", "", "Hanoi"} {
@@ -77,7 +77,7 @@ func TestSizes(t *testing.T) {
 
 // The projector stands before the oldest transaction that waits, claimed or not, and what waits is all that they name.
 func TestPending(t *testing.T) {
-	onEach(t, func(t *testing.T, s *documentsql.Store, h documenttest.House) {
+	onEach(t, func(t *testing.T, s *documentsql.Store, h documenttest.Writer) {
 		ctx := t.Context()
 		waits := func(limit int) (all []string, ok bool) {
 			t.Helper()
@@ -115,7 +115,7 @@ func TestPending(t *testing.T) {
 			t.Errorf("the position is %v, %v", at, err)
 		}
 		first, err := s.Position(ctx)
-		must(t, err, s.Settle(ctx, []string{claimed[0].ID}))
+		must(t, err, s.Delete(ctx, []string{claimed[0].ID}))
 		if at, err := s.Position(ctx); at.Before(first) || err != nil {
 			t.Errorf("the position was %v and is %v, %v", first, at, err)
 		}

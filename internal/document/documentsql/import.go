@@ -28,10 +28,10 @@ var imports = func() map[*document.Entity]*sqldb.Stmt {
 	return all
 }()
 
-var twins = func() map[*document.Entity]*sqldb.Stmt {
+var duplicates = func() map[*document.Entity]*sqldb.Stmt {
 	all := map[*document.Entity]*sqldb.Stmt{}
 	for _, e := range document.Importable() {
-		if len(e.Together) > 0 {
+		if len(e.UniqueTogether) > 0 {
 			all[e] = stmts.Must(e.Name + "_twin")
 		}
 	}
@@ -39,9 +39,9 @@ var twins = func() map[*document.Entity]*sqldb.Stmt {
 }()
 
 // Twins implements document.Target.
-func (s *Store) Twins(ctx context.Context, e *document.Entity, records []document.Record) (map[string]string, error) {
-	rows, err := s.db.Query(ctx, twins[e], columns(e, records, func(f document.Field) bool {
-		return f.Name == "id" || slices.Contains(e.Together, f.Name)
+func (s *Store) Duplicates(ctx context.Context, e *document.Entity, records []document.Record) (map[string]string, error) {
+	rows, err := s.db.Query(ctx, duplicates[e], columns(e, records, func(f document.Field) bool {
+		return f.Name == "id" || slices.Contains(e.UniqueTogether, f.Name)
 	}))
 	if err != nil {
 		return nil, err
@@ -66,11 +66,11 @@ func (s *Store) Import(ctx context.Context, e *document.Entity, records []docume
 	}
 	err = s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
 		if e == document.CartDetail {
-			if err := keepCarts(ctx, tx, records); err != nil {
+			if err := lockCarts(ctx, tx, records); err != nil {
 				return err
 			}
 		}
-		tx.QueueExactly(int64(len(records)), imports[e], columns(e, records, stored).
+		tx.QueueExactly(int64(len(records)), imports[e], columns(e, records, isColumn).
 			Int("deleted", func(row int) int64 { return deleted[records[row].ID] }))
 		if e == document.Role {
 			queueGrants(tx, records)
@@ -89,16 +89,16 @@ func (s *Store) Import(ctx context.Context, e *document.Entity, records []docume
 	})
 	for _, refusal := range []error{sqldb.ErrUnique, sqldb.ErrForeignKey, sqldb.ErrCheck} {
 		if errors.Is(err, refusal) { // all was checked before
-			return errMeanwhile.Because(err)
+			return errConcurrentImport.Because(err)
 		}
 	}
 	return err
 }
 
-var errMeanwhile = fault.New(fault.Conflict, "import_conflict", "Something else has been written meanwhile; import again.")
+var errConcurrentImport = fault.New(fault.Conflict, "import_conflict", "Something else has been written meanwhile; import again.")
 
 // keepCarts locks the carts that lines go into. One that is missing was there when the lines were checked.
-func keepCarts(ctx context.Context, tx sqldb.Tx, lines []document.Record) error {
+func lockCarts(ctx context.Context, tx sqldb.Tx, lines []document.Record) error {
 	at := slices.IndexFunc(document.CartDetail.Fields, func(f document.Field) bool { return f.Name == "cartId" })
 	carts := make([]int64, len(lines))
 	for i, l := range lines {
@@ -109,13 +109,13 @@ func keepCarts(ctx context.Context, tx sqldb.Tx, lines []document.Record) error 
 	rows, err := tx.Query(ctx, cartKeep, sqldb.NewRowSet(len(carts)).Int("id", func(i int) int64 { return carts[i] }))
 	there, err := sqldb.Collect(rows, err, sqldb.Value[int64])
 	if err == nil && len(there) < len(carts) {
-		err = errMeanwhile
+		err = errConcurrentImport
 	}
 	return err
 }
 
 // stored tells whether a field is a column of the entity's table.
-func stored(f document.Field) bool { return !f.Derived && !f.Hidden }
+func isColumn(f document.Field) bool { return !f.Derived && !f.Hidden }
 
 // columns is records as statements take them: those fields that are wanted, in their order.
 func columns(e *document.Entity, records []document.Record, wanted func(document.Field) bool) *sqldb.RowSet {

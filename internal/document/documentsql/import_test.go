@@ -22,7 +22,7 @@ import (
 )
 
 // furnish fills a house with some of everything that can be imported, and an order.
-func furnish(t *testing.T, h documenttest.House) {
+func furnish(t *testing.T, h documenttest.Writer) {
 	t.Helper()
 	ctx := t.Context()
 	must(t, h.PutRole(ctx, 1, "USER"), h.PutRole(ctx, 2, "Chef"), h.PutPermission(ctx, 1, "See"), h.PutPermission(ctx, 7, "Cook"),
@@ -47,22 +47,22 @@ func export(t *testing.T, s *documentsql.Store, entities []*document.Entity) str
 }
 
 // bring imports lines.
-func bring(t *testing.T, s *documentsql.Store, lines string, on document.OnConflict) (document.Imported, error) {
+func bring(t *testing.T, s *documentsql.Store, lines string, on document.OnConflict) (document.ImportResult, error) {
 	t.Helper()
 	im := document.Import{Target: s, OnConflict: on}
 	return im.Run(t.Context(), strings.NewReader(lines))
 }
 
 // What is exported and imported elsewhere is exported there byte for byte, whichever engine it comes from and goes to.
-func TestImport_gives_the_same_export(t *testing.T) {
-	onEach(t, func(t *testing.T, s *documentsql.Store, h documenttest.House) {
+func TestImport_then_export_is_identical(t *testing.T) {
+	onEach(t, func(t *testing.T, s *documentsql.Store, h documenttest.Writer) {
 		furnish(t, h)
 		lines := export(t, s, document.Importable())
 		if strings.Contains(lines, "a secret") || strings.Count(lines, "\n") != 12 {
 			t.Errorf("the export is\n%s", lines)
 		}
-		onEach(t, func(t *testing.T, other *documentsql.Store, there documenttest.House) {
-			checked, err := (&document.Import{Target: other, Check: true}).Run(t.Context(), strings.NewReader(lines))
+		onEach(t, func(t *testing.T, other *documentsql.Store, there documenttest.Writer) {
+			checked, err := (&document.Import{Target: other, DryRun: true}).Run(t.Context(), strings.NewReader(lines))
 			must(t, err)
 			if export(t, other, document.Entities) != "" {
 				t.Error("a check has written")
@@ -72,10 +72,10 @@ func TestImport_gives_the_same_export(t *testing.T) {
 			if d := cmp.Diff(lines, export(t, other, document.Importable())); d != "" {
 				t.Error(d)
 			}
-			want := document.Imported{Lines: 12, Skipped: map[string]int{}, Written: map[string]int{
+			want := document.ImportResult{Lines: 12, Skipped: map[string]int{}, Written: map[string]int{
 				"role": 2, "permission": 2, "user": 2, "category": 1, "dish": 2, "cart": 1, "cartDetail": 2,
 			}}
-			if d := cmp.Diff([]document.Imported{want, want}, []document.Imported{checked, result}); d != "" {
+			if d := cmp.Diff([]document.ImportResult{want, want}, []document.ImportResult{checked, result}); d != "" {
 				t.Error(d)
 			}
 			pending, _, err := other.Backlog(t.Context())
@@ -88,8 +88,8 @@ func TestImport_gives_the_same_export(t *testing.T) {
 }
 
 // What comes and goes while a house is exported is not seen at all: whatever a line of the file refers to stands in it.
-func TestExport_one_moment(t *testing.T) {
-	onEach(t, func(t *testing.T, s *documentsql.Store, h documenttest.House) {
+func TestExport_is_one_snapshot(t *testing.T) {
+	onEach(t, func(t *testing.T, s *documentsql.Store, h documenttest.Writer) {
 		ctx := t.Context()
 		furnish(t, h)
 		before := export(t, s, document.Importable())
@@ -107,7 +107,7 @@ func TestExport_one_moment(t *testing.T) {
 		if d := cmp.Diff(before, out.String()); d != "" || next < 104 {
 			t.Error(d)
 		}
-		onEach(t, func(t *testing.T, other *documentsql.Store, _ documenttest.House) {
+		onEach(t, func(t *testing.T, other *documentsql.Store, _ documenttest.Writer) {
 			_, err := bring(t, other, out.String(), document.Refuse)
 			must(t, err)
 			if d := cmp.Diff(before, export(t, other, document.Importable())); d != "" {
@@ -118,7 +118,7 @@ func TestExport_one_moment(t *testing.T) {
 }
 
 // fresh fails unless ids go on behind those that were imported.
-func fresh(t *testing.T, h documenttest.House) {
+func fresh(t *testing.T, h documenttest.Writer) {
 	t.Helper()
 	for table, want := range map[string]int64{"role": 3, "app_user": 13, "dish": 7} {
 		insert := map[string]string{
@@ -139,7 +139,7 @@ func fresh(t *testing.T, h documenttest.House) {
 
 // Orders are exported where asked for, and never imported.
 func TestImport_no_orders(t *testing.T) {
-	onEach(t, func(t *testing.T, s *documentsql.Store, h documenttest.House) {
+	onEach(t, func(t *testing.T, s *documentsql.Store, h documenttest.Writer) {
 		furnish(t, h)
 		all := export(t, s, document.Entities)
 		if !strings.Contains(all, `{"entity":"orderDetail","id":"06gvt0kfe5o015mr1000000001-1",`) {
@@ -224,7 +224,7 @@ var refused = []struct{ name, line, code, detail string }{
 
 // What is wrong with any line is said, with its number, and nothing at all is written.
 func TestImport_refuses(t *testing.T) {
-	onEach(t, func(t *testing.T, s *documentsql.Store, h documenttest.House) {
+	onEach(t, func(t *testing.T, s *documentsql.Store, h documenttest.Writer) {
 		furnish(t, h)
 		before := export(t, s, document.Entities)
 		for _, r := range refused {
@@ -245,8 +245,8 @@ func TestImport_refuses(t *testing.T) {
 
 // What people type is kept as the routes keep it: trimmed, in NFC, its lines divided by line feeds. Two spellings of one
 // username are one.
-func TestImport_cleansTexts(t *testing.T) {
-	onEach(t, func(t *testing.T, s *documentsql.Store, h documenttest.House) {
+func TestImport_cleans_texts(t *testing.T) {
+	onEach(t, func(t *testing.T, s *documentsql.Store, h documenttest.Writer) {
 		furnish(t, h)
 		_, err := bring(t, s, strings.Replace(dishLine, `{"vi":"x"}`,
 			`{"vi":" Pho\u031b\u0309 ","en":"<Noodles>"},"descriptions":{"vi":"a\r\nb"}`, 1), document.Refuse)
@@ -264,14 +264,14 @@ func TestImport_cleansTexts(t *testing.T) {
 
 // The largest line that a cart can have is taken, so that the bounds are no narrower than those of carts.
 func TestImport_largest_line(t *testing.T) {
-	onEach(t, func(t *testing.T, s *documentsql.Store, h documenttest.House) {
+	onEach(t, func(t *testing.T, s *documentsql.Store, h documenttest.Writer) {
 		furnish(t, h)
 		must(t, h.DeleteDetail(t.Context(), 8))
 		_, err := bring(t, s, itemStart+fmt.Sprintf(`"5","quantity":%d,"price":%d}}`, cart.MaxQuantity, catalog.MaxPrice), document.Refuse)
 		must(t, err)
 		docs, err := s.Read(t.Context(), document.CartDetail, []string{"90"})
 		must(t, err)
-		if total, _ := document.Peek(docs[0].JSON, "total"); total != "20000000000" {
+		if total, _ := document.PeekField(docs[0].JSON, "total"); total != "20000000000" {
 			t.Errorf("the line is %s", docs[0].JSON)
 		}
 	})
@@ -280,7 +280,7 @@ func TestImport_largest_line(t *testing.T) {
 // What is there already is left, or made what the line says; ids count, and values of others are nobody else's.
 func TestImport_on_conflict(t *testing.T) {
 	changed := strings.ReplaceAll(userStart, `"70"`, `"3"`) + `,"email":"new@example.com","city":"Huế"}}` + "\n"
-	onEach(t, func(t *testing.T, s *documentsql.Store, h documenttest.House) {
+	onEach(t, func(t *testing.T, s *documentsql.Store, h documenttest.Writer) {
 		furnish(t, h)
 		before := export(t, s, document.Importable())
 		result, err := bring(t, s, roleLine+changed, document.Skip)
@@ -297,7 +297,7 @@ func TestImport_on_conflict(t *testing.T) {
 		docs, err := s.Read(t.Context(), document.User, []string{"3"})
 		must(t, err)
 		for name, want := range map[string]string{"email": "new@example.com", "city": "Huế", "username": "", "version": "3"} {
-			if got, _ := document.Peek(docs[0].JSON, name); got != want {
+			if got, _ := document.PeekField(docs[0].JSON, name); got != want {
 				t.Errorf("the %s is %q", name, got)
 			}
 		}
@@ -330,18 +330,18 @@ func (m meanwhile) Import(ctx context.Context, e *document.Entity, records []doc
 }
 
 // A line whose cart is ordered while it is imported is refused, with all others of its transaction.
-func TestImport_cart_goes_meanwhile(t *testing.T) {
+func TestImport_cart_deleted_meanwhile(t *testing.T) {
 	lines := itemStart + `"5","quantity":1,"price":1}}` + "\n" + // sound
 		strings.NewReplacer(`"90"`, `"91"`, `"4"`, `"40"`).Replace(itemStart) + `"6","quantity":1,"price":1}}`
-	for name, ordered := range map[string]func(t *testing.T, h documenttest.House, write func() error) error{
-		"before it is written": func(t *testing.T, h documenttest.House, write func() error) error {
+	for name, ordered := range map[string]func(t *testing.T, h documenttest.Writer, write func() error) error{
+		"before it is written": func(t *testing.T, h documenttest.Writer, write func() error) error {
 			must(t, h.DeleteCart(t.Context(), 40))
 			return write()
 		},
 		"as it is written": whileDeleted,
 	} {
 		t.Run(name, func(t *testing.T) {
-			onEach(t, func(t *testing.T, s *documentsql.Store, h documenttest.House) {
+			onEach(t, func(t *testing.T, s *documentsql.Store, h documenttest.Writer) {
 				furnish(t, h)
 				must(t, h.DeleteDetail(t.Context(), 8), h.PutCart(t.Context(), 40, 12))
 				before := export(t, s, []*document.Entity{document.CartDetail})
@@ -357,7 +357,7 @@ func TestImport_cart_goes_meanwhile(t *testing.T) {
 }
 
 // whileDeleted writes while another transaction has deleted the cart and is not committed before the writer waits for it.
-func whileDeleted(t *testing.T, h documenttest.House, write func() error) error {
+func whileDeleted(t *testing.T, h documenttest.Writer, write func() error) error {
 	t.Helper()
 	var written error
 	over := make(chan struct{})
@@ -391,7 +391,7 @@ func untilWaiting(ctx context.Context, db *sqldb.DB, over <-chan struct{}) error
 
 // A row that was deleted comes back behind its tombstone, so that its documents are taken in.
 func TestImport_behind_a_tombstone(t *testing.T) {
-	onEach(t, func(t *testing.T, s *documentsql.Store, h documenttest.House) {
+	onEach(t, func(t *testing.T, s *documentsql.Store, h documenttest.Writer) {
 		furnish(t, h)
 		lines := export(t, s, []*document.Entity{document.Cart, document.CartDetail})
 		must(t, h.DeleteCart(t.Context(), 4))
@@ -406,11 +406,11 @@ func TestImport_behind_a_tombstone(t *testing.T) {
 
 // Many lines are written in several transactions, and come out as they went in.
 func TestImport_many(t *testing.T) {
-	h := documenttest.House{DB: sqldbtest.SQLite(t)}
+	h := documenttest.Writer{DB: sqldbtest.SQLite(t)}
 	from := documentsql.New(h.DB)
 	must(t, h.Fill(t.Context(), 1234, 1))
 	lines := export(t, from, document.Importable())
-	onEach(t, func(t *testing.T, s *documentsql.Store, _ documenttest.House) {
+	onEach(t, func(t *testing.T, s *documentsql.Store, _ documenttest.Writer) {
 		result, err := bring(t, s, lines, document.Refuse)
 		must(t, err)
 		if got := export(t, s, document.Importable()); got != lines || result.Written["user"] != 1234 {

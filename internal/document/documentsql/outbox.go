@@ -39,12 +39,12 @@ func scanClaimed(r sqldb.Rows) (c document.Claimed, err error) {
 	if err := json.Unmarshal([]byte(ids), &c.IDs); err != nil {
 		return c, fmt.Errorf("documentsql: outbox row %s: %w", c.ID, err)
 	}
-	c.Dead = map[string]int64{}
-	return c, readDead(dead, c.Dead)
+	c.Deleted = map[string]int64{}
+	return c, parseDeletions(dead, c.Deleted)
 }
 
 // Settle deletes rows whose documents were projected.
-func (s *Store) Settle(ctx context.Context, rows []string) error {
+func (s *Store) Delete(ctx context.Context, rows []string) error {
 	_, err := s.db.Exec(ctx, outboxDelete, textRows(rows))
 	return err
 }
@@ -66,13 +66,13 @@ func (s *Store) Backlog(ctx context.Context) (pending int64, oldest time.Time, e
 }
 
 // purgeStep bounds what one purging statement deletes.
-const purgeStep = 2000
+const purgeBatch = 2000
 
 // PurgeTombstones forgets deletions before an instant.
 func (s *Store) PurgeTombstones(ctx context.Context, before time.Time) error {
 	for {
-		n, err := s.db.Exec(ctx, tombstonePurge, before.UnixMilli(), purgeStep)
-		if err != nil || n < purgeStep {
+		n, err := s.db.Exec(ctx, tombstonePurge, before.UnixMilli(), purgeBatch)
+		if err != nil || n < purgeBatch {
 			return err
 		}
 	}

@@ -33,17 +33,17 @@ var (
 )
 
 // reading is the statements that read an entity.
-type reading struct {
+type entityStatements struct {
 	rows, ids, total *sqldb.Stmt
 	find, found      *sqldb.Stmt            // nil without sets
 	by               map[string]*sqldb.Stmt // by unique index
 	sizes            map[string]*sqldb.Stmt // by set index
 }
 
-var readings = func() map[*document.Entity]reading {
-	all := map[*document.Entity]reading{}
+var statementsOf = func() map[*document.Entity]entityStatements {
+	all := map[*document.Entity]entityStatements{}
 	for _, e := range document.Entities {
-		r := reading{
+		r := entityStatements{
 			rows: stmts.Must(e.Name + "_select"), ids: stmts.Must(e.Name + "_ids"), total: stmts.Must(e.Name + "_total"),
 			by: map[string]*sqldb.Stmt{}, sizes: map[string]*sqldb.Stmt{},
 		}

@@ -11,7 +11,7 @@ import (
 	"comanda/internal/sqldb"
 )
 
-// Store is document.Source, document.Snapshots, document.Outbox and document.PlaneStore on a database.
+// Store is document.Source, document.SnapshotSource, document.Outbox and document.GenerationStore on a database.
 type Store struct {
 	db   *sqldb.DB
 	from sqldb.Reader // what a Source is asked: db, or a snapshot of it
@@ -20,7 +20,7 @@ type Store struct {
 // New makes a store.
 func New(db *sqldb.DB) *Store { return &Store{db, db} }
 
-// Snapshot implements document.Snapshots.
+// Snapshot implements document.SnapshotSource.
 func (s *Store) Snapshot(ctx context.Context, fn func(ctx context.Context, at document.Source) error) error {
 	return s.db.Snapshot(ctx, func(ctx context.Context, at sqldb.Reader) error { return fn(ctx, &Store{s.db, at}) })
 }
@@ -30,16 +30,16 @@ func (s *Store) Read(ctx context.Context, e *document.Entity, ids []string) ([]d
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	rows, err := s.from.Query(ctx, readings[e].rows, idRows(e, ids))
+	rows, err := s.from.Query(ctx, statementsOf[e].rows, idRows(e, ids))
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
 	row := make([]document.Cell, len(e.Fields))
-	targets := e.Targets(row)
+	targets := e.ScanTargets(row)
 	docs := make([]document.Document, 0, len(ids))
 	var buf []byte
-	wanted := asked(e, ids)
+	wanted := requestedLine(e, ids)
 	for rows.Next() {
 		if err := rows.Scan(targets...); err != nil {
 			return nil, err
@@ -61,22 +61,22 @@ func idRows(e *document.Entity, ids []string) *sqldb.RowSet {
 	case e.Numeric:
 		numbers := make([]int64, 0, len(ids))
 		for _, id := range ids {
-			if n, ok := Number(id); ok {
+			if n, ok := ParseNumber(id); ok {
 				numbers = append(numbers, n)
 			}
 		}
 		return sqldb.NewRowSet(len(numbers)).Int("id", func(i int) int64 { return numbers[i] })
 	case e == document.OrderDetail:
-		return textRows(orders(ids))
+		return textRows(orderIDs(ids))
 	}
 	return textRows(ids)
 }
 
 // orders are those of lines, each once as long as the lines of one stand together.
-func orders(lines []string) []string {
+func orderIDs(lines []string) []string {
 	all := make([]string, 0, len(lines))
 	for _, id := range lines {
-		order, _ := line(id)
+		order, _ := splitLineID(id)
 		if len(all) == 0 || all[len(all)-1] != order {
 			all = append(all, order)
 		}
@@ -85,7 +85,7 @@ func orders(lines []string) []string {
 }
 
 // asked tells whether a line of an order that was read is one of those asked for, by its own id or its order's.
-func asked(e *document.Entity, ids []string) func(id string) bool {
+func requestedLine(e *document.Entity, ids []string) func(id string) bool {
 	if e != document.OrderDetail {
 		return func(string) bool { return true }
 	}
@@ -94,7 +94,7 @@ func asked(e *document.Entity, ids []string) func(id string) bool {
 		wanted[id] = true
 	}
 	return func(id string) bool {
-		order, _ := line(id)
+		order, _ := splitLineID(id)
 		return wanted[id] || wanted[order]
 	}
 }
@@ -104,18 +104,18 @@ func textRows(ids []string) *sqldb.RowSet {
 }
 
 // Number reads an id that is a number, in the one way in which it may be written.
-func Number(id string) (int64, bool) {
+func ParseNumber(id string) (int64, bool) {
 	n, err := strconv.ParseInt(id, 10, 64)
 	return n, err == nil && n > 0 && strconv.FormatInt(n, 10) == id
 }
 
 // line takes the id of an order's line apart; a line of 0 is the whole order.
-func line(id string) (order string, n int64) {
+func splitLineID(id string) (order string, n int64) {
 	order, number, found := strings.Cut(id, "-")
 	if !found {
 		return order, 0
 	}
-	n, ok := Number(number)
+	n, ok := ParseNumber(number)
 	if !ok {
 		n = -1 // no row has it
 	}
@@ -141,13 +141,13 @@ func (s *Store) ids(ctx context.Context, e *document.Entity, after string, limit
 	args := []any{after}
 	switch {
 	case e.Numeric:
-		n, _ := Number(after) // "" is 0, before all
+		n, _ := ParseNumber(after) // "" is 0, before all
 		args = []any{n}
 	case e == document.OrderDetail:
-		order, n := line(after)
+		order, n := splitLineID(after)
 		args = []any{order, n}
 	}
-	rows, err := s.from.Query(ctx, readings[e].ids, append(args, limit, offset)...)
+	rows, err := s.from.Query(ctx, statementsOf[e].ids, append(args, limit, offset)...)
 	return collectIDs(e, rows, err)
 }
 
@@ -168,11 +168,11 @@ func (s *Store) Owners(
 	wanted := make([]string, 0, len(values))
 	for _, v := range values {
 		v = x.Lookup(v)
-		if _, number := Number(v); v != "" && (number || e.Kind(x) != document.ID) {
+		if _, number := ParseNumber(v); v != "" && (number || e.Kind(x) != document.ID) {
 			wanted = append(wanted, v)
 		}
 	}
-	rows, err := s.from.Query(ctx, readings[e].by[x.Name], valueRows(e, x, wanted))
+	rows, err := s.from.Query(ctx, statementsOf[e].by[x.Name], valueRows(e, x, wanted))
 	if err != nil {
 		return nil, err
 	}
@@ -192,14 +192,14 @@ func valueRows(e *document.Entity, x *document.Index, values []string) *sqldb.Ro
 	if e.Kind(x) != document.ID {
 		return sqldb.NewRowSet(len(values)).Text("value", func(i int) string { return values[i] })
 	}
-	return sqldb.NewRowSet(len(values)).Int("value", func(i int) int64 { n, _ := Number(values[i]); return n })
+	return sqldb.NewRowSet(len(values)).Int("value", func(i int) int64 { n, _ := ParseNumber(values[i]); return n })
 }
 
 // argument is a value as a column holds it; ok is false for one that no column can hold.
-func argument(e *document.Entity, x *document.Index, value string) (any, bool) {
+func columnValue(e *document.Entity, x *document.Index, value string) (any, bool) {
 	switch kind := e.Kind(x); kind {
 	case document.ID:
-		n, ok := Number(strings.TrimSpace(value))
+		n, ok := ParseNumber(strings.TrimSpace(value))
 		return n, ok
 	case document.Flag:
 		return map[string]int64{"no": 0, "yes": 1}[value], value == "no" || value == "yes"
@@ -222,18 +222,18 @@ func (s *Store) Find(
 			args = append(args, nil)
 			continue
 		}
-		arg, ok := argument(e, x, where[i].Value)
+		arg, ok := columnValue(e, x, where[i].Value)
 		if !ok {
 			return nil, 0, nil
 		}
 		args = append(args, arg)
 	}
-	rows, err := s.from.Query(ctx, readings[e].found, args...)
+	rows, err := s.from.Query(ctx, statementsOf[e].found, args...)
 	n, _, err := sqldb.One(rows, err, sqldb.Value[int64])
 	if err != nil || n == 0 {
 		return nil, 0, err
 	}
-	rows, err = s.from.Query(ctx, readings[e].find, append(args, limit, min(offset, math.MaxInt32))...)
+	rows, err = s.from.Query(ctx, statementsOf[e].find, append(args, limit, min(offset, math.MaxInt32))...)
 	ids, err = collectIDs(e, rows, err)
 	return ids, int(n), err
 }
@@ -247,7 +247,7 @@ func (s *Store) Tombstones(ctx context.Context, e *document.Entity) (map[string]
 	}
 	versions := map[string]int64{}
 	for _, text := range texts {
-		if err := readDead(text, versions); err != nil {
+		if err := parseDeletions(text, versions); err != nil {
 			return nil, err
 		}
 	}

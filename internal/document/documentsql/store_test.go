@@ -24,9 +24,9 @@ import (
 var must = documenttest.Must
 
 // onEach runs a test on both engines.
-func onEach(t *testing.T, test func(t *testing.T, s *documentsql.Store, h documenttest.House)) {
+func onEach(t *testing.T, test func(t *testing.T, s *documentsql.Store, h documenttest.Writer)) {
 	t.Helper()
-	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) { test(t, documentsql.New(db), documenttest.House{DB: db}) })
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) { test(t, documentsql.New(db), documenttest.Writer{DB: db}) })
 }
 
 // rowsOf is claimed rows as text.
@@ -48,7 +48,7 @@ func idsOf(claimed []document.Claimed) []string {
 
 // A row of the outbox is one projector's until its claim ends; what is given back is due at once, what is settled is gone.
 func TestOutbox(t *testing.T) {
-	onEach(t, func(t *testing.T, s *documentsql.Store, h documenttest.House) {
+	onEach(t, func(t *testing.T, s *documentsql.Store, h documenttest.Writer) {
 		ctx, now := t.Context(), h.DB.Now().Add(time.Second)
 		claim := func(now time.Time, limit int) []document.Claimed {
 			t.Helper()
@@ -68,7 +68,7 @@ func TestOutbox(t *testing.T) {
 		if d := cmp.Diff([]string{"dish[1]"}, rowsOf(second)); d != "" {
 			t.Error(d)
 		}
-		must(t, s.Settle(ctx, idsOf(first)[:1]), s.Release(ctx, idsOf(first)[1:]))
+		must(t, s.Delete(ctx, idsOf(first)[:1]), s.Release(ctx, idsOf(first)[1:]))
 		if d := cmp.Diff([]string{"category[1]"}, rowsOf(claim(now, 10))); d != "" {
 			t.Error(d)
 		}
@@ -84,7 +84,7 @@ func TestOutbox(t *testing.T) {
 
 // Many projectors never share a row.
 func TestOutbox_each_row_once(t *testing.T) {
-	onEach(t, func(t *testing.T, s *documentsql.Store, h documenttest.House) {
+	onEach(t, func(t *testing.T, s *documentsql.Store, h documenttest.Writer) {
 		const rows, projectors = 60, 4
 		must(t, h.PutRole(t.Context(), 1, "USER"))
 		for i := range int64(rows - 1) {
@@ -127,7 +127,7 @@ func TestOutbox_each_row_once(t *testing.T) {
 
 // What a release does not know stays for one that does.
 func TestOutbox_unknown_entity(t *testing.T) {
-	onEach(t, func(t *testing.T, s *documentsql.Store, h documenttest.House) {
+	onEach(t, func(t *testing.T, s *documentsql.Store, h documenttest.Writer) {
 		must(t, h.Write(t.Context(), "voucher", []string{"1"}, func(context.Context, sqldb.Tx) error { return nil }))
 		now := h.DB.Now().Add(time.Second)
 		claimed, err := s.Claim(t.Context(), now, now.Add(time.Minute), 10)
@@ -139,7 +139,7 @@ func TestOutbox_unknown_entity(t *testing.T) {
 
 // Nothing is noted of a transaction that did not commit.
 func TestOutbox_shares_the_transaction(t *testing.T) {
-	onEach(t, func(t *testing.T, s *documentsql.Store, h documenttest.House) {
+	onEach(t, func(t *testing.T, s *documentsql.Store, h documenttest.Writer) {
 		failure := errors.New("no")
 		err := h.DB.Write(t.Context(), func(_ context.Context, tx sqldb.Tx) error {
 			documentsql.Changed(tx, h.DB.Now(), "user", "1")
@@ -156,7 +156,7 @@ func TestOutbox_shares_the_transaction(t *testing.T) {
 
 // A deletion is remembered at the version behind the last one, per entity, until it is purged.
 func TestTombstones(t *testing.T) {
-	onEach(t, func(t *testing.T, s *documentsql.Store, h documenttest.House) {
+	onEach(t, func(t *testing.T, s *documentsql.Store, h documenttest.Writer) {
 		ctx := t.Context()
 		must(t, h.PutRole(ctx, 1, "USER"), h.PutUser(ctx, documenttest.User{ID: 5, Role: 1}), h.PutUser(ctx, documenttest.User{ID: 5, Role: 1}),
 			h.PutUser(ctx, documenttest.User{ID: 6, Role: 1}), h.PutCart(ctx, 5, 6), h.DeleteCart(ctx, 5), h.DeleteUser(ctx, 5))
@@ -182,12 +182,12 @@ func TestTombstones(t *testing.T) {
 }
 
 // The state of the plane changes hands by what was seen: who comes too late is told.
-func TestPlane(t *testing.T) {
-	onEach(t, func(t *testing.T, s *documentsql.Store, h documenttest.House) {
+func TestGeneration(t *testing.T) {
+	onEach(t, func(t *testing.T, s *documentsql.Store, h documenttest.Writer) {
 		ctx, now := t.Context(), h.DB.Now()
-		state := func(want document.PlaneState) document.PlaneState {
+		state := func(want document.GenerationState) document.GenerationState {
 			t.Helper()
-			got, err := s.Plane(ctx)
+			got, err := s.Generation(ctx)
 			must(t, err)
 			if d := cmp.Diff(want, got, cmp.Comparer(func(a, b *document.Entity) bool { return a == b })); d != "" {
 				t.Error(d)
@@ -201,37 +201,37 @@ func TestPlane(t *testing.T) {
 			}
 		}
 		epoch := time.UnixMilli(0).UTC()
-		seen := state(document.PlaneState{ClaimedUntil: epoch})
+		seen := state(document.GenerationState{ClaimedUntil: epoch})
 		until := now.Add(30 * time.Second)
-		next := document.PlaneState{Building: "b1", BuildingServer: "s1", Entity: document.Role, ClaimedUntil: until}
+		next := document.GenerationState{Building: "b1", BuildingServer: "s1", Entity: document.Role, ClaimedUntil: until}
 		ok, err := s.ClaimBuild(ctx, seen, next, now)
 		tells("a first claim", true, ok, err)
 		state(next)
-		ok, err = s.ClaimBuild(ctx, seen, document.PlaneState{Building: "b2"}, now)
+		ok, err = s.ClaimBuild(ctx, seen, document.GenerationState{Building: "b2"}, now)
 		tells("a claim by what was there before", false, ok, err)
-		ok, err = s.ClaimBuild(ctx, next, document.PlaneState{Building: "b2"}, now)
+		ok, err = s.ClaimBuild(ctx, next, document.GenerationState{Building: "b2"}, now)
 		tells("a claim while another runs", false, ok, err)
 		next.Entity, next.After = document.User, "7"
-		ok, err = s.Progress(ctx, next)
+		ok, err = s.SaveProgress(ctx, next)
 		tells("progress", true, ok, err)
-		ok, err = s.Progress(ctx, document.PlaneState{Building: "b2", After: "9"})
+		ok, err = s.SaveProgress(ctx, document.GenerationState{Building: "b2", After: "9"})
 		tells("another's progress", false, ok, err)
 		state(next)
 		later := next
 		later.ClaimedUntil = until.Add(time.Minute)
 		ok, err = s.ClaimBuild(ctx, next, later, until.Add(time.Second))
 		tells("a claim when the first has ended", true, ok, err)
-		must(t, s.Abandon(ctx, "b2"))
-		ok, err = s.Finish(ctx, "b2")
+		must(t, s.AbandonBuild(ctx, "b2"))
+		ok, err = s.FinishBuild(ctx, "b2")
 		tells("another's end", false, ok, err)
 		state(later)
-		ok, err = s.Finish(ctx, "b1")
+		ok, err = s.FinishBuild(ctx, "b1")
 		tells("the end", true, ok, err)
-		whole := document.PlaneState{Epoch: "b1", Server: "s1", BuildingServer: "s1", ClaimedUntil: epoch}
+		whole := document.GenerationState{Epoch: "b1", Server: "s1", BuildingServer: "s1", ClaimedUntil: epoch}
 		state(whole)
-		must(t, s.Doubt(ctx, "b0"))
+		must(t, s.Invalidate(ctx, "b0"))
 		state(whole)
-		must(t, s.Doubt(ctx, "b1"))
+		must(t, s.Invalidate(ctx, "b1"))
 		whole.Epoch = ""
 		state(whole)
 	})
@@ -239,7 +239,7 @@ func TestPlane(t *testing.T) {
 
 // Find gives pages in the order of ids and the number of all; what no column can hold is nobody's.
 func TestFind(t *testing.T) {
-	onEach(t, func(t *testing.T, s *documentsql.Store, h documenttest.House) {
+	onEach(t, func(t *testing.T, s *documentsql.Store, h documenttest.Writer) {
 		ctx := t.Context()
 		must(t, h.Fill(ctx, 200, 3))
 		where := func(pairs ...string) (all []document.Where) {
@@ -286,7 +286,7 @@ func TestFind(t *testing.T) {
 
 // Every entity is walked through by its ids, each once and in their order; lines of orders by number.
 func TestIDs(t *testing.T) {
-	onEach(t, func(t *testing.T, s *documentsql.Store, h documenttest.House) {
+	onEach(t, func(t *testing.T, s *documentsql.Store, h documenttest.Writer) {
 		ctx := t.Context()
 		must(t, h.Fill(ctx, 25, 12))
 		for e, want := range map[*document.Entity]int{document.User: 25, document.Order: 12, document.OrderDetail: 36, document.Cart: 0} {
@@ -317,7 +317,7 @@ func TestIDs(t *testing.T) {
 
 // Lines are read by their own ids or by their order's, others by their ids; what is no id is nobody's.
 func TestRead(t *testing.T) {
-	onEach(t, func(t *testing.T, s *documentsql.Store, h documenttest.House) {
+	onEach(t, func(t *testing.T, s *documentsql.Store, h documenttest.Writer) {
 		ctx := t.Context()
 		must(t, h.Fill(ctx, 3, 2))
 		orders, err := s.IDs(ctx, document.Order, "", 9)
@@ -344,7 +344,7 @@ func TestRead(t *testing.T) {
 
 // A line whose total no column could hold is read like others, and does not keep others from being read.
 func TestRead_total_too_large(t *testing.T) {
-	onEach(t, func(t *testing.T, s *documentsql.Store, h documenttest.House) {
+	onEach(t, func(t *testing.T, s *documentsql.Store, h documenttest.Writer) {
 		ctx := t.Context()
 		furnish(t, h)
 		for _, q := range []struct{ quantity, price int64 }{
@@ -359,7 +359,7 @@ func TestRead_total_too_large(t *testing.T) {
 			docs, err := s.Read(ctx, document.CartDetail, []string{"8", "9"})
 			must(t, err)
 			slices.SortFunc(docs, func(a, b document.Document) int { return strings.Compare(a.ID, b.ID) })
-			if total, _ := document.Peek(docs[0].JSON, "total"); len(docs) != 2 || total != want {
+			if total, _ := document.PeekField(docs[0].JSON, "total"); len(docs) != 2 || total != want {
 				t.Errorf("the total of %v is %q; want %s", q, total, want)
 			}
 		}
@@ -368,7 +368,7 @@ func TestRead_total_too_large(t *testing.T) {
 
 // Rows are found by every unique value, as it is compared.
 func TestOwners(t *testing.T) {
-	onEach(t, func(t *testing.T, s *documentsql.Store, h documenttest.House) {
+	onEach(t, func(t *testing.T, s *documentsql.Store, h documenttest.Writer) {
 		ctx := t.Context()
 		must(t, h.PutRole(ctx, 1, "Chef"), h.PutUser(ctx, documenttest.User{
 			ID: 4, Username: "an", Email: "an@example.com", Phone: "+8490", Device: "d1", Google: "G1", Role: 1,

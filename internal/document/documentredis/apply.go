@@ -13,22 +13,22 @@ import (
 )
 
 // Apply implements document.Writer.
-func (s *Store) Apply(ctx context.Context, docs []document.Document) (document.Applied, error) {
-	r := s.newRound(docs)
+func (s *Store) Apply(ctx context.Context, docs []document.Document) (document.ApplyResult, error) {
+	r := s.newApplyRun(docs)
 	if err := r.begin(ctx); err != nil {
-		return document.Applied{}, err
+		return document.ApplyResult{}, err
 	}
-	if err := r.enter(ctx); err != nil {
-		return document.Applied{Lost: r.doubt()}, err
+	if err := r.updateIndexes(ctx); err != nil {
+		return document.ApplyResult{Lost: r.rememberUncertain()}, err
 	}
 	if err := r.finish(ctx); err != nil {
-		return document.Applied{Lost: r.doubt()}, err
+		return document.ApplyResult{Lost: r.rememberUncertain()}, err
 	}
 	return r.applied, nil
 }
 
 // Forget implements document.Writer.
-func (s *Store) Forget(ctx context.Context, refs []document.Ref) error {
+func (s *Store) ResetVersions(ctx context.Context, refs []document.Ref) error {
 	cmds := make([]redisdb.Cmd, len(refs))
 	for i, r := range refs {
 		cmds[i] = forgetScript.Command([]keyspace.Key{r.Entity.Keys.Memo(r.ID)})
@@ -38,25 +38,25 @@ func (s *Store) Forget(ctx context.Context, refs []document.Ref) error {
 }
 
 // round is documents on their way through the three exchanges.
-type round struct {
+type applyRun struct {
 	*Store
 	writes  []write
-	applied document.Applied
+	applied document.ApplyResult
 	sizes   map[*document.Entity]int64 // of lists, where the counter tells how many there are
 }
 
 // write is one document on its way.
 type write struct {
 	document.Document
-	owned   string           // its entries as text
-	removed []document.Entry // what it owned before and does not any more
-	dropped bool             // something newer is there
+	entries string                // its entries as text
+	removed []document.IndexEntry // what it owned before and does not any more
+	dropped bool                  // something newer is there
 }
 
-func (s *Store) newRound(docs []document.Document) *round {
-	r := &round{Store: s, writes: make([]write, len(docs)), sizes: map[*document.Entity]int64{}}
+func (s *Store) newApplyRun(docs []document.Document) *applyRun {
+	r := &applyRun{Store: s, writes: make([]write, len(docs)), sizes: map[*document.Entity]int64{}}
 	for i, d := range docs {
-		r.writes[i] = write{Document: d, owned: entriesText(d.Entries)}
+		r.writes[i] = write{Document: d, entries: entriesText(d.IndexEntries)}
 	}
 	return r
 }
@@ -64,12 +64,12 @@ func (s *Store) newRound(docs []document.Document) *round {
 var tombstoneLife = strconv.FormatInt(keyspace.TombstoneLife.Milliseconds(), 10)
 
 // begin is the first exchange. Highest numbers go with it, for counters may run ahead.
-func (r *round) begin(ctx context.Context) error {
+func (r *applyRun) begin(ctx context.Context) error {
 	cmds := make([]redisdb.Cmd, 0, len(r.writes)+len(document.Entities))
 	for _, w := range r.writes {
 		k := w.Entity.Keys
 		cmds = append(cmds, beginScript.Command([]keyspace.Key{k.Key(w.ID), k.Memo(w.ID)},
-			strconv.FormatInt(w.Version, 10), w.JSON, w.owned, tombstoneLife))
+			strconv.FormatInt(w.Version, 10), w.JSON, w.entries, tombstoneLife))
 	}
 	for e, n := range r.highest() {
 		cmds = append(cmds, raiseScript.Command([]keyspace.Key{e.Keys.Counter()}, strconv.FormatInt(n, 10)))
@@ -87,7 +87,7 @@ func (r *round) begin(ctx context.Context) error {
 			r.applied.Dropped = append(r.applied.Dropped, r.writes[i].Ref())
 		}
 	}
-	r.recall()
+	r.addLeftovers()
 	return nil
 }
 
@@ -96,7 +96,7 @@ func (w *write) begun(reply string) {
 	if w.dropped = version == "-"; w.dropped {
 		return
 	}
-	if w.Dead {
+	if w.Deleted {
 		w.Version, _ = strconv.ParseInt(version[1:], 10, 64) // the script has made the number
 	}
 	if removed != "" {
@@ -104,10 +104,10 @@ func (w *write) begun(reply string) {
 	}
 }
 
-func (r *round) highest() map[*document.Entity]int64 {
+func (r *applyRun) highest() map[*document.Entity]int64 {
 	most := map[*document.Entity]int64{}
 	for _, w := range r.writes {
-		if !w.Entity.Numeric || w.Dead {
+		if !w.Entity.Numeric || w.Deleted {
 			continue
 		}
 		if n, err := strconv.ParseInt(w.ID, 10, 64); err == nil {
@@ -118,7 +118,7 @@ func (r *round) highest() map[*document.Entity]int64 {
 }
 
 // recall adds to what is removed what earlier rounds may have left.
-func (r *round) recall() {
+func (r *applyRun) addLeftovers() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if len(r.doubts) == 0 {
@@ -127,7 +127,7 @@ func (r *round) recall() {
 	for i := range r.writes {
 		w := &r.writes[i]
 		for _, e := range r.doubts[w.Ref()] {
-			if !w.dropped && !slices.Contains(w.Entries, e) && !slices.Contains(w.removed, e) {
+			if !w.dropped && !slices.Contains(w.IndexEntries, e) && !slices.Contains(w.removed, e) {
 				w.removed = append(w.removed, e)
 			}
 		}
@@ -136,7 +136,7 @@ func (r *round) recall() {
 
 // doubt remembers what may have been added when an exchange has failed: the memo may be a newer writer's by now, which
 // knows nothing of it. The documents are to be projected anew.
-func (r *round) doubt() []document.Ref {
+func (r *applyRun) rememberUncertain() []document.Ref {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	var refs []document.Ref
@@ -146,7 +146,7 @@ func (r *round) doubt() []document.Ref {
 		}
 		ref := w.Ref()
 		refs = append(refs, ref)
-		for _, e := range slices.Concat(w.Entries, w.removed) {
+		for _, e := range slices.Concat(w.IndexEntries, w.removed) {
 			if !slices.Contains(r.doubts[ref], e) {
 				r.doubts[ref] = append(r.doubts[ref], e)
 			}
@@ -155,7 +155,7 @@ func (r *round) doubt() []document.Ref {
 	return refs
 }
 
-func (r *round) settled() {
+func (r *applyRun) settled() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if len(r.doubts) == 0 {
@@ -169,16 +169,16 @@ func (r *round) settled() {
 }
 
 // enter is the second exchange: the lists and index entries, members of one set together.
-func (r *round) enter(ctx context.Context) error {
-	o := newOps()
+func (r *applyRun) updateIndexes(ctx context.Context) error {
+	o := newIndexOps()
 	var entities []*document.Entity
 	for i := range r.writes {
 		w := &r.writes[i]
 		if w.dropped {
 			continue
 		}
-		o.list(w.Ref(), !w.Dead)
-		for _, e := range w.Entries {
+		o.list(w.Ref(), !w.Deleted)
+		for _, e := range w.IndexEntries {
 			o.entry(w.Ref(), e, true)
 		}
 		for _, e := range w.removed {
@@ -191,10 +191,10 @@ func (r *round) enter(ctx context.Context) error {
 	for _, e := range entities {
 		o.cmds = append(o.cmds, redisdb.Command("SCARD", e.Keys.List()))
 	}
-	cmds := o.all()
+	cmds := o.commands()
 	replies, err := r.send(ctx, cmds)
 	if isWrongType(err) {
-		replies, err = r.mend(ctx, cmds)
+		replies, err = r.replaceWrongTypes(ctx, cmds)
 	}
 	if err != nil {
 		return err
@@ -215,7 +215,7 @@ func isWrongType(err error) bool {
 
 // mend deletes keys that hold something of another type than declared, and sends the commands once more: each may be
 // done twice. Somebody else has written such keys, and they would stop the projection for good.
-func (r *round) mend(ctx context.Context, cmds []redisdb.Cmd) ([]redisdb.Reply, error) {
+func (r *applyRun) replaceWrongTypes(ctx context.Context, cmds []redisdb.Cmd) ([]redisdb.Reply, error) {
 	mends := make([]redisdb.Cmd, len(cmds))
 	for i, c := range cmds {
 		mends[i] = mendScript.Command([]keyspace.Key{c.Key()}, string(c.Key().Decl().Type))
@@ -228,7 +228,7 @@ func (r *round) mend(ctx context.Context, cmds []redisdb.Cmd) ([]redisdb.Reply, 
 
 // finish is the third exchange: whoever has removed nothing only looks at the memo, which costs a fraction of a script. A
 // tombstone may go on telling what was removed: it has an end.
-func (r *round) finish(ctx context.Context) error {
+func (r *applyRun) finish(ctx context.Context) error {
 	var cmds []redisdb.Cmd
 	var ending, looking []*write
 	var memos []keyspace.Key
@@ -237,7 +237,7 @@ func (r *round) finish(ctx context.Context) error {
 		memo := w.Entity.Keys.Memo(w.ID)
 		switch {
 		case w.dropped:
-		case w.Dead || len(w.removed) == 0:
+		case w.Deleted || len(w.removed) == 0:
 			looking, memos = append(looking, w), append(memos, memo)
 		default:
 			ending, cmds = append(ending, w), append(cmds, finishScript.Command([]keyspace.Key{memo}, w.memo()))
@@ -261,13 +261,13 @@ func (r *round) finish(ctx context.Context) error {
 		}
 		found = append(found, text)
 	}
-	var beaten []beaten
+	var beaten []lostWrite
 	for i, w := range append(looking, ending...) {
 		if text := found[i]; text != "+" && head(text) != w.head() {
-			beaten = append(beaten, w.beatenBy(text))
+			beaten = append(beaten, w.lostTo(text))
 		}
 	}
-	if err := r.takeBack(ctx, beaten); err != nil {
+	if err := r.undoLosers(ctx, beaten); err != nil {
 		return err
 	}
 	r.settled()
@@ -277,14 +277,14 @@ func (r *round) finish(ctx context.Context) error {
 // head is the first line of the memo as it must be when the document is written.
 func (w *write) head() string {
 	version := strconv.FormatInt(w.Version, 10)
-	if w.Dead {
+	if w.Deleted {
 		return version + " x"
 	}
 	return version
 }
 
 // memo is the memo as it must be when a document is written that is not deleted.
-func (w *write) memo() string { return w.head() + "\n" + w.owned }
+func (w *write) memo() string { return w.head() + "\n" + w.entries }
 
 func head(memo string) string {
 	h, _, _ := strings.Cut(memo, "\n")
@@ -292,26 +292,26 @@ func head(memo string) string {
 }
 
 // beaten is a write that has lost, with the memo of the winner.
-type beaten struct {
+type lostWrite struct {
 	*write
 	by memo
 }
 
-func (w *write) beatenBy(text string) beaten {
+func (w *write) lostTo(text string) lostWrite {
 	m, _ := parseMemo(w.Entity, text)
-	return beaten{w, m}
+	return lostWrite{w, m}
 }
 
 // takeBack removes what losers have added and winners do not own, and has their documents projected anew, because
 // losers may also have removed what is the winner's.
-func (r *round) takeBack(ctx context.Context, all []beaten) error {
+func (r *applyRun) undoLosers(ctx context.Context, all []lostWrite) error {
 	if len(all) == 0 {
 		return nil
 	}
-	o := newOps()
+	o := newIndexOps()
 	for _, b := range all {
 		r.applied.Lost = append(r.applied.Lost, b.Ref())
-		for _, e := range b.Entries {
+		for _, e := range b.IndexEntries {
 			if !slices.Contains(b.by.entries, e) {
 				o.entry(b.Ref(), e, false)
 			}
@@ -320,25 +320,25 @@ func (r *round) takeBack(ctx context.Context, all []beaten) error {
 			o.list(b.Ref(), false)
 		}
 	}
-	_, err := r.send(ctx, o.all())
+	_, err := r.send(ctx, o.commands())
 	return err
 }
 
 // Remove takes entries out of indexes; an empty index name is the list of all. It is for what belongs to nobody.
 func (s *Store) Remove(ctx context.Context, found []document.Difference) error {
-	o := newOps()
+	o := newIndexOps()
 	for _, d := range found {
 		switch {
-		case d.Kind == document.Strange:
+		case d.Kind == document.UnknownKey:
 			if k, ok := keyspace.ParseDocument(d.Key); ok {
 				o.cmds = append(o.cmds, redisdb.Command("DEL", k.Key))
 			}
-		case d.Entry == (document.Entry{}):
+		case d.Entry == (document.IndexEntry{}):
 			o.list(d.Ref, false)
 		default:
 			o.entry(d.Ref, d.Entry, false)
 		}
 	}
-	_, err := s.lenient(ctx, o.all()) // in what is no set there is nothing to remove
+	_, err := s.lenient(ctx, o.commands()) // in what is no set there is nothing to remove
 	return err
 }

@@ -34,7 +34,7 @@ func (cold) Damaged() bool { return false }
 func onEach(t *testing.T, test func(t *testing.T, s http.Handler)) {
 	t.Helper()
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		h := documenttest.House{DB: db}
+		h := documenttest.Writer{DB: db}
 		documenttest.Must(t, h.PutCategory(t.Context(), 1, "Món chính"), h.PutCategory(t.Context(), 2, "Đồ uống"))
 		for i := range int64(25) {
 			documenttest.Must(t, h.PutDish(t.Context(), i+1, 1+i%2, fmt.Sprintf("Phở số %d", i+1)))
@@ -43,7 +43,7 @@ func onEach(t *testing.T, test func(t *testing.T, s http.Handler)) {
 		conf.AccessLog = false
 		server, err := httpapi.New(conf, slog.New(slog.DiscardHandler), prometheus.NewRegistry())
 		documenttest.Must(t, err)
-		Offer(server.API(), &document.Reader{Source: documentsql.New(db), Plane: cold{}, Heal: func(...document.Ref) {}})
+		Register(server.API(), &document.Reader{Source: documentsql.New(db), State: cold{}, Repair: func(...document.Ref) {}})
 		test(t, server)
 	})
 }
@@ -78,7 +78,7 @@ func (p page) names() string {
 	return strings.Join(names, ", ")
 }
 
-func TestOffer_lists(t *testing.T) {
+func TestRoutes_lists(t *testing.T) {
 	onEach(t, func(t *testing.T, s http.Handler) {
 		for _, q := range []struct {
 			path, language string
@@ -116,7 +116,7 @@ func TestOffer_lists(t *testing.T) {
 	})
 }
 
-func TestOffer_dish(t *testing.T) {
+func TestRoutes_dish(t *testing.T) {
 	onEach(t, func(t *testing.T, s http.Handler) {
 		var d map[string]any
 		get(t, s, "/dishes/4?locale=en", &d)

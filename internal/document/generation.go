@@ -10,7 +10,7 @@ import (
 )
 
 // PlaneState is what SQL knows about the documents in Redis.
-type PlaneState struct {
+type GenerationState struct {
 	Epoch          string // what every mark in Redis must show; empty: nothing there is to be relied on
 	Server         string // the servers it was built on
 	Building       string // the epoch of a rebuild, empty when none is under way
@@ -22,24 +22,24 @@ type PlaneState struct {
 
 // PlaneStore keeps the state, normally documentsql. Who claims or changes tells what he has seen, and comes too late
 // when something else is there.
-type PlaneStore interface {
-	Plane(ctx context.Context) (PlaneState, error)
-	Doubt(ctx context.Context, epoch string) error
-	ClaimBuild(ctx context.Context, seen, next PlaneState, now time.Time) (ok bool, err error)
-	Progress(ctx context.Context, p PlaneState) (ok bool, err error)
-	Finish(ctx context.Context, building string) (ok bool, err error)
-	Abandon(ctx context.Context, building string) error
+type GenerationStore interface {
+	Generation(ctx context.Context) (GenerationState, error)
+	Invalidate(ctx context.Context, epoch string) error
+	ClaimBuild(ctx context.Context, seen, next GenerationState, now time.Time) (ok bool, err error)
+	SaveProgress(ctx context.Context, p GenerationState) (ok bool, err error)
+	FinishBuild(ctx context.Context, building string) (ok bool, err error)
+	AbandonBuild(ctx context.Context, building string) error
 }
 
 // Mark is what one mark in Redis shows.
-type Mark struct{ Epoch, Building string }
+type Marker struct{ Epoch, Building string }
 
 // Marks are the marks in Redis, normally documentredis. They are lost with the documents.
-type Marks interface {
+type Markers interface {
 	Up() bool
 	// Server names the servers that answer now.
 	Server(ctx context.Context) (string, error)
-	Marks(ctx context.Context) ([]Mark, error)
+	Markers(ctx context.Context) ([]Marker, error)
 	// MarkBuilding notes a rebuild on every mark and keeps their epochs.
 	MarkBuilding(ctx context.Context, building string) error
 	// MarkBuilt makes a rebuild the epoch; ok is false when one of the marks has not lived through all of it.
@@ -47,15 +47,15 @@ type Marks interface {
 }
 
 // Plane tells whether the documents in Redis are whole, and has them rebuilt when they are not.
-type Plane struct {
-	Store PlaneStore
-	Marks Marks
-	Build func(ctx context.Context) error // starts a rebuild, or finds that somebody else has
+type Generation struct {
+	Store   GenerationStore
+	Markers Markers
+	Build   func(ctx context.Context) error // starts a rebuild, or finds that somebody else has
 
-	mu      sync.Mutex
-	epoch   string
-	looks   uint64 // counts calls of Suspect: what was looked at before one says nothing
-	damaged error  // what the sampler has found to be lost; nil: nothing
+	mu       sync.Mutex
+	epoch    string
+	revision uint64 // counts calls of Suspect: what was looked at before one says nothing
+	damage   error  // what the sampler has found to be lost; nil: nothing
 }
 
 // errCold is the state of documents that no rebuild has completed since Redis was restarted or emptied.
@@ -63,7 +63,7 @@ var errCold = fault.New(fault.Unavailable, "documents_cold",
 	"The documents in Redis are being rebuilt. They are read from SQL meanwhile.")
 
 // Epoch is the epoch that marks must show; empty while the documents cannot be relied on.
-func (p *Plane) Epoch() string {
+func (p *Generation) Epoch() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.epoch
@@ -71,23 +71,23 @@ func (p *Plane) Epoch() string {
 
 // Damaged reports whether Redis is known to have lost keys of documents. A set may then lack members, or be gone, although
 // the marks are whole: it must not be read. A single document is checked by its reader and may.
-func (p *Plane) Damaged() bool {
+func (p *Generation) Damaged() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.damaged != nil
+	return p.damage != nil
 }
 
 // setDamage notes what is lost; nil: everything is there again.
-func (p *Plane) setDamage(why error) {
+func (p *Generation) setDamage(why error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.damaged = why
+	p.damage = why
 }
 
 // Check returns why documents are not read from Redis as they should be, for people; nil while they are. It is nil also
 // while Redis does not answer, which is told elsewhere.
-func (p *Plane) Check(context.Context) error {
-	if !p.Marks.Up() {
+func (p *Generation) Check(context.Context) error {
+	if !p.Markers.Up() {
 		return nil
 	}
 	p.mu.Lock()
@@ -95,62 +95,62 @@ func (p *Plane) Check(context.Context) error {
 	if p.epoch == "" {
 		return errCold
 	}
-	return p.damaged
+	return p.damage
 }
 
 // Suspect makes the plane cold until the next look: the servers may be others than before.
-func (p *Plane) Suspect() { p.set("", p.begin()+1) }
+func (p *Generation) Invalidate() { p.setEpoch("", p.currentRevision()+1) }
 
-func (p *Plane) begin() uint64 {
+func (p *Generation) currentRevision() uint64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.looks
+	return p.revision
 }
 
 // set notes what a look has found, unless Suspect came in between.
-func (p *Plane) set(epoch string, look uint64) {
+func (p *Generation) setEpoch(epoch string, look uint64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if look < p.looks {
+	if look < p.revision {
 		return
 	}
-	p.epoch, p.looks = epoch, look
+	p.epoch, p.revision = epoch, look
 }
 
 // Watch looks once, to be run every second or when something has happened, and has rebuilt what is not whole.
-func (p *Plane) Watch(ctx context.Context) error {
-	if !p.Marks.Up() {
-		p.Suspect()
+func (p *Generation) Reconcile(ctx context.Context) error {
+	if !p.Markers.Up() {
+		p.Invalidate()
 		return nil
 	}
-	whole, err := p.look(ctx)
+	whole, err := p.verify(ctx)
 	if err != nil || whole {
 		return err
 	}
-	if err := p.Build(ctx); err != nil && !errors.Is(err, ErrBuilding) {
+	if err := p.Build(ctx); err != nil && !errors.Is(err, ErrRebuildRunning) {
 		return err
 	}
-	_, err = p.look(ctx)
+	_, err = p.verify(ctx)
 	return err
 }
 
 // look compares the marks with what SQL says.
-func (p *Plane) look(ctx context.Context) (whole bool, err error) {
-	look := p.begin()
+func (p *Generation) verify(ctx context.Context) (whole bool, err error) {
+	look := p.currentRevision()
 	epoch := ""
-	defer func() { p.set(epoch, look) }()
-	state, err := p.Store.Plane(ctx)
+	defer func() { p.setEpoch(epoch, look) }()
+	state, err := p.Store.Generation(ctx)
 	if err != nil || state.Epoch == "" {
 		return false, err
 	}
-	server, err := p.Marks.Server(ctx)
+	server, err := p.Markers.Server(ctx)
 	if err != nil {
 		return false, err
 	}
 	if server != state.Server { // what a restarted server has loaded may be old, whatever its marks say
-		return false, p.Store.Doubt(ctx, state.Epoch)
+		return false, p.Store.Invalidate(ctx, state.Epoch)
 	}
-	marks, err := p.Marks.Marks(ctx)
+	marks, err := p.Markers.Markers(ctx)
 	if err != nil {
 		return false, err
 	}

@@ -7,9 +7,9 @@ import (
 )
 
 // ops collects what is to be added to indexes and removed from them. Members of one set share a command.
-type ops struct {
+type indexOps struct {
 	add, remove sets
-	unique      []taking
+	unique      []uniqueClaim
 	cmds        []redisdb.Cmd
 }
 
@@ -20,13 +20,13 @@ type sets struct {
 }
 
 // taking is a unique value that a document takes, by the place of its command.
-type taking struct {
+type uniqueClaim struct {
 	ref document.Ref
 	at  int
 }
 
-func newOps() *ops {
-	return &ops{add: sets{at: map[keyspace.Key]int{}}, remove: sets{at: map[keyspace.Key]int{}}}
+func newIndexOps() *indexOps {
+	return &indexOps{add: sets{at: map[keyspace.Key]int{}}, remove: sets{at: map[keyspace.Key]int{}}}
 }
 
 func (s *sets) put(k keyspace.Key, member string) (at int) {
@@ -40,7 +40,7 @@ func (s *sets) put(k keyspace.Key, member string) (at int) {
 	return i
 }
 
-func (o *ops) list(r document.Ref, there bool) {
+func (o *indexOps) list(r document.Ref, there bool) {
 	if there {
 		o.add.put(r.Entity.Keys.List(), r.ID)
 	} else {
@@ -49,15 +49,15 @@ func (o *ops) list(r document.Ref, there bool) {
 }
 
 // entry adds or removes an entry under all of its keys.
-func (o *ops) entry(r document.Ref, e document.Entry, there bool) {
+func (o *indexOps) entry(r document.Ref, e document.IndexEntry, there bool) {
 	for _, family := range e.Index.Keys {
-		key, member := place(family, r.ID, e.Value)
+		key, member := keyAndMember(family, r.ID, e.Value)
 		if !key.Valid() { // read back from a memo that somebody else has written
 			continue
 		}
 		switch {
 		case e.Index.Unique && there:
-			o.unique = append(o.unique, taking{r, len(o.cmds)})
+			o.unique = append(o.unique, uniqueClaim{r, len(o.cmds)})
 			o.cmds = append(o.cmds, redisdb.Command("SET", key, member, "GET"))
 		case e.Index.Unique:
 			o.cmds = append(o.cmds, removeScript.Command([]keyspace.Key{key}, member))
@@ -70,7 +70,7 @@ func (o *ops) entry(r document.Ref, e document.Entry, there bool) {
 }
 
 // place is the key of an entry and what stands there.
-func place(family *keyspace.DocumentIndex, id, value string) (key keyspace.Key, member string) {
+func keyAndMember(family *keyspace.DocumentIndex, id, value string) (key keyspace.Key, member string) {
 	if family.Own {
 		return family.Key(id), value
 	}
@@ -78,7 +78,7 @@ func place(family *keyspace.DocumentIndex, id, value string) (key keyspace.Key, 
 }
 
 // all is the commands. Those of sets stand first, so that what is appended to cmds keeps its distance from the end.
-func (o *ops) all() []redisdb.Cmd {
+func (o *indexOps) commands() []redisdb.Cmd {
 	var cmds []redisdb.Cmd
 	for i, k := range o.add.keys {
 		cmds = append(cmds, redisdb.Command("SADD", k, o.add.ids[i]...))
@@ -94,7 +94,7 @@ func (o *ops) all() []redisdb.Cmd {
 }
 
 // displaced gives the documents that had stood where another one stands now.
-func (o *ops) displaced(replies []redisdb.Reply) []document.Ref {
+func (o *indexOps) displaced(replies []redisdb.Reply) []document.Ref {
 	var refs []document.Ref
 	for _, t := range o.unique {
 		if id, there, err := replies[t.at].Text(); err == nil && there && id != t.ref.ID {

@@ -7,15 +7,15 @@ import (
 
 // Peek gives a value of a document as it is looked up, without reading all of it: text as it is, numbers in digits, yes
 // or no. ok is false when there is none.
-func Peek(doc, name string) (value string, ok bool) {
-	raw, found := member(doc, name)
+func PeekField(doc, name string) (value string, ok bool) {
+	raw, found := rawField(doc, name)
 	switch {
 	case !found, raw == null:
 		return "", false
 	case raw == "true":
-		return yes(true), true
+		return flagText(true), true
 	case raw == "false":
-		return yes(false), true
+		return flagText(false), true
 	case raw[0] != '"':
 		return raw, true
 	case strings.IndexByte(raw, '\\') < 0:
@@ -26,11 +26,11 @@ func Peek(doc, name string) (value string, ok bool) {
 }
 
 // Has tells whether a document is found under an entry. What a relation holds is not in documents: it is believed.
-func Has(doc string, e Entry) bool {
-	if e.Index.Relation() {
+func HasEntry(doc string, e IndexEntry) bool {
+	if e.Index.IsRelation() {
 		return true
 	}
-	value, ok := Peek(doc, e.Index.Field)
+	value, ok := PeekField(doc, e.Index.Field)
 	if !ok {
 		return false
 	}
@@ -39,7 +39,7 @@ func Has(doc string, e Entry) bool {
 }
 
 // member gives the text of one member of a JSON object that we have written ourselves: without spaces around.
-func member(doc, name string) (raw string, ok bool) {
+func rawField(doc, name string) (raw string, ok bool) {
 	for i := 1; i < len(doc) && doc[i] == '"'; i++ {
 		end := skipText(doc, i)
 		if end+1 >= len(doc) {

@@ -12,18 +12,18 @@ import (
 
 // Dead is a row that is deleted, with the version that it had. The deletion gets the next one, so that a late projection
 // of the row is dropped.
-type Dead struct {
+type Deletion struct {
 	ID      string
 	Version int64
 }
 
 // Deleted notes within a transaction that a row was deleted.
 func Deleted(tx sqldb.Tx, now time.Time, entity, id string, version int64) {
-	Queue(tx, now, Change{Entity: entity, Dead: []Dead{{id, version}}})
+	Queue(tx, now, Change{Entity: entity, Deleted: []Deletion{{id, version}}})
 }
 
 // deadText is the versions of deletions as tables hold them, empty for none.
-func deadText(all []Dead) string {
+func deletionsText(all []Deletion) string {
 	if len(all) == 0 {
 		return ""
 	}
@@ -36,7 +36,7 @@ func deadText(all []Dead) string {
 }
 
 // readDead reads what deadText has made, into a map.
-func readDead(text string, into map[string]int64) error {
+func parseDeletions(text string, into map[string]int64) error {
 	if text == "" {
 		return nil
 	}
@@ -51,14 +51,14 @@ func readDead(text string, into map[string]int64) error {
 }
 
 // queueDead remembers deletions for imports, which go on behind them.
-func queueDead(tx sqldb.Tx, now time.Time, changes []Change) {
-	rows := slices.DeleteFunc(slices.Clone(changes), func(c Change) bool { return len(c.Dead) == 0 })
+func queueTombstones(tx sqldb.Tx, now time.Time, changes []Change) {
+	rows := slices.DeleteFunc(slices.Clone(changes), func(c Change) bool { return len(c.Deleted) == 0 })
 	if len(rows) == 0 {
 		return
 	}
 	tx.Queue(tombstonePut, sqldb.NewRowSet(len(rows)).
 		Text("id", func(int) string { return uid.New(now) }).
 		Text("entity", func(i int) string { return rows[i].Entity }).
-		Text("dead", func(i int) string { return deadText(rows[i].Dead) }).
+		Text("dead", func(i int) string { return deletionsText(rows[i].Deleted) }).
 		Int("deleted_at", func(int) int64 { return now.UnixMilli() }))
 }

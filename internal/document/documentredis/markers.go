@@ -9,47 +9,47 @@ import (
 	"comanda/internal/redisdb"
 )
 
-// Server implements document.Marks.
+// Server implements document.Markers.
 func (s *Store) Server(ctx context.Context) (string, error) { return s.db.Identity(ctx) }
 
-var markKeys = func() (keys [keyspace.EpochMarks]keyspace.Key) {
+var markerKeys = func() (keys [keyspace.EpochMarks]keyspace.Key) {
 	for i := range keys {
 		keys[i] = keyspace.EpochMark(i)
 	}
 	return keys
 }()
 
-// Marks implements document.Marks.
-func (s *Store) Marks(ctx context.Context) ([]document.Mark, error) {
-	texts, err := s.texts(ctx, markKeys[:])
+// Markers implements document.Markers.
+func (s *Store) Markers(ctx context.Context) ([]document.Marker, error) {
+	texts, err := s.texts(ctx, markerKeys[:])
 	if err != nil {
 		return nil, err
 	}
-	marks := make([]document.Mark, len(texts))
+	marks := make([]document.Marker, len(texts))
 	for i, text := range texts {
 		marks[i].Epoch, marks[i].Building, _ = strings.Cut(text, "|")
 	}
 	return marks, nil
 }
 
-// MarkBuilding implements document.Marks.
+// MarkBuilding implements document.Markers.
 func (s *Store) MarkBuilding(ctx context.Context, building string) error {
-	marks, err := s.Marks(ctx)
+	marks, err := s.Markers(ctx)
 	if err != nil {
 		return err
 	}
 	cmds := make([]redisdb.Cmd, len(marks))
 	for i, m := range marks {
-		cmds[i] = redisdb.Command("SET", markKeys[i], m.Epoch+"|"+building)
+		cmds[i] = redisdb.Command("SET", markerKeys[i], m.Epoch+"|"+building)
 	}
 	_, err = s.send(ctx, cmds)
 	return err
 }
 
-// MarkBuilt implements document.Marks.
+// MarkBuilt implements document.Markers.
 func (s *Store) MarkBuilt(ctx context.Context, building string) (ok bool, err error) {
-	cmds := make([]redisdb.Cmd, len(markKeys))
-	for i, k := range markKeys {
+	cmds := make([]redisdb.Cmd, len(markerKeys))
+	for i, k := range markerKeys {
 		cmds[i] = markScript.Command([]keyspace.Key{k}, building)
 	}
 	replies, err := s.send(ctx, cmds)
@@ -68,10 +68,10 @@ func (s *Store) MarkBuilt(ctx context.Context, building string) (ok bool, err er
 // marked tells whether the marks that are likely to lie on the nodes of keys show an epoch. A node owns ranges of slots,
 // so that the mark nearest to a key's slot is on the key's node, but for the keys at the ends of a range; on a single
 // server any mark will do.
-func (s *Store) marked(ctx context.Context, epoch string, keys []keyspace.Key) (bool, error) {
+func (s *Store) isCurrent(ctx context.Context, epoch string, keys []keyspace.Key) (bool, error) {
 	marks := make([]keyspace.Key, len(keys))
 	for i, k := range keys {
-		marks[i] = markKeys[s.nearest(k)]
+		marks[i] = markerKeys[s.nearestMarker(k)]
 	}
 	texts, err := s.texts(ctx, marks)
 	if err != nil {
@@ -85,10 +85,10 @@ func (s *Store) marked(ctx context.Context, epoch string, keys []keyspace.Key) (
 	return true, nil
 }
 
-func (s *Store) nearest(k keyspace.Key) int {
+func (s *Store) nearestMarker(k keyspace.Key) int {
 	slot, best := int(s.db.Slot(k)), 0
-	for i, at := range s.markSlots {
-		if abs(at-slot) < abs(s.markSlots[best]-slot) {
+	for i, at := range s.markerSlots {
+		if abs(at-slot) < abs(s.markerSlots[best]-slot) {
 			best = i
 		}
 	}

@@ -13,13 +13,13 @@ type batch struct {
 }
 
 // spread hands all ids of an entity to several workers, in batches. It ends with the first error.
-func spread(
+func forEachBatch(
 	ctx context.Context, source Source, e *Entity, workers int, run func(context.Context, []string) error,
 ) error {
-	return spreadFrom(ctx, source, e, "", workers, func(ctx context.Context, b batch) error { return run(ctx, b.ids) })
+	return forEachBatchFrom(ctx, source, e, "", workers, func(ctx context.Context, b batch) error { return run(ctx, b.ids) })
 }
 
-func spreadFrom(
+func forEachBatchFrom(
 	ctx context.Context, source Source, e *Entity, after string, workers int, run func(context.Context, batch) error,
 ) error {
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -36,7 +36,7 @@ func spreadFrom(
 			}
 		})
 	}
-	err := feed(ctx, source, e, after, batches)
+	err := sendBatches(ctx, source, e, after, batches)
 	close(batches)
 	group.Wait()
 	if cause := context.Cause(ctx); cause != nil {
@@ -48,7 +48,7 @@ func spreadFrom(
 const defaultWorkers = 8
 
 // feed hands out the ids behind one.
-func feed(ctx context.Context, source Source, e *Entity, after string, to chan<- batch) error {
+func sendBatches(ctx context.Context, source Source, e *Entity, after string, to chan<- batch) error {
 	for n := 0; ; n++ {
 		ids, err := source.IDs(ctx, e, after, batchSize)
 		if err != nil || len(ids) == 0 {

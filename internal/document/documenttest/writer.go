@@ -28,7 +28,7 @@ var stmts = func() *sqldb.Stmts {
 }()
 
 // House writes to a database.
-type House struct{ DB *sqldb.DB }
+type Writer struct{ DB *sqldb.DB }
 
 // User is what tests say about an account; empty values are NULL.
 type User struct {
@@ -49,7 +49,7 @@ func null(s string) any {
 func id(n int64) string { return strconv.FormatInt(n, 10) }
 
 // Write runs a transaction that changes documents of one entity.
-func (h House) Write(ctx context.Context, entity string, ids []string, fn func(context.Context, sqldb.Tx) error) error {
+func (h Writer) Write(ctx context.Context, entity string, ids []string, fn func(context.Context, sqldb.Tx) error) error {
 	return h.DB.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
 		if err := fn(ctx, tx); err != nil {
 			return err
@@ -60,7 +60,7 @@ func (h House) Write(ctx context.Context, entity string, ids []string, fn func(c
 }
 
 // revive has a row that was deleted once go on behind its deletion, as an import does.
-func (h House) revive(ctx context.Context, tx sqldb.Tx, e *document.Entity, stmt string, row int64) error {
+func (h Writer) undelete(ctx context.Context, tx sqldb.Tx, e *document.Entity, stmt string, row int64) error {
 	deleted, err := documentsql.New(h.DB).Tombstones(ctx, e)
 	if err != nil {
 		return err
@@ -69,17 +69,17 @@ func (h House) revive(ctx context.Context, tx sqldb.Tx, e *document.Entity, stmt
 	return err
 }
 
-func (h House) put(ctx context.Context, entity, ids, stmt string, args ...any) error {
+func (h Writer) put(ctx context.Context, entity, ids, stmt string, args ...any) error {
 	return h.Write(ctx, entity, []string{ids}, func(ctx context.Context, tx sqldb.Tx) error {
 		_, err := tx.Exec(ctx, stmts.Must(stmt), args...)
 		return err
 	})
 }
 
-func (h House) now() int64 { return h.DB.Now().UnixMilli() }
+func (h Writer) now() int64 { return h.DB.Now().UnixMilli() }
 
 // PutUser inserts an account or changes it.
-func (h House) PutUser(ctx context.Context, u User) error {
+func (h Writer) PutUser(ctx context.Context, u User) error {
 	registered := 0
 	if u.Registered {
 		registered = 1
@@ -90,17 +90,17 @@ func (h House) PutUser(ctx context.Context, u User) error {
 		if err != nil {
 			return err
 		}
-		return h.revive(ctx, tx, document.User, "user_revive", u.ID)
+		return h.undelete(ctx, tx, document.User, "user_revive", u.ID)
 	})
 }
 
 // PutRole inserts a role or changes it.
-func (h House) PutRole(ctx context.Context, role int64, name string) error {
+func (h Writer) PutRole(ctx context.Context, role int64, name string) error {
 	return h.put(ctx, "role", id(role), "role_put", role, name, h.now())
 }
 
 // Grant gives a role a permission, or takes it away.
-func (h House) Grant(ctx context.Context, role, permission int64, give bool) error {
+func (h Writer) Grant(ctx context.Context, role, permission int64, give bool) error {
 	stmt := "grant_put"
 	if !give {
 		stmt = "grant_delete"
@@ -115,17 +115,17 @@ func (h House) Grant(ctx context.Context, role, permission int64, give bool) err
 }
 
 // PutPermission inserts a permission or changes it.
-func (h House) PutPermission(ctx context.Context, permission int64, name string) error {
+func (h Writer) PutPermission(ctx context.Context, permission int64, name string) error {
 	return h.put(ctx, "permission", id(permission), "permission_put", permission, name, "/api/"+id(permission), h.now())
 }
 
 // PutCategory inserts a category or changes it.
-func (h House) PutCategory(ctx context.Context, category int64, name string) error {
+func (h Writer) PutCategory(ctx context.Context, category int64, name string) error {
 	return h.put(ctx, "category", id(category), "category_put", category, names(name), h.now())
 }
 
 // PutDish inserts a dish or changes it.
-func (h House) PutDish(ctx context.Context, dish, category int64, name string) error {
+func (h Writer) PutDish(ctx context.Context, dish, category int64, name string) error {
 	return h.put(ctx, "dish", id(dish), "dish_put", dish, category, names(name), h.now())
 }
 
@@ -135,37 +135,37 @@ func names(name string) string {
 }
 
 // PutCart gives an account a cart.
-func (h House) PutCart(ctx context.Context, cart, user int64) error {
+func (h Writer) PutCart(ctx context.Context, cart, user int64) error {
 	return h.Write(ctx, "cart", []string{id(cart)}, func(ctx context.Context, tx sqldb.Tx) error {
 		if _, err := tx.Exec(ctx, stmts.Must("cart_put"), cart, user, h.now()); err != nil {
 			return err
 		}
-		return h.revive(ctx, tx, document.Cart, "cart_revive", cart)
+		return h.undelete(ctx, tx, document.Cart, "cart_revive", cart)
 	})
 }
 
 // PutDetail puts a dish into a cart.
-func (h House) PutDetail(ctx context.Context, detail, cart, dish, quantity int64) error {
+func (h Writer) PutDetail(ctx context.Context, detail, cart, dish, quantity int64) error {
 	return h.Write(ctx, "cartDetail", []string{id(detail)}, func(ctx context.Context, tx sqldb.Tx) error {
 		if _, err := tx.Exec(ctx, stmts.Must("detail_put"), detail, cart, dish, quantity); err != nil {
 			return err
 		}
-		return h.revive(ctx, tx, document.CartDetail, "detail_revive", detail)
+		return h.undelete(ctx, tx, document.CartDetail, "detail_revive", detail)
 	})
 }
 
 // DeleteDetail takes a dish out of a cart.
-func (h House) DeleteDetail(ctx context.Context, detail int64) error {
+func (h Writer) DeleteDetail(ctx context.Context, detail int64) error {
 	return h.delete(ctx, "cartDetail", "detail_delete", detail)
 }
 
 // DeleteUser deletes an account that nothing refers to.
-func (h House) DeleteUser(ctx context.Context, user int64) error {
+func (h Writer) DeleteUser(ctx context.Context, user int64) error {
 	return h.delete(ctx, "user", "user_delete", user)
 }
 
 // DeleteCart deletes a cart with what is in it, as a checkout does.
-func (h House) DeleteCart(ctx context.Context, cart int64) error {
+func (h Writer) DeleteCart(ctx context.Context, cart int64) error {
 	return h.DB.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
 		now := h.DB.Now()
 		rows, err := tx.Query(ctx, stmts.Must("detail_delete_cart"), cart)
@@ -180,11 +180,11 @@ func (h House) DeleteCart(ctx context.Context, cart int64) error {
 	})
 }
 
-func (h House) delete(ctx context.Context, entity, stmt string, row int64) error {
+func (h Writer) delete(ctx context.Context, entity, stmt string, row int64) error {
 	return h.DB.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error { return h.deleteIn(ctx, tx, entity, stmt, row) })
 }
 
-func (h House) deleteIn(ctx context.Context, tx sqldb.Tx, entity, stmt string, row int64) error {
+func (h Writer) deleteIn(ctx context.Context, tx sqldb.Tx, entity, stmt string, row int64) error {
 	rows, err := tx.Query(ctx, stmts.Must(stmt), row)
 	version, found, err := sqldb.One(rows, err, sqldb.Value[int64])
 	if err != nil || !found {
@@ -195,7 +195,7 @@ func (h House) deleteIn(ctx context.Context, tx sqldb.Tx, entity, stmt string, r
 }
 
 // PutOrder inserts an order or changes its status and reference; user 0 is a guest.
-func (h House) PutOrder(ctx context.Context, order, status string, user int64, ref string) error {
+func (h Writer) PutOrder(ctx context.Context, order, status string, user int64, ref string) error {
 	var of any
 	if user != 0 {
 		of = user
@@ -204,13 +204,13 @@ func (h House) PutOrder(ctx context.Context, order, status string, user int64, r
 }
 
 // PutLine inserts a line of an order, and notes the whole order as the ledger does.
-func (h House) PutLine(ctx context.Context, order string, line, dish int64) error {
+func (h Writer) PutLine(ctx context.Context, order string, line, dish int64) error {
 	return h.put(ctx, "orderDetail", order, "line_put", order, line, dish)
 }
 
 // Fill inserts accounts and orders of three lines, as they were before documents were kept: nothing notes the change.
 // It is for large numbers, one of each at least.
-func (h House) Fill(ctx context.Context, users, orders int) error {
+func (h Writer) Fill(ctx context.Context, users, orders int) error {
 	if err := h.PutRole(ctx, 1, "USER"); err != nil {
 		return err
 	}
@@ -232,7 +232,7 @@ var tables = []string{
 }
 
 // Clear deletes everything without a trace.
-func (h House) Clear(ctx context.Context) error {
+func (h Writer) Clear(ctx context.Context) error {
 	for _, table := range tables {
 		if _, err := h.DB.Exec(ctx, Statement("DELETE FROM "+table)); err != nil {
 			return err

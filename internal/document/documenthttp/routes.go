@@ -23,11 +23,11 @@ type Reader interface {
 }
 
 // ErrDish answers for a dish that is not there.
-var ErrDish = fault.New(fault.NotFound, "dish_not_found", "There is no such dish.")
+var ErrDishNotFound = fault.New(fault.NotFound, "dish_not_found", "There is no such dish.")
 
 // Offer registers the routes.
-func Offer(a *httpapi.API, documents Reader) {
-	o := &offer{documents}
+func Register(a *httpapi.API, documents Reader) {
+	o := &routes{documents}
 	tags := []string{"Menus"}
 	httpapi.Register(a, huma.Operation{
 		OperationID: "category-list", Method: http.MethodGet, Path: "/categories", Tags: tags,
@@ -43,7 +43,7 @@ func Offer(a *httpapi.API, documents Reader) {
 	}, httpapi.Public, o.dish)
 }
 
-type offer struct{ documents Reader }
+type routes struct{ documents Reader }
 
 // Language is in which language names are asked for. It is exported because huma looks into exported parts only.
 type Language struct {
@@ -52,18 +52,18 @@ type Language struct {
 }
 
 // in gives the text that was asked for, as far as there is one.
-func (l Language) in(texts map[string]string) string {
+func (l Language) text(texts map[string]string) string {
 	if text := texts[l.Locale]; text != "" {
 		return text
 	}
 	if l.AcceptLanguage == "" {
-		return document.In(texts, document.HouseLocale)
+		return document.TextIn(texts, document.DefaultLocale)
 	}
 	have := slices.Sorted(maps.Keys(texts))
-	if i := slices.Index(have, document.HouseLocale); i > 0 { // the first is the answer when nothing fits
-		have = slices.Insert(slices.Delete(have, i, i+1), 0, document.HouseLocale)
+	if i := slices.Index(have, document.DefaultLocale); i > 0 { // the first is the answer when nothing fits
+		have = slices.Insert(slices.Delete(have, i, i+1), 0, document.DefaultLocale)
 	}
-	return document.In(texts, httpapi.Locale(l.AcceptLanguage, have...))
+	return document.TextIn(texts, httpapi.Locale(l.AcceptLanguage, have...))
 }
 
 // Paging is how every list is asked for.
@@ -73,7 +73,7 @@ type Paging struct {
 }
 
 // cut gives the part of a list that a page is.
-func cut[T any](p Paging, all []T) []T {
+func pageOf[T any](p Paging, all []T) []T {
 	all = all[min((p.Page-1)*p.Size, len(all)):]
 	return all[:min(p.Size, len(all))]
 }
@@ -112,7 +112,7 @@ type categoriesIn struct {
 
 type categoriesOut struct{ Body list[category] }
 
-func (o *offer) categories(ctx context.Context, in *categoriesIn) (*categoriesOut, error) {
+func (o *routes) categories(ctx context.Context, in *categoriesIn) (*categoriesOut, error) {
 	docs, total, err := o.documents.Find(ctx, document.Category, nil,
 		document.Page{Offset: (in.Page - 1) * in.Size, Limit: in.Size})
 	if err != nil {
@@ -125,7 +125,7 @@ func (o *offer) categories(ctx context.Context, in *categoriesIn) (*categoriesOu
 		if err := decode(d, &c, &t); err != nil {
 			return nil, err
 		}
-		c.Name, c.Description = in.in(t.Names), in.in(t.Descriptions)
+		c.Name, c.Description = in.text(t.Names), in.text(t.Descriptions)
 		out.Body.Items = append(out.Body.Items, c)
 	}
 	return out, nil
@@ -150,7 +150,7 @@ type dishesIn struct {
 
 type dishesOut struct{ Body list[dish] }
 
-func (o *offer) dishes(ctx context.Context, in *dishesIn) (*dishesOut, error) {
+func (o *routes) dishes(ctx context.Context, in *dishesIn) (*dishesOut, error) {
 	filter := document.Filter{}
 	if in.CategoryID != "" {
 		filter["category"] = in.CategoryID
@@ -176,14 +176,14 @@ func (o *offer) dishes(ctx context.Context, in *dishesIn) (*dishesOut, error) {
 }
 
 const (
-	searchPage = 500
-	searchMost = 5000 // dishes that a search looks at; houses have hundreds
+	searchPage  = 500
+	maxSearched = 5000 // dishes that a search looks at; houses have hundreds
 )
 
 // search looks at all dishes: there are few, and their documents lie in memory.
-func (o *offer) search(ctx context.Context, in *dishesIn, filter document.Filter, q string) (*dishesOut, error) {
+func (o *routes) search(ctx context.Context, in *dishesIn, filter document.Filter, q string) (*dishesOut, error) {
 	var found []dish
-	for from := 0; from < searchMost; from += searchPage {
+	for from := 0; from < maxSearched; from += searchPage {
 		docs, total, err := o.documents.Find(ctx, document.Dish, filter, document.Page{Offset: from, Limit: searchPage})
 		if err != nil {
 			return nil, err
@@ -193,7 +193,7 @@ func (o *offer) search(ctx context.Context, in *dishesIn, filter document.Filter
 			if err != nil {
 				return nil, err
 			}
-			if t.mention(q) {
+			if t.contains(q) {
 				found = append(found, one)
 			}
 		}
@@ -201,10 +201,10 @@ func (o *offer) search(ctx context.Context, in *dishesIn, filter document.Filter
 			break
 		}
 	}
-	return &dishesOut{list[dish]{append([]dish{}, cut(in.Paging, found)...), len(found)}}, nil
+	return &dishesOut{list[dish]{append([]dish{}, pageOf(in.Paging, found)...), len(found)}}, nil
 }
 
-func (t texts) mention(q string) bool {
+func (t texts) contains(q string) bool {
 	for _, name := range t.Names {
 		if strings.Contains(strings.ToLower(name), q) {
 			return true
@@ -217,7 +217,7 @@ func dishOf(d document.Document, l Language) (one dish, t texts, err error) {
 	if err := decode(d, &one, &t); err != nil {
 		return one, t, err
 	}
-	one.Name, one.Description = l.in(t.Names), l.in(t.Descriptions)
+	one.Name, one.Description = l.text(t.Names), l.text(t.Descriptions)
 	return one, t, nil
 }
 
@@ -228,13 +228,13 @@ type dishIn struct {
 
 type dishOut struct{ Body dish }
 
-func (o *offer) dish(ctx context.Context, in *dishIn) (*dishOut, error) {
+func (o *routes) dish(ctx context.Context, in *dishIn) (*dishOut, error) {
 	d, found, err := o.documents.Get(ctx, document.Dish, in.ID)
 	if err != nil {
 		return nil, err
 	}
 	if !found {
-		return nil, ErrDish
+		return nil, ErrDishNotFound
 	}
 	one, _, err := dishOf(d, in.Language)
 	return &dishOut{one}, err
