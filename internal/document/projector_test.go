@@ -92,7 +92,7 @@ func (b *busy) Release(_ context.Context, rows []string) error {
 	return nil
 }
 
-func (b *busy) Up() bool                            { return true }
+func (b *busy) Up() bool                                   { return true }
 func (b *busy) ResetVersions(context.Context, []Ref) error { return nil }
 
 func (b *busy) Apply(_ context.Context, docs []Document) (ApplyResult, error) {
