@@ -165,6 +165,7 @@ func (b *Batch) place(p *Place) Result {
 }
 
 func (b *Batch) enter(p *Place) Result {
+	p = p.at(b.Now)
 	o := p.Order
 	switch {
 	case o.Kind == DineIn && !b.Visits[o.VisitID]:
@@ -206,6 +207,21 @@ func (b *Batch) enter(p *Place) Result {
 		PayBy: o.PayBy,
 	}))
 	return Result{Order: o, Changed: true, Attempt: p.Attempt}
+}
+
+// at returns the order as one that was placed at an instant: its window begins when the ledger decides. Between the pricing
+// and the decision the clock may have been set, and deadlines of the time before would be wrong by the step.
+func (p *Place) at(now time.Time) *Place {
+	if p.Priced.IsZero() {
+		return p
+	}
+	late, q := now.Sub(p.Priced), *p
+	for _, t := range []*time.Time{
+		&q.Order.CreatedAt, &q.Order.UpdatedAt, &q.Order.PayBy, &q.Order.ExpiresAt, &q.Hold.Until, &q.Attempt.CreatedAt,
+	} {
+		*t = t.Add(late)
+	}
+	return &q
 }
 
 // same tells whether a cart is still as it was when the order was made from it.

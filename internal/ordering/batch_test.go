@@ -53,6 +53,25 @@ func end(key string, reason ordering.CancelReason) ordering.Command {
 	return ordering.Command{End: &ordering.End{OrderID: "o-" + key, Reason: reason}}
 }
 
+// An order's window begins when it is decided, wherever the clock has been set since it was priced.
+func TestBatch_window_follows_the_clock(t *testing.T) {
+	for _, step := range []time.Duration{0, time.Hour, -time.Hour} {
+		b, c := batch(), place("a", 1)
+		p := c.Place
+		p.Priced = now.Add(-step)
+		p.Order.CreatedAt, p.Order.UpdatedAt, p.Attempt.CreatedAt = p.Priced, p.Priced, p.Priced
+		p.Order.PayBy, p.Order.ExpiresAt = p.Priced.Add(time.Minute), p.Priced.Add(2*time.Minute)
+		p.Hold.Until = p.Order.ExpiresAt
+		o := b.Decide([]ordering.Command{c})[0].Order
+		h, a := b.NewHolds[0].Hold, b.NewAttempts[0]
+		if !o.CreatedAt.Equal(now) || !o.UpdatedAt.Equal(now) || !a.CreatedAt.Equal(now) || !o.PayBy.Equal(now.Add(time.Minute)) ||
+			!o.ExpiresAt.Equal(now.Add(2*time.Minute)) || !h.Until.Equal(o.ExpiresAt) {
+			t.Errorf("after a step of %v: placed %v, to be paid by %v, over at %v, held until %v", step, o.CreatedAt, o.PayBy,
+				o.ExpiresAt, h.Until)
+		}
+	}
+}
+
 // Commands of one batch see one another, in the order of their arrival.
 func TestBatch_commandsSeeOneAnother(t *testing.T) {
 	b := batch()

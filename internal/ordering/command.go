@@ -31,6 +31,7 @@ type Command struct {
 // Place makes an order. Everything in the order is decided already except its number and whether it fits.
 type Place struct {
 	Order   Order
+	Priced  time.Time // by the clock that gave the order's deadlines; zero: they stand as they are
 	Hold    stock.Hold
 	Recipes map[int64][]stock.Line // by which the hold takes of the stock
 	Attempt payment.Attempt

@@ -106,7 +106,8 @@ func (s *Service) enter(ctx context.Context, o Order, from *cart.Cart, digest st
 	}
 	o.tried(attempt)
 	result, err := s.Ledger.Do(ctx, Command{Place: &Place{
-		Order: o, Hold: h, Recipes: recipes, Attempt: attempt, Cart: from, Digest: digest, Limits: s.Config.Limits,
+		Order: o, Priced: o.CreatedAt, Hold: h, Recipes: recipes, Attempt: attempt, Cart: from, Digest: digest,
+		Limits: s.Config.Limits,
 	}})
 	if err != nil || result.Order.ID != o.ID {
 		// Decided against this order, or for an earlier one under the same key. An unknown end is the reaper's.

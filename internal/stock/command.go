@@ -100,6 +100,9 @@ func (r *CommandBatch) try(d Command) CommandResult {
 	if d.Short != nil {
 		return r.enterRefusal(d)
 	}
+	if !d.RequestedAt.IsZero() { // it lives from the decision on: the clock may have been set since the request
+		d.Hold.Until = d.Hold.Until.Add(r.Now.Sub(d.RequestedAt))
+	}
 	outcome, short := r.Balances.Reserve(d.Hold, as)
 	switch outcome {
 	case Applied:

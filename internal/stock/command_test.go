@@ -274,6 +274,18 @@ func TestCommandBatch_expires_at_deadline(t *testing.T) {
 	}
 }
 
+// A reservation lives as long as was asked for, from the decision on, wherever the clock has been set meanwhile.
+func TestCommandBatch_deadline_follows_the_clock(t *testing.T) {
+	for _, step := range []time.Duration{0, time.Hour, -time.Hour} {
+		requested, r := noon.Add(-step), reserving()
+		h := reservation("r", requested.Add(5*time.Minute), stock.Line{Item: rice, Qty: 1})
+		res := r.Decide([]stock.Command{{Action: stock.Try, ID: "r", Hold: h, RequestedAt: requested}})[0]
+		if want := noon.Add(5 * time.Minute); !res.Reservation.ExpiresAt.Equal(want) || !r.Created[0].Hold.Until.Equal(want) {
+			t.Errorf("after a step of %v: %v and %v, want %v", step, res.Reservation.ExpiresAt, r.Created[0].Hold.Until, want)
+		}
+	}
+}
+
 // A reservation takes all of its items or none, and says of every item that is short how many could be had.
 func TestCommandBatch_all_or_nothing(t *testing.T) {
 	r := reserving(stock.HoldState{Hold: reservation("s", noon, stock.Line{Item: rice, Qty: 8}), State: stock.Confirmed})

@@ -76,6 +76,8 @@ type Command struct {
 	ID     string
 	// Hold is what Try takes. Its lines are of the branch's stock.
 	Hold Hold
+	// RequestedAt is the time from which Hold.Until was counted. Zero: Until stands as it is.
+	RequestedAt time.Time
 	// Short says that the gate has refused a Try, and why: the ledger enters the refusal without looking at the stock.
 	Short []SKUShortage
 	// Message says that the demand came as a message: nobody waits for the answer, so that it is told as an event, and a

@@ -82,7 +82,8 @@ func (s *ReservationService) TryCommand(ctx context.Context, r ReservationReques
 	if err != nil {
 		return d, err
 	}
-	d.Hold, err = r.Hold(ids, s.Now())
+	d.RequestedAt = s.Now()
+	d.Hold, err = r.Hold(ids, d.RequestedAt)
 	return d, err
 }
 
