@@ -15,6 +15,10 @@ const (
 	maxRebuildInterval = time.Minute     // between rebuilds that fail
 	rebuildRetryDelay  = time.Second     // after one that has not begun, because SQL or the gate was out of reach
 
+	// LongestClaim is longer than any claim of a rebuild and any pause after one. What reaches further into the future is of a
+	// time before the clock was set back, and counts for nothing.
+	LongestClaim = 2 * time.Minute
+
 	// endedLately is how long ended holds are in the image: longer than an operation on them is normally on its way. One
 	// that arrives later is counted twice, which the watch finds.
 	endedHoldsWindow = time.Minute
@@ -43,7 +47,7 @@ func (k *Syncer) rebuildSoon(s Scope) {
 		r = &rebuild{}
 		k.rebuilds[s] = r
 	}
-	if r.running || now.Before(r.next) {
+	if wait := r.next.Sub(now); r.running || wait > 0 && wait <= LongestClaim {
 		return
 	}
 	r.running = true

@@ -17,7 +17,8 @@ func (l *Store) ClaimRebuild(
 	if _, err := l.db.Exec(ctx, scopeInsert, s.Branch, s.Date); err != nil {
 		return false, free, err
 	}
-	n, err := l.db.Exec(ctx, scopeClaim, s.Branch, s.Date, now.UnixMilli(), until.UnixMilli())
+	n, err := l.db.Exec(ctx, scopeClaim, s.Branch, s.Date, now.UnixMilli(), until.UnixMilli(),
+		now.Add(stock.LongestClaim).UnixMilli())
 	if err != nil || n == 1 {
 		return n == 1, free, err
 	}

@@ -1,7 +1,8 @@
 -- name: scope_claim
--- One rebuild at a time: the winner owns the scope until $4, unless it ends earlier.
+-- One rebuild at a time: the winner owns the scope until $4, unless it ends earlier. A claim that lasts beyond $5 was made
+-- before the clock was set back.
 UPDATE gate_scope SET rebuilt_until = $4
-WHERE branch_id = $1 AND biz_date = $2 AND rebuilt_until < $3
+WHERE branch_id = $1 AND biz_date = $2 AND (rebuilt_until < $3 OR rebuilt_until > $5)
 
 -- name: scope_free
 SELECT rebuilt_until FROM gate_scope WHERE branch_id = $1 AND biz_date = $2

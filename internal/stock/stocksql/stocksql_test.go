@@ -166,6 +166,9 @@ func TestStore_ClaimRebuild(t *testing.T) {
 		end(at(14), "mine", at(19))
 		claim(at(18), at(30), at(19))
 		claim(at(19), at(30), time.Time{})
+		back := at(30).Add(-time.Hour) // the clock is set back: no claim lasts for an hour
+		claim(back, back.Add(5*time.Second), time.Time{})
+		claim(back, back.Add(5*time.Second), back.Add(5*time.Second+time.Millisecond))
 		if scopes, err := l.Scopes(t.Context(), "2000-01-01"); err != nil || scopes[scope] != "mine" {
 			t.Errorf("epochs %v, %v", scopes, err)
 		}
