@@ -8,6 +8,7 @@ import (
 	"maps"
 	"os"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -103,6 +104,8 @@ type Core struct {
 	papers
 	tills   *tills  // set by wirePayments
 	station station // set by the process
+
+	moving sync.RWMutex // held while deadlines move with the clock
 }
 
 // NewCore wires the rooms. Close ends what it has started; the stores are the caller's.

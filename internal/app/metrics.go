@@ -40,6 +40,7 @@ type metrics struct {
 	low         *prometheus.GaugeVec
 	tries       *prometheus.CounterVec
 	ended       *prometheus.CounterVec
+	moved       *prometheus.CounterVec
 }
 
 func newMetrics(reg prometheus.Registerer) *metrics {
@@ -87,6 +88,8 @@ func newMetrics(reg prometheus.Registerer) *metrics {
 		tries:      counter("inventory_try_total", "Reservations that were asked for, by what became of them.", "result"),
 		ended:      counter("inventory_ended_total", "Reservations that changed after that, by their new state.", "to"),
 	}
+	m.moved = counter("clock_deadlines_moved_total",
+		"Deadlines that were moved with the machine's clock when it was set, by what they are of. SQLite only.", "of")
 	for _, r := range []string{triedReserved, triedSame, triedRefused, triedWrong} { // alerts find them before the first
 		m.tries.WithLabelValues(r)
 	}

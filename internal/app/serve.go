@@ -229,7 +229,7 @@ func (p *process) services(
 		services = append(services, &debugServer{listen: c.DebugListen})
 	}
 	measuring := worker.New(p.core.clockLoop(), log, jobs)
-	p.core.DB.Clock().HoldAfterStep(c.orders().LongestWindow())
+	p.core.DB.Clock().MoveWith(p.core.moveDeadlines)
 	p.core.DB.Clock().Watch(log, measuring.Wake)
 	services = append(services, measuring)
 	// Every process that may commit keeps the gate, and every one that listens to the broker may be told to sweep.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"math"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -26,6 +25,11 @@ var ErrVague = errors.New("clock: the answers took too long to measure the time 
 // Authority asks the clock that decides for its time.
 type Authority func(ctx context.Context) (time.Time, error)
 
+// Move moves the deadlines of what is open by as much as a wall clock that decides was set. It calls set within the
+// transaction that moves them, as the last thing before the commit: Now is the new time from then on. Where no other writer
+// can run between the two, no deadline is ever compared with a time that it was not given by.
+type Move func(ctx context.Context, by time.Duration, set func()) error
+
 // Clock is the deciding clock as one process knows it. It is safe for concurrent use.
 type Clock struct {
 	authority Authority // nil: the wall clock decides
@@ -33,11 +37,9 @@ type Clock struct {
 
 	anchor atomic.Pointer[anchor]
 	doubt  atomic.Pointer[doubt] // nil: there is none
-	open   atomic.Int64          // the monotonic time until which windows from before a step are open (C5)
 
 	mu      sync.Mutex // one measurement at a time; guards what follows
-	hold    time.Duration
-	ahead   time.Duration // by how much it was set forward since the windows that are open were given
+	move    Move       // nil: nothing is moved
 	log     *slog.Logger
 	onDoubt func()
 	steps   Steps
@@ -71,7 +73,6 @@ func start(a Authority, machine func() reading) *Clock {
 	c := &Clock{authority: a, machine: machine, log: slog.New(slog.DiscardHandler), onDoubt: func() {}}
 	now := machine()
 	c.anchor.Store(&anchor{at: now.wall, machine: now, measured: a == nil})
-	c.open.Store(math.MinInt64)
 	if a != nil {
 		c.doubt.Store(&doubt{make(chan struct{})})
 	}
@@ -86,12 +87,12 @@ func (c *Clock) Watch(log *slog.Logger, onDoubt func()) {
 	c.log, c.onDoubt = log, onDoubt
 }
 
-// HoldAfterStep sets for how long nothing ends after a step forward of a wall clock that decides (C5): the longest window
-// that is given to anybody. It has no effect where an authority decides.
-func (c *Clock) HoldAfterStep(d time.Duration) {
+// MoveWith sets what moves deadlines when a wall clock that decides was set (C5). It has no effect where an authority
+// decides: several processes share its time, and a step of it is followed as it is.
+func (c *Clock) MoveWith(m Move) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.hold = d
+	c.move = m
 }
 
 // Now returns the deciding time, in UTC and whole milliseconds.
@@ -102,13 +103,11 @@ func (c *Clock) Now() time.Time {
 	return a.derive(now).UTC().Truncate(time.Millisecond)
 }
 
-// Settled reports whether something may end by Now. It is false while the time is in doubt (C3), and while windows given
-// before a step are open (C5).
+// Settled reports whether something may end by Now. It is false while the time is in doubt (C3).
 func (c *Clock) Settled() bool {
 	a := c.anchor.Load()
-	now := c.machine()
-	c.compare(a, now)
-	return c.doubt.Load() == nil && now.mono >= time.Duration(c.open.Load())
+	c.compare(a, c.machine())
+	return c.doubt.Load() == nil
 }
 
 // Await waits until the time is not in doubt. It returns the context's error when that ends first.

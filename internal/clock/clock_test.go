@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"testing"
 	"time"
 
@@ -191,51 +192,138 @@ func TestClock_set_behind_the_sample(t *testing.T) {
 func TestClock_wall_decides(t *testing.T) { // C5
 	w := newWorld()
 	c := start(nil, w.machine)
-	c.HoldAfterStep(20 * time.Minute)
+	now := func() time.Time { return w.truth.Add(w.wall) }
+	var moved []time.Duration
+	var failure error
+	c.MoveWith(func(_ context.Context, by time.Duration, set func()) error {
+		if before := c.Now(); !before.Equal(now().Add(-by)) {
+			t.Errorf("before the move it is %v, and the step is %v", before, by)
+		}
+		set()
+		if !c.Now().Equal(now()) {
+			t.Errorf("the transaction ends at %v", c.Now())
+		}
+		if failure == nil {
+			moved = append(moved, by)
+		}
+		return failure
+	})
 	w.pass(time.Minute)
 	w.wall = time.Hour
 	wantClock(t, c, w.truth, false, Steps{})
-	measure(t, c)
-	now := func() time.Time { return w.truth.Add(w.wall) }
-	wantClock(t, c, now(), false, Steps{Machine: 1, Forward: 1})
-	if err := c.Await(t.Context()); err != nil {
-		t.Errorf("orders wait for what may not end: %v", err)
+	failure = errors.New("the disk is full")
+	for range 2 {
+		if err := c.Measure(t.Context()); !errors.Is(err, failure) {
+			t.Fatal(err)
+		}
+		w.pass(time.Minute)
+		wantClock(t, c, w.truth, false, Steps{}) // the time before the step goes on
 	}
-	w.pass(20*time.Minute - time.Millisecond)
-	wantClock(t, c, now(), false, Steps{Machine: 1, Forward: 1})
-	w.pass(time.Millisecond)
+	failure = nil
+	measure(t, c)
 	wantClock(t, c, now(), true, Steps{Machine: 1, Forward: 1})
-	w.wall = -time.Hour // nothing can end early by a clock that was set back
+	w.pass(time.Minute)
+	measure(t, c) // once
+	w.wall = -time.Hour
 	measure(t, c)
 	wantClock(t, c, now(), true, Steps{Machine: 2, Forward: 1, Back: 1})
+	w.wall += Step - time.Millisecond // as NTP may: nothing is moved for it
+	measure(t, c)
+	if want := []time.Duration{time.Hour, -2 * time.Hour}; !slices.Equal(moved, want) {
+		t.Errorf("deadlines were moved by %v, want %v", moved, want)
+	}
 }
 
-// What was given before the first step is protected until the last step has put the clock back.
-func TestClock_wall_is_set_back_again(t *testing.T) { // C5
+// A step in the middle of a move is another one.
+func TestClock_wall_is_set_during_a_move(t *testing.T) { // C5
 	w := newWorld()
 	c := start(nil, w.machine)
-	c.HoldAfterStep(20 * time.Minute)
-	for _, s := range []struct {
-		by      time.Duration
-		settled bool
-	}{
-		{2 * time.Hour, false}, {-time.Hour, false}, {-time.Hour, true}, {-time.Hour, true}, {30 * time.Minute, false},
-	} {
-		w.pass(time.Minute)
-		w.wall += s.by
-		measure(t, c)
-		if c.Settled() != s.settled {
-			t.Errorf("after a step of %v it is settled: %t", s.by, !s.settled)
+	var moved time.Duration
+	c.MoveWith(func(_ context.Context, by time.Duration, set func()) error {
+		if moved == 0 {
+			w.wall -= 30 * time.Minute
 		}
-	}
-	w.pass(20 * time.Minute)
-	w.wall += time.Hour
+		moved += by
+		set()
+		return nil
+	})
+	w.wall = time.Hour
 	measure(t, c)
-	w.wall -= 90 * time.Minute // of which half an hour is older than what is open
+	wantClock(t, c, w.truth.Add(time.Hour), false, Steps{Machine: 1, Forward: 1})
 	measure(t, c)
-	if !c.Settled() {
-		t.Error("a step that is over is counted with a later one")
+	wantClock(t, c, w.truth.Add(30*time.Minute), true, Steps{Machine: 2, Forward: 1, Back: 1})
+	if moved != 30*time.Minute {
+		t.Errorf("deadlines were moved by %v", moved)
 	}
+}
+
+// Where an authority decides nothing is moved: its time is that of other processes too.
+func TestClock_authority_moves_nothing(t *testing.T) {
+	w := newWorld()
+	c := w.clock(t)
+	c.MoveWith(func(context.Context, time.Duration, func()) error { panic("moved") })
+	w.truth = w.truth.Add(-time.Hour)
+	measure(t, c)
+	wantClock(t, c, w.truth, true, Steps{Machine: 1, Back: 1})
+}
+
+// Whatever is done to a wall clock that decides, what is open keeps the time it has left: nothing ends before its window is
+// over by the monotonic clock, or later than a sweep after it.
+func TestClock_wall_model(t *testing.T) { // C5
+	const window = 10 * time.Minute
+	rapid.Check(t, func(rt *rapid.T) {
+		w := newWorld()
+		c := start(nil, w.machine)
+		type order struct {
+			placed time.Duration
+			due    time.Time
+		}
+		var orders []order
+		fails := false
+		c.MoveWith(func(_ context.Context, by time.Duration, set func()) error {
+			set()
+			if fails {
+				return errors.New("the disk is full")
+			}
+			for i := range orders {
+				orders[i].due = orders[i].due.Add(by)
+			}
+			return nil
+		})
+		var slewed time.Duration // by less than a step at a time
+		span := func(rt *rapid.T, most time.Duration) time.Duration {
+			return time.Duration(rapid.Int64Range(0, int64(most)).Draw(rt, "span"))
+		}
+		rt.Repeat(map[string]func(*rapid.T){
+			"pass": func(rt *rapid.T) { w.pass(span(rt, window)); c.Settled() },
+			"set":  func(rt *rapid.T) { w.wall += span(rt, 4*time.Hour) - 2*time.Hour; c.Settled() },
+			"measure": func(rt *rapid.T) {
+				fails = rapid.Bool().Draw(rt, "fails")
+				before := c.anchor.Load()
+				if by := before.parted(w.machine()); by.Abs() < Step {
+					slewed += by.Abs()
+				}
+				_ = c.Measure(t.Context())
+			},
+			"place": func(*rapid.T) { orders = append(orders, order{w.mono, c.Now().Add(window)}) },
+			"sweep": func(rt *rapid.T) {
+				if !c.Settled() {
+					return
+				}
+				left := orders[:0]
+				for _, o := range orders {
+					lived, due := w.mono-o.placed, !c.Now().Before(o.due)
+					if early := due && lived < window-slewed-time.Millisecond; early || !due && lived > window+slewed+time.Millisecond {
+						rt.Fatalf("an order has lived for %v and is due: %t", lived, due)
+					}
+					if !due {
+						left = append(left, o)
+					}
+				}
+				orders = left
+			},
+		})
+	})
 }
 
 func TestClock_Watch_and_Await(t *testing.T) {

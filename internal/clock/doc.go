@@ -8,8 +8,8 @@
 //	C2 every reading compares the wall clock with the monotonic clock; when they part by Step, the time is in doubt
 //	C3 while the time is in doubt Settled is false, and nothing may end by it; a measurement ends the doubt
 //	C4 a step of the deciding clock itself is followed and counted, forward and back
-//	C5 after a step forward of a wall clock that decides, Settled stays false for as long as windows given before are open,
-//	   or until the clock is set back
+//	C5 a step of a wall clock that decides is followed together with the deadlines of what is open, by Move, or not at all:
+//	   until Move succeeds the time before the step goes on and the doubt stays
 //
 // C1 alone would not do: the monotonic clock stands still while Linux is suspended, and then the wall clock is right.
 //

@@ -2,7 +2,7 @@ package clock
 
 import (
 	"context"
-	"math"
+	"fmt"
 	"time"
 )
 
@@ -15,7 +15,11 @@ func (c *Clock) Measure(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	c.judge(ctx, c.anchor.Load(), next)
+	old := c.anchor.Load()
+	if err := c.follow(ctx, old, next); err != nil {
+		return err
+	}
+	c.judge(ctx, old, next)
 	c.anchor.Store(next)
 	if d := c.doubt.Swap(nil); d != nil {
 		close(d.over)
@@ -54,13 +58,29 @@ func (c *Clock) sample(ctx context.Context) (*anchor, error) {
 	return best, nil
 }
 
+// follow is C5. A Move that fails after it has set the time takes that back.
+func (c *Clock) follow(ctx context.Context, old, next *anchor) error {
+	by := old.jump(next)
+	if c.authority != nil || c.move == nil || by.Abs() < Step {
+		return nil
+	}
+	if err := c.move(ctx, by, func() { c.anchor.Store(next) }); err != nil {
+		c.anchor.Store(old)
+		return fmt.Errorf("clock: follow a step of %v: %w", by, err)
+	}
+	return nil
+}
+
+// jump returns by how much a measurement differs from what the anchor before it derives.
+func (a *anchor) jump(next *anchor) time.Duration { return next.at.Sub(a.derive(next.machine)) }
+
 // judge counts and logs what a measurement has found: whose clock was set, and by how much (C4).
 func (c *Clock) judge(ctx context.Context, old, next *anchor) {
 	if !old.measured {
 		return
 	}
 	parted := old.parted(next.machine)
-	jump := next.at.Sub(old.derive(next.machine))
+	jump := old.jump(next)
 	margin := Step + old.uncertainty + next.uncertainty
 	if parted.Abs() >= Step {
 		c.steps.Machine++
@@ -78,25 +98,7 @@ func (c *Clock) judge(ctx context.Context, old, next *anchor) {
 	} else {
 		c.steps.Forward++
 	}
-	if c.authority == nil {
-		c.protect(next.machine.mono, jump)
-	}
 	c.log.ErrorContext(ctx, "the deciding clock was set", "by", jump)
-}
-
-// protect is C5. A clock that is set back to where it was ends nothing early, so that nothing has to be held any more.
-func (c *Clock) protect(now, jump time.Duration) {
-	if now >= time.Duration(c.open.Load()) {
-		c.ahead = 0
-	}
-	c.ahead += jump
-	switch {
-	case c.ahead < Step:
-		c.ahead = 0
-		c.open.Store(math.MinInt64)
-	case jump > 0:
-		c.open.Store(int64(now + c.hold))
-	}
 }
 
 // State is what a clock knows about itself.

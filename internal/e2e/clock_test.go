@@ -3,6 +3,7 @@ package e2e
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"net/http"
 	"os"
 	"os/exec"
@@ -94,6 +95,115 @@ func TestClock_is_set(t *testing.T) {
 		}
 		s.agrees()
 	}, pair)
+}
+
+// The clock of a machine with everything on it is set while guests order: nothing ends early or lives longer, what is open
+// can be paid at its gateway, and all checks are clean within the time promised.
+func TestClock_of_SQLite_is_set(t *testing.T) {
+	on(t, func(t *testing.T, k kind) {
+		const window, grace = 30 * time.Second, time.Second
+		extra := shortWindow(window, grace)
+		maps.Copy(extra, simulated)
+		s := prepare(t, k, extra)
+		shift := filepath.Join(t.TempDir(), "shift")
+		v := s.first()
+		s.env["FAULTCLOCK_FILE"] = shift
+		v.binary, s.binary = atEnd.shiftable(t), atEnd.shiftable(t)
+		s.begin()
+		g := s.guest(0)
+
+		type placed struct {
+			order
+			begun, answered time.Time
+		}
+		place := func(method string) (p placed) {
+			w := g.wish(line{ItemID: phoGa, Qty: 1})
+			w.PaymentMethod = method
+			p.begun = time.Now()
+			p.order = g.insist(w, 8*time.Second).want(t, http.StatusCreated, "").order(t)
+			p.answered = time.Now()
+			return p
+		}
+		var open []placed
+		for n, by := range []time.Duration{time.Hour, -time.Hour} {
+			of := []placed{place(vnpay), place("SANDBOX")}
+			storm, arrived := make(chan placed, 64), make(chan struct{})
+			stop := make(chan struct{})
+			go func() {
+				defer close(storm)
+				for i := 0; ; i++ {
+					select {
+					case <-stop:
+						return
+					case storm <- place("SANDBOX"):
+					}
+					if i == 1 {
+						close(arrived)
+					}
+				}
+			}()
+			<-arrived
+			stepped := time.Now()
+			if err := os.WriteFile(shift, []byte(by.String()), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			s.await(10*time.Second, func() error {
+				seen := s.steps(v, "deciding", "forward") + s.steps(v, "deciding", "back")
+				if seen != n+1 || s.figureOf(v, "clock_settled") != 1 {
+					return fmt.Errorf("%d steps were followed, want %d", seen, n+1)
+				}
+				return nil
+			})
+			close(stop)
+			for p := range storm {
+				of = append(of, p)
+			}
+			for _, p := range of {
+				o := g.get(p.ID).order(t)
+				due := o.PayBy.Add(-by)
+				if o.Status == "CANCELED" || due.Before(p.begun.Add(window-clockSlack)) || due.After(p.answered.Add(window+clockSlack)) {
+					t.Errorf("an order of %v is %s and to be paid by %v", p.begun, o.Status, due)
+				}
+			}
+			for _, p := range of[:2] { // a page of the time before has an end that only its gateway knows; the simulator's clock was set too
+				answer := g.send(http.MethodPost, "/cis/order/"+p.ID+"/pay", map[string]string{"method": vnpay})
+				s.shows(s.press(pageOf(t, answer.want(t, http.StatusOK, "")), "pay"), saysPaid)
+				g.is(p.order, "PAID")
+			}
+			for _, check := range [][]string{
+				{"stock", "reconcile"}, {"index", "verify"}, {"keys", "audit", "--rate", "0"}, {"audit", "verify"},
+			} {
+				s.await(max(repairTime-time.Since(stepped), time.Second), func() error {
+					if r := s.run(check...); r.code != 0 {
+						return fmt.Errorf("comanda %s: exit code %d: %s%s", strings.Join(check, " "), r.code, r.out, r.err)
+					}
+					return nil
+				})
+			}
+			t.Logf("%v: %d orders, clean after %v", by, len(of), time.Since(stepped))
+			open = append(open, of[2:]...)
+		}
+
+		s.await(window+grace+expiryLag, func() error {
+			left := open[:0]
+			for _, p := range open {
+				ended := g.get(p.ID).order(t).Status == "CANCELED"
+				switch now := time.Now(); {
+				case ended && now.Before(p.begun.Add(window+grace-clockSlack)):
+					t.Errorf("an order of %v has ended by %v", p.begun, now)
+				case !ended && now.After(p.answered.Add(window+grace+expiryLag+clockSlack)):
+					t.Errorf("an order of %v stands at %v", p.begun, now)
+				case !ended:
+					left = append(left, p)
+				}
+			}
+			if open = left; len(open) > 0 {
+				return fmt.Errorf("%d orders stand", len(open))
+			}
+			return nil
+		})
+		s.agrees()
+	}, embedded)
 }
 
 // No file shifts the clock of the binary that is released.

@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/rand"
 	"encoding/json"
 	"errors"
@@ -69,6 +70,7 @@ type site struct {
 	kind    kind
 	env     settings
 	servers []*server
+	binary  string        // of commands; "" is the one under test
 	next    atomic.Uint32 // whose turn it is
 	http    *http.Client
 	redis   *testenv.Server   // nil when embedded; of a Cluster its first node
@@ -223,7 +225,7 @@ type result struct {
 func (s *site) run(args ...string) result {
 	s.t.Helper()
 	var out, errs bytes.Buffer
-	cmd := exec.CommandContext(s.t.Context(), binary, args...)
+	cmd := exec.CommandContext(s.t.Context(), cmp.Or(s.binary, binary), args...)
 	cmd.Env, cmd.Stdout, cmd.Stderr = s.environ(nil), &out, &errs
 	err := cmd.Run()
 	var exit *exec.ExitError

@@ -48,11 +48,6 @@ func (c Config) Validate() error {
 	return nil
 }
 
-// LongestWindow is the longest time that an order may wait for its guest's money, more time and the grace included.
-func (c Config) LongestWindow() time.Duration {
-	return max(c.PaymentWindow, c.CounterWindow) + prolongMost*prolongBy + c.ExpiryGrace
-}
-
 // window is how long an order may wait for a method's money.
 func (c Config) window(m payment.Method) time.Duration {
 	if m == payment.Counter && c.CounterWindow != 0 {

@@ -240,10 +240,3 @@ func TestConfig_Validate(t *testing.T) {
 		}
 	}
 }
-
-// What an order may live, with all the time that can be asked for (decision 31).
-func TestConfig_LongestWindow(t *testing.T) {
-	if d := ordering.Defaults().LongestWindow(); d != 56*time.Minute+30*time.Second {
-		t.Errorf("an order may live for %v", d)
-	}
-}

@@ -10,6 +10,10 @@ RETURNING id, entity, ids, dead
 -- name: outbox_count
 SELECT COUNT(*), COALESCE(MIN(created_at), 0) FROM document_outbox
 
+-- name: outbox_deadline_move
+-- Claims of rows that are being projected; 0 is none.
+UPDATE document_outbox SET claimed_until = claimed_until + $1 WHERE claimed_until > 0
+
 -- name: outbox_delete
 -- The array keeps PostgreSQL on the index: it may have seen the table when it was empty.
 DELETE FROM document_outbox WHERE id /*pg: = ANY ($1) *//*sqlite: IN (SELECT id FROM @rows($1: id text)) */

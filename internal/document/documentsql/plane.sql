@@ -19,6 +19,9 @@ UPDATE document_plane
 SET building = $2, building_server = $3, entity = $4, after_id = $5, claimed_until = $6
 WHERE id = 1 AND building = $1 AND claimed_until <= $7
 
+-- name: plane_deadline_move
+UPDATE document_plane SET claimed_until = claimed_until + $1 WHERE claimed_until > 0
+
 -- name: plane_doubt
 UPDATE document_plane SET epoch = '', building = '', claimed_until = 0 WHERE id = 1 AND epoch = $1
 

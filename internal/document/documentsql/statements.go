@@ -18,6 +18,8 @@ var (
 	outboxDelete    = stmts.Must("outbox_delete")
 	outboxRelease   = stmts.Must("outbox_release")
 	outboxCount     = stmts.Must("outbox_count")
+	outboxMove      = stmts.Must("outbox_deadline_move")
+	planeMove       = stmts.Must("plane_deadline_move")
 	outboxPosition  = stmts.Must("outbox_position")
 	outboxPending   = stmts.Must("outbox_pending")
 	tombstonePut    = stmts.Must("tombstone_put")

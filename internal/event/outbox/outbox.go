@@ -20,6 +20,7 @@ var (
 	outboxTake   = stmts.Must("outbox_take")
 	outboxSelect = stmts.Must("outbox_select")
 	outboxDelete = stmts.Must("outbox_delete")
+	outboxMove   = stmts.Must("outbox_deadline_move")
 	outboxCount  = stmts.Must("outbox_count")
 	logInsert    = stmts.Must("log_insert")
 	logPage      = stmts.Must("log_page")

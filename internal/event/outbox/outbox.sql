@@ -24,6 +24,10 @@ SELECT count(*) FROM (SELECT published_at FROM event_log ORDER BY id DESC LIMIT 
 -- name: outbox_count
 SELECT event_type, count(*), min(created_at) FROM outbox_events GROUP BY event_type ORDER BY event_type
 
+-- name: outbox_deadline_move
+-- Those that are tried again later; 0 is at once.
+UPDATE outbox_events SET available_at = available_at + $1 WHERE available_at > 0
+
 -- name: outbox_delete
 -- The array keeps PostgreSQL on the index: it may have seen the table when it was empty.
 DELETE FROM outbox_events WHERE id /*pg: = ANY ($1) *//*sqlite: IN (SELECT id FROM @rows($1: id text)) */ RETURNING id

@@ -54,6 +54,7 @@ var (
 	otpPut     = stmts.Must("otp_put")
 	otpAttempt = stmts.Must("otp_attempt")
 	otpUse     = stmts.Must("otp_use")
+	otpMove    = stmts.Must("otp_deadline_move")
 	otpPurge   = stmts.Must("otp_purge")
 	capLock    = stmts.Must("cap_lock")
 	capList    = stmts.Must("cap_list")

@@ -17,6 +17,10 @@ SELECT COALESCE(SUM(1 - dead), 0), COALESCE(MIN(CASE WHEN dead = 0 THEN availabl
        COALESCE(SUM(dead), 0)
 FROM mail_outbox
 
+-- name: letter_deadline_move
+UPDATE mail_outbox SET created_at = created_at + $1, available_at = available_at + $1, expires_at = expires_at + $1
+WHERE dead = 0
+
 -- name: letter_done
 DELETE FROM mail_outbox WHERE id IN (SELECT r.id FROM @rows($1: id text) AS r)
 

@@ -23,6 +23,7 @@ var (
 	letterBury  = stmts.Must("letter_bury")
 	letterPurge = stmts.Must("letter_purge")
 	letterCount = stmts.Must("letter_count")
+	letterMove  = stmts.Must("letter_deadline_move")
 )
 
 // Store is mail.Store on a database.

@@ -60,6 +60,15 @@ SELECT count(*) FROM order_info o WHERE o.user_id = $1
 -- name: order_count_visit
 SELECT count(*) FROM order_info o WHERE o.visit_id = $1
 
+-- name: order_deadline_move
+-- What is to be paid and still holds something; an order's first hold has the order's id. $1 is the step, $2 now. The age
+-- of an order moves with its deadline: windows are counted from it.
+UPDATE order_info
+SET pay_by = pay_by + $1, expires_at = expires_at + $1, created_at = created_at + $1, updated_at = $2, version = version + 1
+WHERE payment_status IN ('UNPAID', 'CONFIRMING')
+  AND id IN (SELECT h.id FROM hold h WHERE h.state = 'HELD' AND h.biz_date <> '')
+RETURNING id, branch_id
+
 -- name: order_holds
 SELECT o.hold_id FROM order_info o JOIN @rows($1: id text) AS r ON o.id = r.id
 

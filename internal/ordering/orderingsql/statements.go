@@ -28,6 +28,7 @@ var (
 	numberSet           = Statements.Must("number_set")
 	orderInsert         = Statements.Must("order_insert")
 	orderUpdate         = Statements.Must("order_update")
+	orderDeadlineMove   = Statements.Must("order_deadline_move")
 	orderHolds          = Statements.Must("order_holds")
 	orderLock           = Statements.Must("order_lock")
 	orderSelect         = Statements.Must("order_select")

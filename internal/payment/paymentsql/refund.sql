@@ -3,6 +3,10 @@ f.id, f.order_id, f.attempt_id, f.method, f.amount, f.currency, f.state, f.reaso
 f.gateway_ref, f.portal_ref, f.code, coalesce(f.send_at, 0), f.tries, f.sent_before IS NOT NULL, coalesce(f.sent_before, ''),
 f.created_at, coalesce(f.done_at, 0), coalesce(f.client_txn_id, '')
 
+-- name: refund_deadline_move
+-- When refunds are to be sent.
+UPDATE refund SET send_at = send_at + $1 WHERE send_at IS NOT NULL
+
 -- name: refund_due
 -- Money that is to go back and is not back yet.
 SELECT count(*), coalesce(min(created_at), 0) FROM refund WHERE state <> 'DONE'

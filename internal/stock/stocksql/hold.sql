@@ -5,6 +5,10 @@ FROM hold h
 JOIN hold_line l ON l.hold_id = h.id AND l.stock = 0 AND l.item_id = $3
 WHERE h.branch_id = $1 AND h.biz_date = $2 AND h.state = 'HELD'
 
+-- name: hold_deadline_move
+-- Of orders and of other systems. $1 is the step of the clock.
+UPDATE hold SET expires_at = expires_at + $1 WHERE state = 'HELD'
+
 -- name: hold_extend
 UPDATE hold SET expires_at = r.until
 FROM @rows($1: id text, until int) AS r

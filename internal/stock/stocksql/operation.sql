@@ -14,6 +14,11 @@ LIMIT $2 OFFSET $3
 -- name: ops_dead_total
 SELECT count(*) FROM redis_outbox WHERE dead_at IS NOT NULL AND (CAST($1 AS TEXT) = '' OR id = $1)
 
+-- name: ops_deadline_move
+-- An entry is not applied before it was written, nor before it is due.
+UPDATE redis_outbox SET created_at = created_at + $1, due_at = CASE due_at WHEN 0 THEN 0 ELSE due_at + $1 END
+WHERE dead_at IS NULL
+
 -- name: ops_delete
 -- The array keeps PostgreSQL on the index: it may have seen the table when it was empty.
 DELETE FROM redis_outbox WHERE id /*pg: = ANY ($1) *//*sqlite: IN (SELECT id FROM @rows($1: id text)) */

@@ -26,6 +26,8 @@ var (
 	holdTombstone       = Statements.Must("hold_tombstone")
 	holdLineInsert      = Statements.Must("hold_line_insert")
 	holdMove            = Statements.Must("hold_move")
+	holdDeadlineMove    = Statements.Must("hold_deadline_move")
+	opsDeadlineMove     = Statements.Must("ops_deadline_move")
 	holdExtend          = Statements.Must("hold_extend")
 	holdLock            = Statements.Must("hold_lock")
 	holdCountItem       = Statements.Must("hold_count_item")

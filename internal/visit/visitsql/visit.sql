@@ -69,6 +69,13 @@ RETURNING id
 -- name: visit_count
 SELECT COUNT(*) FROM visit v WHERE v.branch_id = $1 AND (CAST($2 AS TEXT) = '' OR v.status = $2)
 
+-- name: visit_deadline_move
+-- An open visit stays as old, as quiet, and its calls as long unanswered as they are.
+UPDATE visit
+SET opened_at = opened_at + $1, last_seen_at = last_seen_at + $1, called_bill = called_bill + $1,
+    called_help = called_help + $1, called_water = called_water + $1
+WHERE status = 'OPEN'
+
 -- name: visit_join
 -- Keeps the visit from being closed until the guest is in.
 SELECT id FROM visit WHERE table_id = $1 AND status = 'OPEN' /*pg: FOR SHARE */

@@ -37,6 +37,7 @@ var (
 	visitCloseIdle  = stmts.Must("visit_close_idle")
 	visitAt         = stmts.Must("visit_at")
 	visitLock       = stmts.Must("visit_lock")
+	visitDeadline   = stmts.Must("visit_deadline_move")
 	visitMove       = stmts.Must("visit_move")
 	visitCall       = stmts.Must("visit_call")
 	visitAnswer     = stmts.Must("visit_answer")

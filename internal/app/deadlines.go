@@ -1,0 +1,75 @@
+package app
+
+import (
+	"context"
+	"time"
+
+	"comanda/internal/document/documentsql"
+	"comanda/internal/event/outbox"
+	"comanda/internal/identity/identitysql"
+	"comanda/internal/mail/mailsql"
+	"comanda/internal/payment/paymentsql"
+	"comanda/internal/sqldb"
+	"comanda/internal/stock/stocksql"
+	"comanda/internal/visit/visitsql"
+)
+
+// movers are what moves the deadlines of each room with the deciding clock. What the staff have named stays, as the end of a
+// pause: it is a time of day on the right clock. So does what has happened, and what lasts for days.
+func (k *Core) movers() []mover {
+	return []mover{
+		{"holds", stocksql.MoveDeadlines},
+		{"orders", func(ctx context.Context, tx sqldb.Tx, by time.Duration) (int64, error) {
+			return k.Ledger.MoveDeadlines(ctx, tx, by, k.DB.Now().Add(by))
+		}},
+		{"payments", paymentsql.MoveDeadlines},
+		{"visits", visitsql.MoveDeadlines},
+		{"codes", identitysql.MoveDeadlines},
+		{"letters", mailsql.MoveDeadlines},
+		{"events", outbox.MoveDeadlines},
+		{"documents", documentsql.MoveDeadlines},
+	}
+}
+
+type mover struct {
+	of   string
+	move func(ctx context.Context, tx sqldb.Tx, by time.Duration) (int64, error)
+}
+
+// moveDeadlines is clock.Move on SQLite: whatever is open keeps the time that it has left. Its transaction is the only
+// writer, and the time is set before the next one begins, so that no writer sees moved deadlines with the old time or the
+// other way around: what decides by the time reads it within its transaction. Closing idle visits does not, and is kept out.
+func (k *Core) moveDeadlines(ctx context.Context, by time.Duration, set func()) error {
+	k.moving.Lock()
+	defer k.moving.Unlock()
+	counts := map[string]int64{}
+	err := k.DB.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
+		for _, m := range k.movers() {
+			n, err := m.move(ctx, tx, by)
+			if err != nil {
+				return err
+			}
+			counts[m.of] = n
+		}
+		set()
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for of, n := range counts {
+		k.Metrics.moved.WithLabelValues(of).Add(float64(n))
+	}
+	k.Log.WarnContext(ctx, "the clock was set, and the deadlines of what is open were moved", "by", by,
+		"orders", counts["orders"], "holds", counts["holds"], "visits", counts["visits"])
+	return nil
+}
+
+// whileUnmoved runs a round that reads the time before it writes.
+func (k *Core) whileUnmoved(run func(context.Context) error) func(context.Context) error {
+	return func(ctx context.Context) error {
+		k.moving.RLock()
+		defer k.moving.RUnlock()
+		return run(ctx)
+	}
+}

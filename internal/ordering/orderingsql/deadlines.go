@@ -1,0 +1,30 @@
+package orderingsql
+
+import (
+	"context"
+	"time"
+
+	"comanda/internal/document/documentsql"
+	"comanda/internal/ordering"
+	"comanda/internal/sqldb"
+)
+
+// MoveDeadlines moves the deadlines of all orders that wait for money, because the deciding clock was set by as much, and
+// returns how many there were. now is the time after the step. Holds are moved by stocksql.MoveDeadlines. Documents and
+// those who follow an order learn of it as of any other change.
+func (l *Ledger) MoveDeadlines(ctx context.Context, tx sqldb.Tx, by time.Duration, now time.Time) (int64, error) {
+	rows, err := tx.Query(ctx, orderDeadlineMove, by.Milliseconds(), now.UnixMilli())
+	moved, err := sqldb.Collect(rows, err, func(r sqldb.Rows) (res ordering.Result, err error) {
+		return res, r.Scan(&res.Order.ID, &res.Order.Scope.Branch)
+	})
+	if err != nil {
+		return 0, err
+	}
+	ids := make([]string, len(moved))
+	for i := range moved {
+		ids[i] = moved[i].Order.ID
+	}
+	documentsql.Changed(tx, now, "order", ids...)
+	tx.OnCommit(func() { l.watches.Changed(moved) })
+	return int64(len(moved)), tx.Flush(ctx)
+}
