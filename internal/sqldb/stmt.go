@@ -129,7 +129,7 @@ var (
 	rowsPattern  = regexp.MustCompile(`@rows\(\$(\d+):([^)]*)\)`)
 	paramPattern = regexp.MustCompile(`\$(\d+)`)
 	linePattern  = regexp.MustCompile(`(?m)^\s*--.*\n?`)
-	namePattern  = regexp.MustCompile(`(?m)(^|\s)@(\w+)`)
+	namePattern  = regexp.MustCompile(`(?m)(^|[\s(])@(\w+)`)
 )
 
 // compile reads a statement once and writes it for both engines.

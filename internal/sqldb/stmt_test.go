@@ -50,7 +50,7 @@ id, @amounts
 
 -- name: order_select
 -- By id.
-SELECT @order_columns FROM order_info WHERE id = $1
+SELECT (@order_columns) FROM order_info WHERE id = $1
 
 -- name: order_delete
 DELETE FROM order_info WHERE id IN (SELECT r.id FROM @rows($1: id int) AS r)
@@ -59,7 +59,7 @@ DELETE FROM order_info WHERE id IN (SELECT r.id FROM @rows($1: id int) AS r)
 		"alone.sql": {Data: []byte("SELECT 1")},
 	})
 	for name, want := range map[string]string{
-		"order_select": "SELECT id, total,\ncurrency FROM order_info WHERE id = $1",
+		"order_select": "SELECT (id, total,\ncurrency) FROM order_info WHERE id = $1",
 		"order_delete": "DELETE FROM order_info WHERE id IN (SELECT r.id FROM (SELECT * FROM unnest($1::bigint[]) AS u(id)) AS r)",
 		"alone":        "SELECT 1",
 	} {
