@@ -26,7 +26,7 @@ const (
 	minh = "minh@example.com"
 )
 
-// each runs a test on a house on either engine.
+// each runs a test on both database engines.
 func each(t *testing.T, test func(t *testing.T, h *identitytest.Env)) {
 	t.Helper()
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) { test(t, identitytest.Open(t, db, identitytest.NewSessionCache())) })
@@ -77,7 +77,7 @@ func TestRegister(t *testing.T) {
 			t.Error(d)
 		}
 		if d := cmp.Diff(made, got); d != "" {
-			t.Errorf("what registering gave is not what is kept: %s", d)
+			t.Errorf("the returned account differs from the stored one: %s", d)
 		}
 		if got.Role != identity.RoleUser || got.Status != identity.Pending || got.Registered || got.Version != 1 ||
 			!strings.HasPrefix(got.PasswordHash, "$argon2id$") || !got.CreatedAt.Equal(h.Clock.Now()) {
@@ -117,12 +117,12 @@ func TestRegister_refuses(t *testing.T) {
 			wantFault(t, c.p.Email+c.p.Username, err, c.want)
 		}
 		if n := len(h.Emails(t, minh)); n != 0 {
-			t.Errorf("%d letters to somebody who was refused", n)
+			t.Errorf("%d e-mails after a refused registration", n)
 		}
 	})
 }
 
-// Of those who register one address at the same time, one gets it.
+// Of concurrent registrations of one address, one succeeds.
 func TestRegister_race(t *testing.T) {
 	each(t, func(t *testing.T, h *identitytest.Env) {
 		h.Hasher = identity.NewHasher(identitytest.FastParams, 16)
@@ -141,11 +141,11 @@ func TestRegister_race(t *testing.T) {
 			if err == nil {
 				won++
 			} else {
-				wantFault(t, "a loser", err, identity.ErrEmailTaken)
+				wantFault(t, "second registration", err, identity.ErrEmailTaken)
 			}
 		}
 		if won != 1 || len(h.Emails(t, lan)) != 1 {
-			t.Errorf("%d registered, %d letters", won, len(h.Emails(t, lan)))
+			t.Errorf("%d registered, %d e-mails", won, len(h.Emails(t, lan)))
 		}
 	})
 }
@@ -192,13 +192,12 @@ func TestLogin_states(t *testing.T) {
 	})
 }
 
-// failuresWritten is how many failed logins have been written down, of accounts and of nobody.
+// failuresWritten selects how many failed logins were written, of known and unknown accounts.
 var failuresWritten = sqldb.Load(fstest.MapFS{"it.sql": {Data: []byte(`
 	SELECT (SELECT SUM(failures) FROM app_user) + COALESCE(SUM(used), 0)
 	FROM auth_cap WHERE action = 'login_nobody'`)}}).Must("it")
 
-// Nobody can tell from the work that is done whether an account exists, is open, or has a password: a refusal is one
-// hash and one write (S2).
+// A refusal costs one hash and one write, whether the account exists, is disabled or closed (S2).
 func TestLogin_costs_the_same_for_every_name(t *testing.T) {
 	each(t, func(t *testing.T, h *identitytest.Env) {
 		u := h.CreateMember(t, lan)
@@ -234,7 +233,7 @@ func TestLogin_costs_the_same_for_every_name(t *testing.T) {
 	})
 }
 
-// shared are the limits as the server applies them, in this process.
+// sharedLimits adapts limit.Limiter to identity.Limiter, as package app does.
 type sharedLimits struct{ *limit.Limiter }
 
 func (s sharedLimits) Peek(ctx context.Context, policy, subject string) (time.Duration, bool) {
@@ -242,8 +241,7 @@ func (s sharedLimits) Peek(ctx context.Context, policy, subject string) (time.Du
 	return v.Retry, v.OK
 }
 
-// Guesses that come at once are no more than those that come one after the other: five from one place, and twenty from
-// wherever they come.
+// Concurrent guesses are limited like sequential ones: five from one client, twenty from all clients.
 func TestLogin_concurrent_guesses(t *testing.T) {
 	each(t, func(t *testing.T, h *identitytest.Env) {
 		h.CreateMember(t, lan)
@@ -263,20 +261,20 @@ func TestLogin_concurrent_guesses(t *testing.T) {
 				})
 			}
 			all.Wait()
-			h.Clock.Advance(time.Minute) // also for the limit of the process
+			h.Clock.Advance(time.Minute) // resets login_instance
 			return h.Hasher.Stats().Computed - before
 		}
 		if n := guess(func(int) string { return "192.0.2.7" }); n != 5 {
-			t.Errorf("%d guesses from one place are compared, want 5", n)
+			t.Errorf("%d guesses from one client were compared, want 5", n)
 		}
 		h.Clock.Advance(time.Hour)
 		if n := guess(func(i int) string { return "192.0.2." + strconv.Itoa(i) }); n != 20 {
-			t.Errorf("%d guesses from everywhere are compared, want 20", n)
+			t.Errorf("%d guesses from many clients were compared, want 20", n)
 		}
 	})
 }
 
-// A hundred wrong passwords in a row close the way in; a reset opens it.
+// A hundred consecutive wrong passwords close login by password until a reset.
 func TestLogin_closes_after_100_failures(t *testing.T) {
 	each(t, func(t *testing.T, h *identitytest.Env) {
 		h.CreateMember(t, lan)
@@ -305,7 +303,7 @@ func TestLogin_rehashes(t *testing.T) {
 	h := newSQLiteEnv(t)
 	h.CreateMember(t, lan)
 	h.Hasher = identity.NewHasher(identity.Argon2Params{Memory: 32, Time: 2, Threads: 1}, 2)
-	for _, want := range []int64{2, 1} { // compared and made anew, then only compared
+	for _, want := range []int64{2, 1} { // verified and rehashed, then only verified
 		before := h.Hasher.Stats().Computed
 		g := h.MustLogin(t, lan)
 		if n := h.Hasher.Stats().Computed - before; n != want {
@@ -318,7 +316,7 @@ func TestLogin_rehashes(t *testing.T) {
 	}
 }
 
-// refusing limits one policy and notes what was taken.
+// refusingLimits refuses one policy and records what was taken.
 type refusingLimits struct {
 	policy string
 	taken  []string
@@ -363,11 +361,11 @@ func TestLimits(t *testing.T) {
 			t.Errorf("%s: %v", policy, err)
 		}
 		if n := h.Hasher.Stats().Computed - before; n != 0 {
-			t.Errorf("%s: %d hashes for somebody who was refused", policy, n)
+			t.Errorf("%s: %d hashes for a refused request", policy, n)
 		}
 	}
 	h.Limits = &refusingLimits{policy: identity.LimitLoginAccount}
-	if err := change(t, h, who, identitytest.Password, identitytest.Password+"!"); err != nil { // a session has its own budget
+	if err := change(t, h, who, identitytest.Password, identitytest.Password+"!"); err != nil { // a session has a limit of its own
 		t.Errorf("changing the password while strangers guess: %v", err)
 	}
 	if err := change(t, h, who, identitytest.Password+"!", identitytest.Password); err != nil {
@@ -376,13 +374,13 @@ func TestLimits(t *testing.T) {
 	l := &refusingLimits{policy: identity.LimitLoginIP}
 	h.Limits = l
 	if err := login(t, h, identitytest.Password); err == nil || len(l.taken) != 0 {
-		t.Errorf("whoever has failed too often takes %v, %v", l.taken, err)
+		t.Errorf("a refused client took %v, %v", l.taken, err)
 	}
 	l = &refusingLimits{}
 	h.Limits = l
 	h.MustLogin(t, lan)
 	wantFault(t, "wrong", login(t, h, "something else"), identity.ErrLogin)
-	want := []string{ // who gets it right is not counted as a failure
+	want := []string{ // a successful login counts no failure
 		"login_instance ",
 		"login_instance ", "login_ip 192.0.2.7", "login_account_ip user:1 192.0.2.7", "login_account user:1",
 	}
@@ -399,7 +397,7 @@ func TestChangeMe(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err := h.ChangeMe(t.Context(), identity.Actor{UserID: u.ID}, identity.ProfileChanges{Phone: &phone, City: &city})
-		wantFault(t, "somebody's number", err, identity.ErrPhoneTaken)
+		wantFault(t, "a taken number", err, identity.ErrPhoneTaken)
 		h.Clock.Advance(time.Hour)
 		changed, err := h.ChangeMe(t.Context(), identity.Actor{UserID: u.ID}, identity.ProfileChanges{City: &city})
 		if err != nil {
@@ -413,7 +411,7 @@ func TestChangeMe(t *testing.T) {
 			t.Errorf("%+v", kept)
 		}
 		_, err = h.ChangeMe(t.Context(), identity.Actor{UserID: 99}, identity.ProfileChanges{City: &city})
-		wantFault(t, "nobody", err, identity.ErrUser)
+		wantFault(t, "an unknown account", err, identity.ErrUser)
 	})
 }
 
@@ -445,7 +443,7 @@ func TestChangePassword(t *testing.T) {
 	})
 }
 
-// A login that was proved by a password which was replaced meanwhile begins nothing.
+// A login verified against a password that was replaced meanwhile begins no session.
 func TestLogin_races_a_reset(t *testing.T) {
 	each(t, func(t *testing.T, h *identitytest.Env) {
 		u := h.CreateMember(t, lan)

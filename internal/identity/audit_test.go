@@ -11,7 +11,7 @@ import (
 	"comanda/internal/identity"
 )
 
-// hashOf is the hash of an entry by the rule of the first releases, which knew no address.
+// hashOf returns the hash of an entry by the rule of the first releases, which had no address.
 func hashOf(e identity.AuditEntry) string {
 	var b strings.Builder
 	for _, s := range []string{
@@ -24,18 +24,18 @@ func hashOf(e identity.AuditEntry) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Entries of earlier releases keep their hashes; the address of newer ones is part of theirs.
+// Entries without an address keep the hash of earlier releases; an address is part of the hash.
 func TestAuditEntry_Sealed(t *testing.T) {
 	who := identity.Actor{Kind: identity.Account, UserID: 7, Request: "a request"}
 	old := who.AuditEntry(time.UnixMilli(1000), identity.ActionQuotaSet, "item", "3", 1).WithAfter(5).Sealed(1, "before")
 	if old.Address != "" || old.Hash != hashOf(old) {
-		t.Errorf("%+v has another hash than it was given", old)
+		t.Errorf("%+v: the hash changed", old)
 	}
 	who.Address = "192.0.2.7"
 	e := who.AuditEntry(time.UnixMilli(1000), identity.ActionQuotaSet, "item", "3", 1).WithAfter(5).Sealed(1, "before")
 	moved := e
 	moved.PrevHash += fmt.Sprintf("%d:%s", len(e.Address), e.Address)
 	if e.Address != who.Address || e.Hash == old.Hash || e.Hash == hashOf(moved) {
-		t.Errorf("the hash of %+v says nothing of its address", e)
+		t.Errorf("the hash of %+v does not cover its address", e)
 	}
 }

@@ -26,7 +26,7 @@ import (
 	"comanda/internal/uid"
 )
 
-// Who is logged out in one process is refused in every other as soon as that has heard of it, whatever Redis knows.
+// A session that ends in one process is refused by every other after its next sync, whatever Redis contains.
 func TestAuthenticator_two_processes(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		redis, server := redisdbtest.Real(t)
@@ -46,11 +46,11 @@ func TestAuthenticator_two_processes(t *testing.T) {
 			if flushed {
 				flush(t, server.Addr())
 			}
-			wantFault(t, "where it was done", here.Authenticate(t.Context(), g.Access), identity.ErrInvalidToken)
+			wantFault(t, "in the same process", here.Authenticate(t.Context(), g.Access), identity.ErrInvalidToken)
 			there.SyncRevocations(t)
 			wantFault(t, "elsewhere", there.Authenticate(t.Context(), g.Access), identity.ErrInvalidToken)
 			third := identitytest.OpenAnother(t, db, identityredis.New(redis), here.Clock)
-			wantFault(t, "in a process that has just begun", third.Authenticate(t.Context(), g.Access), identity.ErrInvalidToken)
+			wantFault(t, "in a new process", third.Authenticate(t.Context(), g.Access), identity.ErrInvalidToken)
 			for _, h := range []*identitytest.Env{here, there, third} {
 				if err := h.Authenticate(t.Context(), other.Access); err != nil {
 					t.Errorf("another session, flushed %t: %v", flushed, err)
@@ -75,7 +75,7 @@ func flush(t *testing.T, addr string) {
 	}
 }
 
-// A process that cannot hear who was logged out admits nobody.
+// A process that cannot read revocations refuses every token.
 func TestAuthenticator_fails_closed(t *testing.T) {
 	h := newSQLiteEnv(t)
 	h.CreateMember(t, lan)
@@ -83,7 +83,7 @@ func TestAuthenticator_fails_closed(t *testing.T) {
 	for range 2 {
 		h.Clock.Advance(5 * time.Second)
 		if err := h.Authenticate(t.Context(), g.Access); err != nil {
-			t.Errorf("five seconds after it heard: %v", err)
+			t.Errorf("five seconds after a sync: %v", err)
 		}
 		h.Clock.Advance(time.Millisecond)
 		err := h.Authenticate(t.Context(), g.Access)
@@ -93,9 +93,9 @@ func TestAuthenticator_fails_closed(t *testing.T) {
 		}
 		h.SyncRevocations(t)
 	}
-	deaf := identity.NewAuthenticator(h.Tokens, h.Store, h.Cache, h.Clock.Now, nil)
-	_, err := deaf.Authenticate(t.Context(), g.Access)
-	wantFault(t, "a guard that has never heard", err, identity.ErrRevocationsStale)
+	unsynced := identity.NewAuthenticator(h.Tokens, h.Store, h.Cache, h.Clock.Now, nil)
+	_, err := unsynced.Authenticate(t.Context(), g.Access)
+	wantFault(t, "before the first sync", err, identity.ErrRevocationsStale)
 }
 
 var revocationInsert = sqldb.Load(fstest.MapFS{"put.sql": {Data: []byte(
@@ -108,7 +108,7 @@ func revoke(t *testing.T, h *identitytest.Env, kind identity.RevocationKind, sub
 	}
 }
 
-// A revocation of a user ends what was begun up to then and nothing that begins later.
+// A revocation of a user ends the sessions that started up to then, and no later ones.
 func TestAuthenticator_user_revocations(t *testing.T) {
 	h := newSQLiteEnv(t)
 	u := h.CreateMember(t, lan)
@@ -126,20 +126,20 @@ func TestAuthenticator_user_revocations(t *testing.T) {
 	}
 }
 
-// An account that is disabled in SQL is refused by whoever looks, revocation or not.
+// An account that is disabled in SQL is refused even without a revocation.
 func TestAuthenticator_disabled_account(t *testing.T) {
 	h := newSQLiteEnv(t)
 	u := h.CreateMember(t, lan)
 	g := h.MustLogin(t, lan)
 	h.SetStatus(t, u.ID, identity.Disabled)
 	fresh := identitytest.OpenAnother(t, h.DB, identitytest.NewSessionCache(), h.Clock)
-	wantFault(t, "an admission from SQL", fresh.Authenticate(t.Context(), g.Access), identity.ErrInvalidToken)
+	wantFault(t, "a session read from SQL", fresh.Authenticate(t.Context(), g.Access), identity.ErrInvalidToken)
 }
 
 func TestAuthenticator_role_revocations(t *testing.T) {
 	h := newSQLiteEnv(t)
-	var heard []int64
-	g := identity.NewAuthenticator(h.Tokens, h.Store, h.Cache, h.Clock.Now, func(role int64) { heard = append(heard, role) })
+	var changed []int64
+	g := identity.NewAuthenticator(h.Tokens, h.Store, h.Cache, h.Clock.Now, func(role int64) { changed = append(changed, role) })
 	follow := func() {
 		if err := g.SyncRevocations(t.Context()); err != nil {
 			t.Fatal(err)
@@ -152,12 +152,12 @@ func TestAuthenticator_role_revocations(t *testing.T) {
 	follow()
 	h.Clock.Advance(16 * time.Minute)
 	follow()
-	if d := cmp.Diff([]int64{0, 3, 3, 0}, heard); d != "" { // at the beginning, each change once, after a long silence
+	if d := cmp.Diff([]int64{0, 3, 3, 0}, changed); d != "" { // at the start, once per change, after a long outage
 		t.Error(d)
 	}
 }
 
-// A transaction may commit some time after the instant that it carries.
+// A transaction may commit some time after the timestamp of its revocation.
 func TestAuthenticator_reads_late_commits(t *testing.T) {
 	h := newSQLiteEnv(t)
 	h.CreateMember(t, lan)
@@ -173,13 +173,13 @@ func TestAuthenticator_reads_late_commits(t *testing.T) {
 	wantFault(t, "committed after half a minute", h.Authenticate(t.Context(), g.Access), identity.ErrInvalidToken)
 }
 
-// asked counts what reaches SQL.
+// countingStore counts the sessions that are read from SQL.
 type countingStore struct {
 	*identitysql.Accounts
 
 	standings atomic.Int64
-	during    func() // runs before Standing answers; nil for nothing
-	deaf      error  // what Seen fails with
+	during    func() // called before ActiveSession returns; may be nil
+	failure   error  // returned by SaveLastSeen
 }
 
 func (a *countingStore) ActiveSession(ctx context.Context, s string, now time.Time) (identity.ActiveSession, bool, error) {
@@ -192,8 +192,8 @@ func (a *countingStore) ActiveSession(ctx context.Context, s string, now time.Ti
 }
 
 func (a *countingStore) SaveLastSeen(ctx context.Context, all []identity.LastSeen) error {
-	if a.deaf != nil {
-		return a.deaf
+	if a.failure != nil {
+		return a.failure
 	}
 	return a.Accounts.SaveLastSeen(ctx, all)
 }
@@ -202,9 +202,9 @@ func TestAuthenticator_rarely_queries_SQL(t *testing.T) {
 	h := newSQLiteEnv(t)
 	h.CreateMember(t, lan)
 	access := h.MustLogin(t, lan).Access
-	memory := identitytest.NewSessionCache()
+	cache := identitytest.NewSessionCache()
 	store := &countingStore{Accounts: h.Store}
-	g := identity.NewAuthenticator(h.Tokens, store, memory, h.Clock.Now, nil)
+	g := identity.NewAuthenticator(h.Tokens, store, cache, h.Clock.Now, nil)
 	admit := func(what string, want int64) {
 		t.Helper()
 		if err := g.SyncRevocations(t.Context()); err != nil {
@@ -217,19 +217,19 @@ func TestAuthenticator_rarely_queries_SQL(t *testing.T) {
 			}
 		}
 		if n := store.standings.Load(); n != want {
-			t.Errorf("%s: SQL was asked %d times, want %d", what, n, want)
+			t.Errorf("%s: %d queries, want %d", what, n, want)
 		}
 	}
-	admit("nobody remembers", 1)
-	if memory.Len() != 1 {
-		t.Error("Redis was not told")
+	admit("nothing cached", 1)
+	if cache.Len() != 1 {
+		t.Error("the session was not cached in Redis")
 	}
 	h.Clock.Advance(time.Minute)
 	admit("from Redis", 0)
-	memory.Flush()
+	cache.Flush()
 	h.Clock.Advance(time.Minute)
 	admit("after FLUSHALL", 1)
-	memory.SetDown(true)
+	cache.SetDown(true)
 	h.Clock.Advance(time.Minute)
 	admit("Redis is down", 1)
 	store.standings.Store(0)
@@ -239,11 +239,11 @@ func TestAuthenticator_rarely_queries_SQL(t *testing.T) {
 		}
 	}
 	if n := store.standings.Load(); n != 0 {
-		t.Errorf("SQL was asked %d times about a forged token", n)
+		t.Errorf("%d queries for a forged token", n)
 	}
 }
 
-// A look at SQL that began before a logout has seen the session live; that must not be believed after it.
+// A session that was read before a logout and returned after it is not cached as valid.
 func TestAuthenticator_drops_sessions_revoked_while_loading(t *testing.T) {
 	h := newSQLiteEnv(t)
 	h.CreateMember(t, lan)
@@ -257,13 +257,13 @@ func TestAuthenticator_drops_sessions_revoked_while_loading(t *testing.T) {
 		store.during = nil
 		g.Revoke(identity.Revocation{Kind: identity.RevokeSession, Subject: grant.Session.ID, At: h.Clock.Now()})
 	}
-	for _, what := range []string{"the look itself", "the next"} {
+	for _, what := range []string{"the reading request", "the next one"} {
 		_, err := g.Authenticate(t.Context(), grant.Access)
 		wantFault(t, what, err, identity.ErrInvalidToken)
 	}
 }
 
-// A token that was logged out elsewhere is refused by Redis even before SQL was heard.
+// A token that was logged out in another process is refused through Redis, even before the next sync.
 func TestAuthenticator_blocked_tokens(t *testing.T) {
 	memory := identitytest.NewSessionCache()
 	h := identitytest.Open(t, sqldbtest.SQLite(t), memory)
@@ -275,7 +275,7 @@ func TestAuthenticator_blocked_tokens(t *testing.T) {
 	}
 	if err := memory.Put(t.Context(), identity.ActiveSession{
 		Session: g.Session.ID, UserID: g.User.ID, Role: identity.RoleUser, StartedAt: h.Clock.Now(), ExpiresAt: h.Clock.Now().Add(time.Hour),
-	}, ""); err != nil { // as somebody writes who has read SQL a moment ago
+	}, ""); err != nil { // as a process does that has read SQL a moment before
 		t.Fatal(err)
 	}
 	wantFault(t, "elsewhere", there.Authenticate(t.Context(), g.Access), identity.ErrInvalidToken)
@@ -299,7 +299,7 @@ func TestAuthenticator_FlushLastSeen_retries(t *testing.T) {
 	h := newSQLiteEnv(t)
 	h.CreateMember(t, lan)
 	grant := h.MustLogin(t, lan)
-	store := &countingStore{Accounts: h.Store, deaf: errors.New("the disk is full")}
+	store := &countingStore{Accounts: h.Store, failure: errors.New("the disk is full")}
 	g := identity.NewAuthenticator(h.Tokens, store, h.Cache, h.Clock.Now, nil)
 	h.Clock.Advance(time.Minute)
 	if err := g.SyncRevocations(t.Context()); err != nil {
@@ -308,10 +308,10 @@ func TestAuthenticator_FlushLastSeen_retries(t *testing.T) {
 	if _, err := g.Authenticate(t.Context(), grant.Access); err != nil {
 		t.Fatal(err)
 	}
-	if err := g.FlushLastSeen(t.Context()); !errors.Is(err, store.deaf) {
-		t.Errorf("a failure was not told: %v", err)
+	if err := g.FlushLastSeen(t.Context()); !errors.Is(err, store.failure) {
+		t.Errorf("FlushLastSeen returned %v", err)
 	}
-	store.deaf = nil
+	store.failure = nil
 	if err := g.FlushLastSeen(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -321,7 +321,8 @@ func TestAuthenticator_FlushLastSeen_retries(t *testing.T) {
 	}
 }
 
-// Fifty people log in four times at once: few compute, some wait, nobody else is held up, and who is told to wait gets in.
+// Fifty users log in four times each at once: hashing stays bounded, other requests are not delayed, and refused logins
+// succeed later.
 func TestLogin_storm(t *testing.T) {
 	each(t, func(t *testing.T, h *identitytest.Env) {
 		h.CreateMember(t, lan)
@@ -346,12 +347,12 @@ func TestLogin_storm(t *testing.T) {
 			})
 		}
 		if _, err := h.Me(t.Context(), identity.Actor{UserID: member.User.ID}); err != nil {
-			t.Errorf("somebody else: %v", err)
+			t.Errorf("another request: %v", err)
 		}
 		all.Wait()
 		s := h.Hasher.Stats()
 		if s.Peak > 2 || in.Load()+busy.Load() != 200 || in.Load() == 0 || s.Refused != busy.Load() {
-			t.Errorf("%d in, %d told to wait, %+v", in.Load(), busy.Load(), s)
+			t.Errorf("%d logged in, %d busy, %+v", in.Load(), busy.Load(), s)
 		}
 		if err := login(t, h, identitytest.Password); err != nil {
 			t.Errorf("afterwards: %v", err)

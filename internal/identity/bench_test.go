@@ -17,16 +17,15 @@ import (
 	"comanda/internal/sqldb/sqldbtest"
 )
 
-// BenchmarkAccounts_Login shows that what bounds logins is argon2 (raw is the same computation alone), and that a refusal
-// takes as long for an address that nobody has as for one that somebody has: these come by turns, and half of each took
-// less than is shown.
+// BenchmarkAccounts_Login shows that argon2 limits logins (raw is the hash alone) and that a refusal takes as long for
+// an unknown address as for a known one: they alternate, and the medians are reported.
 func BenchmarkAccounts_Login(b *testing.B) {
-	effort := identity.DefaultArgon2Params
+	params := identity.DefaultArgon2Params
 	b.Run("raw", func(b *testing.B) {
 		salt := make([]byte, 16)
 		b.RunParallel(func(pb *testing.PB) {
 			for pb.Next() {
-				argon2.IDKey([]byte(identitytest.Password), salt, effort.Time, effort.Memory, effort.Threads, 32)
+				argon2.IDKey([]byte(identitytest.Password), salt, params.Time, params.Memory, params.Threads, 32)
 			}
 		})
 	})
@@ -35,7 +34,7 @@ func BenchmarkAccounts_Login(b *testing.B) {
 	} {
 		b.Run(name, func(b *testing.B) {
 			h := identitytest.Open(b, db(b), identitytest.NewSessionCache())
-			h.Hasher = identity.NewHasher(effort, runtime.GOMAXPROCS(0))
+			h.Hasher = identity.NewHasher(params, runtime.GOMAXPROCS(0))
 			for i := range people {
 				h.CreateMember(b, address(i))
 			}
@@ -49,7 +48,7 @@ const people = 32
 
 func address(i int) string { return fmt.Sprintf("guest%d@example.com", i%people) }
 
-// logins has people log in, as many at a time as there are cores.
+// logins logs members in, one per core at a time.
 func logins(b *testing.B, h *identitytest.Env) {
 	b.Helper()
 	var turn atomic.Int64
@@ -64,7 +63,7 @@ func logins(b *testing.B, h *identitytest.Env) {
 	})
 }
 
-// refusals tries wrong passwords of people and of nobody, by turns.
+// refusals alternates wrong passwords of known and unknown addresses.
 func refusals(b *testing.B, h *identitytest.Env) {
 	b.Helper()
 	took := map[string][]time.Duration{}
@@ -79,7 +78,7 @@ func refusals(b *testing.B, h *identitytest.Env) {
 	for i := 0; b.Loop(); i++ {
 		try("known", address(i))
 		try("unknown", "no"+address(i))
-		try("unknown", "no"+address(i)) // either comes first as often: the collector may like one of the places
+		try("unknown", "no"+address(i)) // alternates the order, against bias by garbage collection
 		try("known", address(i))
 	}
 	for who, times := range took {

@@ -17,7 +17,7 @@ import (
 	"comanda/internal/sqldb"
 )
 
-// reset sets lan's password by a code.
+// reset sets lan's password with a code.
 func reset(t *testing.T, h *identitytest.Env, password string) {
 	t.Helper()
 	if err := h.RequestCode(t.Context(), identity.Reset, lan, identitytest.Caller()); err != nil {
@@ -28,7 +28,7 @@ func reset(t *testing.T, h *identitytest.Env, password string) {
 	}
 }
 
-// wrong gives a code that is not the one.
+// wrong returns a different code.
 func wrong(code string) string {
 	if code[0] == '9' {
 		return "0" + code[1:]
@@ -58,7 +58,7 @@ func TestVerifyEmail(t *testing.T) {
 		code := h.Code(t, lan)
 		wantFault(t, "wrong", verify(t, h, wrong(code)), identity.ErrCode)
 		wantFault(t, "no code", verify(t, h, "abc"), identity.ErrCode)
-		wantFault(t, "nobody's", h.VerifyEmail(t.Context(), minh, code, identitytest.Caller()), identity.ErrCode)
+		wantFault(t, "an unknown address", h.VerifyEmail(t.Context(), minh, code, identitytest.Caller()), identity.ErrCode)
 		wantFault(t, "for another purpose", h.ResetPassword(t.Context(), lan, code, "another password", identitytest.Caller()), identity.ErrCode)
 		if err := verify(t, h, code); err != nil {
 			t.Fatal(err)
@@ -100,7 +100,7 @@ func TestVerifyEmail_expires(t *testing.T) {
 	})
 }
 
-// A thousand guesses at once: at most five are compared with the code.
+// Of a thousand concurrent guesses at most five are compared with the code (S6).
 func TestVerifyEmail_storm(t *testing.T) {
 	each(t, func(t *testing.T, h *identitytest.Env) {
 		register(t, h)
@@ -132,7 +132,7 @@ func TestVerifyEmail_storm(t *testing.T) {
 	})
 }
 
-// Whoever comes first with the right code uses it up.
+// Of concurrent requests with the right code, one succeeds.
 func TestVerifyEmail_race(t *testing.T) {
 	each(t, func(t *testing.T, h *identitytest.Env) {
 		register(t, h)
@@ -150,12 +150,12 @@ func TestVerifyEmail_race(t *testing.T) {
 			}
 		}
 		if won != 1 || h.Events.Count("code.accepted") != 1 {
-			t.Errorf("%d were let in: %v", won, errs)
+			t.Errorf("%d succeeded: %v", won, errs)
 		}
 	})
 }
 
-// Twenty tries a day for one address, however many codes are sent.
+// An address has twenty attempts a day, however many codes are sent (S6).
 func TestTryWindows(t *testing.T) {
 	h := newSQLiteEnv(t)
 	register(t, h)
@@ -171,14 +171,14 @@ func TestTryWindows(t *testing.T) {
 		}
 	}
 	if n := h.Events.Count("code.compared"); n != 20 {
-		t.Errorf("%d were compared", n)
+		t.Errorf("%d attempts were compared, want 20", n)
 	}
 }
 
 func TestRequestCode_windows(t *testing.T) {
 	each(t, func(t *testing.T, h *identitytest.Env) {
 		h.CreateMember(t, lan)
-		for _, email := range []string{lan, minh} { // of nobody the answers are the same
+		for _, email := range []string{lan, minh} { // an unknown address is answered alike (S7)
 			sent := 0
 			var f *fault.Error
 			for range 24 * 60 / 5 {
@@ -203,7 +203,7 @@ func TestRequestCode_windows(t *testing.T) {
 			}
 		}
 		if n := len(h.Emails(t, minh)); n != 0 {
-			t.Errorf("%d letters to nobody", n)
+			t.Errorf("%d e-mails to an unknown address", n)
 		}
 	})
 }
@@ -222,14 +222,14 @@ func TestRequestCode_only_where_it_helps(t *testing.T) {
 		return len(h.Emails(t, lan)) - before
 	}
 	if n := ask(identity.Verify); n != 0 {
-		t.Error("an address that is proved was asked to be")
+		t.Error("a code for an address that is verified already")
 	}
 	if n := ask(identity.Reset); n != 1 {
 		t.Error("no code to reset a password")
 	}
 	h.SetStatus(t, u.ID, identity.Disabled)
 	if n := ask(identity.Reset); n != 0 {
-		t.Error("a code for a closed account")
+		t.Error("a code for a disabled account")
 	}
 	wantFault(t, "no purpose", h.RequestCode(t.Context(), "LOGIN", lan, identitytest.Caller()), identity.ErrPurpose)
 }
@@ -284,11 +284,11 @@ func TestResetPassword_staff_length(t *testing.T) {
 		t.Errorf("her own address: %v", err)
 	}
 	if err := h.ResetPassword(t.Context(), lan, code, "fifteen chars !", identitytest.Caller()); err != nil {
-		t.Errorf("the code was spent by a password that was refused: %v", err)
+		t.Errorf("a refused password used the code up: %v", err)
 	}
 }
 
-// A new password of somebody who works here stands in the audit log, whichever way it was set; a member's is their own.
+// Password changes of staff are audited, within a session or by a code; those of members are not.
 func TestStaffPasswords_are_audited(t *testing.T) {
 	each(t, func(t *testing.T, h *identitytest.Env) {
 		audited := func() (actors []string) {
@@ -329,12 +329,12 @@ func TestStaffPasswords_are_audited(t *testing.T) {
 	})
 }
 
-// tried is how often a code was tried, of accounts and of nobody.
+// tried selects how many attempts at codes were written, of known and unknown addresses.
 var tried = sqldb.Load(fstest.MapFS{"it.sql": {Data: []byte(
 	"SELECT COALESCE(SUM(used), 0) FROM auth_cap WHERE action IN ('code_try', 'code_try_none')")}}).Must("it")
 
-// A try is written down whether or not there is a code to compare with: how long the answer takes tells nobody whether
-// an address has an account (S7). Tries without a code leave their owner all of their own.
+// An attempt is written whether or not a code exists, so that the response time does not reveal an account (S7).
+// Attempts without a code do not count against the address.
 func TestVerifyEmail_costs_the_same_for_every_address(t *testing.T) {
 	each(t, func(t *testing.T, h *identitytest.Env) {
 		u := register(t, h)
@@ -343,7 +343,7 @@ func TestVerifyEmail_costs_the_same_for_every_address(t *testing.T) {
 			before := h.Number(t, tried)
 			wantFault(t, email, h.VerifyEmail(t.Context(), email, wrong(code), identitytest.Caller()), identity.ErrCode)
 			if n := h.Number(t, tried) - before; n != 1 {
-				t.Errorf("%s: %d tries are written", email, n)
+				t.Errorf("%s: %d attempts written, want 1", email, n)
 			}
 		}
 		for range 30 {
@@ -353,11 +353,11 @@ func TestVerifyEmail_costs_the_same_for_every_address(t *testing.T) {
 	})
 }
 
-// Redis may be gone: codes live in SQL.
+// Codes and sessions work without Redis.
 func TestCodes_without_redis(t *testing.T) {
-	memory := identitytest.NewSessionCache()
-	h := identitytest.Open(t, newSQLiteEnv(t).DB, memory)
-	memory.SetDown(true)
+	cache := identitytest.NewSessionCache()
+	h := identitytest.Open(t, newSQLiteEnv(t).DB, cache)
+	cache.SetDown(true)
 	h.CreateMember(t, lan)
 	g := h.MustLogin(t, lan)
 	if err := h.Authenticate(t.Context(), g.Access); err != nil {

@@ -13,7 +13,7 @@ import (
 	"comanda/internal/limit"
 )
 
-// at tries to log in from a device with marks.
+// loginWithDevice logs in from a device with a cookie.
 func loginWithDevice(t *testing.T, h *identitytest.Env, marks, email, password string) (identity.IssuedTokens, error) {
 	t.Helper()
 	c := identitytest.Caller()
@@ -21,7 +21,7 @@ func loginWithDevice(t *testing.T, h *identitytest.Env, marks, email, password s
 	return h.Login(t.Context(), identity.Credentials{Email: email, Password: password}, c)
 }
 
-// mustEnter logs in and returns the marks of the device.
+// mustLoginWithDevice logs in and returns the device's new cookie.
 func mustLoginWithDevice(t *testing.T, h *identitytest.Env, marks, email, password string) string {
 	t.Helper()
 	g, err := loginWithDevice(t, h, marks, email, password)
@@ -31,7 +31,7 @@ func mustLoginWithDevice(t *testing.T, h *identitytest.Env, marks, email, passwo
 	return g.DeviceCookie
 }
 
-// besieged is a house at whose account strangers guess until it is closed to them.
+// exhaustAccountLimit guesses from other clients until the account is closed to unknown devices.
 func exhaustAccountLimit(t *testing.T, h *identitytest.Env) {
 	t.Helper()
 	h.Limits = sharedLimits{&limit.Limiter{Local: limit.NewMemory(), Now: h.Clock.Now}}
@@ -46,8 +46,8 @@ func exhaustAccountLimit(t *testing.T, h *identitytest.Env) {
 	}
 }
 
-// Strangers close an account to themselves and not to its owner, who gets in where she has been before, as often as she
-// likes. Nobody else does, whatever mark they bring.
+// Strangers can close an account to unknown devices but not to a device that its owner has used. No other cookie opens
+// it.
 func TestLogin_known_device(t *testing.T) {
 	each(t, func(t *testing.T, h *identitytest.Env) {
 		h.CreateMember(t, lan)
@@ -55,7 +55,7 @@ func TestLogin_known_device(t *testing.T) {
 		marks := mustLoginWithDevice(t, h, "", lan, identitytest.Password)
 		others := mustLoginWithDevice(t, h, "", minh, identitytest.Password)
 		exhaustAccountLimit(t, h)
-		for range 25 { // the last of the guesses were refused without being compared
+		for range 25 { // the limit refused the last guesses without comparing them
 			_, _ = loginWithDevice(t, h, "", lan, "something else")
 		}
 		for what, stranger := range map[string]string{
@@ -63,19 +63,19 @@ func TestLogin_known_device(t *testing.T) {
 			"another account in it": "9" + marks, "too much": strings.Repeat(marks+":", 50),
 		} {
 			if _, err := loginWithDevice(t, h, stranger, lan, identitytest.Password); err == nil {
-				t.Errorf("a stranger with %s gets in", what)
+				t.Errorf("a stranger with %s logged in", what)
 			}
 		}
 		for range 3 {
 			marks = mustLoginWithDevice(t, h, marks, lan, identitytest.Password)
 		}
 		if _, err := loginWithDevice(t, h, marks, minh, "something else"); !errors.Is(err, identity.ErrLogin) {
-			t.Errorf("a mark of one account at another: %v", err)
+			t.Errorf("a cookie of another account: %v", err)
 		}
 	})
 }
 
-// An owner whose account strangers have closed works on, and changes the password: a session is known as well.
+// An owner whose account strangers have closed keeps the session and can change the password.
 func TestChangePassword_while_strangers_guess(t *testing.T) {
 	each(t, func(t *testing.T, h *identitytest.Env) {
 		h.CreateMember(t, lan)
@@ -109,7 +109,7 @@ func TestChangePassword_while_strangers_guess(t *testing.T) {
 	})
 }
 
-// What a device gets wrong counts against the device, ten times an hour; then it is a stranger.
+// A known device has ten wrong passwords an hour; then it counts as unknown.
 func TestLogin_known_device_guesses(t *testing.T) {
 	each(t, func(t *testing.T, h *identitytest.Env) {
 		u := h.CreateMember(t, lan)
@@ -126,9 +126,9 @@ func TestLogin_known_device_guesses(t *testing.T) {
 		if u, err := h.Me(t.Context(), identity.Actor{UserID: u.ID}); u.Failures != 1 || err != nil {
 			t.Errorf("%d failures count against the account, %v", u.Failures, err)
 		}
-		mustLoginWithDevice(t, h, marks, lan, identitytest.Password) // as a stranger
+		mustLoginWithDevice(t, h, marks, lan, identitytest.Password) // as an unknown device
 		exhaustAccountLimit(t, h)
-		mustLoginWithDevice(t, h, marks, lan, identitytest.Password) // an hour is over
+		mustLoginWithDevice(t, h, marks, lan, identitytest.Password) // the window has passed
 		for range 10 {
 			_, _ = loginWithDevice(t, h, marks, lan, "something else")
 		}
@@ -138,12 +138,12 @@ func TestLogin_known_device_guesses(t *testing.T) {
 		}
 		_, err = loginWithDevice(t, h, marks, lan, identitytest.Password)
 		if err == nil {
-			t.Error("a device that guesses is still trusted")
+			t.Error("a device beyond its limit still counts as known")
 		}
 	})
 }
 
-// A mark ends with the password, after its life, and with the key that has signed it.
+// A device cookie ends with the password, its lifetime and its key.
 func TestDeviceCookies_expire(t *testing.T) {
 	each(t, func(t *testing.T, h *identitytest.Env) {
 		h.CreateMember(t, lan)
@@ -154,7 +154,7 @@ func TestDeviceCookies_expire(t *testing.T) {
 			if _, err := loginWithDevice(t, h, marks, lan, password); (err == nil) != want {
 				t.Errorf("%s: %v", what, err)
 			}
-			for range 101 { // a login has opened the account again
+			for range 101 { // the login has reset the failures
 				if err := h.Store.RecordFailure(t.Context(), 1, passwordOf(t, h)); err != nil {
 					t.Fatal(err)
 				}
@@ -162,18 +162,18 @@ func TestDeviceCookies_expire(t *testing.T) {
 		}
 		known("at first", marks, identitytest.Password, true)
 		h.Clock.Advance(identity.DeviceCookieTTL)
-		known("after its life", marks, identitytest.Password, false)
+		known("after its lifetime", marks, identitytest.Password, false)
 		reset(t, h, "another password")
 		h.Clock.Advance(time.Minute)
 		fresh := mustLoginWithDevice(t, h, marks, lan, "another password")
 		known("after another login", fresh, "another password", true)
 		reset(t, h, "a third password")
-		known("after a reset", fresh, "a third password", true) // which has opened the account
+		known("after a reset", fresh, "a third password", true) // the reset has reopened the account
 		known("after a reset", fresh, "a third password", false)
 	})
 }
 
-// Ten accounts share a device at most: the one that was there longest ago is forgotten.
+// A cookie has at most ten entries and drops the oldest.
 func TestDeviceCookies_shared_device(t *testing.T) {
 	h := newSQLiteEnv(t)
 	var marks string
@@ -183,19 +183,19 @@ func TestDeviceCookies_shared_device(t *testing.T) {
 		marks = mustLoginWithDevice(t, h, marks, email, identitytest.Password)
 	}
 	if n := strings.Count(marks, ":") + 1; n != 10 || len(marks) > 1200 {
-		t.Errorf("%d marks of %d bytes", n, len(marks))
+		t.Errorf("%d entries, %d bytes", n, len(marks))
 	}
 	marks = mustLoginWithDevice(t, h, marks, "cook5@example.com", identitytest.Password)
 	if n := strings.Count(marks, ":") + 1; n != 10 {
-		t.Errorf("%d marks after another login of the same account", n)
+		t.Errorf("%d entries after another login of the same account", n)
 	}
 	h.Devices.SetKey(identity.NewKey())
 	if again := mustLoginWithDevice(t, h, marks, "cook5@example.com", identitytest.Password); strings.Contains(again, ":") {
-		t.Errorf("marks of another key are kept: %s", again)
+		t.Errorf("entries of another key were kept: %s", again)
 	}
 }
 
-// passwordOf is the hash of the first account's password.
+// passwordOf returns the password hash of the first account.
 func passwordOf(t *testing.T, h *identitytest.Env) string {
 	t.Helper()
 	u, err := h.Store.User(t.Context(), 1)

@@ -13,7 +13,7 @@ import (
 	"comanda/internal/identity/identitytest"
 )
 
-// log is an audit log of which the test reads what was written since the last look.
+// log is an audit log that a test reads.
 type log struct {
 	written []identity.AuditEntry
 	err     error
@@ -26,7 +26,7 @@ func (l *log) write(_ context.Context, all ...identity.AuditEntry) error {
 	return l.err
 }
 
-// flush returns what one more flush writes, as "account from address: detail".
+// flush returns what the next Flush writes, as "account from address: details".
 func (l *log) flush(t *testing.T, i *identity.Incidents) (lines []string) {
 	t.Helper()
 	l.written = nil
@@ -39,7 +39,7 @@ func (l *log) flush(t *testing.T, i *identity.Incidents) (lines []string) {
 	return lines
 }
 
-// Equal incidents share an entry at once and then every ten minutes; one that could not be written is not lost.
+// Equal incidents share an entry at once and then every ten minutes. A failed write loses nothing.
 func TestIncidents(t *testing.T) {
 	clock, l := identitytest.NewClock(), &log{}
 	i := &identity.Incidents{Now: clock.Now}
@@ -79,8 +79,8 @@ func TestIncidents(t *testing.T) {
 	(*identity.Incidents)(nil).Add("a", "b", "c", "d")
 }
 
-// A flood writes twenty entries a minute and takes bounded memory, whatever it is spread over. It does not delay the record of
-// another action, and one account that is guessed at from everywhere is one entry.
+// A flood writes twenty entries per minute in bounded memory. It does not delay the record of another action, and
+// guesses at one account from many addresses are one entry.
 func TestIncidents_flood(t *testing.T) {
 	clock, l := identitytest.NewClock(), &log{}
 	i := &identity.Incidents{Now: clock.Now}
@@ -112,7 +112,7 @@ func TestIncidents_flood(t *testing.T) {
 	}
 }
 
-// Who fails to log in, or at a PIN, leaves a record with account and address.
+// A failed login is recorded with account and address.
 func TestIncidents_failed_logins(t *testing.T) {
 	each(t, func(t *testing.T, h *identitytest.Env) {
 		l := &log{}

@@ -6,24 +6,24 @@ import (
 	"testing"
 )
 
-// One at a time, some wait, and whoever finds too many there is told so at once; nothing stays behind.
+// One holder per key, a bounded number of waiting callers, and no memory left behind.
 func TestKeyedMutex(t *testing.T) {
-	var queue keyedMutex
-	done, err := queue.lock(t.Context(), "lan")
+	var m keyedMutex
+	unlock, err := m.lock(t.Context(), "lan")
 	if err != nil {
 		t.Fatal(err)
 	}
-	other, err := queue.lock(t.Context(), "minh")
+	other, err := m.lock(t.Context(), "minh")
 	if err != nil {
-		t.Fatalf("somebody else waits for lan: %v", err)
+		t.Fatalf("another key: %v", err)
 	}
 	other()
 
 	ctx, cancel := context.WithCancel(t.Context())
 	waiting := make(chan error)
-	for range HashQueue + 1 { // of which one finds no place
+	for range HashQueue + 1 { // one too many
 		go func() {
-			_, err := queue.lock(ctx, "lan")
+			_, err := m.lock(ctx, "lan")
 			waiting <- err
 		}()
 	}
@@ -33,11 +33,11 @@ func TestKeyedMutex(t *testing.T) {
 	cancel()
 	for range HashQueue {
 		if err := <-waiting; !errors.Is(err, context.Canceled) {
-			t.Errorf("somebody who gave up: %v", err)
+			t.Errorf("a cancelled caller: %v", err)
 		}
 	}
-	done()
-	if len(queue.entries) != 0 {
-		t.Errorf("left behind: %v", queue.entries)
+	unlock()
+	if len(m.entries) != 0 {
+		t.Errorf("left behind: %v", m.entries)
 	}
 }

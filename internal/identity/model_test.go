@@ -11,7 +11,7 @@ import (
 	"comanda/internal/identity/identitytest"
 )
 
-// login of the model: the chain of its refresh tokens, and nothing of how they are kept.
+// modelLogin is a session of the model: the chain of its refresh tokens.
 type modelLogin struct {
 	tokens  []string // the last one is good
 	access  []modelAccess
@@ -39,8 +39,8 @@ func (l *modelLogin) take(g identity.IssuedTokens, now time.Time) {
 	l.access = append(l.access, modelAccess{g.Access, now.Add(g.ExpiresIn)})
 }
 
-// TestModel compares sessions with a plain model of them under random sequences of logins, refreshes with every token
-// there ever was, logouts, ended sessions and time.
+// TestModel compares sessions with a simple model under random sequences of logins, refreshes with any earlier token,
+// logouts and time.
 func TestModel(t *testing.T) {
 	h := newSQLiteEnv(t)
 	h.CreateMember(t, lan)
@@ -51,7 +51,7 @@ func TestModel(t *testing.T) {
 		}
 		some := func(rt *rapid.T) *modelLogin {
 			if len(logins) == 0 {
-				rt.Skip("nobody has logged in")
+				rt.Skip("no session")
 			}
 			return rapid.SampledFrom(logins).Draw(rt, "login")
 		}
@@ -62,7 +62,7 @@ func TestModel(t *testing.T) {
 				l := &modelLogin{whole: now.Add(90 * 24 * time.Hour)}
 				l.take(h.MustLogin(t, lan), now)
 				logins = append(logins, l)
-				unended := 0 // those that time has ended still count as one of ten
+				unended := 0 // expired sessions still count towards the limit
 				for _, l := range slices.Backward(logins) {
 					if !l.over {
 						unended++
@@ -79,7 +79,7 @@ func TestModel(t *testing.T) {
 				switch {
 				case !l.alive(now):
 					if err == nil {
-						rt.Fatal("a session that is over was refreshed")
+						rt.Fatal("an ended session was refreshed")
 					}
 				case age == 0 && err == nil:
 					l.take(g, now)
@@ -91,7 +91,7 @@ func TestModel(t *testing.T) {
 					rt.Fatalf("token of age %d: %v", age, err)
 				default:
 					if err == nil {
-						rt.Fatal("a spent token was good")
+						rt.Fatal("a spent token was accepted")
 					}
 					l.over = true
 				}
@@ -113,9 +113,9 @@ func TestModel(t *testing.T) {
 				now := h.Clock.Now()
 				for i, l := range logins {
 					for _, a := range l.access[max(0, len(l.access)-2):] {
-						near := now.Sub(a.until).Abs() <= 3*time.Second // a little more is granted to clocks that differ
+						near := now.Sub(a.until).Abs() <= 3*time.Second // the tolerated clock skew
 						if err := h.Authenticate(t.Context(), a.token); !near && (err == nil) != (!l.over && now.Before(a.until)) {
-							rt.Fatalf("login %d: admitted with %v at %v until %v, over %t", i, err, now, a.until, l.over)
+							rt.Fatalf("login %d: authenticated with %v at %v, expires %v, ended %t", i, err, now, a.until, l.over)
 						}
 					}
 				}
@@ -124,7 +124,7 @@ func TestModel(t *testing.T) {
 	})
 }
 
-// clearSessions ends everything that an earlier sequence has left.
+// clearSessions ends the sessions of an earlier sequence.
 func clearSessions(t *testing.T, h *identitytest.Env) error {
 	t.Helper()
 	all, err := h.Sessions(t.Context(), identity.Actor{UserID: 1})

@@ -15,7 +15,7 @@ import (
 
 var light = Argon2Params{Memory: 16, Time: 1, Threads: 1}
 
-// chars is a text of n characters, not all the same.
+// chars returns a text of n characters, not all the same.
 func chars(n int) string { return string([]rune(strings.Repeat("sợi mì ", n))[:n]) }
 
 func TestCheckPassword(t *testing.T) {
@@ -54,14 +54,14 @@ func TestCheckPassword(t *testing.T) {
 	}
 }
 
-// errLength stands for the fault that says how long a password is.
+// errLength stands for the error about the length of a password.
 var errLength = errors.New("the length")
 
-// Every word of the list can be chosen otherwise, and is found.
+// Every listed password would pass the other rules, and is in lower case.
 func TestCommonPasswords(t *testing.T) {
 	for word := range commonPasswords() {
 		if n := utf8.RuneCountInString(word); n < minPassword || word != strings.ToLower(word) {
-			t.Errorf("%q is refused anyway", word)
+			t.Errorf("%q would be refused without the list", word)
 		}
 	}
 	if n := len(commonPasswords()); n < 150 {
@@ -102,11 +102,11 @@ func TestHasher_outdated(t *testing.T) {
 		}
 	}
 	if ok, outdated, _ := NewHasher(Argon2Params{Memory: 8, Time: 1, Threads: 1}, 1).Verify(t.Context(), phc, "a password"); !ok || outdated {
-		t.Error("a hash that cost more is made anew")
+		t.Error("a more expensive hash was reported as outdated")
 	}
 }
 
-// What is no hash of ours is nobody's password, costs a computation all the same, and never the one it asks for.
+// An unreadable hash matches no password, costs one hash, and never the cost that it names.
 func TestHasher_Verify_foreign_hashes(t *testing.T) {
 	hasher := NewHasher(light, 1)
 	salt, key := strings.Repeat("A", 22), strings.Repeat("A", 43)
@@ -126,10 +126,10 @@ func TestHasher_Verify_foreign_hashes(t *testing.T) {
 	}
 }
 
-// Few compute at a time, some wait, and everybody else is told so at once.
+// Few hashes run at once, some wait, and further ones are refused immediately.
 func TestHasher_bounded(t *testing.T) {
 	hasher := NewHasher(light, 2)
-	hasher.slots <- struct{}{} // both places are taken
+	hasher.slots <- struct{}{} // take both slots
 	hasher.slots <- struct{}{}
 	errs := make(chan error, 200)
 	var all sync.WaitGroup
@@ -139,7 +139,7 @@ func TestHasher_bounded(t *testing.T) {
 			errs <- err
 		})
 	}
-	for range 200 - HashQueue { // those that find no place are answered while nobody computes
+	for range 200 - HashQueue { // refused while both slots are taken
 		if err := <-errs; !errors.Is(err, ErrBusy) || fault.KindOf(err) != fault.Unavailable {
 			t.Fatalf("%v", err)
 		}
@@ -158,7 +158,7 @@ func TestHasher_bounded(t *testing.T) {
 	}
 }
 
-// What the machine computes by itself is the limit of logins; identity.BenchmarkAccounts_Login is what is reached.
+// BenchmarkHasher compares bounded verification with the raw hash, which is the limit of the machine.
 func BenchmarkHasher(b *testing.B) {
 	const password = "correct horse battery staple"
 	hasher := NewHasher(DefaultArgon2Params, runtime.GOMAXPROCS(0))

@@ -14,7 +14,7 @@ func TestGrantedByDefault(t *testing.T) {
 	for _, c := range []struct {
 		method, path, module string
 		own                  bool
-		roles                string // the first letters of those who have it
+		roles                string // first letters of the roles that have it
 	}{
 		{"GET", "/me", "MEMBERS", true, "OAMCKSU"},
 		{"GET", "/api/branches", "BRANCHES", false, "OAMCKS"},
@@ -49,7 +49,7 @@ func TestGrantedByDefault(t *testing.T) {
 			t.Errorf("%s %s: %s, want %s", c.method, c.path, got, c.roles)
 		}
 		if GrantedByDefault("CHEF", p) != c.own {
-			t.Errorf("%s %s: a house's own role is given it: %t", c.method, c.path, !c.own)
+			t.Errorf("%s %s: granted to a custom role: %t", c.method, c.path, !c.own)
 		}
 	}
 }
@@ -62,11 +62,11 @@ func TestRole_Check(t *testing.T) {
 		}
 	}
 	if long.Check() == nil {
-		t.Error("a description of any length is taken")
+		t.Error("a description of any length was accepted")
 	}
 }
 
-// book is a RightsBook to write in.
+// grantStore is a GrantStore that a test sets.
 type grantStore struct {
 	versions map[int64]int64
 	granted  map[int64][]RouteKey
@@ -88,7 +88,7 @@ func TestAuthorizer(t *testing.T) {
 	b := &grantStore{versions: map[int64]int64{7: 1}, granted: map[int64][]RouteKey{7: {get, {"GET", "/gone"}}}}
 	now := time.Unix(1000, 0)
 	r := NewAuthorizer(b, func() time.Time { return now }, map[RouteKey]int{get: 3, post: 130})
-	cook, boss, nobody := &Actor{RoleID: 7, Role: "CHEF"}, &Actor{RoleID: 1, Role: RoleOwner}, &Actor{RoleID: 8}
+	cook, boss, gone := &Actor{RoleID: 7, Role: "CHEF"}, &Actor{RoleID: 1, Role: RoleOwner}, &Actor{RoleID: 8}
 	want := func(what string, a *Actor, route int, code string) {
 		t.Helper()
 		err, got := r.Authorize(a, route), ""
@@ -99,31 +99,31 @@ func TestAuthorizer(t *testing.T) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
-	want("before anything is known", cook, 3, "identity_stale")
-	want("an owner before anything is known", boss, 130, "")
+	want("before the first refresh", cook, 3, "identity_stale")
+	want("an owner before the first refresh", boss, 130, "")
 	follow := func() error { return r.Refresh(t.Context()) }
 	if err := follow(); err != nil {
 		t.Fatal(err)
 	}
-	want("what is held", cook, 3, "")
-	want("what is not", cook, 130, "forbidden")
+	want("a granted route", cook, 3, "")
+	want("another route", cook, 130, "forbidden")
 	want("beyond the table", cook, 100_000, "forbidden")
-	want("a role that is gone", nobody, 3, "forbidden")
+	want("a deleted role", gone, 3, "forbidden")
 
 	if err := follow(); err != nil || b.read != 1 {
-		t.Errorf("read %d times though nothing has changed, %v", b.read, err)
+		t.Errorf("read %d times without a change, %v", b.read, err)
 	}
 	b.versions[7], b.granted = 2, map[int64][]RouteKey{7: {post}}
 	if err := follow(); err != nil {
 		t.Fatal(err)
 	}
-	want("what was taken", cook, 3, "forbidden")
-	want("what was given", cook, 130, "")
+	want("a revoked route", cook, 3, "forbidden")
+	want("a newly granted route", cook, 130, "")
 
 	b.err = errors.New("out of reach")
 	now = now.Add(maxGrantAge)
 	if follow() == nil {
-		t.Error("a failure is not told")
+		t.Error("Refresh hid an error")
 	}
 	want("five seconds later", cook, 130, "")
 	now = now.Add(time.Millisecond)

@@ -31,12 +31,12 @@ var posts = sqldb.Load(fstest.MapFS{
 
 const pin = "2580"
 
-// floor are people of a house with a tablet: at is who has logged in at it.
+// tablet is a tablet of a branch with its staff.
 type tablet struct {
 	*identitytest.Env
 
-	at   identity.Actor
-	cook identity.User // has a PIN and works in the same branch
+	at   identity.Actor // who is logged in at it
+	cook identity.User  // has a PIN and works in the same branch
 }
 
 func newTablet(t *testing.T, h *identitytest.Env) tablet {
@@ -80,7 +80,7 @@ func (f tablet) takeOver(t *testing.T, pin string) (identity.IssuedTokens, error
 	return f.TakeOver(t.Context(), f.at, f.cook.ID, pin, identitytest.Caller())
 }
 
-// A colleague takes over at the tablet with the rights of a colleague, and not for longer than the tablet is logged in.
+// A colleague takes over the tablet with their own permissions, until the tablet's session ends at the latest.
 func TestTakeOver(t *testing.T) {
 	each(t, func(t *testing.T, h *identitytest.Env) {
 		f := newTablet(t, h)
@@ -111,7 +111,7 @@ func TestTakeOver(t *testing.T) {
 	})
 }
 
-// Ten wrong ones, however many come at once, and the PIN is worthless until it is set again; the password stays good.
+// Ten wrong PINs, also concurrent ones, block a PIN until it is set again. The password keeps working.
 func TestTakeOver_wrong_pins(t *testing.T) {
 	each(t, func(t *testing.T, h *identitytest.Env) {
 		f := newTablet(t, h)
@@ -121,7 +121,7 @@ func TestTakeOver_wrong_pins(t *testing.T) {
 			wg.Go(func() {
 				at := []*identitytest.Env{h, there}[i%2]
 				if _, err := at.TakeOver(t.Context(), f.at, f.cook.ID, "0852", identitytest.Caller()); err == nil {
-					t.Error("a wrong PIN was taken")
+					t.Error("a wrong PIN was accepted")
 				}
 			})
 		}
@@ -145,12 +145,12 @@ func TestTakeOver_wrong_pins(t *testing.T) {
 			t.Error(err)
 		}
 		if _, err := f.takeOver(t, pin); err != nil {
-			t.Errorf("the right one had forgotten the wrong ones: %v", err)
+			t.Errorf("a right PIN did not reset the count: %v", err)
 		}
 	})
 }
 
-// Whoever is not of the branch, has lost the post or got a higher one, is not let in, and loses nothing by attempts.
+// Actors of other branches, and PINs of accounts that lost their role, are refused, and refused attempts do not count.
 func TestTakeOver_refused(t *testing.T) {
 	each(t, func(t *testing.T, h *identitytest.Env) {
 		f := newTablet(t, h)
@@ -165,10 +165,10 @@ func TestTakeOver_refused(t *testing.T) {
 			t.Errorf("%+v, %v", all, err)
 		}
 		if _, err := f.takeOver(t, pin); err != nil {
-			t.Errorf("a stranger has spent the attempts: %v", err)
+			t.Errorf("a stranger's attempts counted: %v", err)
 		}
 		if _, err := f.TakeOver(t.Context(), f.at, 1<<40, pin, identitytest.Caller()); !errors.Is(err, identity.ErrPin) {
-			t.Errorf("nobody: %v", err)
+			t.Errorf("an unknown account: %v", err)
 		}
 		member := h.CreateMember(t, lan)
 		as := member.Actor(h.MustLogin(t, lan).Session.ID)
@@ -188,12 +188,12 @@ func TestTakeOver_refused(t *testing.T) {
 		h.SetRole(t, f.cook.ID, identity.RoleKitchen)
 		h.SetStatus(t, f.cook.ID, identity.Disabled)
 		if _, err := f.takeOver(t, pin); !errors.Is(err, identity.ErrPin) {
-			t.Errorf("a closed account: %v", err)
+			t.Errorf("a disabled account: %v", err)
 		}
 	})
 }
 
-// A PIN is set for the present password only, and is gone when it was removed.
+// Setting a PIN needs the current password. A removed PIN is refused.
 func TestSetPin(t *testing.T) {
 	each(t, func(t *testing.T, h *identitytest.Env) {
 		f := newTablet(t, h)

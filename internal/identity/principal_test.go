@@ -78,9 +78,9 @@ func TestPrincipal_MayGrant(t *testing.T) {
 		{"to the owner", owner, role(RoleOwner), nil, ErrOwnerAll},
 		{"anything", owner, chef, []int64{1, 2, 77}, nil},
 		{"their own", admin, chef, []int64{2, 9}, nil},
-		{"taking what they have not", admin, chef, []int64{1}, ErrExceedsOwnRights},
-		{"giving what they have not", admin, chef, []int64{1, 9, 10}, ErrExceedsOwnRights},
-		{"to somebody above", manager, role(RoleAdmin), nil, ErrRank},
+		{"revoking what they lack", admin, chef, []int64{1}, ErrExceedsOwnRights},
+		{"granting what they lack", admin, chef, []int64{1, 9, 10}, ErrExceedsOwnRights},
+		{"to a higher rank", manager, role(RoleAdmin), nil, ErrRank},
 	} {
 		if err := c.by.MayGrant(c.of, c.to); !errors.Is(err, c.want) || c.want == nil && err != nil {
 			t.Errorf("%s: %v, want %v", c.name, err, c.want)
@@ -88,8 +88,7 @@ func TestPrincipal_MayGrant(t *testing.T) {
 	}
 }
 
-// Whoever follows the rules, by however many hands, never makes somebody of a higher rank or with more permissions than
-// the highest who has begun, short of the owner.
+// No sequence of permitted changes gives a user a higher rank or more permissions than the highest user at the start.
 func TestPrincipal_never_escalates(t *testing.T) {
 	roles := []Role{
 		role(RoleOwner), role(RoleAdmin, 1, 2, 3), role(RoleManager, 1, 2), role(RoleCashier, 1), role("CHEF", 4), role(RoleUser),

@@ -27,7 +27,7 @@ func TestNormalizeEmail(t *testing.T) {
 		strings.Repeat("a", 65) + "@b.vn", "a@" + strings.Repeat("b.", 126) + "vn",
 	} {
 		if got, ok := NormalizeEmail(in); ok {
-			t.Errorf("%q was taken for %q", in, got)
+			t.Errorf("%q was accepted as %q", in, got)
 		}
 	}
 }
@@ -48,7 +48,7 @@ func TestProfile_Normalized(t *testing.T) {
 		t.Error(d, err)
 	}
 	if p, err := (Profile{}).Normalized(); err != nil || !cmp.Equal(p, Profile{}) {
-		t.Errorf("nothing said: %+v, %v", p, err)
+		t.Errorf("an empty profile: %+v, %v", p, err)
 	}
 }
 
@@ -134,12 +134,12 @@ func TestSessionLifetimes(t *testing.T) {
 		late := noon.Add(want[1] - time.Minute)
 		s = s.Rotated(u, "b", "", late)
 		if s.IdleUntil != noon.Add(want[1]) || s.claims().ExpiresAt != noon.Add(want[1]) {
-			t.Errorf("%s: a rotation reaches beyond the whole: %v, %v", role, s.IdleUntil, s.claims().ExpiresAt)
+			t.Errorf("%s: a rotation exceeds the maximum lifetime: %v, %v", role, s.IdleUntil, s.claims().ExpiresAt)
 		}
 	}
 }
 
-// Whoever logs in after everything was ended is not dead from the start, however the clocks differ.
+// A session that begins right after all sessions were ended is alive, also if the clocks differ.
 func TestSession_StartedAfter(t *testing.T) {
 	u := User{Role: RoleUser, Status: Active, ValidFrom: noon}
 	for _, at := range []time.Time{noon.Add(-time.Second), noon, noon.Add(time.Millisecond)} {
@@ -188,7 +188,7 @@ func TestCodes_are_uniform(t *testing.T) {
 		}
 		first[code[0]-'0']++
 	}
-	for digit, n := range first { // 1000 ± 30 each; what lies beyond 8 standard deviations is no chance
+	for digit, n := range first { // 1000 ± 30 each; the bounds are 8 standard deviations
 		if n < 760 || n > 1240 {
 			t.Errorf("%d begins %d of 10,000 codes", digit, n)
 		}
@@ -208,7 +208,7 @@ func TestCodeHash_binds(t *testing.T) {
 		"code": codeHash(k, Verify, "a@b.vn", "123457"), "key": codeHash(NewKey(), Verify, "a@b.vn", "123456"),
 	} {
 		if other == base {
-			t.Errorf("another %s gives the same hash", what)
+			t.Errorf("another %s has the same hash", what)
 		}
 	}
 }
@@ -240,6 +240,6 @@ func TestSeal(t *testing.T) {
 		}
 	}
 	if _, err := Seal(k[:5], "use", "x"); err == nil {
-		t.Error("a short key seals")
+		t.Error("Seal accepted a short key")
 	}
 }

@@ -27,11 +27,11 @@ func TestRefresh(t *testing.T) {
 		h.Clock.Advance(9 * time.Minute)
 		second := refresh(t, h, first.Refresh)
 		if second.Refresh == first.Refresh || second.Access == first.Access || second.Session.ID != first.Session.ID {
-			t.Error("a refresh gives what there was")
+			t.Error("a refresh returned the same tokens")
 		}
 		h.Clock.Advance(9 * time.Minute)
 		h.SyncRevocations(t)
-		wantFault(t, "the first access token has run out", h.Authenticate(t.Context(), first.Access), identity.ErrInvalidToken)
+		wantFault(t, "the expired access token", h.Authenticate(t.Context(), first.Access), identity.ErrInvalidToken)
 		if err := h.Authenticate(t.Context(), second.Access); err != nil {
 			t.Error(err)
 		}
@@ -45,7 +45,7 @@ func TestRefresh(t *testing.T) {
 	})
 }
 
-// A client that did not get the answer asks again and gets the same pair.
+// A client that lost the answer repeats the request and receives the same pair.
 func TestRefresh_retry(t *testing.T) {
 	each(t, func(t *testing.T, h *identitytest.Env) {
 		h.CreateMember(t, lan)
@@ -58,10 +58,10 @@ func TestRefresh_retry(t *testing.T) {
 			t.Error("the retry got another pair")
 		}
 		if third := refresh(t, h, retry.Refresh); third.Refresh == second.Refresh {
-			t.Error("the successor is not good")
+			t.Error("the successor does not rotate")
 		}
 		if h.Events.Count("reused") != 0 {
-			t.Error("a retry was taken for a theft")
+			t.Error("a retry was counted as reuse")
 		}
 	})
 }
@@ -90,7 +90,7 @@ func TestRefresh_reuse_ends_the_session(t *testing.T) {
 			_, err := h.Refresh(t.Context(), stolen)
 			wantFault(t, what, err, identity.ErrRefresh)
 			if h.Events.Count("reused") != before+1 {
-				t.Errorf("%s: nobody heard of it", what)
+				t.Errorf("%s: reuse was not reported", what)
 			}
 			_, err = h.Refresh(t.Context(), g.Refresh)
 			wantFault(t, what+": the current token", err, identity.ErrRefresh)
@@ -102,7 +102,7 @@ func TestRefresh_reuse_ends_the_session(t *testing.T) {
 	})
 }
 
-// Of those who show one token at the same time everybody gets the same pair: one.
+// Concurrent requests with one token receive the same pair.
 func TestRefresh_race(t *testing.T) {
 	each(t, func(t *testing.T, h *identitytest.Env) {
 		h.CreateMember(t, lan)
@@ -127,7 +127,7 @@ func TestRefresh_race(t *testing.T) {
 			g = pairs[0]
 		}
 		if h.Events.Count("reused") != 0 {
-			t.Error("one of them was taken for a thief")
+			t.Error("a concurrent request was counted as reuse")
 		}
 	})
 }
@@ -156,7 +156,7 @@ func TestSessions_lifetimes(t *testing.T) {
 	})
 }
 
-// Whoever works need not refresh to stay: signs of life count.
+// Activity extends a session without a refresh.
 func TestSessions_last_seen(t *testing.T) {
 	each(t, func(t *testing.T, h *identitytest.Env) {
 		h.CreateStaff(t, lan, identity.RoleCashier)
@@ -224,7 +224,7 @@ func TestSessions_race(t *testing.T) {
 			}
 		}
 		if alive != identity.MaxSessions {
-			t.Errorf("%d sessions live", alive)
+			t.Errorf("%d live sessions", alive)
 		}
 	})
 }
@@ -238,7 +238,7 @@ func TestEndSession(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for what, id := range map[string]string{"nobody's": "x", "somebody else's": foreign.Session.ID} {
+		for what, id := range map[string]string{"an unknown session": "x", "another account's": foreign.Session.ID} {
 			wantFault(t, what, h.EndSession(t.Context(), who, id), identity.ErrSession)
 		}
 		if err := h.EndSession(t.Context(), who, there.Session.ID); err != nil {
@@ -246,7 +246,7 @@ func TestEndSession(t *testing.T) {
 		}
 		wantFault(t, "again", h.EndSession(t.Context(), who, there.Session.ID), identity.ErrSession)
 		wantFault(t, "the ended one", h.Authenticate(t.Context(), there.Access), identity.ErrInvalidToken)
-		for what, g := range map[string]identity.IssuedTokens{"this": here, "somebody else's": foreign} {
+		for what, g := range map[string]identity.IssuedTokens{"this session": here, "another account's": foreign} {
 			if err := h.Authenticate(t.Context(), g.Access); err != nil {
 				t.Errorf("%s: %v", what, err)
 			}
@@ -281,7 +281,7 @@ func TestLogout(t *testing.T) {
 			wantFault(t, "a stranger", h.Logout(t.Context(), c[0], c[1]), identity.ErrInvalidToken)
 		}
 		if h.Events.Count("reused") != 0 {
-			t.Error("to leave was taken for a theft")
+			t.Error("a logout was counted as reuse")
 		}
 	})
 }
@@ -310,20 +310,20 @@ func TestPurge(t *testing.T) {
 		}
 		purge(15 * time.Minute)
 		if n := revoked(); n != 1 {
-			t.Errorf("%d revocations while tokens may live", n)
+			t.Errorf("%d revocations while tokens may be valid, want 1", n)
 		}
 		purge(time.Millisecond)
 		if n := revoked(); n != 0 {
-			t.Errorf("%d revocations outlive every token", n)
+			t.Errorf("%d revocations after every token has expired", n)
 		}
 		if _, found, err := h.Store.FindByToken(t.Context(), identity.TokenHash(gone.Refresh)); !found || err != nil {
-			t.Errorf("an ended session was forgotten at once: %v", err)
+			t.Errorf("an ended session was purged at once: %v", err)
 		}
 		purge(29 * 24 * time.Hour)
 		kept = refresh(t, h, kept.Refresh)
 		purge(2 * 24 * time.Hour)
 		if _, found, err := h.Store.FindByToken(t.Context(), identity.TokenHash(gone.Refresh)); found || err != nil {
-			t.Errorf("an ended session is kept for ever: %v", err)
+			t.Errorf("an ended session was never purged: %v", err)
 		}
 		if _, err := h.Refresh(t.Context(), spent); fault.KindOf(err) != fault.Unauthenticated || h.Events.Count("reused") != 0 {
 			t.Errorf("a token spent a month ago: %v", err)
@@ -332,7 +332,7 @@ func TestPurge(t *testing.T) {
 	})
 }
 
-// What a session remembers of its client is what the owner sees.
+// The list shows the client of each session.
 func TestSessions_list(t *testing.T) {
 	h := newSQLiteEnv(t)
 	h.CreateMember(t, lan)

@@ -37,7 +37,7 @@ func TestPermissions(t *testing.T) {
 	}
 }
 
-// door is a doorkeeper as a server has it, and the access token of a cashier of branch 1.
+// newAuthenticator returns an authenticator as a server has it, and the access token of a cashier.
 func newAuthenticator(t testing.TB, denied func(*httpapi.Listing)) (identityhttp.Authenticator, string) {
 	t.Helper()
 	db := sqldbtest.SQLite(t)
@@ -64,10 +64,10 @@ func TestAuthenticator(t *testing.T) {
 		route int
 		want  error
 	}{
-		{"what the role holds", d, access, 2, nil}, {"one's own", d, access, 1, nil},
-		{"what it does not hold", d, access, 3, identity.ErrForbidden},
+		{"a route that the role may use", d, access, 2, nil}, {"one's own", d, access, 1, nil},
+		{"a route that it may not use", d, access, 3, identity.ErrForbidden},
 		{"another token", d, access + "x", 1, identity.ErrInvalidToken},
-		{"a door without a guard", identityhttp.Authenticator{}, access, 1, identity.ErrInvalidToken},
+		{"without an authenticator", identityhttp.Authenticator{}, access, 1, identity.ErrInvalidToken},
 	} {
 		ctx, name, err := c.door.Account(t.Context(), c.token, &routes[c.route])
 		if !errors.Is(err, c.want) || c.want == nil && err != nil {
@@ -90,7 +90,7 @@ func TestAuthenticator(t *testing.T) {
 	}
 }
 
-// The check of a warm request: who it is, and whether they may. It is to cost 5 microseconds at most.
+// BenchmarkAuthenticator_Account measures the check of a request with a cached token. The target is 5 microseconds.
 func BenchmarkAuthenticator_Account(b *testing.B) {
 	d, access := newAuthenticator(b, nil)
 	ctx := b.Context()

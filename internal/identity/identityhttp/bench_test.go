@@ -21,10 +21,9 @@ import (
 	"comanda/internal/sqldb/sqldbtest"
 )
 
-// BenchmarkDoor_http sends the same request with the same token to a route that is open and to one that asks for a
-// permission, by turns. check-µs is how much more processor time the second takes, of client and server together: who it
-// is, and whether they may. It is to be 5 at most. idle-µs is the same between two routes that are open, which is how far
-// the figure can be trusted.
+// BenchmarkAuthenticator_http alternates one request between a public route and one that requires a permission.
+// check-µs is the additional CPU time of the second, of client and server together; the target is 5. idle-µs is the
+// same between two public routes, which is the error of the measurement.
 func BenchmarkAuthenticator_http(b *testing.B) {
 	addr, access := listen(b)
 	conn, err := net.Dial("tcp", addr)
@@ -66,14 +65,14 @@ func ask(b *testing.B, conn net.Conn, in *bufio.Reader, request []byte) {
 	_ = res.Body.Close() // it has none
 }
 
-// cpuTime is what the process has used: other than the wall clock it tells the same on a busy machine.
+// cpuTime returns the CPU time of the process, which other processes do not influence as they do the wall clock.
 func cpuTime() time.Duration {
 	var u syscall.Rusage
 	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u)
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// listen runs a server with a doorkeeper, and gives the access token of a cashier.
+// listen starts a server with authentication and returns the access token of a cashier.
 func listen(b *testing.B) (addr, access string) {
 	b.Helper()
 	c := httpapi.Default()

@@ -24,12 +24,12 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// everything lets every account use every route: who may do what has tests of its own.
+// allowAll lets every account use every route; authorization has tests of its own.
 type allowAll struct{}
 
 func (allowAll) Authorize(*identity.Actor, int) error { return nil }
 
-// site is a server with the members' routes.
+// testServer is a server with the member routes.
 type testServer struct {
 	*identitytest.Env
 
@@ -56,7 +56,7 @@ func each(t *testing.T, test func(t *testing.T, s *testServer)) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) { test(t, newTestServer(t, db)) })
 }
 
-// ask sends a request, as somebody when there is an access token, and decodes the answer.
+// ask sends a request, with an access token unless that is empty, and decodes the answer.
 func (s *testServer) ask(t *testing.T, method, path, body, access string, into any) *httptest.ResponseRecorder {
 	t.Helper()
 	r := httptest.NewRequestWithContext(t.Context(), method, path, strings.NewReader(body))
@@ -104,7 +104,7 @@ func (s *testServer) login(t *testing.T) (p pair) {
 	return p
 }
 
-// From the first request to the last: register, verify, login, me, refresh, logout.
+// One account from registration to logout.
 func TestMember_life_cycle(t *testing.T) {
 	each(t, func(t *testing.T, s *testServer) {
 		var made map[string]any
@@ -177,7 +177,7 @@ func TestMember_change(t *testing.T) {
 	if me["username"] != "lan" || me["city"] != nil || me["age"] != 30.0 {
 		t.Errorf("%v", me)
 	}
-	// What decides about people is not theirs to change, nor what would have to be proved first.
+	// Users cannot change what authorizes them, nor what would have to be verified first.
 	for _, field := range []string{
 		`"role":"OWNER"`, `"roleId":"1"`, `"trustScore":100`, `"accountStatus":"ACTIVE"`, `"registered":true`, `"email":"x@example.com"`,
 		`"password":"another password"`, `"googleId":"1"`, `"id":"2"`, `"branchIds":["1"]`, `"version":7`, `"profile":[1]`, `"age":200`,
@@ -206,7 +206,7 @@ func TestMember_sessions(t *testing.T) {
 			list.Items[0].Device != "Phone/1.0 (test)" || list.Items[0].Address != "192.0.2.1" {
 			t.Fatalf("%+v", list)
 		}
-		for _, id := range []string{foreign.Session.ID, "nobody"} { // one answer for what is not theirs and what is not there
+		for _, id := range []string{foreign.Session.ID, "nobody"} { // the same answer for a foreign and an unknown session
 			want(t, s.ask(t, "DELETE", "/me/sessions/"+id, "", here.AccessToken, nil), 404, "session_not_found")
 		}
 		want(t, s.ask(t, "DELETE", "/me/sessions/"+list.Items[0].ID, "", here.AccessToken, nil), 204, "")
@@ -270,7 +270,7 @@ func TestMember_refuses(t *testing.T) {
 	}
 }
 
-// However a request ends, no secret of it is logged.
+// No secret of a request is logged, however it ends.
 func TestMember_logs_no_secret(t *testing.T) {
 	s := newTestServer(t, sqldbtest.SQLite(t))
 	s.CreateMember(t, email)
@@ -281,13 +281,13 @@ func TestMember_logs_no_secret(t *testing.T) {
 	}
 	s.ask(t, "POST", "/auth/otp/verify", `{"purpose":"VERIFY","email":"`+email+`","code":"`+code+`"}`, "", nil)
 	s.Clock.Advance(time.Minute)
-	for range 2 { // the second time it is a theft
+	for range 2 { // the second is a reuse
 		s.ask(t, "POST", "/auth/refresh", `{"refreshToken":"`+p.RefreshToken+`"}`, "", nil)
 		s.Clock.Advance(time.Minute)
 	}
 	log := s.log.String()
 	if !strings.Contains(log, "authn_token_reuse") {
-		t.Errorf("a theft was not logged: %s", log)
+		t.Errorf("the reuse was not logged: %s", log)
 	}
 	for what, secret := range map[string]string{
 		"password": identitytest.Password, "access token": p.AccessToken, "signature": p.AccessToken[len(p.AccessToken)-43:],
@@ -299,8 +299,8 @@ func TestMember_logs_no_secret(t *testing.T) {
 	}
 }
 
-// A login marks the device by a cookie that scripts cannot read and other sites cannot have sent; it outlives a logout, and
-// opens nothing without the password.
+// A login sets a device cookie that scripts cannot read and other sites cannot send. It survives a logout and grants
+// nothing without the password.
 func TestMember_device_cookie(t *testing.T) {
 	each(t, func(t *testing.T, s *testServer) {
 		s.CreateMember(t, email)

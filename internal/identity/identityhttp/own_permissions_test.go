@@ -49,7 +49,7 @@ func TestOwnPermissions(t *testing.T) {
 			}
 		}
 		if _, err := house.PermittedRoutes(t.Context(), identity.Actor{Kind: identity.Account, Role: "GONE", RoleID: 999}); err == nil {
-			t.Error("a role that is gone holds something")
+			t.Error("a deleted role has permissions")
 		}
 	})
 }

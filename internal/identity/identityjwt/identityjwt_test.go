@@ -54,7 +54,7 @@ func TestCodec(t *testing.T) {
 		t.Error(d, err)
 	}
 	if again := sign(t, tok); again != text {
-		t.Error("equal claims give two tokens")
+		t.Error("equal claims have different tokens")
 	}
 	if len(text) > 450 {
 		t.Errorf("a token has %d bytes", len(text))
@@ -66,16 +66,16 @@ func TestCodec(t *testing.T) {
 	}
 	for _, name := range []string{"iss", "aud", "sub", "exp", "nbf", "iat", "jti", "sid"} {
 		if said[name] == nil {
-			t.Errorf("%s is not said", name)
+			t.Errorf("claim %s is missing", name)
 		}
 		delete(said, name)
 	}
 	if len(said) > 0 {
-		t.Errorf("more is said: %v", said)
+		t.Errorf("unexpected claims: %v", said)
 	}
 }
 
-// A key that was replaced is worth nothing from that moment on.
+// A replaced key is invalid from that moment on.
 func TestCodec_SetKey(t *testing.T) {
 	tok := tokens(t, old)
 	before := sign(t, tok)
@@ -83,13 +83,13 @@ func TestCodec_SetKey(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := tok.Parse(before, noon); err == nil {
-		t.Error("a key that was replaced still is good")
+		t.Error("a token of the replaced key was accepted")
 	}
 	if _, err := tokens(t, key).Parse(sign(t, tok), noon); err != nil {
 		t.Errorf("the new key does not sign: %v", err)
 	}
 	if err := tok.SetKey(key[:31]); err == nil {
-		t.Error("a short key was taken")
+		t.Error("a short key was accepted")
 	}
 }
 
@@ -101,7 +101,7 @@ func TestNew_refuses(t *testing.T) {
 	}
 }
 
-// Every token here is signed by somebody who knows our key, or by nobody, and is wrong in one way.
+// Every token here is wrong in exactly one way.
 func TestParse_refuses(t *testing.T) {
 	good := sign(t, tokens(t, key))
 	var header map[string]any
@@ -173,7 +173,7 @@ func TestParse_refuses(t *testing.T) {
 	}
 }
 
-// What the library reads of a header that others have written is the name of a key and no more.
+// FuzzParse checks that no text but the signed token is accepted.
 func FuzzParse(f *testing.F) {
 	tok := tokens(f, key)
 	good := sign(f, tok)
@@ -181,7 +181,7 @@ func FuzzParse(f *testing.F) {
 	f.Add("a.b.c")
 	f.Fuzz(func(t *testing.T, text string) {
 		if c, err := tok.Parse(text, noon); err == nil && c != claims() {
-			t.Errorf("%q says %+v", text, c)
+			t.Errorf("%q was accepted as %+v", text, c)
 		}
 	})
 }

@@ -37,7 +37,7 @@ func activeSession() identity.ActiveSession {
 	}
 }
 
-// What stands in Redis, and for how long.
+// The fields and TTLs of the keys are as documented.
 func TestSessionCache_keys(t *testing.T) {
 	redisdbtest.Each(t, func(t *testing.T, db *redisdb.DB) {
 		m, s := identityredis.New(db), activeSession()
@@ -74,7 +74,7 @@ func TestSessionCache_keys(t *testing.T) {
 		if _, found, _, err := m.Get(t.Context(), s.Session, "x"); !found || err != nil {
 			t.Errorf("%t, %v", found, err)
 		}
-		lives(keyspace.Session(s.Session), 30*time.Minute) // it slides
+		lives(keyspace.Session(s.Session), 30*time.Minute) // sliding
 
 		must(m.BlockToken(t.Context(), s.Session, 9*time.Minute))
 		lives(keyspace.BarredToken(s.Session), 9*time.Minute)
@@ -93,7 +93,7 @@ func TestSessionCache_keys(t *testing.T) {
 	})
 }
 
-// What is not whole is not believed: SQL is asked.
+// A session with a missing or malformed field counts as a miss.
 func TestSessionCache_Get_needs_every_field(t *testing.T) {
 	redisdbtest.Each(t, func(t *testing.T, db *redisdb.DB) {
 		m := identityredis.New(db)
@@ -108,13 +108,13 @@ func TestSessionCache_Get_needs_every_field(t *testing.T) {
 				t.Fatal(err)
 			}
 			if _, found, _, err := m.Get(t.Context(), s.Session, "x"); found || err != nil {
-				t.Errorf("%s=%q was believed: %v", field, bad, err)
+				t.Errorf("%s=%q was accepted: %v", field, bad, err)
 			}
 		}
 	})
 }
 
-// Who can write to Redis makes no session and changes none: neither by writing a field nor by bringing another session.
+// A client that can write to Redis can neither change a session nor copy another one's fields or record.
 func TestSessionCache_Get_refuses_foreign_records(t *testing.T) {
 	redisdbtest.Each(t, func(t *testing.T, db *redisdb.DB) {
 		m, mine, owners := identityredis.New(db), activeSession(), activeSession()
@@ -135,7 +135,7 @@ func TestSessionCache_Get_refuses_foreign_records(t *testing.T) {
 					t.Fatal(err)
 				}
 				if s, found, _, err := m.Get(t.Context(), mine.Session, "x"); found || err != nil {
-					t.Errorf("%s=%q was believed: %+v, %v", field, value, s, err)
+					t.Errorf("%s=%q was accepted: %+v, %v", field, value, s, err)
 				}
 				if err := m.Put(t.Context(), mine, ""); err != nil {
 					t.Fatal(err)
@@ -147,7 +147,7 @@ func TestSessionCache_Get_refuses_foreign_records(t *testing.T) {
 			t.Fatal(err)
 		}
 		if s, found, _, err := m.Get(t.Context(), mine.Session, "x"); found || err != nil {
-			t.Errorf("another session was believed: %+v, %v", s, err)
+			t.Errorf("another session's record was accepted: %+v, %v", s, err)
 		}
 	})
 }
@@ -159,13 +159,13 @@ func TestSessionCache_without_redis(t *testing.T) {
 		t.Fatal(err)
 	}
 	server.Kill()
-	_, found, barred, err := m.Get(t.Context(), s.Session, "x")
+	_, found, blocked, err := m.Get(t.Context(), s.Session, "x")
 	for what, err := range map[string]error{
-		"Find": err, "Keep": m.Put(t.Context(), s, ""), "Drop": m.Delete(t.Context(), []string{s.Session}),
-		"Bar": m.BlockToken(t.Context(), "x", time.Minute), "KeepCode": m.PutCode(t.Context(), identity.Reset, 7, now),
-		"DropCode": m.DeleteCode(t.Context(), identity.Reset, 7),
+		"Get": err, "Put": m.Put(t.Context(), s, ""), "Delete": m.Delete(t.Context(), []string{s.Session}),
+		"BlockToken": m.BlockToken(t.Context(), "x", time.Minute), "PutCode": m.PutCode(t.Context(), identity.Reset, 7, now),
+		"DeleteCode": m.DeleteCode(t.Context(), identity.Reset, 7),
 	} {
-		if fault.KindOf(err) != fault.Unavailable || found || barred {
+		if fault.KindOf(err) != fault.Unavailable || found || blocked {
 			t.Errorf("%s: %v", what, err)
 		}
 	}

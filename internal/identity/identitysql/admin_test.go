@@ -18,7 +18,7 @@ import (
 	"comanda/internal/uid"
 )
 
-var houseStmts = sqldb.Load(fstest.MapFS{
+var adminTestStmts = sqldb.Load(fstest.MapFS{
 	"branch.sql": {Data: []byte(`
 		INSERT INTO branch (id, name, currency, timezone, biz_day_start_hour, locales, auto_close_minutes, created_at)
 		VALUES ($1, 'Test', 'VND', 'Asia/Ho_Chi_Minh', 4, '["vi"]', 60, 0)`)},
@@ -26,7 +26,7 @@ var houseStmts = sqldb.Load(fstest.MapFS{
 	"living.sql":  {Data: []byte(`SELECT COUNT(*) FROM auth_session WHERE user_id = $1 AND ended_at IS NULL`)},
 })
 
-// house is an installation with an owner and three branches.
+// adminEnv is an installation with an owner and three branches.
 type adminEnv struct {
 	db     *sqldb.DB
 	people *UserAdmin
@@ -41,7 +41,7 @@ func newAdminEnv(t *testing.T, db *sqldb.DB) *adminEnv {
 	h := &adminEnv{db: db, people: NewUserAdmin(db), roles: NewRoles(db), byName: map[string]identity.Role{}, now: syncAt}
 	syncs(t, db, table())
 	for id := range 3 {
-		if _, err := db.Exec(t.Context(), houseStmts.Must("branch"), id+1); err != nil {
+		if _, err := db.Exec(t.Context(), adminTestStmts.Must("branch"), id+1); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -68,7 +68,7 @@ func user(name, role string) identity.User {
 	}
 }
 
-// hire makes an account by the operator.
+// hire creates an account as the operator.
 func (h *adminEnv) hire(t *testing.T, name, role string, branches ...int64) identity.User {
 	t.Helper()
 	u, err := h.people.Create(t.Context(), identity.System(), user(name, ""), h.assignment(role, branches...))
@@ -84,7 +84,7 @@ func (h *adminEnv) assignment(role string, branches ...int64) identity.Assignmen
 
 func (h *adminEnv) number(t *testing.T, name string, args ...any) int64 {
 	t.Helper()
-	rows, err := h.db.Query(t.Context(), houseStmts.Must(name), args...)
+	rows, err := h.db.Query(t.Context(), adminTestStmts.Must(name), args...)
 	n, _, err := sqldb.One(rows, err, sqldb.Value[int64])
 	if err != nil {
 		t.Fatal(err)
@@ -124,7 +124,7 @@ func TestUserAdmin_Assign(t *testing.T) {
 		}
 		if !u.ValidFrom.Equal(h.now) || h.number(t, "living", cook.ID) != 0 ||
 			h.number(t, "revoked", "USER", fmt.Sprint(cook.ID)) != 1 || h.number(t, "revoked", "SESSION", ended[0]) != 1 {
-			t.Errorf("their sessions live on: %+v", u)
+			t.Errorf("their sessions are still live: %+v", u)
 		}
 		for what, c := range map[string]struct {
 			by   identity.User
@@ -133,13 +133,13 @@ func TestUserAdmin_Assign(t *testing.T) {
 			want error
 		}{
 			"a manager makes an administrator":  {manager, cook.ID, h.assignment("ADMIN"), identity.ErrRank},
-			"a manager sends somebody away":     {manager, cook.ID, h.assignment("CASHIER", 2), identity.ErrNoBranch},
+			"a manager assigns another branch":  {manager, cook.ID, h.assignment("CASHIER", 2), identity.ErrNoBranch},
 			"a manager changes the owner":       {manager, h.owner.ID, h.assignment("CASHIER", 1), identity.ErrUser},
 			"a cashier raises themselves":       {u, cook.ID, h.assignment("MANAGER", 1), identity.ErrRank},
 			"the last owner steps down":         {h.owner, h.owner.ID, h.assignment("ADMIN"), identity.ErrLastOwner},
-			"a role that is not":                {h.owner, cook.ID, identity.Assignment{RoleID: 99}, identity.ErrRole},
-			"a branch that is not":              {h.owner, cook.ID, h.assignment("CASHIER", 9), identity.ErrNoBranch},
-			"somebody who is not":               {h.owner, 99, h.assignment("CASHIER", 1), identity.ErrUser},
+			"an unknown role":                   {h.owner, cook.ID, identity.Assignment{RoleID: 99}, identity.ErrRole},
+			"an unknown branch":                 {h.owner, cook.ID, h.assignment("CASHIER", 9), identity.ErrNoBranch},
+			"an unknown account":                {h.owner, 99, h.assignment("CASHIER", 1), identity.ErrUser},
 			"an owner by what they were before": {cook, cook.ID, h.assignment("MANAGER", 1), identity.ErrRank},
 		} {
 			_, _, err := h.people.Assign(t.Context(), c.by.Actor("s"), c.of, c.post, h.now)
@@ -165,20 +165,20 @@ func TestUserAdmin_SetStatus(t *testing.T) {
 			t.Errorf("once more: %v, %v", ended, err)
 		}
 		if verify(t, db).Entries != before {
-			t.Error("nothing has changed, and the log says something")
+			t.Error("an entry without a change")
 		}
 		_, err := set(cook, cook.ID, identity.Active)
-		wantFault(t, "who is closed out opens the door", err, identity.ErrForbidden)
+		wantFault(t, "a disabled account enables itself", err, identity.ErrForbidden)
 		_, err = set(h.owner, h.owner.ID, identity.Disabled)
-		wantFault(t, "the last owner leaves", err, identity.ErrLastOwner)
+		wantFault(t, "the last owner is disabled", err, identity.ErrLastOwner)
 		_, err = set(admin, h.owner.ID, identity.Disabled)
-		wantFault(t, "an administrator closes out an owner", err, identity.ErrRank)
+		wantFault(t, "an administrator disables an owner", err, identity.ErrRank)
 		_, err = set(admin, cook.ID, identity.Active)
-		wantFault(t, "opened again", err, nil)
+		wantFault(t, "enabled again", err, nil)
 	})
 }
 
-// Two owners close each other out at the same moment: one stays.
+// Two owners disable each other concurrently: one stays active.
 func TestUserAdmin_keeps_one_owner(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		h := newAdminEnv(t, db)
@@ -225,8 +225,8 @@ func TestUserAdmin_Users(t *testing.T) {
 			"a role":                       {identity.UserFilter{EveryBranch: true, Role: "KITCHEN"}, 2},
 			"a part of a name":             {identity.UserFilter{EveryBranch: true, Query: "cook"}, 2},
 			"a part as it is written":      {identity.UserFilter{EveryBranch: true, Query: "ANH"}, 1},
-			"what stands for itself":       {identity.UserFilter{EveryBranch: true, Query: "k%1"}, 0},
-			"likewise":                     {identity.UserFilter{EveryBranch: true, Query: "cook_2"}, 1},
+			"LIKE characters":              {identity.UserFilter{EveryBranch: true, Query: "k%1"}, 0},
+			"an escaped underscore":        {identity.UserFilter{EveryBranch: true, Query: "cook_2"}, 1},
 			"closed accounts":              {identity.UserFilter{EveryBranch: true, Status: identity.Disabled}, 0},
 		} {
 			c.f.Limit = 3
@@ -253,22 +253,22 @@ func TestRoles_change(t *testing.T) {
 			t.Fatalf("%+v, %v", chef, err)
 		}
 		if h.number(t, "revoked", "ROLE", fmt.Sprint(chef.ID)) != 1 {
-			t.Error("nobody hears of it")
+			t.Error("no revocation was written")
 		}
-		// What administrators may not do any more they can neither give nor take.
+		// Administrators can neither grant nor revoke a permission that they have lost.
 		if _, err := h.roles.SetPermissions(t.Context(), owner, h.byName["ADMIN"].ID, all[:3], h.now); err != nil {
 			t.Fatal(err)
 		}
 		_, err = h.roles.SetPermissions(t.Context(), admin, chef.ID, all[:3], h.now)
-		wantFault(t, "taking more than one has", err, identity.ErrExceedsOwnRights)
+		wantFault(t, "revoking more than one has", err, identity.ErrExceedsOwnRights)
 		_, err = h.roles.SetPermissions(t.Context(), admin, h.byName["STAFF"].ID, all, h.now)
-		wantFault(t, "giving more than one has", err, identity.ErrExceedsOwnRights)
+		wantFault(t, "granting more than one has", err, identity.ErrExceedsOwnRights)
 		_, err = h.people.Create(t.Context(), admin, user("chef", ""), identity.Assignment{RoleID: chef.ID, Branches: []int64{1}})
-		wantFault(t, "hiring somebody who may do more", err, identity.ErrExceedsOwnRights)
+		wantFault(t, "creating a user with more permissions", err, identity.ErrExceedsOwnRights)
 		_, err = h.roles.SetPermissions(t.Context(), owner, h.byName["OWNER"].ID, nil, h.now)
-		wantFault(t, "taking from owners", err, identity.ErrOwnerAll)
+		wantFault(t, "revoking from owners", err, identity.ErrOwnerAll)
 		_, err = h.roles.SetPermissions(t.Context(), owner, chef.ID, []int64{999}, h.now)
-		wantFault(t, "a permission that is not", err, errPermission)
+		wantFault(t, "an unknown permission", err, errPermission)
 
 		u, err := h.people.Create(t.Context(), owner, user("chef", ""), identity.Assignment{RoleID: chef.ID, Branches: []int64{1}})
 		if err != nil {
@@ -278,10 +278,10 @@ func TestRoles_change(t *testing.T) {
 		if _, _, err := h.people.Assign(t.Context(), owner, u.ID, h.assignment("USER"), h.now); err != nil {
 			t.Fatal(err)
 		}
-		wantFault(t, "a role that nobody has", h.roles.DeleteRole(t.Context(), owner, chef.ID, h.now), nil)
+		wantFault(t, "an unused role", h.roles.DeleteRole(t.Context(), owner, chef.ID, h.now), nil)
 		wantFault(t, "once more", h.roles.DeleteRole(t.Context(), owner, chef.ID, h.now), identity.ErrRole)
 		err = h.roles.DeleteRole(t.Context(), owner, h.byName["STAFF"].ID, h.now)
-		wantFault(t, "a delivered role", err, identity.ErrDelivered)
+		wantFault(t, "a built-in role", err, identity.ErrDelivered)
 	})
 }
 
@@ -316,20 +316,19 @@ func TestUserAdmin_CreateOwner(t *testing.T) {
 			if err == nil {
 				made++
 			} else {
-				wantFault(t, "who comes second", err, identity.ErrSetup)
+				wantFault(t, "a second owner", err, identity.ErrSetup)
 			}
 		}
 		if made != 1 {
-			t.Errorf("%d owners were made: %v", made, failures)
+			t.Errorf("%d owners were created: %v", made, failures)
 		}
 		if needed, err := people.AddCode(t.Context(), "late", syncAt); needed || err != nil {
-			t.Errorf("a house with an owner is offered again: %v", err)
+			t.Errorf("a code was stored beside an owner: %v", err)
 		}
 	})
 }
 
-// Whatever is done in whatever order: every change has exactly one entry in the audit log, and what was refused or
-// changed nothing has none.
+// Under random operations every change has exactly one audit entry; refused and empty changes have none.
 func TestAudit_one_entry_per_change(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		h := newAdminEnv(t, db)

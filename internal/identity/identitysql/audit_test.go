@@ -78,7 +78,7 @@ func TestVerifyAudit(t *testing.T) {
 	}
 }
 
-// More entries than are read at a time.
+// More entries than one page.
 func TestVerifyAudit_pages(t *testing.T) {
 	db := sqldbtest.SQLite(t)
 	all := make([]identity.AuditEntry, 2*auditPage)
@@ -93,8 +93,7 @@ func TestVerifyAudit_pages(t *testing.T) {
 	}
 }
 
-// Writers at once: no number is missing or given twice, and nobody waits for another in a circle, in whatever order they
-// have locked what they change.
+// Concurrent writers leave no gap and no duplicate number, and do not deadlock.
 func TestRecordAudit_concurrent(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		const writers, each = 8, 10
@@ -116,7 +115,7 @@ func TestRecordAudit_concurrent(t *testing.T) {
 	})
 }
 
-// A change that is undone leaves no entry and no gap.
+// A rolled back change leaves no entry and no gap.
 func TestRecordAudit_rollback(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		record(t, db, 2)
@@ -127,7 +126,7 @@ func TestRecordAudit_rollback(t *testing.T) {
 			}
 			return undo
 		})
-		if err != undo { //nolint:errorlint // it comes back as it is
+		if err != undo { //nolint:errorlint // returned unwrapped
 			t.Fatal(err)
 		}
 		record(t, db, 1)
@@ -155,7 +154,7 @@ func TestAuditLog_filters(t *testing.T) {
 			"actor":              {identity.AuditFilter{EveryBranch: true, Actor: "user:7"}, 9},
 			"action":             {identity.AuditFilter{EveryBranch: true, Action: identity.ActionQuotaSet}, 9},
 			"another action":     {identity.AuditFilter{EveryBranch: true, Action: identity.ActionRefunded}, 0},
-			"somebody else":      {identity.AuditFilter{EveryBranch: true, Actor: "user:70"}, 0},
+			"another actor":      {identity.AuditFilter{EveryBranch: true, Actor: "user:70"}, 0},
 			"from 4 up to but 6": {identity.AuditFilter{EveryBranch: true, From: entry(4).At, To: entry(6).At}, 2},
 		} {
 			if c.f.To.IsZero() {

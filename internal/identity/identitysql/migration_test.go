@@ -21,7 +21,7 @@ var earlierGrants = sqldb.Load(fstest.MapFS{
 	"clear.sql": {Data: []byte(`DELETE FROM document_outbox`)},
 })
 
-// before takes a database back to the schema before a migration.
+// before migrates a database back to the schema before a version.
 func before(t *testing.T, db *sqldb.DB, version int64) {
 	t.Helper()
 	for {
@@ -51,8 +51,8 @@ func do(t *testing.T, db *sqldb.DB, name string) int64 {
 	return n
 }
 
-// An installation in which the kitchen may change quotas and see reservations takes both from it with the migration, and
-// once: what an owner grants afterwards stays. Other roles keep what they have, documents follow.
+// The migration revokes quotas and reservations from the kitchen once: later grants by an owner stay. Other roles keep
+// their permissions, and the documents follow.
 func TestMigration_kitchen_grants(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		before(t, db, 23)
@@ -99,12 +99,12 @@ func TestMigration_kitchen_grants(t *testing.T) {
 			t.Fatal(err)
 		}
 		if d := cmp.Diff(again, holding(t, db)); d != "" || len(again["KITCHEN"]) != 5 {
-			t.Errorf("what was granted again is gone: %v %s", again["KITCHEN"], d)
+			t.Errorf("a later grant was revoked: %v %s", again["KITCHEN"], d)
 		}
 	})
 }
 
-// A new installation, and one whose owner has taken both grants already, is not touched.
+// A new installation, and one without these grants, is not changed.
 func TestMigration_kitchen_grants_nothing_to_do(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		before(t, db, 23)
@@ -122,7 +122,7 @@ func TestMigration_kitchen_grants_nothing_to_do(t *testing.T) {
 			t.Errorf("%v %s", err, d)
 		}
 		if pending, _, err := documentsql.New(db).Backlog(t.Context()); pending != 0 || err != nil {
-			t.Errorf("%d documents wait, %v", pending, err)
+			t.Errorf("%d pending documents, %v", pending, err)
 		}
 	})
 }

@@ -21,7 +21,7 @@ func route(method, path, module string) identity.Permission {
 	return identity.Permission{Name: method + " " + path, Method: method, Path: path, Module: module}
 }
 
-// table is a route table with something for everybody.
+// table returns a route table with a route for every kind of role.
 func table() []identity.Permission {
 	me := route("GET", "/me", "MEMBERS")
 	me.Own = true
@@ -38,7 +38,7 @@ func syncs(t *testing.T, db *sqldb.DB, routes []identity.Permission) {
 	}
 }
 
-// holding gives what every role may do, by its name.
+// holding returns the routes of every role by name.
 func holding(t *testing.T, db *sqldb.DB) map[string][]string {
 	t.Helper()
 	b := NewRoles(db)
@@ -82,7 +82,7 @@ func TestSyncPermissions(t *testing.T) {
 		syncs(t, db, table())
 		again, err := NewRoles(db).RoleVersions(t.Context())
 		if d := cmp.Diff(versions, again); d != "" || err != nil {
-			t.Errorf("the second time something was written: %v %s", err, d)
+			t.Errorf("a second sync wrote something: %v %s", err, d)
 		}
 	})
 }
@@ -94,7 +94,7 @@ var edits = sqldb.Load(fstest.MapFS{
 	"clear.sql":  {Data: []byte(`DELETE FROM document_outbox`)},
 })
 
-// What an operator has taken is not given back; only what is new is given. What is gone is gone everywhere.
+// A sync keeps what an operator revoked, grants only new permissions, and deletes vanished ones.
 func TestSyncPermissions_later_versions(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		syncs(t, db, table())
@@ -123,7 +123,7 @@ func TestSyncPermissions_later_versions(t *testing.T) {
 	})
 }
 
-// While a later release has migrated the schema, what is unknown here is its, and stays.
+// While the schema belongs to a later release, unknown permissions stay.
 func TestSyncPermissions_beside_a_later_release(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		syncs(t, db, table())
@@ -136,7 +136,7 @@ func TestSyncPermissions_beside_a_later_release(t *testing.T) {
 	})
 }
 
-// Processes that start together make everything once.
+// Processes that start together create everything once.
 func TestSyncPermissions_concurrent(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		var wg sync.WaitGroup
@@ -153,14 +153,14 @@ func TestSyncPermissions_concurrent(t *testing.T) {
 		}
 		versions, err := NewRoles(db).RoleVersions(t.Context())
 		for id, v := range versions {
-			if v != 2 || err != nil { // made, and given what is its own
+			if v != 2 || err != nil { // created, then granted its permissions
 				t.Errorf("role %d was written %d times", id, v)
 			}
 		}
 	})
 }
 
-// Rights that follow the store let in who holds a permission, from the next look on.
+// An authorizer applies changed grants at its next refresh.
 func TestAuthorizer_Refresh(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		syncs(t, db, table())
@@ -184,7 +184,7 @@ func TestAuthorizer_Refresh(t *testing.T) {
 			if err := rights.Refresh(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			if err := rights.Authorize(&kitchen, place); err != want { //nolint:errorlint // they come as they are
+			if err := rights.Authorize(&kitchen, place); err != want { //nolint:errorlint // returned unwrapped
 				t.Errorf("place %d: %v", place, err)
 			}
 		}
