@@ -131,6 +131,15 @@ func (p Profile) Normalized() (Profile, error) {
 	return p, nil
 }
 
+// normalizedNew is Normalized for a new account, which needs an e-mail address.
+func (p Profile) normalizedNew() (Profile, error) {
+	p, err := p.Normalized()
+	if err == nil && p.Email == "" {
+		err = invalid("An e-mail address is needed.")
+	}
+	return p, err
+}
+
 // normalizeNames validates the fields by which accounts are looked up.
 func normalizeNames(p *Profile) error {
 	var ok bool
@@ -138,7 +147,7 @@ func normalizeNames(p *Profile) error {
 		return invalid("This is not an e-mail address.")
 	}
 	if p.Username, ok = NormalizeUsername(p.Username); !ok && p.Username != "" {
-		return invalid("A username has 3 to 32 characters: a-z, digits, dots, hyphens and underscores. It starts with a letter or a digit.")
+		return invalid("A username has 3 to 32 characters: a-z, 0-9, dot, hyphen, underscore. It starts with a letter or digit.")
 	}
 	if p.Phone, ok = NormalizePhone(p.Phone); !ok && p.Phone != "" {
 		return invalid("A phone number is + and 7 to 15 digits, or a national number of 6 to 15 digits.")
@@ -251,7 +260,7 @@ func (c ProfileChanges) Apply(p Profile) (Profile, error) {
 // Errors of accounts.
 var (
 	ErrUser          = fault.New(fault.NotFound, "user_not_found", "There is no such user.")
-	ErrTaken         = fault.New(fault.Conflict, "value_taken", "Another account had one of these values a moment ago. Try again.")
+	ErrTaken         = fault.New(fault.Conflict, "value_taken", "Another account had one of these values. Try again.")
 	ErrEmailTaken    = fault.New(fault.Conflict, "email_taken", "An account with this e-mail address exists already.")
 	ErrUsernameTaken = fault.New(fault.Conflict, "username_taken", "This username is taken.")
 	ErrPhoneTaken    = fault.New(fault.Conflict, "phone_taken", "An account with this phone number exists already.")

@@ -94,13 +94,12 @@ func (u User) principal() Principal {
 }
 
 // CreateUser creates an active account. Without a password the user sets one with a code sent to the e-mail address.
-func (m *Administration) CreateUser(ctx context.Context, by Actor, p Profile, password string, post Assignment) (User, error) {
-	p, err := p.Normalized()
+func (m *Administration) CreateUser(
+	ctx context.Context, by Actor, p Profile, password string, as Assignment,
+) (User, error) {
+	p, err := p.normalizedNew()
 	if err != nil {
 		return User{}, err
-	}
-	if p.Email == "" {
-		return User{}, invalid("An e-mail address is needed.")
 	}
 	hash := ""
 	if password != "" {
@@ -113,7 +112,7 @@ func (m *Administration) CreateUser(ctx context.Context, by Actor, p Profile, pa
 	}
 	return m.Users.Create(ctx, by, User{
 		Profile: p, PasswordHash: hash, Status: Active, CreatedAt: m.Now(), CreatedBy: by.String(),
-	}, post)
+	}, as)
 }
 
 // UpdateUser changes the profile of an account.

@@ -139,7 +139,9 @@ func (g *Authenticator) isRevoked(a *cachedToken) bool {
 }
 
 // verify checks the signature and the session of a token that is not cached.
-func (g *Authenticator) verify(ctx context.Context, bearer string, key [sha256.Size]byte, now time.Time) (*cachedToken, error) {
+func (g *Authenticator) verify(
+	ctx context.Context, bearer string, key [sha256.Size]byte, now time.Time,
+) (*cachedToken, error) {
 	c, err := g.tokens.Parse(bearer, now)
 	if err != nil {
 		return nil, ErrInvalidToken

@@ -136,7 +136,9 @@ func (a *Accounts) deviceAllowed(ctx context.Context, device string) (bool, erro
 // verifyWithinDeviceBudget verifies a password from a known device or a session. Guesses of strangers and the load they
 // cause do not matter; failures count against the device only. ok is false when the device has exhausted its limit and
 // must be treated as unknown.
-func (a *Accounts) verifyWithinDeviceBudget(ctx context.Context, u User, device, password string) (p LoginProof, ok bool, err error) {
+func (a *Accounts) verifyWithinDeviceBudget(
+	ctx context.Context, u User, device, password string,
+) (p LoginProof, ok bool, err error) {
 	done, err := a.guessLocks.lock(ctx, "device "+device)
 	if err != nil {
 		return LoginProof{}, true, err

@@ -193,7 +193,9 @@ func (a *Accounts) verifyPassword(ctx context.Context, u User, password string) 
 // comparePassword compares the password with a hash. Every path computes exactly one hash, also for unknown and
 // disabled accounts (S2), and only a caller with the right password learns the account's state. A patient caller waits
 // while others keep the hasher busy.
-func (a *Accounts) comparePassword(ctx context.Context, u User, hash, password string, patient bool) (p LoginProof, ok bool, err error) {
+func (a *Accounts) comparePassword(
+	ctx context.Context, u User, hash, password string, patient bool,
+) (p LoginProof, ok bool, err error) {
 	ok, outdated, err := a.Hasher.verify(ctx, hash, password, patient)
 	if err != nil || !ok {
 		return LoginProof{}, false, err

@@ -77,7 +77,9 @@ var defaultGrants = map[string][]grant{
 		},
 		orderSteps("accept", "start", "ready", "serve", "recall", "items/{index}/done"),
 	),
-	RoleStaff: slices.Concat(allOf("VISITS"), readsOf("BRANCHES", "TABLES", "ORDERS", "RECEIVERS"), orderSteps("serve", "recall")),
+	RoleStaff: slices.Concat(
+		allOf("VISITS"), readsOf("BRANCHES", "TABLES", "ORDERS", "RECEIVERS"), orderSteps("serve", "recall"),
+	),
 }
 
 // GrantedByDefault reports whether a role receives a new permission. Every role receives those for own data; custom

@@ -18,12 +18,9 @@ func (a *Accounts) Register(ctx context.Context, r Registration, c Caller) (User
 	if err := a.reserve(ctx, LimitRegisterIP, c.Network); err != nil {
 		return User{}, err
 	}
-	p, err := r.Profile.Normalized()
+	p, err := r.Profile.normalizedNew()
 	if err != nil {
 		return User{}, err
-	}
-	if p.Email == "" {
-		return User{}, invalid("An e-mail address is needed.")
 	}
 	if err := CheckPassword(r.Password, false, p.Email, p.Username); err != nil {
 		return User{}, err

@@ -51,11 +51,8 @@ func (s *Setup) CreateOwner(ctx context.Context, code string, p Profile, passwor
 	if !offered {
 		return User{}, ErrSetup
 	}
-	if p, err = p.Normalized(); err != nil {
+	if p, err = p.normalizedNew(); err != nil {
 		return User{}, err
-	}
-	if p.Email == "" {
-		return User{}, invalid("An e-mail address is needed.")
 	}
 	if err := CheckPassword(password, true, p.Email, p.Username); err != nil {
 		return User{}, err

@@ -57,7 +57,8 @@ func (s *Sender) process(ctx context.Context, l QueuedMessage) error {
 	if err == nil {
 		err = s.Transport.Send(ctx, m)
 	}
-	settled, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTimeout) // a sent message must be recorded even if ctx has ended
+	// A sent message must be recorded even if ctx has ended.
+	settled, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTimeout)
 	defer cancel()
 	switch {
 	case err == nil:
@@ -82,7 +83,7 @@ func (s *Sender) compose(l QueuedMessage) (Message, error) {
 	if s.Unseal != nil {
 		var err error
 		if fields, err = s.Unseal(l.Fields); err != nil {
-			return Message{}, fmt.Errorf("%w: its fields cannot be opened", ErrRefused) // E3: without the cause, which may contain them
+			return Message{}, fmt.Errorf("%w: its fields cannot be unsealed", ErrRefused) // E3: the cause may contain them
 		}
 	}
 	m, err := Render(l.Template, l.Locale, fields)

@@ -25,10 +25,10 @@ type account struct {
 	DeviceID      *string         `json:"deviceId"`
 	GoogleID      *string         `json:"googleId"`
 	Geolocation   *string         `json:"geolocation" doc:"latitude,longitude in degrees."`
-	Profile       json.RawMessage `json:"profile" doc:"An open object of the client's own."`
+	Profile       json.RawMessage `json:"profile" doc:"A JSON object for the client's own use."`
 	AccountStatus string          `json:"accountStatus" enum:"PENDING,ACTIVE,DISABLED"`
 	TrustScore    int             `json:"trustScore"`
-	Registered    bool            `json:"registered" doc:"The e-mail address was proved."`
+	Registered    bool            `json:"registered" doc:"The e-mail address is verified."`
 	RoleID        string          `json:"roleId"`
 	Role          string          `json:"role"`
 	BranchIDs     []string        `json:"branchIds" doc:"Where a member of the staff works."`
@@ -82,7 +82,7 @@ type Details struct {
 	Province    string          `json:"province,omitempty" text:"line" maxLength:"100"`
 	City        string          `json:"city,omitempty" text:"line" maxLength:"100"`
 	Geolocation string          `json:"geolocation,omitempty" text:"line" maxLength:"64" doc:"latitude,longitude in degrees."`
-	Profile     json.RawMessage `json:"profile,omitempty" text:"exact" doc:"An open object of the client's own, at most 8 KB."`
+	Profile     json.RawMessage `json:"profile,omitempty" text:"exact" doc:"A JSON object for the client's own use, at most 8 KB."`
 }
 
 func (d Details) profile(email string) identity.Profile {
@@ -107,7 +107,7 @@ type changes struct {
 	Province    *string         `json:"province,omitempty" text:"line" maxLength:"100"`
 	City        *string         `json:"city,omitempty" text:"line" maxLength:"100"`
 	Geolocation *string         `json:"geolocation,omitempty" text:"line" maxLength:"64"`
-	Profile     json.RawMessage `json:"profile,omitempty" text:"exact" doc:"Takes the place of the whole object."`
+	Profile     json.RawMessage `json:"profile,omitempty" text:"exact" doc:"Replaces the whole object."`
 }
 
 func (c changes) changes() identity.ProfileChanges {

@@ -5,8 +5,6 @@ import (
 	"net/http"
 	"strconv"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"comanda/internal/fault"
 	"comanda/internal/httpapi"
 	"comanda/internal/identity"
@@ -26,25 +24,21 @@ func Admin(a *httpapi.API, administration *identity.Administration) {
 type adminRoutes struct{ administration *identity.Administration }
 
 func (m *adminRoutes) registerUsers(a *httpapi.API) {
-	op := func(id, method, path, summary string, status int) huma.Operation {
-		return huma.Operation{
-			OperationID: id, Method: method, Path: path, Tags: []string{"Users"}, Summary: summary, DefaultStatus: status,
-		}
-	}
+	op := operations("Users")
 	httpapi.Register(a, op("user-list", http.MethodGet, "/api/users",
-		"The accounts that the caller may know of", http.StatusOK), httpapi.Admin, m.list)
+		"Lists the accounts that you may see", http.StatusOK), httpapi.Admin, m.list)
 	httpapi.Register(a, op("user-create", http.MethodPost, "/api/users",
-		"Makes an account with a role; it can log in at once", http.StatusCreated), httpapi.Admin, m.create)
+		"Creates an active account with a role", http.StatusCreated), httpapi.Admin, m.create)
 	httpapi.Register(a, op("user-get", http.MethodGet, "/api/users/{id}",
-		"One account", http.StatusOK), httpapi.Admin, m.get)
+		"Returns an account", http.StatusOK), httpapi.Admin, m.get)
 	httpapi.Register(a, op("user-change", http.MethodPatch, "/api/users/{id}",
-		"Changes what an account says about its owner", http.StatusOK), httpapi.Admin, m.change)
+		"Changes the profile of an account", http.StatusOK), httpapi.Admin, m.change)
 	httpapi.Register(a, op("user-role", http.MethodPost, "/api/users/{id}/role",
-		"Gives somebody another role or other branches; their sessions end", http.StatusOK), httpapi.Admin, m.assign)
+		"Changes a user's role and branches and ends their sessions", http.StatusOK), httpapi.Admin, m.assign)
 	httpapi.Register(a, op("user-disable", http.MethodPost, "/api/users/{id}/disable",
-		"Closes an account; its sessions end", http.StatusOK), httpapi.Admin, m.disable)
+		"Disables an account and ends its sessions", http.StatusOK), httpapi.Admin, m.disable)
 	httpapi.Register(a, op("user-enable", http.MethodPost, "/api/users/{id}/enable",
-		"Opens an account again", http.StatusOK), httpapi.Admin, m.enable)
+		"Enables an account", http.StatusOK), httpapi.Admin, m.enable)
 }
 
 // Paging selects a page of a list. It is exported because huma only reads exported parts of an input.
@@ -75,10 +69,10 @@ type usersIn struct {
 	Paging
 	Province   string `query:"province" text:"line" maxLength:"100"`
 	City       string `query:"city" text:"line" maxLength:"100"`
-	Registered string `query:"registered" enum:"yes,no" doc:"Whether the e-mail address was proved."`
+	Registered string `query:"registered" enum:"yes,no" doc:"Whether the e-mail address is verified."`
 	Role       string `query:"role" text:"line" maxLength:"32" doc:"The name of a role."`
 	Status     string `query:"status" enum:"PENDING,ACTIVE,DISABLED"`
-	Query      string `query:"q" text:"line" maxLength:"100" doc:"A part of the e-mail address, username, telephone number or name."`
+	Query      string `query:"q" text:"line" maxLength:"100" doc:"Part of the e-mail address, username, phone number or name."`
 }
 
 type usersOut struct{ Body listed[account] }
@@ -101,7 +95,7 @@ func (m *adminRoutes) list(ctx context.Context, in *usersIn) (*usersOut, error) 
 
 type postBody struct {
 	RoleID   string   `json:"roleId" pattern:"^[1-9][0-9]{0,17}$"`
-	Branches []string `json:"branches,omitempty" text:"exact" maxItems:"100" doc:"Ids; needed for roles whose people do not work in all."`
+	Branches []string `json:"branches,omitempty" text:"exact" maxItems:"100" doc:"Branch ids; required unless the role works in all branches."`
 }
 
 func (p postBody) post() (identity.Assignment, error) {
@@ -131,9 +125,9 @@ type hireIn struct {
 		Details
 
 		RoleID   string           `json:"roleId" pattern:"^[1-9][0-9]{0,17}$"`
-		Branches []string         `json:"branches,omitempty" text:"exact" maxItems:"100" doc:"Ids; needed for roles whose people do not work in all."`
+		Branches []string         `json:"branches,omitempty" text:"exact" maxItems:"100" doc:"Branch ids; required unless the role works in all branches."`
 		Email    string           `json:"email" text:"line" minLength:"3" maxLength:"254"`
-		Password telemetry.Secret `json:"password,omitempty" minLength:"15" maxLength:"128" doc:"Without one its owner sets one by a code."`
+		Password telemetry.Secret `json:"password,omitempty" minLength:"15" maxLength:"128" doc:"Without one the user sets it with a code."`
 	}
 }
 
@@ -142,8 +136,8 @@ func (m *adminRoutes) create(ctx context.Context, in *hireIn) (*accountOut, erro
 	if err != nil {
 		return nil, err
 	}
-	u, err := m.administration.CreateUser(ctx, identity.ActorOf(ctx), in.Body.profile(in.Body.Email), string(in.Body.Password), post)
-	return accountResult(u, err)
+	profile := in.Body.profile(in.Body.Email)
+	return accountResult(m.administration.CreateUser(ctx, identity.ActorOf(ctx), profile, string(in.Body.Password), post))
 }
 
 func accountResult(u identity.User, err error) (*accountOut, error) {

@@ -16,7 +16,7 @@ import (
 func (m *adminRoutes) registerAudit(a *httpapi.API) {
 	httpapi.Register(a, huma.Operation{
 		OperationID: "audit-list", Method: http.MethodGet, Path: "/api/audit", Tags: []string{"Audit"},
-		Summary: "Who has changed what, the newest first",
+		Summary: "Lists audit log entries, newest first",
 	}, httpapi.Admin, m.entries)
 }
 
@@ -41,10 +41,10 @@ type entry struct {
 	Subject   string          `json:"subject"`
 	BranchID  *string         `json:"branchId"`
 	RequestID string          `json:"requestId"`
-	Address   string          `json:"address" doc:"Of the client; empty where none has asked, and in entries older than this field."`
-	Before    json.RawMessage `json:"before" doc:"What it was; null where there was nothing."`
-	After     json.RawMessage `json:"after"`
-	Hash      string          `json:"hash" doc:"Of this entry and, through it, of all before it."`
+	Address   string          `json:"address" doc:"Client address; empty without a request, and in entries older than this field."`
+	Before    json.RawMessage `json:"before" doc:"The old value; null if there was none."`
+	After     json.RawMessage `json:"after" doc:"The new value; null if there is none."`
+	Hash      string          `json:"hash" doc:"Hash of this entry, chained to all entries before it."`
 }
 
 func entryOf(e identity.AuditEntry) entry {

@@ -13,12 +13,12 @@ const deviceCookie = "comanda_device"
 // DeviceCookieIn is embedded in inputs of routes that read the device cookie. It is exported because huma only reads
 // exported parts of an input.
 type DeviceCookieIn struct {
-	DeviceCookie telemetry.Secret `cookie:"comanda_device" doc:"What a login has set; it logs nobody in."`
+	DeviceCookie telemetry.Secret `cookie:"comanda_device" doc:"Set by a login. It does not authenticate."`
 }
 
 // DeviceCookieOut is embedded in outputs of routes that set the device cookie.
 type DeviceCookieOut struct {
-	SetCookie []http.Cookie `header:"Set-Cookie" doc:"The device is known from now on."`
+	SetCookie []http.Cookie `header:"Set-Cookie" doc:"The new device cookie."`
 }
 
 // setDeviceCookie sets the device cookie; an empty value keeps the old one. Scripts cannot read the cookie, other sites

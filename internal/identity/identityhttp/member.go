@@ -6,8 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"comanda/internal/httpapi"
 	"comanda/internal/identity"
 	"comanda/internal/telemetry"
@@ -23,43 +21,34 @@ func Member(a *httpapi.API, accounts *identity.Accounts, secure bool) {
 
 // registerPublic registers the routes that need no login.
 func (m *memberRoutes) registerPublic(a *httpapi.API) {
-	op := func(id, path, summary string, status int) huma.Operation {
-		return huma.Operation{
-			OperationID: id, Method: http.MethodPost, Path: path, Tags: []string{"Members"}, Summary: summary,
-			DefaultStatus: status,
-		}
-	}
-	httpapi.Register(a, op("register", "/auth/register", "Makes an account; a code is sent to prove its e-mail address",
-		http.StatusCreated), httpapi.Public, m.register)
-	httpapi.Register(a, op("login", "/auth/login", "Begins a session, by e-mail address or username",
-		http.StatusOK), httpapi.Public, m.login)
-	httpapi.Register(a, op("refresh", "/auth/refresh", "Spends a refresh token for a new pair of tokens",
-		http.StatusOK), httpapi.Public, m.refresh)
-	httpapi.Register(a, op("logout", "/auth/logout", "Ends the session of the bearer, or of a refresh token",
-		http.StatusNoContent), httpapi.Public, m.logout)
-	httpapi.Register(a, op("otp-request", "/auth/otp/request", "Sends a one-time code, if there is an account that it helps",
-		http.StatusAccepted), httpapi.Public, m.requestCode)
-	httpapi.Register(a, op("otp-verify", "/auth/otp/verify", "Proves an e-mail address by the code sent to it",
-		http.StatusOK), httpapi.Public, m.verifyCode)
-	httpapi.Register(a, op("password-reset", "/auth/password/reset", "Sets a new password by a code; every session ends",
-		http.StatusNoContent), httpapi.Public, m.resetPassword)
+	op := operations("Members")
+	httpapi.Register(a, op("register", http.MethodPost, "/auth/register",
+		"Creates an account and e-mails the code that verifies its address", http.StatusCreated), httpapi.Public, m.register)
+	httpapi.Register(a, op("login", http.MethodPost, "/auth/login",
+		"Begins a session, by e-mail address or username", http.StatusOK), httpapi.Public, m.login)
+	httpapi.Register(a, op("refresh", http.MethodPost, "/auth/refresh",
+		"Exchanges a refresh token for a new pair of tokens", http.StatusOK), httpapi.Public, m.refresh)
+	httpapi.Register(a, op("logout", http.MethodPost, "/auth/logout",
+		"Ends the session of the access token, or of a refresh token", http.StatusNoContent), httpapi.Public, m.logout)
+	httpapi.Register(a, op("otp-request", http.MethodPost, "/auth/otp/request",
+		"E-mails a one-time code, if an account can use it", http.StatusAccepted), httpapi.Public, m.requestCode)
+	httpapi.Register(a, op("otp-verify", http.MethodPost, "/auth/otp/verify",
+		"Verifies an e-mail address with the code sent to it", http.StatusOK), httpapi.Public, m.verifyCode)
+	httpapi.Register(a, op("password-reset", http.MethodPost, "/auth/password/reset",
+		"Sets a new password with a code and ends every session", http.StatusNoContent), httpapi.Public, m.resetPassword)
 }
 
 // registerOwn registers the routes that need a login.
 func (m *memberRoutes) registerOwn(a *httpapi.API) {
-	op := func(id, method, path, summary string, status int) huma.Operation {
-		return huma.Operation{
-			OperationID: id, Method: method, Path: path, Tags: []string{"Members"}, Summary: summary, DefaultStatus: status,
-		}
-	}
-	httpapi.Register(a, op("me", http.MethodGet, "/me", "One's own account", http.StatusOK), httpapi.Member, m.me)
-	httpapi.Register(a, op("me-change", http.MethodPatch, "/me", "Changes what one says about oneself",
+	op := operations("Members")
+	httpapi.Register(a, op("me", http.MethodGet, "/me", "Returns your account", http.StatusOK), httpapi.Member, m.me)
+	httpapi.Register(a, op("me-change", http.MethodPatch, "/me", "Changes your profile",
 		http.StatusOK), httpapi.Member, m.changeMe)
-	httpapi.Register(a, op("me-sessions", http.MethodGet, "/me/sessions", "Where one is logged in",
+	httpapi.Register(a, op("me-sessions", http.MethodGet, "/me/sessions", "Lists your sessions",
 		http.StatusOK), httpapi.Member, m.sessions)
-	httpapi.Register(a, op("me-session-end", http.MethodDelete, "/me/sessions/{id}", "Ends one of one's sessions",
+	httpapi.Register(a, op("me-session-end", http.MethodDelete, "/me/sessions/{id}", "Ends one of your sessions",
 		http.StatusNoContent), httpapi.Member, m.endSession)
-	httpapi.Register(a, op("me-password", http.MethodPost, "/me/password", "Sets a new password; all other sessions end",
+	httpapi.Register(a, op("me-password", http.MethodPost, "/me/password", "Changes your password and ends your other sessions",
 		http.StatusNoContent), httpapi.Member, m.changePassword)
 }
 
@@ -104,8 +93,8 @@ type loginIn struct {
 
 type grant struct {
 	AccessToken  string  `json:"accessToken" doc:"The bearer token of the other routes."`
-	ExpiresIn    int64   `json:"expiresIn" doc:"Seconds until the access token is no longer good."`
-	RefreshToken string  `json:"refreshToken" doc:"Good once, for the next pair."`
+	ExpiresIn    int64   `json:"expiresIn" doc:"Seconds until the access token expires."`
+	RefreshToken string  `json:"refreshToken" doc:"Valid once, for the next pair."`
 	User         account `json:"user"`
 }
 
@@ -149,7 +138,7 @@ func (m *memberRoutes) refresh(ctx context.Context, in *refreshIn) (*grantOut, e
 type logoutIn struct {
 	Authorization telemetry.Secret `header:"Authorization" doc:"The access token, as a bearer."`
 	Body          *struct {
-		RefreshToken telemetry.Secret `json:"refreshToken,omitempty" maxLength:"128" doc:"Where the access token has run out."`
+		RefreshToken telemetry.Secret `json:"refreshToken,omitempty" maxLength:"128" doc:"Used if the access token has expired."`
 	}
 }
 
@@ -178,7 +167,7 @@ type codeIn struct {
 type sentOut struct{ Body sent }
 
 type sent struct {
-	ExpiresIn int64 `json:"expiresIn" doc:"Seconds for which a code is good, if one was sent."`
+	ExpiresIn int64 `json:"expiresIn" doc:"Seconds until a code expires, if one was sent."`
 }
 
 func (m *memberRoutes) requestCode(ctx context.Context, in *codeIn) (*sentOut, error) {
@@ -193,7 +182,7 @@ type verifyIn struct {
 	CallerIn
 
 	Body struct {
-		Purpose string           `json:"purpose" enum:"VERIFY" doc:"A code for a new password is sent to /auth/password/reset."`
+		Purpose string           `json:"purpose" enum:"VERIFY" doc:"Codes for a new password belong to /auth/password/reset."`
 		Email   string           `json:"email" text:"line" maxLength:"254"`
 		Code    telemetry.Secret `json:"code" maxLength:"16"`
 	}
@@ -249,7 +238,7 @@ type session struct {
 	ID         string    `json:"id"`
 	Device     string    `json:"device"`
 	Address    string    `json:"address"`
-	Current    bool      `json:"current" doc:"The one that asks."`
+	Current    bool      `json:"current" doc:"The session of this request."`
 	CreatedAt  time.Time `json:"createdAt"`
 	LastSeenAt time.Time `json:"lastSeenAt" doc:"Some seconds behind."`
 	ExpiresAt  time.Time `json:"expiresAt"`

@@ -15,12 +15,12 @@ import (
 func (m *adminRoutes) registerOwnPermissions(a *httpapi.API) {
 	httpapi.Register(a, huma.Operation{
 		OperationID: "me-permissions", Method: http.MethodGet, Path: "/me/permissions", Tags: []string{"Members"},
-		Summary: "What one may do",
+		Summary: "Lists your permissions",
 	}, httpapi.Member, m.ownPermissions)
 }
 
 type ownPermissions struct {
-	Permissions []string `json:"permissions" doc:"The routes that one may use, such as GET /api/tables."`
+	Permissions []string `json:"permissions" doc:"The routes that you may use, such as GET /api/tables."`
 }
 
 type ownPermissionsOut struct{ Body ownPermissions }

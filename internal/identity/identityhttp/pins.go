@@ -5,8 +5,6 @@ import (
 	"net/http"
 	"strconv"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"comanda/internal/httpapi"
 	"comanda/internal/identity"
 	"comanda/internal/telemetry"
@@ -14,25 +12,21 @@ import (
 
 // registerPins registers the routes by which staff take over a shared tablet.
 func (m *memberRoutes) registerPins(a *httpapi.API) {
-	op := func(id, method, path, summary string, status int) huma.Operation {
-		return huma.Operation{
-			OperationID: id, Method: method, Path: path, Tags: []string{"Members"}, Summary: summary, DefaultStatus: status,
-		}
-	}
-	httpapi.Register(a, op("me-pin", http.MethodPut, "/me/pin", "Sets one's own PIN", http.StatusNoContent),
+	op := operations("Members")
+	httpapi.Register(a, op("me-pin", http.MethodPut, "/me/pin", "Sets your PIN", http.StatusNoContent),
 		httpapi.Member, m.setPin)
-	httpapi.Register(a, op("me-pin-remove", http.MethodDelete, "/me/pin", "Removes one's own PIN", http.StatusNoContent),
+	httpapi.Register(a, op("me-pin-remove", http.MethodDelete, "/me/pin", "Removes your PIN", http.StatusNoContent),
 		httpapi.Member, m.removePin)
-	httpapi.Register(a, op("pin-colleagues", http.MethodGet, "/auth/pin", "Who may take over here by PIN", http.StatusOK),
-		httpapi.Member, m.colleagues)
+	httpapi.Register(a, op("pin-colleagues", http.MethodGet, "/auth/pin",
+		"Lists the colleagues who can take over this device by PIN", http.StatusOK), httpapi.Member, m.colleagues)
 	httpapi.Register(a, op("pin-login", http.MethodPost, "/auth/pin",
-		"Begins a colleague's session at this device, which ends with one's own at the latest", http.StatusOK),
+		"Begins a colleague's session on this device, ending no later than yours", http.StatusOK),
 		httpapi.Member, m.takeOver)
 }
 
 type pinIn struct {
 	Body struct {
-		Password telemetry.Secret `json:"password" minLength:"1" maxLength:"128" doc:"The present password."`
+		Password telemetry.Secret `json:"password" minLength:"1" maxLength:"128" doc:"The current password."`
 		Pin      telemetry.Secret `json:"pin" minLength:"4" maxLength:"8" doc:"4 to 8 digits."`
 	}
 }

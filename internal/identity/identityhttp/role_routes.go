@@ -6,39 +6,33 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"comanda/internal/httpapi"
 	"comanda/internal/identity"
 )
 
 func (m *adminRoutes) registerRoles(a *httpapi.API) {
-	op := func(id, method, path, summary string, status int) huma.Operation {
-		return huma.Operation{
-			OperationID: id, Method: method, Path: path, Tags: []string{"Roles"}, Summary: summary, DefaultStatus: status,
-		}
-	}
+	op := operations("Roles")
 	httpapi.Register(a, op("role-list", http.MethodGet, "/api/roles",
-		"All roles with what they may do", http.StatusOK), httpapi.Admin, m.roleList)
+		"Lists roles with their permissions", http.StatusOK), httpapi.Admin, m.roleList)
 	httpapi.Register(a, op("role-create", http.MethodPost, "/api/roles",
-		"Makes a role of the house's own", http.StatusCreated), httpapi.Admin, m.roleCreate)
+		"Creates a custom role", http.StatusCreated), httpapi.Admin, m.roleCreate)
 	httpapi.Register(a, op("role-get", http.MethodGet, "/api/roles/{id}",
-		"One role", http.StatusOK), httpapi.Admin, m.roleGet)
+		"Returns a role", http.StatusOK), httpapi.Admin, m.roleGet)
 	httpapi.Register(a, op("role-change", http.MethodPatch, "/api/roles/{id}",
-		"Renames or describes a role", http.StatusOK), httpapi.Admin, m.roleChange)
+		"Changes the name or description of a role", http.StatusOK), httpapi.Admin, m.roleChange)
 	httpapi.Register(a, op("role-delete", http.MethodDelete, "/api/roles/{id}",
-		"Deletes a role that nobody has", http.StatusNoContent), httpapi.Admin, m.roleDelete)
+		"Deletes an unused role", http.StatusNoContent), httpapi.Admin, m.roleDelete)
 	httpapi.Register(a, op("role-permissions", http.MethodPut, "/api/roles/{id}/permissions",
-		"Says what a role may do from now on", http.StatusOK), httpapi.Admin, m.rolePermissions)
+		"Replaces the permissions of a role", http.StatusOK), httpapi.Admin, m.rolePermissions)
 	httpapi.Register(a, op("permission-list", http.MethodGet, "/api/permissions",
-		"All permissions: one for each route that asks for one", http.StatusOK), httpapi.Admin, m.permissions)
+		"Lists all permissions, one per route that requires one", http.StatusOK), httpapi.Admin, m.permissions)
 }
 
 type role struct {
 	ID            string    `json:"id"`
 	Name          string    `json:"name"`
 	Description   string    `json:"description"`
-	IsDelivered   bool      `json:"isDelivered" doc:"It can be neither renamed nor deleted."`
+	IsDelivered   bool      `json:"isDelivered" doc:"Built in: cannot be renamed or deleted."`
 	PermissionIDs []string  `json:"permissionIds"`
 	CreatedAt     time.Time `json:"createdAt"`
 	UpdatedAt     time.Time `json:"updatedAt"`
@@ -125,7 +119,7 @@ type rolePermissionsIn struct {
 	ID int64 `path:"id"`
 
 	Body struct {
-		PermissionIDs []string `json:"permissionIds" text:"exact" maxItems:"1000" doc:"All that the role holds afterwards."`
+		PermissionIDs []string `json:"permissionIds" text:"exact" maxItems:"1000" doc:"The complete new set."`
 	}
 }
 

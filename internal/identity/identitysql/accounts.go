@@ -71,9 +71,9 @@ func (s *Accounts) Register(
 // taken unique value returns sqldb.ErrUnique; see UniqueError.
 func InsertUser(ctx context.Context, tx sqldb.Tx, u identity.User) (identity.User, error) {
 	rows, err := tx.Query(ctx, accountInsert,
-		nullable(u.Username), nullable(u.Email), nullable(u.Phone), nullable(u.DeviceID), nullable(u.PasswordHash), u.Role, string(u.Status),
-		nullable(u.Address), nullable(u.Gender), nullable(u.FirstName), nullable(u.Surname), u.Age, nullable(u.Occupation), nullable(u.Province),
-		nullable(u.City), nullable(u.Geolocation), extra(u), flag(u.Registered), u.CreatedAt.UnixMilli(), u.CreatedBy)
+		null(u.Username), null(u.Email), null(u.Phone), null(u.DeviceID), null(u.PasswordHash), u.Role, string(u.Status),
+		null(u.Address), null(u.Gender), null(u.FirstName), null(u.Surname), u.Age, null(u.Occupation), null(u.Province),
+		null(u.City), null(u.Geolocation), extra(u), flag(u.Registered), u.CreatedAt.UnixMilli(), u.CreatedBy)
 	ids, _, err := sqldb.One(rows, err, sqldb.Pair)
 	if err != nil {
 		return u, err
@@ -108,8 +108,8 @@ func WriteProfile(
 	ctx context.Context, tx sqldb.Tx, u identity.User, now time.Time, by string,
 ) (identity.User, error) {
 	_, err := tx.Exec(ctx, accountUpdate,
-		u.ID, nullable(u.Username), nullable(u.Phone), nullable(u.DeviceID), nullable(u.Address), nullable(u.Gender), nullable(u.FirstName),
-		nullable(u.Surname), u.Age, nullable(u.Occupation), nullable(u.Province), nullable(u.City), nullable(u.Geolocation), extra(u),
+		u.ID, null(u.Username), null(u.Phone), null(u.DeviceID), null(u.Address), null(u.Gender), null(u.FirstName),
+		null(u.Surname), u.Age, null(u.Occupation), null(u.Province), null(u.City), null(u.Geolocation), extra(u),
 		now.UnixMilli(), by)
 	if err != nil {
 		return u, err
@@ -173,8 +173,8 @@ func scanUser(r sqldb.Rows) (u identity.User, err error) {
 	return u, err
 }
 
-// nullable stores an empty text as NULL, so that it matches no lookup and no unique index.
-func nullable(s string) *string {
+// null stores an empty text as NULL, so that it matches no lookup and no unique index.
+func null(s string) *string {
 	if s == "" {
 		return nil
 	}

@@ -179,7 +179,8 @@ func (s *UserAdmin) Create(
 		}
 		tx.Queue(adminBranchPut, made.ID, idRows(branches))
 		made.Branches = branches
-		return RecordAudit(ctx, tx, d.userEntry(identity.ActionUserCreated, made.ID).WithAfter(auditedUser{r.Name, branches, u.Status}))
+		return RecordAudit(ctx, tx,
+			d.userEntry(identity.ActionUserCreated, made.ID).WithAfter(auditedUser{r.Name, branches, u.Status}))
 	})
 	return made, UniqueError(ctx, s.db, u, err)
 }

@@ -2,7 +2,6 @@ package identitysql
 
 import (
 	"context"
-	"time"
 
 	"comanda/internal/identity"
 	"comanda/internal/sqldb"
@@ -63,7 +62,7 @@ func scanEntry(r sqldb.Rows) (e identity.AuditEntry, err error) {
 	var at int64
 	err = r.Scan(&e.Seq, &at, &e.Actor, &e.Action, &e.Subject, &e.Branch, &e.RequestID, &e.Address, &e.Before, &e.After,
 		&e.PrevHash, &e.Hash)
-	e.At = time.UnixMilli(at).UTC()
+	e.At = instant(at)
 	return e, err
 }
 
@@ -112,12 +111,9 @@ func NewAuditLog(db *sqldb.DB) *AuditLog { return &AuditLog{db} }
 
 // Entries returns a page of the log, newest first, and the total.
 func (l *AuditLog) Entries(ctx context.Context, f identity.AuditFilter) ([]identity.AuditEntry, int64, error) {
-	every := int64(0)
-	if f.EveryBranch {
-		every = 1
+	args := []any{
+		f.Subject, f.Actor, f.From.UnixMilli(), f.To.UnixMilli(), f.Branch, idRows(f.Branches), flag(f.EveryBranch), f.Action,
 	}
-	branches := sqldb.NewRowSet(len(f.Branches)).Int("id", func(i int) int64 { return f.Branches[i] })
-	args := []any{f.Subject, f.Actor, f.From.UnixMilli(), f.To.UnixMilli(), f.Branch, branches, every, f.Action}
 	rows, err := l.db.Query(ctx, auditCount, args...)
 	total, _, err := sqldb.One(rows, err, sqldb.Value[int64])
 	if err != nil {

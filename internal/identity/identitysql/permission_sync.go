@@ -161,7 +161,7 @@ func (s *permissionSync) insert(ctx context.Context, fresh, renamed []identity.P
 	return nil
 }
 
-// grants grants new permissions to their default roles, and all default permissions to new roles.
+// grants inserts the default grants: of new permissions for every role, and of every permission for new roles.
 func (s *permissionSync) grants(_ context.Context) error {
 	type pair struct{ role, permission int64 }
 	var pairs []pair

@@ -41,7 +41,7 @@ func (s *Accounts) SetPin(ctx context.Context, by identity.Actor, hash string, n
 // Colleagues returns the staff with a usable PIN.
 func (s *Accounts) Colleagues(ctx context.Context, branches []int64, all bool) ([]identity.Colleague, error) {
 	rows, err := s.db.Query(ctx, pinColleagues, identity.MaxPinFailures, flag(all),
-		sqldb.NewRowSet(len(branches)).Int("id", func(i int) int64 { return branches[i] }))
+		idRows(branches))
 	return sqldb.Collect(rows, err, func(r sqldb.Rows) (c identity.Colleague, err error) {
 		err = r.Scan(&c.UserID, &c.Name, &c.Role)
 		return c, err

@@ -2,7 +2,6 @@ package identitysql
 
 import (
 	"context"
-	"time"
 
 	"comanda/internal/identity"
 	"comanda/internal/sqldb"
@@ -88,7 +87,7 @@ func selectRole(ctx context.Context, conn sqldb.Conn, id int64) (identity.Role, 
 func scanRole(r sqldb.Rows) (role identity.Role, err error) {
 	var created, updated int64
 	err = r.Scan(&role.ID, &role.Name, &role.Description, &created, &updated, &role.Version)
-	role.CreatedAt, role.UpdatedAt = time.UnixMilli(created).UTC(), time.UnixMilli(updated).UTC()
+	role.CreatedAt, role.UpdatedAt = instant(created), instant(updated)
 	return role, err
 }
 
@@ -97,7 +96,7 @@ func selectPermissions(ctx context.Context, conn sqldb.Conn) ([]identity.Permiss
 	return sqldb.Collect(rows, err, func(r sqldb.Rows) (p identity.Permission, err error) {
 		var created, updated int64
 		err = r.Scan(&p.ID, &p.Name, &p.Path, &p.Method, &p.Module, &created, &updated, &p.Version)
-		p.CreatedAt, p.UpdatedAt = time.UnixMilli(created).UTC(), time.UnixMilli(updated).UTC()
+		p.CreatedAt, p.UpdatedAt = instant(created), instant(updated)
 		return p, err
 	})
 }

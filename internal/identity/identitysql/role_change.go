@@ -105,7 +105,8 @@ func (b *Roles) UpdateRole(
 		if r, err = selectRole(ctx, tx, id); err != nil {
 			return err
 		}
-		before, after := auditedRole{Name: was.Name, Description: was.Description}, auditedRole{Name: r.Name, Description: r.Description}
+		before := auditedRole{Name: was.Name, Description: was.Description}
+		after := auditedRole{Name: r.Name, Description: r.Description}
 		return RecordAudit(ctx, tx, d.roleEntry(identity.ActionRoleUpdated, id).WithBefore(before).WithAfter(after))
 	})
 	return r, roleNameError(err)

@@ -50,7 +50,8 @@ func NewSMTP(c Config) (*SMTP, error) {
 	}
 	u, err := url.Parse(string(c.URL))
 	if err != nil || u.Hostname() == "" || u.Scheme != "smtp" && u.Scheme != "smtps" {
-		return nil, errors.New("mailout: the address of the mail server is not smtp://host or smtps://host") // it may contain a password
+		// The address itself may contain a password, so the error does not.
+		return nil, errors.New("mailout: the address of the mail server is not smtp://host or smtps://host")
 	}
 	options := []gomail.Option{gomail.WithTimeout(sendTimeout), gomail.WithHELO(from.domain)}
 	s := &SMTP{host: u.Hostname(), from: from, options: options}

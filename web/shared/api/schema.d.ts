@@ -11,7 +11,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Who has changed what, the newest first */
+        /** Lists audit log entries, newest first */
         get: operations["audit-list"];
         put?: never;
         post?: never;
@@ -721,7 +721,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** All permissions: one for each route that asks for one */
+        /** Lists all permissions, one per route that requires one */
         get: operations["permission-list"];
         put?: never;
         post?: never;
@@ -891,10 +891,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** All roles with what they may do */
+        /** Lists roles with their permissions */
         get: operations["role-list"];
         put?: never;
-        /** Makes a role of the house's own */
+        /** Creates a custom role */
         post: operations["role-create"];
         delete?: never;
         options?: never;
@@ -909,15 +909,15 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One role */
+        /** Returns a role */
         get: operations["role-get"];
         put?: never;
         post?: never;
-        /** Deletes a role that nobody has */
+        /** Deletes an unused role */
         delete: operations["role-delete"];
         options?: never;
         head?: never;
-        /** Renames or describes a role */
+        /** Changes the name or description of a role */
         patch: operations["role-change"];
         trace?: never;
     };
@@ -929,7 +929,7 @@ export interface paths {
             cookie?: never;
         };
         get?: never;
-        /** Says what a role may do from now on */
+        /** Replaces the permissions of a role */
         put: operations["role-permissions"];
         post?: never;
         delete?: never;
@@ -1254,10 +1254,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The accounts that the caller may know of */
+        /** Lists the accounts that you may see */
         get: operations["user-list"];
         put?: never;
-        /** Makes an account with a role; it can log in at once */
+        /** Creates an active account with a role */
         post: operations["user-create"];
         delete?: never;
         options?: never;
@@ -1272,14 +1272,14 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One account */
+        /** Returns an account */
         get: operations["user-get"];
         put?: never;
         post?: never;
         delete?: never;
         options?: never;
         head?: never;
-        /** Changes what an account says about its owner */
+        /** Changes the profile of an account */
         patch: operations["user-change"];
         trace?: never;
     };
@@ -1292,7 +1292,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Closes an account; its sessions end */
+        /** Disables an account and ends its sessions */
         post: operations["user-disable"];
         delete?: never;
         options?: never;
@@ -1309,7 +1309,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Opens an account again */
+        /** Enables an account */
         post: operations["user-enable"];
         delete?: never;
         options?: never;
@@ -1326,7 +1326,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Gives somebody another role or other branches; their sessions end */
+        /** Changes a user's role and branches and ends their sessions */
         post: operations["user-role"];
         delete?: never;
         options?: never;
@@ -1429,7 +1429,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Ends the session of the bearer, or of a refresh token */
+        /** Ends the session of the access token, or of a refresh token */
         post: operations["logout"];
         delete?: never;
         options?: never;
@@ -1446,7 +1446,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Sends a one-time code, if there is an account that it helps */
+        /** E-mails a one-time code, if an account can use it */
         post: operations["otp-request"];
         delete?: never;
         options?: never;
@@ -1463,7 +1463,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Proves an e-mail address by the code sent to it */
+        /** Verifies an e-mail address with the code sent to it */
         post: operations["otp-verify"];
         delete?: never;
         options?: never;
@@ -1480,7 +1480,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Sets a new password by a code; every session ends */
+        /** Sets a new password with a code and ends every session */
         post: operations["password-reset"];
         delete?: never;
         options?: never;
@@ -1495,10 +1495,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Who may take over here by PIN */
+        /** Lists the colleagues who can take over this device by PIN */
         get: operations["pin-colleagues"];
         put?: never;
-        /** Begins a colleague's session at this device, which ends with one's own at the latest */
+        /** Begins a colleague's session on this device, ending no later than yours */
         post: operations["pin-login"];
         delete?: never;
         options?: never;
@@ -1515,7 +1515,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Spends a refresh token for a new pair of tokens */
+        /** Exchanges a refresh token for a new pair of tokens */
         post: operations["refresh"];
         delete?: never;
         options?: never;
@@ -1532,7 +1532,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Makes an account; a code is sent to prove its e-mail address */
+        /** Creates an account and e-mails the code that verifies its address */
         post: operations["register"];
         delete?: never;
         options?: never;
@@ -1549,7 +1549,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Makes the first owner, with the code that the server has printed */
+        /** Creates the first owner with the code that the server printed */
         post: operations["setup"];
         delete?: never;
         options?: never;
@@ -2027,14 +2027,14 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One's own account */
+        /** Returns your account */
         get: operations["me"];
         put?: never;
         post?: never;
         delete?: never;
         options?: never;
         head?: never;
-        /** Changes what one says about oneself */
+        /** Changes your profile */
         patch: operations["me-change"];
         trace?: never;
     };
@@ -2047,7 +2047,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Sets a new password; all other sessions end */
+        /** Changes your password and ends your other sessions */
         post: operations["me-password"];
         delete?: never;
         options?: never;
@@ -2062,7 +2062,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What one may do */
+        /** Lists your permissions */
         get: operations["me-permissions"];
         put?: never;
         post?: never;
@@ -2080,10 +2080,10 @@ export interface paths {
             cookie?: never;
         };
         get?: never;
-        /** Sets one's own PIN */
+        /** Sets your PIN */
         put: operations["me-pin"];
         post?: never;
-        /** Removes one's own PIN */
+        /** Removes your PIN */
         delete: operations["me-pin-remove"];
         options?: never;
         head?: never;
@@ -2097,7 +2097,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Where one is logged in */
+        /** Lists your sessions */
         get: operations["me-sessions"];
         put?: never;
         post?: never;
@@ -2117,7 +2117,7 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** Ends one of one's sessions */
+        /** Ends one of your sessions */
         delete: operations["me-session-end"];
         options?: never;
         head?: never;
@@ -2874,7 +2874,7 @@ export interface components {
             address?: string;
             /** Format: int64 */
             age?: number;
-            /** @description Ids; needed for roles whose people do not work in all. */
+            /** @description Branch ids; required unless the role works in all branches. */
             branches?: string[];
             city?: string;
             deviceId?: string;
@@ -2885,11 +2885,11 @@ export interface components {
             /** @description latitude,longitude in degrees. */
             geolocation?: string;
             occupation?: string;
-            /** @description Without one its owner sets one by a code. */
+            /** @description Without one the user sets it with a code. */
             password?: string;
             /** @description E.164, or the digits of a national number. */
             phone?: string;
-            /** @description An open object of the client's own, at most 8 KB. */
+            /** @description A JSON object for the client's own use, at most 8 KB. */
             profile?: unknown;
             province?: string;
             roleId: string;
@@ -2919,10 +2919,10 @@ export interface components {
             id: string;
             occupation: string | null;
             phone: string | null;
-            /** @description An open object of the client's own. */
+            /** @description A JSON object for the client's own use. */
             profile: unknown;
             province: string | null;
-            /** @description The e-mail address was proved. */
+            /** @description The e-mail address is verified. */
             registered: boolean;
             role: string;
             roleId: string;
@@ -2948,7 +2948,7 @@ export interface components {
             geolocation?: string;
             occupation?: string;
             phone?: string;
-            /** @description Takes the place of the whole object. */
+            /** @description Replaces the whole object. */
             profile?: unknown;
             province?: string;
             surname?: string;
@@ -2967,15 +2967,16 @@ export interface components {
         IdentityEntry: {
             action: string;
             actor: string;
-            /** @description Of the client; empty where none has asked, and in entries older than this field. */
+            /** @description Client address; empty without a request, and in entries older than this field. */
             address: string;
+            /** @description The new value; null if there is none. */
             after: unknown;
             /** Format: date-time */
             at: string;
-            /** @description What it was; null where there was nothing. */
+            /** @description The old value; null if there was none. */
             before: unknown;
             branchId: string | null;
-            /** @description Of this entry and, through it, of all before it. */
+            /** @description Hash of this entry, chained to all entries before it. */
             hash: string;
             requestId: string;
             seq: string;
@@ -2986,10 +2987,10 @@ export interface components {
             accessToken: string;
             /**
              * Format: int64
-             * @description Seconds until the access token is no longer good.
+             * @description Seconds until the access token expires.
              */
             expiresIn: number;
-            /** @description Good once, for the next pair. */
+            /** @description Valid once, for the next pair. */
             refreshToken: string;
             user: components["schemas"]["IdentityAccount"];
         };
@@ -3030,7 +3031,7 @@ export interface components {
             total: number;
         };
         IdentityOwnPermissions: {
-            /** @description The routes that one may use, such as GET /api/tables. */
+            /** @description The routes that you may use, such as GET /api/tables. */
             permissions: string[];
         };
         IdentityPermission: {
@@ -3047,7 +3048,7 @@ export interface components {
             version: number;
         };
         IdentityPostBody: {
-            /** @description Ids; needed for roles whose people do not work in all. */
+            /** @description Branch ids; required unless the role works in all branches. */
             branches?: string[];
             roleId: string;
         };
@@ -3056,7 +3057,7 @@ export interface components {
             createdAt: string;
             description: string;
             id: string;
-            /** @description It can be neither renamed nor deleted. */
+            /** @description Built in: cannot be renamed or deleted. */
             isDelivered: boolean;
             name: string;
             permissionIds: string[];
@@ -3068,7 +3069,7 @@ export interface components {
         IdentitySent: {
             /**
              * Format: int64
-             * @description Seconds for which a code is good, if one was sent.
+             * @description Seconds until a code expires, if one was sent.
              */
             expiresIn: number;
         };
@@ -3076,7 +3077,7 @@ export interface components {
             address: string;
             /** Format: date-time */
             createdAt: string;
-            /** @description The one that asks. */
+            /** @description The session of this request. */
             current: boolean;
             device: string;
             /** Format: date-time */
@@ -3108,12 +3109,12 @@ export interface components {
             username?: string;
         };
         LogoutInBody: {
-            /** @description Where the access token has run out. */
+            /** @description Used if the access token has expired. */
             refreshToken?: string;
         };
         LookOutBody: {
             /** @description Those that are there, in the order in which they were asked for. */
-            items: components["schemas"]["StockGlance"][];
+            items: components["schemas"]["StockLevelSnapshot"][];
         };
         MarkInputBody: {
             done: boolean;
@@ -3727,7 +3728,7 @@ export interface components {
             method: string;
         };
         PinInBody: {
-            /** @description The present password. */
+            /** @description The current password. */
             password: string;
             /** @description 4 to 8 digits. */
             pin: string;
@@ -3791,7 +3792,7 @@ export interface components {
             password: string;
             /** @description E.164, or the digits of a national number. */
             phone?: string;
-            /** @description An open object of the client's own, at most 8 KB. */
+            /** @description A JSON object for the client's own use, at most 8 KB. */
             profile?: unknown;
             province?: string;
             surname?: string;
@@ -4236,7 +4237,7 @@ export interface components {
             name: string;
         };
         RolePermissionsInBody: {
-            /** @description All that the role holds afterwards. */
+            /** @description The complete new set. */
             permissionIds: string[];
         };
         SetInBody: {
@@ -4320,13 +4321,6 @@ export interface components {
             /** Format: date-time */
             updatedAt: string;
         };
-        StockGlance: {
-            /** Format: int64 */
-            available: number;
-            itemId: string;
-            /** Format: date-time */
-            lastUpdate: string;
-        };
         StockItem: {
             /** Format: int64 */
             available: number;
@@ -4356,6 +4350,13 @@ export interface components {
             reserved: number;
             /** Format: int64 */
             sold: number;
+        };
+        StockLevelSnapshot: {
+            /** Format: int64 */
+            available: number;
+            itemId: string;
+            /** Format: date-time */
+            lastUpdate: string;
         };
         StockListedAdjustment: {
             items: components["schemas"]["StockAdjustment"][];
@@ -4572,7 +4573,7 @@ export interface components {
             code: string;
             email: string;
             /**
-             * @description A code for a new password is sent to /auth/password/reset.
+             * @description Codes for a new password belong to /auth/password/reset.
              * @enum {string}
              */
             purpose: "VERIFY";
@@ -7794,12 +7795,12 @@ export interface operations {
                 size?: number;
                 province?: string;
                 city?: string;
-                /** @description Whether the e-mail address was proved. */
+                /** @description Whether the e-mail address is verified. */
                 registered?: "yes" | "no";
                 /** @description The name of a role. */
                 role?: string;
                 status?: "PENDING" | "ACTIVE" | "DISABLED";
-                /** @description A part of the e-mail address, username, telephone number or name. */
+                /** @description Part of the e-mail address, username, phone number or name. */
                 q?: string;
             };
             header?: never;
@@ -8198,7 +8199,7 @@ export interface operations {
             header?: never;
             path?: never;
             cookie?: {
-                /** @description What a login has set; it logs nobody in. */
+                /** @description Set by a login. It does not authenticate. */
                 comanda_device?: string;
             };
         };
@@ -9738,7 +9739,7 @@ export interface operations {
             header?: never;
             path?: never;
             cookie?: {
-                /** @description What a login has set; it logs nobody in. */
+                /** @description Set by a login. It does not authenticate. */
                 comanda_device?: string;
             };
         };
