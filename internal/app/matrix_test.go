@@ -299,8 +299,8 @@ func (f *fixture) makeOrder(w string) string {
 		return f.field("member", "POST", "/cart/add-dish", `{"dishId":"5","quantity":1}`, "id")
 	case "{memberorder}":
 		f.make("{line}")
-		body := `{"receiverName":"Lan","receiverPhone":"0912345678","receiverAddress":"12 Hàng Bạc","paymentMethod":"SANDBOX",` +
-			`"clientTxnId":"` + rand.Text() + `"}`
+		body := `{"receiverName":"Lan","receiverPhone":"0912345678","receiverAddress":"12 Hàng Bạc",` +
+			`"receiverNote":"Gate 4711","paymentMethod":"SANDBOX","clientTxnId":"` + rand.Text() + `"}`
 		return f.field("member", "POST", "/cart/checkout", body, "orderId")
 	case "{paidorder}":
 		id := f.order("SANDBOX")

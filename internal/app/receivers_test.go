@@ -16,13 +16,13 @@ func TestReceivers_withheld(t *testing.T) {
 	if err := f.core.Reader.EnterNames(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	secrets := map[string]string{"name": `"Lan"`, "phone": "0912345678", "address": "12 Hàng Bạc"}
+	secrets := map[string]string{"name": `"Lan"`, "phone": "0912345678", "address": "12 Hàng Bạc", "note": "Gate 4711"}
 	for who, sees := range map[string]bool{
 		"kitchenA": false, "staffA": true, "cashierA": true, "managerA": true, "admin": true, "owner": true, "service": true,
 	} {
 		for path, fields := range map[string]string{
-			"/api/orders/" + id:                       "name phone address",
-			"/api/boards/1":                           "name phone address",
+			"/api/orders/" + id:                       "name phone address note",
+			"/api/boards/1":                           "name phone address note",
 			"/api/orders?branchId=1":                  "name",
 			"/api/orders?branchId=1&search=lan":       "name",
 			"/api/orders?branchId=1&search=912345678": "name",
@@ -37,8 +37,15 @@ func TestReceivers_withheld(t *testing.T) {
 				t.Errorf("%s of %s: the order is found: %t", path, who, found)
 			}
 		}
-		if board := f.firstBoard(who); strings.Contains(board, "0912345678") != sees {
-			t.Errorf("the stream of %s shows the phone: %t", who, !sees)
+		board := f.firstBoard(who)
+		for field, secret := range secrets {
+			if shown := strings.Contains(board, secret); shown != sees {
+				t.Errorf("the stream of %s: the %s is shown: %t", who, field, shown)
+			}
+		}
+		receiver := f.ask(who, "GET", "/api/orders/"+id+"/receiver", "")
+		if told := strings.Contains(string(receiver.body), "Gate 4711"); told != sees {
+			t.Errorf("%s is told the note: %t", who, told)
 		}
 	}
 	for _, path := range []string{"search=1&branchId=1", "search=a-001&branchId=1"} { // a cook finds orders by number

@@ -51,6 +51,9 @@ func (c *Cell) number(f Field) (int64, bool) {
 	return *c.PN, true
 }
 
+// missing reports whether the value is NULL.
+func (c *Cell) missing(f Field) bool { return f.Null && c.PT == nil && c.PN == nil }
+
 // Targets are where a row of the entity is scanned into.
 func (e *Entity) ScanTargets(row []Cell) []any {
 	all := make([]any, len(e.Fields))
@@ -76,7 +79,7 @@ func (e *Entity) Document(row []Cell, buf *[]byte) (Document, error) {
 	b := (*buf)[:0]
 	b = append(b, '{')
 	for i, f := range e.Fields {
-		if f.Hidden {
+		if f.Hidden || f.OmitNull && row[i].missing(f) {
 			continue
 		}
 		if len(b) > 1 {

@@ -28,6 +28,7 @@ type Field struct {
 	Hidden   bool   // not in the document; it stands beside it in an export
 	Refers   string // the entity whose id it holds
 	Optional bool   // may be left out by an import
+	OmitNull bool   // left out where it is missing: documents without it are as releases before the field wrote them
 	OneOf    []string
 	Between  [2]int64 // of a number: the least and the most; without them, any
 

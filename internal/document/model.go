@@ -157,7 +157,8 @@ var Order = define(Entity{
 	Fields: fields{
 		{Name: "id", Kind: Text}, {Name: "userId", Kind: ID, Null: true}, {Name: "receiverName", Kind: Text, Null: true},
 		{Name: "receiverPhone", Kind: Text, Null: true}, {Name: "receiverAddress", Kind: Text, Null: true},
-		{Name: "receiverEmail", Kind: Text, Null: true}, {Name: "totalPrice", Kind: Number}, {Name: "currency", Kind: Text},
+		{Name: "receiverEmail", Kind: Text, Null: true}, {Name: "receiverNote", Kind: Text, Null: true, OmitNull: true},
+		{Name: "totalPrice", Kind: Number}, {Name: "currency", Kind: Text},
 		{Name: "status", Kind: Text}, {Name: "paymentMethod", Kind: Text}, {Name: "paymentStatus", Kind: Text},
 		{Name: "paymentRef", Kind: Text, Null: true}, {Name: "cancelReason", Kind: Text, Null: true},
 		{Name: "branchId", Kind: ID}, {Name: "kind", Kind: Text}, {Name: "visitId", Kind: Text, Null: true},

@@ -2,6 +2,7 @@ package document
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 
@@ -97,6 +98,22 @@ func TestDocument_any_row(t *testing.T) {
 			t.Fatal("there is no password")
 		}
 	})
+}
+
+// An order without a note has the document that it had before there were notes; a note of nothing is a note.
+func TestDocument_omitted(t *testing.T) {
+	row := make([]Cell, len(Order.Fields))
+	var buf []byte
+	for note, want := range map[string]string{"-": `"receiverEmail":null,"totalPrice":0`, "": `"receiverNote":""`, "Gate\n7": `"receiverNote":"Gate\n7"`} {
+		at := slices.IndexFunc(Order.Fields, func(f Field) bool { return f.Name == "receiverNote" })
+		if row[at].PT = &note; note == "-" {
+			row[at].PT = nil
+		}
+		d, err := Order.Document(row, &buf)
+		if err != nil || !strings.Contains(d.JSON, want) || !json.Valid([]byte(d.JSON)) {
+			t.Errorf("%q: %s, %v", note, d.JSON, err)
+		}
+	}
 }
 
 func TestPeekField_missing(t *testing.T) {

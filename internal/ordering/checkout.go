@@ -38,6 +38,7 @@ const (
 	MaxReceiverName = 120
 	MinAddress      = 5
 	MaxAddress      = 300
+	MaxReceiverNote = 200
 )
 
 // ErrUnavailable answers a checkout of dishes that have left the menu, named by their lines in the cart.
@@ -63,7 +64,8 @@ func (r Receiver) normal(k Kind) (Receiver, error) {
 	var phoneOK, emailOK bool
 	name, nameErr := text.Line.Clean(r.Name)
 	address, addressErr := text.Line.Clean(r.Address)
-	r.Name, r.Address = name, address
+	note, noteErr := text.Lines.Clean(r.Note)
+	r.Name, r.Address, r.Note = name, address, note
 	r.Phone, phoneOK = identity.NormalizePhone(r.Phone)
 	r.Email, emailOK = identity.NormalizeEmail(r.Email)
 	switch {
@@ -75,6 +77,8 @@ func (r Receiver) normal(k Kind) (Receiver, error) {
 		return r, wrong("receiverAddress", "The address has 5 to 300 characters on one line; to fetch an order needs none.")
 	case r.Email != "" && !emailOK:
 		return r, wrong("receiverEmail", "This is not an e-mail address.")
+	case noteErr != nil || !within(r.Note, 0, MaxReceiverNote):
+		return r, wrong("receiverNote", "The note for the courier is plain text of at most 200 characters.")
 	}
 	return r, nil
 }

@@ -75,7 +75,9 @@ func (s *shop) drift(t testing.TB) {
 	}
 }
 
-var lan = ordering.Receiver{Name: "Lan", Phone: "0912345678", Address: "12 Hàng Bạc, Hà Nội", Email: "lan@example.com"}
+var lan = ordering.Receiver{
+	Name: "Lan", Phone: "0912345678", Address: "12 Hàng Bạc, Hà Nội", Email: "lan@example.com", Note: "Cổng 2\nTầng 3",
+}
 
 func checkout(key string) ordering.Checkout {
 	return ordering.Checkout{Kind: ordering.Delivery, Receiver: lan, Method: payment.Sandbox, ClientTxnID: key}
@@ -350,6 +352,11 @@ func TestService_CheckOut_again(t *testing.T) {
 			changed.Receiver.Name = "Minh"
 			if _, err := s.CheckOut(t.Context(), who, changed); !errors.Is(err, ordering.ErrIdempotency) {
 				t.Errorf("%s, another body: %v", why, err)
+			}
+			changed = checkout("a")
+			changed.Receiver.Note = ""
+			if _, err := s.CheckOut(t.Context(), who, changed); !errors.Is(err, ordering.ErrIdempotency) {
+				t.Errorf("%s, no note: %v", why, err)
 			}
 		}
 		again("the cart is gone")
@@ -652,7 +659,7 @@ func TestService_CheckOut_documents(t *testing.T) {
 		}
 		doc, _ := m.Get(t, "order:"+id)
 		for _, part := range []string{`"userId":"7"`, `"receiverName":"Lan"`, `"receiverPhone":"0912345678"`, `"kind":"DELIVERY"`,
-			`"receiverAddress":"12 Hàng Bạc, Hà Nội"`, `"receiverEmail":"lan@example.com"`, `"totalPrice":4000`} {
+			`"receiverAddress":"12 Hàng Bạc, Hà Nội"`, `"receiverEmail":"lan@example.com"`, `"receiverNote":"Cổng 2\nTầng 3"`, `"totalPrice":4000`} {
 			if !strings.Contains(doc, part) {
 				t.Errorf("%s is not in %s", part, doc)
 			}

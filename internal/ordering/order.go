@@ -39,6 +39,7 @@ type Receiver struct {
 	Phone   string `json:"p"`
 	Address string `json:"a"` // empty with PICKUP
 	Email   string `json:"e"`
+	Note    string `json:"o,omitempty"` // for the courier; left out of digests when empty, as by releases before it
 }
 
 // PaymentStatus is where an order's money is.

@@ -43,6 +43,14 @@ func TestReceiver_normal(t *testing.T) {
 		"no address to fetch":     {PickUp, func(r *Receiver) { r.Address = "" }, func(r *Receiver) { r.Address = "" }, ""},
 		"an address of two lines": {Delivery, func(r *Receiver) { r.Address = "12 Hàng Bạc\r\nHà Nội" }, nil, "receiverAddress"},
 
+		"a note of two lines": {Delivery, func(r *Receiver) { r.Note = " Cổng 2\r\nTầng 3\n" }, func(r *Receiver) { r.Note = "Cổng 2\nTầng 3" }, ""},
+		"a note of spaces":    {Delivery, func(r *Receiver) { r.Note = " \n\t" }, func(*Receiver) {}, ""},
+		"a note to fetch":     {PickUp, func(r *Receiver) { r.Note = "At 7" }, func(r *Receiver) { r.Note = "At 7" }, ""},
+		"a note of 200":       {Delivery, func(r *Receiver) { r.Note = strings.Repeat("ễ", 200) }, func(r *Receiver) { r.Note = strings.Repeat("ễ", 200) }, ""},
+		"a note of 201":       {Delivery, func(r *Receiver) { r.Note = strings.Repeat("ễ", 201) }, nil, "receiverNote"},
+		"a note that rings":   {Delivery, func(r *Receiver) { r.Note = "Bell\a" }, nil, "receiverNote"},
+		"a note of bad bytes": {Delivery, func(r *Receiver) { r.Note = "Bell\xff" }, nil, "receiverNote"},
+
 		"no e-mail":        {Delivery, func(r *Receiver) { r.Email = " " }, func(r *Receiver) { r.Email = "" }, ""},
 		"another's e-mail": {Delivery, func(r *Receiver) { r.Email = " Lan@Example.COM" }, func(*Receiver) {}, ""},
 		"no domain":        {Delivery, func(r *Receiver) { r.Email = "lan@" }, nil, "receiverEmail"},
@@ -88,6 +96,18 @@ func TestCheckout_normal(t *testing.T) {
 	}
 }
 
+// A request without a note has the digest of releases before there were notes: it may be repeated to either.
+func TestCheckout_digest_without_note(t *testing.T) {
+	total := int64(1000)
+	c := Checkout{
+		UserID: 7, Kind: Delivery, Branch: 1, Method: "COUNTER", ClientTxnID: "c-1", ExpectedTotal: &total,
+		Receiver: Receiver{Name: "Lan", Phone: "0912345678", Address: "12 Hàng Bạc", Email: "lan@example.com"},
+	}
+	if got := c.digest(); got != "7963117ceac15bd24e16558c" {
+		t.Error(got)
+	}
+}
+
 // What makes two requests the same is what the member has written, not how, and not what is in the cart.
 func TestCheckout_digest(t *testing.T) {
 	total, other := int64(1000), int64(2000)
@@ -114,6 +134,7 @@ func TestCheckout_digest(t *testing.T) {
 		"branch": func(c *Checkout) { c.Branch = 2 }, "method": func(c *Checkout) { c.Method = "SANDBOX" },
 		"name": func(c *Checkout) { c.Receiver.Name = "An" }, "phone": func(c *Checkout) { c.Receiver.Phone = "0912345679" },
 		"address": func(c *Checkout) { c.Receiver.Address = "13 Hàng Bạc" }, "email": func(c *Checkout) { c.Receiver.Email = "" },
+		"note": func(c *Checkout) { c.Receiver.Note = "Tầng 3" }, "longer note": func(c *Checkout) { c.Receiver.Note = "Tầng 3\nCổng 2" },
 		"total": func(c *Checkout) { c.ExpectedTotal = &other }, "no total": func(c *Checkout) { c.ExpectedTotal = nil },
 	} {
 		if d := digest(change); seen[d] {

@@ -186,7 +186,7 @@ func TestBoard_shape(t *testing.T) {
 		g.ask(t, "cook", "POST", "/api/orders/"+o.ID+"/items/1/done", `{"done":true}`).want(t, 200, "")
 		counter := g.Place("b", g.now(), time.Hour, stock.Line{Item: 102, Qty: 1})
 		counter.Place.Order.Method, counter.Place.Order.Kind = payment.Counter, ordering.PickUp
-		counter.Place.Order.Receiver = ordering.Receiver{Name: "Lan", Phone: "0912345678"}
+		counter.Place.Order.Receiver = ordering.Receiver{Name: "Lan", Phone: "0912345678", Note: "At 7\nby car"}
 		counter.Place.Order.VisitID, counter.Place.Order.GuestHash = "", ""
 		counter.Place.Attempt.Method = payment.Counter
 		g.do(t, counter)
@@ -198,8 +198,8 @@ func TestBoard_shape(t *testing.T) {
 		ticket := map[string]any{
 			"id": o.ID, "number": "A-001", "status": "PREPARING", "paymentStatus": "PAID", "voided": false, "cleared": false,
 			"stepAt": "2026-02-26T05:01:00Z", "version": 5.0, "kind": "DINE_IN", "tableLabel": "T1", "receiverName": "", "receiverPhone": "",
-			"receiverAddress": "",
-			"method":          "SANDBOX", "placedAt": "2026-02-26T05:00:00Z", "paidAt": "2026-02-26T05:00:00Z",
+			"receiverAddress": "", "receiverNote": "",
+			"method": "SANDBOX", "placedAt": "2026-02-26T05:00:00Z", "paidAt": "2026-02-26T05:00:00Z",
 			"items": []any{
 				map[string]any{
 					"index": 0.0, "itemId": "101", "dishId": "101", "categoryId": "1", "name": "Dish", "qty": 1.0, "notes": "", "done": false,
@@ -226,7 +226,7 @@ func TestBoard_shape(t *testing.T) {
 		}
 		for name, v := range map[string]any{
 			"totalPrice": 1000.0, "currency": "VND", "payBy": "2026-02-26T06:01:00Z", "paymentStatus": "UNPAID", "kind": "PICKUP",
-			"receiverName": "Lan", "receiverPhone": "0912345678", "tableLabel": "", "paidAt": nil, "stepAt": nil, "method": "COUNTER",
+			"receiverName": "Lan", "receiverPhone": "0912345678", "receiverNote": "At 7\nby car", "tableLabel": "", "paidAt": nil, "stepAt": nil, "method": "COUNTER",
 		} {
 			if is := at(got.body, "awaiting", 0, name); is != v {
 				t.Errorf("awaiting: %s is %v, want %v", name, is, v)
@@ -251,12 +251,13 @@ func TestBoard_printsNoEscapes(t *testing.T) {
 		old := g.Place("a", g.now(), time.Hour, stock.Line{Item: 101, Qty: 1})
 		old.Place.Order.Items[0].Name, old.Place.Order.Items[0].Notes = "Phở\x1b@", "no ice\n\x1d\x56\x41\u202e!"
 		old.Place.Order.Kind, old.Place.Order.VisitID, old.Place.Order.GuestHash = ordering.PickUp, "", ""
-		old.Place.Order.Receiver = ordering.Receiver{Name: "L\x1ban", Phone: "0912345678"}
+		old.Place.Order.Receiver = ordering.Receiver{Name: "L\x1ban", Phone: "0912345678", Note: "Gate\x1b\n4711"}
 		o := g.do(t, old)
 		g.do(t, orderingtest.Pay(o.ID, g.now()))
 		got := g.ask(t, "cook", "GET", "/api/boards/1", "").want(t, 200, "")
 		for want, is := range map[string]any{
 			"Lan": at(got.body, "tickets", 0, "receiverName"), "Phở@": at(got.body, "tickets", 0, "items", 0, "name"),
+			"Gate\n4711":  at(got.body, "tickets", 0, "receiverNote"),
 			"no ice\nVA!": at(got.body, "tickets", 0, "items", 0, "notes"),
 		} {
 			if is != want {

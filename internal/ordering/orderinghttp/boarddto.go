@@ -30,6 +30,7 @@ type Ticket struct {
 	ReceiverName    string       `json:"receiverName" doc:"Empty with DINE_IN, and without the permission to see receivers."`
 	ReceiverPhone   string       `json:"receiverPhone" doc:"Likewise."`
 	ReceiverAddress string       `json:"receiverAddress" doc:"Likewise; empty with PICKUP, too."`
+	ReceiverNote    string       `json:"receiverNote" doc:"For the courier; empty without one, and without the permission to see receivers."`
 	Method          string       `json:"method" doc:"How it was paid, or is to be."`
 	PlacedAt        time.Time    `json:"placedAt"`
 	PaidAt          *time.Time   `json:"paidAt" doc:"From when its age counts."`
@@ -120,7 +121,7 @@ func ticketOf(b *ordering.Board, o *ordering.Ticket, l look) Ticket {
 	}
 	if l.receivers {
 		t.ReceiverName, t.ReceiverPhone = text.Printable(o.Receiver.Name), text.Printable(o.Receiver.Phone)
-		t.ReceiverAddress = text.Printable(o.Receiver.Address)
+		t.ReceiverAddress, t.ReceiverNote = text.Printable(o.Receiver.Address), text.Printable(o.Receiver.Note)
 	}
 	if !o.PaidAt.IsZero() {
 		t.PaidAt = &o.PaidAt

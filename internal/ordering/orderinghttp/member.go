@@ -53,6 +53,7 @@ type checkoutBody struct {
 	ReceiverPhone   string `json:"receiverPhone" text:"line" minLength:"6" maxLength:"32" doc:"In the form of E.164 or national."`
 	ReceiverAddress string `json:"receiverAddress,omitempty" text:"line" maxLength:"300" doc:"Needed for delivery."`
 	ReceiverEmail   string `json:"receiverEmail,omitempty" text:"line" maxLength:"254"`
+	ReceiverNote    string `json:"receiverNote,omitempty" text:"lines" maxLength:"200" doc:"For the courier: a gate code, a floor, where to meet."`
 	PaymentMethod   string `json:"paymentMethod" text:"exact" minLength:"1" maxLength:"20" doc:"COUNTER, VNPAY, LINEPAY or SANDBOX, as far as they are offered."`
 	ClientTxnID     string `json:"clientTxnId" text:"exact" minLength:"1" maxLength:"64" doc:"Chosen by the client; the same id and body give the same order."`
 	ExpectedTotal   *int64 `json:"expectedTotal,omitempty" minimum:"0" doc:"What the member was shown; refused when it differs."`
@@ -64,6 +65,7 @@ func (b checkoutBody) checkout() (ordering.Checkout, error) {
 		ExpectedTotal: b.ExpectedTotal,
 		Receiver: ordering.Receiver{
 			Name: b.ReceiverName, Phone: b.ReceiverPhone, Address: b.ReceiverAddress, Email: b.ReceiverEmail,
+			Note: b.ReceiverNote,
 		},
 	}
 	if c.Kind == "" {
@@ -132,6 +134,7 @@ type receiver struct {
 	Phone   string `json:"phone"`
 	Address string `json:"address"`
 	Email   string `json:"email"`
+	Note    string `json:"note" doc:"For the courier; empty without one."`
 }
 
 type memberOrder struct {
@@ -146,7 +149,7 @@ func memberOrderOf(o ordering.Order, l httpapi.Language) memberOrder {
 	r := o.Receiver
 	return memberOrder{
 		Summary: summaryOf(o), Kind: string(o.Kind), BranchID: decimal(o.Scope.Branch),
-		Receiver: receiver{r.Name, r.Phone, r.Address, r.Email}, Items: itemsIn(o.Items, l),
+		Receiver: receiver{r.Name, r.Phone, r.Address, r.Email, r.Note}, Items: itemsIn(o.Items, l),
 	}
 }
 

@@ -145,7 +145,8 @@ func (a reply) want(t *testing.T, status int, code string) reply {
 	return a
 }
 
-const receiver = `"receiverName":"Lan","receiverPhone":"0912 345 678","receiverAddress":"12 Hàng Bạc, Hà Nội","receiverEmail":"lan@example.com"`
+const receiver = `"receiverName":"Lan","receiverPhone":"0912 345 678","receiverAddress":"12 Hàng Bạc, Hà Nội","receiverEmail":"lan@example.com",` +
+	`"receiverNote":"Cổng 2\r\nTầng 3"`
 
 func checkout(key, more string) string {
 	return fmt.Sprintf(`{%s,"paymentMethod":"SANDBOX","clientTxnId":%q%s}`, receiver, key, more)
@@ -161,6 +162,12 @@ func TestMember_checkout(t *testing.T) {
 		refused := s.ask(t, "7", "POST", "/cart/checkout", checkout("a", `,"expectedTotal":1`)).want(t, 409, "price_changed")
 		if refused.body["currentTotal"] != 3000.0 {
 			t.Errorf("%s", refused.text)
+		}
+		for _, note := range []string{strings.Repeat("ễ", 201), `ring\u0007`} {
+			form := strings.Replace(checkout("a", ""), `Cổng 2`, note, 1)
+			if bad := s.ask(t, "7", "POST", "/cart/checkout", form).want(t, 422, "invalid"); !strings.Contains(bad.text, "receiverNote") {
+				t.Errorf("%s", bad.text)
+			}
 		}
 		made := s.ask(t, "7", "POST", "/cart/checkout", checkout("a", `,"expectedTotal":3000`)).want(t, 201, "")
 		id, _ := made.body["orderId"].(string)
@@ -205,7 +212,7 @@ func (s *shop) listed(t *testing.T, id string) {
 		t.Fatalf("%s", list.text)
 	}
 	for _, o := range []map[string]any{items[0].(map[string]any), one.body} {
-		to := map[string]any{"name": "Lan", "phone": "0912345678", "address": "12 Hàng Bạc, Hà Nội", "email": "lan@example.com"}
+		to := map[string]any{"name": "Lan", "phone": "0912345678", "address": "12 Hàng Bạc, Hà Nội", "email": "lan@example.com", "note": "Cổng 2\nTầng 3"}
 		if diff := cmp.Diff(to, o["receiver"]); diff != "" {
 			t.Error(diff)
 		}

@@ -9,7 +9,7 @@ import (
 )
 
 // receiverRoute is the permission to know who receives an order. Without it no answer shows the name, the
-// phone or the address: cooks need none of them.
+// phone, the address or the note: cooks need none of them.
 var receiverRoute = identity.RouteKey{Method: "GET", Path: "/api/orders/{id}/receiver"}
 
 // shown returns the receiver as far as the caller may know who it is.
@@ -25,6 +25,11 @@ type staffReceiver struct {
 	Name    string `json:"name"`
 	Phone   string `json:"phone"`
 	Address string `json:"address" doc:"Empty with PICKUP."`
+	Note    string `json:"note" doc:"For the courier; empty without one."`
+}
+
+func staffReceiverOf(r ordering.Receiver) *staffReceiver {
+	return &staffReceiver{r.Name, r.Phone, r.Address, r.Note}
 }
 
 // staffDetail is an order with everything that the staff may know.
@@ -50,7 +55,7 @@ func (r routes) staffDetailOf(ctx context.Context, d ordering.Detail) (*staffDet
 		out.Refunds[i].Note = f.Note
 	}
 	if to := shown(ctx, d.Receiver); to.Name != "" {
-		out.Receiver = &staffReceiver{to.Name, to.Phone, to.Address}
+		out.Receiver = staffReceiverOf(to)
 	}
 	return &staffDetailOutput{out}, nil
 }
@@ -68,5 +73,5 @@ func (r routes) receiver(ctx context.Context, in *staffOrderInput) (*receiverOut
 	case d.Kind == ordering.DineIn:
 		return nil, errNoReceiver
 	}
-	return &receiverOutput{staffReceiver{d.Receiver.Name, d.Receiver.Phone, d.Receiver.Address}}, nil
+	return &receiverOutput{*staffReceiverOf(d.Receiver)}, nil
 }

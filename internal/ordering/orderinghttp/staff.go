@@ -23,7 +23,7 @@ func (r routes) registerStaff(a *httpapi.API) {
 	httpapi.Register(a, huma.Operation{
 		OperationID: "staff-order-receiver", Method: receiverRoute.Method, Path: receiverRoute.Path,
 		Tags:    []string{"Receivers"},
-		Summary: "Name, phone and address of who receives an order, wherever they are shown",
+		Summary: "Name, phone and address of who receives an order, and the note for the courier, wherever they are shown",
 	}, httpapi.Staff, r.receiver)
 	httpapi.Register(a, huma.Operation{
 		OperationID: "staff-order-cancel", Method: http.MethodPost, Path: "/api/orders/{id}/cancel", Tags: tags,

@@ -130,7 +130,8 @@ func queueOrders(tx sqldb.Tx, orders []*ordering.Order) {
 		NullText("receiver_name", func(i int) (string, bool) { return filled(orders[i].Receiver.Name) }).
 		NullText("receiver_phone", func(i int) (string, bool) { return filled(orders[i].Receiver.Phone) }).
 		NullText("receiver_address", func(i int) (string, bool) { return filled(orders[i].Receiver.Address) }).
-		NullText("receiver_email", func(i int) (string, bool) { return filled(orders[i].Receiver.Email) }))
+		NullText("receiver_email", func(i int) (string, bool) { return filled(orders[i].Receiver.Email) }).
+		NullText("receiver_note", func(i int) (string, bool) { return filled(orders[i].Receiver.Note) }))
 }
 
 // filled makes NULL of nothing.

@@ -602,7 +602,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Name, phone and address of who receives an order, wherever they are shown */
+        /** Name, phone and address of who receives an order, and the note for the courier, wherever they are shown */
         get: operations["staff-order-receiver"];
         put?: never;
         post?: never;
@@ -3179,6 +3179,8 @@ export interface components {
             receiverAddress: string;
             /** @description Empty with DINE_IN, and without the permission to see receivers. */
             receiverName: string;
+            /** @description For the courier; empty without one, and without the permission to see receivers. */
+            receiverNote: string;
             /** @description Likewise. */
             receiverPhone: string;
             /** @enum {string} */
@@ -3263,6 +3265,8 @@ export interface components {
             receiverAddress?: string;
             receiverEmail?: string;
             receiverName: string;
+            /** @description For the courier: a gate code, a floor, where to meet. */
+            receiverNote?: string;
             /** @description In the form of E.164 or national. */
             receiverPhone: string;
         };
@@ -3501,6 +3505,8 @@ export interface components {
             address: string;
             email: string;
             name: string;
+            /** @description For the courier; empty without one. */
+            note: string;
             phone: string;
         };
         OrderingRefund: {
@@ -3620,6 +3626,8 @@ export interface components {
             /** @description Empty with PICKUP. */
             address: string;
             name: string;
+            /** @description For the courier; empty without one. */
+            note: string;
             phone: string;
         };
         OrderingStation: {
@@ -3687,6 +3695,8 @@ export interface components {
             receiverAddress: string;
             /** @description Empty with DINE_IN, and without the permission to see receivers. */
             receiverName: string;
+            /** @description For the courier; empty without one, and without the permission to see receivers. */
+            receiverNote: string;
             /** @description Likewise. */
             receiverPhone: string;
             /** @enum {string} */
