@@ -73,6 +73,7 @@ for (const [size, viewport] of Object.entries(sizes)) {
     await expect(page.getByLabel('Name')).toHaveValue('Lan Nguyễn')
     await shoot(page, '11-checkout', size)
     await page.getByLabel('Telephone').fill('0901234567')
+    await page.getByLabel(/Note for the courier/).fill('Cổng số 2, mã 4711#\nTầng 3, gọi trước 5 phút')
     await page.getByLabel('Address', { exact: true }).fill('12 Hàng Bài, Hoàn Kiếm, Hà Nội')
     await page.getByRole('radio', { name: /Play money/ }).check()
     await page.getByRole('button', { name: /Order and pay/ }).click()

@@ -28,6 +28,7 @@ test('from registering to a paid order', async ({ page, server }) => {
   await page.getByRole('link', { name: /View cart · 2 items/ }).click()
   await page.getByRole('button', { name: 'Go to checkout' }).click()
   await receiver(page)
+  await page.getByLabel('Note for the courier (optional)').fill('Gate code 4711\nThird floor, ring twice')
   await page.getByRole('radio', { name: /VNPay/ }).check()
   await page.getByRole('button', { name: 'Order and pay · ₫130,000' }).click()
 
@@ -37,6 +38,8 @@ test('from registering to a paid order', async ({ page, server }) => {
   await expect(page.getByRole('heading', { name: 'Payment received' })).toBeVisible()
   await expect(page.getByText('We’ll bring it to your address')).toBeVisible()
   await expect(page.getByText('12 Hàng Bài, Hoàn Kiếm, Hà Nội')).toBeVisible()
+  await expect(page.getByText('Gate code 4711')).toBeVisible()
+  expect(await page.getByText('Gate code 4711').innerText()).toContain('4711\nThird floor, ring twice')
 
   // What the kitchen does is seen at once.
   const id = new URL(page.url()).pathname.split('/').at(-1) ?? ''
@@ -53,8 +56,10 @@ test('from registering to a paid order', async ({ page, server }) => {
   await expect(page.getByRole('group', { name: 'How many: Beef pho' })).toContainText('2')
   await page.getByRole('button', { name: 'Go to checkout' }).click()
   await expect(page.getByLabel('Name', { exact: true })).toHaveValue('Nguyễn Lan')
+  await expect(page.getByLabel('Note for the courier (optional)')).toHaveValue('') // it was about the last order
   await page.getByRole('radio', { name: /Pick-up/ }).check()
   await expect(page.getByLabel('Address', { exact: true })).toHaveCount(0)
+  await expect(page.getByLabel(/Note for the courier/)).toHaveCount(0)
   await page.getByRole('radio', { name: /At the counter/ }).check()
   await page.getByRole('button', { name: /Order and pay/ }).click()
   await expect(page.getByRole('heading', { name: 'Please pay at the counter' })).toBeVisible()

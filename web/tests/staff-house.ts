@@ -40,11 +40,12 @@ export async function order(server: Server, label: string, method: 'COUNTER' | '
 }
 
 /** Has the demo's member order for a delivery and pay, without a browser. */
-export async function deliver(server: Server, receiver: { name: string; phone: string; address: string }): Promise<Ordered> {
+export async function deliver(server: Server, receiver: { name: string; phone: string; address: string; note?: string }): Promise<Ordered> {
   const { accessToken } = await post<{ accessToken: string }>(server, '/auth/login', { username: 'member', password })
   await post(server, '/cart/add-dish', { dishId: '5', quantity: 1 }, accessToken)
   const placed = await post<Ordered & { orderId: string }>(server, '/cart/checkout', {
-    receiverName: receiver.name, receiverPhone: receiver.phone, receiverAddress: receiver.address, paymentMethod: 'SANDBOX',
+    receiverName: receiver.name, receiverPhone: receiver.phone, receiverAddress: receiver.address,
+    ...(receiver.note ? { receiverNote: receiver.note } : {}), paymentMethod: 'SANDBOX',
     clientTxnId: `t-${receiver.phone}-${String(Math.random())}`,
   }, accessToken)
   await post(server, '/cis/payments/mock-callback', { orderId: placed.orderId, method: 'SANDBOX', result: 'SUCCESS' })

@@ -3,18 +3,21 @@ import { expect, test } from './house'
 import { deliver, enter, order, sizes, tablet } from './staff-house'
 
 const lan = { name: 'Nguyễn Thị Lan', phone: '0901234567', address: '12 Hàng Bài, Hoàn Kiếm, Hà Nội' }
+const note = 'Gate code 4711\nThird floor'
 
 test('who delivers is told where to, and who cooks is not', async ({ page, server }) => {
   await page.setViewportSize(sizes.desktop)
-  const o = await deliver(server, lan)
+  const o = await deliver(server, { ...lan, note })
   await enter(page, server, 'staff', 'board')
   const ticket = page.getByRole('article', { name: o.number })
   await expect(ticket).toContainText(lan.name)
   await expect(ticket).toContainText(lan.address)
+  expect(await ticket.getByText('For the courier:').locator('..').innerText()).toContain(note)
   await expect(ticket.getByRole('link', { name: lan.phone })).toHaveAttribute('href', `tel:${lan.phone}`)
   await ticket.getByRole('link', { name: `Open order ${o.number}` }).click()
   await expect(page.getByRole('heading', { name: `Order ${o.number}` })).toBeVisible()
   await expect(page.getByText(lan.address)).toBeVisible()
+  expect(await page.getByText('Gate code 4711').innerText()).toBe(note)
   await examine(page, 'a delivery')
   await page.getByText('Log out').click()
 
@@ -22,11 +25,11 @@ test('who delivers is told where to, and who cooks is not', async ({ page, serve
   await expect(ticket).toContainText('Delivery')
   await ticket.getByRole('link', { name: `Open order ${o.number}` }).click()
   await expect(page.getByRole('heading', { name: 'Delivery' })).toBeVisible()
-  for (const withheld of Object.values(lan)) await expect(page.getByText(withheld)).toHaveCount(0)
+  for (const withheld of [...Object.values(lan), 'Gate code', 'courier']) await expect(page.getByText(withheld)).toHaveCount(0)
 })
 
 test('an order is found by who receives it, and its money goes back', async ({ page, server }) => {
-  const o = await deliver(server, { ...lan, phone: '+84987000321' })
+  const o = await deliver(server, { ...lan, phone: '+84987000321', note })
   const at = await order(server, 'A4', 'SANDBOX')
   await enter(page, server, 'manager', 'orders')
   await expect(page.getByRole('link', { name: o.number, exact: true })).toBeVisible()
@@ -48,6 +51,7 @@ test('an order is found by who receives it, and its money goes back', async ({ p
   await expect(page.getByRole('dialog')).toHaveCount(0)
   await page.emulateMedia({ media: 'print' }) // on paper there is the order, and nothing to tap
   await expect(page.getByText(lan.address)).toBeVisible()
+  await expect(page.getByText('Gate code 4711')).toBeVisible()
   await expect(page.getByRole('button', { name: 'Print' })).toBeHidden()
   await expect(page.getByRole('banner')).toBeHidden()
   await page.emulateMedia({ media: 'screen' })

@@ -30,6 +30,8 @@ test('fields are found under either name of the server', () => {
   expect(wrongFields(named)).toEqual({ receiverPhone: expect.stringContaining('6 to 15 digits') as string })
   const listed = new Fault('invalid', 422, { errors: [{ field: 'body.email', message: 'x' }, { field: 'query.page', message: 'x' }] } as Partial<Problem>)
   expect(wrongFields(listed)).toEqual({ email: 'This is not an e-mail address.' })
+  const noted = new Fault('invalid', 422, { errors: [{ field: 'body.receiverNote', message: 'x' }] } as Partial<Problem>)
+  expect(wrongFields(noted)).toEqual({ receiverNote: expect.stringContaining('200 characters') as string })
   expect(wrongFields(new Fault('username_taken', 409))).toEqual({ username: 'Somebody else has this username.' })
   expect(wrongFields(new Fault('sold_out', 409))).toEqual({})
 })

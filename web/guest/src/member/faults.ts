@@ -22,6 +22,7 @@ const words: Record<string, MemberKey> = {
 // Fields of forms that the server names, and what is wrong with them.
 const fields: Record<string, MemberKey> = {
   receiverName: 'wrong.name', receiverPhone: 'wrong.phone', receiverAddress: 'wrong.address', receiverEmail: 'wrong.email',
+  receiverNote: 'wrong.note',
   email: 'wrong.email', phone: 'wrong.phone', username: 'wrong.username', password: 'fault.passwordUnfit',
   newPassword: 'fault.passwordUnfit',
 }

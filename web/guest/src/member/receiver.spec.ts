@@ -2,10 +2,10 @@ import { beforeEach, expect, test } from 'vitest'
 
 import type { Account, ListedOrder } from './dto'
 import { pathAfter } from './paths'
-import { forgetTxn, nextTxn, receiverOf } from './receiver'
+import { forgetTxn, nextTxn, receiverFields, receiverOf } from './receiver'
 
 const lan = { firstName: 'Lan', surname: 'Nguyễn', phone: '0901234567', address: '12 Hàng Bài', city: 'Hoàn Kiếm', province: 'Hà Nội', email: 'lan@house.example' }
-const before = { receiver: { name: 'Mai', phone: '0907654321', address: '1 Lê Lợi', email: 'mai@house.example' } } as ListedOrder
+const before = { receiver: { name: 'Mai', phone: '0907654321', address: '1 Lê Lợi', email: 'mai@house.example', note: 'I wait downstairs' } } as ListedOrder
 const account = (change: object) => change as Account
 
 beforeEach(() => {
@@ -14,14 +14,24 @@ beforeEach(() => {
 
 test('the account goes before the last order', () => {
   expect(receiverOf(account(lan), before)).toEqual({
-    name: 'Lan Nguyễn', phone: '0901234567', address: '12 Hàng Bài, Hoàn Kiếm, Hà Nội', email: 'lan@house.example',
+    name: 'Lan Nguyễn', phone: '0901234567', address: '12 Hàng Bài, Hoàn Kiếm, Hà Nội', email: 'lan@house.example', note: '',
   })
 })
 
 test('what the account does not say, the last order may', () => {
   const silent = account({ firstName: null, surname: null, phone: null, address: null, city: 'Hà Nội', province: null, email: 'lan@house.example' })
-  expect(receiverOf(silent, before)).toEqual({ name: 'Mai', phone: '0907654321', address: '1 Lê Lợi', email: 'lan@house.example' })
-  expect(receiverOf(silent, undefined)).toEqual({ name: '', phone: '', address: '', email: 'lan@house.example' })
+  expect(receiverOf(silent, before)).toEqual({ name: 'Mai', phone: '0907654321', address: '1 Lê Lợi', email: 'lan@house.example', note: '' })
+  expect(receiverOf(silent, undefined)).toEqual({ name: '', phone: '', address: '', email: 'lan@house.example', note: '' })
+})
+
+test('a note goes with what is brought, and is left out where there is none', () => {
+  const to = { name: ' Lan ', phone: '0901234567', address: '12 Hàng Bài ', email: '', note: ' Gate 4711\nthird floor\n' }
+  const sent = { kind: 'DELIVERY', receiverName: 'Lan', receiverPhone: '0901234567', receiverAddress: '12 Hàng Bài' }
+  expect(receiverFields(to, 'DELIVERY')).toEqual({ ...sent, receiverNote: 'Gate 4711\nthird floor' })
+  expect(receiverFields({ ...to, note: ' \n' }, 'DELIVERY')).toEqual(sent)
+  expect(receiverFields({ ...to, email: 'lan@house.example' }, 'PICKUP')).toEqual({
+    kind: 'PICKUP', receiverName: 'Lan', receiverPhone: '0901234567', receiverEmail: 'lan@house.example',
+  })
 })
 
 test('an order has one id over reloads, and another member or order another', () => {

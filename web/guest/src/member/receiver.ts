@@ -1,6 +1,6 @@
 import { newTxnId } from '@shared/txn'
 
-import type { Account, ListedOrder } from './dto'
+import type { Account, Checkout, Kind, ListedOrder } from './dto'
 
 /** Who gets an order, as a form has it. */
 export interface Receiver {
@@ -8,9 +8,16 @@ export interface Receiver {
   phone: string
   address: string
   email: string
+  note: string
 }
 
-/** What a member need not type again: of the account, and where that says nothing, of the last order. */
+/** As many characters as a note for the courier may have. */
+export const longestNote = 200
+
+/**
+ * What a member need not type again: of the account, and where that says nothing, of the last order. A note is about one
+ * order alone, as "I wait downstairs".
+ */
 export function receiverOf(user: Account | undefined, last: ListedOrder | undefined): Receiver {
   const name = [user?.firstName, user?.surname].filter(Boolean).join(' ')
   const address = [user?.address, user?.city, user?.province].filter(Boolean).join(', ')
@@ -19,6 +26,18 @@ export function receiverOf(user: Account | undefined, last: ListedOrder | undefi
     phone: user?.phone ?? (last?.receiver.phone || ''),
     address: (user?.address ? address : '') || last?.receiver.address || '',
     email: user?.email ?? '',
+    note: '',
+  }
+}
+
+/** Who gets an order, as it is sent. An order that is fetched goes to no address, and no courier reads its note. */
+export function receiverFields(to: Receiver, kind: Kind): Omit<Checkout, 'paymentMethod' | 'clientTxnId'> {
+  const [address, email, note] = [to.address.trim(), to.email.trim(), to.note.trim()]
+  return {
+    kind, receiverName: to.name.trim(), receiverPhone: to.phone.trim(),
+    ...(kind === 'DELIVERY' ? { receiverAddress: address } : {}),
+    ...(email ? { receiverEmail: email } : {}),
+    ...(kind === 'DELIVERY' && note ? { receiverNote: note } : {}),
   }
 }
 
