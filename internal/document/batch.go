@@ -6,13 +6,13 @@ import (
 	"sync"
 )
 
-// batch is ids in their order.
+// batch is a numbered batch of ids in their order.
 type batch struct {
 	n   int
 	ids []string
 }
 
-// spread hands all ids of an entity to several workers, in batches. It ends with the first error.
+// forEachBatch runs several workers on all ids of an entity, in batches. It ends with the first error.
 func forEachBatch(
 	ctx context.Context, source Source, e *Entity, workers int, run func(context.Context, []string) error,
 ) error {
@@ -47,7 +47,7 @@ func forEachBatchFrom(
 
 const defaultWorkers = 8
 
-// feed hands out the ids behind one.
+// sendBatches sends the ids after one in batches.
 func sendBatches(ctx context.Context, source Source, e *Entity, after string, to chan<- batch) error {
 	for n := 0; ; n++ {
 		ids, err := source.IDs(ctx, e, after, batchSize)

@@ -1,6 +1,6 @@
-// Package document keeps the nine models of the house as JSON documents: what a document of each entity holds, under
-// which index keys it can be found, how it is read, written, compared with SQL and built anew.
+// Package document keeps the nine models of the house as JSON documents: the content of each entity's documents, the
+// index keys under which they are found, and how they are read, written, compared with SQL and rebuilt.
 //
-// One declaration per entity (entity.go) drives all of it. SQL decides what a document says; Redis holds a copy that is
-// made after the commit, and a reader who misses something there asks SQL.
+// One declaration per entity (model.go) drives all of it. SQL decides the content of a document. Redis has a copy
+// that is made after the commit; a reader that misses something there reads SQL.
 package document

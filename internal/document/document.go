@@ -14,16 +14,15 @@ type Document struct {
 	ID           string
 	Version      int64
 	JSON         string
-	IndexEntries []IndexEntry // under which it is found; only of documents that were read from SQL
-	Relations    string       // of those: the hidden values as a JSON object, "" without
-	Deleted      bool         // the row was deleted; a version of 0 is not known
+	IndexEntries []IndexEntry // index entries; only set for documents read from SQL
+	Relations    string       // the hidden values of such documents as a JSON object, "" for none
+	Deleted      bool         // the row was deleted; a version of 0 is unknown
 }
 
-// Ref names the document.
+// Ref returns the reference of the document.
 func (d Document) Ref() Ref { return Ref{d.Entity, d.ID} }
 
-// Cell is one value of a row: T of a text, N of a number, PT and PN where it may be missing. They are what a row is
-// scanned into.
+// Cell is the scan target of one value: T for text, N for a number, PT and PN for nullable ones.
 type Cell struct {
 	T  string
 	N  int64
@@ -54,7 +53,7 @@ func (c *Cell) number(f Field) (int64, bool) {
 // missing reports whether the value is NULL.
 func (c *Cell) missing(f Field) bool { return f.Null && c.PT == nil && c.PN == nil }
 
-// Targets are where a row of the entity is scanned into.
+// ScanTargets returns the pointers into which a row of the entity is scanned.
 func (e *Entity) ScanTargets(row []Cell) []any {
 	all := make([]any, len(e.Fields))
 	for i, f := range e.Fields {
@@ -73,7 +72,7 @@ func (e *Entity) ScanTargets(row []Cell) []any {
 	return all
 }
 
-// Document makes the document of a row. buf is space that calls may share.
+// Document returns the document of a row. buf is scratch space that calls may share.
 func (e *Entity) Document(row []Cell, buf *[]byte) (Document, error) {
 	d := Document{Entity: e, Version: row[len(row)-1].N}
 	b := (*buf)[:0]
@@ -101,7 +100,7 @@ func (e *Entity) Document(row []Cell, buf *[]byte) (Document, error) {
 	return d, e.addIndexEntries(&d, row)
 }
 
-// enter works out under which entries a document is found.
+// addIndexEntries adds the index entries of a document.
 func (e *Entity) addIndexEntries(d *Document, row []Cell) error {
 	for _, x := range e.Indexes {
 		f := e.Fields[x.field]
@@ -120,7 +119,7 @@ func (e *Entity) addIndexEntries(d *Document, row []Cell) error {
 	return nil
 }
 
-// relate enters the document under everything that a list of members names.
+// addRelations adds an index entry for each member of a relation.
 func addRelations(d *Document, x *Index, list string) error {
 	var ids []int64
 	if err := json.Unmarshal([]byte(list), &ids); err != nil {
@@ -136,7 +135,7 @@ func addRelations(d *Document, x *Index, list string) error {
 	return err
 }
 
-// plain is a value as it is looked up.
+// lookupValue returns a value in the form in which it is looked up.
 func (c *Cell) lookupValue(f Field) (string, bool) {
 	if f.Kind.isText() {
 		return c.text(f)
@@ -188,13 +187,13 @@ func (c *Cell) appendJSON(b []byte, f Field) []byte {
 	return strconv.AppendInt(b, n, 10)
 }
 
-// instantForm is RFC 3339 with milliseconds, always.
+// instantFormat is RFC 3339, always with milliseconds, so that equal rows have equal documents.
 const instantFormat = "2006-01-02T15:04:05.000Z07:00"
 
-// HouseLocale is the locale whose text is a document's name, where there is one.
+// DefaultLocale is the locale of a document's name, if the name exists in it.
 const DefaultLocale = "vi"
 
-// appendLocalised writes one of the texts: the house's, else the English one, else the first by its locale.
+// appendLocalised appends one of the texts: the default locale's, else the English one, else the first by locale.
 func appendLocalised(b []byte, object string) []byte {
 	var texts map[string]string
 	if json.Unmarshal([]byte(object), &texts) != nil || len(texts) == 0 {
@@ -203,7 +202,7 @@ func appendLocalised(b []byte, object string) []byte {
 	return appendText(b, TextIn(texts, DefaultLocale))
 }
 
-// In gives the text in the locale, else in the house's, else in English, else the first by its locale.
+// TextIn returns the text in the locale, else in the default locale, else in English, else the first by locale.
 func TextIn(texts map[string]string, locale string) string {
 	for _, l := range []string{locale, DefaultLocale, "en"} {
 		if s := texts[l]; s != "" {
@@ -219,7 +218,7 @@ func TextIn(texts map[string]string, locale string) string {
 	return text
 }
 
-// appendText quotes a string. Nothing but what JSON forbids is escaped.
+// appendText appends a quoted string. It escapes only what JSON requires.
 func appendText(b []byte, s string) []byte {
 	b = append(b, '"')
 	from := 0

@@ -7,35 +7,35 @@ import (
 	"comanda/internal/text"
 )
 
-// Entity declares one model: what its documents hold and how they are found. Everything else follows from it.
+// Entity declares one model: the content of its documents and how they are found. All else is derived from it.
 type Entity struct {
-	Name       string // as in keys and in lines of an export
+	Name       string // in keys and exports
 	Fields     []Field
 	Indexes    []*Index
 	Keys       *keyspace.Documents
-	Numeric    bool // ids are numbers; otherwise they are text
-	ExportOnly bool // belongs to the ledger: exported, never imported
+	Numeric    bool // ids are numbers, otherwise text
+	ExportOnly bool // exported, never imported
 
-	UniqueTogether []string // fields whose values no two rows share all of
+	UniqueTogether []string // fields whose combination is unique
 }
 
-// Field is one value of a row. Rows have their values in the order of the declaration.
+// Field is one value of a row. Rows have their values in the order of declaration.
 type Field struct {
 	Name     string // in the document
 	Kind     Kind
 	Null     bool   // may be missing
-	Derived  bool   // computed from other rows: shown, but never imported
-	Hidden   bool   // not in the document; it stands beside it in an export
-	Refers   string // the entity whose id it holds
-	Optional bool   // may be left out by an import
-	OmitNull bool   // left out where it is missing: documents without it are as releases before the field wrote them
+	Derived  bool   // computed from other rows; never imported
+	Hidden   bool   // not in the document; an export writes it beside the document
+	Refers   string // the entity that the value identifies
+	Optional bool   // an import may omit it
+	OmitNull bool   // omitted if NULL: such documents equal those of releases before the field
 	OneOf    []string
-	Between  [2]int64 // of a number: the least and the most; without them, any
+	Between  [2]int64 // of a number: minimum and maximum; {0, 0} for any
 
-	Typed text.Kind // of texts that people type, also in an object by locale: an import cleans them as routes do
+	Typed text.Kind // of texts that people type, also in an object by locale: an import normalizes them as routes do
 }
 
-// Kind says how a value is written.
+// Kind is the way in which a value is written.
 type Kind int
 
 // The kinds.
@@ -50,35 +50,35 @@ const (
 	Members               // a JSON array of numbers: the ids that a relation holds
 )
 
-// isText tells whether SQL keeps the kind as text.
+// isText reports whether SQL stores the kind as text.
 func (k Kind) isText() bool { return k == Text || k >= Object }
 
-// Index is a way to find documents by a value.
+// Index finds documents by a value.
 type Index struct {
-	Name      string // in questions and memos
+	Name      string // in queries and memos
 	Field     string
 	Unique    bool
 	Case      Case
-	OnlyValue string // the one value that is indexed; empty: all
+	OnlyValue string // the only indexed value; empty for all
 	Keys      []*keyspace.DocumentIndex
 
-	field int // place of Field
+	field int // position of Field in Entity.Fields
 }
 
-// Case says what becomes of capital letters in a value that is looked up.
+// Case is the treatment of capital letters in a value that is looked up.
 type Case int
 
 // The cases.
 const (
-	Fold   Case = iota // they are made small: A-Z, no other letters, so that SQL does it in the same way
-	Escape             // they are told apart, and written as escapes because keys have none
-	Keep               // they are told apart and stay: names of roles and references of payments, as the reference has them
+	Fold   Case = iota // A-Z become lower case, no other letters, so that SQL does the same
+	Escape             // distinguished, and escaped because keys have no capitals
+	Keep               // distinguished and kept: role names and payment references, as in the reference
 )
 
-// Relation tells whether the index holds what belongs to a document, and not where the document belongs.
+// IsRelation reports whether the index lists what belongs to a document, rather than the documents with a value.
 func (x *Index) IsRelation() bool { return x.Keys[0].Own }
 
-// define finishes a declaration.
+// define completes a declaration. It panics on a mistake in it, at program start.
 func define(e Entity) *Entity {
 	for _, x := range e.Indexes {
 		x.field = slices.IndexFunc(e.Fields, func(f Field) bool { return f.Name == x.Field })
@@ -89,7 +89,7 @@ func define(e Entity) *Entity {
 	return &e
 }
 
-// Index gives an index by its name; nil when there is none.
+// Index returns an index by name; nil if there is none.
 func (e *Entity) Index(name string) *Index {
 	for _, x := range e.Indexes {
 		if x.Name == name {
@@ -99,7 +99,7 @@ func (e *Entity) Index(name string) *Index {
 	return nil
 }
 
-// Sets are the indexes by which Find chooses, in the order of the declaration.
+// Sets returns the indexes by which Find selects, in the order of declaration.
 func (e *Entity) Sets() []*Index {
 	var sets []*Index
 	for _, x := range e.Indexes {
@@ -110,7 +110,7 @@ func (e *Entity) Sets() []*Index {
 	return sets
 }
 
-// ByName gives an entity; nil when there is none.
+// ByName returns an entity by name; nil if there is none.
 func ByName(name string) *Entity {
 	for _, e := range Entities {
 		if e.Name == name {
@@ -120,7 +120,7 @@ func ByName(name string) *Entity {
 	return nil
 }
 
-// ByKeys gives the entity of a family of keys; nil when there is none.
+// ByKeys returns the entity of a key family; nil if there is none.
 func ByKeys(f *keyspace.Documents) *Entity {
 	for _, e := range Entities {
 		if e.Keys == f {
@@ -130,7 +130,7 @@ func ByKeys(f *keyspace.Documents) *Entity {
 	return nil
 }
 
-// ByIndex gives the entity and the index to which a family of keys belongs.
+// ByIndex returns the entity and the index of a key family; nil if there is none.
 func ByIndex(k *keyspace.DocumentIndex) (*Entity, *Index) {
 	for _, e := range Entities {
 		for _, x := range e.Indexes {
@@ -142,14 +142,14 @@ func ByIndex(k *keyspace.DocumentIndex) (*Entity, *Index) {
 	return nil, nil
 }
 
-// Ref names a document.
+// Ref identifies a document.
 type Ref struct {
 	Entity *Entity
 	ID     string
 }
 
-// String is the key of the document.
+// String returns the key of the document.
 func (r Ref) String() string { return r.Entity.Name + ":" + r.ID }
 
-// Kind is the kind of the values of an index.
+// Kind returns the kind of the values of an index.
 func (e *Entity) Kind(x *Index) Kind { return e.Fields[x.field].Kind }

@@ -9,23 +9,23 @@ import (
 	"slices"
 )
 
-// line is a document in an export.
+// exportLine is a document in an export.
 type exportLine struct {
 	Entity    string          `json:"entity"`
 	ID        string          `json:"id"`
 	Document  json.RawMessage `json:"document"`
-	Relations json.RawMessage `json:"relations,omitempty"` // what belongs to the document, but stands beside it
+	Relations json.RawMessage `json:"relations,omitempty"` // hidden values of the document
 }
 
-// Importable are the entities that an import takes, in the order in which it takes them. The ledger's are not among
-// them: orders are more than their documents, and come back with a backup.
+// Importable returns the entities that an import accepts, in import order. Orders are not among them: they are more
+// than their documents, and come back with a backup.
 func Importable() []*Entity {
 	return slices.DeleteFunc(slices.Clone(Entities), func(e *Entity) bool { return e.ExportOnly })
 }
 
-// Export writes documents as they are in SQL, one a line: entities in their order, documents in the order of their ids.
-// The same rows always give the same text. All are of one moment: a document of a later one could refer to what was written
-// behind the end of its entity, and no import would take it.
+// Export writes the documents in SQL, one a line: entities in their order, documents by id. Equal rows produce equal
+// text. All are read in one snapshot: a later document could refer to one written after the end of its entity, and an
+// import would refuse it.
 func Export(
 	ctx context.Context, from SnapshotSource, entities []*Entity, to io.Writer, report func(Progress),
 ) (total int, err error) {

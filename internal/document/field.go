@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Peek gives a value of a document as it is looked up, without reading all of it: text as it is, numbers in digits, yes
-// or no. ok is false when there is none.
+// PeekField returns a field of a document in lookup form without parsing the whole document: text as it is, numbers
+// in digits, yes or no. ok is false if there is none.
 func PeekField(doc, name string) (value string, ok bool) {
 	raw, found := rawField(doc, name)
 	switch {
@@ -25,7 +25,7 @@ func PeekField(doc, name string) (value string, ok bool) {
 	return value, err == nil
 }
 
-// Has tells whether a document is found under an entry. What a relation holds is not in documents: it is believed.
+// HasEntry reports whether a document has an index entry. Relations are not in documents and always match.
 func HasEntry(doc string, e IndexEntry) bool {
 	if e.Index.IsRelation() {
 		return true
@@ -38,7 +38,7 @@ func HasEntry(doc string, e IndexEntry) bool {
 	return ok && encoded == e.Value
 }
 
-// member gives the text of one member of a JSON object that we have written ourselves: without spaces around.
+// rawField returns the text of one field of a JSON object that this package has written: without white space.
 func rawField(doc, name string) (raw string, ok bool) {
 	for i := 1; i < len(doc) && doc[i] == '"'; i++ {
 		end := skipText(doc, i)
@@ -46,9 +46,9 @@ func rawField(doc, name string) (raw string, ok bool) {
 			return "", false
 		}
 		key := doc[i+1 : end-1]
-		from := end + 1 // behind the colon
+		from := end + 1 // after the colon
 		i = skipValue(doc, from)
-		if i < 0 || i >= len(doc) { // an object of ours ends behind its last value
+		if i < 0 || i >= len(doc) { // the object ends after its last value
 			return "", false
 		}
 		if key == name {
@@ -58,7 +58,7 @@ func rawField(doc, name string) (raw string, ok bool) {
 	return "", false
 }
 
-// skipText gives the place behind a string that begins at i.
+// skipText returns the index after a string that begins at i.
 func skipText(s string, i int) int {
 	for i++; i < len(s); i++ {
 		switch s[i] {
@@ -71,7 +71,7 @@ func skipText(s string, i int) int {
 	return len(s)
 }
 
-// skipValue gives the place behind a value that begins at i.
+// skipValue returns the index after a value that begins at i, or -1.
 func skipValue(s string, i int) int {
 	depth := 0
 	for i < len(s) {

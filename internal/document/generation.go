@@ -9,19 +9,19 @@ import (
 	"comanda/internal/fault"
 )
 
-// PlaneState is what SQL knows about the documents in Redis.
+// GenerationState is the state of the documents in Redis as recorded in SQL.
 type GenerationState struct {
-	Epoch          string // what every mark in Redis must show; empty: nothing there is to be relied on
-	Server         string // the servers it was built on
+	Epoch          string // epoch that every marker in Redis must have; empty: Redis is not used
+	Server         string // servers on which it was built
 	Building       string // the epoch of a rebuild, empty when none is under way
 	BuildingServer string
-	Entity         *Entity // where the rebuild stands
+	Entity         *Entity // position of the rebuild
 	After          string
-	ClaimedUntil   time.Time // until then the rebuild is somebody's
+	ClaimedUntil   time.Time // end of the rebuild's claim
 }
 
-// PlaneStore keeps the state, normally documentsql. Who claims or changes tells what he has seen, and comes too late
-// when something else is there.
+// GenerationStore stores the state; documentsql.Store implements it. Changes are conditional on the state that the
+// caller has read: ok is false if it has changed.
 type GenerationStore interface {
 	Generation(ctx context.Context) (GenerationState, error)
 	Invalidate(ctx context.Context, epoch string) error
@@ -31,61 +31,62 @@ type GenerationStore interface {
 	AbandonBuild(ctx context.Context, building string) error
 }
 
-// Mark is what one mark in Redis shows.
+// Marker is the content of one marker in Redis.
 type Marker struct{ Epoch, Building string }
 
-// Marks are the marks in Redis, normally documentredis. They are lost with the documents.
+// Markers are keys spread over the servers of Redis; documentredis.Store implements it. They are lost together with
+// documents.
 type Markers interface {
 	Up() bool
-	// Server names the servers that answer now.
+	// Server returns the identity of the servers that answer now.
 	Server(ctx context.Context) (string, error)
 	Markers(ctx context.Context) ([]Marker, error)
-	// MarkBuilding notes a rebuild on every mark and keeps their epochs.
+	// MarkBuilding records a rebuild in every marker and keeps their epochs.
 	MarkBuilding(ctx context.Context, building string) error
-	// MarkBuilt makes a rebuild the epoch; ok is false when one of the marks has not lived through all of it.
+	// MarkBuilt makes a rebuild the epoch; ok is false if a marker was lost during the rebuild.
 	MarkBuilt(ctx context.Context, building string) (ok bool, err error)
 }
 
-// Plane tells whether the documents in Redis are whole, and has them rebuilt when they are not.
+// Generation decides whether the documents in Redis are complete, and rebuilds them if not.
 type Generation struct {
 	Store   GenerationStore
 	Markers Markers
-	Build   func(ctx context.Context) error // starts a rebuild, or finds that somebody else has
+	Build   func(ctx context.Context) error // rebuilds, or returns ErrRebuildRunning
 
 	mu       sync.Mutex
 	epoch    string
-	revision uint64 // counts calls of Suspect: what was looked at before one says nothing
-	damage   error  // what the sampler has found to be lost; nil: nothing
+	revision uint64 // counts calls of Invalidate: results of checks that began before one are dropped
+	damage   error  // losses that the sampler has found; nil for none
 }
 
-// errCold is the state of documents that no rebuild has completed since Redis was restarted or emptied.
+// errCold is the state before a rebuild has completed since Redis was restarted or emptied.
 var errCold = fault.New(fault.Unavailable, "documents_cold",
 	"The documents in Redis are being rebuilt. They are read from SQL meanwhile.")
 
-// Epoch is the epoch that marks must show; empty while the documents cannot be relied on.
+// Epoch returns the epoch that markers must have; empty while Redis must not be used.
 func (p *Generation) Epoch() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.epoch
 }
 
-// Damaged reports whether Redis is known to have lost keys of documents. A set may then lack members, or be gone, although
-// the marks are whole: it must not be read. A single document is checked by its reader and may.
+// Damaged reports whether Redis is known to have lost keys of documents. Sets may then lack members, or be missing,
+// although the markers are complete: they must not be read. Single documents are checked by their reader and may.
 func (p *Generation) Damaged() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.damage != nil
 }
 
-// setDamage notes what is lost; nil: everything is there again.
+// setDamage records losses; nil when everything is restored.
 func (p *Generation) setDamage(why error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.damage = why
 }
 
-// Check returns why documents are not read from Redis as they should be, for people; nil while they are. It is nil also
-// while Redis does not answer, which is told elsewhere.
+// Check returns the reason why documents are not read from Redis, for operators; nil while they are. It also returns
+// nil while Redis does not answer, which another check reports.
 func (p *Generation) Check(context.Context) error {
 	if !p.Markers.Up() {
 		return nil
@@ -98,7 +99,7 @@ func (p *Generation) Check(context.Context) error {
 	return p.damage
 }
 
-// Suspect makes the plane cold until the next look: the servers may be others than before.
+// Invalidate stops reading from Redis until the next check: the servers may have changed.
 func (p *Generation) Invalidate() { p.setEpoch("", p.currentRevision()+1) }
 
 func (p *Generation) currentRevision() uint64 {
@@ -107,7 +108,7 @@ func (p *Generation) currentRevision() uint64 {
 	return p.revision
 }
 
-// set notes what a look has found, unless Suspect came in between.
+// setEpoch stores the result of a check, unless Invalidate was called since it began.
 func (p *Generation) setEpoch(epoch string, look uint64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -117,7 +118,7 @@ func (p *Generation) setEpoch(epoch string, look uint64) {
 	p.epoch, p.revision = epoch, look
 }
 
-// Watch looks once, to be run every second or when something has happened, and has rebuilt what is not whole.
+// Reconcile checks the markers, every second or on an event, and rebuilds what is not complete.
 func (p *Generation) Reconcile(ctx context.Context) error {
 	if !p.Markers.Up() {
 		p.Invalidate()
@@ -134,7 +135,7 @@ func (p *Generation) Reconcile(ctx context.Context) error {
 	return err
 }
 
-// look compares the marks with what SQL says.
+// verify compares the markers with the state in SQL.
 func (p *Generation) verify(ctx context.Context) (whole bool, err error) {
 	look := p.currentRevision()
 	epoch := ""
@@ -147,7 +148,7 @@ func (p *Generation) verify(ctx context.Context) (whole bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	if server != state.Server { // what a restarted server has loaded may be old, whatever its marks say
+	if server != state.Server { // a restarted server may have loaded old data, whatever its markers say
 		return false, p.Store.Invalidate(ctx, state.Epoch)
 	}
 	marks, err := p.Markers.Markers(ctx)

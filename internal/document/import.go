@@ -14,42 +14,42 @@ import (
 	"comanda/internal/fault"
 )
 
-// OnConflict says what becomes of a line whose id, or one of whose unique values, is there already.
+// OnConflict is the treatment of a line whose id, or one of whose unique values, exists.
 type OnConflict string
 
-// The ways.
+// The treatments.
 const (
-	Refuse  OnConflict = "refuse"  // nothing at all is imported
-	Skip    OnConflict = "skip"    // what is there stays
-	Replace OnConflict = "replace" // what is there under the id becomes what the line says
+	Refuse  OnConflict = "refuse"  // nothing is imported
+	Skip    OnConflict = "skip"    // the existing row stays
+	Replace OnConflict = "replace" // the row with the id gets the values of the line
 )
 
-// Record is a checked line as it is written to SQL.
+// Record is a validated line, ready to be written to SQL.
 type Record struct {
 	ID      string
-	Row     []Cell              // by the fields of the entity; derived ones are empty
-	Members map[string][]string // what belongs to it, by the hidden field
+	Row     []Cell              // values by field of the entity; derived ones are empty
+	Members map[string][]string // relations by hidden field
 	line    int
 }
 
-// Target takes imports, normally documentsql.
+// ImportTarget receives imports; documentsql.Store implements it.
 type ImportTarget interface {
 	Source
-	// Twins gives for records of an entity the ids of rows that have the same values in all fields of Together.
+	// Duplicates returns, by record id, the ids of rows with the same values in all fields of UniqueTogether.
 	Duplicates(ctx context.Context, e *Entity, records []Record) (map[string]string, error)
-	// Import writes records of one entity, all or none: new rows, and new values for those that are there.
+	// Import writes records of one entity, all or none: new rows, and new values of existing ones.
 	Import(ctx context.Context, e *Entity, records []Record) error
 }
 
-// Import is an import that runs.
+// Import is an import in progress.
 type Import struct {
 	Target     ImportTarget
 	OnConflict OnConflict
-	DryRun     bool           // nothing is written
+	DryRun     bool           // validate only
 	Report     func(Progress) // may be nil
 }
 
-// Imported tells what an import has done, or with Check would do.
+// ImportResult is what an import has done, or with DryRun would do.
 type ImportResult struct {
 	Lines   int            `json:"lines"`
 	Written map[string]int `json:"written"` // by entity
@@ -58,8 +58,8 @@ type ImportResult struct {
 
 const maxLineBytes = 1 << 20 // bytes of a line
 
-// Run reads the lines twice: first everything is checked, then it is written, some hundred lines in a transaction. Every
-// error names its line.
+// Run reads the lines twice: the first pass validates everything, the second writes some hundred lines per
+// transaction. Every error names its line.
 func (im *Import) Run(ctx context.Context, from io.ReadSeeker) (ImportResult, error) {
 	if im.OnConflict == "" {
 		im.OnConflict = Refuse
@@ -79,7 +79,7 @@ func (im *Import) Run(ctx context.Context, from io.ReadSeeker) (ImportResult, er
 	})
 }
 
-// pass goes through all lines in batches of one entity.
+// pass reads all lines in batches of one entity.
 func (im *Import) pass(ctx context.Context, from io.Reader, write func(*Entity, []Record) error) (ImportResult, error) {
 	p := importPass{
 		Import: im, ids: map[Ref]bool{}, values: map[uniqueValue]int{},
@@ -127,21 +127,21 @@ func refuseLine(n int, err error) error {
 	return fault.Newf(fault.Invalid, "import_invalid", "Line %d: %v.", n, err)
 }
 
-// passing is one pass, with what it has seen.
+// importPass is one pass with what it has read so far.
 type importPass struct {
 	*Import
-	ids    map[Ref]bool        // of the lines so far; false: skipped, and not there either
-	values map[uniqueValue]int // unique values, by the line that has them
+	ids    map[Ref]bool        // ids of the lines so far; false if skipped and missing in SQL
+	values map[uniqueValue]int // line of each unique value
 	result ImportResult
 }
 
 type uniqueValue struct {
 	index  *Index
-	entity *Entity // of values that are unique together; they have no index
+	entity *Entity // for UniqueTogether, which has no index
 	text   string
 }
 
-// check tells conflicts and missing references of a batch, and gives what is to be written.
+// check finds conflicts and missing references of a batch and returns the records to write.
 func (p *importPass) check(ctx context.Context, e *Entity, batch []Record) ([]Record, error) {
 	if len(batch) == 0 {
 		return nil, nil
@@ -172,7 +172,7 @@ func (p *importPass) check(ctx context.Context, e *Entity, batch []Record) ([]Re
 	return kept, nil
 }
 
-// conflicts tells for each record what of it is there already. It is an error where that is refused.
+// findConflicts returns for each record what exists already. It returns an error where conflicts are refused.
 func (p *importPass) findConflicts(ctx context.Context, e *Entity, batch []Record) ([]conflict, error) {
 	ids := make([]string, len(batch))
 	for i, r := range batch {
@@ -215,17 +215,18 @@ func (p *importPass) findConflicts(ctx context.Context, e *Entity, batch []Recor
 	return found, nil
 }
 
-// conflict is what of a record is there already; why is empty when nothing is.
+// conflict is the reason why a record conflicts with existing data; reason is empty for none.
 type conflict struct {
 	reason string
-	exists bool // the id is
+	exists bool // a row with the id exists
 }
 
 func refuseConflict(n int, why string) error {
 	return fault.Newf(fault.Conflict, "import_conflict", "Line %d: %s.", n, why)
 }
 
-// belongs notes that what a record says belongs to another row, which nothing but leaving the record out resolves.
+// ownedByOther records that a value belongs to another row. Only omitting the record resolves that, so Replace
+// refuses it.
 func (p *importPass) ownedByOther(r Record, c *conflict, what string, e *Entity, owner string) error {
 	if owner == "" || owner == r.ID {
 		return nil
@@ -236,7 +237,7 @@ func (p *importPass) ownedByOther(r Record, c *conflict, what string, e *Entity,
 	return nil
 }
 
-// twins looks for rows that have the same in fields which no two rows share, in SQL or in the file.
+// checkDuplicates finds rows with the same combination of unique fields, in SQL or in the file.
 func (p *importPass) checkDuplicates(ctx context.Context, e *Entity, batch []Record, found []conflict) error {
 	if len(e.UniqueTogether) == 0 {
 		return nil
@@ -264,7 +265,7 @@ func (p *importPass) checkDuplicates(ctx context.Context, e *Entity, batch []Rec
 	return nil
 }
 
-// twice refuses a value that an earlier line of the file has.
+// checkRepeated refuses a value that an earlier line of the file has.
 func (p *importPass) checkRepeated(r Record, v uniqueValue, what string) error {
 	if first, twice := p.values[v]; twice {
 		return refuseLine(r.line, fmt.Errorf("the %s is that of line %d too", what, first))
@@ -273,7 +274,7 @@ func (p *importPass) checkRepeated(r Record, v uniqueValue, what string) error {
 	return nil
 }
 
-// taken looks for unique values that another document has, in SQL or in the file. They cannot be replaced.
+// checkUnique finds unique values of another document, in SQL or in the file. They cannot be replaced.
 func (p *importPass) checkUnique(ctx context.Context, e *Entity, x *Index, batch []Record, found []conflict) error {
 	texts := make([]string, len(batch))
 	for i := range batch {
@@ -299,7 +300,7 @@ func (p *importPass) checkUnique(ctx context.Context, e *Entity, x *Index, batch
 	return nil
 }
 
-// references looks for rows that records refer to and that are neither in SQL nor in the file.
+// checkReferences finds referenced rows that are neither in SQL nor in the file.
 func (p *importPass) checkReferences(ctx context.Context, e *Entity, batch []Record) error {
 	missing := map[*Entity][]string{}
 	missed := map[Ref]bool{}
@@ -349,7 +350,7 @@ func (r Record) refs(e *Entity) []Ref {
 
 var errExportOnly = errors.New("orders are not imported; they come back with a backup")
 
-// parseLine reads a line strictly: nothing unknown, nothing missing, every value of its kind.
+// parseLine parses a line strictly: no unknown fields, none missing, every value of its kind.
 func parseLine(text []byte) (*Entity, Record, error) {
 	var l exportLine
 	if err := decodeStrict(text, &l); err != nil {

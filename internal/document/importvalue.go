@@ -14,7 +14,7 @@ import (
 	"comanda/internal/text"
 )
 
-// parse makes a record of a line.
+// parse returns the record of a line.
 func (e *Entity) parse(l exportLine) (Record, error) {
 	r := Record{ID: l.ID, Row: make([]Cell, len(e.Fields)), Members: map[string][]string{}}
 	var values map[string]json.RawMessage
@@ -56,7 +56,7 @@ func (e *Entity) parse(l exportLine) (Record, error) {
 	return r, nil
 }
 
-// parseValue reads one value. What is derived is only checked.
+// parseValue parses one value. A derived one is only validated.
 func (e *Entity) parseValue(r *Record, i int, raw json.RawMessage, given bool) error {
 	f, c := e.Fields[i], &r.Row[i]
 	if f.Derived {
@@ -88,14 +88,14 @@ func (e *Entity) parseValue(r *Record, i int, raw json.RawMessage, given bool) e
 	return nil
 }
 
-// set gives a cell a text.
+// set stores a text in a cell.
 func (c *Cell) set(f Field, text string) {
 	if c.T = text; f.Null {
 		c.PT = &c.T
 	}
 }
 
-// parse reads a value of a kind; it stands in T or N in any case.
+// parse parses a value of a kind. The result is in T or N, also of a nullable field.
 func (c *Cell) parse(f Field, raw json.RawMessage) (err error) {
 	switch f.Kind {
 	case Text, Localised:
@@ -174,8 +174,8 @@ func (c *Cell) parseObject(f Field, raw json.RawMessage) error {
 	return nil
 }
 
-// cleanTexts returns an object of texts by locale with its texts as they are kept. An object that is so already stays as
-// it is written, so that an export of an import is the same text.
+// cleanTexts returns an object of texts by locale with normalized texts. An object that is normalized already stays
+// byte for byte the same, so that exporting an import reproduces the file.
 func cleanTexts(k text.Kind, raw json.RawMessage, object map[string]json.RawMessage) (json.RawMessage, error) {
 	clean, changed := map[string]string{}, false
 	for locale, value := range object {

@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// Seen remembers which keys SQL implies, and of sets how many members: what Redis holds beyond them is looked at more
-// closely. Keys are kept as hashes of 64 bits. When it is full it knows less, and more is looked at.
+// KeySet is a set of the keys that SQL implies, with the number of members of sets. Keys of Redis that are not in it
+// are examined more closely. It stores 64-bit hashes; a full set drops further keys, so that more is examined.
 type KeySet struct {
 	seed  maphash.Seed
 	limit int
@@ -15,15 +15,15 @@ type KeySet struct {
 	keys map[uint64]int32
 }
 
-// maxSeen keys take some hundred megabytes.
+// maxKeys bounds the memory to some hundred megabytes.
 const maxKeys = 8 << 20
 
-// NewSeen makes an empty memory for a number of keys.
+// NewKeySet returns an empty set for a number of keys.
 func NewKeySet(most int) *KeySet {
 	return &KeySet{seed: maphash.MakeSeed(), limit: most, keys: map[uint64]int32{}}
 }
 
-// Add notes keys; members tells for each how many members of the set were seen, nil that they are no sets.
+// Add adds keys; members is the number of members of each set, nil for keys that are no sets.
 func (s *KeySet) Add(keys []string, members []int) {
 	if s == nil {
 		return
@@ -46,7 +46,7 @@ func (s *KeySet) Add(keys []string, members []int) {
 	}
 }
 
-// Has tells whether a key was noted, and with how many members.
+// Has reports whether a key was added, and returns its number of members.
 func (s *KeySet) Has(key string) (members int, ok bool) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()

@@ -18,7 +18,7 @@ type (
 // small is what a column of 32 bits holds.
 var small = [2]int64{math.MinInt32, math.MaxInt32}
 
-// What a line of a cart holds: cart.MaxQuantity and catalog.MaxPrice, which documents must not know. Whoever works with a
+// Limits of a cart line: cart.MaxQuantity and catalog.MaxPrice, which this package must not import. Who works with a
 // line relies on it that such numbers can be multiplied and summed; a test compares them.
 var (
 	lineQuantity = [2]int64{1, 20}

@@ -8,16 +8,16 @@ import (
 )
 
 const (
-	claimBatch       = 50               // of the outbox in one round; one row may stand for hundreds of documents
-	claimDuration    = 10 * time.Second // then somebody else may try
-	runBudget        = 2 * time.Second  // then RunOnce ends, and what is left comes with the next
+	claimBatch       = 50               // outbox rows in one claim; one row may stand for hundreds of documents
+	claimDuration    = 10 * time.Second // then another process may try
+	runBudget        = 2 * time.Second  // then RunOnce ends; the rest follows in the next run
 	maxTouchedPerRun = 2000             // touched documents in one run
-	batchSize        = 500              // documents that share their round trips
-	maxProjectRounds = 4                // how often a document is projected anew at once, before it waits for the next round
-	maxTouched       = 100_000          // documents that wait in memory; they are hints, and more are forgotten
+	batchSize        = 500              // documents that share round trips
+	maxProjectRounds = 4                // how often a document is projected again at once, before it waits for the next run
+	maxTouched       = 100_000          // documents waiting in memory; they are hints, and more are dropped
 )
 
-// Projector brings what has changed to Redis. Any number of processes may run one.
+// Projector copies changed documents to Redis. Any number of processes may run one.
 type Projector struct {
 	Source  Source
 	Outbox  Outbox
@@ -29,7 +29,7 @@ type Projector struct {
 	touched map[Ref]struct{}
 }
 
-// Touch has documents projected again with the next round, beside those in the outbox. It never waits.
+// Touch queues documents for the next run, beside those in the outbox. It never blocks.
 func (p *Projector) Touch(refs ...Ref) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -43,7 +43,7 @@ func (p *Projector) Touch(refs ...Ref) {
 	}
 }
 
-// take takes some of what was touched.
+// takeTouched removes and returns up to maxTouchedPerRun touched documents.
 func (p *Projector) takeTouched() []Ref {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -58,8 +58,9 @@ func (p *Projector) takeTouched() []Ref {
 	return refs
 }
 
-// RunOnce projects what is due, as much as two seconds allow: a round that goes on for as long as changes come ends by
-// the loop's deadline, in the middle of a call, and counts as failed. While Redis is down it does nothing: the rows stay.
+// RunOnce projects what is due for up to two seconds. Without that limit, a run that goes on as long as changes
+// arrive would be cut off by the loop's deadline in the middle of a call and count as failed. While Redis is down it
+// does nothing: the rows stay.
 func (p *Projector) RunOnce(ctx context.Context) error {
 	if !p.Writer.Up() {
 		return nil
@@ -79,14 +80,14 @@ func (p *Projector) RunOnce(ctx context.Context) error {
 	return nil
 }
 
-// inTime reports whether a run that began at an instant may go on. Where the clock was set back it may not.
+// withinBudget reports whether a run that began at an instant may go on. It may not if the clock was set back.
 func (p *Projector) withinBudget(begun time.Time) bool {
 	took := p.Now().Sub(begun)
 	return took >= 0 && took < runBudget
 }
 
-// round projects some rows of the outbox, a portion at a time. What it has no time for it gives back, well before its
-// claim ends: two who project the same under load would both be late.
+// projectClaimed projects rows of the outbox batch by batch. It releases rows that it has no time for, well before
+// the claim ends: two processes that project the same rows under load would both be late.
 func (p *Projector) projectClaimed(ctx context.Context, begun time.Time) (int, error) {
 	now := p.Now()
 	claimed, err := p.Outbox.Claim(ctx, now, now.Add(claimDuration), claimBatch)
@@ -111,8 +112,7 @@ func (p *Projector) projectClaimed(ctx context.Context, begun time.Time) (int, e
 	return len(claimed), nil
 }
 
-// portion is how many of the rows are projected and settled together: those that name as many documents as share their
-// round trips, but one row at least.
+// batchRows returns how many rows are projected together: those with up to batchSize documents, but at least one row.
 func batchRows(rows []Claimed) int {
 	docs := 0
 	for i, c := range rows {
@@ -123,7 +123,7 @@ func batchRows(rows []Claimed) int {
 	return len(rows)
 }
 
-// known is the ids of the rows that this release can project.
+// projectableRows returns the ids of the rows that this release can project.
 func projectableRows(claimed []Claimed) []string {
 	var rows []string
 	for _, c := range claimed {
@@ -137,25 +137,25 @@ func projectableRows(claimed []Claimed) []string {
 func (p *Projector) release(ctx context.Context, claimed []Claimed) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer cancel()
-	_ = p.Outbox.Release(ctx, projectableRows(claimed)) // otherwise they are free when the claim ends
+	_ = p.Outbox.Release(ctx, projectableRows(claimed)) // on failure they become free when the claim ends
 }
 
-// Project writes documents as they are now. dead is the versions of deletions, where they are known: a document without a
-// row of which nothing is known dies at the version behind the one in Redis, and once more when the row of the outbox
-// comes that was written with the deletion.
+// Project writes documents as they are now. dead is the known versions of deletions. A document without a row and
+// without a known version is deleted at the version after the one in Redis, and once more when the outbox row of its
+// deletion arrives.
 func (p *Projector) Project(ctx context.Context, refs []Ref, dead map[Ref]int64) error {
 	return p.project(ctx, projection{refs: refs, deletedVersions: dead})
 }
 
-// work is what is to be projected.
+// projection is a set of documents to project.
 type projection struct {
-	refs            []Ref         // to be read
-	deletedVersions map[Ref]int64 // versions of deletions, where they are known
-	deleted         []Document    // known to be deleted and nothing else, so that there is nothing to read
+	refs            []Ref         // to be read from SQL
+	deletedVersions map[Ref]int64 // known versions of deletions
+	deleted         []Document    // only deleted, so that nothing is to be read
 }
 
-// newWork gathers what rows of the outbox tell of. Whatever is written after a deletion has a row of its own, and a
-// version behind the deletion's.
+// newProjection collects the documents of outbox rows. A change after a deletion has a row of its own and a higher
+// version.
 func newProjection(claimed []Claimed) projection {
 	w := projection{deletedVersions: map[Ref]int64{}}
 	for _, c := range claimed {
@@ -192,7 +192,7 @@ func (p *Projector) project(ctx context.Context, w projection) error {
 			return nil
 		}
 		w.refs, w.deleted = lost, nil
-		if n < maxProjectRounds/2 { // two rows that claim one value, which SQL forbids, would go on for ever
+		if n < maxProjectRounds/2 { // two rows with one unique value, which SQL forbids, would loop for ever
 			w.refs = append(w.refs, displaced...)
 		}
 	}
@@ -200,7 +200,7 @@ func (p *Projector) project(ctx context.Context, w projection) error {
 }
 
 func (p *Projector) pass(ctx context.Context, w projection) (lost, displaced []Ref, err error) {
-	refs, docs := unique(w.refs), w.deleted // what is gone travels with the first that are read
+	refs, docs := unique(w.refs), w.deleted // deletions are written with the first batch
 	for len(refs)+len(docs) > 0 {
 		n := min(batchSize, len(refs))
 		read, err := p.load(ctx, refs[:n], w.deletedVersions)
@@ -236,7 +236,7 @@ func unique(refs []Ref) []Ref {
 	return kept
 }
 
-// load reads documents; those without a row come as dead.
+// load returns documents; those without a row are marked as deleted.
 func (p *Projector) load(ctx context.Context, refs []Ref, dead map[Ref]int64) ([]Document, error) {
 	byEntity := map[*Entity][]string{}
 	for _, r := range refs {
@@ -262,7 +262,7 @@ func (p *Projector) loadOne(ctx context.Context, e *Entity, ids []string, dead m
 		return nil, err
 	}
 	have := make(map[string]bool, len(docs))
-	docs = slices.DeleteFunc(docs, func(d Document) bool { // a line that was asked for by its own id and by its order's
+	docs = slices.DeleteFunc(docs, func(d Document) bool { // a line requested both by its own id and by its order's
 		twice := have[d.ID]
 		have[d.ID] = true
 		return twice

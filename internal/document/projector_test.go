@@ -103,7 +103,7 @@ func (b *busy) Apply(_ context.Context, docs []Document) (ApplyResult, error) {
 }
 
 // A run ends by itself however much waits, long before the loop's deadline and before the claim on its rows ends; what it
-// has not projected is given back, so that nobody waits for it and nobody projects it twice.
+// has not projected is released, so that no process waits for it and none projects it twice.
 func TestProjector_RunOnce_ends(t *testing.T) {
 	for _, c := range []struct {
 		name  string

@@ -9,26 +9,26 @@ import (
 )
 
 const (
-	// mostMembers is the largest set that is read to answer a question; beyond it SQL finds a page faster.
+	// maxSetMembers is the largest set that is read for a query; beyond it SQL finds a page faster.
 	maxSetMembers = 10_000
 )
 
-// Reader reads documents from Redis where they are whole, and from SQL otherwise. What Redis misses or shows wrongly is
-// taken from SQL and healed. It may be some hundred milliseconds behind a change.
+// Reader reads documents from Redis where they are complete, and from SQL otherwise. What Redis lacks or has wrong is
+// read from SQL and repaired. Results may be some hundred milliseconds behind a change.
 type Reader struct {
 	Source Source
 	Cache  Cache
-	State  CacheState        // normally Plane
-	Repair func(refs ...Ref) // has documents projected again, normally Projector.Touch
+	State  CacheState        // normally a Generation
+	Repair func(refs ...Ref) // projects documents again, normally Projector.Touch
 }
 
-// Standing is how far Redis may be relied on.
+// CacheState is how far Redis may be used.
 type CacheState interface {
-	Epoch() string // the epoch that marks must show; empty: ask SQL
-	Damaged() bool // sets may lack members: ask SQL for lists
+	Epoch() string // epoch that markers must have; empty: read SQL
+	Damaged() bool // sets may lack members: read lists from SQL
 }
 
-// Get gives a document; found is false when there is none.
+// Get returns a document; found is false if there is none.
 func (r *Reader) Get(ctx context.Context, e *Entity, id string) (d Document, found bool, err error) {
 	docs, err := r.GetMany(ctx, e, []string{id})
 	if err != nil || len(docs) == 0 {
@@ -37,7 +37,7 @@ func (r *Reader) Get(ctx context.Context, e *Entity, id string) (d Document, fou
 	return docs[0], true, nil
 }
 
-// GetMany gives documents in the order of their ids; those that are not there are left out.
+// GetMany returns documents in the order of their ids; missing ones are left out.
 func (r *Reader) GetMany(ctx context.Context, e *Entity, ids []string) ([]Document, error) {
 	ids = slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return !e.Keys.Key(id).Valid() })
 	if len(ids) == 0 {
@@ -48,7 +48,7 @@ func (r *Reader) GetMany(ctx context.Context, e *Entity, ids []string) ([]Docume
 	}
 	bodies, err := r.Cache.Bodies(ctx, e, ids)
 	if err != nil {
-		return r.readSource(ctx, e, ids) // SQL knows as well
+		return r.readSource(ctx, e, ids) // SQL has them as well
 	}
 	docs := make([]Document, 0, len(ids))
 	var missing []string
@@ -64,7 +64,7 @@ func (r *Reader) GetMany(ctx context.Context, e *Entity, ids []string) ([]Docume
 	return r.fillFromSource(ctx, e, docs, missing)
 }
 
-// complete fills gaps from SQL and heals them.
+// fillFromSource reads missing documents from SQL and repairs them in Redis.
 func (r *Reader) fillFromSource(ctx context.Context, e *Entity, docs []Document, missing []string) ([]Document, error) {
 	found, err := r.readSource(ctx, e, missing)
 	if err != nil {
@@ -83,7 +83,7 @@ func (r *Reader) fillFromSource(ctx context.Context, e *Entity, docs []Document,
 	return slices.DeleteFunc(docs, func(d Document) bool { return d.JSON == "" }), nil
 }
 
-// read reads from SQL, in the order of ids.
+// readSource reads documents from SQL, in the order of ids.
 func (r *Reader) readSource(ctx context.Context, e *Entity, ids []string) ([]Document, error) {
 	docs, err := r.Source.Read(ctx, e, ids)
 	if err != nil {
@@ -97,7 +97,8 @@ func (r *Reader) readSource(ctx context.Context, e *Entity, ids []string) ([]Doc
 	return docs, nil
 }
 
-// By gives the document that has a unique value. The document is looked at: what the index says is a hint.
+// FindUnique returns the document with a unique value. The document itself is checked: the index entry is only a
+// hint.
 func (r *Reader) FindUnique(ctx context.Context, e *Entity, index, value string) (d Document, found bool, err error) {
 	x := e.Index(index)
 	if x == nil || !x.Unique {
@@ -129,14 +130,14 @@ func errIndex(e *Entity, index string) error {
 	return fault.Newf(fault.Internal, "no_index", "%s has no such index as %q.", e.Name, index)
 }
 
-// Page is a part of a list: from the first on, at most Limit documents.
+// Page is a part of a list: at most Limit documents after Offset.
 type Page struct{ Offset, Limit int }
 
-// Filter is values that documents must have, by the names of set indexes.
+// Filter is values that documents must have, by name of a set index.
 type Filter map[string]string
 
-// Find gives a page of the documents that have all values, in the order of their ids, and the number of all of them.
-// Without values it lists everything. Each document is looked at; what does not belong there is left out and healed.
+// Find returns a page of the documents that have all values, in the order of ids, and their total number. Without
+// values it lists all. Each document is checked; one that does not match is left out and repaired.
 func (r *Reader) Find(ctx context.Context, e *Entity, f Filter, p Page) (docs []Document, total int, err error) {
 	where, entries, indexed, err := e.filter(f)
 	if err != nil {
@@ -147,7 +148,7 @@ func (r *Reader) Find(ctx context.Context, e *Entity, f Filter, p Page) (docs []
 		return r.findSource(ctx, e, where, p)
 	}
 	ids, known, err := r.Cache.Members(ctx, epoch, e, entries, maxSetMembers)
-	if err != nil || !known || len(ids) == 0 { // an evicted set looks like an empty one
+	if err != nil || !known || len(ids) == 0 { // an evicted set cannot be distinguished from an empty one
 		return r.findSource(ctx, e, where, p)
 	}
 	total = len(ids)
@@ -160,7 +161,7 @@ func (r *Reader) Find(ctx context.Context, e *Entity, f Filter, p Page) (docs []
 	return r.dropMismatches(e, docs, ids, entries), total, nil
 }
 
-// check leaves out documents that do not have the values, and heals whatever was wrong.
+// dropMismatches removes documents that do not have the values, and repairs all that was wrong.
 func (r *Reader) dropMismatches(e *Entity, docs []Document, ids []string, entries []IndexEntry) []Document {
 	there := make(map[string]bool, len(docs))
 	docs = slices.DeleteFunc(docs, func(d Document) bool {
@@ -179,8 +180,8 @@ func (r *Reader) dropMismatches(e *Entity, docs []Document, ids []string, entrie
 	return docs
 }
 
-// find asks SQL which, and reads them there: Redis may be behind what SQL has just said, and show a document that does not
-// have the values yet.
+// findSource finds and reads documents in SQL. They are not read from Redis: it may be behind, with a document that
+// does not have the values yet.
 func (r *Reader) findSource(ctx context.Context, e *Entity, where []Where, p Page) ([]Document, int, error) {
 	ids, total, err := r.Source.Find(ctx, e, where, p.Offset, p.Limit)
 	if err != nil {
@@ -193,7 +194,7 @@ func (r *Reader) findSource(ctx context.Context, e *Entity, where []Where, p Pag
 	return docs, total, err
 }
 
-// filter turns values by name into what SQL and Redis are asked for. indexed is false when a value is in no set.
+// filter converts values by name into conditions for SQL and Redis. indexed is false if a value is in no set.
 func (e *Entity) filter(f Filter) (where []Where, entries []IndexEntry, indexed bool, err error) {
 	known := 0
 	indexed = true

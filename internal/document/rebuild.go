@@ -8,27 +8,27 @@ import (
 	"comanda/internal/fault"
 )
 
-// ErrBuilding says that somebody else rebuilds already.
+// ErrRebuildRunning reports that another process is rebuilding.
 var ErrRebuildRunning = fault.New(fault.Conflict, "rebuild_running", "The documents are being rebuilt already.")
 
-// ErrLost says that Redis has lost keys since the rebuild began. The next one starts from the beginning.
+// ErrKeysLost reports that Redis has lost keys since the rebuild began. The next rebuild starts from the beginning.
 var ErrKeysLost = errors.New("document: redis has lost keys during the rebuild")
 
-// Progress tells how far work on all documents has come.
+// Progress is the progress of work on all documents.
 type Progress struct {
 	Entity string `json:"entity"`
 	Done   int    `json:"done"` // documents, over all entities
 }
 
-// Sweeper finds in Redis what no row implies and removes entries of indexes, normally documentredis.
+// Sweeper finds keys in Redis that no row implies and removes index entries; documentredis.Store implements it.
 type Sweeper interface {
 	Walker
-	// Note notes the keys of documents.
+	// RecordKeys adds the keys of documents to a set.
 	RecordKeys(docs []Document, seen *KeySet)
 	Remove(ctx context.Context, found []Difference) error
 }
 
-// Builder writes all documents anew beside those that are read and written meanwhile.
+// Builder rebuilds all documents while others read and write them.
 type Builder struct {
 	Source    Source
 	Projector *Projector
@@ -42,19 +42,19 @@ type Builder struct {
 }
 
 const (
-	buildClaimDuration = claimDuration   // a builder that is not heard of for so long is gone: five notes
-	progressInterval   = 2 * time.Second // how often progress is noted
+	buildClaimDuration = claimDuration   // a builder without progress for this time has died: five missed intervals
+	progressInterval   = 2 * time.Second // time between saved positions
 )
 
-// Build rebuilds everything; it goes on where another builder was interrupted, if Redis has lost nothing since.
-// ErrBuilding when another one is at it.
+// Build rebuilds everything. It resumes an interrupted rebuild if Redis has lost nothing since. It returns
+// ErrRebuildRunning if another process is rebuilding.
 func (b *Builder) Build(ctx context.Context) error {
 	state, err := b.claim(ctx)
 	if err != nil {
 		return err
 	}
 	err = b.run(ctx, state)
-	if err != nil && !errors.Is(err, ErrRebuildRunning) { // the next builder need not wait for the claim to end
+	if err != nil && !errors.Is(err, ErrRebuildRunning) { // so that the next builder need not wait for the end of the claim
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 		defer cancel()
 		b.release(ctx, state.Building)
@@ -93,7 +93,7 @@ func (b *Builder) claim(ctx context.Context) (GenerationState, error) {
 	return next, b.Markers.MarkBuilding(ctx, next.Building)
 }
 
-// resumable tells whether what an interrupted rebuild has written is still there.
+// canResume reports whether everything that an interrupted rebuild has written still exists.
 func (b *Builder) canResume(ctx context.Context, seen GenerationState, server string) (bool, error) {
 	if seen.Building == "" || seen.BuildingServer != server || seen.Entity == nil {
 		return false, nil
@@ -117,7 +117,7 @@ func (b *Builder) release(ctx context.Context, building string) {
 		return
 	}
 	state.ClaimedUntil = time.UnixMilli(0)
-	_, _ = b.Store.SaveProgress(ctx, state) // otherwise the claim ends by itself
+	_, _ = b.Store.SaveProgress(ctx, state) // on failure the claim ends by itself
 }
 
 func (b *Builder) run(ctx context.Context, state GenerationState) error {
@@ -157,7 +157,7 @@ func (b *Builder) run(ctx context.Context, state GenerationState) error {
 	return nil
 }
 
-// sweep removes what no row implies.
+// sweep removes keys that no row implies.
 func (b *Builder) sweep(ctx context.Context, c *rebuildRun) error {
 	return b.Sweeper.Walk(ctx, c.seen, func(ctx context.Context, found []Difference) error {
 		if err := c.saveProgress(ctx, c.state.Entity, c.state.After); err != nil {
@@ -171,8 +171,7 @@ func (b *Builder) sweep(ctx context.Context, c *rebuildRun) error {
 	})
 }
 
-// remove takes out of Redis what no row implies. What it remembers of documents that SQL never had goes too: their ids
-// may be given once more, after a restored backup.
+// remove deletes orphans from Redis. Their memos are reset too: after a restored backup, ids may be assigned again.
 func (b *Builder) remove(ctx context.Context, orphans []Difference) error {
 	if err := b.Sweeper.Remove(ctx, orphans); err != nil {
 		return err
@@ -190,6 +189,6 @@ func (b *Builder) remove(ctx context.Context, orphans []Difference) error {
 	if err := b.Projector.Writer.ResetVersions(ctx, documents); err != nil {
 		return err
 	}
-	// Documents are deleted, or written again: between the look and the removal somebody may have made it right.
+	// This deletes the documents, or writes them again if their row was written between the check and the removal.
 	return b.Projector.Project(ctx, refs, nil)
 }

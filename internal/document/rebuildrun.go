@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// copying is a rebuild that runs: several workers write batches, and what is noted as done is what lies before the
-// first batch that is not.
+// rebuildRun is a rebuild in progress: several workers write batches, and the saved progress is the end of the
+// batches that are complete without a gap.
 type rebuildRun struct {
 	*Builder
 	seen *KeySet
@@ -19,7 +19,7 @@ type rebuildRun struct {
 	done         int
 }
 
-// entity writes all documents of an entity, from where the state says.
+// entity writes all documents of an entity, from the saved position on.
 func (c *rebuildRun) entity(ctx context.Context, e *Entity) error {
 	line := &watermark{finished: map[int]string{}}
 	return forEachBatchFrom(ctx, c.Source, e, c.state.After, c.Workers, func(ctx context.Context, b batch) error {
@@ -57,8 +57,9 @@ func (c *rebuildRun) batch(ctx context.Context, e *Entity, b batch, line *waterm
 	return nil
 }
 
-// overrule writes documents of which Redis has newer versions than SQL, as after a restored backup. What Redis has was
-// in SQL once: when a row that is read afterwards is older, or lives where a deletion is remembered, it was taken back.
+// overwriteNewer writes documents that are newer in Redis than in SQL, as after a restored backup. Redis only has
+// what SQL had once. If a row read afterwards is older, or exists although Redis remembers its deletion, SQL was
+// rolled back.
 func (c *rebuildRun) overwriteNewer(ctx context.Context, e *Entity, dropped []Ref) error {
 	if len(dropped) == 0 {
 		return nil
@@ -78,10 +79,11 @@ func (c *rebuildRun) overwriteNewer(ctx context.Context, e *Entity, dropped []Re
 	if err := c.Projector.Writer.ResetVersions(ctx, a.Dropped); err != nil {
 		return err
 	}
-	return c.Projector.Project(ctx, a.Dropped, nil) // reads once more: nobody's newer write may get lost by it
+	return c.Projector.Project(ctx, a.Dropped, nil) // reads SQL again, so that no newer write gets lost
 }
 
-// note writes now and then how far the rebuild has come, which renews its claim too. The caller holds mu, or is alone.
+// saveProgress saves the position of the rebuild from time to time, which also renews its claim. The caller holds mu,
+// or is the only worker.
 func (c *rebuildRun) saveProgress(ctx context.Context, e *Entity, after string) error {
 	c.state.Entity, c.state.After = e, after
 	now := c.Now()
@@ -97,10 +99,10 @@ func (c *rebuildRun) saveProgress(ctx context.Context, e *Entity, after string) 
 	return err
 }
 
-// finishing tells up to where everything is done, whatever the order in which batches end.
+// watermark is the position up to which all batches are complete, in whatever order they end.
 type watermark struct {
 	next     int
-	finished map[int]string // of batches that have ended out of turn
+	finished map[int]string // last ids of batches that have ended out of order
 }
 
 func (f *watermark) advance(n int, last string) (after string, moved bool) {

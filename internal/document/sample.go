@@ -11,65 +11,66 @@ import (
 )
 
 const (
-	sampledDocuments  = 200         // documents of each entity that a pass compares
-	shortListBatches  = 20          // times as many where the list of all is too short
-	sampledSets       = 5000        // sets of each index whose members a pass counts
-	sampledShortSets  = 20          // sets of each index that are looked into where too few members were counted
-	defaultSampleIdle = 20          // a pass is followed by so many times its duration without one: a twentieth of the time
-	maxSampleIdle     = time.Minute // but no longer than this
-	defaultBuildIdle  = 10          // the same for rebuilds
+	sampledDocuments  = 200         // documents of each entity compared in a pass
+	shortListBatches  = 20          // as many times more batches where the list of all is too short
+	sampledSets       = 5000        // sets of each index counted in a pass
+	sampledShortSets  = 20          // sets of each index that are examined after too low a count
+	defaultSampleIdle = 20          // idle time after a pass, in multiples of its duration: passes take a twentieth of the time
+	maxSampleIdle     = time.Minute // longest idle time
+	defaultBuildIdle  = 10          // likewise for rebuilds
 	maxBuildIdle      = 10 * time.Minute
-	maxPending        = 2000                   // transactions before the projector; with more of them nothing counts as lost
-	clockSlack        = 250 * time.Millisecond // by which the clocks of processes that write may differ
+	maxPending        = 2000                   // pending transactions; with more, nothing counts as lost
+	clockSlack        = 250 * time.Millisecond // tolerated difference between the clocks of writing processes
 )
 
-// Sampler finds out what Redis has lost, as by eviction or by somebody's UNLINK, and has it restored. A loss of the marks,
-// or of a server, is found by Plane.
+// Sampler detects keys that Redis has lost, as by eviction or a manual UNLINK, and restores them. Generation detects
+// the loss of markers or of a server.
 //
-// A pass compares some documents of each entity with all that belongs to them, the next ones in each pass, and counts the
-// members of the lists and of some sets. Sizes are only a hint: documents decide. One counts as lost when SQL says of it
-// the same before and after a look at what waits for the projector, it does not wait, and Redis lacks it twice. So a
-// projector that is behind is never taken for a loss.
+// A pass compares some documents of each entity with all their keys, the next ones in each pass, and counts the
+// members of the lists and of some sets. Sizes are only a hint: documents decide. A document counts as lost if SQL
+// returns the same before and after the pending changes were read, it is not pending, and Redis lacks it twice. So a
+// slow projector is never mistaken for a loss.
 //
-// What was found is written again at once, and everything else by a rebuild: where some keys have gone, others have, and
-// entries that only a lost memo knew can be found in no other way. Until a later pass finds nothing the plane is damaged.
+// Losses are written again at once, and everything else by a rebuild: where some keys were lost, others were too, and
+// entries that only a lost memo listed can be found in no other way. Until a later pass finds nothing, the generation
+// is damaged.
 //
-// Every process runs a sampler, because each must know for its own readers. It is not safe for concurrent use.
+// Every process runs a sampler, because each must protect its own readers. It is not safe for concurrent use.
 type Sampler struct {
 	Source          Source
 	Counts          Counts
 	Mirror          Mirror
 	Projector       *Projector
 	Generation      *Generation
-	Evictions       func(ctx context.Context) (int64, error) // keys that the servers have evicted since they were started
+	Evictions       func(ctx context.Context) (int64, error) // number of keys that the servers have evicted since their start
 	Now             func() time.Time
-	IdleFactor      int                                 // a pass is followed by so many times its duration without one
-	BuildIdleFactor int                                 // the same for rebuilds
+	IdleFactor      int                                 // idle time after a pass, in multiples of its duration
+	BuildIdleFactor int                                 // likewise for rebuilds
 	Observe         func(ctx context.Context, s Sample) // may be nil
 
 	baselines []*baseline
 	cursors   map[*Entity]string
-	evicted   int64 // at the last pass
-	started   bool  // there was one
+	evicted   int64 // evictions at the last pass
+	started   bool  // there was a pass
 
-	nextPass    time.Time // no pass before
-	rebuildOwed string    // the epoch in which something was lost and since which nobody has rebuilt; "": nothing
-	nextBuild   time.Time // no rebuild before
+	nextPass    time.Time // earliest next pass
+	rebuildOwed string    // epoch with losses that needs a rebuild; "" for none
+	nextBuild   time.Time // earliest next rebuild
 }
 
-// Sample is what a pass has found and done.
+// Sample is the result of a pass.
 type Sample struct {
 	Documents int // compared
 	Sets      int // counted
 	Lost      []Difference
-	Restored  int  // documents that were written again, without those of a rebuild
-	Evicted   bool // a server has evicted keys since the pass before
-	Behind    bool // too much waits for the projector, or for too long: some of it was not looked at
+	Restored  int  // documents written again, without those of a rebuild
+	Evicted   bool // a server has evicted keys since the previous pass
+	Behind    bool // the projector is too far behind; some documents were not checked
 	Took      time.Duration
 }
 
-// RunOnce runs a pass if the last one was long enough ago. While the plane is cold it does nothing: readers ask SQL, and a
-// rebuild comes.
+// RunOnce runs a pass if the last one was long enough ago. Without an epoch it does nothing: readers use SQL, and a
+// rebuild follows.
 func (s *Sampler) RunOnce(ctx context.Context) error {
 	begun, epoch := s.Now(), s.Generation.Epoch()
 	if epoch == "" || inFuture(begun, s.nextPass, maxSampleIdle) {
@@ -89,9 +90,9 @@ func (s *Sampler) RunOnce(ctx context.Context) error {
 	return err
 }
 
-// act has restored what was lost, and ends the damage where nothing is.
+// respond restores losses, and clears the damage after a pass without any.
 func (s *Sampler) respond(ctx context.Context, p *Sample, epoch string) error {
-	if s.rebuildOwed != epoch { // somebody has rebuilt
+	if s.rebuildOwed != epoch { // rebuilt meanwhile
 		s.rebuildOwed = ""
 	}
 	switch {
@@ -115,13 +116,14 @@ func (s *Sampler) respond(ctx context.Context, p *Sample, epoch string) error {
 	return s.rebuild(ctx)
 }
 
-// rests reports whether an instant is not reached yet. One that is further away than most was set by another clock.
+// inFuture reports whether an instant is still ahead. One further away than most was set by another clock and does
+// not count.
 func inFuture(now, until time.Time, most time.Duration) bool {
 	wait := until.Sub(now)
 	return wait > 0 && wait <= most
 }
 
-// errLost says of which entities something was found, for people. Keys hold addresses and are not for everybody.
+// errLost returns the entities with losses, for operators. Keys may contain e-mail addresses and are left out.
 func errLost(lost []Difference) error {
 	var names []string
 	for _, d := range lost {
@@ -137,7 +139,7 @@ func errLost(lost []Difference) error {
 var errEvicted = fault.New(fault.Unavailable, "documents_evicted",
 	"Redis has evicted keys to free memory. Documents are being restored, and lists are read from SQL meanwhile.")
 
-// restore writes documents again of which something was lost.
+// restore writes documents with losses again.
 func (s *Sampler) restore(ctx context.Context, lost []Difference) (int, error) {
 	refs := make([]Ref, len(lost))
 	for i, d := range lost {
@@ -147,7 +149,7 @@ func (s *Sampler) restore(ctx context.Context, lost []Difference) (int, error) {
 	return len(refs), s.Projector.Project(ctx, refs, nil)
 }
 
-// rebuild writes everything anew. While somebody else does, the epoch will tell when it is done.
+// rebuild rebuilds everything. If another process is doing so, the new epoch ends the need for it.
 func (s *Sampler) rebuild(ctx context.Context) error {
 	begun := s.Now()
 	err := s.Generation.Build(ctx)

@@ -10,20 +10,20 @@ import (
 	"comanda/internal/keyspace"
 )
 
-// pass is a pass of a sampler that runs.
+// samplePass is a pass of a sampler in progress.
 type samplePass struct {
 	*Sampler
 	Sample
 
-	position time.Time // of the projector; zero: nothing waits
+	position time.Time // position of the projector; zero if nothing is pending
 }
 
-// gauge is a number of rows in SQL, against which Redis is held in a later pass, once the projector has passed it.
+// baseline is a number of rows in SQL. A later pass compares Redis with it, once the projector has passed its time.
 type baseline struct {
 	entity    *Entity
-	index     *Index    // nil: the list of all
-	after     string    // the last value that was counted; then it begins again
-	countedAt time.Time // when it was counted; zero: not yet
+	index     *Index    // nil for the list of all
+	after     string    // last counted value; "" restarts
+	countedAt time.Time // time of counting; zero if not counted yet
 	sizes     []Size
 }
 
@@ -37,7 +37,7 @@ func (s *Sampler) prepare() {
 	}
 }
 
-// look looks at everything that a pass looks at.
+// run checks everything once.
 func (p *samplePass) run(ctx context.Context) (err error) {
 	if p.baselines == nil {
 		p.prepare()
@@ -66,12 +66,12 @@ func (p *samplePass) evictions(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	p.Evicted = p.started && n > p.evicted // what went before, another process has seen, or the samples will
-	p.started, p.evicted = true, n         // of a server that was restarted the number begins again
+	p.Evicted = p.started && n > p.evicted // evictions before the first pass are found by other processes or by samples
+	p.started, p.evicted = true, n         // after a restart of a server the number starts at 0
 	return nil
 }
 
-// passed reports whether everything that was counted then has been projected.
+// projected reports whether everything that was counted at the time of a baseline has been projected.
 func (p *samplePass) projected(g *baseline) bool {
 	if g.countedAt.IsZero() {
 		return false
@@ -83,7 +83,7 @@ func (p *samplePass) projected(g *baseline) bool {
 	return false
 }
 
-// list looks at an entity: the size of the list of all, its counter, and the next documents.
+// checkList checks an entity: the size of the list of all, its counter, and the next documents.
 func (p *samplePass) checkList(ctx context.Context, g *baseline) error {
 	before, passed := g.sizes, p.projected(g)
 	if g.countedAt.IsZero() || passed {
@@ -100,7 +100,7 @@ func (p *samplePass) checkList(ctx context.Context, g *baseline) error {
 			return err
 		}
 		least = before[0].N
-		if sizes[0] < min(least, g.sizes[0].N) { // what was deleted in between makes both smaller
+		if sizes[0] < min(least, g.sizes[0].N) { // deletions in between make both smaller
 			batches = shortListBatches
 		}
 	}
@@ -114,20 +114,20 @@ func (p *samplePass) checkList(ctx context.Context, g *baseline) error {
 		if err := p.compare(ctx, g.entity, ids); err != nil {
 			return err
 		}
-		if len(ids) < sampledDocuments || len(p.Lost) > 0 { // all were seen, or a rebuild comes anyway
+		if len(ids) < sampledDocuments || len(p.Lost) > 0 { // all were checked, or a rebuild follows anyway
 			break
 		}
 	}
 	return p.checkCounter(ctx, Ref{g.entity, last}, least)
 }
 
-// next returns the ids whose turn it is.
+// nextIDs returns the next ids to check, from the beginning again after the last.
 func (p *samplePass) nextIDs(ctx context.Context, e *Entity) ([]string, error) {
 	ids, err := p.Source.IDs(ctx, e, p.cursors[e], sampledDocuments)
 	if err != nil {
 		return nil, err
 	}
-	if len(ids) == 0 && p.cursors[e] != "" { // what was behind the cursor has been deleted
+	if len(ids) == 0 && p.cursors[e] != "" { // the rows after the cursor were deleted
 		if ids, err = p.Source.IDs(ctx, e, "", sampledDocuments); err != nil {
 			return nil, err
 		}
@@ -139,7 +139,7 @@ func (p *samplePass) nextIDs(ctx context.Context, e *Entity) ([]string, error) {
 	return ids, nil
 }
 
-// sets counts the members of the sets that were counted in SQL before, and looks into those with too few.
+// checkSets counts the members of the sets in the baseline and examines those with too few.
 func (p *samplePass) checkSets(ctx context.Context, g *baseline) error {
 	if p.projected(g) {
 		short, err := p.shortSets(ctx, g)
@@ -156,7 +156,7 @@ func (p *samplePass) checkSets(ctx context.Context, g *baseline) error {
 			}
 		}
 	} else if !g.countedAt.IsZero() {
-		return nil // what was counted is kept until the projector has passed it
+		return nil // the baseline stays until the projector has passed it
 	}
 	sizes, err := p.Counts.Sizes(ctx, g.entity, g.index, g.after, sampledSets)
 	if err != nil {
@@ -170,7 +170,7 @@ func (p *samplePass) checkSets(ctx context.Context, g *baseline) error {
 	return nil
 }
 
-// short returns the values whose sets have fewer members than rows had the value.
+// shortSets returns the values whose sets have fewer members than rows had the value.
 func (p *samplePass) shortSets(ctx context.Context, g *baseline) ([]string, error) {
 	var keys []keyspace.Key
 	var of []Size
@@ -203,7 +203,7 @@ func (p *samplePass) countMembers(ctx context.Context, keys []keyspace.Key) ([]i
 	return p.Mirror.Sizes(ctx, keys)
 }
 
-// compare compares documents with Redis and notes what is lost of them.
+// compare compares documents with Redis and adds losses.
 func (p *samplePass) compare(ctx context.Context, e *Entity, ids []string) error {
 	docs, err := p.Source.Read(ctx, e, ids)
 	if err != nil {
@@ -231,7 +231,7 @@ func (p *samplePass) compare(ctx context.Context, e *Entity, ids []string) error
 	if docs, err = p.Source.Read(ctx, e, again); err != nil {
 		return err
 	}
-	docs = slices.DeleteFunc(docs, func(d Document) bool { // it has changed meanwhile and may wait by now
+	docs = slices.DeleteFunc(docs, func(d Document) bool { // changed meanwhile, and may be pending now
 		was := said[d.Ref()]
 		return was.JSON != d.JSON || was.Relations != d.Relations
 	})
@@ -240,7 +240,7 @@ func (p *samplePass) compare(ctx context.Context, e *Entity, ids []string) error
 	return err
 }
 
-// waiting returns what tells the documents that wait for the projector. Where too many do, all of them count as waiting.
+// pendingRefs returns a function that reports whether a document is pending. If too many are, it always reports true.
 func (p *samplePass) pendingRefs(ctx context.Context) (func(Ref) bool, error) {
 	all, known, err := p.Counts.Pending(ctx, maxPending)
 	if err != nil {
@@ -251,15 +251,15 @@ func (p *samplePass) pendingRefs(ctx context.Context) (func(Ref) bool, error) {
 		return func(Ref) bool { return true }, nil
 	}
 	return func(r Ref) bool {
-		order, _, _ := strings.Cut(r.ID, "-") // of a line; other ids stay as they are
+		order, _, _ := strings.Cut(r.ID, "-") // the order of a line; other ids stay as they are
 		_, itself := all[r]
 		_, ofAll := all[Ref{r.Entity, order}]
 		return itself || ofAll
 	}, nil
 }
 
-// counter looks whether an entity's counter is as high as the number of a document that is there, or as their number
-// was. To write the document raises it.
+// checkCounter checks that an entity's counter is at least the highest existing number, or the number of documents.
+// Writing the document raises the counter.
 func (p *samplePass) checkCounter(ctx context.Context, last Ref, least int64) error {
 	if last.Entity.Numeric {
 		least, _ = strconv.ParseInt(last.ID, 10, 64)

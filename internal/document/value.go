@@ -2,12 +2,12 @@ package document
 
 import "strings"
 
-// maxValue is the longest encoded value that keys take, see package keyspace.
+// maxEncodedValue is the longest encoded value in keys, see package keyspace.
 const maxEncodedValue = 768
 
-// Encode makes the segment of a key out of a value: trimmed, folded as the index says, and percent-encoded with small
-// letters outside of a-z 0-9 @ . _ + -. A value that is not indexed, because it is empty, too long or not the one that
-// the index is about, gives false; it is found in SQL.
+// Encode returns a value as a segment of a key: trimmed, case-folded as the index declares, and percent-encoded in
+// lower case outside of a-z 0-9 @ . _ + -. ok is false for a value that is not indexed, because it is empty, too long
+// or not OnlyValue; SQL finds it.
 func (x *Index) Encode(value string) (encoded string, ok bool) {
 	value = strings.TrimSpace(value)
 	if x.isEncoded(value) {
@@ -18,7 +18,7 @@ func (x *Index) Encode(value string) (encoded string, ok bool) {
 	return encoded, encoded != "" && len(encoded) <= maxEncodedValue && (x.OnlyValue == "" || x.OnlyValue == encoded)
 }
 
-// plain tells whether a value is its own encoding, as nearly all are.
+// isEncoded reports whether a value is its own encoding, as nearly all are.
 func (x *Index) isEncoded(value string) bool {
 	for i := range len(value) {
 		if c := value[i]; !unreserved(c) && (x.Case != Keep || c < 'A' || c > 'Z') {
@@ -51,7 +51,7 @@ func (x *Index) escape(value string) string {
 	return string(b)
 }
 
-// Lookup is a value as SQL compares it: trimmed and folded, but not encoded.
+// Lookup returns a value as SQL compares it: trimmed and case-folded, but not encoded.
 func (x *Index) Lookup(value string) string {
 	value = strings.TrimSpace(value)
 	if x.Case != Fold {
@@ -65,17 +65,17 @@ func (x *Index) Lookup(value string) string {
 	}, value)
 }
 
-// Entry is one value under which a document is found: an index and the encoded value. Of a relation the value is the id
-// of what belongs to the document.
+// IndexEntry is one value under which a document is found: an index and the encoded value. For a relation, the value
+// is the id of the related row.
 type IndexEntry struct {
 	Index *Index
 	Value string
 }
 
-// String is the entry as memos keep it.
+// String returns the entry in the form of memos.
 func (e IndexEntry) String() string { return e.Index.Name + "=" + e.Value }
 
-// ParseEntry reads what String has written; ok is false for an index that the entity does not have (any more).
+// ParseEntry parses the result of String; ok is false for an index that the entity does not have (any more).
 func (e *Entity) ParseEntry(text string) (entry IndexEntry, ok bool) {
 	name, value, _ := strings.Cut(text, "=")
 	x := e.Index(name)

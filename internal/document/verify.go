@@ -23,36 +23,36 @@ const (
 	OrphanMemo     = "memo_orphan"
 	OrphanEntry    = "index_entry_orphan"
 	OrphanList     = "list_entry_orphan"
-	UnknownKey     = "key_strange" // under a key of documents stands what is none
+	UnknownKey     = "key_strange" // a key of the family has an unreadable name or value
 )
 
-// Difference is one thing in which Redis is not as SQL implies.
+// Difference is one deviation of Redis from what SQL implies.
 type Difference struct {
 	Kind  string
 	Ref   Ref
-	Key   string     // where it is
-	Entry IndexEntry // of differences in indexes; its value is the member's side of relations
+	Key   string     // the Redis key
+	Entry IndexEntry // for differences in indexes; of a relation, the member
 }
 
-// String describes the difference for a human.
+// String returns a description for logs and reports.
 func (d Difference) String() string { return fmt.Sprintf("%s: %s (%s)", d.Kind, d.Ref, d.Key) }
 
-// Walker goes through everything that Redis holds.
+// Walker reads everything in Redis.
 type Walker interface {
-	// Walk hands on what is in Redis but was not seen in SQL, in batches. It may hand on what was seen.
+	// Walk passes, in batches, what is in Redis but not in the set of keys. It may also pass keys in the set.
 	Walk(ctx context.Context, seen *KeySet, found func(context.Context, []Difference) error) error
-	// Still leaves out what is not in Redis any more.
+	// StillPresent returns the differences that still exist in Redis.
 	StillPresent(ctx context.Context, found []Difference) ([]Difference, error)
 }
 
-// Mirror compares documents with Redis, normally documentredis.
+// Mirror compares documents with Redis; documentredis.Store implements it.
 type Mirror interface {
 	Walker
-	// Compare gives all differences of documents as SQL has them. It notes their keys; seen may be nil.
+	// Compare returns all differences of documents and adds their keys to seen, which may be nil.
 	Compare(ctx context.Context, docs []Document, seen *KeySet) ([]Difference, error)
-	// Counter is the number that an entity's counter shows.
+	// Counter returns the value of an entity's counter.
 	Counter(ctx context.Context, e *Entity) (int64, error)
-	// Sizes returns the number of members of each set; 0 for what is missing or no set.
+	// Sizes returns the number of members of each set; 0 for a missing key or another type.
 	Sizes(ctx context.Context, sets []keyspace.Key) ([]int64, error)
 }
 
@@ -60,18 +60,18 @@ type Mirror interface {
 type Verifier struct {
 	Source  Source
 	Mirror  Mirror
-	Pause   func(ctx context.Context) error // between two looks at a difference
+	Pause   func(ctx context.Context) error // between two checks of a difference
 	Report  func(Progress)                  // may be nil
 	Workers int                             // batches at the same time; 0 means 8
 }
 
 const (
-	verifyAttempts    = 4      // a difference counts when each of them sees it
-	maxRechecked      = 50_000 // differences that are looked at again; more are none that pass by themselves
-	maxSamplesPerKind = 10     // of each kind
+	verifyAttempts    = 4      // a difference counts if every check finds it
+	maxRechecked      = 50_000 // differences that are checked again; with more, they are not transient
+	maxSamplesPerKind = 10     // per kind
 )
 
-// Verification is what a comparison has found.
+// Verification is the result of a comparison.
 type Verification struct {
 	Clean     bool                `json:"clean"`
 	Documents map[string]int      `json:"documents"` // compared, by entity
@@ -80,7 +80,8 @@ type Verification struct {
 	Note      string              `json:"note,omitempty"`
 }
 
-// Verify compares. What is only on its way to Redis is looked at again before it counts.
+// Verify compares SQL with Redis. Differences are checked again before they count, because changes may be on their
+// way.
 func (v *Verifier) Verify(ctx context.Context) (Verification, error) {
 	c := &verifyRun{
 		Verifier: v, seen: NewKeySet(maxKeys), counts: map[*Entity]int{}, highest: map[*Entity]int64{}, more: map[string]int{},
@@ -112,7 +113,7 @@ func (v *Verifier) Verify(ctx context.Context) (Verification, error) {
 	return c.result(), nil
 }
 
-// comparison is a verification that runs.
+// verifyRun is a verification in progress.
 type verifyRun struct {
 	*Verifier
 	seen *KeySet
@@ -202,7 +203,7 @@ func (c *verifyRun) result() Verification {
 	return v
 }
 
-// again looks at differences once more and keeps those that are still there.
+// recheck checks differences again and returns those that still exist.
 func (v *Verifier) recheck(ctx context.Context, found []Difference) ([]Difference, error) {
 	var kept []Difference
 	for some := range slices.Chunk(found, batchSize) {
@@ -227,7 +228,7 @@ func (v *Verifier) recheck(ctx context.Context, found []Difference) ([]Differenc
 	}), nil
 }
 
-// part tells differences that SQL shows, those that Redis shows, and counters apart.
+// splitByOrigin separates differences found from SQL, those found from Redis, and counters.
 func splitByOrigin(found []Difference) (ours, theirs, rest []Difference) {
 	for _, d := range found {
 		switch d.Kind {
@@ -260,7 +261,7 @@ func (v *Verifier) compareAgain(ctx context.Context, found []Difference) ([]Diff
 	return slices.DeleteFunc(found, func(d Difference) bool { return !slices.Contains(now, d) }), nil
 }
 
-// confirm leaves out of what Redis shows what SQL implies after all, and what is gone meanwhile.
+// confirmOrphans removes differences that SQL implies after all, or that are gone from Redis meanwhile.
 func confirmOrphans(ctx context.Context, source Source, w Walker, found []Difference) ([]Difference, error) {
 	if len(found) == 0 {
 		return nil, nil
@@ -276,7 +277,7 @@ func confirmOrphans(ctx context.Context, source Source, w Walker, found []Differ
 	return w.StillPresent(ctx, orphans)
 }
 
-// readRefs reads the documents that differences are about.
+// readRefs returns the documents of differences.
 func readRefs(ctx context.Context, source Source, found []Difference) (map[Ref]Document, error) {
 	ids := map[*Entity][]string{}
 	asked := map[Ref]bool{}

@@ -6,36 +6,36 @@ import (
 	"comanda/internal/event"
 )
 
-// Reserving decides demands in their order of arrival against what is loaded into its book, and gathers what follows. It
-// does no I/O.
+// CommandBatch decides commands in order of arrival against its balances and collects the resulting writes. It does
+// no I/O.
 //
-// The table of states, by what the ledger knows:
+// The state table, by the state in SQL:
 //
-//	nothing    Try: HELD, or RELEASED as refused; Confirm: not found (*); Cancel: RELEASED; Return: not found
+//	nothing    Try: HELD, or RELEASED if refused; Confirm: not found (*); Cancel: RELEASED; Return: not found
 //	HELD       Try: same; Confirm: CONFIRMED; Cancel, and Expire from the deadline on: RELEASED; Return: refused
 //	CONFIRMED  Try, Confirm: same; Cancel: refused; Return: RETURNED
 //	RELEASED   Cancel: same; Try, Confirm, Return: refused
 //	RETURNED   Return: same; Try, Confirm, Cancel: refused
 //
-// (*) as a message it is remembered, and the Try that it has overtaken is confirmed at once. Where the two were committed
-// in the same moment, neither has seen the other: such a hold is confirmed before anything else is done to it.
+// (*) A Confirm that came as a message is remembered, and its Try is confirmed as soon as it arrives. If both commit
+// at the same moment, neither has seen the other: such a hold is confirmed before any other command on it.
 type CommandBatch struct {
 	Now      time.Time
 	Balances *Balances
 
-	// What was loaded.
-	Reasons        map[string]string // of holds that have ended, by hold
-	ConfirmedEarly map[string]bool   // holds that were confirmed before they came
+	// Loaded by the caller.
+	Reasons        map[string]string // reasons of ended holds, by hold id
+	ConfirmedEarly map[string]bool   // ids of holds whose Confirm arrived before the Try
 
-	// What was decided.
+	// Results to write.
 	Created       []NewHold
 	Transitions   []Transition
-	EarlyConfirms []string // holds that are now confirmed before they have come
+	EarlyConfirms []string // ids to remember as confirmed before their Try
 	Ops           []Op
 	Events        []event.Event
 }
 
-// Begun is a hold that was not there before, in the state in which it begins.
+// NewHold is a hold to be inserted in its first state.
 type NewHold struct {
 	Hold
 
@@ -43,14 +43,14 @@ type NewHold struct {
 	Reason string // of one that has ended before it began
 }
 
-// Step is a hold's step from one state to another.
+// Transition is a hold's change of state.
 type Transition struct {
 	ID       string
 	From, To State
 	Reason   string
 }
 
-// Decide gives a result for every demand.
+// Decide returns a result for every command.
 func (r *CommandBatch) Decide(commands []Command) []CommandResult {
 	results := make([]CommandResult, len(commands))
 	for i, d := range commands {
@@ -75,8 +75,8 @@ func (r *CommandBatch) Decide(commands []Command) []CommandResult {
 	return results
 }
 
-// hidden tells whether a demand is about what its caller does not see. A Try names its branch, and says nothing of what
-// its id was used for elsewhere.
+// invisible reports whether a command concerns a reservation that its caller may not see. A Try states its branch,
+// and its answer reveals nothing about other branches.
 func (r *CommandBatch) invisible(d Command) bool {
 	if d.Action == Try || d.CanSee == nil {
 		return false
@@ -85,7 +85,7 @@ func (r *CommandBatch) invisible(d Command) bool {
 	return !d.CanSee(h.Scope.Branch)
 }
 
-// catchUp confirms what was confirmed in the moment in which it came.
+// applyEarlyConfirm confirms a hold whose Try and Confirm committed at the same moment.
 func (r *CommandBatch) applyEarlyConfirm(id string) {
 	if state, _ := r.Balances.State(HoldID(id)); state == Held && r.ConfirmedEarly[HoldID(id)] {
 		r.confirm(Command{ID: id})
@@ -127,7 +127,7 @@ func (r *CommandBatch) try(d Command) CommandResult {
 	return CommandResult{Reservation: shown, Changed: true}
 }
 
-// refused enters what the gate has refused, unless the id is known: then it is answered as if nobody had refused it.
+// enterRefusal records a refusal by the admission cache. A known id is answered from its state in SQL instead.
 func (r *CommandBatch) enterRefusal(d Command) CommandResult {
 	h, ok := r.Balances.Hold(d.Hold.ID)
 	switch state, _ := r.Balances.State(d.Hold.ID); {
@@ -139,7 +139,7 @@ func (r *CommandBatch) enterRefusal(d Command) CommandResult {
 	return r.answerKnown(d)
 }
 
-// refuse enters an id that does not fit as one that has ended: a refused id stays refused (I12).
+// refuse records an id that does not fit as released: a refused id stays refused (I12).
 func (r *CommandBatch) refuse(d Command, lines []SKUShortage) CommandResult {
 	r.tombstone(d, ReasonRefused)
 	r.queueOp(OpCancel, d.Hold)
@@ -153,7 +153,7 @@ func (r *CommandBatch) refuse(d Command, lines []SKUShortage) CommandResult {
 	return CommandResult{Reservation: r.reservation(d.ID), Err: ErrInsufficientStock.With("lines", lines)}
 }
 
-// repeated answers a Try whose id is known with other content, or has ended.
+// answerKnown answers a Try whose id is known with other lines, or has ended.
 func (r *CommandBatch) answerKnown(d Command) CommandResult {
 	state, _ := r.Balances.State(d.Hold.ID)
 	res := CommandResult{Reservation: r.reservation(d.ID)}
@@ -216,7 +216,7 @@ func (r *CommandBatch) cancel(d Command) CommandResult {
 	return CommandResult{Reservation: r.reservation(d.ID), Err: ErrAlreadyConfirmed}
 }
 
-// expire releases what is over. One whose deadline has not come, or which ended otherwise, is left as it is (I10).
+// expire releases a hold past its deadline. One that is not due, or has ended, stays as it is (I10).
 func (r *CommandBatch) expire(d Command) CommandResult {
 	h, ok := r.Balances.Hold(HoldID(d.ID))
 	if !ok || r.Now.Before(h.Until) || r.Balances.Release(h.ID) != Applied {
@@ -253,7 +253,7 @@ func (r *CommandBatch) returnSold(d Command) CommandResult {
 	return CommandResult{Reservation: shown, Changed: true}
 }
 
-// bar enters an id that never holds anything.
+// tombstone records an id that never holds anything.
 func (r *CommandBatch) tombstone(d Command, reason string) {
 	h := Hold{ID: HoldID(d.ID), Scope: d.Hold.Scope, Until: r.Now}
 	if r.Balances.Tombstone(h) == Applied {
@@ -286,7 +286,7 @@ func amounts(lines []SKULine) []event.Amount {
 	return all
 }
 
-// short names what does not fit as its owner does.
+// skuShortages converts shortages to the SKUs that the owner uses.
 func (r *CommandBatch) skuShortages(skuShortages []Shortage) []SKUShortage {
 	lines := make([]SKUShortage, len(skuShortages))
 	for i, s := range skuShortages {
@@ -295,7 +295,7 @@ func (r *CommandBatch) skuShortages(skuShortages []Shortage) []SKUShortage {
 	return lines
 }
 
-// wanted tells what is available now of what a refused id asks for.
+// availability returns what is available now of the items of a refused id.
 func (r *CommandBatch) availability(h Hold) []SKUShortage {
 	lines := make([]SKUShortage, 0, len(h.Lines))
 	for key, qty := range h.Quantities {
@@ -306,7 +306,7 @@ func (r *CommandBatch) availability(h Hold) []SKUShortage {
 	return lines
 }
 
-// shown is a reservation as the book has it now.
+// reservation returns a reservation with the changes of this batch.
 func (r *CommandBatch) reservation(id string) Reservation {
 	h, _ := r.Balances.Hold(HoldID(id))
 	state, _ := r.Balances.State(h.ID)
@@ -319,7 +319,7 @@ func (r *CommandBatch) reservation(id string) Reservation {
 	return res
 }
 
-// StatusOf is how a hold's state is told to its owner.
+// StatusOf returns the status that the owner sees for a hold's state and reason.
 func StatusOf(state State, reason string) Status {
 	switch {
 	case state == Held:

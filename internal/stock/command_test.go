@@ -35,7 +35,7 @@ func reservation(id string, until time.Time, lines ...stock.Line) stock.Hold {
 	return stock.Hold{ID: stock.HoldID(id), Scope: stockage, Lines: lines, Until: until}
 }
 
-// reserving loads 10 of each item, of which the given holds take, as the ledger does.
+// reserving loads 10 of each item, of which the given holds take, as SQL does.
 func reserving(holds ...stock.HoldState) *stock.CommandBatch {
 	r := &stock.CommandBatch{Now: noon, Balances: stock.NewBalances(), Reasons: map[string]string{}, ConfirmedEarly: map[string]bool{}}
 	counts := map[int64]stock.Count{rice: {Item: rice, Cap: 10}, eggs: {Item: eggs, Cap: 10}}
@@ -302,7 +302,7 @@ func TestCommandBatch_all_or_nothing(t *testing.T) {
 	r.Balances.Deltas(func(k stock.Key, _ stock.Counter) { t.Errorf("%s was touched", names[k.Item]) })
 }
 
-// load makes what the ledger would load for a batch.
+// load makes what SQL would load for a batch.
 func load(s *stocktest.Model) *stock.CommandBatch {
 	r := &stock.CommandBatch{Now: s.Now, Balances: stock.NewBalances(), Reasons: maps.Clone(s.Reasons), ConfirmedEarly: maps.Clone(s.ConfirmedEarly)}
 	counts := map[int64]stock.Count{}
@@ -329,7 +329,7 @@ func load(s *stocktest.Model) *stock.CommandBatch {
 }
 
 // I1, I2, I4, I8, I12: random batches of demands. Whatever comes, and however often, nothing is lost and nothing appears,
-// rows and events agree, and every answer is the one that the rules give.
+// rows and events agree, and every answer follows the rules.
 func TestCommandBatch_model(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := stocktest.NewModel(map[int64]int64{rice: 10, eggs: 6})
@@ -371,7 +371,7 @@ func draw(t *rapid.T, now time.Time) stock.Command {
 	return d
 }
 
-// compare looks at what a batch has decided: counters, rows, what the gate is told, and events.
+// compare looks at what a batch has decided: counters, rows, what the cache is told, and events.
 func compare(t *rapid.T, s *stocktest.Model, r *stock.CommandBatch) {
 	for id, h := range s.Holds {
 		if state, _ := r.Balances.State(id); state != h.State {

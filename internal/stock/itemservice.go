@@ -10,37 +10,37 @@ import (
 	"comanda/internal/identity"
 )
 
-// Shelves is the stock that is counted, normally stocksql.Reservations. What changes something is one transaction, which
-// also says so in the audit log.
+// ItemStore changes and reads stock levels; stocksql.Reservations implements it. Each change is one transaction that
+// also writes an audit row.
 type ItemStore interface {
-	// Level is exact; one without an id is not there.
+	// Level returns the exact level of an item; one without an id does not exist.
 	Level(ctx context.Context, branch int64, sku string) (Level, error)
 	Adjust(ctx context.Context, by identity.Actor, a Adjustment) (Level, error)
-	// Add makes a thing with nothing of it; ErrTaken when its branch has one of this name.
+	// Add creates an item without units. It returns ErrItemExists if the branch has the SKU.
 	Add(ctx context.Context, by identity.Actor, t Item) error
-	// Describe changes the name, the unit and the mark of the thing with t's number.
+	// Update changes the name, the unit and the alarm threshold of the item with t's number.
 	Update(ctx context.Context, by identity.Actor, t Item) error
 }
 
-// Lists is the stock as a console lists it, normally stocksql.Ledger. Each page comes with the total.
+// ItemQueries lists stock for the console; stocksql.Store implements it. Each page comes with the total.
 type ItemQueries interface {
-	// Thing finds a thing by its number; one without an id is not there.
+	// Item returns an item by number; one without an id does not exist.
 	Item(ctx context.Context, id int64) (Item, error)
 	Levels(ctx context.Context, f LevelFilter) ([]Level, int64, error)
 	Adjustments(ctx context.Context, item int64, limit, offset int) ([]AdjustmentRecord, int64, error)
 	Reservations(ctx context.Context, f ReservationFilter) ([]ReservationRecord, int64, error)
 }
 
-// LevelFilter chooses stock items of a branch.
+// LevelFilter selects stock items of a branch.
 type LevelFilter struct {
 	Branch int64
 	Query  string // a part of the id or the name; empty for all
-	Low    bool   // only those for which an alarm stands
+	Low    bool   // only items at or below their alarm threshold
 	Limit  int
 	Offset int
 }
 
-// ReservationFilter chooses reservations of a branch, the one that changed last first.
+// ReservationFilter selects reservations of a branch, the most recently changed first.
 type ReservationFilter struct {
 	Branch int64
 	Status Status // empty for all
@@ -48,18 +48,18 @@ type ReservationFilter struct {
 	Offset int
 }
 
-// Adjusted is an adjustment that was made.
+// AdjustmentRecord is an adjustment that was made.
 type AdjustmentRecord struct {
 	ID        string
 	Kind      AdjustmentKind
-	Units     int64 // negative where there were fewer afterwards
+	Units     int64 // the difference; negative for a decrease
 	Available int64 // afterwards
 	Note      string
 	Actor     string
 	At        time.Time
 }
 
-// Listed is a reservation with its times.
+// ReservationRecord is a reservation with its times.
 type ReservationRecord struct {
 	Reservation
 
@@ -67,15 +67,15 @@ type ReservationRecord struct {
 	UpdatedAt time.Time
 }
 
-// Storekeeper is the use cases of those who keep the stock. What belongs to a branch that the actor does not see is
-// answered as if it did not exist.
+// ItemService manages stock items and their levels. Items of branches that the actor may not see are answered as
+// missing.
 type ItemService struct {
 	Store    ItemStore
 	Queries  ItemQueries
-	Branches func(ctx context.Context) ([]int64, error) // all of the house
+	Branches func(ctx context.Context) ([]int64, error) // all branches
 }
 
-// The faults of keeping the stock.
+// Faults of item management.
 var (
 	ErrItemExists     = fault.New(fault.Conflict, "item_exists", "There is a stock item of this name in the branch.")
 	ErrLevelTooHigh   = fault.New(fault.Conflict, "level_too_high", "There would be more of it than can be counted.")
@@ -87,7 +87,7 @@ var (
 // maxText bounds the name and the unit of a stock item, in characters.
 const maxText = 100
 
-// Check refuses what no thing is called.
+// Validate returns a fault for an item that breaks a limit.
 func (t Item) Validate() error {
 	switch {
 	case utf8.RuneCountInString(t.Name) > maxText || !utf8.ValidString(t.Name):
@@ -100,7 +100,7 @@ func (t Item) Validate() error {
 	return ValidateExternalID("itemId", t.SKU)
 }
 
-// Branch is the one that a request is about: the named one, or where none is named the only one that the actor sees.
+// ResolveBranch returns the named branch or, without a name, the only branch that the actor sees.
 func (k *ItemService) ResolveBranch(ctx context.Context, who identity.Actor, named int64) (int64, error) {
 	if named != 0 {
 		return named, nil
@@ -116,7 +116,7 @@ func (k *ItemService) ResolveBranch(ctx context.Context, who identity.Actor, nam
 	return all[0], nil
 }
 
-// Level tells how many units of an item there are, exactly.
+// Level returns the exact level of an item.
 func (k *ItemService) Level(ctx context.Context, who identity.Actor, branch int64, sku string) (Level, error) {
 	if err := ValidateExternalID("itemId", sku); err != nil {
 		return Level{}, err
@@ -135,7 +135,7 @@ func (k *ItemService) Level(ctx context.Context, who identity.Actor, branch int6
 	return l, err
 }
 
-// Set says how many units of an item are available, and makes the item where it is missing.
+// SetAvailable sets the available units of an item and creates the item if it is missing.
 func (k *ItemService) SetAvailable(ctx context.Context, who identity.Actor, branch int64, sku string, units int64) (Level, error) {
 	return k.adjust(ctx, who, Adjustment{Branch: branch, SKU: sku, Kind: Counted, Units: units, Create: true})
 }
@@ -150,7 +150,7 @@ func (k *ItemService) adjust(ctx context.Context, who identity.Actor, a Adjustme
 	return k.Store.Adjust(ctx, who, a)
 }
 
-// thing finds a thing of a branch that the actor sees.
+// item returns an item of a branch that the actor sees.
 func (k *ItemService) item(ctx context.Context, who identity.Actor, id int64) (Item, error) {
 	t, err := k.Queries.Item(ctx, id)
 	if err == nil && (t.ID == 0 || !who.Sees(t.Branch)) {
@@ -159,7 +159,7 @@ func (k *ItemService) item(ctx context.Context, who identity.Actor, id int64) (I
 	return t, err
 }
 
-// Adjust changes how many units of the item with a number are available. The adjustment's item and branch are the item's.
+// Adjust changes the available units of an item by number. It overwrites the branch and the SKU of the adjustment.
 func (k *ItemService) Adjust(ctx context.Context, who identity.Actor, id int64, a Adjustment) (Level, error) {
 	t, err := k.item(ctx, who, id)
 	if err != nil {
@@ -169,7 +169,7 @@ func (k *ItemService) Adjust(ctx context.Context, who identity.Actor, id int64, 
 	return k.adjust(ctx, who, a)
 }
 
-// Adjustments lists how an item's units came and went, the newest first.
+// Adjustments returns the adjustments of an item, newest first.
 func (k *ItemService) Adjustments(
 	ctx context.Context, who identity.Actor, id int64, limit, offset int,
 ) ([]AdjustmentRecord, int64, error) {
@@ -179,7 +179,7 @@ func (k *ItemService) Adjustments(
 	return k.Queries.Adjustments(ctx, id, limit, offset)
 }
 
-// Add makes an item, with nothing of it.
+// Add creates an item without units.
 func (k *ItemService) Add(ctx context.Context, who identity.Actor, t Item) (Level, error) {
 	if err := t.Validate(); err != nil {
 		return Level{}, err
@@ -193,7 +193,7 @@ func (k *ItemService) Add(ctx context.Context, who identity.Actor, t Item) (Leve
 	return k.Store.Level(ctx, t.Branch, t.SKU)
 }
 
-// Describe says how the item with a number is called, in what it is counted, and when an alarm is raised.
+// Update changes the name, unit and alarm threshold of an item.
 func (k *ItemService) Update(ctx context.Context, who identity.Actor, t Item) (Level, error) {
 	known, err := k.item(ctx, who, t.ID)
 	if err != nil {
@@ -209,7 +209,7 @@ func (k *ItemService) Update(ctx context.Context, who identity.Actor, t Item) (L
 	return k.Store.Level(ctx, t.Branch, t.SKU)
 }
 
-// Levels lists the items of a branch.
+// Levels returns the items of a branch with their levels.
 func (k *ItemService) Levels(ctx context.Context, who identity.Actor, f LevelFilter) ([]Level, int64, error) {
 	if !who.Sees(f.Branch) {
 		return nil, 0, ErrBranchNotFound
@@ -217,7 +217,7 @@ func (k *ItemService) Levels(ctx context.Context, who identity.Actor, f LevelFil
 	return k.Queries.Levels(ctx, f)
 }
 
-// Reservations lists what other systems have reserved in a branch.
+// Reservations returns the reservations of other systems in a branch.
 func (k *ItemService) Reservations(ctx context.Context, who identity.Actor, f ReservationFilter) ([]ReservationRecord, int64, error) {
 	if !who.Sees(f.Branch) {
 		return nil, 0, ErrBranchNotFound
@@ -228,8 +228,8 @@ func (k *ItemService) Reservations(ctx context.Context, who identity.Actor, f Re
 	return k.Queries.Reservations(ctx, f)
 }
 
-// State is the state of a hold, and the reason for it, that its owner is told of by this status: the way back of
-// StatusOf. It is empty for no status.
+// State returns the hold state and reason that a status stands for, the inverse of StatusOf. It is empty for an
+// unknown status.
 func (s Status) State() (state State, reason string) {
 	switch s {
 	case StatusReserved:

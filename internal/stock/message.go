@@ -11,15 +11,15 @@ import (
 	"comanda/internal/fault"
 )
 
-// Heard is a demand that came as a message of another system.
+// MessageCommand is a command that arrived as a message of another system.
 type MessageCommand struct {
 	Command
-	Request ReservationRequest // of a Try; its hold is found with the numbers of its items
-	Err     error              // why it is refused before anybody looks at the stock; nil where it is not
+	Request ReservationRequest // of a Try; ResolveItems makes its hold
+	Err     error              // refusal that needs no look at the stock; nil otherwise
 }
 
-// Hear reads a message. An error says that it demands nothing of anything that could be named; then there is nobody to be
-// answered either. Whatever else is wrong with a message is an answer.
+// ParseMessage reads a message. It returns an error only if the message names no reservation, so that no answer is
+// possible. Any other defect is answered and stored in MessageCommand.Err.
 func ParseMessage(e event.Event) (MessageCommand, error) {
 	h := MessageCommand{Command: Command{Message: true}}
 	switch e.Type {
@@ -30,7 +30,7 @@ func ParseMessage(e event.Event) (MessageCommand, error) {
 	case event.StockUnwanted.Name:
 		h.Action = Cancel
 	default:
-		return h, fmt.Errorf("stock: nothing is to be done about %s", e.Type)
+		return h, fmt.Errorf("stock: unexpected message type %s", e.Type)
 	}
 	d, err := parseHeader(e)
 	if err == nil {
@@ -42,7 +42,7 @@ func ParseMessage(e event.Event) (MessageCommand, error) {
 	}
 	w, err := event.StockWanted.Decode(e)
 	if err != nil {
-		h.Err = fault.New(fault.Invalid, "invalid", "The message has a member of another kind than it should have.").Because(err)
+		h.Err = fault.New(fault.Invalid, "invalid", "The message has a field of the wrong type.").Because(err)
 		return h, nil
 	}
 	h.Request = requestOf(w)
@@ -54,11 +54,11 @@ func ParseMessage(e event.Event) (MessageCommand, error) {
 	return h, nil
 }
 
-// errBranch refuses a message that does not say which branch is meant where it could be more than one.
+// errAmbiguousBranch refuses a message without a branch where the items fit more than one.
 var errAmbiguousBranch = fault.New(fault.Invalid, "invalid",
 	"branchId is the id of a branch; it may be left out where one branch has the items.").With("field", "branchId")
 
-// decided reads whose message it is, which all have in common.
+// parseHeader reads the fields that all messages have.
 func parseHeader(e event.Event) (event.Decided, error) {
 	var d event.Decided
 	if err := json.Unmarshal(e.Payload, &d); err != nil {
@@ -67,7 +67,8 @@ func parseHeader(e event.Event) (event.Decided, error) {
 	return d, nil
 }
 
-// longestTTL is longer than what is allowed, and far from the end of a time.Duration.
+// maxMessageTTL is above the allowed maximum, so that validation still refuses the value, and cannot overflow a
+// time.Duration.
 const maxMessageTTL = int64(2 * MaxTTL / time.Second)
 
 func requestOf(w event.Wanted) ReservationRequest {
@@ -80,8 +81,8 @@ func requestOf(w event.Wanted) ReservationRequest {
 	return r
 }
 
-// Find completes a Try with the numbers of its items, by branch and by their names. A message that does not say which
-// branch means the only one that has all of its items.
+// ResolveItems sets the hold of a Try. ids are item numbers by branch and SKU. A message without a branch means the
+// only branch that has all of its items.
 func (h *MessageCommand) ResolveItems(ids map[int64]map[string]int64, now time.Time) {
 	if h.Action != Try || h.Err != nil {
 		return
@@ -115,13 +116,13 @@ func onlyBranch(ids map[int64]map[string]int64, items []SKULine) (only int64, er
 	return only, nil
 }
 
-// Refusal tells the owner of a demand why it was refused before anybody has looked at the stock.
+// Refusal returns the event that answers a command refused without a look at the stock.
 func (h *MessageCommand) Refusal(now time.Time) event.Event {
 	return refusal(now, h.Command, 0, codeOf(h.Err), nil)
 }
 
-// Refusals tells the owners of demands which were refused, beside what Reserving has told already. A refused id is told so
-// once, and a Confirm that overtakes its Try is no refusal.
+// Refusals returns events for refused commands that CommandBatch has not answered. A repeated refusal and a Confirm
+// that arrives before its Try are not answered.
 func Refusals(now time.Time, commands []Command, results []CommandResult) []event.Event {
 	var events []event.Event
 	for i, r := range results {
@@ -145,12 +146,12 @@ func codeOf(err error) string {
 	return f.PublicCode()
 }
 
-// demandNames are the messages that ask for an act.
+// actionEvents are the message types that request an action.
 var actionEvents = map[Action]string{
 	Try: event.StockWanted.Name, Confirm: event.StockConfirmed.Name, Cancel: event.StockUnwanted.Name,
 }
 
-// refusal tells the owner of a demand that came as a message why it was refused. seq is 0 where nothing was changed by it.
+// refusal returns the event that refuses a command from a message. seq is 0 if the command changed nothing.
 func refusal(now time.Time, d Command, seq int64, reason string, short []event.Short) event.Event {
 	if short == nil {
 		short = []event.Short{}

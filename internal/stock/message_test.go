@@ -49,7 +49,7 @@ func TestParseMessage_confirm_and_cancel(t *testing.T) {
 	}
 }
 
-// Whoever can be answered is answered; of anything else nothing can be made.
+// Every message with a sender that can be answered is answered; any other is an error.
 func TestParseMessage_rejects(t *testing.T) {
 	t.Parallel()
 	const items = `"items":[{"itemId":"rice","quantity":2}]`

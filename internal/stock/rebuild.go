@@ -8,33 +8,33 @@ import (
 	"time"
 )
 
-// Measures of a rebuild.
+// Limits of a rebuild.
 const (
-	rebuildLease       = 5 * time.Second // a claim that is not renewed for so long ends; then another process may take over
-	rebuildTimeout     = 2 * time.Minute // a rebuild that is not finished by then fails
-	maxRebuildInterval = time.Minute     // between rebuilds that fail
-	rebuildRetryDelay  = time.Second     // after one that has not begun, because SQL or the gate was out of reach
+	rebuildLease       = 5 * time.Second // a claim that is not renewed ends after this time, so that another process can take over
+	rebuildTimeout     = 2 * time.Minute // a rebuild that takes longer fails
+	maxRebuildInterval = time.Minute     // longest wait between failing rebuilds
+	rebuildRetryDelay  = time.Second     // after a rebuild that could not start because SQL or the cache was out of reach
 
-	// LongestClaim is longer than any claim of a rebuild and any pause after one. What reaches further into the future is of a
-	// time before the clock was set back, and counts for nothing.
+	// LongestClaim is longer than any claim of a rebuild and any pause after one. A time further in the future was
+	// written before the clock was set back, and is ignored.
 	LongestClaim = 2 * time.Minute
 
-	// endedLately is how long ended holds are in the image: longer than an operation on them is normally on its way. One
-	// that arrives later is counted twice, which the watch finds.
+	// endedHoldsWindow is how long ended holds stay in the snapshot: longer than an operation on them normally takes
+	// to arrive. A later one is counted twice, which Reconcile detects.
 	endedHoldsWindow = time.Minute
 
-	tailBatch = 100 // entries that are caught up with in one go
+	tailBatch = 100 // outbox entries in one snapshot
 )
 
-// rebuild is what this process knows of the rebuilds of a scope.
+// rebuild is the state of a scope's rebuilds in this process.
 type rebuild struct {
 	running  bool
-	next     time.Time // when the next may begin
+	next     time.Time // earliest start of the next one
 	failures int       // in a row
 }
 
-// rebuildSoon rebuilds a scope in the background, unless that is under way or was so a short while ago: while the gate
-// does not know a scope, every order asks for a rebuild.
+// rebuildSoon rebuilds a scope in the background, unless a rebuild is running or has ended a short while ago: while
+// the cache lacks a scope, every order requests one.
 func (k *Syncer) rebuildSoon(s Scope) {
 	now := k.now()
 	k.mu.Lock()
@@ -76,13 +76,13 @@ func (k *Syncer) rebuildEnded(s Scope, next time.Time) {
 	delete(k.suspects, s)
 }
 
-// Rebuild builds a scope of the gate anew from SQL, unless another process is at it or has just done it.
+// Rebuild rebuilds a scope of the cache from SQL, unless another process is doing so or has just done so.
 func (k *Syncer) Rebuild(ctx context.Context, s Scope) error {
 	_, err := k.rebuild(ctx, s, 0)
 	return err
 }
 
-// rebuild returns from when on the scope may be rebuilt again.
+// rebuild returns the instant from which the scope may be rebuilt again.
 func (k *Syncer) rebuild(ctx context.Context, s Scope, failures int) (next time.Time, err error) {
 	begun := k.now()
 	c := &claim{journal: k.store, now: k.now, scope: s, until: begun.Add(rebuildLease)}
@@ -117,13 +117,13 @@ func (k *Syncer) rebuild(ctx context.Context, s Scope, failures int) (next time.
 	return begun.Add(k.rebuildInterval), nil
 }
 
-// fill copies a scope to the gate while orders go on, without a lock and in pieces, however many holds there are.
+// copyScope copies a scope from SQL to the cache while orders continue, without locks and in pieces.
 //
-// From the moment at which the gate was told, it knows nothing of the scope and takes nothing in, so every entry that is
-// committed from then on stays in redis_outbox. Holds are read in pages, each later than that moment; one that changes after
-// its page was read has an entry, by which it is read again. The last piece is of one instant: the counters, the entries
-// that are left, and the holds that these name. What is committed after that instant is applied after the rebuild. An entry
-// is forgotten only once its hold is in the gate under this epoch: a later rebuild reads everything anew.
+// From BeginRebuild on, the cache lacks the scope and applies nothing to it, so every entry committed from then on
+// stays in redis_outbox. Holds are read in pages after that moment; a hold that changes after its page was read has
+// an entry and is read again. The last piece is of one instant: the counters, the remaining entries, and their holds.
+// Later commits are applied after the rebuild. An entry is deleted only once its hold is in the cache under this
+// epoch: a later rebuild reads everything again.
 func (k *Syncer) copyScope(ctx context.Context, c *claim, im ScopeSnapshot) error {
 	if err := k.store.PrepareRebuild(ctx, im.Scope); err != nil {
 		return err
@@ -175,7 +175,7 @@ type claim struct {
 
 var errClaimLost = errors.New("stock: another process has taken the rebuild over")
 
-// renew keeps a claim from ending, at most every second.
+// renew extends a claim, at most every second.
 func (c *claim) renew(ctx context.Context) error {
 	until := c.now().Add(rebuildLease)
 	if until.Sub(c.until) < time.Second {
@@ -191,7 +191,7 @@ func (c *claim) renew(ctx context.Context) error {
 	return err
 }
 
-// endOf is when a scope ends: with its business day, or, of stock, when it must have been built anew.
+// endOf returns the end of a scope: of its business day or, for stock, the time by which it must be rebuilt.
 func (k *Syncer) endOf(ctx context.Context, s Scope) (time.Time, error) {
 	if s.IsStock() {
 		return k.now().Add(stockScopeTTL), nil
@@ -199,9 +199,9 @@ func (k *Syncer) endOf(ctx context.Context, s Scope) (time.Time, error) {
 	return k.endOfDay(ctx, s)
 }
 
-// survive keeps a panic of a background task from ending the process; the ledger is right without the gate.
+// recoverPanic keeps a panic of a background task from ending the process; SQL stays correct without the cache.
 func (k *Syncer) recoverPanic(what string) {
 	if p := recover(); p != nil {
-		k.log.Error("a task of the gatekeeper panicked", "task", what, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+		k.log.Error("a task of the admission cache syncer panicked", "task", what, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
 	}
 }

@@ -5,13 +5,13 @@ import (
 	"time"
 )
 
-// shortFor is how long a refusal is taken for granted. It is about as long as a release needs to reach the gate anyway,
-// and far shorter than anybody needs to read "sold out".
+// refusalTTL is how long a refusal is repeated without a call of the cache. A release takes about as long to reach
+// the cache anyway, and no guest notices the delay.
 const refusalTTL = 10 * time.Millisecond
 
-// shortages remembers for a moment what the gate has just refused, so that a storm on a sold-out dish costs one call of
-// the gate in ten milliseconds instead of one for each guest. It can only refuse what was refused a moment ago, and is
-// told at once what this process gives back; so it may be late by that moment, and never admits anything.
+// recentRefusals repeats refusals of the cache for refusalTTL, so that a storm on a sold-out dish costs one call in
+// ten milliseconds instead of one per guest. It only repeats refusals and drops them as soon as this process frees
+// units, so it may refuse up to refusalTTL too long, and never admits anything.
 type recentRefusals struct {
 	mu   sync.RWMutex
 	left map[Key]recentRefusal
@@ -22,10 +22,10 @@ type recentRefusal struct {
 	until     time.Time
 }
 
-// maxShortages bounds the memory: more items than that are not sold out at once.
+// maxRecentRefusals bounds the memory. More items are not sold out at the same time.
 const maxRecentRefusals = 10_000
 
-// refuse answers a hold all of whose lines were short a moment ago.
+// lookup returns the shortages of a hold if all of its lines were refused a moment ago.
 func (s *recentRefusals) lookup(h Hold, now time.Time) ([]Shortage, bool) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -43,7 +43,7 @@ func (s *recentRefusals) lookup(h Hold, now time.Time) ([]Shortage, bool) {
 	return short, true
 }
 
-// note takes over what the gate has just refused.
+// add records a refusal of the cache.
 func (s *recentRefusals) add(scope Scope, short []Shortage, now time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -55,7 +55,7 @@ func (s *recentRefusals) add(scope Scope, short []Shortage, now time.Time) {
 	}
 }
 
-// forget drops what operations may have made available again.
+// invalidate drops refusals of items of which operations may have freed units.
 func (s *recentRefusals) invalidate(ops []Op) {
 	for _, op := range ops {
 		if !op.frees() {
@@ -69,7 +69,7 @@ func (s *recentRefusals) invalidate(ops []Op) {
 	}
 }
 
-// forgetAll drops everything, after the gate was built anew.
+// clear drops all refusals, after a rebuild.
 func (s *recentRefusals) clear() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

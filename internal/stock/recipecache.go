@@ -11,16 +11,17 @@ import (
 	"comanda/internal/fault"
 )
 
-// recipesFor is how long a branch's recipes are taken as they were read. An order takes what its recipe was a moment ago;
-// what it has taken stands in its hold.
+// recipeTTL is how long a branch's recipes are reused. An order consumes by a recipe that may be this old; what it
+// has taken is recorded in its hold.
 const recipeTTL = time.Second
 
-// ErrRecipe refuses an order whose dishes take of too many stock items, or too much of one.
+// ErrTooManyStockItems refuses an order whose dishes consume too many stock items, or too much of one.
 var ErrTooManyStockItems = fault.Newf(fault.Invalid, "invalid", "An order takes of at most %d stock items.", MaxStockLines)
 
-// Recipes tells what dishes take of a branch's stock.
+// RecipeCache caches the recipes of branches for recipeTTL.
 type RecipeCache struct {
-	// Read gives what one portion of each menu item of a branch takes; items that take nothing are left out.
+	// Read returns the stock that one portion of each menu item of a branch consumes; items without a recipe are left
+	// out.
 	Read func(ctx context.Context, branch int64) (map[int64][]Line, error)
 	Now  func() time.Time
 
@@ -28,14 +29,15 @@ type RecipeCache struct {
 	entries map[int64]*recipeEntry
 }
 
-// recipeBook is a branch's recipes as they were read last. Whoever finds them too old reads them anew, others wait.
+// recipeEntry is the recipes of a branch as last read. Its lock is held during a read, so that concurrent callers
+// share it.
 type recipeEntry struct {
 	mu    sync.Mutex
 	at    time.Time
 	lines map[int64][]Line
 }
 
-// Of gives a branch's recipes by menu item. They must not be changed.
+// ForBranch returns a branch's recipes by menu item. The caller must not change them.
 func (r *RecipeCache) ForBranch(ctx context.Context, branch int64) (map[int64][]Line, error) {
 	r.mu.Lock()
 	if r.entries == nil {
@@ -64,7 +66,7 @@ func (r *RecipeCache) ForBranch(ctx context.Context, branch int64) (map[int64][]
 	return of, nil
 }
 
-// forget has a branch's recipes read anew, after this process has changed them.
+// invalidate makes the next call read a branch's recipes again, after this process has changed them.
 func (r *RecipeCache) invalidate(branch int64) {
 	r.mu.Lock()
 	b := r.entries[branch]
@@ -76,7 +78,7 @@ func (r *RecipeCache) invalidate(branch int64) {
 	}
 }
 
-// Needs gives what portions of menu items take of the stock, merged and sorted; nil when they take nothing.
+// Consumption returns the stock that portions of menu items consume, merged and sorted; nil for none.
 func Consumption(recipes map[int64][]Line, portions []Line) ([]Line, error) {
 	sum := map[int64]int64{}
 	for _, p := range portions {
@@ -96,8 +98,8 @@ func Consumption(recipes map[int64][]Line, portions []Line) ([]Line, error) {
 	return lines, nil
 }
 
-// Portions gives how many portions of each menu item that has a recipe the stock is enough for. What is not counted
-// yet is enough for none.
+// PortionsLeft returns, for each menu item with a recipe, how many portions the stock suffices for. A stock item
+// without a counter suffices for none.
 func PortionsLeft(recipes map[int64][]Line, levels []Count) map[int64]int64 {
 	left := make(map[int64]int64, len(levels))
 	for _, c := range levels {
@@ -114,8 +116,8 @@ func PortionsLeft(recipes map[int64][]Line, levels []Count) map[int64]int64 {
 	return portions
 }
 
-// Scarce tells of a refusal by stock which menu items it concerns, and how many portions of each could be had. Lines of
-// quotas stay as they are.
+// DishShortages converts a refusal by stock into the menu items that it concerns, and the portions still available of
+// each. Shortages of quotas stay as they are.
 func DishShortages(short []Shortage, portions []Line, recipes map[int64][]Line) []Shortage {
 	least := map[int64]int64{}
 	left := map[int64]int64{}

@@ -10,19 +10,19 @@ import (
 	"time"
 )
 
-// Measures of the loops.
+// Limits of the loops.
 const (
-	maxOpsPerApply         = 1024 // operations told to the gate in one go
+	maxOpsPerApply         = 1024 // operations in one call of the cache
 	expireProvisionalBatch = 500
-	maxScopeAge            = 48 * time.Hour // older scopes are not looked after any more
+	maxScopeAge            = 48 * time.Hour // older scopes are not maintained
 
-	// Stock is counted for good, but its records in the gate are not kept for good: they live as those of a business day,
-	// and the scope is built anew, with those that are still held, long before they end.
+	// Stock has no end of day, but its records in the cache have a TTL like those of a business day. The scope is rebuilt
+	// long before, with everything that is still held.
 	stockScopeTTL    = 24 * time.Hour
 	stockRenewBefore = 18 * time.Hour
 )
 
-// ApplyCommitted tells the gate what was committed, as soon as it was, until ctx ends.
+// Apply sends committed changes to the cache as they arrive, until ctx ends.
 func (k *Syncer) Apply(ctx context.Context) error {
 	for {
 		select {
@@ -34,7 +34,7 @@ func (k *Syncer) Apply(ctx context.Context) error {
 	}
 }
 
-// more takes what else waits, up to a limit.
+// drainCommitted adds queued entries up to maxOpsPerApply operations, so that a busy moment costs few calls.
 func (k *Syncer) drainCommitted(entries []OutboxEntry) []OutboxEntry {
 	n := 0
 	for _, e := range entries {
@@ -54,8 +54,8 @@ func (k *Syncer) drainCommitted(entries []OutboxEntry) []OutboxEntry {
 	return entries
 }
 
-// Reap ends leases that ran out without a word from SQL. SQL is told first, so that an order which is still on its way
-// fails there; only then are the units free in the gate (I12).
+// ExpireProvisional ends provisional holds that have timed out without a commit. The tombstone is written to SQL
+// first, so that an order still on its way fails there; only then are the units released in the cache (I12).
 func (k *Syncer) ExpireProvisional(ctx context.Context) error {
 	scopes, err := k.scopes(ctx)
 	if err != nil {
@@ -82,7 +82,7 @@ func (k *Syncer) expireScope(ctx context.Context, s Scope) error {
 		now := k.now()
 		due, err := k.cache.ExpiredProvisional(ctx, s, now, expireProvisionalBatch)
 		if err != nil || len(due) == 0 {
-			return nil //nolint:nilerr // Redis is out of reach: Watch says so, and its leases are gone with it
+			return nil //nolint:nilerr // Redis is out of reach: Reconcile reports it, and its provisional holds are lost with it
 		}
 		entries, err := k.resolveProvisional(ctx, s, due, now)
 		if err != nil {
@@ -98,8 +98,9 @@ func (k *Syncer) expireScope(ctx context.Context, s Scope) error {
 	}
 }
 
-// found tells what has become of leases. One of an order that never came is buried: the order cannot come any more. One
-// of a reservation is forgotten: its owner may ask for it again under the same id, and then it begins anew.
+// resolveProvisional returns an operation for each timed-out provisional hold. One of an order gets a tombstone in
+// SQL, so that the order cannot commit any more. One of a reservation is only removed: its owner may send the same id
+// again.
 func (k *Syncer) resolveProvisional(ctx context.Context, s Scope, due []Hold, now time.Time) ([]OutboxEntry, error) {
 	look := func(ctx context.Context) ([]HoldState, error) { return k.store.TombstoneProvisional(ctx, due, now) }
 	if s.IsStock() {
@@ -131,8 +132,9 @@ func (k *Syncer) scopes(ctx context.Context) (map[Scope]string, error) {
 	return k.store.Scopes(ctx, k.now().Add(-maxScopeAge).Format(time.DateOnly))
 }
 
-// Watch compares the gate with SQL and rebuilds what is missing, was built under another epoch, or differs (I9). A
-// difference counts when two looks in a row see the very same one: between commit and apply the two differ rightly.
+// Reconcile compares the cache with SQL and rebuilds scopes that are missing, belong to another epoch, or differ
+// (I9). Between a commit and its application a difference is normal, so one counts only if two consecutive runs see
+// the same.
 func (k *Syncer) Reconcile(ctx context.Context) error {
 	scopes, err := k.scopes(ctx)
 	if err != nil {
@@ -155,7 +157,7 @@ func (k *Syncer) Reconcile(ctx context.Context) error {
 func (k *Syncer) reconcileScope(ctx context.Context, s Scope, epoch string) (int64, error) {
 	shown, ok, err := k.cache.ReadScope(ctx, s)
 	if err != nil {
-		return 0, nil //nolint:nilerr // out of reach; the connection's own figures tell
+		return 0, nil //nolint:nilerr // out of reach; the connection's own metrics show it
 	}
 	if !ok || shown.Epoch != epoch || s.IsStock() && shown.ExpiresAt.Sub(k.now()) < stockRenewBefore {
 		k.rebuildSoon(s)
@@ -174,13 +176,14 @@ func (k *Syncer) reconcileScope(ctx context.Context, s Scope, epoch string) (int
 	}
 	k.mu.Unlock()
 	if same {
-		k.log.WarnContext(ctx, "the gate differs from SQL and is rebuilt", "branch", s.Branch, "date", s.Date, "difference", text)
+		k.log.WarnContext(ctx, "the admission cache differs from SQL and is rebuilt", "branch", s.Branch, "date", s.Date, "difference", text)
 		k.rebuildSoon(s)
 	}
 	return units, nil
 }
 
-// Difference compares the ledger's counters with the gate's: by how many units, and in words, empty when they agree.
+// Difference compares the counters in SQL with those of the cache: the number of differing units, and a description,
+// empty when they agree.
 func Difference(ledger, gate []Count) (units int64, text string) {
 	known := make(map[int64]Count, len(gate))
 	for _, c := range gate {
@@ -194,15 +197,15 @@ func Difference(ledger, gate []Count) (units int64, text string) {
 			continue
 		}
 		units += abs(want.Held-got.Held) + abs(want.Used-got.Used)
-		fmt.Fprintf(&b, "item %d: ledger %v, gate %v; ", want.Item, want, got)
+		fmt.Fprintf(&b, "item %d: SQL %v, cache %v; ", want.Item, want, got)
 	}
 	for _, item := range slices.Sorted(maps.Keys(known)) {
-		fmt.Fprintf(&b, "item %d: not in the ledger, gate %v; ", item, known[item])
+		fmt.Fprintf(&b, "item %d: not in SQL, cache %v; ", item, known[item])
 	}
 	return units, strings.TrimSuffix(b.String(), "; ")
 }
 
-// String writes a counter for people.
+// String returns the counter as text for logs.
 func (c Count) String() string {
 	limit := strconv.FormatInt(c.Cap, 10)
 	if c.Cap == Unlimited {

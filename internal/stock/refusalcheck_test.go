@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// A refusal is refuted when every line fits by the ledger's counters, and only then. Lines that do fit are not taken for
-// sold out because the gate has said so of a hold whose other lines are.
+// A refusal is refuted when every line fits by SQL's counters, and only then. Lines that do fit are not taken for
+// sold out because the cache has said so of a hold whose other lines are.
 func TestRefusalCheck_shortages(t *testing.T) {
 	scope := Scope{Branch: 1, Date: "2026-02-26"}
 	counts := []Count{{Item: 1, Cap: 10, Held: 3, Used: 4}, {Item: 2, Cap: Unlimited}, {Item: 3, Cap: 5, Held: 9}}
@@ -33,7 +33,7 @@ func TestRefusalCheck_shortages(t *testing.T) {
 		"the last unit that is left":   {[]Line{{1, 2}, {2, 5}}, nil},
 		"more than all of them can be": {[]Line{{1, MaxQty}}, []int64{1}},
 	} {
-		said := []Shortage{{Item: 1}, {Item: 2}, {Item: 3}, {Item: 9}} // whatever the gate says of the lines
+		said := []Shortage{{Item: 1}, {Item: 2}, {Item: 3}, {Item: 9}} // whatever the cache says of the lines
 		var got []int64
 		for _, s := range d.shortages(t.Context(), Hold{Scope: scope, Lines: c.lines}, said) {
 			got = append(got, s.Item)

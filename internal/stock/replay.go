@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// Measures of the recovery. An entry that the gate refuses pauses a second, then three times as long each time: ten
-// attempts take more than half an hour, in which a mistake in Redis is found and mended.
+// Limits of the replay. A rejected entry waits a second, then three times as long after each attempt: ten attempts
+// take more than half an hour, in which operators can find and fix a fault in Redis.
 const (
-	replayDelay     = 2 * time.Second // a committed entry younger than this is still on its way through ApplyCommitted
+	replayDelay     = 2 * time.Second // a younger entry is still on its way through Apply
 	replayBatch     = 500
 	maxAttempts     = 10
 	firstRetryDelay = time.Second
@@ -24,27 +24,27 @@ func retryDelay(attempts int) time.Duration {
 	return min(p, maxRetryDelay)
 }
 
-// told is what became of entries that the gate was told. Those in neither list wait, at no cost: the gate is out of
-// reach, or does not know their scope.
+// applyResult is the outcome of entries that were sent to the cache. Entries in neither list wait, without a counted
+// attempt: the cache is out of reach or lacks their scope.
 type applyResult struct {
 	done        []string
-	refused     []FailedEntry // only Entry and Cause are known yet
-	unreachable bool          // the gate was out of reach
+	refused     []FailedEntry // only Entry and Cause are set yet
+	unreachable bool          // the cache was out of reach
 }
 
-// apply tells the gate and notes which entries it has taken in whole. A scope that it does not know is rebuilt. One that
-// it refuses is not: the watch sees whether the gate differs for it.
+// applyEntries sends entries to the cache and records those that were applied completely. A scope that the cache
+// lacks is rebuilt. A rejected entry causes no rebuild: Reconcile detects whether the scope differs.
 func (k *Syncer) applyEntries(ctx context.Context, entries []OutboxEntry) applyResult {
 	var ops []Op
 	for _, e := range entries {
 		ops = append(ops, e.Ops...)
 	}
 	applied, err := k.cache.Apply(ctx, ops)
-	k.refusals.invalidate(ops) // what was refused while they were on their way may fit now
+	k.refusals.invalidate(ops) // what was refused while these were on their way may fit now
 	rejected, at := &RejectedError{}, 0
 	t := applyResult{unreachable: err != nil && !errors.As(err, &rejected)}
 	if err != nil {
-		k.log.DebugContext(ctx, "the gate did not take everything in", "err", err)
+		k.log.DebugContext(ctx, "the admission cache did not apply everything", "err", err)
 	}
 	for _, e := range entries {
 		waits, cause := false, e.DecodeErr
@@ -57,7 +57,7 @@ func (k *Syncer) applyEntries(ctx context.Context, entries []OutboxEntry) applyR
 			at++
 		}
 		switch {
-		case waits && t.unreachable: // out of reach, which is no reason to rebuild anything
+		case waits && t.unreachable: // out of reach: a rebuild would not help
 		case waits:
 			k.rebuildSoon(e.Scope)
 		case cause != nil:
@@ -73,29 +73,30 @@ func (k *Syncer) applyEntries(ctx context.Context, entries []OutboxEntry) applyR
 	return t
 }
 
-// tell says of which branches something else may be left now, whoever is asked about it: the gate, or SQL where the gate
-// is out of reach.
+// notify reports the branches of entries to the observer: their availability may have changed, in the cache or, while
+// that is out of reach, in SQL.
 func (k *Syncer) notify(entries []OutboxEntry) {
 	if k.observer.Synced == nil {
 		return
 	}
 	var last int64
 	for _, e := range entries {
-		if e.Scope.Branch != last { // mostly they are of one branch; to say it twice harms nobody
+		if e.Scope.Branch != last { // mostly all are of one branch; a duplicate is harmless
 			last = e.Scope.Branch
 			k.observer.Synced(last)
 		}
 	}
 }
 
-// Recover replays what was committed but not applied, by whichever process, and has SQL forget what was. Entries that
-// are still on their way are left alone, and so are those whose next attempt is not due.
+// Replay applies entries that any process has committed but not applied, and deletes applied ones in SQL. Entries
+// that are still on their way or not due yet are skipped.
 func (k *Syncer) Replay(ctx context.Context) error { return k.replay(ctx, replayDelay) }
 
-// RecoverAll is Recover for a process in which nothing is on its way.
+// ReplayAll is Replay for a process in which no entry is on its way.
 func (k *Syncer) ReplayAll(ctx context.Context) error { return k.replay(ctx, 0) }
 
-// recover goes through all entries page by page: those of a scope that nobody can rebuild hold up no other.
+// replay goes through all entries page by page, so that entries of a scope that cannot be rebuilt block no other
+// scope.
 func (k *Syncer) replay(ctx context.Context, young time.Duration) error {
 	if err := k.store.DeleteEntries(ctx, k.DrainApplied()); err != nil {
 		return err
@@ -116,8 +117,8 @@ func (k *Syncer) replay(ctx context.Context, young time.Duration) error {
 	}
 }
 
-// postpone notes an attempt of entries that the gate has refused. One that had its last stays where it is, for somebody
-// to look at; what it would have changed is in the image of its scope, which is therefore rebuilt and takes it along.
+// postpone records an attempt of rejected entries. An entry after its last attempt stays as a dead letter. Its
+// changes are contained in the scope's snapshot, so a rebuild of the scope applies them.
 func (k *Syncer) postpone(ctx context.Context, refused []FailedEntry) error {
 	if len(refused) == 0 {
 		return nil
@@ -133,12 +134,12 @@ func (k *Syncer) postpone(ctx context.Context, refused []FailedEntry) error {
 	}
 	for _, s := range refused {
 		if !s.Dead {
-			k.log.WarnContext(ctx, "the gate refused an entry, which is tried again", "entry", s.ID, "branch", s.Scope.Branch,
+			k.log.WarnContext(ctx, "the admission cache rejected an entry, which is retried", "entry", s.ID, "branch", s.Scope.Branch,
 				"date", s.Scope.Date, "attempts", s.Attempts+1, "err", s.Cause)
 			continue
 		}
 		dead++
-		k.log.ErrorContext(ctx, "the gate refused an entry for the last time, and its scope is rebuilt", "entry", s.ID,
+		k.log.ErrorContext(ctx, "the admission cache rejected an entry for the last time, and its scope is rebuilt", "entry", s.ID,
 			"branch", s.Scope.Branch, "date", s.Scope.Date, "err", s.Cause)
 		k.rebuildSoon(s.Scope)
 	}

@@ -7,10 +7,10 @@ import (
 	"comanda/internal/fault"
 )
 
-// Status is where a reservation is, as its owner is told.
+// Status is the state of a reservation as its owner sees it.
 type Status string
 
-// The statuses. REFUSED, EXPIRED and CANCELLED are ends, as RETURNED is.
+// The statuses. REFUSED, EXPIRED, CANCELLED and RETURNED are final.
 const (
 	StatusReserved  Status = "RESERVED"
 	StatusConfirmed Status = "CONFIRMED"
@@ -20,7 +20,7 @@ const (
 	StatusReturned  Status = "RETURNED"
 )
 
-// Why a reservation was released, as the hold's reason says.
+// The reasons of released holds.
 const (
 	ReasonCanceled = "CANCELED"
 	ReasonExpired  = "EXPIRED"
@@ -34,34 +34,34 @@ const (
 	MaxTTL     = 24 * time.Hour
 )
 
-// Reservation is what another system has of a branch's stock, under the id by which that system calls it.
+// Reservation is the units of a branch's stock that another system has taken, under the id that the system chose.
 type Reservation struct {
 	ID        string
-	Branch    int64 // 0 of one that was cancelled before it came
+	Branch    int64 // 0 for one that was cancelled before its Try
 	Status    Status
 	Lines     []SKULine
-	ExpiresAt time.Time // zero of one that never held anything
+	ExpiresAt time.Time // zero for one that never held anything
 }
 
-// Taken is a quantity of a stock item, called as its owner does.
+// SKULine is a quantity of a stock item, identified as its owner does.
 type SKULine struct {
 	SKU string
 	Qty int64
 }
 
-// foreignPrefix keeps the ids of other systems apart from those of our own orders.
+// reservationPrefix keeps the ids of other systems apart from those of our orders.
 const reservationPrefix = "x-"
 
-// HoldOf is the id of a reservation's hold, and ReservationOf the way back.
+// HoldID returns the id of a reservation's hold.
 func HoldID(reservation string) string { return reservationPrefix + reservation }
 
-// ReservationOf is the id of a hold's reservation.
+// ReservationID returns the id of a hold's reservation.
 func ReservationID(hold string) string { return strings.TrimPrefix(hold, reservationPrefix) }
 
-// Act is what is to happen to a reservation.
+// Action is a requested change of a reservation.
 type Action uint8
 
-// The acts: Try, Confirm and Cancel of the reference, what a deadline does, and what undoes a sale.
+// The actions: Try, Confirm and Cancel of the reference, the deadline's Expire, and Return, which reverses a sale.
 const (
 	Try Action = iota + 1
 	Confirm
@@ -70,32 +70,33 @@ const (
 	Return
 )
 
-// Demand is one act on one reservation.
+// Command is one action on one reservation.
 type Command struct {
 	Action Action
 	ID     string
-	// Hold is what Try takes. Its lines are of the branch's stock.
+	// Hold is the hold of a Try. Its lines are of the branch's stock.
 	Hold Hold
-	// RequestedAt is the time from which Hold.Until was counted. Zero: Until stands as it is.
+	// RequestedAt is the time from which Hold.Until was counted. Zero: Until is not recalculated.
 	RequestedAt time.Time
-	// Short says that the gate has refused a Try, and why: the ledger enters the refusal without looking at the stock.
+	// Short is the refusal of a Try by the admission cache. SQL then records the refusal without reading the stock.
 	Short []SKUShortage
-	// Message says that the demand came as a message: nobody waits for the answer, so that it is told as an event, and a
-	// Confirm that overtakes its Try is remembered.
+	// Message reports that the command came as a message. The sender does not wait for an answer: results are
+	// published as events, and a Confirm that arrives before its Try is remembered.
 	Message bool
-	// Sees tells in which branches the caller works; nil is all of them. What a caller does not see is answered as if it
-	// were not there. An id that has not come belongs to no branch: to end it takes somebody who sees every one.
+	// CanSee reports whether the caller works in a branch; nil allows all. Reservations of other branches are answered
+	// as missing. An id without a Try belongs to no branch: ending it requires access to all branches.
 	CanSee func(branch int64) bool
 }
 
-// Result is what became of a demand. Err is a refusal; then nothing was changed, but that a refused id stays refused.
+// CommandResult is the result of a command. Err is a refusal; nothing has changed then, except that a refused id
+// stays refused.
 type CommandResult struct {
 	Reservation Reservation
-	Changed     bool // false: it had been so before
+	Changed     bool // false for a repetition
 	Err         error
 }
 
-// The faults of the inventory.
+// Faults of reservations and stock items.
 var (
 	ErrBranchNotFound      = fault.New(fault.NotFound, "branch_not_found", "There is no such branch.")
 	ErrItemNotFound        = fault.New(fault.NotFound, "item_not_found", "There is no such stock item in this branch.")
@@ -107,13 +108,13 @@ var (
 	ErrIDReused            = fault.New(fault.Invalid, "idempotency_mismatch", "This id was used for another reservation.")
 )
 
-// ErrAgain says that nothing is known to have happened; the same demand tells what did.
+// ErrTryAgain reports an unknown outcome. Repeating the same command returns the result.
 var ErrTryAgain = &fault.Error{
 	Kind: fault.Unavailable, Code: "try_again", Detail: "That could not be done just now; send it again.",
 	RetryAfter: time.Second,
 }
 
-// ShortLine is a line of which there is not enough, as the caller sees it.
+// SKUShortage is a line that does not fit, as the caller of the API sees it.
 type SKUShortage struct {
 	ItemID    string `json:"itemId"`
 	Requested int64  `json:"requested"`

@@ -11,26 +11,26 @@ import (
 	"comanda/internal/identity"
 )
 
-// Desk is the ledger of the stock, normally stocksql.Reservations.
+// ReservationStore runs commands and finds reservations; stocksql.Reservations implements it.
 type ReservationStore interface {
-	// Do runs one demand; it is durable when Do returns without an error of kind Unavailable.
+	// Do runs one command. Its result is durable unless the error is of kind Unavailable.
 	Do(ctx context.Context, d Command) (CommandResult, error)
 	DoAll(ctx context.Context, ds []Command) ([]CommandResult, []error)
-	// Find gives a reservation; one without an id is not there.
+	// Find returns a reservation; one without an id does not exist.
 	Find(ctx context.Context, id string) (Reservation, error)
-	// Overdue gives reservations whose deadline has come.
+	// Overdue returns reservations past their deadline.
 	Overdue(ctx context.Context, now time.Time, limit int) ([]string, error)
-	// Things finds stock items by what their owner calls them.
+	// Items returns stock items by SKU. Missing ones are left out.
 	Items(ctx context.Context, branch int64, skus []string) ([]Item, error)
 }
 
-// Door is the gate in front of the ledger, normally the Gatekeeper.
+// Admission is the admission cache ahead of SQL; Syncer implements it.
 type Admission interface {
 	Reserve(ctx context.Context, h Hold) AdmissionResult
 	DropProvisional(h Hold)
 }
 
-// Request is what another system wants to reserve.
+// ReservationRequest is a Try of another system.
 type ReservationRequest struct {
 	ID     string
 	Branch int64
@@ -38,7 +38,7 @@ type ReservationRequest struct {
 	TTL    time.Duration // 0 means DefaultTTL
 }
 
-// Inventory is the use cases of other systems: Try, Confirm, Cancel, Return.
+// ReservationService serves other systems: Try, Confirm, Cancel, Return.
 type ReservationService struct {
 	Store     ReservationStore
 	Admission Admission
@@ -47,11 +47,11 @@ type ReservationService struct {
 	itemIDs itemIDCache
 }
 
-// Reserve holds everything that is asked for, or nothing. The same id with the same items gives the same reservation:
-// created tells whether this request has made it.
+// Reserve holds all requested items or none. A repeated id with the same items returns the same reservation: created
+// reports whether this request created it.
 func (s *ReservationService) Reserve(ctx context.Context, who identity.Actor, r ReservationRequest) (_ Reservation, created bool, err error) {
 	if !who.Sees(r.Branch) {
-		r.Branch = 0 // where there is no item
+		r.Branch = 0 // a branch without items
 	}
 	d, err := s.TryCommand(ctx, r)
 	if err != nil {
@@ -67,12 +67,12 @@ func (s *ReservationService) Reserve(ctx context.Context, who identity.Actor, r 
 	}
 	if admission.Status == Admitted && res.Reservation.Status != StatusReserved && fault.KindOf(err) != fault.Unavailable &&
 		ctx.Err() == nil {
-		s.Admission.DropProvisional(d.Hold) // an unknown end is the reaper's
+		s.Admission.DropProvisional(d.Hold) // if the outcome is unknown, ExpireProvisional releases the hold later
 	}
 	return res.Reservation, res.Changed, err
 }
 
-// Demand checks a request and finds what it asks for.
+// TryCommand validates a request and resolves its SKUs to item numbers.
 func (s *ReservationService) TryCommand(ctx context.Context, r ReservationRequest) (Command, error) {
 	d := Command{Action: Try, ID: r.ID}
 	if err := r.validate(); err != nil {
@@ -87,7 +87,7 @@ func (s *ReservationService) TryCommand(ctx context.Context, r ReservationReques
 	return d, err
 }
 
-// check looks at the request alone.
+// validate returns a fault for a request that breaks a limit. It does no I/O.
 func (r ReservationRequest) validate() error {
 	if err := ValidateExternalID("orderId", r.ID); err != nil {
 		return err
@@ -109,7 +109,7 @@ func (r ReservationRequest) validate() error {
 	return nil
 }
 
-// Hold is what the request takes, where ids are the numbers of its items by their names.
+// Hold returns the hold of the request. ids are item numbers by SKU.
 func (r ReservationRequest) Hold(ids map[string]int64, now time.Time) (Hold, error) {
 	lines := make([]Line, len(r.Items))
 	for i, it := range r.Items {
@@ -127,17 +127,17 @@ func (r ReservationRequest) Hold(ids map[string]int64, now time.Time) (Hold, err
 	return Hold{ID: HoldID(r.ID), Scope: StockScope(r.Branch), Lines: merged, Until: now.Add(ttl)}, err
 }
 
-// Confirm sells what a reservation holds.
+// Confirm turns a reservation into a sale.
 func (s *ReservationService) Confirm(ctx context.Context, who identity.Actor, id string) (Reservation, error) {
 	return s.settle(ctx, who, Command{Action: Confirm, ID: id})
 }
 
-// Cancel gives back what a reservation holds. Before its Try it has that refused.
+// Cancel releases a reservation. If it arrives before the Try, the Try is refused.
 func (s *ReservationService) Cancel(ctx context.Context, who identity.Actor, id string) (Reservation, error) {
 	return s.settle(ctx, who, Command{Action: Cancel, ID: id})
 }
 
-// Return puts what a reservation has sold back.
+// Return puts the units of a confirmed reservation back into stock.
 func (s *ReservationService) Return(ctx context.Context, who identity.Actor, id string) (Reservation, error) {
 	return s.settle(ctx, who, Command{Action: Return, ID: id})
 }
@@ -154,7 +154,8 @@ func (s *ReservationService) settle(ctx context.Context, who identity.Actor, d C
 	return r.Reservation, err
 }
 
-// Find gives a reservation. One that was cancelled before it came is of no branch, and is shown to who sees all.
+// Find returns a reservation. One that was cancelled before its Try has no branch; only callers with access to all
+// see it.
 func (s *ReservationService) Find(ctx context.Context, who identity.Actor, id string) (Reservation, error) {
 	if err := ValidateExternalID("orderId", id); err != nil {
 		return Reservation{}, err
@@ -166,10 +167,10 @@ func (s *ReservationService) Find(ctx context.Context, who identity.Actor, id st
 	return r, err
 }
 
-// expireBatch bounds the reservations that one round ends.
+// expireBatch bounds the reservations that one transaction expires.
 const expireBatch = 500
 
-// ExpireOverdue releases reservations whose deadline has come.
+// ExpireOverdue releases reservations past their deadline.
 func (s *ReservationService) ExpireOverdue(ctx context.Context) error {
 	for {
 		ids, err := s.Store.Overdue(ctx, s.Now(), expireBatch)
@@ -187,7 +188,7 @@ func (s *ReservationService) ExpireOverdue(ctx context.Context) error {
 	}
 }
 
-// things remembers the numbers of stock items, which never change. An item that is not found is asked for again.
+// itemIDCache caches the numbers of stock items, which never change. Misses are not cached: the item may be created.
 type itemIDCache struct {
 	mu  sync.RWMutex
 	ids map[itemKey]int64
@@ -198,7 +199,7 @@ type itemKey struct {
 	sku    string
 }
 
-// maxThings bounds the memory; beyond it everything is forgotten and learnt anew.
+// maxCachedItemIDs bounds the memory; a full cache is emptied.
 const maxCachedItemIDs = 200_000
 
 func (t *itemIDCache) find(ctx context.Context, from ReservationStore, r ReservationRequest) (map[string]int64, error) {
@@ -232,7 +233,7 @@ func (t *itemIDCache) find(ctx context.Context, from ReservationStore, r Reserva
 	return ids, nil
 }
 
-// named calls what the gate has refused of a request as its owner does.
+// withSKUs converts shortages from the admission cache, which has item numbers only, to the SKUs of a request.
 func (t *itemIDCache) withSKUs(short []Shortage, r ReservationRequest) []SKUShortage {
 	t.mu.RLock()
 	defer t.mu.RUnlock()

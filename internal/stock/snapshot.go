@@ -12,7 +12,7 @@ import (
 	"comanda/internal/identity"
 )
 
-// Glance is what a shop window shows of a stock item: what was available at an instant.
+// LevelSnapshot is the available units of a stock item at an instant, for displays.
 type LevelSnapshot struct {
 	Branch    int64
 	SKU       string
@@ -20,41 +20,41 @@ type LevelSnapshot struct {
 	At        time.Time
 }
 
-// Copies keeps glances for a while, normally stockredis.Hot. To lose them costs nothing.
+// SnapshotCache stores snapshots for a while; stockredis.SnapshotCache implements it. Losing them costs nothing.
 type SnapshotCache interface {
-	// Read gives those that are there, in one exchange.
+	// Read returns the snapshots that exist, in one exchange.
 	Read(ctx context.Context, branch int64, skus []string) ([]LevelSnapshot, error)
 	Write(ctx context.Context, snapshots []LevelSnapshot) error
 }
 
-// Ranks is the ledger behind the copies, normally stocksql.Reservations.
+// RankingStore is the store behind the cache; stocksql.Reservations implements it.
 type RankingStore interface {
-	// Levels gives those of a branch's items that are there.
+	// Levels returns the levels of the branch's items that exist.
 	Levels(ctx context.Context, branch int64, skus []string) ([]Level, error)
-	// Top gives the items that were read most, in all branches.
+	// Top returns the most frequently read items of all branches.
 	Top(ctx context.Context, limit int) ([]Level, error)
-	// Rank counts reads, and lets older ones fade.
+	// Rank adds read counts and decays older ones.
 	Rank(ctx context.Context, reads []ReadCount) error
 }
 
-// Reads is how often an item was looked at.
+// ReadCount is how often an item was read.
 type ReadCount struct {
 	Branch int64
 	SKU    string
 	N      int64
 }
 
-// Bounds of shop windows.
+// Limits of snapshots.
 const (
-	MaxSnapshots         = 100                    // items of one look
-	MaxSnapshotAge       = 60 * time.Second       // a glance is never older
-	warmedItems          = 200                    // copied ahead, those that are read most
-	snapshotCacheTimeout = 100 * time.Millisecond // with the copies; then the ledger is asked
-	maxCountedItems      = 10_000                 // items whose reads are counted between two rounds
+	MaxSnapshots         = 100                    // items of one request
+	MaxSnapshotAge       = 60 * time.Second       // a snapshot is never older
+	warmedItems          = 200                    // most read items, refreshed ahead of requests
+	snapshotCacheTimeout = 100 * time.Millisecond // for the cache; then SQL is read
+	maxCountedItems      = 10_000                 // items whose reads are counted between two flushes
 )
 
-// Window answers those who show many items to many people and for whom what was true a minute ago is good enough. What
-// is read most is copied before anybody asks. Whoever sells asks for the level, or reserves.
+// SnapshotService answers displays that show many items to many people and accept levels up to a minute old. The most
+// read items are cached ahead of requests. Callers that sell use the exact level, or reserve.
 type SnapshotService struct {
 	Cache SnapshotCache
 	Store RankingStore
@@ -67,8 +67,8 @@ type SnapshotService struct {
 var errTooManySnapshots = fault.Newf(fault.Invalid, "invalid", "1 to %d items can be looked at together.", MaxSnapshots).
 	With("field", "itemId")
 
-// Look gives glances of some items of a branch, in the order in which they are asked for. Those that are not there are
-// left out, as is everything of a branch that the actor does not see.
+// Snapshots returns snapshots of items of a branch in the order requested. Missing items are left out, and so is
+// everything of a branch that the actor may not see.
 func (w *SnapshotService) Snapshots(ctx context.Context, who identity.Actor, branch int64, skus []string) ([]LevelSnapshot, error) {
 	if len(skus) == 0 || len(skus) > MaxSnapshots {
 		return nil, errTooManySnapshots
@@ -97,18 +97,18 @@ func (w *SnapshotService) Snapshots(ctx context.Context, who identity.Actor, bra
 	for _, sku := range skus {
 		if g, ok := found[sku]; ok {
 			all = append(all, g)
-			delete(found, sku) // an item that is asked for twice is told of once
+			delete(found, sku) // an item that is requested twice is returned once
 		}
 	}
 	return all, nil
 }
 
-// copied gives those glances that were kept and are young enough, whatever their keeper thinks of time.
+// cached returns the cached snapshots that are young enough by our clock, whatever the TTLs in Redis say.
 func (w *SnapshotService) cached(ctx context.Context, branch int64, skus []string) map[string]LevelSnapshot {
 	ctx, cancel := context.WithTimeout(ctx, snapshotCacheTimeout)
 	defer cancel()
 	kept, err := w.Cache.Read(ctx, branch, skus)
-	if err != nil { // as good as none; the ledger knows
+	if err != nil { // like a miss: SQL has the levels
 		kept = nil
 	}
 	found := make(map[string]LevelSnapshot, len(skus))
@@ -121,9 +121,9 @@ func (w *SnapshotService) cached(ctx context.Context, branch int64, skus []strin
 	return found
 }
 
-// read asks the ledger, and keeps what it says.
+// read reads levels from SQL and caches them.
 func (w *SnapshotService) read(ctx context.Context, branch int64, skus []string) ([]LevelSnapshot, error) {
-	now := w.Now() // before it is read, so that a glance is never older than it says
+	now := w.Now() // taken before the query, so that a snapshot is never older than it states
 	levels, err := w.Store.Levels(ctx, branch, skus)
 	if err != nil {
 		return nil, err
@@ -141,14 +141,14 @@ func snapshotsOf(levels []Level, at time.Time) []LevelSnapshot {
 	return all
 }
 
-// keep hands glances to the copies. What these do not take is read from the ledger once more.
+// writeCache caches snapshots. Failures are ignored: the next request reads SQL again.
 func (w *SnapshotService) writeCache(ctx context.Context, fresh []LevelSnapshot) {
 	ctx, cancel := context.WithTimeout(ctx, snapshotCacheTimeout)
 	defer cancel()
 	_ = w.Cache.Write(ctx, fresh)
 }
 
-// count remembers what was asked for. Beyond its bound new items are not counted until the next round.
+// countReads counts requested items. At its limit new items are not counted until the next flush.
 func (w *SnapshotService) countReads(branch int64, skus []string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -163,7 +163,7 @@ func (w *SnapshotService) countReads(branch int64, skus []string) {
 	}
 }
 
-// Rank writes down how often items were looked at since the last time.
+// FlushReads stores the read counts since the last call.
 func (w *SnapshotService) FlushReads(ctx context.Context) error {
 	w.mu.Lock()
 	counted := w.reads
@@ -180,7 +180,7 @@ func (k itemKey) compare(other itemKey) int {
 	return cmp.Or(cmp.Compare(k.branch, other.branch), cmp.Compare(k.sku, other.sku))
 }
 
-// Warm copies the items that are read most anew, before their copies run out.
+// Warm refreshes the snapshots of the most read items before they expire.
 func (w *SnapshotService) Warm(ctx context.Context) error {
 	now := w.Now()
 	top, err := w.Store.Top(ctx, warmedItems)

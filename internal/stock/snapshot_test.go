@@ -19,7 +19,7 @@ type fakeRanking struct {
 	left   map[string]int64
 	kept   map[string]stock.LevelSnapshot
 	err    error // of the copies
-	asked  int   // questions to the ledger
+	asked  int   // questions to SQL
 	ranked []stock.ReadCount
 }
 
@@ -68,7 +68,7 @@ func TestSnapshotService(t *testing.T) {
 		before := s.asked
 		found, err := w.Snapshots(t.Context(), all, 1, skus)
 		if err != nil || s.asked-before != asked {
-			t.Errorf("%d questions to the ledger, want %d; %v", s.asked-before, asked, err)
+			t.Errorf("%d questions to SQL, want %d; %v", s.asked-before, asked, err)
 		}
 		text := ""
 		for _, g := range found {

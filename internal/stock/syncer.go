@@ -7,78 +7,88 @@ import (
 	"time"
 )
 
-// Gate is Redis ahead of the ledger. Its answers are advice.
+// AdmissionCache is the cache of counters and holds ahead of SQL; stockredis.Cache implements it. Its answers are
+// advice.
 type AdmissionCache interface {
+	// Reserve requests a provisional hold.
 	Reserve(ctx context.Context, h Hold) (AdmissionResult, error)
-	// Apply tells which operations the gate has dealt with; the others must be told again. A RejectedError names those
-	// which are themselves at fault.
+	// Apply applies committed operations and reports, for each, whether it is done; the others must be sent again. A
+	// RejectedError contains the operations that are invalid themselves.
 	Apply(ctx context.Context, ops []Op) (applied []bool, err error)
 	Counts(ctx context.Context, s Scope, items []int64) (counts []Count, ok bool, err error)
-	// All gives every counter of a scope; not ok when the scope is unknown.
+	// ReadScope returns every counter of a scope; ok is false when the cache does not have the scope.
 	ReadScope(ctx context.Context, s Scope) (shown CachedScope, ok bool, err error)
-	// BeginRebuild makes a scope unknown and returns the epoch under which it is built.
+	// BeginRebuild makes a scope unknown and returns the epoch under which it is to be rebuilt.
 	BeginRebuild(ctx context.Context, s Scope) (epoch string, err error)
-	// Load enters holds of an image, each in the state that the last call for it names.
+	// Load writes the holds of a snapshot, each in the state of the last call that contains it.
 	Load(ctx context.Context, im ScopeSnapshot) error
-	// FinishRebuild enters what an image holds and makes the scope known.
+	// FinishRebuild writes the rest of the snapshot and makes the scope known.
 	FinishRebuild(ctx context.Context, im ScopeSnapshot) error
-	// Due gives leases that ran out: of a branch's stock, or of the quotas of all of a branch's dates.
+	// ExpiredProvisional returns provisional holds past their time-out: of a branch's stock, or of the quotas on all
+	// of its dates.
 	ExpiredProvisional(ctx context.Context, s Scope, now time.Time, limit int) ([]Hold, error)
 }
 
-// Journal is what SQL knows for the gate.
+// SyncStore is the state in SQL that the admission cache is synchronized with; stocksql.Store implements it.
 type SyncStore interface {
 	RebuildStore
 	Counts(ctx context.Context, s Scope) ([]Count, error)
 	Scopes(ctx context.Context, from string) (map[Scope]string, error)
-	// Unapplied gives entries that were written and are due at or before an instant, behind an id, in the order of ids.
+	// Unapplied returns outbox entries behind the id after, in the order of ids, that were written and are due at or
+	// before an instant.
 	Unapplied(ctx context.Context, before time.Time, after string, limit int) ([]OutboxEntry, error)
-	// Postpone notes one more attempt of each entry, unless another process has noted the same one.
+	// Postpone records one more failed attempt of each entry. An attempt that another process has recorded counts
+	// once.
 	Postpone(ctx context.Context, late []FailedEntry, now time.Time) error
+	// DeleteEntries deletes outbox entries that are applied.
 	DeleteEntries(ctx context.Context, ids []string) error
+	// TombstoneProvisional writes RELEASED holds for provisional holds without an order and returns the state of each.
 	TombstoneProvisional(ctx context.Context, leases []Hold, now time.Time) ([]HoldState, error)
-	// Holds gives those of some holds that exist.
+	// Holds returns the holds that exist.
 	Holds(ctx context.Context, ids []string) ([]HoldState, error)
 }
 
-// Images are what the gate is rebuilt from, and the right to do so.
+// RebuildStore is the content from which a scope is rebuilt, and the claim on a rebuild.
 type RebuildStore interface {
-	// ClaimRebuild makes the caller the only one who may rebuild a scope until an instant. When it may not, mine is
-	// false and free is the instant from which it may ask again.
+	// ClaimRebuild makes the caller the only process that may rebuild a scope until an instant. On refusal, mine is
+	// false and free is the instant of the next possible claim.
 	ClaimRebuild(ctx context.Context, s Scope, now, until time.Time) (mine bool, free time.Time, err error)
-	// RenewRebuild moves the end of a claim and reports whether the claim was still the caller's.
+	// RenewRebuild extends a claim and reports whether the caller still had it.
 	RenewRebuild(ctx context.Context, s Scope, was, until time.Time) (bool, error)
-	// EndRebuild records the epoch that the gate shows now, empty after a failure, and bars the next claim until an
-	// instant. A claim that is not the caller's any more is left as it is.
+	// EndRebuild stores the epoch that the cache has now, empty after a failure, and blocks the next claim until an
+	// instant. It leaves a claim that the caller has lost as it is.
 	EndRebuild(ctx context.Context, s Scope, was time.Time, epoch string, next time.Time) error
-	// BeginImage makes the scope's counters exist and forgets its entries: what they say is in what is read from here on.
+	// PrepareRebuild creates missing counters of the scope and deletes its outbox entries: their changes are contained
+	// in everything that is read afterwards.
 	PrepareRebuild(ctx context.Context, s Scope) error
-	// ReadHolds passes on, page by page, the holds of a scope that are held or that have ended since an instant.
+	// ReadHolds passes page by page the holds of a scope that are held or that have ended since an instant.
 	ReadHolds(ctx context.Context, s Scope, since time.Time, each func([]HoldState) error) error
-	// Image reads, all of one instant, the counters of a scope, its first entries, and the holds that these name. It
-	// reports whether there are more entries.
+	// Snapshot returns, all of one instant, the counters of a scope, the ids of its first outbox entries, and the
+	// holds of those entries. more reports whether there are further entries.
 	Snapshot(ctx context.Context, s Scope, limit int) (im ScopeSnapshot, entries []string, more bool, err error)
 }
 
-// Observer is told what the gatekeeper does. Its functions must not block; nil ones are not called.
+// Observer receives events of a Syncer for metrics and notifications. Its functions must not block; nil ones are not
+// called.
 type Observer struct {
-	Cold         func()                              // an order went on without the gate
-	Overruled    func()                              // the gate refused what fits by the ledger's counters
+	Cold         func()                              // an order was placed without the cache
+	Overruled    func()                              // a refusal was overruled by the counters in SQL
 	Rebuilt      func(took time.Duration, err error) // a rebuild ended
-	Drift        func(units int64)                   // how far the gate was from SQL at the last look
-	Expired      func(leases int)                    // leases that ended without an order
-	DeadLettered func(entries int)                   // entries that the gate refused for the last time
-	Synced       func(branch int64)                  // the gate was told of what is committed in a branch
+	Drift        func(units int64)                   // difference between cache and SQL at the last reconciliation
+	Expired      func(holds int)                     // provisional holds that ended without an order
+	DeadLettered func(entries int)                   // entries that the cache rejected for the last time
+	Synced       func(branch int64)                  // committed changes of a branch were sent to the cache
 }
 
-// Gatekeeper keeps the gate equal to SQL: it applies what was committed, replays what was left behind, rebuilds what is
-// missing or wrong, and buries leases whose order never came. Whatever it does, the ledger stays right without it.
+// Syncer keeps the admission cache equal to SQL: it applies committed changes, replays those that were missed,
+// rebuilds scopes that are missing or wrong, and expires provisional holds whose order never came. SQL stays correct
+// without it.
 //
-// Its loops (ApplyCommitted, Recover, Reap, Watch) may run in any number of processes.
+// Its loops (Apply, Replay, ExpireProvisional, Reconcile) may run in any number of processes.
 type Syncer struct {
 	cache           AdmissionCache
 	store           SyncStore
-	endOfDay        func(ctx context.Context, s Scope) (time.Time, error) // the end of a scope's business day
+	endOfDay        func(ctx context.Context, s Scope) (time.Time, error) // end of a scope's business day
 	now             func() time.Time
 	log             *slog.Logger
 	observer        Observer
@@ -88,15 +98,15 @@ type Syncer struct {
 	refusals  recentRefusals
 	check     refusalCheck
 	mu        sync.Mutex
-	applied   []string           // entries that Redis has taken in and SQL may forget
-	rebuilds  map[Scope]*rebuild // those that this process has tried
-	suspects  map[Scope]string   // what differed at the last look
+	applied   []string           // applied entries that can be deleted in SQL
+	rebuilds  map[Scope]*rebuild // rebuilds that this process has tried
+	suspects  map[Scope]string   // differences at the last reconciliation
 	tasks     sync.WaitGroup
-	ctx       context.Context //nolint:containedctx // of rebuilds, which outlive the calls that ask for them; ends with Close
+	ctx       context.Context //nolint:containedctx // of rebuilds, which outlive the calls that request them; ends with Close
 	cancel    context.CancelFunc
 }
 
-// GatekeeperConfig says what a gatekeeper works with.
+// SyncerConfig is the configuration of a Syncer.
 type SyncerConfig struct {
 	Cache    AdmissionCache
 	Store    SyncStore
@@ -105,14 +115,15 @@ type SyncerConfig struct {
 	Log      *slog.Logger
 	Observer Observer
 
-	// Pause is the least time between the beginnings of two rebuilds of one scope: 10 s by default, negative for none.
+	// RebuildInterval is the minimum time between the starts of two rebuilds of one scope: 10 s by default, negative
+	// for none.
 	RebuildInterval time.Duration
 }
 
-// committedQueue is how many transactions may wait to be applied; more are left to Recover.
+// committedQueue is the number of transactions that may wait for Apply. Replay picks up what does not fit.
 const committedQueue = 4096
 
-// NewGatekeeper makes a gatekeeper; its loops are run by the caller. Close ends rebuilds under way.
+// NewSyncer returns a syncer. The caller runs its loops; Close stops rebuilds in progress.
 func NewSyncer(c SyncerConfig) *Syncer {
 	if c.RebuildInterval == 0 {
 		c.RebuildInterval = 10 * time.Second
@@ -127,16 +138,16 @@ func NewSyncer(c SyncerConfig) *Syncer {
 	}
 }
 
-// Close ends rebuilds under way and returns when they have. The loops must have been stopped.
+// Close stops rebuilds in progress and waits for them. The loops must have been stopped.
 func (k *Syncer) Close() {
 	k.cancel()
 	k.tasks.Wait()
 }
 
-// Try asks the gate about every part of a hold, and gives up the leases that it has got when one is refused. What the
-// gate cannot answer is Cold. A scope that it does not know is rebuilt meanwhile; while the gate is slow or out of reach,
-// nothing is. A refusal counts only when the ledger's counters say the same: else the answer is Cold, and the ledger
-// decides.
+// Reserve requests a provisional hold for every part of a hold, and drops the parts already taken when one is
+// refused. It returns Cold where the cache cannot answer. A missing scope is rebuilt in the background, but not while
+// the cache is slow or out of reach. A refusal counts only if the counters in SQL confirm it; otherwise Reserve
+// returns Cold and SQL decides.
 func (k *Syncer) Reserve(ctx context.Context, h Hold) AdmissionResult {
 	all := AdmissionResult{Status: Admitted}
 	var leases []Hold
@@ -162,7 +173,7 @@ func (k *Syncer) reservePart(ctx context.Context, h Hold) AdmissionResult {
 	}
 	v, err := k.cache.Reserve(ctx, h)
 	if err != nil {
-		k.log.WarnContext(ctx, "the gate was asked something impossible", "err", err)
+		k.log.WarnContext(ctx, "the admission cache was called with an invalid hold", "err", err)
 		return AdmissionResult{Status: Cold}
 	}
 	if v.Status == Cold {
@@ -186,14 +197,15 @@ func (k *Syncer) reservePart(ctx context.Context, h Hold) AdmissionResult {
 	return v
 }
 
-// Abandon gives a lease back after the ledger has decided against its order.
+// DropProvisional releases a provisional hold after SQL has decided against its order.
 func (k *Syncer) DropProvisional(h Hold) {
 	for _, p := range h.Parts() {
 		k.dropPart(p)
 	}
 }
 
-// abandon ends the lease of one part. The id of an order never comes again; that of a reservation is its owner's.
+// dropPart ends the provisional hold of one part. The id of an order is never reused, so it leaves a tombstone; the
+// id of a reservation belongs to another system, which may send it again.
 func (k *Syncer) dropPart(part Hold) {
 	kind := OpCancel
 	if part.Scope.IsStock() {
@@ -202,7 +214,8 @@ func (k *Syncer) dropPart(part Hold) {
 	k.enqueue([]OutboxEntry{{Scope: part.Scope, Ops: []Op{{Kind: kind, Hold: part}}}})
 }
 
-// Committed takes over what a transaction has decided. It never blocks: what does not fit is replayed by Recover.
+// EnqueueCommitted queues what a transaction has committed for the cache. It never blocks: Replay picks up what does
+// not fit.
 func (k *Syncer) EnqueueCommitted(entries []OutboxEntry) {
 	if len(entries) > 0 {
 		k.enqueue(entries)
@@ -220,8 +233,8 @@ func (k *Syncer) enqueue(entries []OutboxEntry) {
 	}
 }
 
-// Applied gives the ids of entries that SQL may forget, and forgets them itself. Ids that are lost on the way cost
-// nothing: Recover applies their entries once more, to no effect, and forgets them then.
+// DrainApplied returns the ids of applied entries, to be deleted in SQL, and clears the list. Ids that get lost cost
+// nothing: Replay applies their entries again, without effect, and deletes them then.
 func (k *Syncer) DrainApplied() []string {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -230,7 +243,7 @@ func (k *Syncer) DrainApplied() []string {
 	return ids
 }
 
-// Counts gives items' counters: from the gate where it knows them, else from SQL. fromGate tells which.
+// Counts returns the counters of items, from the cache if it has them, else from SQL. fromGate reports which.
 func (k *Syncer) Counts(ctx context.Context, s Scope, items []int64) (counts []Count, fromGate bool, err error) {
 	counts, ok, err := k.cache.Counts(ctx, s, items)
 	if err == nil && ok {
@@ -243,5 +256,5 @@ func (k *Syncer) Counts(ctx context.Context, s Scope, items []int64) (counts []C
 	return counts, false, err
 }
 
-// Waiting tells how many transactions wait to be applied.
+// Pending returns the number of transactions that wait to be applied.
 func (k *Syncer) Pending() int { return len(k.committed) }

@@ -1,2 +1,2 @@
-// Package documenthttp shows what the house offers, to anybody: categories and dishes as their documents say it.
+// Package documenthttp serves categories and dishes to the public, from their documents.
 package documenthttp

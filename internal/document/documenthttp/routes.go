@@ -16,16 +16,16 @@ import (
 	"comanda/internal/httpapi"
 )
 
-// Reader reads documents, as document.Reader does.
+// Reader reads documents; document.Reader implements it.
 type Reader interface {
 	Get(ctx context.Context, e *document.Entity, id string) (d document.Document, found bool, err error)
 	Find(ctx context.Context, e *document.Entity, f document.Filter, p document.Page) ([]document.Document, int, error)
 }
 
-// ErrDish answers for a dish that is not there.
+// ErrDishNotFound answers requests for a missing dish.
 var ErrDishNotFound = fault.New(fault.NotFound, "dish_not_found", "There is no such dish.")
 
-// Offer registers the routes.
+// Register registers the routes.
 func Register(a *httpapi.API, documents Reader) {
 	o := &routes{documents}
 	tags := []string{"Menus"}
@@ -45,13 +45,13 @@ func Register(a *httpapi.API, documents Reader) {
 
 type routes struct{ documents Reader }
 
-// Language is in which language names are asked for. It is exported because huma looks into exported parts only.
+// Language is the requested language of names. It is exported because huma reads exported parts only.
 type Language struct {
 	Locale         string `query:"locale" text:"exact" maxLength:"16" doc:"Goes before Accept-Language."`
 	AcceptLanguage string `header:"Accept-Language"`
 }
 
-// in gives the text that was asked for, as far as there is one.
+// text returns the text in the requested language, or the best alternative.
 func (l Language) text(texts map[string]string) string {
 	if text := texts[l.Locale]; text != "" {
 		return text
@@ -60,19 +60,19 @@ func (l Language) text(texts map[string]string) string {
 		return document.TextIn(texts, document.DefaultLocale)
 	}
 	have := slices.Sorted(maps.Keys(texts))
-	if i := slices.Index(have, document.DefaultLocale); i > 0 { // the first is the answer when nothing fits
+	if i := slices.Index(have, document.DefaultLocale); i > 0 { // the first is the default if nothing matches
 		have = slices.Insert(slices.Delete(have, i, i+1), 0, document.DefaultLocale)
 	}
 	return document.TextIn(texts, httpapi.Locale(l.AcceptLanguage, have...))
 }
 
-// Paging is how every list is asked for.
+// Paging is the query of every list.
 type Paging struct {
 	Page int `query:"page" default:"1" minimum:"1" maximum:"1000000"`
 	Size int `query:"size" default:"20" minimum:"1" maximum:"100"`
 }
 
-// cut gives the part of a list that a page is.
+// pageOf returns the requested page of a list.
 func pageOf[T any](p Paging, all []T) []T {
 	all = all[min((p.Page-1)*p.Size, len(all)):]
 	return all[:min(p.Size, len(all))]
@@ -131,7 +131,7 @@ func (o *routes) categories(ctx context.Context, in *categoriesIn) (*categoriesO
 	return out, nil
 }
 
-// decode reads a document into several views of it.
+// decode parses a document into several views.
 func decode(d document.Document, views ...any) error {
 	for _, v := range views {
 		if err := json.Unmarshal([]byte(d.JSON), v); err != nil {
@@ -177,10 +177,10 @@ func (o *routes) dishes(ctx context.Context, in *dishesIn) (*dishesOut, error) {
 
 const (
 	searchPage  = 500
-	maxSearched = 5000 // dishes that a search looks at; houses have hundreds
+	maxSearched = 5000 // dishes that a search reads; restaurants have hundreds
 )
 
-// search looks at all dishes: there are few, and their documents lie in memory.
+// search reads all dishes: there are few, and their documents are in memory.
 func (o *routes) search(ctx context.Context, in *dishesIn, filter document.Filter, q string) (*dishesOut, error) {
 	var found []dish
 	for from := 0; from < maxSearched; from += searchPage {

@@ -37,20 +37,20 @@ func (s *Store) ResetVersions(ctx context.Context, refs []document.Ref) error {
 	return err
 }
 
-// round is documents on their way through the three exchanges.
+// applyRun is the three exchanges of a batch of documents.
 type applyRun struct {
 	*Store
 	writes  []write
 	applied document.ApplyResult
-	sizes   map[*document.Entity]int64 // of lists, where the counter tells how many there are
+	sizes   map[*document.Entity]int64 // sizes of lists whose counter is their size
 }
 
-// write is one document on its way.
+// write is one document of an applyRun.
 type write struct {
 	document.Document
-	entries string                // its entries as text
-	removed []document.IndexEntry // what it owned before and does not any more
-	dropped bool                  // something newer is there
+	entries string                // its index entries as text
+	removed []document.IndexEntry // entries that it does not have any more
+	dropped bool                  // Redis has a newer version
 }
 
 func (s *Store) newApplyRun(docs []document.Document) *applyRun {
@@ -63,7 +63,7 @@ func (s *Store) newApplyRun(docs []document.Document) *applyRun {
 
 var tombstoneLife = strconv.FormatInt(keyspace.TombstoneLife.Milliseconds(), 10)
 
-// begin is the first exchange. Highest numbers go with it, for counters may run ahead.
+// begin is the first exchange. It also raises the counters: a counter may be ahead of the documents, never behind.
 func (r *applyRun) begin(ctx context.Context) error {
 	cmds := make([]redisdb.Cmd, 0, len(r.writes)+len(document.Entities))
 	for _, w := range r.writes {
@@ -97,7 +97,7 @@ func (w *write) begun(reply string) {
 		return
 	}
 	if w.Deleted {
-		w.Version, _ = strconv.ParseInt(version[1:], 10, 64) // the script has made the number
+		w.Version, _ = strconv.ParseInt(version[1:], 10, 64) // the script has chosen the version
 	}
 	if removed != "" {
 		w.removed = parseEntries(w.Entity, removed)
@@ -117,7 +117,7 @@ func (r *applyRun) highest() map[*document.Entity]int64 {
 	return most
 }
 
-// recall adds to what is removed what earlier rounds may have left.
+// addLeftovers adds entries that earlier failed runs may have left to the entries to be removed.
 func (r *applyRun) addLeftovers() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -134,8 +134,8 @@ func (r *applyRun) addLeftovers() {
 	}
 }
 
-// doubt remembers what may have been added when an exchange has failed: the memo may be a newer writer's by now, which
-// knows nothing of it. The documents are to be projected anew.
+// rememberUncertain remembers the entries that a failed exchange may have added: the memo may belong to a newer
+// writer by now, which does not have them. It returns the documents to project again.
 func (r *applyRun) rememberUncertain() []document.Ref {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -168,7 +168,7 @@ func (r *applyRun) settled() {
 	}
 }
 
-// enter is the second exchange: the lists and index entries, members of one set together.
+// updateIndexes is the second exchange: the lists and index entries, members of one set together.
 func (r *applyRun) updateIndexes(ctx context.Context) error {
 	o := newIndexOps()
 	var entities []*document.Entity
@@ -208,13 +208,13 @@ func (r *applyRun) updateIndexes(ctx context.Context) error {
 	return nil
 }
 
-// isWrongType tells that a server has refused a command on a key of another type.
+// isWrongType reports whether a server has rejected a command on a key of another type.
 func isWrongType(err error) bool {
 	return err != nil && errors.Is(err, redisdb.ErrReply) && strings.Contains(err.Error(), "WRONGTYPE")
 }
 
-// mend deletes keys that hold something of another type than declared, and sends the commands once more: each may be
-// done twice. Somebody else has written such keys, and they would stop the projection for good.
+// replaceWrongTypes deletes keys of another type than declared and sends the commands again, which are idempotent.
+// Another program has written such keys; without the deletion they would block the projection for ever.
 func (r *applyRun) replaceWrongTypes(ctx context.Context, cmds []redisdb.Cmd) ([]redisdb.Reply, error) {
 	mends := make([]redisdb.Cmd, len(cmds))
 	for i, c := range cmds {
@@ -226,8 +226,8 @@ func (r *applyRun) replaceWrongTypes(ctx context.Context, cmds []redisdb.Cmd) ([
 	return r.send(ctx, cmds)
 }
 
-// finish is the third exchange: whoever has removed nothing only looks at the memo, which costs a fraction of a script. A
-// tombstone may go on telling what was removed: it has an end.
+// finish is the third exchange. A write without removed entries only reads the memo, which costs a fraction of a
+// script. A tombstone may keep its removed entries: it expires.
 func (r *applyRun) finish(ctx context.Context) error {
 	var cmds []redisdb.Cmd
 	var ending, looking []*write
@@ -274,7 +274,7 @@ func (r *applyRun) finish(ctx context.Context) error {
 	return nil
 }
 
-// head is the first line of the memo as it must be when the document is written.
+// head returns the first line of the memo that the write leaves.
 func (w *write) head() string {
 	version := strconv.FormatInt(w.Version, 10)
 	if w.Deleted {
@@ -283,7 +283,7 @@ func (w *write) head() string {
 	return version
 }
 
-// memo is the memo as it must be when a document is written that is not deleted.
+// memo returns the memo that the write of an existing document leaves.
 func (w *write) memo() string { return w.head() + "\n" + w.entries }
 
 func head(memo string) string {
@@ -291,7 +291,7 @@ func head(memo string) string {
 	return h
 }
 
-// beaten is a write that has lost, with the memo of the winner.
+// lostWrite is a write that has lost against a newer one, with the winner's memo.
 type lostWrite struct {
 	*write
 	by memo
@@ -302,8 +302,8 @@ func (w *write) lostTo(text string) lostWrite {
 	return lostWrite{w, m}
 }
 
-// takeBack removes what losers have added and winners do not own, and has their documents projected anew, because
-// losers may also have removed what is the winner's.
+// undoLosers removes entries that losers have added and winners do not have, and returns their documents for
+// projection, because losers may also have removed entries of the winner.
 func (r *applyRun) undoLosers(ctx context.Context, all []lostWrite) error {
 	if len(all) == 0 {
 		return nil
@@ -324,7 +324,7 @@ func (r *applyRun) undoLosers(ctx context.Context, all []lostWrite) error {
 	return err
 }
 
-// Remove takes entries out of indexes; an empty index name is the list of all. It is for what belongs to nobody.
+// Remove deletes index entries without a document; an empty index name is the list of all.
 func (s *Store) Remove(ctx context.Context, found []document.Difference) error {
 	o := newIndexOps()
 	for _, d := range found {

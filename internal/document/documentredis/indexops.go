@@ -6,7 +6,7 @@ import (
 	"comanda/internal/redisdb"
 )
 
-// ops collects what is to be added to indexes and removed from them. Members of one set share a command.
+// indexOps collects additions to and removals from indexes. Members of one set share a command.
 type indexOps struct {
 	add, remove sets
 	unique      []uniqueClaim
@@ -19,7 +19,7 @@ type sets struct {
 	ids  [][]string
 }
 
-// taking is a unique value that a document takes, by the place of its command.
+// uniqueClaim is a unique value that a document takes, with the index of its command.
 type uniqueClaim struct {
 	ref document.Ref
 	at  int
@@ -52,7 +52,7 @@ func (o *indexOps) list(r document.Ref, there bool) {
 func (o *indexOps) entry(r document.Ref, e document.IndexEntry, there bool) {
 	for _, family := range e.Index.Keys {
 		key, member := keyAndMember(family, r.ID, e.Value)
-		if !key.Valid() { // read back from a memo that somebody else has written
+		if !key.Valid() { // from a memo that another program has written
 			continue
 		}
 		switch {
@@ -69,7 +69,7 @@ func (o *indexOps) entry(r document.Ref, e document.IndexEntry, there bool) {
 	}
 }
 
-// place is the key of an entry and what stands there.
+// keyAndMember returns the key of an entry and the value stored there.
 func keyAndMember(family *keyspace.DocumentIndex, id, value string) (key keyspace.Key, member string) {
 	if family.Own {
 		return family.Key(id), value
@@ -77,7 +77,7 @@ func keyAndMember(family *keyspace.DocumentIndex, id, value string) (key keyspac
 	return family.Key(value), id
 }
 
-// all is the commands. Those of sets stand first, so that what is appended to cmds keeps its distance from the end.
+// commands returns the set operations first; offsets from the end stay valid for commands appended to cmds.
 func (o *indexOps) commands() []redisdb.Cmd {
 	var cmds []redisdb.Cmd
 	for i, k := range o.add.keys {
@@ -93,7 +93,7 @@ func (o *indexOps) commands() []redisdb.Cmd {
 	return o.cmds
 }
 
-// displaced gives the documents that had stood where another one stands now.
+// displaced returns the documents whose unique values another document has taken.
 func (o *indexOps) displaced(replies []redisdb.Reply) []document.Ref {
 	var refs []document.Ref
 	for _, t := range o.unique {

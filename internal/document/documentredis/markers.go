@@ -65,9 +65,9 @@ func (s *Store) MarkBuilt(ctx context.Context, building string) (ok bool, err er
 	return true, nil
 }
 
-// marked tells whether the marks that are likely to lie on the nodes of keys show an epoch. A node owns ranges of slots,
-// so that the mark nearest to a key's slot is on the key's node, but for the keys at the ends of a range; on a single
-// server any mark will do.
+// isCurrent reports whether the markers likely to be on the nodes of keys have an epoch. A node owns ranges of slots,
+// so the marker nearest to a key's slot is on the key's node, except for keys at the ends of a range. On a single
+// server any marker will do.
 func (s *Store) isCurrent(ctx context.Context, epoch string, keys []keyspace.Key) (bool, error) {
 	marks := make([]keyspace.Key, len(keys))
 	for i, k := range keys {

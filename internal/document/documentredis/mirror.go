@@ -9,8 +9,8 @@ import (
 	"comanda/internal/redisdb"
 )
 
-// Compare implements document.Mirror: documents, memos and unique indexes are read with one command each, and each set
-// is asked about all of its members at once.
+// Compare implements document.Mirror: documents, memos and unique indexes are read with one command each, and each
+// set is checked for all of its members with one command.
 func (s *Store) Compare(
 	ctx context.Context, docs []document.Document, seen *document.KeySet,
 ) ([]document.Difference, error) {
@@ -31,7 +31,7 @@ type comparison struct {
 	found []document.Difference
 }
 
-// expected is an entry that a document must have; of a list it has no index.
+// expected is an entry that a document must have; it has no index for a list.
 type expected struct {
 	doc   *document.Document
 	entry document.IndexEntry
@@ -65,7 +65,7 @@ func (c *comparison) bodies(ctx context.Context, docs []document.Document) error
 	return nil
 }
 
-// kindOf tells an older version from what is wrong in another way.
+// kindOf distinguishes an older version from any other difference.
 func kindOf(body string, version int64) string {
 	if v, ok := document.PeekField(body, "version"); ok {
 		if n, err := strconv.ParseInt(v, 10, 64); err == nil && n < version {
@@ -75,7 +75,7 @@ func kindOf(body string, version int64) string {
 	return document.Differs
 }
 
-// remembers tells whether a memo is what the document's last writer must have left.
+// memoMatches reports whether a memo is the one that the document's last writer must have left.
 func memoMatches(memo string, d *document.Document) bool {
 	version := strconv.FormatInt(d.Version, 10)
 	if len(memo) <= len(version) || memo[:len(version)] != version || memo[len(version)] != '\n' {
@@ -84,7 +84,7 @@ func memoMatches(memo string, d *document.Document) bool {
 	return memo[len(version)+1:] == entriesText(d.IndexEntries)
 }
 
-// unique looks at the indexes that lead to one document.
+// unique compares the indexes that lead to one document.
 func (c *comparison) unique(ctx context.Context, docs []document.Document) error {
 	all, keys := uniqueKeys(docs)
 	recordKeys(c.seen, keys)
@@ -117,7 +117,7 @@ func uniqueKeys(docs []document.Document) ([]expected, []keyspace.Key) {
 	return all, keys
 }
 
-// note remembers keys of strings. Memos are known by their documents.
+// recordKeys adds keys of strings to the set. Memos are implied by their documents.
 func recordKeys(seen *document.KeySet, keys []keyspace.Key) {
 	if seen == nil {
 		return
@@ -152,7 +152,7 @@ func (s *Store) RecordKeys(docs []document.Document, seen *document.KeySet) {
 	expectedSets(docs).recordKeys(seen)
 }
 
-// members looks at the sets: the lists of all, and the indexes that hold many documents.
+// members compares the sets: the lists of all, and the indexes that lead to many documents.
 func (c *comparison) members(ctx context.Context, docs []document.Document) error {
 	o := expectedSets(docs)
 	o.recordKeys(c.seen)
@@ -183,7 +183,7 @@ func (c *comparison) members(ctx context.Context, docs []document.Document) erro
 	return nil
 }
 
-// membership is what must be in sets, by set.
+// expectedMembers is the expected members of each set.
 type expectedMembers struct {
 	sets
 	wants [][]expected
@@ -223,7 +223,7 @@ func (s *Store) Counter(ctx context.Context, e *document.Entity) (int64, error) 
 	if err != nil || !found {
 		return 0, err
 	}
-	n, _ := strconv.ParseInt(text, 10, 64) // what is no number is too low
+	n, _ := strconv.ParseInt(text, 10, 64) // a value that is no number counts as too low
 	return n, nil
 }
 
@@ -239,7 +239,7 @@ func (s *Store) Sizes(ctx context.Context, sets []keyspace.Key) ([]int64, error)
 	}
 	sizes := make([]int64, len(sets))
 	for i, r := range replies {
-		sizes[i], _ = r.Int() // of another type: 0
+		sizes[i], _ = r.Int() // 0 for another type
 	}
 	return sizes, nil
 }

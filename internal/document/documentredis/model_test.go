@@ -24,7 +24,7 @@ type machine struct {
 	*rig
 	sub   *testing.T
 	other *rig // a second process on the same stores
-	keeps bool // Redis loses nothing in this history, and nobody rebuilds
+	keeps bool // Redis loses nothing in this history, and nothing is rebuilt
 
 	// the model
 	users   map[int64]documenttest.User
@@ -305,7 +305,7 @@ func (m *machine) byID(t *rapid.T) {
 	}
 }
 
-// byValue: whoever is found by a value says that he has it, and somebody who has it is found.
+// byValue: an account found by a value has it, and an account with the value is found.
 func (m *machine) byValue(t *rapid.T) {
 	email := emails.Filter(func(s string) bool { return s != "" }).Draw(t, "email")
 	d, found, err := m.reader.FindUnique(m.sub.Context(), document.User, "email", email)
@@ -320,7 +320,7 @@ func (m *machine) byValue(t *rapid.T) {
 	}
 }
 
-// find: whoever is found by values has them.
+// find: every account found by values has them.
 func (m *machine) find(t *rapid.T) {
 	f := m.filter(t)
 	docs, _, err := m.reader.Find(m.sub.Context(), document.User, f, document.Page{Limit: people})
@@ -402,7 +402,7 @@ func (m *machine) compare(t *rapid.T) {
 	}
 }
 
-// fits tells whether an account has all values, as the model sees it.
+// fits reports whether an account has all values in the model.
 func fits(u documenttest.User, f document.Filter) bool {
 	fold := func(s string) string { // A-Z alone, as both engines do it
 		return strings.Map(func(r rune) rune {

@@ -33,15 +33,15 @@ func (s *Store) Owner(
 		return "", "", err
 	}
 	key := e.Keys.Key(id)
-	if !key.Valid() { // somebody else has written there
+	if !key.Valid() { // another program has written the index key
 		return "", "", nil
 	}
 	body, _, err = s.db.Do(ctx, "GET", key).Text()
 	return id, body, err
 }
 
-// Members implements document.Cache. The smallest set is read, and the others are asked about its members; last come
-// the marks, so that keys which were lost in between do not go for empty sets.
+// Members implements document.Cache. It reads the smallest set, checks its members against the others, and reads the
+// markers last, so that keys lost in between are not taken for empty sets.
 func (s *Store) Members(
 	ctx context.Context, epoch string, e *document.Entity, sets []document.IndexEntry, most int,
 ) (ids []string, known bool, err error) {
@@ -87,7 +87,7 @@ func (s *Store) smallestSet(ctx context.Context, keys []keyspace.Key) (at int, s
 	return at, size, nil
 }
 
-// common gives the members of one set that are in all others.
+// intersect returns the members of one set that are in all others.
 func (s *Store) intersect(ctx context.Context, keys []keyspace.Key, first int) ([]string, error) {
 	ids, err := s.db.Do(ctx, "SMEMBERS", keys[first]).Texts()
 	if err != nil || len(keys) == 1 || len(ids) == 0 {
@@ -118,7 +118,7 @@ func (s *Store) intersect(ctx context.Context, keys []keyspace.Key, first int) (
 	return slices.DeleteFunc(ids, func(id string) bool { return missing[id] }), nil
 }
 
-// sortIDs puts ids into their order: numbers by size, text by its bytes, lines of an order by number.
+// sortIDs sorts ids: numbers by value, text by bytes, lines of an order by number.
 func sortIDs(e *document.Entity, ids []string) {
 	slices.SortFunc(ids, func(a, b string) int {
 		if e == document.Order {

@@ -222,7 +222,7 @@ func TestReader_finds(t *testing.T) {
 	})
 }
 
-// While Redis is down, or not to be relied on, SQL answers; nobody waits for anything.
+// While Redis is down or incomplete, readers use SQL without waiting.
 func TestReader_cold(t *testing.T) {
 	each(t, func(t *testing.T, r *rig) {
 		reader, sql := reading(t, r)
@@ -244,7 +244,7 @@ func TestReader_cold(t *testing.T) {
 		r.plane.Invalidate()
 		look(t)
 		r.watch(t)
-		flush(t, r) // and nobody has noticed
+		flush(t, r) // not detected yet
 		look(t)
 		if r.server == nil {
 			return

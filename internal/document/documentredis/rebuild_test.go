@@ -76,7 +76,7 @@ func TestRebuild(t *testing.T) {
 		if done != total {
 			t.Errorf("%d documents written, there are %d", done, total)
 		}
-		r.whole(t, true) // until somebody looks, and then again
+		r.whole(t, true) // until the next check, and then again
 		r.watch(t)
 		r.whole(t, true)
 	})

@@ -311,7 +311,7 @@ func (w *watched) write(t *testing.T, k, n int64) {
 	}
 }
 
-// While lists are damaged they are read from SQL, and nobody is shown an empty one before anybody has noticed.
+// While lists are damaged they are read from SQL, and no reader gets an empty one before the loss is detected.
 func TestSampler_readers(t *testing.T) {
 	each(t, func(t *testing.T, r *rig) {
 		reader, sql := reading(t, r)
@@ -344,7 +344,7 @@ func TestSampler_readers(t *testing.T) {
 	})
 }
 
-// A house whose documents do not fit into Redis loses some all the time. Nobody is shown less than there is meanwhile, and
+// A house whose documents do not fit into Redis loses some all the time. No reader misses a document meanwhile, and
 // once there is room everything is back.
 func TestSampler_evictions(t *testing.T) {
 	redis, server := evicting(t)

@@ -26,14 +26,14 @@ var (
 	forgetScript = redisdb.MustScript(files, "lua/forget.lua")
 )
 
-// Store is document.Writer, document.Cache, document.Markers and document.Mirror on a Redis.
+// Store implements document.Writer, document.Cache, document.Markers and document.Mirror on Redis.
 type Store struct {
 	db          *redisdb.DB
 	step        int // commands in one exchange
 	markerSlots [keyspace.EpochMarks]int
 
 	mu     sync.Mutex
-	doubts map[document.Ref][]document.IndexEntry // entries that may have been added for nothing, see round.doubt
+	doubts map[document.Ref][]document.IndexEntry // entries that may be left over, see applyRun.rememberUncertain
 }
 
 // An exchange is bounded in commands and bytes, so that it ends well within the patience of package redisdb, and so that
@@ -45,7 +45,7 @@ const (
 	stepBytes    = 512 << 10
 )
 
-// New makes a store.
+// New returns a store.
 func New(db *redisdb.DB) *Store {
 	s := &Store{db: db, step: stepServer, doubts: map[document.Ref][]document.IndexEntry{}}
 	if db.Embedded() {
@@ -57,10 +57,10 @@ func New(db *redisdb.DB) *Store {
 	return s
 }
 
-// Up tells whether Redis is being asked.
+// Up reports whether Redis is likely to answer.
 func (s *Store) Up() bool { return s.db.Up() }
 
-// send is DoMulti in steps.
+// send is DoMulti in exchanges of bounded size.
 func (s *Store) send(ctx context.Context, cmds []redisdb.Cmd) ([]redisdb.Reply, error) {
 	all := make([]redisdb.Reply, 0, len(cmds))
 	for len(cmds) > 0 {
@@ -75,7 +75,7 @@ func (s *Store) send(ctx context.Context, cmds []redisdb.Cmd) ([]redisdb.Reply, 
 	return all, nil
 }
 
-// portion is how many of the commands share an exchange; one at least.
+// exchangeSize returns how many of the commands share an exchange, at least one.
 func (s *Store) exchangeSize(cmds []redisdb.Cmd) int {
 	bytes := 0
 	for i, c := range cmds {
@@ -86,7 +86,7 @@ func (s *Store) exchangeSize(cmds []redisdb.Cmd) int {
 	return len(cmds)
 }
 
-// texts is Texts in steps.
+// texts is Texts in exchanges of bounded size.
 func (s *Store) texts(ctx context.Context, keys []keyspace.Key) ([]string, error) {
 	if len(keys) <= s.step {
 		return s.db.Texts(ctx, keys)
@@ -102,8 +102,8 @@ func (s *Store) texts(ctx context.Context, keys []keyspace.Key) ([]string, error
 	return all, nil
 }
 
-// lenient is send for those who look at what others may have written: that a key holds something of another type is said
-// by its reply alone.
+// lenient is send for commands on keys that other programs may have written: a key of another type fails in its own
+// reply only.
 func (s *Store) lenient(ctx context.Context, cmds []redisdb.Cmd) ([]redisdb.Reply, error) {
 	all := make([]redisdb.Reply, 0, len(cmds))
 	for some := range slices.Chunk(cmds, s.step) {
@@ -121,7 +121,7 @@ func (s *Store) lenient(ctx context.Context, cmds []redisdb.Cmd) ([]redisdb.Repl
 	return all, nil
 }
 
-// lenientTexts is texts, with "" for what is no text.
+// lenientTexts is texts with "" for keys of another type.
 func (s *Store) lenientTexts(ctx context.Context, keys []keyspace.Key) ([]string, error) {
 	texts, err := s.texts(ctx, keys)
 	if !isWrongType(err) {
@@ -142,7 +142,7 @@ func (s *Store) lenientTexts(ctx context.Context, keys []keyspace.Key) ([]string
 	return texts, nil
 }
 
-// entriesText is entries as memos keep them.
+// entriesText returns entries in the form of memos.
 func entriesText(entries []document.IndexEntry) string {
 	if len(entries) == 0 {
 		return ""
@@ -169,14 +169,14 @@ func parseEntries(e *document.Entity, lines string) []document.IndexEntry {
 	return entries
 }
 
-// memo is what is remembered about a document.
+// memo is the version and the index entries that Redis has of a document.
 type memo struct {
 	version int64
 	dead    bool
 	entries []document.IndexEntry // that it owns; those that are still to be removed are left out
 }
 
-// parseMemo reads a memo; ok is false when there is none.
+// parseMemo parses a memo; ok is false if there is none.
 func parseMemo(e *document.Entity, text string) (m memo, ok bool) {
 	if text == "" {
 		return m, false

@@ -40,7 +40,7 @@ func gone(e *document.Entity, id string, version int64) document.Document {
 	return document.Document{Entity: e, ID: id, Version: version, Deleted: true}
 }
 
-// apply writes documents that nobody else is writing.
+// apply writes documents without concurrent writers.
 func apply(t testing.TB, s *Store, docs ...document.Document) {
 	t.Helper()
 	a, err := s.Apply(t.Context(), docs)
@@ -136,7 +136,7 @@ func TestStore_tombstones(t *testing.T) {
 	})
 }
 
-// A deletion whose version nobody knows any more takes the next one, or leaves the tombstone that is there.
+// A deletion of unknown version takes the next version, or leaves an existing tombstone.
 func TestStore_deletes_without_a_version(t *testing.T) {
 	onEach(t, func(t *testing.T, s *Store) {
 		unknown := gone(document.User, "3", 0)
@@ -151,7 +151,7 @@ func TestStore_deletes_without_a_version(t *testing.T) {
 	})
 }
 
-// D2: an update removes the entries of a version that nobody can read any more.
+// D2: an update removes the entries of a version that is gone.
 func TestStore_updates_need_no_old_document(t *testing.T) {
 	onEach(t, func(t *testing.T, s *Store) {
 		apply(t, s, user(t, "4", 1, documenttest.Values{
@@ -194,7 +194,7 @@ func TestStore_unique_values_move(t *testing.T) {
 			})
 		})
 	}
-	onEach(t, func(t *testing.T, s *Store) { // whoever loses a value by it is named, to be looked at again
+	onEach(t, func(t *testing.T, s *Store) { // the document that loses a value by it is returned, to be projected again
 		apply(t, s, user(t, "5", 1, documenttest.Values{"email": "moved@example.com"}))
 		a, err := s.Apply(t.Context(), []document.Document{to(t)})
 		documenttest.Must(t, err)

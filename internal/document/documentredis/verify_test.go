@@ -10,7 +10,7 @@ import (
 	"comanda/internal/document/documenttest"
 )
 
-// tell sends commands past the store, as somebody else's program does: the verb, the key, the arguments.
+// tell sends commands past the store, as another program does: the verb, the key, the arguments.
 func tell(t testing.TB, r *rig, cmds ...[]string) {
 	t.Helper()
 	for _, c := range cmds {
@@ -108,7 +108,7 @@ func TestVerify_ignores_expected_keys(t *testing.T) {
 	})
 }
 
-// What is on its way while somebody looks is none either.
+// A change on its way during a check is none either.
 func TestVerify_rechecks(t *testing.T) {
 	each(t, func(t *testing.T, r *rig) {
 		fill(t, r, anOrder(1))
@@ -129,7 +129,7 @@ func TestVerify_rechecks(t *testing.T) {
 	})
 }
 
-// Keys of another type than declared, which somebody else has written, are found; they stop neither a projection nor a
+// Keys of another type than declared, written by another program, are found; they stop neither a projection nor a
 // rebuild.
 func TestVerify_wrong_types(t *testing.T) {
 	each(t, func(t *testing.T, r *rig) {

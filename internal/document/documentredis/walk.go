@@ -10,7 +10,7 @@ import (
 	"comanda/internal/redisdb"
 )
 
-// Walk implements document.Walker. Keys are found by SCAN, on connections of its own; the members of sets are read in
+// Walk implements document.Walker. It finds keys by SCAN, on connections of its own, and reads the members of sets in
 // between.
 func (s *Store) Walk(
 	ctx context.Context, seen *document.KeySet, found func(context.Context, []document.Difference) error,
@@ -28,29 +28,29 @@ func (s *Store) Walk(
 	return w.flush(ctx, 0)
 }
 
-// pageSize is how many keys or suspects are looked at together.
+// pageSize is how many keys or suspects are processed together.
 const pageSize = 500
 
-// walk is a walk that runs, with what it has put aside.
+// walk is a walk in progress with the keys that it has set aside.
 type walk struct {
 	*Store
 	seen  *document.KeySet
 	found func(context.Context, []document.Difference) error
 
-	known    []countedSet // sets with as many members as SQL implies, if they have no others
+	known    []countedSet // sets whose size must equal the number of members implied by SQL
 	strings  []indexKey   // unknown keys of unique indexes
 	sets     []indexKey   // sets that have to be read
 	suspects []document.Difference
 }
 
-// counted is a set with the number of members that SQL implies.
+// countedSet is a set with the number of members that SQL implies.
 type countedSet struct {
 	raw     string
 	key     keyspace.Key
 	members int
 }
 
-// indexed is a key of an index, or of a list where the index is nil.
+// indexKey is a key of an index, or of a list if the index is nil.
 type indexKey struct {
 	key    keyspace.Key
 	entity *document.Entity
@@ -59,7 +59,7 @@ type indexKey struct {
 	text   string // the variable part of the key
 }
 
-// families tell what belongs to a family of keys.
+// entities and owners map key families to what they belong to.
 var entities, owners = families()
 
 func families() (map[*keyspace.Documents]*document.Entity, map[*keyspace.DocumentIndex]indexKey) {
@@ -77,8 +77,8 @@ func families() (map[*keyspace.Documents]*document.Entity, map[*keyspace.Documen
 
 const memoHead, memoTail = "memo:{", "}"
 
-// take puts a key aside for what has to be done with it. Most keys are known, and of them most are no sets: they were
-// looked at from SQL.
+// sort sets a key aside for what is to be done with it. Most keys are known from SQL, and most of them are no sets:
+// they were compared already.
 func (w *walk) sort(raw string) {
 	body := raw
 	if strings.HasPrefix(raw, memoHead) {
@@ -99,7 +99,7 @@ func (w *walk) sort(raw string) {
 	w.sortUnknown(raw, k)
 }
 
-// doubt puts a key aside that SQL has not shown, or whose set has other members.
+// sortUnknown sets a key aside that is not known from SQL, or whose set has other members.
 func (w *walk) sortUnknown(raw string, k keyspace.DocumentKey) {
 	switch k.Part {
 	case keyspace.DocumentBody, keyspace.DocumentMemo:
@@ -126,7 +126,7 @@ func (w *walk) sortUnknown(raw string, k keyspace.DocumentKey) {
 	}
 }
 
-// flush does what was put aside, where there is at least so much of it.
+// flush processes the keys set aside, if there are at least so many.
 func (w *walk) flush(ctx context.Context, least int) error {
 	if len(w.known) > least {
 		if err := w.compareSizes(ctx); err != nil {
@@ -149,7 +149,8 @@ func (w *walk) flush(ctx context.Context, least int) error {
 	return nil
 }
 
-// count compares the sizes of sets with what SQL implies: all that it implies is in them, so what is more is too much.
+// compareSizes compares the sizes of sets with SQL. All members that SQL implies were found, so a larger set has
+// orphans.
 func (w *walk) compareSizes(ctx context.Context) error {
 	cmds := make([]redisdb.Cmd, len(w.known))
 	for i, c := range w.known {
@@ -191,14 +192,14 @@ func (w *walk) readStrings(ctx context.Context) error {
 		if ids[i] != "" {
 			w.addSuspect(x, ids[i])
 		} else {
-			w.addUnreadable(x) // or gone, as will be seen
+			w.addUnreadable(x) // or gone, which StillPresent detects
 		}
 	}
 	w.strings = w.strings[:0]
 	return nil
 }
 
-// suspect notes a member of an index or list that SQL may not imply.
+// addSuspect adds a member of an index or list that SQL may not imply.
 func (w *walk) addSuspect(x indexKey, member string) {
 	d := document.Difference{Kind: document.OrphanList, Ref: document.Ref{Entity: x.entity, ID: member}, Key: x.key.String()}
 	if x.index != nil {
@@ -210,13 +211,13 @@ func (w *walk) addSuspect(x indexKey, member string) {
 	w.suspects = append(w.suspects, d)
 }
 
-// strange notes a key of an index or list that cannot be read.
+// addUnreadable adds a key of an index or list that cannot be read.
 func (w *walk) addUnreadable(x indexKey) {
 	ref := document.Ref{Entity: x.entity}
 	w.suspects = append(w.suspects, document.Difference{Kind: document.UnknownKey, Ref: ref, Key: x.key.String()})
 }
 
-// readSets reads sets. Their sizes come first: what is large is read in pages.
+// readSets reads sets. It reads their sizes first: large sets are read in pages.
 func (w *walk) readSets(ctx context.Context) error {
 	sizes := make([]redisdb.Cmd, len(w.sets))
 	for i, x := range w.sets {
@@ -325,8 +326,8 @@ func (s *Store) StillPresent(ctx context.Context, found []document.Difference) (
 	return still, nil
 }
 
-// stands tells whether the answer shows what was found. The memo of a deleted document belongs there. A document or memo
-// of another type is there too.
+// isPresent reports whether a reply shows that a difference still exists. The memo of a deleted document is no
+// difference. A document or memo of another type is one.
 func isPresent(d document.Difference, r redisdb.Reply) (bool, error) {
 	switch {
 	case d.Kind == document.UnknownKey:

@@ -9,7 +9,7 @@ import (
 	"comanda/internal/uid"
 )
 
-// Change is documents of one entity that a transaction has changed. A line of an order goes by its own id or by its
+// Change is the documents of one entity that a transaction has changed. A line of an order has its own id or its
 // order's, which stands for all lines.
 type Change struct {
 	Entity  string
@@ -17,15 +17,15 @@ type Change struct {
 	Deleted []Deletion // those whose rows were deleted
 }
 
-// Changed notes within a transaction that documents of an entity have changed, so that they are projected after the
-// commit. Call it once per transaction and entity; it queues one row. The version of each row must have risen with the
-// change: of two projections the one with the higher version stays. Without ids it does nothing.
+// Changed queues, within a transaction, the projection of changed documents after the commit. Call it once per
+// transaction and entity: it writes one row. The version of each row must have increased with the change: of two
+// projections the higher version stays. Without ids it does nothing.
 func Changed(tx sqldb.Tx, now time.Time, entity string, ids ...string) {
 	Queue(tx, now, Change{Entity: entity, IDs: ids})
 }
 
-// Queue is Changed and Deleted for many rows of several entities: one statement for all that has changed, and one for
-// all that is dead. Of one entity each queues one row, however many changes name it.
+// Queue is Changed and Deleted for rows of several entities: one statement for all changes and one for all deletions.
+// It writes one row per entity, however many changes name it.
 func Queue(tx sqldb.Tx, now time.Time, changes ...Change) {
 	rows := make([]Change, 0, len(changes))
 	for _, c := range changes {

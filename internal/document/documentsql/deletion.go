@@ -10,19 +10,19 @@ import (
 	"comanda/internal/uid"
 )
 
-// Dead is a row that is deleted, with the version that it had. The deletion gets the next one, so that a late projection
-// of the row is dropped.
+// Deletion is a deleted row with its last version. The deletion gets the next version, so that a late projection of
+// the row is dropped.
 type Deletion struct {
 	ID      string
 	Version int64
 }
 
-// Deleted notes within a transaction that a row was deleted.
+// Deleted queues, within a transaction, the projection of a deletion.
 func Deleted(tx sqldb.Tx, now time.Time, entity, id string, version int64) {
 	Queue(tx, now, Change{Entity: entity, Deleted: []Deletion{{id, version}}})
 }
 
-// deadText is the versions of deletions as tables hold them, empty for none.
+// deletionsText returns the versions of deletions in the form of the table, empty for none.
 func deletionsText(all []Deletion) string {
 	if len(all) == 0 {
 		return ""
@@ -35,7 +35,7 @@ func deletionsText(all []Deletion) string {
 	return string(text)
 }
 
-// readDead reads what deadText has made, into a map.
+// parseDeletions parses the result of deletionsText into a map.
 func parseDeletions(text string, into map[string]int64) error {
 	if text == "" {
 		return nil
@@ -50,7 +50,7 @@ func parseDeletions(text string, into map[string]int64) error {
 	return nil
 }
 
-// queueDead remembers deletions for imports, which go on behind them.
+// queueTombstones stores deletions for imports, which continue with higher versions.
 func queueTombstones(tx sqldb.Tx, now time.Time, changes []Change) {
 	rows := slices.DeleteFunc(slices.Clone(changes), func(c Change) bool { return len(c.Deleted) == 0 })
 	if len(rows) == 0 {

@@ -1,2 +1,3 @@
-// Package documentsql reads rows as documents, and keeps the list of documents that must be projected again.
+// Package documentsql reads documents from SQL, imports them, and stores the outbox and the generation of their
+// copies in Redis.
 package documentsql

@@ -8,7 +8,7 @@ import (
 	"comanda/internal/sqldb"
 )
 
-// Plane gives what is known about the documents in Redis.
+// Generation implements document.GenerationStore.
 func (s *Store) Generation(ctx context.Context) (document.GenerationState, error) {
 	p, found, err := s.generation(ctx)
 	if err != nil || found {
@@ -32,13 +32,13 @@ func (s *Store) generation(ctx context.Context) (document.GenerationState, bool,
 	})
 }
 
-// Doubt makes the plane cold if it still has the epoch that the caller has seen.
+// Invalidate clears the epoch if it is still the one that the caller has read.
 func (s *Store) Invalidate(ctx context.Context, epoch string) error {
 	_, err := s.db.Exec(ctx, planeDoubt, epoch)
 	return err
 }
 
-// ClaimBuild begins a build, or goes on with one whose builder is gone; ok is false when somebody else has done so.
+// ClaimBuild starts a rebuild, or continues one whose builder has died; ok is false if another process was faster.
 func (s *Store) ClaimBuild(ctx context.Context, seen, next document.GenerationState, now time.Time) (ok bool, err error) {
 	n, err := s.db.Exec(ctx, planeClaim, seen.Building, next.Building, next.BuildingServer, nameOf(next.Entity), next.After,
 		next.ClaimedUntil.UnixMilli(), now.UnixMilli())
@@ -52,19 +52,20 @@ func nameOf(e *document.Entity) string {
 	return e.Name
 }
 
-// Progress notes how far a build has come and renews its claim; ok is false when the build is another one's now.
+// SaveProgress saves the position of a rebuild and renews its claim; ok is false if another process has taken it
+// over.
 func (s *Store) SaveProgress(ctx context.Context, p document.GenerationState) (ok bool, err error) {
 	n, err := s.db.Exec(ctx, planeProgress, p.Building, nameOf(p.Entity), p.After, p.ClaimedUntil.UnixMilli())
 	return n == 1, err
 }
 
-// Finish makes what was built the epoch that counts.
+// FinishBuild makes a rebuild the current epoch.
 func (s *Store) FinishBuild(ctx context.Context, building string) (ok bool, err error) {
 	n, err := s.db.Exec(ctx, planeFinish, building)
 	return n == 1, err
 }
 
-// Abandon gives a build up.
+// AbandonBuild drops a rebuild.
 func (s *Store) AbandonBuild(ctx context.Context, building string) error {
 	_, err := s.db.Exec(ctx, planeAbandon, building)
 	return err

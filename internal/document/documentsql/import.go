@@ -95,9 +95,10 @@ func (s *Store) Import(ctx context.Context, e *document.Entity, records []docume
 	return err
 }
 
+// errConcurrentImport reports that the validated state has changed before the records were written.
 var errConcurrentImport = fault.New(fault.Conflict, "import_conflict", "Something else has been written meanwhile; import again.")
 
-// keepCarts locks the carts that lines go into. One that is missing was there when the lines were checked.
+// lockCarts locks the carts of imported lines. A missing cart existed when the lines were validated.
 func lockCarts(ctx context.Context, tx sqldb.Tx, lines []document.Record) error {
 	at := slices.IndexFunc(document.CartDetail.Fields, func(f document.Field) bool { return f.Name == "cartId" })
 	carts := make([]int64, len(lines))
@@ -114,10 +115,10 @@ func lockCarts(ctx context.Context, tx sqldb.Tx, lines []document.Record) error 
 	return err
 }
 
-// stored tells whether a field is a column of the entity's table.
+// isColumn reports whether a field is a column of the entity's table.
 func isColumn(f document.Field) bool { return !f.Derived && !f.Hidden }
 
-// columns is records as statements take them: those fields that are wanted, in their order.
+// columns returns records as statement arguments, with the wanted fields in their order.
 func columns(e *document.Entity, records []document.Record, wanted func(document.Field) bool) *sqldb.RowSet {
 	set := sqldb.NewRowSet(len(records))
 	for i, f := range e.Fields {
@@ -139,7 +140,7 @@ func columns(e *document.Entity, records []document.Record, wanted func(document
 	return set
 }
 
-// column is the name of a field as statements write it: deviceId is device_id.
+// column returns the column name of a field: deviceId is device_id.
 func column(field string) string {
 	var b strings.Builder
 	for _, r := range field {
@@ -152,7 +153,7 @@ func column(field string) string {
 	return b.String()
 }
 
-// queueGrants gives roles the permissions that stand beside them, and takes all others away.
+// queueGrants replaces the permissions of roles.
 func queueGrants(tx sqldb.Tx, roles []document.Record) {
 	type grant struct{ role, permission int64 }
 	var grants []grant

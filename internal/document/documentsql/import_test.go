@@ -277,7 +277,7 @@ func TestImport_largest_line(t *testing.T) {
 	})
 }
 
-// What is there already is left, or made what the line says; ids count, and values of others are nobody else's.
+// Existing rows are kept or replaced by id; unique values of other rows are never taken.
 func TestImport_on_conflict(t *testing.T) {
 	changed := strings.ReplaceAll(userStart, `"70"`, `"3"`) + `,"email":"new@example.com","city":"Huế"}}` + "\n"
 	onEach(t, func(t *testing.T, s *documentsql.Store, h documenttest.Writer) {
@@ -375,7 +375,7 @@ func whileDeleted(t *testing.T, h documenttest.Writer, write func() error) error
 	return written
 }
 
-// untilWaiting returns when somebody waits for a transaction, or the other one is over; on SQLite all do from the start.
+// untilWaiting returns when a session waits for a transaction, or the other one is over; on SQLite all do from the start.
 func untilWaiting(ctx context.Context, db *sqldb.DB, over <-chan struct{}) error {
 	for {
 		if waits, err := sqldbtest.Waits(ctx, db); waits || err != nil {

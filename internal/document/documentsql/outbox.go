@@ -12,8 +12,7 @@ import (
 	"comanda/internal/sqldb"
 )
 
-// Claim takes up to limit rows of the outbox, the oldest first, until an instant: nobody else projects them meanwhile.
-// While nothing is due it only reads.
+// Claim implements document.Outbox. It only reads while nothing is due, so that an idle process writes nothing.
 func (s *Store) Claim(ctx context.Context, now, until time.Time, limit int) (claimed []document.Claimed, err error) {
 	rows, err := s.db.Query(ctx, outboxDue, now.UnixMilli())
 	if _, due, err := sqldb.One(rows, err, sqldb.Value[string]); err != nil || !due {
@@ -43,19 +42,19 @@ func scanClaimed(r sqldb.Rows) (c document.Claimed, err error) {
 	return c, parseDeletions(dead, c.Deleted)
 }
 
-// Settle deletes rows whose documents were projected.
+// Delete implements document.Outbox.
 func (s *Store) Delete(ctx context.Context, rows []string) error {
 	_, err := s.db.Exec(ctx, outboxDelete, textRows(rows))
 	return err
 }
 
-// Release gives rows back that could not be projected.
+// Release implements document.Outbox.
 func (s *Store) Release(ctx context.Context, rows []string) error {
 	_, err := s.db.Exec(ctx, outboxRelease, textRows(rows))
 	return err
 }
 
-// Backlog tells how many rows wait, and since when the oldest does; the zero time when none does.
+// Backlog returns the number of pending rows, and the time of the oldest; the zero time if there is none.
 func (s *Store) Backlog(ctx context.Context) (pending int64, oldest time.Time, err error) {
 	rows, err := s.db.Query(ctx, outboxCount)
 	p, _, err := sqldb.One(rows, err, sqldb.Pair)
@@ -65,10 +64,10 @@ func (s *Store) Backlog(ctx context.Context) (pending int64, oldest time.Time, e
 	return p[0], time.UnixMilli(p[1]).UTC(), nil
 }
 
-// purgeStep bounds what one purging statement deletes.
+// purgeBatch bounds the rows of one DELETE, so that no statement holds its locks for long.
 const purgeBatch = 2000
 
-// PurgeTombstones forgets deletions before an instant.
+// PurgeTombstones deletes the tombstones from before an instant.
 func (s *Store) PurgeTombstones(ctx context.Context, before time.Time) error {
 	for {
 		n, err := s.db.Exec(ctx, tombstonePurge, before.UnixMilli(), purgeBatch)

@@ -34,7 +34,7 @@ var (
 	planeAbandon    = stmts.Must("plane_abandon")
 )
 
-// reading is the statements that read an entity.
+// entityStatements are the statements that read an entity.
 type entityStatements struct {
 	rows, ids, total *sqldb.Stmt
 	find, found      *sqldb.Stmt            // nil without sets

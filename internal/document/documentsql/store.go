@@ -11,13 +11,14 @@ import (
 	"comanda/internal/sqldb"
 )
 
-// Store is document.Source, document.SnapshotSource, document.Outbox and document.GenerationStore on a database.
+// Store implements document.Source, document.SnapshotSource, document.Outbox and document.GenerationStore on a
+// database.
 type Store struct {
 	db   *sqldb.DB
-	from sqldb.Reader // what a Source is asked: db, or a snapshot of it
+	from sqldb.Reader // read by the methods of Source: db, or a snapshot of it
 }
 
-// New makes a store.
+// New returns a store.
 func New(db *sqldb.DB) *Store { return &Store{db, db} }
 
 // Snapshot implements document.SnapshotSource.
@@ -25,7 +26,7 @@ func (s *Store) Snapshot(ctx context.Context, fn func(ctx context.Context, at do
 	return s.db.Snapshot(ctx, func(ctx context.Context, at sqldb.Reader) error { return fn(ctx, &Store{s.db, at}) })
 }
 
-// Read gives the documents of ids as their rows are now, in no certain order; what has no row is left out.
+// Read implements document.Source.
 func (s *Store) Read(ctx context.Context, e *document.Entity, ids []string) ([]document.Document, error) {
 	if len(ids) == 0 {
 		return nil, nil
@@ -55,7 +56,7 @@ func (s *Store) Read(ctx context.Context, e *document.Entity, ids []string) ([]d
 	return docs, rows.Err()
 }
 
-// idRows is ids as the entity's statement takes them. What cannot be an id is no row's.
+// idRows returns ids as arguments of the entity's statement. A text that cannot be an id matches no row.
 func idRows(e *document.Entity, ids []string) *sqldb.RowSet {
 	switch {
 	case e.Numeric:
@@ -72,7 +73,7 @@ func idRows(e *document.Entity, ids []string) *sqldb.RowSet {
 	return textRows(ids)
 }
 
-// orders are those of lines, each once as long as the lines of one stand together.
+// orderIDs returns the orders of lines, each once if the lines of an order are adjacent.
 func orderIDs(lines []string) []string {
 	all := make([]string, 0, len(lines))
 	for _, id := range lines {
@@ -84,7 +85,7 @@ func orderIDs(lines []string) []string {
 	return all
 }
 
-// asked tells whether a line of an order that was read is one of those asked for, by its own id or its order's.
+// requestedLine returns a function that reports whether a line was requested, by its own id or its order's.
 func requestedLine(e *document.Entity, ids []string) func(id string) bool {
 	if e != document.OrderDetail {
 		return func(string) bool { return true }
@@ -103,13 +104,13 @@ func textRows(ids []string) *sqldb.RowSet {
 	return sqldb.NewRowSet(len(ids)).Text("id", func(i int) string { return ids[i] })
 }
 
-// Number reads an id that is a number, in the one way in which it may be written.
+// ParseNumber parses a numeric id. It accepts the canonical form only.
 func ParseNumber(id string) (int64, bool) {
 	n, err := strconv.ParseInt(id, 10, 64)
 	return n, err == nil && n > 0 && strconv.FormatInt(n, 10) == id
 }
 
-// line takes the id of an order's line apart; a line of 0 is the whole order.
+// splitLineID splits the id of an order line; line 0 is the whole order.
 func splitLineID(id string) (order string, n int64) {
 	order, number, found := strings.Cut(id, "-")
 	if !found {
@@ -122,12 +123,12 @@ func splitLineID(id string) (order string, n int64) {
 	return order, n
 }
 
-// IDs gives up to limit ids behind one, in their order; "" is before all.
+// IDs implements document.Source.
 func (s *Store) IDs(ctx context.Context, e *document.Entity, after string, limit int) ([]string, error) {
 	return s.ids(ctx, e, after, limit, 0)
 }
 
-// Page gives up to limit ids from an offset on, in their order, and the number of all.
+// Page returns up to limit ids from an offset on, in their order, and the number of all.
 func (s *Store) Page(ctx context.Context, e *document.Entity, offset, limit int) (ids []string, total int, err error) {
 	n, err := s.Total(ctx, e)
 	if err != nil {
@@ -161,7 +162,7 @@ func collectIDs(e *document.Entity, rows sqldb.Rows, err error) ([]string, error
 	})
 }
 
-// Owners gives the ids of the rows that have unique values, by Lookup of the value.
+// Owners implements document.Source.
 func (s *Store) Owners(
 	ctx context.Context, e *document.Entity, x *document.Index, values []string,
 ) (map[string]string, error) {
@@ -195,7 +196,7 @@ func valueRows(e *document.Entity, x *document.Index, values []string) *sqldb.Ro
 	return sqldb.NewRowSet(len(values)).Int("value", func(i int) int64 { n, _ := ParseNumber(values[i]); return n })
 }
 
-// argument is a value as a column holds it; ok is false for one that no column can hold.
+// columnValue returns a value in the type of its column; ok is false for one that no column can have.
 func columnValue(e *document.Entity, x *document.Index, value string) (any, bool) {
 	switch kind := e.Kind(x); kind {
 	case document.ID:
@@ -208,7 +209,7 @@ func columnValue(e *document.Entity, x *document.Index, value string) (any, bool
 	}
 }
 
-// Find gives the ids of a page of those rows that have all values, in their order, and the number of all of them.
+// Find implements document.Source.
 func (s *Store) Find(
 	ctx context.Context, e *document.Entity, where []document.Where, offset, limit int,
 ) (ids []string, total int, err error) {
@@ -238,7 +239,7 @@ func (s *Store) Find(
 	return ids, int(n), err
 }
 
-// Tombstones gives the versions of the deletions of an entity's rows, as far as they are remembered.
+// Tombstones returns the known versions of deleted rows of an entity.
 func (s *Store) Tombstones(ctx context.Context, e *document.Entity) (map[string]int64, error) {
 	rows, err := s.db.Query(ctx, tombstoneSelect, e.Name)
 	texts, err := sqldb.Collect(rows, err, sqldb.Value[string])

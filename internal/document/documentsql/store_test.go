@@ -237,7 +237,7 @@ func TestGeneration(t *testing.T) {
 	})
 }
 
-// Find gives pages in the order of ids and the number of all; what no column can hold is nobody's.
+// Find returns pages in the order of ids and the total; a value that no column can have matches nothing.
 func TestFind(t *testing.T) {
 	onEach(t, func(t *testing.T, s *documentsql.Store, h documenttest.Writer) {
 		ctx := t.Context()
@@ -315,7 +315,7 @@ func TestIDs(t *testing.T) {
 	})
 }
 
-// Lines are read by their own ids or by their order's, others by their ids; what is no id is nobody's.
+// Lines are read by their own ids or by their order's, others by their ids; a text that is no id matches nothing.
 func TestRead(t *testing.T) {
 	onEach(t, func(t *testing.T, s *documentsql.Store, h documenttest.Writer) {
 		ctx := t.Context()

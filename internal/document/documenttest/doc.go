@@ -7,10 +7,10 @@ import (
 	"comanda/internal/document"
 )
 
-// Values are fields of a document as text; what is not named is empty, or NULL where that is allowed.
+// Values are fields of a document as text; missing ones are empty, or NULL where allowed.
 type Values map[string]string
 
-// Doc makes a document without a database, as its row would be read.
+// Doc returns the document of a row without a database.
 func Doc(t testing.TB, e *document.Entity, id string, version int64, v Values) document.Document {
 	t.Helper()
 	row := make([]document.Cell, len(e.Fields))
@@ -34,7 +34,7 @@ func Doc(t testing.TB, e *document.Entity, id string, version int64, v Values) d
 	return d
 }
 
-// fill writes a value as whatever kind of column it may be read.
+// fill stores a value in every field of the cell, whatever the kind of column.
 func fill(c *document.Cell, text string) {
 	c.T, c.PT = text, &text
 	if n, err := strconv.ParseInt(text, 10, 64); err == nil {

@@ -27,10 +27,10 @@ var stmts = func() *sqldb.Stmts {
 	return sqldb.Load(sub)
 }()
 
-// House writes to a database.
+// Writer writes the rows of documents to a database.
 type Writer struct{ DB *sqldb.DB }
 
-// User is what tests say about an account; empty values are NULL.
+// User is an account; empty values are NULL.
 type User struct {
 	ID                                     int64
 	Username, Email, Phone, Device, Google string
@@ -59,7 +59,7 @@ func (h Writer) Write(ctx context.Context, entity string, ids []string, fn func(
 	})
 }
 
-// revive has a row that was deleted once go on behind its deletion, as an import does.
+// undelete continues the versions of a row that was deleted before, as an import does.
 func (h Writer) undelete(ctx context.Context, tx sqldb.Tx, e *document.Entity, stmt string, row int64) error {
 	deleted, err := documentsql.New(h.DB).Tombstones(ctx, e)
 	if err != nil {
@@ -99,7 +99,7 @@ func (h Writer) PutRole(ctx context.Context, role int64, name string) error {
 	return h.put(ctx, "role", id(role), "role_put", role, name, h.now())
 }
 
-// Grant gives a role a permission, or takes it away.
+// Grant adds a permission to a role, or removes it.
 func (h Writer) Grant(ctx context.Context, role, permission int64, give bool) error {
 	stmt := "grant_put"
 	if !give {
@@ -134,7 +134,7 @@ func names(name string) string {
 	return string(text)
 }
 
-// PutCart gives an account a cart.
+// PutCart creates the cart of an account.
 func (h Writer) PutCart(ctx context.Context, cart, user int64) error {
 	return h.Write(ctx, "cart", []string{id(cart)}, func(ctx context.Context, tx sqldb.Tx) error {
 		if _, err := tx.Exec(ctx, stmts.Must("cart_put"), cart, user, h.now()); err != nil {
@@ -154,17 +154,17 @@ func (h Writer) PutDetail(ctx context.Context, detail, cart, dish, quantity int6
 	})
 }
 
-// DeleteDetail takes a dish out of a cart.
+// DeleteDetail removes a dish from a cart.
 func (h Writer) DeleteDetail(ctx context.Context, detail int64) error {
 	return h.delete(ctx, "cartDetail", "detail_delete", detail)
 }
 
-// DeleteUser deletes an account that nothing refers to.
+// DeleteUser deletes an account without references.
 func (h Writer) DeleteUser(ctx context.Context, user int64) error {
 	return h.delete(ctx, "user", "user_delete", user)
 }
 
-// DeleteCart deletes a cart with what is in it, as a checkout does.
+// DeleteCart deletes a cart with its lines, as a checkout does.
 func (h Writer) DeleteCart(ctx context.Context, cart int64) error {
 	return h.DB.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
 		now := h.DB.Now()
@@ -203,13 +203,13 @@ func (h Writer) PutOrder(ctx context.Context, order, status string, user int64, 
 	return h.put(ctx, "order", order, "order_put", order, status, h.now(), of, null(ref))
 }
 
-// PutLine inserts a line of an order, and notes the whole order as the ledger does.
+// PutLine inserts a line of an order and queues the whole order, as ordering does.
 func (h Writer) PutLine(ctx context.Context, order string, line, dish int64) error {
 	return h.put(ctx, "orderDetail", order, "line_put", order, line, dish)
 }
 
-// Fill inserts accounts and orders of three lines, as they were before documents were kept: nothing notes the change.
-// It is for large numbers, one of each at least.
+// Fill inserts accounts and orders of three lines without queuing their documents, for large numbers, at least one of
+// each.
 func (h Writer) Fill(ctx context.Context, users, orders int) error {
 	if err := h.PutRole(ctx, 1, "USER"); err != nil {
 		return err
@@ -231,7 +231,7 @@ var tables = []string{
 	"document_outbox", "document_tombstone", "document_plane",
 }
 
-// Clear deletes everything without a trace.
+// Clear deletes all rows without queuing anything.
 func (h Writer) Clear(ctx context.Context) error {
 	for _, table := range tables {
 		if _, err := h.DB.Exec(ctx, Statement("DELETE FROM "+table)); err != nil {
@@ -241,7 +241,7 @@ func (h Writer) Clear(ctx context.Context) error {
 	return nil
 }
 
-// Statement makes a statement of a text, for what a test does behind the product's back.
+// Statement compiles a statement, for changes that bypass the product.
 func Statement(text string) *sqldb.Stmt {
 	return sqldb.Load(fstest.MapFS{"it.sql": {Data: []byte(text)}}).Must("it")
 }

@@ -22,7 +22,7 @@ func (h *house) order(items ...int) answer {
 		`{"items":[%s],"paymentMethod":"SANDBOX","clientTxnId":%q,"menuVersionId":"1"}`, lines[1:], rand.Text()))
 }
 
-// quota fails the test unless item 101, of which 20 may be sold, has so many held and used, in the ledger and in the gate.
+// quota fails the test unless item 101, of which 20 may be sold, has so many held and used, in SQL and in the cache.
 func (h *house) quota(held, used int64) {
 	h.t.Helper()
 	want := stock.Count{Item: 101, Cap: 20, Held: held, Used: used}
@@ -61,7 +61,7 @@ func TestDish_takes_stock(t *testing.T) {
 	})
 }
 
-// Where the quota is there and the stock is short nothing is held, and the gate gives both leases back; likewise the
+// Where the quota is there and the stock is short nothing is held, and the cache drops both provisional holds; likewise the
 // other way round.
 func TestDish_all_or_nothing(t *testing.T) {
 	each(t, func(h *house) {
@@ -80,7 +80,7 @@ func TestDish_all_or_nothing(t *testing.T) {
 		h.holds("rice", 10, 0, 0)
 		h.ahead.Add(int64(time.Second)) // a refusal is taken for granted for some milliseconds
 
-		// Two are gone of which the gate has not heard: it admits what the ledger then refuses.
+		// Two are gone of which the cache has not heard: it admits what SQL then refuses.
 		h.change(`UPDATE inventory SET available = 8 WHERE item_id = (SELECT id FROM stock_item WHERE sku = 'rice')`)
 		h.change(`INSERT INTO stock_adjustment (id, branch_id, item_id, kind, units, available, actor, created_at)
 			SELECT 'a', 1, id, 'WASTE', -2, 8, 'test', 0 FROM stock_item WHERE sku = 'rice'`)

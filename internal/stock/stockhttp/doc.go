@@ -1,3 +1,3 @@
-// Package stockhttp is the stock over HTTP: the inventory of other systems with its Try, Confirm and Cancel, and what the
-// staff keep of it. Paths and shapes are those of the API document; there are no rules here.
+// Package stockhttp serves stock over HTTP: Try, Confirm and Cancel for other systems, and stock management for
+// staff. Paths and shapes are those of the API document; the package contains no rules.
 package stockhttp

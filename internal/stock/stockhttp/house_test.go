@@ -39,7 +39,7 @@ import (
 
 func TestMain(m *testing.M) { redisdbtest.VerifyMain(m) }
 
-// door admits people of branch 1 and of branch 2, and somebody of both, to every route.
+// fakeAuth admits staff of branch 1, of branch 2 and of both to every route.
 type door struct{}
 
 func (door) Authenticate(_ context.Context, token string) (identity.Actor, error) {
@@ -55,7 +55,7 @@ func (door) Authorize(*identity.Actor, int) error { return nil }
 // service is the token of other systems.
 const service = "0123456789abcdef0123456789abcdef"
 
-// house is two branches with a ledger, a gate and the routes of stock and orders. Branch 1 has the menu items 101, of
+// house is two branches with a SQL store, a cache and the routes of stock and orders. Branch 1 has the menu items 101, of
 // which 20 may be sold a day, and 102.
 type house struct {
 	*orderingtest.Restaurant
@@ -106,7 +106,7 @@ func open(t *testing.T, db *sqldb.DB, redis *redisdb.DB) *house {
 	return h
 }
 
-// applyCommitted has the gate told what was committed.
+// applyCommitted applies what was committed to the cache.
 func (h *house) applyCommitted() {
 	h.t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -233,7 +233,7 @@ func (a answer) refused(status int, code string) answer {
 	return a
 }
 
-// ok fails the test unless the answer has the status; it gives a field as text.
+// ok fails the test unless the response has the status; it returns a field as text.
 func (a answer) ok(status int, field string) string {
 	a.t.Helper()
 	if a.status != status {
@@ -242,7 +242,7 @@ func (a answer) ok(status int, field string) string {
 	return fmt.Sprint(a.body[field])
 }
 
-// list gives the items of a page.
+// list returns the items of a page.
 func (a answer) list() (all []map[string]any) {
 	a.t.Helper()
 	items, ok := a.body["items"].([]any)
@@ -279,8 +279,8 @@ func (h *house) end(id, how string) answer {
 	return h.post("/inventory/reservations/"+id+"/"+how, "")
 }
 
-// holds fails the test unless an item of branch 1 has this available, reserved and sold, in the ledger and before long in
-// the gate.
+// holds fails the test unless an item of branch 1 has this available, reserved and sold, in SQL and before long in
+// the cache.
 func (h *house) holds(sku string, available, reserved, sold int64) {
 	h.t.Helper()
 	h.get("/inventory/"+sku+"?branchId=1").is(200,
@@ -289,7 +289,7 @@ func (h *house) holds(sku string, available, reserved, sold int64) {
 	h.gateHas(stock.StockScope(1), want)
 }
 
-// thing gives the number of an item of branch 1.
+// item returns the number of an item of branch 1.
 func (h *house) item(sku string) int64 {
 	h.t.Helper()
 	found, err := h.stores.Store.Items(h.t.Context(), 1, []string{sku})
@@ -299,7 +299,7 @@ func (h *house) item(sku string) int64 {
 	return found[0].ID
 }
 
-// gateHas waits until the gate shows a counter. What was committed while the gate was being rebuilt is replayed by
+// gateHas waits until the cache shows a counter. What was committed while the cache was being rebuilt is replayed by
 // recovery, whose loop does not run here.
 func (h *house) gateHas(s stock.Scope, want stock.Count) {
 	h.t.Helper()

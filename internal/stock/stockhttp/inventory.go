@@ -12,7 +12,7 @@ import (
 	"comanda/internal/stock"
 )
 
-// Rooms are the use cases behind the routes.
+// Services are the use cases behind the routes.
 type Services struct {
 	Reservations *stock.ReservationService
 	Items        *stock.ItemService
@@ -22,7 +22,7 @@ type Services struct {
 
 type inventoryRoutes struct{ Services }
 
-// Inventory registers the routes of other systems.
+// Inventory registers the routes for other systems.
 func Inventory(a *httpapi.API, rooms Services) {
 	s := inventoryRoutes{rooms}
 	op := func(id, method, path, summary string) huma.Operation {

@@ -141,7 +141,7 @@ func TestInventory_cancel_before_try(t *testing.T) {
 	})
 }
 
-// A deadline gives everything back, not before it and once.
+// The deadline releases everything, not earlier and only once.
 func TestInventory_expires(t *testing.T) {
 	each(t, func(h *house) {
 		h.stocked(map[string]int{"rice": 10})
@@ -230,7 +230,7 @@ func TestInventory_storm(t *testing.T) {
 	})
 }
 
-// Whoever works in one branch is told of another as if it were not there.
+// Staff of one branch see other branches as missing.
 func TestInventory_other_branch(t *testing.T) {
 	each(t, func(h *house) {
 		h.stocked(map[string]int{"rice": 10})

@@ -31,7 +31,7 @@ func skuLines(amounts []amount) []stock.SKULine {
 	return all
 }
 
-// Reservation is what another system holds, as answers show it.
+// Reservation is a reservation in responses.
 type Reservation struct {
 	OrderID   string       `json:"orderId"`
 	BranchID  *string      `json:"branchId" doc:"null for one that was cancelled before it came."`
@@ -105,7 +105,7 @@ type settled struct {
 
 type settledOut struct{ Body settled }
 
-// settlement ends a reservation in one way.
+// settlement confirms, cancels or returns a reservation.
 type settlement func(ctx context.Context, who identity.Actor, id string) (stock.Reservation, error)
 
 func (end settlement) serve(ctx context.Context, in *reservationIn) (*settledOut, error) {

@@ -16,7 +16,7 @@ import (
 
 type staffRoutes struct{ Services }
 
-// Staff registers the routes by which the stock is kept.
+// Staff registers the routes of stock management.
 func Staff(a *httpapi.API, rooms Services) {
 	s := staffRoutes{rooms}
 	op := func(id, method, path, summary string, status int) huma.Operation {
@@ -45,7 +45,7 @@ func Staff(a *httpapi.API, rooms Services) {
 
 func decimal(id int64) string { return strconv.FormatInt(id, 10) }
 
-// parse reads an id; nothing is 0.
+// parse returns an id; an empty text is 0.
 func parse(s string) (int64, error) {
 	if s == "" {
 		return 0, nil
@@ -57,7 +57,7 @@ func parse(s string) (int64, error) {
 	return id, nil
 }
 
-// Paging is how every list is asked for. It is exported because huma looks into exported parts of an input only.
+// Paging is the query of every list. It is exported because huma reads exported parts of an input only.
 type Paging struct {
 	Page int `query:"page" default:"1" minimum:"1" maximum:"1000000"`
 	Size int `query:"size" default:"20" minimum:"1" maximum:"100"`
@@ -65,7 +65,7 @@ type Paging struct {
 
 func (p Paging) offset() int { return (p.Page - 1) * p.Size }
 
-// listed is a page of anything.
+// listed is a page of items.
 type listed[T any] struct {
 	Items []T   `json:"items"`
 	Page  int   `json:"page"`
@@ -81,7 +81,7 @@ func pageOf[T, U any](p Paging, all []U, total int64, show func(U) T) listed[T] 
 	return l
 }
 
-// item is a stock item as the staff see it: id is its number, itemId what other systems call it.
+// item is a stock item as staff see it: id is its number, itemId its SKU.
 type item struct {
 	ID        string `json:"id"`
 	ItemID    string `json:"itemId"`
@@ -138,7 +138,8 @@ func (s staffRoutes) list(ctx context.Context, in *listIn) (*listOut, error) {
 	return &listOut{pageOf(in.Paging, page, total, itemOf)}, nil
 }
 
-// Description is what can be said of a stock item. It is exported because huma looks into exported parts only.
+// Description is the editable fields of a stock item. It is exported because huma reads exported parts of an input
+// only.
 type Description struct {
 	Name  string `json:"name" text:"line" maxLength:"100"`
 	Unit  string `json:"unit,omitempty" text:"line" maxLength:"100"`

@@ -55,7 +55,7 @@ func TestStock_lifecycle(t *testing.T) {
 	})
 }
 
-// I11: an adjustment that is sent again under its key is made once and answered as it was, also by somebody else; another
+// I11: an adjustment repeated under its key is made once and answered the same, also by another user; another
 // one under that key is refused, and so is what would be more than anybody counts.
 func TestStock_adjustment_keys(t *testing.T) {
 	each(t, func(h *house) {

@@ -15,11 +15,11 @@ import (
 )
 
 const (
-	// Scopes are independent of one another, so their calls may be on the wire together.
+	// maxScopes is how many scopes are called in parallel; they are independent of each other.
 	maxScopes = 8
 
 	// A business date ends at most 60 hours after its midnight in UTC (23 hours of start hour, 24 of day, 12 of time zone,
-	// with one to spare) and its records 12 hours later: after that nothing of the scope is left that could be changed.
+	// with one to spare) and its records 12 hours later. After that no key of the scope exists.
 	scopeExpiry = 72 * time.Hour
 )
 
@@ -27,14 +27,13 @@ var opCodes = map[stock.OpKind]string{
 	stock.OpHeld: "H", stock.OpConfirm: "C", stock.OpCancel: "X", stock.OpReturn: "R", stock.OpForget: "F", stock.OpCap: "Q",
 }
 
-// Apply tells the gate what SQL has committed, in the order given. For each operation it answers whether the gate has
-// dealt with it; what it has not must be told again later (the scope is unknown, or Redis is out of reach). The error
-// is the first trouble with Redis, and a stock.RejectedError of what is impossible or what a script fails on; the answers
-// hold in any case.
+// Apply applies committed changes in the order given and reports, for each, whether it is done. The others must be
+// sent again: the scope is unknown, or Redis is out of reach. The error contains the first failure of Redis, and a
+// stock.RejectedError with the operations that are invalid or that a script fails on; the reports are valid in any
+// case.
 //
-// What is refused does not hold up what comes after it, so that operations on one hold may come out of their order. The
-// states bear that: a later one wins over one before it. Where the counters do not, they differ from the ledger's, and
-// the scope is rebuilt.
+// A rejected operation does not block later ones, so operations on one hold may be applied out of order. The states
+// allow for that: a later one wins. If the counters then differ from SQL, the scope is rebuilt.
 func (g *Cache) Apply(ctx context.Context, ops []stock.Op) ([]bool, error) {
 	t := &applyCall{ops: ops, applied: make([]bool, len(ops)), rejected: map[int]error{}}
 	perScope := map[stock.Scope][]int{}
@@ -60,7 +59,7 @@ func (g *Cache) Apply(ctx context.Context, ops []stock.Op) ([]bool, error) {
 	return t.applied, err
 }
 
-// telling is one Apply. Scopes share it, each at places of its own.
+// applyCall is one Apply. Scopes share it and write disjoint indexes of applied.
 type applyCall struct {
 	ops     []stock.Op
 	applied []bool
@@ -80,7 +79,7 @@ func checkOp(op stock.Op) error {
 	h := op.Hold
 	switch op.Kind {
 	case stock.OpHeld, stock.OpConfirm, stock.OpReturn:
-	case stock.OpCancel, stock.OpForget: // what they give back stands in the record
+	case stock.OpCancel, stock.OpForget: // the record has the lines that they release
 		h.Lines = []stock.Line{{Item: 1, Qty: 1}}
 	case stock.OpCap:
 		if len(h.Lines) != 1 || h.Lines[0].Item < 1 || h.Lines[0].Qty < 0 && h.Lines[0].Qty != stock.Unlimited {
@@ -96,14 +95,14 @@ func checkOp(op stock.Op) error {
 
 var errKind = errors.New("not an operation of the gate")
 
-// gone tells whether a scope's keys have ended their lives in every time zone, so that there is nothing to apply to.
+// scopeExpired reports whether all keys of a scope have expired in every time zone, so that nothing is left to apply.
 func (g *Cache) scopeExpired(s stock.Scope) bool {
 	midnight, err := time.Parse(time.DateOnly, s.Date)
 	return err == nil && g.cfg.Now().Sub(midnight) > scopeExpiry
 }
 
-// applyScope sends the operations at the given places, which share a scope, in calls of bounded size. A call that the
-// server refuses has changed nothing; it is sent again in smaller ones until the operation at fault stands alone.
+// applyScope sends the operations at the given indexes, all of one scope, in calls of bounded size. A call that the
+// server rejects has changed nothing; it is repeated with half as many operations until the invalid one stands alone.
 func (g *Cache) applyScope(ctx context.Context, s stock.Scope, places []int, t *applyCall) error {
 	for most := maxBatch; len(places) > 0; {
 		n := callSize(t.ops, places, most)
@@ -119,7 +118,7 @@ func (g *Cache) applyScope(ctx context.Context, s stock.Scope, places []int, t *
 			return err
 		case len(outcomes) == 1 && outcomes[0] == scopeUnknown:
 			g.metrics.unknown.Inc()
-			return nil // the rest would be answered alike, and must not be applied out of order
+			return nil // the rest would get the same answer, and must not be applied out of order
 		case len(outcomes) != n+1:
 			return errReply
 		default:
@@ -133,7 +132,7 @@ func (g *Cache) applyScope(ctx context.Context, s stock.Scope, places []int, t *
 	return nil
 }
 
-// fitting is how many operations a call takes, at most a given number.
+// callSize returns how many operations fit into a call, up to a maximum.
 func callSize(ops []stock.Op, places []int, most int) int {
 	n, lines := 0, 0
 	for n < len(places) && n < most && lines+len(ops[places[n]].Hold.Lines) <= maxLines {
@@ -143,7 +142,8 @@ func callSize(ops []stock.Op, places []int, most int) int {
 	return n
 }
 
-// blames tells whether a failure is about what was asked. A server that takes no writes at all refuses everybody.
+// isRequestError reports whether an error is caused by the request. A read-only server rejects every request and is
+// no such case.
 func isRequestError(err error) bool {
 	return errors.Is(err, redisdb.ErrReply) && !errors.Is(err, redisdb.ErrNoWrites)
 }

@@ -15,7 +15,7 @@ import (
 	"comanda/internal/uid"
 )
 
-// BenchmarkOrder is one order of three lines at the gate: its TRY and the HELD that follows the commit. The number of
+// BenchmarkOrder is one order of three lines at the cache: its TRY and the HELD that follows the commit. The number of
 // callers at once decides how many share a script call: 1 is a call per order.
 func BenchmarkOrder(b *testing.B) {
 	benchEach(b, func(b *testing.B, g *Cache, callers int) {

@@ -15,34 +15,35 @@ import (
 	"comanda/internal/stock"
 )
 
-// Config says how the gate waits. The zero value is right for production but for Now.
+// Config is the configuration of a Cache. Only Now is required.
 type Config struct {
-	Now            func() time.Time      // the clock of leases and lives; required
-	ProvisionalTTL time.Duration         // how long a TRY holds before SQL must have confirmed it; default 30 s
-	Timeout        time.Duration         // after which a TRY answers Cold; default 100 ms, 500 ms for the embedded store
+	Now            func() time.Time      // clock of time-outs and TTLs; required
+	ProvisionalTTL time.Duration         // lifetime of a provisional hold without a commit; default 30 s
+	Timeout        time.Duration         // after which Reserve returns Cold; default 100 ms, 500 ms for the embedded store
 	Log            *slog.Logger          // default: discard
 	Metrics        prometheus.Registerer // default: none
 }
 
-// Gate is the gate. It is safe for concurrent use and holds nothing that a restart would lose.
+// Cache implements stock.AdmissionCache on Redis. It is safe for concurrent use and has no state that a restart would
+// lose.
 type Cache struct {
 	db       *redisdb.DB
 	cfg      Config
 	metrics  metrics
 	maxCalls int
 
-	lastLogged atomic.Int64 // the second of the last complaint
+	lastLogged atomic.Int64 // unix second of the last logged rejection
 
 	mu     sync.Mutex
-	queues map[stock.Scope]*queue // scopes with reservations under way
+	queues map[stock.Scope]*queue // scopes with waiting or running calls
 }
 
-// New makes a gate over a connection.
+// New returns a cache on a connection.
 func New(db *redisdb.DB, cfg Config) *Cache {
 	if cfg.ProvisionalTTL <= 0 {
 		cfg.ProvisionalTTL = 30 * time.Second
 	}
-	if cfg.Timeout <= 0 && db.Embedded() { // it cannot be out of reach, only as busy as we are ourselves
+	if cfg.Timeout <= 0 && db.Embedded() { // it cannot be out of reach, only as busy as this process
 		cfg.Timeout = 500 * time.Millisecond
 	}
 	if cfg.Timeout <= 0 {
@@ -60,15 +61,15 @@ func New(db *redisdb.DB, cfg Config) *Cache {
 	return g
 }
 
-// complain logs a refusal of the server, at most one a second: what fails once fails for every order alike.
+// logRejected logs a rejection by the server, at most one per second: a fault usually affects all orders.
 func (g *Cache) logRejected(what string, s stock.Scope, err error) {
 	now := g.cfg.Now().Unix()
 	if g.lastLogged.Swap(now) != now {
-		g.cfg.Log.Error("the gate was refused", "what", what, "branch", s.Branch, "date", s.Date, "err", err)
+		g.cfg.Log.Error("redis rejected a call of the admission cache", "what", what, "branch", s.Branch, "date", s.Date, "err", err)
 	}
 }
 
-// counterKeys are the three hashes of a scope, first in the keys of every script.
+// counterKeys returns the three hashes of a scope, the first keys of every script, with room for more.
 func counterKeys(s stock.Scope, more int) []keyspace.Key {
 	keys := make([]keyspace.Key, 0, 3+more)
 	if s.IsStock() {
@@ -78,7 +79,7 @@ func counterKeys(s stock.Scope, more int) []keyspace.Key {
 		keyspace.QuotaCap(s.Branch, s.Date), keyspace.QuotaHeld(s.Branch, s.Date), keyspace.QuotaPaid(s.Branch, s.Date))
 }
 
-// recordKey is the key of a hold's record, or of that part of it which is in the scope.
+// recordKey returns the key of a hold's record, or of the part of it in the scope.
 func recordKey(s stock.Scope, id string) keyspace.Key {
 	if s.IsStock() {
 		return keyspace.Reservation(s.Branch, id)
@@ -86,7 +87,7 @@ func recordKey(s stock.Scope, id string) keyspace.Key {
 	return keyspace.HoldRecord(s.Branch, id)
 }
 
-// leasesKey is the key of the leases of a branch's stock, or of the quotas of all of its dates.
+// provisionalKey returns the key of the provisional holds of a branch's stock, or of the quotas on all of its dates.
 func provisionalKey(s stock.Scope) keyspace.Key {
 	if s.IsStock() {
 		return keyspace.ReservationsDue(s.Branch)
@@ -94,14 +95,13 @@ func provisionalKey(s stock.Scope) keyspace.Key {
 	return keyspace.LeasesDue(s.Branch)
 }
 
-// errHold is a defect of the caller: ids are ours, never a stranger's.
+// errHold is a defect of the caller: hold ids are ours, never chosen by a client.
 var errHold = errors.New("stockredis: the hold's id or branch cannot stand in a key")
 
-// check refuses a hold that no script may see, because it would spoil the call that it shares with others, and gives
-// the key of the hold's record.
+// check rejects a hold that would make a shared script call fail, and returns the key of its record.
 func check(h stock.Hold) (keyspace.Key, error) {
 	record := recordKey(h.Scope, h.ID)
-	if !record.Valid() || len(h.Stock) > 0 { // a call is about one scope
+	if !record.Valid() || len(h.Stock) > 0 { // a call has one scope
 		return record, errHold
 	}
 	most := stock.MaxLines
@@ -130,5 +130,5 @@ func capText(c int64) string {
 
 func millis(t time.Time) string { return decimal(t.UnixMilli()) }
 
-// lasting is a TTL. Redis has a clock of its own, so it is given spans and no instants.
+// ttlMillis formats a TTL. Scripts receive durations and no instants, because Redis has its own clock.
 func ttlMillis(d time.Duration) string { return decimal(d.Milliseconds()) }

@@ -25,12 +25,12 @@ const (
 	noodles = int64(1001)
 	soup    = int64(1002)
 	tea     = int64(1003) // without a quota
-	unheard = int64(1099) // not in the gate
+	unheard = int64(1099) // not in the cache
 
 	patience = 10 * time.Second // tests share a machine with other tests
 )
 
-// fixture is a gate over a Redis with one built scope.
+// fixture is a cache over a Redis with one built scope.
 type fixture struct {
 	*testing.T
 	*Cache
@@ -96,7 +96,7 @@ func (f *fixture) rebuild(holds ...stock.HoldState) {
 	}
 }
 
-// id gives a new hold's: of the stock, that of another system's reservation, which may be as long as its owner likes.
+// id returns a new hold id: for stock, the id of another system's reservation, which may have the maximum length.
 func (f *fixture) id() string {
 	if f.scope.IsStock() {
 		return stock.HoldID("Order." + uid.New(f.now) + "_" + strings.Repeat("z", stock.MaxExternalID-33))
@@ -124,7 +124,7 @@ func (f *fixture) wantTry(h stock.Hold, want stock.AdmissionStatus) {
 	}
 }
 
-// apply applies one operation and gives its outcome as apply.lua numbers it; 0 is an unknown scope.
+// apply applies one operation and returns its outcome as apply.lua numbers it; 0 is an unknown scope.
 func (f *fixture) apply(kind stock.OpKind, h stock.Hold) int64 {
 	f.Helper()
 	keys, args := f.applyArgs(f.scope, []stock.Op{{Kind: kind, Hold: h}}, []int{0})
@@ -199,7 +199,7 @@ const (
 	opposite = 3
 )
 
-// table is the state table of the gate. A record of another epoch is none; an end stays an end under every epoch.
+// table is the state table of the cache. A record of another epoch is none; an end stays an end under every epoch.
 func table() map[string]map[stock.OpKind]cell {
 	none := map[stock.OpKind]cell{
 		opTry: {int64(stock.Admitted), stock.Held, 1, 0}, stock.OpHeld: {changed, stock.Held, 1, 0},
@@ -331,7 +331,7 @@ func TestCache_cap_of_a_new_item(t *testing.T) {
 	each(t, func(f *fixture) {
 		h := f.hold(stock.Line{Item: unheard, Qty: 2})
 		f.wantTry(h, stock.Cold)
-		f.wantApply(stock.OpHeld, h, changed) // SQL let it through; the gate still knows no cap
+		f.wantApply(stock.OpHeld, h, changed) // SQL let it through; the cache still knows no cap
 		f.wantTry(f.hold(stock.Line{Item: unheard, Qty: 1}), stock.Cold)
 		f.setCap(unheard, 3)
 		f.wantCount(unheard, 2, 0)
@@ -386,7 +386,7 @@ func TestCache_Apply_batches(t *testing.T) {
 	each(t, func(f *fixture) {
 		var ops []stock.Op
 		other := f.scope
-		other.Branch = 8 // unknown: nobody has built it
+		other.Branch = 8 // unknown: never built
 		old := f.scope   // no stock is ever so old that nothing is left of it
 		old.Date = f.now.Add(-5 * 24 * time.Hour).Format(time.DateOnly)
 		for i := range 3 * maxBatch { // each hold sees its own operations in their order, over calls
@@ -420,7 +420,7 @@ func TestCache_ExpiredProvisional(t *testing.T) {
 		f.wantTry(early, stock.Admitted)
 		placed := f.hold(stock.Line{Item: soup, Qty: 1})
 		f.wantTry(placed, stock.Admitted)
-		f.wantApply(stock.OpHeld, placed, changed+1) // HELD ends the lease without a change of state
+		f.wantApply(stock.OpHeld, placed, changed+1) // HELD ends the provisional hold without a change of state
 		f.now = f.now.Add(10 * time.Second)
 		late := f.hold(stock.Line{Item: tea, Qty: 1})
 		f.wantTry(late, stock.Admitted)
@@ -454,7 +454,7 @@ func TestCache_ExpiredProvisional(t *testing.T) {
 			}
 		}
 
-		f.wantApply(stock.OpCancel, early, changed) // the reaper's word
+		f.wantApply(stock.OpCancel, early, changed) // the ExpireProvisional's word
 		f.wantCount(noodles, 0, 0)
 		if err := f.db.Do(f.Context(), "DEL", recordKey(f.scope, late.ID)).Err(); err != nil {
 			t.Fatal(err)
@@ -463,7 +463,7 @@ func TestCache_ExpiredProvisional(t *testing.T) {
 			t.Errorf("due after all: %v", ids)
 		}
 		if n, err := f.db.Do(f.Context(), "ZCARD", provisionalKey(f.scope)).Int(); n != 0 || err != nil {
-			t.Errorf("%d leases are left, %v", n, err)
+			t.Errorf("%d provisional holds are left, %v", n, err)
 		}
 	})
 }

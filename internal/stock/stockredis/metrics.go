@@ -23,16 +23,16 @@ type metrics struct {
 func newMetrics(reg prometheus.Registerer) metrics {
 	f := promauto.With(reg)
 	try := f.NewCounterVec(prometheus.CounterOpts{
-		Name: "gate_try_total", Help: "Reservations asked of the gate by its answer.",
+		Name: "gate_try_total", Help: "Reservations requested from the admission cache, by its answer.",
 	}, []string{"answer"})
 	m := metrics{
 		statuses: map[stock.AdmissionStatus]prometheus.Counter{},
 		outcomes: f.NewCounterVec(prometheus.CounterOpts{
-			Name: "gate_apply_total", Help: "Operations from SQL applied to the gate. An opposite outcome is a disagreement.",
+			Name: "gate_apply_total", Help: "Operations from SQL applied to the admission cache. The outcome opposite is a disagreement with SQL.",
 		}, []string{"op", "outcome"}),
 		unknown: f.NewCounter(prometheus.CounterOpts{
 			Name: "redis_epoch_mismatch_total",
-			Help: "Script calls that found their scope missing, half there or being rebuilt.",
+			Help: "Script calls that found their scope missing, incomplete or being rebuilt.",
 		}),
 	}
 	for a, name := range statusNames {

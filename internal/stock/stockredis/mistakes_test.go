@@ -24,7 +24,7 @@ func TestMistake_cancel_twice(t *testing.T) { // turned 10 units into 13
 	})
 }
 
-func TestMistake_cancel_after_confirm(t *testing.T) { // gave 3 sold and 10 available
+func TestMistake_cancel_after_confirm(t *testing.T) { // ended with 3 sold and 10 available
 	each(t, func(f *fixture) {
 		h := f.hold(stock.Line{Item: noodles, Qty: 3})
 		f.wantTry(h, stock.Admitted)

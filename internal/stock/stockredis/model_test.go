@@ -164,7 +164,7 @@ func TestCache_against_model(t *testing.T) {
 	})
 }
 
-// sequence drives gate and model alike.
+// sequence drives cache and model alike.
 type sequence struct {
 	f     *fixture
 	model *model
@@ -223,7 +223,7 @@ func (s *sequence) apply(t *rapid.T) {
 	}
 }
 
-// rebuild takes some of the holds as SQL's truth, whatever the gate thought of them. They come in two pieces, and the
+// rebuild takes some of the holds as SQL's truth, whatever the cache thought of them. They come in two pieces, and the
 // later one is right.
 func (s *sequence) rebuild(t *rapid.T) {
 	epoch, err := s.f.BeginRebuild(context.Background(), s.f.scope)
@@ -274,7 +274,7 @@ func (s *sequence) forget(t *rapid.T) {
 	s.model.known = false
 }
 
-// later moves the gate's clock at most two spans ahead of Redis's own, which does not follow.
+// later moves the cache's clock at most two spans ahead of Redis's own, which does not follow.
 func (s *sequence) later(*rapid.T) {
 	if s.f.now.Sub(s.start) < 2*keyspace.RefusedSpan {
 		s.f.now = s.f.now.Add(keyspace.RefusedSpan)

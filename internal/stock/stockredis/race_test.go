@@ -179,7 +179,7 @@ func TestCache_without_redis(t *testing.T) { // I16
 		return err == nil
 	})
 	if !slices.ContainsFunc(due, func(d stock.Hold) bool { return d.ID == h.ID }) {
-		t.Errorf("the lease that nobody knows of is not due: %v", due)
+		t.Errorf("the provisional hold that nobody knows of is not due: %v", due)
 	}
 
 	srv.Kill()

@@ -12,10 +12,10 @@ import (
 	"comanda/internal/stock"
 )
 
-const unknownItem = -2 // read.lua's cap of an item that the gate does not know
+const unknownItem = -2 // read.lua's cap of an item that the scope lacks
 
-// Counts reads the counters of some items, all of one instant; items that the gate does not know are left out. Not ok
-// means that the scope is unknown.
+// Counts returns the counters of items, all of one instant; items that the cache lacks are left out. ok is false for
+// an unknown scope.
 func (g *Cache) Counts(ctx context.Context, s stock.Scope, items []int64) (counts []stock.Count, ok bool, err error) {
 	counts = make([]stock.Count, 0, len(items))
 	for some := range slices.Chunk(items, maxCounters) {
@@ -40,7 +40,7 @@ func (g *Cache) Counts(ctx context.Context, s stock.Scope, items []int64) (count
 	return counts, true, nil
 }
 
-// All reads every counter of a scope by item, all of one instant. Not ok means that the scope is unknown.
+// ReadScope returns every counter of a scope, all of one instant. ok is false for an unknown scope.
 func (g *Cache) ReadScope(ctx context.Context, s stock.Scope) (shown stock.CachedScope, ok bool, err error) {
 	hashes, err := g.db.Run(ctx, snapshotScript, counterKeys(s, 0), nil).List()
 	if err != nil || len(hashes) != 3 {
@@ -56,8 +56,8 @@ func (g *Cache) ReadScope(ctx context.Context, s stock.Scope) (shown stock.Cache
 	return stock.CachedScope{Epoch: fields[0]["ep"], ExpiresAt: until, Counts: countsOf(fields)}, true, nil
 }
 
-// States tells what the gate knows of some holds of a scope under an epoch; holds that it does not know are left out.
-// They are read after All, not with it, so a difference to SQL counts only when a second look still sees it.
+// States returns the states of holds of a scope under an epoch; holds that the cache lacks are left out. They are
+// read after ReadScope, not together with it, so a difference to SQL counts only if a second reading still shows it.
 func (g *Cache) States(ctx context.Context, s stock.Scope, epoch string, ids []string) (map[string]stock.State, error) {
 	states := make(map[string]stock.State, len(ids))
 	for some := range slices.Chunk(ids, maxLines) {
@@ -82,7 +82,7 @@ func (g *Cache) States(ctx context.Context, s stock.Scope, epoch string, ids []s
 	return states, nil
 }
 
-// countsOf joins the three hashes. Fields that are not items, such as ep, are no numbers.
+// countsOf joins the three hashes. Fields that are not items, such as ep, are not numeric and are skipped.
 func countsOf(hashes [3]map[string]string) []stock.Count {
 	var counts []stock.Count
 	for field, text := range hashes[0] {
@@ -102,8 +102,8 @@ func countsOf(hashes [3]map[string]string) []stock.Count {
 	return counts
 }
 
-// Due lists holds whose lease has run out without a word from SQL, oldest first. The reaper decides each of them in SQL
-// and tells the gate by Apply. A lease whose scope is gone is dropped here: nothing is counted for it any more.
+// ExpiredProvisional returns timed-out provisional holds, oldest first. stock.Syncer decides each of them in SQL and
+// applies the result. An entry whose scope has expired is removed here: no counter contains it any more.
 func (g *Cache) ExpiredProvisional(ctx context.Context, s stock.Scope, now time.Time, limit int) ([]stock.Hold, error) {
 	due := provisionalKey(s)
 	ids, err := g.db.Do(ctx, "ZRANGEBYSCORE", due, "-inf", millis(now), "LIMIT", "0", strconv.Itoa(limit)).Texts()
@@ -148,7 +148,7 @@ func holdOf(id string, branch int64, fields map[string]string) stock.Hold {
 	return h
 }
 
-// number reads what only our scripts have written; a stranger's text counts as 0.
+// number parses a value that only our scripts write; any other text counts as 0.
 func number(s string) int64 {
 	n, _ := strconv.ParseInt(s, 10, 64)
 	return n

@@ -12,39 +12,40 @@ import (
 	"comanda/internal/stock"
 )
 
-// ErrSuperseded says that another rebuild of the scope has begun; this one has changed nothing that will be seen.
+// ErrSuperseded reports that another rebuild of the scope has begun. Nothing that this one has written becomes
+// visible.
 var ErrSuperseded = errors.New("stockredis: another rebuild of the scope has begun")
 
 const (
-	epochLen = 12 // characters of base32: 60 random bits, told apart only from other epochs of one scope
+	epochLen = 12 // characters of base32: 60 random bits, compared only with other epochs of one scope
 
-	rebuildTTL = 10 * time.Minute // an abandoned rebuild is forgotten after this
+	rebuildTTL = 10 * time.Minute // keys of an abandoned rebuild expire after this
 
-	// Lives after the end of the business day, from qr-ordering.md. Records and q:rsv go together (G4).
+	// TTLs from the end of the business day on, from qr-ordering.md. Records and q:rsv expire together (G4).
 	recordTTL  = 12 * time.Hour
 	counterTTL = 36 * time.Hour
 
-	// A scope that is rebuilt after its time, for a late refund, lives at least this long.
+	// minTTL is the TTL of a scope that is rebuilt after its day, for a late refund.
 	minTTL = time.Hour
 )
 
-// BeginRebuild makes a scope unknown and returns the epoch under which it is to be built. The image must be read from SQL
-// after this. Beginning without finishing is how a scope is made unknown on purpose.
+// BeginRebuild makes a scope unknown and returns the epoch under which it is to be rebuilt. SQL must be read after
+// this call. A caller that wants a scope to be unknown begins a rebuild without finishing it.
 func (g *Cache) BeginRebuild(ctx context.Context, s stock.Scope) (epoch string, err error) {
 	epoch = strings.ToLower(rand.Text()[:epochLen])
 	args := []string{epoch, millis(g.cfg.Now()), ttlMillis(rebuildTTL)}
 	return epoch, g.db.Run(ctx, beginScript, counterKeys(s, 0), args).Err()
 }
 
-// Load enters the holds of an image under the epoch that BeginRebuild returned. A hold that was loaded before takes the
-// state that it has now. The server is kept busy half of the time at most, so that orders get their turn.
+// Load writes the holds of a snapshot under the epoch from BeginRebuild. A hold that was loaded before gets its newer
+// state. The server is kept busy at most half of the time, so that orders are served in between.
 func (g *Cache) Load(ctx context.Context, im stock.ScopeSnapshot) error {
 	heldEnd, _ := g.endTimes(im)
 	return g.load(ctx, im, nil, heldEnd)
 }
 
-// FinishRebuild loads an image under the epoch that BeginRebuild returned and makes the scope known. The image has every
-// counter of the scope. With what was loaded before it has every hold that is counted in them, and every hold that an
+// FinishRebuild loads a snapshot under the epoch from BeginRebuild and makes the scope known. The snapshot has every
+// counter of the scope. Together with the loaded holds it has every hold counted in them, and every hold that an
 // operation may still arrive for. On any error the scope stays unknown.
 func (g *Cache) FinishRebuild(ctx context.Context, im stock.ScopeSnapshot) error {
 	heldEnd, paidEnd := g.endTimes(im)
@@ -56,7 +57,7 @@ func (g *Cache) FinishRebuild(ctx context.Context, im stock.ScopeSnapshot) error
 	return accepted(g.db.Run(ctx, finishScript, counterKeys(im.Scope, 0), args).Int())
 }
 
-// ends are the instants at which the records and the counters of a scope end.
+// endTimes returns the instants at which the records and the counters of a scope expire.
 func (g *Cache) endTimes(im stock.ScopeSnapshot) (held, paid time.Time) {
 	least := g.cfg.Now().Add(minTTL)
 	return later(im.Ends.Add(recordTTL), least), later(im.Ends.Add(counterTTL), least)
@@ -91,16 +92,16 @@ func accepted(n int64, err error) error {
 	return err
 }
 
-// loader collects an image into calls of bounded size.
+// loader sends a snapshot in calls of bounded size.
 type loader struct {
 	g        *Cache
 	im       stock.ScopeSnapshot
 	end      time.Time // of the records
-	counters []string  // four texts per counter
+	counters []string  // four fields per counter
 	holds    []string
 	records  []keyspace.Key
 	lines    int
-	took     time.Duration // by the last call
+	took     time.Duration // duration of the last call
 }
 
 func (l *loader) count(ctx context.Context, c stock.Count) error {
@@ -134,7 +135,7 @@ func (l *loader) flush(ctx context.Context) error {
 	if len(l.counters)+len(l.records) == 0 {
 		return nil
 	}
-	select { // as long as the call before it took: that is the share of the server that a rebuild may have
+	select { // pause for as long as the last call took: a rebuild may use half of the server's time
 	case <-ctx.Done():
 		return ctx.Err()
 	case <-time.After(l.took):

@@ -41,7 +41,7 @@ func TestCache_rebuild_states(t *testing.T) {
 		var holds []stock.HoldState
 		for _, s := range []stock.State{stock.Held, stock.Confirmed, stock.Released, stock.Returned} {
 			h := f.hold(stock.Line{Item: tea, Qty: 1})
-			f.wantTry(h, stock.Admitted) // a lease of the old epoch is no lease after the image
+			f.wantTry(h, stock.Admitted) // a provisional hold of the old epoch is no provisional hold after the image
 			holds = append(holds, stock.HoldState{Hold: h, State: s})
 		}
 		for range 3 * maxBatch { // more than one call can load
@@ -55,7 +55,7 @@ func TestCache_rebuild_states(t *testing.T) {
 		}
 		f.wantCount(tea, 3*maxBatch+1, 1)
 		if due, err := f.ExpiredProvisional(f.Context(), f.scope, f.now.Add(time.Hour), 10); len(due) != 0 || err != nil {
-			t.Errorf("leases of holds that SQL has: %v, %v", due, err)
+			t.Errorf("provisional holds of holds that SQL has: %v, %v", due, err)
 		}
 		f.wantApply(stock.OpConfirm, holds[0].Hold, changed)
 		f.wantApply(stock.OpReturn, holds[1].Hold, changed)
@@ -65,7 +65,7 @@ func TestCache_rebuild_states(t *testing.T) {
 	})
 }
 
-// A lease that the image does not know was never committed; if it is after all, SQL says so and it is counted then.
+// A provisional hold that the image does not know was never committed; if it is after all, SQL says so and it is counted then.
 func TestCache_rebuild_drops_provisional_holds(t *testing.T) {
 	each(t, func(f *fixture) {
 		h := f.hold(stock.Line{Item: noodles, Qty: 3})

@@ -23,7 +23,7 @@ import (
 	"comanda/internal/uid"
 )
 
-// Orders go on at every step of a rebuild, and what was committed before reaches the gate late and more than once. In the end the gate has the ledger's counters and the ledger's holds.
+// Orders go on at every step of a rebuild, and what was committed before reaches the cache late and more than once. In the end the cache has SQL's counters and SQL's holds.
 func TestSyncer_rebuilds_while_orders_continue(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		testenv.SequencesOf(t, testenv.Size(10, 100))
@@ -55,7 +55,7 @@ func TestSyncer_rebuilds_while_orders_continue(t *testing.T) {
 	})
 }
 
-// busyHouse decides in the ledger whenever the rebuild reads or writes something.
+// busyHouse decides in SQL whenever the rebuild reads or writes something.
 type busyHouse struct {
 	*rapid.T
 	*stockredis.Cache
@@ -66,18 +66,18 @@ type busyHouse struct {
 	scope  stock.Scope
 	states map[string]stock.State
 	late   []stock.Op     // committed, and still on their way
-	way    map[string]int // how the gate hears of a hold: at once, late, from redis_outbox; it never goes back
+	way    map[string]int // how the cache receives a hold: at once, late, from redis_outbox; it never goes back
 	budget int            // changes until the rebuild is left alone: it catches up with two of them at a time
 }
 
-// Load is the gate's, with work before and after.
+// Load is the cache's, with work before and after.
 func (b *busyHouse) Load(ctx context.Context, im stock.ScopeSnapshot) error {
 	b.work()
 	defer b.work()
 	return b.Cache.Load(ctx, im)
 }
 
-// FinishRebuild is the gate's, with work before it.
+// FinishRebuild is the cache's, with work before it.
 func (b *busyHouse) FinishRebuild(ctx context.Context, im stock.ScopeSnapshot) error {
 	b.work()
 	return b.Cache.FinishRebuild(ctx, im)
@@ -102,7 +102,7 @@ func (i pausingStore) Snapshot(ctx context.Context, s stock.Scope, _ int) (stock
 	return i.Store.Snapshot(ctx, s, 2) // each second entry is left to the next piece
 }
 
-// work changes some holds in the ledger. The gate hears of each change at once, later, or from redis_outbox only.
+// work changes some holds in SQL. The cache receives each change at once, later, or from redis_outbox only.
 func (b *busyHouse) work() {
 	n := min(b.budget, rapid.IntRange(0, 3).Draw(b.T, "changes"))
 	b.budget -= n
@@ -126,7 +126,7 @@ func (b *busyHouse) work() {
 	}
 }
 
-// tell has the gate take an entry in as a process does that has just committed it; what it takes in is forgotten.
+// tell has the cache take an entry in as a process does that has just committed it; what it takes in is forgotten.
 func (b *busyHouse) tell(e stock.OutboxEntry) {
 	applied, err := b.Apply(context.Background(), e.Ops)
 	if err == nil && !slices.Contains(applied, false) {
@@ -137,7 +137,7 @@ func (b *busyHouse) tell(e stock.OutboxEntry) {
 	}
 }
 
-// change is one transaction of the ledger: a new hold, or a step of one that is there.
+// change is one transaction of SQL: a new hold, or a step of one that is there.
 func (b *busyHouse) change() (entries []stock.OutboxEntry) {
 	ctx, now := context.Background(), time.Now()
 	h := stock.Hold{ID: uid.New(now), Scope: b.scope, Until: now.Add(time.Hour), Lines: []stock.Line{
@@ -200,7 +200,7 @@ func (b *busyHouse) end(
 	return err
 }
 
-// compare replays what the gate has not heard of, and what is late once more.
+// compare replays what the cache has not received, and what is late once more.
 func (b *busyHouse) compare() {
 	ctx := context.Background()
 	if _, err := b.Apply(ctx, b.late); err != nil {

@@ -107,7 +107,7 @@ func TestSyncer_dead_letters_poisoned_entry(t *testing.T) {
 	})
 }
 
-// Somebody has mended what an entry died of, and wants it tried again.
+// A dead entry whose cause was fixed is tried again.
 func TestSyncer_retries_revived_entry(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		redis := redisdbtest.Redis(t)
@@ -134,7 +134,7 @@ func TestSyncer_retries_revived_entry(t *testing.T) {
 
 var entrySpoil = sqldb.Load(fstest.MapFS{"it.sql": {Data: []byte(`UPDATE redis_outbox SET ops = '[' WHERE id = $1`)}}).Must("it")
 
-// A row that somebody has changed holds up nothing.
+// A row that was edited by hand blocks no other.
 func TestSyncer_survives_unreadable_entry(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		redis := redisdbtest.Redis(t)
@@ -193,7 +193,7 @@ func setMemory(t *testing.T, addr, bytes string) {
 	}
 }
 
-// More entries of a scope that nobody can rebuild than are read at once hold up no other scope.
+// More entries of a scope that cannot be rebuilt than fit into a page block no other scope.
 func TestSyncer_replays_past_a_stuck_scope(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		redis := redisdbtest.Redis(t)
@@ -240,7 +240,7 @@ func TestSyncer_repairs_stock_drift(t *testing.T) {
 	})
 }
 
-// queue writes entries that nobody was told of.
+// queue writes entries of which no process was notified.
 func (k *kept) queue(t *testing.T, n int, s stock.Scope) {
 	t.Helper()
 	err := k.db.Write(t.Context(), func(_ context.Context, tx sqldb.Tx) error {

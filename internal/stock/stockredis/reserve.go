@@ -12,30 +12,30 @@ import (
 	"comanda/internal/stock"
 )
 
-// Calls under way for one scope. Two keep a server busy while one is on the wire; more would only make the calls
+// Concurrent calls per scope. With two, the server works while the other is on the wire; more would only make calls
 // smaller, and a call costs more than the reservations in it. The embedded store has no wire.
 const (
 	maxCallsPerScope = 2
 	maxCallsEmbedded = 1
 )
 
-// waiter is one reservation on its way.
+// waiter is one reservation that waits for its result.
 type waiter struct {
 	hold      stock.Hold
 	record    keyspace.Key
-	result    chan stock.AdmissionResult // of one place: nobody waits for a reader
-	cancelled atomic.Bool                // the caller has left; if the call has not begun, it is not asked
+	result    chan stock.AdmissionResult // buffered: the call never waits for a caller that has left
+	cancelled atomic.Bool                // the caller has left; if the call has not begun, it skips the reservation
 }
 
-// queue holds the reservations of one scope that wait for the next call. It is guarded by Gate.mu.
+// queue is the reservations of one scope that wait for the next call. It is guarded by Cache.mu.
 type queue struct {
 	waiting []*waiter
 	calls   int
 }
 
-// Try asks for a lease. Reservations of one scope that wait at the same time share a script call; a lone one goes at
-// once. Every trouble with Redis, and a context that ends, gives Cold: then a lease may have been taken that nobody
-// knows of, and Due finds it. An error means that the hold itself is impossible.
+// Reserve requests a provisional hold. Concurrent reservations of one scope share a script call; a single one is sent
+// at once. Any failure of Redis, and an ended context, return Cold. A provisional hold may have been taken
+// nevertheless, and ExpiredProvisional finds it. An error means that the hold is invalid.
 func (g *Cache) Reserve(ctx context.Context, h stock.Hold) (stock.AdmissionResult, error) {
 	record, err := check(h)
 	if err != nil {
@@ -43,14 +43,14 @@ func (g *Cache) Reserve(ctx context.Context, h stock.Hold) (stock.AdmissionResul
 	}
 	v := stock.AdmissionResult{Status: stock.Cold}
 	if g.db.Up() {
-		h.Lines = slices.Clone(h.Lines) // the call may outlive the caller's patience
+		h.Lines = slices.Clone(h.Lines) // the call may outlive the caller
 		v = g.wait(ctx, &waiter{hold: h, record: record, result: make(chan stock.AdmissionResult, 1)})
 	}
 	g.metrics.statuses[v.Status].Inc()
 	return v, nil
 }
 
-// wait bounds what the deadlines of the connection do not: a place in the queue, and a dial that hangs.
+// wait bounds what the connection's deadlines do not: the time in the queue, and a dial that hangs.
 func (g *Cache) wait(ctx context.Context, w *waiter) stock.AdmissionResult {
 	patience := time.NewTimer(g.cfg.Timeout)
 	defer patience.Stop()
@@ -65,7 +65,7 @@ func (g *Cache) wait(ctx context.Context, w *waiter) stock.AdmissionResult {
 	return stock.AdmissionResult{Status: stock.Cold}
 }
 
-// enter queues a reservation and starts a flight if one may start.
+// enqueue adds a reservation and starts a call unless enough are running.
 func (g *Cache) enqueue(w *waiter) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -81,7 +81,7 @@ func (g *Cache) enqueue(w *waiter) {
 	}
 }
 
-// fly makes calls until nobody waits. It ends by itself: each call is bounded by Patience.
+// runQueue makes calls until the queue is empty. It ends by itself: each call is bounded by Timeout.
 func (g *Cache) runQueue(scope stock.Scope, q *queue) {
 	for {
 		g.mu.Lock()
@@ -99,8 +99,8 @@ func (g *Cache) runQueue(scope stock.Scope, q *queue) {
 	}
 }
 
-// take removes what goes with the next call: at most maxBatch reservations and maxLines lines, no id twice. An id that
-// is asked for twice at once waits for the call after, where the first one is found in Redis.
+// take removes the reservations of the next call: at most maxBatch and maxLines lines, no id twice. A concurrent
+// duplicate waits for the following call, which finds the first one in Redis.
 func (q *queue) take() []*waiter {
 	var batch, later []*waiter
 	ids := make(map[string]bool, min(len(q.waiting), maxBatch))
@@ -125,14 +125,14 @@ func (q *queue) take() []*waiter {
 	return batch
 }
 
-// call sends one script call and hands out its answers; without an answer everybody gets Cold.
+// call sends one script call and distributes its results; on failure all waiters receive Cold.
 func (g *Cache) call(scope stock.Scope, batch []*waiter) {
 	ctx, cancel := context.WithTimeout(context.Background(), g.cfg.Timeout)
 	defer cancel()
 	keys, args := g.reserveArgs(scope, batch)
 	results, err := g.results(g.db.Run(ctx, tryScript, keys, args), batch)
 	if err != nil && !errors.Is(err, redisdb.ErrDown) {
-		g.logRejected("the gate's TRY failed", scope, err)
+		g.logRejected("try", scope, err)
 	}
 	for i, w := range batch {
 		w.result <- results[i]
@@ -170,7 +170,7 @@ func (g *Cache) reserveArgs(scope stock.Scope, batch []*waiter) ([]keyspace.Key,
 	return keys, append(args, lines...)
 }
 
-// verdicts reads the reply, which try.lua describes. Whatever is missing from it is Cold.
+// results parses the reply that try.lua describes. A missing part counts as Cold.
 func (g *Cache) results(r redisdb.Reply, batch []*waiter) ([]stock.AdmissionResult, error) {
 	vs := make([]stock.AdmissionResult, len(batch))
 	ns, err := r.Ints()

@@ -20,12 +20,12 @@ var (
 	hotScript      = redisdb.MustScript(files, "lua/hot.lua")
 )
 
-// Limits of one script call. They bound how long a call keeps the server busy, and the arguments that Lua can unpack at
+// Limits of one script call. They bound how long a call blocks the server, and the arguments that Lua can unpack at
 // once (about 8,000 in Redis, 5,000 in the embedded store).
 const (
 	maxBatch    = 128  // holds
 	maxLines    = 1000 // lines of all holds together
-	maxCounters = 1000 // counters in one piece of an image, items in one question
+	maxCounters = 1000 // counters in one piece of a snapshot, items in one read
 )
 
 // The first element of a reply.

@@ -10,13 +10,13 @@ import (
 	"comanda/internal/stock"
 )
 
-// Hot keeps what shop windows show. It implements stock.Copies.
+// SnapshotCache implements stock.SnapshotCache on Redis.
 type SnapshotCache struct{ db *redisdb.DB }
 
-// NewHot makes it on a connection.
+// NewSnapshotCache returns a snapshot cache on a connection.
 func NewSnapshotCache(db *redisdb.DB) *SnapshotCache { return &SnapshotCache{db} }
 
-// Read gives the glances that are there, in one exchange.
+// Read returns the snapshots that exist, in one exchange.
 func (h *SnapshotCache) Read(ctx context.Context, branch int64, skus []string) ([]stock.LevelSnapshot, error) {
 	cmds := make([]redisdb.Cmd, len(skus))
 	for i, sku := range skus {
@@ -40,7 +40,7 @@ func (h *SnapshotCache) Read(ctx context.Context, branch int64, skus []string) (
 	return snapshots, nil
 }
 
-// glanceOf reads what Write has written; anything else is as good as missing.
+// parseSnapshot reads the fields that Write has written; anything else counts as missing.
 func parseSnapshot(fields []string) (g stock.LevelSnapshot, ok bool) {
 	if len(fields) != 2 || fields[1] == "" {
 		return g, false
@@ -54,7 +54,7 @@ func parseSnapshot(fields []string) (g stock.LevelSnapshot, ok bool) {
 	return g, err == nil
 }
 
-// Write keeps glances for as long as they may be shown, all in one exchange.
+// Write stores snapshots for stock.MaxSnapshotAge, all in one exchange.
 func (h *SnapshotCache) Write(ctx context.Context, snapshots []stock.LevelSnapshot) error {
 	cmds := make([]redisdb.Cmd, len(snapshots))
 	life := strconv.FormatInt(stock.MaxSnapshotAge.Milliseconds(), 10)

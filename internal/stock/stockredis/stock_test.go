@@ -18,7 +18,7 @@ import (
 	"comanda/internal/uid"
 )
 
-// pantry is a gatekeeper between a real ledger and a real gate, of a branch that has 10 units of rice.
+// pantry is a syncer between a real SQL store and a real cache, for a branch with 10 units of rice.
 type pantry struct {
 	*kept
 	reservations *stocksql.Reservations
@@ -57,13 +57,13 @@ func (p *pantry) reservation(id string, qty int64) stock.Hold {
 	}
 }
 
-// wantStock waits until the gate has heard of everything.
+// wantStock waits until the cache has applied everything.
 func (p *pantry) wantStock(t *testing.T, held, used int64) {
 	t.Helper()
 	var got []stock.Count
 	defer func() {
 		if t.Failed() {
-			t.Logf("the gate has %v, want held %d and used %d", got, held, used)
+			t.Logf("the cache has %v, want held %d and used %d", got, held, used)
 		}
 	}()
 	testenv.Eventually(t, 10*time.Second, func() bool {
@@ -89,7 +89,7 @@ func (p *pantry) do(t *testing.T, d stock.Command) {
 	}
 }
 
-// A process dies between TRY and its reservation: the lease is forgotten and not buried, because its owner may ask for the
+// A process dies between TRY and its reservation: the provisional hold is forgotten and not buried, because its owner may ask for the
 // same id again; and when what was on its way comes after all, it counts once.
 func TestSyncer_forgets_provisional_reservations(t *testing.T) {
 	redisdbtest.Each(t, func(t *testing.T, redis *redisdb.DB) {
@@ -119,7 +119,7 @@ func TestSyncer_forgets_provisional_reservations(t *testing.T) {
 	})
 }
 
-// An order's lease is of two parts, and both end when its order never comes.
+// An order's provisional hold is of two parts, and both end when its order never comes.
 func TestSyncer_expires_both_parts(t *testing.T) {
 	redisdbtest.Each(t, func(t *testing.T, redis *redisdb.DB) {
 		p := newPantry(t, redis)
@@ -245,14 +245,14 @@ func TestSyncer_returns_old_sale(t *testing.T) {
 	})
 }
 
-// An order that sells out of the stock is refused by the gate itself, and a reservation sees what orders have taken.
+// An order that sells out of the stock is refused by the cache itself, and a reservation sees what orders have taken.
 func TestSyncer_orders_and_reservations_share_stock(t *testing.T) {
 	redisdbtest.Each(t, func(t *testing.T, redis *redisdb.DB) {
 		p := newPantry(t, redis)
 		order := p.hold(1)
 		order.ID, order.Stock = uid.New(time.Now()), []stock.Line{{Item: p.rice, Qty: 8}}
 		p.wantTry(t, order, stock.Admitted)
-		p.keep.EnqueueCommitted(p.commit(t, order)) // its quotas; the stock's part is still a lease
+		p.keep.EnqueueCommitted(p.commit(t, order)) // its quotas; the stock's part is still a provisional hold
 		if v := p.wantTry(t, p.reservation("r", 3), stock.Refused); len(v.Short) != 1 || v.Short[0].Available != 2 {
 			t.Errorf("%+v", v)
 		}

@@ -20,7 +20,7 @@ import (
 	"comanda/internal/uid"
 )
 
-// kept is a gatekeeper between a real ledger and a real gate.
+// kept is a syncer between a real SQL store and a real cache.
 type kept struct {
 	db    *sqldb.DB
 	gate  *stockredis.Cache
@@ -28,7 +28,7 @@ type kept struct {
 	scope stock.Scope
 
 	mu      sync.Mutex
-	ahead   time.Duration // of the gatekeeper's clock
+	ahead   time.Duration // of the syncer's clock
 	lasting bool          // no scope can be rebuilt
 	givenUp int           // entries
 	drift   int64         // units, at the last look
@@ -96,7 +96,7 @@ func (k *kept) hold(qty int64) stock.Hold {
 	}
 }
 
-// commit writes a hold as the ledger does and gives what the gate must be told.
+// commit writes a hold as the SQL store does and returns the entries for the cache.
 func (k *kept) commit(t *testing.T, h stock.Hold) []stock.OutboxEntry {
 	t.Helper()
 	if err := stocksql.NewCounters(k.db).Ensure(t.Context(), h); err != nil {
@@ -125,7 +125,7 @@ func (k *kept) commit(t *testing.T, h stock.Hold) []stock.OutboxEntry {
 	return entries
 }
 
-// held is what the gate says is held; -1 while it knows nothing.
+// held is what the cache says is held; -1 while it knows nothing.
 func (k *kept) held(t *testing.T) int64 {
 	t.Helper()
 	counts, ok, err := k.gate.Counts(t.Context(), k.scope, []int64{101})
@@ -161,7 +161,7 @@ func TestSyncer_replays_committed_entries(t *testing.T) {
 	})
 }
 
-// A process dies between TRY and its order: the units come back when the lease has ended, and the order can never come
+// A process dies between TRY and its order: the units come back when the provisional hold has ended, and the order can never come
 // after that (I3, I12). One whose order did come stays held.
 func TestSyncer_expires_provisional_holds(t *testing.T) {
 	redisdbtest.Each(t, func(t *testing.T, redis *redisdb.DB) {
@@ -174,7 +174,7 @@ func TestSyncer_expires_provisional_holds(t *testing.T) {
 		}
 		k.commit(t, ordered)
 		if err := k.keep.ExpireProvisional(t.Context()); err != nil || k.held(t) != 5 {
-			t.Errorf("before the leases end: held %d, %v", k.held(t), err)
+			t.Errorf("before the provisional holds end: held %d, %v", k.held(t), err)
 		}
 		k.jump(time.Minute)
 		if err := k.keep.ExpireProvisional(t.Context()); err != nil || k.held(t) != 2 {
@@ -187,8 +187,8 @@ func TestSyncer_expires_provisional_holds(t *testing.T) {
 	})
 }
 
-// A process is killed between TRY and commit: what its lease holds is nobody's, and another order gets it at once from
-// the ledger. What SQL knows to be taken stays refused.
+// A process is killed between TRY and commit: the units of its provisional hold are free, and another order gets them from
+// SQL. What SQL knows to be taken stays refused.
 func TestSyncer_overrules_wrong_refusals(t *testing.T) {
 	redisdbtest.Each(t, func(t *testing.T, redis *redisdb.DB) {
 		k := newKept(t, redis, 10)
@@ -197,7 +197,7 @@ func TestSyncer_overrules_wrong_refusals(t *testing.T) {
 		}
 		mine := k.hold(10)
 		if v := k.keep.Reserve(t.Context(), mine); v.Status != stock.Cold {
-			t.Errorf("units of a dead lease: %+v", v)
+			t.Errorf("units of a dead provisional hold: %+v", v)
 		}
 		k.commit(t, mine)
 		k.jump(time.Second) // readings of the counters are shared for a moment
@@ -226,7 +226,7 @@ func TestSyncer_repairs_drift(t *testing.T) {
 	})
 }
 
-// A Redis that has lost everything is rebuilt while orders go on; nobody counts what is missing as zero.
+// A Redis that has lost everything is rebuilt while orders go on; missing keys never count as zero.
 func TestSyncer_rebuilds_after_flush(t *testing.T) {
 	redis, server := redisdbtest.Real(t)
 	k := newKept(t, redis, 10)
@@ -238,7 +238,7 @@ func TestSyncer_rebuilds_after_flush(t *testing.T) {
 		k.jump(time.Second)
 		v := k.keep.Reserve(t.Context(), k.hold(8)) // only 7 are left, whatever Redis remembers
 		if v.Status == stock.Admitted {
-			t.Fatal("oversold by the gate")
+			t.Fatal("oversold by the cache")
 		}
 		return v.Status == stock.Refused
 	})

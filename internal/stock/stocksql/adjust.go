@@ -13,16 +13,16 @@ import (
 	"comanda/internal/uid"
 )
 
-// Adjust changes how many units of a stock item are available, with an adjustment and an audit row, and has the gate
-// told. An item that is not there is made when a says so. What was done under a's key before is not done again: the level
-// is then the one that it has left.
+// Adjust changes the available units of a stock item, writes an adjustment and an audit row, and queues the change
+// for the admission cache. With a.Create it creates a missing item. An adjustment already made under the key of a is
+// not repeated: Adjust returns the level that it left.
 func (r *Reservations) Adjust(ctx context.Context, by identity.Actor, a stock.Adjustment) (level stock.Level, err error) {
 	for range maxAttempts {
 		err = r.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) (err error) {
 			level, err = r.adjust(ctx, tx, by, a)
 			return err
 		})
-		if !errors.Is(err, sqldb.ErrUnique) { // of a key that came for another item in the same moment
+		if !errors.Is(err, sqldb.ErrUnique) { // the same key arrived for another item at the same moment
 			break
 		}
 	}
@@ -48,7 +48,7 @@ func (r *Reservations) adjust(
 	key := stock.Key{Scope: stock.StockScope(a.Branch), Item: found[0].ID}
 	balances, first := stock.NewBalances(), priorAdjustment{Level: stock.Level{Item: found[0]}}
 	QueueLock(tx, []stock.Key{key}, balances)
-	first.queue(tx, a) // behind the lock: an equal one that was under way is seen
+	first.queue(tx, a) // after the lock, so that a concurrent equal adjustment is seen
 	if err := tx.Flush(ctx); err != nil {
 		return level, err
 	}
@@ -68,7 +68,7 @@ func (r *Reservations) adjust(
 	case outcome == stock.AlreadyApplied && a.ClientTxnID == "" && !made:
 		return level, nil
 	}
-	if outcome == stock.Applied || a.ClientTxnID != "" { // a repetition finds also what has changed nothing
+	if outcome == stock.Applied || a.ClientTxnID != "" { // recorded even without a change, so that a repetition finds it
 		queueAdjustment(tx, by, a, level, available-before.Left(), now)
 	}
 	if outcome == stock.Applied {
@@ -80,7 +80,7 @@ func (r *Reservations) adjust(
 	return level, identitysql.RecordAudit(ctx, tx, entryOf(by, a, before.Left(), available, now))
 }
 
-// entryOf is what the audit log says of an adjustment; one that has but made an item has changed no number.
+// entryOf returns the audit row of an adjustment. One that only created an item has changed no number.
 func entryOf(by identity.Actor, a stock.Adjustment, before, after int64, now time.Time) identity.AuditEntry {
 	if before == after {
 		return by.AuditEntry(now, identity.ActionStockEdited, "stockItem", a.SKU, a.Branch)
@@ -90,7 +90,7 @@ func entryOf(by identity.Actor, a stock.Adjustment, before, after int64, now tim
 		WithAfter(map[string]any{"available": after, "kind": a.Kind, "note": a.Note})
 }
 
-// queueCounted writes what the book has changed of one item, and has the gate told once it is committed.
+// queueCounted writes the changes of one item and, after the commit, passes them to the admission cache.
 func (r *Reservations) queueCounted(tx sqldb.Tx, balances *stock.Balances, key stock.Key, now time.Time) error {
 	QueueDeltas(tx, balances)
 	outbox.Queue(tx, balances.LowStockEvents(now))
@@ -115,7 +115,7 @@ func queueAdjustment(tx sqldb.Tx, by identity.Actor, a stock.Adjustment, l stock
 		by.String(), now.UnixMilli(), key, digest)
 }
 
-// earlier is what an adjustment under the same key has done before; its digest is empty where there was none.
+// priorAdjustment is the result of an earlier adjustment under the same key; its digest is empty for none.
 type priorAdjustment struct {
 	stock.Level
 

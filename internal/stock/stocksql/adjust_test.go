@@ -15,7 +15,7 @@ import (
 	"comanda/internal/stock"
 )
 
-// An adjustment changes what is available and nothing else, once, with a row that says who and why, and the gate hears.
+// An adjustment changes what is available and nothing else, once, with a row that says who and why, and the cache hears.
 func TestReservations_Adjust(t *testing.T) {
 	eachShop(t, func(s *shop) {
 		item := s.receive("rice", 10)
@@ -70,7 +70,7 @@ func TestReservations_Adjust_races(t *testing.T) {
 				t.Error(err)
 			}
 		})
-		s.even(s.keep.Reconcile) // adjustments of two processes may reach Redis in the other order, until somebody looks
+		s.even(s.keep.Reconcile) // adjustments of two processes may reach Redis in another order, which Reconcile repairs
 		s.wantLevel(item, 121-held.Load(), held.Load(), 0)
 	})
 }

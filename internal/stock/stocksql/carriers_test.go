@@ -211,7 +211,7 @@ func (b *broker) consume(t testing.TB, e *ear) (stop func()) {
 	}
 }
 
-// waiting counts the messages in queues that nobody has in hand.
+// waiting counts the messages in queues that no consumer has received.
 func (b *broker) waiting(t testing.TB, queues ...string) int {
 	t.Helper()
 	n := 0
@@ -240,7 +240,7 @@ func (b *broker) drain(t testing.TB, e *ear, deliveries, messages int) {
 	})
 }
 
-// handled tells how many deliveries the inbox has dealt with.
+// handled returns the number of deliveries that the inbox has handled.
 func (e *ear) handled(t testing.TB) int {
 	t.Helper()
 	families, err := e.figures.Gather()
@@ -269,7 +269,7 @@ func (b *broker) carry(t testing.TB, e *ear, messages []message) {
 	b.drain(t, e, len(messages), len(ids))
 }
 
-// Whoever publishes needs no more than the reference's: a routing key or a header, and a body.
+// A publisher needs only what the reference sends: a routing key or a header, and a body.
 func TestRabbit_external_messages(t *testing.T) {
 	t.Parallel()
 	b := openBroker(t)

@@ -12,29 +12,30 @@ import (
 	"comanda/internal/stock"
 )
 
-// Counters makes sure that counters exist before a transaction wants to lock them. It remembers in process which do, so
-// that only the first order of an item on a business date pays for it.
+// Counters creates counters before a transaction locks them. It remembers the existing ones, so that only the first
+// order of an item on a business date pays for a statement.
 //
-// They are made outside of the ledger's transaction: two processes that each held a new row and waited for the other's
-// would end in a deadlock.
+// They are created outside of the ordering transaction: two processes that each held a new row and waited for the
+// other's would deadlock.
 type Counters struct {
 	db    *sqldb.DB
 	mu    sync.RWMutex
 	known map[stock.Key]struct{}
 }
 
-// maxKnown bounds the memory of Counters: some days of a large branch. Beyond it everything is forgotten and learnt anew.
+// maxKnown bounds the memory of Counters to some days of a large branch. A full memory is emptied.
 const maxKnown = 100_000
 
-// NewCounters starts with no knowledge.
+// NewCounters returns Counters that remember nothing.
 func NewCounters(db *sqldb.DB) *Counters {
 	return &Counters{db: db, known: map[stock.Key]struct{}{}}
 }
 
-// Ensure makes the counters of a hold exist. Items that are not on the branch's menus get none; the ledger refuses them.
+// Ensure creates the missing counters of a hold. Items that are not on the branch's menus get none, and SQL refuses
+// them.
 func (c *Counters) Ensure(ctx context.Context, h stock.Hold) error {
 	if h.Scope.IsStock() {
-		return nil // its counters are made with its items
+		return nil // stock counters are created with their items
 	}
 	var missing []stock.Key
 	c.mu.RLock()
@@ -69,7 +70,7 @@ func keyRows(keys []stock.Key) *sqldb.RowSet {
 		Int("item", func(i int) int64 { return keys[i].Item })
 }
 
-// KeysOf gives the counters that holds touch, each once, in the order in which they are locked.
+// KeysOf returns the counters that holds touch, each once, in lock order.
 func KeysOf(holds ...[]stock.Hold) []stock.Key {
 	set := map[stock.Key]struct{}{}
 	for _, some := range holds {
@@ -87,7 +88,7 @@ func compareKeys(a, b stock.Key) int {
 		cmp.Compare(a.Item, b.Item))
 }
 
-// divide parts the counters of quotas from those of the stock, which are locked after them.
+// splitKeys separates the counters of quotas from those of stock, which are locked after them.
 func splitKeys(keys []stock.Key) (quotas, items []stock.Key) {
 	for _, k := range keys {
 		if k.Scope.IsStock() {
@@ -99,7 +100,7 @@ func splitKeys(keys []stock.Key) (quotas, items []stock.Key) {
 	return quotas, items
 }
 
-// QueueLock locks counters in their order and enters them into the book, with the next flush.
+// QueueLock locks counters in their order with the next flush and loads them into the balances.
 func QueueLock(tx sqldb.Tx, keys []stock.Key, balances *stock.Balances) {
 	quotas, items := splitKeys(keys)
 	queueLockQuotas(tx, quotas, balances)
@@ -132,7 +133,7 @@ func capOf(limit sql.NullInt64) int64 {
 	return limit.Int64
 }
 
-// QueueDeltas writes what the book has changed of its counters.
+// QueueDeltas writes the changes of the counters in the balances.
 func QueueDeltas(tx sqldb.Tx, balances *stock.Balances) {
 	var quotas, items counterChanges
 	balances.Deltas(func(k stock.Key, c stock.Counter) {
@@ -159,7 +160,7 @@ func (c *counterChanges) add(k stock.Key, n stock.Counter) {
 	c.keys, c.counters = append(c.keys, k), append(c.counters, n)
 }
 
-// Counts reads a scope's counters without locking them.
+// Counts returns a scope's counters without locking them.
 func (l *Store) Counts(ctx context.Context, s stock.Scope) ([]stock.Count, error) {
 	return counts(ctx, l.db, s)
 }
@@ -173,7 +174,7 @@ func counts(ctx context.Context, c sqldb.Reader, s stock.Scope) ([]stock.Count, 
 	return sqldb.Collect(rows, err, scanCount)
 }
 
-// Holding tells in how many holds of a business date that are not paid yet a menu item is, and how much of it.
+// OpenHolds returns the number of unpaid holds of a business date that contain a menu item, and their units of it.
 func (l *Store) OpenHolds(ctx context.Context, s stock.Scope, item int64) (holds, units int64, err error) {
 	rows, err := l.db.Query(ctx, holdCountItem, s.Branch, s.Date, item)
 	pair, _, err := sqldb.One(rows, err, sqldb.Pair)
@@ -187,8 +188,9 @@ func scanCount(r sqldb.Rows) (c stock.Count, err error) {
 	return c, err
 }
 
-// SetCap changes the cap of an item from a business date on, and tells the gate. It runs in the caller's transaction;
-// nil means unlimited. Dates without a counter yet take the standing quota when they get one.
+// SetCap changes the cap of an item from a business date on and queues the change for the admission cache. It runs in
+// the caller's transaction; nil means unlimited. Later dates without a counter take the standing quota when their
+// counter is created.
 func SetCap(ctx context.Context, tx sqldb.Tx, s stock.Scope, item int64, quota *int64, id string, now int64) error {
 	key := []stock.Key{{Scope: s, Item: item}}
 	if _, err := tx.Exec(ctx, counterEnsure, keyRows(key)); err != nil {

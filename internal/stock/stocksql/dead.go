@@ -13,7 +13,7 @@ var (
 	opsDeadTotal = Statements.Must("ops_dead_total")
 )
 
-// DeadEntry is an entry that Redis has refused too often, as it is kept.
+// DeadEntry is an outbox entry that Redis has rejected too often.
 type DeadEntry struct {
 	ID     string
 	Scope  stock.Scope
@@ -23,7 +23,7 @@ type DeadEntry struct {
 	DiedAt time.Time
 }
 
-// Dead reads a page of entries that were given up, the newest first, and how many there are in all. An empty id means all.
+// DeadEntries returns a page of dead entries, newest first, and the total. An empty id selects all.
 func (l *Store) DeadEntries(ctx context.Context, id string, limit, offset int) ([]DeadEntry, int64, error) {
 	rows, err := l.db.Query(ctx, opsDeadTotal, id)
 	total, _, err := sqldb.One(rows, err, sqldb.Value[int64])

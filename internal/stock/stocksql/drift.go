@@ -10,17 +10,17 @@ import (
 	"comanda/internal/stock"
 )
 
-// driftWindow is how many holds are summed up by one statement, so that each takes a fraction of a second however many
-// there are.
+// driftWindow is the number of holds that one statement sums up, so that each takes a fraction of a second however
+// many there are.
 const driftWindow = 20_000
 
-// Drift compares counters with the holds that they count (I1): quotas from a business date on, and the stock. It returns
-// one sentence per difference; nothing means that all agree.
+// Drift compares counters with the holds that they count (I1): quotas from a business date on, and stock. It returns
+// one sentence per difference, none if all agree.
 func (l *Store) Drift(ctx context.Context, from string) ([]string, error) {
 	return l.DriftOf(ctx, 0, from)
 }
 
-// DriftOf compares what belongs to one branch, or to every one with 0.
+// DriftOf is Drift for one branch, or for all with 0.
 func (l *Store) DriftOf(ctx context.Context, branch int64, from string) (found []string, err error) {
 	err = l.db.Snapshot(ctx, func(ctx context.Context, at sqldb.Reader) error {
 		sums, err := sumHolds(ctx, at, branch, from)
@@ -41,10 +41,10 @@ func (l *Store) DriftOf(ctx context.Context, branch int64, from string) (found [
 	return found, err
 }
 
-// sum is what the holds take of one counter.
+// holdSum is the units that holds take from one counter.
 type holdSum struct{ held, used, holds int64 }
 
-// sumHolds goes through all holds, window by window. Those of the stock count however old they are.
+// sumHolds sums all holds, window by window. Holds of stock are included however old they are.
 func sumHolds(ctx context.Context, at sqldb.Reader, branch int64, from string) (map[stock.Key]holdSum, error) {
 	sums := map[stock.Key]holdSum{}
 	for after := ""; ; {
@@ -74,7 +74,7 @@ func NextHolds(ctx context.Context, at sqldb.Reader, after string, n int) (to st
 	return to, err
 }
 
-// driftOfCounters compares quotas and takes out of the sums what has a counter.
+// driftOfCounters compares quotas and removes those with a counter from the sums.
 func driftOfCounters(
 	ctx context.Context, at sqldb.Reader, branch int64, from string, sums map[stock.Key]holdSum,
 ) (found []string, err error) {
@@ -94,7 +94,8 @@ func driftOfCounters(
 	return found, err
 }
 
-// driftOfThings compares the stock, whose units have all come by an adjustment, and takes out of the sums what is there.
+// driftOfItems compares stock, all units of which come from adjustments, and removes the existing items from the
+// sums.
 func driftOfItems(
 	ctx context.Context, at sqldb.Reader, branch int64, sums map[stock.Key]holdSum,
 ) (found []string, err error) {
@@ -115,7 +116,7 @@ func driftOfItems(
 	return found, err
 }
 
-// strangers are holds of what has no counter.
+// orphanHolds returns the holds left in the sums: those of counters that do not exist.
 func orphanHolds(sums map[stock.Key]holdSum) (found []string) {
 	for _, k := range slices.SortedFunc(maps.Keys(sums), compareKeys) {
 		if k.Scope.IsStock() {

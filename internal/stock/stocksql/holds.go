@@ -11,7 +11,7 @@ import (
 	"comanda/internal/stock"
 )
 
-// kind is how a line's row says whose item it is.
+// kind returns the value of hold_line.stock: 1 for a stock item, 0 for a menu item.
 func kind(k stock.Key) int64 {
 	if k.Scope.IsStock() {
 		return 1
@@ -19,7 +19,7 @@ func kind(k stock.Key) int64 {
 	return 0
 }
 
-// QueueHolds writes new holds with their lines.
+// QueueHolds inserts new holds with their lines.
 func QueueHolds(tx sqldb.Tx, holds []stock.NewHold, now int64) {
 	if len(holds) == 0 {
 		return
@@ -53,7 +53,8 @@ func QueueHolds(tx sqldb.Tx, holds []stock.NewHold, now int64) {
 		Int("qty", func(i int) int64 { return lines[i].qty }))
 }
 
-// QueueTransitions writes the steps of holds. Every one of them must find the state that the book saw under its lock.
+// QueueTransitions writes state changes. Each must find the state that was read under the lock; otherwise the
+// transaction fails.
 func QueueTransitions(tx sqldb.Tx, moves []stock.Transition, now int64) {
 	if len(moves) == 0 {
 		return
@@ -65,7 +66,7 @@ func QueueTransitions(tx sqldb.Tx, moves []stock.Transition, now int64) {
 		NullText("reason", func(i int) (string, bool) { return moves[i].Reason, moves[i].Reason != "" }), now)
 }
 
-// QueueExtended moves deadlines of holds to later ones.
+// QueueExtended moves deadlines of holds to later instants.
 func QueueExtended(tx sqldb.Tx, until map[string]time.Time) {
 	if len(until) == 0 {
 		return
@@ -78,7 +79,7 @@ func idRows(ids []string) *sqldb.RowSet {
 	return sqldb.NewRowSet(len(ids)).Text("id", func(i int) string { return ids[i] })
 }
 
-// Holds reads holds with their lines, without a lock: a hold's lines never change.
+// Holds returns holds with their lines, without a lock: the lines of a hold never change.
 func Holds(ctx context.Context, c sqldb.Reader, ids []string) ([]stock.HoldState, error) {
 	if len(ids) == 0 {
 		return nil, nil
@@ -87,7 +88,7 @@ func Holds(ctx context.Context, c sqldb.Reader, ids []string) ([]stock.HoldState
 	return collectHolds(rows, err)
 }
 
-// LockHolds locks holds in the order of their ids and enters them into the book in the state they have now.
+// LockHolds locks holds in the order of their ids and loads them into the balances with their current state.
 func LockHolds(ctx context.Context, tx sqldb.Tx, holds []stock.HoldState, balances *stock.Balances) error {
 	if len(holds) == 0 {
 		return nil
@@ -112,7 +113,7 @@ func LockHolds(ctx context.Context, tx sqldb.Tx, holds []stock.HoldState, balanc
 	return rows.Err()
 }
 
-// collectHolds puts rows of (hold, line) together; they come sorted by hold.
+// collectHolds combines rows of (hold, line), which are sorted by hold.
 func collectHolds(rows sqldb.Rows, err error) ([]stock.HoldState, error) {
 	if err != nil {
 		return nil, err

@@ -11,12 +11,12 @@ import (
 	"comanda/internal/stock"
 )
 
-// Things finds stock items by what their owner calls them. Those that are not there are left out.
+// Items returns stock items by SKU. Missing ones are left out.
 func (r *Reservations) Items(ctx context.Context, branch int64, skus []string) ([]stock.Item, error) {
 	return Items(ctx, r.db, branch, skus)
 }
 
-// Things is the same within a transaction.
+// Items is Reservations.Items within a transaction.
 func Items(ctx context.Context, c sqldb.Conn, branch int64, skus []string) ([]stock.Item, error) {
 	rows, err := c.Query(ctx, itemFind, sqldb.NewRowSet(len(skus)).
 		Int("branch_id", func(int) int64 { return branch }).
@@ -29,7 +29,7 @@ func scanItem(r sqldb.Rows) (t stock.Item, err error) {
 	return t, err
 }
 
-// bring makes a stock item with nothing of it, and tells whether it was not there.
+// ensureItem creates a missing stock item without units and reports whether it did.
 func ensureItem(ctx context.Context, tx sqldb.Tx, branch int64, sku string, now time.Time) (bool, error) {
 	n, err := tx.Exec(ctx, itemInsert, branch, sku, now.UnixMilli())
 	if n > 0 {
@@ -38,7 +38,7 @@ func ensureItem(ctx context.Context, tx sqldb.Tx, branch int64, sku string, now 
 	return n > 0, err
 }
 
-// Add makes a stock item with nothing of it.
+// Add creates a stock item without units.
 func (r *Reservations) Add(ctx context.Context, by identity.Actor, t stock.Item) error {
 	now := r.now()
 	return r.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
@@ -62,7 +62,7 @@ func (r *Reservations) Add(ctx context.Context, by identity.Actor, t stock.Item)
 	})
 }
 
-// Describe changes the name, the unit and the mark of a stock item.
+// Update changes the name, unit and alarm threshold of a stock item.
 func (r *Reservations) Update(ctx context.Context, by identity.Actor, t stock.Item) error {
 	now := r.now()
 	return r.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
@@ -85,8 +85,8 @@ func (r *Reservations) Update(ctx context.Context, by identity.Actor, t stock.It
 	})
 }
 
-// mark raises the alarm that a new mark asks for. The counter is locked until the mark stands, so that whoever takes units
-// meanwhile goes by the one or by the other.
+// setThreshold raises the alarm that a new threshold triggers. The counter stays locked until the commit, so that a
+// concurrent sale sees either the old or the new threshold.
 func setThreshold(ctx context.Context, tx sqldb.Tx, t stock.Item, lowAt int64, now time.Time) error {
 	if lowAt == t.LowAt {
 		return nil
@@ -110,7 +110,7 @@ func update(tx sqldb.Tx, t stock.Item, now time.Time) {
 	tx.QueueExactly(1, itemUpdate, t.ID, t.Name, t.Unit, lowAt, now.UnixMilli())
 }
 
-// described is a stock item as the audit log writes it.
+// auditText returns a stock item in the form of the audit log.
 func auditText(t stock.Item) map[string]any {
 	return map[string]any{"name": t.Name, "unit": t.Unit, "lowAt": t.LowAt}
 }

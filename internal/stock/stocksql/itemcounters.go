@@ -5,7 +5,7 @@ import (
 	"comanda/internal/stock"
 )
 
-// queueLockThings locks the counters of stock items and enters them into the book, with the next flush.
+// queueLockItems locks the counters of stock items with the next flush and loads them into the balances.
 func queueLockItems(tx sqldb.Tx, keys []stock.Key, balances *stock.Balances) {
 	if len(keys) == 0 {
 		return
@@ -41,7 +41,7 @@ func itemKeyRows(keys []stock.Key) *sqldb.RowSet {
 		Int("item", func(i int) int64 { return keys[i].Item })
 }
 
-// queueThings writes what the book has changed of the stock.
+// queueItemDeltas writes the changes of stock items.
 func queueItemDeltas(tx sqldb.Tx, c counterChanges) {
 	n := len(c.keys)
 	if n == 0 {
@@ -56,7 +56,7 @@ func queueItemDeltas(tx sqldb.Tx, c counterChanges) {
 		Int("sold", func(i int) int64 { return c.counters[i].DeltaUsed }))
 }
 
-// scanThing reads a stock item's row as a count: its cap is everything that there is.
+// scanItemCount reads a stock item's row as a count, the cap of which is the sum of all units.
 func scanItemCount(r sqldb.Rows) (c stock.Count, err error) {
 	var available int64
 	err = r.Scan(&c.Item, &available, &c.Held, &c.Used)

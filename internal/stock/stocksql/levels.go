@@ -8,19 +8,18 @@ import (
 	"comanda/internal/stock"
 )
 
-// named is a stock item as other systems name it.
+// itemRef identifies a stock item as other systems do.
 type itemRef struct {
 	branch int64
 	sku    string
 }
 
-// Level tells how many units of an item there are; one without an id is not there. Questions that come at once share a
-// statement.
+// Level returns the level of an item; one without an id does not exist. Concurrent calls share a statement.
 func (r *Reservations) Level(ctx context.Context, branch int64, sku string) (stock.Level, error) {
 	return r.levels.Do(ctx, itemRef{branch, sku})
 }
 
-// Levels gives those of a branch's items that are there.
+// Levels returns the levels of the branch's items that exist.
 func (r *Reservations) Levels(ctx context.Context, branch int64, skus []string) ([]stock.Level, error) {
 	questions := make([]itemRef, len(skus))
 	for i, sku := range skus {
@@ -39,7 +38,7 @@ func (r *Reservations) Levels(ctx context.Context, branch int64, skus []string) 
 	return levels, nil
 }
 
-// readLevels answers questions that came at once. The same one may be among them many times.
+// readLevels answers concurrent calls, which may contain an item many times.
 func (r *Reservations) readLevels(ctx context.Context, questions []itemRef) ([]stock.Level, error) {
 	known := make(map[itemRef]stock.Level, len(questions))
 	asked := make([]itemRef, 0, len(questions))
@@ -71,10 +70,10 @@ func scanLevel(r sqldb.Rows) (l stock.Level, err error) {
 	return l, err
 }
 
-// halfLife is after what time a look at an item counts half.
+// rankHalfLife is the time after which a read counts half.
 const rankHalfLife = time.Hour
 
-// Rank counts reads, and lets older ones fade.
+// Rank adds read counts and decays older ones.
 func (r *Reservations) Rank(ctx context.Context, reads []stock.ReadCount) error {
 	now := r.now()
 	return r.db.Write(ctx, func(_ context.Context, tx sqldb.Tx) error {
@@ -90,7 +89,7 @@ func (r *Reservations) Rank(ctx context.Context, reads []stock.ReadCount) error 
 	})
 }
 
-// Top gives the items that were read most, in all branches.
+// Top returns the most read items of all branches.
 func (r *Reservations) Top(ctx context.Context, limit int) ([]stock.Level, error) {
 	rows, err := r.db.Query(ctx, rankTop, limit)
 	return sqldb.Collect(rows, err, scanLevel)

@@ -32,7 +32,7 @@ const (
 
 // kept is one reservation, as the sequential inventory has it.
 type kept struct {
-	state stock.Status // empty: never heard of
+	state stock.Status // empty: unknown
 	qty   [2]int64
 }
 
@@ -49,7 +49,7 @@ func (v inventory) left(item int) int64 {
 	return n
 }
 
-// do gives the answer to what is asked, and what is afterwards.
+// do returns the answer to a call, and the state afterwards.
 func (v inventory) do(a asked) (string, inventory) {
 	k := &v[a.id]
 	live := k.state == stock.StatusReserved || k.state == stock.StatusConfirmed
@@ -159,7 +159,7 @@ func (s *shop) wantLinear(m porcupine.Model, history []porcupine.Operation) {
 	}
 }
 
-// The ledger by itself is linearizable, whatever two processes do to the same few reservations of two items at once.
+// SQL by itself is linearizable, whatever two processes do to the same few reservations of two items at once.
 func TestLinearizable_sql(t *testing.T) {
 	eachShop(t, func(s *shop) {
 		for round := range 15 {
@@ -178,11 +178,11 @@ func TestLinearizable_sql(t *testing.T) {
 			})
 			s.wantLinear(sequential(), history)
 		}
-		s.even(s.keep.Reconcile) // a return that Redis hears of before its sale is counted wrong until somebody looks
+		s.even(s.keep.Reconcile) // a return that reaches Redis before its sale is counted wrong until Reconcile runs
 	})
 }
 
-// demand asks the ledger, without asking the gate before.
+// demand asks SQL, without asking the cache before.
 func (s *shop) command(p *process, round int, a asked, items [2]int64) error {
 	d := stock.Command{Action: a.act, ID: fmt.Sprint(round, ".", a.id)}
 	d.Hold = stock.Hold{ID: stock.HoldID(d.ID), Scope: stock.StockScope(s.branch), Until: s.clock.now().Add(time.Hour)}
@@ -198,11 +198,11 @@ func (s *shop) command(p *process, round int, a asked, items [2]int64) error {
 	return err
 }
 
-// behind is how far a refusal may be behind what is committed: the gate's word is checked against counters that were read
+// behind is how far a refusal may be behind what is committed: the cache's word is checked against counters that were read
 // a moment ago, and stands for another one.
 const behind = 20 * time.Millisecond
 
-// With the gate before it the inventory is linearizable but for refusals: "there is not enough" may speak of a moment ago,
+// With the cache before it the inventory is linearizable but for refusals: "there is not enough" may speak of a moment ago,
 // though never of a moment that was not.
 func TestLinearizable_with_cache(t *testing.T) {
 	eachShop(t, func(s *shop) {
@@ -222,7 +222,7 @@ func TestLinearizable_with_cache(t *testing.T) {
 					a.act = []stock.Action{stock.Try, stock.Confirm, stock.Cancel}[rand.IntN(3)]
 				case stock.Confirm:
 					a.act = []stock.Action{stock.Return, stock.Cancel}[rand.IntN(2)]
-				default: // a new one, under an id that nobody else uses; each of them takes two questions at least
+				default: // a new one under an unused id; each takes at least two calls
 					*a = asked{act: stock.Try, id: caller*ids/callers + made[caller], item: rand.IntN(len(skus))}
 					a.qty[0] = 1 + rand.Int64N(3)
 					made[caller]++

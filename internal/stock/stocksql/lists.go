@@ -9,17 +9,17 @@ import (
 	"comanda/internal/stock"
 )
 
-// Thing finds a stock item by its number; one without an id is not there.
+// Item returns a stock item by number; one without an id does not exist.
 func (l *Store) Item(ctx context.Context, id int64) (stock.Item, error) {
 	rows, err := l.db.Query(ctx, itemSelect, id)
 	t, _, err := sqldb.One(rows, err, scanItem)
 	return t, err
 }
 
-// literal has a text stand for itself in a pattern of LIKE.
+// literal escapes a text for use in a LIKE pattern.
 var literal = strings.NewReplacer("!", "!!", "%", "!%", "_", "!_")
 
-// Levels lists a branch's stock items by their names.
+// Levels returns a page of a branch's stock items by name, and the total.
 func (l *Store) Levels(ctx context.Context, f stock.LevelFilter) ([]stock.Level, int64, error) {
 	pattern, low := "", 0
 	if f.Query != "" {
@@ -38,7 +38,7 @@ func (l *Store) Levels(ctx context.Context, f stock.LevelFilter) ([]stock.Level,
 	return page, total, err
 }
 
-// Adjustments lists those of an item, the newest first.
+// Adjustments returns a page of an item's adjustments, newest first, and the total.
 func (l *Store) Adjustments(ctx context.Context, item int64, limit, offset int) ([]stock.AdjustmentRecord, int64, error) {
 	rows, err := l.db.Query(ctx, adjustmentCount, item)
 	total, _, err := sqldb.One(rows, err, sqldb.Value[int64])
@@ -56,7 +56,7 @@ func (l *Store) Adjustments(ctx context.Context, item int64, limit, offset int) 
 	return page, total, err
 }
 
-// Reservations lists those of a branch, the one that changed last first.
+// Reservations returns a page of a branch's reservations, the most recently changed first, and the total.
 func (l *Store) Reservations(ctx context.Context, f stock.ReservationFilter) ([]stock.ReservationRecord, int64, error) {
 	state, reason := f.Status.State()
 	rows, err := l.db.Query(ctx, reservationCount, f.Branch, string(state), reason)

@@ -14,8 +14,8 @@ import (
 	"comanda/internal/stock"
 )
 
-// Consumers hear the demands of other systems, one for each queue of the reference (inventory-tcc.md, event consumers
-// configuration).
+// Consumers returns the consumers of other systems' commands, one per queue of the reference (inventory-tcc.md, event
+// consumers configuration).
 func (r *Reservations) Consumers() []inbox.Consumer {
 	return []inbox.Consumer{
 		r.consumer("inventory_order_created", event.StockWanted.Type),
@@ -28,8 +28,8 @@ func (r *Reservations) consumer(name string, t event.Type) inbox.Consumer {
 	return inbox.Consumer{Name: name, Types: []string{t.Name}, Queue: "inventory." + t.Name, Apply: r.handle}
 }
 
-// hear does what messages demand, and answers by events. The gate is not asked: nobody waits for the answer, and it is told
-// after the commit.
+// handle executes commands from messages and answers by events. It skips the admission cache: no caller waits for the
+// answer, and the cache receives the result after the commit.
 func (r *Reservations) handle(ctx context.Context, tx sqldb.Tx, events []event.Event) error {
 	heard := make([]stock.MessageCommand, len(events))
 	for i, e := range events {
@@ -60,7 +60,7 @@ func (r *Reservations) handle(ctx context.Context, tx sqldb.Tx, events []event.E
 	return retryOnCollision(tx.Flush(ctx))
 }
 
-// collided has a transaction begin anew that has met another process entering the same new id: then it is found there.
+// retryOnCollision restarts a transaction that inserted the same new id as another process; the retry finds that id.
 func retryOnCollision(err error) error {
 	if errors.Is(err, sqldb.ErrUnique) {
 		return fmt.Errorf("%w: %w", sqldb.ErrRetry, err)
@@ -68,7 +68,7 @@ func retryOnCollision(err error) error {
 	return err
 }
 
-// number finds the numbers of what is wanted.
+// resolveItems sets the item numbers of all Try commands.
 func (r *Reservations) resolveItems(ctx context.Context, tx sqldb.Tx, heard []stock.MessageCommand) error {
 	var wanted []itemRef
 	for _, h := range heard {
@@ -93,7 +93,7 @@ func (r *Reservations) resolveItems(ctx context.Context, tx sqldb.Tx, heard []st
 	if err != nil {
 		return err
 	}
-	if wanted[0].branch == 0 { // they come first
+	if wanted[0].branch == 0 { // sorted first: messages without a branch
 		elsewhere, err := itemsInAnyBranch(ctx, tx, wanted)
 		if err != nil {
 			return err
@@ -113,7 +113,7 @@ func (r *Reservations) resolveItems(ctx context.Context, tx sqldb.Tx, heard []st
 	return nil
 }
 
-// anywhere finds items of which nobody said in which branch they are, in all of them.
+// itemsInAnyBranch returns the items of messages without a branch, from all branches.
 func itemsInAnyBranch(ctx context.Context, tx sqldb.Tx, wanted []itemRef) ([]stock.Item, error) {
 	n, _ := slices.BinarySearchFunc(wanted, 1, func(w itemRef, branch int64) int { return cmp.Compare(w.branch, branch) })
 	rows, err := tx.Query(ctx, itemAnywhere, sqldb.NewRowSet(n).Text("sku", func(i int) string { return wanted[i].sku }))

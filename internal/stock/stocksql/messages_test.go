@@ -70,7 +70,7 @@ func (h *recordingQueue) EnqueueCommitted(entries []stock.OutboxEntry) {
 
 func (h *recordingQueue) DrainApplied() []string { return nil }
 
-// told gives the number of operations since the last question.
+// told returns the number of operations since the last call.
 func (h *recordingQueue) told() int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -129,7 +129,7 @@ func (e *ear) hear(t testing.TB, batch ...message) []inbox.Outcome {
 	return all
 }
 
-// told gives the answers, in their order, and holds each against its schema.
+// told returns the answers in order and validates each against its schema.
 func (e *ear) told(t testing.TB) []event.Event {
 	t.Helper()
 	rows, err := e.db.Query(context.Background(), toldSQL)
@@ -286,7 +286,7 @@ func TestConsumers_answers(t *testing.T) {
 	}
 }
 
-// The gate is told what was committed, and nothing of what was rolled back beside it.
+// The cache receives what was committed, and nothing that was rolled back beside it.
 func TestConsumers_update_the_cache(t *testing.T) {
 	t.Parallel()
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
@@ -294,11 +294,11 @@ func TestConsumers_update_the_cache(t *testing.T) {
 		poison := message{"3", "order.created", `{`}
 		e.hear(t, created("1", "a", "rice*4"), created("2", "b", "rice*4"), poison, created("4", "c", "rice*4"))
 		if n := e.gate.told(); n != 3 { // two are held, one is refused
-			t.Errorf("the gate was told %d operations, want 3", n)
+			t.Errorf("the cache was told %d operations, want 3", n)
 		}
 		e.hear(t, created("1", "a", "rice*4"), confirmed("5", "a"), unwanted("6", "b"))
 		if n := e.gate.told(); n != 2 {
-			t.Errorf("the gate was told %d operations, want 2", n)
+			t.Errorf("the cache was told %d operations, want 2", n)
 		}
 	})
 }
@@ -347,7 +347,7 @@ func TestConsumers_poison(t *testing.T) {
 	})
 }
 
-// Two processes that hear of the same new id in the same moment get into each other's way and nothing more: each message
+// Two processes that receive the same new id at the same moment only delay each other: each message
 // is applied, and none of them is counted as failed.
 func TestConsumers_concurrent_same_id(t *testing.T) {
 	t.Parallel()

@@ -11,7 +11,7 @@ import (
 )
 
 // Each test below is a mistake of the reference documents' reserve, confirm and cancel that must not come back, through
-// the whole of it: gate, ledger, and what keeps the two equal.
+// the whole path: cache, SQL, and the syncer between them.
 
 func code(err error) string {
 	if f, ok := errors.AsType[*fault.Error](err); ok {
@@ -35,7 +35,7 @@ func TestMistake_cancel_twice(t *testing.T) { // turned 10 units into 13
 	})
 }
 
-func TestMistake_cancel_after_confirm(t *testing.T) { // gave 3 sold and 10 available
+func TestMistake_cancel_after_confirm(t *testing.T) { // ended with 3 sold and 10 available
 	eachShop(t, func(s *shop) {
 		item := s.receive("rice", 10)
 		s.built()

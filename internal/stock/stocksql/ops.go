@@ -12,7 +12,7 @@ import (
 	"comanda/internal/stock"
 )
 
-// wireOp is an operation as redis_outbox keeps it. Scope stands in the row's own columns.
+// wireOp is an operation as stored in redis_outbox. Its scope is in the row's own columns.
 type wireOp struct {
 	Kind  stock.OpKind `json:"k"`
 	ID    string       `json:"id,omitempty"`
@@ -20,7 +20,8 @@ type wireOp struct {
 	Until int64        `json:"u,omitempty"`
 }
 
-// QueueOps writes what the gate must be told after the commit: one row per scope, because rows cost more than bytes.
+// QueueOps writes the operations that the admission cache must apply after the commit: one row per scope, because
+// rows cost more than bytes.
 func QueueOps(tx sqldb.Tx, ops []stock.Op, newID func() string, now int64) ([]stock.OutboxEntry, error) {
 	var entries []stock.OutboxEntry
 	index := map[stock.Scope]int{}
@@ -84,7 +85,7 @@ func decodeOps(scope stock.Scope, text string) ([]stock.Op, error) {
 	return ops, nil
 }
 
-// QueueForget deletes entries that Redis has taken in.
+// QueueDeleteEntries deletes entries that Redis has applied.
 func QueueDeleteEntries(tx sqldb.Tx, ids []string) {
 	if len(ids) > 0 {
 		slices.Sort(ids)
@@ -92,7 +93,7 @@ func QueueDeleteEntries(tx sqldb.Tx, ids []string) {
 	}
 }
 
-// Forget deletes entries that Redis has taken in, in a transaction of its own.
+// DeleteEntries deletes entries that Redis has applied, in a transaction of its own.
 func (l *Store) DeleteEntries(ctx context.Context, ids []string) error {
 	if len(ids) == 0 {
 		return nil
@@ -102,8 +103,7 @@ func (l *Store) DeleteEntries(ctx context.Context, ids []string) error {
 	return err
 }
 
-// Unapplied gives entries that were written and are due at or before an instant and not deleted since, behind an id and
-// in the order of ids, which is that of their writing.
+// Unapplied implements stock.SyncStore. The order of ids is the order of writing.
 func (l *Store) Unapplied(ctx context.Context, before time.Time, after string, limit int) ([]stock.OutboxEntry, error) {
 	rows, err := l.db.Query(ctx, opsSelect, before.UnixMilli(), after, limit)
 	return sqldb.Collect(rows, err, scanEntry)
@@ -120,11 +120,11 @@ func scanEntry(r sqldb.Rows) (e stock.OutboxEntry, err error) {
 	return e, nil
 }
 
-// maxCause bounds what is kept of why Redis has refused an entry.
+// maxCause bounds the stored error text of a rejected entry, in bytes.
 const maxCause = 500
 
-// Postpone notes one more attempt of entries that Redis has refused. Two processes may have tried the same entry; only
-// the first of them counts.
+// Postpone records one more attempt of rejected entries. If two processes tried the same entry, only the first is
+// counted.
 func (l *Store) Postpone(ctx context.Context, late []stock.FailedEntry, now time.Time) error {
 	slices.SortFunc(late, func(a, b stock.FailedEntry) int { return strings.Compare(a.ID, b.ID) })
 	_, err := l.db.Exec(ctx, opsPostpone, sqldb.NewRowSet(len(late)).
@@ -143,27 +143,28 @@ func number(b bool) int64 {
 	return 0
 }
 
-// shortened cuts a text where a character ends.
+// truncated cuts a text to maxCause bytes at a character boundary.
 func truncated(text string) string {
 	return strings.ToValidUTF8(text[:min(len(text), maxCause)], "")
 }
 
-// Revive has entries that were given up tried again, with all attempts before them. An empty id means all.
+// RetryDead resets the attempts of dead entries, so that they are tried again, and returns their number. An empty id
+// selects all.
 func (l *Store) RetryDead(ctx context.Context, id string) (int64, error) {
 	return l.db.Exec(ctx, opsRevive, id)
 }
 
-// Backlog tells how many entries Redis has not taken in, and how old the oldest is.
+// Backlog returns the number of entries that Redis has not applied, and the age of the oldest.
 func (l *Store) Backlog(ctx context.Context, now time.Time) (n int64, age time.Duration, err error) {
 	return l.count(ctx, opsCount, now)
 }
 
-// GivenUp tells how many entries are not tried any more, and for how long the first of them.
+// DeadBacklog returns the number of dead entries, and the age of the oldest.
 func (l *Store) DeadBacklog(ctx context.Context, now time.Time) (n int64, age time.Duration, err error) {
 	return l.count(ctx, opsCountDead, now)
 }
 
-// count reads how many there are and since when.
+// count reads a number and a start time.
 func (l *Store) count(
 	ctx context.Context, q *sqldb.Stmt, now time.Time, args ...any,
 ) (n int64, age time.Duration, err error) {

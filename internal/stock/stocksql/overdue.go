@@ -7,12 +7,12 @@ import (
 	"comanda/internal/sqldb"
 )
 
-// Late tells how many orders still hold what they have not paid for past their deadline, and by how much the first.
+// OverdueOrders returns the number of unpaid orders that hold units past their deadline, and the delay of the oldest.
 func (l *Store) OverdueOrders(ctx context.Context, now time.Time) (n int64, by time.Duration, err error) {
 	return l.count(ctx, holdLate, now, now.UnixMilli())
 }
 
-// Low tells for each branch with stock items of how many no more is left than their owner wants to hear of.
+// LowItems returns, for each branch with stock items, how many are at or below their alarm threshold.
 func (l *Store) LowItems(ctx context.Context) (map[int64]int64, error) {
 	rows, err := l.db.Query(ctx, inventoryLow)
 	pairs, err := sqldb.Collect(rows, err, sqldb.Pair)
@@ -23,7 +23,7 @@ func (l *Store) LowItems(ctx context.Context) (map[int64]int64, error) {
 	return low, err
 }
 
-// PurgeEarly forgets confirmations, noted before an instant, of reservations that never came.
+// PurgeEarlyConfirms deletes early confirmations older than an instant, whose Try never came.
 func (l *Store) PurgeEarlyConfirms(ctx context.Context, before time.Time) error {
 	_, err := l.db.Exec(ctx, earlyPurge, before.UnixMilli())
 	return err

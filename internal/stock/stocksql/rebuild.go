@@ -9,8 +9,8 @@ import (
 	"comanda/internal/stock"
 )
 
-// ClaimRebuild makes the caller the only one who may rebuild a scope until an instant. When it may not, mine is false
-// and free is the instant from which it may ask again: a rebuild is under way, or has ended a short while ago.
+// ClaimRebuild implements stock.RebuildStore. A claim fails while a rebuild is running or has ended a short while
+// ago.
 func (l *Store) ClaimRebuild(
 	ctx context.Context, s stock.Scope, now, until time.Time,
 ) (mine bool, free time.Time, err error) {
@@ -27,29 +27,27 @@ func (l *Store) ClaimRebuild(
 	return false, time.UnixMilli(ms + 1).UTC(), err
 }
 
-// RenewRebuild moves the end of a claim and reports whether the claim was still the caller's.
+// RenewRebuild implements stock.RebuildStore.
 func (l *Store) RenewRebuild(ctx context.Context, s stock.Scope, was, until time.Time) (bool, error) {
 	n, err := l.db.Exec(ctx, scopeRenew, s.Branch, s.Date, was.UnixMilli(), until.UnixMilli())
 	return n == 1, err
 }
 
-// EndRebuild records the epoch that Redis shows now, empty after a failure, and bars the next claim until an instant. A
-// claim that is not the caller's any more is left as it is.
+// EndRebuild implements stock.RebuildStore.
 func (l *Store) EndRebuild(ctx context.Context, s stock.Scope, was time.Time, epoch string, next time.Time) error {
 	_, err := l.db.Exec(ctx, scopeRelease, s.Branch, s.Date, was.UnixMilli(), epoch, next.UnixMilli()-1)
 	return err
 }
 
 const (
-	opsPerDelete = 5000 // entries that one statement deletes
+	opsPerDelete = 5000 // entries per DELETE, so that no statement holds locks for long
 	holdsPerPage = 1000
 
-	// stockDates are the business dates back from today whose orders may hold units of the stock: none is held for longer.
+	// stockDates is how many business dates back orders may hold units of stock: none is held for longer.
 	stockDates = 5
 )
 
-// BeginImage makes the counters of a scope exist and deletes what waits in redis_outbox for it. What the deleted entries
-// say is in everything that is read from here on.
+// PrepareRebuild implements stock.RebuildStore.
 func (l *Store) PrepareRebuild(ctx context.Context, s stock.Scope) error {
 	if !s.IsStock() {
 		if _, err := l.db.Exec(ctx, counterEnsureBranch, s.Branch, s.Date); err != nil {
@@ -64,8 +62,8 @@ func (l *Store) PrepareRebuild(ctx context.Context, s stock.Scope) error {
 	}
 }
 
-// ReadHolds passes on, page by page, the holds of a scope that are held or that have ended since an instant. Each page is
-// of an instant of its own, and nothing is locked or open while it is passed on.
+// ReadHolds implements stock.RebuildStore. Each page is a snapshot of its own; nothing is locked or open while it is
+// passed on.
 func (l *Store) ReadHolds(ctx context.Context, s stock.Scope, since time.Time, each func([]stock.HoldState) error) error {
 	for _, state := range []stock.State{stock.Held, stock.Confirmed, stock.Released, stock.Returned} {
 		after := since
@@ -81,8 +79,8 @@ func (l *Store) ReadHolds(ctx context.Context, s stock.Scope, since time.Time, e
 	return nil
 }
 
-// datesOf are the business dates whose holds may have lines of a scope. Of a branch's stock, those are the reservations of
-// other systems, which have no date, and the orders of the last days; one day more on each side bears every time zone.
+// datesOf returns the business dates whose holds may have lines of a scope. For stock these are the empty date, of
+// other systems' reservations, and the last days of orders, with one more day on each side for time zones.
 func datesOf(s stock.Scope, now time.Time) []string {
 	if !s.IsStock() {
 		return []string{s.Date}
@@ -117,7 +115,7 @@ func (l *Store) readHolds(
 	}
 }
 
-// partsOf keeps of some holds what a scope has of them.
+// partsOf returns the parts of holds that belong to a scope.
 func partsOf(s stock.Scope, holds []stock.HoldState) []stock.HoldState {
 	of := holds[:0]
 	for _, h := range holds {
@@ -130,8 +128,7 @@ func partsOf(s stock.Scope, holds []stock.HoldState) []stock.HoldState {
 	return of
 }
 
-// Image reads, all of one instant, the counters of a scope, its first entries of redis_outbox, and the holds that these
-// name, and reports whether there are more entries. It locks nothing.
+// Snapshot implements stock.RebuildStore. It locks nothing.
 func (l *Store) Snapshot(
 	ctx context.Context, s stock.Scope, limit int,
 ) (im stock.ScopeSnapshot, entries []string, more bool, err error) {

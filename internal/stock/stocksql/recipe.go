@@ -11,7 +11,7 @@ import (
 	"comanda/internal/stock"
 )
 
-// Recipe gives what one portion of a menu item takes, and the item's branch.
+// Recipe returns the stock that one portion of a menu item consumes, and the item's branch.
 func (l *Store) Recipe(ctx context.Context, by identity.Actor, item int64) (branch int64, lines []stock.SKULine, err error) {
 	if branch, err = visibleItemBranch(ctx, l.db, by, recipeBranch, item); err != nil {
 		return 0, nil, err
@@ -20,7 +20,7 @@ func (l *Store) Recipe(ctx context.Context, by identity.Actor, item int64) (bran
 	return branch, lines, err
 }
 
-// ownDish gives the branch of a menu item, if the actor sees it.
+// visibleItemBranch returns the branch of a menu item, or ErrMenuItemNotFound if the actor may not see it.
 func visibleItemBranch(ctx context.Context, c sqldb.Conn, by identity.Actor, q *sqldb.Stmt, item int64) (int64, error) {
 	rows, err := c.Query(ctx, q, item)
 	branch, found, err := sqldb.One(rows, err, sqldb.Value[int64])
@@ -38,7 +38,7 @@ func recipe(ctx context.Context, c sqldb.Conn, item int64) ([]stock.SKULine, err
 	})
 }
 
-// SetRecipe replaces what one portion of a menu item takes. A recipe that is as it was is not written anew.
+// SetRecipe replaces the stock that one portion of a menu item consumes. An unchanged recipe is not written.
 func (l *Store) SetRecipe(
 	ctx context.Context, by identity.Actor, item int64, lines []stock.SKULine,
 ) (branch int64, err error) {
@@ -67,7 +67,7 @@ func (l *Store) SetRecipe(
 	return branch, err
 }
 
-// resolve finds the stock items of a recipe in its branch.
+// resolve returns the lines of a recipe with the item numbers of its branch.
 func resolve(ctx context.Context, tx sqldb.Tx, branch int64, lines []stock.SKULine) ([]stock.Line, error) {
 	skus := make([]string, len(lines))
 	for i, l := range lines {
@@ -92,7 +92,7 @@ func resolve(ctx context.Context, tx sqldb.Tx, branch int64, lines []stock.SKULi
 	return wanted, nil
 }
 
-// amounts is a recipe as the audit log writes it.
+// amounts returns a recipe in the form of the audit log.
 func amounts(lines []stock.SKULine) map[string]int64 {
 	all := make(map[string]int64, len(lines))
 	for _, l := range lines {

@@ -6,7 +6,7 @@ import (
 	"comanda/internal/stock"
 )
 
-// Recipes gives what one portion of each menu item of a branch takes of its stock.
+// Recipes returns the stock that one portion of each menu item of a branch consumes.
 func (l *Store) Recipes(ctx context.Context, branch int64) (map[int64][]stock.Line, error) {
 	rows, err := l.db.Query(ctx, recipeSelect, branch)
 	if err != nil {

@@ -30,7 +30,7 @@ import (
 const callers = 128
 
 // BenchmarkReservation is a Try of one item, durable and told, our way and the reference's, in one run on the same
-// PostgreSQL and Redis. The second figure over the first is the ratio that docs/capacity.md gives.
+// PostgreSQL and Redis. The second figure over the first is the ratio in docs/capacity.md.
 func BenchmarkReservation(b *testing.B) {
 	b.Run("comanda", benchmarkOurs)
 	b.Run("reference", benchmarkReference)

@@ -8,7 +8,7 @@ import (
 	"comanda/internal/stock"
 )
 
-// Find gives a reservation; one without an id is not there. Questions that come at once share a statement.
+// Find returns a reservation; one without an id does not exist. Concurrent calls share a statement.
 func (r *Reservations) Find(ctx context.Context, id string) (stock.Reservation, error) {
 	return r.finds.Do(ctx, id)
 }
@@ -59,7 +59,7 @@ func find(ctx context.Context, c sqldb.Conn, ids []string) ([]stock.Reservation,
 	return all, nil
 }
 
-// texts reads rows of two texts as a map.
+// textMap returns rows of two texts as a map.
 func textMap(ctx context.Context, c sqldb.Conn, q *sqldb.Stmt, args ...any) (map[string]string, error) {
 	rows, err := c.Query(ctx, q, args...)
 	if err != nil {
@@ -102,7 +102,7 @@ func itemRows(items []int64) *sqldb.RowSet {
 	return sqldb.NewRowSet(len(items)).Int("item", func(i int) int64 { return items[i] })
 }
 
-// Overdue gives the ids of reservations whose deadline has come, those that waited longest first.
+// Overdue returns the ids of reservations past their deadline, the oldest first.
 func (r *Reservations) Overdue(ctx context.Context, now time.Time, limit int) ([]string, error) {
 	rows, err := r.db.Query(ctx, reservationOverdue, now.UnixMilli(), limit)
 	holds, err := sqldb.Collect(rows, err, sqldb.Value[string])
@@ -112,7 +112,7 @@ func (r *Reservations) Overdue(ctx context.Context, now time.Time, limit int) ([
 	return holds, err
 }
 
-// Late tells how many reservations are past their deadline, and by how much the first of them.
+// OverdueReservations returns the number of reservations past their deadline, and the delay of the oldest.
 func (r *Reservations) OverdueReservations(ctx context.Context, now time.Time) (n int64, by time.Duration, err error) {
 	rows, err := r.db.Query(ctx, reservationLate, now.UnixMilli())
 	pair, _, err := sqldb.One(rows, err, sqldb.Pair)

@@ -13,22 +13,23 @@ import (
 	"comanda/internal/uid"
 )
 
-// Bounds of the group commit, as of that of orders.
+// Limits of the group commit, the same as for orders.
 const (
 	maxBatch = 512
 	maxQueue = 16_384
 )
 
-// Gate is told what was decided, after every commit. Neither method may block or fail.
+// CacheQueue passes committed changes to the admission cache; stock.Syncer implements it. Neither method may block or
+// fail.
 type CacheQueue interface {
-	// Committed hands over what must now be applied to Redis.
+	// EnqueueCommitted queues entries that must now be applied to Redis.
 	EnqueueCommitted(entries []stock.OutboxEntry)
-	// Applied gives the ids of entries that were applied and can be deleted, and forgets them.
+	// DrainApplied returns the ids of applied entries, to be deleted, and clears the list.
 	DrainApplied() []string
 }
 
-// Reservations runs demands of other systems in shared transactions, and keeps the counters that they are about. It
-// implements stock.Desk, stock.Shelves and stock.Ranks.
+// Reservations runs commands of other systems in shared transactions and manages stock items and their counters. It
+// implements stock.ReservationStore, stock.ItemStore and stock.RankingStore.
 type Reservations struct {
 	db     *sqldb.DB
 	cache  CacheQueue
@@ -37,12 +38,12 @@ type Reservations struct {
 	finds  sqldb.Questions[string, stock.Reservation]
 	levels sqldb.Questions[itemRef, stock.Level]
 
-	// Decided hears what was committed, whichever way it was demanded. It must not block, and is set before the first
-	// demand; nil is not called.
+	// OnCommit receives every committed batch, over HTTP or from messages. It must not block, and is set before the
+	// first command; nil is not called.
 	OnCommit func(commands []stock.Command, results []stock.CommandResult)
 }
 
-// NewReservations starts the goroutines that gather demands and questions; Stop ends them. now is the deciding clock.
+// NewReservations starts the goroutines that batch commands and reads; Stop ends them. now is the deciding clock.
 func NewReservations(db *sqldb.DB, gate CacheQueue, now func() time.Time) *Reservations {
 	r := &Reservations{db: db, cache: gate, now: now}
 	r.group = sqldb.NewGroup(db, sqldb.GroupConfig[stock.Command, stock.CommandResult]{Run: r.Run, Max: maxBatch, Queue: maxQueue})
@@ -51,20 +52,20 @@ func NewReservations(db *sqldb.DB, gate CacheQueue, now func() time.Time) *Reser
 	return r
 }
 
-// Stop finishes what waits and refuses what comes.
+// Stop finishes waiting commands and refuses new ones.
 func (r *Reservations) Stop() {
 	r.group.Stop()
 	r.finds.Stop()
 	r.levels.Stop()
 }
 
-// Group is the group commit, for its figures.
+// Group returns the group commit, for its metrics.
 func (r *Reservations) Group() *sqldb.Group[stock.Command, stock.CommandResult] { return r.group }
 
-// collisions is how often a demand is tried again that met another one of the same new id in another process.
+// maxAttempts is how often a command is tried that collides with another process inserting the same new id.
 const maxAttempts = 3
 
-// Do runs one demand; it is durable when Do returns without an error of kind Unavailable.
+// Do runs one command. Its result is durable unless the error is of kind Unavailable.
 func (r *Reservations) Do(ctx context.Context, d stock.Command) (stock.CommandResult, error) {
 	var res stock.CommandResult
 	var err error
@@ -77,7 +78,7 @@ func (r *Reservations) Do(ctx context.Context, d stock.Command) (stock.CommandRe
 	return res, tryAgain(err)
 }
 
-// DoAll runs many demands and gives a result and an error for each.
+// DoAll runs many commands and returns a result and an error for each.
 func (r *Reservations) DoAll(ctx context.Context, ds []stock.Command) ([]stock.CommandResult, []error) {
 	results, failures := r.group.DoAll(ctx, ds)
 	for i := range failures {
@@ -86,7 +87,7 @@ func (r *Reservations) DoAll(ctx context.Context, ds []stock.Command) ([]stock.C
 	return results, failures
 }
 
-// again makes of a failure that says nothing about the demand itself the advice to ask again.
+// tryAgain converts a failure that says nothing about the command itself into ErrTryAgain.
 func tryAgain(err error) error {
 	if errors.Is(err, sqldb.ErrUnique) || errors.Is(err, sqldb.ErrRetry) || errors.Is(err, context.DeadlineExceeded) {
 		return stock.ErrTryAgain.Because(err)
@@ -94,7 +95,8 @@ func tryAgain(err error) error {
 	return err
 }
 
-// Run decides demands within a transaction: load and lock, decide, write. The gate is told once it is committed.
+// Run decides commands within a transaction: load and lock, decide, write. After the commit the result is passed to
+// the admission cache.
 func (r *Reservations) Run(ctx context.Context, tx sqldb.Tx, commands []stock.Command) ([]stock.CommandResult, error) {
 	now := r.now()
 	b := &stock.CommandBatch{Now: now, Balances: stock.NewBalances(), Reasons: map[string]string{}, ConfirmedEarly: map[string]bool{}}
@@ -108,7 +110,7 @@ func (r *Reservations) Run(ctx context.Context, tx sqldb.Tx, commands []stock.Co
 	return results, r.write(tx, b)
 }
 
-// load takes locks in the one order: the stock, then holds.
+// load takes locks in the one order: counters, then holds.
 func load(ctx context.Context, tx sqldb.Tx, b *stock.CommandBatch, commands []stock.Command) error {
 	ids := make([]string, len(commands))
 	wanted := make([]stock.Hold, 0, len(commands))
@@ -148,7 +150,8 @@ func load(ctx context.Context, tx sqldb.Tx, b *stock.CommandBatch, commands []st
 	return tx.Flush(ctx)
 }
 
-// enter puts locked holds into the book. One that has come since its lines were read has the transaction begin anew.
+// loadHolds loads locked holds into the balances. A hold that was inserted after its lines were read restarts the
+// transaction.
 func loadHolds(rows sqldb.Rows, b *stock.CommandBatch, known map[string]stock.Hold) error {
 	for rows.Next() {
 		var id, state, reason string

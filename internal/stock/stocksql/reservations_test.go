@@ -22,7 +22,7 @@ import (
 	"comanda/internal/stock/stocktest"
 )
 
-// I1, I2, I4, I10, I12: random demands and adjustments on two processes. Every answer is the one that the rules give, and
+// I1, I2, I4, I10, I12: random demands and adjustments on two processes. Every answer follows the rules, and
 // the counters are the sums of the holds after every step.
 func TestReservations_model(t *testing.T) {
 	eachShop(t, func(s *shop) {
@@ -39,7 +39,7 @@ func TestReservations_model(t *testing.T) {
 	})
 }
 
-// sequence drives the ledger and the shelf alike.
+// sequence drives SQL and the shelf alike.
 type sequence struct {
 	s     *shop
 	shelf *stocktest.Model
@@ -165,7 +165,7 @@ func (s *shop) atOnce(n int, do func(i int, p *process)) {
 	all.Wait()
 }
 
-// I2: a storm on the last units has exactly as many winners, whether or not the gate knows anything. Everybody else is
+// I2: a storm on the last units has exactly as many winners, whether or not the cache knows anything. Everybody else is
 // told that nothing is left, and nothing else goes wrong.
 func TestReservations_exactly_n_winners(t *testing.T) {
 	eachShop(t, func(s *shop) {
@@ -337,7 +337,7 @@ func TestReservations_early_confirm_outlives_the_deadline(t *testing.T) {
 	})
 }
 
-// lender notes what a gate is told.
+// lender notes what a cache is told.
 type lender struct {
 	mu   sync.Mutex
 	told []stock.OutboxEntry
@@ -353,7 +353,7 @@ func (l *lender) DrainApplied() []string { return nil }
 
 var errChanged = errors.New("the caller has changed its mind")
 
-// The gate is told of what is committed, and of nothing else: a transaction that is undone leaves no word, no row and no
+// The cache is told of what is committed, and of nothing else: a transaction that is undone leaves no word, no row and no
 // event.
 func TestReservations_cache_is_told_after_commit(t *testing.T) {
 	eachShop(t, func(s *shop) {
@@ -370,7 +370,7 @@ func TestReservations_cache_is_told_after_commit(t *testing.T) {
 					return err
 				}
 				if len(gate.told) != 0 {
-					t.Error("the gate was told before the commit")
+					t.Error("the cache was told before the commit")
 				}
 				return end
 			})

@@ -114,7 +114,7 @@ func (s *shop) start(address string) *process {
 	return p
 }
 
-// receive puts units on the shelf and gives the number of the item.
+// receive adds units to an item and returns its number.
 func (s *shop) receive(sku string, units int64) int64 {
 	s.Helper()
 	level, err := s.reservations.Adjust(s.Context(), syncer, stock.Adjustment{
@@ -126,7 +126,7 @@ func (s *shop) receive(sku string, units int64) int64 {
 	return level.ID
 }
 
-// built has the gate know the stock. A rebuild in the background keeps ours from beginning, and may have read Redis before
+// built has the cache know the stock. A rebuild in the background keeps ours from beginning, and may have read Redis before
 // the test changed it; one that begins after its end has not.
 func (s *shop) built() {
 	s.Helper()
@@ -142,7 +142,7 @@ func (s *shop) built() {
 	}
 }
 
-// epoch returns that of the last rebuild, and nothing where the gate does not know the stock.
+// epoch returns that of the last rebuild, and nothing where the cache does not know the stock.
 func (s *shop) epoch() string {
 	s.Helper()
 	shown, _, err := s.gate.ReadScope(s.Context(), stock.StockScope(s.branch))
@@ -194,7 +194,7 @@ func (s *shop) counts() []stock.Count {
 	return counts
 }
 
-// wantLevel compares an item in the ledger, and in the gate once it has heard of everything.
+// wantLevel compares an item in SQL, and in the cache once everything is applied.
 func (s *shop) wantLevel(item, available, reserved, sold int64) {
 	s.Helper()
 	for _, c := range s.counts() {
@@ -205,17 +205,17 @@ func (s *shop) wantLevel(item, available, reserved, sold int64) {
 	s.even()
 }
 
-// even waits until the gate, where it knows the stock, shows what the ledger says (I9), and checks the ledger itself (I1).
-// What was committed while the gate was being rebuilt is replayed by recovery.
+// even waits until the cache, where it knows the stock, shows what SQL says (I9), and checks SQL itself (I1).
+// What was committed while the cache was being rebuilt is replayed by recovery.
 func (s *shop) even(also ...func(context.Context) error) {
 	s.Helper()
 	if found, err := s.ledger.Drift(s.Context(), ""); err != nil || len(found) != 0 {
-		s.Errorf("the ledger contradicts itself: %v, %v", found, err)
+		s.Errorf("SQL contradicts itself: %v, %v", found, err)
 	}
 	diff := ""
 	defer func() {
 		if diff != "" {
-			s.Errorf("the gate differs: %s", diff)
+			s.Errorf("the cache differs: %s", diff)
 		}
 	}()
 	testenv.Eventually(s.T, 20*time.Second, func() bool {

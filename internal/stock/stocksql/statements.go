@@ -1,6 +1,7 @@
-// Package stocksql is the stock ledger's statements: counters, holds, what the gate must be told, and the comparison of
-// all of them. Other stores call it inside their own transactions; locks are taken in one order everywhere: counters by
-// (branch, date, item), then the stock by (branch, item), then holds by id, then whatever the caller owns.
+// Package stocksql stores counters, holds, stock items and the outbox of the admission cache, and compares them.
+// Other stores use it inside their own transactions. Locks are taken in one order everywhere, which excludes
+// deadlocks: counters by (branch, date, item), then stock by (branch, item), then holds by id, then the caller's own
+// rows.
 package stocksql
 
 import (

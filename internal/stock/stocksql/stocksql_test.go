@@ -22,7 +22,7 @@ var (
 	now   = time.UnixMilli(1_772_000_000_000).UTC()
 )
 
-// enter writes holds and their counters as the ledger does.
+// enter writes holds and their counters as SQL does.
 func loadHolds(t *testing.T, db *sqldb.DB, holds ...stock.NewHold) {
 	t.Helper()
 	counters := stocksql.NewCounters(db)
@@ -195,7 +195,7 @@ func TestQueueTransitions_expects_state(t *testing.T) {
 	})
 }
 
-// I12: a lease is buried in SQL first; an order that comes late with its id fails there.
+// I12: a provisional hold is buried in SQL first; an order that comes late with its id fails there.
 func TestStore_TombstoneProvisional(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		orderingtest.Open(t, db, 1, 10)
@@ -214,7 +214,7 @@ func TestStore_TombstoneProvisional(t *testing.T) {
 			return nil
 		})
 		if err == nil {
-			t.Error("a buried lease was held after all")
+			t.Error("a buried provisional hold was held after all")
 		}
 	})
 }

@@ -8,13 +8,13 @@ import (
 	"comanda/internal/stock"
 )
 
-// Ledger reads and repairs what the hot path writes.
+// Store reads and repairs what the hot path writes.
 type Store struct{ db *sqldb.DB }
 
-// New makes a ledger on a database.
+// New returns a store on a database.
 func New(db *sqldb.DB) *Store { return &Store{db} }
 
-// Scopes gives the scopes from a business date on that the gate has served, with the epoch it must show.
+// Scopes returns the scopes from a business date on that the admission cache has served, with the epoch it must show.
 func (l *Store) Scopes(ctx context.Context, from string) (map[stock.Scope]string, error) {
 	rows, err := l.db.Query(ctx, scopeSelect, from)
 	if err != nil {
@@ -33,8 +33,8 @@ func (l *Store) Scopes(ctx context.Context, from string) (map[stock.Scope]string
 	return all, rows.Err()
 }
 
-// Bury writes RELEASED holds for leases that ended without an order, unless an order has come after all, and tells what
-// every one of them is now.
+// TombstoneProvisional writes RELEASED holds for provisional holds that timed out, unless their orders have arrived
+// after all, and returns the state of each.
 func (l *Store) TombstoneProvisional(ctx context.Context, leases []stock.Hold, now time.Time) ([]stock.HoldState, error) {
 	if len(leases) == 0 {
 		return nil, nil
@@ -53,7 +53,7 @@ func (l *Store) TombstoneProvisional(ctx context.Context, leases []stock.Hold, n
 	return l.Holds(ctx, ids)
 }
 
-// Holds gives those of some holds that exist.
+// Holds returns the holds that exist.
 func (l *Store) Holds(ctx context.Context, ids []string) ([]stock.HoldState, error) {
 	return Holds(ctx, l.db, ids)
 }

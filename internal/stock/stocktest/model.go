@@ -1,5 +1,5 @@
-// Package stocktest has the rules of the stock once more, in maps and without a thought of speed, for tests of what keeps
-// them in a database and in Redis.
+// Package stocktest is a second, simple implementation of the rules of package stock, in maps and without regard to speed, as
+// the reference for tests of the implementations in SQL and Redis.
 package stocktest
 
 import (
@@ -11,28 +11,28 @@ import (
 	"comanda/internal/stock"
 )
 
-// Shelf is a branch's stock and everything that was ever reserved of it.
+// Model is a branch's stock and all reservations ever made of it.
 type Model struct {
-	Caps           map[int64]int64            // units of each item that there are in all
-	Holds          map[string]stock.HoldState // by the id of the hold
-	Reasons        map[string]string          // why a hold ended
-	ConfirmedEarly map[string]bool            // holds that were confirmed before they came
+	Caps           map[int64]int64            // all units of each item: available, held and sold
+	Holds          map[string]stock.HoldState // by hold id
+	Reasons        map[string]string          // reasons of ended holds
+	ConfirmedEarly map[string]bool            // ids whose Confirm arrived before the Try
 	Now            time.Time
 }
 
-// NewShelf has so many units of each item, and nothing reserved.
+// NewModel returns a model with the units of each item and no reservations.
 func NewModel(caps map[int64]int64) *Model {
 	return &Model{
 		Caps: caps, Holds: map[string]stock.HoldState{}, Reasons: map[string]string{}, ConfirmedEarly: map[string]bool{},
 	}
 }
 
-// Left is what can be had of an item: whatever no hold has.
+// Left returns the units of an item that no hold has taken.
 func (s *Model) Left(item int64) int64 {
 	return s.Caps[item] - s.Sum(stock.Held, item) - s.Sum(stock.Confirmed, item)
 }
 
-// Sum is how many units of an item are in holds of a state.
+// Sum returns the units of an item in holds of a state.
 func (s *Model) Sum(state stock.State, item int64) (n int64) {
 	for _, h := range s.Holds {
 		for _, l := range h.Hold.Lines {
@@ -44,7 +44,7 @@ func (s *Model) Sum(state stock.State, item int64) (n int64) {
 	return n
 }
 
-// Counts gives all counters, in the order of items.
+// Counts returns all counters in the order of items.
 func (s *Model) Counts() []stock.Count {
 	var all []stock.Count
 	for _, item := range slices.Sorted(maps.Keys(s.Caps)) {
@@ -55,8 +55,8 @@ func (s *Model) Counts() []stock.Count {
 	return all
 }
 
-// Want does what a demand demands, and gives the code of the refusal that it must meet, empty where it is none. No gate
-// stands before a shelf: what it refuses does not fit.
+// Apply executes a command and returns the code of the expected refusal, empty for none. The model has no admission
+// cache: a refusal means that the items do not fit.
 func (s *Model) Apply(d stock.Command) string {
 	id := stock.HoldID(d.ID)
 	h, known := s.Holds[id]
@@ -89,7 +89,7 @@ func (s *Model) Apply(d stock.Command) string {
 	return ""
 }
 
-// refusals are the answers to what comes too late or too early; what is not here was so before, which is no refusal.
+// refusals are the answers to commands in the wrong state; missing entries are repetitions, which are not refused.
 var refusals = map[stock.Action]map[stock.State]string{
 	stock.Confirm: {stock.Released: stock.ErrReservationEnded.Code, stock.Returned: stock.ErrReservationEnded.Code},
 	stock.Cancel:  {stock.Confirmed: stock.ErrAlreadyConfirmed.Code, stock.Returned: stock.ErrReservationEnded.Code},
@@ -103,7 +103,7 @@ func (s *Model) step(id string, h stock.HoldState, to stock.State, reason string
 	return h
 }
 
-// try holds all of a new id's items or none.
+// try holds all items of a new id or none.
 func (s *Model) try(d stock.Command) string {
 	h, to := stock.HoldState{Hold: d.Hold}, stock.Held
 	if s.ConfirmedEarly[d.Hold.ID] {
@@ -120,7 +120,7 @@ func (s *Model) try(d stock.Command) string {
 	return ""
 }
 
-// again answers a Try whose id is known.
+// repeatedTry answers a Try whose id is known.
 func (s *Model) repeatedTry(d stock.Command, h stock.HoldState) string {
 	live := h.State == stock.Held || h.State == stock.Confirmed
 	switch {

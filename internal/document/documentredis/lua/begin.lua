@@ -1,17 +1,17 @@
 #!lua
--- BEGIN: writes documents, or deletes them, unless something newer is there. The memo notes at once that the document
--- owns the new index entries, and which old ones are still to be removed, so that whoever comes next knows all that may
--- be there. The two are told apart: a writer that is overtaken takes back what the newer one does not own. A series
--- (MustSeries) of groups of different documents; it reads and writes all of them together, which spares most of its
+-- BEGIN: writes documents, or deletes them, unless Redis has a newer version. The memo records at once that the document
+-- owns the new index entries, and which old ones are still to be removed, so that the next writer has all that may
+-- exist. The two are distinguished: a writer that is overtaken removes what the newer one does not own. A series
+-- (MustSeries) of groups of different documents; it reads and writes all of them together, which saves most of its
 -- calls of Redis.
 --
 -- KEYS  1 document  2 its memo
--- ARGV  1 version (0 with a deletion: not known, then the next one)  2 JSON, empty: deleted
---       3 index entries, one a line  4 life of a tombstone (ms)
--- Returns of each - : dropped, what is there is newer; else + and the version, and behind a line break the entries to
---         remove. A memo that is none, or no text at all, is somebody else's doing and goes for no memo.
--- Memo  version, " x" when deleted, and the entries, one a line each, behind a "-" those to be removed; of a deleted
---       document they stay, and who brings it back removes once more what it does not own
+-- ARGV  1 version (0 for a deletion of unknown version: the next one)  2 JSON, empty: deleted
+--       3 index entries, one a line  4 TTL of a tombstone (ms)
+-- Returns of each - : dropped, Redis has a newer version; else + and the version, and after a line break the entries to
+--         remove. A value that is no memo, written by another program, counts as no memo.
+-- Memo  version, " x" if deleted, and the entries, one a line each, after a "-" those to be removed; of a deleted
+--       document they stay, and a writer that restores it removes again what it does not own
 -- Cost  O(entries); creates the document and the memo without TTL, or the memo of a deleted one with TTL
 local function to_remove(entries, owned)
   if owned == '' then

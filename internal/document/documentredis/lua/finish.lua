@@ -1,10 +1,10 @@
 #!lua
--- FINISH: the index entries that BEGIN had returned are removed; memos need not know them any more. A deleted document has
--- no use for it: its memo goes with its time. A series (MustSeries) of groups of
+-- FINISH: drops from memos the index entries that BEGIN had returned and that are removed by now. A deleted document has
+-- no need of it: its memo expires. A series (MustSeries) of groups of
 --
 -- KEYS  1 memo
 -- ARGV  1 the memo as it must become: version and entries, one a line each
--- Returns of each + : done; else the memo, which is another writer's, or an empty text when there is none
+-- Returns of each + : done; else another writer's memo, or an empty text if there is none
 -- Cost  O(entries); changes the memos only
 local memos, set, replies = redis.call('MGET', unpack(KEYS)), {}, {} -- of what is no text: false
 for i, key in ipairs(KEYS) do

@@ -1,9 +1,9 @@
 #!lua
--- FORGET: makes the memo of a document older than every version. What the document owns is still to be removed.
+-- FORGET: makes the memo of a document older than every version. Its entries are kept as entries to be removed.
 --
 -- KEYS  1 memo
 -- Returns 1: done, 0: there is none
--- Cost  O(entries); changes the memo only, and takes its TTL away
+-- Cost  O(entries); changes the memo only, and removes its TTL
 local memo = redis.pcall('GET', KEYS[1])
 if type(memo) ~= 'string' then
   return 0

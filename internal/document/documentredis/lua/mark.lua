@@ -1,10 +1,10 @@
 #!lua
--- MARK: ends a rebuild on one mark, if the mark has lived through all of it.
+-- MARK: ends a rebuild on one marker, if the marker has existed throughout.
 --
--- KEYS  1 mark: epoch|build
+-- KEYS  1 marker: epoch|build
 -- ARGV  1 build, which becomes the epoch
--- Returns 1: done, 0: the mark is gone or another build's
--- Cost  O(1); changes the mark only
+-- Returns 1: done, 0: the marker is missing or another build's
+-- Cost  O(1); changes the marker only
 local mark = redis.call('GET', KEYS[1])
 if not mark or (string.match(mark, '|(.*)$') ~= ARGV[1] and mark ~= ARGV[1] .. '|') then
   return 0

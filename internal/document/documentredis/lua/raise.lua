@@ -1,10 +1,10 @@
 #!lua
--- RAISE: a counter that only rises.
+-- RAISE: raises a counter to a number, and never lowers it.
 --
 -- KEYS  1 counter
 -- ARGV  1 number
 -- Returns the counter
--- Cost  O(1); creates the counter without TTL, also in the place of what is no number
+-- Cost  O(1); creates the counter without TTL, also in place of a value that is no number
 local text = redis.pcall('GET', KEYS[1])
 local have = type(text) == 'string' and tonumber(text) or 0
 if tonumber(ARGV[1]) > have then

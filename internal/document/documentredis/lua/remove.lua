@@ -1,9 +1,9 @@
 #!lua
--- REMOVE: takes documents out of unique indexes, unless another one stands there by now. A series (MustSeries) of groups of
+-- REMOVE: removes documents from unique indexes, unless another one has the entry by now. A series (MustSeries) of groups of
 --
 -- KEYS  1 index
 -- ARGV  1 id of the document
--- Returns of each 1: removed, 0: it was another's, or no text, or there was none
+-- Returns of each 1: removed, 0: another document's, or no text, or missing
 -- Cost  O(1) each; creates no key
 local ids, gone, replies = redis.call('MGET', unpack(KEYS)), {}, {} -- of what is no text: false
 for i, key in ipairs(KEYS) do

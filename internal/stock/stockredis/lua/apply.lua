@@ -1,13 +1,13 @@
 #!lua
--- APPLY: what SQL has decided and committed, for many holds of one scope, in the order given. Idempotent by hold.
+-- APPLY: applies changes that SQL has committed, for many holds of one scope, in the order given. Idempotent per hold.
 --
 -- KEYS  1 q:cap  2 q:rsv  3 q:paid  4 rsv:due  5.. one ord:resv per hold (no hold twice)
 -- ARGV  1 branch  2 business date  3 now (unix ms)  4 number of holds, then the ids of the holds, then per operation:
 --       kind (H held, C confirm, X cancel, R return, F forget, Q cap), place of the hold in the list (0 for Q),
 --       number of lines, and its lines: item, quantity (for Q one line: item, new cap or *)
 -- Returns {0} when the scope is unknown: nothing was applied; else {1, ...} with one outcome per operation:
---       1 changed, 2 it was so already, 3 the hold has ended the other way
--- A hold's units are those of its own record; an operation's lines count only where there is none.
+--       1 changed, 2 already applied, 3 the hold has ended in another state
+-- A hold's units are those of its own record; an operation's lines count only if there is none.
 -- A counter that would fall below zero proves that the scope is wrong: it is made unknown, to be rebuilt from SQL.
 -- Cost  O(operations + lines + items); commands: 8 and up to 3 per hold
 -- Creates ord:resv with the TTL of its scope
@@ -47,8 +47,8 @@ local function lines_of(h)
   return lines
 end
 
--- What an operation makes of a state: the next state, and the change of held and of used units per unit; true where
--- nothing is left to do. Where nothing is said, the hold has ended the other way.
+-- steps[operation][state] is the next state, and the change of held and used units per unit; true if
+-- nothing is left to do. A missing entry means that the hold has ended in another state.
 local steps = {
   H = {NONE = {'HELD', 1, 0}, HELD = true, CONFIRMED = true},
   C = {NONE = {'CONFIRMED', 0, 1}, HELD = {'CONFIRMED', -1, 1}, CONFIRMED = true},

@@ -1,11 +1,11 @@
 #!lua
--- BEGIN: makes a scope unknown and names the one rebuild that may fill it. Everything answers "unknown" from here until
--- FINISH, so what is then read from SQL cannot be overtaken. An earlier rebuild that is still loading is refused from
--- here on: two images never mix.
+-- BEGIN: makes a scope unknown and records the one rebuild that may fill it. All scripts answer "unknown" from here until
+-- FINISH, so that what is then read from SQL cannot become outdated. An earlier rebuild that is still loading is refused
+-- from here on: two rebuilds never mix.
 --
 -- KEYS  1 q:cap  2 q:rsv  3 q:paid
--- ARGV  1 the epoch to be built  2 now: the ledger's position of which everything will be in the image (unix ms)
---       3 life of an abandoned build (ms)
+-- ARGV  1 the epoch to be built  2 now: everything committed before is contained in the snapshot (unix ms)
+--       3 TTL of an abandoned rebuild (ms)
 -- Returns 1
 -- Cost  O(items); 3 commands
 -- Creates q:cap with the TTL of ARGV[3]

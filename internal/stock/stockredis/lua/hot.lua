@@ -1,9 +1,9 @@
 #!lua
--- HOT: keeps for a minute what shop windows show of a stock item. What is read there is judged by lastUpdate; the TTL
--- only collects it.
+-- HOT: stores the level of a stock item for displays. Readers decide by lastUpdate whether it is young enough; the TTL
+-- only removes it.
 --
 -- KEYS  1 hot:inventory
--- ARGV  1 what is available  2 when it was read  3 the TTL (ms)
+-- ARGV  1 available units  2 time of reading  3 the TTL (ms)
 -- Returns 1
 -- Cost  O(1); 2 commands
 -- Creates hot:inventory with the TTL of ARGV[3]

@@ -1,9 +1,9 @@
 #!lua
--- TRY: takes leases for many reservations of one scope, each whole or not at all, in the order given.
+-- TRY: takes provisional holds for many reservations of one scope, each whole or not at all, in the order given.
 --
 -- KEYS  1 q:cap  2 q:rsv  3 q:paid  4 rsv:due  5 rsv:no of this span  6 rsv:no of the span before
 --       7.. one ord:resv per reservation
--- ARGV  1 branch  2 business date  3 end of the leases  4 now (both unix ms)  5 life of KEYS[5] (ms)
+-- ARGV  1 branch  2 business date  3 end of the provisional holds  4 now (both unix ms)  5 TTL of KEYS[5] (ms)
 --       6 number of items  7 number of reservations
 --       then the items (none twice), then the ids (none twice), then per reservation its number of lines and
 --       its lines: place of the item in the list, quantity (no item twice)
@@ -30,7 +30,7 @@ if not epoch or held[1] ~= epoch or paid[1] ~= epoch then
   return {0}
 end
 
--- left[i] is what can still be taken of item i; false when the item is unknown.
+-- left[i] is the units of item i that are left; false if the item is unknown.
 local left, total = {}, {}
 for i = 1, item_count do
   local cap, h, p = caps[i + 2], tonumber(held[i + 1]), tonumber(paid[i + 1])
@@ -44,7 +44,7 @@ for i = 1, item_count do
   total[i] = h
 end
 
--- Most reservations are new: one EXISTS for all spares a look at each.
+-- Most reservations are new: one EXISTS for all saves a read of each record.
 local any_record = redis.call('EXISTS', unpack(KEYS, records_at + 1)) > 0
 local refused_now, refused_before = {}, {}
 if redis.call('EXISTS', KEYS[5], KEYS[6]) > 0 then
@@ -52,7 +52,7 @@ if redis.call('EXISTS', KEYS[5], KEYS[6]) > 0 then
   refused_before = redis.call('SMISMEMBER', KEYS[6], unpack(ARGV, ids_at + 1, lines_at))
 end
 
--- known answers for a reservation that has a record; nil when it counts as new: a record of another epoch was counted
+-- known returns the answer for a reservation with a record, nil if it counts as new: a record of another epoch was counted
 -- into counters that are gone.
 local stale = {}
 local function known(r, at, lines)
