@@ -18,8 +18,8 @@ type (
 // small is what a column of 32 bits holds.
 var small = [2]int64{math.MinInt32, math.MaxInt32}
 
-// Limits of a cart line: cart.MaxQuantity and catalog.MaxPrice, which this package must not import. Who works with a
-// line relies on it that such numbers can be multiplied and summed; a test compares them.
+// Limits of a cart line: cart.MaxQuantity and catalog.MaxPrice, which this package must not import; a test compares
+// them. Users of a line rely on the product and the sum of such numbers not overflowing.
 var (
 	lineQuantity = [2]int64{1, 20}
 	linePrice    = [2]int64{0, 1_000_000_000}

@@ -11,16 +11,14 @@ import (
 )
 
 const (
-	sampledDocuments  = 200         // documents of each entity compared in a pass
-	shortListBatches  = 20          // as many times more batches where the list of all is too short
-	sampledSets       = 5000        // sets of each index counted in a pass
-	sampledShortSets  = 20          // sets of each index that are examined after too low a count
-	defaultSampleIdle = 20          // idle time after a pass, in multiples of its duration: passes take a twentieth of the time
-	maxSampleIdle     = time.Minute // longest idle time
-	defaultBuildIdle  = 10          // likewise for rebuilds
-	maxBuildIdle      = 10 * time.Minute
-	maxPending        = 2000                   // pending transactions; with more, nothing counts as lost
-	clockSlack        = 250 * time.Millisecond // tolerated difference between the clocks of writing processes
+	sampledDocuments = 200         // documents of each entity compared in a pass
+	shortListBatches = 20          // as many times more batches where the list of all is too short
+	sampledSets      = 5000        // sets of each index counted in a pass
+	sampledShortSets = 20          // sets of each index that are examined after too low a count
+	maxSampleIdle    = time.Minute // longest idle time
+	maxBuildIdle     = 10 * time.Minute
+	maxPending       = 2000                   // pending transactions; with more, nothing counts as lost
+	clockSlack       = 250 * time.Millisecond // tolerated difference between the clocks of writing processes
 )
 
 // Sampler detects keys that Redis has lost, as by eviction or a manual UNLINK, and restores them. Generation detects

@@ -124,8 +124,8 @@ func byItem(history []porcupine.Operation) [][]porcupine.Operation {
 	return all
 }
 
-// record has callers ask one after the other, all of them at once, and writes down when they asked what, and when they
-// were told what.
+// record runs several callers concurrently, each with one call after the other, and records the start, the end and the
+// result of every call.
 func (s *shop) record(callers, each int, next func(caller, n int) asked, do func(p *process, a asked) error) []porcupine.Operation {
 	var mu sync.Mutex
 	var history []porcupine.Operation
