@@ -104,16 +104,16 @@ func NewAuthenticator(
 }
 
 // Authenticate returns the actor of an access token, or ErrInvalidToken or ErrRevocationsStale.
-func (g *Authenticator) Authenticate(ctx context.Context, bearer string) (Actor, error) {
+func (au *Authenticator) Authenticate(ctx context.Context, bearer string) (Actor, error) {
 	if len(bearer) == 0 || len(bearer) > MaxAccessToken {
 		return Actor{}, ErrInvalidToken
 	}
-	now, key := g.now(), sha256.Sum256([]byte(bearer))
-	g.mu.RLock()
-	a := g.cached[key]
-	stale := now.Sub(g.synced) > maxRevocationAge
-	dead := a != nil && g.isRevoked(a)
-	g.mu.RUnlock()
+	now, key := au.now(), sha256.Sum256([]byte(bearer))
+	au.mu.RLock()
+	a := au.cached[key]
+	stale := now.Sub(au.synced) > maxRevocationAge
+	dead := a != nil && au.isRevoked(a)
+	au.mu.RUnlock()
 	switch {
 	case stale:
 		return Actor{}, ErrRevocationsStale
@@ -121,32 +121,32 @@ func (g *Authenticator) Authenticate(ctx context.Context, bearer string) (Actor,
 		return Actor{}, ErrInvalidToken
 	case a == nil || !now.Before(a.expires):
 		var err error
-		if a, err = g.verify(ctx, bearer, key, now); err != nil {
+		if a, err = au.verify(ctx, bearer, key, now); err != nil {
 			return Actor{}, err
 		}
 	}
-	g.recordLastSeen(a, now)
+	au.recordLastSeen(a, now)
 	return a.actor, nil
 }
 
 // isRevoked reports whether a cached token was revoked. The caller holds the lock.
-func (g *Authenticator) isRevoked(a *cachedToken) bool {
-	if _, gone := g.revoked[a.actor.Session]; gone {
+func (au *Authenticator) isRevoked(a *cachedToken) bool {
+	if _, gone := au.revoked[a.actor.Session]; gone {
 		return true
 	}
-	from, ok := g.users[a.user]
+	from, ok := au.users[a.user]
 	return ok && !a.started.After(from)
 }
 
 // verify checks the signature and the session of a token that is not cached.
-func (g *Authenticator) verify(
+func (au *Authenticator) verify(
 	ctx context.Context, bearer string, key [sha256.Size]byte, now time.Time,
 ) (*cachedToken, error) {
-	c, err := g.tokens.Parse(bearer, now)
+	c, err := au.tokens.Parse(bearer, now)
 	if err != nil {
 		return nil, ErrInvalidToken
 	}
-	s, err := g.activeSession(ctx, c, now)
+	s, err := au.activeSession(ctx, c, now)
 	if err != nil {
 		return nil, err
 	}
@@ -154,68 +154,68 @@ func (g *Authenticator) verify(
 	if c.ExpiresAt.Before(a.expires) {
 		a.expires = c.ExpiresAt
 	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.isRevoked(a) { // a revocation may have arrived since the session was read
+	au.mu.Lock()
+	defer au.mu.Unlock()
+	if au.isRevoked(a) { // a revocation may have arrived since the session was read
 		return nil, ErrInvalidToken
 	}
-	if len(g.cached) >= maxCachedTokens {
-		clear(g.cached)
+	if len(au.cached) >= maxCachedTokens {
+		clear(au.cached)
 	}
-	g.cached[key] = a
+	au.cached[key] = a
 	return a, nil
 }
 
 // activeSession reads a session from Redis, or from SQL on a miss or error.
-func (g *Authenticator) activeSession(ctx context.Context, c Claims, now time.Time) (ActiveSession, error) {
-	s, found, barred, err := g.cache.Get(ctx, c.Session, c.ID)
+func (au *Authenticator) activeSession(ctx context.Context, c Claims, now time.Time) (ActiveSession, error) {
+	s, found, barred, err := au.cache.Get(ctx, c.Session, c.ID)
 	if err == nil && barred {
 		return ActiveSession{}, ErrInvalidToken
 	}
 	if err == nil && found && s.UserID == c.UserID && now.Before(s.ExpiresAt) {
 		return s, nil
 	}
-	s, found, err = g.store.ActiveSession(ctx, c.Session, now)
+	s, found, err = au.store.ActiveSession(ctx, c.Session, now)
 	if err != nil {
 		return ActiveSession{}, err
 	}
 	if !found || s.UserID != c.UserID {
 		return ActiveSession{}, ErrInvalidToken
 	}
-	_ = g.cache.Put(ctx, s, "") // best effort: a miss is read from SQL
+	_ = au.cache.Put(ctx, s, "") // best effort: a miss is read from SQL
 	return s, nil
 }
 
 // ClearCache drops all cached tokens. Call it after the signing key has changed.
-func (g *Authenticator) ClearCache() {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	clear(g.cached)
+func (au *Authenticator) ClearCache() {
+	au.mu.Lock()
+	defer au.mu.Unlock()
+	clear(au.cached)
 }
 
 // Revoke applies revocations to this process at once. They must be committed in SQL already.
-func (g *Authenticator) Revoke(all ...Revocation) {
-	g.mu.Lock()
-	roles := g.apply(all)
-	g.mu.Unlock()
-	g.notifyRoles(roles)
+func (au *Authenticator) Revoke(all ...Revocation) {
+	au.mu.Lock()
+	roles := au.apply(all)
+	au.mu.Unlock()
+	au.notifyRoles(roles)
 }
 
 // apply stores revocations and returns the roles that changed. The caller holds the lock.
-func (g *Authenticator) apply(all []Revocation) (roles []string) {
+func (au *Authenticator) apply(all []Revocation) (roles []string) {
 	for _, r := range all {
-		if _, known := g.applied[r.ID]; known && r.ID != "" {
+		if _, known := au.applied[r.ID]; known && r.ID != "" {
 			continue
 		}
 		if r.ID != "" {
-			g.applied[r.ID] = r.At
+			au.applied[r.ID] = r.At
 		}
 		switch r.Kind {
 		case RevokeSession:
-			g.revoked[r.Subject] = r.At
+			au.revoked[r.Subject] = r.At
 		case RevokeUser:
-			if r.At.After(g.users[r.Subject]) {
-				g.users[r.Subject] = r.At
+			if r.At.After(au.users[r.Subject]) {
+				au.users[r.Subject] = r.At
 			}
 		case RevokeRole:
 			roles = append(roles, r.Subject)
@@ -224,84 +224,84 @@ func (g *Authenticator) apply(all []Revocation) (roles []string) {
 	return roles
 }
 
-func (g *Authenticator) notifyRoles(roles []string) {
-	if g.onRole == nil {
+func (au *Authenticator) notifyRoles(roles []string) {
+	if au.onRole == nil {
 		return
 	}
 	for _, role := range roles {
 		id, ok := parseDecimal(role)
 		if ok {
-			g.onRole(id)
+			au.onRole(id)
 		}
 	}
 }
 
 // SyncRevocations reads the revocations that any process committed since the last call. Run it every second.
-func (g *Authenticator) SyncRevocations(ctx context.Context) error {
-	begun := g.now()
-	g.mu.RLock()
-	synced := g.synced
-	g.mu.RUnlock()
+func (au *Authenticator) SyncRevocations(ctx context.Context) error {
+	begun := au.now()
+	au.mu.RLock()
+	synced := au.synced
+	au.mu.RUnlock()
 	since := begun.Add(-revocationTTL)
 	gap := synced.Before(since) // at the start, or after a long outage
 	if after := synced.Add(-revocationOverlap); after.After(since) {
 		since = after
 	}
-	all, err := g.store.Revocations(ctx, since)
+	all, err := au.store.Revocations(ctx, since)
 	if err != nil {
 		return err
 	}
-	g.mu.Lock()
-	roles := g.apply(all)
-	g.evict(begun)
-	g.synced = begun
-	g.mu.Unlock()
+	au.mu.Lock()
+	roles := au.apply(all)
+	au.evict(begun)
+	au.synced = begun
+	au.mu.Unlock()
 	if gap {
 		roles = []string{"0"}
 	}
-	g.notifyRoles(roles)
+	au.notifyRoles(roles)
 	return nil
 }
 
 // evict drops what no valid token needs any more. The caller holds the lock.
-func (g *Authenticator) evict(now time.Time) {
+func (au *Authenticator) evict(now time.Time) {
 	old := now.Add(-revocationTTL - revocationOverlap)
-	for _, m := range []map[string]time.Time{g.revoked, g.users, g.applied} {
+	for _, m := range []map[string]time.Time{au.revoked, au.users, au.applied} {
 		for id, at := range m {
 			if at.Before(old) {
 				delete(m, id)
 			}
 		}
 	}
-	if now.Sub(g.evicted) < tokenCacheTTL {
+	if now.Sub(au.evicted) < tokenCacheTTL {
 		return
 	}
-	g.evicted = now
-	for key, a := range g.cached {
+	au.evicted = now
+	for key, a := range au.cached {
 		if !now.Before(a.expires) {
-			delete(g.cached, key)
+			delete(au.cached, key)
 		}
 	}
 }
 
 // recordLastSeen records the activity of a session, at most once per lastSeenInterval and token.
-func (g *Authenticator) recordLastSeen(a *cachedToken, now time.Time) {
+func (au *Authenticator) recordLastSeen(a *cachedToken, now time.Time) {
 	last := a.seenAt.Load()
 	if now.UnixMilli()-last < lastSeenInterval.Milliseconds() || !a.seenAt.CompareAndSwap(last, now.UnixMilli()) {
 		return
 	}
 	idle, _ := SessionLifetimes(a.actor.Role)
-	g.lastSeenMu.Lock()
-	defer g.lastSeenMu.Unlock()
-	g.lastSeen[a.actor.Session] = LastSeen{a.actor.Session, now, now.Add(idle)}
+	au.lastSeenMu.Lock()
+	defer au.lastSeenMu.Unlock()
+	au.lastSeen[a.actor.Session] = LastSeen{a.actor.Session, now, now.Add(idle)}
 }
 
 // FlushLastSeen writes the activity recorded since the last call. If the write fails it is kept for the next call.
-func (g *Authenticator) FlushLastSeen(ctx context.Context) error {
-	g.lastSeenMu.Lock()
-	seen := g.lastSeen
-	g.lastSeen = map[string]LastSeen{}
-	g.lastSeenMu.Unlock()
+func (au *Authenticator) FlushLastSeen(ctx context.Context) error {
+	au.lastSeenMu.Lock()
+	seen := au.lastSeen
+	au.lastSeen = map[string]LastSeen{}
+	au.lastSeenMu.Unlock()
 	if len(seen) == 0 {
 		return nil
 	}
@@ -309,13 +309,13 @@ func (g *Authenticator) FlushLastSeen(ctx context.Context) error {
 	for _, s := range seen {
 		all = append(all, s)
 	}
-	err := g.store.SaveLastSeen(ctx, all)
+	err := au.store.SaveLastSeen(ctx, all)
 	if err != nil {
-		g.lastSeenMu.Lock()
-		defer g.lastSeenMu.Unlock()
+		au.lastSeenMu.Lock()
+		defer au.lastSeenMu.Unlock()
 		for id, s := range seen {
-			if g.lastSeen[id].At.Before(s.At) {
-				g.lastSeen[id] = s
+			if au.lastSeen[id].At.Before(s.At) {
+				au.lastSeen[id] = s
 			}
 		}
 	}

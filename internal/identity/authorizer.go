@@ -58,8 +58,8 @@ func (b bits) has(i int) bool { return i>>6 < len(b) && b[i>>6]&(1<<(i&63)) != 0
 
 // NewAuthorizer returns an authorizer that refuses everyone but owners until Refresh has succeeded. places are the
 // positions in the route table of the routes that require a permission.
-func NewAuthorizer(book GrantStore, now func() time.Time, places map[RouteKey]int) *Authorizer {
-	r := &Authorizer{store: book, now: now, index: places}
+func NewAuthorizer(store GrantStore, now func() time.Time, places map[RouteKey]int) *Authorizer {
+	r := &Authorizer{store: store, now: now, index: places}
 	for _, i := range places {
 		r.size = max(r.size, i+1)
 	}

@@ -33,7 +33,7 @@ const maxDeviceFailures = 10
 // DeviceCookies issues and reads device cookies, after the OWASP protocol of that name. A cookie has one entry per
 // account that logged in on the device. Guesses from a known device count against its entry only, so that strangers who
 // guess cannot lock the owner out there. An entry proves that a client knew the account's password on this device; it
-// logs nobody in. It is valid for one account, until the password changes, and at most for DeviceCookieTTL.
+// does not log in. It is valid for one account, until the password changes, and at most for DeviceCookieTTL.
 //
 // The zero value knows no device. It is safe for concurrent use.
 type DeviceCookies struct{ key atomic.Pointer[Key] }

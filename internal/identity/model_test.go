@@ -13,7 +13,7 @@ import (
 
 // modelLogin is a session of the model: the chain of its refresh tokens.
 type modelLogin struct {
-	tokens  []string // the last one is good
+	tokens  []string // the last one is current
 	access  []modelAccess
 	rotated time.Time
 	idle    time.Time

@@ -91,7 +91,7 @@ func repeats(text []rune) bool {
 
 // ErrBusy refuses a login because too many hashes wait already.
 var ErrBusy = &fault.Error{
-	Kind: fault.Unavailable, Code: "busy", Detail: "Many people are logging in right now. Try again in a moment.",
+	Kind: fault.Unavailable, Code: "busy", Detail: "Many logins at the moment. Try again in a few seconds.",
 	RetryAfter: 2 * time.Second,
 }
 
@@ -106,8 +106,8 @@ type Argon2Params struct {
 var DefaultArgon2Params = Argon2Params{Memory: 19 << 10, Time: 2, Threads: 1}
 
 const (
-	saltBytes = 16
-	hashBytes = 32
+	saltBytes = 16 // RFC 9106: 128 bits
+	hashBytes = 32 // RFC 9106: 256 bits
 
 	// maxHashCost bounds the cost of a stored hash in KiB times passes. No hash of ours exceeds it; a manipulated one
 	// would stall the process.

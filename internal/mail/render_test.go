@@ -33,11 +33,11 @@ func TestRender(t *testing.T) {
 }
 
 func TestRender_unknown_locale(t *testing.T) {
-	house, err := Render("welcome", Locales()[0], nil)
+	fallback, err := Render("welcome", Locales()[0], nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if other, err := Render("welcome", "fr", nil); err != nil || other != house {
+	if other, err := Render("welcome", "fr", nil); err != nil || other != fallback {
 		t.Errorf("%+v, %v", other, err)
 	}
 	if _, err := Render("../page", "vi", nil); err == nil {

@@ -39,6 +39,7 @@ type account struct {
 	Version       int64           `json:"version"`
 }
 
+// accountOf returns an account as the API shows it.
 func accountOf(u identity.User) account {
 	a := account{
 		ID: strconv.FormatInt(u.ID, 10), Username: nullable(u.Username), Email: nullable(u.Email), Phone: nullable(u.Phone),

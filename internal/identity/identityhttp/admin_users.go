@@ -21,6 +21,7 @@ func Admin(a *httpapi.API, administration *identity.Administration) {
 	m.registerOwnPermissions(a)
 }
 
+// adminRoutes are the routes of administration.
 type adminRoutes struct{ administration *identity.Administration }
 
 func (m *adminRoutes) registerUsers(a *httpapi.API) {
@@ -47,6 +48,7 @@ type Paging struct {
 	Size int `query:"size" default:"20" minimum:"1" maximum:"100"`
 }
 
+// offset returns the number of items before the page.
 func (p Paging) offset() int { return (p.Page - 1) * p.Size }
 
 // listed is one page of a list.
@@ -57,6 +59,7 @@ type listed[T any] struct {
 	Total int64 `json:"total"`
 }
 
+// pageOf returns a page of all as the API shows it.
 func pageOf[T, U any](p Paging, all []U, total int64, show func(U) T) listed[T] {
 	l := listed[T]{Items: make([]T, len(all)), Page: p.Page, Size: p.Size, Total: total}
 	for i, v := range all {
@@ -112,6 +115,8 @@ func (p postBody) post() (identity.Assignment, error) {
 	return post, nil
 }
 
+// parseID parses an id of a request body. Ids are strings in JSON, because JavaScript's numbers are not exact beyond
+// 2^53.
 func parseID(s string) (int64, error) {
 	id, err := strconv.ParseInt(s, 10, 64)
 	if err != nil || id <= 0 {
@@ -140,6 +145,7 @@ func (m *adminRoutes) create(ctx context.Context, in *hireIn) (*accountOut, erro
 	return accountResult(m.administration.CreateUser(ctx, identity.ActorOf(ctx), profile, string(in.Body.Password), post))
 }
 
+// accountResult returns the response for an account, or the error.
 func accountResult(u identity.User, err error) (*accountOut, error) {
 	if err != nil {
 		return nil, err

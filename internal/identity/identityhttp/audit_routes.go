@@ -33,6 +33,7 @@ type auditIn struct {
 // endOfTime is after every entry.
 var endOfTime = time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)
 
+// entry is an audit entry as the API shows it.
 type entry struct {
 	Seq       string          `json:"seq"`
 	At        time.Time       `json:"at"`

@@ -52,6 +52,7 @@ func (m *memberRoutes) registerOwn(a *httpapi.API) {
 		http.StatusNoContent), httpapi.Member, m.changePassword)
 }
 
+// memberRoutes are the routes for users' own accounts.
 type memberRoutes struct {
 	accounts *identity.Accounts
 	secure   bool
@@ -91,6 +92,7 @@ type loginIn struct {
 	}
 }
 
+// grant is the response of a login or a refresh.
 type grant struct {
 	AccessToken  string  `json:"accessToken" doc:"The bearer token of the other routes."`
 	ExpiresIn    int64   `json:"expiresIn" doc:"Seconds until the access token expires."`
@@ -142,6 +144,7 @@ type logoutIn struct {
 	}
 }
 
+// noContent is the output of routes that answer 204.
 type noContent struct{}
 
 func (m *memberRoutes) logout(ctx context.Context, in *logoutIn) (*noContent, error) {

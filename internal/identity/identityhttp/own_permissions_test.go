@@ -19,8 +19,8 @@ func TestOwnPermissions(t *testing.T) {
 		if err := identitysql.SyncPermissions(t.Context(), db, identityhttp.Permissions(routes), h.Clock.Now()); err != nil {
 			t.Fatal(err)
 		}
-		house := &identity.Administration{Roles: identitysql.NewRoles(db)}
-		all, err := house.Roles.Roles(t.Context())
+		administration := &identity.Administration{Roles: identitysql.NewRoles(db)}
+		all, err := administration.Roles.Roles(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -36,7 +36,7 @@ func TestOwnPermissions(t *testing.T) {
 			identity.RoleCashier: {me: true, cancel: true},
 			identity.RoleUser:    {me: true},
 		} {
-			held, err := house.PermittedRoutes(t.Context(), identity.Actor{Kind: identity.Account, Role: role, RoleID: ids[role]})
+			held, err := administration.PermittedRoutes(t.Context(), identity.Actor{Kind: identity.Account, Role: role, RoleID: ids[role]})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -48,7 +48,8 @@ func TestOwnPermissions(t *testing.T) {
 				t.Errorf("%s: %s", role, d)
 			}
 		}
-		if _, err := house.PermittedRoutes(t.Context(), identity.Actor{Kind: identity.Account, Role: "GONE", RoleID: 999}); err == nil {
+		gone := identity.Actor{Kind: identity.Account, Role: "GONE", RoleID: 999}
+		if _, err := administration.PermittedRoutes(t.Context(), gone); err == nil {
 			t.Error("a deleted role has permissions")
 		}
 	})

@@ -52,6 +52,7 @@ func roleOf(r identity.Role) role {
 
 type roleOut struct{ Body role }
 
+// roleResult returns the response for a role, or the error.
 func roleResult(r identity.Role, err error) (*roleOut, error) {
 	if err != nil {
 		return nil, err
@@ -72,6 +73,7 @@ func (m *adminRoutes) roleList(ctx context.Context, in *listIn) (*rolesOut, erro
 	return &rolesOut{pageOf(in.Paging, pageSlice(in.Paging, all), int64(len(all)), roleOf)}, nil
 }
 
+// pageSlice returns the items of a page.
 func pageSlice[T any](p Paging, all []T) []T {
 	all = all[min(p.offset(), len(all)):]
 	return all[:min(p.Size, len(all))]

@@ -62,7 +62,7 @@ func beginAdmin(ctx context.Context, tx sqldb.Tx, by identity.Actor, now time.Ti
 	if err := lockRoles(ctx, tx); err != nil {
 		return nil, err
 	}
-	if by.Kind == identity.Console {
+	if by.Kind == identity.Console { // it has no account
 		d.me = identity.OperatorPrincipal()
 		return d, nil
 	}
@@ -76,6 +76,7 @@ func beginAdmin(ctx context.Context, tx sqldb.Tx, by identity.Actor, now time.Ti
 	return d, err
 }
 
+// principal returns an account with the permissions of its role.
 func (d *adminTx) principal(ctx context.Context, u identity.User) (identity.Principal, error) {
 	r, err := selectRole(ctx, d.tx, u.RoleID)
 	return identity.Principal{ID: u.ID, Role: r, Branches: u.Branches, Status: u.Status}, err
@@ -132,6 +133,7 @@ func (d *adminTx) endAccess(ctx context.Context, u identity.User, why identity.E
 	return EndSessions(ctx, d.tx, u.ID, why, "", d.now)
 }
 
+// queueRevocation queues one revocation, which every process reads within a second.
 func queueRevocation(tx sqldb.Tx, kind identity.RevocationKind, subject string, now time.Time) {
 	tx.Queue(revocationInsert, sqldb.NewRowSet(1).
 		Text("id", func(int) string { return uid.New(now) }).
@@ -149,6 +151,7 @@ func (d *adminTx) changed(ctx context.Context, id int64, e identity.AuditEntry) 
 	return u, RecordAudit(ctx, d.tx, e)
 }
 
+// userEntry returns a new audit entry about an account.
 func (d *adminTx) userEntry(action string, user int64) identity.AuditEntry {
 	return d.by.AuditEntry(d.now, action, "user", strconv.FormatInt(user, 10), 0)
 }
@@ -249,7 +252,7 @@ func (s *UserAdmin) SetStatus(
 	ctx context.Context, by identity.Actor, id int64, to identity.Status, now time.Time,
 ) (u identity.User, ended []string, err error) {
 	err = s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
-		ended = nil
+		ended = nil // the transaction may be retried
 		d, err := beginAdmin(ctx, tx, by, now)
 		if err != nil {
 			return err
@@ -257,7 +260,7 @@ func (s *UserAdmin) SetStatus(
 		if u, err = d.target(ctx, id); err != nil || u.Status == to {
 			return err
 		}
-		was, action, from := u, identity.ActionUserEnabled, int64(0)
+		was, action, from := u, identity.ActionUserEnabled, int64(0) // from 0: no session has to end
 		if to == identity.Disabled {
 			action, from = identity.ActionUserDisabled, now.UnixMilli()
 			if err := d.anotherOwner(ctx, u); err != nil {

@@ -33,6 +33,7 @@ func RecordAuditAlone(ctx context.Context, db *sqldb.DB, entries ...identity.Aud
 	return db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error { return RecordAudit(ctx, tx, entries...) })
 }
 
+// auditHead reads the number and hash of the newest entry; auditLock also locks it.
 func auditHead(ctx context.Context, conn sqldb.Conn, q *sqldb.Stmt) (identity.AuditChain, error) {
 	rows, err := conn.Query(ctx, q)
 	head, _, err := sqldb.One(rows, err, func(r sqldb.Rows) (c identity.AuditChain, err error) {

@@ -58,6 +58,7 @@ func countWithin(
 	return wait, nil
 }
 
+// putCode queues a code; it replaces the account's previous code for the purpose.
 func putCode(tx sqldb.Tx, c identity.Code) {
 	tx.Queue(otpPut, string(c.Purpose), c.UserID, c.Hash, c.SentAt.UnixMilli(), c.ExpiresAt.UnixMilli())
 }
@@ -67,9 +68,10 @@ func (s *Accounts) Try(
 	ctx context.Context, given identity.Code, now time.Time, matches func(hash string) bool,
 ) (ok bool, err error) {
 	err = s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
+		// The update locks the code's row, so concurrent attempts count one after the other.
 		rows, err := tx.Query(ctx, otpAttempt, string(given.Purpose), given.UserID, identity.CodeAttempts, now.UnixMilli())
 		kept, found, err := sqldb.One(rows, err, sqldb.Value[string])
-		if ok = false; err != nil {
+		if ok = false; err != nil { // reset: a retried transaction may have set it
 			return err
 		}
 		if !found {

@@ -7,8 +7,8 @@ import (
 	"comanda/internal/sqldb"
 )
 
-// MoveDeadlines moves the ends of one-time codes, because the deciding clock was set by as much, and returns how many there
-// were. Sessions last for weeks and are left as they are.
+// MoveDeadlines shifts the expiry of unused one-time codes after the deciding clock was set by that much. It returns
+// the number of codes. Sessions last for weeks and are not shifted.
 func MoveDeadlines(ctx context.Context, tx sqldb.Tx, by time.Duration) (int64, error) {
 	return tx.Exec(ctx, otpMove, by.Milliseconds())
 }

@@ -46,6 +46,8 @@ type permissionSync struct {
 	touched  map[int64]bool // roles whose permissions changed
 }
 
+// roles creates missing built-in roles and locks all roles. It inserts first: on an empty database there is no row to
+// lock.
 func (s *permissionSync) roles(ctx context.Context) error {
 	all := identity.Delivered()
 	rows, err := s.tx.Query(ctx, roleEnsure, sqldb.NewRowSet(len(all)).
@@ -64,12 +66,14 @@ func (s *permissionSync) roles(ctx context.Context) error {
 	return err
 }
 
+// lockRoles takes the one lock under which roles, permissions and assignments change. Take it before locking accounts.
 func lockRoles(ctx context.Context, tx sqldb.Tx) error {
 	rows, err := tx.Query(ctx, roleLock)
 	_, _, err = sqldb.One(rows, err, sqldb.Value[int64])
 	return err
 }
 
+// permissions compares the stored permissions with the route table and writes the differences.
 func (s *permissionSync) permissions(ctx context.Context, routes []identity.Permission) error {
 	had, err := selectPermissions(ctx, s.tx)
 	if err != nil {
@@ -130,6 +134,7 @@ func (s *permissionSync) drop(ctx context.Context, gone []identity.Permission) e
 	return nil
 }
 
+// insert writes new and changed permissions and reads the whole table with its ids.
 func (s *permissionSync) insert(ctx context.Context, fresh, renamed []identity.Permission) (err error) {
 	if len(fresh) > 0 {
 		s.tx.Queue(permissionInsert, sqldb.NewRowSet(len(fresh)).

@@ -24,6 +24,7 @@ func auditedRoleOf(r identity.Role) auditedRole {
 	return auditedRole{r.Name, r.Description, r.Permissions}
 }
 
+// roleEntry returns a new audit entry about a role.
 func (d *adminTx) roleEntry(action string, id int64) identity.AuditEntry {
 	return d.by.AuditEntry(d.now, action, "role", strconv.FormatInt(id, 10), 0)
 }
@@ -65,6 +66,7 @@ func memberPermissions(ctx context.Context, tx sqldb.Tx) ([]int64, error) {
 	return sqldb.Collect(rows, err, sqldb.Value[int64])
 }
 
+// queueGrants queues grants of permissions to a role.
 func queueGrants(tx sqldb.Tx, role int64, permissions []int64) {
 	if len(permissions) == 0 {
 		return
@@ -74,6 +76,7 @@ func queueGrants(tx sqldb.Tx, role int64, permissions []int64) {
 		Int("permission", func(i int) int64 { return permissions[i] }))
 }
 
+// roleNameError translates a unique violation, which can only be the name, into identity.ErrRoleName.
 func roleNameError(err error) error {
 	if errors.Is(err, sqldb.ErrUnique) {
 		return identity.ErrRoleName
@@ -179,6 +182,7 @@ func (b *Roles) SetPermissions(
 	return r, err
 }
 
+// checkPermissions returns an error if an id is no permission.
 func checkPermissions(ctx context.Context, tx sqldb.Tx, permissions []int64) error {
 	all, err := selectPermissions(ctx, tx)
 	if err != nil {

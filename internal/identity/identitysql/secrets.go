@@ -9,6 +9,7 @@ import (
 	"comanda/internal/sqldb"
 )
 
+// keyNames are the keys that every installation has.
 var keyNames = []string{identity.TokenKey, identity.CodeKey, identity.MailKey}
 
 func newSecret() string { return base64.StdEncoding.EncodeToString(identity.NewKey()) }

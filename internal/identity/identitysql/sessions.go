@@ -17,6 +17,7 @@ func (s *Accounts) Begin(
 	ctx context.Context, u identity.User, fresh identity.Session, p identity.LoginProof,
 ) (written identity.Session, evicted []string, err error) {
 	err = s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
+		// The login was verified outside of this transaction: under the lock the account must still match it (S5).
 		now, err := LockUser(ctx, tx, u.ID)
 		if err != nil {
 			return err
@@ -30,6 +31,7 @@ func (s *Accounts) Begin(
 		} else if n, err := tx.Exec(ctx, pinForget, u.ID, p.PinHash); err != nil || n == 0 {
 			return cmp.Or(err, error(identity.ErrPin)) // the PIN was changed meanwhile
 		}
+		// MaxSessions-1 stay, because the new session is inserted below.
 		rows, err := tx.Query(ctx, sessionEndOldest,
 			u.ID, written.CreatedAt.UnixMilli(), string(identity.EndEvicted), identity.MaxSessions-1)
 		if evicted, err = sqldb.Collect(rows, err, sqldb.Value[string]); err != nil {
@@ -37,7 +39,7 @@ func (s *Accounts) Begin(
 		}
 		revokeSessions(tx, evicted, written.CreatedAt)
 		insertSession(tx, written)
-		if !identity.IsStaff(u.Role) {
+		if !identity.IsStaff(u.Role) { // logins of members are not audited
 			return nil
 		}
 		by := u.Actor(written.ID)
@@ -47,6 +49,7 @@ func (s *Accounts) Begin(
 	return written, evicted, err
 }
 
+// insertSession queues the insertion of a session.
 func insertSession(tx sqldb.Tx, f identity.Session) {
 	tx.QueueExactly(1, sessionInsert, f.ID, f.UserID, f.TokenHash, f.RotatedAt.UnixMilli(), f.Device, f.Address,
 		f.CreatedAt.UnixMilli(), f.IdleUntil.UnixMilli(), f.ExpiresAt.UnixMilli())
@@ -98,7 +101,7 @@ func (s *Accounts) Rotate(ctx context.Context, r identity.Rotation) (o identity.
 		case identity.RefreshReuse:
 			tx.Queue(sessionEnd, held.ID, u.ID, r.Now.UnixMilli(), string(identity.EndReused))
 			revokeSessions(tx, []string{held.ID}, r.Now)
-		case identity.RefreshUnknown, identity.RefreshEnded, identity.RefreshRepeat:
+		case identity.RefreshUnknown, identity.RefreshEnded, identity.RefreshRepeat: // nothing to write
 		}
 		return nil
 	})
@@ -122,6 +125,7 @@ func lockByToken(ctx context.Context, tx sqldb.Tx, tokenHash string) (identity.S
 	return sqldb.One(rows, err, scanSession)
 }
 
+// rotate queues the new refresh token and keeps the hash of the spent one, by which a later reuse is detected.
 func rotate(tx sqldb.Tx, s identity.Session) {
 	tx.QueueExactly(1, sessionRotate, s.ID, s.TokenHash, s.PreviousHash, s.Successor, s.RotatedAt.UnixMilli(),
 		s.IdleUntil.UnixMilli())
@@ -160,6 +164,7 @@ func (s *Accounts) ChangePassword(
 	ctx context.Context, user int64, p identity.LoginProof, keep string, now time.Time,
 ) (ended []string, err error) {
 	err = s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
+		// The statement compares p.Hash, the password that was verified before this transaction.
 		n, err := tx.Exec(ctx, accountPassword, user, p.Hash, p.NewHash, now.UnixMilli())
 		if err != nil {
 			return err

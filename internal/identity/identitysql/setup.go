@@ -27,8 +27,10 @@ func (s *UserAdmin) AddCode(ctx context.Context, hash string, now time.Time) (ne
 	return needed, err
 }
 
+// setupName returns the name under which the hash of a set-up code is stored.
 func setupName(hash string) string { return "setup:" + hash }
 
+// noOwner reports whether no active owner exists.
 func noOwner(ctx context.Context, tx sqldb.Tx) (bool, error) {
 	rows, err := tx.Query(ctx, adminOwnerCount, 0)
 	n, _, err := sqldb.One(rows, err, sqldb.Value[int64])
@@ -51,6 +53,7 @@ func (s *UserAdmin) CreateOwner(
 	ctx context.Context, hash string, u identity.User, from identity.Caller,
 ) (made identity.User, err error) {
 	err = s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
+		// The lock serializes concurrent calls: the second one finds an owner.
 		if err := lockRoles(ctx, tx); err != nil {
 			return err
 		}

@@ -11,7 +11,7 @@ var files embed.FS
 
 var stmts = sqldb.Load(files)
 
-// Accounts, sessions and what proves who somebody is.
+// Accounts, sessions, PINs, codes and secrets.
 var (
 	accountSelect   = stmts.Must("account_select")
 	accountLock     = stmts.Must("account_lock")

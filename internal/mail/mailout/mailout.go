@@ -72,6 +72,8 @@ func NewSMTP(c Config) (*SMTP, error) {
 	return s, err
 }
 
+// encrypt sets TLS and the default port. STARTTLS is optional on loopback only, where the connection never leaves the
+// machine.
 func (s *SMTP) encrypt(scheme string) {
 	policy := gomail.TLSMandatory
 	if ip := net.ParseIP(s.host); s.host == "localhost" || ip != nil && ip.IsLoopback() {
@@ -124,6 +126,7 @@ func sendError(err error) error {
 // fromAddress is the sender of all messages.
 type fromAddress struct{ name, address, domain string }
 
+// parseFrom parses the sender and the domain of its Message-IDs.
 func parseFrom(from string) (fromAddress, error) {
 	a, err := netmail.ParseAddress(from)
 	if err != nil {

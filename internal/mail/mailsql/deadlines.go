@@ -7,8 +7,8 @@ import (
 	"comanda/internal/sqldb"
 )
 
-// MoveDeadlines moves the instants at which letters are due and at which they are not worth sending any more, because the
-// deciding clock was set by as much. It returns how many letters there were.
+// MoveDeadlines shifts the due and expiry times of all queued messages after the deciding clock was set by that much.
+// It returns the number of messages.
 func MoveDeadlines(ctx context.Context, tx sqldb.Tx, by time.Duration) (int64, error) {
 	return tx.Exec(ctx, letterMove, by.Milliseconds())
 }
