@@ -102,7 +102,7 @@ func (p *postgres) Exec(ctx context.Context, q *Stmt, args ...any) (int64, error
 	if err != nil {
 		return 0, err
 	}
-	tag, err := p.pool.Exec(ctx, q.texts[Postgres], bound...)
+	tag, err := p.pool.Exec(ctx, q.postgres(), bound...)
 	return tag.RowsAffected(), translate(q.Name, err)
 }
 
@@ -111,7 +111,7 @@ func (p *postgres) Query(ctx context.Context, q *Stmt, args ...any) (Rows, error
 	if err != nil {
 		return nil, err
 	}
-	rows, err := p.pool.Query(ctx, q.texts[Postgres], bound...)
+	rows, err := p.pool.Query(ctx, q.postgres(), bound...)
 	if err != nil {
 		return nil, translate(q.Name, err)
 	}
@@ -120,7 +120,7 @@ func (p *postgres) Query(ctx context.Context, q *Stmt, args ...any) (Rows, error
 
 func (p *postgres) prepare(ctx context.Context, q *Stmt) error {
 	return p.pool.AcquireFunc(ctx, func(c *pgxpool.Conn) error {
-		_, err := c.Conn().Prepare(ctx, q.Name, q.texts[Postgres])
+		_, err := c.Conn().Prepare(ctx, q.Name, q.postgres())
 		return err
 	})
 }
@@ -183,7 +183,7 @@ func (t *postgresTx) QueueExactly(n int64, q *Stmt, args ...any) {
 	if err != nil && t.err == nil {
 		t.err = err
 	}
-	t.pending = append(t.pending, queued{name: q.Name, text: q.texts[Postgres], args: bound, want: n})
+	t.pending = append(t.pending, queued{name: q.Name, text: q.postgres(), args: bound, want: n})
 }
 
 func (t *postgresTx) QueueQuery(read func(Rows) error, q *Stmt, args ...any) {

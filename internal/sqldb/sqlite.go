@@ -121,7 +121,7 @@ func (s *liteDB) Query(ctx context.Context, q *Stmt, args ...any) (Rows, error) 
 }
 
 func (s *liteDB) prepare(ctx context.Context, q *Stmt) error {
-	stmt, err := s.readers.PrepareContext(ctx, q.texts[SQLite])
+	stmt, err := s.readers.PrepareContext(ctx, q.sqlite())
 	if err != nil {
 		return err
 	}
@@ -289,7 +289,7 @@ func (p *prepared) get(ctx context.Context, q *Stmt) (*sql.Stmt, error) {
 	if s, ok := p.by[q]; ok {
 		return s, nil
 	}
-	s, err := p.on.PrepareContext(context.WithoutCancel(ctx), q.texts[SQLite])
+	s, err := p.on.PrepareContext(context.WithoutCancel(ctx), q.sqlite())
 	if err != nil {
 		return nil, translate(q.Name, err)
 	}

@@ -3,9 +3,10 @@ package sqldb
 import (
 	"fmt"
 	"io/fs"
-	"regexp"
 	"strconv"
 	"strings"
+	"sync"
+	"unicode"
 )
 
 // Engine is a database that Comanda runs on.
@@ -19,9 +20,10 @@ const (
 
 // Stmt is one statement, compiled for both engines.
 type Stmt struct {
-	Name   string
-	texts  map[Engine]string
-	params []param
+	Name string
+
+	postgres, sqlite func() string
+	params           []param
 }
 
 // param says what the statement's n-th parameter is: a plain value, or a set of rows with these columns.
@@ -40,7 +42,12 @@ const (
 )
 
 // Text is the statement as the engine receives it.
-func (s *Stmt) Text(e Engine) string { return s.texts[e] }
+func (s *Stmt) Text(e Engine) string {
+	if e == Postgres {
+		return s.postgres()
+	}
+	return s.sqlite()
+}
 
 // Stmts are the statements of one package by name.
 type Stmts struct{ byName map[string]*Stmt }
@@ -55,23 +62,23 @@ func Load(files fs.FS) *Stmts {
 	if err != nil {
 		panic(err)
 	}
-	var sections []section
+	var statements []section
 	fragments := map[string]string{}
 	for _, path := range paths {
 		text, err := fs.ReadFile(files, path)
 		if err != nil {
 			panic(err)
 		}
-		for _, part := range split(strings.TrimSuffix(path, ".sql"), string(text)) {
+		for _, part := range sections(strings.TrimSuffix(path, ".sql"), string(text)) {
 			if part.fragment {
 				fragments[part.name] = part.text
 			} else {
-				sections = append(sections, part)
+				statements = append(statements, part)
 			}
 		}
 	}
 	s := &Stmts{byName: map[string]*Stmt{}}
-	for _, part := range sections {
+	for _, part := range statements {
 		stmt, err := compile(part.name, part.text, fragments)
 		if err == nil && s.byName[stmt.Name] != nil {
 			err = fmt.Errorf("sqldb: two statements %s", stmt.Name)
@@ -90,23 +97,25 @@ type section struct {
 	fragment   bool
 }
 
-var headPattern = regexp.MustCompile(`(?m)^-- (name|fragment): (\w+)\n`)
-
-// split cuts a file at its head lines. What stands before the first of them is a comment on the file.
-func split(path, text string) []section {
-	heads := headPattern.FindAllStringSubmatchIndex(text, -1)
-	if heads == nil {
+// sections cuts a file at its head lines. Text before the first of them is a comment on the file.
+func sections(path, text string) []section {
+	var all []section
+	for line := range strings.Lines(text) {
+		name, isName := strings.CutPrefix(line, "-- name: ")
+		fragment, isFragment := strings.CutPrefix(line, "-- fragment: ")
+		switch {
+		case isName:
+			all = append(all, section{name: strings.TrimSpace(name)})
+		case isFragment:
+			all = append(all, section{name: strings.TrimSpace(fragment), fragment: true})
+		case all != nil:
+			all[len(all)-1].text += line
+		}
+	}
+	if all == nil {
 		return []section{{name: path, text: text}}
 	}
-	sections := make([]section, len(heads))
-	for i, h := range heads {
-		end := len(text)
-		if i+1 < len(heads) {
-			end = heads[i+1][0]
-		}
-		sections[i] = section{name: text[h[4]:h[5]], text: text[h[1]:end], fragment: text[h[2]:h[3]] == "fragment"}
-	}
-	return sections
+	return all
 }
 
 // Must returns the statement of that name. It panics when there is none.
@@ -125,59 +134,105 @@ func (s *Stmts) All(f func(*Stmt)) {
 	}
 }
 
-var (
-	rowsPattern  = regexp.MustCompile(`@rows\(\$(\d+):([^)]*)\)`)
-	paramPattern = regexp.MustCompile(`\$(\d+)`)
-	linePattern  = regexp.MustCompile(`(?m)^\s*--.*\n?`)
-	namePattern  = regexp.MustCompile(`(?m)(^|[\s(])@(\w+)`)
-)
-
-// compile reads a statement once and writes it for both engines.
+// compile reads a statement once; what each engine receives is written when that engine first asks. Every start of the
+// command compiles all statements of the program, which is why it is done by hand: with regular expressions it was half
+// of the time until main.
 func compile(name, text string, fragments map[string]string) (*Stmt, error) {
-	text, err := insert(strip(text), fragments)
+	text, err := insert(uncommented(text), fragments, 2)
 	if err != nil {
 		return nil, fmt.Errorf("sqldb: %s: %w", name, err)
 	}
-	s := &Stmt{Name: name, texts: map[Engine]string{}}
-	for _, m := range paramPattern.FindAllStringSubmatch(text, -1) {
-		n, _ := strconv.Atoi(m[1])
-		for len(s.params) < n {
+	pieces, err := split(text)
+	if err != nil {
+		return nil, fmt.Errorf("sqldb: %s: %w", name, err)
+	}
+	s := &Stmt{Name: name}
+	for _, p := range pieces {
+		for len(s.params) < p.param {
 			s.params = append(s.params, param{})
 		}
-	}
-	for _, m := range rowsPattern.FindAllStringSubmatch(text, -1) {
-		n, _ := strconv.Atoi(m[1])
-		columns, err := parseColumns(m[2])
-		if err != nil {
-			return nil, fmt.Errorf("sqldb: %s: %w", name, err)
+		if p.columns != nil {
+			s.params[p.param-1].columns = p.columns
 		}
-		s.params[n-1].columns = columns
 	}
-	s.texts[Postgres] = s.writePostgres(text)
-	s.texts[SQLite] = s.writeSQLite(text)
+	s.postgres = sync.OnceValue(func() string { return s.writePostgres(pieces) })
+	s.sqlite = sync.OnceValue(func() string { return s.writeSQLite(pieces) })
 	return s, nil
 }
 
-// strip returns a text without its comment lines.
-func strip(text string) string { return strings.TrimSpace(linePattern.ReplaceAllString(text, "")) }
-
-// insert puts fragments in the places that name them. A fragment may name others that have no fragments themselves.
-func insert(text string, fragments map[string]string) (string, error) {
-	var unknown error
-	for range 2 {
-		text = namePattern.ReplaceAllStringFunc(text, func(m string) string {
-			part := namePattern.FindStringSubmatch(m)
-			if part[2] == "rows" {
-				return m
-			}
-			fragment, ok := fragments[part[2]]
-			if !ok {
-				unknown = fmt.Errorf("no fragment @%s", part[2])
-			}
-			return part[1] + strip(fragment)
-		})
+// uncommented returns a text without the lines that are comments.
+func uncommented(text string) string {
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		if !strings.HasPrefix(strings.TrimSpace(line), "--") {
+			b.WriteString(line)
+		}
 	}
-	return text, unknown
+	return strings.TrimSpace(b.String())
+}
+
+// insert replaces "@name" by the fragment of that name. Fragments may name others, down to a depth. An "@" within a word, as
+// in an e-mail address, and "@rows(" stay.
+func insert(text string, fragments map[string]string, depth int) (string, error) {
+	var b strings.Builder
+	for {
+		before, after, found := strings.Cut(text, "@")
+		b.WriteString(before)
+		if !found {
+			return b.String(), nil
+		}
+		rest := strings.TrimLeftFunc(after, func(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) })
+		name := after[:len(after)-len(rest)]
+		text = rest
+		if name == "rows" || before != "" && !strings.ContainsAny(before[len(before)-1:], " \n\t(") {
+			b.WriteString("@" + name)
+			continue
+		}
+		fragment, ok := fragments[name]
+		if !ok || depth == 0 {
+			return "", fmt.Errorf("no fragment @%s", name)
+		}
+		inner, err := insert(uncommented(fragment), fragments, depth-1)
+		if err != nil {
+			return "", err
+		}
+		b.WriteString(inner)
+	}
+}
+
+// piece is plain text, or the place of a parameter.
+type piece struct {
+	text    string
+	param   int      // its number; 0 for text
+	columns []column // of @rows($1: id text, qty int)
+}
+
+// split finds the parameters of a text.
+func split(text string) (pieces []piece, err error) {
+	for {
+		before, after, found := strings.Cut(text, "$")
+		if !found {
+			return append(pieces, piece{text: text}), nil
+		}
+		rest := strings.TrimLeft(after, "0123456789")
+		n, err := strconv.Atoi(after[:len(after)-len(rest)])
+		if err != nil { // a dollar alone, as of a JSON path
+			pieces, text = append(pieces, piece{text: before + "$"}), after
+			continue
+		}
+		p := piece{param: n}
+		if head, isRows := strings.CutSuffix(before, "@rows("); isRows && strings.HasPrefix(rest, ":") {
+			list, behind, closed := strings.Cut(rest[1:], ")")
+			if !closed {
+				return nil, fmt.Errorf("the row set $%d does not end", n)
+			}
+			if p.columns, err = parseColumns(list); err != nil {
+				return nil, err
+			}
+			before, rest = head, behind
+		}
+		pieces, text = append(pieces, piece{text: before}, p), rest
+	}
 }
 
 func parseColumns(list string) ([]column, error) {
@@ -192,48 +247,55 @@ func parseColumns(list string) ([]column, error) {
 	return columns, nil
 }
 
-// writePostgres gives each column of a row set a parameter of its own, an array.
-func (s *Stmt) writePostgres(text string) string {
+// writePostgres makes each column of a row set a parameter of its own, an array.
+func (s *Stmt) writePostgres(pieces []piece) string {
 	first := make([]int, len(s.params)) // where the n-th parameter begins on this engine
 	next := 1
 	for i, p := range s.params {
 		first[i] = next
 		next += max(1, len(p.columns))
 	}
-	text = rowsPattern.ReplaceAllStringFunc(text, func(m string) string {
-		n, _ := strconv.Atoi(rowsPattern.FindStringSubmatch(m)[1])
-		columns := s.params[n-1].columns
-		arrays, names := make([]string, len(columns)), make([]string, len(columns))
-		for i, c := range columns {
+	var b strings.Builder
+	for _, p := range pieces {
+		if p.columns == nil {
+			b.WriteString(p.text)
+			if p.param > 0 {
+				fmt.Fprintf(&b, "$%d", first[p.param-1])
+			}
+			continue
+		}
+		arrays, names := make([]string, len(p.columns)), make([]string, len(p.columns))
+		for i, c := range p.columns {
 			array := map[kind]string{kindText: "text[]", kindInt: "bigint[]"}[c.kind]
-			arrays[i] = fmt.Sprintf("\x00%d::%s", first[n-1]+i, array)
+			arrays[i] = fmt.Sprintf("$%d::%s", first[p.param-1]+i, array)
 			names[i] = c.name
 		}
-		return fmt.Sprintf("(SELECT * FROM unnest(%s) AS u(%s))", strings.Join(arrays, ", "), strings.Join(names, ", "))
-	})
-	text = paramPattern.ReplaceAllStringFunc(text, func(m string) string {
-		n, _ := strconv.Atoi(m[1:])
-		return fmt.Sprintf("\x00%d", first[n-1])
-	})
-	return strings.ReplaceAll(choose(text, "pg"), "\x00", "$")
+		fmt.Fprintf(&b, "(SELECT * FROM unnest(%s) AS u(%s))", strings.Join(arrays, ", "), strings.Join(names, ", "))
+	}
+	return choose(b.String(), "pg")
 }
 
 // writeSQLite takes a row set as one JSON array of arrays.
-func (s *Stmt) writeSQLite(text string) string {
-	text = rowsPattern.ReplaceAllStringFunc(text, func(m string) string {
-		n, _ := strconv.Atoi(rowsPattern.FindStringSubmatch(m)[1])
-		var b strings.Builder
+func (s *Stmt) writeSQLite(pieces []piece) string {
+	var b strings.Builder
+	for _, p := range pieces {
+		if p.columns == nil {
+			b.WriteString(p.text)
+			if p.param > 0 {
+				fmt.Fprintf(&b, "?%d", p.param)
+			}
+			continue
+		}
 		b.WriteString("(SELECT ")
-		for i, c := range s.params[n-1].columns {
+		for i, c := range p.columns {
 			if i > 0 {
 				b.WriteString(", ")
 			}
 			fmt.Fprintf(&b, "value ->> %d AS %s", i, c.name)
 		}
-		fmt.Fprintf(&b, " FROM json_each(?%d))", n)
-		return b.String()
-	})
-	return choose(paramPattern.ReplaceAllString(text, "?$1"), "sqlite")
+		fmt.Fprintf(&b, " FROM json_each(?%d))", p.param)
+	}
+	return choose(b.String(), "sqlite")
 }
 
 // choose uncovers the comments marked with an engine's name.
