@@ -8,6 +8,7 @@ import (
 	"path"
 	"strconv"
 	"strings"
+	"sync"
 
 	"comanda/internal/httpapi"
 )
@@ -25,6 +26,7 @@ type content struct {
 	csp       string // empty keeps the server's, which allows nothing
 	plain     []byte
 	coded     map[string][]byte // by content coding; only what is smaller
+	gzipped   func() []byte     // like coded, once somebody asks; nil where the file comes compressed or not at all
 	etag      string
 }
 
@@ -44,15 +46,27 @@ func newContent(name, cache string, plain []byte) *content {
 	}
 }
 
-// zip adds the content compressed, for what is only known when the server starts.
+// zip has the content compressed at the first request that takes it so. It is for what is only known when the server
+// starts, whose start does not wait for it.
 func (c *content) zip() {
-	var out bytes.Buffer
-	w, _ := gzip.NewWriterLevel(&out, gzip.BestCompression) // the level is valid
-	_, _ = w.Write(c.plain)                                 // a buffer takes everything
-	_ = w.Close()
-	if out.Len() < len(c.plain) {
-		c.coded["gzip"] = out.Bytes()
+	c.gzipped = sync.OnceValue(func() []byte {
+		var out bytes.Buffer
+		w, _ := gzip.NewWriterLevel(&out, gzip.BestCompression) // the level is valid
+		_, _ = w.Write(c.plain)                                 // a buffer takes everything
+		_ = w.Close()
+		if out.Len() >= len(c.plain) {
+			return nil
+		}
+		return out.Bytes()
+	})
+}
+
+// in returns the content in a coding, or nil where that is no gain.
+func (c *content) in(coding string) []byte {
+	if coding == "gzip" && c.gzipped != nil {
+		return c.gzipped()
 	}
+	return c.coded[coding]
 }
 
 // ServeHTTP answers with the content in the best coding that the browser takes, or with 304.
@@ -70,7 +84,10 @@ func (c *content) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	body := c.plain
 	for _, coding := range []string{"br", "gzip"} {
-		if b, ok := c.coded[coding]; ok && accepts(r.Header.Get("Accept-Encoding"), coding) {
+		if !accepts(r.Header.Get("Accept-Encoding"), coding) {
+			continue
+		}
+		if b := c.in(coding); b != nil {
 			h.Set("Content-Encoding", coding)
 			body = b
 			break

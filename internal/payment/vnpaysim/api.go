@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -56,9 +55,9 @@ func (b body) data(names string) string {
 }
 
 var (
-	requestID = regexp.MustCompile(`^[A-Za-z0-9]{1,32}$`)
-	moment    = regexp.MustCompile(`^[0-9]{14}$`)
-	sender    = regexp.MustCompile(`^[A-Za-z0-9 ]{1,245}$`)
+	requestID = newForm(`^[A-Za-z0-9]{1,32}$`)
+	moment    = newForm(`^[0-9]{14}$`)
+	sender    = newForm(`^[A-Za-z0-9 ]{1,245}$`)
 )
 
 // answerAPI is the one address of both calls.

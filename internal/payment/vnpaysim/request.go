@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -41,22 +42,33 @@ func (p purchase) key() string { return keyOf(p.ref, p.created) }
 func keyOf(ref, created string) string { return ref + "/" + created[:min(8, len(created))] }
 
 // fields are the parameters of a pay URL and their forms. An order's text has no diacritics and nothing special.
-var fields = map[string]*regexp.Regexp{
-	"vnp_Version":    regexp.MustCompile(`^2\.1\.0$`),
-	"vnp_Command":    regexp.MustCompile(`^pay$`),
-	"vnp_TmnCode":    regexp.MustCompile(`^[A-Za-z0-9]{8}$`),
-	"vnp_Amount":     regexp.MustCompile(`^[1-9][0-9]{0,11}$`),
-	"vnp_BankCode":   regexp.MustCompile(`^([A-Za-z0-9]{3,20})?$`),
-	"vnp_CreateDate": regexp.MustCompile(`^[0-9]{14}$`),
-	"vnp_ExpireDate": regexp.MustCompile(`^[0-9]{14}$`),
-	"vnp_CurrCode":   regexp.MustCompile(`^VND$`),
-	"vnp_IpAddr":     regexp.MustCompile(`^[0-9A-Fa-f:.]{7,45}$`),
-	"vnp_Locale":     regexp.MustCompile(`^(vn|en)$`),
-	"vnp_OrderInfo":  regexp.MustCompile(`^[A-Za-z0-9 ]{1,255}$`),
-	"vnp_OrderType":  regexp.MustCompile(`^[A-Za-z0-9]{1,100}$`),
-	"vnp_ReturnUrl":  regexp.MustCompile(`^https?://[A-Za-z0-9.:\[\]-]+(/.{0,200})?$`),
-	"vnp_TxnRef":     regexp.MustCompile(`^[A-Za-z0-9]{1,100}$`),
+var fields = map[string]form{
+	"vnp_Version":    newForm(`^2\.1\.0$`),
+	"vnp_Command":    newForm(`^pay$`),
+	"vnp_TmnCode":    newForm(`^[A-Za-z0-9]{8}$`),
+	"vnp_Amount":     newForm(`^[1-9][0-9]{0,11}$`),
+	"vnp_BankCode":   newForm(`^([A-Za-z0-9]{3,20})?$`),
+	"vnp_CreateDate": newForm(`^[0-9]{14}$`),
+	"vnp_ExpireDate": newForm(`^[0-9]{14}$`),
+	"vnp_CurrCode":   newForm(`^VND$`),
+	"vnp_IpAddr":     newForm(`^[0-9A-Fa-f:.]{7,45}$`),
+	"vnp_Locale":     newForm(`^(vn|en)$`),
+	"vnp_OrderInfo":  newForm(`^[A-Za-z0-9 ]{1,255}$`),
+	"vnp_OrderType":  newForm(`^[A-Za-z0-9]{1,100}$`),
+	"vnp_ReturnUrl":  newForm(`^https?://[A-Za-z0-9.:\[\]-]+(/.{0,200})?$`),
+	"vnp_TxnRef":     newForm(`^[A-Za-z0-9]{1,100}$`),
 }
+
+// form is a pattern that is compiled when it is first matched: a counted repetition is a large program, and every start of
+// the command would wait for it, though few of them play VNPay.
+type form func() *regexp.Regexp
+
+func newForm(pattern string) form {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
+}
+
+// MatchString reports whether a text has the form.
+func (f form) MatchString(text string) bool { return f().MatchString(text) }
 
 // VNPay's limits, in hundredths of a dong.
 const (
