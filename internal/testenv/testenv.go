@@ -26,10 +26,12 @@ import (
 // dialTimeout bounds the question whether a service is there at all.
 const dialTimeout = 2 * time.Second
 
-// Postgres returns the URL of a database whose role may create other databases.
+// Postgres returns the URL of a database whose role may create other databases. The default is without TLS, which Debian's
+// server offers and pgx would accept: the handshake is nearly half of what a connection costs, and e2e alone opens
+// hundreds.
 func Postgres(t testing.TB) string {
 	t.Helper()
-	raw := fromEnv("COMANDA_TEST_POSTGRES_URL", "postgres://postgres@127.0.0.1:5432/postgres")
+	raw := fromEnv("COMANDA_TEST_POSTGRES_URL", "postgres://postgres@127.0.0.1:5432/postgres?sslmode=disable")
 	reach(t, "PostgreSQL", hostPort(t, raw, "5432"))
 	return raw
 }
