@@ -63,7 +63,10 @@ func (c *clock) jump(d time.Duration) {
 	c.ahead += d
 }
 
-func TestMain(m *testing.M) { redisdbtest.VerifyMain(m, &virtualHost.Shared) }
+func TestMain(m *testing.M) {
+	testenv.Sequences(testenv.Size(30, 100))
+	redisdbtest.VerifyMain(m, &virtualHost.Shared)
+}
 
 // eachShop runs a test on SQLite with the store inside the process, and on PostgreSQL with Redis.
 func eachShop(t *testing.T, test func(s *shop)) {
