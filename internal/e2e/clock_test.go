@@ -18,7 +18,7 @@ func (l *lasting) shiftable(t testing.TB) string {
 	t.Helper()
 	return l.faultclock.get(func() string {
 		path := binary + "-faultclock"
-		build := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-tags=faultclock", "-o", path, "comanda/cmd/comanda")
+		build := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-tags=faultclock", "-o", path, "comanda/cmd/comanda")
 		if out, err := build.CombinedOutput(); err != nil {
 			t.Fatalf("%v\n%s", err, out)
 		}

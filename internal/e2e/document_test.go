@@ -65,7 +65,7 @@ type comparison struct {
 // compared waits until the documents are those of SQL, and everything written is among them.
 func (s *site) compared() (v comparison) {
 	s.t.Helper()
-	s.await(repairTime, func() error {
+	s.awaitCommand(repairTime, func() error {
 		run := s.run("index", "verify", "--json")
 		v = comparison{}
 		if err := json.Unmarshal([]byte(run.out), &v); err != nil {

@@ -62,7 +62,7 @@ func (s *site) reconcile() (r reconciliation, code int) {
 // day by then: one that knows nothing would agree with everything.
 func (s *site) agrees() {
 	s.t.Helper()
-	s.await(repairTime, func() error {
+	s.awaitCommand(repairTime, func() error {
 		r, code := s.reconcile()
 		if code != 0 || !r.Clean || r.Scopes == 0 {
 			return fmt.Errorf("exit code %d, %d scopes compared: %s", code, r.Scopes, strings.Join(r.Differences, "; "))
@@ -79,7 +79,7 @@ type outboxStatus struct {
 // drained waits until every event is on its way, and none was given up (I15).
 func (s *site) drained() {
 	s.t.Helper()
-	s.await(patience, func() error {
+	s.awaitCommand(patience, func() error {
 		var o outboxStatus
 		s.read(&o, "outbox", "status")
 		if o.Pending != 0 {

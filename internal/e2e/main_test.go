@@ -26,7 +26,7 @@ func run(m *testing.M) int {
 	}
 	defer os.RemoveAll(dir)
 	binary = filepath.Join(dir, "comanda")
-	build := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-o", binary, "comanda/cmd/comanda")
+	build := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-o", binary, "comanda/cmd/comanda")
 	if out, err := build.CombinedOutput(); err != nil {
 		fmt.Fprintf(os.Stderr, "%v\n%s", err, out)
 		return 1

@@ -283,7 +283,7 @@ func (e *evening) afterwards() {
 // verified waits until the documents are what SQL says.
 func (s *site) verified() {
 	s.t.Helper()
-	s.await(patience, func() error {
+	s.awaitCommand(patience, func() error {
 		if r := s.run("index", "verify"); r.code != 0 {
 			return fmt.Errorf("exit code %d: %s%s", r.code, r.out, r.err)
 		}

@@ -268,6 +268,18 @@ func (s *site) await(within time.Duration, check func() error) {
 	})
 }
 
+// awaitCommand is await where check runs commands. Each is a process with connections of its own; one after the other they
+// would take half a core from the servers that are waited for.
+func (s *site) awaitCommand(within time.Duration, check func() error) {
+	s.t.Helper()
+	pause := time.Duration(0)
+	s.await(within, func() error {
+		<-time.After(pause)
+		pause = min(max(2*pause, 50*time.Millisecond), 400*time.Millisecond)
+		return check()
+	})
+}
+
 // redisAddr is where the site's Redis listens.
 func (s *site) redisAddr() string {
 	if s.redis != nil {
