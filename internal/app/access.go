@@ -91,7 +91,7 @@ func routeTable(c Config) (*httpapi.API, error) {
 	if err != nil {
 		return nil, err
 	}
-	k := &Core{Config: c, Editor: &catalog.Editor{}, Orders: &ordering.Service{Methods: payment.NewMethods()}}
+	k := &Core{Config: c, Branches: &catalog.BranchAdmin{}, Orders: &ordering.Service{Methods: payment.NewMethods()}}
 	if c.SandboxPayments {
 		k.Orders.Methods = payment.NewMethods(payment.Sandbox)
 	}
@@ -184,7 +184,7 @@ func (k *Core) demoStaff(ctx context.Context, out io.Writer) error {
 	if password == "" {
 		password = rand.Text()
 	}
-	branches, err := k.Editor.Branches(ctx, identity.System())
+	branches, err := k.Branches.Branches(ctx, identity.System())
 	if err != nil {
 		return err
 	}

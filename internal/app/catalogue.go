@@ -13,20 +13,19 @@ import (
 	"comanda/internal/worker"
 )
 
-// wireCatalogue makes the use cases by which the staff keep the catalogue. The kitchen counts by rooms that are wired
-// later, and asks them only when it is asked itself.
+// wireCatalogue creates the staff's catalog services. Availability depends on services that are wired later and uses
+// them only when it is called.
 func (k *Core) wireCatalogue(store *catalogsql.Store) {
-	k.Catalogue = cataloghttp.Rooms{
-		Editor:   k.Editor,
-		House:    &catalog.House{Store: store, Menus: k.Menus, Now: k.DB.Now},
-		Cookbook: &catalog.Cookbook{Store: store, Menus: k.Menus, Now: k.DB.Now},
-		Carte:    &catalog.Carte{Store: store, Branches: k.Menus, Now: k.DB.Now},
-		Kitchen: &catalog.Kitchen{
-			Absences: quotaStore{store, k}, Counting: ledgerCounts{k}, Boards: k.Boards, Menus: k.Menus, Now: k.DB.Now,
+	k.Catalogue = cataloghttp.Services{
+		Branches: k.Branches,
+		Menus:    k.Editor,
+		Dishes:   &catalog.DishService{Store: store, Menus: k.Menus, Now: k.DB.Now},
+		Availability: &catalog.Availability{
+			Store: quotaStore{store, k}, Counters: ledgerCounts{k}, LiveMenus: k.Boards, Menus: k.Menus, Now: k.DB.Now,
 		},
-		Album: &catalog.Album{Store: store, Develop: develop(picture.NewDarkroom()), Now: k.DB.Now},
+		Images: &catalog.Images{Store: store, Resize: develop(picture.NewDarkroom()), Now: k.DB.Now},
 	}
-	k.photos = store.Picture
+	k.photos = store.Image
 }
 
 // How large pictures are to be, in bytes: a menu of fifty thumbs is a megabyte.
@@ -36,44 +35,44 @@ const (
 )
 
 // develop makes the sizes that the catalogue keeps.
-func develop(d *picture.Darkroom) func(context.Context, []byte) (catalog.Picture, error) {
-	return func(ctx context.Context, raw []byte) (catalog.Picture, error) {
+func develop(d *picture.Darkroom) func(context.Context, []byte) (catalog.Image, error) {
+	return func(ctx context.Context, raw []byte) (catalog.Image, error) {
 		id, made, err := d.Develop(ctx, raw,
 			picture.Size{Width: catalog.Large, Bytes: largeBytes}, picture.Size{Width: catalog.Thumb, Bytes: thumbBytes})
 		if err != nil {
-			return catalog.Picture{}, err
+			return catalog.Image{}, err
 		}
-		return catalog.Picture{ID: id, Sizes: map[int][]byte{catalog.Large: made[0], catalog.Thumb: made[1]}}, nil
+		return catalog.Image{ID: id, Sizes: map[int][]byte{catalog.Large: made[0], catalog.Thumb: made[1]}}, nil
 	}
 }
 
-// restore has items sold again whose absence has come to its end.
+// restore puts items back on sale whose end has come.
 func (k *Core) restore() worker.Loop {
 	return worker.Loop{
-		Name: "restore", Run: k.Catalogue.Kitchen.RestoreDue, Every: time.Second, Timeout: 10 * time.Second,
+		Name: "restore", Run: k.Catalogue.Availability.RestoreDue, Every: time.Second, Timeout: 10 * time.Second,
 		MaxPause: 2 * time.Second,
 	}
 }
 
-// TakeOff ends the sale of an item.
+// TakeOff implements catalog.OffItemStore.
 func (s quotaStore) TakeOff(
 	ctx context.Context, by identity.Actor, item int64, until catalog.Until, now time.Time,
-) (catalog.Placed, catalog.Absence, error) {
-	at, a, err := s.Store.TakeOff(ctx, by, item, until, now)
+) (catalog.ItemRef, catalog.OffItem, error) {
+	at, off, err := s.Store.TakeOff(ctx, by, item, until, now)
 	s.tell(ctx, err)
-	return at, a, err
+	return at, off, err
 }
 
-// Restore has an item sold again.
+// Restore implements catalog.OffItemStore.
 func (s quotaStore) Restore(
 	ctx context.Context, by identity.Actor, item int64, now time.Time,
-) (catalog.Placed, error) {
+) (catalog.ItemRef, error) {
 	at, err := s.Store.Restore(ctx, by, item, now)
 	s.tell(ctx, err)
 	return at, err
 }
 
-// RestoreDue has those sold again that are due.
+// RestoreDue implements catalog.OffItemStore.
 func (s quotaStore) RestoreDue(ctx context.Context, now time.Time) ([]int64, error) {
 	branches, err := s.Store.RestoreDue(ctx, now)
 	if len(branches) > 0 {
@@ -82,15 +81,15 @@ func (s quotaStore) RestoreDue(ctx context.Context, now time.Time) ([]int64, err
 	return branches, err
 }
 
-// ledgerCounts tells the kitchen what the ledger and carts hold.
+// ledgerCounts implements catalog.CounterReader.
 type ledgerCounts struct{ core *Core }
 
-// Tallies gives the ledger's counters of a business date.
-func (c ledgerCounts) Tallies(ctx context.Context, branch int64, date string) ([]catalog.Tally, error) {
+// Counters returns the ledger's counters of a business date.
+func (c ledgerCounts) Counters(ctx context.Context, branch int64, date string) ([]catalog.Counter, error) {
 	counts, err := c.core.Stock.Counts(ctx, stock.Scope{Branch: branch, Date: date})
-	all := make([]catalog.Tally, len(counts))
+	all := make([]catalog.Counter, len(counts))
 	for i, n := range counts {
-		all[i] = catalog.Tally{Item: n.Item, Held: n.Held, Used: n.Used}
+		all[i] = catalog.Counter{Item: n.Item, Held: n.Held, Used: n.Used}
 		if n.Cap != stock.Unlimited {
 			all[i].Cap = &n.Cap
 		}
@@ -98,8 +97,8 @@ func (c ledgerCounts) Tallies(ctx context.Context, branch int64, date string) ([
 	return all, err
 }
 
-// Hits counts what the absence of an item meets.
-func (c ledgerCounts) Hits(ctx context.Context, at catalog.Placed, date string, item int64) (h catalog.Hits, err error) {
+// Impact counts the holds and carts that have an item.
+func (c ledgerCounts) Impact(ctx context.Context, at catalog.ItemRef, date string, item int64) (h catalog.OffImpact, err error) {
 	scope := stock.Scope{Branch: at.Branch, Date: date}
 	if h.Holds, h.Units, err = c.core.Stock.OpenHolds(ctx, scope, item); err != nil {
 		return h, err

@@ -83,7 +83,7 @@ func TestTakeOff_races_orders(t *testing.T) {
 				})
 			}
 			<-begun
-			_, hits, err := here.Catalogue.Kitchen.TakeOff(t.Context(), identity.System(), item, catalog.Until{})
+			_, hits, err := here.Catalogue.Availability.TakeOff(t.Context(), identity.System(), item, catalog.Until{})
 			off.Store(true)
 			wg.Wait()
 			if err != nil || late.Load() != 0 || hits.Holds != sold.Load() || hits.Units != sold.Load() {
@@ -98,16 +98,16 @@ func TestTakeOff_races_orders(t *testing.T) {
 func TestTakeOff_seen_and_ended(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		k := demoCore(t, db)
-		g, kitchen := seat(t, k), k.Catalogue.Kitchen
+		g, kitchen := seat(t, k), k.Catalogue.Availability
 		var ahead atomic.Int64
 		kitchen.Now = func() time.Time { return db.Now().Add(time.Duration(ahead.Load())) }
 		counted := func(item int64) (*int64, bool) {
 			t.Helper()
-			c, err := kitchen.Availability(t.Context(), identity.System(), 1)
+			c, err := kitchen.Menu(t.Context(), identity.System(), 1)
 			if err != nil {
 				t.Fatal(err)
 			}
-			_, off := c.Absent[item]
+			_, off := c.OffItems[item]
 			return c.Left(item), off
 		}
 		for i, end := range []func(item int64) error{
@@ -158,7 +158,7 @@ func TestTakeOff_seen_and_ended(t *testing.T) {
 func TestPause(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		k, there := demoCore(t, db), demoCore(t, db) // there the pause is heard of a moment later
-		g, house := seat(t, k), k.Catalogue.House
+		g, house := seat(t, k), k.Catalogue.Branches
 		for key, at := range map[string]*Core{"before": k, "before, there": there} {
 			if err := order(t, at, g, key, phoGa); err != nil {
 				t.Fatal(err)

@@ -68,35 +68,36 @@ func AttachRedis(ctx context.Context, c Config) (*redisdb.DB, error) {
 
 // Core is the rooms on their stores, without HTTP and without loops.
 type Core struct {
-	Config  Config
-	DB      *sqldb.DB
-	Redis   *redisdb.DB
-	Log     *slog.Logger
-	Menus   *catalog.Menus
-	Boards  *catalog.Boards
-	Editor  *catalog.Editor
-	Guests  *visit.Guests
-	Door    *visit.Door
-	Floor   *visit.Floor
-	Gate    *stockredis.Cache
-	Keeper  *stock.Syncer
-	Stock   *stocksql.Store
-	Desk    *stocksql.Reservations
-	Stores  *stock.ReservationService
-	Recipes *stock.RecipeCache
-	Window  *stock.SnapshotService
-	Ledger  *orderingsql.Ledger
-	Reader  *orderingsql.Orders
-	Reports *report.Desk
-	Orders  *ordering.Service
-	Kitchen *ordering.Boards
-	Limits  *limit.Limiter // nil when they are lifted
-	Carts   *cart.Carts
-	Baskets *cartsql.Store
-	Metrics *metrics
-	Live    *live.Hub
+	Config   Config
+	DB       *sqldb.DB
+	Redis    *redisdb.DB
+	Log      *slog.Logger
+	Menus    *catalog.MenuCache
+	Boards   *catalog.LiveMenus
+	Branches *catalog.BranchAdmin
+	Editor   *catalog.MenuEditor
+	Guests   *visit.Guests
+	Door     *visit.Door
+	Floor    *visit.Floor
+	Gate     *stockredis.Cache
+	Keeper   *stock.Syncer
+	Stock    *stocksql.Store
+	Desk     *stocksql.Reservations
+	Stores   *stock.ReservationService
+	Recipes  *stock.RecipeCache
+	Window   *stock.SnapshotService
+	Ledger   *orderingsql.Ledger
+	Reader   *orderingsql.Orders
+	Reports  *report.Desk
+	Orders   *ordering.Service
+	Kitchen  *ordering.Boards
+	Limits   *limit.Limiter // nil when they are lifted
+	Carts    *cart.Carts
+	Baskets  *cartsql.Store
+	Metrics  *metrics
+	Live     *live.Hub
 
-	Catalogue cataloghttp.Rooms
+	Catalogue cataloghttp.Services
 	photos    web.Photos
 
 	people // set by wireIdentity
@@ -126,9 +127,10 @@ func NewCore(c Config, db *sqldb.DB, redis *redisdb.DB, log *slog.Logger, reg pr
 
 func (k *Core) wireCatalog() {
 	store := catalogsql.New(k.DB, k.followQuota)
-	k.Menus = catalog.NewMenus(store, catalogredis.New(k.Redis), k.DB.Now)
-	k.Boards = catalog.NewBoards(k.Menus, availability{k}, k.DB.Now)
-	k.Editor = &catalog.Editor{Store: quotaStore{store, k}, Menus: k.Menus, Now: k.DB.Now}
+	k.Menus = catalog.NewMenuCache(store, catalogredis.New(k.Redis), k.DB.Now)
+	k.Boards = catalog.NewLiveMenus(k.Menus, availability{k}, k.DB.Now)
+	k.Branches = &catalog.BranchAdmin{Store: store, Menus: k.Menus, Now: k.DB.Now}
+	k.Editor = &catalog.MenuEditor{Store: quotaStore{store, k}, Menus: k.Menus, Now: k.DB.Now}
 	k.wireCatalogue(store)
 }
 

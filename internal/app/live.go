@@ -12,8 +12,8 @@ import (
 func (k *Core) wireLive(reg prometheus.Registerer) {
 	k.Live = live.New(k.Redis, live.Ears{Changed: k.heard, Missed: k.missed}, reg)
 	k.Ledger.Watches().Told = k.Live.Orders
-	k.Menus.Told = func(branch int64) {
-		k.Boards.Renewed(branch)
+	k.Menus.OnChange = func(branch int64) {
+		k.Boards.MenuChanged(branch)
 		k.Live.Menu(branch)
 	}
 	k.Floor.Told = func(branch int64) {
@@ -27,7 +27,7 @@ func (k *Core) wireLive(reg prometheus.Registerer) {
 func (k *Core) gatekeeperObserver() stock.Observer {
 	o := k.Metrics.gatekeeper()
 	o.Synced = func(branch int64) {
-		k.Boards.Changed(branch)
+		k.Boards.LevelsChanged(branch)
 		k.Live.Left(branch)
 	}
 	return o
@@ -44,14 +44,14 @@ func (k *Core) heard(c live.Change) {
 	}
 	switch {
 	case c.Menu:
-		k.Boards.Renewed(c.Branch)
+		k.Boards.MenuChanged(c.Branch)
 	case c.Left:
-		k.Boards.Changed(c.Branch)
+		k.Boards.LevelsChanged(c.Branch)
 	}
 }
 
 // missed has everybody look: nobody knows what was told while this process did not hear.
 func (k *Core) missed() {
 	k.Ledger.Watches().WakeAll()
-	k.Boards.RenewedAll()
+	k.Boards.AllChanged()
 }

@@ -48,7 +48,7 @@ var errRedisDown = errors.New("redis is out of reach; orders go on without it")
 
 func (k *Core) register(a *httpapi.API) {
 	cataloghttp.Guest(a, k.Boards, k.Floor)
-	cataloghttp.House(a, k.Editor.Store, k.DB.Now)
+	cataloghttp.PublicBranches(a, k.Branches.Store, k.DB.Now)
 	cataloghttp.Live(a, k.Boards, guestBranch{k.Guests})
 	cataloghttp.Staff(a, k.Catalogue)
 	documenthttp.Register(a, k.Documents)

@@ -18,7 +18,7 @@ func (k *Core) stockRooms() stockhttp.Services {
 }
 
 func (k *Core) branches(ctx context.Context) ([]int64, error) {
-	all, err := k.Editor.Store.Branches(ctx)
+	all, err := k.Branches.Store.Branches(ctx)
 	ids := make([]int64, len(all))
 	for i, b := range all {
 		ids[i] = b.ID

@@ -58,7 +58,7 @@ type house struct {
 	redis  *redisdb.DB
 	reg    *prometheus.Registry
 	log    *slog.Logger
-	menus  *catalog.Menus
+	menus  *catalog.MenuCache
 	keeper *stock.Syncer
 }
 
@@ -71,7 +71,7 @@ func open(t *testing.T, databaseURL, redisURL string, limits ordering.Limits) *h
 		Rounds: testenv.Size(6, leastRounds),
 	}
 	h.openStores(t)
-	h.menus = catalog.NewMenus(catalogsql.New(h.db, nil), catalogredis.New(h.redis), h.db.Now)
+	h.menus = catalog.NewMenuCache(catalogsql.New(h.db, nil), catalogredis.New(h.redis), h.db.Now)
 	h.keeper = stock.NewSyncer(stock.SyncerConfig{
 		Cache: stockredis.New(h.redis, stockredis.Config{Now: h.db.Now, Timeout: rawPatient, Metrics: h.reg}),
 		Store: stocksql.New(h.db), Now: h.db.Now, Log: h.log,
@@ -116,7 +116,7 @@ func (h *house) server(t *testing.T, limits ordering.Limits) *httpapi.Server {
 	config := ordering.Defaults()
 	config.Limits = limits
 
-	boards, carts := catalog.NewBoards(h.menus, h, h.db.Now), cartsql.New(h.db, h.db.Now)
+	boards, carts := catalog.NewLiveMenus(h.menus, h, h.db.Now), cartsql.New(h.db, h.db.Now)
 	t.Cleanup(carts.Stop)
 	baskets := &cart.Carts{Store: carts, Boards: boards}
 	till := h.till(t)

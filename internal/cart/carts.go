@@ -22,7 +22,7 @@ type Store interface {
 
 // Boards gives branches' menus with what is left of them.
 type Boards interface {
-	Get(ctx context.Context, branch int64) (*catalog.Board, error)
+	Get(ctx context.Context, branch int64) (*catalog.LiveMenu, error)
 }
 
 // Carts is the use cases. Whose cart it is follows from who asks: there is no way to name another's.
@@ -118,7 +118,7 @@ func (s *Carts) change(ctx context.Context, c Change) (View, Item, error) {
 }
 
 // board finds the menu by which a cart is priced.
-func (s *Carts) board(ctx context.Context, c Cart, branch int64) (*catalog.Board, error) {
+func (s *Carts) board(ctx context.Context, c Cart, branch int64) (*catalog.LiveMenu, error) {
 	if branch == 0 {
 		branch = c.BranchID
 	}

@@ -37,7 +37,7 @@ func (i Item) PriceChanged() bool { return i.ItemID != 0 && i.Price != i.Line.Pr
 func (i Item) SoldOut() bool { return i.Limited && i.Left < i.Quantity }
 
 // priced puts a cart beside a branch's board. Dishes that the menu does not have stay, without a price.
-func priced(c Cart, b *catalog.Board, names map[int64]catalog.Texts) View {
+func priced(c Cart, b *catalog.LiveMenu, names map[int64]catalog.Texts) View {
 	v := View{
 		Cart: c, Branch: b.Branch, MenuVersionID: b.VersionID, Currency: b.Branch.Currency, Items: make([]Item, len(c.Lines)),
 	}

@@ -17,16 +17,16 @@ import (
 
 // board is branch 1 with dish 4 (item 11, of which three are left), dish 5 (item 12), and dish 6 (item 13), which is not
 // offered.
-func board(t *testing.T) *catalog.Board {
+func board(t *testing.T) *catalog.LiveMenu {
 	t.Helper()
-	shelf, left := catalogtest.NewShelf(), &catalogtest.Left{}
+	shelf, left := catalogtest.NewMemorySource(), &catalogtest.Levels{}
 	off := catalogtest.Item(13, 500)
 	off.Active = false
 	shelf.Put(catalogtest.Branch(), catalogtest.Content(5, map[int64]int64{11: 20}, catalogtest.Item(11, 65000),
 		catalogtest.Item(12, 1000), off))
 	left.Set(11, 3)
 	now := func() time.Time { return morning }
-	b, err := catalog.NewBoards(catalog.NewMenus(shelf, catalog.Alone{}, now), left, now).Get(t.Context(), 1)
+	b, err := catalog.NewLiveMenus(catalog.NewMenuCache(shelf, catalog.NoSharedCache{}, now), left, now).Get(t.Context(), 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,13 +94,13 @@ func (*house) DishNames(context.Context, []int64) (map[int64]catalog.Texts, erro
 func (h *house) FirstBranch(context.Context) (int64, error) { return h.branch, h.err }
 
 // only is a house's menus: branch 1 only.
-type only struct{ *catalog.Board }
+type only struct{ *catalog.LiveMenu }
 
-func (o only) Get(_ context.Context, branch int64) (*catalog.Board, error) {
+func (o only) Get(_ context.Context, branch int64) (*catalog.LiveMenu, error) {
 	if branch != 1 {
 		return nil, catalog.ErrBranch
 	}
-	return o.Board, nil
+	return o.LiveMenu, nil
 }
 
 // What is not on the branch's menu does not get into a cart, and nobody is asked to keep it.

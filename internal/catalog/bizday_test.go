@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// zones are those in which boundaries went wrong elsewhere: changes at midnight, half-hour changes, a skipped day, a
+// zones are time zones that broke other implementations: changes at midnight, half-hour changes, a skipped day, a
 // day that came twice, large and odd offsets, and the two of the demo.
 var zones = []string{
 	"UTC", "Asia/Ho_Chi_Minh", "Asia/Taipei", "America/Santiago", "Asia/Beirut", "Africa/Cairo", "Pacific/Apia",
@@ -67,7 +67,7 @@ func TestCalendar_BizDate(t *testing.T) {
 	}
 }
 
-// drawInstant prefers the hours around a zone's changes of offset, where everything that can go wrong does.
+// drawInstant prefers the hours around a zone's changes of offset, where bugs are likely.
 func drawInstant(t *rapid.T, zone *time.Location) time.Time {
 	at := time.Unix(rapid.Int64Range(-2_000_000_000, 4_000_000_000).Draw(t, "unix"), 0).In(zone)
 	if rapid.Bool().Draw(t, "near a change") {
@@ -84,12 +84,12 @@ func TestCalendar_day_holds_its_instants(t *testing.T) {
 		c := calendar(t, rapid.SampledFrom(zones).Draw(t, "zone"), rapid.IntRange(0, 23).Draw(t, "hour"))
 		at := drawInstant(t, c.zone)
 		day := c.At(at)
-		if !day.Holds(at) {
+		if !day.Contains(at) {
 			t.Fatalf("%v is not within %v", at, day)
 		}
 		same, err := c.Interval(day.Date)
 		if err != nil || same != day {
-			t.Fatalf("Interval gives %v, %v; At gave %v", same, err, day)
+			t.Fatalf("Interval returned %v, %v; At returned %v", same, err, day)
 		}
 		if next := c.At(day.End); next.Start != day.End || next.Date <= day.Date {
 			t.Fatalf("after %v comes %v", day, next)
@@ -109,7 +109,7 @@ func TestCalendar_never_goes_back(t *testing.T) {
 	})
 }
 
-// The definition itself, checked second by second from the other side: at the boundary local time has reached the
+// The definition, checked second by second: at the boundary the local time has reached the
 // wanted one, and at no second of the day and a half before had it.
 func TestCalendar_boundary_is_the_earliest(t *testing.T) {
 	reached := func(at time.Time, zone *time.Location, want time.Time) bool {

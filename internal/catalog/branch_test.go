@@ -102,9 +102,9 @@ func TestContent_survives_JSON(t *testing.T) {
 		t.Error(d)
 	}
 	if it, ok := out.Edition.Item(11); !ok || it.Price != 65000 {
-		t.Errorf("the index was lost: %v, %t", it, ok)
+		t.Errorf("the item is not found by its id: %v, %t", it, ok)
 	}
 	if _, ok := out.Edition.Item(12); ok {
-		t.Error("an item that is not there was found")
+		t.Error("an unknown item was found")
 	}
 }

@@ -1,17 +1,17 @@
-// Package catalog owns what a restaurant sells and when its day begins: branches, business dates, categories, dishes,
-// menus, their versions and the standing daily quotas.
+// Package catalog owns branches, business dates, categories, dishes, menus, menu versions and standing daily quotas.
 //
-// A menu version is a draft until it is published and never changes afterwards; a branch has at most one published
-// version, and publishing closes the former one in the same transaction. A menu item is one dish on one menu: its id
-// outlives versions, so that a phone's cart and a quota counter survive a new version. What an item costs stands in the
-// version; how many of it may be sold on a business date stands beside it and may change at any moment.
+// A menu version is a draft until it is published and never changes afterwards. A branch has at most one published
+// version; publishing closes the previous one in the same transaction. A menu item is one dish on one menu. Its id is
+// stable across versions, so a phone's cart and a quota counter survive a new version. Prices belong to the version.
+// Standing quotas belong to the item and may change at any time.
 //
-// An item may be off for a while, and a branch paused: both come and go without a new version, and both are decided with
-// orders and not by what phones were shown. Categories, dishes and their pictures are the house's; a menu is a branch's.
+// An item may be off ("86") for a while, and a branch may be paused. Both take effect without a new version and are
+// enforced when an order is placed, whatever phones still show. Categories, dishes and images belong to the whole
+// installation; a menu belongs to a branch.
 //
-// Readers get a Snapshot: an immutable picture of a branch's published menu, held in process by Menus. SQL decides,
-// Redis only saves work: every snapshot carries the branch's menu revision, and a copy is believed only when its
-// revision is the one that SQL gives.
+// Readers get a Snapshot: an immutable view of a branch's published menu, cached in process by MenuCache. SQL is
+// authoritative. Redis only saves work: a copy in Redis is used only when its revision is at least the branch's revision
+// in SQL.
 //
 // Invariants kept here, as numbered in docs/ARCHITECTURE.md:
 //

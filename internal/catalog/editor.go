@@ -8,36 +8,144 @@ import (
 	"comanda/internal/identity"
 )
 
-// Store keeps menus, normally catalogsql. Each call that changes something is one transaction, which also says so in the
-// audit log; what belongs to a branch that the actor does not see is answered as if it did not exist.
-type Store interface {
-	Branches(ctx context.Context) ([]Branch, error)
-	// SetQuota changes an item's standing quota, and today's with it.
-	SetQuota(ctx context.Context, by identity.Actor, item int64, quota *int64, now time.Time) (branch int64, err error)
-	// Draft makes a draft out of the menu's published version.
-	Draft(ctx context.Context, by identity.Actor, menu int64, now time.Time) (Version, error)
-	// EditDraft says what a draft has of an item of its menu; ErrNotDraft when it is none.
-	EditDraft(ctx context.Context, by identity.Actor, version, item int64, e Entry, now time.Time) error
-	// Publish brings a draft into force and closes the version that the branch had before.
-	Publish(ctx context.Context, by identity.Actor, version int64, now time.Time) (Version, error)
+// Menu is a menu without its versions.
+type Menu struct {
+	ID        int64
+	BranchID  int64
+	Name      string
+	Published int64 // id of the published version; 0 for none
+	Drafts    int64 // number of draft versions
 }
 
-// Editor changes menus for the staff. What it changes is seen at once in this process and within a second elsewhere.
-type Editor struct {
-	Store Store
-	Menus *Menus
+// Line is one menu item of a version together with its dish.
+type Line struct {
+	ItemID     int64
+	DishID     int64
+	CategoryID int64
+	Category   Texts
+	Names      Texts
+	ImageURL   string
+	Entry
+}
+
+// MenuStore stores menus, versions and quotas; catalogsql implements it. Each change is one transaction that includes
+// its audit log entry. Methods report a branch that the actor may not see as not found.
+type MenuStore interface {
+	MenusOf(ctx context.Context, branch int64) ([]Menu, error)
+	AddMenu(ctx context.Context, by identity.Actor, m Menu, now time.Time) (Menu, error)
+	Versions(ctx context.Context, by identity.Actor, menu int64, limit, offset int) (page []Version, total int64, err error)
+	Lines(ctx context.Context, by identity.Actor, version int64) (Version, []Line, error)
+	// VersionContent returns the content of any version, a draft's quotas included.
+	VersionContent(ctx context.Context, by identity.Actor, version int64) (Content, error)
+	// Draft creates a draft from the menu's published version.
+	Draft(ctx context.Context, by identity.Actor, menu int64, now time.Time) (Version, error)
+	// AddLine puts a dish on a draft and creates the menu's item for the dish if there is none.
+	AddLine(ctx context.Context, by identity.Actor, version, dish int64, e Entry, now time.Time) (Line, error)
+	// EditDraft sets the entry of a menu item in a draft. It fails with ErrNotDraft for any other version.
+	EditDraft(ctx context.Context, by identity.Actor, version, item int64, e Entry, now time.Time) error
+	RemoveLine(ctx context.Context, by identity.Actor, version, item int64, now time.Time) error
+	Discard(ctx context.Context, by identity.Actor, version int64, now time.Time) error
+	// Publish publishes a draft and closes the version that the branch had published before.
+	Publish(ctx context.Context, by identity.Actor, version int64, now time.Time) (Version, error)
+	// SetQuota changes an item's standing quota and the cap of the current business date.
+	SetQuota(ctx context.Context, by identity.Actor, item int64, quota *int64, now time.Time) (branch int64, err error)
+}
+
+// MenuEditor edits menus, versions and quotas for the staff. Published changes are visible at once in this process and
+// within a second in others.
+type MenuEditor struct {
+	Store MenuStore
+	Menus *MenuCache
 	Now   func() time.Time
 }
 
-// Branches lists the branches in which the actor works.
-func (e *Editor) Branches(ctx context.Context, by identity.Actor) ([]Branch, error) {
-	all, err := e.Store.Branches(ctx)
-	return slices.DeleteFunc(all, func(b Branch) bool { return !by.Sees(b.ID) }), err
+// MenusOf returns the menus of a branch, or for branch 0 the menus of all branches that the actor may see.
+func (e *MenuEditor) MenusOf(ctx context.Context, by identity.Actor, branch int64) ([]Menu, error) {
+	if branch != 0 && !by.Sees(branch) {
+		return nil, ErrBranch
+	}
+	all, err := e.Store.MenusOf(ctx, branch)
+	return slices.DeleteFunc(all, func(m Menu) bool { return !by.Sees(m.BranchID) }), err
 }
 
-// SetQuota says how many of an item may be sold on a business date, from today on; nil means any number. It may be
-// below what is sold already: then no more can be ordered today.
-func (e *Editor) SetQuota(ctx context.Context, by identity.Actor, item int64, quota *int64) error {
+// AddMenu creates a menu without versions.
+func (e *MenuEditor) AddMenu(ctx context.Context, by identity.Actor, branch int64, name string) (Menu, error) {
+	if err := checkName("A menu", name); err != nil {
+		return Menu{}, err
+	}
+	return e.Store.AddMenu(ctx, by, Menu{BranchID: branch, Name: name}, e.Now())
+}
+
+// Versions returns a page of a menu's versions, newest first, and their total number.
+func (e *MenuEditor) Versions(
+	ctx context.Context, by identity.Actor, menu int64, limit, offset int,
+) ([]Version, int64, error) {
+	return e.Store.Versions(ctx, by, menu, limit, offset)
+}
+
+// Lines returns a version and its lines in menu order.
+func (e *MenuEditor) Lines(ctx context.Context, by identity.Actor, version int64) (Version, []Line, error) {
+	return e.Store.Lines(ctx, by, version)
+}
+
+// Draft creates a draft of a menu.
+func (e *MenuEditor) Draft(ctx context.Context, by identity.Actor, menu int64) (Version, error) {
+	return e.Store.Draft(ctx, by, menu, e.Now())
+}
+
+// AddLine puts a dish on a draft.
+func (e *MenuEditor) AddLine(ctx context.Context, by identity.Actor, version, dish int64, entry Entry) (Line, error) {
+	if err := entry.Check(); err != nil {
+		return Line{}, err
+	}
+	return e.Store.AddLine(ctx, by, version, dish, entry, e.Now())
+}
+
+// Edit sets the entry of a menu item in a draft, and adds it if it is missing.
+func (e *MenuEditor) Edit(ctx context.Context, by identity.Actor, version, item int64, entry Entry) error {
+	if err := entry.Check(); err != nil {
+		return err
+	}
+	return e.Store.EditDraft(ctx, by, version, item, entry, e.Now())
+}
+
+// RemoveLine removes an item from a draft.
+func (e *MenuEditor) RemoveLine(ctx context.Context, by identity.Actor, version, item int64) error {
+	return e.Store.RemoveLine(ctx, by, version, item, e.Now())
+}
+
+// Discard deletes a draft.
+func (e *MenuEditor) Discard(ctx context.Context, by identity.Actor, version int64) error {
+	return e.Store.Discard(ctx, by, version, e.Now())
+}
+
+// Preview returns a version as guests would see it if it were published now and nothing were sold yet.
+func (e *MenuEditor) Preview(ctx context.Context, by identity.Actor, version int64) (*LiveMenu, error) {
+	content, err := e.Store.VersionContent(ctx, by, version)
+	if err != nil {
+		return nil, err
+	}
+	b, err := e.Menus.Branch(ctx, content.Edition.BranchID)
+	if err != nil {
+		return nil, err
+	}
+	menu := &Snapshot{Branch: b, Edition: content.Edition, Quotas: content.Quotas}
+	return &LiveMenu{Snapshot: menu, Date: b.Calendar().BizDate(e.Now())}, nil
+}
+
+// Publish publishes a draft. It succeeds without a change when the version is published already, so clients may retry.
+func (e *MenuEditor) Publish(ctx context.Context, by identity.Actor, version int64) (Version, error) {
+	v, err := e.Store.Publish(ctx, by, version, e.Now())
+	if err != nil {
+		return Version{}, err
+	}
+	e.Menus.Invalidate(ctx, v.BranchID)
+	return v, nil
+}
+
+// SetQuota sets the number of units of an item that may be sold per business date, from today on; nil is unlimited. A
+// quota below today's sales is allowed: no more can be ordered today.
+func (e *MenuEditor) SetQuota(ctx context.Context, by identity.Actor, item int64, quota *int64) error {
 	if err := CheckQuota(quota); err != nil {
 		return err
 	}
@@ -47,28 +155,4 @@ func (e *Editor) SetQuota(ctx context.Context, by identity.Actor, item int64, qu
 	}
 	e.Menus.Invalidate(ctx, branch)
 	return nil
-}
-
-// Draft begins a new version of a menu.
-func (e *Editor) Draft(ctx context.Context, by identity.Actor, menu int64) (Version, error) {
-	return e.Store.Draft(ctx, by, menu, e.Now())
-}
-
-// Edit changes an item of a draft, or adds it.
-func (e *Editor) Edit(ctx context.Context, by identity.Actor, version, item int64, entry Entry) error {
-	if err := entry.Check(); err != nil {
-		return err
-	}
-	return e.Store.EditDraft(ctx, by, version, item, entry, e.Now())
-}
-
-// Publish brings a draft into force. To publish a version that is in force already changes nothing and is no error, so
-// that the request may be repeated.
-func (e *Editor) Publish(ctx context.Context, by identity.Actor, version int64) (Version, error) {
-	v, err := e.Store.Publish(ctx, by, version, e.Now())
-	if err != nil {
-		return Version{}, err
-	}
-	e.Menus.Invalidate(ctx, v.BranchID)
-	return v, nil
 }

@@ -5,10 +5,10 @@ import (
 	"slices"
 )
 
-// Locale is a language tag (BCP 47) in which texts are kept.
+// Locale is a language tag (BCP 47).
 type Locale string
 
-// The locales in which Comanda keeps texts.
+// The locales that Comanda supports.
 const (
 	Vietnamese Locale = "vi"
 	Chinese    Locale = "zh-TW"
@@ -19,17 +19,17 @@ const (
 
 var locales = []Locale{Vietnamese, Chinese, English, Japanese, Thai}
 
-// Valid tells whether texts are kept in the locale.
+// Valid reports whether the locale is supported.
 func (l Locale) Valid() bool { return slices.Contains(locales, l) }
 
 // Texts is one text in several locales.
 type Texts map[Locale]string
 
-// Locales returns those in which there is a text, always in the same order.
+// Locales returns the locales of the texts in a stable order.
 func (t Texts) Locales() []Locale { return slices.Sorted(maps.Keys(t)) }
 
-// In gives the text in the first of the preferred locales that has one, else in English, else in any, always the same.
-// It is empty only when there is no text at all.
+// In returns the text in the first preferred locale that has one, then in English, then in the first locale by tag. It
+// returns an empty string only if there is no text.
 func (t Texts) In(preferred ...Locale) string {
 	for _, l := range preferred {
 		if s := t[l]; s != "" {

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Status is where a menu version is in its life: DRAFT, then PUBLISHED, then CLOSED, never back.
+// Status is the state of a menu version. It moves from DRAFT to PUBLISHED to CLOSED and never back.
 type Status string
 
 // The statuses of a menu version.
@@ -20,31 +20,32 @@ type Version struct {
 	ID          int64
 	MenuID      int64
 	BranchID    int64
-	Number      int // counts the versions of one menu
+	Number      int // counts up within one menu
 	Status      Status
 	CreatedAt   time.Time
 	PublishedAt time.Time // zero until published
 }
 
-// Entry is what a version says about one menu item. Its quota comes into force with the publishing.
+// Entry is the price, quota and place of one menu item in a version. The quota takes effect when the version is
+// published.
 type Entry struct {
 	Price  int64
 	Quota  *int64 // nil is unlimited
 	Active bool
-	Sort   *int64 // place within its category; nil leaves it where it is, a new one at the end
+	Sort   *int64 // place within the category; nil keeps it, or appends a new item
 }
 
-// maxSort bounds places in an order.
+// maxSort is the largest place in an order.
 const maxSort = 1_000_000
 
 func checkSort(sort *int64) error {
 	if sort != nil && (*sort < 0 || *sort > maxSort) {
-		return invalid("A place is a whole number from 0 to %d.", maxSort)
+		return invalid("A position is a whole number from 0 to %d.", maxSort)
 	}
 	return nil
 }
 
-// Check refuses an entry that no version may have.
+// Check returns an error if the entry is not valid in any version.
 func (e Entry) Check() error {
 	if err := CheckPrice(e.Price); err != nil {
 		return err
@@ -55,13 +56,18 @@ func (e Entry) Check() error {
 	return CheckQuota(e.Quota)
 }
 
-// Category is a group of dishes as a menu shows it.
+// Category is a group of dishes. An Edition has only ID and Names; the other fields are loaded for the staff and are not
+// part of the copy in Redis.
 type Category struct {
-	ID    int64 `json:"id"`
-	Names Texts `json:"names"`
+	ID           int64     `json:"id"`
+	Names        Texts     `json:"names"`
+	Sort         int64     `json:"-"`
+	Descriptions Texts     `json:"-"`
+	Dishes       int64     `json:"-"` // number of dishes, retired ones included
+	UpdatedAt    time.Time `json:"-"`
 }
 
-// Item is a menu item as one version has it.
+// Item is a menu item of one version.
 type Item struct {
 	ID           int64  `json:"id"`
 	DishID       int64  `json:"dishId"`
@@ -70,23 +76,23 @@ type Item struct {
 	Active       bool   `json:"active"`
 	Names        Texts  `json:"names"`
 	Descriptions Texts  `json:"descriptions,omitempty"`
-	ImageURL     string `json:"imageUrl,omitempty"` // empty: no image
+	ImageURL     string `json:"imageUrl,omitempty"` // empty for none
 }
 
-// Edition is the content of a menu version. Its items and prices never change once it is published (I13); names are as
-// they were when it was loaded. It is immutable and may be shared.
+// Edition is the content of a menu version. Its items and prices never change once the version is published (I13);
+// names are those at the time of loading. It is immutable and may be shared.
 type Edition struct {
 	VersionID  int64
 	MenuID     int64
 	BranchID   int64
-	Categories []Category // in the order of the menu; each has items
-	Items      []Item     // in the order of the menu, those of one category together
+	Categories []Category // in menu order; each has items
+	Items      []Item     // in menu order, grouped by category
 
-	index map[int64]int
-	dish  map[int64]int // to the dish's first item that is active, or its first
+	index map[int64]int // item id to its place in Items
+	dish  map[int64]int // dish id to the place of its first active item, else its first
 }
 
-// NewEdition takes the content over; the caller must not change it any more.
+// NewEdition returns an edition that takes ownership of the slices.
 func NewEdition(version, menu, branch int64, categories []Category, items []Item) *Edition {
 	e := &Edition{VersionID: version, MenuID: menu, BranchID: branch, Categories: categories, Items: items}
 	e.index, e.dish = make(map[int64]int, len(items)), make(map[int64]int, len(items))
@@ -99,7 +105,7 @@ func NewEdition(version, menu, branch int64, categories []Category, items []Item
 	return e
 }
 
-// OfDish gives the item under which the version sells a dish; ok is false when it does not.
+// OfDish returns the item that sells a dish; ok is false if the version has none.
 func (e *Edition) OfDish(dish int64) (it Item, ok bool) {
 	i, ok := e.dish[dish]
 	if !ok {
@@ -108,7 +114,7 @@ func (e *Edition) OfDish(dish int64) (it Item, ok bool) {
 	return e.Items[i], true
 }
 
-// Item gives an item of the version; ok is false when the version does not have it.
+// Item returns an item of the version; ok is false if the version does not have it.
 func (e *Edition) Item(id int64) (it Item, ok bool) {
 	i, ok := e.index[id]
 	if !ok {
@@ -117,12 +123,12 @@ func (e *Edition) Item(id int64) (it Item, ok bool) {
 	return e.Items[i], true
 }
 
-// Content is what a branch's published menu consists of, as it is stored in Redis.
+// Content is a branch's published menu as it is loaded from SQL and shared through Redis.
 type Content struct {
-	Revision int64           // the branch's revision, read before the rest
+	Revision int64           // the branch's revision, read before the other fields
 	Edition  *Edition        // the published version
-	Quotas   map[int64]int64 // standing quotas of all the branch's menu items that have one
-	Off      []int64         // items that are off, see Absence
+	Quotas   map[int64]int64 // standing quotas by item, of all menu items of the branch that have one
+	Off      []int64         // items that are off, see OffItem
 }
 
 // Snapshot is a branch's menu at one moment. It is immutable and may be shared.
@@ -130,17 +136,17 @@ type Snapshot struct {
 	Branch Branch
 	*Edition
 	Quotas map[int64]int64
-	Off    []int64 // items that are off, see Absence
+	Off    []int64 // items that are off, see OffItem
 }
 
-// Quota gives the standing daily quota of an item, also of one that the version does not have; limited is false where
-// there is none. What is left of it today is not known here.
+// Quota returns the standing daily quota of an item, whether or not the version has it; limited is false if there is
+// none. It does not account for today's sales.
 func (s *Snapshot) Quota(item int64) (quota int64, limited bool) {
 	quota, limited = s.Quotas[item]
 	return quota, limited
 }
 
-// contentJSON is the stored form of Content.
+// contentJSON is the JSON form of Content.
 type contentJSON struct {
 	Revision   int64           `json:"revision"`
 	VersionID  int64           `json:"versionId"`
@@ -152,7 +158,7 @@ type contentJSON struct {
 	Off        []int64         `json:"off,omitempty"`
 }
 
-// MarshalJSON writes the stored form.
+// MarshalJSON implements json.Marshaler.
 func (c Content) MarshalJSON() ([]byte, error) {
 	e := c.Edition
 	return json.Marshal(contentJSON{
@@ -160,7 +166,7 @@ func (c Content) MarshalJSON() ([]byte, error) {
 	})
 }
 
-// UnmarshalJSON reads the stored form.
+// UnmarshalJSON implements json.Unmarshaler.
 func (c *Content) UnmarshalJSON(b []byte) error {
 	var j contentJSON
 	if err := json.Unmarshal(b, &j); err != nil {

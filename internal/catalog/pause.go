@@ -7,7 +7,7 @@ import (
 	"comanda/internal/fault"
 )
 
-// PauseCode is a reason for a pause that guests' phones say in their own words.
+// PauseCode is a reason for a pause that phones show in the guest's language.
 type PauseCode string
 
 // The codes of pauses.
@@ -18,28 +18,29 @@ const (
 	PauseEvent     PauseCode = "EVENT"     // a closed party
 )
 
-// PauseCodes are all of them.
+// PauseCodes lists all pause codes.
 var PauseCodes = []PauseCode{PauseBusy, PauseStaff, PauseTechnical, PauseEvent}
 
-// MaxAhead is how far in the future a pause or the absence of an item may end.
+// MaxAhead is the furthest that the end of a pause or of an OffItem may be in the future.
 const MaxAhead = 31 * 24 * time.Hour
 
-// maxReason bounds what a pause says, in characters.
+// maxReason is the maximum length of a pause's text in characters.
 const maxReason = 200
 
-// Pause is a time in which a branch takes no orders: guests may look, and are told why and how long. It ends by itself.
+// Pause is a time in which a branch takes no orders. Guests can see the menu, the reason and the end. It ends by itself
+// at Until.
 type Pause struct {
-	Code  PauseCode // empty where Texts say it
+	Code  PauseCode // empty if Texts has the reason
 	Texts Texts
 	Since time.Time
-	Until time.Time // zero: until somebody resumes
-	By    string    // the actor, as the audit log names them
+	Until time.Time // zero: until staff resume
+	By    string    // identity.Actor.String()
 }
 
 // ErrPaused refuses an order while its branch is paused.
-var ErrPaused = fault.New(fault.Conflict, "outlet_paused", "The restaurant takes no orders for the moment.")
+var ErrPaused = fault.New(fault.Conflict, "outlet_paused", "The restaurant is not taking orders right now.")
 
-// Refusal is ErrPaused with the reason and the end.
+// Refusal returns ErrPaused with the reason and the end.
 func (p Pause) Refusal() error {
 	err := ErrPaused.With("reasonCode", nullable(string(p.Code))).With("reasons", p.Texts).With("until", nil)
 	if !p.Until.IsZero() {
@@ -55,7 +56,7 @@ func nullable(s string) any {
 	return s
 }
 
-// Paused gives the pause that is in force at an instant; nil for none.
+// Paused returns the pause in force at an instant, or nil.
 func (b Branch) Paused(now time.Time) *Pause {
 	if b.Pause == nil || !b.Pause.Until.IsZero() && !now.Before(b.Pause.Until) {
 		return nil
@@ -63,13 +64,13 @@ func (b Branch) Paused(now time.Time) *Pause {
 	return b.Pause
 }
 
-// check refuses a pause without a reason, with two, or with an end that is no end.
+// check refuses a pause that does not have exactly one of a code and texts, or whose end is invalid.
 func (p Pause) check(now time.Time) error {
 	if (p.Code == "") == (len(p.Texts) == 0) {
-		return invalid("A pause has either a reason's code or its texts.")
+		return invalid("A pause needs either a reason code or texts, not both.")
 	}
 	if p.Code != "" && !slices.Contains(PauseCodes, p.Code) {
-		return invalid("The code of a reason is one of %v.", PauseCodes)
+		return invalid("The reason code must be one of %v.", PauseCodes)
 	}
 	if p.Code == "" {
 		if err := p.Texts.Check("A reason", maxReason); err != nil {
@@ -79,10 +80,10 @@ func (p Pause) check(now time.Time) error {
 	return checkUntil(p.Until, now)
 }
 
-// checkUntil refuses an end that is over or too far away; the zero Time is no end.
+// checkUntil refuses an end that is past or more than MaxAhead away. The zero time means no end and is valid.
 func checkUntil(until, now time.Time) error {
 	if !until.IsZero() && (!until.After(now) || until.Sub(now) > MaxAhead) {
-		return invalid("The end lies in the future, at most %d days away.", int(MaxAhead/(24*time.Hour)))
+		return invalid("The end must be in the future, at most %d days away.", int(MaxAhead/(24*time.Hour)))
 	}
 	return nil
 }

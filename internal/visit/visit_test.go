@@ -68,7 +68,7 @@ func open(t testing.TB, db *sqldb.DB) *house {
 	h := &house{
 		t: t, db: db, store: &counted{Store: visitsql.New(db)}, redis: visittest.NewMemory(), clock: visittest.NewClock(),
 	}
-	menus := catalog.NewMenus(catalogsql.New(db, nil), catalog.Alone{}, time.Now)
+	menus := catalog.NewMenuCache(catalogsql.New(db, nil), catalog.NoSharedCache{}, time.Now)
 	h.guests = visit.NewGuests(h.store, h.redis, menus, h.clock.Now)
 	h.door = &visit.Door{Store: h.store, Branches: menus, Guests: h.guests, Now: h.clock.Now}
 	h.floor = &visit.Floor{Plan: h.store, Furniture: h.store, Parties: h.store, Broom: h.store, Guests: h.guests, Now: h.clock.Now}

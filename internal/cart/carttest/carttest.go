@@ -50,8 +50,8 @@ type House struct {
 	*orderingtest.Restaurant
 
 	Clock *identitytest.Clock
-	Left  *catalogtest.Left // what boards say is left; the ledger goes by its own counters
-	Menus *catalog.Menus
+	Left  *catalogtest.Levels // what boards say is left; the ledger goes by its own counters
+	Menus *catalog.MenuCache
 	Store *cartsql.Store
 	Carts *cart.Carts
 }
@@ -66,10 +66,10 @@ func Open(t testing.TB, db *sqldb.DB, quotas ...int64) *House {
 // Beside makes the room of another process on the stores of a house.
 func Beside(t testing.TB, r *orderingtest.Restaurant, clock *identitytest.Clock) *House {
 	t.Helper()
-	h := &House{Restaurant: r, Clock: clock, Left: &catalogtest.Left{}, Store: cartsql.New(r.DB, clock.Now)}
+	h := &House{Restaurant: r, Clock: clock, Left: &catalogtest.Levels{}, Store: cartsql.New(r.DB, clock.Now)}
 	t.Cleanup(h.Store.Stop)
-	h.Menus = catalog.NewMenus(catalogsql.New(r.DB, nil), catalog.Alone{}, clock.Now)
-	h.Carts = &cart.Carts{Store: h.Store, Boards: catalog.NewBoards(h.Menus, h.Left, clock.Now)}
+	h.Menus = catalog.NewMenuCache(catalogsql.New(r.DB, nil), catalog.NoSharedCache{}, clock.Now)
+	h.Carts = &cart.Carts{Store: h.Store, Boards: catalog.NewLiveMenus(h.Menus, h.Left, clock.Now)}
 	return h
 }
 

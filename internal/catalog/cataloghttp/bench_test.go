@@ -11,7 +11,7 @@ import (
 	"comanda/internal/catalog/catalogtest"
 )
 
-// bigMenu is the site with a menu of 200 items, half of them with a quota, and a clock that runs.
+// bigMenu is a site with a menu of 200 items, half of them with a quota, and the real clock.
 func bigMenu(b *testing.B) *site {
 	b.Helper()
 	s := newSite(b)
@@ -23,7 +23,7 @@ func bigMenu(b *testing.B) *site {
 			quotas[id] = 20
 		}
 	}
-	s.shelf.Put(catalogtest.Branch(), catalogtest.Content(6, quotas, items...))
+	s.source.Put(catalogtest.Branch(), catalogtest.Content(6, quotas, items...))
 	stop := make(chan struct{})
 	go func() {
 		tick := time.NewTicker(10 * time.Millisecond)
@@ -43,7 +43,7 @@ func bigMenu(b *testing.B) *site {
 	return s
 }
 
-// discard is an answer that nobody reads.
+// discard is a ResponseWriter that drops the body.
 type discard struct {
 	header http.Header
 	status int
@@ -57,7 +57,7 @@ func (d *discard) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// BenchmarkMenuActive serves whole answers through the server's handler, without the network.
+// BenchmarkMenuActive measures whole responses of the server's handler, without the network.
 func BenchmarkMenuActive(b *testing.B) {
 	s := bigMenu(b)
 	etag := s.menu(b).Header().Get("ETag")
@@ -90,17 +90,18 @@ func BenchmarkMenuActive(b *testing.B) {
 	}
 }
 
-// BenchmarkRender is what a change of a menu of 200 items costs, at most five times a second per branch and locale.
+// BenchmarkRender measures rendering a menu of 200 items, which happens at most five times a second per branch and
+// locale.
 func BenchmarkRender(b *testing.B) {
 	s := bigMenu(b)
-	menus := catalog.NewMenus(s.shelf, catalog.Alone{}, s.clock)
-	board, err := catalog.NewBoards(menus, s.left, s.clock).Get(b.Context(), 1)
+	menus := catalog.NewMenuCache(s.source, catalog.NoSharedCache{}, s.clock)
+	menu, err := catalog.NewLiveMenus(menus, s.left, s.clock).Get(b.Context(), 1)
 	if err != nil {
 		b.Fatal(err)
 	}
 	b.Run("plain", func(b *testing.B) {
 		for b.Loop() {
-			p, err := newPage(board, catalog.Vietnamese)
+			p, err := newPage(menu, catalog.Vietnamese)
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -109,7 +110,7 @@ func BenchmarkRender(b *testing.B) {
 	})
 	b.Run("gzip", func(b *testing.B) {
 		for b.Loop() {
-			p, err := newPage(board, catalog.Vietnamese)
+			p, err := newPage(menu, catalog.Vietnamese)
 			if err != nil {
 				b.Fatal(err)
 			}

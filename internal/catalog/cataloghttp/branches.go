@@ -12,7 +12,7 @@ import (
 	"comanda/internal/identity"
 )
 
-func (s *staff) keepBranches(a *httpapi.API) {
+func (s *staff) registerBranches(a *httpapi.API) {
 	op := func(id, method, path, summary string) huma.Operation {
 		return huma.Operation{
 			OperationID: "staff-branch-" + id, Method: method, Path: "/api/branches/{id}" + path, Tags: []string{"Branches"},
@@ -33,12 +33,12 @@ type pausedBranch struct {
 	ReasonCode *string       `json:"reasonCode" enum:"BUSY,STAFF,TECHNICAL,EVENT"`
 	Reasons    catalog.Texts `json:"reasons" doc:"By locale; empty where there is a code."`
 	Since      time.Time     `json:"since"`
-	Until      *time.Time    `json:"until" doc:"null: until somebody resumes."`
+	Until      *time.Time    `json:"until" doc:"null: until staff resume."`
 	By         string        `json:"by"`
 }
 
-// shown is texts as they are sent: nothing is an empty object.
-func shown(t catalog.Texts) catalog.Texts {
+// textsOrEmpty returns an empty map for nil, so that JSON has {} and not null.
+func textsOrEmpty(t catalog.Texts) catalog.Texts {
 	if t == nil {
 		return catalog.Texts{}
 	}
@@ -49,7 +49,7 @@ func pausedOf(p *catalog.Pause) *pausedBranch {
 	if p == nil {
 		return nil
 	}
-	out := &pausedBranch{Reasons: shown(p.Texts), Since: p.Since, Until: instant(p.Until), By: p.By}
+	out := &pausedBranch{Reasons: textsOrEmpty(p.Texts), Since: p.Since, Until: instant(p.Until), By: p.By}
 	if p.Code != "" {
 		out.ReasonCode = new(string(p.Code))
 	}
@@ -58,8 +58,8 @@ func pausedOf(p *catalog.Pause) *pausedBranch {
 
 type branchOut struct{ Body branch }
 
-// branchShown answers with a branch.
-func (s *staff) branchShown(b catalog.Branch, err error) (*branchOut, error) {
+// branchResponse wraps a branch as a response.
+func (s *staff) branchResponse(b catalog.Branch, err error) (*branchOut, error) {
 	if err != nil {
 		return nil, err
 	}
@@ -67,7 +67,7 @@ func (s *staff) branchShown(b catalog.Branch, err error) (*branchOut, error) {
 }
 
 func (s *staff) branch(ctx context.Context, in *idIn) (*branchOut, error) {
-	return s.branchShown(s.House.Branch(ctx, identity.ActorOf(ctx), in.ID))
+	return s.branchResponse(s.Branches.Branch(ctx, identity.ActorOf(ctx), in.ID))
 }
 
 type branchEditIn struct {
@@ -75,7 +75,7 @@ type branchEditIn struct {
 	Body branchEdit
 }
 
-// branchEdit is what is to be changed; what is left out stays.
+// branchEdit is a change to a branch. Omitted fields stay as they are.
 type branchEdit struct {
 	Name             *string          `json:"name,omitempty" text:"line"`
 	Locales          []catalog.Locale `json:"locales,omitempty" text:"exact" maxItems:"10" doc:"The branch's own first."`
@@ -91,7 +91,7 @@ func (s *staff) editBranch(ctx context.Context, in *branchEditIn) (*branchOut, e
 	if n := in.Body.AutoCloseMinutes; n != nil {
 		e.AutoClose = new(time.Duration(*n) * time.Minute)
 	}
-	return s.branchShown(s.House.Edit(ctx, identity.ActorOf(ctx), in.ID, e))
+	return s.branchResponse(s.Branches.Edit(ctx, identity.ActorOf(ctx), in.ID, e))
 }
 
 type pauseIn struct {
@@ -102,7 +102,7 @@ type pauseIn struct {
 type pauseRequest struct {
 	ReasonCode *string       `json:"reasonCode,omitempty" enum:"BUSY,STAFF,TECHNICAL,EVENT" doc:"Phones say it in their language."`
 	Reasons    catalog.Texts `json:"reasons,omitempty" text:"lines" doc:"Instead of a code: the reason by locale."`
-	Until      *string       `json:"until,omitempty" text:"exact" maxLength:"40" doc:"An instant, END_OF_DAY, or nothing: until somebody resumes."`
+	Until      *string       `json:"until,omitempty" text:"exact" maxLength:"40" doc:"An instant, END_OF_DAY, or nothing: until staff resume."`
 }
 
 func (s *staff) pause(ctx context.Context, in *pauseIn) (*branchOut, error) {
@@ -118,9 +118,9 @@ func (s *staff) pause(ctx context.Context, in *pauseIn) (*branchOut, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.branchShown(s.House.Pause(ctx, identity.ActorOf(ctx), in.ID, p, until))
+	return s.branchResponse(s.Branches.Pause(ctx, identity.ActorOf(ctx), in.ID, p, until))
 }
 
 func (s *staff) resume(ctx context.Context, in *idIn) (*branchOut, error) {
-	return s.branchShown(s.House.Resume(ctx, identity.ActorOf(ctx), in.ID))
+	return s.branchResponse(s.Branches.Resume(ctx, identity.ActorOf(ctx), in.ID))
 }

@@ -31,20 +31,20 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 const serviceToken = "0123456789abcdef0123456789abcdef"
 
-// site is a server with this room's routes over a catalogue in memory.
+// site is a server with this package's routes over an in-memory catalog.
 type site struct {
 	http.Handler
-	shelf  *catalogtest.Shelf
-	left   *catalogtest.Left
-	store  *store
-	tables *tables
-	seats  *seats
-	looks  *looks
-	mu     sync.Mutex
-	now    time.Time
+	source        *catalogtest.MemorySource
+	left          *catalogtest.Levels
+	store         *store
+	tables        *tables
+	seats         *seats
+	subscriptions *subscriptions
+	mu            sync.Mutex
+	now           time.Time
 }
 
-// tables knows table 3 of branch 1.
+// tables has table 3 in branch 1.
 type tables struct{ err error }
 
 func (f *tables) TableIn(_ context.Context, branch, table int64) (bool, error) {
@@ -54,10 +54,10 @@ func (f *tables) TableIn(_ context.Context, branch, table int64) (bool, error) {
 func newSite(t testing.TB) *site {
 	t.Helper()
 	s := &site{
-		shelf: catalogtest.NewShelf(), left: &catalogtest.Left{}, store: &store{}, tables: &tables{}, seats: &seats{},
+		source: catalogtest.NewMemorySource(), left: &catalogtest.Levels{}, store: &store{}, tables: &tables{}, seats: &seats{},
 		now: time.Date(2026, 2, 26, 5, 0, 0, 0, time.UTC),
 	}
-	s.shelf.Put(catalogtest.Branch(), catalogtest.Content(5, map[int64]int64{11: 20}, catalogtest.Item(11, 65000),
+	s.source.Put(catalogtest.Branch(), catalogtest.Content(5, map[int64]int64{11: 20}, catalogtest.Item(11, 65000),
 		catalogtest.Item(12, 60000)))
 	conf := httpapi.Default()
 	conf.ServiceToken, conf.AccessLog = serviceToken, false
@@ -66,12 +66,15 @@ func newSite(t testing.TB) *site {
 		t.Fatal(err)
 	}
 	server.KeepDoor(identityhttp.Authenticator{})
-	menus := catalog.NewMenus(s.shelf, catalog.Alone{}, s.clock)
-	boards := catalog.NewBoards(menus, s.left, s.clock)
-	Guest(server.API(), boards, s.tables)
-	s.looks = &looks{Boards: boards, ended: make(chan struct{}, 10)}
-	Live(server.API(), s.looks, s.seats)
-	Staff(server.API(), Rooms{Editor: &catalog.Editor{Store: s.store, Menus: menus, Now: s.clock}})
+	menus := catalog.NewMenuCache(s.source, catalog.NoSharedCache{}, s.clock)
+	live := catalog.NewLiveMenus(menus, s.left, s.clock)
+	Guest(server.API(), live, s.tables)
+	s.subscriptions = &subscriptions{LiveMenus: live, ended: make(chan struct{}, 10)}
+	Live(server.API(), s.subscriptions, s.seats)
+	Staff(server.API(), Services{
+		Menus:    &catalog.MenuEditor{Store: s.store, Menus: menus, Now: s.clock},
+		Branches: &catalog.BranchAdmin{Store: s.store, Menus: menus, Now: s.clock},
+	})
 	s.Handler = server
 	return s
 }
@@ -82,7 +85,7 @@ func (s *site) clock() time.Time {
 	return s.now
 }
 
-// later turns the clock by more than a menu may be old.
+// later advances the clock by more than the maximum age of a cached menu.
 func (s *site) later() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -199,7 +202,7 @@ func TestMenuActive_conditional(t *testing.T) {
 	s := newSite(t)
 	first := s.menu(t)
 	etag := first.Header().Get("ETag")
-	for range 3 { // unchanged content keeps its tag
+	for range 3 { // unchanged content keeps its ETag
 		s.later()
 		w := s.menu(t, "If-None-Match", `"other", `+etag)
 		if w.Code != http.StatusNotModified || w.Body.Len() != 0 || w.Header().Get("ETag") != etag {
@@ -250,11 +253,11 @@ func TestAcceptsGzip(t *testing.T) {
 func TestMenuActive_without_SQL(t *testing.T) {
 	s := newSite(t)
 	down := fault.New(fault.Unavailable, "unavailable", "down")
-	s.shelf.Fail(down)
+	s.source.Fail(down)
 	wantStatus(t, s.menu(t), http.StatusServiceUnavailable, "unavailable")
-	s.shelf.Fail(nil)
+	s.source.Fail(nil)
 	want := s.menu(t).Body.String()
-	s.shelf.Fail(down)
+	s.source.Fail(down)
 	s.tables.err = down
 	for range 5 {
 		s.later()
@@ -281,8 +284,11 @@ func TestMenuActive_at_once(t *testing.T) {
 	wg.Wait()
 }
 
-// store answers the staff's calls and notes them.
+// store is a fake that records the calls of the staff's routes.
 type store struct {
+	catalog.MenuStore   // nil: the methods below are all that the tests call
+	catalog.BranchStore // nil
+
 	calls []string
 	err   error
 	pause *catalog.Pause // of the branch
@@ -348,7 +354,7 @@ func TestStaff(t *testing.T) {
 			s.store.calls = nil
 			wantStatus(t, s.ask(t, tt.method, tt.path, tt.body), http.StatusUnauthorized, "unauthenticated")
 			if s.store.calls != nil {
-				t.Errorf("a stranger did %v", s.store.calls)
+				t.Errorf("an unauthenticated request called %v", s.store.calls)
 			}
 			w := s.ask(t, tt.method, tt.path, tt.body, "Authorization", "Bearer "+serviceToken)
 			if got := strings.TrimSpace(w.Body.String()); w.Code != tt.status || got != tt.answer {
@@ -387,7 +393,7 @@ func TestStaff_refuses(t *testing.T) {
 			w := s.ask(t, tt.method, tt.path, tt.body, "Authorization", "Bearer "+serviceToken)
 			wantStatus(t, w, tt.status, tt.code)
 			if strings.Contains(w.Body.String(), "secret") {
-				t.Error("the cause was shown")
+				t.Error("the response contains the internal cause")
 			}
 		})
 	}

@@ -30,25 +30,25 @@ import (
 	"comanda/internal/sqldb/sqldbtest"
 )
 
-// tally is catalog.Counting: three phở bò are held, and one is in a cart.
-type tally struct{}
+// counters is a catalog.CounterReader: three phở bò are held, and one is in a cart.
+type counters struct{}
 
-func (tally) Tallies(context.Context, int64, string) ([]catalog.Tally, error) {
-	return []catalog.Tally{{Item: 11, Cap: new(int64(20)), Held: 3, Used: 2}}, nil
+func (counters) Counters(context.Context, int64, string) ([]catalog.Counter, error) {
+	return []catalog.Counter{{Item: 11, Cap: new(int64(20)), Held: 3, Used: 2}}, nil
 }
 
-func (tally) Hits(context.Context, catalog.Placed, string, int64) (catalog.Hits, error) {
-	return catalog.Hits{Holds: 2, Units: 3, Carts: 1}, nil
+func (counters) Impact(context.Context, catalog.ItemRef, string, int64) (catalog.OffImpact, error) {
+	return catalog.OffImpact{Holds: 2, Units: 3, Carts: 1}, nil
 }
 
-// newConsole is the site over the demo's catalogue on SQLite.
+// newConsole is a site over the demo's catalog on SQLite.
 func newConsole(t *testing.T) *site {
 	t.Helper()
 	db := sqldbtest.SQLite(t)
 	if err := demo.Load(t.Context(), db); err != nil {
 		t.Fatal(err)
 	}
-	s := &site{left: &catalogtest.Left{}, tables: &tables{}, now: time.Date(2026, 2, 26, 5, 0, 0, 0, time.UTC)}
+	s := &site{left: &catalogtest.Levels{}, tables: &tables{}, now: time.Date(2026, 2, 26, 5, 0, 0, 0, time.UTC)}
 	conf := httpapi.Default()
 	conf.ServiceToken, conf.AccessLog = serviceToken, false
 	server, err := httpapi.New(conf, slog.New(slog.DiscardHandler), prometheus.NewRegistry())
@@ -57,35 +57,34 @@ func newConsole(t *testing.T) *site {
 	}
 	server.KeepDoor(identityhttp.Authenticator{})
 	store := catalogsql.New(db, nil)
-	menus := catalog.NewMenus(store, catalog.Alone{}, s.clock)
-	boards := catalog.NewBoards(menus, s.left, s.clock)
+	menus := catalog.NewMenuCache(store, catalog.NoSharedCache{}, s.clock)
+	live := catalog.NewLiveMenus(menus, s.left, s.clock)
 	dark := picture.NewDarkroom()
-	Guest(server.API(), boards, s.tables)
-	Staff(server.API(), Rooms{
-		Editor:   &catalog.Editor{Store: store, Menus: menus, Now: s.clock},
-		House:    &catalog.House{Store: store, Menus: menus, Now: s.clock},
-		Cookbook: &catalog.Cookbook{Store: store, Menus: menus, Now: s.clock},
-		Carte:    &catalog.Carte{Store: store, Branches: menus, Now: s.clock},
-		Kitchen:  &catalog.Kitchen{Absences: store, Counting: tally{}, Boards: boards, Menus: menus, Now: s.clock},
-		Album: &catalog.Album{Store: store, Now: s.clock, Develop: func(ctx context.Context, raw []byte) (catalog.Picture, error) {
+	Guest(server.API(), live, s.tables)
+	Staff(server.API(), Services{
+		Branches:     &catalog.BranchAdmin{Store: store, Menus: menus, Now: s.clock},
+		Dishes:       &catalog.DishService{Store: store, Menus: menus, Now: s.clock},
+		Menus:        &catalog.MenuEditor{Store: store, Menus: menus, Now: s.clock},
+		Availability: &catalog.Availability{Store: store, Counters: counters{}, LiveMenus: live, Menus: menus, Now: s.clock},
+		Images: &catalog.Images{Store: store, Now: s.clock, Resize: func(ctx context.Context, raw []byte) (catalog.Image, error) {
 			id, made, err := dark.Develop(ctx, raw, picture.Size{Width: 960, Bytes: 1 << 20}, picture.Size{Width: 320, Bytes: 20 << 10})
 			if err != nil {
-				return catalog.Picture{}, err
+				return catalog.Image{}, err
 			}
-			return catalog.Picture{ID: id, Sizes: map[int][]byte{960: made[0], 320: made[1]}}, nil
+			return catalog.Image{ID: id, Sizes: map[int][]byte{960: made[0], 320: made[1]}}, nil
 		}},
 	})
 	s.Handler = server
 	return s
 }
 
-// by asks as the house's own service.
+// by sends a request with the service token.
 func (s *site) by(t *testing.T, method, path, body string) *httptest.ResponseRecorder {
 	t.Helper()
 	return s.ask(t, method, path, body, "Authorization", "Bearer "+serviceToken)
 }
 
-// got reads an answer that must be a success of a status.
+// got decodes a response and fails unless it has the status.
 func got[T any](t *testing.T, w *httptest.ResponseRecorder, status int) (v T) {
 	t.Helper()
 	if w.Code != status {
@@ -101,11 +100,11 @@ func got[T any](t *testing.T, w *httptest.ResponseRecorder, status int) (v T) {
 
 type object = map[string]any
 
-// A restaurant makes a dish, puts it on a draft, looks at it, brings it into force, and guests see it.
+// A dish is created, put on a draft, previewed and published, and guests see it.
 func TestConsole_from_dish_to_menu(t *testing.T) {
 	s := newConsole(t)
-	category := got[heading](t, s.by(t, "POST", "/api/categories", `{"names":{"vi":"Chè","en":"Sweets"},"sort":0}`), 201)
-	dish := got[cooked](t, s.by(t, "POST", "/api/dishes",
+	category := got[categoryInfo](t, s.by(t, "POST", "/api/categories", `{"names":{"vi":"Chè","en":"Sweets"},"sort":0}`), 201)
+	dish := got[dish](t, s.by(t, "POST", "/api/dishes",
 		`{"categoryId":"`+category.ID+`","names":{"vi":"Chè bưởi","en":"Pomelo sweet soup"}}`), 201)
 	draft := got[Version](t, s.by(t, "POST", "/api/menus/1/versions", ""), 201)
 	added := got[line](t, s.by(t, "POST", "/api/menu-versions/"+draft.ID+"/items",
@@ -132,18 +131,18 @@ func TestConsole_from_dish_to_menu(t *testing.T) {
 		t.Errorf("the preview is %d %s", preview.Code, preview.Body)
 	}
 	if before := s.ask(t, "POST", "/cis/menu/active?locale=en", `{"branchId":"1"}`); strings.Contains(before.Body.String(), "Pomelo") {
-		t.Error("guests see a draft")
+		t.Error("guests see the draft")
 	}
 	got[Version](t, s.by(t, "POST", "/api/menu-versions/"+draft.ID+"/publish", ""), 200)
 	s.later()
 	if after := s.ask(t, "POST", "/cis/menu/active?locale=en", `{"branchId":"1"}`); !strings.Contains(after.Body.String(), want) {
 		t.Errorf("guests see %s", after.Body)
 	}
-	list := got[listed[Version]](t, s.by(t, "GET", "/api/menus/1/versions?size=1", ""), 200)
+	list := got[paged[Version]](t, s.by(t, "GET", "/api/menus/1/versions?size=1", ""), 200)
 	if list.Total != 2 || len(list.Items) != 1 || list.Items[0].Status != catalog.Published {
 		t.Errorf("%+v", list)
 	}
-	menus := got[listed[carte]](t, s.by(t, "GET", "/api/menus?branchId=1", ""), 200)
+	menus := got[paged[menuInfo]](t, s.by(t, "GET", "/api/menus?branchId=1", ""), 200)
 	if menus.Total != 1 || *menus.Items[0].Published != draft.ID || menus.Items[0].Drafts != 0 {
 		t.Errorf("%+v", menus)
 	}
@@ -168,7 +167,7 @@ func TestConsole_pause(t *testing.T) {
 		return got[menu](t, s.ask(t, "POST", "/cis/menu/active?locale="+locale, `{"branchId":"1"}`), 200).Paused
 	}
 	if p := shown("en"); *p.Reason != "Power cut" || p.ReasonCode != nil || !p.Until.Equal(s.now.Add(30*time.Minute)) {
-		t.Errorf("guests are told %+v", p)
+		t.Errorf("guests see %+v", p)
 	}
 	s.later()
 	if b := got[branch](t, s.by(t, "POST", "/api/branches/1/pause", `{"reasonCode":"BUSY"}`), 200); *b.Paused.ReasonCode != "BUSY" || b.Paused.Until != nil {
@@ -176,14 +175,14 @@ func TestConsole_pause(t *testing.T) {
 	}
 	s.later()
 	if p := shown("vi"); *p.ReasonCode != "BUSY" || p.Reason != nil || p.Until != nil {
-		t.Errorf("guests are told %+v", p)
+		t.Errorf("guests see %+v", p)
 	}
 	if b := got[branch](t, s.by(t, "POST", "/api/branches/1/resume", ""), 200); b.Paused != nil {
 		t.Errorf("%+v", b.Paused)
 	}
 	s.later()
 	if p := shown("vi"); p != nil {
-		t.Errorf("guests are told %+v", p)
+		t.Errorf("guests see %+v", p)
 	}
 	if got := got[branch](t, s.by(t, "PATCH", "/api/branches/1", `{"name":"Phố cổ","isOpen":false}`), 200); got.Name != "Phố cổ" || got.IsOpen {
 		t.Errorf("%+v", got)
@@ -198,7 +197,7 @@ func TestConsole_86(t *testing.T) {
 	if d := cmp.Diff(want, strings.TrimSpace(w.Body.String())); w.Code != 200 || d != "" {
 		t.Errorf("%d %s", w.Code, d)
 	}
-	page := got[stand](t, s.by(t, "GET", "/api/branches/1/availability", ""), 200)
+	page := got[branchAvailability](t, s.by(t, "GET", "/api/branches/1/availability", ""), 200)
 	if page.BizDate != "2026-02-26" || page.Total != len(page.Items) || page.Items[0].ItemID != "11" {
 		t.Fatalf("%+v", page)
 	}
@@ -210,12 +209,12 @@ func TestConsole_86(t *testing.T) {
 		t.Errorf("%+v", it)
 	}
 	if body := s.ask(t, "POST", "/cis/menu/active", `{"branchId":"1"}`).Body.String(); !strings.Contains(body, `"isSoldOut":true,"remaining":0`) {
-		t.Errorf("phones are shown %s", body)
+		t.Errorf("phones show %s", body)
 	}
 	got[restored](t, s.by(t, "POST", "/api/menu-items/11/restore", ""), 200)
 	s.later()
 	if body := s.ask(t, "POST", "/cis/menu/active", `{"branchId":"1"}`).Body.String(); strings.Contains(body, `"isSoldOut":true`) {
-		t.Errorf("phones are shown %s", body)
+		t.Errorf("phones show %s", body)
 	}
 }
 
@@ -260,7 +259,7 @@ func TestConsole_refuses(t *testing.T) {
 	}
 }
 
-// photo is a JPEG of a size.
+// photo returns a JPEG of a size.
 func photo(t *testing.T, w, h int) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -270,7 +269,7 @@ func photo(t *testing.T, w, h int) []byte {
 	return b.Bytes()
 }
 
-// form wraps a file as a browser does.
+// form encodes a file as a browser's form does.
 func form(t *testing.T, field string, file []byte) (body, contentType string) {
 	t.Helper()
 	var b bytes.Buffer
@@ -293,12 +292,12 @@ func (s *site) send(t *testing.T, body, contentType string) *httptest.ResponseRe
 func TestConsole_images(t *testing.T) {
 	s := newConsole(t)
 	raw := string(photo(t, 1200, 800))
-	id := got[sent](t, s.send(t, raw, "image/jpeg"), 201)
+	id := got[uploadedImage](t, s.send(t, raw, "image/jpeg"), 201)
 	body, kind := form(t, "image", []byte(raw))
-	if again := got[sent](t, s.send(t, body, kind), 201); again != id || id.ImageURL != "/media/"+id.ID+"-960.jpg" {
+	if again := got[uploadedImage](t, s.send(t, body, kind), 201); again != id || id.ImageURL != "/media/"+id.ID+"-960.jpg" {
 		t.Errorf("%+v and %+v", id, again)
 	}
-	d := got[cooked](t, s.by(t, "PATCH", "/api/dishes/4", `{"imageId":"`+id.ID+`"}`), 200)
+	d := got[dish](t, s.by(t, "PATCH", "/api/dishes/4", `{"imageId":"`+id.ID+`"}`), 200)
 	if *d.ImageID != id.ID || *d.ImageURL != id.ImageURL {
 		t.Errorf("%+v", d)
 	}
@@ -326,7 +325,7 @@ func TestConsole_images(t *testing.T) {
 	}
 }
 
-// More uploads at a time than there is room for are refused at once, and those under way are not disturbed.
+// Uploads beyond maxUploads are refused at once and do not disturb those under way.
 func TestConsole_images_at_once(t *testing.T) {
 	s := newConsole(t)
 	raw := photo(t, 8, 8)
@@ -356,5 +355,5 @@ func TestConsole_images_at_once(t *testing.T) {
 		_ = w.Close()
 	}
 	wg.Wait()
-	got[sent](t, s.send(t, string(raw), "image/jpeg"), 201)
+	got[uploadedImage](t, s.send(t, string(raw), "image/jpeg"), 201)
 }

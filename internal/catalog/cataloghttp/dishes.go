@@ -12,7 +12,7 @@ import (
 	"comanda/internal/identity"
 )
 
-func (s *staff) keepDishes(a *httpapi.API) {
+func (s *staff) registerDishes(a *httpapi.API) {
 	op := func(id, method, path, summary string, status int) huma.Operation {
 		return huma.Operation{
 			OperationID: "staff-" + id, Method: method, Path: "/api" + path, Tags: []string{"Menus"}, Summary: summary,
@@ -20,13 +20,13 @@ func (s *staff) keepDishes(a *httpapi.API) {
 		}
 	}
 	httpapi.Register(a, op("category-list", http.MethodGet, "/categories",
-		"The categories of the house, in the order of menus", http.StatusOK), httpapi.Staff, s.headings)
+		"The categories of the house, in the order of menus", http.StatusOK), httpapi.Staff, s.categories)
 	httpapi.Register(a, op("category-add", http.MethodPost, "/categories",
-		"Makes a category", http.StatusCreated), httpapi.Staff, s.addHeading)
+		"Makes a category", http.StatusCreated), httpapi.Staff, s.addCategory)
 	httpapi.Register(a, op("category-edit", http.MethodPatch, "/categories/{id}",
-		"Changes a category", http.StatusOK), httpapi.Staff, s.editHeading)
+		"Changes a category", http.StatusOK), httpapi.Staff, s.editCategory)
 	httpapi.Register(a, op("category-drop", http.MethodDelete, "/categories/{id}",
-		"Deletes a category without dishes", http.StatusNoContent), httpapi.Staff, s.dropHeading)
+		"Deletes a category without dishes", http.StatusNoContent), httpapi.Staff, s.deleteCategory)
 	httpapi.Register(a, op("dish-list", http.MethodGet, "/dishes",
 		"The dishes of the house", http.StatusOK), httpapi.Staff, s.dishes)
 	httpapi.Register(a, op("dish-add", http.MethodPost, "/dishes",
@@ -37,7 +37,7 @@ func (s *staff) keepDishes(a *httpapi.API) {
 		"Retires a dish that is on no menu; orders still name it", http.StatusNoContent), httpapi.Staff, s.retire)
 }
 
-type heading struct {
+type categoryInfo struct {
 	ID           string        `json:"id"`
 	Sort         int64         `json:"sort"`
 	Names        catalog.Texts `json:"names"`
@@ -46,57 +46,57 @@ type heading struct {
 	UpdatedAt    time.Time     `json:"updatedAt"`
 }
 
-func headingOf(h catalog.Heading) heading {
-	return heading{decimal(h.ID), h.Sort, h.Names, shown(h.Descriptions), h.Dishes, h.UpdatedAt}
+func categoryInfoOf(h catalog.Category) categoryInfo {
+	return categoryInfo{decimal(h.ID), h.Sort, h.Names, textsOrEmpty(h.Descriptions), h.Dishes, h.UpdatedAt}
 }
 
-type headingsOut struct{ Body listed[heading] }
+type categoriesOut struct{ Body paged[categoryInfo] }
 
-func (s *staff) headings(ctx context.Context, in *Paging) (*headingsOut, error) {
-	page, total, err := s.Cookbook.Headings(ctx, in.Size, in.offset())
+func (s *staff) categories(ctx context.Context, in *Paging) (*categoriesOut, error) {
+	page, total, err := s.Dishes.Categories(ctx, in.Size, in.offset())
 	if err != nil {
 		return nil, err
 	}
-	return &headingsOut{pageOf(*in, page, total, headingOf)}, nil
+	return &categoriesOut{pageOf(*in, page, total, categoryInfoOf)}, nil
 }
 
-// headingEdit is what is to be changed; what is left out stays.
-type headingEdit struct {
+// categoryEdit is a change to a category. Omitted fields stay as they are.
+type categoryEdit struct {
 	Sort         *int64        `json:"sort,omitempty" doc:"Its place on menus; a new one comes last."`
 	Names        catalog.Texts `json:"names,omitempty" text:"line" doc:"By locale; a new category needs at least one."`
 	Descriptions catalog.Texts `json:"descriptions,omitempty" text:"lines"`
 }
 
-type headingAddIn struct{ Body headingEdit }
+type categoryAddIn struct{ Body categoryEdit }
 
-type headingEditIn struct {
+type categoryEditIn struct {
 	ID   int64 `path:"id" minimum:"1"`
-	Body headingEdit
+	Body categoryEdit
 }
 
-type headingOut struct{ Body heading }
+type categoryOut struct{ Body categoryInfo }
 
-func (s *staff) putHeading(ctx context.Context, id int64, e headingEdit) (*headingOut, error) {
-	h, err := s.Cookbook.PutHeading(ctx, identity.ActorOf(ctx), id, catalog.HeadingEdit(e))
+func (s *staff) putCategory(ctx context.Context, id int64, e categoryEdit) (*categoryOut, error) {
+	h, err := s.Dishes.PutCategory(ctx, identity.ActorOf(ctx), id, catalog.CategoryEdit(e))
 	if err != nil {
 		return nil, err
 	}
-	return &headingOut{headingOf(h)}, nil
+	return &categoryOut{categoryInfoOf(h)}, nil
 }
 
-func (s *staff) addHeading(ctx context.Context, in *headingAddIn) (*headingOut, error) {
-	return s.putHeading(ctx, 0, in.Body)
+func (s *staff) addCategory(ctx context.Context, in *categoryAddIn) (*categoryOut, error) {
+	return s.putCategory(ctx, 0, in.Body)
 }
 
-func (s *staff) editHeading(ctx context.Context, in *headingEditIn) (*headingOut, error) {
-	return s.putHeading(ctx, in.ID, in.Body)
+func (s *staff) editCategory(ctx context.Context, in *categoryEditIn) (*categoryOut, error) {
+	return s.putCategory(ctx, in.ID, in.Body)
 }
 
-func (s *staff) dropHeading(ctx context.Context, in *idIn) (*struct{}, error) {
-	return nil, s.Cookbook.DropHeading(ctx, identity.ActorOf(ctx), in.ID)
+func (s *staff) deleteCategory(ctx context.Context, in *idIn) (*struct{}, error) {
+	return nil, s.Dishes.DeleteCategory(ctx, identity.ActorOf(ctx), in.ID)
 }
 
-type cooked struct {
+type dish struct {
 	ID           string        `json:"id"`
 	CategoryID   string        `json:"categoryId"`
 	Names        catalog.Texts `json:"names"`
@@ -108,15 +108,15 @@ type cooked struct {
 	UpdatedAt    time.Time     `json:"updatedAt"`
 }
 
-func cookedOf(d catalog.Dish) cooked {
-	out := cooked{
-		ID: decimal(d.ID), CategoryID: decimal(d.CategoryID), Names: d.Names, Descriptions: shown(d.Descriptions),
+func dishInfoOf(d catalog.Dish) dish {
+	out := dish{
+		ID: decimal(d.ID), CategoryID: decimal(d.CategoryID), Names: d.Names, Descriptions: textsOrEmpty(d.Descriptions),
 		OnMenu: d.OnMenu, Retired: d.Retired, UpdatedAt: d.UpdatedAt,
 	}
 	if d.ImageURL != "" {
 		out.ImageURL = &d.ImageURL
 	}
-	if id := catalog.PictureOf(d.ImageURL); id != "" {
+	if id := catalog.ImageIDOf(d.ImageURL); id != "" {
 		out.ImageID = &id
 	}
 	return out
@@ -129,16 +129,16 @@ type dishesIn struct {
 	Retired    bool   `query:"retired" doc:"Those too that were retired."`
 }
 
-type dishesOut struct{ Body listed[cooked] }
+type dishesOut struct{ Body paged[dish] }
 
 func (s *staff) dishes(ctx context.Context, in *dishesIn) (*dishesOut, error) {
-	page, total, err := s.Cookbook.Dishes(ctx, catalog.DishFilter{
+	page, total, err := s.Dishes.Dishes(ctx, catalog.DishFilter{
 		Category: in.CategoryID, Query: in.Q, Retired: in.Retired, Limit: in.Size, Offset: in.offset(),
 	})
 	if err != nil {
 		return nil, err
 	}
-	return &dishesOut{pageOf(in.Paging, page, total, cookedOf)}, nil
+	return &dishesOut{pageOf(in.Paging, page, total, dishInfoOf)}, nil
 }
 
 type dishAddIn struct{ Body newDish }
@@ -155,7 +155,7 @@ type dishEditIn struct {
 	Body dishEdit
 }
 
-// dishEdit is what is to be changed; what is left out stays.
+// dishEdit is a change to a dish. Omitted fields stay as they are.
 type dishEdit struct {
 	CategoryID   *string       `json:"categoryId,omitempty" pattern:"^[1-9][0-9]{0,17}$"`
 	Names        catalog.Texts `json:"names,omitempty" text:"line"`
@@ -163,14 +163,14 @@ type dishEdit struct {
 	ImageID      *string       `json:"imageId,omitempty" text:"exact" maxLength:"64" doc:"Empty takes the image away."`
 }
 
-type dishOut struct{ Body cooked }
+type dishOut struct{ Body dish }
 
 func (s *staff) putDish(ctx context.Context, id int64, e catalog.DishEdit) (*dishOut, error) {
-	d, err := s.Cookbook.PutDish(ctx, identity.ActorOf(ctx), id, e)
+	d, err := s.Dishes.PutDish(ctx, identity.ActorOf(ctx), id, e)
 	if err != nil {
 		return nil, err
 	}
-	return &dishOut{cookedOf(d)}, nil
+	return &dishOut{dishInfoOf(d)}, nil
 }
 
 func (s *staff) addDish(ctx context.Context, in *dishAddIn) (*dishOut, error) {
@@ -190,5 +190,5 @@ func (s *staff) editDish(ctx context.Context, in *dishEditIn) (*dishOut, error) 
 }
 
 func (s *staff) retire(ctx context.Context, in *idIn) (*struct{}, error) {
-	return nil, s.Cookbook.Retire(ctx, identity.ActorOf(ctx), in.ID)
+	return nil, s.Dishes.Retire(ctx, identity.ActorOf(ctx), in.ID)
 }

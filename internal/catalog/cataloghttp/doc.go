@@ -1,5 +1,5 @@
-// Package cataloghttp serves menus to guests and lets the staff change them.
+// Package cataloghttp serves menus to guests and the routes by which the staff edit them.
 //
-// The guests' menu is asked for most of all, so nothing is made per request: a page is rendered once per branch, locale
-// and change, compressed once, and sent as it is; a client that has it already gets 304.
+// The guests' menu is the most requested resource, so nothing is rendered per request: a page is rendered and compressed
+// once per branch, locale and change. A client that has the current page gets 304.
 package cataloghttp

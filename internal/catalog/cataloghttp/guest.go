@@ -13,12 +13,12 @@ import (
 	"comanda/internal/httpapi"
 )
 
-// Boards gives the menus with what is left of them, as catalog.Boards does.
-type Boards interface {
-	Get(ctx context.Context, branch int64) (*catalog.Board, error)
+// LiveMenus returns live menus; catalog.LiveMenus implements it.
+type LiveMenus interface {
+	Get(ctx context.Context, branch int64) (*catalog.LiveMenu, error)
 }
 
-// Tables tells whether a table stands in a branch, as visit.Floor does.
+// Tables reports whether a table belongs to a branch; visit.Store implements it.
 type Tables interface {
 	TableIn(ctx context.Context, branch, table int64) (bool, error)
 }
@@ -37,7 +37,7 @@ type menuRequest struct {
 	CustomerToken string `json:"customerToken,omitempty" text:"exact" maxLength:"128" doc:"Not needed here."`
 }
 
-// menuOut is a body that was made before, with what belongs to it.
+// menuOut is a response whose body is rendered already.
 type menuOut struct {
 	Status          int
 	ContentType     string `header:"Content-Type"`
@@ -48,9 +48,9 @@ type menuOut struct {
 	Body            []byte
 }
 
-// Guest registers the guests' routes.
-func Guest(a *httpapi.API, boards Boards, tables Tables) {
-	g := &guest{boards: boards, tables: tables}
+// Guest registers the guests' menu route.
+func Guest(a *httpapi.API, menus LiveMenus, tables Tables) {
+	g := &guest{menus: menus, tables: tables}
 	httpapi.Register(a, huma.Operation{
 		OperationID: "menu-active", Method: http.MethodPost, Path: "/cis/menu/active", Tags: []string{"Menus"},
 		Summary:   "The menu in force, with what is sold out",
@@ -59,7 +59,7 @@ func Guest(a *httpapi.API, boards Boards, tables Tables) {
 }
 
 type guest struct {
-	boards Boards
+	menus  LiveMenus
 	tables Tables
 	pages  pages
 }
@@ -69,7 +69,7 @@ func (g *guest) active(ctx context.Context, in *menuIn) (*menuOut, error) {
 	if !ok {
 		return nil, catalog.ErrBranch
 	}
-	b, err := g.boards.Get(ctx, branch)
+	b, err := g.menus.Get(ctx, branch)
 	if err != nil {
 		return nil, err
 	}
@@ -85,8 +85,8 @@ func (g *guest) active(ctx context.Context, in *menuIn) (*menuOut, error) {
 	return p.answer(in.IfNoneMatch, in.AcceptEncoding), nil
 }
 
-// checkTable refuses a table of another branch. While SQL is out of reach a table that was not seen before is let pass:
-// the menu does not depend on it.
+// checkTable refuses a table of another branch. While SQL is unreachable it accepts tables that are not cached, because
+// the menu does not depend on the table.
 func (g *guest) checkTable(ctx context.Context, branch int64, id string) error {
 	table, ok := parseID(id)
 	if !ok {
@@ -102,7 +102,7 @@ func (g *guest) checkTable(ctx context.Context, branch int64, id string) error {
 	return err
 }
 
-// choose gives the locale that was asked for by name if the branch has it, else the one that the browser prefers.
+// choose returns the named locale if the branch offers it, else the best match of Accept-Language.
 func choose(b catalog.Branch, named, acceptLanguage string) catalog.Locale {
 	if l := catalog.Locale(named); b.Offers(l) {
 		return l
@@ -117,8 +117,8 @@ func choose(b catalog.Branch, named, acceptLanguage string) catalog.Locale {
 	return catalog.Locale(httpapi.Locale(acceptLanguage, have...))
 }
 
-// answer gives the page, or nothing but 304 to a client that has it. A POST would by the book answer 412 there
-// (RFC 9110, section 13.1.2), but this one only reads, and is a POST because the reference document says so.
+// answer returns the page, or 304 if the client has it. RFC 9110, section 13.1.2, asks for 412 to a POST, but this POST
+// only reads; the reference document demands the method.
 func (p *page) answer(ifNoneMatch, acceptEncoding string) *menuOut {
 	out := &menuOut{
 		Status: http.StatusNotModified, ETag: p.etag, CacheControl: "no-cache", Vary: "Accept-Language, Accept-Encoding",
@@ -138,7 +138,7 @@ func parseID(s string) (int64, bool) {
 	return id, err == nil && id > 0
 }
 
-// menuResponses describes the bytes, which the contract could not know otherwise.
+// menuResponses describes the menu for the OpenAPI document, which cannot derive a schema from a body of bytes.
 func menuResponses() map[string]*huma.Response {
 	registry := inlined{huma.NewMapRegistry("#/", huma.DefaultSchemaNamer)}
 	schema := registry.Schema(reflect.TypeFor[menu](), false, "")
@@ -148,10 +148,10 @@ func menuResponses() map[string]*huma.Response {
 	}
 }
 
-// inlined is a registry that writes every schema out where it is used.
+// inlined is a schema registry that writes every schema inline instead of a reference.
 type inlined struct{ huma.Registry }
 
-// Schema ignores whether a reference would be allowed.
+// Schema implements huma.Registry and ignores allowRef.
 func (r inlined) Schema(t reflect.Type, _ bool, _ string) *huma.Schema {
 	return huma.SchemaFromType(r, t)
 }

@@ -16,24 +16,27 @@ import (
 	"comanda/internal/httpapi"
 )
 
-// Guests tells in which branch the bearer of a customer token sits, and by what name that phone is counted.
+// Guests returns the branch of the visit that a customer token belongs to, and the key by which the phone's streams are
+// limited.
 type Guests interface {
 	BranchOf(ctx context.Context, token string) (branch int64, key string, err error)
 }
 
-// liveEvery is how often a stream looks at its branch's board, which is as old as that at most, when nobody wakes it.
-const liveEvery = 250 * time.Millisecond
+// pollInterval is how often a stream reads the live menu, because notifications can be lost. It is also the maximum age
+// of a live menu.
+const pollInterval = 250 * time.Millisecond
 
-// Watched gives boards and wakes who looks at them, as catalog.Boards does.
-type Watched interface {
-	Boards
-	// Watch gives a channel that wakes when a branch's board may be another one, and what ends the watch.
-	Watch(branch int64) (wake <-chan struct{}, end func())
+// SubscribableMenus returns live menus and notifies subscribers; catalog.LiveMenus implements it.
+type SubscribableMenus interface {
+	LiveMenus
+	// Subscribe returns a channel that receives when a branch's live menu may have changed, and a function that ends
+	// the subscription.
+	Subscribe(branch int64) (changed <-chan struct{}, unsubscribe func())
 }
 
-// Live registers the stream of what is left.
-func Live(a *httpapi.API, boards Watched, guests Guests) {
-	l := &live{boards, guests}
+// Live registers the event stream of availability.
+func Live(a *httpapi.API, menus SubscribableMenus, guests Guests) {
+	l := &live{menus, guests}
 	httpapi.RegisterStream[liveIn, availability](a, huma.Operation{
 		OperationID: "availability-events", Method: http.MethodGet, Path: "/cis/branch/{branchId}/availability/events",
 		Tags: []string{"Menus"}, Summary: "What is left: first of every item, then of those that change",
@@ -41,7 +44,7 @@ func Live(a *httpapi.API, boards Watched, guests Guests) {
 }
 
 type live struct {
-	boards Watched
+	menus  SubscribableMenus
 	guests Guests
 }
 
@@ -73,42 +76,42 @@ func (l *live) open(ctx context.Context, in *liveIn) (httpapi.Feed, error) {
 		return httpapi.Feed{}, err
 	}
 	if asked, ok := parseID(in.BranchID); !ok || asked != branch {
-		return httpapi.Feed{}, catalog.ErrBranch // another branch is answered like none
+		return httpapi.Feed{}, catalog.ErrBranch // another branch is reported as unknown
 	}
-	wake, end := l.boards.Watch(branch) // before the first look, so that nothing falls in between
-	board, err := l.boards.Get(ctx, branch)
+	changed, unsubscribe := l.menus.Subscribe(branch) // before the first read, so that no change is missed
+	menu, err := l.menus.Get(ctx, branch)
 	if err != nil {
-		end()
+		unsubscribe()
 		return httpapi.Feed{}, err
 	}
-	return httpapi.Feed{Key: key, End: end, Run: func(ctx context.Context, s *httpapi.Stream) {
-		l.follow(ctx, s, string(in.CustomerToken), board, in.LastEventID, wake)
+	return httpapi.Feed{Key: key, End: unsubscribe, Run: func(ctx context.Context, s *httpapi.Stream) {
+		l.follow(ctx, s, string(in.CustomerToken), menu, in.LastEventID, changed)
 	}}, nil
 }
 
-// follow sends the whole state to who has not seen the present one, and then what changes, until the guest's visit ends.
+// follow sends the full state unless the client has seen it, and then the changes, until the guest's visit ends.
 func (l *live) follow(
-	ctx context.Context, s *httpapi.Stream, token string, board *catalog.Board, seen string, wake <-chan struct{},
+	ctx context.Context, s *httpapi.Stream, token string, menu *catalog.LiveMenu, seen string, changed <-chan struct{},
 ) {
-	var told *catalog.Board
-	if liveID(board) == seen {
-		told = board
+	var sent *catalog.LiveMenu
+	if liveID(menu) == seen {
+		sent = menu
 	}
 	for {
-		if data := differences(told, board); data != nil {
-			if s.Send(httpapi.Event{ID: liveID(board), Name: "availability", Data: data}) != nil {
+		if data := differences(sent, menu); data != nil {
+			if s.Send(httpapi.Event{ID: liveID(menu), Name: "availability", Data: data}) != nil {
 				return
 			}
 		}
-		told = board
-		if s.Wait(ctx, wake, liveEvery) != nil {
+		sent = menu
+		if s.Wait(ctx, changed, pollInterval) != nil {
 			return
 		}
 		_, _, err := l.guests.BranchOf(ctx, token)
 		if err == nil {
-			var next *catalog.Board
-			if next, err = l.boards.Get(ctx, board.Branch.ID); err == nil {
-				board = next
+			var next *catalog.LiveMenu
+			if next, err = l.menus.Get(ctx, menu.Branch.ID); err == nil {
+				menu = next
 			}
 		}
 		if err != nil && fault.KindOf(err) != fault.Unavailable {
@@ -117,42 +120,43 @@ func (l *live) follow(
 	}
 }
 
-// liveID names what a board says, so that whoever has seen it is not told again, by whichever process.
-func liveID(b *catalog.Board) string {
+// liveID returns a digest of what a live menu shows. It is the event id: a client that reconnects to any process with
+// the current id is not sent the same state again.
+func liveID(b *catalog.LiveMenu) string {
 	sum := sha256.New()
 	fmt.Fprint(sum, b.VersionID, b.Date)
 	if b.Pause != nil {
 		fmt.Fprint(sum, *b.Pause)
 	}
 	for i := range b.Items {
-		fmt.Fprint(sum, remainingOf(b, &b.Items[i]))
+		fmt.Fprint(sum, itemStateOf(b, &b.Items[i]))
 	}
 	return hex.EncodeToString(sum.Sum(nil)[:12])
 }
 
-// differences is what somebody who was told of one board must learn of the next; nil when there is nothing.
-func differences(told, board *catalog.Board) *availability {
-	if told == board {
+// differences returns the changes from sent to menu, or nil if there are none.
+func differences(sent, menu *catalog.LiveMenu) *availability {
+	if sent == menu {
 		return nil
 	}
 	a := &availability{
-		MenuVersionID: decimal(board.VersionID), BizDate: board.Date, Items: []remaining{},
-		IsPaused: board.Pause != nil,
-		Complete: told == nil || told.VersionID != board.VersionID || told.Date != board.Date,
+		MenuVersionID: decimal(menu.VersionID), BizDate: menu.Date, Items: []remaining{},
+		IsPaused: menu.Pause != nil,
+		Complete: sent == nil || sent.VersionID != menu.VersionID || sent.Date != menu.Date,
 	}
-	for i := range board.Items {
-		it := &board.Items[i]
-		if now := remainingOf(board, it); a.Complete || now != remainingOf(told, it) {
-			a.Items = append(a.Items, now.shown())
+	for i := range menu.Items {
+		it := &menu.Items[i]
+		if now := itemStateOf(menu, it); a.Complete || now != itemStateOf(sent, it) {
+			a.Items = append(a.Items, now.response())
 		}
 	}
-	if !a.Complete && len(a.Items) == 0 && samePause(told.Pause, board.Pause) {
+	if !a.Complete && len(a.Items) == 0 && samePause(sent.Pause, menu.Pause) {
 		return nil
 	}
 	return a
 }
 
-// samePause tells whether guests are told the same of two pauses.
+// samePause reports whether two pauses show guests the same.
 func samePause(a, b *catalog.Pause) bool {
 	if a == nil || b == nil {
 		return a == b
@@ -160,20 +164,20 @@ func samePause(a, b *catalog.Pause) bool {
 	return a.Code == b.Code && a.Until.Equal(b.Until) && maps.Equal(a.Texts, b.Texts)
 }
 
-// rest is what is left of an item, as a value that can be compared.
-type rest struct {
+// itemState is the availability of an item as a comparable value.
+type itemState struct {
 	item            int64
 	active, limited bool
 	left            int64
 }
 
-func remainingOf(b *catalog.Board, it *catalog.Item) rest {
-	r := rest{item: it.ID, active: it.Active}
+func itemStateOf(b *catalog.LiveMenu, it *catalog.Item) itemState {
+	r := itemState{item: it.ID, active: it.Active}
 	r.left, r.limited = b.Left(it.ID)
 	return r
 }
 
-func (r rest) shown() remaining {
+func (r itemState) response() remaining {
 	out := remaining{ItemID: decimal(r.item), IsActive: r.active, IsSoldOut: r.limited && r.left == 0}
 	if r.limited {
 		out.Remaining = &r.left

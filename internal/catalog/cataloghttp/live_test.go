@@ -17,7 +17,7 @@ import (
 	"comanda/internal/fault"
 )
 
-// seats lets everybody with the token "ann" sit in branch 1, until the visit is closed.
+// seats accepts the token "ann" as a guest of branch 1 until the visit is closed.
 type seats struct{ closed atomic.Bool }
 
 func (s *seats) BranchOf(_ context.Context, token string) (int64, string, error) {
@@ -27,30 +27,30 @@ func (s *seats) BranchOf(_ context.Context, token string) (int64, string, error)
 	return 1, "ann", nil
 }
 
-// looks reports each watch of a branch that ends.
-type looks struct {
-	*catalog.Boards
+// subscriptions reports each subscription that ends.
+type subscriptions struct {
+	*catalog.LiveMenus
 	ended chan struct{}
 }
 
-func (l *looks) Watch(branch int64) (<-chan struct{}, func()) {
-	wake, end := l.Boards.Watch(branch)
-	return wake, func() {
-		end()
+func (l *subscriptions) Subscribe(branch int64) (<-chan struct{}, func()) {
+	changed, unsubscribe := l.LiveMenus.Subscribe(branch)
+	return changed, func() {
+		unsubscribe()
 		l.ended <- struct{}{}
 	}
 }
 
-func (l *looks) wantEnded(t *testing.T) {
+func (l *subscriptions) wantEnded(t *testing.T) {
 	t.Helper()
 	select {
 	case <-l.ended:
 	case <-time.After(5 * time.Second):
-		t.Error("the watch of the branch goes on")
+		t.Error("the subscription did not end")
 	}
 }
 
-// Who has left is told nothing of what is left afterwards, and a stream that is over leaves no watch behind.
+// A stream ends with its connection and with the guest's visit, and its subscription ends with it.
 func TestLive_streamEnds(t *testing.T) {
 	s := newSite(t)
 	s.left.Set(11, 7)
@@ -60,19 +60,19 @@ func TestLive_streamEnds(t *testing.T) {
 	ctx, leave := context.WithCancel(t.Context())
 	openLiveIn(ctx, t, server.URL, "").next()
 	leave()
-	s.looks.wantEnded(t) // the phone is gone
+	s.subscriptions.wantEnded(t) // the client disconnected
 
 	ctx, leave = context.WithTimeout(t.Context(), 10*time.Second)
 	defer leave()
 	l := openLiveIn(ctx, t, server.URL, "")
 	l.next()
-	s.seats.closed.Store(true) // the visit is
+	s.seats.closed.Store(true) // the visit is closed
 	s.left.Set(11, 0)
 	s.later()
 	if data, ok := l.next(); ok || l.text.Err() != nil {
-		t.Errorf("after the visit the stream goes on with %q, %v", data, l.text.Err())
+		t.Errorf("the stream continued after the visit with %q, %v", data, l.text.Err())
 	}
-	s.looks.wantEnded(t)
+	s.subscriptions.wantEnded(t)
 }
 
 func TestLive_refusals(t *testing.T) {
@@ -89,7 +89,7 @@ func TestLive_refusals(t *testing.T) {
 	}
 }
 
-// A stream begins with everything, unless the client has seen the present state; then it tells what changes.
+// A stream starts with the full state, unless the client has seen it, and continues with changes.
 func TestLive_stream(t *testing.T) {
 	s := newSite(t)
 	s.left.Set(11, 7)
@@ -113,14 +113,14 @@ func TestLive_stream(t *testing.T) {
 	if back.id != seen {
 		t.Error("the same state has another id")
 	}
-	s.shelf.Put(catalogtest.Branch(), catalogtest.Content(6, nil, catalogtest.Item(12, 1)))
+	s.source.Put(catalogtest.Branch(), catalogtest.Content(6, nil, catalogtest.Item(12, 1)))
 	s.later()
 	back.want(`{"menuVersionId":"6","bizDate":"2026-02-26","complete":true,"isPaused":false,"items":[{"itemId":"12",` + rest + `false,"remaining":null}]}`)
 
-	// A pause is told although nothing has become more or less.
+	// A pause is sent although no item changed.
 	b, c := catalogtest.Branch(), catalogtest.Content(6, nil, catalogtest.Item(12, 1))
 	b.Pause, c.Revision = &catalog.Pause{Code: catalog.PauseBusy}, 7
-	s.shelf.Put(b, c)
+	s.source.Put(b, c)
 	s.later()
 	back.want(`{"menuVersionId":"6","bizDate":"2026-02-26","complete":false,"isPaused":true,"items":[]}`)
 }
@@ -176,33 +176,33 @@ func (l *liveClient) next() (data string, ok bool) {
 	return "", false
 }
 
-// What is told of a board is exactly what differs from the last one.
+// An event contains exactly the differences from the last one.
 func TestDifferences(t *testing.T) {
 	s := newSite(t)
-	boards := catalog.NewBoards(catalog.NewMenus(s.shelf, catalog.Alone{}, s.clock), s.left, s.clock)
-	board := func(left int64) *catalog.Board {
+	live := catalog.NewLiveMenus(catalog.NewMenuCache(s.source, catalog.NoSharedCache{}, s.clock), s.left, s.clock)
+	menu := func(left int64) *catalog.LiveMenu {
 		s.left.Set(11, left)
 		s.later()
-		b, err := boards.Get(t.Context(), 1)
+		b, err := live.Get(t.Context(), 1)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return b
 	}
-	seven, three := board(7), board(3)
+	seven, three := menu(7), menu(3)
 	if d := differences(nil, seven); d == nil || !d.Complete || len(d.Items) != 2 {
-		t.Errorf("the first: %+v", d)
+		t.Errorf("the first event: %+v", d)
 	}
 	if d := differences(seven, seven); d != nil {
-		t.Errorf("nothing has changed: %+v", d)
+		t.Errorf("an event without a change: %+v", d)
 	}
-	if d := differences(seven, board(7)); d != nil {
-		t.Errorf("another board that says the same: %+v", d)
+	if d := differences(seven, menu(7)); d != nil {
+		t.Errorf("an event for an equal menu: %+v", d)
 	}
-	again := &catalog.Board{Snapshot: seven.Snapshot, Date: seven.Date, Pause: &catalog.Pause{Code: catalog.PauseBusy}}
-	same := &catalog.Board{Snapshot: seven.Snapshot, Date: seven.Date, Pause: &catalog.Pause{Code: catalog.PauseBusy}}
+	again := &catalog.LiveMenu{Snapshot: seven.Snapshot, Date: seven.Date, Pause: &catalog.Pause{Code: catalog.PauseBusy}}
+	same := &catalog.LiveMenu{Snapshot: seven.Snapshot, Date: seven.Date, Pause: &catalog.Pause{Code: catalog.PauseBusy}}
 	if d := differences(again, same); d != nil {
-		t.Errorf("the same pause, loaded once more: %+v", d)
+		t.Errorf("an event for an equal pause: %+v", d)
 	}
 	if d := differences(seven, three); d == nil || d.Complete || len(d.Items) != 1 || *d.Items[0].Remaining != 3 {
 		t.Errorf("one item: %+v", d)

@@ -9,7 +9,7 @@ import (
 	"comanda/internal/money"
 )
 
-// menu is the answer to POST /cis/menu/active.
+// menu is the response of POST /cis/menu/active.
 type menu struct {
 	MenuVersionID string         `json:"menuVersionId"`
 	BizDate       string         `json:"bizDate" doc:"The branch's business date."`
@@ -18,14 +18,14 @@ type menu struct {
 	Categories    []category     `json:"categories"`
 }
 
-// paused is why a branch takes no orders, as guests are told.
+// paused is the reason why a branch takes no orders, as guests see it.
 type paused struct {
 	ReasonCode *string    `json:"reasonCode" enum:"BUSY,STAFF,TECHNICAL,EVENT" doc:"null where the reason is written out."`
 	Reason     *string    `json:"reason" doc:"In the language of the answer; null where there is a code."`
-	Until      *time.Time `json:"until" doc:"null: nobody knows yet."`
+	Until      *time.Time `json:"until" doc:"null: not known yet."`
 }
 
-func pausedIn(p *catalog.Pause, preferred []catalog.Locale) *paused {
+func guestPause(p *catalog.Pause, preferred []catalog.Locale) *paused {
 	if p == nil {
 		return nil
 	}
@@ -56,12 +56,12 @@ type item struct {
 	Remaining   *int64  `json:"remaining" doc:"How many can still be ordered today; null where there is no quota."`
 }
 
-// render writes a board in a locale. Where a text is missing the branch's own locales are asked in their order.
-func render(b *catalog.Board, l catalog.Locale) ([]byte, error) {
+// render renders a live menu in a locale. A missing text falls back to the branch's locales in their order.
+func render(b *catalog.LiveMenu, l catalog.Locale) ([]byte, error) {
 	preferred := append([]catalog.Locale{l}, b.Branch.Locales...)
 	m := menu{
 		MenuVersionID: decimal(b.VersionID), BizDate: b.Date, Currency: b.Branch.Currency,
-		Paused: pausedIn(b.Pause, preferred), Categories: make([]category, len(b.Categories)),
+		Paused: guestPause(b.Pause, preferred), Categories: make([]category, len(b.Categories)),
 	}
 	place := make(map[int64]int, len(b.Categories))
 	for i, c := range b.Categories {
@@ -76,7 +76,7 @@ func render(b *catalog.Board, l catalog.Locale) ([]byte, error) {
 	return json.Marshal(m)
 }
 
-func itemOf(b *catalog.Board, it *catalog.Item, preferred []catalog.Locale) item {
+func itemOf(b *catalog.LiveMenu, it *catalog.Item, preferred []catalog.Locale) item {
 	shown := item{
 		ItemID: decimal(it.ID), DishID: decimal(it.DishID), Price: it.Price, IsActive: it.Active,
 		Name: it.Names.In(preferred...), Description: it.Descriptions.In(preferred...),

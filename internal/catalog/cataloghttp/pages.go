@@ -11,38 +11,38 @@ import (
 	"comanda/internal/httpapi"
 )
 
-// page is a board as it is sent in one locale. It never changes.
+// page is a live menu rendered in one locale. It is immutable.
 type page struct {
-	board *catalog.Board
-	body  []byte
-	etag  string
-	zip   func() []byte // made when somebody first wants it
+	menu *catalog.LiveMenu
+	body []byte
+	etag string
+	zip  func() []byte // the gzip body, compressed at the first call
 }
 
-func newPage(b *catalog.Board, l catalog.Locale) (*page, error) {
+func newPage(b *catalog.LiveMenu, l catalog.Locale) (*page, error) {
 	body, err := render(b, l)
 	if err != nil {
 		return nil, err
 	}
-	p := &page{board: b, body: body, etag: weak(httpapi.ETag(body))}
+	p := &page{menu: b, body: body, etag: weak(httpapi.ETag(body))}
 	p.zip = sync.OnceValue(func() []byte { return compress(body) })
 	return p, nil
 }
 
-// weak makes the validator one for what is said, however it is encoded: a strong one would have to differ between the
-// plain and the compressed bytes (RFC 9110, section 8.8.3.3).
+// weak returns a weak validator. A strong one would have to differ between the plain and the compressed body (RFC 9110,
+// section 8.8.3.3).
 func weak(etag string) string { return "W/" + etag }
 
 func compress(body []byte) []byte {
 	var b bytes.Buffer
 	w := gzip.NewWriter(&b)
-	_, _ = w.Write(body) // a buffer takes everything
+	_, _ = w.Write(body) // writes to a bytes.Buffer do not fail
 	_ = w.Close()
 	return b.Bytes()
 }
 
-// pages keeps what was rendered last, per branch and locale. A page is made anew only when its board has changed, and
-// by one request at a time. There are as many pages as there are branches and locales, because both are known to exist.
+// pages caches the last page per branch and locale. A page is rendered again only when its live menu has changed, by
+// one request at a time. The number of entries is bounded, because branches and locales are known to exist.
 type pages struct{ byKey sync.Map } // pageKey -> *pageSlot
 
 type pageKey struct {
@@ -55,19 +55,19 @@ type pageSlot struct {
 	mu   sync.Mutex // held while rendering
 }
 
-func (ps *pages) of(b *catalog.Board, l catalog.Locale) (*page, error) {
+func (ps *pages) of(b *catalog.LiveMenu, l catalog.Locale) (*page, error) {
 	key := pageKey{b.Branch.ID, l}
 	found, ok := ps.byKey.Load(key)
 	if !ok {
 		found, _ = ps.byKey.LoadOrStore(key, &pageSlot{})
 	}
 	s := found.(*pageSlot) //nolint:forcetypeassert // nothing else is stored
-	if p := s.page.Load(); p != nil && p.board == b {
+	if p := s.page.Load(); p != nil && p.menu == b {
 		return p, nil
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if p := s.page.Load(); p != nil && p.board == b {
+	if p := s.page.Load(); p != nil && p.menu == b {
 		return p, nil
 	}
 	p, err := newPage(b, l)
@@ -77,7 +77,8 @@ func (ps *pages) of(b *catalog.Board, l catalog.Locale) (*page, error) {
 	return p, err
 }
 
-// acceptsGzip reads an Accept-Encoding header (RFC 9110, section 12.5.3): gzip or *, not refused by a weight of zero.
+// acceptsGzip reports whether an Accept-Encoding header (RFC 9110, section 12.5.3) accepts gzip: gzip or * with a
+// weight above zero.
 func acceptsGzip(header string) bool {
 	for part := range strings.SplitSeq(header, ",") {
 		coding, weight, _ := strings.Cut(strings.TrimSpace(part), ";")

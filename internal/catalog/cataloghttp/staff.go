@@ -13,24 +13,23 @@ import (
 	"comanda/internal/money"
 )
 
-// Rooms are the use cases that the staff's routes lead to.
-type Rooms struct {
-	Editor   *catalog.Editor
-	House    *catalog.House
-	Cookbook *catalog.Cookbook
-	Carte    *catalog.Carte
-	Kitchen  *catalog.Kitchen
-	Album    *catalog.Album
+// Services are the use cases behind the staff's routes.
+type Services struct {
+	Branches     *catalog.BranchAdmin
+	Dishes       *catalog.DishService
+	Menus        *catalog.MenuEditor
+	Availability *catalog.Availability
+	Images       *catalog.Images
 }
 
-// Staff registers the routes by which branches, dishes and menus are kept.
-func Staff(a *httpapi.API, rooms Rooms) {
-	s := &staff{rooms, rooms.Editor}
-	s.keepBranches(a)
-	s.keepDishes(a)
-	s.keepMenus(a)
-	s.keepSold(a)
-	keepPictures(a, rooms.Album)
+// Staff registers the routes by which the staff manage branches, dishes and menus.
+func Staff(a *httpapi.API, services Services) {
+	s := &staff{services}
+	s.registerBranches(a)
+	s.registerDishes(a)
+	s.registerVersions(a)
+	s.registerOffItems(a)
+	registerImages(a, services.Images)
 	tags := []string{"Menus"}
 	httpapi.Register(a, huma.Operation{
 		OperationID: "staff-branch-list", Method: http.MethodGet, Path: "/api/branches", Tags: []string{"Branches"},
@@ -54,13 +53,9 @@ func Staff(a *httpapi.API, rooms Rooms) {
 	}, httpapi.Staff, s.publish)
 }
 
-type staff struct {
-	Rooms
+type staff struct{ Services }
 
-	editor *catalog.Editor
-}
-
-// Paging is how every list is asked for. It is exported because huma looks into exported parts of an input only.
+// Paging has the query parameters of every list. It is exported because huma only reads exported embedded fields.
 type Paging struct {
 	Page int `query:"page" default:"1" minimum:"1" maximum:"1000000"`
 	Size int `query:"size" default:"100" minimum:"1" maximum:"100"`
@@ -68,16 +63,16 @@ type Paging struct {
 
 func (p Paging) offset() int { return (p.Page - 1) * p.Size }
 
-// listed is a page of anything.
-type listed[T any] struct {
+// paged is one page of a list.
+type paged[T any] struct {
 	Items []T   `json:"items"`
 	Page  int   `json:"page"`
 	Size  int   `json:"size"`
 	Total int64 `json:"total"`
 }
 
-func pageOf[T, U any](p Paging, all []U, total int64, show func(U) T) listed[T] {
-	l := listed[T]{Items: make([]T, len(all)), Page: p.Page, Size: p.Size, Total: total}
+func pageOf[T, U any](p Paging, all []U, total int64, show func(U) T) paged[T] {
+	l := paged[T]{Items: make([]T, len(all)), Page: p.Page, Size: p.Size, Total: total}
 	for i, v := range all {
 		l.Items[i] = show(v)
 	}
@@ -98,7 +93,7 @@ type branch struct {
 }
 
 func (s *staff) branchOf(b catalog.Branch) branch {
-	now := s.editor.Now()
+	now := s.Menus.Now()
 	return branch{
 		ID: decimal(b.ID), Name: b.Name, Currency: b.Currency, Timezone: b.Timezone, BizDayStartHour: b.DayStart,
 		BizDate: b.Calendar().BizDate(now), Locales: b.Locales,
@@ -114,7 +109,7 @@ type branchList struct {
 type branchesOut struct{ Body branchList }
 
 func (s *staff) branches(ctx context.Context, _ *struct{}) (*branchesOut, error) {
-	all, err := s.editor.Branches(ctx, identity.ActorOf(ctx))
+	all, err := s.Branches.Branches(ctx, identity.ActorOf(ctx))
 	if err != nil {
 		return nil, err
 	}
@@ -142,7 +137,7 @@ type quota struct {
 type quotaOut struct{ Body quota }
 
 func (s *staff) setQuota(ctx context.Context, in *quotaIn) (*quotaOut, error) {
-	if err := s.editor.SetQuota(ctx, identity.ActorOf(ctx), in.ID, in.Body.DailyQuota); err != nil {
+	if err := s.Menus.SetQuota(ctx, identity.ActorOf(ctx), in.ID, in.Body.DailyQuota); err != nil {
 		return nil, err
 	}
 	return &quotaOut{quota{decimal(in.ID), in.Body.DailyQuota}}, nil
@@ -152,7 +147,7 @@ type idIn struct {
 	ID int64 `path:"id"`
 }
 
-// Version is exported because huma looks into exported parts of an answer only.
+// Version is a menu version. It is exported because huma only reads exported embedded fields.
 type Version struct {
 	ID          string         `json:"id"`
 	MenuID      string         `json:"menuId"`
@@ -172,7 +167,7 @@ func versionOf(v catalog.Version) Version {
 	}
 }
 
-// instant shows a time that may be missing.
+// instant returns a pointer to a time, or nil for the zero time.
 func instant(t time.Time) *time.Time {
 	if t.IsZero() {
 		return nil
@@ -181,7 +176,7 @@ func instant(t time.Time) *time.Time {
 }
 
 func (s *staff) draft(ctx context.Context, in *idIn) (*versionOut, error) {
-	v, err := s.editor.Draft(ctx, identity.ActorOf(ctx), in.ID)
+	v, err := s.Menus.Draft(ctx, identity.ActorOf(ctx), in.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -189,14 +184,14 @@ func (s *staff) draft(ctx context.Context, in *idIn) (*versionOut, error) {
 }
 
 func (s *staff) publish(ctx context.Context, in *idIn) (*versionOut, error) {
-	v, err := s.editor.Publish(ctx, identity.ActorOf(ctx), in.ID)
+	v, err := s.Menus.Publish(ctx, identity.ActorOf(ctx), in.ID)
 	if err != nil {
 		return nil, err
 	}
 	return &versionOut{versionOf(v)}, nil
 }
 
-// entry is what a draft says about an item.
+// entry is the price, quota and place of an item in a draft.
 type entry struct {
 	Price      int64  `json:"price" minimum:"0" doc:"In minor units of the branch's currency."`
 	DailyQuota *int64 `json:"dailyQuota" doc:"Comes into force with the publishing; null for no quota."`
@@ -217,7 +212,7 @@ type entryIn struct {
 type entryOut struct{ Body entry }
 
 func (s *staff) edit(ctx context.Context, in *entryIn) (*entryOut, error) {
-	if err := s.editor.Edit(ctx, identity.ActorOf(ctx), in.ID, in.ItemID, in.Body.wanted()); err != nil {
+	if err := s.Menus.Edit(ctx, identity.ActorOf(ctx), in.ID, in.ItemID, in.Body.wanted()); err != nil {
 		return nil, err
 	}
 	return &entryOut{in.Body}, nil

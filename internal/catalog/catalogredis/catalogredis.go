@@ -1,9 +1,9 @@
-// Package catalogredis shares loaded menus among processes.
+// Package catalogredis shares loaded menus between processes.
 //
-// The copy saves SQL the big query after a start or a publishing; it decides nothing. A reader asks SQL for the branch's
-// revision first and believes a copy only if it has that revision or a later one. So neither a lost invalidation nor a
-// slow writer can make anybody see an old menu, and without Redis everybody loads for themselves. Prices are taken from a
-// copy, so it is sealed with a key that is not in Redis.
+// A copy only saves the large SQL query after a start or a publication. A reader first reads the branch's revision from SQL
+// and uses a copy only if its revision is that one or a later one. A lost invalidation or a slow writer therefore never
+// shows an outdated menu. Without Redis every process loads from SQL. Orders are priced from copies, so each is sealed
+// with a key that is not in Redis.
 package catalogredis
 
 import (
@@ -22,12 +22,12 @@ import (
 )
 
 const (
-	life   = 3 * time.Minute
-	jitter = 30 * time.Second // keys written together do not run out together
-	lease  = 3 * time.Second  // for one filling
+	copyTTL       = 3 * time.Minute
+	copyTTLJitter = 30 * time.Second // spreads the expiry of copies that were written together
+	lockTTL       = 3 * time.Second  // the longest time that one process may fill a copy
 
-	patience = 100 * time.Millisecond // with another process that fills
-	glance   = 20 * time.Millisecond
+	fillWait = 100 * time.Millisecond // how long to wait for another process's copy before loading
+	fillPoll = 20 * time.Millisecond  // interval of looking for it
 )
 
 //go:embed lua/*.lua
@@ -35,15 +35,15 @@ var files embed.FS
 
 var unlock = redisdb.MustScript(files, "lua/unlock.lua")
 
-// Copies is catalog.Copies in Redis.
-type Copies struct{ db *redisdb.DB }
+// Cache implements catalog.SharedCache in Redis.
+type Cache struct{ db *redisdb.DB }
 
-// New makes copies on a connection.
-func New(db *redisdb.DB) *Copies { return &Copies{db} }
+// New returns a cache on a connection.
+func New(db *redisdb.DB) *Cache { return &Cache{db} }
 
-// Through gives the shared copy if it has the revision, else what load gives. One process at a time fills; others wait
-// for it a moment and then load without filling.
-func (c *Copies) Through(
+// GetOrLoad returns the shared copy if its revision is recent enough, else the result of load. One process at a time
+// fills the copy. Others wait for it up to fillWait and then load without filling.
+func (c *Cache) GetOrLoad(
 	ctx context.Context, branch, revision int64, load func(context.Context) (catalog.Content, error),
 ) (catalog.Content, error) {
 	got, ok, err := c.get(ctx, branch, revision)
@@ -54,7 +54,7 @@ func (c *Copies) Through(
 		return load(ctx)
 	}
 	token := rand.Text()
-	_, mine, err := c.db.Do(ctx, "SET", keyspace.MenuActiveLock(branch), token, "NX", "PX", millis(lease)).Text()
+	_, mine, err := c.db.Do(ctx, "SET", keyspace.MenuActiveLock(branch), token, "NX", "PX", millis(lockTTL)).Text()
 	switch {
 	case err != nil:
 		return load(ctx)
@@ -67,7 +67,7 @@ func (c *Copies) Through(
 	return load(ctx)
 }
 
-func (c *Copies) get(ctx context.Context, branch, revision int64) (catalog.Content, bool, error) {
+func (c *Cache) get(ctx context.Context, branch, revision int64) (catalog.Content, bool, error) {
 	text, found, err := c.db.Do(ctx, "GET", keyspace.MenuActive(branch)).Text()
 	if err != nil || !found {
 		return catalog.Content{}, false, err
@@ -75,19 +75,19 @@ func (c *Copies) get(ctx context.Context, branch, revision int64) (catalog.Conte
 	var got catalog.Content
 	body, ok := c.open(branch, text)
 	if !ok || json.Unmarshal([]byte(body), &got) != nil || got.Revision < revision || got.Edition.BranchID != branch {
-		//nolint:nilerr // of another release, old, or not ours: as good as missing
+		//nolint:nilerr // another release's, outdated, or badly sealed: treated as missing
 		return catalog.Content{}, false, nil
 	}
 	return got, true, nil
 }
 
-// fill loads and stores under a lease. The lock and the copy lie in different slots of a Cluster, so no script can do
-// both: a lease that is lost between the look in store and the writing shows when the lock is given back, and the copy
-// is taken away again.
-func (c *Copies) fill(
+// fill loads and stores a copy under a lock. The lock and the copy are in different slots of a Redis Cluster, so one
+// script cannot check the lock and write the copy. If the lock expires between the check in store and the write, unlock
+// returns 0 and fill deletes the copy.
+func (c *Cache) fill(
 	ctx context.Context, branch, revision int64, token string, load func(context.Context) (catalog.Content, error),
 ) (catalog.Content, error) {
-	got, found, err := c.get(ctx, branch, revision) // somebody may have filled it since the first look
+	got, found, err := c.get(ctx, branch, revision) // another process may have filled it before this one took the lock
 	if !found {
 		if got, err = load(ctx); err == nil {
 			c.store(ctx, branch, token, got)
@@ -100,30 +100,31 @@ func (c *Copies) fill(
 	return got, err
 }
 
-// store writes a copy, unless the lease is lost by now: it ran out, or the menu was invalidated while it was loaded.
-func (c *Copies) store(ctx context.Context, branch int64, token string, got catalog.Content) {
+// store writes a copy unless the lock was lost: it expired, or Delete removed it because the menu changed during the
+// load.
+func (c *Cache) store(ctx context.Context, branch int64, token string, got catalog.Content) {
 	holder, _, _ := c.db.Do(ctx, "GET", keyspace.MenuActiveLock(branch)).Text()
 	text, err := json.Marshal(got)
 	if err != nil || holder != token {
 		return
 	}
-	ttl := life + mathrand.N(jitter) //nolint:gosec // nothing to guess
+	ttl := copyTTL + mathrand.N(copyTTLJitter) //nolint:gosec // not a secret
 	_ = c.db.Do(ctx, "SET", keyspace.MenuActive(branch), c.seal(branch, string(text)), "PX", millis(ttl)).Err()
 }
 
-// The seal is the first member of the JSON object that a copy is.
+// A copy is a JSON object whose first member is the seal.
 const (
 	sealOpen  = `{"seal":"`
 	sealClose = `",`
 )
 
-// seal writes the seal into the text of a copy.
-func (c *Copies) seal(branch int64, body string) string {
+// seal adds the seal to a copy.
+func (c *Cache) seal(branch int64, body string) string {
 	return sealOpen + c.db.Seal(keyspace.MenuActive(branch), body) + sealClose + body[1:]
 }
 
-// open returns the text of a copy as it was before seal; ok is false when this installation has not written it.
-func (c *Copies) open(branch int64, text string) (body string, ok bool) {
+// open verifies and removes the seal. ok is false if this installation has not written the copy.
+func (c *Cache) open(branch int64, text string) (body string, ok bool) {
 	rest, ok := strings.CutPrefix(text, sealOpen)
 	if !ok || len(rest) < redisdb.SealChars {
 		return "", false
@@ -133,11 +134,11 @@ func (c *Copies) open(branch int64, text string) (body string, ok bool) {
 	return body, ok && c.db.Sealed(rest[:redisdb.SealChars], keyspace.MenuActive(branch), body)
 }
 
-// await looks for what another process is about to store.
-func (c *Copies) await(ctx context.Context, branch, revision int64) (catalog.Content, bool) {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+// await polls for the copy that another process is filling.
+func (c *Cache) await(ctx context.Context, branch, revision int64) (catalog.Content, bool) {
+	ctx, cancel := context.WithTimeout(ctx, fillWait)
 	defer cancel()
-	tick := time.NewTicker(glance)
+	tick := time.NewTicker(fillPoll)
 	defer tick.Stop()
 	for {
 		select {
@@ -151,9 +152,9 @@ func (c *Copies) await(ctx context.Context, branch, revision int64) (catalog.Con
 	}
 }
 
-// Drop forgets the copy of a branch and takes the lease from whoever is filling. What is lost here is caught by the
-// revision.
-func (c *Copies) Drop(ctx context.Context, branch int64) {
+// Delete removes the copy of a branch and the lock of a process that is filling it. Losing a Delete is harmless,
+// because readers check the revision.
+func (c *Cache) Delete(ctx context.Context, branch int64) {
 	_, _ = c.db.DoMulti(ctx,
 		redisdb.Command("DEL", keyspace.MenuActiveLock(branch)), redisdb.Command("DEL", keyspace.MenuActive(branch)))
 }

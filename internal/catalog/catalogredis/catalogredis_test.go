@@ -31,7 +31,7 @@ func menu(revision int64) catalog.Content {
 	}
 }
 
-// loader gives menus of a revision and counts.
+// loader returns menus of a revision and counts its calls.
 type loader struct {
 	revision int64
 	during   func()
@@ -47,11 +47,11 @@ func (l *loader) load(context.Context) (catalog.Content, error) {
 	return menu(l.revision), l.err
 }
 
-// through asks for a revision and checks what comes and whether it was loaded.
-func through(t *testing.T, c *catalogredis.Copies, l *loader, revision int64, wantLoads int64) {
+// through requests a revision and checks the result and the number of loads.
+func through(t *testing.T, c *catalogredis.Cache, l *loader, revision int64, wantLoads int64) {
 	t.Helper()
 	l.loads.Store(0)
-	got, err := c.Through(t.Context(), branch, revision, l.load)
+	got, err := c.GetOrLoad(t.Context(), branch, revision, l.load)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,36 +63,36 @@ func through(t *testing.T, c *catalogredis.Copies, l *loader, revision int64, wa
 	}
 }
 
-func each(t *testing.T, test func(t *testing.T, db *redisdb.DB, c *catalogredis.Copies)) {
+func each(t *testing.T, test func(t *testing.T, db *redisdb.DB, c *catalogredis.Cache)) {
 	t.Helper()
 	redisdbtest.Each(t, func(t *testing.T, db *redisdb.DB) { test(t, db, catalogredis.New(db)) })
 }
 
-func TestCopies_Through(t *testing.T) {
-	each(t, func(t *testing.T, db *redisdb.DB, c *catalogredis.Copies) {
+func TestCache_GetOrLoad(t *testing.T) {
+	each(t, func(t *testing.T, db *redisdb.DB, c *catalogredis.Cache) {
 		l := &loader{revision: 1}
 		through(t, c, l, 1, 1)
 		through(t, c, l, 1, 0)
 		l.revision = 2
-		through(t, c, l, 2, 1) // the copy is too old
+		through(t, c, l, 2, 1) // the copy is outdated
 		through(t, c, l, 2, 0)
-		c.Drop(t.Context(), branch)
+		c.Delete(t.Context(), branch)
 		through(t, c, l, 2, 1)
 		ttl, err := db.Do(t.Context(), "PTTL", keyspace.MenuActive(branch)).Int()
 		if ttl < 179_000 || ttl > 210_000 || err != nil {
-			t.Errorf("the copy lives for %d ms, %v", ttl, err)
+			t.Errorf("the copy's TTL is %d ms, %v", ttl, err)
 		}
 		if n, err := db.Do(t.Context(), "EXISTS", keyspace.MenuActiveLock(branch)).Int(); n != 0 || err != nil {
-			t.Errorf("the lock is left: %d, %v", n, err)
+			t.Errorf("the lock was not released: %d, %v", n, err)
 		}
 	})
 }
 
-// A loader that was overtaken by an invalidation must not store what it has read before.
-func TestCopies_Through_loses_its_lease_to_Drop(t *testing.T) {
-	each(t, func(t *testing.T, db *redisdb.DB, c *catalogredis.Copies) {
+// A load that started before an invalidation must not be stored.
+func TestCache_GetOrLoad_loses_its_lock_to_Delete(t *testing.T) {
+	each(t, func(t *testing.T, db *redisdb.DB, c *catalogredis.Cache) {
 		l := &loader{revision: 1}
-		l.during = func() { c.Drop(t.Context(), branch) }
+		l.during = func() { c.Delete(t.Context(), branch) }
 		through(t, c, l, 1, 1)
 		if n, err := db.Do(t.Context(), "EXISTS", keyspace.MenuActive(branch)).Int(); n != 0 || err != nil {
 			t.Errorf("the outdated menu was stored: %d, %v", n, err)
@@ -100,9 +100,9 @@ func TestCopies_Through_loses_its_lease_to_Drop(t *testing.T) {
 	})
 }
 
-// Nor may it free the lock of the one that came after it.
-func TestCopies_Through_leaves_the_lock_of_another(t *testing.T) {
-	each(t, func(t *testing.T, db *redisdb.DB, c *catalogredis.Copies) {
+// It must not release the lock of the next process either.
+func TestCache_GetOrLoad_leaves_the_lock_of_another(t *testing.T) {
+	each(t, func(t *testing.T, db *redisdb.DB, c *catalogredis.Cache) {
 		l := &loader{revision: 1}
 		l.during = func() {
 			if err := db.Do(t.Context(), "SET", keyspace.MenuActiveLock(branch), "another", "PX", "3000").Err(); err != nil {
@@ -114,14 +114,14 @@ func TestCopies_Through_leaves_the_lock_of_another(t *testing.T) {
 			t.Errorf("the lock is held by %q, %v", holder, err)
 		}
 		l.during = nil
-		through(t, c, l, 1, 1) // the other one takes too long: load without storing
+		through(t, c, l, 1, 1) // the lock holder takes too long: load without storing
 	})
 }
 
-func TestCopies_Through_frees_the_lock_after_a_failure(t *testing.T) {
-	each(t, func(t *testing.T, _ *redisdb.DB, c *catalogredis.Copies) {
+func TestCache_GetOrLoad_frees_the_lock_after_a_failure(t *testing.T) {
+	each(t, func(t *testing.T, _ *redisdb.DB, c *catalogredis.Cache) {
 		broken := &loader{err: errors.New("broken")}
-		if _, err := c.Through(t.Context(), branch, 1, broken.load); !errors.Is(err, broken.err) {
+		if _, err := c.GetOrLoad(t.Context(), branch, 1, broken.load); !errors.Is(err, broken.err) {
 			t.Errorf("got %v", err)
 		}
 		through(t, c, &loader{revision: 1}, 1, 1)
@@ -129,8 +129,8 @@ func TestCopies_Through_frees_the_lock_after_a_failure(t *testing.T) {
 	})
 }
 
-func TestCopies_Through_ignores_what_it_cannot_read(t *testing.T) {
-	each(t, func(t *testing.T, db *redisdb.DB, c *catalogredis.Copies) {
+func TestCache_GetOrLoad_ignores_what_it_cannot_read(t *testing.T) {
+	each(t, func(t *testing.T, db *redisdb.DB, c *catalogredis.Cache) {
 		for _, text := range []string{"", "[]", `{"revision":9}`, `{"revision":9,"branchId":8}`} {
 			if err := db.Do(t.Context(), "SET", keyspace.MenuActive(branch), text, "PX", "60000").Err(); err != nil {
 				t.Fatal(err)
@@ -140,16 +140,16 @@ func TestCopies_Through_ignores_what_it_cannot_read(t *testing.T) {
 	})
 }
 
-// Who can write to Redis sets no price: a copy that was changed, and one of another branch, are loaded anew.
-func TestCopies_Through_believes_own_writing_only(t *testing.T) {
-	each(t, func(t *testing.T, db *redisdb.DB, c *catalogredis.Copies) {
+// Write access to Redis must not allow changing prices: a modified copy and a copy of another branch are ignored.
+func TestCache_GetOrLoad_accepts_only_sealed_copies(t *testing.T) {
+	each(t, func(t *testing.T, db *redisdb.DB, c *catalogredis.Cache) {
 		through(t, c, &loader{revision: 1}, 1, 1)
 		copied, _, err := db.Do(t.Context(), "GET", keyspace.MenuActive(branch)).Text()
 		if err != nil || !json.Valid([]byte(copied)) || !strings.Contains(copied, "65001") {
 			t.Fatalf("the copy is %s, %v", copied, err)
 		}
 		other := catalogredis.New(db)
-		if _, err := other.Through(t.Context(), branch+1, 1, func(context.Context) (catalog.Content, error) {
+		if _, err := other.GetOrLoad(t.Context(), branch+1, 1, func(context.Context) (catalog.Content, error) {
 			return catalog.Content{Revision: 1, Edition: catalog.NewEdition(1, 1, branch+1, nil, nil)}, nil
 		}); err != nil {
 			t.Fatal(err)
@@ -173,25 +173,25 @@ func TestCopies_Through_believes_own_writing_only(t *testing.T) {
 	})
 }
 
-func TestCopies_Through_at_once(t *testing.T) {
-	each(t, func(t *testing.T, _ *redisdb.DB, c *catalogredis.Copies) {
+func TestCache_GetOrLoad_at_once(t *testing.T) {
+	each(t, func(t *testing.T, _ *redisdb.DB, c *catalogredis.Cache) {
 		l := &loader{revision: 1}
 		var wg sync.WaitGroup
-		for range 20 { // as many processes
+		for range 20 { // one goroutine per simulated process
 			wg.Go(func() {
-				if got, err := c.Through(t.Context(), branch, 1, l.load); err != nil || got.Revision != 1 {
+				if got, err := c.GetOrLoad(t.Context(), branch, 1, l.load); err != nil || got.Revision != 1 {
 					t.Errorf("revision %d, %v", got.Revision, err)
 				}
 			})
 		}
 		wg.Wait()
-		if n := l.loads.Load(); n > 2 { // one that waited longer than its patience loads too
+		if n := l.loads.Load(); n > 2 { // a process that waited longer than fillWait loads too
 			t.Errorf("20 processes loaded %d times", n)
 		}
 	})
 }
 
-func TestCopies_without_Redis(t *testing.T) {
+func TestCache_without_Redis(t *testing.T) {
 	db, server := redisdbtest.Real(t)
 	c := catalogredis.New(db)
 	l := &loader{revision: 1}
@@ -201,7 +201,7 @@ func TestCopies_without_Redis(t *testing.T) {
 	for range 10 {
 		through(t, c, l, 1, 1)
 	}
-	c.Drop(t.Context(), branch)
+	c.Delete(t.Context(), branch)
 	if took := time.Since(start); took > 2*time.Second {
 		t.Errorf("eleven calls took %v without Redis", took)
 	}

@@ -1,7 +1,7 @@
-// Package catalogsql keeps branches and menus in SQL.
+// Package catalogsql stores branches and menus in SQL.
 //
-// Everything that changes a branch's menu locks the branch's row first and moves its revision, so that two publishers
-// come one after the other and readers notice by one number.
+// Every change to a branch's menu first locks the branch's row and increases its revision. The lock serializes concurrent
+// publishers; the revision shows readers that their copy is outdated.
 package catalogsql
 
 import (
@@ -84,17 +84,17 @@ var (
 	imagePurge         = stmts.Must("image_purge")
 )
 
-// QuotaHook is told of an item's new standing quota within the transaction that changes it, so that the counter of the
-// business date that runs can follow. An error undoes the change.
+// QuotaHook applies an item's new standing quota to the counter of the current business date. It runs in the
+// transaction that changes the quota; an error rolls that transaction back.
 type QuotaHook func(ctx context.Context, tx sqldb.Tx, branch, item int64, quota *int64) error
 
-// Store is catalog.Source and catalog.Store on a database.
+// Store implements catalog.Source and the stores of package catalog on a database.
 type Store struct {
 	db   *sqldb.DB
 	hook QuotaHook
 }
 
-// New makes a store; a nil hook is told nothing.
+// New returns a store. A nil hook does nothing.
 func New(db *sqldb.DB, hook QuotaHook) *Store {
 	if hook == nil {
 		hook = func(context.Context, sqldb.Tx, int64, int64, *int64) error { return nil }
@@ -102,7 +102,7 @@ func New(db *sqldb.DB, hook QuotaHook) *Store {
 	return &Store{db, hook}
 }
 
-// Branch gives a branch, or catalog.ErrBranch.
+// Branch returns a branch, or catalog.ErrBranch.
 func (s *Store) Branch(ctx context.Context, id int64) (catalog.Branch, error) {
 	rows, err := s.db.Query(ctx, branchSelect, id)
 	b, found, err := sqldb.One(rows, err, scanBranch)
@@ -112,7 +112,7 @@ func (s *Store) Branch(ctx context.Context, id int64) (catalog.Branch, error) {
 	return b, err
 }
 
-// Branches lists all branches by id.
+// Branches returns all branches by id.
 func (s *Store) Branches(ctx context.Context) ([]catalog.Branch, error) {
 	rows, err := s.db.Query(ctx, branchList)
 	return sqldb.Collect(rows, err, scanBranch)
@@ -138,8 +138,8 @@ func scanBranch(r sqldb.Rows) (catalog.Branch, error) {
 	return catalog.NewBranch(b)
 }
 
-// Content gives what a branch has published. The revision is read before the rest: a change in between makes the
-// content newer than it says, which costs one more reading, never a stale menu.
+// Content returns a branch's published menu. It reads the revision first: a change in between makes the content newer
+// than its revision, which costs one more load but never serves a stale menu.
 func (s *Store) Content(ctx context.Context, branch int64) (catalog.Content, error) {
 	var c catalog.Content
 	var version, menu int64
@@ -159,12 +159,13 @@ func (s *Store) Content(ctx context.Context, branch int64) (catalog.Content, err
 	if c.Quotas, err = s.quotas(ctx, branch); err != nil {
 		return c, err
 	}
-	absent, err := s.Absent(ctx, branch)
+	absent, err := s.OffItems(ctx, branch)
 	c.Off = slices.Sorted(maps.Keys(absent))
 	return c, err
 }
 
-// Edition gives the content of a version that is or was published; a draft is catalog.ErrVersion, for it may change.
+// Edition returns the content of a published or closed version. A draft is catalog.ErrVersion, because it may change
+// and editions are cached.
 func (s *Store) Edition(ctx context.Context, version int64) (*catalog.Edition, error) {
 	v, err := selectVersion(ctx, s.db, version)
 	if err != nil {
@@ -250,7 +251,7 @@ func scanVersion(r sqldb.Rows) (v catalog.Version, err error) {
 	return v, err
 }
 
-// instant reads a time that may be missing, which is zero.
+// instant converts a nullable time; NULL is the zero time.
 func instant(millis *int64) time.Time {
 	if millis == nil {
 		return time.Time{}
@@ -258,24 +259,24 @@ func instant(millis *int64) time.Time {
 	return time.UnixMilli(*millis).UTC()
 }
 
-// millis writes a time that may be missing.
-func millis(t time.Time) *int64 {
+// nullMillis converts a time for a nullable column; the zero time is NULL.
+func nullMillis(t time.Time) *int64 {
 	if t.IsZero() {
 		return nil
 	}
 	return new(t.UnixMilli())
 }
 
-// number writes a truth as it is kept.
-func number(b bool) int64 {
+// boolInt converts a bool for a column; SQLite has no boolean type.
+func boolInt(b bool) int64 {
 	if b {
 		return 1
 	}
 	return 0
 }
 
-// text writes a value as it is kept in a column of JSON. Texts and lists of words always marshal.
-func text(v any) string {
+// jsonText converts a value for a JSON column. Texts and lists of locales always marshal.
+func jsonText(v any) string {
 	b, _ := json.Marshal(v)
 	return string(b)
 }

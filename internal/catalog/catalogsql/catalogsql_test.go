@@ -65,7 +65,7 @@ func draft(t *testing.T, s *catalogsql.Store, price int64) catalog.Version {
 }
 
 func TestStore_is_a_source(t *testing.T) {
-	each(t, func(t *testing.T, _ *sqldb.DB, s *catalogsql.Store) { catalogtest.Source(t, s) })
+	each(t, func(t *testing.T, _ *sqldb.DB, s *catalogsql.Store) { catalogtest.SourceSuite(t, s) })
 }
 
 func TestStore_Branch(t *testing.T) {
@@ -105,7 +105,7 @@ func TestStore_Publish(t *testing.T) {
 		}
 		after := content(t, s)
 		if it, _ := after.Edition.Item(item); after.Edition.VersionID != v.ID || it.Price != 70000 {
-			t.Errorf("version %d is in force with the price %d", after.Edition.VersionID, it.Price)
+			t.Errorf("version %d is published with the price %d", after.Edition.VersionID, it.Price)
 		}
 		if len(after.Edition.Items) != len(before.Edition.Items) {
 			t.Errorf("%d items became %d", len(before.Edition.Items), len(after.Edition.Items))
@@ -123,7 +123,7 @@ func TestStore_Publish(t *testing.T) {
 	})
 }
 
-// I13: whatever is tried on a version that was published, its items and prices stay.
+// I13: no call changes the items or prices of a published version.
 func TestStore_published_versions_never_change(t *testing.T) {
 	each(t, func(t *testing.T, _ *sqldb.DB, s *catalogsql.Store) {
 		before := content(t, s)
@@ -169,7 +169,7 @@ func TestStore_Publish_at_once(t *testing.T) {
 		it, _ := inForce.Item(item)
 		want := map[int64]int64{drafts[0].ID: 70000, drafts[1].ID: 80000, drafts[2].ID: 90000}[inForce.VersionID]
 		if it.Price != want {
-			t.Errorf("version %d is in force with the price %d", inForce.VersionID, it.Price)
+			t.Errorf("version %d is published with the price %d", inForce.VersionID, it.Price)
 		}
 		for _, v := range drafts {
 			if _, err := s.Edition(t.Context(), v.ID); err != nil {
@@ -201,7 +201,7 @@ func TestStore_Publish_refuses_an_empty_version(t *testing.T) {
 			t.Errorf("a menu without an active item: %v", err)
 		}
 		if got := content(t, s).Edition.VersionID; got != versionID {
-			t.Errorf("version %d is in force after a refusal", got)
+			t.Errorf("version %d is published after a refusal", got)
 		}
 	})
 }
@@ -246,14 +246,14 @@ func TestStore_SetQuota(t *testing.T) {
 	})
 }
 
-// A quota that the kitchen changes while a draft waits is not undone by publishing, unless the draft has its own.
-func TestStore_Publish_brings_only_quotas_of_its_own(t *testing.T) {
+// Publishing does not undo a quota that was changed after the draft was made, unless the draft has its own.
+func TestStore_Publish_changes_only_its_own_quotas(t *testing.T) {
 	each(t, func(t *testing.T, _ *sqldb.DB, s *catalogsql.Store) {
 		v := draft(t, s, 70000) // item 11 keeps its quota of 20
 		if err := s.EditDraft(t.Context(), identity.System(), v.ID, 13, catalog.Entry{Price: 75000, Quota: new(int64(6)), Active: true}, now); err != nil {
 			t.Fatal(err)
 		}
-		for _, it := range []int64{item, 13} { // both are taken off the day
+		for _, it := range []int64{item, 13} { // both get a quota of 0
 			if _, err := s.SetQuota(t.Context(), identity.System(), it, new(int64(0)), now); err != nil {
 				t.Fatal(err)
 			}
@@ -268,19 +268,19 @@ func TestStore_Publish_brings_only_quotas_of_its_own(t *testing.T) {
 	})
 }
 
-func TestStore_tells_the_hook(t *testing.T) {
+func TestStore_calls_the_hook(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		if err := demo.Load(t.Context(), db); err != nil {
 			t.Fatal(err)
 		}
-		var told []string
+		var calls []string
 		fails := false
 		s := catalogsql.New(db, func(_ context.Context, _ sqldb.Tx, branch, item int64, quota *int64) error {
 			n := "none"
 			if quota != nil {
 				n = fmt.Sprint(*quota)
 			}
-			told = append(told, fmt.Sprintf("%d/%d=%s", branch, item, n))
+			calls = append(calls, fmt.Sprintf("%d/%d=%s", branch, item, n))
 			if fails {
 				return errors.New("the counter is stuck")
 			}
@@ -296,7 +296,7 @@ func TestStore_tells_the_hook(t *testing.T) {
 		if _, err := s.Publish(t.Context(), identity.System(), v.ID, now); err != nil {
 			t.Fatal(err)
 		}
-		if d := cmp.Diff([]string{"1/11=5", "1/11=20", "1/14=none"}, told); d != "" {
+		if d := cmp.Diff([]string{"1/11=5", "1/11=20", "1/14=none"}, calls); d != "" {
 			t.Error(d)
 		}
 		fails = true
@@ -309,8 +309,7 @@ func TestStore_tells_the_hook(t *testing.T) {
 	})
 }
 
-// Whoever works in another branch is told that there is no such thing, and changes nothing; every other change stands in
-// the audit log.
+// An actor of another branch gets not-found errors and changes nothing. Every other change is in the audit log.
 func TestStore_other_branches(t *testing.T) {
 	each(t, func(t *testing.T, db *sqldb.DB, s *catalogsql.Store) {
 		v := draft(t, s, 70000) // two changes

@@ -13,9 +13,9 @@ import (
 	"comanda/internal/sqldb"
 )
 
-// Dishes lists those of a category, of all for 0.
+// Dishes returns the dishes of a category, or all for 0.
 func (s *Store) Dishes(ctx context.Context, category int64, retired bool) ([]catalog.Dish, error) {
-	rows, err := s.db.Query(ctx, dishList, category, number(retired), catalog.MaxDishes)
+	rows, err := s.db.Query(ctx, dishList, category, boolInt(retired), catalog.MaxDishes)
 	return sqldb.Collect(rows, err, scanDish)
 }
 
@@ -48,17 +48,17 @@ func dishNote(d catalog.Dish) note {
 	return note{Names: d.Names, Descriptions: d.Descriptions, Category: d.CategoryID, Image: d.ImageURL}
 }
 
-// PutDish changes a dish; 0 makes one.
+// PutDish changes a dish, or creates one for id 0.
 func (s *Store) PutDish(
 	ctx context.Context, by identity.Actor, id int64, now time.Time, change catalog.DishChange,
 ) (d catalog.Dish, branches []int64, err error) {
 	err = s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
-		if branches, err = lockAll(ctx, tx, by, branchLockDish, id); err != nil {
+		if branches, err = lockBranches(ctx, tx, by, branchLockDish, id); err != nil {
 			return err
 		}
 		var was catalog.Dish
 		if id == 0 {
-			err = room(ctx, tx, dishCount, catalog.MaxDishes, errTooManyDishes)
+			err = checkLimit(ctx, tx, dishCount, catalog.MaxDishes, errTooManyDishes)
 		} else {
 			was, err = selectDish(ctx, tx, id)
 		}
@@ -68,36 +68,37 @@ func (s *Store) PutDish(
 		if d, err = change(was); err != nil {
 			return err
 		}
-		if err := keepPicture(ctx, tx, was, d, now); err != nil {
+		if err := checkImage(ctx, tx, was, d, now); err != nil {
 			return err
 		}
 		d.UpdatedAt = now
 		if d.ID, err = writeDish(ctx, tx, by, d, now); err != nil {
 			return err
 		}
-		touch(tx, branches)
+		touchBranches(tx, branches)
 		documentsql.Changed(tx, now, "dish", decimal(d.ID))
-		entry := did(by, now, identity.ActionDishEdited, "dish", d.ID, 0).WithAfter(dishNote(d))
+		entry := auditEntry(by, now, identity.ActionDishEdited, "dish", d.ID, 0).WithAfter(dishNote(d))
 		if id != 0 {
 			entry = entry.WithBefore(dishNote(was))
 		}
 		return identitysql.RecordAudit(ctx, tx, entry)
 	})
-	if errors.Is(err, sqldb.ErrForeignKey) { // of what is written only the category refers to anything
+	if errors.Is(err, sqldb.ErrForeignKey) { // the category is the only foreign key of a dish
 		err = catalog.ErrCategory
 	}
 	return d, branches, err
 }
 
-// keepPicture refuses a picture that is not there, and has one that is there stay.
-func keepPicture(ctx context.Context, tx sqldb.Tx, was, d catalog.Dish, now time.Time) error {
-	id := catalog.PictureOf(d.ImageURL)
+// checkImage refuses an unknown image. It updates the time of a known one, so that it is not purged before the dish is
+// committed.
+func checkImage(ctx context.Context, tx sqldb.Tx, was, d catalog.Dish, now time.Time) error {
+	id := catalog.ImageIDOf(d.ImageURL)
 	if id == "" || d.ImageURL == was.ImageURL {
 		return nil
 	}
 	n, err := tx.Exec(ctx, imageTouch, id, now.UnixMilli())
 	if err == nil && n == 0 {
-		err = catalog.ErrPictureUnknown
+		err = catalog.ErrImageUnknown
 	}
 	return err
 }
@@ -107,7 +108,7 @@ func writeDish(ctx context.Context, tx sqldb.Tx, by identity.Actor, d catalog.Di
 	if d.ImageURL != "" {
 		image = &d.ImageURL
 	}
-	names, descriptions := text(d.Names), textOrNone(d.Descriptions)
+	names, descriptions := jsonText(d.Names), textsJSON(d.Descriptions)
 	if d.ID == 0 {
 		rows, err := tx.Query(ctx, dishInsert, d.CategoryID, names, descriptions, image, now.UnixMilli(), by.String())
 		id, _, err := sqldb.One(rows, err, scanID)
@@ -117,10 +118,10 @@ func writeDish(ctx context.Context, tx sqldb.Tx, by identity.Actor, d catalog.Di
 	return d.ID, err
 }
 
-// Retire has a dish put on no menu any more. Its row stays: orders, carts and closed versions name it.
+// Retire retires a dish. Its row stays, because orders, carts and closed versions refer to it.
 func (s *Store) Retire(ctx context.Context, by identity.Actor, id int64, now time.Time) error {
 	return s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
-		if _, err := lockAll(ctx, tx, by, branchLockDish, id); err != nil {
+		if _, err := lockBranches(ctx, tx, by, branchLockDish, id); err != nil {
 			return err
 		}
 		d, err := selectDish(ctx, tx, id)
@@ -137,6 +138,6 @@ func (s *Store) Retire(ctx context.Context, by identity.Actor, id int64, now tim
 		}
 		tx.QueueExactly(1, dishRetire, id, now.UnixMilli(), by.String())
 		documentsql.Changed(tx, now, "dish", decimal(id))
-		return identitysql.RecordAudit(ctx, tx, did(by, now, identity.ActionDishRetired, "dish", id, 0).WithBefore(dishNote(d)))
+		return identitysql.RecordAudit(ctx, tx, auditEntry(by, now, identity.ActionDishRetired, "dish", id, 0).WithBefore(dishNote(d)))
 	})
 }

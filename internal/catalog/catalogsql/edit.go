@@ -13,7 +13,7 @@ import (
 	"comanda/internal/sqldb"
 )
 
-// SetQuota changes an item's standing quota and has the hook change today's.
+// SetQuota changes an item's standing quota and calls the hook for the cap of the current business date.
 func (s *Store) SetQuota(ctx context.Context, by identity.Actor, item int64, quota *int64, now time.Time) (
 	branch int64, err error,
 ) {
@@ -31,16 +31,17 @@ func (s *Store) SetQuota(ctx context.Context, by identity.Actor, item int64, quo
 			return err
 		}
 		return identitysql.RecordAudit(ctx, tx,
-			did(by, now, identity.ActionQuotaSet, "menuItem", item, branch).WithBefore(before).WithAfter(quota))
+			auditEntry(by, now, identity.ActionQuotaSet, "menuItem", item, branch).WithBefore(before).WithAfter(quota))
 	})
 	return branch, err
 }
 
-func did(by identity.Actor, now time.Time, action, kind string, id, branch int64) identity.AuditEntry {
+func auditEntry(by identity.Actor, now time.Time, action, kind string, id, branch int64) identity.AuditEntry {
 	return by.AuditEntry(now, action, kind, strconv.FormatInt(id, 10), branch)
 }
 
-// setQuota leaves the cap of an item that is off at nothing: it gets its quota when it is restored.
+// setQuota changes a standing quota; drafts that have the old quota follow. The cap of an item that is off stays 0: the
+// quota applies when the item is restored.
 func (s *Store) setQuota(ctx context.Context, tx sqldb.Tx, branch, item int64, quota *int64) error {
 	tx.Queue(quotaFollow, item, quota)
 	tx.Queue(quotaSet, item, quota)
@@ -51,7 +52,7 @@ func (s *Store) setQuota(ctx context.Context, tx sqldb.Tx, branch, item int64, q
 	return s.hook(ctx, tx, branch, item, quota)
 }
 
-// Draft makes a draft out of what the menu has published, or an empty one when it has published nothing.
+// Draft creates a draft from the menu's published version, or an empty one if there is none.
 func (s *Store) Draft(ctx context.Context, by identity.Actor, menu int64, now time.Time) (
 	v catalog.Version, err error,
 ) {
@@ -69,12 +70,12 @@ func (s *Store) Draft(ctx context.Context, by identity.Actor, menu int64, now ti
 			return err
 		}
 		return identitysql.RecordAudit(ctx, tx,
-			did(by, now, identity.ActionMenuDrafted, "menuVersion", id, v.BranchID).WithAfter(map[string]int64{"menu": menu}))
+			auditEntry(by, now, identity.ActionMenuDrafted, "menuVersion", id, v.BranchID).WithAfter(map[string]int64{"menu": menu}))
 	})
 	return v, err
 }
 
-// EditDraft puts what a draft says about an item of its menu.
+// EditDraft sets the entry of a menu item in a draft.
 func (s *Store) EditDraft(
 	ctx context.Context, by identity.Actor, version, item int64, e catalog.Entry, now time.Time,
 ) error {
@@ -87,24 +88,24 @@ func (s *Store) EditDraft(
 	})
 }
 
-// putEntry writes what a draft says about an item, under the branch's lock.
+// putEntry writes an entry of a draft. The caller holds the branch's lock.
 func putEntry(
 	ctx context.Context, tx sqldb.Tx, by identity.Actor, branch, version, item int64, e catalog.Entry, now time.Time,
 ) error {
-	n, err := tx.Exec(ctx, entryPut, version, item, e.Price, e.Quota, number(e.Active), e.Sort)
+	n, err := tx.Exec(ctx, entryPut, version, item, e.Price, e.Quota, boolInt(e.Active), e.Sort)
 	if err != nil {
 		return err
 	}
 	if n == 0 {
-		return notPut(ctx, tx, version, item)
+		return entryRefusal(ctx, tx, version, item)
 	}
-	return identitysql.RecordAudit(ctx, tx, did(by, now, identity.ActionMenuEdited, "menuVersion", version, branch).
-		WithAfter(edited{item, e.Price, e.Quota, e.Active, e.Sort}))
+	return identitysql.RecordAudit(ctx, tx, auditEntry(by, now, identity.ActionMenuEdited, "menuVersion", version, branch).
+		WithAfter(entryNote{item, e.Price, e.Quota, e.Active, e.Sort}))
 }
 
-// notPut tells why an entry could not be written.
-func notPut(ctx context.Context, tx sqldb.Tx, version, item int64) error {
-	if err := drafted(ctx, tx, version); err != nil {
+// entryRefusal returns the reason why an entry was not written.
+func entryRefusal(ctx context.Context, tx sqldb.Tx, version, item int64) error {
+	if err := requireDraft(ctx, tx, version); err != nil {
 		return err
 	}
 	it, err := selectItem(ctx, tx, item)
@@ -115,11 +116,11 @@ func notPut(ctx context.Context, tx sqldb.Tx, version, item int64) error {
 	if at, _, err := sqldb.One(rows, err, scanID); err != nil || at > 0 {
 		return cmp.Or(err, error(catalog.ErrDishRetired))
 	}
-	return catalog.ErrItem // of another menu
+	return catalog.ErrItem // the item belongs to another menu
 }
 
-// drafted refuses a version that is no draft.
-func drafted(ctx context.Context, tx sqldb.Tx, version int64) error {
+// requireDraft returns catalog.ErrNotDraft for a version that is published or closed.
+func requireDraft(ctx context.Context, tx sqldb.Tx, version int64) error {
 	v, err := selectVersion(ctx, tx, version)
 	if err == nil && v.Status != catalog.Draft {
 		err = catalog.ErrNotDraft
@@ -127,8 +128,8 @@ func drafted(ctx context.Context, tx sqldb.Tx, version int64) error {
 	return err
 }
 
-// edited is what the audit log says of an edited draft.
-type edited struct {
+// entryNote is the audit log's record of an edited draft.
+type entryNote struct {
 	Item   int64  `json:"menuItem"`
 	Price  int64  `json:"price"`
 	Quota  *int64 `json:"dailyQuota"`
@@ -136,8 +137,8 @@ type edited struct {
 	Sort   *int64 `json:"sort,omitempty"`
 }
 
-// Publish closes what the branch has in force and brings the draft's items, prices and quotas into force, all at once.
-// To publish what is in force already changes nothing.
+// Publish closes the branch's published version and publishes the draft with its items, prices and quotas, in one
+// transaction. It does nothing for a version that is published already.
 func (s *Store) Publish(ctx context.Context, by identity.Actor, version int64, now time.Time) (
 	v catalog.Version, err error,
 ) {
@@ -148,13 +149,13 @@ func (s *Store) Publish(ctx context.Context, by identity.Actor, version int64, n
 		if v, err = selectVersion(ctx, tx, version); err != nil || v.Status == catalog.Published {
 			return err
 		}
-		if err := publishable(ctx, tx, v); err != nil {
+		if err := checkPublishable(ctx, tx, v); err != nil {
 			return err
 		}
 		tx.Queue(branchTouch, v.BranchID)
 		tx.Queue(versionClose, v.BranchID, now.UnixMilli())
 		tx.QueueExactly(1, versionPublish, version, now.UnixMilli())
-		if err := s.bringQuotas(ctx, tx, v); err != nil {
+		if err := s.applyQuotas(ctx, tx, v); err != nil {
 			return err
 		}
 		if err := touchDishes(ctx, tx, v.BranchID, now); err != nil {
@@ -163,12 +164,12 @@ func (s *Store) Publish(ctx context.Context, by identity.Actor, version int64, n
 		if v, err = selectVersion(ctx, tx, version); err != nil {
 			return err
 		}
-		return identitysql.RecordAudit(ctx, tx, did(by, now, identity.ActionMenuPublished, "menuVersion", version, v.BranchID))
+		return identitysql.RecordAudit(ctx, tx, auditEntry(by, now, identity.ActionMenuPublished, "menuVersion", version, v.BranchID))
 	})
 	return v, err
 }
 
-// touchDishes has the dishes of a branch shown anew with the prices of its menu.
+// touchDishes has the documents of a branch's dishes projected again, because they contain prices.
 func touchDishes(ctx context.Context, tx sqldb.Tx, branch int64, now time.Time) error {
 	rows, err := tx.Query(ctx, dishTouch, branch, now.UnixMilli())
 	ids, err := sqldb.Collect(rows, err, scanID)
@@ -183,7 +184,7 @@ func touchDishes(ctx context.Context, tx sqldb.Tx, branch int64, now time.Time) 
 	return nil
 }
 
-func publishable(ctx context.Context, tx sqldb.Tx, v catalog.Version) error {
+func checkPublishable(ctx context.Context, tx sqldb.Tx, v catalog.Version) error {
 	if v.Status != catalog.Draft {
 		return catalog.ErrNotDraft
 	}
@@ -195,7 +196,7 @@ func publishable(ctx context.Context, tx sqldb.Tx, v catalog.Version) error {
 	return err
 }
 
-func (s *Store) bringQuotas(ctx context.Context, tx sqldb.Tx, v catalog.Version) error {
+func (s *Store) applyQuotas(ctx context.Context, tx sqldb.Tx, v catalog.Version) error {
 	type change struct {
 		item  int64
 		quota *int64
@@ -216,8 +217,9 @@ func (s *Store) bringQuotas(ctx context.Context, tx sqldb.Tx, v catalog.Version)
 	return nil
 }
 
-// lockBranch locks the branch to which something belongs and gives its id. What is read afterwards in the transaction
-// is as the last holder of the lock has left it. A branch that the actor does not see is missing to them.
+// lockBranch locks the branch that owns a row and returns the branch's id. Later statements of the transaction see what
+// the previous lock holder committed. It returns the error missing for an unknown row and for a branch that the actor
+// may not see.
 func lockBranch(
 	ctx context.Context, tx sqldb.Tx, by identity.Actor, q *sqldb.Stmt, id int64, missing error,
 ) (int64, error) {

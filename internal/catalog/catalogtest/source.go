@@ -9,9 +9,9 @@ import (
 	"comanda/internal/catalog"
 )
 
-// Source is the suite that every catalog.Source passes. Branch 1 has published a menu; branch 999 does not exist, nor
-// does version 999.
-func Source(t *testing.T, s catalog.Source) {
+// SourceSuite is the conformance suite of catalog.Source. In s, branch 1 has a published menu, and branch 999 and
+// version 999 do not exist.
+func SourceSuite(t *testing.T, s catalog.Source) {
 	t.Helper()
 	ctx := t.Context()
 	b, err := s.Branch(ctx, 1)

@@ -325,4 +325,4 @@ func (broken) Days(context.Context, report.Span) ([]report.Day, error) {
 	return nil, io.ErrUnexpectedEOF
 }
 
-var _ report.Branches = (*catalog.Menus)(nil)
+var _ report.Branches = (*catalog.MenuCache)(nil)

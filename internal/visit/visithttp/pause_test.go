@@ -17,7 +17,7 @@ import (
 func TestLanding_paused(t *testing.T) {
 	s := newSite(t)
 	store := catalogsql.New(s.db, nil)
-	house := &catalog.House{Store: store, Menus: catalog.NewMenus(store, catalog.Alone{}, s.clock.Now), Now: s.clock.Now}
+	house := &catalog.BranchAdmin{Store: store, Menus: catalog.NewMenuCache(store, catalog.NoSharedCache{}, s.clock.Now), Now: s.clock.Now}
 	until := s.clock.Now().Add(time.Hour).Truncate(time.Second)
 	texts := catalog.Texts{catalog.Vietnamese: "Mất điện", catalog.English: "Power cut"}
 	if _, err := house.Pause(t.Context(), identity.System(), 1, catalog.Pause{Texts: texts}, catalog.Until{At: until}); err != nil {

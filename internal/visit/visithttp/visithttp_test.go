@@ -55,7 +55,7 @@ func newSite(t *testing.T) *site {
 	}
 	server.KeepDoor(identityhttp.Authenticator{})
 	store := visitsql.New(db)
-	menus := catalog.NewMenus(catalogsql.New(db, nil), catalog.Alone{}, time.Now)
+	menus := catalog.NewMenuCache(catalogsql.New(db, nil), catalog.NoSharedCache{}, time.Now)
 	guests := visit.NewGuests(store, visittest.NewMemory(), menus, s.clock.Now)
 	visithttp.Guest(server.API(), &visit.Door{Store: store, Branches: menus, Guests: guests, Now: s.clock.Now})
 	visithttp.Scan(server.API())

@@ -2376,6 +2376,16 @@ export interface components {
             paused: components["schemas"]["CatalogPausedBranch"];
             timezone: string;
         };
+        CatalogBranchAvailability: {
+            bizDate: string;
+            branchId: string;
+            /** @description All of the menu, in its order. */
+            items: components["schemas"]["CatalogItemAvailability"][];
+            menuVersionId: string;
+            paused: components["schemas"]["CatalogPausedBranch"];
+            /** Format: int64 */
+            total: number;
+        };
         CatalogBranchEdit: {
             /** Format: int64 */
             autoCloseMinutes?: number;
@@ -2394,16 +2404,39 @@ export interface components {
             /** Format: int64 */
             total: number;
         };
-        CatalogCarte: {
-            branchId: string;
-            /** Format: int64 */
-            drafts: number;
-            id: string;
-            name: string;
-            /** @description null while none of its versions is in force. */
-            publishedVersionId: string | null;
+        CatalogCategoryEdit: {
+            descriptions?: {
+                [key: string]: string;
+            };
+            /** @description By locale; a new category needs at least one. */
+            names?: {
+                [key: string]: string;
+            };
+            /**
+             * Format: int64
+             * @description Its place on menus; a new one comes last.
+             */
+            sort?: number;
         };
-        CatalogCooked: {
+        CatalogCategoryInfo: {
+            descriptions: {
+                [key: string]: string;
+            };
+            /**
+             * Format: int64
+             * @description How many are in it, those included that were retired.
+             */
+            dishes: number;
+            id: string;
+            names: {
+                [key: string]: string;
+            };
+            /** Format: int64 */
+            sort: number;
+            /** Format: date-time */
+            updatedAt: string;
+        };
+        CatalogDish: {
             categoryId: string;
             descriptions: {
                 [key: string]: string;
@@ -2421,7 +2454,36 @@ export interface components {
             /** Format: date-time */
             updatedAt: string;
         };
-        CatalogCounted: {
+        CatalogDishEdit: {
+            categoryId?: string;
+            descriptions?: {
+                [key: string]: string;
+            };
+            /** @description Empty takes the image away. */
+            imageId?: string;
+            names?: {
+                [key: string]: string;
+            };
+        };
+        CatalogEntry: {
+            /**
+             * Format: int64
+             * @description Comes into force with the publishing; null for no quota.
+             */
+            dailyQuota: number | null;
+            isActive: boolean;
+            /**
+             * Format: int64
+             * @description In minor units of the branch's currency.
+             */
+            price: number;
+            /**
+             * Format: int64
+             * @description Its place within the category; left out it stays where it is, or comes last.
+             */
+            sort?: number;
+        };
+        CatalogItemAvailability: {
             /**
              * Format: int64
              * @description Of today; null for none. 0 while it is off.
@@ -2461,67 +2523,6 @@ export interface components {
              */
             used: number;
         };
-        CatalogDishEdit: {
-            categoryId?: string;
-            descriptions?: {
-                [key: string]: string;
-            };
-            /** @description Empty takes the image away. */
-            imageId?: string;
-            names?: {
-                [key: string]: string;
-            };
-        };
-        CatalogEntry: {
-            /**
-             * Format: int64
-             * @description Comes into force with the publishing; null for no quota.
-             */
-            dailyQuota: number | null;
-            isActive: boolean;
-            /**
-             * Format: int64
-             * @description In minor units of the branch's currency.
-             */
-            price: number;
-            /**
-             * Format: int64
-             * @description Its place within the category; left out it stays where it is, or comes last.
-             */
-            sort?: number;
-        };
-        CatalogHeading: {
-            descriptions: {
-                [key: string]: string;
-            };
-            /**
-             * Format: int64
-             * @description How many are in it, those included that were retired.
-             */
-            dishes: number;
-            id: string;
-            names: {
-                [key: string]: string;
-            };
-            /** Format: int64 */
-            sort: number;
-            /** Format: date-time */
-            updatedAt: string;
-        };
-        CatalogHeadingEdit: {
-            descriptions?: {
-                [key: string]: string;
-            };
-            /** @description By locale; a new category needs at least one. */
-            names?: {
-                [key: string]: string;
-            };
-            /**
-             * Format: int64
-             * @description Its place on menus; a new one comes last.
-             */
-            sort?: number;
-        };
         CatalogLine: {
             categoryId: string;
             categoryNames: {
@@ -2547,41 +2548,14 @@ export interface components {
             /** Format: int64 */
             sort: number;
         };
-        CatalogListedCarte: {
-            items: components["schemas"]["CatalogCarte"][];
+        CatalogMenuInfo: {
+            branchId: string;
             /** Format: int64 */
-            page: number;
-            /** Format: int64 */
-            size: number;
-            /** Format: int64 */
-            total: number;
-        };
-        CatalogListedCooked: {
-            items: components["schemas"]["CatalogCooked"][];
-            /** Format: int64 */
-            page: number;
-            /** Format: int64 */
-            size: number;
-            /** Format: int64 */
-            total: number;
-        };
-        CatalogListedHeading: {
-            items: components["schemas"]["CatalogHeading"][];
-            /** Format: int64 */
-            page: number;
-            /** Format: int64 */
-            size: number;
-            /** Format: int64 */
-            total: number;
-        };
-        CatalogListedVersion: {
-            items: components["schemas"]["CatalogVersion"][];
-            /** Format: int64 */
-            page: number;
-            /** Format: int64 */
-            size: number;
-            /** Format: int64 */
-            total: number;
+            drafts: number;
+            id: string;
+            name: string;
+            /** @description null while none of its versions is in force. */
+            publishedVersionId: string | null;
         };
         CatalogMenuRequest: {
             branchId: string;
@@ -2624,7 +2598,7 @@ export interface components {
             branchId: string;
             name: string;
         };
-        CatalogOff: {
+        CatalogOffItem: {
             /**
              * Format: int64
              * @description Carts of members with the dish in them. Those of guests are on their phones.
@@ -2651,6 +2625,42 @@ export interface components {
             /** @description RESTORED, END_OF_DAY, or an instant. */
             until: string;
         };
+        CatalogPagedCategoryInfo: {
+            items: components["schemas"]["CatalogCategoryInfo"][];
+            /** Format: int64 */
+            page: number;
+            /** Format: int64 */
+            size: number;
+            /** Format: int64 */
+            total: number;
+        };
+        CatalogPagedDish: {
+            items: components["schemas"]["CatalogDish"][];
+            /** Format: int64 */
+            page: number;
+            /** Format: int64 */
+            size: number;
+            /** Format: int64 */
+            total: number;
+        };
+        CatalogPagedMenuInfo: {
+            items: components["schemas"]["CatalogMenuInfo"][];
+            /** Format: int64 */
+            page: number;
+            /** Format: int64 */
+            size: number;
+            /** Format: int64 */
+            total: number;
+        };
+        CatalogPagedVersion: {
+            items: components["schemas"]["CatalogVersion"][];
+            /** Format: int64 */
+            page: number;
+            /** Format: int64 */
+            size: number;
+            /** Format: int64 */
+            total: number;
+        };
         CatalogPauseRequest: {
             /**
              * @description Phones say it in their language.
@@ -2661,7 +2671,7 @@ export interface components {
             reasons?: {
                 [key: string]: string;
             };
-            /** @description An instant, END_OF_DAY, or nothing: until somebody resumes. */
+            /** @description An instant, END_OF_DAY, or nothing: until staff resume. */
             until?: string;
         };
         CatalogPausedBranch: {
@@ -2676,11 +2686,11 @@ export interface components {
             since: string;
             /**
              * Format: date-time
-             * @description null: until somebody resumes.
+             * @description null: until staff resume.
              */
             until: string | null;
         };
-        CatalogPlace: {
+        CatalogPublicBranch: {
             currency: string;
             id: string;
             /** @description false: it is closed or paused, and takes no orders at the moment. */
@@ -2689,8 +2699,8 @@ export interface components {
             name: string;
             timezone: string;
         };
-        CatalogPlaceList: {
-            items: components["schemas"]["CatalogPlace"][];
+        CatalogPublicBranchList: {
+            items: components["schemas"]["CatalogPublicBranch"][];
             /** Format: int64 */
             total: number;
         };
@@ -2719,16 +2729,6 @@ export interface components {
         CatalogRestored: {
             itemId: string;
         };
-        CatalogStand: {
-            bizDate: string;
-            branchId: string;
-            /** @description All of the menu, in its order. */
-            items: components["schemas"]["CatalogCounted"][];
-            menuVersionId: string;
-            paused: components["schemas"]["CatalogPausedBranch"];
-            /** Format: int64 */
-            total: number;
-        };
         CatalogVersion: {
             branchId: string;
             /** Format: date-time */
@@ -2742,7 +2742,7 @@ export interface components {
             /** @enum {string} */
             status: "DRAFT" | "PUBLISHED" | "CLOSED";
         };
-        CatalogWhole: {
+        CatalogVersionDetail: {
             branchId: string;
             /** Format: date-time */
             createdAt: string;
@@ -4951,7 +4951,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["CatalogStand"];
+                    "application/json": components["schemas"]["CatalogBranchAvailability"];
                 };
             };
             /** @description Error */
@@ -5049,7 +5049,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["CatalogListedHeading"];
+                    "application/json": components["schemas"]["CatalogPagedCategoryInfo"];
                 };
             };
             /** @description Error */
@@ -5072,7 +5072,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["CatalogHeadingEdit"];
+                "application/json": components["schemas"]["CatalogCategoryEdit"];
             };
         };
         responses: {
@@ -5082,7 +5082,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["CatalogHeading"];
+                    "application/json": components["schemas"]["CatalogCategoryInfo"];
                 };
             };
             /** @description Error */
@@ -5136,7 +5136,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["CatalogHeadingEdit"];
+                "application/json": components["schemas"]["CatalogCategoryEdit"];
             };
         };
         responses: {
@@ -5146,7 +5146,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["CatalogHeading"];
+                    "application/json": components["schemas"]["CatalogCategoryInfo"];
                 };
             };
             /** @description Error */
@@ -5183,7 +5183,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["CatalogListedCooked"];
+                    "application/json": components["schemas"]["CatalogPagedDish"];
                 };
             };
             /** @description Error */
@@ -5216,7 +5216,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["CatalogCooked"];
+                    "application/json": components["schemas"]["CatalogDish"];
                 };
             };
             /** @description Error */
@@ -5280,7 +5280,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["CatalogCooked"];
+                    "application/json": components["schemas"]["CatalogDish"];
                 };
             };
             /** @description Error */
@@ -5315,7 +5315,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["CatalogOff"];
+                    "application/json": components["schemas"]["CatalogOffItem"];
                 };
             };
             /** @description Error */
@@ -5478,7 +5478,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["CatalogWhole"];
+                    "application/json": components["schemas"]["CatalogVersionDetail"];
                 };
             };
             /** @description Error */
@@ -5684,7 +5684,7 @@ export interface operations {
                             reasonCode: "BUSY" | "STAFF" | "TECHNICAL" | "EVENT" | null;
                             /**
                              * Format: date-time
-                             * @description null: nobody knows yet.
+                             * @description null: not known yet.
                              */
                             until: string | null;
                         };
@@ -5751,7 +5751,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["CatalogListedCarte"];
+                    "application/json": components["schemas"]["CatalogPagedMenuInfo"];
                 };
             };
             /** @description Error */
@@ -5784,7 +5784,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["CatalogCarte"];
+                    "application/json": components["schemas"]["CatalogMenuInfo"];
                 };
             };
             /** @description Error */
@@ -5818,7 +5818,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["CatalogListedVersion"];
+                    "application/json": components["schemas"]["CatalogPagedVersion"];
                 };
             };
             /** @description Error */
@@ -8547,7 +8547,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["CatalogPlaceList"];
+                    "application/json": components["schemas"]["CatalogPublicBranchList"];
                 };
             };
             /** @description Error */
@@ -8992,7 +8992,7 @@ export interface operations {
                             reasonCode: "BUSY" | "STAFF" | "TECHNICAL" | "EVENT" | null;
                             /**
                              * Format: date-time
-                             * @description null: nobody knows yet.
+                             * @description null: not known yet.
                              */
                             until: string | null;
                         };

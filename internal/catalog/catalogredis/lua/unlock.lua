@@ -1,9 +1,9 @@
 #!lua
--- Gives the right to fill a branch's cached menu back, if it is still held.
+-- Releases the lock for filling a branch's cached menu, if the caller still holds it.
 --
 -- KEYS[1]  the lock
 -- ARGV[1]  the holder's token
--- returns  1: it was held and is free now; 0: it had run out, was taken over, or was revoked by an invalidation
+-- returns  1: released; 0: the lock expired, another process holds it, or an invalidation removed it
 -- cost     O(1); creates no key
 if redis.call('GET', KEYS[1]) == ARGV[1] then
   return redis.call('DEL', KEYS[1])

@@ -10,7 +10,7 @@ export type Credentials = Omit<Schemas['LoginInBody'], '$schema'>
 export type Session = Schemas['IdentitySession']
 export type Purpose = Schemas['CodeInBody']['purpose']
 
-export type Place = Schemas['CatalogPlace']
+export type Place = Schemas['CatalogPublicBranch']
 export type Basket = Schemas['CartBasket']
 export type BasketItem = Schemas['CartItem']
 

@@ -3,9 +3,9 @@ import { words, type Texts } from '../menu/words'
 
 type Schemas = components['schemas']
 
-export type Stand = Schemas['CatalogStand']
-export type Counted = Schemas['CatalogCounted']
-export type Off = Schemas['CatalogOff']
+export type Stand = Schemas['CatalogBranchAvailability']
+export type Counted = Schemas['CatalogItemAvailability']
+export type Off = Schemas['CatalogOffItem']
 export type Paused = Schemas['CatalogPausedBranch']
 
 /** How an item stands: off, not offered by the menu, none left, few left, enough. */

@@ -4,11 +4,11 @@ import { words, type Texts } from './words'
 
 type Schemas = components['schemas']
 
-export type Heading = Schemas['CatalogHeading']
-export type Dish = Schemas['CatalogCooked']
-export type Menu = Schemas['CatalogCarte']
+export type Heading = Schemas['CatalogCategoryInfo']
+export type Dish = Schemas['CatalogDish']
+export type Menu = Schemas['CatalogMenuInfo']
 export type Version = Schemas['CatalogVersion']
-export type Whole = Schemas['CatalogWhole']
+export type Whole = Schemas['CatalogVersionDetail']
 export type Line = Schemas['CatalogLine']
 
 /** The part of a menu that is one category's. */

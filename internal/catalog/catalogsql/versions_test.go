@@ -17,20 +17,20 @@ import (
 
 func decimal(id int64) string { return strconv.FormatInt(id, 10) }
 
-func carte(s *catalogsql.Store) *catalog.Carte {
+func menuEditor(s *catalogsql.Store) *catalog.MenuEditor {
 	clock := func() time.Time { return now }
-	return &catalog.Carte{Store: s, Branches: catalog.NewMenus(s, catalog.Alone{}, clock), Now: clock}
+	return &catalog.MenuEditor{Store: s, Menus: catalog.NewMenuCache(s, catalog.NoSharedCache{}, clock), Now: clock}
 }
 
 func TestStore_menus(t *testing.T) {
 	each(t, func(t *testing.T, _ *sqldb.DB, s *catalogsql.Store) {
-		c := carte(s)
+		c := menuEditor(s)
 		m, err := c.AddMenu(t.Context(), cook, branchID, "Buổi sáng")
 		if err != nil {
 			t.Fatal(err)
 		}
 		v := draft(t, s, 70000)
-		got, err := c.Menus(t.Context(), cook, 0)
+		got, err := c.MenusOf(t.Context(), cook, 0)
 		want := []catalog.Menu{
 			{ID: menuID, BranchID: branchID, Name: "Thực đơn cả ngày", Published: versionID, Drafts: 1},
 			{ID: m.ID, BranchID: branchID, Name: "Buổi sáng"},
@@ -50,7 +50,7 @@ func TestStore_menus(t *testing.T) {
 			t.Errorf("a new menu begins with %v, %v", lines, err)
 		}
 		_, foreign := c.AddMenu(t.Context(), far, branchID, "x")
-		_, listed := c.Menus(t.Context(), far, branchID)
+		_, listed := c.MenusOf(t.Context(), far, branchID)
 		_, _, versions := c.Versions(t.Context(), far, menuID, 1, 0)
 		_, _, lines := c.Lines(t.Context(), far, v.ID)
 		_, preview := c.Preview(t.Context(), far, v.ID)
@@ -62,7 +62,7 @@ func TestStore_menus(t *testing.T) {
 			"discard": {c.Discard(t.Context(), far, v.ID), catalog.ErrVersion},
 		} {
 			if !errors.Is(p.got, p.want) {
-				t.Errorf("%s by somebody of another branch: %v", name, p.got)
+				t.Errorf("%s by an actor of another branch: %v", name, p.got)
 			}
 		}
 	})
@@ -70,7 +70,7 @@ func TestStore_menus(t *testing.T) {
 
 func TestStore_lines_of_a_draft(t *testing.T) {
 	each(t, func(t *testing.T, _ *sqldb.DB, s *catalogsql.Store) {
-		c := carte(s)
+		c := menuEditor(s)
 		v := draft(t, s, 70000)
 		items := func() (ids []int64) {
 			t.Helper()
@@ -86,7 +86,7 @@ func TestStore_lines_of_a_draft(t *testing.T) {
 			return ids
 		}
 		before := items() // 11, 12, 13
-		d, err := cookbook(s, now).PutDish(t.Context(), cook, 0, catalog.DishEdit{CategoryID: new(int64(1)), Names: soup})
+		d, err := dishService(s, now).PutDish(t.Context(), cook, 0, catalog.DishEdit{CategoryID: new(int64(1)), Names: soup})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -104,12 +104,12 @@ func TestStore_lines_of_a_draft(t *testing.T) {
 		if diff := cmp.Diff(append([]int64{l.ItemID}, before...), items()); diff != "" {
 			t.Errorf("put in front: %s", diff)
 		}
-		// A price alone leaves it where it is.
+		// An entry without a position keeps it.
 		if err := s.EditDraft(t.Context(), cook, v.ID, l.ItemID, catalog.Entry{Price: 8000, Quota: new(int64(2)), Active: true}, now); err != nil {
 			t.Fatal(err)
 		}
 		if got := items(); got[0] != l.ItemID {
-			t.Errorf("it moved: %v", got)
+			t.Errorf("the item moved: %v", got)
 		}
 		b, err := c.Preview(t.Context(), cook, v.ID)
 		if err != nil {
@@ -123,7 +123,7 @@ func TestStore_lines_of_a_draft(t *testing.T) {
 			t.Fatal(err)
 		}
 		if slices.Contains(items(), item) {
-			t.Error("it is still there")
+			t.Error("the removed item is still there")
 		}
 		_, noDish := c.AddLine(t.Context(), cook, v.ID, 999, catalog.Entry{})
 		_, published := c.AddLine(t.Context(), cook, versionID, 4, catalog.Entry{})
@@ -145,7 +145,7 @@ func TestStore_lines_of_a_draft(t *testing.T) {
 			t.Errorf("a discarded draft: %v", err)
 		}
 		if it, _ := content(t, s).Edition.Item(item); it.Price != 65000 {
-			t.Errorf("the menu in force has changed: %+v", it)
+			t.Errorf("the published menu changed: %+v", it)
 		}
 	})
 }
@@ -154,7 +154,7 @@ func TestStore_ChangeBranch(t *testing.T) {
 	each(t, func(t *testing.T, _ *sqldb.DB, s *catalogsql.Store) {
 		at := now
 		clock := func() time.Time { return at }
-		h := &catalog.House{Store: s, Menus: catalog.NewMenus(s, catalog.Alone{}, clock), Now: clock}
+		h := &catalog.BranchAdmin{Store: s, Menus: catalog.NewMenuCache(s, catalog.NoSharedCache{}, clock), Now: clock}
 		before := content(t, s)
 		b, err := h.Edit(t.Context(), cook, branchID, catalog.BranchEdit{
 			Name: new("Phố cổ"), Locales: []catalog.Locale{catalog.English}, DayStart: new(5), AutoClose: new(time.Hour), Open: new(false),
@@ -192,7 +192,7 @@ func TestStore_ChangeBranch(t *testing.T) {
 		_, seen := h.Branch(t.Context(), far, branchID)
 		for name, err := range map[string]error{"edit": edited, "pause": paused, "resume": resumed, "get": seen} {
 			if !errors.Is(err, catalog.ErrBranch) {
-				t.Errorf("%s by somebody of another branch: %v", name, err)
+				t.Errorf("%s by an actor of another branch: %v", name, err)
 			}
 		}
 	})

@@ -12,7 +12,7 @@ import (
 	"comanda/internal/identity"
 )
 
-func (s *staff) keepSold(a *httpapi.API) {
+func (s *staff) registerOffItems(a *httpapi.API) {
 	op := func(id, path, summary string) huma.Operation {
 		return huma.Operation{
 			OperationID: "staff-item-" + id, Method: http.MethodPost, Path: "/api/menu-items/{id}" + path, Tags: []string{"Menus"},
@@ -32,8 +32,8 @@ type offRequest struct {
 	Until string `json:"until" text:"exact" minLength:"1" maxLength:"40" doc:"RESTORED, END_OF_DAY, or an instant."`
 }
 
-// off is an item that is not sold.
-type off struct {
+// offItem is an item that was taken off the menu.
+type offItem struct {
 	ItemID string    `json:"itemId"`
 	Since  time.Time `json:"since"`
 	Until  string    `json:"eightySixedUntil" doc:"RESTORED, or an instant."`
@@ -43,22 +43,22 @@ type off struct {
 	Carts  int64     `json:"carts" doc:"Carts of members with the dish in them. Those of guests are on their phones."`
 }
 
-type offOut struct{ Body off }
+type offOut struct{ Body offItem }
 
 func (s *staff) takeOff(ctx context.Context, in *offIn) (*offOut, error) {
 	until, err := catalog.ParseUntil(in.Body.Until)
 	if err != nil {
 		return nil, err
 	}
-	a, hits, err := s.Kitchen.TakeOff(ctx, identity.ActorOf(ctx), in.ID, until)
+	a, hits, err := s.Availability.TakeOff(ctx, identity.ActorOf(ctx), in.ID, until)
 	if err != nil {
 		return nil, err
 	}
-	return &offOut{off{decimal(a.Item), a.Since, endOf(a), a.By, hits.Holds, hits.Units, hits.Carts}}, nil
+	return &offOut{offItem{decimal(a.Item), a.Since, endOf(a), a.By, hits.Holds, hits.Units, hits.Carts}}, nil
 }
 
-// endOf is when an item is back, in a word or as an instant.
-func endOf(a catalog.Absence) string {
+// endOf formats the end of an OffItem: RESTORED or an instant.
+func endOf(a catalog.OffItem) string {
 	if a.Until.IsZero() {
 		return catalog.UntilRestored
 	}
@@ -72,14 +72,14 @@ type restored struct {
 type restoredOut struct{ Body restored }
 
 func (s *staff) restore(ctx context.Context, in *idIn) (*restoredOut, error) {
-	if err := s.Kitchen.Restore(ctx, identity.ActorOf(ctx), in.ID); err != nil {
+	if err := s.Availability.Restore(ctx, identity.ActorOf(ctx), in.ID); err != nil {
 		return nil, err
 	}
 	return &restoredOut{restored{decimal(in.ID)}}, nil
 }
 
-// counted is an item of a branch's menu with what the ledger counts of it.
-type counted struct {
+// itemAvailability is an item with the ledger's counters.
+type itemAvailability struct {
 	ItemID        string        `json:"itemId"`
 	DishID        string        `json:"dishId"`
 	CategoryID    string        `json:"categoryId"`
@@ -95,51 +95,51 @@ type counted struct {
 	OffBy         *string       `json:"eightySixedBy"`
 }
 
-func countedOf(c *catalog.Counted, category catalog.Texts, it *catalog.Item) counted {
-	out := counted{
+func itemAvailabilityOf(c *catalog.CountedMenu, category catalog.Texts, it *catalog.Item) itemAvailability {
+	out := itemAvailability{
 		ItemID: decimal(it.ID), DishID: decimal(it.DishID), CategoryID: decimal(it.CategoryID), CategoryNames: category,
 		Names: it.Names, IsActive: it.Active, Left: c.Left(it.ID),
 	}
 	if quota, limited := c.Quota(it.ID); limited {
 		out.DailyQuota, out.Cap = &quota, &quota
 	}
-	if t, ok := c.Tallies[it.ID]; ok {
+	if t, ok := c.Counters[it.ID]; ok {
 		out.Cap, out.Held, out.Used = t.Cap, t.Held, t.Used
 	}
-	if a, ok := c.Absent[it.ID]; ok {
+	if a, ok := c.OffItems[it.ID]; ok {
 		out.Cap, out.OffUntil, out.OffBy = new(int64), new(endOf(a)), &a.By
 	}
 	return out
 }
 
-type stand struct {
-	BranchID      string        `json:"branchId"`
-	MenuVersionID string        `json:"menuVersionId"`
-	BizDate       string        `json:"bizDate"`
-	Paused        *pausedBranch `json:"paused"`
-	Items         []counted     `json:"items" doc:"All of the menu, in its order."`
-	Total         int           `json:"total"`
+type branchAvailability struct {
+	BranchID      string             `json:"branchId"`
+	MenuVersionID string             `json:"menuVersionId"`
+	BizDate       string             `json:"bizDate"`
+	Paused        *pausedBranch      `json:"paused"`
+	Items         []itemAvailability `json:"items" doc:"All of the menu, in its order."`
+	Total         int                `json:"total"`
 }
 
-type standOut struct{ Body stand }
+type branchAvailabilityOut struct{ Body branchAvailability }
 
-// availability is one list without pages: it is the menu that phones are sent whole.
-func (s *staff) availability(ctx context.Context, in *idIn) (*standOut, error) {
-	c, err := s.Kitchen.Availability(ctx, identity.ActorOf(ctx), in.ID)
+// availability returns one list without pages: it has the size of the menu that phones load whole.
+func (s *staff) availability(ctx context.Context, in *idIn) (*branchAvailabilityOut, error) {
+	c, err := s.Availability.Menu(ctx, identity.ActorOf(ctx), in.ID)
 	if err != nil {
 		return nil, err
 	}
-	out := stand{
+	out := branchAvailability{
 		BranchID: decimal(c.BranchID), MenuVersionID: decimal(c.VersionID), BizDate: c.Date, Paused: pausedOf(c.Pause),
-		Items: make([]counted, len(c.Items)), Total: len(c.Items),
+		Items: make([]itemAvailability, len(c.Items)), Total: len(c.Items),
 	}
-	headings := make(map[int64]catalog.Texts, len(c.Categories))
-	for _, h := range c.Categories {
-		headings[h.ID] = h.Names
+	categories := make(map[int64]catalog.Texts, len(c.Categories))
+	for _, c := range c.Categories {
+		categories[c.ID] = c.Names
 	}
 	for i := range c.Items {
 		it := &c.Items[i]
-		out.Items[i] = countedOf(c, headings[it.CategoryID], it)
+		out.Items[i] = itemAvailabilityOf(c, categories[it.CategoryID], it)
 	}
-	return &standOut{out}, nil
+	return &branchAvailabilityOut{out}, nil
 }

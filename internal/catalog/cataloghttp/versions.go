@@ -11,7 +11,7 @@ import (
 	"comanda/internal/identity"
 )
 
-func (s *staff) keepMenus(a *httpapi.API) {
+func (s *staff) registerVersions(a *httpapi.API) {
 	op := func(id, method, path, summary string, status int) huma.Operation {
 		return huma.Operation{
 			OperationID: "staff-" + id, Method: method, Path: "/api" + path, Tags: []string{"Menus"}, Summary: summary,
@@ -38,8 +38,8 @@ func (s *staff) keepMenus(a *httpapi.API) {
 	httpapi.Register(a, preview, httpapi.Staff, s.preview)
 }
 
-// carte is a menu as the staff see it.
-type carte struct {
+// menuInfo is a menu as the staff see it.
+type menuInfo struct {
 	ID        string  `json:"id"`
 	BranchID  string  `json:"branchId"`
 	Name      string  `json:"name"`
@@ -47,8 +47,8 @@ type carte struct {
 	Drafts    int64   `json:"drafts"`
 }
 
-func carteOf(m catalog.Menu) carte {
-	out := carte{ID: decimal(m.ID), BranchID: decimal(m.BranchID), Name: m.Name, Drafts: m.Drafts}
+func menuInfoOf(m catalog.Menu) menuInfo {
+	out := menuInfo{ID: decimal(m.ID), BranchID: decimal(m.BranchID), Name: m.Name, Drafts: m.Drafts}
 	if m.Published != 0 {
 		out.Published = new(decimal(m.Published))
 	}
@@ -60,16 +60,16 @@ type menusIn struct {
 	BranchID int64 `query:"branchId" minimum:"0" doc:"All branches that the caller sees where it is left out."`
 }
 
-type menusOut struct{ Body listed[carte] }
+type menusOut struct{ Body paged[menuInfo] }
 
 // menus cuts the page out of the whole list: a branch has a handful of menus.
 func (s *staff) menus(ctx context.Context, in *menusIn) (*menusOut, error) {
-	all, err := s.Carte.Menus(ctx, identity.ActorOf(ctx), in.BranchID)
+	all, err := s.Menus.MenusOf(ctx, identity.ActorOf(ctx), in.BranchID)
 	if err != nil {
 		return nil, err
 	}
 	page := all[min(in.offset(), len(all)):]
-	return &menusOut{pageOf(in.Paging, page[:min(in.Size, len(page))], int64(len(all)), carteOf)}, nil
+	return &menusOut{pageOf(in.Paging, page[:min(in.Size, len(page))], int64(len(all)), menuInfoOf)}, nil
 }
 
 type menuAddIn struct{ Body newMenu }
@@ -79,15 +79,15 @@ type newMenu struct {
 	Name     string `json:"name" text:"line"`
 }
 
-type carteOut struct{ Body carte }
+type menuInfoOut struct{ Body menuInfo }
 
-func (s *staff) addMenu(ctx context.Context, in *menuAddIn) (*carteOut, error) {
+func (s *staff) addMenu(ctx context.Context, in *menuAddIn) (*menuInfoOut, error) {
 	branch, _ := parseID(in.Body.BranchID) // the pattern lets nothing else through
-	m, err := s.Carte.AddMenu(ctx, identity.ActorOf(ctx), branch, in.Body.Name)
+	m, err := s.Menus.AddMenu(ctx, identity.ActorOf(ctx), branch, in.Body.Name)
 	if err != nil {
 		return nil, err
 	}
-	return &carteOut{carteOf(m)}, nil
+	return &menuInfoOut{menuInfoOf(m)}, nil
 }
 
 type versionsIn struct {
@@ -95,17 +95,17 @@ type versionsIn struct {
 	ID int64 `path:"id"`
 }
 
-type versionsOut struct{ Body listed[Version] }
+type versionsOut struct{ Body paged[Version] }
 
 func (s *staff) versions(ctx context.Context, in *versionsIn) (*versionsOut, error) {
-	page, total, err := s.Carte.Versions(ctx, identity.ActorOf(ctx), in.ID, in.Size, in.offset())
+	page, total, err := s.Menus.Versions(ctx, identity.ActorOf(ctx), in.ID, in.Size, in.offset())
 	if err != nil {
 		return nil, err
 	}
 	return &versionsOut{pageOf(in.Paging, page, total, versionOf)}, nil
 }
 
-// line is what a version says about one item.
+// line is one item of a version.
 type line struct {
 	ItemID        string        `json:"itemId"`
 	DishID        string        `json:"dishId"`
@@ -130,29 +130,29 @@ func lineOf(l catalog.Line) line {
 	return out
 }
 
-type whole struct {
+type versionDetail struct {
 	Version
 
 	Items []line `json:"items" doc:"In the order of the menu."`
 	Total int    `json:"total"`
 }
 
-type wholeOut struct{ Body whole }
+type versionDetailOut struct{ Body versionDetail }
 
-func (s *staff) lines(ctx context.Context, in *idIn) (*wholeOut, error) {
-	v, all, err := s.Carte.Lines(ctx, identity.ActorOf(ctx), in.ID)
+func (s *staff) lines(ctx context.Context, in *idIn) (*versionDetailOut, error) {
+	v, all, err := s.Menus.Lines(ctx, identity.ActorOf(ctx), in.ID)
 	if err != nil {
 		return nil, err
 	}
-	out := whole{Version: versionOf(v), Items: make([]line, len(all)), Total: len(all)}
+	out := versionDetail{Version: versionOf(v), Items: make([]line, len(all)), Total: len(all)}
 	for i, l := range all {
 		out.Items[i] = lineOf(l)
 	}
-	return &wholeOut{out}, nil
+	return &versionDetailOut{out}, nil
 }
 
 func (s *staff) discard(ctx context.Context, in *idIn) (*struct{}, error) {
-	return nil, s.Carte.Discard(ctx, identity.ActorOf(ctx), in.ID)
+	return nil, s.Menus.Discard(ctx, identity.ActorOf(ctx), in.ID)
 }
 
 type lineAddIn struct {
@@ -172,7 +172,7 @@ type lineOut struct{ Body line }
 
 func (s *staff) addLine(ctx context.Context, in *lineAddIn) (*lineOut, error) {
 	dish, _ := parseID(in.Body.DishID) // the pattern lets nothing else through
-	l, err := s.Carte.AddLine(ctx, identity.ActorOf(ctx), in.ID, dish, catalog.Entry{
+	l, err := s.Menus.AddLine(ctx, identity.ActorOf(ctx), in.ID, dish, catalog.Entry{
 		Price: in.Body.Price, Quota: in.Body.DailyQuota, Active: in.Body.IsActive, Sort: in.Body.Sort,
 	})
 	if err != nil {
@@ -187,7 +187,7 @@ type lineIn struct {
 }
 
 func (s *staff) removeLine(ctx context.Context, in *lineIn) (*struct{}, error) {
-	return nil, s.Carte.RemoveLine(ctx, identity.ActorOf(ctx), in.ID, in.ItemID)
+	return nil, s.Menus.RemoveLine(ctx, identity.ActorOf(ctx), in.ID, in.ItemID)
 }
 
 type previewIn struct {
@@ -196,14 +196,14 @@ type previewIn struct {
 	AcceptLanguage string `header:"Accept-Language"`
 }
 
-// previewOut is the menu's bytes as they are made for guests.
+// previewOut is the menu as it is rendered for guests.
 type previewOut struct {
 	ContentType string `header:"Content-Type"`
 	Body        []byte
 }
 
 func (s *staff) preview(ctx context.Context, in *previewIn) (*previewOut, error) {
-	b, err := s.Carte.Preview(ctx, identity.ActorOf(ctx), in.ID)
+	b, err := s.Menus.Preview(ctx, identity.ActorOf(ctx), in.ID)
 	if err != nil {
 		return nil, err
 	}

@@ -27,11 +27,11 @@ func testBranch(t *testing.T) Branch {
 func TestBranchEdit_apply(t *testing.T) {
 	b := testBranch(t)
 	noon := time.Date(2026, 2, 26, 5, 0, 0, 0, time.UTC) // in Hà Nội
-	atFive := noon.Add(17 * time.Hour)                   // the business day of the 27th has begun at four
+	atFive := noon.Add(17 * time.Hour)                   // the 27th started at four
 	for name, c := range map[string]struct {
 		edit BranchEdit
 		now  time.Time
-		code string // empty: it is done
+		code string // empty for success
 	}{
 		"nothing":                {BranchEdit{}, noon, ""},
 		"a later start at noon":  {BranchEdit{DayStart: new(6)}, noon, ""},
@@ -54,7 +54,7 @@ func TestBranchEdit_apply(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 		if err == nil && got.Calendar().BizDate(c.now) != b.Calendar().BizDate(c.now) {
-			t.Errorf("%s: the day is another one", name)
+			t.Errorf("%s: the business date changed", name)
 		}
 	}
 	got, _ := BranchEdit{Name: new("Huế"), Open: new(false)}.apply(b, noon)
@@ -100,11 +100,11 @@ func TestBranch_Paused(t *testing.T) {
 	now := time.Date(2026, 2, 26, 5, 0, 0, 0, time.UTC)
 	b := testBranch(t)
 	if b.Paused(now) != nil {
-		t.Error("nobody has paused it")
+		t.Error("a branch without a pause is paused")
 	}
 	b.Pause = &Pause{Code: PauseStaff, Until: now.Add(time.Minute)}
 	if b.Paused(now) != b.Pause || b.Paused(now.Add(time.Minute)) != nil {
-		t.Error("it does not end with its minute")
+		t.Error("the pause did not end at Until")
 	}
 	var f *fault.Error
 	if err := b.Pause.Refusal(); !errors.As(err, &f) || !errors.Is(err, ErrPaused) {
@@ -154,33 +154,33 @@ func TestParseUntil(t *testing.T) {
 	}
 }
 
-// An item that is back in the middle of a day is off when that day begins; one that is back with a day is not.
-func TestAbsence_Through(t *testing.T) {
+// An item whose Until is within a business day is off at the start of that day; one whose Until is the start of a day is not.
+func TestOffItem_LastDate(t *testing.T) {
 	c := testBranch(t).Calendar()
 	start := time.Date(2026, 2, 26, 21, 0, 0, 0, time.UTC) // of the 27th
 	for until, want := range map[time.Time]string{
 		start: "2026-02-26", start.Add(time.Millisecond): "2026-02-27", {}: forever,
 	} {
-		if got := (Absence{Until: until}).Through(c); got != want {
+		if got := (OffItem{Until: until}).LastDate(c); got != want {
 			t.Errorf("until %v: %s, want %s", until, got, want)
 		}
 	}
 }
 
-func TestCounted_Left(t *testing.T) {
+func TestCountedMenu_Left(t *testing.T) {
 	edition := NewEdition(1, 1, 1, nil, []Item{{ID: 1}, {ID: 2}, {ID: 3}, {ID: 4}, {ID: 5}})
-	board := &Board{
+	menu := &LiveMenu{
 		Snapshot: &Snapshot{Edition: edition, Quotas: map[int64]int64{2: 9}}, left: map[int64]int64{3: 2, 4: 8, 5: 5},
 	}
-	c := &Counted{Board: board, Tallies: map[int64]Tally{
+	c := &CountedMenu{LiveMenu: menu, Counters: map[int64]Counter{
 		2: {Item: 2, Cap: new(int64(9)), Held: 4, Used: 9}, 3: {Item: 3, Cap: new(int64(20)), Used: 1},
 		4: {Item: 4, Cap: new(int64(8)), Held: 3}, 5: {Item: 5},
-	}, Absent: map[int64]Absence{5: {Item: 5}}}
+	}, OffItems: map[int64]OffItem{5: {Item: 5}}}
 	for item, want := range map[int64]*int64{
 		1: nil,           // unlimited
-		2: new(int64(0)), // a cap below what is sold
-		3: new(int64(2)), // the stock is enough for no more
-		4: new(int64(5)), // what phones are shown is a moment old
+		2: new(int64(0)), // a cap below the sales
+		3: new(int64(2)), // limited by stock
+		4: new(int64(5)), // the level is older than the counter
 		5: new(int64(0)), // off
 	} {
 		if d := cmp.Diff(want, c.Left(item)); d != "" {
@@ -189,28 +189,28 @@ func TestCounted_Left(t *testing.T) {
 	}
 }
 
-func TestPictureURL(t *testing.T) {
+func TestImageURL(t *testing.T) {
 	const id = "0123456789abcdef0123456789abcdef"
-	if url := PictureURL(id); PictureOf(url) != id || url != "/media/"+id+"-960.jpg" || PictureURL("") != "" {
+	if url := ImageURL(id); ImageIDOf(url) != id || url != "/media/"+id+"-960.jpg" || ImageURL("") != "" {
 		t.Error(url)
 	}
 	for _, url := range []string{"", "/media/4", "/media/" + id + "-320.jpg", "/media/../" + id + "-960.jpg", "https://x/" + id + "-960.jpg"} {
-		if got := PictureOf(url); got != "" {
+		if got := ImageIDOf(url); got != "" {
 			t.Errorf("%s is %s", url, got)
 		}
 	}
 }
 
-func TestHeadingEdit_and_DishEdit(t *testing.T) {
+func TestCategoryEdit_and_DishEdit(t *testing.T) {
 	names, long := Texts{English: "Soup"}, Texts{English: strings.Repeat("x", MaxDescription+1)}
-	if _, err := (HeadingEdit{Sort: new(int64(-1)), Names: names}).apply(Heading{}); err == nil {
-		t.Error("a place before the first")
+	if _, err := (CategoryEdit{Sort: new(int64(-1)), Names: names}).apply(Category{}); err == nil {
+		t.Error("a negative position was accepted")
 	}
-	if _, err := (HeadingEdit{Names: names, Descriptions: long}).apply(Heading{}); err == nil {
-		t.Error("a long description")
+	if _, err := (CategoryEdit{Names: names, Descriptions: long}).apply(Category{}); err == nil {
+		t.Error("a description that is too long was accepted")
 	}
 	if _, err := (DishEdit{Names: Texts{"xx": "Soup"}}).apply(Dish{}); err == nil {
-		t.Error("a name in no language of ours")
+		t.Error("a name in an unsupported locale was accepted")
 	}
 	if _, err := (DishEdit{Names: names}).apply(Dish{Retired: true}); !errors.Is(err, ErrDishRetired) {
 		t.Errorf("a retired dish: %v", err)
@@ -220,6 +220,6 @@ func TestHeadingEdit_and_DishEdit(t *testing.T) {
 	want := was
 	want.CategoryID = 2
 	if diff := cmp.Diff(want, d); diff != "" || err != nil {
-		t.Errorf("what is left out stays: %s, %v", diff, err)
+		t.Errorf("omitted fields changed: %s, %v", diff, err)
 	}
 }

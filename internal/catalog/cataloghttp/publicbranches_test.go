@@ -15,8 +15,8 @@ import (
 	"comanda/internal/httpapi"
 )
 
-// houseOf is a server that knows the branches of a store and nothing else.
-func houseOf(t *testing.T, s *store) *site {
+// branchServer is a server with only the public branch list.
+func branchServer(t *testing.T, s *store) *site {
 	t.Helper()
 	conf := httpapi.Default()
 	conf.AccessLog = false
@@ -24,21 +24,21 @@ func houseOf(t *testing.T, s *store) *site {
 	if err != nil {
 		t.Fatal(err)
 	}
-	House(server.API(), s, func() time.Time { return lunch })
+	PublicBranches(server.API(), s, func() time.Time { return lunch })
 	return &site{Handler: server}
 }
 
 var lunch = time.Date(2026, 2, 26, 5, 0, 0, 0, time.UTC)
 
-// A branch that is paused is not open until the pause has ended.
-func TestHouse_branches(t *testing.T) {
+// A paused branch is not open until the pause ends.
+func TestPublicBranches(t *testing.T) {
 	for open, pause := range map[string]*catalog.Pause{
 		"true":   nil,
 		"false":  {Code: "BUSY"},
 		"false ": {Code: "BUSY", Until: lunch.Add(time.Second)},
 		"true ":  {Code: "BUSY", Until: lunch},
 	} {
-		w := houseOf(t, &store{pause: pause}).ask(t, http.MethodGet, "/branches", "")
+		w := branchServer(t, &store{pause: pause}).ask(t, http.MethodGet, "/branches", "")
 		want := `{"items":[{"id":"1","name":"` + catalogtest.Branch().Name + `","currency":"VND","timezone":"Asia/Ho_Chi_Minh",` +
 			`"locales":["vi","en"],"isOpen":` + strings.TrimSpace(open) + `}],"total":1}`
 		if got := strings.TrimSpace(w.Body.String()); w.Code != http.StatusOK || got != want {
@@ -47,7 +47,7 @@ func TestHouse_branches(t *testing.T) {
 	}
 }
 
-func TestHouse_branches_sql_is_away(t *testing.T) {
+func TestPublicBranches_sql_is_away(t *testing.T) {
 	s := &store{err: fault.New(fault.Unavailable, "unavailable", "Please try again.")}
-	wantStatus(t, houseOf(t, s).ask(t, http.MethodGet, "/branches", ""), http.StatusServiceUnavailable, "unavailable")
+	wantStatus(t, branchServer(t, s).ask(t, http.MethodGet, "/branches", ""), http.StatusServiceUnavailable, "unavailable")
 }

@@ -12,12 +12,12 @@ import (
 	"comanda/internal/sqldb"
 )
 
-// itemRow is a menu item with what keeps it from being sold.
+// itemRow is a menu item and its OffItem, if off is set.
 type itemRow struct {
 	dish  int64
 	quota *int64
 	off   bool
-	catalog.Absence
+	catalog.OffItem
 }
 
 func selectItem(ctx context.Context, tx sqldb.Tx, item int64) (itemRow, error) {
@@ -34,11 +34,12 @@ func selectItem(ctx context.Context, tx sqldb.Tx, item int64) (itemRow, error) {
 	return it, err
 }
 
-// TakeOff notes that an item is off and has the hook set today's cap to nothing: the update waits for orders that hold
-// the counter at this moment, and whoever comes after it finds nothing left. Business dates that begin later begin so.
+// TakeOff marks an item as off and calls the hook to set today's cap to 0. The hook's update waits for transactions
+// that hold the counter; later orders find nothing left. Counters of later business dates start with a cap of 0 up to
+// LastDate.
 func (s *Store) TakeOff(
 	ctx context.Context, by identity.Actor, item int64, until catalog.Until, now time.Time,
-) (at catalog.Placed, a catalog.Absence, err error) {
+) (at catalog.ItemRef, a catalog.OffItem, err error) {
 	err = s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
 		branch, err := lockBranch(ctx, tx, by, branchLockItem, item, catalog.ErrItem)
 		if err != nil {
@@ -53,40 +54,41 @@ func (s *Store) TakeOff(
 		if err != nil {
 			return err
 		}
-		at, a = catalog.Placed{Branch: branch, Dish: it.dish}, catalog.Absence{Item: item, Since: now, By: by.String()}
+		at, a = catalog.ItemRef{Branch: branch, Dish: it.dish}, catalog.OffItem{Item: item, Since: now, By: by.String()}
 		if it.off {
 			a.Since = it.Since
 		}
 		if a.Until, err = until.In(b.Calendar(), now); err != nil {
 			return err
 		}
-		tx.QueueExactly(1, offSet, item, millis(a.Since), millis(a.Until), a.Through(b.Calendar()), a.By)
+		tx.QueueExactly(1, offSet, item, nullMillis(a.Since), nullMillis(a.Until), a.LastDate(b.Calendar()), a.By)
 		tx.Queue(branchTouch, branch)
 		if err := s.hook(ctx, tx, branch, item, new(int64)); err != nil {
 			return err
 		}
-		return identitysql.RecordAudit(ctx, tx, did(by, now, identity.ActionItemOff, "menuItem", item, branch).
-			WithAfter(map[string]any{"until": millis(a.Until)}))
+		return identitysql.RecordAudit(ctx, tx, auditEntry(by, now, identity.ActionItemOff, "menuItem", item, branch).
+			WithAfter(map[string]any{"until": nullMillis(a.Until)}))
 	})
 	return at, a, err
 }
 
-// Restore has an item sold again. One that is not off stays as it is.
-func (s *Store) Restore(ctx context.Context, by identity.Actor, item int64, now time.Time) (catalog.Placed, error) {
-	return s.restore(ctx, by, item, now, func(catalog.Absence) bool { return true })
+// Restore puts an item back on sale. It does nothing for an item that is not off.
+func (s *Store) Restore(ctx context.Context, by identity.Actor, item int64, now time.Time) (catalog.ItemRef, error) {
+	return s.restore(ctx, by, item, now, func(catalog.OffItem) bool { return true })
 }
 
+// restore restores an item that is off if wanted accepts it. wanted runs under the branch's lock.
 func (s *Store) restore(
-	ctx context.Context, by identity.Actor, item int64, now time.Time, wanted func(catalog.Absence) bool,
-) (at catalog.Placed, err error) {
+	ctx context.Context, by identity.Actor, item int64, now time.Time, wanted func(catalog.OffItem) bool,
+) (at catalog.ItemRef, err error) {
 	err = s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
 		branch, err := lockBranch(ctx, tx, by, branchLockItem, item, catalog.ErrItem)
 		if err != nil {
 			return err
 		}
 		it, err := selectItem(ctx, tx, item)
-		at = catalog.Placed{Branch: branch, Dish: it.dish}
-		if err != nil || !it.off || !wanted(it.Absence) {
+		at = catalog.ItemRef{Branch: branch, Dish: it.dish}
+		if err != nil || !it.off || !wanted(it.OffItem) {
 			return err
 		}
 		tx.QueueExactly(1, offSet, item, nil, nil, nil, "")
@@ -94,14 +96,14 @@ func (s *Store) restore(
 		if err := s.hook(ctx, tx, branch, item, it.quota); err != nil {
 			return err
 		}
-		return identitysql.RecordAudit(ctx, tx, did(by, now, identity.ActionItemRestored, "menuItem", item, branch).
-			WithBefore(map[string]any{"until": millis(it.Until), "by": it.By}))
+		return identitysql.RecordAudit(ctx, tx, auditEntry(by, now, identity.ActionItemRestored, "menuItem", item, branch).
+			WithBefore(map[string]any{"until": nullMillis(it.Until), "by": it.By}))
 	})
 	return at, err
 }
 
-// RestoreDue restores items whose end has come. Each is looked at again under its lock: somebody may have chosen a later
-// end meanwhile. One that fails does not keep the others.
+// RestoreDue restores the items whose Until has passed. It checks each again under the lock, because a later end may
+// have been set meanwhile. A failure of one does not stop the others.
 func (s *Store) RestoreDue(ctx context.Context, now time.Time) ([]int64, error) {
 	rows, err := s.db.Query(ctx, offDue, now.UnixMilli())
 	items, err := sqldb.Collect(rows, err, scanID)
@@ -111,7 +113,7 @@ func (s *Store) RestoreDue(ctx context.Context, now time.Time) ([]int64, error) 
 	var branches []int64
 	var failures []error
 	for _, item := range items {
-		at, err := s.restore(ctx, identity.System(), item, now, func(a catalog.Absence) bool {
+		at, err := s.restore(ctx, identity.System(), item, now, func(a catalog.OffItem) bool {
 			return !a.Until.IsZero() && !a.Until.After(now)
 		})
 		failures = append(failures, err)
@@ -122,16 +124,16 @@ func (s *Store) RestoreDue(ctx context.Context, now time.Time) ([]int64, error) 
 	return branches, errors.Join(failures...)
 }
 
-// Absent gives the items of a branch that are off.
-func (s *Store) Absent(ctx context.Context, branch int64) (map[int64]catalog.Absence, error) {
+// OffItems returns the items of a branch that are off, by item.
+func (s *Store) OffItems(ctx context.Context, branch int64) (map[int64]catalog.OffItem, error) {
 	rows, err := s.db.Query(ctx, offList, branch)
-	all, err := sqldb.Collect(rows, err, func(r sqldb.Rows) (a catalog.Absence, err error) {
+	all, err := sqldb.Collect(rows, err, func(r sqldb.Rows) (a catalog.OffItem, err error) {
 		var at, until *int64
 		err = r.Scan(&a.Item, &at, &until, &a.By)
 		a.Since, a.Until = instant(at), instant(until)
 		return a, err
 	})
-	byItem := make(map[int64]catalog.Absence, len(all))
+	byItem := make(map[int64]catalog.OffItem, len(all))
 	for _, a := range all {
 		byItem[a.Item] = a
 	}

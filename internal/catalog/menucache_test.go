@@ -12,8 +12,8 @@ import (
 	"comanda/internal/fault"
 )
 
-// shelf is a Source in memory. Set its fields only while nothing reads.
-type shelf struct {
+// source is an in-memory Source. Its fields may only be set while no load runs.
+type source struct {
 	mu       sync.Mutex
 	revision int64
 	price    int64
@@ -21,17 +21,17 @@ type shelf struct {
 	pause    *Pause
 	err      error
 	delay    time.Duration
-	branches atomic.Int64 // readings
+	branches atomic.Int64 // number of reads
 	contents atomic.Int64
 }
 
-func (s *shelf) change(f func()) {
+func (s *source) change(f func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	f()
 }
 
-func (s *shelf) Branch(_ context.Context, id int64) (Branch, error) {
+func (s *source) Branch(_ context.Context, id int64) (Branch, error) {
 	s.branches.Add(1)
 	s.mu.Lock()
 	b, err, delay := hanoi(), s.err, s.delay
@@ -47,7 +47,7 @@ func (s *shelf) Branch(_ context.Context, id int64) (Branch, error) {
 	return NewBranch(b)
 }
 
-func (s *shelf) Content(_ context.Context, branch int64) (Content, error) {
+func (s *source) Content(_ context.Context, branch int64) (Content, error) {
 	s.contents.Add(1)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -56,7 +56,7 @@ func (s *shelf) Content(_ context.Context, branch int64) (Content, error) {
 	return Content{Revision: s.revision, Edition: edition, Quotas: map[int64]int64{11: 20}, Off: s.off}, s.err
 }
 
-func (s *shelf) Edition(_ context.Context, version int64) (*Edition, error) {
+func (s *source) Edition(_ context.Context, version int64) (*Edition, error) {
 	if version > 100 {
 		return nil, ErrVersion
 	}
@@ -65,8 +65,8 @@ func (s *shelf) Edition(_ context.Context, version int64) (*Edition, error) {
 
 var errDown = fault.New(fault.Unavailable, "unavailable", "down")
 
-// price is what the active menu asks for item 11; 0 with an error.
-func price(t *testing.T, m *Menus) (int64, error) {
+// price returns the active menu's price of item 11, or 0 with an error.
+func price(t *testing.T, m *MenuCache) (int64, error) {
 	t.Helper()
 	s, err := m.Active(t.Context(), 1)
 	if err != nil {
@@ -76,24 +76,24 @@ func price(t *testing.T, m *Menus) (int64, error) {
 	return it.Price, nil
 }
 
-func wantPrice(t *testing.T, m *Menus, want int64) {
+func wantPrice(t *testing.T, m *MenuCache, want int64) {
 	t.Helper()
 	if got, err := price(t, m); got != want || err != nil {
 		t.Errorf("the price is %d, %v; want %d", got, err, want)
 	}
 }
 
-func inBubble(t *testing.T, test func(t *testing.T, s *shelf, m *Menus)) {
+func inBubble(t *testing.T, test func(t *testing.T, s *source, m *MenuCache)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		s := &shelf{revision: 1, price: 100}
-		test(t, s, NewMenus(s, Alone{}, time.Now))
-		time.Sleep(readTimeout) // readings under way end within it
+		s := &source{revision: 1, price: 100}
+		test(t, s, NewMenuCache(s, NoSharedCache{}, time.Now))
+		time.Sleep(readTimeout) // loads that still run end within it
 	})
 }
 
-func TestMenus_Active_reads_once_for_all(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *shelf, m *Menus) {
+func TestMenuCache_Active_loads_once_for_all_callers(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *source, m *MenuCache) {
 		s.delay = 100 * time.Millisecond
 		var wg sync.WaitGroup
 		for range 50 {
@@ -101,25 +101,25 @@ func TestMenus_Active_reads_once_for_all(t *testing.T) {
 		}
 		wg.Wait()
 		if n := s.branches.Load(); n != 1 {
-			t.Errorf("50 callers made %d readings", n)
+			t.Errorf("50 callers caused %d loads", n)
 		}
 	})
 }
 
-func TestMenus_Active_sees_a_change_within_the_age(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *shelf, m *Menus) {
+func TestMenuCache_Active_sees_a_change_within_the_age(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *source, m *MenuCache) {
 		wantPrice(t, m, 100)
 		s.change(func() { s.revision, s.price = 2, 200 })
 		wantPrice(t, m, 100)
 		time.Sleep(menuAges.fresh + time.Millisecond)
-		wantPrice(t, m, 100) // given while the newer one is being read
+		wantPrice(t, m, 100) // the old value, while the new one is loading
 		synctest.Wait()
 		wantPrice(t, m, 200)
 	})
 }
 
-func TestMenus_Active_waits_when_too_old(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *shelf, m *Menus) {
+func TestMenuCache_Active_waits_when_too_old(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *source, m *MenuCache) {
 		wantPrice(t, m, 100)
 		s.change(func() { s.revision, s.price = 2, 200 })
 		time.Sleep(menuAges.linger + time.Millisecond)
@@ -127,8 +127,8 @@ func TestMenus_Active_waits_when_too_old(t *testing.T) {
 	})
 }
 
-func TestMenus_Active_reads_the_menu_only_when_the_revision_moves(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *shelf, m *Menus) {
+func TestMenuCache_Active_reads_the_menu_only_when_the_revision_moves(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *source, m *MenuCache) {
 		first, _ := m.Active(t.Context(), 1)
 		for range 5 {
 			time.Sleep(menuAges.linger + time.Second)
@@ -142,8 +142,8 @@ func TestMenus_Active_reads_the_menu_only_when_the_revision_moves(t *testing.T) 
 	})
 }
 
-func TestMenus_Invalidate_is_seen_at_once(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *shelf, m *Menus) {
+func TestMenuCache_Invalidate_is_seen_at_once(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *source, m *MenuCache) {
 		wantPrice(t, m, 100)
 		s.change(func() { s.revision, s.price = 2, 200 })
 		m.Invalidate(t.Context(), 1)
@@ -151,16 +151,16 @@ func TestMenus_Invalidate_is_seen_at_once(t *testing.T) {
 	})
 }
 
-// A reading that began before an invalidation may have seen the state before it, so it must not be kept.
-func TestMenus_Invalidate_outdates_a_reading_under_way(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *shelf, m *Menus) {
+// A load that started before an invalidation may have read the old state, so its result must not be cached.
+func TestMenuCache_Invalidate_discards_a_running_load(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *source, m *MenuCache) {
 		s.delay = 100 * time.Millisecond
 		early := make(chan error)
 		go func() {
 			_, err := m.Branch(t.Context(), 1)
 			early <- err
 		}()
-		synctest.Wait() // the reading has taken its state and sleeps
+		synctest.Wait() // the load has read its state and sleeps
 		s.change(func() { s.revision = 2 })
 		m.Invalidate(t.Context(), 1)
 		b, err := m.Branch(t.Context(), 1)
@@ -171,13 +171,13 @@ func TestMenus_Invalidate_outdates_a_reading_under_way(t *testing.T) {
 			t.Error(err)
 		}
 		if b, _ := m.Branch(t.Context(), 1); b.Revision != 2 {
-			t.Errorf("the early reading was kept: revision %d", b.Revision)
+			t.Errorf("the outdated load was cached: revision %d", b.Revision)
 		}
 	})
 }
 
-func TestMenus_Active_while_the_source_is_down(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *shelf, m *Menus) {
+func TestMenuCache_Active_while_the_source_is_down(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *source, m *MenuCache) {
 		wantPrice(t, m, 100)
 		s.change(func() { s.err = errDown })
 		time.Sleep(4 * time.Minute)
@@ -186,7 +186,7 @@ func TestMenus_Active_while_the_source_is_down(t *testing.T) {
 			wantPrice(t, m, 100)
 		}
 		if n := s.branches.Load() - before; n != 1 {
-			t.Errorf("100 callers tried a source that is down %d times", n)
+			t.Errorf("100 callers caused %d loads from a failing source", n)
 		}
 		m.Invalidate(t.Context(), 1)
 		wantPrice(t, m, 100)
@@ -200,52 +200,52 @@ func TestMenus_Active_while_the_source_is_down(t *testing.T) {
 	})
 }
 
-func TestMenus_Active_while_the_source_is_slow(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *shelf, m *Menus) {
+func TestMenuCache_Active_while_the_source_is_slow(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *source, m *MenuCache) {
 		wantPrice(t, m, 100)
 		s.change(func() { s.delay, s.revision, s.price = 2*time.Second, 2, 200 })
 		time.Sleep(time.Minute)
 		start := time.Now()
 		wantPrice(t, m, 100)
-		if waited := time.Since(start); waited > patience {
-			t.Errorf("a caller with an old menu at hand waited %v", waited)
+		if waited := time.Since(start); waited > maxLoadWait {
+			t.Errorf("a caller waited %v although an old menu was cached", waited)
 		}
 		time.Sleep(2 * time.Second)
 		wantPrice(t, m, 200)
 	})
 }
 
-func TestMenus_Active_ends_with_its_caller(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *shelf, m *Menus) {
+func TestMenuCache_Active_ends_with_its_caller(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *source, m *MenuCache) {
 		s.delay = time.Second
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
 		defer cancel()
 		if _, err := m.Active(ctx, 1); !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("a caller that left got %v", err)
+			t.Errorf("a caller whose context ended got %v", err)
 		}
 		wantPrice(t, m, 100)
 		if n := s.branches.Load(); n != 1 {
-			t.Errorf("the reading was given up with its first caller: %d readings", n)
+			t.Errorf("the load ended with its first caller: %d loads", n)
 		}
 	})
 }
 
-func TestMenus_unknown_branch_is_not_remembered(t *testing.T) {
-	inBubble(t, func(t *testing.T, _ *shelf, m *Menus) {
+func TestMenuCache_unknown_branch_is_not_cached(t *testing.T) {
+	inBubble(t, func(t *testing.T, _ *source, m *MenuCache) {
 		for id := int64(2); id < 50; id++ {
 			if _, err := m.Active(t.Context(), id); !errors.Is(err, ErrBranch) {
 				t.Errorf("branch %d: %v", id, err)
 			}
 		}
-		m.menus.slots.Range(func(id, _ any) bool {
-			t.Errorf("the unknown branch %v is remembered", id)
+		m.menus.entries.Range(func(id, _ any) bool {
+			t.Errorf("the unknown branch %v is cached", id)
 			return true
 		})
 	})
 }
 
-func TestMenus_Version(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *shelf, m *Menus) {
+func TestMenuCache_Version(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *source, m *MenuCache) {
 		s.revision = 3
 		for version, want := range map[int64]int64{3: 100, 2: 2, 1: 1} {
 			got, err := m.Version(t.Context(), 1, version)
@@ -266,13 +266,13 @@ func TestMenus_Version(t *testing.T) {
 		}
 		s.err = errDown
 		if _, err := m.Version(t.Context(), 1, 2); err != nil {
-			t.Errorf("a version that is known needed its source: %v", err)
+			t.Errorf("a cached version was loaded again: %v", err)
 		}
 	})
 }
 
 func BenchmarkMenus_Active(b *testing.B) {
-	m := NewMenus(&shelf{revision: 1}, Alone{}, time.Now)
+	m := NewMenuCache(&source{revision: 1}, NoSharedCache{}, time.Now)
 	b.RunParallel(func(pb *testing.PB) {
 		for pb.Next() {
 			if _, err := m.Active(b.Context(), 1); err != nil {

@@ -25,7 +25,7 @@ var (
 	far  = identity.Actor{Kind: identity.Account, UserID: 7, Branches: []int64{branchID + 1}}
 )
 
-// caps notes which caps the hook is told.
+// caps records the calls of the hook.
 type caps []string
 
 func (c *caps) hook(_ context.Context, _ sqldb.Tx, _, item int64, quota *int64) error {
@@ -50,44 +50,44 @@ func TestStore_TakeOff(t *testing.T) {
 		if err := demo.Load(t.Context(), db); err != nil {
 			t.Fatal(err)
 		}
-		var told caps
-		s := catalogsql.New(db, told.hook)
+		var calls caps
+		s := catalogsql.New(db, calls.hook)
 		before := content(t, s)
 		at, a, err := s.TakeOff(t.Context(), cook, item, catalog.Until{DayEnd: true}, now)
 		end := time.Date(2026, 2, 26, 21, 0, 0, 0, time.UTC) // four in the morning in Hà Nội
-		want := catalog.Absence{Item: item, Since: now, Until: end, By: "user:9"}
-		if err != nil || at != (catalog.Placed{Branch: branchID, Dish: 4}) || a != want {
+		want := catalog.OffItem{Item: item, Since: now, Until: end, By: "user:9"}
+		if err != nil || at != (catalog.ItemRef{Branch: branchID, Dish: 4}) || a != want {
 			t.Fatalf("%+v, %+v, %v", at, a, err)
 		}
-		told.want(t, "11=0")
+		calls.want(t, "11=0")
 		c := content(t, s)
 		if d := cmp.Diff([]int64{item}, c.Off); d != "" || c.Revision <= before.Revision || c.Quotas[item] != 20 {
 			t.Errorf("%s, revision %d, quota %d", d, c.Revision, c.Quotas[item])
 		}
-		if absent, err := s.Absent(t.Context(), branchID); err != nil || absent[item] != want {
+		if absent, err := s.OffItems(t.Context(), branchID); err != nil || absent[item] != want {
 			t.Errorf("%v, %v", absent, err)
 		}
 
-		// A quota that is set meanwhile waits until the item is back; another end does not make it forget since when.
+		// A quota that is set while the item is off applies when it is restored; a new end keeps Since.
 		if _, err := s.SetQuota(t.Context(), cook, item, new(int64(7)), now); err != nil {
 			t.Fatal(err)
 		}
-		told.want(t)
+		calls.want(t)
 		if _, a, err = s.TakeOff(t.Context(), cook, item, catalog.Until{}, now.Add(time.Hour)); err != nil || !a.Since.Equal(now) || !a.Until.IsZero() {
 			t.Errorf("%+v, %v", a, err)
 		}
-		told.want(t, "11=0")
+		calls.want(t, "11=0")
 		if _, err := s.Restore(t.Context(), cook, item, now); err != nil {
 			t.Fatal(err)
 		}
-		told.want(t, "11=7")
+		calls.want(t, "11=7")
 		revision := content(t, s).Revision
 		if _, err := s.Restore(t.Context(), cook, item, now); err != nil {
 			t.Fatal(err)
 		}
-		told.want(t)
+		calls.want(t)
 		if c := content(t, s); len(c.Off) != 0 || c.Revision != revision {
-			t.Errorf("to restore what is sold changed something: %v, %d", c.Off, c.Revision-revision)
+			t.Errorf("restoring an item that is not off changed something: %v, %d", c.Off, c.Revision-revision)
 		}
 		log, err := identitysql.VerifyAudit(t.Context(), db)
 		if err != nil || log.Entries != 4 {
@@ -101,23 +101,23 @@ func TestStore_RestoreDue(t *testing.T) {
 		if err := demo.Load(t.Context(), db); err != nil {
 			t.Fatal(err)
 		}
-		var told caps
-		s := catalogsql.New(db, told.hook)
+		var calls caps
+		s := catalogsql.New(db, calls.hook)
 		for id, until := range map[int64]catalog.Until{11: {At: now.Add(time.Hour)}, 12: {}, 13: {At: now.Add(2 * time.Hour)}, 22: {At: now.Add(time.Hour)}} {
 			if _, _, err := s.TakeOff(t.Context(), identity.System(), id, until, now); err != nil {
 				t.Fatal(err)
 			}
 		}
-		told = nil
+		calls = nil
 		if branches, err := s.RestoreDue(t.Context(), now.Add(time.Hour-time.Millisecond)); err != nil || branches != nil {
 			t.Errorf("too early: %v, %v", branches, err)
 		}
-		told.want(t)
+		calls.want(t)
 		branches, err := s.RestoreDue(t.Context(), now.Add(time.Hour))
 		if d := cmp.Diff([]int64{1, 2}, branches); d != "" || err != nil {
 			t.Errorf("%s, %v", d, err)
 		}
-		told.want(t, "11=20", "22=20")
+		calls.want(t, "11=20", "22=20")
 		if again, err := s.RestoreDue(t.Context(), now.Add(time.Hour)); err != nil || again != nil {
 			t.Errorf("again: %v, %v", again, err)
 		}
@@ -127,7 +127,7 @@ func TestStore_RestoreDue(t *testing.T) {
 	})
 }
 
-// Counters of dates that begin while an item is off begin with nothing, later ones with its quota.
+// Counters of dates that start while an item is off start with a cap of 0, later ones with its quota.
 func TestStore_TakeOff_through_the_night(t *testing.T) {
 	for name, c := range map[string]struct {
 		until catalog.Until
@@ -179,7 +179,7 @@ func capOf(t *testing.T, db *sqldb.DB, s stock.Scope, id int64) int64 {
 			return c.Cap
 		}
 	}
-	t.Fatal("nothing is counted")
+	t.Fatal("there is no counter")
 	return 0
 }
 

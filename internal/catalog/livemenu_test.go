@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// counters is Availability in memory.
+// counters is an in-memory Levels.
 type counters struct {
 	mu    sync.Mutex
 	left  map[int64]int64
@@ -39,16 +39,16 @@ func (c *counters) set(left map[int64]int64, err error) {
 	c.left, c.err = left, err
 }
 
-func onBoard(t *testing.T, test func(t *testing.T, s *shelf, c *counters, b *Boards)) {
+func withLiveMenus(t *testing.T, test func(t *testing.T, s *source, c *counters, b *LiveMenus)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		s, c := &shelf{revision: 1, price: 100}, &counters{}
-		test(t, s, c, NewBoards(NewMenus(s, Alone{}, time.Now), c, time.Now))
-		time.Sleep(readTimeout) // readings under way end within it
+		s, c := &source{revision: 1, price: 100}, &counters{}
+		test(t, s, c, NewLiveMenus(NewMenuCache(s, NoSharedCache{}, time.Now), c, time.Now))
+		time.Sleep(readTimeout) // loads that still run end within it
 	})
 }
 
-func board(t *testing.T, b *Boards) *Board {
+func liveMenu(t *testing.T, b *LiveMenus) *LiveMenu {
 	t.Helper()
 	got, err := b.Get(t.Context(), 1)
 	if err != nil {
@@ -57,124 +57,124 @@ func board(t *testing.T, b *Boards) *Board {
 	return got
 }
 
-func TestBoard_Left(t *testing.T) {
-	onBoard(t, func(t *testing.T, _ *shelf, c *counters, b *Boards) {
+func TestLiveMenu_Left(t *testing.T) {
+	withLiveMenus(t, func(t *testing.T, _ *source, c *counters, b *LiveMenus) {
 		for _, tt := range []struct {
 			counted map[int64]int64
 			left    int64
 			limited bool
 		}{
-			{nil, 20, true}, // nothing is counted yet: the whole quota
+			{nil, 20, true}, // no counter yet: the whole quota
 			{map[int64]int64{11: 7}, 7, true},
 			{map[int64]int64{11: 0}, 0, true},
 			{map[int64]int64{11: -1}, 0, false},   // unlimited today
-			{map[int64]int64{11: 1500}, 20, true}, // for so many the stock is enough, and nothing is counted yet
+			{map[int64]int64{11: 1500}, 20, true}, // the level of stock, without a counter
 		} {
 			c.set(tt.counted, nil)
 			time.Sleep(time.Second)
-			if left, limited := board(t, b).Left(11); left != tt.left || limited != tt.limited {
+			if left, limited := liveMenu(t, b).Left(11); left != tt.left || limited != tt.limited {
 				t.Errorf("counted %v: %d left, %t", tt.counted, left, limited)
 			}
-			if _, limited := board(t, b).Left(12); limited {
+			if _, limited := liveMenu(t, b).Left(12); limited {
 				t.Error("an item without a quota is limited")
 			}
 		}
 	})
 }
 
-func TestBoards_Get_is_never_older_than_a_quarter_of_a_second(t *testing.T) {
-	onBoard(t, func(t *testing.T, _ *shelf, c *counters, b *Boards) {
+func TestLiveMenus_Get_is_never_older_than_a_quarter_of_a_second(t *testing.T) {
+	withLiveMenus(t, func(t *testing.T, _ *source, c *counters, b *LiveMenus) {
 		for n := int64(20); n > 0; n-- {
 			c.set(map[int64]int64{11: n}, nil)
-			for range 25 { // somebody asks every 10 ms
+			for range 25 { // one call every 10 ms
 				time.Sleep(10 * time.Millisecond)
-				board(t, b)
+				liveMenu(t, b)
 			}
-			if left, _ := board(t, b).Left(11); left != n {
+			if left, _ := liveMenu(t, b).Left(11); left != n {
 				t.Errorf("after 250 ms %d are left, want %d", left, n)
 			}
 		}
 		if c.asked > 30 {
-			t.Errorf("in five seconds the counters were asked %d times", c.asked)
+			t.Errorf("in five seconds the levels were read %d times", c.asked)
 		}
 	})
 }
 
-func TestBoards_Get_keeps_its_pointer(t *testing.T) {
-	onBoard(t, func(t *testing.T, s *shelf, c *counters, b *Boards) {
+func TestLiveMenus_Get_keeps_its_pointer(t *testing.T) {
+	withLiveMenus(t, func(t *testing.T, s *source, c *counters, b *LiveMenus) {
 		c.set(map[int64]int64{11: 5}, nil)
-		first := board(t, b)
+		first := liveMenu(t, b)
 		for range 10 {
 			time.Sleep(400 * time.Millisecond)
-			if board(t, b) != first {
-				t.Fatal("an unchanged board has another pointer")
+			if liveMenu(t, b) != first {
+				t.Fatal("an unchanged menu has another pointer")
 			}
 		}
 		s.change(func() { s.revision, s.price = 2, 200 })
 		time.Sleep(4 * time.Second)
-		if second := board(t, b); second == first || second.Items[0].Price != 200 {
+		if second := liveMenu(t, b); second == first || second.Items[0].Price != 200 {
 			t.Error("a new menu was not seen")
 		}
 	})
 }
 
-// I14: the board changes its date with the branch, at four in the morning in Hà Nội.
-func TestBoards_Get_follows_the_business_date(t *testing.T) {
-	onBoard(t, func(t *testing.T, _ *shelf, _ *counters, b *Boards) { // a bubble begins on 2000-01-01 at 00:00 UTC
-		if got := board(t, b).Date; got != "2000-01-01" {
+// I14: the business date changes at the branch's start hour, four in the morning in Hà Nội.
+func TestLiveMenus_Get_follows_the_business_date(t *testing.T) {
+	withLiveMenus(t, func(t *testing.T, _ *source, _ *counters, b *LiveMenus) { // a synctest bubble starts at 2000-01-01 at 00:00 UTC
+		if got := liveMenu(t, b).Date; got != "2000-01-01" {
 			t.Errorf("the date is %s", got)
 		}
 		time.Sleep(21*time.Hour - time.Second)
-		if got := board(t, b).Date; got != "2000-01-01" {
+		if got := liveMenu(t, b).Date; got != "2000-01-01" {
 			t.Errorf("a second before four the date is %s", got)
 		}
 		time.Sleep(time.Second)
-		if got := board(t, b).Date; got != "2000-01-02" {
+		if got := liveMenu(t, b).Date; got != "2000-01-02" {
 			t.Errorf("at four the date is %s", got)
 		}
 	})
 }
 
-func TestBoards_Get_while_the_counters_are_down(t *testing.T) {
-	onBoard(t, func(t *testing.T, _ *shelf, c *counters, b *Boards) {
+func TestLiveMenus_Get_while_the_counters_are_down(t *testing.T) {
+	withLiveMenus(t, func(t *testing.T, _ *source, c *counters, b *LiveMenus) {
 		c.set(nil, errDown)
 		if _, err := b.Get(t.Context(), 1); err == nil {
-			t.Error("a board was made without counters")
+			t.Error("a menu was returned without levels")
 		}
 		c.set(map[int64]int64{11: 3}, nil)
-		board(t, b)
+		liveMenu(t, b)
 		c.set(nil, errDown)
 		time.Sleep(time.Minute)
-		if left, _ := board(t, b).Left(11); left != 3 {
+		if left, _ := liveMenu(t, b).Left(11); left != 3 {
 			t.Errorf("%d are left", left)
 		}
 	})
 }
 
-// What is off is sold out whatever the counters still say, and a pause ends on the board without anybody's doing.
-func TestBoards_Get_shows_what_is_off_and_paused(t *testing.T) {
-	onBoard(t, func(t *testing.T, s *shelf, c *counters, b *Boards) {
+// An item that is off is sold out whatever the levels say, and a pause ends without a change in SQL.
+func TestLiveMenus_Get_shows_what_is_off_and_paused(t *testing.T) {
+	withLiveMenus(t, func(t *testing.T, s *source, c *counters, b *LiveMenus) {
 		c.set(map[int64]int64{11: 7}, nil)
-		board(t, b)
+		liveMenu(t, b)
 		pause := &Pause{Code: PauseBusy, Until: time.Now().Add(time.Hour)}
 		s.change(func() { s.revision, s.off, s.pause = 2, []int64{11, 12}, pause })
 		time.Sleep(4 * time.Second)
 		for _, item := range []int64{11, 12} { // with a quota and without
-			if left, limited := board(t, b).Left(item); left != 0 || !limited {
+			if left, limited := liveMenu(t, b).Left(item); left != 0 || !limited {
 				t.Errorf("%d are left of item %d", left, item)
 			}
 		}
-		if p := board(t, b).Pause; p == nil || p.Code != PauseBusy {
-			t.Errorf("the board says %+v", p)
+		if p := liveMenu(t, b).Pause; p == nil || p.Code != PauseBusy {
+			t.Errorf("the pause is %+v", p)
 		}
 		time.Sleep(time.Hour)
-		if p := board(t, b).Pause; p != nil {
-			t.Errorf("after its end the board says %+v", p)
+		if p := liveMenu(t, b).Pause; p != nil {
+			t.Errorf("after its end the pause is %+v", p)
 		}
 	})
 }
 
-// The stored form of a menu brings everything back.
+// Content survives its JSON form.
 func TestContent_JSON(t *testing.T) {
 	want := Content{
 		Revision: 3, Edition: NewEdition(5, 1, 1, []Category{{ID: 1}}, []Item{{ID: 11, Price: 5}}),

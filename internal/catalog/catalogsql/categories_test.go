@@ -33,29 +33,29 @@ func peek[T any](t *testing.T, db *sqldb.DB, name string, args ...any) []T {
 	return all
 }
 
-func cookbook(s *catalogsql.Store, at time.Time) *catalog.Cookbook {
-	return &catalog.Cookbook{
-		Store: s, Menus: catalog.NewMenus(s, catalog.Alone{}, func() time.Time { return at }),
+func dishService(s *catalogsql.Store, at time.Time) *catalog.DishService {
+	return &catalog.DishService{
+		Store: s, Menus: catalog.NewMenuCache(s, catalog.NoSharedCache{}, func() time.Time { return at }),
 		Now: func() time.Time { return at },
 	}
 }
 
 var soup = catalog.Texts{catalog.Vietnamese: "Canh", catalog.English: "Soup"}
 
-func TestStore_PutHeading(t *testing.T) {
+func TestStore_PutCategory(t *testing.T) {
 	each(t, func(t *testing.T, db *sqldb.DB, s *catalogsql.Store) {
-		c := cookbook(s, now)
+		c := dishService(s, now)
 		before := content(t, s)
-		page, total, err := c.Headings(t.Context(), 100, 0)
+		page, total, err := c.Categories(t.Context(), 100, 0)
 		if err != nil || total != int64(len(page)) || page[0].Names[catalog.English] != "Pho" || page[0].Dishes != 3 {
 			t.Fatalf("%d of %d, %+v, %v", len(page), total, page[0], err)
 		}
-		h, err := c.PutHeading(t.Context(), cook, 0, catalog.HeadingEdit{Names: soup})
+		h, err := c.PutCategory(t.Context(), cook, 0, catalog.CategoryEdit{Names: soup})
 		if err != nil || h.Sort != page[len(page)-1].Sort+1 || !h.UpdatedAt.Equal(now) || h.Dishes != 0 {
 			t.Fatalf("%+v, %v", h, err)
 		}
-		// A category of branch 1 is its own affair, and its phones see it.
-		edited, err := c.PutHeading(t.Context(), cook, page[0].ID, catalog.HeadingEdit{Names: soup})
+		// The category is only on menus of branch 1, and the change is visible there.
+		edited, err := c.PutCategory(t.Context(), cook, page[0].ID, catalog.CategoryEdit{Names: soup})
 		if err != nil || edited.Sort != page[0].Sort || edited.Names[catalog.English] != "Soup" {
 			t.Errorf("%+v, %v", edited, err)
 		}
@@ -67,32 +67,32 @@ func TestStore_PutHeading(t *testing.T) {
 		if d := cmp.Diff(want, peek[string](t, db, "documents", now.UnixMilli())); d != "" {
 			t.Error(d)
 		}
-		_, foreign := c.PutHeading(t.Context(), far, page[0].ID, catalog.HeadingEdit{Names: soup})
-		_, missing := c.PutHeading(t.Context(), cook, 999, catalog.HeadingEdit{Names: soup})
-		_, nameless := c.PutHeading(t.Context(), cook, 0, catalog.HeadingEdit{})
+		_, foreign := c.PutCategory(t.Context(), far, page[0].ID, catalog.CategoryEdit{Names: soup})
+		_, missing := c.PutCategory(t.Context(), cook, 999, catalog.CategoryEdit{Names: soup})
+		_, nameless := c.PutCategory(t.Context(), cook, 0, catalog.CategoryEdit{})
 		for name, p := range map[string]struct{ got, want error }{
 			"foreign": {foreign, catalog.ErrShared}, "missing": {missing, catalog.ErrCategory},
-			"in use":        {c.DropHeading(t.Context(), cook, page[0].ID), catalog.ErrCategoryInUse},
-			"dropped twice": {errors.Join(c.DropHeading(t.Context(), cook, h.ID), c.DropHeading(t.Context(), cook, h.ID)), catalog.ErrCategory},
+			"in use":        {c.DeleteCategory(t.Context(), cook, page[0].ID), catalog.ErrCategoryInUse},
+			"dropped twice": {errors.Join(c.DeleteCategory(t.Context(), cook, h.ID), c.DeleteCategory(t.Context(), cook, h.ID)), catalog.ErrCategory},
 		} {
 			if !errors.Is(p.got, p.want) {
 				t.Errorf("%s: %v", name, p.got)
 			}
 		}
 		if nameless == nil {
-			t.Error("a category without a name")
+			t.Error("a category without a name was accepted")
 		}
 		if dead := peek[string](t, db, "dead"); len(dead) != 1 || dead[0] != `{"`+decimal(h.ID)+`":2}` {
-			t.Errorf("its document is buried as %v", dead)
+			t.Errorf("its document's tombstone is %v", dead)
 		}
 	})
 }
 
 func TestStore_PutDish(t *testing.T) {
 	each(t, func(t *testing.T, db *sqldb.DB, s *catalogsql.Store) {
-		c := cookbook(s, now)
-		picture := catalog.Picture{ID: "0123456789abcdef0123456789abcdef", Sizes: map[int][]byte{320: {1}, 960: {2}}}
-		if err := s.KeepPicture(t.Context(), picture, now, now); err != nil {
+		c := dishService(s, now)
+		picture := catalog.Image{ID: "0123456789abcdef0123456789abcdef", Sizes: map[int][]byte{320: {1}, 960: {2}}}
+		if err := s.AddImage(t.Context(), picture, now, now); err != nil {
 			t.Fatal(err)
 		}
 		d, err := c.PutDish(t.Context(), cook, 0, catalog.DishEdit{CategoryID: new(int64(1)), Names: soup, Image: &picture.ID})
@@ -132,8 +132,8 @@ func TestStore_PutDish(t *testing.T) {
 		_, path := c.PutDish(t.Context(), cook, 4, catalog.DishEdit{Image: new("../../etc")})
 		for name, p := range map[string]struct{ got, want error }{
 			"foreign": {foreign, catalog.ErrShared}, "missing": {missing, catalog.ErrDish},
-			"no such category": {uncategorised, catalog.ErrCategory}, "no such image": {unseen, catalog.ErrPictureUnknown},
-			"no id of an image": {path, catalog.ErrPictureUnknown},
+			"no such category": {uncategorised, catalog.ErrCategory}, "no such image": {unseen, catalog.ErrImageUnknown},
+			"no id of an image": {path, catalog.ErrImageUnknown},
 		} {
 			if !errors.Is(p.got, p.want) {
 				t.Errorf("%s: %v", name, p.got)
@@ -144,7 +144,7 @@ func TestStore_PutDish(t *testing.T) {
 
 func TestStore_Retire(t *testing.T) {
 	each(t, func(t *testing.T, _ *sqldb.DB, s *catalogsql.Store) {
-		c := cookbook(s, now)
+		c := dishService(s, now)
 		if err := c.Retire(t.Context(), cook, 4); !errors.Is(err, catalog.ErrDishInUse) {
 			t.Errorf("a dish on a menu: %v", err)
 		}
@@ -163,7 +163,7 @@ func TestStore_Retire(t *testing.T) {
 		if err := s.RemoveLine(t.Context(), cook, v.ID, line.ItemID, now); err != nil {
 			t.Fatal(err)
 		}
-		for range 2 { // again changes nothing
+		for range 2 { // the second call changes nothing
 			if err := c.Retire(t.Context(), cook, d.ID); err != nil {
 				t.Fatal(err)
 			}
@@ -185,10 +185,10 @@ func TestStore_Retire(t *testing.T) {
 	})
 }
 
-// Whoever retires a dish and whoever puts it on a draft for the first time at once do not both succeed.
+// Retiring a dish and putting it on a draft for the first time cannot both succeed.
 func TestStore_Retire_races(t *testing.T) {
 	each(t, func(t *testing.T, _ *sqldb.DB, s *catalogsql.Store) {
-		c := cookbook(s, now)
+		c := dishService(s, now)
 		v := draft(t, s, 70000)
 		for range 10 {
 			d, err := c.PutDish(t.Context(), cook, 0, catalog.DishEdit{CategoryID: new(int64(1)), Names: soup})
@@ -208,10 +208,10 @@ func TestStore_Retire_races(t *testing.T) {
 	})
 }
 
-// Publishing locks a branch before its dishes, and so does whoever edits a dish: neither waits for the other for ever.
+// Publishing and editing a dish both lock the branch before its dishes, so they cannot deadlock.
 func TestStore_PutDish_while_publishing(t *testing.T) {
 	each(t, func(t *testing.T, _ *sqldb.DB, s *catalogsql.Store) {
-		c := cookbook(s, now)
+		c := dishService(s, now)
 		var wg sync.WaitGroup
 		for range 5 {
 			v := draft(t, s, 70000)
@@ -226,7 +226,7 @@ func TestStore_PutDish_while_publishing(t *testing.T) {
 				}
 			})
 			wg.Go(func() {
-				if _, err := c.PutHeading(t.Context(), cook, 1, catalog.HeadingEdit{Names: soup}); err != nil {
+				if _, err := c.PutCategory(t.Context(), cook, 1, catalog.CategoryEdit{Names: soup}); err != nil {
 					t.Error(err)
 				}
 			})
@@ -235,18 +235,18 @@ func TestStore_PutDish_while_publishing(t *testing.T) {
 	})
 }
 
-func TestStore_KeepPicture(t *testing.T) {
+func TestStore_AddImage(t *testing.T) {
 	each(t, func(t *testing.T, db *sqldb.DB, s *catalogsql.Store) {
 		keep := func(id string, at, before time.Time) {
 			t.Helper()
-			p := catalog.Picture{ID: id, Sizes: map[int][]byte{320: []byte("small" + id), 960: []byte("large" + id)}}
-			if err := s.KeepPicture(t.Context(), p, at, before); err != nil {
+			p := catalog.Image{ID: id, Sizes: map[int][]byte{320: []byte("small" + id), 960: []byte("large" + id)}}
+			if err := s.AddImage(t.Context(), p, at, before); err != nil {
 				t.Fatal(err)
 			}
 		}
 		has := func(id string) bool {
 			t.Helper()
-			b, found, err := s.Picture(t.Context(), id, 960)
+			b, found, err := s.Image(t.Context(), id, 960)
 			if err != nil || found && string(b) != "large"+id {
 				t.Errorf("%q, %v", b, err)
 			}
@@ -255,7 +255,7 @@ func TestStore_KeepPicture(t *testing.T) {
 		const shown, old, fresh = "00000000000000000000000000000001", "00000000000000000000000000000002", "00000000000000000000000000000003"
 		keep(shown, now, now)
 		keep(shown, now, now) // the same again
-		if _, err := cookbook(s, now).PutDish(t.Context(), cook, 4, catalog.DishEdit{Image: new(shown)}); err != nil {
+		if _, err := dishService(s, now).PutDish(t.Context(), cook, 4, catalog.DishEdit{Image: new(shown)}); err != nil {
 			t.Fatal(err)
 		}
 		keep(old, now, now)
@@ -263,8 +263,8 @@ func TestStore_KeepPicture(t *testing.T) {
 		if !has(shown) || has(old) || !has(fresh) || peek[int64](t, db, "images")[0] != 4 {
 			t.Errorf("shown %t, old %t, fresh %t", has(shown), has(old), has(fresh))
 		}
-		if _, found, err := s.Picture(t.Context(), shown, 640); found || err != nil {
-			t.Errorf("a size that there is not: %t, %v", found, err)
+		if _, found, err := s.Image(t.Context(), shown, 640); found || err != nil {
+			t.Errorf("an unknown size: %t, %v", found, err)
 		}
 	})
 }

@@ -14,7 +14,7 @@ import (
 
 func decimal(id int64) string { return strconv.FormatInt(id, 10) }
 
-// MenusOf lists the menus of a branch, of all branches for 0.
+// MenusOf returns the menus of a branch, or of all branches for 0.
 func (s *Store) MenusOf(ctx context.Context, branch int64) ([]catalog.Menu, error) {
 	rows, err := s.db.Query(ctx, menuList, branch)
 	return sqldb.Collect(rows, err, func(r sqldb.Rows) (m catalog.Menu, err error) {
@@ -23,7 +23,7 @@ func (s *Store) MenusOf(ctx context.Context, branch int64) ([]catalog.Menu, erro
 	})
 }
 
-// AddMenu makes a menu.
+// AddMenu creates a menu.
 func (s *Store) AddMenu(
 	ctx context.Context, by identity.Actor, m catalog.Menu, now time.Time,
 ) (catalog.Menu, error) {
@@ -35,13 +35,13 @@ func (s *Store) AddMenu(
 		if m.ID, _, err = sqldb.One(rows, err, scanID); err != nil {
 			return err
 		}
-		return identitysql.RecordAudit(ctx, tx, did(by, now, identity.ActionMenuCreated, "menu", m.ID, m.BranchID).
+		return identitysql.RecordAudit(ctx, tx, auditEntry(by, now, identity.ActionMenuCreated, "menu", m.ID, m.BranchID).
 			WithAfter(map[string]string{"name": m.Name}))
 	})
 	return m, err
 }
 
-// Versions lists the versions of a menu, the newest first.
+// Versions returns a page of a menu's versions, newest first, and their total number.
 func (s *Store) Versions(
 	ctx context.Context, by identity.Actor, menu int64, limit, offset int,
 ) ([]catalog.Version, int64, error) {
@@ -63,8 +63,8 @@ func (s *Store) Versions(
 	return page, total, err
 }
 
-// seen gives a version of a branch that the actor sees.
-func (s *Store) seen(ctx context.Context, by identity.Actor, id int64) (catalog.Version, error) {
+// visibleVersion returns a version, or catalog.ErrVersion if the actor may not see its branch.
+func (s *Store) visibleVersion(ctx context.Context, by identity.Actor, id int64) (catalog.Version, error) {
 	v, err := selectVersion(ctx, s.db, id)
 	if err == nil && !by.Sees(v.BranchID) {
 		return catalog.Version{}, catalog.ErrVersion
@@ -72,9 +72,9 @@ func (s *Store) seen(ctx context.Context, by identity.Actor, id int64) (catalog.
 	return v, err
 }
 
-// Lines gives a version with all that it says.
+// Lines returns a version and its lines in menu order.
 func (s *Store) Lines(ctx context.Context, by identity.Actor, version int64) (catalog.Version, []catalog.Line, error) {
-	v, err := s.seen(ctx, by, version)
+	v, err := s.visibleVersion(ctx, by, version)
 	if err != nil {
 		return v, nil, err
 	}
@@ -82,7 +82,7 @@ func (s *Store) Lines(ctx context.Context, by identity.Actor, version int64) (ca
 	return v, lines, err
 }
 
-// selectLines reads one line of a version, all for 0.
+// selectLines returns the line of an item, or all lines of the version for item 0.
 func selectLines(ctx context.Context, c sqldb.Conn, version, item int64) ([]catalog.Line, error) {
 	rows, err := c.Query(ctx, versionLines, version, item)
 	return sqldb.Collect(rows, err, func(r sqldb.Rows) (l catalog.Line, err error) {
@@ -104,8 +104,8 @@ func selectLines(ctx context.Context, c sqldb.Conn, version, item int64) ([]cata
 	})
 }
 
-// Whole gives the content of any version. The quotas of a draft are those that it would bring into force.
-func (s *Store) Whole(ctx context.Context, by identity.Actor, version int64) (c catalog.Content, err error) {
+// VersionContent returns the content of any version. A draft's quotas are those that publishing would set.
+func (s *Store) VersionContent(ctx context.Context, by identity.Actor, version int64) (c catalog.Content, err error) {
 	v, lines, err := s.Lines(ctx, by, version)
 	if err != nil {
 		return c, err
@@ -131,7 +131,7 @@ func (s *Store) AddLine(
 		if err != nil {
 			return err
 		}
-		if err := drafted(ctx, tx, version); err != nil {
+		if err := requireDraft(ctx, tx, version); err != nil {
 			return err
 		}
 		item, err := ensureItem(ctx, tx, version, dish)
@@ -150,7 +150,8 @@ func (s *Store) AddLine(
 	return line, err
 }
 
-// ensureItem gives the item under which a menu has a dish, and makes it the first time.
+// ensureItem returns the menu's item for a dish and creates it if needed. The statement inserts nothing for an unknown
+// or retired dish.
 func ensureItem(ctx context.Context, tx sqldb.Tx, version, dish int64) (int64, error) {
 	if _, err := tx.Exec(ctx, itemEnsure, version, dish); err != nil {
 		return 0, err
@@ -170,7 +171,7 @@ func ensureItem(ctx context.Context, tx sqldb.Tx, version, dish int64) (int64, e
 	return 0, err
 }
 
-// RemoveLine takes an item off a draft.
+// RemoveLine removes an item from a draft.
 func (s *Store) RemoveLine(ctx context.Context, by identity.Actor, version, item int64, now time.Time) error {
 	return s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
 		branch, err := lockBranch(ctx, tx, by, branchLockVersion, version, catalog.ErrVersion)
@@ -182,12 +183,12 @@ func (s *Store) RemoveLine(ctx context.Context, by identity.Actor, version, item
 			return err
 		}
 		if n == 0 {
-			if err := drafted(ctx, tx, version); err != nil {
+			if err := requireDraft(ctx, tx, version); err != nil {
 				return err
 			}
 			return catalog.ErrItem
 		}
-		return identitysql.RecordAudit(ctx, tx, did(by, now, identity.ActionMenuEdited, "menuVersion", version, branch).
+		return identitysql.RecordAudit(ctx, tx, auditEntry(by, now, identity.ActionMenuEdited, "menuVersion", version, branch).
 			WithBefore(map[string]int64{"menuItem": item}))
 	})
 }
@@ -199,11 +200,11 @@ func (s *Store) Discard(ctx context.Context, by identity.Actor, version int64, n
 		if err != nil {
 			return err
 		}
-		if err := drafted(ctx, tx, version); err != nil {
+		if err := requireDraft(ctx, tx, version); err != nil {
 			return err
 		}
 		tx.Queue(versionClear, version)
 		tx.QueueExactly(1, versionDelete, version)
-		return identitysql.RecordAudit(ctx, tx, did(by, now, identity.ActionMenuDiscarded, "menuVersion", version, branch))
+		return identitysql.RecordAudit(ctx, tx, auditEntry(by, now, identity.ActionMenuDiscarded, "menuVersion", version, branch))
 	})
 }

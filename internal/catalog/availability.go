@@ -1,0 +1,163 @@
+package catalog
+
+import (
+	"context"
+	"time"
+
+	"comanda/internal/identity"
+)
+
+// forever is a business date later than all others.
+const forever = "9999-12-31"
+
+// OffItem is a menu item that is off ("86"): it cannot be ordered until staff restore it, or until RestoreDue restores
+// it after Until. Until it is restored, SQL, phones and the console all report it as off, even past Until.
+type OffItem struct {
+	Item  int64
+	Since time.Time
+	Until time.Time // zero: until staff restore it
+	By    string    // identity.Actor.String()
+}
+
+// LastDate returns the last business date whose counter starts with a cap of 0: the date of the last millisecond before
+// Until.
+func (a OffItem) LastDate(c *Calendar) string {
+	if a.Until.IsZero() {
+		return forever
+	}
+	return c.BizDate(a.Until.Add(-time.Millisecond))
+}
+
+// ItemRef is the branch and the dish of a menu item.
+type ItemRef struct {
+	Branch int64
+	Dish   int64
+}
+
+// OffImpact counts what taking an item off affects: unpaid orders, which keep their units, and members' carts, which
+// can no longer be ordered with it.
+type OffImpact struct {
+	Holds int64
+	Units int64 // held by those orders
+	Carts int64
+}
+
+// Counter is the ledger's counter of an item on one business date.
+type Counter struct {
+	Item int64
+	Cap  *int64 // nil: unlimited
+	Held int64
+	Used int64
+}
+
+// Left returns how many units can still be sold, or nil if there is no cap.
+func (c Counter) Left() *int64 {
+	if c.Cap == nil {
+		return nil
+	}
+	return new(max(0, *c.Cap-c.Held-c.Used))
+}
+
+// OffItemStore stores which items are off; catalogsql implements it. TakeOff and Restore change the cap of the current
+// business date in the same transaction, under the counter lock that placing an order takes.
+type OffItemStore interface {
+	TakeOff(ctx context.Context, by identity.Actor, item int64, until Until, now time.Time) (ItemRef, OffItem, error)
+	// Restore puts an item back on sale. It does nothing for an item that is not off.
+	Restore(ctx context.Context, by identity.Actor, item int64, now time.Time) (ItemRef, error)
+	// RestoreDue restores the items whose Until has passed and returns their branches.
+	RestoreDue(ctx context.Context, now time.Time) (branches []int64, err error)
+	OffItems(ctx context.Context, branch int64) (map[int64]OffItem, error)
+}
+
+// CounterReader reads counters, holds and carts.
+type CounterReader interface {
+	Counters(ctx context.Context, branch int64, date string) ([]Counter, error)
+	Impact(ctx context.Context, at ItemRef, date string, item int64) (OffImpact, error)
+}
+
+// Availability takes items off the menu and restores them, and reports the remaining units to the staff.
+type Availability struct {
+	Store     OffItemStore
+	Counters  CounterReader
+	LiveMenus interface {
+		Get(ctx context.Context, branch int64) (*LiveMenu, error)
+	}
+	Menus *MenuCache
+	Now   func() time.Time
+}
+
+// TakeOff stops the sale of an item. Orders placed before it returns keep their units and are counted in the OffImpact;
+// no later order gets any.
+func (a *Availability) TakeOff(ctx context.Context, by identity.Actor, item int64, until Until) (OffItem, OffImpact, error) {
+	now := a.Now()
+	at, off, err := a.Store.TakeOff(ctx, by, item, until, now)
+	if err != nil {
+		return off, OffImpact{}, err
+	}
+	a.Menus.Invalidate(ctx, at.Branch)
+	b, err := a.Menus.Branch(ctx, at.Branch)
+	if err != nil {
+		return off, OffImpact{}, err
+	}
+	impact, err := a.Counters.Impact(ctx, at, b.Calendar().BizDate(now), item)
+	return off, impact, err
+}
+
+// Restore puts an item back on sale, up to its quota.
+func (a *Availability) Restore(ctx context.Context, by identity.Actor, item int64) error {
+	at, err := a.Store.Restore(ctx, by, item, a.Now())
+	if err == nil {
+		a.Menus.Invalidate(ctx, at.Branch)
+	}
+	return err
+}
+
+// RestoreDue restores the items that are due. It runs every second.
+func (a *Availability) RestoreDue(ctx context.Context) error {
+	branches, err := a.Store.RestoreDue(ctx, a.Now())
+	for _, b := range branches {
+		a.Menus.Invalidate(ctx, b)
+	}
+	return err
+}
+
+// CountedMenu is a branch's live menu with the ledger's counters of the current business date.
+type CountedMenu struct {
+	*LiveMenu
+	Counters map[int64]Counter // by item; missing until the item's first order of the day
+	OffItems map[int64]OffItem // by item
+}
+
+// Left returns how many units of an item can be sold now, or nil if unlimited. It is the minimum of the ledger's
+// counter and what phones show, which can be lower because of stock.
+func (c *CountedMenu) Left(item int64) *int64 {
+	if _, off := c.OffItems[item]; off {
+		return new(int64)
+	}
+	left := c.Counters[item].Left()
+	if shown, limited := c.LiveMenu.Left(item); limited && (left == nil || shown < *left) {
+		left = &shown
+	}
+	return left
+}
+
+// Menu returns a branch's menu with the ledger's counters. A branch that the actor may not see is ErrBranch.
+func (a *Availability) Menu(ctx context.Context, by identity.Actor, branch int64) (*CountedMenu, error) {
+	if !by.Sees(branch) {
+		return nil, ErrBranch
+	}
+	menu, err := a.LiveMenus.Get(ctx, branch)
+	if err != nil {
+		return nil, err
+	}
+	c := &CountedMenu{LiveMenu: menu, Counters: map[int64]Counter{}}
+	counters, err := a.Counters.Counters(ctx, branch, menu.Branch.Calendar().BizDate(a.Now()))
+	if err != nil {
+		return nil, err
+	}
+	for _, n := range counters {
+		c.Counters[n.Item] = n
+	}
+	c.OffItems, err = a.Store.OffItems(ctx, branch)
+	return c, err
+}

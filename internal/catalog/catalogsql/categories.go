@@ -1,0 +1,188 @@
+package catalogsql
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"comanda/internal/catalog"
+	"comanda/internal/document/documentsql"
+	"comanda/internal/fault"
+	"comanda/internal/identity"
+	"comanda/internal/identity/identitysql"
+	"comanda/internal/sqldb"
+)
+
+// Lock order: the branches whose menus show a category or dish, then the category or dish. Publishing takes the same order.
+
+// maxCategories limits the categories of an installation.
+const maxCategories = 1000
+
+var (
+	errTooManyCategories = fault.Newf(fault.Conflict, "category_limit", "At most %d categories can be stored.", maxCategories)
+	errTooManyDishes     = fault.Newf(fault.Conflict, "dish_limit", "At most %d dishes can be stored.", catalog.MaxDishes)
+)
+
+// lockBranches locks the branches whose menus show a category or a dish and returns their ids. It fails with
+// catalog.ErrShared if the actor may not see one of them.
+func lockBranches(ctx context.Context, tx sqldb.Tx, by identity.Actor, q *sqldb.Stmt, id int64) ([]int64, error) {
+	rows, err := tx.Query(ctx, q, id)
+	branches, err := sqldb.Collect(rows, err, scanID)
+	for _, b := range branches {
+		if err == nil && !by.Sees(b) {
+			err = catalog.ErrShared
+		}
+	}
+	return branches, err
+}
+
+// touchBranches increases the revision of branches, which invalidates their cached menus.
+func touchBranches(tx sqldb.Tx, branches []int64) {
+	for _, b := range branches {
+		tx.Queue(branchTouch, b)
+	}
+}
+
+// checkLimit returns full if the statement counts limit rows or more.
+func checkLimit(ctx context.Context, tx sqldb.Tx, q *sqldb.Stmt, limit int64, full error) error {
+	rows, err := tx.Query(ctx, q)
+	n, _, err := sqldb.One(rows, err, scanID)
+	if err == nil && n >= limit {
+		err = full
+	}
+	return err
+}
+
+// Categories returns a page of the categories in menu order, and their total number.
+func (s *Store) Categories(ctx context.Context, limit, offset int) ([]catalog.Category, int64, error) {
+	rows, err := s.db.Query(ctx, categoryCount)
+	total, _, err := sqldb.One(rows, err, scanID)
+	if err != nil {
+		return nil, 0, err
+	}
+	rows, err = s.db.Query(ctx, categoryList, limit, offset)
+	page, err := sqldb.Collect(rows, err, scanCategory)
+	return page, total, err
+}
+
+func scanCategory(r sqldb.Rows) (h catalog.Category, err error) {
+	var names, descriptions string
+	var updated int64
+	if err := r.Scan(&h.ID, &h.Sort, &names, &descriptions, &h.Dishes, &updated); err != nil {
+		return h, err
+	}
+	h.UpdatedAt = time.UnixMilli(updated).UTC()
+	return h, errors.Join(json.Unmarshal([]byte(names), &h.Names), json.Unmarshal([]byte(descriptions), &h.Descriptions))
+}
+
+func selectCategory(ctx context.Context, tx sqldb.Tx, id int64) (catalog.Category, error) {
+	rows, err := tx.Query(ctx, categoryLock, id)
+	h, found, err := sqldb.One(rows, err, scanCategory)
+	if err == nil && !found {
+		err = catalog.ErrCategory
+	}
+	return h, err
+}
+
+// note is the audit log's record of a category or a dish.
+type note struct {
+	Names        catalog.Texts `json:"names"`
+	Descriptions catalog.Texts `json:"descriptions,omitempty"`
+	Sort         *int64        `json:"sort,omitempty"`
+	Category     int64         `json:"categoryId,omitempty"`
+	Image        string        `json:"imageUrl,omitempty"`
+}
+
+func categoryNote(h catalog.Category) note {
+	return note{Names: h.Names, Descriptions: h.Descriptions, Sort: &h.Sort}
+}
+
+// PutCategory changes a category, or creates one for id 0. A new category without a position is the last.
+func (s *Store) PutCategory(
+	ctx context.Context, by identity.Actor, id int64, now time.Time, change catalog.CategoryChange,
+) (h catalog.Category, branches []int64, err error) {
+	err = s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
+		if id == 0 {
+			h, err = addCategory(ctx, tx, by, now, change)
+			return err
+		}
+		if branches, err = lockBranches(ctx, tx, by, branchLockCategory, id); err != nil {
+			return err
+		}
+		was, err := selectCategory(ctx, tx, id)
+		if err != nil {
+			return err
+		}
+		if h, err = change(was); err != nil {
+			return err
+		}
+		h.UpdatedAt = now
+		tx.QueueExactly(1, categoryUpdate, id, h.Sort, jsonText(h.Names), textsJSON(h.Descriptions), now.UnixMilli(), by.String())
+		touchBranches(tx, branches)
+		documentsql.Changed(tx, now, "category", decimal(id))
+		return identitysql.RecordAudit(ctx, tx, auditEntry(by, now, identity.ActionCategoryEdited, "category", id, 0).
+			WithBefore(categoryNote(was)).WithAfter(categoryNote(h)))
+	})
+	return h, branches, err
+}
+
+// sortLast marks a new category whose position was not set.
+const sortLast = -1
+
+func addCategory(
+	ctx context.Context, tx sqldb.Tx, by identity.Actor, now time.Time, change catalog.CategoryChange,
+) (catalog.Category, error) {
+	h, err := change(catalog.Category{Sort: sortLast})
+	if err == nil {
+		err = checkLimit(ctx, tx, categoryCount, maxCategories, errTooManyCategories)
+	}
+	if err != nil {
+		return h, err
+	}
+	var sort *int64
+	if h.Sort != sortLast {
+		sort = &h.Sort
+	}
+	rows, err := tx.Query(ctx, categoryInsert, sort, jsonText(h.Names), textsJSON(h.Descriptions), now.UnixMilli(), by.String())
+	id, _, err := sqldb.One(rows, err, scanID)
+	if err != nil {
+		return h, err
+	}
+	documentsql.Changed(tx, now, "category", decimal(id))
+	if h, err = selectCategory(ctx, tx, id); err != nil {
+		return h, err
+	}
+	return h, identitysql.RecordAudit(ctx, tx,
+		auditEntry(by, now, identity.ActionCategoryEdited, "category", id, 0).WithAfter(categoryNote(h)))
+}
+
+// textsJSON converts optional texts for a JSON column.
+func textsJSON(t catalog.Texts) string {
+	if len(t) == 0 {
+		return "{}"
+	}
+	return jsonText(t)
+}
+
+// DeleteCategory deletes a category. The foreign key of dishes refuses one in use.
+func (s *Store) DeleteCategory(ctx context.Context, by identity.Actor, id int64, now time.Time) error {
+	err := s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
+		was, err := selectCategory(ctx, tx, id)
+		if err != nil {
+			return err
+		}
+		rows, err := tx.Query(ctx, categoryDelete, id)
+		version, _, err := sqldb.One(rows, err, scanID)
+		if err != nil {
+			return err
+		}
+		documentsql.Deleted(tx, now, "category", decimal(id), version)
+		return identitysql.RecordAudit(ctx, tx,
+			auditEntry(by, now, identity.ActionCategoryDeleted, "category", id, 0).WithBefore(categoryNote(was)))
+	})
+	if errors.Is(err, sqldb.ErrForeignKey) {
+		return catalog.ErrCategoryInUse
+	}
+	return err
+}

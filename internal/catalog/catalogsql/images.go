@@ -1,0 +1,26 @@
+package catalogsql
+
+import (
+	"context"
+	"time"
+
+	"comanda/internal/catalog"
+	"comanda/internal/sqldb"
+)
+
+// AddImage stores an image and purges images that no dish shows and that were last used before an instant.
+func (s *Store) AddImage(ctx context.Context, p catalog.Image, now, before time.Time) error {
+	return s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
+		tx.Queue(imagePurge, before.UnixMilli())
+		for _, width := range []int{catalog.Thumb, catalog.Large} { // always in this order, so that two uploads of one image cannot deadlock
+			tx.Queue(imageInsert, p.ID, width, p.Sizes[width], now.UnixMilli())
+		}
+		return checkLimit(ctx, tx, imageCount, catalog.MaxImages+1, catalog.ErrTooManyImages)
+	})
+}
+
+// Image returns an image in one of its sizes; found is false for an unknown id or width.
+func (s *Store) Image(ctx context.Context, id string, width int) (bytes []byte, found bool, err error) {
+	rows, err := s.db.Query(ctx, imageSelect, id, width)
+	return sqldb.One(rows, err, sqldb.Value[[]byte])
+}

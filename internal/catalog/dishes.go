@@ -1,0 +1,208 @@
+package catalog
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"comanda/internal/fault"
+	"comanda/internal/identity"
+)
+
+// The faults of categories and dishes. ErrShared protects branches that the actor may not see: categories and dishes
+// belong to the whole installation.
+var (
+	ErrCategory      = fault.New(fault.NotFound, "category_not_found", "There is no such category.")
+	ErrCategoryInUse = fault.New(fault.Conflict, "category_in_use", "There are dishes in this category.")
+	ErrDish          = fault.New(fault.NotFound, "dish_not_found", "There is no such dish.")
+	ErrDishInUse     = fault.New(fault.Conflict, "dish_in_use", "The dish is on a menu in force or a draft; take it off first.")
+	ErrDishRetired   = fault.New(fault.Conflict, "dish_retired", "The dish was retired.")
+	ErrShared        = fault.New(fault.Forbidden, "shared_with_others",
+		"This is also on the menu of a branch that you cannot edit. Ask someone with access to all branches.")
+	ErrImageUnknown = fault.New(fault.Invalid, "image_unknown", "There is no such image; send it first.")
+)
+
+// CategoryEdit is a change to a category. Nil fields stay as they are.
+type CategoryEdit struct {
+	Sort         *int64
+	Names        Texts
+	Descriptions Texts
+}
+
+func (e CategoryEdit) apply(c Category) (Category, error) {
+	if err := checkSort(e.Sort); err != nil {
+		return c, err
+	}
+	if e.Sort != nil {
+		c.Sort = *e.Sort
+	}
+	if e.Names != nil {
+		c.Names = e.Names
+	}
+	if e.Descriptions != nil {
+		c.Descriptions = e.Descriptions
+	}
+	return c, checkTexts("A category", c.Names, c.Descriptions)
+}
+
+// checkTexts validates names, which are required, and descriptions, which are not.
+func checkTexts(what string, names, descriptions Texts) error {
+	if err := names.Check(what, MaxName); err != nil {
+		return err
+	}
+	if len(descriptions) == 0 {
+		return nil
+	}
+	return descriptions.Check(what+"'s description", MaxDescription)
+}
+
+// Dish is a dish as the staff manage it.
+type Dish struct {
+	ID           int64
+	CategoryID   int64
+	Names        Texts
+	Descriptions Texts
+	ImageURL     string // empty for none
+	OnMenu       bool   // on the published menu of any branch
+	Retired      bool
+	UpdatedAt    time.Time
+}
+
+// DishEdit is a change to a dish. Nil fields stay as they are.
+type DishEdit struct {
+	CategoryID   *int64
+	Names        Texts
+	Descriptions Texts
+	Image        *string // image id; empty removes the image
+}
+
+// apply returns the changed dish. The store checks that its category and image exist.
+func (e DishEdit) apply(d Dish) (Dish, error) {
+	if d.Retired {
+		return d, ErrDishRetired
+	}
+	if e.CategoryID != nil {
+		d.CategoryID = *e.CategoryID
+	}
+	if e.Names != nil {
+		d.Names = e.Names
+	}
+	if e.Descriptions != nil {
+		d.Descriptions = e.Descriptions
+	}
+	if e.Image != nil {
+		d.ImageURL = ImageURL(*e.Image)
+	}
+	return d, checkTexts("A dish", d.Names, d.Descriptions)
+}
+
+// The store calls changes while it holds the row locks, so they must not do I/O.
+type (
+	// CategoryChange returns the new state of a category.
+	CategoryChange func(Category) (Category, error)
+	// DishChange returns the new state of a dish.
+	DishChange func(Dish) (Dish, error)
+)
+
+// DishStore stores categories and dishes; catalogsql implements it. The Put methods create a row for id 0 and return
+// the branches whose menus show it.
+type DishStore interface {
+	Categories(ctx context.Context, limit, offset int) (page []Category, total int64, err error)
+	PutCategory(ctx context.Context, by identity.Actor, id int64, now time.Time, change CategoryChange) (Category, []int64, error)
+	DeleteCategory(ctx context.Context, by identity.Actor, id int64, now time.Time) error
+	// Dishes returns the dishes of a category, or all for 0, ordered by category and id; at most MaxDishes.
+	Dishes(ctx context.Context, category int64, retired bool) ([]Dish, error)
+	PutDish(ctx context.Context, by identity.Actor, id int64, now time.Time, change DishChange) (Dish, []int64, error)
+	// Retire keeps a dish from being put on menus. It fails with ErrDishInUse while the dish is on a published menu or
+	// a draft.
+	Retire(ctx context.Context, by identity.Actor, id int64, now time.Time) error
+}
+
+// MaxDishes limits the dishes of an installation, which has hundreds. It bounds the memory of a search.
+const MaxDishes = 5000
+
+// DishService manages categories and dishes for the staff. Changes are visible at once in this process and within a
+// second in others.
+type DishService struct {
+	Store DishStore
+	Menus *MenuCache
+	Now   func() time.Time
+}
+
+// Categories returns a page of the categories in menu order, and their total number.
+func (s *DishService) Categories(ctx context.Context, limit, offset int) ([]Category, int64, error) {
+	return s.Store.Categories(ctx, limit, offset)
+}
+
+// PutCategory changes a category, or creates one for id 0.
+func (s *DishService) PutCategory(ctx context.Context, by identity.Actor, id int64, e CategoryEdit) (Category, error) {
+	c, branches, err := s.Store.PutCategory(ctx, by, id, s.Now(), e.apply)
+	s.invalidate(ctx, branches, err)
+	return c, err
+}
+
+// DeleteCategory deletes a category that has no dishes.
+func (s *DishService) DeleteCategory(ctx context.Context, by identity.Actor, id int64) error {
+	return s.Store.DeleteCategory(ctx, by, id, s.Now())
+}
+
+// DishFilter selects dishes. The zero value selects all that are not retired.
+type DishFilter struct {
+	Category int64
+	Query    string // part of a name in any locale
+	Retired  bool   // includes retired dishes
+	Limit    int
+	Offset   int
+}
+
+// matches reports whether a name of the dish contains the query.
+func (f DishFilter) matches(d Dish) bool {
+	q := strings.ToLower(strings.TrimSpace(f.Query))
+	if q == "" {
+		return true
+	}
+	for _, name := range d.Names {
+		if strings.Contains(strings.ToLower(name), q) {
+			return true
+		}
+	}
+	return false
+}
+
+// Dishes returns a page of the matching dishes and their total number. It filters in Go: PostgreSQL and SQLite differ
+// in how they fold the case of letters beyond ASCII.
+func (s *DishService) Dishes(ctx context.Context, f DishFilter) ([]Dish, int64, error) {
+	all, err := s.Store.Dishes(ctx, f.Category, f.Retired)
+	if err != nil {
+		return nil, 0, err
+	}
+	all = slices.DeleteFunc(all, func(d Dish) bool { return !f.matches(d) })
+	total := int64(len(all))
+	all = all[min(f.Offset, len(all)):]
+	return all[:min(f.Limit, len(all))], total, nil
+}
+
+// PutDish changes a dish, or creates one for id 0.
+func (s *DishService) PutDish(ctx context.Context, by identity.Actor, id int64, e DishEdit) (Dish, error) {
+	if e.Image != nil && *e.Image != "" && !ValidImageID(*e.Image) {
+		return Dish{}, ErrImageUnknown
+	}
+	d, branches, err := s.Store.PutDish(ctx, by, id, s.Now(), e.apply)
+	s.invalidate(ctx, branches, err)
+	return d, err
+}
+
+// Retire retires a dish. Orders and closed versions still refer to it.
+func (s *DishService) Retire(ctx context.Context, by identity.Actor, id int64) error {
+	return s.Store.Retire(ctx, by, id, s.Now())
+}
+
+func (s *DishService) invalidate(ctx context.Context, branches []int64, err error) {
+	if err != nil {
+		return
+	}
+	for _, b := range branches {
+		s.Menus.Invalidate(ctx, b)
+	}
+}
