@@ -85,7 +85,7 @@ func (k *Core) announce(ctx context.Context, c Config, o ServeOptions, s *httpap
 	if !o.Demo {
 		return
 	}
-	links, err := Links(ctx, c, k.Floor.Plan.Tables, 0)
+	links, err := Links(ctx, c, k.Floor.Store.Tables, 0)
 	if err != nil {
 		k.Log.WarnContext(ctx, "the tables' links could not be read", "err", err)
 	}

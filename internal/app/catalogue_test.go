@@ -33,11 +33,11 @@ func seat(t *testing.T, k *Core) ordering.Guest {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, err := k.Door.Landing(t.Context(), tables[0].QR, "")
+	l, err := k.Landing.Scan(t.Context(), tables[0].QR, "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	return ordering.Guest{Branch: 1, VisitID: l.VisitID, Hash: visit.Hash(l.CustomerToken)}
+	return ordering.Guest{Branch: 1, VisitID: l.VisitID, Hash: visit.HashToken(l.CustomerToken)}
 }
 
 // order places one portion.

@@ -77,7 +77,7 @@ type Core struct {
 	Branches *catalog.BranchAdmin
 	Editor   *catalog.MenuEditor
 	Guests   *visit.Guests
-	Door     *visit.Door
+	Landing  *visit.Landing
 	Floor    *visit.Floor
 	Gate     *stockredis.Cache
 	Keeper   *stock.Syncer
@@ -137,8 +137,8 @@ func (k *Core) wireCatalog() {
 func (k *Core) wireVisits(reg prometheus.Registerer) {
 	store := visitsql.New(k.DB)
 	k.Guests = visit.NewGuests(store, visitredis.New(k.Redis), k.Menus, k.DB.Now)
-	k.Door = &visit.Door{Store: store, Branches: k.Menus, Guests: k.Guests, Now: k.DB.Now, Scanned: countScans(reg)}
-	k.Floor = &visit.Floor{Plan: store, Furniture: store, Parties: store, Broom: store, Guests: k.Guests, Now: k.DB.Now}
+	k.Landing = &visit.Landing{Store: store, Branches: k.Menus, Guests: k.Guests, Now: k.DB.Now, OnScan: countScans(reg)}
+	k.Floor = &visit.Floor{Store: store, Guests: k.Guests, Now: k.DB.Now}
 }
 
 func (k *Core) wireStock(reg prometheus.Registerer) {

@@ -16,7 +16,7 @@ func (k *Core) wireLive(reg prometheus.Registerer) {
 		k.Boards.MenuChanged(branch)
 		k.Live.Menu(branch)
 	}
-	k.Floor.Told = func(branch int64) {
+	k.Floor.OnChange = func(branch int64) {
 		k.Ledger.Watches().Wake(branch)
 		k.Live.Floor(branch)
 	}

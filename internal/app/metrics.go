@@ -196,7 +196,7 @@ func countScans(reg prometheus.Registerer) func(result string) {
 	scans := promauto.With(reg).NewCounterVec(prometheus.CounterOpts{
 		Name: "qr_exchange_total", Help: "Scans of tables' codes, by what became of them.",
 	}, []string{"result"})
-	for _, r := range visit.ScanResults() { // an alert finds the series before the first scan
+	for _, r := range visit.ScanOutcomes() { // an alert finds the series before the first scan
 		scans.WithLabelValues(r)
 	}
 	return func(result string) { scans.WithLabelValues(result).Inc() }

@@ -55,7 +55,7 @@ func (k *Core) register(a *httpapi.API) {
 	identityhttp.Member(a, k.Accounts, k.Config.encrypted())
 	identityhttp.Admin(a, k.Administration)
 	identityhttp.Setup(a, k.Setup)
-	visithttp.Guest(a, k.Door)
+	visithttp.Guest(a, k.Landing)
 	visithttp.Staff(a, k.Floor, k.Config.PublicURL)
 	visithttp.Calls(a, k.Floor)
 	orderinghttp.Register(a, k.Orders, k.Guests, k.Reader, k.Ledger)

@@ -133,8 +133,8 @@ func (h *house) server(t *testing.T, limits ordering.Limits) *httpapi.Server {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cataloghttp.Guest(server.API(), boards, &visit.Floor{Plan: store, Guests: guests, Now: h.db.Now})
-	visithttp.Guest(server.API(), &visit.Door{Store: store, Branches: h.menus, Guests: guests, Now: h.db.Now})
+	cataloghttp.Guest(server.API(), boards, &visit.Floor{Store: store, Guests: guests, Now: h.db.Now})
+	visithttp.Guest(server.API(), &visit.Landing{Store: store, Branches: h.menus, Guests: guests, Now: h.db.Now})
 	carthttp.Register(server.API(), baskets)
 	orderinghttp.Register(server.API(), orders, guests, reader, ledger)
 	orderinghttp.RegisterGateways(server.API(), orders, orderinghttp.Gateways{VNPay: till})

@@ -156,7 +156,7 @@ func TestLoad_keeps_what_was_edited(t *testing.T) {
 		if _, err := store.Publish(t.Context(), identity.System(), draft.ID, now); err != nil {
 			t.Fatal(err)
 		}
-		if _, _, err := visitsql.New(db).Rotate(t.Context(), identity.System(), 3, visit.NewQRToken(), now); err != nil {
+		if _, _, err := visitsql.New(db).RotateQR(t.Context(), identity.System(), 3, visit.NewQRToken(), now); err != nil {
 			t.Fatal(err)
 		}
 		edited := contentOf(t, db)

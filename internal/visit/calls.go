@@ -7,42 +7,42 @@ import (
 	"comanda/internal/identity"
 )
 
-// Call says what a guest wants who calls.
-type Call string
+// CallReason is what a guest calls for.
+type CallReason string
 
-// The calls.
+// The reasons for a call.
 const (
-	ForBill  Call = "BILL"
-	ForHelp  Call = "HELP"
-	ForWater Call = "WATER"
+	CallBill  CallReason = "BILL"
+	CallHelp  CallReason = "HELP"
+	CallWater CallReason = "WATER"
 )
 
-// Calls is since when a visit has been calling, by what it wants; zero where it does not call.
+// Calls has the start of each call of a visit, or the zero time.
 type Calls struct{ Bill, Help, Water time.Time }
 
-// Since tells since when a visit has been calling for something; zero when it does not.
-func (c Calls) Since(reason Call) time.Time {
-	return map[Call]time.Time{ForBill: c.Bill, ForHelp: c.Help, ForWater: c.Water}[reason]
+// Since returns the start of a call, or the zero time if the visit has no such call.
+func (c Calls) Since(reason CallReason) time.Time {
+	return map[CallReason]time.Time{CallBill: c.Bill, CallHelp: c.Help, CallWater: c.Water}[reason]
 }
 
-// Call has a guest's visit call for something until it is answered. To call again changes nothing: it has been calling
-// since the first time. ErrClosed when the visit has ended.
-func (f *Floor) Call(ctx context.Context, g Guest, reason Call) (Visit, error) {
-	v, rang, err := f.Parties.Call(ctx, g.VisitID, reason, f.Now())
+// Call starts a call of a guest's visit, which lasts until it is answered. A repeated call keeps its start. It fails
+// with ErrClosed for a closed visit.
+func (f *Floor) Call(ctx context.Context, g Guest, reason CallReason) (Visit, error) {
+	v, added, err := f.Store.Call(ctx, g.VisitID, reason, f.Now())
 	if err != nil {
 		return Visit{}, err
 	}
-	if rang {
-		f.told(v.BranchID)
+	if added {
+		f.notify(v.BranchID)
 	}
 	return v, nil
 }
 
-// Answer ends a call of a visit, all its calls where the reason is empty. To answer nothing is no error.
-func (f *Floor) Answer(ctx context.Context, by identity.Actor, id string, reason Call) (Visit, error) {
-	v, err := f.Parties.Answer(ctx, by, id, reason)
+// Answer ends a call of a visit, or all its calls if the reason is empty. It succeeds without a call.
+func (f *Floor) Answer(ctx context.Context, by identity.Actor, id string, reason CallReason) (Visit, error) {
+	v, err := f.Store.Answer(ctx, by, id, reason)
 	if err == nil {
-		f.told(v.BranchID)
+		f.notify(v.BranchID)
 	}
 	return v, err
 }

@@ -7,62 +7,55 @@ import (
 )
 
 const (
-	rememberFor   = 5 * time.Second // how far this process may be behind a closing elsewhere
-	rememberMax   = 100_000         // guests; beyond it everything is forgotten and asked again
-	readAfterward = 30 * time.Minute
+	cacheTTL  = 5 * time.Second // how far this process may be behind a closing elsewhere
+	cacheMax  = 100_000         // guests; a full cache is emptied
+	readGrace = 30 * time.Minute
 
-	// believedFor is how long a copy in Redis counts before SQL is asked again. An old copy that somebody puts back
-	// after the visit was closed shows its guest no more than readAfterward does, and a closed visit orders nothing: the
-	// ledger asks SQL.
-	believedFor = readAfterward
+	// bindingValid is how long a binding in Redis is valid before SQL is read again. Someone with write access to Redis
+	// who restores an old binding of a closed visit gains nothing: it allows reading no longer than readGrace does, and
+	// the ledger checks in SQL that the visit is open.
+	bindingValid = readGrace
 )
 
-// Ledger is what resolving needs of the store, normally visitsql.
-type Ledger interface {
-	Guest(ctx context.Context, tokenHash string) (g Guest, found bool, err error)
-	// Seen moves the sign of life of visits that are still open.
-	Seen(ctx context.Context, at map[string]time.Time) error
-}
-
-// Bindings remembers in Redis which visit a token belongs to, normally visitredis. It is written after SQL and may
-// forget at any moment; whatever fails here, SQL is asked.
+// Bindings caches in Redis which visit a token belongs to; visitredis implements it. It is written after SQL and may
+// lose any key at any time. On any failure SQL is read.
 type Bindings interface {
-	// Bind remembers a guest for life, counted anew at every Find, but has nobody believe it after an instant.
-	Bind(ctx context.Context, token string, g Guest, life time.Duration, until time.Time) error
-	// Find gives a guest of an open visit; life tells by branch how long the guest is remembered from now on.
-	Find(ctx context.Context, token string, now time.Time, life func(branch int64) time.Duration) (
+	// Bind stores a guest with a TTL, which every Find renews. After the instant until, Find does not return it.
+	Bind(ctx context.Context, token string, g Guest, ttl time.Duration, until time.Time) error
+	// Find returns the guest of an open visit and renews its TTL to ttl(branch).
+	Find(ctx context.Context, token string, now time.Time, ttl func(branch int64) time.Duration) (
 		g Guest, found bool, err error)
-	// Unbind forgets all guests of visits.
+	// Unbind removes all guests of visits.
 	Unbind(ctx context.Context, visits []string) error
 }
 
-// Guests tells who a customer token belongs to, and notes signs of life. It is safe for concurrent use.
+// Guests resolves customer tokens and records when visits were last seen. It is safe for concurrent use.
 type Guests struct {
-	store    Ledger
+	store    GuestStore
 	bindings Bindings
 	branches Branches
 	now      func() time.Time
 
-	mu       sync.RWMutex
-	byHash   map[string]remembered
-	closings uint64               // counts calls of forget: what was read before one may be outdated
-	seen     map[string]time.Time // visit -> last sign of life, until it is written
+	mu         sync.RWMutex
+	cache      map[string]cachedGuest
+	generation uint64               // incremented by drop: a guest read before that may be outdated
+	seen       map[string]time.Time // visit id -> last seen, until FlushSeen stores it
 }
 
-type remembered struct {
+type cachedGuest struct {
 	guest Guest
 	until time.Time
 }
 
-// NewGuests makes an empty memory.
-func NewGuests(store Ledger, bindings Bindings, branches Branches, now func() time.Time) *Guests {
+// NewGuests returns an empty cache.
+func NewGuests(store GuestStore, bindings Bindings, branches Branches, now func() time.Time) *Guests {
 	return &Guests{
 		store: store, bindings: bindings, branches: branches, now: now,
-		byHash: map[string]remembered{}, seen: map[string]time.Time{},
+		cache: map[string]cachedGuest{}, seen: map[string]time.Time{},
 	}
 }
 
-// Resolve gives the guest of a token whose visit is open; otherwise ErrToken or ErrClosed.
+// Resolve returns the guest of a token. It fails with ErrToken for an unknown token and ErrClosed for a closed visit.
 func (s *Guests) Resolve(ctx context.Context, token string) (Guest, error) {
 	g, err := s.find(ctx, token)
 	if err == nil && !g.VisitOpen {
@@ -71,42 +64,42 @@ func (s *Guests) Resolve(ctx context.Context, token string) (Guest, error) {
 	return g, err
 }
 
-// ResolveForRead is Resolve for looking at what was ordered: it also gives guests whose visit was closed less than 30
-// minutes ago (V2), with VisitOpen false.
+// ResolveForRead is Resolve for reading orders. It also returns guests whose visit was closed less than readGrace ago
+// (V2), with VisitOpen false.
 func (s *Guests) ResolveForRead(ctx context.Context, token string) (Guest, error) {
 	g, err := s.find(ctx, token)
-	if err == nil && !g.VisitOpen && s.now().Sub(g.ClosedAt) > readAfterward {
+	if err == nil && !g.VisitOpen && s.now().Sub(g.ClosedAt) > readGrace {
 		return Guest{}, ErrClosed
 	}
 	return g, err
 }
 
-// find asks this process, then Redis, then SQL.
+// find looks in this process, then in Redis, then in SQL.
 func (s *Guests) find(ctx context.Context, token string) (Guest, error) {
-	if !formed(token, customerBytes) {
+	if !wellFormed(token, customerBytes) {
 		return Guest{}, ErrToken
 	}
-	hash := Hash(token)
+	hash := HashToken(token)
 	s.mu.RLock()
-	r, ok := s.byHash[hash]
-	closings := s.closings
+	r, ok := s.cache[hash]
+	closings := s.generation
 	s.mu.RUnlock()
 	if ok && s.now().Before(r.until) {
 		return r.guest, nil
 	}
-	g, found, err := s.bindings.Find(ctx, token, s.now(), s.life(ctx))
+	g, found, err := s.bindings.Find(ctx, token, s.now(), s.bindingTTL(ctx))
 	g.TokenHash = hash
 	if err != nil || !found {
-		if g, err = s.ask(ctx, token, hash); err != nil {
+		if g, err = s.load(ctx, token, hash); err != nil {
 			return Guest{}, err
 		}
 	}
-	s.remember(g, closings)
+	s.cacheGuest(g, closings)
 	return g, nil
 }
 
-// ask asks SQL, and lets Redis know the answer.
-func (s *Guests) ask(ctx context.Context, token, hash string) (Guest, error) {
+// load reads SQL and stores the guest in Redis.
+func (s *Guests) load(ctx context.Context, token, hash string) (Guest, error) {
 	g, found, err := s.store.Guest(ctx, hash)
 	if err != nil {
 		return Guest{}, err
@@ -115,13 +108,13 @@ func (s *Guests) ask(ctx context.Context, token, hash string) (Guest, error) {
 		return Guest{}, ErrToken
 	}
 	if g.VisitOpen {
-		s.bind(ctx, token, g, s.life(ctx)(g.BranchID))
+		s.bind(ctx, token, g, s.bindingTTL(ctx)(g.BranchID))
 	}
 	return g, nil
 }
 
-// life tells how long a branch's guest is remembered; a branch that cannot be read now gets little.
-func (s *Guests) life(ctx context.Context) func(branch int64) time.Duration {
+// bindingTTL returns the TTL of a branch's bindings. It is a minute if the branch cannot be read.
+func (s *Guests) bindingTTL(ctx context.Context) func(branch int64) time.Duration {
 	return func(branch int64) time.Duration {
 		b, err := s.branches.Branch(ctx, branch)
 		if err != nil {
@@ -131,39 +124,39 @@ func (s *Guests) life(ctx context.Context) func(branch int64) time.Duration {
 	}
 }
 
-// remember keeps what was read, unless a visit was closed here since closings was counted.
-func (s *Guests) remember(g Guest, closings uint64) {
+// cacheGuest caches a guest, unless drop was called since generation was read. It also records that the visit was seen.
+func (s *Guests) cacheGuest(g Guest, closings uint64) {
 	now := s.now()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if g.VisitOpen {
 		s.seen[g.VisitID] = now
 	}
-	if s.closings != closings {
+	if s.generation != closings {
 		return
 	}
-	if len(s.byHash) >= rememberMax {
-		clear(s.byHash)
+	if len(s.cache) >= cacheMax {
+		clear(s.cache)
 	}
-	s.byHash[g.TokenHash] = remembered{g, now.Add(rememberFor)}
+	s.cache[g.TokenHash] = cachedGuest{g, now.Add(cacheTTL)}
 }
 
-// welcome notes a guest who has just been let in, after SQL has.
-func (s *Guests) welcome(ctx context.Context, token string, g Guest, life time.Duration) {
+// admit caches a guest after SQL has stored it.
+func (s *Guests) admit(ctx context.Context, token string, g Guest, life time.Duration) {
 	s.mu.RLock()
-	closings := s.closings
+	closings := s.generation
 	s.mu.RUnlock()
 	s.bind(ctx, token, g, life)
-	s.remember(g, closings)
+	s.cacheGuest(g, closings)
 }
 
-// bind lets Redis know a guest of an open visit, which only saves work. What fails is counted there.
+// bind stores a guest in Redis. Errors are ignored, because SQL has the guest; redisdb counts them.
 func (s *Guests) bind(ctx context.Context, token string, g Guest, life time.Duration) {
-	_ = s.bindings.Bind(ctx, token, g, life, s.now().Add(believedFor))
+	_ = s.bindings.Bind(ctx, token, g, life, s.now().Add(bindingValid))
 }
 
-// forget drops the guests of visits that were closed, here and in Redis.
-func (s *Guests) forget(ctx context.Context, visits []string) error {
+// drop removes the guests of closed visits from this process and from Redis.
+func (s *Guests) drop(ctx context.Context, visits []string) error {
 	if len(visits) == 0 {
 		return nil
 	}
@@ -172,17 +165,18 @@ func (s *Guests) forget(ctx context.Context, visits []string) error {
 		closed[v] = true
 	}
 	s.mu.Lock()
-	s.closings++
-	for hash, r := range s.byHash {
+	s.generation++
+	for hash, r := range s.cache {
 		if closed[r.guest.VisitID] {
-			delete(s.byHash, hash)
+			delete(s.cache, hash)
 		}
 	}
 	s.mu.Unlock()
 	return s.bindings.Unbind(ctx, visits)
 }
 
-// FlushSeen writes the signs of life noted since the last call. What could not be written is kept for the next.
+// FlushSeen stores the last-seen times recorded since the last call. Times that could not be stored are kept for the
+// next call.
 func (s *Guests) FlushSeen(ctx context.Context) error {
 	s.mu.Lock()
 	seen := s.seen
@@ -191,7 +185,7 @@ func (s *Guests) FlushSeen(ctx context.Context) error {
 	if len(seen) == 0 {
 		return nil
 	}
-	err := s.store.Seen(ctx, seen)
+	err := s.store.UpdateLastSeen(ctx, seen)
 	if err != nil {
 		s.mu.Lock()
 		for visit, at := range seen {

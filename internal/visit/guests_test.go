@@ -10,18 +10,18 @@ import (
 	"comanda/internal/visit/visittest"
 )
 
-func TestMemory(t *testing.T) {
-	visittest.Bindings(t, func(*testing.T) visit.Bindings { return visittest.NewMemory() })
+func TestMemoryBindings(t *testing.T) {
+	visittest.BindingsSuite(t, func(*testing.T) visit.Bindings { return visittest.NewMemoryBindings() })
 }
 
 // V2: open, then closed but readable, then nothing.
 func TestGuests_Resolve(t *testing.T) {
 	each(t, func(h *house) {
 		t := h.t
-		l := h.land(3, "")
+		l := h.scan(3, "")
 		g, err := h.guests.Resolve(t.Context(), l.CustomerToken)
 		want := visit.Guest{
-			TokenHash: visit.Hash(l.CustomerToken), VisitID: l.VisitID, BranchID: 1, TableID: 3, VisitOpen: true,
+			TokenHash: visit.HashToken(l.CustomerToken), VisitID: l.VisitID, BranchID: 1, TableID: 3, VisitOpen: true,
 		}
 		if g != want || err != nil {
 			t.Errorf("%+v, %v", g, err)
@@ -39,10 +39,10 @@ func TestGuests_Resolve(t *testing.T) {
 	})
 }
 
-func TestGuests_Resolve_refuses_strangers(t *testing.T) {
+func TestGuests_Resolve_refuses_unknown_tokens(t *testing.T) {
 	inSQLite(t, func(h *house) {
-		l := h.land(3, "")
-		for _, token := range []string{"", "x", l.CustomerToken + "A", l.CustomerToken[:42] + "\n", visit.Hash(l.CustomerToken)} {
+		l := h.scan(3, "")
+		for _, token := range []string{"", "x", l.CustomerToken + "A", l.CustomerToken[:42] + "\n", visit.HashToken(l.CustomerToken)} {
 			_, err := h.guests.Resolve(t.Context(), token)
 			wantFault(t, token, err, visit.ErrToken)
 		}
@@ -50,14 +50,14 @@ func TestGuests_Resolve_refuses_strangers(t *testing.T) {
 		_, err := h.guests.Resolve(t.Context(), visit.NewCustomerToken())
 		wantFault(t, "an unknown token", err, visit.ErrToken)
 		if n := h.store.guests.Load() - asked; asked != 0 || n != 1 {
-			t.Errorf("SQL was asked %d times for impossible tokens, %d times for a possible one", asked, n)
+			t.Errorf("%d queries for malformed tokens, %d for a well-formed one", asked, n)
 		}
 	})
 }
 
-func TestGuests_Resolve_rarely_asks_SQL(t *testing.T) {
+func TestGuests_Resolve_rarely_queries_SQL(t *testing.T) {
 	inSQLite(t, func(h *house) {
-		l := h.land(3, "")
+		l := h.scan(3, "")
 		resolve := func(what string, want int64) {
 			t.Helper()
 			h.store.guests.Store(0)
@@ -67,7 +67,7 @@ func TestGuests_Resolve_rarely_asks_SQL(t *testing.T) {
 				}
 			}
 			if n := h.store.guests.Load(); n != want {
-				t.Errorf("%s: SQL was asked %d times, want %d", what, n, want)
+				t.Errorf("%s: %d queries, want %d", what, n, want)
 			}
 		}
 		resolve("after landing", 0)
@@ -82,29 +82,29 @@ func TestGuests_Resolve_rarely_asks_SQL(t *testing.T) {
 	})
 }
 
-func TestGuests_Resolve_tells_Redis_what_SQL_knew(t *testing.T) {
+func TestGuests_Resolve_stores_in_Redis_what_SQL_returned(t *testing.T) {
 	inSQLite(t, func(h *house) {
-		l := h.land(3, "")
-		lost := visittest.NewMemory() // as after FLUSHALL
+		l := h.scan(3, "")
+		lost := visittest.NewMemoryBindings() // as after FLUSHALL
 		h.redis = lost
 		h.restart()
 		if _, err := h.guests.Resolve(t.Context(), l.CustomerToken); err != nil || lost.Len() != 1 {
-			t.Errorf("%d guests are remembered, %v", lost.Len(), err)
+			t.Errorf("%d guests are cached, %v", lost.Len(), err)
 		}
 		h.close(l.VisitID)
 		h.restart()
 		_, err := h.guests.Resolve(t.Context(), l.CustomerToken)
 		wantFault(t, "after the closing", err, visit.ErrClosed)
 		if lost.Len() != 0 {
-			t.Error("a closed visit came back into Redis")
+			t.Error("a closed visit was written to Redis")
 		}
 	})
 }
 
-// A reading that began before a closing has seen the visit open; it must not be remembered after it.
-func TestGuests_Resolve_forgets_what_a_closing_outdates(t *testing.T) {
+// A query that started before a closing has read the visit as open; its result must not be cached.
+func TestGuests_Resolve_discards_what_a_closing_outdates(t *testing.T) {
 	inSQLite(t, func(h *house) {
-		l := h.land(3, "")
+		l := h.scan(3, "")
 		h.redis.SetDown(true)
 		h.restart()
 		h.store.during = func() {
@@ -112,22 +112,22 @@ func TestGuests_Resolve_forgets_what_a_closing_outdates(t *testing.T) {
 			h.close(l.VisitID)
 		}
 		if _, err := h.guests.Resolve(t.Context(), l.CustomerToken); err != nil {
-			t.Errorf("the reading that came first: %v", err)
+			t.Errorf("the query that started first: %v", err)
 		}
 		_, err := h.guests.Resolve(t.Context(), l.CustomerToken)
 		wantFault(t, "the next", err, visit.ErrClosed)
 	})
 }
 
-// While Redis was out of reach visits were closed; nothing of them stays there once it is back.
+// Bindings of visits that were closed while Redis was unavailable are deleted once it is back.
 func TestFloor_ClearKeys(t *testing.T) {
 	each(t, func(h *house) {
 		t := h.t
-		l := h.land(3, "")
+		l := h.scan(3, "")
 		h.redis.SetDown(true)
 		h.close(l.VisitID)
 		if err := h.floor.RunOnce(t.Context()); err != nil {
-			t.Errorf("tidying up failed without Redis: %v", err)
+			t.Errorf("ClearKeys failed without Redis: %v", err)
 		}
 		h.redis.SetDown(false)
 		if h.redis.Len() != 1 {
@@ -136,7 +136,7 @@ func TestFloor_ClearKeys(t *testing.T) {
 		if err := h.floor.RunOnce(t.Context()); err != nil || h.redis.Len() != 0 {
 			t.Errorf("%d guests are left, %v", h.redis.Len(), err)
 		}
-		// A landing elsewhere that began before the closing writes late: the next rounds still look after the visit.
+		// A scan of another process that started before the closing writes late: the next rounds delete that too.
 		late := visit.Guest{VisitID: l.VisitID, BranchID: 1, TableID: 3, VisitOpen: true}
 		if err := h.redis.Bind(t.Context(), l.CustomerToken, late, time.Hour, h.clock.Now().Add(time.Hour)); err != nil {
 			t.Fatal(err)
@@ -145,24 +145,24 @@ func TestFloor_ClearKeys(t *testing.T) {
 		if err := h.floor.RunOnce(t.Context()); err != nil || h.redis.Len() != 0 {
 			t.Errorf("%d guests are left, %v", h.redis.Len(), err)
 		}
-		if left, err := h.store.KeysLeft(t.Context(), 10); len(left) != 0 || err != nil {
-			t.Errorf("still noted: %v, %v", left, err)
+		if left, err := h.store.StaleKeys(t.Context(), 10); len(left) != 0 || err != nil {
+			t.Errorf("still listed: %v, %v", left, err)
 		}
 	})
 }
 
 func TestGuests_FlushSeen(t *testing.T) {
 	inSQLite(t, func(h *house) {
-		l := h.land(3, "")
+		l := h.scan(3, "")
 		h.clock.Advance(time.Minute)
 		if _, err := h.guests.Resolve(t.Context(), l.CustomerToken); err != nil {
 			t.Fatal(err)
 		}
-		h.store.deaf = errors.New("the disk is full")
-		if err := h.guests.FlushSeen(t.Context()); !errors.Is(err, h.store.deaf) {
-			t.Errorf("a failure was not told: %v", err)
+		h.store.seenErr = errors.New("the disk is full")
+		if err := h.guests.FlushSeen(t.Context()); !errors.Is(err, h.store.seenErr) {
+			t.Errorf("FlushSeen returned %v for a failing store", err)
 		}
-		h.store.deaf = nil
+		h.store.seenErr = nil
 		if err := h.guests.FlushSeen(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -182,14 +182,14 @@ func TestTokens(t *testing.T) {
 		seen[qr], seen[customer] = true, true
 	}
 	// FIPS 180-4's example of SHA-256.
-	if got := visit.Hash("abc"); got != "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad" {
+	if got := visit.HashToken("abc"); got != "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad" {
 		t.Errorf("Hash(abc) = %s", got)
 	}
 }
 
 func BenchmarkGuests_Resolve(b *testing.B) {
 	h := open(b, sqldbtest.SQLite(b))
-	token := h.land(3, "").CustomerToken
+	token := h.scan(3, "").CustomerToken
 	b.RunParallel(func(pb *testing.PB) {
 		for pb.Next() {
 			if _, err := h.guests.Resolve(b.Context(), token); err != nil {
@@ -200,12 +200,12 @@ func BenchmarkGuests_Resolve(b *testing.B) {
 	})
 }
 
-func BenchmarkDoor_Landing(b *testing.B) {
+func BenchmarkLanding_Scan(b *testing.B) {
 	h := open(b, sqldbtest.SQLite(b))
 	qr := h.qr(3)
 	b.RunParallel(func(pb *testing.PB) {
 		for pb.Next() {
-			if _, err := h.door.Landing(b.Context(), qr, ""); err != nil {
+			if _, err := h.landing.Scan(b.Context(), qr, ""); err != nil {
 				b.Error(err)
 				return
 			}

@@ -9,12 +9,12 @@ import (
 	"comanda/internal/visit"
 )
 
-// Whoever works in another branch is told that there is no such thing, and changes nothing.
+// An actor of another branch gets not-found errors and changes nothing.
 func TestFloor_other_branches(t *testing.T) {
 	each(t, func(h *house) {
-		l, code := h.land(3, ""), h.qr(3)
+		l, code := h.scan(3, ""), h.qr(3)
 		far := identity.Actor{Kind: identity.Account, UserID: 7, Branches: []int64{2}}
-		_, rotate := h.floor.Rotate(t.Context(), far, 3)
+		_, rotate := h.floor.RotateQR(t.Context(), far, 3)
 		_, closing := h.floor.Close(t.Context(), far, l.VisitID)
 		_, tables := h.floor.Tables(t.Context(), far, 1)
 		_, _, visits := h.floor.Visits(t.Context(), far, visit.Filter{Branch: 1, Limit: 10})
@@ -27,7 +27,7 @@ func TestFloor_other_branches(t *testing.T) {
 			t.Errorf("%v, %v", all, err)
 		}
 		if h.qr(3) != code || len(h.openVisits()) != 1 {
-			t.Error("something was changed from another branch")
+			t.Error("an actor of another branch changed something")
 		}
 		audit, err := identitysql.VerifyAudit(t.Context(), h.db)
 		if err != nil || audit.Entries != 0 {
@@ -36,17 +36,17 @@ func TestFloor_other_branches(t *testing.T) {
 	})
 }
 
-// What the staff change stands in the audit log; what changes by itself or not at all does not.
+// Changes by staff are in the audit log; automatic changes and calls without effect are not.
 func TestFloor_audit(t *testing.T) {
 	each(t, func(h *house) {
-		l := h.land(3, "")
+		l := h.scan(3, "")
 		h.close(l.VisitID)
 		h.close(l.VisitID)
-		h.land(3, "")
-		if _, err := h.floor.Rotate(t.Context(), identity.System(), 3); err != nil {
+		h.scan(3, "")
+		if _, err := h.floor.RotateQR(t.Context(), identity.System(), 3); err != nil {
 			t.Fatal(err)
 		}
-		h.land(4, "")
+		h.scan(4, "")
 		h.clock.Advance(catalog.MaxAutoClose)
 		if n, err := h.floor.CloseIdle(t.Context(), h.clock.Now(), 10); n != 1 || err != nil {
 			t.Fatal(n, err)

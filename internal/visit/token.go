@@ -7,16 +7,16 @@ import (
 	"encoding/hex"
 )
 
-// Sizes of the secrets in random bytes.
+// The sizes of tokens in random bytes.
 const (
 	qrBytes       = 16 // 22 characters
 	customerBytes = 32 // 43 characters
 )
 
-// NewQRToken makes the token that is printed on a table.
+// NewQRToken returns a token to print on a table.
 func NewQRToken() string { return random(qrBytes) }
 
-// NewCustomerToken makes the token of one guest's phone.
+// NewCustomerToken returns a token for one guest's phone.
 func NewCustomerToken() string { return random(customerBytes) }
 
 func random(n int) string {
@@ -25,15 +25,15 @@ func random(n int) string {
 	return base64.RawURLEncoding.EncodeToString(b)
 }
 
-// Hash is what is kept of a customer token: its SHA-256 in hexadecimal. The token has 256 random bits, so neither salt
-// nor a slow function would add anything.
-func Hash(token string) string {
+// HashToken returns the SHA-256 of a customer token in hexadecimal, which is all that SQL stores (V5). A token has 256
+// random bits, so a salt or a slow hash would add nothing.
+func HashToken(token string) string {
 	sum := sha256.Sum256([]byte(token))
 	return hex.EncodeToString(sum[:])
 }
 
-// formed tells whether a text could be a token of n random bytes. What cannot be one is refused without asking anybody.
-func formed(token string, n int) bool {
+// wellFormed reports whether a text can be a token of n random bytes. Other texts are refused without a query.
+func wellFormed(token string, n int) bool {
 	if len(token) != base64.RawURLEncoding.EncodedLen(n) {
 		return false
 	}

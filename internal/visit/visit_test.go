@@ -24,19 +24,19 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// counted is the store, counting what is asked of it.
+// counted is a store that counts calls of Guest.
 type counted struct {
 	*visitsql.Store
-	guests atomic.Int64
-	during func() // runs before Guest answers; nil for nothing
-	deaf   error  // what Seen fails with
+	guests  atomic.Int64
+	during  func() // runs before Guest returns; may be nil
+	seenErr error  // the error of UpdateLastSeen
 }
 
-func (c *counted) Seen(ctx context.Context, at map[string]time.Time) error {
-	if c.deaf != nil {
-		return c.deaf
+func (c *counted) UpdateLastSeen(ctx context.Context, at map[string]time.Time) error {
+	if c.seenErr != nil {
+		return c.seenErr
 	}
-	return c.Store.Seen(ctx, at)
+	return c.Store.UpdateLastSeen(ctx, at)
 }
 
 func (c *counted) Guest(ctx context.Context, hash string) (visit.Guest, bool, error) {
@@ -48,16 +48,16 @@ func (c *counted) Guest(ctx context.Context, hash string) (visit.Guest, bool, er
 	return g, found, err
 }
 
-// house is the demo restaurant with everything of this room over it.
+// house is the demo restaurant with the services of this package.
 type house struct {
-	t      testing.TB
-	db     *sqldb.DB
-	store  *counted
-	redis  *visittest.Memory
-	clock  *visittest.Clock
-	guests *visit.Guests
-	door   *visit.Door
-	floor  *visit.Floor
+	t       testing.TB
+	db      *sqldb.DB
+	store   *counted
+	redis   *visittest.MemoryBindings
+	clock   *visittest.Clock
+	guests  *visit.Guests
+	landing *visit.Landing
+	floor   *visit.Floor
 }
 
 func open(t testing.TB, db *sqldb.DB) *house {
@@ -66,16 +66,16 @@ func open(t testing.TB, db *sqldb.DB) *house {
 		t.Fatal(err)
 	}
 	h := &house{
-		t: t, db: db, store: &counted{Store: visitsql.New(db)}, redis: visittest.NewMemory(), clock: visittest.NewClock(),
+		t: t, db: db, store: &counted{Store: visitsql.New(db)}, redis: visittest.NewMemoryBindings(), clock: visittest.NewClock(),
 	}
 	menus := catalog.NewMenuCache(catalogsql.New(db, nil), catalog.NoSharedCache{}, time.Now)
 	h.guests = visit.NewGuests(h.store, h.redis, menus, h.clock.Now)
-	h.door = &visit.Door{Store: h.store, Branches: menus, Guests: h.guests, Now: h.clock.Now}
-	h.floor = &visit.Floor{Plan: h.store, Furniture: h.store, Parties: h.store, Broom: h.store, Guests: h.guests, Now: h.clock.Now}
+	h.landing = &visit.Landing{Store: h.store, Branches: menus, Guests: h.guests, Now: h.clock.Now}
+	h.floor = &visit.Floor{Store: h.store, Guests: h.guests, Now: h.clock.Now}
 	return h
 }
 
-// each opens a house on both engines; inSQLite on one, where the engine makes no difference.
+// each runs a test on both engines. inSQLite runs it on one, where the engine makes no difference.
 func each(t *testing.T, test func(h *house)) {
 	t.Helper()
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) { test(open(t, db)) })
@@ -86,7 +86,7 @@ func inSQLite(t *testing.T, test func(h *house)) {
 	test(open(t, sqldbtest.SQLite(t)))
 }
 
-// qr is the code on a table now.
+// qr returns the active QR token of a table.
 func (h *house) qr(table int64) string {
 	h.t.Helper()
 	all, err := h.floor.Tables(h.t.Context(), identity.System(), 0)
@@ -96,9 +96,9 @@ func (h *house) qr(table int64) string {
 	return all[table-1].QR
 }
 
-func (h *house) land(table int64, token string) visit.Landed {
+func (h *house) scan(table int64, token string) visit.ScanResult {
 	h.t.Helper()
-	l, err := h.door.Landing(h.t.Context(), h.qr(table), token)
+	l, err := h.landing.Scan(h.t.Context(), h.qr(table), token)
 	if err != nil {
 		h.t.Fatal(err)
 	}
@@ -121,10 +121,10 @@ func (h *house) openVisits() []visit.Visit {
 	return all
 }
 
-// restart forgets everything that this process remembers.
+// restart empties the cache of this process.
 func (h *house) restart() {
-	h.guests = visit.NewGuests(h.store, h.redis, h.door.Branches, h.clock.Now)
-	h.door.Guests, h.floor.Guests = h.guests, h.guests
+	h.guests = visit.NewGuests(h.store, h.redis, h.landing.Branches, h.clock.Now)
+	h.landing.Guests, h.floor.Guests = h.guests, h.guests
 }
 
 func wantFault(t testing.TB, what string, got, want error) {
@@ -134,22 +134,22 @@ func wantFault(t testing.TB, what string, got, want error) {
 	}
 }
 
-func TestDoor_Landing(t *testing.T) {
+func TestLanding_Scan(t *testing.T) {
 	each(t, func(h *house) {
 		t := h.t
-		first, second := h.land(3, ""), h.land(3, "")
+		first, second := h.scan(3, ""), h.scan(3, "")
 		if first.TableLabel != "A3" || first.Branch.ID != 1 || first.TableID != 3 || len(first.CustomerToken) != 43 {
 			t.Errorf("%+v", first)
 		}
 		if first.VisitID != second.VisitID || first.CustomerToken == second.CustomerToken {
 			t.Errorf("two phones at one table: %+v and %+v", first, second)
 		}
-		if again := h.land(3, first.CustomerToken); again.CustomerToken != first.CustomerToken {
-			t.Error("a known token was not kept")
+		if again := h.scan(3, first.CustomerToken); again.CustomerToken != first.CustomerToken {
+			t.Error("the phone did not keep its valid token")
 		}
-		if moved := h.land(4, first.CustomerToken); moved.CustomerToken == first.CustomerToken ||
+		if moved := h.scan(4, first.CustomerToken); moved.CustomerToken == first.CustomerToken ||
 			moved.VisitID == first.VisitID {
-			t.Error("a token of one table was kept at another")
+			t.Error("a token was valid at another table")
 		}
 		v := h.openVisits()
 		if len(v) != 2 || v[1].Guests != 2 || v[1].BizDate != "2026-02-26" || v[1].TableLabel != "A3" {
@@ -158,22 +158,22 @@ func TestDoor_Landing(t *testing.T) {
 	})
 }
 
-// What became of each scan is counted.
-func TestDoor_Landing_counts(t *testing.T) {
+// OnScan is called with the outcome of each scan.
+func TestLanding_Scan_counts(t *testing.T) {
 	inSQLite(t, func(h *house) {
 		got := map[string]int{}
-		h.door.Scanned = func(result string) { got[result]++ }
+		h.landing.OnScan = func(result string) { got[result]++ }
 		old := h.qr(3)
-		was := h.land(3, "")
-		h.land(3, was.CustomerToken)
+		was := h.scan(3, "")
+		h.scan(3, was.CustomerToken)
 		h.close(was.VisitID)
 		scan := func(ctx context.Context, qr, token string) {
-			if _, err := h.door.Landing(ctx, qr, token); err == nil {
-				t.Errorf("a scan of %q is answered", qr)
+			if _, err := h.landing.Scan(ctx, qr, token); err == nil {
+				t.Errorf("a scan of %q succeeded", qr)
 			}
 		}
 		scan(t.Context(), old, was.CustomerToken)
-		if _, err := h.floor.Rotate(t.Context(), identity.System(), 3); err != nil {
+		if _, err := h.floor.RotateQR(t.Context(), identity.System(), 3); err != nil {
 			t.Fatal(err)
 		}
 		scan(t.Context(), old, "")
@@ -186,7 +186,7 @@ func TestDoor_Landing_counts(t *testing.T) {
 		ended, end := context.WithCancel(t.Context())
 		end()
 		scan(ended, old, "")
-		for _, result := range visit.ScanResults() {
+		for _, result := range visit.ScanOutcomes() {
 			if got[result] != 1 {
 				t.Errorf("%s was counted %d times", result, got[result])
 			}
@@ -194,16 +194,16 @@ func TestDoor_Landing_counts(t *testing.T) {
 	})
 }
 
-func TestDoor_Landing_refuses_codes(t *testing.T) {
+func TestLanding_Scan_refuses_codes(t *testing.T) {
 	inSQLite(t, func(h *house) {
 		old := h.qr(3)
-		if _, err := h.floor.Rotate(t.Context(), identity.System(), 3); err != nil {
+		if _, err := h.floor.RotateQR(t.Context(), identity.System(), 3); err != nil {
 			t.Fatal(err)
 		}
-		_, err := h.door.Landing(t.Context(), old, "")
+		_, err := h.landing.Scan(t.Context(), old, "")
 		wantFault(t, "a revoked code", err, visit.ErrQRRevoked)
 		for _, qr := range []string{"", visit.NewQRToken(), old + "A", "../../etc/passwd-12345", "ộộộộộộộ1"} {
-			_, err := h.door.Landing(t.Context(), qr, "")
+			_, err := h.landing.Scan(t.Context(), qr, "")
 			wantFault(t, qr, err, visit.ErrQRUnknown)
 		}
 		if n := len(h.openVisits()); n != 0 {
@@ -212,48 +212,48 @@ func TestDoor_Landing_refuses_codes(t *testing.T) {
 	})
 }
 
-// V3: a token ends with its visit; and whoever was shown the door is turned away for two minutes, at that table.
-func TestDoor_Landing_after_the_staff_closed(t *testing.T) {
+// V3: a token ends with its visit, and a phone whose visit the staff closed is refused at that table for rejoinBlock.
+func TestLanding_Scan_after_the_staff_closed(t *testing.T) {
 	inSQLite(t, func(h *house) {
-		was := h.land(3, "")
+		was := h.scan(3, "")
 		h.close(was.VisitID)
-		_, err := h.door.Landing(t.Context(), h.qr(3), was.CustomerToken)
-		wantFault(t, "shown the door", err, visit.ErrShownOut)
-		if l := h.land(4, was.CustomerToken); l.CustomerToken == was.CustomerToken {
-			t.Error("a dead token was kept at another table")
+		_, err := h.landing.Scan(t.Context(), h.qr(3), was.CustomerToken)
+		wantFault(t, "closed by staff", err, visit.ErrClosedByStaff)
+		if l := h.scan(4, was.CustomerToken); l.CustomerToken == was.CustomerToken {
+			t.Error("the token of a closed visit was valid at another table")
 		}
-		if l := h.land(3, ""); l.VisitID == was.VisitID {
+		if l := h.scan(3, ""); l.VisitID == was.VisitID {
 			t.Error("a closed visit was joined")
 		}
 		h.clock.Advance(2 * time.Minute)
-		if l := h.land(3, was.CustomerToken); l.CustomerToken == was.CustomerToken || l.VisitID == was.VisitID {
-			t.Error("a dead token came back to life")
+		if l := h.scan(3, was.CustomerToken); l.CustomerToken == was.CustomerToken || l.VisitID == was.VisitID {
+			t.Error("the token of a closed visit was valid again")
 		}
 	})
 }
 
-func TestDoor_Landing_after_the_timer_closed(t *testing.T) {
+func TestLanding_Scan_after_CloseIdle(t *testing.T) {
 	inSQLite(t, func(h *house) {
-		was := h.land(3, "")
+		was := h.scan(3, "")
 		h.clock.Advance(3 * time.Hour)
 		if n, err := h.floor.CloseIdle(t.Context(), h.clock.Now(), 10); n != 1 || err != nil {
 			t.Fatalf("%d closed, %v", n, err)
 		}
-		if l := h.land(3, was.CustomerToken); l.CustomerToken == was.CustomerToken || l.VisitID == was.VisitID {
-			t.Error("a dead token came back to life")
+		if l := h.scan(3, was.CustomerToken); l.CustomerToken == was.CustomerToken || l.VisitID == was.VisitID {
+			t.Error("the token of a closed visit was valid again")
 		}
 	})
 }
 
-// V1: fifty phones scan at once; one visit is opened and all fifty are at it.
-func TestDoor_Landing_at_once(t *testing.T) {
+// V1: fifty phones scan at once; one visit is opened and all fifty join it.
+func TestLanding_Scan_at_once(t *testing.T) {
 	each(t, func(h *house) {
 		const phones = 50
 		qr := h.qr(3)
 		var wg sync.WaitGroup
 		for range phones {
 			wg.Go(func() {
-				if _, err := h.door.Landing(h.t.Context(), qr, ""); err != nil {
+				if _, err := h.landing.Scan(h.t.Context(), qr, ""); err != nil {
 					h.t.Error(err)
 				}
 			})
@@ -265,15 +265,15 @@ func TestDoor_Landing_at_once(t *testing.T) {
 	})
 }
 
-// V1: while phones scan, the staff keep closing; there is never more than one open visit, and nobody gets an error.
-func TestDoor_Landing_while_the_staff_close(t *testing.T) {
+// V1: while phones scan, staff close visits; there is never more than one open visit, and no call fails.
+func TestLanding_Scan_while_staff_close(t *testing.T) {
 	each(t, func(h *house) {
 		qr := h.qr(3)
 		var wg sync.WaitGroup
 		for range 4 {
 			wg.Go(func() {
 				for range 10 {
-					l, err := h.door.Landing(h.t.Context(), qr, "")
+					l, err := h.landing.Scan(h.t.Context(), qr, "")
 					if err == nil {
 						_, err = h.floor.Close(h.t.Context(), identity.System(), l.VisitID)
 					}
@@ -286,13 +286,13 @@ func TestDoor_Landing_while_the_staff_close(t *testing.T) {
 		}
 		wg.Wait()
 		if v := h.openVisits(); len(v) != 0 {
-			h.t.Errorf("open after everybody closed: %+v", v)
+			h.t.Errorf("open after all visits were closed: %+v", v)
 		}
 	})
 }
 
-// Whoever got in with the old code before it was revoked is out again; whoever came later never got in.
-func TestFloor_Rotate_while_phones_scan(t *testing.T) {
+// A guest who joined with the old code is removed by the rotation; later scans of it are refused.
+func TestFloor_RotateQR_while_phones_scan(t *testing.T) {
 	each(t, func(h *house) {
 		old := h.qr(3)
 		tokens := make(chan string, 100)
@@ -300,7 +300,7 @@ func TestFloor_Rotate_while_phones_scan(t *testing.T) {
 		for range 4 {
 			wg.Go(func() {
 				for range 20 {
-					l, err := h.door.Landing(h.t.Context(), old, "")
+					l, err := h.landing.Scan(h.t.Context(), old, "")
 					if err != nil {
 						wantFault(h.t, "landing", err, visit.ErrQRRevoked)
 						return
@@ -309,10 +309,10 @@ func TestFloor_Rotate_while_phones_scan(t *testing.T) {
 				}
 			})
 		}
-		tokens <- (<-tokens) // somebody is in
+		tokens <- (<-tokens) // a phone has joined
 		for range 2 {        // two managers at once
 			wg.Go(func() {
-				if _, err := h.floor.Rotate(h.t.Context(), identity.System(), 3); err != nil {
+				if _, err := h.floor.RotateQR(h.t.Context(), identity.System(), 3); err != nil {
 					h.t.Error(err)
 				}
 			})
@@ -326,7 +326,7 @@ func TestFloor_Rotate_while_phones_scan(t *testing.T) {
 			_, err := h.guests.Resolve(h.t.Context(), token)
 			wantFault(h.t, "a guest of the old code", err, visit.ErrClosed)
 		}
-		if l := h.land(3, ""); l.TableLabel != "A3" {
+		if l := h.scan(3, ""); l.TableLabel != "A3" {
 			h.t.Errorf("the new code leads to %+v", l)
 		}
 	})
@@ -335,10 +335,10 @@ func TestFloor_Rotate_while_phones_scan(t *testing.T) {
 func TestFloor_Close(t *testing.T) {
 	each(t, func(h *house) {
 		t := h.t
-		l := h.land(3, "")
+		l := h.scan(3, "")
 		h.clock.Advance(time.Minute)
 		closed, err := h.floor.Close(t.Context(), identity.System(), l.VisitID)
-		if err != nil || closed.Open || closed.Reason != visit.ByStaff || !closed.ClosedAt.Equal(h.clock.Now()) {
+		if err != nil || closed.Open || closed.Reason != visit.ClosedByStaff || !closed.ClosedAt.Equal(h.clock.Now()) {
 			t.Errorf("%+v, %v", closed, err)
 		}
 		h.clock.Advance(time.Minute)
@@ -346,9 +346,9 @@ func TestFloor_Close(t *testing.T) {
 			t.Errorf("closing again: %+v, %v", again, err)
 		}
 		_, err = h.floor.Close(t.Context(), identity.System(), "no such visit")
-		wantFault(t, "closing what is not there", err, visit.ErrVisit)
-		_, err = h.floor.Rotate(t.Context(), identity.System(), 99)
-		wantFault(t, "rotating what is not there", err, visit.ErrTable)
+		wantFault(t, "closing an unknown visit", err, visit.ErrVisit)
+		_, err = h.floor.RotateQR(t.Context(), identity.System(), 99)
+		wantFault(t, "rotating an unknown table", err, visit.ErrTable)
 		all, total, err := h.floor.Visits(t.Context(), identity.System(), visit.Filter{Branch: 1, Limit: 10})
 		if err != nil || total != 1 || len(all) != 1 || all[0] != closed {
 			t.Errorf("%d visits: %+v, %v", total, all, err)
@@ -358,7 +358,7 @@ func TestFloor_Close(t *testing.T) {
 
 func TestFloor_TableIn(t *testing.T) {
 	inSQLite(t, func(h *house) {
-		for range 2 { // from SQL, then from memory
+		for range 2 { // from SQL, then from the cache
 			for _, c := range []struct {
 				branch, table int64
 				want          bool
@@ -371,11 +371,11 @@ func TestFloor_TableIn(t *testing.T) {
 	})
 }
 
-// V4: branch 1 closes after 120 minutes without a sign of life.
+// V4: branch 1 closes visits that were not seen for 120 minutes.
 func TestFloor_CloseIdle(t *testing.T) {
 	each(t, func(h *house) {
 		t := h.t
-		quiet, lively := h.land(3, ""), h.land(4, "")
+		quiet, lively := h.scan(3, ""), h.scan(4, "")
 		for range 5 {
 			h.clock.Advance(30 * time.Minute)
 			if _, err := h.guests.Resolve(t.Context(), lively.CustomerToken); err != nil {
@@ -405,11 +405,11 @@ var orderStmts = sqldb.Load(fstest.MapFS{
 	"paid.sql": {Data: []byte(`UPDATE order_info SET payment_status = 'PAID' WHERE visit_id = $1`)},
 })
 
-// V4: a party whose order is still to be paid is not closed on.
+// V4: a visit with an unpaid order is not closed.
 func TestFloor_CloseIdle_waits_for_payment(t *testing.T) {
 	each(t, func(h *house) {
 		t := h.t
-		l := h.land(3, "")
+		l := h.scan(3, "")
 		for _, step := range []struct {
 			stmt string
 			want int

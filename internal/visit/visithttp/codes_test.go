@@ -22,9 +22,8 @@ import (
 
 var run = regexp.MustCompile(`^M(\d+) (\d+)h(\d+)v1h-(\d+)z`)
 
-// scan draws a code as a printer would, from the path in an SVG, and reads it as it lies there. It fails for a code that
-// touches the quiet zone. How a phone finds a code in what its camera sees is left out: this reader's way of it misses
-// three sound codes of a thousand, by what they say.
+// scan renders the path of an SVG and decodes the QR code in it. It fails for a code that touches the quiet zone. It
+// does not search for the code as a phone does: this library's search misses three of a thousand sound codes.
 func scan(t *testing.T, side int, path string) string {
 	t.Helper()
 	const px = 6
@@ -35,7 +34,7 @@ func scan(t *testing.T, side int, path string) string {
 	for path != "" {
 		m := run.FindStringSubmatch(path)
 		if m == nil {
-			t.Fatalf("this is no run of squares: %.40s", path)
+			t.Fatalf("not a run of squares: %.40s", path)
 		}
 		path = path[len(m[0]):]
 		x, _ := strconv.Atoi(m[1])
@@ -56,7 +55,7 @@ func scan(t *testing.T, side int, path string) string {
 	}
 	result, err := qrcode.NewQRCodeReader().Decode(bits, map[gozxing.DecodeHintType]any{gozxing.DecodeHintType_PURE_BARCODE: true})
 	if err != nil {
-		t.Fatalf("nobody can read the code: %v", err)
+		t.Fatalf("the code is not readable: %v", err)
 	}
 	if level := result.GetResultMetadata()[gozxing.ResultMetadataType_ERROR_CORRECTION_LEVEL]; level != "M" {
 		t.Errorf("the code's level is %v", level)
@@ -64,16 +63,16 @@ func scan(t *testing.T, side int, path string) string {
 	return result.GetText()
 }
 
-// drawn is a card as it stands in the sheet.
-type drawn struct {
+// drawn is a card of the sheet.
+type binaryResponse struct {
 	label, code, url string
 	hints            []string
 	wide             float64
 	side             int
 }
 
-// cards reads a sheet back, which is well-formed down to its last mark. Its pages come apart at each class "sheet".
-func cards(t *testing.T, page string) (all []drawn, pages int, foot []string) {
+// cards parses a sheet, which is well-formed to its end. Pages are separated by the class "sheet".
+func cards(t *testing.T, page string) (all []binaryResponse, pages int, foot []string) {
 	t.Helper()
 	d := xml.NewDecoder(strings.NewReader(page))
 	d.Strict, d.AutoClose, d.Entity = false, xml.HTMLAutoClose, xml.HTMLEntity
@@ -97,7 +96,7 @@ func cards(t *testing.T, page string) (all []drawn, pages int, foot []string) {
 			case class == "sheet":
 				pages++
 			case class == "card":
-				all = append(all, drawn{})
+				all = append(all, binaryResponse{})
 			case class == "code":
 				c := &all[len(all)-1]
 				c.wide, _ = strconv.ParseFloat(attr["width"], 64)
@@ -203,13 +202,13 @@ func TestCode(t *testing.T) {
 	}
 }
 
-// A code stands in the body of its answer and nowhere else; that it was printed stands in the audit log.
+// A code is only in the body of its response. The audit log records that it was printed.
 func TestCodes_are_secrets(t *testing.T) {
 	s := newSite(t)
 	w := s.ask(t, "GET", "/api/tables/qr-sheet?branchId=1", "", "", nil)
 	s.ask(t, "GET", "/api/tables/3/qr.svg", "", "", nil)
 	if code := s.qr(t); strings.Contains(s.log.String()+fmt.Sprint(w.Header()), code) {
-		t.Error("a code stands in the log or in a header")
+		t.Error("a code is in the log or in a header")
 	}
 	audit, err := identitysql.VerifyAudit(t.Context(), s.db)
 	if err != nil || audit.Entries != 2 {
@@ -257,7 +256,7 @@ func TestStaff_floor(t *testing.T) {
 	var in struct{ CustomerToken, VisitID string }
 	s.ask(t, "GET", "/cis/landing?qr="+s.qr(t), "", "", &in)
 	if in.VisitID != v.ID {
-		t.Error("who scans the code does not join")
+		t.Error("a scan of the code did not join the visit")
 	}
 	s.ask(t, "POST", "/api/visits/"+v.ID+"/move", `{"tableId":"5"}`, "", &moved)
 	if moved.TableID != "5" || moved.TableLabel != "A5" || len(moved.Calls) != 0 {

@@ -1,2 +1,2 @@
-// Package visithttp lets guests in and shows the staff who sits where.
+// Package visithttp has the routes by which guests join a visit and the staff manage tables and visits.
 package visithttp

@@ -16,8 +16,8 @@ import (
 	"comanda/internal/visit"
 )
 
-// Guest registers the guests' routes.
-func Guest(a *httpapi.API, door *visit.Door) {
+// Guest registers the guests' landing routes.
+func Guest(a *httpapi.API, door *visit.Landing) {
 	g := &guest{door}
 	tags := []string{"Visits"}
 	httpapi.Register(a, huma.Operation{
@@ -30,31 +30,31 @@ func Guest(a *httpapi.API, door *visit.Door) {
 	}, httpapi.Public, g.post)
 }
 
-// Scan registers where the printed code leads in a binary that has no app to open there: to the landing itself.
+// Scan registers the path of the printed code for a binary without the guest app: it redirects to the landing route.
 func Scan(a *httpapi.API) {
 	a.Handle(httpapi.Route{
 		Pattern: "GET /m/{token}", Policy: httpapi.Public, Handler: httpapi.RefusePrefetch(http.HandlerFunc(scan)),
 	})
 }
 
-// scan takes the token into the query, which is never logged.
+// scan moves the token into the query, which is never logged.
 func scan(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, "/cis/landing?qr="+url.QueryEscape(r.PathValue("token")), http.StatusSeeOther)
 }
 
-type guest struct{ door *visit.Door }
+type guest struct{ landing *visit.Landing }
 
 type landingGet struct {
 	httpapi.GuestHeader
 	QR             string `query:"qr" text:"exact" required:"true" maxLength:"128"`
 	AcceptLanguage string `header:"Accept-Language"`
 
-	head, ahead bool // it is a HEAD; a browser asks ahead of its user
+	head, prefetch bool // the method is HEAD; the browser prefetches
 }
 
-// Resolve looks at what opens no visit although its method is safe: link checkers ask with HEAD, browsers in advance.
+// Resolve detects requests that must not open a visit: link checkers send HEAD, and browsers prefetch.
 func (in *landingGet) Resolve(c huma.Context) []error {
-	in.head, in.ahead = c.Method() == http.MethodHead, httpapi.Prefetching(c.Header)
+	in.head, in.prefetch = c.Method() == http.MethodHead, httpapi.Prefetching(c.Header)
 	return nil
 }
 
@@ -69,7 +69,7 @@ type landingRequest struct {
 	CustomerToken string `json:"customerToken,omitempty" text:"exact" maxLength:"128" doc:"Where the header cannot be sent."`
 }
 
-type landed struct {
+type landing struct {
 	CustomerToken string `json:"customerToken" doc:"The secret of this phone; send it as X-Customer-Token."`
 	VisitID       string `json:"visitId"`
 	BranchID      string `json:"branchId"`
@@ -80,15 +80,15 @@ type landed struct {
 	Paused *paused `json:"paused" doc:"Why and how long no orders are taken; null while they are."`
 }
 
-// paused is why a branch takes no orders.
+// paused is the reason why a branch takes no orders, as guests see it.
 type paused struct {
 	ReasonCode *string    `json:"reasonCode" enum:"BUSY,STAFF,TECHNICAL,EVENT" doc:"null where the reason is written out."`
 	Reason     *string    `json:"reason" doc:"In the language of the answer; null where there is a code."`
-	Until      *time.Time `json:"until" doc:"null: nobody knows yet."`
+	Until      *time.Time `json:"until" doc:"null: not known yet."`
 }
 
-// pausedIn says it in the language that the browser prefers, as far as the branch has it.
-func pausedIn(b catalog.Branch, now time.Time, acceptLanguage string) *paused {
+// pausedOf returns the pause in the locale that the browser prefers among the branch's.
+func pausedOf(b catalog.Branch, now time.Time, acceptLanguage string) *paused {
 	p := b.Paused(now)
 	if p == nil {
 		return nil
@@ -118,14 +118,14 @@ type branch struct {
 	Locales  []catalog.Locale `json:"locales"`
 }
 
-type landingOut struct{ Body landed }
+type landingOut struct{ Body landing }
 
 func (g *guest) get(ctx context.Context, in *landingGet) (*landingOut, error) {
 	switch {
-	case in.ahead:
+	case in.prefetch:
 		return nil, httpapi.ErrPrefetch
 	case in.head:
-		return &landingOut{}, nil // whether there is such a code is told to who opens it
+		return &landingOut{}, nil // without a body, whether or not the code exists
 	}
 	return g.land(ctx, in.QR, string(in.CustomerToken), in.AcceptLanguage)
 }
@@ -139,32 +139,32 @@ func (g *guest) post(ctx context.Context, in *landingPost) (*landingOut, error) 
 }
 
 func (g *guest) land(ctx context.Context, qr, token, acceptLanguage string) (*landingOut, error) {
-	if err := limited(ctx); err != nil {
+	if err := checkLimits(ctx); err != nil {
 		return nil, err
 	}
-	l, err := g.door.Landing(ctx, qr, token)
+	l, err := g.landing.Scan(ctx, qr, token)
 	if err != nil {
-		if errors.Is(err, visit.ErrQRUnknown) { // whoever guesses runs out of guesses
-			_ = httpapi.Take(ctx, limitFailed, httpapi.ClientNetwork(ctx)) // the next one hears of it
+		if errors.Is(err, visit.ErrQRUnknown) { // limits guessing of codes
+			_ = httpapi.Take(ctx, limitFailed, httpapi.ClientNetwork(ctx)) // this request fails anyway; the next one is refused
 		}
 		return nil, err
 	}
 	b := l.Branch
-	return &landingOut{landed{
+	return &landingOut{landing{
 		CustomerToken: l.CustomerToken, VisitID: l.VisitID, BranchID: decimal(b.ID), TableID: decimal(l.TableID),
 		TableLabel: l.TableLabel,
 		Branch:     branch{decimal(b.ID), b.Name, b.Currency, b.Timezone, b.Locales},
-		Paused:     pausedIn(b, g.door.Now(), acceptLanguage),
+		Paused:     pausedOf(b, g.landing.Now(), acceptLanguage),
 	}}, nil
 }
 
-// The limits of scans: of all, and of those with codes that are nobody's.
+// The rate limits of scans: of all, and of those with an unknown code.
 const (
 	limitScans  = "qr_ip"
 	limitFailed = "qr_fail_ip"
 )
 
-func limited(ctx context.Context) error {
+func checkLimits(ctx context.Context) error {
 	client := httpapi.ClientNetwork(ctx)
 	if err := httpapi.Spare(ctx, limitFailed, client); err != nil {
 		return err

@@ -13,7 +13,7 @@ import (
 	"comanda/internal/identity"
 )
 
-// Who comes in while the branch is paused is told why and how long, in a language of the branch that they read.
+// A guest who scans while the branch is paused gets the reason and the end, in a locale of the branch that they read.
 func TestLanding_paused(t *testing.T) {
 	s := newSite(t)
 	store := catalogsql.New(s.db, nil)
@@ -33,8 +33,8 @@ func TestLanding_paused(t *testing.T) {
 		if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil {
 			t.Fatal(err)
 		}
-		told := map[string]any{"reasonCode": nil, "reason": want, "until": until.Format(time.RFC3339)}
-		if d := cmp.Diff(told, got.Paused); d != "" {
+		notified := map[string]any{"reasonCode": nil, "reason": want, "until": until.Format(time.RFC3339)}
+		if d := cmp.Diff(notified, got.Paused); d != "" {
 			t.Errorf("%q: %s", language, d)
 		}
 	}

@@ -19,9 +19,8 @@ import (
 	"comanda/internal/visit"
 )
 
-// The printable sheet of tables' codes: A4, three cards wide and four high, drawn in millimetres. What is measured is
-// drawn by attributes, so that the pages look the same wherever a console shows them; the style says only how a browser
-// prints them.
+// The printable sheet of tables' codes: A4, three cards wide and four high, in millimetres. All dimensions are attributes
+// of the SVG, so that pages look the same wherever they are shown; the style sheet only controls printing.
 
 //go:embed sheet.html
 var sheetText string
@@ -34,14 +33,14 @@ var sheetTexts []byte
 
 var sheetTemplate = template.Must(template.New("sheet").Parse(strings.Replace(sheetText, "/* style */", sheetStyle, 1)))
 
-// sheetCSP lets the sheet have its own style, and nothing else.
+// sheetCSP allows the sheet's own style and nothing else.
 var sheetCSP = func() string {
 	sum := sha256.Sum256([]byte(sheetStyle))
 	return "default-src 'none'; frame-ancestors 'self'; base-uri 'none'; style-src 'sha256-" +
 		base64.StdEncoding.EncodeToString(sum[:]) + "'"
 }()
 
-// sheetWords is what a sheet says in one language. In those that the staff do not use it is only what guests read.
+// sheetWords has the texts of a sheet in one language. Languages that the staff do not use only have the guests' hint.
 type sheetWords struct {
 	Scan    string `json:"scan"`
 	Title   string `json:"title"`
@@ -51,17 +50,17 @@ type sheetWords struct {
 
 var sheetWordsIn = func() (w map[catalog.Locale]sheetWords) {
 	if err := json.Unmarshal(sheetTexts, &w); err != nil {
-		panic(err) // a defect of the program, found by its first test
+		panic(err) // a malformed embedded file; every test would fail
 	}
 	return w
 }()
 
-// Measures in millimetres.
+// Dimensions in millimetres.
 const (
 	columns, rows       = 3, 4
 	cardWide, cardHigh  = 190.0 / columns, 69.0
 	marginX, marginY    = 10.0, 10.0
-	codeWide            = 42.0 // with the quiet zone; without it 30.4 of the smallest code and more of any other
+	codeWide            = 42.0 // with the quiet zone; without it 30.4 for the smallest code, more for others
 	labelSize, linkSize = 9.0, 2.6
 	textWide            = 58.0
 	maxHints            = 3
@@ -87,7 +86,7 @@ type hint struct {
 	Text     string
 }
 
-// sheet draws the cards of a branch's tables; link gives what a table's code says.
+// sheet renders the cards of a branch's tables. link returns the content of a table's QR code.
 func sheet(b catalog.Branch, tables []visit.Table, link func(visit.Table) string, now time.Time) ([]byte, error) {
 	language := b.Locales[0]
 	if sheetWordsIn[language].Title == "" {
@@ -122,11 +121,11 @@ func sheet(b catalog.Branch, tables []visit.Table, link func(visit.Table) string
 }
 
 func newCard(b catalog.Branch, t visit.Table, link string) (card, error) {
-	code, err := newCode(link)
+	code, err := newQRCode(link)
 	if err != nil {
 		return card{}, err
 	}
-	short := strings.TrimPrefix(link, "https://") // whoever types it need not type that
+	short := strings.TrimPrefix(link, "https://") // not needed when it is typed
 	c := card{
 		Label: t.Label, LabelSize: fitting(t.Label, labelSize), Link: short, LinkSize: fitting(short, linkSize),
 		Inset: round((cardWide - codeWide) / 2), Width: codeWide, Side: code.side(), Path: code.path(),
@@ -137,8 +136,8 @@ func newCard(b catalog.Branch, t visit.Table, link string) (card, error) {
 	return c, nil
 }
 
-// fitting is the size at which a text is not wider than a card; letters are taken to be as wide as in a typewriter's font,
-// and those beyond Latin ones twice as wide.
+// fitting returns the font size at which a text fits on a card. It assumes the letter widths of a monospace font, and
+// nearly twice that beyond Latin letters.
 func fitting(text string, size float64) float64 {
 	wide := 0.0
 	for _, r := range text {
@@ -150,7 +149,8 @@ func fitting(text string, size float64) float64 {
 	return round(min(size, textWide/wide))
 }
 
-// cuts are marks in the margin at the end of each line along which the sheet is cut, and crosses where two lines meet.
+// cuts returns the cut marks as an SVG path: ticks in the margin at the ends of each cutting line, and crosses where
+// lines meet.
 func cuts() string {
 	var b strings.Builder
 	for i := range columns + 1 {
@@ -168,7 +168,7 @@ func cuts() string {
 	return b.String()
 }
 
-// warning tells whoever prints codes that no guest can follow.
+// warning returns a warning if the codes point to this machine only, where no guest's phone can reach them.
 func warning(words sheetWords, link string) string {
 	u, err := url.Parse(link)
 	if err != nil {
@@ -180,5 +180,5 @@ func warning(words sheetWords, link string) string {
 	return strings.ReplaceAll(words.Warning, "{url}", u.Scheme+"://"+u.Host)
 }
 
-// round keeps hundredths of a millimetre.
+// round rounds to hundredths of a millimetre.
 func round(mm float64) float64 { return float64(int(mm*100+0.5)) / 100 }

@@ -13,7 +13,8 @@ import (
 	"comanda/internal/visit"
 )
 
-// Staff registers the routes for tables and visits. Links lead to publicURL, which has no slash at its end.
+// Staff registers the staff's routes for tables and visits. The links in QR codes start with publicURL, which has no
+// trailing slash.
 func Staff(a *httpapi.API, floor *visit.Floor, publicURL string) {
 	s := &staff{floor, publicURL}
 	httpapi.Register(a, huma.Operation{
@@ -33,7 +34,7 @@ func Staff(a *httpapi.API, floor *visit.Floor, publicURL string) {
 		Summary: "Ends a visit; its guests' tokens are dead",
 	}, httpapi.Staff, s.close)
 	s.registerTables(a)
-	s.registerParties(a)
+	s.registerVisits(a)
 	s.registerCodes(a)
 }
 
@@ -42,7 +43,7 @@ type staff struct {
 	public string
 }
 
-// Paging is how every list is asked for. It is exported because huma looks into exported parts of an input only.
+// Paging has the query parameters of every list. It is exported because huma only reads exported embedded fields.
 type Paging struct {
 	Page int `query:"page" default:"1" minimum:"1" maximum:"1000000"`
 	Size int `query:"size" default:"100" minimum:"1" maximum:"100"`
@@ -55,24 +56,24 @@ type table struct {
 	BranchID string `json:"branchId"`
 	Label    string `json:"label"`
 	Seats    int    `json:"seats"`
-	IsActive bool   `json:"isActive" doc:"false: its code lets nobody in."`
+	IsActive bool   `json:"isActive" doc:"false: its code is refused."`
 	QRToken  string `json:"qrToken,omitempty" doc:"For managers and above, and the service token."`
-	Link     string `json:"link,omitempty" doc:"What the printed code says; likewise."`
-	Visit    *party `json:"visit" doc:"Who sits there now; null for nobody."`
+	Link     string `json:"link,omitempty" doc:"The content of the printed code; likewise."`
+	Visit    *party `json:"visit" doc:"The open visit; null for none."`
 }
 
-// party is what a plan of the floor shows of an open visit.
+// party is the summary of an open visit on the floor plan.
 type party struct {
 	ID       string         `json:"id"`
 	OpenedAt time.Time      `json:"openedAt"`
 	Guests   int            `json:"guests" doc:"Phones that have joined."`
-	Orders   int            `json:"orders" doc:"Without those that were cancelled."`
-	Unpaid   int64          `json:"unpaid" doc:"What they still cost, in minor units."`
+	Orders   int            `json:"orders" doc:"Cancelled ones excluded."`
+	Unpaid   int64          `json:"unpaid" doc:"The amount to pay, in minor units."`
 	Currency money.Currency `json:"currency"`
 	Calls    []call         `json:"calls"`
 }
 
-// tableOf shows a table. Its code is a way in for guests, so a list of them is not for everybody who works here.
+// tableOf converts a table. It leaves out the QR token for accounts below manager, because the token admits guests.
 func (s *staff) tableOf(a identity.Actor, t visit.Table) table {
 	out := table{
 		ID: decimal(t.ID), BranchID: decimal(t.BranchID), Label: t.Label, Seats: t.Seats, IsActive: t.Active,
@@ -86,7 +87,7 @@ func (s *staff) tableOf(a identity.Actor, t visit.Table) table {
 	return out
 }
 
-// link is what the code of a table says.
+// link returns the content of a table's QR code.
 func (s *staff) link(t visit.Table) string { return s.public + "/m/" + t.QR }
 
 type tablesIn struct {
@@ -122,14 +123,14 @@ type rotateIn struct {
 type tableOut struct{ Body table }
 
 func (s *staff) rotate(ctx context.Context, in *rotateIn) (*tableOut, error) {
-	t, err := s.floor.Rotate(ctx, identity.ActorOf(ctx), in.ID)
+	t, err := s.floor.RotateQR(ctx, identity.ActorOf(ctx), in.ID)
 	if err != nil {
 		return nil, err
 	}
 	return &tableOut{s.tableOf(identity.ActorOf(ctx), t)}, nil
 }
 
-type seated struct {
+type visitInfo struct {
 	ID          string     `json:"id"`
 	BranchID    string     `json:"branchId"`
 	TableID     string     `json:"tableId"`
@@ -141,11 +142,11 @@ type seated struct {
 	LastSeenAt  time.Time  `json:"lastSeenAt"`
 	ClosedAt    *time.Time `json:"closedAt"`
 	CloseReason *string    `json:"closeReason" enum:"STAFF,IDLE,ROTATED"`
-	Calls       []call     `json:"calls" doc:"What it wants, those first that have waited longest."`
+	Calls       []call     `json:"calls" doc:"Open calls, longest waiting first."`
 }
 
-func seatedOf(v visit.Visit) seated {
-	out := seated{
+func visitInfoOf(v visit.Visit) visitInfo {
+	out := visitInfo{
 		ID: v.ID, BranchID: decimal(v.BranchID), TableID: decimal(v.TableID), TableLabel: v.TableLabel, BizDate: v.BizDate,
 		Status: "OPEN", Guests: v.Guests, OpenedAt: v.OpenedAt, LastSeenAt: v.LastSeenAt,
 		Calls: callsOf(v.Calls),
@@ -164,8 +165,8 @@ type visitsIn struct {
 }
 
 type visitList struct {
-	Items []seated `json:"items"`
-	Total int      `json:"total"`
+	Items []visitInfo `json:"items"`
+	Total int         `json:"total"`
 }
 
 type visitsOut struct{ Body visitList }
@@ -177,9 +178,9 @@ func (s *staff) visits(ctx context.Context, in *visitsIn) (*visitsOut, error) {
 	if err != nil {
 		return nil, err
 	}
-	list := visitList{make([]seated, len(page)), total}
+	list := visitList{make([]visitInfo, len(page)), total}
 	for i, v := range page {
-		list.Items[i] = seatedOf(v)
+		list.Items[i] = visitInfoOf(v)
 	}
 	return &visitsOut{list}, nil
 }
@@ -188,12 +189,12 @@ type closeIn struct {
 	ID string `path:"id" maxLength:"64"`
 }
 
-type visitOut struct{ Body seated }
+type visitOut struct{ Body visitInfo }
 
 func (s *staff) close(ctx context.Context, in *closeIn) (*visitOut, error) {
 	v, err := s.floor.Close(ctx, identity.ActorOf(ctx), in.ID)
 	if err != nil {
 		return nil, err
 	}
-	return &visitOut{seatedOf(v)}, nil
+	return &visitOut{visitInfoOf(v)}, nil
 }

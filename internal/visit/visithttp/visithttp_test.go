@@ -32,7 +32,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 const serviceToken = "0123456789abcdef0123456789abcdef"
 
-// site is a server with this room's routes over the demo restaurant.
+// site is a server with this package's routes over the demo restaurant.
 type site struct {
 	http.Handler
 	db    *sqldb.DB
@@ -56,17 +56,17 @@ func newSite(t *testing.T) *site {
 	server.KeepDoor(identityhttp.Authenticator{})
 	store := visitsql.New(db)
 	menus := catalog.NewMenuCache(catalogsql.New(db, nil), catalog.NoSharedCache{}, time.Now)
-	guests := visit.NewGuests(store, visittest.NewMemory(), menus, s.clock.Now)
-	visithttp.Guest(server.API(), &visit.Door{Store: store, Branches: menus, Guests: guests, Now: s.clock.Now})
+	guests := visit.NewGuests(store, visittest.NewMemoryBindings(), menus, s.clock.Now)
+	visithttp.Guest(server.API(), &visit.Landing{Store: store, Branches: menus, Guests: guests, Now: s.clock.Now})
 	visithttp.Scan(server.API())
-	visithttp.Calls(server.API(), &visit.Floor{Parties: store, Guests: guests, Now: s.clock.Now})
-	visithttp.Staff(server.API(), &visit.Floor{Plan: store, Furniture: store, Parties: store, Broom: store, Guests: guests, Now: s.clock.Now},
+	visithttp.Calls(server.API(), &visit.Floor{Store: store, Guests: guests, Now: s.clock.Now})
+	visithttp.Staff(server.API(), &visit.Floor{Store: store, Guests: guests, Now: s.clock.Now},
 		"https://order.example")
 	s.Handler = server
 	return s
 }
 
-// ask sends a request with a customer token, as the staff when the path is theirs, and decodes the answer.
+// ask sends a request with a customer token, or with the service token on a staff path, and decodes the response.
 func (s *site) ask(t *testing.T, method, path, body, token string, into any) *httptest.ResponseRecorder {
 	t.Helper()
 	r := httptest.NewRequestWithContext(t.Context(), method, path, strings.NewReader(body))
@@ -103,7 +103,7 @@ type tables struct {
 	Total int
 }
 
-// qr is the code of table A3.
+// qr returns the QR token of table A3.
 func (s *site) qr(t *testing.T) string {
 	t.Helper()
 	var all tables
@@ -141,10 +141,10 @@ func TestLanding(t *testing.T) {
 	s.ask(t, "POST", "/cis/landing", `{"qr":"`+qr+`","customerToken":"`+first.CustomerToken+`"}`, "", &third)
 	s.ask(t, "GET", "/cis/landing?qr="+qr, "", "garbage", &fourth)
 	if first != second || first != third {
-		t.Errorf("a known token was not kept: %v, %v, %v", first, second, third)
+		t.Errorf("the phone did not keep its valid token: %v, %v, %v", first, second, third)
 	}
 	if fourth.CustomerToken == first.CustomerToken || fourth.VisitID != first.VisitID {
-		t.Errorf("a stranger at the table: %v, %v", first, fourth)
+		t.Errorf("a second phone at the table: %v, %v", first, fourth)
 	}
 }
 
@@ -167,7 +167,7 @@ func TestLanding_refuses(t *testing.T) {
 }
 
 // HEAD and prefetches open no visit. The first GET of a guest does.
-func TestLanding_opens_for_people(t *testing.T) {
+func TestLanding_ignores_prefetches(t *testing.T) {
 	s := newSite(t)
 	qr := s.qr(t)
 	open := func() int {
@@ -177,7 +177,7 @@ func TestLanding_opens_for_people(t *testing.T) {
 	}
 	for _, path := range []string{"/cis/landing?qr=" + qr, "/cis/landing?qr=" + visit.NewQRToken()} {
 		w := s.ask(t, "HEAD", path, "", "", nil)
-		if w.Code != 200 || !strings.Contains(w.Body.String(), `"customerToken":"",`) { // the body is for this test; a connection gets none
+		if w.Code != 200 || !strings.Contains(w.Body.String(), `"customerToken":"",`) { // the recorder keeps the body; a real connection drops it
 			t.Errorf("HEAD: %d %s", w.Code, w.Body)
 		}
 	}
@@ -199,7 +199,7 @@ func TestLanding_opens_for_people(t *testing.T) {
 		t.Errorf("%d visits are open", n)
 	}
 	if s.ask(t, "GET", "/cis/landing?qr="+qr, "", "", nil); open() != 1 {
-		t.Errorf("%d visits are open when somebody has come", open())
+		t.Errorf("%d visits are open after a GET", open())
 	}
 }
 
@@ -286,7 +286,7 @@ func TestStaff_visits(t *testing.T) {
 	wantStatus(t, s.ask(t, "GET", "/api/visits", "", "", nil), 422, "invalid")
 }
 
-func TestStaff_routes_are_closed_to_strangers(t *testing.T) {
+func TestStaff_routes_require_a_staff_login(t *testing.T) {
 	s := newSite(t)
 	for _, c := range [][2]string{
 		{"GET", "/api/tables"}, {"POST", "/api/tables/3/rotate"}, {"GET", "/api/visits?branchId=1"}, {"POST", "/api/visits/x/close"},
@@ -299,7 +299,7 @@ func TestStaff_routes_are_closed_to_strangers(t *testing.T) {
 	}
 }
 
-// A table that calls all the time waits a while.
+// Calls of one visit are rate-limited.
 func TestCall_limits(t *testing.T) {
 	s := newSite(t)
 	s.Handler.(*httpapi.Server).Limit(&limit.Limiter{Local: limit.NewMemory(), Now: s.clock.Now})
@@ -316,7 +316,8 @@ func TestCall_limits(t *testing.T) {
 	wantStatus(t, ring(), 200, "")
 }
 
-// Twenty wrong codes, and even a right one has to wait; sixty right ones at once are a coach that has arrived.
+// After twenty unknown codes a valid one is refused too. Sixty valid scans at once are accepted, as when a coach
+// arrives.
 func TestLanding_limits(t *testing.T) {
 	for name, c := range map[string]struct {
 		qr    func(s *site, i int) string

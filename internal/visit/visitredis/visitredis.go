@@ -1,11 +1,11 @@
-// Package visitredis remembers in Redis which visit a customer token belongs to.
+// Package visitredis caches in Redis which visit a customer token belongs to.
 //
-// Two keys say so together: visit:byCustomer leads from a token to its visit, and visit:customers holds the tokens of a
-// visit. Both must agree, so that closing a visit is one deletion, whatever the number of its guests: what is left under
-// visit:byCustomer is believed by nobody and runs out.
+// Two keys must agree: visit:byCustomer maps a token to its visit, and visit:customers is the set of a visit's tokens.
+// Closing a visit therefore deletes one key, whatever the number of its guests; the remaining visit:byCustomer keys are
+// ignored and expire.
 //
-// What a token leads to is sealed with a key that is not in Redis, together with the instant until which it is believed.
-// So who can write to Redis can neither make a guest nor keep one for longer than SQL would let them read.
+// The value of visit:byCustomer is sealed, with its end, by a key that is not in Redis. Write access to Redis therefore
+// neither creates a guest nor extends one.
 package visitredis
 
 import (
@@ -20,33 +20,33 @@ import (
 	"comanda/internal/visit"
 )
 
-// partyLife is how long the set of a visit's guests lives after its last use. A party that stays longer without a sign
-// of life has been closed; one that has not is found in SQL.
-const partyLife = 8 * time.Hour
+// customersTTL is the TTL of the set of a visit's tokens, renewed at each use. A visit that is not used for so long is
+// closed as idle; if it is still open, SQL is read.
+const customersTTL = 8 * time.Hour
 
-// Bindings is visit.Bindings in Redis.
+// Bindings implements visit.Bindings in Redis.
 type Bindings struct{ db *redisdb.DB }
 
-// New makes bindings on a connection.
+// New returns bindings on a connection.
 func New(db *redisdb.DB) *Bindings { return &Bindings{db} }
 
-// Bind remembers a guest for life, to be believed until an instant.
+// Bind stores a guest with a TTL, valid until an instant.
 func (b *Bindings) Bind(
 	ctx context.Context, token string, g visit.Guest, life time.Duration, until time.Time,
 ) error {
-	key, party := keyspace.VisitByCustomer(token), keyspace.VisitCustomers(g.VisitID)
+	key, customers := keyspace.VisitByCustomer(token), keyspace.VisitCustomers(g.VisitID)
 	value := strings.Join([]string{
 		g.VisitID, strconv.FormatInt(g.BranchID, 10), strconv.FormatInt(g.TableID, 10),
 		strconv.FormatInt(until.UnixMilli(), 10),
 	}, "|")
 	_, err := b.db.DoMulti(ctx,
-		redisdb.Command("SADD", party, keyspace.Secret(token)),
-		redisdb.Command("PEXPIRE", party, millis(partyLife)),
+		redisdb.Command("SADD", customers, keyspace.Secret(token)),
+		redisdb.Command("PEXPIRE", customers, millis(customersTTL)),
 		redisdb.Command("SET", key, value+"|"+b.db.Seal(key, value), "PX", millis(life)))
 	return err
 }
 
-// Find gives the guest of a token if both keys agree, and lets both live on.
+// Find returns the guest of a token if both keys agree, and renews the TTL of both.
 func (b *Bindings) Find(
 	ctx context.Context, token string, now time.Time, life func(branch int64) time.Duration,
 ) (visit.Guest, bool, error) {
@@ -59,10 +59,10 @@ func (b *Bindings) Find(
 	if !ok || !now.Before(until) {
 		return visit.Guest{}, false, nil
 	}
-	party := keyspace.VisitCustomers(g.VisitID)
+	customers := keyspace.VisitCustomers(g.VisitID)
 	replies, err := b.db.DoMulti(ctx,
-		redisdb.Command("SISMEMBER", party, keyspace.Secret(token)),
-		redisdb.Command("PEXPIRE", party, millis(partyLife)),
+		redisdb.Command("SISMEMBER", customers, keyspace.Secret(token)),
+		redisdb.Command("PEXPIRE", customers, millis(customersTTL)),
 		redisdb.Command("PEXPIRE", key, millis(life(g.BranchID))))
 	if err != nil {
 		return visit.Guest{}, false, err
@@ -71,7 +71,7 @@ func (b *Bindings) Find(
 	return g, member == 1 && err == nil, err
 }
 
-// parse reads what Bind has written for a key; ok is false for everything else.
+// parse decodes and verifies a value that Bind has written under the key.
 func (b *Bindings) parse(key keyspace.Key, text string) (g visit.Guest, until time.Time, ok bool) {
 	cut := max(0, len(text)-redisdb.SealChars-1)
 	parts := strings.Split(text[:cut], "|")
@@ -85,7 +85,7 @@ func (b *Bindings) parse(key keyspace.Key, text string) (g visit.Guest, until ti
 	return g, time.UnixMilli(end), errBranch == nil && errTable == nil && errEnd == nil
 }
 
-// Unbind forgets all guests of visits.
+// Unbind removes all guests of visits.
 func (b *Bindings) Unbind(ctx context.Context, visits []string) error {
 	commands := make([]redisdb.Cmd, len(visits))
 	for i, id := range visits {

@@ -19,7 +19,7 @@ func TestMain(m *testing.M) { redisdbtest.VerifyMain(m) }
 
 func TestBindings(t *testing.T) {
 	redisdbtest.Each(t, func(t *testing.T, db *redisdb.DB) {
-		visittest.Bindings(t, func(*testing.T) visit.Bindings { return visitredis.New(db) }) // tokens are new each time
+		visittest.BindingsSuite(t, func(*testing.T) visit.Bindings { return visitredis.New(db) }) // tokens are new each time
 	})
 }
 
@@ -58,13 +58,13 @@ func TestBindings_keys(t *testing.T) {
 		if _, found, err := b.Find(t.Context(), token, now, hour); !found || err != nil {
 			t.Errorf("%t, %v", found, err)
 		}
-		lives(byCustomer, time.Hour) // it slides
+		lives(byCustomer, time.Hour) // Find renews the TTL
 	})
 }
 
-// Who can write to Redis makes no guest: neither by writing a value, nor by bringing that of another token, nor by
+// Write access to Redis does not create a guest: not with a new value, not with the value of another token, and not by
 // changing one.
-func TestBindings_Find_believes_own_writing_only(t *testing.T) {
+func TestBindings_Find_accepts_only_sealed_values(t *testing.T) {
 	redisdbtest.Each(t, func(t *testing.T, db *redisdb.DB) {
 		b, mine, theirs := visitredis.New(db), visit.NewCustomerToken(), visit.NewCustomerToken()
 		g, other := guest(), guest()
@@ -86,7 +86,7 @@ func TestBindings_Find_believes_own_writing_only(t *testing.T) {
 				t.Fatal(err)
 			}
 			if _, found, err := b.Find(t.Context(), mine, now, hour); found || err != nil {
-				t.Errorf("%q was believed: %t, %v", value, found, err)
+				t.Errorf("%q was accepted: %t, %v", value, found, err)
 			}
 		}
 		if err := db.Do(t.Context(), "SET", keyspace.VisitByCustomer(mine), own).Err(); err != nil {
@@ -110,7 +110,7 @@ func TestBindings_Find_needs_both_keys(t *testing.T) {
 				t.Fatal(err)
 			}
 			if _, found, err := b.Find(t.Context(), token, now, hour); found || err != nil {
-				t.Errorf("%q was believed: %t, %v", value, found, err)
+				t.Errorf("%q was accepted: %t, %v", value, found, err)
 			}
 		}
 	})

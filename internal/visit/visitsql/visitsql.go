@@ -1,7 +1,7 @@
-// Package visitsql keeps tables, visits and guests in SQL.
+// Package visitsql stores tables, visits and guests in SQL.
 //
-// Locks are taken in one order: a table, its QR token, its visit. A guest who comes in shares the token's and the
-// visit's lock; whoever revokes or closes needs them alone.
+// Lock order: table, QR token, visit. A scan takes shared locks of the token and the visit. Revoking a token and
+// closing a visit take exclusive ones.
 package visitsql
 
 import (
@@ -53,19 +53,19 @@ var (
 const (
 	open     = "OPEN"
 	revoked  = "REVOKED"
-	maxJoins = 10 // tries to join or open: each further one means that a visit was closed in between
+	maxJoins = 10 // attempts to join or open; each retry means that a visit was opened and closed in between
 )
 
-// Store is visit.Entrance, visit.Ledger, visit.Plan, visit.Furniture, visit.Parties and visit.Broom on a database.
+// Store implements visit.Store on a database.
 type Store struct{ db *sqldb.DB }
 
-// New makes a store.
+// New returns a store.
 func New(db *sqldb.DB) *Store { return &Store{db} }
 
-// Place gives where a QR token leads, or visit.ErrQRUnknown.
-func (s *Store) Place(ctx context.Context, qr string) (visit.Place, error) {
+// QRTarget returns the table of a QR token, or visit.ErrQRUnknown.
+func (s *Store) QRTarget(ctx context.Context, qr string) (visit.QRTarget, error) {
 	rows, err := s.db.Query(ctx, placeSelect, qr)
-	p, found, err := sqldb.One(rows, err, func(r sqldb.Rows) (p visit.Place, err error) {
+	p, found, err := sqldb.One(rows, err, func(r sqldb.Rows) (p visit.QRTarget, err error) {
 		var status string
 		var active int
 		err = r.Scan(&p.TableID, &p.BranchID, &p.Label, &status, &active)
@@ -78,10 +78,10 @@ func (s *Store) Place(ctx context.Context, qr string) (visit.Place, error) {
 	return p, err
 }
 
-// Enter opens the table's visit or joins it, and enters the guest.
-func (s *Store) Enter(ctx context.Context, e visit.Entry) (id string, err error) {
+// OpenOrJoin joins the table's open visit or opens one, and adds the guest.
+func (s *Store) OpenOrJoin(ctx context.Context, e visit.OpenRequest) (id string, err error) {
 	err = s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
-		if err := lockCode(ctx, tx, e.QR); err != nil {
+		if err := lockQR(ctx, tx, e.QR); err != nil {
 			return err
 		}
 		if id, err = openOrJoin(ctx, tx, e); err != nil {
@@ -93,8 +93,9 @@ func (s *Store) Enter(ctx context.Context, e visit.Entry) (id string, err error)
 	return id, err
 }
 
-// lockCode keeps a code good and its table in use until the end of the transaction, or says why they are not.
-func lockCode(ctx context.Context, tx sqldb.Tx, qr string) error {
+// lockQR locks a QR token and its table until the end of the transaction, so that neither is revoked or taken out of
+// use. It fails if one was already.
+func lockQR(ctx context.Context, tx sqldb.Tx, qr string) error {
 	type code struct {
 		status string
 		active int
@@ -117,9 +118,9 @@ func lockCode(ctx context.Context, tx sqldb.Tx, qr string) error {
 	return nil
 }
 
-// openOrJoin gives the table's open visit under a shared lock. Between finding none and opening one somebody else may
-// open it, and between that and joining somebody may close it; then it begins anew.
-func openOrJoin(ctx context.Context, tx sqldb.Tx, e visit.Entry) (string, error) {
+// openOrJoin returns the table's open visit under a shared lock. Another transaction may open a visit after the first
+// query finds none, and close it before the next query joins it; then it tries again.
+func openOrJoin(ctx context.Context, tx sqldb.Tx, e visit.OpenRequest) (string, error) {
 	for range maxJoins {
 		id, found, err := oneText(ctx, tx, visitJoin, e.TableID)
 		if err != nil || found {
@@ -133,7 +134,7 @@ func openOrJoin(ctx context.Context, tx sqldb.Tx, e visit.Entry) (string, error)
 	return "", sqldb.ErrUnavailable
 }
 
-// Guest gives who a token's hash belongs to.
+// Guest returns the guest of a token hash.
 func (s *Store) Guest(ctx context.Context, tokenHash string) (visit.Guest, bool, error) {
 	rows, err := s.db.Query(ctx, guestSelect, tokenHash)
 	return sqldb.One(rows, err, func(r sqldb.Rows) (visit.Guest, error) {
@@ -143,13 +144,13 @@ func (s *Store) Guest(ctx context.Context, tokenHash string) (visit.Guest, bool,
 		var reason *string
 		err := r.Scan(&g.VisitID, &g.BranchID, &g.TableID, &status, &closed, &reason)
 		g.VisitOpen = status == open
-		g.ClosedAt, g.Reason = ending(closed, reason)
+		g.ClosedAt, g.Reason = closeInfo(closed, reason)
 		return g, err
 	})
 }
 
-// Seen moves the sign of life of visits that are still open; it never moves one back.
-func (s *Store) Seen(ctx context.Context, at map[string]time.Time) error {
+// UpdateLastSeen stores when open visits were last seen. It never moves a time back.
+func (s *Store) UpdateLastSeen(ctx context.Context, at map[string]time.Time) error {
 	ids := make([]string, 0, len(at))
 	for id := range at {
 		ids = append(ids, id)
@@ -160,12 +161,12 @@ func (s *Store) Seen(ctx context.Context, at map[string]time.Time) error {
 	return err
 }
 
-func ending(closed *int64, reason *string) (at time.Time, why visit.Reason) {
+func closeInfo(closed *int64, reason *string) (at time.Time, why visit.CloseReason) {
 	if closed != nil {
 		at = time.UnixMilli(*closed).UTC()
 	}
 	if reason != nil {
-		why = visit.Reason(*reason)
+		why = visit.CloseReason(*reason)
 	}
 	return at, why
 }

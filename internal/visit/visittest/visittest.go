@@ -1,5 +1,4 @@
-// Package visittest helps to test what needs visits: a clock to turn, the memory of tokens as a map, and the suite that
-// every such memory passes.
+// Package visittest has a settable clock, an in-memory visit.Bindings, and the conformance suite of visit.Bindings.
 package visittest
 
 import (
@@ -13,55 +12,57 @@ import (
 	"comanda/internal/visit"
 )
 
-// Clock is a clock that a test turns. It is safe for concurrent use.
+// Clock is a clock that tests set. It is safe for concurrent use.
 type Clock struct {
 	mu  sync.Mutex
 	now time.Time
 }
 
-// NewClock makes a clock that stands on a Thursday at noon in Hà Nội.
+// NewClock returns a clock that stands at noon in Hà Nội, on a Thursday.
 func NewClock() *Clock { return &Clock{now: time.Date(2026, 2, 26, 5, 0, 0, 0, time.UTC)} }
 
-// Now reads the clock.
+// Now returns the current time of the clock.
 func (c *Clock) Now() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.now
 }
 
-// Advance turns it forward.
+// Advance moves the clock forward.
 func (c *Clock) Advance(d time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.now = c.now.Add(d)
 }
 
-// Memory is visit.Bindings in this process. While Down is set it fails like Redis out of reach, and keeps what it had.
-type Memory struct {
+// MemoryBindings is an in-memory visit.Bindings. While down it fails like an unavailable Redis and keeps its contents.
+type MemoryBindings struct {
 	mu    sync.Mutex
 	of    map[string]visit.Guest
 	until map[string]time.Time
 	down  bool
 }
 
-// NewMemory makes an empty memory.
-func NewMemory() *Memory { return &Memory{of: map[string]visit.Guest{}, until: map[string]time.Time{}} }
+// NewMemoryBindings returns empty bindings.
+func NewMemoryBindings() *MemoryBindings {
+	return &MemoryBindings{of: map[string]visit.Guest{}, until: map[string]time.Time{}}
+}
 
-// SetDown makes it fail, or work again.
-func (m *Memory) SetDown(down bool) {
+// SetDown makes all calls fail, or succeed again.
+func (m *MemoryBindings) SetDown(down bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.down = down
 }
 
-// Len is the number of guests that are remembered.
-func (m *Memory) Len() int {
+// Len returns the number of stored guests.
+func (m *MemoryBindings) Len() int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return len(m.of)
 }
 
-func (m *Memory) enter() (leave func(), err error) {
+func (m *MemoryBindings) enter() (leave func(), err error) {
 	m.mu.Lock()
 	if m.down {
 		err = fault.New(fault.Unavailable, "redis_down", "down")
@@ -69,8 +70,8 @@ func (m *Memory) enter() (leave func(), err error) {
 	return m.mu.Unlock, err
 }
 
-// Bind remembers a guest until it is no longer to be believed.
-func (m *Memory) Bind(_ context.Context, token string, g visit.Guest, _ time.Duration, until time.Time) error {
+// Bind stores a guest until an instant.
+func (m *MemoryBindings) Bind(_ context.Context, token string, g visit.Guest, _ time.Duration, until time.Time) error {
 	leave, err := m.enter()
 	defer leave()
 	if err == nil {
@@ -79,8 +80,8 @@ func (m *Memory) Bind(_ context.Context, token string, g visit.Guest, _ time.Dur
 	return err
 }
 
-// Find gives a guest.
-func (m *Memory) Find(
+// Find returns a guest.
+func (m *MemoryBindings) Find(
 	_ context.Context, token string, now time.Time, _ func(int64) time.Duration,
 ) (visit.Guest, bool, error) {
 	leave, err := m.enter()
@@ -89,8 +90,8 @@ func (m *Memory) Find(
 	return g, ok && now.Before(m.until[token]) && err == nil, err
 }
 
-// Unbind forgets the guests of visits.
-func (m *Memory) Unbind(_ context.Context, visits []string) error {
+// Unbind removes the guests of visits.
+func (m *MemoryBindings) Unbind(_ context.Context, visits []string) error {
 	leave, err := m.enter()
 	defer leave()
 	if err != nil {
@@ -106,8 +107,8 @@ func (m *Memory) Unbind(_ context.Context, visits []string) error {
 	return nil
 }
 
-// Bindings is the suite that every visit.Bindings passes. empty gives an empty one.
-func Bindings(t *testing.T, empty func(t *testing.T) visit.Bindings) {
+// BindingsSuite is the conformance suite of visit.Bindings. empty returns empty bindings.
+func BindingsSuite(t *testing.T, empty func(t *testing.T) visit.Bindings) {
 	t.Helper()
 	now := time.Now().Truncate(time.Millisecond)
 	hour := func(int64) time.Duration { return time.Hour }
@@ -123,7 +124,7 @@ func Bindings(t *testing.T, empty func(t *testing.T) visit.Bindings) {
 	finds := func(t *testing.T, b visit.Bindings, token string, want visit.Guest, wantFound bool) {
 		t.Helper()
 		got, found, err := b.Find(t.Context(), token, now, hour)
-		got.TokenHash = want.TokenHash // the finder's own knowledge
+		got.TokenHash = want.TokenHash // set by the caller of Find
 		if err != nil || found != wantFound || found && got != want {
 			t.Errorf("found %+v, %t, %v", got, found, err)
 		}
@@ -133,14 +134,14 @@ func Bindings(t *testing.T, empty func(t *testing.T) visit.Bindings) {
 		token, g := guest()
 		finds(t, empty(t), token, g, false)
 	})
-	t.Run("what was bound is found", func(t *testing.T) {
+	t.Run("a bound guest is found", func(t *testing.T) {
 		b := empty(t)
 		token, g := guest()
 		bind(t, b, token, g)
 		finds(t, b, token, g, true)
 		finds(t, b, token, g, true)
 	})
-	t.Run("what was bound is believed until its end", func(t *testing.T) {
+	t.Run("a bound guest is found until its end", func(t *testing.T) {
 		b := empty(t)
 		token, g := guest()
 		bind(t, b, token, g)
@@ -150,7 +151,7 @@ func Bindings(t *testing.T, empty func(t *testing.T) visit.Bindings) {
 			}
 		}
 	})
-	t.Run("a closed visit takes all its guests along and no other", func(t *testing.T) {
+	t.Run("unbind removes all guests of a visit and no other", func(t *testing.T) {
 		b := empty(t)
 		token, g := guest()
 		bind(t, b, token, g)
@@ -158,7 +159,7 @@ func Bindings(t *testing.T, empty func(t *testing.T) visit.Bindings) {
 		bind(t, b, second, g)
 		other, elsewhere := guest()
 		bind(t, b, other, elsewhere)
-		for range 2 { // again changes nothing
+		for range 2 { // the second call changes nothing
 			if err := b.Unbind(t.Context(), []string{g.VisitID}); err != nil {
 				t.Fatal(err)
 			}
@@ -167,7 +168,7 @@ func Bindings(t *testing.T, empty func(t *testing.T) visit.Bindings) {
 			finds(t, b, other, elsewhere, true)
 		}
 	})
-	t.Run("to unbind nothing is no error", func(t *testing.T) {
+	t.Run("unbind without visits succeeds", func(t *testing.T) {
 		if err := empty(t).Unbind(t.Context(), nil); err != nil {
 			t.Error(err)
 		}

@@ -2,7 +2,7 @@ import type { components, operations } from '@shared/api/schema'
 
 type Schemas = components['schemas']
 
-export type Landed = Schemas['VisitLanded']
+export type Landed = Schemas['VisitLanding']
 export type Branch = Landed['branch']
 
 export type Menu = operations['menu-active']['responses'][200]['content']['application/json']

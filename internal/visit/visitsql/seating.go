@@ -11,8 +11,8 @@ import (
 	"comanda/internal/visit"
 )
 
-// Seat opens a visit at a table that is free and in use.
-func (s *Store) Seat(ctx context.Context, by identity.Actor, e visit.Entry) (v visit.Visit, err error) {
+// Seat opens a visit at a table that is in use and has no open visit.
+func (s *Store) Seat(ctx context.Context, by identity.Actor, e visit.OpenRequest) (v visit.Visit, err error) {
 	err = s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
 		t, err := lockTable(ctx, tx, by, e.TableID)
 		if err != nil {
@@ -32,26 +32,26 @@ func (s *Store) Seat(ctx context.Context, by identity.Actor, e visit.Entry) (v v
 			return err
 		}
 		return identitysql.RecordAudit(ctx, tx,
-			by.AuditEntry(e.Now, identity.ActionVisitOpened, "visit", e.VisitID, e.BranchID).WithAfter(seatOf(v)))
+			by.AuditEntry(e.Now, identity.ActionVisitOpened, "visit", e.VisitID, e.BranchID).WithAfter(seatNoteOf(v)))
 	})
 	return v, err
 }
 
-// seat is what the audit log says of where a party sits.
-type seat struct {
+// seatNote is the audit log's record of a visit's table.
+type seatNote struct {
 	TableID int64  `json:"tableId,string"`
 	Label   string `json:"table"`
 }
 
-func seatOf(v visit.Visit) seat { return seat{v.TableID, v.TableLabel} }
+func seatNoteOf(v visit.Visit) seatNote { return seatNote{v.TableID, v.TableLabel} }
 
 func selectVisit(ctx context.Context, conn sqldb.Conn, id string) (visit.Visit, bool, error) {
 	rows, err := conn.Query(ctx, visitSelect, id)
 	return sqldb.One(rows, err, scanVisit)
 }
 
-// Move takes a visit to another table. That table is locked first, so that whoever scans its code meanwhile has come either
-// before, and the table is taken, or after, and joins.
+// Move moves a visit to another table. It locks that table first, so that a scan of its code either comes before and
+// takes the table, or comes after and joins the moved visit.
 func (s *Store) Move(ctx context.Context, by identity.Actor, id string, table int64, now time.Time) (
 	v visit.Visit, moved bool, err error,
 ) {
@@ -68,7 +68,7 @@ func (s *Store) Move(ctx context.Context, by identity.Actor, id string, table in
 		case missing != nil || target.BranchID != was.BranchID:
 			return visit.ErrTable
 		case was.TableID != table:
-			if err := moveTo(ctx, tx, id, target); err != nil {
+			if err := moveVisit(ctx, tx, id, target); err != nil {
 				return err
 			}
 			moved = true
@@ -77,12 +77,12 @@ func (s *Store) Move(ctx context.Context, by identity.Actor, id string, table in
 			return err
 		}
 		return identitysql.RecordAudit(ctx, tx,
-			by.AuditEntry(now, identity.ActionVisitMoved, "visit", id, v.BranchID).WithBefore(seatOf(was)).WithAfter(seatOf(v)))
+			by.AuditEntry(now, identity.ActionVisitMoved, "visit", id, v.BranchID).WithBefore(seatNoteOf(was)).WithAfter(seatNoteOf(v)))
 	})
 	return v, moved, err
 }
 
-// lockVisit gives an open visit, which stays open and where it is until the end of the transaction.
+// lockVisit locks an open visit until the end of the transaction: it can be neither closed nor moved.
 func lockVisit(ctx context.Context, tx sqldb.Tx, by identity.Actor, id string) (visit.Visit, error) {
 	rows, err := tx.Query(ctx, visitLock, id)
 	_, found, err := sqldb.One(rows, err, scanText)
@@ -101,11 +101,11 @@ func lockVisit(ctx context.Context, tx sqldb.Tx, by identity.Actor, id string) (
 	return v, nil
 }
 
-func moveTo(ctx context.Context, tx sqldb.Tx, id string, t visit.Table) error {
+func moveVisit(ctx context.Context, tx sqldb.Tx, id string, t visit.Table) error {
 	if !t.Active {
 		return visit.ErrTableInactive
 	}
-	// Asked before it is tried: two parties that are to change places at once would otherwise wait for each other.
+	// Check before the update: two visits that swap tables would otherwise wait for each other's unique index entry.
 	switch _, taken, err := oneText(ctx, tx, visitAt, t.ID); {
 	case err != nil:
 		return err
@@ -119,26 +119,26 @@ func moveTo(ctx context.Context, tx sqldb.Tx, id string, t visit.Table) error {
 	return err
 }
 
-// Call notes since when a visit has been calling.
-func (s *Store) Call(ctx context.Context, id string, reason visit.Call, now time.Time) (
-	v visit.Visit, rang bool, err error,
+// Call stores the start of a call.
+func (s *Store) Call(ctx context.Context, id string, reason visit.CallReason, now time.Time) (
+	v visit.Visit, added bool, err error,
 ) {
 	err = s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
 		n, err := tx.Exec(ctx, visitCall, id, string(reason), now.UnixMilli())
 		if err != nil {
 			return err
 		}
-		rang = n > 0
+		added = n > 0
 		if v, _, err = selectVisit(ctx, tx, id); err == nil && !v.Open {
 			err = visit.ErrClosed
 		}
 		return err
 	})
-	return v, rang, err
+	return v, added, err
 }
 
-// Answer ends calls, or gives visit.ErrVisit, which undoes it for an actor who does not see the visit.
-func (s *Store) Answer(ctx context.Context, by identity.Actor, id string, reason visit.Call) (v visit.Visit, err error) {
+// Answer ends calls. For an actor who may not see the visit it fails with visit.ErrVisit, which rolls the change back.
+func (s *Store) Answer(ctx context.Context, by identity.Actor, id string, reason visit.CallReason) (v visit.Visit, err error) {
 	err = s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
 		if _, err := tx.Exec(ctx, visitAnswer, id, string(reason)); err != nil {
 			return err

@@ -29,7 +29,7 @@ func (h *house) move(v string, table int64) visit.Visit {
 	return moved
 }
 
-// use puts a table out of use, or back.
+// use takes a table out of use, or back into use.
 func (h *house) use(table int64, active bool) error {
 	h.t.Helper()
 	_, err := h.floor.EditTable(h.t.Context(), identity.System(), table, visit.TableEdit{Active: &active})
@@ -43,12 +43,12 @@ func TestFloor_Seat(t *testing.T) {
 		if !v.Open || v.TableLabel != "A3" || v.BizDate != "2026-02-26" || v.Guests != 0 || !v.OpenedAt.Equal(h.clock.Now()) {
 			t.Errorf("%+v", v)
 		}
-		if l := h.land(3, ""); l.VisitID != v.ID {
-			t.Error("a guest who scans the code does not join the party")
+		if l := h.scan(3, ""); l.VisitID != v.ID {
+			t.Error("a scan of the code did not join the visit")
 		}
 		_, err := h.floor.Seat(t.Context(), identity.System(), 3)
 		wantFault(t, "a second party", err, visit.ErrTableTaken)
-		h.land(4, "")
+		h.scan(4, "")
 		_, err = h.floor.Seat(t.Context(), identity.System(), 4)
 		wantFault(t, "where a guest sits", err, visit.ErrTableTaken)
 		if err := h.use(5, false); err != nil {
@@ -64,11 +64,11 @@ func TestFloor_Seat(t *testing.T) {
 	})
 }
 
-// V6: guests keep their tokens, others join at the new table, and at the old one another party sits down.
+// V6: guests keep their tokens, new phones join at the new table, and a new visit opens at the old one.
 func TestFloor_Move(t *testing.T) {
 	each(t, func(h *house) {
 		t := h.t
-		g := h.land(3, "")
+		g := h.scan(3, "")
 		if _, err := h.guests.Resolve(t.Context(), g.CustomerToken); err != nil {
 			t.Fatal(err)
 		}
@@ -80,14 +80,14 @@ func TestFloor_Move(t *testing.T) {
 		if err != nil || who.VisitID != g.VisitID || who.TableID != 5 {
 			t.Errorf("the phone is %+v, %v", who, err)
 		}
-		if l := h.land(5, g.CustomerToken); l.CustomerToken != g.CustomerToken || l.VisitID != g.VisitID || l.TableLabel != "A5" {
+		if l := h.scan(5, g.CustomerToken); l.CustomerToken != g.CustomerToken || l.VisitID != g.VisitID || l.TableLabel != "A5" {
 			t.Errorf("the phone at the new table: %+v", l)
 		}
-		if l := h.land(5, ""); l.VisitID != g.VisitID {
-			t.Error("the new table's code does not lead to the party")
+		if l := h.scan(5, ""); l.VisitID != g.VisitID {
+			t.Error("the new table's code does not join the visit")
 		}
-		if l := h.land(3, ""); l.VisitID == g.VisitID {
-			t.Error("the old table's code still leads to the party")
+		if l := h.scan(3, ""); l.VisitID == g.VisitID {
+			t.Error("the old table's code still joins the visit")
 		}
 		if again := h.move(g.VisitID, 5); again.TableID != 5 {
 			t.Errorf("to where it is: %+v", again)
@@ -133,7 +133,7 @@ func TestFloor_Move_refuses(t *testing.T) {
 	})
 }
 
-// V1, V6: several parties are moved to one free table at once; one gets it, and the others stay where they are.
+// V1, V6: several visits are moved to one free table at once; one gets it, the others stay.
 func TestFloor_Move_at_once(t *testing.T) {
 	each(t, func(h *house) {
 		parties := []string{h.seat(1).ID, h.seat(2).ID, h.seat(3).ID, h.seat(4).ID}
@@ -155,12 +155,12 @@ func TestFloor_Move_at_once(t *testing.T) {
 			at[v.TableID]++
 		}
 		if won.Load() != 1 || at[6] != 1 || len(at) != len(parties) {
-			h.t.Errorf("%d parties have moved; at the tables sit %v", won.Load(), at)
+			h.t.Errorf("%d visits were moved; the tables are %v", won.Load(), at)
 		}
 	})
 }
 
-// Two parties that are to change places at once get an answer, and neither place.
+// Two visits that are moved to each other's table at once are both refused, without a deadlock.
 func TestFloor_Move_crosswise(t *testing.T) {
 	each(t, func(h *house) {
 		a, b := h.seat(1).ID, h.seat(2).ID
@@ -172,7 +172,7 @@ func TestFloor_Move_crosswise(t *testing.T) {
 			}{{a, 2}, {b, 1}} {
 				wg.Go(func() {
 					_, err := h.floor.Move(h.t.Context(), identity.System(), m.id, m.table)
-					wantFault(h.t, "crosswise", err, visit.ErrTableTaken)
+					wantFault(h.t, "swapping_tables", err, visit.ErrTableTaken)
 				})
 			}
 		}
@@ -180,23 +180,23 @@ func TestFloor_Move_crosswise(t *testing.T) {
 	})
 }
 
-// While a party moves back and forth phones scan both codes: each gets in, nobody sees an error, each table has one party
-// at most, and whoever is in stays in.
+// While a visit moves back and forth, phones scan both codes: each scan succeeds, each table has at most one visit, and
+// no guest is removed.
 func TestFloor_Move_while_phones_scan(t *testing.T) {
 	each(t, func(h *house) {
 		t := h.t
-		party := h.land(1, "")
+		party := h.scan(1, "")
 		codes := []string{h.qr(1), h.qr(2)}
 		var wg sync.WaitGroup
 		for _, qr := range codes {
 			wg.Go(func() {
 				for range 15 {
-					l, err := h.door.Landing(t.Context(), qr, "")
+					l, err := h.landing.Scan(t.Context(), qr, "")
 					if err != nil {
 						t.Error(err)
 						return
 					}
-					if l.VisitID == party.VisitID { // the party itself is left alone, others make room again
+					if l.VisitID == party.VisitID { // close the others, which frees their table
 						continue
 					}
 					if _, err := h.floor.Close(t.Context(), identity.System(), l.VisitID); err != nil {
@@ -229,12 +229,12 @@ func TestFloor_Move_while_phones_scan(t *testing.T) {
 func TestFloor_Call(t *testing.T) {
 	each(t, func(h *house) {
 		t := h.t
-		l := h.land(3, "")
+		l := h.scan(3, "")
 		g, err := h.guests.Resolve(t.Context(), l.CustomerToken)
 		if err != nil {
 			t.Fatal(err)
 		}
-		ring := func(reason visit.Call) visit.Visit {
+		ring := func(reason visit.CallReason) visit.Visit {
 			t.Helper()
 			v, err := h.floor.Call(t.Context(), g, reason)
 			if err != nil {
@@ -242,19 +242,19 @@ func TestFloor_Call(t *testing.T) {
 			}
 			return v
 		}
-		told := 0
-		h.floor.Told = func(branch int64) {
-			if told++; branch != 1 {
-				t.Errorf("branch %d is told", branch)
+		notified := 0
+		h.floor.OnChange = func(branch int64) {
+			if notified++; branch != 1 {
+				t.Errorf("branch %d is notified", branch)
 			}
 		}
 		at := h.clock.Now()
-		ring(visit.ForWater)
+		ring(visit.CallWater)
 		h.clock.Advance(time.Minute)
-		again := ring(visit.ForWater)
-		both := ring(visit.ForBill)
-		if !again.Calls.Water.Equal(at) || !both.Calls.Since(visit.ForBill).Equal(h.clock.Now()) || !both.Calls.Help.IsZero() || told != 2 {
-			t.Errorf("told %d times; %+v", told, both.Calls)
+		again := ring(visit.CallWater)
+		both := ring(visit.CallBill)
+		if !again.Calls.Water.Equal(at) || !both.Calls.Since(visit.CallBill).Equal(h.clock.Now()) || !both.Calls.Help.IsZero() || notified != 2 {
+			t.Errorf("notified %d times; %+v", notified, both.Calls)
 		}
 		if v := h.openVisits(); v[0].Calls != both.Calls {
 			t.Errorf("listed: %+v", v[0].Calls)
@@ -265,11 +265,11 @@ func TestFloor_Call(t *testing.T) {
 		if moved := h.move(g.VisitID, 5); moved.Calls != both.Calls { // V6
 			t.Errorf("after the move: %+v", moved.Calls)
 		}
-		answered, err := h.floor.Answer(t.Context(), identity.System(), g.VisitID, visit.ForWater)
+		answered, err := h.floor.Answer(t.Context(), identity.System(), g.VisitID, visit.CallWater)
 		if err != nil || answered.Calls != (visit.Calls{Bill: both.Calls.Bill}) {
 			t.Errorf("%+v, %v", answered.Calls, err)
 		}
-		for range 2 { // again is no error
+		for range 2 { // the second call succeeds too
 			answered, err = h.floor.Answer(t.Context(), identity.System(), g.VisitID, "")
 			if err != nil || answered.Calls != (visit.Calls{}) {
 				t.Errorf("%+v, %v", answered.Calls, err)
@@ -281,23 +281,23 @@ func TestFloor_Call(t *testing.T) {
 func TestFloor_Call_refuses(t *testing.T) {
 	each(t, func(h *house) {
 		t := h.t
-		l := h.land(3, "")
+		l := h.scan(3, "")
 		g, err := h.guests.Resolve(t.Context(), l.CustomerToken)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := h.floor.Call(t.Context(), g, visit.ForHelp); err != nil {
+		if _, err := h.floor.Call(t.Context(), g, visit.CallHelp); err != nil {
 			t.Fatal(err)
 		}
 		_, err = h.floor.Answer(t.Context(), identity.Actor{Kind: identity.Account, Branches: []int64{2}}, g.VisitID, "")
 		wantFault(t, "an answer from elsewhere", err, visit.ErrVisit)
 		_, err = h.floor.Answer(t.Context(), identity.System(), "nobody", "")
-		wantFault(t, "an answer to nobody", err, visit.ErrVisit)
+		wantFault(t, "an answer to an unknown visit", err, visit.ErrVisit)
 		if v := h.openVisits(); v[0].Calls.Help.IsZero() {
-			t.Error("an answer from elsewhere has ended the call")
+			t.Error("an actor of another branch ended the call")
 		}
 		h.close(g.VisitID)
-		_, err = h.floor.Call(t.Context(), g, visit.ForBill) // by a process that has not heard of the closing yet
+		_, err = h.floor.Call(t.Context(), g, visit.CallBill) // by a process whose cache is behind the closing
 		wantFault(t, "who has gone", err, visit.ErrClosed)
 	})
 }

@@ -12,8 +12,8 @@ import (
 	"comanda/internal/visit"
 )
 
-// lockTable keeps a table as it is, and others from sitting down there, until the end of the transaction. Of what it gives
-// code and party are not filled in.
+// lockTable locks a table until the end of the transaction, which also keeps phones from joining or opening a visit
+// there. QR and Party of the result are not set.
 func lockTable(ctx context.Context, tx sqldb.Tx, by identity.Actor, id int64) (visit.Table, error) {
 	rows, err := tx.Query(ctx, tableLock, id)
 	t, found, err := sqldb.One(rows, err, func(r sqldb.Rows) (visit.Table, error) {
@@ -34,24 +34,24 @@ func selectTable(ctx context.Context, tx sqldb.Tx, id int64) (visit.Table, error
 	return t, err
 }
 
-// number is how a truth is kept.
-func number(b bool) int {
+// boolInt converts a bool for a column; SQLite has no boolean type.
+func boolInt(b bool) int {
 	if b {
 		return 1
 	}
 	return 0
 }
 
-// furnished is what the audit log says of a table.
-type furnished struct {
+// tableNote is the audit log's record of a table.
+type tableNote struct {
 	Label  string `json:"label"`
 	Seats  int    `json:"seats"`
 	Active bool   `json:"active"`
 }
 
-func furnishedOf(t visit.Table) furnished { return furnished{t.Label, t.Seats, t.Active} }
+func tableNoteOf(t visit.Table) tableNote { return tableNote{t.Label, t.Seats, t.Active} }
 
-// AddTable makes a table with its code.
+// AddTable creates a table with its QR token.
 func (s *Store) AddTable(ctx context.Context, by identity.Actor, t visit.Table, now time.Time) (visit.Table, error) {
 	err := s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
 		rows, err := tx.Query(ctx, tableInsert, t.BranchID, t.Label, t.Seats)
@@ -64,12 +64,12 @@ func (s *Store) AddTable(ctx context.Context, by identity.Actor, t visit.Table, 
 			return err
 		}
 		return identitysql.RecordAudit(ctx, tx,
-			by.AuditEntry(now, identity.ActionTableCreated, "table", strconv.FormatInt(id, 10), t.BranchID).WithAfter(furnishedOf(t)))
+			by.AuditEntry(now, identity.ActionTableCreated, "table", strconv.FormatInt(id, 10), t.BranchID).WithAfter(tableNoteOf(t)))
 	})
 	return t, err
 }
 
-// EditTable changes a table, or refuses what it is to be.
+// EditTable changes a table.
 func (s *Store) EditTable(ctx context.Context, by identity.Actor, id int64, e visit.TableEdit, now time.Time) (
 	t visit.Table, err error,
 ) {
@@ -78,10 +78,10 @@ func (s *Store) EditTable(ctx context.Context, by identity.Actor, id int64, e vi
 		if err != nil {
 			return err
 		}
-		if t, err = e.To(was); err != nil {
+		if t, err = e.Apply(was); err != nil {
 			return err
 		}
-		if was.Active && !t.Active { // whoever sits down now waits for the lock, and is then refused
+		if was.Active && !t.Active { // a scan at this moment waits for the lock and is then refused
 			switch _, taken, err := oneText(ctx, tx, visitAt, id); {
 			case err != nil:
 				return err
@@ -89,13 +89,13 @@ func (s *Store) EditTable(ctx context.Context, by identity.Actor, id int64, e vi
 				return visit.ErrTableTaken
 			}
 		}
-		if furnishedOf(t) != furnishedOf(was) {
-			if _, err := tx.Exec(ctx, tableUpdate, id, t.Label, t.Seats, number(t.Active)); err != nil {
+		if tableNoteOf(t) != tableNoteOf(was) {
+			if _, err := tx.Exec(ctx, tableUpdate, id, t.Label, t.Seats, boolInt(t.Active)); err != nil {
 				return labelTaken(err)
 			}
 			err = identitysql.RecordAudit(ctx, tx,
 				by.AuditEntry(now, identity.ActionTableEdited, "table", strconv.FormatInt(id, 10), was.BranchID).
-					WithBefore(furnishedOf(was)).WithAfter(furnishedOf(t)))
+					WithBefore(tableNoteOf(was)).WithAfter(tableNoteOf(t)))
 			if err != nil {
 				return err
 			}
@@ -113,8 +113,8 @@ func labelTaken(err error) error {
 	return err
 }
 
-// Printed writes into the audit log whose codes were printed. The codes themselves are not there.
-func (s *Store) Printed(
+// RecordPrinted records in the audit log which tables' codes were printed, without the tokens.
+func (s *Store) RecordPrinted(
 	ctx context.Context, by identity.Actor, branch int64, tables []int64, now time.Time,
 ) error {
 	subject, id := "branch", strconv.FormatInt(branch, 10)

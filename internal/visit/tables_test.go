@@ -20,7 +20,7 @@ func TestFloor_AddTable(t *testing.T) {
 		if err != nil || made.ID == 0 || made.Label != "Sân 7" || made.Seats != 8 || !made.Active || len(made.QR) != 22 {
 			t.Fatalf("%+v, %v", made, err)
 		}
-		if l, err := h.door.Landing(t.Context(), made.QR, ""); err != nil || l.TableID != made.ID {
+		if l, err := h.landing.Scan(t.Context(), made.QR, ""); err != nil || l.TableID != made.ID {
 			t.Errorf("its code leads to %+v, %v", l, err)
 		}
 		for what, c := range map[string]struct {
@@ -66,30 +66,30 @@ func TestFloor_EditTable(t *testing.T) {
 		_, err := edit(visit.TableEdit{Label: new("A4")})
 		wantFault(t, "another's label", err, visit.ErrLabelTaken)
 		if _, err := edit(visit.TableEdit{Seats: new(0)}); err == nil {
-			t.Error("a table without seats")
+			t.Error("a table without seats was accepted")
 		}
 		_, err = h.floor.EditTable(t.Context(), identity.Actor{Branches: []int64{2}}, 3, visit.TableEdit{Seats: new(9)})
 		wantFault(t, "a foreign table", err, visit.ErrTable)
 
-		l := h.land(3, "")
+		l := h.scan(3, "")
 		wantFault(t, "out of use under its guests", h.use(3, false), visit.ErrTableTaken)
 		h.close(l.VisitID)
 		if err := h.use(3, false); err != nil {
 			t.Fatal(err)
 		}
-		_, err = h.door.Landing(t.Context(), h.qr(3), "")
+		_, err = h.landing.Scan(t.Context(), h.qr(3), "")
 		wantFault(t, "a scan at a table out of use", err, visit.ErrTableInactive)
 		if err := h.use(3, true); err != nil {
 			t.Fatal(err)
 		}
-		h.land(3, "")
+		h.scan(3, "")
 		if got := h.log("table:3"); !slices.Equal(got, []string{"table_edited", "table_edited", "table_edited"}) {
-			t.Errorf("the audit log says %v", got)
+			t.Errorf("the audit log has %v", got)
 		}
 	})
 }
 
-// log lists the actions that the audit log has of a subject, the oldest first.
+// log returns the actions in the audit log about a subject, oldest first.
 func (h *house) log(subject string) []string {
 	h.t.Helper()
 	entries, _, err := identitysql.NewAuditLog(h.db).Entries(h.t.Context(), identity.AuditFilter{
@@ -104,19 +104,19 @@ func (h *house) log(subject string) []string {
 		if all, _ := h.floor.Tables(h.t.Context(), identity.System(), 0); slices.ContainsFunc(all, func(t visit.Table) bool {
 			return strings.Contains(e.Before+e.After, t.QR)
 		}) {
-			h.t.Errorf("the audit log holds a code: %+v", e)
+			h.t.Errorf("the audit log contains a code: %+v", e)
 		}
 	}
 	return actions
 }
 
-// Whoever scans while the table is taken out of use is in, and then it stays in use, or is not let in.
+// A scan while the table is taken out of use either succeeds and keeps it in use, or is refused.
 func TestFloor_EditTable_while_phones_scan(t *testing.T) {
 	each(t, func(h *house) {
 		qr := h.qr(3)
 		var landed, closed error
 		var wg sync.WaitGroup
-		wg.Go(func() { _, landed = h.door.Landing(h.t.Context(), qr, "") })
+		wg.Go(func() { _, landed = h.landing.Scan(h.t.Context(), qr, "") })
 		wg.Go(func() { closed = h.use(3, false) })
 		wg.Wait()
 		in, out := landed == nil && errors.Is(closed, visit.ErrTableTaken), errors.Is(landed, visit.ErrTableInactive) && closed == nil
@@ -160,17 +160,17 @@ func TestFloor_Codes(t *testing.T) {
 			t.Errorf("%+v, %v", one, err)
 		}
 		if got := append(h.log("branch:1"), h.log("table:3")...); !slices.Equal(got, []string{"table_codes_printed", "table_codes_printed", "table_codes_printed"}) {
-			t.Errorf("the audit log says %v", got)
+			t.Errorf("the audit log has %v", got)
 		}
 	})
 }
 
-// What the floor shows of a table: who sits there, and what they owe.
+// The floor plan shows each table's open visit and the amount to pay.
 func TestFloor_Tables(t *testing.T) {
 	each(t, func(h *house) {
 		t := h.t
-		l := h.land(3, "")
-		h.land(3, "")
+		l := h.scan(3, "")
+		h.scan(3, "")
 		if _, err := h.db.Exec(t.Context(), orderStmts.Must("unpaid"), l.VisitID); err != nil {
 			t.Fatal(err)
 		}

@@ -16,7 +16,7 @@ import (
 	"comanda/internal/visit"
 )
 
-func (s *staff) registerParties(a *httpapi.API) {
+func (s *staff) registerVisits(a *httpapi.API) {
 	tags := []string{"Visits"}
 	httpapi.Register(a, huma.Operation{
 		OperationID: "staff-visit-open", Method: http.MethodPost, Path: "/api/visits", Tags: tags,
@@ -49,7 +49,7 @@ func (s *staff) open(ctx context.Context, in *openIn) (*visitOut, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &visitOut{seatedOf(v)}, nil
+	return &visitOut{visitInfoOf(v)}, nil
 }
 
 type moveIn struct {
@@ -66,7 +66,7 @@ func (s *staff) move(ctx context.Context, in *moveIn) (*visitOut, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &visitOut{seatedOf(v)}, nil
+	return &visitOut{visitInfoOf(v)}, nil
 }
 
 type answerIn struct {
@@ -79,18 +79,18 @@ type answerRequest struct {
 }
 
 func (s *staff) answer(ctx context.Context, in *answerIn) (*visitOut, error) {
-	var reason visit.Call
+	var reason visit.CallReason
 	if in.Body != nil {
-		reason = visit.Call(in.Body.Reason)
+		reason = visit.CallReason(in.Body.Reason)
 	}
 	v, err := s.floor.Answer(ctx, identity.ActorOf(ctx), in.ID, reason)
 	if err != nil {
 		return nil, err
 	}
-	return &visitOut{seatedOf(v)}, nil
+	return &visitOut{visitInfoOf(v)}, nil
 }
 
-// Calls registers the route by which guests call somebody.
+// Calls registers the route by which guests call the staff.
 func Calls(a *httpapi.API, floor *visit.Floor) {
 	c := &calls{floor}
 	httpapi.Register(a, huma.Operation{
@@ -109,7 +109,7 @@ type callIn struct {
 	}
 }
 
-// call is one thing that a visit wants.
+// call is one open call of a visit.
 type call struct {
 	Reason string    `json:"reason" enum:"BILL,HELP,WATER"`
 	Since  time.Time `json:"since"`
@@ -117,19 +117,19 @@ type call struct {
 
 type callOut struct{ Body call }
 
-// call lets a table call only so often: a repetition changes nothing, and counts.
+// call starts a call. Repeated calls count toward the limit although they change nothing.
 func (c *calls) call(ctx context.Context, in *callIn) (*callOut, error) {
 	g, err := c.floor.Guests.Resolve(ctx, string(in.CustomerToken))
 	if err != nil {
 		return nil, err
 	}
-	if in.VisitID != g.VisitID { // another visit is answered like a missing one
+	if in.VisitID != g.VisitID { // another visit is reported as unknown
 		return nil, visit.ErrVisit
 	}
 	if err := httpapi.Take(ctx, "call_visit", g.VisitID); err != nil {
 		return nil, err
 	}
-	reason := visit.Call(in.Body.Reason)
+	reason := visit.CallReason(in.Body.Reason)
 	v, err := c.floor.Call(ctx, g, reason)
 	if err != nil {
 		return nil, err
@@ -139,7 +139,7 @@ func (c *calls) call(ctx context.Context, in *callIn) (*callOut, error) {
 
 func callsOf(c visit.Calls) []call {
 	all := []call{}
-	for _, reason := range []visit.Call{visit.ForBill, visit.ForHelp, visit.ForWater} {
+	for _, reason := range []visit.CallReason{visit.CallBill, visit.CallHelp, visit.CallWater} {
 		if since := c.Since(reason); !since.IsZero() {
 			all = append(all, call{string(reason), since})
 		}
@@ -151,7 +151,7 @@ func callsOf(c visit.Calls) []call {
 func parseID(s string) (int64, error) {
 	id, err := strconv.ParseInt(s, 10, 64)
 	if err != nil || id <= 0 {
-		return 0, fault.New(fault.Invalid, "invalid", "An id is a number in decimal digits.")
+		return 0, fault.New(fault.Invalid, "invalid", "An id must be a decimal number.")
 	}
 	return id, nil
 }

@@ -3,7 +3,6 @@ package visit
 import (
 	"context"
 	"slices"
-	"time"
 	"unicode/utf8"
 
 	"comanda/internal/catalog"
@@ -12,32 +11,21 @@ import (
 	"comanda/internal/text"
 )
 
-// Limits of a table.
+// The limits of a table.
 const (
-	MaxLabel = 16 // characters; a label is printed large
+	MaxLabel = 16 // characters; labels are printed large
 	MaxSeats = 100
 )
 
-// Furniture is what keeping tables needs of the store, normally visitsql. What the actor changes is in the audit log with
-// it; a table of a branch that they do not see is answered as if there were none.
-type Furniture interface {
-	// AddTable makes a table with a code, or gives ErrLabelTaken.
-	AddTable(ctx context.Context, by identity.Actor, t Table, now time.Time) (Table, error)
-	// EditTable gives ErrTableTaken for a table that is to be out of use while somebody sits there.
-	EditTable(ctx context.Context, by identity.Actor, id int64, e TableEdit, now time.Time) (Table, error)
-	// Printed notes that the codes of tables were printed.
-	Printed(ctx context.Context, by identity.Actor, branch int64, tables []int64, now time.Time) error
-}
-
-// TableEdit says what of a table is to be otherwise; nil leaves it.
+// TableEdit is a change to a table. Nil fields stay as they are.
 type TableEdit struct {
 	Label  *string
 	Seats  *int
 	Active *bool
 }
 
-// To gives the table as it is to be, checked.
-func (e TableEdit) To(t Table) (Table, error) {
+// Apply returns the changed table, or an error if it is not valid.
+func (e TableEdit) Apply(t Table) (Table, error) {
 	if e.Label != nil {
 		var err error
 		if t.Label, err = normalLabel(*e.Label); err != nil {
@@ -55,22 +43,22 @@ func (e TableEdit) To(t Table) (Table, error) {
 
 func (t Table) check() error {
 	if t.Seats < 1 || t.Seats > MaxSeats {
-		return fault.Newf(fault.Invalid, "invalid", "A table has 1 to %d seats.", MaxSeats)
+		return fault.Newf(fault.Invalid, "invalid", "A table needs 1 to %d seats.", MaxSeats)
 	}
 	return nil
 }
 
-// normalLabel returns a new label as it is kept: two that look alike must not be two tables. A label that was stored
-// before there was a rule for texts stays until somebody changes it.
+// normalLabel returns the stored form of a new label, so that two labels that look the same are the same. Labels from
+// before text normalization stay until they are edited.
 func normalLabel(label string) (string, error) {
 	label, err := text.Line.Clean(label)
 	if n := utf8.RuneCountInString(label); err != nil || n == 0 || n > MaxLabel {
-		return "", fault.Newf(fault.Invalid, "invalid", "A table has a label of 1 to %d characters that can be printed.", MaxLabel)
+		return "", fault.Newf(fault.Invalid, "invalid", "A table needs a label of 1 to %d printable characters.", MaxLabel)
 	}
 	return label, nil
 }
 
-// AddTable makes a table with a code of its own.
+// AddTable creates a table with its own QR token.
 func (f *Floor) AddTable(ctx context.Context, by identity.Actor, t Table) (Table, error) {
 	if !by.Sees(t.BranchID) {
 		return Table{}, catalog.ErrBranch
@@ -86,24 +74,25 @@ func (f *Floor) AddTable(ctx context.Context, by identity.Actor, t Table) (Table
 		return Table{}, err
 	}
 	t.QR, t.Active = NewQRToken(), true
-	t, err = f.Furniture.AddTable(ctx, by, t, f.Now())
+	t, err = f.Store.AddTable(ctx, by, t, f.Now())
 	if err == nil {
-		f.told(t.BranchID)
+		f.notify(t.BranchID)
 	}
 	return t, err
 }
 
-// EditTable changes a table. One that is out of use lets nobody in; nobody may sit there when it is put out of use.
+// EditTable changes a table. The code of a table that is not in use is refused. A table with an open visit cannot be
+// taken out of use.
 func (f *Floor) EditTable(ctx context.Context, by identity.Actor, id int64, e TableEdit) (Table, error) {
-	t, err := f.Furniture.EditTable(ctx, by, id, e, f.Now())
+	t, err := f.Store.EditTable(ctx, by, id, e, f.Now())
 	if err == nil {
-		f.told(t.BranchID)
+		f.notify(t.BranchID)
 	}
 	return t, err
 }
 
-// Codes gives a branch and those of its tables whose codes are to be printed, and notes that they were. Without ids it is
-// all that are in use and have a code.
+// Codes returns a branch and its tables with the given ids, whose codes are to be printed, and records the printing.
+// Without ids it returns all tables that are in use and have a code.
 func (f *Floor) Codes(ctx context.Context, by identity.Actor, branch int64, ids []int64) (catalog.Branch, []Table, error) {
 	if !by.Sees(branch) {
 		return catalog.Branch{}, nil, catalog.ErrBranch
@@ -112,7 +101,7 @@ func (f *Floor) Codes(ctx context.Context, by identity.Actor, branch int64, ids 
 	if err != nil {
 		return catalog.Branch{}, nil, err
 	}
-	all, err := f.Plan.Tables(ctx, branch)
+	all, err := f.Store.Tables(ctx, branch)
 	if err != nil {
 		return catalog.Branch{}, nil, err
 	}
@@ -120,16 +109,16 @@ func (f *Floor) Codes(ctx context.Context, by identity.Actor, branch int64, ids 
 	if err != nil {
 		return catalog.Branch{}, nil, err
 	}
-	named := make([]int64, len(chosen))
+	printed := make([]int64, len(chosen))
 	for i, t := range chosen {
-		named[i] = t.ID
+		printed[i] = t.ID
 	}
-	return b, chosen, f.Furniture.Printed(ctx, by, branch, named, f.Now())
+	return b, chosen, f.Store.RecordPrinted(ctx, by, branch, printed, f.Now())
 }
 
-// Code is Codes for one table, whichever branch it stands in.
+// Code is Codes for one table of any branch that the actor may see.
 func (f *Floor) Code(ctx context.Context, by identity.Actor, table int64) (Table, error) {
-	branch, err := f.Plan.TableBranch(ctx, table)
+	branch, err := f.Store.TableBranch(ctx, table)
 	if err != nil {
 		return Table{}, err
 	}
@@ -143,6 +132,8 @@ func (f *Floor) Code(ctx context.Context, by identity.Actor, table int64) (Table
 	return chosen[0], nil
 }
 
+// choose returns the tables with the given ids. It fails with ErrTable for an unknown id and ErrNoCode for a table
+// without a code.
 func choose(all []Table, ids []int64) ([]Table, error) {
 	if len(ids) == 0 {
 		all = slices.DeleteFunc(all, func(t Table) bool { return !t.Active || t.QR == "" })

@@ -11,20 +11,20 @@ import (
 	"comanda/internal/visit"
 )
 
-// Tables lists the tables of a branch by label, of all branches when branch is 0.
+// Tables returns the tables of a branch by label, or of all branches for 0.
 func (s *Store) Tables(ctx context.Context, branch int64) ([]visit.Table, error) {
 	rows, err := s.db.Query(ctx, tableList, branch)
 	return sqldb.Collect(rows, err, scanTable)
 }
 
-// TableBranch gives the branch of a table; 0 when there is no such table.
+// TableBranch returns the branch of a table, or 0 for an unknown table.
 func (s *Store) TableBranch(ctx context.Context, table int64) (int64, error) {
 	rows, err := s.db.Query(ctx, tableBranch, table)
 	branch, _, err := sqldb.One(rows, err, scanInt)
 	return branch, err
 }
 
-// Visits gives one page of a branch's visits, the newest first, and how many there are.
+// Visits returns a page of a branch's visits, newest first, and their total number.
 func (s *Store) Visits(ctx context.Context, f visit.Filter) ([]visit.Visit, int, error) {
 	rows, err := s.db.Query(ctx, visitCount, f.Branch, f.Status)
 	total, _, err := sqldb.One(rows, err, scanInt)
@@ -36,8 +36,8 @@ func (s *Store) Visits(ctx context.Context, f visit.Filter) ([]visit.Visit, int,
 	return page, int(total), err
 }
 
-// Close closes a visit and gives it, or visit.ErrVisit, which undoes the closing for an actor who does not see it.
-func (s *Store) Close(ctx context.Context, by identity.Actor, id string, why visit.Reason, now time.Time) (
+// Close closes a visit. For an actor who may not see it, it fails with visit.ErrVisit, which rolls the change back.
+func (s *Store) Close(ctx context.Context, by identity.Actor, id string, why visit.CloseReason, now time.Time) (
 	v visit.Visit, err error,
 ) {
 	err = s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
@@ -61,8 +61,8 @@ func (s *Store) Close(ctx context.Context, by identity.Actor, id string, why vis
 	return v, err
 }
 
-// Rotate revokes a table's token, gives it a new one and closes its open visit.
-func (s *Store) Rotate(ctx context.Context, by identity.Actor, table int64, qr string, now time.Time) (
+// RotateQR revokes a table's QR token, adds a new one and closes the open visit.
+func (s *Store) RotateQR(ctx context.Context, by identity.Actor, table int64, qr string, now time.Time) (
 	t visit.Table, closed []string, err error,
 ) {
 	err = s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
@@ -72,7 +72,7 @@ func (s *Store) Rotate(ctx context.Context, by identity.Actor, table int64, qr s
 		}
 		tx.Queue(qrRevoke, table, now.UnixMilli())
 		tx.Queue(qrInsert, qr, table, now.UnixMilli())
-		rows, err := tx.Query(ctx, visitCloseTable, table, string(visit.Rotated), now.UnixMilli())
+		rows, err := tx.Query(ctx, visitCloseTable, table, string(visit.ClosedQRRotated), now.UnixMilli())
 		if closed, err = sqldb.Collect(rows, err, scanText); err != nil {
 			return err
 		}
@@ -86,7 +86,7 @@ func (s *Store) Rotate(ctx context.Context, by identity.Actor, table int64, qr s
 	return t, closed, err
 }
 
-// CloseIdle closes visits that have gone quiet and have nothing unpaid. Several processes may do so at once.
+// CloseIdle closes idle visits without unpaid orders. Several processes may run it at once.
 func (s *Store) CloseIdle(ctx context.Context, now time.Time, slack time.Duration, limit int) (
 	closed []string, err error,
 ) {
@@ -98,14 +98,14 @@ func (s *Store) CloseIdle(ctx context.Context, now time.Time, slack time.Duratio
 	return closed, err
 }
 
-// KeysLeft gives closed visits of which Redis may still hold keys, those first that were closed first.
-func (s *Store) KeysLeft(ctx context.Context, limit int) ([]string, error) {
+// StaleKeys returns closed visits that Redis may still hold keys of, in the order of their closing.
+func (s *Store) StaleKeys(ctx context.Context, limit int) ([]string, error) {
 	rows, err := s.db.Query(ctx, keysLeft, limit)
 	return sqldb.Collect(rows, err, scanText)
 }
 
-// KeysGone crosses visits off that were closed before an instant.
-func (s *Store) KeysGone(ctx context.Context, visits []string, closedBefore time.Time) error {
+// ClearStaleKeys removes visits that were closed before an instant from StaleKeys.
+func (s *Store) ClearStaleKeys(ctx context.Context, visits []string, closedBefore time.Time) error {
 	_, err := s.db.Exec(ctx, keysGone, sqldb.NewRowSet(len(visits)).
 		Text("id", func(i int) string { return visits[i] }), closedBefore.UnixMilli())
 	return err
@@ -127,7 +127,7 @@ func scanTable(r sqldb.Rows) (t visit.Table, err error) {
 	return t, err
 }
 
-// instant reads an instant that may not have come.
+// instant converts a nullable time; NULL is the zero time.
 func instant(ms *int64) time.Time {
 	if ms == nil {
 		return time.Time{}
@@ -143,8 +143,8 @@ func scanVisit(r sqldb.Rows) (v visit.Visit, err error) {
 	err = r.Scan(&v.ID, &v.BranchID, &v.TableID, &v.TableLabel, &v.BizDate, &status, &opened, &seen, &closed, &reason,
 		&bill, &help, &water, &v.Guests)
 	v.Open, v.OpenedAt, v.LastSeenAt = status == open, time.UnixMilli(opened).UTC(), time.UnixMilli(seen).UTC()
-	v.ClosedAt, v.Reason = ending(closed, reason)
-	if v.Open { // nobody answers who has gone
+	v.ClosedAt, v.Reason = closeInfo(closed, reason)
+	if v.Open { // the calls of a closed visit no longer matter
 		v.Calls = visit.Calls{Bill: instant(bill), Help: instant(help), Water: instant(water)}
 	}
 	return v, err
