@@ -86,7 +86,7 @@ func (f *Floor) Close(ctx context.Context, by identity.Actor, id string) (Visit,
 	return v, nil
 }
 
-// RotateQR gives a table a new QR token and revokes the old one. It also closes the open visit, because a leaked token
+// RotateQR issues a new QR token for a table and revokes the old one. It also closes the open visit, because a leaked token
 // may have been used to join it.
 func (f *Floor) RotateQR(ctx context.Context, by identity.Actor, table int64) (Table, error) {
 	t, closed, err := f.Store.RotateQR(ctx, by, table, NewQRToken(), f.Now())

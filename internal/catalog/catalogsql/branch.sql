@@ -19,7 +19,7 @@ ORDER BY b.id
 /*pg: FOR NO KEY UPDATE OF b */
 
 -- name: branch_lock_dish
--- The branches that have a dish on a menu, in their order. Whoever changes a dish or a category locks them first.
+-- The branches that have a dish on a menu, by id. Changes to a dish or a category lock them first.
 SELECT b.id
 FROM branch b
 WHERE b.id IN (SELECT i.branch_id FROM menu_item i WHERE i.dish_id = $1)
@@ -27,7 +27,7 @@ ORDER BY b.id
 /*pg: FOR NO KEY UPDATE OF b */
 
 -- name: branch_lock_item
--- The branch's row is the one lock under which its menus change.
+-- Changes to a branch's menus hold the lock of its row.
 SELECT b.id
 FROM branch b
 JOIN menu_item i ON i.branch_id = b.id

@@ -5,7 +5,7 @@ c.id, c.sort, c.names, c.descriptions, (SELECT COUNT(*) FROM dish d WHERE d.cate
 SELECT COUNT(*) FROM category
 
 -- name: category_delete
--- Dishes refer to their category, so that one with dishes is refused.
+-- The foreign key of dishes refuses a category that has any.
 DELETE FROM category WHERE id = $1
 RETURNING version
 

@@ -16,7 +16,7 @@ VALUES ($1, $2, $3, $4, $5, $5, $6, $6)
 RETURNING id
 
 -- name: dish_list
--- 0 chooses all categories; $2 = 1 those dishes too that were retired.
+-- Category 0 selects all; $2 = 1 includes retired dishes.
 SELECT @dish_columns
 FROM dish d
 JOIN category c ON c.id = d.category_id
@@ -37,7 +37,7 @@ UPDATE dish SET retired_at = $2, updated_at = $2, updated_by = $3, version = ver
 SELECT COALESCE(retired_at, 0) FROM dish WHERE id = $1
 
 -- name: dish_touch
--- The dishes of a branch, whose prices follow its published menu. They are locked in their order, because another branch
+-- The dishes of a branch, whose prices follow its published menu. They are locked by id, because another branch
 -- may publish the same dishes at the same time.
 UPDATE dish SET version = version + 1, updated_at = $2
 WHERE id IN (
@@ -52,7 +52,7 @@ SET category_id = $2, names = $3, descriptions = $4, image_url = $5, updated_at 
 WHERE id = $1
 
 -- name: dish_used
--- Versions in force or in the making that have the dish.
+-- Published and draft versions that have the dish.
 SELECT COUNT(*)
 FROM menu_item i
 JOIN menu_version_item e ON e.item_id = i.id

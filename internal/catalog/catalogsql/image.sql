@@ -2,12 +2,12 @@
 SELECT COUNT(DISTINCT hash) FROM image
 
 -- name: image_insert
--- A picture that is sent again is as good as new.
+-- An image that is uploaded again is renewed.
 INSERT INTO image (hash, width, bytes, created_at) VALUES ($1, $2, $3, $4)
 ON CONFLICT (hash, width) DO UPDATE SET created_at = excluded.created_at
 
 -- name: image_purge
--- Pictures that no dish shows. Dishes are few, so their addresses are read once.
+-- Images that no dish shows. There are few dishes, so their URLs are read once.
 DELETE FROM image
 WHERE created_at < $1
   AND hash NOT IN (SELECT substr(d.image_url, 8, 32) FROM dish d WHERE d.image_url LIKE '/media/%-960.jpg')
@@ -16,5 +16,5 @@ WHERE created_at < $1
 SELECT bytes FROM image WHERE hash = $1 AND width = $2
 
 -- name: image_touch
--- A picture that is put on a dish is kept: whoever is just deleting it looks at its age again.
+-- Renews the age of an image that is put on a dish, so that a purge that runs at the same time keeps it.
 UPDATE image SET created_at = $2 WHERE hash = $1

@@ -18,7 +18,7 @@ SET sort = COALESCE(CAST($6 AS BIGINT), menu_version_item.sort), price = exclude
     daily_quota = excluded.daily_quota, is_active = excluded.is_active
 
 -- name: item_ensure
--- The dish is locked, so that it is not retired while it is put on a menu for the first time.
+-- Locks the dish, so that it is not retired while it is put on a menu for the first time.
 INSERT INTO menu_item (menu_id, branch_id, dish_id)
 SELECT v.menu_id, v.branch_id, d.id
 FROM menu_version v, dish d
@@ -40,7 +40,7 @@ INSERT INTO menu (branch_id, name) VALUES ($1, $2)
 RETURNING id
 
 -- name: menu_list
--- 0 chooses all branches.
+-- Branch 0 selects all.
 SELECT m.id, m.branch_id, m.name,
        COALESCE((SELECT v.id FROM menu_version v WHERE v.menu_id = m.id AND v.status = 'PUBLISHED'), 0),
        (SELECT COUNT(*) FROM menu_version v WHERE v.menu_id = m.id AND v.status = 'DRAFT')
@@ -67,7 +67,7 @@ UPDATE menu_version SET status = 'CLOSED', closed_at = $2
 WHERE branch_id = $1 AND status = 'PUBLISHED'
 
 -- name: version_copy
--- A draft begins as what is in force, the quotas included.
+-- A draft starts as a copy of the published version, quotas included.
 INSERT INTO menu_version_item (version_id, item_id, sort, price, daily_quota, is_active)
 SELECT $1, i.item_id, i.sort, i.price, m.daily_quota, i.is_active
 FROM menu_version_item i

@@ -8,7 +8,7 @@ f.created_at, coalesce(f.done_at, 0), coalesce(f.client_txn_id, '')
 UPDATE refund SET send_at = send_at + $1 WHERE send_at IS NOT NULL
 
 -- name: refund_due
--- Money that is to go back and is not back yet.
+-- Refunds that are not done yet.
 SELECT count(*), coalesce(min(created_at), 0) FROM refund WHERE state <> 'DONE'
 
 -- name: refund_insert
@@ -32,9 +32,9 @@ JOIN @rows($1: id text) AS r ON f.order_id = r.id
 ORDER BY f.order_id, f.id
 
 -- name: refund_send
--- Whoever finds a row locked leaves it to the one who has it. The refunds of one payment are sent one after the other, the
--- oldest first and behind the one that was begun: what has become of one tells the gateway's answer to the next, and an old
--- one that is decided anew is not to be taken for one that is just being sent.
+-- Skips rows that another process has claimed. The refunds of one payment are sent one after the other, the oldest first
+-- and after one that was started: the result of one explains the gateway's answer to the next, and an old refund that is
+-- sent anew must not be mistaken for one that is under way.
 SELECT @refund_columns
 FROM refund f
 WHERE f.send_at <= $1 AND NOT EXISTS (

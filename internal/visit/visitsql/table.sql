@@ -20,7 +20,7 @@ WHERE q.token = $1
 INSERT INTO table_qr (token, table_id, status, created_at) VALUES ($1, $2, 'ACTIVE', $3)
 
 -- name: qr_lock
--- Keeps the table in use and its token from being revoked until the guest is in. The table is locked first, as everywhere.
+-- Keeps the table in use and its token valid until the guest is added. The table is locked first, as everywhere.
 SELECT q.status, t.active
 FROM dining_table t
 JOIN table_qr q ON q.table_id = t.id
@@ -41,7 +41,7 @@ WHERE $1 = 0 OR t.branch_id = $1
 ORDER BY t.branch_id, t.label, t.id
 
 -- name: table_lock
--- Keeps others from sitting down at the table, and from changing it.
+-- Keeps other transactions from opening a visit at the table and from changing it.
 SELECT branch_id, label, seats, active FROM dining_table WHERE id = $1 /*pg: FOR NO KEY UPDATE */
 
 -- name: table_select

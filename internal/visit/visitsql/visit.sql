@@ -20,7 +20,7 @@ WHERE keys_left = 1 AND closed_at <= $2 AND id IN (SELECT r.id FROM @rows($1: id
 SELECT id FROM visit WHERE keys_left = 1 ORDER BY closed_at LIMIT $1
 
 -- name: visit_answer
--- An empty reason answers every call.
+-- An empty reason ends every call.
 UPDATE visit
 SET called_bill = CASE WHEN CAST($2 AS TEXT) IN ('', 'BILL') THEN NULL ELSE called_bill END,
     called_help = CASE WHEN $2 IN ('', 'HELP') THEN NULL ELSE called_help END,
@@ -31,7 +31,7 @@ WHERE id = $1
 SELECT id FROM visit WHERE table_id = $1 AND status = 'OPEN'
 
 -- name: visit_call
--- Who calls again has called since the first time; no row is changed then.
+-- A repeated call changes no row and keeps its start.
 UPDATE visit
 SET called_bill = CASE WHEN CAST($2 AS TEXT) = 'BILL' THEN CAST($3 AS BIGINT) ELSE called_bill END,
     called_help = CASE WHEN $2 = 'HELP' THEN CAST($3 AS BIGINT) ELSE called_help END,
@@ -44,7 +44,7 @@ UPDATE visit SET status = 'CLOSED', closed_at = $3, close_reason = $2, keys_left
 WHERE id = $1 AND status = 'OPEN'
 
 -- name: visit_close_idle
--- Quiet for its branch's minutes and the slack ($1 is now less the slack), and nothing unpaid.
+-- Not seen for the branch's minutes plus the slack ($1 is now minus the slack), and nothing unpaid.
 UPDATE visit SET status = 'CLOSED', closed_at = $2, close_reason = 'IDLE', keys_left = 1
 WHERE id IN (
     SELECT v.id
@@ -77,7 +77,7 @@ SET opened_at = opened_at + $1, last_seen_at = last_seen_at + $1, called_bill = 
 WHERE status = 'OPEN'
 
 -- name: visit_join
--- Keeps the visit from being closed until the guest is in.
+-- Keeps the visit from being closed until the guest is added.
 SELECT id FROM visit WHERE table_id = $1 AND status = 'OPEN' /*pg: FOR SHARE */
 
 -- name: visit_list
@@ -95,7 +95,7 @@ SELECT id FROM visit WHERE id = $1 /*pg: FOR NO KEY UPDATE */
 UPDATE visit SET table_id = $2 WHERE id = $1
 
 -- name: visit_open
--- The unique index on open visits decides who opens one; whoever loses changes no row and joins.
+-- The unique index on open visits admits one of several concurrent inserts; the others change no row and join.
 INSERT INTO visit (id, branch_id, table_id, biz_date, status, opened_at, last_seen_at)
 VALUES ($1, $2, $3, $4, 'OPEN', $5, $5)
 ON CONFLICT (table_id) WHERE status = 'OPEN' DO NOTHING
