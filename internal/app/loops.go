@@ -100,7 +100,7 @@ func relayLoop(r *outbox.Relay) worker.Loop {
 // measure reads figures that only SQL knows.
 func (k *Core) measure(ctx context.Context) error {
 	now := k.DB.Now()
-	n, oldest, err := paymentsql.Due(ctx, k.DB)
+	n, oldest, err := paymentsql.OutstandingRefunds(ctx, k.DB)
 	if err != nil {
 		return err
 	}

@@ -201,7 +201,7 @@ func (v vnpayCalls) Read(rawQuery string) (string, payment.Report, error) {
 }
 
 // Message implements orderinghttp.VNPay.
-func (vnpayCalls) Message(code string) string { return vnpay.Answer(code).Message }
+func (vnpayCalls) Message(code string) string { return vnpay.ReplyFor(code).Message }
 
 // linePayReturns is LINE Pay's returning browsers as the orders' routes want them.
 type linePayReturns struct{}

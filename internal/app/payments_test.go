@@ -44,7 +44,7 @@ func (s site) page(m payment.Method, c money.Currency) payment.Page {
 	now := time.Now()
 	a := payment.Attempt{ID: uid.New(now), Method: m, Amount: 50_000, Currency: c, CreatedAt: now}
 	page, err := s.gateways()[m].Start(s.t.Context(), payment.Purchase{
-		Attempt: a, Number: "A-001", House: "Phở", Ends: now.Add(time.Hour), ReturnTo: "http://127.0.0.1",
+		Attempt: a, OrderNumber: "A-001", Branch: "Phở", ExpiresAt: now.Add(time.Hour), ReturnBaseURL: "http://127.0.0.1",
 	})
 	if err != nil {
 		s.t.Fatal(err)

@@ -159,7 +159,7 @@ func (m till) Read(rawQuery string) (string, payment.Report, error) {
 	return n.AttemptID, n.Report, err
 }
 
-func (till) Message(code string) string { return vnpay.Answer(code).Message }
+func (till) Message(code string) string { return vnpay.ReplyFor(code).Message }
 
 func (h *house) till(t *testing.T) till {
 	t.Helper()

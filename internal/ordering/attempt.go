@@ -75,7 +75,7 @@ func (b *Batch) confirm(c *Confirm) Result {
 		return Result{Err: payment.ErrAttempt}
 	}
 	a := b.Attempts[o.ID][i]
-	if !o.PaymentStatus.payable() || !b.Now.Before(o.ExpiresAt) || b.busy(o, a.ID) || !a.Confirm(c.Was, b.Now) {
+	if !o.PaymentStatus.payable() || !b.Now.Before(o.ExpiresAt) || b.busy(o, a.ID) || !a.StartConfirm(c.Was, b.Now) {
 		return Result{Order: *o, Attempt: a}
 	}
 	b.Attempts[o.ID][i] = a

@@ -58,7 +58,7 @@ type Effects struct {
 	Settled     map[string]payment.Attempt
 	Extended    map[string]time.Time // deadlines of holds that have moved
 	Reports     []payment.Event
-	Mismatches  []payment.Mismatch
+	Mismatches  []payment.AmountMismatch
 	Refunds     []payment.Refund
 	Finished    map[string]payment.Refund
 	Steps       []StepTaken

@@ -318,11 +318,11 @@ func TestBatch_lateMoney(t *testing.T) {
 		{"another day", over + "late:PAID", ordering.RefundDue, ordering.Canceled, []payment.RefundReason{payment.LateClosed}},
 		{
 			"due already", "redirect:1 try:b redirectB:2 pass:1m end:EXPIRED late:PAID saidB:PAID",
-			ordering.RefundDue, ordering.Canceled, []payment.RefundReason{payment.LateClosed, payment.StillDue},
+			ordering.RefundDue, ordering.Canceled, []payment.RefundReason{payment.LateClosed, payment.PriorRefundDue},
 		},
 		{
 			"given back already", "redirect:1 try:b redirectB:2 pass:1m end:EXPIRED late:PAID byhand:SENDING sent:DONE saidB:PAID",
-			ordering.RefundDue, ordering.Canceled, []payment.RefundReason{payment.LateClosed, payment.StillDue},
+			ordering.RefundDue, ordering.Canceled, []payment.RefundReason{payment.LateClosed, payment.PriorRefundDue},
 		},
 		{
 			"two attempts", "redirect:1 try:b redirectB:2 saidB:PAID said:PAID",
@@ -331,7 +331,7 @@ func TestBatch_lateMoney(t *testing.T) {
 		{"gateway and counter", "redirect:1 counter said:PAID", ordering.Paid, ordering.Placed, []payment.RefundReason{payment.PaidTwice}},
 		{
 			"after all went back", "redirect:1 try:b redirectB:2 said:PAID refund:0 sent:DONE saidB:PAID",
-			ordering.Refunded, ordering.Placed, []payment.RefundReason{payment.ByStaff, payment.PaidTwice},
+			ordering.Refunded, ordering.Placed, []payment.RefundReason{payment.RefundedByStaff, payment.PaidTwice},
 		},
 		{"a failure of an ended one", over + "said:FAILED", ordering.PaymentCanceled, ordering.Canceled, nil},
 		{"under review when over", over + "said:REVIEW", ordering.PaymentCanceled, ordering.Canceled, nil},

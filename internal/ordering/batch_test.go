@@ -211,7 +211,7 @@ func TestBatch_settle(t *testing.T) {
 		"expired with room":            {before: []ordering.Command{end("a", ordering.Expired)}, pay: pay("a"), want: ordering.Paid, used: 3},
 		"expired and sold out":         {before: []ordering.Command{end("a", ordering.Expired), place("b", 5)}, pay: pay("a"), want: ordering.RefundDue, refund: payment.LateSoldOut},
 		"expired on the day before":    {before: []ordering.Command{end("a", ordering.Expired)}, pay: late(), want: ordering.RefundDue, refund: payment.LateClosed},
-		"second money of an ended one": {before: []ordering.Command{end("a", ordering.Expired), late()}, pay: second(), want: ordering.RefundDue, refund: payment.StillDue},
+		"second money of an ended one": {before: []ordering.Command{end("a", ordering.Expired), late()}, pay: second(), want: ordering.RefundDue, refund: payment.PriorRefundDue},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := batch()

@@ -62,8 +62,8 @@ func (s *Service) page(ctx context.Context, o Order, a payment.Attempt, c Client
 		return "", err
 	}
 	p, err := gateway.Start(ctx, payment.Purchase{
-		Attempt: a, Number: ShortNumber(o.Number), House: branch.Name, Ends: gatewayEnds(&o),
-		Address: c.Address, Language: c.Language, ReturnTo: s.ReturnTo,
+		Attempt: a, OrderNumber: ShortNumber(o.Number), Branch: branch.Name, ExpiresAt: gatewayEnds(&o),
+		ClientIP: c.Address, Language: c.Language, ReturnBaseURL: s.ReturnTo,
 	})
 	if err != nil {
 		return "", err

@@ -37,7 +37,7 @@ func (s *Service) send(ctx context.Context, r payment.Refund) error {
 		return err
 	}
 	out := givenUp(r)
-	if !r.GiveUp() {
+	if !r.Exhausted() {
 		if out, err = s.giveBack(ctx, r, repayment(r, a, d.Refunds)); err != nil {
 			return err
 		}
@@ -51,22 +51,22 @@ func (s *Service) send(ctx context.Context, r payment.Refund) error {
 }
 
 // givenUp is what becomes of a refund that was tried for days. What was never sent is certain not to have gone back.
-func givenUp(r payment.Refund) payment.Outcome {
+func givenUp(r payment.Refund) payment.RefundOutcome {
 	if r.Sent {
-		return payment.Outcome{State: payment.RefundUnknown, Code: payment.Unreachable}
+		return payment.RefundOutcome{State: payment.RefundUnknown, Code: payment.Unreachable}
 	}
-	return payment.Outcome{State: payment.RefundRefused, Code: payment.Unreachable}
+	return payment.RefundOutcome{State: payment.RefundRefused, Code: payment.Unreachable}
 }
 
 // repayment is a refund as its gateway needs to know it, of all that was refunded for its order.
-func repayment(r payment.Refund, a payment.Attempt, all []payment.Refund) payment.Repayment {
-	p := payment.Repayment{
-		ID: r.ID, Attempt: a, Amount: r.Amount, Whole: r.Amount == a.Amount, By: r.By, Reason: string(r.Reason), At: r.CreatedAt,
-		Sent: r.Sent, Before: r.Before, Code: r.Code,
+func repayment(r payment.Refund, a payment.Attempt, all []payment.Refund) payment.RefundRequest {
+	p := payment.RefundRequest{
+		ID: r.ID, Attempt: a, Amount: r.Amount, Full: r.Amount == a.Amount, By: r.By, Reason: string(r.Reason), DecidedAt: r.CreatedAt,
+		Sent: r.Sent, PriorRefunds: r.PriorRefunds, Code: r.Code,
 	}
 	for _, other := range all {
 		if other.AttemptID == a.ID && other.ID != r.ID {
-			p.Others = append(p.Others, other)
+			p.OtherRefunds = append(p.OtherRefunds, other)
 		}
 	}
 	return p
@@ -74,10 +74,10 @@ func repayment(r payment.Refund, a payment.Attempt, all []payment.Refund) paymen
 
 // giveBack sends a refund. That it is sent, and what the gateway lists by then, is kept before: whoever finds it sent
 // tells by that whether the money has gone back.
-func (s *Service) giveBack(ctx context.Context, r payment.Refund, p payment.Repayment) (payment.Outcome, error) {
+func (s *Service) giveBack(ctx context.Context, r payment.Refund, p payment.RefundRequest) (payment.RefundOutcome, error) {
 	gateway := s.Gateways[r.Method]
 	if gateway == nil {
-		return payment.Outcome{}, payment.ErrMethod // it is not offered any more
+		return payment.RefundOutcome{}, payment.ErrMethod // it is not offered any more
 	}
 	if !p.Sent {
 		before, out, err := gateway.Prepare(ctx, p)
@@ -85,9 +85,9 @@ func (s *Service) giveBack(ctx context.Context, r payment.Refund, p payment.Repa
 			return out, err
 		}
 		if err := s.Payments.MarkSent(ctx, r.ID, before); err != nil {
-			return payment.Outcome{}, err
+			return payment.RefundOutcome{}, err
 		}
-		p.Before = before
+		p.PriorRefunds = before
 	}
 	return gateway.Refund(ctx, p)
 }

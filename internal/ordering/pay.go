@@ -21,7 +21,7 @@ func (s *Service) Pay(ctx context.Context, g Guest, id string, m payment.Method,
 }
 
 func (s *Service) try(ctx context.Context, o Order, m payment.Method, c Client) (Order, string, error) {
-	if err := m.Suits(o.Total, o.Currency); err != nil {
+	if err := m.CheckAmount(o.Total, o.Currency); err != nil {
 		return Order{}, "", err
 	}
 	if m.Remote() && o.PaymentStatus == Unpaid && !s.Now().Before(gatewayEnds(&o)) {

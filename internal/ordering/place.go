@@ -232,7 +232,7 @@ func (s *Service) price(ctx context.Context, g Guest, r Request) (Order, error) 
 		return Order{}, fault.New(fault.Conflict, "price_changed", "The order costs something else now.").
 			With("currentTotal", total)
 	}
-	if err := r.Method.Suits(total, branch.Currency); err != nil {
+	if err := r.Method.CheckAmount(total, branch.Currency); err != nil {
 		return Order{}, err
 	}
 	return Order{

@@ -51,13 +51,13 @@ func (b *Batch) refund(c *Refund) Result {
 	}
 	r := payment.Refund{
 		ID: c.NewID, OrderID: o.ID, AttemptID: a.ID, Method: a.Method, Amount: amount, Currency: a.Currency,
-		State: payment.RefundDue, Reason: payment.ByStaff, CreatedAt: b.Now, ClientTxnID: c.ClientTxnID,
+		State: payment.RefundDue, Reason: payment.RefundedByStaff, CreatedAt: b.Now, ClientTxnID: c.ClientTxnID,
 	}
 	switch {
 	case !c.ByHand:
-		r.Decide(c.By.String(), c.Note, b.Now)
+		r.Approve(c.By.String(), c.Note, b.Now)
 	case a.Method.Remote():
-		r.ByHand(c.By.String(), c.Note, c.Reference, b.Now)
+		r.RecordManual(c.By.String(), c.Note, c.Reference, b.Now)
 	default:
 		return Result{Order: *o, Err: payment.ErrMethod}
 	}
@@ -104,7 +104,7 @@ func (c Refund) noted(r payment.Refund) bool {
 func (b *Batch) paidBy(o *Order) (payment.Attempt, bool) {
 	for _, a := range b.Attempts[o.ID] {
 		owed := slices.ContainsFunc(b.Owed[o.ID], func(r payment.Refund) bool {
-			return r.AttemptID == a.ID && r.Reason != payment.ByStaff
+			return r.AttemptID == a.ID && r.Reason != payment.RefundedByStaff
 		})
 		if a.State == payment.Paid && !owed {
 			return a, true
@@ -128,8 +128,8 @@ func (b *Batch) finish(f *FinishRefund) Result {
 	case f.State == payment.RefundSending && !r.Method.Remote():
 		return Result{Order: *o, Refund: r, Err: payment.ErrMethod}
 	case f.State == payment.RefundSending && r.State != payment.RefundDone && r.State != payment.RefundSending:
-		r.Decide(f.By.String(), f.Note, b.Now)
-	case f.State == payment.RefundSending || !r.Finish(f.State, f.Ref, f.Code, b.Now):
+		r.Approve(f.By.String(), f.Note, b.Now)
+	case f.State == payment.RefundSending || !r.SetResult(f.State, f.Ref, f.Code, b.Now):
 		return Result{Order: *o, Refund: r}
 	case byStaff:
 		r.By, r.Note = f.By.String(), f.Note

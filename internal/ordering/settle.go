@@ -73,7 +73,7 @@ func (b *Batch) mismatch(s *Settle, a payment.Attempt) {
 	if s.State != payment.Paid && s.State != payment.Review || !s.isNot(a) {
 		return
 	}
-	b.Mismatches = append(b.Mismatches, payment.Mismatch{
+	b.Mismatches = append(b.Mismatches, payment.AmountMismatch{
 		AttemptID: a.ID, OrderID: a.OrderID, Amount: s.Amount, Currency: cmp.Or(s.Currency, a.Currency), ReportedAt: b.Now,
 	})
 }
@@ -138,11 +138,11 @@ func (b *Batch) captured(o *Order, a payment.Attempt, today string) {
 			b.paid(o)
 			return
 		}
-		b.owe(o, a, payment.StillDue) // an unpaid order always has a HELD hold; money is never lost even if not
+		b.owe(o, a, payment.PriorRefundDue) // an unpaid order always has a HELD hold; money is never lost even if not
 	case o.PaymentStatus == Paid, o.Status != Canceled:
 		b.owe(o, a, payment.PaidTwice)
 	case o.PaymentStatus == RefundDue, o.PaymentStatus == Refunded:
-		b.oweAll(o, a, payment.StillDue)
+		b.oweAll(o, a, payment.PriorRefundDue)
 	default:
 		if reason := b.tooLate(o, today); reason != "" {
 			b.oweAll(o, a, reason)

@@ -9,8 +9,8 @@ import (
 	"comanda/internal/payment"
 )
 
-// A success always wins, nothing undoes one, a repeated report changes nothing, and only our own doubt is undone by
-// hearing that nothing is decided.
+// A success always wins and is never undone, a repeated report changes nothing, and REDIRECTED only replaces states in
+// which the outcome is open.
 func TestAttempt_Settle(t *testing.T) {
 	all := []payment.State{
 		payment.Created, payment.Redirected, payment.Confirming, payment.Unknown, payment.Review, payment.Paid, payment.Failed,
@@ -46,8 +46,8 @@ func TestAttempt_Settle(t *testing.T) {
 	}
 }
 
-// Of all who have found an attempt in a state in which it may be confirmed, one may tell the gateway to take the money.
-func TestAttempt_Confirm(t *testing.T) {
+// Of concurrent callers that read the same state, one may send the capture request.
+func TestAttempt_StartConfirm(t *testing.T) {
 	states := []payment.State{
 		payment.Created, payment.Redirected, payment.Approved, payment.Confirming, payment.Unknown, payment.Review, payment.Paid,
 		payment.Failed, payment.Canceled,
@@ -56,7 +56,7 @@ func TestAttempt_Confirm(t *testing.T) {
 		for _, was := range states {
 			open := from == payment.Redirected || from == payment.Confirming || from == payment.Unknown
 			a := payment.Attempt{State: from}
-			if got, want := a.Confirm(was, time.UnixMilli(1)), open && from == was; got != want {
+			if got, want := a.StartConfirm(was, time.UnixMilli(1)), open && from == was; got != want {
 				t.Errorf("%s, found %s: %v", from, was, got)
 			} else if got && a.State != payment.Confirming || !got && a.State != from {
 				t.Errorf("%s, found %s, became %s", from, was, a.State)
@@ -76,8 +76,8 @@ func TestAttempt_Redirect(t *testing.T) {
 	}
 }
 
-// What a gateway calls a failure may have been paid with another card, or by a confirmation of which nobody has heard: it
-// is asked once more.
+// A failed attempt may have been paid with another card, or by a confirmation whose response was lost: it is checked
+// once more.
 func TestAttempt_failedOnce(t *testing.T) {
 	now := time.UnixMilli(1)
 	for method, want := range map[payment.Method]time.Duration{payment.VNPay: time.Hour, payment.LINEPay: time.Hour, payment.Sandbox: 0} {
@@ -89,7 +89,7 @@ func TestAttempt_failedOnce(t *testing.T) {
 	}
 }
 
-// A gateway is asked less and less often, and in the end not any more.
+// A gateway is checked less and less often, and finally no more.
 func TestAttempt_NextCheck(t *testing.T) {
 	made := time.UnixMilli(0)
 	for _, c := range []struct {
@@ -125,30 +125,30 @@ func TestAttempt_NextCheck(t *testing.T) {
 func TestRefund(t *testing.T) {
 	now := time.UnixMilli(1000)
 	r := payment.Refund{Method: payment.Counter, State: payment.RefundDue}
-	r.Decide("user:7", "cold", now)
+	r.Approve("user:7", "cold", now)
 	if r.State != payment.RefundDone || r.DoneAt != now || r.By != "user:7" || r.Note != "cold" {
 		t.Errorf("money from the till: %+v", r)
 	}
 	r = payment.Refund{Method: payment.LINEPay, State: payment.RefundDue}
-	r.Decide("user:7", "cold", now)
+	r.Approve("user:7", "cold", now)
 	if r.State != payment.RefundSending || r.SendAt != now || !r.DoneAt.IsZero() {
 		t.Errorf("money at a gateway: %+v", r)
 	}
-	if !r.Finish(payment.RefundRefused, "", "1164", now) || r.Code != "1164" || !r.SendAt.IsZero() {
+	if !r.SetResult(payment.RefundRefused, "", "1164", now) || r.Code != "1164" || !r.SendAt.IsZero() {
 		t.Errorf("refused: %+v", r)
 	}
-	if !r.Finish(payment.RefundDone, "portal", "", now) || r.Finish(payment.RefundRefused, "", "", now) {
+	if !r.SetResult(payment.RefundDone, "portal", "", now) || r.SetResult(payment.RefundRefused, "", "", now) {
 		t.Errorf("what is done stays done: %+v", r)
 	}
 	for tries, want := range map[int]time.Duration{0: time.Minute, 3: 8 * time.Minute, 30: 2 * time.Hour, 40: 2 * time.Hour} {
 		r.Tries = tries
-		if got := r.RetryAt(now).Sub(now); got != want || r.GiveUp() != (tries >= 40) {
-			t.Errorf("after %d tries: %v, %v", tries, got, r.GiveUp())
+		if got := r.RetryAt(now).Sub(now); got != want || r.Exhausted() != (tries >= 40) {
+			t.Errorf("after %d tries: %v, %v", tries, got, r.Exhausted())
 		}
 	}
-	r = payment.Refund{Method: payment.VNPay, State: payment.RefundUnknown, Tries: 40, Sent: true, Before: []string{"1"}}
-	r.Decide("user:7", "not in the portal", now)
-	if r.State != payment.RefundSending || r.GiveUp() || !r.Sent || r.Before == nil {
+	r = payment.Refund{Method: payment.VNPay, State: payment.RefundUnknown, Tries: 40, Sent: true, PriorRefunds: []string{"1"}}
+	r.Approve("user:7", "not in the portal", now)
+	if r.State != payment.RefundSending || r.Exhausted() || !r.Sent || r.PriorRefunds == nil {
 		t.Errorf("sent once more: %+v", r)
 	}
 }
@@ -170,7 +170,7 @@ func TestMethods_Check(t *testing.T) {
 	}
 }
 
-func TestMethod_Suits(t *testing.T) {
+func TestMethod_CheckAmount(t *testing.T) {
 	for _, c := range []struct {
 		method   payment.Method
 		amount   int64
@@ -182,7 +182,7 @@ func TestMethod_Suits(t *testing.T) {
 		{payment.VNPay, 5_000, money.TWD, false}, {payment.LINEPay, 1, money.TWD, true}, {payment.LINEPay, 0, money.TWD, false},
 		{payment.LINEPay, 1, money.VND, false}, {payment.LINEPay, 1, money.THB, true},
 	} {
-		if err := c.method.Suits(c.amount, c.currency); (err == nil) != c.ok {
+		if err := c.method.CheckAmount(c.amount, c.currency); (err == nil) != c.ok {
 			t.Errorf("%+v: %v", c, err)
 		}
 	}

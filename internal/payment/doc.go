@@ -1,7 +1,7 @@
-// Package payment owns tries to pay: attempts, what gateways said about them, and money that must be given back.
+// Package payment owns payment attempts, the events that gateways report about them, and refunds.
 //
-// An attempt is one try to pay one order through one gateway, with an amount of its own that never changes. The order is
-// known here by its id alone; ordering decides what a payment means for it.
+// An attempt is one try to pay one order through one gateway, with an amount that never changes. This package has only
+// the order's id; package ordering decides what a payment means for the order.
 //
 // Invariants kept here, as numbered in docs/ARCHITECTURE.md:
 //

@@ -2,10 +2,10 @@ package payment
 
 import "comanda/internal/money"
 
-// Methods are the ways to pay that this installation offers.
+// Methods is the set of payment methods that this installation offers.
 type Methods struct{ offered map[Method]bool }
 
-// NewMethods offers the counter, and whatever else is named.
+// NewMethods returns the given methods and the counter, which is always offered.
 func NewMethods(others ...Method) Methods {
 	m := Methods{map[Method]bool{Counter: true}}
 	for _, o := range others {
@@ -14,7 +14,7 @@ func NewMethods(others ...Method) Methods {
 	return m
 }
 
-// Check gives a fault for a method that is not offered.
+// Check returns ErrMethod for a method that is not offered.
 func (m Methods) Check(method Method) error {
 	if m.offered[method] {
 		return nil
@@ -22,17 +22,17 @@ func (m Methods) Check(method Method) error {
 	return ErrMethod
 }
 
-// Sandbox tells whether the sandbox gateway is enabled.
+// Sandbox reports whether the sandbox gateway is enabled.
 func (m Methods) Sandbox() bool { return m.offered[Sandbox] }
 
-// Remote tells whether the guest pays on somebody else's page, and the money moves there.
+// Remote reports whether guests pay on an external gateway's page.
 func (m Method) Remote() bool { return m == VNPay || m == LINEPay }
 
-// VNPay takes from 5,000 to less than a thousand million dong: what its payment page answers otherwise.
+// VNPay accepts from 5,000 to less than a billion dong; its payment page refuses other amounts.
 const vnpayLeast, vnpayBelow = 5_000, 1_000_000_000
 
-// Suits refuses an amount that a method cannot take, before an order is made that nobody could pay.
-func (m Method) Suits(amount int64, c money.Currency) error {
+// CheckAmount refuses an amount that a method does not support, before an order is placed that could not be paid.
+func (m Method) CheckAmount(amount int64, c money.Currency) error {
 	ok := true
 	switch m {
 	case VNPay:

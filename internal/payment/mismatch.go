@@ -6,12 +6,12 @@ import (
 	"comanda/internal/money"
 )
 
-// Mismatch is money of which a gateway says that it has moved, and which is not what an attempt has asked for. It pays
-// nothing here and is given back by nobody: somebody must look. However often it is reported, it is one.
-type Mismatch struct {
+// AmountMismatch is a capture that a gateway reports with another amount or currency than the attempt has. It pays no
+// order and is not refunded automatically: staff must resolve it. Repeated reports are one mismatch.
+type AmountMismatch struct {
 	AttemptID  string
 	OrderID    string
-	Amount     int64          // as the gateway says
-	Currency   money.Currency // as the gateway says
-	ReportedAt time.Time      // for the first time
+	Amount     int64          // as reported
+	Currency   money.Currency // as reported
+	ReportedAt time.Time      // first report
 }

@@ -2,15 +2,15 @@ package payment
 
 import "time"
 
-// How soon and how long a gateway is asked about an attempt that it says nothing about. Most guests pay or give up within
-// two minutes; a confirmation has forty seconds to be answered; VNPay refuses to be asked more often than every five
-// minutes, and takes up to fifty to report by itself.
+// When and how often a gateway is checked for an attempt without a report. Most guests pay or leave within
+// two minutes; a LINE Pay confirmation may take forty seconds; VNPay refuses queries more often than every five
+// minutes and retries its own notifications for up to fifty.
 const (
 	checkRedirected = 2 * time.Minute
 	checkConfirming = time.Minute
 	checkUnknown    = 5 * time.Second
 	checkReview     = time.Hour
-	checkFailed     = time.Hour // when no page is open any more on which another card might have done
+	checkFailed     = time.Hour // by then no page is open on which another card could be used
 	askVNPay        = 5 * time.Minute
 	askLINEPay      = time.Minute
 	askLate         = time.Hour
@@ -18,8 +18,8 @@ const (
 	giveUpAfter     = 26 * time.Hour
 )
 
-// firstCheck tells when to ask for the first time in a state; zero for never.
-func (m Method) firstCheck(s State, now time.Time) time.Time {
+// firstCheckAt returns the time of the first check in a state, or the zero time for none.
+func (m Method) firstCheckAt(s State, now time.Time) time.Time {
 	switch s {
 	case Failed:
 		if m.Remote() {
@@ -37,9 +37,9 @@ func (m Method) firstCheck(s State, now time.Time) time.Time {
 	return time.Time{}
 }
 
-// NextCheck tells when to ask once more if this time does not help; zero when it is time to give up. Whoever gives up on
-// an attempt leaves it for the staff to look at. Of one that has failed nothing more is expected, so the pauses double;
-// but its page may have been paid on with another card while the house had no line, and then nobody else would tell.
+// NextCheck returns the time of the next check if this one does not settle the attempt, or the zero time to stop; the
+// attempt is then left to the staff. The intervals of a FAILED attempt double, because it rarely changes: its page may
+// have been paid with another card while this installation was offline, and then no other report comes.
 func (a *Attempt) NextCheck(now time.Time) time.Time {
 	age := now.Sub(a.CreatedAt)
 	pause := askLINEPay
@@ -58,14 +58,14 @@ func (a *Attempt) NextCheck(now time.Time) time.Time {
 	return now.Add(pause)
 }
 
-// refundTries is how often a gateway that cannot be reached is told of a refund: for some three days.
+// refundTries is how many times a refund is sent to an unreachable gateway: for about three days.
 const refundTries = 40
 
-// RetryAt tells when to send a refund again that does not get through this time. There is always such a time: whoever
-// sends it may be killed, also at the last try, and then the next one must find it.
+// RetryAt returns when to send a refund again if this attempt gets no response. There is always such a time, even for
+// the last attempt: the process may be killed, and the next one must find the refund.
 func (r *Refund) RetryAt(now time.Time) time.Time {
 	return now.Add(min(time.Minute<<min(r.Tries, 7), 2*time.Hour))
 }
 
-// GiveUp tells whether a refund was sent often enough, and is left to somebody who looks what has become of it.
-func (r *Refund) GiveUp() bool { return r.Tries >= refundTries }
+// Exhausted reports whether a refund was sent refundTries times. It is then UNKNOWN and left to the staff.
+func (r *Refund) Exhausted() bool { return r.Tries >= refundTries }

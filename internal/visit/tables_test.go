@@ -29,10 +29,10 @@ func TestFloor_AddTable(t *testing.T) {
 			want  string
 		}{
 			"a label that is taken":   {identity.System(), visit.Table{BranchID: 1, Label: "A3", Seats: 4}, "table_label_taken"},
-			"no label":                {identity.System(), visit.Table{BranchID: 1, Seats: 4}, "1 to 16 characters"},
-			"a long label":            {identity.System(), visit.Table{BranchID: 1, Label: strings.Repeat("桌", 17), Seats: 4}, "1 to 16 characters"},
-			"a label of two lines":    {identity.System(), visit.Table{BranchID: 1, Label: "A\n7", Seats: 4}, "1 to 16 characters"},
-			"a label that is a blank": {identity.System(), visit.Table{BranchID: 1, Label: " ", Seats: 4}, "1 to 16 characters"},
+			"no label":                {identity.System(), visit.Table{BranchID: 1, Seats: 4}, "1 to 16 printable characters"},
+			"a long label":            {identity.System(), visit.Table{BranchID: 1, Label: strings.Repeat("桌", 17), Seats: 4}, "1 to 16 printable characters"},
+			"a label of two lines":    {identity.System(), visit.Table{BranchID: 1, Label: "A\n7", Seats: 4}, "1 to 16 printable characters"},
+			"a label that is a blank": {identity.System(), visit.Table{BranchID: 1, Label: " ", Seats: 4}, "1 to 16 printable characters"},
 			"no seats":                {identity.System(), visit.Table{BranchID: 1, Label: "C1"}, "1 to 100 seats"},
 			"too many seats":          {identity.System(), visit.Table{BranchID: 1, Label: "C1", Seats: 101}, "1 to 100 seats"},
 			"no branch":               {identity.System(), visit.Table{BranchID: 9, Label: "C1", Seats: 4}, "branch_not_found"},

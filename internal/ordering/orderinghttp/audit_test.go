@@ -115,7 +115,7 @@ func (v *village) varied(sums map[string]int64) {
 		"report CALLBACK PAID", "report CALLBACK REPEATED", "report CALLBACK FAILED", "report CALLBACK UNKNOWN", "report CALLBACK FORGED",
 		"report CALLBACK AMOUNT_MISMATCH", "report CALLBACK FOREIGN", "report CHECK PAID", "report CHECK FAILED", "report STAFF PAID",
 		"refund " + string(payment.PaidTwice), "refund " + string(payment.LateSoldOut), "refund " + string(payment.LateCanceled),
-		"refund " + string(payment.ByStaff),
+		"refund " + string(payment.RefundedByStaff),
 		"refund by hand", "mismatch",
 		"order PAID", "order CANCELED", "order REFUNDED",
 	} {

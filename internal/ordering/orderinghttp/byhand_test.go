@@ -15,10 +15,10 @@ import (
 func (h *house) byPortal(m payment.Method, amount int64) string {
 	h.t.Helper()
 	if m == payment.VNPay {
-		if number := h.vnpay.GiveBack(h.vnpay.Payments()[0].TxnRef, amount); number != "" {
+		if number := h.vnpay.RefundInPortal(h.vnpay.Payments()[0].TxnRef, amount); number != "" {
 			return number
 		}
-	} else if number := h.line.GiveBack(h.line.Payments()[0].TransactionID, json.Number(formatted(amount))); number != "" {
+	} else if number := h.line.RefundInPortal(h.line.Payments()[0].TransactionID, json.Number(formatted(amount))); number != "" {
 		return number
 	}
 	h.t.Fatal("the portal does not work")

@@ -218,7 +218,7 @@ func (c calling) Read(rawQuery string) (string, payment.Report, error) {
 	return n.AttemptID, n.Report, err
 }
 
-func (calling) Message(code string) string { return vnpay.Answer(code).Message }
+func (calling) Message(code string) string { return vnpay.ReplyFor(code).Message }
 
 type returning struct{}
 

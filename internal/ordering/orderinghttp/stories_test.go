@@ -174,7 +174,7 @@ func (v *village) trouble() {
 	f := vnpaysim.Faults{
 		ReturnFirst: v.random.IntN(4) == 0, AtOnce: v.random.IntN(2) == 0, Repeat: v.random.IntN(3),
 		Lose: max(0, v.random.IntN(5)-2), LoseAnswers: max(0, v.random.IntN(8)-4),
-		Corrupt: pick(v.random, "", "", "", vnpaysim.Signature, vnpaysim.Tampered, vnpaysim.Twin, vnpaysim.OtherAmount,
+		Corrupt: pick(v.random, "", "", "", vnpaysim.Signature, vnpaysim.Tampered, vnpaysim.Duplicated, vnpaysim.OtherAmount,
 			vnpaysim.OtherSite, vnpaysim.Extra, vnpaysim.UpperCase),
 		RefundCode: pick(v.random, "", "", "", "99", "97"),
 	}
@@ -333,9 +333,9 @@ func (s *tale) portal(d ordering.Detail, r payment.Refund) bool {
 // giveBack is somebody who gives money back in a gateway's portal, which calls it something if there was so much.
 func (s *tale) giveBack(a payment.Attempt, amount int64) string {
 	if a.Method == payment.VNPay {
-		return s.v.vnpay.GiveBack(a.ID, amount)
+		return s.v.vnpay.RefundInPortal(a.ID, amount)
 	}
-	return s.v.line.GiveBack(a.GatewayRef, json.Number(fmt.Sprint(amount)))
+	return s.v.line.RefundInPortal(a.GatewayRef, json.Number(fmt.Sprint(amount)))
 }
 
 // portalFirst is staff who give a part back in the portal, and note it afterwards, twice. They do not while another part
@@ -466,7 +466,7 @@ func seenInConsole(d ordering.Detail, back map[string]int64) map[string]bool {
 
 // owed tells whether an attempt's money is not the order's.
 func owed(d ordering.Detail, a payment.Attempt) bool {
-	return slices.ContainsFunc(d.Refunds, func(r payment.Refund) bool { return r.AttemptID == a.ID && r.Reason != payment.ByStaff })
+	return slices.ContainsFunc(d.Refunds, func(r payment.Refund) bool { return r.AttemptID == a.ID && r.Reason != payment.RefundedByStaff })
 }
 
 // table gives the rows of a query with a text and a number.

@@ -99,7 +99,7 @@ func TestVNPay(t *testing.T) {
 			[]string{"order PLACED/UNPAID refunded 0", "attempt VNPAY REDIRECTED", "report CALLBACK FORGED"},
 		},
 		{
-			"a key twice", vnpaysim.Faults{Corrupt: vnpaysim.Twin}, "pay", "Checking",
+			"a key twice", vnpaysim.Faults{Corrupt: vnpaysim.Duplicated}, "pay", "Checking",
 			[]string{"order PLACED/UNPAID refunded 0", "attempt VNPAY REDIRECTED", "report CALLBACK FORGED"},
 		},
 		{

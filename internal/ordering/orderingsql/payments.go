@@ -35,7 +35,7 @@ func (l *Ledger) Owner(ctx context.Context, attempt string) (order string, branc
 
 // Stuck counts attempts that somebody must look at, by their states.
 func (l *Ledger) Stuck(ctx context.Context) (map[payment.State]int64, error) {
-	return paymentsql.Stuck(ctx, l.db)
+	return paymentsql.CountStuck(ctx, l.db)
 }
 
 // Record keeps a message of a gateway of which nothing could be made.

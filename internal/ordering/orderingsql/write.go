@@ -33,11 +33,11 @@ func write(ctx context.Context, tx sqldb.Tx, b *ordering.Batch) ([]stock.OutboxE
 	queueChanged(tx, b)
 	queueSteps(tx, b)
 	paymentsql.QueueAttempts(tx, b.NewAttempts)
-	paymentsql.QueueSettled(tx, slices.Collect(maps.Values(b.Settled)))
+	paymentsql.QueueAttemptStates(tx, slices.Collect(maps.Values(b.Settled)))
 	paymentsql.QueueEvents(tx, b.Reports)
 	paymentsql.QueueMismatches(tx, b.Mismatches)
 	paymentsql.QueueRefunds(tx, b.Refunds)
-	paymentsql.QueueFinished(tx, slices.Collect(maps.Values(b.Finished)))
+	paymentsql.QueueRefundResults(tx, slices.Collect(maps.Values(b.Finished)))
 	if len(b.Events) > 0 {
 		outbox.Queue(tx, b.Events)
 	}

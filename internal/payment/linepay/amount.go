@@ -8,15 +8,15 @@ import (
 	"comanda/internal/money"
 )
 
-// currencies are those that LINE Pay takes.
+// currencies are those that LINE Pay supports.
 var currencies = map[money.Currency]bool{money.TWD: true, money.THB: true, money.USD: true}
 
-// number writes minor units as a number of JSON: 120 for TWD, 120.50 for THB. No float comes near it.
-func number(c money.Currency, minor int64) json.Number { return json.Number(c.Format(minor)) }
+// formatMinor formats minor units as a JSON number: 120 for TWD, 120.50 for THB. It uses no floats.
+func formatMinor(c money.Currency, minor int64) json.Number { return json.Number(c.Format(minor)) }
 
-// minor reads a number of JSON. Zeros at the end of its fraction mean nothing to JSON, so they are not counted here
-// either; a fraction of the smallest unit is an error.
-func minor(c money.Currency, n json.Number) (int64, error) {
+// parseMinor parses a JSON number as minor units. It ignores trailing zeros of the fraction; a fraction of a minor unit
+// is an error.
+func parseMinor(c money.Currency, n json.Number) (int64, error) {
 	whole, fraction, _ := strings.Cut(n.String(), ".")
 	if fraction = strings.TrimRight(fraction, "0"); fraction != "" {
 		whole += "." + fraction
@@ -28,11 +28,11 @@ func minor(c money.Currency, n json.Number) (int64, error) {
 	return c.Parse(whole)
 }
 
-// sum adds parts of an amount, some of which may be negative.
+// sum adds parts of an amount, some of which may be negative, such as discounts.
 func sum(c money.Currency, parts []json.Number) (int64, error) {
 	var total int64
 	for _, p := range parts {
-		m, err := minor(c, p)
+		m, err := parseMinor(c, p)
 		if err != nil {
 			return 0, err
 		}

@@ -9,7 +9,7 @@ import (
 	"comanda/internal/money"
 )
 
-func TestMinor(t *testing.T) {
+func TestParseMinor(t *testing.T) {
 	for _, c := range []struct {
 		currency money.Currency
 		text     string
@@ -22,34 +22,34 @@ func TestMinor(t *testing.T) {
 		{"THB", "-0.05", -5, true}, {"THB", "12.505", 0, false}, {"USD", "0.10", 10, true}, {"USD", "--1", 0, false},
 		{"TWD", "9007199254740992", 0, false}, {"", "1", 0, false}, {"TWD", "NaN", 0, false},
 	} {
-		got, err := minor(c.currency, json.Number(c.text))
+		got, err := parseMinor(c.currency, json.Number(c.text))
 		if (err == nil) != c.ok || c.ok && got != c.want {
 			t.Errorf("%s %q: %d, %v", c.currency, c.text, got, err)
 		}
 	}
 }
 
-// Every amount goes out and comes back as itself.
-func TestNumber_roundTrip(t *testing.T) {
+// Every amount survives formatting and parsing.
+func TestFormatMinor_round_trip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := rapid.SampledFrom([]money.Currency{money.TWD, money.THB, money.USD}).Draw(t, "currency")
 		amount := rapid.Int64Range(0, money.Max).Draw(t, "amount")
-		text, err := json.Marshal(order{number(c, amount), string(c)})
+		text, err := json.Marshal(confirmBody{formatMinor(c, amount), string(c)})
 		if err != nil {
 			t.Fatal(err)
 		}
-		var back order
+		var back confirmBody
 		if err := json.Unmarshal(text, &back); err != nil {
 			t.Fatalf("%s: %v", text, err)
 		}
-		if got, err := minor(c, back.Amount); err != nil || got != amount {
-			t.Errorf("%s gives %d instead of %d, %v", text, got, amount, err)
+		if got, err := parseMinor(c, back.Amount); err != nil || got != amount {
+			t.Errorf("%s is parsed as %d, want %d, %v", text, got, amount, err)
 		}
 	})
 }
 
 func TestSum_bounded(t *testing.T) {
-	most := number(money.TWD, money.Max)
+	most := formatMinor(money.TWD, money.Max)
 	if got, err := sum(money.TWD, []json.Number{most, "1"}); err == nil {
 		t.Errorf("%d", got)
 	}

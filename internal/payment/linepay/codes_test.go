@@ -95,7 +95,7 @@ func TestMerchant_Confirm_body(t *testing.T) {
 	}
 }
 
-// Whatever is not an answer of LINE Pay's leaves it open whether the money has moved.
+// An invalid response leaves the outcome unknown.
 func TestMerchant_Confirm_unclear(t *testing.T) {
 	good := confirmText(ref, attemptID, "360")
 	for name, l := range map[string]*line{
@@ -201,7 +201,7 @@ func TestMerchant_Check_unstarted(t *testing.T) {
 	}
 }
 
-// Whatever LINE Pay says, PAID is said only of an answer that names the order, the transaction and the amount.
+// PAID requires a response with the order, the transaction and the amount of the attempt.
 func FuzzMerchant_Confirm(f *testing.F) {
 	f.Add(confirmText(ref, attemptID, "300", "60"))
 	f.Add(`{"returnCode":"1169","returnMessage":"x"}`)

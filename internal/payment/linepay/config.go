@@ -20,13 +20,13 @@ const (
 type Config struct {
 	ChannelID     string
 	ChannelSecret telemetry.Secret
-	Host          string // where the API is; empty is the sandbox. What a path here adds is not signed
-	Prefix        string // version of the API: /v4, which an empty text is too, or /v3
+	Host          string // base URL of the API; empty for the sandbox. Its path, if any, is not part of the signature
+	Prefix        string // API version: /v4, also if empty, or /v3
 }
 
 var printable = regexp.MustCompile(`^[!-~]{1,100}$`)
 
-// Validate tells whether the merchant could be used; it asks nobody. Its errors repeat no word of the secret.
+// Validate checks the configuration without calling LINE Pay. Its errors never contain the secret.
 func (c Config) Validate() error {
 	c = c.complete()
 	u, err := url.Parse(c.Host)

@@ -10,8 +10,8 @@ import (
 	"comanda/internal/payment"
 )
 
-// paid is a payment as LINE Pay tells it.
-type paid struct {
+// paymentInfo is a payment in LINE Pay's responses.
+type paymentInfo struct {
 	Transaction json.Number `json:"transactionId"`
 	OrderID     string      `json:"orderId"`
 	Currency    string      `json:"currency"`
@@ -26,10 +26,10 @@ type paid struct {
 	} `json:"refundList"`
 }
 
-// report is PAID when everything is as the attempt says, and REVIEW otherwise: money has moved.
-func (p paid) report(a payment.Attempt, err error, code, raw string) payment.Report {
+// report returns PAID if the payment matches the attempt, and REVIEW otherwise, because money has moved.
+func (p paymentInfo) report(a payment.Attempt, err error, code, raw string) payment.Report {
 	r := payment.Report{State: payment.Review, Ref: a.GatewayRef, Code: code, Raw: raw}
-	if ref := p.Transaction.String(); r.Ref == "" && transaction.MatchString(ref) {
+	if ref := p.Transaction.String(); r.Ref == "" && transactionID.MatchString(ref) {
 		r.Ref = ref
 	}
 	amount, sumErr := p.amount()
@@ -44,8 +44,8 @@ func (p paid) report(a payment.Attempt, err error, code, raw string) payment.Rep
 	return r
 }
 
-// amount adds what was paid by each means, points and discounts among them.
-func (p paid) amount() (int64, error) {
+// amount adds what was paid by each means, points and discounts included.
+func (p paymentInfo) amount() (int64, error) {
 	parts := make([]json.Number, len(p.PayInfo))
 	for i, by := range p.PayInfo {
 		parts[i] = by.Amount
@@ -53,48 +53,48 @@ func (p paid) amount() (int64, error) {
 	return sum(money.Currency(p.Currency), parts)
 }
 
-// details is what LINE Pay's books say of an attempt.
+// details is LINE Pay's record of an attempt's payment.
 type details struct {
-	paid
+	paymentInfo
 
 	raw string
 }
 
 func (d details) report(a payment.Attempt, code string) payment.Report {
-	return d.paid.report(a, nil, code, d.raw)
+	return d.paymentInfo.report(a, nil, code, d.raw)
 }
 
-// details asks for an attempt's payment. Where LINE Pay has no such payment the error is a codeError with 1150.
+// details requests an attempt's payment. An unknown payment is a codeError with 1150.
 func (m *Merchant) details(ctx context.Context, a payment.Attempt) (details, error) {
-	c := call{name: "details", path: "/payments", timeout: lookupTimeout}
+	c := request{name: "details", path: "/payments", timeout: lookupTimeout}
 	if a.GatewayRef != "" {
 		c.query = "transactionId=" + url.QueryEscape(a.GatewayRef)
 	} else {
 		c.query = "orderId=" + url.QueryEscape(a.ID)
 	}
-	got, err := m.ask(ctx, c)
+	got, err := m.call(ctx, c)
 	d := details{raw: got.raw}
 	if err != nil {
 		return d, err
 	}
 	if got.Code != codeOK {
-		return d, got.fail(c)
+		return d, got.codeError(c)
 	}
-	var all []paid
-	if err := got.into(&all); err != nil {
+	var all []paymentInfo
+	if err := got.decodeInfo(&all); err != nil {
 		return d, fmt.Errorf("linepay: details: %w", err)
 	}
 	for _, p := range all {
-		if p.is(a) {
-			d.paid = p
+		if p.matches(a) {
+			d.paymentInfo = p
 			return d, nil
 		}
 	}
 	return d, &codeError{c.name, codeUnknown, "the payment is not in the list"}
 }
 
-// is tells an attempt's payment from its refunds, which stand in the same list.
-func (p paid) is(a payment.Attempt) bool {
+// matches reports whether p is the attempt's payment. The list also has its refunds.
+func (p paymentInfo) matches(a payment.Attempt) bool {
 	if a.GatewayRef != "" {
 		return p.Transaction.String() == a.GatewayRef
 	}

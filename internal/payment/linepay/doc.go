@@ -1,12 +1,12 @@
-// Package linepay speaks to LINE Pay's Online API, v4 or v3, and is payment.Gateway for the method LINEPAY.
+// Package linepay is a client of LINE Pay's Online API, v4 or v3, and implements payment.Gateway.
 //
-// LINE Pay takes money only when we say so: the guest approves on its page, their browser comes back, and we confirm. A
-// guest who never comes back is found by asking, and an order that has ended is simply not confirmed. LINE Pay has no
-// keys of idempotency. What keeps money from moving twice is:
+// LINE Pay captures only on request: the guest approves on its page, the browser returns, and we confirm. A guest who
+// does not return is found by checking, and an order that has ended is not confirmed. LINE Pay has no idempotency keys.
+// These rules keep money from moving twice:
 //
-//	L1 an attempt that has a transaction is not started again; LINE Pay accepts the same order id twice
-//	L2 a confirmation whose answer was lost, unclear or unheard of is UNKNOWN, never FAILED, and settled by asking
-//	L3 a confirmation counts as PAID only when the order, the transaction and the sum of what was paid are those asked for
-//	L4 a refund is sent only after LINE Pay's own list shows that it was not, and nothing that our books do not
-//	L5 a transaction id is 19 digits of text everywhere: as a number it would be rounded on its way
+//	L1 an attempt with a transaction is not started again; LINE Pay accepts the same order id twice
+//	L2 a confirmation whose response was lost or unclear is UNKNOWN, never FAILED, and settled by checking
+//	L3 a confirmation is PAID only if the order, the transaction and the sum of what was paid are those requested
+//	L4 a refund is sent only after LINE Pay's list shows that it was not sent, and no refund that is not in our books
+//	L5 a transaction id is a string of 19 digits everywhere: as a float it would be rounded
 package linepay

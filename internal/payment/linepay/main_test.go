@@ -19,7 +19,7 @@ const (
 	attemptID = "06g5s3p1q8n7q0a1b2c3d4e5f6"
 )
 
-// line is a LINE Pay that answers as a test says, call by call.
+// line is a fake LINE Pay with the responses of a test, call by call.
 type line struct {
 	requests []*http.Request
 	bodies   []string
@@ -78,7 +78,7 @@ func attempt() payment.Attempt {
 func purchaseOf(a payment.Attempt) payment.Purchase {
 	a.GatewayRef = ""
 	return payment.Purchase{
-		Attempt: a, Number: "A-012", House: "小籠包 <永康店> & 茶", Ends: a.CreatedAt.Add(15 * time.Minute), Address: "2001:db8::1",
-		Language: "zh-TW", ReturnTo: "https://eat.example",
+		Attempt: a, OrderNumber: "A-012", Branch: "小籠包 <永康店> & 茶", ExpiresAt: a.CreatedAt.Add(15 * time.Minute), ClientIP: "2001:db8::1",
+		Language: "zh-TW", ReturnBaseURL: "https://eat.example",
 	}
 }

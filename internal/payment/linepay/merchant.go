@@ -10,7 +10,7 @@ import (
 	"comanda/internal/payment"
 )
 
-// Merchant is payment.Gateway by LINE Pay. It keeps nothing between calls and may be used by many at once.
+// Merchant implements payment.Gateway for LINE Pay. It is stateless and safe for concurrent use.
 type Merchant struct {
 	conf   Config
 	client *http.Client
@@ -19,8 +19,8 @@ type Merchant struct {
 
 var _ payment.Gateway = (*Merchant)(nil)
 
-// New makes a merchant. The client's transport is used, and nothing else of it that could act by itself: redirects are
-// not followed and cookies not kept. The nonce is a different text in every call; Nonce is meant for it.
+// New returns a merchant. It uses the client's transport and timeout, but no cookies, and follows no redirects. nonce
+// returns a different text at each call, such as Nonce.
 func New(c Config, client *http.Client, nonce func() string) (*Merchant, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
@@ -31,29 +31,29 @@ func New(c Config, client *http.Client, nonce func() string) (*Merchant, error) 
 	return &Merchant{c.complete(), &own, nonce}, nil
 }
 
-// checked are the states that the check knows by its codes. PAID is not among them, since the check names no amount.
-var checked = map[string]payment.State{
-	codeOK: payment.Redirected, codeApproved: payment.Approved, codeEnded: payment.Failed, codeFailed: payment.Failed,
+// checkStates maps the codes of a check to states. PAID is not among them, because a check does not state the amount.
+var checkStates = map[string]payment.State{
+	codeOK: payment.Redirected, codeApproved: payment.Approved, codeCanceled: payment.Failed, codeFailed: payment.Failed,
 }
 
 // Check implements payment.Gateway. An attempt without a transaction is looked up by its own id.
 func (m *Merchant) Check(ctx context.Context, a payment.Attempt) (payment.Report, error) {
 	if a.GatewayRef == "" {
-		return m.unstarted(ctx, a)
+		return m.checkUnstarted(ctx, a)
 	}
-	c := call{name: "check", timeout: lookupTimeout}
-	if err := c.at(a, "/payments/requests/%s/check"); err != nil {
+	c := request{name: "check", timeout: lookupTimeout}
+	if err := c.setPath(a, "/payments/requests/%s/check"); err != nil {
 		return payment.Report{}, err
 	}
-	got, err := m.ask(ctx, c)
+	got, err := m.call(ctx, c)
 	if err != nil {
 		return payment.Report{}, payment.ErrGateway.Because(err)
 	}
-	if state, ok := checked[got.Code]; ok {
+	if state, ok := checkStates[got.Code]; ok {
 		return payment.Report{State: state, Ref: a.GatewayRef, Code: got.Code, Raw: got.raw}, nil
 	}
 	if got.Code != codePaid {
-		return payment.Report{}, payment.ErrGateway.Because(got.fail(c))
+		return payment.Report{}, payment.ErrGateway.Because(got.codeError(c))
 	}
 	d, err := m.details(ctx, a)
 	if err != nil {
@@ -62,9 +62,9 @@ func (m *Merchant) Check(ctx context.Context, a payment.Attempt) (payment.Report
 	return d.report(a, codePaid), nil
 }
 
-// unstarted reports on an attempt whose start was never answered. Nobody was shown its page, so LINE Pay can know of a
-// payment only if one was confirmed by another hand.
-func (m *Merchant) unstarted(ctx context.Context, a payment.Attempt) (payment.Report, error) {
+// checkUnstarted checks an attempt whose start got no response. No guest has seen its page, so LINE Pay has a payment
+// only if it was confirmed in another way.
+func (m *Merchant) checkUnstarted(ctx context.Context, a payment.Attempt) (payment.Report, error) {
 	d, err := m.details(ctx, a)
 	if refused, ok := errors.AsType[*codeError](err); ok && refused.code == codeUnknown {
 		return payment.Report{State: payment.Redirected, Code: codeUnknown, Raw: d.raw}, nil
@@ -75,55 +75,55 @@ func (m *Merchant) unstarted(ctx context.Context, a payment.Attempt) (payment.Re
 	return d.report(a, codePaid), nil
 }
 
-// at writes an attempt's transaction into the path.
-func (c *call) at(a payment.Attempt, format string) error {
-	if !transaction.MatchString(a.GatewayRef) {
+// setPath formats a path with the attempt's transaction id.
+func (c *request) setPath(a payment.Attempt, format string) error {
+	if !transactionID.MatchString(a.GatewayRef) {
 		return payment.ErrGateway.Because(fmt.Errorf("linepay: %s: the attempt has no transaction", c.name))
 	}
 	c.path = fmt.Sprintf(format, a.GatewayRef)
 	return nil
 }
 
-// order is the body of the call "confirm".
-type order struct {
+// confirmBody is the body of a confirm request.
+type confirmBody struct {
 	Amount   json.Number `json:"amount"`
 	Currency string      `json:"currency"`
 }
 
-// Confirm implements payment.Gateway. What is not certain is UNKNOWN (L2), also when ctx ends: a caller whose guest may
-// leave gives a ctx that outlives them.
+// Confirm implements payment.Gateway. An uncertain outcome is UNKNOWN (L2), also if ctx ends: callers should pass a
+// context that outlives the guest's request.
 func (m *Merchant) Confirm(ctx context.Context, a payment.Attempt) (payment.Report, error) {
 	if !suitable(a) {
 		return payment.Report{}, payment.ErrUnsuitable
 	}
-	c := call{name: "confirm", body: order{number(a.Currency, a.Amount), string(a.Currency)}, timeout: confirmTimeout}
-	if err := c.at(a, "/payments/%s/confirm"); err != nil {
+	c := request{name: "confirm", body: confirmBody{formatMinor(a.Currency, a.Amount), string(a.Currency)}, timeout: confirmTimeout}
+	if err := c.setPath(a, "/payments/%s/confirm"); err != nil {
 		return payment.Report{}, err
 	}
-	got, err := m.ask(ctx, c)
+	got, err := m.call(ctx, c)
 	r := payment.Report{State: payment.Unknown, Ref: a.GatewayRef, Code: got.Code, Raw: got.raw}
 	if err != nil {
-		r.Code = ""   // a code out of an answer that is not LINE Pay's says nothing
-		return r, nil //nolint:nilerr // an unheard answer is a report: UNKNOWN
+		r.Code = ""   // the code of an invalid response means nothing
+		return r, nil //nolint:nilerr // a lost response is the report UNKNOWN
 	}
 	switch groupOf(got.Code) {
 	case success:
-		return confirmed(got, a), nil
+		return verifyConfirm(got, a), nil
 	case guest:
 		r.State = payment.Failed
 		if got.Code == codeNotApproved {
 			r.State = payment.Redirected
 		}
 	case merchant:
-		return payment.Report{}, payment.ErrGateway.Because(got.fail(c))
+		return payment.Report{}, payment.ErrGateway.Because(got.codeError(c))
 	}
 	return r, nil
 }
 
-// confirmed holds an answer against what was asked for (L3).
-func confirmed(got answer, a payment.Attempt) payment.Report {
-	var p paid
-	err := got.into(&p)
-	p.Currency = string(a.Currency) // the answer names none, and the request did
+// verifyConfirm compares a response with the request (L3).
+func verifyConfirm(got response, a payment.Attempt) payment.Report {
+	var p paymentInfo
+	err := got.decodeInfo(&p)
+	p.Currency = string(a.Currency) // the response has no currency; the request had
 	return p.report(a, err, got.Code, got.raw)
 }

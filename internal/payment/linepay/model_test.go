@@ -20,7 +20,7 @@ import (
 	"comanda/internal/uid"
 )
 
-// wire brings calls to a simulator without a network. An aborted answer is a broken connection.
+// wire passes requests to a simulator without a network. An aborted response is a broken connection.
 type wire struct{ sim *linepaysim.Simulator }
 
 func (w wire) RoundTrip(r *http.Request) (resp *http.Response, err error) {
@@ -37,7 +37,7 @@ func (w wire) RoundTrip(r *http.Request) (resp *http.Response, err error) {
 	return rec.Result(), nil
 }
 
-// model is one attempt, what may be true of it, and what was told about it.
+// model is one attempt, its possible true states, and the reports about it.
 type model struct {
 	m       *linepay.Merchant
 	sim     *linepaysim.Simulator
@@ -61,7 +61,7 @@ func newModel(t *rapid.T) *model {
 		t.Fatal(err)
 	}
 	l.attempt = payment.Attempt{ID: uid.New(l.now), Currency: "THB", Amount: rapid.Int64Range(1, 100_000).Draw(t, "amount")}
-	page, err := l.m.Start(t.Context(), payment.Purchase{Attempt: l.attempt, House: "H", Number: "1", ReturnTo: "https://eat.example"})
+	page, err := l.m.Start(t.Context(), payment.Purchase{Attempt: l.attempt, Branch: "H", OrderNumber: "1", ReturnBaseURL: "https://eat.example"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,7 +71,7 @@ func newModel(t *rapid.T) *model {
 
 func (l *model) paid() bool { return l.sim.Payments()[0].State == "PAID" }
 
-// spoil has the next call go wrong in a way that says nothing about what came of it.
+// spoil makes the next call fail in a way that leaves its outcome unknown.
 func (l *model) spoil(t *rapid.T) {
 	f := linepaysim.Fault{Times: 1, Moves: rapid.Bool().Draw(t, "moves")}
 	f.Spoil = rapid.SampledFrom([]linepaysim.Spoil{"", linepaysim.Lost, linepaysim.Garbled, linepaysim.Broken}).Draw(t, "spoil")
@@ -95,7 +95,7 @@ func (l *model) press(t *rapid.T, action string) {
 	}
 }
 
-// holds compares a report with what has happened.
+// holds compares a report with the true state.
 func (l *model) holds(t *rapid.T, r payment.Report, err error) {
 	switch {
 	case err != nil && !errors.Is(err, payment.ErrGateway):
@@ -120,21 +120,21 @@ func (l *model) settle(t *rapid.T) {
 	}
 }
 
-// giveBack sends one refund until it is answered.
+// giveBack sends one refund until it gets a response.
 func (l *model) giveBack(t *rapid.T) {
 	amount := rapid.SampledFrom([]int64{l.attempt.Amount, max(1, l.attempt.Amount/4), rapid.Int64Range(1, l.attempt.Amount).Draw(t, "any")}).Draw(t, "refund")
-	r := payment.Repayment{
-		ID: "r", Attempt: l.attempt, Amount: amount, Others: slices.Clone(l.books), Whole: l.back == 0 && amount == l.attempt.Amount,
+	r := payment.RefundRequest{
+		ID: "r", Attempt: l.attempt, Amount: amount, OtherRefunds: slices.Clone(l.books), Full: l.back == 0 && amount == l.attempt.Amount,
 	}
 	before, out, err := l.m.Prepare(t.Context(), r)
 	if errors.Is(err, payment.ErrGateway) || out.Code == "1150" {
-		return // spoilt, or nothing was paid: it is not sent now
+		return // the lookup failed or nothing was paid: not sent
 	}
 	if err != nil || out.State != "" {
 		t.Fatalf("%+v: %+v, %v", r, out, err)
 	}
-	r.Before = before
-	for range 3 { // no more than two calls of one try are spoilt, then it is heard
+	r.PriorRefunds = before
+	for range 3 { // at most two calls of one attempt are spoilt
 		got, err := l.m.Refund(t.Context(), r)
 		r.Sent = true
 		switch {
@@ -155,10 +155,10 @@ func (l *model) giveBack(t *rapid.T) {
 	t.Error("a refund is never answered")
 }
 
-// portal has the staff give back a part by hand, and note it.
+// portal refunds a part in the portal and records it.
 func (l *model) portal(t *rapid.T) {
 	amount := rapid.SampledFrom([]int64{max(1, l.attempt.Amount/4), 1}).Draw(t, "by hand")
-	if l.sim.GiveBack(l.attempt.GatewayRef, json.Number(money.THB.Format(amount))) != "" {
+	if l.sim.RefundInPortal(l.attempt.GatewayRef, json.Number(money.THB.Format(amount))) != "" {
 		l.back += amount
 		l.books = append(l.books, payment.Refund{Amount: amount, State: payment.RefundDone})
 	}
@@ -176,7 +176,7 @@ func trimmed(amount int64) string {
 	return strings.TrimSuffix(strings.TrimRight(money.THB.Format(amount), "0"), ".")
 }
 
-// Whatever the guest does and whatever is lost: nobody is told what is not so, asking settles everything, and each refund
+// Whatever the guest does and whichever response is lost, no report is false, checking settles everything, and each refund
 // is paid once.
 func TestModel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

@@ -7,20 +7,20 @@ import (
 	"comanda/internal/uid"
 )
 
-// ErrForm says that a browser came back with something that LINE Pay does not send.
-var ErrForm = fault.New(fault.Invalid, "payment_return_invalid", "This is not an address that LINE Pay leads to.")
+// ErrForm refuses a query that LINE Pay does not send.
+var ErrForm = fault.New(fault.Invalid, "payment_return_invalid", "This is not a valid return from LINE Pay.")
 
-// maxQuery is the length in bytes of the longest query that is read.
+// maxQuery is the maximum length of a query in bytes.
 const maxQuery = 2 << 10
 
-// Return is what a browser brings back from LINE Pay to the confirm or the cancel address. Nothing in it is signed: it
-// says where to look, never what happened.
+// Return is the query with which LINE Pay redirects a browser to the confirm or cancel URL. It is not signed: it says
+// which payment to check, never what happened.
 type Return struct {
 	TransactionID string // 19 digits
 	AttemptID     string
 }
 
-// Read reads the raw query of such an address. Parameters that LINE Pay adds are let pass; a repeated one is ErrForm.
+// Read parses the raw query of such a URL. It ignores other parameters; a repeated one is ErrForm.
 func Read(rawQuery string) (Return, error) {
 	if len(rawQuery) > maxQuery {
 		return Return{}, ErrForm
@@ -35,7 +35,7 @@ func Read(rawQuery string) (Return, error) {
 		}
 	}
 	r := Return{TransactionID: q.Get("transactionId"), AttemptID: q.Get("orderId")}
-	if !transaction.MatchString(r.TransactionID) || !uid.Valid(r.AttemptID) {
+	if !transactionID.MatchString(r.TransactionID) || !uid.Valid(r.AttemptID) {
 		return Return{}, ErrForm
 	}
 	return r, nil

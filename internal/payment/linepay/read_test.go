@@ -38,7 +38,7 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// What is accepted has the two forms, and says both things once.
+// An accepted query has both parameters once, in their formats.
 func FuzzRead(f *testing.F) {
 	f.Add(returned)
 	f.Add(returned + "&orderId=x")
@@ -53,7 +53,7 @@ func FuzzRead(f *testing.F) {
 			t.Fatalf("%q was accepted", query)
 		}
 		if len(r.TransactionID) != 19 || strings.Trim(r.TransactionID, "0123456789") != "" || len(r.AttemptID) != 26 {
-			t.Errorf("%q gives %+v", query, r)
+			t.Errorf("%q is read as %+v", query, r)
 		}
 		if again, err := Read("transactionId=" + r.TransactionID + "&orderId=" + r.AttemptID); err != nil || again != r {
 			t.Errorf("%+v is not what it was read from: %+v, %v", r, again, err)

@@ -7,70 +7,70 @@ import (
 	"comanda/internal/payment"
 )
 
-// repayment is the body of the call "refund"; without an amount it is all.
-type repayment struct {
+// refundBody is the body of a refund request; without an amount it refunds all.
+type refundBody struct {
 	Amount json.Number `json:"refundAmount,omitempty"`
 }
 
-// Refund implements payment.Gateway: DONE and REFUSED come with LINE Pay's code or RefundedElsewhere, UNKNOWN with the
-// latter. It is safe to repeat, because LINE Pay's list is read before anything is sent (L4). For that, refunds of one
-// attempt are sent one after the other. After an error a repetition should wait until LINE Pay's own time is over, 20
-// seconds, so that what was sent before has come to its list.
-func (m *Merchant) Refund(ctx context.Context, r payment.Repayment) (payment.Outcome, error) {
+// Refund implements payment.Gateway. DONE and REFUSED have LINE Pay's code or RefundedElsewhere; UNKNOWN has the
+// latter. It may be repeated, because it reads LINE Pay's list before it sends anything (L4). For that, refunds of one
+// attempt are sent one after the other, and a retry should wait for LINE Pay's own timeout of 20 seconds, so that an
+// earlier refund is in the list.
+func (m *Merchant) Refund(ctx context.Context, r payment.RefundRequest) (payment.RefundOutcome, error) {
 	a := r.Attempt
-	if !suitable(a) || r.Amount <= 0 || r.Whole && r.Amount != a.Amount {
-		return payment.Outcome{}, payment.ErrUnsuitable
+	if !suitable(a) || r.Amount <= 0 || r.Full && r.Amount != a.Amount {
+		return payment.RefundOutcome{}, payment.ErrUnsuitable
 	}
-	c := call{name: "refund", body: repayment{number(a.Currency, r.Amount)}, timeout: refundTimeout}
-	if err := c.at(a, "/payments/%s/refund"); err != nil {
-		return payment.Outcome{}, err
+	c := request{name: "refund", body: refundBody{formatMinor(a.Currency, r.Amount)}, timeout: refundTimeout}
+	if err := c.setPath(a, "/payments/%s/refund"); err != nil {
+		return payment.RefundOutcome{}, err
 	}
-	if r.Whole { // some means of paying give back all or nothing
-		c.body = repayment{}
+	if r.Full { // some means of payment only refund in full
+		c.body = refundBody{}
 	}
-	if out, err := m.look(ctx, r); out.State != "" || err != nil {
+	if out, err := m.lookup(ctx, r); out.State != "" || err != nil {
 		return out, err
 	}
-	got, err := m.ask(ctx, c)
+	got, err := m.call(ctx, c)
 	if err != nil {
-		return payment.Outcome{}, payment.ErrGateway.Because(err)
+		return payment.RefundOutcome{}, payment.ErrGateway.Because(err)
 	}
 	switch groupOf(got.Code) {
 	case success:
-		return payment.Outcome{State: payment.RefundDone, Ref: got.refund(), Code: got.Code}, nil
+		return payment.RefundOutcome{State: payment.RefundDone, Ref: got.refundID(), Code: got.Code}, nil
 	case guest, refusal:
 		return m.refused(ctx, r, got.Code)
 	}
-	return payment.Outcome{}, payment.ErrGateway.Because(got.fail(c))
+	return payment.RefundOutcome{}, payment.ErrGateway.Because(got.codeError(c))
 }
 
-// refund is what LINE Pay calls what it has just given back; empty when it does not say.
-func (a answer) refund() string {
+// refundID returns LINE Pay's id of the refund just made, or an empty string.
+func (a response) refundID() string {
 	var info struct {
 		Refund json.Number `json:"refundTransactionId"`
 	}
-	if a.into(&info) != nil || !transaction.MatchString(info.Refund.String()) {
+	if a.decodeInfo(&info) != nil || !transactionID.MatchString(info.Refund.String()) {
 		return ""
 	}
 	return info.Refund.String()
 }
 
-// look finds in LINE Pay's list what is to become of a refund. An empty state says that it is to be sent.
-func (m *Merchant) look(ctx context.Context, r payment.Repayment) (payment.Outcome, error) {
-	list, out, err := m.list(ctx, r.Attempt)
+// lookup finds the outcome of a refund in LINE Pay's list. An empty state means that it must be sent.
+func (m *Merchant) lookup(ctx context.Context, r payment.RefundRequest) (payment.RefundOutcome, error) {
+	list, out, err := m.listRefunds(ctx, r.Attempt)
 	if err != nil || out.State != "" {
 		return out, err
 	}
 	return match(list, r)
 }
 
-// refused looks again where the refusal may be about this very refund, sent before and heard of late.
-func (m *Merchant) refused(ctx context.Context, r payment.Repayment, code string) (payment.Outcome, error) {
-	if code == codeMore || code == codeAgain {
+// refused looks again if the refusal may be about this very refund, sent before and listed late.
+func (m *Merchant) refused(ctx context.Context, r payment.RefundRequest, code string) (payment.RefundOutcome, error) {
+	if code == codeExceedsLeft || code == codeAlreadyRefunded {
 		r.Sent = true
-		if out, err := m.look(ctx, r); err != nil || out.State != "" {
+		if out, err := m.lookup(ctx, r); err != nil || out.State != "" {
 			return out, err
 		}
 	}
-	return payment.Outcome{State: payment.RefundRefused, Code: code}, nil
+	return payment.RefundOutcome{State: payment.RefundRefused, Code: code}, nil
 }

@@ -17,7 +17,7 @@ func TestMerchant_Refund_codes(t *testing.T) {
 	} {
 		for code := range strings.FieldsSeq(codes) {
 			l := says(map[string]string{"payments": paymentsText("", ""), "refund": `{"returnCode":"` + code + `"}`})
-			got, err := merchantOf(t, l).Refund(t.Context(), payment.Repayment{Attempt: attempt(), Amount: 60})
+			got, err := merchantOf(t, l).Refund(t.Context(), payment.RefundRequest{Attempt: attempt(), Amount: 60})
 			if got.State != state || state != "" && (got.Code != code || err != nil) || state == "" && !errors.Is(err, payment.ErrGateway) {
 				t.Errorf("%s: %+v, %v", code, got, err)
 			}
@@ -25,21 +25,21 @@ func TestMerchant_Refund_codes(t *testing.T) {
 	}
 }
 
-// The list that is looked at first may be refused as well.
+// The lookup before a refund may be refused too.
 func TestMerchant_Refund_lookups(t *testing.T) {
 	for text, want := range map[string]payment.RefundState{
 		`{"returnCode":"1150"}`: payment.RefundRefused, `{"returnCode":"1106"}`: "", `<html>`: "",
 	} {
 		l := says(map[string]string{"payments": text, "refund": `{"returnCode":"0000"}`})
-		got, err := merchantOf(t, l).Refund(t.Context(), payment.Repayment{Attempt: attempt(), Amount: 60})
+		got, err := merchantOf(t, l).Refund(t.Context(), payment.RefundRequest{Attempt: attempt(), Amount: 60})
 		if got.State != want || (err == nil) != (want != "") || len(l.requests) != 1 {
 			t.Errorf("%s: %+v, %v, %d calls", text, got, err, len(l.requests))
 		}
 	}
 }
 
-// A refusal because of what was given back already is looked into: it may have been this very refund.
-func TestMerchant_Refund_refusedForItself(t *testing.T) {
+// A refusal because of an earlier refund is looked up: it may have been this very refund.
+func TestMerchant_Refund_refused_for_itself(t *testing.T) {
 	for _, code := range []string{"1164", "1165"} {
 		looked := false
 		l := &line{answer: func(r *http.Request, _ string) (int, string, error) {
@@ -53,8 +53,8 @@ func TestMerchant_Refund_refusedForItself(t *testing.T) {
 			looked = true
 			return http.StatusOK, paymentsText("", list), nil
 		}}
-		got, err := merchantOf(t, l).Refund(t.Context(), payment.Repayment{Attempt: attempt(), Amount: 360, Whole: true})
-		if want := (payment.Outcome{State: payment.RefundDone, Ref: firstRef, Code: "0000"}); got != want || err != nil {
+		got, err := merchantOf(t, l).Refund(t.Context(), payment.RefundRequest{Attempt: attempt(), Amount: 360, Full: true})
+		if want := (payment.RefundOutcome{State: payment.RefundDone, Ref: firstRef, Code: "0000"}); got != want || err != nil {
 			t.Errorf("%s: %+v, %v", code, got, err)
 		}
 	}
@@ -62,12 +62,12 @@ func TestMerchant_Refund_refusedForItself(t *testing.T) {
 
 func TestMerchant_Refund_body(t *testing.T) {
 	for _, c := range []struct {
-		r    payment.Repayment
+		r    payment.RefundRequest
 		want string
 	}{
-		{payment.Repayment{Attempt: attempt(), Amount: 360, Whole: true}, `{}`},
-		{payment.Repayment{Attempt: attempt(), Amount: 360}, `{"refundAmount":360}`},
-		{payment.Repayment{Attempt: attempt(), Amount: 1}, `{"refundAmount":1}`},
+		{payment.RefundRequest{Attempt: attempt(), Amount: 360, Full: true}, `{}`},
+		{payment.RefundRequest{Attempt: attempt(), Amount: 360}, `{"refundAmount":360}`},
+		{payment.RefundRequest{Attempt: attempt(), Amount: 1}, `{"refundAmount":1}`},
 	} {
 		l := says(map[string]string{"payments": paymentsText("", ""), "refund": `{"returnCode":"0000"}`})
 		if _, err := merchantOf(t, l).Refund(t.Context(), c.r); err != nil || l.bodies[1] != c.want {
@@ -80,10 +80,10 @@ func TestMerchant_Refund_refuses(t *testing.T) {
 	l := fails(200, "", nil)
 	foreign := attempt()
 	foreign.Currency = "VND"
-	for name, r := range map[string]payment.Repayment{
+	for name, r := range map[string]payment.RefundRequest{
 		"nothing":         {Attempt: attempt()},
 		"less":            {Attempt: attempt(), Amount: -5},
-		"whole of a part": {Attempt: attempt(), Amount: 5, Whole: true},
+		"whole of a part": {Attempt: attempt(), Amount: 5, Full: true},
 		"currency":        {Attempt: foreign, Amount: 5},
 	} {
 		if _, err := merchantOf(t, l).Refund(t.Context(), r); !errors.Is(err, payment.ErrUnsuitable) {
@@ -92,7 +92,7 @@ func TestMerchant_Refund_refuses(t *testing.T) {
 	}
 	lost := attempt()
 	lost.GatewayRef = ""
-	if _, err := merchantOf(t, l).Refund(t.Context(), payment.Repayment{Attempt: lost, Amount: 5}); !errors.Is(err, payment.ErrGateway) {
+	if _, err := merchantOf(t, l).Refund(t.Context(), payment.RefundRequest{Attempt: lost, Amount: 5}); !errors.Is(err, payment.ErrGateway) {
 		t.Error(err)
 	}
 	if len(l.requests) != 0 {

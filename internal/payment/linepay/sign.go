@@ -10,8 +10,8 @@ import (
 	"comanda/internal/telemetry"
 )
 
-// sign makes X-LINE-Authorization: the HMAC-SHA256 of secret, path, payload and nonce, by the secret. The payload is the
-// bytes of the body as they are sent, or the query without its question mark.
+// sign returns X-LINE-Authorization: the HMAC-SHA256 of secret, path, payload and nonce, keyed with the secret. The
+// payload is the body as sent, or the query without its question mark.
 func sign(secret telemetry.Secret, path string, payload []byte, nonce string) string {
 	key := []byte(secret)
 	mac := hmac.New(sha256.New, key)
@@ -22,7 +22,7 @@ func sign(secret telemetry.Secret, path string, payload []byte, nonce string) st
 	return base64.StdEncoding.EncodeToString(mac.Sum(nil))
 }
 
-// Nonce makes what LINE Pay wants to be different in every call: a random UUID.
+// Nonce returns a random UUID.
 func Nonce() string {
 	var b [16]byte
 	_, _ = rand.Read(b[:]) // never fails since Go 1.24; it would crash the program

@@ -35,7 +35,7 @@ func TestSign_published(t *testing.T) {
 	}
 }
 
-// What arrives is signed as it arrives: every call, its path without host, its query without question mark.
+// The signature covers the bytes as received: the path without host, and the query without question mark.
 func TestMerchant_signs_the_bytes_sent(t *testing.T) {
 	l := says(map[string]string{
 		"request":  `{"returnCode":"0000","info":{"transactionId":` + ref + `,"paymentUrl":{"web":"https://pay.example/x"}}}`,
@@ -60,7 +60,7 @@ func TestMerchant_signs_the_bytes_sent(t *testing.T) {
 	if _, err := m.Confirm(t.Context(), a); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := m.Refund(t.Context(), payment.Repayment{Attempt: a, Amount: 60}); err != nil {
+	if _, err := m.Refund(t.Context(), payment.RefundRequest{Attempt: a, Amount: 60}); err != nil {
 		t.Fatal(err)
 	}
 	nonces, paths := map[string]bool{}, []string{}

@@ -22,7 +22,7 @@ import (
 	"comanda/internal/uid"
 )
 
-// till is our side and LINE Pay's, with a clock that both the test and the simulator look at.
+// till is our side and LINE Pay's, with one clock for the test and the simulator.
 type till struct {
 	*linepay.Merchant
 
@@ -70,15 +70,15 @@ func (l *till) pass(d time.Duration) {
 	l.now = l.now.Add(d)
 }
 
-// start begins an attempt and gives it with its page.
+// start starts an attempt and returns it with its page.
 func (l *till) start(amount int64, c money.Currency) (payment.Attempt, string) {
 	l.t.Helper()
 	a := payment.Attempt{
 		ID: uid.New(l.clock()), Method: payment.LINEPay, Amount: amount, Currency: c, State: payment.Redirected, CreatedAt: l.clock(),
 	}
 	page, err := l.Start(l.t.Context(), payment.Purchase{
-		Attempt: a, Number: "A-012", House: "小籠包 <永康店> & 茶", Ends: l.clock().Add(15 * time.Minute), Language: "zh-TW",
-		ReturnTo: "https://eat.example",
+		Attempt: a, OrderNumber: "A-012", Branch: "小籠包 <永康店> & 茶", ExpiresAt: l.clock().Add(15 * time.Minute), Language: "zh-TW",
+		ReturnBaseURL: "https://eat.example",
 	})
 	if err != nil {
 		l.t.Fatal(err)
@@ -87,7 +87,7 @@ func (l *till) start(amount int64, c money.Currency) (payment.Attempt, string) {
 	return a, page.URL
 }
 
-// press presses a button of the page and gives where the browser is sent; nil when it stays.
+// press presses a button of the page and returns the redirect; nil for none.
 func (l *till) press(page, action string) *url.URL {
 	l.t.Helper()
 	resp, err := l.client.PostForm(page, url.Values{"action": {action}})
@@ -105,7 +105,7 @@ func (l *till) press(page, action string) *url.URL {
 	return to
 }
 
-// approved begins an attempt that its guest approves.
+// approved starts an attempt that its guest approves.
 func (l *till) approved(amount int64, c money.Currency) payment.Attempt {
 	l.t.Helper()
 	a, page := l.start(amount, c)
@@ -145,7 +145,7 @@ func (l *till) expect(a payment.Attempt, state payment.State, code string) func(
 	}
 }
 
-// Both versions, every currency, an id that no float can hold.
+// Both versions, every currency, and an id that is not representable as a float.
 func TestSimulated_pay(t *testing.T) {
 	for _, prefix := range []string{"/v3", "/v4"} {
 		l := newTill(t, prefix)
@@ -202,7 +202,7 @@ func TestSimulated_guestLeaves(t *testing.T) {
 	}
 }
 
-// Whoever pays after the order's end has approved only; without a confirmation no money moves.
+// A guest who pays after the order has ended has only approved; without a confirmation no money moves.
 func TestSimulated_late(t *testing.T) {
 	l := newTill(t, "/v4")
 	a, page := l.start(360, "TWD")
@@ -228,7 +228,7 @@ func TestSimulated_late(t *testing.T) {
 	l.confirms(a, payment.Paid, "0000")
 }
 
-// A confirmation whose answer is lost or spoilt is settled by asking, whether the money has moved or not.
+// A confirmation whose response is lost or spoilt is settled by checking, whether or not the money has moved.
 func TestSimulated_confirm_lostAnswer(t *testing.T) {
 	l := newTill(t, "/v4")
 	for _, spoil := range []linepaysim.Spoil{linepaysim.Lost, linepaysim.Garbled, linepaysim.Broken, linepaysim.Redirect} {
@@ -247,7 +247,7 @@ func TestSimulated_confirm_lostAnswer(t *testing.T) {
 	}
 }
 
-// A confirmation that takes too long leaves each of the check's codes behind.
+// A confirmation that times out may leave each of the check's codes.
 func TestSimulated_confirm_timeout(t *testing.T) {
 	l := newTill(t, "/v4")
 	a, page := l.start(360, "TWD")
@@ -280,7 +280,7 @@ func TestSimulated_confirm_timeout(t *testing.T) {
 	l.confirms(a, payment.Paid, "0000")
 }
 
-// The address of the confirmation opened twice at once: one takes the money, and nobody is told that it failed.
+// The address of the confirmation opened twice at once: one captures, and no response reports a failure.
 func TestSimulated_confirm_twiceAtOnce(t *testing.T) {
 	l := newTill(t, "/v4")
 	a := l.approved(360, "TWD")
@@ -340,7 +340,7 @@ func TestSimulated_twoAttempts(t *testing.T) {
 	a, b := l.approved(360, "TWD"), l.approved(360, "TWD")
 	l.confirms(a, payment.Paid, "0000")
 	l.confirms(b, payment.Paid, "0000")
-	got, err := l.Refund(t.Context(), payment.Repayment{ID: "r", Attempt: b, Amount: 360, Whole: true})
+	got, err := l.Refund(t.Context(), payment.RefundRequest{ID: "r", Attempt: b, Amount: 360, Full: true})
 	if got.State != payment.RefundDone || got.Code != "0000" || err != nil {
 		t.Errorf("%+v, %v", got, err)
 	}
@@ -357,8 +357,8 @@ func TestSimulated_start_lostAnswer(t *testing.T) {
 	l := newTill(t, "/v4")
 	l.faults(linepaysim.Fault{Call: linepaysim.Request, Times: 1, Spoil: linepaysim.Lost, Moves: true})
 	p := payment.Purchase{
-		Attempt:  payment.Attempt{ID: uid.New(l.clock()), Amount: 360, Currency: "TWD"},
-		ReturnTo: "https://eat.example",
+		Attempt:       payment.Attempt{ID: uid.New(l.clock()), Amount: 360, Currency: "TWD"},
+		ReturnBaseURL: "https://eat.example",
 	}
 	if _, err := l.Start(t.Context(), p); !errors.Is(err, payment.ErrGateway) {
 		t.Fatal(err)
@@ -379,7 +379,7 @@ func TestSimulated_start_lostAnswer(t *testing.T) {
 }
 
 // books are the refunds of one attempt as its ledger has them.
-type books struct {
+type knownRefunds struct {
 	*till
 
 	a   payment.Attempt
@@ -387,9 +387,9 @@ type books struct {
 }
 
 // refund sends a new refund until it is answered, as often as a gateway is told of one.
-func (b *books) refund(amount int64) payment.Outcome {
+func (b *knownRefunds) refund(amount int64) payment.RefundOutcome {
 	b.t.Helper()
-	r := payment.Repayment{ID: "r", Attempt: b.a, Amount: amount, Whole: amount == b.a.Amount, Others: slices.Clone(b.all)}
+	r := payment.RefundRequest{ID: "r", Attempt: b.a, Amount: amount, Full: amount == b.a.Amount, OtherRefunds: slices.Clone(b.all)}
 	before, out, err := b.Prepare(b.t.Context(), r)
 	switch {
 	case err != nil:
@@ -397,9 +397,9 @@ func (b *books) refund(amount int64) payment.Outcome {
 	case out.State != "":
 		return out
 	}
-	r.Before = before
+	r.PriorRefunds = before
 	for range 3 {
-		var got payment.Outcome
+		var got payment.RefundOutcome
 		if got, err = b.Refund(b.t.Context(), r); err == nil {
 			b.all = append(b.all, payment.Refund{Amount: amount, State: got.State, GatewayRef: got.Ref, Code: got.Code, Sent: true})
 			return got
@@ -407,31 +407,31 @@ func (b *books) refund(amount int64) payment.Outcome {
 		r.Sent = true
 	}
 	b.t.Fatal(err)
-	return payment.Outcome{}
+	return payment.RefundOutcome{}
 }
 
-// portal has the staff give back by hand, and note it.
-func (b *books) portal(amount int64) {
+// portal refunds in the portal and records it.
+func (b *knownRefunds) portal(amount int64) {
 	b.t.Helper()
-	if b.sim.GiveBack(b.a.GatewayRef, json.Number(b.a.Currency.Format(amount))) == "" {
+	if b.sim.RefundInPortal(b.a.GatewayRef, json.Number(b.a.Currency.Format(amount))) == "" {
 		b.t.Fatalf("%d cannot be given back by hand", amount)
 	}
 	b.all = append(b.all, payment.Refund{Amount: amount, State: payment.RefundDone})
 }
 
-func (b *books) want(amount int64, pieces int) {
+func (b *knownRefunds) want(amount int64, pieces int) {
 	b.t.Helper()
 	if p := b.sim.Payments()[0]; p.Refunded != trimmed(amount) || p.Refunds != pieces {
 		b.t.Errorf("%+v, want %d in %d pieces", p, amount, pieces)
 	}
 }
 
-func newBooks(t *testing.T) *books {
+func newBooks(t *testing.T) *knownRefunds {
 	t.Helper()
 	l := newTill(t, "/v4")
 	a := l.approved(1250, "THB")
 	l.confirms(a, payment.Paid, "0000")
-	return &books{till: l, a: a}
+	return &knownRefunds{till: l, a: a}
 }
 
 func TestSimulated_refund_parts(t *testing.T) {
@@ -509,9 +509,9 @@ func TestSimulated_refund_lostAnswer(t *testing.T) {
 			a := l.approved(360, "TWD")
 			l.confirms(a, payment.Paid, "0000")
 			l.faults(f)
-			r := payment.Repayment{ID: "r", Attempt: a, Amount: 120}
+			r := payment.RefundRequest{ID: "r", Attempt: a, Amount: 120}
 			if whole {
-				r.Amount, r.Whole = 360, true
+				r.Amount, r.Full = 360, true
 			}
 			if got, err := l.Refund(t.Context(), r); !errors.Is(err, payment.ErrGateway) || got.State != "" {
 				t.Errorf("%+v: %+v, %v", f, got, err)
@@ -532,9 +532,9 @@ func TestSimulated_texts(t *testing.T) {
 	l := newTill(t, "/v4")
 	rapid.Check(t, func(t *rapid.T) {
 		p := payment.Purchase{
-			Attempt: payment.Attempt{ID: uid.New(l.clock()), Method: payment.LINEPay, Amount: 1250, Currency: "THB"},
-			Number:  rapid.String().Draw(t, "number"), House: rapid.String().Draw(t, "house"),
-			Language: rapid.SampledFrom([]string{"zh-TW", "vi", "", "th"}).Draw(t, "language"), ReturnTo: "https://eat.example",
+			Attempt:     payment.Attempt{ID: uid.New(l.clock()), Method: payment.LINEPay, Amount: 1250, Currency: "THB"},
+			OrderNumber: rapid.String().Draw(t, "number"), Branch: rapid.String().Draw(t, "house"),
+			Language: rapid.SampledFrom([]string{"zh-TW", "vi", "", "th"}).Draw(t, "language"), ReturnBaseURL: "https://eat.example",
 		}
 		page, err := l.Start(t.Context(), p)
 		if err != nil {

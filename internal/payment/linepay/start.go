@@ -10,25 +10,25 @@ import (
 	"comanda/internal/payment"
 )
 
-// What LINE Pay takes of names, in bytes: its limits are in characters, so these are never more.
+// The maximum lengths of names in bytes. LINE Pay's limits are the same numbers in characters, so these are never longer.
 const (
 	maxPackageName = 100
 	maxProductName = 200
 	maxBranchName  = 200
 )
 
-// purchase is the body of the call "request".
-type purchase struct {
+// requestBody is the body of a start request.
+type requestBody struct {
 	Amount       json.Number    `json:"amount"`
 	Currency     string         `json:"currency"`
 	OrderID      string         `json:"orderId"`
-	Packages     []parcel       `json:"packages"`
+	Packages     []packageInfo  `json:"packages"`
 	RedirectURLs redirects      `json:"redirectUrls"`
 	Options      requestOptions `json:"options"`
 }
 
-// parcel is LINE Pay's package. Its products add up to its amount, and the packages to the purchase's.
-type parcel struct {
+// packageInfo is LINE Pay's package. The prices of its products add up to its amount, and the packages to the total.
+type packageInfo struct {
 	ID       string      `json:"id"`
 	Amount   json.Number `json:"amount"`
 	Name     string      `json:"name"`
@@ -58,39 +58,40 @@ type requestOptions struct {
 	} `json:"extra"`
 }
 
-// locales are LINE Pay's names of languages; for others it shows English.
+// locales maps our locales to LINE Pay's; others are shown in English.
 var locales = map[string]string{"zh-TW": "zh_TW", "zh-CN": "zh_CN", "th": "th", "ja": "ja", "ko": "ko"}
 
-func newPurchase(p payment.Purchase) purchase {
+func newRequestBody(p payment.Purchase) requestBody {
 	a := p.Attempt
-	amount := number(a.Currency, a.Amount)
-	goods := name(p.House+" "+p.Number, maxProductName)
-	body := purchase{
+	amount := formatMinor(a.Currency, a.Amount)
+	goods := productName(p.Branch+" "+p.OrderNumber, maxProductName)
+	body := requestBody{
 		Amount: amount, Currency: string(a.Currency), OrderID: a.ID,
-		Packages: []parcel{{
-			ID: "order", Amount: amount, Name: name(p.House, maxPackageName),
+		Packages: []packageInfo{{
+			ID: "order", Amount: amount, Name: productName(p.Branch, maxPackageName),
 			Products: []product{{Name: goods, Quantity: 1, Price: amount}},
 		}},
-		RedirectURLs: redirects{p.ReturnTo + "/payment/linepay/confirm", p.ReturnTo + "/payment/linepay/cancel"},
+		RedirectURLs: redirects{p.ReturnBaseURL + "/payment/linepay/confirm", p.ReturnBaseURL + "/payment/linepay/cancel"},
 	}
 	body.Options.Payment.Capture = true
 	body.Options.Display.Locale = "en"
 	if locale, ok := locales[p.Language]; ok {
 		body.Options.Display.Locale = locale
 	}
-	body.Options.Extra.Branch = short(p.House, maxBranchName)
+	body.Options.Extra.Branch = truncate(p.Branch, maxBranchName)
 	return body
 }
 
-// name is never empty, which LINE Pay would refuse.
-func name(s string, most int) string {
+// productName truncates a name. LINE Pay refuses an empty one.
+func productName(s string, limit int) string {
 	if s = strings.TrimSpace(s); s == "" {
 		return "-"
 	}
-	return short(s, most)
+	return truncate(s, limit)
 }
 
-// Start implements payment.Gateway. LINE Pay cannot be told when an order ends: whoever confirms looks at that.
+// Start implements payment.Gateway. LINE Pay has no expiry of its own: the caller of Confirm checks the order's
+// deadline.
 func (m *Merchant) Start(ctx context.Context, p payment.Purchase) (payment.Page, error) {
 	if !suitable(p.Attempt) {
 		return payment.Page{}, payment.ErrUnsuitable
@@ -98,10 +99,10 @@ func (m *Merchant) Start(ctx context.Context, p payment.Purchase) (payment.Page,
 	if p.Attempt.GatewayRef != "" { // L1
 		return payment.Page{}, payment.ErrGateway.Because(errors.New("linepay: the attempt has a transaction already"))
 	}
-	c := call{name: "request", path: "/payments/request", body: newPurchase(p), timeout: requestTimeout}
-	a, err := m.ask(ctx, c)
+	c := request{name: "request", path: "/payments/request", body: newRequestBody(p), timeout: requestTimeout}
+	a, err := m.call(ctx, c)
 	if err == nil && a.Code != codeOK {
-		err = a.fail(c)
+		err = a.codeError(c)
 	}
 	if err != nil {
 		return payment.Page{}, payment.ErrGateway.Because(err)
@@ -113,24 +114,24 @@ func (m *Merchant) Start(ctx context.Context, p payment.Purchase) (payment.Page,
 	return page, nil
 }
 
-// pageOf reads the answer to "request".
-func pageOf(a answer) (payment.Page, error) {
+// pageOf parses the response to a start request.
+func pageOf(a response) (payment.Page, error) {
 	var info struct {
 		Transaction json.Number `json:"transactionId"`
 		Page        struct {
 			Web string `json:"web"`
 		} `json:"paymentUrl"`
 	}
-	if err := a.into(&info); err != nil {
+	if err := a.decodeInfo(&info); err != nil {
 		return payment.Page{}, err
 	}
 	page := payment.Page{URL: info.Page.Web, Ref: info.Transaction.String()}
 	u, err := url.Parse(page.URL)
-	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" || !transaction.MatchString(page.Ref) {
+	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" || !transactionID.MatchString(page.Ref) {
 		return payment.Page{}, errors.New("linepay: request: the answer has no page or no transaction")
 	}
 	return page, nil
 }
 
-// suitable tells whether LINE Pay takes such an amount.
+// suitable reports whether LINE Pay supports the amount and the currency.
 func suitable(a payment.Attempt) bool { return a.Amount > 0 && currencies[a.Currency] }

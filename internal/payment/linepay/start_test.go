@@ -34,20 +34,20 @@ func TestMerchant_Start_words(t *testing.T) {
 	for language, locale := range map[string]string{"zh-TW": "zh_TW", "en": "en", "vi": "en", "th": "th", "": "en"} {
 		p := purchaseOf(attempt())
 		p.Language = language
-		if got := newPurchase(p).Options.Display.Locale; got != locale {
+		if got := newRequestBody(p).Options.Display.Locale; got != locale {
 			t.Errorf("%q gives %q", language, got)
 		}
 	}
 	p := purchaseOf(attempt())
-	p.House = strings.Repeat("茶", 300)
-	b := newPurchase(p)
+	p.Branch = strings.Repeat("茶", 300)
+	b := newRequestBody(p)
 	for _, name := range []string{b.Packages[0].Name, b.Packages[0].Products[0].Name, b.Options.Extra.Branch} {
 		if len(name) > 200 || strings.Trim(name, "茶") != "" {
 			t.Errorf("cut to %q", name)
 		}
 	}
-	p.House, p.Number = "", ""
-	if b := newPurchase(p); b.Packages[0].Name != "-" || b.Packages[0].Products[0].Name != "-" {
+	p.Branch, p.OrderNumber = "", ""
+	if b := newRequestBody(p); b.Packages[0].Name != "-" || b.Packages[0].Products[0].Name != "-" {
 		t.Errorf("%+v", b.Packages)
 	}
 }

@@ -14,7 +14,7 @@ import (
 	"unicode/utf8"
 )
 
-// How long LINE Pay may take to answer, at the least that its manual asks for.
+// The timeouts of requests: the minimum that LINE Pay's manual demands.
 const (
 	requestTimeout = 10 * time.Second
 	lookupTimeout  = 20 * time.Second // check and details
@@ -23,18 +23,18 @@ const (
 )
 
 const (
-	maxBody    = 64 << 10 // bytes of an answer; a hundred refunds take a third of it
-	maxRaw     = 4 << 10  // bytes of an answer that are kept
-	maxMessage = 200      // bytes of an answer that an error repeats
+	maxBody    = 64 << 10 // bytes of a response; one with a hundred refunds has a third of it
+	maxRaw     = 4 << 10  // bytes of a response that are stored
+	maxMessage = 200      // bytes of a message that an error contains
 )
 
 var (
-	transaction = regexp.MustCompile(`^[0-9]{19}$`)
-	returnCode  = regexp.MustCompile(`^[0-9]{4}$`)
+	transactionID = regexp.MustCompile(`^[0-9]{19}$`)
+	returnCode    = regexp.MustCompile(`^[0-9]{4}$`)
 )
 
-// call is one call of the API.
-type call struct {
+// request is one API request.
+type request struct {
 	name    string // for errors
 	path    string // without the prefix
 	query   string // of a GET
@@ -42,8 +42,8 @@ type call struct {
 	timeout time.Duration
 }
 
-// answer is what every call is answered with. Info is read by who knows its shape.
-type answer struct {
+// response is the envelope of every response. The caller decodes Info.
+type response struct {
 	Code    string          `json:"returnCode"`
 	Message string          `json:"returnMessage"`
 	Info    json.RawMessage `json:"info"`
@@ -51,39 +51,41 @@ type answer struct {
 	raw string
 }
 
-// fail makes an error of an answer whose code is of no use.
-func (a answer) fail(c call) error { return &codeError{c.name, a.Code, short(a.Message, maxMessage)} }
+// codeError returns the error for an unexpected code.
+func (a response) codeError(c request) error {
+	return &codeError{c.name, a.Code, truncate(a.Message, maxMessage)}
+}
 
-// into reads the info.
-func (a answer) into(to any) error {
+// decodeInfo decodes the info.
+func (a response) decodeInfo(to any) error {
 	if len(a.Info) == 0 {
 		return errors.New("linepay: the answer has no info")
 	}
 	return json.Unmarshal(a.Info, to)
 }
 
-// ask makes a call and reads its answer. An error means that there was no answer, or none of LINE Pay's: whether the
-// call was heard is then unknown. The answer's raw text is there in either case.
-func (m *Merchant) ask(ctx context.Context, c call) (answer, error) {
+// call sends a request and parses the response. After an error it is unknown whether LINE Pay has executed the request.
+// The raw text of the response is set in either case.
+func (m *Merchant) call(ctx context.Context, c request) (response, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.timeout)
 	defer cancel()
-	r, err := m.request(ctx, c)
+	r, err := m.newRequest(ctx, c)
 	if err != nil {
-		return answer{}, err
+		return response{}, err
 	}
 	resp, err := m.client.Do(r)
 	if err != nil {
-		return answer{raw: storable(err.Error())}, fmt.Errorf("linepay: %s: %w", c.name, err)
+		return response{raw: storable(err.Error())}, fmt.Errorf("linepay: %s: %w", c.name, err)
 	}
 	defer resp.Body.Close()
 	body, err := io.ReadAll(io.LimitReader(resp.Body, maxBody+1))
-	a := answer{raw: storable(string(body))}
+	a := response{raw: storable(string(body))}
 	switch {
 	case err != nil:
 		return a, fmt.Errorf("linepay: %s: %w", c.name, err)
 	case len(body) > maxBody:
 		return a, fmt.Errorf("linepay: %s: the answer is longer than %d bytes", c.name, maxBody)
-	case resp.StatusCode != http.StatusOK: // failures of business come with 200
+	case resp.StatusCode != http.StatusOK: // LINE Pay reports its own errors with 200
 		return a, fmt.Errorf("linepay: %s: HTTP status %d", c.name, resp.StatusCode)
 	}
 	err = json.Unmarshal(body, &a)
@@ -93,8 +95,8 @@ func (m *Merchant) ask(ctx context.Context, c call) (answer, error) {
 	return a, nil
 }
 
-// request builds and signs. The bytes that are signed are the bytes that are sent.
-func (m *Merchant) request(ctx context.Context, c call) (*http.Request, error) {
+// newRequest builds and signs an HTTP request. It signs the bytes that it sends.
+func (m *Merchant) newRequest(ctx context.Context, c request) (*http.Request, error) {
 	method, payload := http.MethodGet, []byte(c.query)
 	var body io.Reader
 	if c.body != nil {
@@ -118,19 +120,19 @@ func (m *Merchant) request(ctx context.Context, c call) (*http.Request, error) {
 	return r, nil
 }
 
-// storable makes any text fit for a column of any database.
+// storable makes a text storable in any database: valid UTF-8 without NUL, at most maxRaw bytes.
 func storable(s string) string {
-	s = strings.ReplaceAll(strings.ToValidUTF8(short(s, maxRaw), "\uFFFD"), "\x00", "\uFFFD")
-	return short(s, maxRaw)
+	s = strings.ReplaceAll(strings.ToValidUTF8(truncate(s, maxRaw), "\uFFFD"), "\x00", "\uFFFD")
+	return truncate(s, maxRaw)
 }
 
-// short cuts a text at a number of bytes, between two characters.
-func short(s string, most int) string {
-	if len(s) <= most {
+// truncate cuts a text at a number of bytes, between two characters.
+func truncate(s string, limit int) string {
+	if len(s) <= limit {
 		return s
 	}
-	for most > 0 && !utf8.RuneStart(s[most]) {
-		most--
+	for limit > 0 && !utf8.RuneStart(s[limit]) {
+		limit--
 	}
-	return s[:most]
+	return s[:limit]
 }

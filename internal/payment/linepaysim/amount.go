@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// maxHundredths is far above any bill, and far below what would overflow when it is multiplied and added.
+// maxHundredths is far above any bill, and far below an overflow in multiplications and sums.
 const maxHundredths = 1_000_000_000_000
 
-// hundredths reads an amount of a currency; ok is false when it has more digits after the point than the currency.
+// hundredths parses an amount; ok is false if it has more decimals than its currency allows.
 func hundredths(currency string, n json.Number) (amount int64, ok bool) {
 	if len(n) > 20 || strings.ContainsAny(string(n), "eE") {
 		return 0, false
@@ -30,7 +30,7 @@ func hundredths(currency string, n json.Number) (amount int64, ok bool) {
 	return amount, true
 }
 
-// decimal writes hundredths as a number of JSON, without zeros that mean nothing.
+// decimal formats hundredths as a JSON number without trailing zeros.
 func decimal(amount int64) json.Number {
 	sign := ""
 	if amount < 0 {

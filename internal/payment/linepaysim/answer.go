@@ -8,16 +8,16 @@ import (
 
 const maxBody = 64 << 10
 
-// reply is an answer of the API.
+// reply is a response of the API.
 type reply struct {
 	Code    string `json:"returnCode"`
 	Message string `json:"returnMessage"`
 	Info    any    `json:"info,omitempty"`
 }
 
-func done(info any) reply { return reply{"0000", "Success.", info} }
+func success(info any) reply { return reply{"0000", "Success.", info} }
 
-// messages are what goes with the codes that the simulator gives by itself.
+// messages are the texts of the codes that the simulator returns by itself.
 var messages = map[string]string{
 	"0000": "Success.", "0110": "The user has approved.", "0121": "The user has canceled, or the time is over.",
 	"0122": "The payment has failed.", "0123": "The payment is done.",
@@ -28,41 +28,41 @@ var messages = map[string]string{
 	"1198": "Duplicated API call.", "2101": "Parameter error.", "2102": "JSON data format error.",
 }
 
-func coded(code string) reply { return reply{Code: code, Message: messages[code]} }
+func codeReply(code string) reply { return reply{Code: code, Message: messages[code]} }
 
-// answer makes a handler of a call: who is it, what strikes it, what does it do, what is said.
-func (s *Simulator) answer(c Call, do func(r *http.Request, body []byte, f Fault) reply) http.HandlerFunc {
+// handle returns the handler of an API call: it authenticates, applies a fault, executes and responds.
+func (s *Simulator) handle(c Call, do func(r *http.Request, body []byte, f Fault) reply) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 		if err != nil {
 			http.Error(w, "body", http.StatusRequestEntityTooLarge)
 			return
 		}
-		if why := s.admit(r, body); why != "" {
+		if why := s.authenticate(r, body); why != "" {
 			write(w, reply{Code: "1106", Message: why})
 			return
 		}
-		f := s.strike(c)
-		out, ok := s.alone(r, func() reply {
+		f := s.takeFault(c)
+		out, ok := s.exclusive(r, func() reply {
 			s.wait(r.Context(), f.DelayMS)
-			if !f.acts() {
+			if !f.executes() {
 				return reply{}
 			}
 			return do(r, body, f)
 		})
 		if !ok {
-			write(w, coded("1198"))
+			write(w, codeReply("1198"))
 			return
 		}
 		if f.Code != "" {
-			out = coded(f.Code)
+			out = codeReply(f.Code)
 		}
-		s.say(w, r, f.Spoil, out)
+		s.respond(w, r, f.Spoil, out)
 	}
 }
 
-// alone works on one call of a path at a time if it changes something; ok is false for a second one.
-func (s *Simulator) alone(r *http.Request, do func() reply) (out reply, ok bool) {
+// exclusive runs do unless a request to the same path is running, as LINE Pay does for changes; ok is false then.
+func (s *Simulator) exclusive(r *http.Request, do func() reply) (out reply, ok bool) {
 	if r.Method == http.MethodGet || r.PathValue("id") == "" {
 		return do(), true
 	}
@@ -81,8 +81,8 @@ func (s *Simulator) alone(r *http.Request, do func() reply) (out reply, ok bool)
 	return do(), true
 }
 
-// say brings an answer to the caller, or does not.
-func (s *Simulator) say(w http.ResponseWriter, r *http.Request, spoil Spoil, out reply) {
+// respond sends a reply, or spoils it.
+func (s *Simulator) respond(w http.ResponseWriter, r *http.Request, spoil Spoil, out reply) {
 	switch spoil {
 	case Hangs:
 		select {

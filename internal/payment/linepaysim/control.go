@@ -8,16 +8,16 @@ import (
 	"strconv"
 )
 
-// shown is how many payments the control shows, the latest first.
+// shown is the number of payments that /control shows, latest first.
 const shown = 50
 
-// control is what /control shows; of it, faults can be set.
+// control is the body of /control; only faults can be set.
 type control struct {
 	Faults   []Fault   `json:"faults"`
 	Payments []Payment `json:"payments,omitempty"`
 }
 
-// Payment is a payment as a test or the control sees it. Amounts are decimal numbers.
+// Payment is a payment as tests and /control see it. Amounts are decimal numbers.
 type Payment struct {
 	TransactionID string `json:"transactionId"`
 	OrderID       string `json:"orderId"`
@@ -28,7 +28,7 @@ type Payment struct {
 	Refunds       int    `json:"refunds"`
 }
 
-// Payments gives the payments that are remembered, the newest first.
+// Payments returns the payments in memory, newest first.
 func (s *Simulator) Payments() []Payment { return s.latest(s.o.Keep) }
 
 func (s *Simulator) latest(most int) []Payment {
@@ -36,12 +36,12 @@ func (s *Simulator) latest(most int) []Payment {
 	defer s.mu.Unlock()
 	now := s.o.Now()
 	var all []Payment
-	for _, p := range slices.Backward(s.pays) {
+	for _, p := range slices.Backward(s.transactions) {
 		if len(all) == most {
 			break
 		}
 		all = append(all, Payment{
-			TransactionID: strconv.FormatInt(p.id, 10), OrderID: p.order.OrderID, State: string(p.now(now)),
+			TransactionID: strconv.FormatInt(p.id, 10), OrderID: p.order.OrderID, State: string(p.stateAt(now)),
 			Currency: p.order.Currency, Amount: decimal(p.amount).String(), Refunded: decimal(p.refunded).String(),
 			Refunds: len(p.refunds),
 		})
@@ -57,7 +57,8 @@ func (s *Simulator) showControl(w http.ResponseWriter, _ *http.Request) {
 	write(w, control{Faults: faults, Payments: payments})
 }
 
-// setControl replaces the faults. A page of another site cannot do it: a browser asks before it sends JSON elsewhere.
+// setControl replaces the faults. It requires JSON, so that another site's page cannot do it: browsers send a preflight
+// request first.
 func (s *Simulator) setControl(w http.ResponseWriter, r *http.Request) {
 	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
 		http.Error(w, "send JSON", http.StatusUnsupportedMediaType)

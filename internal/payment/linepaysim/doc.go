@@ -1,6 +1,6 @@
-// Package linepaysim behaves as LINE Pay does, for demonstrations and tests: its Online API under /v3 and /v4, the page on
-// which a guest pays, and the ways in which both can go wrong. No money moves anywhere.
+// Package linepaysim simulates LINE Pay for demonstrations and tests: its Online API under /v3 and /v4, the payment
+// page, and the faults of both. No money moves.
 //
-// It shares no code with the room that speaks to the real LINE Pay, so that one misreading of the manual is not on both
-// sides. What it knows it keeps in memory, and of that only the latest payments.
+// It shares no code with package linepay, so that a misreading of the manual is not on both sides. It keeps the latest
+// payments in memory.
 package linepaysim

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Call is one of the API's calls.
+// Call is an API call.
 type Call string
 
 // The calls.
@@ -20,27 +20,27 @@ const (
 	Details Call = "details"
 )
 
-// Spoil is a way in which an answer goes wrong.
+// Spoil is a way in which a response goes wrong.
 type Spoil string
 
-// The ways.
+// The ways to spoil a response.
 const (
-	Lost     Spoil = "lost"     // the connection ends without an answer
-	Hangs    Spoil = "hangs"    // nothing comes until the caller gives up
+	Lost     Spoil = "lost"     // the connection closes without a response
+	Hangs    Spoil = "hangs"    // no response until the caller disconnects
 	Garbled  Spoil = "garbled"  // a page of HTML, with status 200
 	Broken   Spoil = "broken"   // status 500
 	Redirect Spoil = "redirect" // status 302 to another address of the simulator
-	Short    Spoil = "short"    // one unit less than was asked for is taken; only a confirmation does that
+	Short    Spoil = "short"    // a confirmation captures one unit less than requested
 )
 
-// Fault strikes calls. A call that it strikes with a Code or a Spoil does nothing, unless Moves says that it does and that
-// only its answer is not what it should be.
+// Fault applies to API calls. A call with a Code or a Spoil is not executed, unless Moves is set and only its response
+// is wrong.
 type Fault struct {
-	Call    Call   `json:"call"`    // empty for every call
-	Times   int    `json:"times"`   // how many calls it strikes; 0 for all
+	Call    Call   `json:"call"`    // empty for all calls
+	Times   int    `json:"times"`   // number of calls; 0 for all
 	DelayMS int    `json:"delayMs"` // before anything else
 	Moves   bool   `json:"moves"`
-	Code    string `json:"code"` // answered in place of the true one
+	Code    string `json:"code"` // replaces the true code
 	Spoil   Spoil  `json:"spoil"`
 }
 
@@ -56,19 +56,19 @@ func (f Fault) validate() error {
 	case f.Call != "" && !slices.Contains([]Call{Request, Check, Confirm, Refund, Details}, f.Call):
 		return errors.New("there is no such call")
 	case f.Spoil != "" && !slices.Contains([]Spoil{Lost, Hangs, Garbled, Broken, Redirect, Short}, f.Spoil):
-		return errors.New("answers are not spoilt in that way")
+		return errors.New("there is no such spoil")
 	case f.Code != "" && !fourDigits.MatchString(f.Code):
-		return errors.New("a code has four digits")
+		return errors.New("a code must have four digits")
 	case f.Times < 0 || f.DelayMS < 0 || f.DelayMS > maxDelayMS:
 		return errors.New("times or delay is out of range")
 	}
 	return nil
 }
 
-// acts tells whether a struck call does its work.
-func (f Fault) acts() bool { return f.Moves || f.Code == "" && (f.Spoil == "" || f.Spoil == Short) }
+// executes reports whether the call is executed.
+func (f Fault) executes() bool { return f.Moves || f.Code == "" && (f.Spoil == "" || f.Spoil == Short) }
 
-// SetFaults replaces all faults. Of several that fit a call, the first strikes.
+// SetFaults replaces all faults. The first that matches a call applies.
 func (s *Simulator) SetFaults(faults ...Fault) error {
 	if len(faults) > maxFaults {
 		return errors.New("linepaysim: too many faults")
@@ -84,8 +84,8 @@ func (s *Simulator) SetFaults(faults ...Fault) error {
 	return nil
 }
 
-// strike takes the fault that a call suffers; the zero Fault when there is none.
-func (s *Simulator) strike(c Call) Fault {
+// takeFault returns the fault of a call and counts it, or the zero Fault.
+func (s *Simulator) takeFault(c Call) Fault {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for i, f := range s.faults {
@@ -102,7 +102,7 @@ func (s *Simulator) strike(c Call) Fault {
 	return Fault{}
 }
 
-// wait lets a delay pass. It is cut short when the caller has gone or the simulator is closed, as time is for them.
+// wait waits for a delay, unless the caller disconnects or the simulator is closed.
 func (s *Simulator) wait(ctx context.Context, ms int) {
 	if ms == 0 {
 		return

@@ -21,7 +21,7 @@ var (
 	styleHash    = hashOfStyle(pageSource)
 )
 
-// hashOfStyle names the page's one style to its policy.
+// hashOfStyle returns the source expression of the page's style for its content security policy.
 func hashOfStyle(source string) string {
 	_, rest, _ := strings.Cut(source, "<style>")
 	style, _, _ := strings.Cut(rest, "</style>")
@@ -29,26 +29,26 @@ func hashOfStyle(source string) string {
 	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
 }
 
-// view is what the page shows.
+// view is the data of the page template.
 type view struct {
 	Lang, Other, OtherName string
 	Text                   map[string]string
 	House, Title, Order    string
 	Currency, Amount       string
-	Message                string // in place of the buttons; empty when there is something to decide
-	Back                   string // where the guest goes on when everything is decided
-	Late                   bool   // the window is over
+	Message                string // replaces the buttons; empty while the payment is undecided
+	Back                   string // the return URL once the payment is decided
+	Late                   bool   // after the payment window
 	Minutes                int
 }
 
-// lookUp gives a copy of a page's payment, so that showing it holds nobody up.
-func (s *Simulator) lookUp(w http.ResponseWriter, r *http.Request) (pay, bool) {
+// lookUp returns a copy of a page's payment, so that rendering does not hold the lock.
+func (s *Simulator) lookUp(w http.ResponseWriter, r *http.Request) (transaction, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	p := s.byPage[r.PathValue("page")]
 	if p == nil {
 		http.NotFound(w, r)
-		return pay{}, false
+		return transaction{}, false
 	}
 	return *p, true
 }
@@ -59,10 +59,10 @@ func (s *Simulator) showPage(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// show writes the page with a message, or with the message of the payment's state.
-func (s *Simulator) show(w http.ResponseWriter, r *http.Request, p pay, message string) {
+// show writes the page with a message, by default that of the payment's state.
+func (s *Simulator) show(w http.ResponseWriter, r *http.Request, p transaction, message string) {
 	now := s.o.Now()
-	state := p.now(now)
+	state := p.stateAt(now)
 	if message == "" && state != waiting {
 		message = string(state)
 	}
@@ -96,8 +96,8 @@ func (s *Simulator) show(w http.ResponseWriter, r *http.Request, p pay, message 
 	_, _ = page.WriteTo(w) // the browser may be gone
 }
 
-// policy allows the page its style and its form. Where the form leads in the end must be named too: browsers hold the
-// redirect that answers a form against the same list.
+// policy returns a content security policy that allows the page's style and its form. form-action must include the
+// return URLs' origins, because browsers also apply it to the redirect that follows a form.
 func policy(o purchase) string {
 	return "default-src 'none'; style-src " + styleHash + "; base-uri 'none'; frame-ancestors 'none'; form-action 'self' " +
 		origin(o.RedirectURLs.Confirm) + " " + origin(o.RedirectURLs.Cancel)
@@ -111,7 +111,7 @@ func origin(address string) string {
 	return u.Scheme + "://" + u.Host
 }
 
-// actOnPage is the guest's decision.
+// actOnPage handles the guest's decision.
 func (s *Simulator) actOnPage(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
 	action := r.PostFormValue("action")
@@ -151,8 +151,8 @@ func (s *Simulator) refuse(page string, as state) bool {
 	return p != nil && p.refuse(s.o.Now(), as)
 }
 
-// withIDs appends what LINE Pay appends.
-func withIDs(address string, p pay) string {
+// withIDs appends LINE Pay's parameters to a return URL.
+func withIDs(address string, p transaction) string {
 	u, err := url.Parse(address)
 	if err != nil {
 		return address

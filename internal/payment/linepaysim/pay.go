@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// state is where a payment is.
+// state is the state of a payment.
 type state string
 
 const (
@@ -19,20 +19,20 @@ const (
 	captured state = "PAID"
 )
 
-// checkCodes are what the call "check" says of each state.
+// checkCodes maps each state to the code of a check.
 var checkCodes = map[state]string{
 	waiting: "0000", approved: "0110", canceled: "0121", ended: "0121", declined: "0122", captured: "0123",
 }
 
-// pay is a payment. Amounts are hundredths in every currency.
-type pay struct {
+// transaction is a payment. Amounts are hundredths in every currency.
+type transaction struct {
 	id       int64
-	page     string // the unguessable part of its page's address
+	page     string // the unguessable part of its page's URL
 	order    purchase
 	amount   int64
-	paid     int64 // what was captured
+	paid     int64 // amount captured
 	state    state
-	until    time.Time // nothing is approved or confirmed from then on
+	until    time.Time // end of the payment window: no approval or capture after it
 	paidAt   time.Time
 	refunds  []refund
 	refunded int64
@@ -44,18 +44,18 @@ type refund struct {
 	at     time.Time
 }
 
-// now gives the state at an instant.
-func (p *pay) now(t time.Time) state {
+// stateAt returns the state at an instant.
+func (p *transaction) stateAt(t time.Time) state {
 	if (p.state == waiting || p.state == approved) && !t.Before(p.until) {
 		return ended
 	}
 	return p.state
 }
 
-// approve tells whether the guest may go on to the merchant: they have approved now or before. A late guest approves
-// after the window, which then begins anew.
-func (p *pay) approve(t time.Time, late bool) bool {
-	switch p.now(t) {
+// approve reports whether the guest may return to the merchant: they approve now or have approved before. A late guest
+// approves after the window, which starts anew.
+func (p *transaction) approve(t time.Time, late bool) bool {
+	switch p.stateAt(t) {
 	case waiting:
 		p.state = approved
 	case ended:
@@ -69,34 +69,34 @@ func (p *pay) approve(t time.Time, late bool) bool {
 	return true
 }
 
-// refuse ends a payment that is still open as canceled or declined.
-func (p *pay) refuse(t time.Time, as state) bool {
-	if now := p.now(t); now != waiting && now != approved {
+// refuse ends an undecided payment as canceled or declined.
+func (p *transaction) refuse(t time.Time, as state) bool {
+	if now := p.stateAt(t); now != waiting && now != approved {
 		return false
 	}
 	p.state = as
 	return true
 }
 
-// add remembers a new payment and forgets the oldest beyond the limit.
-func (s *Simulator) add(order purchase, amount int64) *pay {
+// add stores a new payment and drops the oldest beyond the limit.
+func (s *Simulator) add(order purchase, amount int64) *transaction {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := s.o.Now()
-	p := &pay{id: s.newID(now), page: secretWord(), order: order, amount: amount, state: waiting, until: now.Add(Window)}
-	s.pays, s.byID[p.id], s.byPage[p.page] = append(s.pays, p), p, p
-	if len(s.pays) > s.o.Keep {
-		oldest := s.pays[0]
-		s.pays[0] = nil
-		s.pays = s.pays[1:]
+	p := &transaction{id: s.newID(now), page: pageToken(), order: order, amount: amount, state: waiting, until: now.Add(Window)}
+	s.transactions, s.byID[p.id], s.byPage[p.page] = append(s.transactions, p), p, p
+	if len(s.transactions) > s.o.Keep {
+		oldest := s.transactions[0]
+		s.transactions[0] = nil
+		s.transactions = s.transactions[1:]
 		delete(s.byID, oldest.id)
 		delete(s.byPage, oldest.page)
 	}
 	return p
 }
 
-// newID makes an id as LINE Pay's are: the day and eleven digits. It is odd, and above 2^53 no odd number is a float, so
-// whoever lets it become one is found out.
+// newID returns an id like LINE Pay's: the date and eleven digits. It is odd: above 2^53 an odd number is not
+// representable as a float, so a conversion to float is detected.
 func (s *Simulator) newID(now time.Time) int64 {
 	y, m, d := now.UTC().Date()
 	day := (int64(y)*100+int64(m))*100 + int64(d)
@@ -110,7 +110,7 @@ func (s *Simulator) newID(now time.Time) int64 {
 	}
 }
 
-func secretWord() string {
+func pageToken() string {
 	var b [16]byte
 	_, _ = rand.Read(b[:]) // as above
 	return hex.EncodeToString(b[:])

@@ -10,7 +10,7 @@ import (
 	"slices"
 )
 
-// purchase is the body of the call "request", with what the manual allows in it. Anything else is an error of format.
+// purchase is the body of a start request, as far as the manual allows it. Anything else is a format error.
 type purchase struct {
 	Amount   json.Number `json:"amount"`
 	Currency string      `json:"currency"`
@@ -46,7 +46,7 @@ type purchase struct {
 	} `json:"options"`
 }
 
-// decode reads exactly one JSON value without strange fields.
+// decode decodes exactly one JSON value without unknown fields.
 func decode(body []byte, into any) bool {
 	d := json.NewDecoder(bytes.NewReader(body))
 	d.DisallowUnknownFields()
@@ -60,21 +60,21 @@ func decode(body []byte, into any) bool {
 func (s *Simulator) request(r *http.Request, body []byte, _ Fault) reply {
 	var order purchase
 	if !decode(body, &order) {
-		return coded("2102")
+		return codeReply("2102")
 	}
 	amount, code := order.check()
 	if code != "" {
-		return coded(code)
+		return codeReply(code)
 	}
 	p := s.add(order, amount)
 	page := s.base(r) + "/pay/" + p.page
-	return done(map[string]any{
+	return success(map[string]any{
 		"transactionId": p.id, "paymentAccessToken": "0" + p.page[:11],
 		"paymentUrl": map[string]string{"web": page, "app": "line://pay/payment/" + p.page},
 	})
 }
 
-// check gives the amount, or the code of what is wrong.
+// check returns the amount, or the code of an error.
 func (o purchase) check() (amount int64, code string) {
 	amount, ok := hundredths(o.Currency, o.Amount)
 	switch {
@@ -84,15 +84,15 @@ func (o purchase) check() (amount int64, code string) {
 		return 0, "1124"
 	case o.OrderID == "" || len(o.OrderID) > 100 || len(o.Packages) == 0 || !o.addsUp(amount):
 		return 0, "2101"
-	case !leads(o.RedirectURLs.Confirm) || !leads(o.RedirectURLs.Cancel):
+	case !validReturn(o.RedirectURLs.Confirm) || !validReturn(o.RedirectURLs.Cancel):
 		return 0, "2101"
-	case o.Options.Payment.Capture != nil && !*o.Options.Payment.Capture: // what only authorises is not simulated
+	case o.Options.Payment.Capture != nil && !*o.Options.Payment.Capture: // authorization without capture is not simulated
 		return 0, "2101"
 	}
 	return amount, ""
 }
 
-// addsUp tells whether products make their package's amount, and packages the whole.
+// addsUp reports whether the products add up to their packages, and the packages to the amount.
 func (o purchase) addsUp(amount int64) bool {
 	var whole int64
 	for _, pack := range o.Packages {
@@ -120,17 +120,17 @@ func (o purchase) addsUp(amount int64) bool {
 	return whole == amount
 }
 
-// host is what a name or address may consist of; more would not be safe in the page's policy.
+// host limits the characters of a host name or address; others would not be safe in the content security policy.
 var host = regexp.MustCompile(`^[0-9A-Za-z.\[\]:-]+$`)
 
-// leads tells whether a browser can be sent to an address.
-func leads(address string) bool {
+// validReturn reports whether a browser can be redirected to a URL.
+func validReturn(address string) bool {
 	u, err := url.Parse(address)
 	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && host.MatchString(u.Host) && u.User == nil &&
 		len(address) <= 500
 }
 
-// base is where browsers find the simulator.
+// base returns the URL under which browsers reach the simulator.
 func (s *Simulator) base(r *http.Request) string {
 	if s.o.Base != "" {
 		return s.o.Base

@@ -9,9 +9,9 @@ import (
 	"strings"
 )
 
-// admit tells whether a call is signed by the merchant: over the bytes of the path, and of the query or the body, as they
-// came. It gives why not.
-func (s *Simulator) admit(r *http.Request, body []byte) string {
+// authenticate verifies the merchant's signature over the bytes of the path and of the query or body as received. It
+// returns an error message, or an empty string.
+func (s *Simulator) authenticate(r *http.Request, body []byte) string {
 	nonce := r.Header.Get("X-Line-Authorization-Nonce")
 	switch {
 	case r.Header.Get("X-Line-Channelid") != s.o.ChannelID:
@@ -47,7 +47,7 @@ func (s *Simulator) remember(nonce string) bool {
 	return s.nonces.add(nonce)
 }
 
-// nonces are the latest ones, each used once.
+// nonces is the set of the latest nonces; each may be used once.
 type nonces struct {
 	seen  map[string]bool
 	order []string

@@ -13,51 +13,51 @@ const Window = 20 * time.Minute
 
 const keepDefault = 10_000
 
-// Options say whose LINE Pay this is.
+// Options configure a simulator for one merchant.
 type Options struct {
 	ChannelID     string
 	ChannelSecret string
-	Base          string                                 // where browsers find it; empty is the host that the API is called at
-	Now           func() time.Time                       // nil is the process's clock
+	Base          string                                 // URL for browsers; default the host of the API request
+	Now           func() time.Time                       // default time.Now
 	After         func(d time.Duration) <-chan time.Time // what delays wait for; nil is time.After
-	Client        *http.Client                           // opens confirm addresses as a second browser; nil is one of its own
-	Keep          int                                    // payments that are remembered, the latest ones; 0 is 10,000
+	Client        *http.Client                           // opens return URLs as a second browser; default a client of its own
+	Keep          int                                    // number of latest payments in memory; default 10,000
 }
 
-// Simulator is a LINE Pay of one merchant. It is safe for concurrent use.
+// Simulator simulates LINE Pay for one merchant. It is safe for concurrent use.
 type Simulator struct {
 	o   Options
 	mux *http.ServeMux
 
-	mu     sync.Mutex
-	pays   []*pay // from the oldest to the latest
-	byID   map[int64]*pay
-	byPage map[string]*pay
-	nonces nonces
-	busy   map[string]bool // calls that are being worked on, by their path
-	faults []Fault
+	mu           sync.Mutex
+	transactions []*transaction // oldest first
+	byID         map[int64]*transaction
+	byPage       map[string]*transaction
+	nonces       nonces
+	busy         map[string]bool // paths of running calls
+	faults       []Fault
 
-	done    context.Context //nolint:containedctx // the life of the simulator, which ends by Close and not with a call
+	done    context.Context //nolint:containedctx // ends with Close and not with a request
 	end     context.CancelFunc
-	running sync.WaitGroup // browsers that were sent to a confirm address by the simulator itself
+	running sync.WaitGroup // return URLs that the simulator itself is opening
 }
 
-// New makes a simulator, which is an http.Handler. It must be closed.
+// New returns a simulator, which is an http.Handler. It must be closed.
 func New(o Options) (*Simulator, error) {
 	if o.ChannelID == "" || o.ChannelSecret == "" {
-		return nil, errors.New("linepaysim: the channel has no id or no secret")
+		return nil, errors.New("linepaysim: the channel id or the secret is missing")
 	}
 	s := &Simulator{
-		o: o.complete(), mux: http.NewServeMux(), byID: map[int64]*pay{}, byPage: map[string]*pay{}, busy: map[string]bool{},
+		o: o.complete(), mux: http.NewServeMux(), byID: map[int64]*transaction{}, byPage: map[string]*transaction{}, busy: map[string]bool{},
 	}
 	s.nonces = nonces{seen: map[string]bool{}, keep: s.o.Keep}
 	s.done, s.end = context.WithCancel(context.Background())
 	for _, version := range []string{"/v3", "/v4"} {
-		s.mux.HandleFunc("POST "+version+"/payments/request", s.answer(Request, s.request))
-		s.mux.HandleFunc("GET "+version+"/payments/requests/{id}/check", s.answer(Check, s.check))
-		s.mux.HandleFunc("POST "+version+"/payments/{id}/confirm", s.answer(Confirm, s.confirm))
-		s.mux.HandleFunc("POST "+version+"/payments/{id}/refund", s.answer(Refund, s.refund))
-		s.mux.HandleFunc("GET "+version+"/payments", s.answer(Details, s.details))
+		s.mux.HandleFunc("POST "+version+"/payments/request", s.handle(Request, s.request))
+		s.mux.HandleFunc("GET "+version+"/payments/requests/{id}/check", s.handle(Check, s.check))
+		s.mux.HandleFunc("POST "+version+"/payments/{id}/confirm", s.handle(Confirm, s.confirm))
+		s.mux.HandleFunc("POST "+version+"/payments/{id}/refund", s.handle(Refund, s.refund))
+		s.mux.HandleFunc("GET "+version+"/payments", s.handle(Details, s.details))
 	}
 	s.mux.HandleFunc("GET /pay/{page}", s.showPage)
 	s.mux.HandleFunc("POST /pay/{page}", s.actOnPage)
@@ -94,15 +94,15 @@ func (s *Simulator) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.mux.ServeHTTP(w, r)
 }
 
-// Close ends what hangs and waits for what the simulator has begun by itself.
+// Close ends hanging responses and waits for background requests.
 func (s *Simulator) Close() {
 	s.mu.Lock()
-	s.end() // within the lock, so that no visit begins after it
+	s.end() // within the lock, so that no visit starts after it
 	s.mu.Unlock()
 	s.running.Wait()
 }
 
-// visit opens an address as another browser would, in the background.
+// visit opens a URL in the background, like another browser.
 func (s *Simulator) visit(address string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -115,7 +115,7 @@ func (s *Simulator) visit(address string) {
 			return
 		}
 		if resp, err := s.o.Client.Do(r); err == nil {
-			_ = resp.Body.Close() // nothing of it is read
+			_ = resp.Body.Close() // the body is not needed
 		}
 	})
 }

@@ -67,7 +67,7 @@ func do(h http.Handler, r *http.Request) *httptest.ResponseRecorder {
 	return w
 }
 
-// code makes a signed call and gives the code of its answer.
+// code sends a signed request and returns the code of the response.
 func code(t *testing.T, s *Simulator, method, target, body string) string {
 	t.Helper()
 	return codeOf(t, do(s, signed(t, method, target, body)))
@@ -89,7 +89,7 @@ func ordered(replace ...string) string {
 		`"cancelUrl":"http://other.example:8080/x"},"options":{"display":{"locale":"zh_TW"}}}`)
 }
 
-// begin requests a payment and gives its id and the path of its page.
+// begin requests a payment and returns its id and the path of its page.
 func begin(t *testing.T, s *Simulator, body string) (id, page string) {
 	t.Helper()
 	var a struct {

@@ -8,7 +8,7 @@ import (
 //go:embed texts.json
 var textsSource []byte
 
-// texts are the page's words by language. Those in capitals stand in place of the buttons.
+// texts are the page's texts by language. Keys in capitals are messages that replace the buttons.
 var texts = loadTexts()
 
 func loadTexts() map[string]map[string]string {
@@ -19,7 +19,7 @@ func loadTexts() map[string]map[string]string {
 	return all
 }
 
-// language chooses the page's: what the guest has asked for, or else what the merchant has.
+// language returns the language that the guest selected, or else the merchant's.
 func language(asked, locale string) string {
 	if _, ok := texts[asked]; ok {
 		return asked

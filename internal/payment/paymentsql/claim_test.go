@@ -27,7 +27,7 @@ func ids[T any](all []T, id func(T) string) []string {
 func attemptID(a payment.Attempt) string { return a.ID }
 func refundID(r payment.Refund) string   { return r.ID }
 
-// An attempt is claimed when it is time, once, and again when it is time again; in the end not any more.
+// A due attempt is claimed once per due time, and finally no more.
 func TestClaimChecks(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		all := []payment.Attempt{attempt("never", "o"), attempt("now", "o"), attempt("later", "o"), attempt("old", "o")}
@@ -63,7 +63,7 @@ func TestClaimChecks(t *testing.T) {
 	})
 }
 
-// Processes that claim at the same time share what is due, and nothing is claimed by two of them.
+// Concurrent processes share what is due, and no row is claimed twice.
 func TestClaims_atOnce(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		const n = 200
@@ -75,7 +75,7 @@ func TestClaims_atOnce(t *testing.T) {
 			attempts = append(attempts, a)
 			refunds = append(refunds, payment.Refund{
 				ID: fmt.Sprintf("r%03d", i), OrderID: "o", AttemptID: a.ID, Amount: 1, Currency: "VND", Method: payment.VNPay,
-				State: payment.RefundSending, Reason: payment.ByStaff, CreatedAt: at, SendAt: at,
+				State: payment.RefundSending, Reason: payment.RefundedByStaff, CreatedAt: at, SendAt: at,
 			})
 		}
 		if err := write(t, db, func(tx sqldb.Tx) {
@@ -110,13 +110,13 @@ func TestClaims_atOnce(t *testing.T) {
 	})
 }
 
-// The refunds of one payment are sent one after the other, and none after it has ended.
+// The refunds of one payment are sent one after the other, and none after its result.
 func TestClaimRefunds(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		refund := func(id, attempt string, s payment.RefundState, send time.Time) payment.Refund {
 			return payment.Refund{
 				ID: id, OrderID: "o", AttemptID: attempt, Amount: 1, Currency: "VND", Method: payment.VNPay, State: s,
-				Reason: payment.ByStaff, By: "user:7", Note: "cold", CreatedAt: at, SendAt: send,
+				Reason: payment.RefundedByStaff, By: "user:7", Note: "cold", CreatedAt: at, SendAt: send,
 			}
 		}
 		all := []payment.Refund{
@@ -136,8 +136,8 @@ func TestClaimRefunds(t *testing.T) {
 		claims(0, "1", "3")
 		claims(59 * time.Second)
 		finish := func(id int, to payment.RefundState) error {
-			all[id-1].Finish(to, "", "00", at)
-			return write(t, db, func(tx sqldb.Tx) { paymentsql.QueueFinished(tx, all[id-1:id]) })
+			all[id-1].SetResult(to, "", "00", at)
+			return write(t, db, func(tx sqldb.Tx) { paymentsql.QueueRefundResults(tx, all[id-1:id]) })
 		}
 		for id, to := range map[int]payment.RefundState{1: payment.RefundDone, 3: payment.RefundRefused} {
 			if err := finish(id, to); err != nil {
@@ -146,33 +146,33 @@ func TestClaimRefunds(t *testing.T) {
 		}
 		claims(time.Hour, "2", "5")
 		if err := finish(1, payment.RefundDone); err == nil {
-			t.Error("a refund that is done was written again")
+			t.Error("a refund that is done was updated")
 		}
-		if n, oldest, err := paymentsql.Due(t.Context(), db); n != 4 || !oldest.Equal(at) || err != nil {
+		if n, oldest, err := paymentsql.OutstandingRefunds(t.Context(), db); n != 4 || !oldest.Equal(at) || err != nil {
 			t.Errorf("%d are due since %v, %v", n, oldest, err)
 		}
 	})
 }
 
-// A refund is claimed again after its last try too, whoever was killed during it, and stands in nobody's way for good.
-func TestClaimRefunds_untilFinished(t *testing.T) {
+// A refund is claimed again after its last attempt, even if its process was killed, and does not block others forever.
+func TestClaimRefunds_until_finished(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		r := payment.Refund{
 			ID: "1", OrderID: "o", AttemptID: "a", Amount: 1, Currency: "VND", Method: payment.VNPay, State: payment.RefundSending,
-			Reason: payment.ByStaff, CreatedAt: at, SendAt: at,
+			Reason: payment.RefundedByStaff, CreatedAt: at, SendAt: at,
 		}
 		if err := write(t, db, func(tx sqldb.Tx) { paymentsql.QueueRefunds(tx, []payment.Refund{r}) }); err != nil {
 			t.Fatal(err)
 		}
 		for tries := range 45 {
 			got, err := paymentsql.ClaimRefunds(t.Context(), db, at.Add(time.Duration(tries)*2*time.Hour), 10)
-			if err != nil || len(got) != 1 || got[0].Tries != tries || got[0].GiveUp() != (tries >= 40) {
+			if err != nil || len(got) != 1 || got[0].Tries != tries || got[0].Exhausted() != (tries >= 40) {
 				t.Fatalf("after %d tries %+v is claimed, %v", tries, got, err)
 			}
 		}
-		r.Finish(payment.RefundUnknown, "", payment.Unreachable, at)
-		r.Decide("user:7", "once more", at)
-		if err := write(t, db, func(tx sqldb.Tx) { paymentsql.QueueFinished(tx, []payment.Refund{r}) }); err != nil {
+		r.SetResult(payment.RefundUnknown, "", payment.Unreachable, at)
+		r.Approve("user:7", "once more", at)
+		if err := write(t, db, func(tx sqldb.Tx) { paymentsql.QueueRefundResults(tx, []payment.Refund{r}) }); err != nil {
 			t.Fatal(err)
 		}
 		got, err := paymentsql.ClaimRefunds(t.Context(), db, at, 10)
@@ -182,14 +182,14 @@ func TestClaimRefunds_untilFinished(t *testing.T) {
 	})
 }
 
-// An old refund that is decided anew waits for a newer one of the same payment that was begun, and then is sent.
-func TestClaimRefunds_decidedAnew(t *testing.T) {
+// An old refund that is approved again waits for a newer one of the same payment that was started.
+func TestClaimRefunds_approved_again(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		var all []payment.Refund
 		for _, id := range []string{"1", "2"} {
 			all = append(all, payment.Refund{
 				ID: id, OrderID: "o", AttemptID: "a", Amount: 1, Currency: "TWD", Method: payment.LINEPay, State: payment.RefundSending,
-				Reason: payment.ByStaff, CreatedAt: at, SendAt: at,
+				Reason: payment.RefundedByStaff, CreatedAt: at, SendAt: at,
 			})
 		}
 		all[0].State, all[0].SendAt = payment.RefundUnknown, time.Time{}
@@ -204,28 +204,28 @@ func TestClaimRefunds_decidedAnew(t *testing.T) {
 			}
 		}
 		claims(0, "2")
-		all[0].Decide("user:7", "not in the portal", at)
-		if err := write(t, db, func(tx sqldb.Tx) { paymentsql.QueueFinished(tx, all[:1]) }); err != nil {
+		all[0].Approve("user:7", "not in the portal", at)
+		if err := write(t, db, func(tx sqldb.Tx) { paymentsql.QueueRefundResults(tx, all[:1]) }); err != nil {
 			t.Fatal(err)
 		}
 		claims(0)
 		claims(time.Minute, "2")
-		all[1].Finish(payment.RefundDone, "X", "0000", at)
-		if err := write(t, db, func(tx sqldb.Tx) { paymentsql.QueueFinished(tx, all[1:]) }); err != nil {
+		all[1].SetResult(payment.RefundDone, "X", "0000", at)
+		if err := write(t, db, func(tx sqldb.Tx) { paymentsql.QueueRefundResults(tx, all[1:]) }); err != nil {
 			t.Fatal(err)
 		}
 		claims(time.Minute, "1")
 	})
 }
 
-// What a gateway lists before a refund is sent is kept once: whoever comes second does not send.
+// The ids that a gateway lists before a refund are stored once: a second process does not send.
 func TestMarkSent(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		var all []payment.Refund
 		for _, id := range []string{"none", "some", "over"} {
 			all = append(all, payment.Refund{
 				ID: id, OrderID: "o", AttemptID: id, Amount: 1, Currency: "TWD", Method: payment.LINEPay, State: payment.RefundSending,
-				Reason: payment.ByStaff, CreatedAt: at, SendAt: at,
+				Reason: payment.RefundedByStaff, CreatedAt: at, SendAt: at,
 			})
 		}
 		all[2].State = payment.RefundDone
@@ -237,25 +237,25 @@ func TestMarkSent(t *testing.T) {
 				t.Errorf("%s: %v", id, err)
 			}
 			if err := paymentsql.MarkSent(t.Context(), db, id, []string{"3"}); err == nil {
-				t.Errorf("%s is sent twice", id)
+				t.Errorf("%s was marked as sent twice", id)
 			}
 		}
 		if err := paymentsql.MarkSent(t.Context(), db, "over", nil); err == nil {
-			t.Error("what is done is sent")
+			t.Error("a refund that is done was marked as sent")
 		}
 		got, err := paymentsql.Refunds(t.Context(), db, []string{"o"})
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, r := range got {
-			if r.Sent != (r.ID != "over") || len(r.Before) != map[string]int{"some": 2}[r.ID] {
+			if r.Sent != (r.ID != "over") || len(r.PriorRefunds) != map[string]int{"some": 2}[r.ID] {
 				t.Errorf("%+v", r)
 			}
 		}
 	})
 }
 
-func TestOwners_and_Stuck(t *testing.T) {
+func TestOwners_and_CountStuck(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		var all []payment.Attempt
 		for i, s := range []payment.State{payment.Review, payment.Unknown, payment.Unknown, payment.Paid, payment.Confirming} {
@@ -266,7 +266,7 @@ func TestOwners_and_Stuck(t *testing.T) {
 		if err := write(t, db, func(tx sqldb.Tx) { paymentsql.QueueAttempts(tx, all) }); err != nil {
 			t.Fatal(err)
 		}
-		stuck, err := paymentsql.Stuck(t.Context(), db)
+		stuck, err := paymentsql.CountStuck(t.Context(), db)
 		if d := cmp.Diff(map[payment.State]int64{payment.Review: 1, payment.Unknown: 2}, stuck); err != nil || d != "" {
 			t.Errorf("%v %s", err, d)
 		}

@@ -8,9 +8,8 @@ import (
 	"comanda/internal/sqldb"
 )
 
-// QueueMismatches records money of other amounts than were asked for. What stands there already stays as it is, also when
-// somebody has cleared it.
-func QueueMismatches(tx sqldb.Tx, all []payment.Mismatch) {
+// QueueMismatches inserts amount mismatches. Existing ones stay as they are, also if they were cleared.
+func QueueMismatches(tx sqldb.Tx, all []payment.AmountMismatch) {
 	if len(all) == 0 {
 		return
 	}
@@ -22,8 +21,7 @@ func QueueMismatches(tx sqldb.Tx, all []payment.Mismatch) {
 		Int("reported_at", func(i int) int64 { return all[i].ReportedAt.UnixMilli() }))
 }
 
-// ClearMismatches takes all mismatches of an attempt from the list of those at which somebody must look. It gives how many
-// those were.
+// ClearMismatches marks all mismatches of an attempt as resolved by staff and returns their number.
 func ClearMismatches(ctx context.Context, tx sqldb.Tx, attempt string, now time.Time) (int64, error) {
 	return tx.Exec(ctx, mismatchClear, attempt, now.UnixMilli())
 }

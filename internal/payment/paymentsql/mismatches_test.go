@@ -11,11 +11,11 @@ import (
 	"comanda/internal/sqldb/sqldbtest"
 )
 
-// What was captured is one mismatch by its amount and currency, and is cleared for good.
+// Repeated reports of one amount and currency are one mismatch, which stays cleared.
 func TestMismatches(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		report := func(amount int64, later time.Duration) payment.Mismatch {
-			return payment.Mismatch{AttemptID: "a", OrderID: "o", Amount: amount, Currency: "VND", ReportedAt: at.Add(later)}
+		report := func(amount int64, later time.Duration) payment.AmountMismatch {
+			return payment.AmountMismatch{AttemptID: "a", OrderID: "o", Amount: amount, Currency: "VND", ReportedAt: at.Add(later)}
 		}
 		cleared := func(attempt string, want int64) {
 			t.Helper()
@@ -32,7 +32,7 @@ func TestMismatches(t *testing.T) {
 		}
 		dollars := report(1, 0)
 		dollars.Currency = "USD"
-		for _, all := range [][]payment.Mismatch{{report(1, 0), report(2, 0), report(1, time.Second)}, {report(2, time.Minute), dollars}} {
+		for _, all := range [][]payment.AmountMismatch{{report(1, 0), report(2, 0), report(1, time.Second)}, {report(2, time.Minute), dollars}} {
 			if err := write(t, db, func(tx sqldb.Tx) { paymentsql.QueueMismatches(tx, all) }); err != nil {
 				t.Fatal(err)
 			}
@@ -41,7 +41,7 @@ func TestMismatches(t *testing.T) {
 		cleared("a", 3)
 		cleared("a", 0)
 		if err := write(t, db, func(tx sqldb.Tx) {
-			paymentsql.QueueMismatches(tx, []payment.Mismatch{report(1, 2*time.Hour), report(3, 2*time.Hour)})
+			paymentsql.QueueMismatches(tx, []payment.AmountMismatch{report(1, 2*time.Hour), report(3, 2*time.Hour)})
 		}); err != nil {
 			t.Fatal(err)
 		}

@@ -1,4 +1,4 @@
-// Package paymentsql writes attempts, reports and refunds inside the transactions of those who call it, and reads them.
+// Package paymentsql stores attempts, payment events, refunds and amount mismatches in the transactions of its callers.
 package paymentsql
 
 import (
@@ -39,9 +39,9 @@ var (
 	refundDue      = Statements.Must("refund_due")
 )
 
-func millis(t time.Time) (int64, bool) { return t.UnixMilli(), !t.IsZero() }
+func nullMillis(t time.Time) (int64, bool) { return t.UnixMilli(), !t.IsZero() }
 
-// instant reads milliseconds; 0 is the zero time, which stands for "not yet" and "never".
+// instant converts milliseconds; 0 is the zero time, which means "not yet" or "never".
 func instant(ms int64) time.Time {
 	if ms == 0 {
 		return time.Time{}
@@ -49,7 +49,7 @@ func instant(ms int64) time.Time {
 	return time.UnixMilli(ms).UTC()
 }
 
-// QueueAttempts writes new attempts.
+// QueueAttempts inserts attempts.
 func QueueAttempts(tx sqldb.Tx, all []payment.Attempt) {
 	if len(all) == 0 {
 		return
@@ -64,12 +64,13 @@ func QueueAttempts(tx sqldb.Tx, all []payment.Attempt) {
 		Text("ref", func(i int) string { return all[i].GatewayRef }).
 		Text("url", func(i int) string { return all[i].URL }).
 		Int("created_at", func(i int) int64 { return all[i].CreatedAt.UnixMilli() }).
-		NullInt("settled_at", func(i int) (int64, bool) { return millis(all[i].SettledAt) }).
-		NullInt("check_at", func(i int) (int64, bool) { return millis(all[i].CheckAt) }))
+		NullInt("settled_at", func(i int) (int64, bool) { return nullMillis(all[i].SettledAt) }).
+		NullInt("check_at", func(i int) (int64, bool) { return nullMillis(all[i].CheckAt) }))
 }
 
-// QueueSettled writes the new states of attempts. The caller holds their orders' locks, so none of them is PAID yet.
-func QueueSettled(tx sqldb.Tx, all []payment.Attempt) {
+// QueueAttemptStates updates the states of attempts. The caller holds the locks of their orders, so none of them is
+// PAID yet.
+func QueueAttemptStates(tx sqldb.Tx, all []payment.Attempt) {
 	if len(all) == 0 {
 		return
 	}
@@ -78,11 +79,11 @@ func QueueSettled(tx sqldb.Tx, all []payment.Attempt) {
 		Text("state", func(i int) string { return string(all[i].State) }).
 		Text("ref", func(i int) string { return all[i].GatewayRef }).
 		Text("url", func(i int) string { return all[i].URL }).
-		NullInt("settled_at", func(i int) (int64, bool) { return millis(all[i].SettledAt) }).
-		NullInt("check_at", func(i int) (int64, bool) { return millis(all[i].CheckAt) }))
+		NullInt("settled_at", func(i int) (int64, bool) { return nullMillis(all[i].SettledAt) }).
+		NullInt("check_at", func(i int) (int64, bool) { return nullMillis(all[i].CheckAt) }))
 }
 
-// QueueEvents records reports as they came.
+// QueueEvents inserts events.
 func QueueEvents(tx sqldb.Tx, all []payment.Event) {
 	if len(all) == 0 {
 		return
@@ -103,7 +104,7 @@ func orderRows(ids []string) *sqldb.RowSet {
 	return sqldb.NewRowSet(len(ids)).Text("id", func(i int) string { return ids[i] })
 }
 
-// Attempts reads the attempts of orders, each order's oldest first.
+// Attempts returns the attempts of orders, oldest first per order.
 func Attempts(ctx context.Context, c sqldb.Conn, orders []string) ([]payment.Attempt, error) {
 	rows, err := c.Query(ctx, attemptSelect, orderRows(orders))
 	return sqldb.Collect(rows, err, scanAttempt)
@@ -117,13 +118,13 @@ func scanAttempt(r sqldb.Rows) (a payment.Attempt, err error) {
 	return a, err
 }
 
-// Owner is whose money an attempt is about.
+// Owner is the order of an attempt and its branch.
 type Owner struct {
 	OrderID string
 	Branch  int64
 }
 
-// Owners tells to which orders attempts belong, by the attempts' ids.
+// Owners returns the orders of attempts by attempt id.
 func Owners(ctx context.Context, c sqldb.Conn, attempts []string) (map[string]Owner, error) {
 	rows, err := c.Query(ctx, attemptFind, orderRows(attempts))
 	if err != nil {
@@ -142,24 +143,24 @@ func Owners(ctx context.Context, c sqldb.Conn, attempts []string) (map[string]Ow
 	return owners, rows.Err()
 }
 
-// ClaimChecks gives attempts about which the gateway is to be asked now, and has each of them asked again later. Any
-// number of processes may claim.
-func ClaimChecks(ctx context.Context, db *sqldb.DB, now time.Time, most int) (due []payment.Attempt, err error) {
+// ClaimChecks returns up to limit attempts whose check is due, and schedules the next check of each, so that one whose
+// process dies is checked again. Any number of processes may claim at once.
+func ClaimChecks(ctx context.Context, db *sqldb.DB, now time.Time, limit int) (due []payment.Attempt, err error) {
 	err = db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
-		rows, err := tx.Query(ctx, attemptDue, now.UnixMilli(), most)
+		rows, err := tx.Query(ctx, attemptDue, now.UnixMilli(), limit)
 		if due, err = sqldb.Collect(rows, err, scanAttempt); err != nil || len(due) == 0 {
 			return err
 		}
 		_, err = tx.Exec(ctx, attemptLater, sqldb.NewRowSet(len(due)).
 			Text("id", func(i int) string { return due[i].ID }).
-			NullInt("check_at", func(i int) (int64, bool) { return millis(due[i].NextCheck(now)) }))
+			NullInt("check_at", func(i int) (int64, bool) { return nullMillis(due[i].NextCheck(now)) }))
 		return err
 	})
 	return due, err
 }
 
-// Stuck counts attempts that somebody must look at, by their states.
-func Stuck(ctx context.Context, c sqldb.Conn) (map[payment.State]int64, error) {
+// CountStuck counts the attempts that staff must check, by state.
+func CountStuck(ctx context.Context, c sqldb.Conn) (map[payment.State]int64, error) {
 	rows, err := c.Query(ctx, attemptStuck)
 	if err != nil {
 		return nil, err

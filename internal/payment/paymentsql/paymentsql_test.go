@@ -43,7 +43,7 @@ func TestAttempts(t *testing.T) {
 		}
 		a.State, a.SettledAt = payment.Paid, at.Add(time.Hour)
 		settle := func() error {
-			return write(t, db, func(tx sqldb.Tx) { paymentsql.QueueSettled(tx, []payment.Attempt{a}) })
+			return write(t, db, func(tx sqldb.Tx) { paymentsql.QueueAttemptStates(tx, []payment.Attempt{a}) })
 		}
 		if err := settle(); err != nil {
 			t.Fatal(err)
@@ -64,7 +64,7 @@ func TestAttempts(t *testing.T) {
 // I6: one capture is refunded once.
 func TestRefunds(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		if n, _, err := paymentsql.Due(t.Context(), db); n != 0 || err != nil {
+		if n, _, err := paymentsql.OutstandingRefunds(t.Context(), db); n != 0 || err != nil {
 			t.Fatalf("%d due, %v", n, err)
 		}
 		r := payment.Refund{ID: "r", OrderID: "o", AttemptID: "a", Amount: 1, Currency: "VND", Method: payment.Sandbox,
@@ -80,7 +80,7 @@ func TestRefunds(t *testing.T) {
 		if err := insert("again"); err == nil {
 			t.Error("one attempt is refunded twice")
 		}
-		if n, oldest, err := paymentsql.Due(t.Context(), db); n != 1 || !oldest.Equal(at) || err != nil {
+		if n, oldest, err := paymentsql.OutstandingRefunds(t.Context(), db); n != 1 || !oldest.Equal(at) || err != nil {
 			t.Errorf("%d due since %v, %v", n, oldest, err)
 		}
 		r.ID = "r"

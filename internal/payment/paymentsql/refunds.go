@@ -9,7 +9,7 @@ import (
 	"comanda/internal/sqldb"
 )
 
-// QueueRefunds writes new refunds.
+// QueueRefunds inserts refunds.
 func QueueRefunds(tx sqldb.Tx, all []payment.Refund) {
 	if len(all) == 0 {
 		return
@@ -26,14 +26,15 @@ func QueueRefunds(tx sqldb.Tx, all []payment.Refund) {
 		Text("note", func(i int) string { return all[i].Note }).
 		Text("decided_by", func(i int) string { return all[i].By }).
 		Text("portal_ref", func(i int) string { return all[i].PortalRef }).
-		NullInt("send_at", func(i int) (int64, bool) { return millis(all[i].SendAt) }).
+		NullInt("send_at", func(i int) (int64, bool) { return nullMillis(all[i].SendAt) }).
 		Int("created_at", func(i int) int64 { return all[i].CreatedAt.UnixMilli() }).
-		NullInt("done_at", func(i int) (int64, bool) { return millis(all[i].DoneAt) }).
+		NullInt("done_at", func(i int) (int64, bool) { return nullMillis(all[i].DoneAt) }).
 		NullText("client_txn_id", func(i int) (string, bool) { return all[i].ClientTxnID, all[i].ClientTxnID != "" }))
 }
 
-// QueueFinished writes the new states of refunds. The caller holds their orders' locks, so none of them is DONE yet.
-func QueueFinished(tx sqldb.Tx, all []payment.Refund) {
+// QueueRefundResults updates the states of refunds. The caller holds the locks of their orders, so none of them is DONE
+// yet.
+func QueueRefundResults(tx sqldb.Tx, all []payment.Refund) {
 	if len(all) == 0 {
 		return
 	}
@@ -45,11 +46,11 @@ func QueueFinished(tx sqldb.Tx, all []payment.Refund) {
 		Text("ref", func(i int) string { return all[i].GatewayRef }).
 		Text("code", func(i int) string { return all[i].Code }).
 		Int("tries", func(i int) int64 { return int64(all[i].Tries) }).
-		NullInt("send_at", func(i int) (int64, bool) { return millis(all[i].SendAt) }).
-		NullInt("done_at", func(i int) (int64, bool) { return millis(all[i].DoneAt) }))
+		NullInt("send_at", func(i int) (int64, bool) { return nullMillis(all[i].SendAt) }).
+		NullInt("done_at", func(i int) (int64, bool) { return nullMillis(all[i].DoneAt) }))
 }
 
-// Refunds reads what is or was to be given back for orders.
+// Refunds returns the refunds of orders.
 func Refunds(ctx context.Context, c sqldb.Conn, orders []string) ([]payment.Refund, error) {
 	rows, err := c.Query(ctx, refundSelect, orderRows(orders))
 	return sqldb.Collect(rows, err, scanRefund)
@@ -61,30 +62,30 @@ func scanRefund(r sqldb.Rows) (f payment.Refund, err error) {
 	err = r.Scan(&f.ID, &f.OrderID, &f.AttemptID, &f.Method, &f.Amount, &f.Currency, &f.State, &f.Reason, &f.Note, &f.By,
 		&f.GatewayRef, &f.PortalRef, &f.Code, &send, &f.Tries, &f.Sent, &before, &created, &done, &f.ClientTxnID)
 	if before != "" {
-		f.Before = strings.Fields(before)
+		f.PriorRefunds = strings.Fields(before)
 	}
 	f.SendAt, f.CreatedAt, f.DoneAt = instant(send), instant(created), instant(done)
 	return f, err
 }
 
-// ClaimRefunds gives refunds that are to be sent to their gateways now, and has each of them sent again later if this
-// time does not get through. Any number of processes may claim.
-func ClaimRefunds(ctx context.Context, db *sqldb.DB, now time.Time, most int) (due []payment.Refund, err error) {
+// ClaimRefunds returns up to limit refunds that are due to be sent, and schedules a retry of each, so that one whose
+// process dies is sent again. Any number of processes may claim at once.
+func ClaimRefunds(ctx context.Context, db *sqldb.DB, now time.Time, limit int) (due []payment.Refund, err error) {
 	err = db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
-		rows, err := tx.Query(ctx, refundSend, now.UnixMilli(), most)
+		rows, err := tx.Query(ctx, refundSend, now.UnixMilli(), limit)
 		if due, err = sqldb.Collect(rows, err, scanRefund); err != nil || len(due) == 0 {
 			return err
 		}
 		_, err = tx.Exec(ctx, refundLater, sqldb.NewRowSet(len(due)).
 			Text("id", func(i int) string { return due[i].ID }).
-			NullInt("send_at", func(i int) (int64, bool) { return millis(due[i].RetryAt(now)) }))
+			NullInt("send_at", func(i int) (int64, bool) { return nullMillis(due[i].RetryAt(now)) }))
 		return err
 	})
 	return due, err
 }
 
-// MarkSent notes, before a refund is sent for the first time, what its gateway lists already. It fails when somebody else
-// was faster, who is sending it then.
+// MarkSent stores, before a refund is first sent, the ids that its gateway lists. It fails if another process was
+// faster, which then sends the refund.
 func MarkSent(ctx context.Context, db *sqldb.DB, id string, before []string) error {
 	return db.Write(ctx, func(_ context.Context, tx sqldb.Tx) error {
 		tx.QueueExactly(1, refundSent, id, strings.Join(before, " "))
@@ -92,8 +93,8 @@ func MarkSent(ctx context.Context, db *sqldb.DB, id string, before []string) err
 	})
 }
 
-// Due tells how much is still to be given back, and since when the oldest of it is.
-func Due(ctx context.Context, c sqldb.Conn) (n int64, oldest time.Time, err error) {
+// OutstandingRefunds returns the number of refunds that are not done, and the time of the oldest.
+func OutstandingRefunds(ctx context.Context, c sqldb.Conn) (n int64, oldest time.Time, err error) {
 	rows, err := c.Query(ctx, refundDue)
 	pair, _, err := sqldb.One(rows, err, sqldb.Pair)
 	return pair[0], time.UnixMilli(pair[1]).UTC(), err

@@ -5,14 +5,15 @@ import (
 	"comanda/internal/sqldb"
 )
 
-// QueueSelect is Attempts and Refunds within a transaction: with the flush each of them is given, an order's oldest first.
+// QueueSelect queues Attempts and Refunds in a transaction. The flush calls the functions with each row, oldest first
+// per order.
 func QueueSelect(tx sqldb.Tx, orders []string, attempt func(payment.Attempt), refund func(payment.Refund)) {
 	queueEach(tx, attemptSelect, orders, scanAttempt, attempt)
 	queueEach(tx, refundSelect, orders, scanRefund, refund)
 }
 
 func queueEach[T any](
-	tx sqldb.Tx, q *sqldb.Stmt, orders []string, scan func(sqldb.Rows) (T, error), give func(T),
+	tx sqldb.Tx, q *sqldb.Stmt, orders []string, scan func(sqldb.Rows) (T, error), each func(T),
 ) {
 	tx.QueueQuery(func(rows sqldb.Rows) error {
 		for rows.Next() {
@@ -20,7 +21,7 @@ func queueEach[T any](
 			if err != nil {
 				return err
 			}
-			give(one)
+			each(one)
 		}
 		return nil
 	}, q, orderRows(orders))

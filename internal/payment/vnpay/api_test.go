@@ -22,7 +22,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// api answers every request with one text and remembers what it was asked.
+// api returns one text for every request and records the requests.
 type api struct {
 	status int
 	answer string
@@ -150,7 +150,7 @@ func TestMerchant_Check_answers(t *testing.T) {
 	}
 }
 
-// An answer that was signed for another attempt, or for another command, is no answer to this question.
+// A response that was signed for another attempt or another command is refused.
 func TestMerchant_Check_others(t *testing.T) {
 	m := merchantAt(t, &api{answer: queried("00", "00", "15000000", "14422574")})
 	other := testAttempt()
@@ -163,8 +163,8 @@ func TestMerchant_Check_others(t *testing.T) {
 	}
 }
 
-// The answers of a server that is not VNPay's, or not well, are ErrGateway; nothing is followed, and no error tells the
-// secret.
+// Responses of a server that is not VNPay's, or that fails, are ErrGateway. Redirects are not followed, and no error
+// contains the secret.
 func TestMerchant_unreachable(t *testing.T) {
 	elsewhere := &api{answer: queried("00", "00", "15000000", "14422574"), status: http.StatusOK}
 	other := httptest.NewServer(elsewhere)
@@ -190,12 +190,12 @@ func TestMerchant_unreachable(t *testing.T) {
 	}
 }
 
-func testRepayment() payment.Repayment {
+func testRepayment() payment.RefundRequest {
 	a := testAttempt()
 	a.State, a.GatewayRef = payment.Paid, "14422574"
-	return payment.Repayment{
-		ID: "0dfq5c2v9s6gk0r3b7m1n4t8u9", Attempt: a, Amount: 150_000, Whole: true, By: "lan@house.example", Reason: "Hết món | late",
-		At: testNow.Add(-90 * time.Second),
+	return payment.RefundRequest{
+		ID: "0dfq5c2v9s6gk0r3b7m1n4t8u9", Attempt: a, Amount: 150_000, Full: true, By: "lan@house.example", Reason: "Hết món | late",
+		DecidedAt: testNow.Add(-90 * time.Second),
 	}
 }
 
@@ -212,7 +212,7 @@ func TestMerchant_Refund(t *testing.T) {
 	a := &api{answer: refunded("00", "05")}
 	m := merchantAt(t, a)
 	for range 2 {
-		want := payment.Outcome{State: payment.RefundDone, Ref: "14422575", Code: "00"}
+		want := payment.RefundOutcome{State: payment.RefundDone, Ref: "14422575", Code: "00"}
 		if got, err := m.Refund(t.Context(), testRepayment()); err != nil || got != want {
 			t.Fatalf("%+v, %v", got, err)
 		}
@@ -230,7 +230,7 @@ func TestMerchant_Refund(t *testing.T) {
 		t.Errorf("%v is not signed as %s", sent, text)
 	}
 	part := testRepayment()
-	part.Whole, part.Amount, part.By, part.Attempt.GatewayRef = false, 1, "", ""
+	part.Full, part.Amount, part.By, part.Attempt.GatewayRef = false, 1, "", ""
 	if _, err := m.Refund(t.Context(), part); err != nil {
 		t.Fatal(err)
 	}
@@ -277,7 +277,7 @@ func TestMerchant_Refund_answers(t *testing.T) {
 	}
 }
 
-// That VNPay is at work on a refund says nothing about this one when it may be at work on another.
+// Code 94 does not settle this refund if VNPay may be processing another one.
 func TestMerchant_Refund_besideOthers(t *testing.T) {
 	for name, c := range map[string]struct {
 		other payment.Refund
@@ -292,7 +292,7 @@ func TestMerchant_Refund_besideOthers(t *testing.T) {
 		"never was sent":  {payment.Refund{State: payment.RefundRefused}, true},
 	} {
 		r := testRepayment()
-		r.Sent, r.Others = true, []payment.Refund{c.other}
+		r.Sent, r.OtherRefunds = true, []payment.Refund{c.other}
 		got, err := merchantAt(t, &api{answer: refunded("94", "")}).Refund(t.Context(), r)
 		if (got.State == payment.RefundDone) != c.known || errors.Is(err, payment.ErrGateway) == c.known {
 			t.Errorf("%s: %+v, %v", name, got, err)
@@ -300,7 +300,7 @@ func TestMerchant_Refund_besideOthers(t *testing.T) {
 	}
 }
 
-// VNPay knows a request again on the same day of its own, which begins at 17:00 UTC. What was never sent is no repetition.
+// VNPay recognizes a repetition on the same day of its own, which starts at 17:00 UTC. A first request is no repetition.
 func TestMerchant_Refund_anotherDay(t *testing.T) {
 	for _, c := range []struct {
 		ago         time.Duration
@@ -313,9 +313,9 @@ func TestMerchant_Refund_anotherDay(t *testing.T) {
 		a := &api{answer: refunded("00", "05")}
 		m := merchantAt(t, a)
 		r := testRepayment()
-		r.At = testNow.Add(-c.ago)
+		r.DecidedAt = testNow.Add(-c.ago)
 		if !c.whole {
-			r.Amount, r.Whole = 1_000, false
+			r.Amount, r.Full = 1_000, false
 		}
 		r.Sent = c.sent
 		got, err := m.Refund(t.Context(), r)
@@ -326,7 +326,7 @@ func TestMerchant_Refund_anotherDay(t *testing.T) {
 	}
 }
 
-// Just before midnight a request may come to VNPay on the next day.
+// A request shortly before midnight may reach VNPay on the next day.
 func TestMerchant_Refund_beforeMidnight(t *testing.T) {
 	for left, again := range map[time.Duration]bool{time.Hour: true, 5*time.Minute + 1: true, 5 * time.Minute: false, 1: false} {
 		a := &api{answer: refunded("00", "05")}
@@ -334,7 +334,7 @@ func TestMerchant_Refund_beforeMidnight(t *testing.T) {
 		now := testNow.Add(22*time.Hour + 30*time.Minute - left)
 		m.now = func() time.Time { return now }
 		r := testRepayment()
-		r.Amount, r.Whole, r.Sent, r.At = 1_000, false, true, now.Add(-time.Hour)
+		r.Amount, r.Full, r.Sent, r.DecidedAt = 1_000, false, true, now.Add(-time.Hour)
 		got, err := m.Refund(t.Context(), r)
 		if err != nil || (got.State == payment.RefundDone) != again || (a.calls == 1) != again {
 			t.Errorf("with %v left: %+v, %v after %d calls", left, got, err, a.calls)
@@ -345,12 +345,12 @@ func TestMerchant_Refund_beforeMidnight(t *testing.T) {
 func TestMerchant_Refund_unsuitable(t *testing.T) {
 	a := &api{}
 	m := merchantAt(t, a)
-	for name, change := range map[string]func(*payment.Repayment){
-		"nothing":            func(r *payment.Repayment) { r.Amount, r.Whole = 0, false },
-		"more than was paid": func(r *payment.Repayment) { r.Amount, r.Whole = 150_001, false },
-		"not the whole":      func(r *payment.Repayment) { r.Amount = 149_999 },
-		"another method":     func(r *payment.Repayment) { r.Attempt.Method = payment.Counter },
-		"another currency":   func(r *payment.Repayment) { r.Attempt.Currency = money.USD },
+	for name, change := range map[string]func(*payment.RefundRequest){
+		"nothing":            func(r *payment.RefundRequest) { r.Amount, r.Full = 0, false },
+		"more than was paid": func(r *payment.RefundRequest) { r.Amount, r.Full = 150_001, false },
+		"not the whole":      func(r *payment.RefundRequest) { r.Amount = 149_999 },
+		"another method":     func(r *payment.RefundRequest) { r.Attempt.Method = payment.Counter },
+		"another currency":   func(r *payment.RefundRequest) { r.Attempt.Currency = money.USD },
 	} {
 		r := testRepayment()
 		change(&r)

@@ -11,17 +11,17 @@ import (
 	"comanda/internal/uid"
 )
 
-// Check implements payment.Gateway (QUERYDR&REFUND, "vnp_Command=querydr"). A payment that VNPay does not know (91) is one
-// whose page nobody has opened: nothing is decided. VNPay refuses to be asked about one payment more often than every
-// few minutes (94); like every other code that is ErrGateway, with the code in its cause.
+// Check implements payment.Gateway (QUERYDR&REFUND, "vnp_Command=querydr"). A payment that VNPay does not have (91) is
+// one whose page was never opened: it is undecided. VNPay refuses to be queried about one payment more often than every
+// few minutes (94), which is ErrGateway with the code in its cause, as for every other code.
 func (m *Merchant) Check(ctx context.Context, a payment.Attempt) (payment.Report, error) {
 	now := m.now()
 	request := m.request("querydr", uid.New(now), a)
-	request.set("CreateDate", clock(now))
-	request.set("OrderInfo", plain("Truy van "+a.ID, maxInfo))
-	answer, raw, err := m.ask(ctx, request, queryRequest, queryAnswer)
+	request.set("CreateDate", formatTime(now))
+	request.set("OrderInfo", asciiText("Truy van "+a.ID, maxInfo))
+	answer, raw, err := m.call(ctx, request, queryRequest, queryAnswer)
 	if err == nil {
-		err = answer.about(request)
+		err = answer.checkSubject(request)
 	}
 	if err != nil {
 		return payment.Report{}, payment.ErrGateway.Because(err)
@@ -35,99 +35,101 @@ func (m *Merchant) Check(ctx context.Context, a payment.Attempt) (payment.Report
 	return payment.Report{}, payment.ErrGateway.Because(answer.failure())
 }
 
-// Confirm implements payment.Gateway: VNPay takes the money by itself.
+// Confirm implements payment.Gateway by calling Check: VNPay captures by itself.
 func (m *Merchant) Confirm(ctx context.Context, a payment.Attempt) (payment.Report, error) {
 	return m.Check(ctx, a)
 }
 
-// report reads a query's answer. Its own code is about the question and has been read; the payment's is the status.
+// report converts the response to a query. The ResponseCode is about the query and was checked before; the
+// TransactionStatus is about the payment.
 func (a message) report(raw string) (payment.Report, error) {
 	status := a.get("TransactionStatus")
-	amount, ok := dong(a.get("Amount"))
-	ref, named := transaction(a.get("TransactionNo"))
+	amount, ok := parseAmount(a.get("Amount"))
+	ref, named := parseTransactionNo(a.get("TransactionNo"))
 	if a.get("Amount") == "" && status != "00" {
-		ok = true // what has no payment may have no amount
+		ok = true // without a payment there may be no amount
 	}
 	if !ok || !named || !code.MatchString(status) {
-		return payment.Report{}, payment.ErrGateway.Because(fmt.Errorf("vnpay: querydr: %.20q or %.20q or %.8q is not in its form",
+		return payment.Report{}, payment.ErrGateway.Because(fmt.Errorf("vnpay: querydr: %.20q or %.20q or %.8q is malformed",
 			a.get("Amount"), a.get("TransactionNo"), status))
 	}
 	r := payment.Report{
 		State: stateOf("00", status), Ref: ref, Amount: amount, Currency: money.VND, Code: "00/" + status, Raw: raw,
 	}
 	if kind := a.get("TransactionType"); r.State == payment.Paid && kind != "" && kind != "01" {
-		r.State = payment.Review // it speaks of money that went back (02, 03), of which we have not told it
+		r.State = payment.Review // a refund (02, 03) that we did not send
 	}
 	return r, nil
 }
 
-// AnotherDay is the code of a refund that is not sent again. VNPay knows a request again for a day: a part that was sent
-// on an earlier one might be paid twice, and VNPay's query tells nothing of parts. Staff look in its portal. All of an
-// amount needs no such care, since there is nothing left to give back.
+// AnotherDay is the code of a refund that is not sent again. VNPay recognizes a repeated request within one day only: a
+// partial refund that was sent on an earlier day might be paid twice, and VNPay's query does not list partial refunds.
+// Staff must check its portal. A full refund is safe to repeat, since nothing is left to refund.
 const AnotherDay = "ANOTHER_DAY"
 
-// midnight is how far from the end of a day a request may be on its way, or VNPay's clock be another than ours.
-const midnight = 5 * time.Minute
+// dayMargin is the tolerance around midnight, for the time that a request takes and for a difference between VNPay's
+// clock and ours.
+const dayMargin = 5 * time.Minute
 
-// Prepare implements payment.Gateway: VNPay knows requests again by their ids.
-func (m *Merchant) Prepare(context.Context, payment.Repayment) (before []string, out payment.Outcome, err error) {
-	return nil, payment.Outcome{}, nil
+// Prepare implements payment.Gateway. It does nothing, because VNPay recognizes repeated requests by their ids.
+func (m *Merchant) Prepare(context.Context, payment.RefundRequest) (before []string, out payment.RefundOutcome, err error) {
+	return nil, payment.RefundOutcome{}, nil
 }
 
-// Refund implements payment.Gateway (QUERYDR&REFUND, "vnp_Command=refund"). The request is made of the refund alone, so
-// that a repetition is the same request to VNPay (V4), and it may be repeated after any error, also after one that leaves
-// open whether VNPay has heard it. All outcomes come with VNPay's code, or UNKNOWN with AnotherDay.
-func (m *Merchant) Refund(ctx context.Context, r payment.Repayment) (payment.Outcome, error) {
+// Refund implements payment.Gateway (QUERYDR&REFUND, "vnp_Command=refund"). The request depends on the refund alone, so
+// a repetition is the same request (V4) and is safe after any error. Outcomes have VNPay's code, or UNKNOWN with
+// AnotherDay.
+func (m *Merchant) Refund(ctx context.Context, r payment.RefundRequest) (payment.RefundOutcome, error) {
 	a := r.Attempt
-	if !suitable(a) || r.Amount <= 0 || r.Amount > a.Amount || r.Whole && r.Amount != a.Amount {
-		return payment.Outcome{}, payment.ErrUnsuitable
+	if !suitable(a) || r.Amount <= 0 || r.Amount > a.Amount || r.Full && r.Amount != a.Amount {
+		return payment.RefundOutcome{}, payment.ErrUnsuitable
 	}
-	if !r.Whole && r.Sent && day(r.At.Add(-midnight)) != day(m.now().Add(midnight)) {
-		return payment.Outcome{State: payment.RefundUnknown, Code: AnotherDay}, nil
+	if !r.Full && r.Sent && formatDay(r.DecidedAt.Add(-dayMargin)) != formatDay(m.now().Add(dayMargin)) {
+		return payment.RefundOutcome{State: payment.RefundUnknown, Code: AnotherDay}, nil
 	}
 	request := m.request("refund", r.ID, a)
 	request.set("TransactionType", "03")
-	if r.Whole {
+	if r.Full {
 		request.set("TransactionType", "02")
 	}
-	request.set("Amount", hundredfold(r.Amount))
-	request.set("CreateBy", orElse(plain(r.By, 100), "Comanda"))
-	request.set("CreateDate", clock(r.At))
-	request.set("OrderInfo", plain("Hoan tien "+a.ID+" "+r.Reason, maxInfo))
-	answer, _, err := m.ask(ctx, request, refundRequest, refundAnswer)
+	request.set("Amount", formatAmount(r.Amount))
+	request.set("CreateBy", orElse(asciiText(r.By, 100), "Comanda"))
+	request.set("CreateDate", formatTime(r.DecidedAt))
+	request.set("OrderInfo", asciiText("Hoan tien "+a.ID+" "+r.Reason, maxInfo))
+	answer, _, err := m.call(ctx, request, refundRequest, refundAnswer)
 	if err == nil {
-		err = answer.about(request)
+		err = answer.checkSubject(request)
 	}
 	if err != nil {
-		return payment.Outcome{}, payment.ErrGateway.Because(err)
+		return payment.RefundOutcome{}, payment.ErrGateway.Because(err)
 	}
-	return answer.refunded(r)
+	return answer.refundOutcome(r)
 }
 
-// refunded reads a refund's answer (QUERYDR&REFUND, "vnp_ResponseCode"):
+// refundOutcome converts the response to a refund (QUERYDR&REFUND, "vnp_ResponseCode"):
 //
-//	00 is done: VNPay has taken it over, unless its status says that it was rejected (09).
-//	94 says that VNPay is at work on a refund of this payment. Where we know of another that can have been made it may be
-//	   that, so this one is to be sent again. Otherwise it is this one if it was sent before, and if not nobody knows.
-//	02, 97 are our contract or our secret: nothing has happened, and once they are put right the same request will do.
-//	03, 91, 95 are about this refund, and were said before if it was sent before.
-//	99 and codes that nobody knows are refused as well: where refunds by API are not part of the contract, as in the
-//	   sandbox, 99 is all that is ever said. Of a refund that was sent before they may mean that it is made and nothing is
-//	   left, so what has become of it is not known.
-func (a message) refunded(r payment.Repayment) (payment.Outcome, error) {
-	out := payment.Outcome{State: payment.RefundRefused, Code: a.get("ResponseCode")}
+//	00 is done: VNPay has accepted it, unless its status is rejected (09).
+//	94 means that VNPay is processing a refund of this payment. If we have another that may have been made it may be
+//	   that one, so this one is sent again. Otherwise it is this one if it was sent before, and if not it is UNKNOWN.
+//	02, 97 are a wrong contract or secret: nothing has happened, and once it is corrected the same request works.
+//	03, 91, 95 are about this refund, and were returned before if it was sent before.
+//	99 and unknown codes are refusals: where refunds by API are not part of the contract, as in the sandbox, 99 is the only
+//	   response. For a refund that was sent before they may also mean that it was made and nothing is left, so its outcome
+//	   is UNKNOWN.
+func (a message) refundOutcome(r payment.RefundRequest) (payment.RefundOutcome, error) {
+	out := payment.RefundOutcome{State: payment.RefundRefused, Code: a.get("ResponseCode")}
 	switch c := out.Code; {
 	case c == "00" && a.get("TransactionStatus") == "09":
 		out.Code = "00/09"
 	case c == "00":
 		out.State = payment.RefundDone
-		out.Ref, _ = transaction(a.get("TransactionNo")) // a number in no form is not worth a refund's being sent again
-	case c == "94" && alone(r) && r.Sent:
+		out.Ref, _ = parseTransactionNo(a.get("TransactionNo")) // a malformed number is no reason to send the refund again
+	case c == "94" && noOtherRefund(r) && r.Sent:
 		out.State = payment.RefundDone
-	case c == "94" && alone(r):
+	case c == "94" && noOtherRefund(r):
 		out.State = payment.RefundUnknown
 	case c == "02", c == "97", c == "94":
-		return payment.Outcome{}, payment.ErrGateway.Because(a.failure())
+		return payment.RefundOutcome{}, payment.ErrGateway.Because(a.failure())
 	case c == "03", c == "91", c == "95":
 	case r.Sent:
 		out.State = payment.RefundUnknown
@@ -135,12 +137,12 @@ func (a message) refunded(r payment.Repayment) (payment.Outcome, error) {
 	return out, nil
 }
 
-// alone tells whether no other refund of the attempt can have been made, by us or by hand.
-func alone(r payment.Repayment) bool {
-	return !slices.ContainsFunc(r.Others, func(o payment.Refund) bool { return o.Sent || o.State == payment.RefundDone })
+// noOtherRefund reports whether no other refund of the attempt can have been made, by us or by hand.
+func noOtherRefund(r payment.RefundRequest) bool {
+	return !slices.ContainsFunc(r.OtherRefunds, func(o payment.Refund) bool { return o.Sent || o.State == payment.RefundDone })
 }
 
-// request makes what both commands have in common. TransactionDate is the time that the pay URL has named.
+// request returns the fields that both commands share. TransactionDate is the creation time in the pay URL.
 func (m *Merchant) request(command, id string, a payment.Attempt) message {
 	r := message{}
 	r.set("RequestId", id)
@@ -149,14 +151,14 @@ func (m *Merchant) request(command, id string, a payment.Attempt) message {
 	r.set("TmnCode", m.conf.TmnCode)
 	r.set("TxnRef", a.ID)
 	r.set("TransactionNo", orElse(a.GatewayRef, "0"))
-	r.set("TransactionDate", clock(a.CreatedAt))
-	r.set("IpAddr", nowhere)
+	r.set("TransactionDate", formatTime(a.CreatedAt))
+	r.set("IpAddr", unknownIP)
 	return r
 }
 
-// failure is for the log; the message is VNPay's and signed by it.
+// failure returns an error for the log. The message is VNPay's and its signature was verified.
 func (a message) failure() error {
-	return fmt.Errorf("vnpay: %.10q was answered %.8q: %.200q", a.get("Command"), a.get("ResponseCode"), a.get("Message"))
+	return fmt.Errorf("vnpay: %.10q returned %.8q: %.200q", a.get("Command"), a.get("ResponseCode"), a.get("Message"))
 }
 
 func orElse(s, otherwise string) string {

@@ -10,20 +10,20 @@ import (
 	"comanda/internal/payment"
 )
 
-// Faults of messages that were received.
+// The faults of received messages.
 var (
-	// ErrSignature says that nobody knows who sent it: nothing in it is to be believed. VNPay is answered 97.
-	ErrSignature = fault.New(fault.Invalid, "payment_signature_invalid", "This message was not signed by the payment service.")
-	// ErrForm says that it is signed and no report about a payment of this merchant. VNPay is answered 99.
-	ErrForm = fault.New(fault.Invalid, "payment_return_invalid", "This is not a message that the payment service sends.")
+	// ErrSignature refuses a message without a valid signature. The reply to an IPN is 97.
+	ErrSignature = fault.New(fault.Invalid, "payment_signature_invalid", "This message does not come from the payment service.")
+	// ErrForm refuses a signed message that is no report about a payment of this merchant. The reply to an IPN is 99.
+	ErrForm = fault.New(fault.Invalid, "payment_return_invalid", "This is not a valid message of the payment service.")
 )
 
-// maxQuery is the length in bytes of the longest query that is read; VNPay's have about 500.
+// maxQuery is the maximum length of a query in bytes; VNPay's have about 500.
 const maxQuery = 8 << 10
 
-// Notice is what VNPay reports about a payment, by IPN or through the browser: both carry the same.
+// Notice is VNPay's report about a payment. An IPN and a Return URL carry the same fields.
 type Notice struct {
-	AttemptID string // vnp_TxnRef; whether there is such an attempt is for the caller to find out
+	AttemptID string // vnp_TxnRef; the caller checks that the attempt exists
 
 	payment.Report
 }
@@ -34,19 +34,20 @@ var (
 	code      = regexp.MustCompile(`^[A-Za-z0-9]{1,8}$`)
 )
 
-// Read reads the raw query of an IPN or a Return URL (PAY, "IPN URL" and "Return URL"): ErrSignature unless the secret has
-// signed it, ErrForm when it speaks of something else. Parameters that are not VNPay's are let pass, in whatever order.
+// Read verifies and parses the raw query of an IPN or a Return URL (PAY, "IPN URL" and "Return URL"). It fails with
+// ErrSignature if the secret has not signed the query, and with ErrForm if it is not about a payment of this merchant.
+// Other parameters are ignored, and the order does not matter.
 func (m *Merchant) Read(rawQuery string) (Notice, error) {
 	if len(rawQuery) > maxQuery {
 		return Notice{}, ErrSignature
 	}
 	q, ok := parse(rawQuery)
-	if !ok || !m.signed(q) {
+	if !ok || !m.verifyQuery(q) {
 		return Notice{}, ErrSignature
 	}
 	response, status := q.get("vnp_ResponseCode"), q.get("vnp_TransactionStatus")
-	amount, ok := dong(q.get("vnp_Amount"))
-	ref, named := transaction(q.get("vnp_TransactionNo"))
+	amount, ok := parseAmount(q.get("vnp_Amount"))
+	ref, named := parseTransactionNo(q.get("vnp_TransactionNo"))
 	n := Notice{AttemptID: q.get("vnp_TxnRef")}
 	if !ok || !named || q.get("vnp_TmnCode") != m.conf.TmnCode || !reference.MatchString(n.AttemptID) ||
 		!code.MatchString(response) || !code.MatchString(status) {
@@ -59,24 +60,24 @@ func (m *Merchant) Read(rawQuery string) (Notice, error) {
 	return n, nil
 }
 
-// dong reads an amount in hundredths. A part of a dong is none that we have asked for.
-func dong(s string) (int64, bool) {
+// parseAmount parses an amount in hundredths of a dong. A fraction of a dong is invalid, because we never request one.
+func parseAmount(s string) (int64, bool) {
 	n, err := strconv.ParseInt(s, 10, 64)
 	return n / 100, err == nil && number.MatchString(s) && n%100 == 0
 }
 
-// transaction reads VNPay's number of a payment; what was never paid has 0, which names nothing.
-func transaction(s string) (ref string, ok bool) {
+// parseTransactionNo parses VNPay's number of a payment. An unpaid payment has 0, which is an empty reference.
+func parseTransactionNo(s string) (ref string, ok bool) {
 	if strings.Trim(s, "0") == "" {
 		return "", true
 	}
 	return s, number.MatchString(s)
 }
 
-// stateOf reads the two tables of codes (PAY, "vnp_ResponseCode" and "vnp_TransactionStatus"). The response says how the
-// guest fared and the status what became of the money. Both must be 00 for PAID: samples that are content with one of
-// them are wrong (V5). Money that has moved, or may have, without a plain success is REVIEW: suspected fraud (07),
-// debited by the bank and not booked by VNPay (04), or on its way back (05, 06, 09, which only querydr says).
+// stateOf maps the two tables of codes (PAY, "vnp_ResponseCode" and "vnp_TransactionStatus"). The response is the
+// result of the guest's action and the status that of the money. PAID needs both to be 00; samples that check only one
+// of them are wrong (V5). Money that has moved, or may have, without a full success is REVIEW: suspected fraud (07),
+// debited by the bank and not booked by VNPay (04), or being refunded (05, 06, 09, which only querydr returns).
 func stateOf(response, status string) payment.State {
 	switch {
 	case response == "00" && status == "00":
@@ -93,18 +94,18 @@ func stateOf(response, status string) payment.State {
 	return payment.Failed
 }
 
-// Reply is the body of the answer to an IPN, as JSON with these two names. Its HTTP status is 200 whatever it says.
+// Reply is the JSON body of the response to an IPN. Its HTTP status is always 200.
 type Reply struct{ RspCode, Message string }
 
-// The answers to an IPN (PAY, "RspCode"). VNPay stops after the first two and comes again after the others, at most ten
+// The codes of the response to an IPN (PAY, "RspCode"). VNPay stops after the first two and retries after the others, at most ten
 // times, five minutes apart.
 const (
-	Recorded         = "00" // what it reported is committed now, be it a payment or a failure
+	Recorded         = "00" // the report was committed now, be it a payment or a failure
 	RecordedBefore   = "02"
 	UnknownAttempt   = "01"
-	WrongAmount      = "04" // undoes nothing: the money is with VNPay, and staff must hear of it
+	WrongAmount      = "04" // VNPay keeps the money; staff must resolve it
 	WrongSignature   = "97"
-	NotRecorded      = "99"           // we have failed; it shall come again
+	NotRecorded      = "99"           // our failure; VNPay shall retry
 	unknownErrorText = "Unknow error" // as VNPay's own samples spell it
 )
 
@@ -117,8 +118,8 @@ var replies = map[string]string{
 	NotRecorded:    unknownErrorText,
 }
 
-// Answer gives the reply with a code; any code that is not among the answers is NotRecorded.
-func Answer(code string) Reply {
+// ReplyFor returns the reply with a code. An unknown code becomes NotRecorded.
+func ReplyFor(code string) Reply {
 	if message, ok := replies[code]; ok {
 		return Reply{code, message}
 	}

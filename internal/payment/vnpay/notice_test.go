@@ -38,7 +38,7 @@ func testMerchant(t testing.TB, client *http.Client, api string) *Merchant {
 	return m
 }
 
-// mac signs as the manual says, in other words than the code under test.
+// mac signs as the manual says, independently of the code under test.
 func mac(text string) string {
 	h := hmac.New(sha512.New, []byte(testSecret))
 	_, _ = fmt.Fprint(h, text)
@@ -96,8 +96,7 @@ func TestMerchant_Read(t *testing.T) {
 	}
 }
 
-// Parameters that are not VNPay's are signed by nobody, and anybody may add some: they must not keep what VNPay says from
-// being written.
+// Unsigned parameters of other parties must not keep a report from being stored.
 func TestMerchant_Read_keepsText(t *testing.T) {
 	m := testMerchant(t, http.DefaultClient, "")
 	raw := signedQuery(success())
@@ -157,7 +156,7 @@ func TestMerchant_Read_refuses(t *testing.T) {
 	}
 }
 
-// Codes and statuses, with those that the manual does not know.
+// Codes and statuses, including unknown ones.
 func TestStates(t *testing.T) {
 	m := testMerchant(t, http.DefaultClient, "")
 	for _, c := range []struct {
@@ -183,7 +182,7 @@ func TestStates(t *testing.T) {
 		n, err := m.Read(signedQuery(v))
 		ref := c.number
 		if ref == "0" {
-			ref = "" // what was never paid has no number
+			ref = "" // an unpaid payment has no number
 		}
 		if err != nil || n.State != c.want || n.Ref != ref || n.Code != c.response+"/"+c.status {
 			t.Errorf("%s/%s: %+v, %v", c.response, c.status, n, err)
@@ -191,7 +190,7 @@ func TestStates(t *testing.T) {
 	}
 }
 
-func TestAnswer(t *testing.T) {
+func TestReplyFor(t *testing.T) {
 	for code, want := range map[string]string{
 		"00": `{"RspCode":"00","Message":"Confirm Success"}`,
 		"01": `{"RspCode":"01","Message":"Order not found"}`,
@@ -202,7 +201,7 @@ func TestAnswer(t *testing.T) {
 		"":   `{"RspCode":"99","Message":"Unknow error"}`,
 		"03": `{"RspCode":"99","Message":"Unknow error"}`,
 	} {
-		if got, err := json.Marshal(Answer(code)); err != nil || string(got) != want {
+		if got, err := json.Marshal(ReplyFor(code)); err != nil || string(got) != want {
 			t.Errorf("%q is %s, %v", code, got, err)
 		}
 	}
@@ -240,7 +239,7 @@ func TestEscape(t *testing.T) {
 	})
 }
 
-// Whatever text VNPay reports, encoded by it or by a proxy, is read when it was signed and refused when one byte differs.
+// Any text that VNPay reports, encoded by it or by a proxy, is read if it was signed and refused if one byte differs.
 func TestRead_texts(t *testing.T) {
 	m := testMerchant(t, http.DefaultClient, "")
 	rapid.Check(t, func(t *rapid.T) {
@@ -304,8 +303,8 @@ func inOrder(m map[string]string) string {
 	return strings.Join(list, "&")
 }
 
-// FuzzRead looks for a query that makes Read panic, and for one that it accepts although its signature does not hold. With
-// sign, the query is given a right signature, so that what comes after that is reached.
+// FuzzRead looks for a query that makes Read panic, and for one that it accepts with an invalid signature. With
+// sign, the query gets a valid signature, so that the code behind the check is reached.
 func FuzzRead(f *testing.F) {
 	raw := signedQuery(success())
 	f.Add(raw, false)

@@ -14,26 +14,26 @@ import (
 	"comanda/internal/payment"
 )
 
-// VNPay's own limits, in dong: "from 5,000 to below 1 billion".
+// VNPay's limits in dong: "from 5,000 to below 1 billion".
 const (
-	least = 5_000
-	most  = 999_999_999
+	minAmount = 5_000
+	maxAmount = 999_999_999
 )
 
 const (
 	version    = "2.1.0"
-	stamp      = "20060102150405"
+	timeLayout = "20060102150405"
 	maxInfo    = 255 // vnp_OrderInfo and vnp_ReturnUrl, in bytes
 	returnPath = "/payment/vnpay/return"
 
-	// nowhere stands for an address that is not known, and for our own, which the API wants to be told and does not check.
-	nowhere = "127.0.0.1"
+	// unknownIP replaces an unknown address and our own, which the API requires and does not check.
+	unknownIP = "127.0.0.1"
 )
 
-// ict is Indochina Time. It is fixed, because a zone of this offset must not depend on the machine's database (V2).
+// ict is Indochina Time. It is a fixed zone, so that it does not depend on the machine's zone database (V2).
 var ict = time.FixedZone("ICT", 7*60*60)
 
-// Merchant is payment.Gateway by VNPay. It keeps nothing between calls and may be used by many at once.
+// Merchant implements payment.Gateway for VNPay. It is stateless and safe for concurrent use.
 type Merchant struct {
 	conf   Config
 	client *http.Client
@@ -42,8 +42,7 @@ type Merchant struct {
 
 var _ payment.Gateway = (*Merchant)(nil)
 
-// New makes a merchant. The client's transport is used, and nothing else of it that could act by itself: redirects are
-// not followed and cookies not kept.
+// New returns a merchant. It uses the client's transport and timeout, but no cookies, and follows no redirects.
 func New(c Config, client *http.Client, now func() time.Time) (*Merchant, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
@@ -54,28 +53,28 @@ func New(c Config, client *http.Client, now func() time.Time) (*Merchant, error)
 	return &Merchant{c.complete(), &own, now}, nil
 }
 
-// Start implements payment.Gateway. It calls nobody: the page's address is the request, signed (PAY, "vnp_Command=pay").
-// What VNPay does not take, and what must be paid in less than a second, is payment.ErrUnsuitable.
+// Start implements payment.Gateway. It sends nothing: the URL of the page is the signed request (PAY,
+// "vnp_Command=pay"). An unsupported amount or less than a second to pay is payment.ErrUnsuitable.
 func (m *Merchant) Start(_ context.Context, p payment.Purchase) (payment.Page, error) {
 	a := p.Attempt
-	if !suitable(a) || !p.Ends.After(m.now()) || p.Ends.Sub(a.CreatedAt) < time.Second {
+	if !suitable(a) || !p.ExpiresAt.After(m.now()) || p.ExpiresAt.Sub(a.CreatedAt) < time.Second {
 		return payment.Page{}, payment.ErrUnsuitable
 	}
-	back := p.ReturnTo + returnPath
+	back := p.ReturnBaseURL + returnPath
 	if len(back) > maxInfo || strings.ContainsAny(back, "~*()'!") {
-		return payment.Page{}, payment.ErrGateway.Because(errors.New("vnpay: our own address is long or has ~*()'! in it"))
+		return payment.Page{}, payment.ErrGateway.Because(errors.New("vnpay: the return URL is too long or contains one of ~*()'!"))
 	}
-	locale, info := words(p)
+	locale, info := localize(p)
 	text := canonical([]pair{
 		{"vnp_Version", version},
 		{"vnp_Command", "pay"},
 		{"vnp_TmnCode", m.conf.TmnCode},
 		{"vnp_TxnRef", a.ID},
-		{"vnp_Amount", hundredfold(a.Amount)},
+		{"vnp_Amount", formatAmount(a.Amount)},
 		{"vnp_CurrCode", string(money.VND)},
-		{"vnp_CreateDate", clock(a.CreatedAt)},
-		{"vnp_ExpireDate", clock(p.Ends)},
-		{"vnp_IpAddr", device(p.Address)},
+		{"vnp_CreateDate", formatTime(a.CreatedAt)},
+		{"vnp_ExpireDate", formatTime(p.ExpiresAt)},
+		{"vnp_IpAddr", formatIP(p.ClientIP)},
 		{"vnp_Locale", locale},
 		{"vnp_OrderInfo", info},
 		{"vnp_OrderType", "other"},
@@ -85,32 +84,32 @@ func (m *Merchant) Start(_ context.Context, p payment.Purchase) (payment.Page, e
 }
 
 func suitable(a payment.Attempt) bool {
-	return a.Method == payment.VNPay && a.Currency == money.VND && a.Amount >= least && a.Amount <= most
+	return a.Method == payment.VNPay && a.Currency == money.VND && a.Amount >= minAmount && a.Amount <= maxAmount
 }
 
-// words gives VNPay's code of the guest's language and what the guest reads on the page.
-func words(p payment.Purchase) (locale, info string) {
+// localize returns VNPay's code of the guest's language and the text on the page.
+func localize(p payment.Purchase) (locale, info string) {
 	locale, info = "en", "Payment of order %s %s"
 	if strings.HasPrefix(p.Language, "vi") {
 		locale, info = "vn", "Thanh toan don hang %s %s"
 	}
-	return locale, plain(fmt.Sprintf(info, p.Number, p.House), maxInfo)
+	return locale, asciiText(fmt.Sprintf(info, p.OrderNumber, p.Branch), maxInfo)
 }
 
-// clock writes an instant as VNPay does everywhere: "yyyyMMddHHmmss, GMT+7".
-func clock(t time.Time) string { return t.In(ict).Format(stamp) }
+// formatTime formats an instant as VNPay does: "yyyyMMddHHmmss, GMT+7".
+func formatTime(t time.Time) string { return t.In(ict).Format(timeLayout) }
 
-// day is the day that an instant falls on for VNPay.
-func day(t time.Time) string { return t.In(ict).Format(time.DateOnly) }
+// formatDay returns the date of an instant in VNPay's zone.
+func formatDay(t time.Time) string { return t.In(ict).Format(time.DateOnly) }
 
-// hundredfold writes an amount: VNPay counts in hundredths of a dong.
-func hundredfold(amount int64) string { return strconv.FormatInt(amount*100, 10) }
+// formatAmount formats an amount in hundredths of a dong, which VNPay uses everywhere.
+func formatAmount(amount int64) string { return strconv.FormatInt(amount*100, 10) }
 
-// device writes an IP address in 7 to 45 characters; the short forms of IPv6 are written out.
-func device(s string) string {
+// formatIP formats an IP address in the 7 to 45 characters that VNPay requires; short forms of IPv6 are expanded.
+func formatIP(s string) string {
 	ip, err := netip.ParseAddr(s)
 	if err != nil {
-		return nowhere
+		return unknownIP
 	}
 	ip = ip.WithZone("").Unmap()
 	if short := ip.String(); len(short) >= 7 {

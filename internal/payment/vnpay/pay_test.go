@@ -24,8 +24,8 @@ func testAttempt() payment.Attempt {
 
 func testPurchase() payment.Purchase {
 	return payment.Purchase{
-		Attempt: testAttempt(), Number: "A17", House: "Phở Thìn – Quận 1", Ends: testNow.Add(14 * time.Minute),
-		Address: "203.0.113.7", Language: "vi", ReturnTo: "https://house.example/pay",
+		Attempt: testAttempt(), OrderNumber: "A17", Branch: "Phở Thìn – Quận 1", ExpiresAt: testNow.Add(14 * time.Minute),
+		ClientIP: "203.0.113.7", Language: "vi", ReturnBaseURL: "https://house.example/pay",
 	}
 }
 
@@ -71,10 +71,10 @@ func TestMerchant_Start_refuses(t *testing.T) {
 		"more":               {func(p *payment.Purchase) { p.Attempt.Amount = 1_000_000_000 }, payment.ErrUnsuitable},
 		"another currency":   {func(p *payment.Purchase) { p.Attempt.Currency = money.TWD }, payment.ErrUnsuitable},
 		"another method":     {func(p *payment.Purchase) { p.Attempt.Method = payment.LINEPay }, payment.ErrUnsuitable},
-		"over":               {func(p *payment.Purchase) { p.Attempt.CreatedAt = testNow.Add(-time.Hour); p.Ends = testNow }, payment.ErrUnsuitable},
-		"over in an instant": {func(p *payment.Purchase) { p.Attempt.CreatedAt = testNow; p.Ends = testNow.Add(1) }, payment.ErrUnsuitable},
-		"an odd address":     {func(p *payment.Purchase) { p.ReturnTo = "https://house.example/~me" }, payment.ErrGateway},
-		"a long address":     {func(p *payment.Purchase) { p.ReturnTo += strings.Repeat("a", 255) }, payment.ErrGateway},
+		"over":               {func(p *payment.Purchase) { p.Attempt.CreatedAt = testNow.Add(-time.Hour); p.ExpiresAt = testNow }, payment.ErrUnsuitable},
+		"over in an instant": {func(p *payment.Purchase) { p.Attempt.CreatedAt = testNow; p.ExpiresAt = testNow.Add(1) }, payment.ErrUnsuitable},
+		"an odd address":     {func(p *payment.Purchase) { p.ReturnBaseURL = "https://house.example/~me" }, payment.ErrGateway},
+		"a long address":     {func(p *payment.Purchase) { p.ReturnBaseURL += strings.Repeat("a", 255) }, payment.ErrGateway},
 	} {
 		p := testPurchase()
 		c.change(&p)
@@ -85,19 +85,19 @@ func TestMerchant_Start_refuses(t *testing.T) {
 	}
 }
 
-func TestDevice(t *testing.T) {
+func TestFormatIP(t *testing.T) {
 	for s, want := range map[string]string{
 		"203.0.113.7": "203.0.113.7", "1.2.3.4": "1.2.3.4", "::ffff:203.0.113.7": "203.0.113.7",
 		"2001:db8::17": "2001:db8::17", "::1": "0000:0000:0000:0000:0000:0000:0000:0001", "fe80::1%eth0": "fe80::1",
 		"": "127.0.0.1", "unknown": "127.0.0.1", "203.0.113.7:80": "127.0.0.1",
 	} {
-		if got := device(s); got != want || len(got) < 7 || len(got) > 45 {
+		if got := formatIP(s); got != want || len(got) < 7 || len(got) > 45 {
 			t.Errorf("%q is %q, want %q", s, got, want)
 		}
 	}
 }
 
-func TestPlain(t *testing.T) {
+func TestASCIIText(t *testing.T) {
 	for s, want := range map[string]string{
 		"Bún đậu mắm tôm, Đặng Văn Ngữ": "Bun dau mam tom Dang Van Ngu",
 		"ẮẰẲẴẶ ỆỄ Ỹ ƠỚ ƯỰ":              "AAAAA EE Y OO UU",
@@ -105,36 +105,36 @@ func TestPlain(t *testing.T) {
 		"  A17 #2/3\n~ 滷肉飯 🍜 50% ":      "A17 2 3 50",
 		"滷肉飯":                           "",
 	} {
-		if got := plain(s, 255); got != want {
+		if got := asciiText(s, 255); got != want {
 			t.Errorf("%q is %q, want %q", s, got, want)
 		}
 	}
-	if got := plain("abcdefghij k", 11); got != "abcdefghij" {
+	if got := asciiText("abcdefghij k", 11); got != "abcdefghij" {
 		t.Errorf("cut to %q", got)
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(0, 300).Draw(t, "n")
-		got := plain(rapid.String().Draw(t, "s"), n)
+		got := asciiText(rapid.String().Draw(t, "s"), n)
 		for _, r := range got {
 			if r != ' ' && (r < '0' || r > 'z' || r > '9' && r < 'A' || r > 'Z' && r < 'a') {
 				t.Fatalf("%q has %q in it", got, r)
 			}
 		}
-		if len(got) > n || plain(got, n) != got {
+		if len(got) > n || asciiText(got, n) != got {
 			t.Fatalf("%q of at most %d", got, n)
 		}
 	})
 }
 
-// Whatever an order is called, the page's address is signed, says what it should, and has nothing in it on whose encoding
-// programs differ.
+// For any text of an order the pay URL is signed and complete, and has no characters on whose encoding
+// implementations differ.
 func TestStart_texts(t *testing.T) {
 	m := testMerchant(t, http.DefaultClient, "")
 	rapid.Check(t, func(t *rapid.T) {
 		p := testPurchase()
-		p.Number, p.House = rapid.String().Draw(t, "number"), rapid.String().Draw(t, "house")
-		p.Language, p.Address = rapid.SampledFrom([]string{"vi", "vi-VN", "en", "zh-TW", ""}).Draw(t, "language"), rapid.String().Draw(t, "address")
-		p.Attempt.Amount = rapid.Int64Range(least, most).Draw(t, "amount")
+		p.OrderNumber, p.Branch = rapid.String().Draw(t, "number"), rapid.String().Draw(t, "house")
+		p.Language, p.ClientIP = rapid.SampledFrom([]string{"vi", "vi-VN", "en", "zh-TW", ""}).Draw(t, "language"), rapid.String().Draw(t, "address")
+		p.Attempt.Amount = rapid.Int64Range(minAmount, maxAmount).Draw(t, "amount")
 		page, err := m.Start(t.Context(), p)
 		if err != nil {
 			t.Fatal(err)
@@ -144,13 +144,13 @@ func TestStart_texts(t *testing.T) {
 			t.Fatal(err)
 		}
 		q := u.Query()
-		if info := q.Get("vnp_OrderInfo"); info == "" || len(info) > 255 || plain(info, 255) != info {
+		if info := q.Get("vnp_OrderInfo"); info == "" || len(info) > 255 || asciiText(info, 255) != info {
 			t.Fatalf("order info %q", info)
 		}
-		if got, ok := dong(q.Get("vnp_Amount")); !ok || got != p.Attempt.Amount || len(q.Get("vnp_Amount")) > 12 {
+		if got, ok := parseAmount(q.Get("vnp_Amount")); !ok || got != p.Attempt.Amount || len(q.Get("vnp_Amount")) > 12 {
 			t.Fatalf("amount %s", q.Get("vnp_Amount"))
 		}
-		if parsed, ok := parse(u.RawQuery); !ok || !m.signed(parsed) || !genuine(u.RawQuery) || strings.ContainsAny(u.RawQuery, "~*()'!") {
+		if parsed, ok := parse(u.RawQuery); !ok || !m.verifyQuery(parsed) || !genuine(u.RawQuery) || strings.ContainsAny(u.RawQuery, "~*()'!") {
 			t.Fatalf("signed badly: %s", u.RawQuery)
 		}
 	})
@@ -192,7 +192,7 @@ func TestConfig_Validate(t *testing.T) {
 			t.Errorf("%s: the secret stands in %v", name, err)
 		}
 		if _, other := New(conf, http.DefaultClient, time.Now); (other == nil) != c.ok {
-			t.Errorf("%s: New gives %v", name, other)
+			t.Errorf("%s: New returned %v", name, other)
 		}
 	}
 }

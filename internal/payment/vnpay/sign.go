@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// The parameters that carry a signature and are not signed (PAY, "checksum"). The type was part of version 2.0 and must
-// not be sent any more; it is known here because whoever still adds it does not sign it.
+// The parameters of the signature, which are not signed themselves (PAY, "checksum"). The type was part of version 2.0 and must
+// not be sent any more; a received one is skipped, because it is not signed.
 const (
 	hashKey     = "vnp_SecureHash"
 	hashTypeKey = "vnp_SecureHashType"
@@ -19,10 +19,10 @@ const (
 // pair is one parameter, either decoded or as it was received.
 type pair struct{ key, value string }
 
-// escape is the form encoding that VNPay signs, that of PHP: a space is +, and even ~ is encoded.
+// escape encodes like PHP's urlencode, which VNPay signs: a space is +, and even ~ is encoded.
 func escape(s string) string { return strings.ReplaceAll(url.QueryEscape(s), "~", "%7E") }
 
-// canonical is the text that is signed: parameters in the order of their keys' bytes, encoded, without empty ones.
+// canonical returns the signed text: encoded parameters without empty ones, sorted by key.
 func canonical(pairs []pair) string {
 	slices.SortFunc(pairs, func(a, b pair) int { return strings.Compare(a.key, b.key) })
 	var b strings.Builder
@@ -40,30 +40,30 @@ func canonical(pairs []pair) string {
 	return b.String()
 }
 
-// sum is the signature of a text.
-func (m *Merchant) sum(text string) []byte {
+// mac returns the HMAC-SHA512 of a text.
+func (m *Merchant) mac(text string) []byte {
 	h := hmac.New(sha512.New, []byte(string(m.conf.HashSecret)))
 	h.Write([]byte(text))
 	return h.Sum(nil)
 }
 
-func (m *Merchant) sign(text string) string { return hex.EncodeToString(m.sum(text)) }
+func (m *Merchant) sign(text string) string { return hex.EncodeToString(m.mac(text)) }
 
-// holds compares a received signature, in upper or lower case, in constant time.
-func (m *Merchant) holds(text, hash string) bool {
+// verify compares a received signature in constant time. Upper and lower case are accepted.
+func (m *Merchant) verify(text, hash string) bool {
 	got, err := hex.DecodeString(hash)
-	return err == nil && hmac.Equal(got, m.sum(text))
+	return err == nil && hmac.Equal(got, m.mac(text))
 }
 
-// query is a received query, taken apart and not yet believed.
+// query is a parsed query before its signature is verified.
 type query struct {
 	raw  []pair // signed parameters as received; the value is the whole piece
 	vals []pair // the same, decoded
 	hash string
 }
 
-// parse takes a raw query apart. Parameters that are not VNPay's are left out. It fails where one of VNPay's stands twice,
-// hides behind an encoded name, or cannot be decoded: VNPay sends nothing like it, and two readers might read it apart.
+// parse parses a raw query and ignores parameters that are not VNPay's. It fails if one of VNPay's is repeated, has an
+// encoded name, or cannot be decoded: VNPay never sends that, and two parsers might read it differently.
 func parse(rawQuery string) (query, bool) {
 	var q query
 	seen := map[string]bool{}
@@ -90,18 +90,18 @@ func parse(rawQuery string) (query, bool) {
 	return q, true
 }
 
-// signed verifies a query: first the bytes as they came, which no difference between encoders can touch, then encoded
-// anew, for proxies that rewrite + as %20. Both need the secret, so either is proof.
-func (m *Merchant) signed(q query) bool {
+// verifyQuery verifies a query: first the bytes as received, which is independent of encoders, then encoded anew, for
+// proxies that rewrite + as %20. Both need the secret, so either is proof.
+func (m *Merchant) verifyQuery(q query) bool {
 	slices.SortFunc(q.raw, func(a, b pair) int { return strings.Compare(a.key, b.key) })
 	pieces := make([]string, len(q.raw))
 	for i, p := range q.raw {
 		pieces[i] = p.value
 	}
-	return m.holds(strings.Join(pieces, "&"), q.hash) || m.holds(canonical(q.vals), q.hash)
+	return m.verify(strings.Join(pieces, "&"), q.hash) || m.verify(canonical(q.vals), q.hash)
 }
 
-// get gives a parameter, empty when it is not there.
+// get returns a parameter, or an empty string if it is missing.
 func (q query) get(key string) string {
 	for _, p := range q.vals {
 		if p.key == key {

@@ -5,10 +5,10 @@ import (
 	"unicode"
 )
 
-// letters are those of Vietnamese with what remains of each without its marks, which comes first.
+// letters lists Vietnamese letters in groups, each after its letter without diacritics.
 const letters = "aàáảãạăằắẳẵặâầấẩẫậ eèéẻẽẹêềếểễệ iìíỉĩị oòóỏõọôồốổỗộơờớởỡợ uùúủũụưừứửữự yỳýỷỹỵ dđ"
 
-var bare = func() map[rune]rune {
+var baseLetter = func() map[rune]rune {
 	m := map[rune]rune{}
 	for row := range strings.FieldsSeq(letters) {
 		first := rune(row[0])
@@ -19,12 +19,12 @@ var bare = func() map[rune]rune {
 	return m
 }()
 
-// plain reduces a text to what VNPay takes everywhere: A-Z, a-z, 0-9 and single spaces, at most n bytes (PAY,
-// vnp_OrderInfo: "Vietnamese without diacritics and no special characters"). Marks that stand for themselves, as after
-// decomposition, fall away; every other character is a space.
-func plain(s string, n int) string {
+// asciiText reduces a text to what VNPay always accepts: A-Z, a-z, 0-9 and single spaces, at most n bytes (PAY,
+// vnp_OrderInfo: "Vietnamese without diacritics and no special characters"). It drops combining marks and replaces
+// every other character with a space.
+func asciiText(s string, n int) string {
 	s = strings.Map(func(r rune) rune {
-		switch b, ok := bare[r]; {
+		switch b, ok := baseLetter[r]; {
 		case ok:
 			return b
 		case unicode.Is(unicode.Mn, r):
@@ -38,5 +38,5 @@ func plain(s string, n int) string {
 	return strings.TrimSpace(s[:min(n, len(s))])
 }
 
-// storable makes what was received fit for a column of any database: it may be no UTF-8, and PostgreSQL takes no NUL.
+// storable makes a received text storable in any database: it may not be UTF-8, and PostgreSQL refuses NUL.
 func storable(s string) string { return strings.ReplaceAll(strings.ToValidUTF8(s, "?"), "\x00", "?") }

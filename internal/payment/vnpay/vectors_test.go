@@ -93,7 +93,7 @@ func checkRead(t *testing.T, m *Merchant, v vector) {
 	q.Set(hashKey, v.Hash+v.ReceivedHash) // each vector has one of them
 	n, err := m.Read(q.Encode())
 	if !v.ExpectValid {
-		if !errors.Is(err, ErrSignature) || Answer(v.ExpectRspCode).Message != "Invalid signature" {
+		if !errors.Is(err, ErrSignature) || ReplyFor(v.ExpectRspCode).Message != "Invalid signature" {
 			t.Errorf("read as %+v, %v", n, err)
 		}
 		return

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// The signed values of each message, in their order and without vnp_.
+// The signed fields of each message, in their order and without vnp_.
 const (
 	queryAsked = "RequestId Version Command TmnCode TxnRef TransactionDate CreateDate IpAddr OrderInfo"
 
@@ -23,7 +23,7 @@ const (
 	querySaid = refundSaid + " PromotionCode PromotionAmount"
 )
 
-// Codes of the API.
+// The response codes of the API.
 const (
 	apiOK        = "00"
 	apiSite      = "02"
@@ -35,10 +35,10 @@ const (
 	apiOther     = "99"
 )
 
-// body is a message of the API; a value is a text or a whole number.
-type body map[string]any
+// message is a request or a response of the API; a value is a string or an integer.
+type message map[string]any
 
-func (b body) get(name string) string {
+func (b message) get(name string) string {
 	v, ok := b["vnp_"+name]
 	if !ok || v == nil {
 		return ""
@@ -46,7 +46,7 @@ func (b body) get(name string) string {
 	return fmt.Sprint(v)
 }
 
-func (b body) data(names string) string {
+func (b message) signedText(names string) string {
 	var values []string
 	for name := range strings.FieldsSeq(names) {
 		values = append(values, b.get(name))
@@ -60,16 +60,16 @@ var (
 	sender    = newForm(`^[A-Za-z0-9 ]{1,245}$`)
 )
 
-// answerAPI is the one address of both calls.
+// answerAPI serves both commands, which share one URL.
 func (s *Simulator) answerAPI(w http.ResponseWriter, r *http.Request) {
-	var asked body
+	var asked message
 	d := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxBody))
 	d.UseNumber()
 	if err := d.Decode(&asked); err != nil {
 		http.Error(w, "send JSON", http.StatusBadRequest)
 		return
 	}
-	answer := body{
+	answer := message{
 		"vnp_ResponseId": strconv.FormatInt(s.o.Now().UnixNano(), 36), "vnp_Command": asked.get("Command"),
 		"vnp_TmnCode": s.o.TmnCode, "vnp_TxnRef": asked.get("TxnRef"),
 	}
@@ -80,14 +80,14 @@ func (s *Simulator) answerAPI(w http.ResponseWriter, r *http.Request) {
 	} else {
 		s.query(asked, answer)
 	}
-	if s.losesAnswer() {
-		panic(http.ErrAbortHandler) // the connection ends, as it does when a network fails
+	if s.takeLostAnswer() {
+		panic(http.ErrAbortHandler) // closes the connection, like a network failure
 	}
-	answer["vnp_SecureHash"] = s.hmac(answer.data(names))
+	answer["vnp_SecureHash"] = s.hmac(answer.signedText(names))
 	writeJSON(w, answer)
 }
 
-func (s *Simulator) losesAnswer() bool {
+func (s *Simulator) takeLostAnswer() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.faults.LoseAnswers == 0 {
@@ -97,51 +97,53 @@ func (s *Simulator) losesAnswer() bool {
 	return true
 }
 
-func (b body) say(code, message string) { b["vnp_ResponseCode"], b["vnp_Message"] = code, message }
+func (b message) setCode(code, message string) {
+	b["vnp_ResponseCode"], b["vnp_Message"] = code, message
+}
 
-// admit checks what both calls have in common; it says no in the answer.
-func (s *Simulator) admit(asked, answer body, names string) bool {
+// validate checks what both commands share. It sets the code of the response if it refuses the request.
+func (s *Simulator) validate(asked, answer message, names string) bool {
 	switch {
 	case asked.get("TmnCode") != s.o.TmnCode:
-		answer.say(apiSite, "Invalid TmnCode")
-	case !s.verifies(asked.data(names), asked.get("SecureHash")):
-		answer.say(apiSignature, "Invalid checksum")
+		answer.setCode(apiSite, "Invalid TmnCode")
+	case !s.verify(asked.signedText(names), asked.get("SecureHash")):
+		answer.setCode(apiSignature, "Invalid checksum")
 	case asked.get("Version") != "2.1.0" || !requestID.MatchString(asked.get("RequestId")) ||
 		!moment.MatchString(asked.get("TransactionDate")) || !moment.MatchString(asked.get("CreateDate")) ||
 		!fields["vnp_IpAddr"].MatchString(asked.get("IpAddr")) || !fields["vnp_OrderInfo"].MatchString(asked.get("OrderInfo")):
-		answer.say(apiForm, "Invalid data format")
+		answer.setCode(apiForm, "Invalid data format")
 	default:
 		return true
 	}
 	return false
 }
 
-// query is querydr: the answer's code is about the question, and its status about the payment.
-func (s *Simulator) query(asked, answer body) {
-	if !s.admit(asked, answer, queryAsked) {
+// query serves querydr: the response's code is about the query, its status about the payment.
+func (s *Simulator) query(asked, answer message) {
+	if !s.validate(asked, answer, queryAsked) {
 		return
 	}
 	if asked.get("Command") != "querydr" {
-		answer.say(apiForm, "Invalid command")
+		answer.setCode(apiForm, "Invalid command")
 		return
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	p := s.find(asked)
 	switch {
-	case !s.requests.add(s.today(asked)):
-		answer.say(apiAgain, "Duplicate request")
+	case !s.requests.add(s.requestKey(asked)):
+		answer.setCode(apiAgain, "Duplicate request")
 	case p == nil:
-		answer.say(apiUnknown, "Transaction not found")
+		answer.setCode(apiUnknown, "Transaction not found")
 	default:
-		answer.say(apiOK, "QueryDR Success")
-		answer.tell(p, s.o.Now())
+		answer.setCode(apiOK, "QueryDR Success")
+		answer.setPayment(p, s.o.Now())
 	}
 }
 
-func (b body) tell(p *pay, now time.Time) {
+func (b message) setPayment(p *transaction, now time.Time) {
 	status, kind := "02", "01"
-	switch p.now(now) {
+	switch p.stateAt(now) {
 	case waiting:
 		status = "01"
 	case paid:
@@ -157,18 +159,17 @@ func (b body) tell(p *pay, now time.Time) {
 	b["vnp_TransactionNo"] = strconv.FormatInt(p.last.number, 10)
 	b["vnp_TransactionType"], b["vnp_TransactionStatus"] = kind, status
 	if p.state == paid {
-		b["vnp_BankCode"], b["vnp_PayDate"] = "NCB", p.last.at.In(hanoi).Format(layout)
+		b["vnp_BankCode"], b["vnp_PayDate"] = "NCB", p.last.at.In(ict).Format(layout)
 	}
 }
 
-// today is a request's id with the day on which it came: ids are unique within a day.
-func (s *Simulator) today(asked body) string {
-	return asked.get("RequestId") + "/" + s.o.Now().In(hanoi).Format(time.DateOnly)
+// requestKey returns a request's id with the date, because ids are unique within a day.
+func (s *Simulator) requestKey(asked message) string {
+	return asked.get("RequestId") + "/" + s.o.Now().In(ict).Format(time.DateOnly)
 }
 
-// find looks for the payment that is asked about, by its reference and the time at which it was created. The caller holds
-// the lock.
-func (s *Simulator) find(asked body) *pay {
+// find returns the payment with the reference and the creation time in a request. The caller holds the lock.
+func (s *Simulator) find(asked message) *transaction {
 	created := asked.get("TransactionDate")
 	if p := s.byKey[keyOf(asked.get("TxnRef"), created)]; p != nil && p.created == created {
 		return p
@@ -176,59 +177,59 @@ func (s *Simulator) find(asked body) *pay {
 	return nil
 }
 
-func (s *Simulator) refund(asked, answer body) {
-	if !s.admit(asked, answer, refundAsked) {
+func (s *Simulator) refund(asked, answer message) {
+	if !s.validate(asked, answer, refundAsked) {
 		return
 	}
 	kind := asked.get("TransactionType")
 	amount, err := strconv.ParseInt(asked.get("Amount"), 10, 64)
 	if err != nil || amount <= 0 || kind != "02" && kind != "03" || !sender.MatchString(asked.get("CreateBy")) {
-		answer.say(apiForm, "Invalid data format")
+		answer.setCode(apiForm, "Invalid data format")
 		return
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	p := s.find(asked)
-	id := s.today(asked)
+	id := s.requestKey(asked)
 	switch {
 	case s.faults.RefundCode != "":
-		answer.say(s.faults.RefundCode, "As it was set")
+		answer.setCode(s.faults.RefundCode, "As it was set")
 	case p == nil:
-		answer.say(apiUnknown, "Transaction not found")
+		answer.setCode(apiUnknown, "Transaction not found")
 	case p.state != paid:
-		answer.say(apiNotPaid, "The transaction was not successful")
+		answer.setCode(apiNotPaid, "The transaction was not successful")
 	case p.refunds[id]:
-		answer.say(apiAgain, "The refund is being processed")
+		answer.setCode(apiAgain, "The refund is being processed")
 	case !p.refundable(amount, kind, asked.get("TransactionNo")):
-		answer.say(apiOther, "The refund is not possible")
+		answer.setCode(apiOther, "The refund is not possible")
 	default:
 		p.refunds[id], p.whole = true, kind == "02"
 		p.refunded += amount
 		s.number++
-		answer.say(apiOK, "Refund accepted")
-		answer.tell(p, s.o.Now())
+		answer.setCode(apiOK, "Refund accepted")
+		answer.setPayment(p, s.o.Now())
 		answer["vnp_Amount"], answer["vnp_TransactionNo"] = amount, strconv.FormatInt(s.number, 10)
 	}
 }
 
-// GiveBack gives back a part of a payment as the merchant's staff do by hand, in VNPay's portal: nobody is told. It gives
-// VNPay's number of the refund, empty where there was not so much.
-func (s *Simulator) GiveBack(ref string, amount int64) string {
+// RefundInPortal refunds a part of a payment as staff do in VNPay's portal, without a notice. It returns VNPay's number
+// of the refund, or an empty string if less is left.
+func (s *Simulator) RefundInPortal(ref string, amount int64) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	i := slices.IndexFunc(s.pays, func(p *pay) bool { return p.ref == ref && p.state == paid })
-	if i < 0 || amount <= 0 || !s.pays[i].refundable(amount*100, "03", "0") {
+	i := slices.IndexFunc(s.transactions, func(p *transaction) bool { return p.ref == ref && p.state == paid })
+	if i < 0 || amount <= 0 || !s.transactions[i].refundable(amount*100, "03", "0") {
 		return ""
 	}
 	s.number++
 	number := strconv.FormatInt(s.number, 10)
-	s.pays[i].refunds["portal "+number] = true
-	s.pays[i].refunded += amount * 100
+	s.transactions[i].refunds["portal "+number] = true
+	s.transactions[i].refunded += amount * 100
 	return number
 }
 
-// refundable tells whether so much can be given back. All of it is asked for in one piece or not at all.
-func (p *pay) refundable(amount int64, kind, number string) bool {
+// refundable reports whether an amount can be refunded. A full refund must be the only one.
+func (p *transaction) refundable(amount int64, kind, number string) bool {
 	if number != "0" && number != strconv.FormatInt(p.last.number, 10) || len(p.refunds) >= maxRefunds {
 		return false
 	}

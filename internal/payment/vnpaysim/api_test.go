@@ -61,24 +61,24 @@ func paid(t *testing.T) (*house, payment.Attempt) {
 }
 
 // repayment is a refund beside others that are done.
-func (h *house) repayment(a payment.Attempt, amount int64, others ...int64) payment.Repayment {
-	r := payment.Repayment{
-		ID: uid.New(h.now()), Attempt: a, Amount: amount, Whole: amount == a.Amount, By: "lan@house.example", Reason: "Hết món",
-		At: h.now(),
+func (h *house) repayment(a payment.Attempt, amount int64, others ...int64) payment.RefundRequest {
+	r := payment.RefundRequest{
+		ID: uid.New(h.now()), Attempt: a, Amount: amount, Full: amount == a.Amount, By: "lan@house.example", Reason: "Hết món",
+		DecidedAt: h.now(),
 	}
 	for _, o := range others {
-		r.Others = append(r.Others, payment.Refund{Amount: o, State: payment.RefundDone, Sent: true})
+		r.OtherRefunds = append(r.OtherRefunds, payment.Refund{Amount: o, State: payment.RefundDone, Sent: true})
 	}
 	return r
 }
 
 // again is the same refund, sent once more.
-func again(r payment.Repayment) payment.Repayment {
+func again(r payment.RefundRequest) payment.RefundRequest {
 	r.Sent = true
 	return r
 }
 
-func (h *house) refund(r payment.Repayment, want payment.RefundState, code string) {
+func (h *house) refund(r payment.RefundRequest, want payment.RefundState, code string) {
 	h.t.Helper()
 	got, err := h.m.Refund(h.t.Context(), r)
 	if (err != nil) != (want == "") || err != nil && !errors.Is(err, payment.ErrGateway) || got.State != want || got.Code != code {
@@ -120,7 +120,7 @@ func TestRefund_parts(t *testing.T) {
 	h.refunded(150_000, 3)
 }
 
-// The money moves and nobody hears of it: sent again, it is the same refund.
+// The refund is made and its response lost: a repetition is the same refund.
 func TestRefund_answerLost(t *testing.T) {
 	h, a := paid(t)
 	h.faults(vnpaysim.Faults{LoseAnswers: 1})
@@ -169,7 +169,7 @@ func TestRefund_refused(t *testing.T) {
 	h.refunded(0, 0)
 }
 
-// Whoever does not have the secret is told nothing and can do nothing.
+// Requests without a valid signature get no data and change nothing.
 func TestAPI_strangers(t *testing.T) {
 	h, a := paid(t)
 	for name, conf := range map[string]vnpay.Config{
@@ -239,7 +239,7 @@ func TestSimulator_GiveBack(t *testing.T) {
 		amount int64
 		ok     bool
 	}{{"nobody", 1, false}, {a.ID, 0, false}, {a.ID, 150_001, false}, {a.ID, 50_000, true}, {a.ID, 100_001, false}} {
-		if number := h.sim.GiveBack(c.ref, c.amount); (number != "") != c.ok {
+		if number := h.sim.RefundInPortal(c.ref, c.amount); (number != "") != c.ok {
 			t.Errorf("of %s %d are given back as %q", c.ref, c.amount, number)
 		}
 	}

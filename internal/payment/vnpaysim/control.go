@@ -9,18 +9,18 @@ import (
 )
 
 const (
-	shown   = 50       // how many payments the control shows, the latest first
+	shown   = 50       // number of payments that /control shows, latest first
 	maxBody = 64 << 10 // bytes of any request
 )
 
-// control is what /control shows; of it, faults can be set.
+// control is the body of /control; only faults can be set.
 type control struct {
 	Faults   Faults         `json:"faults"`
 	Answers  map[string]int `json:"answers"`
 	Payments []Payment      `json:"payments"`
 }
 
-// Payment is a payment as a test or the control sees it. Amounts are in dong.
+// Payment is a payment as tests and /control see it. Amounts are in dong.
 type Payment struct {
 	TxnRef        string `json:"txnRef"`
 	State         string `json:"state"` // WAITING, ENDED, FAILED, PAID
@@ -31,7 +31,7 @@ type Payment struct {
 	Refunds       int    `json:"refunds"`
 }
 
-// Payments gives the payments that are remembered, the newest first.
+// Payments returns the payments in memory, newest first.
 func (s *Simulator) Payments() []Payment { return s.latest(s.o.Keep) }
 
 func (s *Simulator) latest(most int) []Payment {
@@ -39,19 +39,19 @@ func (s *Simulator) latest(most int) []Payment {
 	defer s.mu.Unlock()
 	now := s.o.Now()
 	all := []Payment{}
-	for _, p := range slices.Backward(s.pays) {
+	for _, p := range slices.Backward(s.transactions) {
 		if len(all) == most {
 			break
 		}
 		all = append(all, Payment{
-			TxnRef: p.ref, State: string(p.now(now)), ResponseCode: p.last.response, TransactionNo: p.last.number,
+			TxnRef: p.ref, State: string(p.stateAt(now)), ResponseCode: p.last.response, TransactionNo: p.last.number,
 			Amount: p.amount / 100, Refunded: p.refunded / 100, Refunds: len(p.refunds),
 		})
 	}
 	return all
 }
 
-// Answers tells how often notices were answered with each code; NONE counts those that had no answer of the right form.
+// Answers returns how many notices got each reply code. NONE counts those without a valid reply.
 func (s *Simulator) Answers() map[string]int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -62,7 +62,8 @@ func (s *Simulator) showControl(w http.ResponseWriter, _ *http.Request) {
 	writeJSON(w, control{s.Faults(), s.Answers(), s.latest(shown)})
 }
 
-// setControl replaces the faults. A page of another site cannot do it: a browser asks before it sends JSON elsewhere.
+// setControl replaces the faults. It requires JSON, so that another site's page cannot do it: browsers send a preflight
+// request first.
 func (s *Simulator) setControl(w http.ResponseWriter, r *http.Request) {
 	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
 		http.Error(w, "send JSON", http.StatusUnsupportedMediaType)

@@ -1,7 +1,7 @@
-// Package vnpaysim behaves as VNPay 2.1.0 does, for demonstrations and tests: the page on which a guest pays, the notices
-// to the merchant's server (IPN) and through the browser (Return URL), the calls querydr and refund, and the ways in which
-// all of them can go wrong. No money moves anywhere.
+// Package vnpaysim simulates VNPay 2.1.0 for demonstrations and tests: the payment page, the notices to the merchant's
+// server (IPN) and through the browser (Return URL), the commands querydr and refund, and the faults of all of them. No
+// money moves.
 //
-// It shares no code with the room that speaks to the real VNPay, so that one misreading of the manual is not on both
-// sides. What it knows it keeps in memory, and of that only the latest payments.
+// It shares no code with package vnpay, so that a misreading of the manual is not on both sides. It keeps the latest
+// payments in memory.
 package vnpaysim

@@ -72,7 +72,7 @@ func (c *clock) pass(t *testing.T, n int, d time.Duration) {
 	})
 }
 
-// alarms tells how many things wait for the time.
+// alarms returns the number of pending timers.
 func (c *clock) alarms() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -136,7 +136,7 @@ func (h *house) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case "/ipn":
 		code := h.take(n, err)
 		h.heard = append(h.heard, "ipn "+code)
-		_ = json.NewEncoder(w).Encode(vnpay.Answer(code))
+		_ = json.NewEncoder(w).Encode(vnpay.ReplyFor(code))
 	case "/payment/vnpay/return":
 		h.heard = append(h.heard, "return "+n.Code)
 		_, _ = fmt.Fprintf(w, "back with %s, %v", n.Code, err)
@@ -170,7 +170,7 @@ func (h *house) breakDown(down bool) {
 	h.down = down
 }
 
-// begin makes an attempt and gives the address of its page.
+// begin creates an attempt and returns the URL of its page.
 func (h *house) begin(change ...func(*payment.Purchase)) (id, page string) {
 	h.t.Helper()
 	now := h.now()
@@ -178,7 +178,7 @@ func (h *house) begin(change ...func(*payment.Purchase)) (id, page string) {
 		Attempt: payment.Attempt{
 			ID: uid.New(now), Method: payment.VNPay, Amount: 150_000, Currency: money.VND, State: payment.Redirected, CreatedAt: now,
 		},
-		Number: "A17", House: "Phở Thìn", Ends: now.Add(15 * time.Minute), Address: "203.0.113.7", Language: "vi", ReturnTo: h.url,
+		OrderNumber: "A17", Branch: "Phở Thìn", ExpiresAt: now.Add(15 * time.Minute), ClientIP: "203.0.113.7", Language: "vi", ReturnBaseURL: h.url,
 	}
 	for _, f := range change {
 		f(&p)
@@ -199,7 +199,7 @@ func (h *house) attempt(id string) payment.Attempt {
 	return *h.attempts[id]
 }
 
-// story gives what was heard so far.
+// story returns the events so far.
 func (h *house) story() string {
 	h.mu.Lock()
 	defer h.mu.Unlock()

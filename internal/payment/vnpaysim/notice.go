@@ -13,28 +13,29 @@ import (
 	"time"
 )
 
-// head is how far a browser is ahead of the notice where it is to come first.
-const head = 2 * time.Second
+// returnFirstDelay delays the notice if the browser is to return first.
+const returnFirstDelay = 2 * time.Second
 
-// maxAnswer bounds what is read of an answer to a notice, in bytes.
+// maxAnswer is the number of bytes that are read of a reply to a notice.
 const maxAnswer = 4 << 10
 
-// report sends a result until it is confirmed, in the background. What it gives is closed after the first try.
-func (s *Simulator) report(p pay, r result) <-chan struct{} {
+// report sends a result in the background until it is confirmed. The returned channel is closed after the first
+// attempt.
+func (s *Simulator) report(p transaction, r result) <-chan struct{} {
 	tried := make(chan struct{})
-	if s.o.IPN == "" || !s.begin(func() { s.deliver(p, r, tried) }) {
+	if s.o.IPN == "" || !s.start(func() { s.deliver(p, r, tried) }) {
 		close(tried)
 	}
 	return tried
 }
 
-func (s *Simulator) deliver(p pay, r result, tried chan<- struct{}) {
+func (s *Simulator) deliver(p transaction, r result, tried chan<- struct{}) {
 	first := sync.OnceFunc(func() { close(tried) })
 	defer first()
 	f := s.Faults()
 	delay := time.Duration(f.DelayMS) * time.Millisecond
 	if f.ReturnFirst {
-		delay += head
+		delay += returnFirstDelay
 	}
 	for try := range s.o.Tries {
 		if !s.wait(delay) {
@@ -49,7 +50,7 @@ func (s *Simulator) deliver(p pay, r result, tried chan<- struct{}) {
 	}
 }
 
-// send sends a notice as often as the faults want it, and tells whether VNPay would be content with an answer.
+// send sends a notice and its repetitions, and reports whether a reply confirmed it.
 func (s *Simulator) send(query string, f Faults) bool {
 	codes := make([]string, f.Repeat+1)
 	if f.AtOnce {
@@ -65,24 +66,24 @@ func (s *Simulator) send(query string, f Faults) bool {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	content := false
+	confirmed := false
 	for _, code := range codes {
 		s.answers[code]++
-		content = content || code == "00" || code == "02"
+		confirmed = confirmed || code == "00" || code == "02"
 	}
-	return content
+	return confirmed
 }
 
-// noAnswer stands for an answer that is none of VNPay's.
+// noAnswer stands for a reply that is not valid.
 const noAnswer = "NONE"
 
 var twoDigits = regexp.MustCompile(`^[0-9]{2}$`)
 
-// call sends one notice and gives the code with which it was answered.
+// call sends one notice and returns the code of the reply.
 func (s *Simulator) call(query string) string {
 	ctx, cancel := context.WithTimeout(s.done, ipnTimeout)
 	defer cancel()
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, join(s.o.IPN, query), http.NoBody)
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, appendQuery(s.o.IPN, query), http.NoBody)
 	if err != nil {
 		return noAnswer
 	}
@@ -101,13 +102,13 @@ func (s *Simulator) call(query string) string {
 	return answer.Code
 }
 
-// notice is the query of an IPN and of a Return URL.
-func (s *Simulator) notice(p pay, r result, c Corruption) string {
+// notice returns the query of an IPN and of a Return URL.
+func (s *Simulator) notice(p transaction, r result, c Corruption) string {
 	params := map[string]string{
 		"vnp_TmnCode": s.o.TmnCode, "vnp_Amount": strconv.FormatInt(p.amount, 10), "vnp_OrderInfo": p.info,
 		"vnp_ResponseCode": r.response, "vnp_TransactionStatus": r.status, "vnp_TxnRef": p.ref,
 		"vnp_TransactionNo": strconv.FormatInt(r.number, 10), "vnp_BankCode": "VNPAY", "vnp_CardType": "QRCODE",
-		"vnp_PayDate": r.at.In(hanoi).Format(layout),
+		"vnp_PayDate": r.at.In(ict).Format(layout),
 	}
 	if r.number > 0 {
 		params["vnp_BankCode"], params["vnp_CardType"] = "NCB", "ATM"
@@ -122,11 +123,11 @@ func (s *Simulator) notice(p pay, r result, c Corruption) string {
 		params["vnp_Promotion"] = "Tết ~ 2027 (*)"
 	}
 	data := hashData(params)
-	return spoil(data, s.hmac(data), c)
+	return corrupt(data, s.hmac(data), c)
 }
 
-// spoil puts a notice together and corrupts what is not covered by a signature of VNPay's.
-func spoil(data, hash string, c Corruption) string {
+// corrupt assembles a notice with the corruptions that the signature does not cover.
+func corrupt(data, hash string, c Corruption) string {
 	switch c {
 	case Signature:
 		flipped := "0"
@@ -138,7 +139,7 @@ func spoil(data, hash string, c Corruption) string {
 		hash = strings.ToUpper(hash)
 	case Tampered:
 		data = strings.Replace(data, "vnp_Amount=", "vnp_Amount=9", 1)
-	case Twin:
+	case Duplicated:
 		data += "&vnp_Amount=100"
 	case Extra:
 		data = "utm_source=sim&" + data
@@ -146,10 +147,12 @@ func spoil(data, hash string, c Corruption) string {
 	return data + "&vnp_SecureHash=" + hash
 }
 
-// returnURL is where the browser goes afterwards. It is never corrupted: what a guest does with it is theirs to forge.
-func (s *Simulator) returnURL(p pay) string { return join(p.back.String(), s.notice(p, p.last, "")) }
+// returnURL returns where the browser goes next. It is never corrupted, because a guest could forge it anyway.
+func (s *Simulator) returnURL(p transaction) string {
+	return appendQuery(p.back.String(), s.notice(p, p.last, ""))
+}
 
-func join(address, query string) string {
+func appendQuery(address, query string) string {
 	u, err := url.Parse(address)
 	if err != nil {
 		return address

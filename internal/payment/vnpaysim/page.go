@@ -16,35 +16,35 @@ var pageSource string
 
 var pageTemplate = template.Must(template.New("page").Parse(pageSource))
 
-// view is what the page shows.
+// view is the data of the page template.
 type view struct {
 	Lang, Other, OtherName string
-	Switch                 string // address of the page in the other language
+	Switch                 string // URL of the page in the other language
 	Nonce                  string
 	Text                   map[string]string
 	Info, Ref, Amount      string
-	Until                  string // when the window is over, at UTC+7
+	Until                  string // the end of the payment window in UTC+7
 	Left                   int    // seconds until then
 	Late                   bool
-	Message                string // in place of the buttons; empty when there is something to decide
-	Back                   string // where the guest goes on when everything is decided
-	Code                   string // of VNPay's error page; with it, everything else is empty
+	Message                string // replaces the buttons; empty while the payment is undecided
+	Back                   string // the return URL once the payment is decided
+	Code                   string // code of VNPay's error page; the other fields are then empty
 }
 
-// open reads a pay URL and finds its payment, or shows why it does not.
-func (s *Simulator) open(w http.ResponseWriter, r *http.Request) (pay, bool) {
+// open returns the payment of a pay URL, or shows the error page.
+func (s *Simulator) open(w http.ResponseWriter, r *http.Request) (transaction, bool) {
 	order, code := s.read(r.URL.RawQuery)
-	var p pay
+	var p transaction
 	if code == "" {
-		p, code = s.enter(order)
+		p, code = s.findOrAdd(order)
 	}
 	if code == "" {
 		return p, true
 	}
-	v := begin(r, order.locale)
+	v := newView(r, order.locale)
 	v.Code, v.Message = code, v.Text["E"+code]
 	s.write(w, http.StatusBadRequest, v, "")
-	return pay{}, false
+	return transaction{}, false
 }
 
 func (s *Simulator) showPage(w http.ResponseWriter, r *http.Request) {
@@ -53,8 +53,8 @@ func (s *Simulator) showPage(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// begin makes the view of a language: that which the guest has asked for, or else the merchant's.
-func begin(r *http.Request, locale string) view {
+// newView returns a view in the language that the guest selected, or else the merchant's.
+func newView(r *http.Request, locale string) view {
 	lang := r.URL.Query().Get("lang")
 	if _, ok := texts[lang]; !ok {
 		lang = "vi"
@@ -73,12 +73,12 @@ func begin(r *http.Request, locale string) view {
 	}
 }
 
-// show writes a payment's page with a message, or with that of its state.
-func (s *Simulator) show(w http.ResponseWriter, r *http.Request, p pay, message string) {
-	v := begin(r, p.locale)
-	state := p.now(s.o.Now())
+// show writes a payment's page with a message, by default that of its state.
+func (s *Simulator) show(w http.ResponseWriter, r *http.Request, p transaction, message string) {
+	v := newView(r, p.locale)
+	state := p.stateAt(s.o.Now())
 	left := p.ends.Sub(s.o.Now())
-	v.Info, v.Ref, v.Amount, v.Until = p.info, p.ref, grouped(p.amount/100), p.ends.In(hanoi).Format("15:04:05")
+	v.Info, v.Ref, v.Amount, v.Until = p.info, p.ref, grouped(p.amount/100), p.ends.In(ict).Format("15:04:05")
 	v.Late, v.Left = state == ended, int(max(0, (left+time.Second-1)/time.Second))
 	if message == "" && (state == paid || state == failed) {
 		message = string(state)
@@ -90,8 +90,8 @@ func (s *Simulator) show(w http.ResponseWriter, r *http.Request, p pay, message 
 	s.write(w, http.StatusOK, v, " "+p.back.Scheme+"://"+p.back.Host)
 }
 
-// write sends a page with its policy: the page's one style, and its form. Where the form leads in the end must be named
-// too: browsers hold the redirect that answers a form against the same list.
+// write sends a page with a content security policy that allows its style and its form. form-action must include the
+// return URL's origin, because browsers also apply it to the redirect that follows a form.
 func (s *Simulator) write(w http.ResponseWriter, status int, v view, origin string) {
 	var page bytes.Buffer
 	if err := pageTemplate.Execute(&page, v); err != nil {
@@ -109,7 +109,7 @@ func (s *Simulator) write(w http.ResponseWriter, status int, v view, origin stri
 	_, _ = page.WriteTo(w) // the browser may be gone
 }
 
-// actOnPage is the guest's decision. The pay URL stands in the form's address, so it is its signature that lets a guest in.
+// actOnPage handles the guest's decision. The form posts to the signed pay URL, which authorizes it.
 func (s *Simulator) actOnPage(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
 	action := r.PostFormValue("action")
@@ -117,69 +117,69 @@ func (s *Simulator) actOnPage(w http.ResponseWriter, r *http.Request) {
 	if !ok {
 		return
 	}
-	over := p.now(s.o.Now()) == ended
+	over := p.stateAt(s.o.Now()) == ended
 	switch {
 	case action == "close":
 		s.show(w, r, p, "CLOSED")
 	case action == "late" && p.state == waiting && !over:
-		s.promise(p.key())
+		s.scheduleLatePayment(p.key())
 		s.show(w, r, p, "LATER")
 	default:
 		s.decide(w, r, p, action)
 	}
 }
 
-// responses are what becomes of a payment by each action.
+// responses maps each action to its response code.
 var responses = map[string]string{
 	"pay": success, "leave": success, "twice": success, "again": success, "late": success,
 	"decline": canceled, "refuse": noFunds,
 }
 
-// decide settles a payment, reports it and sends the browser back, in the order of the faults.
-func (s *Simulator) decide(w http.ResponseWriter, r *http.Request, p pay, action string) {
+// decide settles a payment, reports it and redirects the browser, in the order of the faults.
+func (s *Simulator) decide(w http.ResponseWriter, r *http.Request, p transaction, action string) {
 	response, ok := responses[action]
 	if ok {
-		p, ok = s.settleOrKeep(p, response, action == "late")
+		p, ok = s.trySettle(p, response, action == "late")
 	}
-	if !ok { // decided before, or no action of ours
+	if !ok { // decided before, or an unknown action
 		s.show(w, r, p, "")
 		return
 	}
-	if action == "again" && p.state == paid { // a card is refused first
-		await(r.Context(), s.report(p, result{noFunds, "02", 0, p.last.at}))
+	if action == "again" && p.state == paid { // first the report of a refused card
+		waitTried(r.Context(), s.report(p, result{noFunds, "02", 0, p.last.at}))
 	}
 	tried := s.report(p, p.last)
 	if action == "twice" {
 		second := s.report(p, p.last)
-		await(r.Context(), second)
+		waitTried(r.Context(), second)
 	}
 	if !s.Faults().ReturnFirst {
-		await(r.Context(), tried)
+		waitTried(r.Context(), tried)
 	}
 	if action == "leave" {
 		s.show(w, r, p, "CLOSED")
 		return
 	}
-	http.Redirect(w, r, s.returnURL(p), http.StatusSeeOther) //nolint:gosec // the merchant has signed where it leads
+	http.Redirect(w, r, s.returnURL(p), http.StatusSeeOther) //nolint:gosec // the URL is signed by the merchant
 }
 
-// settleOrKeep is settle, which gives the payment as it was where nothing is to be decided.
-func (s *Simulator) settleOrKeep(p pay, response string, late bool) (pay, bool) {
+// trySettle is settle, but returns the unchanged payment if it was decided before.
+func (s *Simulator) trySettle(p transaction, response string, late bool) (transaction, bool) {
 	if settled, ok := s.settle(p.key(), response, late); ok {
 		return settled, true
 	}
 	return p, false
 }
 
-// await lets a notice arrive first, unless the browser has gone.
-func await(ctx context.Context, tried <-chan struct{}) {
+// waitTried waits for the first attempt of a notice, unless the browser disconnects.
+func waitTried(ctx context.Context, tried <-chan struct{}) {
 	select {
 	case <-tried:
 	case <-ctx.Done():
 	}
 }
 
-// grouped writes an amount as people in Vietnam do: 1.250.000.
+// grouped formats an amount with Vietnamese separators: 1.250.000.
 func grouped(n int64) string {
 	s := strconv.FormatInt(n, 10)
 	for i := len(s) - 3; i > 0; i -= 3 {

@@ -4,7 +4,7 @@ import (
 	"time"
 )
 
-// state is where a payment is.
+// state is the state of a payment.
 type state string
 
 const (
@@ -14,7 +14,7 @@ const (
 	paid    state = "PAID"
 )
 
-// What is reported about a payment; 15 is not in the manual and does occur.
+// The response codes of a payment; 15 is not in the manual but occurs.
 const (
 	success  = "00"
 	timedOut = "15"
@@ -22,22 +22,22 @@ const (
 	noFunds  = "51"
 )
 
-// maxRefunds is how many refunds one payment may have.
+// maxRefunds is the maximum number of refunds per payment.
 const maxRefunds = 100
 
-// pay is a payment.
-type pay struct {
+// transaction is a payment.
+type transaction struct {
 	purchase
 
 	state    state
 	last     result
-	late     bool // a guest will pay it after its window
+	late     bool // it will be paid after its window
 	refunded int64
-	refunds  map[string]bool // ids of the requests, with their days
-	whole    bool            // it was refunded in one piece
+	refunds  map[string]bool // requestKeys of the refunds
+	whole    bool            // it was refunded in full at once
 }
 
-// result is what became of a payment at an instant.
+// result is the outcome of a payment at an instant.
 type result struct {
 	response string // vnp_ResponseCode
 	status   string // vnp_TransactionStatus
@@ -45,48 +45,48 @@ type result struct {
 	at       time.Time
 }
 
-// now gives the state at an instant.
-func (p *pay) now(t time.Time) state {
+// stateAt returns the state at an instant.
+func (p *transaction) stateAt(t time.Time) state {
 	if p.state == waiting && !t.Before(p.ends) {
 		return ended
 	}
 	return p.state
 }
 
-// enter finds the payment of a pay URL, or begins it. Another pay URL with the same reference on the same day is refused.
-func (s *Simulator) enter(order purchase) (pay, string) {
+// findOrAdd returns the payment of a pay URL, or adds it. A different pay URL with the same reference on the same day
+// is refused.
+func (s *Simulator) findOrAdd(order purchase) (transaction, string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if p := s.byKey[order.key()]; p != nil {
 		if p.data != order.data {
-			return pay{}, errExists
+			return transaction{}, errExists
 		}
 		return *p, ""
 	}
 	if !s.o.Now().Before(order.ends) {
-		return pay{}, errOver
+		return transaction{}, errOver
 	}
-	p := &pay{purchase: order, state: waiting, refunds: map[string]bool{}}
-	s.pays, s.byKey[order.key()] = append(s.pays, p), p
-	if len(s.pays) > s.o.Keep {
-		oldest := s.pays[0]
-		s.pays[0] = nil
-		s.pays = s.pays[1:]
+	p := &transaction{purchase: order, state: waiting, refunds: map[string]bool{}}
+	s.transactions, s.byKey[order.key()] = append(s.transactions, p), p
+	if len(s.transactions) > s.o.Keep {
+		oldest := s.transactions[0]
+		s.transactions[0] = nil
+		s.transactions = s.transactions[1:]
 		delete(s.byKey, oldest.key())
 	}
 	return *p, ""
 }
 
-// settle decides a payment that is open, and gives it as it is then. A payment whose window is over fails, unless the guest
-// is a late one.
-func (s *Simulator) settle(key, response string, late bool) (pay, bool) {
+// settle decides an open payment and returns it. A payment after its window fails, unless late is set.
+func (s *Simulator) settle(key, response string, late bool) (transaction, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	p, now := s.byKey[key], s.o.Now()
 	if p == nil || p.state != waiting {
-		return pay{}, false
+		return transaction{}, false
 	}
-	if p.now(now) == ended && !late {
+	if p.stateAt(now) == ended && !late {
 		response = timedOut
 	}
 	p.state, p.last = failed, result{response: response, status: "02", at: now}
@@ -97,8 +97,8 @@ func (s *Simulator) settle(key, response string, late bool) (pay, bool) {
 	return *p, true
 }
 
-// promise has a guest pay after the window, once.
-func (s *Simulator) promise(key string) {
+// scheduleLatePayment has a guest pay once after the window.
+func (s *Simulator) scheduleLatePayment(key string) {
 	s.mu.Lock()
 	p := s.byKey[key]
 	if p == nil || p.state != waiting || p.late {
@@ -108,7 +108,7 @@ func (s *Simulator) promise(key string) {
 	p.late = true
 	d := p.ends.Add(s.o.LateBy).Sub(s.o.Now())
 	s.mu.Unlock()
-	s.begin(func() {
+	s.start(func() {
 		if !s.wait(d) {
 			return
 		}
@@ -118,15 +118,15 @@ func (s *Simulator) promise(key string) {
 	})
 }
 
-// remembered are the latest words of many.
-type remembered struct {
+// recentIDs is a bounded set that drops its oldest ids.
+type recentIDs struct {
 	seen  map[string]bool
 	order []string
 	keep  int
 }
 
-// add tells whether a word is new.
-func (r *remembered) add(word string) bool {
+// add adds an id and reports whether it is new.
+func (r *recentIDs) add(word string) bool {
 	if r.seen[word] {
 		return false
 	}

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Codes of VNPay's error page, as they are seen there.
+// The codes that VNPay's error page shows.
 const (
 	errExists    = "01"
 	errForm      = "03"
@@ -21,10 +21,10 @@ const (
 
 const layout = "20060102150405"
 
-// hanoi is the zone of all times.
-var hanoi = time.FixedZone("GMT+7", 7*3600)
+// ict is the zone of all times.
+var ict = time.FixedZone("GMT+7", 7*3600)
 
-// purchase is a pay URL that was found to be in order.
+// purchase is a valid pay URL.
 type purchase struct {
 	ref     string
 	amount  int64 // in hundredths
@@ -33,15 +33,15 @@ type purchase struct {
 	back    *url.URL
 	created string // as it was sent
 	ends    time.Time
-	data    string // what was signed: two pay URLs are one when it is the same
+	data    string // the signed text: pay URLs with the same text are equal
 }
 
-// key names a payment: references are unique within a day.
+// key identifies a payment: references are unique within a day.
 func (p purchase) key() string { return keyOf(p.ref, p.created) }
 
 func keyOf(ref, created string) string { return ref + "/" + created[:min(8, len(created))] }
 
-// fields are the parameters of a pay URL and their forms. An order's text has no diacritics and nothing special.
+// fields are the parameters of a pay URL and their formats. The order text has no diacritics or special characters.
 var fields = map[string]form{
 	"vnp_Version":    newForm(`^2\.1\.0$`),
 	"vnp_Command":    newForm(`^pay$`),
@@ -59,24 +59,24 @@ var fields = map[string]form{
 	"vnp_TxnRef":     newForm(`^[A-Za-z0-9]{1,100}$`),
 }
 
-// form is a pattern that is compiled when it is first matched: a counted repetition is a large program, and every start of
-// the command would wait for it, though few of them play VNPay.
+// form is a pattern that is compiled at its first match: a counted repetition compiles to a large program, which would slow
+// down every start of the command, most of which do not simulate VNPay.
 type form func() *regexp.Regexp
 
 func newForm(pattern string) form {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
 }
 
-// MatchString reports whether a text has the form.
+// MatchString reports whether a text matches the pattern.
 func (f form) MatchString(text string) bool { return f().MatchString(text) }
 
-// VNPay's limits, in hundredths of a dong.
+// VNPay's limits in hundredths of a dong.
 const (
-	least = 5_000_00
-	over  = 1_000_000_000_00
+	minAmount = 5_000_00
+	maxAmount = 1_000_000_000_00
 )
 
-// read checks a pay URL. It gives the code of the error page, or none.
+// read verifies a pay URL. It returns the code of the error page, or an empty string.
 func (s *Simulator) read(rawQuery string) (purchase, string) {
 	params, hash, ok := vnp(rawQuery)
 	switch {
@@ -84,7 +84,7 @@ func (s *Simulator) read(rawQuery string) (purchase, string) {
 		return purchase{}, errForm
 	case params["vnp_TmnCode"] != s.o.TmnCode:
 		return purchase{}, errSite
-	case !s.verifies(hashData(params), hash):
+	case !s.verify(hashData(params), hash):
 		return purchase{}, errSignature
 	}
 	for name, form := range fields {
@@ -103,19 +103,19 @@ func purchaseOf(params map[string]string) (purchase, string) {
 	var errs [4]error
 	var created time.Time
 	p.amount, errs[0] = strconv.ParseInt(params["vnp_Amount"], 10, 64)
-	created, errs[1] = time.ParseInLocation(layout, p.created, hanoi)
-	p.ends, errs[2] = time.ParseInLocation(layout, params["vnp_ExpireDate"], hanoi)
+	created, errs[1] = time.ParseInLocation(layout, p.created, ict)
+	p.ends, errs[2] = time.ParseInLocation(layout, params["vnp_ExpireDate"], ict)
 	p.back, errs[3] = url.Parse(params["vnp_ReturnUrl"])
 	if slices.ContainsFunc(errs[:], func(err error) bool { return err != nil }) {
 		return purchase{}, errForm
 	}
-	if p.amount < least || p.amount >= over || !p.ends.After(created) || p.back.Host == "" {
+	if p.amount < minAmount || p.amount >= maxAmount || !p.ends.After(created) || p.back.Host == "" {
 		return purchase{}, errForm
 	}
 	return p, ""
 }
 
-// vnp takes VNPay's parameters out of a query. A type of the hash belongs to older versions and is refused.
+// vnp returns VNPay's parameters of a query. A hash type belongs to older versions and is refused.
 func vnp(rawQuery string) (params map[string]string, hash string, ok bool) {
 	values, err := url.ParseQuery(rawQuery)
 	if err != nil {

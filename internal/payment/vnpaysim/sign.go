@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// encode is PHP's urlencode, by which VNPay's samples sign.
+// encode is PHP's urlencode, which VNPay's samples sign with.
 func encode(s string) string {
 	var b strings.Builder
 	for _, c := range []byte(s) {
@@ -26,7 +26,7 @@ func encode(s string) string {
 	return b.String()
 }
 
-// hashData is what the samples call the text that is signed.
+// hashData returns the signed text; the samples use the same name.
 func hashData(params map[string]string) string {
 	var data []string
 	for _, key := range slices.Sorted(maps.Keys(params)) {
@@ -43,6 +43,6 @@ func (s *Simulator) hmac(data string) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-func (s *Simulator) verifies(data, hash string) bool {
+func (s *Simulator) verify(data, hash string) bool {
 	return hmac.Equal([]byte(s.hmac(data)), []byte(strings.ToLower(hash)))
 }

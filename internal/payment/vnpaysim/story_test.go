@@ -125,7 +125,7 @@ func TestRepeated(t *testing.T) {
 	}
 }
 
-// What is lost comes again five minutes later, until somebody has confirmed it.
+// A lost notice is sent again five minutes later, until it is confirmed.
 func TestLost(t *testing.T) {
 	h := newHouse(t)
 	h.faults(vnpaysim.Faults{Lose: 2})
@@ -174,7 +174,7 @@ func TestDown(t *testing.T) {
 	h.is(id, payment.Paid, 1)
 }
 
-// After ten tries VNPay gives up.
+// VNPay stops after ten attempts.
 func TestTries(t *testing.T) {
 	h := newHouse(t)
 	h.breakDown(true)
@@ -197,7 +197,7 @@ func TestCorrupted(t *testing.T) {
 		corrupt vnpaysim.Corruption
 		code    string
 	}{
-		{vnpaysim.Signature, vnpay.WrongSignature}, {vnpaysim.Tampered, vnpay.WrongSignature}, {vnpaysim.Twin, vnpay.WrongSignature},
+		{vnpaysim.Signature, vnpay.WrongSignature}, {vnpaysim.Tampered, vnpay.WrongSignature}, {vnpaysim.Duplicated, vnpay.WrongSignature},
 		{vnpaysim.OtherAmount, vnpay.WrongAmount}, {vnpaysim.OtherSite, vnpay.NotRecorded},
 		{vnpaysim.Extra, vnpay.Recorded}, {vnpaysim.UpperCase, vnpay.Recorded},
 	} {
@@ -287,7 +287,7 @@ func TestPage_refuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	a := h.attempt(id)
-	p := payment.Purchase{Attempt: a, Number: "B1", Ends: h.now().Add(time.Minute), ReturnTo: h.url}
+	p := payment.Purchase{Attempt: a, OrderNumber: "B1", ExpiresAt: h.now().Add(time.Minute), ReturnBaseURL: h.url}
 	again, err := h.m.Start(t.Context(), p)
 	if err != nil {
 		t.Fatal(err)

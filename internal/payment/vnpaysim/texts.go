@@ -1,6 +1,6 @@
 package vnpaysim
 
-// texts are the page's words. Those in capitals stand in place of the buttons.
+// texts are the page's texts. Keys in capitals are messages that replace the buttons.
 var texts = map[string]map[string]string{
 	"en": {
 		"name": "English", "title": "VNPay simulator", "notice": "Nothing is paid here: this is a simulator.",
@@ -11,8 +11,8 @@ var texts = map[string]map[string]string{
 		"CLOSED": "The guest has closed the window. You may close it as well.",
 		"LATER":  "The guest will pay when the time is over. You may close the window.",
 		"FAILED": "This payment has failed.", "PAID": "This is paid.",
-		"E01": "This order was sent here before, in other words.", "E03": "The address of this page is not in its form.",
-		"E15": "The time to pay is over.", "E70": "The signature does not hold.", "E72": "No such site.",
+		"E01": "This order was already sent with different data.", "E03": "The address of this page is not valid.",
+		"E15": "The time to pay is over.", "E70": "The signature is not valid.", "E72": "No such site.",
 	},
 	"vi": {
 		"name": "Tiếng Việt", "title": "VNPay mô phỏng", "notice": "Đây là trang mô phỏng, không có tiền nào được chuyển.",

@@ -4608,7 +4608,31 @@ export interface components {
             /** Format: date-time */
             since: string;
         };
-        VisitLanded: {
+        VisitInfo: {
+            bizDate: string;
+            branchId: string;
+            /** @description Open calls, longest waiting first. */
+            calls: components["schemas"]["VisitCall"][];
+            /** @enum {string|null} */
+            closeReason: "STAFF" | "IDLE" | "ROTATED" | null;
+            /** Format: date-time */
+            closedAt: string | null;
+            /**
+             * Format: int64
+             * @description Phones that have joined.
+             */
+            guests: number;
+            id: string;
+            /** Format: date-time */
+            lastSeenAt: string;
+            /** Format: date-time */
+            openedAt: string;
+            /** @enum {string} */
+            status: "OPEN" | "CLOSED";
+            tableId: string;
+            tableLabel: string;
+        };
+        VisitLanding: {
             branch: components["schemas"]["VisitBranch"];
             branchId: string;
             /** @description The secret of this phone; send it as X-Customer-Token. */
@@ -4625,7 +4649,7 @@ export interface components {
             qr: string;
         };
         VisitList: {
-            items: components["schemas"]["VisitSeated"][];
+            items: components["schemas"]["VisitInfo"][];
             /** Format: int64 */
             total: number;
         };
@@ -4647,12 +4671,12 @@ export interface components {
             openedAt: string;
             /**
              * Format: int64
-             * @description Without those that were cancelled.
+             * @description Cancelled ones excluded.
              */
             orders: number;
             /**
              * Format: int64
-             * @description What they still cost, in minor units.
+             * @description The amount to pay, in minor units.
              */
             unpaid: number;
         };
@@ -4666,47 +4690,23 @@ export interface components {
             reasonCode: "BUSY" | "STAFF" | "TECHNICAL" | "EVENT" | null;
             /**
              * Format: date-time
-             * @description null: nobody knows yet.
+             * @description null: not known yet.
              */
             until: string | null;
-        };
-        VisitSeated: {
-            bizDate: string;
-            branchId: string;
-            /** @description What it wants, those first that have waited longest. */
-            calls: components["schemas"]["VisitCall"][];
-            /** @enum {string|null} */
-            closeReason: "STAFF" | "IDLE" | "ROTATED" | null;
-            /** Format: date-time */
-            closedAt: string | null;
-            /**
-             * Format: int64
-             * @description Phones that have joined.
-             */
-            guests: number;
-            id: string;
-            /** Format: date-time */
-            lastSeenAt: string;
-            /** Format: date-time */
-            openedAt: string;
-            /** @enum {string} */
-            status: "OPEN" | "CLOSED";
-            tableId: string;
-            tableLabel: string;
         };
         VisitTable: {
             branchId: string;
             id: string;
-            /** @description false: its code lets nobody in. */
+            /** @description false: its code is refused. */
             isActive: boolean;
             label: string;
-            /** @description What the printed code says; likewise. */
+            /** @description The content of the printed code; likewise. */
             link?: string;
             /** @description For managers and above, and the service token. */
             qrToken?: string;
             /** Format: int64 */
             seats: number;
-            /** @description Who sits there now; null for nobody. */
+            /** @description The open visit; null for none. */
             visit: components["schemas"]["VisitParty"];
         };
         VisitTableList: {
@@ -7664,7 +7664,7 @@ export interface operations {
         parameters: {
             query: {
                 branchId: number;
-                /** @description With commas between; all that are in use where it is left out. */
+                /** @description Comma-separated; all tables in use if omitted. */
                 tableIds?: number[];
             };
             header?: never;
@@ -8088,7 +8088,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["VisitSeated"];
+                    "application/json": components["schemas"]["VisitInfo"];
                 };
             };
             /** @description Error */
@@ -8123,7 +8123,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["VisitSeated"];
+                    "application/json": components["schemas"]["VisitInfo"];
                 };
             };
             /** @description Error */
@@ -8154,7 +8154,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["VisitSeated"];
+                    "application/json": components["schemas"]["VisitInfo"];
                 };
             };
             /** @description Error */
@@ -8189,7 +8189,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["VisitSeated"];
+                    "application/json": components["schemas"]["VisitInfo"];
                 };
             };
             /** @description Error */
@@ -8871,7 +8871,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["VisitLanded"];
+                    "application/json": components["schemas"]["VisitLanding"];
                 };
             };
             /** @description Error */
@@ -8908,7 +8908,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["VisitLanded"];
+                    "application/json": components["schemas"]["VisitLanding"];
                 };
             };
             /** @description Error */

@@ -9,7 +9,7 @@ import (
 	"comanda/internal/payment"
 )
 
-// What LINE Pay calls some refunds.
+// LINE Pay's ids of some refunds.
 const (
 	firstRef  = "2026112100000000001"
 	secondRef = "2026112100000000003"
@@ -34,13 +34,13 @@ func byHand(amount int64) payment.Refund {
 	return payment.Refund{State: payment.RefundDone, Amount: amount}
 }
 
-// inPortal is one that was given back by hand and noted with what somebody has read in the portal.
+// inPortal is a refund made in the portal and recorded with the portal's reference.
 func inPortal(ref string, amount int64) payment.Refund {
 	return payment.Refund{State: payment.RefundDone, Amount: amount, PortalRef: ref}
 }
 
-// A refund of 60 beside others, by what LINE Pay lists: it is sent, found, or left to somebody who looks.
-func TestMerchant_Refund_looksFirst(t *testing.T) {
+// A refund of 60 beside others, by what LINE Pay lists: it is sent, found, or left to the staff.
+func TestMerchant_Refund_looks_up_first(t *testing.T) {
 	const none, done, refused, unknown = payment.RefundState(""), payment.RefundDone, payment.RefundRefused, payment.RefundUnknown
 	unheard := payment.Refund{State: payment.RefundUnknown, Amount: 60, Sent: true}
 	list := func(pairs ...string) []string { return pairs }
@@ -52,7 +52,7 @@ func TestMerchant_Refund_looksFirst(t *testing.T) {
 		sent   bool     // before
 		before []string // listed then
 		state  payment.RefundState
-		calls  int // two when it is sent
+		calls  int // two if it is sent
 	}{
 		{"first", nil, nil, false, nil, done, 2},
 		{"second", list(firstRef + " -60"), others(named(firstRef, 60)), false, list(firstRef), done, 2},
@@ -92,7 +92,7 @@ func TestMerchant_Refund_looksFirst(t *testing.T) {
 		l := says(map[string]string{
 			"payments": paymentsText("", listOf(c.list...)), "refund": `{"returnCode":"0000","info":{"refundTransactionId":` + thirdRef + `}}`,
 		})
-		r := payment.Repayment{ID: "r", Attempt: attempt(), Amount: 60, Others: c.others, Sent: c.sent, Before: c.before}
+		r := payment.RefundRequest{ID: "r", Attempt: attempt(), Amount: 60, OtherRefunds: c.others, Sent: c.sent, PriorRefunds: c.before}
 		got, err := merchantOf(t, l).Refund(t.Context(), r)
 		if got.State != c.state || (err == nil) != (c.state != none) || len(l.requests) != c.calls {
 			t.Errorf("%s: %+v, %v, %d calls", c.name, got, err, len(l.requests))
@@ -124,14 +124,14 @@ func TestMerchant_Prepare(t *testing.T) {
 		{"no such payment", `{"returnCode":"1150"}`, nil, "", nil, payment.RefundRefused, "1150"},
 	} {
 		l := says(map[string]string{"payments": c.text})
-		r := payment.Repayment{ID: "r", Attempt: attempt(), Amount: 60, Others: c.others, Code: c.code}
+		r := payment.RefundRequest{ID: "r", Attempt: attempt(), Amount: 60, OtherRefunds: c.others, Code: c.code}
 		before, out, err := merchantOf(t, l).Prepare(t.Context(), r)
 		if !slices.Equal(before, c.before) || out.State != c.state || out.Code != c.said || err != nil || len(l.requests) != 1 {
 			t.Errorf("%s: %v, %+v, %v, %d calls", c.name, before, out, err, len(l.requests))
 		}
 	}
 	for _, text := range []string{`{"returnCode":"1106"}`, `<html>`, paymentsText("", `{"refundAmount":-60}`)} {
-		_, out, err := merchantOf(t, says(map[string]string{"payments": text})).Prepare(t.Context(), payment.Repayment{Attempt: attempt(), Amount: 60})
+		_, out, err := merchantOf(t, says(map[string]string{"payments": text})).Prepare(t.Context(), payment.RefundRequest{Attempt: attempt(), Amount: 60})
 		if !errors.Is(err, payment.ErrGateway) || out.State != "" {
 			t.Errorf("%s: %+v, %v", text, out, err)
 		}
