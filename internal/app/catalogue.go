@@ -103,6 +103,6 @@ func (c ledgerCounts) Impact(ctx context.Context, at catalog.ItemRef, date strin
 	if h.Holds, h.Units, err = c.core.Stock.OpenHolds(ctx, scope, item); err != nil {
 		return h, err
 	}
-	h.Carts, err = c.core.Baskets.With(ctx, at.Branch, at.Dish)
+	h.Carts, err = c.core.Baskets.CountWithDish(ctx, at.Branch, at.Dish)
 	return h, err
 }

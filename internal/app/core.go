@@ -92,7 +92,7 @@ type Core struct {
 	Orders   *ordering.Service
 	Kitchen  *ordering.Boards
 	Limits   *limit.Limiter // nil when they are lifted
-	Carts    *cart.Carts
+	Carts    *cart.Service
 	Baskets  *cartsql.Store
 	Metrics  *metrics
 	Live     *live.Hub
@@ -119,7 +119,7 @@ func NewCore(c Config, db *sqldb.DB, redis *redisdb.DB, log *slog.Logger, reg pr
 	k.wireVisits(reg)
 	k.wireStock(reg)
 	k.Baskets = cartsql.New(k.DB, k.DB.Now)
-	k.Carts = &cart.Carts{Store: k.Baskets, Boards: k.Boards}
+	k.Carts = &cart.Service{Store: k.Baskets, LiveMenus: k.Boards}
 	k.wireOrders(reg)
 	k.wireLive(reg)
 	return k

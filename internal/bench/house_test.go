@@ -118,7 +118,7 @@ func (h *house) server(t *testing.T, limits ordering.Limits) *httpapi.Server {
 
 	boards, carts := catalog.NewLiveMenus(h.menus, h, h.db.Now), cartsql.New(h.db, h.db.Now)
 	t.Cleanup(carts.Stop)
-	baskets := &cart.Carts{Store: carts, Boards: boards}
+	baskets := &cart.Service{Store: carts, LiveMenus: boards}
 	till := h.till(t)
 	orders := &ordering.Service{
 		Config: config, Ledger: ledger, Gate: h.keeper, Reader: reader, Catalog: h.menus, Carts: baskets, Now: h.db.Now,

@@ -7,25 +7,25 @@ import (
 	"comanda/internal/fault"
 )
 
-// Limits of a cart. They are those of an order, so that what fits here can be ordered.
+// The limits of a cart. They equal those of an order, so that every cart can be ordered.
 const (
 	MaxLines    = 50
-	MaxQuantity = 20  // of one dish
-	MaxUnits    = 100 // of all dishes together
+	MaxQuantity = 20  // per dish
+	MaxUnits    = 100 // of all dishes
 )
 
-// Cart is what a member means to order. The zero ID is a cart that is not there, which is an empty one.
+// Cart is a member's cart. With ID 0 it does not exist and is empty.
 type Cart struct {
 	ID        int64
 	UserID    int64
-	BranchID  int64 // whose menu it is priced by; 0 for the house's first
-	Version   int64 // rises with every change of a member's, also of a line; an import raises that of lines alone
+	BranchID  int64 // the branch whose menu prices it; 0 for the first branch
+	Version   int64 // increases with every change by a member, also of a line; an import only increases that of lines
 	UpdatedAt time.Time
-	Lines     []Line // in the order in which they were added
+	Lines     []Line // in the order of adding
 }
 
-// Same tells whether a cart, which was locked, is what somebody saw of it before, line by line.
-func (c Cart) Same(seen Cart) bool {
+// Equal reports whether a locked cart equals the version that was read before, line by line.
+func (c Cart) Equal(seen Cart) bool {
 	if c.ID != seen.ID || c.Version != seen.Version || len(c.Lines) != len(seen.Lines) {
 		return false
 	}
@@ -37,28 +37,28 @@ type Line struct {
 	ID       int64
 	DishID   int64
 	Quantity int64
-	Price    int64 // what the dish cost when it was last put in, in minor units
+	Price    int64 // the dish's price when it was last added, in minor units
 	Version  int64
 }
 
-// Change is one thing to be done to a member's cart: exactly one of its parts is set.
+// Change is one change to a member's cart. Exactly one of its fields after UserID is set.
 type Change struct {
 	UserID int64
 	Add    *Add
 	Set    *Set
-	Remove int64 // id of a line
+	Remove int64 // line id
 	Empty  bool
 }
 
-// Add puts a dish into the cart. One that is there already gets so many more.
+// Add adds a dish. It increases the quantity of a dish that is in the cart.
 type Add struct {
 	DishID   int64
 	Quantity int64
-	Price    int64 // as shown now
-	BranchID int64 // 0 leaves the cart with the branch that it has
+	Price    int64 // the current price
+	BranchID int64 // 0 keeps the cart's branch
 }
 
-// Set changes how many of a dish there are.
+// Set sets the quantity of a line.
 type Set struct {
 	Line     int64
 	Quantity int64
@@ -66,18 +66,18 @@ type Set struct {
 
 // The faults of carts.
 var (
-	ErrLine     = fault.New(fault.NotFound, "cart_item_not_found", "There is no such dish in the cart.")
-	ErrFull     = fault.Newf(fault.Conflict, "cart_full", "A cart has at most %d dishes.", MaxLines)
-	ErrUnits    = fault.Newf(fault.Conflict, "cart_full", "A cart has at most %d units in all.", MaxUnits)
-	ErrQuantity = fault.Newf(fault.Invalid, "invalid", "The quantity of a dish is 1 to %d.", MaxQuantity)
-	ErrDish     = fault.New(fault.NotFound, "dish_not_found", "There is no such dish on this menu.")
+	ErrLine     = fault.New(fault.NotFound, "cart_item_not_found", "This dish is not in the cart.")
+	ErrFull     = fault.Newf(fault.Conflict, "cart_full", "A cart can have at most %d dishes.", MaxLines)
+	ErrUnits    = fault.Newf(fault.Conflict, "cart_full", "A cart can have at most %d units in total.", MaxUnits)
+	ErrQuantity = fault.Newf(fault.Invalid, "invalid", "The quantity of a dish must be from 1 to %d.", MaxQuantity)
+	ErrDish     = fault.New(fault.NotFound, "dish_not_found", "This dish is not on the menu.")
 	ErrEmpty    = fault.New(fault.Conflict, "cart_empty", "The cart is empty.")
-	ErrChanged  = fault.New(fault.Conflict, "cart_changed", "The cart was changed meanwhile; look at it again.")
+	ErrChanged  = fault.New(fault.Conflict, "cart_changed", "Your cart has changed. Please check it again.")
 )
 
-// ErrRetry says that nothing has changed, because others were about the same cart each time.
+// ErrRetry refuses a change after several conflicts with other changes to the same cart. Nothing has changed.
 var ErrRetry = &fault.Error{
-	Kind: fault.Unavailable, Code: "try_again", Detail: "That could not be done just now; send it again.",
+	Kind: fault.Unavailable, Code: "try_again", Detail: "That did not work. Please try again.",
 	RetryAfter: time.Second,
 }
 

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestCart_Same(t *testing.T) {
+func TestCart_Equal(t *testing.T) {
 	seen := Cart{ID: 4, UserID: 7, Version: 3, Lines: []Line{
 		{ID: 8, DishID: 101, Quantity: 2, Price: 1000, Version: 1}, {ID: 9, DishID: 102, Quantity: 1, Price: 500, Version: 2},
 	}}
@@ -28,7 +28,7 @@ func TestCart_Same(t *testing.T) {
 			now := seen
 			now.Lines = slices.Clone(seen.Lines)
 			c.change(&now)
-			if now.Same(seen) != c.same {
+			if now.Equal(seen) != c.same {
 				t.Errorf("the same: %t", !c.same)
 			}
 		})

@@ -5,31 +5,30 @@ import (
 	"time"
 )
 
-// Draft is a cart under its lock, with what a batch of changes does to it. It does no I/O.
+// Draft applies a batch of changes to a locked cart in memory. It does no I/O.
 type Draft struct {
 	Cart
-	Was     Cart    // as it was loaded
-	Removed []Line  // lines to be deleted
-	touched []int64 // dishes of lines that have changed
+	Loaded        Cart    // the cart before the batch
+	Removed       []Line  // lines to delete
+	changedDishes []int64 // dish ids of changed lines
 }
 
-// NewDraft begins with a cart as it is.
+// NewDraft returns a draft of a cart.
 func NewDraft(c Cart) *Draft {
-	d := &Draft{Cart: c, Was: c}
+	d := &Draft{Cart: c, Loaded: c}
 	d.Lines = slices.Clone(c.Lines)
 	return d
 }
 
-// Dirty tells whether anything has changed.
-func (d *Draft) Dirty() bool { return d.Version != d.Was.Version }
+// Changed reports whether the cart differs from the loaded one.
+func (d *Draft) Changed() bool { return d.Version != d.Loaded.Version }
 
-// Touched gives the lines that are new or changed, in the order of the cart.
-func (d *Draft) Touched() []Line {
-	return slices.DeleteFunc(slices.Clone(d.Lines), func(l Line) bool { return !slices.Contains(d.touched, l.DishID) })
+// ChangedLines returns the new and changed lines in the order of the cart.
+func (d *Draft) ChangedLines() []Line {
+	return slices.DeleteFunc(slices.Clone(d.Lines), func(l Line) bool { return !slices.Contains(d.changedDishes, l.DishID) })
 }
 
-// Apply makes one change. It gives the dish that it was about, and the fault of a change that cannot be made, which
-// leaves the cart as it is.
+// Apply applies one change and returns the id of its dish. A change that fails leaves the cart as it is.
 func (d *Draft) Apply(c Change, now time.Time) (dish int64, err error) {
 	switch {
 	case c.Add != nil:
@@ -39,12 +38,12 @@ func (d *Draft) Apply(c Change, now time.Time) (dish int64, err error) {
 		if i < 0 {
 			return 0, ErrLine
 		}
-		if err := d.fits(c.Set.Quantity, d.Lines[i].Quantity); err != nil {
+		if err := d.checkTotal(c.Set.Quantity, d.Lines[i].Quantity); err != nil {
 			return 0, err
 		}
 		if d.Lines[i].Quantity != c.Set.Quantity {
 			d.Lines[i].Quantity = c.Set.Quantity
-			d.touch(i, now)
+			d.touchLine(i, now)
 		}
 		return d.Lines[i].DishID, nil
 	case c.Remove != 0:
@@ -71,7 +70,7 @@ func (d *Draft) add(a Add, now time.Time) error {
 		return err
 	}
 	quantity := had + a.Quantity
-	if err := d.fits(quantity, had); err != nil {
+	if err := d.checkTotal(quantity, had); err != nil {
 		return err
 	}
 	switch {
@@ -86,12 +85,13 @@ func (d *Draft) add(a Add, now time.Time) error {
 	if a.BranchID != 0 {
 		d.BranchID = a.BranchID
 	}
-	d.touch(i, now)
+	d.touchLine(i, now)
 	return nil
 }
 
-// fits checks a dish's new quantity, alone and with the others. A cart that holds too much already may become smaller.
-func (d *Draft) fits(quantity, had int64) error {
+// checkTotal checks the new quantity of a dish, alone and with the other dishes. A cart above the limit, from before a
+// change of limits, may shrink.
+func (d *Draft) checkTotal(quantity, had int64) error {
 	if err := checkQuantity(quantity); err != nil {
 		return err
 	}
@@ -105,32 +105,32 @@ func (d *Draft) fits(quantity, had int64) error {
 	return nil
 }
 
-// find gives the place of a line by its id; -1 when there is none. Lines that this batch has added have no id yet.
+// find returns the index of a line by its id, or -1. Lines that this batch has added have no id yet.
 func (d *Draft) find(line int64) int {
 	return slices.IndexFunc(d.Lines, func(l Line) bool { return l.ID == line && line != 0 })
 }
 
-func (d *Draft) touch(i int, now time.Time) {
+func (d *Draft) touchLine(i int, now time.Time) {
 	l := &d.Lines[i]
-	if !slices.Contains(d.touched, l.DishID) { // one version for one transaction
-		d.touched = append(d.touched, l.DishID)
+	if !slices.Contains(d.changedDishes, l.DishID) { // one version per transaction
+		d.changedDishes = append(d.changedDishes, l.DishID)
 		l.Version++
 	}
-	d.changed(now)
+	d.bumpVersion(now)
 }
 
 func (d *Draft) remove(i int, now time.Time) {
 	if d.Lines[i].ID != 0 {
 		d.Removed = append(d.Removed, d.Lines[i])
 	}
-	d.touched = slices.DeleteFunc(d.touched, func(dish int64) bool { return dish == d.Lines[i].DishID })
+	d.changedDishes = slices.DeleteFunc(d.changedDishes, func(dish int64) bool { return dish == d.Lines[i].DishID })
 	d.Lines = slices.Delete(d.Lines, i, i+1)
-	d.changed(now)
+	d.bumpVersion(now)
 }
 
-// Begin has a cart that was just made written, whatever else happens to it.
-func (d *Draft) Begin(now time.Time) { d.changed(now) }
+// MarkCreated marks a cart that was just inserted as changed, so that it is written whatever its changes do.
+func (d *Draft) MarkCreated(now time.Time) { d.bumpVersion(now) }
 
-func (d *Draft) changed(now time.Time) {
-	d.Version, d.UpdatedAt = d.Was.Version+1, now
+func (d *Draft) bumpVersion(now time.Time) {
+	d.Version, d.UpdatedAt = d.Loaded.Version+1, now
 }

@@ -32,7 +32,7 @@ func TestDraft_Apply(t *testing.T) {
 	for name, c := range map[string]struct {
 		change  Change
 		dish    int64
-		want    func(*Cart) // what becomes of basket
+		want    func(*Cart) // the change to basket
 		removed []int64
 	}{
 		"another dish": {add(6, 3, 500, 0), 6, func(c *Cart) {
@@ -60,14 +60,14 @@ func TestDraft_Apply(t *testing.T) {
 				c.want(&want)
 				want.Version, want.UpdatedAt = 10, noon
 			}
-			if diff := cmp.Diff(want, d.Cart); diff != "" || d.Dirty() != (c.want != nil) {
-				t.Errorf("dirty %t: %s", d.Dirty(), diff)
+			if diff := cmp.Diff(want, d.Cart); diff != "" || d.Changed() != (c.want != nil) {
+				t.Errorf("dirty %t: %s", d.Changed(), diff)
 			}
 			if diff := cmp.Diff(c.removed, ids(d.Removed)); diff != "" {
 				t.Error(diff)
 			}
-			if diff := cmp.Diff(basket(), d.Was); diff != "" {
-				t.Errorf("what was loaded has changed: %s", diff)
+			if diff := cmp.Diff(basket(), d.Loaded); diff != "" {
+				t.Errorf("the loaded cart was modified: %s", diff)
 			}
 		})
 	}
@@ -80,7 +80,7 @@ func ids(lines []Line) (all []int64) {
 	return all
 }
 
-// A change that cannot be made leaves the cart as it is.
+// A refused change leaves the cart as it is.
 func TestDraft_Apply_refuses(t *testing.T) {
 	full := basket()
 	full.Lines = nil
@@ -113,14 +113,14 @@ func TestDraft_Apply_refuses(t *testing.T) {
 			if _, err := d.Apply(c.change, noon); !errors.Is(err, c.want) {
 				t.Errorf("%v, want %v", err, c.want)
 			}
-			if diff := cmp.Diff(c.cart, d.Cart); diff != "" || d.Dirty() || len(d.Touched()) != 0 {
+			if diff := cmp.Diff(c.cart, d.Cart); diff != "" || d.Changed() || len(d.ChangedLines()) != 0 {
 				t.Errorf("a refused change was made: %s", diff)
 			}
 		})
 	}
 	d := NewDraft(full)
 	if _, err := d.Apply(add(50, 1, 1000, 0), noon); err != nil || d.Lines[49].Quantity != 2 {
-		t.Errorf("a full cart takes more of what it has: %v", err)
+		t.Errorf("a full cart refused more of a dish that it has: %v", err)
 	}
 	d = NewDraft(heavy)
 	if _, err := d.Apply(add(10, 2, 1000, 0), noon); err != nil {
@@ -156,7 +156,7 @@ func TestDraft_batches(t *testing.T) {
 			}
 			dishes[l.DishID], units = true, units+l.Quantity
 			was := slices.IndexFunc(c.Lines, func(o Line) bool { return o.ID == l.ID })
-			touched := slices.ContainsFunc(d.Touched(), func(o Line) bool { return o.DishID == l.DishID })
+			touched := slices.ContainsFunc(d.ChangedLines(), func(o Line) bool { return o.DishID == l.DishID })
 			switch {
 			case was < 0 && (l.ID != 0 || l.Version != 1 || !touched):
 				t.Fatalf("new: %+v, to be written: %t", l, touched)
@@ -171,7 +171,7 @@ func TestDraft_batches(t *testing.T) {
 				t.Fatalf("%+v is to be deleted", l)
 			}
 		}
-		if units > MaxUnits || len(d.Lines) > MaxLines || d.Version != c.Version+one(d.Dirty()) {
+		if units > MaxUnits || len(d.Lines) > MaxLines || d.Version != c.Version+one(d.Changed()) {
 			t.Fatalf("%d units, %d lines, version %d", units, len(d.Lines), d.Version)
 		}
 	})

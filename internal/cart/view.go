@@ -7,37 +7,37 @@ import (
 	"comanda/internal/money"
 )
 
-// View is a cart as it is worth today.
+// View is a cart priced by the current menu.
 type View struct {
 	Cart
 	Branch        catalog.Branch
 	MenuVersionID int64
 	Items         []Item
-	Total         int64 // of what can be ordered
+	Total         int64 // of the available items
 	Currency      money.Currency
 }
 
-// Item is a line as it is worth today.
+// Item is a line priced by the current menu.
 type Item struct {
 	Line
-	ItemID    int64 // on the menu; 0 when the dish is not on it
+	ItemID    int64 // menu item id; 0 if the dish is not on the menu
 	Names     catalog.Texts
 	ImageURL  string
-	Price     int64 // today; what was shown before is Line.Price
+	Price     int64 // the current price; Line.Price is the earlier one
 	Total     int64
-	Left      int64 // how many can still be ordered today
-	Limited   bool  // whether Left says anything
-	Available bool  // it is on the menu and can be ordered
+	Left      int64 // units that can still be ordered today
+	Limited   bool  // false: nothing limits it, and Left has no meaning
+	Available bool  // on the menu and active
 }
 
-// PriceChanged tells whether the dish costs something else than when it was last put in.
+// PriceChanged reports whether the price differs from when the dish was last added.
 func (i Item) PriceChanged() bool { return i.ItemID != 0 && i.Price != i.Line.Price }
 
-// SoldOut tells whether less is left than the cart wants.
+// SoldOut reports whether less is left than the cart has.
 func (i Item) SoldOut() bool { return i.Limited && i.Left < i.Quantity }
 
-// priced puts a cart beside a branch's board. Dishes that the menu does not have stay, without a price.
-func priced(c Cart, b *catalog.LiveMenu, names map[int64]catalog.Texts) View {
+// newView prices a cart by a live menu. Dishes that are not on the menu stay, without a price.
+func newView(c Cart, b *catalog.LiveMenu, names map[int64]catalog.Texts) View {
 	v := View{
 		Cart: c, Branch: b.Branch, MenuVersionID: b.VersionID, Currency: b.Branch.Currency, Items: make([]Item, len(c.Lines)),
 	}
@@ -46,7 +46,7 @@ func priced(c Cart, b *catalog.LiveMenu, names map[int64]catalog.Texts) View {
 		if on, ok := b.OfDish(l.DishID); ok {
 			it.ItemID, it.Names, it.ImageURL, it.Price, it.Available = on.ID, on.Names, on.ImageURL, on.Price, on.Active
 			it.Left, it.Limited = b.Left(on.ID)
-			it.Total = on.Price * l.Quantity // a price is far below what 20 of them could overflow
+			it.Total = on.Price * l.Quantity // cannot overflow: prices are at most catalog.MaxPrice and quantities MaxQuantity
 		}
 		if it.Available {
 			v.Total += it.Total
@@ -56,23 +56,23 @@ func priced(c Cart, b *catalog.LiveMenu, names map[int64]catalog.Texts) View {
 	return v
 }
 
-// look prices a cart.
-func (s *Carts) look(ctx context.Context, c Cart, branch int64) (View, error) {
-	board, err := s.board(ctx, c, branch)
+// view prices a cart by the menu of a branch; 0 is the cart's own.
+func (s *Service) view(ctx context.Context, c Cart, branch int64) (View, error) {
+	menu, err := s.menu(ctx, c, branch)
 	if err != nil {
 		return View{}, err
 	}
-	var vanished []int64
+	var missing []int64
 	for _, l := range c.Lines {
-		if _, ok := board.OfDish(l.DishID); !ok {
-			vanished = append(vanished, l.DishID)
+		if _, ok := menu.OfDish(l.DishID); !ok {
+			missing = append(missing, l.DishID)
 		}
 	}
 	var names map[int64]catalog.Texts
-	if len(vanished) > 0 {
-		if names, err = s.Store.DishNames(ctx, vanished); err != nil {
+	if len(missing) > 0 {
+		if names, err = s.Store.DishNames(ctx, missing); err != nil {
 			return View{}, err
 		}
 	}
-	return priced(c, board, names), nil
+	return newView(c, menu, names), nil
 }

@@ -52,7 +52,7 @@ func TestPriced(t *testing.T) {
 		"of no name at all":   {Line{DishID: 8, Quantity: 2, Price: 900}, Item{}, 0, false, false, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			v := priced(Cart{ID: 3, Lines: []Line{c.line}}, b, names)
+			v := newView(Cart{ID: 3, Lines: []Line{c.line}}, b, names)
 			c.want.Line = c.line
 			got := v.Items[0]
 			if diff := cmp.Diff(c.want, got, cmpopts.IgnoreFields(Item{}, "Names")); diff != "" {
@@ -103,8 +103,8 @@ func (o only) Get(_ context.Context, branch int64) (*catalog.LiveMenu, error) {
 	return o.LiveMenu, nil
 }
 
-// What is not on the branch's menu does not get into a cart, and nobody is asked to keep it.
-func TestCarts_Add(t *testing.T) {
+// A dish that is not on the branch's menu is refused without a call of the store.
+func TestService_Add(t *testing.T) {
 	for name, c := range map[string]struct {
 		first                  int64
 		dish, quantity, branch int64
@@ -122,7 +122,7 @@ func TestCarts_Add(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := &house{branch: c.first}
-			s := &Carts{Store: h, Boards: only{board(t)}}
+			s := &Service{Store: h, LiveMenus: only{board(t)}}
 			v, it, err := s.Add(t.Context(), identity.Actor{UserID: 7}, c.dish, c.quantity, c.branch)
 			if !errors.Is(err, c.want) {
 				t.Fatalf("%v, want %v", err, c.want)
@@ -144,9 +144,9 @@ func TestCarts_Add(t *testing.T) {
 }
 
 // A cart keeps the branch that it has: dishes are added by its menu, whichever branch is the first.
-func TestCarts_keeps_its_branch(t *testing.T) {
+func TestService_keeps_its_branch(t *testing.T) {
 	h := &house{cart: Cart{ID: 3, UserID: 7, BranchID: 2, Version: 1}, branch: 1}
-	s := &Carts{Store: h, Boards: only{board(t)}}
+	s := &Service{Store: h, LiveMenus: only{board(t)}}
 	who := identity.Actor{UserID: 7}
 	if _, _, err := s.Add(t.Context(), who, 4, 1, 0); !errors.Is(err, catalog.ErrBranch) {
 		t.Error(err)
@@ -159,9 +159,9 @@ func TestCarts_keeps_its_branch(t *testing.T) {
 	}
 }
 
-func TestCarts_store_out_of_reach(t *testing.T) {
+func TestService_store_out_of_reach(t *testing.T) {
 	h := &house{err: fault.New(fault.Unavailable, "down", "Down.")}
-	s := &Carts{Store: h, Boards: only{board(t)}}
+	s := &Service{Store: h, LiveMenus: only{board(t)}}
 	who := identity.Actor{UserID: 7}
 	_, get := s.Get(t.Context(), who, 0)
 	_, _, added := s.Add(t.Context(), who, 4, 1, 0)

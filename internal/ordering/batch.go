@@ -227,7 +227,7 @@ func (p *Place) at(now time.Time) *Place {
 // same tells whether a cart is still as it was when the order was made from it.
 func (b *Batch) same(c cart.Cart) bool {
 	now, ok := b.Carts[c.UserID]
-	return ok && now.Same(c)
+	return ok && now.Equal(c)
 }
 
 // payer is who must not leave too much unpaid.

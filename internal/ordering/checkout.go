@@ -14,12 +14,12 @@ import (
 	"comanda/internal/text"
 )
 
-// Carts gives a member's cart as it is worth today; branch 0 leaves the choice to the cart.
+// Carts returns members' carts priced by the current menu; cart.Service implements it.
 type Carts interface {
 	Get(ctx context.Context, who identity.Actor, branch int64) (cart.View, error)
-	// Recall is Get with a cart that may have changed since it was seen; false when none was.
-	Recall(ctx context.Context, who identity.Actor, branch int64) (cart.View, bool)
-	Forget(who identity.Actor)
+	// GetCached is Get with a cached cart, which may be outdated; false if there is none.
+	GetCached(ctx context.Context, who identity.Actor, branch int64) (cart.View, bool)
+	Evict(who identity.Actor)
 }
 
 // Checkout is what a member asks for when the cart is to become an order.
@@ -117,7 +117,7 @@ func (s *Service) CheckOut(ctx context.Context, who identity.Actor, c Checkout) 
 		return s.checkOut(ctx, who, c)
 	})
 	if err == nil {
-		s.Carts.Forget(who)
+		s.Carts.Evict(who)
 	}
 	if shared {
 		receipt.New = false
@@ -143,7 +143,7 @@ func (s *Service) formed(c Checkout) (Checkout, error) {
 // checkOut goes by the cart as this process remembers it, which spares a question. The ledger takes it only if it is
 // still so, and a refusal counts only when it is: whoever is refused is refused for what is in the cart.
 func (s *Service) checkOut(ctx context.Context, who identity.Actor, c Checkout) (Receipt, error) {
-	seen, remembered := s.Carts.Recall(ctx, who, c.Branch)
+	seen, remembered := s.Carts.GetCached(ctx, who, c.Branch)
 	var receipt Receipt
 	var refusal error
 	if remembered {
@@ -156,7 +156,7 @@ func (s *Service) checkOut(ctx context.Context, who identity.Actor, c Checkout) 
 	switch {
 	case err != nil:
 		return s.earlier(ctx, TxnKey{User: c.UserID, ClientTxnID: c.key()}, c.digest(), err)
-	case remembered && v.Same(seen.Cart):
+	case remembered && v.Equal(seen.Cart):
 		return receipt, refusal
 	}
 	return s.orderFrom(ctx, v, c)

@@ -32,11 +32,11 @@ import (
 type shop struct {
 	*ordering.Service
 
-	house *carttest.House
+	house *carttest.Fixture
 	gate  *gate
 }
 
-func newShop(t testing.TB, h *carttest.House) *shop {
+func newShop(t testing.TB, h *carttest.Fixture) *shop {
 	t.Helper()
 	g := &gate{try: admit}
 	l := orderingsql.NewLedger(h.DB, g, h.Clock.Now)
@@ -51,7 +51,7 @@ func newShop(t testing.TB, h *carttest.House) *shop {
 // beside is another process on the same stores.
 func (s *shop) beside(t testing.TB) *shop {
 	t.Helper()
-	return newShop(t, carttest.Beside(t, s.house.Restaurant, s.house.Clock))
+	return newShop(t, carttest.OpenProcess(t, s.house.Restaurant, s.house.Clock))
 }
 
 // eachShop runs a test on each engine.
@@ -87,7 +87,7 @@ func checkout(key string) ordering.Checkout {
 func TestService_CheckOut(t *testing.T) {
 	eachShop(t, func(t *testing.T, s *shop) {
 		who := s.house.Member(t, 7)
-		s.house.Puts(t, who, 2, 101, 102)
+		s.house.AddDishes(t, who, 2, 101, 102)
 		total := int64(4 * orderingtest.Price)
 		c := checkout("a")
 		c.ExpectedTotal, c.Receiver.Phone = &total, " 0912-345-678"
@@ -155,11 +155,11 @@ func TestService_CheckOut_refuses(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			eachShop(t, func(t *testing.T, s *shop) {
 				who := s.house.Member(t, 7)
-				s.house.Puts(t, who, 2, 101, 102)
+				s.house.AddDishes(t, who, 2, 101, 102)
 				if c.before != nil {
 					c.before(t, s)
 				}
-				was, rows := s.house.Look(t, who).Cart, s.house.Rows(t)
+				was, rows := s.house.Get(t, who).Cart, s.house.Rows(t)
 				in := checkout("a")
 				if c.change != nil {
 					c.change(&in)
@@ -174,7 +174,7 @@ func TestService_CheckOut_refuses(t *testing.T) {
 						t.Errorf("%s: %s", field, diff)
 					}
 				}
-				if diff := cmp.Diff(was, s.house.Look(t, who).Cart); diff != "" || s.house.Rows(t) != rows {
+				if diff := cmp.Diff(was, s.house.Get(t, who).Cart); diff != "" || s.house.Rows(t) != rows {
 					t.Errorf("%+v after %+v: %s", s.house.Rows(t), rows, diff)
 				}
 				s.drift(t)
@@ -189,7 +189,7 @@ func TestService_CheckOut_empty(t *testing.T) {
 		if _, err := s.CheckOut(t.Context(), who, checkout("a")); !errors.Is(err, cart.ErrEmpty) {
 			t.Errorf("no cart: %v", err)
 		}
-		s.house.Puts(t, who, 1, 101)
+		s.house.AddDishes(t, who, 1, 101)
 		if _, err := s.house.Carts.Empty(t.Context(), who); err != nil {
 			t.Fatal(err)
 		}
@@ -221,9 +221,9 @@ func TestService_CheckOut_remembered(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			eachShop(t, func(t *testing.T, s *shop) {
 				other, who := s.beside(t), s.house.Member(t, 7)
-				s.house.Puts(t, who, c.here, 101)
+				s.house.AddDishes(t, who, c.here, 101)
 				if c.there > 0 {
-					other.house.Puts(t, who, c.there, 101)
+					other.house.AddDishes(t, who, c.there, 101)
 				}
 				if c.after != nil {
 					c.after(t, other, who)
@@ -251,7 +251,7 @@ func takeAway(t *testing.T, n int64) func(*testing.T, *shop, identity.Actor) {
 	t.Helper()
 	return func(t *testing.T, other *shop, who identity.Actor) {
 		t.Helper()
-		line := other.house.Look(t, who).Items[0]
+		line := other.house.Get(t, who).Items[0]
 		var err error
 		if n == 0 {
 			_, err = other.house.Carts.Empty(t.Context(), who)
@@ -268,10 +268,10 @@ func takeAway(t *testing.T, n int64) func(*testing.T, *shop, identity.Actor) {
 func importLine(n int64) func(*testing.T, *shop, identity.Actor) {
 	return func(t *testing.T, other *shop, who identity.Actor) {
 		t.Helper()
-		was := other.house.Look(t, who)
+		was := other.house.Get(t, who)
 		house := documenttest.Writer{DB: other.house.DB}
 		documenttest.Must(t, house.PutDetail(t.Context(), was.Items[0].ID, was.ID, was.Items[0].DishID, n))
-		if now := other.house.Look(t, who); now.Version != was.Version || now.Items[0].Quantity != n {
+		if now := other.house.Get(t, who); now.Version != was.Version || now.Items[0].Quantity != n {
 			t.Fatalf("imported %+v over %+v", now.Cart, was.Cart)
 		}
 	}
@@ -285,7 +285,7 @@ func orderAndPut(n int64) func(*testing.T, *shop, identity.Actor) {
 			t.Fatal(err)
 		}
 		if n > 0 {
-			other.house.Puts(t, who, n, 101)
+			other.house.AddDishes(t, who, n, 101)
 		}
 	}
 }
@@ -303,7 +303,7 @@ func TestService_CheckOut_branch(t *testing.T) {
 			}
 			return got.Order.Scope.Branch
 		}
-		s.house.Puts(t, who, 1, 101)
+		s.house.AddDishes(t, who, 1, 101)
 		if b := of(who, checkout("first")); b != 1 {
 			t.Errorf("by default branch %d", b)
 		}
@@ -314,7 +314,7 @@ func TestService_CheckOut_branch(t *testing.T) {
 			t.Errorf("a cart of branch 2 is ordered from branch %d", b)
 		}
 		s.house.SetOpen(t, 1, false)
-		s.house.Puts(t, other, 1, 201)
+		s.house.AddDishes(t, other, 1, 201)
 		if b := of(other, checkout("open")); b != 2 {
 			t.Errorf("while the first is closed, branch %d", b)
 		}
@@ -337,7 +337,7 @@ func TestService_CheckOut_branch(t *testing.T) {
 func TestService_CheckOut_again(t *testing.T) {
 	eachShop(t, func(t *testing.T, s *shop) {
 		who, other := s.house.Member(t, 7), s.house.Member(t, 8)
-		s.house.Puts(t, who, 2, 101)
+		s.house.AddDishes(t, who, 2, 101)
 		first, err := s.CheckOut(t.Context(), who, checkout("a"))
 		if err != nil || !first.New {
 			t.Fatal(err)
@@ -360,7 +360,7 @@ func TestService_CheckOut_again(t *testing.T) {
 			}
 		}
 		again("the cart is gone")
-		filled := s.house.Puts(t, who, 1, 101)
+		filled := s.house.AddDishes(t, who, 1, 101)
 		again("the cart is full again")
 		s.gate.try = func(stock.Hold) stock.AdmissionResult { return stock.AdmissionResult{Status: stock.Refused} }
 		again("sold out")
@@ -368,7 +368,7 @@ func TestService_CheckOut_again(t *testing.T) {
 		again("the dish has left the menu")
 		s.house.SetOpen(t, 1, false)
 		again("closed")
-		if diff := cmp.Diff(filled.Cart, s.house.Look(t, who).Cart); diff != "" {
+		if diff := cmp.Diff(filled.Cart, s.house.Get(t, who).Cart); diff != "" {
 			t.Errorf("a repetition has changed the next cart: %s", diff)
 		}
 		s.gate.try = admit
@@ -387,8 +387,8 @@ func TestService_CheckOut_at_once(t *testing.T) {
 	eachShop(t, func(t *testing.T, s *shop) {
 		shops := []*shop{s, s.beside(t)}
 		same, others := s.house.Member(t, 7), s.house.Member(t, 8)
-		s.house.Puts(t, same, 1, 101)
-		s.house.Puts(t, others, 1, 101)
+		s.house.AddDishes(t, same, 1, 101)
+		s.house.AddDishes(t, others, 1, 101)
 		var made, won atomic.Int64
 		var ids sync.Map
 		var wg sync.WaitGroup
@@ -429,15 +429,15 @@ func TestService_CheckOut_at_once(t *testing.T) {
 func TestService_CheckOut_changed_meanwhile(t *testing.T) {
 	eachShop(t, func(t *testing.T, s *shop) {
 		who := s.house.Member(t, 7)
-		s.house.Puts(t, who, 1, 101)
+		s.house.AddDishes(t, who, 1, 101)
 		s.gate.try = func(h stock.Hold) stock.AdmissionResult {
-			s.house.Puts(t, who, 1, 102) // as from another phone
+			s.house.AddDishes(t, who, 1, 102) // as from another phone
 			return admit(h)
 		}
 		if _, err := s.CheckOut(t.Context(), who, checkout("a")); !errors.Is(err, cart.ErrChanged) {
 			t.Errorf("%v", err)
 		}
-		if v := s.house.Look(t, who); len(v.Items) != 2 || len(s.gate.abandoned) != 2 {
+		if v := s.house.Get(t, who); len(v.Items) != 2 || len(s.gate.abandoned) != 2 {
 			t.Errorf("%d dishes in the cart, leases given back: %v", len(v.Items), s.gate.abandoned)
 		}
 		s.gate.try = admit
@@ -463,13 +463,13 @@ func TestService_CheckOut_fails_half_way(t *testing.T) {
 			}
 		}
 		who := s.house.Member(t, 7)
-		was := s.house.Puts(t, who, 2, 101)
+		was := s.house.AddDishes(t, who, 2, 101)
 		run("spoke")
 		run("put") // now the cart cannot be deleted, which is the transaction's last act
 		if _, err := s.CheckOut(t.Context(), who, checkout("a")); err == nil {
 			t.Fatal("the cart was deleted after all")
 		}
-		if diff := cmp.Diff(was.Cart, s.house.Look(t, who).Cart); diff != "" {
+		if diff := cmp.Diff(was.Cart, s.house.Get(t, who).Cart); diff != "" {
 			t.Error(diff)
 		}
 		if rows := s.house.Rows(t); rows != (carttest.Rows{Carts: 1, Lines: 1}) {
@@ -494,7 +494,7 @@ func TestService_CheckOut_storm(t *testing.T) {
 		who, was := make([]identity.Actor, members), make([]cart.Cart, members)
 		for i := range members {
 			who[i] = s.house.Member(t, int64(i+1))
-			was[i] = s.house.Puts(t, who[i], 1, 101).Cart
+			was[i] = s.house.AddDishes(t, who[i], 1, 101).Cart
 		}
 		var won atomic.Int64
 		var wg sync.WaitGroup
@@ -511,7 +511,7 @@ func TestService_CheckOut_storm(t *testing.T) {
 		}
 		wg.Wait()
 		for i := range members {
-			now := s.house.Look(t, who[i]).Cart
+			now := s.house.Get(t, who[i]).Cart
 			if lost[i] && cmp.Diff(was[i], now) != "" || !lost[i] && now.ID != 0 {
 				t.Errorf("member %d, refused %t: %+v after %+v", i, lost[i], now, was[i])
 			}
@@ -534,7 +534,7 @@ func TestService_CheckOut_unpaid(t *testing.T) {
 		s.Config.Limits = ordering.Limits{UnpaidPerGuest: 2, UnpaidPerVisit: 1}
 		who, other := s.house.Member(t, 7), s.house.Member(t, 8)
 		out := func(who identity.Actor, key string) (ordering.Receipt, error) {
-			s.house.Puts(t, who, 1, 101)
+			s.house.AddDishes(t, who, 1, 101)
 			return s.CheckOut(t.Context(), who, checkout(key))
 		}
 		first, err := out(who, "a")
@@ -565,7 +565,7 @@ func TestService_member_orders(t *testing.T) {
 		who, other := s.house.Member(t, 7), s.house.Member(t, 8)
 		var ids []string
 		for i := range 5 {
-			s.house.Puts(t, who, 1, 101)
+			s.house.AddDishes(t, who, 1, 101)
 			got, err := s.CheckOut(t.Context(), who, checkout(fmt.Sprint(i)))
 			if err != nil {
 				t.Fatal(err)
@@ -625,10 +625,10 @@ func TestService_member_orders(t *testing.T) {
 // Section 5.4 of the reference: after a checkout the order's keys are there, and nothing of the cart.
 func TestService_CheckOut_documents(t *testing.T) {
 	eachShop(t, func(t *testing.T, s *shop) {
-		m := carttest.NewMirror(s.house.Restaurant, redisdbtest.Embedded(t))
+		m := carttest.NewDocuments(s.house.Restaurant, redisdbtest.Embedded(t))
 		who := s.house.Member(t, 7)
-		v := s.house.Puts(t, who, 2, 101, 102)
-		m.Clean(t)
+		v := s.house.AddDishes(t, who, 2, 101, 102)
+		m.Verify(t)
 		c, one, two := fmt.Sprint(v.ID), fmt.Sprint(v.Items[0].ID), fmt.Sprint(v.Items[1].ID)
 		gone := []string{"cart:" + c, "cart:index:user:7", "user:7:cart", "cart:" + c + ":items", "cartDetail:index:cart:" + c,
 			"cartDetail:" + one, "cartDetail:" + two, "cart:list", "cartDetail:list"}
@@ -641,7 +641,7 @@ func TestService_CheckOut_documents(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		m.Clean(t)
+		m.Verify(t)
 		for _, key := range gone {
 			if left, missing := m.Get(t, key); !missing {
 				t.Errorf("%s is still %s", key, left)

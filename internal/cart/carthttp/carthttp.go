@@ -1,4 +1,4 @@
-// Package carthttp is the members' cart over HTTP. Whose cart it is follows from the access token.
+// Package carthttp serves the members' cart over HTTP. The access token determines the cart.
 package carthttp
 
 import (
@@ -15,10 +15,10 @@ import (
 	"comanda/internal/identity"
 )
 
-type routes struct{ carts *cart.Carts }
+type routes struct{ carts *cart.Service }
 
-// Register adds the routes.
-func Register(a *httpapi.API, carts *cart.Carts) {
+// Register registers the routes.
+func Register(a *httpapi.API, carts *cart.Service) {
 	r := routes{carts}
 	tags := []string{"Cart"}
 	httpapi.Register(a, huma.Operation{
@@ -57,13 +57,13 @@ func preferred(l httpapi.Language, b catalog.Branch) []catalog.Locale {
 	return b.Locales
 }
 
-type basket struct {
-	ID            *string `json:"id" doc:"null while there is no cart, which is an empty one."`
+type view struct {
+	ID            *string `json:"id" doc:"null while the cart is empty and was never filled."`
 	BranchID      string  `json:"branchId"`
 	MenuVersionID string  `json:"menuVersionId"`
 	Currency      string  `json:"currency"`
 	Items         []item  `json:"items"`
-	TotalPrice    int64   `json:"totalPrice" doc:"Of what can be ordered, in minor units."`
+	TotalPrice    int64   `json:"totalPrice" doc:"Of the available dishes, in minor units."`
 	Version       int64   `json:"version"`
 }
 
@@ -71,23 +71,23 @@ type item struct {
 	ID           string  `json:"id"`
 	CartID       string  `json:"cartId"`
 	DishID       string  `json:"dishId"`
-	ItemID       *string `json:"itemId" doc:"On the menu; null when the dish is not on it."`
+	ItemID       *string `json:"itemId" doc:"The menu item; null if the dish is not on the menu."`
 	Name         string  `json:"name"`
 	ImageURL     *string `json:"imageUrl"`
 	Quantity     int64   `json:"quantity"`
-	Price        int64   `json:"price" doc:"Today, in minor units; 0 when the dish is not on the menu."`
+	Price        int64   `json:"price" doc:"The current price in minor units; 0 if the dish is not on the menu."`
 	Total        int64   `json:"total"`
-	Was          int64   `json:"previousPrice" doc:"What the dish cost when it was last put in."`
+	Was          int64   `json:"previousPrice" doc:"The price when the dish was last added."`
 	PriceChanged bool    `json:"priceChanged"`
-	Remaining    *int64  `json:"remaining" doc:"How many can still be ordered today; null where there is no quota."`
-	IsSoldOut    bool    `json:"isSoldOut" doc:"Less is left than the cart wants."`
-	IsAvailable  bool    `json:"isAvailable" doc:"false when the dish has left the menu."`
+	Remaining    *int64  `json:"remaining" doc:"Units that can still be ordered today; null for no limit."`
+	IsSoldOut    bool    `json:"isSoldOut" doc:"Less is left than the quantity in the cart."`
+	IsAvailable  bool    `json:"isAvailable" doc:"false if the dish is not on the menu any more."`
 }
 
 func decimal(id int64) string { return strconv.FormatInt(id, 10) }
 
-func basketOf(v cart.View, l httpapi.Language) basket {
-	b := basket{
+func viewOf(v cart.View, l httpapi.Language) view {
+	b := view{
 		BranchID: decimal(v.Branch.ID), MenuVersionID: decimal(v.MenuVersionID), Currency: string(v.Currency),
 		Items: make([]item, len(v.Items)), TotalPrice: v.Total, Version: v.Version,
 	}
@@ -122,12 +122,12 @@ func itemOf(v cart.View, it cart.Item, l httpapi.Language) item {
 
 type getInput struct {
 	httpapi.Language
-	BranchID string `query:"branchId" pattern:"^([1-9][0-9]{0,17})?$" doc:"Whose menu prices it; by default the cart's own."`
+	BranchID string `query:"branchId" pattern:"^([1-9][0-9]{0,17})?$" doc:"The branch whose menu prices the cart; by default the cart's own."`
 }
 
-type basketOutput struct{ Body basket }
+type viewOutput struct{ Body view }
 
-func (r routes) get(ctx context.Context, in *getInput) (*basketOutput, error) {
+func (r routes) get(ctx context.Context, in *getInput) (*viewOutput, error) {
 	branch, err := parse(in.BranchID)
 	if err != nil {
 		return nil, err
@@ -136,17 +136,17 @@ func (r routes) get(ctx context.Context, in *getInput) (*basketOutput, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &basketOutput{basketOf(v, in.Language)}, nil
+	return &viewOutput{viewOf(v, in.Language)}, nil
 }
 
-// parse reads an id; nothing is 0.
+// parse parses an id; an empty text is 0.
 func parse(s string) (int64, error) {
 	if s == "" {
 		return 0, nil
 	}
 	id, err := strconv.ParseInt(s, 10, 64)
 	if err != nil {
-		return 0, fault.New(fault.Invalid, "invalid", "An id is a positive whole number.")
+		return 0, fault.New(fault.Invalid, "invalid", "An id must be a positive whole number.")
 	}
 	return id, nil
 }
@@ -203,7 +203,7 @@ type removeInput struct {
 	ID string `path:"cartDetailId" pattern:"^[1-9][0-9]{0,17}$"`
 }
 
-func (r routes) remove(ctx context.Context, in *removeInput) (*basketOutput, error) {
+func (r routes) remove(ctx context.Context, in *removeInput) (*viewOutput, error) {
 	id, err := parse(in.ID)
 	if err != nil {
 		return nil, err
@@ -212,15 +212,15 @@ func (r routes) remove(ctx context.Context, in *removeInput) (*basketOutput, err
 	if err != nil {
 		return nil, err
 	}
-	return &basketOutput{basketOf(v, in.Language)}, nil
+	return &viewOutput{viewOf(v, in.Language)}, nil
 }
 
 type emptyInput struct{ httpapi.Language }
 
-func (r routes) empty(ctx context.Context, in *emptyInput) (*basketOutput, error) {
+func (r routes) empty(ctx context.Context, in *emptyInput) (*viewOutput, error) {
 	v, err := r.carts.Empty(ctx, identity.ActorOf(ctx))
 	if err != nil {
 		return nil, err
 	}
-	return &basketOutput{basketOf(v, in.Language)}, nil
+	return &viewOutput{viewOf(v, in.Language)}, nil
 }

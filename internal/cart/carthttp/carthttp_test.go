@@ -43,7 +43,7 @@ func (door) Authorize(*identity.Actor, int) error { return nil }
 
 // site is a server with the carts' routes, of members 7 and 8.
 type site struct {
-	*carttest.House
+	*carttest.Fixture
 
 	server *httpapi.Server
 }
@@ -55,7 +55,7 @@ func each(t *testing.T, test func(t *testing.T, s *site)) {
 		for len(quotas) <= cart.MaxLines {
 			quotas = append(quotas, stock.Unlimited)
 		}
-		s := &site{House: carttest.Open(t, db, quotas...)}
+		s := &site{Fixture: carttest.Open(t, db, quotas...)}
 		s.Member(t, 7)
 		s.Member(t, 8)
 		s.Left.Set(101, 3)
@@ -107,7 +107,7 @@ func (a answer) want(t *testing.T, status int, code string) answer {
 	return a
 }
 
-// items gives the items of a cart.
+// items returns the items of a cart.
 func (a answer) items(t *testing.T) (all []map[string]any) {
 	t.Helper()
 	list, ok := a.body["items"].([]any)
@@ -168,7 +168,7 @@ func TestCart_story(t *testing.T) {
 	})
 }
 
-// A cart is repriced whenever it is looked at, and tells what has changed meanwhile.
+// A cart is priced at each read and shows what has changed.
 func TestCart_changes_meanwhile(t *testing.T) {
 	each(t, func(t *testing.T, s *site) {
 		for _, dish := range []int{101, 102, 103} {
@@ -177,7 +177,7 @@ func TestCart_changes_meanwhile(t *testing.T) {
 		s.Reprice(t, 102, 1500)
 		s.Drop(t, 103)
 		s.Left.Set(101, 1)
-		s.SetOpen(t, 1, true) // time goes by
+		s.SetOpen(t, 1, true) // advances the clock
 		cart := s.ask(t, "7", "GET", "/cart", "").want(t, 200, "")
 		type flags struct {
 			item, name, price, was, total, remaining any
@@ -201,13 +201,13 @@ func TestCart_changes_meanwhile(t *testing.T) {
 		s.ask(t, "7", "POST", "/cart/add-dish", put(103, 1)).want(t, 404, "dish_not_found")
 		seen := s.ask(t, "7", "POST", "/cart/add-dish", put(102, 1)).want(t, 201, "")
 		if seen.body["priceChanged"] != false || seen.body["previousPrice"] != 1500.0 {
-			t.Errorf("shown the new price, and still told that it has changed: %v", seen.body)
+			t.Errorf("the price is still marked as changed: %v", seen.body)
 		}
 		s.ask(t, "7", "DELETE", "/cart/items/"+cart.items(t)[2]["id"].(string), "").want(t, 200, "")
 	})
 }
 
-// A cart is one branch's, and can be looked at by another's menu.
+// A cart belongs to one branch and can be priced by another's menu.
 func TestCart_branches(t *testing.T) {
 	each(t, func(t *testing.T, s *site) {
 		orderingtest.Open(t, s.DB, 2, stock.Unlimited)
@@ -217,7 +217,7 @@ func TestCart_branches(t *testing.T) {
 			t.Errorf("%v", there.body)
 		}
 		if here := s.ask(t, "7", "GET", "/cart", "").want(t, 200, ""); here.body["branchId"] != "1" || here.body["totalPrice"] != 2000.0 {
-			t.Errorf("a look has moved the cart: %v", here.body)
+			t.Errorf("a read changed the cart's branch: %v", here.body)
 		}
 		s.ask(t, "7", "POST", "/cart/add-dish", put(201, 1)).want(t, 404, "dish_not_found")
 		s.ask(t, "7", "POST", "/cart/add-dish", `{"dishId":"201","quantity":1,"branchId":"2"}`).want(t, 201, "")
@@ -248,7 +248,7 @@ func TestCart_languages(t *testing.T) {
 	})
 }
 
-// What is refused has a code and changes nothing.
+// Refusals have a code and change nothing.
 func TestCart_refuses(t *testing.T) {
 	each(t, func(t *testing.T, s *site) {
 		mine := s.ask(t, "7", "POST", "/cart/add-dish", put(101, 19)).want(t, 201, "")
@@ -305,7 +305,7 @@ func TestCart_full(t *testing.T) {
 		first := s.ask(t, "7", "GET", "/cart", "").items(t)[0]["id"].(string)
 		s.ask(t, "7", "PATCH", "/cart/items/"+first, `{"quantity":1}`).want(t, 200, "")
 		s.ask(t, "7", "POST", "/cart/add-dish", put(101+cart.MaxLines, 1)).want(t, 409, "cart_full")
-		if v := s.Look(t, identity.Actor{UserID: 7}); len(v.Items) != cart.MaxLines || v.Items[0].Quantity != 1 {
+		if v := s.Get(t, identity.Actor{UserID: 7}); len(v.Items) != cart.MaxLines || v.Items[0].Quantity != 1 {
 			t.Errorf("%d lines, %d of the first", len(v.Items), v.Items[0].Quantity)
 		}
 	})

@@ -1,7 +1,7 @@
-// Package cartsql keeps the carts of members. Changes that come at the same time share a transaction.
+// Package cartsql stores the carts of members in SQL. Concurrent changes share a transaction.
 //
-// Carts are locked in the order of their ids, in the transactions of changes as in those of orders, which lock them after
-// counters and numbers. Whoever waits, waits for somebody further on.
+// Lock order: carts by id, in transactions of changes and of orders. Orders lock carts after counters and numbers. All
+// transactions lock in that order, so they cannot deadlock.
 package cartsql
 
 import (
@@ -39,46 +39,46 @@ var (
 	countDish   = Statements.Must("cart_count_dish")
 )
 
-// Bounds of what shares a statement or a transaction.
+// The limits of a batch: changes per transaction or reads per statement, and how many may wait.
 const (
 	maxBatch = 256
 	maxQueue = 4096
 )
 
-// Store keeps carts. It implements cart.Store.
+// Store implements cart.Store.
 type Store struct {
-	db      *sqldb.DB
-	now     func() time.Time
-	changes *sqldb.Group[cart.Change, changed]
-	looks   sqldb.Questions[int64, cart.Cart]
-	first   atomic.Pointer[firstBranch]
+	db          *sqldb.DB
+	now         func() time.Time
+	changes     *sqldb.Group[cart.Change, changeResult]
+	reads       sqldb.Questions[int64, cart.Cart]
+	firstBranch atomic.Pointer[cachedBranch]
 }
 
-type changed struct {
+type changeResult struct {
 	cart cart.Cart
 	dish int64
 	err  error
 }
 
-// New starts the goroutines that gather changes and questions; Stop ends them. now is the deciding clock.
+// New starts the goroutines that batch changes and reads; Stop ends them. now is the database's clock.
 func New(db *sqldb.DB, now func() time.Time) *Store {
 	s := &Store{db: db, now: now}
-	s.changes = sqldb.NewGroup(db, sqldb.GroupConfig[cart.Change, changed]{Run: s.run, Max: maxBatch, Queue: maxQueue})
-	s.looks = sqldb.NewQuestions(maxBatch, maxQueue, func(ctx context.Context, users []int64) ([]cart.Cart, error) {
-		return carts(ctx, db, users)
+	s.changes = sqldb.NewGroup(db, sqldb.GroupConfig[cart.Change, changeResult]{Run: s.run, Max: maxBatch, Queue: maxQueue})
+	s.reads = sqldb.NewQuestions(maxBatch, maxQueue, func(ctx context.Context, users []int64) ([]cart.Cart, error) {
+		return readByUsers(ctx, db, users)
 	})
 	return s
 }
 
-// Stop finishes what waits and refuses what comes.
+// Stop completes the queued calls and refuses new ones.
 func (s *Store) Stop() {
 	s.changes.Stop()
-	s.looks.Stop()
+	s.reads.Stop()
 }
 
-// Cart implements cart.Store. Questions that come at once share a statement.
+// Cart implements cart.Store. Concurrent reads share a statement.
 func (s *Store) Cart(ctx context.Context, user int64) (cart.Cart, error) {
-	return s.looks.Do(ctx, user)
+	return s.reads.Do(ctx, user)
 }
 
 // Change implements cart.Store.
@@ -116,32 +116,32 @@ func (s *Store) DishNames(ctx context.Context, dishes []int64) (map[int64]catalo
 	return names, rows.Err()
 }
 
-// firstBranch is an answer of FirstBranch. Every look at a cart that was begun without a branch wants one.
-type firstBranch struct {
+// cachedBranch is a result of FirstBranch, which every read of a cart without a branch needs.
+type cachedBranch struct {
 	id int64
 	at time.Time
 }
 
-// firstFresh is how old it may be.
-const firstFresh = time.Second
+// firstBranchTTL is the maximum age of a cachedBranch.
+const firstBranchTTL = time.Second
 
-// With counts the carts that have a dish and are priced by a branch's menu, or may be.
-func (s *Store) With(ctx context.Context, branch, dish int64) (int64, error) {
+// CountWithDish counts the carts that have a dish and are, or may be, priced by a branch's menu.
+func (s *Store) CountWithDish(ctx context.Context, branch, dish int64) (int64, error) {
 	rows, err := s.db.Query(ctx, countDish, branch, dish)
 	n, _, err := sqldb.One(rows, err, sqldb.Value[int64])
 	return n, err
 }
 
-// FirstBranch implements cart.Store. The answer is at most a second old.
+// FirstBranch implements cart.Store. The result is at most firstBranchTTL old.
 func (s *Store) FirstBranch(ctx context.Context) (int64, error) {
 	now := s.now()
-	if f := s.first.Load(); f != nil && now.Sub(f.at) < firstFresh {
+	if f := s.firstBranch.Load(); f != nil && now.Sub(f.at) < firstBranchTTL {
 		return f.id, nil
 	}
 	rows, err := s.db.Query(ctx, branchFirst)
 	id, found, err := sqldb.One(rows, err, sqldb.Value[int64])
 	if err == nil && found {
-		s.first.Store(&firstBranch{id, now})
+		s.firstBranch.Store(&cachedBranch{id, now})
 	}
 	return id, err
 }
@@ -150,9 +150,8 @@ func idRows(ids []int64) *sqldb.RowSet {
 	return sqldb.NewRowSet(len(ids)).Int("id", func(i int) int64 { return ids[i] })
 }
 
-// carts reads the carts of members, in the order of the question; those that are not there are zero. A member may have
-// asked more than once.
-func carts(ctx context.Context, c sqldb.Conn, users []int64) ([]cart.Cart, error) {
+// readByUsers returns the carts of members in the order of users, with ID 0 for none. A member may be repeated.
+func readByUsers(ctx context.Context, c sqldb.Conn, users []int64) ([]cart.Cart, error) {
 	rows, err := c.Query(ctx, cartSelect, idRows(slices.Compact(slices.Sorted(slices.Values(users)))))
 	if err != nil {
 		return nil, err

@@ -30,18 +30,18 @@ func TestMain(m *testing.M) {
 
 func TestStatements(t *testing.T) { sqldbtest.PrepareAll(t, cartsql.Statements) }
 
-func each(t *testing.T, test func(t *testing.T, h *carttest.House)) {
+func each(t *testing.T, test func(t *testing.T, h *carttest.Fixture)) {
 	t.Helper()
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		test(t, carttest.Open(t, db, stock.Unlimited, stock.Unlimited, stock.Unlimited))
 	})
 }
 
-// A member who looks twice at once sees each dish once: both questions share a statement.
+// A member who reads twice at once sees each dish once, although both reads share a statement.
 func TestStore_Cart_at_once(t *testing.T) {
-	each(t, func(t *testing.T, h *carttest.House) {
+	each(t, func(t *testing.T, h *carttest.Fixture) {
 		who, empty := h.Member(t, 7), h.Member(t, 8)
-		h.Puts(t, who, 2, 101, 102)
+		h.AddDishes(t, who, 2, 101, 102)
 		var wg sync.WaitGroup
 		for i := range 64 {
 			wg.Go(func() {
@@ -59,15 +59,15 @@ func TestStore_Cart_at_once(t *testing.T) {
 	})
 }
 
-// C1: however many put the first dish in at once, in whatever process, there is one cart and the dish stands in it once.
+// C1: after concurrent first additions in two processes there is one cart, with the dish once.
 func TestStore_Change_at_once(t *testing.T) {
-	each(t, func(t *testing.T, h *carttest.House) {
-		there := carttest.Beside(t, h.Restaurant, h.Clock)
+	each(t, func(t *testing.T, h *carttest.Fixture) {
+		there := carttest.OpenProcess(t, h.Restaurant, h.Clock)
 		who := h.Member(t, 7)
 		var wg sync.WaitGroup
 		for i := range 19 {
 			wg.Go(func() {
-				store := []*carttest.House{h, there}[i%2].Store
+				store := []*carttest.Fixture{h, there}[i%2].Store
 				add := &cart.Add{DishID: 101, Quantity: 1, Price: orderingtest.Price}
 				if _, _, err := store.Change(t.Context(), cart.Change{UserID: who.UserID, Add: add}); err != nil {
 					t.Error(err)
@@ -85,12 +85,12 @@ func TestStore_Change_at_once(t *testing.T) {
 	})
 }
 
-// Whoever shares a transaction with somebody's mistake is not concerned.
+// A refused change does not affect the others in its transaction.
 func TestStore_Change_refusals(t *testing.T) {
-	each(t, func(t *testing.T, h *carttest.House) {
+	each(t, func(t *testing.T, h *carttest.Fixture) {
 		good, bad := h.Member(t, 7), h.Member(t, 8)
-		h.Puts(t, bad, 20, 101)
-		foreign := h.Look(t, bad).Items[0].ID
+		h.AddDishes(t, bad, 20, 101)
+		foreign := h.Get(t, bad).Items[0].ID
 		var wg sync.WaitGroup
 		for i := range 20 {
 			wg.Go(func() {
@@ -113,40 +113,40 @@ func TestStore_Change_refusals(t *testing.T) {
 			})
 		}
 		wg.Wait()
-		if v := h.Look(t, good); len(v.Items) != 1 || v.Items[0].Quantity != 20 {
+		if v := h.Get(t, good); len(v.Items) != 1 || v.Items[0].Quantity != 20 {
 			t.Errorf("%+v", v.Cart)
 		}
-		if v := h.Look(t, bad); v.Version != 1 || len(v.Items) != 1 || v.Items[0].Quantity != 20 {
+		if v := h.Get(t, bad); v.Version != 1 || len(v.Items) != 1 || v.Items[0].Quantity != 20 {
 			t.Errorf("a refused change was made: %+v", v.Cart)
 		}
 	})
 }
 
-// Nobody has a cart before the first dish is in it, and a cart that is emptied stays.
+// There is no cart before its first dish, and an emptied cart stays.
 func TestStore_empty(t *testing.T) {
-	each(t, func(t *testing.T, h *carttest.House) {
+	each(t, func(t *testing.T, h *carttest.Fixture) {
 		who := h.Member(t, 7)
 		if v, err := h.Carts.Empty(t.Context(), who); err != nil || v.ID != 0 || h.Rows(t).Carts != 0 {
 			t.Errorf("%+v, %v", v.Cart, err)
 		}
-		first := h.Puts(t, who, 1, 101, 102)
+		first := h.AddDishes(t, who, 1, 101, 102)
 		v, err := h.Carts.Empty(t.Context(), who)
 		if err != nil || v.ID != first.ID || len(v.Items) != 0 || v.Version <= first.Version || h.Rows(t).Lines != 0 {
 			t.Errorf("%+v, %v", v.Cart, err)
 		}
-		again := h.Puts(t, who, 1, 101)
+		again := h.AddDishes(t, who, 1, 101)
 		if again.ID != first.ID || again.Items[0].ID == first.Items[0].ID {
 			t.Errorf("%+v after %+v", again.Cart, first.Cart)
 		}
 	})
 }
 
-// C4: carts are gone with the transaction that takes them, or stay as they are.
-func TestQueueTaken(t *testing.T) {
-	each(t, func(t *testing.T, h *carttest.House) {
+// C4: carts are deleted with the order's transaction, or stay as they are.
+func TestQueueDelete(t *testing.T) {
+	each(t, func(t *testing.T, h *carttest.Fixture) {
 		one, two, none := h.Member(t, 7), h.Member(t, 8), h.Member(t, 9)
-		first := h.Puts(t, one, 2, 101, 102)
-		h.Puts(t, two, 3, 103)
+		first := h.AddDishes(t, one, 2, 101, 102)
+		h.AddDishes(t, two, 3, 103)
 		failure := errors.New("the order does not fit")
 		take := func(fail error) error {
 			return h.DB.Write(t.Context(), func(ctx context.Context, tx sqldb.Tx) error {
@@ -158,7 +158,7 @@ func TestQueueTaken(t *testing.T) {
 				if diff := cmp.Diff(first.Cart, carts[one.UserID]); diff != "" || len(carts) != 2 {
 					t.Errorf("%d carts: %s", len(carts), diff)
 				}
-				taken := cartsql.QueueTaken(tx, []cart.Cart{carts[one.UserID], carts[two.UserID]})
+				taken := cartsql.QueueDelete(tx, []cart.Cart{carts[one.UserID], carts[two.UserID]})
 				documentsql.Queue(tx, h.Clock.Now(), taken...)
 				if err := tx.Flush(ctx); err != nil {
 					return err
@@ -169,26 +169,26 @@ func TestQueueTaken(t *testing.T) {
 		if err := take(failure); !errors.Is(err, failure) {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(first.Cart, h.Look(t, one).Cart); diff != "" || h.Rows(t).Lines != 3 {
-			t.Errorf("taken back: %s", diff)
+		if diff := cmp.Diff(first.Cart, h.Get(t, one).Cart); diff != "" || h.Rows(t).Lines != 3 {
+			t.Errorf("after the rollback: %s", diff)
 		}
 		if err := take(nil); err != nil {
 			t.Fatal(err)
 		}
-		if rows := h.Rows(t); rows.Carts != 0 || rows.Lines != 0 || h.Look(t, one).ID != 0 {
+		if rows := h.Rows(t); rows.Carts != 0 || rows.Lines != 0 || h.Get(t, one).ID != 0 {
 			t.Errorf("%+v", rows)
 		}
-		if next := h.Puts(t, one, 1, 101); next.ID <= first.ID || next.Items[0].ID <= first.Items[1].ID {
-			t.Errorf("ids come again: %+v after %+v", next.Cart, first.Cart)
+		if next := h.AddDishes(t, one, 1, 101); next.ID <= first.ID || next.Items[0].ID <= first.Items[1].ID {
+			t.Errorf("ids were reused: %+v after %+v", next.Cart, first.Cart)
 		}
 	})
 }
 
-// C3, C4: a dish that is put in while an order takes the cart is ordered, or stands in the next cart.
-func TestStore_Change_of_a_taken_cart(t *testing.T) {
-	each(t, func(t *testing.T, h *carttest.House) {
+// C3, C4: a dish that is added while an order deletes the cart is ordered, or is in the next cart.
+func TestStore_Change_of_an_ordered_cart(t *testing.T) {
+	each(t, func(t *testing.T, h *carttest.Fixture) {
 		who := h.Member(t, 7)
-		first := h.Puts(t, who, 2, 101)
+		first := h.AddDishes(t, who, 2, 101)
 		added := make(chan error, 1)
 		err := h.DB.Write(t.Context(), func(ctx context.Context, tx sqldb.Tx) error {
 			carts := map[int64]cart.Cart{}
@@ -204,13 +204,13 @@ func TestStore_Change_of_a_taken_cart(t *testing.T) {
 				waits, err := sqldbtest.Waits(ctx, h.DB)
 				return waits && err == nil
 			})
-			documentsql.Queue(tx, h.Clock.Now(), cartsql.QueueTaken(tx, []cart.Cart{carts[who.UserID]})...)
+			documentsql.Queue(tx, h.Clock.Now(), cartsql.QueueDelete(tx, []cart.Cart{carts[who.UserID]})...)
 			return nil
 		})
 		if err := errors.Join(err, <-added); err != nil {
 			t.Fatal(err)
 		}
-		next := h.Look(t, who)
+		next := h.Get(t, who)
 		if next.ID <= first.ID || len(next.Items) != 1 || next.Items[0].DishID != 102 || next.Items[0].Quantity != 3 {
 			t.Errorf("%+v after %+v", next.Cart, first.Cart)
 		}
@@ -218,7 +218,7 @@ func TestStore_Change_of_a_taken_cart(t *testing.T) {
 }
 
 func TestStore_FirstBranch(t *testing.T) {
-	each(t, func(t *testing.T, h *carttest.House) {
+	each(t, func(t *testing.T, h *carttest.Fixture) {
 		first := func() int64 {
 			t.Helper()
 			id, err := h.Store.FirstBranch(t.Context())
@@ -242,7 +242,7 @@ func TestStore_FirstBranch(t *testing.T) {
 	})
 }
 
-// A house without a branch is asked again: the first one that opens is found at once.
+// The absence of branches is not cached: the first branch that opens is found at once.
 func TestStore_FirstBranch_none(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		s := cartsql.New(db, func() time.Time { return time.Time{} })
@@ -259,7 +259,7 @@ func TestStore_FirstBranch_none(t *testing.T) {
 }
 
 func TestStore_DishNames(t *testing.T) {
-	each(t, func(t *testing.T, h *carttest.House) {
+	each(t, func(t *testing.T, h *carttest.Fixture) {
 		names, err := h.Store.DishNames(t.Context(), []int64{102, 999, 101})
 		want := map[int64]catalog.Texts{101: {catalog.English: "Dish"}, 102: {catalog.English: "Dish"}}
 		if diff := cmp.Diff(want, names); diff != "" || err != nil {
@@ -269,7 +269,7 @@ func TestStore_DishNames(t *testing.T) {
 }
 
 func TestStore_Stop(t *testing.T) {
-	each(t, func(t *testing.T, h *carttest.House) {
+	each(t, func(t *testing.T, h *carttest.Fixture) {
 		who := h.Member(t, 7)
 		h.Store.Stop()
 		_, err := h.Store.Cart(t.Context(), who.UserID)

@@ -13,14 +13,14 @@ import (
 	"comanda/internal/sqldb"
 )
 
-// run makes a batch of changes in one transaction: lock the carts, decide in memory, write.
-func (s *Store) run(ctx context.Context, tx sqldb.Tx, changes []cart.Change) ([]changed, error) {
+// run applies a batch of changes in one transaction: lock the carts, apply in memory, write.
+func (s *Store) run(ctx context.Context, tx sqldb.Tx, changes []cart.Change) ([]changeResult, error) {
 	now := s.now()
-	drafts, err := lock(ctx, tx, changes, now)
+	drafts, err := lockCarts(ctx, tx, changes, now)
 	if err != nil {
 		return nil, err
 	}
-	results := make([]changed, len(changes))
+	results := make([]changeResult, len(changes))
 	for i, c := range changes {
 		if d := drafts[c.UserID]; d != nil {
 			results[i].dish, results[i].err = d.Apply(c, now)
@@ -41,9 +41,9 @@ func (s *Store) run(ctx context.Context, tx sqldb.Tx, changes []cart.Change) ([]
 	return results, nil
 }
 
-// lock locks and reads the carts that changes are about. Adding first makes a cart where there is none. Carts are made in
-// the order of their members and before any is locked, so nobody who waits to make one holds what others lock.
-func lock(ctx context.Context, tx sqldb.Tx, changes []cart.Change, now time.Time) (map[int64]*cart.Draft, error) {
+// lockCarts locks and reads the carts of changes. Adding creates missing carts first. Carts are inserted in the order
+// of their members and before any is locked, so a transaction that waits for an insert holds no lock that others need.
+func lockCarts(ctx context.Context, tx sqldb.Tx, changes []cart.Change, now time.Time) (map[int64]*cart.Draft, error) {
 	users, adding := map[int64]struct{}{}, map[int64]struct{}{}
 	for _, c := range changes {
 		users[c.UserID] = struct{}{}
@@ -60,7 +60,7 @@ func lock(ctx context.Context, tx sqldb.Tx, changes []cart.Change, now time.Time
 		return nil, err
 	}
 	for user := range adding {
-		if _, there := all[user]; !there { // it was there, and an order took it before it was locked
+		if _, there := all[user]; !there { // it existed, and an order deleted it before it was locked
 			return nil, sqldb.ErrRetry
 		}
 	}
@@ -68,17 +68,17 @@ func lock(ctx context.Context, tx sqldb.Tx, changes []cart.Change, now time.Time
 	for user, c := range all {
 		drafts[user] = cart.NewDraft(c)
 		if c.Version == 0 {
-			drafts[user].Begin(now)
+			drafts[user].MarkCreated(now)
 		}
 	}
 	return drafts, nil
 }
 
-// actor names a member as records do.
+// actor returns a member's name in updated_by columns.
 func actor(user int64) string { return "user:" + strconv.FormatInt(user, 10) }
 
-// queueLocked locks and reads carts with their lines, by member, in one round trip: the second question sees what was
-// there when the first had its locks.
+// queueLocked locks and reads carts with their lines, by member, in one round trip. The second query sees the state at
+// the time of the locks.
 func queueLocked(tx sqldb.Tx, users []int64, all map[int64]cart.Cart) {
 	tx.QueueQuery(func(rows sqldb.Rows) error { return readCarts(rows, all) }, cartLock, idRows(users))
 	tx.QueueQuery(func(rows sqldb.Rows) error { return readLines(rows, all) }, lineSelect, idRows(users))
@@ -97,7 +97,7 @@ func readCarts(rows sqldb.Rows, all map[int64]cart.Cart) error {
 	return nil
 }
 
-// readLines leaves out what stands in a cart that another process has made since.
+// readLines skips lines of carts that another process has created since the first query.
 func readLines(rows sqldb.Rows, all map[int64]cart.Cart) error {
 	owners := make(map[int64]int64, len(all))
 	for user, c := range all {
@@ -118,10 +118,10 @@ func readLines(rows sqldb.Rows, all map[int64]cart.Cart) error {
 	return nil
 }
 
-// save writes what has become of carts, and gives new lines their ids.
+// save writes changed carts and sets the ids of new lines.
 func save(ctx context.Context, tx sqldb.Tx, drafts map[int64]*cart.Draft, now time.Time) error {
 	dirty := slices.SortedFunc(maps.Values(drafts), func(a, b *cart.Draft) int { return cmp.Compare(a.ID, b.ID) })
-	dirty = slices.DeleteFunc(dirty, func(d *cart.Draft) bool { return !d.Dirty() })
+	dirty = slices.DeleteFunc(dirty, func(d *cart.Draft) bool { return !d.Changed() })
 	if len(dirty) == 0 {
 		return nil
 	}
@@ -131,18 +131,18 @@ func save(ctx context.Context, tx sqldb.Tx, drafts map[int64]*cart.Draft, now ti
 		Int("updated_at", func(i int) int64 { return dirty[i].UpdatedAt.UnixMilli() }).
 		Text("name", func(i int) string { return actor(dirty[i].UserID) }).
 		Int("version", func(i int) int64 { return dirty[i].Version }))
-	var gone []cart.Line
+	var removed []cart.Line
 	for _, d := range dirty {
-		gone = append(gone, d.Removed...)
+		removed = append(removed, d.Removed...)
 	}
-	dead := queueGone(tx, gone)
-	if err := put(ctx, tx, dirty); err != nil {
+	dead := queueDeleteLines(tx, removed)
+	if err := writeLines(ctx, tx, dirty); err != nil {
 		return err
 	}
 	var carts, details []string
 	for _, d := range dirty {
 		carts = append(carts, decimal(d.ID))
-		for _, l := range d.Touched() {
+		for _, l := range d.ChangedLines() {
 			details = append(details, decimal(l.ID))
 		}
 	}
@@ -153,30 +153,30 @@ func save(ctx context.Context, tx sqldb.Tx, drafts map[int64]*cart.Draft, now ti
 
 func decimal(id int64) string { return strconv.FormatInt(id, 10) }
 
-// queueGone deletes lines of carts that are locked, and gives their documents.
-func queueGone(tx sqldb.Tx, gone []cart.Line) []documentsql.Deletion {
-	if len(gone) == 0 {
+// queueDeleteLines deletes lines of locked carts and returns the tombstones of their documents.
+func queueDeleteLines(tx sqldb.Tx, removed []cart.Line) []documentsql.Deletion {
+	if len(removed) == 0 {
 		return nil
 	}
-	tx.Queue(lineDelete, sqldb.NewRowSet(len(gone)).Int("id", func(i int) int64 { return gone[i].ID }))
-	dead := make([]documentsql.Deletion, len(gone))
-	for i, l := range gone {
+	tx.Queue(lineDelete, sqldb.NewRowSet(len(removed)).Int("id", func(i int) int64 { return removed[i].ID }))
+	dead := make([]documentsql.Deletion, len(removed))
+	for i, l := range removed {
 		dead[i] = documentsql.Deletion{ID: decimal(l.ID), Version: l.Version}
 	}
 	return dead
 }
 
-// put writes lines that are new or changed. It waits for the answer only where there are new ones, to learn their ids.
-func put(ctx context.Context, tx sqldb.Tx, dirty []*cart.Draft) error {
+// writeLines writes new and changed lines. It flushes only if there are new ones, to get their ids.
+func writeLines(ctx context.Context, tx sqldb.Tx, dirty []*cart.Draft) error {
 	type place struct{ cart, dish int64 }
 	at := map[place]*cart.Line{}
 	var rows []place
-	fresh := false
+	hasNew := false
 	for _, d := range dirty {
-		for _, t := range d.Touched() {
+		for _, t := range d.ChangedLines() {
 			p := place{d.ID, t.DishID}
 			i := slices.IndexFunc(d.Lines, func(l cart.Line) bool { return l.DishID == t.DishID })
-			at[p], rows, fresh = &d.Lines[i], append(rows, p), fresh || t.ID == 0
+			at[p], rows, hasNew = &d.Lines[i], append(rows, p), hasNew || t.ID == 0
 		}
 	}
 	if len(rows) == 0 {
@@ -198,7 +198,7 @@ func put(ctx context.Context, tx sqldb.Tx, dirty []*cart.Draft) error {
 		Int("quantity", func(i int) int64 { return at[rows[i]].Quantity }).
 		Int("price", func(i int) int64 { return at[rows[i]].Price }).
 		Int("version", func(i int) int64 { return at[rows[i]].Version }))
-	if !fresh {
+	if !hasNew {
 		return nil
 	}
 	return tx.Flush(ctx)

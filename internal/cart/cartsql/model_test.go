@@ -26,24 +26,24 @@ import (
 	"comanda/internal/stock"
 )
 
-// member is what the model knows of a member's cart.
+// member is the model of a member's cart.
 type member struct {
 	id      int64
-	cart    int64 // 0: there is none
+	cart    int64 // 0 for none
 	branch  int64
 	version int64
 	lines   []cart.Line // without versions
 }
 
 type model struct {
-	houses  [2]*carttest.House // two processes
-	mirror  *carttest.Mirror
+	houses  [2]*carttest.Fixture // two processes
+	mirror  *carttest.Documents
 	members []*member
 	gone    []string // keys of what was deleted
 }
 
-// TestModel has several members change their carts at once in two processes, and orders take them. After every step each
-// cart is as the model says; in the end Redis shows the same.
+// TestModel changes the carts of several members concurrently in two processes, and orders delete them. After every step each
+// cart equals the model; at the end the documents in Redis do too.
 func TestModel(t *testing.T) {
 	test := func(t *testing.T, db *sqldb.DB, redis *redisdb.DB) {
 		quotas := make([]int64, cart.MaxLines+10)
@@ -51,8 +51,8 @@ func TestModel(t *testing.T) {
 			quotas[i] = stock.Unlimited
 		}
 		here := carttest.Open(t, db, quotas...)
-		houses := [2]*carttest.House{here, carttest.Beside(t, here.Restaurant, here.Clock)}
-		m, last := carttest.NewMirror(here.Restaurant, redis), atomic.Int64{}
+		houses := [2]*carttest.Fixture{here, carttest.OpenProcess(t, here.Restaurant, here.Clock)}
+		m, last := carttest.NewDocuments(here.Restaurant, redis), atomic.Int64{}
 		rapid.Check(t, func(t *rapid.T) {
 			s := &model{houses: houses, mirror: m}
 			for range 3 {
@@ -70,7 +70,7 @@ func TestModel(t *testing.T) {
 	})
 }
 
-// change has every member make one change, all at once.
+// change makes one change per member, all at once.
 func (s *model) change(t *rapid.T) {
 	changes := make([]cart.Change, len(s.members))
 	for i, m := range s.members {
@@ -98,7 +98,7 @@ func (s *model) change(t *rapid.T) {
 	}
 }
 
-// draw makes a change, now and then of what is not there.
+// draw draws a change, sometimes of a line that does not exist.
 func (m *member) draw(t *rapid.T) cart.Change {
 	c := cart.Change{UserID: m.id}
 	line := int64(1)
@@ -121,7 +121,7 @@ func (m *member) draw(t *rapid.T) cart.Change {
 	return c
 }
 
-// apply says what becomes of the cart, in words as plain as they can be.
+// apply applies a change to the model, as plainly as possible.
 func (m *member) apply(c cart.Change) error {
 	at := slices.IndexFunc(m.lines, func(l cart.Line) bool {
 		return c.Add != nil && l.DishID == c.Add.DishID || c.Set != nil && l.ID == c.Set.Line || c.Remove == l.ID
@@ -168,8 +168,8 @@ func (m *member) put(at int, quantity, price, units int64) error {
 	return nil
 }
 
-// learn compares a cart after its change, and takes over what only the store knows: ids and the version, which has risen
-// where anything is different.
+// learn compares a cart after its change, and copies what only the store sets: ids and the version, which must increase
+// if anything changed.
 func (s *model) learn(t *rapid.T, m *member, was member, got cart.Cart) {
 	for i := range got.Lines {
 		if i < len(m.lines) && m.lines[i].ID == 0 {
@@ -219,7 +219,7 @@ func (s *model) check(t *rapid.T) {
 	}
 }
 
-// take has an order take a cart.
+// take deletes a cart as an order does.
 func (s *model) take(t *rapid.T) {
 	m := s.members[rapid.IntRange(0, len(s.members)-1).Draw(t, "member")]
 	h := s.houses[0]
@@ -228,7 +228,7 @@ func (s *model) take(t *rapid.T) {
 		cartsql.QueueLock(tx, []int64{m.id}, carts)
 		err := tx.Flush(ctx)
 		if c, ok := carts[m.id]; ok {
-			documentsql.Queue(tx, h.Clock.Now(), cartsql.QueueTaken(tx, []cart.Cart{c})...)
+			documentsql.Queue(tx, h.Clock.Now(), cartsql.QueueDelete(tx, []cart.Cart{c})...)
 		}
 		return err
 	})
@@ -248,7 +248,7 @@ func (s *model) take(t *rapid.T) {
 // shown checks sections 2.1, 2.2 and 5.1 to 5.4 of the reference: the keys of every cart, and that nothing is left of
 // what was taken out or ordered.
 func (s *model) shown(t *rapid.T) {
-	s.mirror.Clean(t)
+	s.mirror.Verify(t)
 	for _, m := range s.members {
 		of, byUser := fmt.Sprintf("user:%d:cart", m.id), fmt.Sprint("cart:index:user:", m.id)
 		id := strconv.FormatInt(m.cart, 10)

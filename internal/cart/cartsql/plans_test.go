@@ -33,7 +33,7 @@ var compared = regexp.MustCompile(`Join Filter: \(\w+\.\w+ = |Filter: \(.*= ANY`
 
 // Carts come and go: when PostgreSQL last looked, all may have been gone. It believes that the tables are empty then, and
 // must still not compare each row of a table with each of a batch.
-func TestStatements_believed_empty(t *testing.T) {
+func TestStatements_with_stale_statistics(t *testing.T) {
 	db, ctx := sqldbtest.Postgres(t), t.Context()
 	for _, name := range []string{
 		"free_carts", "free_lines", "fill_carts", "fill_lines", "empty_lines", "empty_carts", "look", "fill_carts", "fill_lines",

@@ -1,4 +1,4 @@
-// Package carttest sets up a small restaurant with members whose carts are tested, and changes its menu meanwhile.
+// Package carttest sets up a small restaurant with members and their carts for tests, and changes its menu.
 package carttest
 
 import (
@@ -39,42 +39,42 @@ var Stmts = sqldb.Load(fstest.MapFS{
 		       (SELECT count(*) FROM hold), (SELECT count(*) FROM idempotency), (SELECT count(*) FROM payment_attempt)`)},
 })
 
-// TB is what the house needs of a test; rapid's tests have it too.
+// TB is the part of testing.TB that this package needs; rapid.T implements it too.
 type TB interface {
 	Helper()
 	Fatal(args ...any)
 }
 
-// House is the cart room of one process, in a restaurant.
-type House struct {
+// Fixture is the cart service of one process, in a restaurant.
+type Fixture struct {
 	*orderingtest.Restaurant
 
 	Clock *identitytest.Clock
-	Left  *catalogtest.Levels // what boards say is left; the ledger goes by its own counters
+	Left  *catalogtest.Levels // the levels that menus show; the ledger uses its own counters
 	Menus *catalog.MenuCache
 	Store *cartsql.Store
-	Carts *cart.Carts
+	Carts *cart.Service
 }
 
-// Open makes a restaurant on an empty database: branch 1, with a dish for each quota, see orderingtest.Open.
-func Open(t testing.TB, db *sqldb.DB, quotas ...int64) *House {
+// Open creates a restaurant in an empty database: branch 1, with a dish per quota, see orderingtest.Open.
+func Open(t testing.TB, db *sqldb.DB, quotas ...int64) *Fixture {
 	t.Helper()
 	documenttest.Must(t, documenttest.Writer{DB: db}.PutRole(t.Context(), 1, identity.RoleUser))
-	return Beside(t, orderingtest.Open(t, db, 1, quotas...), identitytest.NewClock())
+	return OpenProcess(t, orderingtest.Open(t, db, 1, quotas...), identitytest.NewClock())
 }
 
-// Beside makes the room of another process on the stores of a house.
-func Beside(t testing.TB, r *orderingtest.Restaurant, clock *identitytest.Clock) *House {
+// OpenProcess creates the cart service of another process on the same stores.
+func OpenProcess(t testing.TB, r *orderingtest.Restaurant, clock *identitytest.Clock) *Fixture {
 	t.Helper()
-	h := &House{Restaurant: r, Clock: clock, Left: &catalogtest.Levels{}, Store: cartsql.New(r.DB, clock.Now)}
+	h := &Fixture{Restaurant: r, Clock: clock, Left: &catalogtest.Levels{}, Store: cartsql.New(r.DB, clock.Now)}
 	t.Cleanup(h.Store.Stop)
 	h.Menus = catalog.NewMenuCache(catalogsql.New(r.DB, nil), catalog.NoSharedCache{}, clock.Now)
-	h.Carts = &cart.Carts{Store: h.Store, Boards: catalog.NewLiveMenus(h.Menus, h.Left, clock.Now)}
+	h.Carts = &cart.Service{Store: h.Store, LiveMenus: catalog.NewLiveMenus(h.Menus, h.Left, clock.Now)}
 	return h
 }
 
-// Member makes a member, or gives one who is there already.
-func (h *House) Member(t TB, id int64) identity.Actor {
+// Member creates a member or returns an existing one.
+func (h *Fixture) Member(t TB, id int64) identity.Actor {
 	t.Helper()
 	u := documenttest.User{ID: id, Email: strconv.FormatInt(id, 10) + "@example.com", Role: 1}
 	if err := (documenttest.Writer{DB: h.DB}).PutUser(context.Background(), u); err != nil {
@@ -83,8 +83,8 @@ func (h *House) Member(t TB, id int64) identity.Actor {
 	return identity.Actor{Kind: identity.Account, UserID: id, RoleID: 1, Role: identity.RoleUser}
 }
 
-// Puts has a member put so many of dishes into the cart, which is given as it is then.
-func (h *House) Puts(t testing.TB, who identity.Actor, quantity int64, dishes ...int64) (v cart.View) {
+// AddDishes adds a quantity of each dish to a member's cart and returns the cart.
+func (h *Fixture) AddDishes(t testing.TB, who identity.Actor, quantity int64, dishes ...int64) (v cart.View) {
 	t.Helper()
 	for _, dish := range dishes {
 		var err error
@@ -95,8 +95,8 @@ func (h *House) Puts(t testing.TB, who identity.Actor, quantity int64, dishes ..
 	return v
 }
 
-// Look gives a member's cart as the branch that it is priced by shows it.
-func (h *House) Look(t testing.TB, who identity.Actor) cart.View {
+// Get returns a member's cart, priced by its own branch.
+func (h *Fixture) Get(t testing.TB, who identity.Actor) cart.View {
 	t.Helper()
 	v, err := h.Carts.Get(t.Context(), who, 0)
 	if err != nil {
@@ -105,13 +105,13 @@ func (h *House) Look(t testing.TB, who identity.Actor) cart.View {
 	return v
 }
 
-// Reprice publishes a version of the restaurant's menu in which an item costs something else.
-func (h *House) Reprice(t testing.TB, item, price int64) { h.publish(t, "item_price", item, price) }
+// Reprice publishes a menu version with another price of an item.
+func (h *Fixture) Reprice(t testing.TB, item, price int64) { h.publish(t, "item_price", item, price) }
 
-// Drop publishes a version of the restaurant's menu without an item.
-func (h *House) Drop(t testing.TB, item int64) { h.publish(t, "item_drop", item) }
+// Drop publishes a menu version without an item.
+func (h *Fixture) Drop(t testing.TB, item int64) { h.publish(t, "item_drop", item) }
 
-func (h *House) publish(t testing.TB, change string, args ...any) {
+func (h *Fixture) publish(t testing.TB, change string, args ...any) {
 	t.Helper()
 	next := h.Version + 1000
 	h.run(t, "version_close", h.Version)
@@ -119,43 +119,43 @@ func (h *House) publish(t testing.TB, change string, args ...any) {
 	h.run(t, "items_copy", h.Version, next)
 	h.run(t, change, append([]any{next}, args...)...)
 	h.Version = next
-	h.renew(t)
+	h.invalidate(t)
 }
 
-// SetOpen opens a branch or closes it.
-func (h *House) SetOpen(t testing.TB, branch int64, open bool) {
+// SetOpen opens or closes a branch.
+func (h *Fixture) SetOpen(t testing.TB, branch int64, open bool) {
 	t.Helper()
 	h.run(t, "branch_open", branch, map[bool]int{true: 1}[open])
-	h.renew(t)
+	h.invalidate(t)
 }
 
-// Name gives a dish its names, as JSON by languages.
-func (h *House) Name(t testing.TB, dish int64, names string) {
+// Name sets the names of a dish, as JSON by locale.
+func (h *Fixture) Name(t testing.TB, dish int64, names string) {
 	t.Helper()
 	h.run(t, "dish_names", dish, names)
-	h.renew(t)
+	h.invalidate(t)
 }
 
-// renew has everybody see what has changed.
-func (h *House) renew(t testing.TB) {
+// invalidate makes a change visible to all readers at once.
+func (h *Fixture) invalidate(t testing.TB) {
 	t.Helper()
 	h.run(t, "touch", h.Branch)
 	h.Menus.Invalidate(t.Context(), h.Branch)
-	h.Clock.Advance(10 * time.Second) // more than a board may be old
+	h.Clock.Advance(10 * time.Second) // more than the maximum age of a live menu
 }
 
-func (h *House) run(t testing.TB, name string, args ...any) {
+func (h *Fixture) run(t testing.TB, name string, args ...any) {
 	t.Helper()
 	if _, err := h.DB.Exec(context.Background(), Stmts.Must(name), args...); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// Rows counts what checkouts write, so that a test can tell that nothing was.
+// Rows counts the rows that checkouts write, so that tests can check that none was written.
 type Rows struct{ Carts, Lines, Orders, Holds, Keys, Attempts int64 }
 
-// Rows counts.
-func (h *House) Rows(t testing.TB) Rows {
+// Rows counts the rows.
+func (h *Fixture) Rows(t testing.TB) Rows {
 	t.Helper()
 	rows, err := h.DB.Query(context.Background(), Stmts.Must("rows"))
 	got, _, err := sqldb.One(rows, err, func(s sqldb.Rows) (r Rows, err error) {

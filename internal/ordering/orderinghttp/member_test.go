@@ -52,16 +52,16 @@ func (door) Authorize(*identity.Actor, int) error { return nil }
 
 // shop is a process that serves members, with the gate in Redis that guests order through too.
 type shop struct {
-	*carttest.House
+	*carttest.Fixture
 
 	keeper *stock.Syncer
 	server *httpapi.Server
 }
 
 // openShop puts a server on a house's stores.
-func openShop(t *testing.T, h *carttest.House, redis *redisdb.DB) *shop {
+func openShop(t *testing.T, h *carttest.Fixture, redis *redisdb.DB) *shop {
 	t.Helper()
-	s := &shop{House: h}
+	s := &shop{Fixture: h}
 	s.keeper = stock.NewSyncer(stock.SyncerConfig{
 		Cache: stockredis.New(redis, stockredis.Config{Now: h.Clock.Now, Log: slog.New(slog.DiscardHandler), Metrics: prometheus.NewRegistry()}),
 		Store: stocksql.New(h.DB), Now: h.Clock.Now, RebuildInterval: -1, Log: slog.New(slog.DiscardHandler),
@@ -310,7 +310,7 @@ func TestMember_checkout_storm(t *testing.T) {
 	const members, quota = 200, 60
 	eachShop(t, func(t *testing.T, s *shop, redis *redisdb.DB) {
 		today := s.today(t)
-		shops := []*shop{s, openShop(t, carttest.Beside(t, s.Restaurant, s.Clock), redis)}
+		shops := []*shop{s, openShop(t, carttest.OpenProcess(t, s.Restaurant, s.Clock), redis)}
 		carts := make([]string, members)
 		for i := range members {
 			s.Member(t, int64(i+1))

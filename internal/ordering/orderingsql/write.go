@@ -41,7 +41,7 @@ func write(ctx context.Context, tx sqldb.Tx, b *ordering.Batch) ([]stock.OutboxE
 	if len(b.Events) > 0 {
 		outbox.Queue(tx, b.Events)
 	}
-	queueDocuments(tx, b, cartsql.QueueTaken(tx, b.Taken))
+	queueDocuments(tx, b, cartsql.QueueDelete(tx, b.Taken))
 	entries, err := stocksql.QueueOps(tx, b.Ops, b.NewID, now)
 	if err != nil {
 		return nil, err

@@ -2302,41 +2302,26 @@ export interface components {
             /** @enum {string} */
             reason: "BILL" | "HELP" | "WATER";
         };
-        CartBasket: {
-            branchId: string;
-            currency: string;
-            /** @description null while there is no cart, which is an empty one. */
-            id: string | null;
-            items: components["schemas"]["CartItem"][];
-            menuVersionId: string;
-            /**
-             * Format: int64
-             * @description Of what can be ordered, in minor units.
-             */
-            totalPrice: number;
-            /** Format: int64 */
-            version: number;
-        };
         CartItem: {
             cartId: string;
             dishId: string;
             id: string;
             imageUrl: string | null;
-            /** @description false when the dish has left the menu. */
+            /** @description false if the dish is not on the menu any more. */
             isAvailable: boolean;
-            /** @description Less is left than the cart wants. */
+            /** @description Less is left than the quantity in the cart. */
             isSoldOut: boolean;
-            /** @description On the menu; null when the dish is not on it. */
+            /** @description The menu item; null if the dish is not on the menu. */
             itemId: string | null;
             name: string;
             /**
              * Format: int64
-             * @description What the dish cost when it was last put in.
+             * @description The price when the dish was last added.
              */
             previousPrice: number;
             /**
              * Format: int64
-             * @description Today, in minor units; 0 when the dish is not on the menu.
+             * @description The current price in minor units; 0 if the dish is not on the menu.
              */
             price: number;
             priceChanged: boolean;
@@ -2344,11 +2329,26 @@ export interface components {
             quantity: number;
             /**
              * Format: int64
-             * @description How many can still be ordered today; null where there is no quota.
+             * @description Units that can still be ordered today; null for no limit.
              */
             remaining: number | null;
             /** Format: int64 */
             total: number;
+        };
+        CartView: {
+            branchId: string;
+            currency: string;
+            /** @description null while the cart is empty and was never filled. */
+            id: string | null;
+            items: components["schemas"]["CartItem"][];
+            menuVersionId: string;
+            /**
+             * Format: int64
+             * @description Of the available dishes, in minor units.
+             */
+            totalPrice: number;
+            /** Format: int64 */
+            version: number;
         };
         CatalogAvailability: {
             bizDate: string;
@@ -8566,7 +8566,7 @@ export interface operations {
             query?: {
                 /** @description Goes before Accept-Language. */
                 locale?: string;
-                /** @description Whose menu prices it; by default the cart's own. */
+                /** @description The branch whose menu prices the cart; by default the cart's own. */
                 branchId?: string;
             };
             header?: {
@@ -8583,7 +8583,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["CartBasket"];
+                    "application/json": components["schemas"]["CartView"];
                 };
             };
             /** @description Error */
@@ -8617,7 +8617,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["CartBasket"];
+                    "application/json": components["schemas"]["CartView"];
                 };
             };
             /** @description Error */
@@ -8724,7 +8724,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["CartBasket"];
+                    "application/json": components["schemas"]["CartView"];
                 };
             };
             /** @description Error */

@@ -11,7 +11,7 @@ export type Session = Schemas['IdentitySession']
 export type Purpose = Schemas['CodeInBody']['purpose']
 
 export type Place = Schemas['CatalogPublicBranch']
-export type Basket = Schemas['CartBasket']
+export type Basket = Schemas['CartView']
 export type BasketItem = Schemas['CartItem']
 
 export type Checkout = Omit<Schemas['OrderingCheckoutBody'], '$schema'>

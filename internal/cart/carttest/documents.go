@@ -15,16 +15,17 @@ import (
 	"comanda/internal/redisdb"
 )
 
-// Mirror is the documents of a restaurant's database in a Redis.
-type Mirror struct {
+// Documents is the documents of a restaurant in Redis.
+type Documents struct {
 	redis     *redisdb.DB
 	sql       *documentsql.Store
 	projector *document.Projector
 }
 
-// NewMirror makes one. The restaurant's own rows were written without a word, so it is told of them here.
-func NewMirror(r *orderingtest.Restaurant, redis *redisdb.DB) *Mirror {
-	m := &Mirror{redis: redis, sql: documentsql.New(r.DB)}
+// NewDocuments returns the documents of a restaurant. The restaurant's own rows were inserted without outbox rows, so
+// they are marked as changed here.
+func NewDocuments(r *orderingtest.Restaurant, redis *redisdb.DB) *Documents {
+	m := &Documents{redis: redis, sql: documentsql.New(r.DB)}
 	m.projector = &document.Projector{Source: m.sql, Outbox: m.sql, Writer: documentredis.New(redis), Now: r.DB.Now}
 	m.projector.Touch(document.Ref{Entity: document.Category, ID: strconv.FormatInt(r.Branch, 10)})
 	for _, dish := range r.Items {
@@ -33,8 +34,8 @@ func NewMirror(r *orderingtest.Restaurant, redis *redisdb.DB) *Mirror {
 	return m
 }
 
-// Clean projects what has changed and compares everything with SQL, in both directions.
-func (m *Mirror) Clean(t TB) {
+// Verify projects the changes and compares everything with SQL in both directions.
+func (m *Documents) Verify(t TB) {
 	t.Helper()
 	ctx := context.Background()
 	if err := m.projector.RunOnce(ctx); err != nil {
@@ -47,9 +48,9 @@ func (m *Mirror) Clean(t TB) {
 	}
 }
 
-// Get reads a key: a string, or the members of a set, the shortest first and separated by commas. missing is true where
-// there is none.
-func (m *Mirror) Get(t TB, key string) (value string, missing bool) {
+// Get reads a key: a string, or the members of a set, shortest first, separated by commas. missing is true if there is
+// none.
+func (m *Documents) Get(t TB, key string) (value string, missing bool) {
 	t.Helper()
 	k, ok := keyspace.ParseDocument(key)
 	if !ok {

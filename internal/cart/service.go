@@ -1,0 +1,136 @@
+package cart
+
+import (
+	"context"
+
+	"comanda/internal/catalog"
+	"comanda/internal/fault"
+	"comanda/internal/identity"
+)
+
+// Store stores carts; cartsql implements it.
+type Store interface {
+	// Cart returns a member's cart, with ID 0 if there is none.
+	Cart(ctx context.Context, user int64) (Cart, error)
+	// Change applies one change and returns the cart after it and the id of its dish.
+	Change(ctx context.Context, c Change) (Cart, int64, error)
+	// DishNames returns the names of dishes, whether or not they are on a menu.
+	DishNames(ctx context.Context, dishes []int64) (map[int64]catalog.Texts, error)
+	// FirstBranch returns the first open branch, or the first if none is open, or 0 if there are no branches.
+	FirstBranch(ctx context.Context) (int64, error)
+}
+
+// LiveMenus returns live menus; catalog.LiveMenus implements it.
+type LiveMenus interface {
+	Get(ctx context.Context, branch int64) (*catalog.LiveMenu, error)
+}
+
+// Service has the use cases of members' carts. The actor determines the cart, so a member cannot name another's.
+type Service struct {
+	Store     Store
+	LiveMenus LiveMenus
+
+	cache cache
+}
+
+// errNoBranch is returned if there are no branches.
+var errNoBranch = fault.New(fault.Conflict, "branch_closed", "The restaurant is not taking orders right now.")
+
+// Get returns a member's cart priced by the menu of a branch. Branch 0 is the cart's own, or the first branch.
+func (s *Service) Get(ctx context.Context, who identity.Actor, branch int64) (View, error) {
+	c, err := s.Store.Cart(ctx, who.UserID)
+	if err != nil {
+		return View{}, err
+	}
+	s.cache.put(c)
+	return s.view(ctx, c, branch)
+}
+
+// GetCached is Get with the cart that this process has read last; ok is false if there is none. The cart may be
+// outdated, so the caller must be prepared for ErrChanged (C5).
+func (s *Service) GetCached(ctx context.Context, who identity.Actor, branch int64) (View, bool) {
+	c, ok := s.cache.get(who.UserID)
+	if !ok {
+		return View{}, false
+	}
+	v, err := s.view(ctx, c, branch)
+	return v, err == nil
+}
+
+// Evict removes a member's cart from the cache. It is called once the cart is known to be deleted.
+func (s *Service) Evict(who identity.Actor) { s.cache.evict(who.UserID) }
+
+// Add adds a dish and returns its line. The dish must be active on the branch's menu.
+func (s *Service) Add(ctx context.Context, who identity.Actor, dish, quantity, branch int64) (View, Item, error) {
+	if err := checkQuantity(quantity); err != nil {
+		return View{}, Item{}, err
+	}
+	chosen := branch
+	if branch == 0 {
+		c, err := s.Store.Cart(ctx, who.UserID)
+		if err != nil {
+			return View{}, Item{}, err
+		}
+		branch = c.BranchID
+	}
+	menu, err := s.menu(ctx, Cart{}, branch)
+	if err != nil {
+		return View{}, Item{}, err
+	}
+	on, ok := menu.OfDish(dish)
+	if !ok || !on.Active {
+		return View{}, Item{}, ErrDish
+	}
+	return s.change(ctx, Change{UserID: who.UserID, Add: &Add{dish, quantity, on.Price, chosen}})
+}
+
+// SetQuantity sets the quantity of a line.
+func (s *Service) SetQuantity(ctx context.Context, who identity.Actor, line, quantity int64) (View, Item, error) {
+	return s.change(ctx, Change{UserID: who.UserID, Set: &Set{line, quantity}})
+}
+
+// Remove removes a line.
+func (s *Service) Remove(ctx context.Context, who identity.Actor, line int64) (View, error) {
+	v, _, err := s.change(ctx, Change{UserID: who.UserID, Remove: line})
+	return v, err
+}
+
+// Empty removes all lines.
+func (s *Service) Empty(ctx context.Context, who identity.Actor) (View, error) {
+	v, _, err := s.change(ctx, Change{UserID: who.UserID, Empty: true})
+	return v, err
+}
+
+// change applies a change and returns the cart after it and the line of the changed dish.
+func (s *Service) change(ctx context.Context, c Change) (View, Item, error) {
+	after, dish, err := s.Store.Change(ctx, c)
+	if err != nil {
+		return View{}, Item{}, err
+	}
+	s.cache.put(after)
+	v, err := s.view(ctx, after, 0)
+	for _, it := range v.Items {
+		if it.DishID == dish {
+			return v, it, err
+		}
+	}
+	return v, Item{}, err
+}
+
+// menu returns the live menu that prices a cart.
+func (s *Service) menu(ctx context.Context, c Cart, branch int64) (*catalog.LiveMenu, error) {
+	if branch == 0 {
+		branch = c.BranchID
+	}
+	if branch == 0 {
+		first, err := s.Store.FirstBranch(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if first == 0 {
+			return nil, errNoBranch
+		}
+		branch = first
+	}
+	return s.LiveMenus.Get(ctx, branch)
+}
