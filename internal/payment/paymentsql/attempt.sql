@@ -3,14 +3,14 @@ a.id, a.order_id, a.method, a.amount, a.currency, a.state, a.gateway_ref, a.redi
 coalesce(a.settled_at, 0), coalesce(a.check_at, 0), a.checks
 
 -- name: attempt_age_move
--- Attempts that no gateway knows of, of orders that wait for money. What a gateway was told of keeps its time: it is asked
--- for by it.
+-- Attempts of unpaid orders that were not sent to a gateway yet. An attempt that was sent keeps its time, which is part of
+-- the queries about it.
 UPDATE payment_attempt SET created_at = created_at + $1
 WHERE state = 'CREATED' AND redirect_url = ''
   AND order_id IN (SELECT h.id FROM hold h WHERE h.state = 'HELD' AND h.biz_date <> '')
 
 -- name: attempt_deadline_move
--- When gateways are to be asked.
+-- The times of the next checks.
 UPDATE payment_attempt SET check_at = check_at + $1 WHERE check_at IS NOT NULL
 
 -- name: attempt_due
