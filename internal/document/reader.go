@@ -127,7 +127,7 @@ func (r *Reader) FindUnique(ctx context.Context, e *Entity, index, value string)
 }
 
 func errIndex(e *Entity, index string) error {
-	return fault.Newf(fault.Internal, "no_index", "%s has no such index as %q.", e.Name, index)
+	return fault.Newf(fault.Internal, "no_index", "%s has no index %q.", e.Name, index)
 }
 
 // Page is a part of a list: at most Limit documents after Offset.
@@ -210,7 +210,7 @@ func (e *Entity) filter(f Filter) (where []Where, entries []IndexEntry, indexed 
 		entries = append(entries, IndexEntry{x, encoded})
 	}
 	if known < len(f) {
-		return nil, nil, false, fault.Newf(fault.Internal, "no_index", "%s cannot be found by all of %v.", e.Name, f)
+		return nil, nil, false, fault.Newf(fault.Internal, "no_index", "%s has no indexes for all of %v.", e.Name, f)
 	}
 	return where, entries, indexed, nil
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // ErrRebuildRunning reports that another process is rebuilding.
-var ErrRebuildRunning = fault.New(fault.Conflict, "rebuild_running", "The documents are being rebuilt already.")
+var ErrRebuildRunning = fault.New(fault.Conflict, "rebuild_running", "A rebuild of the documents is already running.")
 
 // ErrKeysLost reports that Redis has lost keys since the rebuild began. The next rebuild starts from the beginning.
 var ErrKeysLost = errors.New("document: redis has lost keys during the rebuild")

@@ -130,12 +130,12 @@ func errLost(lost []Difference) error {
 		}
 	}
 	return fault.Newf(fault.Unavailable, "documents_lost",
-		"Redis has lost keys of documents (%s). They are being restored, and lists are read from SQL meanwhile.",
+		"Redis has lost document keys (%s). They are being restored; lists are read from SQL meanwhile.",
 		strings.Join(names, ", "))
 }
 
 var errEvicted = fault.New(fault.Unavailable, "documents_evicted",
-	"Redis has evicted keys to free memory. Documents are being restored, and lists are read from SQL meanwhile.")
+	"Redis has evicted keys to free memory. Documents are being restored; lists are read from SQL meanwhile.")
 
 // restore writes documents with losses again.
 func (s *Sampler) restore(ctx context.Context, lost []Difference) (int, error) {

@@ -69,15 +69,15 @@ func (a Adjustment) Validate() error {
 	}
 	switch {
 	case a.Kind != Received && a.Kind != Counted && a.Kind != Wasted:
-		return fault.New(fault.Invalid, "invalid", "An adjustment is RECEIVE, COUNT or WASTE.").With("field", "kind")
+		return fault.New(fault.Invalid, "invalid", "kind must be RECEIVE, COUNT or WASTE.").With("field", "kind")
 	case a.Units < least || a.Units > MaxAvailable:
-		return fault.Newf(fault.Invalid, "invalid", "The quantity is %d to %d.", least, int64(MaxAvailable)).
+		return fault.Newf(fault.Invalid, "invalid", "The quantity must be between %d and %d.", least, int64(MaxAvailable)).
 			With("field", "quantity")
 	case utf8.RuneCountInString(a.ClientTxnID) > MaxClientID || !utf8.ValidString(a.ClientTxnID):
-		return fault.Newf(fault.Invalid, "invalid", "clientTxnId has 1 to %d characters.", MaxClientID).
+		return fault.Newf(fault.Invalid, "invalid", "clientTxnId must have 1 to %d characters.", MaxClientID).
 			With("field", "clientTxnId")
 	case utf8.RuneCountInString(a.Note) > MaxNote || !utf8.ValidString(a.Note):
-		return fault.Newf(fault.Invalid, "invalid", "A note has at most %d characters.", MaxNote).With("field", "note")
+		return fault.Newf(fault.Invalid, "invalid", "A note may have at most %d characters.", MaxNote).With("field", "note")
 	}
 	return ValidateExternalID("itemId", a.SKU)
 }

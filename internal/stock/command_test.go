@@ -280,8 +280,8 @@ func TestCommandBatch_deadline_follows_the_clock(t *testing.T) {
 		requested, r := noon.Add(-step), reserving()
 		h := reservation("r", requested.Add(5*time.Minute), stock.Line{Item: rice, Qty: 1})
 		res := r.Decide([]stock.Command{{Action: stock.Try, ID: "r", Hold: h, RequestedAt: requested}})[0]
-		if want := noon.Add(5 * time.Minute); !res.Reservation.ExpiresAt.Equal(want) || !r.Created[0].Hold.Until.Equal(want) {
-			t.Errorf("after a step of %v: %v and %v, want %v", step, res.Reservation.ExpiresAt, r.Created[0].Hold.Until, want)
+		if want := noon.Add(5 * time.Minute); !res.Reservation.ExpiresAt.Equal(want) || !r.Created[0].Until.Equal(want) {
+			t.Errorf("after a step of %v: %v and %v, want %v", step, res.Reservation.ExpiresAt, r.Created[0].Until, want)
 		}
 	}
 }
@@ -385,10 +385,10 @@ func compare(t *rapid.T, s *stocktest.Model, r *stock.CommandBatch) {
 	}
 	last := map[string]stock.State{}
 	for _, n := range r.Created {
-		if _, twice := last[n.Hold.ID]; twice {
-			t.Fatalf("%s begins twice", n.Hold.ID)
+		if _, twice := last[n.ID]; twice {
+			t.Fatalf("%s begins twice", n.ID)
 		}
-		last[n.Hold.ID] = n.State
+		last[n.ID] = n.State
 	}
 	for _, step := range r.Transitions {
 		if was, ok := last[step.ID]; ok && was != step.From {

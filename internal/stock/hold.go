@@ -114,7 +114,8 @@ const (
 )
 
 // ErrInvalidLines refuses lines that break a limit.
-var ErrInvalidLines = fault.New(fault.Invalid, "invalid", "An order has 1 to 50 lines of positive whole quantities.")
+var ErrInvalidLines = fault.New(fault.Invalid, "invalid",
+	"An order needs 1 to 50 lines with whole quantities of at least 1.")
 
 // MergeLines sums the lines of each item and sorts them by item, the order in which counters are locked. Without
 // merging, each of two lines of one item could fit while their sum does not.

@@ -37,7 +37,7 @@ func ValidateExternalID(field, id string) error {
 	if ok {
 		return nil
 	}
-	const rule = "%s has 1 to %d letters, digits, dots, hyphens and underscores."
+	const rule = "%s must have 1 to %d letters, digits, dots, hyphens or underscores."
 	return fault.Newf(fault.Invalid, "invalid", rule, field, MaxExternalID).With("field", field)
 }
 

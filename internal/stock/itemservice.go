@@ -77,11 +77,12 @@ type ItemService struct {
 
 // Faults of item management.
 var (
-	ErrItemExists     = fault.New(fault.Conflict, "item_exists", "There is a stock item of this name in the branch.")
-	ErrLevelTooHigh   = fault.New(fault.Conflict, "level_too_high", "There would be more of it than can be counted.")
-	ErrKeyReused      = fault.New(fault.Invalid, "idempotency_mismatch", "This clientTxnId was used for another adjustment.")
-	errBranchRequired = fault.New(fault.Invalid, "invalid", "There are several; branchId says which.").With("field", "branchId")
-	errUnknownStatus  = fault.New(fault.Invalid, "invalid", "This is no status of a reservation.").With("field", "status")
+	ErrItemExists     = fault.New(fault.Conflict, "item_exists", "The branch already has a stock item with this id.")
+	ErrLevelTooHigh   = fault.New(fault.Conflict, "level_too_high", "The quantity would exceed the maximum.")
+	ErrKeyReused      = fault.New(fault.Invalid, "idempotency_mismatch", "This clientTxnId belongs to a different adjustment.")
+	errBranchRequired = fault.New(fault.Invalid, "invalid", "branchId is required: there are several branches.").
+				With("field", "branchId")
+	errUnknownStatus = fault.New(fault.Invalid, "invalid", "Unknown reservation status.").With("field", "status")
 )
 
 // maxText bounds the name and the unit of a stock item, in characters.
@@ -91,11 +92,11 @@ const maxText = 100
 func (t Item) Validate() error {
 	switch {
 	case utf8.RuneCountInString(t.Name) > maxText || !utf8.ValidString(t.Name):
-		return fault.Newf(fault.Invalid, "invalid", "A name has at most %d characters.", maxText).With("field", "name")
+		return fault.Newf(fault.Invalid, "invalid", "A name may have at most %d characters.", maxText).With("field", "name")
 	case utf8.RuneCountInString(t.Unit) > maxText || !utf8.ValidString(t.Unit):
-		return fault.Newf(fault.Invalid, "invalid", "A unit has at most %d characters.", maxText).With("field", "unit")
+		return fault.Newf(fault.Invalid, "invalid", "A unit may have at most %d characters.", maxText).With("field", "unit")
 	case t.LowAt != NoAlarm && (t.LowAt < 0 || t.LowAt > MaxAvailable):
-		return fault.Newf(fault.Invalid, "invalid", "lowAt is 0 to %d.", int64(MaxAvailable)).With("field", "lowAt")
+		return fault.Newf(fault.Invalid, "invalid", "lowAt must be between 0 and %d.", int64(MaxAvailable)).With("field", "lowAt")
 	}
 	return ValidateExternalID("itemId", t.SKU)
 }
@@ -136,7 +137,9 @@ func (k *ItemService) Level(ctx context.Context, who identity.Actor, branch int6
 }
 
 // SetAvailable sets the available units of an item and creates the item if it is missing.
-func (k *ItemService) SetAvailable(ctx context.Context, who identity.Actor, branch int64, sku string, units int64) (Level, error) {
+func (k *ItemService) SetAvailable(
+	ctx context.Context, who identity.Actor, branch int64, sku string, units int64,
+) (Level, error) {
 	return k.adjust(ctx, who, Adjustment{Branch: branch, SKU: sku, Kind: Counted, Units: units, Create: true})
 }
 
@@ -218,7 +221,9 @@ func (k *ItemService) Levels(ctx context.Context, who identity.Actor, f LevelFil
 }
 
 // Reservations returns the reservations of other systems in a branch.
-func (k *ItemService) Reservations(ctx context.Context, who identity.Actor, f ReservationFilter) ([]ReservationRecord, int64, error) {
+func (k *ItemService) Reservations(
+	ctx context.Context, who identity.Actor, f ReservationFilter,
+) ([]ReservationRecord, int64, error) {
 	if !who.Sees(f.Branch) {
 		return nil, 0, ErrBranchNotFound
 	}

@@ -56,7 +56,7 @@ func ParseMessage(e event.Event) (MessageCommand, error) {
 
 // errAmbiguousBranch refuses a message without a branch where the items fit more than one.
 var errAmbiguousBranch = fault.New(fault.Invalid, "invalid",
-	"branchId is the id of a branch; it may be left out where one branch has the items.").With("field", "branchId")
+	"branchId must be the id of a branch. It may be omitted if only one branch has the items.").With("field", "branchId")
 
 // parseHeader reads the fields that all messages have.
 func parseHeader(e event.Event) (event.Decided, error) {

@@ -10,7 +10,7 @@ import (
 
 // Limits of a rebuild.
 const (
-	rebuildLease       = 5 * time.Second // a claim that is not renewed ends after this time, so that another process can take over
+	rebuildLease       = 5 * time.Second // a claim ends unless it is renewed; then another process may take over
 	rebuildTimeout     = 2 * time.Minute // a rebuild that takes longer fails
 	maxRebuildInterval = time.Minute     // longest wait between failing rebuilds
 	rebuildRetryDelay  = time.Second     // after a rebuild that could not start because SQL or the cache was out of reach
@@ -202,6 +202,7 @@ func (k *Syncer) endOf(ctx context.Context, s Scope) (time.Time, error) {
 // recoverPanic keeps a panic of a background task from ending the process; SQL stays correct without the cache.
 func (k *Syncer) recoverPanic(what string) {
 	if p := recover(); p != nil {
-		k.log.Error("a task of the admission cache syncer panicked", "task", what, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+		k.log.Error("a task of the admission cache syncer panicked", "task", what, "panic", fmt.Sprint(p),
+			"stack", string(debug.Stack()))
 	}
 }

@@ -51,7 +51,7 @@ func (c *RecipeService) SetRecipe(ctx context.Context, who identity.Actor, item 
 
 func checkRecipe(lines []SKULine) error {
 	if len(lines) > MaxRecipe {
-		return fault.Newf(fault.Invalid, "invalid", "A dish takes of at most %d stock items.", MaxRecipe).With("field", "lines")
+		return fault.Newf(fault.Invalid, "invalid", "A recipe has at most %d stock items.", MaxRecipe).With("field", "lines")
 	}
 	seen := map[string]bool{}
 	for _, l := range lines {
@@ -59,10 +59,10 @@ func checkRecipe(lines []SKULine) error {
 			return err
 		}
 		if l.Qty < 1 || l.Qty > MaxQty {
-			return fault.Newf(fault.Invalid, "invalid", "A quantity is 1 to %d.", MaxQty).With("field", "quantity")
+			return fault.Newf(fault.Invalid, "invalid", "The quantity must be between 1 and %d.", MaxQty).With("field", "quantity")
 		}
 		if seen[l.SKU] {
-			return fault.New(fault.Invalid, "invalid", "A recipe names each stock item once.").With("field", "itemId")
+			return fault.New(fault.Invalid, "invalid", "A stock item may appear only once in a recipe.").With("field", "itemId")
 		}
 		seen[l.SKU] = true
 	}

@@ -16,7 +16,7 @@ import (
 const recipeTTL = time.Second
 
 // ErrTooManyStockItems refuses an order whose dishes consume too many stock items, or too much of one.
-var ErrTooManyStockItems = fault.Newf(fault.Invalid, "invalid", "An order takes of at most %d stock items.", MaxStockLines)
+var ErrTooManyStockItems = fault.Newf(fault.Invalid, "invalid", "An order may use at most %d stock items.", MaxStockLines)
 
 // RecipeCache caches the recipes of branches for recipeTTL.
 type RecipeCache struct {

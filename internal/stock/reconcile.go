@@ -176,7 +176,8 @@ func (k *Syncer) reconcileScope(ctx context.Context, s Scope, epoch string) (int
 	}
 	k.mu.Unlock()
 	if same {
-		k.log.WarnContext(ctx, "the admission cache differs from SQL and is rebuilt", "branch", s.Branch, "date", s.Date, "difference", text)
+		k.log.WarnContext(ctx, "the admission cache differs from SQL and is rebuilt", "branch", s.Branch, "date", s.Date,
+			"difference", text)
 		k.rebuildSoon(s)
 	}
 	return units, nil

@@ -98,19 +98,19 @@ type CommandResult struct {
 
 // Faults of reservations and stock items.
 var (
-	ErrBranchNotFound      = fault.New(fault.NotFound, "branch_not_found", "There is no such branch.")
-	ErrItemNotFound        = fault.New(fault.NotFound, "item_not_found", "There is no such stock item in this branch.")
-	ErrInsufficientStock   = fault.New(fault.SoldOut, "insufficient_stock", "There is not enough of something; nothing was reserved.")
-	ErrReservationEnded    = fault.New(fault.Conflict, "terminal", "This reservation has ended; its id holds nothing any more.")
-	ErrReservationNotFound = fault.New(fault.NotFound, "reservation_not_found", "There is no such reservation.")
-	ErrAlreadyConfirmed    = fault.New(fault.Conflict, "already_confirmed", "It is confirmed; what is sold can only be returned.")
-	ErrNotConfirmed        = fault.New(fault.Conflict, "not_confirmed", "Only what was sold can be returned.")
-	ErrIDReused            = fault.New(fault.Invalid, "idempotency_mismatch", "This id was used for another reservation.")
+	ErrBranchNotFound      = fault.New(fault.NotFound, "branch_not_found", "Branch not found.")
+	ErrItemNotFound        = fault.New(fault.NotFound, "item_not_found", "Stock item not found in this branch.")
+	ErrInsufficientStock   = fault.New(fault.SoldOut, "insufficient_stock", "Not enough stock. Nothing was reserved.")
+	ErrReservationEnded    = fault.New(fault.Conflict, "terminal", "This reservation has ended. Use a new id.")
+	ErrReservationNotFound = fault.New(fault.NotFound, "reservation_not_found", "Reservation not found.")
+	ErrAlreadyConfirmed    = fault.New(fault.Conflict, "already_confirmed", "A confirmed reservation can only be returned.")
+	ErrNotConfirmed        = fault.New(fault.Conflict, "not_confirmed", "Only a confirmed reservation can be returned.")
+	ErrIDReused            = fault.New(fault.Invalid, "idempotency_mismatch", "This id belongs to a different reservation.")
 )
 
 // ErrTryAgain reports an unknown outcome. Repeating the same command returns the result.
 var ErrTryAgain = &fault.Error{
-	Kind: fault.Unavailable, Code: "try_again", Detail: "That could not be done just now; send it again.",
+	Kind: fault.Unavailable, Code: "try_again", Detail: "Temporarily unavailable. Please send the request again.",
 	RetryAfter: time.Second,
 }
 

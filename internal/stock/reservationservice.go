@@ -49,7 +49,9 @@ type ReservationService struct {
 
 // Reserve holds all requested items or none. A repeated id with the same items returns the same reservation: created
 // reports whether this request created it.
-func (s *ReservationService) Reserve(ctx context.Context, who identity.Actor, r ReservationRequest) (_ Reservation, created bool, err error) {
+func (s *ReservationService) Reserve(
+	ctx context.Context, who identity.Actor, r ReservationRequest,
+) (_ Reservation, created bool, err error) {
 	if !who.Sees(r.Branch) {
 		r.Branch = 0 // a branch without items
 	}
@@ -93,7 +95,7 @@ func (r ReservationRequest) validate() error {
 		return err
 	}
 	if r.TTL != 0 && (r.TTL < MinTTL || r.TTL > MaxTTL) {
-		return fault.New(fault.Invalid, "invalid", "ttlSeconds is 1 to 86400.").With("field", "ttlSeconds")
+		return fault.New(fault.Invalid, "invalid", "ttlSeconds must be between 1 and 86400.").With("field", "ttlSeconds")
 	}
 	if len(r.Items) == 0 || len(r.Items) > MaxLines {
 		return ErrInvalidLines
@@ -103,7 +105,7 @@ func (r ReservationRequest) validate() error {
 			return err
 		}
 		if it.Qty < 1 || it.Qty > MaxQty {
-			return fault.Newf(fault.Invalid, "invalid", "A quantity is 1 to %d.", MaxQty).With("field", "quantity")
+			return fault.Newf(fault.Invalid, "invalid", "The quantity must be between 1 and %d.", MaxQty).With("field", "quantity")
 		}
 	}
 	return nil

@@ -64,12 +64,14 @@ type SnapshotService struct {
 	reads map[itemKey]int64
 }
 
-var errTooManySnapshots = fault.Newf(fault.Invalid, "invalid", "1 to %d items can be looked at together.", MaxSnapshots).
+var errTooManySnapshots = fault.Newf(fault.Invalid, "invalid", "Request 1 to %d items at a time.", MaxSnapshots).
 	With("field", "itemId")
 
 // Snapshots returns snapshots of items of a branch in the order requested. Missing items are left out, and so is
 // everything of a branch that the actor may not see.
-func (w *SnapshotService) Snapshots(ctx context.Context, who identity.Actor, branch int64, skus []string) ([]LevelSnapshot, error) {
+func (w *SnapshotService) Snapshots(
+	ctx context.Context, who identity.Actor, branch int64, skus []string,
+) ([]LevelSnapshot, error) {
 	if len(skus) == 0 || len(skus) > MaxSnapshots {
 		return nil, errTooManySnapshots
 	}

@@ -23,7 +23,7 @@ type Reader interface {
 }
 
 // ErrDishNotFound answers requests for a missing dish.
-var ErrDishNotFound = fault.New(fault.NotFound, "dish_not_found", "There is no such dish.")
+var ErrDishNotFound = fault.New(fault.NotFound, "dish_not_found", "Dish not found.")
 
 // Register registers the routes.
 func Register(a *httpapi.API, documents Reader) {

@@ -27,7 +27,7 @@ func (s *Store) Apply(ctx context.Context, docs []document.Document) (document.A
 	return r.applied, nil
 }
 
-// Forget implements document.Writer.
+// ResetVersions implements document.Writer.
 func (s *Store) ResetVersions(ctx context.Context, refs []document.Ref) error {
 	cmds := make([]redisdb.Cmd, len(refs))
 	for i, r := range refs {

@@ -22,11 +22,11 @@ const (
 )
 
 // benchRig is PostgreSQL and Redis with documents of a fair number.
-func benchRig(b *testing.B) *rig {
+func benchRig(b *testing.B) *fixture {
 	b.Helper()
 	debug.SetGCPercent(300) // as the program does
 	redis, server := redisdbtest.Real(b)
-	r := newRig(sqldbtest.Postgres(b), redis)
+	r := newFixture(sqldbtest.Postgres(b), redis)
 	documenttest.Must(b, r.house.Fill(b.Context(), benchUsers, benchOrders))
 	r.server = server
 	return r

@@ -21,8 +21,8 @@ func TestMain(m *testing.M) {
 	redisdbtest.VerifyMain(m)
 }
 
-// rig is all that documents need, on one database and one Redis.
-type rig struct {
+// fixture is all that documents need, on one database and one Redis.
+type fixture struct {
 	db        *sqldb.DB
 	redis     *redisdb.DB
 	server    *testenv.Server // nil where it is not the test's own
@@ -34,22 +34,22 @@ type rig struct {
 	reader    *document.Reader
 }
 
-func newRig(db *sqldb.DB, redis *redisdb.DB) *rig {
-	r := &rig{db: db, redis: redis, sql: documentsql.New(db), store: New(redis), house: documenttest.Writer{DB: db}}
+func newFixture(db *sqldb.DB, redis *redisdb.DB) *fixture {
+	r := &fixture{db: db, redis: redis, sql: documentsql.New(db), store: New(redis), house: documenttest.Writer{DB: db}}
 	r.projector = &document.Projector{Source: r.sql, Outbox: r.sql, Writer: r.store, Now: db.Now}
 	r.plane = &document.Generation{Store: r.sql, Markers: r.store, Build: func(ctx context.Context) error { return r.builder().Build(ctx) }}
 	r.reader = &document.Reader{Source: r.sql, Cache: r.store, State: r.plane, Repair: r.projector.Touch}
 	return r
 }
 
-func (r *rig) builder() *document.Builder {
+func (r *fixture) builder() *document.Builder {
 	return &document.Builder{
 		Source: r.sql, Projector: r.projector, Sweeper: r.store, Store: r.sql, Markers: r.store, Now: r.db.Now, NewID: uid.New,
 	}
 }
 
 // sampler looks for what Redis has lost, as often as it is told to.
-func (r *rig) sampler(observe func(context.Context, document.Sample)) *document.Sampler {
+func (r *fixture) sampler(observe func(context.Context, document.Sample)) *document.Sampler {
 	return &document.Sampler{
 		Source: r.sql, Counts: r.sql, Mirror: r.store, Projector: r.projector, Generation: r.plane, Now: r.db.Now, Observe: observe,
 		Evictions: func(ctx context.Context) (int64, error) {
@@ -60,12 +60,12 @@ func (r *rig) sampler(observe func(context.Context, document.Sample)) *document.
 }
 
 // project brings everything to Redis that has changed.
-func (r *rig) project(t testing.TB) {
+func (r *fixture) project(t testing.TB) {
 	t.Helper()
 	documenttest.Must(t, r.projector.RunOnce(t.Context()))
 }
 
-func (r *rig) verify(t testing.TB) document.Verification {
+func (r *fixture) verify(t testing.TB) document.Verification {
 	t.Helper()
 	v := &document.Verifier{Source: r.sql, Mirror: r.store, Pause: func(context.Context) error {
 		return r.projector.RunOnce(t.Context())
@@ -76,7 +76,7 @@ func (r *rig) verify(t testing.TB) document.Verification {
 }
 
 // clean fails the test when SQL and Redis differ.
-func (r *rig) clean(t testing.TB) {
+func (r *fixture) clean(t testing.TB) {
 	t.Helper()
 	if v := r.verify(t); !v.Clean {
 		t.Fatalf("found %v: %v", v.Found, v.Samples)
@@ -84,16 +84,16 @@ func (r *rig) clean(t testing.TB) {
 }
 
 // each runs a test on both engines and on each kind of Redis, without trying every pair.
-func each(t *testing.T, test func(t *testing.T, r *rig)) {
+func each(t *testing.T, test func(t *testing.T, r *fixture)) {
 	t.Helper()
-	t.Run("sqlite,embedded", func(t *testing.T) { test(t, newRig(sqldbtest.SQLite(t), redisdbtest.Embedded(t))) })
+	t.Run("sqlite,embedded", func(t *testing.T) { test(t, newFixture(sqldbtest.SQLite(t), redisdbtest.Embedded(t))) })
 	t.Run("postgres,redis", func(t *testing.T) {
 		redis, server := redisdbtest.Real(t)
-		r := newRig(sqldbtest.Postgres(t), redis)
+		r := newFixture(sqldbtest.Postgres(t), redis)
 		r.server = server
 		test(t, r)
 	})
-	t.Run("sqlite,cluster", func(t *testing.T) { test(t, newRig(sqldbtest.SQLite(t), redisdbtest.Cluster(t))) })
+	t.Run("sqlite,cluster", func(t *testing.T) { test(t, newFixture(sqldbtest.SQLite(t), redisdbtest.Cluster(t))) })
 }
 
 // anOrder is the id of an order; n makes them differ.

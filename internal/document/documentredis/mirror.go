@@ -140,7 +140,7 @@ func (m *expectedMembers) recordKeys(seen *document.KeySet) {
 	seen.Add(texts, sizes)
 }
 
-// Note implements document.Sweeper.
+// RecordKeys implements document.Sweeper.
 func (s *Store) RecordKeys(docs []document.Document, seen *document.KeySet) {
 	bodies := make([]keyspace.Key, len(docs))
 	for i, d := range docs {

@@ -21,10 +21,10 @@ import (
 // machine writes rows of all kinds at random and projects them in any order, again, or not at all, through two processes;
 // it loses Redis, rebuilds, and reads. A plain model says what every answer must be.
 type machine struct {
-	*rig
+	*fixture
 	sub   *testing.T
-	other *rig // a second process on the same stores
-	keeps bool // Redis loses nothing in this history, and nothing is rebuilt
+	other *fixture // a second process on the same stores
+	keeps bool     // Redis loses nothing in this history, and nothing is rebuilt
 
 	// the model
 	users   map[int64]documenttest.User
@@ -44,9 +44,9 @@ type orderRow struct {
 // TestModel: after any history Redis and SQL say the same, and at any moment readers never see what is not in SQL.
 func TestModel(t *testing.T) {
 	testenv.SequencesOf(t, testenv.Size(20, 400)) // each empties two stores and fills them again
-	each(t, func(t *testing.T, r *rig) {
+	each(t, func(t *testing.T, r *fixture) {
 		rapid.Check(t, func(rt *rapid.T) {
-			m := &machine{rig: r, sub: t, other: newRig(r.db, r.redis)}
+			m := &machine{fixture: r, sub: t, other: newFixture(r.db, r.redis)}
 			m.begin(rt)
 			rt.Repeat(map[string]func(*rapid.T){
 				"write": m.write, "write more": m.write, "write on": m.write, "project": m.project, "hold back": m.holdBack,
@@ -70,7 +70,7 @@ func (m *machine) begin(t *rapid.T) {
 	m.details, m.rights, m.orders = map[int64]int64{}, map[int64]bool{}, map[string]orderRow{}
 	m.keeps = rapid.Bool().Draw(t, "Redis loses nothing")
 	documenttest.Must(m.sub, m.house.Clear(ctx))
-	flush(m.sub, m.rig)
+	flush(m.sub, m.fixture)
 	documenttest.Must(m.sub, m.house.PutRole(ctx, 1, "USER"), m.house.PutRole(ctx, 2, "CHEF"), m.house.PutCategory(ctx, 1, "A"),
 		m.house.PutCategory(ctx, 2, "B"))
 	for p := range int64(3) {
@@ -274,7 +274,7 @@ func (m *machine) repeat(t *rapid.T) {
 	must(t, m.projector.Project(m.sub.Context(), []document.Ref{{Entity: e, ID: id}}, nil))
 }
 
-func (m *machine) flush(*rapid.T) { flush(m.sub, m.rig) }
+func (m *machine) flush(*rapid.T) { flush(m.sub, m.fixture) }
 
 // lose deletes some key, as an eviction does; the document's next reader may find nothing, but nothing wrong.
 func (m *machine) lose(t *rapid.T) {

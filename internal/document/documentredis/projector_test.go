@@ -11,7 +11,7 @@ import (
 // A process has read a row and writes it late, after the row was deleted and the deletion projected, of which Redis had
 // only seen an early version: the deletion's own version tells that the late write is older.
 func TestProjector_deletion_overtakes(t *testing.T) {
-	each(t, func(t *testing.T, r *rig) {
+	each(t, func(t *testing.T, r *fixture) {
 		ctx, must := t.Context(), documenttest.Must
 		must(t, r.house.PutRole(ctx, 1, "USER"))
 		user := documenttest.User{ID: 7, Role: 1}
@@ -36,7 +36,7 @@ func TestProjector_deletion_overtakes(t *testing.T) {
 
 // A line of a cart whose total no number could hold is projected, and with it whatever was changed at the same time.
 func TestProjector_total_too_large(t *testing.T) {
-	each(t, func(t *testing.T, r *rig) {
+	each(t, func(t *testing.T, r *fixture) {
 		ctx, must := t.Context(), documenttest.Must
 		must(t, r.house.PutRole(ctx, 1, "USER"), r.house.PutUser(ctx, documenttest.User{ID: 7, Role: 1}),
 			r.house.PutCategory(ctx, 1, "A"), r.house.PutDish(ctx, 5, 1, "B"), r.house.PutCart(ctx, 4, 7),

@@ -14,7 +14,7 @@ import (
 	"comanda/internal/fault"
 )
 
-// asked counts the questions to SQL.
+// asked counts the queries of SQL.
 type asked struct {
 	document.Source
 	n int
@@ -40,7 +40,7 @@ func (a *asked) Find(
 }
 
 // reading is a rig with a warm reader whose questions to SQL are counted.
-func reading(t *testing.T, r *rig) (*document.Reader, *asked) {
+func reading(t *testing.T, r *fixture) (*document.Reader, *asked) {
 	t.Helper()
 	fill(t, r, anOrder(1))
 	documenttest.Must(t,
@@ -67,7 +67,7 @@ func idsOf(docs []document.Document) []string {
 
 // What is whole is read from Redis alone, by id and by every unique index, whatever the case of the value.
 func TestReader_warm(t *testing.T) {
-	each(t, func(t *testing.T, r *rig) {
+	each(t, func(t *testing.T, r *fixture) {
 		reader, sql := reading(t, r)
 		docs, err := reader.GetMany(t.Context(), document.User, []string{"458", "456", "nonsense", "457"})
 		documenttest.Must(t, err)
@@ -98,7 +98,7 @@ func TestReader_warm(t *testing.T) {
 
 // Nothing in Redis is proof that there is nothing.
 func TestReader_absent(t *testing.T) {
-	each(t, func(t *testing.T, r *rig) {
+	each(t, func(t *testing.T, r *fixture) {
 		reader, _ := reading(t, r)
 		if _, found, err := reader.Get(t.Context(), document.User, "9"); err != nil || found {
 			t.Error(found, err)
@@ -151,7 +151,7 @@ func TestReader_repairs(t *testing.T) {
 		"index of another type":            {[][]string{{"DEL", email}, {"SADD", email, "x"}}, byEmail, map[string]string{email: "456"}},
 		"document no longer has the value": {[][]string{{"SET", "user:456", `{"id":"456","email":"x","version":1}`}}, byEmail, map[string]string{email: "456"}},
 	}
-	each(t, func(t *testing.T, r *rig) {
+	each(t, func(t *testing.T, r *fixture) {
 		reader, sql := reading(t, r)
 		for name, c := range cases {
 			t.Run(name, func(t *testing.T) {
@@ -170,7 +170,7 @@ func TestReader_repairs(t *testing.T) {
 
 // A member of a set that does not belong there is left out and healed; one that is gone is too.
 func TestReader_repairs_sets(t *testing.T) {
-	each(t, func(t *testing.T, r *rig) {
+	each(t, func(t *testing.T, r *fixture) {
 		reader, _ := reading(t, r)
 		tell(t, r, []string{"SADD", "user:list", "999"}, []string{"SADD", "user:index:city:riyadh", "457"})
 		docs, _, err := reader.Find(t.Context(), document.User, document.Filter{"city": "riyadh"}, document.Page{Limit: 10})
@@ -202,7 +202,7 @@ func TestReader_finds(t *testing.T) {
 		{document.Filter{"city": ""}, []string{}},
 		{document.Filter{"registered": "perhaps"}, []string{}},
 	}
-	each(t, func(t *testing.T, r *rig) {
+	each(t, func(t *testing.T, r *fixture) {
 		reader, sql := reading(t, r)
 		for _, warm := range []bool{true, false} {
 			if sql.n = 0; !warm {
@@ -224,7 +224,7 @@ func TestReader_finds(t *testing.T) {
 
 // While Redis is down or incomplete, readers use SQL without waiting.
 func TestReader_cold(t *testing.T) {
-	each(t, func(t *testing.T, r *rig) {
+	each(t, func(t *testing.T, r *fixture) {
 		reader, sql := reading(t, r)
 		look := func(t *testing.T) {
 			t.Helper()

@@ -16,7 +16,7 @@ import (
 )
 
 // flush loses every key of the test's.
-func flush(t testing.TB, r *rig) {
+func flush(t testing.TB, r *fixture) {
 	t.Helper()
 	var cmds []redisdb.Cmd
 	for _, k := range markerKeys {
@@ -35,13 +35,13 @@ func flush(t testing.TB, r *rig) {
 }
 
 // watch looks once, as the loop of a server does.
-func (r *rig) watch(t testing.TB) {
+func (r *fixture) watch(t testing.TB) {
 	t.Helper()
 	documenttest.Must(t, r.plane.Reconcile(t.Context()))
 }
 
 // whole fails the test unless readers may rely on Redis.
-func (r *rig) whole(t testing.TB, want bool) {
+func (r *fixture) whole(t testing.TB, want bool) {
 	t.Helper()
 	if got := r.plane.Epoch() != ""; got != want {
 		t.Errorf("the documents are whole: %v, want %v", got, want)
@@ -51,7 +51,7 @@ func (r *rig) whole(t testing.TB, want bool) {
 // More accounts and lines of orders than a batch has; an order has three.
 var users, orders = testenv.Size(600, 900), testenv.Size(200, 400)
 
-func crowded(t *testing.T, r *rig) (documents int) {
+func crowded(t *testing.T, r *fixture) (documents int) {
 	t.Helper()
 	documenttest.Must(t, r.house.Fill(t.Context(), users, orders))
 	r.project(t)
@@ -59,7 +59,7 @@ func crowded(t *testing.T, r *rig) (documents int) {
 }
 
 func TestRebuild(t *testing.T) {
-	each(t, func(t *testing.T, r *rig) {
+	each(t, func(t *testing.T, r *fixture) {
 		total := crowded(t, r)
 		r.whole(t, false)
 		r.watch(t)
@@ -83,7 +83,7 @@ func TestRebuild(t *testing.T) {
 }
 
 // interrupted begins a rebuild and ends it after some documents. Time flies, so that each batch is noted.
-func interrupted(ctx context.Context, t *testing.T, r *rig, after int, end func()) error {
+func interrupted(ctx context.Context, t *testing.T, r *fixture, after int, end func()) error {
 	t.Helper()
 	b := r.builder()
 	b.Workers = 1
@@ -102,7 +102,7 @@ func interrupted(ctx context.Context, t *testing.T, r *rig, after int, end func(
 
 // A rebuild that is stopped half-way goes on where it was, and ends as sound as any.
 func TestRebuild_resumes(t *testing.T) {
-	each(t, func(t *testing.T, r *rig) {
+	each(t, func(t *testing.T, r *fixture) {
 		total := crowded(t, r)
 		ctx, cancel := context.WithCancel(t.Context())
 		if err := interrupted(ctx, t, r, total/2, cancel); !errors.Is(err, context.Canceled) {
@@ -122,7 +122,7 @@ func TestRebuild_resumes(t *testing.T) {
 
 // Where Redis has lost keys since then, the next rebuild begins from the beginning.
 func TestRebuild_restarts_after_lost_keys(t *testing.T) {
-	each(t, func(t *testing.T, r *rig) {
+	each(t, func(t *testing.T, r *fixture) {
 		total := crowded(t, r)
 		ctx, cancel := context.WithCancel(t.Context())
 		if err := interrupted(ctx, t, r, total/2, cancel); !errors.Is(err, context.Canceled) {
@@ -137,7 +137,7 @@ func TestRebuild_restarts_after_lost_keys(t *testing.T) {
 
 // A rebuild in whose middle Redis loses its keys is none; the next one is.
 func TestRebuild_keys_lost_during_rebuild(t *testing.T) {
-	each(t, func(t *testing.T, r *rig) {
+	each(t, func(t *testing.T, r *fixture) {
 		total := crowded(t, r)
 		var once sync.Once
 		err := interrupted(t.Context(), t, r, total/2, func() { once.Do(func() { flush(t, r) }) })
@@ -155,7 +155,7 @@ func TestRebuild_keys_lost_during_rebuild(t *testing.T) {
 
 // Only one rebuilds at a time; a builder that is gone without a word is waited for as long as its claim.
 func TestRebuild_one_at_a_time(t *testing.T) {
-	each(t, func(t *testing.T, r *rig) {
+	each(t, func(t *testing.T, r *fixture) {
 		crowded(t, r)
 		seen, err := r.sql.Generation(t.Context())
 		documenttest.Must(t, err)
@@ -182,7 +182,7 @@ func TestRebuild_one_at_a_time(t *testing.T) {
 
 // A rebuild beside writers who are not waiting for it.
 func TestRebuild_during_writes(t *testing.T) {
-	each(t, func(t *testing.T, r *rig) {
+	each(t, func(t *testing.T, r *fixture) {
 		crowded(t, r)
 		ctx, end := context.WithCancel(t.Context())
 		var all sync.WaitGroup
@@ -213,7 +213,7 @@ func TestRebuild_during_writes(t *testing.T) {
 // After a backup was restored Redis knows versions, deletions and documents that SQL never had, or has no more. A rebuild
 // makes it say what SQL says, and what comes next is taken in.
 func TestRebuild_after_a_restored_backup(t *testing.T) {
-	each(t, func(t *testing.T, later *rig) {
+	each(t, func(t *testing.T, later *fixture) {
 		ctx := t.Context()
 		fill(t, later, anOrder(1))
 		documenttest.Must(t, later.house.PutUser(ctx, documenttest.User{ID: 456, Email: "later@example.com", Role: 1, City: "Hue"}),
@@ -221,7 +221,7 @@ func TestRebuild_after_a_restored_backup(t *testing.T) {
 			later.house.PutUser(ctx, documenttest.User{ID: 457, Email: "newer@example.com", Role: 1, City: "Hue"}),
 			later.house.DeleteDetail(ctx, 456), later.house.PutOrder(ctx, anOrder(2), "PLACED", 456, "VNPAY456"))
 		later.project(t)
-		r := newRig(sqldbtest.SQLite(t), later.redis) // as it was before
+		r := newFixture(sqldbtest.SQLite(t), later.redis) // as it was before
 		fill(t, r, anOrder(1))
 		if v := r.verify(t); v.Clean {
 			t.Error("Redis is of another time, and nobody finds out")

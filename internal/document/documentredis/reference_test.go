@@ -25,7 +25,7 @@ type wanted struct {
 // TestReference goes through the nine models of the reference document, section by section: after its flows, its keys
 // are there with the types that it says.
 func TestReference(t *testing.T) {
-	each(t, func(t *testing.T, r *rig) {
+	each(t, func(t *testing.T, r *fixture) {
 		order := anOrder(1)
 		fill(t, r, order)
 		for _, section := range []struct {
@@ -118,7 +118,7 @@ func says(t testing.TB, doc string, values map[string]string) {
 // TestReference_flows goes through the operations of the reference document, one after the other: which keys appear, what
 // they hold, and which disappear ("").
 func TestReference_flows(t *testing.T) {
-	each(t, func(t *testing.T, r *rig) {
+	each(t, func(t *testing.T, r *fixture) {
 		ctx, h, order := t.Context(), r.house, anOrder(1)
 		documenttest.Must(t, h.PutRole(ctx, 1, "USER"), h.PutUser(ctx, documenttest.User{ID: 7, Role: 1, Email: "an@example.com"}),
 			h.PutCategory(ctx, 1, "Món Chính"), h.PutDish(ctx, 789, 1, "Phở"), h.PutDish(ctx, 790, 1, "Bún"))
@@ -177,7 +177,7 @@ func TestReference_flows(t *testing.T) {
 }
 
 // queries asks the questions of section 5.5 of the room's reader, with Redis alone.
-func queries(t *testing.T, r *rig, order string) {
+func queries(t *testing.T, r *fixture, order string) {
 	t.Helper()
 	r.watch(t)
 	sql := &asked{Source: r.sql}
@@ -204,7 +204,7 @@ func queries(t *testing.T, r *rig, order string) {
 }
 
 // fill goes through the flows of the reference: a user with a cart of two dishes and an order of two lines.
-func fill(t *testing.T, r *rig, order string) {
+func fill(t *testing.T, r *fixture, order string) {
 	t.Helper()
 	ctx, h := t.Context(), r.house
 	documenttest.Must(t, h.PutRole(ctx, 1, "ADMIN"), h.PutPermission(ctx, 1, "View Users"),

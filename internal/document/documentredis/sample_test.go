@@ -23,14 +23,14 @@ import (
 
 // watched is a rig whose losses are looked for, with what the last pass has found.
 type watched struct {
-	*rig
+	*fixture
 	sampler *document.Sampler
 	last    document.Sample
 }
 
-func watchedRig(t testing.TB, r *rig) *watched {
+func watchedRig(t testing.TB, r *fixture) *watched {
 	t.Helper()
-	w := &watched{rig: r}
+	w := &watched{fixture: r}
 	w.sampler = r.sampler(func(_ context.Context, s document.Sample) { w.last = s })
 	r.project(t)
 	r.watch(t)
@@ -58,7 +58,7 @@ func (w *watched) quiet(t testing.TB) {
 }
 
 // keys lists all keys of documents but the marks, whose loss makes the plane cold.
-func keysOf(t testing.TB, r *rig) (all []keyspace.Key) {
+func keysOf(t testing.TB, r *fixture) (all []keyspace.Key) {
 	t.Helper()
 	documenttest.Must(t, r.redis.Scan(t.Context(), "*", func(_ string, raw []string) error {
 		for _, text := range raw {
@@ -72,7 +72,7 @@ func keysOf(t testing.TB, r *rig) (all []keyspace.Key) {
 	return all
 }
 
-func unlink(t testing.TB, r *rig, keys ...keyspace.Key) {
+func unlink(t testing.TB, r *fixture, keys ...keyspace.Key) {
 	t.Helper()
 	cmds := make([]redisdb.Cmd, len(keys))
 	for i, k := range keys {
@@ -85,7 +85,7 @@ func unlink(t testing.TB, r *rig, keys ...keyspace.Key) {
 // Each key of documents that is lost, of whatever kind, is found in the next pass and is there again after it. People are
 // told until a pass has found nothing.
 func TestSampler_finds_each_lost_key(t *testing.T) {
-	r := newRig(sqldbtest.SQLite(t), redisdbtest.Redis(t)) // the others lose some of every kind in TestSampler_repairs_random_losses
+	r := newFixture(sqldbtest.SQLite(t), redisdbtest.Redis(t)) // the others lose some of every kind in TestSampler_repairs_random_losses
 	fill(t, r, anOrder(1))
 	w := watchedRig(t, r)
 	all := keysOf(t, r)
@@ -114,7 +114,7 @@ func TestSampler_finds_each_lost_key(t *testing.T) {
 // bring back what SQL says.
 func TestSampler_repairs_random_losses(t *testing.T) {
 	testenv.SequencesOf(t, testenv.Size(8, 300))
-	each(t, func(t *testing.T, r *rig) {
+	each(t, func(t *testing.T, r *fixture) {
 		documenttest.Must(t, r.house.Fill(t.Context(), 30, 10))
 		fill(t, r, anOrder(1))
 		documenttest.Must(t, r.builder().Build(t.Context()))
@@ -151,7 +151,7 @@ func TestSampler_repairs_random_losses(t *testing.T) {
 // A list of more documents than a pass compares is found to be gone by what is in it, and by how many are in it when only
 // some have gone.
 func TestSampler_large(t *testing.T) {
-	each(t, func(t *testing.T, r *rig) {
+	each(t, func(t *testing.T, r *fixture) {
 		documenttest.Must(t, r.house.Fill(t.Context(), 450, 300))
 		documenttest.Must(t, r.builder().Build(t.Context()))
 		w := watchedRig(t, r)
@@ -188,7 +188,7 @@ func TestSampler_large(t *testing.T) {
 	})
 }
 
-func lastOrder(t testing.TB, r *rig) string {
+func lastOrder(t testing.TB, r *fixture) string {
 	t.Helper()
 	ids, err := r.sql.IDs(t.Context(), document.Order, "", 1000)
 	documenttest.Must(t, err)
@@ -197,7 +197,7 @@ func lastOrder(t testing.TB, r *rig) string {
 
 // A projector that is behind, or that has stopped in the middle, is no loss, however long it takes.
 func TestSampler_projector_behind(t *testing.T) {
-	each(t, func(t *testing.T, r *rig) {
+	each(t, func(t *testing.T, r *fixture) {
 		fill(t, r, anOrder(1))
 		w := watchedRig(t, r)
 		documenttest.Must(t,
@@ -223,13 +223,13 @@ func TestSampler_projector_behind(t *testing.T) {
 	})
 }
 
-// meddled is what SQL counts, with something that happens while the sampler looks at what waits.
-type meddled struct {
+// interferingSource runs a function while the sampler reads the pending documents.
+type interferingSource struct {
 	*documentsql.Store
 	before, after func()
 }
 
-func (m *meddled) Pending(ctx context.Context, limit int) (map[document.Ref]struct{}, bool, error) {
+func (m *interferingSource) Pending(ctx context.Context, limit int) (map[document.Ref]struct{}, bool, error) {
 	m.before()
 	waiting, ok, err := m.Store.Pending(ctx, limit)
 	m.after()
@@ -238,7 +238,7 @@ func (m *meddled) Pending(ctx context.Context, limit int) (map[document.Ref]stru
 
 // A document that was on its way when Redis was looked at, and changes again before the second look, is not lost.
 func TestSampler_ignores_concurrent_changes(t *testing.T) {
-	each(t, func(t *testing.T, r *rig) {
+	each(t, func(t *testing.T, r *fixture) {
 		fill(t, r, anOrder(1))
 		w := watchedRig(t, r)
 		n := 0
@@ -247,7 +247,7 @@ func TestSampler_ignores_concurrent_changes(t *testing.T) {
 			documenttest.Must(t, r.house.PutUser(t.Context(), documenttest.User{ID: 456, Username: "name" + digit(n), Role: 1}))
 		}
 		looks := 0
-		w.sampler.Counts = &meddled{r.sql, func() { looks++; r.project(t) }, rename}
+		w.sampler.Counts = &interferingSource{r.sql, func() { looks++; r.project(t) }, rename}
 		rename()
 		w.pass(t)
 		w.quiet(t)
@@ -259,7 +259,7 @@ func TestSampler_ignores_concurrent_changes(t *testing.T) {
 
 // Beside writers and projectors nothing is found while nothing is lost, and what is lost comes back.
 func TestSampler_during_writes(t *testing.T) {
-	each(t, func(t *testing.T, r *rig) {
+	each(t, func(t *testing.T, r *fixture) {
 		crowded(t, r)
 		documenttest.Must(t, r.builder().Build(t.Context()))
 		w := watchedRig(t, r)
@@ -313,7 +313,7 @@ func (w *watched) write(t *testing.T, k, n int64) {
 
 // While lists are damaged they are read from SQL, and no reader gets an empty one before the loss is detected.
 func TestSampler_readers(t *testing.T) {
-	each(t, func(t *testing.T, r *rig) {
+	each(t, func(t *testing.T, r *fixture) {
 		reader, sql := reading(t, r)
 		w := watchedRig(t, r)
 		dishes := func(want int) {
@@ -348,7 +348,7 @@ func TestSampler_readers(t *testing.T) {
 // once there is room everything is back.
 func TestSampler_evictions(t *testing.T) {
 	redis, server := evicting(t)
-	r := newRig(sqldbtest.Postgres(t), redis)
+	r := newFixture(sqldbtest.Postgres(t), redis)
 	r.server = server
 	documenttest.Must(t, r.house.Fill(t.Context(), 1500, 500))
 	documenttest.Must(t, r.builder().Build(t.Context()))

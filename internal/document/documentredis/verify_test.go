@@ -11,7 +11,7 @@ import (
 )
 
 // tell sends commands past the store, as another program does: the verb, the key, the arguments.
-func tell(t testing.TB, r *rig, cmds ...[]string) {
+func tell(t testing.TB, r *fixture, cmds ...[]string) {
 	t.Helper()
 	for _, c := range cmds {
 		documenttest.Must(t, r.redis.Do(t.Context(), c[0], keyOf(t, c[1]), c[2:]...).Err())
@@ -68,7 +68,7 @@ var planted = []struct {
 
 // Every kind of difference is found as what it is, alone, and a rebuild mends it.
 func TestVerify_finds(t *testing.T) {
-	each(t, func(t *testing.T, r *rig) {
+	each(t, func(t *testing.T, r *fixture) {
 		fill(t, r, anOrder(1))
 		r.clean(t)
 		kinds := map[string]bool{}
@@ -96,7 +96,7 @@ func TestVerify_finds(t *testing.T) {
 // What is there for good reason is no difference: a deleted document's memo, a counter that has run ahead, and keys of
 // others.
 func TestVerify_ignores_expected_keys(t *testing.T) {
-	each(t, func(t *testing.T, r *rig) {
+	each(t, func(t *testing.T, r *fixture) {
 		fill(t, r, anOrder(1))
 		documenttest.Must(t, r.house.DeleteCart(t.Context(), 123))
 		r.project(t)
@@ -110,7 +110,7 @@ func TestVerify_ignores_expected_keys(t *testing.T) {
 
 // A change on its way during a check is none either.
 func TestVerify_rechecks(t *testing.T) {
-	each(t, func(t *testing.T, r *rig) {
+	each(t, func(t *testing.T, r *fixture) {
 		fill(t, r, anOrder(1))
 		documenttest.Must(t, r.house.DeleteCart(t.Context(), 123),
 			r.house.PutUser(t.Context(), documenttest.User{ID: 456, Email: "later@example.com", Role: 1, City: "Hue"}))
@@ -132,7 +132,7 @@ func TestVerify_rechecks(t *testing.T) {
 // Keys of another type than declared, written by another program, are found; they stop neither a projection nor a
 // rebuild.
 func TestVerify_wrong_types(t *testing.T) {
-	each(t, func(t *testing.T, r *rig) {
+	each(t, func(t *testing.T, r *fixture) {
 		fill(t, r, anOrder(1))
 		for key, cmd := range map[string][]string{
 			"user:456":          {"SADD", "user:456", "x"},

@@ -287,7 +287,7 @@ func (w *walk) readLarge(ctx context.Context, x indexKey) error {
 	}
 }
 
-// Still implements document.Walker.
+// StillPresent implements document.Walker.
 func (s *Store) StillPresent(ctx context.Context, found []document.Difference) ([]document.Difference, error) {
 	cmds := make([]redisdb.Cmd, 0, len(found))
 	kept := make([]document.Difference, 0, len(found))

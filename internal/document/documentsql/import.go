@@ -38,7 +38,7 @@ var duplicates = func() map[*document.Entity]*sqldb.Stmt {
 	return all
 }()
 
-// Twins implements document.Target.
+// Duplicates implements document.ImportTarget.
 func (s *Store) Duplicates(ctx context.Context, e *document.Entity, records []document.Record) (map[string]string, error) {
 	rows, err := s.db.Query(ctx, duplicates[e], columns(e, records, func(f document.Field) bool {
 		return f.Name == "id" || slices.Contains(e.UniqueTogether, f.Name)
@@ -58,7 +58,7 @@ func (s *Store) Duplicates(ctx context.Context, e *document.Entity, records []do
 	return owners, rows.Err()
 }
 
-// Import implements document.Target.
+// Import implements document.ImportTarget.
 func (s *Store) Import(ctx context.Context, e *document.Entity, records []document.Record) error {
 	deleted, err := s.Tombstones(ctx, e)
 	if err != nil {
@@ -96,7 +96,8 @@ func (s *Store) Import(ctx context.Context, e *document.Entity, records []docume
 }
 
 // errConcurrentImport reports that the validated state has changed before the records were written.
-var errConcurrentImport = fault.New(fault.Conflict, "import_conflict", "Something else has been written meanwhile; import again.")
+var errConcurrentImport = fault.New(fault.Conflict, "import_conflict",
+	"The data has changed during the import. Please import again.")
 
 // lockCarts locks the carts of imported lines. A missing cart existed when the lines were validated.
 func lockCarts(ctx context.Context, tx sqldb.Tx, lines []document.Record) error {

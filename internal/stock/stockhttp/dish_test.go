@@ -12,7 +12,7 @@ import (
 )
 
 // order places an order of menu items, as item, quantity, item, quantity.
-func (h *house) order(items ...int) answer {
+func (h *fixture) order(items ...int) answer {
 	h.t.Helper()
 	lines := ""
 	for i := 0; i < len(items); i += 2 {
@@ -23,7 +23,7 @@ func (h *house) order(items ...int) answer {
 }
 
 // quota fails the test unless item 101, of which 20 may be sold, has so many held and used, in SQL and in the cache.
-func (h *house) quota(held, used int64) {
+func (h *fixture) quota(held, used int64) {
 	h.t.Helper()
 	want := stock.Count{Item: 101, Cap: 20, Held: held, Used: used}
 	if got := h.CountsOf(h.t, h.today().Date); len(got) == 0 || got[0] != want {
@@ -32,9 +32,9 @@ func (h *house) quota(held, used int64) {
 	h.gateHas(h.today(), want)
 }
 
-// An order takes the quotas of its dishes and what they take of the stock in one hold, and ends both together.
+// An order takes the quotas of its dishes and the stock of their recipes in one hold, and ends both together.
 func TestDish_takes_stock(t *testing.T) {
-	each(t, func(h *house) {
+	each(t, func(h *fixture) {
 		h.stocked(map[string]int{"rice": 30, "beer": 4})
 		h.ask("one", "PUT", "/api/menu-items/101/recipe", `{"lines":[{"itemId":"rice","quantity":3}]}`).ok(200, "")
 		h.ask("one", "PUT", "/api/menu-items/102/recipe",
@@ -61,10 +61,10 @@ func TestDish_takes_stock(t *testing.T) {
 	})
 }
 
-// Where the quota is there and the stock is short nothing is held, and the cache drops both provisional holds; likewise the
-// other way round.
+// If the quota suffices and the stock does not, nothing is held and the cache drops both provisional holds; likewise
+// the other way round.
 func TestDish_all_or_nothing(t *testing.T) {
-	each(t, func(h *house) {
+	each(t, func(h *fixture) {
 		h.stocked(map[string]int{"rice": 10})
 		h.ask("one", "PUT", "/api/menu-items/101/recipe", `{"lines":[{"itemId":"rice","quantity":3}]}`).ok(200, "")
 		lines := func(a answer) []any {
@@ -80,7 +80,7 @@ func TestDish_all_or_nothing(t *testing.T) {
 		h.holds("rice", 10, 0, 0)
 		h.ahead.Add(int64(time.Second)) // a refusal is taken for granted for some milliseconds
 
-		// Two are gone of which the cache has not heard: it admits what SQL then refuses.
+		// Two units were taken without the cache: it admits an order that SQL then refuses.
 		h.change(`UPDATE inventory SET available = 8 WHERE item_id = (SELECT id FROM stock_item WHERE sku = 'rice')`)
 		h.change(`INSERT INTO stock_adjustment (id, branch_id, item_id, kind, units, available, actor, created_at)
 			SELECT 'a', 1, id, 'WASTE', -2, 8, 'test', 0 FROM stock_item WHERE sku = 'rice'`)

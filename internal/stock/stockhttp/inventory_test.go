@@ -16,9 +16,9 @@ import (
 	"comanda/internal/sqldb/sqldbtest"
 )
 
-// What is available is set and read exactly; an item is made by saying how much of it there is.
+// The level is set and read exactly; setting it creates the item.
 func TestInventory_level(t *testing.T) {
-	each(t, func(h *house) {
+	each(t, func(h *fixture) {
 		h.get("/inventory/rice?branchId=1").refused(404, "item_not_found")
 		h.put("/inventory/rice", `{"branchId":"1","available":10}`).is(200,
 			`{"itemId":"rice","branchId":"1","available":10,"reserved":0,"sold":0}`)
@@ -46,9 +46,9 @@ func TestInventory_level(t *testing.T) {
 	})
 }
 
-// The shapes of Try, Confirm, Cancel and Return, each of them twice.
+// Try, Confirm, Cancel and Return, each sent twice.
 func TestInventory_lifecycle(t *testing.T) {
-	each(t, func(h *house) {
+	each(t, func(h *fixture) {
 		h.stocked(map[string]int{"rice": 10, "beer": 2})
 		body := `{"orderId":"O-1.a_b","branchId":"1","items":[{"itemId":"rice","quantity":3},{"itemId":"beer","quantity":1},` +
 			`{"itemId":"rice","quantity":1}],"ttlSeconds":60}`
@@ -102,9 +102,9 @@ func TestInventory_lifecycle(t *testing.T) {
 	})
 }
 
-// What does not fit takes nothing of anything, and its id stays refused when there is enough again (I12).
+// A request that does not fit takes nothing, and its id stays refused when there is enough again (I12).
 func TestInventory_refused_stays_refused(t *testing.T) {
-	each(t, func(h *house) {
+	each(t, func(h *fixture) {
 		h.stocked(map[string]int{"rice": 10, "beer": 2})
 		short := h.try("o1", "rice", 3, "beer", 3).refused(409, "insufficient_stock")
 		if d := cmp.Diff([]any{map[string]any{"itemId": "beer", "requested": 3.0, "available": 2.0}}, short.body["lines"]); d != "" {
@@ -124,9 +124,9 @@ func TestInventory_refused_stays_refused(t *testing.T) {
 	})
 }
 
-// A Cancel that comes before its Try has that refused.
+// A Cancel that arrives before its Try has the Try refused.
 func TestInventory_cancel_before_try(t *testing.T) {
-	each(t, func(h *house) {
+	each(t, func(h *fixture) {
 		h.stocked(map[string]int{"rice": 10})
 		for range 2 {
 			h.end("o1", "cancel").is(200, `{"orderId":"o1","status":"CANCELLED"}`)
@@ -143,7 +143,7 @@ func TestInventory_cancel_before_try(t *testing.T) {
 
 // The deadline releases everything, not earlier and only once.
 func TestInventory_expires(t *testing.T) {
-	each(t, func(h *house) {
+	each(t, func(h *fixture) {
 		h.stocked(map[string]int{"rice": 10})
 		h.post("/inventory/reservations",
 			`{"orderId":"short","branchId":"1","items":[{"itemId":"rice","quantity":2}],"ttlSeconds":5}`).ok(201, "")
@@ -171,9 +171,9 @@ func TestInventory_expires(t *testing.T) {
 	})
 }
 
-// One id is one reservation: with other content it is refused, and changes nothing.
+// An id identifies one reservation: the same id with other content is refused and changes nothing.
 func TestInventory_same_id(t *testing.T) {
-	each(t, func(h *house) {
+	each(t, func(h *fixture) {
 		h.stocked(map[string]int{"rice": 10, "beer": 5})
 		h.put("/inventory/rice", `{"branchId":"2","available":10}`).ok(200, "")
 		h.try("o1", "rice", 2).ok(201, "")
@@ -207,9 +207,9 @@ func TestInventory_same_id(t *testing.T) {
 	})
 }
 
-// Many systems, one stock: exactly as many are reserved as there are units.
+// Concurrent reservations of many systems take exactly the available units.
 func TestInventory_storm(t *testing.T) {
-	each(t, func(h *house) {
+	each(t, func(h *fixture) {
 		const units, many = 40, 100
 		h.stocked(map[string]int{"rice": units})
 		var won atomic.Int64
@@ -232,7 +232,7 @@ func TestInventory_storm(t *testing.T) {
 
 // Staff of one branch see other branches as missing.
 func TestInventory_other_branch(t *testing.T) {
-	each(t, func(h *house) {
+	each(t, func(h *fixture) {
 		h.stocked(map[string]int{"rice": 10})
 		h.try("o1", "rice", 2).ok(201, "")
 		h.try("sold", "rice", 1).ok(201, "")
@@ -273,9 +273,9 @@ func TestInventory_other_branch(t *testing.T) {
 	})
 }
 
-// What is no request is refused with a code and changes nothing.
+// An invalid request is refused with a code and changes nothing.
 func TestInventory_bad_input(t *testing.T) {
-	each(t, func(h *house) {
+	each(t, func(h *fixture) {
 		h.stocked(map[string]int{"rice": 10})
 		try := func(id, items string) string {
 			return fmt.Sprintf(`{"orderId":%q,"branchId":"1","items":[%s]}`, id, items)
@@ -331,10 +331,9 @@ func TestInventory_bad_input(t *testing.T) {
 	})
 }
 
-// Shop windows are shown what was true a minute ago at most, in one look at the copies; without Redis they are shown
-// what is true now.
+// Snapshots are at most a minute old and read from the cache; without Redis they are read from SQL.
 func TestInventory_snapshots(t *testing.T) {
-	each(t, func(h *house) {
+	each(t, func(h *fixture) {
 		h.stocked(map[string]int{"rice": 10, "beer": 2})
 		const path = "/inventory?branchId=1&itemId=beer&itemId=none&itemId=rice&itemId=beer"
 		shown := func() map[string]any {
@@ -377,9 +376,9 @@ func TestInventory_snapshots(t *testing.T) {
 	})
 }
 
-// What is read no more falls out of the ranking, by halves.
+// Items that are no longer read lose half of their rank per half-life.
 func TestInventory_rank_decays(t *testing.T) {
-	each(t, func(h *house) {
+	each(t, func(h *fixture) {
 		h.stocked(map[string]int{"rice": 10, "beer": 2})
 		for range 5 {
 			h.get("/inventory?branchId=1&itemId=rice").ok(200, "")

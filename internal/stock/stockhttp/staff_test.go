@@ -9,9 +9,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// An item is made, described, filled and emptied by the staff; all of it can be read afterwards.
+// Staff create, edit, fill and empty an item, and can read all of it afterwards.
 func TestStock_lifecycle(t *testing.T) {
-	each(t, func(h *house) {
+	each(t, func(h *fixture) {
 		made := h.ask("one", "POST", "/api/stock/items", `{"branchId":"1","itemId":"beer","name":"Bia Hà Nội","unit":"bottle","lowAt":5}`)
 		id := made.ok(201, "id")
 		shape := `{"id":%q,"itemId":"beer","branchId":"1","name":%q,"unit":%q,"lowAt":%s,"available":%d,"reserved":%d,"sold":0,"isLow":%t}`
@@ -55,10 +55,10 @@ func TestStock_lifecycle(t *testing.T) {
 	})
 }
 
-// I11: an adjustment repeated under its key is made once and answered the same, also by another user; another
-// one under that key is refused, and so is what would be more than anybody counts.
+// I11: an adjustment repeated under its key is made once and answered the same, also by another user. A different one
+// under the key is refused, and so is one above the maximum.
 func TestStock_adjustment_keys(t *testing.T) {
-	each(t, func(h *house) {
+	each(t, func(h *fixture) {
 		h.stocked(map[string]int{"rice": 10})
 		h.put("/inventory/rice", `{"branchId":"2","available":3}`).ok(200, "")
 		ids := h.read(`SELECT CAST(id AS TEXT) FROM stock_item ORDER BY id`)
@@ -93,9 +93,9 @@ func TestStock_adjustment_keys(t *testing.T) {
 	})
 }
 
-// A mark that is raised above what is left raises the alarm.
+// A threshold raised above the level raises the alarm.
 func TestStock_raised_threshold(t *testing.T) {
-	each(t, func(h *house) {
+	each(t, func(h *fixture) {
 		h.stocked(map[string]int{"rice": 10})
 		id := h.read(`SELECT CAST(id AS TEXT) FROM stock_item`)[0]
 		for _, lowAt := range []string{"9", "12", "15", "null"} {
@@ -108,9 +108,9 @@ func TestStock_raised_threshold(t *testing.T) {
 	})
 }
 
-// A branch's items can be looked through.
+// Items of a branch can be filtered and paged.
 func TestStock_list(t *testing.T) {
-	each(t, func(h *house) {
+	each(t, func(h *fixture) {
 		for i, it := range []struct{ sku, name, low string }{
 			{"beer", "Bia Hà Nội", "5"}, {"rice_st25", "Gạo ST25", "null"}, {"rice-ir", "100% rice!", "0"}, {"tea", "Trà", "7"},
 		} {
@@ -143,9 +143,9 @@ func TestStock_list(t *testing.T) {
 	})
 }
 
-// Reservations are listed by their status, the one that changed last first.
+// Reservations are listed by status, the most recently changed first.
 func TestStock_reservations(t *testing.T) {
-	each(t, func(h *house) {
+	each(t, func(h *fixture) {
 		h.stocked(map[string]int{"rice": 10})
 		pass := func() { h.ahead.Add(int64(time.Second)) }
 		for _, id := range []string{"held", "sold", "back", "gone", "late"} {
@@ -184,9 +184,9 @@ func TestStock_reservations(t *testing.T) {
 	})
 }
 
-// What dishes take is said by the staff, all at once.
+// Staff replace the recipe of a dish as a whole.
 func TestStock_recipes(t *testing.T) {
-	each(t, func(h *house) {
+	each(t, func(h *fixture) {
 		h.stocked(map[string]int{"rice": 10, "beer": 2})
 		const path = "/api/menu-items/101/recipe"
 		h.ask("one", "GET", path, "").is(200, `{"lines":[]}`)
@@ -203,9 +203,9 @@ func TestStock_recipes(t *testing.T) {
 	})
 }
 
-// Staff of one branch are told of another as if it were not there; what is no request is refused.
+// Staff of one branch see other branches as missing; invalid requests are refused.
 func TestStock_rejects(t *testing.T) {
-	each(t, func(h *house) {
+	each(t, func(h *fixture) {
 		h.stocked(map[string]int{"rice": 10})
 		id := h.read(`SELECT CAST(id AS TEXT) FROM stock_item`)[0]
 		h.put("/inventory/only-two", `{"branchId":"2","available":1}`).ok(200, "")

@@ -9,8 +9,8 @@ import (
 	"comanda/internal/stock"
 )
 
-// Operations on which a script fails, or which none could take, are named; all others of the call are applied, however
-// many calls of the script that takes.
+// Invalid operations, and those on which a script fails, are named; all others of the call are applied, however many
+// script calls that takes.
 func TestCache_Apply_names_rejected_operations(t *testing.T) {
 	each(t, func(f *fixture) {
 		ops := make([]stock.Op, 3*maxBatch)

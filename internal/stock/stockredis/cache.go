@@ -65,7 +65,8 @@ func New(db *redisdb.DB, cfg Config) *Cache {
 func (g *Cache) logRejected(what string, s stock.Scope, err error) {
 	now := g.cfg.Now().Unix()
 	if g.lastLogged.Swap(now) != now {
-		g.cfg.Log.Error("redis rejected a call of the admission cache", "what", what, "branch", s.Branch, "date", s.Date, "err", err)
+		g.cfg.Log.Error("redis rejected a call of the admission cache", "what", what, "branch", s.Branch, "date", s.Date,
+			"err", err)
 	}
 }
 

@@ -199,7 +199,8 @@ const (
 	opposite = 3
 )
 
-// table is the state table of the cache. A record of another epoch is none; an end stays an end under every epoch.
+// table is the state table of the cache. A record of another epoch counts as none; a final state stays final under
+// every epoch.
 func table() map[string]map[stock.OpKind]cell {
 	none := map[stock.OpKind]cell{
 		opTry: {int64(stock.Admitted), stock.Held, 1, 0}, stock.OpHeld: {changed, stock.Held, 1, 0},

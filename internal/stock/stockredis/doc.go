@@ -1,5 +1,6 @@
-// Package stockredis is the admission cache: the state table of holds as Lua scripts in Redis, ahead of SQL. It refuses orders
-// for sold-out items without a database transaction. It may lack any scope: then it answers Cold and SQL decides alone.
+// Package stockredis is the admission cache: the state table of holds as Lua scripts in Redis, ahead of SQL. It refuses
+// orders for sold-out items without a database transaction. It may lack any scope: then it answers Cold and SQL decides
+// alone.
 //
 // A scope (branch and business date, or a branch's stock) is three hashes of counters that carry one epoch, and one record
 // per hold. All keys carry the branch's hash tag, so that one script call serves many reservations of a scope.

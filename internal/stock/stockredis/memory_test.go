@@ -14,7 +14,7 @@ import (
 	"comanda/internal/stock"
 )
 
-// maxHoldBytes is what a live hold of three lines may cost in Redis, everything included.
+// maxHoldBytes is the memory that a live hold of three lines may take in Redis, everything included.
 const maxHoldBytes = 300
 
 func TestMemory_of_a_hold(t *testing.T) {

@@ -28,7 +28,8 @@ func newMetrics(reg prometheus.Registerer) metrics {
 	m := metrics{
 		statuses: map[stock.AdmissionStatus]prometheus.Counter{},
 		outcomes: f.NewCounterVec(prometheus.CounterOpts{
-			Name: "gate_apply_total", Help: "Operations from SQL applied to the admission cache. The outcome opposite is a disagreement with SQL.",
+			Name: "gate_apply_total",
+			Help: "Operations from SQL applied to the admission cache. The outcome opposite is a disagreement with SQL.",
 		}, []string{"op", "outcome"}),
 		unknown: f.NewCounter(prometheus.CounterOpts{
 			Name: "redis_epoch_mismatch_total",

@@ -35,7 +35,7 @@ func TestMistake_cancel_after_confirm(t *testing.T) { // ended with 3 sold and 1
 	})
 }
 
-func TestMistake_try_after_cancel(t *testing.T) { // the order that was given up came to life again
+func TestMistake_try_after_cancel(t *testing.T) { // the cancelled order was held again
 	each(t, func(f *fixture) {
 		h := f.hold(stock.Line{Item: noodles, Qty: 3})
 		f.wantApply(stock.OpCancel, h, changed)
@@ -65,7 +65,7 @@ func TestMistake_negative_quantity(t *testing.T) { // created stock
 				t.Errorf("HELD with a quantity of %d was accepted", qty)
 			}
 		}
-		// The scripts do not rely on their caller either, and refuse before they write anything.
+		// The scripts validate as well, before their first write.
 		good, bad := f.hold(stock.Line{Item: noodles, Qty: 1}), f.hold(stock.Line{Item: noodles, Qty: -5})
 		for _, text := range []string{"-5", "0", "1.5", "x"} {
 			keys, args := f.reserveArgs(f.scope, []*waiter{wait(good), wait(bad)})
@@ -203,7 +203,7 @@ func TestMistake_missing_counts_as_zero(t *testing.T) { // G1
 	})
 }
 
-func TestMistake_counter_below_zero(t *testing.T) { // I1: a lie is not counted on, it is forgotten
+func TestMistake_counter_below_zero(t *testing.T) { // I1: the scope is made unknown instead
 	each(t, func(f *fixture) {
 		h := f.hold(stock.Line{Item: noodles, Qty: 3})
 		f.wantTry(h, stock.Admitted)

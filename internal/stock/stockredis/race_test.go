@@ -55,7 +55,7 @@ func TestCache_exactly_n_winners(t *testing.T) { // I2
 	})
 }
 
-func TestCache_storm_releases_everything(t *testing.T) { // I1, I3: whatever the order, all that is held comes back
+func TestCache_storm_releases_everything(t *testing.T) { // I1, I3: in any order of events, all held units are released
 	each(t, func(f *fixture) {
 		var all sync.WaitGroup
 		for i := range 200 {
@@ -84,7 +84,7 @@ func TestCache_storm_releases_everything(t *testing.T) { // I1, I3: whatever the
 	})
 }
 
-// rawClient says to the server what package redisdb refuses to say.
+// rawClient sends commands that package redisdb does not allow.
 func rawClient(t *testing.T, addr string) rueidis.Client {
 	t.Helper()
 	c, err := rueidis.NewClient(rueidis.ClientOption{
@@ -247,7 +247,7 @@ func TestQueue_take(t *testing.T) {
 	}
 }
 
-// The largest call that the limits allow, of items that are all different.
+// The largest call within the limits, with all items different.
 func TestCache_largest_calls(t *testing.T) {
 	each(t, func(f *fixture) {
 		im := f.image(f.begin())

@@ -25,7 +25,7 @@ func TestCache_cold_during_rebuild(t *testing.T) { // G5
 			t.Errorf("counters of a scope being rebuilt: %t, %v", ok, err)
 		}
 
-		// SQL had the hold already when the image was read; what Redis refused to hear comes again afterwards.
+		// SQL had the hold already when the snapshot was read; the operation that Redis did not apply is sent again.
 		if err := f.FinishRebuild(f.Context(), f.image(epoch, stock.HoldState{Hold: h, State: stock.Held})); err != nil {
 			t.Fatal(err)
 		}
@@ -65,7 +65,7 @@ func TestCache_rebuild_states(t *testing.T) {
 	})
 }
 
-// A provisional hold that the image does not know was never committed; if it is after all, SQL says so and it is counted then.
+// A provisional hold that is not in the snapshot was not committed; if its order commits later, it is counted then.
 func TestCache_rebuild_drops_provisional_holds(t *testing.T) {
 	each(t, func(f *fixture) {
 		h := f.hold(stock.Line{Item: noodles, Qty: 3})
@@ -122,7 +122,7 @@ func TestCache_rebuild_fails_after_flush(t *testing.T) {
 	})
 }
 
-// An order of yesterday that is refunded today finds its scope rebuilt for an hour, not gone in the same instant.
+// A scope of yesterday that is rebuilt for a refund lives for an hour instead of expiring at once.
 func TestCache_rebuild_after_end_of_day(t *testing.T) {
 	each(t, func(f *fixture) {
 		h := f.hold(stock.Line{Item: noodles, Qty: 1})
@@ -141,7 +141,7 @@ func TestCache_rebuild_after_end_of_day(t *testing.T) {
 	})
 }
 
-// The lives of qr-ordering.md, counted from the end of the business day.
+// The TTLs of qr-ordering.md, counted from the end of the business day.
 func TestCache_key_ttls(t *testing.T) {
 	each(t, func(f *fixture) {
 		h := f.hold(stock.Line{Item: noodles, Qty: 1})

@@ -23,7 +23,8 @@ import (
 	"comanda/internal/uid"
 )
 
-// Orders go on at every step of a rebuild, and what was committed before reaches the cache late and more than once. In the end the cache has SQL's counters and SQL's holds.
+// Orders continue at every step of a rebuild, and earlier commits reach the cache late and more than once. In the end
+// the cache has the counters and holds of SQL.
 func TestSyncer_rebuilds_while_orders_continue(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		testenv.SequencesOf(t, testenv.Size(10, 100))
@@ -32,20 +33,20 @@ func TestSyncer_rebuilds_while_orders_continue(t *testing.T) {
 		rapid.Check(t, func(rt *rapid.T) {
 			branch++
 			orderingtest.Open(t, db, branch, 1000, stock.Unlimited)
-			b := &busyHouse{
+			b := &busyRebuild{
 				T: rt, db: db, ledger: stocksql.New(db), states: map[string]stock.State{}, way: map[string]int{},
 				scope: stock.Scope{Branch: branch, Date: time.Now().UTC().Format(time.DateOnly)},
 			}
 			b.Cache = stockredis.New(redis, stockredis.Config{Now: time.Now, Timeout: 5 * time.Second})
-			b.keep = stock.NewSyncer(stock.SyncerConfig{
+			b.syncer = stock.NewSyncer(stock.SyncerConfig{
 				Cache: b, Store: pausingStore{b.ledger, b.work}, Now: time.Now, RebuildInterval: -1, Log: slog.New(slog.DiscardHandler),
 				EndOfDay: func(context.Context, stock.Scope) (time.Time, error) { return time.Now().Add(24 * time.Hour), nil },
 			})
-			defer b.keep.Close()
+			defer b.syncer.Close()
 			for range 3 {
 				b.budget = 25
 				b.work()
-				if err := b.keep.Rebuild(context.Background(), b.scope); err != nil {
+				if err := b.syncer.Rebuild(context.Background(), b.scope); err != nil {
 					rt.Fatal(err)
 				}
 				b.work()
@@ -55,14 +56,14 @@ func TestSyncer_rebuilds_while_orders_continue(t *testing.T) {
 	})
 }
 
-// busyHouse decides in SQL whenever the rebuild reads or writes something.
-type busyHouse struct {
+// busyRebuild commits changes in SQL whenever the rebuild reads or writes something.
+type busyRebuild struct {
 	*rapid.T
 	*stockredis.Cache
 
 	db     *sqldb.DB
 	ledger *stocksql.Store
-	keep   *stock.Syncer
+	syncer *stock.Syncer
 	scope  stock.Scope
 	states map[string]stock.State
 	late   []stock.Op     // committed, and still on their way
@@ -71,14 +72,14 @@ type busyHouse struct {
 }
 
 // Load is the cache's, with work before and after.
-func (b *busyHouse) Load(ctx context.Context, im stock.ScopeSnapshot) error {
+func (b *busyRebuild) Load(ctx context.Context, im stock.ScopeSnapshot) error {
 	b.work()
 	defer b.work()
 	return b.Cache.Load(ctx, im)
 }
 
 // FinishRebuild is the cache's, with work before it.
-func (b *busyHouse) FinishRebuild(ctx context.Context, im stock.ScopeSnapshot) error {
+func (b *busyRebuild) FinishRebuild(ctx context.Context, im stock.ScopeSnapshot) error {
 	b.work()
 	return b.Cache.FinishRebuild(ctx, im)
 }
@@ -103,7 +104,7 @@ func (i pausingStore) Snapshot(ctx context.Context, s stock.Scope, _ int) (stock
 }
 
 // work changes some holds in SQL. The cache receives each change at once, later, or from redis_outbox only.
-func (b *busyHouse) work() {
+func (b *busyRebuild) work() {
 	n := min(b.budget, rapid.IntRange(0, 3).Draw(b.T, "changes"))
 	b.budget -= n
 	for range n {
@@ -127,7 +128,7 @@ func (b *busyHouse) work() {
 }
 
 // tell has the cache take an entry in as a process does that has just committed it; what it takes in is forgotten.
-func (b *busyHouse) tell(e stock.OutboxEntry) {
+func (b *busyRebuild) tell(e stock.OutboxEntry) {
 	applied, err := b.Apply(context.Background(), e.Ops)
 	if err == nil && !slices.Contains(applied, false) {
 		err = b.ledger.DeleteEntries(context.Background(), []string{e.ID})
@@ -138,7 +139,7 @@ func (b *busyHouse) tell(e stock.OutboxEntry) {
 }
 
 // change is one transaction of SQL: a new hold, or a step of one that is there.
-func (b *busyHouse) change() (entries []stock.OutboxEntry) {
+func (b *busyRebuild) change() (entries []stock.OutboxEntry) {
 	ctx, now := context.Background(), time.Now()
 	h := stock.Hold{ID: uid.New(now), Scope: b.scope, Until: now.Add(time.Hour), Lines: []stock.Line{
 		{Item: b.scope.Branch*100 + 1, Qty: rapid.Int64Range(1, 3).Draw(b.T, "quantity")},
@@ -188,7 +189,7 @@ func (b *busyHouse) change() (entries []stock.OutboxEntry) {
 	return entries
 }
 
-func (b *busyHouse) end(
+func (b *busyRebuild) end(
 	ctx context.Context, tx sqldb.Tx, balances *stock.Balances, op stock.Op, becomes stock.State, entries *[]stock.OutboxEntry,
 ) (err error) {
 	stocksql.QueueDeltas(tx, balances)
@@ -201,12 +202,12 @@ func (b *busyHouse) end(
 }
 
 // compare replays what the cache has not received, and what is late once more.
-func (b *busyHouse) compare() {
+func (b *busyRebuild) compare() {
 	ctx := context.Background()
 	if _, err := b.Apply(ctx, b.late); err != nil {
 		b.Fatal(err)
 	}
-	if err := b.keep.ReplayAll(ctx); err != nil {
+	if err := b.syncer.ReplayAll(ctx); err != nil {
 		b.Fatal(err)
 	}
 	truth, err := b.ledger.Counts(ctx, b.scope)
@@ -223,11 +224,11 @@ func (b *busyHouse) compare() {
 	}
 }
 
-// A rebuild waits for no order: it ends while another transaction has the counters locked. On SQLite there is one writer
-// at a time anyway.
+// A rebuild waits for no order: it ends while another transaction has the counters locked. SQLite has only one writer
+// at a time.
 func TestSyncer_rebuilds_without_locks(t *testing.T) {
 	db := sqldbtest.Postgres(t)
-	k := keptOn(t, db, redisdbtest.Redis(t), 100)
+	k := newSyncerFixtureOn(t, db, redisdbtest.Redis(t), 100)
 	h := k.hold(5)
 	k.commit(t, h)
 	err := db.Write(t.Context(), func(ctx context.Context, tx sqldb.Tx) error {
@@ -237,7 +238,7 @@ func TestSyncer_rebuilds_without_locks(t *testing.T) {
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
 		defer cancel()
-		return k.keep.Rebuild(ctx, k.scope)
+		return k.syncer.Rebuild(ctx, k.scope)
 	})
 	if err != nil || k.held(t) != 5 {
 		t.Errorf("held %d, %v", k.held(t), err)

@@ -34,7 +34,7 @@ func spoil(t *testing.T, redis *redisdb.DB, h stock.Hold) keyspace.Key {
 }
 
 // left is how many entries wait and how many were given up.
-func (k *kept) left(t *testing.T) (waiting, dead int64) {
+func (k *syncerFixture) left(t *testing.T) (waiting, dead int64) {
 	t.Helper()
 	l := stocksql.New(k.db)
 	waiting, _, err := l.Backlog(t.Context(), time.Now())
@@ -48,15 +48,15 @@ func (k *kept) left(t *testing.T) (waiting, dead int64) {
 	return waiting, dead
 }
 
-func (k *kept) recover(t *testing.T) {
+func (k *syncerFixture) recover(t *testing.T) {
 	t.Helper()
-	if err := k.keep.Replay(t.Context()); err != nil {
+	if err := k.syncer.Replay(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 }
 
 // wantLeft recovers once and looks at what has become of everything.
-func (k *kept) wantLeft(t *testing.T, waiting, dead, held int64) {
+func (k *syncerFixture) wantLeft(t *testing.T, waiting, dead, held int64) {
 	t.Helper()
 	k.recover(t)
 	if w, d := k.left(t); w != waiting || d != dead || k.held(t) != held {
@@ -69,7 +69,7 @@ func (k *kept) wantLeft(t *testing.T, waiting, dead, held int64) {
 func TestSyncer_dead_letters_poisoned_entry(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		redis := redisdbtest.Redis(t)
-		k := keptOn(t, db, redis, 100)
+		k := newSyncerFixtureOn(t, db, redis, 100)
 		bad := k.hold(5)
 		for _, h := range []stock.Hold{k.hold(1), bad, k.hold(2)} {
 			k.commit(t, h)
@@ -101,7 +101,7 @@ func TestSyncer_dead_letters_poisoned_entry(t *testing.T) {
 		k.leave(false)
 		testenv.Eventually(t, 20*time.Second, func() bool {
 			// The rebuild requested above may still be running: the jumps of the clock have ended its claim.
-			if err := k.keep.Rebuild(t.Context(), k.scope); err != nil && !errors.Is(err, stockredis.ErrSuperseded) {
+			if err := k.syncer.Rebuild(t.Context(), k.scope); err != nil && !errors.Is(err, stockredis.ErrSuperseded) {
 				t.Fatal(err)
 			}
 			w, d := k.left(t)
@@ -114,7 +114,7 @@ func TestSyncer_dead_letters_poisoned_entry(t *testing.T) {
 func TestSyncer_retries_revived_entry(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		redis := redisdbtest.Redis(t)
-		k := keptOn(t, db, redis, 100)
+		k := newSyncerFixtureOn(t, db, redis, 100)
 		entry := k.commit(t, k.hold(5))[0]
 		l := stocksql.New(db)
 		died := []stock.FailedEntry{{OutboxEntry: entry, Cause: errLasting, Due: time.Now(), Dead: true}}
@@ -141,7 +141,7 @@ var entrySpoil = sqldb.Load(fstest.MapFS{"it.sql": {Data: []byte(`UPDATE redis_o
 func TestSyncer_survives_unreadable_entry(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		redis := redisdbtest.Redis(t)
-		k := keptOn(t, db, redis, 100)
+		k := newSyncerFixtureOn(t, db, redis, 100)
 		first := k.commit(t, k.hold(5))[0]
 		k.commit(t, k.hold(1))
 		if _, err := db.Exec(t.Context(), entrySpoil, first.ID); err != nil {
@@ -152,11 +152,11 @@ func TestSyncer_survives_unreadable_entry(t *testing.T) {
 	})
 }
 
-// Redis being gone, full, or without the scope is no fault of an entry, and costs it no attempt.
+// A Redis that is out of reach, full, or without the scope costs an entry no attempt.
 func TestSyncer_outage_costs_no_attempts(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		redis, server := redisdbtest.Real(t)
-		k := keptOn(t, db, redis, 100)
+		k := newSyncerFixtureOn(t, db, redis, 100)
 		k.leave(true)
 		k.commit(t, k.hold(5))
 		k.jump(time.Minute)
@@ -200,7 +200,7 @@ func setMemory(t *testing.T, addr, bytes string) {
 func TestSyncer_replays_past_a_stuck_scope(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		redis := redisdbtest.Redis(t)
-		k := keptOn(t, db, redis, 100)
+		k := newSyncerFixtureOn(t, db, redis, 100)
 		k.leave(true)
 		stuck := k.scope
 		stuck.Branch = 99
@@ -211,11 +211,11 @@ func TestSyncer_replays_past_a_stuck_scope(t *testing.T) {
 	})
 }
 
-// The stock of a branch is watched as the quotas of a day are: a difference is told, and mended when it stays.
+// The stock of a branch is reconciled like the quotas of a day: a lasting difference is reported and repaired.
 func TestSyncer_repairs_stock_drift(t *testing.T) {
 	redisdbtest.Each(t, func(t *testing.T, redis *redisdb.DB) {
-		k := newKept(t, redis, 10)
-		reservations := stocksql.NewReservations(k.db, k.keep, time.Now)
+		k := newSyncerFixture(t, redis, 10)
+		reservations := stocksql.NewReservations(k.db, k.syncer, time.Now)
 		defer reservations.Stop()
 		flour := stock.Adjustment{Branch: 1, SKU: "flour", Kind: stock.Received, Units: 10, Create: true}
 		level, err := reservations.Adjust(t.Context(), identity.System(), flour)
@@ -223,7 +223,7 @@ func TestSyncer_repairs_stock_drift(t *testing.T) {
 			t.Fatal(err)
 		}
 		scope := stock.StockScope(1)
-		if err := k.keep.Rebuild(t.Context(), scope); err != nil {
+		if err := k.syncer.Rebuild(t.Context(), scope); err != nil {
 			t.Fatal(err)
 		}
 		stray := stock.Hold{ID: stock.HoldID("stray"), Scope: scope, Lines: []stock.Line{{Item: level.ID, Qty: 4}}}
@@ -232,7 +232,7 @@ func TestSyncer_repairs_stock_drift(t *testing.T) {
 		}
 		for range 2 {
 			k.jump(time.Second) // rebuilds are paced
-			if err := k.keep.Reconcile(t.Context()); err != nil || k.drift != 4 {
+			if err := k.syncer.Reconcile(t.Context()); err != nil || k.drift != 4 {
 				t.Fatalf("the watch saw %d units, %v", k.drift, err)
 			}
 		}
@@ -244,7 +244,7 @@ func TestSyncer_repairs_stock_drift(t *testing.T) {
 }
 
 // queue writes entries of which no process was notified.
-func (k *kept) queue(t *testing.T, n int, s stock.Scope) {
+func (k *syncerFixture) queue(t *testing.T, n int, s stock.Scope) {
 	t.Helper()
 	err := k.db.Write(t.Context(), func(_ context.Context, tx sqldb.Tx) error {
 		for range n {

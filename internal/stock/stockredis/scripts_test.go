@@ -22,7 +22,7 @@ var scripts = []*redisdb.Script{
 	tryScript, applyScript, beginScript, loadScript, finishScript, readScript, snapshotScript, hotScript,
 }
 
-// What is sent to Redis stands in testdata, so that a change of a script is seen as one, whatever made it.
+// The texts sent to Redis are in testdata, so that every change of a script shows in a review.
 func TestScripts_golden(t *testing.T) {
 	var b strings.Builder
 	for _, s := range scripts {

@@ -14,7 +14,7 @@ import (
 
 var _ stock.SnapshotCache = (*SnapshotCache)(nil)
 
-// What was written is read as it was, for a minute; what is missing or strange is left out.
+// Snapshots are read as written, for a minute; missing and unreadable ones are left out.
 func TestSnapshotCache(t *testing.T) {
 	redisdbtest.Each(t, func(t *testing.T, db *redisdb.DB) {
 		hot := NewSnapshotCache(db)

@@ -18,18 +18,18 @@ import (
 	"comanda/internal/uid"
 )
 
-// pantry is a syncer between a real SQL store and a real cache, for a branch with 10 units of rice.
-type pantry struct {
-	*kept
+// stockFixture is a syncer between a real SQL store and a real cache, for a branch with 10 units of rice.
+type stockFixture struct {
+	*syncerFixture
 	reservations *stocksql.Reservations
 	rice         int64
 	of           stock.Scope
 }
 
-func newPantry(t *testing.T, redis *redisdb.DB) *pantry {
+func newPantry(t *testing.T, redis *redisdb.DB) *stockFixture {
 	t.Helper()
-	p := &pantry{kept: newKept(t, redis, 10), of: stock.StockScope(1)}
-	p.reservations = stocksql.NewReservations(p.db, p.keep, time.Now)
+	p := &stockFixture{syncerFixture: newSyncerFixture(t, redis, 10), of: stock.StockScope(1)}
+	p.reservations = stocksql.NewReservations(p.db, p.syncer, time.Now)
 	ctx, cancel := context.WithCancel(context.Background())
 	var loop sync.WaitGroup
 	t.Cleanup(func() {
@@ -44,21 +44,21 @@ func newPantry(t *testing.T, redis *redisdb.DB) *pantry {
 		t.Fatal(err)
 	}
 	p.rice = level.ID
-	if err := p.keep.Rebuild(t.Context(), p.of); err != nil {
+	if err := p.syncer.Rebuild(t.Context(), p.of); err != nil {
 		t.Fatal(err)
 	}
-	loop.Go(func() { _ = p.keep.Apply(ctx) })
+	loop.Go(func() { _ = p.syncer.Apply(ctx) })
 	return p
 }
 
-func (p *pantry) reservation(id string, qty int64) stock.Hold {
+func (p *stockFixture) reservation(id string, qty int64) stock.Hold {
 	return stock.Hold{
 		ID: stock.HoldID(id), Scope: p.of, Lines: []stock.Line{{Item: p.rice, Qty: qty}}, Until: time.Now().Add(time.Hour),
 	}
 }
 
 // wantStock waits until the cache has applied everything.
-func (p *pantry) wantStock(t *testing.T, held, used int64) {
+func (p *stockFixture) wantStock(t *testing.T, held, used int64) {
 	t.Helper()
 	var got []stock.Count
 	defer func() {
@@ -73,24 +73,24 @@ func (p *pantry) wantStock(t *testing.T, held, used int64) {
 	})
 }
 
-func (p *pantry) wantTry(t *testing.T, h stock.Hold, want stock.AdmissionStatus) stock.AdmissionResult {
+func (p *stockFixture) wantTry(t *testing.T, h stock.Hold, want stock.AdmissionStatus) stock.AdmissionResult {
 	t.Helper()
-	v := p.keep.Reserve(t.Context(), h)
+	v := p.syncer.Reserve(t.Context(), h)
 	if v.Status != want {
 		t.Errorf("TRY = %+v, want %d", v, want)
 	}
 	return v
 }
 
-func (p *pantry) do(t *testing.T, d stock.Command) {
+func (p *stockFixture) do(t *testing.T, d stock.Command) {
 	t.Helper()
 	if r, err := p.reservations.Do(t.Context(), d); err != nil || r.Err != nil {
 		t.Fatal(r.Err, err)
 	}
 }
 
-// A process dies between TRY and its reservation: the provisional hold is forgotten and not buried, because its owner may ask for the
-// same id again; and when what was on its way comes after all, it counts once.
+// A process dies between TRY and its reservation: the provisional hold is removed without a tombstone, because its
+// owner may send the id again. A commit that arrives later counts once.
 func TestSyncer_forgets_provisional_reservations(t *testing.T) {
 	redisdbtest.Each(t, func(t *testing.T, redis *redisdb.DB) {
 		p := newPantry(t, redis)
@@ -100,7 +100,7 @@ func TestSyncer_forgets_provisional_reservations(t *testing.T) {
 		p.do(t, stock.Command{Action: stock.Try, ID: "made", Hold: made})
 		p.jump(time.Minute)
 		for range 2 {
-			if err := p.keep.ExpireProvisional(t.Context()); err != nil {
+			if err := p.syncer.ExpireProvisional(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 			p.wantStock(t, 3, 0)
@@ -119,7 +119,7 @@ func TestSyncer_forgets_provisional_reservations(t *testing.T) {
 	})
 }
 
-// An order's provisional hold is of two parts, and both end when its order never comes.
+// A provisional hold of an order has two parts, and both end if the order never commits.
 func TestSyncer_expires_both_parts(t *testing.T) {
 	redisdbtest.Each(t, func(t *testing.T, redis *redisdb.DB) {
 		p := newPantry(t, redis)
@@ -128,7 +128,7 @@ func TestSyncer_expires_both_parts(t *testing.T) {
 		p.wantTry(t, h, stock.Admitted)
 		p.wantStock(t, 6, 0)
 		p.jump(time.Minute)
-		if err := p.keep.ExpireProvisional(t.Context()); err != nil {
+		if err := p.syncer.ExpireProvisional(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		p.wantStock(t, 0, 0)
@@ -138,7 +138,7 @@ func TestSyncer_expires_both_parts(t *testing.T) {
 	})
 }
 
-// A hold of two parts is taken whole or not at all. What is given back after a refusal is only what was got by it.
+// A hold of two parts is taken as a whole or not at all. A refusal drops only what this request has taken.
 func TestSyncer_parts_all_or_nothing(t *testing.T) {
 	redisdbtest.Each(t, func(t *testing.T, redis *redisdb.DB) {
 		p := newPantry(t, redis)
@@ -162,7 +162,7 @@ func TestSyncer_parts_all_or_nothing(t *testing.T) {
 		p.wantStock(t, 6, 0)
 		quota(2)
 		p.wantTry(t, both, stock.Duplicate)
-		p.keep.DropProvisional(both)
+		p.syncer.DropProvisional(both)
 		p.wantStock(t, 0, 0)
 		quota(0)
 
@@ -174,7 +174,7 @@ func TestSyncer_parts_all_or_nothing(t *testing.T) {
 		p.wantStock(t, 1, 0)
 		quota(3)
 
-		p.keep.EnqueueCommitted(p.commit(t, p.hold(4)))
+		p.syncer.EnqueueCommitted(p.commit(t, p.hold(4)))
 		quota(7)
 		p.jump(time.Second) // readings of the counters are shared for a moment
 		greedy := p.hold(8)
@@ -184,7 +184,7 @@ func TestSyncer_parts_all_or_nothing(t *testing.T) {
 	})
 }
 
-// The stock's records end a day and a half after it was built, and what it holds does not: it is built anew long before.
+// Records of stock expire after a day and a half, but holds do not: the scope is rebuilt long before.
 func TestSyncer_renews_stock_scope(t *testing.T) {
 	redisdbtest.Each(t, func(t *testing.T, redis *redisdb.DB) {
 		p := newPantry(t, redis)
@@ -203,14 +203,14 @@ func TestSyncer_renews_stock_scope(t *testing.T) {
 			t.Errorf("the records live %s", left)
 		}
 		p.jump(17*time.Hour + 50*time.Minute)
-		if err := p.keep.Reconcile(t.Context()); err != nil {
+		if err := p.syncer.Reconcile(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		if shown().Epoch != built.Epoch {
 			t.Error("built anew too early")
 		}
 		p.jump(20 * time.Minute)
-		if err := p.keep.Reconcile(t.Context()); err != nil {
+		if err := p.syncer.Reconcile(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		var now stock.CachedScope
@@ -228,7 +228,7 @@ func TestSyncer_renews_stock_scope(t *testing.T) {
 	})
 }
 
-// What was sold long ago is in no record any more, and comes back all the same, once.
+// A sale whose record has expired can still be returned, once.
 func TestSyncer_returns_old_sale(t *testing.T) {
 	redisdbtest.Each(t, func(t *testing.T, redis *redisdb.DB) {
 		p := newPantry(t, redis)
@@ -236,7 +236,7 @@ func TestSyncer_returns_old_sale(t *testing.T) {
 		p.do(t, stock.Command{Action: stock.Confirm, ID: "r"})
 		p.wantStock(t, 0, 3)
 		p.jump(time.Hour)
-		if err := p.keep.Rebuild(t.Context(), p.of); err != nil {
+		if err := p.syncer.Rebuild(t.Context(), p.of); err != nil {
 			t.Fatal(err)
 		}
 		p.do(t, stock.Command{Action: stock.Return, ID: "r"})
@@ -245,14 +245,14 @@ func TestSyncer_returns_old_sale(t *testing.T) {
 	})
 }
 
-// An order that sells out of the stock is refused by the cache itself, and a reservation sees what orders have taken.
+// The cache refuses an order that exceeds the stock, and a reservation sees the units that orders have taken.
 func TestSyncer_orders_and_reservations_share_stock(t *testing.T) {
 	redisdbtest.Each(t, func(t *testing.T, redis *redisdb.DB) {
 		p := newPantry(t, redis)
 		order := p.hold(1)
 		order.ID, order.Stock = uid.New(time.Now()), []stock.Line{{Item: p.rice, Qty: 8}}
 		p.wantTry(t, order, stock.Admitted)
-		p.keep.EnqueueCommitted(p.commit(t, order)) // its quotas; the stock's part is still a provisional hold
+		p.syncer.EnqueueCommitted(p.commit(t, order)) // its quotas; the stock's part is still a provisional hold
 		if v := p.wantTry(t, p.reservation("r", 3), stock.Refused); len(v.Short) != 1 || v.Short[0].Available != 2 {
 			t.Errorf("%+v", v)
 		}

@@ -20,12 +20,12 @@ import (
 	"comanda/internal/uid"
 )
 
-// kept is a syncer between a real SQL store and a real cache.
-type kept struct {
-	db    *sqldb.DB
-	gate  *stockredis.Cache
-	keep  *stock.Syncer
-	scope stock.Scope
+// syncerFixture is a syncer between a real SQL store and a real cache.
+type syncerFixture struct {
+	db     *sqldb.DB
+	gate   *stockredis.Cache
+	syncer *stock.Syncer
+	scope  stock.Scope
 
 	mu      sync.Mutex
 	ahead   time.Duration // of the syncer's clock
@@ -34,14 +34,14 @@ type kept struct {
 	drift   int64         // units, at the last look
 }
 
-func newKept(t *testing.T, redis *redisdb.DB, quota int64) *kept {
+func newSyncerFixture(t *testing.T, redis *redisdb.DB, quota int64) *syncerFixture {
 	t.Helper()
-	return keptOn(t, sqldbtest.SQLite(t), redis, quota)
+	return newSyncerFixtureOn(t, sqldbtest.SQLite(t), redis, quota)
 }
 
-func keptOn(t *testing.T, db *sqldb.DB, redis *redisdb.DB, quota int64) *kept {
+func newSyncerFixtureOn(t *testing.T, db *sqldb.DB, redis *redisdb.DB, quota int64) *syncerFixture {
 	t.Helper()
-	k := &kept{db: db, scope: stock.Scope{Branch: 1, Date: time.Now().UTC().Format(time.DateOnly)}}
+	k := &syncerFixture{db: db, scope: stock.Scope{Branch: 1, Date: time.Now().UTC().Format(time.DateOnly)}}
 	orderingtest.Open(t, k.db, 1, quota)
 	now := func() time.Time {
 		k.mu.Lock()
@@ -49,12 +49,12 @@ func keptOn(t *testing.T, db *sqldb.DB, redis *redisdb.DB, quota int64) *kept {
 		return time.Now().Add(k.ahead)
 	}
 	k.gate = stockredis.New(redis, stockredis.Config{Now: time.Now, Timeout: 5 * time.Second})
-	k.keep = stock.NewSyncer(stock.SyncerConfig{
+	k.syncer = stock.NewSyncer(stock.SyncerConfig{
 		Cache: k.gate, Store: stocksql.New(k.db), Now: now, RebuildInterval: -1, Log: slog.New(slog.DiscardHandler),
 		EndOfDay: k.ends, Observer: stock.Observer{DeadLettered: k.gaveUp, Drift: k.drifts},
 	})
-	t.Cleanup(k.keep.Close)
-	if err := k.keep.Rebuild(t.Context(), k.scope); err != nil {
+	t.Cleanup(k.syncer.Close)
+	if err := k.syncer.Rebuild(t.Context(), k.scope); err != nil {
 		t.Fatal(err)
 	}
 	return k
@@ -62,7 +62,7 @@ func keptOn(t *testing.T, db *sqldb.DB, redis *redisdb.DB, quota int64) *kept {
 
 var errLasting = errors.New("the test wants no rebuild")
 
-func (k *kept) ends(context.Context, stock.Scope) (time.Time, error) {
+func (k *syncerFixture) ends(context.Context, stock.Scope) (time.Time, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.lasting {
@@ -72,32 +72,32 @@ func (k *kept) ends(context.Context, stock.Scope) (time.Time, error) {
 }
 
 // leave lets no scope be rebuilt, or lets them again.
-func (k *kept) leave(as bool) {
+func (k *syncerFixture) leave(as bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.lasting = as
 }
 
-func (k *kept) drifts(units int64) {
+func (k *syncerFixture) drifts(units int64) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.drift = units
 }
 
-func (k *kept) gaveUp(entries int) {
+func (k *syncerFixture) gaveUp(entries int) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.givenUp += entries
 }
 
-func (k *kept) hold(qty int64) stock.Hold {
+func (k *syncerFixture) hold(qty int64) stock.Hold {
 	return stock.Hold{
 		ID: uid.New(time.Now()), Scope: k.scope, Lines: []stock.Line{{Item: 101, Qty: qty}}, Until: time.Now().Add(time.Hour),
 	}
 }
 
 // commit writes a hold as the SQL store does and returns the entries for the cache.
-func (k *kept) commit(t *testing.T, h stock.Hold) []stock.OutboxEntry {
+func (k *syncerFixture) commit(t *testing.T, h stock.Hold) []stock.OutboxEntry {
 	t.Helper()
 	if err := stocksql.NewCounters(k.db).Ensure(t.Context(), h); err != nil {
 		t.Fatal(err)
@@ -125,8 +125,8 @@ func (k *kept) commit(t *testing.T, h stock.Hold) []stock.OutboxEntry {
 	return entries
 }
 
-// held is what the cache says is held; -1 while it knows nothing.
-func (k *kept) held(t *testing.T) int64 {
+// held returns the held units in the cache; -1 while the scope is unknown.
+func (k *syncerFixture) held(t *testing.T) int64 {
 	t.Helper()
 	counts, ok, err := k.gate.Counts(t.Context(), k.scope, []int64{101})
 	if err != nil || !ok || len(counts) != 1 {
@@ -135,23 +135,23 @@ func (k *kept) held(t *testing.T) int64 {
 	return counts[0].Held
 }
 
-func (k *kept) jump(d time.Duration) {
+func (k *syncerFixture) jump(d time.Duration) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.ahead += d
 }
 
-// A process dies between its commit and Redis: another one replays what SQL has kept, and forgets it then.
+// A process dies between its commit and Redis: another one replays the entries and deletes them.
 func TestSyncer_replays_committed_entries(t *testing.T) {
 	redisdbtest.Each(t, func(t *testing.T, redis *redisdb.DB) {
-		k := newKept(t, redis, 10)
+		k := newSyncerFixture(t, redis, 10)
 		k.commit(t, k.hold(3)) // and never told
-		if err := k.keep.Replay(t.Context()); err != nil || k.held(t) != 0 {
+		if err := k.syncer.Replay(t.Context()); err != nil || k.held(t) != 0 {
 			t.Errorf("an entry that may still be on its way was taken: held %d, %v", k.held(t), err)
 		}
 		k.jump(time.Minute)
 		for range 2 { // replaying changes nothing (I8)
-			if err := k.keep.Replay(t.Context()); err != nil || k.held(t) != 3 {
+			if err := k.syncer.Replay(t.Context()); err != nil || k.held(t) != 3 {
 				t.Fatalf("held %d, %v", k.held(t), err)
 			}
 		}
@@ -161,23 +161,23 @@ func TestSyncer_replays_committed_entries(t *testing.T) {
 	})
 }
 
-// A process dies between TRY and its order: the units come back when the provisional hold has ended, and the order can never come
-// after that (I3, I12). One whose order did come stays held.
+// A process dies between TRY and its order: the units are released when the provisional hold ends, and the order can
+// no longer commit (I3, I12). The hold of a committed order stays.
 func TestSyncer_expires_provisional_holds(t *testing.T) {
 	redisdbtest.Each(t, func(t *testing.T, redis *redisdb.DB) {
-		k := newKept(t, redis, 10)
+		k := newSyncerFixture(t, redis, 10)
 		lost, ordered := k.hold(3), k.hold(2)
 		for _, h := range []stock.Hold{lost, ordered} {
-			if v := k.keep.Reserve(t.Context(), h); v.Status != stock.Admitted {
+			if v := k.syncer.Reserve(t.Context(), h); v.Status != stock.Admitted {
 				t.Fatalf("try: %+v", v)
 			}
 		}
 		k.commit(t, ordered)
-		if err := k.keep.ExpireProvisional(t.Context()); err != nil || k.held(t) != 5 {
+		if err := k.syncer.ExpireProvisional(t.Context()); err != nil || k.held(t) != 5 {
 			t.Errorf("before the provisional holds end: held %d, %v", k.held(t), err)
 		}
 		k.jump(time.Minute)
-		if err := k.keep.ExpireProvisional(t.Context()); err != nil || k.held(t) != 2 {
+		if err := k.syncer.ExpireProvisional(t.Context()); err != nil || k.held(t) != 2 {
 			t.Errorf("after: held %d, %v", k.held(t), err)
 		}
 		states, err := stocksql.Holds(t.Context(), k.db, []string{lost.ID, ordered.ID})
@@ -187,39 +187,39 @@ func TestSyncer_expires_provisional_holds(t *testing.T) {
 	})
 }
 
-// A process is killed between TRY and commit: the units of its provisional hold are free, and another order gets them from
-// SQL. What SQL knows to be taken stays refused.
+// A process is killed between TRY and commit: the units of its provisional hold are free, and another order gets them
+// from SQL. Units that are taken in SQL stay refused.
 func TestSyncer_overrules_wrong_refusals(t *testing.T) {
 	redisdbtest.Each(t, func(t *testing.T, redis *redisdb.DB) {
-		k := newKept(t, redis, 10)
-		if v := k.keep.Reserve(t.Context(), k.hold(8)); v.Status != stock.Admitted {
+		k := newSyncerFixture(t, redis, 10)
+		if v := k.syncer.Reserve(t.Context(), k.hold(8)); v.Status != stock.Admitted {
 			t.Fatalf("try: %+v", v)
 		}
 		mine := k.hold(10)
-		if v := k.keep.Reserve(t.Context(), mine); v.Status != stock.Cold {
+		if v := k.syncer.Reserve(t.Context(), mine); v.Status != stock.Cold {
 			t.Errorf("units of a dead provisional hold: %+v", v)
 		}
 		k.commit(t, mine)
 		k.jump(time.Second) // readings of the counters are shared for a moment
-		if v := k.keep.Reserve(t.Context(), k.hold(3)); v.Status != stock.Refused {
+		if v := k.syncer.Reserve(t.Context(), k.hold(3)); v.Status != stock.Refused {
 			t.Errorf("units that are sold: %+v", v)
 		}
 	})
 }
 
-// I9: what differs is found by two looks in a row and rebuilt; an operation that is on its way is no difference.
+// I9: two consecutive checks find a difference, which is rebuilt; an operation on its way is no difference.
 func TestSyncer_repairs_drift(t *testing.T) {
 	redisdbtest.Each(t, func(t *testing.T, redis *redisdb.DB) {
-		k := newKept(t, redis, 10)
+		k := newSyncerFixture(t, redis, 10)
 		stray := k.hold(4)
-		if v := k.keep.Reserve(t.Context(), stray); v.Status != stock.Admitted {
+		if v := k.syncer.Reserve(t.Context(), stray); v.Status != stock.Admitted {
 			t.Fatalf("try: %+v", v)
 		}
-		if err := k.keep.Reconcile(t.Context()); err != nil || k.held(t) != 4 {
+		if err := k.syncer.Reconcile(t.Context()); err != nil || k.held(t) != 4 {
 			t.Errorf("one look rebuilt: held %d, %v", k.held(t), err)
 		}
 		k.jump(time.Second) // rebuilds are paced
-		if err := k.keep.Reconcile(t.Context()); err != nil {
+		if err := k.syncer.Reconcile(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		testenv.Eventually(t, 10*time.Second, func() bool { return k.held(t) == 0 })
@@ -229,14 +229,14 @@ func TestSyncer_repairs_drift(t *testing.T) {
 // A Redis that has lost everything is rebuilt while orders go on; missing keys never count as zero.
 func TestSyncer_rebuilds_after_flush(t *testing.T) {
 	redis, server := redisdbtest.Real(t)
-	k := newKept(t, redis, 10)
+	k := newSyncerFixture(t, redis, 10)
 	h := k.hold(3)
-	k.keep.EnqueueCommitted(k.commit(t, h))
+	k.syncer.EnqueueCommitted(k.commit(t, h))
 	server.Kill()
 	server.Restart()
 	testenv.Eventually(t, 20*time.Second, func() bool {
 		k.jump(time.Second)
-		v := k.keep.Reserve(t.Context(), k.hold(8)) // only 7 are left, whatever Redis remembers
+		v := k.syncer.Reserve(t.Context(), k.hold(8)) // only 7 are left, whatever Redis remembers
 		if v.Status == stock.Admitted {
 			t.Fatal("oversold by the cache")
 		}

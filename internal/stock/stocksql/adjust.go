@@ -62,7 +62,8 @@ func (r *Reservations) adjust(
 	level = stock.Level{Item: found[0], Available: available, Reserved: count.Held, Sold: count.Used}
 	switch {
 	case outcome == stock.Insufficient:
-		return level, stock.ErrInsufficientStock.With("lines", []stock.SKUShortage{{ItemID: a.SKU, Requested: a.Units, Available: available}})
+		return level, stock.ErrInsufficientStock.With("lines",
+			[]stock.SKUShortage{{ItemID: a.SKU, Requested: a.Units, Available: available}})
 	case outcome == stock.ExceedsMax:
 		return level, stock.ErrLevelTooHigh.With("available", available).With("maximum", stock.MaxAvailable)
 	case outcome == stock.AlreadyApplied && a.ClientTxnID == "" && !made:

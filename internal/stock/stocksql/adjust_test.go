@@ -15,9 +15,9 @@ import (
 	"comanda/internal/stock"
 )
 
-// An adjustment changes what is available and nothing else, once, with a row that says who and why, and the cache hears.
+// An adjustment changes only the available units, once, with an audit row, and the cache receives the change.
 func TestReservations_Adjust(t *testing.T) {
-	eachShop(t, func(s *shop) {
+	eachFixture(t, func(s *fixture) {
 		item := s.receive("rice", 10)
 		s.built()
 		s.mustReserve("sold", rice(2))
@@ -48,9 +48,9 @@ func TestReservations_Adjust(t *testing.T) {
 	})
 }
 
-// Adjustments and reservations that come at once lose nothing of each other.
+// Concurrent adjustments and reservations lose no units.
 func TestReservations_Adjust_races(t *testing.T) {
-	eachShop(t, func(s *shop) {
+	eachFixture(t, func(s *fixture) {
 		item := s.receive("rice", 1)
 		s.built()
 		var held atomic.Int64
@@ -70,22 +70,22 @@ func TestReservations_Adjust_races(t *testing.T) {
 				t.Error(err)
 			}
 		})
-		s.even(s.keep.Reconcile) // adjustments of two processes may reach Redis in another order, which Reconcile repairs
+		s.even(s.syncer.Reconcile) // adjustments of two processes may reach Redis in another order, which Reconcile repairs
 		s.wantLevel(item, 121-held.Load(), held.Load(), 0)
 	})
 }
 
 // keyed is an adjustment under a key.
-func (s *shop) keyed(p *process, key, sku string, kind stock.AdjustmentKind, units int64) (stock.Level, error) {
+func (s *fixture) keyed(p *process, key, sku string, kind stock.AdjustmentKind, units int64) (stock.Level, error) {
 	return p.reservations.Adjust(context.Background(), syncer, stock.Adjustment{
 		Branch: s.branch, SKU: sku, Kind: kind, Units: units, ClientTxnID: key,
 	})
 }
 
-// I11: under one key an adjustment is made once, and answered as the first time whatever has happened since. Another one
-// under that key is refused. A refusal is not remembered.
+// I11: under one key an adjustment is made once and answered as the first time, whatever has happened since. A
+// different one under the key is refused. Refusals are not stored.
 func TestReservations_Adjust_same_key(t *testing.T) {
-	eachShop(t, func(s *shop) {
+	eachFixture(t, func(s *fixture) {
 		item := s.receive("rice", 10)
 		s.receive("eggs", 1)
 		s.built()
@@ -135,10 +135,10 @@ func TestReservations_Adjust_same_key(t *testing.T) {
 	})
 }
 
-// I11: equal adjustments that come at once are one; of different ones under one key, be they of one item or of two, one is
-// made and the others are refused.
+// I11: concurrent equal adjustments are one. Of different ones under one key, of one item or of two, one is made and
+// the others are refused.
 func TestReservations_Adjust_same_key_concurrently(t *testing.T) {
-	eachShop(t, func(s *shop) {
+	eachFixture(t, func(s *fixture) {
 		items := []int64{s.receive("rice", 1), s.receive("eggs", 1)}
 		s.built()
 		made := make([]int64, len(items))
@@ -170,16 +170,16 @@ func TestReservations_Adjust_same_key_concurrently(t *testing.T) {
 				made[0] += a + b
 			}
 		}
-		s.even(s.keep.Reconcile)
+		s.even(s.syncer.Reconcile)
 		for i, item := range items {
 			s.wantLevel(item, 1+made[i], 0, 0)
 		}
 	})
 }
 
-// The alarm is told when an item comes to its mark, once, and again when it was above it meanwhile.
+// The alarm is raised once when an item reaches its threshold, and again after it was above.
 func TestReservations_low(t *testing.T) {
-	eachShop(t, func(s *shop) {
+	eachFixture(t, func(s *fixture) {
 		item := s.receive("rice", 10)
 		s.built()
 		err := s.reservations.Update(t.Context(), syncer, stock.Item{ID: item, Branch: s.branch, SKU: "rice", Name: "Rice", LowAt: 3})
@@ -199,10 +199,10 @@ func TestReservations_low(t *testing.T) {
 	})
 }
 
-// Raising the mark above what is left raises the alarm, once; what is above it again may raise it again. A mark that is
-// raised while units are taken away is told of as well, by the one or by the other.
+// Raising the threshold above the level raises the alarm once, and may do so again after the level was above it. A
+// threshold that is raised while units are taken is reported exactly once too.
 func TestReservations_low_by_raised_threshold(t *testing.T) {
-	eachShop(t, func(s *shop) {
+	eachFixture(t, func(s *fixture) {
 		item := s.receive("rice", 10)
 		s.built()
 		mark := func(p *process, lowAt int64) {
@@ -237,9 +237,9 @@ func TestReservations_low_by_raised_threshold(t *testing.T) {
 	})
 }
 
-// The schema's own word on keys: no second row with one, any number without.
+// The schema allows one row per key, and any number without a key.
 func TestAdjustment_keys_are_unique(t *testing.T) {
-	eachShop(t, func(s *shop) {
+	eachFixture(t, func(s *fixture) {
 		s.receive("rice", 1)
 		s.receive("rice", 1)
 		if _, err := s.keyed(s.process, "k", "rice", stock.Received, 1); err != nil {

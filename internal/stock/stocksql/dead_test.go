@@ -11,7 +11,7 @@ import (
 	"comanda/internal/stock/stocksql"
 )
 
-// What was given up is listed with its cause, the newest first; what is still tried is not.
+// Dead entries are listed with their cause, newest first; entries that are still retried are not.
 func TestStore_DeadEntries(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		r := orderingtest.Open(t, db, 1, 10, 10, 10)
@@ -45,7 +45,7 @@ func TestStore_DeadEntries(t *testing.T) {
 	})
 }
 
-// A branch is told of its own differences, and every one of all.
+// DriftOf returns the differences of one branch, or of all.
 func TestStore_DriftOf(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		orderingtest.Open(t, db, 1)

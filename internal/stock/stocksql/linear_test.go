@@ -16,8 +16,8 @@ import (
 // What was done to the stock by many callers at once must be what it would have been had they come one after the other,
 // each at some moment between its question and its answer.
 
-// asked is what one caller wanted.
-type asked struct {
+// call is one operation of a caller.
+type call struct {
 	act  stock.Action
 	id   int
 	qty  [2]int64 // of a Try: rice and eggs
@@ -30,7 +30,7 @@ const (
 	ids  = 64
 )
 
-// kept is one reservation, as the sequential inventory has it.
+// kept is one reservation in the sequential model.
 type kept struct {
 	state stock.Status // empty: unknown
 	qty   [2]int64
@@ -50,7 +50,7 @@ func (v inventory) left(item int) int64 {
 }
 
 // do returns the answer to a call, and the state afterwards.
-func (v inventory) do(a asked) (string, inventory) {
+func (v inventory) do(a call) (string, inventory) {
 	k := &v[a.id]
 	live := k.state == stock.StatusReserved || k.state == stock.StatusConfirmed
 	switch {
@@ -103,7 +103,7 @@ func sequential() porcupine.Model {
 	return porcupine.Model{
 		Init: func() any { return inventory{} },
 		Step: func(state, input, output any) (bool, any) {
-			answer, next := state.(inventory).do(input.(asked))
+			answer, next := state.(inventory).do(input.(call))
 			return answer == output.(string), next
 		},
 		DescribeOperation: func(input, output any) string { return fmt.Sprintf("%+v -> %q", input, output) },
@@ -114,7 +114,7 @@ func sequential() porcupine.Model {
 func byItem(history []porcupine.Operation) [][]porcupine.Operation {
 	parts := map[int][]porcupine.Operation{}
 	for _, o := range history {
-		item := o.Input.(asked).item
+		item := o.Input.(call).item
 		parts[item] = append(parts[item], o)
 	}
 	var all [][]porcupine.Operation
@@ -126,7 +126,7 @@ func byItem(history []porcupine.Operation) [][]porcupine.Operation {
 
 // record runs several callers concurrently, each with one call after the other, and records the start, the end and the
 // result of every call.
-func (s *shop) record(callers, each int, next func(caller, n int) asked, do func(p *process, a asked) error) []porcupine.Operation {
+func (s *fixture) record(callers, each int, next func(caller, n int) call, do func(p *process, a call) error) []porcupine.Operation {
 	var mu sync.Mutex
 	var history []porcupine.Operation
 	begun := time.Now()
@@ -149,7 +149,7 @@ func (s *shop) record(callers, each int, next func(caller, n int) asked, do func
 }
 
 // wantLinear fails the test when no order explains the answers, and shows where.
-func (s *shop) wantLinear(m porcupine.Model, history []porcupine.Operation) {
+func (s *fixture) wantLinear(m porcupine.Model, history []porcupine.Operation) {
 	s.Helper()
 	if result := porcupine.CheckOperationsTimeout(m, history, 3*time.Minute); result != porcupine.Ok {
 		for _, o := range history {
@@ -159,31 +159,31 @@ func (s *shop) wantLinear(m porcupine.Model, history []porcupine.Operation) {
 	}
 }
 
-// SQL by itself is linearizable, whatever two processes do to the same few reservations of two items at once.
+// SQL alone is linearizable under concurrent commands of two processes on a few reservations of two items.
 func TestLinearizable_sql(t *testing.T) {
-	eachShop(t, func(s *shop) {
+	eachFixture(t, func(s *fixture) {
 		for round := range 15 {
 			items := [2]int64{s.receive(fmt.Sprint("rice", round), most), s.receive(fmt.Sprint("eggs", round), most)}
-			next := func(int, int) asked {
+			next := func(int, int) call {
 				acts := []stock.Action{stock.Try, stock.Try, stock.Try, stock.Confirm, stock.Cancel, stock.Return}
-				a := asked{act: acts[rand.IntN(len(acts))], id: rand.IntN(8)}
+				a := call{act: acts[rand.IntN(len(acts))], id: rand.IntN(8)}
 				a.qty = [2]int64{1 + int64(a.id%3), int64(a.id % 4)}
 				if rand.IntN(5) == 0 {
 					a.qty[0]++ // what a Try of another content asks for, and what a Confirm only claims
 				}
 				return a
 			}
-			history := s.record(8, 7, next, func(p *process, a asked) error {
+			history := s.record(8, 7, next, func(p *process, a call) error {
 				return s.command(p, round, a, items)
 			})
 			s.wantLinear(sequential(), history)
 		}
-		s.even(s.keep.Reconcile) // a return that reaches Redis before its sale is counted wrong until Reconcile runs
+		s.even(s.syncer.Reconcile) // a return that reaches Redis before its sale is counted wrong until Reconcile runs
 	})
 }
 
 // demand asks SQL, without asking the cache before.
-func (s *shop) command(p *process, round int, a asked, items [2]int64) error {
+func (s *fixture) command(p *process, round int, a call, items [2]int64) error {
 	d := stock.Command{Action: a.act, ID: fmt.Sprint(round, ".", a.id)}
 	d.Hold = stock.Hold{ID: stock.HoldID(d.ID), Scope: stock.StockScope(s.branch), Until: s.clock.now().Add(time.Hour)}
 	for i, qty := range a.qty {
@@ -202,10 +202,10 @@ func (s *shop) command(p *process, round int, a asked, items [2]int64) error {
 // a moment ago, and stands for another one.
 const behind = 20 * time.Millisecond
 
-// With the cache before it the inventory is linearizable but for refusals: "there is not enough" may speak of a moment ago,
-// though never of a moment that was not.
+// With the cache in front, the inventory is linearizable except for refusals: "not enough stock" may be true for an
+// earlier moment, but it was true then.
 func TestLinearizable_with_cache(t *testing.T) {
-	eachShop(t, func(s *shop) {
+	eachFixture(t, func(s *fixture) {
 		s.built()
 		for round := range 5 {
 			skus := make([]string, 4)
@@ -214,8 +214,8 @@ func TestLinearizable_with_cache(t *testing.T) {
 				s.receive(skus[i], most)
 			}
 			const callers, each = 8, 12
-			mine, made := [callers]asked{}, [callers]int{}
-			next := func(caller, _ int) asked {
+			mine, made := [callers]call{}, [callers]int{}
+			next := func(caller, _ int) call {
 				a := &mine[caller]
 				switch a.act {
 				case stock.Try:
@@ -223,25 +223,25 @@ func TestLinearizable_with_cache(t *testing.T) {
 				case stock.Confirm:
 					a.act = []stock.Action{stock.Return, stock.Cancel}[rand.IntN(2)]
 				default: // a new one under an unused id; each takes at least two calls
-					*a = asked{act: stock.Try, id: caller*ids/callers + made[caller], item: rand.IntN(len(skus))}
+					*a = call{act: stock.Try, id: caller*ids/callers + made[caller], item: rand.IntN(len(skus))}
 					a.qty[0] = 1 + rand.Int64N(3)
 					made[caller]++
 				}
 				return *a
 			}
-			history := s.record(callers, each, next, func(p *process, a asked) error {
+			history := s.record(callers, each, next, func(p *process, a call) error {
 				return s.ask(p, fmt.Sprint(round, ".", a.item, ".", a.id), skus[a.item], a)
 			})
 			m := sequential()
 			m.Partition = byItem
 			s.wantLinear(m, lenient(history))
 		}
-		s.even(s.keep.Reconcile)
+		s.even(s.syncer.Reconcile)
 	})
 }
 
 // ask asks as other systems do.
-func (s *shop) ask(p *process, id, sku string, a asked) (err error) {
+func (s *fixture) ask(p *process, id, sku string, a call) (err error) {
 	ctx := context.Background()
 	switch a.act {
 	case stock.Try:
@@ -261,12 +261,12 @@ func (s *shop) ask(p *process, id, sku string, a asked) (err error) {
 func lenient(history []porcupine.Operation) []porcupine.Operation {
 	slowest := int64(0)
 	for _, o := range history {
-		if o.Input.(asked).act == stock.Try {
+		if o.Input.(call).act == stock.Try {
 			slowest = max(slowest, o.Return-o.Call)
 		}
 	}
 	for i := range history {
-		if o := &history[i]; o.Input.(asked).act == stock.Try && o.Output == stock.ErrInsufficientStock.Code {
+		if o := &history[i]; o.Input.(call).act == stock.Try && o.Output == stock.ErrInsufficientStock.Code {
 			o.Call -= behind.Nanoseconds() + slowest
 		}
 	}

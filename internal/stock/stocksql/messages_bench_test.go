@@ -75,7 +75,7 @@ func (q *broker) backlog(b *testing.B, n int) {
 }
 
 // relay publishes answers until the end of the benchmark.
-func (q *broker) relay(b *testing.B, e *ear) {
+func (q *broker) relay(b *testing.B, e *consumerFixture) {
 	b.Helper()
 	p, err := rabbit.NewPublisher(q.config(e))
 	if err != nil {

@@ -41,12 +41,12 @@ var (
 // message is what another system sends.
 type message struct{ id, typ, body string }
 
-// ear hears messages of other systems at branch 1.
-type ear struct {
+// consumerFixture consumes messages of other systems for branch 1.
+type consumerFixture struct {
 	db           *sqldb.DB
 	reservations *stocksql.Reservations
 	in           *inbox.Inbox
-	gate         *recordingQueue
+	cache        *recordingQueue
 	now          time.Time
 
 	figures    *prometheus.Registry
@@ -79,19 +79,19 @@ func (h *recordingQueue) told() int {
 	return n
 }
 
-func listen(t testing.TB, db *sqldb.DB, units map[string]int64) *ear {
+func listen(t testing.TB, db *sqldb.DB, units map[string]int64) *consumerFixture {
 	t.Helper()
 	orderingtest.Open(t, db, 1, 10)
-	e := &ear{db: db, gate: &recordingQueue{}, now: now, figures: prometheus.NewRegistry()}
+	e := &consumerFixture{db: db, cache: &recordingQueue{}, now: now, figures: prometheus.NewRegistry()}
 	e.in = inbox.New(db, inbox.Options{Metrics: inbox.NewMetrics(e.figures)})
-	e.reservations = stocksql.NewReservations(db, e.gate, func() time.Time { return e.now })
+	e.reservations = stocksql.NewReservations(db, e.cache, func() time.Time { return e.now })
 	t.Cleanup(e.reservations.Stop)
 	e.receive(t, units)
 	return e
 }
 
 // receive puts stock items on the shelf.
-func (e *ear) receive(t testing.TB, units map[string]int64) {
+func (e *consumerFixture) receive(t testing.TB, units map[string]int64) {
 	t.Helper()
 	owner := identity.Actor{Kind: identity.Service, AllBranches: true}
 	for sku, n := range units {
@@ -100,7 +100,7 @@ func (e *ear) receive(t testing.TB, units map[string]int64) {
 			t.Fatal(err)
 		}
 	}
-	e.gate.told()
+	e.cache.told()
 }
 
 func (m message) event() event.Event {
@@ -108,7 +108,7 @@ func (m message) event() event.Event {
 }
 
 // hear brings messages to all consumers, as one batch of each.
-func (e *ear) hear(t testing.TB, batch ...message) []inbox.Outcome {
+func (e *consumerFixture) hear(t testing.TB, batch ...message) []inbox.Outcome {
 	t.Helper()
 	events := make([]event.Event, len(batch))
 	for i, m := range batch {
@@ -130,7 +130,7 @@ func (e *ear) hear(t testing.TB, batch ...message) []inbox.Outcome {
 }
 
 // told returns the answers in order and validates each against its schema.
-func (e *ear) told(t testing.TB) []event.Event {
+func (e *consumerFixture) told(t testing.TB) []event.Event {
 	t.Helper()
 	rows, err := e.db.Query(context.Background(), toldSQL)
 	events, err := sqldb.Collect(rows, err, func(r sqldb.Rows) (event.Event, error) { return eventsql.Scan(r) })
@@ -141,7 +141,7 @@ func (e *ear) told(t testing.TB) []event.Event {
 	return events
 }
 
-func (e *ear) status(t testing.TB, id string) stock.Status {
+func (e *consumerFixture) status(t testing.TB, id string) stock.Status {
 	t.Helper()
 	r, err := e.reservations.Find(context.Background(), id)
 	if err != nil {
@@ -150,8 +150,8 @@ func (e *ear) status(t testing.TB, id string) stock.Status {
 	return r.Status
 }
 
-// shelf tells available, reserved and sold of items.
-func (e *ear) shelf(t testing.TB, skus ...string) map[string][3]int64 {
+// levels returns available, reserved and sold units of items.
+func (e *consumerFixture) levels(t testing.TB, skus ...string) map[string][3]int64 {
 	t.Helper()
 	levels, err := e.reservations.Levels(context.Background(), 1, skus)
 	if err != nil {
@@ -181,7 +181,7 @@ func unwanted(id, order string) message {
 	return message{id, "order.cancel.requested", `{"orderId":"` + order + `"}`}
 }
 
-// Every message is answered by one event, or by none where it repeats what was answered before.
+// Every message is answered by one event, repetitions by none.
 func TestConsumers_answers(t *testing.T) {
 	t.Parallel()
 	const rice = `"items":[{"itemId":"rice","quantity":4}]`
@@ -278,7 +278,7 @@ func TestConsumers_answers(t *testing.T) {
 				if got := e.status(t, "a"); got != c.status {
 					t.Errorf("status %s, want %s", got, c.status)
 				}
-				if got := e.shelf(t, "rice")["rice"]; got != c.rice {
+				if got := e.levels(t, "rice")["rice"]; got != c.rice {
 					t.Errorf("available, reserved, sold %v, want %v", got, c.rice)
 				}
 			})
@@ -293,17 +293,17 @@ func TestConsumers_update_the_cache(t *testing.T) {
 		e := listen(t, db, map[string]int64{"rice": 10})
 		poison := message{"3", "order.created", `{`}
 		e.hear(t, created("1", "a", "rice*4"), created("2", "b", "rice*4"), poison, created("4", "c", "rice*4"))
-		if n := e.gate.told(); n != 3 { // two are held, one is refused
+		if n := e.cache.told(); n != 3 { // two are held, one is refused
 			t.Errorf("the cache was told %d operations, want 3", n)
 		}
 		e.hear(t, created("1", "a", "rice*4"), confirmed("5", "a"), unwanted("6", "b"))
-		if n := e.gate.told(); n != 2 {
+		if n := e.cache.told(); n != 2 {
 			t.Errorf("the cache was told %d operations, want 2", n)
 		}
 	})
 }
 
-// I15: what demands nothing of anybody is a dead letter at once, holds nothing up, and can be replayed.
+// I15: a message that cannot be answered is a dead letter at once, blocks no other, and can be replayed.
 func TestConsumers_poison(t *testing.T) {
 	t.Parallel()
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
@@ -324,7 +324,7 @@ func TestConsumers_poison(t *testing.T) {
 		if err != nil || len(letters) != 2 || letters[0].ID != "bad1" || letters[1].ID != "bad2" || letters[0].Type != "order.created" {
 			t.Fatalf("dead letters %+v, %v", letters, err)
 		}
-		if got := e.shelf(t, "rice")["rice"]; got != [3]int64{3, 7, 0} {
+		if got := e.levels(t, "rice")["rice"]; got != [3]int64{3, 7, 0} {
 			t.Errorf("available, reserved, sold %v", got)
 		}
 		rows, err := db.Query(t.Context(), hearing.Must("attempts"))
@@ -332,7 +332,7 @@ func TestConsumers_poison(t *testing.T) {
 			t.Errorf("%d attempts for two events, %v", n, err)
 		}
 
-		// A letter whose cause was mended is applied, and what is still poison stays.
+		// A dead letter whose cause was fixed is applied; one that still fails stays.
 		late := created("late", "late", "rice*2").event()
 		if err := e.in.Bury(t.Context(), consumer.Name, late, errors.New("of yesterday")); err != nil {
 			t.Fatal(err)
@@ -347,8 +347,8 @@ func TestConsumers_poison(t *testing.T) {
 	})
 }
 
-// Two processes that receive the same new id at the same moment only delay each other: each message
-// is applied, and none of them is counted as failed.
+// Two processes that receive the same new id at the same moment only delay each other: each message is applied, and
+// none counts as failed.
 func TestConsumers_concurrent_same_id(t *testing.T) {
 	t.Parallel()
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
@@ -380,7 +380,7 @@ func TestConsumers_concurrent_same_id(t *testing.T) {
 				t.Errorf("order %d is %s", i, got)
 			}
 		}
-		if got := e.shelf(t, "rice")["rice"]; got != [3]int64{1000, 0, 0} {
+		if got := e.levels(t, "rice")["rice"]; got != [3]int64{1000, 0, 0} {
 			t.Errorf("available, reserved, sold %v", got)
 		}
 		rows, err := db.Query(t.Context(), hearing.Must("attempts"))
@@ -390,8 +390,8 @@ func TestConsumers_concurrent_same_id(t *testing.T) {
 	})
 }
 
-// story is what other systems want and decide, and what is on the shelf for it.
-type story struct {
+// scenario is the commands of other systems and the stock that they compete for.
+type scenario struct {
 	prefix string
 	units  map[string]int64
 	orders []order
@@ -404,9 +404,9 @@ type order struct {
 	fate  string // of the messages after its first
 }
 
-// drawStory makes some orders for three items, of each of which there are so many.
-func drawStory(t *rapid.T, prefix string, units int64) story {
-	s := story{prefix: prefix, units: map[string]int64{}}
+// drawScenario draws orders for three items with the given units each.
+func drawScenario(t *rapid.T, prefix string, units int64) scenario {
+	s := scenario{prefix: prefix, units: map[string]int64{}}
 	var skus []string
 	for i := range 3 {
 		skus = append(skus, fmt.Sprintf("%sitem%d", prefix, i))
@@ -426,7 +426,7 @@ func drawStory(t *rapid.T, prefix string, units int64) story {
 }
 
 // messages are the story's, in an order in which it may have happened.
-func (s story) messages() []message {
+func (s scenario) messages() []message {
 	var all []message
 	for _, o := range s.orders {
 		all = append(all, created(o.id+"-1", o.id, o.lines...))
@@ -440,9 +440,9 @@ func (s story) messages() []message {
 }
 
 // again is the same story under other names.
-func (s story) again(prefix string) story {
+func (s scenario) again(prefix string) scenario {
 	renamed := func(name string) string { return prefix + strings.TrimPrefix(name, s.prefix) }
-	n := story{prefix: prefix, units: map[string]int64{}}
+	n := scenario{prefix: prefix, units: map[string]int64{}}
 	for sku, units := range s.units {
 		n.units[renamed(sku)] = units
 	}
@@ -465,7 +465,7 @@ type outcome struct {
 	Shelf    map[string][3]int64
 }
 
-func (e *ear) outcome(t testing.TB, s story) outcome {
+func (e *consumerFixture) outcome(t testing.TB, s scenario) outcome {
 	t.Helper()
 	o := outcome{Shelf: map[string][3]int64{}}
 	for _, one := range s.orders {
@@ -475,14 +475,14 @@ func (e *ear) outcome(t testing.TB, s story) outcome {
 	for sku := range s.units {
 		skus = append(skus, sku)
 	}
-	for sku, level := range e.shelf(t, skus...) {
+	for sku, level := range e.levels(t, skus...) {
 		o.Shelf[strings.TrimPrefix(sku, s.prefix)] = level
 	}
 	return o
 }
 
 // consistent checks that the shelf is what the statuses say.
-func (s story) consistent(t rapid.TB, o outcome) {
+func (s scenario) consistent(t rapid.TB, o outcome) {
 	t.Helper()
 	for sku, units := range s.units {
 		want := [3]int64{units, 0, 0}
@@ -501,7 +501,7 @@ func (s story) consistent(t rapid.TB, o outcome) {
 }
 
 // inBatches brings messages in batches of drawn sizes, none of which has messages of two types, so that their order is kept.
-func (e *ear) inBatches(t testing.TB, rt *rapid.T, messages []message) {
+func (e *consumerFixture) inBatches(t testing.TB, rt *rapid.T, messages []message) {
 	t.Helper()
 	for len(messages) > 0 {
 		n := rapid.IntRange(1, len(messages)).Draw(rt, "batch")
@@ -517,9 +517,9 @@ func thrice(messages []message) []message {
 	return slices.Concat(messages, messages, messages)
 }
 
-// Every message three times and shuffled: where there is enough of everything, the end is that of once and in order. Where
-// there is not, who gets it depends on who comes first; then the end is the same where the repetitions come later than
-// what they repeat, and otherwise it agrees with itself.
+// Every message three times and shuffled: if there is enough stock, the result is that of once and in order.
+// Otherwise the winners depend on the order of arrival; the result is the same if repetitions arrive after what they
+// repeat, and consistent in any case.
 func TestConsumers_thrice_and_shuffled(t *testing.T) {
 	t.Parallel()
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
@@ -529,17 +529,17 @@ func TestConsumers_thrice_and_shuffled(t *testing.T) {
 			n++
 			units := rapid.SampledFrom([]int64{1000, 12}).Draw(rt, "units")
 			ample := units == 1000
-			plain := drawStory(rt, fmt.Sprintf("p%d-", n), units)
+			plain := drawScenario(rt, fmt.Sprintf("p%d-", n), units)
 			again := plain.again(fmt.Sprintf("a%d-", n))
 			mixed := plain.again(fmt.Sprintf("m%d-", n))
-			for _, s := range []story{plain, again, mixed} {
+			for _, s := range []scenario{plain, again, mixed} {
 				e.receive(t, s.units)
 			}
 			e.inBatches(t, rt, plain.messages())
 			want := e.outcome(t, plain)
 			plain.consistent(rt, want)
 
-			// What was first comes in order; each repetition somewhere behind it.
+			// First deliveries in order; each repetition somewhere after its original.
 			repeated := again.messages()
 			for _, m := range slices.Concat(repeated, repeated) {
 				from := slices.Index(repeated, m) + 1

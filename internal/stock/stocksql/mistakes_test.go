@@ -21,7 +21,7 @@ func code(err error) string {
 }
 
 func TestMistake_cancel_twice(t *testing.T) { // turned 10 units into 13
-	eachShop(t, func(s *shop) {
+	eachFixture(t, func(s *fixture) {
 		item := s.receive("rice", 10)
 		s.built()
 		s.mustReserve("r", rice(3))
@@ -36,7 +36,7 @@ func TestMistake_cancel_twice(t *testing.T) { // turned 10 units into 13
 }
 
 func TestMistake_cancel_after_confirm(t *testing.T) { // ended with 3 sold and 10 available
-	eachShop(t, func(s *shop) {
+	eachFixture(t, func(s *fixture) {
 		item := s.receive("rice", 10)
 		s.built()
 		s.mustReserve("r", rice(3))
@@ -47,8 +47,8 @@ func TestMistake_cancel_after_confirm(t *testing.T) { // ended with 3 sold and 1
 	})
 }
 
-func TestMistake_try_after_cancel(t *testing.T) { // the order that was given up came to life again
-	eachShop(t, func(s *shop) {
+func TestMistake_try_after_cancel(t *testing.T) { // the cancelled order was held again
+	eachFixture(t, func(s *fixture) {
 		item := s.receive("rice", 10)
 		s.built()
 		s.must(s.stores.Cancel(s.Context(), syncer, "before"))
@@ -65,7 +65,7 @@ func TestMistake_try_after_cancel(t *testing.T) { // the order that was given up
 }
 
 func TestMistake_retried_reserve(t *testing.T) { // took twice
-	eachShop(t, func(s *shop) {
+	eachFixture(t, func(s *fixture) {
 		item := s.receive("rice", 10)
 		s.built()
 		made := 0
@@ -88,7 +88,7 @@ func TestMistake_retried_reserve(t *testing.T) { // took twice
 }
 
 func TestMistake_negative_quantity(t *testing.T) { // created stock
-	eachShop(t, func(s *shop) {
+	eachFixture(t, func(s *fixture) {
 		item := s.receive("rice", 10)
 		s.built()
 		for name, items := range map[string][]stock.SKULine{
@@ -106,7 +106,7 @@ func TestMistake_negative_quantity(t *testing.T) { // created stock
 }
 
 func TestMistake_confirm_with_foreign_quantity(t *testing.T) { // confirming 5 on a hold of 3 took another's units
-	eachShop(t, func(s *shop) {
+	eachFixture(t, func(s *fixture) {
 		item := s.receive("rice", 10)
 		s.built()
 		s.mustReserve("mine", rice(3))
@@ -126,7 +126,7 @@ func TestMistake_confirm_with_foreign_quantity(t *testing.T) { // confirming 5 o
 }
 
 func TestMistake_record_dies_before_its_effect(t *testing.T) { // every order that timed out leaked its units
-	eachShop(t, func(s *shop) {
+	eachFixture(t, func(s *fixture) {
 		item := s.receive("rice", 10)
 		s.built()
 		s.mustReserve("r", rice(3))
@@ -156,8 +156,8 @@ func TestMistake_record_dies_before_its_effect(t *testing.T) { // every order th
 	})
 }
 
-func TestMistake_missing_counts_as_zero(t *testing.T) { // nothing in Redis was nothing on the shelf, or an empty hold
-	eachShop(t, func(s *shop) {
+func TestMistake_missing_counts_as_zero(t *testing.T) { // missing keys in Redis counted as no stock, or as an empty hold
+	eachFixture(t, func(s *fixture) {
 		item := s.receive("rice", 10)
 		s.built()
 		s.mustReserve("r", rice(3))

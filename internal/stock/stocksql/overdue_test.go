@@ -16,7 +16,7 @@ import (
 	"comanda/internal/stock/stocksql"
 )
 
-var shelves = sqldb.Load(fstest.MapFS{
+var levels = sqldb.Load(fstest.MapFS{
 	"thing.sql": {Data: []byte(`
 		INSERT INTO stock_item (id, branch_id, sku, low_at, created_at, updated_at) VALUES ($1, $2, $3, $4, 0, 0)`)},
 	"level.sql": {Data: []byte(`INSERT INTO inventory (branch_id, item_id, available) VALUES ($1, $2, $3)`)},
@@ -30,12 +30,12 @@ var shelves = sqldb.Load(fstest.MapFS{
 
 func put(t *testing.T, db *sqldb.DB, name string, args ...any) {
 	t.Helper()
-	if _, err := db.Exec(t.Context(), shelves.Must(name), args...); err != nil {
+	if _, err := db.Exec(t.Context(), levels.Must(name), args...); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// An item is low when no more than its mark is left; one without a mark never is.
+// An item is low at or below its threshold; one without a threshold never is.
 func TestStore_LowItems(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		orderingtest.Open(t, db, 1)
@@ -116,7 +116,7 @@ func TestStore_PurgeEarlyConfirms(t *testing.T) {
 		if err := stocksql.New(db).PurgeEarlyConfirms(t.Context(), now); err != nil {
 			t.Fatal(err)
 		}
-		rows, err := db.Query(t.Context(), shelves.Must("noted"))
+		rows, err := db.Query(t.Context(), levels.Must("noted"))
 		left, err := sqldb.Collect(rows, err, sqldb.Value[string])
 		if diff := cmp.Diff([]string{"young"}, left); diff != "" || err != nil {
 			t.Error(diff, err)

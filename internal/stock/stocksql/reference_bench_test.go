@@ -42,11 +42,11 @@ func benchmarkOurs(b *testing.B) {
 	db := sqldbtest.Postgres(b)
 	redis, _ := redisdbtest.Real(b)
 	orderingtest.Open(b, db, 1, 10)
-	gate := stockredis.New(redis, stockredis.Config{Now: db.Now, Timeout: time.Second})
+	cache := stockredis.New(redis, stockredis.Config{Now: db.Now, Timeout: time.Second})
 	ledger := stocksql.New(db)
-	syncer := stock.NewSyncer(stock.SyncerConfig{Cache: gate, Store: ledger, Now: db.Now, Log: slog.New(slog.DiscardHandler)})
+	syncer := stock.NewSyncer(stock.SyncerConfig{Cache: cache, Store: ledger, Now: db.Now, Log: slog.New(slog.DiscardHandler)})
 	reservations := stocksql.NewReservations(db, syncer, db.Now)
-	shop := &stock.ReservationService{Store: reservations, Admission: syncer, Now: db.Now}
+	fixture := &stock.ReservationService{Store: reservations, Admission: syncer, Now: db.Now}
 	owner := identity.Actor{Kind: identity.Service, AllBranches: true}
 	for i := range benchItems {
 		_, err := reservations.Adjust(b.Context(), owner, stock.Adjustment{
@@ -65,7 +65,7 @@ func benchmarkOurs(b *testing.B) {
 	b.Cleanup(func() { stop(); loops.Wait(); reservations.Stop(); syncer.Close() })
 
 	atOnce(b, func(n int64) error {
-		_, _, err := shop.Reserve(b.Context(), owner, stock.ReservationRequest{
+		_, _, err := fixture.Reserve(b.Context(), owner, stock.ReservationRequest{
 			ID: uid.New(db.Now()), Branch: 1, Items: []stock.SKULine{{SKU: "item-" + strconv.FormatInt(n%benchItems, 10), Qty: 1}},
 		})
 		return err

@@ -46,7 +46,9 @@ type Reservations struct {
 // NewReservations starts the goroutines that batch commands and reads; Stop ends them. now is the deciding clock.
 func NewReservations(db *sqldb.DB, gate CacheQueue, now func() time.Time) *Reservations {
 	r := &Reservations{db: db, cache: gate, now: now}
-	r.group = sqldb.NewGroup(db, sqldb.GroupConfig[stock.Command, stock.CommandResult]{Run: r.Run, Max: maxBatch, Queue: maxQueue})
+	r.group = sqldb.NewGroup(db, sqldb.GroupConfig[stock.Command, stock.CommandResult]{
+		Run: r.Run, Max: maxBatch, Queue: maxQueue,
+	})
 	r.finds = sqldb.NewQuestions(maxBatch, maxQueue, r.find)
 	r.levels = sqldb.NewQuestions(maxBatch, maxQueue, r.readLevels)
 	return r
@@ -99,7 +101,9 @@ func tryAgain(err error) error {
 // the admission cache.
 func (r *Reservations) Run(ctx context.Context, tx sqldb.Tx, commands []stock.Command) ([]stock.CommandResult, error) {
 	now := r.now()
-	b := &stock.CommandBatch{Now: now, Balances: stock.NewBalances(), Reasons: map[string]string{}, ConfirmedEarly: map[string]bool{}}
+	b := &stock.CommandBatch{
+		Now: now, Balances: stock.NewBalances(), Reasons: map[string]string{}, ConfirmedEarly: map[string]bool{},
+	}
 	if err := load(ctx, tx, b, commands); err != nil {
 		return nil, err
 	}

@@ -25,11 +25,11 @@ import (
 // I1, I2, I4, I10, I12: random demands and adjustments on two processes. Every answer follows the rules, and
 // the counters are the sums of the holds after every step.
 func TestReservations_model(t *testing.T) {
-	eachShop(t, func(s *shop) {
+	eachFixture(t, func(s *fixture) {
 		rapid.Check(t, func(rt *rapid.T) {
 			s.branch++ // a stock of its own for each sequence
 			orderingtest.Open(rt, s.db, s.branch)
-			m := &sequence{s: s, shelf: stocktest.NewModel(map[int64]int64{s.receive("rice", 8): 8, s.receive("eggs", 5): 5})}
+			m := &sequence{s: s, levels: stocktest.NewModel(map[int64]int64{s.receive("rice", 8): 8, s.receive("eggs", 5): 5})}
 			for range rapid.IntRange(1, 12).Draw(rt, "steps") {
 				rapid.SampledFrom([]func(*rapid.T){m.command, m.command, m.adjust, m.later}).Draw(rt, "step")(rt)
 				m.compare(rt)
@@ -41,8 +41,8 @@ func TestReservations_model(t *testing.T) {
 
 // sequence drives SQL and the shelf alike.
 type sequence struct {
-	s     *shop
-	shelf *stocktest.Model
+	s      *fixture
+	levels *stocktest.Model
 }
 
 // either is one of the two processes.
@@ -55,13 +55,13 @@ func (m *sequence) either(t *rapid.T) *process {
 
 func (m *sequence) command(t *rapid.T) {
 	batch := make([]stock.Command, rapid.IntRange(1, 6).Draw(t, "demands"))
-	m.shelf.Now = m.s.clock.now()
+	m.levels.Now = m.s.clock.now()
 	for i := range batch {
 		batch[i] = m.draw(t)
 	}
 	results, failures := m.either(t).reservations.DoAll(context.Background(), batch)
 	for i, d := range batch {
-		want := m.shelf.Apply(d)
+		want := m.levels.Apply(d)
 		if failures[i] != nil || code(results[i].Err) != want {
 			t.Fatalf("act %d on %s: %v, %v, want %q", d.Action, d.ID, results[i].Err, failures[i], want)
 		}
@@ -79,8 +79,8 @@ func (m *sequence) draw(t *rapid.T) stock.Command {
 	if d.Action != stock.Try {
 		return d
 	}
-	d.Hold = stock.Hold{ID: stock.HoldID(d.ID), Scope: stock.StockScope(m.s.branch), Until: m.shelf.Now.Add(time.Minute)}
-	for i, c := range m.shelf.Counts() {
+	d.Hold = stock.Hold{ID: stock.HoldID(d.ID), Scope: stock.StockScope(m.s.branch), Until: m.levels.Now.Add(time.Minute)}
+	for i, c := range m.levels.Counts() {
 		if qty := rapid.Int64Range(-1, 4).Draw(t, "qty"); qty > 0 || i == 1 && d.Hold.Lines == nil {
 			d.Hold.Lines = append(d.Hold.Lines, stock.Line{Item: c.Item, Qty: max(qty, 1)})
 		}
@@ -95,7 +95,7 @@ func (m *sequence) adjust(t *rapid.T) {
 		Units: rapid.Int64Range(1, 4).Draw(t, "units"),
 	}
 	level, err := m.either(t).reservations.Adjust(context.Background(), syncer, a)
-	left := m.shelf.Left(level.ID)
+	left := m.levels.Left(level.ID)
 	switch a.Kind {
 	case stock.Received:
 		left += a.Units
@@ -113,42 +113,42 @@ func (m *sequence) adjust(t *rapid.T) {
 	if err != nil || level.Available != left {
 		t.Fatalf("%+v: %+v, %v, want %d", a, level, err, left)
 	}
-	m.shelf.Caps[level.ID] += left - m.shelf.Left(level.ID)
+	m.levels.Caps[level.ID] += left - m.levels.Left(level.ID)
 }
 
 // later lets some time pass, and reservations expire that it was too long for.
 func (m *sequence) later(t *rapid.T) {
 	m.s.clock.jump(time.Duration(rapid.IntRange(1, 40).Draw(t, "seconds")) * time.Second)
-	m.shelf.Now = m.s.clock.now()
+	m.levels.Now = m.s.clock.now()
 	if err := m.either(t).stores.ExpireOverdue(context.Background()); err != nil {
 		t.Fatal(err)
 	}
-	for id := range m.shelf.Holds {
-		m.shelf.Apply(stock.Command{Action: stock.Expire, ID: stock.ReservationID(id)})
+	for id := range m.levels.Holds {
+		m.levels.Apply(stock.Command{Action: stock.Expire, ID: stock.ReservationID(id)})
 	}
 }
 
 func (m *sequence) compare(t *rapid.T) {
-	if diff := cmp.Diff(m.shelf.Counts(), m.s.counts()); diff != "" {
+	if diff := cmp.Diff(m.levels.Counts(), m.s.counts()); diff != "" {
 		t.Fatal(diff)
 	}
 	if found, err := m.s.ledger.Drift(context.Background(), ""); err != nil || len(found) != 0 {
 		t.Fatal(found, err)
 	}
-	ids := slices.Collect(maps.Keys(m.shelf.Holds))
+	ids := slices.Collect(maps.Keys(m.levels.Holds))
 	states, err := m.s.ledger.Holds(context.Background(), ids)
 	if err != nil || len(states) != len(ids) {
 		t.Fatalf("%d of %d holds, %v", len(states), len(ids), err)
 	}
 	for _, h := range states {
-		if want := m.shelf.Holds[h.Hold.ID]; h.State != want.State || !slices.Equal(h.Hold.Lines, want.Hold.Lines) {
+		if want := m.levels.Holds[h.Hold.ID]; h.State != want.State || !slices.Equal(h.Hold.Lines, want.Hold.Lines) {
 			t.Fatalf("%+v, want %+v", h, want)
 		}
 	}
 }
 
 // at once runs n goroutines on both processes, half on each.
-func (s *shop) atOnce(n int, do func(i int, p *process)) {
+func (s *fixture) atOnce(n int, do func(i int, p *process)) {
 	var all sync.WaitGroup
 	begin := make(chan struct{})
 	for i := range n {
@@ -168,7 +168,7 @@ func (s *shop) atOnce(n int, do func(i int, p *process)) {
 // I2: a storm on the last units has exactly as many winners, whether or not the cache knows anything. Everybody else is
 // told that nothing is left, and nothing else goes wrong.
 func TestReservations_exactly_n_winners(t *testing.T) {
-	eachShop(t, func(s *shop) {
+	eachFixture(t, func(s *fixture) {
 		for i, known := range []bool{false, true} {
 			const n = 23
 			item := s.receive([]string{"rice", "eggs"}[i], n)
@@ -196,7 +196,7 @@ func TestReservations_exactly_n_winners(t *testing.T) {
 
 // I11: the same reservation asked for by everybody at once is made once, and everybody gets it.
 func TestReservations_same_id_concurrently(t *testing.T) {
-	eachShop(t, func(s *shop) {
+	eachFixture(t, func(s *fixture) {
 		item := s.receive("rice", 1000)
 		s.built()
 		var made atomic.Int64
@@ -223,7 +223,7 @@ func TestReservations_same_id_concurrently(t *testing.T) {
 
 // I12: a Cancel that comes at the same moment as its Try ends it, whichever is first.
 func TestReservations_cancel_races_try(t *testing.T) {
-	eachShop(t, func(s *shop) {
+	eachFixture(t, func(s *fixture) {
 		item := s.receive("rice", 1000)
 		s.built()
 		s.atOnce(120, func(i int, p *process) {
@@ -254,7 +254,7 @@ func TestReservations_cancel_races_try(t *testing.T) {
 
 // I4: a reservation that is confirmed at its deadline is either sold or expired, and everybody is told the same.
 func TestReservations_confirm_races_expiry(t *testing.T) {
-	eachShop(t, func(s *shop) {
+	eachFixture(t, func(s *fixture) {
 		item := s.receive("rice", 1000)
 		s.built()
 		const n = 40
@@ -288,7 +288,7 @@ func TestReservations_confirm_races_expiry(t *testing.T) {
 // A Confirm that comes as a message is never lost, be it before its Try, after it, or committed in the same moment by
 // another process: then neither sees the other, and the next round of deadlines finds the two.
 func TestReservations_confirm_races_try(t *testing.T) {
-	eachShop(t, func(s *shop) {
+	eachFixture(t, func(s *fixture) {
 		item := s.receive("rice", 1000)
 		s.built()
 		const n = 60
@@ -320,7 +320,7 @@ func TestReservations_confirm_races_try(t *testing.T) {
 
 // What is committed in the same moment as its confirmation does not expire, however late anybody looks.
 func TestReservations_early_confirm_outlives_the_deadline(t *testing.T) {
-	eachShop(t, func(s *shop) {
+	eachFixture(t, func(s *fixture) {
 		item := s.receive("rice", 10)
 		s.built() // loadHolds queues no operation: a rebuild that reads meanwhile would see half of the hold
 		if _, err := s.reservations.Do(t.Context(), stock.Command{Action: stock.Confirm, ID: "r", Message: true}); err != nil {
@@ -338,29 +338,29 @@ func TestReservations_early_confirm_outlives_the_deadline(t *testing.T) {
 	})
 }
 
-// lender notes what a cache is told.
-type lender struct {
+// appliedQueue records the entries for the cache.
+type appliedQueue struct {
 	mu   sync.Mutex
 	told []stock.OutboxEntry
 }
 
-func (l *lender) EnqueueCommitted(entries []stock.OutboxEntry) {
+func (l *appliedQueue) EnqueueCommitted(entries []stock.OutboxEntry) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.told = append(l.told, entries...)
 }
 
-func (l *lender) DrainApplied() []string { return nil }
+func (l *appliedQueue) DrainApplied() []string { return nil }
 
 var errChanged = errors.New("the caller has changed its mind")
 
 // The cache is told of what is committed, and of nothing else: a transaction that is undone leaves no word, no row and no
 // event.
 func TestReservations_cache_is_told_after_commit(t *testing.T) {
-	eachShop(t, func(s *shop) {
+	eachFixture(t, func(s *fixture) {
 		item := s.receive("rice", 10)
-		gate := &lender{}
-		reservations := stocksql.NewReservations(s.db, gate, s.clock.now)
+		cache := &appliedQueue{}
+		reservations := stocksql.NewReservations(s.db, cache, s.clock.now)
 		t.Cleanup(reservations.Stop)
 		take := stock.Command{Action: stock.Try, ID: "r", Hold: stock.Hold{
 			ID: stock.HoldID("r"), Scope: stock.StockScope(s.branch), Lines: []stock.Line{{Item: item, Qty: 3}}, Until: s.clock.now(),
@@ -370,7 +370,7 @@ func TestReservations_cache_is_told_after_commit(t *testing.T) {
 				if _, err := reservations.Run(ctx, tx, []stock.Command{take}); err != nil {
 					return err
 				}
-				if len(gate.told) != 0 {
+				if len(cache.told) != 0 {
 					t.Error("the cache was told before the commit")
 				}
 				return end
@@ -382,8 +382,8 @@ func TestReservations_cache_is_told_after_commit(t *testing.T) {
 			if end != nil {
 				want = 0
 			}
-			if told := int64(len(gate.told)) * 3; told != want || s.events("inventory.reserved")*3 != want {
-				t.Errorf("undone: %v; told %v", end, gate.told)
+			if told := int64(len(cache.told)) * 3; told != want || s.events("inventory.reserved")*3 != want {
+				t.Errorf("undone: %v; told %v", end, cache.told)
 			}
 			if counts := s.counts(); counts[0].Held != want {
 				t.Errorf("undone: %v; %v", end, counts)

@@ -25,8 +25,8 @@ import (
 // keeper is who fills the shelves; as another system, who takes from them.
 var syncer = identity.Actor{Kind: identity.Service, AllBranches: true}
 
-// shop is a branch's stock in a database and a Redis, and two processes that work on it.
-type shop struct {
+// fixture is a branch's stock in a database and a Redis, and two processes that work on it.
+type fixture struct {
 	*testing.T
 	*process          // the first
 	second   *process // on a connection of its own
@@ -35,17 +35,17 @@ type shop struct {
 	branch   int64
 }
 
-// process is what a process has of the stock.
+// process is the stock services of one process.
 type process struct {
 	db           *sqldb.DB
 	reservations *stocksql.Reservations
 	ledger       *stocksql.Store
-	gate         *stockredis.Cache
-	keep         *stock.Syncer
+	cache        *stockredis.Cache
+	syncer       *stock.Syncer
 	stores       *stock.ReservationService
 }
 
-// clock is the time that everybody in a test goes by.
+// clock is the time of all processes in a test.
 type clock struct {
 	mu    sync.Mutex
 	ahead time.Duration
@@ -68,18 +68,18 @@ func TestMain(m *testing.M) {
 	redisdbtest.VerifyMain(m, &virtualHost.Shared)
 }
 
-// eachShop runs a test on SQLite with the store inside the process, and on PostgreSQL with Redis.
-func eachShop(t *testing.T, test func(s *shop)) {
+// eachFixture runs a test on SQLite with the store inside the process, and on PostgreSQL with Redis.
+func eachFixture(t *testing.T, test func(s *fixture)) {
 	t.Helper()
-	t.Run("sqlite", func(t *testing.T) { test(newShop(t, sqldbtest.SQLiteURL(t), redisdbtest.Embedded(t))) })
+	t.Run("sqlite", func(t *testing.T) { test(newFixture(t, sqldbtest.SQLiteURL(t), redisdbtest.Embedded(t))) })
 	t.Run("postgres", func(t *testing.T) {
-		test(newShop(t, sqldbtest.Unsynced(sqldbtest.PostgresURL(t)), redisdbtest.Redis(t)))
+		test(newFixture(t, sqldbtest.Unsynced(sqldbtest.PostgresURL(t)), redisdbtest.Redis(t)))
 	})
 }
 
-func newShop(t *testing.T, address string, redis *redisdb.DB) *shop {
+func newFixture(t *testing.T, address string, redis *redisdb.DB) *fixture {
 	t.Helper()
-	s := &shop{T: t, clock: &clock{}, redis: redis, branch: 1}
+	s := &fixture{T: t, clock: &clock{}, redis: redis, branch: 1}
 	s.process = s.start(address)
 	if err := s.db.Migrate(t.Context()); err != nil {
 		t.Fatal(err)
@@ -90,7 +90,7 @@ func newShop(t *testing.T, address string, redis *redisdb.DB) *shop {
 }
 
 // start begins a process: it hears what is committed, and tells Redis.
-func (s *shop) start(address string) *process {
+func (s *fixture) start(address string) *process {
 	s.Helper()
 	db, err := sqldb.Open(s.Context(), sqldb.Config{URL: address, MaxConns: 8})
 	if err != nil {
@@ -98,27 +98,27 @@ func (s *shop) start(address string) *process {
 	}
 	s.Cleanup(db.Close)
 	p := &process{db: db, ledger: stocksql.New(db)}
-	p.gate = stockredis.New(s.redis, stockredis.Config{Now: s.clock.now, Timeout: 5 * time.Second})
-	p.keep = stock.NewSyncer(stock.SyncerConfig{
-		Cache: p.gate, Store: p.ledger, Now: s.clock.now, RebuildInterval: -1, Log: slog.New(slog.DiscardHandler),
+	p.cache = stockredis.New(s.redis, stockredis.Config{Now: s.clock.now, Timeout: 5 * time.Second})
+	p.syncer = stock.NewSyncer(stock.SyncerConfig{
+		Cache: p.cache, Store: p.ledger, Now: s.clock.now, RebuildInterval: -1, Log: slog.New(slog.DiscardHandler),
 		EndOfDay: func(context.Context, stock.Scope) (time.Time, error) { return s.clock.now().Add(24 * time.Hour), nil },
 	})
-	p.reservations = stocksql.NewReservations(db, p.keep, s.clock.now)
-	p.stores = &stock.ReservationService{Store: p.reservations, Admission: p.keep, Now: s.clock.now}
+	p.reservations = stocksql.NewReservations(db, p.syncer, s.clock.now)
+	p.stores = &stock.ReservationService{Store: p.reservations, Admission: p.syncer, Now: s.clock.now}
 	ctx, cancel := context.WithCancel(context.Background())
 	var loops sync.WaitGroup
-	loops.Go(func() { _ = p.keep.Apply(ctx) })
+	loops.Go(func() { _ = p.syncer.Apply(ctx) })
 	s.Cleanup(func() {
 		p.reservations.Stop()
 		cancel()
 		loops.Wait()
-		p.keep.Close()
+		p.syncer.Close()
 	})
 	return p
 }
 
 // receive adds units to an item and returns its number.
-func (s *shop) receive(sku string, units int64) int64 {
+func (s *fixture) receive(sku string, units int64) int64 {
 	s.Helper()
 	level, err := s.reservations.Adjust(s.Context(), syncer, stock.Adjustment{
 		Branch: s.branch, SKU: sku, Kind: stock.Received, Units: units, Create: true,
@@ -131,12 +131,12 @@ func (s *shop) receive(sku string, units int64) int64 {
 
 // built has the cache know the stock. A rebuild in the background keeps ours from beginning, and may have read Redis before
 // the test changed it; one that begins after its end has not.
-func (s *shop) built() {
+func (s *fixture) built() {
 	s.Helper()
 	for range 2 {
 		was := s.epoch()
 		testenv.Eventually(s.T, 20*time.Second, func() bool {
-			if err := s.keep.Rebuild(s.Context(), stock.StockScope(s.branch)); err != nil {
+			if err := s.syncer.Rebuild(s.Context(), stock.StockScope(s.branch)); err != nil {
 				s.Fatal(err)
 			}
 			now := s.epoch()
@@ -146,9 +146,9 @@ func (s *shop) built() {
 }
 
 // epoch returns that of the last rebuild, and nothing where the cache does not know the stock.
-func (s *shop) epoch() string {
+func (s *fixture) epoch() string {
 	s.Helper()
-	shown, _, err := s.gate.ReadScope(s.Context(), stock.StockScope(s.branch))
+	shown, _, err := s.cache.ReadScope(s.Context(), stock.StockScope(s.branch))
 	if err != nil {
 		s.Fatal(err)
 	}
@@ -159,13 +159,13 @@ func request(id string, items ...stock.SKULine) stock.ReservationRequest {
 	return stock.ReservationRequest{ID: id, Branch: 1, Items: items, TTL: time.Minute}
 }
 
-func (s *shop) reserve(id string, items ...stock.SKULine) (stock.Reservation, error) {
+func (s *fixture) reserve(id string, items ...stock.SKULine) (stock.Reservation, error) {
 	s.Helper()
 	res, _, err := s.stores.Reserve(s.Context(), syncer, request(id, items...))
 	return res, err
 }
 
-func (s *shop) mustReserve(id string, items ...stock.SKULine) {
+func (s *fixture) mustReserve(id string, items ...stock.SKULine) {
 	s.Helper()
 	if res, err := s.reserve(id, items...); err != nil || res.Status != stock.StatusReserved {
 		s.Fatalf("%s: %+v, %v", id, res, err)
@@ -173,7 +173,7 @@ func (s *shop) mustReserve(id string, items ...stock.SKULine) {
 }
 
 // must ends the test when what should have been done was not.
-func (s *shop) must(_ stock.Reservation, err error) {
+func (s *fixture) must(_ stock.Reservation, err error) {
 	s.Helper()
 	if err != nil {
 		s.Fatal(err)
@@ -181,14 +181,14 @@ func (s *shop) must(_ stock.Reservation, err error) {
 }
 
 // wantRefused tells that something was refused, and as what.
-func (s *shop) wantRefused(want string, err error) {
+func (s *fixture) wantRefused(want string, err error) {
 	s.Helper()
 	if code(err) != want {
 		s.Errorf("%v, want %s", err, want)
 	}
 }
 
-func (s *shop) counts() []stock.Count {
+func (s *fixture) counts() []stock.Count {
 	s.Helper()
 	counts, err := s.ledger.Counts(s.Context(), stock.StockScope(s.branch))
 	if err != nil {
@@ -198,7 +198,7 @@ func (s *shop) counts() []stock.Count {
 }
 
 // wantLevel compares an item in SQL, and in the cache once everything is applied.
-func (s *shop) wantLevel(item, available, reserved, sold int64) {
+func (s *fixture) wantLevel(item, available, reserved, sold int64) {
 	s.Helper()
 	for _, c := range s.counts() {
 		if c.Item == item && (c.Left() != available || c.Held != reserved || c.Used != sold) {
@@ -210,7 +210,7 @@ func (s *shop) wantLevel(item, available, reserved, sold int64) {
 
 // even waits until the cache, where it knows the stock, shows what SQL says (I9), and checks SQL itself (I1).
 // What was committed while the cache was being rebuilt is replayed by recovery.
-func (s *shop) even(also ...func(context.Context) error) {
+func (s *fixture) even(also ...func(context.Context) error) {
 	s.Helper()
 	if found, err := s.ledger.Drift(s.Context(), ""); err != nil || len(found) != 0 {
 		s.Errorf("SQL contradicts itself: %v, %v", found, err)
@@ -222,12 +222,12 @@ func (s *shop) even(also ...func(context.Context) error) {
 		}
 	}()
 	testenv.Eventually(s.T, 20*time.Second, func() bool {
-		for _, mend := range append(also, s.keep.ReplayAll) {
+		for _, mend := range append(also, s.syncer.ReplayAll) {
 			if err := mend(s.Context()); err != nil {
 				s.Error(err)
 			}
 		}
-		shown, ok, err := s.gate.ReadScope(s.Context(), stock.StockScope(s.branch))
+		shown, ok, err := s.cache.ReadScope(s.Context(), stock.StockScope(s.branch))
 		if err != nil || !ok { // it knows nothing, which is no difference
 			diff = ""
 			return err == nil
@@ -238,7 +238,7 @@ func (s *shop) even(also ...func(context.Context) error) {
 }
 
 // events counts what was told and not published yet.
-func (s *shop) events(kind string) int64 {
+func (s *fixture) events(kind string) int64 {
 	s.Helper()
 	return (&orderingtest.Restaurant{DB: s.db}).Events(s.T, kind)
 }

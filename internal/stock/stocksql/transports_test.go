@@ -28,14 +28,14 @@ import (
 	"comanda/internal/worker"
 )
 
-// carrier brings messages to the consumers of an ear and waits until all are dealt with.
-type carrier func(t testing.TB, e *ear, messages []message)
+// transport delivers messages to the consumers of a fixture and waits until all are handled.
+type transport func(t testing.TB, e *consumerFixture, messages []message)
 
 // Wherever messages come from, they come to the same end. Each is brought three times, in any order.
 func TestTransports(t *testing.T) {
 	t.Parallel()
 	b := openBroker(t)
-	for name, carry := range map[string]carrier{"bus": overBus, "rabbit": b.carry} {
+	for name, carry := range map[string]transport{"bus": overBus, "rabbit": b.carry} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) { carriesStories(t, db, carry) })
@@ -44,12 +44,12 @@ func TestTransports(t *testing.T) {
 }
 
 // carriesStories tells stories of ample and scarce stock, each one three times and shuffled.
-func carriesStories(t *testing.T, db *sqldb.DB, carry carrier) {
+func carriesStories(t *testing.T, db *sqldb.DB, carry transport) {
 	e := listen(t, db, nil)
-	shop := &stock.ReservationService{Store: e.reservations, Now: func() time.Time { return e.now }}
+	fixture := &stock.ReservationService{Store: e.reservations, Now: func() time.Time { return e.now }}
 	for n := range 6 {
-		plain := rapid.Custom(func(rt *rapid.T) story {
-			return drawStory(rt, fmt.Sprintf("p%d-", n), []int64{1000, 12}[n%2])
+		plain := rapid.Custom(func(rt *rapid.T) scenario {
+			return drawScenario(rt, fmt.Sprintf("p%d-", n), []int64{1000, 12}[n%2])
 		}).Example(n)
 		mixed := plain.again(fmt.Sprintf("m%d-", n))
 		e.receive(t, plain.units)
@@ -63,7 +63,7 @@ func carriesStories(t *testing.T, db *sqldb.DB, carry carrier) {
 		rnd := rand.New(rand.NewPCG(uint64(n), 1))
 		rnd.Shuffle(len(messages), func(i, j int) { messages[i], messages[j] = messages[j], messages[i] })
 		carry(t, e, messages)
-		if err := shop.ExpireOverdue(t.Context()); err != nil { // what was confirmed in the moment in which it came
+		if err := fixture.ExpireOverdue(t.Context()); err != nil { // what was confirmed in the moment in which it came
 			t.Fatal(err)
 		}
 		got := e.outcome(t, mixed)
@@ -76,7 +76,7 @@ func carriesStories(t *testing.T, db *sqldb.DB, carry carrier) {
 }
 
 // overBus has the messages in our own outbox, as rooms of ours might put them there.
-func overBus(t testing.TB, e *ear, messages []message) {
+func overBus(t testing.TB, e *consumerFixture, messages []message) {
 	t.Helper()
 	local, err := bus.New(e.in, e.reservations.Consumers()...)
 	if err != nil {
@@ -164,7 +164,7 @@ func openBroker(t testing.TB) *broker {
 // inputs are the queues of the reference.
 var inputs = []string{"inventory.order.created", "inventory.order.confirmed", "inventory.order.cancel.requested"}
 
-func (b *broker) config(e *ear) rabbit.Config {
+func (b *broker) config(e *consumerFixture) rabbit.Config {
 	return rabbit.Config{
 		URL: telemetry.Secret(b.address), Prefix: b.prefix, StockExchange: "goods", PaymentWindow: time.Minute,
 		Consumers: e.reservations.Consumers(),
@@ -172,7 +172,7 @@ func (b *broker) config(e *ear) rabbit.Config {
 }
 
 // declare makes exchanges and queues.
-func (b *broker) declare(t testing.TB, e *ear) {
+func (b *broker) declare(t testing.TB, e *consumerFixture) {
 	t.Helper()
 	p, err := rabbit.NewPublisher(b.config(e))
 	if err != nil {
@@ -192,7 +192,7 @@ func (b *broker) send(t testing.TB, key string, m amqp.Publishing) {
 }
 
 // consume runs consumers until the returned function is called.
-func (b *broker) consume(t testing.TB, e *ear) (stop func()) {
+func (b *broker) consume(t testing.TB, e *consumerFixture) (stop func()) {
 	t.Helper()
 	cs, err := rabbit.NewConsumers(b.config(e), e.in, nil)
 	if err != nil {
@@ -227,7 +227,7 @@ func (b *broker) waiting(t testing.TB, queues ...string) int {
 
 // drain consumes until so many more deliveries were dealt with, and so many more messages applied or given up for good.
 // Deliveries are counted before the commit, and once more after a rollback; messages are counted by what is committed.
-func (b *broker) drain(t testing.TB, e *ear, deliveries, messages int) {
+func (b *broker) drain(t testing.TB, e *consumerFixture, deliveries, messages int) {
 	t.Helper()
 	stop := b.consume(t, e)
 	defer stop()
@@ -241,7 +241,7 @@ func (b *broker) drain(t testing.TB, e *ear, deliveries, messages int) {
 }
 
 // handled returns the number of deliveries that the inbox has handled.
-func (e *ear) handled(t testing.TB) int {
+func (e *consumerFixture) handled(t testing.TB) int {
 	t.Helper()
 	families, err := e.figures.Gather()
 	if err != nil {
@@ -258,7 +258,7 @@ func (e *ear) handled(t testing.TB) int {
 	return int(n)
 }
 
-func (b *broker) carry(t testing.TB, e *ear, messages []message) {
+func (b *broker) carry(t testing.TB, e *consumerFixture, messages []message) {
 	t.Helper()
 	b.declare(t, e)
 	ids := map[string]bool{}
@@ -289,7 +289,7 @@ func TestRabbit_external_messages(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.drain(t, e, 6, 4)
-	if got := e.shelf(t, "rice")["rice"]; got != [3]int64{97, 0, 3} {
+	if got := e.levels(t, "rice")["rice"]; got != [3]int64{97, 0, 3} {
 		t.Errorf("available, reserved, sold %v", got)
 	}
 	if s, n := e.status(t, "seven"), e.status(t, "nameless"); s != stock.StatusConfirmed || n != stock.StatusCancelled {
@@ -325,7 +325,7 @@ func TestRabbit_poison(t *testing.T) {
 				t.Errorf("dead letter %+v", l)
 			}
 		}
-		if got := e.shelf(t, "rice")["rice"]; got[1] != 4 {
+		if got := e.levels(t, "rice")["rice"]; got[1] != 4 {
 			t.Errorf("available, reserved, sold %v", got)
 		}
 		sum, err := e.in.Replay(t.Context(), e.reservations.Consumers()[1], eventsql.Filter{})

@@ -40,9 +40,9 @@ import (
 func TestMain(m *testing.M) { redisdbtest.VerifyMain(m) }
 
 // fakeAuth admits staff of branch 1, of branch 2 and of both to every route.
-type door struct{}
+type fakeAuth struct{}
 
-func (door) Authenticate(_ context.Context, token string) (identity.Actor, error) {
+func (fakeAuth) Authenticate(_ context.Context, token string) (identity.Actor, error) {
 	branches := map[string][]int64{"one": {1}, "two": {2}, "both": {1, 2}}[token]
 	if branches == nil {
 		return identity.Actor{}, identity.ErrInvalidToken
@@ -50,14 +50,14 @@ func (door) Authenticate(_ context.Context, token string) (identity.Actor, error
 	return identity.Actor{Kind: identity.Account, UserID: 7, Branches: branches}, nil
 }
 
-func (door) Authorize(*identity.Actor, int) error { return nil }
+func (fakeAuth) Authorize(*identity.Actor, int) error { return nil }
 
 // service is the token of other systems.
 const service = "0123456789abcdef0123456789abcdef"
 
-// house is two branches with a SQL store, a cache and the routes of stock and orders. Branch 1 has the menu items 101, of
+// fixture is two branches with a SQL store, a cache and the routes of stock and orders. Branch 1 has the menu items 101, of
 // which 20 may be sold a day, and 102.
-type house struct {
+type fixture struct {
 	*orderingtest.Restaurant
 
 	t      *testing.T
@@ -71,18 +71,18 @@ type house struct {
 }
 
 // each runs a test in a house of each engine.
-func each(t *testing.T, test func(h *house)) {
+func each(t *testing.T, test func(h *fixture)) {
 	t.Helper()
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) { test(open(t, db, redisdbtest.Embedded(t))) })
 }
 
-func (h *house) now() time.Time {
+func (h *fixture) now() time.Time {
 	return time.Now().UTC().Truncate(time.Millisecond).Add(time.Duration(h.ahead.Load()))
 }
 
-func open(t *testing.T, db *sqldb.DB, redis *redisdb.DB) *house {
+func open(t *testing.T, db *sqldb.DB, redis *redisdb.DB) *fixture {
 	t.Helper()
-	h := &house{t: t, redis: redis, Restaurant: orderingtest.Open(t, db, 1, 20, stock.Unlimited)}
+	h := &fixture{t: t, redis: redis, Restaurant: orderingtest.Open(t, db, 1, 20, stock.Unlimited)}
 	orderingtest.Open(t, db, 2, stock.Unlimited)
 	balances := stocksql.New(db)
 	h.gate = stockredis.New(redis, stockredis.Config{Now: h.now, Timeout: 5 * time.Second})
@@ -107,7 +107,7 @@ func open(t *testing.T, db *sqldb.DB, redis *redisdb.DB) *house {
 }
 
 // applyCommitted applies what was committed to the cache.
-func (h *house) applyCommitted() {
+func (h *fixture) applyCommitted() {
 	h.t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	var wg sync.WaitGroup
@@ -127,7 +127,7 @@ func (h *house) applyCommitted() {
 	}
 }
 
-func (h *house) serve(recipes *stock.RecipeCache, rooms stockhttp.Services) {
+func (h *fixture) serve(recipes *stock.RecipeCache, rooms stockhttp.Services) {
 	h.t.Helper()
 	ledger := orderingsql.NewLedger(h.DB, h.syncer, h.now)
 	h.t.Cleanup(ledger.Stop)
@@ -146,12 +146,12 @@ func (h *house) serve(recipes *stock.RecipeCache, rooms stockhttp.Services) {
 	stockhttp.Inventory(server.API(), rooms)
 	stockhttp.Staff(server.API(), rooms)
 	orderinghttp.Register(server.API(), orders, guests{h.Visit}, nil, ledger)
-	server.KeepDoor(identityhttp.Authenticator{Tokens: door{}, Routes: door{}})
+	server.KeepDoor(identityhttp.Authenticator{Tokens: fakeAuth{}, Routes: fakeAuth{}})
 	h.server = server
 }
 
 // today is the scope of branch 1's quotas.
-func (h *house) today() stock.Scope {
+func (h *fixture) today() stock.Scope {
 	branch, err := h.Kitchen(h.t).Branch(h.t.Context(), 1)
 	if err != nil {
 		h.t.Fatal(err)
@@ -178,7 +178,7 @@ type answer struct {
 	body   map[string]any
 }
 
-func (h *house) ask(who, method, path, body string) answer {
+func (h *fixture) ask(who, method, path, body string) answer {
 	h.t.Helper()
 	r := httptest.NewRequestWithContext(h.t.Context(), method, path, strings.NewReader(body))
 	if body != "" {
@@ -199,15 +199,15 @@ func (h *house) ask(who, method, path, body string) answer {
 }
 
 // put, post and get ask as another system does.
-func (h *house) put(path, body string) answer {
+func (h *fixture) put(path, body string) answer {
 	h.t.Helper()
 	return h.ask(service, http.MethodPut, path, body)
 }
-func (h *house) post(path, body string) answer {
+func (h *fixture) post(path, body string) answer {
 	h.t.Helper()
 	return h.ask(service, http.MethodPost, path, body)
 }
-func (h *house) get(path string) answer {
+func (h *fixture) get(path string) answer {
 	h.t.Helper()
 	return h.ask(service, http.MethodGet, path, "")
 }
@@ -256,7 +256,7 @@ func (a answer) list() (all []map[string]any) {
 }
 
 // stocked says what is available of items of branch 1.
-func (h *house) stocked(items map[string]int) {
+func (h *fixture) stocked(items map[string]int) {
 	h.t.Helper()
 	for sku, n := range items {
 		h.put("/inventory/"+sku, fmt.Sprintf(`{"branchId":"1","available":%d}`, n)).ok(200, "")
@@ -264,7 +264,7 @@ func (h *house) stocked(items map[string]int) {
 }
 
 // try reserves items, as sku, quantity, sku, quantity.
-func (h *house) try(id string, items ...any) answer {
+func (h *fixture) try(id string, items ...any) answer {
 	h.t.Helper()
 	var lines []string
 	for i := 0; i < len(items); i += 2 {
@@ -274,14 +274,14 @@ func (h *house) try(id string, items ...any) answer {
 }
 
 // end asks for the end of a reservation.
-func (h *house) end(id, how string) answer {
+func (h *fixture) end(id, how string) answer {
 	h.t.Helper()
 	return h.post("/inventory/reservations/"+id+"/"+how, "")
 }
 
 // holds fails the test unless an item of branch 1 has this available, reserved and sold, in SQL and before long in
 // the cache.
-func (h *house) holds(sku string, available, reserved, sold int64) {
+func (h *fixture) holds(sku string, available, reserved, sold int64) {
 	h.t.Helper()
 	h.get("/inventory/"+sku+"?branchId=1").is(200,
 		fmt.Sprintf(`{"itemId":%q,"branchId":"1","available":%d,"reserved":%d,"sold":%d}`, sku, available, reserved, sold))
@@ -290,7 +290,7 @@ func (h *house) holds(sku string, available, reserved, sold int64) {
 }
 
 // item returns the number of an item of branch 1.
-func (h *house) item(sku string) int64 {
+func (h *fixture) item(sku string) int64 {
 	h.t.Helper()
 	found, err := h.stores.Store.Items(h.t.Context(), 1, []string{sku})
 	if err != nil || len(found) != 1 {
@@ -301,7 +301,7 @@ func (h *house) item(sku string) int64 {
 
 // gateHas waits until the cache shows a counter. What was committed while the cache was being rebuilt is replayed by
 // recovery, whose loop does not run here.
-func (h *house) gateHas(s stock.Scope, want stock.Count) {
+func (h *fixture) gateHas(s stock.Scope, want stock.Count) {
 	h.t.Helper()
 	testenv.Eventually(h.t, 10*time.Second, func() bool {
 		if err := h.syncer.ReplayAll(h.t.Context()); err != nil {
@@ -313,7 +313,7 @@ func (h *house) gateHas(s stock.Scope, want stock.Count) {
 }
 
 // balanced fails the test if counters and holds differ.
-func (h *house) balanced() {
+func (h *fixture) balanced() {
 	h.t.Helper()
 	found, err := stocksql.New(h.DB).Drift(h.t.Context(), "2000-01-01")
 	if err != nil {
@@ -324,7 +324,7 @@ func (h *house) balanced() {
 	}
 }
 
-func (h *house) read(query string) []string {
+func (h *fixture) read(query string) []string {
 	h.t.Helper()
 	stmt := sqldb.Load(fstest.MapFS{"it.sql": {Data: []byte(query)}}).Must("it")
 	rows, err := h.DB.Query(h.t.Context(), stmt)
@@ -335,7 +335,7 @@ func (h *house) read(query string) []string {
 	return all
 }
 
-func (h *house) change(statement string) {
+func (h *fixture) change(statement string) {
 	h.t.Helper()
 	stmt := sqldb.Load(fstest.MapFS{"it.sql": {Data: []byte(statement)}}).Must("it")
 	if _, err := h.DB.Exec(h.t.Context(), stmt); err != nil {
