@@ -28,15 +28,15 @@ func (m Methods) Sandbox() bool { return m.offered[Sandbox] }
 // Remote reports whether guests pay on an external gateway's page.
 func (m Method) Remote() bool { return m == VNPay || m == LINEPay }
 
-// VNPay accepts from 5,000 to less than a billion dong; its payment page refuses other amounts.
-const vnpayLeast, vnpayBelow = 5_000, 1_000_000_000
+// VNPay accepts at least vnpayMin and less than vnpayLimit dong (its manual: "from 5,000 to below 1 billion").
+const vnpayMin, vnpayLimit = 5_000, 1_000_000_000
 
 // CheckAmount refuses an amount that a method does not support, before an order is placed that could not be paid.
 func (m Method) CheckAmount(amount int64, c money.Currency) error {
 	ok := true
 	switch m {
 	case VNPay:
-		ok = c == money.VND && amount >= vnpayLeast && amount < vnpayBelow
+		ok = c == money.VND && amount >= vnpayMin && amount < vnpayLimit
 	case LINEPay:
 		ok = amount > 0 && (c == money.TWD || c == money.THB || c == money.USD)
 	}

@@ -23,7 +23,7 @@ func Register(a *httpapi.API, carts *cart.Service) {
 	tags := []string{"Cart"}
 	httpapi.Register(a, huma.Operation{
 		OperationID: "cart-get", Method: http.MethodGet, Path: "/cart", Tags: tags,
-		Summary: "One's own cart, priced by today's menu",
+		Summary: "The member's cart, priced by the current menu",
 	}, httpapi.Member, r.get)
 	httpapi.Register(a, huma.Operation{
 		OperationID: "cart-add", Method: http.MethodPost, Path: "/cart/add-dish", Tags: tags,
@@ -31,11 +31,11 @@ func Register(a *httpapi.API, carts *cart.Service) {
 	}, httpapi.Member, r.add)
 	httpapi.Register(a, huma.Operation{
 		OperationID: "cart-set", Method: http.MethodPatch, Path: "/cart/items/{cartDetailId}", Tags: tags,
-		Summary: "Change how many of a dish there are",
+		Summary: "Change the quantity of a dish",
 	}, httpapi.Member, r.set)
 	httpapi.Register(a, huma.Operation{
 		OperationID: "cart-remove", Method: http.MethodDelete, Path: "/cart/items/{cartDetailId}", Tags: tags,
-		Summary: "Take a dish out of the cart", DefaultStatus: http.StatusOK,
+		Summary: "Remove a dish from the cart", DefaultStatus: http.StatusOK,
 	}, httpapi.Member, r.remove)
 	httpapi.Register(a, huma.Operation{
 		OperationID: "cart-empty", Method: http.MethodDelete, Path: "/cart", Tags: tags,

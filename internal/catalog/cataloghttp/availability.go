@@ -19,8 +19,8 @@ func (s *staff) registerOffItems(a *httpapi.API) {
 			Summary: summary,
 		}
 	}
-	httpapi.Register(a, op("off", "/86", "Sells none of it for a while, from now on"), httpapi.Staff, s.takeOff)
-	httpapi.Register(a, op("restore", "/restore", "Sells it again, as many as its quota says"), httpapi.Staff, s.restore)
+	httpapi.Register(a, op("off", "/86", "Takes an item off the menu for a while (86)"), httpapi.Staff, s.takeOff)
+	httpapi.Register(a, op("restore", "/restore", "Puts an item back on sale"), httpapi.Staff, s.restore)
 }
 
 type offIn struct {

@@ -22,10 +22,10 @@ func (s *staff) registerBranches(a *httpapi.API) {
 	httpapi.Register(a, op("get", http.MethodGet, "", "One branch"), httpapi.Staff, s.branch)
 	httpapi.Register(a, op("edit", http.MethodPatch, "", "Changes a branch"), httpapi.Staff, s.editBranch)
 	httpapi.Register(a, op("pause", http.MethodPost, "/pause",
-		"Takes no orders for a while, and tells guests why"), httpapi.Staff, s.pause)
-	httpapi.Register(a, op("resume", http.MethodPost, "/resume", "Takes orders again"), httpapi.Staff, s.resume)
+		"Pauses a branch; guests see the reason and the end"), httpapi.Staff, s.pause)
+	httpapi.Register(a, op("resume", http.MethodPost, "/resume", "Ends a pause"), httpapi.Staff, s.resume)
 	httpapi.Register(a, op("availability", http.MethodGet, "/availability",
-		"What is left of the menu today, as the ledger counts"), httpapi.Staff, s.availability)
+		"What is left of the menu today"), httpapi.Staff, s.availability)
 }
 
 // pausedBranch is a pause as the staff see it.

@@ -20,21 +20,21 @@ func (s *staff) registerDishes(a *httpapi.API) {
 		}
 	}
 	httpapi.Register(a, op("category-list", http.MethodGet, "/categories",
-		"The categories of the house, in the order of menus", http.StatusOK), httpapi.Staff, s.categories)
+		"The categories in menu order", http.StatusOK), httpapi.Staff, s.categories)
 	httpapi.Register(a, op("category-add", http.MethodPost, "/categories",
-		"Makes a category", http.StatusCreated), httpapi.Staff, s.addCategory)
+		"Creates a category", http.StatusCreated), httpapi.Staff, s.addCategory)
 	httpapi.Register(a, op("category-edit", http.MethodPatch, "/categories/{id}",
 		"Changes a category", http.StatusOK), httpapi.Staff, s.editCategory)
 	httpapi.Register(a, op("category-drop", http.MethodDelete, "/categories/{id}",
 		"Deletes a category without dishes", http.StatusNoContent), httpapi.Staff, s.deleteCategory)
 	httpapi.Register(a, op("dish-list", http.MethodGet, "/dishes",
-		"The dishes of the house", http.StatusOK), httpapi.Staff, s.dishes)
+		"The dishes", http.StatusOK), httpapi.Staff, s.dishes)
 	httpapi.Register(a, op("dish-add", http.MethodPost, "/dishes",
-		"Makes a dish", http.StatusCreated), httpapi.Staff, s.addDish)
+		"Creates a dish", http.StatusCreated), httpapi.Staff, s.addDish)
 	httpapi.Register(a, op("dish-edit", http.MethodPatch, "/dishes/{id}",
 		"Changes a dish", http.StatusOK), httpapi.Staff, s.editDish)
 	httpapi.Register(a, op("dish-retire", http.MethodDelete, "/dishes/{id}",
-		"Retires a dish that is on no menu; orders still name it", http.StatusNoContent), httpapi.Staff, s.retire)
+		"Retires a dish that is on no menu; orders still refer to it", http.StatusNoContent), httpapi.Staff, s.retire)
 }
 
 type categoryInfo struct {

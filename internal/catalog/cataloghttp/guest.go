@@ -53,7 +53,7 @@ func Guest(a *httpapi.API, menus LiveMenus, tables Tables) {
 	g := &guest{menus: menus, tables: tables}
 	httpapi.Register(a, huma.Operation{
 		OperationID: "menu-active", Method: http.MethodPost, Path: "/cis/menu/active", Tags: []string{"Menus"},
-		Summary:   "The menu in force, with what is sold out",
+		Summary:   "The published menu, with what is sold out",
 		Responses: menuResponses(),
 	}, httpapi.Public, g.active)
 }

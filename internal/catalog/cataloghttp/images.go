@@ -46,7 +46,7 @@ type uploads struct {
 func registerImages(a *httpapi.API, images *catalog.Images) {
 	u := &uploads{images, make(chan struct{}, maxUploads)}
 	a.Handle(httpapi.Route{
-		Pattern: "POST /api/images", Policy: httpapi.Staff, Module: "MENUS", Name: "Takes a picture of a dish in",
+		Pattern: "POST /api/images", Policy: httpapi.Staff, Module: "MENUS", Name: "Uploads an image of a dish",
 		Handler: http.HandlerFunc(u.add), MaxBodyBytes: maxForm, Stream: true,
 	})
 }

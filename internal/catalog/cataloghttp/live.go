@@ -39,7 +39,7 @@ func Live(a *httpapi.API, menus SubscribableMenus, guests Guests) {
 	l := &live{menus, guests}
 	httpapi.RegisterStream[liveIn, availability](a, huma.Operation{
 		OperationID: "availability-events", Method: http.MethodGet, Path: "/cis/branch/{branchId}/availability/events",
-		Tags: []string{"Menus"}, Summary: "What is left: first of every item, then of those that change",
+		Tags: []string{"Menus"}, Summary: "Availability: first of every item, then each change",
 	}, httpapi.Guest, l.open)
 }
 

@@ -21,7 +21,7 @@ type BranchLister interface {
 func PublicBranches(a *httpapi.API, lister BranchLister, now func() time.Time) {
 	httpapi.Register(a, huma.Operation{
 		OperationID: "branch-list", Method: http.MethodGet, Path: "/branches", Tags: []string{"Menus"},
-		Summary: "The house's branches, of which one orders from home",
+		Summary: "The branches, for guests who order from home",
 	}, httpapi.Public, publicBranches{lister, now}.branches)
 }
 

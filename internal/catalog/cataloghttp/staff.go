@@ -37,19 +37,19 @@ func Staff(a *httpapi.API, services Services) {
 	}, httpapi.Staff, s.branches)
 	httpapi.Register(a, huma.Operation{
 		OperationID: "staff-quota-set", Method: http.MethodPut, Path: "/api/menu-items/{id}/quota", Tags: tags,
-		Summary: "How many may be sold on a business date, from today on",
+		Summary: "Sets the daily quota of an item, from today on",
 	}, httpapi.Staff, s.setQuota)
 	httpapi.Register(a, huma.Operation{
 		OperationID: "staff-version-draft", Method: http.MethodPost, Path: "/api/menus/{id}/versions", Tags: tags,
-		DefaultStatus: http.StatusCreated, Summary: "A draft made out of the published version",
+		DefaultStatus: http.StatusCreated, Summary: "Creates a draft from the published version",
 	}, httpapi.Staff, s.draft)
 	httpapi.Register(a, huma.Operation{
 		OperationID: "staff-version-edit", Method: http.MethodPut, Path: "/api/menu-versions/{id}/items/{itemId}", Tags: tags,
-		Summary: "Changes what a draft says about an item, or adds it",
+		Summary: "Changes an item of a draft, or adds it",
 	}, httpapi.Staff, s.edit)
 	httpapi.Register(a, huma.Operation{
 		OperationID: "staff-version-publish", Method: http.MethodPost, Path: "/api/menu-versions/{id}/publish", Tags: tags,
-		Summary: "Brings a draft into force and closes the former version",
+		Summary: "Publishes a draft and closes the previous version",
 	}, httpapi.Staff, s.publish)
 }
 

@@ -20,18 +20,18 @@ func (s *staff) registerVersions(a *httpapi.API) {
 	}
 	httpapi.Register(a, op("menu-list", http.MethodGet, "/menus", "The menus of a branch", http.StatusOK),
 		httpapi.Staff, s.menus)
-	httpapi.Register(a, op("menu-add", http.MethodPost, "/menus", "Makes a menu, with nothing on it", http.StatusCreated),
+	httpapi.Register(a, op("menu-add", http.MethodPost, "/menus", "Creates an empty menu", http.StatusCreated),
 		httpapi.Staff, s.addMenu)
 	httpapi.Register(a, op("version-list", http.MethodGet, "/menus/{id}/versions",
-		"The versions of a menu, the newest first", http.StatusOK), httpapi.Staff, s.versions)
+		"The versions of a menu, newest first", http.StatusOK), httpapi.Staff, s.versions)
 	httpapi.Register(a, op("version-get", http.MethodGet, "/menu-versions/{id}",
-		"A version with all that it says", http.StatusOK), httpapi.Staff, s.lines)
+		"A version with its items", http.StatusOK), httpapi.Staff, s.lines)
 	httpapi.Register(a, op("version-discard", http.MethodDelete, "/menu-versions/{id}",
 		"Deletes a draft", http.StatusNoContent), httpapi.Staff, s.discard)
 	httpapi.Register(a, op("version-add", http.MethodPost, "/menu-versions/{id}/items",
 		"Puts a dish on a draft", http.StatusCreated), httpapi.Staff, s.addLine)
 	httpapi.Register(a, op("version-remove", http.MethodDelete, "/menu-versions/{id}/items/{itemId}",
-		"Takes an item off a draft", http.StatusNoContent), httpapi.Staff, s.removeLine)
+		"Removes an item from a draft", http.StatusNoContent), httpapi.Staff, s.removeLine)
 	preview := op("version-preview", http.MethodGet, "/menu-versions/{id}/preview",
 		"A version as guests would see it", http.StatusOK)
 	preview.Responses = menuResponses()

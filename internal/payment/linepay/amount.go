@@ -8,9 +8,6 @@ import (
 	"comanda/internal/money"
 )
 
-// currencies are those that LINE Pay supports.
-var currencies = map[money.Currency]bool{money.TWD: true, money.THB: true, money.USD: true}
-
 // formatMinor formats minor units as a JSON number: 120 for TWD, 120.50 for THB. It uses no floats.
 func formatMinor(c money.Currency, minor int64) json.Number { return json.Number(c.Format(minor)) }
 

@@ -134,4 +134,6 @@ func pageOf(a response) (payment.Page, error) {
 }
 
 // suitable reports whether LINE Pay supports the amount and the currency.
-func suitable(a payment.Attempt) bool { return a.Amount > 0 && currencies[a.Currency] }
+func suitable(a payment.Attempt) bool {
+	return payment.LINEPay.CheckAmount(a.Amount, a.Currency) == nil
+}

@@ -7,8 +7,8 @@ import (
 	"comanda/internal/sqldb"
 )
 
-// MoveDeadlines moves the instants at which gateways are to be asked and refunds to be sent, because the deciding clock was
-// set by as much, and returns how many there were.
+// MoveDeadlines moves the times of checks and of sending refunds, and the creation time of attempts that were not sent to
+// a gateway yet, after the deciding clock was moved by the same span. It returns the number of moved checks and refunds.
 func MoveDeadlines(ctx context.Context, tx sqldb.Tx, by time.Duration) (int64, error) {
 	if _, err := tx.Exec(ctx, attemptAge, by.Milliseconds()); err != nil {
 		return 0, err

@@ -14,12 +14,6 @@ import (
 	"comanda/internal/payment"
 )
 
-// VNPay's limits in dong: "from 5,000 to below 1 billion".
-const (
-	minAmount = 5_000
-	maxAmount = 999_999_999
-)
-
 const (
 	version    = "2.1.0"
 	timeLayout = "20060102150405"
@@ -83,8 +77,9 @@ func (m *Merchant) Start(_ context.Context, p payment.Purchase) (payment.Page, e
 	return payment.Page{URL: m.conf.PayURL + "?" + text + "&" + hashKey + "=" + m.sign(text)}, nil
 }
 
+// suitable reports whether VNPay accepts the attempt's amount and currency.
 func suitable(a payment.Attempt) bool {
-	return a.Method == payment.VNPay && a.Currency == money.VND && a.Amount >= minAmount && a.Amount <= maxAmount
+	return a.Method == payment.VNPay && a.Method.CheckAmount(a.Amount, a.Currency) == nil
 }
 
 // localize returns VNPay's code of the guest's language and the text on the page.

@@ -19,19 +19,19 @@ func Staff(a *httpapi.API, floor *visit.Floor, publicURL string) {
 	s := &staff{floor, publicURL}
 	httpapi.Register(a, huma.Operation{
 		OperationID: "staff-table-list", Method: http.MethodGet, Path: "/api/tables", Tags: []string{"Tables"},
-		Summary: "The tables of a branch with the codes that are valid now",
+		Summary: "The tables of a branch with their active codes",
 	}, httpapi.Staff, s.tables)
 	httpapi.Register(a, huma.Operation{
 		OperationID: "staff-table-rotate", Method: http.MethodPost, Path: "/api/tables/{id}/rotate", Tags: []string{"Tables"},
-		Summary: "Gives a table a new code; the old one is dead and the open visit is closed",
+		Summary: "Replaces a table's code; the old one is revoked and the open visit closed",
 	}, httpapi.Staff, s.rotate)
 	httpapi.Register(a, huma.Operation{
 		OperationID: "staff-visit-list", Method: http.MethodGet, Path: "/api/visits", Tags: []string{"Visits"},
-		Summary: "The visits of a branch, the newest first",
+		Summary: "The visits of a branch, newest first",
 	}, httpapi.Staff, s.visits)
 	httpapi.Register(a, huma.Operation{
 		OperationID: "staff-visit-close", Method: http.MethodPost, Path: "/api/visits/{id}/close", Tags: []string{"Visits"},
-		Summary: "Ends a visit; its guests' tokens are dead",
+		Summary: "Closes a visit; its guests' tokens become invalid",
 	}, httpapi.Staff, s.close)
 	s.registerTables(a)
 	s.registerVisits(a)

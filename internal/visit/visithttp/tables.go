@@ -19,7 +19,7 @@ func (s *staff) registerTables(a *httpapi.API) {
 	}, httpapi.Staff, s.addTable)
 	httpapi.Register(a, huma.Operation{
 		OperationID: "staff-table-edit", Method: http.MethodPatch, Path: "/api/tables/{id}", Tags: tags,
-		Summary: "Changes a table's label or seats, or takes it out of use while nobody sits there",
+		Summary: "Changes a table's label or seats, or takes a free table out of use",
 	}, httpapi.Staff, s.editTable)
 }
 

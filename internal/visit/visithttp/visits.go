@@ -20,11 +20,11 @@ func (s *staff) registerVisits(a *httpapi.API) {
 	tags := []string{"Visits"}
 	httpapi.Register(a, huma.Operation{
 		OperationID: "staff-visit-open", Method: http.MethodPost, Path: "/api/visits", Tags: tags,
-		DefaultStatus: http.StatusCreated, Summary: "Opens a table for a party, which joins by scanning its code",
+		DefaultStatus: http.StatusCreated, Summary: "Opens a visit at a table; guests join by scanning its code",
 	}, httpapi.Staff, s.open)
 	httpapi.Register(a, huma.Operation{
 		OperationID: "staff-visit-move", Method: http.MethodPost, Path: "/api/visits/{id}/move", Tags: tags,
-		Summary: "Takes a party to a free table of the branch, with its guests and orders",
+		Summary: "Moves a visit to a free table of the branch, with its guests and orders",
 	}, httpapi.Staff, s.move)
 	httpapi.Register(a, huma.Operation{
 		OperationID: "staff-visit-answer", Method: http.MethodPost, Path: "/api/visits/{id}/answer", Tags: tags,
@@ -95,7 +95,7 @@ func Calls(a *httpapi.API, floor *visit.Floor) {
 	c := &calls{floor}
 	httpapi.Register(a, huma.Operation{
 		OperationID: "visit-call", Method: http.MethodPost, Path: "/cis/visit/{visitId}/call", Tags: []string{"Visits"},
-		Summary: "Calls somebody to the table, until the staff answer",
+		Summary: "Calls the staff to the table",
 	}, httpapi.Guest, c.call)
 }
 

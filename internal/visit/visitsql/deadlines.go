@@ -7,8 +7,8 @@ import (
 	"comanda/internal/sqldb"
 )
 
-// MoveDeadlines has every open visit as long until it counts as idle as it had before the deciding clock was set by as much.
-// It returns how many there were.
+// MoveDeadlines moves the times of open visits and their calls, after the deciding clock was moved by the same span, so
+// that each stays open as long as before. It returns the number of visits.
 func MoveDeadlines(ctx context.Context, tx sqldb.Tx, by time.Duration) (int64, error) {
 	return tx.Exec(ctx, visitDeadline, by.Milliseconds())
 }

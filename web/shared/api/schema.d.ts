@@ -97,7 +97,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What is left of the menu today, as the ledger counts */
+        /** What is left of the menu today */
         get: operations["staff-branch-availability"];
         put?: never;
         post?: never;
@@ -116,7 +116,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Takes no orders for a while, and tells guests why */
+        /** Pauses a branch; guests see the reason and the end */
         post: operations["staff-branch-pause"];
         delete?: never;
         options?: never;
@@ -133,7 +133,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Takes orders again */
+        /** Ends a pause */
         post: operations["staff-branch-resume"];
         delete?: never;
         options?: never;
@@ -148,10 +148,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The categories of the house, in the order of menus */
+        /** The categories in menu order */
         get: operations["staff-category-list"];
         put?: never;
-        /** Makes a category */
+        /** Creates a category */
         post: operations["staff-category-add"];
         delete?: never;
         options?: never;
@@ -184,10 +184,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The dishes of the house */
+        /** The dishes */
         get: operations["staff-dish-list"];
         put?: never;
-        /** Makes a dish */
+        /** Creates a dish */
         post: operations["staff-dish-add"];
         delete?: never;
         options?: never;
@@ -205,7 +205,7 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** Retires a dish that is on no menu; orders still name it */
+        /** Retires a dish that is on no menu; orders still refer to it */
         delete: operations["staff-dish-retire"];
         options?: never;
         head?: never;
@@ -222,7 +222,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Sells none of it for a while, from now on */
+        /** Takes an item off the menu for a while (86) */
         post: operations["staff-item-off"];
         delete?: never;
         options?: never;
@@ -238,7 +238,7 @@ export interface paths {
             cookie?: never;
         };
         get?: never;
-        /** How many may be sold on a business date, from today on */
+        /** Sets the daily quota of an item, from today on */
         put: operations["staff-quota-set"];
         post?: never;
         delete?: never;
@@ -274,7 +274,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Sells it again, as many as its quota says */
+        /** Puts an item back on sale */
         post: operations["staff-item-restore"];
         delete?: never;
         options?: never;
@@ -289,7 +289,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** A version with all that it says */
+        /** A version with its items */
         get: operations["staff-version-get"];
         put?: never;
         post?: never;
@@ -325,10 +325,10 @@ export interface paths {
             cookie?: never;
         };
         get?: never;
-        /** Changes what a draft says about an item, or adds it */
+        /** Changes an item of a draft, or adds it */
         put: operations["staff-version-edit"];
         post?: never;
-        /** Takes an item off a draft */
+        /** Removes an item from a draft */
         delete: operations["staff-version-remove"];
         options?: never;
         head?: never;
@@ -361,7 +361,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Brings a draft into force and closes the former version */
+        /** Publishes a draft and closes the previous version */
         post: operations["staff-version-publish"];
         delete?: never;
         options?: never;
@@ -379,7 +379,7 @@ export interface paths {
         /** The menus of a branch */
         get: operations["staff-menu-list"];
         put?: never;
-        /** Makes a menu, with nothing on it */
+        /** Creates an empty menu */
         post: operations["staff-menu-add"];
         delete?: never;
         options?: never;
@@ -394,10 +394,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The versions of a menu, the newest first */
+        /** The versions of a menu, newest first */
         get: operations["staff-version-list"];
         put?: never;
-        /** A draft made out of the published version */
+        /** Creates a draft from the published version */
         post: operations["staff-version-draft"];
         delete?: never;
         options?: never;
@@ -1168,7 +1168,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The tables of a branch with the codes that are valid now */
+        /** The tables of a branch with their active codes */
         get: operations["staff-table-list"];
         put?: never;
         /** A new table with a code of its own */
@@ -1209,7 +1209,7 @@ export interface paths {
         delete?: never;
         options?: never;
         head?: never;
-        /** Changes a table's label or seats, or takes it out of use while nobody sits there */
+        /** Changes a table's label or seats, or takes a free table out of use */
         patch: operations["staff-table-edit"];
         trace?: never;
     };
@@ -1239,7 +1239,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Gives a table a new code; the old one is dead and the open visit is closed */
+        /** Replaces a table's code; the old one is revoked and the open visit closed */
         post: operations["staff-table-rotate"];
         delete?: never;
         options?: never;
@@ -1341,10 +1341,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The visits of a branch, the newest first */
+        /** The visits of a branch, newest first */
         get: operations["staff-visit-list"];
         put?: never;
-        /** Opens a table for a party, which joins by scanning its code */
+        /** Opens a visit at a table; guests join by scanning its code */
         post: operations["staff-visit-open"];
         delete?: never;
         options?: never;
@@ -1378,7 +1378,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Ends a visit; its guests' tokens are dead */
+        /** Closes a visit; its guests' tokens become invalid */
         post: operations["staff-visit-close"];
         delete?: never;
         options?: never;
@@ -1395,7 +1395,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Takes a party to a free table of the branch, with its guests and orders */
+        /** Moves a visit to a free table of the branch, with its guests and orders */
         post: operations["staff-visit-move"];
         delete?: never;
         options?: never;
@@ -1564,7 +1564,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The house's branches, of which one orders from home */
+        /** The branches, for guests who order from home */
         get: operations["branch-list"];
         put?: never;
         post?: never;
@@ -1581,7 +1581,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One's own cart, priced by today's menu */
+        /** The member's cart, priced by the current menu */
         get: operations["cart-get"];
         put?: never;
         post?: never;
@@ -1636,11 +1636,11 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** Take a dish out of the cart */
+        /** Remove a dish from the cart */
         delete: operations["cart-remove"];
         options?: never;
         head?: never;
-        /** Change how many of a dish there are */
+        /** Change the quantity of a dish */
         patch: operations["cart-set"];
         trace?: never;
     };
@@ -1668,7 +1668,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What is left: first of every item, then of those that change */
+        /** Availability: first of every item, then each change */
         get: operations["availability-events"];
         put?: never;
         post?: never;
@@ -1705,7 +1705,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** The menu in force, with what is sold out */
+        /** The published menu, with what is sold out */
         post: operations["menu-active"];
         delete?: never;
         options?: never;
@@ -1841,7 +1841,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Calls somebody to the table, until the staff answer */
+        /** Calls the staff to the table */
         post: operations["visit-call"];
         delete?: never;
         options?: never;
