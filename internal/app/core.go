@@ -145,7 +145,7 @@ func (k *Core) wireStock(reg prometheus.Registerer) {
 	k.Stock = stocksql.New(k.DB)
 	k.Gate = stockredis.New(k.Redis, stockredis.Config{Now: k.DB.Now, Log: k.Log, Metrics: reg})
 	k.Keeper = stock.NewSyncer(stock.SyncerConfig{
-		Cache: k.Gate, Store: k.Stock, EndOfDay: k.dayEnds, Now: k.DB.Now, Log: k.Log, Observer: k.gatekeeperObserver(),
+		Cache: k.Gate, Store: k.Stock, EndOfDay: k.dayEnds, Now: k.DB.Now, Log: k.Log, Observer: k.syncerObserver(),
 	})
 	k.Recipes = &stock.RecipeCache{Read: k.Stock.Recipes, Now: k.DB.Now}
 	k.Desk = stocksql.NewReservations(k.DB, k.Keeper, k.DB.Now)
@@ -180,7 +180,7 @@ func (k *Core) wirePayments(t *tills) {
 	k.Orders.Methods, k.Orders.Gateways = payment.NewMethods(t.methods(k.Config.SandboxPayments)...), t.gateways()
 }
 
-// Close commits what waits in the ledger and ends the gatekeeper's tasks.
+// Close commits what waits in the ledger and ends the syncer's tasks.
 func (k *Core) Close() {
 	talks, cancel := context.WithTimeout(context.Background(), stopTimeout/2)
 	defer cancel()

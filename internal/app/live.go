@@ -22,10 +22,10 @@ func (k *Core) wireLive(reg prometheus.Registerer) {
 	}
 }
 
-// gatekeeperObserver counts what the gatekeeper does, and hears when something else is left: what streams then read is
+// syncerObserver counts what the syncer does, and is notified when something else is left: what streams then read is
 // what they are to show.
-func (k *Core) gatekeeperObserver() stock.Observer {
-	o := k.Metrics.gatekeeper()
+func (k *Core) syncerObserver() stock.Observer {
+	o := k.Metrics.syncer()
 	o.Synced = func(branch int64) {
 		k.Boards.LevelsChanged(branch)
 		k.Live.Left(branch)

@@ -110,7 +110,7 @@ func (m *metrics) orders() *ordering.Metrics {
 	}
 }
 
-func (m *metrics) gatekeeper() stock.Observer {
+func (m *metrics) syncer() stock.Observer {
 	return stock.Observer{
 		Cold:         m.cold.Inc,
 		Overruled:    m.doubted.Inc,

@@ -207,16 +207,16 @@ func (c *verifyRun) result() Verification {
 func (v *Verifier) recheck(ctx context.Context, found []Difference) ([]Difference, error) {
 	var kept []Difference
 	for some := range slices.Chunk(found, batchSize) {
-		ours, theirs, rest := splitByOrigin(some)
-		still, err := v.compareAgain(ctx, ours)
+		fromSQL, fromRedis, counters := splitByOrigin(some)
+		still, err := v.compareAgain(ctx, fromSQL)
 		if err != nil {
 			return nil, err
 		}
-		orphans, err := confirmOrphans(ctx, v.Source, v.Mirror, theirs)
+		orphans, err := confirmOrphans(ctx, v.Source, v.Mirror, fromRedis)
 		if err != nil {
 			return nil, err
 		}
-		kept = append(append(append(kept, still...), orphans...), rest...)
+		kept = append(append(append(kept, still...), orphans...), counters...)
 	}
 	return slices.DeleteFunc(kept, func(d Difference) bool {
 		if d.Kind != CounterLow {
@@ -229,18 +229,18 @@ func (v *Verifier) recheck(ctx context.Context, found []Difference) ([]Differenc
 }
 
 // splitByOrigin separates differences found from SQL, those found from Redis, and counters.
-func splitByOrigin(found []Difference) (ours, theirs, rest []Difference) {
+func splitByOrigin(found []Difference) (fromSQL, fromRedis, counters []Difference) {
 	for _, d := range found {
 		switch d.Kind {
 		case OrphanDocument, OrphanMemo, OrphanEntry, OrphanList, UnknownKey:
-			theirs = append(theirs, d)
+			fromRedis = append(fromRedis, d)
 		case CounterLow:
-			rest = append(rest, d)
+			counters = append(counters, d)
 		default:
-			ours = append(ours, d)
+			fromSQL = append(fromSQL, d)
 		}
 	}
-	return ours, theirs, rest
+	return fromSQL, fromRedis, counters
 }
 
 func (v *Verifier) compareAgain(ctx context.Context, found []Difference) ([]Difference, error) {

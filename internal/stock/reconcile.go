@@ -61,13 +61,13 @@ func (k *Syncer) ExpireProvisional(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	type leases struct {
+	type provisionalSet struct {
 		branch int64
 		stock  bool
 	}
-	seen := map[leases]bool{}
+	seen := map[provisionalSet]bool{}
 	for s := range scopes {
-		if l := (leases{s.Branch, s.IsStock()}); !seen[l] {
+		if l := (provisionalSet{s.Branch, s.IsStock()}); !seen[l] {
 			seen[l] = true
 			if err := k.expireScope(ctx, s); err != nil {
 				return err

@@ -43,7 +43,7 @@ type SyncStore interface {
 	// DeleteEntries deletes outbox entries that are applied.
 	DeleteEntries(ctx context.Context, ids []string) error
 	// TombstoneProvisional writes RELEASED holds for provisional holds without an order and returns the state of each.
-	TombstoneProvisional(ctx context.Context, leases []Hold, now time.Time) ([]HoldState, error)
+	TombstoneProvisional(ctx context.Context, provisional []Hold, now time.Time) ([]HoldState, error)
 	// Holds returns the holds that exist.
 	Holds(ctx context.Context, ids []string) ([]HoldState, error)
 }
@@ -150,13 +150,13 @@ func (k *Syncer) Close() {
 // returns Cold and SQL decides.
 func (k *Syncer) Reserve(ctx context.Context, h Hold) AdmissionResult {
 	all := AdmissionResult{Status: Admitted}
-	var leases []Hold
+	var provisional []Hold
 	for _, part := range h.Parts() {
 		switch v := k.reservePart(ctx, part); v.Status {
 		case Admitted:
-			leases = append(leases, part)
+			provisional = append(provisional, part)
 		case Refused:
-			for _, l := range leases {
+			for _, l := range provisional {
 				k.dropPart(l)
 			}
 			return v

@@ -46,7 +46,7 @@ type machine struct {
 	orders []*modelOrder
 }
 
-// clock is the model's time. The gatekeeper asks for it in the background.
+// clock is the model's time. The syncer asks for it in the background.
 type clock struct{ ms atomic.Int64 }
 
 func (c *clock) now() time.Time          { return time.UnixMilli(c.ms.Load()).UTC() }

@@ -31,23 +31,23 @@ func (r *Reservations) consumer(name string, t event.Type) inbox.Consumer {
 // handle executes commands from messages and answers by events. It skips the admission cache: no caller waits for the
 // answer, and the cache receives the result after the commit.
 func (r *Reservations) handle(ctx context.Context, tx sqldb.Tx, events []event.Event) error {
-	heard := make([]stock.MessageCommand, len(events))
+	received := make([]stock.MessageCommand, len(events))
 	for i, e := range events {
 		var err error
-		if heard[i], err = stock.ParseMessage(e); err != nil {
+		if received[i], err = stock.ParseMessage(e); err != nil {
 			return fmt.Errorf("%w: %w", inbox.ErrPoison, err)
 		}
 	}
-	if err := r.resolveItems(ctx, tx, heard); err != nil {
+	if err := r.resolveItems(ctx, tx, received); err != nil {
 		return err
 	}
-	answers, commands := make([]event.Event, 0), make([]stock.Command, 0, len(heard))
-	for i := range heard {
-		if heard[i].Err != nil {
-			answers = append(answers, heard[i].Refusal(r.now()))
+	answers, commands := make([]event.Event, 0), make([]stock.Command, 0, len(received))
+	for i := range received {
+		if received[i].Err != nil {
+			answers = append(answers, received[i].Refusal(r.now()))
 			continue
 		}
-		commands = append(commands, heard[i].Command)
+		commands = append(commands, received[i].Command)
 	}
 	if len(commands) > 0 {
 		results, err := r.Run(ctx, tx, commands)
@@ -69,9 +69,9 @@ func retryOnCollision(err error) error {
 }
 
 // resolveItems sets the item numbers of all Try commands.
-func (r *Reservations) resolveItems(ctx context.Context, tx sqldb.Tx, heard []stock.MessageCommand) error {
+func (r *Reservations) resolveItems(ctx context.Context, tx sqldb.Tx, received []stock.MessageCommand) error {
 	var wanted []itemRef
-	for _, h := range heard {
+	for _, h := range received {
 		if h.Err != nil {
 			continue
 		}
@@ -107,8 +107,8 @@ func (r *Reservations) resolveItems(ctx context.Context, tx sqldb.Tx, heard []st
 		}
 		ids[t.Branch][t.SKU] = t.ID
 	}
-	for i := range heard {
-		heard[i].ResolveItems(ids, r.now())
+	for i := range received {
+		received[i].ResolveItems(ids, r.now())
 	}
 	return nil
 }

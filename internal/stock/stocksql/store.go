@@ -35,19 +35,21 @@ func (l *Store) Scopes(ctx context.Context, from string) (map[stock.Scope]string
 
 // TombstoneProvisional writes RELEASED holds for provisional holds that timed out, unless their orders have arrived
 // after all, and returns the state of each.
-func (l *Store) TombstoneProvisional(ctx context.Context, leases []stock.Hold, now time.Time) ([]stock.HoldState, error) {
-	if len(leases) == 0 {
+func (l *Store) TombstoneProvisional(
+	ctx context.Context, provisional []stock.Hold, now time.Time,
+) ([]stock.HoldState, error) {
+	if len(provisional) == 0 {
 		return nil, nil
 	}
-	_, err := l.db.Exec(ctx, holdTombstone, sqldb.NewRowSet(len(leases)).
-		Text("id", func(i int) string { return leases[i].ID }).
-		Int("branch_id", func(i int) int64 { return leases[i].Scope.Branch }).
-		Text("biz_date", func(i int) string { return leases[i].Scope.Date }), now.UnixMilli())
+	_, err := l.db.Exec(ctx, holdTombstone, sqldb.NewRowSet(len(provisional)).
+		Text("id", func(i int) string { return provisional[i].ID }).
+		Int("branch_id", func(i int) int64 { return provisional[i].Scope.Branch }).
+		Text("biz_date", func(i int) string { return provisional[i].Scope.Date }), now.UnixMilli())
 	if err != nil {
 		return nil, err
 	}
-	ids := make([]string, len(leases))
-	for i, h := range leases {
+	ids := make([]string, len(provisional))
+	for i, h := range provisional {
 		ids[i] = h.ID
 	}
 	return l.Holds(ctx, ids)
