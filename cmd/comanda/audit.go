@@ -13,9 +13,9 @@ import (
 
 func (c *cli) audit() *cobra.Command {
 	verify := &cobra.Command{
-		Use: "verify", Short: "Check that nobody has changed the audit log; exit code 1 when somebody has", Args: cobra.NoArgs,
-		Long: "Follows the chain of hashes through the whole log. A changed, removed or moved entry breaks it. Whoever can\n" +
-			"write to the database could make a whole log anew: keep the hash that is printed elsewhere, and compare.",
+		Use: "verify", Short: "Verify that the audit log was not changed; exit code 1 if it was", Args: cobra.NoArgs,
+		Long: "Verifies the chain of hashes of the whole log. A changed, removed or moved entry breaks it. An attacker with\n" +
+			"write access to the database could rebuild the whole log, so store the printed hash elsewhere and compare it.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return c.withDatabase(cmd.Context(), func(ctx context.Context, _ app.Config, db *sqldb.DB) error {
 				r, err := app.VerifyAudit(ctx, db)

@@ -19,17 +19,17 @@ func (c *cli) bench() *cobra.Command {
 	var seconds float64
 	var conns []int
 	cmd := &cobra.Command{
-		Use: "bench", Short: "Measure a server beside the raw limits of this machine", Args: cobra.NoArgs,
-		Long: "Starts a server of its own without limits and measures it over HTTP: orders, refusals, menus, memory. In the\n" +
-			"same run it measures what the machine could do at most. By default it works in a folder of its own that is gone\n" +
-			"afterwards; with COMANDA_DATABASE_URL=postgres://... it creates a database beside the one that is named, and drops\n" +
-			"it; with COMANDA_REDIS_URL it uses keys under a namespace of their own.",
+		Use: "bench", Short: "Measure the server and the raw limits of this machine", Args: cobra.NoArgs,
+		Long: "Starts a separate server without rate limits and measures it over HTTP: orders, refusals, menus, memory. In the\n" +
+			"same run it measures the raw limits of the machine. By default it works in a temporary folder, which it\n" +
+			"removes; with COMANDA_DATABASE_URL=postgres://... it creates a separate database on that server, and drops\n" +
+			"it; with COMANDA_REDIS_URL it uses a separate namespace.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return c.runBench(cmd, bench.Config{Duration: time.Duration(seconds * float64(time.Second)), Conns: conns})
 		},
 	}
-	cmd.Flags().Float64Var(&seconds, "seconds", 5, "length of each measurement; a run takes about a minute for each second")
-	cmd.Flags().IntSliceVar(&conns, "conns", []int{64, 128, 256, 512}, "connections at once")
+	cmd.Flags().Float64Var(&seconds, "seconds", 5, "length of each measurement; a run takes about a minute per second")
+	cmd.Flags().IntSliceVar(&conns, "conns", []int{64, 128, 256, 512}, "numbers of concurrent connections")
 	cmd.AddCommand(benchEcho())
 	return cmd
 }
@@ -70,7 +70,7 @@ func (c *cli) runBench(cmd *cobra.Command, b bench.Config) error {
 	}
 	b.Progress = progress(cmd.ErrOrStderr())
 	report, err := bench.Run(ctx, b)
-	server.stop() // before its keys are removed
+	server.stop() // must precede the removal of its keys
 	if cleared := bench.Clear(ctx, b); err == nil {
 		err = cleared
 	}
@@ -80,7 +80,7 @@ func (c *cli) runBench(cmd *cobra.Command, b bench.Config) error {
 	return c.print(cmd.OutOrStdout(), report, func(w io.Writer) { report.Text(w) })
 }
 
-// progress shows where a long run is, on a terminal only.
+// progress shows the progress of a long run, on a terminal only.
 func progress(w io.Writer) func(step, steps int, name string) {
 	f, ok := w.(*os.File)
 	if !ok || !term.IsTerminal(int(f.Fd())) {
@@ -96,13 +96,13 @@ func progress(w io.Writer) func(step, steps int, name string) {
 	}
 }
 
-// benchEcho is the bare handler in a process of its own, as the server is in one.
+// benchEcho runs the echo handler in its own process, like the server.
 func benchEcho() *cobra.Command {
 	return &cobra.Command{
 		Use: "echo", Short: "Serve the bare handler that bench compares with", Hidden: true, Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			s := &http.Server{Addr: os.Getenv("COMANDA_LISTEN"), Handler: bench.EchoHandler(), ReadHeaderTimeout: 5 * time.Second}
-			stop := context.AfterFunc(cmd.Context(), func() { _ = s.Close() }) // its clients have gone by then
+			stop := context.AfterFunc(cmd.Context(), func() { _ = s.Close() }) // its clients have disconnected by then
 			defer stop()
 			if err := s.ListenAndServe(); cmd.Context().Err() == nil {
 				return fmt.Errorf("echo: %w", err)

@@ -19,14 +19,14 @@ import (
 	"comanda/internal/sqldb"
 )
 
-// benchGround is a place that exists for one benchmark: a folder, a database, a namespace.
+// benchGround is the temporary environment of one benchmark: a folder, a database, a namespace.
 type benchGround struct {
 	config    app.Config
 	dir       string
 	database  string
 	namespace string
 	site      bench.Site
-	token     string // of other systems
+	token     string // service token of other systems
 	drop      func()
 	output    *os.File
 }
@@ -59,7 +59,7 @@ func newBenchGround(ctx context.Context, c app.Config) (*benchGround, error) {
 	return g, nil
 }
 
-// createDatabase makes a database beside the configured one.
+// createDatabase creates a database on the configured server.
 func (g *benchGround) createDatabase(ctx context.Context, name string) error {
 	beside, drop, err := sqldb.CreateBeside(ctx, g.config.DatabaseURL, name)
 	if err != nil {
@@ -88,11 +88,11 @@ func (g *benchGround) seed(ctx context.Context) ([]string, error) {
 	return bench.Seed(ctx, db, true)
 }
 
-// benchMembers is how many members have carts: so many that ordering them all takes longer than what the loops do behind
-// an order. Each costs two password hashes before the run.
+// benchMembers is the number of members with carts: ordering all of them must take longer than the background loops
+// need to process an order. Each costs two password hashes before the run.
 const benchMembers = 1536
 
-// members makes the accounts of members.
+// members creates the accounts of members.
 func (g *benchGround) members(ctx context.Context) ([]bench.Login, error) {
 	c := g.config
 	c.DatabaseURL = g.database
@@ -105,10 +105,10 @@ func (g *benchGround) members(ctx context.Context) ([]bench.Login, error) {
 	return logins, err
 }
 
-// nobody is an address where nobody answers: no gateway outside is asked about the payments of a benchmark.
-const nobody = "http://127.0.0.1:1/"
+// unreachable is an address without a server, so that no real gateway is queried about payments of a benchmark.
+const unreachable = "http://127.0.0.1:1/"
 
-// env is the server's environment: the configured stores, no limits, and access records as in production.
+// env returns the server's environment: the configured stores, no rate limits, and access logs as in production.
 func (g *benchGround) env() []string {
 	return []string{
 		"COMANDA_DATABASE_URL=" + g.database, "COMANDA_REDIS_URL=" + g.config.RedisURL,
@@ -116,7 +116,7 @@ func (g *benchGround) env() []string {
 		"COMANDA_AMQP_PREFIX=" + g.config.AMQPPrefix, "COMANDA_DATA_DIR=" + g.dir, "COMANDA_LIMITS=off",
 		"COMANDA_SANDBOX_PAYMENTS=on", "COMANDA_SERVICE_TOKEN=" + g.token,
 		"COMANDA_VNPAY_TMN_CODE=" + g.site.TmnCode, "COMANDA_VNPAY_HASH_SECRET=" + g.site.HashSecret,
-		"COMANDA_VNPAY_PAY_URL=" + nobody, "COMANDA_VNPAY_API_URL=" + nobody,
+		"COMANDA_VNPAY_PAY_URL=" + unreachable, "COMANDA_VNPAY_API_URL=" + unreachable,
 		"COMANDA_DEBUG_LISTEN=" + g.config.DebugListen,
 	}
 }
@@ -125,19 +125,19 @@ func (g *benchGround) log() *os.File { return g.output }
 
 func (g *benchGround) remove() {
 	if g.output != nil {
-		_ = g.output.Close() // it is deleted with the folder
+		_ = g.output.Close() // deleted with the folder
 	}
 	g.drop()
 	_ = os.RemoveAll(g.dir) // a temporary folder
 }
 
-// child is this program running as another process.
+// child is this program running as a separate process.
 type child struct {
 	cmd  *exec.Cmd
 	base string
 }
 
-// startChild runs this program with a verb and waits until it answers HTTP.
+// startChild runs this program with a command and waits until it responds to HTTP.
 func startChild(ctx context.Context, env []string, log *os.File, args ...string) (*child, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -147,7 +147,7 @@ func startChild(ctx context.Context, env []string, log *os.File, args ...string)
 	if err != nil {
 		return nil, err
 	}
-	cmd := exec.Command(self, args...) //nolint:noctx,gosec // this very program, ended by stop in order
+	cmd := exec.Command(self, args...) //nolint:noctx,gosec // this program, ended by stop
 	c := &child{cmd: cmd, base: "http://" + listen}
 	for _, kv := range os.Environ() {
 		if !strings.HasPrefix(kv, "COMANDA_") {
@@ -177,7 +177,7 @@ func freeAddress(ctx context.Context) (string, error) {
 
 func (c *child) pid() int { return c.cmd.Process.Pid }
 
-// await polls until the process answers anything at all.
+// await polls until the process responds with any status.
 func (c *child) await(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
@@ -188,19 +188,19 @@ func (c *child) await(ctx context.Context) error {
 			return fmt.Errorf("bench: %w", err)
 		}
 		if answer, err := client.Do(request); err == nil {
-			_ = answer.Body.Close() // whatever it says, it listens
+			_ = answer.Body.Close() // any response means that it listens
 			return nil
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("bench: %s does not answer: %w", c.cmd.Args[1], ctx.Err())
+			return fmt.Errorf("bench: %s does not respond: %w", c.cmd.Args[1], ctx.Err())
 		case <-time.After(50 * time.Millisecond):
 		}
 	}
 }
 
-// stop ends the process; ending it again does nothing.
+// stop ends the process; further calls do nothing.
 func (c *child) stop() {
-	_ = c.cmd.Process.Signal(syscall.SIGTERM) // it may have ended by itself
+	_ = c.cmd.Process.Signal(syscall.SIGTERM) // it may have exited already
 	_ = c.cmd.Wait()
 }

@@ -15,7 +15,7 @@ func (c *cli) demo() *cobra.Command {
 	cmd := &cobra.Command{Use: "demo", Short: "The demo restaurant"}
 	cmd.AddCommand(&cobra.Command{
 		Use: "load", Short: "Load the demo restaurant into the configured database", Args: cobra.NoArgs,
-		Long: "Loads two branches (Hà Nội in VND, Taipei in TWD) with menus and tables. Loading again changes nothing.",
+		Long: "Loads two branches (Hà Nội in VND, Taipei in TWD) with menus and tables. Loading it again changes nothing.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return c.withDatabase(cmd.Context(), func(ctx context.Context, _ app.Config, db *sqldb.DB) error {
 				if err := db.Migrate(ctx); err != nil {

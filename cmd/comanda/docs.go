@@ -8,7 +8,7 @@ import (
 	"comanda/internal/app"
 )
 
-// docs writes the documents that are generated from the code; make generate calls it.
+// docs prints the documents that are generated from the code, for make generate.
 func (c *cli) docs() *cobra.Command {
 	return &cobra.Command{
 		Use: "docs openapi|events|keys|configuration", Short: "Print a generated document", Hidden: true,

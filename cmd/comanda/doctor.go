@@ -11,7 +11,7 @@ import (
 
 func (c *cli) doctor() *cobra.Command {
 	return &cobra.Command{
-		Use: "doctor", Short: "Look at configuration, versions, connections and clocks", Args: cobra.NoArgs,
+		Use: "doctor", Short: "Check configuration, versions, connections and clocks", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			config, err := c.config()
 			if err != nil {

@@ -18,11 +18,11 @@ import (
 func (c *cli) export() *cobra.Command {
 	var list, file string
 	cmd := &cobra.Command{
-		Use: "export", Short: "Write documents as JSON lines", Args: cobra.NoArgs,
-		Long: "Writes permissions, roles, accounts, categories, dishes and carts as SQL has them at one instant, also while a\n" +
-			"server runs, one document a line, in an order that never changes. Passwords and tokens are not part of\n" +
-			"documents. Orders and their lines are written too with --entity all, but are not imported again: they come\n" +
-			"back with a backup. The audit log notes the export.",
+		Use: "export", Short: "Export documents as JSON lines", Args: cobra.NoArgs,
+		Long: "Writes permissions, roles, accounts, categories, dishes and carts as of one instant, also while a\n" +
+			"server runs, one document per line, in a stable order. Passwords and tokens are not\n" +
+			"exported. --entity all adds orders and their lines; they cannot be imported, only restored with\n" +
+			"a backup. The export is recorded in the audit log.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			entities, err := app.ParseEntities(list)
 			if err != nil {
@@ -45,8 +45,8 @@ func (c *cli) export() *cobra.Command {
 			})
 		},
 	}
-	cmd.Flags().StringVar(&list, "entity", "", "only these, with commas; all for orders too")
-	cmd.Flags().StringVar(&file, "output", "", "a file that does not exist yet; standard output by default")
+	cmd.Flags().StringVar(&list, "entity", "", "only these entities, comma-separated; all includes orders")
+	cmd.Flags().StringVar(&file, "output", "", "new file; default standard output")
 	return cmd
 }
 
@@ -55,7 +55,7 @@ type exported struct {
 	File      string `json:"file"`
 }
 
-// exportTo opens the file that nobody but the operator may read, and removes it when not all could be written.
+// exportTo writes to a new file that only the operator can read, and removes it if writing fails.
 func exportTo(file string, out io.Writer, write func(io.Writer) (int, error)) (int, error) {
 	if file == "" {
 		return write(out)
@@ -78,15 +78,15 @@ func (c *cli) importing() *cobra.Command {
 	var check bool
 	var on string
 	cmd := &cobra.Command{
-		Use: "import FILE", Short: "Read documents from JSON lines", Args: cobra.ExactArgs(1),
-		Long: "Reads what export has written. All lines are checked before any is written: fields, types, what they refer\n" +
-			"to, and whether an id or a unique value is there already, which refuses everything unless --on-conflict says\n" +
-			"otherwise. Then some hundred lines are written at a time, all or none. Accounts come without passwords:\n" +
-			"their owners ask for a new one. Orders are not imported; they come back with a backup.",
+		Use: "import FILE", Short: "Import documents from JSON lines", Args: cobra.ExactArgs(1),
+		Long: "Imports a file written by export. All lines are checked before any is written: fields, types, references,\n" +
+			"and existing ids or unique values, which refuse the whole import unless --on-conflict says\n" +
+			"otherwise. Then the lines are written in transactions of some hundred. Accounts are imported without passwords:\n" +
+			"their owners request a new one. Orders are not imported; restore them with a backup.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			how := document.OnConflict(on)
 			if !slices.Contains([]document.OnConflict{document.Refuse, document.Skip, document.Replace}, how) {
-				return fmt.Errorf("--on-conflict is refuse, skip or replace, not %q", on)
+				return fmt.Errorf("--on-conflict must be refuse, skip or replace, not %q", on)
 			}
 			f, err := os.Open(args[0])
 			if err != nil {
@@ -102,8 +102,8 @@ func (c *cli) importing() *cobra.Command {
 			})
 		},
 	}
-	cmd.Flags().BoolVar(&check, "check", false, "check everything and write nothing")
-	cmd.Flags().StringVar(&on, "on-conflict", string(document.Refuse), "refuse, skip or replace what is there already")
+	cmd.Flags().BoolVar(&check, "check", false, "check only, write nothing")
+	cmd.Flags().StringVar(&on, "on-conflict", string(document.Refuse), "refuse, skip or replace existing documents")
 	return cmd
 }
 
@@ -117,15 +117,15 @@ func printImported(w io.Writer, r document.ImportResult, check bool) {
 		fmt.Fprintf(w, "%6d %s %s\n", r.Written[e], e, verb)
 	}
 	for _, e := range slices.Sorted(maps.Keys(r.Skipped)) {
-		fmt.Fprintf(w, "%6d %s there already\n", r.Skipped[e], e)
+		fmt.Fprintf(w, "%6d %s already exist\n", r.Skipped[e], e)
 	}
 }
 
 func (c *cli) backup() *cobra.Command {
 	return &cobra.Command{
-		Use: "backup FILE", Short: "Copy the SQLite database, also while a server runs", Args: cobra.ExactArgs(1),
-		Long: "Writes the database as it is at one instant into a file that does not exist yet. To go back to it, stop the\n" +
-			"server and put the file in the place of comanda.db. For PostgreSQL use pg_dump. Redis needs no backup. See\n" +
+		Use: "backup FILE", Short: "Back up the SQLite database, also while a server runs", Args: cobra.ExactArgs(1),
+		Long: "Writes a consistent copy of the database to a new file. To restore it, stop the\n" +
+			"server and replace comanda.db with the file. For PostgreSQL use pg_dump. Redis needs no backup. See\n" +
 			"docs/backup.md.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return c.withDatabase(cmd.Context(), func(ctx context.Context, _ app.Config, db *sqldb.DB) error {

@@ -2,4 +2,4 @@
 
 package main
 
-import _ "comanda/internal/clock/faultclock" // its wall clock can be shifted
+import _ "comanda/internal/clock/faultclock" // allows tests to shift the wall clock

@@ -19,7 +19,7 @@ import (
 )
 
 func (c *cli) index() *cobra.Command {
-	cmd := &cobra.Command{Use: "index", Short: "The documents in Redis and the indexes that lead to them"}
+	cmd := &cobra.Command{Use: "index", Short: "Documents and indexes in Redis"}
 	cmd.AddCommand(c.indexVerify(), c.indexRebuild())
 	return cmd
 }
@@ -27,10 +27,10 @@ func (c *cli) index() *cobra.Command {
 func (c *cli) indexVerify() *cobra.Command {
 	return &cobra.Command{
 		Use: "verify", Short: "Compare the documents in Redis with SQL", Args: cobra.NoArgs,
-		Long: "Compares in both directions: every row with its document, its index entries and what is remembered about it,\n" +
-			"and everything in Redis with the rows that it must come from. Exits with 1, counts and samples on any\n" +
-			"difference. It only reads, and may run beside servers: what is only on its way is looked at again before it\n" +
-			"counts.",
+		Long: "Compares in both directions: every row with its document, index entries and memo,\n" +
+			"and everything in Redis with its rows. Prints counts and samples and exits with 1 on any\n" +
+			"difference. It only reads, and may run beside servers: differences are checked again before they are\n" +
+			"reported.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return c.withDocuments(cmd.Context(), func(ctx context.Context, db *sqldb.DB, redis *redisdb.DB) error {
 				if redis == nil {
@@ -58,10 +58,10 @@ func (c *cli) indexVerify() *cobra.Command {
 
 func (c *cli) indexRebuild() *cobra.Command {
 	return &cobra.Command{
-		Use: "rebuild", Short: "Write all documents to Redis anew", Args: cobra.NoArgs,
-		Long: "Writes every document with its index entries beside those that are read and written meanwhile, and removes\n" +
-			"at the end what belongs to no row. It may be interrupted: the next rebuild, by hand or by a server, goes on\n" +
-			"where it was. Servers do the same by themselves when Redis has lost its keys.",
+		Use: "rebuild", Short: "Rebuild all documents in Redis", Args: cobra.NoArgs,
+		Long: "Writes every document with its index entries while servers read and write them, and finally removes\n" +
+			"documents without a row. It may be interrupted: the next rebuild, manual or by a server, continues\n" +
+			"there. Servers rebuild automatically when Redis has lost its keys.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return c.withDocuments(cmd.Context(), func(ctx context.Context, db *sqldb.DB, redis *redisdb.DB) error {
 				if redis == nil {
@@ -94,8 +94,8 @@ type rebuilt struct {
 	Seconds   float64 `json:"seconds"`
 }
 
-// withDocuments runs a command on the database and the servers' Redis; redis is nil when it lives in a server that does
-// not run.
+// withDocuments runs a command with the database and the servers' Redis. redis is nil if it is embedded in a server
+// that does not run.
 func (c *cli) withDocuments(ctx context.Context, run func(context.Context, *sqldb.DB, *redisdb.DB) error) error {
 	return c.withDatabase(ctx, func(ctx context.Context, config app.Config, db *sqldb.DB) error {
 		redis, _, err := c.attach(ctx, config)
@@ -109,7 +109,7 @@ func (c *cli) withDocuments(ctx context.Context, run func(context.Context, *sqld
 	})
 }
 
-// noServer is success: there are no documents that could be wrong.
+// noServer succeeds: without a running server there are no documents to be wrong.
 func (c *cli) noServer(out io.Writer) error {
 	v := document.Verification{
 		Clean: true,
@@ -118,7 +118,7 @@ func (c *cli) noServer(out io.Writer) error {
 	return c.print(out, v, func(w io.Writer) { fmt.Fprintln(w, v.Note) })
 }
 
-// reporter shows progress: a bar on a terminal; otherwise, where asked for, a line of JSON every second.
+// reporter returns a progress function: a bar on a terminal; otherwise, if lines is set, a line of JSON every second.
 func (c *cli) reporter(ctx context.Context, cmd *cobra.Command, db *sqldb.DB, lines bool) (func(document.Progress), error) {
 	show := progress(cmd.ErrOrStderr())
 	if show == nil {
@@ -143,7 +143,7 @@ func jsonLines(w io.Writer, wanted bool) func(document.Progress) {
 	return func(p document.Progress) {
 		if wanted && last.Elapsed() >= time.Second {
 			last = clock.Start()
-			_ = e.Encode(p) // progress that nobody can see is no failure of the work
+			_ = e.Encode(p) // failing to print progress must not fail the work
 		}
 	}
 }

@@ -15,7 +15,7 @@ import (
 func (c *cli) keys() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "keys",
-		Short: "The keys of Redis: what is declared, and what is really there; and the key that signs",
+		Short: "Redis keys: declarations and audit; and the signing key",
 	}
 	cmd.AddCommand(c.keysList(), c.keysDocs(), c.keysLint(), c.keysAudit(), c.keysWithdraw())
 	return cmd
@@ -23,11 +23,11 @@ func (c *cli) keys() *cobra.Command {
 
 func (c *cli) keysWithdraw() *cobra.Command {
 	return &cobra.Command{
-		Use: "withdraw", Short: "Replace the key that signs access tokens, after it was stolen", Args: cobra.NoArgs,
-		Long: "Makes a new key in the database. Within seconds every running server refuses what was signed with the old\n" +
+		Use: "withdraw", Short: "Replace the signing key after a leak", Args: cobra.NoArgs,
+		Long: "Generates a new key in the database. Within seconds every running server rejects everything signed with the old\n" +
 			"one: access tokens, device cookies, and the sessions, guests and menus in Redis. Apps refresh their tokens by\n" +
-			"themselves, so that nobody has to log in again; devices are known again after the next login. Where\n" +
-			"COMANDA_TOKEN_KEY is set, that key counts instead: change it and restart every server.",
+			"themselves, so users stay logged in; devices are recognised again after the next login. If\n" +
+			"COMANDA_TOKEN_KEY is set, it is used instead: change it and restart every server.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			config, err := c.config()
 			if err != nil {
@@ -57,7 +57,7 @@ func (c *cli) keysList() *cobra.Command {
 				for _, k := range all {
 					fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\n", k.Pattern, k.Type, k.TTL, k.Class, k.Owner, k.Rebuild)
 				}
-				_ = t.Flush() // the writer behind it reports its own failures
+				_ = t.Flush() // the underlying writer reports its errors
 			})
 		},
 	}
@@ -75,10 +75,10 @@ func (c *cli) keysDocs() *cobra.Command {
 
 func (c *cli) keysLint() *cobra.Command {
 	return &cobra.Command{
-		Use: "lint", Short: "Prove the rules of the declarations", Args: cobra.NoArgs,
-		Long: "Checks that no key can belong to two declarations, that none is too long or has letters of its own, that\n" +
-			"each has a TTL or is derived from SQL, that what would be missed names what restores it, and that keys which\n" +
-			"are used together lie on one node. Exits with 1 and a list on any finding.",
+		Use: "lint", Short: "Verify the rules of the declarations", Args: cobra.NoArgs,
+		Long: "Checks that no key matches two declarations, that keys are short and use allowed characters only, that\n" +
+			"each has a TTL or is derived from SQL, that derived and guarded keys name how they are rebuilt, and that keys\n" +
+			"used together are on one node. Lists findings and exits with 1 if there are any.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			found := app.LintKeys()
 			err := c.print(cmd.OutOrStdout(), found, func(w io.Writer) {
@@ -95,17 +95,17 @@ func (c *cli) keysLint() *cobra.Command {
 	}
 }
 
-// auditRate leaves a Redis that serves guests most of its time.
+// auditRate leaves Redis most of its time for guests.
 const auditRate = 100_000
 
 func (c *cli) keysAudit() *cobra.Command {
 	var o audit.Options
 	cmd := &cobra.Command{
-		Use: "audit", Short: "Compare what is in Redis with the declarations", Args: cobra.NoArgs,
-		Long: "Walks over all keys of every master, on connections of its own, and tells which keys nobody declared, which\n" +
-			"are of another type or live longer than declared, which entries of indexes lead to no document, which\n" +
-			"documents are in no list, and how much memory each kind of key takes. Exits with 1 on any finding. It only\n" +
-			"reads, and may run beside servers: what seems wrong is looked at again before it counts.",
+		Use: "audit", Short: "Compare the keys in Redis with their declarations", Args: cobra.NoArgs,
+		Long: "Scans all keys of every master on separate connections. Reports undeclared keys, keys of another type\n" +
+			"or with a longer TTL than declared, index entries without a document,\n" +
+			"documents missing from their list, and the memory per kind of key. Exits with 1 on any finding. It only\n" +
+			"reads, and may run beside servers: findings are checked again before they are reported.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			config, err := c.config()
 			if err != nil {
@@ -127,12 +127,12 @@ func (c *cli) keysAudit() *cobra.Command {
 			return nil
 		},
 	}
-	cmd.Flags().IntVar(&o.Rate, "rate", auditRate, "keys per second at most; 0 for as fast as it goes")
-	cmd.Flags().IntVar(&o.Samples, "samples", 10, "how many findings of a kind are shown")
+	cmd.Flags().IntVar(&o.Rate, "rate", auditRate, "maximum keys per second; 0 for no limit")
+	cmd.Flags().IntVar(&o.Samples, "samples", 10, "number of findings shown per kind")
 	return cmd
 }
 
-// percent draws the bar anew only when it has grown.
+// percent redraws the bar only when it has grown.
 func percent(show func(step, steps int, name string)) func(done, total int64) {
 	last := int64(-1)
 	return func(done, total int64) {
@@ -153,7 +153,7 @@ func printAudit(w io.Writer, r audit.Report) {
 	for _, f := range r.Families {
 		fmt.Fprintf(t, "%d\t%d\t%s\t  %s\n", f.Keys, f.Bytes, f.Type, f.Pattern)
 	}
-	_ = t.Flush() // the writer behind it reports its own failures
+	_ = t.Flush() // the underlying writer reports its errors
 	for _, n := range r.Nodes {
 		fmt.Fprintf(w, "%s holds %d keys\n", n.Addr, n.Keys)
 	}

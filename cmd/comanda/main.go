@@ -1,5 +1,8 @@
-// Command comanda is self-hosted ordering for restaurants: one binary that takes an order from the scan of a table's
-// code to a paid ticket, and the tools to look after it.
+// Command comanda is self-hosted ordering for restaurants.
+//
+// One binary contains the server, which takes an order from scanning a table's QR code to the paid kitchen ticket, and
+// the tools for operating it: migrations, accounts, exports, backups, consistency checks, benchmarks. Run comanda help
+// for the list of commands. Each command has its own file; newRoot is the table of commands.
 package main
 
 import (
@@ -18,9 +21,9 @@ func main() {
 	if err == nil {
 		return
 	}
-	if !errors.Is(err, errFound) { // what was found has been printed already
+	if !errors.Is(err, errFound) { // the findings have been printed already
 		fmt.Fprintln(os.Stderr, "comanda:", err)
 	}
 	stop()
-	os.Exit(1) //nolint:gocritic // nothing is deferred that still matters
+	os.Exit(1) //nolint:gocritic // stop was called above
 }

@@ -12,7 +12,7 @@ import (
 )
 
 func (c *cli) migrate() *cobra.Command {
-	cmd := &cobra.Command{Use: "migrate", Short: "Bring the database's schema up or down"}
+	cmd := &cobra.Command{Use: "migrate", Short: "Migrate the database schema up or down"}
 	step := func(use, short string, run func(context.Context, *sqldb.DB) error) {
 		one := &cobra.Command{Use: use, Short: short, Args: cobra.NoArgs}
 		one.RunE = func(cmd *cobra.Command, _ []string) error {
@@ -48,7 +48,7 @@ func (c *cli) printMigrations(ctx context.Context, out io.Writer, db *sqldb.DB) 
 	})
 }
 
-// withDatabase runs a command on the configured database.
+// withDatabase runs a function with the configured database.
 func (c *cli) withDatabase(ctx context.Context, run func(context.Context, app.Config, *sqldb.DB) error) error {
 	config, err := c.config()
 	if err != nil {

@@ -13,14 +13,14 @@ import (
 )
 
 func (c *cli) outbox() *cobra.Command {
-	cmd := &cobra.Command{Use: "outbox", Short: "Events on their way, and dead letters"}
+	cmd := &cobra.Command{Use: "outbox", Short: "Pending events and dead letters"}
 	cmd.AddCommand(c.outboxStatus(), c.outboxReplay())
 	return cmd
 }
 
 func (c *cli) outboxStatus() *cobra.Command {
 	return &cobra.Command{
-		Use: "status", Short: "Count what waits and what was given up", Args: cobra.NoArgs,
+		Use: "status", Short: "Count pending events and dead letters", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return c.withDatabase(cmd.Context(), func(ctx context.Context, _ app.Config, db *sqldb.DB) error {
 				s, err := app.ReadOutbox(ctx, db)
@@ -48,9 +48,9 @@ func (c *cli) outboxStatus() *cobra.Command {
 func (c *cli) outboxReplay() *cobra.Command {
 	var f system.ReplayFilter
 	cmd := &cobra.Command{
-		Use: "replay", Short: "Bring dead letters on their way again", Args: cobra.NoArgs,
-		Long: "Puts events that the relay gave up back into the outbox, has each consumer apply what it gave up, and has Redis\n" +
-			"asked again to take in what it refused too often. What fails again stays dead, or dies once more.",
+		Use: "replay", Short: "Replay dead letters", Args: cobra.NoArgs,
+		Long: "Moves dead letters of the relay back to the outbox, has each consumer apply its own again, and retries the\n" +
+			"changes that Redis refused. Letters that fail again stay dead letters.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return c.withDatabase(cmd.Context(), func(ctx context.Context, _ app.Config, db *sqldb.DB) error {
 				r, err := app.Replay(ctx, db, f)
@@ -58,14 +58,14 @@ func (c *cli) outboxReplay() *cobra.Command {
 					return err
 				}
 				return c.print(cmd.OutOrStdout(), r, func(w io.Writer) {
-					fmt.Fprintf(w, "%d back in the outbox, %d applied by consumers, %d failed again, %d tried on Redis again\n",
+					fmt.Fprintf(w, "%d back in the outbox, %d applied by consumers, %d failed again, %d queued for Redis again\n",
 						r.Relayed, r.Applied, r.Failed, r.Revived)
 				})
 			})
 		},
 	}
 	cmd.Flags().StringVar(&f.Consumer, "consumer", "",
-		"only this consumer's; \"relay\" for the relay's own, \"redis\" for what Redis refused")
+		"only this consumer; \"relay\" for the relay, \"redis\" for changes that Redis refused")
 	cmd.Flags().StringVar(&f.Type, "type", "", "only events of this type")
 	cmd.Flags().StringVar(&f.ID, "id", "", "only this event")
 	return cmd

@@ -15,7 +15,7 @@ func (c *cli) quota() *cobra.Command {
 	var item, daily int64
 	var unlimited bool
 	set := &cobra.Command{
-		Use: "set", Short: "Set how many of a menu item may be sold on a business date, from today on", Args: cobra.NoArgs,
+		Use: "set", Short: "Set the daily quota of a menu item, starting today", Args: cobra.NoArgs,
 		Example: "  comanda quota set --item 11 --daily 50\n  comanda quota set --item 11 --unlimited",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if cmd.Flags().Changed("daily") == unlimited {
@@ -43,9 +43,9 @@ func (c *cli) quota() *cobra.Command {
 		},
 	}
 	set.Flags().Int64Var(&item, "item", 0, "menu item")
-	set.Flags().Int64Var(&daily, "daily", 0, "units a day")
+	set.Flags().Int64Var(&daily, "daily", 0, "units per business date")
 	set.Flags().BoolVar(&unlimited, "unlimited", false, "no quota")
-	_ = set.MarkFlagRequired("item") // it exists
+	_ = set.MarkFlagRequired("item") // the flag exists
 	cmd := &cobra.Command{Use: "quota", Short: "Daily quotas"}
 	cmd.AddCommand(set)
 	return cmd

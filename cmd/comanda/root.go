@@ -14,18 +14,18 @@ import (
 	"comanda/internal/telemetry"
 )
 
-// errFound ends a command with exit code 1 after it has said what it found.
+// errFound ends a command with exit code 1 after it has printed its findings.
 var errFound = errors.New("found")
 
-// cli is what all verbs share.
+// cli is the state that all commands share.
 type cli struct {
 	json     bool
 	file     string
-	set      map[string]string // settings given as flags
-	defaults map[string]string // a command's own, under everything else
+	set      map[string]string // settings from flags
+	defaults map[string]string // defaults of the command, overridden by all other sources
 }
 
-// newRoot is the table of verbs.
+// newRoot returns the root command with all commands.
 func newRoot() *cobra.Command {
 	c := &cli{set: map[string]string{}}
 	root := &cobra.Command{
@@ -34,7 +34,7 @@ func newRoot() *cobra.Command {
 	}
 	flags := root.PersistentFlags()
 	flags.BoolVar(&c.json, "json", false, "print JSON")
-	flags.StringVar(&c.file, "config", "", "file of NAME=value lines; the environment goes over it, flags over both")
+	flags.StringVar(&c.file, "config", "", "file of NAME=value lines, overridden by the environment and by flags")
 	for _, name := range []string{"LISTEN", "PUBLIC_URL", "DATA_DIR", "DATABASE_URL", "REDIS_URL", "AMQP_URL"} {
 		flag := strings.ToLower(strings.ReplaceAll(name, "_", "-"))
 		flags.Var(settingFlag{c.set, "COMANDA_" + name}, flag, "overrides COMANDA_"+name)
@@ -46,7 +46,7 @@ func newRoot() *cobra.Command {
 	return root
 }
 
-// settingFlag is a flag that stands for a setting.
+// settingFlag is a flag that overrides a setting.
 type settingFlag struct {
 	into map[string]string
 	name string
@@ -63,7 +63,7 @@ func (c *cli) config() (app.Config, error) {
 	return app.LoadConfig(c.set, os.Environ(), c.file, c.defaults)
 }
 
-// print writes a result: as JSON where asked for, else as the given text.
+// print writes a result as JSON if --json is set, otherwise as text.
 func (c *cli) print(out io.Writer, v any, text func(io.Writer)) error {
 	if !c.json {
 		text(out)

@@ -10,8 +10,8 @@ func (c *cli) serve() *cobra.Command {
 	var demo bool
 	var roles string
 	cmd := &cobra.Command{
-		Use: "serve", Short: "Serve orders", Args: cobra.NoArgs,
-		Long: "Runs all roles in one process, or those that --roles names. With --demo the demo restaurant is loaded\n" +
+		Use: "serve", Short: "Run the server", Args: cobra.NoArgs,
+		Long: "Runs all roles in one process, or those in --roles. With --demo the demo restaurant is loaded\n" +
 			"into the configured stores, the sandbox and simulated gateways are enabled, and links are printed.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if demo {
@@ -34,6 +34,6 @@ func (c *cli) serve() *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVar(&demo, "demo", false, "load and show the demo restaurant")
-	cmd.Flags().StringVar(&roles, "roles", "all", "api, worker, relay, or several with commas")
+	cmd.Flags().StringVar(&roles, "roles", "all", "api, worker, relay, comma-separated, or all")
 	return cmd
 }

@@ -17,7 +17,7 @@ import (
 )
 
 func (c *cli) stock() *cobra.Command {
-	cmd := &cobra.Command{Use: "stock", Short: "Counters of what is sold and held"}
+	cmd := &cobra.Command{Use: "stock", Short: "Counters of sold and held units"}
 	cmd.AddCommand(c.stockShow(), c.stockReconcile())
 	return cmd
 }
@@ -25,7 +25,7 @@ func (c *cli) stock() *cobra.Command {
 func (c *cli) stockShow() *cobra.Command {
 	var branch int64
 	cmd := &cobra.Command{
-		Use: "show", Short: "Show today's counters, and the stock", Args: cobra.NoArgs,
+		Use: "show", Short: "Show today's counters and the stock", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return c.withDatabase(cmd.Context(), func(ctx context.Context, _ app.Config, db *sqldb.DB) error {
 				lines, err := app.StockToday(ctx, db, branch)
@@ -39,7 +39,7 @@ func (c *cli) stockShow() *cobra.Command {
 						fmt.Fprintf(t, "%d\t%s\t%s\t%s\t%s\t%d\t%d\t%s\t%s\n", l.BranchID, cmp.Or(l.BizDate, "(stock)"), l.ItemID,
 							l.Name, orAny(l.Cap), l.Held, l.Used, orAny(l.Left), lowMark(l.Low))
 					}
-					_ = t.Flush() // the writer behind it reports its own failures
+					_ = t.Flush() // the underlying writer reports its errors
 				})
 			})
 		},
@@ -48,7 +48,7 @@ func (c *cli) stockShow() *cobra.Command {
 	return cmd
 }
 
-// lowMark shows where an alarm stands.
+// lowMark marks a stock item at or below its alarm threshold.
 func lowMark(low bool) string {
 	if low {
 		return "low"
@@ -67,9 +67,9 @@ func (c *cli) stockReconcile() *cobra.Command {
 	var branch int64
 	cmd := &cobra.Command{
 		Use: "reconcile", Short: "Compare counters, stock, holds, orders, money and Redis", Args: cobra.NoArgs,
-		Long: "Compares the ledger's counters with the holds that they count, the stock with its adjustments too, holds with\n" +
-			"their orders, orders with their money, and all of it with Redis. Exits with 1 and a list on any difference. It\n" +
-			"may run beside servers: what is only on its way is looked at again before it counts.",
+		Long: "Compares the ledger's counters with the holds, the stock also with its adjustments, holds with\n" +
+			"their orders, orders with their payments, and all of it with Redis. Lists differences and exits with 1. It\n" +
+			"may run beside servers: differences are checked again before they are reported.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return c.withDatabase(cmd.Context(), func(ctx context.Context, config app.Config, db *sqldb.DB) error {
 				redis, note, err := c.attach(ctx, config)
@@ -98,7 +98,7 @@ func (c *cli) stockReconcile() *cobra.Command {
 	return cmd
 }
 
-// attach connects to the servers' Redis. One that lives in a server which does not run holds nothing to compare.
+// attach connects to the servers' Redis. An embedded one in a server that does not run has nothing to compare.
 func (c *cli) attach(ctx context.Context, config app.Config) (*redisdb.DB, string, error) {
 	redis, err := app.AttachRedis(ctx, config)
 	if app.IsNoServer(err) {

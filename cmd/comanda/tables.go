@@ -27,7 +27,8 @@ func (c *cli) tables() *cobra.Command {
 	return cmd
 }
 
-// printTables also says on which address the links are, and whence it is known: a wrong one would be printed on tables.
+// printTables also prints the base address of the links and its origin, because a wrong address would be printed on
+// tables.
 func (c *cli) printTables(ctx context.Context, cmd *cobra.Command, db *sqldb.DB, branch int64) error {
 	config, err := c.config()
 	if err != nil {
@@ -37,9 +38,9 @@ func (c *cli) printTables(ctx context.Context, cmd *cobra.Command, db *sqldb.DB,
 	how := "the configured public URL."
 	switch {
 	case served:
-		how = "as the server on this data folder was last started."
+		how = "the public URL of the last server on this data folder."
 	case config.DerivedURL:
-		how = "the listen address. Set COMANDA_PUBLIC_URL to where guests reach the server."
+		how = "the listen address. Set COMANDA_PUBLIC_URL to the address that guests use."
 	}
 	fmt.Fprintf(cmd.ErrOrStderr(), "Links lead to %s, %s\n", config.PublicURL, how)
 	links, err := app.Links(ctx, config, visitsql.New(db).Tables, branch)
@@ -52,6 +53,6 @@ func (c *cli) printTables(ctx context.Context, cmd *cobra.Command, db *sqldb.DB,
 		for _, l := range links {
 			fmt.Fprintf(t, "%d\t%d\t%s\t%s\t%s\n", l.BranchID, l.TableID, l.Label, l.QRToken, l.URL)
 		}
-		_ = t.Flush() // the writer behind it reports its own failures
+		_ = t.Flush() // the underlying writer reports its errors
 	})
 }

@@ -19,10 +19,10 @@ func (c *cli) user() *cobra.Command {
 	var n app.NewAccount
 	var branches []int64
 	create := &cobra.Command{
-		Use: "create", Short: "Make an account that can log in at once", Args: cobra.NoArgs,
-		Long: "Makes an account with a role: owner, admin, manager, cashier, kitchen, staff, user, or one of the house's own.\n" +
-			"The password is read from COMANDA_PASSWORD, from the terminal, or from a line of standard input; never from an\n" +
-			"argument, which others could see.",
+		Use: "create", Short: "Create an account that can log in at once", Args: cobra.NoArgs,
+		Long: "Creates an account with a role: owner, admin, manager, cashier, kitchen, staff, user, or a custom role.\n" +
+			"The password is read from COMANDA_PASSWORD, from the terminal, or from a line of standard input, never from an\n" +
+			"argument, which other users could see.",
 		Example: "  comanda user create --role owner --email boss@example.com\n" +
 			"  comanda user create --role cashier --email anh@example.com --branch 1,2",
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -46,16 +46,16 @@ func (c *cli) user() *cobra.Command {
 	}
 	create.Flags().StringVar(&n.Role, "role", "", "name of the role")
 	create.Flags().StringVar(&n.Email, "email", "", "e-mail address")
-	create.Flags().StringVar(&n.Username, "username", "", "another name to log in by")
-	create.Flags().Int64SliceVar(&branches, "branch", nil, "ids of the branches in which they work")
-	_ = create.MarkFlagRequired("role") // they exist
+	create.Flags().StringVar(&n.Username, "username", "", "alternative name for logging in")
+	create.Flags().Int64SliceVar(&branches, "branch", nil, "ids of the account's branches")
+	_ = create.MarkFlagRequired("role") // the flags exist
 	_ = create.MarkFlagRequired("email")
 	cmd := &cobra.Command{Use: "user", Short: "Accounts"}
 	cmd.AddCommand(create)
 	return cmd
 }
 
-// readPassword asks at a terminal twice, without showing what is typed.
+// readPassword prompts twice on a terminal, without echo.
 func readPassword(in io.Reader, prompt io.Writer) (string, error) {
 	if p := os.Getenv("COMANDA_PASSWORD"); p != "" {
 		return p, nil

@@ -23,7 +23,7 @@ func (k *Core) wireCatalogue(store *catalogsql.Store) {
 		Availability: &catalog.Availability{
 			Store: quotaStore{store, k}, Counters: ledgerCounts{k}, LiveMenus: k.Boards, Menus: k.Menus, Now: k.DB.Now,
 		},
-		Images: &catalog.Images{Store: store, Resize: develop(picture.NewDarkroom()), Now: k.DB.Now},
+		Images: &catalog.Images{Store: store, Resize: develop(picture.NewProcessor()), Now: k.DB.Now},
 	}
 	k.photos = store.Image
 }
@@ -35,9 +35,9 @@ const (
 )
 
 // develop makes the sizes that the catalogue keeps.
-func develop(d *picture.Darkroom) func(context.Context, []byte) (catalog.Image, error) {
+func develop(d *picture.Processor) func(context.Context, []byte) (catalog.Image, error) {
 	return func(ctx context.Context, raw []byte) (catalog.Image, error) {
-		id, made, err := d.Develop(ctx, raw,
+		id, made, err := d.Process(ctx, raw,
 			picture.Size{Width: catalog.Large, Bytes: largeBytes}, picture.Size{Width: catalog.Thumb, Bytes: thumbBytes})
 		if err != nil {
 			return catalog.Image{}, err

@@ -160,7 +160,7 @@ func ReadOutbox(ctx context.Context, db *sqldb.DB) (system.Outbox, error) {
 		s.Dead = append(s.Dead, system.Dead{Consumer: cmp.Or(d.Consumer, system.RelayLetters), Letters: d.Letters})
 	}
 	now := db.Now()
-	if s.PublishedPerMinute, err = outbox.Published(ctx, db, now.Add(-time.Minute)); err != nil {
+	if s.PublishedPerMinute, err = outbox.CountPublished(ctx, db, now.Add(-time.Minute)); err != nil {
 		return s, err
 	}
 	if s.Redis, err = redisOutbox(ctx, stocksql.New(db), now); err != nil {

@@ -88,7 +88,7 @@ type Core struct {
 	Window   *stock.SnapshotService
 	Ledger   *orderingsql.Ledger
 	Reader   *orderingsql.Orders
-	Reports  *report.Desk
+	Reports  *report.Service
 	Orders   *ordering.Service
 	Kitchen  *ordering.Boards
 	Limits   *limit.Limiter // nil when they are lifted
@@ -159,7 +159,7 @@ func (k *Core) wireOrders(reg prometheus.Registerer) {
 	k.Ledger = orderingsql.NewLedger(k.DB, k.Keeper, k.DB.Now)
 	watchGroup(reg, "orders", k.Ledger.Group())
 	k.Reader = orderingsql.NewOrders(k.DB)
-	k.Reports = report.NewDesk(reportsql.New(k.DB), k.Menus)
+	k.Reports = report.NewService(reportsql.New(k.DB), k.Menus)
 	k.Orders = &ordering.Service{
 		Config: k.Config.orders(), Ledger: k.Ledger, Gate: k.Keeper, Reader: k.Reader, Catalog: k.Menus,
 		Carts: k.Carts, Recipes: k.Recipes, Methods: payment.NewMethods(), Payments: k.Ledger,

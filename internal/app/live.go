@@ -10,15 +10,15 @@ import (
 // wireLive has every change wake the live streams that show it, here and in other processes. What is told travels one
 // way: what this process hears it tells nobody.
 func (k *Core) wireLive(reg prometheus.Registerer) {
-	k.Live = live.New(k.Redis, live.Ears{Changed: k.heard, Missed: k.missed}, reg)
-	k.Ledger.Watches().Told = k.Live.Orders
+	k.Live = live.New(k.Redis, live.Handlers{Changed: k.heard, Missed: k.missed}, reg)
+	k.Ledger.Watches().Told = k.Live.NotifyOrders
 	k.Menus.OnChange = func(branch int64) {
 		k.Boards.MenuChanged(branch)
-		k.Live.Menu(branch)
+		k.Live.NotifyMenu(branch)
 	}
 	k.Floor.OnChange = func(branch int64) {
 		k.Ledger.Watches().Wake(branch)
-		k.Live.Floor(branch)
+		k.Live.NotifyFloor(branch)
 	}
 }
 
@@ -28,7 +28,7 @@ func (k *Core) syncerObserver() stock.Observer {
 	o := k.Metrics.syncer()
 	o.Synced = func(branch int64) {
 		k.Boards.LevelsChanged(branch)
-		k.Live.Left(branch)
+		k.Live.NotifyAvailability(branch)
 	}
 	return o
 }

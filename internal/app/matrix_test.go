@@ -35,7 +35,7 @@ const (
 type fixture struct {
 	t      *testing.T
 	core   *Core
-	routes []httpapi.Listing
+	routes []httpapi.RouteInfo
 	url    string
 	client *http.Client
 	bearer map[string]string // principal -> bearer token
@@ -376,7 +376,7 @@ func (f *fixture) session() string {
 // deadLetter is an event that its consumer gave up; it can be applied now.
 func (f *fixture) deadLetter() string {
 	e := event.OrderPaid.New(time.Now(), "o"+rand.Text(), 2, 1, event.Paid{OrderID: "o", BranchID: 1, BizDate: "2026-02-26"})
-	err := inbox.New(f.core.DB, inbox.Options{}).Bury(f.t.Context(), ordering.DaybookConsumer, e, errors.New("broken"))
+	err := inbox.New(f.core.DB, inbox.Options{}).StoreDeadLetter(f.t.Context(), ordering.DaybookConsumer, e, errors.New("broken"))
 	if err != nil {
 		f.t.Fatal(err)
 	}

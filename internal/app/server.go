@@ -31,7 +31,7 @@ func (k *Core) newServer(c Config, version string, log *slog.Logger, reg *promet
 	if err := k.registerWeb(s.API()); err != nil {
 		return nil, err
 	}
-	s.Limit(k.Limits)
+	s.SetLimiter(k.Limits)
 	s.BeforeChanges(settle(k.DB.Clock()))
 	s.Check("sql", true, k.DB.Ping)
 	s.Check("redis", false, func(context.Context) error {
@@ -65,7 +65,7 @@ func (k *Core) register(a *httpapi.API) {
 	reporthttp.Register(a, k.Reports)
 	stockhttp.Inventory(a, k.stockRooms())
 	stockhttp.Staff(a, k.stockRooms())
-	systemhttp.Register(a, system.NewDesk(works{k}, k.now))
+	systemhttp.Register(a, system.NewService(works{k}, k.now))
 	if k.tills != nil {
 		k.tills.register(a, k)
 	}

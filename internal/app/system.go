@@ -35,7 +35,7 @@ func (w works) Letters(ctx context.Context, f system.LetterFilter) ([]system.Let
 	if f.Consumer == system.RelayLetters {
 		of.Consumer = ""
 	}
-	page, total, err := eventsql.DeadPage(ctx, w.DB, of, f.Consumer == "", f.Limit, f.Offset)
+	page, total, err := eventsql.DeadLetterPage(ctx, w.DB, of, f.Consumer == "", f.Limit, f.Offset)
 	letters := make([]system.Letter, len(page))
 	for i, l := range page {
 		letters[i] = system.Letter{
@@ -70,7 +70,7 @@ func (w works) Record(ctx context.Context, e identity.AuditEntry) error {
 }
 
 func (w works) AuditKeys(ctx context.Context, most int64) (audit.Report, error) {
-	r, err := audit.Run(ctx, w.Redis, audit.Options{Most: most, Rate: int(most)})
+	r, err := audit.Run(ctx, w.Redis, audit.Options{MaxKeys: most, Rate: int(most)})
 	if errors.Is(err, audit.ErrTooMany) {
 		err = system.ErrTooManyKeys
 	}

@@ -13,10 +13,9 @@ const (
 	clearTimeout = 2 * time.Minute
 )
 
-// Clear removes from a Redis of its own, or from its namespace, all that the benchmark has left there: of orders and
-// carts, of guests and members, of the menu. Much of it would otherwise live until a day after its business date, and
-// documents for ever. It comes after the server was stopped: a running one would take the loss for an accident and build
-// everything anew.
+// Clear removes all keys of the benchmark from its own Redis or namespace: orders, carts, guests, members, menu.
+// Otherwise many would live until a day after their business date, and documents forever. Call it after the server has
+// stopped: a running server would treat the loss as a failure and rebuild everything.
 func Clear(ctx context.Context, c Config) error {
 	if c.RedisURL == "" {
 		return nil
@@ -31,7 +30,7 @@ func Clear(ctx context.Context, c Config) error {
 	return redis.Scan(ctx, "", func(_ string, found []string) error {
 		keys := make([]keyspace.Key, 0, len(found))
 		for _, raw := range found {
-			if k, ok := keyspace.Parse(raw); ok { // what nobody has declared is not the benchmark's
+			if k, ok := keyspace.Parse(raw); ok { // undeclared keys are not the benchmark's
 				keys = append(keys, k)
 			}
 		}
@@ -39,7 +38,7 @@ func Clear(ctx context.Context, c Config) error {
 	})
 }
 
-// unlink removes keys in their order.
+// unlink removes keys in order.
 func unlink(ctx context.Context, redis *redisdb.DB, keys []keyspace.Key) error {
 	for len(keys) > 0 {
 		some := keys[:min(len(keys), clearBatch)]

@@ -10,18 +10,18 @@ import (
 	"comanda/internal/uid"
 )
 
-// maxCommits bounds the rows of one measurement, whatever the machine can do.
+// maxCommits is the maximum number of rows of one measurement.
 const maxCommits = 2_000_000
 
-// What all raw orders share; of the same lengths as the product's.
+// Values that all raw orders share; they have the same lengths as the product's.
 const (
 	rawVisit = "00000000000000000000000000"
 	rawGuest = "0000000000000000000000000000000000000000000000000000000000000000"
 	rawLife  = 16*time.Minute + 30*time.Second
 )
 
-// commitLimit measures how many orders a second one writer can make durable when it does nothing but write their rows,
-// so many in a transaction. The next page is built while one is being committed. It writes into a scratch database.
+// commitLimit measures how many orders per second one writer can commit when it only writes their rows, batch orders per
+// transaction. The next page is built while the previous one is committed. It writes to a scratch database.
 func commitLimit(ctx context.Context, db *sqldb.DB, batch int, warmup, d time.Duration) (Rate, error) {
 	ctx, stop := context.WithCancel(ctx)
 	pages := make(chan *page, 1)
@@ -68,7 +68,7 @@ func perSecond(n int64, took time.Duration) float64 {
 	return float64(n) / took.Seconds()
 }
 
-// page is the rows of the orders of one transaction.
+// page contains the rows of the orders of one transaction.
 type page struct {
 	now, expires int64
 	date         string
@@ -83,7 +83,7 @@ type page struct {
 	opsID, ops   string
 }
 
-// rawDate is the business date of all raw orders; it need not be today's.
+// rawDate is the business date of all raw orders; any date will do.
 const rawDate = "2026-02-26"
 
 func newPage(now time.Time, first, n int) *page {
@@ -122,7 +122,7 @@ func newPage(now time.Time, first, n int) *page {
 	return p
 }
 
-// counted sums the units of each item, so that a counter is written once per transaction.
+// counted sums the units per item, so that each counter is written once per transaction.
 func counted(dishes []int64) *sqldb.RowSet {
 	sums := map[int64]int64{}
 	var items []int64
@@ -138,7 +138,7 @@ func counted(dishes []int64) *sqldb.RowSet {
 		Int("qty", func(i int) int64 { return sums[items[i]] })
 }
 
-// rawOps is what the gate would be told, as the ledger writes it.
+// rawOps returns the redis_outbox rows as the ledger writes them.
 func rawOps(ids []string, item func(line int) int64, until int64) string {
 	var b strings.Builder
 	for i, id := range ids {
@@ -148,7 +148,7 @@ func rawOps(ids []string, item func(line int) int64, until int64) string {
 	return "[" + b.String()[1:] + "]"
 }
 
-// write sends the page; nothing is asked on the way, so it is one round trip with its commit.
+// write sends the page and its commit in one round trip, without queries in between.
 func (p *page) write(_ context.Context, tx sqldb.Tx) error {
 	tx.Queue(keyInsert, p.keys, p.now)
 	tx.Queue(counterAdd, p.counters)

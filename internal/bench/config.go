@@ -10,33 +10,33 @@ import (
 	"comanda/internal/keyspace"
 )
 
-// Config says what is measured. Target, Tokens and DatabaseURL are required.
+// Config describes the measurements. Target, Tokens and DatabaseURL are required.
 type Config struct {
 	Target string   // base URL of the running server, on this machine, started without limits
-	PID    int      // the server's process; 0: unknown, and what it takes of the machine is not told
-	Tokens []string // QR tokens of a branch with quotas and a sold-out dish, as Seed gives them
+	PID    int      // process id of the server; 0: unknown, so its CPU time and memory are not reported
+	Tokens []string // QR tokens of a branch with quotas and a sold-out dish, as Seed returns them
 
-	Members []Login // each gets a connection; without any, nothing is asked as a member
+	Members []Login // one connection each; if empty, member requests are not measured
 
-	VNPay Site // without a code, no payments are reported
+	VNPay Site // without a TmnCode, payment notifications are not measured
 
-	ServiceToken string // the server's; without it no stock is reserved
+	ServiceToken string // the server's; without it reservations are not measured
 
 	DatabaseURL string             // the server's, with the right to create a schema
-	RedisURL    string             // the server's; empty: it has its own store, and so has the raw measurement
-	Namespace   keyspace.Namespace // of the server's keys
+	RedisURL    string             // the server's; empty: the embedded store, for the raw measurement too
+	Namespace   keyspace.Namespace // namespace of the server's keys
 
-	// Echo is the base URL of a server of EchoHandler in a process of its own; empty: it runs in this process. It should
-	// run where the product does, because one Go runtime schedules client and server cheaper than two.
+	// Echo is the base URL of an EchoHandler server in its own process; empty: it runs in this process. It should run
+	// like the product, because one Go runtime schedules client and server cheaper than two.
 	Echo string
 
-	Duration time.Duration // of each measurement, after a warm-up of a quarter of it; default 5 s
-	Conns    []int         // connections at once; default 64, 128, 256, 512
-	Rounds   int           // least number in which checkouts are compared with orders; default 24
+	Duration time.Duration // of each measurement, after a warm-up of a quarter; default 5 s
+	Conns    []int         // numbers of connections; default 64, 128, 256, 512
+	Rounds   int           // minimum number of rounds that compare checkouts with orders; default 24
 	Progress func(step, steps int, name string)
 }
 
-// Bounds of a run.
+// Limits of a run.
 const (
 	minDuration = 10 * time.Millisecond
 	maxDuration = time.Minute
@@ -60,7 +60,7 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// Validate tells what is wrong with a configuration. It asks nobody.
+// Validate returns an error if the configuration is invalid. It makes no connections.
 func (c Config) Validate() error {
 	c = c.withDefaults()
 	if _, err := load.ParseTarget(c.Target); err != nil {

@@ -1,12 +1,12 @@
-// Package bench measures the product over HTTP and, in the same run and on the same machine, what the machine could do
-// at most: an order that is only decoded and encoded, the gate's scripts alone, the ledger's rows alone. The product is
-// judged by the ratio of the two, which depends far less on the machine than either of them.
+// Package bench measures the product over HTTP and, in the same run on the same machine, the raw limits of the machine:
+// decoding and encoding an order only, the admission scripts alone, the ledger's rows alone. The ratio of the two
+// depends far less on the machine than either of them.
 //
-// One run needs a server that was started for it (without limits, on a database that is meant for benchmarks), the same
-// database and Redis for the raw limits, and QR tokens of a branch that Seed has made.
+// A run needs a server that was started for it (without limits, on a benchmark database), the same database and Redis
+// for the raw limits, and QR tokens of a branch that Seed has created.
 //
-//	B1  it asks only servers of this machine, and every measurement ends by itself (package load)
-//	B2  it writes into a database only where the caller says that this is what the database is for
-//	B3  the raw rows go to a schema or file of their own, which is gone afterwards: the server's workers do not see them
-//	B4  between two measurements it waits until the server has worked off what the first one left behind
+//	B1  it connects only to servers of this machine, and every measurement ends by itself (package load)
+//	B2  it writes to a database only if the caller confirms that it is meant for benchmarks
+//	B3  raw rows go to a separate schema or file, which is removed afterwards, so the server's workers do not process them
+//	B4  between two measurements it waits until the server has processed the backlog of the first
 package bench

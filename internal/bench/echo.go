@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// orderBody is an order as a phone sends it.
+// orderBody is an order request of a phone.
 type orderBody struct {
 	Items []struct {
 		ItemID string `json:"itemId"`
@@ -20,7 +20,7 @@ type orderBody struct {
 	MenuVersionID string `json:"menuVersionId"`
 }
 
-// placedBody is the answer to it.
+// placedBody is the response to an order.
 type placedBody struct {
 	ID            string    `json:"id"`
 	Number        string    `json:"number"`
@@ -36,8 +36,7 @@ type placedBody struct {
 	} `json:"payment"`
 }
 
-// EchoHandler is the least that a server of orders does: it decodes an order and encodes the answer to one, and knows
-// nothing in between.
+// EchoHandler is the minimum of an order server: it decodes an order and encodes a response, with nothing in between.
 func EchoHandler() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var in orderBody
@@ -52,13 +51,13 @@ func EchoHandler() http.Handler {
 		out.Payment.Method = in.PaymentMethod
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(http.StatusCreated)
-		_ = json.NewEncoder(w).Encode(out) // a client that is gone
+		_ = json.NewEncoder(w).Encode(out) // the client may have disconnected
 	})
 }
 
 var echoPayBy = time.Date(2026, 2, 26, 5, 15, 0, 0, time.UTC)
 
-// serveEcho runs the handler on a free port of this machine until stop.
+// serveEcho serves the handler on a free local port until stop is called.
 func serveEcho(ctx context.Context) (base string, stop func(), err error) {
 	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {

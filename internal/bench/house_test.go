@@ -147,7 +147,7 @@ func (h *house) server(t *testing.T, limits ordering.Limits) *httpapi.Server {
 		}},
 	})
 	server.API().Handle(httpapi.Route{Pattern: "POST /auth/login", Policy: httpapi.Public, Handler: http.HandlerFunc(login)})
-	server.KeepDoor(identityhttp.Authenticator{Tokens: door{}, Routes: door{}})
+	server.SetAuthenticator(identityhttp.Authenticator{Tokens: door{}, Routes: door{}})
 	return server
 }
 

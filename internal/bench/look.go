@@ -10,22 +10,22 @@ import (
 	"comanda/internal/sqldb"
 )
 
-// Waiting for the server between two measurements (B4).
+// Limits of waiting for the server between two measurements (B4).
 const (
 	settleLimit = 30 * time.Second
 	settlePoll  = 50 * time.Millisecond
 )
 
-// countHolds counts today's holds of the branch since an instant of the deciding clock, and the transactions in which
-// they came.
+// countHolds returns today's holds of the branch since an instant of the database's clock, and the transactions that
+// created them.
 func (s *session) countHolds(ctx context.Context, since int64) (holds, batches int64, err error) {
 	rows, err := s.db.Query(ctx, batchCount, s.product.branch, s.product.bizDate, since)
 	n, _, err := sqldb.One(rows, err, sqldb.Pair)
 	return n[0], n[1], err
 }
 
-// settle waits until the server has published, applied and shown everything, and tells how long that took (B4). A
-// server whose worker or relay runs elsewhere or not at all is waited for no longer than the limit.
+// settle waits until the server has published and applied everything, and returns how long that took (B4). It waits at
+// most settleLimit, because the server's worker or relay may run elsewhere or not at all.
 func (s *session) settle(ctx context.Context) time.Duration {
 	begin := time.Now()
 	tick := time.NewTicker(settlePoll)
@@ -45,16 +45,15 @@ func (s *session) settle(ctx context.Context) time.Duration {
 	return time.Since(begin)
 }
 
-// gather brings the statistics by which statements are planned up to date. The database is some seconds old, and plans
-// made for empty tables would be kept until the database itself comes to it, after a minute. Any installation that has
-// run for longer has them.
+// gather updates the planner statistics. The database is some seconds old, and plans for empty tables would be kept
+// until autovacuum analyzes it after a minute. Installations that have run longer have statistics.
 func (s *session) gather(ctx context.Context) error {
 	_, err := s.db.Exec(ctx, statistics)
 	return err
 }
 
-// redisFigures is what a Redis of its own says: bytes of the hold that was made in the preparation, bytes of
-// everything, and its process. All are 0 where the server has its own store.
+// redisFigures are figures of an external Redis: the bytes of the hold created in the preparation, all bytes, and its
+// process id. All are 0 for an embedded store.
 type redisFigures struct{ key, used, pid int64 }
 
 func (s *session) askRedis(ctx context.Context) (f redisFigures, err error) {
@@ -64,7 +63,7 @@ func (s *session) askRedis(ctx context.Context) (f redisFigures, err error) {
 	record := keyspace.HoldRecord(s.product.branch, s.product.lastID)
 	got, err := s.redis.Run(ctx, measureScript, []keyspace.Key{record}, nil).Ints()
 	if err == nil && len(got) != 3 {
-		err = fmt.Errorf("the script gave %d figures", len(got))
+		err = fmt.Errorf("the script returned %d values", len(got))
 	}
 	if err != nil {
 		return f, err
@@ -72,10 +71,10 @@ func (s *session) askRedis(ctx context.Context) (f redisFigures, err error) {
 	return redisFigures{got[0], got[1], got[2]}, nil
 }
 
-// usage is what the processes have used at one moment.
+// usage is the CPU time of all processes at one moment.
 type usage map[string]map[int]time.Duration
 
-// look reads the processor time of everything that works for an order.
+// look reads the CPU time of all processes that handle orders.
 func (s *session) look(ctx context.Context) usage {
 	groups := []group{{part: "generator", pids: []int{os.Getpid()}}}
 	switch s.PID {
@@ -100,7 +99,7 @@ func (s *session) look(ctx context.Context) usage {
 	return u
 }
 
-// each divides what was used since by a number of orders.
+// each divides the difference of two usages by a number of orders.
 func (u usage) each(later usage, orders int64) []Cost {
 	var costs []Cost
 	for _, part := range []string{"server", "generator and server", "generator", "postgres", "redis"} {

@@ -10,7 +10,7 @@ import (
 	"comanda/internal/bench/load"
 )
 
-// ask runs one measurement against the product or the echo.
+// ask runs one measurement against the product or the echo server.
 func (s *session) ask(ctx context.Context, p load.Plan) (Load, error) {
 	if p.Target == (load.Target{}) {
 		p.Target = s.target
@@ -23,7 +23,7 @@ func (s *session) ask(ctx context.Context, p load.Plan) (Load, error) {
 	return loadOf(r, p.Rate), nil
 }
 
-// ordering makes orders of dishes that are not sold out.
+// ordering returns a plan that orders dishes that are not sold out.
 func (s *session) ordering(conns int, items []string) load.Plan {
 	name := run()
 	return load.Plan{Conns: conns, Want: http.StatusCreated, Requests: func(conn int) func() []byte {
@@ -31,7 +31,7 @@ func (s *session) ordering(conns int, items []string) load.Plan {
 	}}
 }
 
-// orders measures one load, with what an order costs until nothing of it is left to be done.
+// orders measures one load, with the CPU cost per order including deferred work.
 func (s *session) orders(ctx context.Context, conns int) error {
 	began := s.db.Now().UnixMilli()
 	metrics, costs := s.product.scrape(ctx), s.look(ctx)
@@ -40,7 +40,7 @@ func (s *session) orders(ctx context.Context, conns int) error {
 		return err
 	}
 	if l.PerSecond == 0 {
-		return fmt.Errorf("no order was placed: %s", l.failures())
+		return fmt.Errorf("no order was accepted: %s", l.failures())
 	}
 	o := OrderLoad{Load: l, Drain: s.settle(ctx).Seconds()}
 	later := s.look(ctx)
@@ -57,7 +57,7 @@ func (s *session) orders(ctx context.Context, conns int) error {
 	return nil
 }
 
-// memory compares Redis before the first order with Redis after the last.
+// memory compares Redis before the first order with Redis after the last one.
 func (s *session) memory(ctx context.Context) error {
 	s.report.Memory.LoadedRSS = rss(s.PID)
 	f, err := s.askRedis(ctx)
@@ -87,9 +87,9 @@ func (s *session) refusals(ctx context.Context) (err error) {
 	return err
 }
 
-// menus are asked over the smallest number of connections: their bodies are large enough to fill the machine.
+// menus are measured over the smallest number of connections: their bodies are large enough to saturate the machine.
 func (s *session) menus(ctx context.Context) error {
-	if err := s.product.readMenu(ctx); err != nil { // the validator has changed with the orders
+	if err := s.product.readMenu(ctx); err != nil { // the entity tag has changed with the orders
 		return err
 	}
 	for _, m := range []struct {
@@ -129,7 +129,7 @@ func (s *session) echo(ctx context.Context) (err error) {
 
 func (s *session) scripts(ctx context.Context) (err error) {
 	sizes := s.report.Best().Batches
-	if sizes.Try == 0 || sizes.Held == 0 { // the server does not tell; what shared a commit came as close together
+	if sizes.Try == 0 || sizes.Held == 0 { // metrics unavailable; assume the batch size of commits
 		sizes.Try, sizes.Held = sizes.Commit, sizes.Commit
 	}
 	s.report.Limits.Script, err = scriptLimit(ctx, s.Config, sizes)

@@ -11,34 +11,34 @@ import (
 	"comanda/internal/bench/load"
 )
 
-// Login is an account of a member, made for the benchmark.
+// Login is a member account for the benchmark.
 type Login struct{ Email, Password string }
 
-// MemberLoads is what members were served.
+// MemberLoads are the measurements of members.
 type MemberLoads struct {
-	Read   Load `json:"cartReads"`   // of three dishes
-	Change Load `json:"cartChanges"` // of a quantity
+	Read   Load `json:"cartReads"`   // carts with three dishes
+	Change Load `json:"cartChanges"` // changes of a quantity
 
 	Rounds    int   `json:"rounds"`
-	Checkouts Trade `json:"checkouts"` // carts of one dish that are ordered
-	Orders    Trade `json:"orders"`    // as many orders of one dish at tables, in turn with them
+	Checkouts Trade `json:"checkouts"` // checkouts of carts with one dish
+	Orders    Trade `json:"orders"`    // as many table orders of one dish, alternating with Checkouts
 
 	Ratio float64 `json:"checkoutsOverOrders"`
 }
 
-// Trade is rounds of one kind of order.
+// Trade is the rounds of one kind of order.
 type Trade struct {
 	Load
-	CPU []Cost `json:"cpu,omitempty"` // with what was left to be done behind them
+	CPU []Cost `json:"cpu,omitempty"` // including deferred work
 }
 
-// shopper is a member who is logged in and has a cart.
+// shopper is a logged-in member with a cart.
 type shopper struct{ token, line string }
 
-// loginsAtOnce keeps as many processors busy as a server may have for passwords, and stays below its queue for them.
+// loginsAtOnce uses as many CPUs as a server may have for password hashes, and stays below its queue limit.
 const loginsAtOnce = 8
 
-// enterMembers logs members in and puts three dishes into each cart.
+// enterMembers logs members in and adds three dishes to each cart.
 func (s *session) enterMembers(ctx context.Context) error {
 	s.product.members = make([]shopper, len(s.Members))
 	all, ctx := errgroup.WithContext(ctx)
@@ -79,7 +79,7 @@ func (s *session) enterMember(ctx context.Context, i int) (shopper, error) {
 	return m, nil
 }
 
-// members measures carts and what becomes of them.
+// members measures carts and checkouts.
 func (s *session) members(ctx context.Context) (err error) {
 	p, m := s.product, &MemberLoads{}
 	for _, step := range []struct {
@@ -107,7 +107,7 @@ const (
 	checkoutPath = "/cart/checkout"
 )
 
-// dish is the body that puts the n-th dish into a cart. The dishes of the benchmark bear the ids of their items.
+// dish returns the request body that adds the n-th dish to a cart. Dishes of the benchmark have the ids of their items.
 func (p *product) dish(n int) string {
 	return fmt.Sprintf(`{"dishId":"%s","quantity":1,"branchId":"%d"}`, p.items[n%len(p.items)], p.branch)
 }
@@ -126,7 +126,7 @@ func (p *product) cartChanges(conn int) func() []byte {
 	return inTurn(change(2), change(3))
 }
 
-// inTurn makes each of some requests once and again.
+// inTurn returns a function that cycles through requests.
 func inTurn(texts ...[]byte) func() []byte {
 	n := -1
 	return func() []byte {

@@ -14,23 +14,23 @@ import (
 	"comanda/internal/sqldb"
 )
 
-// Site is the contract with VNPay that the server was started with. The benchmark signs as VNPay does.
+// Site is the VNPay merchant account that the server was started with. The benchmark signs notifications like VNPay.
 type Site struct{ TmnCode, HashSecret string }
 
-// NoticeLoads is what VNPay was served that reports payments (IPN).
+// NoticeLoads are the measurements of payment notifications (IPN) from VNPay.
 type NoticeLoads struct {
-	First Trade `json:"first"` // each of them pays another order
-	Again Trade `json:"again"` // the same once more, of which nothing comes
+	First Trade `json:"first"` // each pays another order
+	Again Trade `json:"again"` // the same repeated, without effect
 }
 
 const (
-	placeConns  = 64 // over which the orders are placed, which is not measured
+	placeConns  = 64 // for placing the orders, which is not measured
 	noticePath  = "/payment/vnpay/ipn"
-	noticeWarms = 10 // the tenth part of the notices warms up
+	noticeWarms = 10 // one tenth of the notifications warm up
 )
 
-// notices measures payments that a gateway reports. Orders to be paid are placed as long as a measurement takes; then the
-// payment of each is reported once, and when the server has worked that off, once more.
+// notices measures payment notifications. It places orders for as long as a measurement takes, then sends the
+// notification of each once, and when the server has processed them, once more.
 func (s *session) notices(ctx context.Context) error {
 	name, began := run(), s.db.Now().UnixMilli()
 	if _, err := s.ask(ctx, load.Plan{Conns: placeConns, Want: http.StatusCreated, Requests: func(conn int) func() []byte {
@@ -48,7 +48,7 @@ func (s *session) notices(ctx context.Context) error {
 		return err
 	}
 	if len(owed) < noticeWarms {
-		return fmt.Errorf("%d orders wait for VNPay, %d at least are needed", len(owed), noticeWarms)
+		return fmt.Errorf("%d orders await payment by VNPay, at least %d are needed", len(owed), noticeWarms)
 	}
 	var warm, first, again trade
 	some := len(owed) / noticeWarms
@@ -64,17 +64,17 @@ func (s *session) notices(ctx context.Context) error {
 	return s.checkPaid(ctx, began, len(owed))
 }
 
-// checkPaid finds out whether all that was reported was believed: VNPay is answered 200 whatever becomes of its notice.
+// checkPaid verifies that all notifications were accepted: the response to VNPay is always 200.
 func (s *session) checkPaid(ctx context.Context, began int64, want int) error {
 	rows, err := s.db.Query(ctx, paidCount, s.product.branch, s.product.bizDate, began)
 	paid, _, err := sqldb.One(rows, err, sqldb.Value[int])
 	if err == nil && paid != want {
-		err = fmt.Errorf("of %d payments that were reported %d are recorded", want, paid)
+		err = fmt.Errorf("of %d reported payments %d are recorded", want, paid)
 	}
 	return err
 }
 
-// unpaid is an attempt that waits for its payment.
+// unpaid is a payment attempt without a result.
 type unpaid struct {
 	id     string
 	amount int64 // in dong
@@ -85,7 +85,7 @@ func scanUnpaid(r sqldb.Rows) (u unpaid, err error) {
 	return u, err
 }
 
-// notices gives each connection its part of the reports.
+// notices divides the notifications among the connections.
 func (p *product) notices(site Site, all []unpaid) []func() []byte {
 	texts := make([][]byte, len(all))
 	for i, u := range all {
@@ -94,7 +94,7 @@ func (p *product) notices(site Site, all []unpaid) []func() []byte {
 	return shared(min(p.conns, len(texts)), len(texts), func(i int) []byte { return texts[i] })
 }
 
-// notice is the signed query that reports a payment, the n-th of this site.
+// notice returns the signed query of a payment notification, the n-th of this site.
 func (s Site) notice(u unpaid, n int) string {
 	number := strconv.Itoa(14_000_000 + n)
 	data := url.Values{
@@ -102,7 +102,7 @@ func (s Site) notice(u unpaid, n int) string {
 		"vnp_OrderInfo": {"Thanh toan don hang " + u.id}, "vnp_ResponseCode": {"00"}, "vnp_TransactionStatus": {"00"},
 		"vnp_TransactionNo": {number}, "vnp_BankCode": {"NCB"}, "vnp_BankTranNo": {"VNP" + number}, "vnp_CardType": {"ATM"},
 		"vnp_PayDate": {"20260226120000"},
-	}.Encode() // in the order of the keys, and a space is +, as VNPay wants it
+	}.Encode() // sorted by key, with + for spaces, as VNPay requires
 	h := hmac.New(sha512.New, []byte(s.HashSecret))
 	h.Write([]byte(data))
 	return data + "&vnp_SecureHash=" + hex.EncodeToString(h.Sum(nil))

@@ -9,7 +9,7 @@ import (
 	"text/tabwriter"
 )
 
-// Text writes the report as tables for people. For programs there is its JSON.
+// Text writes the report as tables. Programs should use its JSON.
 func (r Report) Text(w io.Writer) {
 	r.heading(w)
 	r.product(w)
@@ -23,7 +23,7 @@ func (r Report) heading(w io.Writer) {
 		r.Database, r.Redis, r.Seconds)
 }
 
-// product tells what guests would see, one line for each measurement.
+// product writes the results of the product, one line per measurement.
 func (r Report) product(w io.Writer) {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, "over HTTP\tconnections\tper second\tp50 ms\tp95 ms\tp99 ms\tmax ms\tbody bytes\terrors\t")
@@ -61,7 +61,7 @@ func (r Report) product(w io.Writer) {
 	}
 }
 
-// micros lists processor time by process.
+// micros formats CPU time by process.
 func micros(costs []Cost) string {
 	var b strings.Builder
 	for _, c := range costs {
@@ -86,7 +86,7 @@ func (l Load) failures() string {
 	return strings.Join(kinds, ", ")
 }
 
-// limits puts the product beside what the machine could do.
+// limits writes the product's results beside the raw limits.
 func (r Report) limits(w io.Writer) {
 	best, l := r.Best(), r.Limits
 	fmt.Fprintf(w, "\nlimits of this machine, orders per second\n")
@@ -99,7 +99,7 @@ func (r Report) limits(w io.Writer) {
 	_ = t.Flush()
 }
 
-// costs tells what an order takes of the machine.
+// costs writes the CPU time and memory per order.
 func (r Report) costs(w io.Writer) {
 	fmt.Fprintf(w, "\nwhat an order takes\n")
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)

@@ -10,24 +10,24 @@ import (
 	"time"
 )
 
-// tick is the unit in which the kernel tells processor time; it is a hundredth of a second for every program (proc(5)).
+// tick is the kernel's unit of CPU time, a hundredth of a second for all programs (proc(5)).
 const tick = 10 * time.Millisecond
 
-// group is the processes of one part. Their names must begin with name, because a process id that a server tells from
-// inside a container means another process here.
+// group is the processes of one component. Their names must begin with name, because a process id from inside a
+// container may belong to another process here.
 type group struct {
 	part string
 	name string // empty: any
 	pids []int
 }
 
-// cpu is what the processes of a group have used so far; ok is false where that cannot be read.
+// cpu returns the CPU time of the processes of a group; ok is false if it cannot be read.
 func (g group) cpu() (used map[int]time.Duration, ok bool) {
 	used = map[int]time.Duration{}
 	for _, pid := range g.pids {
 		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 		if err != nil {
-			continue // it has ended, or this is no Linux
+			continue // the process has ended, or this is not Linux
 		}
 		if t, ok := cpuTime(stat, g.name); ok {
 			used[pid] = t
@@ -36,7 +36,7 @@ func (g group) cpu() (used map[int]time.Duration, ok bool) {
 	return used, len(used) > 0
 }
 
-// cpuTime reads user and system time, fields 14 and 15 of /proc/pid/stat. The name, field 2, may contain anything.
+// cpuTime returns user plus system time, fields 14 and 15 of /proc/pid/stat. The name, field 2, may contain anything.
 func cpuTime(stat []byte, prefix string) (time.Duration, bool) {
 	open, end := bytes.IndexByte(stat, '('), bytes.LastIndexByte(stat, ')')
 	if open < 0 || end < open || !bytes.HasPrefix(stat[open+1:end], []byte(prefix)) {
@@ -51,7 +51,7 @@ func cpuTime(stat []byte, prefix string) (time.Duration, bool) {
 	return time.Duration(user+system) * tick, err1 == nil && err2 == nil
 }
 
-// since is what a group has used after an earlier look. A process that has begun meanwhile counts whole.
+// since returns the CPU time between two readings. Processes started in between count in full.
 func since(before, after map[int]time.Duration) (total time.Duration) {
 	for pid, t := range after {
 		total += t - before[pid]
@@ -59,7 +59,7 @@ func since(before, after map[int]time.Duration) (total time.Duration) {
 	return total
 }
 
-// rss is the memory that a process has in use, in bytes; 0 where that cannot be read.
+// rss returns the resident memory of a process in bytes; 0 if it cannot be read.
 func rss(pid int) int64 {
 	if pid == 0 {
 		return 0
@@ -71,7 +71,7 @@ func rss(pid int) int64 {
 	return field(string(status), "VmRSS:") << 10
 }
 
-// field reads the number behind a name that begins a line.
+// field returns the number after a name at the beginning of a line.
 func field(text, name string) int64 {
 	for line := range strings.Lines(text) {
 		if rest, ok := strings.CutPrefix(line, name); ok {

@@ -20,26 +20,26 @@ const (
 	askTimeout = 10 * time.Second
 	maxAnswer  = 4 << 20
 	probes     = 30      // orders of one guest, more than a server with limits allows
-	plenty     = 100_000 // what a dish must have left to be far from sold out
+	plenty     = 100_000 // minimum stock of a dish that must not sell out
 )
 
-// product is the server as its guests see it.
+// product is the server under test, as guests see it.
 type product struct {
 	target load.Target
 	client *http.Client
 
-	conns   int      // over which members ask and payments are reported
+	conns   int      // connections of members and payment notifications
 	guests  []string // customer tokens
 	members []shopper
-	service string // the Authorization of another system
+	service string // Authorization header of another system
 	branch  int64
-	table   string // of the first guest
+	table   string // table of the first guest
 	version string
 	bizDate string
-	items   []string // far from sold out
+	items   []string // items with plenty left
 	soldOut string
-	lastID  string // of the last order that was placed
-	etag    string // of the menu; empty where the server gives none
+	lastID  string // id of the last placed order
+	etag    string // of the menu; empty if the server sends none
 }
 
 type landingBody struct {
@@ -63,8 +63,8 @@ type menuItem struct {
 	Remaining *int64 `json:"remaining"`
 }
 
-// enter does what phones do before they order: so many guests land at the tables in turn, and the menu is read. Then it
-// places some orders, to see that the server was started for this.
+// enter does what phones do before they order: guests scan the tables' codes in turn, and read the menu. Then it places
+// some orders, to verify that the server was started for a benchmark.
 func enter(ctx context.Context, target load.Target, tokens []string, guests int) (*product, error) {
 	p := &product{target: target, client: target.Client(askTimeout)}
 	for i := range guests {
@@ -86,7 +86,7 @@ func enter(ctx context.Context, target load.Target, tokens []string, guests int)
 
 func (p *product) close() { p.client.CloseIdleConnections() }
 
-// get asks once, as a guest where one is given.
+// get sends one request, as a guest if a token is passed.
 func (p *product) get(
 	ctx context.Context, method, path, guest, body string, want int, into any,
 ) (http.Header, error) {
@@ -96,7 +96,8 @@ func (p *product) get(
 	return p.send(ctx, method, path, body, want, into, "X-Customer-Token", guest)
 }
 
-// send asks once and reads the answer, which must have the wanted status. Headers are names and values in turn.
+// send sends one request and returns the body; the status must be the wanted one. Headers are alternating names and
+// values.
 func (p *product) send(
 	ctx context.Context, method, path, body string, want int, into any, headers ...string,
 ) (http.Header, error) {
@@ -128,7 +129,7 @@ func (p *product) send(
 	return res.Header, err
 }
 
-// withoutQuery takes the address out of an error of net/http: a landing's query is a secret.
+// withoutQuery removes the URL from an error of net/http: the query of a landing contains a secret.
 func withoutQuery(err error) error {
 	if u, ok := errors.AsType[*url.Error](err); ok {
 		return u.Err
@@ -136,7 +137,7 @@ func withoutQuery(err error) error {
 	return err
 }
 
-// statusError is an answer with another status than the run needs.
+// statusError is an unexpected status.
 type statusError struct {
 	what      string
 	got, want int
@@ -156,7 +157,7 @@ func (p *product) menuQuery() string {
 	return fmt.Sprintf(`{"branchId":"%d","tableId":"%s"}`, p.branch, p.table)
 }
 
-// readMenu finds out what can be ordered.
+// readMenu determines what can be ordered.
 func (p *product) readMenu(ctx context.Context) error {
 	var menu menuBody
 	h, err := p.get(ctx, http.MethodPost, "/cis/menu/active", p.guests[0], p.menuQuery(), http.StatusOK, &menu)
@@ -182,8 +183,7 @@ func (p *product) readMenu(ctx context.Context) error {
 	return nil
 }
 
-// probe places some orders and has one refused, so that a server which was started with limits is found out before it
-// is measured.
+// probe places some orders and has one refused, to detect a server with limits before the measurements.
 func (p *product) probe(ctx context.Context) error {
 	stream := p.orders(run(), 0, p.items)
 	for range probes {
@@ -194,7 +194,7 @@ func (p *product) probe(ctx context.Context) error {
 	return p.order(ctx, p.orders(run(), 0, []string{p.soldOut})(), http.StatusConflict)
 }
 
-// order sends the body of a prepared request and remembers the order that it made, if any.
+// order sends a prepared request and stores the id of the order.
 func (p *product) order(ctx context.Context, request []byte, want int) error {
 	_, body, _ := bytes.Cut(request, []byte("\r\n\r\n"))
 	var placed struct {

@@ -6,7 +6,7 @@ import (
 	"comanda/internal/bench/load"
 )
 
-// Report is what a run has found.
+// Report is the result of a run.
 type Report struct {
 	At       time.Time `json:"at"`
 	Machine  Machine   `json:"machine"`
@@ -14,11 +14,11 @@ type Report struct {
 	Redis    string    `json:"redis"`
 	Seconds  float64   `json:"secondsPerMeasurement"`
 
-	Orders     []OrderLoad `json:"orders"`         // as fast as they are answered, by number of connections
-	Half       Load        `json:"halfLoad"`       // paced at half of the best, counted from when each was due
+	Orders     []OrderLoad `json:"orders"`         // at full speed, by number of connections
+	Half       Load        `json:"halfLoad"`       // paced at half of the best rate, latency from the due time
 	Refusals   Load        `json:"refusals"`       // of a sold-out dish
 	Menu       Load        `json:"menu"`           // bodies, plain
-	Compressed Load        `json:"menuCompressed"` // bodies, as browsers ask for them
+	Compressed Load        `json:"menuCompressed"` // bodies, compressed as browsers request them
 	Unchanged  Load        `json:"menuUnchanged"`  // 304 instead of a body
 
 	Members *MemberLoads `json:"members,omitempty"`
@@ -30,7 +30,7 @@ type Report struct {
 	Memory Memory `json:"memory"`
 }
 
-// Machine is where the run took place.
+// Machine describes the machine of the run.
 type Machine struct {
 	Processor string `json:"processor"`
 	Cores     int    `json:"cores"`
@@ -41,39 +41,39 @@ type Machine struct {
 // Load is one measurement over HTTP.
 type Load struct {
 	Conns     int              `json:"connections"`
-	Rate      float64          `json:"pacedPerSecond,omitempty"` // 0: as fast as they are answered
+	Rate      float64          `json:"pacedPerSecond,omitempty"` // 0: at full speed
 	PerSecond float64          `json:"perSecond"`
 	P50       float64          `json:"p50Ms"`
 	P95       float64          `json:"p95Ms"`
 	P99       float64          `json:"p99Ms"`
 	Max       float64          `json:"maxMs"`
-	BodyBytes float64          `json:"bodyBytes"` // of one answer
+	BodyBytes float64          `json:"bodyBytes"` // per response
 	Errors    map[string]int64 `json:"errors,omitempty"`
 }
 
-// OrderLoad is a measurement of orders, with what it took.
+// OrderLoad is a measurement of orders with its costs.
 type OrderLoad struct {
 	Load
 	Batches Batches `json:"batches"`
 	CPU     []Cost  `json:"cpu,omitempty"`
-	Drain   float64 `json:"drainSeconds"` // from the last answer until every event was published, applied and shown
+	Drain   float64 `json:"drainSeconds"` // from the last response until every event was published and applied
 }
 
-// Batches is how many orders shared something; 0 where it could not be found out.
+// Batches are batch sizes; 0 if unknown.
 type Batches struct {
 	Commit float64 `json:"ordersPerCommit"`
 	Try    float64 `json:"ordersPerTry"`
 	Held   float64 `json:"ordersPerHeld"`
-	Cold   float64 `json:"withoutGate"` // share of the orders that the gate could not answer for
+	Cold   float64 `json:"withoutGate"` // share of orders that the admission cache could not decide
 }
 
-// Cost is the processor time of one order in one process.
+// Cost is the CPU time per order in one process.
 type Cost struct {
 	Process string  `json:"process"`
 	Micros  float64 `json:"microsPerOrder"`
 }
 
-// Limits is what the machine could do at most, each stage alone and all of them one after the other.
+// Limits are the raw limits of the machine: each stage alone, and all of them in sequence.
 type Limits struct {
 	Echo    Load    `json:"echo"`
 	Script  Rate    `json:"script"`
@@ -88,15 +88,15 @@ type Rate struct {
 	Batch     float64 `json:"ordersPerBatch"`
 }
 
-// Memory is what is kept for an order, and the server's own.
+// Memory is the memory per order, and the server's own.
 type Memory struct {
 	HoldKey   int64   `json:"redisBytesPerHoldKey"`           // MEMORY USAGE of one hold's record
-	Hold      float64 `json:"redisBytesPerHold"`              // growth of used_memory over the number of new holds
-	IdleRSS   int64   `json:"serverIdleBytes,omitempty"`      // before the first request
-	LoadedRSS int64   `json:"serverAfterLoadBytes,omitempty"` // after the last
+	Hold      float64 `json:"redisBytesPerHold"`              // growth of used_memory per new hold
+	IdleRSS   int64   `json:"serverIdleBytes,omitempty"`      // RSS before the first request
+	LoadedRSS int64   `json:"serverAfterLoadBytes,omitempty"` // RSS after the last request
 }
 
-// Best is the load with the highest throughput.
+// Best returns the load with the highest throughput.
 func (r Report) Best() OrderLoad {
 	var best OrderLoad
 	for _, o := range r.Orders {
@@ -121,7 +121,7 @@ func loadOf(r *load.Result, rate float64) Load {
 
 func millis(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
-// imply puts the stages one after the other; a stage that was not measured makes the limit unknown.
+// imply computes the limit of all stages in sequence; it is unknown if a stage was not measured.
 func (l *Limits) imply(product float64) {
 	if l.Echo.PerSecond <= 0 || l.Script.PerSecond <= 0 || l.Commit.PerSecond <= 0 {
 		return

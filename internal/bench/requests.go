@@ -11,22 +11,22 @@ import (
 
 const orderPath = "/cis/order/create"
 
-// run makes a name that no other measurement has, so that no order is taken for the repetition of another.
+// run returns a unique name, so that no order counts as a repetition of one of another measurement.
 func run() string { return rand.Text()[:10] }
 
-// Places of an order that change from one request to the next. They have a fixed width, so that a request is made by
-// writing a few digits into the one before.
+// Placeholders for the parts of an order that change between requests. They have a fixed width, so a request is built
+// by overwriting a few digits of the previous one.
 const (
 	serialMark  = "########"
 	serialWidth = len(serialMark)
 )
 
-// orders makes one connection's orders of three dishes in turn; of fewer dishes each order has one line.
+// orders returns one connection's orders of three dishes each, in rotation; with fewer dishes each order has one line.
 func (p *product) orders(run string, conn int, items []string) func() []byte {
 	return p.ordersBy("COUNTER", run, conn, items)
 }
 
-// ordersBy is orders to be paid in some way.
+// ordersBy returns orders with a payment method.
 func (p *product) ordersBy(method, run string, conn int, items []string) func() []byte {
 	lines := lineCount
 	if len(items) < lineCount {
@@ -45,14 +45,14 @@ func (p *product) ordersBy(method, run string, conn int, items []string) func() 
 		method, run, conn, serialMark, p.version)
 	text := p.target.Request(http.MethodPost, orderPath, body.String(), "X-Customer-Token", p.guests[conn%len(p.guests)])
 
-	//nolint:gocritic // the marks were put there a moment ago
+	//nolint:gocritic // the placeholders were inserted above
 	serial := text[bytes.Index(text, []byte(serialMark)):][:serialWidth]
 	holes := make([][]byte, lines)
 	for l := range holes {
 		holes[l] = text[bytes.Index(text, []byte(blank(slots, l))):][:len(slots[0])] //nolint:gocritic // as above
 	}
 	n := 0
-	turn := conn * lines // connections begin at different dishes
+	turn := conn * lines // connections start at different dishes
 	return func() []byte {
 		n++
 		number(serial, n)
@@ -64,12 +64,12 @@ func (p *product) ordersBy(method, run string, conn int, items []string) func() 
 	}
 }
 
-// blank is the hole for the l-th line's dish, told apart from the others.
+// blank returns the placeholder for the l-th line's dish, distinct from the others.
 func blank(slots []string, l int) string {
 	return strings.Repeat(string("ABCDEFGHIJKLMNOPQRSTUVWXYZ"[l]), len(slots[0]))
 }
 
-// pad quotes ids and fills them up to one width with spaces, which JSON allows behind a value.
+// pad quotes ids and pads them to one width with spaces, which JSON allows after a value.
 func pad(items []string) []string {
 	width := 0
 	for _, it := range items {
@@ -90,7 +90,7 @@ func number(into []byte, n int) {
 	}
 }
 
-// menus makes requests for the menu, with more headers if any are given.
+// menus returns requests for the menu, with additional headers.
 func (p *product) menus(headers ...string) func(int) func() []byte {
 	text := p.target.Request(http.MethodPost, "/cis/menu/active", p.menuQuery(), headers...)
 	return func(int) func() []byte { return func() []byte { return text } }

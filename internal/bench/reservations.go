@@ -9,14 +9,14 @@ import (
 	"comanda/internal/bench/load"
 )
 
-// ReservationLoads is what other systems were served, over as many connections as gave the best rate of orders.
+// ReservationLoads are the measurements of other systems, over as many connections as had the best rate of orders.
 type ReservationLoads struct {
-	Try  Load `json:"reservations"`  // of one unit of one of the items
-	Turn Load `json:"reserveSell"`   // requests: a reservation and its confirmation, in turn
-	Read Load `json:"inventoryRead"` // what there is of one item, from the ledger
+	Try  Load `json:"reservations"`  // reservations of one unit of an item
+	Turn Load `json:"reserveSell"`   // requests: alternating reservations and confirmations
+	Read Load `json:"inventoryRead"` // stock of one item, from the ledger
 }
 
-// stockItems is how many items the reservations are about, as in the reference's story of a sale.
+// stockItems is the number of items to reserve, as in the reference's example of a sale.
 const stockItems = 100
 
 const (
@@ -24,7 +24,7 @@ const (
 	reservePath   = "/inventory/reservations"
 )
 
-// reservations measures Try and Confirm as other systems ask for them.
+// reservations measures Try and Confirm as requested by other systems.
 func (s *session) reservations(ctx context.Context) error {
 	p, name, conns := s.product, run(), s.report.Best().Conns
 	p.service = "Bearer " + s.ServiceToken
@@ -58,7 +58,7 @@ func (s *session) reservations(ctx context.Context) error {
 
 func benchItem(i int) string { return fmt.Sprintf("bench-%02d", i%stockItems) }
 
-// reserve makes one connection's reservations, each of one unit of the next item.
+// reserve returns one connection's reservations, each of one unit of the next item.
 func (p *product) reserve(run string, conn int) func() []byte {
 	item := slotOf("bench-00")
 	body := fmt.Sprintf(`{"orderId":"%s-%04d-%s","branchId":"%d","items":[{"itemId":"%s","quantity":1}]}`,
@@ -74,7 +74,7 @@ func (p *product) reserve(run string, conn int) func() []byte {
 	}
 }
 
-// sell reserves and confirms in turn.
+// sell returns alternating reservations and confirmations.
 func (p *product) sell(run string, conn int) func() []byte {
 	reserve := p.reserve(run, conn)
 	path := fmt.Sprintf("%s/%s-%04d-%s/confirm", reservePath, run, conn, serialMark)
@@ -91,7 +91,7 @@ func (p *product) sell(run string, conn int) func() []byte {
 	}
 }
 
-// levels looks at one item after the other.
+// levels returns requests for the stock of one item after the other.
 func (p *product) levels(conn int) func() []byte {
 	texts := make([][]byte, stockItems)
 	for i := range texts {
@@ -101,10 +101,10 @@ func (p *product) levels(conn int) func() []byte {
 	return inTurn(texts...)
 }
 
-// slotOf is a hole of the width of a text.
+// slotOf returns a placeholder of the width of a text.
 func slotOf(text string) string { return string(bytes.Repeat([]byte("@"), len(text))) }
 
-// within is the place of a mark in a request.
+// within returns the position of a placeholder in a request.
 func within(text []byte, mark string) []byte {
-	return text[bytes.Index(text, []byte(mark)):][:len(mark)] //nolint:gocritic // it was put there just now
+	return text[bytes.Index(text, []byte(mark)):][:len(mark)] //nolint:gocritic // the placeholder was inserted before
 }

@@ -9,11 +9,11 @@ import (
 	"comanda/internal/bench/load"
 )
 
-// rounds compares checkouts with orders at tables. A cart can be ordered once, so in each round every member first puts a
-// dish into the cart, which is not measured. When the server has worked that off (B4), all carts are ordered, over some
-// connections and as fast as they are answered. When it has worked that off too, as many orders of one dish are placed
-// at tables over as many connections. Each is measured from its first request to its last answer, and nothing is
-// subtracted from either. What loops do for them later is not in that time, but it is in the processor time of each.
+// rounds compares checkouts with table orders. A cart can be ordered once, so in each round every member first adds a
+// dish to the cart, which is not measured. When the server has processed that (B4), all carts are ordered at full
+// speed. When it has processed those too, as many orders of one dish are placed at tables over as many connections.
+// Each is measured from its first request to its last response; nothing is subtracted. Deferred work is not in that
+// time, but in the CPU time of each.
 func (s *session) rounds(ctx context.Context, m *MemberLoads) error {
 	var checkouts, orders trade
 	p, name := s.product, run()
@@ -29,7 +29,7 @@ func (s *session) rounds(ctx context.Context, m *MemberLoads) error {
 				return err
 			}
 		}
-		if m.Rounds++; round == 0 { // warms up
+		if m.Rounds++; round == 0 { // warm-up
 			if err := s.gather(ctx); err != nil {
 				return err
 			}
@@ -41,22 +41,22 @@ func (s *session) rounds(ctx context.Context, m *MemberLoads) error {
 	return nil
 }
 
-// leastRounds is enough for their ratio: in single rounds, of some tenths of a second each, it varies by a seventh on a
-// machine that is shared, and so by less than a thirtieth in the sum of as many.
+// leastRounds is enough for a stable ratio: single rounds, of some tenths of a second each, vary by a seventh on a
+// shared machine, and so the sum of this many by less than a thirtieth.
 const leastRounds = 24
 
-// spendLimit is longer than any server takes for one request of every member.
+// spendLimit is longer than any server needs for one request per member.
 const spendLimit = 30 * time.Second
 
-// trade is what was counted in all rounds of one kind, with what the processes have used for it.
+// trade accumulates the rounds of one kind, with the CPU time of the processes.
 type trade struct {
 	load.Result
 
 	used []Cost // in all
 }
 
-// spend makes requests over as many connections as there are lists of them, until all are answered as wanted, and waits
-// until the server has worked them off.
+// spend sends requests over one connection per list until all have the wanted response, and waits until the server has
+// processed them.
 func (s *session) spend(ctx context.Context, t *trade, want int, requests []func() []byte) error {
 	before := s.look(ctx)
 	r, err := load.Run(ctx, load.Plan{
@@ -67,7 +67,7 @@ func (s *session) spend(ctx context.Context, t *trade, want int, requests []func
 		return err
 	}
 	if r.Failed() > 0 {
-		return fmt.Errorf("not all was answered: %s", loadOf(r, 0).failures())
+		return fmt.Errorf("not all requests succeeded: %s", loadOf(r, 0).failures())
 	}
 	s.settle(ctx)
 	t.Add(r)
@@ -75,7 +75,7 @@ func (s *session) spend(ctx context.Context, t *trade, want int, requests []func
 	return nil
 }
 
-// found is what is reported.
+// found returns the reported result.
 func (t *trade) found() Trade {
 	found := Trade{Load: loadOf(&t.Result, 0), CPU: t.used}
 	for i := range found.CPU {
@@ -84,7 +84,7 @@ func (t *trade) found() Trade {
 	return found
 }
 
-// plus adds costs part by part.
+// plus adds costs by process.
 func plus(sum, more []Cost) []Cost {
 	for _, c := range sum {
 		for i := range more {
@@ -96,7 +96,7 @@ func plus(sum, more []Cost) []Cost {
 	return more
 }
 
-// shared gives each connection its part of so many requests.
+// shared divides n requests among connections.
 func shared(conns, n int, request func(i int) []byte) []func() []byte {
 	all := make([]func() []byte, conns)
 	for conn := range all {
@@ -111,19 +111,19 @@ func shared(conns, n int, request func(i int) []byte) []func() []byte {
 	return all
 }
 
-// each makes one request for every member.
+// each returns one request per member.
 func (p *product) each(request func(member int) []byte) []func() []byte {
 	return shared(p.memberConns(), len(p.members), request)
 }
 
-// fills puts a dish into every member's cart.
+// fills returns requests that add a dish to every member's cart.
 func (p *product) fills() []func() []byte {
 	return p.each(func(member int) []byte {
 		return p.target.Request(http.MethodPost, addPath, p.dish(member), "Authorization", p.members[member].token)
 	})
 }
 
-// checkouts orders every member's cart.
+// checkouts returns requests that order every member's cart.
 func (p *product) checkouts(run string, round int) []func() []byte {
 	return p.each(func(member int) []byte {
 		body := fmt.Sprintf(`{"receiverName":"Lan","receiverPhone":"0912345678","receiverAddress":"12 Hang Bac, Ha Noi",`+
@@ -132,7 +132,7 @@ func (p *product) checkouts(run string, round int) []func() []byte {
 	})
 }
 
-// tableOrders places as many orders of the same dishes at tables.
+// tableOrders returns as many orders of the same dishes at tables.
 func (p *product) tableOrders(run string, round int) []func() []byte {
 	return p.each(func(member int) []byte {
 		body := fmt.Sprintf(`{"items":[{"itemId":"%s","qty":1}],"paymentMethod":"COUNTER","clientTxnId":"%s-%04d-%04d",`+

@@ -11,21 +11,21 @@ import (
 	"comanda/internal/sqldb"
 )
 
-// session is one run: what is measured, what it is measured with, and what was found so far.
+// session is the state of one run.
 type session struct {
 	Config
 	target  load.Target
 	db      *sqldb.DB
-	redis   *redisdb.DB // nil where the server has its own store
+	redis   *redisdb.DB // nil for an embedded store
 	product *product
 	report  Report
 
-	before redisFigures // before the first load
-	holds  int64        // of the day, before the first load
+	before redisFigures // figures before the first load
+	holds  int64        // of the day before the first load
 }
 
-// Run measures everything. Between measurements it fills carts, places what is to be paid and waits until the server is
-// done with it: with 4 s for each it takes about as many minutes.
+// Run performs all measurements. Between measurements it fills carts, places orders to be paid and waits until the
+// server has processed them: with 4 s per measurement it takes about four minutes.
 func Run(ctx context.Context, c Config) (Report, error) {
 	if err := c.Validate(); err != nil {
 		return Report{}, err
@@ -51,7 +51,7 @@ type step struct {
 	do   func(ctx context.Context) error
 }
 
-// steps begin with the product, because the raw limits are measured at the batch sizes that it has reached.
+// steps returns the measurements. The product comes first, because the raw limits use the batch sizes that it reached.
 func (s *session) steps() []step {
 	all := []step{{"preparation", s.prepare}}
 	for _, n := range s.Conns {

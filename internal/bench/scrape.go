@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// The server's own figures from which batch sizes at the gate are worked out.
+// Server metrics from which batch sizes of the admission cache are computed.
 const (
 	gateTries    = "gate_try_total"
 	gateAdmitted = gateTries + `{answer="admitted"}`
@@ -19,10 +19,10 @@ const (
 	applyCalls   = `redis_command_duration_seconds_count{cmd="apply"}`
 )
 
-// samples are metrics by series as they are written in the exposition format.
+// samples are metric values by series name in the exposition format.
 type samples map[string]float64
 
-// scrape reads the server's metrics. They only refine the report, so a server that does not show them gives none.
+// scrape reads the server's metrics. They only refine the report, so it returns none if they are unavailable.
 func (p *product) scrape(ctx context.Context) samples {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, p.target.URL()+"/metrics", http.NoBody)
 	if err != nil {
@@ -39,7 +39,7 @@ func (p *product) scrape(ctx context.Context) samples {
 	return parseSamples(io.LimitReader(res.Body, 8<<20))
 }
 
-// parseSamples reads lines of "series value"; label values of the series we look for contain no spaces.
+// parseSamples parses lines of "series value"; label values of the series in use contain no spaces.
 func parseSamples(r io.Reader) samples {
 	all := samples{}
 	lines := bufio.NewScanner(r)
@@ -52,7 +52,7 @@ func parseSamples(r io.Reader) samples {
 	return all
 }
 
-// total sums all series of one name.
+// total sums all series of one metric.
 func (s samples) total(name string) (sum float64) {
 	for series, v := range s {
 		if series == name || strings.HasPrefix(series, name+"{") {
@@ -62,7 +62,7 @@ func (s samples) total(name string) (sum float64) {
 	return sum
 }
 
-// gateBatches tells how many reservations shared a script call between two looks.
+// gateBatches returns how many reservations shared a script call between two scrapes.
 func gateBatches(before, after samples) (b Batches) {
 	grown := func(series string) float64 { return after[series] - before[series] }
 	if n := grown(tryCalls); n > 0 {

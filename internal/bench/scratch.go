@@ -12,20 +12,20 @@ import (
 	"comanda/internal/sqldb"
 )
 
-// The raw rows' place beside the product's (B3). One name for all runs, so that what a run that was killed has left is
-// cleared by the next.
+// The place of raw rows beside the product's (B3). All runs use the same name, so that leftovers of a killed run are
+// removed by the next.
 const (
 	scratchSchema = "comanda_bench" // also in scratch_create.sql and scratch_drop.sql
 	scratchSuffix = ".bench"
 	dropTimeout   = 30 * time.Second
 )
 
-// scratch is a database with the product's tables, indexes and settings in which nobody else reads or writes: a schema
-// of the same PostgreSQL database, or a file beside the SQLite one. drop removes it.
+// scratch returns a database with the product's tables, indexes and settings that is not shared: a schema of the same
+// PostgreSQL database, or a file beside the SQLite one. drop removes it.
 func scratch(ctx context.Context, db *sqldb.DB, address string) (own *sqldb.DB, drop func() error, err error) {
 	address, remove, err := scratchPlace(ctx, db, address)
 	if err != nil {
-		return nil, nil, fmt.Errorf("bench: a place for raw rows: %w", err)
+		return nil, nil, fmt.Errorf("bench: scratch database: %w", err)
 	}
 	own, err = sqldb.Open(ctx, sqldb.Config{URL: address, MaxConns: 2})
 	if err != nil {
@@ -67,7 +67,7 @@ func scratchPlace(ctx context.Context, db *sqldb.DB, address string) (place stri
 	return u.String(), remove, err
 }
 
-// removeFile removes an SQLite file with what belongs to it.
+// removeFile removes an SQLite file with its WAL files.
 func removeFile(address string) error {
 	path := strings.TrimPrefix(strings.TrimPrefix(address, "sqlite:"), "//")
 	var errs []error
@@ -79,7 +79,7 @@ func removeFile(address string) error {
 	return errors.Join(errs...)
 }
 
-// furnished brings the schema and the counters of every item.
+// furnished creates the schema and the counters of every item.
 func furnished(ctx context.Context, db *sqldb.DB) error {
 	if err := db.Migrate(ctx); err != nil {
 		return err

@@ -17,15 +17,15 @@ import (
 	"comanda/internal/uid"
 )
 
-// The raw gate works in a scope of its own, beside the product's.
+// The raw measurement uses its own scope, beside the product's.
 const (
 	rawBranch  = branchID + 1
-	rawPatient = 5 * time.Second // instead of the product's tenth of a second: here the store is to be busy
-	maxScripts = 500_000         // orders of one measurement, which bounds what it leaves in Redis until it is cleared
+	rawPatient = 5 * time.Second // instead of the product's tenth of a second, because the store is saturated
+	maxScripts = 500_000         // orders per measurement, which bounds the keys in Redis until they are cleared
 	maxWaiting = 2048
 )
 
-// rawGate drives the gate's two scripts of an order with nothing around them: TRY, then HELD as after a commit.
+// rawGate runs the two admission scripts of an order alone: TRY, then HELD as after a commit.
 type rawGate struct {
 	gate  *stockredis.Cache
 	redis *redisdb.DB
@@ -33,19 +33,19 @@ type rawGate struct {
 	turn  atomic.Int64
 	held  chan stock.Hold
 
-	waiting int // reservations at once, from which the size of a TRY follows
-	size    int // operations in a HELD
+	waiting int // concurrent reservations, which determine the batch size of TRY
+	size    int // operations per HELD
 
 	from, until time.Time
 	counted     int64
 	took        time.Duration
 
 	mu  sync.Mutex // guards ids
-	ids []string   // of everything that was asked for and must be cleared, whether or not an answer came
+	ids []string   // ids of all reservations, answered or not, to be cleared
 }
 
-// scriptLimit measures how many orders a second the scripts let through in batches of the given sizes. Without a URL
-// the store is one in this process, as the product's is in its own.
+// scriptLimit measures how many orders per second the scripts process in batches of the given sizes. Without a URL it
+// uses an embedded store, like the product.
 func scriptLimit(ctx context.Context, c Config, sizes Batches) (r Rate, err error) {
 	reg := prometheus.NewRegistry()
 	redis, err := redisdb.Open(ctx, redisdb.Config{
@@ -69,7 +69,7 @@ func scriptLimit(ctx context.Context, c Config, sizes Batches) (r Rate, err erro
 		err := g.drive(ctx, d)
 		return float64(len(g.ids)-asked) / max(1, float64(calls(reg)-called)), err
 	}
-	// The warming up tells how many must wait for a TRY of the wanted size: callers need time to come back.
+	// The warm-up determines how many concurrent callers produce batches of the wanted size.
 	warm, err := reached(c.warmup())
 	if err != nil {
 		return r, err
@@ -80,7 +80,7 @@ func scriptLimit(ctx context.Context, c Config, sizes Batches) (r Rate, err erro
 	return r, err
 }
 
-// build makes the scope known, with counters that no measurement uses up.
+// build creates the scope with counters that no measurement exhausts.
 func (g *rawGate) build(ctx context.Context) error {
 	epoch, err := g.gate.BeginRebuild(ctx, g.scope)
 	if err != nil {
@@ -93,7 +93,7 @@ func (g *rawGate) build(ctx context.Context) error {
 	return g.gate.FinishRebuild(ctx, image)
 }
 
-// drive keeps reservations waiting while two calls are on the wire, and applies what was admitted in batches.
+// drive keeps reservations waiting while two calls are in flight, and applies admitted ones in batches.
 func (g *rawGate) drive(ctx context.Context, d time.Duration) error {
 	g.held = make(chan stock.Hold, 2*g.size)
 	g.from, g.counted = time.Now(), 0
@@ -105,7 +105,7 @@ func (g *rawGate) drive(ctx context.Context, d time.Duration) error {
 		if err := g.apply(ctx); err != nil {
 			cancel(err)
 		}
-		for range g.held { // what comes after a failure
+		for range g.held { // drain after a failure
 		}
 	})
 	for range g.waiting {
@@ -147,7 +147,7 @@ func (g *rawGate) try(ctx context.Context) error {
 	return nil
 }
 
-// rawLines are three dishes in turn, sorted.
+// rawLines returns three dishes in rotation, sorted.
 func rawLines(n int64) []stock.Line {
 	lines := make([]stock.Line, lineCount)
 	for l := range lines {
@@ -159,7 +159,7 @@ func rawLines(n int64) []stock.Line {
 	return lines
 }
 
-// apply takes in what was admitted until no more comes. The last batch may be small.
+// apply processes admitted reservations until the channel is closed. The last batch may be small.
 func (g *rawGate) apply(ctx context.Context) error {
 	ops := make([]stock.Op, 0, g.size)
 	for h := range g.held {
@@ -179,7 +179,7 @@ func (g *rawGate) apply(ctx context.Context) error {
 	return nil
 }
 
-// clear removes everything again. The scope goes first: a call that is still on its way then finds nothing to write to.
+// clear removes all keys. The scope goes first, so that calls still in flight find nothing to write to.
 func (g *rawGate) clear(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, clearTimeout)
 	defer cancel()
@@ -195,7 +195,7 @@ func (g *rawGate) clear(ctx context.Context) error {
 	return unlink(ctx, g.redis, keys)
 }
 
-// calls tells how often TRY was called, from the connection's own figures.
+// calls returns the number of TRY calls, from the connection's metrics.
 func calls(reg *prometheus.Registry) (n uint64) {
 	families, _ := reg.Gather()
 	for _, f := range families {

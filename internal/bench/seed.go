@@ -11,13 +11,13 @@ import (
 	"comanda/internal/visit"
 )
 
-// The benchmark's restaurant. All ids are fixed and far from those that a restaurant of its own would have. Every item
-// has the largest quota that may be set, and the last one none of it: an order takes three of 199 items in turn, so
-// sixty million orders go into one business day.
+// The benchmark's restaurant. All ids are fixed and far from those of a real restaurant. Every item has the maximum
+// quota, and the last one a quota of zero: an order takes three of 199 items in rotation, so a business day has room
+// for sixty million orders.
 const (
 	branchID   = 9000
 	branchName = "Comanda benchmark"
-	firstID    = 9_000_001 // of categories, dishes, items and tables
+	firstID    = 9_000_001 // first id of categories, dishes, items and tables
 	itemCount  = 200
 	categories = 10
 	tableCount = 64
@@ -25,15 +25,15 @@ const (
 	itemPrice  = 30_000
 )
 
-// The refusals of Seed.
+// Errors of Seed.
 var (
 	ErrConsent = fault.New(fault.Forbidden, "not_for_benchmarks",
 		"A benchmark writes real orders by the hundred thousand; say that this database is meant for it.")
 	ErrTaken = fault.New(fault.Conflict, "branch_taken", "Branch 9000 is another restaurant's; use a database of its own.")
 )
 
-// Seed brings the benchmark's restaurant into a migrated database and gives the QR tokens of its tables. What is there
-// from an earlier run is used again. It is refused unless the caller says that the database is for benchmarks (B2).
+// Seed creates the benchmark's restaurant in a migrated database and returns the QR tokens of its tables. Data of an
+// earlier run is reused. It fails unless the caller confirms that the database is for benchmarks (B2).
 func Seed(ctx context.Context, db *sqldb.DB, forBenchmarks bool) (tokens []string, err error) {
 	if !forBenchmarks {
 		return nil, ErrConsent
@@ -62,7 +62,7 @@ func scanText(r sqldb.Rows) (s string, err error) {
 	return s, err
 }
 
-// ours tells whether the branch that bears our id was made by Seed.
+// ours reports whether the branch with the benchmark's id was created by Seed.
 func ours(ctx context.Context, tx sqldb.Tx) error {
 	rows, err := tx.Query(ctx, branchSelect, branchID)
 	name, _, err := sqldb.One(rows, err, scanText)
@@ -104,7 +104,7 @@ func furnish(tx sqldb.Tx, now int64) {
 
 func dishNames(i int) string { return texts("Phở bò số %d", "Beef noodle soup no. %d", i) }
 
-// texts writes a text in both languages of the branch as it is kept in a column.
+// texts returns a text in both languages of the branch in its stored form.
 func texts(vietnamese, english string, i int) string {
 	b, _ := json.Marshal(catalog.Texts{ // strings always marshal
 		catalog.Vietnamese: fmt.Sprintf(vietnamese, i+1), catalog.English: fmt.Sprintf(english, i+1),

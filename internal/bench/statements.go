@@ -13,7 +13,7 @@ var files embed.FS
 
 var stmts = sqldb.Load(folder(files, "sql"))
 
-// The restaurant, in the order in which its rows refer to one another.
+// The restaurant, in the order of its foreign keys.
 var (
 	branchInsert   = stmts.Must("branch_insert")
 	branchSelect   = stmts.Must("branch_select")
@@ -42,7 +42,7 @@ var (
 	opsInsert       = stmts.Must("ops_insert")
 )
 
-// What is looked at, and where the raw rows go.
+// Queries of the measurements, and the scratch schema.
 var (
 	batchCount    = stmts.Must("batch_count")
 	backlogCheck  = stmts.Must("backlog_check")
@@ -57,7 +57,7 @@ var (
 func folder(files embed.FS, name string) fs.FS {
 	sub, err := fs.Sub(files, name)
 	if err != nil {
-		panic(err) // only for a name that is no path
+		panic(err) // only for an invalid path
 	}
 	return sub
 }

@@ -1,15 +1,15 @@
-// Package event is the facts that Comanda tells to its own consumers and to other systems: one envelope, and the one
-// registry of types with their payloads. It knows nothing of tables or brokers.
+// Package event defines the domain events that Comanda publishes to its own consumers and to other systems: one
+// envelope, and one registry of types with their payloads. It depends on neither tables nor brokers.
 //
-// The rooms below carry events: outbox stores them in the transaction of the fact and relays them afterwards, bus and
-// rabbit bring them to consumers, inbox lets each consumer apply each of them once, and eventsql holds what was given
-// up.
+// Its subpackages carry events. Package outbox stores them in the transaction of the change and relays them afterwards.
+// Packages bus and rabbit deliver them to consumers. Package inbox applies each event once per consumer. Package
+// eventsql stores dead letters.
 //
-// Promises to a consumer:
+// Guarantees for consumers:
 //
-//  1. An event exists only where its fact was committed, and every committed event is published (I7).
-//  2. It may arrive more than once, always under the same ID; inbox absorbs the repetition (I8).
-//  3. Events of one aggregate normally arrive in the order of Seq, but several relays, a refusal or a redelivery may
-//     change that. Whoever depends on the order compares Seq.
-//  4. A field of a payload keeps its name and meaning for good; new fields may be added.
+//  1. An event exists only where its change was committed, and every committed event is published (I7).
+//  2. An event may be delivered more than once, always under the same ID; package inbox deduplicates (I8).
+//  3. Events of one aggregate normally arrive in the order of Seq. Several relays, a refusal or a redelivery may change
+//     that order, so a consumer that depends on it compares Seq.
+//  4. A payload field never changes its name or meaning; new fields may be added.
 package event

@@ -8,24 +8,24 @@ import (
 	"comanda/internal/uid"
 )
 
-// Event is one fact in the form in which it is stored and carried.
+// Event is the stored and transmitted envelope of one committed change.
 type Event struct {
-	ID          string          // uid; what repetitions are recognised by
-	Type        string          // name in the registry
-	Aggregate   string          // kind of thing it happened to
-	AggregateID string          // the thing itself
-	Seq         int64           // the thing's version after the fact, ascending per aggregate
-	BranchID    int64           // where
-	At          time.Time       // when, UTC in whole milliseconds
-	Payload     json.RawMessage // JSON object as the registry describes it
+	ID          string          // uid; consumers deduplicate by it
+	Type        string          // registered name
+	Aggregate   string          // kind of entity that changed
+	AggregateID string          // id of that entity
+	Seq         int64           // version of the entity after the change, ascending per aggregate
+	BranchID    int64           // branch of the entity, 0 if none
+	At          time.Time       // time of the change, UTC in whole milliseconds
+	Payload     json.RawMessage // JSON object that conforms to Type.Schema
 }
 
-// Kind is a registered type together with its payload, so that an event can neither be made with another payload than
-// the documented one nor be read as one.
+// Kind ties a registered type to the Go type of its payload, so that an event of that type can neither be built nor
+// decoded with any other payload.
 type Kind[P any] struct{ Type }
 
-// New makes an event of this kind. The payloads are flat structures of this package, which always marshal; one that
-// does not is a defect of the program, and panics.
+// New returns an event of this kind with a new ID. It panics if the payload does not marshal; payloads are flat structs
+// of this package, so that is a programming error.
 func (k Kind[P]) New(at time.Time, aggregateID string, seq, branchID int64, payload P) Event {
 	raw, err := json.Marshal(payload)
 	if err != nil {
@@ -43,7 +43,8 @@ func (k Kind[P]) New(at time.Time, aggregateID string, seq, branchID int64, payl
 	}
 }
 
-// Decode reads the payload of an event of this kind. Unknown fields are ignored, because a newer producer may add them.
+// Decode returns the payload of e, which must be of this kind. It ignores unknown fields, because a newer producer may
+// add them.
 func (k Kind[P]) Decode(e Event) (P, error) {
 	var p P
 	if e.Type != k.Name {

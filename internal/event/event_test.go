@@ -97,8 +97,8 @@ func TestRegistry(t *testing.T) {
 			!strings.Contains(event.Markdown(), "\n## "+typ.Name+"\n") {
 			t.Errorf("%s is not documented", typ.Name)
 		}
-		if theirs := typ.Aggregate == "reservation" && strings.HasPrefix(typ.Name, "order."); typ.Foreign != theirs {
-			t.Errorf("%s: foreign is %v", typ.Name, typ.Foreign)
+		if theirs := typ.Aggregate == "reservation" && strings.HasPrefix(typ.Name, "order."); typ.External != theirs {
+			t.Errorf("%s: foreign is %v", typ.Name, typ.External)
 		}
 	}
 	for _, name := range []string{
@@ -117,20 +117,20 @@ func TestRegistry(t *testing.T) {
 // Ids of ours are strings; other systems may write the branch as a number.
 func TestWanted_branch(t *testing.T) {
 	t.Parallel()
-	for body, want := range map[string]event.Number{
+	for body, want := range map[string]event.LenientID{
 		`{"branchId":7}`: 7, `{"branchId":"7"}`: 7, `{"branchId":"9007199254740993"}`: 9007199254740993, `{}`: 0,
 	} {
-		got, err := event.StockWanted.Decode(event.Event{Type: "order.created", Payload: json.RawMessage(body)})
+		got, err := event.ExternalOrderCreated.Decode(event.Event{Type: "order.created", Payload: json.RawMessage(body)})
 		if err != nil || got.BranchID != want {
 			t.Errorf("%s: branch %d, %v", body, got.BranchID, err)
 		}
 	}
 	for _, body := range []string{`{"branchId":7.5}`, `{"branchId":""}`, `{"branchId":null}`, `{"branchId":"Hà Nội"}`, `{"branchId":{}}`} {
-		if got, err := event.StockWanted.Decode(event.Event{Type: "order.created", Payload: json.RawMessage(body)}); err == nil {
+		if got, err := event.ExternalOrderCreated.Decode(event.Event{Type: "order.created", Payload: json.RawMessage(body)}); err == nil {
 			t.Errorf("%s: branch %d", body, got.BranchID)
 		}
 	}
-	e := event.StockWanted.New(noon, "o", 0, 7, event.Wanted{OrderID: "o", BranchID: 7, ItemID: "rice", Quantity: 2})
+	e := event.ExternalOrderCreated.New(noon, "o", 0, 7, event.StockRequest{OrderID: "o", BranchID: 7, ItemID: "rice", Quantity: 2})
 	want := `{"orderId":"o","branchId":"7","itemId":"rice","quantity":2}`
 	if diff := cmp.Diff(want, string(e.Payload)); diff != "" {
 		t.Errorf("payload (-want +got):\n%s", diff)
@@ -143,8 +143,8 @@ func TestSchema_every_payload_conforms(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		id, branch := rapid.StringMatching(`[A-Za-z0-9._-]{1,64}`).Draw(t, "order"), rapid.Int64().Draw(t, "branch")
 		at := time.UnixMilli(rapid.Int64Range(0, 4e12).Draw(t, "at")).UTC()
-		items := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) event.Amount {
-			return event.Amount{ItemID: rapid.String().Draw(t, "item"), Quantity: rapid.Int64().Draw(t, "quantity")}
+		items := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) event.ItemQuantity {
+			return event.ItemQuantity{ItemID: rapid.String().Draw(t, "item"), Quantity: rapid.Int64().Draw(t, "quantity")}
 		}), 1, 3).Draw(t, "items")
 		date, total := at.Format(time.DateOnly), rapid.Int64Range(0, money.Max).Draw(t, "total")
 		due := event.RefundDue{OrderID: id, BranchID: branch, BizDate: date, Amount: total, Currency: money.TWD}
@@ -157,13 +157,13 @@ func TestSchema_every_payload_conforms(t *testing.T) {
 			event.OrderRefundDue.New(at, id, 3, branch, due),
 			event.OrderRefunded.New(at, id, 4, branch, due),
 			event.OrderProgressed.New(at, id, 5, branch, event.Progressed{OrderID: id, BizDate: date, From: "READY", To: "SERVED"}),
-			event.StockWanted.New(at, id, 0, branch, event.Wanted{OrderID: id, BranchID: event.Number(branch), Items: items}),
-			event.StockWanted.New(at, id, 0, branch, event.Wanted{OrderID: id, ItemID: "rice", Quantity: 1, TTLSeconds: 5}),
-			event.StockConfirmed.New(at, id, 0, branch, event.Decided{OrderID: id}),
-			event.StockUnwanted.New(at, id, 0, branch, event.Decided{OrderID: id}),
+			event.ExternalOrderCreated.New(at, id, 0, branch, event.StockRequest{OrderID: id, BranchID: event.LenientID(branch), Items: items}),
+			event.ExternalOrderCreated.New(at, id, 0, branch, event.StockRequest{OrderID: id, ItemID: "rice", Quantity: 1, TTLSeconds: 5}),
+			event.ExternalOrderConfirmed.New(at, id, 0, branch, event.ReservationRef{OrderID: id}),
+			event.ExternalOrderCancelRequested.New(at, id, 0, branch, event.ReservationRef{OrderID: id}),
 			event.InventoryReserved.New(at, id, 1, branch, event.Reserved{OrderID: id, Items: items, ExpiresAt: at}),
 			event.InventoryRefused.New(at, id, 1, branch, event.Refused{
-				OrderID: id, Demand: "order.created", Items: []event.Short{{ItemID: "rice", Requested: 2, Available: 1}},
+				OrderID: id, Demand: "order.created", Items: []event.Shortage{{ItemID: "rice", Requested: 2, Available: 1}},
 			}),
 			event.InventoryReleased.New(at, id, 2, branch, event.Released{OrderID: id, Items: items, Reason: "EXPIRED"}),
 			event.InventorySold.New(at, id, 2, branch, event.Sold{OrderID: id, BranchID: branch, Items: items}),

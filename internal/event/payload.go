@@ -8,8 +8,8 @@ import (
 	"comanda/internal/money"
 )
 
-// The payloads of order events carry what the reference names (orderId, branchId, bizDate, reason; qr-ordering.md
-// section 3) and what a consumer would otherwise have to ask back for.
+// Payloads of order events carry what the reference specifies (orderId, branchId, bizDate, reason; qr-ordering.md
+// section 3) and what a consumer would otherwise have to query.
 
 // Placed is the payload of order.placed.
 type Placed struct {
@@ -28,7 +28,7 @@ type Paid struct {
 	BizDate     string         `json:"bizDate" doc:"Business date of the branch, 2006-01-02."`
 	TotalAmount int64          `json:"totalAmount" doc:"In the currency's smallest unit."`
 	Currency    money.Currency `json:"currency"`
-	Revived     bool           `json:"revived,omitempty" doc:"It had been canceled; late money has brought it back."`
+	Revived     bool           `json:"revived,omitempty" doc:"The order had been canceled; a late payment restored it."`
 }
 
 // Canceled is the payload of order.canceled.
@@ -58,56 +58,56 @@ type Progressed struct {
 	BranchID int64  `json:"branchId,string"`
 	BizDate  string `json:"bizDate" doc:"Business date of the branch, 2006-01-02."`
 	From     string `json:"from" enum:"PLACED,ACCEPTED,PREPARING,READY,SERVED,COMPLETED,VOIDED"`
-	To       string `json:"to" enum:"PLACED,ACCEPTED,PREPARING,READY,SERVED,COMPLETED,VOIDED" doc:"VOIDED: the kitchen has seen that the money went back; the order's status stays."`
+	To       string `json:"to" enum:"PLACED,ACCEPTED,PREPARING,READY,SERVED,COMPLETED,VOIDED" doc:"VOIDED: the kitchen acknowledged the refund; the order's status does not change."`
 }
 
-// The payloads of the inventory. The reference names orderId, itemId and quantity (inventory-tcc.md); a reservation has
-// any number of items.
+// Payloads of inventory events. The reference specifies orderId, itemId and quantity (inventory-tcc.md); a reservation
+// has any number of items.
 
-// Amount is a quantity of one stock item.
-type Amount struct {
+// ItemQuantity is a quantity of one stock item.
+type ItemQuantity struct {
 	ItemID   string `json:"itemId"`
 	Quantity int64  `json:"quantity"`
 }
 
 // Reserved is the payload of inventory.reserved.
 type Reserved struct {
-	OrderID   string    `json:"orderId"`
-	BranchID  int64     `json:"branchId,string"`
-	Items     []Amount  `json:"items"`
-	ExpiresAt time.Time `json:"expiresAt"`
+	OrderID   string         `json:"orderId"`
+	BranchID  int64          `json:"branchId,string"`
+	Items     []ItemQuantity `json:"items"`
+	ExpiresAt time.Time      `json:"expiresAt"`
 }
 
 // Sold is the payload of inventory.sold.
 type Sold struct {
-	OrderID  string   `json:"orderId"`
-	BranchID int64    `json:"branchId,string"`
-	Items    []Amount `json:"items"`
+	OrderID  string         `json:"orderId"`
+	BranchID int64          `json:"branchId,string"`
+	Items    []ItemQuantity `json:"items"`
 }
 
-// Released is the payload of inventory.released and inventory.returned. Of a reservation that was cancelled before it came
-// the branch is 0 and there are no items.
+// Released is the payload of inventory.released and inventory.returned. If the reservation was cancelled before its
+// order.created arrived, BranchID is 0 and Items is empty.
 type Released struct {
-	OrderID  string   `json:"orderId"`
-	BranchID int64    `json:"branchId,string"`
-	Items    []Amount `json:"items"`
-	Reason   string   `json:"reason" enum:"CANCELED,EXPIRED,RETURNED"`
+	OrderID  string         `json:"orderId"`
+	BranchID int64          `json:"branchId,string"`
+	Items    []ItemQuantity `json:"items"`
+	Reason   string         `json:"reason" enum:"CANCELED,EXPIRED,RETURNED"`
 }
 
-// Short is a stock item of which a refused reservation wanted too many.
-type Short struct {
+// Shortage is a stock item of which a refused reservation requested more than is available.
+type Shortage struct {
 	ItemID    string `json:"itemId"`
 	Requested int64  `json:"requested"`
 	Available int64  `json:"available"`
 }
 
-// Refused is the payload of inventory.refused. The branch is 0 where the message named none.
+// Refused is the payload of inventory.refused. BranchID is 0 if the message named no branch.
 type Refused struct {
-	OrderID  string  `json:"orderId"`
-	BranchID int64   `json:"branchId,string"`
-	Demand   string  `json:"demand" doc:"Type of the message that is refused." enum:"order.created,order.confirmed,order.cancel.requested"`
-	Items    []Short `json:"items" doc:"Of what there is not enough, where that is the reason."`
-	Reason   string  `json:"reason" doc:"The code with which HTTP would answer, such as insufficient_stock."`
+	OrderID  string     `json:"orderId"`
+	BranchID int64      `json:"branchId,string"`
+	Demand   string     `json:"demand" doc:"Type of the refused message." enum:"order.created,order.confirmed,order.cancel.requested"`
+	Items    []Shortage `json:"items" doc:"The items that are short, if that is the reason."`
+	Reason   string     `json:"reason" doc:"The problem code of the HTTP API, such as insufficient_stock."`
 }
 
 // Low is the payload of inventory.low.
@@ -118,40 +118,41 @@ type Low struct {
 	Threshold int64  `json:"threshold"`
 }
 
-// Wanted is the payload of order.created: another system wants stock.
-type Wanted struct {
-	OrderID    string   `json:"orderId" doc:"Id of the reservation, chosen by who asks." pattern:"^[A-Za-z0-9._-]{1,64}$"`
-	BranchID   Number   `json:"branchId,omitempty" doc:"May be left out where one branch alone has the items."`
-	Items      []Amount `json:"items,omitempty" doc:"1 to 50 items, each of 1 to 1000000 units."`
-	ItemID     string   `json:"itemId,omitempty" doc:"One item alone, where there are no items."`
-	Quantity   int64    `json:"quantity,omitempty" doc:"Of itemId."`
-	TTLSeconds int64    `json:"ttlSeconds,omitempty" doc:"For how long it is reserved, 1 to 86400; by default 300."`
+// StockRequest is the payload of order.created: another system requests stock for its order.
+type StockRequest struct {
+	OrderID    string         `json:"orderId" doc:"Id of the reservation, chosen by the sender." pattern:"^[A-Za-z0-9._-]{1,64}$"`
+	BranchID   LenientID      `json:"branchId,omitempty" doc:"Optional if only one branch stocks the items."`
+	Items      []ItemQuantity `json:"items,omitempty" doc:"1 to 50 items, each of 1 to 1000000 units."`
+	ItemID     string         `json:"itemId,omitempty" doc:"A single item, instead of items."`
+	Quantity   int64          `json:"quantity,omitempty" doc:"Quantity of itemId."`
+	TTLSeconds int64          `json:"ttlSeconds,omitempty" doc:"Duration of the reservation, 1 to 86400; default 300."`
 }
 
-// Amounts are the items that are wanted, in either of the two forms.
-func (w Wanted) Amounts() []Amount {
+// Amounts returns the requested items of either form of the payload.
+func (w StockRequest) Amounts() []ItemQuantity {
 	if len(w.Items) == 0 && w.ItemID != "" {
-		return []Amount{{w.ItemID, w.Quantity}}
+		return []ItemQuantity{{w.ItemID, w.Quantity}}
 	}
 	return w.Items
 }
 
-// Decided is the payload of order.confirmed and order.cancel.requested.
-type Decided struct {
+// ReservationRef is the payload of order.confirmed and order.cancel.requested.
+type ReservationRef struct {
 	OrderID string `json:"orderId" doc:"Id of the reservation." pattern:"^[A-Za-z0-9._-]{1,64}$"`
 }
 
-// Number is an id of ours in what other systems send: we write it as a string, as everywhere, and read a number too.
-type Number int64
+// LenientID is an id in messages of other systems. It is written as a string, like every id, and read from a string or
+// a number.
+type LenientID int64
 
 // MarshalJSON writes the id as a string.
-func (n Number) MarshalJSON() ([]byte, error) {
+func (n LenientID) MarshalJSON() ([]byte, error) {
 	return strconv.AppendQuote(nil, strconv.FormatInt(int64(n), 10)), nil
 }
 
-// UnmarshalJSON reads a string or a number; both must be whole.
-func (n *Number) UnmarshalJSON(b []byte) error {
+// UnmarshalJSON reads an integer from a string or a number.
+func (n *LenientID) UnmarshalJSON(b []byte) error {
 	v, err := strconv.ParseInt(strings.Trim(string(b), `"`), 10, 64)
-	*n = Number(v)
+	*n = LenientID(v)
 	return err
 }

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Topic exchanges: of everything that happens to orders, and of the stock, which other systems share. An installation may
-// call the second one otherwise.
+// Exchange and StockExchange are the default topic exchanges for order events and for stock events. The stock exchange
+// is shared with other systems, so an installation may configure another name for it.
 const (
 	Exchange      = "order.events"
 	StockExchange = "lmall.events"
@@ -21,11 +21,11 @@ type Type struct {
 	Exchange   string
 	RoutingKey string
 	Purpose    string
-	Foreign    bool // published by other systems; we only hear it
+	External   bool // published by other systems; Comanda only consumes it
 	payload    reflect.Type
 }
 
-// The types. Each is published only by the transaction that made its fact true.
+// Order events. Only the transaction that commits the change stores the event.
 var (
 	OrderPlaced = define[Placed]("order.placed", "order",
 		"An order was accepted and its quantities are held until it is paid, cancelled or expired.")
@@ -36,25 +36,25 @@ var (
 	OrderRefundDue = define[RefundDue]("order.refund_due", "order",
 		"Money arrived that could not be turned into an order and must be given back. Raises an alarm.")
 	OrderRefunded = define[RefundDue]("order.refunded", "order",
-		"Money of an order has gone back to whoever paid it.")
+		"Money of an order has gone back to the payer.")
 	OrderProgressed = define[Progressed]("order.progressed", "order",
-		"The kitchen took an order a step on, or recalled it.")
+		"The kitchen advanced an order by one step, or recalled it.")
 )
 
-// The types of the inventory (inventory-tcc.md). The first three come from other systems and ask for something.
+// Inventory events (inventory-tcc.md). The first three are commands from other systems.
 var (
-	StockWanted = foreign[Wanted]("order.created",
-		"Another system's order wants stock: Try. Answered by inventory.reserved or inventory.refused.")
-	StockConfirmed = foreign[Decided]("order.confirmed",
-		"Another system's order stands: Confirm. Answered by inventory.sold or inventory.refused; one that comes before "+
-			"its order.created is remembered.")
-	StockUnwanted = foreign[Decided]("order.cancel.requested",
-		"Another system's order is off, also before it came: Cancel. Answered by inventory.released or inventory.refused.")
+	ExternalOrderCreated = defineExternal[StockRequest]("order.created",
+		"Another system requests stock for its order (Try). Answered by inventory.reserved or inventory.refused.")
+	ExternalOrderConfirmed = defineExternal[ReservationRef]("order.confirmed",
+		"Another system confirms its order (Confirm). Answered by inventory.sold or inventory.refused "+
+			"A confirmation that arrives before its order.created is stored.")
+	ExternalOrderCancelRequested = defineExternal[ReservationRef]("order.cancel.requested",
+		"Another system cancels its order, possibly before order.created arrives (Cancel). Answered by inventory.released or inventory.refused.")
 	InventoryReserved = defineStock[Reserved]("inventory.reserved", "reservation",
-		"Units of stock are reserved, all that was asked for, until they are sold, released or their time is over.")
+		"All requested units of stock are reserved until they are sold or released, or the reservation expires.")
 	InventoryRefused = defineStock[Refused]("inventory.refused", "reservation",
-		"A demand that came as a message was refused, once for each message; nothing was changed by it. Where the reason is "+
-			"insufficient_stock, the id holds nothing any more. A sequence number of 0 says that the reservation took no step.")
+		"A command that arrived as a message was refused, once per message, and changed nothing. If the reason is "+
+			"insufficient_stock, the id holds nothing. Sequence number 0 means that the reservation did not change.")
 	InventoryReleased = defineStock[Released]("inventory.released", "reservation",
 		"A reservation ended, by its owner or by its deadline; its units are available again.")
 	InventorySold = defineStock[Sold]("inventory.sold", "reservation",
@@ -62,15 +62,15 @@ var (
 	InventoryReturned = defineStock[Released]("inventory.returned", "reservation",
 		"Units that had been sold came back and are available again.")
 	InventoryLow = defineStock[Low]("inventory.low", "stock_item",
-		"No more than its threshold is left of a stock item, because units went or the threshold was raised. Told once, when it "+
-			"happens.")
+		"The available quantity of a stock item fell to its threshold or below, or the threshold was raised. Published once per "+
+			"crossing.")
 )
 
-// registry is the whole list, in the order of the documentation. A type that is not in it cannot be looked up, and so
-// can neither be consumed nor published.
+// registry lists all types in the order of the documentation. A type outside of it can be neither consumed nor
+// published.
 var registry = []Type{
 	OrderPlaced.Type, OrderPaid.Type, OrderCanceled.Type, OrderRefundDue.Type, OrderRefunded.Type, OrderProgressed.Type,
-	StockWanted.Type, StockConfirmed.Type, StockUnwanted.Type, InventoryReserved.Type, InventoryRefused.Type,
+	ExternalOrderCreated.Type, ExternalOrderConfirmed.Type, ExternalOrderCancelRequested.Type, InventoryReserved.Type, InventoryRefused.Type,
 	InventoryReleased.Type, InventorySold.Type, InventoryReturned.Type, InventoryLow.Type,
 }
 
@@ -80,13 +80,13 @@ func defineStock[P any](name, aggregate, purpose string) Kind[P] {
 	return k
 }
 
-func foreign[P any](name, purpose string) Kind[P] {
+func defineExternal[P any](name, purpose string) Kind[P] {
 	k := defineStock[P](name, "reservation", purpose)
-	k.Foreign = true
+	k.External = true
 	return k
 }
 
-// define fills in what all types share: the routing key is the name.
+// define returns a Kind whose routing key equals its name, on the exchange of order events.
 func define[P any](name, aggregate, purpose string) Kind[P] {
 	return Kind[P]{Type{
 		Name: name, Aggregate: aggregate, Exchange: Exchange, RoutingKey: name, Purpose: purpose,
@@ -94,10 +94,10 @@ func define[P any](name, aggregate, purpose string) Kind[P] {
 	}}
 }
 
-// Types lists every registered type.
+// Types returns every registered type.
 func Types() []Type { return slices.Clone(registry) }
 
-// Lookup finds a registered type by its name.
+// Lookup returns the registered type of that name.
 func Lookup(name string) (Type, bool) {
 	i := slices.IndexFunc(registry, func(t Type) bool { return t.Name == name })
 	if i < 0 {
@@ -106,7 +106,7 @@ func Lookup(name string) (Type, bool) {
 	return registry[i], true
 }
 
-// Markdown documents the registry. docs/events.md is made of it and of the broker's half, rabbit.Markdown.
+// Markdown returns the documentation of the registry. docs/events.md consists of it and of rabbit.Markdown.
 func Markdown() string {
 	var b strings.Builder
 	b.WriteString("# Events\n\n")
@@ -116,13 +116,13 @@ func Markdown() string {
 	b.WriteString("| Type | Aggregate | Exchange | Routing key | Published by | Purpose |\n|---|---|---|---|---|---|\n")
 	for _, t := range registry {
 		by := "Comanda"
-		if t.Foreign {
+		if t.External {
 			by = "others"
 		}
 		fmt.Fprintf(&b, "| `%s` | %s | `%s` | `%s` | %s | %s |\n", t.Name, t.Aggregate, t.Exchange, t.RoutingKey, by, t.Purpose)
 	}
 	b.WriteString("\nEvery payload follows as a JSON Schema (draft 2020-12). Amounts are integers, ids are strings, times ")
-	b.WriteString("are RFC 3339 in UTC.\nMembers are only ever added; whoever reads a payload ignores those that it does ")
+	b.WriteString("are RFC 3339 in UTC.\nFields are only ever added; consumers ignore fields that they do ")
 	b.WriteString("not know.\n")
 	for _, t := range registry {
 		fmt.Fprintf(&b, "\n## %s\n\n```json\n%s\n```\n", t.Name, t.Schema())

@@ -10,8 +10,8 @@ import (
 	"comanda/internal/money"
 )
 
-// schema is as much of JSON Schema (draft 2020-12) as payloads need. Members that a schema does not name are allowed,
-// because newer producers may add them.
+// schema is the subset of JSON Schema (draft 2020-12) that payloads need. Additional properties are allowed, because
+// newer producers may add fields.
 type schema struct {
 	Dialect     string             `json:"$schema,omitempty"`
 	Title       string             `json:"title,omitempty"`
@@ -26,10 +26,10 @@ type schema struct {
 	AnyOf       []*schema          `json:"anyOf,omitempty"`
 }
 
-// wholeText is an integer in a string, as which ids of ours are written.
+// wholeText is the pattern of an integer in a string, which is how ids are written.
 const wholeText = "^-?[0-9]+$"
 
-// Schema is the JSON Schema of a type's payload, made from the structure that is written and read.
+// Schema returns the JSON Schema of the type's payload, derived from the Go struct that is marshalled.
 func (t Type) Schema() string {
 	s := schemaOf(t.payload)
 	s.Dialect, s.Title, s.Description = "https://json-schema.org/draft/2020-12/schema", t.Name, t.Purpose
@@ -44,12 +44,12 @@ func schemaOf(t reflect.Type) *schema {
 	switch t {
 	case reflect.TypeFor[time.Time]():
 		return &schema{Type: "string", Format: "date-time"}
-	case reflect.TypeFor[Number]():
+	case reflect.TypeFor[LenientID]():
 		return &schema{Type: []string{"string", "integer"}, Pattern: wholeText}
 	case reflect.TypeFor[money.Currency]():
 		return &schema{Type: "string", Pattern: "^[A-Z]{3}$"}
 	}
-	switch t.Kind() { //nolint:exhaustive // payloads are made of these; another one is a defect of the program
+	switch t.Kind() { //nolint:exhaustive // payloads consist of these; any other kind panics below
 	case reflect.String:
 		return &schema{Type: "string"}
 	case reflect.Int64:
@@ -61,10 +61,10 @@ func schemaOf(t reflect.Type) *schema {
 	case reflect.Struct:
 		return members(t)
 	}
-	panic(fmt.Sprintf("event: a payload has no room for a %s", t))
+	panic(fmt.Sprintf("event: payloads do not support fields of type %s", t))
 }
 
-// members describes a structure by its fields, as encoding/json will write them.
+// members returns the schema of a struct with the property names that encoding/json writes.
 func members(t reflect.Type) *schema {
 	s := &schema{Type: "object", Properties: map[string]*schema{}}
 	for f := range t.Fields() {
@@ -85,7 +85,7 @@ func members(t reflect.Type) *schema {
 			s.Required = append(s.Required, name)
 		}
 	}
-	if t == reflect.TypeFor[Wanted]() {
+	if t == reflect.TypeFor[StockRequest]() {
 		s.AnyOf = []*schema{{Required: []string{"items"}}, {Required: []string{"itemId", "quantity"}}}
 	}
 	return s

@@ -1,6 +1,6 @@
-// Package fault is the closed list of ways in which a request can fail, as every room says it and as one table at the
-// edge translates it to HTTP. A fault carries what a stranger may read (Code, Detail, Extra) apart from what only the
-// log may read (Op, Err).
+// Package fault defines the closed list of request failures. All packages return them, and package httpapi maps them to
+// HTTP in one table. A fault separates what the client may see (Code, Detail, Extra) from what only the log may contain
+// (Op, Err).
 package fault
 
 import (
@@ -10,21 +10,21 @@ import (
 	"time"
 )
 
-// Kind groups codes that are answered alike. The list is closed and only ever appended to.
+// Kind groups codes with the same HTTP status. The list is closed; new kinds are only appended.
 type Kind uint8
 
-// The kinds, from the caller's mistakes to ours.
+// The kinds.
 const (
-	Internal        Kind = iota // a defect or an unknown failure: logged with its cause, shown without
+	Internal        Kind = iota // programming error or unknown failure: logged with its cause, which clients never see
 	Invalid                     // the request contradicts its contract
 	Unauthenticated             // no valid credential
 	Forbidden                   // a valid credential without the right
-	NotFound                    // no such thing, or not one that the caller may know of
-	Conflict                    // the state of things does not allow it
-	SoldOut                     // not enough left of something counted
-	Gone                        // it was there and has ended
+	NotFound                    // does not exist, or the caller may not know that it exists
+	Conflict                    // the current state does not allow it
+	SoldOut                     // not enough left of a counted resource
+	Gone                        // existed and has ended
 	TooMany                     // the caller must slow down
-	Unavailable                 // a part that decides is out of reach; asking again later is right
+	Unavailable                 // a required dependency is unavailable; the caller may retry later
 )
 
 var kindNames = [...]string{
@@ -39,19 +39,19 @@ func (k Kind) String() string {
 	return kindNames[k]
 }
 
-// Error is a failure with a public and a private half. The zero Kind is Internal, so that a forgotten field hides more,
+// Error is a failure with a public and a private part. The zero Kind is Internal, so a forgotten field hides more,
 // never less.
 type Error struct {
 	Kind       Kind
-	Code       string         // stable machine word, such as "sold_out"; empty means the kind's own name
-	Detail     string         // one sentence safe to show to the caller
-	Extra      map[string]any // additional public members of the answer, such as the lines that are sold out
-	Op         string         // what was being done, for the log
+	Code       string         // stable code for programs, such as "sold_out"; empty means the kind's name
+	Detail     string         // one sentence for the user
+	Extra      map[string]any // additional public members of the response, such as the lines that are sold out
+	Op         string         // the failed operation, for the log
 	Err        error          // the cause, for the log only
-	RetryAfter time.Duration  // when asking again makes sense; zero means unsaid
+	RetryAfter time.Duration  // earliest useful retry; zero means unspecified
 }
 
-// New makes a fault of a kind with a stable code and a sentence for the caller.
+// New returns a fault of a kind with a stable code and a sentence for the user.
 func New(kind Kind, code, detail string) *Error {
 	return &Error{Kind: kind, Code: code, Detail: detail}
 }
@@ -61,8 +61,8 @@ func Newf(kind Kind, code, format string, args ...any) *Error {
 	return New(kind, code, fmt.Sprintf(format, args...))
 }
 
-// Wrap marks an unexpected cause as an internal fault of op; a cause that already is a fault keeps its kind and code.
-// A nil cause gives nil.
+// Wrap returns an unexpected error as an internal fault of op. If err already is a fault, its kind and code are kept.
+// Wrap returns nil for nil.
 func Wrap(op string, err error) error {
 	if err == nil {
 		return nil
@@ -73,7 +73,7 @@ func Wrap(op string, err error) error {
 	return &Error{Kind: Internal, Op: op, Err: err}
 }
 
-// With returns a copy that carries one more public member.
+// With returns a copy with one more public member.
 func (e *Error) With(name string, value any) *Error {
 	c := *e
 	c.Extra = make(map[string]any, len(e.Extra)+1)
@@ -82,14 +82,14 @@ func (e *Error) With(name string, value any) *Error {
 	return &c
 }
 
-// Because returns a copy that carries a cause for the log.
+// Because returns a copy with a cause for the log.
 func (e *Error) Because(err error) *Error {
 	c := *e
 	c.Err = err
 	return &c
 }
 
-// PublicCode is the stable word shown to the caller.
+// PublicCode returns the stable code for the client.
 func (e *Error) PublicCode() string {
 	if e.Code != "" {
 		return e.Code
@@ -97,7 +97,7 @@ func (e *Error) PublicCode() string {
 	return e.Kind.String()
 }
 
-// Error is for the log: it contains the cause.
+// Error returns the text for the log, including the cause.
 func (e *Error) Error() string {
 	s := e.PublicCode()
 	if e.Op != "" {
@@ -112,16 +112,17 @@ func (e *Error) Error() string {
 	return s
 }
 
-// Unwrap gives the cause to errors.Is and errors.As.
+// Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// Is makes errors.Is(err, target) compare by code, so that package-level faults serve as sentinels even after With.
+// Is reports whether target is a fault with the same code, so that package-level faults work as sentinels even after
+// With.
 func (e *Error) Is(target error) bool {
 	t, ok := target.(*Error)
 	return ok && t.Kind == e.Kind && t.PublicCode() == e.PublicCode()
 }
 
-// KindOf tells the kind of any error: Internal when it is not a fault.
+// KindOf returns the kind of any error; Internal if it is not a fault.
 func KindOf(err error) Kind {
 	if f, ok := errors.AsType[*Error](err); ok {
 		return f.Kind

@@ -13,8 +13,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 )
 
-// Bytes is the answer of an operation whose JSON has been made before, such as a menu from a cache. Make it with
-// NewBytes.
+// Bytes is the response of an operation whose JSON is already encoded, such as a cached menu. Create it with NewBytes.
 type Bytes struct {
 	Status       int
 	ContentType  string `header:"Content-Type"`
@@ -24,7 +23,8 @@ type Bytes struct {
 	Body         []byte
 }
 
-// NewDownload answers with a file that browsers save under a name, which must be of letters, digits, dots and dashes.
+// NewDownload returns a response that browsers save as a file. The name must consist of letters, digits, dots and
+// dashes.
 func NewDownload(contentType, name string, body []byte) *Bytes {
 	return &Bytes{
 		Status: http.StatusOK, ContentType: contentType, CacheControl: "no-store",
@@ -32,10 +32,10 @@ func NewDownload(contentType, name string, body []byte) *Bytes {
 	}
 }
 
-// NewBytes answers with body, or with 304 and nothing when ifNoneMatch says that the client has it already. An empty
-// etag means that the body cannot be asked for conditionally. The body is sent as it is and must not change any more.
+// NewBytes returns a response with body, or 304 without a body if ifNoneMatch matches etag. An empty etag disables
+// conditional requests. The caller must not change body afterwards.
 func NewBytes(ifNoneMatch, etag string, body []byte) *Bytes {
-	b := &Bytes{Status: http.StatusOK, ETag: etag, CacheControl: "no-cache"} // kept, but asked about each time
+	b := &Bytes{Status: http.StatusOK, ETag: etag, CacheControl: "no-cache"} // cached, but revalidated each time
 	if etag != "" && Fresh(ifNoneMatch, etag) {
 		b.Status = http.StatusNotModified
 		return b
@@ -44,13 +44,14 @@ func NewBytes(ifNoneMatch, etag string, body []byte) *Bytes {
 	return b
 }
 
-// ETag makes a strong validator from content. Make it once, beside the bytes.
+// ETag returns a strong entity tag of content. Compute it once per content.
 func ETag(content []byte) string {
 	sum := sha256.Sum256(content)
 	return `"` + base64.RawURLEncoding.EncodeToString(sum[:16]) + `"`
 }
 
-// Fresh tells whether an If-None-Match header names an entity tag, by the weak comparison of RFC 9110, section 13.1.2.
+// Fresh reports whether an If-None-Match header matches an entity tag, by the weak comparison of RFC 9110, section
+// 13.1.2.
 func Fresh(ifNoneMatch, etag string) bool {
 	if ifNoneMatch == etag {
 		return etag != ""
@@ -65,8 +66,8 @@ func Fresh(ifNoneMatch, etag string) bool {
 	return false
 }
 
-// RegisterBytes adds an operation that answers with Bytes; T is what those bytes hold as JSON, for the OpenAPI document.
-// What they may hold otherwise stands in the operation's responses already.
+// RegisterBytes adds an operation that responds with Bytes. T is the type of their JSON, for the OpenAPI document;
+// other content types must already be in op.Responses.
 func RegisterBytes[I, T any](a *API, op huma.Operation, p Policy, h func(ctx context.Context, in *I) (*Bytes, error)) {
 	status := op.DefaultStatus
 	if status == 0 {

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// ParseProxies reads the addresses and networks of proxies, with commas between them: 10.0.0.7, 2001:db8::/48.
+// ParseProxies parses a comma-separated list of proxy addresses and networks: 10.0.0.7, 2001:db8::/48.
 func ParseProxies(list string) ([]netip.Prefix, error) {
 	var all []netip.Prefix
 	for item := range strings.SplitSeq(list, ",") {
@@ -30,9 +30,9 @@ func ParseProxies(list string) ([]netip.Prefix, error) {
 	return all, nil
 }
 
-// clientOf tells where a request comes from: from whoever has connected, unless that is a trusted proxy. Then
-// X-Forwarded-For is read from the right, each proxy having added whom it was called by, up to the first address that is
-// not trusted: what stands further left anybody could have written.
+// clientOf returns the client address of a request: that of the connection, unless it is a trusted proxy. Then it reads
+// X-Forwarded-For from the right, where each proxy has appended its client, up to the first untrusted address. Entries
+// further left may be forged by the client.
 func clientOf(r *http.Request, trusted []netip.Prefix) netip.Addr {
 	at := addressIn(r.RemoteAddr)
 	if !oneOf(trusted, at) {
@@ -47,7 +47,7 @@ func clientOf(r *http.Request, trusted []netip.Prefix) netip.Addr {
 				line, hop = "", line
 			}
 			next := addressIn(strings.TrimSpace(hop))
-			if !next.IsValid() { // a proxy of ours writes no such thing: it is the last that can be believed
+			if !next.IsValid() { // trusted proxies write only addresses: the last valid one is the client
 				return at
 			}
 			if at = next; !oneOf(trusted, at) {
@@ -58,7 +58,7 @@ func clientOf(r *http.Request, trusted []netip.Prefix) netip.Addr {
 	return at
 }
 
-// addressIn reads an address with or without a port; the zero Addr when it is none.
+// addressIn parses an address with or without a port; it returns the zero Addr if s is invalid.
 func addressIn(s string) netip.Addr {
 	if ap, err := netip.ParseAddrPort(s); err == nil {
 		return ap.Addr().Unmap().WithZone("")
@@ -76,7 +76,8 @@ func oneOf(nets []netip.Prefix, a netip.Addr) bool {
 	return false
 }
 
-// networkOf is what counts as one client: the address, of IPv6 its /64, of which everybody has a whole one.
+// networkOf returns the network that counts as one client: an IPv4 address, or the /64 of an IPv6 address, since one
+// client usually has a whole /64.
 func networkOf(a netip.Addr) string {
 	switch {
 	case !a.IsValid():
@@ -91,7 +92,7 @@ func networkOf(a netip.Addr) string {
 	return p.Addr().String()
 }
 
-// ClientAddress is the address that a request comes from, "" outside of one; a trusted proxy is seen through.
+// ClientAddress returns the client address of a request, behind trusted proxies; "" outside of a request.
 func ClientAddress(ctx context.Context) string {
 	if x := exchangeOf(ctx); x != nil && x.client.IsValid() {
 		return x.client.String()
@@ -99,7 +100,8 @@ func ClientAddress(ctx context.Context) string {
 	return ""
 }
 
-// ClientNetwork is what limits count as one client: its address, of IPv6 its /64; "unknown" outside of a request.
+// ClientNetwork returns the network that rate limits count as one client: an IPv4 address or an IPv6 /64; "unknown"
+// outside of a request.
 func ClientNetwork(ctx context.Context) string {
 	if x := exchangeOf(ctx); x != nil {
 		return networkOf(x.client)

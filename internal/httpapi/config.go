@@ -10,48 +10,48 @@ import (
 	"comanda/internal/telemetry"
 )
 
-// minToken is the least length of a service token on a machine of one's own. Where strangers can reach the server, the
-// composition root asks for 128 bits.
+// minToken is the minimum length of a service token on a local machine. If the server is publicly reachable, package
+// app requires 128 bits.
 const minToken = 8
 
-// Config is what an operator may set. Default gives values for every field.
+// Config are the server's settings. Default sets every field.
 type Config struct {
-	Listen  string // host:port; port 0 takes a free one
+	Listen  string // host:port; port 0 picks a free port
 	Title   string // of the OpenAPI document
 	Version string // of the OpenAPI document
 
-	// ServiceToken opens staff routes to whoever sends it as a bearer. Without one they answer 401 to everybody.
+	// ServiceToken is a bearer token that grants access to staff routes. Without it, requests need an account.
 	ServiceToken telemetry.Secret
 
-	// TrustedOrigins, such as "https://order.example.com", may send state-changing requests although the Host header
-	// differs: the public origins of a proxy that rewrites it. No other origin than the server's own may.
+	// TrustedOrigins, such as "https://order.example.com", are further origins that may send state-changing requests:
+	// the public origins of a proxy that rewrites the Host header.
 	TrustedOrigins []string
 
-	// TrustedProxies may say in X-Forwarded-For whom they were called by. Without any, whoever connects is the client.
+	// TrustedProxies may set X-Forwarded-For. Without any, the address of the connection is the client's.
 	TrustedProxies []netip.Prefix
 
-	HSTS      bool // tell browsers to come back by TLS only; set when the public address is https
-	AccessLog bool // one record for each request; failures are logged in any case
+	HSTS      bool // send Strict-Transport-Security; set if the public address is https
+	AccessLog bool // log every request; failures are always logged
 
-	ReadHeaderTimeout time.Duration // for the request line and the headers
-	ReadTimeout       time.Duration // for the whole request
-	WriteTimeout      time.Duration // from the end of the headers to the end of the answer
-	IdleTimeout       time.Duration // of a kept connection between requests
-	RequestTimeout    time.Duration // the deadline of a handler's context; zero means none
-	DrainDelay        time.Duration // between failing readiness and closing the listener, for a balancer to notice
+	ReadHeaderTimeout time.Duration // limit for the request line and the headers
+	ReadTimeout       time.Duration // limit for the whole request
+	WriteTimeout      time.Duration // limit from the end of the headers to the end of the response
+	IdleTimeout       time.Duration // limit for an idle connection between requests
+	RequestTimeout    time.Duration // deadline of a handler's context; zero means none
+	DrainDelay        time.Duration // from failing readiness to closing the listener, for load balancers to notice
 
-	StreamBeat       time.Duration // of a stream that has nothing to say: proxies close what is silent for a minute or so
-	StreamLook       time.Duration // how often streams look when nobody wakes them, at most; zero: as they like
-	MaxStreams       int           // server-sent event streams at a time; more are answered 503 overloaded
-	MaxStreamsPerKey int           // of one phone or account; more are answered 429 too_many_streams
+	StreamBeat       time.Duration // heartbeat of an idle stream; proxies close silent connections after a minute or so
+	StreamLook       time.Duration // minimum poll interval of streams; zero leaves it to the stream
+	MaxStreams       int           // server-sent event streams open at once; more get 503 overloaded
+	MaxStreamsPerKey int           // per phone or account; more get 429 too_many_streams
 
-	MaxInFlight    int64 // requests at a time; more are answered 503 overloaded at once
-	MaxHeaderBytes int   // net/http reads 4 KB more before it refuses
-	MaxBodyBytes   int64 // where a route sets nothing else
+	MaxInFlight    int64 // concurrent requests; more get 503 overloaded at once
+	MaxHeaderBytes int   // net/http allows 4 KB more
+	MaxBodyBytes   int64 // unless the route sets another limit
 	MaxURLBytes    int   // path and query as sent
 }
 
-// Default are the values that the documentation promises.
+// Default returns the documented defaults.
 func Default() Config {
 	return Config{
 		Listen: "127.0.0.1:8080", Title: "Comanda", Version: "devel", AccessLog: true,
@@ -62,7 +62,7 @@ func Default() Config {
 	}
 }
 
-// Validate tells everything that is wrong.
+// Validate returns all errors of the configuration.
 func (c Config) Validate() error {
 	var errs []error
 	if n := len(c.ServiceToken); n > 0 && n < minToken {
@@ -72,11 +72,11 @@ func (c Config) Validate() error {
 		"read header timeout": c.ReadHeaderTimeout, "read timeout": c.ReadTimeout, "write timeout": c.WriteTimeout,
 		"idle timeout": c.IdleTimeout,
 	} {
-		if d <= 0 { // zero would mean no limit at all to net/http
+		if d <= 0 { // zero would disable the limit in net/http
 			errs = append(errs, fmt.Errorf("httpapi: the %s must be positive", name))
 		}
 	}
-	if c.RequestTimeout >= c.ReadTimeout { // net/http ends a context then as if the client had gone
+	if c.RequestTimeout >= c.ReadTimeout { // net/http would cancel the context as if the client had disconnected
 		errs = append(errs, errors.New("httpapi: the request timeout must be shorter than the read timeout"))
 	}
 	if c.RequestTimeout < 0 || c.DrainDelay < 0 || c.StreamLook < 0 {
@@ -92,7 +92,7 @@ func (c Config) Validate() error {
 	return errors.Join(append(errs, err)...)
 }
 
-// crossOrigin guards against requests that another site makes a browser send.
+// crossOrigin returns the protection against cross-site request forgery.
 func (c Config) crossOrigin() (*http.CrossOriginProtection, error) {
 	p := http.NewCrossOriginProtection()
 	for _, origin := range c.TrustedOrigins {

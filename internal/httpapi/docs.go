@@ -16,8 +16,8 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 )
 
-// The page at /docs is plain HTML made from the OpenAPI document: it needs neither scripts nor another host, so it
-// works wherever the server does and its policy of contents allows nothing but its own style.
+// The page at /docs is static HTML rendered from the OpenAPI document. It needs neither scripts nor other hosts, so its
+// content security policy allows only its own style.
 
 //go:embed docs.html
 var docsTemplate string
@@ -31,7 +31,7 @@ var docsCSP = func() string {
 		base64.StdEncoding.EncodeToString(sum[:]) + "'"
 }()
 
-// docsSection is the operations of one tag; docsSchema one type of the contract.
+// docsSection contains the operations of one tag; docsSchema is one type of the contract.
 type (
 	docsSection struct {
 		Name       string
@@ -140,7 +140,7 @@ func docsSchemas(doc *huma.OpenAPI) []docsSchema {
 	return all
 }
 
-// docsType names a schema's type: a reference by its last part, an array by its elements.
+// docsType returns the name of a schema's type: the last part of a reference, the element type of an array.
 func docsType(s *huma.Schema) string {
 	switch {
 	case s == nil:
@@ -157,7 +157,7 @@ func docsType(s *huma.Schema) string {
 	return t
 }
 
-// docsRules writes the limits of a value as a short list.
+// docsRules returns the constraints of a value as a short list.
 func docsRules(s *huma.Schema) string {
 	var rules []string
 	add := func(format string, v any) { rules = append(rules, fmt.Sprintf(format, v)) }

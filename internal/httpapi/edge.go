@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// The values of headers that many answers share. They are never changed, only replaced.
+// Header values that many responses share. They are never modified, only replaced.
 var (
 	problemHeader = []string{problemType}
 	jsonHeader    = []string{"application/json"}
@@ -20,7 +20,7 @@ var (
 	hsts          = []string{"max-age=31536000; includeSubDomains"}
 )
 
-// ServeHTTP surrounds every request (H2, H4).
+// ServeHTTP is the outermost handler of every request (H2, H4).
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	x := newExchange(w, r)
 	x.client = clientOf(r, s.conf.TrustedProxies)
@@ -50,18 +50,18 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// operational reports whether a path is for those who run the server.
+// operational reports whether a path is an operational route.
 func operational(path string) bool {
 	return path == "/livez" || path == "/readyz" || path == "/metrics"
 }
 
-// reject answers a request that no handler has seen. The reasons are the codes of a few fixed problems.
+// reject answers a request before any handler runs, with one of a few fixed problems.
 func (s *Server) reject(x *exchange, p *Problem) {
 	s.metrics.rejected.WithLabelValues(p.Code).Inc()
 	x.fail(p)
 }
 
-// secure sets the headers that suit data; what serves pages replaces the policy of contents by its own.
+// secure sets security headers suitable for data. Handlers of pages replace the content security policy.
 func (s *Server) secure(h http.Header, id string) {
 	h["X-Request-Id"] = []string{id}
 	h["X-Content-Type-Options"] = nosniff
@@ -75,23 +75,23 @@ func (s *Server) secure(h http.Header, id string) {
 
 func unrouted(allow string) *Problem {
 	if allow != "" {
-		return newProblem(http.StatusMethodNotAllowed, "method_not_allowed", "This path knows only "+allow+".")
+		return newProblem(http.StatusMethodNotAllowed, "method_not_allowed", "This path supports only "+allow+".")
 	}
-	return newProblem(http.StatusNotFound, "not_found", "There is nothing at this path.")
+	return newProblem(http.StatusNotFound, "not_found", "No such path.")
 }
 
-// finish ends every request, however it went: it turns a panic into an answer, counts and records.
+// finish completes every request: it turns a panic into an error response, counts and logs.
 func (s *Server) finish(x *exchange, r *http.Request) {
 	s.inFlight.Add(-1)
 	panicked := recover()
 	abort := panicked == http.ErrAbortHandler        //nolint:errorlint // compared as net/http does
-	cut := abort || panicked != nil && x.status != 0 // only a cut connection tells the client that half is missing
+	cut := abort || panicked != nil && x.status != 0 // only closing shows that the response is incomplete
 	if panicked != nil && !abort {
 		s.log.Error("handler panicked", "request_id", x.id, "panic", fmt.Sprint(panicked), "stack", string(debug.Stack()))
 		p := newProblem(http.StatusInternalServerError, "internal", wentWrong)
 		p.cause = fmt.Errorf("panic: %v", panicked)
 		if cut {
-			_ = x.note(p) // it gives back what it notes
+			_ = x.note(p) // note returns its argument
 			x.status = p.Status
 		} else {
 			x.fail(p)
@@ -100,11 +100,11 @@ func (s *Server) finish(x *exchange, r *http.Request) {
 	if x.route == nil {
 		x.route = s.unmatched
 	}
-	if x.status == 0 { // neither written nor failed: net/http answers 200
+	if x.status == 0 { // nothing written, no error: net/http sends 200
 		x.status = http.StatusOK
 	}
 	if x.status == http.StatusForbidden && s.Denied != nil {
-		s.Denied(Denial{x.actor, x.client.String(), x.code, &x.route.Listing})
+		s.Denied(Denial{x.actor, x.client.String(), x.code, &x.route.RouteInfo})
 	}
 	took := x.begun.Elapsed()
 	x.route.observe(r.Method, x.status, took)
@@ -114,8 +114,8 @@ func (s *Server) finish(x *exchange, r *http.Request) {
 	}
 }
 
-// record writes the one record of a request (H4). Paths stand in it as patterns, so that neither a token in a query
-// nor an identifier in a path is logged (H3).
+// record logs the request (H4). Paths are logged as patterns, so that neither query tokens nor ids in paths appear
+// (H3).
 func (s *Server) record(r *http.Request, x *exchange, took time.Duration) {
 	level := slog.LevelInfo
 	switch {
@@ -136,7 +136,7 @@ func (s *Server) record(r *http.Request, x *exchange, took time.Duration) {
 	rec := slog.NewRecord(x.begun.Begun().Add(took), level, "request", 0)
 	rec.AddAttrs(
 		slog.String("request_id", x.id), slog.String("method", knownMethod(r.Method)), slog.String("route", x.route.Path),
-		slog.Int("status", x.status), slog.Int64("dur_us", took.Microseconds()), // a float would go through encoding/json
+		slog.Int("status", x.status), slog.Int64("dur_us", took.Microseconds()), // a float would be encoded by encoding/json
 		slog.String("actor", x.actor))
 	if x.code != "" {
 		rec.AddAttrs(slog.String("code", x.code))
@@ -144,5 +144,5 @@ func (s *Server) record(r *http.Request, x *exchange, took time.Duration) {
 	if x.cause != nil {
 		rec.AddAttrs(slog.String("err", x.cause.Error()))
 	}
-	_ = s.log.Handler().Handle(ctx, rec) // not through the logger, which would look for the caller's line each time
+	_ = s.log.Handler().Handle(ctx, rec) // bypasses the logger, which would determine the source line of each call
 }

@@ -13,33 +13,33 @@ import (
 	"comanda/internal/uid"
 )
 
-// exchange is one request and its answer: the writer that handlers get, and what the record of the request will say.
-// Only the goroutine of the request writes to it.
+// exchange is one request with its response: the ResponseWriter of handlers and the data of the log record. Only the
+// goroutine of the request writes to it.
 type exchange struct {
 	http.ResponseWriter
 
 	id     string
 	begun  clock.Stopwatch
-	client netip.Addr // where the request comes from; a trusted proxy is seen through
-	route  *route     // nil until a route has taken the request
+	client netip.Addr // client address, behind trusted proxies
+	route  *route     // nil until routed
 	actor  string
-	status int // 0 until the answer has begun
+	status int // 0 until the response has started
 	code   string
-	cause  error // of a failure; for the log only (H3)
-	muted  bool  // the mux's own 404 or 405 is being swallowed
+	cause  error // of an error; for the log only (H3)
+	muted  bool  // discards the body of the mux's own 404 or 405
 }
 
-// exchangeOf finds the exchange of a request's context; nil outside of one.
+// exchangeOf returns the exchange of a request's context, or nil.
 func exchangeOf(ctx context.Context) *exchange {
 	x, _ := telemetry.CarrierOf(ctx).(*exchange)
 	return x
 }
 
-// LogAttrs makes every record that is logged with the request's context carry its id.
+// LogAttrs adds the request id to every record that is logged with the request's context.
 func (x *exchange) LogAttrs() []slog.Attr { return []slog.Attr{slog.String("request_id", x.id)} }
 
-// RequestID is the id of the request that a context belongs to, or "" outside of one. It correlates records and must
-// not decide anything: the client may have chosen it.
+// RequestID returns the request id of a context, or "". It correlates log records. The client may have chosen it, so it
+// must not be used for decisions.
 func RequestID(ctx context.Context) string {
 	if x := exchangeOf(ctx); x != nil {
 		return x.id
@@ -57,7 +57,7 @@ func newExchange(w http.ResponseWriter, r *http.Request) *exchange {
 	return x
 }
 
-// plausibleID tells whether an inbound id may stand in our log: ^[A-Za-z0-9-]{8,64}$.
+// plausibleID reports whether a request id of a client is acceptable: ^[A-Za-z0-9-]{8,64}$.
 func plausibleID(s string) bool {
 	if len(s) < 8 || len(s) > 64 {
 		return false
@@ -72,11 +72,11 @@ func plausibleID(s string) bool {
 	return true
 }
 
-// Unwrap lets http.ResponseController reach the connection.
+// Unwrap lets http.ResponseController access the connection.
 func (x *exchange) Unwrap() http.ResponseWriter { return x.ResponseWriter }
 
-// WriteHeader remembers the status. What the mux answers to a request without a route is swallowed, to be answered as
-// a problem once it has returned; its headers, such as Allow, stay.
+// WriteHeader records the status. The mux's own 404 and 405 are discarded, because a problem replaces them afterwards;
+// their headers, such as Allow, are kept.
 func (x *exchange) WriteHeader(status int) {
 	if x.status == 0 && x.route == nil && (status == http.StatusNotFound || status == http.StatusMethodNotAllowed) {
 		x.muted, x.status = true, status
@@ -98,24 +98,24 @@ func (x *exchange) Write(p []byte) (int, error) {
 	return x.ResponseWriter.Write(p)
 }
 
-// note keeps of a problem what the record will say, and completes it.
+// note copies the fields of a problem that are logged, sets its request id, and returns it.
 func (x *exchange) note(p *Problem) *Problem {
 	p.RequestID = x.id
 	x.code, x.cause = p.Code, p.cause
 	return p
 }
 
-// fail answers with a problem; the answer must not have begun.
+// fail responds with a problem; the response must not have started.
 func (x *exchange) fail(p *Problem) {
 	body, err := json.Marshal(x.note(p))
-	if err != nil { // a room gave a member that is no JSON: answer without it
+	if err != nil { // an extra member does not marshal: send the problem without it
 		p.extra = nil
 		body, _ = json.Marshal(p)
 		x.cause = err
 	}
 	h := x.Header()
 	for _, name := range []string{"Content-Length", "Content-Encoding", "Etag", "Last-Modified"} {
-		h.Del(name) // of the answer that was not given
+		h.Del(name) // headers of the abandoned response
 	}
 	h["Content-Type"], h["Cache-Control"] = problemHeader, noStore
 	maps.Copy(h, p.GetHeaders())
@@ -123,7 +123,8 @@ func (x *exchange) fail(p *Problem) {
 	_, _ = x.Write(append(body, '\n'))
 }
 
-// refuse answers a request of a plain handler, or one that no route takes. The answer must not have begun.
+// refuse responds with a problem to a request of a plain handler or without a route. The response must not have
+// started.
 func (x *exchange) refuse(r *http.Request, p *Problem) {
 	if p.Status == http.StatusNotFound && wantsPage(r) {
 		x.missing(r, p)
@@ -132,7 +133,7 @@ func (x *exchange) refuse(r *http.Request, p *Problem) {
 	x.fail(p)
 }
 
-// Fail answers a request of a plain handler with the problem that belongs to err. The answer must not have begun.
+// Fail responds with the problem of err in a plain handler. The response must not have started.
 func Fail(_ http.ResponseWriter, r *http.Request, err error) {
 	x := exchangeOf(r.Context())
 	if x == nil {

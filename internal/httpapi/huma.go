@@ -11,24 +11,24 @@ import (
 	"comanda/internal/httpapi/jsonbody"
 )
 
-// huma keeps these settings in variables of its package. They are the same for every server of the process, and every
-// answer of huma goes through them (H2).
-func init() { //nolint:gochecknoinits // huma has no other place for them
+// huma keeps these settings in package variables. They are the same for every server of the process, and all of huma's
+// responses use them (H2).
+func init() { //nolint:gochecknoinits // huma has only package variables for them
 	huma.DefaultArrayNullable = false // an array is [] or absent, never null
-	huma.ValidateStrictCasing = true  // jsonbody matches names exactly, so the validator must as well
+	huma.ValidateStrictCasing = true  // like jsonbody, match names exactly
 	huma.NewError = func(status int, message string, errs ...error) huma.StatusError {
 		return fromHuma(nil, status, message, errs)
 	}
 	huma.NewErrorWithContext = func(ctx huma.Context, status int, message string, errs ...error) huma.StatusError {
 		p := fromHuma(ctx, status, message, errs)
 		if x := exchangeOf(ctx.Context()); x != nil {
-			_ = x.note(p) // it gives back what it notes
+			_ = x.note(p) // note returns its argument
 		}
 		return p
 	}
 }
 
-// fromHuma makes the problem for what huma refuses before a handler runs, or could not do after it.
+// fromHuma returns the problem for an error of huma before or after a handler.
 func fromHuma(ctx huma.Context, status int, message string, errs []error) *Problem {
 	var tooLarge *http.MaxBytesError
 	cause := errors.Join(errs...)
@@ -41,7 +41,7 @@ func fromHuma(ctx huma.Context, status int, message string, errs []error) *Probl
 		return newProblem(status, "invalid_json", sentence(message))
 	case status == http.StatusRequestTimeout:
 		return newProblem(status, "timeout", "The body did not arrive in time.")
-	case message == unreadable: // the client broke off, or what it sent is no chunked encoding
+	case message == unreadable: // the client disconnected, or sent invalid chunked encoding
 		p := newProblem(http.StatusBadRequest, "unreadable_body", "The body could not be read.")
 		p.cause = cause
 		return p
@@ -51,11 +51,11 @@ func fromHuma(ctx huma.Context, status int, message string, errs []error) *Probl
 	return p
 }
 
-// unreadable is huma's message for a body whose reading failed.
+// unreadable is huma's message for a body that could not be read.
 const unreadable = "cannot read request body"
 
-// invalid lists what is wrong with parameters and body. Huma tells of our decoder's findings by one text, so they are
-// found once more; a request pays for that only when it is refused anyway.
+// invalid returns a problem with the errors in parameters and body. Huma reports our decoder's errors as one text, so
+// the body is checked again; only refused requests pay for that.
 func invalid(ctx huma.Context, errs []error) *Problem {
 	p := newInvalid()
 	for _, err := range errs {
@@ -76,7 +76,8 @@ func invalid(ctx huma.Context, errs []error) *Problem {
 	return p
 }
 
-// bodyMistakes asks the operation's decoder about a body that it has refused; nothing when d is about something else.
+// bodyMistakes returns the errors that the operation's decoder finds in a refused body; nothing if d is not about the
+// body.
 func bodyMistakes(ctx huma.Context, d *huma.ErrorDetail) (broken string, fields []FieldError) {
 	body, isText := d.Value.(string)
 	if ctx == nil || d.Location != "body" || !isText {
@@ -93,7 +94,7 @@ func bodyMistakes(ctx huma.Context, d *huma.ErrorDetail) (broken string, fields 
 	return e.Syntax, fields
 }
 
-// code names a status that has no code of its own, such as 406 as not_acceptable.
+// code returns the problem code of a status that has none, such as not_acceptable for 406.
 func code(status int) string {
 	if status == http.StatusInternalServerError {
 		return "internal"
@@ -101,7 +102,7 @@ func code(status int) string {
 	return strings.ReplaceAll(strings.ToLower(http.StatusText(status)), " ", "_")
 }
 
-// sentence makes a program's message readable.
+// sentence turns an error message into a sentence.
 func sentence(s string) string {
 	if s == "" || slices.Contains([]byte(".!?"), s[len(s)-1]) {
 		return s

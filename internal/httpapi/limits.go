@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// checkURL refuses what no route wants: long URLs, and text that is no UTF-8 or contains NUL, which a database would
-// refuse later and as a failure of ours.
+// checkURL refuses long URLs, invalid UTF-8 and NUL bytes, which a database would otherwise refuse later as an internal
+// error.
 func checkURL(r *http.Request, limit int) *Problem {
 	if len(r.RequestURI) > limit {
 		return newProblem(http.StatusRequestURITooLong, "uri_too_long", "The URL is too long.")
@@ -34,7 +34,7 @@ func badURL() *Problem {
 
 func storable(s string) bool { return utf8.ValidString(s) && strings.IndexByte(s, 0) < 0 }
 
-// plain reports whether a body is what its Content-Encoding leaves of it: nothing here unpacks one (RFC 9110, section 8.4).
+// plain reports whether the body is not compressed, since the server does not decompress (RFC 9110, section 8.4).
 func plain(encodings []string) bool {
 	for _, e := range encodings {
 		if e != "" && !strings.EqualFold(e, "identity") {
@@ -44,7 +44,7 @@ func plain(encodings []string) bool {
 	return true
 }
 
-// isJSON tells whether a Content-Type names JSON. UTF-8 is its only charset (RFC 8259, section 8.1).
+// isJSON reports whether a Content-Type is JSON. UTF-8 is the only charset (RFC 8259, section 8.1).
 func isJSON(contentType string) bool {
 	if contentType == "application/json" {
 		return true

@@ -6,13 +6,13 @@ import (
 )
 
 const (
-	maxAcceptLanguage = 512 // bytes of the header that are looked at
-	maxLanguages      = 16  // languages of it that are looked at
+	maxAcceptLanguage = 512 // bytes of the header that are read
+	maxLanguages      = 16  // languages of the header that are considered
 )
 
-// Locale picks from have, the locales that exist in order of preference, the one that an Accept-Language header asks
-// for most (RFC 4647, lookup): the same tag, else the tag shortened from its end, else another region or script of the
-// same language. It answers the first of have when nothing fits, and "" when have is empty.
+// Locale returns the locale of have, which lists the available locales by preference, that matches an Accept-Language
+// header best (RFC 4647, lookup): the same tag, else the tag shortened from its end, else another region or script of
+// the same language. It returns the first of have if none matches, and "" if have is empty.
 func Locale(acceptLanguage string, have ...string) string {
 	best, bestQ := "", 0.0
 	if len(acceptLanguage) > maxAcceptLanguage {
@@ -25,7 +25,7 @@ func Locale(acceptLanguage string, have ...string) string {
 		}
 		tag, params, _ := strings.Cut(part, ";")
 		q := quality(params)
-		if q <= bestQ { // of equals the first wins
+		if q <= bestQ { // the first of equal weights wins
 			continue
 		}
 		if found := lookup(strings.TrimSpace(tag), have); found != "" {
@@ -38,7 +38,7 @@ func Locale(acceptLanguage string, have ...string) string {
 	return best
 }
 
-// quality reads "q=0.8"; what cannot be read counts as not wanted.
+// quality parses "q=0.8"; invalid values count as 0.
 func quality(params string) float64 {
 	params = strings.TrimSpace(params)
 	if params == "" {
@@ -76,7 +76,7 @@ func shorten(tag string) string {
 	return tag[:max(0, strings.LastIndexByte(tag, '-'))]
 }
 
-// Language is embedded in the inputs of routes whose texts are there in several languages.
+// Language is embedded in the inputs of routes with localized texts.
 type Language struct {
 	Locale         string `query:"locale" text:"exact" maxLength:"16" doc:"Goes before Accept-Language."`
 	AcceptLanguage string `header:"Accept-Language"`

@@ -36,7 +36,7 @@ func newMetrics(reg prometheus.Registerer, inFlight *atomic.Int64, streams func(
 	}
 }
 
-// knownMethod keeps the label's set closed.
+// knownMethod keeps the label set of methods closed.
 func knownMethod(m string) string {
 	switch m {
 	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete,
@@ -46,15 +46,15 @@ func knownMethod(m string) string {
 	return "_OTHER"
 }
 
-// observe counts one answer. Statuses are ours, so the label's set is closed as well.
+// observe counts one response. Statuses come from this server, so their label set is closed as well.
 func (rt *route) observe(method string, status int, took time.Duration) {
 	if rt.stream && status == http.StatusOK {
-		return // how long somebody looked on is no latency
+		return // the duration of a stream is not a latency
 	}
 	rt.s.metrics.duration.WithLabelValues(rt.Path, knownMethod(method), statusText(status)).Observe(took.Seconds())
 }
 
-// statusText avoids an allocation for the statuses that occur.
+// statusText avoids an allocation for common statuses.
 func statusText(status int) string {
 	if status >= 0 && status < len(statusTexts) {
 		return statusTexts[status]

@@ -7,31 +7,31 @@ import (
 	"sync"
 )
 
-// document is the contract as it is served, made once when it is first asked for.
+// document is the OpenAPI document as it is served, rendered on first use.
 type document struct {
 	once       sync.Once
 	json, page []byte
 	err        error
 }
 
-// JSON renders the OpenAPI 3.1 document of all operations.
+// JSON returns the OpenAPI 3.1 document of all operations.
 func (a *API) JSON() ([]byte, error) { return json.Marshal(a.huma.OpenAPI()) }
 
-// YAML renders the same document as it is kept in docs/openapi.yaml. The same routes give the same bytes.
+// YAML returns the same document as YAML, as in docs/openapi.yaml. Equal routes produce equal bytes.
 func (a *API) YAML() ([]byte, error) { return a.huma.OpenAPI().YAML() }
 
-// Listing is one route for those who look at all of them, such as a test of policies.
-type Listing struct {
+// RouteInfo describes one route for code that inspects all routes, such as a test of policies.
+type RouteInfo struct {
 	Method, Path string
 	Policy       Policy
 	Documented   bool // part of the OpenAPI document
 
-	Module, Name string // of the permission that it is, see Policy
-	Index        int    // its place in the list of all
+	Module, Name string // of the route's permission, see Policy
+	Index        int    // position in the list of all routes
 }
 
-// Routes lists every route in the order of its registration.
-func (a *API) Routes() []Listing { return slices.Clone(a.routes) }
+// Routes returns every route in the order of registration.
+func (a *API) Routes() []RouteInfo { return slices.Clone(a.routes) }
 
 func (a *API) rendered() *document {
 	d := &a.docs

@@ -191,7 +191,7 @@ func TestRegister_BodyMustBeAStruct(t *testing.T) {
 func TestRoutes_AreACopy(t *testing.T) {
 	h := newHarness(t, nil)
 	h.API().Routes()[0].Policy = "changed"
-	if slices.ContainsFunc(h.API().Routes(), func(l Listing) bool { return l.Policy == "changed" }) {
+	if slices.ContainsFunc(h.API().Routes(), func(l RouteInfo) bool { return l.Policy == "changed" }) {
 		t.Error("a caller can change the list")
 	}
 }

@@ -13,29 +13,29 @@ import (
 	"strings"
 )
 
-// Page is a page of HTML for a browser that has left the apps or never was in one. It works without scripts and without
-// another request, so that it can be shown by a server that has no app.
+// Page is an HTML page for a browser outside of the apps. It needs neither scripts nor further requests, so a server
+// without apps can show it.
 type Page struct {
-	Status   int    // 0 is 200
+	Status   int    // 0 means 200
 	Language string // BCP 47
-	Label    string // above the heading, and the title; empty where the heading is the title
+	Label    string // shown above the heading and as the title; if empty the heading is the title
 	Heading  string
-	Tone     string // good or bad colours the heading; empty does not
+	Tone     string // good or bad sets the colour of the heading
 	Facts    []PageFact
 	Hint     string
-	Links    []PageLink  // the first one is what most people want
-	Refresh  int         // seconds after which the page is asked for again; 0 never
-	Return   *PageReturn // nil stays
+	Links    []PageLink  // the first is the primary action
+	Refresh  int         // seconds until the page reloads; 0 means never
+	Return   *PageReturn // nil means no redirect
 }
 
-// PageFact is something that the page states, such as an amount.
+// PageFact is a name and a value on the page, such as an amount.
 type PageFact struct{ Name, Value string }
 
-// PageLink leads on.
+// PageLink is a link or button.
 type PageLink struct{ Text, URL string }
 
-// PageReturn sends the browser on to URL at once if it keeps something under Key in its local storage: such a browser
-// has an app open that shows more than the page may. A browser that keeps nothing, or runs no scripts, stays.
+// PageReturn redirects the browser to URL if its local storage contains Key, which means that an app is open there that
+// shows more than the page. Other browsers, and those without scripts, stay.
 type PageReturn struct{ Key, URL string }
 
 var (
@@ -52,17 +52,17 @@ var (
 var pageTemplate = template.Must(template.New("page").Parse(
 	strings.NewReplacer("/* style */", pageStyle, "/* script */", pageScript).Replace(pageText)))
 
-// pageCSP lets the page run its own script and style, and nothing else.
+// pageCSP allows the page's own script and style only.
 var pageCSP = "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; style-src " + sourceHash(pageStyle) +
 	"; script-src " + sourceHash(pageScript)
 
-// sourceHash names an inline script or style (Content Security Policy Level 3, section 2.3.1).
+// sourceHash returns the CSP hash of an inline script or style (Content Security Policy Level 3, section 2.3.1).
 func sourceHash(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
 }
 
-// Write answers with the page. The answer must not have begun.
+// Write writes the page. The response must not have started.
 func (p Page) Write(w http.ResponseWriter) error {
 	var body bytes.Buffer
 	if err := pageTemplate.Execute(&body, p); err != nil {
@@ -76,7 +76,7 @@ func (p Page) Write(w http.ResponseWriter) error {
 	if p.Status != 0 {
 		w.WriteHeader(p.Status)
 	}
-	_, _ = w.Write(body.Bytes()) // a browser that has gone needs no answer
+	_, _ = w.Write(body.Bytes()) // the client may have disconnected
 	return nil
 }
 
@@ -86,15 +86,15 @@ type missingWords struct {
 	Home    string `json:"home"`
 }
 
-// missingTexts are the texts of the page for unknown paths, by locale.
+// missingTexts returns the texts of the page for unknown paths, by locale.
 var missingTexts = func() (all map[string]missingWords) {
 	if err := json.Unmarshal(pageTexts, &all); err != nil {
-		panic(err) // a defect of the program, found by its first test
+		panic(err) // embedded file: a programming error
 	}
 	return all
 }()
 
-// missing answers a browser that opens an address of nothing: with a page and a way on, in its language.
+// missing responds to a browser that opens an unknown address with a page in its language.
 func (x *exchange) missing(r *http.Request, p *Problem) {
 	language := Locale(r.Header.Get("Accept-Language"), "en", "vi", "zh-TW")
 	words := missingTexts[language]
@@ -102,13 +102,13 @@ func (x *exchange) missing(r *http.Request, p *Problem) {
 	if x.route.s.hasHome() {
 		page.Links = []PageLink{{words.Home, "/"}}
 	}
-	_ = x.note(p) // it gives back what it notes
+	_ = x.note(p) // note returns its argument
 	if page.Write(x) != nil {
 		x.fail(p)
 	}
 }
 
-// wantsPage reports whether a request is a browser's that opens an address. Programs do not name HTML.
+// wantsPage reports whether the request is a browser navigation. Programs do not accept HTML.
 func wantsPage(r *http.Request) bool {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		return false
@@ -122,7 +122,7 @@ func wantsPage(r *http.Request) bool {
 	return false
 }
 
-// hasHome reports whether there is a start page: a server without an app has none.
+// hasHome reports whether there is a start page; a server without apps has none.
 func (s *Server) hasHome() bool {
 	_, pattern := s.mux.Handler(&http.Request{Method: http.MethodGet, URL: &url.URL{Path: "/"}})
 	return pattern != ""

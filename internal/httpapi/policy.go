@@ -13,26 +13,27 @@ import (
 	"comanda/internal/telemetry"
 )
 
-// Policy says who may call a route. The zero value is no policy, and no route can be registered with it (H1).
+// Policy states which clients may call a route. The zero value is invalid, so every registration must choose one (H1).
 type Policy string
 
-// The policies. Staff, Admin and Member routes are permissions: an account may call one if its role holds the
-// permission for the route's method and pattern. They differ in whether the service token will do as well, and in whom
-// a permission is first given to.
+// The policies. Staff, Admin and Member routes are permissions: an account may call them if its role has the permission
+// for the route's method and pattern. They differ in whether the service token is accepted, and in the roles that have
+// the permission by default.
 const (
-	Public   Policy = "public"   // anybody
-	Guest    Policy = "guest"    // whoever shows a customer token; the room resolves it (GuestHeader) and refuses
-	Staff    Policy = "staff"    // an account with the permission, or the bearer of the service token
-	Admin    Policy = "admin"    // an account with the permission; a script can neither make users nor raise them
-	Member   Policy = "member"   // an account with the permission, which every role is given at first: one's own affairs
-	Gateway  Policy = "gateway"  // a payment gateway; the room verifies the signature of what it sends
-	Internal Policy = "internal" // probes and scrapes: open, not in the contract, not to be forwarded by a proxy
+	Public   Policy = "public"   // everybody
+	Guest    Policy = "guest"    // guests with a customer token; the handler verifies it (GuestHeader)
+	Staff    Policy = "staff"    // accounts with the permission, or the service token
+	Admin    Policy = "admin"    // accounts with the permission; the service token can neither create nor promote users
+	Member   Policy = "member"   // accounts with the permission, by default all: the account's own data
+	Gateway  Policy = "gateway"  // payment gateways; the handler verifies their signature
+	Internal Policy = "internal" // probes and scrapes: open, not in the contract, not to be exposed by a proxy
 )
 
-// CustomerTokenHeader carries the guest's token.
+// CustomerTokenHeader is the header with the guest's token.
 const CustomerTokenHeader = "X-Customer-Token"
 
-// GuestHeader is embedded in the inputs of guest routes. The token is a Secret: printing the input does not show it.
+// GuestHeader is embedded in the inputs of guest routes. The token is a Secret, so printing the input does not reveal
+// it.
 type GuestHeader struct {
 	CustomerToken telemetry.Secret `header:"X-Customer-Token" maxLength:"128" doc:"What the landing answered."`
 }
@@ -45,10 +46,10 @@ func (p Policy) valid() bool {
 	return false
 }
 
-// Permitted tells whether the policy asks for a permission.
+// Permitted reports whether routes of the policy require a permission.
 func (p Policy) Permitted() bool { return p == Staff || p == Admin || p == Member }
 
-// security is how the OpenAPI document says the same.
+// security returns the policy's security requirements for the OpenAPI document.
 func (p Policy) security() []map[string][]string {
 	switch p {
 	case Guest:
@@ -67,46 +68,47 @@ var securitySchemes = map[string]*huma.SecurityScheme{
 	"serviceToken":  {Type: "http", Scheme: "bearer", Description: "The installation's own, for scripts."},
 }
 
-// Doorkeeper knows accounts by the access tokens that they bring.
-type Doorkeeper interface {
-	// Account gives the request's context with the account in it, and the account's name for the record. It refuses
-	// with an Unauthenticated fault who cannot be told, and with a Forbidden one who may not use the route.
-	Account(ctx context.Context, token string, l *Listing) (_ context.Context, actor string, err error)
-	// Service gives the context of a request that brought the service token.
+// Authenticator authenticates and authorizes accounts by their access tokens.
+type Authenticator interface {
+	// Account returns the request's context with the account, and the actor for the log record. It returns an
+	// Unauthenticated fault for an invalid token, and a Forbidden fault if the account may not use the route.
+	Account(ctx context.Context, token string, l *RouteInfo) (_ context.Context, actor string, err error)
+	// Service returns the context of a request with the service token.
 	Service(ctx context.Context) context.Context
 }
 
-var errBearer = fault.New(fault.Unauthenticated, "unauthenticated", "A valid bearer token is needed.")
+var errBearer = fault.New(fault.Unauthenticated, "unauthenticated", "Please log in: this needs a valid bearer token.")
 
-// How records name whoever brings the service token, and whoever brings nothing.
+// Actors in log records for the service token and for requests without credentials.
 const (
 	serviceActor   = "service"
 	anonymousActor = "anonymous"
 )
 
-// guard decides whether a request may pass.
-type guard struct {
+// authorizer decides whether a request may pass.
+type authorizer struct {
 	token     [sha256.Size]byte
 	hasToken  bool
 	crossSite *http.CrossOriginProtection
-	keeper    Doorkeeper // nil knows no account
+	accounts  Authenticator // nil rejects all accounts
 }
 
-func newGuard(c Config) (guard, error) {
+func newAuthorizer(c Config) (authorizer, error) {
 	p, err := c.crossOrigin()
-	return guard{sha256.Sum256([]byte(c.ServiceToken)), c.ServiceToken != "", p, nil}, err
+	return authorizer{sha256.Sum256([]byte(c.ServiceToken)), c.ServiceToken != "", p, nil}, err
 }
 
-// KeepDoor sets who knows accounts, before Start. Without a doorkeeper only the service token opens anything.
-func (s *Server) KeepDoor(d Doorkeeper) { s.guard.keeper = d }
+// SetAuthenticator sets the Authenticator, before Start. Without it only the service token grants access.
+func (s *Server) SetAuthenticator(d Authenticator) { s.auth.accounts = d }
 
-// admit gives the context to go on with and the kind of the actor for the record, or why the request may not pass. A
-// gateway's request comes from a server or by a redirect from the gateway's site: its signature is what counts, not its
-// origin.
-func (g *guard) admit(ctx context.Context, l *Listing, r *http.Request) (_ context.Context, actor string, err error) {
+// admit returns the context to continue with and the actor for the log record, or the reason for a refusal. Requests of
+// a gateway come from a server or by a redirect from the gateway's site, so they are exempt from the cross-origin
+// check; their signature is verified instead.
+func (g *authorizer) admit(ctx context.Context, l *RouteInfo, r *http.Request) (_ context.Context, actor string, err error) {
 	if l.Policy != Gateway {
 		if err := g.crossSite.Check(r); err != nil {
-			return ctx, "", fault.New(fault.Forbidden, "cross_origin", "Another site may not send this request.").Because(err)
+			return ctx, "", fault.New(fault.Forbidden, "cross_origin",
+				"This request must not come from another site.").Because(err)
 		}
 	}
 	switch l.Policy {
@@ -122,33 +124,34 @@ func (g *guard) admit(ctx context.Context, l *Listing, r *http.Request) (_ conte
 	return ctx, anonymousActor, nil
 }
 
-// known asks who the bearer is. A token that is neither the service's nor an account's opens nothing, and the answer
-// does not tell which of the two it failed to be.
-func (g *guard) known(ctx context.Context, l *Listing, r *http.Request) (context.Context, string, error) {
+// known authenticates the bearer. A token that is neither the service token nor an account's is refused, and the
+// response does not reveal the difference.
+func (g *authorizer) known(ctx context.Context, l *RouteInfo, r *http.Request) (context.Context, string, error) {
 	token, ok := bearer(r)
 	switch {
 	case !ok:
 		return ctx, "", errBearer
 	case g.service(token):
 		return g.script(ctx, l)
-	case g.keeper == nil:
+	case g.accounts == nil:
 		return ctx, "", errBearer
 	}
-	return g.keeper.Account(ctx, token, l)
+	return g.accounts.Account(ctx, token, l)
 }
 
-// script admits the bearer of the service token to what needs no account.
-func (g *guard) script(ctx context.Context, l *Listing) (context.Context, string, error) {
+// script authorizes the service token for routes that need no account.
+func (g *authorizer) script(ctx context.Context, l *RouteInfo) (context.Context, string, error) {
 	if l.Policy != Staff {
-		return ctx, serviceActor, fault.New(fault.Forbidden, "account_needed", "Only an account may do this.")
+		return ctx, serviceActor, fault.New(fault.Forbidden, "account_needed",
+			"This needs an account; the service token is not enough.")
 	}
-	if g.keeper != nil {
-		ctx = g.keeper.Service(ctx)
+	if g.accounts != nil {
+		ctx = g.accounts.Service(ctx)
 	}
 	return ctx, serviceActor, nil
 }
 
-// bearer reads the one Authorization header of a request.
+// bearer returns the token of the Authorization header, if there is exactly one.
 func bearer(r *http.Request) (token string, ok bool) {
 	given := r.Header["Authorization"]
 	if len(given) != 1 {
@@ -158,8 +161,8 @@ func bearer(r *http.Request) (token string, ok bool) {
 	return token, token != "" && strings.EqualFold(scheme, "Bearer")
 }
 
-// service compares digests, so that neither the length nor the beginning of the token shows in the time it takes.
-func (g *guard) service(token string) bool {
+// service compares digests in constant time, so that timing reveals neither the length nor a prefix of the token.
+func (g *authorizer) service(token string) bool {
 	sum := sha256.Sum256([]byte(token))
 	return subtle.ConstantTimeCompare(sum[:], g.token[:]) == 1 && g.hasToken
 }

@@ -47,7 +47,7 @@ type keeper struct{}
 
 type keptKey struct{}
 
-func (keeper) Account(ctx context.Context, token string, l *Listing) (context.Context, string, error) {
+func (keeper) Account(ctx context.Context, token string, l *RouteInfo) (context.Context, string, error) {
 	switch {
 	case token != "good":
 		return ctx, "", errBearer
@@ -76,7 +76,7 @@ func registerKept(a *API) {
 			return out, nil
 		})
 	}
-	a.s.KeepDoor(keeper{})
+	a.s.SetAuthenticator(keeper{})
 }
 
 // An account may use what its role holds; the service token is no account, and good for staff routes only.

@@ -7,17 +7,16 @@ import (
 	"comanda/internal/fault"
 )
 
-// ErrPrefetch refuses a request that a browser makes ahead of its user, where an answer would change something or lead to
-// a page that does.
+// ErrPrefetch refuses a browser's prefetch of a URL whose response has side effects or leads to a page that has.
 var ErrPrefetch = &fault.Error{
 	Kind: fault.Unavailable, Code: "prefetch_refused", Detail: "This is answered when somebody opens it, and not before.",
 }
 
-// purposes are the headers with which browsers announce a prefetch: the standard one
+// purposes are the headers that announce a prefetch: the standard one
 // (https://wicg.github.io/nav-speculation/prefetch.html#sec-purpose-header), and those of older Chromium and Firefox.
 var purposes = []string{"Sec-Purpose", "Purpose", "X-Moz"}
 
-// Prefetching reports whether a browser makes a request ahead of its user; header returns a header of the request.
+// Prefetching reports whether the request is a prefetch; header returns a header of the request.
 func Prefetching(header func(name string) string) bool {
 	for _, name := range purposes {
 		if strings.Contains(strings.ToLower(header(name)), "prefetch") {
@@ -27,7 +26,7 @@ func Prefetching(header func(name string) string) bool {
 	return false
 }
 
-// RefusePrefetch answers prefetches with ErrPrefetch and passes everything else on.
+// RefusePrefetch responds to prefetches with ErrPrefetch and passes other requests on.
 func RefusePrefetch(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if Prefetching(r.Header.Get) {

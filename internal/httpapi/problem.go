@@ -16,16 +16,16 @@ import (
 // problemType is the media type of RFC 9457.
 const problemType = "application/problem+json"
 
-// clientClosed is what nginx logs for a client that went away: nobody reads the answer, and it is nobody's failure.
+// clientClosed is the status that nginx logs for a client that disconnected. It is not a failure of the server.
 const clientClosed = 499
 
-// wentWrong is all that anybody is told of a failure inside (H3).
+// wentWrong is the only detail that clients get about an internal error (H3).
 const wentWrong = "Something went wrong on our side."
 
-// defaultRetry is what Retry-After says where a fault says nothing.
+// defaultRetry is the Retry-After value of faults without one.
 const defaultRetry = time.Second
 
-// statuses is the one place that knows which status a kind of fault is answered with (H2).
+// statuses maps kinds of faults to statuses (H2).
 var statuses = map[fault.Kind]int{
 	fault.Internal:        http.StatusInternalServerError,
 	fault.Invalid:         http.StatusUnprocessableEntity,
@@ -39,7 +39,7 @@ var statuses = map[fault.Kind]int{
 	fault.Unavailable:     http.StatusServiceUnavailable,
 }
 
-// Problem is the body of every answer that is no success.
+// Problem is the body of every error response.
 type Problem struct {
 	Type      string       `json:"type" doc:"Always about:blank: code tells what happened."`
 	Title     string       `json:"title" doc:"The phrase of the status."`
@@ -56,7 +56,7 @@ type Problem struct {
 	cause      error // for the log
 }
 
-// FieldError is one mistake in a request.
+// FieldError is one error in a request.
 type FieldError struct {
 	Field   string `json:"field" doc:"Where, such as body.items[0].qty or query.page."`
 	Message string `json:"message"`
@@ -70,8 +70,8 @@ func newProblem(status int, code, detail string) *Problem {
 	return &Problem{Type: "about:blank", Title: title, Status: status, Code: code, Detail: detail}
 }
 
-// problemOf translates what a room returned. ctx is the request's: a failure that comes from its end is the client's
-// or the deadline's, not the room's.
+// problemOf returns the problem of an error that a handler returned. ctx is the request's: an error caused by its end
+// is due to the client or the deadline, not to the handler.
 func problemOf(ctx context.Context, err error) *Problem {
 	var p *Problem
 	if errors.As(err, &p) {
@@ -88,7 +88,7 @@ func problemOf(ctx context.Context, err error) *Problem {
 			f = &fault.Error{Code: "client_closed"}
 			p = newProblem(clientClosed, f.Code, "")
 		case f.Kind == fault.Internal && errors.Is(err, context.DeadlineExceeded):
-			f = &fault.Error{Kind: fault.Unavailable, Code: "timeout", Detail: "The request took too long."}
+			f = &fault.Error{Kind: fault.Unavailable, Code: "timeout", Detail: "This took too long. Please try again."}
 		}
 	}
 	if p == nil {
@@ -99,7 +99,7 @@ func problemOf(ctx context.Context, err error) *Problem {
 		p = newProblem(status, f.PublicCode(), f.Detail)
 	}
 	p.extra, p.retryAfter, p.cause = f.Extra, f.RetryAfter, f.Err
-	if p.Status >= clientClosed { // a failure, not an outcome: the log wants the whole path to it
+	if p.Status >= clientClosed { // a failure: log the complete error
 		p.cause = err
 	}
 	if p.Status == http.StatusInternalServerError && p.Detail == "" {
@@ -108,7 +108,7 @@ func problemOf(ctx context.Context, err error) *Problem {
 	return p
 }
 
-// Error and GetStatus make a Problem a huma.StatusError.
+// Error implements error; with GetStatus, Problem is a huma.StatusError.
 func (p *Problem) Error() string {
 	if p.cause != nil {
 		return p.cause.Error()
@@ -116,13 +116,13 @@ func (p *Problem) Error() string {
 	return p.Code + ": " + p.Detail
 }
 
-// GetStatus is asked by huma.
+// GetStatus returns the status to huma.
 func (p *Problem) GetStatus() int { return p.Status }
 
-// ContentType is asked by huma.
+// ContentType returns the media type to huma.
 func (p *Problem) ContentType(string) string { return problemType }
 
-// GetHeaders is asked by huma: headers that belong to the status.
+// GetHeaders returns the headers of the status to huma.
 func (p *Problem) GetHeaders() http.Header {
 	h := http.Header{}
 	switch p.Status {
@@ -138,7 +138,7 @@ func (p *Problem) GetHeaders() http.Header {
 	return h
 }
 
-// MarshalJSON adds the members that the fault brought; they cannot replace ours.
+// MarshalJSON adds the extra members of the fault; they cannot replace the standard ones.
 func (p *Problem) MarshalJSON() ([]byte, error) {
 	type plain Problem
 	own, err := json.Marshal((*plain)(p))

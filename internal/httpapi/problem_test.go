@@ -52,7 +52,7 @@ func TestProblemOf(t *testing.T) {
 		"client gone":         {gone, fault.Wrap("sql", context.Canceled), 499, "client_closed", ""},
 		"gone, any failure":   {gone, secret, 499, "client_closed", ""},
 		"gone, but decided":   {gone, soldOut, 409, "sold_out", "Not enough left."},
-		"too slow":            {live, slow, 503, "timeout", "The request took too long."},
+		"too slow":            {live, slow, 503, "timeout", "This took too long. Please try again."},
 		"a cancel of our own": {live, context.Canceled, 500, "internal", "Something went wrong on our side."},
 		"unknown kind":        {live, &fault.Error{Kind: 99}, 500, "internal", "Something went wrong on our side."},
 	} {

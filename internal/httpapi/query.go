@@ -12,15 +12,15 @@ import (
 	"comanda/internal/text"
 )
 
-// typedQuery is a parameter of a query that people type, such as a search term. Its texts are cleaned like those of
+// typedQuery is a query parameter with text that people type, such as a search term. It is cleaned like texts in
 // bodies, so that a search finds what was stored (J6 of package jsonbody).
 type typedQuery struct {
 	name  string
 	index []int
 }
 
-// typedQueries finds those of an input. Every parameter that may hold any text has the tag text; it panics where that is
-// missing.
+// typedQueries returns the typed parameters of an input. Every parameter of free text needs the tag text; it panics if
+// one has none.
 func typedQueries(input reflect.Type) []typedQuery {
 	var found []typedQuery
 	for _, f := range reflect.VisibleFields(input) {
@@ -44,7 +44,7 @@ func typedQueries(input reflect.Type) []typedQuery {
 	return found
 }
 
-// cleanQuery cleans the parameters of an input, or returns a problem that names those that cannot be.
+// cleanQuery cleans the parameters of an input, or returns a problem with those that cannot be cleaned.
 func cleanQuery(params []typedQuery, input reflect.Value) error {
 	var mistakes []FieldError
 	for _, q := range params {
@@ -67,7 +67,7 @@ func newInvalid() *Problem {
 	return newProblem(http.StatusUnprocessableEntity, "invalid", "The request does not fit its contract.")
 }
 
-// showTyped enters into the contract which parameters are typed.
+// showTyped marks the typed parameters in the OpenAPI document.
 func (a *API) showTyped(op *huma.Operation, params []typedQuery) {
 	item := a.huma.OpenAPI().Paths[op.Path]
 	if item == nil || op.Hidden {

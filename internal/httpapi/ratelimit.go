@@ -12,23 +12,24 @@ import (
 	"comanda/internal/limit"
 )
 
-// The policies that every request is under, whatever its route.
+// The policies that apply to every request.
 const (
 	limitNetwork = "api_ip"
 	limitToken   = "api_token"
 )
 
-// Limit sets the limits of requests, before Start. Without it nothing is limited.
-func (s *Server) Limit(l *limit.Limiter) { s.limits = l }
+// SetLimiter sets the rate limits, before Start. Without it nothing is limited.
+func (s *Server) SetLimiter(l *limit.Limiter) { s.limits = l }
 
-// Take takes one of what a policy grants a subject, and tells the client in the answer's headers; the error is what to
-// answer when there is none. Outside of a request, and where no limits are set, everything is granted.
-func Take(ctx context.Context, policy, subject string) error {
+// Allow takes one request from the subject's budget under a policy, and sets the response's rate-limit headers. It
+// returns the error to respond with when the budget is exhausted. Outside of a request, and without limits, everything
+// is allowed.
+func Allow(ctx context.Context, policy, subject string) error {
 	return decide(ctx, func(l *limit.Limiter) limit.Result { return l.Reserve(ctx, policy, subject) })
 }
 
-// Spare is Take without taking: for what is counted only when it fails.
-func Spare(ctx context.Context, policy, subject string) error {
+// Peek is Allow without taking: for actions that count only when they fail.
+func Peek(ctx context.Context, policy, subject string) error {
 	return decide(ctx, func(l *limit.Limiter) limit.Result { return l.Peek(ctx, policy, subject) })
 }
 
@@ -38,18 +39,18 @@ func decide(ctx context.Context, ask func(*limit.Limiter) limit.Result) error {
 		return nil
 	}
 	v := ask(x.route.s.limits)
-	tell(x.Header(), v)
+	setHeaders(x.Header(), v)
 	return v.Err()
 }
 
-// limitRate applies the general limits: first to the client's network, then to the token that it brings, whatever that is
-// worth. Probes are free, and so is the service token, which other systems use as fast as they need.
-func (s *Server) limitRate(ctx context.Context, x *exchange, l *Listing, r *http.Request) error {
+// limitRate applies the general limits: first to the client's network, then to the token, valid or not. Probes are
+// exempt, and so is the service token, since other systems send as many requests as they need.
+func (s *Server) limitRate(ctx context.Context, x *exchange, l *RouteInfo, r *http.Request) error {
 	if s.limits == nil || l.Policy == Internal {
 		return nil
 	}
 	token, ok := bearer(r)
-	if ok && s.guard.service(token) {
+	if ok && s.auth.service(token) {
 		return nil
 	}
 	if given := r.Header[CustomerTokenHeader]; !ok && len(given) == 1 {
@@ -57,16 +58,16 @@ func (s *Server) limitRate(ctx context.Context, x *exchange, l *Listing, r *http
 	}
 	v := s.limits.Reserve(ctx, limitNetwork, networkOf(x.client))
 	if v.OK && token != "" {
-		sum := sha256.Sum256([]byte(token)) // a secret is not kept as it is
+		sum := sha256.Sum256([]byte(token)) // do not keep the secret itself
 		v = s.limits.Reserve(ctx, limitToken, string(sum[:]))
 	}
-	tell(x.Header(), v)
+	setHeaders(x.Header(), v)
 	return v.Err()
 }
 
-// tell writes the headers of draft-ietf-httpapi-ratelimit-headers: of the policy that was asked for last, which is the
-// one that the route is about.
-func tell(h http.Header, v limit.Result) {
+// setHeaders writes the headers of draft-ietf-httpapi-ratelimit-headers for the policy that was checked last, which is
+// the most specific one.
+func setHeaders(h http.Header, v limit.Result) {
 	h["Ratelimit-Policy"] = quotas[v.Policy.Name]
 	line := make([]byte, 0, 48)
 	line = append(line, '"')
@@ -78,7 +79,7 @@ func tell(h http.Header, v limit.Result) {
 	h["Ratelimit"] = []string{string(line)}
 }
 
-// quotas are the values of RateLimit-Policy. They are never changed, only sent.
+// quotas are the values of RateLimit-Policy. They are never modified.
 var quotas = func() map[string][]string {
 	m := map[string][]string{}
 	for _, p := range limit.Policies() {

@@ -21,7 +21,7 @@ func newLimited(t *testing.T, more ...func(*API)) (*harness, *atomic.Int64) {
 	now.Store(time.Now().UnixMilli())
 	trustAll := func(c *Config) { c.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")} }
 	h := newHarness(t, trustAll, append(more, func(a *API) {
-		a.s.Limit(&limit.Limiter{Local: limit.NewMemory(), Now: func() time.Time { return time.UnixMilli(now.Load()) }})
+		a.s.SetLimiter(&limit.Limiter{Local: limit.NewMemory(), Now: func() time.Time { return time.UnixMilli(now.Load()) }})
 	})...)
 	return h, now
 }
@@ -95,10 +95,10 @@ func TestTake(t *testing.T) {
 	h, _ := newLimited(t, func(a *API) {
 		Register(a, huma.Operation{Method: http.MethodGet, Path: "/scan", OperationID: "scan"}, Public,
 			func(ctx context.Context, _ *struct{}) (*struct{}, error) {
-				if err := Spare(ctx, "qr_fail_ip", ClientNetwork(ctx)); err != nil {
+				if err := Peek(ctx, "qr_fail_ip", ClientNetwork(ctx)); err != nil {
 					return nil, err
 				}
-				return nil, Take(ctx, "order_guest", ClientAddress(ctx))
+				return nil, Allow(ctx, "order_guest", ClientAddress(ctx))
 			})
 	})
 	for i := range 4 {
@@ -118,7 +118,7 @@ func TestTake(t *testing.T) {
 
 func TestTake_outside(t *testing.T) {
 	for range 10 {
-		if Take(t.Context(), "order_guest", "a") != nil || Spare(t.Context(), "order_guest", "a") != nil {
+		if Allow(t.Context(), "order_guest", "a") != nil || Peek(t.Context(), "order_guest", "a") != nil {
 			t.Fatal("limited outside of a request")
 		}
 	}

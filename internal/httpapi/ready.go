@@ -15,20 +15,20 @@ import (
 )
 
 const (
-	readyFor     = time.Second // how long an answer is given again: probes must not add up to a load
+	readyFor     = time.Second // how long a result is reused, so that probes cause little load
 	probeTimeout = time.Second // a dependency that is slower than this is not ready
 )
 
 // The states of an instance and of its checks.
 const (
 	stateOK          = "ok"
-	stateDegraded    = "degraded"    // a check failed that is not critical
+	stateDegraded    = "degraded"    // a non-critical check failed
 	stateUnavailable = "unavailable" // a critical check failed, or the instance is stopping
 	stateFailed      = "failed"      // of one check
 )
 
-// live says that the process runs. It asks nobody: an orchestrator that restarted instances because a dependency is
-// down would turn one failure into two.
+// live reports that the process runs. It checks no dependencies: an orchestrator that restarts instances because a
+// dependency is down would turn one failure into two.
 func live(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	_, _ = w.Write([]byte("ok\n"))
@@ -40,24 +40,24 @@ type check struct {
 	probe    func(ctx context.Context) error
 }
 
-// readiness answers /readyz.
+// readiness serves /readyz.
 type readiness struct {
 	log      *slog.Logger
-	checks   []check // fixed once the server has started
+	checks   []check // not modified after Start
 	draining atomic.Bool
 
-	mu   sync.Mutex // held while asking, so that many probes at once ask once
+	mu   sync.Mutex // held during the checks, so that concurrent probes share one run
 	at   clock.Stopwatch
 	last Readiness
 }
 
-// Readiness is whether an instance can serve, and what each of its checks says.
+// Readiness is the state of an instance and of each of its checks.
 type Readiness struct {
 	Status string           `json:"status" enum:"ok,degraded,unavailable"`
 	Checks map[string]Check `json:"checks"`
 }
 
-// Check is what one check says.
+// Check is the result of one check.
 type Check struct {
 	Status    string  `json:"status" enum:"ok,failed"`
 	LatencyMs float64 `json:"latencyMs"`
@@ -73,7 +73,7 @@ func (rd *readiness) add(name string, critical bool, probe func(ctx context.Cont
 func (rd *readiness) drain(on bool) { rd.draining.Store(on) }
 
 func (rd *readiness) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	rep := rd.tell(r.Context())
+	rep := rd.report(r.Context())
 	w.Header().Set("Content-Type", "application/json")
 	if rep.Status == stateUnavailable {
 		w.WriteHeader(http.StatusServiceUnavailable)
@@ -81,8 +81,9 @@ func (rd *readiness) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_ = json.NewEncoder(w).Encode(rep)
 }
 
-// tell gives the state of the instance. The answer is shared: it must not fail because the one who asks goes away.
-func (rd *readiness) tell(ctx context.Context) Readiness {
+// report returns the state of the instance. Concurrent callers share the result, so it must not fail when one of them
+// disconnects.
+func (rd *readiness) report(ctx context.Context) Readiness {
 	rep := rd.ask(context.WithoutCancel(ctx))
 	if rd.draining.Load() {
 		rep.Status = stateUnavailable
@@ -90,10 +91,10 @@ func (rd *readiness) tell(ctx context.Context) Readiness {
 	return rep
 }
 
-// Readiness tells what /readyz does, also to those whom no probe reaches.
-func (a *API) Readiness(ctx context.Context) Readiness { return a.s.ready.tell(ctx) }
+// Readiness returns the result of /readyz, for clients that cannot reach it.
+func (a *API) Readiness(ctx context.Context) Readiness { return a.s.ready.report(ctx) }
 
-// ask runs all checks at the same time, unless the last answer is still fresh.
+// ask runs all checks concurrently, unless the last result is still fresh.
 func (rd *readiness) ask(ctx context.Context) Readiness {
 	rd.mu.Lock()
 	defer rd.mu.Unlock()
@@ -124,7 +125,7 @@ func (rd *readiness) ask(ctx context.Context) Readiness {
 	return rep
 }
 
-// run asks one check. A probe that ignores its context is not waited for: its goroutine ends when it does.
+// run runs one check. It does not wait for a probe that ignores its context; that goroutine ends on its own.
 func (rd *readiness) run(ctx context.Context, c check) Check {
 	begun := clock.Start()
 	answer := make(chan error, 1)
@@ -143,7 +144,7 @@ func (rd *readiness) run(ctx context.Context, c check) Check {
 	return res
 }
 
-// publicText tells strangers what they may know of a failed check (H3).
+// publicText returns what strangers may see of a failed check (H3).
 func publicText(err error) string {
 	var f *fault.Error
 	switch {

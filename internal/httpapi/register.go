@@ -14,15 +14,15 @@ import (
 	"comanda/internal/httpapi/jsonbody"
 )
 
-// policyExtension is where the OpenAPI document shows a route's policy (H1).
+// policyExtension is the extension of the OpenAPI document that shows a route's policy (H1).
 const policyExtension = "x-policy"
 
-// operation is what we know of an operation beyond huma; it travels in the operation's metadata.
+// operation is additional data of an operation, stored in its metadata.
 type operation struct {
 	policy  Policy
 	maxBody int64
-	json    bool              // it takes a JSON body
-	decoder *jsonbody.Decoder // of that body
+	json    bool              // has a JSON body
+	decoder *jsonbody.Decoder // for that body
 }
 
 const metaKey = "comanda"
@@ -32,21 +32,20 @@ func operationOf(op *huma.Operation) *operation {
 	return o
 }
 
-// API is where rooms register their routes. It is not a huma.API, so that huma.Register, which knows no policies,
-// cannot be called with it.
+// API registers routes. It is not a huma.API, so that huma.Register, which has no policies, cannot be used with it.
 type API struct {
 	s        *Server
 	huma     huma.API
 	decoders map[reflect.Type]*jsonbody.Decoder
-	routes   []Listing
+	routes   []RouteInfo
 	docs     document
-	sealed   bool // the server has started: everything is read without locks from here on
+	sealed   bool // the server has started; from then on everything is read without locks
 }
 
 func newAPI(s *Server) *API {
 	a := &API{s: s, decoders: map[reflect.Type]*jsonbody.Decoder{}}
 	c := huma.DefaultConfig(s.conf.Title, s.conf.Version)
-	c.OpenAPIPath, c.DocsPath, c.SchemasPath, c.CreateHooks = "", "", "", nil // served by ourselves, with our headers
+	c.OpenAPIPath, c.DocsPath, c.SchemasPath, c.CreateHooks = "", "", "", nil // served by this package with its own headers
 	c.Components.Schemas = huma.NewMapRegistry("#/components/schemas/", schemaName)
 	c.Components.SecuritySchemes = securitySchemes
 	format := huma.Format{Marshal: huma.DefaultJSONFormat.Marshal, Unmarshal: a.unmarshal}
@@ -58,11 +57,10 @@ func newAPI(s *Server) *API {
 }
 
 // Register adds a JSON operation. I and O are huma's input and output structs: fields tagged path, query or header, and
-// Body. An error that the handler returns becomes a problem: faults by their kind, anything else as internal.
+// Body. An error that the handler returns becomes a problem: faults by their kind, others as internal.
 //
-// An input's Body is a struct, decoded and checked by package jsonbody against its tags. Strings in bodies and queries
-// that may hold any text have the tag text, which says whether people type them (package text); a string without a kind
-// panics here.
+// An input's Body is a struct, decoded and validated by package jsonbody. Free-text strings in bodies and queries need
+// the tag text with their kind (package text). Register panics if one is missing.
 func Register[I, O any](a *API, op huma.Operation, p Policy, h func(ctx context.Context, in *I) (*O, error)) {
 	a.prepare(&op, p, reflect.TypeFor[I](), new(O))
 	typed := typedQueries(reflect.TypeFor[I]())
@@ -88,8 +86,8 @@ func (a *API) Handle(rt Route) {
 		maxBody = a.s.conf.MaxBodyBytes
 	}
 	a.mount(&route{
-		Listing: Listing{Method: method, Path: path, Policy: rt.Policy, Module: rt.Module, Name: rt.Name},
-		s:       a.s, next: rt.Handler, maxBody: maxBody, stream: rt.Stream,
+		RouteInfo: RouteInfo{Method: method, Path: path, Policy: rt.Policy, Module: rt.Module, Name: rt.Name},
+		s:         a.s, next: rt.Handler, maxBody: maxBody, stream: rt.Stream,
 	})
 }
 
@@ -104,7 +102,7 @@ func (a *API) mount(rt *route) {
 		panic(fmt.Sprintf("httpapi: %s %s is registered after the start", rt.Method, rt.Path))
 	}
 	rt.Index = len(a.routes)
-	a.routes = append(a.routes, rt.Listing)
+	a.routes = append(a.routes, rt.RouteInfo)
 	a.s.mux.Handle(rt.Method+" "+rt.Path, rt)
 }
 
@@ -122,7 +120,7 @@ func (a *API) prepare(op *huma.Operation, p Policy, input reflect.Type, output a
 	}
 	if body, ok := input.FieldByName("Body"); ok && body.Tag.Get("contentType") == "" {
 		o.json, op.SkipValidateBody = true, true // package jsonbody validates
-		op.RequestBody = &huma.RequestBody{}     // ours, so that compile finds the schema in it
+		op.RequestBody = &huma.RequestBody{}     // set here so that compile finds the schema in it
 	}
 	op.Metadata, op.Security = withMember(op.Metadata, metaKey, o), p.security()
 	op.Extensions = withMember(op.Extensions, policyExtension, string(p))
@@ -134,7 +132,7 @@ func withMember(m map[string]any, key string, v any) map[string]any {
 	return c
 }
 
-// compile makes the decoder of an operation's body, from the schema that huma has made of it.
+// compile creates the decoder of an operation's body from its schema.
 func (a *API) compile(op *huma.Operation, input reflect.Type) {
 	o := operationOf(op)
 	if !o.json {
@@ -152,7 +150,7 @@ func (a *API) compile(op *huma.Operation, input reflect.Type) {
 	o.decoder = a.decoders[t]
 }
 
-// unmarshal is called by huma to read a body into the Body field of an input.
+// unmarshal is huma's hook for decoding a body into the Body field of an input.
 func (a *API) unmarshal(data []byte, v any) error {
 	target := reflect.ValueOf(v)
 	if t := target.Type().Elem(); t.Kind() == reflect.Pointer {
@@ -162,18 +160,18 @@ func (a *API) unmarshal(data []byte, v any) error {
 	return a.decoders[target.Type().Elem()].Decode(data, target.Interface())
 }
 
-// adapter mounts huma's operations on our mux.
+// adapter registers huma's operations on the server's mux.
 type adapter struct{ a *API }
 
 func (ad adapter) Handle(op *huma.Operation, handler func(huma.Context)) {
 	o := operationOf(op)
-	op.MaxBodyBytes, op.BodyReadTimeout = 0, 0 // the route and the server limit both; huma need not do it once more
+	op.MaxBodyBytes, op.BodyReadTimeout = 0, 0 // the route and the server already limit both
 	module := ""
 	if len(op.Tags) > 0 {
 		module = strings.ToUpper(op.Tags[0])
 	}
 	ad.a.mount(&route{
-		Listing: Listing{
+		RouteInfo: RouteInfo{
 			Method: op.Method, Path: op.Path, Policy: o.policy, Documented: !op.Hidden, Module: module, Name: op.Summary,
 		},
 		s: ad.a.s, json: o.json, maxBody: o.maxBody, stream: isStream(op),
@@ -185,8 +183,8 @@ func (ad adapter) Handle(op *huma.Operation, handler func(huma.Context)) {
 
 func (ad adapter) ServeHTTP(w http.ResponseWriter, r *http.Request) { ad.a.s.ServeHTTP(w, r) }
 
-// schemaName names a schema by its room and its type, orderinghttp.Line as OrderingLine: rooms choose the names of
-// their types without looking at each other.
+// schemaName returns the name of a schema from its package and type, orderinghttp.Line as OrderingLine, so that
+// packages name their types independently.
 func schemaName(t reflect.Type, hint string) string {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()

@@ -10,32 +10,32 @@ import (
 	"comanda/internal/telemetry"
 )
 
-// Route is a plain handler, for what is no JSON operation: pages, images, streams, a gateway's call. It is not part of
+// Route is a plain handler without a JSON contract: pages, images, streams, gateway notifications. It is not part of
 // the OpenAPI document.
 type Route struct {
-	Pattern string // of http.ServeMux, with its method: "GET /media/{id}"
+	Pattern string // http.ServeMux pattern with a method: "GET /media/{id}"
 	Policy  Policy
 	Handler http.Handler
 
-	// Module and Name are those of the permission that a Staff, Admin or Member route asks for.
+	// Module and Name name the permission that a Staff, Admin or Member route requires.
 	Module, Name string
 
 	MaxBodyBytes int64 // zero means the server's
-	Stream       bool  // goes on for long: no deadlines and no place in MaxInFlight; the handler limits how many
+	Stream       bool  // long-lived: no deadlines, not counted in MaxInFlight; the handler limits their number
 }
 
-// route is what stands between the mux and every handler, plain or huma's.
+// route wraps every handler, plain or huma's.
 type route struct {
-	Listing
+	RouteInfo
 
 	s       *Server
 	next    http.Handler
 	maxBody int64
-	json    bool // it takes a JSON body
+	json    bool // has a JSON body
 	stream  bool
 }
 
-var errOverloaded = fault.New(fault.Unavailable, "overloaded", "Too many requests at a time. Please try again.")
+var errOverloaded = fault.New(fault.Unavailable, "overloaded", "The server is busy. Please try again in a moment.")
 
 func newTooLarge() *Problem {
 	return newProblem(http.StatusRequestEntityTooLarge, "too_large", "The body of the request is too large.")
@@ -46,9 +46,9 @@ func (rt *route) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	x := w.(*exchange) //nolint:forcetypeassert // Server.ServeHTTP is the only caller
 	x.route = rt
 	ctx, actor := telemetry.WithCarrier(r.Context(), x), anonymousActor
-	err := rt.s.limitRate(ctx, x, &rt.Listing, r)
+	err := rt.s.limitRate(ctx, x, &rt.RouteInfo, r)
 	if err == nil {
-		ctx, actor, err = rt.s.guard.admit(ctx, &rt.Listing, r)
+		ctx, actor, err = rt.s.auth.admit(ctx, &rt.RouteInfo, r)
 	}
 	x.actor = actor
 	if err == nil {
@@ -74,25 +74,25 @@ func (rt *route) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		defer cancel()
 	}
 	r = r.WithContext(ctx)
-	if r.Body != http.NoBody { // a body without an announced length is cut off while it is read
+	if r.Body != http.NoBody { // bodies without Content-Length are limited while they are read
 		r.Body = http.MaxBytesReader(x.ResponseWriter, r.Body, rt.maxBody)
 	}
 	rt.next.ServeHTTP(w, r)
 }
 
-// unbound lifts the connection's deadlines: when the read deadline passes, net/http ends the request's context although
-// the client is still there. A stream sets a deadline for each of its writes.
+// unbound removes the connection's deadlines: net/http cancels the request's context when the read deadline passes,
+// even if the client is connected. A stream sets a deadline for each write.
 func unbound(w http.ResponseWriter) {
 	c := http.NewResponseController(w)
 	_ = c.SetReadDeadline(time.Time{})
 	_ = c.SetWriteDeadline(time.Time{})
 }
 
-// counted tells whether a request takes a place. Probes never wait for one: an orchestrator would kill an instance
-// whose only fault is that it is busy.
+// counted reports whether a request counts in MaxInFlight. Probes do not: an orchestrator would kill an instance that
+// is merely busy.
 func (rt *route) counted() bool { return rt.Policy != Internal && !rt.stream }
 
-// limit refuses a body by its announcement, before a byte of it is read.
+// limit refuses a body by its headers, before any of it is read.
 func (rt *route) limit(r *http.Request) error {
 	if r.ContentLength > rt.maxBody {
 		return newTooLarge()
@@ -105,12 +105,12 @@ func (rt *route) limit(r *http.Request) error {
 			return newProblem(http.StatusUnsupportedMediaType, "unsupported_media_type",
 				"The body must be application/json in UTF-8.")
 		}
-		r.Header["Content-Type"] = jsonHeader // huma knows it in this spelling only
+		r.Header["Content-Type"] = jsonHeader // huma accepts this spelling only
 	}
 	return nil
 }
 
-// split parts a pattern into its method and its path.
+// split splits a pattern into method and path.
 func split(pattern string) (method, path string) {
 	method, path, found := strings.Cut(pattern, " ")
 	if !found || method == "" || !strings.HasPrefix(path, "/") {

@@ -17,12 +17,12 @@ import (
 	"comanda/internal/telemetry"
 )
 
-// Server is the HTTP server of the process. It is built, then rooms register their routes with API, then it starts.
+// Server is the HTTP server of the process. Create it, register routes with API, then start it.
 type Server struct {
 	conf      Config
 	log       *slog.Logger
 	metrics   *metrics
-	guard     guard
+	auth      authorizer
 	limits    *limit.Limiter // nil limits nothing
 	settle    func(context.Context)
 	refuse    func() error // see Refuse
@@ -31,7 +31,7 @@ type Server struct {
 	ready     *readiness
 	unmatched *route
 
-	// Denied receives every request that was answered with 403. It is set before Start and must not block; nil for none.
+	// Denied is called for every request that got 403. Set it before Start; it must not block; may be nil.
 	Denied func(Denial)
 
 	streams streams
@@ -42,35 +42,35 @@ type Server struct {
 
 	life    sync.Mutex    // held by Start and Stop
 	http    *http.Server  // nil while stopped
-	serving chan struct{} // closed when Serve has returned
+	serving chan struct{} // closed when Serve returns
 	addr    atomic.Pointer[net.Addr]
 	failed  chan error
 }
 
-// Denial is a request that was refused although it could be understood.
+// Denial is an authenticated or well-formed request that got 403.
 type Denial struct {
-	Actor  string // as in the record of the request
-	Client string // the address
-	Code   string // of the problem
-	Route  *Listing
+	Actor  string // as in the log record
+	Client string // client address
+	Code   string // problem code
+	Route  *RouteInfo
 }
 
-// New makes a server with the operational routes: /livez, /readyz, /metrics, /openapi.json and /docs.
+// New returns a server with the operational routes: /livez, /readyz, /metrics, /openapi.json and /docs.
 func New(c Config, log *slog.Logger, reg *prometheus.Registry) (*Server, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
-	g, err := newGuard(c)
+	g, err := newAuthorizer(c)
 	if err != nil {
 		return nil, err
 	}
 	s := &Server{
-		conf: c, log: log, guard: g, mux: http.NewServeMux(), ready: newReadiness(log), failed: make(chan error, 1),
+		conf: c, log: log, auth: g, mux: http.NewServeMux(), ready: newReadiness(log), failed: make(chan error, 1),
 	}
 	s.streams = streams{max: c.MaxStreams, maxPerKey: c.MaxStreamsPerKey, byKey: map[string]int{}}
 	s.ending.Store(newEnding())
 	s.metrics = newMetrics(reg, &s.inFlight, s.streams.count)
-	s.unmatched = &route{s: s, Listing: Listing{Path: "unmatched", Policy: Public}}
+	s.unmatched = &route{s: s, RouteInfo: RouteInfo{Path: "unmatched", Policy: Public}}
 	s.api = newAPI(s)
 	for pattern, h := range map[string]http.Handler{
 		"GET /livez":   http.HandlerFunc(live),
@@ -84,23 +84,23 @@ func New(c Config, log *slog.Logger, reg *prometheus.Registry) (*Server, error) 
 	return s, nil
 }
 
-// API is where rooms register their routes, before Start.
+// API returns the API for registering routes, before Start.
 func (s *Server) API() *API { return s.api }
 
-// Check adds a question to /readyz, before Start. When a critical check fails the instance answers 503 there and gets
-// no traffic from a balancer; otherwise it is only degraded.
+// Check adds a check to /readyz, before Start. If a critical check fails the instance responds 503 there and gets no
+// traffic from a load balancer; otherwise it is only degraded.
 func (s *Server) Check(name string, critical bool, probe func(ctx context.Context) error) {
 	s.ready.add(name, critical, probe)
 }
 
-// Refuse has a function called, before Start, ahead of every request but the probes and the figures. Where it returns an
-// error, that is the answer.
+// Refuse sets a function, before Start, that runs ahead of every request except probes and metrics. If it returns an
+// error, the request is refused with it.
 func (s *Server) Refuse(why func() error) { s.refuse = why }
 
-// BeforeChanges has a function called, before Start, ahead of every request that may change something.
+// BeforeChanges sets a function, before Start, that runs ahead of every request that may change state.
 func (s *Server) BeforeChanges(settle func(ctx context.Context)) { s.settle = settle }
 
-// Addr is where the server listens; nil before Start.
+// Addr returns the listen address; nil before Start.
 func (s *Server) Addr() net.Addr {
 	if a := s.addr.Load(); a != nil {
 		return *a
@@ -108,10 +108,10 @@ func (s *Server) Addr() net.Addr {
 	return nil
 }
 
-// Failed delivers why a started server stopped serving by itself.
+// Failed returns a channel that receives the error when a started server stops unexpectedly.
 func (s *Server) Failed() <-chan error { return s.failed }
 
-// Start listens and serves. ctx bounds the start only.
+// Start listens and serves. ctx applies to the start only.
 func (s *Server) Start(ctx context.Context) error {
 	s.life.Lock()
 	defer s.life.Unlock()
@@ -139,28 +139,29 @@ func (s *Server) Start(ctx context.Context) error {
 		if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
 			select {
 			case s.failed <- fmt.Errorf("httpapi: serve: %w", err):
-			default: // one reason to stop is enough
+			default: // an error is already pending
 			}
 		}
 	}()
 	return nil
 }
 
-// Stop fails readiness, waits DrainDelay, closes the listener and waits for the requests in flight. Until the listener is
-// closed every connection is served, an idle one too, and each answer asks its client to connect anew, elsewhere. When
-// ctx ends first, the remaining connections are cut and its error is returned. Stopping a stopped server does nothing.
+// Stop fails readiness, waits DrainDelay, closes the listener and waits for the requests in flight. Until the listener
+// is closed every connection is served, also idle ones, and each response closes its connection, so that clients
+// connect to another instance. When ctx ends first, Stop closes the remaining connections and returns the error of ctx.
+// Stopping a stopped server does nothing.
 func (s *Server) Stop(ctx context.Context) error {
 	s.life.Lock()
 	defer s.life.Unlock()
 	if s.http == nil {
 		return nil
 	}
-	s.ready.drain(true) // SetKeepAlivesEnabled would close idle connections, under a request that is on its way
+	s.ready.drain(true) // SetKeepAlivesEnabled would close idle connections on which a request may be arriving
 	select {
 	case <-time.After(s.conf.DrainDelay):
 	case <-ctx.Done():
 	}
-	s.ending.Load().end() // streams would go on for as long as their clients
+	s.ending.Load().end() // streams would not end before their clients disconnect
 	err := s.http.Shutdown(ctx)
 	if err != nil {
 		err = fmt.Errorf("httpapi: %d requests were cut off: %w", s.inFlight.Load(), err)
@@ -171,9 +172,9 @@ func (s *Server) Stop(ctx context.Context) error {
 	return err
 }
 
-// ending is the end of one run of the server, which streams wait for.
+// ending signals the end of one run of the server to streams.
 type ending struct {
-	ctx context.Context //nolint:containedctx // it is the run's life, not a request's
+	ctx context.Context //nolint:containedctx // lives as long as the run, not a request
 	end context.CancelFunc
 }
 
@@ -182,5 +183,5 @@ func newEnding() *ending {
 	return &ending{ctx, end}
 }
 
-// stopping ends when the server stops.
+// stopping returns a context that ends when the server stops.
 func (s *Server) stopping() context.Context { return s.ending.Load().ctx }

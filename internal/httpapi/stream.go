@@ -19,19 +19,20 @@ import (
 // eventStream is the media type of server-sent events (WHATWG HTML, section 9.2).
 const eventStream = "text/event-stream"
 
-// A client that does not read is given up when the kernel's buffers are full for as long as streamWrite.
+// streamWrite limits a write: a client that does not read is dropped once the kernel's buffers have been full for that
+// long.
 const (
 	streamWrite = 10 * time.Second
-	streamRetry = 2 * time.Second // what clients are told to wait before they come back
+	streamRetry = 2 * time.Second // reconnection time sent to clients
 )
 
-var errStreams = fault.New(fault.TooMany, "too_many_streams", "This phone has too many live connections open.")
+var errStreams = fault.New(fault.TooMany, "too_many_streams", "Too many live connections are open. Please close other tabs.")
 
-// Feed is a stream that was accepted.
+// Feed is an accepted stream.
 type Feed struct {
-	Key string                               // whose it is; only so many of one key may be open
-	Run func(ctx context.Context, s *Stream) // sends until it returns, when the client or the server goes at the latest
-	End func()                               // called once after Run, or instead of it; may be nil
+	Key string                               // phone or account, for Config.MaxStreamsPerKey
+	Run func(ctx context.Context, s *Stream) // sends events; ctx ends when the client disconnects or the server stops
+	End func()                               // called once, after Run or instead of it; may be nil
 }
 
 func (f Feed) end() {
@@ -40,13 +41,13 @@ func (f Feed) end() {
 	}
 }
 
-// LastEvent is embedded in the inputs of streams: the id of the last event that the client has seen.
+// LastEvent is embedded in the inputs of streams: the id of the last event that the client has received.
 type LastEvent struct {
 	LastEventID string `header:"Last-Event-ID" maxLength:"64" doc:"Of the last event seen; what it says is not sent again."`
 }
 
-// RegisterStream adds an operation that answers with server-sent events whose data are T as JSON. open decides whether
-// there is a stream at all; its errors become problems. A stream ends when the server stops; clients come back then.
+// RegisterStream adds an operation that responds with server-sent events whose data are T as JSON. open accepts or
+// refuses the stream; its errors become problems. Streams end when the server stops; clients reconnect then.
 func RegisterStream[I, T any](a *API, op huma.Operation, p Policy, open func(ctx context.Context, in *I) (Feed, error)) {
 	schema := a.huma.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[T](), true, op.OperationID+"Event")
 	op.Responses = map[string]*huma.Response{"200": {
@@ -76,7 +77,7 @@ const streamKey = "comanda-stream"
 
 func isStream(op *huma.Operation) bool { return op.Metadata[streamKey] == true }
 
-// run sends the head of the answer and has the feed do the rest, until the client or the server goes.
+// run sends the response header and runs the feed until the client disconnects or the server stops.
 func (s *Server) run(hc huma.Context, f Feed) {
 	x := exchangeOf(hc.Context())
 	ctx, cancel := context.WithCancel(hc.Context())
@@ -84,12 +85,12 @@ func (s *Server) run(hc huma.Context, f Feed) {
 	defer context.AfterFunc(s.stopping(), cancel)()
 	h := x.Header()
 	h.Set("Content-Type", eventStream)
-	h.Set("X-Accel-Buffering", "no") // nginx would collect events
+	h.Set("X-Accel-Buffering", "no") // otherwise nginx buffers events
 	r, _ := humago.Unwrap(hc)
 	st := &Stream{
 		x: x, ctl: http.NewResponseController(x.ResponseWriter), every: s.conf.StreamBeat, look: s.conf.StreamLook,
 		admit: func(ctx context.Context) (context.Context, error) {
-			ctx, _, err := s.guard.admit(ctx, &x.route.Listing, r)
+			ctx, _, err := s.auth.admit(ctx, &x.route.RouteInfo, r)
 			return ctx, err
 		},
 	}
@@ -98,27 +99,27 @@ func (s *Server) run(hc huma.Context, f Feed) {
 	}
 }
 
-// Stream is one client's connection. It is used by one goroutine.
+// Stream is one client's connection. It is not safe for concurrent use.
 type Stream struct {
 	x     *exchange
 	ctl   *http.ResponseController
-	every time.Duration   // of the heartbeat
-	look  time.Duration   // the least that Wait waits for what does not come
-	last  clock.Stopwatch // since a write
+	every time.Duration   // interval of the heartbeat
+	look  time.Duration   // minimum poll interval, see Config.StreamLook
+	last  clock.Stopwatch // since the last write
 	admit func(ctx context.Context) (context.Context, error)
 }
 
-// Admitted gives the context of the stream's request as it would be now, or why it would not be let in any more. Streams
-// of accounts go on for longer than their tokens, and ask from time to time.
+// Admitted authorizes the stream's request again and returns its context, or the reason for a refusal. Streams of
+// accounts outlive their tokens, so they call it regularly.
 func (s *Stream) Admitted(ctx context.Context) (context.Context, error) { return s.admit(ctx) }
 
-// Event is one message. ID is what the client sends as Last-Event-ID when it comes back; Data is sent as JSON.
+// Event is one message. Clients send ID as Last-Event-ID when they reconnect; Data is encoded as JSON.
 type Event struct {
 	ID, Name string
 	Data     any
 }
 
-// Send writes an event. An error means that the client is gone.
+// Send writes an event. An error means that the client has disconnected.
 func (s *Stream) Send(e Event) error {
 	data, err := json.Marshal(e.Data)
 	if err != nil {
@@ -130,8 +131,8 @@ func (s *Stream) Send(e Event) error {
 	return s.write(append(text, "\n\n"...))
 }
 
-// Wait returns when wake or the time has come, or with an error when the stream is over. It keeps the connection alive
-// meanwhile. A nil wake never comes. Where the server is set so, the time comes later, see Config.StreamLook.
+// Wait returns when wake is signalled or atMost has passed, and an error when the stream is over. Meanwhile it sends
+// heartbeats. A nil wake never fires. Config.StreamLook may extend atMost.
 func (s *Stream) Wait(ctx context.Context, wake <-chan struct{}, atMost time.Duration) error {
 	over := time.NewTimer(max(atMost, s.look))
 	defer over.Stop()
@@ -163,7 +164,7 @@ func (s *Stream) write(text []byte) error {
 	return s.ctl.Flush()
 }
 
-// streams counts what is open.
+// streams counts open streams.
 type streams struct {
 	max, maxPerKey int
 

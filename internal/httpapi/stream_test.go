@@ -232,7 +232,7 @@ type tenant struct {
 	evicted *atomic.Bool
 }
 
-func (k tenant) Account(ctx context.Context, token string, l *Listing) (context.Context, string, error) {
+func (k tenant) Account(ctx context.Context, token string, l *RouteInfo) (context.Context, string, error) {
 	if k.evicted.Load() {
 		return ctx, "", errBearer
 	}
@@ -257,7 +257,7 @@ func TestStream_asksAgain(t *testing.T) {
 				}
 			}}, nil
 		})
-		a.s.KeepDoor(tenant{evicted: &evicted})
+		a.s.SetAuthenticator(tenant{evicted: &evicted})
 	})
 	var client sync.WaitGroup
 	defer client.Wait()

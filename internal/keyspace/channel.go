@@ -5,17 +5,17 @@ import (
 	"strings"
 )
 
-// Channel is a channel of Redis pub/sub that was declared. What is published there is kept nowhere: whoever does not listen
-// at that moment never hears it. The zero Channel is invalid.
+// Channel is a declared Redis pub/sub channel. Redis does not store messages: a process that is not subscribed misses
+// them. The zero Channel is invalid.
 type Channel struct{ of *ChannelDecl }
 
-// ChannelDecl declares a channel. Channels have names of their own: they are no keys, and nothing can be stored there.
+// ChannelDecl declares a channel. A channel is not a key and stores nothing.
 type ChannelDecl struct {
 	Name    string
-	Owner   string // the room that publishes and listens
-	Message string // what a message says
+	Owner   string // the package that publishes and subscribes
+	Message string // content of a message
 	Purpose string
-	Loss    string // what happens when a message is lost
+	Loss    string // effect of a lost message
 }
 
 var channels []*ChannelDecl
@@ -25,7 +25,7 @@ func declareChannel(d ChannelDecl) Channel {
 	return Channel{&d}
 }
 
-// Channels lists the channels in the order of declaration.
+// Channels returns the declared channels in the order of declaration.
 func Channels() []ChannelDecl {
 	ds := make([]ChannelDecl, len(channels))
 	for i, d := range channels {
@@ -41,13 +41,13 @@ var wakes = declareChannel(ChannelDecl{
 	Loss:    "streams see the change when they look the next time",
 })
 
-// Wakes is the channel on which processes wake each other's live streams.
-func Wakes() Channel { return wakes }
+// LiveUpdates is the channel on which processes notify each other's live streams.
+func LiveUpdates() Channel { return wakes }
 
-// Valid tells whether the channel was declared.
+// Valid reports whether the channel was declared.
 func (c Channel) Valid() bool { return c.of != nil }
 
-// String is the channel's name without a namespace.
+// String returns the channel's name without a namespace.
 func (c Channel) String() string {
 	if c.of == nil {
 		return ""
@@ -55,11 +55,11 @@ func (c Channel) String() string {
 	return c.of.Name
 }
 
-// Channel is the name of a channel as it is sent.
+// Channel returns the name of a channel with the namespace, as it is sent.
 func (n Namespace) Channel(c Channel) string { return n.Raw(c.String()) }
 
-// LintChannels lists what is wrong with declarations of channels, by the rules of keys where these apply: K2 and K3. Two
-// channels never have one name, and none is called like a key that could be.
+// LintChannels returns all violations in channel declarations: rules K2 and K3, no two channels of one name, and no
+// channel whose name is a possible key.
 func LintChannels(cs []ChannelDecl, keys []Decl) []string {
 	var found []string
 	for i, c := range cs {

@@ -43,10 +43,10 @@ func TestLintChannels_sees(t *testing.T) {
 }
 
 func TestNamespace_Channel(t *testing.T) {
-	if got := Namespace("north").Channel(Wakes()); got != "north:app:live:wake" {
+	if got := Namespace("north").Channel(LiveUpdates()); got != "north:app:live:wake" {
 		t.Errorf("in a namespace it is called %q", got)
 	}
-	if got := Namespace("").Channel(Wakes()); got != Wakes().String() || !Wakes().Valid() || (Channel{}).Valid() {
+	if got := Namespace("").Channel(LiveUpdates()); got != LiveUpdates().String() || !LiveUpdates().Valid() || (Channel{}).Valid() {
 		t.Errorf("without one it is called %q", got)
 	}
 }

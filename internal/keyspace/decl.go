@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Type is a Redis type as the TYPE command names it.
+// Type is a Redis type as the TYPE command returns it.
 type Type string
 
 // The types in use.
@@ -16,24 +16,24 @@ const (
 	SortedSet Type = "zset"
 )
 
-// Class says what the loss of a key means.
+// Class is the consequence of losing a key.
 type Class string
 
 // The classes.
 const (
-	Derived Class = "derived" // computed from SQL; on loss it is rebuilt
-	Guarded Class = "guarded" // written to SQL first; on loss it is rebuilt and readers fail closed meanwhile
-	Lossy   Class = "lossy"   // on loss it is forgotten
+	Derived Class = "derived" // computed from SQL and rebuilt after a loss
+	Guarded Class = "guarded" // written to SQL first, and rebuilt after a loss; until then readers fail closed
+	Lossy   Class = "lossy"   // not restored after a loss
 )
 
-// TTL bounds the life that a key is given when it is written. The zero value is a key without a TTL.
+// TTL is the range of time-to-live values that writers set. The zero value is a key without a TTL.
 type TTL struct{ Min, Max time.Duration }
 
-// Segment is a variable part of a pattern, written there as %name%.
+// Segment is a variable part of a pattern, written as %name% in the pattern.
 type Segment struct {
 	Name string
 	Of   Alphabet
-	Max  int // characters; the least is always 1
+	Max  int // maximum number of characters; the minimum is 1
 }
 
 // Alphabet is a set of characters as a list of ranges: "09az" is 0-9 and a-z.
@@ -45,9 +45,9 @@ const (
 	dateChars Alphabet = "09--"
 	uidChars  Alphabet = "09av"
 	hashChars Alphabet = "27az"
-	nameChars Alphabet = "09AZaz..__--" // what other systems may call their reservations and items
+	nameChars Alphabet = "09AZaz..__--" // for reservation and item ids of other systems
 
-	// Values that documents are found by are percent-encoded, with small letters, outside of these.
+	// Indexed values are percent-encoded, in lower case, outside of these.
 	valueChars Alphabet = "09az%%++..@@__--"
 	exactChars Alphabet = "09AZaz%%++..@@__--"
 )
@@ -61,7 +61,7 @@ func (a Alphabet) has(c byte) bool {
 	return false
 }
 
-// String writes the alphabet as a class of a regular expression; - stands last in every alphabet that has it.
+// String returns the alphabet as a regular-expression class. If it contains -, that comes last.
 func (a Alphabet) String() string {
 	var b strings.Builder
 	b.WriteByte('[')
@@ -75,24 +75,24 @@ func (a Alphabet) String() string {
 	return b.String()
 }
 
-// Decl declares one family of keys.
+// Decl declares a family of keys.
 type Decl struct {
-	Pattern  string    // the key, with %name% where a segment stands
+	Pattern  string    // the key, with %name% for each segment
 	Segments []Segment // in the order of the pattern
 	Type     Type
 	TTL      TTL
 	Class    Class
-	Owner    string // the room that writes it
-	Source   string // the SQL tables that it is computed from or guarded by
-	Tag      string // the hash tag with its braces, as in the pattern; empty when any node will do
-	Also     string // literal characters beyond those of K3, taken over from the reference documents
-	Exact    bool   // every segment has Max characters, not fewer
-	Long     bool   // over values or ids of others, which may be longer than K2 allows
-	Rebuild  string // what restores it after a loss
+	Owner    string // the package that writes it
+	Source   string // the SQL tables that it is computed from, or that guard it
+	Tag      string // the hash tag with its braces, as in the pattern; empty if the node does not matter
+	Also     string // literal characters beyond those of K3, required by the reference documents
+	Exact    bool   // every segment has exactly Max characters
+	Long     bool   // contains external values or ids, which may exceed the limit of K2
+	Rebuild  string // the function that restores it after a loss
 	Purpose  string
 }
 
-// part is a piece of a pattern: literal text, or a segment when of is set.
+// part is a piece of a pattern: literal text, or a segment if of is set.
 type part struct {
 	text string
 	of   Alphabet
@@ -100,7 +100,7 @@ type part struct {
 	max  int
 }
 
-// parts cuts the pattern. A segment that is not declared gives a part that Lint reports.
+// parts splits the pattern. An undeclared segment becomes a part that Lint reports.
 func (d Decl) parts() []part {
 	var ps []part
 	for i, text := range strings.Split(d.Pattern, "%") {

@@ -5,27 +5,28 @@ import (
 	"time"
 )
 
-// Documents are the keys that every entity of room document has.
+// Documents are the keys of one entity of package document.
 type Documents struct {
 	entity                    string
 	body, memo, list, counter *declared
 }
 
-// TombstoneLife is how long the memo of a deleted document stays: far longer than a writer that has read the row before
-// its deletion may be late.
+// TombstoneLife is the TTL of a deleted document's memo. It exceeds by far the delay of a writer that read the row
+// before its deletion.
 const TombstoneLife = 10 * time.Minute
 
 const (
 	documentOwner   = "document"
 	documentRebuild = "document.rebuild"
 
-	// maxValue bounds an encoded value that documents are found by. What is longer is not indexed, but found in SQL.
+	// maxValue is the maximum length of an encoded index value. Longer values are not indexed; they are searched in
+	// SQL.
 	maxValue = 768
 )
 
 var numberID = []Segment{{"id", digits, 19}}
 
-// The families of documents.
+// Document families, one per entity.
 var (
 	UserDocuments        = documents("user", "%id%", "app_user", "", numberID, false)
 	RoleDocuments        = documents("role", "%id%", "role, role_permission", "", numberID, false)
@@ -39,7 +40,8 @@ var (
 		[]Segment{{"order", uidChars, 26}, {"line", digits, 4}}, false)
 )
 
-// documents declares the keys of an entity. also is the capital letters in its name, as the reference documents write it.
+// documents declares the keys of an entity. also contains the capital letters in its name, which the reference
+// documents require.
 func documents(entity, id, source, also string, of []Segment, exact bool) *Documents {
 	d := Decl{
 		Pattern: entity + ":" + id, Segments: of, Type: String, Class: Derived, Owner: documentOwner, Source: source,
@@ -58,16 +60,16 @@ func documents(entity, id, source, also string, of []Segment, exact bool) *Docum
 	return f
 }
 
-// Key is the key of a document. One whose id has another form is invalid.
+// Key returns the key of a document. It is invalid if id does not fit the declaration.
 func (f *Documents) Key(id string) Key { return f.build(f.body, id) }
 
-// Memo is the key of what is remembered about a document. It lies in the slot of the document's key.
+// Memo returns the key of a document's memo: its version and index entries. It shares the slot of the document's key.
 func (f *Documents) Memo(id string) Key { return f.build(f.memo, id) }
 
-// List is the key of the set of all ids.
+// List returns the key of the set of all ids.
 func (f *Documents) List() Key { return f.list.key() }
 
-// Counter is the key of the highest number.
+// Counter returns the key of the highest number.
 func (f *Documents) Counter() Key { return f.counter.key() }
 
 func (f *Documents) build(d *declared, id string) Key {
@@ -78,14 +80,15 @@ func (f *Documents) build(d *declared, id string) Key {
 	return d.key(order, line)
 }
 
-// DocumentIndex is a family of keys under which documents are found.
+// DocumentIndex is a family of index keys of documents.
 type DocumentIndex struct {
 	of *declared
-	// Own tells that the id in the key is the document's own, and the members are what belongs to it.
+	// Own is set if the id in the key is the document's own and the members are ids of related documents.
 	Own bool
 }
 
-// Key is the key for an encoded value, or for the document's own id. One that does not fit is invalid.
+// Key returns the key of an encoded value, or of the document's own id. It is invalid if the value does not fit the
+// declaration.
 func (x *DocumentIndex) Key(value string) Key {
 	if len(x.of.Segments) == 0 {
 		return x.of.key()
@@ -93,10 +96,10 @@ func (x *DocumentIndex) Key(value string) Key {
 	return x.of.key(value)
 }
 
-// Type is what Redis holds under the key: String or Set.
+// Type returns the Redis type of the key: String or Set.
 func (x *DocumentIndex) Type() Type { return x.of.Type }
 
-// The indexes. What the reference documents keep twice is there twice.
+// The indexes. Duplicates exist because the reference documents specify them.
 var (
 	UserByEmail        = uniqueIndex("user:index:email:%value%", "app_user", valueChars, "")
 	UserByUsername     = uniqueIndex("user:index:username:%value%", "app_user", valueChars, "")
@@ -156,8 +159,8 @@ func relation(pattern, source string) *DocumentIndex {
 	return x
 }
 
-// EpochMarks is the number of marks that say whether the documents in Redis are whole. There are many, so that every
-// node of a Cluster holds some and none can lose its keys unnoticed.
+// EpochMarks is the number of epoch marks, which show that the documents in Redis are complete. There are enough that
+// every node of a Cluster holds some, so no node can lose its keys unnoticed.
 const EpochMarks = 64
 
 var epochMark = declare(Decl{
@@ -166,7 +169,7 @@ var epochMark = declare(Decl{
 	Purpose: "the epoch of documents that are whole | the rebuild that runs",
 })
 
-// EpochMark is the key of the n-th mark, from 0.
+// EpochMark returns the key of the n-th mark, from 0.
 func EpochMark(n int) Key {
 	if n < 10 {
 		return epochMark.key("0" + decimal(int64(n)))

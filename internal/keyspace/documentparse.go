@@ -2,16 +2,16 @@ package keyspace
 
 import "strings"
 
-// DocumentKey is a key of documents, taken apart.
+// DocumentKey is a parsed document key.
 type DocumentKey struct {
 	Key    Key
-	Family *Documents     // of a document, its memo, a list, a counter
-	Index  *DocumentIndex // of an index
+	Family *Documents     // for a document, its memo, a list or a counter
+	Index  *DocumentIndex // for an index
 	Part   DocumentPart
-	Text   string // the id of the document, or the value of the index, as it stands in the key
+	Text   string // the id of the document, or the value of the index, as in the key
 }
 
-// DocumentPart says what a key of documents holds.
+// DocumentPart is the kind of a document key.
 type DocumentPart int
 
 // The parts.
@@ -23,7 +23,7 @@ const (
 	DocumentEntry // of an index
 )
 
-// documentPatterns holds the declarations by the first word of their keys.
+// documentPatternsByWord groups the declarations by the first word of their keys.
 var documentPatterns = documentPatternsByWord()
 
 type pattern struct {
@@ -58,7 +58,7 @@ func documentPatternsByWord() map[string][]pattern {
 	return byWord
 }
 
-// ParseDocument takes a raw key of documents apart, without its namespace; ok is false for every other key.
+// ParseDocument parses a raw document key without its namespace; ok is false for all other keys.
 func ParseDocument(raw string) (k DocumentKey, ok bool) {
 	word, _, _ := strings.Cut(raw, ":")
 	for _, p := range documentPatterns[word] {
@@ -69,7 +69,7 @@ func ParseDocument(raw string) (k DocumentKey, ok bool) {
 	return DocumentKey{}, false
 }
 
-// text gives what stands in the place of the variable part of a pattern, from its first segment to its last.
+// text returns the variable part of a raw key, from its first segment to its last.
 func (d *declared) text(raw string) (text string, fits bool) {
 	rest, first, last := raw, -1, 0
 	for _, p := range d.cut {

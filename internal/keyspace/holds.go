@@ -1,7 +1,6 @@
 package keyspace
 
-// held says which documents the ids under an index or in a list belong to. What Redis holds can be checked by it without
-// a look at SQL.
+// held maps index and list families to the entity whose ids they contain, so that Redis can be checked without SQL.
 var held = map[*Documents][]*DocumentIndex{
 	UserDocuments: {
 		UserByEmail, UserByUsername, UserByPhone, UserByDevice, UserByGoogle, UsersByProvince, UsersByCity, UsersNotRegistered,
@@ -16,17 +15,17 @@ var held = map[*Documents][]*DocumentIndex{
 	OrderDetailDocuments: {OrderDetails, DetailsOfOrder},
 }
 
-// Holding is what a declaration has to do with documents.
+// Holding is the relation of a declaration to documents.
 type Holding struct {
-	Entity   string // of the documents whose ids are held, or which are held themselves; empty for all other keys
-	Document bool   // the key is a document: its id is what follows the entity and a colon
+	Entity   string // entity of the key's document or of the ids in it; empty for unrelated keys
+	Document bool   // the key is a document, named by entity, colon and id
 	List     bool   // the key is the set of all ids
 }
 
-// DocumentOf is the raw key of the document with an id.
+// DocumentOf returns the raw key of the document with an id.
 func (h Holding) DocumentOf(id string) string { return h.Entity + ":" + id }
 
-// Holdings tells for each of Declarations what it has to do with documents.
+// Holdings returns the Holding of each of Declarations, in the same order.
 func Holdings() []Holding {
 	byPattern := map[string]Holding{}
 	for documents, indexes := range held {

@@ -2,7 +2,7 @@ package keyspace
 
 import "time"
 
-// How long what is remembered of accounts lives.
+// TTLs of account keys.
 const (
 	SessionLife = 30 * time.Minute // sliding
 	RefreshLife = 7 * 24 * time.Hour
@@ -19,7 +19,7 @@ var session = declare(Decl{
 	Purpose: "a living session: userId, roleId, role, branches, loginAt, expiresAt (unix ms), address, and its seal; sliding",
 })
 
-// Session is the key of a session.
+// Session returns the key of a session.
 func Session(id string) Key { return session.key(id) }
 
 var refreshToken = declare(Decl{
@@ -30,7 +30,7 @@ var refreshToken = declare(Decl{
 	Purpose: "the SHA-256 of the refresh token that is good now in a session, for people who look; SQL decides",
 })
 
-// RefreshToken is the key of a session's refresh token. The session is hashed here.
+// RefreshToken returns the key of a session's refresh token. It hashes the session id.
 func RefreshToken(session string) Key { return refreshToken.key(Secret(session)) }
 
 var barredToken = declare(Decl{
@@ -41,8 +41,8 @@ var barredToken = declare(Decl{
 	Purpose: "an access token that was logged out, for the rest of its life; what every process hears from SQL decides",
 })
 
-// BarredToken is the key of an access token that is not good any more. Its id is hashed here.
-func BarredToken(jti string) Key { return barredToken.key(Secret(jti)) }
+// RevokedToken returns the key that marks an access token as revoked. It hashes the token's id.
+func RevokedToken(jti string) Key { return barredToken.key(Secret(jti)) }
 
 var oneTimeCode = declare(Decl{
 	Pattern:  "app:temp:otp:%purpose%:%user%",
@@ -52,5 +52,5 @@ var oneTimeCode = declare(Decl{
 	Purpose: "that a one-time code was sent: sentAt (unix ms); the code itself only in SQL, as an HMAC",
 })
 
-// OneTimeCode is the key of a code that was sent to an account; purpose is verify or reset.
+// OneTimeCode returns the key of a code that was sent to an account; purpose is verify or reset.
 func OneTimeCode(purpose string, user int64) Key { return oneTimeCode.key(purpose, decimal(user)) }

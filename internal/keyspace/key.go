@@ -8,20 +8,20 @@ import (
 	"strings"
 )
 
-// Key is a key that was built from a declaration. The zero Key is invalid; so is one whose segment does not fit its
-// declaration. Package redisdb refuses invalid keys, so a builder need not return an error.
+// Key is a key built from a declaration. The zero Key is invalid, and so is a key with a segment that does not fit its
+// declaration. Package redisdb refuses invalid keys, so builders return no error.
 type Key struct {
 	text string
 	of   *declared
 }
 
-// Valid tells whether the key may be sent.
+// Valid reports whether the key may be sent.
 func (k Key) Valid() bool { return k.of != nil && k.text != "" }
 
-// String is the key without a namespace.
+// String returns the key without a namespace.
 func (k Key) String() string { return k.text }
 
-// Decl is the key's declaration; it is zero for an invalid key.
+// Decl returns the key's declaration; it is zero for an invalid key.
 func (k Key) Decl() Decl {
 	if k.of == nil {
 		return Decl{}
@@ -29,7 +29,7 @@ func (k Key) Decl() Decl {
 	return k.of.Decl
 }
 
-// Slot is the key's hash slot in a Redis Cluster.
+// Slot returns the key's hash slot in a Redis Cluster.
 func (k Key) Slot() uint16 { return Slot(k.text) }
 
 // key builds a key from one text per segment.
@@ -67,20 +67,20 @@ func (p part) fits(s string) bool {
 
 func decimal(id int64) string { return strconv.FormatInt(id, 10) }
 
-// secretLen characters of base32 are 130 bits of the hash: nobody finds a second secret with the same segment.
+// secretLen characters of base32 are 130 bits of the hash: finding a second secret with the same segment is infeasible.
 const secretLen = 26
 
 var secretEncoding = base32.StdEncoding.WithPadding(base32.NoPadding)
 
-// Secret makes the segment that stands in a key for a secret, such as a guest's token: a secret itself never does,
-// because keys are shown in monitors, logs and audits.
+// Secret returns the hash that represents a secret, such as a guest's token, in a key. Secrets themselves never appear
+// in keys, because keys are visible in monitors, logs and audits.
 func Secret(secret string) string {
 	sum := sha256.Sum256([]byte(secret))
 	return strings.ToLower(secretEncoding.EncodeToString(sum[:])[:secretLen])
 }
 
-// Namespace stands in front of every key of one installation, so that several can share a Redis. The zero Namespace
-// adds nothing.
+// Namespace is the prefix of every key of one installation, so that several installations can share a Redis. The zero
+// Namespace adds nothing.
 type Namespace string
 
 const (
@@ -88,8 +88,8 @@ const (
 	namespaceChars Alphabet = "09az__--"
 )
 
-// ParseNamespace checks a configured namespace: up to 16 characters of a-z 0-9 _ -. Braces and colons are refused,
-// because they would move or blur the keys behind them.
+// ParseNamespace validates a configured namespace: up to 16 characters of a-z 0-9 _ -. Braces and colons are refused,
+// because they would change hash tags or make keys ambiguous.
 func ParseNamespace(s string) (Namespace, error) {
 	if s != "" && !(part{of: namespaceChars, max: namespaceMax}).fits(s) {
 		return "", fmt.Errorf("keyspace: namespace %q is not 1 to %d characters of a-z 0-9 _ -", s, namespaceMax)
@@ -97,11 +97,11 @@ func ParseNamespace(s string) (Namespace, error) {
 	return Namespace(s), nil
 }
 
-// Wire is the key as it is sent.
+// Wire returns the key with the namespace, as it is sent.
 func (n Namespace) Wire(k Key) string { return n.Raw(k.text) }
 
-// Raw is Wire for the text of a key. A hash tag that is a whole key, as memos have it, gets the namespace too, so that
-// both keys stay in one slot.
+// Raw is Wire for the text of a key. A hash tag that is a whole key, as in memos, gets the namespace too, so that both
+// keys stay in one slot.
 func (n Namespace) Raw(key string) string {
 	if n == "" {
 		return key
@@ -114,7 +114,7 @@ func (n Namespace) Raw(key string) string {
 	return string(n) + ":" + key
 }
 
-// Strip undoes Wire for a raw key; ok is false for a key of another namespace.
+// Strip removes the namespace from a raw key; ok is false for a key of another namespace.
 func (n Namespace) Strip(raw string) (key string, ok bool) {
 	if n == "" {
 		return raw, true

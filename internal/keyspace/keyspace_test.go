@@ -18,7 +18,7 @@ func every() []Key {
 		RefusedIDs(7, 179_000_000), StockCap(7), StockReserved(7), StockSold(7), Reservation(7, "x-Order.2026_02-26"),
 		ReservationsDue(7), HotInventory(7, "Beer-0.5_l"), VisitByCustomer("a token"), VisitCustomers(aUID), MenuActive(7), MenuActiveLock(7),
 		Rate("login_acct_ip", "192.0.2.7"),
-		Session(aUID), RefreshToken(aUID), BarredToken("an id"), OneTimeCode("verify", 12),
+		Session(aUID), RefreshToken(aUID), RevokedToken("an id"), OneTimeCode("verify", 12),
 	}...)
 }
 

@@ -2,7 +2,7 @@ package keyspace
 
 import "time"
 
-// RateWindow is the longest window of a limit.
+// RateWindow is the longest window of a rate limit.
 const RateWindow = time.Hour
 
 var rate = declare(Decl{
@@ -12,5 +12,5 @@ var rate = declare(Decl{
 	Purpose: "the instant at which what a subject was granted is paid off (unix ms); hard caps are in SQL",
 })
 
-// Rate is the key of what a subject has taken under a limit. The subject, an address or a token, is hashed here.
+// Rate returns the key of a subject's usage under a rate limit. It hashes the subject, an address or a token.
 func Rate(action, subject string) Key { return rate.key(action, Secret(subject)) }

@@ -8,11 +8,11 @@ import (
 const (
 	maxLen                = 50
 	literalChars Alphabet = "09az::__--{{}}"
-	segmentChars Alphabet = "09AZaz%%++..@@__--" // no colon and no brace: a segment can neither end nor move a key
+	segmentChars Alphabet = "09AZaz%%++..@@__--" // no colon and no brace: a segment must not change the structure or the slot of a key
 	gateOwner             = "stock"
 )
 
-// Lint lists every way in which declarations break the rules K1 to K6; none is the answer for a sound registry.
+// Lint returns all violations of rules K1 to K6.
 func Lint(ds []Decl) []string {
 	var found []string
 	for i, d := range ds {
@@ -56,11 +56,11 @@ func (d Decl) lint() []string {
 	}
 	before, after, tagged := strings.Cut(d.Pattern, d.Tag)
 	add(!tagged || strings.ContainsAny(before+after, "{}"), "the hash tag %q is not the only one", d.Tag)
-	add(d.Owner == gateOwner && d.Tag != branchTag, "a key of the gate without the branch's hash tag") // K6
+	add(d.Owner == gateOwner && d.Tag != branchTag, "a key of the admission cache without the branch's hash tag") // K6
 	return found
 }
 
-// strange gives the characters of a literal that are neither allowed nor declared.
+// strange returns the characters of a literal that are neither allowed nor declared.
 func (d Decl) strange(literal string) string {
 	var b strings.Builder
 	for i := range len(literal) {
@@ -71,7 +71,7 @@ func (d Decl) strange(literal string) string {
 	return b.String()
 }
 
-// strange gives the characters of a segment that no segment may hold.
+// strange returns the characters of the alphabet that segments must not contain.
 func (a Alphabet) strange() string {
 	var b strings.Builder
 	for c := range 256 {
@@ -82,7 +82,7 @@ func (a Alphabet) strange() string {
 	return b.String()
 }
 
-// step is a position in a pattern: one character of a set, which a segment may repeat.
+// step is a position in a pattern: one character of an alphabet, repeatable in a segment.
 type step struct {
 	of     Alphabet
 	repeat bool
@@ -105,8 +105,8 @@ func steps(ps []part) []step {
 	return ss
 }
 
-// overlap tells whether some text fits both patterns. It walks both at once, as the product of two automata, and
-// takes segments that are not exact as endless, so it may see an overlap that a length forbids but never misses one.
+// overlap reports whether some text matches both patterns, as the product of two automata. It treats segments without
+// an exact length as unbounded, so it may report an overlap that a length prevents, but never misses one.
 func overlap(a, b []part) bool {
 	sa, sb := steps(a), steps(b)
 	type place struct{ i, j int }

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Markdown documents the registry. docs/keyspace.md is made of it.
+// Markdown returns the documentation of the registry, docs/keyspace.md.
 func Markdown() string {
 	var b strings.Builder
 	b.WriteString("# Redis keys\n\nEvery key is declared in `internal/keyspace`, and nothing else can build one. Losing a ")
@@ -29,7 +29,7 @@ func Markdown() string {
 	return b.String()
 }
 
-// cell keeps a bar from ending a cell of the table.
+// cell escapes bars in a table cell.
 func cell(text string) string { return strings.ReplaceAll(text, "|", `\|`) }
 
 func orDash(s string) string {
@@ -39,7 +39,7 @@ func orDash(s string) string {
 	return s
 }
 
-// String writes the bounds as people say them.
+// String returns the range in readable form.
 func (t TTL) String() string {
 	switch {
 	case t == TTL{}:
@@ -52,7 +52,7 @@ func (t TTL) String() string {
 	return short(t.Min) + " to " + short(t.Max)
 }
 
-// short drops the zero minutes and seconds that time.Duration writes behind whole hours and minutes.
+// short omits the zero minutes and seconds that time.Duration prints.
 func short(d time.Duration) string {
 	s := d.String()
 	if strings.HasSuffix(s, "m0s") {

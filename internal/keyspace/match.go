@@ -5,11 +5,11 @@ import (
 	"sync"
 )
 
-// Find tells which declaration a raw key without its namespace belongs to, by its place in Declarations; ok is false for
-// a key that nobody declared. It takes well below a microsecond, because it follows the literal beginnings of all
-// patterns at once and tries only those that the key shares.
+// Find returns the index in Declarations of a raw key without its namespace; ok is false for an undeclared key. It
+// takes well below a microsecond: it follows the literal prefixes of all patterns in one tree and tries only the
+// patterns whose prefix matches.
 func Find(raw string) (family int, ok bool) {
-	nodes := beginnings()
+	nodes := prefixTree()
 	at := int16(0)
 	for i := 0; ; i++ {
 		n := &nodes[at]
@@ -27,7 +27,7 @@ func Find(raw string) (family int, ok bool) {
 	}
 }
 
-// Match tells the declaration of a raw key without its namespace; ok is false for a key that nobody declared.
+// Match returns the declaration of a raw key without its namespace; ok is false for an undeclared key.
 func Match(raw string) (d Decl, ok bool) {
 	family, ok := Find(raw)
 	if !ok {
@@ -36,7 +36,7 @@ func Match(raw string) (d Decl, ok bool) {
 	return registry[family].Decl, true
 }
 
-// Parse makes a key of a raw one without its namespace; ok is false for a key that nobody declared.
+// Parse returns the Key of a raw key without its namespace; ok is false for an undeclared key.
 func Parse(raw string) (k Key, ok bool) {
 	family, ok := Find(raw)
 	if !ok {
@@ -45,21 +45,21 @@ func Parse(raw string) (k Key, ok bool) {
 	return Key{raw, registry[family]}, true
 }
 
-// beginning is a node of the tree of literal beginnings, the root being the first.
-type beginning struct {
+// beginning is a node of the prefix tree; the root is the first.
+type prefixNode struct {
 	next       [128]int16 // by character; 0 for none
 	candidates []candidate
 }
 
-// candidate is a declaration whose literal beginning ends here.
+// candidate is a declaration whose literal prefix ends at this node.
 type candidate struct {
 	family int
 	rest   pieces
 }
 
-// beginnings builds the tree once every declaration is there.
-var beginnings = sync.OnceValue(func() []beginning {
-	nodes := []beginning{{}}
+// beginnings builds the prefix tree on first use, after all declarations.
+var prefixTree = sync.OnceValue(func() []prefixNode {
+	nodes := []prefixNode{{}}
 	for family, d := range registry {
 		literal, rest := "", d.cut
 		if len(rest) > 0 && rest[0].of == "" {
@@ -68,8 +68,8 @@ var beginnings = sync.OnceValue(func() []beginning {
 		at := int16(0)
 		for _, c := range []byte(literal) {
 			if nodes[at].next[c] == 0 {
-				nodes[at].next[c] = int16(len(nodes)) // some hundreds of nodes
-				nodes = append(nodes, beginning{})
+				nodes[at].next[c] = int16(len(nodes)) // a few hundred nodes, fits int16
+				nodes = append(nodes, prefixNode{})
 			}
 			at = nodes[at].next[c]
 		}
@@ -78,12 +78,12 @@ var beginnings = sync.OnceValue(func() []beginning {
 	return nodes
 })
 
-// piece is a part with its alphabet as a table.
+// piece is a part whose alphabet is a lookup table.
 type piece struct {
 	text     string // literal; empty for a segment
 	min, max int
 	of       [256]bool
-	greedy   bool // what follows cannot begin with a character of this segment, so the longest run is the only one
+	greedy   bool // the next part cannot begin with a character of this segment, so only the longest run can match
 }
 
 type pieces []piece
@@ -106,7 +106,7 @@ func piecesOf(parts []part) pieces {
 	return ps
 }
 
-// match tells whether the pieces make up all of s.
+// match reports whether the pieces match all of s.
 func (ps pieces) match(s string) bool {
 	if len(ps) == 0 {
 		return s == ""

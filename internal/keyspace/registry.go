@@ -2,7 +2,7 @@ package keyspace
 
 import "time"
 
-// declared is a declaration with what is computed from it once.
+// declared is a declaration with precomputed values.
 type declared struct {
 	Decl
 	cut []part
@@ -16,7 +16,7 @@ func declare(d Decl) *declared {
 	return c
 }
 
-// Declarations lists the registry in the order of declaration.
+// Declarations returns the registry in the order of declaration.
 func Declarations() []Decl {
 	ds := make([]Decl, len(registry))
 	for i, d := range registry {
@@ -25,7 +25,7 @@ func Declarations() []Decl {
 	return ds
 }
 
-// Segments that several declarations share.
+// Segments that several declarations use.
 var (
 	branchSegment = Segment{"branch", digits, 10}
 	dateSegment   = Segment{"date", dateChars, 10}
@@ -34,8 +34,8 @@ var (
 const (
 	branchTag = "{b%branch%}"
 
-	// The longest life of a gate key: a business day is opened at most two days before it begins, has up to 25 hours,
-	// and its counters stay for 36 more.
+	// The maximum TTL of admission keys: a business day is opened at most two days before it begins, lasts up to 25
+	// hours, and its counters are kept for 36 more.
 	scopeLife = (48 + 25 + 36) * time.Hour
 )
 
@@ -47,7 +47,7 @@ var quotaCap = declare(Decl{
 	Purpose: "menu item -> cap or *; ep: epoch, pos: instant of the build, end: end of the records, bld: build under way",
 })
 
-// QuotaCap is the key of a scope's caps.
+// QuotaCap returns the key of the caps of a business date.
 func QuotaCap(branch int64, date string) Key { return quotaCap.key(decimal(branch), date) }
 
 var quotaHeld = declare(Decl{
@@ -58,7 +58,7 @@ var quotaHeld = declare(Decl{
 	Purpose: "menu item -> units held; ep: epoch",
 })
 
-// QuotaHeld is the key of a scope's held units.
+// QuotaHeld returns the key of the held units of a business date.
 func QuotaHeld(branch int64, date string) Key { return quotaHeld.key(decimal(branch), date) }
 
 var quotaPaid = declare(Decl{
@@ -69,7 +69,7 @@ var quotaPaid = declare(Decl{
 	Purpose: "menu item -> units used; ep: epoch",
 })
 
-// QuotaPaid is the key of a scope's used units.
+// QuotaPaid returns the key of the used units of a business date.
 func QuotaPaid(branch int64, date string) Key { return quotaPaid.key(decimal(branch), date) }
 
 var holdRecord = declare(Decl{
@@ -80,7 +80,7 @@ var holdRecord = declare(Decl{
 	Purpose: "a hold: s: state and epoch, menu item -> quantity, __bizDate, __branchId; after its end only s counts",
 })
 
-// HoldRecord is the key of a hold's record.
+// HoldRecord returns the key of a hold's record.
 func HoldRecord(branch int64, hold string) Key { return holdRecord.key(decimal(branch), hold) }
 
 var leasesDue = declare(Decl{
@@ -90,10 +90,10 @@ var leasesDue = declare(Decl{
 	Purpose: "holds that SQL has not confirmed to the gate yet, scored by the end of their lease (unix ms)",
 })
 
-// LeasesDue is the key of a branch's leases.
+// LeasesDue returns the key of a branch's provisional holds, ordered by expiry.
 func LeasesDue(branch int64) Key { return leasesDue.key(decimal(branch)) }
 
-// RefusedSpan is the time that one key of refused ids collects; an id is remembered for one to two spans.
+// RefusedSpan is the time span that one key of refused ids covers; an id is kept for one to two spans.
 const RefusedSpan = 10 * time.Second
 
 var refusedIDs = declare(Decl{
@@ -103,10 +103,10 @@ var refusedIDs = declare(Decl{
 	Purpose: "ids refused lately; three keys take turns, one span each, so that a storm of refusals costs one write",
 })
 
-// RefusedIDs is the key that collects the ids refused in a span; spans are counted from the Unix epoch.
+// RefusedIDs returns the key of the ids refused in a span; spans are counted from the Unix epoch.
 func RefusedIDs(branch, span int64) Key { return refusedIDs.key(decimal(branch), decimal(span%3)) }
 
-// The stock of a branch in the gate: what package stockredis keeps for a business date, for what is counted over days.
+// Stock of a branch in the admission cache: counted over days instead of per business date. See package stockredis.
 var (
 	stockCap = declare(Decl{
 		Pattern: "inventory:cap:" + branchTag, Segments: []Segment{branchSegment},
@@ -145,22 +145,22 @@ var (
 	})
 )
 
-// HotInventory is the key of what shop windows show of a stock item.
+// HotInventory returns the key of the displayed availability of a stock item.
 func HotInventory(branch int64, item string) Key { return hotInventory.key(decimal(branch), item) }
 
-// StockCap is the key of a branch's stock in all: available, reserved and sold.
+// StockCap returns the key of a branch's total stock: available, reserved and sold.
 func StockCap(branch int64) Key { return stockCap.key(decimal(branch)) }
 
-// StockReserved is the key of a branch's reserved stock.
+// StockReserved returns the key of a branch's reserved stock.
 func StockReserved(branch int64) Key { return stockReserved.key(decimal(branch)) }
 
-// StockSold is the key of a branch's sold stock.
+// StockSold returns the key of a branch's sold stock.
 func StockSold(branch int64) Key { return stockSold.key(decimal(branch)) }
 
-// Reservation is the key of what a hold takes of a branch's stock.
+// Reservation returns the key of the stock items of a hold.
 func Reservation(branch int64, hold string) Key { return reservation.key(decimal(branch), hold) }
 
-// ReservationsDue is the key of the leases of a branch's stock.
+// ReservationsDue returns the key of a branch's provisional stock reservations, ordered by expiry.
 func ReservationsDue(branch int64) Key { return reservationsDue.key(decimal(branch)) }
 
 const byReference = "C" // the reference documents write byCustomer
@@ -173,7 +173,7 @@ var visitByCustomer = declare(Decl{
 	Purpose: "a guest's visit: visitId|branchId|tableId|believed until (unix ms)|seal; lives until the visit closes, sliding",
 })
 
-// VisitByCustomer is the key of a guest's visit. The token is hashed here.
+// VisitByCustomer returns the key of a guest's visit. It hashes the token.
 func VisitByCustomer(token string) Key { return visitByCustomer.key(Secret(token)) }
 
 var visitCustomers = declare(Decl{
@@ -184,7 +184,7 @@ var visitCustomers = declare(Decl{
 	Purpose: "the token segments of a visit's guests, to be unbound when the visit closes",
 })
 
-// VisitCustomers is the key of a visit's guests; its members are made by Secret.
+// VisitCustomers returns the key of a visit's guests; its members are hashed by Secret.
 func VisitCustomers(visit string) Key { return visitCustomers.key(visit) }
 
 var menuActive = declare(Decl{
@@ -195,7 +195,7 @@ var menuActive = declare(Decl{
 	Purpose: "the menu in force as JSON with its seal, about 3 minutes with jitter",
 })
 
-// MenuActive is the key of a branch's cached menu.
+// MenuActive returns the key of a branch's cached menu.
 func MenuActive(branch int64) Key { return menuActive.key(decimal(branch)) }
 
 var menuActiveLock = declare(Decl{
@@ -205,5 +205,5 @@ var menuActiveLock = declare(Decl{
 	Purpose: "who fills the cached menu: a random token, compared before it is deleted",
 })
 
-// MenuActiveLock is the key of the lock on filling the cached menu.
+// MenuActiveLock returns the key of the lock that guards filling the cached menu.
 func MenuActiveLock(branch int64) Key { return menuActiveLock.key(decimal(branch)) }

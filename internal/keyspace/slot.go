@@ -4,9 +4,9 @@ import "strings"
 
 const slots = 16384
 
-// Slot is the hash slot of a raw key: CRC16 of the hash tag, or of the whole key without one, modulo 16384 (Redis
-// Cluster specification, "Hash tags"). A tag is what stands between the first { and the first } behind it, if that is
-// not empty.
+// Slot returns the hash slot of a raw key: CRC16 of the hash tag, or of the whole key if it has none, modulo 16384
+// (Redis Cluster specification, "Hash tags"). The tag is the text between the first { and the next }, if it is not
+// empty.
 func Slot(key string) uint16 {
 	if _, rest, ok := strings.Cut(key, "{"); ok {
 		if tag, _, ok := strings.Cut(rest, "}"); ok && tag != "" {
@@ -16,7 +16,7 @@ func Slot(key string) uint16 {
 	return crc16(key) % slots
 }
 
-// crc16 is CRC-16/XMODEM: polynomial 0x1021, start 0, nothing reflected.
+// crc16 computes CRC-16/XMODEM: polynomial 0x1021, initial value 0, no reflection.
 func crc16(s string) uint16 {
 	var crc uint16
 	for i := range len(s) {

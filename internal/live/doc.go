@@ -1,10 +1,10 @@
-// Package live has processes wake each other's live streams: what one has committed, the streams of all show at once. It
-// carries no news but the advice to look: streams look from time to time in any case.
+// Package live notifies the live streams of other processes about changes. Notifications carry no data: they only make
+// streams reload earlier than their next poll.
 //
 // Rules kept here:
 //
-//	W1 whoever tells of a change never waits and never fails; what could not be sent is forgotten
-//	W2 what is told within a few milliseconds travels as one message of bounded size
-//	W3 whoever begins to listen, for the first time or again, looks at everything: nobody knows what they have missed
-//	W4 a message says which orders and which branches, and nothing else: no names, no tokens, no amounts
+//	W1 notifying never blocks and never fails; a notification that cannot be sent is dropped
+//	W2 notifications within a few milliseconds are sent as one message of bounded size
+//	W3 after every (re)subscription all streams reload, because messages may have been missed
+//	W4 a message names orders and branches only: no guests, no tokens, no amounts
 package live

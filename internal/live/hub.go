@@ -15,61 +15,62 @@ import (
 	"comanda/internal/worker"
 )
 
-// gather is how long changes are collected after a message before the next one is sent: a process sends at most 200 in a
-// second, whatever it commits. The first change after a pause is told at once.
-const gather = 5 * time.Millisecond
+// batchInterval is the time during which changes are collected after a message before the next one is sent, so a
+// process sends at most 200 messages per second. The first change after a pause is sent at once.
+const batchInterval = 5 * time.Millisecond
 
-// Wire carries messages between processes, normally redisdb.
-type Wire interface {
+// PubSub carries messages between processes; redisdb implements it.
+type PubSub interface {
 	Publish(ctx context.Context, c keyspace.Channel, message string) error
-	// Listen hands over what is published until ctx ends or the wire breaks; begun is called when it listens.
-	Listen(ctx context.Context, c keyspace.Channel, begun func(), heard func(message string)) error
+	// Listen passes messages to received until ctx ends or the connection breaks. It calls subscribed first, once the
+	// subscription is active.
+	Subscribe(ctx context.Context, c keyspace.Channel, subscribed func(), received func(message string)) error
 }
 
-// Ears hear what other processes have changed. Their functions must not block.
-type Ears struct {
+// Handlers are called for changes of other processes. They must not block.
+type Handlers struct {
 	Changed func(Change)
-	Missed  func() // anything may have changed: everybody is to look (W3)
+	Missed  func() // messages may have been missed: all streams reload (W3)
 }
 
-// Hub tells other processes what this one has changed, and hears what they have. It is safe for concurrent use.
+// Hub sends this process's changes to other processes and receives theirs. It is safe for concurrent use.
 type Hub struct {
-	wire Wire
-	ears Ears
-	self string
-	m    metrics
-	wake chan struct{}
+	pubsub   PubSub
+	handlers Handlers
+	self     string
+	m        metrics
+	wake     chan struct{}
 
 	mu      sync.Mutex
 	waiting map[int64]*Change
 }
 
-// New makes a hub; it tells and hears while its loops run.
-func New(wire Wire, ears Ears, reg prometheus.Registerer) *Hub {
+// New returns a hub, which sends and receives while its loops run.
+func New(wire PubSub, ears Handlers, reg prometheus.Registerer) *Hub {
 	return &Hub{
-		wire: wire, ears: ears, self: rand.Text()[:12], m: newMetrics(reg), wake: make(chan struct{}, 1),
+		pubsub: wire, handlers: ears, self: rand.Text()[:12], m: newMetrics(reg), wake: make(chan struct{}, 1),
 		waiting: map[int64]*Change{},
 	}
 }
 
-// Orders tells of orders of a branch.
-func (h *Hub) Orders(branch int64, orders []string) {
-	h.tell(branch, func(c *Change) { c.add(orders) })
+// NotifyOrders reports changes of orders of a branch.
+func (h *Hub) NotifyOrders(branch int64, orders []string) {
+	h.notify(branch, func(c *Change) { c.add(orders) })
 }
 
-// Left tells that something else is left of what a branch sells.
-func (h *Hub) Left(branch int64) { h.tell(branch, func(c *Change) { c.Left = true }) }
+// NotifyAvailability reports a change of the quantities that a branch can still sell.
+func (h *Hub) NotifyAvailability(branch int64) { h.notify(branch, func(c *Change) { c.Left = true }) }
 
-// Menu tells of a branch's menu, its quotas, or the branch itself.
-func (h *Hub) Menu(branch int64) { h.tell(branch, func(c *Change) { c.Menu = true }) }
+// NotifyMenu reports a change of a branch's menu, its quotas, or the branch itself.
+func (h *Hub) NotifyMenu(branch int64) { h.notify(branch, func(c *Change) { c.Menu = true }) }
 
-// Floor tells of a branch's visits, tables and calls.
-func (h *Hub) Floor(branch int64) { h.tell(branch, func(c *Change) { c.Floor = true }) }
+// NotifyFloor reports a change of a branch's visits, tables or calls.
+func (h *Hub) NotifyFloor(branch int64) { h.notify(branch, func(c *Change) { c.Floor = true }) }
 
-func (h *Hub) tell(branch int64, note func(*Change)) {
+func (h *Hub) notify(branch int64, note func(*Change)) {
 	h.mu.Lock()
 	c := h.waiting[branch]
-	if c == nil && len(h.waiting) < maxWaiting { // nobody sends; those who do not hear of it look (W1)
+	if c == nil && len(h.waiting) < maxWaiting { // full while sending fails: drop it, streams poll anyway (W1)
 		c = &Change{Branch: branch}
 		h.waiting[branch] = c
 	}
@@ -79,20 +80,20 @@ func (h *Hub) tell(branch int64, note func(*Change)) {
 	h.mu.Unlock()
 	select {
 	case h.wake <- struct{}{}:
-	default: // it is awake already
+	default: // a wake-up is pending already
 	}
 }
 
-// Loops are what runs in every process that may change something or serve streams.
+// Loops returns the loops to run in every process that changes data or serves streams.
 func (h *Hub) Loops() []worker.Loop {
 	return []worker.Loop{
-		{Name: "live_tell", Run: h.Tell, Every: gather},
-		{Name: "live_hear", Run: h.Hear, Every: listenAgain},
+		{Name: "live_tell", Run: h.Send, Every: batchInterval},
+		{Name: "live_hear", Run: h.Receive, Every: resubscribePause},
 	}
 }
 
-// Tell sends what is told until ctx ends.
-func (h *Hub) Tell(ctx context.Context) error {
+// Send sends collected changes until ctx ends.
+func (h *Hub) Send(ctx context.Context) error {
 	pause := time.NewTimer(0)
 	defer pause.Stop()
 	for {
@@ -101,8 +102,8 @@ func (h *Hub) Tell(ctx context.Context) error {
 			return nil
 		case <-h.wake:
 		}
-		h.send(ctx)
-		pause.Reset(gather)
+		h.flush(ctx)
+		pause.Reset(batchInterval)
 		select {
 		case <-ctx.Done():
 			return nil
@@ -111,8 +112,8 @@ func (h *Hub) Tell(ctx context.Context) error {
 	}
 }
 
-// send publishes what waits, in as many messages as it takes. What fails is counted and forgotten (W1).
-func (h *Hub) send(ctx context.Context) {
+// flush publishes all collected changes. Messages that fail are counted and dropped (W1).
+func (h *Hub) flush(ctx context.Context) {
 	h.mu.Lock()
 	waiting := h.waiting
 	h.waiting = map[int64]*Change{}
@@ -121,10 +122,10 @@ func (h *Hub) send(ctx context.Context) {
 	for _, c := range waiting {
 		changes = append(changes, *c)
 	}
-	for some := range slices.Chunk(changes, branchesEach) {
+	for some := range slices.Chunk(changes, branchesPerMessage) {
 		text, err := json.Marshal(message{h.self, some})
 		if err == nil {
-			err = h.wire.Publish(ctx, keyspace.Wakes(), string(text))
+			err = h.pubsub.Publish(ctx, keyspace.LiveUpdates(), string(text))
 		}
 		if err != nil {
 			h.m.lost.Inc()
@@ -134,36 +135,37 @@ func (h *Hub) send(ctx context.Context) {
 	}
 }
 
-// branchesEach keeps a message within maxMessage: a branch with 256 orders takes 7.5 KB.
-const branchesEach = 8
+// branchesPerMessage keeps a message below maxMessage: a branch with 256 orders takes 7.5 KB.
+const branchesPerMessage = 8
 
-// listenAgain is the pause before a process listens again after its connection was lost; while Redis counts as down this
-// only asks whether it still does.
-const listenAgain = 200 * time.Millisecond
+// resubscribePause is the pause before a process subscribes again after its connection was lost. While the Redis
+// breaker is open an attempt costs only the check of the breaker.
+const resubscribePause = 200 * time.Millisecond
 
-// Hear listens until ctx ends or the wire breaks. That Redis is out of reach is no failure: streams go on looking.
-func (h *Hub) Hear(ctx context.Context) error {
-	defer h.m.hearing.Set(0)
-	err := h.wire.Listen(ctx, keyspace.Wakes(), h.begun, h.heard)
+// Receive receives changes until ctx ends or the connection breaks. An unreachable Redis is not an error: streams
+// continue to poll.
+func (h *Hub) Receive(ctx context.Context) error {
+	defer h.m.subscribed.Set(0)
+	err := h.pubsub.Subscribe(ctx, keyspace.LiveUpdates(), h.subscribed, h.received)
 	if fault.KindOf(err) == fault.Unavailable {
 		return nil
 	}
 	return err
 }
 
-func (h *Hub) begun() {
-	h.m.begun.Inc()
-	h.m.hearing.Set(1)
-	h.ears.Missed()
+func (h *Hub) subscribed() {
+	h.m.subscriptions.Inc()
+	h.m.subscribed.Set(1)
+	h.handlers.Missed()
 }
 
-func (h *Hub) heard(text string) {
+func (h *Hub) received(text string) {
 	m, ok := read(text, h.self)
 	if !ok {
 		return
 	}
 	h.m.in.Inc()
 	for _, c := range m.Changes {
-		h.ears.Changed(c)
+		h.handlers.Changed(c)
 	}
 }

@@ -31,10 +31,10 @@ type process struct {
 	reg    *prometheus.Registry
 }
 
-func run(t *testing.T, wire live.Wire) *process {
+func run(t *testing.T, wire live.PubSub) *process {
 	t.Helper()
 	p := &process{heard: make(chan live.Change, 1024), missed: make(chan struct{}, 64), reg: prometheus.NewRegistry()}
-	p.Hub = live.New(wire, live.Ears{
+	p.Hub = live.New(wire, live.Handlers{
 		Changed: func(c live.Change) { p.heard <- c },
 		Missed:  func() { p.missed <- struct{}{} },
 	}, p.reg)
@@ -102,13 +102,13 @@ func TestHub(t *testing.T) {
 			north, south := run(t, a), run(t, b)
 			<-north.missed // W3
 			<-south.missed
-			north.Orders(1, []string{"a", "b"})
+			north.NotifyOrders(1, []string{"a", "b"})
 			south.hears(t, live.Change{Branch: 1, Orders: []string{"a", "b"}})
-			north.Left(2)
-			north.Menu(2)
-			north.Floor(2)
+			north.NotifyAvailability(2)
+			north.NotifyMenu(2)
+			north.NotifyFloor(2)
 			south.hears(t, live.Change{Branch: 2, Left: true, Menu: true, Floor: true})
-			south.Floor(1)
+			south.NotifyFloor(1)
 			north.hears(t, live.Change{Branch: 1, Floor: true})
 			if len(south.heard) > 0 {
 				t.Errorf("heard its own: %+v", <-south.heard)
@@ -141,7 +141,7 @@ func TestHub_cut(t *testing.T) {
 		proxy.Cut()
 		<-far.missed
 	}
-	near.Menu(7)
+	near.NotifyMenu(7)
 	far.hears(t, live.Change{Branch: 7, Menu: true})
 }
 
@@ -153,11 +153,11 @@ func TestHub_hangs(t *testing.T) {
 	<-far.missed
 	<-near.missed
 	proxy.Mute(true)
-	near.Left(1) // is swallowed
+	near.NotifyAvailability(1) // is swallowed
 	testenv.Eventually(t, time.Minute, func() bool { return far.figure(t, "live_hearing", "") == 0 })
 	proxy.Mute(false)
 	<-far.missed
-	near.Menu(7)
+	near.NotifyMenu(7)
 	far.hears(t, live.Change{Branch: 7, Menu: true})
 }
 
@@ -179,7 +179,7 @@ func (f *fake) Publish(_ context.Context, _ keyspace.Channel, message string) er
 	return f.fail
 }
 
-func (f *fake) Listen(ctx context.Context, _ keyspace.Channel, begun func(), heard func(string)) error {
+func (f *fake) Subscribe(ctx context.Context, _ keyspace.Channel, begun func(), heard func(string)) error {
 	begun()
 	for {
 		select {
@@ -199,15 +199,15 @@ func (f *fake) Listen(ctx context.Context, _ keyspace.Channel, begun func(), hea
 func TestHub_gathers(t *testing.T) {
 	f := &fake{gate: make(chan struct{}), came: make(chan struct{}, 8192), sent: make(chan string, 8192)}
 	p := run(t, f)
-	p.Menu(2)
+	p.NotifyMenu(2)
 	<-f.came
 	for i := range 5000 {
-		p.Orders(1, []string{fmt.Sprint("order", i)})
-		p.Left(2)
-		p.Floor(int64(i))
+		p.NotifyOrders(1, []string{fmt.Sprint("order", i)})
+		p.NotifyAvailability(2)
+		p.NotifyFloor(int64(i))
 	}
 	close(f.gate)
-	p.Menu(1)
+	p.NotifyMenu(1)
 	var all []string
 	for seen := false; !seen; {
 		m := <-f.sent
@@ -236,10 +236,10 @@ func TestHub_loses(t *testing.T) {
 	f := &fake{sent: make(chan string, 64), fail: errors.New("no")}
 	p := run(t, f)
 	for range 3 {
-		p.Left(1)
+		p.NotifyAvailability(1)
 		<-f.sent
 	}
-	p.Left(1)
+	p.NotifyAvailability(1)
 	<-f.sent // the third is counted before the fourth is sent
 	if n := p.figure(t, "live_messages_total", "lost"); n < 3 {
 		t.Errorf("%v messages are counted as lost", n)

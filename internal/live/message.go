@@ -2,30 +2,30 @@ package live
 
 import "encoding/json"
 
-// Change says what has changed in a branch.
+// Change describes what has changed in a branch.
 type Change struct {
 	Branch int64    `json:"b"`
-	Orders []string `json:"o,omitempty"`     // ids of orders
-	Many   bool     `json:"many,omitempty"`  // any order may have changed: there were more than a message names
-	Left   bool     `json:"left,omitempty"`  // what can still be sold
+	Orders []string `json:"o,omitempty"`     // ids of changed orders
+	Many   bool     `json:"many,omitempty"`  // any order may have changed: there were more than maxOrders
+	Left   bool     `json:"left,omitempty"`  // available quantities
 	Menu   bool     `json:"menu,omitempty"`  // the menu, its quotas, or the branch itself
-	Floor  bool     `json:"floor,omitempty"` // who sits where, and who calls
+	Floor  bool     `json:"floor,omitempty"` // visits, tables or calls
 }
 
-// message is what travels.
+// message is the JSON document sent through the channel.
 type message struct {
-	From    string   `json:"from"` // the process, which hears itself and does not listen
+	From    string   `json:"from"` // sending process, which ignores its own messages
 	Changes []Change `json:"changes"`
 }
 
-// Bounds of a message: of what is told meanwhile no more is remembered, and what is longer is no message of ours.
+// Limits. Changes beyond them are not collected; longer messages are ignored.
 const (
-	maxOrders  = 256      // named of one branch
+	maxOrders  = 256      // ids per branch
 	maxMessage = 64 << 10 // bytes
-	maxWaiting = 1024     // branches of which something is to be told
+	maxWaiting = 1024     // branches with collected changes
 )
 
-// read reads a message; ok is false for what is none, or our own.
+// read decodes a message; ok is false for invalid messages and for this process's own.
 func read(text, self string) (m message, ok bool) {
 	if len(text) > maxMessage || json.Unmarshal([]byte(text), &m) != nil {
 		return message{}, false
@@ -33,7 +33,7 @@ func read(text, self string) (m message, ok bool) {
 	return m, m.From != self
 }
 
-// add takes up ids until there are too many to name.
+// add appends ids, or sets Many if there would be too many.
 func (c *Change) add(orders []string) {
 	if c.Many = c.Many || len(c.Orders)+len(orders) > maxOrders; c.Many {
 		c.Orders = nil

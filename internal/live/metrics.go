@@ -6,23 +6,23 @@ import (
 )
 
 type metrics struct {
-	in, out, lost, begun prometheus.Counter
-	hearing              prometheus.Gauge
+	in, out, lost, subscriptions prometheus.Counter
+	subscribed                   prometheus.Gauge
 }
 
 func newMetrics(reg prometheus.Registerer) metrics {
 	f := promauto.With(reg)
 	messages := f.NewCounterVec(prometheus.CounterOpts{
 		Name: "live_messages_total",
-		Help: "Messages by which processes wake each other's streams: in, out, or lost on the way out.",
+		Help: "Notifications between processes: received (in), sent (out), or not sent (lost).",
 	}, []string{"way"})
 	return metrics{
 		in: messages.WithLabelValues("in"), out: messages.WithLabelValues("out"), lost: messages.WithLabelValues("lost"),
-		begun: f.NewCounter(prometheus.CounterOpts{
-			Name: "live_subscriptions_total", Help: "How often this process has begun to listen; more than once means again.",
+		subscriptions: f.NewCounter(prometheus.CounterOpts{
+			Name: "live_subscriptions_total", Help: "Subscriptions of this process to notifications; more than one means that it reconnected.",
 		}),
-		hearing: f.NewGauge(prometheus.GaugeOpts{
-			Name: "live_hearing", Help: "1 while this process hears what others have changed; otherwise its streams only look.",
+		subscribed: f.NewGauge(prometheus.GaugeOpts{
+			Name: "live_hearing", Help: "1 while this process receives notifications of others; otherwise its streams only poll.",
 		}),
 	}
 }

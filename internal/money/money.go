@@ -1,5 +1,5 @@
-// Package money is amounts as integers of a currency's smallest unit. There is no floating point in it and no
-// conversion between currencies.
+// Package money represents amounts as integers of a currency's smallest unit. It uses no floating point and converts
+// between no currencies.
 package money
 
 import (
@@ -23,27 +23,27 @@ const (
 	THB Currency = "THB"
 )
 
-// decimals holds the number of digits after the point as restaurants use them. TWD has two in ISO 4217, but no coin or
-// gateway has known a cent of it for decades, so its smallest unit here is one dollar.
+// decimals is the number of decimal places that restaurants use. TWD has two in ISO 4217, but neither coins nor
+// gateways have used cents for decades, so its smallest unit here is one dollar.
 var decimals = map[Currency]int{VND: 0, TWD: 0, JPY: 0, USD: 2, EUR: 2, SAR: 2, THB: 2}
 
-// Max is the largest amount that can stand anywhere: it is exact in JSON numbers and in Lua (2^53 - 1).
+// Max is the largest possible amount, 2^53 - 1: it is exact in JSON numbers and in Lua.
 const Max int64 = 1<<53 - 1
 
-// Valid tells whether the currency is accepted.
+// Valid reports whether the currency is accepted.
 func (c Currency) Valid() bool { _, ok := decimals[c]; return ok }
 
-// Decimals is the number of digits after the point; 0 for an unknown currency.
+// Decimals returns the number of decimal places; 0 for an unknown currency.
 func (c Currency) Decimals() int { return decimals[c] }
 
-// Format writes an amount of minor units as a plain decimal number, without a symbol or grouping.
+// Format returns an amount in minor units as a plain decimal number, without a symbol or grouping.
 func (c Currency) Format(minor int64) string {
 	d := c.Decimals()
 	if d == 0 {
 		return strconv.FormatInt(minor, 10)
 	}
 	sign := ""
-	u := uint64(minor) //nolint:gosec // the sign is taken care of in the next line
+	u := uint64(minor) //nolint:gosec // the next line handles the sign
 	if minor < 0 {
 		sign, u = "-", -u
 	}
@@ -51,8 +51,8 @@ func (c Currency) Format(minor int64) string {
 	return fmt.Sprintf("%s%d.%0*d", sign, u/p, d, u%p)
 }
 
-// Parse reads a plain decimal number into minor units. More digits after the point than the currency has are refused,
-// even zeros, so that 1.000 can never be taken for a thousand.
+// Parse parses a plain decimal number into minor units. It refuses more decimal places than the currency has, even
+// zeros, so that 1.000 is never taken for a thousand.
 func (c Currency) Parse(s string) (int64, error) {
 	if !c.Valid() {
 		return 0, fmt.Errorf("money: unknown currency %q", string(c))
@@ -75,7 +75,7 @@ func (c Currency) Parse(s string) (int64, error) {
 	return n, nil
 }
 
-// Times multiplies a price by a quantity; ok is false when either is negative or the product exceeds Max.
+// Times returns a price times a quantity; ok is false if either is negative or the product exceeds Max.
 func Times(price, qty int64) (product int64, ok bool) {
 	if price < 0 || qty < 0 {
 		return 0, false
@@ -86,7 +86,7 @@ func Times(price, qty int64) (product int64, ok bool) {
 	return price * qty, true
 }
 
-// Plus adds two amounts; ok is false when either is negative or the sum exceeds Max.
+// Plus returns the sum of two amounts; ok is false if either is negative or the sum exceeds Max.
 func Plus(a, b int64) (sum int64, ok bool) {
 	if a < 0 || b < 0 || a > Max-b {
 		return 0, false

@@ -1,7 +1,7 @@
-// Package picture makes of what a camera or a scanner gives what phones are to load: small JPEG files, upright, without
-// a word about where they were taken.
+// Package picture converts uploads of cameras and scanners into small, upright JPEG files without metadata such as the
+// location.
 //
-// Nobody can be trusted with a picture: a file of some kilobytes may claim to be of gigapixels. What it claims is read
-// first and refused above MaxPixels; one picture is decoded at a time, because each may take some hundred megabytes for
-// a second. Whatever a decoder makes of a broken file is an error that the sender is told, and nothing else.
+// Uploads are untrusted: a file of some kilobytes may claim to contain gigapixels. The header is checked first, and
+// pictures above MaxPixels are refused. One picture is decoded at a time, because each may need some hundred megabytes
+// for a second. A decoder's failure on a broken file is returned as an error to the client.
 package picture

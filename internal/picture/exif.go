@@ -6,16 +6,16 @@ import (
 	"image"
 )
 
-// turn is how a picture must be turned to be upright: the orientation of EXIF 2.32, 1 to 8.
-type turn int
+// rotation is the EXIF 2.32 orientation, 1 to 8: the transformation that makes a picture upright.
+type rotation int
 
-const straight turn = 1
+const straight rotation = 1
 
-// swaps tells whether width and height change places.
-func (t turn) swaps() bool { return t >= 5 }
+// swaps reports whether width and height are exchanged.
+func (t rotation) swaps() bool { return t >= 5 }
 
-// apply gives the picture upright.
-func (t turn) apply(src *image.RGBA) *image.RGBA {
+// apply returns the upright picture.
+func (t rotation) apply(src *image.RGBA) *image.RGBA {
 	if t == straight {
 		return src
 	}
@@ -33,8 +33,8 @@ func (t turn) apply(src *image.RGBA) *image.RGBA {
 	return out
 }
 
-// place is where a pixel goes.
-func (t turn) place(x, y, w, h int) (int, int) {
+// place returns the target position of a pixel.
+func (t rotation) place(x, y, w, h int) (int, int) {
 	switch t {
 	case 2:
 		return w - 1 - x, y
@@ -54,15 +54,15 @@ func (t turn) place(x, y, w, h int) (int, int) {
 	return x, y
 }
 
-// jpegExif finds the segment APP1 before the picture begins.
+// jpegExif returns the data of segment APP1 in front of the image data.
 func jpegExif(raw []byte) []byte {
 	for at := 2; at+4 <= len(raw) && raw[at] == 0xff; {
 		marker, n := raw[at+1], int(binary.BigEndian.Uint16(raw[at+2:]))
-		if marker == 0xff { // a byte of padding
+		if marker == 0xff { // padding byte
 			at++
 			continue
 		}
-		if marker == 0xda || n < 2 || at+2+n > len(raw) { // the picture itself, or nonsense
+		if marker == 0xda || n < 2 || at+2+n > len(raw) { // image data, or invalid
 			return nil
 		}
 		if tiff, ok := bytes.CutPrefix(raw[at+4:at+2+n], []byte("Exif\x00\x00")); ok && marker == 0xe1 {
@@ -73,7 +73,7 @@ func jpegExif(raw []byte) []byte {
 	return nil
 }
 
-// pngExif finds the chunk eXIf.
+// pngExif returns the data of chunk eXIf.
 func pngExif(raw []byte) []byte {
 	for at := 8; at+12 <= len(raw); {
 		n := int(binary.BigEndian.Uint32(raw[at:]))
@@ -88,7 +88,7 @@ func pngExif(raw []byte) []byte {
 	return nil
 }
 
-// webpExif finds the chunk EXIF.
+// webpExif returns the data of chunk EXIF.
 func webpExif(raw []byte) []byte {
 	for at := 12; at+8 <= len(raw); {
 		n := int(binary.LittleEndian.Uint32(raw[at+4:]))
@@ -103,11 +103,11 @@ func webpExif(raw []byte) []byte {
 	return nil
 }
 
-// tagOrientation is the field of the first directory that tells how the camera was held.
+// tagOrientation is the orientation field of the first directory.
 const tagOrientation = 0x0112
 
-// orientation reads the one field that matters; whatever cannot be read means upright.
-func orientation(tiff []byte) turn {
+// orientation returns the orientation field; upright if it cannot be read.
+func orientation(tiff []byte) rotation {
 	if len(tiff) < 8 {
 		return straight
 	}
@@ -130,11 +130,11 @@ func orientation(tiff []byte) turn {
 		if f+12 > int64(len(tiff)) {
 			return straight
 		}
-		const short = 3 // the field's type
+		const short = 3 // TIFF field type
 		if order.Uint16(tiff[f:]) != tagOrientation || order.Uint16(tiff[f+2:]) != short {
 			continue
 		}
-		if o := turn(order.Uint16(tiff[f+8:])); o >= straight && o <= 8 {
+		if o := rotation(order.Uint16(tiff[f+8:])); o >= straight && o <= 8 {
 			return o
 		}
 		return straight

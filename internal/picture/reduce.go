@@ -8,11 +8,11 @@ import (
 	"golang.org/x/image/draw"
 )
 
-// reduced gives a picture of at most a width, upright, on white where it was transparent.
-func reduced(src image.Image, width int, o turn) *image.RGBA {
+// resize returns the picture upright with at most the given width, with transparency replaced by white.
+func resize(src image.Image, width int, o rotation) *image.RGBA {
 	b := src.Bounds()
 	w, h := fit(b.Dx(), b.Dy(), width, o)
-	coarse := averaged(src, max(1, b.Dx()/w))
+	coarse := downsample(src, max(1, b.Dx()/w))
 	if coarse.Bounds().Dx() == w && coarse.Bounds().Dy() == h {
 		return o.apply(coarse)
 	}
@@ -21,9 +21,9 @@ func reduced(src image.Image, width int, o turn) *image.RGBA {
 	return o.apply(fine)
 }
 
-// fit gives the size that a picture has before it is turned, so that it is at most so wide afterwards, at most twice as
-// high, and not larger than it was.
-func fit(w, h, width int, o turn) (int, int) {
+// fit returns the size before rotation, so that the rotated picture is at most width wide, at most twice as high, and
+// never enlarged.
+func fit(w, h, width int, o rotation) (int, int) {
 	if o.swaps() {
 		w, h = h, w
 	}
@@ -41,9 +41,9 @@ func fit(w, h, width int, o turn) (int, int) {
 	return tw, th
 }
 
-// averaged gives the means of squares of k times k pixels. It works on strips of k lines, so that of a large picture
-// nothing but the source and the result is in memory; what is left over at the edges is no whole square and is dropped.
-func averaged(src image.Image, k int) *image.RGBA {
+// downsample averages squares of k by k pixels. It processes strips of k lines, so that only the source and the result
+// of a large picture are in memory. Incomplete squares at the edges are dropped.
+func downsample(src image.Image, k int) *image.RGBA {
 	b := src.Bounds()
 	k = min(k, b.Dx(), b.Dy())
 	out := image.NewRGBA(image.Rect(0, 0, b.Dx()/k, b.Dy()/k))
@@ -59,7 +59,7 @@ func averaged(src image.Image, k int) *image.RGBA {
 	return out
 }
 
-// mean writes the mean of a square at the top of a strip.
+// mean writes the mean colour of a square at the top of a strip.
 func mean(into []byte, strip *image.RGBA, x, k int) {
 	var r, g, b int
 	for y := range k {

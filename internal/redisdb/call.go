@@ -9,22 +9,22 @@ import (
 	"comanda/internal/keyspace"
 )
 
-// Cmd is a command on one key: a verb, the key, and what follows it. Or it is a script, see Script.Command.
+// Cmd is a command on one key: verb, key and arguments. Or it is a script call, see Script.Command.
 type Cmd struct {
 	verb   string
 	key    keyspace.Key
 	args   []string
 	script *Script
-	more   []keyspace.Key // of a script, behind the first
+	more   []keyspace.Key // further keys of a script
 }
 
-// Command makes a Cmd, such as Command("HSET", key, "field", "value"). Every command of Redis that takes its one key
-// first can be made; those without a key, MULTI and the scripting commands among them, cannot.
+// Command returns a Cmd, such as Command("HSET", key, "field", "value"). It supports every command whose only key is
+// its first argument. Commands without a key, MULTI and the scripting commands are not supported.
 func Command(verb string, key keyspace.Key, args ...string) Cmd {
 	return Cmd{verb: verb, key: key, args: args}
 }
 
-// Size is about how many bytes the command takes on the wire, without the text of a script.
+// Size returns the approximate size of the command on the wire in bytes, without the text of a script.
 func (c Cmd) Size() int {
 	n := len(c.key.String())
 	for _, k := range c.more {
@@ -36,12 +36,12 @@ func (c Cmd) Size() int {
 	return n
 }
 
-// Key is the key that the command is about.
+// Key returns the key of the command.
 func (c Cmd) Key() keyspace.Key { return c.key }
 
 func (db *DB) build(c rueidis.Client, cmd Cmd) rueidis.Completed {
 	if cmd.script != nil {
-		return db.buildScript(c, cmd, "EVALSHA", cmd.script.sha(db.bare))
+		return db.buildScript(c, cmd, "EVALSHA", cmd.script.sha(db.embedded))
 	}
 	return c.B().Arbitrary(cmd.verb).Keys(db.cfg.Namespace.Wire(cmd.key)).Args(cmd.args...).Build()
 }
@@ -60,9 +60,9 @@ func (db *DB) Do(ctx context.Context, verb string, key keyspace.Key, args ...str
 	return r
 }
 
-// DoMulti sends commands together, in their order but not as a transaction; a script that a server does not know yet is
-// run behind all others. The keys may lie in different slots. The error is the first failure of the exchange or of a
-// command; each reply carries its own.
+// DoMulti sends commands in one pipeline, in order but not as a transaction. Scripts that are not cached on the server
+// run behind all other commands. The keys may be in different slots. The error is the first failure of the exchange or
+// of a command; each reply has its own error.
 func (db *DB) DoMulti(ctx context.Context, cmds ...Cmd) ([]Reply, error) {
 	if len(cmds) == 0 {
 		return nil, nil
@@ -72,7 +72,7 @@ func (db *DB) DoMulti(ctx context.Context, cmds ...Cmd) ([]Reply, error) {
 			return nil, err
 		}
 	}
-	calls, sizes := db.gather(cmds)
+	calls, sizes := db.merge(cmds)
 	replies := make([]Reply, len(cmds))
 	err := db.send(ctx, cmds[0].verb, func(ctx context.Context, c rueidis.Client) error {
 		built := make([]rueidis.Completed, len(calls))
@@ -80,7 +80,7 @@ func (db *DB) DoMulti(ctx context.Context, cmds ...Cmd) ([]Reply, error) {
 			built[i] = db.build(c, call)
 		}
 		results := c.DoMulti(ctx, built...)
-		db.introduce(ctx, c, calls, results)
+		db.resend(ctx, c, calls, results)
 		var first error
 		rest := replies
 		for i, res := range results {
@@ -89,7 +89,7 @@ func (db *DB) DoMulti(ctx context.Context, cmds ...Cmd) ([]Reply, error) {
 				first = r.err
 			}
 			r.err = translate(calls[i].verb, classify(r.err), r.err)
-			calls[i].spread(r, rest[:sizes[i]])
+			calls[i].distribute(r, rest[:sizes[i]])
 			rest = rest[sizes[i]:]
 		}
 		return first
@@ -97,7 +97,7 @@ func (db *DB) DoMulti(ctx context.Context, cmds ...Cmd) ([]Reply, error) {
 	return replies, err
 }
 
-// Reply is the answer to a command or a script.
+// Reply is the reply to a command or a script.
 type Reply struct {
 	msg  rueidis.RedisMessage
 	null bool
@@ -112,10 +112,10 @@ func replyOf(res rueidis.RedisResult) Reply {
 	return Reply{msg: msg, err: err}
 }
 
-// Err is the failure of the call, if any.
+// Err returns the error of the call, if any.
 func (r Reply) Err() error { return r.err }
 
-// Text is a string; ok is false when there is none, as after GET of a missing key.
+// Text returns a string; ok is false for a null reply, as GET returns it for a missing key.
 func (r Reply) Text() (s string, ok bool, err error) {
 	if r.err != nil || r.null {
 		return "", false, r.err
@@ -124,7 +124,7 @@ func (r Reply) Text() (s string, ok bool, err error) {
 	return s, err == nil, shape(err)
 }
 
-// Int is a number.
+// Int returns a number.
 func (r Reply) Int() (int64, error) {
 	if r.err != nil || r.null {
 		return 0, r.err
@@ -133,7 +133,7 @@ func (r Reply) Int() (int64, error) {
 	return n, shape(err)
 }
 
-// Ints is a list of numbers.
+// Ints returns an array of numbers.
 func (r Reply) Ints() ([]int64, error) {
 	if r.err != nil || r.null {
 		return nil, r.err
@@ -142,7 +142,7 @@ func (r Reply) Ints() ([]int64, error) {
 	return ns, shape(err)
 }
 
-// Texts is a list of strings; a missing element is "".
+// Texts returns an array of strings; a null element becomes "".
 func (r Reply) Texts() ([]string, error) {
 	if r.err != nil || r.null {
 		return nil, r.err
@@ -151,7 +151,7 @@ func (r Reply) Texts() ([]string, error) {
 	return ss, shape(err)
 }
 
-// Map is the answer to HGETALL; a missing key gives an empty map.
+// Map returns the reply to HGETALL; for a missing key it is empty.
 func (r Reply) Map() (map[string]string, error) {
 	if r.err != nil || r.null {
 		return nil, r.err
@@ -160,7 +160,7 @@ func (r Reply) Map() (map[string]string, error) {
 	return m, shape(err)
 }
 
-// List is a list whose elements are replies themselves, as scripts give it.
+// List returns an array whose elements are replies, as scripts return it.
 func (r Reply) List() ([]Reply, error) {
 	if r.err != nil || r.null {
 		return nil, r.err
@@ -176,10 +176,10 @@ func (r Reply) List() ([]Reply, error) {
 	return rs, nil
 }
 
-// shape names an answer of another type than its reader expects: a defect on our side.
+// shape wraps the error of a reply whose type its reader does not expect, which is a programming error.
 func shape(err error) error {
 	if err == nil {
 		return nil
 	}
-	return fmt.Errorf("redisdb: unexpected answer: %w", err)
+	return fmt.Errorf("redisdb: unexpected reply type: %w", err)
 }

@@ -15,17 +15,17 @@ import (
 	"comanda/internal/keyspace"
 )
 
-// Config says which server to use and how patient to be. The zero value is an embedded store without a socket.
+// Config describes the server and its time limits. The zero value is an embedded store without a socket.
 type Config struct {
-	URL       string             // redis:// or rediss://; more addresses after commas make a Cluster; empty: embedded
-	Namespace keyspace.Namespace // in front of every key
-	Dir       string             // data directory, where the embedded store's socket lives; empty: no socket
-	Listen    string             // loopback TCP address on which the embedded store answers redis-cli; empty: none
+	URL       string             // redis:// or rediss://; several addresses, separated by commas, are a Cluster; empty: embedded
+	Namespace keyspace.Namespace // prefix of every key
+	Dir       string             // data directory, for the embedded store's socket; empty: no socket
+	Listen    string             // loopback TCP address of the embedded store, for redis-cli; empty: none
 
-	Timeout   time.Duration // the longest a call may take; default 200 ms, 1 s for the embedded store
-	Pause     time.Duration // how long the server counts as down after a failure; default 500 ms, doubling
-	MaxPause  time.Duration // where the doubling ends; default 5 s
-	Heartbeat time.Duration // how often a healthy server is asked whether it still is the same; default 1 s
+	Timeout   time.Duration // limit of a call; default 200 ms, 1 s for the embedded store
+	Pause     time.Duration // first pause between probes of a server that is down; default 500 ms, doubling
+	MaxPause  time.Duration // longest pause between probes; default 5 s
+	Heartbeat time.Duration // interval at which the identity of a healthy server is checked; default 1 s
 
 	Log     *slog.Logger          // default: discard
 	Metrics prometheus.Registerer // default: none
@@ -33,7 +33,7 @@ type Config struct {
 
 const (
 	dialTimeout  = 500 * time.Millisecond
-	writeTimeout = time.Second // on a connection, or Config.Timeout where that is longer
+	writeTimeout = time.Second // of a connection, or Config.Timeout if that is longer
 	probeTimeout = 500 * time.Millisecond
 	clientName   = "comanda"
 )
@@ -44,7 +44,7 @@ func (c Config) withDefaults() Config {
 			*d = value
 		}
 	}
-	if c.embedded() { // it cannot be out of reach, only as busy as we are ourselves
+	if c.embedded() { // never unreachable, only as busy as this process
 		set(&c.Timeout, time.Second)
 	}
 	set(&c.Timeout, 200*time.Millisecond)
@@ -57,13 +57,13 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// probe is how long a server may take to say that it is there: no shorter than a call, or one that serves all of them in
-// time would count as down.
+// probe returns the time limit of a probe. It is at least that of a call: otherwise a server that serves all calls in
+// time could count as down.
 func (c Config) probe() time.Duration { return max(probeTimeout, c.Timeout) }
 
 func (c Config) embedded() bool { return strings.TrimSpace(c.URL) == "" }
 
-// Validate tells whether Open could ever succeed; it dials nothing.
+// Validate returns an error if Open could never succeed. It does not connect.
 func (c Config) Validate() error {
 	if c.embedded() {
 		return c.validateListen()
@@ -72,7 +72,7 @@ func (c Config) Validate() error {
 	return err
 }
 
-// validateListen keeps the embedded store, which knows no password, on this machine.
+// validateListen restricts the embedded store, which has no password, to loopback addresses.
 func (c Config) validateListen() error {
 	if c.Listen == "" {
 		return nil
@@ -82,12 +82,12 @@ func (c Config) validateListen() error {
 		return fmt.Errorf("redisdb: listen address %q: %w", c.Listen, err)
 	}
 	if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
-		return fmt.Errorf("redisdb: listen address %q is not of this machine; the embedded store has no password", c.Listen)
+		return fmt.Errorf("redisdb: listen address %q is not a loopback address; the embedded store has no password", c.Listen)
 	}
 	return nil
 }
 
-// remote makes the client options for a server of its own. User, password and TLS are taken from the first address.
+// remote returns the client options for an external server. User, password and TLS come from the first address.
 func (c Config) remote() (rueidis.ClientOption, error) {
 	addresses := strings.Split(c.URL, ",")
 	scheme, _, ok := strings.Cut(addresses[0], "://")
@@ -101,7 +101,7 @@ func (c Config) remote() (rueidis.ClientOption, error) {
 			a = scheme + "://" + a
 		}
 		one, err := rueidis.ParseURL(a)
-		if err != nil { // not wrapped: the text of a URL's error contains its password
+		if err != nil { // not wrapped: the text of a URL error contains the password
 			return rueidis.ClientOption{}, fmt.Errorf("redisdb: address %d of the URL is malformed", i+1)
 		}
 		if i == 0 {
@@ -116,7 +116,7 @@ func (c Config) remote() (rueidis.ClientOption, error) {
 			return rueidis.ClientOption{}, errors.New("redisdb: a Cluster has no numbered databases")
 		}
 		if all.TLSConfig != nil {
-			all.TLSConfig = &tls.Config{MinVersion: tls.VersionTLS12} // each node is verified by its own name
+			all.TLSConfig = &tls.Config{MinVersion: tls.VersionTLS12} // each node is verified by its own host name
 		}
 		all.ClusterOption.ShardsRefreshInterval = 5 * time.Second
 	}
@@ -124,8 +124,8 @@ func (c Config) remote() (rueidis.ClientOption, error) {
 	return tuned(all, c.Timeout), nil
 }
 
-// tuned sets what every kind of server shares. Nothing is retried (R2): rueidis would repeat reads only, but a repeated
-// read takes twice the time that its caller has.
+// tuned sets the options that all kinds of servers share. Retries are disabled (R2): rueidis would only retry reads,
+// but a retried read takes twice the caller's time limit.
 func tuned(o rueidis.ClientOption, timeout time.Duration) rueidis.ClientOption {
 	o.DisableRetry = true
 	o.DisableCache = true

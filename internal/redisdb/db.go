@@ -14,21 +14,21 @@ import (
 
 // DB is a connection to Redis. It is safe for concurrent use.
 type DB struct {
-	cfg     Config
-	option  rueidis.ClientOption
-	store   *store // the embedded one; nil for a server of its own
-	bare    bool   // the server is miniredis, ours or another process's, which cannot read a script's first line
-	client  atomic.Pointer[rueidis.Client]
-	sealKey atomic.Pointer[[]byte]
-	health  *health
-	metrics metrics
-	stop    context.CancelFunc
-	stopped chan struct{}
+	cfg      Config
+	option   rueidis.ClientOption
+	store    *store // embedded store; nil for an external server
+	embedded bool   // the server is miniredis, of this or another process, which rejects a script's #!lua line
+	client   atomic.Pointer[rueidis.Client]
+	sealKey  atomic.Pointer[[]byte]
+	health   *health
+	metrics  metrics
+	stop     context.CancelFunc
+	stopped  chan struct{}
 }
 
-// Open connects to the configured server, or starts the embedded store. A server that is out of reach is no error: the
-// DB begins its life down and comes up when the server does. An old version, a bad configuration and a data directory
-// that is in use are errors. The context bounds Open alone.
+// Open connects to the configured server, or starts the embedded store. An unreachable server is not an error: the DB
+// starts down and comes up when the server does. An old version, an invalid configuration and a data directory that is
+// in use are errors. The context applies to Open only.
 func Open(ctx context.Context, cfg Config) (*DB, error) {
 	db := &DB{cfg: cfg.withDefaults()}
 	db.UseSealKey(newSealKey())
@@ -44,8 +44,8 @@ func Open(ctx context.Context, cfg Config) (*DB, error) {
 	return db, nil
 }
 
-// Attach connects a command-line tool: to the configured server, or to the embedded store of the process that runs
-// with the data directory. Here a server out of reach is an error, ErrNotRunning or ErrDown.
+// Attach connects a command-line tool to the configured server, or to the embedded store of the process that uses the
+// data directory. An unreachable server is an error, ErrNotRunning or ErrDown.
 func Attach(ctx context.Context, cfg Config) (*DB, error) {
 	db := &DB{cfg: cfg.withDefaults()}
 	db.UseSealKey(newSealKey())
@@ -57,7 +57,7 @@ func Attach(ctx context.Context, cfg Config) (*DB, error) {
 		if err != nil {
 			return nil, err
 		}
-		db.bare = true
+		db.embedded = true
 		db.option = db.cfg.embeddedOption(func(ctx context.Context) (net.Conn, error) {
 			return (&net.Dialer{}).DialContext(ctx, "unix", path)
 		})
@@ -75,7 +75,7 @@ func Attach(ctx context.Context, cfg Config) (*DB, error) {
 	return db, nil
 }
 
-// choose prepares the client options and, when nothing else is configured, the embedded store.
+// choose prepares the client options and, if no server is configured, starts the embedded store.
 func (db *DB) choose() error {
 	var err error
 	if !db.cfg.embedded() {
@@ -86,13 +86,13 @@ func (db *DB) choose() error {
 	if err != nil {
 		return err
 	}
-	db.bare = true
+	db.embedded = true
 	db.option = db.cfg.embeddedOption(db.store.dial)
 	return nil
 }
 
-// begin probes once, so that a healthy server is up when Open returns, and starts the watcher. down tells why the server
-// is out of reach.
+// begin probes once, so that a healthy server is up when Open returns, and starts the watcher. down is the reason why
+// the server is unreachable.
 func (db *DB) begin(ctx context.Context) (down, err error) {
 	db.metrics = newMetrics(db.cfg.Metrics)
 	db.health = newHealth(db.metrics.breaker)
@@ -108,13 +108,13 @@ func (db *DB) begin(ctx context.Context) (down, err error) {
 		return nil, down
 	}
 	if down != nil {
-		db.cfg.Log.WarnContext(ctx, "redis is out of reach; going on without it", "err", down)
+		db.cfg.Log.WarnContext(ctx, "redis is unreachable; continuing without it", "err", down)
 	}
 	go db.watch(watching, nodes)
 	return down, nil
 }
 
-// Close ends the watcher, the connections and the embedded store. Calls after Close fail with ErrDown.
+// Close stops the watcher, the connections and the embedded store. Calls after Close fail with ErrDown.
 func (db *DB) Close() {
 	db.stop()
 	<-db.stopped
@@ -127,14 +127,14 @@ func (db *DB) Close() {
 	}
 }
 
-// Up tells whether calls are being sent. It is a hint: the next call may find out otherwise.
+// Up reports whether calls are sent. It is only a hint: the next call may fail.
 func (db *DB) Up() bool { return db.health.up.Load() }
 
-// Embedded tells whether the server is the store inside a process.
-func (db *DB) Embedded() bool { return db.bare }
+// Embedded reports whether the server is an embedded store.
+func (db *DB) Embedded() bool { return db.embedded }
 
-// connect makes the client. A single server's client dials again by itself; a Cluster's is only made once one of its
-// nodes has answered.
+// connect returns the client and creates it if necessary. A single server's client reconnects by itself. A Cluster's
+// client can be created only once one of its nodes responds.
 func (db *DB) connect() (rueidis.Client, error) {
 	if c := db.client.Load(); c != nil {
 		return *c, nil
@@ -144,10 +144,10 @@ func (db *DB) connect() (rueidis.Client, error) {
 		return nil, err
 	}
 	db.client.Store(&c)
-	return c, nil // a first dial that failed is found out by the first command
+	return c, nil // the first command reports a failed first dial
 }
 
-// send runs one exchange with the server: the deadline, the breaker and the metrics of every call are here.
+// send performs one exchange with the server. All calls get their time limit, breaker and metrics here.
 func (db *DB) send(ctx context.Context, name string, call func(context.Context, rueidis.Client) error) error {
 	c := db.client.Load()
 	if c == nil || !db.health.up.Load() {
@@ -161,6 +161,6 @@ func (db *DB) send(ctx context.Context, name string, call func(context.Context, 
 	took := start.Elapsed()
 	k := classify(err)
 	db.metrics.call(name, took, k)
-	db.health.heard(k, took)
+	db.health.record(k, took)
 	return translate(name, k, err)
 }

@@ -20,66 +20,66 @@ const (
 	embeddedMode = "embedded"
 	tickPause    = time.Second
 
-	// Advancing the store's clock takes time in proportion to its keys, with the store locked. It is given at most one
-	// part in this many of the time, so expiry is late by that factor on a very full store.
+	// Advancing the store's clock takes time in proportion to its keys, with the store locked. At most one part in
+	// tickShare of the time is spent on it, so keys of a very full store expire late by that factor.
 	tickShare = 100
 )
 
-// store is the Redis inside the process: miniredis, with a clock and with doors for other processes.
+// store is the embedded Redis: miniredis, with a clock and with listeners for other processes.
 type store struct {
-	mini  *miniredis.Miniredis
-	srv   *server.Server
-	info  string
-	doors []net.Listener
-	sock  *socket
-	stop  chan struct{}
-	wg    sync.WaitGroup
+	mini      *miniredis.Miniredis
+	srv       *server.Server
+	info      string
+	listeners []net.Listener
+	sock      *socket
+	stop      chan struct{}
+	wg        sync.WaitGroup
 }
 
-// openStore starts the store. Without a directory it has no socket and no other process can reach it.
+// openStore starts the store. Without a directory it has no socket, and other processes cannot connect.
 func openStore(dir, listen string) (*store, error) {
 	s := &store{mini: miniredis.NewMiniRedis(), stop: make(chan struct{})}
 	s.info = strings.Join([]string{
 		"# Server", "redis_version:7.4.0", "redis_mode:" + embeddedMode, "run_id:" + strings.ToLower(rand.Text()), "",
 	}, "\r\n")
-	c, err := s.mini.Dial() // starts the server without a listener of its own
+	c, err := s.mini.Dial() // starts the server without a listener
 	if err != nil {
 		return nil, err
 	}
 	_ = c.Close()
 	s.srv = s.mini.Server()
 	s.srv.SetPreHook(s.answerInfo)
-	if err := s.openDoors(dir, listen); err != nil {
+	if err := s.listen(dir, listen); err != nil {
 		s.close()
 		return nil, err
 	}
 	s.wg.Go(s.tick)
-	for _, door := range s.doors {
+	for _, door := range s.listeners {
 		s.wg.Go(func() { s.serve(door) })
 	}
 	return s, nil
 }
 
-func (s *store) openDoors(dir, listen string) error {
+func (s *store) listen(dir, listen string) error {
 	if dir != "" {
 		sock, err := claimSocket(dir)
 		if err != nil {
 			return err
 		}
 		s.sock = sock
-		s.doors = append(s.doors, sock.listener)
+		s.listeners = append(s.listeners, sock.listener)
 	}
 	if listen != "" {
 		door, err := net.Listen("tcp", listen)
 		if err != nil {
 			return err
 		}
-		s.doors = append(s.doors, door)
+		s.listeners = append(s.listeners, door)
 	}
 	return nil
 }
 
-// answerInfo says who the store is; miniredis itself refuses the sections that tell.
+// answerInfo replies to INFO, because miniredis does not support the sections that identify a server.
 func (s *store) answerInfo(c *server.Peer, cmd string, _ ...string) bool {
 	if cmd != "INFO" {
 		return false
@@ -98,7 +98,7 @@ func (s *store) serve(door net.Listener) {
 	}
 }
 
-// tick advances the store's clock; miniredis has none of its own that is cheap.
+// tick advances the store's clock; miniredis does not do it by itself.
 func (s *store) tick() {
 	last, pause := clock.Start(), tickPause
 	for {
@@ -117,7 +117,7 @@ func (s *store) dial(context.Context) (net.Conn, error) { return s.mini.Dial() }
 
 func (s *store) close() {
 	close(s.stop)
-	for _, door := range s.doors {
+	for _, door := range s.listeners {
 		_ = door.Close()
 	}
 	s.wg.Wait()
@@ -127,9 +127,9 @@ func (s *store) close() {
 	}
 }
 
-// embeddedOption makes the client options for a store that is reached by a dialler. One connection is enough: the
-// store does one thing at a time. Answers are read while commands are still being written, because the store, unlike
-// Redis, reads no further while nobody takes its answers.
+// embeddedOption returns the client options for a store that is reached through dial. One connection is enough, because
+// the store executes one command at a time. Replies are read while commands are still being written, because the store,
+// unlike Redis, stops reading until its replies are read.
 func (c Config) embeddedOption(dial func(context.Context) (net.Conn, error)) rueidis.ClientOption {
 	return tuned(rueidis.ClientOption{
 		InitAddress:       []string{embeddedMode},

@@ -13,30 +13,30 @@ import (
 	"comanda/internal/fault"
 )
 
-// What a call can fail with.
+// Errors of calls.
 var (
-	// ErrDown says that no answer came: the server is out of reach, too slow, or was found so a moment ago. What a write
-	// has done is unknown.
-	ErrDown = fault.New(fault.Unavailable, "redis_down", "A fast store is out of reach. Nothing was lost; ask again.")
+	// ErrDown reports that no reply arrived: the server is unreachable, too slow, or counts as down. The effect of a
+	// write is unknown.
+	ErrDown = fault.New(fault.Unavailable, "redis_down", "Temporary storage problem. Nothing was lost; please try again.")
 
 	ErrReply      = errors.New("redisdb: the server refused the command")
-	ErrNoWrites   = errors.New("redisdb: the server takes no writes, or not from us")
+	ErrNoWrites   = errors.New("redisdb: the server does not accept writes, or not from this user")
 	ErrKey        = errors.New("redisdb: a key was not built by its declaration")
-	ErrSlots      = errors.New("redisdb: the keys of one script lie in different slots")
-	ErrVersion    = errors.New("redisdb: Redis 7 or newer is needed")
-	ErrRunning    = errors.New("redisdb: another server runs with this data directory")
-	ErrNotRunning = errors.New("redisdb: no server runs with this data directory")
+	ErrSlots      = errors.New("redisdb: the keys of one script are in different slots")
+	ErrVersion    = errors.New("redisdb: Redis 7 or newer is required")
+	ErrRunning    = errors.New("redisdb: another server uses this data directory")
+	ErrNotRunning = errors.New("redisdb: no server uses this data directory")
 )
 
-// kind groups failures for the metric and for the breaker.
+// kind classifies failures for metrics and for the breaker.
 type kind string
 
 const (
 	fine     kind = ""
-	canceled kind = "canceled" // the caller went away; says nothing about the server
+	canceled kind = "canceled" // the caller cancelled; no information about the server
 	timeout  kind = "timeout"
 	network  kind = "network"
-	refusing kind = "refusing" // the server is there but serves nobody: loading, failing over
+	refusing kind = "refusing" // the server responds but serves no calls: loading, failing over
 	reply    kind = "reply"    // the server refused this command
 	down     kind = "down"     // not sent
 )
@@ -68,8 +68,8 @@ func classifyReply(text string) kind {
 	return reply
 }
 
-// takesNoWrites tells a server that is full, cannot save, is busy with a script or has other rights for us from one that
-// refuses this command.
+// takesNoWrites reports whether the server is full, cannot save, is busy with a script, or denies this user access,
+// instead of refusing this particular command.
 func takesNoWrites(err error) bool {
 	var answer *rueidis.RedisError
 	if !errors.As(err, &answer) {
@@ -83,7 +83,7 @@ func takesNoWrites(err error) bool {
 	return false
 }
 
-// translate is the one place where an error of the client becomes one of ours.
+// translate turns an error of the client library into an error of this package. All calls use it.
 func translate(name string, k kind, err error) error {
 	switch k {
 	case fine:

@@ -9,19 +9,19 @@ import (
 )
 
 const (
-	// A single late answer may be a pause of our own, so that many in a row must come.
+	// A single timeout may be a pause of this process, so several in a row are required.
 	timeoutsToTrip = 3
 
-	// A call that its caller gave less time than this says nothing about the server when it runs out.
+	// A timeout of a call with a shorter limit than this says nothing about the server.
 	fairTime = 20 * time.Millisecond
 )
 
-// health is the breaker. While it is up every call is sent; the first sign of trouble takes it down, and only the
-// watcher's probe brings it up again, so no caller ever pays for finding out.
+// health is the circuit breaker. While it is up, every call is sent. The first failure takes it down, and only the
+// watcher's probe brings it up again, so no call is spent on probing.
 type health struct {
 	up       atomic.Bool
 	timeouts atomic.Int32
-	tripped  chan struct{} // wakes the watcher; one signal is enough
+	tripped  chan struct{} // wakes the watcher; one pending signal is enough
 	gauge    prometheus.Gauge
 
 	mu        sync.Mutex
@@ -33,8 +33,8 @@ func newHealth(gauge prometheus.Gauge) *health {
 	return &health{tripped: make(chan struct{}, 1), gauge: gauge}
 }
 
-// heard takes the outcome of a call.
-func (h *health) heard(k kind, took time.Duration) {
+// record updates the breaker with the outcome of a call.
+func (h *health) record(k kind, took time.Duration) {
 	switch k {
 	case fine, reply:
 		if h.timeouts.Load() != 0 {
@@ -77,7 +77,7 @@ func (h *health) listen(fn func(Change)) {
 	h.listeners = append(h.listeners, fn)
 }
 
-func (h *health) tell(c Change) {
+func (h *health) notify(c Change) {
 	h.mu.Lock()
 	fns := h.listeners
 	h.mu.Unlock()

@@ -7,8 +7,8 @@ import (
 	"net"
 )
 
-// lock without file locks asks the socket itself: somebody who answers is alive. Two processes that start in the same
-// instant are not told apart here, but by the database's own lock.
+// lock checks whether a process listens on the socket, because there are no file locks. Two processes that start at the
+// same instant are not detected here, but by the database's lock.
 func lock(_, socket string) (unlock func(), err error) {
 	c, err := net.Dial("unix", socket)
 	if err != nil {

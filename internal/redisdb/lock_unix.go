@@ -9,8 +9,8 @@ import (
 	"syscall"
 )
 
-// lock takes an exclusive lock that the kernel releases when the process ends, however it ends. The file stays: taking
-// it away would let two processes lock two files of one name.
+// lock takes an exclusive lock that the kernel releases when the process ends. The file is never removed: otherwise two
+// processes could lock two files of the same name.
 func lock(path, _ string) (unlock func(), err error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {

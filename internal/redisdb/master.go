@@ -11,13 +11,14 @@ import (
 	"comanda/internal/keyspace"
 )
 
-// scanCount is how many places SCAN looks at in one call: enough to fill a packet, few enough that the server stops for
-// less than a millisecond.
+// scanCount is the COUNT of SCAN calls: enough to fill a packet, few enough to block the server for less than a
+// millisecond.
 const scanCount = 1000
 
 var scanPage, memberPage = strconv.Itoa(scanCount), strconv.Itoa(4 * scanCount) // members are cheaper than keys
 
-// Master is one server of a census. It is for one goroutine; different masters may be asked at once.
+// Master is one master that an Inspector reads. It is not safe for concurrent use; different masters may be read
+// concurrently.
 type Master struct {
 	addr      string
 	option    rueidis.ClientOption
@@ -27,10 +28,10 @@ type Master struct {
 	bare      bool // see DB
 }
 
-// Addr is host:port of the server; "embedded" for the store inside a process.
+// Addr returns host:port of the server, or "embedded".
 func (m *Master) Addr() string { return m.addr }
 
-// isReplica asks for the role. The embedded store has no replicas and does not know the question.
+// isReplica queries the role. The embedded store has no replicas and does not support ROLE.
 func (m *Master) isReplica(ctx context.Context) (bool, error) {
 	m.wire.add("ROLE")
 	var role string
@@ -44,7 +45,7 @@ func (m *Master) isReplica(ctx context.Context) (bool, error) {
 	return role == "slave" || role == "replica", translateWire("ROLE", err)
 }
 
-// Size is the number of keys that the server holds, those of other namespaces included.
+// Size returns the number of keys on the server, including those of other namespaces.
 func (m *Master) Size(ctx context.Context) (n int64, err error) {
 	m.wire.add("DBSIZE")
 	err = m.wire.exchange(ctx, func() error {
@@ -57,7 +58,7 @@ func (m *Master) Size(ctx context.Context) (n int64, err error) {
 
 // Scan is DB.Scan on one master.
 func (m *Master) Scan(ctx context.Context, match string, fn func(keys []string) error) error {
-	return m.walk(ctx, match, nil, func(page []Seen) error {
+	return m.walk(ctx, match, nil, func(page []KeyInfo) error {
 		keys := make([]string, len(page))
 		for i := range page {
 			keys[i] = page[i].Key
@@ -77,13 +78,13 @@ func (m *Master) scan(cursor, match string) []string {
 	return []string{"SCAN", cursor, "COUNT", scanPage, "MATCH", match}
 }
 
-// State is what a server says of a key.
+// State is the type and the remaining life of a key.
 type State struct {
-	Type keyspace.Type // "none" for a key that has gone meanwhile
-	TTL  time.Duration // Forever without one; in whole milliseconds
+	Type keyspace.Type // "none" if the key no longer exists
+	TTL  time.Duration // whole milliseconds, or Forever
 }
 
-// Forever is the TTL of a key that has none.
+// Forever is the TTL of a key without expiry.
 const Forever time.Duration = -1
 
 const (
@@ -91,7 +92,7 @@ const (
 	goneTTL  = -2
 )
 
-// Gone tells whether the key was not there any more.
+// Gone reports whether the key no longer exists.
 func (s State) Gone() bool { return s.Type == goneType }
 
 func lifeOf(ms int64) time.Duration {
@@ -101,19 +102,19 @@ func lifeOf(ms int64) time.Duration {
 	return time.Duration(ms) * time.Millisecond
 }
 
-// States asks for the type and the TTL of keys in one exchange.
+// States returns the type and the TTL of keys in one exchange.
 func (m *Master) States(ctx context.Context, keys []string) ([]State, error) {
 	states := make([]State, len(keys))
 	if len(keys) == 0 {
 		return states, nil
 	}
 	for _, key := range keys {
-		m.put(m.wire, key, AskType)
+		m.put(m.wire, key, LookupType)
 	}
 	err := m.wire.exchange(ctx, func() error {
 		for i := range states {
-			var s Seen
-			if err := m.wire.readAbout(&s, AskType); err != nil {
+			var s KeyInfo
+			if err := m.wire.readAbout(&s, LookupType); err != nil {
 				return err
 			}
 			states[i] = s.State
@@ -123,7 +124,7 @@ func (m *Master) States(ctx context.Context, keys []string) ([]State, error) {
 	return states, translateWire("TYPE", err)
 }
 
-// Texts gives what string keys hold; "" where there is none or the key is of another type.
+// Texts returns the values of string keys; "" for a missing key and for a key of another type.
 func (m *Master) Texts(ctx context.Context, keys []string) ([]string, error) {
 	texts := make([]string, len(keys))
 	return texts, m.each(ctx, keys, []string{"GET"}, func(i int, v value) {
@@ -133,7 +134,7 @@ func (m *Master) Texts(ctx context.Context, keys []string) ([]string, error) {
 	})
 }
 
-// Memory gives the bytes that keys take, with what the server keeps around them; 0 for a key that has gone.
+// Memory returns the bytes that keys occupy, including the server's overhead; 0 for a missing key.
 func (m *Master) Memory(ctx context.Context, keys []string) ([]int64, error) {
 	sizes := make([]int64, len(keys))
 	return sizes, m.each(ctx, keys, []string{"MEMORY", "USAGE"}, func(i int, v value) {
@@ -143,7 +144,7 @@ func (m *Master) Memory(ctx context.Context, keys []string) ([]int64, error) {
 	})
 }
 
-// each asks the same of many keys in one exchange.
+// each sends the same command for many keys in one exchange.
 func (m *Master) each(ctx context.Context, keys, verb []string, take func(i int, v value)) error {
 	words := slices.Clone(append(verb, ""))
 	for _, key := range keys {
@@ -163,7 +164,8 @@ func (m *Master) each(ctx context.Context, keys, verb []string, take func(i int,
 	return translateWire(verb[0], err)
 }
 
-// Members walks over the members of a set; a key that is missing or no set has none. A member may come twice.
+// Members passes the members of a set to fn, page by page. A missing key and a key of another type have none. A member
+// may occur twice.
 func (m *Master) Members(ctx context.Context, key string, fn func(members []string) error) error {
 	for cursor := "0"; ; {
 		m.wire.add("SSCAN", rawKey(m.namespace, key), cursor, "COUNT", memberPage)
@@ -176,7 +178,7 @@ func (m *Master) Members(ctx context.Context, key string, fn func(members []stri
 			return translateWire("SSCAN", err)
 		}
 		if page.kind == '-' {
-			return nil // of another type; what that means is not for us to say
+			return nil // of another type; the caller decides whether that is an error
 		}
 		if len(page.list) != 2 {
 			return translateWire("SSCAN", errProtocol)

@@ -8,16 +8,16 @@ import (
 	"strings"
 )
 
-// NoEviction is the one maxmemory-policy under which a server that is full refuses writes instead of deleting keys.
+// NoEviction is the maxmemory-policy under which a full server refuses writes instead of deleting keys.
 const NoEviction = "noeviction"
 
-// Memory is what masters do when they are full, as they say it themselves.
+// Memory describes how masters behave when their memory is full, as they report it.
 type Memory struct {
-	Policies map[string]string // the maxmemory-policy of each master by its address; "" where it is not told
-	Evicted  int64             // keys that they have deleted to free memory since they were started
+	Policies map[string]string // the maxmemory-policy of each master by its address; "" if not reported
+	Evicted  int64             // keys evicted since the masters were started
 }
 
-// Evicting lists the masters that delete keys when they are full, each with its policy.
+// Evicting returns the masters that delete keys when they are full, each with its policy.
 func (m Memory) Evicting() []string {
 	var all []string
 	for addr, policy := range m.Policies {
@@ -29,11 +29,11 @@ func (m Memory) Evicting() []string {
 	return all
 }
 
-// Memory asks every master, one INFO each: rented servers often forbid CONFIG GET. It is an error while one of them does
-// not answer. The store inside a process deletes nothing.
+// Memory queries every master with INFO, because hosted servers often forbid CONFIG GET. It returns an error if a
+// master does not respond. An embedded store never evicts.
 func (db *DB) Memory(ctx context.Context) (Memory, error) {
 	m := Memory{Policies: map[string]string{}}
-	if db.bare {
+	if db.embedded {
 		return m, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, db.cfg.probe())
@@ -52,7 +52,7 @@ func (db *DB) Memory(ctx context.Context) (Memory, error) {
 	return m, nil
 }
 
-// readMemory takes what a server has answered to INFO. A replica deletes only what its master does, and does not count.
+// readMemory adds the INFO reply of a server to m. Replicas are ignored: they delete only what their master deletes.
 func readMemory(m *Memory, addr, info string) {
 	fields := map[string]string{}
 	for line := range strings.Lines(info) {
@@ -64,6 +64,6 @@ func readMemory(m *Memory, addr, info string) {
 		return
 	}
 	m.Policies[addr] = fields["maxmemory_policy"]
-	n, _ := strconv.ParseInt(fields["evicted_keys"], 10, 64) // not told: none
+	n, _ := strconv.ParseInt(fields["evicted_keys"], 10, 64) // not reported: none
 	m.Evicted += n
 }

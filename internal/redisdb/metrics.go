@@ -20,11 +20,11 @@ func newMetrics(reg prometheus.Registerer) metrics {
 			Name: "redis_error_total", Help: "Failed Redis calls by kind.",
 		}, []string{"kind"}),
 		breaker: f.NewGauge(prometheus.GaugeOpts{
-			Name: "breaker_state", Help: "0 while a dependency is used, 1 while it counts as down.",
+			Name: "breaker_state", Help: "0 while a dependency is in use, 1 while it counts as down.",
 			ConstLabels: prometheus.Labels{"dep": "redis"},
 		}),
 		seconds: f.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "redis_command_duration_seconds", Help: "Time of Redis calls by command or script.",
+			Name: "redis_command_duration_seconds", Help: "Duration of Redis calls by command or script.",
 			Buckets: []float64{.0001, .00025, .0005, .001, .0025, .005, .01, .025, .05, .1, .2},
 		}, []string{"cmd"}),
 	}

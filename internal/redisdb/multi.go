@@ -14,15 +14,15 @@ import (
 	"comanda/internal/keyspace"
 )
 
-// Command makes a script part of what DoMulti sends. R3 holds for each script alone.
+// Command returns a call of the script for DoMulti. R3 applies to each call separately.
 func (s *Script) Command(keys []keyspace.Key, args ...string) Cmd {
 	if len(keys) == 0 {
-		return Cmd{verb: s.name, script: s} // refused, as an invalid key is
+		return Cmd{verb: s.name, script: s} // refused like an invalid key
 	}
 	return Cmd{verb: s.name, key: keys[0], args: args, script: s, more: keys[1:]}
 }
 
-// check refuses what R1 and R3 forbid.
+// check returns an error if the command violates R1 or R3.
 func (c Cmd) check() error {
 	if !c.key.Valid() {
 		return fmt.Errorf("redisdb: %s: %w", c.verb, ErrKey)
@@ -38,7 +38,7 @@ func (c Cmd) check() error {
 	return nil
 }
 
-// sha is the name under which a server knows the script: the SHA-1 of the text that it gets.
+// sha returns the SHA-1 of the script text that the server caches.
 func (s *Script) sha(bare bool) string {
 	if bare {
 		return s.shaBare
@@ -60,8 +60,8 @@ func (db *DB) buildScript(c rueidis.Client, cmd Cmd, verb, text string) rueidis.
 	return c.B().Arbitrary(verb, text, strconv.Itoa(len(names))).Keys(names...).Args(cmd.args...).Build()
 }
 
-// introduce sends scripts that a server did not know once more, with their text. The first attempt had no effect.
-func (db *DB) introduce(ctx context.Context, c rueidis.Client, cmds []Cmd, results []rueidis.RedisResult) {
+// resend repeats the scripts that were not cached on the server, with their text. The first attempt had no effect.
+func (db *DB) resend(ctx context.Context, c rueidis.Client, cmds []Cmd, results []rueidis.RedisResult) {
 	var at []int
 	var again []rueidis.Completed
 	for i, r := range results {
@@ -69,7 +69,7 @@ func (db *DB) introduce(ctx context.Context, c rueidis.Client, cmds []Cmd, resul
 			continue
 		}
 		text := withoutFirstLine(cmds[i].script.text)
-		if !db.bare {
+		if !db.embedded {
 			text = cmds[i].script.text
 		}
 		at = append(at, i)
@@ -84,8 +84,8 @@ func unknownScript(err error) bool {
 	return err != nil && strings.HasPrefix(err.Error(), "NOSCRIPT")
 }
 
-// Texts gives what string keys hold, "" where there is nothing. A single server is asked with one MGET, for which it
-// needs a fraction of the time of as many GETs.
+// Texts returns the values of string keys, "" for missing ones. On a single server it uses one MGET, which costs the
+// server a fraction of as many GETs.
 func (db *DB) Texts(ctx context.Context, keys []keyspace.Key) ([]string, error) {
 	if len(keys) == 0 {
 		return nil, nil
@@ -126,8 +126,8 @@ func (db *DB) textsOneByOne(ctx context.Context, keys []keyspace.Key) ([]string,
 	return texts, nil
 }
 
-// Identity names the masters that hold the keys: it changes when one of them is restarted, replaced or promoted, so that
-// what they hold may be gone or old. It is an error while one of them does not answer.
+// Identity returns a fingerprint of the masters that hold the keys. It changes when one of them is restarted, replaced
+// or promoted, so that its data may be lost or old. It returns an error if a master does not respond.
 func (db *DB) Identity(ctx context.Context) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, db.cfg.probe())
 	defer cancel()
@@ -151,5 +151,5 @@ func (db *DB) Identity(ctx context.Context) (string, error) {
 	return shaOf(strings.Join(ids, " ")), nil
 }
 
-// Slot is the slot in which a key lies, its namespace included.
+// Slot returns the slot of a key with its namespace.
 func (db *DB) Slot(k keyspace.Key) uint16 { return keyspace.Slot(db.cfg.Namespace.Wire(k)) }

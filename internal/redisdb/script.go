@@ -12,8 +12,8 @@ import (
 	"comanda/internal/keyspace"
 )
 
-// Script is a Lua script with both of its texts: Redis 7 reads the first line, #!lua, and from it knows to refuse keys
-// of different slots; the embedded store cannot read it.
+// Script is a Lua script in two forms. Redis 7 reads the first line, #!lua, and then refuses keys of different slots.
+// The embedded store does not support that line, so it gets the text without it.
 type Script struct {
 	name string
 	text string
@@ -22,13 +22,13 @@ type Script struct {
 
 	shaReal, shaBare string
 
-	series bool // see MustSeries
+	batch bool // see MustBatchScript
 }
 
 const scriptLine = "#!lua"
 
-// MustScript loads a script from an embedded folder. It panics on a file that is missing or does not begin with #!lua,
-// because both are defects of the program that its first start shows.
+// MustScript loads a script from an embedded folder. It panics if the file is missing or does not begin with #!lua,
+// which are programming errors that the first start reveals.
 func MustScript(files fs.FS, name string) *Script {
 	source, err := fs.ReadFile(files, name)
 	if err != nil {
@@ -45,8 +45,8 @@ func MustScript(files fs.FS, name string) *Script {
 	}
 }
 
-// codeOf leaves out blank lines and those that are comments, so that a change of prose changes neither what is sent nor
-// the name under which servers cache it. Line numbers in error messages are those of the remaining text.
+// codeOf removes blank lines and comment lines, so that editing comments changes neither the text that is sent nor its
+// SHA-1. Line numbers in error messages refer to the remaining text.
 func codeOf(source string) string {
 	var b strings.Builder
 	for line := range strings.Lines(source) {
@@ -59,13 +59,14 @@ func codeOf(source string) string {
 
 func withoutFirstLine(text string) string { return text[strings.IndexByte(text, '\n'):] }
 
-// Name is the script's file name without its ending.
+// Name returns the script's file name without its extension.
 func (s *Script) Name() string { return s.name }
 
-// Text is what is sent to a real Redis.
+// Text returns the text that is sent to a real Redis.
 func (s *Script) Text() string { return s.text }
 
-// Run runs a script: EVALSHA, and once more by EVAL when the server does not know it, which has no effect behind it.
+// Run runs a script with EVALSHA, and with EVAL if the server has not cached it. A NOSCRIPT reply has no effect, so R2
+// holds.
 func (db *DB) Run(ctx context.Context, s *Script, keys []keyspace.Key, args []string) Reply {
 	names := make([]string, len(keys))
 	for i, k := range keys {
@@ -78,7 +79,7 @@ func (db *DB) Run(ctx context.Context, s *Script, keys []keyspace.Key, args []st
 		names[i] = db.cfg.Namespace.Wire(k)
 	}
 	lua := s.real
-	if db.bare {
+	if db.embedded {
 		lua = s.bare
 	}
 	var r Reply

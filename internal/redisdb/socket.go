@@ -12,22 +12,22 @@ import (
 
 const (
 	socketName  = "redis.sock"
-	pointerName = "redis.path" // holds the socket's path when it could not lie in the data directory
+	pointerName = "redis.path" // contains the socket's path if it is outside the data directory
 	lockName    = "redis.lock"
 
 	// The kernel's limit on a socket's path is 104 to 108 bytes.
 	maxSocketPath = 100
 )
 
-// socket is the embedded store's door in the data directory, open to this user only.
+// socket is the embedded store's listener in the data directory, accessible to this user only.
 type socket struct {
 	listener net.Listener
 	unlock   func()
-	extra    []string // what else release removes
+	extra    []string // further paths that release removes
 }
 
-// claimSocket takes the data directory for this process and listens in it. A socket that a dead process has left is
-// replaced; the lock, which the kernel drops with its process, tells dead from alive.
+// claimSocket locks the data directory for this process and listens in it. It replaces a socket left by a dead process.
+// The kernel releases the lock when its process ends, so a held lock means a live process.
 func claimSocket(dir string) (*socket, error) {
 	unlock, err := lock(filepath.Join(dir, lockName), filepath.Join(dir, socketName))
 	if err != nil {
@@ -56,11 +56,11 @@ func (s *socket) listen(dir string) error {
 	return os.Chmod(path, 0o600)
 }
 
-// place decides where the socket lies: in the data directory, or in a private directory below the system's temporary
-// one when that path would be too long. The pointer file is how tools find the latter.
+// place returns the path of the socket: in the data directory, or in a private temporary directory if that path would
+// be too long. Tools find the latter through the pointer file.
 func (s *socket) place(dir string) (string, error) {
 	pointer := filepath.Join(dir, pointerName)
-	if old, err := os.ReadFile(pointer); err == nil { // of a dead process; what cannot be removed does no harm
+	if old, err := os.ReadFile(pointer); err == nil { // of a dead process; leftovers do no harm
 		_ = removeSocket(string(old))
 		_ = os.Remove(filepath.Dir(string(old))) // only when empty
 		_ = os.Remove(pointer)
@@ -78,7 +78,7 @@ func (s *socket) place(dir string) (string, error) {
 	return path, os.WriteFile(pointer, []byte(path), 0o600)
 }
 
-// removeSocket removes what a dead process has left, but never a file that is not a socket.
+// removeSocket removes a leftover socket, but never a file that is not a socket.
 func removeSocket(path string) error {
 	at, err := os.Lstat(path)
 	switch {
@@ -87,7 +87,7 @@ func removeSocket(path string) error {
 	case err != nil:
 		return err
 	case at.Mode().Type() != fs.ModeSocket:
-		return fmt.Errorf("%s is in the way and is not a socket", path)
+		return fmt.Errorf("%s exists and is not a socket", path)
 	}
 	return os.Remove(path)
 }
@@ -102,13 +102,13 @@ func (s *socket) release() {
 	s.unlock()
 }
 
-// liveSocket finds the socket of the process that runs with a data directory.
+// liveSocket returns the path of the socket of the process that uses a data directory.
 func liveSocket(dir string) (string, error) {
 	path := filepath.Join(dir, socketName)
 	if other, err := os.ReadFile(filepath.Join(dir, pointerName)); err == nil {
 		path = strings.TrimSpace(string(other))
 	}
-	c, err := net.DialTimeout("unix", path, dialTimeout) //nolint:noctx // a socket of this machine answers at once
+	c, err := net.DialTimeout("unix", path, dialTimeout) //nolint:noctx // a local socket connects at once
 	if err != nil {
 		return "", fmt.Errorf("%w: %w", ErrNotRunning, err)
 	}

@@ -7,41 +7,41 @@ import (
 	"comanda/internal/keyspace"
 )
 
-// Question is what a walk asks about a key beside its TTL.
-type Question uint8
+// Lookup selects what a walk reads about a key besides its TTL.
+type Lookup uint8
 
-// The questions. A key that turns out to be of another type than asked for is asked for its type afterwards.
+// The lookups. If a key has another type than expected, its type is read afterwards.
 const (
-	AskType    Question = iota
-	AskText             // what a string holds
-	AskMembers          // the first members of a set; Master.Members gives all
+	LookupType    Lookup = iota
+	LookupText           // the value of a string
+	LookupMembers        // the first members of a set; Master.Members returns all
 )
 
-// Seen is what a walk has found out about a key.
-type Seen struct {
+// KeyInfo is what a walk has read about a key.
+type KeyInfo struct {
 	Key string
 	State
-	Text    string   // of a string, when asked for
-	Members []string // of a set, when asked for
-	More    bool     // the set has more members than these
+	Text    string   // value of a string, for LookupText
+	Members []string // members of a set, for LookupMembers
+	More    bool     // the set has more members
 }
 
-// Walk is Scan that also asks about each key. The slice is reused when fn has returned.
-func (m *Master) Walk(ctx context.Context, match string, ask func(key string) Question, fn func(page []Seen) error) error {
+// Walk is Scan that also reads each key. The slice is reused after fn returns.
+func (m *Master) Walk(ctx context.Context, match string, ask func(key string) Lookup, fn func(page []KeyInfo) error) error {
 	return m.walk(ctx, match, ask, fn)
 }
 
-// page is a part of a walk.
+// page is one page of a walk.
 type page struct {
-	seen      []Seen
-	questions []Question
-	cursor    string // of the next page; "0" after the last
+	seen    []KeyInfo
+	lookups []Lookup
+	cursor  string // of the next page; "0" after the last
 }
 
-// walk follows the cursor to its end, on a connection of its own. The call for the next page and the questions about
-// this one are sent together, and while the server works on them the page before is handed on: so neither waits for the
-// other. The embedded store waits for whoever does not take its answers, so there all are taken first.
-func (m *Master) walk(ctx context.Context, match string, ask func(string) Question, fn func([]Seen) error) error {
+// walk follows the cursor to its end, on a separate connection. The SCAN for the next page and the lookups of this page
+// are sent together. While the server executes them, fn processes the previous page, so neither side waits. The
+// embedded store stops reading until its replies are read, so there all replies are read first.
+func (m *Master) walk(ctx context.Context, match string, ask func(string) Lookup, fn func([]KeyInfo) error) error {
 	w, err := dialWire(ctx, m.option, m.addr)
 	if err != nil {
 		return translateWire("SCAN", err)
@@ -59,7 +59,7 @@ func (m *Master) walk(ctx context.Context, match string, ask func(string) Questi
 		if next != "0" {
 			w.add(m.scan(next, match)...)
 		}
-		m.question(w, now, ask)
+		m.addLookups(w, now, ask)
 		w.send()
 		if waiting && !m.bare {
 			if err := m.finish(ctx, w, before, fn); err != nil {
@@ -87,7 +87,7 @@ func (m *Master) walk(ctx context.Context, match string, ask func(string) Questi
 	return m.finish(ctx, w, before, fn)
 }
 
-// readPage takes what SCAN has answered.
+// readPage reads a SCAN reply.
 func (m *Master) readPage(w *wire, p *page) error {
 	w.extend()
 	answer, err := w.read()
@@ -100,30 +100,30 @@ func (m *Master) readPage(w *wire, p *page) error {
 	p.cursor, p.seen = answer.list[0].text, p.seen[:0]
 	for _, v := range answer.list[1].list {
 		key, _ := m.namespace.Strip(v.text)
-		p.seen = append(p.seen, Seen{Key: key})
+		p.seen = append(p.seen, KeyInfo{Key: key})
 	}
 	return nil
 }
 
-func (m *Master) question(w *wire, p *page, ask func(string) Question) {
-	p.questions = p.questions[:0]
+func (m *Master) addLookups(w *wire, p *page, ask func(string) Lookup) {
+	p.lookups = p.lookups[:0]
 	if ask == nil {
 		return
 	}
 	for i := range p.seen {
 		q := ask(p.seen[i].Key)
 		m.put(w, p.seen[i].Key, q)
-		p.questions = append(p.questions, q)
+		p.lookups = append(p.lookups, q)
 	}
 }
 
-// put asks two things of a key.
-func (m *Master) put(w *wire, key string, q Question) {
+// put adds the two commands that look up a key.
+func (m *Master) put(w *wire, key string, q Lookup) {
 	key = rawKey(m.namespace, key)
 	switch q {
-	case AskText:
+	case LookupText:
 		w.add("GET", key)
-	case AskMembers:
+	case LookupMembers:
 		w.add("SSCAN", key, "0", "COUNT", scanPage)
 	default:
 		w.add("TYPE", key)
@@ -131,21 +131,21 @@ func (m *Master) put(w *wire, key string, q Question) {
 	w.add("PTTL", key)
 }
 
-// finish takes the answers about a page and hands it on.
-func (m *Master) finish(ctx context.Context, w *wire, p *page, fn func([]Seen) error) error {
+// finish reads the replies to a page's lookups and passes the page to fn.
+func (m *Master) finish(ctx context.Context, w *wire, p *page, fn func([]KeyInfo) error) error {
 	w.extend()
-	for i := range p.questions {
-		if err := w.readAbout(&p.seen[i], p.questions[i]); err != nil {
+	for i := range p.lookups {
+		if err := w.readAbout(&p.seen[i], p.lookups[i]); err != nil {
 			return translateWire("SCAN", err)
 		}
 	}
-	return m.hand(ctx, p.seen, len(p.questions) > 0, fn)
+	return m.deliver(ctx, p.seen, len(p.lookups) > 0, fn)
 }
 
-// unasked marks a key whose type the answer did not tell.
-const unasked keyspace.Type = ""
+// unknownType marks a key whose type the reply did not reveal.
+const unknownType keyspace.Type = ""
 
-func (w *wire) readAbout(s *Seen, q Question) error {
+func (w *wire) readAbout(s *KeyInfo, q Lookup) error {
 	v, err := w.read()
 	if err != nil {
 		return err
@@ -162,21 +162,21 @@ func (w *wire) readAbout(s *Seen, q Question) error {
 		s.Type = keyspace.Type(v.text)
 	case v.kind == '$' && !v.null:
 		s.Type, s.Text = keyspace.String, v.text
-	case q == AskMembers && len(v.list) == 2:
+	case q == LookupMembers && len(v.list) == 2:
 		s.Type, s.Members, s.More = keyspace.Set, textsOf(v.list[1].list), v.list[0].text != "0"
 	default:
-		s.Type = unasked
+		s.Type = unknownType
 	}
 	return nil
 }
 
-// hand asks what an answer of another type has left open, and gives the page on in pieces: the embedded store gives
-// everything at once.
-func (m *Master) hand(ctx context.Context, all []Seen, asked bool, fn func([]Seen) error) error {
+// deliver reads the types that are still unknown, and passes the page to fn in pieces: the embedded store returns all
+// keys in one page.
+func (m *Master) deliver(ctx context.Context, all []KeyInfo, asked bool, fn func([]KeyInfo) error) error {
 	for some := range slices.Chunk(all, 2*scanCount) {
 		var open []string
 		for i := range some {
-			if asked && some[i].Type == unasked {
+			if asked && some[i].Type == unknownType {
 				open = append(open, some[i].Key)
 			}
 		}

@@ -13,17 +13,18 @@ import (
 	"comanda/internal/clock"
 )
 
-// Change says that what Redis holds can no longer be relied on without a look.
+// Change reports that the data in Redis may no longer be complete or current.
 type Change struct {
-	// Restarted: a server answers that is not the one written to before, because it was restarted, replaced or promoted.
-	// What it holds may be gone or old. Otherwise the same server has come back after an outage.
+	// Restarted is true if the responding server is not the one written to before, because it was restarted, replaced
+	// or promoted. Its data may be lost or old. Otherwise the same server has recovered from an outage.
 	Restarted bool
 }
 
-// OnChange registers a function for R5. It is called by the watcher and must return quickly; waking a worker is right.
+// OnChange registers a function for R5. The watcher calls it synchronously, so it must return quickly, for example by
+// waking a worker.
 func (db *DB) OnChange(fn func(Change)) { db.health.listen(fn) }
 
-// Server describes the server for a human.
+// Server describes the server for operators.
 type Server struct {
 	Version  string
 	RunID    string
@@ -31,7 +32,7 @@ type Server struct {
 	Embedded bool
 }
 
-// Server asks the server, or one node of a Cluster, who it is. It asks even while the server counts as down.
+// Server queries the server, or one node of a Cluster. It does so even while the server counts as down.
 func (db *DB) Server(ctx context.Context) (Server, error) {
 	nodes, err := db.ask(ctx)
 	for _, n := range nodes {
@@ -43,15 +44,15 @@ func (db *DB) Server(ctx context.Context) (Server, error) {
 	return Server{}, translate("INFO", classify(err), err)
 }
 
-// node is what one server says of itself. The replication id changes on a promotion, the run id on a restart.
+// node is the identity of one server. The replication id changes on a promotion, the run id on a restart.
 type node struct {
 	Server
 	replID string
 }
 
-// watch keeps the breaker: it waits out a failure with growing pauses, also one that soon follows another, and asks a
-// healthy server now and then whether it still is the same one. It begins with the nodes that Open has seen; none means
-// down.
+// watch maintains the breaker. After a failure it probes with growing pauses, also when failures follow each other
+// soon. While the server is up it checks its identity every Heartbeat. known are the nodes that Open has probed; none
+// means down.
 func (db *DB) watch(ctx context.Context, known map[string]node) {
 	defer close(db.stopped)
 	up, pause, since := len(known) > 0, db.cfg.Pause, clock.Stopwatch{}
@@ -64,8 +65,8 @@ func (db *DB) watch(ctx context.Context, known map[string]node) {
 		case <-ctx.Done():
 			return
 		case <-db.health.tripped:
-			db.cfg.Log.WarnContext(ctx, "a call took redis down")
-			if since.Elapsed() < db.cfg.MaxPause { // it answers us and serves nobody, as a Cluster without a node does
+			db.cfg.Log.WarnContext(ctx, "redis is down after a failed call")
+			if since.Elapsed() < db.cfg.MaxPause { // it answers probes but fails calls, like a Cluster without one of its nodes
 				pause = min(2*pause, db.cfg.MaxPause)
 			} else {
 				pause = db.cfg.Pause
@@ -80,7 +81,7 @@ func (db *DB) watch(ctx context.Context, known map[string]node) {
 			restarted := changed(known, nodes)
 			if !up || restarted {
 				db.cfg.Log.InfoContext(ctx, "redis is up", "restarted", restarted)
-				db.health.tell(Change{Restarted: restarted})
+				db.health.notify(Change{Restarted: restarted})
 			}
 			if !up {
 				up, since = true, clock.Start()
@@ -94,7 +95,8 @@ func (db *DB) watch(ctx context.Context, known map[string]node) {
 	}
 }
 
-// changed compares and remembers. Nodes that did not answer this time are kept as they were.
+// changed reports whether a node differs from its known state, and updates known. Nodes that did not respond keep their
+// known state.
 func changed(known, now map[string]node) bool {
 	differs := false
 	for addr, n := range now {
@@ -106,7 +108,7 @@ func changed(known, now map[string]node) bool {
 	return differs
 }
 
-// probe asks every node who it is and sets the breaker by whether one answered.
+// probe queries every node and sets the breaker by whether one responded.
 func (db *DB) probe(ctx context.Context) (map[string]node, error) {
 	nodes, err := db.ask(ctx)
 	if !errors.Is(err, context.Canceled) {
@@ -115,8 +117,8 @@ func (db *DB) probe(ctx context.Context) (map[string]node, error) {
 	return nodes, err
 }
 
-// ask asks every node at the same time: one that hangs must not use up the time of the others. Their time begins when
-// the client is there, which takes up to a second where one of a Cluster's addresses is dead.
+// ask queries all nodes concurrently, so that one that hangs does not use up the time of the others. The time limit
+// starts after connect, which takes up to a second if one of a Cluster's addresses is unreachable.
 func (db *DB) ask(ctx context.Context) (map[string]node, error) {
 	c, err := db.connect()
 	if err != nil {
@@ -133,7 +135,7 @@ func (db *DB) ask(ctx context.Context) (map[string]node, error) {
 	answers := make(chan said, len(all))
 	for addr, one := range all {
 		go func() {
-			n, err := inquire(ctx, one)
+			n, err := queryNode(ctx, one)
 			answers <- said{addr, n, err}
 		}()
 	}
@@ -154,7 +156,7 @@ func (db *DB) ask(ctx context.Context) (map[string]node, error) {
 	return nodes, nil
 }
 
-func inquire(ctx context.Context, one rueidis.Client) (node, error) {
+func queryNode(ctx context.Context, one rueidis.Client) (node, error) {
 	text, err := one.Do(ctx, one.B().Arbitrary("INFO").Build()).ToString()
 	if err != nil {
 		return node{}, err
@@ -162,7 +164,7 @@ func inquire(ctx context.Context, one rueidis.Client) (node, error) {
 	return parseInfo(text)
 }
 
-// parseInfo reads the answer to INFO, https://redis.io/docs/latest/commands/info/.
+// parseInfo parses the INFO reply, https://redis.io/docs/latest/commands/info/.
 func parseInfo(text string) (node, error) {
 	var n node
 	for line := range strings.Lines(text) {

@@ -16,34 +16,33 @@ import (
 	"comanda/internal/clock"
 )
 
-// wire is one connection that speaks the protocol (RESP2) with as little work per command as can be: a census asks
-// two questions for each of millions of keys, and the client that serves guests takes three microseconds for each.
-// It is for one goroutine.
+// wire is a connection that speaks RESP2 with little work per command: an inspection sends two commands for each of
+// millions of keys, and the regular client takes three microseconds for each. It is not safe for concurrent use.
 type wire struct {
 	conn net.Conn
 	in   *bufio.Reader
-	out  []byte // commands that wait for exchange or send
+	out  []byte // buffered commands for exchange or send
 
-	behind chan<- []byte // what is written by a goroutine, see writeBehind
+	behind chan<- []byte // input of the writing goroutine, see writeBehind
 }
 
-// Limits on what a server may say, so that a stranger on the port cannot make us take all memory.
+// Limits of replies, so that another service on the port cannot exhaust the memory.
 const (
-	maxBulk  = 512 << 20 // the protocol's own
+	maxBulk  = 512 << 20 // limit of the protocol
 	maxArray = 1 << 24
 	wireBuf  = 1 << 16
 )
 
-// dialWire connects and introduces itself, with the user, password and database of the options.
+// dialWire connects and authenticates with the user, password and database of the options.
 func dialWire(ctx context.Context, o rueidis.ClientOption, addr string) (*wire, error) {
-	ctx, cancel := context.WithTimeout(ctx, censusPatience)
+	ctx, cancel := context.WithTimeout(ctx, inspectTimeout)
 	defer cancel()
 	conn, err := dialOption(ctx, o, addr)
 	if err != nil {
 		return nil, err
 	}
 	w := &wire{conn: conn, in: bufio.NewReaderSize(conn, wireBuf)}
-	for _, words := range greeting(o) {
+	for _, words := range authCommands(o) {
 		w.add(words...)
 		err := w.exchange(ctx, func() error {
 			v, err := w.read()
@@ -68,7 +67,7 @@ func dialOption(ctx context.Context, o rueidis.ClientOption, addr string) (net.C
 	return dialer.DialContext(ctx, "tcp", addr)
 }
 
-func greeting(o rueidis.ClientOption) [][]string {
+func authCommands(o rueidis.ClientOption) [][]string {
 	var all [][]string
 	switch {
 	case o.Username != "":
@@ -84,7 +83,7 @@ func greeting(o rueidis.ClientOption) [][]string {
 
 func (w *wire) close() { _ = w.conn.Close() }
 
-// add puts a command in line.
+// add appends a command to the buffer.
 func (w *wire) add(words ...string) {
 	w.out = append(w.out, '*')
 	w.out = strconv.AppendInt(w.out, int64(len(words)), 10)
@@ -98,11 +97,11 @@ func (w *wire) add(words ...string) {
 	}
 }
 
-// exchange sends what is in line and has read take the answers. Both happen at once: the embedded store reads no further
-// while nobody takes its answers. After a failure the connection is of no use any more.
+// exchange sends the buffered commands while read reads the replies. Both run concurrently, because the embedded store
+// stops reading until its replies are read. After a failure the connection is unusable.
 func (w *wire) exchange(ctx context.Context, read func() error) error {
 	deadline, ok := ctx.Deadline()
-	if limit := clock.In(censusPatience); !ok || limit.Before(deadline) {
+	if limit := clock.In(inspectTimeout); !ok || limit.Before(deadline) {
 		deadline = limit
 	}
 	stop := context.AfterFunc(ctx, func() { _ = w.conn.SetDeadline(time.Unix(1, 0)) })
@@ -117,7 +116,7 @@ func (w *wire) exchange(ctx context.Context, read func() error) error {
 	}()
 	err := read()
 	if err != nil {
-		w.close() // ends the writing, too
+		w.close() // also ends the write
 	}
 	err = errors.Join(err, <-written)
 	w.out = w.out[:0]
@@ -127,8 +126,8 @@ func (w *wire) exchange(ctx context.Context, read func() error) error {
 	return err
 }
 
-// writeBehind lets send hand commands to a goroutine that writes them, until the function that it gives is called. The
-// end of ctx ends what waits on the connection.
+// writeBehind makes send pass commands to a writing goroutine until stop is called. The end of ctx closes the
+// connection.
 func (w *wire) writeBehind(ctx context.Context) (stop func()) {
 	line, done := make(chan []byte, 2), make(chan struct{})
 	w.behind = line
@@ -136,7 +135,7 @@ func (w *wire) writeBehind(ctx context.Context) (stop func()) {
 		defer close(done)
 		for b := range line {
 			if _, err := w.conn.Write(b); err != nil {
-				w.close() // whoever reads finds out
+				w.close() // the reader gets the error
 			}
 		}
 	}()
@@ -149,7 +148,7 @@ func (w *wire) writeBehind(ctx context.Context) (stop func()) {
 	}
 }
 
-// send has what is in line written, behind what was sent before.
+// send passes the buffered commands to the writing goroutine.
 func (w *wire) send() {
 	if len(w.out) > 0 {
 		w.behind <- w.out
@@ -157,19 +156,19 @@ func (w *wire) send() {
 	}
 }
 
-// extend gives the server time for the next answers.
-func (w *wire) extend() { _ = w.conn.SetDeadline(clock.In(censusPatience)) }
+// extend renews the deadline for the next replies.
+func (w *wire) extend() { _ = w.conn.SetDeadline(clock.In(inspectTimeout)) }
 
-// value is an answer: text, a number, a refusal, nothing, or a list.
+// value is a RESP2 reply: a string, a number, an error, null, or an array.
 type value struct {
-	kind byte // of the protocol: + - : $ *
+	kind byte // type byte of the protocol: + - : $ *
 	null bool
 	text string
 	n    int64
 	list []value
 }
 
-// refusal is an error that the server has answered with.
+// refusal is an error reply of the server.
 type refusal string
 
 func (r refusal) Error() string { return string(r) }
@@ -183,7 +182,7 @@ func (v value) err() error {
 
 var errProtocol = errors.New("the server does not speak the protocol")
 
-// read takes one answer of any kind.
+// read reads one reply of any type.
 func (w *wire) read() (value, error) {
 	line, err := w.line()
 	if err != nil {
@@ -222,7 +221,7 @@ func (w *wire) read() (value, error) {
 	return v, nil
 }
 
-// line is valid until the next reading.
+// line returns the next line, which is valid until the next read.
 func (w *wire) line() ([]byte, error) {
 	line, err := w.in.ReadSlice('\n')
 	if err != nil {
@@ -265,7 +264,7 @@ func number(b []byte) (n int64, err error) {
 	return n, nil
 }
 
-// word spares an allocation for what TYPE answers.
+// word avoids an allocation for the replies of TYPE.
 func word(b []byte) string {
 	switch string(b) {
 	case "string":
@@ -282,7 +281,7 @@ func word(b []byte) string {
 	return string(b)
 }
 
-// translateWire is translate for what comes over a wire.
+// translateWire is translate for errors of a wire.
 func translateWire(verb string, err error) error {
 	var r refusal
 	switch {

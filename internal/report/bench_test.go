@@ -19,7 +19,7 @@ func BenchmarkPace(b *testing.B) {
 		all[i] = Ticket{at.Format(time.DateOnly), paid, paid + int64(i*7%60_000), paid + int64(i*13%900_000), paid + int64(i*17%1_200_000)}
 	}
 	for b.Loop() {
-		if len(PaceOfDays(all)) == 0 || len(PaceOfHours(all, zone)) == 0 {
+		if len(PhaseStatsByDay(all)) == 0 || len(PhaseStatsByHour(all, zone)) == 0 {
 			b.Fatal("nothing")
 		}
 	}

@@ -1,12 +1,12 @@
-// Package report owns the figures of the house: what was sold, when and of what, how it was paid, what was given back and
-// what came to nothing, how long the kitchen took. It only reads, and never decides.
+// Package report provides the sales figures: what was sold, when, how it was paid, what was refunded or never paid, and
+// how long the kitchen took. It is read-only.
 //
-// Everything is told of the orders of some business dates of one branch, whenever their money moved. A sale is an order
-// that was paid, at its full price, whatever was given back later. The figures agree with each other:
+// A report covers the orders of some business dates of one branch, whenever their money moved. A sale is an order that
+// was paid, at its full price, regardless of later refunds. The figures are consistent:
 //
-//	R1  of the orders placed on a date each is a sale, ended unpaid or still open, and never two of these
-//	R2  hours, days and dishes add up to the same gross sales, and so does the daybook once it has heard everything
-//	R3  what was captured less what goes back is the gross sales less what was refunded of them
+//	R1  each order placed on a date is either a sale, ended unpaid, or open
+//	R2  hours, days and dishes add up to the same gross sales, and so does the daybook once it has consumed all events
+//	R3  captured money less refunds due equals gross sales less the refunds of sales
 //	R4  the orders that ended unpaid are those that the days count as canceled
-//	R5  an hour is an hour of the branch's own clock, also on the days on which that is set forward or back
+//	R5  an hour is an hour of the branch's local clock, also on days with a daylight-saving change
 package report

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Ticket is an order's way through the kitchen: instants in unix milliseconds, 0 for what has not happened.
+// Ticket contains the instants of an order in the kitchen, in unix milliseconds; 0 means not yet.
 type Ticket struct {
 	Date     string // business date
 	Paid     int64
@@ -16,18 +16,18 @@ type Ticket struct {
 	Served   int64
 }
 
-// Phase is a part of that way.
+// Phase is a part of a ticket's life.
 type Phase string
 
-// The phases. Each begins where the one before it ends; Whole is all of them.
+// The phases. Each begins where the previous one ends; Whole covers all of them.
 const (
-	Accept  Phase = "ACCEPT"  // from the money to somebody who has seen the ticket
-	Prepare Phase = "PREPARE" // until everything was ready
-	Serve   Phase = "SERVE"   // until it was at the table, or handed over
-	Whole   Phase = "WHOLE"   // from the money to the table
+	Accept  Phase = "ACCEPT"  // from payment to acceptance
+	Prepare Phase = "PREPARE" // from acceptance to ready
+	Serve   Phase = "SERVE"   // from ready to served or handed over
+	Whole   Phase = "WHOLE"   // from payment to served
 )
 
-// phases are in their order, with where each begins and ends.
+// phases lists the phases in order, with their start and end.
 var phases = []struct {
 	Phase
 	from, to func(Ticket) int64
@@ -43,36 +43,37 @@ func (t Ticket) accepted() int64 { return t.Accepted }
 func (t Ticket) ready() int64    { return t.Ready }
 func (t Ticket) served() int64   { return t.Served }
 
-// Pace is how long orders took in a phase. Half of them took no longer than P50, nine of ten no longer than P90: the times
-// of real orders, not between two.
-type Pace struct {
-	Date  string // business date, where orders were put together by dates
-	Hour  int    // of the branch's clock at which they were paid, where they were put together by hours
+// PhaseStats are the durations of a phase over a group of orders. P50 and P90 are durations of real orders (nearest
+// rank), not interpolated.
+type PhaseStats struct {
+	Date  string // business date, if grouped by date
+	Hour  int    // local hour of payment, if grouped by hour
 	Phase Phase
 
 	Orders   int64
 	P50, P90 time.Duration
 }
 
-// PaceOfDays puts tickets together by business dates.
-func PaceOfDays(all []Ticket) []Pace {
-	return paceOf(all, func(t Ticket) string { return t.Date }, func(p *Pace, date string) { p.Date = date })
+// PhaseStatsByDay groups tickets by business date.
+func PhaseStatsByDay(all []Ticket) []PhaseStats {
+	return phaseStats(all, func(t Ticket) string { return t.Date }, func(p *PhaseStats, date string) { p.Date = date })
 }
 
-// PaceOfHours puts tickets together by the hours of a zone's clock at which they were paid (R5).
-func PaceOfHours(all []Ticket, zone *time.Location) []Pace {
+// PhaseStatsByHour groups tickets by the hour of payment in a time zone (R5).
+func PhaseStatsByHour(all []Ticket, zone *time.Location) []PhaseStats {
 	hour := func(t Ticket) int { return time.UnixMilli(t.Paid).In(zone).Hour() }
-	return paceOf(all, hour, func(p *Pace, hour int) { p.Hour = hour })
+	return phaseStats(all, hour, func(p *PhaseStats, hour int) { p.Hour = hour })
 }
 
-// paceOf keeps places instead of tickets, and one list of times for all groups: a year is a quarter of a million tickets.
-func paceOf[K cmp.Ordered](all []Ticket, key func(Ticket) K, name func(*Pace, K)) []Pace {
+// phaseStats stores indexes instead of tickets, and reuses one list of durations for all groups: a year has a quarter
+// of a million tickets.
+func phaseStats[K cmp.Ordered](all []Ticket, key func(Ticket) K, name func(*PhaseStats, K)) []PhaseStats {
 	groups := map[K][]int{}
 	for i, t := range all {
 		k := key(t)
 		groups[k] = append(groups[k], i)
 	}
-	paces, took := []Pace{}, []int64{}
+	paces, took := []PhaseStats{}, []int64{}
 	for _, k := range slices.Sorted(maps.Keys(groups)) {
 		for _, phase := range phases {
 			took = took[:0]
@@ -85,7 +86,7 @@ func paceOf[K cmp.Ordered](all []Ticket, key func(Ticket) K, name func(*Pace, K)
 				continue
 			}
 			slices.Sort(took)
-			p := Pace{Phase: phase.Phase, Orders: int64(len(took)), P50: percentile(took, 50), P90: percentile(took, 90)}
+			p := PhaseStats{Phase: phase.Phase, Orders: int64(len(took)), P50: percentile(took, 50), P90: percentile(took, 90)}
 			name(&p, k)
 			paces = append(paces, p)
 		}
@@ -93,7 +94,7 @@ func paceOf[K cmp.Ordered](all []Ticket, key func(Ticket) K, name func(*Pace, K)
 	return paces
 }
 
-// percentile is the shortest time that at least so many of a hundred did not exceed.
+// percentile returns the nearest-rank percentile of sorted durations.
 func percentile(sorted []int64, percent int) time.Duration {
 	return time.Duration(sorted[(len(sorted)*percent+99)/100-1]) * time.Millisecond
 }

@@ -2,36 +2,36 @@ package report
 
 import "regexp"
 
-// Attempts are the tries to pay in one way that have come to the same state.
+// Attempts are the payment attempts of one method in one state.
 type Attempts struct {
 	Method string
-	State  string // PAID is money that was captured
+	State  string // PAID means captured
 	Number int64
 	Amount int64
 }
 
-// Failures are the reports of one kind about payments that did not come about.
+// Failures are the reports of one kind about failed payments.
 type Failures struct {
 	Method string
 	Result string // FAILED, CANCELED, REVIEW, AMOUNT_MISMATCH
-	Code   string // the gateway's own word, empty where it has none
+	Code   string // the gateway's own code; may be empty
 	Number int64
 }
 
-// Refunds is money that went back, or is to go back, in one way and for one reason.
+// Refunds is money refunded, or due, by one method and for one reason.
 type Refunds struct {
-	Date   string // of the order
+	Date   string // business date of the order
 	Method string
 	Reason string
-	State  string // DONE is back; everything else is owed
+	State  string // DONE means refunded; everything else is owed
 	Number int64
 	Amount int64
 }
 
-// Done tells whether the money is back.
+// Done reports whether the money is refunded.
 func (r Refunds) Done() bool { return r.State == refundDone }
 
-// Undated adds refunds up whatever their dates.
+// Undated sums refunds over all dates.
 func Undated(all []Refunds) []Refunds {
 	index, sums := map[Refunds]int{}, []Refunds{}
 	for _, f := range all {
@@ -48,25 +48,25 @@ func Undated(all []Refunds) []Refunds {
 	return sums
 }
 
-// What attempts, refunds and their reasons are called where they are written.
+// States and reasons of attempts and refunds as stored.
 const (
 	captured   = "PAID"
 	refundDone = "DONE"
 	byStaff    = "STAFF"
 )
 
-// Money is where all the money of a span went (R3).
+// Money sums up the money of a span (R3).
 type Money struct {
 	Captured int64
-	Refunded int64 // of sales, as the staff decided
-	Returned int64 // that no order could be made of: paid twice, or too late
-	Done     int64 // of Refunded and Returned, what is back already
+	Refunded int64 // of sales, decided by staff
+	Returned int64 // without an order: paid twice, or too late
+	Done     int64 // part of Refunded and Returned that is already refunded
 }
 
-// Kept is what stays with the house.
+// Kept returns the amount that stays with the restaurant.
 func (m Money) Kept() int64 { return m.Captured - m.Refunded - m.Returned }
 
-// MoneyOf adds up what was captured and what goes back.
+// MoneyOf returns the sums of attempts and refunds.
 func MoneyOf(attempts []Attempts, refunds []Refunds) (m Money) {
 	for _, a := range attempts {
 		if a.State == captured {
@@ -86,21 +86,21 @@ func MoneyOf(attempts []Attempts, refunds []Refunds) (m Money) {
 	return m
 }
 
-// Ended is the orders of one business date that came to nothing for one reason (R4).
+// Ended is the orders of one business date that ended unpaid for one reason (R4).
 type Ended struct {
 	Date   string
 	Reason string // EXPIRED, USER_CANCELED, STAFF_CANCELED
 	Orders int64
-	Amount int64 // what they would have cost
+	Amount int64 // total of these orders
 
-	Abandoned       int64 // of Orders, those whose guest had been sent to a gateway's page and did not pay there
+	Abandoned       int64 // part of Orders whose guest was sent to a gateway's page and did not pay
 	AbandonedAmount int64
 }
 
-// codes is where the raw reports of gateways have their own word for what happened.
+// codes are the JSON members in which gateways report their own result code.
 var codes = regexp.MustCompile(`(?:vnp_ResponseCode=|"vnp_TransactionStatus":\s*"|"returnCode":\s*")([0-9A-Za-z_]{1,20})`)
 
-// CodeIn finds a gateway's own word in its report as it came; empty where there is none.
+// CodeIn returns the gateway's own code in a raw report; empty if there is none.
 func CodeIn(raw string) string {
 	if m := codes.FindStringSubmatch(raw); m != nil {
 		return m[1]

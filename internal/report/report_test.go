@@ -64,7 +64,7 @@ func TestSpan_Stretches(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		all, err := s.Stretches()
+		all, err := s.OffsetPeriods()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -91,7 +91,7 @@ func TestSpan_Stretches(t *testing.T) {
 	}
 }
 
-func shiftAt(all []Stretch, ms int64) int64 {
+func shiftAt(all []OffsetPeriod, ms int64) int64 {
 	found := int64(-1)
 	for _, s := range all {
 		if ms >= s.Start && ms < s.End {
@@ -183,7 +183,7 @@ func (o oneBranch) Branch(_ context.Context, id int64) (catalog.Branch, error) {
 
 // Two read at a time; the third waits for a place, or for its own patience to end.
 func TestDesk_Open(t *testing.T) {
-	d := NewDesk(nil, oneBranch{branch(t, "Asia/Taipei", 4)})
+	d := NewService(nil, oneBranch{branch(t, "Asia/Taipei", 4)})
 	open := func(ctx context.Context, by identity.Actor, branch int64, to string) (func(), error) {
 		_, closed, err := d.Open(ctx, by, branch, "2026-02-01", to)
 		return closed, err
@@ -195,7 +195,7 @@ func TestDesk_Open(t *testing.T) {
 	if _, err := open(ctx, owner, 9, "2026-02-02"); !errors.Is(err, catalog.ErrBranch) {
 		t.Errorf("no such branch: %v", err)
 	}
-	for range atOnce + 1 { // what is refused takes no place
+	for range maxConcurrent + 1 { // what is refused takes no place
 		if _, err := open(ctx, here, 1, "2026-01-02"); !errors.Is(err, ErrSpan) {
 			t.Errorf("the wrong way round: %v", err)
 		}
@@ -234,7 +234,7 @@ func TestPace(t *testing.T) {
 		all = append(all, Ticket{"2026-03-07", noon, noon + minute, noon + minute + (10-i)*minute, 0})
 	}
 	all = append(all, Ticket{"2026-03-08", next, next + 2*minute, 0, 0}, Ticket{"2026-03-08", next, next + 3*minute, next + 4*minute, next + 9*minute})
-	want := []Pace{
+	want := []PhaseStats{
 		{"2026-03-07", 0, Accept, 10, time.Minute, time.Minute},
 		{"2026-03-07", 0, Prepare, 10, 5 * time.Minute, 9 * time.Minute},
 		{"2026-03-08", 0, Accept, 2, 2 * time.Minute, 3 * time.Minute},
@@ -242,14 +242,14 @@ func TestPace(t *testing.T) {
 		{"2026-03-08", 0, Serve, 1, 5 * time.Minute, 5 * time.Minute},
 		{"2026-03-08", 0, Whole, 1, 9 * time.Minute, 9 * time.Minute},
 	}
-	if diff := cmp.Diff(want, PaceOfDays(all)); diff != "" {
+	if diff := cmp.Diff(want, PhaseStatsByDay(all)); diff != "" {
 		t.Error(diff)
 	}
-	hours := PaceOfHours(all, zone)
+	hours := PhaseStatsByHour(all, zone)
 	if len(hours) != 4 || hours[0].Hour != 12 || hours[0].Orders != 12 || hours[1].Orders != 11 {
 		t.Errorf("%+v", hours)
 	}
-	if len(PaceOfDays(nil)) != 0 {
+	if len(PhaseStatsByDay(nil)) != 0 {
 		t.Error("there is a pace of nothing")
 	}
 }

@@ -6,17 +6,17 @@ import (
 	"comanda/internal/catalog"
 )
 
-// Cell is what was ordered in one hour of one day of the week. Amounts here and below are minor units of the branch's
+// Cell is the orders of one hour of one day of the week. Amounts here and below are minor units of the branch's
 // currency.
 type Cell struct {
 	Weekday int // 1 is Monday, 7 is Sunday
-	Hour    int // of the branch's clock, 0 to 23
+	Hour    int // branch local time, 0 to 23
 	Placed  int64
-	Sales   int64 // those of Placed that were paid
-	Gross   int64 // their prices
+	Sales   int64 // part of Placed that was paid
+	Gross   int64 // total of the paid orders
 }
 
-// Hours adds up the days of the week: 24 cells, whose Weekday is 0.
+// Hours sums the cells over the days of the week: 24 cells, whose Weekday is 0.
 func Hours(cells []Cell) []Cell {
 	hours := make([]Cell, 24)
 	for i := range hours {
@@ -34,16 +34,16 @@ type Day struct {
 	Date     string
 	Placed   int64
 	Sales    int64
-	Canceled int64 // ended unpaid, for whatever reason
-	Open     int64 // neither paid nor ended yet
+	Canceled int64 // ended unpaid, for any reason
+	Open     int64 // neither paid nor ended
 	Gross    int64
-	Refunded int64 // of Gross, gone back or on its way
+	Refunded int64 // part of Gross that is refunded or due
 }
 
-// Net is what the house keeps.
+// Net returns Gross less Refunded.
 func (d Day) Net() int64 { return d.Gross - d.Refunded }
 
-// Total adds days up, under no date.
+// Total returns the sum of days, without a date.
 func Total(days []Day) (sum Day) {
 	for _, d := range days {
 		sum.Placed += d.Placed
@@ -56,15 +56,15 @@ func Total(days []Day) (sum Day) {
 	return sum
 }
 
-// Dish is how a dish has sold.
+// Dish is the sales of a dish.
 type Dish struct {
 	ID    int64
-	Names catalog.Texts // empty for one that is not there any more
+	Names catalog.Texts // empty for a deleted dish
 	Qty   int64
 	Gross int64
 }
 
-// Share is a part of a whole, from 0 to 1; of nothing it is 0.
+// Share returns part/whole, from 0 to 1; 0 if whole is 0.
 func Share(part, whole int64) float64 {
 	if whole == 0 {
 		return 0
@@ -77,17 +77,18 @@ type Quota struct {
 	Date     string
 	ItemID   int64
 	Names    catalog.Texts
-	Cap      int64 // as it was last; it may have been lowered below what was sold
-	Held     int64 // by orders that are not paid yet
+	Cap      int64 // last value; it may be lower than Sold
+	Held     int64 // by unpaid orders
 	Sold     int64
-	LastUnit time.Time // when the newest order was placed that has or had units of it; zero for none
+	LastUnit time.Time // time of the newest order with units of the item; zero if none
 }
 
-// SoldOut tells whether nothing is left.
+// SoldOut reports whether nothing is left.
 func (q Quota) SoldOut() bool { return q.Held+q.Sold >= q.Cap }
 
-// SoldOutAt is when the last unit was ordered of what is sold out; zero otherwise. An item that was taken off the day, or
-// whose quota was lowered, has sold out for that reason and not with an order, but no later than with its last one.
+// SoldOutAt returns when the last unit of a sold-out item was ordered; zero otherwise. If staff took the item off sale
+// or lowered the quota, the item was sold out by that and not by an order, but SoldOutAt still returns the time of its
+// last order.
 func (q Quota) SoldOutAt() time.Time {
 	if !q.SoldOut() {
 		return time.Time{}

@@ -8,20 +8,20 @@ import (
 	"comanda/internal/fault"
 )
 
-// MaxDays is how many business dates a report may tell of: a leap year.
+// MaxDays is the maximum number of business dates of a report: a leap year.
 const MaxDays = 366
 
-// ErrSpan refuses dates that are none, are the wrong way round, or are too many.
+// ErrSpan refuses invalid, reversed and too long spans.
 var ErrSpan = fault.Newf(fault.Invalid, "invalid_span",
-	"A report is about 1 to %d business dates, from the first to the last, written like 2026-02-26.", MaxDays)
+	"Choose 1 to %d business dates, the first before the last, written like 2026-02-26.", MaxDays)
 
-// Span is the business dates of a branch that a report is about, both ends included.
+// Span is a range of business dates of a branch, both ends included.
 type Span struct {
 	Branch   catalog.Branch
 	From, To string
 }
 
-// NewSpan checks the dates.
+// NewSpan parses and validates the dates.
 func NewSpan(b catalog.Branch, from, to string) (Span, error) {
 	first, err := time.Parse(time.DateOnly, from)
 	if err != nil {
@@ -37,15 +37,16 @@ func NewSpan(b catalog.Branch, from, to string) (Span, error) {
 	return Span{b, from, to}, nil
 }
 
-// Stretch is a time during which the branch's clock was one offset away from UTC. Local time, in milliseconds and written
-// as if it were UTC, is an instant plus Shift (R5).
-type Stretch struct {
+// OffsetPeriod is a period during which the branch's time zone has one UTC offset. Local time, in milliseconds as if it
+// were UTC, is an instant plus Shift (R5).
+type OffsetPeriod struct {
 	Start, End int64 // unix milliseconds, Start included and End excluded
 	Shift      int64 // milliseconds
 }
 
-// Stretches are those of the span, in order. The first and the last reach beyond it, so that every order finds its hour.
-func (s Span) Stretches() ([]Stretch, error) {
+// OffsetPeriods returns the periods of the span in order. The first and the last extend beyond the span, so that every
+// order falls into a period.
+func (s Span) OffsetPeriods() ([]OffsetPeriod, error) {
 	calendar := s.Branch.Calendar()
 	first, err := calendar.Interval(s.From)
 	if err != nil {
@@ -55,12 +56,12 @@ func (s Span) Stretches() ([]Stretch, error) {
 	if err != nil {
 		return nil, err
 	}
-	all := []Stretch{}
+	all := []OffsetPeriod{}
 	for t := first.Start.In(calendar.Zone()); ; {
 		_, offset := t.Zone()
 		_, end := t.ZoneBounds()
-		st := Stretch{Start: t.UnixMilli(), End: end.UnixMilli(), Shift: int64(offset) * 1000}
-		if !end.IsZero() && !end.After(t) { // on the last day of a leap year beyond the zone's table; nothing changes then
+		st := OffsetPeriod{Start: t.UnixMilli(), End: end.UnixMilli(), Shift: int64(offset) * 1000}
+		if !end.IsZero() && !end.After(t) { // beyond the zone's table the offset no longer changes
 			end = t.Add(24 * time.Hour)
 			st.End = end.UnixMilli()
 		}

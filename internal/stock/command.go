@@ -144,9 +144,9 @@ func (r *CommandBatch) refuse(d Command, lines []SKUShortage) CommandResult {
 	r.tombstone(d, ReasonRefused)
 	r.queueOp(OpCancel, d.Hold)
 	if d.Message {
-		short := make([]event.Short, len(lines))
+		short := make([]event.Shortage, len(lines))
 		for i, l := range lines {
-			short[i] = event.Short(l)
+			short[i] = event.Shortage(l)
 		}
 		r.publish(refusal(r.Now, d, 1, ErrInsufficientStock.Code, short))
 	}
@@ -278,10 +278,10 @@ func (r *CommandBatch) publishEnd(kind event.Kind[event.Released], res Reservati
 	}))
 }
 
-func amounts(lines []SKULine) []event.Amount {
-	all := make([]event.Amount, len(lines))
+func amounts(lines []SKULine) []event.ItemQuantity {
+	all := make([]event.ItemQuantity, len(lines))
 	for i, l := range lines {
-		all[i] = event.Amount{ItemID: l.SKU, Quantity: l.Qty}
+		all[i] = event.ItemQuantity{ItemID: l.SKU, Quantity: l.Qty}
 	}
 	return all
 }

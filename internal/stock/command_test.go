@@ -295,7 +295,7 @@ func TestCommandBatch_all_or_nothing(t *testing.T) {
 		t.Fatal(res.Err)
 	}
 	refused, err := event.InventoryRefused.Decode(r.Events[0])
-	want := []event.Short{{ItemID: "rice", Requested: 3, Available: 2}, {ItemID: "eggs", Requested: 11, Available: 10}}
+	want := []event.Shortage{{ItemID: "rice", Requested: 3, Available: 2}, {ItemID: "eggs", Requested: 11, Available: 10}}
 	if diff := cmp.Diff(want, refused.Items); diff != "" || err != nil {
 		t.Error(diff, err)
 	}

@@ -23,11 +23,11 @@ type MessageCommand struct {
 func ParseMessage(e event.Event) (MessageCommand, error) {
 	h := MessageCommand{Command: Command{Message: true}}
 	switch e.Type {
-	case event.StockWanted.Name:
+	case event.ExternalOrderCreated.Name:
 		h.Action = Try
-	case event.StockConfirmed.Name:
+	case event.ExternalOrderConfirmed.Name:
 		h.Action = Confirm
-	case event.StockUnwanted.Name:
+	case event.ExternalOrderCancelRequested.Name:
 		h.Action = Cancel
 	default:
 		return h, fmt.Errorf("stock: unexpected message type %s", e.Type)
@@ -40,7 +40,7 @@ func ParseMessage(e event.Event) (MessageCommand, error) {
 	if err != nil || h.Action != Try {
 		return h, err
 	}
-	w, err := event.StockWanted.Decode(e)
+	w, err := event.ExternalOrderCreated.Decode(e)
 	if err != nil {
 		h.Err = fault.New(fault.Invalid, "invalid", "The message has a field of the wrong type.").Because(err)
 		return h, nil
@@ -59,8 +59,8 @@ var errAmbiguousBranch = fault.New(fault.Invalid, "invalid",
 	"branchId must be the id of a branch. It may be omitted if only one branch has the items.").With("field", "branchId")
 
 // parseHeader reads the fields that all messages have.
-func parseHeader(e event.Event) (event.Decided, error) {
-	var d event.Decided
+func parseHeader(e event.Event) (event.ReservationRef, error) {
+	var d event.ReservationRef
 	if err := json.Unmarshal(e.Payload, &d); err != nil {
 		return d, fmt.Errorf("stock: body of %s %s: %w", e.Type, e.ID, err)
 	}
@@ -71,7 +71,7 @@ func parseHeader(e event.Event) (event.Decided, error) {
 // time.Duration.
 const maxMessageTTL = int64(2 * MaxTTL / time.Second)
 
-func requestOf(w event.Wanted) ReservationRequest {
+func requestOf(w event.StockRequest) ReservationRequest {
 	r := ReservationRequest{
 		ID: w.OrderID, Branch: int64(w.BranchID), TTL: time.Duration(max(-1, min(w.TTLSeconds, maxMessageTTL))) * time.Second,
 	}
@@ -148,13 +148,13 @@ func codeOf(err error) string {
 
 // actionEvents are the message types that request an action.
 var actionEvents = map[Action]string{
-	Try: event.StockWanted.Name, Confirm: event.StockConfirmed.Name, Cancel: event.StockUnwanted.Name,
+	Try: event.ExternalOrderCreated.Name, Confirm: event.ExternalOrderConfirmed.Name, Cancel: event.ExternalOrderCancelRequested.Name,
 }
 
 // refusal returns the event that refuses a command from a message. seq is 0 if the command changed nothing.
-func refusal(now time.Time, d Command, seq int64, reason string, short []event.Short) event.Event {
+func refusal(now time.Time, d Command, seq int64, reason string, short []event.Shortage) event.Event {
 	if short == nil {
-		short = []event.Short{}
+		short = []event.Shortage{}
 	}
 	branch := d.Hold.Scope.Branch
 	return event.InventoryRefused.New(now, d.ID, seq, branch, event.Refused{

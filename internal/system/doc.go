@@ -1,6 +1,6 @@
-// Package system is what operators may ask a running installation, and what they may have it do once more: the same that
-// the commands do beside it, from the console and for one house at a time.
+// Package system provides operators with the status and the repair functions of a running installation, for the
+// console; the command line has the same functions.
 //
-// What takes long is bounded and done by one caller at a time in each process, because guests are served by it meanwhile;
-// a house that has grown beyond the bounds uses the commands. Nothing that is shown holds a secret.
+// Long operations are limited in size and run one at a time per process, because the process also serves guests. Larger
+// installations use the commands. Secrets are never shown.
 package system

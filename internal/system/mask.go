@@ -6,19 +6,19 @@ import (
 	"regexp"
 )
 
-// hidden stands where a secret was.
+// hidden replaces a secret.
 const hidden = "[redacted]"
 
-// secret are the names of members that hold secrets, or what secrets could be made of, in whatever others send us.
+// secret matches names of members that may hold secrets in messages of other systems.
 var secret = regexp.MustCompile(`(?i)pass(word|wd|phrase)|secret|token|authori[sz]ation|cookie|signature|` +
 	`api[_-]?key|private|credential|otp|cvv|cvc|(card|pan)[_-]?(number|no)|secure[_-]?hash`)
 
-// Masked gives a payload without the values of members whose names say that they are secret, at any depth. What is no
-// JSON is not shown: nobody can tell what is in it.
+// Masked returns a payload without the values of members whose names indicate a secret, at any depth. A payload that is
+// not JSON is not shown, because its content is unknown.
 func Masked(payload json.RawMessage) json.RawMessage {
 	var v any
 	d := json.NewDecoder(bytes.NewReader(payload))
-	d.UseNumber() // amounts and ids stay as they are
+	d.UseNumber() // numbers keep their exact form
 	if err := d.Decode(&v); err != nil || d.More() {
 		return json.RawMessage(`"[not JSON]"`)
 	}

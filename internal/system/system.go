@@ -10,50 +10,51 @@ import (
 	"comanda/internal/keyspace/audit"
 )
 
-// Outbox is everything that waits after a commit, and what was given up.
+// Outbox is the state of everything that is processed after a commit, and of dead letters.
 type Outbox struct {
 	Pending            int64     `json:"pending"`
 	OldestAgeSeconds   float64   `json:"oldestAgeSeconds"`
 	ByType             []Pending `json:"byType"`
 	Dead               []Dead    `json:"dead"`
-	PublishedPerMinute int64     `json:"publishedPerMinute" doc:"In the last minute; no more than 10000 are counted."`
+	PublishedPerMinute int64     `json:"publishedPerMinute" doc:"In the last minute; at most 10000 are counted."`
 	Redis              Redis     `json:"redis"`
 	Documents          Documents `json:"documents"`
 }
 
-// Pending is what waits of one type of events.
+// Pending is the number of waiting events of one type.
 type Pending struct {
 	Type   string `json:"type"`
 	Events int64  `json:"events"`
 }
 
-// Dead is how many dead letters a consumer has.
+// Dead is the number of dead letters of a consumer.
 type Dead struct {
-	Consumer string `json:"consumer" doc:"relay for what could not be published."`
+	Consumer string `json:"consumer" doc:"relay for events that could not be published."`
 	Letters  int64  `json:"letters"`
 }
 
-// Redis is what Redis has not taken in of the ledger's decisions.
+// Redis is the backlog of committed changes that Redis has not applied yet.
 type Redis struct {
 	Pending          int64   `json:"pending"`
 	OldestAgeSeconds float64 `json:"oldestAgeSeconds"`
 	Dead             int64   `json:"dead"`
-	DeadAgeSeconds   float64 `json:"deadAgeSeconds" doc:"Of the first that was given up."`
+	DeadAgeSeconds   float64 `json:"deadAgeSeconds" doc:"Age of the oldest dead letter."`
 }
 
-// Documents is what Redis has not taken in of the documents.
+// Documents is the backlog of document changes that Redis has not applied yet.
 type Documents struct {
 	Pending          int64   `json:"pending"`
 	OldestAgeSeconds float64 `json:"oldestAgeSeconds"`
 }
 
-// The names by which dead letters without a consumer are asked for.
+// Consumer names for dead letters without a consumer.
 const (
-	RelayLetters = "relay" // what the relay gave up
-	RedisLetters = "redis" // what Redis refused too often
+	RelayLetters = "relay" // events that the relay could not publish
+	RedisLetters = "redis" // changes that Redis refused too often
 )
 
-// LetterFilter selects dead letters; empty fields select all, but those of Redis are given only where they are asked for.
+// LetterFilter selects dead letters. Empty fields select all, except that letters of Redis must be requested
+// explicitly.
 type LetterFilter struct {
 	Consumer      string
 	Type          string
@@ -61,13 +62,13 @@ type LetterFilter struct {
 	Limit, Offset int
 }
 
-// Letter is a dead letter. An event that several consumers gave up is one for each of them.
+// Letter is a dead letter. An event that failed at several consumers is one letter for each.
 type Letter struct {
 	ID        string
 	Consumer  string
-	Type      string // empty with RedisLetters
-	Branch    int64  // 0 for none
-	About     string // aggregate and its id, or the scope of the gate
+	Type      string // empty for RedisLetters
+	Branch    int64  // 0 if none
+	About     string // aggregate and its id, or the scope in the admission cache
 	Payload   json.RawMessage
 	Reason    string
 	CreatedAt time.Time
@@ -81,22 +82,22 @@ type ReplayFilter struct {
 	ID       string
 }
 
-// Replayed tells what became of dead letters.
+// Replayed counts replayed dead letters by result.
 type Replayed struct {
 	Relayed int `json:"relayed" doc:"Back in the outbox."`
-	Applied int `json:"applied" doc:"By their consumers."`
-	Failed  int `json:"failed" doc:"Once more."`
-	Revived int `json:"revived" doc:"Tried on Redis again."`
+	Applied int `json:"applied" doc:"Applied by their consumers."`
+	Failed  int `json:"failed" doc:"Failed again."`
+	Revived int `json:"revived" doc:"Queued for Redis again."`
 }
 
-// Sum is how many letters were taken up.
+// Sum returns the number of processed letters.
 func (r Replayed) Sum() int { return r.Relayed + r.Applied + r.Failed + r.Revived }
 
 func (r Replayed) plus(o Replayed) Replayed {
 	return Replayed{r.Relayed + o.Relayed, r.Applied + o.Applied, r.Failed + o.Failed, r.Revived + o.Revived}
 }
 
-// Reconciliation is what a comparison of ledger, stock, holds, orders, money and Redis has found.
+// Reconciliation is the result of comparing ledger, stock, holds, orders, money and Redis.
 type Reconciliation struct {
 	Clean       bool     `json:"clean"`
 	Differences []string `json:"differences"`
@@ -104,44 +105,44 @@ type Reconciliation struct {
 	Note        string   `json:"note,omitempty"`
 }
 
-// Index is how the documents in Redis are.
+// Index is the state of the documents in Redis.
 type Index struct {
-	Whole        bool                   `json:"whole" doc:"They are read; otherwise SQL is asked until they are rebuilt."`
+	Whole        bool                   `json:"whole" doc:"true if reads use them; otherwise reads use SQL until they are rebuilt."`
 	Documents    int                    `json:"documents"`
-	Verification *document.Verification `json:"verification" doc:"null where there are too many to be compared while somebody waits."`
+	Verification *document.Verification `json:"verification" doc:"null if there are too many to compare within a request."`
 	Note         string                 `json:"note,omitempty"`
 }
 
-// About is what this process is.
+// About describes this process.
 type About struct {
 	Version       string    `json:"version"`
 	Revision      string    `json:"revision"`
 	GoVersion     string    `json:"goVersion"`
 	StartedAt     time.Time `json:"startedAt"`
 	UptimeSeconds float64   `json:"uptimeSeconds"`
-	Roles         []string  `json:"roles" doc:"Of this process: api, worker, relay."`
+	Roles         []string  `json:"roles" doc:"Roles of this process: api, worker, relay."`
 	Engines       Engines   `json:"engines"`
 }
 
-// Engines is what this process works on. One that cannot be asked is empty.
+// Engines are the versions of the servers in use; empty for an unavailable one.
 type Engines struct {
 	SQL    string `json:"sql" example:"postgres 17.2"`
 	Redis  string `json:"redis" example:"standalone 8.0.1"`
 	Broker string `json:"broker" enum:"in process,rabbitmq"`
 }
 
-// Works is the running installation.
-type Works interface {
+// Operations are the functions of the running installation; package app implements them.
+type Operations interface {
 	Outbox(ctx context.Context) (Outbox, error)
-	// Letters gives a page of dead letters, the newest first, and how many there are in all.
+	// Letters returns a page of dead letters, newest first, and their total number.
 	Letters(ctx context.Context, f LetterFilter) ([]Letter, int64, error)
-	// Replay brings dead letters on their way again.
+	// Replay replays dead letters.
 	Replay(ctx context.Context, f ReplayFilter) (Replayed, error)
-	// Record writes into the audit log.
+	// Record writes to the audit log.
 	Record(ctx context.Context, e identity.AuditEntry) error
-	// AuditKeys compares Redis with the declarations, unless it has more keys than most: then it is ErrTooManyKeys.
+	// AuditKeys verifies Redis against the declarations. It returns ErrTooManyKeys if there are more keys than most.
 	AuditKeys(ctx context.Context, most int64) (audit.Report, error)
-	// Reconcile compares what belongs to a branch, or everything with 0.
+	// Reconcile compares the data of a branch, or of all with 0.
 	Reconcile(ctx context.Context, branch int64) (Reconciliation, error)
 	// Index compares the documents with SQL, unless there are more than most.
 	Index(ctx context.Context, most int) (Index, error)

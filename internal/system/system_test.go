@@ -76,8 +76,8 @@ func (h *house) Reconcile(_ context.Context, branch int64) (Reconciliation, erro
 
 func (h *house) Index(_ context.Context, most int) (Index, error) { return Index{Documents: most}, nil }
 
-func deskOf(h *house) *Desk {
-	return NewDesk(h, func() time.Time { return time.Unix(60, 0) })
+func deskOf(h *house) *Service {
+	return NewService(h, func() time.Time { return time.Unix(60, 0) })
 }
 
 var boss = identity.Actor{Kind: identity.Account, UserID: 7, AllBranches: true}

@@ -8,33 +8,33 @@ import (
 )
 
 const (
-	// FlushEvery is the longest time that a record waits in memory.
+	// FlushEvery is the maximum time that a record stays in memory.
 	FlushEvery = 200 * time.Millisecond
 
-	// flushAt is the size at which a writer flushes by itself. Callers then wait for the output: memory stays bounded and
-	// no record is dropped when the output is slower than the log.
+	// flushAt is the buffer size at which Write flushes synchronously. Writers then wait for the output, so memory
+	// stays bounded and no record is dropped when the output is slow.
 	flushAt = 64 << 10
 )
 
-// Buffer collects writes and hands them to the output in one piece, FlushEvery after the first of them at the latest.
-// It keeps no goroutine: an idle buffer costs nothing and needs no Close to be collected. It is safe for concurrent
-// use; one Write is never divided between two pieces.
+// Buffer collects writes and passes them to the output in one piece, at most FlushEvery after the first of them. It has
+// no goroutine of its own, so an idle buffer costs nothing and needs no Close. It is safe for concurrent use; one Write
+// is never split between two pieces.
 type Buffer struct {
-	mu    sync.Mutex // guards what follows; held for copying only
+	mu    sync.Mutex // guards the fields below; held only while copying
 	buf   []byte
-	timer *time.Timer // runs Flush; armed while buf holds anything
+	timer *time.Timer // runs Flush; armed while buf is not empty
 	shut  bool
 	err   error // the first failure of the output since the last Flush or Close reported one
 
 	out   io.Writer
-	outMu sync.Mutex // held while writing to out, so that pieces keep their order; taken before mu
-	spare []byte     // the piece that was written last, to be filled next
+	outMu sync.Mutex // held while writing to out, to keep the order of pieces; locked before mu
+	spare []byte     // the last written piece, reused for the next
 }
 
-// NewBuffer makes a buffer before an output.
+// NewBuffer returns a buffer for an output.
 func NewBuffer(out io.Writer) *Buffer { return &Buffer{out: out} }
 
-// Write never fails for the output's sake: a program must not stop because its log is full. Flush reports failures.
+// Write never returns an error of the output: a full log must not stop the program. Flush returns such errors.
 func (b *Buffer) Write(p []byte) (int, error) {
 	b.mu.Lock()
 	if len(b.buf) == 0 {
@@ -49,7 +49,7 @@ func (b *Buffer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Flush writes everything out and reports the first failure since the last report.
+// Flush writes all buffered data and returns the first error of the output since the last Flush.
 func (b *Buffer) Flush() error {
 	b.drain()
 	b.mu.Lock()
@@ -59,8 +59,8 @@ func (b *Buffer) Flush() error {
 	return err
 }
 
-// Close flushes; later writes go to the output at once, so that the last words of a stopping process are not lost.
-// It does not close the output.
+// Close flushes. Later writes go to the output immediately, so that the last records of a stopping process are not
+// lost. It does not close the output.
 func (b *Buffer) Close() error {
 	b.mu.Lock()
 	b.shut = true
@@ -94,7 +94,7 @@ func (b *Buffer) drain() {
 	}
 	_, err := b.out.Write(piece)
 	b.spare = nil
-	if cap(piece) <= 2*flushAt { // one enormous record must not be kept for ever
+	if cap(piece) <= 2*flushAt { // do not keep the memory of one huge record
 		b.spare = piece[:0]
 	}
 	if err != nil {

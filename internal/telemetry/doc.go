@@ -1,10 +1,10 @@
-// Package telemetry sets up what the process says about itself: structured logs and metrics.
+// Package telemetry sets up structured logs and metrics.
 //
-// Its rules, which other packages rely on:
+// Invariants that other packages rely on:
 //
-//	T1. A Secret never leaves the process as text, whichever formatter, logger or encoder meets it.
-//	T2. A log record costs the caller memory work only: the output sees it at most FlushEvery later. A process that is
-//	    killed with SIGKILL loses up to that much of its log, except that a record of level ERROR is written at once,
-//	    together with everything that was logged before it.
-//	T3. Every record of a context carries the attributes given to With, so that one request id finds them all.
+//	T1. A Secret never leaves the process as text, whichever formatter, logger or encoder prints it.
+//	T2. Logging a record costs the caller memory work only; the output gets it at most FlushEvery later. A process that is
+//	    killed with SIGKILL loses up to that much of its log. A record of level ERROR is written immediately, together with
+//	    all records before it.
+//	T3. Every record of a context has the attributes passed to With, so that a request id finds all of them.
 package telemetry

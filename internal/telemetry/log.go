@@ -9,24 +9,24 @@ import (
 	"time"
 )
 
-// LogConfig says what is logged and how. The zero value logs INFO and above as JSON.
+// LogConfig is the level and the format of the log. The zero value logs INFO and above as JSON.
 type LogConfig struct {
 	Level  string // debug, info, warn or error
-	Format string // json, or text for a person at a terminal
+	Format string // json, or text for terminals
 }
 
-// Validate tells what is wrong with a configuration.
+// Validate returns an error if the configuration is invalid.
 func (c LogConfig) Validate() error {
 	_, err := NewLogger(NewBuffer(io.Discard), c)
 	return err
 }
 
-// NewLogger makes the logger of the process. The caller closes the buffer when everything that logs has stopped.
+// NewLogger returns the logger of the process. The caller closes the buffer after everything that logs has stopped.
 func NewLogger(out *Buffer, c LogConfig) (*slog.Logger, error) {
 	var level slog.Level
 	if c.Level != "" {
 		if err := level.UnmarshalText([]byte(c.Level)); err != nil {
-			return nil, fmt.Errorf("telemetry: log level %q is none of debug, info, warn, error", c.Level)
+			return nil, fmt.Errorf("telemetry: log level %q must be debug, info, warn or error", c.Level)
 		}
 	}
 	opts := &slog.HandlerOptions{Level: level}
@@ -36,11 +36,11 @@ func NewLogger(out *Buffer, c LogConfig) (*slog.Logger, error) {
 	case "text":
 		return slog.New(handler{slog.NewTextHandler(out, opts), out}), nil
 	}
-	return nil, fmt.Errorf("telemetry: log format %q is neither json nor text", c.Format)
+	return nil, fmt.Errorf("telemetry: log format %q must be json or text", c.Format)
 }
 
-// Carrier is what a request or a message carries through its contexts. Its attributes are asked for only when
-// something is logged, so that carrying them costs next to nothing.
+// Carrier supplies log attributes of a request or message through contexts. LogAttrs is called only when a record is
+// logged, so carrying them is cheap.
 type Carrier interface {
 	LogAttrs() []slog.Attr
 }
@@ -61,8 +61,8 @@ func CarrierOf(ctx context.Context) Carrier {
 	return c
 }
 
-// With returns a context whose log records carry more attributes (T3). It is for what correlates, such as the id of an
-// event; never for data that a function needs.
+// With returns a context whose log records have additional attributes (T3). Use it for correlation, such as an event
+// id, never for data that a function needs.
 func With(ctx context.Context, attrs ...slog.Attr) context.Context {
 	if old, ok := ctx.Value(attrsKey{}).([]slog.Attr); ok {
 		attrs = append(slices.Clip(old), attrs...)
@@ -78,7 +78,7 @@ func attrsOf(ctx context.Context) []slog.Attr {
 	return attrs
 }
 
-// handler adds the context's attributes, writes instants as UTC milliseconds and lets errors through at once.
+// handler adds the context's attributes, formats times as UTC milliseconds, and flushes errors immediately.
 type handler struct {
 	slog.Handler
 	out *Buffer
@@ -87,7 +87,7 @@ type handler struct {
 func (h handler) Handle(ctx context.Context, r slog.Record) error {
 	r.Time = r.Time.UTC().Truncate(time.Millisecond)
 	if attrs := attrsOf(ctx); len(attrs) > 0 {
-		r = r.Clone() // a record that is handed on may share its attributes with another
+		r = r.Clone() // the record may share its attributes with a copy
 		r.AddAttrs(attrs...)
 	}
 	err := h.Handler.Handle(ctx, r)

@@ -10,11 +10,11 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// Buckets are the limits, in seconds, of every duration histogram; OpenTelemetry recommends them for HTTP servers. One
-// set for all makes the stages of one request comparable.
+// Buckets are the upper bounds, in seconds, of all duration histograms, as OpenTelemetry recommends them for HTTP
+// servers. One set makes the stages of a request comparable.
 var Buckets = []float64{0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10}
 
-// Build tells which program this is.
+// Build identifies the program's version.
 type Build struct {
 	Version   string // a release, or "devel"
 	Revision  string // the commit, with "+dirty" when the tree had changes; empty when unknown
@@ -24,7 +24,7 @@ type Build struct {
 // version is set by the linker: -X comanda/internal/telemetry.version=v1.2.3.
 var version = "devel"
 
-// ReadBuild reads what the compiler and the linker left in the binary.
+// ReadBuild returns the build information that the compiler and the linker left in the binary.
 func ReadBuild() Build {
 	b := Build{Version: version}
 	info, ok := debug.ReadBuildInfo()
@@ -43,8 +43,8 @@ func ReadBuild() Build {
 	return b
 }
 
-// NewRegistry makes the metrics of a process, with those of the Go runtime and of the process itself. Rooms register
-// theirs through promauto.With(registry).
+// NewRegistry returns a registry with the metrics of the Go runtime and of the process. Other packages register theirs
+// through promauto.With(registry).
 func NewRegistry(b Build) *prometheus.Registry {
 	reg := prometheus.NewRegistry()
 	info := prometheus.NewGauge(prometheus.GaugeOpts{
@@ -57,8 +57,8 @@ func NewRegistry(b Build) *prometheus.Registry {
 	return reg
 }
 
-// MetricsHandler serves the registry to Prometheus. Few scrapes run at the same time and none for long, because a
-// scrape takes memory and processor from the requests.
+// MetricsHandler serves the registry to Prometheus. It limits concurrent and long scrapes, because a scrape takes
+// memory and CPU from requests.
 func MetricsHandler(reg *prometheus.Registry) http.Handler {
 	return promhttp.HandlerFor(reg, promhttp.HandlerOpts{
 		Registry: reg, MaxRequestsInFlight: 4, Timeout: 5 * time.Second,

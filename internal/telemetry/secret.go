@@ -7,9 +7,9 @@ import (
 
 const redacted = "[redacted]"
 
-// Secret is a password, token or key. Every way of printing it gives "[redacted]"; the text itself comes out by an
-// explicit conversion, string(s), which a reviewer can search for. A secret is never the key of a map: encoding/json
-// writes the keys of maps without asking their type.
+// Secret is a password, token or key. All ways of printing it produce "[redacted]"; only the explicit conversion
+// string(s), which reviewers can search for, returns the text. Never use a secret as a map key: encoding/json writes
+// map keys without calling their methods.
 type Secret string
 
 // String hides the text from %v, %s and every concatenation through fmt.
@@ -24,9 +24,8 @@ func (Secret) Format(f fmt.State, _ rune) { _, _ = f.Write([]byte(redacted)) }
 // LogValue hides the text from slog.
 func (Secret) LogValue() slog.Value { return slog.StringValue(redacted) }
 
-// MarshalText hides the text from JSON, YAML and whatever else asks for text. Reading a secret from text works as for
-// any string.
+// MarshalText hides the text from JSON, YAML and other text encoders. Unmarshalling works as for any string.
 func (Secret) MarshalText() ([]byte, error) { return []byte(redacted), nil }
 
-// MarshalJSON says the same for an encoder that does not ask for text.
+// MarshalJSON hides the text from JSON encoders that do not call MarshalText.
 func (Secret) MarshalJSON() ([]byte, error) { return []byte(`"` + redacted + `"`), nil }

@@ -1,12 +1,12 @@
-// Package text is the one rule for what people type: names, labels, notes, descriptions, search terms.
+// Package text implements the rule for text that people type: names, labels, notes, descriptions, search terms.
 //
-// Every free text is trimmed, brought to the Unicode normalization form NFC, and refused when it contains what cannot be
-// seen and yet changes what others see, or when nothing of it can be seen. The rule is applied where a text enters, so
-// before it is counted, compared, digested or stored. Texts that were stored before are left as they are; Printable
-// cleans those on their way to a printer.
+// Free text is trimmed, normalized to Unicode NFC, and refused if it contains invisible characters that change how
+// other characters are shown, or if nothing of it is visible. The rule is applied on input, before text is counted,
+// compared, hashed or stored. Text that was stored before the rule existed stays unchanged; Printable cleans it for
+// printers.
 //
-// The profiles of RFC 8264 (golang.org/x/text/secure/precis) are no substitute: they refuse most emoji, because these are
-// written with variation selectors, joiners and tags, and all letters that are newer than their tables (decision 38).
+// The profiles of RFC 8264 (golang.org/x/text/secure/precis) are no substitute: they refuse most emoji, which contain
+// variation selectors, joiners and tags, and all letters newer than their tables (decision 38).
 package text
 
 import (
@@ -18,17 +18,17 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Kind says how a text is treated. The zero value is no kind: whoever declares a text chooses one.
+// Kind is the treatment of a text. The zero value is invalid, so every declaration must choose one.
 type Kind int
 
 // The kinds.
 const (
-	Exact Kind = iota + 1 // not typed by people, or secret: ids, tokens, passwords. It is left as it is
+	Exact Kind = iota + 1 // not typed by people, or secret: ids, tokens, passwords; never changed
 	Line                  // one line: a name, a label, a search term
 	Lines                 // notes and descriptions, which may have line feeds
 )
 
-// KindOf returns the kind that a struct tag names: exact, line or lines. Another name has no kind.
+// KindOf returns the kind for a struct tag: exact, line or lines; zero for any other value.
 func KindOf(name string) Kind {
 	return map[string]Kind{"exact": Exact, "line": Line, "lines": Lines}[name]
 }
@@ -41,7 +41,7 @@ func (k Kind) String() string {
 	return [...]string{"exact", "line", "lines"}[k-Exact]
 }
 
-// The reasons for which a text is refused. They complete a sentence that begins with the name of a field.
+// Reasons for refusing a text. They complete a sentence that begins with the name of a field.
 var (
 	ErrControl   = errors.New("must not contain control characters")
 	ErrOneLine   = errors.New("must be a single line")
@@ -50,8 +50,8 @@ var (
 	ErrEncoding  = errors.New("must be valid UTF-8")
 )
 
-// Clean returns a text as it is kept, or why it is refused. An empty text, and one of white space only, is empty and not
-// refused: whether a text is needed is for its owner to say.
+// Clean returns a text in its stored form, or the reason why it is refused. An empty text, or one of white space only,
+// becomes empty and is not refused; the caller decides whether a text is required.
 func (k Kind) Clean(s string) (string, error) {
 	if k != Line && k != Lines || plain(s) {
 		return s, nil
@@ -64,7 +64,7 @@ func (k Kind) Clean(s string) (string, error) {
 		s = lineFeeds.Replace(s)
 	}
 	if s = trim(s); s == "" && strings.ContainsFunc(given, isFormat) {
-		return "", ErrInvisible // only joiners and their like, which nobody types to leave a field empty
+		return "", ErrInvisible // only joiners and similar characters, which is not a way to leave a field empty
 	}
 	visible := false
 	for _, r := range s {
@@ -79,8 +79,7 @@ func (k Kind) Clean(s string) (string, error) {
 	return norm.NFC.String(s), nil
 }
 
-// plain reports whether Clean would not change an ASCII text. Most texts are such, and orders are counted in thousands
-// per second.
+// plain reports whether Clean would not change an ASCII text. This fast path covers most texts.
 func plain(s string) bool {
 	for i := range len(s) {
 		if s[i] < ' ' || s[i] > '~' {
@@ -90,7 +89,7 @@ func plain(s string) bool {
 	return s == "" || s[0] != ' ' && s[len(s)-1] != ' '
 }
 
-// lineFeeds writes the ends of lines in one way: browsers send CRLF from forms, word processors U+2028 and U+2029.
+// lineFeeds normalizes line ends: browsers send CRLF from forms, word processors U+2028 and U+2029.
 var lineFeeds = strings.NewReplacer("\r\n", "\n", "\u2028", "\n", "\u2029", "\n")
 
 func (k Kind) check(r rune) error {
@@ -107,14 +106,14 @@ func (k Kind) check(r rune) error {
 	return nil
 }
 
-// directing are the embeddings, overrides and isolates of the bidirectional algorithm (UAX #9, sections 2.1 to 2.5): they
-// make a reader see another text than was stored. The marks U+200E, U+200F and U+061C are not among them. They move
-// nothing but neutral characters beside them, and Hebrew and Arabic texts need them.
+// directing are the embeddings, overrides and isolates of the bidirectional algorithm (UAX #9, sections 2.1 to 2.5):
+// they make the displayed text differ from the stored one. The marks U+200E, U+200F and U+061C are not included: they
+// affect only adjacent neutral characters, and Hebrew and Arabic texts need them.
 var directing = &unicode.RangeTable{
 	R16: []unicode.Range16{{Lo: 0x202A, Hi: 0x202E, Stride: 1}, {Lo: 0x2066, Hi: 0x2069, Stride: 1}},
 }
 
-// hiding are characters that control how others are shown (deprecated shaping, annotations) or that are none at all.
+// hiding are characters that control how others are displayed (deprecated shaping, annotations), and noncharacters.
 var hiding = &unicode.RangeTable{
 	R16: []unicode.Range16{
 		{Lo: 0x206A, Hi: 0x206F, Stride: 1}, {Lo: 0xFDD0, Hi: 0xFDEF, Stride: 1}, {Lo: 0xFFF9, Hi: 0xFFFB, Stride: 1},
@@ -131,20 +130,20 @@ func nonCharacters() (ranges []unicode.Range32) {
 	return ranges
 }
 
-// isInvisible reports whether a character alone leaves no trace. U+2800 is the empty pattern of Braille.
+// isInvisible reports whether a character alone is invisible. U+2800 is the empty Braille pattern.
 func isInvisible(r rune) bool {
 	return unicode.IsSpace(r) || isFormat(r) || r == 0x2800 ||
 		unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
 }
 
-// isFormat reports whether a character only affects its neighbours: joiners, marks, the soft hyphen, tags. The signs that
-// stand around Arabic numbers are of the same category but can be seen.
+// isFormat reports whether a character only affects its neighbours: joiners, marks, the soft hyphen, tags. The visible
+// signs around Arabic numbers are in the same category and are excluded.
 func isFormat(r rune) bool {
 	return unicode.Is(unicode.Cf, r) && !unicode.Is(unicode.Prepended_Concatenation_Mark, r)
 }
 
-// trim removes white space and invisible characters at both ends. What is to be refused is no white space here: U+0085,
-// vertical tabs and form feeds are refused at the ends as well.
+// trim removes white space and invisible characters at both ends. Characters that must be refused do not count as white
+// space: U+0085, vertical tabs and form feeds are refused at the ends too.
 func trim(s string) string {
 	s = strings.TrimLeftFunc(s, isEdge)
 	for s != "" {
@@ -164,14 +163,14 @@ func isEdge(r rune) bool {
 	return isFormat(r) && !isTag(r) && !unicode.In(r, directing, hiding)
 }
 
-// isTag reports whether a character ends the emoji of a flag, such as that of Wales.
+// isTag reports whether a character can end a flag emoji, such as that of Wales.
 func isTag(r rune) bool { return r >= 0xE0020 && r <= 0xE007F }
 
-// joins reports whether the last character of a text, of n bytes, is a joiner that belongs to the letter before it:
-// behind a virama it chooses the letter's form, as in the chillu letters at the end of Malayalam words (RFC 5892,
+// joins reports whether the last character of a text, of n bytes, is a joiner that belongs to the preceding letter:
+// after a virama it selects the letter's form, as in the chillu letters at the end of Malayalam words (RFC 5892,
 // appendix A).
 func joins(s string, r rune, n int) bool {
-	const virama = 9 // the combining class
+	const virama = 9 // canonical combining class
 	if r != '\u200c' && r != '\u200d' {
 		return false
 	}
@@ -179,8 +178,8 @@ func joins(s string, r rune, n int) bool {
 	return norm.NFC.PropertiesString(string(before)).CCC() == virama
 }
 
-// Printable returns a text without what Clean refuses, for paper and screens: texts that were stored before there was a
-// rule may contain the escape sequences of a printer. Line feeds stay.
+// Printable removes from a text what Clean refuses, for paper and screens: text stored before the rule existed may
+// contain printer escape sequences. Line feeds are kept.
 func Printable(s string) string {
 	if plain(s) {
 		return s

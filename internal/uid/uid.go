@@ -1,8 +1,8 @@
-// Package uid makes unique identifiers that sort by the time of their making.
+// Package uid generates unique identifiers that sort by creation time.
 //
-// An identifier is a UUID version 7 (RFC 9562, section 5.7) written as 26 characters of lower-case base32hex
-// (RFC 4648, section 7, without padding) instead of 36 of hexadecimal: the same 128 bits, the same order as text, and
-// short enough that every Redis key which contains one stays below 50 characters.
+// An identifier is a UUID version 7 (RFC 9562, section 5.7) in 26 characters of lower-case base32hex (RFC 4648, section
+// 7, without padding) instead of 36 characters of hexadecimal: the same 128 bits, the same order as text, and short
+// enough to keep Redis keys that contain one below 50 characters.
 package uid
 
 import (
@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// Len is the length of every identifier in characters.
+// Len is the length of an identifier in characters.
 const Len = 26
 
 var encoding = base32.NewEncoding("0123456789abcdefghijklmnopqrstuv").WithPadding(base32.NoPadding)
@@ -29,10 +29,10 @@ type Source struct {
 
 var shared Source
 
-// New makes an identifier for an instant from the process's shared source.
+// New returns an identifier for an instant from the process's shared source.
 func New(now time.Time) string { return shared.New(now) }
 
-// New makes an identifier for an instant.
+// New returns an identifier for an instant.
 func (s *Source) New(now time.Time) string {
 	var b [16]byte
 	s.mu.Lock()
@@ -51,17 +51,17 @@ func (s *Source) New(now time.Time) string {
 	return encoding.EncodeToString(b[:])
 }
 
-// fill takes random bytes from a pool, because one system call per identifier would cost more than all the rest.
+// fill copies random bytes from a pool, because one system call per identifier would dominate the cost.
 func (s *Source) fill(b []byte) {
 	if s.left < len(b) {
-		_, _ = rand.Read(s.pool[:]) // never fails since Go 1.24; it would crash the program
+		_, _ = rand.Read(s.pool[:]) // never fails since Go 1.24; it crashes the program instead
 		s.left = len(s.pool)
 	}
 	copy(b, s.pool[len(s.pool)-s.left:])
 	s.left -= len(b)
 }
 
-// Valid tells whether s has the form of an identifier; it says nothing about whether the thing exists.
+// Valid reports whether s has the form of an identifier. It does not check whether the entity exists.
 func Valid(s string) bool {
 	if len(s) != Len {
 		return false

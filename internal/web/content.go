@@ -13,27 +13,27 @@ import (
 	"comanda/internal/httpapi"
 )
 
-// How long browsers keep what they are given.
+// Values of Cache-Control.
 const (
-	forGood  = "public, max-age=31536000, immutable" // the name changes with the content
-	askAgain = "no-cache"                            // kept, but asked about each time
+	forGood  = "public, max-age=31536000, immutable" // for names that change with the content
+	askAgain = "no-cache"                            // cached, but revalidated each time
 )
 
-// content is one file as it is served.
+// content is one file with its headers and encodings.
 type content struct {
 	mediaType string
 	cache     string
-	csp       string // empty keeps the server's, which allows nothing
+	csp       string // empty keeps the server's default, which allows nothing
 	plain     []byte
-	coded     map[string][]byte // by content coding; only what is smaller
-	gzipped   func() []byte     // like coded, once somebody asks; nil where the file comes compressed or not at all
+	coded     map[string][]byte // by content coding; only those smaller than plain
+	gzipped   func() []byte     // compresses on first use; nil if the file is already compressed or never is
 	etag      string
 }
 
-// newContent makes a file ready. The media type follows the ending of the name.
+// newContent returns a file ready to serve. The media type follows from the extension.
 func newContent(name, cache string, plain []byte) *content {
 	mediaType := mime.TypeByExtension(path.Ext(name))
-	switch path.Ext(name) { // not left to what the machine has installed
+	switch path.Ext(name) { // independent of the machine's MIME tables
 	case ".js":
 		mediaType = "text/javascript; charset=utf-8"
 	case ".svg":
@@ -46,13 +46,13 @@ func newContent(name, cache string, plain []byte) *content {
 	}
 }
 
-// zip has the content compressed at the first request that takes it so. It is for what is only known when the server
-// starts, whose start does not wait for it.
+// zip sets up gzip compression on the first request that accepts it, for content that is only known when the server
+// starts, so that the start does not wait for it.
 func (c *content) zip() {
 	c.gzipped = sync.OnceValue(func() []byte {
 		var out bytes.Buffer
 		w, _ := gzip.NewWriterLevel(&out, gzip.BestCompression) // the level is valid
-		_, _ = w.Write(c.plain)                                 // a buffer takes everything
+		_, _ = w.Write(c.plain)                                 // a bytes.Buffer never fails
 		_ = w.Close()
 		if out.Len() >= len(c.plain) {
 			return nil
@@ -69,7 +69,7 @@ func (c *content) in(coding string) []byte {
 	return c.coded[coding]
 }
 
-// ServeHTTP answers with the content in the best coding that the browser takes, or with 304.
+// ServeHTTP serves the content in the best coding that the browser accepts, or responds with 304.
 func (c *content) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("Cache-Control", c.cache)
@@ -95,10 +95,11 @@ func (c *content) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	h.Set("Content-Type", c.mediaType)
 	h.Set("Content-Length", strconv.Itoa(len(body)))
-	_, _ = w.Write(body) // a browser that has gone needs no answer
+	_, _ = w.Write(body) // the client may have disconnected
 }
 
-// accepts reads an Accept-Encoding header (RFC 9110, section 12.5.3): the coding itself, not refused by a weight of zero.
+// accepts reports whether an Accept-Encoding header (RFC 9110, section 12.5.3) names the coding without a weight of
+// zero.
 func accepts(header, coding string) bool {
 	for part := range strings.SplitSeq(header, ",") {
 		name, weight, weighted := strings.Cut(strings.TrimSpace(part), ";")

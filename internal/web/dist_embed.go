@@ -7,12 +7,12 @@ import (
 	"io/fs"
 )
 
-// The builder names files that several parts share with a leading underscore, which a plain pattern leaves out.
+// The pattern needs all: because Vite names shared chunks with a leading underscore, which a plain pattern omits.
 //
 //go:embed all:dist
 var dist embed.FS
 
-// Built gives the files of the app; false in a binary that was built without.
+// Built returns the files of the apps, and whether the binary contains them.
 func Built() (fs.FS, bool) {
 	files, err := fs.Sub(dist, "dist")
 	return files, err == nil

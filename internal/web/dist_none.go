@@ -4,5 +4,5 @@ package web
 
 import "io/fs"
 
-// Built gives the files of the app; false in a binary that was built without.
+// Built returns the files of the apps, and whether the binary contains them.
 func Built() (fs.FS, bool) { return nil, false }

@@ -12,11 +12,11 @@ import (
 	"comanda/internal/httpapi"
 )
 
-// Photos gives pictures that the house has sent, by their ids and widths; found is false where there is none.
+// Photos returns the JPEG of an uploaded photo by id and width; found is false if there is none.
 type Photos func(ctx context.Context, id string, width int) (jpeg []byte, found bool, err error)
 
-// Pictures serves dishes under /media: drawings by the name of the file without its ending, and photos by a hash of
-// their content and a width, which browsers keep for good.
+// Pictures serves dish pictures under /media: drawings by file name without extension, and photos by content hash and
+// width, which browsers may cache forever.
 func Pictures(api *httpapi.API, drawn fs.FS, photos Photos) error {
 	all := map[string]*content{}
 	names, err := fs.Glob(drawn, "*.svg")
@@ -48,7 +48,7 @@ func Pictures(api *httpapi.API, drawn fs.FS, photos Photos) error {
 
 var photoName = regexp.MustCompile(`^([0-9a-f]{32})-(320|960)\.jpg$`)
 
-// serve answers with a photo. Who has it already is not looked up: a name stands for one content.
+// serve serves a photo. It needs no revalidation, because a name never changes its content.
 func (p Photos) serve(w http.ResponseWriter, r *http.Request, name string) {
 	m := photoName.FindStringSubmatch(name)
 	if m == nil {
@@ -62,7 +62,7 @@ func (p Photos) serve(w http.ResponseWriter, r *http.Request, name string) {
 		w.WriteHeader(http.StatusNotModified)
 		return
 	}
-	width, _ := strconv.Atoi(m[2]) // the pattern lets nothing else through
+	width, _ := strconv.Atoi(m[2]) // the pattern admits only digits
 	jpeg, found, err := p(r.Context(), m[1], width)
 	switch {
 	case err != nil:
@@ -76,5 +76,5 @@ func (p Photos) serve(w http.ResponseWriter, r *http.Request, name string) {
 	h.Set("Cache-Control", forGood)
 	h.Set("Content-Type", "image/jpeg")
 	h.Set("Content-Length", strconv.Itoa(len(jpeg)))
-	_, _ = w.Write(jpeg) // a browser that has gone needs no answer
+	_, _ = w.Write(jpeg) // the client may have disconnected
 }

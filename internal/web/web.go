@@ -13,20 +13,20 @@ import (
 	"comanda/internal/httpapi"
 )
 
-// Boot is what a page tells the app before its first request.
+// Boot is the data that a page passes to the app before its first request.
 type Boot struct {
-	Methods []string `json:"methods,omitempty"` // the ways to pay that are offered, the preferred one first; for guests
-	Demo    bool     `json:"demo,omitempty"`    // it is a demonstration, and says so
+	Methods []string `json:"methods,omitempty"` // offered payment methods, preferred first; for the guest app
+	Demo    bool     `json:"demo,omitempty"`    // the installation is a demonstration
 }
 
-// App is the guests' app and the staff's console, ready to be served.
+// App serves the guest app and the staff console.
 type App struct {
 	page    *content
 	console *content
-	files   map[string]*content // by their paths in URLs
+	files   map[string]*content // by URL path
 }
 
-// The pages. Every address of an app answers with its page; the app itself knows which is which.
+// The pages. Every address of an app returns its page; the app's router selects the screen.
 const (
 	guestPage = "guest.html"
 	staffPage = "staff.html"
@@ -34,12 +34,12 @@ const (
 	consoleWorker = "console/worker.js"
 )
 
-// contents is what pages may do: run and show what this server has, and talk to nobody else.
+// contents is the content security policy of pages: scripts, styles and connections of this server only.
 const contents = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; " +
 	"connect-src 'self'; font-src 'self'; manifest-src 'self'; worker-src 'self'; base-uri 'none'; object-src 'none'; " +
 	"form-action 'self'; frame-ancestors 'none'; require-trusted-types-for 'script'"
 
-// New reads what was built. It fails when a page is missing, or has no place for boot where the app wants it.
+// New returns the App of the built files. It fails if a page is missing or has no place for Boot.
 func New(built fs.FS, boot Boot) (*App, error) {
 	a := &App{files: map[string]*content{}}
 	err := fs.WalkDir(built, ".", func(name string, d fs.DirEntry, err error) error {
@@ -76,7 +76,7 @@ func compressed(name string) bool {
 	return strings.HasSuffix(name, ".br") || strings.HasSuffix(name, ".gz")
 }
 
-// add takes a file with what lies compressed beside it.
+// add adds a file with its compressed versions.
 func (a *App) add(built fs.FS, name string) error {
 	plain, err := fs.ReadFile(built, name)
 	if err != nil {
@@ -88,7 +88,7 @@ func (a *App) add(built fs.FS, name string) error {
 	}
 	c := newContent(name, cache, plain)
 	if name == consoleWorker {
-		c.csp = contents // a worker has a policy of its own, and this one fetches the console's files
+		c.csp = contents // a service worker has its own policy; this one fetches the console's files
 	}
 	for coding, ending := range map[string]string{"br": ".br", "gzip": ".gz"} {
 		if b, err := fs.ReadFile(built, name+ending); err == nil {
@@ -99,7 +99,7 @@ func (a *App) add(built fs.FS, name string) error {
 	return nil
 }
 
-// The block of a page that boot is written into.
+// The markers in a page between which boot is written.
 const (
 	bootOpen  = `<script type="application/json" id="boot">`
 	bootClose = `</script>`
@@ -111,25 +111,25 @@ func write(page []byte, boot Boot) ([]byte, error) {
 	if !ok || !closed {
 		return nil, fmt.Errorf("there is no %s", bootOpen)
 	}
-	data, err := json.Marshal(boot) // writes < as \u003c, so that nothing in it ends the block
+	data, err := json.Marshal(boot) // escapes < as \u003c, so that no value can end the script block
 	if err != nil {
 		return nil, err
 	}
 	return bytes.Join([][]byte{before, []byte(bootOpen), data, []byte(bootClose), after}, nil), nil
 }
 
-// ConsolePath is where the staff's console is.
+// ConsolePath is the path of the staff console.
 const ConsolePath = "/console/"
 
-// Register adds the addresses of the apps: the printed codes, their screens, and their files.
+// Register registers the pages of the apps and their files.
 func (a *App) Register(api *httpapi.API) {
-	// A page that is rendered in advance would open a visit.
+	// Prerendering the page would open a visit.
 	api.Handle(httpapi.Route{Pattern: "GET /m/{token}", Policy: httpapi.Public, Handler: httpapi.RefusePrefetch(a.page)})
 	for _, pattern := range []string{"GET /{$}", "GET /app", "GET /shop", "GET /shop/{path...}"} {
 		api.Handle(httpapi.Route{Pattern: pattern, Policy: httpapi.Public, Handler: a.page})
 	}
 	api.Handle(httpapi.Route{Pattern: "GET /app/{path...}", Policy: httpapi.Public, Handler: a.or(a.page)})
-	// Below one folder, so that the console's worker can answer for all of it and for nothing else.
+	// Below one folder, which is the scope of the console's service worker.
 	toConsole := http.RedirectHandler(ConsolePath, http.StatusPermanentRedirect)
 	api.Handle(httpapi.Route{Pattern: "GET /console", Policy: httpapi.Public, Handler: toConsole})
 	api.Handle(httpapi.Route{Pattern: "GET /console/{path...}", Policy: httpapi.Public, Handler: a.or(a.console)})
@@ -137,7 +137,7 @@ func (a *App) Register(api *httpapi.API) {
 	api.Handle(httpapi.Route{Pattern: "GET /assets/{path...}", Policy: httpapi.Public, Handler: assets})
 }
 
-// or serves a file of the app, and where there is none what stands in for it.
+// or serves a file of the app, or else calls instead.
 func (a *App) or(instead http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if c, ok := a.files[r.URL.Path]; ok {

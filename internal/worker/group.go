@@ -8,28 +8,28 @@ import (
 	"time"
 )
 
-// Service is anything with a life: a Worker, a server, a consumer. Both methods return when the step is done, and Stop
-// on a service that is not running does nothing.
+// Service is anything that starts and stops: a Worker, a server, a consumer. Both methods return when the step is
+// complete. Stop on a service that is not running does nothing.
 type Service interface {
 	Start(ctx context.Context) error
 	Stop(ctx context.Context) error
 }
 
-// Group is services that live together: started in the order in which they were given, stopped in reverse, so that
-// everything finds what it leans on alive.
+// Group starts services in the given order and stops them in reverse, so that the dependencies of a service run as long
+// as the service.
 type Group struct {
 	mu       sync.Mutex
 	services []Service
 	running  int // services[:running] have been started
 }
 
-// NewGroup makes a group; nothing runs before Start.
+// NewGroup returns a group of services; Start starts them.
 func NewGroup(services ...Service) *Group { return &Group{services: services} }
 
-// rollback bounds the way back of a start that failed halfway.
+// rollback limits the stopping of the services after a failed start.
 const rollback = 10 * time.Second
 
-// Start starts all. When one fails, those before it are stopped again and its error is returned.
+// Start starts all services. If one fails, the services before it are stopped and its error is returned.
 func (g *Group) Start(ctx context.Context) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -47,8 +47,8 @@ func (g *Group) Start(ctx context.Context) error {
 	return nil
 }
 
-// Stop stops all, also those after one that fails; the errors are joined. ctx bounds the whole: when it has ended, the
-// remaining services are told to stop but no longer waited for, and Stop may be called again.
+// Stop stops all services, also after one fails, and joins the errors. When ctx ends, the remaining services are still
+// told to stop but not waited for; Stop may be called again.
 func (g *Group) Stop(ctx context.Context) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()

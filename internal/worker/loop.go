@@ -15,43 +15,43 @@ import (
 	"comanda/internal/clock"
 )
 
-// ErrStopping is the cause of a round's cancelled context when Stop was called.
+// ErrStopping is the cancellation cause of a round's context after Stop.
 var ErrStopping = errors.New("worker: stopping")
 
-// The pause after a failure where a Loop says nothing else.
+// Default limits of the pause after a failure.
 const (
 	DefaultMinPause = 100 * time.Millisecond
 	DefaultMaxPause = 10 * time.Second
 )
 
-// Loop describes repeated work.
+// Loop describes periodic work.
 type Loop struct {
-	Name string // names the loop in logs and metrics; lower case, few
+	Name string // name in logs and metrics; lower case, from a small set
 
-	// Run does one round. It may also work until its context ends, as a consumer of a queue does: then Every is the
-	// pause before it is started again.
+	// Run performs one round. It may also run until its context ends, like a queue consumer; then Every is the pause
+	// before a restart.
 	Run func(ctx context.Context) error
 
-	Every    time.Duration // from the end of a round to the start of the next, ±10 %; zero means only when woken
-	Timeout  time.Duration // the longest that a round may take; zero means unlimited
+	Every    time.Duration // from the end of a round to the start of the next, ±10 %; zero means only after Wake
+	Timeout  time.Duration // limit of a round; zero means none
 	MinPause time.Duration // after a first failure; zero means DefaultMinPause
-	MaxPause time.Duration // after many; zero means DefaultMaxPause
+	MaxPause time.Duration // after many failures; zero means DefaultMaxPause
 }
 
-// Worker runs one Loop. It may be started again after it was stopped. It is safe for concurrent use.
+// Worker runs one Loop. It can be restarted after Stop. It is safe for concurrent use.
 type Worker struct {
 	loop Loop
 	log  *slog.Logger
 	m    loopMetrics
 	wake chan struct{}
-	ran  chan error // nil unless a test listens
+	ran  chan error // nil unless a test called Ran
 
 	mu     sync.Mutex
-	cancel context.CancelCauseFunc // of the latest start; nil before the first
-	done   chan struct{}           // closed when the goroutine of the latest start has ended
+	cancel context.CancelCauseFunc // cancels the latest run; nil before the first
+	done   chan struct{}           // closed when the goroutine of the latest run has ended
 }
 
-// New makes a worker; nothing runs before Start.
+// New returns a worker; Start starts it.
 func New(l Loop, log *slog.Logger, m *Metrics) *Worker {
 	if l.Name == "" || l.Run == nil || l.Every < 0 {
 		panic("worker: a loop needs a name, a function and a period that is not negative")
@@ -61,8 +61,8 @@ func New(l Loop, log *slog.Logger, m *Metrics) *Worker {
 	return &Worker{loop: l, log: log.With("job", l.Name), m: m.of(l.Name), wake: make(chan struct{}, 1)}
 }
 
-// Start begins with a round at once. The loop ends with Stop or with ctx; hand it a context that outlives the order of
-// the shutdown, not the one that a signal cancels.
+// Start starts the loop with an immediate round. The loop ends with Stop or with ctx. Pass a context that outlives the
+// ordered shutdown, not the one that a signal cancels.
 func (w *Worker) Start(ctx context.Context) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -79,8 +79,8 @@ func (w *Worker) Start(ctx context.Context) error {
 	return nil
 }
 
-// Stop cancels the running round and waits for its end, at most as long as ctx lives. It does nothing to a worker that
-// is not running. When ctx ends first the loop is still cancelled, and Stop may be called again to wait longer.
+// Stop cancels the running round and waits for its end, at most until ctx ends. It does nothing if the worker is not
+// running. If ctx ends first the loop is still cancelled, and Stop may be called again to wait longer.
 func (w *Worker) Stop(ctx context.Context) error {
 	w.mu.Lock()
 	cancel, done := w.cancel, w.done
@@ -94,7 +94,7 @@ func (w *Worker) Stop(ctx context.Context) error {
 		return nil
 	case <-ctx.Done():
 	}
-	if ended(done) { // both had happened, and select had the choice
+	if ended(done) { // both channels were ready, and select chose the other
 		return nil
 	}
 	return fmt.Errorf("worker: %s has not ended: %w", w.loop.Name, context.Cause(ctx))
@@ -109,16 +109,16 @@ func ended(done <-chan struct{}) bool {
 	}
 }
 
-// Wake asks for a round now instead of at the end of the period (W3). It never waits.
+// Wake requests a round now instead of at the end of the period (W3). It never blocks.
 func (w *Worker) Wake() {
 	select {
 	case w.wake <- struct{}{}:
-	default: // one is pending already, and one is enough
+	default: // a request is pending already
 	}
 }
 
-// Ran returns a channel on which tests wait for the end of each round; it carries the round's error. Call it before
-// Start. A result that finds the channel full is dropped.
+// Ran returns a channel that receives the error of each round, for tests. Call it before Start. Results are dropped
+// while the channel is full.
 func (w *Worker) Ran() <-chan error {
 	if w.ran == nil {
 		w.ran = make(chan error, 1024)
@@ -130,7 +130,7 @@ func (w *Worker) run(ctx context.Context) {
 	failures := 0
 	for ctx.Err() == nil {
 		err := w.round(ctx)
-		if err == nil || ctx.Err() != nil { // what a cancelled round returns is no failure of the work
+		if err == nil || ctx.Err() != nil { // an error after cancellation is not a failure of the work
 			failures = 0
 		} else {
 			failures++
@@ -145,10 +145,10 @@ func (w *Worker) run(ctx context.Context) {
 	}
 }
 
-// round runs the work once and tells the witnesses.
+// round runs the work once and records metrics and logs.
 func (w *Worker) round(ctx context.Context) (err error) {
 	select {
-	case <-w.wake: // whoever has woken us until here is answered by this round
+	case <-w.wake: // this round serves all Wakes until here
 	default:
 	}
 	limited, cancel := ctx, context.CancelFunc(func() {})
@@ -180,13 +180,13 @@ func (w *Worker) observe(ctx context.Context, took time.Duration, err error) {
 	}
 }
 
-// pause waits for the next round: for the period or a Wake after success, for the whole back-off after a failure.
+// pause waits for the next round: the period or a Wake after success, the full back-off after a failure.
 func (w *Worker) pause(ctx context.Context, failures int) {
 	wake, wait := w.wake, jitter(w.loop.Every, 0.1)
 	if failures > 0 {
 		wake, wait = nil, jitter(backoff(w.loop.MinPause, w.loop.MaxPause, failures), 0.1)
 	} else if w.loop.Every == 0 {
-		wait = math.MaxInt64 // only a Wake ends it
+		wait = math.MaxInt64 // only Wake ends it
 	}
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
@@ -197,7 +197,7 @@ func (w *Worker) pause(ctx context.Context, failures int) {
 	}
 }
 
-// backoff doubles lo with every failure after the first, up to hi.
+// backoff returns lo, doubled with every failure after the first, up to hi.
 func backoff(lo, hi time.Duration, failures int) time.Duration {
 	d := lo
 	for range failures - 1 {
@@ -209,7 +209,7 @@ func backoff(lo, hi time.Duration, failures int) time.Duration {
 	return min(d, hi)
 }
 
-// jitter moves d by a random share of at most ±part.
+// jitter changes d by a random share of at most ±part.
 func jitter(d time.Duration, part float64) time.Duration {
-	return d + time.Duration((2*rand.Float64()-1)*part*float64(d)) //nolint:gosec // nobody gains by guessing it
+	return d + time.Duration((2*rand.Float64()-1)*part*float64(d)) //nolint:gosec // not security-relevant
 }

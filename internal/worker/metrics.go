@@ -7,14 +7,14 @@ import (
 	"comanda/internal/telemetry"
 )
 
-// Metrics are the witnesses of all loops of a process; the label job is the loop's name.
+// Metrics are the metrics of all loops of a process; the label job is the loop's name.
 type Metrics struct {
 	runs, errors, panics *prometheus.CounterVec
 	success              *prometheus.GaugeVec
 	duration             *prometheus.HistogramVec
 }
 
-// NewMetrics registers the metrics; once for each registry.
+// NewMetrics registers the metrics; call it once per registry.
 func NewMetrics(reg prometheus.Registerer) *Metrics {
 	f, label := promauto.With(reg), []string{"job"}
 	counter := func(name, help string) *prometheus.CounterVec {
@@ -39,7 +39,7 @@ type loopMetrics struct {
 	duration             prometheus.Observer
 }
 
-// of makes the series of a loop exist from its construction on, so that an alert on an absent success can tell "never
+// of creates the series of a loop on construction, so that an alert on missing successes can distinguish "never
 // succeeded" from "not running here".
 func (m *Metrics) of(job string) loopMetrics {
 	return loopMetrics{

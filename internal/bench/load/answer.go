@@ -7,38 +7,38 @@ import (
 	"net/http"
 )
 
-// What an answer can be wrong with. A connection that gave such an answer is of no further use.
+// Errors of responses. The connection cannot be used afterwards.
 var (
 	errHead   = errors.New("load: the head of an answer is malformed or too long")
 	errLength = errors.New("load: an answer does not say how long it is")
 	errChunk  = errors.New("load: a chunk of an answer is malformed")
 )
 
-// Limits of an answer, so that a broken server cannot keep a measurement.
+// Limits of a response, so that a broken server cannot prolong a measurement.
 const (
-	bufferSize = 16 << 10 // also the longest head and the longest line
+	bufferSize = 16 << 10 // also the maximum header and line length
 	maxBody    = 64 << 20
-	maxInterim = 8 // 1xx answers in front of the real one
+	maxInterim = 8 // 1xx responses before the final one
 )
 
-// Answer is what is kept of an answer.
+// Answer is the relevant part of a response.
 type Answer struct {
 	Status int
-	Bytes  int64 // of the body
-	Close  bool  // the server ends the connection
+	Bytes  int64 // length of the body
+	Close  bool  // the server closes the connection
 }
 
-// reader reads answers from a connection, one after the other (RFC 9112). It finds where each ends and keeps nothing of
-// the bodies.
+// reader reads consecutive responses from a connection (RFC 9112). It only determines where each ends and does not keep
+// bodies.
 type reader struct {
 	src      io.Reader
 	buf      []byte
-	from, to int // what is read and not used yet
+	from, to int // unread part of buf
 }
 
 func newReader(src io.Reader) *reader { return &reader{src: src, buf: make([]byte, bufferSize)} }
 
-// fill reads more, behind what is there already.
+// fill reads more data into the buffer.
 func (r *reader) fill() error {
 	if r.from > 0 {
 		r.to = copy(r.buf, r.buf[r.from:r.to])
@@ -58,7 +58,7 @@ func (r *reader) fill() error {
 	return err
 }
 
-// until gives everything up to and including a mark. It is valid until the next call.
+// until returns the data up to and including a mark. It is valid until the next call.
 func (r *reader) until(mark string) ([]byte, error) {
 	for {
 		if i := bytes.Index(r.buf[r.from:r.to], []byte(mark)); i >= 0 {
@@ -86,7 +86,7 @@ func (r *reader) skip(n int64) error {
 	}
 }
 
-// next reads one answer to its end.
+// next reads one response to its end.
 func (r *reader) next() (Answer, error) {
 	for range maxInterim {
 		head, err := r.until("\r\n\r\n")
@@ -168,14 +168,14 @@ func hex(line []byte) (n int64, ok bool) {
 	return n, len(line) > 0
 }
 
-// head is what the head of an answer says about its end.
+// head contains what determines the end of a response.
 type head struct {
 	Answer
-	length  int64 // -1 when it does not say
+	length  int64 // -1 if unknown
 	chunked bool
 }
 
-// parseHead reads a status line and the three headers that matter.
+// parseHead parses a status line and the three relevant headers.
 func parseHead(text []byte) (head, error) {
 	h := head{length: -1}
 	line, rest, _ := bytes.Cut(text, []byte("\r\n"))
@@ -196,8 +196,8 @@ func parseHead(text []byte) (head, error) {
 	return h, nil
 }
 
-// header looks at the first letter first: most headers are none of ours. Lines that are folded or end otherwise than
-// with CRLF, which some read and some do not, are refused.
+// header checks the first letter first, because most headers are irrelevant. It refuses folded lines and line ends
+// other than CRLF, which are ambiguous.
 func (h *head) header(line []byte) error {
 	if len(line) == 0 || line[0] == ' ' || line[0] == '\t' || bytes.IndexByte(line, '\n') >= 0 {
 		return errHead

@@ -7,10 +7,10 @@ import (
 	"time"
 )
 
-// conn is one kept connection. One goroutine asks over it; interrupt may come from another.
+// conn is one keep-alive connection for one goroutine; interrupt may be called from another.
 type conn struct {
 	dial     func(context.Context) (net.Conn, error)
-	deadline time.Time // of everything on it: one for the whole measurement is cheaper than one for each request
+	deadline time.Time // for all requests: one deadline per measurement is cheaper than one per request
 
 	mu    sync.Mutex // guards net and ended
 	net   net.Conn
@@ -18,7 +18,7 @@ type conn struct {
 	in    *reader
 }
 
-// open connects, or connects anew. After interrupt it fails with context.Canceled.
+// open connects or reconnects. After interrupt it fails with context.Canceled.
 func (c *conn) open(ctx context.Context) error {
 	c.close()
 	n, err := c.dial(ctx)
@@ -35,7 +35,7 @@ func (c *conn) open(ctx context.Context) error {
 	return n.SetDeadline(c.deadline)
 }
 
-// ask sends a request and reads the answer to its end.
+// ask sends a request and reads the response to its end.
 func (c *conn) ask(request []byte) (Answer, error) {
 	if c.net == nil {
 		return Answer{}, net.ErrClosed
@@ -46,7 +46,7 @@ func (c *conn) ask(request []byte) (Answer, error) {
 	return c.in.next()
 }
 
-// setDeadline replaces the deadline, once it is known when the measurement begins.
+// setDeadline replaces the deadline when the measurement begins.
 func (c *conn) setDeadline(t time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -65,7 +65,7 @@ func (c *conn) close() {
 	}
 }
 
-// interrupt ends what is under way and lets nothing begin any more.
+// interrupt aborts the current request and prevents new ones.
 func (c *conn) interrupt() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -1,11 +1,11 @@
-// Package load asks a server on this machine as fast as it answers, or at a fixed pace, and counts how long it takes.
+// Package load sends requests to a server on this machine at full speed or at a fixed rate, and records latencies.
 //
-// The generator shares its processors with the server that it measures, so it is lean: requests are bytes that were
-// built before, answers are only looked at as far as their end must be found, and nothing is allocated per request.
+// The generator shares its CPUs with the server, so it is lean: requests are prebuilt bytes, responses are parsed only
+// as far as needed to find their end, and nothing is allocated per request.
 //
-//	L1  only loopback addresses are asked: this is no tool against other people's servers
-//	L2  every measurement ends: by its duration, by its context, or by the timeout of its last answer
-//	L3  a paced measurement counts from the instant at which a request was due, not from the one at which the generator
-//	    got round to sending it; a server that stalls is charged for everybody who would have asked meanwhile
-//	L4  a quantile is never told smaller than it is, and at most 1/64 and a microsecond larger
+//	L1  only loopback addresses are allowed, so that it cannot be used against other servers
+//	L2  every measurement ends: by its duration, by its context, or by the timeout of its last response
+//	L3  a paced measurement counts latency from the time a request was due, not from when it was sent, so a stall also
+//	    counts for the requests that would have been sent meanwhile (no coordinated omission)
+//	L4  a reported quantile is never too low, and at most 1/64 plus a microsecond too high
 package load

@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// A bucket is a range of microseconds: exact up to 128, then 64 to every doubling, up to two minutes. That is 5 KB, so
-// that every connection can have its own and none waits for another.
+// A bucket is a range of microseconds: exact up to 128, then 64 per doubling, up to two minutes. A histogram takes 5
+// KB, so every connection has its own and needs no lock.
 const (
-	precision = 6 // bits that a bucket keeps
+	precision = 6 // significant bits of a bucket
 	exact     = 2 << precision
 	doublings = 20
 	buckets   = doublings<<precision + exact
@@ -22,7 +22,7 @@ type Histogram struct {
 	max    time.Duration
 }
 
-// Record counts one duration; a negative one counts as zero.
+// Record adds one duration; negative ones count as zero.
 func (h *Histogram) Record(d time.Duration) {
 	d = max(d, 0)
 	h.counts[bucketOf(d)]++
@@ -30,8 +30,8 @@ func (h *Histogram) Record(d time.Duration) {
 	h.max = max(h.max, d)
 }
 
-// bucketOf rounds up to a whole microsecond, so that nothing is told faster than it was. What is longer than the last
-// bucket counts there; the maximum is kept apart.
+// bucketOf rounds up to a whole microsecond (L4). Durations beyond the last bucket count in it; the maximum is stored
+// separately.
 func bucketOf(d time.Duration) int {
 	us := uint64(d+time.Microsecond-1) / uint64(time.Microsecond) //nolint:gosec // never negative
 	if us < exact {
@@ -41,7 +41,7 @@ func bucketOf(d time.Duration) int {
 	return min(shift<<precision+int(us>>shift), buckets-1) //nolint:gosec // below 2^44
 }
 
-// upper is the longest duration that a bucket counts.
+// upper returns the longest duration of a bucket.
 func upper(bucket int) time.Duration {
 	us := uint64(bucket) //nolint:gosec // an index
 	if bucket >= exact {
@@ -51,7 +51,7 @@ func upper(bucket int) time.Duration {
 	return time.Duration(us) * time.Microsecond //nolint:gosec // below 2^38
 }
 
-// Merge adds what another histogram has counted.
+// Merge adds the counts of another histogram.
 func (h *Histogram) Merge(other *Histogram) {
 	for i, c := range other.counts {
 		h.counts[i] += c
@@ -60,13 +60,13 @@ func (h *Histogram) Merge(other *Histogram) {
 	h.max = max(h.max, other.max)
 }
 
-// Count is how many durations were recorded.
+// Count returns the number of recorded durations.
 func (h *Histogram) Count() int64 { return h.n }
 
-// Max is the longest duration, exactly.
+// Max returns the exact longest duration.
 func (h *Histogram) Max() time.Duration { return h.max }
 
-// Quantile is the duration that a share q of all did not exceed (L4); zero of nothing.
+// Quantile returns the duration that a share q of all did not exceed (L4); zero if empty.
 func (h *Histogram) Quantile(q float64) time.Duration {
 	rank := max(1, int64(math.Ceil(q*float64(h.n))))
 	var seen int64

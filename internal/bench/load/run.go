@@ -17,34 +17,35 @@ const (
 	defaultTimeout = 5 * time.Second
 )
 
-// Plan is one measurement.
+// Plan describes one measurement.
 type Plan struct {
 	Target   Target
 	Conns    int
-	Warmup   time.Duration // asked, but not counted
+	Warmup   time.Duration // not counted
 	Duration time.Duration // counted
-	Timeout  time.Duration // how long the last answers may take after that; default 5 s
-	Rate     float64       // requests per second of all connections together; 0: as fast as they are answered
-	Want     int           // the status that counts; every other one is an error
-	Also     int           // a second status that counts, of requests of two kinds; 0: none
-	// Requests gives each connection the function that makes its next request. The bytes are used until the next call.
-	// After nil the connection asks no more: when all have come to their end, so has the measurement.
+	Timeout  time.Duration // limit for the last responses after that; default 5 s
+	Rate     float64       // requests per second over all connections; 0: at full speed
+	Want     int           // expected status; every other one is an error
+	Also     int           // second expected status, for requests of two kinds; 0: none
+	// Requests returns the function that builds a connection's next request. The bytes are used until the next call.
+	// After nil the connection sends no more; the measurement ends when all connections have ended.
 	Requests func(conn int) func() []byte
 
 	dial func(context.Context) (net.Conn, error) // default: to the target
 }
 
-// Result is what was counted. Of the errors, those without an answer are part of the latencies, as far as was waited.
+// Result is the result of a measurement. Requests without a response count as errors, and their waiting time as
+// latency.
 type Result struct {
 	Conns     int
-	Done      int64         // answers as wanted within Elapsed
-	Bytes     int64         // of their bodies
-	Elapsed   time.Duration // what was counted of the time; until the last answer when all requests have come to an end
+	Done      int64         // expected responses within Elapsed
+	Bytes     int64         // sum of their body lengths
+	Elapsed   time.Duration // measured time; up to the last response if all requests were sent
 	Errors    map[string]int64
 	Latencies Histogram
 }
 
-// PerSecond is the throughput.
+// PerSecond returns the throughput.
 func (r *Result) PerSecond() float64 {
 	if r.Elapsed <= 0 {
 		return 0
@@ -52,7 +53,7 @@ func (r *Result) PerSecond() float64 {
 	return float64(r.Done) / r.Elapsed.Seconds()
 }
 
-// Failed is the number of errors of all kinds.
+// Failed returns the number of errors of all kinds.
 func (r *Result) Failed() (n int64) {
 	for _, c := range r.Errors {
 		n += c
@@ -74,8 +75,8 @@ func (p Plan) validate() error {
 	return nil
 }
 
-// Run measures. All connections are open before the first request is sent. When ctx ends first, what is under way is
-// cut off and the context's error is given.
+// Run performs a measurement. All connections are open before the first request is sent. When ctx ends first, pending
+// requests are aborted and its error is returned.
 func Run(ctx context.Context, p Plan) (*Result, error) {
 	if err := p.validate(); err != nil {
 		return nil, err
@@ -108,7 +109,7 @@ func Run(ctx context.Context, p Plan) (*Result, error) {
 	return r, nil
 }
 
-// elapsed is what was counted of the time.
+// elapsed returns the measured time.
 func elapsed(p Plan, workers []*worker) (longest time.Duration) {
 	for _, w := range workers {
 		if w.spent.IsZero() {
@@ -119,7 +120,7 @@ func elapsed(p Plan, workers []*worker) (longest time.Duration) {
 	return min(longest, p.Duration)
 }
 
-// Add counts another measurement of the same load as part of this one.
+// Add adds another measurement of the same load.
 func (r *Result) Add(other *Result) {
 	r.Conns = other.Conns
 	r.Done += other.Done
@@ -134,7 +135,7 @@ func (r *Result) Add(other *Result) {
 	}
 }
 
-// drive runs all workers from one common beginning until all have ended.
+// drive starts all workers at the same time and waits for them.
 func drive(ctx context.Context, p Plan, workers []*worker) {
 	begin := time.Now()
 	stop := context.AfterFunc(ctx, func() {

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// ErrNotLoopback refuses a server that is not on this machine (L1).
+// ErrNotLoopback reports a server that is not on this machine (L1).
 var ErrNotLoopback = errors.New("load: only an http address of this machine is measured, such as http://127.0.0.1:8080")
 
 const dialTimeout = 2 * time.Second
@@ -20,7 +20,7 @@ const dialTimeout = 2 * time.Second
 // Target is a server on this machine.
 type Target struct{ addr string }
 
-// ParseTarget reads a base URL. Anything but plain HTTP on a loopback address is ErrNotLoopback.
+// ParseTarget parses a base URL. It returns ErrNotLoopback for anything but plain HTTP on a loopback address.
 func ParseTarget(base string) (Target, error) {
 	u, err := url.Parse(base)
 	if err != nil || u.Scheme != "http" || u.User != nil || strings.Trim(u.Path, "/") != "" {
@@ -36,10 +36,10 @@ func ParseTarget(base string) (Target, error) {
 	return Target{net.JoinHostPort(host, port)}, nil
 }
 
-// URL is the base URL.
+// URL returns the base URL.
 func (t Target) URL() string { return "http://" + t.addr }
 
-// dial connects, and looks once more where it has arrived: localhost is only a name.
+// dial connects, and verifies the address of the connection, because localhost is only a name.
 func (t Target) dial(ctx context.Context) (net.Conn, error) {
 	d := net.Dialer{Timeout: dialTimeout}
 	c, err := d.DialContext(ctx, "tcp", t.addr)
@@ -53,8 +53,8 @@ func (t Target) dial(ctx context.Context) (net.Conn, error) {
 	return c, nil
 }
 
-// Client is an ordinary client for what is asked once, before a measurement. It asks nobody but the target, whatever
-// the URL says, and follows no redirect.
+// Client returns an HTTP client for single requests before a measurement. It connects only to the target, whatever the
+// URL, and follows no redirects.
 func (t Target) Client(timeout time.Duration) *http.Client {
 	return &http.Client{
 		Timeout: timeout,
@@ -66,7 +66,7 @@ func (t Target) Client(timeout time.Duration) *http.Client {
 	}
 }
 
-// Request builds the bytes of a request. Headers are names and values in turn; a body is JSON.
+// Request returns the bytes of a request. Headers are alternating names and values; a body is JSON.
 func (t Target) Request(method, path, body string, headers ...string) []byte {
 	var b strings.Builder
 	b.WriteString(method + " " + path + " HTTP/1.1\r\nHost: " + t.addr + "\r\n")

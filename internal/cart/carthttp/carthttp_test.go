@@ -64,7 +64,7 @@ func each(t *testing.T, test func(t *testing.T, s *site)) {
 			t.Fatal(err)
 		}
 		carthttp.Register(server.API(), s.Carts)
-		server.KeepDoor(identityhttp.Authenticator{Tokens: door{}, Routes: door{}})
+		server.SetAuthenticator(identityhttp.Authenticator{Tokens: door{}, Routes: door{}})
 		s.server = server
 		test(t, s)
 	})

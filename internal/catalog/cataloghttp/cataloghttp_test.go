@@ -65,7 +65,7 @@ func newSite(t testing.TB) *site {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server.KeepDoor(identityhttp.Authenticator{})
+	server.SetAuthenticator(identityhttp.Authenticator{})
 	menus := catalog.NewMenuCache(s.source, catalog.NoSharedCache{}, s.clock)
 	live := catalog.NewLiveMenus(menus, s.left, s.clock)
 	Guest(server.API(), live, s.tables)

@@ -55,11 +55,11 @@ func newConsole(t *testing.T) *site {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server.KeepDoor(identityhttp.Authenticator{})
+	server.SetAuthenticator(identityhttp.Authenticator{})
 	store := catalogsql.New(db, nil)
 	menus := catalog.NewMenuCache(store, catalog.NoSharedCache{}, s.clock)
 	live := catalog.NewLiveMenus(menus, s.left, s.clock)
-	dark := picture.NewDarkroom()
+	dark := picture.NewProcessor()
 	Guest(server.API(), live, s.tables)
 	Staff(server.API(), Services{
 		Branches:     &catalog.BranchAdmin{Store: store, Menus: menus, Now: s.clock},
@@ -67,7 +67,7 @@ func newConsole(t *testing.T) *site {
 		Menus:        &catalog.MenuEditor{Store: store, Menus: menus, Now: s.clock},
 		Availability: &catalog.Availability{Store: store, Counters: counters{}, LiveMenus: live, Menus: menus, Now: s.clock},
 		Images: &catalog.Images{Store: store, Now: s.clock, Resize: func(ctx context.Context, raw []byte) (catalog.Image, error) {
-			id, made, err := dark.Develop(ctx, raw, picture.Size{Width: 960, Bytes: 1 << 20}, picture.Size{Width: 320, Bytes: 20 << 10})
+			id, made, err := dark.Process(ctx, raw, picture.Size{Width: 960, Bytes: 1 << 20}, picture.Size{Width: 320, Bytes: 20 << 10})
 			if err != nil {
 				return catalog.Image{}, err
 			}

@@ -17,9 +17,9 @@ import (
 var files embed.FS
 
 var (
-	beginScript  = redisdb.MustSeries(files, "lua/begin.lua")
-	finishScript = redisdb.MustSeries(files, "lua/finish.lua")
-	removeScript = redisdb.MustSeries(files, "lua/remove.lua")
+	beginScript  = redisdb.MustBatchScript(files, "lua/begin.lua")
+	finishScript = redisdb.MustBatchScript(files, "lua/finish.lua")
+	removeScript = redisdb.MustBatchScript(files, "lua/remove.lua")
 	raiseScript  = redisdb.MustScript(files, "lua/raise.lua")
 	markScript   = redisdb.MustScript(files, "lua/mark.lua")
 	mendScript   = redisdb.MustScript(files, "lua/mend.lua")

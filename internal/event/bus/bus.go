@@ -1,13 +1,13 @@
-// Package bus brings events to consumers in the same process, where no broker is configured.
+// Package bus delivers events to consumers in the same process when no broker is configured.
 //
-// Normally a batch is applied by all consumers within the relay's own transaction: it is claimed, recognised, applied
-// and logged by one commit, so every consumer applies every event exactly once. The rows of consumer_dedupe are written
-// all the same, so that a broker may be configured later while events are on their way.
+// Normally all consumers apply a batch within the relay's own transaction: one commit claims, deduplicates, applies and
+// logs it, so every consumer applies every event exactly once. Rows of consumer_dedupe are written nevertheless, so
+// that a broker can be configured later while events are pending.
 //
-// When any consumer fails, the relay rolls back and calls Publish, which goes through the inbox: each consumer has its
-// own transactions there, and an event that one of them cannot apply yet is refused, so that the outbox keeps it and
-// brings it again after a pause. The inbox gives it up after fewer attempts than the outbox has, which makes it a dead
-// letter of that consumer and of nobody else.
+// When a consumer fails, the relay rolls back and calls Publish, which uses the inbox: each consumer then has its own
+// transactions. An event that one consumer cannot apply yet is refused, so the outbox keeps it and publishes it again
+// after a pause. The inbox allows fewer attempts than the outbox, so such an event becomes a dead letter of that
+// consumer only.
 package bus
 
 import (
@@ -19,13 +19,13 @@ import (
 	"comanda/internal/sqldb"
 )
 
-// Bus is an outbox.Local.
+// Bus is an outbox.LocalPublisher.
 type Bus struct {
 	in        *inbox.Inbox
 	consumers []inbox.Consumer
 }
 
-// New makes a bus to the given consumers; without any, events only go to the log.
+// New returns a bus that delivers to the given consumers. Without consumers, events are only written to the log.
 func New(in *inbox.Inbox, consumers ...inbox.Consumer) (*Bus, error) {
 	for _, c := range consumers {
 		if err := c.Check(); err != nil {
@@ -35,10 +35,10 @@ func New(in *inbox.Inbox, consumers ...inbox.Consumer) (*Bus, error) {
 	return &Bus{in, consumers}, nil
 }
 
-// Ready never fails: what the bus needs is the database, which the relay is about to ask anyway.
+// Ready always succeeds: the bus needs only the database, which the relay queries anyway.
 func (b *Bus) Ready(context.Context) error { return nil }
 
-// Deliver has all consumers apply the events within the caller's transaction.
+// Deliver applies the events for all consumers within the caller's transaction.
 func (b *Bus) Deliver(ctx context.Context, tx sqldb.Tx, events []event.Event) error {
 	for _, c := range b.consumers {
 		if err := b.in.Deliver(ctx, tx, c, events); err != nil {
@@ -48,8 +48,8 @@ func (b *Bus) Deliver(ctx context.Context, tx sqldb.Tx, events []event.Event) er
 	return nil
 }
 
-// Publish brings the events to each consumer by itself. It refuses those that a consumer has to be asked about again;
-// whoever has applied them will recognise them then.
+// Publish delivers the events to each consumer separately. It refuses events that a consumer has to retry; consumers
+// that have applied them already will deduplicate.
 func (b *Bus) Publish(ctx context.Context, events []event.Event) ([]error, error) {
 	refused := make([]error, len(events))
 	for _, c := range b.consumers {
@@ -59,7 +59,7 @@ func (b *Bus) Publish(ctx context.Context, events []event.Event) ([]error, error
 		}
 		for i, o := range outcomes {
 			if o.State == inbox.Retry {
-				refused[i] = fmt.Errorf("bus: consumer %s failed on it", c.Name)
+				refused[i] = fmt.Errorf("bus: consumer %s could not apply the event", c.Name)
 			}
 		}
 	}

@@ -169,13 +169,13 @@ func TestBus_poison_is_one_consumers_own(t *testing.T) {
 		}
 		wantPaid(t, db, map[int64]int64{1: 18, 2: 19})
 		s := status(t, db)
-		if s.Pending != 0 || !slices.Equal(s.Dead, []eventsql.Count{{Consumer: "daybook", Letters: 1}}) {
+		if s.Pending != 0 || !slices.Equal(s.Dead, []eventsql.DeadLetterCount{{Consumer: "daybook", Letters: 1}}) {
 			t.Fatalf("status %+v", s)
 		}
 
 		broken = false
 		sum, err := r.in.Replay(t.Context(), daybook, eventsql.Filter{ID: poison})
-		if sum != (inbox.Replayed{Applied: 1}) || err != nil {
+		if sum != (inbox.ReplayResult{Applied: 1}) || err != nil {
 			t.Fatalf("Replay = %+v, %v", sum, err)
 		}
 		wantPaid(t, db, map[int64]int64{1: 19, 2: 19})

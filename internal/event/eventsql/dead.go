@@ -9,44 +9,45 @@ import (
 	"comanda/internal/sqldb"
 )
 
-// maxReason bounds how much of an error's text is kept.
+// maxReason is the maximum length of a stored error text in bytes.
 const maxReason = 1000
 
-// DeadLetter is an event that was given up.
+// DeadLetter is an event that was not published or applied within the maximum number of attempts.
 type DeadLetter struct {
 	event.Event
-	Consumer string // whose; empty for the relay
+	Consumer string // empty for the relay
 	Reason   string // the last error
 	DiedAt   time.Time
 }
 
-// Filter selects dead letters of one consumer; empty fields select all.
+// Filter selects dead letters of one consumer. An empty Type or ID matches all.
 type Filter struct {
-	Consumer string // empty is the relay itself
+	Consumer string // empty for the relay
 	Type     string
 	ID       string
 }
 
-// Count is how many dead letters a consumer has.
-type Count struct {
+// DeadLetterCount is the number of dead letters of a consumer.
+type DeadLetterCount struct {
 	Consumer string `json:"consumer"`
 	Letters  int64  `json:"letters"`
 }
 
-// Bury queues the insertion of dead letters. One that is there already gets the newer reason.
-func Bury(tx sqldb.Tx, letters []DeadLetter) {
+// InsertDeadLetters queues the insertion of dead letters. A letter that already exists gets the newer reason.
+func InsertDeadLetters(tx sqldb.Tx, letters []DeadLetter) {
 	if len(letters) == 0 {
 		return
 	}
 	rows := RowSet(letters, func(l DeadLetter) event.Event { return l.Event }).
 		Text("consumer_name", func(i int) string { return letters[i].Consumer }).
-		Text("reason", func(i int) string { return Reason(letters[i].Reason) }).
+		Text("reason", func(i int) string { return SanitizeReason(letters[i].Reason) }).
 		Int("died_at", func(i int) int64 { return letters[i].DiedAt.UnixMilli() })
 	tx.Queue(deadInsert, rows)
 }
 
-// Reason makes an error's text fit to be stored: bounded, and without the bytes that PostgreSQL refuses in text.
-func Reason(s string) string {
+// SanitizeReason truncates an error text to maxReason bytes and replaces invalid UTF-8 and NUL bytes, which PostgreSQL
+// refuses in text.
+func SanitizeReason(s string) string {
 	s = strings.ReplaceAll(strings.ToValidUTF8(s, "?"), "\x00", "?")
 	if len(s) > maxReason {
 		s = strings.ToValidUTF8(s[:maxReason], "")
@@ -54,23 +55,24 @@ func Reason(s string) string {
 	return s
 }
 
-// DeadLetters reads up to limit letters in the order of their ids, beginning after an id (empty for the first page).
+// DeadLetters returns up to limit letters in the order of their ids, starting behind the id after (empty for the first
+// page).
 func DeadLetters(ctx context.Context, conn sqldb.Conn, f Filter, after string, limit int) ([]DeadLetter, error) {
 	rows, err := conn.Query(ctx, deadSelect, f.Consumer, f.Type, f.ID, after, limit)
 	return sqldb.Collect(rows, err, scanDead)
 }
 
-// Exhume deletes a consumer's dead letters and gives those that were still there.
-func Exhume(ctx context.Context, tx sqldb.Tx, consumer string, letters []DeadLetter) ([]DeadLetter, error) {
+// DeleteDeadLetters deletes dead letters of a consumer and returns those that still existed.
+func DeleteDeadLetters(ctx context.Context, tx sqldb.Tx, consumer string, letters []DeadLetter) ([]DeadLetter, error) {
 	ids := sqldb.NewRowSet(len(letters)).Text("id", func(i int) string { return letters[i].ID })
 	rows, err := tx.Query(ctx, deadDelete, ids, consumer)
 	return sqldb.Collect(rows, err, scanDead)
 }
 
-// CountDead counts dead letters by consumer.
-func CountDead(ctx context.Context, conn sqldb.Conn) ([]Count, error) {
+// CountDeadLetters returns the number of dead letters of each consumer.
+func CountDeadLetters(ctx context.Context, conn sqldb.Conn) ([]DeadLetterCount, error) {
 	rows, err := conn.Query(ctx, deadSummary)
-	return sqldb.Collect(rows, err, func(r sqldb.Rows) (c Count, err error) {
+	return sqldb.Collect(rows, err, func(r sqldb.Rows) (c DeadLetterCount, err error) {
 		err = r.Scan(&c.Consumer, &c.Letters)
 		return c, err
 	})

@@ -36,7 +36,7 @@ func write(t *testing.T, db *sqldb.DB, fn func(ctx context.Context, tx sqldb.Tx)
 func bury(t *testing.T, db *sqldb.DB, letters ...DeadLetter) {
 	t.Helper()
 	write(t, db, func(_ context.Context, tx sqldb.Tx) error {
-		Bury(tx, letters)
+		InsertDeadLetters(tx, letters)
 		return nil
 	})
 }
@@ -73,8 +73,8 @@ func TestDeadLetters(t *testing.T) {
 		if err != nil || len(page) != 1 || page[0].ID != second.ID {
 			t.Errorf("second page: %v, %v", page, err)
 		}
-		counts, err := CountDead(t.Context(), db)
-		if diff := cmp.Diff([]Count{{"", 1}, {"daybook", 2}}, counts); diff != "" || err != nil {
+		counts, err := CountDeadLetters(t.Context(), db)
+		if diff := cmp.Diff([]DeadLetterCount{{"", 1}, {"daybook", 2}}, counts); diff != "" || err != nil {
 			t.Errorf("counts (-want +got): %v\n%s", err, diff)
 		}
 	})
@@ -102,7 +102,7 @@ func TestExhume_takes_only_the_named_consumers_letters(t *testing.T) {
 		bury(t, db, mine, other)
 		for _, want := range [][]DeadLetter{{mine}, nil} { // the second time it is gone
 			write(t, db, func(ctx context.Context, tx sqldb.Tx) error {
-				got, err := Exhume(ctx, tx, "daybook", []DeadLetter{mine})
+				got, err := DeleteDeadLetters(ctx, tx, "daybook", []DeadLetter{mine})
 				if diff := cmp.Diff(want, got); diff != "" {
 					t.Errorf("exhumed (-want +got):\n%s", diff)
 				}
@@ -119,7 +119,7 @@ func sameLetter(a, b DeadLetter) bool { return cmp.Equal(a, b) }
 
 func TestReason_is_bounded_and_stays_text(t *testing.T) {
 	t.Parallel()
-	got := Reason(strings.Repeat("ờ", maxReason))
+	got := SanitizeReason(strings.Repeat("ờ", maxReason))
 	if len(got) > maxReason || strings.ToValidUTF8(got, "") != got {
 		t.Errorf("reason has %d bytes, valid text: %v", len(got), strings.ToValidUTF8(got, "") == got)
 	}

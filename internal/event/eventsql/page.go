@@ -11,13 +11,13 @@ var (
 	deadTotal = stmts.Must("dead_total")
 )
 
-// DeadPage reads a page of dead letters, the newest first, and how many there are in all: those of the filter's consumer,
-// or of every one and the relay.
-func DeadPage(
-	ctx context.Context, conn sqldb.Conn, f Filter, everybody bool, limit, offset int,
+// DeadLetterPage returns a page of dead letters, newest first, and their total number. The filter's consumer is ignored
+// if allConsumers is set.
+func DeadLetterPage(
+	ctx context.Context, conn sqldb.Conn, f Filter, allConsumers bool, limit, offset int,
 ) ([]DeadLetter, int64, error) {
 	every := int64(0)
-	if everybody {
+	if allConsumers {
 		every = 1
 	}
 	args := []any{every, f.Consumer, f.Type, f.ID}

@@ -32,7 +32,7 @@ func TestDeadPage(t *testing.T) {
 			"a type":                {Filter{Type: "order.paid"}, true, 1, 0, []DeadLetter{second}, 3},
 			"no such type":          {Filter{Type: "order.placed"}, true, 10, 0, nil, 0},
 		} {
-			page, total, err := DeadPage(t.Context(), db, c.f, c.everybody, c.limit, c.offset)
+			page, total, err := DeadLetterPage(t.Context(), db, c.f, c.everybody, c.limit, c.offset)
 			if diff := cmp.Diff(c.want, page); diff != "" || total != c.total || err != nil {
 				t.Errorf("%s: %d in all, %v (-want +got):\n%s", name, total, err, diff)
 			}

@@ -19,7 +19,7 @@ var (
 	deadSummary = stmts.Must("dead_summary")
 )
 
-// RowSet has one row for each event, with the columns by which every table of events begins.
+// RowSet returns one row per event with the columns that all event tables start with.
 func RowSet[E any](all []E, of func(E) event.Event) *sqldb.RowSet {
 	return sqldb.NewRowSet(len(all)).
 		Text("id", func(i int) string { return of(all[i]).ID }).
@@ -32,7 +32,7 @@ func RowSet[E any](all []E, of func(E) event.Event) *sqldb.RowSet {
 		Int("created_at", func(i int) int64 { return of(all[i]).At.UnixMilli() })
 }
 
-// Scan reads those columns, and whatever follows them into more.
+// Scan reads the columns of RowSet into an event, and the columns behind them into more.
 func Scan(r sqldb.Rows, more ...any) (event.Event, error) {
 	var e event.Event
 	var at int64

@@ -1,4 +1,4 @@
-// Package eventtest holds events against what is documented of them.
+// Package eventtest validates events against their documented schemas.
 package eventtest
 
 import (
@@ -10,13 +10,13 @@ import (
 	"comanda/internal/event"
 )
 
-// TB is as much of testing.TB as is needed; *rapid.T has it too.
+// TB is the subset of testing.TB that Conform needs, so that *rapid.T satisfies it too.
 type TB interface {
 	Helper()
 	Errorf(format string, args ...any)
 }
 
-// compiled are the schemas of all types by name.
+// compiled returns the compiled schemas of all types by name.
 var compiled = sync.OnceValue(func() map[string]*jsonschema.Schema {
 	all := map[string]*jsonschema.Schema{}
 	c := jsonschema.NewCompiler()
@@ -34,7 +34,7 @@ var compiled = sync.OnceValue(func() map[string]*jsonschema.Schema {
 	return all
 })
 
-// Conform reports every event whose payload is not as the schema of its type says.
+// Conform reports every event whose payload violates the schema of its type.
 func Conform(t TB, events ...event.Event) {
 	t.Helper()
 	for _, e := range events {
@@ -44,7 +44,7 @@ func Conform(t TB, events ...event.Event) {
 	}
 }
 
-// Check holds the body of a message against the schema of a type.
+// Check returns an error if a message body violates the schema of the named type.
 func Check(name string, body []byte) error {
 	v, err := jsonschema.UnmarshalJSON(bytes.NewReader(body))
 	if err != nil {

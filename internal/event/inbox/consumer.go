@@ -12,45 +12,45 @@ import (
 	"comanda/internal/sqldb"
 )
 
-// Consumer is somebody who keeps something up to date from events.
+// Consumer describes a subscriber that updates its state from events.
 type Consumer struct {
-	// Name tells consumers apart for good: under another name all events would be new again.
+	// Name identifies the consumer permanently: under another name all events would count as new.
 	Name string
-	// Types are the registered names of the events it wants.
+	// Types are the registered names of the event types to consume.
 	Types []string
-	// Queue is the broker's queue; empty is "comanda." and the name.
+	// Queue is the name of the broker's queue; the default is "comanda." followed by Name.
 	Queue string
-	// Apply does the consumer's work within tx and nowhere else. The events are of its types, in the order of their
-	// delivery, and each for the first time. It is called again, with fewer events, after a failure. A failure that is
-	// ErrPoison makes a dead letter at once.
+	// Apply performs the consumer's work within tx and nowhere else. It receives events of Types in the order of
+	// delivery, each for the first time. After a failure it is called again with fewer events. An error that wraps
+	// ErrPoison turns the event into a dead letter at once.
 	Apply func(ctx context.Context, tx sqldb.Tx, events []event.Event) error
 }
 
-// ErrPoison says that a consumer will never be able to apply an event, however often it is asked.
+// ErrPoison reports that a consumer can never apply an event, so that retrying is useless.
 var ErrPoison = errors.New("inbox: the event cannot be applied")
 
 var namePattern = regexp.MustCompile(`^[a-z][a-z0-9_]{0,39}$`)
 
-// Check tells whether the consumer is complete and wants only events that exist.
+// Check returns an error if the consumer is incomplete or subscribes to unregistered types.
 func (c Consumer) Check() error {
 	if !namePattern.MatchString(c.Name) {
-		return fmt.Errorf("inbox: %q is not a consumer's name", c.Name)
+		return fmt.Errorf("inbox: %q is not a valid consumer name", c.Name)
 	}
 	if c.Apply == nil || len(c.Types) == 0 {
-		return fmt.Errorf("inbox: consumer %s has no types or nothing to do with them", c.Name)
+		return fmt.Errorf("inbox: consumer %s needs Types and Apply", c.Name)
 	}
 	for _, t := range c.Types {
 		if _, ok := event.Lookup(t); !ok {
-			return fmt.Errorf("inbox: consumer %s wants %s, which is not a registered event", c.Name, t)
+			return fmt.Errorf("inbox: consumer %s subscribes to %s, which is not a registered event", c.Name, t)
 		}
-		if foreign(t) != c.Foreign() {
-			return fmt.Errorf("inbox: consumer %s wants events of ours and of other systems", c.Name)
+		if external(t) != c.External() {
+			return fmt.Errorf("inbox: consumer %s subscribes to events of Comanda and of other systems", c.Name)
 		}
 	}
 	return nil
 }
 
-// QueueName is the broker's queue of the consumer.
+// QueueName returns the name of the consumer's queue on the broker.
 func (c Consumer) QueueName() string {
 	if c.Queue != "" {
 		return c.Queue
@@ -58,32 +58,32 @@ func (c Consumer) QueueName() string {
 	return "comanda." + c.Name
 }
 
-// Foreign tells whether the consumer hears other systems. Their messages have the bodies of our events and nothing else
-// of them; whoever hears them hears nothing of ours.
-func (c Consumer) Foreign() bool {
-	return slices.ContainsFunc(c.Types, foreign)
+// External reports whether the consumer subscribes to messages of other systems. Those share only the body format with
+// Comanda's events, so one consumer cannot subscribe to both.
+func (c Consumer) External() bool {
+	return slices.ContainsFunc(c.Types, external)
 }
 
-func foreign(name string) bool {
+func external(name string) bool {
 	t, _ := event.Lookup(name)
-	return t.Foreign
+	return t.External
 }
 
-// Wants tells whether an event is of one of its types.
+// Wants reports whether the consumer subscribes to the type of e.
 func (c Consumer) Wants(e event.Event) bool { return slices.Contains(c.Types, e.Type) }
 
-// State is what became of an event at a consumer.
+// State is the outcome state of an event at a consumer.
 type State uint8
 
-// The states. The zero State is the only one in which the event needs no further care.
+// The outcome states. The zero State is the only one that needs no further action.
 const (
-	Done  State = iota // applied, now or earlier, or not wanted
+	Done  State = iota // applied, now or earlier, or of another type
 	Retry              // failed; deliver it again after the pause
-	Dead               // failed for the last time; a dead letter is stored
+	Dead               // failed for the last time; stored as a dead letter
 )
 
-// Outcome is what became of one event.
+// Outcome is the result of handling one event.
 type Outcome struct {
 	State State
-	After time.Duration // how long to wait before the next attempt
+	After time.Duration // pause before the next attempt
 }

@@ -28,27 +28,27 @@ var (
 	failurePurge = stmts.Must("failure_purge")
 )
 
-// maxAttempts is how often a consumer may fail on an event before the event is given up.
+// maxAttempts is the number of failed attempts after which an event becomes a dead letter of the consumer.
 const maxAttempts = 5
 
-// Options are an inbox's companions; all may be left out.
+// Options are optional settings of an inbox.
 type Options struct {
 	Log     *slog.Logger
 	Metrics *Metrics
-	Pause   time.Duration // after the first failure, doubled with each further one; half a second by default
+	Pause   time.Duration // after the first failure, doubled with each further one; default 500 ms
 }
 
 // Inbox applies events for consumers. It is safe for concurrent use.
 type Inbox struct {
-	db      *sqldb.DB
-	log     *slog.Logger
-	metrics *Metrics
-	first   time.Duration
+	db         *sqldb.DB
+	log        *slog.Logger
+	metrics    *Metrics
+	firstPause time.Duration
 }
 
-// New makes an inbox.
+// New returns an inbox that stores its state in db.
 func New(db *sqldb.DB, o Options) *Inbox {
-	b := &Inbox{db: db, log: o.Log, metrics: o.Metrics, first: cmp.Or(o.Pause, 500*time.Millisecond)}
+	b := &Inbox{db: db, log: o.Log, metrics: o.Metrics, firstPause: cmp.Or(o.Pause, 500*time.Millisecond)}
 	if b.log == nil {
 		b.log = slog.New(slog.DiscardHandler)
 	}
@@ -58,8 +58,8 @@ func New(db *sqldb.DB, o Options) *Inbox {
 	return b
 }
 
-// Deliver applies what is new to the consumer within the caller's transaction. A failure means that the transaction
-// must be rolled back. The figures count before the commit: a batch that is rolled back after this is counted again.
+// Deliver applies the events that are new to the consumer within the caller's transaction. If it fails, the caller must
+// roll back. Metrics are counted before the commit, so a batch that is rolled back later is counted again.
 func (b *Inbox) Deliver(ctx context.Context, tx sqldb.Tx, c Consumer, events []event.Event) error {
 	wanted := slices.DeleteFunc(slices.Clone(events), func(e event.Event) bool { return !c.Wants(e) })
 	if len(wanted) == 0 {
@@ -79,13 +79,13 @@ func (b *Inbox) Deliver(ctx context.Context, tx sqldb.Tx, c Consumer, events []e
 	return err
 }
 
-// unseen writes down that the consumer has the events, and keeps those of which that was not known.
+// unseen records that the consumer has received the events and returns those that are new to it.
 func (b *Inbox) unseen(ctx context.Context, tx sqldb.Tx, c Consumer, events []event.Event) ([]event.Event, error) {
 	ids := make([]string, len(events))
 	for i, e := range events {
 		ids[i] = e.ID
 	}
-	slices.Sort(ids) // two processes that insert the same ids wait for each other instead of deadlocking
+	slices.Sort(ids) // equal lock order: processes that insert the same ids wait instead of deadlocking
 	rows, err := tx.Query(ctx, dedupeInsert,
 		sqldb.NewRowSet(len(ids)).Text("id", func(i int) string { return ids[i] }), c.Name, b.db.Now().UnixMilli())
 	inserted, err := sqldb.Collect(rows, err, sqldb.Value[string])
@@ -98,12 +98,12 @@ func (b *Inbox) unseen(ctx context.Context, tx sqldb.Tx, c Consumer, events []ev
 	}
 	return slices.DeleteFunc(events, func(e event.Event) bool {
 		keep := first[e.ID]
-		first[e.ID] = false // a batch may hold the same event twice
+		first[e.ID] = false // a batch may contain the same event twice
 		return !keep
 	}), nil
 }
 
-// apply calls the consumer; a panic of it is a failure like any other.
+// apply calls the consumer and turns a panic into an error.
 func apply(ctx context.Context, tx sqldb.Tx, c Consumer, events []event.Event) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -113,17 +113,17 @@ func apply(ctx context.Context, tx sqldb.Tx, c Consumer, events []event.Event) (
 	return c.Apply(ctx, tx, events)
 }
 
-// Now is the deciding time.
+// Now returns the database's current time.
 func (b *Inbox) Now() time.Time { return b.db.Now() }
 
-// Handle applies events for a consumer, each batch in a transaction of its own, and gives one outcome for each event.
-// An error says that the database is out of reach: nothing counted as an attempt, and all events are to be delivered
-// again; those that were applied before it are recognised then.
+// Handle applies events for a consumer in its own transactions and returns one outcome per event. An error means that
+// the database is unavailable: no attempt was counted, and the caller must deliver all events again; those that were
+// applied will be deduplicated.
 func (b *Inbox) Handle(ctx context.Context, c Consumer, events []event.Event) ([]Outcome, error) {
 	start := clock.Start()
 	outcomes := make([]Outcome, len(events))
 	err := b.handle(ctx, c, events, outcomes)
-	b.metrics.took(c.Name, start.Elapsed())
+	b.metrics.observe(c.Name, start.Elapsed())
 	return outcomes, err
 }
 
@@ -135,10 +135,10 @@ func (b *Inbox) handle(ctx context.Context, c Consumer, events []event.Event, ou
 	if cause == nil {
 		return nil
 	}
-	if err := b.excused(ctx, cause); err != nil {
+	if err := b.transientCause(ctx, cause); err != nil {
 		return err
 	}
-	// Halving finds one bad event among many in few transactions, and the good ones are not made to wait for it.
+	// Halving isolates one bad event in few transactions, so the others are not delayed by it.
 	if len(events) > 1 {
 		half := len(events) / 2
 		if err := b.handle(ctx, c, events[:half], outcomes[:half]); err != nil {
@@ -157,27 +157,28 @@ func (b *Inbox) transact(ctx context.Context, c Consumer, events []event.Event) 
 	})
 }
 
-// excused gives the failure back when it says nothing about the events: we are stopping, transactions only got into
-// each other's way, or the database does not answer. A statement that times out while the database answers counts.
-func (b *Inbox) excused(ctx context.Context, cause error) error {
+// transientCause returns cause if it says nothing about the events: the process is stopping, the transaction hit a
+// serialization conflict, or the database is unavailable. Otherwise it returns nil. A statement time-out counts as a
+// failure of the event while the database answers.
+func (b *Inbox) transientCause(ctx context.Context, cause error) error {
 	if ctx.Err() != nil || errors.Is(cause, sqldb.ErrRetry) || b.db.Ping(ctx) != nil {
 		return cause
 	}
 	return nil
 }
 
-// fail counts an attempt, and buries the event when that was the last one, as of poison the first one is.
+// fail counts a failed attempt. It stores a dead letter after the last one, or at once for ErrPoison.
 func (b *Inbox) fail(ctx context.Context, c Consumer, e event.Event, cause error) (Outcome, error) {
 	attempts := int64(0)
 	err := b.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
 		now := b.db.Now()
-		rows, err := tx.Query(ctx, failureCount, c.Name, e.ID, eventsql.Reason(cause.Error()), now.UnixMilli())
+		rows, err := tx.Query(ctx, failureCount, c.Name, e.ID, eventsql.SanitizeReason(cause.Error()), now.UnixMilli())
 		attempts, _, err = sqldb.One(rows, err, sqldb.Value[int64])
 		if errors.Is(cause, ErrPoison) {
 			attempts = max(attempts, maxAttempts)
 		}
 		if err == nil && attempts >= maxAttempts {
-			eventsql.Bury(tx, []eventsql.DeadLetter{{Event: e, Consumer: c.Name, Reason: cause.Error(), DiedAt: now}})
+			eventsql.InsertDeadLetters(tx, []eventsql.DeadLetter{{Event: e, Consumer: c.Name, Reason: cause.Error(), DiedAt: now}})
 		}
 		return err
 	})
@@ -188,7 +189,7 @@ func (b *Inbox) fail(ctx context.Context, c Consumer, e event.Event, cause error
 		"attempt", attempts, "err", cause)
 	if attempts < maxAttempts {
 		b.metrics.messages.WithLabelValues(c.Name, "retry").Inc()
-		log.WarnContext(ctx, "a consumer failed and will be asked again")
+		log.WarnContext(ctx, "a consumer failed; the event will be delivered again")
 		return Outcome{Retry, b.pause(attempts)}, nil
 	}
 	b.metrics.messages.WithLabelValues(c.Name, "dead").Inc()
@@ -196,5 +197,5 @@ func (b *Inbox) fail(ctx context.Context, c Consumer, e event.Event, cause error
 	return Outcome{State: Dead}, nil
 }
 
-// pause is the time after the n-th failed attempt.
-func (b *Inbox) pause(attempts int64) time.Duration { return b.first << (attempts - 1) }
+// pause returns the pause after the n-th failed attempt.
+func (b *Inbox) pause(attempts int64) time.Duration { return b.firstPause << (attempts - 1) }

@@ -266,17 +266,17 @@ func TestReplay(t *testing.T) {
 		b := New(db, Options{})
 		good, bad, known := paid(1), paid(fails), paid(2)
 		for _, e := range []event.Event{good, bad, known} {
-			if err := b.Bury(t.Context(), "daybook", e, errPoison); err != nil {
+			if err := b.StoreDeadLetter(t.Context(), "daybook", e, errPoison); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if err := b.Bury(t.Context(), "kitchen", good, errPoison); err != nil {
+		if err := b.StoreDeadLetter(t.Context(), "kitchen", good, errPoison); err != nil {
 			t.Fatal(err)
 		}
 		handle(t, b, daybook, known) // applied after all
 
 		sum, err := b.Replay(t.Context(), daybook, eventsql.Filter{})
-		if sum != (Replayed{Applied: 2, Failed: 1}) || err != nil {
+		if sum != (ReplayResult{Applied: 2, Failed: 1}) || err != nil {
 			t.Errorf("Replay = %+v, %v", sum, err)
 		}
 		if n := number(t, db, daybookPaid); n != 2 {
@@ -285,8 +285,8 @@ func TestReplay(t *testing.T) {
 		if dead := letters(t, db); len(dead) != 1 || dead[0].ID != bad.ID {
 			t.Errorf("dead letters of the consumer: %+v", dead)
 		}
-		counts, err := eventsql.CountDead(t.Context(), db)
-		want := []eventsql.Count{{Consumer: "daybook", Letters: 1}, {Consumer: "kitchen", Letters: 1}}
+		counts, err := eventsql.CountDeadLetters(t.Context(), db)
+		want := []eventsql.DeadLetterCount{{Consumer: "daybook", Letters: 1}, {Consumer: "kitchen", Letters: 1}}
 		if diff := cmp.Diff(want, counts); diff != "" {
 			t.Errorf("dead letters (-want +got): %v\n%s", err, diff)
 		}
@@ -367,7 +367,7 @@ func TestConsumer_Check(t *testing.T) {
 	}
 	foreign := daybook
 	foreign.Types = []string{"order.created", "order.confirmed"}
-	if err := foreign.Check(); err != nil || !foreign.Foreign() || daybook.Foreign() {
+	if err := foreign.Check(); err != nil || !foreign.External() || daybook.External() {
 		t.Errorf("a consumer of other systems: %v", err)
 	}
 	other := daybook

@@ -7,23 +7,23 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promauto"
 )
 
-// Metrics are the consumers' figures.
+// Metrics are the consumers' metrics.
 type Metrics struct {
 	messages *prometheus.CounterVec
 	duration *prometheus.HistogramVec
 }
 
-// NewMetrics registers the consumers' figures; without a registry they are only counted.
+// NewMetrics registers the consumers' metrics with reg; if reg is nil they are not exported.
 func NewMetrics(reg prometheus.Registerer) *Metrics {
 	f := promauto.With(reg)
 	return &Metrics{
 		messages: f.NewCounterVec(prometheus.CounterOpts{
 			Name: "consumer_message_total",
-			Help: "Events by what became of them at a consumer: ok, dup, retry or dead.",
+			Help: "Events by consumer and result: ok, dup, retry or dead.",
 		}, []string{"consumer", "result"}),
 		duration: f.NewHistogramVec(prometheus.HistogramOpts{
 			Name:    "consumer_handle_duration_seconds",
-			Help:    "Time that a consumer needed for a batch of events.",
+			Help:    "Duration of handling a batch of events.",
 			Buckets: prometheus.ExponentialBuckets(0.001, 4, 8),
 		}, []string{"consumer"}),
 	}
@@ -34,6 +34,6 @@ func (m *Metrics) applied(consumer string, unseen, repeated int) {
 	m.messages.WithLabelValues(consumer, "dup").Add(float64(repeated))
 }
 
-func (m *Metrics) took(consumer string, d time.Duration) {
+func (m *Metrics) observe(consumer string, d time.Duration) {
 	m.duration.WithLabelValues(consumer).Observe(d.Seconds())
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promauto"
 )
 
-// Metrics are the relay's figures.
+// Metrics are the relay's metrics.
 type Metrics struct {
 	pending   prometheus.Gauge
 	oldest    prometheus.Gauge
@@ -18,21 +18,21 @@ type Metrics struct {
 	dead      prometheus.Counter
 }
 
-// NewMetrics registers the relay's figures; without a registry they are only counted.
+// NewMetrics registers the relay's metrics with reg; if reg is nil they are not exported.
 func NewMetrics(reg prometheus.Registerer) *Metrics {
 	f := promauto.With(reg)
 	total := f.NewCounterVec(prometheus.CounterOpts{
-		Name: "outbox_publish_total", Help: "Events that the relay published, had refused, or gave up.",
+		Name: "outbox_publish_total", Help: "Events by result: published, refused by the publisher, or dead letter.",
 	}, []string{"result"})
 	return &Metrics{
 		pending: f.NewGauge(prometheus.GaugeOpts{
-			Name: "outbox_pending", Help: "Events that wait to be published.",
+			Name: "outbox_pending", Help: "Events waiting to be published.",
 		}),
 		oldest: f.NewGauge(prometheus.GaugeOpts{
-			Name: "outbox_oldest_age_seconds", Help: "Age of the oldest event that waits.",
+			Name: "outbox_oldest_age_seconds", Help: "Age of the oldest event waiting to be published.",
 		}),
 		letters: f.NewGaugeVec(prometheus.GaugeOpts{
-			Name: "dlq_messages", Help: "Dead letters that nobody has replayed, by consumer.",
+			Name: "dlq_messages", Help: "Dead letters waiting for a replay, by consumer.",
 		}, []string{"consumer"}),
 		published: total.WithLabelValues("ok"),
 		refused:   total.WithLabelValues("refused"),
@@ -40,13 +40,13 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 	}
 }
 
-// measureEvery keeps the counting of a long backlog from costing more than the relaying of it.
-const measureEvery = 5 * time.Second
+// measureInterval keeps the counting of a long backlog cheaper than relaying it.
+const measureInterval = 5 * time.Second
 
-// measure brings the gauges up to date. It runs after failures too: that is when they matter.
+// measure updates the gauges. It also runs after failures, when the backlog matters most.
 func (r *Relay) measure(ctx context.Context) {
 	now := r.now()
-	if now.Sub(r.measured) < measureEvery || ctx.Err() != nil {
+	if now.Sub(r.measured) < measureInterval || ctx.Err() != nil {
 		return
 	}
 	r.measured = now
@@ -63,7 +63,7 @@ func (r *Relay) measure(ctx context.Context) {
 	}
 }
 
-// deadLabel names the relay, whose letters have no consumer.
+// deadLabel returns the metric label of a consumer; dead letters of the relay have none.
 func deadLabel(consumer string) string {
 	if consumer == "" {
 		return "relay"

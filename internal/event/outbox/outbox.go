@@ -27,8 +27,8 @@ var (
 	logPurge     = stmts.Must("log_purge")
 )
 
-// Queue adds the insertion of events to the caller's transaction, as one statement however many they are. They are due
-// from the commit on, whatever the clocks say.
+// Queue adds the insertion of events to the caller's transaction as a single statement. The events are due from the
+// commit on, independent of any clock.
 func Queue(tx sqldb.Tx, events []event.Event) {
 	rows := make([]entry, len(events))
 	for i, e := range events {
@@ -40,17 +40,17 @@ func Queue(tx sqldb.Tx, events []event.Event) {
 // entry is a row of outbox_events.
 type entry struct {
 	event.Event
-	availableAt int64 // unix milliseconds; zero is at once
-	attempts    int64 // how often the event itself was refused
+	availableAt int64 // unix milliseconds; zero means immediately
+	attempts    int64 // number of refusals of the event itself
 }
 
-func (e entry) fact() event.Event { return e.Event }
+func (e entry) event() event.Event { return e.Event }
 
 func queueEntries(tx sqldb.Tx, rows []entry) {
 	if len(rows) == 0 {
 		return
 	}
-	tx.Queue(outboxInsert, eventsql.RowSet(rows, entry.fact).
+	tx.Queue(outboxInsert, eventsql.RowSet(rows, entry.event).
 		Int("available_at", func(i int) int64 { return rows[i].availableAt }).
 		Int("attempts", func(i int) int64 { return rows[i].attempts }))
 }
@@ -60,11 +60,11 @@ func scanEntry(r sqldb.Rows) (e entry, err error) {
 	return e, err
 }
 
-// purgeStep bounds what one purging statement deletes, so that it never holds the writer for long.
+// purgeStep is the maximum number of rows per purging statement, so that a purge never blocks the writer for long.
 const purgeStep = 2000
 
-// PurgeLog deletes the history of events published before an instant. Ids ascend with the time at which events were
-// made, so newer events are not read. Older ones that were published late stay until they are old enough.
+// PurgeLog deletes log entries of events published before an instant and returns their number. Ids ascend with creation
+// time, so newer events are not scanned. Older events that were published late stay until they are old enough.
 func PurgeLog(ctx context.Context, db *sqldb.DB, before time.Time) (purged int64, err error) {
 	end := new(uid.Source).New(before)
 	for last := ""; ; {

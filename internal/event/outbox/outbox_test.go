@@ -101,11 +101,11 @@ func ids(events []event.Event) []string {
 }
 
 // wall is a clock that stands until the test moves it.
-type wall struct{ at time.Time }
+type manualClock struct{ at time.Time }
 
-func (w *wall) now() time.Time          { return w.at }
-func (w *wall) advance(d time.Duration) { w.at = w.at.Add(d) }
-func newWall() *wall                    { return &wall{noon} }
+func (w *manualClock) now() time.Time          { return w.at }
+func (w *manualClock) advance(d time.Duration) { w.at = w.at.Add(d) }
+func newManualClock() *manualClock             { return &manualClock{noon} }
 func run(t testing.TB, r *Relay) {
 	t.Helper()
 	if err := r.RunOnce(t.Context()); err != nil {
@@ -222,7 +222,7 @@ func TestRelay_refused_events_come_back_and_die(t *testing.T) {
 			tries++
 			return errNacked
 		}}
-		clock := newWall()
+		clock := newManualClock()
 		r := New(db, b, Options{Now: clock.now})
 		run(t, r)
 		want(t, db, 1, 2, 0) // the neighbours are not held up
@@ -259,7 +259,7 @@ func TestReplay_gives_dead_letters_a_new_life(t *testing.T) {
 		}
 		ofConsumer := eventsql.DeadLetter{Event: paid(1)[0], Consumer: "daybook", Reason: "broken", DiedAt: noon}
 		err := db.Write(t.Context(), func(_ context.Context, tx sqldb.Tx) error {
-			eventsql.Bury(tx, append(letters, ofConsumer))
+			eventsql.InsertDeadLetters(tx, append(letters, ofConsumer))
 			return nil
 		})
 		if err != nil {
@@ -314,7 +314,7 @@ func TestReadStatus(t *testing.T) {
 func TestPurgeLog(t *testing.T) {
 	t.Parallel()
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		clock, ids := newWall(), new(uid.Source) // ids of the process's source may be ahead of the clock
+		clock, ids := newManualClock(), new(uid.Source) // ids of the process's source may be ahead of the clock
 		r := New(db, &broker{}, Options{Now: clock.now})
 		made := func(n int, at time.Time) []event.Event {
 			events := paid(n)

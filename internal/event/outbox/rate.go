@@ -9,12 +9,12 @@ import (
 
 var logRate = stmts.Must("log_rate")
 
-// maxRate is how many events are counted at most.
-const maxRate = 10_000
+// maxCounted bounds the cost of counting, whatever the size of the log.
+const maxCounted = 10_000
 
-// Published counts the events that were published since an instant, 10,000 at most.
-func Published(ctx context.Context, db *sqldb.DB, since time.Time) (int64, error) {
-	rows, err := db.Query(ctx, logRate, since.UnixMilli(), maxRate)
+// CountPublished returns the number of events published since an instant, at most 10,000.
+func CountPublished(ctx context.Context, db *sqldb.DB, since time.Time) (int64, error) {
+	rows, err := db.Query(ctx, logRate, since.UnixMilli(), maxCounted)
 	n, _, err := sqldb.One(rows, err, sqldb.Value[int64])
 	return n, err
 }

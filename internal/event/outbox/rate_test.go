@@ -13,15 +13,15 @@ func TestPublished(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		commit(t, db, paid(3)...)
 		before := db.Now().Add(-time.Second)
-		n, err := Published(t.Context(), db, before)
+		n, err := CountPublished(t.Context(), db, before)
 		if n != 0 || err != nil {
 			t.Errorf("before: %d, %v", n, err)
 		}
 		run(t, New(db, &broker{}, Options{}))
-		if n, err = Published(t.Context(), db, before); n != 3 || err != nil {
+		if n, err = CountPublished(t.Context(), db, before); n != 3 || err != nil {
 			t.Errorf("afterwards: %d, %v", n, err)
 		}
-		if n, err = Published(t.Context(), db, db.Now().Add(time.Minute)); n != 0 || err != nil {
+		if n, err = CountPublished(t.Context(), db, db.Now().Add(time.Minute)); n != 0 || err != nil {
 			t.Errorf("in a minute: %d, %v", n, err)
 		}
 	})

@@ -13,36 +13,38 @@ import (
 	"comanda/internal/sqldb"
 )
 
+// batchSize is the maximum number of events per transaction. An event that is refused maxAttempts times becomes a dead
+// letter.
 const (
 	batchSize   = 1000
 	maxAttempts = 8
 )
 
-// Publisher brings events to whoever listens.
+// Publisher sends events to a broker or to consumers.
 type Publisher interface {
-	// Ready fails while nothing can be published at all. It is asked before events are claimed.
+	// Ready returns an error while nothing can be published at all. The relay calls it before it claims events.
 	Ready(ctx context.Context) error
-	// Publish gives one error for each event that was refused, nil for one that was taken over for good; a nil slice
-	// means that all were. The second result says that nothing is known about any of them.
+	// Publish returns one error per refused event and nil for each accepted one; a nil slice means that all were
+	// accepted. A non-nil err means that the outcome of every event is unknown.
 	Publish(ctx context.Context, events []event.Event) (refused []error, err error)
 }
 
-// Local is a Publisher whose listeners write to the same database.
-type Local interface {
+// LocalPublisher is a Publisher whose consumers write to the same database.
+type LocalPublisher interface {
 	Publisher
-	// Deliver has every listener apply the events within the relay's transaction. When it fails, the transaction is
-	// rolled back and the events are brought through Publish, which parts the good ones from the bad.
+	// Deliver applies the events for every consumer within the relay's transaction. If it fails, the relay rolls back
+	// and calls Publish, which separates the events that can be applied from the others.
 	Deliver(ctx context.Context, tx sqldb.Tx, events []event.Event) error
 }
 
-// Options are a relay's companions; all may be left out.
+// Options are optional dependencies of a relay.
 type Options struct {
 	Log     *slog.Logger
 	Metrics *Metrics
 	Now     func() time.Time // the database's clock by default
 }
 
-// Relay moves committed events to a publisher.
+// Relay moves committed events from the outbox to a publisher.
 type Relay struct {
 	db      *sqldb.DB
 	to      Publisher
@@ -50,11 +52,11 @@ type Relay struct {
 	metrics *Metrics
 	now     func() time.Time
 
-	mu       sync.Mutex // one drain at a time: on SQLite nothing else keeps two from publishing the same rows
+	mu       sync.Mutex // one run at a time: on SQLite nothing else prevents publishing the same rows twice
 	measured time.Time
 }
 
-// New makes a relay. RunOnce does its work.
+// New returns a relay that publishes to a publisher. Call RunOnce repeatedly.
 func New(db *sqldb.DB, to Publisher, o Options) *Relay {
 	r := &Relay{db: db, to: to, log: o.Log, metrics: o.Metrics, now: o.Now}
 	if r.log == nil {
@@ -69,8 +71,8 @@ func New(db *sqldb.DB, to Publisher, o Options) *Relay {
 	return r
 }
 
-// RunOnce relays until nothing is due. It returns early when the publisher or the database is out of reach; what was
-// not relayed stays for the next call.
+// RunOnce relays until no event is due. It returns an error when the publisher or the database is unavailable;
+// unrelayed events stay for the next call.
 func (r *Relay) RunOnce(ctx context.Context) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -87,44 +89,44 @@ func (r *Relay) RunOnce(ctx context.Context) error {
 	return nil
 }
 
-// batch relays what is due, up to batchSize, and tells how many events that were.
+// batch relays up to batchSize due events and returns their number.
 func (r *Relay) batch(ctx context.Context) (int, error) {
 	if err := r.to.Ready(ctx); err != nil {
 		return 0, fmt.Errorf("outbox: %w", err)
 	}
-	if local, ok := r.to.(Local); ok {
-		n, err := r.holding(ctx, local)
+	if local, ok := r.to.(LocalPublisher); ok {
+		n, err := r.deliverInTx(ctx, local)
 		if err == nil {
 			return n, nil
 		}
-		r.log.WarnContext(ctx, "events are delivered one by one after a failed batch", "err", err)
-		return r.apart(ctx)
+		r.log.WarnContext(ctx, "a batch failed; its events are delivered separately", "err", err)
+		return r.publishUnlocked(ctx)
 	}
 	if r.db.Engine() == sqldb.Postgres {
-		return r.holdingPublish(ctx)
+		return r.publishLocked(ctx)
 	}
-	return r.apart(ctx)
+	return r.publishUnlocked(ctx)
 }
 
-// holding claims, delivers and settles in one transaction; all or nothing.
-func (r *Relay) holding(ctx context.Context, to Local) (int, error) {
+// deliverInTx claims, delivers and settles a batch in one transaction.
+func (r *Relay) deliverInTx(ctx context.Context, to LocalPublisher) (int, error) {
 	return r.claim(ctx, r.db.Write, func(ctx context.Context, tx sqldb.Tx, events []event.Event) ([]error, error) {
 		return nil, to.Deliver(ctx, tx, events)
 	})
 }
 
-// holdingPublish keeps the claimed rows locked while the broker confirms, so that no other relay publishes them too.
-func (r *Relay) holdingPublish(ctx context.Context) (int, error) {
+// publishLocked keeps the claimed rows locked while the broker confirms, so that no other relay publishes them too.
+func (r *Relay) publishLocked(ctx context.Context) (int, error) {
 	return r.claim(ctx, r.db.WriteWaiting, func(ctx context.Context, _ sqldb.Tx, events []event.Event) ([]error, error) {
 		return r.to.Publish(ctx, events)
 	})
 }
 
-// claim takes due rows away, hands them over and settles them, all in one transaction. A failure in between puts them
-// back untouched, attempts included.
+// claim deletes due rows, publishes them and settles them, all in one transaction. A failure rolls back and leaves the
+// rows unchanged, attempts included.
 func (r *Relay) claim(
 	ctx context.Context, write func(context.Context, func(context.Context, sqldb.Tx) error) error,
-	hand func(context.Context, sqldb.Tx, []event.Event) ([]error, error),
+	publish func(context.Context, sqldb.Tx, []event.Event) ([]error, error),
 ) (int, error) {
 	var done settlement
 	err := write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
@@ -136,7 +138,7 @@ func (r *Relay) claim(
 		}
 		// RETURNING promises no order.
 		slices.SortFunc(taken, func(a, b entry) int { return strings.Compare(a.ID, b.ID) })
-		refused, err := hand(ctx, tx, facts(taken))
+		refused, err := publish(ctx, tx, eventsOf(taken))
 		if err != nil {
 			return err
 		}
@@ -150,22 +152,22 @@ func (r *Relay) claim(
 	return done.len(), nil
 }
 
-// apart reads, publishes outside of any transaction, and then deletes and settles in one. Where another relay was
-// faster the rows are gone, and its settlement stands.
-func (r *Relay) apart(ctx context.Context) (int, error) {
+// publishUnlocked reads a batch, publishes it outside of any transaction, and then deletes and settles it in one. Rows
+// that another relay has deleted meanwhile are not settled again.
+func (r *Relay) publishUnlocked(ctx context.Context) (int, error) {
 	rows, err := r.db.Query(ctx, outboxSelect, r.now().UnixMilli(), batchSize)
 	due, err := sqldb.Collect(rows, err, scanEntry)
 	if err != nil || len(due) == 0 {
 		return 0, err
 	}
-	refused, err := r.to.Publish(ctx, facts(due))
+	refused, err := r.to.Publish(ctx, eventsOf(due))
 	if err != nil {
 		return 0, fmt.Errorf("outbox: %w", err)
 	}
-	// They are out. A stop that comes now must not leave them to be published once more.
+	// The events are published. A shutdown at this point must not cause a second publication.
 	var done settlement
 	err = r.db.Write(context.WithoutCancel(ctx), func(ctx context.Context, tx sqldb.Tx) error {
-		mine, refused, err := r.remove(ctx, tx, due, refused)
+		mine, refused, err := r.deleteEntries(ctx, tx, due, refused)
 		if err != nil {
 			return err
 		}
@@ -179,8 +181,8 @@ func (r *Relay) apart(ctx context.Context) (int, error) {
 	return len(due), nil
 }
 
-// remove deletes the rows and keeps of both lists what was still there.
-func (r *Relay) remove(ctx context.Context, tx sqldb.Tx, due []entry, refused []error) ([]entry, []error, error) {
+// deleteEntries deletes the rows and returns the entries, with their errors, that still existed.
+func (r *Relay) deleteEntries(ctx context.Context, tx sqldb.Tx, due []entry, refused []error) ([]entry, []error, error) {
 	ids := sqldb.NewRowSet(len(due)).Text("id", func(i int) string { return due[i].ID })
 	rows, err := tx.Query(ctx, outboxDelete, ids)
 	gone, err := sqldb.Collect(rows, err, sqldb.Value[string])
@@ -200,7 +202,7 @@ func (r *Relay) remove(ctx context.Context, tx sqldb.Tx, due []entry, refused []
 	return mine, mineRefused, nil
 }
 
-func facts(entries []entry) []event.Event {
+func eventsOf(entries []entry) []event.Event {
 	events := make([]event.Event, len(entries))
 	for i, e := range entries {
 		events[i] = e.Event

@@ -78,13 +78,13 @@ func TestRelay_writers_go_on_while_it_publishes(t *testing.T) {
 }
 
 // hall is a local publisher that tells by which door events came.
-type hall struct {
+type localBroker struct {
 	broker
 	within [][]event.Event
 	fail   error
 }
 
-func (h *hall) Deliver(_ context.Context, _ sqldb.Tx, events []event.Event) error {
+func (h *localBroker) Deliver(_ context.Context, _ sqldb.Tx, events []event.Event) error {
 	if h.fail != nil {
 		return h.fail
 	}
@@ -97,7 +97,7 @@ func TestRelay_delivers_locally_within_its_transaction(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		events := paid(3)
 		commit(t, db, events...)
-		h := &hall{}
+		h := &localBroker{}
 		run(t, New(db, h, Options{}))
 		if len(h.got) != 0 || len(h.within) != 1 || !slices.EqualFunc(h.within[0], events, sameEvent) {
 			t.Errorf("delivered %v, published %v", h.within, h.got)
@@ -111,7 +111,7 @@ func TestRelay_parts_good_from_bad_after_a_failed_delivery(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		events := paid(3)
 		commit(t, db, events...)
-		h := &hall{fail: errors.New("one of them is bad")}
+		h := &localBroker{fail: errors.New("one of them is bad")}
 		h.refuse = func(e event.Event) error {
 			if e.ID == events[0].ID {
 				return h.fail
@@ -138,14 +138,14 @@ func TestRelay_metrics(t *testing.T) {
 		return nil
 	}}
 	reg := prometheus.NewRegistry()
-	clock := newWall()
+	clock := newManualClock()
 	r := New(db, b, Options{Metrics: NewMetrics(reg), Now: clock.now})
 	for n := range int64(maxAttempts) {
 		run(t, r)
 		if got := figure(t, reg, "outbox_pending", ""); n == 0 && got != 1 {
 			t.Errorf("outbox_pending = %v, want 1", got)
 		}
-		clock.advance(max(pause(n+1), measureEvery))
+		clock.advance(max(pause(n+1), measureInterval))
 	}
 	for _, c := range []struct {
 		name, label string
@@ -186,13 +186,13 @@ func figure(t *testing.T, reg *prometheus.Registry, name, label string) float64 
 func TestRelay_loses_nothing_whatever_the_broker_does(t *testing.T) {
 	t.Parallel()
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		rapid.Check(t, func(rt *rapid.T) { weather(t, rt, db) })
+		rapid.Check(t, func(rt *rapid.T) { brokerFailures(t, rt, db) })
 	})
 }
 
 // weather lets a broker misbehave for a while and then be well again.
-func weather(t *testing.T, rt *rapid.T, db *sqldb.DB) {
-	clock, b := newWall(), &broker{}
+func brokerFailures(t *testing.T, rt *rapid.T, db *sqldb.DB) {
+	clock, b := newManualClock(), &broker{}
 	r := New(db, b, Options{Now: clock.now})
 	committed := map[string]bool{}
 	nackEvery := 0

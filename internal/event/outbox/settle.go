@@ -8,8 +8,8 @@ import (
 	"comanda/internal/sqldb"
 )
 
-// The pause after the n-th refusal: a second, then three times as long each time. Eight attempts take a good
-// quarter of an hour, in which a full queue is emptied or a missing one declared again.
+// The pause after the n-th refusal is one second, tripled with each further refusal. Eight attempts span about a
+// quarter of an hour, enough for operators to empty a full queue or declare a missing one.
 const (
 	firstPause = time.Second
 	maxPause   = 10 * time.Minute
@@ -23,16 +23,16 @@ func pause(attempts int64) time.Duration {
 	return min(p, maxPause)
 }
 
-// settlement is what became of a batch.
+// settlement is the outcome of a batch.
 type settlement struct {
 	published []entry
-	again     []entry
+	retried   []entry
 	dead      []eventsql.DeadLetter
 }
 
-func (s settlement) len() int { return len(s.published) + len(s.again) + len(s.dead) }
+func (s settlement) len() int { return len(s.published) + len(s.retried) + len(s.dead) }
 
-// settle writes what became of rows that this transaction has deleted.
+// settle queues the statements that record the outcome of rows which this transaction has deleted.
 func (r *Relay) settle(tx sqldb.Tx, rows []entry, refused []error) settlement {
 	s := settlement{published: make([]entry, 0, len(rows))}
 	now := r.now()
@@ -48,23 +48,23 @@ func (r *Relay) settle(tx sqldb.Tx, rows []entry, refused []error) settlement {
 			continue
 		}
 		row.availableAt = now.Add(pause(row.attempts)).UnixMilli()
-		s.again = append(s.again, row)
+		s.retried = append(s.retried, row)
 	}
 	if len(s.published) > 0 {
-		tx.Queue(logInsert, eventsql.RowSet(s.published, entry.fact), now.UnixMilli())
+		tx.Queue(logInsert, eventsql.RowSet(s.published, entry.event), now.UnixMilli())
 	}
-	queueEntries(tx, s.again)
-	eventsql.Bury(tx, s.dead)
+	queueEntries(tx, s.retried)
+	eventsql.InsertDeadLetters(tx, s.dead)
 	return s
 }
 
-// report tells the outside what a committed batch came to.
+// report updates metrics and logs after the settlement is committed.
 func (r *Relay) report(ctx context.Context, s settlement) {
 	r.metrics.published.Add(float64(len(s.published)))
-	r.metrics.refused.Add(float64(len(s.again)))
+	r.metrics.refused.Add(float64(len(s.retried)))
 	r.metrics.dead.Add(float64(len(s.dead)))
-	if len(s.again) > 0 {
-		r.log.WarnContext(ctx, "events were refused and will be published again", "events", len(s.again))
+	if len(s.retried) > 0 {
+		r.log.WarnContext(ctx, "events were refused and will be published again after a pause", "events", len(s.retried))
 	}
 	for _, l := range s.dead {
 		r.log.ErrorContext(ctx, "an event was given up", "event_id", l.ID, "event_type", l.Type,

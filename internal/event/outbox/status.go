@@ -8,23 +8,23 @@ import (
 	"comanda/internal/sqldb"
 )
 
-// Status is the outbox as an operator sees it.
+// Status is the state of the outbox for operators.
 type Status struct {
-	Pending          int64            `json:"pending"`
-	OldestAgeSeconds float64          `json:"oldestAgeSeconds"`
-	ByType           []Pending        `json:"byType"`
-	Dead             []eventsql.Count `json:"dead"`
+	Pending          int64                      `json:"pending"`
+	OldestAgeSeconds float64                    `json:"oldestAgeSeconds"`
+	ByType           []Pending                  `json:"byType"`
+	Dead             []eventsql.DeadLetterCount `json:"dead"`
 }
 
-// Pending is what waits of one type.
+// Pending is the number of waiting events of one type.
 type Pending struct {
 	Type   string `json:"type"`
 	Events int64  `json:"events"`
 }
 
-// ReadStatus counts what waits and what was given up. It needs no relay, so that the command line can ask.
+// ReadStatus counts pending events and dead letters. It needs no running relay, so the command line can call it.
 func ReadStatus(ctx context.Context, db *sqldb.DB) (Status, error) {
-	s := Status{ByType: []Pending{}, Dead: []eventsql.Count{}}
+	s := Status{ByType: []Pending{}, Dead: []eventsql.DeadLetterCount{}}
 	oldest := int64(0)
 	rows, err := db.Query(ctx, outboxCount)
 	byType, err := sqldb.Collect(rows, err, func(r sqldb.Rows) (p Pending, err error) {
@@ -45,16 +45,16 @@ func ReadStatus(ctx context.Context, db *sqldb.DB) (Status, error) {
 		s.OldestAgeSeconds = max(0, db.Now().Sub(time.UnixMilli(oldest)).Seconds())
 	}
 	s.ByType = append(s.ByType, byType...)
-	dead, err := eventsql.CountDead(ctx, db)
+	dead, err := eventsql.CountDeadLetters(ctx, db)
 	s.Dead = append(s.Dead, dead...)
 	return s, err
 }
 
-// replayStep bounds one transaction of a replay.
+// replayStep is the maximum number of dead letters per transaction of a replay.
 const replayStep = 500
 
-// Replay puts the relay's dead letters back into the outbox, with all attempts before them. The filter's consumer is
-// ignored: what one consumer could not apply is replayed to that consumer only, by inbox.
+// Replay moves the relay's dead letters back to the outbox with no attempts counted, and returns their number. The
+// filter's consumer is ignored: dead letters of a consumer are replayed to that consumer only, by inbox.Inbox.Replay.
 func Replay(ctx context.Context, db *sqldb.DB, f eventsql.Filter) (replayed int, err error) {
 	f.Consumer = ""
 	for after := ""; ; {
@@ -65,9 +65,9 @@ func Replay(ctx context.Context, db *sqldb.DB, f eventsql.Filter) (replayed int,
 		after = letters[len(letters)-1].ID
 		back := 0
 		err = db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
-			taken, err := eventsql.Exhume(ctx, tx, "", letters)
+			taken, err := eventsql.DeleteDeadLetters(ctx, tx, "", letters)
 			back = len(taken)
-			queueEntries(tx, revived(taken))
+			queueEntries(tx, entriesOf(taken))
 			return err
 		})
 		if err != nil {
@@ -77,7 +77,7 @@ func Replay(ctx context.Context, db *sqldb.DB, f eventsql.Filter) (replayed int,
 	}
 }
 
-func revived(letters []eventsql.DeadLetter) []entry {
+func entriesOf(letters []eventsql.DeadLetter) []entry {
 	rows := make([]entry, len(letters))
 	for i, l := range letters {
 		rows[i].Event = l.Event

@@ -15,7 +15,7 @@ import (
 	"comanda/internal/worker"
 )
 
-// Consumers bring messages to the inbox. They live in a worker.Loop: a round of it is one connection.
+// Consumers pass messages to the inbox. They run in a worker.Loop, one connection per round.
 type Consumers struct {
 	link    *link
 	in      *inbox.Inbox
@@ -23,12 +23,12 @@ type Consumers struct {
 	all     []inbox.Consumer
 	expired func()
 
-	caughtUp chan struct{} // closed once
+	caughtUp chan struct{} // closed once, by once
 	once     sync.Once
 }
 
-// NewConsumers checks the configuration; it does not connect. Whenever payment windows are over, expired is called,
-// once for many; it must not block. Without it the queue of expired orders is left to others.
+// NewConsumers validates the configuration; it does not connect. When payment windows have expired, expired is called
+// once per batch of timers; it must not block. If expired is nil, the queue of expired orders is not consumed.
 func NewConsumers(c Config, in *inbox.Inbox, expired func()) (*Consumers, error) {
 	l, err := newLink(c, "consumer")
 	if err != nil {
@@ -39,8 +39,8 @@ func NewConsumers(c Config, in *inbox.Inbox, expired func()) (*Consumers, error)
 	}, nil
 }
 
-// Loop describes the consumers' life: connect again soon after a connection was lost, and ever later while there is
-// none.
+// Loop returns the loop that runs the consumers. It reconnects soon after a connection is lost, and backs off while
+// connecting fails.
 func (c *Consumers) Loop() worker.Loop {
 	return worker.Loop{
 		Name: "rabbit_consumers", Run: c.Run, Every: 200 * time.Millisecond,
@@ -48,43 +48,45 @@ func (c *Consumers) Loop() worker.Loop {
 	}
 }
 
-// Run connects and consumes until the context or the connection ends. Only a connection that did not come about is an
-// error. What is being applied when the context ends is finished and acknowledged first.
+// Run connects and consumes until the context or the connection ends. Only a failure to connect is an error. When the
+// context ends, the batch being applied is finished and acknowledged first.
 func (c *Consumers) Run(ctx context.Context) error {
 	s, err := c.link.open(ctx)
 	if err != nil {
 		return err
 	}
 	defer s.close()
-	lanes, foreign, err := c.lanes(ctx, s)
+	subs, external, err := c.subscribeAll(ctx, s)
 	if err != nil {
 		return fmt.Errorf("rabbit: consume: %w", err)
 	}
 	g, gctx := errgroup.WithContext(ctx)
-	for _, l := range lanes {
+	for _, l := range subs {
 		g.Go(func() error { return l.run(gctx) })
 	}
-	g.Go(func() error { return c.catchUp(gctx, s, foreign) })
-	// One lane that fails ends all: the broker may have closed only a channel, but what else it forgot is unknown.
+	g.Go(func() error { return c.catchUp(gctx, s, external) })
+	// One failed subscription ends all: the broker may have closed only a channel, but the state of the others is
+	// unknown.
 	if err := g.Wait(); err != nil {
 		c.link.metrics.lost.WithLabelValues(c.link.role).Inc()
-		c.link.log.WarnContext(ctx, "the consumers' connection is given up", "err", err)
+		c.link.log.WarnContext(ctx, "the consumers' connection is dropped", "err", err)
 	}
 	return nil
 }
 
-// Connected tells whether there is a connection.
+// Connected reports whether there is a connection.
 func (c *Consumers) Connected() bool { return c.link.up.Load() }
 
-// lanes starts consuming every queue that is ours. foreign are those of them in which other systems speak to us.
-func (c *Consumers) lanes(ctx context.Context, s *session) (lanes, foreign []*lane, err error) {
+// subscribeAll starts consuming every queue of this installation. external are the subscriptions to messages of other
+// systems.
+func (c *Consumers) subscribeAll(ctx context.Context, s *session) (subs, external []*subscription, err error) {
 	defer s.limit(ctx, dialTimeout)()
 	add := func(queue string, h handler) error {
-		l, err := newLane(s, c.prefix+queue, h)
+		l, err := newSubscription(s, c.prefix+queue, h)
 		if err != nil {
 			return fmt.Errorf("queue %s: %w", queue, err)
 		}
-		lanes = append(lanes, l)
+		subs = append(subs, l)
 		return nil
 	}
 	for _, consumer := range c.all {
@@ -94,40 +96,41 @@ func (c *Consumers) lanes(ctx context.Context, s *session) (lanes, foreign []*la
 		if err != nil {
 			return nil, nil, err
 		}
-		if consumer.Foreign() {
-			foreign = append(foreign, lanes[len(lanes)-1])
+		if consumer.External() {
+			external = append(external, subs[len(subs)-1])
 		}
 	}
 	if c.expired == nil {
-		return lanes, foreign, nil
+		return subs, external, nil
 	}
-	// The order's id in the message is not looked at: the sweeper finds in SQL what is due, however late or often it is
-	// woken, and a message that was lost with the broker is not missed.
+	// The order id in the message is ignored: the sweeper finds all due orders in SQL, whenever and however often it is
+	// triggered, so a message lost with the broker does no harm.
 	err = add(queueExpired, func(_ context.Context, batch []amqp.Delivery) []inbox.Outcome {
 		c.expired()
 		return make([]inbox.Outcome, len(batch))
 	})
-	return lanes, foreign, err
+	return subs, external, err
 }
 
-// CaughtUp returns a channel that is closed once what other systems had sent when this process first connected has been
-// worked on. Until then a deadline that has passed proves nothing: the word that was in time for it may wait in a queue.
+// CaughtUp returns a channel that is closed once all messages of other systems that were queued at this process's first
+// connection are handled. Until then a passed deadline proves nothing: a message sent in time may still be queued.
 func (c *Consumers) CaughtUp() <-chan struct{} { return c.caughtUp }
 
-const lookPause = 250 * time.Millisecond
+// pollInterval is the interval at which catchUp counts queued messages.
+const pollInterval = 250 * time.Millisecond
 
-// catchUp returns when two looks in a row have found nothing in some queues and nothing of them in our hands: between the
-// queue and our hands a message is in neither for a moment.
-func (c *Consumers) catchUp(ctx context.Context, s *session, lanes []*lane) error {
+// catchUp returns when two consecutive polls found the queues empty and no message in process. One poll is not enough:
+// a message in transit from the queue is counted in neither place.
+func (c *Consumers) catchUp(ctx context.Context, s *session, subs []*subscription) error {
 	for quiet := 0; quiet < 2; {
 		select {
 		case <-c.caughtUp:
 			return nil
 		case <-ctx.Done():
 			return nil
-		case <-time.After(lookPause):
+		case <-time.After(pollInterval):
 		}
-		waiting, err := c.waiting(ctx, s, lanes)
+		waiting, err := c.waiting(ctx, s, subs)
 		if err != nil {
 			return err
 		}
@@ -140,14 +143,14 @@ func (c *Consumers) catchUp(ctx context.Context, s *session, lanes []*lane) erro
 	return nil
 }
 
-func (c *Consumers) waiting(ctx context.Context, s *session, lanes []*lane) (n int64, err error) {
+func (c *Consumers) waiting(ctx context.Context, s *session, subs []*subscription) (n int64, err error) {
 	defer s.limit(context.WithoutCancel(ctx), dialTimeout)()
 	ch, err := s.conn.Channel()
 	if err != nil {
 		return 0, err
 	}
 	defer func() { _ = ch.Close() }()
-	for _, l := range lanes {
+	for _, l := range subs {
 		q, err := ch.QueueDeclarePassive(l.queue, true, false, false, false, nil)
 		if err != nil {
 			return 0, err
@@ -157,13 +160,13 @@ func (c *Consumers) waiting(ctx context.Context, s *session, lanes []*lane) (n i
 	return n, nil
 }
 
-// handleTimeout bounds the work on one batch, shutdown or not.
+// handleTimeout limits the work on one batch. It also applies during shutdown, when the context is already cancelled.
 const handleTimeout = 30 * time.Second
 
-// storePause is how long messages wait for a database that is out of reach.
-const storePause = time.Second
+// databasePause is the pause before messages are retried while the database is unavailable.
+const databasePause = time.Second
 
-// receive has the inbox apply a batch and gives one outcome for each message.
+// receive applies a batch through the inbox and returns one outcome per message.
 func (c *Consumers) receive(ctx context.Context, to inbox.Consumer, batch []amqp.Delivery) []inbox.Outcome {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), handleTimeout)
 	defer cancel()
@@ -172,12 +175,12 @@ func (c *Consumers) receive(ctx context.Context, to inbox.Consumer, batch []amqp
 	for i, d := range batch {
 		e, err := read(to, d, c.in.Now())
 		if err != nil {
-			outcomes[i] = c.bury(ctx, to, d, err)
+			outcomes[i] = c.deadLetter(ctx, to, d, err)
 			continue
 		}
 		events, at = append(events, e), append(at, i)
 	}
-	// After an error some events may have been applied. They are delivered again with the others, and recognised.
+	// After an error some events may have been applied. They are retried with the others and deduplicated.
 	results, err := c.in.Handle(ctx, to, events)
 	if err != nil {
 		c.link.log.WarnContext(ctx, "messages wait for the database", "consumer", to.Name, "messages", len(events),
@@ -186,28 +189,28 @@ func (c *Consumers) receive(ctx context.Context, to inbox.Consumer, batch []amqp
 	for j, i := range at {
 		outcomes[i] = results[j]
 		if err != nil {
-			outcomes[i] = inbox.Outcome{State: inbox.Retry, After: storePause}
+			outcomes[i] = inbox.Outcome{State: inbox.Retry, After: databasePause}
 		}
 	}
 	return outcomes
 }
 
-// read makes an event of a message, as those come that the consumer hears.
+// read decodes a message in the format that the consumer expects.
 func read(to inbox.Consumer, d amqp.Delivery, now time.Time) (event.Event, error) {
-	if to.Foreign() {
-		return decodeForeign(to, d, now)
+	if to.External() {
+		return decodeExternal(to, d, now)
 	}
 	return decode(d)
 }
 
-// bury makes a dead letter of a message that is no event. Nothing in it can be relied on, so the letter has an id and a
-// type of its own; a replay only discards it, since no consumer wants that type.
-func (c *Consumers) bury(ctx context.Context, to inbox.Consumer, d amqp.Delivery, cause error) inbox.Outcome {
+// deadLetter stores a message that is not an event as a dead letter. Its fields cannot be trusted, so the letter gets a
+// new id and a type that no consumer subscribes to; a replay discards it.
+func (c *Consumers) deadLetter(ctx context.Context, to inbox.Consumer, d amqp.Delivery, cause error) inbox.Outcome {
 	now := c.in.Now()
 	e := event.Event{ID: uid.New(now), Type: "malformed", At: now, Payload: plain(d.Body)}
-	if err := c.in.Bury(ctx, to.Name, e, cause); err != nil {
+	if err := c.in.StoreDeadLetter(ctx, to.Name, e, cause); err != nil {
 		c.link.log.WarnContext(ctx, "a message waits for the database", "consumer", to.Name, "err", err)
-		return inbox.Outcome{State: inbox.Retry, After: storePause}
+		return inbox.Outcome{State: inbox.Retry, After: databasePause}
 	}
 	c.link.log.ErrorContext(ctx, "a message is not an event; it is a dead letter", "consumer", to.Name, "err", cause)
 	return inbox.Outcome{State: inbox.Dead}

@@ -65,7 +65,7 @@ func consumersPoison(t *testing.T, r *rig) {
 	}
 	mended.Store(true)
 	sum, err := in.Replay(t.Context(), consumer, eventsql.Filter{})
-	if sum != (inbox.Replayed{Applied: 1}) || err != nil {
+	if sum != (inbox.ReplayResult{Applied: 1}) || err != nil {
 		t.Errorf("Replay = %+v, %v", sum, err)
 	}
 	applied(t, db, 100)
@@ -210,7 +210,7 @@ func consumersCatchUp(t *testing.T, r *rig) {
 	const waiting = prefetch + 10
 	heard, goOn := make(chan int, waiting), make(chan struct{})
 	consumer := inbox.Consumer{
-		Name: "inventory_order_confirmed", Types: []string{event.StockConfirmed.Name}, Queue: "told",
+		Name: "inventory_order_confirmed", Types: []string{event.ExternalOrderConfirmed.Name}, Queue: "told",
 		Apply: func(_ context.Context, _ sqldb.Tx, events []event.Event) error {
 			<-goOn
 			heard <- len(events)
@@ -222,7 +222,7 @@ func consumersCatchUp(t *testing.T, r *rig) {
 	testenv.Eventually(t, patience, func() bool { return p.Ready(t.Context()) == nil }) // the queue is there
 	for i := range waiting {
 		r.put(t, "told", amqp.Publishing{
-			MessageId: fmt.Sprint("m", i), Headers: amqp.Table{headerType: event.StockConfirmed.Name}, Body: []byte(`{}`),
+			MessageId: fmt.Sprint("m", i), Headers: amqp.Table{headerType: event.ExternalOrderConfirmed.Name}, Body: []byte(`{}`),
 		})
 	}
 	testenv.Eventually(t, patience, func() bool { return r.ready(t, "told") == waiting })
@@ -231,7 +231,7 @@ func consumersCatchUp(t *testing.T, r *rig) {
 	select {
 	case <-cs.CaughtUp():
 		t.Error("it has caught up before anything was worked on")
-	case <-time.After(3 * lookPause): // longer than two looks: it may not be closed by then
+	case <-time.After(3 * pollInterval): // longer than two looks: it may not be closed by then
 	}
 	close(goOn)
 	<-cs.CaughtUp()

@@ -14,31 +14,31 @@ import (
 
 const preamble = `## RabbitMQ
 
-Exchanges %q and %q (topic, durable); an installation may call the second one otherwise
+Exchanges %q and %q (topic, durable); the name of the second one is configurable
 (COMANDA_AMQP_STOCK_EXCHANGE). All queues are durable quorum queues, declared on every new connection.
 
-A message of ours carries the event's id as message_id, its type as type and header event_type, and the headers aggregate,
+A message of Comanda carries the event's id as message_id, its type as type and header event_type, and the headers aggregate,
 aggregate_id, aggregate_seq, branch_id and occurred_at (unix milliseconds); its body is the payload.
 
-A message of another system needs its routing key, or the header event_type, and the body. A message_id of up to 64
-characters is what its repetition is known by, for a week and within its queue; without one that is the body. Whoever
-publishes gives every message another id and repeats a message under the same one. What cannot be done is answered by
-inventory.refused. A body that is not JSON or has no orderId that could be one is a dead letter at once.
+A message of another system needs its routing key, or the header event_type, and the body. Repetitions are recognised by
+the message_id (up to 64 characters), for a week and within its queue; without one, by the body. Publishers must give every
+message a new id and repeat a message under the same id. A command that cannot be executed is answered by
+inventory.refused. A body that is not JSON or has no valid orderId becomes a dead letter at once.
 
 Every order.placed is followed by a timer with the routing key %q, whose body is the order's id.
-It comes back with the routing key %q when the payment window (here %s) is over.
+It returns with the routing key %q when the payment window (here %s) has expired.
 
 | Queue | Exchange | Bound to | Arguments | Purpose |
 |---|---|---|---|---|
 `
 
 const epilogue = `
-A queue that exists with other arguments is used as it is; the log and rabbit_queue_differs say so until it is deleted
-and declared anew. Only where %q differs no timers are published; orders expire all the same.
+A queue that exists with other arguments is used as it is. The log and rabbit_queue_differs report it until it is deleted
+and declared again. If %q differs, no timers are published; orders expire nevertheless.
 `
 
-// Markdown documents the broker's half of events. Of the consumers those are listed whose queues have names of their own;
-// one more stands for all others.
+// Markdown returns the documentation of the exchanges and queues. It lists the consumers that have their own queue
+// names; one example stands for all others.
 func Markdown(window time.Duration, consumers []inbox.Consumer) string {
 	named := slices.DeleteFunc(slices.Clone(consumers), func(c inbox.Consumer) bool { return c.Queue == "" })
 	example := inbox.Consumer{Name: "<name>"}
@@ -58,7 +58,7 @@ func Markdown(window time.Duration, consumers []inbox.Consumer) string {
 	return b.String()
 }
 
-// code sets words as code, one after the other.
+// code formats words as Markdown code spans.
 func code(words []string) string {
 	if len(words) == 0 {
 		return ""
@@ -66,7 +66,7 @@ func code(words []string) string {
 	return "`" + strings.Join(words, "` `") + "`"
 }
 
-// argTexts writes a queue's arguments in a fixed order, without the type that all have.
+// argTexts formats a queue's arguments, sorted by name, without the queue type that all have in common.
 func argTexts(args amqp.Table) []string {
 	texts := make([]string, 0, len(args))
 	for _, name := range slices.Sorted(maps.Keys(args)) {

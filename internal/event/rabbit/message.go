@@ -17,17 +17,17 @@ import (
 
 const contentJSON = "application/json"
 
-// Headers of a message. aggregate_id and event_type are the reference's (inventory-tcc.md, event publisher).
+// Message headers. The reference specifies aggregate_id and event_type (inventory-tcc.md, event publisher).
 const (
 	headerType        = "event_type"
 	headerAggregate   = "aggregate"
 	headerAggregateID = "aggregate_id"
 	headerSeq         = "aggregate_seq"
 	headerBranch      = "branch_id"
-	headerAt          = "occurred_at" // the protocol's own timestamp has only seconds
+	headerAt          = "occurred_at" // AMQP timestamps have a resolution of seconds
 )
 
-// encode writes an event as a message. The body is the payload alone, as the reference's consumers expect it.
+// encode returns the message of an event. The body is the payload alone, as consumers of the reference expect.
 func encode(e event.Event) amqp.Publishing {
 	return amqp.Publishing{
 		MessageId:    e.ID,
@@ -48,8 +48,8 @@ func encode(e event.Event) amqp.Publishing {
 	}
 }
 
-// timer is the message that comes back as order.expired: the order's id, as in the reference, and no expiration of its
-// own, because the queue's applies (one per message would only be looked at when the message is first in line).
+// timer returns the message that is dead-lettered as order.expired. Its body is the order id, as in the reference. It
+// relies on the queue's TTL: RabbitMQ checks a per-message TTL only at the head of the queue.
 func timer(e event.Event) amqp.Publishing {
 	return amqp.Publishing{
 		MessageId:    e.ID,
@@ -64,8 +64,8 @@ func timer(e event.Event) amqp.Publishing {
 
 var errMalformed = errors.New("rabbit: the message is not an event")
 
-// decode reads a message. It accepts only what encode may have written, so that whatever it lets through can be stored;
-// a message of another origin is malformed.
+// decode returns the event of a message. It accepts only what encode can produce, so that every decoded event can be
+// stored.
 func decode(d amqp.Delivery) (event.Event, error) {
 	e := event.Event{ID: d.MessageId, Payload: d.Body}
 	var at int64
@@ -85,22 +85,22 @@ func decode(d amqp.Delivery) (event.Event, error) {
 	return e, nil
 }
 
-// text reads a header that must be text.
+// text reads a header that must be a string.
 func text(d amqp.Delivery, name string, to *string) (ok bool) {
 	*to, ok = d.Headers[name].(string)
-	return ok && utf8.ValidString(*to) && !strings.Contains(*to, "\x00") // PostgreSQL stores nothing else as text
+	return ok && utf8.ValidString(*to) && !strings.Contains(*to, "\x00") // PostgreSQL refuses anything else in text
 }
 
-// maxMalformed bounds what is kept of a message that is no event.
+// maxMalformed is the number of bytes that are stored of a message that is not an event.
 const maxMalformed = 16 << 10
 
-// plain makes text of any bytes.
+// plain returns at most maxMalformed bytes of body as valid text.
 func plain(body []byte) []byte {
 	body = body[:min(len(body), maxMalformed)]
 	return bytes.ReplaceAll(bytes.ToValidUTF8(body, []byte("?")), []byte{0}, []byte("?"))
 }
 
-// integer accepts every width, because other clients and shovels may write a number narrower than it was.
+// integer reads a header of any integer width, because other clients and shovels may encode a number in fewer bytes.
 func integer(d amqp.Delivery, name string, to *int64) bool {
 	switch v := d.Headers[name].(type) {
 	case int64:

@@ -5,8 +5,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promauto"
 )
 
-// Metrics are the figures of the connections to the broker. The role is publisher or consumer; a gauge says what the
-// latest connection of the process knew.
+// Metrics are the metrics of the broker connections. The role is publisher or consumer. The gauges reflect the latest
+// connection of the process.
 type Metrics struct {
 	connected *prometheus.GaugeVec
 	blocked   *prometheus.GaugeVec
@@ -14,27 +14,27 @@ type Metrics struct {
 	differing *prometheus.GaugeVec
 }
 
-// NewMetrics registers the figures; without a registry they are only counted.
+// NewMetrics registers the metrics with reg; if reg is nil they are not exported.
 func NewMetrics(reg prometheus.Registerer) *Metrics {
 	f := promauto.With(reg)
 	return &Metrics{
 		connected: f.NewGaugeVec(prometheus.GaugeOpts{
-			Name: "rabbit_connected", Help: "Whether the broker is connected, by what the connection is for.",
+			Name: "rabbit_connected", Help: "1 while the connection to the broker is up, by role.",
 		}, []string{"role"}),
 		blocked: f.NewGaugeVec(prometheus.GaugeOpts{
-			Name: "rabbit_blocked", Help: "Whether the broker blocks publishers.",
+			Name: "rabbit_blocked", Help: "1 while the broker blocks publishers.",
 		}, []string{"role"}),
 		lost: f.NewCounterVec(prometheus.CounterOpts{
-			Name: "rabbit_connection_lost_total", Help: "Connections that ended without our will.",
+			Name: "rabbit_connection_lost_total", Help: "Connections to the broker that were lost.",
 		}, []string{"role"}),
 		differing: f.NewGaugeVec(prometheus.GaugeOpts{
-			Name: "rabbit_queue_differs", Help: "Whether a queue exists with other arguments than ours.",
+			Name: "rabbit_queue_differs", Help: "1 if the queue exists with other arguments than Comanda declares.",
 		}, []string{"queue"}),
 	}
 }
 
-// number writes a condition as a gauge shows it.
-func number(b bool) float64 {
+// gaugeValue returns 1 for true and 0 for false.
+func gaugeValue(b bool) float64 {
 	if b {
 		return 1
 	}

@@ -82,7 +82,7 @@ func lived(at time.Time, i int) event.Event {
 	const lives = 50
 	round, place := i/(5*lives), i%(5*lives)
 	step, id := place/lives, fmt.Sprintf("life%d-%d", round, place%lives)
-	items := []event.Amount{{ItemID: "rice", Quantity: int64(i)}}
+	items := []event.ItemQuantity{{ItemID: "rice", Quantity: int64(i)}}
 	switch {
 	case step == 0:
 		return event.OrderPlaced.New(at, id, 1, 7, event.Placed{OrderID: id, BranchID: 7, TotalAmount: int64(i), PayBy: at})

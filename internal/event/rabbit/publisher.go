@@ -13,12 +13,12 @@ import (
 	"comanda/internal/event"
 )
 
-// redeclareAfter is how long a queue that was found missing stays so. Its consumers learn of the deletion meanwhile;
-// where it is declared anew at once RabbitMQ 3.10 does not tell them, and what it delivers then never arrives.
+// redeclareAfter is the pause before a missing queue is declared again. Its consumers are notified of the deletion
+// meanwhile. If the queue reappears at once, RabbitMQ 3.10 does not notify them, and messages are delivered to nowhere.
 const redeclareAfter = 2 * time.Second
 
-// confirmTimeout bounds how long a batch may wait for the broker. The relay holds row locks meanwhile, so it must stay
-// below the time for which its transaction may be idle, see sqldb.DB.WriteWaiting.
+// confirmTimeout is the maximum time to wait for the broker to confirm a batch. The relay holds row locks meanwhile, so
+// it must stay below the idle limit of its transaction, see sqldb.DB.WriteWaiting.
 const confirmTimeout = 5 * time.Second
 
 var (
@@ -29,37 +29,37 @@ var (
 	errNoQueue = errors.New("rabbit: a queue is missing and will be declared in a moment")
 )
 
-// Publisher is an outbox.Publisher. It connects when it is first needed; its caller paces the attempts.
+// Publisher is an outbox.Publisher. It connects on first use; its caller paces the attempts.
 type Publisher struct {
-	link    *link
-	timeout time.Duration // for confirmations
-	respite time.Duration // of missing queues
+	link         *link
+	timeout      time.Duration // limit for confirmations
+	missingPause time.Duration // redeclareAfter, shorter in tests
 
 	mu         sync.Mutex
 	s          *outgoing       // nil without a connection
-	returnedAt clock.Stopwatch // since messages reached no queue; respite later a connection is made again
+	returnedAt clock.Stopwatch // since messages were returned; no reconnect before missingPause
 	closed     bool
 }
 
-// outgoing is a session with a confirming channel.
+// outgoing is a session with a channel in confirm mode.
 type outgoing struct {
 	*session
 	ch      *amqp.Channel
 	returns chan amqp.Return
-	probe   *amqp.DeferredConfirmation // of the session's first message, which says nothing to anybody
+	probe   *amqp.DeferredConfirmation // confirmation of the session's probe message
 }
 
-// NewPublisher checks the configuration; it does not connect.
+// NewPublisher validates the configuration; it does not connect.
 func NewPublisher(c Config) (*Publisher, error) {
 	l, err := newLink(c, "publisher")
 	if err != nil {
 		return nil, err
 	}
-	return &Publisher{link: l, timeout: confirmTimeout, respite: redeclareAfter}, nil
+	return &Publisher{link: l, timeout: confirmTimeout, missingPause: redeclareAfter}, nil
 }
 
-// Ready connects where there is no connection, and fails unless the broker takes messages on it: it has confirmed a
-// first one and does not block.
+// Ready connects if necessary. It returns an error unless the broker accepts messages: it has confirmed the probe and
+// does not block publishers.
 func (p *Publisher) Ready(ctx context.Context) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -72,10 +72,10 @@ func (p *Publisher) Ready(ctx context.Context) error {
 	return p.wait(ctx, []*amqp.DeferredConfirmation{p.s.probe})
 }
 
-// Connected tells whether there is a connection.
+// Connected reports whether there is a connection.
 func (p *Publisher) Connected() bool { return p.link.up.Load() }
 
-// Close ends the connection for good.
+// Close closes the connection permanently.
 func (p *Publisher) Close() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -96,7 +96,7 @@ func (p *Publisher) connect(ctx context.Context) error {
 	if p.s != nil {
 		return nil
 	}
-	if p.returnedAt.Elapsed() < p.respite {
+	if p.returnedAt.Elapsed() < p.missingPause {
 		return errNoQueue
 	}
 	s, err := p.link.open(ctx)
@@ -112,8 +112,8 @@ func (p *Publisher) connect(ctx context.Context) error {
 	return nil
 }
 
-// newOutgoing opens the confirming channel and sends the probe: a broker in alarm takes connections and declarations
-// like a healthy one and tells only publishers. The probe goes to a queue that does not exist and is dropped.
+// newOutgoing opens the channel and sends a probe. A broker in alarm accepts connections and declarations like a
+// healthy one and blocks only publishers. The probe goes to a queue that does not exist and is dropped.
 func newOutgoing(ctx context.Context, s *session) (*outgoing, error) {
 	o := &outgoing{session: s}
 	defer s.limit(ctx, dialTimeout)()
@@ -124,17 +124,17 @@ func newOutgoing(ctx context.Context, s *session) (*outgoing, error) {
 	if err = o.ch.Confirm(false); err != nil {
 		return nil, err
 	}
-	// Returns are read only between batches. The buffer has room for all of the largest batch, because the library waits
-	// for whoever does not read.
+	// Returns are read only between batches. The buffer holds all of the largest batch, because the library blocks on a
+	// full channel.
 	o.returns = o.ch.NotifyReturn(make(chan amqp.Return, maxReturns))
 	o.probe, err = o.ch.PublishWithDeferredConfirm("", s.topology.prefix+"comanda.probe", false, false, amqp.Publishing{})
 	return o, err
 }
 
-// maxReturns is the largest batch of one wave; longer ones are published in several.
+// maxReturns is the maximum number of messages per wave; larger batches are published in several waves.
 const maxReturns = 2048
 
-// Publish sends events and waits until the broker has confirmed or refused each.
+// Publish sends events and waits until the broker has confirmed or refused each. See outbox.Publisher.
 func (p *Publisher) Publish(ctx context.Context, events []event.Event) ([]error, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -152,7 +152,7 @@ func (p *Publisher) wave(ctx context.Context, events []event.Event, refused []er
 	if err := p.connect(ctx); err != nil {
 		return err
 	}
-	p.returned() // of a batch that was not waited for, if any
+	p.returned() // discard returns of an earlier batch that was interrupted
 	confirms, err := p.send(ctx, events, refused)
 	if err != nil {
 		return err
@@ -160,7 +160,7 @@ func (p *Publisher) wave(ctx context.Context, events []event.Event, refused []er
 	if err := p.wait(ctx, confirms); err != nil {
 		return err
 	}
-	// A nack is the broker's own word, such as that of a full queue, since the connection is still there.
+	// The connection is still open, so a nack is the broker's decision, for example because a queue is full.
 	for i, c := range confirms {
 		if c != nil && !c.Acked() {
 			refused[i] = errNacked
@@ -170,8 +170,8 @@ func (p *Publisher) wave(ctx context.Context, events []event.Event, refused []er
 	return nil
 }
 
-// send writes all events, and the timers of placed orders. A refusal that is known already is written into refused, and
-// leaves a nil confirmation.
+// send publishes all events, and the timers of placed orders. An event that cannot be published gets an error in
+// refused and a nil confirmation.
 func (p *Publisher) send(
 	ctx context.Context, events []event.Event, refused []error,
 ) ([]*amqp.DeferredConfirmation, error) {
@@ -188,7 +188,7 @@ func (p *Publisher) send(
 		to := binding{p.link.topology.exchange(typ), typ.RoutingKey}
 		confirms[i], broken = p.publish(to, p.link.topology.wanted(to), encode(e))
 		if broken == nil && p.s.timers && e.Type == event.OrderPlaced.Name {
-			// No fact: nobody waits for its confirmation.
+			// The timer's confirmation is not awaited (rule 6).
 			_, broken = p.publish(binding{p.link.topology.orders, keyAwait}, false, timer(e))
 		}
 		if broken != nil {
@@ -206,8 +206,8 @@ func (p *Publisher) publish(to binding, mandatory bool, m amqp.Publishing) (*amq
 	return p.s.ch.PublishWithDeferredConfirm(to.exchange, to.key, mandatory, false, m)
 }
 
-// wait returns when every confirmation is in. When the broker blocks meanwhile, the connection is kept, so that what is
-// under way arrives once and not again on each new connection; any other trouble drops it.
+// wait returns when all confirmations have arrived. If the broker blocks publishers meanwhile, the connection is kept,
+// so that messages in flight arrive once and not again on every new connection. Any other failure drops it.
 func (p *Publisher) wait(ctx context.Context, confirms []*amqp.DeferredConfirmation) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, p.timeout, errSlow)
 	defer cancel()
@@ -227,7 +227,7 @@ func (p *Publisher) wait(ctx context.Context, confirms []*amqp.DeferredConfirmat
 			return cause
 		}
 	}
-	// A connection that ends settles all that is open as refused; that is no judgement of the broker.
+	// The library nacks all open confirmations when the connection ends; the broker did not refuse them.
 	if p.s.ch.IsClosed() {
 		p.drop(ctx, errLost)
 		return errLost
@@ -235,9 +235,9 @@ func (p *Publisher) wait(ctx context.Context, confirms []*amqp.DeferredConfirmat
 	return nil
 }
 
-// refuseReturned refuses what reached no queue. The broker sends a return before the confirmation of the same message,
-// so all are here by now. Since a queue of ours is missing, the connection is given up and the topology declared
-// anew by the next.
+// refuseReturned marks returned messages as refused. The broker sends a return before the confirmation of the same
+// message, so all returns have arrived by now. A queue is missing then, so the connection is closed, and the next one
+// declares the topology again.
 func (p *Publisher) refuseReturned(ctx context.Context, events []event.Event, refused []error) {
 	reasons := p.returned()
 	if len(reasons) == 0 {
@@ -248,12 +248,12 @@ func (p *Publisher) refuseReturned(ctx context.Context, events []event.Event, re
 			refused[i] = fmt.Errorf("rabbit: the message reached no queue: %s", reason)
 		}
 	}
-	p.link.log.ErrorContext(ctx, "messages reached no queue; the topology is declared anew", "messages", len(reasons))
+	p.link.log.ErrorContext(ctx, "messages reached no queue; the topology will be declared again", "messages", len(reasons))
 	p.s.close()
 	p.s, p.returnedAt = nil, clock.Start()
 }
 
-// returned takes the returns that have arrived, by message id.
+// returned returns the reasons of the returns received so far, by message id.
 func (p *Publisher) returned() map[string]string {
 	reasons := map[string]string{}
 	for {
@@ -266,10 +266,10 @@ func (p *Publisher) returned() map[string]string {
 	}
 }
 
-// drop gives up a connection that failed.
+// drop closes a connection that failed.
 func (p *Publisher) drop(ctx context.Context, cause error) {
 	p.link.metrics.lost.WithLabelValues(p.link.role).Inc()
-	p.link.log.WarnContext(ctx, "the connection to the broker is given up", "err", cause)
+	p.link.log.WarnContext(ctx, "the connection to the broker is dropped", "err", cause)
 	p.s.abandon()
 	p.s = nil
 }

@@ -96,7 +96,7 @@ func TestDecodeForeign(t *testing.T) {
 			d.Headers = amqp.Table{"event_type": int32(7)}
 		},
 		"any id": func(d *amqp.Delivery, e *event.Event) {
-			d.MessageId = strings.Repeat("ờ", maxForeignID)
+			d.MessageId = strings.Repeat("ờ", maxExternalID)
 			e.ID = d.MessageId
 		},
 		"bytes that no text has": func(d *amqp.Delivery, e *event.Event) {
@@ -105,7 +105,7 @@ func TestDecodeForeign(t *testing.T) {
 	} {
 		d, e := good, want
 		change(&d, &e)
-		got, err := decodeForeign(wishes(), d, noon)
+		got, err := decodeExternal(wishes(), d, noon)
 		if diff := cmp.Diff(e, got); diff != "" || err != nil {
 			t.Errorf("%s (-want +got): %v\n%s", name, err, diff)
 		}
@@ -115,11 +115,11 @@ func TestDecodeForeign(t *testing.T) {
 		"no type": func(d *amqp.Delivery) {
 			d.RoutingKey, d.Headers = "x", amqp.Table{"event_type": []byte("order.created")}
 		},
-		"a long body": func(d *amqp.Delivery) { d.Body = make([]byte, maxForeignBody+1) },
+		"a long body": func(d *amqp.Delivery) { d.Body = make([]byte, maxExternalBody+1) },
 	} {
 		d := good
 		spoil(&d)
-		if e, err := decodeForeign(wishes(), d, noon); !errors.Is(err, errMalformed) {
+		if e, err := decodeExternal(wishes(), d, noon); !errors.Is(err, errMalformed) {
 			t.Errorf("%s: decoded as %+v, %v", name, e, err)
 		}
 	}
@@ -131,16 +131,16 @@ func TestForeignID(t *testing.T) {
 	d := amqp.Delivery{Body: []byte("body")}
 	seen := map[string]string{}
 	for name, id := range map[string]string{
-		"without":       foreignID("order.created", d),
-		"another type":  foreignID("order.confirmed", d),
-		"another body":  foreignID("order.created", amqp.Delivery{Body: []byte("bodx")}),
-		"too long":      foreignID("order.created", amqp.Delivery{MessageId: strings.Repeat("x", 65), Body: d.Body}),
-		"longer":        foreignID("order.created", amqp.Delivery{MessageId: strings.Repeat("x", 66), Body: d.Body}),
-		"no text":       foreignID("order.created", amqp.Delivery{MessageId: "\xff", Body: d.Body}),
-		"with a zero":   foreignID("order.created", amqp.Delivery{MessageId: "a\x00", Body: d.Body}),
-		"moved borders": foreignID("order.create", amqp.Delivery{Body: []byte("dbody")}),
+		"without":       externalID("order.created", d),
+		"another type":  externalID("order.confirmed", d),
+		"another body":  externalID("order.created", amqp.Delivery{Body: []byte("bodx")}),
+		"too long":      externalID("order.created", amqp.Delivery{MessageId: strings.Repeat("x", 65), Body: d.Body}),
+		"longer":        externalID("order.created", amqp.Delivery{MessageId: strings.Repeat("x", 66), Body: d.Body}),
+		"no text":       externalID("order.created", amqp.Delivery{MessageId: "\xff", Body: d.Body}),
+		"with a zero":   externalID("order.created", amqp.Delivery{MessageId: "a\x00", Body: d.Body}),
+		"moved borders": externalID("order.create", amqp.Delivery{Body: []byte("dbody")}),
 	} {
-		if len(id) != maxForeignID {
+		if len(id) != maxExternalID {
 			t.Errorf("%s: %q", name, id)
 		}
 		if other, taken := seen[id]; taken {
@@ -149,7 +149,7 @@ func TestForeignID(t *testing.T) {
 		seen[id] = name
 	}
 	d.Redelivered, d.DeliveryTag = true, 7
-	if seen[foreignID("order.created", d)] != "without" {
+	if seen[externalID("order.created", d)] != "without" {
 		t.Error("the redelivery has another id")
 	}
 }

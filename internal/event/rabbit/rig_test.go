@@ -198,7 +198,7 @@ func (r *rig) publisher(t testing.TB, c Config) *Publisher {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.respite = 300 * time.Millisecond
+	p.missingPause = 300 * time.Millisecond
 	t.Cleanup(p.Close)
 	return p
 }

@@ -18,24 +18,24 @@ import (
 )
 
 const (
-	dialTimeout    = 5 * time.Second  // to connect and shake hands
-	declareTimeout = 30 * time.Second // for the topology; a cluster elects a leader for each queue
-	closeTimeout   = time.Second      // to say goodbye
-	heartbeat      = 10 * time.Second // a peer that is silent for three of them is gone
+	dialTimeout    = 5 * time.Second  // for connecting and the AMQP handshake
+	declareTimeout = 30 * time.Second // for the topology; a cluster elects a leader per queue
+	closeTimeout   = time.Second      // for a clean close
+	heartbeat      = 10 * time.Second // the library drops a peer that is silent for three intervals
 )
 
-// Config says which broker to use and what belongs to us on it.
+// Config describes the broker and this installation's topology on it.
 type Config struct {
 	URL           telemetry.Secret // amqp:// or amqps://user:password@host:port/vhost
-	Prefix        string           // before every exchange and queue; normally empty
-	StockExchange string           // what this broker calls event.StockExchange; empty is the same name
-	PaymentWindow time.Duration    // how long order.payment.await.q holds an order
-	Consumers     []inbox.Consumer // of this installation, whether or not this process runs them
+	Prefix        string           // prepended to every exchange and queue name; normally empty
+	StockExchange string           // name of the stock exchange; default event.StockExchange
+	PaymentWindow time.Duration    // TTL of order.payment.await.q
+	Consumers     []inbox.Consumer // all of this installation, whether or not this process runs them
 	Log           *slog.Logger
 	Metrics       *Metrics
 }
 
-// link is what a Publisher and Consumers have in common: a checked configuration and how to connect with it.
+// link is the part that Publisher and Consumers share: a validated configuration and the way to connect.
 type link struct {
 	role     string
 	url      string
@@ -47,11 +47,11 @@ type link struct {
 
 func (l *link) setUp(up bool) {
 	l.up.Store(up)
-	l.metrics.connected.WithLabelValues(l.role).Set(number(up))
+	l.metrics.connected.WithLabelValues(l.role).Set(gaugeValue(up))
 }
 
 func newLink(c Config, role string) (*link, error) {
-	// The parser's own error would quote the address with its password.
+	// The parser's error would contain the address with its password.
 	if _, err := amqp.ParseURI(string(c.URL)); err != nil {
 		return nil, errors.New("rabbit: the address is not amqp:// or amqps://user:password@host:port/vhost")
 	}
@@ -75,20 +75,20 @@ func newLink(c Config, role string) (*link, error) {
 	return l, nil
 }
 
-// session is one connection, from its handshake to its end. It is never repaired, only replaced.
+// session is one connection. It is never repaired, only replaced.
 type session struct {
 	*link
 	conn    *amqp.Connection
-	raw     net.Conn // what lies under conn: closing it frees whoever is stuck in a read or write
-	timers  bool     // the await queue is as it should be; without it timers would pile up or never come back
+	raw     net.Conn // the socket of conn; closing it unblocks pending reads and writes
+	timers  bool     // the await queue has the declared arguments; otherwise timers would pile up or never expire
 	blocked atomic.Bool
-	onBlock atomic.Pointer[context.CancelCauseFunc] // of who must not wait while the broker blocks
+	onBlock atomic.Pointer[context.CancelCauseFunc] // cancels the publisher's wait when the broker blocks
 	helpers sync.WaitGroup
 }
 
-var errBlocked = errors.New("rabbit: the broker blocks publishers, because its memory or disk is short")
+var errBlocked = errors.New("rabbit: the broker blocks publishers, because it is low on memory or disk")
 
-// open connects and declares the topology.
+// open connects, declares the topology and returns the session.
 func (l *link) open(ctx context.Context) (*session, error) {
 	s := &session{link: l}
 	dial := func(network, addr string) (net.Conn, error) {
@@ -120,14 +120,14 @@ func (l *link) open(ctx context.Context) (*session, error) {
 	return s, nil
 }
 
-// accept lives with queues that exist with other arguments, and tells the operator.
+// accept logs queues that exist with other arguments, and uses them as they are.
 func (s *session) accept(ctx context.Context, differing map[string]string) {
 	for _, q := range s.topology.queues {
 		reason, differs := differing[q.name]
-		s.metrics.differing.WithLabelValues(q.name).Set(number(differs))
+		s.metrics.differing.WithLabelValues(q.name).Set(gaugeValue(differs))
 		if differs {
 			s.log.ErrorContext(ctx, "a queue exists with other arguments and is used as it is; delete it when it is "+
-				"empty to have it declared anew", "queue", q.name, "delete", "rabbitmqctl delete_queue "+q.name,
+				"empty so that it is declared again", "queue", q.name, "delete", "rabbitmqctl delete_queue "+q.name,
 				"wanted", fmt.Sprint(q.args), "broker", reason)
 		}
 	}
@@ -135,7 +135,7 @@ func (s *session) accept(ctx context.Context, differing map[string]string) {
 	s.timers = !differs
 }
 
-// watch follows the broker's alarms until the connection ends.
+// watch tracks the broker's memory and disk alarms until the connection ends.
 func (s *session) watch() {
 	alarms := s.conn.NotifyBlocked(make(chan amqp.Blocking, 8))
 	gauge := s.metrics.blocked.WithLabelValues(s.role)
@@ -144,9 +144,9 @@ func (s *session) watch() {
 		defer gauge.Set(0)
 		for a := range alarms {
 			s.blocked.Store(a.Active)
-			gauge.Set(number(a.Active))
+			gauge.Set(gaugeValue(a.Active))
 			if !a.Active {
-				s.log.Info("the broker takes messages again")
+				s.log.Info("the broker accepts messages again")
 				continue
 			}
 			s.log.Error("the broker blocks publishers", "reason", a.Reason)
@@ -157,17 +157,17 @@ func (s *session) watch() {
 	})
 }
 
-// unblocked gives a context that ends, with errBlocked as its cause, as soon as the broker blocks publishers.
+// unblocked returns a context that is cancelled with errBlocked when the broker blocks publishers.
 func (s *session) unblocked(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	s.onBlock.Store(&cancel)
-	if s.blocked.Load() { // it may have been told before we listened
+	if s.blocked.Load() { // the alarm may have been raised before onBlock was set
 		cancel(errBlocked)
 	}
 	return ctx, func() { cancel(nil) }
 }
 
-// close says goodbye, for a short time, and waits until nothing of the session runs any more.
+// close closes the connection within closeTimeout and waits until all goroutines of the session have ended.
 func (s *session) close() {
 	release := s.limit(context.Background(), closeTimeout)
 	_ = s.conn.Close()
@@ -176,8 +176,8 @@ func (s *session) close() {
 	s.helpers.Wait()
 }
 
-// limit cuts the connection off unless the returned function is called in time: the library waits for the broker's
-// answers without end, and for room to write.
+// limit closes the socket unless the returned function is called within d. The library has no time-outs of its own for
+// the broker's replies and for writes.
 func (s *session) limit(ctx context.Context, d time.Duration) (release func()) {
 	ctx, cancel := context.WithTimeout(ctx, d)
 	stop := context.AfterFunc(ctx, func() { _ = s.raw.Close() })
@@ -187,7 +187,7 @@ func (s *session) limit(ctx context.Context, d time.Duration) (release func()) {
 	}
 }
 
-// abandon closes without a goodbye, for a connection whose peer cannot be trusted to answer.
+// abandon closes without a clean close, for a peer that may not reply.
 func (s *session) abandon() {
 	_ = s.raw.Close()
 	s.close()

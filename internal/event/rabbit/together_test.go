@@ -156,7 +156,7 @@ func sold(n int) []event.Event {
 	for i := range events {
 		id := fmt.Sprintf("reservation%d", i)
 		events[i] = event.InventorySold.New(noon, id, 2, 7, event.Sold{
-			OrderID: id, BranchID: 7, Items: []event.Amount{{ItemID: "rice", Quantity: 1}},
+			OrderID: id, BranchID: 7, Items: []event.ItemQuantity{{ItemID: "rice", Quantity: 1}},
 		})
 	}
 	return events

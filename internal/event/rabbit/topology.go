@@ -12,7 +12,7 @@ import (
 	"comanda/internal/event/inbox"
 )
 
-// Names that the reference fixes (qr-ordering.md, section 5). Those of the stock's queues stand at their consumers.
+// Names that the reference specifies (qr-ordering.md, section 5). Names of stock queues are defined by their consumers.
 const (
 	keyAwait      = "order.payment.await"
 	keyExpired    = "order.expired"
@@ -22,34 +22,34 @@ const (
 	queueCanceled = "store.order.canceled"
 )
 
-// Limits of queues. Those that other systems read keep their newest messages when nobody reads; ours have no limit,
-// because what is in them has left the outbox.
+// Queue limits. Queues for other systems drop their oldest messages when they are not read. Consumer queues have no
+// limit, because their messages have left the outbox.
 const (
 	maxForOthers  = 100_000
-	maxWakes      = 10_000
+	maxExpired    = 10_000
 	maxDead       = 10_000
-	deliveryLimit = 100 // a message that ended this many processes is put aside by the broker
+	deliveryLimit = 100 // the broker dead-letters a message after this many failed deliveries
 )
 
-// topology is everything on the broker that belongs to us.
+// topology is the set of exchanges, queues and bindings of this installation.
 type topology struct {
 	prefix string
-	orders string // exchange of our orders
-	stock  string // exchange of the stock, shared with other systems
+	orders string // exchange of order events
+	stock  string // exchange of stock events, shared with other systems
 	queues []queue
 }
 
 type queue struct {
 	name    string
-	bound   []binding // none for a dead-letter queue, which the default exchange knows by its name
+	bound   []binding // none for a dead-letter queue, which the default exchange reaches by name
 	args    amqp.Table
 	purpose string
 }
 
 type binding struct{ exchange, key string }
 
-// newTopology lists the queues of the reference and those of our consumers. The prefix, put before every exchange and
-// queue, is for a virtual host that several installations share.
+// newTopology returns the queues of the reference and those of the configured consumers. The prefix of every exchange
+// and queue name lets several installations share a virtual host.
 func newTopology(c Config) topology {
 	t := topology{
 		prefix: c.Prefix, orders: c.Prefix + event.Exchange, stock: c.Prefix + cmp.Or(c.StockExchange, event.StockExchange),
@@ -59,11 +59,11 @@ func newTopology(c Config) topology {
 		"x-dead-letter-exchange":    t.orders,
 		"x-dead-letter-routing-key": keyExpired,
 		"x-dead-letter-strategy":    "at-least-once",
-		amqp.QueueOverflowArg:       amqp.QueueOverflowRejectPublish, // at-least-once asks for it
-	}, "Timer: holds the id of every order until its payment window is over."})
+		amqp.QueueOverflowArg:       amqp.QueueOverflowRejectPublish, // required by at-least-once
+	}, "Timer: holds the id of every order until its payment window has expired."})
 	t.add(queue{queueExpired, []binding{{t.orders, keyExpired}}, amqp.Table{
-		amqp.QueueMaxLenArg: maxWakes, amqp.QueueOverflowArg: amqp.QueueOverflowDropHead,
-	}, "Wakes the sweeper, which decides in SQL what has expired."})
+		amqp.QueueMaxLenArg: maxExpired, amqp.QueueOverflowArg: amqp.QueueOverflowDropHead,
+	}, "Triggers the sweeper, which finds expired orders in SQL."})
 	t.add(t.forOthers(queuePaid, event.OrderPaid.Type), t.forOthers(queueCanceled, event.OrderCanceled.Type))
 	for _, c := range c.Consumers {
 		if t.find(c.QueueName()) == nil {
@@ -73,7 +73,7 @@ func newTopology(c Config) topology {
 	return t
 }
 
-// exchange is where events of a type are published, as this broker calls it.
+// exchange returns the exchange to which events of a type are published.
 func (t *topology) exchange(typ event.Type) string {
 	if typ.Exchange == event.StockExchange {
 		return t.stock
@@ -84,11 +84,11 @@ func (t *topology) exchange(typ event.Type) string {
 func (t *topology) forOthers(name string, typ event.Type) queue {
 	return queue{name, []binding{{t.exchange(typ), typ.RoutingKey}}, amqp.Table{
 		amqp.QueueMaxLenArg: maxForOthers, amqp.QueueOverflowArg: amqp.QueueOverflowDropHead,
-	}, "For other systems; the oldest messages are dropped when nobody reads."}
+	}, "For other systems; the oldest messages are dropped when it is not read."}
 }
 
-// forConsumer gives a consumer's queue and where its dead letters go: through the default exchange, to which every
-// queue is bound by its own name and from which nobody can unbind it.
+// forConsumer returns a consumer's queue and its dead-letter queue. Dead letters go through the default exchange, to
+// which every queue is bound by name and from which it cannot be unbound.
 func (t *topology) forConsumer(c inbox.Consumer) []queue {
 	name := c.QueueName()
 	return []queue{
@@ -101,11 +101,11 @@ func (t *topology) forConsumer(c inbox.Consumer) []queue {
 		}, "Consumer `" + c.Name + "`."},
 		{name + ".dlq", nil, amqp.Table{
 			amqp.QueueMaxLenArg: maxDead, amqp.QueueOverflowArg: amqp.QueueOverflowDropHead,
-		}, "Copies of the dead letters of consumer `" + c.Name + "`; the letters themselves are in dead_event."},
+		}, "Copies of the dead letters of consumer `" + c.Name + "`; the originals are in dead_event."},
 	}
 }
 
-// add puts the prefix before the name and makes the queue a replicated one.
+// add prepends the prefix to the names and makes the queues replicated quorum queues.
 func (t *topology) add(queues ...queue) {
 	for _, q := range queues {
 		q.name = t.prefix + q.name
@@ -114,7 +114,7 @@ func (t *topology) add(queues ...queue) {
 	}
 }
 
-// find gives a queue by its name without the prefix, or nil.
+// find returns the queue of a name without the prefix, or nil.
 func (t *topology) find(name string) *queue {
 	i := slices.IndexFunc(t.queues, func(q queue) bool { return q.name == t.prefix+name })
 	if i < 0 {
@@ -123,12 +123,12 @@ func (t *topology) find(name string) *queue {
 	return &t.queues[i]
 }
 
-// wanted tells whether one of our queues takes what is published so.
+// wanted reports whether one of the installation's queues has the binding.
 func (t *topology) wanted(b binding) bool {
 	return slices.ContainsFunc(t.queues, func(q queue) bool { return slices.Contains(q.bound, b) })
 }
 
-// check refuses consumers that would take messages from each other, or that wait at a queue for what never comes there.
+// check returns an error if consumers share a queue, or if a type is not routed to its consumer's queue.
 func (t *topology) check(consumers []inbox.Consumer) error {
 	owner := map[string]string{}
 	for _, c := range consumers {
@@ -142,7 +142,7 @@ func (t *topology) check(consumers []inbox.Consumer) error {
 		owner[name] = c.Name
 		for _, b := range t.bindings(c) {
 			if !slices.Contains(t.find(name).bound, b) {
-				return fmt.Errorf("rabbit: consumer %s wants %s, which does not come to queue %s", c.Name, b.key, name)
+				return fmt.Errorf("rabbit: consumer %s subscribes to %s, which is not routed to queue %s", c.Name, b.key, name)
 			}
 		}
 	}
@@ -159,8 +159,8 @@ func (t *topology) bindings(c inbox.Consumer) []binding {
 	return all
 }
 
-// declare makes the broker have the topology. It gives the names of queues that exist with other arguments, with the
-// broker's words about each; those still work as they are.
+// declare declares the topology on the broker. It returns the queues that already exist with other arguments and the
+// broker's reply for each; those remain usable.
 func (t *topology) declare(conn *amqp.Connection) (differing map[string]string, err error) {
 	ch, err := conn.Channel()
 	if err != nil {
@@ -172,7 +172,7 @@ func (t *topology) declare(conn *amqp.Connection) (differing map[string]string, 
 			return nil, fmt.Errorf("exchange %s: %w", name, err)
 		}
 	}
-	// A queue that differs is bound all the same: whoever declared it wants its messages.
+	// A queue that differs is bound nevertheless: it was declared in order to receive these messages.
 	differing = map[string]string{}
 	for _, q := range t.queues {
 		reason, err := declareQueue(conn, q)
@@ -191,8 +191,8 @@ func (t *topology) declare(conn *amqp.Connection) (differing map[string]string, 
 	return differing, nil
 }
 
-// declareQueue uses a channel of its own, because the broker closes the channel on which a declaration differs from
-// what exists. That is not an error here: the reason is given instead.
+// declareQueue uses its own channel, because the broker closes a channel on which a declaration conflicts with an
+// existing queue. A conflict is not an error: its reason is returned.
 func declareQueue(conn *amqp.Connection, q queue) (reason string, err error) {
 	ch, err := conn.Channel()
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"comanda/internal/text"
 )
 
-// maxInteger is the largest integer that every JSON reader holds exactly (J3).
+// maxInteger is the largest integer that every JSON reader represents exactly (J3).
 const maxInteger = 1<<53 - 1
 
 var (
@@ -23,7 +23,7 @@ var (
 	logValuer       = reflect.TypeFor[slog.LogValuer]()
 )
 
-// compiler turns a type and its schema into nodes. done ends the recursion of types that contain themselves.
+// compiler compiles a type and its schema to nodes. done terminates the recursion of recursive types.
 type compiler struct {
 	reg  huma.Registry
 	done map[reflect.Type]node
@@ -36,7 +36,7 @@ func (c *compiler) resolve(s *huma.Schema) *huma.Schema {
 	return s
 }
 
-// compile returns the node of a type. kind is that of the texts in it, as the tag of their field says (J6).
+// compile returns the node of a type. kind is the kind of its texts, from the tag of their field (J6).
 func (c *compiler) compile(t reflect.Type, ref *huma.Schema, kind text.Kind) node {
 	s := c.resolve(ref)
 	if p := reflect.PointerTo(t); p.Implements(jsonUnmarshaler) || p.Implements(textUnmarshaler) || !plain(s) {
@@ -65,7 +65,7 @@ func (c *compiler) compile(t reflect.Type, ref *huma.Schema, kind text.Kind) nod
 	return newWholeNode(s, kind)
 }
 
-// plain tells whether the schema says only what the nodes check themselves.
+// plain reports whether the schema contains only constraints that the nodes check themselves.
 func plain(s *huma.Schema) bool {
 	return s.OneOf == nil && s.AnyOf == nil && s.AllOf == nil && s.Not == nil && s.Discriminator == nil &&
 		!s.UniqueItems && len(s.DependentRequired) == 0 && s.MinProperties == nil && s.MaxProperties == nil &&
@@ -94,7 +94,7 @@ func (c *compiler) compileStruct(t reflect.Type, s *huma.Schema) node {
 			if f.Type.Kind() == reflect.Pointer {
 				panic(fmt.Sprintf("jsonbody: %s embeds a pointer", t))
 			}
-			continue // its fields are visible themselves
+			continue // its fields are promoted
 		}
 		if name == "" {
 			name = f.Name
@@ -110,7 +110,7 @@ func (c *compiler) compileStruct(t reflect.Type, s *huma.Schema) node {
 		n.byName[name] = len(n.fields)
 		n.fields = append(n.fields, field{
 			name: name, index: f.Index, node: c.compile(f.Type, fs, kind), required: required[name],
-			nullable: c.nullable(fs) || !required[name], // null stands for "not given" where that is allowed
+			nullable: c.nullable(fs) || !required[name], // null means "not given" for an optional field
 		})
 	}
 	if len(n.fields) > maxFields {
@@ -119,13 +119,13 @@ func (c *compiler) compileStruct(t reflect.Type, s *huma.Schema) node {
 	return n
 }
 
-// KindTag is the struct tag by which a field says what kind its texts are, in the words of package text.
+// KindTag is the struct tag that names the kind of a field's texts, see package text.
 const KindTag = "text"
 
-// KindExtension is how the OpenAPI document says the same of a text that people type.
+// KindExtension is the extension of the OpenAPI document that shows the kind of a typed text.
 const KindExtension = "x-text"
 
-// kindOf returns the kind of the texts in a field and enters it into the schema (J6).
+// kindOf returns the kind of the texts in a field and records it in the schema (J6).
 func (c *compiler) kindOf(t reflect.Type, f reflect.StructField, s *huma.Schema) text.Kind {
 	tag, tagged := f.Tag.Lookup(KindTag)
 	kind := text.KindOf(tag)
@@ -144,12 +144,12 @@ func (c *compiler) kindOf(t reflect.Type, f reflect.StructField, s *huma.Schema)
 	return kind
 }
 
-// free reports whether a field can hold any text that is no secret. The fields of an object speak for themselves.
+// free reports whether a field can hold arbitrary text that is not secret. Fields of an object have their own tags.
 func (c *compiler) free(t reflect.Type, ref *huma.Schema) bool {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
-	if t.Implements(logValuer) { // it hides itself from logs: a secret
+	if t.Implements(logValuer) { // hidden in logs, so a secret
 		return false
 	}
 	s := c.resolve(ref)

@@ -10,20 +10,20 @@ import (
 )
 
 const (
-	// MaxDepth is how deep objects and arrays may nest.
+	// MaxDepth is the maximum nesting of objects and arrays.
 	MaxDepth = 16
 
-	// MaxErrors is how many mistakes of one body are told; nobody reads more.
+	// MaxErrors is the maximum number of reported errors per body.
 	MaxErrors = 20
 )
 
-// Error tells why a body was refused.
+// Error is the reason why a body was refused.
 type Error struct {
-	Syntax string  // why it is no JSON text that we read; empty when the text is fine and Fields say more
-	Fields []Field // what contradicts the schema, in the order of the text
+	Syntax string  // the syntax error; empty if the syntax is valid
+	Fields []Field // schema violations, in the order of the text
 }
 
-// Field is one mistake.
+// Field is one schema violation.
 type Field struct {
 	Path    string // such as "body.items[0].qty"
 	Message string
@@ -40,15 +40,15 @@ func (e *Error) Error() string {
 	return strings.Join(parts, "; ")
 }
 
-// Decoder reads bodies of one type. It is safe for concurrent use.
+// Decoder decodes bodies of one type. It is safe for concurrent use.
 type Decoder struct {
 	t    reflect.Type
 	root node
 	reg  huma.Registry
 }
 
-// New compiles a decoder for a struct type and its schema. It panics when the type cannot be a body: that is a mistake
-// in the program, and it shows at the start.
+// New compiles a decoder for a struct type and its schema. It panics if the type cannot be a body, which is a
+// programming error that shows at the start.
 func New(t reflect.Type, s *huma.Schema, reg huma.Registry) *Decoder {
 	if t.Kind() != reflect.Struct {
 		panic(fmt.Sprintf("jsonbody: a body is a struct, not %s", t))
@@ -59,8 +59,8 @@ func New(t reflect.Type, s *huma.Schema, reg huma.Registry) *Decoder {
 
 var states = sync.Pool{New: func() any { return &state{} }}
 
-// Decode reads data into the value that v points to, which must be zero and of the decoder's type. Its error is an
-// *Error; v is then partly filled and of no use.
+// Decode decodes data into the value that v points to, which must be zero and of the decoder's type. Its error is an
+// *Error; v is then partly filled and must not be used.
 func (d *Decoder) Decode(data []byte, v any) error {
 	s := states.Get().(*state)
 	defer states.Put(s)
@@ -80,5 +80,5 @@ func (d *Decoder) Decode(data []byte, v any) error {
 	return nil
 }
 
-// Check is Decode for its error alone.
+// Check returns the error of Decode.
 func (d *Decoder) Check(data []byte) error { return d.Decode(data, reflect.New(d.t).Interface()) }

@@ -20,12 +20,12 @@ const (
 	msgRepeated = "property is repeated"
 )
 
-// node reads one kind of value. decode returns false only when the text is broken.
+// node decodes one kind of value. decode returns false only on a syntax error.
 type node interface {
 	decode(s *state, v reflect.Value) bool
 }
 
-// value reads a value that may be null. What has no type of its own decides itself what null means to it.
+// value decodes a value that may be null. A wholeNode handles null itself.
 func (s *state) value(n node, nullable bool, v reflect.Value) bool {
 	w, whole := n.(*wholeNode)
 	if s.peek() != 'n' || whole && w.schema.Type == "" {
@@ -37,7 +37,7 @@ func (s *state) value(n node, nullable bool, v reflect.Value) bool {
 	return s.literal("null")
 }
 
-// mistyped notes what was expected and passes over what came instead.
+// mistyped reports the expected type and skips the value.
 func (s *state) mistyped(expected string) bool {
 	s.fail(expected)
 	return s.skip()
@@ -47,7 +47,7 @@ type stringNode struct {
 	schema         *huma.Schema
 	kind           text.Kind
 	minLen, maxLen int
-	ask            bool // the schema says more than lengths
+	ask            bool // the schema has constraints beyond lengths
 }
 
 func (n *stringNode) decode(s *state, v reflect.Value) bool {
@@ -94,7 +94,7 @@ func (n *boolNode) decode(s *state, v reflect.Value) bool {
 type intNode struct {
 	schema *huma.Schema
 	lo, hi int64
-	ask    bool // the schema says more than inclusive limits
+	ask    bool // the schema has constraints beyond inclusive limits
 }
 
 func (n *intNode) decode(s *state, v reflect.Value) bool {
@@ -157,7 +157,7 @@ func (n *pointerNode) decode(s *state, v reflect.Value) bool {
 
 type sliceNode struct {
 	elem     node
-	nullable bool // the elements
+	nullable bool // elements may be null
 	schema   *huma.Schema
 }
 
@@ -165,7 +165,7 @@ func (n *sliceNode) decode(s *state, v reflect.Value) bool {
 	if s.peek() != '[' {
 		return s.mistyped(validation.MsgExpectedArray)
 	}
-	v.Set(reflect.MakeSlice(v.Type(), 0, 4)) // an empty array is not nil
+	v.Set(reflect.MakeSlice(v.Type(), 0, 4)) // an empty array must not be nil
 	at, count := len(s.path), 0
 	s.path = append(s.path, step{})
 	ok := s.skipList(']', func() bool {
@@ -190,7 +190,7 @@ func (n *sliceNode) decode(s *state, v reflect.Value) bool {
 
 type mapNode struct {
 	elem     node
-	nullable bool // the values
+	nullable bool // values may be null
 }
 
 func (n *mapNode) decode(s *state, v reflect.Value) bool {
@@ -221,7 +221,7 @@ func (n *mapNode) decode(s *state, v reflect.Value) bool {
 	})
 }
 
-// maxFields is the size of the set in which structNode remembers what it has seen.
+// maxFields is the size of the set in which structNode marks the properties it has read.
 const maxFields = 128
 
 type field struct {
@@ -275,7 +275,7 @@ func (n *structNode) property(s *state, v reflect.Value, seen *[maxFields / 64]u
 	return ok
 }
 
-// wholeNode hands a value over to encoding/json and to huma's validator.
+// wholeNode passes a value to encoding/json and to huma's validator.
 type wholeNode struct{ schema *huma.Schema }
 
 func (n *wholeNode) decode(s *state, v reflect.Value) bool {

@@ -20,7 +20,7 @@ func (s *state) space() int {
 	return s.pos
 }
 
-// peek returns the next byte that is no white space, or 0 at the end.
+// peek returns the next byte that is not white space, or 0 at the end.
 func (s *state) peek() byte {
 	if s.space() < len(s.data) {
 		return s.data[s.pos]
@@ -28,7 +28,7 @@ func (s *state) peek() byte {
 	return 0
 }
 
-// expect takes one byte that must come.
+// expect consumes one required byte.
 func (s *state) expect(c byte) bool {
 	if s.peek() != c {
 		return s.unexpected("'" + string(c) + "' is missing")
@@ -44,8 +44,8 @@ func (s *state) unexpected(why string) bool {
 	return s.syntax(why)
 }
 
-// more stands before an element or after one and tells whether another follows before the closing bracket, which it
-// leaves to be taken by leave.
+// more is called before the first element and after each one. It reports whether another follows before the closing
+// bracket, which leave consumes.
 func (s *state) more(first bool, closing byte) (another, ok bool) {
 	switch c := s.peek(); {
 	case c == closing:
@@ -62,7 +62,7 @@ func (s *state) more(first bool, closing byte) (another, ok bool) {
 	return true, true
 }
 
-// str takes a string and returns what stands between its quotes, as it stands there.
+// str consumes a string and returns the raw text between its quotes.
 func (s *state) str() (raw []byte, escaped, ok bool) {
 	if s.peek() != '"' {
 		return nil, false, s.unexpected("a string is missing")
@@ -80,7 +80,7 @@ func (s *state) str() (raw []byte, escaped, ok bool) {
 			return raw, escaped, true
 		case c == '\\':
 			escaped = true
-			s.pos++ // whatever it is, it does not end the string; unescape looks at it
+			s.pos++ // an escaped byte does not end the string; unescape validates it
 		case c < ' ':
 			return nil, false, s.syntax("a control character stands in a string")
 		case c >= utf8.RuneSelf:
@@ -90,7 +90,7 @@ func (s *state) str() (raw []byte, escaped, ok bool) {
 	return nil, false, s.unexpected("")
 }
 
-// text takes a string and returns its meaning. The result may share memory with the body.
+// text consumes a string and returns its unescaped value. The result may share memory with the body.
 func (s *state) text() (b []byte, ok bool) {
 	raw, escaped, ok := s.str()
 	if !ok || !escaped {
@@ -99,8 +99,8 @@ func (s *state) text() (b []byte, ok bool) {
 	return s.unescape(raw)
 }
 
-// unescape resolves the escapes of RFC 8259, section 7. A surrogate without its partner is refused, because it stands
-// for no character and would be stored as something else than was sent.
+// unescape resolves the escapes of RFC 8259, section 7. It refuses a lone surrogate, which represents no character and
+// would be stored as something else.
 func (s *state) unescape(raw []byte) ([]byte, bool) {
 	out := make([]byte, 0, len(raw))
 	for i := 0; i < len(raw); i++ {
@@ -108,7 +108,7 @@ func (s *state) unescape(raw []byte) ([]byte, bool) {
 			out = append(out, raw[i])
 			continue
 		}
-		i++ // str has seen to it that a byte follows
+		i++ // str has checked that a byte follows
 		if raw[i] != 'u' {
 			at := strings.IndexByte(`"\/bfnrt`, raw[i])
 			if at < 0 {
@@ -127,7 +127,7 @@ func (s *state) unescape(raw []byte) ([]byte, bool) {
 	return out, true
 }
 
-// escapedRune reads what follows "\u" and tells how many bytes that was; the rune is -1 when it is broken.
+// escapedRune decodes the digits behind "\u" and returns their number of bytes; the rune is -1 if they are invalid.
 func escapedRune(b []byte) (rune, int) {
 	r := hex4(b)
 	if !utf16.IsSurrogate(r) {
@@ -142,7 +142,7 @@ func escapedRune(b []byte) (rune, int) {
 	return r, 10
 }
 
-// hex4 reads four hexadecimal digits; -1 when they are not there.
+// hex4 parses four hexadecimal digits; it returns -1 if they are invalid.
 func hex4(b []byte) rune {
 	if len(b) < 4 {
 		return -1
@@ -164,7 +164,7 @@ func hex4(b []byte) rune {
 	return r
 }
 
-// number takes a number and tells whether it is written as an integer.
+// number consumes a number and reports whether it is written as an integer.
 func (s *state) number() (raw []byte, integer, ok bool) {
 	begin := s.space()
 	s.accept("-")
@@ -188,7 +188,7 @@ func (s *state) number() (raw []byte, integer, ok bool) {
 	return s.data[begin:s.pos], integer, true
 }
 
-// accept takes one byte if it is among those given.
+// accept consumes one byte if it is in set.
 func (s *state) accept(set string) bool {
 	if s.pos < len(s.data) && strings.IndexByte(set, s.data[s.pos]) >= 0 {
 		s.pos++
@@ -205,7 +205,7 @@ func (s *state) digits() bool {
 	return s.pos > begin
 }
 
-// literal takes true, false or null.
+// literal consumes true, false or null.
 func (s *state) literal(word string) bool {
 	if !bytes.HasPrefix(s.data[s.space():], []byte(word)) {
 		return s.unexpected("a value is missing")
@@ -214,7 +214,7 @@ func (s *state) literal(word string) bool {
 	return true
 }
 
-// skip takes any value without looking at its meaning.
+// skip consumes any value without decoding it.
 func (s *state) skip() bool {
 	switch s.peek() {
 	case '"':

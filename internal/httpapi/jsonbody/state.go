@@ -7,33 +7,33 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 )
 
-// maxName is how much of a name that the client chose is repeated to it.
+// maxName is the maximum length of a client's property name in an error message.
 const maxName = 64
 
-// state is one reading of one body. Its scanning methods return false when the text is broken: everything then unwinds
-// at once, while a mistake against the schema is only noted (fail) and reading goes on.
+// state is the decoding of one body. Its scanning methods return false on a syntax error, which ends decoding. A schema
+// violation is only recorded (fail), and decoding continues.
 type state struct {
 	data  []byte
 	pos   int
 	depth int
-	path  []step // where we are, for the messages
+	path  []step // current position, for messages
 
-	broken string // why the text is no JSON
+	broken string // the syntax error
 	fields []Field
 
-	// The validator's tools; here so that they are allocated once for each pooled state.
+	// State of the validator, here so that it is pooled with the state.
 	reg huma.Registry
 	pb  huma.PathBuffer
 	res huma.ValidateResult
 }
 
-// step is a property, or an element of an array when its index is not negative.
+// step is a property, or an array element if index is not negative.
 type step struct {
 	name  string
 	index int
 }
 
-// property shortens a name that the client may have chosen: it is repeated to the client.
+// property truncates a name that the client may have chosen, since it appears in the response.
 func property(name string) step {
 	if len(name) > maxName {
 		name = name[:maxName] + "..."
@@ -45,10 +45,10 @@ func (s *state) reset(data []byte, reg huma.Registry) {
 	*s = state{data: data, reg: reg, path: s.path[:0], pb: s.pb, res: s.res}
 }
 
-// forget drops what belongs to the request before the state goes back to its pool.
+// forget drops references to the request before the state returns to its pool.
 func (s *state) forget() { s.data, s.fields = nil, nil }
 
-// syntax ends the reading.
+// syntax records a syntax error.
 func (s *state) syntax(why string) bool {
 	if s.broken == "" {
 		s.broken = why + " at byte " + strconv.Itoa(s.pos)
@@ -56,7 +56,7 @@ func (s *state) syntax(why string) bool {
 	return false
 }
 
-// fail notes a mistake at the current place.
+// fail records a schema violation at the current position.
 func (s *state) fail(message string) {
 	if len(s.fields) < MaxErrors {
 		s.fields = append(s.fields, Field{Path: s.where(), Message: message})
@@ -75,7 +75,7 @@ func (s *state) where() string {
 		switch {
 		case p.index >= 0:
 			b = append(strconv.AppendInt(append(b, '['), int64(p.index), 10), ']')
-		case strings.HasPrefix(p.name, "["): // the validator's own way into an array
+		case strings.HasPrefix(p.name, "["): // the validator's notation of an array element
 			b = append(b, p.name...)
 		default:
 			b = append(append(b, '.'), p.name...)
@@ -84,16 +84,16 @@ func (s *state) where() string {
 	return string(b)
 }
 
-// validate asks huma about one value and notes its objections.
+// validate validates one value with huma and records its errors.
 func (s *state) validate(schema *huma.Schema, v any) bool {
 	s.pb.Reset()
 	s.res.Reset()
 	huma.Validate(s.reg, schema, &s.pb, huma.ModeWriteToServer, v, &s.res)
 	for _, err := range s.res.Errors {
 		message := err.Error()
-		if d, ok := err.(*huma.ErrorDetail); ok { //nolint:errorlint // the validator adds nothing else, and unwrapped
+		if d, ok := err.(*huma.ErrorDetail); ok { //nolint:errorlint // the validator adds only this type, unwrapped
 			message = d.Message
-			if d.Location != "" { // inside a value that was handed over whole
+			if d.Location != "" { // inside the value of a wholeNode
 				s.failAt(d.Location, message)
 				continue
 			}
@@ -103,7 +103,7 @@ func (s *state) validate(schema *huma.Schema, v any) bool {
 	return len(s.res.Errors) == 0
 }
 
-// enter and leave count the nesting of objects and arrays.
+// enter and leave track the nesting of objects and arrays.
 func (s *state) enter() bool {
 	if s.depth++; s.depth > MaxDepth {
 		return s.syntax("JSON nests deeper than " + strconv.Itoa(MaxDepth))

@@ -23,12 +23,12 @@ type RouteAuthorizer interface {
 type Authenticator struct {
 	Tokens TokenAuthenticator
 	Routes RouteAuthorizer
-	Denied func(l *httpapi.Listing)  // called when a permission is missing; may be nil
-	Places map[identity.RouteKey]int // positions of permissions in the route table, for identity.MayUse
+	Denied func(l *httpapi.RouteInfo) // called when a permission is missing; may be nil
+	Places map[identity.RouteKey]int  // positions of permissions in the route table, for identity.MayUse
 }
 
-// Account implements httpapi.Doorkeeper.
-func (d Authenticator) Account(ctx context.Context, token string, l *httpapi.Listing) (context.Context, string, error) {
+// Account implements httpapi.Authenticator.
+func (d Authenticator) Account(ctx context.Context, token string, l *httpapi.RouteInfo) (context.Context, string, error) {
 	if d.Tokens == nil {
 		return ctx, "", identity.ErrInvalidToken
 	}
@@ -50,7 +50,7 @@ func (d Authenticator) Account(ctx context.Context, token string, l *httpapi.Lis
 	return identity.WithActor(ctx, a), a.String(), nil
 }
 
-// Service implements httpapi.Doorkeeper. The bearer of the service token works in all branches and may use every route.
+// Service implements httpapi.Authenticator. The bearer of the service token works in all branches and may use every route.
 func (d Authenticator) Service(ctx context.Context) context.Context {
 	ctx = identity.WithMayUse(ctx, func(identity.RouteKey) bool { return true })
 	return identity.WithActor(ctx, identity.Actor{
@@ -59,7 +59,7 @@ func (d Authenticator) Service(ctx context.Context) context.Context {
 }
 
 // Places returns the positions in the route table of the routes that require a permission.
-func Places(routes []httpapi.Listing) map[identity.RouteKey]int {
+func Places(routes []httpapi.RouteInfo) map[identity.RouteKey]int {
 	places := map[identity.RouteKey]int{}
 	for _, l := range routes {
 		if l.Policy.Permitted() {
@@ -70,7 +70,7 @@ func Places(routes []httpapi.Listing) map[identity.RouteKey]int {
 }
 
 // Permissions returns the permissions that a route table requires.
-func Permissions(routes []httpapi.Listing) []identity.Permission {
+func Permissions(routes []httpapi.RouteInfo) []identity.Permission {
 	var all []identity.Permission
 	for _, l := range routes {
 		if l.Policy.Permitted() {

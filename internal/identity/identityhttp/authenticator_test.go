@@ -15,7 +15,7 @@ import (
 	"comanda/internal/sqldb/sqldbtest"
 )
 
-var routes = []httpapi.Listing{
+var routes = []httpapi.RouteInfo{
 	{Method: "GET", Path: "/livez", Policy: httpapi.Internal},
 	{Method: "GET", Path: "/me", Policy: httpapi.Member, Module: "MEMBERS", Name: "Me", Index: 1},
 	{Method: "POST", Path: "/api/orders/{id}/cancel", Policy: httpapi.Staff, Module: "ORDERS", Name: "Cancel", Index: 2},
@@ -38,7 +38,7 @@ func TestPermissions(t *testing.T) {
 }
 
 // newAuthenticator returns an authenticator as a server has it, and the access token of a cashier.
-func newAuthenticator(t testing.TB, denied func(*httpapi.Listing)) (identityhttp.Authenticator, string) {
+func newAuthenticator(t testing.TB, denied func(*httpapi.RouteInfo)) (identityhttp.Authenticator, string) {
 	t.Helper()
 	db := sqldbtest.SQLite(t)
 	h := identitytest.Open(t, db, identitytest.NewSessionCache())
@@ -56,7 +56,7 @@ func newAuthenticator(t testing.TB, denied func(*httpapi.Listing)) (identityhttp
 
 func TestAuthenticator(t *testing.T) {
 	denied := 0
-	d, access := newAuthenticator(t, func(*httpapi.Listing) { denied++ })
+	d, access := newAuthenticator(t, func(*httpapi.RouteInfo) { denied++ })
 	for _, c := range []struct {
 		name  string
 		door  identityhttp.Authenticator

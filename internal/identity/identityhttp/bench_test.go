@@ -100,7 +100,7 @@ func listen(b *testing.B) (addr, access string) {
 		b.Fatal(err)
 	}
 	h.CreateStaff(b, "cashier@example.com", identity.RoleCashier)
-	s.KeepDoor(identityhttp.Authenticator{Tokens: h.Authenticator, Routes: rights})
+	s.SetAuthenticator(identityhttp.Authenticator{Tokens: h.Authenticator, Routes: rights})
 	if err := s.Start(b.Context()); err != nil {
 		b.Fatal(err)
 	}

@@ -46,7 +46,7 @@ func newTestServer(t *testing.T, db *sqldb.DB) *testServer {
 	}
 	s.Log = slog.New(slog.NewTextHandler(s.log, nil))
 	identityhttp.Member(server.API(), s.Accounts, false)
-	server.KeepDoor(identityhttp.Authenticator{Tokens: s.Authenticator, Routes: allowAll{}})
+	server.SetAuthenticator(identityhttp.Authenticator{Tokens: s.Authenticator, Routes: allowAll{}})
 	s.server = server
 	return s
 }

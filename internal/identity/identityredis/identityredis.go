@@ -60,7 +60,7 @@ func (m *SessionCache) Get(
 	replies, err := m.db.DoMulti(ctx,
 		redisdb.Command("HGETALL", key),
 		redisdb.Command("PEXPIRE", key, millis(keyspace.SessionLife)),
-		redisdb.Command("EXISTS", keyspace.BarredToken(token)))
+		redisdb.Command("EXISTS", keyspace.RevokedToken(token)))
 	if err != nil {
 		return s, false, false, err
 	}
@@ -118,7 +118,7 @@ func (m *SessionCache) BlockToken(ctx context.Context, token string, rest time.D
 	if rest < time.Millisecond {
 		return nil
 	}
-	return m.db.Do(ctx, "SET", keyspace.BarredToken(token), "1", "PX", millis(rest)).Err()
+	return m.db.Do(ctx, "SET", keyspace.RevokedToken(token), "1", "PX", millis(rest)).Err()
 }
 
 // PutCode records that a code was sent.

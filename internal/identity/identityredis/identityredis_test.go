@@ -77,7 +77,7 @@ func TestSessionCache_keys(t *testing.T) {
 		lives(keyspace.Session(s.Session), 30*time.Minute) // sliding
 
 		must(m.BlockToken(t.Context(), s.Session, 9*time.Minute))
-		lives(keyspace.BarredToken(s.Session), 9*time.Minute)
+		lives(keyspace.RevokedToken(s.Session), 9*time.Minute)
 
 		must(m.PutCode(t.Context(), identity.Verify, 7, now))
 		lives(keyspace.OneTimeCode("verify", 7), 5*time.Minute)

@@ -14,12 +14,12 @@ import (
 	"comanda/internal/redisdb"
 )
 
-// Options say how to go about it. The zero value is as fast as it goes, without a word.
+// Options control an audit. The zero value runs at full speed without progress reports.
 type Options struct {
-	Rate     int                     // keys per second, over all masters; 0 is no limit
-	Samples  int                     // of each kind of finding; 0 is 10
-	Most     int64                   // keys; with more nothing is looked at and it is ErrTooMany; 0 is no limit
-	Progress func(done, total int64) // called now and then, from several goroutines one after the other
+	Rate     int                     // keys per second over all masters; 0 means no limit
+	Samples  int                     // per kind of finding; 0 means 10
+	MaxKeys  int64                   // maximum number of keys, otherwise Run returns ErrTooMany; 0 means no limit
+	Progress func(done, total int64) // called after each page; calls do not overlap
 
 	wait func(ctx context.Context, d time.Duration) error // tests replace it
 }
@@ -27,21 +27,21 @@ type Options struct {
 const (
 	defaultSamples = 10
 
-	// recheckPause is far longer than what is on its way takes: the commands of one exchange, or a document and its
-	// index entries.
+	// recheckPause is far longer than an update in progress: the commands of one exchange, or a document and its index
+	// entries.
 	recheckPause = time.Second
 )
 
-// ErrTooMany says that there are more keys than Options.Most.
+// ErrTooMany reports that there are more keys than Options.Most.
 var ErrTooMany = errors.New("audit: there are too many keys")
 
-// Run audits all masters, each in a goroutine of its own.
+// Run audits all masters concurrently.
 func Run(ctx context.Context, db *redisdb.DB, o Options) (Report, error) {
 	o.Samples = cmp.Or(o.Samples, defaultSamples)
 	if o.wait == nil {
 		o.wait = wait
 	}
-	c, err := db.Census(ctx)
+	c, err := db.Inspect(ctx)
 	if err != nil {
 		return Report{}, err
 	}
@@ -52,7 +52,7 @@ func Run(ctx context.Context, db *redisdb.DB, o Options) (Report, error) {
 	if r.Nodes, err = a.sizes(ctx); err != nil {
 		return r, err
 	}
-	if o.Most > 0 && a.total > o.Most {
+	if o.MaxKeys > 0 && a.total > o.MaxKeys {
 		return r, ErrTooMany
 	}
 	a.relations = newRelations(a.total / 2)
@@ -67,7 +67,7 @@ func Run(ctx context.Context, db *redisdb.DB, o Options) (Report, error) {
 			return r, err
 		}
 		for i := range again.families {
-			again.families[i] = familyTally{} // counted by the first walk
+			again.families[i] = familyTally{} // counted by the first scan
 		}
 		sum.add(again)
 	}
@@ -87,9 +87,9 @@ func wait(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// auditor is one audit.
+// auditor is the state of one audit.
 type auditor struct {
-	census    *redisdb.Census
+	census    *redisdb.Inspector
 	options   Options
 	decls     []keyspace.Decl
 	holdings  []keyspace.Holding
@@ -101,7 +101,7 @@ type auditor struct {
 	telling sync.Mutex
 }
 
-func newAuditor(c *redisdb.Census, o Options) *auditor {
+func newAuditor(c *redisdb.Inspector, o Options) *auditor {
 	return &auditor{census: c, options: o, decls: keyspace.Declarations(), holdings: keyspace.Holdings()}
 }
 
@@ -118,8 +118,8 @@ func (a *auditor) sizes(ctx context.Context) ([]Node, error) {
 	return nodes, nil
 }
 
-// walkAll walks over all masters at once and adds up what was seen.
-func (a *auditor) walkAll(ctx context.Context, page func(*walk, []redisdb.Seen) error) (*tally, error) {
+// walkAll scans all masters concurrently and returns the sum of their tallies.
+func (a *auditor) walkAll(ctx context.Context, page func(*walk, []redisdb.KeyInfo) error) (*tally, error) {
 	a.begun = clock.Start()
 	a.seen.Store(0)
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -130,7 +130,7 @@ func (a *auditor) walkAll(ctx context.Context, page func(*walk, []redisdb.Seen) 
 		w := &walk{auditor: a, ctx: ctx, master: m, tally: newTally(len(a.decls))}
 		walks[i] = w
 		all.Go(func() {
-			err := m.Walk(ctx, "", a.question, func(seen []redisdb.Seen) error {
+			err := m.Walk(ctx, "", a.lookup, func(seen []redisdb.KeyInfo) error {
 				if err := page(w, seen); err != nil {
 					return err
 				}
@@ -152,23 +152,23 @@ func (a *auditor) walkAll(ctx context.Context, page func(*walk, []redisdb.Seen) 
 	return sum, nil
 }
 
-// question asks a key for what is wanted of it: the ids that it holds, or its type alone.
-func (a *auditor) question(key string) redisdb.Question {
+// lookup returns what to read about a key: the ids that it holds, or only its type.
+func (a *auditor) lookup(key string) redisdb.Lookup {
 	family, ok := keyspace.Find(key)
 	if !ok {
-		return redisdb.AskType
+		return redisdb.LookupType
 	}
 	switch h := a.holdings[family]; {
 	case h.Entity == "" || h.Document:
-		return redisdb.AskType
+		return redisdb.LookupType
 	case a.decls[family].Type == keyspace.Set:
-		return redisdb.AskMembers
+		return redisdb.LookupMembers
 	default:
-		return redisdb.AskText
+		return redisdb.LookupText
 	}
 }
 
-// pace reports progress, and waits when the walk is ahead of its rate.
+// pace reports progress, and waits while the scan is ahead of its rate.
 func (a *auditor) pace(ctx context.Context, keys int) error {
 	seen := a.seen.Add(int64(keys))
 	if a.options.Progress != nil {

@@ -142,7 +142,7 @@ var planted = map[Kind]struct {
 		count:   2,
 		samples: []string{"user:index:city:city1: there is no user:78", "user:list: there is no user:79"},
 	},
-	NotInTheSet: {
+	NotListed: {
 		cmds: func() []redisdb.Cmd {
 			return []redisdb.Cmd{redisdb.Command("SET", keyspace.UserDocuments.Key("80"), "{}")}
 		},

@@ -1,12 +1,11 @@
-// Package audit holds a live Redis against package keyspace: every key must be declared, be of its type and have the life
-// that its declaration allows; every id in an index must have its document, and every document must be listed.
+// Package audit verifies a live Redis against package keyspace: every key must be declared, have the declared type and
+// an allowed TTL; every id in an index must have its document, and every document must be listed.
 //
-// It walks once over all keys of every master, on connections of its own and no faster than it is told. What it takes for
-// wrong it looks at once more before it says so, because a key may be on its way just then. Its memory is some sixteen
-// bytes for each document: it remembers hashes, and only where something is missing does it walk a second time for the
-// names.
+// It scans all keys of every master once, on separate connections and at a limited rate. It checks suspected errors a
+// second time before it reports them, because a key may be in the middle of an update. It needs about sixteen bytes of
+// memory per document: it stores hashes, and scans a second time for the names only if something is missing.
 //
 //	Q1  it only reads
-//	Q2  what is reported was seen twice, the second time after a pause; beyond recheckMax findings of a kind, once
-//	Q3  what lives during the whole walk is looked at; what comes or goes meanwhile may be
+//	Q2  a reported finding was seen twice, the second time after a pause; beyond recheckMax findings of a kind, once
+//	Q3  keys that exist during the whole scan are checked; keys that come or go meanwhile may be missed
 package audit

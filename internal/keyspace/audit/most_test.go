@@ -13,11 +13,11 @@ func TestRun_most(t *testing.T) {
 	sound(t, db, 9)
 	o := unhurried()
 	all := mustRun(t, db, o)
-	o.Most = all.Keys - 1
+	o.MaxKeys = all.Keys - 1
 	if r, err := Run(t.Context(), db, o); !errors.Is(err, ErrTooMany) || r.Keys != 0 {
 		t.Errorf("%d keys, %v", r.Keys, err)
 	}
-	o.Most++
+	o.MaxKeys++
 	if r := mustRun(t, db, o); r.Keys != all.Keys || !r.Clean {
 		t.Errorf("%+v", r)
 	}

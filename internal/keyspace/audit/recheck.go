@@ -8,7 +8,7 @@ import (
 	"comanda/internal/redisdb"
 )
 
-// recheck looks once more at what seemed wrong (Q2), after a pause, and drops what is right or gone by now.
+// recheck checks suspects again after a pause and drops those that are correct or gone (Q2).
 func (a *auditor) recheck(ctx context.Context, sum *tally) error {
 	if len(sum.suspects) == 0 {
 		return nil
@@ -36,10 +36,10 @@ func (a *auditor) recheck(ctx context.Context, sum *tally) error {
 
 const pageSize = 1000
 
-// still tells for each suspect of a kind whether it is still wrong.
+// still reports for each suspect of a kind whether it is still wrong.
 func (a *auditor) still(ctx context.Context, kind Kind, some []suspect) ([]bool, error) {
 	switch kind {
-	case LostIndex, LostEntry, NotInTheSet:
+	case LostIndex, LostEntry, NotListed:
 		return a.stillRelated(ctx, kind, some)
 	}
 	states, err := a.census.States(ctx, keysOf(some))
@@ -62,7 +62,7 @@ func (a *auditor) still(ctx context.Context, kind Kind, some []suspect) ([]bool,
 	return wrong, nil
 }
 
-// stillRelated asks for the document and for the entry: one of both is there and the other is not.
+// stillRelated checks the document and the index entry: still wrong if one exists without the other.
 func (a *auditor) stillRelated(ctx context.Context, kind Kind, some []suspect) ([]bool, error) {
 	documents, entries := make([]string, len(some)), make([]redisdb.Entry, len(some))
 	for i, s := range some {
@@ -70,7 +70,7 @@ func (a *auditor) stillRelated(ctx context.Context, kind Kind, some []suspect) (
 		h := a.holdings[family]
 		documents[i] = h.DocumentOf(s.id)
 		entries[i] = redisdb.Entry{Key: s.key, ID: s.id, Set: s.set}
-		if kind == NotInTheSet {
+		if kind == NotListed {
 			entries[i] = redisdb.Entry{Key: h.DocumentOf("list"), ID: s.id, Set: true}
 		}
 	}
@@ -85,7 +85,7 @@ func (a *auditor) stillRelated(ctx context.Context, kind Kind, some []suspect) (
 	wrong := make([]bool, len(some))
 	for i := range some {
 		wrong[i] = held[i] && !there[i]
-		if kind == NotInTheSet {
+		if kind == NotListed {
 			wrong[i] = there[i] && !held[i]
 		}
 	}

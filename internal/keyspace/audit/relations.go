@@ -5,17 +5,17 @@ import (
 	"sync"
 )
 
-// relation is what was seen of a document, as a set of bits.
+// relation is a set of bits with the facts seen about a document.
 type relation uint8
 
 const (
-	there    relation = 1 << iota // the document is
-	spokenOf                      // an index holds its id
-	listed                        // the list of its entity holds its id
+	exists     relation = 1 << iota // the document exists
+	referenced                      // an index contains its id
+	listed                          // the list of its entity contains its id
 )
 
-// relations remembers documents by the hashes of their keys: a collision, one in a billion for millions of documents,
-// can only hide a finding.
+// relations stores facts about documents by the hashes of their keys. A hash collision, one in a billion for millions
+// of documents, can only hide a finding.
 type relations struct {
 	seed maphash.Seed
 
@@ -23,12 +23,12 @@ type relations struct {
 	byID map[uint64]relation
 }
 
-// newRelations expects a number of documents; there may be more.
+// newRelations returns relations with capacity for a number of documents.
 func newRelations(documents int64) *relations {
 	return &relations{seed: maphash.MakeSeed(), byID: make(map[uint64]relation, min(documents, 1<<24))}
 }
 
-// noted is one thing seen of a document.
+// noted is one fact about a document.
 type noted struct {
 	hash uint64
 	is   relation
@@ -38,7 +38,7 @@ func (r *relations) seen(document string, is relation) noted {
 	return noted{maphash.String(r.seed, document), is}
 }
 
-// note remembers what was seen.
+// note stores facts.
 func (r *relations) note(all []noted) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -47,24 +47,25 @@ func (r *relations) note(all []noted) {
 	}
 }
 
-// settle forgets what is as it should be, and tells whether anything is left. Afterwards relations are only read.
+// settle deletes documents whose facts are consistent and reports whether any are left. Afterwards relations are
+// read-only.
 func (r *relations) settle() bool {
 	for h, is := range r.byID {
-		if is&there != 0 && is&listed != 0 {
+		if is&exists != 0 && is&listed != 0 {
 			delete(r.byID, h)
 		}
 	}
 	return len(r.byID) > 0
 }
 
-// missing tells whether a document was spoken of and not seen.
+// missing reports whether a document is referenced but was not seen.
 func (r *relations) missing(document string) bool {
 	is := r.byID[maphash.String(r.seed, document)]
-	return is != 0 && is&there == 0
+	return is != 0 && is&exists == 0
 }
 
-// unlisted tells whether a document was seen and its list does not have it.
+// unlisted reports whether a document was seen but is not in its list.
 func (r *relations) unlisted(document string) bool {
 	is := r.byID[maphash.String(r.seed, document)]
-	return is&there != 0 && is&listed == 0
+	return is&exists != 0 && is&listed == 0
 }

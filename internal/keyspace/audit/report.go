@@ -5,36 +5,36 @@ import (
 	"slices"
 )
 
-// Kind names a way in which a key can be wrong.
+// Kind is a kind of finding.
 type Kind string
 
-// The kinds.
+// The kinds of findings.
 const (
-	Unknown     Kind = "unknown_key"            // nobody declared it
-	WrongType   Kind = "wrong_type"             // it is of another type than declared
-	MissingTTL  Kind = "missing_ttl"            // it stays for ever and must not
-	LongTTL     Kind = "ttl_too_long"           // it stays longer than declared
-	SuddenTTL   Kind = "unexpected_ttl"         // it will go and must not
-	LostIndex   Kind = "index_without_document" // a value leads to a document that is not there
-	LostEntry   Kind = "orphan_entry"           // a set has the id of a document that is not there
-	NotInTheSet Kind = "document_not_listed"    // a document is not in the list of its entity
+	Unknown    Kind = "unknown_key"            // undeclared key
+	WrongType  Kind = "wrong_type"             // another type than declared
+	MissingTTL Kind = "missing_ttl"            // no TTL although one is declared
+	LongTTL    Kind = "ttl_too_long"           // TTL above the declared maximum
+	SuddenTTL  Kind = "unexpected_ttl"         // TTL although none is declared
+	LostIndex  Kind = "index_without_document" // a value references a missing document
+	LostEntry  Kind = "orphan_entry"           // a set contains the id of a missing document
+	NotListed  Kind = "document_not_listed"    // a document is missing from the list of its entity
 )
 
-// Kinds lists all kinds, in the order of reports.
+// Kinds returns all kinds, in the order of reports.
 func Kinds() []Kind {
-	return []Kind{Unknown, WrongType, MissingTTL, LongTTL, SuddenTTL, LostIndex, LostEntry, NotInTheSet}
+	return []Kind{Unknown, WrongType, MissingTTL, LongTTL, SuddenTTL, LostIndex, LostEntry, NotListed}
 }
 
-// Finding is what was found of one kind.
+// Finding is the number of keys with one kind of error.
 type Finding struct {
 	Kind    Kind     `json:"kind"`
 	Count   int64    `json:"count"`
-	Samples []string `json:"samples"` // a few: the key, and what is wrong with it
+	Samples []string `json:"samples"` // some keys with a description of the error
 }
 
-// Family is what there is of one declaration.
+// Family is the usage of one declaration.
 type Family struct {
-	Pattern string `json:"pattern"` // "?" for keys that nobody declared
+	Pattern string `json:"pattern"` // "?" for undeclared keys
 	Type    string `json:"type"`
 	Keys    int64  `json:"keys"`
 	Bytes   int64  `json:"bytes"` // estimated from a sample
@@ -46,18 +46,18 @@ type Node struct {
 	Keys int64  `json:"keys"`
 }
 
-// Report is the outcome of an audit.
+// Report is the result of an audit.
 type Report struct {
 	Clean         bool      `json:"clean"`
-	Keys          int64     `json:"keys"` // looked at
+	Keys          int64     `json:"keys"` // checked keys
 	Seconds       float64   `json:"seconds"`
 	KeysPerSecond float64   `json:"keysPerSecond"`
 	Nodes         []Node    `json:"nodes"`
 	Findings      []Finding `json:"findings"`
-	Families      []Family  `json:"families"` // those that have keys, the largest first
+	Families      []Family  `json:"families"` // families with keys, largest first
 }
 
-// Count is the number of findings of a kind.
+// Count returns the number of findings of a kind.
 func (r Report) Count(k Kind) int64 {
 	for _, f := range r.Findings {
 		if f.Kind == k {
@@ -67,12 +67,12 @@ func (r Report) Count(k Kind) int64 {
 	return 0
 }
 
-// suspect is a finding before it is looked at again.
+// suspect is a finding before it is rechecked.
 type suspect struct {
 	kind Kind
 	key  string
-	note string // what is wrong, for the sample
-	id   string // of the document that is missing or not listed
+	note string // description for the sample
+	id   string // id of the missing or unlisted document
 	set  bool   // the key is a set of ids
 }
 
@@ -83,14 +83,14 @@ func (s suspect) String() string {
 	return s.key + ": " + s.note
 }
 
-// recheckMax is how many suspects of a kind are kept for a second look; more are counted at once.
+// recheckMax is the number of suspects per kind that are rechecked; further ones are counted at once.
 const recheckMax = 10_000
 
-// tally counts what one walk has seen. Tallies of several masters are added up.
+// tally holds the counts of one scan. Tallies of several masters are summed.
 type tally struct {
-	families []familyTally // by declaration; the last is of keys that nobody declared
+	families []familyTally // by declaration; the last is for undeclared keys
 	suspects map[Kind][]suspect
-	beyond   map[Kind]int64 // suspects that were not kept
+	beyond   map[Kind]int64 // suspects beyond recheckMax
 }
 
 type familyTally struct{ keys, sampled, bytes int64 }
@@ -123,7 +123,7 @@ func (t *tally) add(other *tally) {
 	}
 }
 
-// findings lists what is left of the suspects; a name that SCAN gave twice counts once.
+// findings returns the remaining suspects as findings; a key that SCAN returned twice counts once.
 func (t *tally) findings(samples int) []Finding {
 	var all []Finding
 	for _, kind := range Kinds() {

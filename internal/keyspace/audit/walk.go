@@ -9,28 +9,28 @@ import (
 	"comanda/internal/redisdb"
 )
 
-// walk is the way over one master.
+// walk is the scan of one master.
 type walk struct {
 	*auditor
 
-	ctx    context.Context //nolint:containedctx // of this walk alone, which is one call
+	ctx    context.Context //nolint:containedctx // a walk lives within one call
 	master *redisdb.Master
 	tally  *tally
-	sample []string // keys of the page whose size is asked for
-	of     []int    // their families
+	sample []string // keys of the page whose size is measured
+	of     []int    // families of sample
 	notes  []noted
 }
 
-// sampleFirst keys of a family on a master are weighed, and then one of sampleEvery: enough for an estimate, and a
-// small part of the work.
+// The first sampleFirst keys of a family on a master are measured with MEMORY USAGE, and then one of sampleEvery:
+// enough for an estimate at a small part of the cost.
 const (
 	sampleFirst = 20
 	sampleEvery = 500
 )
 
-// first is what the first walk does with a page: it judges each key by itself and notes which documents there are and
-// which are spoken of.
-func (a *auditor) first(w *walk, page []redisdb.Seen) error {
+// first processes a page of the first scan: it checks each key and notes which documents exist and which are
+// referenced.
+func (a *auditor) first(w *walk, page []redisdb.KeyInfo) error {
 	w.sample, w.of = w.sample[:0], w.of[:0]
 	for i := range page {
 		if s := &page[i]; !s.Gone() {
@@ -50,7 +50,7 @@ func (a *auditor) first(w *walk, page []redisdb.Seen) error {
 	return err
 }
 
-func (w *walk) look(s *redisdb.Seen) {
+func (w *walk) look(s *redisdb.KeyInfo) {
 	family, known := keyspace.Find(s.Key)
 	if !known {
 		family = len(w.decls)
@@ -69,7 +69,7 @@ func (w *walk) look(s *redisdb.Seen) {
 	}
 }
 
-// judge tells what is wrong with a key of a declaration; at most one thing, the worst.
+// judge returns the most severe error of a key of a declaration, if any.
 func judge(d *keyspace.Decl, s redisdb.State) (kind Kind, note string) {
 	lasting := s.TTL == redisdb.Forever
 	switch {
@@ -85,8 +85,8 @@ func judge(d *keyspace.Decl, s redisdb.State) (kind Kind, note string) {
 	return "", ""
 }
 
-// relate notes the documents of a page, and the ids that indexes and lists hold.
-func (w *walk) relate(page []redisdb.Seen) error {
+// relate notes the documents of a page, and the ids in indexes and lists.
+func (w *walk) relate(page []redisdb.KeyInfo) error {
 	w.notes = w.notes[:0]
 	for i := range page {
 		s := &page[i]
@@ -94,9 +94,9 @@ func (w *walk) relate(page []redisdb.Seen) error {
 		switch {
 		case h.Entity == "":
 		case h.Document:
-			w.notes = append(w.notes, w.relations.seen(s.Key, there))
+			w.notes = append(w.notes, w.relations.seen(s.Key, exists))
 		default:
-			is := spokenOf
+			is := referenced
 			if h.List {
 				is = listed
 			}
@@ -110,7 +110,7 @@ func (w *walk) relate(page []redisdb.Seen) error {
 	return nil
 }
 
-func (w *walk) holdingOf(s *redisdb.Seen) keyspace.Holding {
+func (w *walk) holdingOf(s *redisdb.KeyInfo) keyspace.Holding {
 	family, ok := keyspace.Find(s.Key)
 	if !ok || s.Type != w.decls[family].Type {
 		return keyspace.Holding{}
@@ -118,8 +118,8 @@ func (w *walk) holdingOf(s *redisdb.Seen) keyspace.Holding {
 	return w.holdings[family]
 }
 
-// ids gives the ids that an index or a list holds. A long set is read to its end.
-func (w *walk) ids(s *redisdb.Seen, each func(id string)) error {
+// ids passes the ids of an index or a list to each. It reads long sets completely.
+func (w *walk) ids(s *redisdb.KeyInfo, each func(id string)) error {
 	if s.Type == keyspace.String {
 		each(s.Text)
 		return nil
@@ -138,8 +138,8 @@ func (w *walk) ids(s *redisdb.Seen, each func(id string)) error {
 	})
 }
 
-// second is what the second walk does with a page: it finds the names of what the first has missed.
-func (a *auditor) second(w *walk, page []redisdb.Seen) error {
+// second processes a page of the second scan: it finds the names of documents that the first scan found inconsistent.
+func (a *auditor) second(w *walk, page []redisdb.KeyInfo) error {
 	for i := range page {
 		s := &page[i]
 		h := w.holdingOf(s)
@@ -147,7 +147,7 @@ func (a *auditor) second(w *walk, page []redisdb.Seen) error {
 		case h.Entity == "":
 		case h.Document:
 			if a.relations.unlisted(s.Key) {
-				w.tally.suspect(suspect{kind: NotInTheSet, key: s.Key, id: s.Key[len(h.DocumentOf("")):]})
+				w.tally.suspect(suspect{kind: NotListed, key: s.Key, id: s.Key[len(h.DocumentOf("")):]})
 			}
 		default:
 			kind := LostIndex

@@ -88,7 +88,7 @@ func openGalley(t *testing.T, r *orderingtest.Restaurant, now func() time.Time, 
 	}
 	orderinghttp.Register(s.API(), orders, guests{r.Visit}, nil, g.ledger)
 	orderinghttp.Board(s.API(), boards)
-	s.KeepDoor(identityhttp.Authenticator{Tokens: g.crew, Routes: g.crew, Places: identityhttp.Places(s.API().Routes())})
+	s.SetAuthenticator(identityhttp.Authenticator{Tokens: g.crew, Routes: g.crew, Places: identityhttp.Places(s.API().Routes())})
 	server := httptest.NewServer(s)
 	t.Cleanup(server.Close)
 	g.url = server.URL

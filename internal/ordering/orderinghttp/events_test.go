@@ -105,7 +105,7 @@ func openOnlookers(t *testing.T, db *sqldb.DB) *onlookers {
 		t.Fatal(err)
 	}
 	orderinghttp.Register(s.API(), orders, o.guests, nil, o.watches)
-	s.KeepDoor(identityhttp.Authenticator{Tokens: o.crew, Routes: o.crew})
+	s.SetAuthenticator(identityhttp.Authenticator{Tokens: o.crew, Routes: o.crew})
 	server := httptest.NewServer(s)
 	t.Cleanup(server.Close)
 	o.url = server.URL

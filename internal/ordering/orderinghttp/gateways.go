@@ -131,7 +131,7 @@ func (g gateways) failed(ctx context.Context, ref string, err error) string {
 
 // odd keeps what could not be verified, as far as one network may have something kept.
 func (g gateways) odd(ctx context.Context, e payment.Event) error {
-	if httpapi.Take(ctx, "odd_notice_ip", httpapi.ClientNetwork(ctx)) == nil {
+	if httpapi.Allow(ctx, "odd_notice_ip", httpapi.ClientNetwork(ctx)) == nil {
 		return g.orders.Oddity(ctx, e)
 	}
 	return nil // counted and dropped: a flood of forgeries is no reason to fill the database

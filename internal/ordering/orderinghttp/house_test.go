@@ -158,7 +158,7 @@ func (h *house) routes(v *vnpay.Merchant, led *orderingsql.Ledger, g orderinghtt
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	server.KeepDoor(identityhttp.Authenticator{})
+	server.SetAuthenticator(identityhttp.Authenticator{})
 	orderinghttp.Register(server.API(), h.orders, g, nil, led)
 	orderinghttp.RegisterGateways(server.API(), h.orders, orderinghttp.Gateways{
 		VNPay: calling{v}, LINEPay: returning{}, OrderPage: "/app/orders/", MemberPage: "/shop/orders/",

@@ -49,7 +49,7 @@ func TestLists(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server.KeepDoor(identityhttp.Authenticator{})
+	server.SetAuthenticator(identityhttp.Authenticator{})
 	s := &shelf{}
 	orderinghttp.Lists(server.API(), s)
 	web := httptest.NewServer(server)

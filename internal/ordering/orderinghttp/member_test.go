@@ -93,7 +93,7 @@ func openShop(t *testing.T, h *carttest.Fixture, redis *redisdb.DB) *shop {
 	}
 	carthttp.Register(s.server.API(), h.Carts)
 	orderinghttp.Register(s.server.API(), orders, guests{h.Visit}, nil, l)
-	s.server.KeepDoor(identityhttp.Authenticator{Tokens: door{}, Routes: door{}})
+	s.server.SetAuthenticator(identityhttp.Authenticator{Tokens: door{}, Routes: door{}})
 	return s
 }
 
@@ -233,7 +233,7 @@ func (s *shop) listed(t *testing.T, id string) {
 // those that are refused for what is in the cart.
 func TestMember_checkout_limited(t *testing.T) {
 	eachShop(t, func(t *testing.T, s *shop, _ *redisdb.DB) {
-		s.server.Limit(&limit.Limiter{Local: limit.NewMemory(), Now: s.Clock.Now})
+		s.server.SetLimiter(&limit.Limiter{Local: limit.NewMemory(), Now: s.Clock.Now})
 		s.Member(t, 7)
 		s.ask(t, "7", "POST", "/cart/add-dish", `{"dishId":"101","quantity":3}`).want(t, 201, "")
 		good := checkout("a", "")
@@ -252,7 +252,7 @@ func TestMember_checkout_limited(t *testing.T) {
 // It is the same with guests at a table.
 func TestGuest_create_limited(t *testing.T) {
 	eachShop(t, func(t *testing.T, s *shop, _ *redisdb.DB) {
-		s.server.Limit(&limit.Limiter{Local: limit.NewMemory(), Now: s.Clock.Now})
+		s.server.SetLimiter(&limit.Limiter{Local: limit.NewMemory(), Now: s.Clock.Now})
 		order := func(key, method string) string {
 			return fmt.Sprintf(`{"items":[{"itemId":"101","qty":1}],"paymentMethod":%q,"clientTxnId":%q,"menuVersionId":"1","customerToken":"phone"}`,
 				method, key)

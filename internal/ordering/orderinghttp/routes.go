@@ -132,10 +132,10 @@ func (r routes) create(ctx context.Context, in *createInput) (*createOutput, err
 // limited bounds how often a phone and a table order. A repetition counts as well: it costs as much. A form that is wrong
 // does not: it is refused before, at no cost, and whoever mends it must not have to wait.
 func limited(ctx context.Context, g visit.Guest) error {
-	if err := httpapi.Take(ctx, "order_guest", g.TokenHash); err != nil {
+	if err := httpapi.Allow(ctx, "order_guest", g.TokenHash); err != nil {
 		return err
 	}
-	return httpapi.Take(ctx, "order_visit", g.VisitID)
+	return httpapi.Allow(ctx, "order_visit", g.VisitID)
 }
 
 type orderInput struct {

@@ -12,23 +12,24 @@ import (
 	"comanda/internal/testenv"
 )
 
-// Cluster opens a Redis Cluster of three masters. Packages whose TestMain is VerifyMain share one, and each call gets a
-// namespace of its own in it; others get one of their own, which takes seconds.
+// Cluster opens a Redis Cluster of three masters. Packages whose TestMain calls VerifyMain share one, and each call
+// gets its own namespace; other packages start one per call, which takes seconds.
 func Cluster(t testing.TB) *redisdb.DB {
 	t.Helper()
 	return clusters.open(t, func(t testing.TB) string { return testenv.ClusterURL(testenv.RedisCluster(t)) })
 }
 
-// OwnCluster starts a Cluster for the test alone, whose nodes it may kill, and opens it.
+// OwnCluster starts a Cluster for one test, which may kill its nodes, and opens it.
 func OwnCluster(t testing.TB) (*redisdb.DB, []*testenv.Server) {
 	t.Helper()
 	nodes := testenv.RedisCluster(t)
 	return open(t, redisdb.Config{URL: testenv.ClusterURL(nodes), Timeout: patience}), nodes
 }
 
-// VerifyMain is the TestMain of packages that test on Redis: it ends the shared servers and what else the tests share, and
-// then looks for goroutines that were left behind. Two of rueidis are left out, which cannot be stopped: one waits five
-// seconds before it closes connections to nodes that have left a Cluster, one up to a second before it looks for the nodes.
+// VerifyMain is the TestMain of packages that test on Redis. It stops the shared servers and other shared resources,
+// and then checks for leaked goroutines. Two goroutines of rueidis are ignored, because they cannot be stopped: one
+// waits five seconds before it closes connections to nodes that have left a Cluster, one up to a second before it
+// refreshes the nodes.
 func VerifyMain(m *testing.M, others ...*testenv.Shared) {
 	goleak.VerifyTestMain(sharing{m, others}, goleak.IgnoreAnyFunction("github.com/redis/rueidis.(*clusterClient)._refresh.func2"),
 		goleak.IgnoreAnyFunction("github.com/redis/rueidis.(*call).DelayDo.func1"))
@@ -50,7 +51,7 @@ func (s sharing) Run() int {
 	return s.M.Run()
 }
 
-// shared is a server of a test process.
+// shared is a server that the tests of a process share.
 type shared struct {
 	mu    sync.Mutex
 	ends  *testenv.Shared // nil where TestMain is not VerifyMain
@@ -60,8 +61,8 @@ type shared struct {
 
 var servers, clusters shared
 
-// open opens the server, which start starts on first use, under a namespace of the test. Where nothing would end it after
-// the last test, the server is the test's own.
+// open opens the server, which start starts on first use, under a namespace of the test. In packages without VerifyMain
+// nothing would stop a shared server, so each test gets its own.
 func (s *shared) open(t testing.TB, start func(testing.TB) (url string)) *redisdb.DB {
 	t.Helper()
 	cfg := redisdb.Config{Timeout: patience}

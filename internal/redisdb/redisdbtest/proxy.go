@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// Proxy stands between a client and a server and can swallow the server's answers, which looks like a server that hangs
-// after it has done what it was asked.
+// Proxy forwards between a client and a server and can drop the server's replies, like a server that hangs after it has
+// executed a command.
 type Proxy struct {
 	l    net.Listener
 	to   string
@@ -37,13 +37,13 @@ func NewProxy(t testing.TB, to string) *Proxy {
 	return p
 }
 
-// Addr is where clients connect.
+// Addr returns the address for clients.
 func (p *Proxy) Addr() string { return p.l.Addr().String() }
 
-// Mute begins or ends the swallowing of answers.
+// Mute starts or stops dropping replies.
 func (p *Proxy) Mute(on bool) { p.mute.Store(on) }
 
-// Cut ends every connection; new ones are served.
+// Cut closes every connection; new ones are accepted.
 func (p *Proxy) Cut() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -1,5 +1,4 @@
-// Package redisdbtest gives tests a Redis of each kind: a real server, a Cluster, and the embedded
-// store.
+// Package redisdbtest provides tests with a Redis of each kind: a real server, a Cluster, and the embedded store.
 package redisdbtest
 
 import (
@@ -10,7 +9,7 @@ import (
 	"comanda/internal/testenv"
 )
 
-// patience is far more than a healthy server needs: tests share a machine with other tests.
+// patience is far more than a healthy server needs, because tests share the machine.
 const patience = 5 * time.Second
 
 // Embedded opens an embedded store that ends with the test.
@@ -19,15 +18,15 @@ func Embedded(t testing.TB) *redisdb.DB {
 	return open(t, redisdb.Config{Timeout: patience})
 }
 
-// Real starts a redis-server and opens it. The server may be stopped, emptied and restarted: it is the test's own.
+// Real starts a redis-server for one test and opens it. The test may stop, flush and restart it.
 func Real(t testing.TB) (*redisdb.DB, *testenv.Server) {
 	t.Helper()
 	s := testenv.RedisServer(t)
 	return open(t, redisdb.Config{URL: "redis://" + s.Addr(), Timeout: patience}), s
 }
 
-// Redis opens a redis-server. Packages whose TestMain is VerifyMain share one, and each call gets a namespace of its own in
-// it: a test that empties, stops or configures the server takes Real.
+// Redis opens a redis-server. Packages whose TestMain calls VerifyMain share one, and each call gets its own namespace.
+// A test that flushes, stops or configures the server must use Real.
 func Redis(t testing.TB) *redisdb.DB {
 	t.Helper()
 	return servers.open(t, func(t testing.TB) string { return "redis://" + testenv.RedisServer(t).Addr() })

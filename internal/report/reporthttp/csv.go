@@ -11,22 +11,22 @@ import (
 
 const csvType = "text/csv; charset=utf-8"
 
-// mark tells the programs that would otherwise take it for something else that the text is UTF-8.
+// mark is the byte order mark, by which spreadsheet programs recognise UTF-8.
 const mark = "\uFEFF"
 
-// sheet is a report as rows of cells under their names.
+// sheet is a report as a table with column names.
 type sheet struct {
 	columns []string
 	rows    [][]string
 }
 
-// csv writes RFC 4180, which ends lines like HTTP does.
+// csv returns RFC 4180 CSV with CRLF line ends.
 func (s sheet) csv() ([]byte, error) {
 	var b bytes.Buffer
 	b.WriteString(mark)
 	w := csv.NewWriter(&b)
 	w.UseCRLF = true
-	_ = w.Write(s.columns) // the writer keeps its first error
+	_ = w.Write(s.columns) // Error returns the first error
 	for _, row := range s.rows {
 		cells := make([]string, len(row))
 		for i, c := range row {
@@ -40,7 +40,8 @@ func (s sheet) csv() ([]byte, error) {
 
 var number = regexp.MustCompile(`^-?[0-9]+(\.[0-9]+)?$`)
 
-// harmless keeps spreadsheets from running a text: a dish may be called =HYPERLINK(...). A number may begin with a minus.
+// harmless prevents spreadsheets from executing a text as a formula: a dish may be called =HYPERLINK(...). A number may
+// begin with a minus.
 func harmless(cell string) string {
 	if cell == "" || number.MatchString(cell) {
 		return cell

@@ -7,12 +7,12 @@ import (
 	"comanda/internal/report"
 )
 
-// Pace is how long orders took in a phase.
+// PhaseStats is the JSON form of report.PhaseStats.
 type Pace struct {
 	Phase  string `json:"phase" enum:"ACCEPT,PREPARE,SERVE,WHOLE" doc:"ACCEPT from the money to somebody who has seen the ticket, PREPARE until it was ready, SERVE until it was handed over, WHOLE all of it."`
 	Orders int64  `json:"orders"`
-	P50    int64  `json:"p50Ms" doc:"Half of the orders took no longer, in milliseconds."`
-	P90    int64  `json:"p90Ms" doc:"Nine of ten took no longer."`
+	P50    int64  `json:"p50Ms" doc:"Median, in milliseconds."`
+	P90    int64  `json:"p90Ms" doc:"90th percentile, in milliseconds."`
 }
 
 type dayPace struct {
@@ -21,7 +21,7 @@ type dayPace struct {
 }
 
 type hourPace struct {
-	Hour int `json:"hour" doc:"Of the branch's clock, at which the orders were paid."`
+	Hour int `json:"hour" doc:"Hour of payment in branch local time."`
 	Pace
 }
 
@@ -33,21 +33,21 @@ type ticketsView struct {
 
 func (r routes) tickets(ctx context.Context, _ *Span, s report.Span) (ticketsView, error) {
 	v := ticketsView{Head: headOf(s), Days: []dayPace{}, Hours: []hourPace{}}
-	all, err := r.desk.Tickets(ctx, s)
-	for _, p := range report.PaceOfDays(all) {
+	all, err := r.service.Tickets(ctx, s)
+	for _, p := range report.PhaseStatsByDay(all) {
 		v.Days = append(v.Days, dayPace{p.Date, paceOf(p)})
 	}
-	for _, p := range report.PaceOfHours(all, s.Branch.Calendar().Zone()) {
+	for _, p := range report.PhaseStatsByHour(all, s.Branch.Calendar().Zone()) {
 		v.Hours = append(v.Hours, hourPace{p.Hour, paceOf(p)})
 	}
 	return v, err
 }
 
-func paceOf(p report.Pace) Pace {
+func paceOf(p report.PhaseStats) Pace {
 	return Pace{string(p.Phase), p.Orders, p.P50.Milliseconds(), p.P90.Milliseconds()}
 }
 
-// sheet has the dates first, then the hours.
+// sheet lists the dates first, then the hours.
 func (v ticketsView) sheet() sheet {
 	s := sheet{columns: []string{"date", "hour", "phase", "orders", "p50_ms", "p90_ms"}}
 	row := func(date, hour string, p Pace) {

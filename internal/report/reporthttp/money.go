@@ -8,7 +8,7 @@ import (
 
 type attempts struct {
 	Method string `json:"method"`
-	State  string `json:"state" doc:"PAID is money that was captured."`
+	State  string `json:"state" doc:"PAID means captured."`
 	Number int64  `json:"number"`
 	Amount int64  `json:"amount"`
 }
@@ -16,40 +16,40 @@ type attempts struct {
 type failures struct {
 	Method string `json:"method"`
 	Result string `json:"result" enum:"FAILED,CANCELED,REVIEW,AMOUNT_MISMATCH"`
-	Code   string `json:"code" doc:"The gateway's own word; empty where it has none."`
-	Number int64  `json:"number" doc:"Of reports: a payment may be reported more than once."`
+	Code   string `json:"code" doc:"The gateway's own code; may be empty."`
+	Number int64  `json:"number" doc:"Number of reports; a payment may be reported more than once."`
 }
 
 type moneySums struct {
 	Captured int64 `json:"captured"`
-	Refunded int64 `json:"refunded" doc:"Of sales, as the staff decided."`
-	Returned int64 `json:"returned" doc:"Of which no order could be made: paid twice, or too late."`
-	Done     int64 `json:"done" doc:"Of refunded and returned, what is back already."`
+	Refunded int64 `json:"refunded" doc:"Refunds of sales, decided by staff."`
+	Returned int64 `json:"returned" doc:"Payments without an order: paid twice, or too late."`
+	Done     int64 `json:"done" doc:"Part of refunded and returned that is already paid back."`
 	Kept     int64 `json:"kept" doc:"The net sales of the same dates."`
 }
 
-// maxFailures is how many of the newest reports about failed payments are looked at.
+// maxFailures is the number of newest reports about failed payments that are evaluated.
 const maxFailures = 20_000
 
 type paymentsView struct {
 	Head
 	Attempts []attempts `json:"attempts"`
-	Failures []failures `json:"failures" doc:"Out of the newest 20000 reports, the most frequent first."`
-	Refunds  []refunds  `json:"refunds" doc:"By ways to pay, reasons and states; without dates."`
+	Failures []failures `json:"failures" doc:"From the newest 20000 reports, most frequent first."`
+	Refunds  []refunds  `json:"refunds" doc:"By method, reason and state, over all dates."`
 	Totals   moneySums  `json:"totals"`
 }
 
 func (r routes) payments(ctx context.Context, _ *Span, s report.Span) (v paymentsView, err error) {
 	v = paymentsView{Head: headOf(s), Attempts: []attempts{}, Failures: []failures{}, Refunds: []refunds{}}
-	tries, err := r.desk.Attempts(ctx, s)
+	tries, err := r.service.Attempts(ctx, s)
 	if err != nil {
 		return v, err
 	}
-	failed, err := r.desk.Failures(ctx, s, maxFailures)
+	failed, err := r.service.Failures(ctx, s, maxFailures)
 	if err != nil {
 		return v, err
 	}
-	back, err := r.desk.Refunds(ctx, s)
+	back, err := r.service.Refunds(ctx, s)
 	for _, a := range tries {
 		v.Attempts = append(v.Attempts, attempts(a))
 	}
@@ -67,7 +67,7 @@ func sumsOf(m report.Money) moneySums {
 	return moneySums{m.Captured, m.Refunded, m.Returned, m.Done, m.Kept()}
 }
 
-// sheet puts the three lists under each other; the first column tells them apart.
+// sheet concatenates the three lists; the first column distinguishes them.
 func (v paymentsView) sheet() sheet {
 	s := sheet{columns: []string{"what", "method", "state", "reason", "number", "amount", "currency"}}
 	for _, a := range v.Attempts {
@@ -88,8 +88,8 @@ type ended struct {
 	Date            string `json:"date"`
 	Reason          string `json:"reason" enum:"EXPIRED,USER_CANCELED,STAFF_CANCELED"`
 	Orders          int64  `json:"orders"`
-	Amount          int64  `json:"amount" doc:"What they would have cost."`
-	Abandoned       int64  `json:"abandoned" doc:"Of orders, those whose guest was sent to a gateway's page and did not pay there."`
+	Amount          int64  `json:"amount" doc:"Total of these orders."`
+	Abandoned       int64  `json:"abandoned" doc:"Part of orders whose guest was sent to a gateway's page and did not pay."`
 	AbandonedAmount int64  `json:"abandonedAmount"`
 }
 
@@ -107,7 +107,7 @@ type endedView struct {
 }
 
 func (r routes) ended(ctx context.Context, _ *Span, s report.Span) (endedView, error) {
-	all, err := r.desk.Ended(ctx, s)
+	all, err := r.service.Ended(ctx, s)
 	v := endedView{Head: headOf(s), Rows: make([]ended, len(all))}
 	for i, e := range all {
 		v.Rows[i] = ended(e)
@@ -130,7 +130,7 @@ func (v endedView) sheet() sheet {
 type refunds struct {
 	Date   string `json:"date,omitempty" doc:"Business date of the order."`
 	Method string `json:"method"`
-	Reason string `json:"reason" doc:"STAFF, or why no order could be made of the money."`
+	Reason string `json:"reason" doc:"STAFF, or why the payment has no order."`
 	State  string `json:"state" enum:"DUE,SENDING,DONE,REFUSED,UNKNOWN"`
 	Number int64  `json:"number"`
 	Amount int64  `json:"amount"`
@@ -138,10 +138,10 @@ type refunds struct {
 
 type refundSums struct {
 	Number   int64 `json:"number"`
-	Refunded int64 `json:"refunded" doc:"Of sales, as the staff decided."`
-	Returned int64 `json:"returned" doc:"Of which no order could be made."`
-	Done     int64 `json:"done" doc:"Of both, what is back already."`
-	Owed     int64 `json:"owed" doc:"The rest."`
+	Refunded int64 `json:"refunded" doc:"Refunds of sales, decided by staff."`
+	Returned int64 `json:"returned" doc:"Payments without an order."`
+	Done     int64 `json:"done" doc:"Part of both that is already paid back."`
+	Owed     int64 `json:"owed" doc:"Still to be paid back."`
 }
 
 type refundsView struct {
@@ -151,7 +151,7 @@ type refundsView struct {
 }
 
 func (r routes) refunds(ctx context.Context, _ *Span, s report.Span) (refundsView, error) {
-	all, err := r.desk.Refunds(ctx, s)
+	all, err := r.service.Refunds(ctx, s)
 	m := report.MoneyOf(nil, all)
 	v := refundsView{Head: headOf(s), Rows: make([]refunds, len(all))}
 	v.Totals = refundSums{Refunded: m.Refunded, Returned: m.Returned, Done: m.Done, Owed: m.Refunded + m.Returned - m.Done}

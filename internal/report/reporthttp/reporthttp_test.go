@@ -96,10 +96,10 @@ func open(t *testing.T) *house {
 	do(orderingtest.End(gone.ID, ordering.UserCanceled))
 	now = noon.Add(2 * time.Hour)
 	do(orderingtest.End(left.ID, ordering.Expired))
-	return serve(t, report.NewDesk(reportsql.New(db), r.Kitchen(t)))
+	return serve(t, report.NewService(reportsql.New(db), r.Kitchen(t)))
 }
 
-func serve(t *testing.T, desk *report.Desk) *house {
+func serve(t *testing.T, desk *report.Service) *house {
 	t.Helper()
 	conf := httpapi.Default()
 	conf.ServiceToken = token
@@ -107,7 +107,7 @@ func serve(t *testing.T, desk *report.Desk) *house {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.KeepDoor(identityhttp.Authenticator{})
+	s.SetAuthenticator(identityhttp.Authenticator{})
 	Register(s.API(), desk)
 	web := httptest.NewServer(s)
 	t.Cleanup(web.Close)
@@ -308,7 +308,7 @@ func TestReports_refuses(t *testing.T) {
 func TestReports_broken(t *testing.T) {
 	db := sqldbtest.SQLite(t)
 	kitchen := orderingtest.Open(t, db, 1, 1).Kitchen(t)
-	h := serve(t, report.NewDesk(broken{reportsql.New(db)}, kitchen))
+	h := serve(t, report.NewService(broken{reportsql.New(db)}, kitchen))
 	for range 5 {
 		if res, text := h.get("sales-days" + february); res.StatusCode != http.StatusInternalServerError {
 			t.Fatalf("%d %s", res.StatusCode, text)
@@ -319,7 +319,7 @@ func TestReports_broken(t *testing.T) {
 	}
 }
 
-type broken struct{ report.Books }
+type broken struct{ report.Store }
 
 func (broken) Days(context.Context, report.Span) ([]report.Day, error) {
 	return nil, io.ErrUnexpectedEOF

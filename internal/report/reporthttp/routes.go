@@ -1,5 +1,4 @@
-// Package reporthttp is the house's figures over HTTP: as JSON for the console, and as CSV for whoever calculates with
-// them elsewhere.
+// Package reporthttp serves the reports as JSON for the console, and as CSV for other programs.
 package reporthttp
 
 import (
@@ -19,11 +18,12 @@ import (
 	"comanda/internal/report"
 )
 
-type routes struct{ desk *report.Desk }
+type routes struct{ service *report.Service }
 
-// Register adds the routes. Each is a permission of its own: who may see what dishes sell need not see the money.
-func Register(a *httpapi.API, desk *report.Desk) {
-	r := routes{desk}
+// Register adds the routes. Each report is a separate permission: accounts that may see dish sales need not see
+// payments.
+func Register(a *httpapi.API, service *report.Service) {
+	r := routes{service}
 	add(r, a, "sales-hours", "Orders and sales by hours and days of the week", r.hours)
 	add(r, a, "sales-days", "Orders and sales by business dates", r.days)
 	add(r, a, "dishes", "Dishes by what they have brought in", r.dishes)
@@ -34,40 +34,40 @@ func Register(a *httpapi.API, desk *report.Desk) {
 	add(r, a, "refunds", "Money that went back, by business dates", r.refunds)
 }
 
-// Span is what every report is asked with. It is exported because huma looks into exported parts only.
+// Span is the input of every report. It is exported because huma reads exported fields only.
 type Span struct {
 	BranchID    string `query:"branchId" required:"true" pattern:"^[1-9][0-9]{0,17}$"`
 	From        string `query:"from" required:"true" pattern:"^[0-9]{4}-[0-9]{2}-[0-9]{2}$" doc:"The first business date."`
-	To          string `query:"to" required:"true" pattern:"^[0-9]{4}-[0-9]{2}-[0-9]{2}$" doc:"The last one; 366 at most."`
-	Format      string `query:"format" enum:"json,csv" default:"json" doc:"csv has all rows, on one page."`
-	Locale      string `query:"locale" text:"exact" maxLength:"16" doc:"In which names are given; by default the branch's own."`
+	To          string `query:"to" required:"true" pattern:"^[0-9]{4}-[0-9]{2}-[0-9]{2}$" doc:"The last business date; at most 366 dates."`
+	Format      string `query:"format" enum:"json,csv" default:"json" doc:"csv contains all rows."`
+	Locale      string `query:"locale" text:"exact" maxLength:"16" doc:"Language of names; default the branch's."`
 	IfNoneMatch string `header:"If-None-Match"`
 }
 
 func (s *Span) span() *Span { return s }
 
-// Paged is what a long report is asked with.
+// Paged is the input of a report with pages.
 type Paged struct {
 	Span
 	Page int `query:"page" minimum:"1" maximum:"100000" default:"1"`
 	Size int `query:"size" minimum:"1" maximum:"100" default:"20"`
 }
 
-// name gives a thing's name as whoever asks reads it.
+// name returns a name in the requested locale.
 func (s *Span) name(of catalog.Texts, b catalog.Branch) string {
 	return of.In(append([]catalog.Locale{catalog.Locale(s.Locale)}, b.Locales...)...)
 }
 
-// view is a report as it is shown: as JSON by itself, or as the rows of a sheet.
+// view is a report that can be formatted as JSON or as a table.
 type view interface{ sheet() sheet }
 
-// Head is what every report says about itself. It is exported, as other parts of answers are, because huma looks into
-// exported parts only.
+// Head is the common part of every report. It is exported, like other embedded types, because huma reads exported
+// fields only.
 type Head struct {
 	BranchID string         `json:"branchId"`
 	From     string         `json:"from"`
 	To       string         `json:"to"`
-	Timezone string         `json:"timezone" doc:"In which hours are told."`
+	Timezone string         `json:"timezone" doc:"Time zone of the hours."`
 	Currency money.Currency `json:"currency" doc:"All amounts are in its smallest unit."`
 }
 
@@ -75,7 +75,7 @@ func headOf(s report.Span) Head {
 	return Head{strconv.FormatInt(s.Branch.ID, 10), s.From, s.To, s.Branch.Timezone, s.Branch.Currency}
 }
 
-// add registers a report by its name.
+// add registers a report under its name.
 func add[V view, I any, P interface {
 	*I
 	span() *Span
@@ -91,7 +91,7 @@ func add[V view, I any, P interface {
 		if err != nil {
 			return nil, catalog.ErrBranch
 		}
-		span, closed, err := r.desk.Open(ctx, identity.ActorOf(ctx), branch, asked.From, asked.To)
+		span, closed, err := r.service.Open(ctx, identity.ActorOf(ctx), branch, asked.From, asked.To)
 		if err != nil {
 			return nil, err
 		}
@@ -119,7 +119,7 @@ func (s *Span) answer(v view, name string) (*httpapi.Bytes, error) {
 	return httpapi.NewBytes(s.IfNoneMatch, httpapi.ETag(b.Bytes()), b.Bytes()), nil
 }
 
-// part cuts a page out of a list.
+// part returns a page of a list.
 func part[T any](all []T, page, size int) []T {
 	from := min((page-1)*size, len(all))
 	return all[from:min(from+size, len(all))]

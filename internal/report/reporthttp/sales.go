@@ -8,12 +8,12 @@ import (
 	"comanda/internal/report"
 )
 
-// Hourly is what was ordered in an hour, of one day of the week or of all.
+// Hourly is the orders of an hour, of one day of the week or of all.
 type Hourly struct {
-	Hour   int   `json:"hour" doc:"Of the branch's clock, 0 to 23."`
+	Hour   int   `json:"hour" doc:"Branch local time, 0 to 23."`
 	Placed int64 `json:"placed"`
-	Sales  int64 `json:"sales" doc:"Those of placed that were paid."`
-	Gross  int64 `json:"gross" doc:"Their prices, whatever was given back later."`
+	Sales  int64 `json:"sales" doc:"Part of placed that was paid."`
+	Gross  int64 `json:"gross" doc:"Total of the paid orders, before refunds."`
 }
 
 type cell struct {
@@ -23,13 +23,13 @@ type cell struct {
 
 type hoursView struct {
 	Head
-	Hours  []Hourly `json:"hours" doc:"All 24."`
-	Cells  []cell   `json:"cells" doc:"Those in which something was ordered."`
+	Hours  []Hourly `json:"hours" doc:"All 24 hours."`
+	Cells  []cell   `json:"cells" doc:"Hours with orders."`
 	Totals Hourly   `json:"totals"`
 }
 
 func (r routes) hours(ctx context.Context, _ *Span, s report.Span) (hoursView, error) {
-	cells, err := r.desk.Cells(ctx, s)
+	cells, err := r.service.Cells(ctx, s)
 	v := hoursView{Head: headOf(s), Hours: []Hourly{}, Cells: make([]cell, len(cells))}
 	for i, c := range cells {
 		v.Cells[i] = cell{c.Weekday, hourOf(c)}
@@ -57,11 +57,11 @@ func (v hoursView) sheet() sheet {
 // Figures are the orders of one business date, or of all.
 type Figures struct {
 	Placed   int64 `json:"placed"`
-	Sales    int64 `json:"sales" doc:"Those of placed that were paid."`
-	Canceled int64 `json:"canceled" doc:"Those that ended unpaid."`
-	Open     int64 `json:"open" doc:"Those that are neither paid nor ended yet."`
+	Sales    int64 `json:"sales" doc:"Part of placed that was paid."`
+	Canceled int64 `json:"canceled" doc:"Orders that ended unpaid."`
+	Open     int64 `json:"open" doc:"Orders that are neither paid nor ended."`
 	Gross    int64 `json:"gross"`
-	Refunded int64 `json:"refunded" doc:"Of gross, gone back or on its way, whenever that was."`
+	Refunded int64 `json:"refunded" doc:"Part of gross that is refunded or due, at any time."`
 	Net      int64 `json:"net"`
 }
 
@@ -72,12 +72,12 @@ type day struct {
 
 type daysView struct {
 	Head
-	Days   []day   `json:"days" doc:"Those on which something was ordered."`
+	Days   []day   `json:"days" doc:"Dates with orders."`
 	Totals Figures `json:"totals"`
 }
 
 func (r routes) days(ctx context.Context, _ *Span, s report.Span) (daysView, error) {
-	days, err := r.desk.Days(ctx, s)
+	days, err := r.service.Days(ctx, s)
 	v := daysView{Head: headOf(s), Days: make([]day, len(days)), Totals: figuresOf(report.Total(days))}
 	for i, d := range days {
 		v.Days[i] = day{d.Date, figuresOf(d)}
@@ -105,10 +105,10 @@ func (v daysView) sheet() sheet {
 type dish struct {
 	Rank   int     `json:"rank"`
 	DishID string  `json:"dishId"`
-	Name   string  `json:"name" doc:"Empty for a dish that is not there any more."`
+	Name   string  `json:"name" doc:"Empty for a deleted dish."`
 	Qty    int64   `json:"qty"`
 	Gross  int64   `json:"gross"`
-	Share  float64 `json:"share" doc:"Of all gross sales, 0 to 1."`
+	Share  float64 `json:"share" doc:"Share of all gross sales, 0 to 1."`
 }
 
 type dishSums struct {
@@ -122,13 +122,13 @@ type dishesView struct {
 	Page   int      `json:"page"`
 	Size   int      `json:"size"`
 	Total  int      `json:"total"`
-	Totals dishSums `json:"totals" doc:"Of all pages."`
+	Totals dishSums `json:"totals" doc:"Totals of all pages."`
 
 	all []dish
 }
 
 func (r routes) dishes(ctx context.Context, in *Paged, s report.Span) (dishesView, error) {
-	dishes, err := r.desk.Dishes(ctx, s)
+	dishes, err := r.service.Dishes(ctx, s)
 	v := dishesView{Head: headOf(s), Page: in.Page, Size: in.Size, Total: len(dishes), all: make([]dish, len(dishes))}
 	for _, d := range dishes {
 		v.Totals.Qty, v.Totals.Gross = v.Totals.Qty+d.Qty, v.Totals.Gross+d.Gross
@@ -156,12 +156,12 @@ type quota struct {
 	Date        string     `json:"date"`
 	ItemID      string     `json:"itemId"`
 	Name        string     `json:"name"`
-	Cap         int64      `json:"cap" doc:"As it was last on that date."`
-	Held        int64      `json:"held" doc:"By orders that are not paid yet."`
+	Cap         int64      `json:"cap" doc:"Last value on that date."`
+	Held        int64      `json:"held" doc:"Held by unpaid orders."`
 	Sold        int64      `json:"sold"`
-	SellThrough float64    `json:"sellThrough" doc:"sold of cap; above 1 where the cap was lowered below what was sold."`
+	SellThrough float64    `json:"sellThrough" doc:"sold divided by cap; above 1 if the cap was lowered below sold."`
 	SoldOut     bool       `json:"soldOut"`
-	SoldOutAt   *time.Time `json:"soldOutAt" doc:"When the last unit was ordered; null where something was left or nothing was sold."`
+	SoldOutAt   *time.Time `json:"soldOutAt" doc:"When the last unit was ordered; null if any is left or none was sold."`
 }
 
 type quotasView struct {
@@ -175,7 +175,7 @@ type quotasView struct {
 }
 
 func (r routes) quotas(ctx context.Context, in *Paged, s report.Span) (quotasView, error) {
-	quotas, err := r.desk.Quotas(ctx, s)
+	quotas, err := r.service.Quotas(ctx, s)
 	v := quotasView{Head: headOf(s), Page: in.Page, Size: in.Size, Total: len(quotas), all: make([]quota, len(quotas))}
 	for i, q := range quotas {
 		v.all[i] = quota{

@@ -87,7 +87,7 @@ func BenchmarkYear(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	span, books := report.Span{Branch: branch, From: "2025-01-01", To: "2025-12-31"}, reportsql.New(db)
+	span, store := report.Span{Branch: branch, From: "2025-01-01", To: "2025-12-31"}, reportsql.New(db)
 	if *explain {
 		explainAll(b, conn)
 	}
@@ -95,15 +95,15 @@ func BenchmarkYear(b *testing.B) {
 		name string
 		read func(context.Context, report.Span) (int, error)
 	}{
-		{"cells", count(books.Cells)}, {"days", count(books.Days)}, {"dishes", count(books.Dishes)}, {"quotas", count(books.Quotas)},
-		{"attempts", count(books.Attempts)}, {"refunds", count(books.Refunds)}, {"ended", count(books.Ended)},
+		{"cells", count(store.Cells)}, {"days", count(store.Days)}, {"dishes", count(store.Dishes)}, {"quotas", count(store.Quotas)},
+		{"attempts", count(store.Attempts)}, {"refunds", count(store.Refunds)}, {"ended", count(store.Ended)},
 		{"failures", func(ctx context.Context, s report.Span) (int, error) {
-			all, err := books.Failures(ctx, s, 20_000)
+			all, err := store.Failures(ctx, s, 20_000)
 			return len(all), err
 		}},
 		{"tickets", func(ctx context.Context, s report.Span) (int, error) {
-			all, err := books.Tickets(ctx, s)
-			return len(report.PaceOfDays(all)) + len(report.PaceOfHours(all, s.Branch.Calendar().Zone())), err
+			all, err := store.Tickets(ctx, s)
+			return len(report.PhaseStatsByDay(all)) + len(report.PhaseStatsByHour(all, s.Branch.Calendar().Zone())), err
 		}},
 	} {
 		b.Run(c.name, func(b *testing.B) {

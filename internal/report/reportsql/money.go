@@ -9,17 +9,17 @@ import (
 	"comanda/internal/sqldb"
 )
 
-// Attempts implements report.Books.
-func (b *Books) Attempts(ctx context.Context, s report.Span) ([]report.Attempts, error) {
+// Attempts implements report.Store.
+func (b *Store) Attempts(ctx context.Context, s report.Span) ([]report.Attempts, error) {
 	return ask(ctx, b, paymentAttempts, s, func(r sqldb.Rows) (a report.Attempts, err error) {
 		err = r.Scan(&a.Method, &a.State, &a.Number, &a.Amount)
 		return a, err
 	})
 }
 
-// Failures implements report.Books. What a gateway calls it stands in its report as it came, each in a way of its own, so
-// they are read and counted here.
-func (b *Books) Failures(ctx context.Context, s report.Span, most int) ([]report.Failures, error) {
+// Failures implements report.Store. Each gateway has its own format for result codes in its raw report, so they are
+// parsed and counted here.
+func (b *Store) Failures(ctx context.Context, s report.Span, most int) ([]report.Failures, error) {
 	counts := map[report.Failures]int64{}
 	_, err := ask(ctx, b, paymentFailures, s, func(r sqldb.Rows) (struct{}, error) {
 		var f report.Failures
@@ -44,16 +44,16 @@ func (b *Books) Failures(ctx context.Context, s report.Span, most int) ([]report
 	return all, nil
 }
 
-// Refunds implements report.Books.
-func (b *Books) Refunds(ctx context.Context, s report.Span) ([]report.Refunds, error) {
+// Refunds implements report.Store.
+func (b *Store) Refunds(ctx context.Context, s report.Span) ([]report.Refunds, error) {
 	return ask(ctx, b, refundDays, s, func(r sqldb.Rows) (f report.Refunds, err error) {
 		err = r.Scan(&f.Date, &f.Method, &f.Reason, &f.State, &f.Number, &f.Amount)
 		return f, err
 	})
 }
 
-// Ended implements report.Books.
-func (b *Books) Ended(ctx context.Context, s report.Span) ([]report.Ended, error) {
+// Ended implements report.Store.
+func (b *Store) Ended(ctx context.Context, s report.Span) ([]report.Ended, error) {
 	return ask(ctx, b, endedDays, s, func(r sqldb.Rows) (e report.Ended, err error) {
 		err = r.Scan(&e.Date, &e.Reason, &e.Orders, &e.Amount, &e.Abandoned, &e.AbandonedAmount)
 		return e, err

@@ -10,23 +10,23 @@ import (
 	"comanda/internal/sqldb"
 )
 
-// Books reads from a database. It implements report.Books.
-type Books struct{ db *sqldb.DB }
+// Store reads from a database. It implements report.Store.
+type Store struct{ db *sqldb.DB }
 
-// New reads from a database.
-func New(db *sqldb.DB) *Books { return &Books{db} }
+// New returns a Store.
+func New(db *sqldb.DB) *Store { return &Store{db} }
 
-// ask runs a statement that is about a span and nothing else.
+// ask runs a statement whose only input is a span.
 func ask[T any](
-	ctx context.Context, b *Books, q *sqldb.Stmt, s report.Span, scan func(sqldb.Rows) (T, error), more ...any,
+	ctx context.Context, b *Store, q *sqldb.Stmt, s report.Span, scan func(sqldb.Rows) (T, error), more ...any,
 ) ([]T, error) {
 	rows, err := b.db.Query(ctx, q, append([]any{s.Branch.ID, s.From, s.To}, more...)...)
 	return sqldb.Collect(rows, err, scan)
 }
 
-// Cells implements report.Books. Orders are put together by the hours of the branch's clock (R5).
-func (b *Books) Cells(ctx context.Context, s report.Span) ([]report.Cell, error) {
-	all, err := s.Stretches()
+// Cells implements report.Store. It groups orders by local hour (R5).
+func (b *Store) Cells(ctx context.Context, s report.Span) ([]report.Cell, error) {
+	all, err := s.OffsetPeriods()
 	if err != nil {
 		return nil, err
 	}
@@ -39,8 +39,8 @@ func (b *Books) Cells(ctx context.Context, s report.Span) ([]report.Cell, error)
 		Int("shift", func(i int) int64 { return all[i].Shift }))
 }
 
-// Days implements report.Books.
-func (b *Books) Days(ctx context.Context, s report.Span) ([]report.Day, error) {
+// Days implements report.Store.
+func (b *Store) Days(ctx context.Context, s report.Span) ([]report.Day, error) {
 	return ask(ctx, b, salesDays, s, func(r sqldb.Rows) (d report.Day, err error) {
 		err = r.Scan(&d.Date, &d.Placed, &d.Sales, &d.Canceled, &d.Gross, &d.Refunded)
 		d.Open = d.Placed - d.Sales - d.Canceled
@@ -48,8 +48,8 @@ func (b *Books) Days(ctx context.Context, s report.Span) ([]report.Day, error) {
 	})
 }
 
-// Dishes implements report.Books.
-func (b *Books) Dishes(ctx context.Context, s report.Span) ([]report.Dish, error) {
+// Dishes implements report.Store.
+func (b *Store) Dishes(ctx context.Context, s report.Span) ([]report.Dish, error) {
 	return ask(ctx, b, dishSales, s, func(r sqldb.Rows) (d report.Dish, err error) {
 		var names string
 		if err := r.Scan(&d.ID, &names, &d.Qty, &d.Gross); err != nil {
@@ -65,8 +65,8 @@ func texts(s string) (t catalog.Texts, err error) {
 	return t, err
 }
 
-// Quotas implements report.Books.
-func (b *Books) Quotas(ctx context.Context, s report.Span) ([]report.Quota, error) {
+// Quotas implements report.Store.
+func (b *Store) Quotas(ctx context.Context, s report.Span) ([]report.Quota, error) {
 	return ask(ctx, b, quotaDays, s, func(r sqldb.Rows) (q report.Quota, err error) {
 		var names string
 		var newest int64

@@ -1,5 +1,5 @@
-// Package reportsql reads the figures out of orders, payments and counters. It writes nothing and locks nothing: a report
-// is as true as the instant at which its statement began.
+// Package reportsql reads the figures from orders, payments and counters. It writes nothing and takes no locks: a
+// report reflects the instant at which its statement began.
 package reportsql
 
 import (

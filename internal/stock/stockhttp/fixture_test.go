@@ -146,7 +146,7 @@ func (h *fixture) serve(recipes *stock.RecipeCache, rooms stockhttp.Services) {
 	stockhttp.Inventory(server.API(), rooms)
 	stockhttp.Staff(server.API(), rooms)
 	orderinghttp.Register(server.API(), orders, guests{h.Visit}, nil, ledger)
-	server.KeepDoor(identityhttp.Authenticator{Tokens: fakeAuth{}, Routes: fakeAuth{}})
+	server.SetAuthenticator(identityhttp.Authenticator{Tokens: fakeAuth{}, Routes: fakeAuth{}})
 	h.server = server
 }
 

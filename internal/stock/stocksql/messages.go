@@ -18,9 +18,9 @@ import (
 // consumers configuration).
 func (r *Reservations) Consumers() []inbox.Consumer {
 	return []inbox.Consumer{
-		r.consumer("inventory_order_created", event.StockWanted.Type),
-		r.consumer("inventory_order_confirmed", event.StockConfirmed.Type),
-		r.consumer("inventory_order_cancel_requested", event.StockUnwanted.Type),
+		r.consumer("inventory_order_created", event.ExternalOrderCreated.Type),
+		r.consumer("inventory_order_confirmed", event.ExternalOrderConfirmed.Type),
+		r.consumer("inventory_order_cancel_requested", event.ExternalOrderCancelRequested.Type),
 	}
 }
 

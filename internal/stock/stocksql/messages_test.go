@@ -334,11 +334,11 @@ func TestConsumers_poison(t *testing.T) {
 
 		// A dead letter whose cause was fixed is applied; one that still fails stays.
 		late := created("late", "late", "rice*2").event()
-		if err := e.in.Bury(t.Context(), consumer.Name, late, errors.New("of yesterday")); err != nil {
+		if err := e.in.StoreDeadLetter(t.Context(), consumer.Name, late, errors.New("of yesterday")); err != nil {
 			t.Fatal(err)
 		}
 		sum, err := e.in.Replay(t.Context(), consumer, eventsql.Filter{})
-		if sum != (inbox.Replayed{Applied: 1, Failed: 2}) || err != nil {
+		if sum != (inbox.ReplayResult{Applied: 1, Failed: 2}) || err != nil {
 			t.Errorf("Replay = %+v, %v", sum, err)
 		}
 		if got := e.status(t, "late"); got != stock.StatusReserved {

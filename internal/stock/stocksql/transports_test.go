@@ -329,7 +329,7 @@ func TestRabbit_poison(t *testing.T) {
 			t.Errorf("available, reserved, sold %v", got)
 		}
 		sum, err := e.in.Replay(t.Context(), e.reservations.Consumers()[1], eventsql.Filter{})
-		if sum != (inbox.Replayed{Failed: 4}) || err != nil {
+		if sum != (inbox.ReplayResult{Failed: 4}) || err != nil {
 			t.Errorf("Replay = %+v, %v", sum, err)
 		}
 	})

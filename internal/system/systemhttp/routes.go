@@ -1,5 +1,5 @@
-// Package systemhttp is the operators' routes: how the installation is, what waits or was given up in it, and whether
-// what it keeps twice is the same.
+// Package systemhttp serves the operators' routes: the state of the installation, its queues and dead letters, and
+// consistency checks.
 package systemhttp
 
 import (
@@ -19,13 +19,13 @@ import (
 )
 
 type routes struct {
-	desk      *system.Desk
+	service   *system.Service
 	readiness func(ctx context.Context) httpapi.Readiness
 }
 
-// Register adds the routes. At first only administrators and owners hold their permissions.
-func Register(a *httpapi.API, desk *system.Desk) {
-	r := routes{desk, a.Readiness}
+// Register adds the routes. By default only administrators and owners have their permissions.
+func Register(a *httpapi.API, service *system.Service) {
+	r := routes{service, a.Readiness}
 	tags := []string{"System"}
 	httpapi.Register(a, huma.Operation{
 		OperationID: "system-readiness", Method: http.MethodGet, Path: "/api/system/readiness", Tags: tags,
@@ -74,7 +74,7 @@ func answered[T any](v T, err error) (*answer[T], error) {
 	return &answer[T]{v}, nil
 }
 
-// everywhere refuses who works in some branches only: what is shown and done there is not parted by branches.
+// everywhere refuses accounts that are restricted to some branches, because the data is not separated by branch.
 func everywhere(ctx context.Context) error {
 	if !identity.ActorOf(ctx).AllBranches {
 		return identity.ErrForbidden
@@ -87,15 +87,15 @@ func (r routes) ready(ctx context.Context, _ *struct{}) (*answer[httpapi.Readine
 }
 
 func (r routes) about(ctx context.Context, _ *struct{}) (*answer[system.About], error) {
-	return answered(r.desk.About(ctx))
+	return answered(r.service.About(ctx))
 }
 
 func (r routes) outbox(ctx context.Context, _ *struct{}) (*answer[system.Outbox], error) {
-	return answered(r.desk.Outbox(ctx))
+	return answered(r.service.Outbox(ctx))
 }
 
 type lettersInput struct {
-	Consumer string `query:"consumer" text:"exact" maxLength:"100" doc:"A consumer, relay or redis; without it all but Redis's."`
+	Consumer string `query:"consumer" text:"exact" maxLength:"100" doc:"A consumer, relay or redis; if omitted all except redis."`
 	Type     string `query:"type" text:"exact" maxLength:"100" doc:"Such as order.paid."`
 	Page     int    `query:"page" minimum:"1" maximum:"100000" default:"1"`
 	Size     int    `query:"size" minimum:"1" maximum:"100" default:"20"`
@@ -106,9 +106,9 @@ type letter struct {
 	Consumer  string          `json:"consumer"`
 	Type      string          `json:"type"`
 	BranchID  *string         `json:"branchId"`
-	About     string          `json:"about" doc:"What it happened to, such as order:06gv..."`
-	Payload   json.RawMessage `json:"payload" doc:"Without the values of members whose names say that they are secret."`
-	Reason    string          `json:"reason" doc:"Why it was given up."`
+	About     string          `json:"about" doc:"The aggregate and its id, such as order:06gv..."`
+	Payload   json.RawMessage `json:"payload" doc:"With secret values masked."`
+	Reason    string          `json:"reason" doc:"The last error."`
 	CreatedAt time.Time       `json:"createdAt"`
 	DiedAt    time.Time       `json:"diedAt"`
 }
@@ -124,7 +124,7 @@ func (r routes) letters(ctx context.Context, in *lettersInput) (*answer[lettersB
 	if err := everywhere(ctx); err != nil {
 		return nil, err
 	}
-	page, total, err := r.desk.Letters(ctx, system.LetterFilter{
+	page, total, err := r.service.Letters(ctx, system.LetterFilter{
 		Consumer: in.Consumer, Type: in.Type, Limit: in.Size, Offset: (in.Page - 1) * in.Size,
 	})
 	body := lettersBody{make([]letter, len(page)), in.Page, in.Size, total}
@@ -146,7 +146,7 @@ func (r routes) replay(ctx context.Context, in *replayInput) (*answer[system.Rep
 	if err := everywhere(ctx); err != nil {
 		return nil, err
 	}
-	return answered(r.desk.Replay(ctx, identity.ActorOf(ctx), in.ID))
+	return answered(r.service.Replay(ctx, identity.ActorOf(ctx), in.ID))
 }
 
 type replayAllInput struct {
@@ -156,14 +156,14 @@ type replayAllInput struct {
 
 type replayAllBody struct {
 	system.Replayed
-	Left int64 `json:"left" doc:"Those that failed once more among them."`
+	Left int64 `json:"left" doc:"Including those that failed again."`
 }
 
 func (r routes) replayAll(ctx context.Context, in *replayAllInput) (*answer[replayAllBody], error) {
 	if err := everywhere(ctx); err != nil {
 		return nil, err
 	}
-	sum, left, err := r.desk.ReplayAll(ctx, identity.ActorOf(ctx), system.LetterFilter{Consumer: in.Consumer, Type: in.Type})
+	sum, left, err := r.service.ReplayAll(ctx, identity.ActorOf(ctx), system.LetterFilter{Consumer: in.Consumer, Type: in.Type})
 	return answered(replayAllBody{sum, left}, err)
 }
 
@@ -171,11 +171,11 @@ func (r routes) keys(ctx context.Context, _ *struct{}) (*answer[audit.Report], e
 	if err := everywhere(ctx); err != nil {
 		return nil, err
 	}
-	return answered(r.desk.AuditKeys(ctx))
+	return answered(r.service.AuditKeys(ctx))
 }
 
 type reconcileInput struct {
-	BranchID string `query:"branchId" pattern:"^[1-9][0-9]{0,17}$" doc:"Every branch where it is missing."`
+	BranchID string `query:"branchId" pattern:"^[1-9][0-9]{0,17}$" doc:"All branches if omitted."`
 }
 
 func (r routes) reconcile(ctx context.Context, in *reconcileInput) (*answer[system.Reconciliation], error) {
@@ -183,18 +183,18 @@ func (r routes) reconcile(ctx context.Context, in *reconcileInput) (*answer[syst
 		if err := everywhere(ctx); err != nil {
 			return nil, err
 		}
-		return answered(r.desk.Reconcile(ctx, 0))
+		return answered(r.service.Reconcile(ctx, 0))
 	}
 	branch, err := strconv.ParseInt(in.BranchID, 10, 64)
 	if err != nil || !identity.ActorOf(ctx).Sees(branch) {
 		return nil, catalog.ErrBranch
 	}
-	return answered(r.desk.Reconcile(ctx, branch))
+	return answered(r.service.Reconcile(ctx, branch))
 }
 
 func (r routes) index(ctx context.Context, _ *struct{}) (*answer[system.Index], error) {
 	if err := everywhere(ctx); err != nil {
 		return nil, err
 	}
-	return answered(r.desk.Index(ctx))
+	return answered(r.service.Index(ctx))
 }

@@ -145,7 +145,7 @@ func (g *guest) land(ctx context.Context, qr, token, acceptLanguage string) (*la
 	l, err := g.landing.Scan(ctx, qr, token)
 	if err != nil {
 		if errors.Is(err, visit.ErrQRUnknown) { // limits guessing of codes
-			_ = httpapi.Take(ctx, limitFailed, httpapi.ClientNetwork(ctx)) // this request fails anyway; the next one is refused
+			_ = httpapi.Allow(ctx, limitFailed, httpapi.ClientNetwork(ctx)) // this request fails anyway; the next one is refused
 		}
 		return nil, err
 	}
@@ -166,10 +166,10 @@ const (
 
 func checkLimits(ctx context.Context) error {
 	client := httpapi.ClientNetwork(ctx)
-	if err := httpapi.Spare(ctx, limitFailed, client); err != nil {
+	if err := httpapi.Peek(ctx, limitFailed, client); err != nil {
 		return err
 	}
-	return httpapi.Take(ctx, limitScans, client)
+	return httpapi.Allow(ctx, limitScans, client)
 }
 
 func decimal(id int64) string { return strconv.FormatInt(id, 10) }

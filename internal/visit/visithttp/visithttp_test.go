@@ -53,7 +53,7 @@ func newSite(t *testing.T) *site {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server.KeepDoor(identityhttp.Authenticator{})
+	server.SetAuthenticator(identityhttp.Authenticator{})
 	store := visitsql.New(db)
 	menus := catalog.NewMenuCache(catalogsql.New(db, nil), catalog.NoSharedCache{}, time.Now)
 	guests := visit.NewGuests(store, visittest.NewMemoryBindings(), menus, s.clock.Now)
@@ -302,7 +302,7 @@ func TestStaff_routes_require_a_staff_login(t *testing.T) {
 // Calls of one visit are rate-limited.
 func TestCall_limits(t *testing.T) {
 	s := newSite(t)
-	s.Handler.(*httpapi.Server).Limit(&limit.Limiter{Local: limit.NewMemory(), Now: s.clock.Now})
+	s.Handler.(*httpapi.Server).SetLimiter(&limit.Limiter{Local: limit.NewMemory(), Now: s.clock.Now})
 	var in struct{ CustomerToken, VisitID string }
 	s.ask(t, "GET", "/cis/landing?qr="+s.qr(t), "", "", &in)
 	ring := func() *httptest.ResponseRecorder {
@@ -328,7 +328,7 @@ func TestLanding_limits(t *testing.T) {
 		"scans":   {func(s *site, _ int) string { return s.qr(t) }, 60, ""},
 	} {
 		s := newSite(t)
-		s.Handler.(*httpapi.Server).Limit(&limit.Limiter{Local: limit.NewMemory(), Now: s.clock.Now})
+		s.Handler.(*httpapi.Server).SetLimiter(&limit.Limiter{Local: limit.NewMemory(), Now: s.clock.Now})
 		scan := func(qr string) *httptest.ResponseRecorder {
 			return s.ask(t, http.MethodGet, "/cis/landing?qr="+qr, "", "", nil)
 		}

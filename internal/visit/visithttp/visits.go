@@ -126,7 +126,7 @@ func (c *calls) call(ctx context.Context, in *callIn) (*callOut, error) {
 	if in.VisitID != g.VisitID { // another visit is reported as unknown
 		return nil, visit.ErrVisit
 	}
-	if err := httpapi.Take(ctx, "call_visit", g.VisitID); err != nil {
+	if err := httpapi.Allow(ctx, "call_visit", g.VisitID); err != nil {
 		return nil, err
 	}
 	reason := visit.CallReason(in.Body.Reason)

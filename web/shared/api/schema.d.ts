@@ -3814,25 +3814,25 @@ export interface components {
             method: string;
             /** Format: int64 */
             number: number;
-            /** @description PAID is money that was captured. */
+            /** @description PAID means captured. */
             state: string;
         };
         ReportCell: {
             /**
              * Format: int64
-             * @description Their prices, whatever was given back later.
+             * @description Total of the paid orders, before refunds.
              */
             gross: number;
             /**
              * Format: int64
-             * @description Of the branch's clock, 0 to 23.
+             * @description Branch local time, 0 to 23.
              */
             hour: number;
             /** Format: int64 */
             placed: number;
             /**
              * Format: int64
-             * @description Those of placed that were paid.
+             * @description Part of placed that was paid.
              */
             sales: number;
             /**
@@ -3844,7 +3844,7 @@ export interface components {
         ReportDay: {
             /**
              * Format: int64
-             * @description Those that ended unpaid.
+             * @description Orders that ended unpaid.
              */
             canceled: number;
             date: string;
@@ -3854,19 +3854,19 @@ export interface components {
             net: number;
             /**
              * Format: int64
-             * @description Those that are neither paid nor ended yet.
+             * @description Orders that are neither paid nor ended.
              */
             open: number;
             /** Format: int64 */
             placed: number;
             /**
              * Format: int64
-             * @description Of gross, gone back or on its way, whenever that was.
+             * @description Part of gross that is refunded or due, at any time.
              */
             refunded: number;
             /**
              * Format: int64
-             * @description Those of placed that were paid.
+             * @description Part of placed that was paid.
              */
             sales: number;
         };
@@ -3876,12 +3876,12 @@ export interface components {
             orders: number;
             /**
              * Format: int64
-             * @description Half of the orders took no longer, in milliseconds.
+             * @description Median, in milliseconds.
              */
             p50Ms: number;
             /**
              * Format: int64
-             * @description Nine of ten took no longer.
+             * @description 90th percentile, in milliseconds.
              */
             p90Ms: number;
             /**
@@ -3894,10 +3894,10 @@ export interface components {
             branchId: string;
             /** @description All amounts are in its smallest unit. */
             currency: string;
-            /** @description Those on which something was ordered. */
+            /** @description Dates with orders. */
             days: components["schemas"]["ReportDay"][];
             from: string;
-            /** @description In which hours are told. */
+            /** @description Time zone of the hours. */
             timezone: string;
             to: string;
             totals: components["schemas"]["ReportFigures"];
@@ -3906,7 +3906,7 @@ export interface components {
             dishId: string;
             /** Format: int64 */
             gross: number;
-            /** @description Empty for a dish that is not there any more. */
+            /** @description Empty for a deleted dish. */
             name: string;
             /** Format: int64 */
             qty: number;
@@ -3914,7 +3914,7 @@ export interface components {
             rank: number;
             /**
              * Format: double
-             * @description Of all gross sales, 0 to 1.
+             * @description Share of all gross sales, 0 to 1.
              */
             share: number;
         };
@@ -3934,25 +3934,25 @@ export interface components {
             page: number;
             /** Format: int64 */
             size: number;
-            /** @description In which hours are told. */
+            /** @description Time zone of the hours. */
             timezone: string;
             to: string;
             /** Format: int64 */
             total: number;
-            /** @description Of all pages. */
+            /** @description Totals of all pages. */
             totals: components["schemas"]["ReportDishSums"];
         };
         ReportEnded: {
             /**
              * Format: int64
-             * @description Of orders, those whose guest was sent to a gateway's page and did not pay there.
+             * @description Part of orders whose guest was sent to a gateway's page and did not pay.
              */
             abandoned: number;
             /** Format: int64 */
             abandonedAmount: number;
             /**
              * Format: int64
-             * @description What they would have cost.
+             * @description Total of these orders.
              */
             amount: number;
             date: string;
@@ -3977,18 +3977,18 @@ export interface components {
             currency: string;
             from: string;
             rows: components["schemas"]["ReportEnded"][];
-            /** @description In which hours are told. */
+            /** @description Time zone of the hours. */
             timezone: string;
             to: string;
             totals: components["schemas"]["ReportEndedSums"];
         };
         ReportFailures: {
-            /** @description The gateway's own word; empty where it has none. */
+            /** @description The gateway's own code; may be empty. */
             code: string;
             method: string;
             /**
              * Format: int64
-             * @description Of reports: a payment may be reported more than once.
+             * @description Number of reports; a payment may be reported more than once.
              */
             number: number;
             /** @enum {string} */
@@ -3997,7 +3997,7 @@ export interface components {
         ReportFigures: {
             /**
              * Format: int64
-             * @description Those that ended unpaid.
+             * @description Orders that ended unpaid.
              */
             canceled: number;
             /** Format: int64 */
@@ -4006,38 +4006,38 @@ export interface components {
             net: number;
             /**
              * Format: int64
-             * @description Those that are neither paid nor ended yet.
+             * @description Orders that are neither paid nor ended.
              */
             open: number;
             /** Format: int64 */
             placed: number;
             /**
              * Format: int64
-             * @description Of gross, gone back or on its way, whenever that was.
+             * @description Part of gross that is refunded or due, at any time.
              */
             refunded: number;
             /**
              * Format: int64
-             * @description Those of placed that were paid.
+             * @description Part of placed that was paid.
              */
             sales: number;
         };
         ReportHourPace: {
             /**
              * Format: int64
-             * @description Of the branch's clock, at which the orders were paid.
+             * @description Hour of payment in branch local time.
              */
             hour: number;
             /** Format: int64 */
             orders: number;
             /**
              * Format: int64
-             * @description Half of the orders took no longer, in milliseconds.
+             * @description Median, in milliseconds.
              */
             p50Ms: number;
             /**
              * Format: int64
-             * @description Nine of ten took no longer.
+             * @description 90th percentile, in milliseconds.
              */
             p90Ms: number;
             /**
@@ -4049,32 +4049,32 @@ export interface components {
         ReportHourly: {
             /**
              * Format: int64
-             * @description Their prices, whatever was given back later.
+             * @description Total of the paid orders, before refunds.
              */
             gross: number;
             /**
              * Format: int64
-             * @description Of the branch's clock, 0 to 23.
+             * @description Branch local time, 0 to 23.
              */
             hour: number;
             /** Format: int64 */
             placed: number;
             /**
              * Format: int64
-             * @description Those of placed that were paid.
+             * @description Part of placed that was paid.
              */
             sales: number;
         };
         ReportHoursView: {
             branchId: string;
-            /** @description Those in which something was ordered. */
+            /** @description Hours with orders. */
             cells: components["schemas"]["ReportCell"][];
             /** @description All amounts are in its smallest unit. */
             currency: string;
             from: string;
-            /** @description All 24. */
+            /** @description All 24 hours. */
             hours: components["schemas"]["ReportHourly"][];
-            /** @description In which hours are told. */
+            /** @description Time zone of the hours. */
             timezone: string;
             to: string;
             totals: components["schemas"]["ReportHourly"];
@@ -4084,7 +4084,7 @@ export interface components {
             captured: number;
             /**
              * Format: int64
-             * @description Of refunded and returned, what is back already.
+             * @description Part of refunded and returned that is already paid back.
              */
             done: number;
             /**
@@ -4094,12 +4094,12 @@ export interface components {
             kept: number;
             /**
              * Format: int64
-             * @description Of sales, as the staff decided.
+             * @description Refunds of sales, decided by staff.
              */
             refunded: number;
             /**
              * Format: int64
-             * @description Of which no order could be made: paid twice, or too late.
+             * @description Payments without an order: paid twice, or too late.
              */
             returned: number;
         };
@@ -4108,12 +4108,12 @@ export interface components {
             branchId: string;
             /** @description All amounts are in its smallest unit. */
             currency: string;
-            /** @description Out of the newest 20000 reports, the most frequent first. */
+            /** @description From the newest 20000 reports, most frequent first. */
             failures: components["schemas"]["ReportFailures"][];
             from: string;
-            /** @description By ways to pay, reasons and states; without dates. */
+            /** @description By method, reason and state, over all dates. */
             refunds: components["schemas"]["ReportRefunds"][];
-            /** @description In which hours are told. */
+            /** @description Time zone of the hours. */
             timezone: string;
             to: string;
             totals: components["schemas"]["ReportMoneySums"];
@@ -4121,20 +4121,20 @@ export interface components {
         ReportQuota: {
             /**
              * Format: int64
-             * @description As it was last on that date.
+             * @description Last value on that date.
              */
             cap: number;
             date: string;
             /**
              * Format: int64
-             * @description By orders that are not paid yet.
+             * @description Held by unpaid orders.
              */
             held: number;
             itemId: string;
             name: string;
             /**
              * Format: double
-             * @description sold of cap; above 1 where the cap was lowered below what was sold.
+             * @description sold divided by cap; above 1 if the cap was lowered below sold.
              */
             sellThrough: number;
             /** Format: int64 */
@@ -4142,7 +4142,7 @@ export interface components {
             soldOut: boolean;
             /**
              * Format: date-time
-             * @description When the last unit was ordered; null where something was left or nothing was sold.
+             * @description When the last unit was ordered; null if any is left or none was sold.
              */
             soldOutAt: string | null;
         };
@@ -4156,7 +4156,7 @@ export interface components {
             page: number;
             /** Format: int64 */
             size: number;
-            /** @description In which hours are told. */
+            /** @description Time zone of the hours. */
             timezone: string;
             to: string;
             /** Format: int64 */
@@ -4165,24 +4165,24 @@ export interface components {
         ReportRefundSums: {
             /**
              * Format: int64
-             * @description Of both, what is back already.
+             * @description Part of both that is already paid back.
              */
             done: number;
             /** Format: int64 */
             number: number;
             /**
              * Format: int64
-             * @description The rest.
+             * @description Still to be paid back.
              */
             owed: number;
             /**
              * Format: int64
-             * @description Of sales, as the staff decided.
+             * @description Refunds of sales, decided by staff.
              */
             refunded: number;
             /**
              * Format: int64
-             * @description Of which no order could be made.
+             * @description Payments without an order.
              */
             returned: number;
         };
@@ -4194,7 +4194,7 @@ export interface components {
             method: string;
             /** Format: int64 */
             number: number;
-            /** @description STAFF, or why no order could be made of the money. */
+            /** @description STAFF, or why the payment has no order. */
             reason: string;
             /** @enum {string} */
             state: "DUE" | "SENDING" | "DONE" | "REFUSED" | "UNKNOWN";
@@ -4205,7 +4205,7 @@ export interface components {
             currency: string;
             from: string;
             rows: components["schemas"]["ReportRefunds"][];
-            /** @description In which hours are told. */
+            /** @description Time zone of the hours. */
             timezone: string;
             to: string;
             totals: components["schemas"]["ReportRefundSums"];
@@ -4217,7 +4217,7 @@ export interface components {
             days: components["schemas"]["ReportDayPace"][];
             from: string;
             hours: components["schemas"]["ReportHourPace"][];
-            /** @description In which hours are told. */
+            /** @description Time zone of the hours. */
             timezone: string;
             to: string;
         };
@@ -4421,7 +4421,7 @@ export interface components {
             engines: components["schemas"]["SystemEngines"];
             goVersion: string;
             revision: string;
-            /** @description Of this process: api, worker, relay. */
+            /** @description Roles of this process: api, worker, relay. */
             roles: string[];
             /** Format: date-time */
             startedAt: string;
@@ -4430,7 +4430,7 @@ export interface components {
             version: string;
         };
         SystemDead: {
-            /** @description relay for what could not be published. */
+            /** @description relay for events that could not be published. */
             consumer: string;
             /** Format: int64 */
             letters: number;
@@ -4453,13 +4453,13 @@ export interface components {
             /** Format: int64 */
             documents: number;
             note?: string;
-            /** @description null where there are too many to be compared while somebody waits. */
+            /** @description null if there are too many to compare within a request. */
             verification: components["schemas"]["DocumentVerification"];
-            /** @description They are read; otherwise SQL is asked until they are rebuilt. */
+            /** @description true if reads use them; otherwise reads use SQL until they are rebuilt. */
             whole: boolean;
         };
         SystemLetter: {
-            /** @description What it happened to, such as order:06gv... */
+            /** @description The aggregate and its id, such as order:06gv... */
             about: string;
             branchId: string | null;
             consumer: string;
@@ -4468,9 +4468,9 @@ export interface components {
             /** Format: date-time */
             diedAt: string;
             id: string;
-            /** @description Without the values of members whose names say that they are secret. */
+            /** @description With secret values masked. */
             payload: unknown;
-            /** @description Why it was given up. */
+            /** @description The last error. */
             reason: string;
             type: string;
         };
@@ -4493,7 +4493,7 @@ export interface components {
             pending: number;
             /**
              * Format: int64
-             * @description In the last minute; no more than 10000 are counted.
+             * @description In the last minute; at most 10000 are counted.
              */
             publishedPerMinute: number;
             redis: components["schemas"]["SystemRedis"];
@@ -4518,7 +4518,7 @@ export interface components {
             dead: number;
             /**
              * Format: double
-             * @description Of the first that was given up.
+             * @description Age of the oldest dead letter.
              */
             deadAgeSeconds: number;
             /** Format: double */
@@ -4529,17 +4529,17 @@ export interface components {
         SystemReplayAllBody: {
             /**
              * Format: int64
-             * @description By their consumers.
+             * @description Applied by their consumers.
              */
             applied: number;
             /**
              * Format: int64
-             * @description Once more.
+             * @description Failed again.
              */
             failed: number;
             /**
              * Format: int64
-             * @description Those that failed once more among them.
+             * @description Including those that failed again.
              */
             left: number;
             /**
@@ -4549,19 +4549,19 @@ export interface components {
             relayed: number;
             /**
              * Format: int64
-             * @description Tried on Redis again.
+             * @description Queued for Redis again.
              */
             revived: number;
         };
         SystemReplayed: {
             /**
              * Format: int64
-             * @description By their consumers.
+             * @description Applied by their consumers.
              */
             applied: number;
             /**
              * Format: int64
-             * @description Once more.
+             * @description Failed again.
              */
             failed: number;
             /**
@@ -4571,7 +4571,7 @@ export interface components {
             relayed: number;
             /**
              * Format: int64
-             * @description Tried on Redis again.
+             * @description Queued for Redis again.
              */
             revived: number;
         };
@@ -6563,11 +6563,11 @@ export interface operations {
                 branchId: string;
                 /** @description The first business date. */
                 from: string;
-                /** @description The last one; 366 at most. */
+                /** @description The last business date; at most 366 dates. */
                 to: string;
-                /** @description csv has all rows, on one page. */
+                /** @description csv contains all rows. */
                 format?: "json" | "csv";
-                /** @description In which names are given; by default the branch's own. */
+                /** @description Language of names; default the branch's. */
                 locale?: string;
                 page?: number;
                 size?: number;
@@ -6609,11 +6609,11 @@ export interface operations {
                 branchId: string;
                 /** @description The first business date. */
                 from: string;
-                /** @description The last one; 366 at most. */
+                /** @description The last business date; at most 366 dates. */
                 to: string;
-                /** @description csv has all rows, on one page. */
+                /** @description csv contains all rows. */
                 format?: "json" | "csv";
-                /** @description In which names are given; by default the branch's own. */
+                /** @description Language of names; default the branch's. */
                 locale?: string;
             };
             header?: {
@@ -6653,11 +6653,11 @@ export interface operations {
                 branchId: string;
                 /** @description The first business date. */
                 from: string;
-                /** @description The last one; 366 at most. */
+                /** @description The last business date; at most 366 dates. */
                 to: string;
-                /** @description csv has all rows, on one page. */
+                /** @description csv contains all rows. */
                 format?: "json" | "csv";
-                /** @description In which names are given; by default the branch's own. */
+                /** @description Language of names; default the branch's. */
                 locale?: string;
             };
             header?: {
@@ -6697,11 +6697,11 @@ export interface operations {
                 branchId: string;
                 /** @description The first business date. */
                 from: string;
-                /** @description The last one; 366 at most. */
+                /** @description The last business date; at most 366 dates. */
                 to: string;
-                /** @description csv has all rows, on one page. */
+                /** @description csv contains all rows. */
                 format?: "json" | "csv";
-                /** @description In which names are given; by default the branch's own. */
+                /** @description Language of names; default the branch's. */
                 locale?: string;
                 page?: number;
                 size?: number;
@@ -6743,11 +6743,11 @@ export interface operations {
                 branchId: string;
                 /** @description The first business date. */
                 from: string;
-                /** @description The last one; 366 at most. */
+                /** @description The last business date; at most 366 dates. */
                 to: string;
-                /** @description csv has all rows, on one page. */
+                /** @description csv contains all rows. */
                 format?: "json" | "csv";
-                /** @description In which names are given; by default the branch's own. */
+                /** @description Language of names; default the branch's. */
                 locale?: string;
             };
             header?: {
@@ -6787,11 +6787,11 @@ export interface operations {
                 branchId: string;
                 /** @description The first business date. */
                 from: string;
-                /** @description The last one; 366 at most. */
+                /** @description The last business date; at most 366 dates. */
                 to: string;
-                /** @description csv has all rows, on one page. */
+                /** @description csv contains all rows. */
                 format?: "json" | "csv";
-                /** @description In which names are given; by default the branch's own. */
+                /** @description Language of names; default the branch's. */
                 locale?: string;
             };
             header?: {
@@ -6831,11 +6831,11 @@ export interface operations {
                 branchId: string;
                 /** @description The first business date. */
                 from: string;
-                /** @description The last one; 366 at most. */
+                /** @description The last business date; at most 366 dates. */
                 to: string;
-                /** @description csv has all rows, on one page. */
+                /** @description csv contains all rows. */
                 format?: "json" | "csv";
-                /** @description In which names are given; by default the branch's own. */
+                /** @description Language of names; default the branch's. */
                 locale?: string;
             };
             header?: {
@@ -6875,11 +6875,11 @@ export interface operations {
                 branchId: string;
                 /** @description The first business date. */
                 from: string;
-                /** @description The last one; 366 at most. */
+                /** @description The last business date; at most 366 dates. */
                 to: string;
-                /** @description csv has all rows, on one page. */
+                /** @description csv contains all rows. */
                 format?: "json" | "csv";
-                /** @description In which names are given; by default the branch's own. */
+                /** @description Language of names; default the branch's. */
                 locale?: string;
             };
             header?: {
@@ -7348,7 +7348,7 @@ export interface operations {
     "system-letters": {
         parameters: {
             query?: {
-                /** @description A consumer, relay or redis; without it all but Redis's. */
+                /** @description A consumer, relay or redis; if omitted all except redis. */
                 consumer?: string;
                 /** @description Such as order.paid. */
                 type?: string;
@@ -7564,7 +7564,7 @@ export interface operations {
     "system-reconcile": {
         parameters: {
             query?: {
-                /** @description Every branch where it is missing. */
+                /** @description All branches if omitted. */
                 branchId?: string;
             };
             header?: never;

@@ -15,28 +15,28 @@ import (
 	"comanda/internal/fault"
 )
 
-// Limits of what is taken in.
+// Limits of uploaded pictures.
 const (
 	MaxBytes  = 8 << 20
 	MaxPixels = 40_000_000
 )
 
-// The faults of pictures.
+// Faults of uploaded pictures.
 var (
 	ErrUnreadable = fault.New(fault.Invalid, "image_unreadable", "This is no JPEG, PNG or WebP image that can be read.")
 	ErrPixels     = fault.Newf(fault.Invalid, "image_too_large", "An image has at most %d megapixels.", MaxPixels/1_000_000)
 	errBusy       = &fault.Error{
-		Kind: fault.Unavailable, Code: "overloaded", Detail: "Other images are being worked on. Please try again.",
+		Kind: fault.Unavailable, Code: "overloaded", Detail: "Other pictures are being processed. Please try again.",
 		RetryAfter: 2 * time.Second,
 	}
 )
 
-// format is a kind of file that is taken in.
+// format is an accepted file format.
 type format struct {
 	magic  string // ? is any byte
 	config func(raw []byte) (image.Config, error)
 	decode func(raw []byte) (image.Image, error)
-	exif   func(raw []byte) []byte // what the file says about its taking; nil for nothing
+	exif   func(raw []byte) []byte // returns the file's EXIF data; nil if none
 }
 
 var formats = []format{
@@ -69,32 +69,33 @@ func (f format) knows(raw []byte) bool {
 	return true
 }
 
-// Darkroom makes pictures, one at a time.
-type Darkroom struct{ light chan struct{} }
+// Processor processes pictures, one at a time, to bound memory.
+type Processor struct{ light chan struct{} }
 
-// NewDarkroom makes one; a process needs one only.
-func NewDarkroom() *Darkroom { return &Darkroom{make(chan struct{}, 1)} }
+// NewProcessor returns a Processor. Use one per process.
+func NewProcessor() *Processor { return &Processor{make(chan struct{}, 1)} }
 
-// Size is a width to which a picture is brought, in pixels, and how many bytes it is to have if that can be helped.
-// It is never made larger than it was, and at most twice as high as wide.
+// Size is a target width in pixels and a desired maximum size in bytes. Pictures are never enlarged, and are at most
+// twice as high as wide.
 type Size struct {
 	Width int
 	Bytes int
 }
 
-// Develop decodes a picture, turns it upright and gives it as JPEG in each size, the smaller ones made of the largest,
-// which stands first; and an id, which is a hash of what it gives. Who waits for others longer than ctx is refused.
-func (d *Darkroom) Develop(ctx context.Context, raw []byte, sizes ...Size) (id string, made [][]byte, err error) {
+// Process decodes a picture, rotates it upright and returns it as JPEG in each size, and an id, which is a hash of the
+// results. The first size must be the largest; the others are made from it. Process returns an error if ctx ends while
+// it waits for other pictures.
+func (d *Processor) Process(ctx context.Context, raw []byte, sizes ...Size) (id string, made [][]byte, err error) {
 	select {
 	case d.light <- struct{}{}:
 		defer func() { <-d.light }()
 	case <-ctx.Done():
 		return "", nil, errBusy.Because(ctx.Err())
 	}
-	return develop(raw, sizes)
+	return process(raw, sizes)
 }
 
-func develop(raw []byte, sizes []Size) (string, [][]byte, error) {
+func process(raw []byte, sizes []Size) (string, [][]byte, error) {
 	f, err := check(raw)
 	if err != nil {
 		return "", nil, err
@@ -109,19 +110,19 @@ func develop(raw []byte, sizes []Size) (string, [][]byte, error) {
 	var from *image.RGBA
 	for i, s := range sizes {
 		if from == nil {
-			from = reduced(src, s.Width, upright)
+			from = resize(src, s.Width, upright)
 		} else {
-			from = reduced(from, s.Width, straight)
+			from = resize(from, s.Width, straight)
 		}
 		if made[i], err = encode(from, s.Bytes); err != nil {
 			return "", nil, ErrUnreadable.Because(err)
 		}
-		sum.Write(made[i]) // a hash takes everything
+		sum.Write(made[i]) // a hash never fails
 	}
 	return hex.EncodeToString(sum.Sum(nil)[:16]), made, nil
 }
 
-// check reads what a file claims to be, without decoding it.
+// check validates the header of a file without decoding the picture.
 func check(raw []byte) (format, error) {
 	for _, f := range formats {
 		if !f.knows(raw) {
@@ -141,8 +142,8 @@ func check(raw []byte) (format, error) {
 	return format{}, ErrUnreadable
 }
 
-// qualities are tried one after the other until the file is small enough. The last is taken in any case: what is that
-// busy in detail hides what is lost.
+// qualities are tried in order until the file is small enough. The last one is used in any case: artefacts are hardly
+// visible in a picture with that much detail.
 var qualities = []int{82, 74, 66, 58, 50, 42}
 
 func encode(img image.Image, most int) ([]byte, error) {

@@ -21,10 +21,10 @@ var (
 		"pair.lua": {Data: []byte("#!lua\nlocal all = {}\nfor i = 1, #KEYS, 2 do all[#all + 1] = #KEYS / 2 end\nreturn all\n")},
 		"mute.lua": {Data: []byte("#!lua\nreturn {}\n")},
 	}
-	add  = redisdb.MustSeries(several, "add.lua")
+	add  = redisdb.MustBatchScript(several, "add.lua")
 	one  = redisdb.MustScript(several, "one.lua")
-	pair = redisdb.MustSeries(several, "pair.lua")
-	mute = redisdb.MustSeries(several, "mute.lua")
+	pair = redisdb.MustBatchScript(several, "pair.lua")
+	mute = redisdb.MustBatchScript(several, "mute.lua")
 )
 
 func adding(branch int64, n string) redisdb.Cmd {

@@ -7,51 +7,52 @@ import (
 	"comanda/internal/identity"
 )
 
-// Branches knows the branches, normally catalog.Menus.
+// Branches returns branches, normally catalog.Menus.
 type Branches interface {
 	Branch(ctx context.Context, id int64) (catalog.Branch, error)
 }
 
-// Books is what the figures are read from, normally reportsql.
-type Books interface {
+// Store reads the figures, normally package reportsql.
+type Store interface {
 	Cells(ctx context.Context, s Span) ([]Cell, error)
 	Days(ctx context.Context, s Span) ([]Day, error)
-	// Dishes gives what was sold, what brought in most first.
+	// Dishes returns sold dishes, highest revenue first.
 	Dishes(ctx context.Context, s Span) ([]Dish, error)
-	// Quotas gives items that had a quota, by dates and items.
+	// Quotas returns items with a quota, by date and item.
 	Quotas(ctx context.Context, s Span) ([]Quota, error)
 	Attempts(ctx context.Context, s Span) ([]Attempts, error)
-	// Failures looks at the newest reports, so many at most.
+	// Failures evaluates the newest reports, at most most of them.
 	Failures(ctx context.Context, s Span, most int) ([]Failures, error)
 	Refunds(ctx context.Context, s Span) ([]Refunds, error)
 	Ended(ctx context.Context, s Span) ([]Ended, error)
 	Tickets(ctx context.Context, s Span) ([]Ticket, error)
 }
 
-// atOnce is how many reports a process reads at a time: the others wait, because orders are to be served by the same
-// database meanwhile.
-const atOnce = 2
+// maxConcurrent is the number of reports that a process reads concurrently. Further ones wait, because orders use the
+// same database.
+const maxConcurrent = 2
 
-// Desk opens the books to whoever may look into them.
-type Desk struct {
-	Books
+// Service provides reports.
+type Service struct {
+	Store
 	branches Branches
-	places   chan struct{}
+	slots    chan struct{}
 }
 
-// NewDesk makes a desk.
-func NewDesk(books Books, branches Branches) *Desk {
-	return &Desk{books, branches, make(chan struct{}, atOnce)}
+// NewService returns a Service.
+func NewService(store Store, branches Branches) *Service {
+	return &Service{store, branches, make(chan struct{}, maxConcurrent)}
 }
 
-// Open gives the span of a branch that the actor sees, and a place at the books. The caller closes it when it has read.
-func (d *Desk) Open(
+// Open checks that the actor may see the branch, waits for a free slot and returns the span. The caller must call release
+// after reading.
+func (r *Service) Open(
 	ctx context.Context, by identity.Actor, branch int64, from, to string,
-) (s Span, closed func(), err error) {
+) (s Span, release func(), err error) {
 	if !by.Sees(branch) {
 		return s, nil, catalog.ErrBranch
 	}
-	b, err := d.branches.Branch(ctx, branch)
+	b, err := r.branches.Branch(ctx, branch)
 	if err != nil {
 		return s, nil, err
 	}
@@ -59,8 +60,8 @@ func (d *Desk) Open(
 		return s, nil, err
 	}
 	select {
-	case d.places <- struct{}{}:
-		return s, func() { <-d.places }, nil
+	case r.slots <- struct{}{}:
+		return s, func() { <-r.slots }, nil
 	case <-ctx.Done():
 		return s, nil, ctx.Err()
 	}

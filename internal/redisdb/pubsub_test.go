@@ -24,7 +24,7 @@ func listen(t *testing.T, db *redisdb.DB) *ears {
 	ctx, stop := context.WithCancel(t.Context())
 	e := &ears{make(chan struct{}, 8), make(chan string, 64), make(chan error, 1), stop}
 	go func() {
-		e.ended <- db.Listen(ctx, keyspace.Wakes(), func() { e.begun <- struct{}{} }, func(m string) { e.heard <- m })
+		e.ended <- db.Subscribe(ctx, keyspace.LiveUpdates(), func() { e.begun <- struct{}{} }, func(m string) { e.heard <- m })
 	}()
 	t.Cleanup(func() {
 		stop()
@@ -36,7 +36,7 @@ func listen(t *testing.T, db *redisdb.DB) *ears {
 
 func publish(t *testing.T, db *redisdb.DB, message string) {
 	t.Helper()
-	if err := db.Publish(t.Context(), keyspace.Wakes(), message); err != nil {
+	if err := db.Publish(t.Context(), keyspace.LiveUpdates(), message); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -108,7 +108,7 @@ func TestDB_Listen_cut(t *testing.T) {
 func TestDB_Listen_refuses(t *testing.T) {
 	redisdbtest.Each(t, func(t *testing.T, db *redisdb.DB) {
 		none := func() {}
-		if err := db.Listen(t.Context(), keyspace.Channel{}, none, nil); !errors.Is(err, redisdb.ErrChannel) {
+		if err := db.Subscribe(t.Context(), keyspace.Channel{}, none, nil); !errors.Is(err, redisdb.ErrChannel) {
 			t.Errorf("listening to nothing that was declared: %v", err)
 		}
 		if err := db.Publish(t.Context(), keyspace.Channel{}, "x"); !errors.Is(err, redisdb.ErrChannel) {
@@ -122,10 +122,10 @@ func TestDB_Listen_refuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	if err := db.Listen(t.Context(), keyspace.Wakes(), nil, nil); !errors.Is(err, redisdb.ErrDown) {
+	if err := db.Subscribe(t.Context(), keyspace.LiveUpdates(), nil, nil); !errors.Is(err, redisdb.ErrDown) {
 		t.Errorf("without a server: %v", err)
 	}
-	if err := db.Publish(t.Context(), keyspace.Wakes(), "x"); !errors.Is(err, redisdb.ErrDown) {
+	if err := db.Publish(t.Context(), keyspace.LiveUpdates(), "x"); !errors.Is(err, redisdb.ErrDown) {
 		t.Errorf("publishing without a server: %v", err)
 	}
 }

@@ -10,16 +10,16 @@ import (
 	"comanda/internal/keyspace"
 )
 
-// ErrChannel says that a channel was not declared.
+// ErrChannel reports that a channel was not declared.
 var ErrChannel = errors.New("redisdb: a channel was not declared")
 
-// Publish sends a message to whoever listens at this moment, in any process. That nobody does is no error. The store
-// inside a process has nobody else to tell: there nothing is published, and Listen waits and never begins.
+// Publish sends a message to the current subscribers in all processes; having none is not an error. An embedded store
+// has no other processes to notify, so Publish does nothing there, and Subscribe waits without ever subscribing.
 func (db *DB) Publish(ctx context.Context, channel keyspace.Channel, message string) error {
 	if !channel.Valid() {
 		return fmt.Errorf("redisdb: PUBLISH: %w", ErrChannel)
 	}
-	if db.bare { // it could not: a connection of its that listens takes no other command
+	if db.embedded { // miniredis accepts no other command on a subscribed connection
 		return nil
 	}
 	return db.send(ctx, "PUBLISH", func(ctx context.Context, c rueidis.Client) error {
@@ -27,17 +27,17 @@ func (db *DB) Publish(ctx context.Context, channel keyspace.Channel, message str
 	})
 }
 
-// Listen hands over what is published from now on, until ctx ends, which is no error, or until the connection is lost. begun
-// is called when the server has confirmed that it listens; what was published before is never heard. Both functions are
-// called by the goroutine that reads the connection: they must not block and must not call Redis.
+// Subscribe passes messages to received until ctx ends, which is not an error, or until the connection is lost. It
+// calls subscribed when the server has confirmed the subscription; earlier messages are not received. Both functions
+// run in the goroutine that reads the connection: they must not block and must not call Redis.
 //
-// It is the one call that waits for longer than Config.Timeout, and says nothing about the server's health: a connection
-// that ends may have been ended for listening too slowly. Whoever listens begins again, after a while.
-func (db *DB) Listen(ctx context.Context, channel keyspace.Channel, begun func(), heard func(message string)) error {
+// It is the only call without Config.Timeout, and its failure does not affect the breaker: the server may have closed
+// the connection because messages were read too slowly. The caller subscribes again after a pause.
+func (db *DB) Subscribe(ctx context.Context, channel keyspace.Channel, begun func(), heard func(message string)) error {
 	if !channel.Valid() {
 		return fmt.Errorf("redisdb: SUBSCRIBE: %w", ErrChannel)
 	}
-	if db.bare {
+	if db.embedded {
 		<-ctx.Done()
 		return nil
 	}
@@ -55,7 +55,7 @@ func (db *DB) Listen(ctx context.Context, channel keyspace.Channel, begun func()
 		heard(m.Message)
 	})
 	if ctx.Err() != nil {
-		return nil //nolint:nilerr // it was to end
+		return nil //nolint:nilerr // ending with ctx is not an error
 	}
 	if err == nil {
 		err = errors.New("the subscription was ended")

@@ -88,7 +88,7 @@ func pngWithExif(raw, exif []byte) []byte {
 // made is what comes of a file, decoded again.
 func made(t *testing.T, raw []byte, want ...Size) []image.Image {
 	t.Helper()
-	_, files, err := NewDarkroom().Develop(t.Context(), raw, want...)
+	_, files, err := NewProcessor().Process(t.Context(), raw, want...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -234,11 +234,11 @@ func TestDevelop_bytes(t *testing.T) {
 			}
 		}
 	}
-	id, files, err := NewDarkroom().Develop(t.Context(), asJPEG(t, img), sizes...)
+	id, files, err := NewProcessor().Process(t.Context(), asJPEG(t, img), sizes...)
 	if err != nil || len(files[0]) > 200<<10 || len(files[1]) > 20<<10 {
 		t.Errorf("%d and %d bytes, %v", len(files[0]), len(files[1]), err)
 	}
-	again, _, err := NewDarkroom().Develop(t.Context(), asJPEG(t, img), sizes...)
+	again, _, err := NewProcessor().Process(t.Context(), asJPEG(t, img), sizes...)
 	if again != id || len(id) != 32 || err != nil {
 		t.Errorf("the same picture is %s and %s, %v", id, again, err)
 	}
@@ -272,22 +272,22 @@ func TestDevelop_refuses(t *testing.T) {
 		"a WebP of nothing":  {[]byte("RIFF\x00\x00\x00\x00WEBP"), ErrUnreadable},
 		"a WebP without end": {[]byte("RIFF\xff\xff\xff\xffWEBPVP8X\x0a\x00\x00\x00\x00\x00\x00\x00\xff\xff\xff\xff\xff\xff"), ErrUnreadable},
 	} {
-		if _, _, err := NewDarkroom().Develop(t.Context(), c.raw, sizes...); !errors.Is(err, c.want) {
+		if _, _, err := NewProcessor().Process(t.Context(), c.raw, sizes...); !errors.Is(err, c.want) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 }
 
 func TestDarkroom_one_at_a_time(t *testing.T) {
-	d := NewDarkroom()
+	d := NewProcessor()
 	d.light <- struct{}{} // somebody is at work
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, _, err := d.Develop(ctx, asJPEG(t, scene(9, 9)), sizes...); fault.KindOf(err) != fault.Unavailable {
+	if _, _, err := d.Process(ctx, asJPEG(t, scene(9, 9)), sizes...); fault.KindOf(err) != fault.Unavailable {
 		t.Errorf("who cannot wait: %v", err)
 	}
 	<-d.light
-	if _, _, err := d.Develop(t.Context(), asJPEG(t, scene(9, 9)), sizes...); err != nil {
+	if _, _, err := d.Process(t.Context(), asJPEG(t, scene(9, 9)), sizes...); err != nil {
 		t.Error(err)
 	}
 }
@@ -305,7 +305,7 @@ func FuzzDevelop(f *testing.F) {
 				return // large pictures are decoded as small ones are, only slower
 			}
 		}
-		id, files, err := develop(raw, sizes)
+		id, files, err := process(raw, sizes)
 		if err != nil {
 			if fault.KindOf(err) != fault.Invalid {
 				t.Error(err)

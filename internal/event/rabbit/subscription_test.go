@@ -42,7 +42,7 @@ func TestLane_acknowledges_after_the_work(t *testing.T) {
 		{[]inbox.Outcome{again}, []string{"work on 1"}, 1},
 	} {
 		l := &ledger{}
-		lane := &lane{handle: func(_ context.Context, batch []amqp.Delivery) []inbox.Outcome {
+		lane := &subscription{handle: func(_ context.Context, batch []amqp.Delivery) []inbox.Outcome {
 			_ = l.note("work on %d", len(batch))
 			return c.outcomes
 		}}
@@ -50,7 +50,7 @@ func TestLane_acknowledges_after_the_work(t *testing.T) {
 		for i := range batch {
 			batch[i] = amqp.Delivery{Acknowledger: l, DeliveryTag: uint64(i + 1)}
 		}
-		if err := lane.fresh(t.Context(), batch); err != nil {
+		if err := lane.handleNew(t.Context(), batch); err != nil {
 			t.Fatal(err)
 		}
 		if !slices.Equal(l.notes, c.want) || len(lane.held) != c.held {

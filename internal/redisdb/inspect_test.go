@@ -68,7 +68,7 @@ func TestCensus(t *testing.T) {
 		); err != nil {
 			t.Fatal(err)
 		}
-		c, err := db.Census(ctx)
+		c, err := db.Inspect(ctx)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -161,19 +161,19 @@ func TestMaster_Walk(t *testing.T) {
 		); err != nil {
 			t.Fatal(err)
 		}
-		c, err := db.Census(t.Context())
+		c, err := db.Inspect(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer c.Close()
-		for q, want := range map[redisdb.Question][3]redisdb.Seen{
-			redisdb.AskType:    {},
-			redisdb.AskText:    {{Text: "a menu"}},
-			redisdb.AskMembers: {{}, {Members: []string{"a"}}},
+		for q, want := range map[redisdb.Lookup][3]redisdb.KeyInfo{
+			redisdb.LookupType:    {},
+			redisdb.LookupText:    {{Text: "a menu"}},
+			redisdb.LookupMembers: {{}, {Members: []string{"a"}}},
 		} {
-			got := map[string]redisdb.Seen{}
+			got := map[string]redisdb.KeyInfo{}
 			for _, m := range c.Masters() {
-				err := m.Walk(t.Context(), "", func(string) redisdb.Question { return q }, func(page []redisdb.Seen) error {
+				err := m.Walk(t.Context(), "", func(string) redisdb.Lookup { return q }, func(page []redisdb.KeyInfo) error {
 					for _, s := range page {
 						got[s.Key] = s
 					}
@@ -197,7 +197,7 @@ func TestMaster_Walk(t *testing.T) {
 func TestCensus_server_down(t *testing.T) {
 	db, srv := redisdbtest.Real(t)
 	srv.Kill()
-	if _, err := db.Census(t.Context()); !errors.Is(err, redisdb.ErrDown) {
+	if _, err := db.Inspect(t.Context()); !errors.Is(err, redisdb.ErrDown) {
 		t.Errorf("a census of a dead server: %v", err)
 	}
 }
@@ -215,7 +215,7 @@ func BenchmarkCensus_States(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
-	c, err := db.Census(b.Context())
+	c, err := db.Inspect(b.Context())
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -242,8 +242,8 @@ func BenchmarkCensus_States(b *testing.B) {
 		seen := 0
 		for b.Loop() {
 			for _, m := range c.Masters() {
-				err := m.Walk(b.Context(), "", func(string) redisdb.Question { return redisdb.AskType },
-					func(page []redisdb.Seen) error { seen += len(page); return nil })
+				err := m.Walk(b.Context(), "", func(string) redisdb.Lookup { return redisdb.LookupType },
+					func(page []redisdb.KeyInfo) error { seen += len(page); return nil })
 				if err != nil {
 					b.Fatal(err)
 				}

@@ -11,11 +11,11 @@ import (
 	"comanda/internal/keyspace"
 )
 
-// Scan walks over the keys that match a glob pattern, on connections of its own: one master after the other, a thousand
-// places per call. Keys come without the namespace, and only those of ours. A key that lives during the whole walk is
-// seen at least once, and maybe twice. It ends with the first error, also that of fn; the slice is fn's to keep.
+// Scan passes the keys that match a glob pattern to fn, on separate connections, one master after the other. Keys are
+// without the namespace, and only those of this installation. A key that exists during the whole scan is passed at
+// least once, possibly twice. Scan stops at the first error, including that of fn. fn may keep the slice.
 func (db *DB) Scan(ctx context.Context, match string, fn func(node string, keys []string) error) error {
-	c, err := db.Census(ctx)
+	c, err := db.Inspect(ctx)
 	if err != nil {
 		return err
 	}
@@ -29,21 +29,21 @@ func (db *DB) Scan(ctx context.Context, match string, fn func(node string, keys 
 	return nil
 }
 
-// censusPatience bounds one exchange of a census. Nobody waits for it, so it may be long; a server that is busy with
-// guests answers late.
-const censusPatience = 10 * time.Second
+// inspectTimeout limits one exchange of an inspection. No request waits for it, so it is long: a busy server replies
+// late.
+const inspectTimeout = 10 * time.Second
 
-// Census looks at everything that the servers hold, on connections of its own: neither the calls that serve guests nor
-// the breaker notice it. It is the only one who sends keys that nobody declared, and it only reads. Keys are given and
-// taken without the namespace. Close ends its connections.
-type Census struct {
-	client    rueidis.Client // knows the nodes, and which has a key
+// Inspector reads everything that the servers hold, on separate connections, so that it affects neither other calls nor
+// the breaker. It is the only part of the package that sends undeclared keys, and it only reads. Keys are passed and
+// returned without the namespace. Close ends its connections.
+type Inspector struct {
+	client    rueidis.Client // routes keys to their nodes
 	masters   []*Master
 	namespace keyspace.Namespace
 }
 
-// Census connects to every master. A server that is out of reach is an error.
-func (db *DB) Census(ctx context.Context) (*Census, error) {
+// Inspect connects to every master and returns an Inspector. An unreachable server is an error.
+func (db *DB) Inspect(ctx context.Context) (*Inspector, error) {
 	client, err := rueidis.NewClient(db.option)
 	if err != nil {
 		if client != nil {
@@ -51,14 +51,14 @@ func (db *DB) Census(ctx context.Context) (*Census, error) {
 		}
 		return nil, translate("census", classify(err), err)
 	}
-	c := &Census{client: client, namespace: db.cfg.Namespace}
+	c := &Inspector{client: client, namespace: db.cfg.Namespace}
 	for addr := range client.Nodes() {
 		w, err := dialWire(ctx, db.option, addr)
 		if err != nil {
 			c.Close()
 			return nil, translateWire("census", err)
 		}
-		m := &Master{addr: addr, option: db.option, wire: w, namespace: c.namespace, bare: db.bare}
+		m := &Master{addr: addr, option: db.option, wire: w, namespace: c.namespace, bare: db.embedded}
 		c.masters = append(c.masters, m)
 		if m.replica, err = m.isReplica(ctx); err != nil {
 			c.Close()
@@ -75,24 +75,24 @@ func (db *DB) Census(ctx context.Context) (*Census, error) {
 	return c, nil
 }
 
-// Close ends the connections.
-func (c *Census) Close() {
+// Close closes the connections.
+func (c *Inspector) Close() {
 	for _, m := range c.masters {
 		m.wire.close()
 	}
 	c.client.Close()
 }
 
-// Masters are the servers that hold keys, in the order of their addresses.
-func (c *Census) Masters() []*Master { return c.masters }
+// Masters returns the servers that hold keys, ordered by address.
+func (c *Inspector) Masters() []*Master { return c.masters }
 
-// Exist tells for each key whether it is there, on whatever master.
-func (c *Census) Exist(ctx context.Context, keys []string) ([]bool, error) {
+// Exist reports for each key whether it exists on its master.
+func (c *Inspector) Exist(ctx context.Context, keys []string) ([]bool, error) {
 	found := make([]bool, len(keys))
 	if len(keys) == 0 {
 		return found, nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, censusPatience)
+	ctx, cancel := context.WithTimeout(ctx, inspectTimeout)
 	defer cancel()
 	cmds := make([]rueidis.Completed, len(keys))
 	for i, key := range keys {
@@ -108,22 +108,22 @@ func (c *Census) Exist(ctx context.Context, keys []string) ([]bool, error) {
 	return found, nil
 }
 
-// rawKey puts the namespace in front of a key that need not be declared.
+// rawKey prepends the namespace to a key that need not be declared.
 func rawKey(ns keyspace.Namespace, key string) string { return ns.Raw(key) }
 
-// Entry is an id that a key is said to hold: as its text, or as a member of the set.
+// Entry is an id that a key is expected to hold, as its value or as a member of its set.
 type Entry struct {
 	Key, ID string
 	Set     bool
 }
 
-// Hold tells for each entry whether it is still there, on whatever master.
-func (c *Census) Hold(ctx context.Context, entries []Entry) ([]bool, error) {
+// Hold reports for each entry whether its key still holds the id.
+func (c *Inspector) Hold(ctx context.Context, entries []Entry) ([]bool, error) {
 	held := make([]bool, len(entries))
 	if len(entries) == 0 {
 		return held, nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, censusPatience)
+	ctx, cancel := context.WithTimeout(ctx, inspectTimeout)
 	defer cancel()
 	cmds := make([]rueidis.Completed, len(entries))
 	for i, e := range entries {
@@ -144,20 +144,20 @@ func (c *Census) Hold(ctx context.Context, entries []Entry) ([]bool, error) {
 			text, err = r.ToString()
 			held[i] = err == nil && text == entries[i].ID
 		}
-		if k := classify(err); k != fine && k != reply { // a key of another type holds nothing
+		if k := classify(err); k != fine && k != reply { // a key of another type does not hold the id
 			return nil, translate("SISMEMBER", k, err)
 		}
 	}
 	return held, nil
 }
 
-// States is Master.States for keys on whatever master.
-func (c *Census) States(ctx context.Context, keys []string) ([]State, error) {
+// States is Master.States for keys of any master.
+func (c *Inspector) States(ctx context.Context, keys []string) ([]State, error) {
 	states := make([]State, len(keys))
 	if len(keys) == 0 {
 		return states, nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, censusPatience)
+	ctx, cancel := context.WithTimeout(ctx, inspectTimeout)
 	defer cancel()
 	cmds := make([]rueidis.Completed, 0, 2*len(keys))
 	for _, key := range keys {
