@@ -18,7 +18,7 @@ func TestCPUTime(t *testing.T) {
 			t.Errorf("%q: %s", bad, got)
 		}
 	}
-	// The process id of a server in a container belongs to somebody else here.
+	// The process id of a server in a container belongs to another process here.
 	if _, ok := cpuTime(stat, "redis"); ok {
 		t.Error("another program was taken for the server")
 	}

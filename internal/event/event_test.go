@@ -33,7 +33,7 @@ func TestNew_fills_the_envelope_from_the_registry(t *testing.T) {
 	}
 }
 
-// The members are those of the reference (qr-ordering.md, section 3), and int64 ids are strings as everywhere in JSON.
+// The members are those of the reference (qr-ordering.md, section 3); int64 ids are strings.
 func TestPayload_wire_form(t *testing.T) {
 	t.Parallel()
 	e := event.OrderCanceled.New(noon, "o", 3, 9, event.Canceled{
@@ -114,8 +114,8 @@ func TestRegistry(t *testing.T) {
 	}
 }
 
-// Ids of ours are strings; other systems may write the branch as a number.
-func TestWanted_branch(t *testing.T) {
+// Ids are strings; other systems may send the branch as a number.
+func TestStockRequest_branch(t *testing.T) {
 	t.Parallel()
 	for body, want := range map[string]event.LenientID{
 		`{"branchId":7}`: 7, `{"branchId":"7"}`: 7, `{"branchId":"9007199254740993"}`: 9007199254740993, `{}`: 0,
@@ -137,7 +137,7 @@ func TestWanted_branch(t *testing.T) {
 	}
 }
 
-// What the registry writes conforms to the schema that it documents, whatever the values are.
+// Every payload that Kind.New writes conforms to its documented schema.
 func TestSchema_every_payload_conforms(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -181,7 +181,7 @@ func TestSchema_every_payload_conforms(t *testing.T) {
 	})
 }
 
-// A schema that accepts everything documents nothing.
+// The schemas refuse invalid payloads.
 func TestSchema_refuses(t *testing.T) {
 	t.Parallel()
 	const good = `{"orderId":"o","branchId":7,"itemId":"rice","quantity":2,"more":true}`

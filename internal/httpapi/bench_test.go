@@ -194,8 +194,8 @@ func load(b *testing.B, addr, request string, status int) {
 	b.ReportMetric(float64(cpuTime()-before)/float64(b.N)/1e3, "cpu-µs/req")
 }
 
-// cpuTime is what the process has used, client and server together: other than the wall clock it tells the same on a
-// machine that is busy with something else.
+// cpuTime returns the CPU time of the process, client and server together. Unlike wall time it does not depend on the
+// load of the machine.
 func cpuTime() time.Duration {
 	var u syscall.Rusage
 	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u)

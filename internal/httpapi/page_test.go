@@ -9,7 +9,7 @@ import (
 	"comanda/internal/fault"
 )
 
-// What Chromium says that it takes when somebody opens an address.
+// The Accept header of Chromium for a navigation.
 const browserAccept = "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,*/*;q=0.8"
 
 // A browser runs the script and applies the style of the page: the template leaves both as their hashes name them.

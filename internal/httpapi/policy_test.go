@@ -80,7 +80,7 @@ func registerKept(a *API) {
 }
 
 // An account may use what its role holds; the service token is no account, and good for staff routes only.
-func TestServer_asksTheDoorkeeper(t *testing.T) {
+func TestServer_callsTheAuthenticator(t *testing.T) {
 	h := newHarness(t, nil, registerKept)
 	const service, good = "Bearer " + serviceToken, "Bearer good"
 	for _, c := range []struct {
@@ -116,7 +116,7 @@ func TestServer_asksTheDoorkeeper(t *testing.T) {
 	}
 }
 
-// A permission without a module or a name could be granted by nobody.
+// A permission without a module or a name could not be granted.
 func TestRegister_RefusesPermissionsWithoutAModule(t *testing.T) {
 	s, err := New(Default(), slog.New(slog.DiscardHandler), prometheus.NewRegistry())
 	if err != nil {

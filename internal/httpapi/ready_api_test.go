@@ -8,7 +8,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// Who asks through the API is told what a probe is told.
+// The API returns the same readiness as the probe.
 func TestAPI_Readiness(t *testing.T) {
 	s, err := New(Default(), newTestReadiness(io.Discard).log, prometheus.NewRegistry())
 	if err != nil {

@@ -177,7 +177,7 @@ func TestServer_StopDrains(t *testing.T) {
 	}
 }
 
-// A connection that is idle when the server is told to stop is answered until the listener is closed, and then let go.
+// A connection that is idle when Stop is called is served until the listener is closed, and then closed.
 func TestServer_StopServesIdleConnections(t *testing.T) {
 	h := newHarness(t, func(c *Config) { c.DrainDelay = time.Minute })
 	conn, err := net.Dial("tcp", h.Addr().String())

@@ -192,7 +192,7 @@ func TestStream_ends_with_the_server(t *testing.T) {
 	<-n.ended
 }
 
-// How long somebody looked on is no latency, and the contract knows what the events say.
+// The duration of a stream is not a latency, and the contract describes its events.
 func TestStream_metrics_and_contract(t *testing.T) {
 	n := &news{tell: make(chan Event), ended: make(chan string, 100)}
 	h := newHarness(t, nil, n.register)

@@ -52,7 +52,7 @@ func TestFind_agrees_with_regular_expressions(t *testing.T) {
 	})
 }
 
-// Patterns that no declaration has yet: a segment that has to give back what it has taken.
+// Patterns that no declaration has yet: a segment that requires backtracking.
 func TestPieces_backtrack(t *testing.T) {
 	of := []Segment{{"id", digits, 4}, {"word", "09az", 10}}
 	for pattern, cases := range map[string]map[string]bool{

@@ -23,7 +23,7 @@ import (
 
 func TestMain(m *testing.M) { redisdbtest.VerifyMain(m) }
 
-// process is a hub whose loops run, with what it hears.
+// process is a hub with running loops, and what it receives.
 type process struct {
 	*live.Hub
 	heard  chan live.Change
@@ -53,7 +53,7 @@ func run(t *testing.T, wire live.PubSub) *process {
 	return p
 }
 
-// hears puts together what comes until it is what is wanted: what is told at once may come in two messages.
+// hears merges received changes until they equal want, since changes may arrive in two messages.
 func (p *process) hears(t *testing.T, want live.Change) {
 	t.Helper()
 	got := live.Change{Branch: want.Branch}
@@ -67,7 +67,7 @@ func (p *process) hears(t *testing.T, want live.Change) {
 	}
 }
 
-// figure is what a series of the process says; way is the label of a message, empty for other series.
+// figure returns a metric of the process; way is the label of live_messages_total, empty for other metrics.
 func (p *process) figure(t *testing.T, name, way string) float64 {
 	t.Helper()
 	families, err := p.reg.Gather()
@@ -85,7 +85,7 @@ func (p *process) figure(t *testing.T, name, way string) float64 {
 	return 0
 }
 
-// What one process tells the other hears, whatever it is; nobody hears themselves.
+// A change in one process is received by the others and not by itself.
 func TestHub(t *testing.T) {
 	for name, open := range map[string]func(t *testing.T) (a, b *redisdb.DB){
 		"redis": func(t *testing.T) (a, b *redisdb.DB) {
@@ -94,7 +94,7 @@ func TestHub(t *testing.T) {
 		},
 		"cluster": func(t *testing.T) (a, b *redisdb.DB) {
 			a = redisdbtest.Cluster(t)
-			return a, a // one client; its two hubs are told apart all the same
+			return a, a // one client for two hubs
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -130,8 +130,8 @@ func dial(t *testing.T, addr string) *redisdb.DB {
 	return db
 }
 
-// W3: whoever was cut off listens again and has everybody look.
-func TestHub_cut(t *testing.T) {
+// W3: after a lost connection the process subscribes again and all streams reload.
+func TestHub_resubscribes(t *testing.T) {
 	_, srv := redisdbtest.Real(t)
 	proxy := redisdbtest.NewProxy(t, srv.Addr())
 	far, near := run(t, dial(t, proxy.Addr())), run(t, dial(t, srv.Addr()))
@@ -145,7 +145,7 @@ func TestHub_cut(t *testing.T) {
 	far.hears(t, live.Change{Branch: 7, Menu: true})
 }
 
-// A server that hangs is noticed although nobody asks it anything, and left for a connection that answers.
+// A server that hangs is detected even without calls, and the subscription moves to a connection that responds.
 func TestHub_hangs(t *testing.T) {
 	_, srv := redisdbtest.Real(t)
 	proxy := redisdbtest.NewProxy(t, srv.Addr())
@@ -161,7 +161,7 @@ func TestHub_hangs(t *testing.T) {
 	far.hears(t, live.Change{Branch: 7, Menu: true})
 }
 
-// fake is a wire in this process: what is published waits at the gate, if there is one, and comes out of sent.
+// fake is an in-process PubSub: publishing waits at the gate, if there is one, and messages come out of sent.
 type fake struct {
 	gate chan struct{}
 	came chan struct{} // is written to by those who wait at the gate
@@ -194,9 +194,9 @@ func (f *fake) Subscribe(ctx context.Context, _ keyspace.Channel, begun func(), 
 	}
 }
 
-// W1, W2: while Redis hangs everything is told without waiting, and what was told meanwhile is a message or two, which
-// names no more orders than it should.
-func TestHub_gathers(t *testing.T) {
+// W1, W2: while Redis hangs, notifying never waits. The collected changes become one or two messages, which name no
+// more orders than allowed.
+func TestHub_batches_changes(t *testing.T) {
 	f := &fake{gate: make(chan struct{}), came: make(chan struct{}, 8192), sent: make(chan string, 8192)}
 	p := run(t, f)
 	p.NotifyMenu(2)
@@ -231,8 +231,8 @@ func TestHub_gathers(t *testing.T) {
 	}
 }
 
-// What cannot be sent is counted and forgotten, and the next one is sent.
-func TestHub_loses(t *testing.T) {
+// A message that cannot be sent is counted and dropped, and the next one is sent.
+func TestHub_drops_what_cannot_be_sent(t *testing.T) {
 	f := &fake{sent: make(chan string, 64), fail: errors.New("no")}
 	p := run(t, f)
 	for range 3 {
@@ -246,8 +246,8 @@ func TestHub_loses(t *testing.T) {
 	}
 }
 
-// What is no message of ours is passed over, and a panic ends nothing.
-func TestHub_hears_no_nonsense(t *testing.T) {
+// Invalid messages are ignored, and a panic ends nothing.
+func TestHub_ignores_invalid_messages(t *testing.T) {
 	f := &fake{sent: make(chan string, 64), say: make(chan string)}
 	p := run(t, f)
 	<-p.missed

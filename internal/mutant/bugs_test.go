@@ -59,7 +59,7 @@ var mistakes = []mistake{
 		was: "\toutcomes := l.handle(ctx, batch)\n\tl.open.Add",
 		is: "\tif err := batch[len(batch)-1].Ack(true); err != nil || l.handle(ctx, batch) != nil {\n\t\treturn err\n\t}\n" +
 			"\tvar outcomes []inbox.Outcome\n\tl.open.Add",
-		pkg: "internal/event/rabbit", run: "TestLane_acknowledges_after_the_work",
+		pkg: "internal/event/rabbit", run: "TestSubscription_acknowledges_after_the_work",
 	},
 	{
 		name: "confirm trusts the caller's quantity", file: "internal/stock/command.go",

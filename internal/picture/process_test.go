@@ -280,7 +280,7 @@ func TestDevelop_refuses(t *testing.T) {
 
 func TestDarkroom_one_at_a_time(t *testing.T) {
 	d := NewProcessor()
-	d.light <- struct{}{} // somebody is at work
+	d.light <- struct{}{} // another picture is being processed
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, _, err := d.Process(ctx, asJPEG(t, scene(9, 9)), sizes...); fault.KindOf(err) != fault.Unavailable {

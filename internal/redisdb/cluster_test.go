@@ -46,7 +46,7 @@ func TestDB_cluster(t *testing.T) {
 	}
 }
 
-// A Cluster of which one node is dead or says nothing is there for whoever comes now, and says who it is.
+// A Cluster with one dead or silent node accepts new connections and reports its identity.
 func TestDB_cluster_without_a_node(t *testing.T) {
 	t.Parallel()
 	for name, fail := range map[string]func(*testenv.Server){"dead": (*testenv.Server).Kill, "hung": (*testenv.Server).Pause} {
@@ -86,7 +86,7 @@ func TestDB_cluster_node_replaced(t *testing.T) {
 	}
 }
 
-// A Cluster that answers who it is and serves nobody is asked less and less often whether it does.
+// A Cluster that answers probes but fails calls is probed with growing pauses.
 func TestDB_cluster_refuses(t *testing.T) {
 	t.Parallel()
 	_, nodes := redisdbtest.OwnCluster(t)

@@ -58,7 +58,7 @@ func TestDB_Scan(t *testing.T) {
 	})
 }
 
-func TestCensus(t *testing.T) {
+func TestInspector(t *testing.T) {
 	redisdbtest.Each(t, func(t *testing.T, db *redisdb.DB) {
 		ctx := t.Context()
 		menu, guests, due := keyspace.MenuActive(1), keyspace.VisitCustomers("01j9v0k4v5m6n7o8p9q0r1s2t3"), keyspace.LeasesDue(1)
@@ -126,7 +126,7 @@ func TestCensus(t *testing.T) {
 	})
 }
 
-// Keys of another namespace are nobody's business.
+// Keys of other namespaces are ignored.
 func TestDB_Scan_namespace(t *testing.T) {
 	srv := testenv.RedisServer(t)
 	seen := map[keyspace.Namespace][]string{}
@@ -194,7 +194,7 @@ func TestMaster_Walk(t *testing.T) {
 	})
 }
 
-func TestCensus_server_down(t *testing.T) {
+func TestInspector_server_down(t *testing.T) {
 	db, srv := redisdbtest.Real(t)
 	srv.Kill()
 	if _, err := db.Inspect(t.Context()); !errors.Is(err, redisdb.ErrDown) {
@@ -203,7 +203,7 @@ func TestCensus_server_down(t *testing.T) {
 }
 
 // The raw speed of what an audit is made of: pages of keys, with the type and the TTL of each.
-func BenchmarkCensus_States(b *testing.B) {
+func BenchmarkInspector_States(b *testing.B) {
 	db, _ := redisdbtest.Real(b)
 	const n = 200_000
 	for from := int64(0); from < n; from += 10_000 {

@@ -6,7 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// Every master counts, and no replica; a server that does not tell is no reason to warn.
+// Masters count and replicas do not; a server that reports no policy causes no warning.
 func TestReadMemory(t *testing.T) {
 	m := Memory{Policies: map[string]string{}}
 	for addr, info := range map[string]string{

@@ -60,7 +60,7 @@ func TestDB_Listen(t *testing.T) {
 		for _, m := range []string{"one", "", `{"two":"2"}`} {
 			publish(t, db, m)
 			got := <-e.heard
-			for got == early { // nodes of a Cluster tell one another a moment later
+			for got == early { // nodes of a Cluster propagate subscriptions with a delay
 				got = <-e.heard
 			}
 			if got != m {
@@ -78,7 +78,7 @@ func TestDB_Listen(t *testing.T) {
 	})
 }
 
-// A lost connection ends the listening and not the server; whoever listens again hears what comes then.
+// A lost connection ends Subscribe; a new call receives the messages published from then on.
 func TestDB_Listen_cut(t *testing.T) {
 	_, srv := redisdbtest.Real(t)
 	proxy := redisdbtest.NewProxy(t, srv.Addr())
@@ -97,7 +97,7 @@ func TestDB_Listen_cut(t *testing.T) {
 	again := listen(t, db)
 	select {
 	case <-again.begun:
-	case err := <-again.ended: // the breaker has heard of the cut as well
+	case err := <-again.ended: // the breaker has noticed the cut as well
 		if !errors.Is(err, redisdb.ErrDown) {
 			t.Error(err)
 		}
@@ -130,7 +130,7 @@ func TestDB_Listen_refuses(t *testing.T) {
 	}
 }
 
-// The store inside the process has nobody to tell, and goes on with its work.
+// An embedded store publishes nothing and keeps working.
 func TestDB_Listen_embedded(t *testing.T) {
 	db := redisdbtest.Embedded(t)
 	e := listen(t, db)
@@ -145,7 +145,7 @@ func TestDB_Listen_embedded(t *testing.T) {
 	e.ended <- nil
 }
 
-// Whoever shares a Redis under another namespace hears nothing.
+// Messages do not cross namespaces.
 func TestDB_Listen_namespace(t *testing.T) {
 	plain, srv := redisdbtest.Real(t)
 	north, err := redisdb.Open(t.Context(), redisdb.Config{URL: "redis://" + srv.Addr(), Namespace: "north"})

@@ -22,7 +22,7 @@ type house struct {
 	letters  []Letter
 	replayed []string
 	recorded []identity.AuditEntry
-	entered  chan struct{} // told when something long begins, where there is one
+	entered  chan struct{} // signalled when a long operation begins; may be nil
 	leave    chan struct{}
 }
 
@@ -82,7 +82,7 @@ func deskOf(h *house) *Service {
 
 var boss = identity.Actor{Kind: identity.Account, UserID: 7, AllBranches: true}
 
-func TestDesk_Replay(t *testing.T) {
+func TestService_Replay(t *testing.T) {
 	h := &house{letters: []Letter{{ID: "a", Consumer: "daybook"}, {ID: "b", Consumer: "daybook"}}}
 	d := deskOf(h)
 	sum, err := d.Replay(t.Context(), boss, "a")
@@ -98,7 +98,7 @@ func TestDesk_Replay(t *testing.T) {
 	}
 }
 
-func TestDesk_ReplayAll(t *testing.T) {
+func TestService_ReplayAll(t *testing.T) {
 	h := &house{}
 	for range MaxReplayed - 1 {
 		h.letters = append(h.letters, Letter{ID: "x", Consumer: "daybook"})
@@ -123,7 +123,7 @@ func TestDesk_ReplayAll(t *testing.T) {
 }
 
 // While something long goes on, everything long is refused and everything short answered.
-func TestDesk_oneAtATime(t *testing.T) {
+func TestService_one_at_a_time(t *testing.T) {
 	h := &house{entered: make(chan struct{}), leave: make(chan struct{})}
 	d := deskOf(h)
 	done := make(chan error, 1)
@@ -176,7 +176,7 @@ func TestMasked(t *testing.T) {
 	}
 }
 
-func TestDesk_Letters_areMasked(t *testing.T) {
+func TestService_Letters_are_masked(t *testing.T) {
 	d := deskOf(&house{letters: []Letter{{ID: "a", Payload: json.RawMessage(`{"secret":"x"}`)}}})
 	page, total, err := d.Letters(t.Context(), LetterFilter{Limit: 10})
 	want := []Letter{{ID: "a", Payload: json.RawMessage(`{"secret":"[redacted]"}`)}}

@@ -82,7 +82,7 @@ func TestReader_refuses(t *testing.T) {
 	}
 }
 
-// pieces gives a text in reads of drawn lengths, as TCP may.
+// pieces returns a text in reads of random lengths, like TCP.
 type pieces struct {
 	text  []byte
 	sizes []int

@@ -101,7 +101,7 @@ func TestRun_pacedIsEven(t *testing.T) {
 	}
 }
 
-// A server that is too slow for the rate does not prolong the measurement, and what was never sent is told (L2, L3).
+// A server that is too slow for the rate does not prolong the measurement, and unsent requests are reported (L2, L3).
 func TestRun_pacedGivesUp(t *testing.T) {
 	r, took := bubble(t, Plan{Conns: 2, Duration: 100 * time.Millisecond, Timeout: 100 * time.Millisecond, Rate: 1000},
 		func(int64) time.Duration { return time.Minute })

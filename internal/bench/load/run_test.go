@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// serve starts a server that ends with the test and gives it as a target.
+// serve starts a server that ends with the test and returns it as a target.
 func serve(t testing.TB, h http.HandlerFunc) Target {
 	t.Helper()
 	s := httptest.NewServer(h)

@@ -8,23 +8,23 @@ import (
 	"time"
 )
 
-// What a worker does about a connection that does not work: it opens another after a pause, so many times in a row.
+// Reconnecting: a worker opens another connection after a pause, at most redials times in a row.
 const (
 	redials     = 20
 	redialPause = 10 * time.Millisecond
 )
 
-// worker asks over one connection and keeps its own figures, so that workers never wait for one another.
+// worker sends requests over one connection and keeps its own counts, so that workers never wait for each other.
 type worker struct {
 	plan  Plan
 	index int
 	next  func() []byte
 	conn  conn
 
-	from   time.Time // what ends before is warming up
-	until  time.Time // nothing is begun after
-	giveUp time.Time // nothing is waited for after
-	spent  time.Time // when there was no request left; zero while there are
+	from   time.Time // responses before it are warm-up
+	until  time.Time // no requests are sent after it
+	giveUp time.Time // no responses are awaited after it
+	spent  time.Time // when the requests ran out; zero before
 
 	done      int64
 	bytes     int64
@@ -32,7 +32,7 @@ type worker struct {
 	latencies Histogram
 }
 
-// eager asks again as soon as it is answered.
+// eager sends the next request as soon as the previous one has its response.
 func (w *worker) eager(ctx context.Context) {
 	failed := 0
 	for ctx.Err() == nil && failed < redials {
@@ -44,7 +44,7 @@ func (w *worker) eager(ctx context.Context) {
 	}
 }
 
-// paced asks when it is due, every worker in its turn, whether or not the answer before came in time (L3).
+// paced sends requests when they are due, workers in rotation, whether or not the previous response was in time (L3).
 func (w *worker) paced(ctx context.Context, begin time.Time) {
 	each := time.Duration(float64(w.plan.Conns) / w.plan.Rate * float64(time.Second))
 	each = max(each, time.Microsecond)
@@ -61,7 +61,7 @@ func (w *worker) paced(ctx context.Context, begin time.Time) {
 	}
 }
 
-// neverSent charges the server for requests for which no time was left: each has waited at least until now.
+// neverSent counts requests for which no time was left as errors, with the latency up to now.
 func (w *worker) neverSent(due time.Time, each time.Duration) {
 	now := time.Now()
 	for ; due.Before(w.until); due = due.Add(each) {
@@ -75,7 +75,7 @@ func (w *worker) neverSent(due time.Time, each time.Duration) {
 	}
 }
 
-// sleepUntil tells whether it was slept to the end.
+// sleepUntil sleeps until an instant and reports whether it was not interrupted.
 func sleepUntil(ctx context.Context, at time.Time) bool {
 	pause := time.Until(at)
 	if pause <= 0 {
@@ -91,8 +91,8 @@ func sleepUntil(ctx context.Context, at time.Time) bool {
 	}
 }
 
-// ask sends the next request and counts what comes of it, from the instant begin. It gives how many requests in a row
-// have found no working connection, and enough of them when nothing more is to be asked.
+// ask sends the next request and counts its outcome, measured from begin. It returns the number of consecutive requests
+// without a working connection, and redials when the worker must stop.
 func (w *worker) ask(ctx context.Context, begin time.Time, failed int) int {
 	request := w.next()
 	if request == nil {
@@ -106,7 +106,7 @@ func (w *worker) ask(ctx context.Context, begin time.Time, failed int) int {
 		return failed
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		w.fail(end, "no answer")
-		w.latencies.Record(end.Sub(begin)) // it took at least so long
+		w.latencies.Record(end.Sub(begin)) // lower bound of the latency
 		return redials                     // the measurement is over
 	case err != nil:
 		w.fail(end, "connection")
@@ -124,8 +124,8 @@ func (w *worker) ask(ctx context.Context, begin time.Time, failed int) int {
 	return 0
 }
 
-// count is only about what ends after the warming up. An answer after the end is too late for the throughput, but its
-// latency counts: the slowest are always the last to come.
+// count ignores responses of the warm-up. A response after the end does not count for the throughput, but its latency
+// counts, because the slowest responses always come last.
 func (w *worker) count(begin, end time.Time, a Answer) {
 	if end.Before(w.from) {
 		return
@@ -143,7 +143,7 @@ func (w *worker) fail(at time.Time, kind string) {
 	}
 }
 
-// reopen leaves a connection that could not be opened closed: the next request then fails on it.
+// reopen reconnects. If that fails the connection stays closed, and the next request fails on it.
 func (w *worker) reopen(ctx context.Context) {
 	if err := w.conn.open(ctx); err != nil {
 		w.conn.close()

@@ -36,7 +36,7 @@ var (
 	errPoison = errors.New("this event cannot be applied")
 )
 
-// consumer writes into the daybook under a branch of its own, so that two consumers can be told apart.
+// consumer returns a consumer that counts in the daybook under its own branch, so that consumers can be distinguished.
 func consumer(name string, branch int64, fails func(event.Event) bool) inbox.Consumer {
 	return inbox.Consumer{
 		Name: name, Types: []string{"order.paid"},
@@ -55,7 +55,7 @@ func consumer(name string, branch int64, fails func(event.Event) bool) inbox.Con
 	}
 }
 
-// paidBy tells how many orders each consumer has counted.
+// paidBy returns how many orders each consumer has counted.
 func paidBy(t testing.TB, db *sqldb.DB) map[int64]int64 {
 	t.Helper()
 	got := map[int64]int64{}
@@ -145,8 +145,8 @@ func TestBus_every_consumer_applies_every_event_once(t *testing.T) {
 	})
 }
 
-// I8, I15: one consumer's poison neither reaches another consumer nor holds up the events around it; it is given up as
-// a dead letter of that consumer, and a replay brings it to that consumer only.
+// I8, I15: an event that one consumer cannot apply neither affects another consumer nor delays other events; it becomes
+// a dead letter of that consumer, and a replay delivers it to that consumer only.
 func TestBus_poison_is_one_consumers_own(t *testing.T) {
 	t.Parallel()
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
@@ -160,7 +160,7 @@ func TestBus_poison_is_one_consumers_own(t *testing.T) {
 		r.run(t)
 		wantPaid(t, db, map[int64]int64{1: 8, 2: 9})
 		if s := status(t, db); s.Pending != 1 {
-			t.Fatalf("%d events wait, want the poison alone", s.Pending)
+			t.Fatalf("%d events are pending, want only the poison event", s.Pending)
 		}
 		for range 10 {
 			commit(t, db, 1)
@@ -182,7 +182,7 @@ func TestBus_poison_is_one_consumers_own(t *testing.T) {
 	})
 }
 
-// A consumer that is out of order for a while loses nothing.
+// A consumer that fails for a while misses no event.
 func TestBus_transient_failure(t *testing.T) {
 	t.Parallel()
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {

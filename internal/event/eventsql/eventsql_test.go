@@ -33,7 +33,7 @@ func write(t *testing.T, db *sqldb.DB, fn func(ctx context.Context, tx sqldb.Tx)
 	}
 }
 
-func bury(t *testing.T, db *sqldb.DB, letters ...DeadLetter) {
+func insert(t *testing.T, db *sqldb.DB, letters ...DeadLetter) {
 	t.Helper()
 	write(t, db, func(_ context.Context, tx sqldb.Tx) error {
 		InsertDeadLetters(tx, letters)
@@ -54,7 +54,7 @@ func TestDeadLetters(t *testing.T) {
 	t.Parallel()
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		relay, first, second := letter("", "nacked"), letter("daybook", "broken"), letter("daybook", "also \x00\xff")
-		bury(t, db, relay, first, second)
+		insert(t, db, relay, first, second)
 		second.Reason = "also ??" // what PostgreSQL would refuse in text is replaced
 
 		if diff := cmp.Diff([]DeadLetter{relay}, list(t, db, Filter{})); diff != "" {
@@ -80,26 +80,26 @@ func TestDeadLetters(t *testing.T) {
 	})
 }
 
-func TestBury_again_keeps_the_newer_reason(t *testing.T) {
+func TestInsertDeadLetters_keeps_the_newer_reason(t *testing.T) {
 	t.Parallel()
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		l := letter("daybook", "first")
-		bury(t, db, l)
+		insert(t, db, l)
 		l.Reason, l.DiedAt = "second", l.DiedAt.Add(time.Hour)
-		bury(t, db, l)
+		insert(t, db, l)
 		if diff := cmp.Diff([]DeadLetter{l}, list(t, db, Filter{Consumer: "daybook"})); diff != "" {
 			t.Errorf("letters (-want +got):\n%s", diff)
 		}
 	})
 }
 
-func TestExhume_takes_only_the_named_consumers_letters(t *testing.T) {
+func TestDeleteDeadLetters_takes_only_the_named_consumers_letters(t *testing.T) {
 	t.Parallel()
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		mine := letter("daybook", "broken")
 		other := mine
 		other.Consumer = "kitchen"
-		bury(t, db, mine, other)
+		insert(t, db, mine, other)
 		for _, want := range [][]DeadLetter{{mine}, nil} { // the second time it is gone
 			write(t, db, func(ctx context.Context, tx sqldb.Tx) error {
 				got, err := DeleteDeadLetters(ctx, tx, "daybook", []DeadLetter{mine})
@@ -109,15 +109,15 @@ func TestExhume_takes_only_the_named_consumers_letters(t *testing.T) {
 				return err
 			})
 		}
-		if got := list(t, db, Filter{Consumer: "kitchen"}); !slices.EqualFunc(got, []DeadLetter{other}, sameLetter) {
+		if got := list(t, db, Filter{Consumer: "kitchen"}); !slices.EqualFunc(got, []DeadLetter{other}, equalLetters) {
 			t.Errorf("the other consumer's letters: %v", got)
 		}
 	})
 }
 
-func sameLetter(a, b DeadLetter) bool { return cmp.Equal(a, b) }
+func equalLetters(a, b DeadLetter) bool { return cmp.Equal(a, b) }
 
-func TestReason_is_bounded_and_stays_text(t *testing.T) {
+func TestSanitizeReason_is_bounded_and_stays_text(t *testing.T) {
 	t.Parallel()
 	got := SanitizeReason(strings.Repeat("ờ", maxReason))
 	if len(got) > maxReason || strings.ToValidUTF8(got, "") != got {

@@ -10,12 +10,12 @@ import (
 	"comanda/internal/sqldb/sqldbtest"
 )
 
-func TestDeadPage(t *testing.T) {
+func TestDeadLetterPage(t *testing.T) {
 	t.Parallel()
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		relay, first, second := letter("", "nacked"), letter("daybook", "broken"), letter("daybook", "also")
 		first.DiedAt, second.DiedAt = relay.DiedAt.Add(time.Hour), relay.DiedAt.Add(2*time.Hour)
-		bury(t, db, relay, first, second)
+		insert(t, db, relay, first, second)
 		for name, c := range map[string]struct {
 			f             Filter
 			everybody     bool

@@ -31,7 +31,7 @@ func TestStatements(t *testing.T) {
 	sqldbtest.PrepareAll(t, stmts)
 }
 
-// The test's consumer counts orders paid into the daybook; a negative branch breaks it, each in another manner.
+// The consumer of these tests counts paid orders in the daybook; a negative branch makes it fail in different ways.
 var (
 	testStmts = sqldb.Load(fstest.MapFS{
 		"daybook_add.sql": {Data: []byte(`INSERT INTO daybook (branch_id, biz_date, paid) VALUES ($1, '2026-02-26', 1)
@@ -108,7 +108,7 @@ func letters(t testing.TB, db *sqldb.DB) []eventsql.DeadLetter {
 	return all
 }
 
-// I8: whatever is delivered again, in the same batch or another, is applied once.
+// I8: an event that is delivered again, in the same batch or another, is applied once.
 func TestHandle_applies_each_event_once(t *testing.T) {
 	t.Parallel()
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
@@ -173,7 +173,7 @@ func TestHandle_passes_over_other_types(t *testing.T) {
 	})
 }
 
-// I15: a poison event fails alone, five times, and then lies among the dead letters with its reason.
+// I15: a poison event fails alone, five times, and then becomes a dead letter with its reason.
 func TestHandle_poison(t *testing.T) {
 	t.Parallel()
 	for name, branch := range map[string]int64{"error": fails, "panic": panics, "refused by SQL": violate} {
@@ -202,7 +202,7 @@ func TestHandle_poison(t *testing.T) {
 					t.Errorf("dead letters %+v", dead)
 				}
 				if !strings.Contains(log.String(), "level=ERROR") || !strings.Contains(log.String(), poison.ID) {
-					t.Errorf("the log does not tell of the dead letter:\n%s", log.String())
+					t.Errorf("the log does not mention the dead letter:\n%s", log.String())
 				}
 				// A delivery after that, as after a crash before the acknowledgement, changes nothing.
 				if out := handle(t, b, daybook, poison); out[0].State != Dead || len(letters(t, db)) != 1 {
@@ -213,8 +213,8 @@ func TestHandle_poison(t *testing.T) {
 	}
 }
 
-// What can never be applied is tried once.
-func TestHandle_hopeless(t *testing.T) {
+// An event that can never be applied is tried once.
+func TestHandle_poison_is_tried_once(t *testing.T) {
 	t.Parallel()
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		b := New(db, Options{})
@@ -239,7 +239,7 @@ func TestHandle_hopeless(t *testing.T) {
 	})
 }
 
-// While the database is out of reach nothing is known and nothing is counted.
+// While the database is unavailable, nothing is counted.
 func TestHandle_database_out_of_reach(t *testing.T) {
 	t.Parallel()
 	db := sqldbtest.SQLite(t)

@@ -9,8 +9,8 @@ import (
 	"comanda/internal/sqldb/sqldbtest"
 )
 
-// I8: the same batch comes to everybody in the same moment, as after a lost connection whose messages the broker has given
-// to somebody else. One applies it; the others wait for that one, and find it done.
+// I8: several processes receive the same batch at the same moment, as after a lost connection whose messages the broker
+// has redelivered. One applies it; the others wait for it and then skip the batch.
 func TestHandle_the_same_batch_at_once(t *testing.T) {
 	t.Parallel()
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {

@@ -31,7 +31,7 @@ var (
 	errNacked = errors.New("the broker refused it")
 )
 
-// paid makes n events of different orders, ascending by id.
+// paid returns n events of different orders, ascending by id.
 func paid(n int) []event.Event {
 	events := make([]event.Event, n)
 	for i := range events {
@@ -52,7 +52,7 @@ func commit(t testing.TB, db *sqldb.DB, events ...event.Event) {
 	}
 }
 
-// broker is a publisher that a test can take down, cut off and make refuse.
+// broker is a publisher whose failures a test controls.
 type broker struct {
 	mu     sync.Mutex
 	got    []event.Event
@@ -100,7 +100,7 @@ func ids(events []event.Event) []string {
 	return out
 }
 
-// wall is a clock that stands until the test moves it.
+// manualClock is a clock that only the test advances.
 type manualClock struct{ at time.Time }
 
 func (w *manualClock) now() time.Time          { return w.at }
@@ -179,7 +179,7 @@ func TestRelay_drains_more_than_a_batch(t *testing.T) {
 	})
 }
 
-// I16: while the broker is down or lost in the middle, events wait and no attempt is counted.
+// I16: while the broker is down or disconnected, events wait and no attempt is counted.
 func TestRelay_broker_down_costs_no_attempts(t *testing.T) {
 	t.Parallel()
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
@@ -249,7 +249,7 @@ func TestRelay_refused_events_come_back_and_die(t *testing.T) {
 	})
 }
 
-func TestReplay_gives_dead_letters_a_new_life(t *testing.T) {
+func TestReplay_publishes_dead_letters_again(t *testing.T) {
 	t.Parallel()
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		events := paid(3)
@@ -309,8 +309,8 @@ func TestReadStatus(t *testing.T) {
 	})
 }
 
-// What was published before is deleted, and nothing else: neither what was made later nor what was made before and
-// published late, and of that more than a statement looks at.
+// PurgeLog deletes entries published before the instant and nothing else: neither later ones nor older ones that were
+// published late, also if there are more than one statement handles.
 func TestPurgeLog(t *testing.T) {
 	t.Parallel()
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {

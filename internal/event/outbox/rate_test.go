@@ -8,7 +8,7 @@ import (
 	"comanda/internal/sqldb/sqldbtest"
 )
 
-func TestPublished(t *testing.T) {
+func TestCountPublished(t *testing.T) {
 	t.Parallel()
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		commit(t, db, paid(3)...)

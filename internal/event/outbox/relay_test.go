@@ -29,7 +29,7 @@ var (
 	countDead   = testStmts.Must("count_dead")
 )
 
-// Several relays share the work on PostgreSQL without publishing anything twice.
+// Several relays share the work on PostgreSQL without publishing an event twice.
 func TestRelay_many_at_once(t *testing.T) {
 	t.Parallel()
 	db := sqldbtest.Postgres(t)
@@ -54,7 +54,7 @@ func TestRelay_many_at_once(t *testing.T) {
 	want(t, db, 0, int64(len(events)), 0)
 }
 
-// Orders must not wait for the broker's confirms: on SQLite there is only one writer, on PostgreSQL only rows are
+// Orders must not wait for the broker's confirms: SQLite has only one writer, and on PostgreSQL only outbox rows are
 // locked.
 func TestRelay_writers_go_on_while_it_publishes(t *testing.T) {
 	t.Parallel()
@@ -77,7 +77,7 @@ func TestRelay_writers_go_on_while_it_publishes(t *testing.T) {
 	})
 }
 
-// hall is a local publisher that tells by which door events came.
+// localBroker is a local publisher that records how it received events.
 type localBroker struct {
 	broker
 	within [][]event.Event
@@ -106,7 +106,7 @@ func TestRelay_delivers_locally_within_its_transaction(t *testing.T) {
 	})
 }
 
-func TestRelay_parts_good_from_bad_after_a_failed_delivery(t *testing.T) {
+func TestRelay_separates_good_from_bad_after_a_failed_delivery(t *testing.T) {
 	t.Parallel()
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		events := paid(3)
@@ -164,7 +164,7 @@ func TestRelay_metrics(t *testing.T) {
 	}
 }
 
-// figure reads a counter or gauge by its name and its only label's value.
+// figure returns a counter or gauge by its name and the value of its only label.
 func figure(t *testing.T, reg *prometheus.Registry, name, label string) float64 {
 	t.Helper()
 	families, err := reg.Gather()
@@ -182,7 +182,7 @@ func figure(t *testing.T, reg *prometheus.Registry, name, label string) float64 
 	return 0
 }
 
-// I7, I15: whatever the broker does, every committed event is published in the end, and nothing else is.
+// I7, I15: whatever the broker does, every committed event is eventually published, and nothing else is.
 func TestRelay_loses_nothing_whatever_the_broker_does(t *testing.T) {
 	t.Parallel()
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
@@ -190,7 +190,7 @@ func TestRelay_loses_nothing_whatever_the_broker_does(t *testing.T) {
 	})
 }
 
-// weather lets a broker misbehave for a while and then be well again.
+// brokerFailures lets a broker fail in random ways and then recover.
 func brokerFailures(t *testing.T, rt *rapid.T, db *sqldb.DB) {
 	clock, b := newManualClock(), &broker{}
 	r := New(db, b, Options{Now: clock.now})

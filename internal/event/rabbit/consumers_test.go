@@ -36,8 +36,8 @@ func letters(t *testing.T, db *sqldb.DB) []eventsql.DeadLetter {
 	return all
 }
 
-// I15: a poison event ends as a row in dead_event and a copy in the .dlq; its neighbours are applied meanwhile, and a
-// replay applies it once the consumer is mended.
+// I15: a poison event ends as a row in dead_event and a copy in the .dlq; other events are applied meanwhile, and a
+// replay applies it once the consumer is fixed.
 func consumersPoison(t *testing.T, r *rig) {
 	db := sqldbtest.SQLite(t)
 	in := inbox.New(db, inbox.Options{Pause: time.Millisecond})
@@ -74,7 +74,7 @@ func consumersPoison(t *testing.T, r *rig) {
 	}
 }
 
-// What is no event becomes a dead letter at once, whatever its bytes are, and holds nothing up.
+// A message that is not an event becomes a dead letter at once, whatever its bytes are, and delays nothing.
 func consumersMalformed(t *testing.T, r *rig) {
 	db := sqldbtest.Postgres(t)
 	c := r.config(daybook(nil))
@@ -98,7 +98,7 @@ func consumersMalformed(t *testing.T, r *rig) {
 	}
 }
 
-// A failure that says nothing about the events costs them no attempt; they stay in our hands and are tried again.
+// A failure that says nothing about the events costs them no attempt; they stay unacknowledged and are tried again.
 func consumersDatabaseOutOfReach(t *testing.T, r *rig) {
 	db := sqldbtest.SQLite(t)
 	var calls atomic.Int64
@@ -117,7 +117,7 @@ func consumersDatabaseOutOfReach(t *testing.T, r *rig) {
 	}
 }
 
-// A stop lets the batch in hand finish and be acknowledged, so that nothing is delivered twice without need.
+// On shutdown the current batch is finished and acknowledged, so that nothing is delivered twice needlessly.
 func consumersStop(t *testing.T, r *rig) {
 	db := sqldbtest.SQLite(t)
 	began, goOn := make(chan struct{}), make(chan struct{})
@@ -143,7 +143,7 @@ func consumersStop(t *testing.T, r *rig) {
 	}
 }
 
-// Expired timers wake the sweeper, once for many, and are gone.
+// Expired timers trigger the sweeper, once per batch, and are acknowledged.
 func consumersExpired(t *testing.T, r *rig) {
 	c := r.config(daybook(nil))
 	c.PaymentWindow = 100 * time.Millisecond
@@ -159,11 +159,11 @@ func consumersExpired(t *testing.T, r *rig) {
 		return r.ready(t, queueAwait) == 0 && r.ready(t, queueExpired) == 0
 	})
 	if n := len(woken); n >= len(events) {
-		t.Errorf("the sweeper was woken %d times for %d orders", n, len(events))
+		t.Errorf("the sweeper was triggered %d times for %d orders", n, len(events))
 	}
 }
 
-// However often the connection is lost, events go on to be applied, and nothing is left running behind.
+// Events are still applied after any number of lost connections, and no goroutine leaks.
 func consumersFiftyLostConnections(t *testing.T, r *rig) {
 	db := sqldbtest.SQLite(t)
 	c := r.config(daybook(nil))
@@ -186,7 +186,7 @@ func consumersFiftyLostConnections(t *testing.T, r *rig) {
 	stop()
 }
 
-// A queue that somebody deletes is declared anew and consumed again.
+// A queue that is deleted is declared again and consumed again.
 func consumersDeletedQueue(t *testing.T, r *rig) {
 	db := sqldbtest.SQLite(t)
 	c := r.config(daybook(nil))
@@ -204,8 +204,8 @@ func consumersDeletedQueue(t *testing.T, r *rig) {
 	testenv.Eventually(t, patience, func() bool { return count(t, db, daybookPaid) >= 2 })
 }
 
-// A process has caught up with other systems when what waited for it at the first connection was worked on: a thousand and
-// more messages, so that some wait at the broker and some in our hands.
+// A process has caught up when all messages that were queued at its first connection are handled: more than a thousand,
+// so that some are on the broker and some prefetched.
 func consumersCatchUp(t *testing.T, r *rig) {
 	const waiting = prefetch + 10
 	heard, goOn := make(chan int, waiting), make(chan struct{})
@@ -231,7 +231,7 @@ func consumersCatchUp(t *testing.T, r *rig) {
 	select {
 	case <-cs.CaughtUp():
 		t.Error("it has caught up before anything was worked on")
-	case <-time.After(3 * pollInterval): // longer than two looks: it may not be closed by then
+	case <-time.After(3 * pollInterval): // longer than two polls: it must not be closed by then
 	}
 	close(goOn)
 	<-cs.CaughtUp()

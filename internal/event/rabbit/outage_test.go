@@ -16,14 +16,14 @@ import (
 	"comanda/internal/testenv"
 )
 
-// What gathers while a broker is down for so long at five events a second, and at a hundred.
+// Numbers of events during an outage, at five and at a hundred events per second.
 const outage = 10 * time.Minute
 
 var backlog = testenv.Size(2_000, 60_000)
 
-// I7, I16: what has gathered while the broker was down for ten minutes costs no attempt, and is confirmed once the broker
-// is there again, every event exactly as it was committed. One relay also keeps the order of their commits, and with it
-// that of each aggregate.
+// I7, I16: events that accumulate while the broker is down for ten minutes cost no attempt, and are confirmed once the
+// broker is back, exactly as committed. A single relay also keeps the order of commits, and with it that of each
+// aggregate.
 func TestRabbit_outage(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(t *testing.T, db *sqldb.DB, broker *broker) {
@@ -55,15 +55,15 @@ func TestRabbit_outage(t *testing.T) {
 	})
 }
 
-// straight is a configuration past the proxy, which carries little at a time.
+// straight returns a configuration that bypasses the proxy, which is slow.
 func (r *rig) straight() Config {
 	c := r.config(daybook(nil))
 	c.URL = telemetry.Secret(r.direct)
 	return c
 }
 
-// gather commits what happens during the outage, as it would have been, at its own time: orders are placed and then paid
-// or cancelled, reservations are made, sold and given back, many of them at once.
+// gather commits the events of an outage with their own times: orders are placed and then paid or cancelled,
+// reservations are made, sold and released, many concurrently.
 func gather(t testing.TB, db *sqldb.DB) []event.Event {
 	t.Helper()
 	began := db.Now().Add(-outage)
@@ -77,7 +77,7 @@ func gather(t testing.TB, db *sqldb.DB) []event.Event {
 	return all
 }
 
-// lived is the i-th event: of fifty orders and fifty reservations each in turn, all first steps come before all second ones.
+// lived returns the i-th event of fifty orders and fifty reservations: all first steps precede all second steps.
 func lived(at time.Time, i int) event.Event {
 	const lives = 50
 	round, place := i/(5*lives), i%(5*lives)
@@ -98,13 +98,13 @@ func lived(at time.Time, i int) event.Event {
 	return event.InventoryReturned.New(at, id, 3, 7, event.Released{OrderID: id, BranchID: 7, Items: items, Reason: "RETURNED"})
 }
 
-// drain relays until nothing is left, as the relay's loop does: again after each failure.
+// drain relays until the outbox is empty and, like the relay's loop, continues after a failure.
 func drain(t testing.TB, rel *outbox.Relay) {
 	t.Helper()
 	testenv.Eventually(t, patience, func() bool { return rel.RunOnce(t.Context()) == nil })
 }
 
-// witness is another system that hears of everything.
+// witness declares a queue of another system that receives all events.
 func (r *rig) witness(t testing.TB) {
 	t.Helper()
 	ch := r.channel(t)
@@ -123,8 +123,8 @@ func (r *rig) witness(t testing.TB) {
 	}
 }
 
-// compare holds what the witness heard against what was committed. An event whose confirmation came too late is told
-// again; what counts for the order is when it was told first.
+// compare compares the events that the witness received with those committed. An event whose confirmation came too late
+// is published again; only its first delivery counts for the order.
 func (r *rig) compare(t *testing.T, committed []event.Event) {
 	t.Helper()
 	ch := r.channel(t)
@@ -146,12 +146,12 @@ func (r *rig) compare(t *testing.T, committed []event.Event) {
 			}
 			told[d.MessageId] = true
 		case <-time.After(patience):
-			t.Fatalf("%d events of %d were told", len(told), len(committed))
+			t.Fatalf("%d events of %d were received", len(told), len(committed))
 		}
 	}
 }
 
-// How fast what has gathered is confirmed, by a broker that has nothing else to do.
+// BenchmarkOutage measures how fast a backlog is confirmed by an otherwise idle broker.
 func BenchmarkOutage(b *testing.B) {
 	for name, open := range map[string]func(testing.TB) *sqldb.DB{"sqlite": sqldbtest.SQLite, "postgres": sqldbtest.Postgres} {
 		b.Run(name, func(b *testing.B) {

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// proxy stands between a test and the broker, so that the network can fail without the broker's knowledge.
+// proxy forwards between a test and the broker and can simulate network failures.
 type proxy struct {
 	target string
 	ln     net.Listener
@@ -31,7 +31,7 @@ func (p *pair) close() {
 	_ = p.broker.Close()
 }
 
-// newProxy gives a proxy and the broker's address through it.
+// newProxy returns a proxy and the broker's URL through it.
 func newProxy(t testing.TB, address string) (*proxy, string) {
 	t.Helper()
 	u, err := url.Parse(address)
@@ -102,7 +102,7 @@ func (p *proxy) pump(l *pair, to io.Writer, from io.Reader, before func(b []byte
 // basicAck begins the payload of a confirm: class 60, method 80 (AMQP 0-9-1, section 1.8.3.13).
 var basicAck = []byte{0, 60, 0, 80}
 
-// meter waits at the gate and cuts when the budget is used up or a confirm is not to pass.
+// meter waits at the gate, and cuts the connection when the budget is used up or a confirm must be lost.
 func (p *proxy) meter(b []byte) {
 	p.mu.Lock()
 	gate := p.gate
@@ -126,7 +126,7 @@ func (p *proxy) meter(b []byte) {
 	}
 }
 
-// cut ends all connections; new ones are taken.
+// cut closes all connections; new ones are accepted.
 func (p *proxy) cut() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -135,21 +135,21 @@ func (p *proxy) cut() {
 	}
 }
 
-// cutAfter cuts once so many more bytes have come from the broker.
+// cutAfter closes the connections after n more bytes from the broker.
 func (p *proxy) cutAfter(n int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.budget = n
 }
 
-// cutConfirm cuts when the broker next confirms something; the confirm is lost.
+// cutConfirm closes the connections when the broker next sends a confirm; the confirm is lost.
 func (p *proxy) cutConfirm() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.confirm = true
 }
 
-// down ends all connections and takes no new ones until it is called with false.
+// down closes all connections and, until it is called with false, refuses new ones.
 func (p *proxy) down(yes bool) {
 	p.mu.Lock()
 	p.refuse = yes
@@ -159,14 +159,14 @@ func (p *proxy) down(yes bool) {
 	}
 }
 
-// stall holds back what the broker says, as a network that swallows packets does.
+// stall holds back the broker's bytes, like a network that drops packets.
 func (p *proxy) stall() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	select {
 	case <-p.gate:
 		p.gate = make(chan struct{})
-	default: // it is shut already, and somebody waits at it
+	default: // the gate is closed already
 	}
 }
 
@@ -180,7 +180,7 @@ func (p *proxy) resume() {
 	}
 }
 
-// say puts bytes into what the broker says on every connection; between two frames that is a frame of its own.
+// say injects bytes into the broker's stream on every connection; between two frames they are a frame.
 func (p *proxy) say(frame []byte) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -36,7 +36,7 @@ func publisherWireForm(t *testing.T, r *rig) {
 	}
 }
 
-// What happens to the stock is published where other systems listen, in the form of the reference.
+// Stock events are published to the stock exchange in the form of the reference.
 func publisherStock(t *testing.T, r *rig) {
 	c := r.config(daybook(nil))
 	c.StockExchange = "goods"
@@ -61,7 +61,7 @@ func publisherStock(t *testing.T, r *rig) {
 	r.take(t, "comanda.daybook", 1)
 }
 
-// The reference's timer: the order's id waits for the payment window and comes back as order.expired.
+// The reference's timer: the order id waits for the payment window and returns as order.expired.
 func publisherTimer(t *testing.T, r *rig) {
 	c := r.config(daybook(nil))
 	c.PaymentWindow = 300 * time.Millisecond
@@ -86,8 +86,8 @@ func publisherUnknownType(t *testing.T, r *rig) {
 	}
 }
 
-// A type that no queue of ours wants is published all the same; one whose queue is missing is refused, and the queue is
-// there again afterwards.
+// A type without a bound queue is published nevertheless; one whose queue is missing is refused, and the queue is
+// declared again afterwards.
 func publisherMissingQueue(t *testing.T, r *rig) {
 	p := r.publisher(t, r.config(daybook(nil)))
 	nobody := event.OrderRefundDue.New(noon, "order1", 3, 7, event.RefundDue{})
@@ -108,7 +108,7 @@ func publisherMissingQueue(t *testing.T, r *rig) {
 	r.take(t, "comanda.daybook", 1)
 }
 
-// A queue that refuses, as one with a length limit set by policy does, nacks.
+// A queue that refuses messages, for example because of a length limit set by policy, nacks.
 func publisherFullQueue(t *testing.T, r *rig) {
 	ch := r.channel(t)
 	full := amqp.Table{"x-queue-type": "quorum", "x-max-length": 1, "x-overflow": "reject-publish"}
@@ -116,14 +116,14 @@ func publisherFullQueue(t *testing.T, r *rig) {
 		t.Fatal(err)
 	}
 	p := r.publisher(t, r.config(daybook(nil)))
-	// A quorum queue notices its length a little late.
+	// A quorum queue notices its length with a delay.
 	testenv.Eventually(t, patience, func() bool { return errors.Is(publish(t, p, placed("order"))[0], errNacked) })
 	if !r.log.has("exists with other arguments") {
-		t.Error("the log does not tell of the queue that differs")
+		t.Error("the log does not name the queue that differs")
 	}
 }
 
-// A broker that accepts everything and says nothing costs the confirm timeout, once, and no event.
+// A broker that accepts everything and never replies costs the confirm timeout, once, and no event.
 func publisherHangingBroker(t *testing.T, r *rig) {
 	p := r.publisher(t, r.config(daybook(nil)))
 	publish(t, p, placed("order1"))
@@ -153,8 +153,8 @@ func methodFrame(payload []byte) []byte {
 	return append(append(frame, payload...), 0xce)
 }
 
-// While the broker has an alarm nothing is published, on the same connection; what was under way is not repeated by us
-// before the alarm is over.
+// During an alarm nothing is published, and the connection is kept; messages in flight are not repeated before the
+// alarm is over.
 func publisherAlarm(t *testing.T, r *rig) {
 	p := r.publisher(t, r.config(daybook(nil)))
 	publish(t, p, placed("order1"))
@@ -194,8 +194,7 @@ func publisherClosed(t *testing.T, r *rig) {
 	}
 }
 
-// A broker with another payment window keeps its queue; the facts go on, the timers do not, and the log says what to
-// do.
+// A broker with another payment window keeps its queue; events continue, timers stop, and the log contains the remedy.
 func topologyOtherWindow(t *testing.T, r *rig) {
 	c := r.config(daybook(nil))
 	publish(t, r.publisher(t, c), placed("order1"))
@@ -208,7 +207,7 @@ func topologyOtherWindow(t *testing.T, r *rig) {
 		t.Errorf("%d timers were published to a queue that differs", n)
 	}
 	if !r.log.has("rabbitmqctl delete_queue " + r.prefix + queueAwait) {
-		t.Error("the log does not say what to do")
+		t.Error("the log does not contain the remedy")
 	}
 
 	ch := r.channel(t)
@@ -221,7 +220,7 @@ func topologyOtherWindow(t *testing.T, r *rig) {
 	r.take(t, queueAwait, 1)
 }
 
-// Without its exchange nothing can be published, and that is an error in the broker's words.
+// If the exchange cannot be declared nothing can be published, and the error contains the broker's reply.
 func topologyOtherExchange(t *testing.T, r *rig) {
 	ch := r.channel(t)
 	if err := ch.ExchangeDeclare(r.prefix+event.Exchange, "fanout", true, false, false, false, nil); err != nil {

@@ -21,7 +21,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite docs/events.md")
 
-// delivered is a publishing as the other side sees it.
+// delivered returns a publishing as its consumer receives it.
 func delivered(p amqp.Publishing) amqp.Delivery {
 	return amqp.Delivery{MessageId: p.MessageId, Type: p.Type, Headers: p.Headers, Body: p.Body}
 }
@@ -72,16 +72,16 @@ func TestDecode_takes_narrow_numbers(t *testing.T) {
 	}
 }
 
-// wishes hears other systems.
-func wishes() inbox.Consumer {
+// externalConsumer returns a consumer of other systems' messages.
+func externalConsumer() inbox.Consumer {
 	return inbox.Consumer{
-		Name: "wishes", Types: []string{"order.created"}, Queue: "inventory.order.created",
+		Name: "externalConsumer", Types: []string{"order.created"}, Queue: "inventory.order.created",
 		Apply: func(context.Context, sqldb.Tx, []event.Event) error { return nil },
 	}
 }
 
-// Of other systems' messages nothing but the way and the body is relied on.
-func TestDecodeForeign(t *testing.T) {
+// Only the routing key, the event type header, the message id and the body of other systems' messages are used.
+func TestDecodeExternal(t *testing.T) {
 	t.Parallel()
 	good := amqp.Delivery{MessageId: "42", RoutingKey: "order.created", Body: []byte(`{"orderId":"o"}`)}
 	want := event.Event{
@@ -105,7 +105,7 @@ func TestDecodeForeign(t *testing.T) {
 	} {
 		d, e := good, want
 		change(&d, &e)
-		got, err := decodeExternal(wishes(), d, noon)
+		got, err := decodeExternal(externalConsumer(), d, noon)
 		if diff := cmp.Diff(e, got); diff != "" || err != nil {
 			t.Errorf("%s (-want +got): %v\n%s", name, err, diff)
 		}
@@ -119,14 +119,14 @@ func TestDecodeForeign(t *testing.T) {
 	} {
 		d := good
 		spoil(&d)
-		if e, err := decodeExternal(wishes(), d, noon); !errors.Is(err, errMalformed) {
+		if e, err := decodeExternal(externalConsumer(), d, noon); !errors.Is(err, errMalformed) {
 			t.Errorf("%s: decoded as %+v, %v", name, e, err)
 		}
 	}
 }
 
-// A message without a usable id has one that its redelivery has too, and no other message.
-func TestForeignID(t *testing.T) {
+// A message without a usable id gets one that it shares with its redeliveries only.
+func TestExternalID(t *testing.T) {
 	t.Parallel()
 	d := amqp.Delivery{Body: []byte("body")}
 	seen := map[string]string{}
@@ -199,7 +199,7 @@ func TestConfig_refuses(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 		if err != nil && strings.Contains(err.Error(), "secret") {
-			t.Errorf("%s: the error tells the password: %v", name, err)
+			t.Errorf("%s: the error contains the password: %v", name, err)
 		}
 		if _, err := NewConsumers(config, nil, nil); (err == nil) != c.ok {
 			t.Errorf("%s: consumers: %v", name, err)
@@ -207,7 +207,7 @@ func TestConfig_refuses(t *testing.T) {
 	}
 }
 
-// docs/events.md is what the registry and the topology say.
+// docs/events.md matches the registry and the topology.
 func TestDocumentation(t *testing.T) {
 	t.Parallel()
 	var desk *stocksql.Reservations // of which only the names of its consumers are wanted

@@ -12,9 +12,8 @@ import (
 	"comanda/internal/testenv"
 )
 
-// A broker that is told to stop and one that is killed come back with everything they have confirmed. Nobody is told, and
-// nothing is set up again by hand: publishers and consumers come back by themselves. I7, I8: every committed event is
-// published, and applied exactly once.
+// A broker that is stopped or killed comes back with everything that it has confirmed. Publishers and consumers
+// reconnect without any manual step. I7, I8: every committed event is published, and applied exactly once.
 func TestRabbit_restarts(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(t *testing.T, db *sqldb.DB, broker *broker) {
@@ -46,7 +45,7 @@ func TestRabbit_restarts(t *testing.T) {
 			commit(t, db, paid(500))
 			events += wrote + 500
 			if s, err := outbox.ReadStatus(t.Context(), db); err != nil || s.Pending < 500 {
-				t.Errorf("%d events wait for a broker that is not there, %v", s.Pending, err)
+				t.Errorf("%d events are pending without a broker, %v", s.Pending, err)
 			}
 			broker.all(t, broker.Restart)
 		}
@@ -57,7 +56,7 @@ func TestRabbit_restarts(t *testing.T) {
 	})
 }
 
-// A broker that has lost its disk is set up again by whoever comes first, and all that is committed later arrives.
+// A broker that has lost its disk is set up again by the first connection, and all later events arrive.
 func TestRabbit_wiped(t *testing.T) {
 	t.Parallel()
 	db, broker := sqldbtest.SQLite(t), ownBroker(t)
@@ -77,7 +76,7 @@ func TestRabbit_wiped(t *testing.T) {
 	r.told(t, queuePaid, 200) // the first hundred had not been read
 }
 
-// nothingWrong fails the test if an event still waits, was given up, or has failed at its consumer.
+// nothingWrong fails the test if an event is pending, dead, or has failed at its consumer.
 func (r *rig) nothingWrong(t *testing.T, db *sqldb.DB) {
 	t.Helper()
 	if s, err := outbox.ReadStatus(t.Context(), db); err != nil || s.Pending != 0 || len(s.Dead) != 0 {
@@ -88,8 +87,8 @@ func (r *rig) nothingWrong(t *testing.T, db *sqldb.DB) {
 	}
 }
 
-// told waits until a queue has told of so many events, and fails the test if it tells of more. An event that was published
-// twice is one.
+// told waits until a queue has delivered want different events, and fails the test if there are more. Repetitions count
+// once.
 func (r *rig) told(t *testing.T, queue string, want int) {
 	t.Helper()
 	ch, ids := r.channel(t), map[string]bool{}
@@ -106,6 +105,6 @@ func (r *rig) told(t *testing.T, queue string, want int) {
 		}
 	})
 	if len(ids) != want {
-		t.Errorf("%s has told of %d events, want %d", queue, len(ids), want)
+		t.Errorf("%s has delivered %d events, want %d", queue, len(ids), want)
 	}
 }

@@ -31,7 +31,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(ending{m})
 }
 
-// ending stops after the last test what the tests share.
+// ending stops shared servers after the last test.
 type ending struct{ *testing.M }
 
 // Run runs the tests.
@@ -42,14 +42,14 @@ func (e ending) Run() int {
 
 var shared testenv.Shared
 
-// node is the broker that tests stop, kill and wipe, one test after the other, because each start takes seconds.
+// node is the broker that tests stop, kill and wipe, one test at a time, because each start takes seconds.
 var node struct {
 	sync.Mutex
 
 	broker *testenv.Broker
 }
 
-// ownBroker returns a running node that is the test's alone until its end.
+// ownBroker returns a running node for one test at a time.
 func ownBroker(t testing.TB) *testenv.Broker {
 	t.Helper()
 	node.Lock()
@@ -64,7 +64,7 @@ func ownBroker(t testing.TB) *testenv.Broker {
 	return node.broker
 }
 
-// onBoth runs a test on both engines at the same time, with one node for the two.
+// onBoth runs a test on both engines concurrently with one shared node.
 func onBoth(t *testing.T, test func(t *testing.T, db *sqldb.DB, broker *broker)) {
 	t.Helper()
 	b := &broker{Broker: ownBroker(t), users: 2, done: make(chan struct{})}
@@ -78,7 +78,7 @@ func onBoth(t *testing.T, test func(t *testing.T, db *sqldb.DB, broker *broker))
 	engines.Wait()
 }
 
-// broker is a node that two tests use at the same time.
+// broker is a node that two tests use concurrently.
 type broker struct {
 	*testenv.Broker
 
@@ -88,7 +88,7 @@ type broker struct {
 	done  chan struct{} // closed when it is done
 }
 
-// all runs act once each test that uses the node has called it.
+// all runs act once every test that uses the node has called it.
 func (b *broker) all(t testing.TB, act func()) {
 	t.Helper()
 	<-b.arrive(t, act)
@@ -111,7 +111,7 @@ func (b *broker) leave() {
 	b.proceed(nil)
 }
 
-// proceed runs the function once every user of the node has called all or has left.
+// proceed runs the function once every user of the node has called all or left.
 func (b *broker) proceed(t testing.TB) {
 	if len(b.ready) == 0 || len(b.ready) < b.users {
 		return
@@ -126,8 +126,8 @@ func (b *broker) proceed(t testing.TB) {
 	b.ready[0]()
 }
 
-// TestRabbit runs everything that needs the broker. One virtual host serves all, since making one takes seconds; each
-// test has a prefix of its own in it.
+// TestRabbit runs all tests that need the broker. They share a virtual host, since creating one takes seconds; each has
+// its own prefix.
 func TestRabbit(t *testing.T) {
 	t.Parallel()
 	address := testenv.AMQP(t)
@@ -162,7 +162,7 @@ func TestRabbit(t *testing.T) {
 	}
 }
 
-// rig is one test's part of the broker.
+// rig is one test's environment on the broker.
 type rig struct {
 	prefix  string
 	direct  string // past the proxy
@@ -203,7 +203,7 @@ func (r *rig) publisher(t testing.TB, c Config) *Publisher {
 	return p
 }
 
-// consumers starts consumers, which end with the test.
+// consumers starts consumers that end with the test.
 func (r *rig) consumers(t testing.TB, c Config, in *inbox.Inbox, expired func()) *Consumers {
 	t.Helper()
 	cs, err := NewConsumers(c, in, expired)
@@ -243,7 +243,7 @@ func run(t testing.TB, c Config, cs *Consumers) (stop func()) {
 	return stop
 }
 
-// connect gives the test a connection of its own.
+// connect opens the test's own connection.
 func (r *rig) connect(t testing.TB) {
 	t.Helper()
 	admin, err := amqp.Dial(r.direct)
@@ -254,7 +254,7 @@ func (r *rig) connect(t testing.TB) {
 	r.admin = admin
 }
 
-// channel opens one past the proxy, on a new connection if the broker has ended the last one.
+// channel opens a channel that bypasses the proxy, on a new connection if the broker has closed the last one.
 func (r *rig) channel(t testing.TB) *amqp.Channel {
 	t.Helper()
 	if r.admin.IsClosed() {
@@ -267,7 +267,7 @@ func (r *rig) channel(t testing.TB) *amqp.Channel {
 	return ch
 }
 
-// take waits for n messages of a queue and gives them in their order.
+// take waits for n messages of a queue and returns them in order.
 func (r *rig) take(t testing.TB, queue string, n int) []amqp.Delivery {
 	t.Helper()
 	ch := r.channel(t)
@@ -291,7 +291,7 @@ func (r *rig) take(t testing.TB, queue string, n int) []amqp.Delivery {
 	return got
 }
 
-// ready counts the messages that wait in a queue.
+// ready returns the number of ready messages of a queue.
 func (r *rig) ready(t testing.TB, queue string) int {
 	t.Helper()
 	ch := r.channel(t)
@@ -303,7 +303,7 @@ func (r *rig) ready(t testing.TB, queue string) int {
 	return q.Messages
 }
 
-// put sends a message of any kind straight into a queue.
+// put publishes any message directly to a queue.
 func (r *rig) put(t testing.TB, queue string, m amqp.Publishing) {
 	t.Helper()
 	ch := r.channel(t)
@@ -313,7 +313,7 @@ func (r *rig) put(t testing.TB, queue string, m amqp.Publishing) {
 	}
 }
 
-// logged is a log that a test can read.
+// logged is a log that tests can read.
 type logged struct {
 	mu  sync.Mutex
 	buf bytes.Buffer
@@ -367,7 +367,7 @@ func commit(t testing.TB, db *sqldb.DB, events []event.Event) {
 	}
 }
 
-// The tests' consumer counts into the daybook how often it has applied an event.
+// The consumer of these tests counts in the daybook how often it has applied an event.
 var (
 	testStmts = sqldb.Load(fstest.MapFS{
 		"daybook_add.sql": {Data: []byte(`INSERT INTO daybook (branch_id, biz_date, paid) VALUES (1, '2026-02-26', $1)

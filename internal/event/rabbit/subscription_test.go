@@ -12,7 +12,7 @@ import (
 	"comanda/internal/event/inbox"
 )
 
-// ledger notes in their order what a lane does, and what it tells the broker.
+// ledger records in order what a subscription does and what it sends to the broker.
 type ledger struct{ notes []string }
 
 func (l *ledger) note(format string, args ...any) error {
@@ -26,9 +26,9 @@ func (l *ledger) Nack(tag uint64, multiple, _ bool) error { return l.note("nack 
 
 func (l *ledger) Reject(tag uint64, _ bool) error { return l.note("reject %d", tag) }
 
-// A message is acknowledged after the work on it, and for what has become of it: whatever ends the process before, the
-// broker still has it.
-func TestLane_acknowledges_after_the_work(t *testing.T) {
+// A message is acknowledged after it is handled, according to its outcome: if the process dies earlier, the broker
+// still has it.
+func TestSubscription_acknowledges_after_the_work(t *testing.T) {
 	t.Parallel()
 	done, again, dead := inbox.Outcome{}, inbox.Outcome{State: inbox.Retry, After: time.Hour}, inbox.Outcome{State: inbox.Dead}
 	for _, c := range []struct {

@@ -22,8 +22,8 @@ import (
 func togetherSQLite(t *testing.T, r *rig)   { together(t, r, sqldbtest.SQLite(t), 1) }
 func togetherPostgres(t *testing.T, r *rig) { together(t, r, sqldbtest.Postgres(t), 3) }
 
-// together relays and consumes while the network is cut again and again, first between a batch and its confirms.
-// I7, I8: every committed event is published, and applied exactly once.
+// together relays and consumes while the network is cut again and again, first between a batch and its confirms. I7,
+// I8: every committed event is published, and applied exactly once.
 func together(t *testing.T, r *rig, db *sqldb.DB, relays int) {
 	events := testenv.Size(3000, 6000)
 	c := r.config(daybook(nil))
@@ -65,7 +65,7 @@ func together(t *testing.T, r *rig, db *sqldb.DB, relays int) {
 	}
 }
 
-// relay runs one until the end of the test.
+// relay runs a relay until the end of the test.
 func relay(t testing.TB, r *rig, c Config, db *sqldb.DB) {
 	t.Helper()
 	rel := outbox.New(db, r.publisher(t, c), outbox.Options{Log: c.Log})
@@ -82,7 +82,7 @@ func relay(t testing.TB, r *rig, c Config, db *sqldb.DB) {
 	})
 }
 
-// I16: while the broker is down events pile up without using attempts; afterwards the backlog drains.
+// I16: while the broker is down events accumulate without using attempts; afterwards the backlog is published.
 func togetherBrokerDown(t *testing.T, r *rig) {
 	db := sqldbtest.SQLite(t)
 	r.proxy.down(true)
@@ -137,7 +137,7 @@ func BenchmarkRelay(b *testing.B) {
 	}
 }
 
-// others have one queue for all that happens to the stock.
+// others declares a queue for all stock events.
 func (r *rig) others(t testing.TB, exchange string) {
 	t.Helper()
 	name := r.prefix + "others"

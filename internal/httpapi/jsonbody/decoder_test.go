@@ -256,7 +256,7 @@ func TestDecode_BrokenText(t *testing.T) {
 	}
 }
 
-// J5: a hostile body gives a short answer.
+// J5: a hostile body produces a short error list.
 func TestDecode_LimitsItsErrors(t *testing.T) {
 	long := strings.Repeat("n", 10_000)
 	var members []string

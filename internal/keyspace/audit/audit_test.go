@@ -186,8 +186,8 @@ func indexOf(all []Finding, k Kind) int {
 	return -1
 }
 
-// Keys that nobody declared are written past our client, as a stranger does; with a namespace they are nobody's business.
-func TestRun_strangers(t *testing.T) {
+// Undeclared keys are written with another client. Under another namespace they are ignored.
+func TestRun_undeclared_keys(t *testing.T) {
 	srv := testenv.RedisServer(t)
 	c, err := rueidis.NewClient(rueidis.ClientOption{InitAddress: []string{srv.Addr()}, ForceSingleClient: true, DisableCache: true})
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"comanda/internal/redisdb/redisdbtest"
 )
 
-// An audit that is bounded looks at everything or at nothing: half of the keys would tell of lost entries that are there.
+// A limited audit checks all keys or none: checking half of them would report false orphans.
 func TestRun_most(t *testing.T) {
 	db := redisdbtest.Embedded(t)
 	sound(t, db, 9)

@@ -178,7 +178,7 @@ func (m *machine) refund(t *rapid.T) {
 	}
 }
 
-// finish gives money back by hand that is due.
+// finish records a manual refund.
 func (m *machine) finish(t *rapid.T) {
 	id := m.pick(t)
 	for _, f := range m.order(t, id).Refunds {
@@ -265,12 +265,12 @@ func (m *machine) same(t *rapid.T, what string, err error, want, got any) {
 	}
 }
 
-// agree is R1 to R4, and what the daybook has heard.
+// agree checks R1 to R4, and the daybook.
 func (m *machine) agree(
 	t *rapid.T, days []report.Day, cells []report.Cell, dishes []report.Dish, attempts []report.Attempts,
 	refunds []report.Refunds, ended []report.Ended,
 ) {
-	total, heard := report.Total(days), m.heard(t)
+	total, heard := report.Total(days), m.daybook(t)
 	var hours, menu, lost report.Day
 	for _, c := range cells {
 		hours.Placed, hours.Sales, hours.Gross = hours.Placed+c.Placed, hours.Sales+c.Sales, hours.Gross+c.Gross
@@ -295,8 +295,8 @@ func (m *machine) agree(
 	}
 }
 
-// heard is the daybook of the span, as its consumer keeps it.
-func (m *machine) heard(t *rapid.T) (sum ordering.Day) {
+// daybook returns the daybook of the span, as its consumer writes it.
+func (m *machine) daybook(t *rapid.T) (sum ordering.Day) {
 	rows, err := m.db.Query(context.Background(), stmts.Must("events"), m.house.Branch)
 	all, err := sqldb.Collect(rows, err, func(r sqldb.Rows) (event.Event, error) { return eventsql.Scan(r) })
 	if err != nil {
@@ -315,7 +315,7 @@ func (m *machine) heard(t *rapid.T) (sum ordering.Day) {
 	return sum
 }
 
-// group adds orders, or what is in them, up by keys, and gives the sums in the order of less.
+// group returns sums sorted by less.
 func group[K comparable, V any](sums map[K]V, less func(a, b V) int) []V {
 	return slices.SortedFunc(maps.Values(sums), less)
 }
