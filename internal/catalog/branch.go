@@ -27,8 +27,9 @@ var (
 	ErrVersion  = fault.New(fault.NotFound, "menu_version_not_found", "There is no such menu version.")
 	ErrItem     = fault.New(fault.NotFound, "menu_item_not_found", "There is no such menu item.")
 	ErrTable    = fault.New(fault.NotFound, "table_not_found", "There is no such table in this branch.")
-	ErrNotDraft = fault.New(fault.Conflict, "menu_version_not_draft", "A published menu version cannot be changed. Create a draft.")
-	ErrEmpty    = fault.New(fault.Conflict, "menu_version_empty", "A menu version needs an active item to be published.")
+	ErrNotDraft = fault.New(fault.Conflict, "menu_version_not_draft",
+		"A published menu version cannot be changed. Create a draft.")
+	ErrEmpty = fault.New(fault.Conflict, "menu_version_empty", "A menu version needs an active item to be published.")
 )
 
 func invalid(format string, args ...any) error {

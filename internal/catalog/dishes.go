@@ -109,7 +109,9 @@ type (
 // the branches whose menus show it.
 type DishStore interface {
 	Categories(ctx context.Context, limit, offset int) (page []Category, total int64, err error)
-	PutCategory(ctx context.Context, by identity.Actor, id int64, now time.Time, change CategoryChange) (Category, []int64, error)
+	PutCategory(
+		ctx context.Context, by identity.Actor, id int64, now time.Time, change CategoryChange,
+	) (Category, []int64, error)
 	DeleteCategory(ctx context.Context, by identity.Actor, id int64, now time.Time) error
 	// Dishes returns the dishes of a category, or all for 0, ordered by category and id; at most MaxDishes.
 	Dishes(ctx context.Context, category int64, retired bool) ([]Dish, error)

@@ -77,7 +77,9 @@ func (f *pendingLoad[V]) finished() bool {
 	}
 }
 
-func newReadThrough[V any](a cacheAges, now func() time.Time, read func(context.Context, int64, *V) (V, error)) *readThrough[V] {
+func newReadThrough[V any](
+	a cacheAges, now func() time.Time, read func(context.Context, int64, *V) (V, error),
+) *readThrough[V] {
 	return &readThrough[V]{cacheAges: a, now: now, read: read}
 }
 
@@ -106,7 +108,9 @@ func (k *readThrough[V]) get(ctx context.Context, id int64) (V, error) {
 
 // join returns the running load, or starts one. It returns nil after a failed load as long as the old value must be
 // used.
-func (s *cacheEntry[V]) join(now time.Time, old *cachedValue[V], stale time.Duration, start func(*pendingLoad[V])) *pendingLoad[V] {
+func (s *cacheEntry[V]) join(
+	now time.Time, old *cachedValue[V], stale time.Duration, start func(*pendingLoad[V]),
+) *pendingLoad[V] {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.loading != nil {

@@ -41,9 +41,10 @@ const MaxAttempts = 20
 var (
 	ErrMethod   = fault.New(fault.Invalid, "payment_method_unavailable", "This payment method is not available here.")
 	ErrAmount   = fault.New(fault.Invalid, "amount_mismatch", "The amount does not match the order.")
-	ErrAttempts = fault.New(fault.TooMany, "too_many_attempts", "Too many payment attempts for this order. Please ask the staff.")
-	ErrAttempt  = fault.New(fault.NotFound, "payment_not_found", "There is no such payment.")
-	ErrRefund   = fault.New(fault.NotFound, "refund_not_found", "There is no such refund.")
+	ErrAttempts = fault.New(fault.TooMany, "too_many_attempts",
+		"Too many payment attempts for this order. Please ask the staff.")
+	ErrAttempt = fault.New(fault.NotFound, "payment_not_found", "There is no such payment.")
+	ErrRefund  = fault.New(fault.NotFound, "refund_not_found", "There is no such refund.")
 )
 
 // Attempt is one try to pay one order.

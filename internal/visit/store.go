@@ -12,7 +12,7 @@ import (
 // found.
 type Store interface {
 	TableStore
-	VisitStore
+	SeatingStore
 	GuestStore
 }
 
@@ -33,8 +33,8 @@ type TableStore interface {
 	)
 }
 
-// VisitStore stores visits. Closing a visit also records that Redis may still hold keys of it, see StaleKeys.
-type VisitStore interface {
+// SeatingStore stores visits. Closing a visit also records that Redis may still hold keys of it, see StaleKeys.
+type SeatingStore interface {
 	Visits(ctx context.Context, f Filter) (page []Visit, total int, err error)
 	// Seat opens a visit at a table. It fails with ErrTableTaken if the table has an open visit.
 	Seat(ctx context.Context, by identity.Actor, r OpenRequest) (Visit, error)

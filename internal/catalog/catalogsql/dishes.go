@@ -138,6 +138,7 @@ func (s *Store) Retire(ctx context.Context, by identity.Actor, id int64, now tim
 		}
 		tx.QueueExactly(1, dishRetire, id, now.UnixMilli(), by.String())
 		documentsql.Changed(tx, now, "dish", decimal(id))
-		return identitysql.RecordAudit(ctx, tx, auditEntry(by, now, identity.ActionDishRetired, "dish", id, 0).WithBefore(dishNote(d)))
+		return identitysql.RecordAudit(ctx, tx,
+			auditEntry(by, now, identity.ActionDishRetired, "dish", id, 0).WithBefore(dishNote(d)))
 	})
 }

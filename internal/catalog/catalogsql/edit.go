@@ -164,7 +164,8 @@ func (s *Store) Publish(ctx context.Context, by identity.Actor, version int64, n
 		if v, err = selectVersion(ctx, tx, version); err != nil {
 			return err
 		}
-		return identitysql.RecordAudit(ctx, tx, auditEntry(by, now, identity.ActionMenuPublished, "menuVersion", version, v.BranchID))
+		return identitysql.RecordAudit(ctx, tx,
+			auditEntry(by, now, identity.ActionMenuPublished, "menuVersion", version, v.BranchID))
 	})
 	return v, err
 }

@@ -12,7 +12,8 @@ import (
 func (s *Store) AddImage(ctx context.Context, p catalog.Image, now, before time.Time) error {
 	return s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
 		tx.Queue(imagePurge, before.UnixMilli())
-		for _, width := range []int{catalog.Thumb, catalog.Large} { // always in this order, so that two uploads of one image cannot deadlock
+		// Always in this order, so that two uploads of one image cannot deadlock.
+		for _, width := range []int{catalog.Thumb, catalog.Large} {
 			tx.Queue(imageInsert, p.ID, width, p.Sizes[width], now.UnixMilli())
 		}
 		return checkLimit(ctx, tx, imageCount, catalog.MaxImages+1, catalog.ErrTooManyImages)

@@ -36,7 +36,8 @@ var groups = map[string]codeGroup{
 	"1104": merchant, "1105": merchant, "1106": merchant, "1124": merchant, "1153": merchant, "1178": merchant,
 	"1183": merchant, "1194": merchant, "2101": merchant, "2102": merchant,
 
-	codeUnknown: refusal, "1155": refusal, "1159": refusal, "1163": refusal, codeExceedsLeft: refusal, codeAlreadyRefunded: refusal,
+	codeUnknown: refusal, "1155": refusal, "1159": refusal, "1163": refusal,
+	codeExceedsLeft: refusal, codeAlreadyRefunded: refusal,
 	"1177": refusal, "1179": refusal,
 }
 

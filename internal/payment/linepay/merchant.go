@@ -96,7 +96,9 @@ func (m *Merchant) Confirm(ctx context.Context, a payment.Attempt) (payment.Repo
 	if !suitable(a) {
 		return payment.Report{}, payment.ErrUnsuitable
 	}
-	c := request{name: "confirm", body: confirmBody{formatMinor(a.Currency, a.Amount), string(a.Currency)}, timeout: confirmTimeout}
+	c := request{
+		name: "confirm", body: confirmBody{formatMinor(a.Currency, a.Amount), string(a.Currency)}, timeout: confirmTimeout,
+	}
 	if err := c.setPath(a, "/payments/%s/confirm"); err != nil {
 		return payment.Report{}, err
 	}

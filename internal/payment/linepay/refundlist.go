@@ -21,7 +21,9 @@ type listedRefund struct {
 
 // Prepare implements payment.Gateway. It returns the ids in LINE Pay's list. It refuses a refund if the list has
 // refunds that are not in our books, until staff have checked them and approve the refund again.
-func (m *Merchant) Prepare(ctx context.Context, r payment.RefundRequest) (before []string, out payment.RefundOutcome, err error) {
+func (m *Merchant) Prepare(
+	ctx context.Context, r payment.RefundRequest,
+) (before []string, out payment.RefundOutcome, err error) {
 	list, out, err := m.listRefunds(ctx, r.Attempt)
 	if err != nil || out.State != "" {
 		return nil, out, err

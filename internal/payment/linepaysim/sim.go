@@ -48,7 +48,8 @@ func New(o Options) (*Simulator, error) {
 		return nil, errors.New("linepaysim: the channel id or the secret is missing")
 	}
 	s := &Simulator{
-		o: o.complete(), mux: http.NewServeMux(), byID: map[int64]*transaction{}, byPage: map[string]*transaction{}, busy: map[string]bool{},
+		o: o.complete(), mux: http.NewServeMux(), byID: map[int64]*transaction{}, byPage: map[string]*transaction{},
+		busy: map[string]bool{},
 	}
 	s.nonces = nonces{seen: map[string]bool{}, keep: s.o.Keep}
 	s.done, s.end = context.WithCancel(context.Background())

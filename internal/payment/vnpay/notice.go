@@ -97,8 +97,8 @@ func stateOf(response, status string) payment.State {
 // Reply is the JSON body of the response to an IPN. Its HTTP status is always 200.
 type Reply struct{ RspCode, Message string }
 
-// The codes of the response to an IPN (PAY, "RspCode"). VNPay stops after the first two and retries after the others, at most ten
-// times, five minutes apart.
+// The codes of the response to an IPN (PAY, "RspCode"). VNPay stops after the first two and retries after the
+// others, at most ten times, five minutes apart.
 const (
 	Recorded         = "00" // the report was committed now, be it a payment or a failure
 	RecordedBefore   = "02"

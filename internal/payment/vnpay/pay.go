@@ -56,7 +56,7 @@ func (m *Merchant) Start(_ context.Context, p payment.Purchase) (payment.Page, e
 	}
 	back := p.ReturnBaseURL + returnPath
 	if len(back) > maxInfo || strings.ContainsAny(back, "~*()'!") {
-		return payment.Page{}, payment.ErrGateway.Because(errors.New("vnpay: the return URL is too long or contains one of ~*()'!"))
+		return payment.Page{}, payment.ErrGateway.Because(errors.New("vnpay: the return URL is too long or has ~*()'! in it"))
 	}
 	locale, info := localize(p)
 	text := canonical([]pair{

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// The parameters of the signature, which are not signed themselves (PAY, "checksum"). The type was part of version 2.0 and must
-// not be sent any more; a received one is skipped, because it is not signed.
+// The parameters of the signature, which are not signed themselves (PAY, "checksum"). The type was part of version 2.0 and
+// must not be sent any more; a received one is skipped, because it is not signed.
 const (
 	hashKey     = "vnp_SecureHash"
 	hashTypeKey = "vnp_SecureHashType"

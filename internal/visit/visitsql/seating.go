@@ -77,7 +77,8 @@ func (s *Store) Move(ctx context.Context, by identity.Actor, id string, table in
 			return err
 		}
 		return identitysql.RecordAudit(ctx, tx,
-			by.AuditEntry(now, identity.ActionVisitMoved, "visit", id, v.BranchID).WithBefore(seatNoteOf(was)).WithAfter(seatNoteOf(v)))
+			by.AuditEntry(now, identity.ActionVisitMoved, "visit", id, v.BranchID).
+				WithBefore(seatNoteOf(was)).WithAfter(seatNoteOf(v)))
 	})
 	return v, moved, err
 }
@@ -138,7 +139,9 @@ func (s *Store) Call(ctx context.Context, id string, reason visit.CallReason, no
 }
 
 // Answer ends calls. For an actor who may not see the visit it fails with visit.ErrVisit, which rolls the change back.
-func (s *Store) Answer(ctx context.Context, by identity.Actor, id string, reason visit.CallReason) (v visit.Visit, err error) {
+func (s *Store) Answer(
+	ctx context.Context, by identity.Actor, id string, reason visit.CallReason,
+) (v visit.Visit, err error) {
 	err = s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
 		if _, err := tx.Exec(ctx, visitAnswer, id, string(reason)); err != nil {
 			return err
