@@ -59,9 +59,10 @@ func (k *Core) openDoor(ctx context.Context, s *httpapi.Server, reg prometheus.R
 	for _, p := range []httpapi.Policy{httpapi.Staff, httpapi.Admin, httpapi.Member} { // before the first, for alerts
 		denied.WithLabelValues(string(p))
 	}
-	s.SetAuthenticator(identityhttp.Authenticator{Tokens: k.Guard, Routes: k.Rights, Places: places, Denied: func(l *httpapi.RouteInfo) {
-		denied.WithLabelValues(string(l.Policy)).Inc()
-	}})
+	s.SetAuthenticator(identityhttp.Authenticator{
+		Tokens: k.Guard, Routes: k.Rights, Places: places,
+		Denied: func(l *httpapi.RouteInfo) { denied.WithLabelValues(string(l.Policy)).Inc() },
+	})
 	s.Denied = k.denied
 	return k.Rights.Refresh(ctx)
 }

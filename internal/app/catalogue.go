@@ -98,7 +98,9 @@ func (c ledgerCounts) Counters(ctx context.Context, branch int64, date string) (
 }
 
 // Impact counts the holds and carts that have an item.
-func (c ledgerCounts) Impact(ctx context.Context, at catalog.ItemRef, date string, item int64) (h catalog.OffImpact, err error) {
+func (c ledgerCounts) Impact(
+	ctx context.Context, at catalog.ItemRef, date string, item int64,
+) (h catalog.OffImpact, err error) {
 	scope := stock.Scope{Branch: at.Branch, Date: date}
 	if h.Holds, h.Units, err = c.core.Stock.OpenHolds(ctx, scope, item); err != nil {
 		return h, err

@@ -58,8 +58,8 @@ func (k *Core) wireIdentity(ctx context.Context, reg prometheus.Registerer) erro
 	})
 	hasher := identity.NewHasher(identity.DefaultArgon2Params, runtime.GOMAXPROCS(0))
 	k.people = people{Guard: guard, Users: store, RoleChanged: k.RoleChanged, tokens: tokens, Accounts: &identity.Accounts{
-		Users: store, SessionStore: store, Pins: store, Codes: store, Hasher: hasher, Tokens: tokens, Keys: keys, Authenticator: guard,
-		Cache: memory, Limits: failures{k.Limits}, Now: k.DB.Now, Log: k.Log,
+		Users: store, SessionStore: store, Pins: store, Codes: store, Hasher: hasher, Tokens: tokens, Keys: keys,
+		Authenticator: guard, Cache: memory, Limits: failures{k.Limits}, Now: k.DB.Now, Log: k.Log,
 		Incidents: &identity.Incidents{Now: k.DB.Now}, Observer: identityMetrics(reg, hasher),
 	}}
 	if err := k.useTokenKey(key); err != nil {

@@ -31,7 +31,8 @@ func (k *Core) gateLoops() []worker.Loop {
 		{Name: "gate_apply", Run: k.Keeper.Apply, Every: 10 * time.Millisecond},
 		{Name: "gate_recover", Run: k.Keeper.Replay, Every: time.Second, Timeout: 20 * time.Second, MaxPause: 2 * time.Second},
 		ending(k.DB.Clock(), worker.Loop{
-			Name: "gate_reap", Run: k.Keeper.ExpireProvisional, Every: 2 * time.Second, Timeout: 20 * time.Second, MaxPause: 2 * time.Second,
+			Name: "gate_reap", Run: k.Keeper.ExpireProvisional,
+			Every: 2 * time.Second, Timeout: 20 * time.Second, MaxPause: 2 * time.Second,
 		}),
 		{Name: "gate_watch", Run: k.Keeper.Reconcile, Every: watchEvery, Timeout: 20 * time.Second, MaxPause: 2 * time.Second},
 	}

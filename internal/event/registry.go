@@ -49,7 +49,8 @@ var (
 		"Another system confirms its order (Confirm). Answered by inventory.sold or inventory.refused "+
 			"A confirmation that arrives before its order.created is stored.")
 	ExternalOrderCancelRequested = defineExternal[ReservationRef]("order.cancel.requested",
-		"Another system cancels its order, possibly before order.created arrives (Cancel). Answered by inventory.released or inventory.refused.")
+		"Another system cancels its order, possibly before order.created arrives (Cancel). "+
+			"Answered by inventory.released or inventory.refused.")
 	InventoryReserved = defineStock[Reserved]("inventory.reserved", "reservation",
 		"All requested units of stock are reserved until they are sold or released, or the reservation expires.")
 	InventoryRefused = defineStock[Refused]("inventory.refused", "reservation",
@@ -70,8 +71,9 @@ var (
 // published.
 var registry = []Type{
 	OrderPlaced.Type, OrderPaid.Type, OrderCanceled.Type, OrderRefundDue.Type, OrderRefunded.Type, OrderProgressed.Type,
-	ExternalOrderCreated.Type, ExternalOrderConfirmed.Type, ExternalOrderCancelRequested.Type, InventoryReserved.Type, InventoryRefused.Type,
-	InventoryReleased.Type, InventorySold.Type, InventoryReturned.Type, InventoryLow.Type,
+	ExternalOrderCreated.Type, ExternalOrderConfirmed.Type, ExternalOrderCancelRequested.Type,
+	InventoryReserved.Type, InventoryRefused.Type, InventoryReleased.Type,
+	InventorySold.Type, InventoryReturned.Type, InventoryLow.Type,
 }
 
 func defineStock[P any](name, aggregate, purpose string) Kind[P] {

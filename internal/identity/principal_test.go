@@ -88,7 +88,7 @@ func TestPrincipal_MayGrant(t *testing.T) {
 	}
 }
 
-// No sequence of permitted changes gives a user a higher rank or more permissions than the highest user at the start.
+// No sequence of permitted changes raises a user above the rank or the permissions of the highest user at the start.
 func TestPrincipal_never_escalates(t *testing.T) {
 	roles := []Role{
 		role(RoleOwner), role(RoleAdmin, 1, 2, 3), role(RoleManager, 1, 2), role(RoleCashier, 1), role("CHEF", 4), role(RoleUser),

@@ -8,7 +8,7 @@ import (
 const (
 	maxLen                = 50
 	literalChars Alphabet = "09az::__--{{}}"
-	segmentChars Alphabet = "09AZaz%%++..@@__--" // no colon and no brace: a segment must not change the structure or the slot of a key
+	segmentChars Alphabet = "09AZaz%%++..@@__--" // a colon would change a key's structure, a brace its slot
 	gateOwner             = "stock"
 )
 

@@ -19,7 +19,8 @@ func newMetrics(reg prometheus.Registerer) metrics {
 	return metrics{
 		in: messages.WithLabelValues("in"), out: messages.WithLabelValues("out"), lost: messages.WithLabelValues("lost"),
 		subscriptions: f.NewCounter(prometheus.CounterOpts{
-			Name: "live_subscriptions_total", Help: "Subscriptions of this process to notifications; more than one means that it reconnected.",
+			Name: "live_subscriptions_total",
+			Help: "Subscriptions of this process to notifications; more than one means that it reconnected.",
 		}),
 		subscribed: f.NewGauge(prometheus.GaugeOpts{
 			Name: "live_hearing", Help: "1 while this process receives notifications of others; otherwise its streams only poll.",

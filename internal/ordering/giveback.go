@@ -61,7 +61,8 @@ func givenUp(r payment.Refund) payment.RefundOutcome {
 // repayment is a refund as its gateway needs to know it, of all that was refunded for its order.
 func repayment(r payment.Refund, a payment.Attempt, all []payment.Refund) payment.RefundRequest {
 	p := payment.RefundRequest{
-		ID: r.ID, Attempt: a, Amount: r.Amount, Full: r.Amount == a.Amount, By: r.By, Reason: string(r.Reason), DecidedAt: r.CreatedAt,
+		ID: r.ID, Attempt: a, Amount: r.Amount, Full: r.Amount == a.Amount,
+		By: r.By, Reason: string(r.Reason), DecidedAt: r.CreatedAt,
 		Sent: r.Sent, PriorRefunds: r.PriorRefunds, Code: r.Code,
 	}
 	for _, other := range all {

@@ -17,7 +17,7 @@ import (
 
 // Config describes the server and its time limits. The zero value is an embedded store without a socket.
 type Config struct {
-	URL       string             // redis:// or rediss://; several addresses, separated by commas, are a Cluster; empty: embedded
+	URL       string             // redis:// or rediss://; several addresses with commas are a Cluster; empty: embedded
 	Namespace keyspace.Namespace // prefix of every key
 	Dir       string             // data directory, for the embedded store's socket; empty: no socket
 	Listen    string             // loopback TCP address of the embedded store, for redis-cli; empty: none

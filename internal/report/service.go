@@ -21,8 +21,8 @@ type Store interface {
 	// Quotas returns items with a quota, by date and item.
 	Quotas(ctx context.Context, s Span) ([]Quota, error)
 	Attempts(ctx context.Context, s Span) ([]Attempts, error)
-	// Failures evaluates the newest reports, at most most of them.
-	Failures(ctx context.Context, s Span, most int) ([]Failures, error)
+	// Failures evaluates the newest reports, up to limit.
+	Failures(ctx context.Context, s Span, limit int) ([]Failures, error)
 	Refunds(ctx context.Context, s Span) ([]Refunds, error)
 	Ended(ctx context.Context, s Span) ([]Ended, error)
 	Tickets(ctx context.Context, s Span) ([]Ticket, error)

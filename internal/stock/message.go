@@ -148,7 +148,9 @@ func codeOf(err error) string {
 
 // actionEvents are the message types that request an action.
 var actionEvents = map[Action]string{
-	Try: event.ExternalOrderCreated.Name, Confirm: event.ExternalOrderConfirmed.Name, Cancel: event.ExternalOrderCancelRequested.Name,
+	Try:     event.ExternalOrderCreated.Name,
+	Confirm: event.ExternalOrderConfirmed.Name,
+	Cancel:  event.ExternalOrderCancelRequested.Name,
 }
 
 // refusal returns the event that refuses a command from a message. seq is 0 if the command changed nothing.

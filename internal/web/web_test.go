@@ -206,7 +206,7 @@ func TestPictures_photos(t *testing.T) {
 		t.Errorf("again: %d %s", again.Code, again.Body)
 	}
 	for path, status := range map[string]int{
-		"/media/" + photoID + "-320.jpg":                  404, // nobody has it
+		"/media/" + photoID + "-320.jpg":                  404, // unknown
 		"/media/" + photoID + "-640.jpg":                  404, // no size of ours
 		"/media/" + photoID + ".jpg":                      404,
 		"/media/" + strings.ToUpper(photoID) + "-960.jpg": 404,

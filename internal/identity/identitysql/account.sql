@@ -17,7 +17,7 @@ u.registered, u.valid_from, u.failures, u.created_at, u.updated_at, u.created_by
 UPDATE app_user SET failures = failures + 1 WHERE id = $1 AND password = $2
 
 -- name: account_find
--- Nobody has an empty name: what was not said is NULL.
+-- A missing name is NULL, so an empty one matches no account.
 SELECT @account_columns
 FROM app_user u
 JOIN role r ON r.id = u.role_id

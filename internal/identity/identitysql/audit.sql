@@ -34,8 +34,8 @@ ORDER BY seq DESC
 LIMIT $9 OFFSET $10
 
 -- name: audit_lock
--- The head is the one lock under which entries are written. It is taken last, so whoever waits for it holds up nobody
--- but the next writer.
+-- Entries are written under the lock of the head. It is taken last, so that a waiting transaction delays only the next
+-- writer.
 SELECT seq, hash FROM audit_head WHERE id = 1 /*pg: FOR NO KEY UPDATE */
 
 -- name: audit_walk

@@ -2,7 +2,7 @@
 DELETE FROM role WHERE id = $1
 
 -- name: role_ensure
--- Roles are made once; whoever comes second makes none and is given none back.
+-- Roles are created once; a second creator creates none and receives none.
 INSERT INTO role (name, description, created_at, updated_at)
 SELECT r.name, r.description, $2, $2
 FROM @rows($1: name text, description text) AS r

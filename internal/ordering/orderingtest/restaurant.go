@@ -190,13 +190,13 @@ func (r *Restaurant) Events(t TB, eventType string) int64 {
 	return n
 }
 
-// NoGate is a gate that is always cold.
+// NoGate is an admission cache that answers "unknown" to everything.
 type NoGate struct{}
 
-// Committed does nothing.
+// EnqueueCommitted does nothing.
 func (NoGate) EnqueueCommitted([]stock.OutboxEntry) {}
 
-// Applied gives nothing.
+// DrainApplied returns nothing.
 func (NoGate) DrainApplied() []string { return nil }
 
 // Kitchen is the restaurant's catalog as ordering sees it.

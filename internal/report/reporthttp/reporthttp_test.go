@@ -304,7 +304,7 @@ func TestReports_refuses(t *testing.T) {
 	}
 }
 
-// A failure of the books is a failure of the report, and gives the place at them back.
+// A failing query fails the report, and frees its place for the next one.
 func TestReports_broken(t *testing.T) {
 	db := sqldbtest.SQLite(t)
 	kitchen := orderingtest.Open(t, db, 1, 1).Kitchen(t)

@@ -90,8 +90,8 @@ GROUP BY o.biz_date
 ORDER BY o.biz_date
 
 -- name: ticket_times
--- The first time that somebody took a ticket counts, and the last time that it was ready: what was ready and was recalled
--- was not. An order without a step is no ticket.
+-- The first acceptance of a ticket counts, and the last time that it was ready: a recalled ticket was not ready. An order
+-- without a step is no ticket.
 SELECT o.biz_date, o.paid_at,
        coalesce(min(CASE WHEN s.from_status = 'PLACED' THEN s.at END), 0),
        coalesce(max(CASE WHEN s.to_status = 'READY' AND s.from_status NOT IN ('SERVED', 'COMPLETED') THEN s.at END), 0),

@@ -3885,7 +3885,7 @@ export interface components {
              */
             p90Ms: number;
             /**
-             * @description ACCEPT from the money to somebody who has seen the ticket, PREPARE until it was ready, SERVE until it was handed over, WHOLE all of it.
+             * @description ACCEPT from payment to acceptance, PREPARE until ready, SERVE until handed over, WHOLE all of it.
              * @enum {string}
              */
             phase: "ACCEPT" | "PREPARE" | "SERVE" | "WHOLE";
@@ -4041,7 +4041,7 @@ export interface components {
              */
             p90Ms: number;
             /**
-             * @description ACCEPT from the money to somebody who has seen the ticket, PREPARE until it was ready, SERVE until it was handed over, WHOLE all of it.
+             * @description ACCEPT from payment to acceptance, PREPARE until ready, SERVE until handed over, WHOLE all of it.
              * @enum {string}
              */
             phase: "ACCEPT" | "PREPARE" | "SERVE" | "WHOLE";
