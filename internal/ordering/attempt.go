@@ -7,7 +7,7 @@ import (
 	"comanda/internal/payment"
 )
 
-// try starts another attempt on an order that is still to be paid.
+// try adds a payment attempt to an unpaid order and extends the order's deadline to the method's window.
 func (b *Batch) try(t *TryToPay) Result {
 	o := b.Orders[t.OrderID]
 	switch {
@@ -31,8 +31,8 @@ func (b *Batch) try(t *TryToPay) Result {
 	return Result{Order: *o, Attempt: a, Changed: true}
 }
 
-// wait moves an order's deadlines to the end of a window from its placing, if that is later, and reports whether it did. An
-// order that is due stays due: the sweeper is about to end it.
+// wait moves the order's deadlines to window after its placement, if that is later, and reports whether they moved.
+// An order past its deadline keeps it, because the sweeper is about to expire it.
 func (o *Order) wait(window time.Duration, now time.Time) bool {
 	more := o.CreatedAt.Add(window).Sub(o.PayBy)
 	if more <= 0 || !now.Before(o.ExpiresAt) {
@@ -42,7 +42,7 @@ func (o *Order) wait(window time.Duration, now time.Time) bool {
 	return true
 }
 
-// tried notes how an order is to be paid now.
+// tried stores the method and the reference of the newest attempt.
 func (o *Order) tried(a payment.Attempt) {
 	o.Method = a.Method
 	if a.Method.Remote() {
@@ -50,7 +50,7 @@ func (o *Order) tried(a payment.Attempt) {
 	}
 }
 
-// redirect notes the page of an attempt. The first page stays: the guest may be there already.
+// redirect stores the payment page of an attempt. The first page stays, because the guest may already have opened it.
 func (b *Batch) redirect(r *Redirect) Result {
 	o, i := b.attempt(r.OrderID, r.AttemptID)
 	if i < 0 {
@@ -66,9 +66,9 @@ func (b *Batch) redirect(r *Redirect) Result {
 	return Result{Order: *o, Attempt: a, Changed: true}
 }
 
-// confirm gives one of those who ask the right to have an attempt's money taken. An order that has ended gives it to
-// nobody, and while another attempt's money may be on its way it gives it to nobody either: then no money moves, and none
-// has to go back. Whoever asks later finds out whether it is still wanted.
+// confirm moves an attempt to CONFIRMING, so that exactly one caller captures its payment. It leaves the attempt
+// unchanged if the order has ended or another attempt may be capturing: then no money moves and none must be
+// refunded.
 func (b *Batch) confirm(c *Confirm) Result {
 	o, i := b.attempt(c.OrderID, c.AttemptID)
 	if i < 0 {
@@ -87,7 +87,7 @@ func (b *Batch) confirm(c *Confirm) Result {
 	return Result{Order: *o, Attempt: a, Changed: true}
 }
 
-// reopen lets an order be paid otherwise once no gateway has its hands on it any more.
+// reopen makes an order payable by another method once no attempt can still capture money.
 func (b *Batch) reopen(o *Order) {
 	if o.PaymentStatus == Confirming && !b.busy(o, "") {
 		o.PaymentStatus = Unpaid
@@ -95,20 +95,20 @@ func (b *Batch) reopen(o *Order) {
 	b.show(o)
 }
 
-// busy tells whether a gateway may be taking the money of an attempt at this moment, of another one than except.
+// busy reports whether any attempt other than except may be capturing money now.
 func (b *Batch) busy(o *Order, except string) bool {
 	return slices.ContainsFunc(b.Attempts[o.ID], func(a payment.Attempt) bool {
 		return a.ID != except && (a.State == payment.Confirming || a.State == payment.Unknown)
 	})
 }
 
-// show has those who look at an order see what has become of its attempts.
+// show marks an order as changed and raises its version, so that its viewers receive the new state of its attempts.
 func (b *Batch) show(o *Order) {
 	o.touch(b.Now)
 	b.change(o)
 }
 
-// attempt finds an attempt of an order; -1 when there is none.
+// attempt returns an order and the index of one of its attempts, or -1 if there is none.
 func (b *Batch) attempt(order, id string) (*Order, int) {
 	o := b.Orders[order]
 	if o == nil {

@@ -11,44 +11,45 @@ import (
 	"comanda/internal/stock"
 )
 
-// TxnKey is what makes a request to place an order the same request when it comes again: a guest's within a branch, a
-// member's wherever it goes.
+// TxnKey is an idempotency key. It identifies one request to place an order: a guest's within a branch, a member's
+// everywhere.
 type TxnKey struct {
 	Branch      int64
 	User        int64 // 0 for a guest
 	ClientTxnID string
 }
 
-// Known is a key that an earlier transaction has used.
+// Known is the prior result of an idempotency key.
 type Known struct {
 	Digest  string
 	OrderID string
 }
 
-// Batch decides commands in their order of arrival against what the ledger has loaded and locked. It does no I/O, and
-// commands of one batch see one another. After the last command its effects are written in the same transaction.
+// Batch decides commands in order of arrival against the state that the ledger has loaded and locked. It does no I/O.
+// Each command sees the effects of the commands before it. The ledger writes all effects in the transaction that
+// loaded the state. A Batch is not safe for concurrent use.
 type Batch struct {
 	Now   time.Time
 	NewID func() string
 	Book  *stock.Balances
 
-	// What was loaded.
-	Orders   map[string]*Order // by id, locked; those placed in this batch are entered too
+	// State that the ledger has loaded.
+	Orders   map[string]*Order // by id, locked; includes the orders placed in this batch
 	Attempts map[string][]payment.Attempt
 	Owed     map[string][]payment.Refund // refunds by order
-	Known    map[TxnKey]Known            // used by earlier transactions
-	Visits   map[string]bool             // those that are open
-	Versions map[int64]bool              // those that are published
+	Known    map[TxnKey]Known            // keys used by earlier transactions
+	Visits   map[string]bool             // open visits
+	Versions map[int64]bool              // published menu versions
 	Paused   map[int64]bool              // branches that take no orders now
-	Unpaid   map[string]int              // open unpaid orders by visit, by guest hash and by member
-	Carts    map[int64]cart.Cart         // of members who check out
-	Numbers  map[stock.Scope]int64
+	Unpaid   map[string]int              // number of open unpaid orders by visit, guest hash and member
+	Carts    map[int64]cart.Cart         // of members who check out, by user id
+	Numbers  map[stock.Scope]int64       // last order number
 
 	Effects
 	placed map[TxnKey]placement
 }
 
-// Effects are what a batch has decided, to be written.
+// Effects are the writes that a batch has decided.
 type Effects struct {
 	New         []*Order
 	Changed     map[string]*Order
@@ -56,40 +57,40 @@ type Effects struct {
 	Moves       []MoveEffect
 	NewAttempts []payment.Attempt
 	Settled     map[string]payment.Attempt
-	Extended    map[string]time.Time // deadlines of holds that have moved
+	Extended    map[string]time.Time // new deadlines by hold id
 	Reports     []payment.Event
 	Mismatches  []payment.AmountMismatch
 	Refunds     []payment.Refund
 	Finished    map[string]payment.Refund
 	Steps       []StepTaken
-	Marks       map[Line]time.Time // lines that were ticked off, and when; zero: on again
+	Marks       map[Line]time.Time // when a line was marked done; zero if the mark was removed
 	Events      []event.Event
 	Ops         []stock.Op
-	Audit       []identity.AuditEntry // what the staff have done
-	Taken       []cart.Cart           // carts that were ordered from
-	Refused     []TxnKey              // keys that were entered for orders which were refused after all
+	Audit       []identity.AuditEntry // actions of the staff
+	Taken       []cart.Cart           // carts that became orders
+	Refused     []TxnKey              // inserted keys whose orders were refused; to be deleted
 }
 
-// HoldEffect is a new hold in the state in which it begins.
+// HoldEffect is a new hold and its initial state.
 type HoldEffect struct {
 	Hold  stock.Hold
 	State stock.State
 }
 
-// MoveEffect is a hold's step to another state.
+// MoveEffect is a state transition of a hold.
 type MoveEffect struct {
 	ID       string
 	Was, Now stock.State
 	Reason   string
 }
 
-// placement remembers how a key of this very batch was answered.
+// placement is the result of an idempotency key first used in this batch.
 type placement struct {
 	digest string
 	result Result
 }
 
-// NewBatch makes a batch into which nothing is loaded yet. Everything in it happens at one instant.
+// NewBatch returns an empty batch. Everything in it happens at now.
 func NewBatch(now time.Time, newID func() string) *Batch {
 	return &Batch{
 		Now: now, NewID: newID, Book: stock.NewBalances(), Orders: map[string]*Order{},
@@ -105,7 +106,7 @@ func NewBatch(now time.Time, newID func() string) *Batch {
 	}
 }
 
-// Decide gives one result for each command.
+// Decide returns one result per command, in the same order.
 func (b *Batch) Decide(commands []Command) []Result {
 	results := make([]Result, len(commands))
 	for i, c := range commands {
@@ -137,7 +138,8 @@ func (b *Batch) Decide(commands []Command) []Result {
 	return results
 }
 
-// place answers a repetition as the first time (I11), and enters a new order if everything about it still holds.
+// place returns the prior result for a repeated key (I11). Otherwise it places the order if its preconditions still
+// hold.
 func (b *Batch) place(p *Place) Result {
 	key := p.Order.Key()
 	if first, ok := b.placed[key]; ok {
@@ -184,7 +186,7 @@ func (b *Batch) enter(p *Place) Result {
 	case stock.Applied:
 	case stock.Insufficient:
 		return Result{Err: SoldOut(stock.DishShortages(short, p.Hold.Lines, p.Recipes))}
-	default: // an id that is dead already, or an item that has left the menus between two looks
+	default: // a released hold id, or an item that left the menu after pricing
 		return Result{Err: ErrRetry}
 	}
 	b.Numbers[o.Scope]++
@@ -209,8 +211,8 @@ func (b *Batch) enter(p *Place) Result {
 	return Result{Order: o, Changed: true, Attempt: p.Attempt}
 }
 
-// at returns the order as one that was placed at an instant: its window begins when the ledger decides. Between the pricing
-// and the decision the clock may have been set, and deadlines of the time before would be wrong by the step.
+// at returns p with its timestamps shifted as if the order had been priced at now. The payment window starts at the
+// decision: if the clock was set between pricing and decision, the old deadlines would be wrong by that step.
 func (p *Place) at(now time.Time) *Place {
 	if p.Priced.IsZero() {
 		return p
@@ -224,13 +226,13 @@ func (p *Place) at(now time.Time) *Place {
 	return &q
 }
 
-// same tells whether a cart is still as it was when the order was made from it.
+// same reports whether a member's cart is unchanged since the order was made from it.
 func (b *Batch) same(c cart.Cart) bool {
 	now, ok := b.Carts[c.UserID]
 	return ok && now.Equal(c)
 }
 
-// payer is who must not leave too much unpaid.
+// payer returns the key that the limit on unpaid orders counts by: the member, or else the guest's hash.
 func (o *Order) payer() string {
 	if o.UserID != 0 {
 		return MemberKey(o.UserID)
@@ -240,12 +242,13 @@ func (o *Order) payer() string {
 
 const memberPrefix = "user:"
 
-// MemberKey names a member among those who have unpaid orders, and begins the keys of a member's orders.
+// MemberKey returns the key that a member's unpaid orders are counted under. It also prefixes the ids of a member's
+// requests.
 func MemberKey(user int64) string { return memberPrefix + formatID(user) }
 
 func over(n, limit int) bool { return limit > 0 && n >= limit }
 
-// end cancels or expires an unpaid order; whoever comes after another end is told how it is (I4).
+// end cancels or expires an unpaid order. For an order that is already cancelled it returns the current state (I4).
 func (b *Batch) end(e *End) Result {
 	o := b.Orders[e.OrderID]
 	switch {
@@ -257,7 +260,7 @@ func (b *Batch) end(e *End) Result {
 		return Result{Order: *o, Err: ErrConfirming}
 	case !o.PaymentStatus.payable() || o.Status != Placed:
 		return Result{Order: *o, Err: ErrNotCancelable}
-	case e.Reason == Expired && b.Now.Before(o.ExpiresAt): // I10
+	case e.Reason == Expired && b.Now.Before(o.ExpiresAt): // I10: not before the deadline
 		return Result{Order: *o}
 	}
 	if b.Book.Release(o.HoldID) != stock.Applied {
@@ -276,7 +279,7 @@ func (b *Batch) end(e *End) Result {
 	return Result{Order: *o, Changed: true}
 }
 
-// move records a hold's step and tells the gate about it.
+// move records a state transition of a hold and queues it for the admission cache.
 func (b *Batch) move(id string, was, now stock.State, reason string) {
 	b.Moves = append(b.Moves, MoveEffect{id, was, now, reason})
 	h, _ := b.Book.Hold(id)
@@ -287,14 +290,14 @@ func (b *Batch) move(id string, was, now stock.State, reason string) {
 	b.tell(kind, h)
 }
 
-// tell has the gate told about every part of a hold.
+// tell queues one admission cache operation for each part of a hold.
 func (b *Batch) tell(kind stock.OpKind, h stock.Hold) {
 	for _, part := range h.Parts() {
 		b.Ops = append(b.Ops, stock.Op{Kind: kind, Hold: part})
 	}
 }
 
-// audit records what the staff have done with an order.
+// audit records an action of the staff on an order.
 func (b *Batch) audit(by identity.Actor, action string, o *Order) {
 	b.Audit = append(b.Audit, by.AuditEntry(b.Now, action, "order", o.ID, o.Scope.Branch).WithAfter(map[string]any{
 		"status": o.Status, "paymentStatus": o.PaymentStatus, "totalPrice": o.Total, "currency": o.Currency,
@@ -303,5 +306,5 @@ func (b *Batch) audit(by identity.Actor, action string, o *Order) {
 
 func (b *Batch) publish(e event.Event) { b.Events = append(b.Events, e) }
 
-// change marks an order to be written; one that was placed in this batch is written anyway.
+// change marks an order to be written. An order placed in this batch is written in any case.
 func (b *Batch) change(o *Order) { b.Changed[o.ID] = o }

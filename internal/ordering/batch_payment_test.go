@@ -14,8 +14,8 @@ import (
 
 var cashier = identity.Actor{Kind: identity.Account, UserID: 7, Branches: []int64{1}}
 
-// till plays what happens to the money of order "a", of three units, through batches of one command each. Its words are
-// "verb" or "verb:argument"; the last command's result is kept.
+// till runs a payment story of order "a", of three units, with one command per batch. A story's words are "verb" or
+// "verb:argument". till keeps the result of the last command.
 type till struct {
 	t *testing.T
 	b *ordering.Batch
@@ -56,7 +56,7 @@ func (p *till) command(verb, arg string) (ordering.Command, bool) {
 		}
 		p.b.Now = p.b.Now.Add(d)
 		return ordering.Command{}, true
-	case "other": // somebody else orders all that is left
+	case "other": // another guest orders all remaining units
 		return place("b", 5), true
 	case "end":
 		c := end("a", ordering.CancelReason(arg))
@@ -69,7 +69,7 @@ func (p *till) command(verb, arg string) (ordering.Command, bool) {
 	case "redirect", "redirectB":
 		page := payment.Page{URL: "https://pay.example/" + arg, Ref: "ref-" + arg}
 		return ordering.Command{Redirect: &ordering.Redirect{OrderID: "o-a", AttemptID: attemptID(verb), Page: page}}, true
-	case "more": // more:LEFT, with what the guest is shown from when the order was placed
+	case "more": // more:DURATION, from placement to the deadline that the client saw
 		d, err := time.ParseDuration(arg)
 		if err != nil {
 			p.t.Fatal(err)
@@ -78,9 +78,9 @@ func (p *till) command(verb, arg string) (ordering.Command, bool) {
 	case "confirm", "confirmB":
 		c := ordering.Confirm{OrderID: "o-a", AttemptID: attemptID(verb), Was: payment.Redirected}
 		switch arg {
-		case "again": // by who has found it as it is
+		case "again": // the caller has seen the current state
 			c.Was = p.attempt(c.AttemptID).State
-		case "": // by the guest's return
+		case "": // the guest returned from the gateway
 		default:
 			c.Was = payment.State(arg)
 		}
@@ -111,11 +111,11 @@ func (p *till) money(verb, arg string) (ordering.Command, bool) {
 		c.Settle.Method, c.Settle.Source, c.Settle.Amount, c.Settle.By = payment.Counter, ordering.SourceStaff, 3000, cashier
 		return c, true
 	case "refund":
-		d, _ := time.ParseDuration(arg + "ns") // a number
+		d, _ := time.ParseDuration(arg + "ns") // parses an integer
 		return ordering.Command{Refund: &ordering.Refund{
 			OrderID: "o-a", NewID: "r" + arg, Amount: int64(d), Note: "cold", By: cashier,
 		}}, true
-	case "key": // key:AMOUNT, all of them under one key
+	case "key": // key:AMOUNT, always under the same idempotency key
 		d, _ := time.ParseDuration(arg + "ns")
 		return ordering.Command{Refund: &ordering.Refund{
 			OrderID: "o-a", NewID: "k" + arg, Amount: int64(d), Note: "cold", By: cashier, ClientTxnID: "k",
@@ -128,7 +128,7 @@ func (p *till) money(verb, arg string) (ordering.Command, bool) {
 			c.Amount = int64(d)
 		}
 		return ordering.Command{Refund: &c}, true
-	case "sent", "byhand": // sent:STATE by the gateway, byhand:STATE by the staff, about the newest refund
+	case "sent", "byhand": // sent:STATE by the gateway, byhand:STATE by the staff, of the newest refund
 		f := ordering.FinishRefund{OrderID: "o-a", State: payment.RefundState(arg), Ref: "9", Code: "00"}
 		if all := p.b.Owed["o-a"]; len(all) > 0 {
 			f.RefundID = all[len(all)-1].ID
@@ -141,7 +141,7 @@ func (p *till) money(verb, arg string) (ordering.Command, bool) {
 	return ordering.Command{}, false
 }
 
-// attemptID names the first attempt, or "b" for verbs with a capital B.
+// attemptID returns "b" for verbs that end in a capital B, or else the id of the first attempt.
 func attemptID(verb string) string {
 	if strings.HasSuffix(verb, "B") {
 		return "b"
@@ -160,7 +160,8 @@ func (p *till) attempt(id string) payment.Attempt {
 	return payment.Attempt{}
 }
 
-// balanced is I6 for one order: what came in and is not on its way back is what is left of a PAID order's total.
+// balanced checks I6 for one order: captured money minus refunds equals the remaining total of a PAID order, or else
+// zero.
 func (p *till) balanced() {
 	p.t.Helper()
 	var captured, back int64
@@ -182,7 +183,7 @@ func (p *till) balanced() {
 	}
 }
 
-// Of other money than was asked for somebody hears when it may have moved.
+// A report of another amount or currency is recorded if the money may have moved.
 func TestBatch_mismatches(t *testing.T) {
 	for story, want := range map[string]int{
 		"redirect:1 said:PAID": 0, "redirect:1 short:FAILED": 0, "redirect:1 short:REDIRECTED": 0, "redirect:1 short:PAID": 1,
@@ -202,14 +203,14 @@ func TestBatch_mismatches(t *testing.T) {
 	}
 }
 
-// What becomes of an order and of its first attempt by what gateways, guests and staff do about them.
+// Gateways, guests and staff change the state of an order and its first attempt.
 func TestBatch_attempts(t *testing.T) {
 	const line, begun = "redirect:1", "redirect:1 confirm"
 	for _, c := range []struct {
 		name, story string
 		order       ordering.PaymentStatus
 		attempt     payment.State
-		changed     bool // by the last word
+		changed     bool // by the last command
 		err         error
 	}{
 		{"redirect", line, ordering.Unpaid, payment.Redirected, true, nil},
@@ -274,8 +275,7 @@ func TestBatch_attempts(t *testing.T) {
 	}
 }
 
-// A confirmation keeps the order for five minutes more, but never for more than half an hour after what the guest was
-// told; its hold is kept as long.
+// A capture extends the order and its hold by five minutes, up to half an hour after the deadline shown to the guest.
 func TestBatch_confirm_deadline(t *testing.T) {
 	p := newTill(t, "redirect:1 confirm")
 	if got := p.order().ExpiresAt; got != now.Add(5*time.Minute) || p.b.Extended["o-a"] != got {
@@ -299,7 +299,7 @@ func TestBatch_confirm_deadline(t *testing.T) {
 	}
 }
 
-// Money that arrives when it is not wanted any more makes the order once more, or goes back (I6).
+// Late money revives the order or is refunded (I6).
 func TestBatch_lateMoney(t *testing.T) {
 	const over, canceled = "redirect:1 pass:1m end:EXPIRED ", "redirect:1 end:USER_CANCELED "
 	for _, c := range []struct {
@@ -357,7 +357,7 @@ func TestBatch_lateMoney(t *testing.T) {
 	}
 }
 
-// units compares the counter with the order: what is paid for is used, and nothing is held for it.
+// units checks that the counter matches the order: the units of a paid order are used, and none are held.
 func (p *till) units() {
 	p.t.Helper()
 	want := int64(0)
@@ -371,14 +371,14 @@ func (p *till) units() {
 	})
 }
 
-// Refunds by the staff, in every state of the order and of the refund.
+// The staff refund orders in every state of the order and of the refund.
 func TestBatch_refunds(t *testing.T) {
 	const paid = "redirect:1 said:PAID "
 	for _, c := range []struct {
 		name, story string
 		order       ordering.PaymentStatus
 		refunded    int64
-		state       payment.RefundState // of the newest refund; empty: there is none
+		state       payment.RefundState // of the newest refund; empty: none
 		changed     bool
 		err         error
 	}{
@@ -449,7 +449,7 @@ func TestBatch_refunds(t *testing.T) {
 	}
 }
 
-// A refund takes the way on which the money came, also where another attempt's money is due back.
+// A refund goes to the attempt that paid the order, even if another attempt's money is due for refund too.
 func TestBatch_refund_ofTheRightMoney(t *testing.T) {
 	p := newTill(t, "redirect:1 try:b redirectB:2 saidB:PAID said:PAID refund:0")
 	all := p.b.Owed["o-a"]
@@ -463,7 +463,7 @@ func TestBatch_refund_ofTheRightMoney(t *testing.T) {
 	}
 }
 
-// Everything that staff do about money is in the audit log, and every refund that arrives is told once.
+// The audit log records every payment action of the staff, and each finished refund is published once.
 func TestBatch_moneyIsAudited(t *testing.T) {
 	p := newTill(t, "redirect:1 said:PAID refund:1000 sent:REFUSED byhand:SENDING sent:DONE then sent:DONE refund:0 sent:UNKNOWN byhand:DONE")
 	var actions []string

@@ -17,7 +17,7 @@ var (
 	now   = time.Date(2026, 2, 26, 5, 0, 0, 0, time.UTC)
 )
 
-// batch is one with a counter of 5 units of item 11, an open visit and a published version.
+// batch returns a batch with a counter of 5 units of item 11, an open visit and a published menu version.
 func batch() *ordering.Batch {
 	n := 0
 	b := ordering.NewBatch(now, func() string { n++; return fmt.Sprint("id", n) })
@@ -53,7 +53,7 @@ func end(key string, reason ordering.CancelReason) ordering.Command {
 	return ordering.Command{End: &ordering.End{OrderID: "o-" + key, Reason: reason}}
 }
 
-// An order's window begins when it is decided, wherever the clock has been set since it was priced.
+// The payment window starts at the decision, even if the clock was set after pricing.
 func TestBatch_window_follows_the_clock(t *testing.T) {
 	for _, step := range []time.Duration{0, time.Hour, -time.Hour} {
 		b, c := batch(), place("a", 1)
@@ -72,7 +72,7 @@ func TestBatch_window_follows_the_clock(t *testing.T) {
 	}
 }
 
-// Commands of one batch see one another, in the order of their arrival.
+// Each command of a batch sees the effects of those before it.
 func TestBatch_commandsSeeOneAnother(t *testing.T) {
 	b := batch()
 	r := b.Decide([]ordering.Command{
@@ -91,7 +91,7 @@ func TestBatch_commandsSeeOneAnother(t *testing.T) {
 	}
 }
 
-// What one party may leave unpaid is counted within a batch, too: by phone, by visit and by member.
+// The limits on unpaid orders also count within a batch: by phone, visit and member.
 func TestBatch_unpaidLimits(t *testing.T) {
 	for name, c := range map[string]struct {
 		limits ordering.Limits
@@ -123,7 +123,7 @@ func TestBatch_unpaidLimits(t *testing.T) {
 	}
 }
 
-// An event and an operation for the gate exist only where something changed.
+// Only changes produce events and admission cache operations.
 func TestBatch_repetitionsTellNothing(t *testing.T) {
 	b := batch()
 	b.Decide([]ordering.Command{place("a", 1), pay("a"), place("b", 1), end("b", ordering.UserCanceled)})
@@ -174,14 +174,14 @@ func key(p *ordering.Place) ordering.TxnKey {
 	return ordering.TxnKey{Branch: p.Order.Scope.Branch, ClientTxnID: p.Order.ClientTxnID}
 }
 
-// What money means, by the state in which it finds the order (I6).
+// The state of the order decides whether captured money pays or is refunded (I6).
 func TestBatch_settle(t *testing.T) {
 	staff := func(amount int64) ordering.Command {
 		c := pay("a")
 		c.Settle.Source, c.Settle.Method, c.Settle.Amount = ordering.SourceStaff, payment.Counter, amount
 		return c
 	}
-	second := func() ordering.Command { // another gateway's attempt
+	second := func() ordering.Command { // an attempt with another method
 		c := pay("a")
 		c.Settle.Method, c.Settle.NewID = payment.Counter, "second"
 		return c
@@ -238,7 +238,8 @@ func TestBatch_settle(t *testing.T) {
 	}
 }
 
-// I12: a revived order has a new hold; the one that was released stays so. That the order had expired is not forgotten.
+// I12: a revived order has a new hold, and the released one stays released. The order keeps the time at which it
+// expired.
 func TestBatch_reviveTakesANewHold(t *testing.T) {
 	b := batch()
 	if r := b.Decide([]ordering.Command{place("a", 3), end("a", ordering.Expired)}); r[1].Changed {
@@ -260,8 +261,8 @@ func TestBatch_reviveTakesANewHold(t *testing.T) {
 	}
 }
 
-// Late money makes an expired order only where the order could be placed now: at a table whose visit is open, in a branch
-// that takes orders.
+// Late money revives an expired order only if it could be placed now: the branch takes orders, and a table's visit is
+// open.
 func TestBatch_late_where_it_could_be_placed(t *testing.T) {
 	for name, c := range map[string]struct {
 		kind         ordering.Kind
@@ -311,7 +312,7 @@ func TestBatch_failureChangesOnlyTheAttempt(t *testing.T) {
 	if r[1].Order.PaymentStatus != ordering.Unpaid || r[1].Attempt.State != payment.Failed {
 		t.Errorf("after the failure: %+v", r[1])
 	}
-	if r[2].Order.PaymentStatus != ordering.Paid { // a signed success always wins
+	if r[2].Order.PaymentStatus != ordering.Paid { // a signed success always wins over a failure
 		t.Errorf("after the success: %s", r[2].Order.PaymentStatus)
 	}
 }

@@ -12,64 +12,66 @@ import (
 	"comanda/internal/catalog"
 )
 
-// MaxTickets bounds each list of a board: the oldest of what is to be done, and the newest of what is done. A kitchen that
-// has more waiting sees those once it has served some.
+// MaxTickets is the maximum length of each list of a board. Open tickets are the oldest ones, served tickets the
+// newest: a kitchen with more open tickets sees the rest after it has served some.
 const MaxTickets = 300
 
-// What boards show beside the business date's own orders: for carriedOver those of the day before that were paid within as
-// long, so that a kitchen that works over the end of its day loses none.
+// carriedOver is how long after the start of a business date a board also shows the previous date's orders, and how
+// recently those must have been paid. Otherwise a kitchen that works past the end of its day would lose its open
+// tickets.
 const carriedOver = 4 * time.Hour
 
-// Board is what the screens of a branch's kitchen show. It is immutable and may be shared.
+// Board is the state that the screens of a branch's kitchen show. It is immutable and may be shared.
 type Board struct {
-	ID       string // of what it says: another board has another
+	ID       string // hash of the content
 	Branch   int64
 	Date     string    // business date
-	At       time.Time // when it was looked at, which ID does not depend on
-	Tickets  []Ticket  // to be done, by when they were paid
-	Served   []Ticket  // done lately, the last one first
-	Awaiting []Ticket  // to be paid at the counter, the first one first
+	At       time.Time // when it was read; not part of ID
+	Tickets  []Ticket  // open, by time of payment
+	Served   []Ticket  // served lately, newest first
+	Awaiting []Ticket  // to be paid at the counter, oldest first
 	Stations []Station
-	More     bool             // some list has more than MaxTickets
-	Locales  []catalog.Locale // the branch's; the first one is the kitchen's
+	More     bool             // a list was cut at MaxTickets
+	Locales  []catalog.Locale // the branch's; the kitchen uses the first
 
-	stations map[int64]int64 // by dish
+	stations map[int64]int64 // category by dish
 }
 
-// Ticket is an order as the kitchen sees it.
+// Ticket is an order on a kitchen's board.
 type Ticket struct {
 	Order
-	Table string // its label; empty unless DINE_IN
+	Table string // label; empty unless DINE_IN
 }
 
-// Station is a part of a kitchen: it cooks the dishes of one category.
+// Station is the part of a kitchen that cooks the dishes of one category.
 type Station struct {
 	Category int64
 	Names    catalog.Texts
 }
 
-// BoardRows is what a board is made of.
+// BoardRows are the rows that a BoardReader reads for a board, unsorted.
 type BoardRows struct {
 	Tickets, Served, Awaiting []Ticket
 	Stations                  []Station
 	Categories                map[int64]int64 // by dish
 }
 
-// BoardQuery says what to read for a board.
+// BoardQuery selects the rows of a board.
 type BoardQuery struct {
 	Branch      int64
 	Date        string
-	DateBefore  string    // empty when it is over for good
-	PaidSince   time.Time // of DateBefore's orders
+	DateBefore  string    // previous business date; empty once carriedOver has passed
+	PaidSince   time.Time // applies to DateBefore's orders
 	ServedSince time.Time
 	Limit       int // of each list
 }
 
-// boardQuery is what a branch's screens show at an instant.
+// boardQuery returns the query for a branch's board at now.
 func boardQuery(b catalog.Branch, now time.Time) BoardQuery {
 	today := b.Calendar().At(now)
 	q := BoardQuery{
 		Branch: b.ID, Date: today.Date, PaidSince: now.Add(-carriedOver), ServedSince: now.Add(-shownServed),
+		// One more than the maximum, to detect that a list was cut.
 		Limit: MaxTickets + 1,
 	}
 	if now.Sub(today.Start) <= carriedOver {
@@ -78,7 +80,7 @@ func boardQuery(b catalog.Branch, now time.Time) BoardQuery {
 	return q
 }
 
-// newBoard makes a board of what was read.
+// newBoard sorts rows, cuts each list at MaxTickets and returns the board.
 func newBoard(of catalog.Branch, q BoardQuery, now time.Time, r BoardRows) *Board {
 	b := &Board{
 		Branch: q.Branch, Date: q.Date, At: now, Tickets: r.Tickets, Served: r.Served, Awaiting: r.Awaiting,
@@ -100,7 +102,8 @@ func newBoard(of catalog.Branch, q BoardQuery, now time.Time, r BoardRows) *Boar
 	return b
 }
 
-// sum names what a board says. A ticket's version stands for everything in it but for what other rooms may change.
+// sum returns a hash of the content. A ticket's version covers its order; its table's label changes independently of
+// the version, so the hash includes it.
 func (b *Board) sum() string {
 	h := sha256.New()
 	fmt.Fprint(h, b.Branch, b.Date, b.More, b.Locales)
@@ -112,7 +115,7 @@ func (b *Board) sum() string {
 		}
 	}
 	for _, s := range b.Stations {
-		fmt.Fprintf(h, " %d %v", s.Category, s.Names) // a map is printed in the order of its keys
+		fmt.Fprintf(h, " %d %v", s.Category, s.Names) // fmt prints maps sorted by key
 	}
 	for _, dish := range slices.Sorted(maps.Keys(b.stations)) {
 		fmt.Fprint(h, " ", dish, b.stations[dish])
@@ -120,10 +123,10 @@ func (b *Board) sum() string {
 	return hex.EncodeToString(h.Sum(nil)[:12])
 }
 
-// CategoryOf gives the category of a dish, which is its station; 0 of one that is not on the board.
+// CategoryOf returns the category of a dish, which is its station, or 0 if the dish has none on this board.
 func (b *Board) CategoryOf(dish int64) int64 { return b.stations[dish] }
 
-// DishCount is how much of a dish is still to be cooked.
+// DishCount is the quantity of a dish that is still to be cooked.
 type DishCount struct {
 	DishID   int64
 	Category int64
@@ -131,8 +134,9 @@ type DishCount struct {
 	Qty      int64
 }
 
-// AllDay sums what is still to be cooked, by dish: lines that are neither ticked off nor voided, of tickets that are not
-// ready. The first dish is the one that the first ticket wants. station narrows it to a category; 0 does not.
+// AllDay returns the quantities still to be cooked, by dish. It counts lines that are not marked done, of tickets
+// that are neither ready nor voided. Dishes are in order of their first ticket. A station other than 0 limits the
+// result to that category.
 func (b *Board) AllDay(station int64) []DishCount {
 	var all []DishCount
 	place := map[int64]int{}

@@ -12,7 +12,7 @@ import (
 	"comanda/internal/identity"
 )
 
-// CheckAges tells what is wrong with the ages from which tickets are old and too old.
+// CheckAges returns an error unless 1 s <= warn < late <= 24 h. Both are ages of tickets.
 func CheckAges(warn, late time.Duration) error {
 	if warn < time.Second || late <= warn || late > 24*time.Hour {
 		return fault.New(fault.Invalid, "invalid",
@@ -21,35 +21,37 @@ func CheckAges(warn, late time.Duration) error {
 	return nil
 }
 
-// BoardReader reads what a board is made of, all of one moment but for the lines.
+// BoardReader reads the rows of a board. All rows are of one moment, except the lines of orders.
 type BoardReader interface {
 	Board(ctx context.Context, q BoardQuery) (BoardRows, error)
 }
 
-// BranchWatcher wakes who looks on while something of a branch changes.
+// BranchWatcher signals changes of a branch.
 type BranchWatcher interface {
 	WatchBranch(branch int64) (wake <-chan struct{}, end func())
 }
 
-// How often a branch is looked at while screens show it: at once after a change that somebody has told of, but not more
-// often than boardPause; and every boardEvery in any case, since nobody may have told. Who could not look for boardStale
-// has its screens told, by ending their streams.
 const (
+	// boardPause is the minimum time between two reads of a branch's board: a burst of changes costs one read.
 	boardPause = 50 * time.Millisecond
+	// boardEvery is the default interval of reads without a notification, since notifications may be lost.
 	boardEvery = 750 * time.Millisecond
+	// boardStale is the age of the last successful read from which the streams of a branch end after a failed read,
+	// so that their screens reconnect and show the error.
 	boardStale = 10 * time.Second
+	// lookWithin is the time limit of one read.
 	lookWithin = 3 * time.Second
 )
 
-// Boards gives the boards of kitchens. All screens of a branch that one process serves share its looks. It is safe for
-// concurrent use.
+// Boards serves the boards of kitchens. All screens of a branch in one process share one reading goroutine. It is
+// safe for concurrent use.
 type Boards struct {
 	Reader  BoardReader
 	Catalog Catalog
 	Watches BranchWatcher
-	Warn    time.Duration // the age of a ticket from which screens show it as old
-	Late    time.Duration // and as too old
-	Every   time.Duration // between looks that nobody has asked for; 0 for the usual
+	Warn    time.Duration // age from which screens show a ticket as old
+	Late    time.Duration // age from which they show it as too old
+	Every   time.Duration // between reads without a notification; 0: boardEvery
 	Log     *slog.Logger
 	Now     func() time.Time
 
@@ -57,7 +59,7 @@ type Boards struct {
 	walls map[int64]*wall
 }
 
-// Get looks at the board of a branch that the actor sees.
+// Get reads the board of a branch that the actor may see. For other branches it returns catalog.ErrBranch.
 func (b *Boards) Get(ctx context.Context, by identity.Actor, branch int64) (*Board, error) {
 	if !by.Sees(branch) {
 		return nil, catalog.ErrBranch
@@ -79,7 +81,7 @@ func (b *Boards) look(ctx context.Context, branch int64) (*Board, error) {
 	return newBoard(of, q, now, rows), nil
 }
 
-// wall is where all screens of a branch look.
+// wall is the shared board of all screens of a branch. Boards.mu is locked before wall.mu where both are needed.
 type wall struct {
 	stop context.CancelFunc
 
@@ -88,16 +90,17 @@ type wall struct {
 	screens map[*Screen]struct{}
 }
 
-// Screen follows one branch.
+// Screen receives the boards of one branch.
 type Screen struct {
 	wall *wall
 	wake chan struct{}
 }
 
-// Wake is written to when there is another board, and closed when the branch could not be looked at for too long.
+// Wake returns a channel that receives a value when the board has changed. It is closed when reading the branch has
+// failed for too long.
 func (s *Screen) Wake() <-chan struct{} { return s.wake }
 
-// Over tells whether the branch is not looked at for the screen any more.
+// Over reports whether the screen receives no more boards.
 func (s *Screen) Over() bool {
 	s.wall.mu.Lock()
 	defer s.wall.mu.Unlock()
@@ -105,15 +108,16 @@ func (s *Screen) Over() bool {
 	return !on
 }
 
-// Board is the newest board.
+// Board returns the newest board.
 func (s *Screen) Board() *Board {
 	s.wall.mu.Lock()
 	defer s.wall.mu.Unlock()
 	return s.wall.board
 }
 
-// Follow gives a screen with the present board of a branch that the actor sees, and what ends it. However many screens
-// come at once, only the first one of a branch has it looked at.
+// Follow returns a screen with the current board of a branch that the actor may see, and a function that ends it. The
+// first screen of a branch starts the reading goroutine; the others share it. For other branches it returns
+// catalog.ErrBranch.
 func (b *Boards) Follow(ctx context.Context, by identity.Actor, branch int64) (*Screen, func(), error) {
 	if !by.Sees(branch) {
 		return nil, nil, catalog.ErrBranch
@@ -122,15 +126,16 @@ func (b *Boards) Follow(ctx context.Context, by identity.Actor, branch int64) (*
 	defer b.mu.Unlock()
 	w := b.walls[branch]
 	if w == nil {
+		// The read runs without the lock, so that a slow branch does not block the others.
 		b.mu.Unlock()
-		first, cancel := context.WithTimeout(ctx, lookWithin) // a stream's own context has no end
+		first, cancel := context.WithTimeout(ctx, lookWithin) // the context of a stream has no deadline
 		board, err := b.look(first, branch)
 		cancel()
 		b.mu.Lock()
 		if err != nil {
 			return nil, nil, err
 		}
-		if w = b.walls[branch]; w == nil { // nobody has come meanwhile
+		if w = b.walls[branch]; w == nil { // another screen may have been first
 			w = b.raise(ctx, branch, board)
 		}
 	}
@@ -141,7 +146,8 @@ func (b *Boards) Follow(ctx context.Context, by identity.Actor, branch int64) (*
 	return s, func() { b.leave(branch, s) }, nil
 }
 
-// raise begins to look at a branch for its first screen; the last one that leaves ends it.
+// raise starts the reading goroutine of a branch for its first screen. The last screen to leave stops it. It needs
+// b.mu.
 func (b *Boards) raise(ctx context.Context, branch int64, board *Board) *wall {
 	ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
 	w := &wall{stop: stop, board: board, screens: map[*Screen]struct{}{}}
@@ -159,6 +165,7 @@ func (b *Boards) raise(ctx context.Context, branch int64, board *Board) *wall {
 	return w
 }
 
+// leave removes a screen, and stops reading the branch if it was the last one. It may be called twice.
 func (b *Boards) leave(branch int64, s *Screen) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -172,7 +179,7 @@ func (b *Boards) leave(branch int64, s *Screen) {
 	}
 }
 
-// drop ends the streams of screens that are still there: they come back, and find out.
+// drop closes the streams of the remaining screens. They reconnect and receive the error.
 func (b *Boards) drop(branch int64, w *wall) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -188,26 +195,27 @@ func (b *Boards) drop(branch int64, w *wall) {
 	clear(w.screens)
 }
 
+// guard logs a panic while reading a board, so that it ends the streams of one branch and not the process.
 func (b *Boards) guard(ctx context.Context) {
 	if p := recover(); p != nil {
 		b.Log.ErrorContext(ctx, "looking at a board panicked", "panic", p, "stack", string(debug.Stack()))
 	}
 }
 
-// watch looks until nobody does any more, or until it could not for too long.
+// watch reads the board until ctx ends or reading has failed for too long.
 func (b *Boards) watch(ctx context.Context, branch int64, w *wall, wake <-chan struct{}) {
 	every := b.Every
 	if every == 0 {
 		every = boardEvery
 	}
-	pause, timer := time.NewTimer(boardPause), time.NewTimer(0) // the first look sees what came before the watch began
+	pause, timer := time.NewTimer(boardPause), time.NewTimer(0) // covers changes before the subscription
 	defer pause.Stop()
 	defer timer.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-pause.C: // no two looks are closer together than this
+		case <-pause.C: // the minimum time between reads
 		}
 		select {
 		case <-ctx.Done():
@@ -223,7 +231,8 @@ func (b *Boards) watch(ctx context.Context, branch int64, w *wall, wake <-chan s
 	}
 }
 
-// again looks once and shows what is new. It gives up when the last success is too long ago, or the branch is gone.
+// again reads the board once and wakes the screens if it changed. It reports whether to continue: false once the last
+// success is boardStale ago.
 func (b *Boards) again(ctx context.Context, branch int64, w *wall) bool {
 	ctx, cancel := context.WithTimeout(ctx, lookWithin)
 	defer cancel()
@@ -242,12 +251,12 @@ func (b *Boards) again(ctx context.Context, branch int64, w *wall) bool {
 	return true
 }
 
-// wakeAll needs the wall's lock.
+// wakeAll signals all screens. It needs w.mu and never blocks.
 func (w *wall) wakeAll() {
 	for s := range w.screens {
 		select {
 		case s.wake <- struct{}{}:
-		default: // it is awake already
+		default: // a signal is pending already
 		}
 	}
 }

@@ -16,7 +16,7 @@ import (
 	"comanda/internal/ordering"
 )
 
-// wall is a kitchen whose orders a test makes up: the catalog, the reader and what wakes.
+// wall fakes a branch's kitchen: its catalog, board reader and notifications.
 type wall struct {
 	ordering.Watches
 
@@ -26,9 +26,9 @@ type wall struct {
 	rows  ordering.BoardRows
 	asked []ordering.BoardQuery
 	err   error
-	looks chan struct{} // hears of every look
+	looks chan struct{} // receives a value at each read if there is room
 
-	defect chan struct{} // once it is closed looks panic
+	defect chan struct{} // once it is closed, reads panic
 }
 
 func (w *wall) Branch(_ context.Context, id int64) (catalog.Branch, error) {
@@ -77,7 +77,7 @@ func (w *wall) boards(every time.Duration) *ordering.Boards {
 }
 
 func newWall(t *testing.T) *wall {
-	threeAtNight := time.Date(2026, 2, 26, 20, 0, 0, 0, time.UTC) // there
+	threeAtNight := time.Date(2026, 2, 26, 20, 0, 0, 0, time.UTC) // in the branch's time zone
 	return &wall{t: t, now: threeAtNight, looks: make(chan struct{}, 1), defect: make(chan struct{})}
 }
 
@@ -97,7 +97,8 @@ func dish(id, qty int64, done bool) ordering.Item {
 	return it
 }
 
-// A board asks for its business date and, over its end, for what was paid lately on the day before.
+// A board's query selects the business date and, early in the day, the orders of the previous date that were paid
+// lately.
 func TestBoards_asksForTheDay(t *testing.T) {
 	w := newWall(t)
 	b, err := w.boards(0).Get(t.Context(), anywhere, 1)
@@ -111,7 +112,7 @@ func TestBoards_asksForTheDay(t *testing.T) {
 	if d := cmp.Diff(want, w.asked[0]); d != "" {
 		t.Error(d)
 	}
-	for at, before := range map[time.Duration]string{1: "2026-02-26", 5: "2026-02-26", 6: ""} { // it is another day at four
+	for at, before := range map[time.Duration]string{1: "2026-02-26", 5: "2026-02-26", 6: ""} { // days end at four
 		late := newWall(t)
 		late.now = late.now.Add(at * time.Hour)
 		b, err := late.boards(0).Get(t.Context(), anywhere, 1)
@@ -132,7 +133,7 @@ func TestBoards_asksForTheDay(t *testing.T) {
 	}
 }
 
-// What counts for all day is what nobody has cooked: not what is ticked off, ready, or not paid any more.
+// AllDay counts only what is still to be cooked: no line that is done, ready, unpaid or voided.
 func TestBoard_allDay(t *testing.T) {
 	w := newWall(t)
 	voided := ticket("v", 1, ordering.Placed, dish(1, 100, false))
@@ -151,7 +152,7 @@ func TestBoard_allDay(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []ordering.DishCount{{2, 8, "dish 2", 1}, {1, 7, "dish 1", 3}, {3, 7, "dish 3", 1}} // the oldest ticket's first
+	want := []ordering.DishCount{{2, 8, "dish 2", 1}, {1, 7, "dish 1", 3}, {3, 7, "dish 3", 1}} // by oldest ticket
 	if d := cmp.Diff(want, b.AllDay(0)); d != "" {
 		t.Error(d)
 	}
@@ -163,7 +164,7 @@ func TestBoard_allDay(t *testing.T) {
 	}
 }
 
-// Whatever screens show has a part in a board's id, and the time at which it was looked at has none.
+// A board's ID depends on everything that screens show, and not on the time of reading.
 func TestBoard_id(t *testing.T) {
 	w := newWall(t)
 	ids := map[string]string{}
@@ -216,7 +217,7 @@ func TestBoard_isBounded(t *testing.T) {
 	}
 }
 
-// wait fails instead of waiting for ever.
+// wait receives from c, and fails the test after ten seconds.
 func wait[T any](t *testing.T, c <-chan T, what string) {
 	t.Helper()
 	select {
@@ -226,7 +227,8 @@ func wait[T any](t *testing.T, c <-chan T, what string) {
 	}
 }
 
-// All screens of a branch share a look, which follows a wake-up at once. The last one that leaves ends the looking.
+// All screens of a branch share a read, which follows a notification at once. The last screen to leave ends the
+// reading.
 func TestBoards_follow(t *testing.T) {
 	w := newWall(t)
 	boards := w.boards(time.Hour)
@@ -265,14 +267,14 @@ func TestBoards_follow(t *testing.T) {
 			t.Error("a screen that has left is still shown boards")
 		}
 	}
-	s, end, err := boards.Follow(t.Context(), anywhere, 1) // a wall of its own
+	s, end, err := boards.Follow(t.Context(), anywhere, 1) // starts a new wall
 	if err != nil || s.Board().ID == first.ID || s.Over() {
 		t.Fatalf("%+v, %v", s, err)
 	}
 	end()
 }
 
-// A change that nobody tells of is seen with the next look.
+// The next periodic read finds a change without a notification.
 func TestBoards_look(t *testing.T) {
 	w := newWall(t)
 	s, end, err := w.boards(time.Millisecond).Follow(t.Context(), anywhere, 1)
@@ -287,7 +289,8 @@ func TestBoards_look(t *testing.T) {
 	wait(t, s.Wake(), "the ticket")
 }
 
-// Screens show an old board for ten seconds while nobody can look. Then they are told, and learn why when they come back.
+// Screens keep an old board for ten seconds while reads fail. Then their streams end, and reconnecting returns the
+// error.
 func TestBoards_stale(t *testing.T) {
 	w := newWall(t)
 	boards := w.boards(time.Millisecond)
@@ -318,10 +321,10 @@ func TestBoards_stale(t *testing.T) {
 		t.Fatal(err)
 	}
 	leave()
-	leave() // does no harm
+	leave() // the second call does nothing
 }
 
-// A defect ends the streams of a branch, and nothing else: the screens come back to a new wall.
+// A panic ends only the streams of its branch. Screens that reconnect start a new wall.
 func TestBoards_panic(t *testing.T) {
 	w := newWall(t)
 	boards := w.boards(time.Millisecond)

@@ -13,7 +13,7 @@ import (
 	"comanda/internal/text"
 )
 
-// MaxNote bounds what the staff writes about a refund or a payment, in characters.
+// MaxNote is the maximum length of a note by the staff about a refund or payment, in characters.
 const MaxNote = 500
 
 func checkNote(note string) error {
@@ -23,11 +23,11 @@ func checkNote(note string) error {
 	return nil
 }
 
-// MaxReference bounds what a gateway's portal may call a refund, in characters.
+// MaxReference is the maximum length of a refund's reference in a gateway's portal, in characters.
 const MaxReference = 100
 
-// checkReference gives a refund with its reference as it is kept. One that was made by hand has one, by which it is known
-// when it is noted twice.
+// checkReference returns the refund with its reference normalized. A refund made by hand needs one: the reference
+// identifies it when it is recorded twice.
 func (r Refund) checkReference() (Refund, error) {
 	var err error
 	r.Reference, err = text.Line.Clean(r.Reference)
@@ -37,9 +37,9 @@ func (r Refund) checkReference() (Refund, error) {
 	return r, nil
 }
 
-// Refund gives money of a paid order back in the way in which it came, or notes that somebody has done so in the gateway's
-// portal. What is noted a second time, or asked for again under its ClientTxnID, is made once and answered as it is by
-// then. Its id and who does it need not be given.
+// Refund refunds money of a paid order through the method it was paid with, or records a refund already made in the
+// gateway's portal. It is idempotent by ClientTxnID and by Reference: a repetition returns the refund in its current
+// state. Refund sets NewID and By.
 func (s *Service) Refund(ctx context.Context, by identity.Actor, c Refund) (payment.Refund, error) {
 	err := checkNote(c.Note)
 	if err == nil && c.ClientTxnID != "" {
@@ -59,8 +59,8 @@ func (s *Service) Refund(ctx context.Context, by identity.Actor, c Refund) (paym
 	return r.Refund, err
 }
 
-// FinishRefund says how a refund goes on: SENDING has its gateway told, DONE notes that somebody has given the money
-// back by hand.
+// FinishRefund sets the state of a refund: SENDING sends it to its gateway again, DONE records that the staff have
+// refunded the money by hand.
 func (s *Service) FinishRefund(
 	ctx context.Context, by identity.Actor, order, refund string, to payment.RefundState, note string,
 ) (payment.Refund, error) {
@@ -76,15 +76,15 @@ func (s *Service) FinishRefund(
 	return r.Refund, err
 }
 
-// Exceptions are what somebody must look at in a branch: attempts of which nobody knows what became, money that is to go
-// back and is not back, and captures of other amounts than were asked for.
+// Exceptions are the payments of a branch that the staff must look at: attempts whose outcome is unknown, refunds
+// that are not done, and captures of an amount other than requested.
 type Exceptions struct {
 	Attempts   []Exception
 	Refunds    []Exception
-	Mismatches []Exception // by the ids of their attempts
+	Mismatches []Exception // their ids are those of the attempts
 }
 
-// Exception is one of them.
+// Exception is one payment that the staff must look at.
 type Exception struct {
 	ID       string
 	OrderID  string
@@ -95,17 +95,18 @@ type Exception struct {
 	Currency money.Currency
 	State    string
 	Reason   string // of a refund
-	Ref      string // what the gateway calls it, or answered last
+	Ref      string // the gateway's reference or last answer
 	At       time.Time
 
-	Captured   int64 // of a mismatch, as the gateway says; Amount is what was asked for
+	Captured   int64 // of a mismatch, as the gateway reports it; Amount is the requested one
 	CapturedIn money.Currency
 }
 
-// maxExceptions bounds how many of each kind are listed; a house that has more has another trouble.
+// maxExceptions is the maximum number listed of each kind. A branch with more needs another remedy than a list.
 const maxExceptions = 200
 
-// Exceptions lists what somebody must look at in a branch that the actor sees, the oldest first.
+// Exceptions returns what the staff must look at in a branch that the actor may see, oldest first. For other branches
+// it returns catalog.ErrBranch.
 func (s *Service) Exceptions(ctx context.Context, by identity.Actor, branch int64) (Exceptions, error) {
 	if !by.Sees(branch) {
 		return Exceptions{}, catalog.ErrBranch
@@ -113,8 +114,8 @@ func (s *Service) Exceptions(ctx context.Context, by identity.Actor, branch int6
 	return s.Reader.Exceptions(ctx, branch, maxExceptions)
 }
 
-// AskNow asks the gateway of an attempt what has become of it, and gives the order as it is then: CONFIRMING where the
-// guest's approval has to be confirmed and that takes longer than the context lasts.
+// AskNow checks an attempt with its gateway and returns the order afterwards. The order is CONFIRMING if the capture
+// of an approved payment takes longer than ctx lasts.
 func (s *Service) AskNow(ctx context.Context, by identity.Actor, order, attempt string) (Detail, error) {
 	a, err := s.staffAttempt(ctx, by, order, attempt)
 	if err != nil {
@@ -126,7 +127,7 @@ func (s *Service) AskNow(ctx context.Context, by identity.Actor, order, attempt 
 	return s.orderNow(ctx, order)
 }
 
-// Judge notes what somebody has found out about an attempt in the gateway's own console.
+// Judge records the state of an attempt that the staff have looked up in the gateway's console.
 func (s *Service) Judge(
 	ctx context.Context, by identity.Actor, order, attempt string, state payment.State, note string,
 ) (Order, error) {
@@ -147,8 +148,8 @@ func (s *Service) Judge(
 	return r.Order, err
 }
 
-// ClearMismatch notes that somebody has looked at what was captured with an attempt and had not been asked for, and what
-// they have done about it. It moves no money and changes no order.
+// ClearMismatch records that the staff have resolved the amount mismatches of an attempt, with a note. It moves no
+// money and changes no order.
 func (s *Service) ClearMismatch(ctx context.Context, by identity.Actor, order, attempt, note string) (Detail, error) {
 	if err := checkNote(note); err != nil {
 		return Detail{}, err
@@ -167,7 +168,7 @@ func (s *Service) ClearMismatch(ctx context.Context, by identity.Actor, order, a
 	return d, s.Payments.ClearMismatches(ctx, a.ID, e)
 }
 
-// staffAttempt gives an attempt through a gateway, of an order that the actor sees.
+// staffAttempt returns an attempt with a remote gateway, of an order that the actor may see.
 func (s *Service) staffAttempt(ctx context.Context, by identity.Actor, order, attempt string) (payment.Attempt, error) {
 	d, err := s.StaffOrder(ctx, by, order)
 	if err != nil {

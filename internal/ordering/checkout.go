@@ -22,18 +22,18 @@ type Carts interface {
 	Evict(who identity.Actor)
 }
 
-// Checkout is what a member asks for when the cart is to become an order.
+// Checkout is a member's request to turn the cart into an order. The JSON form is the input of its digest.
 type Checkout struct {
 	UserID        int64          `json:"u"`
 	Kind          Kind           `json:"k"` // DELIVERY or PICKUP
-	Branch        int64          `json:"b"` // 0: the cart's, or the house's first
+	Branch        int64          `json:"b"` // 0: the cart's, or else the first open one
 	Receiver      Receiver       `json:"r"`
 	Method        payment.Method `json:"m"`
 	ClientTxnID   string         `json:"-"`
-	ExpectedTotal *int64         `json:"t"` // what the member was shown; nil: not checked
+	ExpectedTotal *int64         `json:"t"` // total that the member saw; nil: not checked
 }
 
-// Limits of a receiver, in characters.
+// Limits of a receiver's fields, in characters.
 const (
 	MaxReceiverName = 120
 	MinAddress      = 5
@@ -41,10 +41,10 @@ const (
 	MaxReceiverNote = 200
 )
 
-// ErrUnavailable answers a checkout of dishes that have left the menu, named by their lines in the cart.
+// ErrUnavailable reports that dishes of the cart have left the menu. It names their cart lines.
 var ErrUnavailable = fault.New(fault.Conflict, "dish_unavailable", "Some of the cart is not on this menu any more.")
 
-// normal gives the checkout as it is kept, or what is wrong with it.
+// normal returns the checkout with its receiver normalized, or an error about the first invalid field.
 func (c Checkout) normal() (Checkout, error) {
 	if c.Kind != Delivery && c.Kind != PickUp {
 		return c, wrong("kind", "An order is for delivery or pick-up.")
@@ -87,25 +87,25 @@ func wrong(field, detail string) error {
 	return fault.New(fault.Invalid, "invalid", detail).With("field", field)
 }
 
-// within reports whether a text has so many characters.
+// within reports whether s has least to most characters.
 func within(s string, least, most int) bool {
 	n := utf8.RuneCountInString(s)
 	return n >= least && n <= most
 }
 
-// digest names the request's content. What is in the cart is not part of it: after the order the cart is gone, and the
-// same request must still be the same.
+// digest returns a hash of the request's content. The cart is not part of it: the order empties the cart, and a
+// repetition must still have the same digest.
 func (c Checkout) digest() string {
 	text, _ := json.Marshal(c) // strings and integers always marshal
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:12])
 }
 
-// key is the member's id of the request as it is kept with the order, apart from those of a branch's guests.
+// key returns the client transaction id as stored with the order. Its prefix keeps it apart from the ids of guests.
 func (c Checkout) key() string { return MemberKey(c.UserID) + ":" + c.ClientTxnID }
 
-// CheckOut turns a member's cart into an order and empties it, both or neither. The same clientTxnId with the same
-// content gives the same order (I11).
+// CheckOut turns a member's cart into an order and empties the cart in the same transaction. It is idempotent: the
+// same clientTxnId with the same content returns the same order (I11).
 func (s *Service) CheckOut(ctx context.Context, who identity.Actor, c Checkout) (Receipt, error) {
 	c.UserID = who.UserID
 	c, err := s.formed(c)
@@ -126,7 +126,7 @@ func (s *Service) CheckOut(ctx context.Context, who identity.Actor, c Checkout) 
 	return receipt, err
 }
 
-// CheckForm tells what is wrong with a checkout by itself, whatever is in the cart. It asks nobody.
+// CheckForm validates a checkout without looking at the cart. It does no I/O.
 func (s *Service) CheckForm(c Checkout) error {
 	_, err := s.formed(c)
 	return err
@@ -140,8 +140,9 @@ func (s *Service) formed(c Checkout) (Checkout, error) {
 	return c, err
 }
 
-// checkOut goes by the cart as this process remembers it, which spares a question. The ledger takes it only if it is
-// still so, and a refusal counts only when it is: whoever is refused is refused for what is in the cart.
+// checkOut tries the cached cart first, which saves a query. A success is safe because the ledger compares the cart
+// under its locks. A refusal may be due to an outdated cache, so it is returned only if the stored cart is equal;
+// otherwise the stored cart is tried.
 func (s *Service) checkOut(ctx context.Context, who identity.Actor, c Checkout) (Receipt, error) {
 	seen, remembered := s.Carts.GetCached(ctx, who, c.Branch)
 	var receipt Receipt
@@ -162,7 +163,7 @@ func (s *Service) checkOut(ctx context.Context, who identity.Actor, c Checkout) 
 	return s.orderFrom(ctx, v, c)
 }
 
-// orderFrom enters a cart as an order.
+// orderFrom prices a cart and places the order.
 func (s *Service) orderFrom(ctx context.Context, v cart.View, c Checkout) (Receipt, error) {
 	o, err := s.fromCart(ctx, v, c)
 	if err != nil {
@@ -171,7 +172,7 @@ func (s *Service) orderFrom(ctx context.Context, v cart.View, c Checkout) (Recei
 	return s.enter(ctx, o, &v.Cart, c.digest())
 }
 
-// fromCart prices the cart as an order.
+// fromCart returns the cart as a priced order.
 func (s *Service) fromCart(ctx context.Context, v cart.View, c Checkout) (Order, error) {
 	items, err := orderable(v)
 	if err == nil {
@@ -187,7 +188,7 @@ func (s *Service) fromCart(ctx context.Context, v cart.View, c Checkout) (Order,
 	return o, err
 }
 
-// orderable gives what a cart asks of the menu.
+// orderable returns the order lines of a cart, or ErrUnavailable if some dishes are not on the menu.
 func orderable(v cart.View) ([]RequestItem, error) {
 	if len(v.Items) == 0 {
 		return nil, cart.ErrEmpty

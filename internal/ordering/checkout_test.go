@@ -28,7 +28,7 @@ import (
 	"comanda/internal/stock/stocksql"
 )
 
-// shop is ordering with carts, in one process.
+// shop is the ordering service with carts, as one process runs it.
 type shop struct {
 	*ordering.Service
 
@@ -48,13 +48,13 @@ func newShop(t testing.TB, h *carttest.Fixture) *shop {
 	return &shop{s, h, g}
 }
 
-// beside is another process on the same stores.
+// beside returns the service of another process on the same stores.
 func (s *shop) beside(t testing.TB) *shop {
 	t.Helper()
 	return newShop(t, carttest.OpenProcess(t, s.house.Restaurant, s.house.Clock))
 }
 
-// eachShop runs a test on each engine.
+// eachShop runs a test on each database engine.
 func eachShop(t *testing.T, test func(t *testing.T, s *shop), quotas ...int64) {
 	t.Helper()
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) { test(t, newShop(t, carttest.Open(t, db, quotas...))) })
@@ -83,7 +83,7 @@ func checkout(key string) ordering.Checkout {
 	return ordering.Checkout{Kind: ordering.Delivery, Receiver: lan, Method: payment.Sandbox, ClientTxnID: key}
 }
 
-// A cart becomes an order with everything that stood in it, and is gone.
+// A checkout turns all lines of the cart into an order and deletes the cart.
 func TestService_CheckOut(t *testing.T) {
 	eachShop(t, func(t *testing.T, s *shop) {
 		who := s.house.Member(t, 7)
@@ -118,7 +118,7 @@ func TestService_CheckOut(t *testing.T) {
 	}, 10, stock.Unlimited)
 }
 
-// What is refused leaves the cart as it is and nothing behind.
+// A refused checkout leaves the cart unchanged and writes nothing.
 func TestService_CheckOut_refuses(t *testing.T) {
 	less := int64(1)
 	for name, c := range map[string]struct {
@@ -199,13 +199,13 @@ func TestService_CheckOut_empty(t *testing.T) {
 	}, 10)
 }
 
-// C5: a process goes by the cart that it remembers. What another has made of the cart meanwhile counts all the same: for what
-// is ordered, and for whether it is refused.
+// C5: a process tries its cached cart first. Changes by another process still decide what is ordered and whether it
+// is refused.
 func TestService_CheckOut_remembered(t *testing.T) {
 	for name, c := range map[string]struct {
-		here, there int64 // how many of dish 101 each process puts in, one after the other
+		here, there int64 // quantities of dish 101 that each process adds, one after the other
 		after       func(t *testing.T, other *shop, who identity.Actor)
-		want        int64 // of dish 101 in the order; 0: none
+		want        int64 // quantity of dish 101 in the order; 0: none
 		err         error
 	}{
 		"as it was":         {here: 2, want: 2},
@@ -246,7 +246,7 @@ func TestService_CheckOut_remembered(t *testing.T) {
 	}
 }
 
-// takeAway leaves so many of dish 101 less in the cart, or nothing.
+// takeAway removes n of dish 101 from the cart, or everything if n is 0.
 func takeAway(t *testing.T, n int64) func(*testing.T, *shop, identity.Actor) {
 	t.Helper()
 	return func(t *testing.T, other *shop, who identity.Actor) {
@@ -264,7 +264,7 @@ func takeAway(t *testing.T, n int64) func(*testing.T, *shop, identity.Actor) {
 	}
 }
 
-// importLine writes so many of dish 101 as an import does: the line's version rises, and that of its cart does not.
+// importLine sets the quantity of dish 101 to n as an import does: the line's version rises, the cart's does not.
 func importLine(n int64) func(*testing.T, *shop, identity.Actor) {
 	return func(t *testing.T, other *shop, who identity.Actor) {
 		t.Helper()
@@ -277,7 +277,7 @@ func importLine(n int64) func(*testing.T, *shop, identity.Actor) {
 	}
 }
 
-// orderAndPut orders the cart, and begins another with so many of dish 101.
+// orderAndPut orders the cart, and starts another one with n of dish 101.
 func orderAndPut(n int64) func(*testing.T, *shop, identity.Actor) {
 	return func(t *testing.T, other *shop, who identity.Actor) {
 		t.Helper()
@@ -290,7 +290,7 @@ func orderAndPut(n int64) func(*testing.T, *shop, identity.Actor) {
 	}
 }
 
-// The branch is the chosen one, else the cart's, else the first that is open.
+// The branch is the chosen one, or else the cart's, or else the first open one.
 func TestService_CheckOut_branch(t *testing.T) {
 	eachShop(t, func(t *testing.T, s *shop) {
 		second := orderingtest.Open(t, s.house.DB, 2, stock.Unlimited)
@@ -333,7 +333,7 @@ func TestService_CheckOut_branch(t *testing.T) {
 	}, stock.Unlimited)
 }
 
-// I11: the same request gives the same order, also when the cart is gone, full again, or its dishes are sold out.
+// I11: a repetition returns the same order, even if the cart is gone or filled again, or its dishes are sold out.
 func TestService_CheckOut_again(t *testing.T) {
 	eachShop(t, func(t *testing.T, s *shop) {
 		who, other := s.house.Member(t, 7), s.house.Member(t, 8)
@@ -382,7 +382,7 @@ func TestService_CheckOut_again(t *testing.T) {
 	}, 10, 10)
 }
 
-// The same request at once, in two processes, has one effect; different requests about one cart have one too.
+// The same request sent to two processes at once has one effect. So have different requests about one cart.
 func TestService_CheckOut_at_once(t *testing.T) {
 	eachShop(t, func(t *testing.T, s *shop) {
 		shops := []*shop{s, s.beside(t)}
@@ -424,14 +424,14 @@ func TestService_CheckOut_at_once(t *testing.T) {
 	}, 10)
 }
 
-// A cart that somebody changes between the look and the commit is not ordered, and keeps the change. What was remembered is
-// looked at again, once.
+// A cart that changes between reading and commit is not ordered, and keeps the change. The service reads it again
+// once.
 func TestService_CheckOut_changed_meanwhile(t *testing.T) {
 	eachShop(t, func(t *testing.T, s *shop) {
 		who := s.house.Member(t, 7)
 		s.house.AddDishes(t, who, 1, 101)
 		s.gate.try = func(h stock.Hold) stock.AdmissionResult {
-			s.house.AddDishes(t, who, 1, 102) // as from another phone
+			s.house.AddDishes(t, who, 1, 102) // as another phone would
 			return admit(h)
 		}
 		if _, err := s.CheckOut(t.Context(), who, checkout("a")); !errors.Is(err, cart.ErrChanged) {
@@ -448,7 +448,7 @@ func TestService_CheckOut_changed_meanwhile(t *testing.T) {
 	}, 10, 10)
 }
 
-// C4: whatever fails in the transaction, an order and its cart are never both there, nor both gone.
+// C4: if the transaction fails, the cart remains and there is no order.
 func TestService_CheckOut_fails_half_way(t *testing.T) {
 	stmts := sqldb.Load(fstest.MapFS{
 		"spoke.sql": {Data: []byte(`CREATE TABLE spoke (cart_id BIGINT NOT NULL REFERENCES cart (id))`)},
@@ -465,7 +465,7 @@ func TestService_CheckOut_fails_half_way(t *testing.T) {
 		who := s.house.Member(t, 7)
 		was := s.house.AddDishes(t, who, 2, 101)
 		run("spoke")
-		run("put") // now the cart cannot be deleted, which is the transaction's last act
+		run("put") // the cart, which the transaction deletes last, can no longer be deleted
 		if _, err := s.CheckOut(t.Context(), who, checkout("a")); err == nil {
 			t.Fatal("the cart was deleted after all")
 		}
@@ -486,7 +486,7 @@ func TestService_CheckOut_fails_half_way(t *testing.T) {
 	}, 10)
 }
 
-// It holds when 5: 200 members check out at once against a quota of 60, in two processes.
+// 200 members check out at once against a quota of 60, in two processes ("It holds when", item 5).
 func TestService_CheckOut_storm(t *testing.T) {
 	const members, quota = 200, 60
 	eachShop(t, func(t *testing.T, s *shop) {
@@ -528,7 +528,7 @@ func TestService_CheckOut_storm(t *testing.T) {
 	}, quota)
 }
 
-// Members are limited in what they leave unpaid, each by what is their own.
+// The limit on unpaid orders counts each member's orders separately.
 func TestService_CheckOut_unpaid(t *testing.T) {
 	eachShop(t, func(t *testing.T, s *shop) {
 		s.Config.Limits = ordering.Limits{UnpaidPerGuest: 2, UnpaidPerVisit: 1}
@@ -559,7 +559,7 @@ func TestService_CheckOut_unpaid(t *testing.T) {
 	}, 10)
 }
 
-// Members see, cancel and pay their own orders; to anybody else there are none, as where there are none.
+// Members read, cancel and pay their own orders. Other members receive the same response as for a missing order.
 func TestService_member_orders(t *testing.T) {
 	eachShop(t, func(t *testing.T, s *shop) {
 		who, other := s.house.Member(t, 7), s.house.Member(t, 8)
@@ -622,7 +622,7 @@ func TestService_member_orders(t *testing.T) {
 	}, 10)
 }
 
-// Section 5.4 of the reference: after a checkout the order's keys are there, and nothing of the cart.
+// Section 5.4 of the reference: a checkout creates the order's keys and deletes the cart's.
 func TestService_CheckOut_documents(t *testing.T) {
 	eachShop(t, func(t *testing.T, s *shop) {
 		m := carttest.NewDocuments(s.house.Restaurant, redisdbtest.Embedded(t))

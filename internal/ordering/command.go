@@ -13,7 +13,7 @@ import (
 	"comanda/internal/stock"
 )
 
-// Command is one thing to be decided by the ledger: exactly one of its fields is set.
+// Command is one request to the ledger. Exactly one of its fields is set.
 type Command struct {
 	Place    *Place
 	Settle   *Settle
@@ -28,100 +28,101 @@ type Command struct {
 	Mark     *MarkItem
 }
 
-// Place makes an order. Everything in the order is decided already except its number and whether it fits.
+// Place creates an order. The order is complete except for its number.
 type Place struct {
 	Order   Order
-	Priced  time.Time // by the clock that gave the order's deadlines; zero: they stand as they are
+	Priced  time.Time // when the order's deadlines were computed; zero: they are not shifted
 	Hold    stock.Hold
-	Recipes map[int64][]stock.Line // by which the hold takes of the stock
+	Recipes map[int64][]stock.Line // stock items that each menu item consumes
 	Attempt payment.Attempt
-	Cart    *cart.Cart // as it was when the order was made from it; nil for guests
-	Digest  string     // of the request, by which a repetition is told from another request under the same key
+	Cart    *cart.Cart // the cart that the order was made from; nil for guests
+	Digest  string     // of the request; another digest under the same key is refused
 	Limits  Limits
 }
 
-// Limits bound what one party can leave unpaid; zero means no limit.
+// Limits are the maximum numbers of unpaid orders. Zero means no limit.
 type Limits struct {
 	UnpaidPerGuest int
 	UnpaidPerVisit int
 }
 
-// Settle is a gateway's or the staff's word about a payment.
+// Settle reports the state of a payment, from a gateway or the staff.
 type Settle struct {
 	OrderID   string
-	AttemptID string         // the attempt it is about; empty: the newest open one with Method, or a new one
-	NewID     string         // the id of the attempt in case a new one is made
+	AttemptID string         // empty: the newest attempt with Method, or a new one
+	NewID     string         // id of the attempt if a new one is created
 	Method    payment.Method // with an empty AttemptID
 	State     payment.State  // what the gateway reports
-	Amount    int64          // captured; 0 means the attempt's own amount, for a gateway that does not say
-	Currency  money.Currency // of Amount; empty where the gateway knows one only
+	Amount    int64          // captured; 0 if the gateway does not report it
+	Currency  money.Currency // of Amount; empty if the gateway does not report it
 	Ref       string
 	Source    string // CALLBACK, CHECK or STAFF
-	Late      *Late  // the staff take money for an order that has expired; nil: they do not
+	Late      *Late  // set to accept cash for an expired order
 	Raw       string
-	Headers   string         // of the request that brought it
-	By        identity.Actor // of a report from the staff
-	Today     string         // the branch's business date now: late money cannot take units of a day that is over
+	Headers   string         // of the request that carried the report
+	By        identity.Actor // the staff member; zero for gateways
+	Today     string         // the branch's current business date: late money cannot take units of a past day
 }
 
-// Late is what the ledger needs to make an order again that has expired.
+// Late allows Settle to revive an expired order.
 type Late struct {
-	Recipes map[int64][]stock.Line // by which dishes that are short are named
+	Recipes map[int64][]stock.Line // for naming the dishes that are short
 }
 
-// TryToPay starts another attempt.
+// TryToPay starts another payment attempt.
 type TryToPay struct {
 	OrderID string
-	Attempt payment.Attempt // without amount and currency, which are the order's
-	Window  time.Duration   // from the order's placing, which its deadline moves to; an earlier one moves nothing
+	Attempt payment.Attempt // the ledger sets amount and currency from the order
+	Window  time.Duration   // payment window from placement; it never shortens the deadline
 }
 
-// Redirect notes the page of an attempt to which the guest is sent.
+// Redirect stores the payment page of an attempt.
 type Redirect struct {
 	OrderID   string
 	AttemptID string
 	Page      payment.Page
 }
 
-// Confirm asks for the right to tell the gateway of an attempt to take the money. One who asks gets it, as Changed.
+// Confirm claims the capture of an approved attempt. Result.Changed is true for the one caller that may call the
+// gateway.
 type Confirm struct {
 	OrderID   string
 	AttemptID string
-	Was       payment.State // in which the attempt was found; in another state somebody else is confirming it, or has
+	Was       payment.State // the state seen by the caller; in any other state another caller was first
 }
 
-// Refund gives money of a paid order back, or notes that it has gone back.
+// Refund refunds money of a paid order, or records a refund that was made by hand.
 type Refund struct {
 	OrderID   string
 	NewID     string
 	Amount    int64  // 0 means all that is left
-	ByHand    bool   // it was given back in the gateway's portal already: nothing is sent
-	Reference string // what the portal calls it, with ByHand only
+	ByHand    bool   // made in the gateway's portal already: nothing is sent
+	Reference string // the portal's reference; with ByHand only
 	Note      string
 	By        identity.Actor
 
-	ClientTxnID string // chosen by who asks, once for an order; the same refund under it is made once. Empty for none
+	ClientTxnID string // idempotency key, chosen by the client, unique within the order; empty for none
 }
 
-// FinishRefund notes what has become of a refund, or that the staff wants it done.
+// FinishRefund records the result of a refund, or the staff's decision about it.
 type FinishRefund struct {
 	OrderID  string
 	RefundID string
-	State    payment.RefundState // SENDING has it sent, the others are what came of it
+	State    payment.RefundState // SENDING sends it; the others are results
 	Ref      string
 	Code     string
 	Note     string         // of the staff
 	By       identity.Actor // the zero Actor for a gateway
 }
 
-// End ends an unpaid order and gives its units back.
+// End cancels or expires an unpaid order and releases its units.
 type End struct {
 	OrderID string
 	Reason  CancelReason
 	By      identity.Actor // with StaffCanceled
 }
 
-// OrderID names the existing order that a command is about; empty for a new one.
+// OrderID returns the id of the existing order that the command is about, or "" for a new one.
 func (c Command) OrderID() string {
 	switch {
 	case c.Settle != nil:
@@ -148,35 +149,37 @@ func (c Command) OrderID() string {
 	return ""
 }
 
-// AboutStock tells whether a command may move what an order holds. What the kitchen does never does.
+// AboutStock reports whether the command may change the order's holds. Kitchen commands never do.
 func (c Command) AboutStock() bool { return c.Step == nil && c.Mark == nil }
 
-// Result is what became of a command. Err is a refusal that the batch decided: it changed nothing, and the rest of the
-// batch is not concerned.
+// Result is the result of a command. A non-nil Err is a refusal by the batch: that command changed nothing, and the
+// other commands of the batch are not affected.
 type Result struct {
 	Order   Order
-	Changed bool            // false: it had been so before
+	Changed bool            // false: the order was in that state already
 	Attempt payment.Attempt // with commands about attempts
 	Refund  payment.Refund  // with commands about refunds
 	Err     error
 }
 
-// Ledger runs commands, each durable before its result is given.
+// Ledger runs commands. A result is returned only after its commit. It is safe for concurrent use.
 type Ledger interface {
+	// Do runs one command.
 	Do(ctx context.Context, c Command) (Result, error)
+	// DoAll runs commands and returns one result and one error for each.
 	DoAll(ctx context.Context, cs []Command) ([]Result, []error)
-	// Earlier gives the order that a key has made, with the digest of its request.
+	// Earlier returns the prior result of an idempotency key.
 	Earlier(ctx context.Context, k TxnKey) (Earlier, error)
 }
 
-// Earlier is what an earlier request under a key has made.
+// Earlier is the prior result of an idempotency key: its order and the digest of its request.
 type Earlier struct {
 	Order  Order
 	Digest string
 	Found  bool
 }
 
-// The faults that the ledger and the use cases answer with.
+// Errors of the ledger and the use cases.
 var (
 	ErrSoldOut       = fault.New(fault.SoldOut, "sold_out", "Some of it is sold out.")
 	ErrIdempotency   = fault.New(fault.Invalid, "idempotency_mismatch", "This clientTxnId was used for another order.")
@@ -197,13 +200,14 @@ var (
 	ErrNotRefundable = fault.New(fault.Conflict, "not_refundable", "There is not so much of this order's money to give back.")
 )
 
-// ErrRetry says that nothing is known to have happened; the same request tells what did.
+// ErrRetry reports that the outcome is unknown. Repeating the request with the same idempotency key returns the
+// actual result.
 var ErrRetry = &fault.Error{
 	Kind: fault.Unavailable, Code: "try_again", Detail: "That could not be done just now; send it again.",
 	RetryAfter: time.Second,
 }
 
-// SoldOut is ErrSoldOut with the lines that do not fit.
+// SoldOut returns ErrSoldOut with the lines that exceed the available units.
 func SoldOut(short []stock.Shortage) error {
 	lines := make([]ShortLine, len(short))
 	for i, s := range short {
@@ -212,14 +216,14 @@ func SoldOut(short []stock.Shortage) error {
 	return ErrSoldOut.With("lines", lines)
 }
 
-// ShortLine is a line of an order that does not fit, as the caller sees it.
+// ShortLine is an order line that exceeds the available units, as clients receive it.
 type ShortLine struct {
 	ItemID    int64 `json:"itemId,string"`
 	Requested int64 `json:"requested"`
 	Available int64 `json:"available"`
 }
 
-// ShortLines gives the lines that a refusal names; nil for any other error.
+// ShortLines returns the lines of a SoldOut error, or nil for any other error.
 func ShortLines(err error) []ShortLine {
 	var f *fault.Error
 	if !errors.As(err, &f) {

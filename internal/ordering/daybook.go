@@ -9,24 +9,25 @@ import (
 	"comanda/internal/stock"
 )
 
-// DaybookConsumer names the consumer that keeps the daybook, wherever events come from.
+// DaybookConsumer is the name of the consumer that maintains the daybook.
 const DaybookConsumer = "daybook"
 
-// DaybookTypes are the events that it hears.
+// DaybookTypes returns the event types that the daybook consumes.
 func DaybookTypes() []string {
 	return []string{event.OrderPlaced.Name, event.OrderPaid.Name, event.OrderCanceled.Name}
 }
 
-// Day is the figures of a branch's business date, or what some events add to them.
+// Day is the totals of a business date, or the increments that some events add to them.
 type Day struct {
 	Scope    stock.Scope
 	Placed   int64
 	Paid     int64
 	Canceled int64
-	Revenue  int64 // minor units of what was paid
+	Revenue  int64 // paid, in minor units
 }
 
-// Tally sums events into what they add to each day, in the order in which the days' rows are locked.
+// Tally returns the increments of each day, sorted by branch and date. That is the order in which the days' rows are
+// locked.
 func Tally(events []event.Event) ([]Day, error) {
 	days := map[stock.Scope]*Day{}
 	of := func(branch int64, date string) *Day {
@@ -52,7 +53,7 @@ func Tally(events []event.Event) ([]Day, error) {
 			d := of(p.BranchID, p.BizDate)
 			d.Paid++
 			d.Revenue += p.TotalAmount
-			if p.Revived { // whichever of its two events comes first
+			if p.Revived { // its cancellation is counted, before or after this event
 				d.Canceled--
 			}
 		case event.OrderCanceled.Name:

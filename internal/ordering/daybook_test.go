@@ -6,8 +6,8 @@ import (
 	"comanda/internal/ordering"
 )
 
-// Late money brings an order back that has expired and was counted as canceled; the daybook counts it as what it is now, whichever of the
-// two events comes first.
+// The daybook counts an order that expired and was revived by late money as paid, in whichever order the two events
+// arrive.
 func TestTally_revived(t *testing.T) {
 	b := batch()
 	expired := place("a", 1)

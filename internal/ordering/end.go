@@ -7,8 +7,8 @@ import (
 	"comanda/internal/identity"
 )
 
-// Cancel ends an unpaid order for its guest. Only the phone that placed it may; others of the party see it. An order
-// that is cancelled already is answered as it is.
+// Cancel cancels an unpaid order for its guest. Only the phone that placed it may cancel it, although the whole party
+// sees it. For an order that is already cancelled it returns the current state.
 func (s *Service) Cancel(ctx context.Context, g Guest, id string) (Order, error) {
 	d, err := s.visible(ctx, g, id)
 	if err != nil {
@@ -20,7 +20,7 @@ func (s *Service) Cancel(ctx context.Context, g Guest, id string) (Order, error)
 	return s.end(ctx, End{OrderID: id, Reason: UserCanceled})
 }
 
-// StaffCancel ends any unpaid order of a branch that the actor sees.
+// StaffCancel cancels an unpaid order of a branch that the actor may see.
 func (s *Service) StaffCancel(ctx context.Context, by identity.Actor, id string) (Order, error) {
 	if _, err := s.StaffOrder(ctx, by, id); err != nil {
 		return Order{}, err
@@ -36,15 +36,15 @@ func (s *Service) end(ctx context.Context, e End) (Order, error) {
 	return r.Order, err
 }
 
-// expireBatch is how many orders one run of the sweeper looks at, and expireRuns how often it goes on at once while
-// batches come back full.
+// Limits of one ExpireOverdue call. It goes on after a full batch, so that a backlog clears without waiting for the
+// next run.
 const (
-	expireBatch = 500
-	expireRuns  = 40
+	expireBatch = 500 // orders per batch
+	expireRuns  = 40  // batches
 )
 
-// ExpireOverdue ends unpaid orders whose deadline has passed and tells how many. Any number of processes may run it:
-// the ledger looks again under its locks, and an order that somebody paid or ended in between stays as it is.
+// ExpireOverdue expires unpaid orders past their deadline and returns their number. Any number of processes may run
+// it: the ledger checks each order again under its locks, and skips those paid or cancelled in the meantime.
 func (s *Service) ExpireOverdue(ctx context.Context) (int, error) {
 	total := 0
 	for range expireRuns {

@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// flights lets equal requests that come at once share one attempt, so that a repetition never competes with its own
-// original for the last unit. Equal means the same key and the same content.
+// flights coalesces concurrent requests of the same key and content into one execution, so that a retry never
+// competes with its own original for the last unit. The zero value is ready to use.
 type flights struct {
 	mu  sync.Mutex
 	all map[flightKey]*flight
@@ -24,8 +24,9 @@ type flight struct {
 	err     error
 }
 
-// do runs fn once for all callers that come while it runs; shared is true for those who only wait. The first caller's
-// going away does not end the attempt, because others may be waiting for it.
+// do runs fn once for all callers that arrive while it runs, and returns its result to each. shared is true for those
+// who only wait. fn does not end with the first caller's context, because others may be waiting for it; deadline
+// limits it instead.
 func (f *flights) do(
 	ctx context.Context, k flightKey, fn func(context.Context) (Receipt, error),
 ) (r Receipt, shared bool, err error) {
@@ -42,7 +43,7 @@ func (f *flights) do(
 	if f.all == nil {
 		f.all = map[flightKey]*flight{}
 	}
-	fl := &flight{done: make(chan struct{}), err: ErrRetry} // ErrRetry stands if fn panics
+	fl := &flight{done: make(chan struct{}), err: ErrRetry} // ErrRetry remains if fn panics
 	f.all[k] = fl
 	f.mu.Unlock()
 

@@ -10,34 +10,36 @@ import (
 	"comanda/internal/uid"
 )
 
-// Payments are attempts and refunds as gateways know them, in SQL.
+// Payments stores attempts and refunds as gateways refer to them.
 type Payments interface {
-	// Owner tells to which order of which branch an attempt belongs.
+	// Owner returns the order and the branch of an attempt.
 	Owner(ctx context.Context, attempt string) (order string, branch int64, found bool, err error)
-	// Record keeps what a gateway seems to have said, of which nothing could be made.
+	// Record stores a gateway's message that could not be applied to an attempt.
 	Record(ctx context.Context, e payment.Event) error
+	// ClaimChecks returns up to most attempts whose check is due, and schedules the next check of each.
 	ClaimChecks(ctx context.Context, now time.Time, most int) ([]payment.Attempt, error)
+	// ClaimRefunds returns up to most refunds that are due to be sent, and schedules a retry of each.
 	ClaimRefunds(ctx context.Context, now time.Time, most int) ([]payment.Refund, error)
-	// MarkSent notes that a refund is about to be sent for the first time, and what its gateway listed before.
+	// MarkSent records, before a refund is first sent, the refunds that its gateway lists already.
 	MarkSent(ctx context.Context, refund string, before []string) error
-	// ClearMismatches notes that somebody has looked at all mismatches of an attempt, with an entry in the audit log. Where
-	// there is none, nothing happens.
+	// ClearMismatches marks all amount mismatches of an attempt as resolved and writes the audit entry. Without
+	// mismatches it does nothing.
 	ClearMismatches(ctx context.Context, attempt string, e identity.AuditEntry) error
 }
 
-// Client is the device that asks for a page to pay on.
+// Client is the device that requests a payment page.
 type Client struct {
 	Address  string // IP address
 	Language string // vi, en, zh-TW
 }
 
-// gatewayEnds is when a gateway must not take money for an order any more: a minute before its guest is told that it is
-// too late, or a tenth of the window where that is shorter.
+// gatewayEnds returns the time after which a gateway must not capture: one minute before PayBy, or a tenth of the
+// window if that is shorter. The margin keeps a payment from completing after the guest's countdown has ended.
 func gatewayEnds(o *Order) time.Time {
 	return o.PayBy.Add(-min(time.Minute, o.PayBy.Sub(o.CreatedAt)/10))
 }
 
-// PageOf gives the page on which an order's newest attempt is paid; empty where there is nothing to be paid on a page.
+// PageOf returns the payment page of an order's newest attempt, or "" if its method has none.
 func (s *Service) PageOf(ctx context.Context, order string, c Client) (string, error) {
 	d, err := s.order(ctx, order)
 	if err != nil || len(d.Attempts) == 0 {
@@ -46,7 +48,7 @@ func (s *Service) PageOf(ctx context.Context, order string, c Client) (string, e
 	return s.page(ctx, d.Order, d.Attempts[len(d.Attempts)-1], c)
 }
 
-// page gives an attempt's page, and has the gateway make one if there is none yet.
+// page returns an attempt's payment page. If there is none yet, the gateway creates it.
 func (s *Service) page(ctx context.Context, o Order, a payment.Attempt, c Client) (string, error) {
 	gateway := s.Gateways[a.Method]
 	switch {
@@ -72,8 +74,8 @@ func (s *Service) page(ctx context.Context, o Order, a payment.Attempt, c Client
 	return r.Attempt.URL, err
 }
 
-// Report brings to an attempt what its gateway says about it. The gateway's word has been verified. It gives
-// payment.ErrAttempt for a reference that is not ours, and payment.ErrAmount for another amount than was asked for.
+// Report applies a gateway's report, which the caller has verified, to its attempt. It returns payment.ErrAttempt for
+// an unknown reference and payment.ErrAmount if the amount differs from the requested one.
 func (s *Service) Report(
 	ctx context.Context, ref string, m payment.Method, r payment.Report, source string,
 ) (Result, error) {
@@ -101,8 +103,8 @@ func (s *Service) unknown(ctx context.Context, m payment.Method, r payment.Repor
 	return payment.ErrAttempt
 }
 
-// Oddity keeps a message of which nothing could be made, by its method, text, headers and verdict: nothing comes of it, but
-// somebody may want to look. Bytes that are no text are not kept as they are: no database would take them.
+// Oddity stores a message that could not be applied, with its method, text, headers and verdict, for the staff to
+// look at. It replaces invalid UTF-8 and NUL bytes, which the databases do not accept.
 func (s *Service) Oddity(ctx context.Context, e payment.Event) error {
 	s.Metrics.odd(e.Method, e.Verdict)
 	e.Raw = strings.ReplaceAll(strings.ToValidUTF8(e.Raw, "?"), "\x00", "?")
@@ -110,9 +112,9 @@ func (s *Service) Oddity(ctx context.Context, e payment.Event) error {
 	return s.Payments.Record(ctx, e)
 }
 
-// Approved has the money taken that a guest has approved on the gateway's page, once, whoever and however many tell of
-// it. It waits for the gateway for as long as the context allows; the rest goes on without it. The order is as it is by
-// then. The headers are those of the request that has told, to be kept.
+// Approved captures a payment that the guest has approved on the gateway's page. Concurrent and repeated calls
+// capture once. It waits for the gateway until ctx ends; the capture continues after that. It returns the order as it
+// is then. headers are those of the request that reported the approval; they are stored with the result.
 func (s *Service) Approved(ctx context.Context, ref, transaction, headers string) (Order, error) {
 	d, a, err := s.Attempt(ctx, ref)
 	if err != nil {
@@ -126,8 +128,8 @@ func (s *Service) Approved(ctx context.Context, ref, transaction, headers string
 	return now.Order, err
 }
 
-// awaitConfirm has a payment confirmed and waits for that until ctx ends. The rest goes on without it: a confirmation that
-// is cut off may have moved the money or not, and nobody would know.
+// awaitConfirm starts the capture and waits for it until ctx ends. The capture itself is not cancelled with ctx: an
+// interrupted one leaves the outcome unknown.
 func (s *Service) awaitConfirm(ctx context.Context, d Detail, a payment.Attempt, was payment.State, headers string) {
 	done := make(chan struct{})
 	s.talks.Go(func() {
@@ -140,14 +142,15 @@ func (s *Service) awaitConfirm(ctx context.Context, d Detail, a payment.Attempt,
 	}
 }
 
-// orderNow reads an order for somebody who has waited for a gateway, perhaps until ctx has ended.
+// orderNow reads an order after waiting for a gateway. It uses its own deadline, because ctx may have ended during
+// the wait.
 func (s *Service) orderNow(ctx context.Context, id string) (Detail, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer cancel()
 	return s.order(ctx, id)
 }
 
-// Attempt reads an attempt with its order, by the reference under which its gateway knows it.
+// Attempt returns the attempt with a reference, and its order.
 func (s *Service) Attempt(ctx context.Context, ref string) (Detail, payment.Attempt, error) {
 	if !uid.Valid(ref) {
 		return Detail{}, payment.Attempt{}, payment.ErrAttempt
@@ -171,11 +174,12 @@ func (s *Service) Attempt(ctx context.Context, ref string) (Detail, payment.Atte
 	return d, payment.Attempt{}, payment.ErrAttempt
 }
 
-// confirmTimeout is longer than any gateway takes to confirm.
+// confirmTimeout is the time limit of a capture. It exceeds the longest time-out of a gateway client, 40 s, so that
+// the client reports the outcome first.
 const confirmTimeout = 50 * time.Second
 
-// confirm tells the gateway to take the money if the attempt is still in the state was, so that only one caller does, and
-// the order can still be paid. It records the outcome with the headers of the request that caused it.
+// confirm captures an attempt if it is still in the state was and its order can be paid, so that only one caller
+// captures. It records the outcome with headers. The outcome is written even if ctx has ended by then.
 func (s *Service) confirm(ctx context.Context, d Detail, a payment.Attempt, was payment.State, headers string) {
 	ctx, cancel := context.WithTimeout(ctx, confirmTimeout)
 	defer cancel()
@@ -185,7 +189,7 @@ func (s *Service) confirm(ctx context.Context, d Detail, a payment.Attempt, was 
 		return
 	}
 	report, err := s.Gateways[a.Method].Confirm(ctx, r.Attempt)
-	if err != nil { // nothing has happened: the guest may try again
+	if err != nil { // nothing was captured; the guest may try again
 		s.complain(ctx, "the gateway did not take a confirmation", a, err)
 		report = payment.Report{State: payment.Redirected}
 	}

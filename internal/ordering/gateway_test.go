@@ -25,7 +25,7 @@ func (outOfReach) Order(context.Context, string) (ordering.Detail, bool, error) 
 	return ordering.Detail{}, false, errAway
 }
 
-// That an order cannot be read is no sign that a payment is not ours: whoever asks must ask again.
+// A database error must not be reported as an unknown attempt: the gateway has to retry.
 func TestService_Attempt_without_database(t *testing.T) {
 	s := &ordering.Service{Payments: owners{}, Reader: outOfReach{}}
 	_, _, err := s.Attempt(t.Context(), someID)

@@ -7,12 +7,13 @@ import (
 	"comanda/internal/payment"
 )
 
-// sendingTimeout bounds one round of refunds. A refund may be claimed again a minute after it was claimed. By then nobody
-// must be about to send it any more, and a gateway that was told in the last moment has had its 20 seconds.
+// sendingTimeout is the time limit of one SendRefunds call. A claimed refund may be claimed again after a minute. By
+// then this process must have stopped sending it, including the 20 s that a gateway may take for a request sent at
+// the last moment.
 const sendingTimeout = 40 * time.Second
 
-// SendRefunds tells gateways of refunds that were decided. Any number of processes may run it; a refund that is sent
-// twice is given back once.
+// SendRefunds sends due refunds to their gateways. Any number of processes may run it: a refund sent twice is paid
+// out once.
 func (s *Service) SendRefunds(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, sendingTimeout)
 	defer cancel()
@@ -29,8 +30,8 @@ func (s *Service) SendRefunds(ctx context.Context) error {
 	return nil
 }
 
-// send tells a gateway of a refund and notes what came of it. After an error the refund is sent again later, for as long
-// as there is hope.
+// send sends one refund and records its result. After an error the refund is retried later, unless its retries are
+// exhausted.
 func (s *Service) send(ctx context.Context, r payment.Refund) error {
 	d, a, err := s.Attempt(ctx, r.AttemptID)
 	if err != nil {
@@ -50,7 +51,8 @@ func (s *Service) send(ctx context.Context, r payment.Refund) error {
 	return err
 }
 
-// givenUp is what becomes of a refund that was tried for days. What was never sent is certain not to have gone back.
+// givenUp returns the result of a refund whose retries are exhausted. A refund that was never sent is certainly not
+// paid out; otherwise the outcome is unknown.
 func givenUp(r payment.Refund) payment.RefundOutcome {
 	if r.Sent {
 		return payment.RefundOutcome{State: payment.RefundUnknown, Code: payment.Unreachable}
@@ -58,7 +60,7 @@ func givenUp(r payment.Refund) payment.RefundOutcome {
 	return payment.RefundOutcome{State: payment.RefundRefused, Code: payment.Unreachable}
 }
 
-// repayment is a refund as its gateway needs to know it, of all that was refunded for its order.
+// repayment returns the gateway request for a refund, with the other refunds of the same attempt.
 func repayment(r payment.Refund, a payment.Attempt, all []payment.Refund) payment.RefundRequest {
 	p := payment.RefundRequest{
 		ID: r.ID, Attempt: a, Amount: r.Amount, Full: r.Amount == a.Amount,
@@ -73,12 +75,12 @@ func repayment(r payment.Refund, a payment.Attempt, all []payment.Refund) paymen
 	return p
 }
 
-// giveBack sends a refund. That it is sent, and what the gateway lists by then, is kept before: whoever finds it sent
-// tells by that whether the money has gone back.
+// giveBack sends a refund to its gateway. Before the first sending it stores the refunds that the gateway lists
+// already: a retry compares the list with them to find out whether the money has been refunded.
 func (s *Service) giveBack(ctx context.Context, r payment.Refund, p payment.RefundRequest) (payment.RefundOutcome, error) {
 	gateway := s.Gateways[r.Method]
 	if gateway == nil {
-		return payment.RefundOutcome{}, payment.ErrMethod // it is not offered any more
+		return payment.RefundOutcome{}, payment.ErrMethod // the method is no longer configured
 	}
 	if !p.Sent {
 		before, out, err := gateway.Prepare(ctx, p)

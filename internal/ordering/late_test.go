@@ -13,7 +13,7 @@ import (
 	"comanda/internal/stock"
 )
 
-// cash is money that a cashier takes for an order that has expired.
+// cash returns a counter payment for an expired order.
 func cash(key string, amount int64) ordering.Command {
 	return ordering.Command{Settle: &ordering.Settle{
 		OrderID: "o-" + key, NewID: "cash-" + key, Method: payment.Counter, State: payment.Paid, Amount: amount,
@@ -21,7 +21,8 @@ func cash(key string, amount int64) ordering.Command {
 	}}
 }
 
-// A cashier may take money for an order that has expired, under the rule of late money, and for no other that has ended.
+// A cashier may accept payment for an expired order under the rules of late money, and for no order that ended
+// otherwise.
 func TestBatch_acceptLate(t *testing.T) {
 	for name, c := range map[string]struct {
 		reason ordering.CancelReason
@@ -76,7 +77,8 @@ func TestBatch_acceptLate(t *testing.T) {
 	}
 }
 
-// Who goes on to pay at the counter is given the counter's time; a gateway's is not more than it was.
+// A new attempt at the counter extends the deadline to the counter's window. A gateway's shorter window does not move
+// it.
 func TestBatch_waitsAtTheCounter(t *testing.T) {
 	b := batch()
 	c := place("a", 1)

@@ -9,10 +9,10 @@ import (
 	"comanda/internal/payment"
 )
 
-// Dates is a range of business dates, both ends included; an empty end is open.
+// Dates is a range of business dates, both ends included. An empty end is open.
 type Dates struct{ From, To string }
 
-// OrderFilter chooses orders of one branch; zero values choose all.
+// OrderFilter selects orders of one branch. Zero values select all.
 type OrderFilter struct {
 	Branch        int64
 	Dates         Dates
@@ -20,18 +20,18 @@ type OrderFilter struct {
 	PaymentStatus PaymentStatus
 	CancelReason  CancelReason
 	Number        NumberFilter
-	Visit         string  // a table's party
+	Visit         string  // the party at a table
 	Search        *Search // nil for all
 	Limit, Offset int
 }
 
-// Listed is an order in a list of the staff.
+// Listed is an order in a list for the staff.
 type Listed struct {
 	Order
-	Table string // its label; empty away from tables
+	Table string // label; empty unless DINE_IN
 }
 
-// AttemptFilter chooses attempts to pay orders of one branch and some business dates; zero values choose all.
+// AttemptFilter selects payment attempts of one branch by business date. Zero values select all.
 type AttemptFilter struct {
 	Branch        int64
 	Dates         Dates
@@ -40,25 +40,25 @@ type AttemptFilter struct {
 	Limit, Offset int
 }
 
-// ListedAttempt is an attempt with what people call its order.
+// ListedAttempt is an attempt with the short number of its order.
 type ListedAttempt struct {
 	payment.Attempt
 	Number  int64 // of the order
 	BizDate string
 }
 
-// NumberFilter is what somebody says of a short number: all of it, or its digits alone, as they are called out.
+// NumberFilter selects orders by their short number, either by the whole number or by its digits alone.
 type NumberFilter struct {
-	Whole  int64 // the number itself; 0 for any
-	Digits int64 // those behind the letters, 1 to 999; 0 for any
+	Whole  int64 // the order's number; 0 for any
+	Digits int64 // the digits after the letters, 1 to 999; 0 for any
 }
 
-// ErrNumber refuses what can be no part of a short number.
+// ErrNumber reports a text that is not a short number or its digits.
 var ErrNumber = fault.New(fault.Invalid, "invalid_number", "An order's number is written like A-042, or 42.")
 
 var shortNumber = regexp.MustCompile(`^([A-Za-z]{0,4})[-\s]?0{0,2}([1-9][0-9]{0,2})$`)
 
-// ParseNumber reads a short number the other way round than ShortNumber writes it. Nothing chooses all.
+// ParseNumber parses a short number as ShortNumber writes it, or its digits alone. Empty text selects all orders.
 func ParseNumber(text string) (NumberFilter, error) {
 	text = strings.TrimSpace(text)
 	if text == "" {

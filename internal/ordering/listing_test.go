@@ -26,7 +26,7 @@ func TestParseNumber(t *testing.T) {
 	}
 }
 
-// What is written is read again, whatever its case.
+// ParseNumber reads what ShortNumber writes, in either case.
 func TestParseNumber_readsShortNumbers(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.Int64Range(1, 2_000_000).Draw(t, "n")

@@ -7,7 +7,7 @@ import (
 	"comanda/internal/payment"
 )
 
-// MemberOrder reads an order of a member; another's is answered like a missing one.
+// MemberOrder returns an order of a member. For another member's order it returns ErrNotFound, as for a missing one.
 func (s *Service) MemberOrder(ctx context.Context, who identity.Actor, id string) (Detail, error) {
 	d, err := s.order(ctx, id)
 	if err == nil && (d.UserID == 0 || d.UserID != who.UserID) {
@@ -16,12 +16,12 @@ func (s *Service) MemberOrder(ctx context.Context, who identity.Actor, id string
 	return d, err
 }
 
-// MemberOrders reads a page of a member's orders, the newest first.
+// MemberOrders returns a page of a member's orders, newest first, and the total number.
 func (s *Service) MemberOrders(ctx context.Context, who identity.Actor, limit, offset int) ([]Order, int64, error) {
 	return s.Reader.OfMember(ctx, who.UserID, limit, offset)
 }
 
-// MemberCancel ends a member's unpaid order.
+// MemberCancel cancels a member's unpaid order.
 func (s *Service) MemberCancel(ctx context.Context, who identity.Actor, id string) (Order, error) {
 	if _, err := s.MemberOrder(ctx, who, id); err != nil {
 		return Order{}, err
@@ -29,7 +29,8 @@ func (s *Service) MemberCancel(ctx context.Context, who identity.Actor, id strin
 	return s.end(ctx, End{OrderID: id, Reason: UserCanceled})
 }
 
-// MemberPay starts another payment attempt on a member's unpaid order, and gives the page on which to pay.
+// MemberPay starts another payment attempt on a member's unpaid order. It returns the order and the payment page, ""
+// for methods without one.
 func (s *Service) MemberPay(
 	ctx context.Context, who identity.Actor, id string, m payment.Method, c Client,
 ) (Order, string, error) {

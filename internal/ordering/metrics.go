@@ -8,12 +8,12 @@ import (
 	"comanda/internal/payment"
 )
 
-// Counter counts things of one kind under two labels.
+// Counter is a counter metric. Count adds one under the given label values.
 type Counter interface {
 	Count(labels ...string)
 }
 
-// Metrics counts what happens to orders. A nil Metrics counts nothing.
+// Metrics counts orders and payments. Labels are in the order given. A nil Metrics counts nothing.
 type Metrics struct {
 	Created    Counter // result
 	Transition Counter // to, cause
@@ -59,7 +59,7 @@ func (m *Metrics) reported(s Settle, r Result, err error) {
 	}
 	result := "ok"
 	switch {
-	case errors.Is(err, payment.ErrAmount) && s.Source != SourceStaff: // of the staff it is a slip of the hand
+	case errors.Is(err, payment.ErrAmount) && s.Source != SourceStaff: // by the staff it is a typing error
 		result = "amount_mismatch"
 	case err != nil:
 		result = fault.KindOf(err).String()

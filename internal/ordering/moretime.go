@@ -8,23 +8,23 @@ import (
 	"comanda/internal/identity"
 )
 
-// Who needs longer to pay than the window gives may have five minutes more, twice. WCAG 2.2's criterion 2.2.1 wants ten
-// times or a good reason: the reason is that nobody else can have the dishes meanwhile.
+// Extensions of the payment deadline: two of five minutes. WCAG 2.2, success criterion 2.2.1, asks for ten unless
+// there is a good reason; here it is that the held dishes cannot be sold to others meanwhile.
 const (
 	prolongBy   = 5 * time.Minute
 	prolongMost = 2
 )
 
-// ErrNoMoreTime says that an order has been given all the time that there is.
+// ErrNoMoreTime reports that an order has used all extensions of its deadline.
 var ErrNoMoreTime = fault.New(fault.Conflict, "no_more_time", "There is no more time to be had; pay now, or order again.")
 
-// Prolong gives whoever pays an order more time.
+// Prolong extends the deadline of an unpaid order.
 type Prolong struct {
 	OrderID string
-	PayBy   time.Time // the deadline that was to be moved; another one has been moved already
+	PayBy   time.Time // the deadline that the client saw; if the order's differs, it has moved already
 }
 
-// MoreTime tells how often an order's deadline can still be moved.
+// MoreTime returns how often the deadline can still be extended.
 func (o *Order) MoreTime() int {
 	if o.PaymentStatus != Unpaid {
 		return 0
@@ -32,8 +32,8 @@ func (o *Order) MoreTime() int {
 	return max(0, prolongMost-o.Prolonged)
 }
 
-// prolong moves an order's deadlines. Asking again for the same is answered with what was given (I11): a phone that has
-// lost the answer must not use the time up.
+// prolong extends an order's deadlines. It is idempotent by the deadline that the client saw (I11): a phone that lost
+// the response must not use up an extension.
 func (b *Batch) prolong(p *Prolong) Result {
 	o := b.Orders[p.OrderID]
 	switch {
@@ -43,7 +43,7 @@ func (b *Batch) prolong(p *Prolong) Result {
 		return Result{Order: *o, Err: o.PaymentStatus.refusal()}
 	case o.PayBy.UnixMilli() != p.PayBy.UnixMilli():
 		return Result{Order: *o}
-	case !b.Now.Before(o.ExpiresAt): // whoever ends it is on the way, and may have told others already
+	case !b.Now.Before(o.ExpiresAt): // the sweeper may be expiring it already
 		return Result{Order: *o, Err: ErrTooLate}
 	case o.MoreTime() == 0:
 		return Result{Order: *o, Err: ErrNoMoreTime}
@@ -55,7 +55,7 @@ func (b *Batch) prolong(p *Prolong) Result {
 	return Result{Order: *o, Changed: true}
 }
 
-// MoreTime moves the deadline of an unpaid order from payBy to five minutes later, for the phone that placed it.
+// MoreTime extends the deadline payBy of an unpaid order by five minutes, for the phone that placed it.
 func (s *Service) MoreTime(ctx context.Context, g Guest, id string, payBy time.Time) (Detail, error) {
 	d, err := s.visible(ctx, g, id)
 	if err != nil {

@@ -8,11 +8,11 @@ import (
 	"comanda/internal/ordering"
 )
 
-// Time is given twice, to an order that can still be paid, and moves the hold's deadline along.
+// An unpaid order can be extended twice. The deadline of its hold moves with it.
 func TestBatch_prolong(t *testing.T) {
 	for _, c := range []struct {
 		name, story string
-		asked       time.Duration // the deadline that is to be moved, from when the order was placed
+		asked       time.Duration // the deadline that the client saw, from placement
 		err         error
 		changed     bool
 		payBy       time.Duration

@@ -6,8 +6,8 @@ import (
 	"comanda/internal/catalog"
 )
 
-// NamesOf writes the names that a menu shows in the locales of its branch, as a line of an order keeps them. They stay
-// text until a guest asks for one: placing and settling orders reads lines far more often, and needs none of them.
+// NamesOf returns a dish's names in the locales of its branch, as JSON for an order line. Lines keep them as text,
+// because placing and settling read lines often and never need the names.
 func NamesOf(names catalog.Texts, locales []catalog.Locale) string {
 	shown := catalog.Texts{}
 	for _, l := range locales {
@@ -18,12 +18,12 @@ func NamesOf(names catalog.Texts, locales []catalog.Locale) string {
 	if len(shown) == 0 {
 		return ""
 	}
-	text, _ := json.Marshal(shown) // a map of strings always marshals
+	text, _ := json.Marshal(shown) // a map of strings cannot fail
 	return string(text)
 }
 
-// NameIn returns the line's dish as it was called when it was ordered, in the locale that choose picks from those there
-// are. It is the branch's own name where choose picks none, and with orders that keep no other.
+// NameIn returns the name of the dish at the time of the order, in the locale that choose picks from those available.
+// If there is no such name, it returns Name.
 func (it Item) NameIn(choose func(have []catalog.Locale) catalog.Locale) string {
 	var names catalog.Texts
 	if it.Names == "" || json.Unmarshal([]byte(it.Names), &names) != nil {

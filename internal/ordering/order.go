@@ -9,56 +9,56 @@ import (
 	"comanda/internal/stock"
 )
 
-// Status is where an order is between the guest and the kitchen.
+// Status is the progress of an order in the kitchen.
 type Status string
 
-// The statuses that this room moves between.
+// Statuses of an order.
 const (
 	Placed    Status = "PLACED"
 	Accepted  Status = "ACCEPTED"
 	Preparing Status = "PREPARING"
 	Ready     Status = "READY"
 	Served    Status = "SERVED"    // with DINE_IN
-	Completed Status = "COMPLETED" // otherwise
+	Completed Status = "COMPLETED" // with DELIVERY and PICKUP
 	Canceled  Status = "CANCELED"
 )
 
-// Kind is how an order gets to whoever ordered it.
+// Kind is the way an order reaches its guest.
 type Kind string
 
-// The kinds.
+// Kinds of orders.
 const (
 	DineIn   Kind = "DINE_IN"  // brought to a table
 	Delivery Kind = "DELIVERY" // brought to an address
 	PickUp   Kind = "PICKUP"   // fetched
 )
 
-// Receiver is to whom an order goes that is not eaten at a table.
+// Receiver is the person who receives an order that is not eaten at a table.
 type Receiver struct {
 	Name    string `json:"n"`
 	Phone   string `json:"p"`
 	Address string `json:"a"` // empty with PICKUP
 	Email   string `json:"e"`
-	Note    string `json:"o,omitempty"` // for the courier; left out of digests when empty, as by releases before it
+	Note    string `json:"o,omitempty"` // for the courier; absent from digests when empty, as in older releases
 }
 
-// PaymentStatus is where an order's money is.
+// PaymentStatus is the state of an order's payment.
 type PaymentStatus string
 
-// The payment statuses.
+// Payment statuses of an order.
 const (
 	Unpaid          PaymentStatus = "UNPAID"
-	Confirming      PaymentStatus = "CONFIRMING" // a gateway is taking the money at this moment
+	Confirming      PaymentStatus = "CONFIRMING" // a gateway may be capturing now
 	Paid            PaymentStatus = "PAID"
 	PaymentCanceled PaymentStatus = "CANCELED"
 	RefundDue       PaymentStatus = "REFUND_DUE"
 	Refunded        PaymentStatus = "REFUNDED"
 )
 
-// payable tells whether money that arrives now makes the order a paid one.
+// payable reports whether a capture now makes the order PAID.
 func (s PaymentStatus) payable() bool { return s == Unpaid || s == Confirming }
 
-// refusal tells why nobody may begin to pay an order now; nil for one that waits for it.
+// refusal returns the error for a new payment attempt, or nil if the order is unpaid.
 func (s PaymentStatus) refusal() error {
 	switch s {
 	case Unpaid:
@@ -72,44 +72,44 @@ func (s PaymentStatus) refusal() error {
 	}
 }
 
-// CancelReason says who ended an unpaid order.
+// CancelReason is the reason why an unpaid order ended.
 type CancelReason string
 
-// The reasons.
+// Reasons for cancellation.
 const (
 	UserCanceled  CancelReason = "USER_CANCELED"
 	StaffCanceled CancelReason = "STAFF_CANCELED"
 	Expired       CancelReason = "EXPIRED"
 )
 
-// Order is what a party at a table asked for, with names and prices as they were.
+// Order is an order with the names and prices at the time of ordering. Amounts are in minor units of Currency.
 type Order struct {
 	ID            string
 	Scope         stock.Scope // branch and business date, fixed when the order was placed (I14)
 	Kind          Kind
-	VisitID       string // with DINE_IN
-	GuestHash     string // whose phone placed it, with DINE_IN
-	UserID        int64  // the member who ordered it otherwise
+	VisitID       string // empty unless DINE_IN
+	GuestHash     string // of the phone that placed it; empty unless DINE_IN
+	UserID        int64  // the member; 0 with DINE_IN
 	Receiver      Receiver
 	MenuVersionID int64
-	HoldID        string // what is held for it now
+	HoldID        string // the current hold
 	ClientTxnID   string
 	Number        int64 // short number within the scope, see ShortNumber
 	Status        Status
 	PaymentStatus PaymentStatus
-	Method        payment.Method // what the guest chose last
-	PaymentRef    string         // by which a gateway knows the newest attempt: its id; empty without one
+	Method        payment.Method // of the newest attempt
+	PaymentRef    string         // id of the newest attempt with a gateway, which the gateway knows it by; or empty
 	CancelReason  CancelReason   // empty unless canceled
 	Total         int64
-	Refunded      int64 // of Total, given back or about to be
+	Refunded      int64 // part of Total that is refunded or being refunded
 	Currency      money.Currency
-	PayBy         time.Time // what the guest sees
-	ExpiresAt     time.Time // PayBy and some grace; nothing expires before (I10)
-	Prolonged     int       // how often PayBy has moved, see MoreTime
+	PayBy         time.Time // deadline shown to the guest
+	ExpiresAt     time.Time // PayBy plus a grace period; nothing expires before it (I10)
+	Prolonged     int       // number of extensions of PayBy, see MoreTime
 	PaidAt        time.Time // zero until paid
-	CanceledAt    time.Time // when it ended unpaid; it stays where late money has brought the order back
-	SteppedAt     time.Time // the last step in the kitchen; zero until the first
-	VoidSeen      bool      // the kitchen knows that the money went back
+	CanceledAt    time.Time // zero until cancelled; kept if late money revives the order
+	SteppedAt     time.Time // last kitchen step; zero before the first
+	VoidSeen      bool      // the kitchen has acknowledged the refund
 	CreatedAt     time.Time
 	UpdatedAt     time.Time
 	Version       int64
@@ -120,15 +120,15 @@ type Order struct {
 type Item struct {
 	ItemID int64
 	DishID int64
-	Name   string // in the branch's own language, for the kitchen
-	Names  string // in the branch's languages, see NamesOf; empty with orders of before there were such names
+	Name   string // in the first locale of the branch that has one, for the kitchen
+	Names  string // in all locales of the branch, see NamesOf; empty in orders of earlier releases
 	Price  int64
 	Qty    int64
 	Notes  string
-	DoneAt time.Time // when the kitchen ticked it off; zero: not yet
+	DoneAt time.Time // when the kitchen marked it done; zero: not yet
 }
 
-// Key is what makes the request for the order the same when it comes again.
+// Key returns the idempotency key of the request that placed the order.
 func (o *Order) Key() TxnKey {
 	if o.UserID != 0 {
 		return TxnKey{User: o.UserID, ClientTxnID: o.ClientTxnID}
@@ -136,7 +136,7 @@ func (o *Order) Key() TxnKey {
 	return TxnKey{Branch: o.Scope.Branch, ClientTxnID: o.ClientTxnID}
 }
 
-// Hold is what the order takes from its scope's counters, under an id.
+// Hold returns a hold with the given id for the order's lines.
 func (o *Order) Hold(id string) (stock.Hold, error) {
 	lines := make([]stock.Line, len(o.Items))
 	for i, it := range o.Items {
@@ -146,8 +146,8 @@ func (o *Order) Hold(id string) (stock.Hold, error) {
 	return stock.Hold{ID: id, Scope: o.Scope, Lines: merged, Until: o.ExpiresAt}, err
 }
 
-// paid turns the order into a paid one, also out of an expired state when its units could be taken again. That it had
-// expired stays in its timeline.
+// paid marks the order as paid. An expired order whose units were reserved again becomes PLACED; CanceledAt keeps the
+// time of expiry for its timeline.
 func (o *Order) paid(now time.Time) {
 	o.Status, o.PaymentStatus, o.PaidAt, o.CancelReason = Placed, Paid, now, ""
 	o.touch(now)
@@ -163,14 +163,15 @@ func (o *Order) refundDue(now time.Time) {
 	o.touch(now)
 }
 
-// confirmFor is how much longer an order that a gateway is about to take money for stays than it otherwise would, and
-// confirmMost how long in all: forty seconds for the answer, and some minutes to find out when none comes.
+// Extensions of the deadline while a gateway captures: confirmFor from each capture, at most confirmMost after PayBy.
+// A gateway responds within 40 s; the rest is time to find out the outcome if it does not.
 const (
 	confirmFor  = 5 * time.Minute
 	confirmMost = 30 * time.Minute
 )
 
-// confirming keeps the order from expiring under a gateway's hands. It tells whether its deadline moved.
+// confirming marks the order as CONFIRMING and extends its deadline, so that it does not expire during the capture.
+// It reports whether the deadline moved.
 func (o *Order) confirming(now time.Time) (extended bool) {
 	until := now.Add(confirmFor)
 	if most := o.PayBy.Add(confirmMost); until.After(most) {
@@ -189,10 +190,11 @@ func (o *Order) touch(now time.Time) {
 	o.Version++
 }
 
-// numbersPerLetter keeps a short number at three digits, which is what fits on a pager and in a cook's ear.
+// numbersPerLetter limits the digits of a short number to three, which fit on a pager and are easy to call out.
 const numbersPerLetter = 999
 
-// ShortNumber writes the n-th order of a scope as people call it: A-001 to A-999, then B-001, after Z-999 AA-001.
+// ShortNumber returns the short number of the n-th order of a scope, counted from 1: A-001 to A-999, then B-001, and
+// AA-001 after Z-999.
 func ShortNumber(n int64) string {
 	series := (n - 1) / numbersPerLetter
 	letters := ""

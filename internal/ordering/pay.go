@@ -7,8 +7,8 @@ import (
 	"comanda/internal/payment"
 )
 
-// Pay starts another payment attempt on an unpaid order of the guest's visit. It gives the page on which to pay, empty
-// for methods without one.
+// Pay starts another payment attempt on an unpaid order of the guest's visit. It returns the order and the payment
+// page, "" for methods without one.
 func (s *Service) Pay(ctx context.Context, g Guest, id string, m payment.Method, c Client) (Order, string, error) {
 	if err := s.Methods.Check(m); err != nil {
 		return Order{}, "", err
@@ -37,9 +37,9 @@ func (s *Service) try(ctx context.Context, o Order, m payment.Method, c Client) 
 	return r.Order, page, err
 }
 
-// TakeAtCounter records money that staff has taken. The amount must be what the order costs; it is asked for so that a
-// cashier who looks at the wrong order finds out. With late, an order that has expired is made again if it could be placed
-// now; otherwise it is refused, because its dishes would not be cooked.
+// TakeAtCounter records a payment taken by the staff. amount must equal the order's total, so that a cashier who has
+// opened the wrong order notices. With late, an expired order is revived if it could be placed now; otherwise the
+// payment is refused, because the dishes would not be cooked.
 func (s *Service) TakeAtCounter(ctx context.Context, by identity.Actor, id string, amount int64, late bool) (Order, error) {
 	d, err := s.StaffOrder(ctx, by, id)
 	if err != nil {
@@ -60,18 +60,18 @@ func (s *Service) TakeAtCounter(ctx context.Context, by identity.Actor, id strin
 	return r.Order, err
 }
 
-// MockResult is what the sandbox is told to report.
+// MockResult is a result that the sandbox reports.
 type MockResult string
 
-// The results, as the reference names them (qr-ordering.md, section 3).
+// Results of the sandbox, with the values of the reference (qr-ordering.md, section 3).
 const (
 	MockSuccess MockResult = "SUCCESS"
 	MockCancel  MockResult = "CANCEL"
 	MockFail    MockResult = "FAIL"
 )
 
-// MockCallback plays a gateway's report. A success pays the order, a cancellation ends it, a failure leaves it to be
-// tried again. The caller has checked that the sandbox is enabled.
+// MockCallback simulates a gateway's report: SUCCESS pays the order, CANCEL cancels it, FAIL leaves it unpaid. The
+// caller has checked that the sandbox is enabled.
 func (s *Service) MockCallback(
 	ctx context.Context, id string, m payment.Method, result MockResult, raw string,
 ) (Order, error) {
@@ -94,7 +94,7 @@ func (s *Service) MockCallback(
 	return r.Order, err
 }
 
-// settle adds what the ledger needs to know and cannot: the branch's business date now.
+// settle runs a Settle command with the branch's current business date, which the ledger does not know.
 func (s *Service) settle(ctx context.Context, branch int64, c Settle) (Result, error) {
 	at, err := s.Catalog.Branch(ctx, branch)
 	if err != nil {

@@ -18,23 +18,23 @@ import (
 	"comanda/internal/stock"
 )
 
-// Limits of one order. They are the same for every installation.
+// Limits of one order, the same for every installation.
 const (
 	MaxLines    = stock.MaxLines
-	MaxQty      = 20  // of one line
-	MaxUnits    = 100 // of all lines together
+	MaxQty      = 20  // per line
+	MaxUnits    = 100 // all lines together
 	MaxNotes    = 200 // characters
 	MaxClientID = 64  // characters of a clientTxnId
 )
 
-// Request is what a guest asks for.
+// Request is a guest's request to place an order. The JSON form is the input of its digest.
 type Request struct {
 	Items         []RequestItem  `json:"i"`
 	Method        payment.Method `json:"m"`
 	ClientTxnID   string         `json:"-"`
 	MenuVersionID int64          `json:"v"`
-	VisitID       string         `json:"s"` // empty: the guest's own
-	ExpectedTotal *int64         `json:"t"` // what the guest was shown; nil: not checked
+	VisitID       string         `json:"s"` // empty: the guest's visit
+	ExpectedTotal *int64         `json:"t"` // total that the guest saw; nil: not checked
 }
 
 // RequestItem is one line of a request.
@@ -44,15 +44,15 @@ type RequestItem struct {
 	Notes  string `json:"n"`
 }
 
-// Receipt is the answer to a request: the order, and whether this request made it.
+// Receipt is the result of a request to place an order.
 type Receipt struct {
 	Order Order
-	New   bool
+	New   bool // false: the order is the prior result of the idempotency key
 }
 
-// Place turns a request into an order, or tells why not. The same clientTxnId with the same content gives the same
-// order (I11); requests that come at once share one attempt. After an error of kind Unavailable, asking again with the
-// same clientTxnId tells what became of it (I5).
+// Place places an order. It is idempotent: the same clientTxnId with the same content returns the same order (I11),
+// and concurrent requests share one execution. After an error of kind Unavailable the outcome is unknown; a retry
+// with the same clientTxnId returns it (I5).
 func (s *Service) Place(ctx context.Context, g Guest, r Request) (Receipt, error) {
 	if r.VisitID == "" {
 		r.VisitID = g.VisitID
@@ -72,7 +72,7 @@ func (s *Service) Place(ctx context.Context, g Guest, r Request) (Receipt, error
 	return receipt, err
 }
 
-// place prices the request, asks the gate and lets the ledger decide.
+// place prices the request and enters the order.
 func (s *Service) place(ctx context.Context, g Guest, r Request, digest string) (Receipt, error) {
 	o, err := s.price(ctx, g, r)
 	if err != nil {
@@ -82,7 +82,8 @@ func (s *Service) place(ctx context.Context, g Guest, r Request, digest string) 
 	return s.enter(ctx, o, nil, digest)
 }
 
-// enter asks the gate about a priced order, and lets the ledger decide.
+// enter reserves a priced order's units in the admission cache and has the ledger place it. The cache refuses early
+// when the units are gone; the ledger decides.
 func (s *Service) enter(ctx context.Context, o Order, from *cart.Cart, digest string) (Receipt, error) {
 	h, err := o.Hold(o.ID)
 	if err != nil {
@@ -110,7 +111,8 @@ func (s *Service) enter(ctx context.Context, o Order, from *cart.Cart, digest st
 		Limits: s.Config.Limits,
 	}})
 	if err != nil || result.Order.ID != o.ID {
-		// Decided against this order, or for an earlier one under the same key. An unknown end is the reaper's.
+		// The order was refused, or the key has a prior result: release the provisional hold. If the outcome is
+		// unknown, the admission cache expires it later.
 		if fault.KindOf(err) != fault.Unavailable && ctx.Err() == nil {
 			s.Gate.DropProvisional(h)
 		}
@@ -121,8 +123,7 @@ func (s *Service) enter(ctx context.Context, o Order, from *cart.Cart, digest st
 	return Receipt{Order: result.Order, New: result.Changed}, err
 }
 
-// paused is the refusal of an order that the ledger knew to come too late, with the reason as far as it is known here
-// already.
+// paused returns the refusal for a paused branch. It includes the reason if this process's catalog has it already.
 func (s *Service) paused(ctx context.Context, branch int64) error {
 	b, err := s.Catalog.Branch(ctx, branch)
 	if p := b.Paused(s.Now()); err == nil && p != nil {
@@ -131,7 +132,7 @@ func (s *Service) paused(ctx context.Context, branch int64) error {
 	return catalog.ErrPaused
 }
 
-// recipes gives what a branch's dishes take of its stock.
+// recipes returns the stock items that each menu item of a branch consumes.
 func (s *Service) recipes(ctx context.Context, branch int64) (of map[int64][]stock.Line, err error) {
 	if s.Recipes != nil {
 		of, err = s.Recipes.ForBranch(ctx, branch)
@@ -139,9 +140,9 @@ func (s *Service) recipes(ctx context.Context, branch int64) (of map[int64][]sto
 	return of, err
 }
 
-// earlier answers a request that is refused now, but may be the repetition of one that was not: an order that was
-// answered with success stays answered so, even when its dishes are sold out or the menu has changed since. While SQL
-// cannot tell, the request is not refused: whoever is refused has no order (I5).
+// earlier returns the prior result of a key, or else the refusal. A confirmed order stays confirmed in a repetition,
+// even if its dishes are sold out or the menu has changed since. If SQL cannot answer, earlier returns that error and
+// not the refusal: a refusal implies that no order exists (I5).
 func (s *Service) earlier(ctx context.Context, k TxnKey, digest string, refusal error) (Receipt, error) {
 	e, err := s.Ledger.Earlier(ctx, k)
 	switch {
@@ -155,7 +156,7 @@ func (s *Service) earlier(ctx context.Context, k TxnKey, digest string, refusal 
 	return Receipt{Order: e.Order}, nil
 }
 
-// CheckRequest tells what is wrong with a request by itself, whatever is on the menu. It asks nobody.
+// CheckRequest validates a request without looking at the menu. It does no I/O.
 func (s *Service) CheckRequest(g Guest, r Request) error {
 	if r.VisitID != "" && r.VisitID != g.VisitID {
 		return fault.New(fault.Forbidden, "visit_mismatch", "This phone belongs to another visit.")
@@ -163,7 +164,7 @@ func (s *Service) CheckRequest(g Guest, r Request) error {
 	if err := checkClientTxnID(r.ClientTxnID); err != nil {
 		return err
 	}
-	if strings.HasPrefix(r.ClientTxnID, memberPrefix) { // so do members' keys, which stand beside those of guests
+	if strings.HasPrefix(r.ClientTxnID, memberPrefix) { // reserved for members' keys, which share the column
 		return wrong("clientTxnId", "clientTxnId does not begin with "+memberPrefix+".")
 	}
 	if err := checkItems(r.Items); err != nil {
@@ -199,14 +200,14 @@ func checkItems(items []RequestItem) error {
 	return nil
 }
 
-// digest names the request's content.
+// digest returns a hash of the request's content.
 func (r Request) digest() string {
 	text, _ := json.Marshal(r) // strings and integers always marshal
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:12])
 }
 
-// price makes the order that the request asks for, with names and prices of the menu version it was made from (I13).
+// price returns the order for a request, with the names and prices of the menu version it was made from (I13).
 func (s *Service) price(ctx context.Context, g Guest, r Request) (Order, error) {
 	menu, err := s.Catalog.Version(ctx, g.Branch, r.MenuVersionID)
 	if errors.Is(err, catalog.ErrVersion) {
@@ -268,5 +269,6 @@ func priced(menu *catalog.Snapshot, lines []RequestItem) ([]Item, int64, error) 
 	return items, total, nil
 }
 
-// deadline is how long a request may take in all once it has begun: the guest's phone may go away, the order may not.
+// deadline is the time limit of placing one order. It replaces the request's context, since an order must not be
+// abandoned half-way when the guest's phone disconnects.
 const deadline = 8 * time.Second

@@ -13,8 +13,8 @@ func TestReceiver_normal(t *testing.T) {
 	for name, c := range map[string]struct {
 		kind   Kind
 		change func(*Receiver)
-		want   func(*Receiver) // of a good one
-		field  string          // which is wrong
+		want   func(*Receiver) // changes the valid receiver to the expected one
+		field  string          // the field that the error names
 	}{
 		"as it is":             {Delivery, func(*Receiver) {}, func(*Receiver) {}, ""},
 		"spaces around a name": {Delivery, func(r *Receiver) { r.Name = "  Lan\t" }, func(r *Receiver) { r.Name = "Lan" }, ""},
@@ -96,7 +96,7 @@ func TestCheckout_normal(t *testing.T) {
 	}
 }
 
-// A request without a note has the digest of releases before there were notes: it may be repeated to either.
+// A request without a note keeps the digest of releases before notes, so that it may be retried with either release.
 func TestCheckout_digest_without_note(t *testing.T) {
 	total := int64(1000)
 	c := Checkout{
@@ -108,7 +108,7 @@ func TestCheckout_digest_without_note(t *testing.T) {
 	}
 }
 
-// What makes two requests the same is what the member has written, not how, and not what is in the cart.
+// The digest depends on the normalized request, and not on its spelling or on the cart.
 func TestCheckout_digest(t *testing.T) {
 	total, other := int64(1000), int64(2000)
 	base := Checkout{

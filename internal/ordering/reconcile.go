@@ -8,15 +8,15 @@ import (
 	"comanda/internal/payment"
 )
 
-// Bounds of one round with the gateways: so many are asked in it, and so many at the same time.
+// Limits of one round of gateway requests.
 const (
-	askBatch = 64
-	askWide  = 8
+	askBatch = 64 // requests per round
+	askWide  = 8  // concurrent requests
 )
 
-// AskGateways asks what has become of attempts of which nobody has told: the report was lost, the browser closed, or
-// this process was killed while it waited. Any number of processes may run it. What it confirms is not cut off by the end
-// of ctx.
+// AskGateways checks attempts that no report has arrived for: the report was lost, the browser was closed, or the
+// process ended while it waited. Any number of processes may run it. A capture that it starts continues after ctx
+// ends.
 func (s *Service) AskGateways(ctx context.Context) error {
 	due, err := s.Payments.ClaimChecks(ctx, s.Now(), askBatch)
 	if err != nil {
@@ -30,7 +30,7 @@ func (s *Service) AskGateways(ctx context.Context) error {
 	return nil
 }
 
-// abreast does n things, a few at the same time.
+// abreast calls do for 0 to n-1, at most askWide at a time, and waits for all calls.
 func (s *Service) abreast(ctx context.Context, n int, do func(i int)) {
 	var wg sync.WaitGroup
 	places := make(chan struct{}, askWide)
@@ -44,7 +44,8 @@ func (s *Service) abreast(ctx context.Context, n int, do func(i int)) {
 	wg.Wait()
 }
 
-// guarded keeps a defect in one talk from ending the process; what was not settled is asked about later.
+// guarded logs a panic of do, so that a defect in one gateway client does not end the process. The payment is checked
+// again later.
 func (s *Service) guarded(ctx context.Context, do func()) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -54,9 +55,9 @@ func (s *Service) guarded(ctx context.Context, do func()) {
 	do()
 }
 
-// ask asks about one attempt. What a guest has approved and nobody has confirmed is confirmed, if the order still stands;
-// that may take longer than ctx lasts. An attempt in CONFIRMING is confirmed again only if the
-// caller has claimed it: a claim succeeds when the previous confirmation must have ended.
+// ask checks one attempt with its gateway and applies the result. A payment that the guest has approved is captured
+// if the order can still be paid; the capture may continue after ctx ends. An attempt in CONFIRMING is captured again
+// only if the caller has claimed it, because a claim succeeds only after the previous capture must have ended.
 func (s *Service) ask(ctx context.Context, a payment.Attempt, claimed bool) error {
 	gateway := s.Gateways[a.Method]
 	if gateway == nil {

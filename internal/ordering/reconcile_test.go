@@ -18,7 +18,7 @@ import (
 
 const transaction = "2026022612345678901"
 
-// slowGateway takes the money when a test says so. Of a confirmation that is cut off it does not know what came.
+// slowGateway captures when a test closes taken. It reports an unknown outcome if the capture is cancelled.
 type slowGateway struct {
 	payment.Gateway
 
@@ -43,7 +43,7 @@ func (g slowGateway) Confirm(ctx context.Context, a payment.Attempt) (payment.Re
 	}
 }
 
-// slowHouse has one order, of which the guest has seen the page of the gateway two minutes ago.
+// slowHouse returns a service with one order, whose guest was redirected to the gateway two minutes ago.
 func slowHouse(t *testing.T, db *sqldb.DB, g slowGateway) (*ordering.Service, ordering.Detail) {
 	t.Helper()
 	r := orderingtest.Open(t, db, 1, 10)
@@ -79,8 +79,7 @@ func orderOf(t *testing.T, s *ordering.Service, id string) ordering.Detail {
 	return d
 }
 
-// A gateway may take longer to confirm than whoever has it confirm can wait. That goes on without them, and whoever stops
-// the process waits for it.
+// A capture continues after its caller has stopped waiting, and Close waits for it.
 func TestService_confirmsToTheEnd(t *testing.T) {
 	type asking func(context.Context, *ordering.Service, ordering.Detail) (ordering.Order, error)
 	for name, ask := range map[string]asking{

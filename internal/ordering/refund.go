@@ -8,12 +8,12 @@ import (
 	"comanda/internal/payment"
 )
 
-// owe notes money that has been captured and must go back, because no order could be made of it.
+// owe creates a refund for captured money that its order cannot use.
 func (b *Batch) owe(o *Order, a payment.Attempt, reason payment.RefundReason) {
 	if a.Amount == 0 {
-		return // an order of nothing but free dishes has no money to give back
+		return // an order of free dishes only
 	}
-	b.show(o) // of events with one version the later one would be taken for a repetition
+	b.show(o) // consumers take a second event of the same version for a repetition
 	r := payment.Refund{
 		ID: b.NewID(), OrderID: o.ID, AttemptID: a.ID, Method: a.Method, Amount: a.Amount, Currency: a.Currency,
 		State: payment.RefundDue, Reason: reason, CreatedAt: b.Now,
@@ -30,8 +30,8 @@ func (b *Batch) newRefund(r payment.Refund) {
 	b.Owed[r.OrderID] = append(b.Owed[r.OrderID], r)
 }
 
-// refund gives a paid order's money back, wholly or in part, in the way in which it came. The dishes stay sold: they
-// have been cooked, or whoever cancels them says so elsewhere.
+// refund refunds a paid order in full or in part, through the attempt it was paid with. It releases no units: the
+// dishes have been cooked, or the staff cancel them separately.
 func (b *Batch) refund(c *Refund) Result {
 	o := b.Orders[c.OrderID]
 	if o == nil {
@@ -71,8 +71,8 @@ func (b *Batch) refund(c *Refund) Result {
 	return Result{Order: *o, Refund: r, Changed: true}
 }
 
-// repeated finds the refund that stands here already: under the key with which it was asked for before, or under the
-// portal's reference, whoever has made it. It goes back once (I11).
+// repeated returns the prior refund under the same idempotency key or the same portal reference. Money is refunded
+// once for each (I11).
 func (b *Batch) repeated(order string, c *Refund) (r payment.Refund, found bool, err error) {
 	all := b.Owed[order]
 	if i := slices.IndexFunc(all, c.asked); i >= 0 {
@@ -90,17 +90,17 @@ func (b *Batch) repeated(order string, c *Refund) (r payment.Refund, found bool,
 	return r, false, nil
 }
 
-// asked tells whether a refund was made under the same key.
+// asked reports whether r was made under the same idempotency key.
 func (c Refund) asked(r payment.Refund) bool {
 	return c.ClientTxnID != "" && r.ClientTxnID == c.ClientTxnID
 }
 
-// noted tells whether a refund stands here under the same reference.
+// noted reports whether r has the same portal reference.
 func (c Refund) noted(r payment.Refund) bool {
 	return c.ByHand && (r.PortalRef == c.Reference || r.GatewayRef == c.Reference)
 }
 
-// paidBy is the attempt whose money the order was paid with: the first that is captured and owed to nobody.
+// paidBy returns the attempt that the order was paid with: the first captured one that is not refunded automatically.
 func (b *Batch) paidBy(o *Order) (payment.Attempt, bool) {
 	for _, a := range b.Attempts[o.ID] {
 		owed := slices.ContainsFunc(b.Owed[o.ID], func(r payment.Refund) bool {
@@ -113,7 +113,8 @@ func (b *Batch) paidBy(o *Order) (payment.Attempt, bool) {
 	return payment.Attempt{}, false
 }
 
-// finish notes what has become of a refund. What the gateway has refused the staff may do by hand, or have sent again.
+// finish records the result of a refund. The staff may send a refused refund again or record that they refunded it by
+// hand.
 func (b *Batch) finish(f *FinishRefund) Result {
 	o := b.Orders[f.OrderID]
 	i := slices.IndexFunc(b.Owed[f.OrderID], func(r payment.Refund) bool { return r.ID == f.RefundID })
@@ -124,7 +125,7 @@ func (b *Batch) finish(f *FinishRefund) Result {
 	byStaff := f.By.Kind != identity.Anonymous
 	switch {
 	case byStaff && f.State == payment.RefundDone && r.State == payment.RefundSending:
-		return Result{Order: *o, Refund: r, Err: ErrRefundSending} // DONE would drop the answer of the gateway
+		return Result{Order: *o, Refund: r, Err: ErrRefundSending} // DONE would discard the gateway's result
 	case f.State == payment.RefundSending && !r.Method.Remote():
 		return Result{Order: *o, Refund: r, Err: payment.ErrMethod}
 	case f.State == payment.RefundSending && r.State != payment.RefundDone && r.State != payment.RefundSending:
@@ -143,7 +144,7 @@ func (b *Batch) finish(f *FinishRefund) Result {
 	return Result{Order: *o, Refund: r, Changed: true}
 }
 
-// keepRefund marks a refund's new state to be written. One that is new in this batch is written in that state at once.
+// keepRefund marks a refund's new state to be written. A refund created in this batch is inserted with that state.
 func (b *Batch) keepRefund(r payment.Refund) {
 	for i := range b.Refunds {
 		if b.Refunds[i].ID == r.ID {
@@ -154,7 +155,7 @@ func (b *Batch) keepRefund(r payment.Refund) {
 	b.Finished[r.ID] = r
 }
 
-// refunded moves an order whose money is all on its way back, and tells about what has arrived.
+// refunded marks the order as REFUNDED once all its refunds are done, and publishes each refund that is done.
 func (b *Batch) refunded(o *Order, r payment.Refund) {
 	open := slices.ContainsFunc(b.Owed[o.ID], func(r payment.Refund) bool { return r.State != payment.RefundDone })
 	if o.PaymentStatus == RefundDue && !open {

@@ -8,22 +8,22 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Search is what somebody has typed to find an order, taken apart: an order is found by any of it.
+// Search is a parsed search text. An order matches if any part matches.
 type Search struct {
-	Numbers []int64  // that the text may mean
-	Table   string   // its label, in lower case
-	Phone   string   // the last digits of a telephone number, at least phoneEnd
-	Words   []string // each begins a word of the receiver's name
+	Numbers []int64  // order numbers that the text may mean
+	Table   string   // table label, in lower case
+	Phone   string   // last digits of a telephone number, at least phoneEnd of them
+	Words   []string // each is the start of a word of the receiver's name
 }
 
 const (
-	phoneEnd  = 4  // digits of a telephone number by which it is looked up
-	phoneTail = 9  // digits that are compared; a country code, or the 0 instead of one, stands in front
-	maxSeries = 27 // letters in front of a short number: A to Z and AA, 26,973 orders a day
+	phoneEnd  = 4  // digits that index a telephone number
+	phoneTail = 9  // digits compared; without the country code or the leading 0
+	maxSeries = 27 // letters of a short number: A to Z and AA, 26,973 orders a day
 	maxWords  = 8
 )
 
-// ParseSearch takes a search apart. Every text is a search; nothing may be found by it.
+// ParseSearch parses a search text. It accepts every text; some match no order.
 func ParseSearch(text string) Search {
 	text = strings.TrimSpace(text)
 	s := Search{Table: strings.ToLower(text)}
@@ -31,21 +31,21 @@ func ParseSearch(text string) Search {
 		s.Numbers = n.all()
 	}
 	if s.Phone = phoneIn(text); s.Phone == "" && s.Numbers == nil {
-		s.Words = slices.DeleteFunc(distinct(words(text)), func(w string) bool { return len(w) < 2 }) // a letter finds too much
+		s.Words = slices.DeleteFunc(distinct(words(text)), func(w string) bool { return len(w) < 2 }) // "a" matches too many
 	}
 	return s
 }
 
-// WithoutReceiver returns the search for people who may not know who receives an order.
+// WithoutReceiver returns the search without its parts about the receiver, for staff who may not see receivers.
 func (s Search) WithoutReceiver() Search {
 	s.Phone, s.Words = "", nil
 	return s
 }
 
-// PhoneEnd returns the digits under which a telephone number is indexed, and Phone ends with.
+// PhoneEnd returns the last phoneEnd digits of Phone, which telephone numbers are indexed by.
 func (s Search) PhoneEnd() string { return s.Phone[max(0, len(s.Phone)-phoneEnd):] }
 
-// all lists the numbers that are meant: digits alone may belong to any series.
+// all returns the numbers that the filter selects. Digits alone match every series.
 func (n NumberFilter) all() []int64 {
 	switch {
 	case n.Whole != 0:
@@ -60,8 +60,8 @@ func (n NumberFilter) all() []int64 {
 	return numbers
 }
 
-// phoneIn returns the digits to compare if a text is a telephone number or its end, else nothing. Its country code is left
-// out: a guest says 0912 345 678 where +84912345678 was entered.
+// phoneIn returns the digits to compare if text is a telephone number or its end, or else "". It leaves out the
+// country code, so that 0912 345 678 matches a stored +84912345678.
 func phoneIn(text string) string {
 	var digits strings.Builder
 	for _, r := range text {
@@ -78,8 +78,8 @@ func phoneIn(text string) string {
 	return ""
 }
 
-// NameWords returns the words under which a name is found, each once. Names in Chinese are not spaced, so each of their
-// characters begins a word.
+// NameWords returns the distinct words that a name is indexed under. Chinese names have no spaces, so each of their
+// characters starts a word.
 func NameWords(name string) []string {
 	var all []string
 	for _, w := range words(name) {
@@ -98,13 +98,13 @@ func distinct(words []string) []string {
 	return slices.Compact(words)
 }
 
-// words splits a text into words in lower case and without accents, so that Nguyen finds Nguyễn.
+// words splits text into at most maxWords words in lower case without accents, so that Nguyen matches Nguyễn.
 func words(text string) []string {
 	folded := strings.Map(func(r rune) rune {
 		switch {
-		case unicode.Is(unicode.Mn, r): // an accent that was taken off its letter
+		case unicode.Is(unicode.Mn, r): // a combining accent
 			return -1
-		case r == 'đ' || r == 'Đ': // a letter of its own, that people without a Vietnamese keyboard type as d
+		case r == 'đ' || r == 'Đ': // not decomposed by NFKD; keyboards without it type d
 			return 'd'
 		}
 		return unicode.ToLower(r)

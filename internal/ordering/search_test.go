@@ -11,7 +11,7 @@ import (
 func TestParseSearch(t *testing.T) {
 	for text, want := range map[string]ordering.Search{
 		" B-042 ":           {Numbers: []int64{1041}, Table: "b-042"},
-		"T5":                {Numbers: []int64{19*999 + 5}, Table: "t5"}, // a table of that name, or the fifth of the series T
+		"T5":                {Numbers: []int64{19*999 + 5}, Table: "t5"}, // table T5, or number 5 of series T
 		"Sân 2":             {Table: "sân 2", Words: []string{"san"}},
 		"0912 345-678":      {Table: "0912 345-678", Phone: "912345678"},
 		"+84 912 345 678":   {Table: "+84 912 345 678", Phone: "912345678"},

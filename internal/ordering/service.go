@@ -14,15 +14,15 @@ import (
 	"comanda/internal/uid"
 )
 
-// Config is what an installation decides about orders. The zero value of a limit means no limit.
+// Config is the configuration of ordering. A limit of zero means no limit.
 type Config struct {
-	PaymentWindow time.Duration // from placing to what the guest is told
-	CounterWindow time.Duration // the same at the counter, where guests stand in a queue; 0: no other
-	ExpiryGrace   time.Duration // from there to the deadline that decides
+	PaymentWindow time.Duration // from placement to the deadline shown to the guest
+	CounterWindow time.Duration // the same for payment at the counter, where guests queue; 0: PaymentWindow
+	ExpiryGrace   time.Duration // from the deadline shown to the one that expires the order
 	Limits        Limits
 }
 
-// Defaults are the figures of an installation that says nothing.
+// Defaults returns the default configuration.
 func Defaults() Config {
 	return Config{
 		PaymentWindow: 15 * time.Minute,
@@ -34,7 +34,7 @@ func Defaults() Config {
 
 const maxWindow = 24 * time.Hour
 
-// Validate tells what is wrong with a configuration.
+// Validate returns an error if a value is out of range.
 func (c Config) Validate() error {
 	if c.PaymentWindow < time.Second || c.PaymentWindow > maxWindow {
 		return fault.New(fault.Invalid, "invalid", "The payment window is between one second and a day.")
@@ -48,7 +48,7 @@ func (c Config) Validate() error {
 	return nil
 }
 
-// window is how long an order may wait for a method's money.
+// window returns the payment window of a method.
 func (c Config) window(m payment.Method) time.Duration {
 	if m == payment.Counter && c.CounterWindow != 0 {
 		return c.CounterWindow
@@ -56,25 +56,26 @@ func (c Config) window(m payment.Method) time.Duration {
 	return c.PaymentWindow
 }
 
-// Catalog gives a branch, and the menu version that an order is pinned to, whether or not it is still published.
+// Catalog returns branches, and menu versions whether or not they are still published.
 type Catalog interface {
 	Branch(ctx context.Context, id int64) (catalog.Branch, error)
 	Version(ctx context.Context, branch, version int64) (*catalog.Snapshot, error)
 }
 
-// Gate admits or refuses ahead of the ledger. It never fails: what it cannot tell, it leaves to the ledger.
+// Gate is the admission cache: it reserves units ahead of the ledger. It never fails: if it cannot decide, the ledger
+// does.
 type Gate interface {
 	Reserve(ctx context.Context, h stock.Hold) stock.AdmissionResult
-	// Abandon gives a lease back after the ledger has decided against the order.
+	// DropProvisional releases a provisional hold after the ledger has refused the order.
 	DropProvisional(h stock.Hold)
 }
 
-// Recipes tells what one portion of each menu item takes of a branch's stock.
+// Recipes returns the stock items that one portion of each menu item consumes.
 type Recipes interface {
 	ForBranch(ctx context.Context, branch int64) (map[int64][]stock.Line, error)
 }
 
-// Reader reads orders as they are in SQL.
+// Reader reads committed orders from SQL.
 type Reader interface {
 	Order(ctx context.Context, id string) (Detail, bool, error)
 	OfMember(ctx context.Context, user int64, limit, offset int) (orders []Order, total int64, err error)
@@ -84,15 +85,15 @@ type Reader interface {
 	Overdue(ctx context.Context, now time.Time, limit int) ([]string, error)
 }
 
-// Detail is an order with everything that happened to its money.
+// Detail is an order with its payment attempts, refunds and kitchen steps.
 type Detail struct {
 	Order
 	Attempts []payment.Attempt
 	Refunds  []payment.Refund
-	Steps    []StepTaken // in the kitchen, the first one first
+	Steps    []StepTaken // in the kitchen, oldest first
 }
 
-// Service is the use cases of ordering.
+// Service implements the use cases of ordering. It is safe for concurrent use.
 type Service struct {
 	Config   Config
 	Ledger   Ledger
@@ -100,21 +101,21 @@ type Service struct {
 	Reader   Reader
 	Catalog  Catalog
 	Carts    Carts
-	Recipes  Recipes // nil: dishes take nothing of the stock
+	Recipes  Recipes // nil: dishes consume no stock
 	Methods  payment.Methods
-	Gateways map[payment.Method]payment.Gateway // those of Methods that are somebody else's servers
+	Gateways map[payment.Method]payment.Gateway // clients of the methods that have a remote gateway
 	Payments Payments
-	ReturnTo string // base of our own addresses, where gateways send guests back to
+	ReturnTo string // base URL that gateways redirect guests to
 	Log      *slog.Logger
-	Now      func() time.Time // the deciding clock
+	Now      func() time.Time // the clock that deadlines are decided by
 	Metrics  *Metrics
 
 	flights flights
-	talks   sync.WaitGroup // with gateways, that outlive the requests that began them
+	talks   sync.WaitGroup // captures, which may outlive their requests
 }
 
-// Close waits for talks with gateways that have begun, until ctx ends. Whoever goes before their end leaves attempts
-// that are asked about later.
+// Close waits for running captures until ctx ends. Attempts that are still unfinished are checked by AskGateways
+// later.
 func (s *Service) Close(ctx context.Context) {
 	ended := make(chan struct{})
 	go func() {
@@ -129,14 +130,14 @@ func (s *Service) Close(ctx context.Context) {
 
 func (s *Service) newID() string { return uid.New(s.Now()) }
 
-// Guest is who acts at a table.
+// Guest is the phone of a guest at a table.
 type Guest struct {
 	Branch  int64
 	VisitID string
 	Hash    string // of the customer token
 }
 
-// visible gives an order to a guest of the same visit; to anybody else there is no such order.
+// visible returns an order to a guest of the same visit, and ErrNotFound to any other.
 func (s *Service) visible(ctx context.Context, g Guest, id string) (Detail, error) {
 	if !uid.Valid(id) {
 		return Detail{}, ErrNotFound
@@ -145,23 +146,23 @@ func (s *Service) visible(ctx context.Context, g Guest, id string) (Detail, erro
 	if err != nil {
 		return Detail{}, err
 	}
-	if !found || d.VisitID == "" || d.VisitID != g.VisitID { // a member's order belongs to no visit
+	if !found || d.VisitID == "" || d.VisitID != g.VisitID { // a member's order has no visit
 		return Detail{}, ErrNotFound
 	}
 	return d, nil
 }
 
-// Order reads one order of the guest's visit.
+// Order returns an order of the guest's visit.
 func (s *Service) Order(ctx context.Context, g Guest, id string) (Detail, error) {
 	return s.visible(ctx, g, id)
 }
 
-// Orders reads a page of the visit's orders, the newest first.
+// Orders returns a page of the visit's orders, newest first, and the total number.
 func (s *Service) Orders(ctx context.Context, g Guest, limit, offset int) ([]Order, int64, error) {
 	return s.Reader.OfVisit(ctx, g.VisitID, limit, offset)
 }
 
-// StaffOrder reads an order of a branch that the actor sees.
+// StaffOrder returns an order of a branch that the actor may see.
 func (s *Service) StaffOrder(ctx context.Context, by identity.Actor, id string) (Detail, error) {
 	d, err := s.order(ctx, id)
 	if err == nil && !by.Sees(d.Scope.Branch) {

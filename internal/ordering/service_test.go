@@ -20,7 +20,7 @@ import (
 	"comanda/internal/stock"
 )
 
-// gate is one whose answers a test gives.
+// gate is an admission cache with results set by a test.
 type gate struct {
 	orderingtest.NoGate
 	try       func(stock.Hold) stock.AdmissionResult
@@ -38,7 +38,7 @@ func (g *gate) DropProvisional(h stock.Hold) {
 
 func admit(stock.Hold) stock.AdmissionResult { return stock.AdmissionResult{Status: stock.Admitted} }
 
-// service is ordering on a database, with the test's gate.
+// service returns an ordering service on a database, with the test's gate.
 func service(t testing.TB, db *sqldb.DB, g *gate, quotas ...int64) (*ordering.Service, *orderingtest.Restaurant, ordering.Guest) {
 	t.Helper()
 	r := orderingtest.Open(t, db, 1, quotas...)
@@ -108,10 +108,10 @@ func setQty(items []ordering.RequestItem, qty int64) {
 	}
 }
 
-// I11: equal requests at once share one attempt, so they never compete with each other for the last unit.
+// I11: equal concurrent requests share one execution, so they never compete with each other for the last unit.
 func TestService_Place_atOnce(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		var taken atomic.Int64 // a gate with a single unit
+		var taken atomic.Int64 // the gate admits a single unit
 		g := &gate{try: func(stock.Hold) stock.AdmissionResult {
 			if taken.Add(1) > 1 {
 				return stock.AdmissionResult{Status: stock.Refused, Short: []stock.Shortage{{Item: 101, Requested: 1}}}
@@ -140,7 +140,7 @@ func TestService_Place_atOnce(t *testing.T) {
 		if n != 1 || made.Load() != 1 {
 			t.Errorf("%d orders, made %d times", n, made.Load())
 		}
-		// Later the gate refuses, but the order that was answered with success stays answered so (I5).
+		// The gate refuses now, but a repetition still returns the confirmed order (I5).
 		if got, err := s.Place(t.Context(), guest, request("same")); err != nil || got.New {
 			t.Errorf("repeated when sold out: %+v, %v", got, err)
 		}
@@ -153,7 +153,7 @@ func TestService_Place_atOnce(t *testing.T) {
 	})
 }
 
-// A lease goes back when the ledger has decided against its order, and only then.
+// A provisional hold is released if the ledger has refused its order, and only then.
 func TestService_Place_abandonsLeases(t *testing.T) {
 	g := &gate{try: admit}
 	s, r, guest := service(t, sqldbtest.SQLite(t), g, 1)
@@ -192,7 +192,7 @@ func TestService_unpaidOrdersAreLimited(t *testing.T) {
 	}
 }
 
-// Others of the party see an order, but only the phone that placed it may end it; strangers do not see it at all.
+// The whole party sees an order, but only the phone that placed it may cancel it. Other guests do not see it.
 func TestService_ownership(t *testing.T) {
 	s, _, guest := service(t, sqldbtest.SQLite(t), &gate{try: admit}, 10)
 	placed, err := s.Place(t.Context(), guest, request("a"))

@@ -11,15 +11,15 @@ import (
 	"comanda/internal/stock"
 )
 
-// settle takes a gateway's or the staff's word. Whatever becomes of it, the report itself is kept; money that was
-// captured makes the order PAID or a refund due (I6).
+// settle applies a payment report from a gateway or the staff. It stores reports that change nothing too, except
+// unchanged checks. Captured money makes the order PAID or becomes a refund (I6).
 func (b *Batch) settle(s *Settle) Result {
 	o := b.Orders[s.OrderID]
 	if o == nil {
 		return Result{Err: ErrNotFound}
 	}
 	retaken := false
-	if s.Source == SourceStaff { // nothing is captured before we say so
+	if s.Source == SourceStaff { // cash can be refused: nothing is captured yet
 		err := b.refuseAtCounter(o, s)
 		if s.Late != nil && o.PaymentStatus == PaymentCanceled {
 			err = b.acceptLate(o, s)
@@ -35,14 +35,14 @@ func (b *Batch) settle(s *Settle) Result {
 	}
 	a := b.Attempts[o.ID][i]
 	b.mismatch(s, a)
-	if s.State != payment.Review && s.isNot(a) { // somebody is to look at what is under review, whatever it comes to
+	if s.State != payment.Review && s.isNot(a) { // a payment under review needs the staff whatever its amount
 		b.report(s, a, "AMOUNT_MISMATCH")
 		return Result{Order: *o, Attempt: a, Err: payment.ErrAmount}
 	}
 	changed := a.Settle(s.State, s.Ref, b.Now)
 	b.Attempts[o.ID][i] = a
 	if !changed {
-		if s.Source != SourceCheck { // asking again and hearing the same is no news
+		if s.Source != SourceCheck { // an unchanged check is not worth storing
 			b.report(s, a, "REPEATED")
 		}
 		return Result{Order: *o, Attempt: a}
@@ -63,12 +63,12 @@ func (b *Batch) settle(s *Settle) Result {
 	return Result{Order: *o, Attempt: a, Changed: true}
 }
 
-// isNot tells whether a report speaks of other money than an attempt has asked for.
+// isNot reports whether the reported amount or currency differs from the attempt's.
 func (s *Settle) isNot(a payment.Attempt) bool {
 	return s.Amount != 0 && s.Amount != a.Amount || s.Currency != "" && s.Currency != a.Currency
 }
 
-// mismatch has somebody look at money that has moved, or may have, and was not asked for.
+// mismatch records a differing amount if the money has moved or may have moved.
 func (b *Batch) mismatch(s *Settle, a payment.Attempt) {
 	if s.State != payment.Paid && s.State != payment.Review || !s.isNot(a) {
 		return
@@ -78,16 +78,16 @@ func (b *Batch) mismatch(s *Settle, a payment.Attempt) {
 	})
 }
 
-// Where a report comes from.
+// Sources of payment reports.
 const (
-	SourceCallback = "CALLBACK" // the gateway came to us, or the guest back from it
-	SourceCheck    = "CHECK"    // we asked the gateway
+	SourceCallback = "CALLBACK" // the gateway called, or redirected the guest to us
+	SourceCheck    = "CHECK"    // we queried the gateway
 	SourceStaff    = "STAFF"
 )
 
 func (b *Batch) refuseAtCounter(o *Order, s *Settle) error {
 	switch {
-	case s.AttemptID != "": // somebody has looked what became of it
+	case s.AttemptID != "": // the staff looked it up at the gateway
 		return nil
 	case o.PaymentStatus != Unpaid:
 		return o.PaymentStatus.refusal()
@@ -97,8 +97,9 @@ func (b *Batch) refuseAtCounter(o *Order, s *Settle) error {
 	return nil
 }
 
-// attemptOf finds the attempt that a report is about, or makes one: staff may take cash for an order that was meant to
-// be paid otherwise, however often its guests have tried. It gives -1 when the order has too many.
+// attemptOf returns the index of the attempt that a report is about, and creates one if there is none. It returns -1
+// if the order has too many attempts. The limit does not apply to the staff, who may take cash however often the
+// guest has tried.
 func (b *Batch) attemptOf(o *Order, s *Settle) int {
 	all := b.Attempts[o.ID]
 	for i, a := range slices.Backward(all) {
@@ -118,7 +119,7 @@ func (b *Batch) attemptOf(o *Order, s *Settle) int {
 	return len(all)
 }
 
-// keep marks an attempt's new state to be written. One that is new in this batch is written in that state at once.
+// keep marks an attempt's new state to be written. An attempt created in this batch is inserted with that state.
 func (b *Batch) keep(a payment.Attempt) {
 	for i := range b.NewAttempts {
 		if b.NewAttempts[i].ID == a.ID {
@@ -129,7 +130,7 @@ func (b *Batch) keep(a payment.Attempt) {
 	b.Settled[a.ID] = a
 }
 
-// captured decides what money that is there now means for its order.
+// captured decides whether captured money pays its order, revives it, or is refunded.
 func (b *Batch) captured(o *Order, a payment.Attempt, today string) {
 	switch {
 	case o.PaymentStatus.payable():
@@ -138,7 +139,7 @@ func (b *Batch) captured(o *Order, a payment.Attempt, today string) {
 			b.paid(o)
 			return
 		}
-		b.owe(o, a, payment.PriorRefundDue) // an unpaid order always has a HELD hold; money is never lost even if not
+		b.owe(o, a, payment.PriorRefundDue) // unreachable while unpaid orders have a HELD hold; refund anyway
 	case o.PaymentStatus == Paid, o.Status != Canceled:
 		b.owe(o, a, payment.PaidTwice)
 	case o.PaymentStatus == RefundDue, o.PaymentStatus == Refunded:
@@ -152,8 +153,8 @@ func (b *Batch) captured(o *Order, a payment.Attempt, today string) {
 	}
 }
 
-// tooLate returns why money for an ended order goes back, or "" if the order may be revived. An order is revived only if
-// it expired and could be placed now.
+// tooLate returns the reason to refund money for an ended order, or "" if the order may be revived. Only an order
+// that expired and could be placed now is revived.
 func (b *Batch) tooLate(o *Order, today string) payment.RefundReason {
 	switch {
 	case o.CancelReason != Expired:
@@ -168,7 +169,7 @@ func (b *Batch) tooLate(o *Order, today string) payment.RefundReason {
 	return ""
 }
 
-// revive makes an expired order a paid one if its units are free, and otherwise owes its money.
+// revive makes an expired order PAID if its units are free, and refunds the money otherwise.
 func (b *Batch) revive(o *Order, a payment.Attempt) {
 	if outcome, _ := b.retake(o); outcome != stock.Applied {
 		b.oweAll(o, a, payment.LateSoldOut)
@@ -177,7 +178,8 @@ func (b *Batch) revive(o *Order, a payment.Attempt) {
 	b.paid(o)
 }
 
-// retake takes the units of an expired order once more, under a new hold: the old one stays released for good (I12).
+// retake reserves the units of an expired order again, under a new hold. A released hold never becomes active again
+// (I12).
 func (b *Batch) retake(o *Order) (stock.Outcome, []stock.Shortage) {
 	h, ok := b.Book.Hold(o.HoldID)
 	if !ok {
@@ -193,8 +195,8 @@ func (b *Batch) retake(o *Order) (stock.Outcome, []stock.Shortage) {
 	return outcome, short
 }
 
-// acceptLate takes the units of an expired order for a guest who pays at the counter, or returns why that cannot be. The
-// rule is that of money that comes late.
+// acceptLate reserves the units of an expired order that is paid at the counter, or returns an error. The rules are
+// those of tooLate.
 func (b *Batch) acceptLate(o *Order, s *Settle) error {
 	if s.Amount != o.Total {
 		return payment.ErrAmount.With("currentTotal", o.Total)
@@ -216,12 +218,12 @@ func (b *Batch) acceptLate(o *Order, s *Settle) error {
 	case stock.Insufficient:
 		h, _ := b.Book.Hold(o.HoldID)
 		return SoldOut(stock.DishShortages(short, h.Lines, s.Late.Recipes))
-	default: // an item that has left the menus since
+	default: // an item has left the menu since
 		return ErrNotPayable
 	}
 }
 
-// settledAs returns what the audit log calls money that was taken.
+// settledAs returns the audit action for a payment taken by the staff.
 func settledAs(retaken bool) string {
 	if retaken {
 		return identity.ActionOrderRevived
@@ -229,7 +231,7 @@ func settledAs(retaken bool) string {
 	return identity.ActionPaymentTaken
 }
 
-// oweAll notes that an ended order's money must go back.
+// oweAll refunds money captured for an ended order and marks the order as REFUND_DUE.
 func (b *Batch) oweAll(o *Order, a payment.Attempt, reason payment.RefundReason) {
 	b.owe(o, a, reason)
 	o.refundDue(b.Now)

@@ -8,39 +8,39 @@ import (
 	"comanda/internal/identity"
 )
 
-// StepKind is what the kitchen and the waiters do with a paid order.
+// StepKind is a kitchen or service action on a paid order.
 type StepKind string
 
-// The kinds of steps.
+// Kinds of steps.
 const (
 	Accept StepKind = "ACCEPT" // the kitchen has seen it
-	Start  StepKind = "START"  // somebody cooks; from PLACED it passes through ACCEPTED, so that a bump is one tap
-	Done   StepKind = "READY"  // it waits to be brought or fetched
-	Serve  StepKind = "SERVE"  // it is at the table, or on its way: the last step
+	Start  StepKind = "START"  // cooking; from PLACED it also passes ACCEPTED, so that it takes one tap
+	Done   StepKind = "READY"  // ready to be served or picked up
+	Serve  StepKind = "SERVE"  // served or handed over: the last step
 	Recall StepKind = "RECALL" // one step back
 )
 
-// Voided stands in the record of steps for "the kitchen has seen that the money went back". It is no status: the order
-// keeps the one in which it stopped.
+// Voided marks, in the record of steps, that the kitchen has acknowledged the refund of an order. The order itself
+// keeps its status.
 const Voided Status = "VOIDED"
 
-// A served order can be recalled for recallFor on its business date, and for as long as boards show it at any time:
-// longer than that nobody asks for a dish that did not come.
+// Limits of recalling a served order: recallFor on its business date, and shownServed on any date, because boards
+// show it that long. Later than that, guests no longer ask for a missing dish.
 const (
 	recallFor   = 12 * time.Hour
 	shownServed = 30 * time.Minute
 )
 
-// Step is a step to be taken.
+// Step moves an order one step in the kitchen.
 type Step struct {
 	OrderID string
 	Kind    StepKind
-	Version int64 // of the order as whoever asks saw it; 0: not checked
+	Version int64 // of the order that the client saw; 0: not checked
 	By      identity.Actor
-	Today   string // the branch's business date now, for a recall
+	Today   string // the branch's current business date, for a recall
 }
 
-// MarkItem ticks a line of an order off, or on again.
+// MarkItem marks a line of an order as done or not done.
 type MarkItem struct {
 	OrderID string
 	Index   int // of Order.Items
@@ -48,16 +48,16 @@ type MarkItem struct {
 	Version int64 // as in Step
 }
 
-// StepTaken is a step in the record.
+// StepTaken is a recorded step.
 type StepTaken struct {
 	OrderID  string
-	Version  int64 // of the order, which it has reached with the step
+	Version  int64 // of the order after the step
 	At       time.Time
 	From, To Status
 	By       string // the actor
 }
 
-// The faults of steps. ErrWrongStep and ErrChanged carry how the order is now, as orderStatus and version.
+// Errors of steps. ErrWrongStep and ErrChanged carry the order's current orderStatus and version.
 var (
 	ErrNotPaid   = fault.New(fault.Conflict, "not_paid", "The order is not paid; the kitchen does not cook it yet.")
 	ErrWrongStep = fault.New(fault.Conflict, "wrong_step", "The order is not where this step begins.")
@@ -68,7 +68,7 @@ var (
 	ErrLine       = fault.New(fault.NotFound, "order_line_not_found", "The order has no such line.")
 )
 
-// stages is the way of an order through the kitchen.
+// stages returns the statuses that the order passes in the kitchen, in order.
 func (o *Order) stages() []Status {
 	last := Completed
 	if o.Kind == DineIn {
@@ -77,16 +77,16 @@ func (o *Order) stages() []Status {
 	return []Status{Placed, Accepted, Preparing, Ready, last}
 }
 
-// aims is which of the stages a step leads to, and the first from which it can be taken.
+// aims maps a step to its target and to the first stage it may be taken from, as indexes of stages.
 var aims = map[StepKind]struct{ to, from int }{Accept: {1, 0}, Start: {2, 0}, Done: {3, 2}, Serve: {4, 3}}
 
-// Served tells whether an order has come to its end in the kitchen.
+// served reports whether the order has reached its last stage.
 func (o *Order) served() bool { return o.Status == Served || o.Status == Completed }
 
-// Voided tells whether an order's money has gone back, or is about to, as a whole.
+// Voided reports whether the order's money is refunded or being refunded in full.
 func (o *Order) Voided() bool { return o.PaymentStatus == RefundDue || o.PaymentStatus == Refunded }
 
-// path is where a step leads an order, stage by stage; nothing when it has been there before.
+// path returns the stages that a step leads through, and none if the order is already there.
 func (o *Order) path(s *Step, now time.Time) ([]Status, error) {
 	stages := o.stages()
 	at := slices.Index(stages, o.Status)
@@ -103,7 +103,7 @@ func (o *Order) path(s *Step, now time.Time) ([]Status, error) {
 		return o.back(stages, at, s.Today, now)
 	case o.served() || o.VoidSeen:
 		return nil, nil
-	case o.Voided() && s.Version == 0: // a tap that was meant for a dish must not clear it
+	case o.Voided() && s.Version == 0: // a tap meant for a dish must not clear the ticket
 		return nil, o.refuse(ErrVoided)
 	case o.Voided() && !stale:
 		return []Status{Voided}, nil
@@ -117,7 +117,8 @@ func (o *Order) path(s *Step, now time.Time) ([]Status, error) {
 	return stages[at+1 : aim.to+1], nil
 }
 
-// back is one step back. What was cleared because its money went back is shown again as it was.
+// back returns the status that a recall leads to. A ticket that was cleared because of its refund returns to its own
+// status.
 func (o *Order) back(stages []Status, at int, today string, now time.Time) ([]Status, error) {
 	ago := now.Sub(o.SteppedAt)
 	late := ago > shownServed && (o.Scope.Date != today || ago > recallFor)
@@ -132,7 +133,7 @@ func (o *Order) back(stages []Status, at int, today string, now time.Time) ([]St
 	return stages[at-1 : at], nil
 }
 
-// markable tells why a line cannot be ticked off.
+// markable returns an error if a line cannot be marked.
 func (o *Order) markable(m *MarkItem) error {
 	switch {
 	case m.Index < 0 || m.Index >= len(o.Items):
@@ -147,12 +148,12 @@ func (o *Order) markable(m *MarkItem) error {
 	return nil
 }
 
-// refuse adds how the order is now to a refusal.
+// refuse returns f with the order's current status and version.
 func (o *Order) refuse(f *fault.Error) error {
 	return f.With("orderStatus", o.Status).With("version", o.Version)
 }
 
-// Standing gives the steps of an order that were not taken back. That the kitchen has noticed something is no step.
+// Standing returns the steps that have not been recalled. It omits Voided, which is not a step.
 func Standing(steps []StepTaken) []StepTaken {
 	var all []StepTaken
 	for _, s := range steps {

@@ -13,11 +13,11 @@ import (
 	"comanda/internal/ordering"
 )
 
-// The columns of the tables below.
+// stepKinds is the columns of the table of steps.
 var stepKinds = []ordering.StepKind{ordering.Accept, ordering.Start, ordering.Done, ordering.Serve, ordering.Recall}
 
-// What each step does to an order at a table, by its status and its money: the status that it leads to, = for nothing, or
-// the code of a refusal. Where a row says a version, it is the present one that comes along.
+// steps is the result of each step on a table's order, by status and payment status: the new status, = for no change,
+// or an error code. Rows with /version send the current version, rows with /stale an older one.
 //
 //nolint:dupword // a table
 const steps = `
@@ -47,7 +47,8 @@ const steps = `
 	PREPARING  REFUND_DUE/cleared  =           =           =           =           PREPARING
 	PLACED     REFUNDED/cleared    =           =           =           =           PLACED`
 
-// between is how many stages lie between two statuses, the last one included: each has its version, event and record.
+// between returns the number of stages after from, up to and including to. Each has its own version, event and
+// record.
 func between(from, to ordering.Status) int {
 	way := []ordering.Status{ordering.Placed, ordering.Accepted, ordering.Preparing, ordering.Ready, ordering.Served}
 	a, b := slices.Index(way, from), slices.Index(way, to)
@@ -116,7 +117,7 @@ func checkStep(t *testing.T, o ordering.Order, s ordering.Step, want string) {
 	checkProgress(t, b, before, s.By.String())
 }
 
-// checkProgress checks that each stage that was gone through is told.
+// checkProgress checks that each stage has its event.
 func checkProgress(t *testing.T, b *ordering.Batch, before ordering.Order, by string) {
 	t.Helper()
 	for i, st := range b.Steps {
@@ -128,7 +129,7 @@ func checkProgress(t *testing.T, b *ordering.Batch, before ordering.Order, by st
 	}
 }
 
-// What is not eaten here is handed over in the end.
+// The last stage of delivery and pick-up orders is COMPLETED.
 func TestBatch_stepOfOtherKinds(t *testing.T) {
 	for _, kind := range []ordering.Kind{ordering.Delivery, ordering.PickUp} {
 		o := ordering.Order{ID: "o", Scope: scope, Kind: kind, Status: ordering.Ready, PaymentStatus: ordering.Paid, Version: 7}
@@ -139,7 +140,7 @@ func TestBatch_stepOfOtherKinds(t *testing.T) {
 	}
 }
 
-// A served order comes back for twelve hours of its day, and at any time for as long as boards show it.
+// A served order can be recalled for twelve hours on its business date, and on any date while boards show it.
 func TestBatch_recallIsLimited(t *testing.T) {
 	for name, c := range map[string]struct {
 		ago   time.Duration
@@ -161,7 +162,7 @@ func TestBatch_recallIsLimited(t *testing.T) {
 			checkStep(t, o, s, c.want)
 			o.Status, o.PaymentStatus, o.VoidSeen = ordering.Ready, ordering.Refunded, true
 			checkStep(t, o, s, c.want)
-			o.PaymentStatus, o.VoidSeen = ordering.Paid, false // what is not served yet goes back at any time
+			o.PaymentStatus, o.VoidSeen = ordering.Paid, false // before it is served: at any time
 			checkStep(t, o, s, "PREPARING")
 		})
 	}
@@ -225,7 +226,7 @@ func TestBatch_mark(t *testing.T) {
 	}
 }
 
-// Standing is what a guest sees of the record: nothing that was taken back.
+// Standing omits the steps that were recalled.
 func TestStanding(t *testing.T) {
 	step := func(from, to ordering.Status) ordering.StepTaken { return ordering.StepTaken{From: from, To: to} }
 	record := []ordering.StepTaken{

@@ -9,7 +9,7 @@ import (
 	"comanda/internal/identity"
 )
 
-// step takes an order on in the kitchen, or back. What is there already is answered as it is.
+// step moves an order forward or back in the kitchen. If the order is already there, it returns the current state.
 func (b *Batch) step(s *Step) Result {
 	o := b.Orders[s.OrderID]
 	if o == nil {
@@ -19,7 +19,7 @@ func (b *Batch) step(s *Step) Result {
 	if err != nil {
 		return Result{Order: *o, Err: err}
 	}
-	for _, to := range path { // each stage under a version of its own, so that each has its event and its record
+	for _, to := range path { // each stage has its own version, event and record
 		b.stepTo(o, to, s.By)
 	}
 	return Result{Order: *o, Changed: len(path) > 0}
@@ -59,21 +59,21 @@ func (b *Batch) mark(m *MarkItem) Result {
 	case m.Done:
 		at = b.Now
 	}
-	o.Items = slices.Clone(o.Items) // earlier results of this batch have the others
+	o.Items = slices.Clone(o.Items) // earlier results of this batch share the slice
 	o.Items[m.Index].DoneAt = at
 	b.Marks[Line{o.ID, m.Index}] = at
 	b.show(o)
 	return Result{Order: *o, Changed: true}
 }
 
-// Line names a line of an order by its place in Order.Items.
+// Line identifies a line of an order by its index in Order.Items.
 type Line struct {
 	OrderID string
 	Index   int
 }
 
-// Step takes an order of a branch that the actor sees on in the kitchen, or back. An order that has got there before, or
-// further, is answered as it is.
+// Step moves an order forward or back in the kitchen, for an actor who may see its branch. If the order is already
+// there or further, it returns the current state.
 func (s *Service) Step(ctx context.Context, by identity.Actor, st Step) (Order, error) {
 	d, err := s.StaffOrder(ctx, by, st.OrderID)
 	if err != nil {
@@ -91,7 +91,7 @@ func (s *Service) Step(ctx context.Context, by identity.Actor, st Step) (Order, 
 	return r.Order, err
 }
 
-// MarkItem ticks a line of an order off for all screens, or on again. A line that is so already is answered as it is.
+// MarkItem marks a line of an order as done or not done, for all screens. It is idempotent.
 func (s *Service) MarkItem(ctx context.Context, by identity.Actor, m MarkItem) (Order, error) {
 	if _, err := s.StaffOrder(ctx, by, m.OrderID); err != nil {
 		return Order{}, err

@@ -2,12 +2,12 @@ package ordering
 
 import "sync"
 
-// Watches wakes those who look on while orders change. It knows of what this process has changed and of what it is told
-// of others: who watches also looks from time to time, and so misses nothing that is not heard here. The zero value is
-// ready.
+// Watches notifies subscribers of changed orders. It receives the changes of this process, and those of other
+// processes through Wake; notifications between processes may be lost, so subscribers must also poll. The zero value
+// is ready to use. It is safe for concurrent use.
 type Watches struct {
-	// Told hears which orders of a branch have changed, after the commit, so that other processes may hear it too. It must
-	// not block. It is set before the first change; nil for nobody.
+	// Told is called after the commit with the orders of a branch that this process has changed, to notify other
+	// processes. It must not block. Set it before the first change; it may be nil.
 	Told func(branch int64, orders []string)
 
 	mu       sync.Mutex
@@ -15,16 +15,16 @@ type Watches struct {
 	branches watched[int64]
 }
 
-// watched is who is woken, by what they look at.
+// watched is the channels of the subscribers, by key.
 type watched[K comparable] map[K]map[chan struct{}]struct{}
 
-// Watch gives a channel that is written to after each change of an order, and a function that ends the watch. Changes
-// that come quickly may share a wake-up.
+// Watch returns a channel that receives a value after each change of an order, and a function that ends the
+// subscription. Changes in quick succession may share one value.
 func (w *Watches) Watch(order string) (wake <-chan struct{}, end func()) {
 	return watch(w, &w.orders, order)
 }
 
-// WatchBranch is Watch for a branch: any of its orders, and who sits where and calls.
+// WatchBranch is Watch for a branch: any of its orders, its visits and its calls for service.
 func (w *Watches) WatchBranch(branch int64) (wake <-chan struct{}, end func()) {
 	return watch(w, &w.branches, branch)
 }
@@ -50,12 +50,12 @@ func watch[K comparable](w *Watches, in *watched[K], key K) (wake <-chan struct{
 	}
 }
 
-// Changed wakes the watchers of orders that this process has changed, and of their branches, and tells of them. It never
-// blocks.
+// Changed notifies the subscribers of orders that this process has changed, and of their branches, and calls Told. It
+// never blocks on subscribers.
 func (w *Watches) Changed(results []Result) {
 	byBranch := map[int64][]string{}
 	for i := range results {
-		if o := &results[i].Order; o.ID != "" { // a command that was refused may name none
+		if o := &results[i].Order; o.ID != "" { // a refused command may have no order
 			byBranch[o.Scope.Branch] = append(byBranch[o.Scope.Branch], o.ID)
 		}
 	}
@@ -67,8 +67,8 @@ func (w *Watches) Changed(results []Result) {
 	}
 }
 
-// Wake wakes the watchers of orders and of their branch, and tells nobody: somebody else has changed them. Without orders
-// it wakes those of the branch alone.
+// Wake notifies the subscribers of orders that another process has changed, and of their branch. It does not call
+// Told, or processes would notify each other forever. Without orders it notifies only the branch's subscribers.
 func (w *Watches) Wake(branch int64, orders ...string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -78,7 +78,7 @@ func (w *Watches) Wake(branch int64, orders ...string) {
 	w.branches.wake(branch)
 }
 
-// WakeAll wakes everybody: nobody knows what has changed meanwhile.
+// WakeAll notifies all subscribers, for when notifications from other processes may have been lost.
 func (w *Watches) WakeAll() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -94,7 +94,7 @@ func (w watched[K]) wake(key K) {
 	for c := range w[key] {
 		select {
 		case c <- struct{}{}:
-		default: // it is awake already
+		default: // a value is pending already
 		}
 	}
 }

@@ -17,7 +17,7 @@ func awake(c <-chan struct{}) bool {
 	}
 }
 
-// changed are the results of commands on orders of branch 1.
+// changed returns the results of commands on orders of branch 1.
 func changed(orders ...string) []Result {
 	all := make([]Result, len(orders))
 	for i, id := range orders {
@@ -28,11 +28,11 @@ func changed(orders ...string) []Result {
 
 func TestWatches(t *testing.T) {
 	var w Watches
-	w.Changed(changed("a")) // nobody looks on
+	w.Changed(changed("a")) // without a subscriber
 	first, endFirst := w.Watch("a")
 	second, endSecond := w.Watch("a")
 	other, endOther := w.Watch("b")
-	for range 3 { // quick changes share a wake-up, and none blocks
+	for range 3 { // changes in quick succession share a value, and none blocks
 		w.Changed(changed("x", "a"))
 	}
 	if !awake(first) || !awake(second) || awake(first) || awake(other) {
@@ -80,7 +80,8 @@ func TestWatches_branch(t *testing.T) {
 	}
 }
 
-// What this process has changed is told to others; what it was told is not, or it would go round for ever.
+// Changes of this process are passed on to others. Changes received from others are not, or they would circulate
+// forever.
 func TestWatches_told(t *testing.T) {
 	var told []string
 	w := Watches{Told: func(branch int64, orders []string) {
@@ -97,10 +98,10 @@ func TestWatches_told(t *testing.T) {
 	}
 }
 
-// Nobody who comes, goes or sleeps holds up who changes.
+// Subscribers that come, leave or do not receive never block a change.
 func TestWatches_at_once(t *testing.T) {
 	var w Watches
-	_, end := w.WatchBranch(1) // asleep for ever
+	_, end := w.WatchBranch(1) // never receives
 	defer end()
 	var wg sync.WaitGroup
 	for range 8 {
