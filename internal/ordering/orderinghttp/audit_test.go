@@ -8,7 +8,7 @@ import (
 	"comanda/internal/payment"
 )
 
-// dollars reads an amount of LINE Pay's simulator; this house has whole ones only.
+// dollars parses an amount of LINE Pay's simulator. The village uses whole amounts only.
 func (v *village) dollars(s string) int64 {
 	n, err := strconv.ParseInt(s, 10, 64)
 	if err != nil {
@@ -17,7 +17,7 @@ func (v *village) dollars(s string) int64 {
 	return n
 }
 
-// takenAt is what gateways have taken, by attempt.
+// takenAt returns the amounts captured by the gateways, by attempt.
 func (v *village) takenAt() map[string]int64 {
 	all := map[string]int64{}
 	for _, p := range v.vnpay.Payments() {
@@ -33,7 +33,7 @@ func (v *village) takenAt() map[string]int64 {
 	return all
 }
 
-// refundedAt is what gateways have given back, by attempt.
+// refundedAt returns the amounts refunded by the gateways, by attempt.
 func (v *village) refundedAt() map[string]int64 {
 	all := map[string]int64{}
 	for _, p := range v.vnpay.Payments() {
@@ -46,14 +46,14 @@ func (v *village) refundedAt() map[string]int64 {
 	return all
 }
 
-// audit compares our books with the gateways', and our books with themselves.
+// audit compares the database with the gateways, and the database's totals with each other.
 func (v *village) audit() {
 	v.t.Helper()
 	v.balanced()
 	review := v.table("SELECT id, amount FROM payment_attempt WHERE state = 'REVIEW'")
 	captured := v.table("SELECT id, amount FROM payment_attempt WHERE state = 'PAID' AND method <> 'COUNTER'")
 	taken := v.takenAt()
-	for id := range review { // LINE Pay has taken less than it was told; the staff know
+	for id := range review { // LINE Pay captured less than requested, and the staff see it
 		if taken[id] == 0 {
 			v.t.Errorf("attempt %s is under review, and no money was taken", id)
 		}
@@ -102,7 +102,7 @@ func (v *village) same(what string, ours, theirs map[string]int64) {
 	}
 }
 
-// varied makes sure that the stories were about something.
+// varied checks that the random stories covered every important outcome.
 func (v *village) varied(sums map[string]int64) {
 	v.t.Helper()
 	seen := v.table(`

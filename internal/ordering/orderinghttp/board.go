@@ -14,10 +14,11 @@ import (
 	"comanda/internal/ordering"
 )
 
-// admitEvery is how often a board's stream asks whether its screen would still be let in.
+// admitEvery is the longest time between two checks of a screen's session. A revoked session receives boards for at
+// most this long.
 const admitEvery = 5 * time.Second
 
-// Board adds the boards of kitchens.
+// Board registers the kitchen board's routes: one read and one event stream.
 func Board(a *httpapi.API, boards *ordering.Boards) {
 	b := wallRoutes{boards}
 	httpapi.Register(a, huma.Operation{
@@ -43,7 +44,7 @@ type boardOutput struct {
 	Body   *board
 }
 
-// boardBranch reads the id of a branch; one that cannot be is like one that is not there.
+// boardBranch parses a branch id. A malformed id returns the same error as an unknown branch.
 func boardBranch(s string) (int64, error) {
 	id, err := parseID(s)
 	if err != nil || id <= 0 {
@@ -79,7 +80,8 @@ type boardEventsInput struct {
 	BranchID string `path:"branchId" maxLength:"18"`
 }
 
-// events follows a branch. Each session of an account has its own few streams: a kitchen's tablets often share an account.
+// events streams a branch's board. The limit on open streams counts per account and session, because a kitchen's
+// tablets often share an account.
 func (r wallRoutes) events(ctx context.Context, in *boardEventsInput) (httpapi.Feed, error) {
 	branch, err := boardBranch(in.BranchID)
 	if err != nil {
@@ -95,7 +97,7 @@ func (r wallRoutes) events(ctx context.Context, in *boardEventsInput) (httpapi.F
 	}}, nil
 }
 
-// follow sends boards until the screen goes, or would not be let in any more, or the branch cannot be looked at.
+// follow sends boards until the client disconnects, the session is no longer admitted, or the screen ends.
 func (r wallRoutes) follow(ctx context.Context, s *httpapi.Stream, screen *ordering.Screen, branch int64, seen string) {
 	for {
 		if b := screen.Board(); b.ID != seen {
@@ -111,8 +113,9 @@ func (r wallRoutes) follow(ctx context.Context, s *httpapi.Stream, screen *order
 	}
 }
 
-// admitted waits for another board, or a while, and asks whether the screen may go on. Who was logged out is not sent
-// what was cooked since. While nobody can tell who was, nothing is sent.
+// admitted waits for a new board or for admitEvery, then checks the session again, and reports whether the stream may
+// continue. A revoked session receives no further board. If the check itself is unavailable, it sends nothing and tries
+// again.
 func admitted(ctx context.Context, s *httpapi.Stream, screen *ordering.Screen, branch int64) bool {
 	for {
 		if s.Wait(ctx, screen.Wake(), admitEvery) != nil || screen.Over() {

@@ -29,7 +29,7 @@ import (
 	"comanda/internal/stock"
 )
 
-// crew lets in whom it knows by their tokens, until they are sent away.
+// crew authenticates the accounts in who by their tokens, until dismiss removes them.
 type crew struct {
 	mu  sync.Mutex
 	who map[string]identity.Actor
@@ -52,7 +52,7 @@ func (c *crew) dismiss(token string) {
 	delete(c.who, token)
 }
 
-// galley is a process with a kitchen's routes.
+// galley is a server process with the kitchen's routes.
 type galley struct {
 	*orderingtest.Restaurant
 
@@ -62,10 +62,10 @@ type galley struct {
 	now    func() time.Time
 }
 
-// day is when a galley's orders are placed: noon there.
+// day is the time at which a galley's orders are placed: noon local time.
 var day = time.Date(2026, 2, 26, 5, 0, 0, 0, time.UTC)
 
-// openGalley serves a restaurant's kitchen, which looks by itself every so often.
+// openGalley starts a galley whose board polls the database at the interval every.
 func openGalley(t *testing.T, r *orderingtest.Restaurant, now func() time.Time, every time.Duration) *galley {
 	t.Helper()
 	g := &galley{Restaurant: r, now: now, crew: &crew{who: map[string]identity.Actor{
@@ -95,7 +95,7 @@ func openGalley(t *testing.T, r *orderingtest.Restaurant, now func() time.Time, 
 	return g
 }
 
-// serving runs a test with a kitchen on each engine.
+// serving runs a test with a galley on each database engine. The board does not poll during the test.
 func serving(t *testing.T, test func(t *testing.T, g *galley, c *clock)) {
 	t.Helper()
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
@@ -104,7 +104,7 @@ func serving(t *testing.T, test func(t *testing.T, g *galley, c *clock)) {
 	})
 }
 
-// do runs commands in the ledger, and gives the order as it is then.
+// do runs commands in the ledger and returns the resulting order of the last one.
 func (g *galley) do(t *testing.T, cs ...ordering.Command) (o ordering.Order) {
 	t.Helper()
 	for _, c := range cs {
@@ -117,7 +117,7 @@ func (g *galley) do(t *testing.T, cs ...ordering.Command) (o ordering.Order) {
 	return o
 }
 
-// paid is an order of two lines that is paid.
+// paid places and pays an order of two items.
 func (g *galley) paid(t *testing.T, key string) ordering.Order {
 	t.Helper()
 	o := g.do(t, g.Place(key, g.now(), time.Hour, stock.Line{Item: 101, Qty: 1}, stock.Line{Item: 102, Qty: 2}))
@@ -159,7 +159,7 @@ func (g *galley) ask(t *testing.T, who, method, path, body string) reply {
 	return a
 }
 
-// at reads a member of a JSON value by its way, such as tickets 0 id.
+// at returns the member of a JSON value at a path such as tickets 0 id.
 func at(v any, way ...any) any {
 	for _, w := range way {
 		switch w := w.(type) {
@@ -177,7 +177,7 @@ func at(v any, way ...any) any {
 	return v
 }
 
-// The shape of a board: one ticket with everything, and the rest by how many there are.
+// TestBoard_shape checks that a board has the documented shape: one ticket in full, and the length of the other lists.
 func TestBoard_shape(t *testing.T) {
 	serving(t, func(t *testing.T, g *galley, c *clock) {
 		o := g.paid(t, "a")
@@ -245,7 +245,8 @@ func TestBoard_shape(t *testing.T) {
 	})
 }
 
-// What was stored before control characters were refused, here past the routes, is no command of a printer.
+// TestBoard_printsNoEscapes checks that tickets contain no printer commands, even if texts were stored, as here past
+// the routes, before the API rejected control characters.
 func TestBoard_printsNoEscapes(t *testing.T) {
 	serving(t, func(t *testing.T, g *galley, _ *clock) {
 		old := g.Place("a", g.now(), time.Hour, stock.Line{Item: 101, Qty: 1})
@@ -314,7 +315,8 @@ func TestBoard_refuses(t *testing.T) {
 	})
 }
 
-// The guest sees how far the order is, and nothing of what was taken back. Who repeats a step is answered as it is.
+// TestBoard_guestSeesTheKitchen checks that the guest's order shows the kitchen's progress without steps that were
+// recalled, and that a repeated step returns the current state.
 func TestBoard_guestSeesTheKitchen(t *testing.T) {
 	serving(t, func(t *testing.T, g *galley, c *clock) {
 		o := g.paid(t, "a")
@@ -344,7 +346,7 @@ func TestBoard_guestSeesTheKitchen(t *testing.T) {
 	})
 }
 
-// A ticket whose money went back stands on the board, struck through, until somebody clears it who has seen that.
+// TestBoard_voided checks that a refunded order stays on the board as voided until someone who has seen that clears it.
 func TestBoard_voided(t *testing.T) {
 	serving(t, func(t *testing.T, g *galley, _ *clock) {
 		o := g.paid(t, "a")
@@ -372,7 +374,7 @@ func TestBoard_voided(t *testing.T) {
 	})
 }
 
-// screen is a tablet that follows a board.
+// screen is a client of a board's event stream.
 type screen struct {
 	t    *testing.T
 	text *bufio.Scanner
@@ -397,7 +399,7 @@ func (g *galley) follow(t *testing.T, who, seen string) *screen {
 	return s
 }
 
-// next waits for a board; ok is false when the stream has ended.
+// next returns the next board. ok is false if the stream has ended.
 func (s *screen) next() (id string, board map[string]any, ok bool) {
 	s.t.Helper()
 	for s.text.Scan() {
@@ -414,7 +416,8 @@ func (s *screen) next() (id string, board map[string]any, ok bool) {
 	return "", nil, false
 }
 
-// A screen is sent the board as it is, then after each change at once. Who comes back having seen it is sent what follows.
+// TestBoard_stream checks that a screen receives the current board and then every change at once, and that a
+// reconnecting screen receives only what follows its last board.
 func TestBoard_stream(t *testing.T) {
 	serving(t, func(t *testing.T, g *galley, _ *clock) {
 		o := g.paid(t, "a")
@@ -433,7 +436,8 @@ func TestBoard_stream(t *testing.T) {
 	})
 }
 
-// Two processes with one database: what one bumps, the screens of the other show, although nobody tells it.
+// TestBoard_streamOfAnotherProcess checks that a board shows changes of another process on the same database by
+// polling, without a notification.
 func TestBoard_streamOfAnotherProcess(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		c := &clock{t: day}
@@ -453,14 +457,14 @@ func TestBoard_streamOfAnotherProcess(t *testing.T) {
 		if at(b, "tickets", 0) != nil || at(b, "served", 0, "id") != o.ID {
 			t.Errorf("%v", b)
 		}
-		c.pass(30*time.Minute + time.Millisecond) // then nobody recalls it any more
+		c.pass(30*time.Minute + time.Millisecond) // served orders leave the board after this time
 		if _, b, _ = s.next(); at(b, "served", 0) != nil {
 			t.Errorf("%v", b)
 		}
 	})
 }
 
-// Who is logged out sees nothing that happens afterwards.
+// TestBoard_streamOfWhoIsLoggedOut checks that a screen receives nothing after its session has ended.
 func TestBoard_streamOfWhoIsLoggedOut(t *testing.T) {
 	serving(t, func(t *testing.T, g *galley, _ *clock) {
 		s := g.follow(t, "cook", "")

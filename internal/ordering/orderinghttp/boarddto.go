@@ -7,7 +7,7 @@ import (
 	"comanda/internal/text"
 )
 
-// board is what the screens of a kitchen show.
+// board is the response of the board's routes.
 type board struct {
 	ID         string      `json:"id" doc:"Of what the board says: another board has another."`
 	BranchID   string      `json:"branchId"`
@@ -22,7 +22,7 @@ type board struct {
 	Thresholds thresholds  `json:"thresholds"`
 }
 
-// Ticket is an order as the kitchen needs it.
+// Ticket is an order as the kitchen's screens and printers show it.
 type Ticket struct {
 	Progress
 	Kind            string       `json:"kind" enum:"DINE_IN,DELIVERY,PICKUP"`
@@ -73,13 +73,13 @@ type thresholds struct {
 	LateSeconds int64 `json:"lateSeconds" doc:"And from which it is too old."`
 }
 
-// look is what of a board a screen is shown.
+// look selects which parts of a board one screen receives.
 type look struct {
-	only      int64 // the lines of a station; 0: of all
-	receivers bool  // who receives orders, too
+	only      int64 // category id of a station; 0 selects the items of all stations
+	receivers bool  // include the receivers' personal data
 }
 
-// boardOf narrows a board to what a screen is shown.
+// boardOf returns the part of a board that l selects.
 func (r wallRoutes) boardOf(b *ordering.Board, l look) board {
 	out := board{
 		ID: b.ID, BranchID: decimal(b.Branch), BizDate: b.Date, Now: b.At, More: b.More,
@@ -112,8 +112,9 @@ func ticketsOf(b *ordering.Board, list []ordering.Ticket, l look) []Ticket {
 	return out
 }
 
-// ticketOf returns an order as it is cooked by. Tickets are printed: texts that were stored before control characters were
-// refused must not become commands of a printer.
+// ticketOf returns an order as a ticket, with the items of one station or of all. It passes every text through
+// text.Printable because tickets are printed: texts stored before the API rejected control characters could contain
+// printer commands.
 func ticketOf(b *ordering.Board, o *ordering.Ticket, l look) Ticket {
 	t := Ticket{
 		Progress: progressOf(&o.Order), Kind: string(o.Kind), TableLabel: text.Printable(o.Table), Method: string(o.Method),

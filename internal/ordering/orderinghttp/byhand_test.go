@@ -11,7 +11,7 @@ import (
 	"comanda/internal/payment"
 )
 
-// byPortal gives money back in the gateway's portal, and gives what the portal calls that.
+// byPortal refunds an amount in the gateway's portal and returns the portal's reference.
 func (h *house) byPortal(m payment.Method, amount int64) string {
 	h.t.Helper()
 	if m == payment.VNPay {
@@ -25,7 +25,7 @@ func (h *house) byPortal(m payment.Method, amount int64) string {
 	return ""
 }
 
-// note records that money was given back in the portal, 0 for all that is left.
+// note records a refund that was made in the portal. Amount 0 refunds the rest.
 func (h *house) note(order string, amount int64, reference string, want int) {
 	h.t.Helper()
 	body := map[string]any{"reason": "the guest called", "byHand": true, "reference": reference}
@@ -35,14 +35,14 @@ func (h *house) note(order string, amount int64, reference string, want int) {
 	h.ask(http.MethodPost, "/api/orders/"+order+"/refunds", body, want, nil)
 }
 
-// Money that went back in the portal before anybody has begun a refund here is noted, once, and nothing is sent. What is
-// sent afterwards is told from it.
+// TestRefund_notedByHand checks that a refund that the staff made in the portal is recorded once and never sent, and
+// that a later refund is distinguished from it.
 func TestRefund_notedByHand(t *testing.T) {
 	refunding(t, func(h *house, m payment.Method, paid []string) {
 		o := h.paid(m)
 		number := h.byPortal(m, 3000)
 		h.note(o.ID, 3000, number, http.StatusCreated)
-		h.note(o.ID, 3000, " "+number+" ", http.StatusCreated) // heard twice
+		h.note(o.ID, 3000, " "+number+" ", http.StatusCreated) // a repeated request
 		h.note(o.ID, 0, number, http.StatusCreated)
 		h.note(o.ID, 2000, number, http.StatusConflict)
 		h.refunds(time.Hour)
@@ -61,7 +61,7 @@ func TestRefund_notedByHand(t *testing.T) {
 		if len(sent) != 1 {
 			h.t.Fatalf("the gateway's names are %v", sent)
 		}
-		h.note(o.ID, 3000, sent[0], http.StatusCreated) // that is the one which we have sent ourselves
+		h.note(o.ID, 3000, sent[0], http.StatusCreated) // the reference of the refund that this system sent itself
 		h.note(o.ID, 4001, "another", http.StatusConflict)
 		h.note(o.ID, 4000, h.byPortal(m, 4000), http.StatusCreated)
 		h.wantBack(m, "10000", 3)
@@ -70,7 +70,8 @@ func TestRefund_notedByHand(t *testing.T) {
 	})
 }
 
-// A reference that somebody has misread holds up nothing: the amount says which it was.
+// TestRefund_notedByHandMisread checks that a mistyped portal reference blocks nothing: the amount identifies the
+// refund.
 func TestRefund_notedByHandMisread(t *testing.T) {
 	refunding(t, func(h *house, m payment.Method, paid []string) {
 		o := h.paid(m)
@@ -84,7 +85,8 @@ func TestRefund_notedByHandMisread(t *testing.T) {
 	})
 }
 
-// What is said to be done by hand says where, what is to be sent does not, and the till has no portal.
+// TestRefund_notedByHandRefused checks that a refund by hand needs a reference, a refund to be sent must not have one,
+// and counter payments have no portal.
 func TestRefund_notedByHandRefused(t *testing.T) {
 	in(t, money.VND, func(h *house) {
 		o := h.paid(payment.VNPay)
@@ -95,7 +97,7 @@ func TestRefund_notedByHandRefused(t *testing.T) {
 			http.StatusUnprocessableEntity, nil)
 		h.note(o.ID, 10_001, "14000009", http.StatusConflict)
 		atTill := h.orderOf(payment.VNPay, 5)
-		h.note(atTill.ID, 1000, "14000009", http.StatusConflict) // it is not paid
+		h.note(atTill.ID, 1000, "14000009", http.StatusConflict) // not paid yet
 		h.ask(http.MethodPost, "/api/orders/"+atTill.ID+"/payments", map[string]any{"method": "COUNTER", "amount": 5000}, http.StatusCreated, nil)
 		h.note(atTill.ID, 1000, "14000009", http.StatusUnprocessableEntity)
 		if all := h.read("SELECT id FROM refund"); len(all) != 0 {

@@ -13,8 +13,8 @@ import (
 	"comanda/internal/payment"
 )
 
-// registerCashier adds what the staff do about money that went astray, and money that goes back. It is a module of its
-// own, so that a house can decide who may.
+// registerCashier registers the routes for payment exceptions and refunds. They form a module of their own, so that a
+// restaurant can decide which of its staff may use them.
 func (r routes) registerCashier(a *httpapi.API) {
 	tags := []string{"Payments"}
 	httpapi.Register(a, huma.Operation{
@@ -141,7 +141,7 @@ type exceptionsInput struct {
 	BranchID string `query:"branchId" required:"true" pattern:"^[1-9][0-9]{0,17}$"`
 }
 
-// Exception is a payment or a refund that somebody has to look at.
+// Exception is a payment or a refund that needs attention from the staff.
 type Exception struct {
 	ID        string    `json:"id"`
 	OrderID   string    `json:"orderId"`
@@ -156,7 +156,7 @@ type Exception struct {
 	CreatedAt time.Time `json:"createdAt"`
 }
 
-// mismatch is a payment of which the gateway speaks with another amount.
+// mismatch is a payment for which the gateway reported another amount or currency than was requested.
 type mismatch struct {
 	Exception
 	Captured         int64  `json:"captured" doc:"What the gateway says that it has taken; amount is what it was asked for."`

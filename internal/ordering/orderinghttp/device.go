@@ -9,14 +9,14 @@ import (
 	"comanda/internal/ordering"
 )
 
-// locales are those of pages on which to pay, the house's own first.
+// locales are the languages of payment pages. The first one is the default.
 var locales = []string{"vi", "en", "zh-TW"}
 
-// Device is embedded in the inputs of routes that send a guest to a gateway's page. It is exported because huma looks
-// into exported parts of an input only.
+// Device is embedded in the inputs of routes that send a guest to a gateway's payment page. It is exported because huma
+// ignores unexported embedded fields.
 type Device struct{ from ordering.Client }
 
-// Resolve implements huma.Resolver.
+// Resolve implements huma.Resolver. It reads the client's address and preferred language from the request.
 func (d *Device) Resolve(ctx huma.Context) []error {
 	d.from = ordering.Client{
 		Address:  httpapi.ClientAddress(ctx.Context()),
@@ -27,8 +27,8 @@ func (d *Device) Resolve(ctx huma.Context) []error {
 
 func (d *Device) client() ordering.Client { return d.from }
 
-// page gives where a new order is paid. A gateway that does not answer now costs the guest a second click, not the
-// order.
+// page returns the payment page of a new order, or "" if the method has none. A gateway's failure is only logged: the
+// order stays placed, and the guest can request the page again.
 func (r routes) page(ctx context.Context, o ordering.Order, d Device) string {
 	if !o.Method.Remote() {
 		return ""

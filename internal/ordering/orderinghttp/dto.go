@@ -11,7 +11,8 @@ import (
 	"comanda/internal/telemetry"
 )
 
-// createBody asks for an order. Prices are never taken from it.
+// createBody is a request to place an order. It contains no prices that count: the server takes them from the menu
+// version and only compares ExpectedTotal.
 type createBody struct {
 	Items         []createItem     `json:"items" minItems:"1" maxItems:"50"`
 	PaymentMethod string           `json:"paymentMethod" text:"exact" minLength:"1" maxLength:"20" doc:"COUNTER, VNPAY, LINEPAY or SANDBOX, as far as they are offered."`
@@ -55,8 +56,8 @@ func parseID(s string) (int64, error) {
 	return id, nil
 }
 
-// Summary is an order as the answer to placing it. It is exported, as everything that answers embed, because only then
-// the document of the API shows its fields.
+// Summary is an order in the response to placing it. It is exported, like every embedded response type, because huma
+// documents exported embedded fields only.
 type Summary struct {
 	ID            string      `json:"id"`
 	Number        string      `json:"number" example:"A-042"`
@@ -82,7 +83,7 @@ func summaryOf(o ordering.Order) Summary {
 	}
 }
 
-// at puts in where the order is paid.
+// at returns the summary with the address of the payment page, if there is one.
 func (s Summary) at(page string) Summary {
 	if page != "" {
 		s.Payment.RedirectURL = &page
@@ -90,7 +91,7 @@ func (s Summary) at(page string) Summary {
 	return s
 }
 
-// Detail is an order with everything that its guests may know.
+// Detail is an order with everything that its guests may see.
 type Detail struct {
 	Summary
 	VisitID      string       `json:"visitId"`
@@ -113,7 +114,7 @@ type item struct {
 	Notes  string `json:"notes"`
 }
 
-// Attempt is one try to pay an order.
+// Attempt is one payment attempt of an order.
 type Attempt struct {
 	ID        string     `json:"id"`
 	Method    string     `json:"method"`
@@ -147,7 +148,7 @@ func refundOf(r payment.Refund) refund {
 	return out
 }
 
-// occurrence is one thing that happened to an order.
+// occurrence is one entry of an order's timeline.
 type occurrence struct {
 	At    time.Time `json:"at"`
 	Event string    `json:"event" enum:"PLACED,PAID,CANCELED,REFUND_DUE,REFUNDED,ACCEPTED,PREPARING,READY,SERVED,COMPLETED"`
@@ -208,7 +209,7 @@ func timelineOf(d ordering.Detail) []occurrence {
 	return all
 }
 
-// openPage is where an order that is still to be paid is paid.
+// openPage returns the payment page of an unpaid order's latest attempt, or "" if it has none.
 func openPage(d ordering.Detail) string {
 	if d.PaymentStatus != ordering.Unpaid || len(d.Attempts) == 0 {
 		return ""

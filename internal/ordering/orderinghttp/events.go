@@ -14,14 +14,15 @@ import (
 	"comanda/internal/ordering"
 )
 
-// lookAgain is how long a change that another process has made may stay unseen.
+// lookAgain is the interval at which a stream polls the order's version. It bounds the delay of changes by other
+// processes, which do not wake this one.
 const lookAgain = 750 * time.Millisecond
 
-// Changes tells when to look at an order again.
+// Changes notifies streams about changes of orders.
 type Changes interface {
-	// Watch gives a channel that wakes after changes that this process has made, and what ends the watch.
+	// Watch returns a channel that receives after changes by this process, and a function that ends the subscription.
 	Watch(order string) (wake <-chan struct{}, end func())
-	// Version is the order's present version, whoever has made it.
+	// Version returns the order's current version, including changes by other processes.
 	Version(ctx context.Context, order string) (int64, error)
 }
 
@@ -43,13 +44,13 @@ type eventsInput struct {
 	ID string `path:"id" maxLength:"64"`
 }
 
-// events follows one order of the guest's visit. Who was let in stays in for as long as the visit may be looked at.
+// events streams one order of the guest's visit until the customer token no longer allows reading it.
 func (r routes) events(ctx context.Context, in *eventsInput) (httpapi.Feed, error) {
 	g, err := r.guests.ResolveForRead(ctx, string(in.CustomerToken))
 	if err != nil {
 		return httpapi.Feed{}, err
 	}
-	wake, end := r.changes.Watch(in.ID) // before the first look, so that nothing falls in between
+	wake, end := r.changes.Watch(in.ID) // before the first read, so that no change is missed in between
 	d, err := r.orders.Order(ctx, guestOf(g), in.ID)
 	if err != nil {
 		end()
@@ -72,10 +73,10 @@ type memberEventsInput struct {
 	ID string `path:"id" maxLength:"64"`
 }
 
-// memberEvents follows one order of a member, for as long as their session would be let in.
+// memberEvents streams one order of a member until the member's session is no longer admitted.
 func (r routes) memberEvents(ctx context.Context, in *memberEventsInput) (httpapi.Feed, error) {
 	by := identity.ActorOf(ctx)
-	wake, end := r.changes.Watch(in.ID) // before the first look, so that nothing falls in between
+	wake, end := r.changes.Watch(in.ID) // before the first read, so that no change is missed in between
 	d, err := r.orders.MemberOrder(ctx, by, in.ID)
 	if err != nil {
 		end()
@@ -90,12 +91,12 @@ func (r routes) memberEvents(ctx context.Context, in *memberEventsInput) (httpap
 	}}, nil
 }
 
-// followed is an order whose changes somebody is sent.
+// followed is the state of one order's event stream.
 type followed struct {
 	order ordering.Detail
 	seen  string
 	wake  <-chan struct{}
-	admit func(ctx context.Context) (context.Context, error) // refuses those who may not look any more
+	admit func(ctx context.Context) (context.Context, error) // fails once the client may no longer read
 	read  func(ctx context.Context) (ordering.Detail, error)
 	show  func(ordering.Detail) any
 }
@@ -115,13 +116,14 @@ func (r routes) follow(ctx context.Context, s *httpapi.Stream, f followed) {
 		switch {
 		case err == nil:
 			f.order = next
-		case fault.KindOf(err) != fault.Unavailable: // the visit was closed a while ago, or the member is logged out
+		case fault.KindOf(err) != fault.Unavailable: // the visit closed too long ago, or the session ended
 			return
 		}
 	}
 }
 
-// look reads the order when its version has moved. Asking for versions is cheap: all streams share a statement.
+// look checks access and reads the order if its version has changed. Reading versions is cheap: concurrent streams
+// share one statement.
 func (r routes) look(ctx context.Context, f followed) (ordering.Detail, error) {
 	now, err := f.admit(ctx)
 	if err != nil {

@@ -28,10 +28,10 @@ import (
 	"comanda/internal/visit"
 )
 
-// signal bounds how long a test waits for what happens at once.
+// signal is the time limit for everything that should happen at once.
 const signal = 5 * time.Second
 
-// watches counts the watches of orders that are open, and reports each that ends.
+// watches counts open subscriptions and reports each one that ends.
 type watches struct {
 	*orderingsql.Ledger
 
@@ -49,7 +49,7 @@ func (w *watches) Watch(order string) (<-chan struct{}, func()) {
 	}
 }
 
-// wantEnded waits for the end of the watch of an order, and that none is left.
+// wantEnded waits until the subscription to an order has ended and checks that none is left.
 func (w *watches) wantEnded(t *testing.T, order string) {
 	t.Helper()
 	select {
@@ -62,7 +62,7 @@ func (w *watches) wantEnded(t *testing.T, order string) {
 	}
 }
 
-// visitors are the guests of one visit, until it is closed.
+// visitors resolves the guests of one visit until closed is set.
 type visitors struct {
 	guests
 	closed atomic.Bool
@@ -75,13 +75,13 @@ func (v *visitors) ResolveForRead(ctx context.Context, token string) (visit.Gues
 	return v.Resolve(ctx, token)
 }
 
-// onlookers is a process whose streams of orders are looked at: of a guest's order, and of a member's.
+// onlookers is a server process with event streams of two orders, one of a guest and one of a member.
 type onlookers struct {
 	*galley
 
 	watches *watches
 	guests  *visitors
-	streams map[string]string // whose order it is -> its id
+	streams map[string]string // order ids by owner, "guest" or "member"
 }
 
 func openOnlookers(t *testing.T, db *sqldb.DB) *onlookers {
@@ -118,7 +118,8 @@ func openOnlookers(t *testing.T, db *sqldb.DB) *onlookers {
 	return o
 }
 
-// eachOnlooker runs a test for a guest and for a member on each engine. leave ends the visit or the session.
+// eachOnlooker runs a test for the guest's and the member's stream on each engine. leave closes the visit or ends the
+// session.
 func eachOnlooker(t *testing.T, test func(t *testing.T, o *onlookers, path, order string, leave func())) {
 	t.Helper()
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
@@ -149,7 +150,7 @@ func (o *onlookers) look(t *testing.T, path string) (events *bufio.Scanner, leav
 	return events, cancel
 }
 
-// data reads up to the data of the next event; false when the stream has ended.
+// data reads up to the data line of the next event. It returns false if the stream has ended.
 func data(events *bufio.Scanner) bool {
 	for events.Scan() {
 		if strings.HasPrefix(events.Text(), "data: ") {
@@ -159,7 +160,8 @@ func data(events *bufio.Scanner) bool {
 	return false
 }
 
-// A phone that goes away leaves nothing behind, and neither does one that is refused.
+// TestEvents_watchEndsWithTheClient checks that a subscription ends with its client's connection, and that a rejected
+// request leaves none open.
 func TestEvents_watchEndsWithTheClient(t *testing.T) {
 	eachOnlooker(t, func(t *testing.T, o *onlookers, path, order string, _ func()) {
 		_, leave := o.look(t, path)
@@ -175,12 +177,13 @@ func TestEvents_watchEndsWithTheClient(t *testing.T) {
 	})
 }
 
-// Who has logged out, or whose visit was closed, is sent nothing of what happens afterwards, and the stream ends.
+// TestEvents_endWithTheSessionAndTheVisit checks that a stream ends without a further event after the session or the
+// visit has ended.
 func TestEvents_endWithTheSessionAndTheVisit(t *testing.T) {
 	eachOnlooker(t, func(t *testing.T, o *onlookers, path, order string, leave func()) {
 		events, _ := o.look(t, path)
 		leave()
-		o.do(t, orderingtest.Pay(order, o.now())) // and wakes the stream
+		o.do(t, orderingtest.Pay(order, o.now())) // this change wakes the stream
 		if data(events) {
 			t.Errorf("the stream goes on with %s", events.Text())
 		}
@@ -191,7 +194,7 @@ func TestEvents_endWithTheSessionAndTheVisit(t *testing.T) {
 	})
 }
 
-// The stream also ends where nothing happens to the order any more.
+// TestEvents_endWithoutAChange checks that a stream also ends if its order does not change any more.
 func TestEvents_endWithoutAChange(t *testing.T) {
 	eachOnlooker(t, func(t *testing.T, o *onlookers, path, order string, leave func()) {
 		events, _ := o.look(t, path)

@@ -15,26 +15,27 @@ import (
 	"comanda/internal/payment"
 )
 
-// VNPay verifies what VNPay sends, and knows what it wants to hear.
+// VNPay verifies and parses VNPay's requests and supplies the texts of the responses.
 type VNPay interface {
-	// Read gives the report in a query string, or an error when VNPay has not signed it.
+	// Read returns the report in a query string, or an error if VNPay's signature is missing or wrong.
 	Read(rawQuery string) (ref string, r payment.Report, err error)
-	// Message is the text that belongs to a code of an answer.
+	// Message returns the text that VNPay defines for a response code.
 	Message(code string) string
 }
 
-// LINEPay reads what the browsers of guests bring back from LINE Pay. It is not signed.
+// LINEPay parses the redirects by which LINE Pay returns a guest's browser. They are not signed.
 type LINEPay interface {
+	// Read returns the attempt's id and LINE Pay's transaction id in a query string.
 	Read(rawQuery string) (ref, transaction string, err error)
 }
 
-// Gateways are those that talk to us; nil ones are not offered.
+// Gateways configures the routes that payment gateways call. A nil gateway has no routes.
 type Gateways struct {
 	VNPay   VNPay
 	LINEPay LINEPay
 
-	// OrderPage is where guests see their orders, before the order's id, and MemberPage where members do; empty where
-	// there is no app.
+	// OrderPage is the address of an order in the guest app, without the order's id; MemberPage is the same for
+	// members. Empty without an app.
 	OrderPage, MemberPage string
 }
 
@@ -43,7 +44,8 @@ type gateways struct {
 	Gateways
 }
 
-// RegisterGateways adds the addresses that gateways know. They are the reference's, and no part of our own contract.
+// RegisterGateways registers the routes of the configured gateways. Their paths are those of the reference and are not
+// part of the API document.
 func RegisterGateways(a *httpapi.API, orders *ordering.Service, g Gateways) {
 	r := gateways{orders, g}
 	handle := func(pattern string, h http.HandlerFunc) {
@@ -61,9 +63,9 @@ func RegisterGateways(a *httpapi.API, orders *ordering.Service, g Gateways) {
 	r.registerPage(a)
 }
 
-const maxNotice = 8 << 10 // bytes of a callback
+const maxNotice = 8 << 10 // bytes of a callback's body
 
-// VNPay's codes for what became of its call (VNPay 2.1.0, "IPN URL").
+// VNPay's response codes of an IPN call (VNPay 2.1.0, "IPN URL").
 const (
 	ipnRecorded  = "00"
 	ipnUnknown   = "01"
@@ -75,7 +77,7 @@ const (
 
 func (g gateways) ipn(w http.ResponseWriter, r *http.Request) { g.notice(w, r, r.URL.RawQuery) }
 
-// callback is the same under the reference's path, with the parameters as a form.
+// callback is ipn under the reference's path. It also accepts the parameters as a form.
 func (g gateways) callback(w http.ResponseWriter, r *http.Request) {
 	query := r.URL.RawQuery
 	if strings.HasPrefix(r.Header.Get("Content-Type"), "application/x-www-form-urlencoded") {
@@ -89,7 +91,7 @@ func (g gateways) callback(w http.ResponseWriter, r *http.Request) {
 	g.notice(w, r, query)
 }
 
-// notice answers only after what it says is committed: VNPay calls again after anything but 00 and 02.
+// notice responds only after the reported state is committed: VNPay repeats the call after any code except 00 and 02.
 func (g gateways) notice(w http.ResponseWriter, r *http.Request, query string) {
 	g.answer(w, r, g.take(r.Context(), query, headersOf(r)))
 }
@@ -98,7 +100,7 @@ func (g gateways) take(ctx context.Context, query, headers string) string {
 	ref, report, err := g.VNPay.Read(query)
 	odd := payment.Event{Method: payment.VNPay, Raw: query, Headers: headers}
 	switch {
-	case errors.Is(err, errReturn): // signed, and about something else than a payment of ours
+	case errors.Is(err, errReturn): // signed, but not about a payment of this system
 		odd.Verdict = "FOREIGN"
 		return g.failed(ctx, ref, errors.Join(err, g.odd(ctx, odd)))
 	case err != nil:
@@ -123,18 +125,19 @@ func (g gateways) take(ctx context.Context, query, headers string) string {
 	return ipnRecorded
 }
 
-// failed says why VNPay has to come again. What it has said stands in no log: it carries a signature and may be replayed.
+// failed logs the cause and returns the code that makes VNPay repeat the call. It never logs the query: its signature
+// would allow a replay.
 func (g gateways) failed(ctx context.Context, ref string, err error) string {
 	g.orders.Log.WarnContext(ctx, "a notice could not be taken", "attempt", ref, "method", payment.VNPay, "err", err)
 	return ipnError
 }
 
-// odd keeps what could not be verified, as far as one network may have something kept.
+// odd records a notification that failed verification, within the rate limit of the client's network.
 func (g gateways) odd(ctx context.Context, e payment.Event) error {
 	if httpapi.Allow(ctx, "odd_notice_ip", httpapi.ClientNetwork(ctx)) == nil {
 		return g.orders.Oddity(ctx, e)
 	}
-	return nil // counted and dropped: a flood of forgeries is no reason to fill the database
+	return nil // the limiter counts it; dropping the rest keeps a flood of forgeries from filling the database
 }
 
 func (g gateways) answer(w http.ResponseWriter, _ *http.Request, code string) {
@@ -142,7 +145,7 @@ func (g gateways) answer(w http.ResponseWriter, _ *http.Request, code string) {
 	_ = json.NewEncoder(w).Encode(map[string]string{"RspCode": code, "Message": g.VNPay.Message(code)})
 }
 
-// vnpayReturn changes nothing: the guest's browser may bring it or not, once or twice, before the call or after it.
+// vnpayReturn changes nothing. Browsers may call it never, once or repeatedly, before or after the IPN call.
 func (g gateways) vnpayReturn(w http.ResponseWriter, r *http.Request) {
 	ref, _, err := g.VNPay.Read(r.URL.RawQuery)
 	if err != nil {
@@ -154,10 +157,12 @@ func (g gateways) vnpayReturn(w http.ResponseWriter, r *http.Request) {
 
 var errReturn = fault.New(fault.Invalid, "payment_return_invalid", "This is not how the payment service sends guests back.")
 
-// confirmPatience is how long a guest waits for the gateway before the page says that it is being looked at.
+// confirmPatience is how long a guest's request waits for LINE Pay. Afterwards the page shows the payment as pending,
+// and the confirmation continues without the request.
 const confirmPatience = 8 * time.Second
 
-// confirm is where LINE Pay sends a guest who has approved. It works in whatever browser: everything is known here.
+// confirm handles the redirect of a guest who approved a LINE Pay payment. It needs no cookie, because the redirect may
+// reach a different browser from the one that placed the order.
 func (g gateways) confirm(w http.ResponseWriter, r *http.Request) {
 	ref, transaction, err := g.LINEPay.Read(r.URL.RawQuery)
 	if err != nil {
@@ -178,8 +183,8 @@ func (g gateways) confirm(w http.ResponseWriter, r *http.Request) {
 	showPage(w, r, ref)
 }
 
-// cancel is where LINE Pay sends a guest who changed their mind. What became of it is asked of LINE Pay, not of the
-// browser.
+// cancel handles the redirect of a guest who canceled at LINE Pay. It changes nothing: the redirect is not signed, so
+// the state comes from LINE Pay itself.
 func (g gateways) cancel(w http.ResponseWriter, r *http.Request) {
 	ref, _, err := g.LINEPay.Read(r.URL.RawQuery)
 	if err != nil {

@@ -9,15 +9,15 @@ import (
 	"comanda/internal/httpapi"
 )
 
-// Bounds of what is kept of a request's headers.
+// Limits of the recorded headers of one request.
 const (
-	maxHeaderLine  = 256 // bytes of each, with its name
+	maxHeaderLine  = 256 // bytes of one line, including the header's name
 	maxHeaderLines = 16
 )
 
-// headersOf writes down who has brought a message, one header to a line: the address as we know it, what the client says
-// of itself and of its way to us, and what LINE Pay adds. What somebody could act with, such as cookies and signatures, is
-// never among it.
+// headersOf returns the headers that identify the sender of a gateway's message, one per line: the client address, the
+// usual client headers and those specific to LINE Pay. It omits credentials such as cookies and signatures, so that the
+// record cannot be replayed.
 func headersOf(r *http.Request) string {
 	lines := []string{headerLine("Remote-Address", httpapi.ClientAddress(r.Context()))}
 	for _, name := range append([]string{"User-Agent", "Content-Type", "X-Forwarded-For"}, ofLINEPay(r.Header)...) {
@@ -28,14 +28,15 @@ func headersOf(r *http.Request) string {
 	return strings.Join(lines, "\n")
 }
 
-// ofLINEPay names the headers that LINE Pay has invented, but for its signature.
+// ofLINEPay returns the names of LINE Pay's own headers in sorted order, without its signature.
 func ofLINEPay(h http.Header) []string {
 	return slices.DeleteFunc(slices.Sorted(maps.Keys(h)), func(name string) bool {
 		return !strings.HasPrefix(name, "X-Line-") || name == "X-Line-Authorization"
 	})
 }
 
-// headerLine is text that a database takes, whatever bytes a stranger has sent. A server admits no line ends in it.
+// headerLine returns one header as valid UTF-8, at most maxHeaderLine bytes, because PostgreSQL rejects invalid UTF-8.
+// It contains no line break: net/http rejects such headers.
 func headerLine(name, value string) string {
 	line := name + ": " + value
 	return strings.ToValidUTF8(line[:min(len(line), maxHeaderLine)], "?")

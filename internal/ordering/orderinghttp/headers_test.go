@@ -9,7 +9,7 @@ import (
 	"comanda/internal/payment"
 )
 
-// bring sends a message to one of the gateways' addresses with headers, as "name: value".
+// bring sends a request with headers of the form "name: value" to a gateway's route.
 func (h *house) bring(address string, headers ...string) {
 	h.t.Helper()
 	r, err := http.NewRequestWithContext(h.t.Context(), http.MethodGet, h.url+address, http.NoBody)
@@ -23,7 +23,7 @@ func (h *house) bring(address string, headers ...string) {
 	h.send(r)
 }
 
-// wantHeaders compares what is kept with a report of a verdict.
+// wantHeaders checks the recorded headers of the reports with a verdict.
 func (h *house) wantHeaders(verdict string, want ...string) {
 	h.t.Helper()
 	got := h.read("SELECT headers FROM payment_event WHERE verdict = '" + verdict + "'")
@@ -34,7 +34,8 @@ func (h *house) wantHeaders(verdict string, want ...string) {
 
 const here = "Remote-Address: 127.0.0.1"
 
-// Who has brought a message is kept with it, be it VNPay, a guest or a stranger, and nothing that could be used again.
+// TestGateways_headers checks that every gateway message is recorded with its sender's headers, whether from VNPay, a
+// guest or a stranger, but without signatures or credentials.
 func TestGateways_headers(t *testing.T) {
 	secrets := []string{
 		"Authorization: Bearer tea", "Cookie: session=tea", "X-LINE-Authorization: tea", "Proxy-Authorization: tea", "X-Tea: tea",
@@ -63,7 +64,8 @@ func TestGateways_headers(t *testing.T) {
 	})
 }
 
-// However much a stranger sends, what is kept has its bounds.
+// TestGateways_headersAreBounded checks that the recorded headers stay within their limits, regardless of the request's
+// size.
 func TestGateways_headersAreBounded(t *testing.T) {
 	in(t, money.VND, func(h *house) {
 		var many []string

@@ -46,8 +46,8 @@ const (
 	quota        = 20
 )
 
-// house is a restaurant with its routes, a VNPay and a LINE Pay, each behind a server of its own. Its time passes when a
-// test says so.
+// house is a restaurant's server process with simulators of VNPay and LINE Pay, each behind its own server. Its clock
+// moves only when a test calls pass.
 type house struct {
 	*clock
 
@@ -57,19 +57,19 @@ type house struct {
 	vnpay  *vnpaysim.Simulator
 	line   *linepaysim.Simulator
 	url    string
-	calls  calls // of LINE Pay's API
+	calls  calls // to LINE Pay's API
 	log    journal
-	watch  func() // called before an answer's first byte
+	watch  func() // called before the first byte of each response
 	net    network
 }
 
-// in runs a test in a house of each engine.
+// in runs a test with a new house on each engine.
 func in(t *testing.T, currency money.Currency, test func(h *house)) {
 	t.Helper()
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) { test(newHouse(t, db, currency)) })
 }
 
-// run runs a test in the house as if nothing had happened in it before.
+// run runs a subtest after it has deleted all orders and payments and removed all faults.
 func (h *house) run(name string, test func()) {
 	outer := h.t
 	outer.Helper()
@@ -96,7 +96,7 @@ func newHouse(t *testing.T, db *sqldb.DB, currency money.Currency) *house {
 	return openHouse(t, db, r.Kitchen(t), guests{r.Visit}, &sockets{})
 }
 
-// openHouse opens a house whose parts talk over a network.
+// openHouse starts a house whose servers communicate over net.
 func openHouse(t *testing.T, db *sqldb.DB, kitchen ordering.Catalog, g orderinghttp.Guests, net network) *house {
 	t.Helper()
 	h := &house{
@@ -116,7 +116,7 @@ func openHouse(t *testing.T, db *sqldb.DB, kitchen ordering.Catalog, g orderingh
 	h.orders.Config.Limits = ordering.Limits{}
 	t.Cleanup(func() { h.orders.Close(context.Background()) })
 	serve(h.routes(v, led, g))
-	t.Cleanup(h.vnpay.Close) // before anything that its notices need
+	t.Cleanup(h.vnpay.Close) // before anything that its notifications need
 	t.Cleanup(h.line.Close)
 	return h
 }
@@ -168,7 +168,7 @@ func (h *house) routes(v *vnpay.Merchant, led *orderingsql.Ledger, g orderinghtt
 	})
 }
 
-// watched shows a test what is true when the first byte of an answer goes out.
+// watched calls house.watch before the response's first byte.
 type watched struct {
 	http.ResponseWriter
 
@@ -191,7 +191,7 @@ func (w *watched) WriteHeader(status int) {
 	w.ResponseWriter.WriteHeader(status)
 }
 
-// open is a gate that leaves everything to the ledger.
+// open is an admission cache that admits every hold, so that only the ledger decides.
 type open struct{}
 
 func (open) Reserve(context.Context, stock.Hold) stock.AdmissionResult {
@@ -199,7 +199,7 @@ func (open) Reserve(context.Context, stock.Hold) stock.AdmissionResult {
 }
 func (open) DropProvisional(stock.Hold) {}
 
-// guests knows one phone at one table.
+// guests resolves every token to a guest of one visit.
 type guests struct{ visit string }
 
 func (g guests) Resolve(_ context.Context, token string) (visit.Guest, error) {
@@ -210,7 +210,7 @@ func (g guests) ResolveForRead(ctx context.Context, token string) (visit.Guest, 
 	return g.Resolve(ctx, token)
 }
 
-// calling and returning are the gateways as the routes want them.
+// calling adapts vnpay.Merchant to orderinghttp.VNPay.
 type calling struct{ m *vnpay.Merchant }
 
 func (c calling) Read(rawQuery string) (string, payment.Report, error) {
@@ -227,7 +227,7 @@ func (returning) Read(rawQuery string) (ref, transaction string, err error) {
 	return r.AttemptID, r.TransactionID, err
 }
 
-// calls counts the calls of an API by the last word of their paths.
+// calls counts an API's calls by the last segment of their paths.
 type calls struct {
 	mu sync.Mutex
 	n  map[string]int
@@ -254,7 +254,7 @@ func (c *calls) count(word string) int {
 	return c.n[word]
 }
 
-// journal is a log that may be read while it is written.
+// journal is a log that tests may read while it is written.
 type journal struct {
 	mu   sync.Mutex
 	text strings.Builder
@@ -272,7 +272,7 @@ func (j *journal) String() string {
 	return j.text.String()
 }
 
-// clock is a time that passes when a test says so.
+// clock is a clock that moves only when a test calls pass.
 type clock struct {
 	mu      sync.Mutex
 	t       time.Time
@@ -298,7 +298,7 @@ func (c *clock) after(d time.Duration) <-chan time.Time {
 	return a.ring
 }
 
-// pass lets time pass, and wakes what waits for it.
+// pass advances the clock and fires the timers that are due.
 func (c *clock) pass(d time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -312,7 +312,7 @@ func (c *clock) pass(d time.Duration) {
 	})
 }
 
-// awaitWaiting waits until something waits for the time.
+// awaitWaiting waits until a timer is pending.
 func (c *clock) awaitWaiting(t *testing.T) {
 	t.Helper()
 	testenv.Eventually(t, 10*time.Second, func() bool {
@@ -322,7 +322,7 @@ func (c *clock) awaitWaiting(t *testing.T) {
 	})
 }
 
-// placed is an order as a guest is answered.
+// placed is an order as the guest's routes return it.
 type placed struct {
 	ID            string
 	PaymentStatus string
@@ -346,7 +346,7 @@ func (h *house) orderOf(m payment.Method, qty int) placed {
 	return o
 }
 
-// again starts another attempt.
+// again starts another payment attempt.
 func (h *house) again(id string, m payment.Method) placed {
 	h.t.Helper()
 	var o placed
@@ -354,7 +354,7 @@ func (h *house) again(id string, m payment.Method) placed {
 	return o
 }
 
-// ask sends JSON as the guest, and as the staff where the path is theirs, and expects a status.
+// ask sends JSON as the guest, or as the staff on their paths, and checks the status.
 func (h *house) ask(method, path string, body any, want int, into any) {
 	h.t.Helper()
 	if status, answer := h.post(method, path, "phone", body, into); status != want {
@@ -362,7 +362,7 @@ func (h *house) ask(method, path string, body any, want int, into any) {
 	}
 }
 
-// post is ask for anybody beside the test. Only a success is decoded.
+// post is ask for goroutines beside the test: it checks no status. It decodes only a successful response into into.
 func (h *house) post(method, path, token string, body, into any) (status int, answer string) {
 	h.t.Helper()
 	text, err := json.Marshal(body)
@@ -388,7 +388,7 @@ func (h *house) post(method, path, token string, body, into any) (status int, an
 	return status, answer
 }
 
-// send may run beside the test, so it does not end it.
+// send never ends the test, so goroutines beside the test may call it.
 func (h *house) send(r *http.Request) (status int, text string) {
 	h.t.Helper()
 	resp, err := h.net.client().Do(r)
@@ -409,7 +409,7 @@ func (h *house) get(address string) (status int, text string) {
 	return h.browse(http.MethodGet, address, "")
 }
 
-// press is a guest who presses a button on a gateway's page and follows where it leads.
+// press submits an action on a gateway's page and follows the redirects, like a guest's browser.
 func (h *house) press(page, action string) string {
 	h.t.Helper()
 	status, text := h.browse(http.MethodPost, page, url.Values{"action": {action}}.Encode())
@@ -431,7 +431,7 @@ func (h *house) browse(method, address, form string) (status int, text string) {
 	return h.send(r)
 }
 
-// books is everything in SQL that is about money, and how often each event was told.
+// books selects everything about payments in the database as lines of text.
 const books = `
 	SELECT 'order ' || status || '/' || payment_status || ' refunded ' || refunded_amount FROM order_info
 	UNION ALL SELECT 'attempt ' || method || ' ' || state FROM payment_attempt
@@ -459,8 +459,8 @@ func (h *house) change(statement string) {
 	}
 }
 
-// wants compares the books with what they should say, the events of an order that was placed aside. Every line may
-// carry a factor: "3 report CALLBACK REPEATED". What operators run finds nothing.
+// wants compares the result of books, without order.placed events, with the expected lines. A line may begin with a
+// count: "3 report CALLBACK REPEATED". It also checks that Drift finds no difference.
 func (h *house) wants(lines ...string) {
 	h.t.Helper()
 	var want []string
@@ -504,7 +504,7 @@ func (h *house) balanced() {
 	}
 }
 
-// reconcile lets so much time pass and has the gateways asked.
+// reconcile advances the clock by d and runs the reconciler.
 func (h *house) reconcile(d time.Duration) {
 	h.t.Helper()
 	h.pass(d)
@@ -513,7 +513,7 @@ func (h *house) reconcile(d time.Duration) {
 	}
 }
 
-// expire lets the deadline of every order pass.
+// expire advances the clock beyond every order's deadline and runs the sweeper.
 func (h *house) expire() {
 	h.t.Helper()
 	h.pass(17 * time.Minute)

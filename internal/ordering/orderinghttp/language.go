@@ -8,8 +8,8 @@ import (
 	"comanda/internal/ordering"
 )
 
-// itemsIn is itemsOf with the dishes named in the language of whoever ordered them, as the menu named them. Staff read
-// the branch's own language.
+// itemsIn returns an order's items with their names in the guest's language, as the menu named them when the order was
+// placed. The staff read itemsOf, in the branch's language.
 func itemsIn(items []ordering.Item, l httpapi.Language) []item {
 	out := itemsOf(items)
 	for i, it := range items {
@@ -18,20 +18,20 @@ func itemsIn(items []ordering.Item, l httpapi.Language) []item {
 	return out
 }
 
-// localeIn returns the locale that was asked for by name if it is among have, else the one that the browser prefers;
-// empty where none fits, which leaves the branch's own.
+// localeIn returns the explicitly requested locale if it is in have, else the best match for Accept-Language. It
+// returns "" without a match, which selects the branch's default.
 func localeIn(l httpapi.Language, have []catalog.Locale) catalog.Locale {
 	if named := catalog.Locale(l.Locale); slices.Contains(have, named) {
 		return named
 	}
-	known := make([]string, 1, len(have)+1) // the first is what nothing fits to
+	known := make([]string, 1, len(have)+1) // the first entry is the result without a match
 	for _, h := range have {
 		known = append(known, string(h))
 	}
 	return catalog.Locale(httpapi.Locale(l.AcceptLanguage, known...))
 }
 
-// guestDetailOf is detailOf in the language of whoever ordered.
+// guestDetailOf returns detailOf with the items' names in the guest's language.
 func guestDetailOf(d ordering.Detail, l httpapi.Language) Detail {
 	out := detailOf(d)
 	out.Items = itemsIn(d.Items, l)

@@ -13,7 +13,7 @@ import (
 	"comanda/internal/sqldb"
 )
 
-// named asks for an order or a list of orders and returns what its only line is called.
+// named requests an order or a list of orders and returns the name of its only item.
 func (s *shop) named(t *testing.T, path, language string) string {
 	t.Helper()
 	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, http.NoBody)
@@ -27,7 +27,7 @@ func (s *shop) named(t *testing.T, path, language string) string {
 	type order struct{ Items []struct{ Name string } }
 	var got struct {
 		Orders []order         // of a visit
-		Items  json.RawMessage // lines of an order, or orders of a member
+		Items  json.RawMessage // items of an order, or orders of a member
 	}
 	if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil || w.Code != http.StatusOK {
 		t.Fatalf("%s: %d %s", path, w.Code, w.Body)
@@ -38,7 +38,7 @@ func (s *shop) named(t *testing.T, path, language string) string {
 		one = got.Orders[0]
 	case strings.HasPrefix(path, "/orders?"):
 		var all []order
-		_ = json.Unmarshal(got.Items, &all) // what is missing is noticed below
+		_ = json.Unmarshal(got.Items, &all) // the check below notices missing items
 		one = all[0]
 	default:
 		_ = json.Unmarshal(w.Body.Bytes(), &one)
@@ -63,7 +63,7 @@ func (s *shop) streamed(t *testing.T, path, language string) string {
 	return w.Body.String()
 }
 
-// first ends a stream as soon as it has sent an order.
+// first ends a stream after its first event.
 type first struct {
 	*httptest.ResponseRecorder
 
@@ -79,7 +79,8 @@ func (f *first) Write(b []byte) (int, error) {
 	return f.ResponseRecorder.Write(b)
 }
 
-// Guests and members read an order's dishes in their language, as the menu called them when they ordered.
+// TestOrder_language checks that guests and members read the items in their own language, with the menu's names at the
+// time of the order.
 func TestOrder_language(t *testing.T) {
 	eachShop(t, func(t *testing.T, s *shop, _ *redisdb.DB) {
 		s.Member(t, 7)
@@ -95,7 +96,7 @@ func TestOrder_language(t *testing.T) {
 		paths := []string{"/cis/order/" + guest, "/cis/visit/" + s.Visit + "/orders?size=5", "/orders/" + member, "/orders?size=5"}
 		for language, want := range map[string]string{
 			"en": "Beef pho", "vi": "Phở bò", "": "Phở bò", "fr": "Phở bò", "zh-TW": "Phở bò", "fr,en;q=0.5": "Beef pho",
-			"ja": "Phở bò", // the branch does not offer it, so its menu does not either
+			"ja": "Phở bò", // the branch does not offer this language, so its menu has no such name
 		} {
 			for _, path := range paths {
 				if got := s.named(t, path, language); got != want {
@@ -115,7 +116,7 @@ func TestOrder_language(t *testing.T) {
 			}
 		}
 
-		// An order of before the names were kept has the branch's own.
+		// An order placed before names were stored shows the branch's default language.
 		forget := sqldb.Load(fstest.MapFS{"it.sql": {Data: []byte("UPDATE order_item SET names = ''")}}).Must("it")
 		if _, err := s.DB.Exec(t.Context(), forget); err != nil {
 			t.Fatal(err)

@@ -15,7 +15,7 @@ import (
 	"comanda/internal/stock"
 )
 
-// takes has a cashier take money for an order, and returns the code of a refusal.
+// takes records a cashier's payment for an order and returns the status and a rejection's code.
 func (g *galley) takes(t *testing.T, id string, amount int64, late bool) (status int, code string) {
 	t.Helper()
 	body := fmt.Sprintf(`{"method":"COUNTER","amount":%d,"late":%t}`, amount, late)
@@ -35,7 +35,8 @@ func (g *galley) takes(t *testing.T, id string, amount int64, late bool) (status
 	return res.StatusCode, p.Code
 }
 
-// A cashier accepts an order that has expired, once, and only as long as its dishes are left and its party sits there.
+// TestOrders_acceptExpired checks that a cashier can accept payment for an expired order, once, while its dishes are
+// available and its visit is open.
 func TestOrders_acceptExpired(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		c := &clock{t: day}

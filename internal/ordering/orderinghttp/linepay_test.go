@@ -14,25 +14,26 @@ import (
 	"comanda/internal/payment/linepaysim"
 )
 
-// What the books say of an order that was paid once by LINE Pay.
+// paidByLINEPay is the result of books for an order paid once through LINE Pay.
 var paidByLINEPay = []string{"order PLACED/PAID refunded 0", "attempt LINEPAY PAID", "report CALLBACK PAID", "event order.paid"}
 
-// lost is a confirmation that nobody hears of: the money has moved or not.
+// lost returns a fault that loses a confirmation: its response if moves, after LINE Pay has captured the payment, else
+// the request itself.
 func lost(moves bool) linepaysim.Fault {
 	return linepaysim.Fault{Call: linepaysim.Confirm, Times: 1, Spoil: linepaysim.Lost, Moves: moves}
 }
 
-// unheard is what the books say while it is not known whether LINE Pay has taken the money.
+// unheard is the result of books while the outcome of a LINE Pay confirmation is unknown.
 var unheard = []string{"order PLACED/CONFIRMING refunded 0", "attempt LINEPAY UNKNOWN", "report CALLBACK UNKNOWN"}
 
-// The story of a payment at LINE Pay by what its guest does, what goes wrong, and what the books say in the end.
+// TestLINEPay checks that a LINE Pay payment ends in the expected state for each of the guest's actions and each fault.
 func TestLINEPay(t *testing.T) {
 	type story struct {
 		name     string
 		faults   []linepaysim.Fault
 		action   string
-		page     string // what the guest reads at last
-		confirms int    // how often LINE Pay is told to take the money
+		page     string // the last page's text
+		confirms int    // number of LINE Pay confirmations
 		books    []string
 	}
 	stories := []story{
@@ -75,7 +76,7 @@ func TestLINEPay(t *testing.T) {
 	})
 }
 
-// Where nobody knows what has become of a confirmation, the reconciler asks, and does what the answer wants.
+// TestLINEPay_asked checks that the reconciler determines the unknown outcome of a confirmation and acts on it.
 func TestLINEPay_asked(t *testing.T) {
 	check := func(code string) linepaysim.Fault {
 		return linepaysim.Fault{Call: linepaysim.Check, Times: 1, Code: code}
@@ -132,13 +133,13 @@ func TestLINEPay_asked(t *testing.T) {
 	})
 }
 
-// While a payment may be being confirmed, the staff's check asks and confirms nothing; when the last confirmation must have
-// ended, whoever claims it confirms it once.
+// TestLINEPay_checkedWhileConfirming checks that the staff's check confirms nothing while a confirmation may be in
+// progress, and that the reconciler confirms the payment once after the time limit of the earlier confirmation.
 func TestLINEPay_checkedWhileConfirming(t *testing.T) {
 	in(t, money.TWD, func(h *house) {
 		o := h.order(payment.LINEPay)
 		h.press(o.Payment.RedirectURL, "leave")
-		h.change("UPDATE order_info SET payment_status = 'CONFIRMING'") // by a process that was killed
+		h.change("UPDATE order_info SET payment_status = 'CONFIRMING'") // as a killed process leaves it
 		h.change(fmt.Sprint("UPDATE payment_attempt SET state = 'CONFIRMING', check_at = ", h.now().Add(time.Minute).UnixMilli()))
 		for range 2 {
 			var d struct{ PaymentStatus string }
@@ -155,7 +156,8 @@ func TestLINEPay_checkedWhileConfirming(t *testing.T) {
 	})
 }
 
-// A guest who has approved and closed the browser has paid: the reconciler finds out and has the money taken.
+// TestLINEPay_leftAfterApproval checks that the reconciler captures an approved payment if the guest closed the browser
+// after approval.
 func TestLINEPay_leftAfterApproval(t *testing.T) {
 	in(t, money.TWD, func(h *house) {
 		h.press(h.order(payment.LINEPay).Payment.RedirectURL, "leave")
@@ -166,7 +168,8 @@ func TestLINEPay_leftAfterApproval(t *testing.T) {
 	})
 }
 
-// However many browsers come back at once, with cookies or without, the money is taken once.
+// TestLINEPay_confirmedOnce checks that concurrent returns of several browsers, with or without cookies, capture the
+// payment once.
 func TestLINEPay_confirmedOnce(t *testing.T) {
 	in(t, money.TWD, func(h *house) {
 		o := h.order(payment.LINEPay)
@@ -186,7 +189,7 @@ func TestLINEPay_confirmedOnce(t *testing.T) {
 		}
 		h.wants(paidByLINEPay...)
 		second := h.order(payment.LINEPay)
-		h.press(second.Payment.RedirectURL, "twice") // another browser of the simulator's comes at the same time
+		h.press(second.Payment.RedirectURL, "twice") // the simulator sends a second browser at the same time
 		h.awaitBooks("order PLACED/PAID refunded 0")
 		h.await(func() bool { return len(h.read("SELECT id FROM order_info WHERE payment_status = 'PAID'")) == 2 })
 		if n := h.calls.count("confirm"); n != 2 {
@@ -196,8 +199,8 @@ func TestLINEPay_confirmedOnce(t *testing.T) {
 	})
 }
 
-// An order that has ended is never confirmed: no money moves, and none has to go back. That its deadline has passed is
-// enough, and so is another attempt's money.
+// TestLINEPay_notWantedAnyMore checks that an order that has ended is never confirmed, so that no money moves. A passed
+// deadline or another attempt's payment is reason enough.
 func TestLINEPay_notWantedAnyMore(t *testing.T) {
 	type story struct {
 		name string
@@ -245,7 +248,7 @@ func TestLINEPay_notWantedAnyMore(t *testing.T) {
 	})
 }
 
-// containsAll tells whether all of some lines are there; of attempts at LINE Pay any one will do.
+// containsAll reports whether got contains all lines of want. Of LINE Pay attempts, any state matches.
 func containsAll(got, want []string) bool {
 	attempts := 0
 	for _, w := range want {
@@ -263,7 +266,8 @@ func containsAll(got, want []string) bool {
 	return attempts == 1
 }
 
-// The money was taken, nobody heard of it, and the order has ended meanwhile: it is made again, or the money goes back.
+// TestLINEPay_takenAndExpired checks that a payment captured without a response restores an order that has ended
+// meanwhile, or is refunded.
 func TestLINEPay_takenAndExpired(t *testing.T) {
 	type story struct {
 		name     string
@@ -296,7 +300,8 @@ func TestLINEPay_takenAndExpired(t *testing.T) {
 	})
 }
 
-// While the money is being taken, nothing else can be done about the order; afterwards everything can.
+// TestLINEPay_whileConfirming checks that every other change of an order is rejected while its payment is being
+// captured, and possible afterwards.
 func TestLINEPay_whileConfirming(t *testing.T) {
 	in(t, money.TWD, func(h *house) {
 		h.lineFaults(lost(false), linepaysim.Fault{Call: linepaysim.Check, Times: 1, Code: "0122"})
@@ -316,7 +321,7 @@ func TestLINEPay_whileConfirming(t *testing.T) {
 	})
 }
 
-// Addresses that LINE Pay did not make lead nowhere and change nothing.
+// TestLINEPay_badReturns checks that return addresses that LINE Pay did not create change nothing.
 func TestLINEPay_badReturns(t *testing.T) {
 	in(t, money.TWD, func(h *house) {
 		o, other := h.orderOf(payment.LINEPay, 5), h.orderOf(payment.LINEPay, 5)
@@ -345,7 +350,8 @@ func TestLINEPay_badReturns(t *testing.T) {
 	})
 }
 
-// LINE Pay is not there when the guest orders: the order stands, and a page is made when it is asked for again.
+// TestLINEPay_notThere checks that an order stays placed if LINE Pay is unavailable, and that a later request creates
+// the payment page.
 func TestLINEPay_notThere(t *testing.T) {
 	in(t, money.TWD, func(h *house) {
 		h.lineFaults(linepaysim.Fault{Call: linepaysim.Request, Times: 1, Spoil: linepaysim.Broken})

@@ -16,7 +16,7 @@ import (
 	"comanda/internal/payment"
 )
 
-// Listing reads lists of a branch's orders and of the attempts to pay them.
+// Listing reads pages of a branch's orders and payment attempts, with the total number of matches.
 type Listing interface {
 	Listed(ctx context.Context, f ordering.OrderFilter) (page []ordering.Listed, total int64, err error)
 	ListedAttempts(ctx context.Context, f ordering.AttemptFilter) (page []ordering.ListedAttempt, total int64, err error)
@@ -24,7 +24,7 @@ type Listing interface {
 
 type lists struct{ listing Listing }
 
-// Lists registers the routes by which the staff look through orders and payments.
+// Lists registers the staff's lists of orders and payments.
 func Lists(a *httpapi.API, listing Listing) {
 	l := lists{listing}
 	httpapi.Register(a, huma.Operation{
@@ -75,7 +75,7 @@ type staffOrdersOutput struct {
 	}
 }
 
-// branchOf reads a branch's id and refuses one in which the actor does not work.
+// branchOf parses a branch id. It returns catalog.ErrBranch if the actor does not work in that branch.
 func branchOf(ctx context.Context, text string) (int64, error) {
 	branch, err := parseID(text)
 	if err == nil && !identity.ActorOf(ctx).Sees(branch) {
@@ -116,19 +116,19 @@ func (l lists) orders(ctx context.Context, in *staffOrdersInput) (*staffOrdersOu
 	return out, nil
 }
 
-// searchOf is nil without a search.
+// searchOf parses a search text. It returns nil if the text is blank.
 func searchOf(ctx context.Context, text string) *ordering.Search {
 	if strings.TrimSpace(text) == "" {
 		return nil
 	}
 	s := ordering.ParseSearch(text)
-	if !identity.MayUse(ctx, receiverRoute) { // what must not be seen must not be found out by searching either
+	if !identity.MayUse(ctx, receiverRoute) { // else a search would reveal what the response hides
 		s = s.WithoutReceiver()
 	}
 	return &s
 }
 
-// reached makes null of what has not happened.
+// reached returns nil for the zero time, which JSON encodes as null.
 func reached(t time.Time) *time.Time {
 	if t.IsZero() {
 		return nil

@@ -21,7 +21,7 @@ import (
 	"comanda/internal/stock"
 )
 
-// shelf is a listing that remembers what it was asked for, and has one of each.
+// shelf is a Listing that records its filters and returns one row of each kind.
 type shelf struct {
 	orders   ordering.OrderFilter
 	attempts ordering.AttemptFilter

@@ -12,7 +12,7 @@ import (
 	"comanda/internal/payment"
 )
 
-// registerMember adds what members do with their own orders. Whose they are follows from the access token.
+// registerMember registers the members' order routes. The access token identifies the member.
 func (r routes) registerMember(a *httpapi.API) {
 	tags := []string{"Members"}
 	httpapi.Register(a, huma.Operation{
@@ -98,7 +98,7 @@ func (r routes) checkOut(ctx context.Context, in *checkoutInput) (*checkoutOutpu
 	if err == nil {
 		err = r.orders.CheckForm(c)
 	}
-	if err != nil { // before it counts as an order: see limited
+	if err != nil { // before limited: an invalid request must not use up the limit
 		return nil, err
 	}
 	who := identity.ActorOf(ctx)
@@ -184,7 +184,7 @@ type memberReadInput struct {
 	ID string `path:"id" maxLength:"64"`
 }
 
-// memberDetail is an order with everything that its member may know.
+// memberDetail is an order with everything that its member may see.
 type memberDetail struct {
 	Detail
 	Kind     string   `json:"kind" enum:"DELIVERY,PICKUP"`

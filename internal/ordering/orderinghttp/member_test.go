@@ -37,7 +37,7 @@ import (
 	"comanda/internal/testenv"
 )
 
-// door admits the account whose number is the token, to every route.
+// door authenticates the account whose id is the token, and authorizes every route.
 type door struct{}
 
 func (door) Authenticate(_ context.Context, token string) (identity.Actor, error) {
@@ -50,7 +50,7 @@ func (door) Authenticate(_ context.Context, token string) (identity.Actor, error
 
 func (door) Authorize(*identity.Actor, int) error { return nil }
 
-// shop is a process that serves members, with the gate in Redis that guests order through too.
+// shop is a server process for members. It shares the admission cache in Redis with the guests' orders.
 type shop struct {
 	*carttest.Fixture
 
@@ -58,7 +58,7 @@ type shop struct {
 	server *httpapi.Server
 }
 
-// openShop puts a server on a house's stores.
+// openShop starts a shop on a fixture's stores.
 func openShop(t *testing.T, h *carttest.Fixture, redis *redisdb.DB) *shop {
 	t.Helper()
 	s := &shop{Fixture: h}
@@ -77,7 +77,7 @@ func openShop(t *testing.T, h *carttest.Fixture, redis *redisdb.DB) *shop {
 	t.Cleanup(s.keeper.Close)
 	var loop sync.WaitGroup
 	ctx, end := context.WithCancel(context.WithoutCancel(t.Context()))
-	loop.Go(func() { _ = s.keeper.Apply(ctx) }) // it ends with its context, without an error
+	loop.Go(func() { _ = s.keeper.Apply(ctx) }) // ends with its context, without an error
 	t.Cleanup(loop.Wait)
 	t.Cleanup(end)
 	l := orderingsql.NewLedger(h.DB, s.keeper, h.Clock.Now)
@@ -111,7 +111,7 @@ func eachShop(t *testing.T, test func(t *testing.T, s *shop, redis *redisdb.DB),
 	})
 }
 
-// reply is what came back.
+// reply is a response with its decoded body.
 type reply struct {
 	status int
 	body   map[string]any
@@ -136,7 +136,7 @@ func (s *shop) ask(t *testing.T, who, method, path, body string) reply {
 	return a
 }
 
-// want checks the status and, of a refusal, the code.
+// want checks the status and, of a rejection, the code.
 func (a reply) want(t *testing.T, status int, code string) reply {
 	t.Helper()
 	if got, _ := a.body["code"].(string); a.status != status || got != code {
@@ -152,7 +152,7 @@ func checkout(key, more string) string {
 	return fmt.Sprintf(`{%s,"paymentMethod":"SANDBOX","clientTxnId":%q%s}`, receiver, key, more)
 }
 
-// The shapes are those of the API document, from the cart to the orders.
+// TestMember_checkout checks that the responses have the documented shapes, from the cart to the orders.
 func TestMember_checkout(t *testing.T) {
 	eachShop(t, func(t *testing.T, s *shop, _ *redisdb.DB) {
 		s.Member(t, 7)
@@ -202,7 +202,7 @@ func TestMember_checkout(t *testing.T) {
 	}, 10)
 }
 
-// listed looks at a member's only order, in the list and alone.
+// listed checks a member's only order, in the list and alone.
 func (s *shop) listed(t *testing.T, id string) {
 	t.Helper()
 	list := s.ask(t, "7", "GET", "/orders", "").want(t, 200, "")
@@ -229,8 +229,8 @@ func (s *shop) listed(t *testing.T, id string) {
 	s.ask(t, "7", "GET", "/orders?size=101", "").want(t, 422, "invalid")
 }
 
-// A form that is wrong costs nothing of what orders are limited by: whoever mends it orders at once. Orders count, also
-// those that are refused for what is in the cart.
+// TestMember_checkout_limited checks that invalid requests do not count towards the rate limit, so that a corrected one
+// is accepted at once. Orders count, even if rejected because of the cart's contents.
 func TestMember_checkout_limited(t *testing.T) {
 	eachShop(t, func(t *testing.T, s *shop, _ *redisdb.DB) {
 		s.server.SetLimiter(&limit.Limiter{Local: limit.NewMemory(), Now: s.Clock.Now})
@@ -249,7 +249,7 @@ func TestMember_checkout_limited(t *testing.T) {
 	}, 10)
 }
 
-// It is the same with guests at a table.
+// TestGuest_create_limited checks that the same holds for guests at a table, see TestMember_checkout_limited.
 func TestGuest_create_limited(t *testing.T) {
 	eachShop(t, func(t *testing.T, s *shop, _ *redisdb.DB) {
 		s.server.SetLimiter(&limit.Limiter{Local: limit.NewMemory(), Now: s.Clock.Now})
@@ -304,8 +304,8 @@ func TestMember_checkout_refuses(t *testing.T) {
 	}, 10)
 }
 
-// 200 members check out at once against a quota of 60, over HTTP, in two processes with one gate: exactly 60 orders, and
-// 140 carts are as they were.
+// TestMember_checkout_storm checks that 200 concurrent checkouts in two processes, with one admission cache and a quota
+// of 60, place exactly 60 orders and leave 140 carts unchanged.
 func TestMember_checkout_storm(t *testing.T) {
 	const members, quota = 200, 60
 	eachShop(t, func(t *testing.T, s *shop, redis *redisdb.DB) {
@@ -317,7 +317,7 @@ func TestMember_checkout_storm(t *testing.T) {
 			s.ask(t, strconv.Itoa(i+1), "POST", "/cart/add-dish", `{"dishId":"101","quantity":1}`).want(t, 201, "")
 			carts[i] = s.cart(t, i+1)
 		}
-		if err := s.keeper.Rebuild(t.Context(), today); err != nil { // now the gate answers, and not the ledger for it
+		if err := s.keeper.Rebuild(t.Context(), today); err != nil { // until now, only the ledger decided
 			t.Fatal(err)
 		}
 		won := make([]bool, members)
@@ -350,7 +350,8 @@ func TestMember_checkout_storm(t *testing.T) {
 	}, quota)
 }
 
-// today makes it today, since Redis forgets by its own clock, and gives the scope in which orders are placed.
+// today sets the business date to the current day and returns its scope. Redis expires keys by its own clock, so the
+// date must not be in the past.
 func (s *shop) today(t *testing.T) stock.Scope {
 	t.Helper()
 	s.Clock.Advance(s.DB.Now().Sub(s.Clock.Now()))
@@ -361,7 +362,7 @@ func (s *shop) today(t *testing.T) stock.Scope {
 	return stock.Scope{Branch: 1, Date: b.Calendar().BizDate(s.Clock.Now())}
 }
 
-// cart gives a member's cart without what others do to it: what is left.
+// cart returns a member's cart without what other members' orders change: the available quantity.
 func (s *shop) cart(t *testing.T, who int) string {
 	t.Helper()
 	a := s.ask(t, strconv.Itoa(who), "GET", "/cart", "").want(t, 200, "")
@@ -379,7 +380,7 @@ func (s *shop) cart(t *testing.T, who int) string {
 	return string(text)
 }
 
-// even waits until gate and ledger say the same.
+// even waits until the admission cache and the ledger have equal counters.
 func (s *shop) even(t *testing.T, today stock.Scope, held int64) {
 	t.Helper()
 	testenv.Eventually(t, 10*time.Second, func() bool {

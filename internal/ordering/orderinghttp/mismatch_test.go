@@ -15,7 +15,7 @@ import (
 	"comanda/internal/payment/linepaysim"
 )
 
-// wantMismatches compares what the staff read of other amounts than were asked for, as "asked captured state".
+// wantMismatches checks the staff's list of amount mismatches, each as "asked captured state".
 func (h *house) wantMismatches(want ...string) {
 	h.t.Helper()
 	var e struct {
@@ -38,13 +38,13 @@ func (h *house) wantMismatches(want ...string) {
 	}
 }
 
-// clear notes that somebody has looked.
+// clear clears the mismatches of an order's payment and checks the status.
 func (h *house) clear(order, reason string, want int) {
 	h.t.Helper()
 	h.ask(http.MethodPost, "/api/orders/"+order+"/payments/"+h.ref(order)+"/mismatch", map[string]string{"reason": reason}, want, nil)
 }
 
-// cleared is how often that stands in the audit log, with a text.
+// cleared returns the number of audit log entries about cleared mismatches that contain text.
 func (h *house) cleared(text string) int {
 	h.t.Helper()
 	n := 0
@@ -56,7 +56,7 @@ func (h *house) cleared(text string) int {
 	return n
 }
 
-// tally counts how often each row of labels was counted.
+// tally counts how often each combination of labels was reported.
 type tally struct {
 	mu sync.Mutex
 	n  map[string]int
@@ -71,8 +71,8 @@ func (c *tally) Count(labels ...string) {
 	c.n[strings.Join(labels, " ")]++
 }
 
-// Money that was captured and not asked for is nobody's payment, and stays on the staff's list until somebody says what
-// was done about it: each amount once, however often it is reported.
+// TestPayment_mismatch checks that an amount that was captured but not requested pays for nothing and stays on the
+// staff's list until cleared, once per amount despite repeated reports.
 func TestPayment_mismatch(t *testing.T) {
 	in(t, money.VND, func(h *house) {
 		var told tally
@@ -89,7 +89,7 @@ func TestPayment_mismatch(t *testing.T) {
 		h.wantMismatches("10000 VND 11000 VND REVIEW", "10000 VND 9000 VND REVIEW")
 		h.clear(o.ID, "", http.StatusUnprocessableEntity)
 		h.wantIPN(h.notice(ref), "00")
-		h.wantMismatches("10000 VND 11000 VND PAID", "10000 VND 9000 VND PAID") // the right amount makes up for nothing
+		h.wantMismatches("10000 VND 11000 VND PAID", "10000 VND 9000 VND PAID") // the correct amount clears nothing
 		h.clear(o.ID, "given back at the bank", http.StatusOK)
 		h.clear(o.ID, "given back at the bank", http.StatusOK)
 		h.wantIPN(h.notice(ref, "vnp_Amount", "900000"), "04")
@@ -109,7 +109,8 @@ func TestPayment_mismatch(t *testing.T) {
 	})
 }
 
-// What LINE Pay has taken too little of is under review, and the staff read how much it was. Asking again is no news.
+// TestPayment_mismatchAtLINEPay checks that an attempt for which LINE Pay captured too little is under review and the
+// staff see the amount. Repeated checks change nothing.
 func TestPayment_mismatchAtLINEPay(t *testing.T) {
 	in(t, money.TWD, func(h *house) {
 		h.lineFaults(linepaysim.Fault{Call: linepaysim.Confirm, Times: 1, Spoil: linepaysim.Short})
@@ -125,7 +126,8 @@ func TestPayment_mismatchAtLINEPay(t *testing.T) {
 	})
 }
 
-// The staff of the house clear it, for payments that there are.
+// TestPayment_mismatchOfNobody checks that clearing a payment without a mismatch writes no audit entry, and that
+// unknown payments and orders are not found.
 func TestPayment_mismatchOfNobody(t *testing.T) {
 	in(t, money.VND, func(h *house) {
 		o := h.order(payment.VNPay)

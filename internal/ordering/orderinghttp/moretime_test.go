@@ -9,7 +9,7 @@ import (
 	"comanda/internal/redisdb"
 )
 
-// due is an order as whoever pays it sees it.
+// due is an order as its payer's routes return it.
 type due struct {
 	ID            string
 	PaymentStatus string
@@ -24,8 +24,8 @@ func (h *house) moreTime(id string, shown time.Time, want int) due {
 	return d
 }
 
-// A guest who takes long is given time twice: the order outlives its first deadline, and a page that was opened after it
-// takes the money. Whoever repeats the request uses nothing up.
+// TestMoreTime checks that a guest can extend the deadline twice, that a payment page opened after the first deadline
+// still works, and that a repeated request uses up no extension.
 func TestMoreTime(t *testing.T) {
 	in(t, "VND", func(h *house) {
 		var o due
@@ -57,7 +57,7 @@ func TestMoreTime(t *testing.T) {
 	})
 }
 
-// Time that was given ends too, and what was held for the order is free.
+// TestMoreTime_ends checks that an extended deadline also passes, and that the order's units are then released.
 func TestMoreTime_ends(t *testing.T) {
 	in(t, "VND", func(h *house) {
 		var o due
@@ -69,7 +69,7 @@ func TestMoreTime_ends(t *testing.T) {
 			t.Errorf("%+v", o)
 		}
 		h.pass(5 * time.Minute)
-		h.moreTime(id, o.PayBy, http.StatusConflict) // too late, before the sweeper has come by
+		h.moreTime(id, o.PayBy, http.StatusConflict) // the deadline has passed, although the sweeper has not run yet
 		h.expire()
 		h.moreTime(id, o.PayBy, http.StatusConflict)
 		h.wants("order CANCELED/CANCELED refunded 0", "attempt VNPAY REDIRECTED", "event order.canceled")
@@ -77,7 +77,8 @@ func TestMoreTime_ends(t *testing.T) {
 	})
 }
 
-// Only whoever placed an order may ask for time for it, and only in the form that is asked for.
+// TestMoreTime_refuses checks that only the guest who placed an order can extend its deadline, and only with a valid
+// body.
 func TestMoreTime_refuses(t *testing.T) {
 	in(t, "VND", func(h *house) {
 		var o due
@@ -102,7 +103,7 @@ func TestMoreTime_refuses(t *testing.T) {
 	})
 }
 
-// Members ask for time for their own orders.
+// TestMember_moreTime checks that members can extend the deadline of their own orders.
 func TestMember_moreTime(t *testing.T) {
 	eachShop(t, func(t *testing.T, s *shop, _ *redisdb.DB) {
 		s.Member(t, 7)

@@ -10,15 +10,15 @@ import (
 	"time"
 )
 
-// network brings requests from browsers and servers to servers.
+// network connects browsers and servers in a test.
 type network interface {
-	// listen gives the address of a server, and what to call with the server.
+	// listen reserves an address and returns it with a function that starts to serve a handler there.
 	listen(t *testing.T) (url string, serve func(http.Handler))
-	// client follows redirects, as a browser without cookies does.
+	// client returns a client that follows redirects, like a browser without cookies.
 	client() *http.Client
 }
 
-// sockets is the machine's own network. No connection is left behind.
+// sockets is the machine's loopback network. It leaves no connection open.
 type sockets struct{}
 
 func (*sockets) listen(t *testing.T) (url string, serve func(http.Handler)) {
@@ -34,7 +34,7 @@ func (*sockets) client() *http.Client {
 	return &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: 30 * time.Second}
 }
 
-// wires is a network within the process, for tests of many thousands of requests.
+// wires is a network within the process. Tests with many thousands of requests use it.
 type wires struct {
 	mu      sync.Mutex
 	servers map[string]http.Handler
@@ -57,7 +57,8 @@ func (w *wires) listen(*testing.T) (url string, serve func(http.Handler)) {
 
 func (w *wires) client() *http.Client { return &http.Client{Transport: w} }
 
-// RoundTrip implements http.RoundTripper. A handler that aborts is a broken connection.
+// RoundTrip implements http.RoundTripper. A handler that panics with http.ErrAbortHandler results in a connection
+// error.
 func (w *wires) RoundTrip(r *http.Request) (resp *http.Response, err error) {
 	w.mu.Lock()
 	server := w.servers[r.URL.Host]

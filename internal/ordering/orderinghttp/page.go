@@ -14,12 +14,12 @@ import (
 	"comanda/internal/payment"
 )
 
-// The page on which a guest ends up after a gateway's. A browser that keeps the order's visit, or a member's login, goes
-// on to the order at once. But gateways may return to the device's own browser and not to the one in which the order was
-// made, so the page needs neither cookies nor scripts: the attempt's id, which nobody can guess, opens it. It shows what
-// has become of the payment and nothing about who paid or what was ordered.
+// The result page shows the state of a payment after a gateway's redirect. A browser that stores the order's visit or a
+// member's login continues to the order at once. Gateways may return to another browser than the one that placed the
+// order, so the page needs no cookie and no script: the attempt's id, which cannot be guessed, grants access. The page
+// shows the payment's state and amount, but neither the guest nor the items.
 
-// showPage sends a browser on to an attempt's page, which is on this site whatever the reference says.
+// showPage redirects a browser to an attempt's result page. It escapes ref, so the target is always on this site.
 func showPage(w http.ResponseWriter, r *http.Request, ref string) {
 	http.Redirect(w, r, "/pay/"+url.PathEscape(ref), http.StatusSeeOther)
 }
@@ -28,9 +28,10 @@ func (g gateways) registerPage(a *httpapi.API) {
 	a.Handle(httpapi.Route{Pattern: "GET /pay/{ref}", Policy: httpapi.Public, Handler: http.HandlerFunc(g.page)})
 }
 
-// pageAgain is how often an undecided page looks again, in seconds, and pageWords what it says in each language.
+// pageAgain is the refresh interval of an undecided page, in seconds.
 const pageAgain = 3
 
+// words is the texts of one language in page.json.
 type words struct {
 	Title     string `json:"title"`
 	Pending   string `json:"pending"`
@@ -51,9 +52,10 @@ type words struct {
 //go:embed page.json
 var pageTexts []byte
 
+// pageWords are the page's texts by language.
 var pageWords = func() (w map[string]words) {
 	if err := json.Unmarshal(pageTexts, &w); err != nil {
-		panic(err) // a defect of the program, found by its first test
+		panic(err) // page.json is embedded, so only a build with an invalid file fails here
 	}
 	return w
 }()
@@ -68,7 +70,7 @@ func (g gateways) page(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// result is what has become of a payment, as a page.
+// result returns the result page of an attempt.
 func (g gateways) result(d ordering.Detail, a payment.Attempt, language string) httpapi.Page {
 	words, state := pageWords[language], pageState(d, a)
 	p := httpapi.Page{
@@ -81,7 +83,7 @@ func (g gateways) result(d ordering.Detail, a payment.Attempt, language string) 
 		p.Heading, p.Tone, p.Hint = words.Paid, "good", words.Close
 	case "failed":
 		p.Heading, p.Tone, p.Hint = words.Failed, "bad", words.Counter
-		order = words.Retry // where the order is, it can be paid again
+		order = words.Retry // the order's page offers the next attempt
 	case "ended":
 		p.Heading, p.Tone, p.Hint = words.Ended, "bad", words.Close
 	case "refund":
@@ -99,8 +101,8 @@ func (g gateways) result(d ordering.Detail, a payment.Attempt, language string) 
 	return p
 }
 
-// keptBy is the name under which the app of whoever ordered keeps what lets it show the order: the visit of the phone, or
-// the member's login (web/guest/src/store/draft.ts, web/guest/src/member/tokens.ts).
+// keptBy returns the local storage key under which the app keeps access to the order: the visit of a guest, or the
+// login of a member (web/guest/src/store/draft.ts, web/guest/src/member/tokens.ts).
 func keptBy(d ordering.Detail) string {
 	if d.VisitID == "" {
 		return "comanda.member"
@@ -108,7 +110,7 @@ func keptBy(d ordering.Detail) string {
 	return "comanda.visit." + d.VisitID
 }
 
-// orderPage is the order in the app of whoever placed it: at a table, or from home.
+// orderPage returns the address of the order in the guest's or member's app, or "" without an app.
 func (g gateways) orderPage(d ordering.Detail) string {
 	page := g.OrderPage
 	if d.VisitID == "" {
@@ -120,7 +122,7 @@ func (g gateways) orderPage(d ordering.Detail) string {
 	return page + url.PathEscape(d.ID)
 }
 
-// pageState says what the guest is told. Nothing failed while a gateway has not said so.
+// pageState returns the state that the page shows. An attempt is "failed" only after the gateway has reported it.
 func pageState(d ordering.Detail, a payment.Attempt) string {
 	switch {
 	case d.PaymentStatus == ordering.RefundDue || d.PaymentStatus == ordering.Refunded:
@@ -139,7 +141,7 @@ func pageState(d ordering.Detail, a payment.Attempt) string {
 	return "pending"
 }
 
-// amountOf writes an amount as people read it: 130.000 ₫, NT$440, 12.50 USD.
+// amountOf formats an amount for display: 130.000 ₫, NT$440, 12.50 USD.
 func amountOf(a payment.Attempt, separator string) string {
 	whole, fraction, _ := strings.Cut(a.Currency.Format(a.Amount), ".")
 	for i := len(whole) - 3; i > 0; i -= 3 {

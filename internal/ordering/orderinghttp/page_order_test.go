@@ -10,7 +10,8 @@ import (
 	"comanda/internal/payment"
 )
 
-// A browser that keeps the order's visit, or a login, goes on to the order; the links lead everybody else there.
+// TestGateways_result checks that a browser that stores the order's visit or a member's login continues to the order,
+// and that the links lead all others there.
 func TestGateways_result(t *testing.T) {
 	pages := Gateways{OrderPage: "/app/orders/", MemberPage: "/shop/orders/"}
 	const gateway = "https://gateway.example/7"

@@ -8,11 +8,11 @@ import (
 	"comanda/internal/ordering"
 )
 
-// receiverRoute is the permission to know who receives an order. Without it no answer shows the name, the
-// phone, the address or the note: cooks need none of them.
+// receiverRoute is the permission to see an order's receiver. Without it, responses contain neither name, phone,
+// address nor note, because cooks do not need them.
 var receiverRoute = identity.RouteKey{Method: "GET", Path: "/api/orders/{id}/receiver"}
 
-// shown returns the receiver as far as the caller may know who it is.
+// shown returns the receiver, or an empty one if the caller lacks the permission.
 func shown(ctx context.Context, r ordering.Receiver) ordering.Receiver {
 	if !identity.MayUse(ctx, receiverRoute) {
 		return ordering.Receiver{}
@@ -20,7 +20,7 @@ func shown(ctx context.Context, r ordering.Receiver) ordering.Receiver {
 	return r
 }
 
-// staffReceiver is to whom the staff deliver an order, or hand it over.
+// staffReceiver is the receiver of a delivery or pickup order.
 type staffReceiver struct {
 	Name    string `json:"name"`
 	Phone   string `json:"phone"`
@@ -32,7 +32,7 @@ func staffReceiverOf(r ordering.Receiver) *staffReceiver {
 	return &staffReceiver{r.Name, r.Phone, r.Address, r.Note}
 }
 
-// staffDetail is an order with everything that the staff may know.
+// staffDetail is an order with everything that the staff may see.
 type staffDetail struct {
 	Detail
 	Kind       string         `json:"kind" enum:"DINE_IN,DELIVERY,PICKUP"`
@@ -42,7 +42,7 @@ type staffDetail struct {
 
 type staffDetailOutput struct{ Body staffDetail }
 
-// staffDetailOf is detailOf with what is meant for the staff.
+// staffDetailOf returns detailOf with the table, the refunds' notes and, if the caller may see it, the receiver.
 func (r routes) staffDetailOf(ctx context.Context, d ordering.Detail) (*staffDetailOutput, error) {
 	out := staffDetail{Detail: detailOf(d), Kind: string(d.Kind)}
 	if d.VisitID != "" {
@@ -60,7 +60,7 @@ func (r routes) staffDetailOf(ctx context.Context, d ordering.Detail) (*staffDet
 	return &staffDetailOutput{out}, nil
 }
 
-// errNoReceiver refuses to name the receiver of an order for a table.
+// errNoReceiver is returned for an order at a table, which has no receiver.
 var errNoReceiver = fault.New(fault.NotFound, "receiver_not_found", "This order is for a table.")
 
 type receiverOutput struct{ Body staffReceiver }

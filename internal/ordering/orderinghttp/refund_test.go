@@ -15,7 +15,7 @@ import (
 	"comanda/internal/payment/vnpaysim"
 )
 
-// refund asks for money back as the staff, 0 for all that is left, and expects a status.
+// refund requests a refund as the staff and checks the status. Amount 0 refunds the rest.
 func (h *house) refund(order string, amount int64, want int) {
 	h.t.Helper()
 	body := map[string]any{"reason": "cold"}
@@ -25,7 +25,7 @@ func (h *house) refund(order string, amount int64, want int) {
 	h.ask(http.MethodPost, "/api/orders/"+order+"/refunds", body, want, nil)
 }
 
-// finish says how the newest refund goes on.
+// finish sets the state of the newest refund.
 func (h *house) finish(order string, state payment.RefundState, want int) {
 	h.t.Helper()
 	all := h.read("SELECT id FROM refund")
@@ -33,7 +33,7 @@ func (h *house) finish(order string, state payment.RefundState, want int) {
 		map[string]string{"state": string(state), "reason": "portal"}, want, nil)
 }
 
-// paid is an order of 10,000 that was paid by a gateway.
+// paid places an order of 10,000 and pays it through a gateway.
 func (h *house) paid(m payment.Method) placed {
 	h.t.Helper()
 	o := h.order(m)
@@ -41,7 +41,7 @@ func (h *house) paid(m payment.Method) placed {
 	return o
 }
 
-// back is what the gateway says it has given back, in how many pieces.
+// back returns the amount that the gateway has refunded, and in how many parts.
 func (h *house) back(m payment.Method) (amount string, pieces int) {
 	if m == payment.VNPay {
 		p := h.vnpay.Payments()[0]
@@ -66,7 +66,7 @@ func (h *house) wantBack(m payment.Method, amount string, pieces int) {
 	}
 }
 
-// refunding runs a test of refunds in houses of both gateways, with what the books say of a paid order.
+// refunding runs a test with a house of each gateway, and with the result of books for a paid order.
 func refunding(t *testing.T, test func(h *house, m payment.Method, paid []string)) {
 	t.Helper()
 	for _, c := range []struct {
@@ -84,11 +84,11 @@ func refunding(t *testing.T, test func(h *house, m payment.Method, paid []string
 
 var codes = map[payment.Method]string{payment.VNPay: "00", payment.LINEPay: "0000"}
 
-// Two parts, then too much, then the rest.
+// TestRefund_parts checks that partial refunds add up, and that a refund beyond the rest is rejected.
 func TestRefund_parts(t *testing.T) {
 	refunding(t, func(h *house, m payment.Method, paid []string) {
 		o := h.paid(m)
-		for _, amount := range []any{0, -1, "3000", 0.5} { // all that is left is the field's absence
+		for _, amount := range []any{0, -1, "3000", 0.5} { // the rest is requested by omitting the field
 			body := map[string]any{"amount": amount, "reason": "cold"}
 			h.ask(http.MethodPost, "/api/orders/"+o.ID+"/refunds", body, http.StatusUnprocessableEntity, nil)
 		}
@@ -113,7 +113,7 @@ func TestRefund_parts(t *testing.T) {
 	})
 }
 
-// A part that is asked for again after a lost answer goes back once.
+// TestRefund_again checks that a partial refund requested again after a lost response is sent once.
 func TestRefund_again(t *testing.T) {
 	refunding(t, func(h *house, m payment.Method, paid []string) {
 		o := h.paid(m)
@@ -147,7 +147,7 @@ func TestRefund_again(t *testing.T) {
 	})
 }
 
-// What the staff writes with a refund is for the staff.
+// TestRefund_note checks that only the staff see the note of a refund.
 func TestRefund_note(t *testing.T) {
 	refunding(t, func(h *house, m payment.Method, _ []string) {
 		o := h.paid(m)
@@ -167,7 +167,7 @@ func TestRefund_note(t *testing.T) {
 	})
 }
 
-// breakRefunds has the next refunds' answers lost: the money has gone back, or nothing has happened.
+// breakRefunds drops the responses to the next refunds. With moves, the gateway refunds before.
 func (h *house) breakRefunds(m payment.Method, times int, moves bool) {
 	h.t.Helper()
 	if m == payment.LINEPay {
@@ -177,7 +177,7 @@ func (h *house) breakRefunds(m payment.Method, times int, moves bool) {
 	h.vnpayFaults(vnpaysim.Faults{LoseAnswers: times})
 }
 
-// A gateway that cannot be heard is told again, and gives the money back once.
+// TestRefund_sentAgain checks that a refund with a lost response is sent again and refunded once.
 func TestRefund_sentAgain(t *testing.T) {
 	refunding(t, func(h *house, m payment.Method, paid []string) {
 		o := h.paid(m)
@@ -186,7 +186,7 @@ func TestRefund_sentAgain(t *testing.T) {
 		h.refunds(0)
 		h.wantBack(m, "10000", 1)
 		h.wantsMore(paid, "order PLACED/REFUND_DUE refunded 10000", "refund STAFF 10000 SENDING")
-		h.refunds(59 * time.Second) // not yet
+		h.refunds(59 * time.Second) // before the next retry is due
 		h.finish(o.ID, payment.RefundSending, http.StatusOK)
 		for range 5 {
 			h.refunds(time.Hour)
@@ -194,14 +194,14 @@ func TestRefund_sentAgain(t *testing.T) {
 		h.wantBack(m, "10000", 1)
 		code := codes[m]
 		if m == payment.VNPay {
-			code = "94" // it is at work on it
+			code = "94" // VNPay is still processing the refund
 		}
 		h.wantsMore(paid, "order PLACED/REFUNDED refunded 10000", "refund STAFF 10000 DONE "+code,
 			"event order.refunded")
 	})
 }
 
-// What a gateway refuses somebody gives back by hand, or has sent again.
+// TestRefund_refused checks that a rejected refund can be sent again or recorded as made by hand.
 func TestRefund_refused(t *testing.T) {
 	refunding(t, func(h *house, m payment.Method, paid []string) {
 		refuse := func(code string) {
@@ -215,10 +215,10 @@ func TestRefund_refused(t *testing.T) {
 		refuse("99")
 		h.refunds(0)
 		h.wantsMore(paid, "order PLACED/PAID refunded 4000", "refund STAFF 4000 REFUSED "+code)
-		h.refunds(24 * time.Hour) // it is not sent by itself
+		h.refunds(24 * time.Hour) // a rejected refund is never retried automatically
 		h.wantsMore(paid, "order PLACED/PAID refunded 4000", "refund STAFF 4000 REFUSED "+code)
 		h.finish(o.ID, payment.RefundDone, http.StatusOK)
-		h.finish(o.ID, payment.RefundSending, http.StatusOK) // what is done stays done
+		h.finish(o.ID, payment.RefundSending, http.StatusOK) // no effect on a completed refund
 		h.wantsMore(paid, "order PLACED/PAID refunded 4000", "refund STAFF 4000 DONE", "event order.refunded")
 		h.wantBack(m, "0", 0)
 
@@ -234,13 +234,13 @@ func TestRefund_refused(t *testing.T) {
 	})
 }
 
-// A gateway that is away for days is given up on, and somebody does it by hand.
+// TestRefund_givenUp checks that a refund is given up after days without its gateway and can then be made by hand.
 func TestRefund_givenUp(t *testing.T) {
 	refunding(t, func(h *house, m payment.Method, paid []string) {
 		o := h.paid(m)
 		h.refund(o.ID, 0, http.StatusCreated)
 		if m == payment.VNPay {
-			delete(h.orders.Gateways, m) // the contract has ended
+			delete(h.orders.Gateways, m) // as if the gateway were not configured any more
 		} else {
 			h.lineFaults(linepaysim.Fault{Spoil: linepaysim.Broken})
 		}
@@ -253,7 +253,7 @@ func TestRefund_givenUp(t *testing.T) {
 	})
 }
 
-// exceptions are the refunds that somebody must look at, as the staff read them.
+// exceptions returns the refunds on the staff's list of exceptions.
 func (h *house) exceptions() []string {
 	h.t.Helper()
 	var e struct {
@@ -278,7 +278,8 @@ func (h *house) wantExceptions(want ...string) {
 	}
 }
 
-// A gateway that is told and never heard of for days: nobody knows, so nothing is sent any more until somebody has looked.
+// TestRefund_neverHeard checks that a refund whose outcome stays unknown for days is not sent again until the staff
+// have checked it.
 func TestRefund_neverHeard(t *testing.T) {
 	refunding(t, func(h *house, m payment.Method, paid []string) {
 		o := h.paid(m)
@@ -294,7 +295,7 @@ func TestRefund_neverHeard(t *testing.T) {
 		h.lineFaults()
 		h.refunds(24 * time.Hour)
 		h.wantBack(m, amount, pieces)
-		h.finish(o.ID, payment.RefundSending, http.StatusOK) // it is not in LINE Pay's portal; VNPay has made it at once
+		h.finish(o.ID, payment.RefundSending, http.StatusOK) // LINE Pay's portal does not list it; VNPay refunded it at once
 		h.refunds(0)
 		h.wantBack(m, "10000", 1)
 		if m == payment.VNPay {
@@ -305,7 +306,8 @@ func TestRefund_neverHeard(t *testing.T) {
 	})
 }
 
-// A process that is killed during a refund's last try leaves it to be found, and closed, and what waits behind it sent.
+// TestRefund_killedAtTheLastTry checks that a refund whose process was killed during the last try is found and closed,
+// and that the refunds behind it are sent.
 func TestRefund_killedAtTheLastTry(t *testing.T) {
 	refunding(t, func(h *house, m payment.Method, paid []string) {
 		o := h.paid(m)
@@ -316,7 +318,7 @@ func TestRefund_killedAtTheLastTry(t *testing.T) {
 		for range 39 {
 			h.pass(2 * time.Hour)
 			if due, err := h.orders.Payments.ClaimRefunds(h.t.Context(), h.now(), 64); len(due) != 1 || err != nil {
-				h.t.Fatalf("%+v, %v", due, err) // and killed
+				h.t.Fatalf("%+v, %v", due, err) // then the process is killed
 			}
 		}
 		amount, pieces := h.back(m)
@@ -329,7 +331,8 @@ func TestRefund_killedAtTheLastTry(t *testing.T) {
 	})
 }
 
-// A part of which VNPay was told and has not been heard is not sent on another day: it might be paid twice.
+// TestRefund_partUnheard checks that a partial refund with an unknown outcome at VNPay is not sent on another day,
+// because that could refund twice.
 func TestRefund_partUnheard(t *testing.T) {
 	in(t, money.VND, func(h *house) {
 		o := h.paid(payment.VNPay)
@@ -338,13 +341,13 @@ func TestRefund_partUnheard(t *testing.T) {
 		h.refund(o.ID, 4000, http.StatusCreated)
 		h.breakRefunds(payment.VNPay, 1, true)
 		for range 3 {
-			h.refunds(time.Hour) // that VNPay is at work on one may be about the first
+			h.refunds(time.Hour) // "in progress" may refer to the first request
 		}
 		h.wantExceptions("4000 SENDING ")
 		h.refunds(24 * time.Hour)
 		h.wantBack(payment.VNPay, "8000", 2)
 		h.wantExceptions("4000 UNKNOWN ANOTHER_DAY")
-		h.finish(o.ID, payment.RefundSending, http.StatusOK) // it is still not sent
+		h.finish(o.ID, payment.RefundSending, http.StatusOK) // still not sent
 		h.refunds(time.Second)
 		h.wantBack(payment.VNPay, "8000", 2)
 		h.wantExceptions("4000 UNKNOWN ANOTHER_DAY")
@@ -354,8 +357,8 @@ func TestRefund_partUnheard(t *testing.T) {
 	})
 }
 
-// A part that LINE Pay has refused and somebody has given back in its portal is not taken for the next part of the same
-// amount, whatever is lost.
+// TestRefund_byHandInThePortal checks that a part that LINE Pay rejected and the staff refunded in the portal is not
+// mistaken for a later part of the same amount, even if responses are lost.
 func TestRefund_byHandInThePortal(t *testing.T) {
 	lost := func(moves bool) linepaysim.Fault {
 		return linepaysim.Fault{Call: linepaysim.Refund, Times: 1, Spoil: linepaysim.Lost, Moves: moves}
@@ -388,7 +391,8 @@ func TestRefund_byHandInThePortal(t *testing.T) {
 	})
 }
 
-// Money that went back in the portal and stands in no books stops what is sent after it, until somebody has looked.
+// TestRefund_portalNotNoted checks that an unrecorded refund in the portal stops later refunds until the staff have
+// checked it.
 func TestRefund_portalNotNoted(t *testing.T) {
 	in(t, money.TWD, func(h *house) {
 		o := h.paid(payment.LINEPay)
@@ -398,16 +402,16 @@ func TestRefund_portalNotNoted(t *testing.T) {
 		h.wantBack(payment.LINEPay, "3000", 1)
 		h.wantExceptions("3000 REFUSED REFUNDED_ELSEWHERE")
 		if sent := h.read("SELECT id FROM refund WHERE sent_before IS NOT NULL"); len(sent) != 0 {
-			h.t.Error("it counts as sent") // and would be sent by a later try, without anybody's having looked
+			h.t.Error("it counts as sent") // a later try would send it, although the staff have not checked it
 		}
-		h.finish(o.ID, payment.RefundSending, http.StatusOK) // somebody has looked: that was another one
+		h.finish(o.ID, payment.RefundSending, http.StatusOK) // the staff have checked it: the portal's refund was another one
 		h.refunds(time.Second)
 		h.wantBack(payment.LINEPay, "6000", 2)
 		h.wantExceptions()
 	})
 }
 
-// Money that was taken at the counter goes back there, at once.
+// TestRefund_counter checks that a counter payment is refunded at the counter, at once.
 func TestRefund_counter(t *testing.T) {
 	in(t, money.VND, func(h *house) {
 		o := h.order(payment.VNPay)
@@ -419,14 +423,15 @@ func TestRefund_counter(t *testing.T) {
 		h.refunds(time.Minute)
 		h.wants("order PLACED/REFUNDED refunded 10000", "attempt VNPAY REDIRECTED", "attempt COUNTER PAID", "report STAFF PAID",
 			"refund STAFF 1 DONE", "refund STAFF 9999 DONE", "event order.paid", "2 event order.refunded")
-		h.press(o.Payment.RedirectURL, "pay") // and then the guest pays once more
+		h.press(o.Payment.RedirectURL, "pay") // then the guest also pays online
 		h.wants("order PLACED/REFUNDED refunded 10000", "attempt VNPAY PAID", "attempt COUNTER PAID", "report STAFF PAID",
 			"refund STAFF 1 DONE", "refund STAFF 9999 DONE", "refund PAID_TWICE 10000 DUE", "report CALLBACK PAID",
 			"event order.paid", "2 event order.refunded", "event order.refund_due")
 	})
 }
 
-// What staff find out in a gateway's own console counts as its word.
+// TestPayment_judged checks that the result that the staff read in a gateway's console counts like the gateway's own
+// report.
 func TestPayment_judged(t *testing.T) {
 	in(t, money.VND, func(h *house) {
 		o := h.order(payment.VNPay)
@@ -441,7 +446,7 @@ func TestPayment_judged(t *testing.T) {
 	})
 }
 
-// Staff who do not want to wait have the gateway asked at once.
+// TestPayment_askedNow checks that the staff can have the gateway queried at once.
 func TestPayment_askedNow(t *testing.T) {
 	in(t, money.VND, func(h *house) {
 		h.vnpayFaults(vnpaysim.Faults{Lose: 10})

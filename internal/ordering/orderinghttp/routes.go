@@ -1,5 +1,5 @@
-// Package orderinghttp is the orders' routes: what guests ask for at a table, what staff take at the counter, and the
-// sandbox's callback. Paths and shapes are those of the API document; there are no rules here.
+// Package orderinghttp registers the HTTP routes of orders for guests, members, staff and payment gateways. It converts
+// between the API document's shapes and package ordering, which decides all rules.
 package orderinghttp
 
 import (
@@ -19,13 +19,13 @@ import (
 	"comanda/internal/visit"
 )
 
-// Guests tells who a customer token belongs to.
+// Guests resolves customer tokens. ResolveForRead also accepts tokens of visits that closed recently.
 type Guests interface {
 	Resolve(ctx context.Context, token string) (visit.Guest, error)
 	ResolveForRead(ctx context.Context, token string) (visit.Guest, error)
 }
 
-// Daybook reads a day's figures.
+// Daybook reads the totals of one business date.
 type Daybook interface {
 	Day(ctx context.Context, s stock.Scope) (ordering.Day, error)
 }
@@ -37,7 +37,7 @@ type routes struct {
 	changes Changes
 }
 
-// Register adds the routes. The mock callback exists only where the sandbox gateway is enabled.
+// Register registers the order routes. The mock callback exists only if the sandbox gateway is enabled.
 func Register(
 	a *httpapi.API, orders *ordering.Service, guests Guests, daybook Daybook, changes Changes,
 ) {
@@ -84,7 +84,7 @@ func guestOf(g visit.Guest) ordering.Guest {
 	return ordering.Guest{Branch: g.BranchID, VisitID: g.VisitID, Hash: g.TokenHash}
 }
 
-// token prefers the header; the reference puts it into the body.
+// token returns the header's token, or the body's: the reference sends it in the body.
 func token(header, body telemetry.Secret) string {
 	if header != "" {
 		return string(header)
@@ -129,8 +129,8 @@ func (r routes) create(ctx context.Context, in *createInput) (*createOutput, err
 	return out, nil
 }
 
-// limited bounds how often a phone and a table order. A repetition counts as well: it costs as much. A form that is wrong
-// does not: it is refused before, at no cost, and whoever mends it must not have to wait.
+// limited applies the rate limits per phone and per visit. Repeated requests count, because they cost as much. Invalid
+// requests do not: they are rejected before, so a guest who corrects one need not wait.
 func limited(ctx context.Context, g visit.Guest) error {
 	if err := httpapi.Allow(ctx, "order_guest", g.TokenHash); err != nil {
 		return err
@@ -175,7 +175,7 @@ func canceledOf(o ordering.Order) *cancelOutput {
 	return &cancelOutput{canceled{o.ID, string(o.Status), string(o.PaymentStatus)}}
 }
 
-// cancel also serves a guest whose visit was closed a moment ago: giving units back harms nobody.
+// cancel also accepts a guest whose visit closed recently: a cancellation only releases units.
 func (r routes) cancel(ctx context.Context, in *orderInput) (*cancelOutput, error) {
 	g, err := r.guests.ResolveForRead(ctx, string(in.CustomerToken))
 	if err != nil {
@@ -211,7 +211,7 @@ func (r routes) pay(ctx context.Context, in *payInput) (*summaryOutput, error) {
 	return &summaryOutput{summaryOf(o).at(page)}, nil
 }
 
-// moreTime says which deadline is to be moved, so that the same request can come again.
+// moreTime identifies the deadline to extend, so that a repeated request extends it only once.
 type moreTime struct {
 	PayBy time.Time `json:"payBy" doc:"The order's payBy as it was last shown. If it has moved since, nothing happens."`
 }
@@ -260,7 +260,7 @@ func (r routes) ofVisit(ctx context.Context, in *visitInput) (*visitOutput, erro
 	if err != nil {
 		return nil, err
 	}
-	if in.VisitID != g.VisitID { // another visit is answered like a missing one
+	if in.VisitID != g.VisitID { // another visit is reported like an unknown one
 		return nil, visit.ErrVisit
 	}
 	orders, total, err := r.orders.Orders(ctx, guestOf(g), in.Size, (in.Page-1)*in.Size)

@@ -12,7 +12,7 @@ import (
 	"comanda/internal/ordering"
 )
 
-// registerSteps adds what the kitchen and the waiters do with paid orders.
+// registerSteps registers the kitchen's and the waiters' actions on orders.
 func (r routes) registerSteps(a *httpapi.API) {
 	for _, s := range []struct {
 		kind          ordering.StepKind
@@ -44,7 +44,7 @@ type stepBody struct {
 	Version int64 `json:"version,omitempty" minimum:"1" doc:"Of the order as it was seen. When it is another one by now, the step is refused: changed. Needed to clear a voided ticket; a recall that is sent twice without it goes back twice."`
 }
 
-// Progress is where an order is in the kitchen.
+// Progress is an order's state in the kitchen.
 type Progress struct {
 	ID            string     `json:"id"`
 	Number        string     `json:"number" example:"A-042"`

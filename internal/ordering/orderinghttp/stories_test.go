@@ -29,20 +29,20 @@ import (
 	"comanda/internal/visit"
 )
 
-// A longer search is asked for with -stories=5000.
+// The flags select a longer search, such as -stories=5000, and its random sequence.
 var (
 	stories = flag.Int("stories", testenv.Size(400, 2000), "how many random stories of payments are told on each engine")
 	seed    = flag.Uint64("stories.seed", 2, "of what happens in them")
 )
 
 const (
-	together = 100 // stories that are told at the same time
-	rounds   = 12  // in the life of a story
-	abreast  = 16  // of whom so many act at once
+	together = 100 // stories of one cohort, which run concurrently
+	rounds   = 12  // number of rounds in a story
+	abreast  = 16  // number of stories that act at the same time
 )
 
-// I6: whatever guests, staff, gateways, networks and the database do to payments, when all is quiet again the money is
-// where the gateways say that it is, and every capture belongs to one order or to one refund.
+// TestMoneyBalances checks I6 under random actions of guests, staff and gateways and random faults of networks and the
+// database: in the end the database agrees with the gateways, and every capture belongs to one order or one refund.
 func TestMoneyBalances(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		v := newVillage(t, db, (*stories+together-1)/together)
@@ -54,16 +54,16 @@ func TestMoneyBalances(t *testing.T) {
 	})
 }
 
-// village is a house with two branches: one takes dong through VNPay and the other dollars through LINE Pay.
+// village is a house with two branches: one charges dong through VNPay, the other dollars through LINE Pay.
 type village struct {
 	*house
 
 	random *rand.Rand
-	broken bool // the database is
+	broken bool // the database fails
 	tales  []*tale
 }
 
-// kitchens are the catalogs of branches by their ids.
+// kitchens implements ordering.Catalog with one catalog per branch.
 type kitchens map[int64]orderingtest.Kitchen
 
 func (k kitchens) Branch(ctx context.Context, id int64) (catalog.Branch, error) {
@@ -74,7 +74,7 @@ func (k kitchens) Version(ctx context.Context, branch, version int64) (*catalog.
 	return k[branch].Version(ctx, branch, version)
 }
 
-// parties are the guests of two branches, who show the branch's number as their token.
+// parties resolves guests by a branch's id as the token.
 type parties map[string]visit.Guest
 
 func (p parties) Resolve(_ context.Context, token string) (visit.Guest, error) { return p[token], nil }
@@ -85,7 +85,8 @@ func (p parties) ResolveForRead(ctx context.Context, token string) (visit.Guest,
 
 func newVillage(t *testing.T, db *sqldb.DB, cohorts int) *village {
 	t.Helper()
-	quotas := slices.Repeat([]int64{together / 2 * 7 / 2}, cohorts) // some find it sold out, some only when they pay
+	// Some orders find the item sold out, some only when a late payment restores them.
+	quotas := slices.Repeat([]int64{together / 2 * 7 / 2}, cohorts)
 	k, p := kitchens{}, parties{}
 	for branch, c := range map[int64]money.Currency{1: money.VND, 2: money.TWD} {
 		r := orderingtest.Open(t, db, branch, quotas...)
@@ -94,12 +95,12 @@ func newVillage(t *testing.T, db *sqldb.DB, cohorts int) *village {
 	}
 	v := &village{house: openHouse(t, db, k, p, &wires{}), random: rand.New(rand.NewPCG(*seed, 0))}
 	v.t = t
-	// A third of the time of a story and no grace: much of the money comes late.
+	// The window is a third of a story's duration, without grace, so that many payments come late.
 	v.orders.Config.PaymentWindow, v.orders.Config.ExpiryGrace = 5*time.Minute, time.Second
 	return v
 }
 
-// tale is one order and what its guest knows of it.
+// tale is one order with its guest's view of it.
 type tale struct {
 	v      *village
 	random *rand.Rand
@@ -110,7 +111,7 @@ type tale struct {
 	pages  []string
 }
 
-// live tells a cohort of stories, in rounds between which time passes.
+// live runs one cohort of stories in rounds. Time passes between the rounds.
 func (v *village) live(cohort int) {
 	v.t.Helper()
 	some := make([]*tale, together)
@@ -131,7 +132,7 @@ func (v *village) live(cohort int) {
 	}
 }
 
-// all has everybody act once, some at the same time.
+// all runs one action of every story, up to abreast at the same time.
 func (v *village) all(some []*tale) {
 	work := make(chan *tale)
 	var hands sync.WaitGroup
@@ -149,11 +150,11 @@ func (v *village) all(some []*tale) {
 	hands.Wait()
 }
 
-// turn is what runs in the background of every process: here of two of them at once.
+// turn runs the background jobs of two processes concurrently.
 func (v *village) turn() {
 	var all sync.WaitGroup
 	for range 2 {
-		for range 2 { // a round takes 64 at most
+		for range 2 { // one round processes at most 64
 			all.Go(func() { v.noted(v.orders.AskGateways(v.t.Context())) })
 			all.Go(func() { v.noted(v.orders.SendRefunds(v.t.Context())) })
 		}
@@ -168,7 +169,7 @@ func (v *village) noted(err error) {
 	}
 }
 
-// trouble decides what goes wrong until the next round.
+// trouble selects the faults of the next round.
 func (v *village) trouble() {
 	v.t.Helper()
 	f := vnpaysim.Faults{
@@ -223,7 +224,7 @@ func (v *village) mend() {
 	v.broken = false
 }
 
-// act is the next thing that happens in a story.
+// act performs a story's next random action.
 func (s *tale) act() {
 	if s.order.ID == "" {
 		s.place()
@@ -269,7 +270,7 @@ func (s *tale) ask(path string) int {
 	return s.v.try(http.MethodPost, path, fmt.Sprint(s.branch), nil, nil)
 }
 
-// press is the guest on one of the pages that were opened.
+// press acts on one of the payment pages that the guest has opened.
 func (s *tale) press() {
 	if len(s.pages) == 0 {
 		s.again()
@@ -277,7 +278,7 @@ func (s *tale) press() {
 	}
 	action := pick(s.random, "pay", "pay", "pay", "leave", "leave", "twice", "again", "late", "decline", "refuse", "close", "cancel")
 	if s.v.vnpay.Faults().ReturnFirst && (action == "twice" || action == "again") {
-		action = "pay" // these wait for a notice that waits for the time
+		action = "pay" // these actions wait for a notification, which ReturnFirst delays until the clock moves
 	}
 	s.v.browse(http.MethodPost, pick(s.random, s.pages...), "action="+action)
 }
@@ -297,7 +298,7 @@ func (s *tale) counter() {
 func (s *tale) refund() {
 	amount := pick(s.random, 0, 1, 1000, 2500, s.order.TotalPrice-1, s.order.TotalPrice+1)
 	body := map[string]any{"reason": "cold", "clientTxnId": fmt.Sprint(s.random.Uint64())}
-	if amount != 0 { // else all that is left
+	if amount != 0 { // 0 refunds the rest
 		body["amount"] = amount
 	}
 	var first, again struct{ ID string }
@@ -308,7 +309,7 @@ func (s *tale) refund() {
 	}
 }
 
-// sendDue has the staff send what is due back, or was refused.
+// sendDue sends the refunds that are due or were rejected, as the staff do.
 func (s *tale) sendDue() {
 	d, err := s.v.orders.StaffOrder(s.v.t.Context(), identity.System(), s.order.ID)
 	s.v.noted(err)
@@ -323,14 +324,15 @@ func (s *tale) sendDue() {
 	}
 }
 
-// portal has somebody give a refund back by hand where LINE Pay's staff do, sometimes.
+// portal sometimes refunds in LINE Pay's portal and reports whether it did.
 func (s *tale) portal(d ordering.Detail, r payment.Refund) bool {
 	i := slices.IndexFunc(d.Attempts, func(a payment.Attempt) bool { return a.ID == r.AttemptID })
 	return r.Method == payment.LINEPay && s.random.IntN(2) == 0 &&
 		s.giveBack(d.Attempts[i], r.Amount) != ""
 }
 
-// giveBack is somebody who gives money back in a gateway's portal, which calls it something if there was so much.
+// giveBack refunds an amount in a gateway's portal. It returns the portal's reference, or "" if the payment has too
+// little left.
 func (s *tale) giveBack(a payment.Attempt, amount int64) string {
 	if a.Method == payment.VNPay {
 		return s.v.vnpay.RefundInPortal(a.ID, amount)
@@ -338,8 +340,8 @@ func (s *tale) giveBack(a payment.Attempt, amount int64) string {
 	return s.v.line.RefundInPortal(a.GatewayRef, json.Number(fmt.Sprint(amount)))
 }
 
-// portalFirst is staff who give a part back in the portal, and note it afterwards, twice. They do not while another part
-// is on its way: of two that are alike nobody could tell which has arrived.
+// portalFirst refunds a part in the portal and records it afterwards, twice. It does nothing while another refund is in
+// progress, because two refunds of the same amount could not be told apart.
 func (s *tale) portalFirst() {
 	d, err := s.v.orders.StaffOrder(s.v.t.Context(), identity.System(), s.order.ID)
 	s.v.noted(err)
@@ -357,7 +359,7 @@ func (s *tale) portalFirst() {
 	}
 }
 
-// stray is a stranger or an old browser who brings what it has no right to, or has brought before.
+// stray replays requests of old browsers and sends forged ones.
 func (s *tale) stray() {
 	d, err := s.v.orders.StaffOrder(s.v.t.Context(), identity.System(), s.order.ID)
 	s.v.noted(err)
@@ -372,7 +374,7 @@ func (s *tale) stray() {
 	}
 }
 
-// try sends JSON as a guest or as the staff. A failure of ours is one unless the database is broken.
+// try sends JSON as a guest or as the staff. A status of 500 fails the test unless the database is broken.
 func (v *village) try(method, path, token string, body, into any) int {
 	status, answer := v.post(method, path, token, body, into)
 	if status == http.StatusInternalServerError && !v.broken {
@@ -381,7 +383,7 @@ func (v *village) try(method, path, token string, body, into any) int {
 	return status
 }
 
-// quiet lets everything come to its end: no faults any more, and staff who look after what is left.
+// quiet removes all faults and lets the background jobs and the staff settle everything that is open.
 func (v *village) quiet() {
 	v.t.Helper()
 	v.vnpayFaults(vnpaysim.Faults{})
@@ -397,11 +399,11 @@ func (v *village) quiet() {
 		for range 4 + *stories/64 {
 			v.turn()
 		}
-		v.pass(4 * time.Hour) // what is being sent is heard of, or given up, within days
+		v.pass(4 * time.Hour) // refunds in progress succeed, or are given up, within days
 	}
 }
 
-// staff looks in the gateways' consoles at what was refused, is not heard of or was never sent.
+// staff acts on refunds that were rejected, not sent or have an unknown outcome, according to the gateways' consoles.
 func (v *village) staff() {
 	back := v.refundedAt()
 	for _, s := range v.tales {
@@ -425,15 +427,15 @@ func (v *village) staff() {
 	}
 }
 
-// byHand notes a refund that no gateway has given back.
+// byHand is the note of a refund that was made outside the gateways.
 const byHand = "by hand"
 
 func (s *tale) finish(r payment.Refund, state payment.RefundState, note string) {
 	s.v.try(http.MethodPost, "/api/orders/"+s.order.ID+"/refunds/"+r.ID, "", map[string]string{"state": string(state), "reason": note}, nil)
 }
 
-// seenInConsole finds refunds that a gateway has made and of which we have not heard, or do not know whether it was them:
-// those that make up what it has given back beyond what we have heard of.
+// seenInConsole returns the open refunds that a gateway has made without our knowledge. It selects those that add up to
+// the gateway's refunds beyond the completed ones.
 func seenInConsole(d ordering.Detail, back map[string]int64) map[string]bool {
 	open := map[string][]payment.Refund{}
 	missing := maps.Clone(back)
@@ -464,12 +466,12 @@ func seenInConsole(d ordering.Detail, back map[string]int64) map[string]bool {
 	return found
 }
 
-// owed tells whether an attempt's money is not the order's.
+// owed reports whether an attempt's payment is due back as a whole, such as a second or late payment.
 func owed(d ordering.Detail, a payment.Attempt) bool {
 	return slices.ContainsFunc(d.Refunds, func(r payment.Refund) bool { return r.AttemptID == a.ID && r.Reason != payment.RefundedByStaff })
 }
 
-// table gives the rows of a query with a text and a number.
+// table returns the rows of a query for a text and a number.
 func (v *village) table(query string) map[string]int64 {
 	v.t.Helper()
 	stmt := sqldb.Load(fstest.MapFS{"it.sql": {Data: []byte(query)}}).Must("it")

@@ -17,10 +17,10 @@ import (
 	"comanda/internal/payment/vnpaysim"
 )
 
-// What the books say of an order that was paid once by VNPay.
+// paidByVNPay is the result of books for an order paid once through VNPay.
 var paidByVNPay = []string{"order PLACED/PAID refunded 0", "attempt VNPAY PAID", "report CALLBACK PAID", "event order.paid"}
 
-// notice signs a notice as VNPay does, with some of its parameters changed.
+// notice returns a notification signed like VNPay's, with some parameters changed.
 func (h *house) notice(ref string, changes ...string) string {
 	params := url.Values{
 		"vnp_TmnCode": {site}, "vnp_Amount": {"1000000"}, "vnp_BankCode": {"NCB"}, "vnp_OrderInfo": {"Payment of order A 001"},
@@ -30,7 +30,7 @@ func (h *house) notice(ref string, changes ...string) string {
 	for i := 0; i < len(changes); i += 2 {
 		params.Set(changes[i], changes[i+1])
 	}
-	text := params.Encode() // sorted, as it is signed
+	text := params.Encode() // sorted, as VNPay signs it
 	return text + "&vnp_SecureHash=" + sign(text)
 }
 
@@ -45,7 +45,7 @@ func (h *house) ref(id string) string {
 	return h.read("SELECT id FROM payment_attempt WHERE order_id = '" + id + "'")[0]
 }
 
-// ipn sends a notice and gives the code of the answer.
+// ipn sends a notification and returns the response code.
 func (h *house) ipn(query string) string {
 	h.t.Helper()
 	status, text := h.get(h.url + "/payment/vnpay/ipn?" + query)
@@ -64,13 +64,13 @@ func (h *house) wantIPN(query, want string) {
 	}
 }
 
-// The story of a payment at VNPay by what its guest does, what goes wrong, and what the books say in the end.
+// TestVNPay checks that a VNPay payment ends in the expected state for each of the guest's actions and each fault.
 func TestVNPay(t *testing.T) {
 	type story struct {
 		name   string
 		faults vnpaysim.Faults
 		action string
-		page   string // what the guest reads at last
+		page   string // the last page's text
 		books  []string
 	}
 	stories := []story{
@@ -125,7 +125,8 @@ func TestVNPay(t *testing.T) {
 	})
 }
 
-// VNPay is told 00 or 02 only when what it has said is in SQL: seen from outside, when the answer's first byte goes out.
+// TestVNPay_answersAfterTheCommit checks that the response to VNPay is 00 or 02 only after the report is committed. It
+// looks into the database when the response's first byte goes out.
 func TestVNPay_answersAfterTheCommit(t *testing.T) {
 	in(t, money.VND, func(h *house) {
 		ref := h.ref(h.order(payment.VNPay).ID)
@@ -143,7 +144,8 @@ func TestVNPay_answersAfterTheCommit(t *testing.T) {
 	})
 }
 
-// The return URL shows what is known and changes nothing, however it is signed and whatever it says.
+// TestVNPay_returnChangesNothing checks that the return URL shows the current state and changes nothing, with any
+// signature and any parameters.
 func TestVNPay_returnChangesNothing(t *testing.T) {
 	in(t, money.VND, func(h *house) {
 		h.vnpayFaults(vnpaysim.Faults{ReturnFirst: true})
@@ -169,14 +171,15 @@ func TestVNPay_returnChangesNothing(t *testing.T) {
 		if after := h.read(books); !slices.Equal(before, after) {
 			h.t.Errorf("the return has changed %v to %v", before, after)
 		}
-		h.awaitWaiting(h.t) // the notice is two seconds behind the browser
+		h.awaitWaiting(h.t) // the notification comes two seconds after the browser
 		h.pass(3 * time.Second)
 		h.awaitBooks("order PLACED/PAID refunded 0")
 		h.wants(paidByVNPay...)
 	})
 }
 
-// Where every notice is lost and the browser closed, the reconciler asks VNPay.
+// TestVNPay_onlyAsked checks that the reconciler queries VNPay if every notification is lost and the browser was
+// closed.
 func TestVNPay_onlyAsked(t *testing.T) {
 	in(t, money.VND, func(h *house) {
 		h.vnpayFaults(vnpaysim.Faults{Lose: 10})
@@ -184,7 +187,7 @@ func TestVNPay_onlyAsked(t *testing.T) {
 		h.press(paid.Payment.RedirectURL, "pay")
 		h.press(declined.Payment.RedirectURL, "decline")
 		h.press(left.Payment.RedirectURL, "close")
-		h.reconcile(time.Minute) // too early to ask
+		h.reconcile(time.Minute) // too early to query
 		h.wants("3 order PLACED/UNPAID refunded 0", "3 attempt VNPAY REDIRECTED")
 		h.reconcile(time.Minute)
 		h.wants("order PLACED/PAID refunded 0", "2 order PLACED/UNPAID refunded 0", "attempt VNPAY PAID", "attempt VNPAY FAILED",
@@ -196,8 +199,8 @@ func TestVNPay_onlyAsked(t *testing.T) {
 	})
 }
 
-// A card was refused, another one was not, and nobody hears of that: VNPay is asked when its page is closed, and again
-// where that did not get through.
+// TestVNPay_failedThenUnheard checks that VNPay is queried when its page closes, after one card was declined, another
+// was accepted and no notification arrived, and again if that query fails.
 func TestVNPay_failedThenUnheard(t *testing.T) {
 	in(t, money.VND, func(h *house) {
 		h.vnpayFaults(vnpaysim.Faults{Lose: 10})
@@ -208,7 +211,7 @@ func TestVNPay_failedThenUnheard(t *testing.T) {
 		nothing := []string{"order CANCELED/CANCELED refunded 0", "attempt VNPAY FAILED", "report CALLBACK FAILED", "event order.canceled"}
 		h.reconcile(42 * time.Minute)
 		h.wants(nothing...)
-		h.vnpayFaults(vnpaysim.Faults{Lose: 100, LoseAnswers: 1}) // the house's line is down for longer than VNPay calls
+		h.vnpayFaults(vnpaysim.Faults{Lose: 100, LoseAnswers: 1}) // the connection is down for longer than VNPay retries
 		h.reconcile(time.Minute)
 		h.wants(nothing...)
 		h.reconcile(59 * time.Minute)
@@ -219,13 +222,13 @@ func TestVNPay_failedThenUnheard(t *testing.T) {
 	})
 }
 
-// awaitBooks waits until a line is in the books.
+// awaitBooks waits until the result of books contains a line.
 func (h *house) awaitBooks(line string) {
 	h.t.Helper()
 	h.await(func() bool { return slices.Contains(h.read(books), line) })
 }
 
-// Notices that are not what they should be, sent by hand: what is answered and that nothing comes of them.
+// TestVNPay_badNotices checks that invalid notifications get the documented response codes and change nothing.
 func TestVNPay_badNotices(t *testing.T) {
 	in(t, money.VND, func(h *house) {
 		ref := h.ref(h.order(payment.VNPay).ID)
@@ -251,7 +254,7 @@ func TestVNPay_badNotices(t *testing.T) {
 			}
 		}
 		h.wants(want...)
-		h.wantIPN(good, "00") // and none of them has poisoned anything
+		h.wantIPN(good, "00") // the invalid ones have blocked nothing
 		h.wants(slices.Concat(want[2:], paidByVNPay)...)
 		h.wantIPN(good, "02") // replayed, also a day later
 		h.pass(24 * time.Hour)
@@ -261,8 +264,8 @@ func TestVNPay_badNotices(t *testing.T) {
 	})
 }
 
-// The reference's own path takes the same notice as a form; what a browser of another site or a stranger sends is kept as
-// far as it can be.
+// TestVNPay_callback checks that the reference's path accepts the notification as a form, and that invalid bytes in it
+// prevent neither the response nor the record.
 func TestVNPay_callback(t *testing.T) {
 	in(t, money.VND, func(h *house) {
 		ref := h.ref(h.order(payment.VNPay).ID)
@@ -278,11 +281,12 @@ func TestVNPay_callback(t *testing.T) {
 	})
 }
 
-// While the database fails, VNPay hears 99 and nothing has happened; when it comes again, everything does.
+// TestVNPay_databaseDown checks that VNPay receives 99 and nothing changes while the database fails, and that its next
+// call succeeds.
 func TestVNPay_databaseDown(t *testing.T) {
 	in(t, money.VND, func(h *house) {
 		o := h.order(payment.VNPay)
-		h.change("ALTER TABLE payment_event RENAME TO payment_event_gone") // the last but one thing that is written
+		h.change("ALTER TABLE payment_event RENAME TO payment_event_gone") // written last but one
 		h.press(o.Payment.RedirectURL, "pay")
 		h.wantIPN("forged", "99")
 		if got := h.vnpay.Answers()["99"]; got != 1 {
@@ -298,8 +302,8 @@ func TestVNPay_databaseDown(t *testing.T) {
 	})
 }
 
-// wantFailures compares the notices that the log says could not be taken, by their attempts. Why stands there, and nothing
-// with which somebody could send a notice again.
+// wantFailures checks the logged attempts whose notifications failed. The log contains the cause, but nothing that
+// allows a replay.
 func (h *house) wantFailures(attempts ...string) {
 	h.t.Helper()
 	lines := strings.SplitAfter(h.log.String(), "\n")
@@ -315,8 +319,8 @@ func (h *house) wantFailures(attempts ...string) {
 	}
 }
 
-// Money for an order that has expired makes it again where it could be placed now, and goes back otherwise; so does money
-// for an order that somebody has cancelled. The timeline keeps every step.
+// TestVNPay_late checks that a late payment restores an expired order if it could be placed now. Otherwise, and for a
+// canceled order, a refund is due. The timeline shows every step.
 func TestVNPay_late(t *testing.T) {
 	cancel := func(path string) func(h *house, id string) {
 		return func(h *house, id string) {
@@ -330,7 +334,7 @@ func TestVNPay_late(t *testing.T) {
 	}
 	stories := []struct {
 		name     string
-		end      func(h *house, id string) // nil: it expires
+		end      func(h *house, id string) // nil: the order expires
 		meantime func(h *house)
 		books    []string
 		timeline string
@@ -378,7 +382,7 @@ func TestVNPay_late(t *testing.T) {
 	})
 }
 
-// timeline returns what has happened to an order, as the staff see it.
+// timeline returns an order's timeline as the staff see it.
 func (h *house) timeline(id string) string {
 	h.t.Helper()
 	var detail struct {
@@ -394,7 +398,8 @@ func (h *house) timeline(id string) string {
 	return strings.Join(events, " ")
 }
 
-// Two pages of one order, both paid: the second money goes back, by itself and once.
+// TestVNPay_paidTwice checks that the second payment of an order with two payment pages makes a refund due
+// automatically and only once.
 func TestVNPay_paidTwice(t *testing.T) {
 	in(t, money.VND, func(h *house) {
 		o := h.order(payment.VNPay)
@@ -412,7 +417,7 @@ func TestVNPay_paidTwice(t *testing.T) {
 		h.refunds(0)
 		h.wants("order PLACED/PAID refunded 0", "2 attempt VNPAY PAID", "2 report CALLBACK PAID", "report CALLBACK REPEATED",
 			"refund PAID_TWICE 10000 DONE 00", "event order.paid", "event order.refund_due", "event order.refunded")
-		back := map[int64]int64{} // by what was taken
+		back := map[int64]int64{} // refunds by captured amount
 		for _, p := range h.vnpay.Payments() {
 			back[p.Refunded] += p.Amount
 		}

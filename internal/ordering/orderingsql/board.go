@@ -12,7 +12,7 @@ import (
 	"comanda/internal/sqldb"
 )
 
-// Board reads what a kitchen's board is made of. Its lists are of one moment.
+// Board reads the rows of a kitchen's board. One statement reads all three lists, so they show the same moment.
 func (s *Orders) Board(ctx context.Context, q ordering.BoardQuery) (r ordering.BoardRows, err error) {
 	rows, err := s.db.Query(ctx, boardSelect, q.Branch, q.Date, q.DateBefore, q.PaidSince.UnixMilli(),
 		q.ServedSince.UnixMilli(), q.Limit)
@@ -43,13 +43,13 @@ func scanTicket(r sqldb.Rows) (t listed, err error) {
 	return t, err
 }
 
-// named takes a first column off rows that go on like others.
+// named scans the first column into name and passes the remaining columns on.
 type named struct {
 	sqldb.Rows
 	name *string
 }
 
-// Scan reads a row into the name and the rest.
+// Scan implements sqldb.Rows.
 func (n named) Scan(dest ...any) error { return n.Rows.Scan(append([]any{n.name}, dest...)...) }
 
 func scanStation(r sqldb.Rows) (s ordering.Station, err error) {
@@ -60,7 +60,7 @@ func scanStation(r sqldb.Rows) (s ordering.Station, err error) {
 	return s, fault.Wrap("read names of a category", json.Unmarshal([]byte(names), &s.Names))
 }
 
-// fill adds the lines of all tickets, with the categories of their dishes, and their tables.
+// fill adds the items, their dishes' categories and the table labels to all tickets.
 func (s *Orders) fill(ctx context.Context, r *ordering.BoardRows) error {
 	tickets := map[string]*ordering.Ticket{}
 	visits := map[string]struct{}{}
@@ -102,7 +102,7 @@ func (s *Orders) fill(ctx context.Context, r *ordering.BoardRows) error {
 	return err
 }
 
-// categories fills in the categories of dishes.
+// categories fills in the category of every dish in of.
 func (s *Orders) categories(ctx context.Context, of map[int64]int64) error {
 	dishes := slices.Collect(maps.Keys(of))
 	rows, err := s.db.Query(ctx, boardDishes, sqldb.NewRowSet(len(dishes)).Int("id", func(i int) int64 { return dishes[i] }))
@@ -116,7 +116,7 @@ func (s *Orders) categories(ctx context.Context, of map[int64]int64) error {
 	return err
 }
 
-// tables gives the labels of the tables at which visits sit now.
+// tables returns the labels of the tables at which the visits sit now, by visit id.
 func (s *Orders) tables(ctx context.Context, visits []string) (map[string]string, error) {
 	if len(visits) == 0 {
 		return map[string]string{}, nil
@@ -133,9 +133,9 @@ func (s *Orders) tables(ctx context.Context, visits []string) (map[string]string
 	return labels, err
 }
 
-// OldestTickets tells since when the first ticket of each branch waits. What was paid before since is not looked at.
+// OldestTickets returns, by branch, when the oldest open ticket was paid. It ignores tickets paid before since.
 func (s *Orders) OldestTickets(ctx context.Context, since time.Time) (map[int64]time.Time, error) {
-	day := since.AddDate(0, 0, -1).Format(time.DateOnly) // whatever the time of the branch
+	day := since.AddDate(0, 0, -1).Format(time.DateOnly) // a business date may be behind the UTC date
 	rows, err := s.db.Query(ctx, ticketOldest, day, since.UnixMilli())
 	pairs, err := sqldb.Collect(rows, err, func(r sqldb.Rows) (p [2]int64, err error) {
 		err = r.Scan(&p[0], &p[1])

@@ -2,8 +2,9 @@
 SELECT d.id, d.category_id FROM dish d JOIN @rows($1: id int) AS r ON d.id = r.id
 
 -- name: board_select
--- A kitchen's board in one look: what is to be done (of today, and of the day before what was paid lately), what was served
--- lately or cleared because its money went back, and what is to be paid at the counter.
+-- Reads the three lists of a kitchen's board in one statement. tickets: open paid orders of the date $2, and of $3 if
+-- paid since $4. served: orders served, completed or cleared as voided since $5. awaiting: open orders to be paid at
+-- the counter.
 SELECT * FROM (
     SELECT 'tickets', @order_columns
     FROM order_info o
@@ -43,8 +44,8 @@ JOIN dining_table t ON t.id = v.table_id
 JOIN @rows($1: id text) AS r ON v.id = r.id
 
 -- name: ticket_oldest
--- Since when the first ticket of each branch waits. Business dates before $1, and what was paid before $2, nobody works on
--- any more.
+-- Reads the payment time of each branch's oldest open ticket. It skips business dates before $1 and payments before $2,
+-- which the boards no longer show.
 SELECT o.branch_id, min(o.paid_at)
 FROM branch b
 JOIN order_info o ON o.branch_id = b.id AND o.biz_date >= $1

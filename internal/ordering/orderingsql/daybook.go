@@ -10,7 +10,8 @@ import (
 	"comanda/internal/stock"
 )
 
-// Daybook is the consumer that keeps the day's figures. Each event is counted once, however often it is delivered.
+// Daybook returns the inbox consumer that adds events to the totals of their business date. The inbox makes it count an
+// event once, even if it is delivered repeatedly.
 func Daybook() inbox.Consumer {
 	return inbox.Consumer{
 		Name: ordering.DaybookConsumer, Types: ordering.DaybookTypes(), Apply: addToDaybook,
@@ -32,7 +33,7 @@ func addToDaybook(_ context.Context, tx sqldb.Tx, events []event.Event) error {
 	return nil
 }
 
-// Day reads the figures of a business date; a day without events is all zeros.
+// Day reads the totals of a business date. A date without events returns zeros.
 func (s *Orders) Day(ctx context.Context, scope stock.Scope) (ordering.Day, error) {
 	rows, err := s.db.Query(ctx, daybookSelect, scope.Branch, scope.Date)
 	d, _, err := sqldb.One(rows, err, func(r sqldb.Rows) (d ordering.Day, err error) {

@@ -1,4 +1,5 @@
 -- name: daybook_add
+-- Adds figures to the totals of their dates. Without WHERE true, SQLite would parse ON CONFLICT as a join condition.
 INSERT INTO daybook (branch_id, biz_date, placed, paid, canceled, revenue)
 SELECT r.branch_id, r.biz_date, r.placed, r.paid, r.canceled, r.revenue
 FROM @rows($1: branch_id int, biz_date text, placed int, paid int, canceled int, revenue int) AS r

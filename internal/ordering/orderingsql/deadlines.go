@@ -9,9 +9,9 @@ import (
 	"comanda/internal/sqldb"
 )
 
-// MoveDeadlines moves the deadlines of all orders that wait for money, because the deciding clock was set by as much, and
-// returns how many there were. now is the time after the step. Holds are moved by stocksql.MoveDeadlines. Documents and
-// those who follow an order learn of it as of any other change.
+// MoveDeadlines shifts the deadlines of all unpaid orders by the given step and returns their number. It compensates
+// for a step of the deciding clock; now is the time after that step. stocksql.MoveDeadlines shifts the holds. Documents
+// and subscribers receive the change like any other.
 func (l *Ledger) MoveDeadlines(ctx context.Context, tx sqldb.Tx, by time.Duration, now time.Time) (int64, error) {
 	rows, err := tx.Query(ctx, orderDeadlineMove, by.Milliseconds(), now.UnixMilli())
 	moved, err := sqldb.Collect(rows, err, func(r sqldb.Rows) (res ordering.Result, err error) {

@@ -20,9 +20,10 @@ import (
 	"comanda/internal/testenv"
 )
 
-// Two processes that enter the same keys, and two that lock the same counters, do so in one order, in whatever order their
-// commands come: PostgreSQL finds no deadlock. That is counted, because transactions are run again after one. A third
-// transaction holds one of the rows until both wait, so that they overlap for certain.
+// TestLedger_noDeadlocks checks that two processes with the same keys, or the same counters, take their locks in one
+// order even if their commands arrive in opposite orders. The test counts PostgreSQL's deadlocks, because a deadlocked
+// transaction is repeated and still succeeds. A third transaction holds one of the rows until both wait, so that they
+// are certain to overlap.
 func TestLedger_noDeadlocks(t *testing.T) {
 	t.Parallel()
 	const rounds, orders = 8, 24
@@ -46,7 +47,7 @@ func TestLedger_noDeadlocks(t *testing.T) {
 
 	ledgers, stop := twoLedgers(t, address+"&application_name="+name)
 	defer stop()
-	for _, item := range r.Items { // makes the counters
+	for _, item := range r.Items { // creates the counters
 		if _, err := ledgers[0].Do(t.Context(), r.Place(fmt.Sprint("first", item), db.Now(), time.Hour, stock.Line{Item: item, Qty: 1})); err != nil {
 			t.Fatal(err)
 		}
@@ -94,7 +95,7 @@ func TestLedger_noDeadlocks(t *testing.T) {
 		}
 	}
 	stop()
-	testenv.Eventually(t, 10*time.Second, func() bool { // connections tell what they have counted when they end
+	testenv.Eventually(t, 10*time.Second, func() bool { // connections publish their statistics when they close
 		return number(`SELECT count(*) FROM pg_stat_activity WHERE application_name = $1`, name) == 0
 	})
 	if n := number(deadlocks) - before; n != 0 {
@@ -103,7 +104,7 @@ func TestLedger_noDeadlocks(t *testing.T) {
 	checkDrift(t, db)
 }
 
-// twoLedgers are those of two processes.
+// twoLedgers returns the ledgers of two processes.
 func twoLedgers(t *testing.T, address string) (ledgers [2]*orderingsql.Ledger, stop func()) {
 	t.Helper()
 	var stops []func()

@@ -9,10 +9,11 @@ import (
 	"comanda/internal/stock/stocksql"
 )
 
-// maxDrift is how many differences of a kind are listed.
+// maxDrift is the maximum number of reported differences per kind.
 const maxDrift = 50
 
-// overdueGrace is how long after its deadline an unpaid order may still be there (I10).
+// overdueGrace is how long an unpaid hold may outlive its deadline before it counts as overdue (I10). The sweeper runs
+// periodically and needs some time.
 const overdueGrace = 5 * time.Second
 
 var (
@@ -24,13 +25,13 @@ var (
 	driftWindow  = Statements.Must("drift_window")
 )
 
-// Drift compares orders with their holds and their money, from a business date on. It gives one sentence per difference,
-// at most 50 of a kind; nothing means that all agree.
+// Drift compares orders with their holds and payments, from a business date on, in all branches. It returns one
+// sentence per difference, at most maxDrift per kind, and nothing if all agree.
 func (s *Orders) Drift(ctx context.Context, from string, now time.Time) ([]string, error) {
 	return s.DriftOf(ctx, 0, from, now)
 }
 
-// DriftOf compares what belongs to one branch, or to every one with 0. All that it says is of one instant.
+// DriftOf is Drift for one branch, or for all if branch is 0. All comparisons read one snapshot.
 func (s *Orders) DriftOf(ctx context.Context, branch int64, from string, now time.Time) (found []string, err error) {
 	err = s.db.Snapshot(ctx, func(ctx context.Context, at sqldb.Reader) error {
 		d := drift{at: at, branch: branch, from: from}
@@ -45,7 +46,7 @@ func (s *Orders) DriftOf(ctx context.Context, branch int64, from string, now tim
 	return found, err
 }
 
-// drift collects differences until one look fails.
+// drift collects differences until the first error.
 type drift struct {
 	at     sqldb.Reader
 	branch int64
@@ -54,10 +55,11 @@ type drift struct {
 	err    error
 }
 
-// perWindow is how many rows one statement compares, so that each takes a fraction of a second however many there are.
+// perWindow is the number of rows that one statement compares. It keeps each statement below a second, regardless of
+// the table's size.
 const perWindow = 10_000
 
-// windows looks at everything in windows of ids, until it has found enough.
+// windows runs stmt on successive ranges of ids until the rows end or maxDrift differences are found.
 func (d *drift) windows(
 	ctx context.Context, next func(ctx context.Context, at sqldb.Reader, after string, n int) (string, error),
 	stmt *sqldb.Stmt, say func(sqldb.Rows) (string, error),

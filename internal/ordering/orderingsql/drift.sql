@@ -1,5 +1,5 @@
 -- name: drift_lines
--- What an order holds is what it lists.
+-- Finds orders whose hold has other quantities than their items.
 SELECT o.id, i.menu_item_id, i.qty, coalesce(l.qty, 0)
 FROM order_info o
 JOIN (SELECT order_id, menu_item_id, sum(qty) AS qty FROM order_item WHERE order_id > $4 AND order_id <= $5 GROUP BY order_id, menu_item_id) i ON i.order_id = o.id
@@ -9,7 +9,8 @@ ORDER BY o.id
 LIMIT $2
 
 -- name: drift_money
--- I6: captured minus refunded is what is left of a PAID order's total, and nothing of any other.
+-- Finds violations of I6: captured minus refunded is the unrefunded part of the total for a PAID order, and 0 for any
+-- other.
 SELECT o.id, o.payment_status, o.total_amount, coalesce(p.captured, 0), coalesce(f.refunded, 0)
 FROM order_info o
 LEFT JOIN (SELECT order_id, sum(amount) AS captured FROM payment_attempt WHERE state = 'PAID' AND order_id > $4 AND order_id <= $5 GROUP BY order_id) p ON p.order_id = o.id
@@ -20,7 +21,7 @@ ORDER BY o.id
 LIMIT $2
 
 -- name: drift_orphans
--- A hold that counts belongs to an order. Those without a business date are other systems'.
+-- Finds active holds without an order. Holds without a business date belong to other systems.
 SELECT h.id, h.state
 FROM hold h
 WHERE h.id > $4 AND h.id <= $5 AND h.biz_date >= $1 AND (CAST($3 AS BIGINT) = 0 OR h.branch_id = $3) AND h.biz_date <> '' AND h.state IN ('HELD', 'CONFIRMED')
@@ -29,11 +30,11 @@ ORDER BY h.id
 LIMIT $2
 
 -- name: drift_overdue
--- I10: everything unpaid is expired within five seconds of its deadline.
+-- Finds violations of I10: an unpaid order expires within five seconds of its deadline.
 SELECT h.id, h.expires_at FROM hold h WHERE h.state = 'HELD' AND h.expires_at < $1 AND (CAST($3 AS BIGINT) = 0 OR h.branch_id = $3) ORDER BY h.expires_at LIMIT $2
 
 -- name: drift_states
--- An order's money and its hold move together.
+-- Finds orders whose payment status does not match the state of their hold.
 SELECT o.id, o.status, o.payment_status, coalesce(h.state, 'none')
 FROM order_info o
 LEFT JOIN hold h ON h.id = o.hold_id
@@ -45,5 +46,5 @@ ORDER BY o.id
 LIMIT $2
 
 -- name: drift_window
--- The last id of the next $2 orders.
+-- Returns the last id of the next $2 orders after $1, or an empty text at the end.
 SELECT coalesce(max(w.id), '') FROM (SELECT o.id FROM order_info o WHERE o.id > $1 ORDER BY o.id LIMIT $2) w

@@ -7,7 +7,7 @@ import (
 	"comanda/internal/sqldb"
 )
 
-// earlier reads which of these keys have made orders.
+// earlier reads the prior result of each key. Keys without an order return a result with Found false.
 func earlier(ctx context.Context, db sqldb.Conn, keys []ordering.TxnKey) ([]ordering.Earlier, error) {
 	known, err := selectKnown(ctx, db, keys)
 	if err != nil {
@@ -30,7 +30,7 @@ func earlier(ctx context.Context, db sqldb.Conn, keys []ordering.TxnKey) ([]orde
 	return all, nil
 }
 
-// selectKnown reads keys that have been used.
+// selectKnown reads the stored entries of the given keys. Unused keys are missing in the result.
 func selectKnown(ctx context.Context, c sqldb.Conn, keys []ordering.TxnKey) (map[ordering.TxnKey]ordering.Known, error) {
 	rows, err := c.Query(ctx, idempotencySelect, keyRows(keys))
 	if err != nil {
@@ -53,7 +53,7 @@ func selectKnown(ctx context.Context, c sqldb.Conn, keys []ordering.TxnKey) (map
 	return all, rows.Err()
 }
 
-// ordersOf reads the orders that keys have made, by id.
+// ordersOf reads the orders placed under the given keys, by order id.
 func ordersOf(
 	ctx context.Context, c sqldb.Conn, known map[ordering.TxnKey]ordering.Known,
 ) (map[string]*ordering.Order, error) {

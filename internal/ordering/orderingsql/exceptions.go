@@ -7,7 +7,7 @@ import (
 	"comanda/internal/sqldb"
 )
 
-// Exceptions reads what somebody must look at in a branch, the oldest first, so many of each kind at most.
+// Exceptions reads the payments and refunds of a branch that need attention, oldest first, at most limit per kind.
 func (s *Orders) Exceptions(ctx context.Context, branch int64, limit int) (e ordering.Exceptions, err error) {
 	rows, err := s.db.Query(ctx, exceptionAttempts, branch, limit)
 	e.Attempts, err = sqldb.Collect(rows, err, func(r sqldb.Rows) (x ordering.Exception, err error) {

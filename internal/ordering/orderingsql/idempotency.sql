@@ -2,8 +2,9 @@
 DELETE FROM idempotency WHERE (scope, key) IN (SELECT r.scope, r.key FROM @rows($1: scope text, key text) AS r)
 
 -- name: idempotency_insert
--- The rows come sorted, so that two processes with the same keys wait in line instead of for each other. A key that another
--- transaction is just entering makes this one wait until that has ended.
+-- Inserts the unused keys and returns them. The rows are sorted, so that two transactions with the same keys wait for
+-- each other in one order and cannot deadlock. If another transaction has inserted a key and not yet ended, this
+-- statement waits for its end. Without WHERE true, SQLite would parse ON CONFLICT as a join condition.
 INSERT INTO idempotency (scope, key, digest, status, ref, created_at)
 SELECT r.scope, r.key, r.digest, 201, r.ref, CAST($2 AS BIGINT)
 FROM @rows($1: scope text, key text, digest text, ref text) AS r

@@ -21,8 +21,8 @@ import (
 	"comanda/internal/stock"
 )
 
-// kitchen runs orders through their whole life, cancellations, late money and refunds included, beside a plain model of
-// what a kitchen is promised, and compares orders, records and the board after every step.
+// kitchen runs random sequences of steps, cancellations, late payments and refunds on orders and on a plain model of
+// them. It compares orders, records and the board after every step.
 type kitchen struct {
 	house  *orderingtest.Restaurant
 	led    *orderingsql.Ledger
@@ -32,22 +32,23 @@ type kitchen struct {
 	orders []*cooked
 }
 
-// cooked is the model of an order.
+// cooked is the model of one order.
 type cooked struct {
 	id      string
-	counter bool // it is to be paid at the counter
+	counter bool // paid at the counter
 	status  ordering.Status
 	money   ordering.PaymentStatus
-	expired bool // instead of being cancelled
+	expired bool // canceled by expiry, not by a person
 	cleared bool
 	done    [2]bool
-	left    int64 // of its money
+	left    int64 // unrefunded amount
 	version int64
-	steps   []ordering.Status // of the record
+	steps   []ordering.Status // as recorded
 	stepped time.Time
 }
 
-// leads is where a paid order goes from each status; what is missing is refused, = is where it has been.
+// leads is the resulting status of each step of a paid order. A missing entry means that the step is rejected, "=" that
+// it changes nothing.
 var leads = map[ordering.Status]map[ordering.StepKind]ordering.Status{
 	"PLACED":    {"ACCEPT": "ACCEPTED", "START": "PREPARING"},
 	"ACCEPTED":  {"ACCEPT": "=", "START": "PREPARING", "RECALL": "PLACED"},
@@ -62,7 +63,7 @@ func TestKitchenModel(t *testing.T) {
 		rapid.Check(t, func(t *rapid.T) {
 			branch++
 			m := &kitchen{house: orderingtest.Open(t, db, branch, stock.Unlimited, stock.Unlimited)}
-			m.clock.ms.Store(time.Date(2026, 2, 26, 5, 0, 0, 0, time.UTC).UnixMilli()) // noon there
+			m.clock.ms.Store(time.Date(2026, 2, 26, 5, 0, 0, 0, time.UTC).UnixMilli()) // noon local time
 			m.led = orderingsql.NewLedger(db, orderingtest.NoGate{}, m.clock.now)
 			defer m.led.Stop()
 			reader, catalog := orderingsql.NewOrders(db), m.house.Kitchen(t)
@@ -87,7 +88,7 @@ func (m *kitchen) place(t *rapid.T) {
 	if len(m.orders) == 6 {
 		t.Skip("enough")
 	}
-	c := m.house.Place(fmt.Sprint(len(m.orders)), m.clock.now(), -time.Second, // it may expire at any time
+	c := m.house.Place(fmt.Sprint(len(m.orders)), m.clock.now(), -time.Second, // overdue: may expire at any time
 		stock.Line{Item: m.house.Items[0], Qty: 1}, stock.Line{Item: m.house.Items[1], Qty: 2})
 	counter := rapid.Bool().Draw(t, "counter")
 	if counter {
@@ -102,8 +103,8 @@ func (m *kitchen) place(t *rapid.T) {
 	})
 }
 
-// pay settles an order; money that comes after its end brings it back where it has expired and the day is not over, or goes
-// back itself.
+// pay settles an order. A payment after the order's end restores an order that expired on the same day, and is due back
+// otherwise.
 func (m *kitchen) pay(t *rapid.T) {
 	o := m.pick(t)
 	if o.money != ordering.Unpaid && o.money != ordering.PaymentCanceled {
@@ -142,14 +143,14 @@ func (m *kitchen) cancel(t *rapid.T) {
 		if err != nil || r.Changed {
 			t.Fatalf("%+v, %v", r, err)
 		}
-	default: // I4, wherever it is in the kitchen
+	default: // I4, in every kitchen status
 		if !errors.Is(err, ordering.ErrNotCancelable) {
 			t.Fatal(err)
 		}
 	}
 }
 
-// refund gives a part of an order's money back, which is no affair of the kitchen's, or all.
+// refund refunds a part of an order, which does not change it for the kitchen, or all.
 func (m *kitchen) refund(t *rapid.T) {
 	o := m.pick(t)
 	amount := rapid.SampledFrom([]int64{0, 1, o.left}).Draw(t, "amount")
@@ -169,7 +170,7 @@ func (m *kitchen) refund(t *rapid.T) {
 	}
 }
 
-// anybody may do everything.
+// anybody is an actor with all permissions.
 var anybody = identity.Actor{Kind: identity.Service, AllBranches: true}
 
 func (m *kitchen) step(t *rapid.T) {
@@ -177,7 +178,7 @@ func (m *kitchen) step(t *rapid.T) {
 	m.take(t, m.pick(t), rapid.SampledFrom(kinds).Draw(t, "kind"))
 }
 
-// bump takes an order on as a kitchen does, so that many get to their end.
+// bump performs an order's next regular step, so that many orders reach the end.
 func (m *kitchen) bump(t *rapid.T) {
 	o := m.pick(t)
 	m.take(t, o, map[ordering.Status]ordering.StepKind{"PREPARING": ordering.Done, "READY": ordering.Serve}[o.status])
@@ -218,7 +219,7 @@ func (o *cooked) went(now time.Time, through ...ordering.Status) {
 	o.steps, o.version, o.stepped = append(o.steps, through...), o.version+int64(len(through)), now
 }
 
-// expect is what a step comes to.
+// expect returns the expected result of a step: the new status, or the code of the rejection.
 func (m *kitchen) expect(o *cooked, kind ordering.StepKind, seen int64) (to ordering.Status, code string) {
 	stale := seen != 0 && seen != o.version
 	voided := o.money == ordering.Refunded
@@ -284,8 +285,8 @@ func (m *kitchen) pass(t *rapid.T) {
 	m.clock.advance(rapid.SampledFrom([]time.Duration{time.Minute, 31 * time.Minute, 4 * time.Hour}).Draw(t, "time"))
 }
 
-// check compares every order with the model, and the board with what it must show: nothing that is not paid, nothing
-// twice, everything that is to be cooked today, and what was done lately.
+// check compares every order with the model, and the board with what it must show: no unpaid order, no order twice, all
+// of today's open orders and those finished recently.
 func (m *kitchen) check(t *rapid.T) {
 	lists := map[string]string{}
 	portions := int64(0)
@@ -351,7 +352,7 @@ func (m *kitchen) listOf(o *cooked) string {
 	return ""
 }
 
-// sinceDay is for how long it has been today.
+// sinceDay returns the time since the current business date began.
 func (m *kitchen) sinceDay() time.Duration {
 	b, _ := m.house.Kitchen(fatal{}).Branch(context.Background(), m.house.Branch)
 	return m.clock.now().Sub(b.Calendar().At(m.clock.now()).Start)

@@ -36,12 +36,12 @@ func mark(order string, index int, done bool) ordering.Command {
 	return ordering.Command{Mark: &ordering.MarkItem{OrderID: order, Index: index, Done: done}}
 }
 
-// giveBack gives all of an order's money back.
+// giveBack builds a full refund of an order.
 func giveBack(order string, now time.Time) ordering.Command {
 	return ordering.Command{Refund: &ordering.Refund{OrderID: order, NewID: uid.New(now), Note: "cold", By: cook}}
 }
 
-// doing runs commands that must be decided.
+// doing returns a function that runs commands, each of which must succeed, and returns the last one's order.
 func doing(t *testing.T, l *orderingsql.Ledger) func(...ordering.Command) ordering.Order {
 	return func(cs ...ordering.Command) (o ordering.Order) {
 		t.Helper()
@@ -56,7 +56,7 @@ func doing(t *testing.T, l *orderingsql.Ledger) func(...ordering.Command) orderi
 	}
 }
 
-// query is what a branch's screens ask for on the restaurant's day.
+// query is a branch's board query on the restaurant's business date.
 func query(now time.Time) ordering.BoardQuery {
 	return ordering.BoardQuery{
 		Branch: 1, Date: "2026-02-26", DateBefore: "2026-02-25", PaidSince: now.Add(-time.Hour), ServedSince: now.Add(-time.Hour),
@@ -75,7 +75,7 @@ func ids(list []ordering.Ticket) (all []string) {
 var documentsCount = sqldb.Load(fstest.MapFS{"documents.sql": {Data: []byte(
 	`SELECT count(*) FROM document_outbox WHERE entity = 'order' AND ids LIKE '%' || $1 || '%'`)}}).Must("documents")
 
-// documents is how many transactions have changed the document of an order.
+// documents returns how many transactions have queued a refresh of an order's document.
 func documents(t *testing.T, db *sqldb.DB, order string) int64 {
 	t.Helper()
 	rows, err := db.Query(t.Context(), documentsCount, order)
@@ -86,7 +86,8 @@ func documents(t *testing.T, db *sqldb.DB, order string) int64 {
 	return n
 }
 
-// What an order becomes in the kitchen is kept: its status and record, its lines, its events, and its place on the board.
+// TestLedger_kitchen checks that the database keeps an order's kitchen status, steps, done items, events and place on
+// the board.
 func TestLedger_kitchen(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		r, l := house(t, db, 100, stock.Unlimited)
@@ -124,7 +125,7 @@ func TestLedger_kitchen(t *testing.T) {
 		if n := r.Events(t, event.OrderProgressed.Name); n != 2+4+2+1 {
 			t.Errorf("%d events", n)
 		}
-		if n := documents(t, db, cooking); n != 1+1+1+3 { // placed, paid, started, and three lines
+		if n := documents(t, db, cooking); n != 1+1+1+3 { // placed, paid, started and three items
 			t.Errorf("its document was to be shown anew %d times", n)
 		}
 		wantBoard(t, reader, now, []string{cooking, voided}, []string{served, cleared})
@@ -138,7 +139,7 @@ func TestLedger_kitchen(t *testing.T) {
 	})
 }
 
-// wantBoard checks the board of orders of two lines each, none of which waits for money at the counter.
+// wantBoard checks the ids on a board. Every order has two items, and none awaits payment at the counter.
 func wantBoard(t *testing.T, reader *orderingsql.Orders, now time.Time, todo, done []string) {
 	t.Helper()
 	rows, err := reader.Board(t.Context(), query(now))
@@ -166,7 +167,8 @@ func wantBoard(t *testing.T, reader *orderingsql.Orders, now time.Time, todo, do
 	}
 }
 
-// Of the day before, a board has what was paid lately, and of what is done, what was done lately. It is one branch's.
+// TestOrders_boardOfTheDay checks that a board shows only its own branch, of the day before only orders paid recently,
+// and of finished orders only those finished recently.
 func TestOrders_boardOfTheDay(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		r, l := house(t, db, 100)
@@ -220,8 +222,8 @@ func TestOrders_boardOfTheDay(t *testing.T) {
 	})
 }
 
-// Two processes with many screens each: of those who bump one ticket at once exactly one does it, and of those who recall
-// it from what they saw exactly one does as well.
+// TestLedger_bumpRace checks that exactly one of many concurrent bumps of a ticket in two processes changes it, and
+// likewise exactly one of the recalls from the same version.
 func TestLedger_bumpRace(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		r, l := house(t, db, 100)
@@ -233,7 +235,7 @@ func TestLedger_bumpRace(t *testing.T) {
 		o := do(orderingtest.Pay(id, now))
 		for _, kind := range []ordering.StepKind{ordering.Accept, ordering.Start, ordering.Done, ordering.Serve, ordering.Recall, ordering.Recall} {
 			seen := o.Version
-			if kind != ordering.Recall { // what one has done already is no conflict
+			if kind != ordering.Recall { // a step that is already done is no conflict
 				seen = 0
 			}
 			changed, unchanged, refused := storm(t, ledgers, step(id, kind, seen))
@@ -258,7 +260,7 @@ func TestLedger_bumpRace(t *testing.T) {
 	})
 }
 
-// A kitchen does not wait for the counters of what sells best: while another transaction holds them, a bump is committed.
+// TestLedger_bumpBesideCounters checks that a bump commits while another transaction locks the counters.
 func TestLedger_bumpBesideCounters(t *testing.T) {
 	db := sqldbtest.Postgres(t)
 	r, l := house(t, db, 100)
@@ -285,7 +287,7 @@ func TestLedger_bumpBesideCounters(t *testing.T) {
 	}
 }
 
-// storm has twenty send a command at once through two processes.
+// storm sends one command twenty times concurrently through two processes and counts the results.
 func storm(t *testing.T, ledgers []*orderingsql.Ledger, c ordering.Command) (changed, unchanged, refused int64) {
 	t.Helper()
 	var counts [3]atomic.Int64
@@ -308,8 +310,8 @@ func storm(t *testing.T, ledgers []*orderingsql.Ledger, c ordering.Command) (cha
 	return counts[0].Load(), counts[1].Load(), counts[2].Load()
 }
 
-// A refund and a bump at once: whichever comes first, the kitchen never clears what it has not seen, and never goes on
-// with what is voided.
+// TestLedger_bumpAgainstRefund checks that for a refund and a bump at the same time, in either order, the kitchen never
+// clears a voided ticket unseen and never continues to cook one.
 func TestLedger_bumpAgainstRefund(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		r, l := house(t, db, 100)
@@ -336,7 +338,8 @@ func TestLedger_bumpAgainstRefund(t *testing.T) {
 	})
 }
 
-// What boards ask for all day is found by indexes, however many orders a house has had.
+// TestOrders_boardIsFound checks that the board's frequent statements use indexes, so that their cost does not grow
+// with the number of orders.
 func TestOrders_boardIsFound(t *testing.T) {
 	db := sqldbtest.SQLite(t)
 	text := regexp.MustCompile(`\?(\d+)`).ReplaceAllString(orderingsql.Statements.Must("board_select").Text(sqldb.SQLite), "$$$1")
@@ -356,7 +359,7 @@ func TestOrders_boardIsFound(t *testing.T) {
 	}
 }
 
-// BenchmarkOrders_Board is one look at a busy branch: 200 tickets to be done, 2,000 orders that were served today.
+// BenchmarkOrders_Board reads the board of a busy branch: 200 open tickets and 2,000 orders served today.
 func BenchmarkOrders_Board(b *testing.B) {
 	for name, open := range map[string]func(testing.TB) *sqldb.DB{"sqlite": sqldbtest.SQLite, "postgres": sqldbtest.Postgres} {
 		b.Run(name, func(b *testing.B) {
@@ -383,7 +386,7 @@ func BenchmarkOrders_Board(b *testing.B) {
 			for i := range 2200 {
 				placed = append(placed, r.Place(fmt.Sprint(i), now, time.Hour, stock.Line{Item: 101, Qty: 1}, stock.Line{Item: 102, Qty: 2}))
 			}
-			if _, err := l.Do(b.Context(), placed[0]); err != nil { // makes the day's counters, which DoAll does not
+			if _, err := l.Do(b.Context(), placed[0]); err != nil { // creates the day's counters, which DoAll does not
 				b.Fatal(err)
 			}
 			run(placed)
@@ -394,7 +397,7 @@ func BenchmarkOrders_Board(b *testing.B) {
 			}
 			reader, q := orderingsql.NewOrders(r.DB), query(now)
 			q.Limit = ordering.MaxTickets
-			q.ServedSince = r.DB.Now() // those of the last half hour are few
+			q.ServedSince = r.DB.Now() // only few orders were served in the last half hour
 			for b.Loop() {
 				rows, err := reader.Board(b.Context(), q)
 				if err != nil || len(rows.Tickets) != 200 {

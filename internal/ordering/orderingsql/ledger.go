@@ -12,21 +12,23 @@ import (
 	"comanda/internal/uid"
 )
 
-// Bounds of the group commit. 512 orders are some milliseconds of work; a queue of 8,192 is under a second of it.
+// Limits of the group commit, in commands. A full batch of 512 orders takes some milliseconds; a full queue is less
+// than a second of work.
 const (
 	maxBatch = 512
 	maxQueue = 8192
 )
 
-// Gate is told what was decided, after every commit. Neither method may block or fail.
+// Gate is the admission cache as the ledger uses it. The ledger calls both methods from the group commit's goroutine,
+// so neither may block.
 type Gate interface {
-	// Committed hands over what must now be applied to Redis.
+	// EnqueueCommitted queues committed entries, which are then applied to Redis.
 	EnqueueCommitted(entries []stock.OutboxEntry)
-	// Applied gives the ids of entries that were applied and can be deleted, and forgets them.
+	// DrainApplied returns the ids of entries applied since the last call. The ledger then deletes their rows.
 	DrainApplied() []string
 }
 
-// Ledger runs commands in shared transactions. It implements ordering.Ledger.
+// Ledger runs commands in shared transactions. It implements ordering.Ledger and is safe for concurrent use.
 type Ledger struct {
 	db       *sqldb.DB
 	counters *stocksql.Counters
@@ -37,10 +39,10 @@ type Ledger struct {
 	versions sqldb.Questions[string, int64]
 	owners   sqldb.Questions[string, owner]
 	watches  ordering.Watches
-	entries  []stock.OutboxEntry // of the transaction that ran last; used by the group's goroutine only
+	entries  []stock.OutboxEntry // of the transaction that ran last; only the group's goroutine uses it
 }
 
-// NewLedger starts the group commit; Stop ends it. now is the deciding clock.
+// NewLedger starts the group commit, which runs until Stop. now is the deciding clock.
 func NewLedger(db *sqldb.DB, gate Gate, now func() time.Time) *Ledger {
 	l := &Ledger{db: db, counters: stocksql.NewCounters(db), gate: gate, now: now}
 	l.group = sqldb.NewGroup(db, sqldb.GroupConfig[ordering.Command, ordering.Result]{
@@ -65,7 +67,7 @@ func NewLedger(db *sqldb.DB, gate Gate, now func() time.Time) *Ledger {
 	return l
 }
 
-// Stop finishes what waits and refuses what comes.
+// Stop completes the queued commands and reads, and rejects new ones.
 func (l *Ledger) Stop() {
 	l.group.Stop()
 	l.keys.Stop()
@@ -73,35 +75,36 @@ func (l *Ledger) Stop() {
 	l.owners.Stop()
 }
 
-// Earlier gives the order that a key has made. Questions that come at once share a statement: every refusal asks one.
+// Earlier returns the prior result of a key. Concurrent calls share one statement, because every rejected order makes
+// one.
 func (l *Ledger) Earlier(ctx context.Context, k ordering.TxnKey) (ordering.Earlier, error) {
 	return l.keys.Do(ctx, k)
 }
 
-// Watches wakes who looks on while this ledger changes orders.
+// Watches returns the hub that notifies subscribers of changes by this ledger.
 func (l *Ledger) Watches() *ordering.Watches { return &l.watches }
 
-// Watch wakes who looks on while this ledger changes an order, see ordering.Watches.
+// Watch subscribes to the changes of an order by this ledger, see ordering.Watches.
 func (l *Ledger) Watch(order string) (wake <-chan struct{}, end func()) {
 	return l.watches.Watch(order)
 }
 
-// WatchBranch is Watch for all orders of a branch.
+// WatchBranch subscribes to the changes of all orders of a branch by this ledger.
 func (l *Ledger) WatchBranch(branch int64) (wake <-chan struct{}, end func()) {
 	return l.watches.WatchBranch(branch)
 }
 
-// Version is the present version of an order, 0 of one that does not exist. Questions that come at once share a
-// statement: every stream asks one from time to time.
+// Version returns the current version of an order, or 0 if it does not exist. Concurrent calls share one statement,
+// because every open stream polls it.
 func (l *Ledger) Version(ctx context.Context, order string) (int64, error) {
 	return l.versions.Do(ctx, order)
 }
 
-// Group is the ledger's group commit, for its figures.
+// Group returns the group commit, for its metrics.
 func (l *Ledger) Group() *sqldb.Group[ordering.Command, ordering.Result] { return l.group }
 
-// Do runs one command; it is durable when Do returns without an error. A unique violation means that a lease was buried
-// while its order was on the way, and nothing was written.
+// Do runs one command. When it returns without an error, the result is durable. A unique violation means that the
+// order's provisional hold expired and got a tombstone in the meantime; nothing was written then.
 func (l *Ledger) Do(ctx context.Context, c ordering.Command) (ordering.Result, error) {
 	if c.Place != nil {
 		if err := l.counters.Ensure(ctx, c.Place.Hold); err != nil {
@@ -115,7 +118,7 @@ func (l *Ledger) Do(ctx context.Context, c ordering.Command) (ordering.Result, e
 	return r, r.Err
 }
 
-// DoAll runs many commands and gives a result and an error for each.
+// DoAll runs many commands and returns a result and an error for each. Unlike Do, it does not create missing counters.
 func (l *Ledger) DoAll(ctx context.Context, cs []ordering.Command) ([]ordering.Result, []error) {
 	results, failures := l.group.DoAll(ctx, cs)
 	for i := range failures {
@@ -128,7 +131,7 @@ func (l *Ledger) DoAll(ctx context.Context, cs []ordering.Command) ([]ordering.R
 	return results, failures
 }
 
-// refusal makes of a failure that says nothing about the command itself the advice to ask again (I5).
+// refusal converts temporary failures into ordering.ErrRetry, which asks the client to repeat the request (I5).
 func refusal(err error) error {
 	if errors.Is(err, sqldb.ErrUnique) || errors.Is(err, sqldb.ErrRetry) || errors.Is(err, context.DeadlineExceeded) {
 		return ordering.ErrRetry.Because(err)
@@ -136,7 +139,7 @@ func refusal(err error) error {
 	return err
 }
 
-// run is one transaction: load and lock, decide, write.
+// run executes one batch in a transaction: it loads and locks, decides, and queues the writes.
 func (l *Ledger) run(ctx context.Context, tx sqldb.Tx, commands []ordering.Command) ([]ordering.Result, error) {
 	now := l.now()
 	ld := loader{tx: tx, batch: ordering.NewBatch(now, func() string { return uid.New(now) })}

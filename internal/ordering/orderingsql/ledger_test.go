@@ -31,7 +31,7 @@ func TestMain(m *testing.M) {
 
 func TestStatements(t *testing.T) { sqldbtest.PrepareAll(t, orderingsql.Statements) }
 
-// house is a restaurant with a ledger that stops before its database is closed.
+// house opens a restaurant with a ledger that stops before the database closes.
 func house(t testing.TB, db *sqldb.DB, quotas ...int64) (*orderingtest.Restaurant, *orderingsql.Ledger) {
 	t.Helper()
 	r := orderingtest.Open(t, db, 1, quotas...)
@@ -79,7 +79,7 @@ func TestLedger_placePayCancelExpire(t *testing.T) {
 				t.Errorf("%d events %s, want %d", got, name, n)
 			}
 		}
-		// The rest can really be bought, and not one more.
+		// Exactly the rest can be ordered.
 		do(r.Place("d", now, time.Hour, stock.Line{Item: 101, Qty: 7}))
 		if _, err := l.Do(t.Context(), r.Place("e", now, time.Hour, stock.Line{Item: 101, Qty: 1})); !errors.Is(err, ordering.ErrSoldOut) {
 			t.Errorf("one too many: %v", err)
@@ -87,7 +87,7 @@ func TestLedger_placePayCancelExpire(t *testing.T) {
 	})
 }
 
-// I2: a storm on the last n units has exactly n winners.
+// TestLedger_storm checks that of many concurrent orders for the last n units exactly n succeed (I2).
 func TestLedger_storm(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		r, l := house(t, db, 50)
@@ -116,11 +116,12 @@ func TestLedger_storm(t *testing.T) {
 	})
 }
 
-// I11: the same key at once makes one order; another body under it is refused.
+// TestLedger_sameKey checks that concurrent requests under one key place one order, and that another body under that
+// key is rejected (I11).
 func TestLedger_sameKey(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		r, l := house(t, db, 100)
-		second := orderingsql.NewLedger(db, orderingtest.NoGate{}, db.Now) // as another process would have
+		second := orderingsql.NewLedger(db, orderingtest.NoGate{}, db.Now) // like another process
 		defer second.Stop()
 		var ids sync.Map
 		var made atomic.Int64
@@ -148,7 +149,7 @@ func TestLedger_sameKey(t *testing.T) {
 		if _, err := l.Do(t.Context(), r.Place("same", db.Now(), time.Hour, stock.Line{Item: 101, Qty: 2})); !errors.Is(err, ordering.ErrIdempotency) {
 			t.Errorf("another body: %v", err)
 		}
-		// A refused key is free: nothing was made under it.
+		// A rejected order leaves its key unused.
 		if _, err := l.Do(t.Context(), r.Place("big", db.Now(), time.Hour, stock.Line{Item: 101, Qty: 100})); !errors.Is(err, ordering.ErrSoldOut) {
 			t.Errorf("too many: %v", err)
 		}
@@ -158,7 +159,8 @@ func TestLedger_sameKey(t *testing.T) {
 	})
 }
 
-// I4, I6: callback against sweeper, a thousand times: never both, no unit lost, every capture PAID or REFUND_DUE.
+// TestLedger_payRacesExpiry checks that a thousand races of payment against expiry lose no unit and end either PAID or
+// REFUND_DUE (I4, I6).
 func TestLedger_payRacesExpiry(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		const n = 1000
@@ -177,7 +179,7 @@ func TestLedger_payRacesExpiry(t *testing.T) {
 			})
 		}
 		wg.Wait()
-		// Half of the freed units go to somebody else, so that some late payments find no room.
+		// Other orders take half of the released units, so that some late payments find the item sold out.
 		var taken atomic.Int64
 		for i := range n {
 			wg.Go(func() {
@@ -228,7 +230,7 @@ func TestLedger_payRacesExpiry(t *testing.T) {
 	})
 }
 
-// An order that expires in the batch in which its money comes is made again as one that had expired before.
+// TestLedger_lateInOneBatch checks that a payment restores an order that expires in the same batch.
 func TestLedger_lateInOneBatch(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		r, l := house(t, db, 5)
@@ -271,7 +273,7 @@ func BenchmarkLedger_Place(b *testing.B) {
 	}
 }
 
-// checkDrift is the checker that operators run; after every story it must find nothing.
+// checkDrift fails the test if the operators' consistency check finds a difference.
 func checkDrift(t testing.TB, db *sqldb.DB) {
 	t.Helper()
 	found, err := orderingsql.NewOrders(db).Drift(t.Context(), "2026-01-01", db.Now())
@@ -287,8 +289,8 @@ func checkDrift(t testing.TB, db *sqldb.DB) {
 	}
 }
 
-// What the staff do with orders stands in the audit log, once, also of a batch in which guests order; what guests and
-// time do does not.
+// TestLedger_audit checks that each action of the staff writes one entry to the audit log, even in a batch with guests'
+// orders, and that actions of guests and expiry write none.
 func TestLedger_audit(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		r, l := house(t, db, stock.Unlimited)

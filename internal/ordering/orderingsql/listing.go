@@ -17,10 +17,10 @@ var (
 	listingAttemptsCount = Statements.Must("listing_attempts_count")
 )
 
-// lastDate is behind every business date.
+// lastDate sorts after every business date. It replaces a missing end of a period.
 const lastDate = "9999-12-31"
 
-// Listed reads a page of a branch's orders with their items, the newest first, and how many there are in all.
+// Listed reads a page of a branch's orders with their items, newest first, and the total number of matches.
 func (s *Orders) Listed(ctx context.Context, f ordering.OrderFilter) ([]ordering.Listed, int64, error) {
 	list, count, args := listingOrders, listingOrdersCount, []any{
 		f.Branch, f.Dates.From, cmp.Or(f.Dates.To, lastDate), string(f.Status), string(f.PaymentStatus),
@@ -45,10 +45,11 @@ func (s *Orders) Listed(ctx context.Context, f ordering.OrderFilter) ([]ordering
 	return page, total, s.listed(ctx, page)
 }
 
-// afterWords is behind every word that begins with what stands in front of it.
+// afterWords is the highest code point. The range from a prefix to the prefix plus afterWords contains every word with
+// that prefix, so the index on words serves prefix searches.
 const afterWords = "\U0010FFFF"
 
-// soughtBy is what the statement of a search is asked for beside the filter's other values.
+// soughtBy returns the arguments of the search statement that follow the filter's other arguments.
 func soughtBy(f ordering.OrderFilter) []any {
 	s := f.Search
 	if s == nil {
@@ -64,7 +65,8 @@ func soughtBy(f ordering.OrderFilter) []any {
 	}
 }
 
-// listed reads the orders of a page, which keeps its order. None can be gone: orders are never deleted.
+// listed loads the orders of a page and keeps the page's order. Every id still exists, because orders are never
+// deleted.
 func (s *Orders) listed(ctx context.Context, page []ordering.Listed) error {
 	ids, at := make([]string, len(page)), make(map[string]int, len(page))
 	for i, l := range page {
@@ -83,8 +85,8 @@ func (s *Orders) listed(ctx context.Context, page []ordering.Listed) error {
 	return nil
 }
 
-// ListedAttempts reads a page of the attempts to pay a branch's orders, those of the newest orders first, and how many
-// there are in all. Their pages and checks are not read.
+// ListedAttempts reads a page of a branch's payment attempts, those of the newest orders first, and the total number of
+// matches. It does not read their payment pages and check times.
 func (s *Orders) ListedAttempts(
 	ctx context.Context, f ordering.AttemptFilter,
 ) ([]ordering.ListedAttempt, int64, error) {

@@ -63,8 +63,9 @@ SELECT count(*)
 @attempt_matches
 
 -- name: listing_found
--- What a search finds, each kind of it by an index of its own. A number exists on most days: each day is asked for it. Of a
--- table the last 200 parties are found, and of a name the last 200 orders, whose ids sort by time.
+-- Finds orders by any part of a search. Each part of the union uses an index of its own. Numbers restart every business
+-- date, so each date is looked up. A table matches its last 200 visits, and a name its last 200 orders; order ids sort
+-- by time.
 @found_orders
 SELECT o.id, coalesce(t.label, '')
 FROM found f
@@ -83,7 +84,8 @@ JOIN order_info o ON o.id = f.id
 WHERE @listing_matches
 
 -- name: listing_orders
--- Empty texts and zeros choose all. The index on branch, date and number gives the order of the list.
+-- Lists orders that match all given filters. An empty text or 0 disables a filter. The index on branch, date and number
+-- provides the sort order.
 SELECT o.id, coalesce(t.label, '')
 FROM order_info o
 LEFT JOIN visit v ON v.id = o.visit_id
@@ -98,6 +100,7 @@ FROM order_info o
 WHERE @listing_matches
 
 -- name: name_enter
+-- Without the WHERE clause, SQLite would parse ON CONFLICT as a join condition.
 INSERT INTO order_word (branch_id, word, biz_date, order_id)
 SELECT r.branch_id, r.word, r.biz_date, r.order_id FROM @rows($1: branch_id int, word text, biz_date text, order_id text) AS r
 WHERE 1 = 1
@@ -109,7 +112,7 @@ FROM @rows($1: id text) AS r
 WHERE order_info.id = r.id
 
 -- name: name_unentered
--- Orders whose receivers' names are not among the words yet, in the order of the index that has no others.
+-- Finds orders whose receivers' names are not indexed yet. The partial index contains only these orders, in this order.
 SELECT o.id, o.branch_id, o.biz_date, o.receiver_name
 FROM order_info o
 WHERE o.receiver_name IS NOT NULL AND o.named_at IS NULL

@@ -17,7 +17,7 @@ import (
 	"comanda/internal/stock"
 )
 
-// listings places on two dates: orders 1 (paid), 2 (canceled) and 3 on the first, 1 and 2 (paid) on the second; and one
+// listings places orders on two dates, 1 (paid), 2 (canceled) and 3 on the first, 1 and 2 (paid) on the second, and one
 // in another branch.
 func listings(t *testing.T, db *sqldb.DB) *orderingsql.Orders {
 	t.Helper()
@@ -127,7 +127,8 @@ func TestOrders_ListedAttempts(t *testing.T) {
 	})
 }
 
-// A branch is told of its own differences only: what is overdue here is of branch 1.
+// TestOrders_DriftOf checks that DriftOf returns only the differences of the given branch. Here, these are overdue
+// holds.
 func TestOrders_DriftOf(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		s := listings(t, db)

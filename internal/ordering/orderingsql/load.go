@@ -15,7 +15,7 @@ import (
 	"comanda/internal/stock/stocksql"
 )
 
-// loader fills a batch with what its commands touch, taking locks in the one order.
+// loader loads and locks everything that a batch's commands touch, in the package's lock order.
 type loader struct {
 	tx    sqldb.Tx
 	batch *ordering.Batch
@@ -31,7 +31,7 @@ func (l *loader) load(ctx context.Context, commands []ordering.Command) error {
 			limited = limited || c.Place.Limits != ordering.Limits{}
 		} else {
 			existing[c.OrderID()] = struct{}{}
-			if c.AboutStock() { // a kitchen must not wait for the counters of what sells best
+			if c.AboutStock() { // kitchen steps must not wait for the counters of popular items
 				moving[c.OrderID()] = struct{}{}
 			}
 		}
@@ -56,8 +56,8 @@ func (l *loader) load(ctx context.Context, commands []ordering.Command) error {
 	return l.loadLate(ctx, commands)
 }
 
-// loadLate reads whether the visits and branches of ended orders take orders, for which money has come late. Orders that
-// this very batch ends are among them.
+// loadLate reads which visits are open and which branches are paused, for payments of canceled orders. Only then can a
+// late payment restore its order. It includes orders that this same batch ends.
 func (l *loader) loadLate(ctx context.Context, commands []ordering.Command) error {
 	paid, ended := map[string]bool{}, map[string]bool{}
 	for _, c := range commands {
@@ -82,8 +82,8 @@ func (l *loader) loadLate(ctx context.Context, commands []ordering.Command) erro
 	return l.tx.Flush(ctx)
 }
 
-// queueForPlacing asks for what a new order depends on besides its counters. None of the questions depends on another's
-// answer, so all of them travel together; those that lock stand first and in the one order.
+// queueForPlacing queues the reads for new orders other than counters. They are independent, so they share one round
+// trip. The locking ones come first, in lock order.
 func (l *loader) queueForPlacing(places []*ordering.Place, limited bool) {
 	if len(places) == 0 {
 		return
@@ -113,7 +113,7 @@ func plain(held []stock.HoldState) []stock.Hold {
 	return holds
 }
 
-// The scopes of keys: an order of a branch's guest, and one of a member.
+// Prefixes of the scope column: keys are unique per branch for guests and per member for members.
 const (
 	branchScope = "order:"
 	memberScope = "member:"
@@ -126,7 +126,8 @@ func scopeOf(k ordering.TxnKey) string {
 	return branchScope + strconv.FormatInt(k.Branch, 10)
 }
 
-// queueKeys enters the keys of new orders. It gives those which, after the flush, turn out to have existed before.
+// queueKeys inserts the keys of new orders. The returned map contains, after the flush, only the keys that existed
+// before.
 func (l *loader) queueKeys(places []*ordering.Place) map[ordering.TxnKey]*ordering.Place {
 	if len(places) == 0 {
 		return nil
@@ -138,7 +139,7 @@ func (l *loader) queueKeys(places []*ordering.Place) map[ordering.TxnKey]*orderi
 			first[k] = p
 		}
 	}
-	keys := slices.SortedFunc(maps.Keys(first), func(a, b ordering.TxnKey) int { // the order in which they are locked
+	keys := slices.SortedFunc(maps.Keys(first), func(a, b ordering.TxnKey) int { // the lock order of keys
 		return cmp.Or(cmp.Compare(a.Branch, b.Branch), cmp.Compare(a.User, b.User),
 			cmp.Compare(a.ClientTxnID, b.ClientTxnID))
 	})
@@ -181,7 +182,7 @@ func enterScope(k *ordering.TxnKey, scope string) (err error) {
 	return err
 }
 
-// loadKnown reads keys that existed before, with the orders that they made.
+// loadKnown reads the entries of keys that existed before, and their orders.
 func (l *loader) loadKnown(ctx context.Context, keys []ordering.TxnKey) (err error) {
 	if len(keys) == 0 {
 		return nil
@@ -194,7 +195,7 @@ func (l *loader) loadKnown(ctx context.Context, keys []ordering.TxnKey) (err err
 	return err
 }
 
-// holdsOf reads the holds of existing orders with their lines. Lines never change, so no lock is needed yet.
+// holdsOf reads the holds of existing orders with their lines, without locks: lines never change.
 func (l *loader) holdsOf(ctx context.Context, ids []string) ([]stock.HoldState, error) {
 	if len(ids) == 0 {
 		return nil, nil
@@ -227,8 +228,9 @@ func scopeRows(scopes []stock.Scope) *sqldb.RowSet {
 		Text("biz_date", func(i int) string { return scopes[i].Date })
 }
 
-// queueNumbers locks the last number of each scope. It asks each time for the rows to be made, which is needed once a
-// business date: whoever made them later would hold carts by then, and wait for numbers of others who wait for carts.
+// queueNumbers locks the last number of each scope. It always queues the insertion of missing rows, needed once per
+// business date, before the lock. Inserting later, with carts already locked, could deadlock with transactions that
+// hold numbers and wait for carts.
 func (l *loader) queueNumbers(scopes []stock.Scope) {
 	l.tx.Queue(numberEnsure, scopeRows(scopes))
 	l.tx.QueueQuery(func(rows sqldb.Rows) error {

@@ -37,7 +37,7 @@ func (l *loader) queueUnpaidOfMembers(places []*ordering.Place) {
 	}, unpaidCountMember, sqldb.NewRowSet(len(members)).Int("id", func(i int) int64 { return members[i] }))
 }
 
-// queueCarts locks the carts that orders are made from.
+// queueCarts locks the carts of members who place orders.
 func (l *loader) queueCarts(places []*ordering.Place) {
 	if members := membersOf(places); len(members) > 0 {
 		cartsql.QueueLock(l.tx, members, l.batch.Carts)

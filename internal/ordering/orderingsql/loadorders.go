@@ -12,7 +12,7 @@ import (
 	"comanda/internal/stock/stocksql"
 )
 
-// lockHolds locks the holds of existing orders, behind everything that is queued and in one round trip with it.
+// lockHolds flushes everything queued and locks the holds of existing orders in the same round trip.
 func (l *loader) lockHolds(ctx context.Context, held []stock.HoldState) error {
 	if len(held) == 0 {
 		return l.tx.Flush(ctx)
@@ -21,7 +21,7 @@ func (l *loader) lockHolds(ctx context.Context, held []stock.HoldState) error {
 	return stocksql.LockHolds(ctx, l.tx, held, l.batch.Book)
 }
 
-// lockOrders locks orders, and reads with them what their locks protect: attempts and refunds, and the items.
+// lockOrders locks orders and reads what these locks protect: items, attempts and refunds.
 func (l *loader) lockOrders(ctx context.Context, ids []string) error {
 	if len(ids) == 0 {
 		return nil

@@ -27,13 +27,12 @@ import (
 	"comanda/internal/testenv"
 )
 
-// The machine runs the whole of ordering (service, gate in Redis, ledger in SQL) beside a plain model of what a
-// restaurant promises, through random sequences of everything that can happen to it, and compares after every step.
-// The invariants that a step checks are named where it checks them.
+// machine runs all of ordering (service, admission cache in Redis, ledger in SQL) and a plain model of it through
+// random sequences of operations and compares them after every step. Each check names the invariant that it verifies.
 type machine struct {
 	db    *sqldb.DB
 	redis *redisdb.DB
-	flush func(t rapid.TB, node int) // counted round and round; all of them when negative
+	flush func(t rapid.TB, node int) // node counts modulo the number of nodes; a negative one flushes all
 	house *orderingtest.Restaurant
 	keep  *stock.Syncer
 	led   *orderingsql.Ledger
@@ -41,12 +40,12 @@ type machine struct {
 	clock clock
 	keys  int
 
-	// the model
+	// state of the model
 	caps   map[int64]int64
 	orders []*modelOrder
 }
 
-// clock is the model's time. The syncer asks for it in the background.
+// clock is the model's clock. It is atomic because the syncer reads it in the background.
 type clock struct{ ms atomic.Int64 }
 
 func (c *clock) now() time.Time          { return time.UnixMilli(c.ms.Load()).UTC() }
@@ -59,9 +58,9 @@ type modelOrder struct {
 	guest    ordering.Guest
 	date     string
 	deadline time.Time
-	moved    int // how often the deadline was
+	moved    int // number of extensions
 	state    ordering.PaymentStatus
-	canceled bool // by its guest
+	canceled bool // by the guest
 	captures int
 }
 
@@ -104,7 +103,7 @@ func redisOf(t *testing.T, c redisdb.Config) *redisdb.DB {
 	return db
 }
 
-// explore plays with a ledger and a gate, the servers of which it empties now and then.
+// explore runs the model with a ledger and an admission cache. It occasionally flushes the Redis servers at addrs.
 func explore(t *testing.T, db *sqldb.DB, redis *redisdb.DB, addrs ...string) {
 	branch := int64(0)
 	flush := func(t rapid.TB, addr string) {
@@ -152,17 +151,18 @@ func (m *machine) open(t *rapid.T, branch int64) {
 	m.start(t)
 }
 
-// start is what a process does when it comes up.
+// start starts the process's components.
 func (m *machine) start(t rapid.TB) {
 	begun := time.Now()
-	ticking := func() time.Time { return m.clock.now().Add(time.Since(begun)) } // paces need a clock that moves
+	ticking := func() time.Time { return m.clock.now().Add(time.Since(begun)) } // rate limits need a clock that moves
 	kitchen := m.house.Kitchen(t)
 	m.keep = stock.NewSyncer(stock.SyncerConfig{
 		Cache: stockredis.New(m.redis, stockredis.Config{Now: time.Now, Timeout: 5 * time.Second}), Store: stocksql.New(m.db),
 		EndOfDay: func(ctx context.Context, s stock.Scope) (time.Time, error) {
-			b, _ := kitchen.Branch(ctx, m.house.Branch) // scopes of earlier runs have the same calendar
+			b, _ := kitchen.Branch(ctx, m.house.Branch) // every branch of the model has the same calendar
 			day, err := b.Calendar().Interval(s.Date)
-			return day.End.Add(10 * 365 * 24 * time.Hour), err // the model's dates are long past for Redis's clock
+			// Redis expires keys by its own clock, for which the model's dates are in the past.
+			return day.End.Add(10 * 365 * 24 * time.Hour), err
 		},
 		Now: ticking, Log: slog.New(slog.DiscardHandler),
 	})
@@ -178,13 +178,13 @@ func (m *machine) close() {
 	m.keep.Close()
 }
 
-// restart loses everything that a process holds in memory; what was committed but not applied is replayed.
+// restart discards everything that the process holds in memory. Committed entries that were not applied are replayed.
 func (m *machine) restart(t *rapid.T) {
 	m.close()
 	m.start(t)
 }
 
-// empty loses what one node of Redis holds, or all of them.
+// empty flushes one Redis node or all of them.
 func (m *machine) empty(t *rapid.T) { m.flush(t, rapid.IntRange(-1, 2).Draw(t, "node")) }
 
 func (m *machine) guest() ordering.Guest {
@@ -196,7 +196,7 @@ func (m *machine) date() string {
 	return b.Calendar().BizDate(m.clock.now())
 }
 
-// taken is what the model says is held or used of an item on a date.
+// taken returns the model's held and used units of an item on a date.
 func (m *machine) taken(date string, item int64) (held, used int64) {
 	for _, o := range m.orders {
 		for _, l := range o.lines {
@@ -239,9 +239,10 @@ func (m *machine) place(t *rapid.T) {
 	want := m.short(m.date(), merged)
 	got, err := m.svc.Place(context.Background(), m.guest(), r)
 	if errors.Is(err, ordering.ErrSoldOut) && !cmp.Equal(ordering.ShortLines(err), want) {
-		// A lease of a process that is gone makes the gate under-sell for a while, until its keeper looks.
+		// A provisional hold of a process that has ended makes the admission cache reject too much until the syncer
+		// releases it.
 		m.converge(t)
-		m.clock.advance(20 * time.Millisecond) // a refusal is taken for granted for ten
+		m.clock.advance(20 * time.Millisecond) // the cache remembers a rejection for 10 ms
 		got, err = m.svc.Place(context.Background(), m.guest(), r)
 	}
 	if want != nil { // I2
@@ -280,7 +281,7 @@ func (m *machine) pick(t *rapid.T) *modelOrder {
 	return rapid.SampledFrom(m.orders).Draw(t, "order")
 }
 
-// again repeats a request: the same order, whatever has happened since (I11).
+// again repeats a request and expects the same order, regardless of later changes (I11).
 func (m *machine) again(t *rapid.T) {
 	o := m.pick(t)
 	got, err := m.svc.Place(context.Background(), o.guest, o.request)
@@ -298,14 +299,14 @@ func (m *machine) otherBody(t *rapid.T) {
 	}
 }
 
-// pay reports a success: on time it pays; an expired order takes the units again where its visit is open, else the money
-// is due back (I6).
+// pay reports a successful payment. In time, it pays the order. For an expired order, it takes the units again if the
+// visit is open, else a refund is due (I6).
 func (m *machine) pay(t *rapid.T) {
 	o := m.pick(t)
 	second := o.captures > 0 && o.state == ordering.Paid && rapid.Bool().Draw(t, "second attempt")
 	method := payment.Sandbox
 	if second {
-		return // a second attempt is another method's story, told in TestLedger_paidTwice
+		return // TestVNPay_paidTwice in orderinghttp covers second attempts
 	}
 	got, err := m.svc.MockCallback(context.Background(), o.id, method, ordering.MockSuccess, "{}")
 	if err != nil {
@@ -327,7 +328,7 @@ func (m *machine) pay(t *rapid.T) {
 	}
 }
 
-// fail reports a failure: nothing changes but the attempt.
+// fail reports a failed payment, which changes only the attempt.
 func (m *machine) fail(t *rapid.T) {
 	o := m.pick(t)
 	got, err := m.svc.MockCallback(context.Background(), o.id, payment.Sandbox, ordering.MockFail, "{}")
@@ -354,7 +355,7 @@ func (m *machine) cancel(t *rapid.T) {
 	}
 }
 
-// moreTime moves a deadline twice at most, and never one that has passed; asking again for the same changes nothing.
+// moreTime extends a deadline at most twice and never after it has passed. A repeated request changes nothing.
 func (m *machine) moreTime(t *rapid.T) {
 	o := m.pick(t)
 	shown := o.deadline.Add(-grace)
@@ -372,7 +373,7 @@ func (m *machine) moreTime(t *rapid.T) {
 		o.moved++
 		o.deadline = o.deadline.Add(5 * time.Minute)
 	}
-	for range 2 { // a lost answer
+	for range 2 { // the second call repeats the first after a lost response
 		got, err := m.svc.MoreTime(context.Background(), o.guest, o.id, shown)
 		if !errors.Is(err, want) {
 			t.Fatalf("more time for %s (%s): %v, want %v", o.id, o.state, err, want)
@@ -383,7 +384,7 @@ func (m *machine) moreTime(t *rapid.T) {
 	}
 }
 
-// expire lets time pass and the sweeper run: everything overdue ends, and nothing else (I10).
+// expire advances the clock and runs the sweeper. It expects that exactly the overdue orders expire (I10).
 func (m *machine) expire(t *rapid.T) {
 	m.clock.advance(time.Duration(rapid.Int64Range(0, 20).Draw(t, "minutes")) * time.Minute)
 	if _, err := m.svc.ExpireOverdue(context.Background()); err != nil {
@@ -396,7 +397,7 @@ func (m *machine) expire(t *rapid.T) {
 	}
 }
 
-// nextDay crosses the business day's boundary: holds keep their own date (I14).
+// nextDay advances to the next business date. Holds keep their own date (I14).
 func (m *machine) nextDay(t *rapid.T) {
 	before := m.date()
 	m.clock.advance(20 * time.Hour)
@@ -406,7 +407,7 @@ func (m *machine) nextDay(t *rapid.T) {
 	m.expire(t)
 }
 
-// rotate ends the visit and opens another: the old party's phones can order no more.
+// rotate closes the visit and opens another. Guests of the old visit can no longer order.
 func (m *machine) rotate(t *rapid.T) {
 	old := m.guest()
 	m.house.NextVisit(t)
@@ -420,7 +421,7 @@ func (m *machine) rotate(t *rapid.T) {
 	}
 }
 
-// setCap changes a quota, also to less than is taken: that only stops new holds.
+// setCap changes a quota, possibly below the units taken, which only prevents new holds.
 func (m *machine) setCap(t *rapid.T) {
 	item := rapid.SampledFrom(m.house.Items).Draw(t, "item")
 	quota := rapid.Int64Range(-1, 8).Draw(t, "quota")
@@ -428,7 +429,7 @@ func (m *machine) setCap(t *rapid.T) {
 	m.caps[item] = quota
 }
 
-// settle lets the gate hear everything that was decided.
+// settle waits until the admission cache has applied every committed entry.
 func (m *machine) settle(t rapid.TB) {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
@@ -436,7 +437,7 @@ func (m *machine) settle(t rapid.TB) {
 	m.eventually(t, func() string { return remaining(int64(m.keep.Pending()), "transactions wait") })
 	cancel()
 	<-done
-	m.eventually(t, func() string { // a rebuild that began before may take nothing in until it has ended
+	m.eventually(t, func() string { // a rebuild in progress may delay entries until it ends
 		if err := m.keep.ReplayAll(context.Background()); err != nil {
 			t.Fatal(err)
 		}
@@ -455,7 +456,7 @@ func remaining(n int64, what string) string {
 	return fmt.Sprint(n, " ", what)
 }
 
-// eventually waits until nothing is in the way any more.
+// eventually calls inTheWay until it returns "", for at most ten seconds.
 func (m *machine) eventually(t rapid.TB, inTheWay func() string) {
 	for deadline := time.Now().Add(10 * time.Second); ; {
 		what := inTheWay()
@@ -468,7 +469,7 @@ func (m *machine) eventually(t rapid.TB, inTheWay func() string) {
 	}
 }
 
-// check compares the ledger with the model after every step (I1) and every order with its state.
+// check compares the ledger's counters (I1) and every order's state with the model.
 func (m *machine) check(t *rapid.T) {
 	for _, c := range m.house.CountsOf(t, m.date()) {
 		held, used := m.taken(m.date(), c.Item)
@@ -487,8 +488,8 @@ func (m *machine) check(t *rapid.T) {
 	}
 }
 
-// quiet waits for the last deadline: nothing is held (I3), the checker of operators finds nothing, and the gate equals
-// the ledger (I9).
+// quiet advances the clock beyond the last deadline and expects that nothing is held (I3) and that the admission cache
+// equals the ledger (I9).
 func (m *machine) quiet(t *rapid.T) {
 	m.clock.advance(window + grace + 2*5*time.Minute)
 	if _, err := m.svc.ExpireOverdue(context.Background()); err != nil {
@@ -502,7 +503,7 @@ func (m *machine) quiet(t *rapid.T) {
 	m.converge(t)
 }
 
-// converge waits until the gate equals the ledger (I9).
+// converge waits until the admission cache equals the ledger (I9).
 func (m *machine) converge(t *rapid.T) {
 	m.settle(t)
 	scope := stock.Scope{Branch: m.house.Branch, Date: m.date()}
@@ -526,7 +527,7 @@ func (m *machine) converge(t *rapid.T) {
 	})
 }
 
-// fatal is a test that must not fail: what it is given has been checked before.
+// fatal is a TB for calls that cannot fail, because their input was checked before.
 type fatal struct{}
 
 func (fatal) Helper()        {}

@@ -13,18 +13,19 @@ var (
 	nameEntered   = Statements.Must("name_entered")
 )
 
-// namesAtOnce bounds how many orders one transaction locks.
+// namesAtOnce is the maximum number of orders that one transaction locks. Small transactions keep the ledger's waits
+// short.
 const namesAtOnce = 100
 
-// nameWord is a word of the name of an order's receiver.
+// nameWord is one word of the name of an order's receiver, or the whole name before it is split.
 type nameWord struct {
 	branch            int64
 	word, date, order string
 }
 
-// EnterNames enters the words of receivers' names by which orders are found, until all are entered. It runs beside the
-// ledger: an order need not wait for it, and orders of a process that does not know of words are entered too. Any number
-// of processes may run it.
+// EnterNames indexes the receivers' names of all orders not indexed yet, so that Listed finds them. It runs outside the
+// ledger: orders need not wait for it, and it also indexes orders of processes of an older version. Several processes
+// may run it concurrently.
 func (s *Orders) EnterNames(ctx context.Context) error {
 	for {
 		n, err := s.enterNames(ctx)
@@ -34,7 +35,7 @@ func (s *Orders) EnterNames(ctx context.Context) error {
 	}
 }
 
-// enterNames enters the names of some orders and returns how many it found.
+// enterNames indexes up to namesAtOnce orders and returns the number it found.
 func (s *Orders) enterNames(ctx context.Context) (int, error) {
 	rows, err := s.db.Query(ctx, nameUnentered, namesAtOnce)
 	found, err := sqldb.Collect(rows, err, func(r sqldb.Rows) (w nameWord, err error) {
@@ -53,7 +54,7 @@ func (s *Orders) enterNames(ctx context.Context) (int, error) {
 		}
 	}
 	return len(found), s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
-		tx.QueueQuery(func(rows sqldb.Rows) error { // in the ledger's order of locks, which rules out deadlocks
+		tx.QueueQuery(func(rows sqldb.Rows) error { // locks orders in the ledger's order, to avoid deadlocks
 			for rows.Next() {
 				continue
 			}

@@ -44,8 +44,7 @@ FROM @rows($1: branch_id int, biz_date text, last int) AS r
 WHERE order_number.branch_id = r.branch_id AND order_number.biz_date = r.biz_date
 
 -- name: open_select
--- Which of these visits are open, which of these menu versions published, and which of these branches paused, in one
--- question.
+-- Returns which of these visits are open, which menu versions are published and which branches are paused at $4.
 SELECT 'visit', v.id FROM visit v JOIN @rows($1: id text) AS r ON v.id = r.id WHERE v.status = 'OPEN'
 UNION ALL
 SELECT 'version', CAST(m.id AS TEXT) FROM menu_version m JOIN @rows($2: id int) AS r ON m.id = r.id WHERE m.status = 'PUBLISHED'
@@ -62,8 +61,8 @@ SELECT count(*) FROM order_info o WHERE o.user_id = $1
 SELECT count(*) FROM order_info o WHERE o.visit_id = $1
 
 -- name: order_deadline_move
--- What is to be paid and still holds something; an order's first hold has the order's id. $1 is the step, $2 now. The age
--- of an order moves with its deadline: windows are counted from it.
+-- Shifts unpaid orders that still hold units by $1 milliseconds; $2 is the current time. An order's first hold has the
+-- order's id. created_at moves as well, because payment windows count from it.
 UPDATE order_info
 SET pay_by = pay_by + $1, expires_at = expires_at + $1, created_at = created_at + $1, updated_at = $2, version = version + 1
 WHERE payment_status IN ('UNPAID', 'CONFIRMING')
@@ -112,6 +111,8 @@ ORDER BY o.created_at DESC, o.id DESC
 LIMIT $2 OFFSET $3
 
 -- name: order_update
+-- Versions only grow. The condition on them, together with QueueExactly, aborts a transaction that would overwrite a
+-- newer state.
 UPDATE order_info
 SET hold_id = r.hold_id, status = r.status, payment_status = r.payment_status, payment_method = r.payment_method,
     payment_ref = r.payment_ref, cancel_reason = r.cancel_reason, refunded_amount = r.refunded, pay_by = r.pay_by,
@@ -121,7 +122,7 @@ FROM @rows($1: id text, hold_id text, status text, payment_status text, payment_
 WHERE order_info.id = r.id AND order_info.version < r.version
 
 -- name: overdue_select
--- Locks nothing: the ledger looks again under its locks, in their order.
+-- Takes no locks: the ledger checks each order again under its own locks.
 SELECT o.id
 FROM hold h
 JOIN order_info o ON o.hold_id = h.id

@@ -11,7 +11,7 @@ import (
 	"comanda/internal/sqldb"
 )
 
-// owner is whose money an attempt is about; the zero owner is nobody.
+// owner is the order and branch of a payment attempt. The zero owner stands for an unknown attempt.
 type owner = paymentsql.Owner
 
 func owners(ctx context.Context, db sqldb.Conn, attempts []string) ([]owner, error) {
@@ -26,19 +26,19 @@ func owners(ctx context.Context, db sqldb.Conn, attempts []string) ([]owner, err
 	return all, nil
 }
 
-// Owner tells to which order of which branch an attempt belongs. Questions that come at once share a statement: every
-// report of a gateway asks one.
+// Owner returns the order and the branch of an attempt. Concurrent calls share one statement, because every gateway
+// report makes one.
 func (l *Ledger) Owner(ctx context.Context, attempt string) (order string, branch int64, found bool, err error) {
 	o, err := l.owners.Do(ctx, attempt)
 	return o.OrderID, o.Branch, o.OrderID != "", err
 }
 
-// Stuck counts attempts that somebody must look at, by their states.
+// Stuck counts the attempts that need attention, by state.
 func (l *Ledger) Stuck(ctx context.Context) (map[payment.State]int64, error) {
 	return paymentsql.CountStuck(ctx, l.db)
 }
 
-// Record keeps a message of a gateway of which nothing could be made.
+// Record stores a rejected gateway notification.
 func (l *Ledger) Record(ctx context.Context, e payment.Event) error {
 	return l.db.Write(ctx, func(_ context.Context, tx sqldb.Tx) error {
 		paymentsql.QueueEvents(tx, []payment.Event{e})
@@ -56,7 +56,8 @@ func (l *Ledger) ClaimRefunds(ctx context.Context, now time.Time, most int) ([]p
 	return paymentsql.ClaimRefunds(ctx, l.db, now, most)
 }
 
-// ClearMismatches implements ordering.Payments. The audit log's lock is taken last, as everywhere.
+// ClearMismatches implements ordering.Payments. It takes the audit log's lock last, in line with the ledger's lock
+// order.
 func (l *Ledger) ClearMismatches(ctx context.Context, attempt string, e identity.AuditEntry) error {
 	return l.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
 		n, err := paymentsql.ClearMismatches(ctx, tx, attempt, e.At)

@@ -12,7 +12,7 @@ import (
 // Orders reads orders. It implements ordering.Reader.
 type Orders struct{ db *sqldb.DB }
 
-// NewOrders reads from a database.
+// NewOrders returns a reader of db.
 func NewOrders(db *sqldb.DB) *Orders { return &Orders{db} }
 
 // Order reads one order with its items, attempts, refunds and steps.
@@ -35,18 +35,18 @@ func (s *Orders) Order(ctx context.Context, id string) (ordering.Detail, bool, e
 	return d, err == nil, err
 }
 
-// TableOf reads the label of the table at which a visit sits, or sat last.
+// TableOf returns the label of a visit's table. For a closed visit, it is the last one.
 func (s *Orders) TableOf(ctx context.Context, visit string) (string, error) {
 	labels, err := s.tables(ctx, []string{visit})
 	return labels[visit], err
 }
 
-// OfVisit reads a page of a visit's orders with their items, the newest first, and how many there are in all.
+// OfVisit reads a page of a visit's orders with their items, newest first, and their total number.
 func (s *Orders) OfVisit(ctx context.Context, visit string, limit, offset int) ([]ordering.Order, int64, error) {
 	return s.page(ctx, orderSelectVisit, orderCountVisit, visit, limit, offset)
 }
 
-// OfMember reads a page of a member's orders with their items, the newest first, and how many there are in all.
+// OfMember reads a page of a member's orders with their items, newest first, and their total number.
 func (s *Orders) OfMember(ctx context.Context, user int64, limit, offset int) ([]ordering.Order, int64, error) {
 	return s.page(ctx, orderSelectMember, orderCountMember, user, limit, offset)
 }
@@ -67,7 +67,7 @@ func (s *Orders) page(
 	return orders, total, err
 }
 
-// Overdue names unpaid orders whose deadline has passed, the oldest first.
+// Overdue returns the ids of up to limit unpaid orders whose deadline has passed, oldest first.
 func (s *Orders) Overdue(ctx context.Context, now time.Time, limit int) ([]string, error) {
 	rows, err := s.db.Query(ctx, overdueSelect, now.UnixMilli(), limit)
 	return sqldb.Collect(rows, err, sqldb.Value[string])
@@ -91,7 +91,7 @@ func scanOrder(r sqldb.Rows) (o ordering.Order, err error) {
 	return o, err
 }
 
-// instant reads milliseconds; 0 is the zero time, which stands for "not yet".
+// instant converts Unix milliseconds to a time in UTC. 0 becomes the zero time, which means "not yet".
 func instant(ms int64) time.Time {
 	if ms == 0 {
 		return time.Time{}
@@ -99,7 +99,7 @@ func instant(ms int64) time.Time {
 	return time.UnixMilli(ms).UTC()
 }
 
-// loadItems fills in the items of orders.
+// loadItems loads the items of orders.
 func loadItems(ctx context.Context, c sqldb.Conn, orders []ordering.Order) error {
 	if len(orders) == 0 {
 		return nil

@@ -17,7 +17,7 @@ import (
 	"comanda/internal/stock"
 )
 
-// deliver makes a placing one for a receiver of some member.
+// deliver turns a command into a member's delivery order for the given receiver.
 func deliver(c ordering.Command, name, phone string) ordering.Command {
 	o := &c.Place.Order
 	o.Kind, o.VisitID, o.GuestHash, o.UserID = ordering.Delivery, "", "", 7
@@ -45,7 +45,7 @@ func TestOrders_Listed_search(t *testing.T) {
 			t.Fatal(err)
 		}
 		s := orderingsql.NewOrders(db)
-		for range 2 { // a second time there is nothing to enter
+		for range 2 { // the second call finds nothing to index
 			if err := s.EnterNames(t.Context()); err != nil {
 				t.Fatal(err)
 			}
@@ -87,7 +87,7 @@ func TestOrders_Listed_search(t *testing.T) {
 	})
 }
 
-// filled is a branch with orders of many days, and what asks for plans.
+// filled inserts 20,000 orders of many dates in one branch.
 var filled = sqldb.Load(fstest.MapFS{
 	"orders.sql": {Data: []byte(`
 		INSERT INTO order_info (id, branch_id, kind, visit_id, menu_version_id, hold_id, client_txn_id, biz_date, number, status,
@@ -109,8 +109,8 @@ var filled = sqldb.Load(fstest.MapFS{
 	"analyze.sql": {Data: []byte(`ANALYZE`)},
 })
 
-// A search goes through no table of orders from the beginning to the end, on either engine: with 20,000 orders each of its
-// parts has an index.
+// TestOrders_Listed_searchIsFound checks that a search scans no large table on either engine: with 20,000 orders, each
+// of its parts uses an index.
 func TestOrders_Listed_searchIsFound(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		orderingtest.Open(t, db, 1)

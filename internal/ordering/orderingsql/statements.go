@@ -1,8 +1,9 @@
-// Package orderingsql is the orders' store: the ledger that runs commands in shared transactions, what guests and staff
-// read, and the daybook.
+// Package orderingsql stores orders in SQL: the ledger that runs commands in shared transactions, the reads for guests
+// and staff, and the daybook.
 //
-// Locks are taken in one order: idempotency keys, then counters by (branch, date, item), then a day's number, then holds
-// by id, then orders by id; carts of members are locked after numbers. Whoever waits, waits for somebody further on.
+// Every transaction takes its locks in one order, which rules out deadlocks: idempotency keys, then counters by
+// (branch, date, item), then the numbers of business dates, then members' carts, then holds by id, then orders by id,
+// and the audit log last.
 package orderingsql
 
 import (
@@ -14,7 +15,7 @@ import (
 //go:embed *.sql
 var files embed.FS
 
-// Statements are all statements of this package.
+// Statements contains all SQL statements of this package.
 var Statements = sqldb.Load(files)
 
 var (

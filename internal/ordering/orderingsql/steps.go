@@ -9,7 +9,7 @@ import (
 	"comanda/internal/sqldb"
 )
 
-// queueSteps writes what the kitchen has done: its steps, and lines that were ticked off.
+// queueSteps queues the kitchen's steps and the items that it marked as done or not done.
 func queueSteps(tx sqldb.Tx, b *ordering.Batch) {
 	if steps := b.Steps; len(steps) > 0 {
 		tx.Queue(stepInsert, sqldb.NewRowSet(len(steps)).
@@ -36,7 +36,7 @@ func flag(b bool) int64 {
 	return 0
 }
 
-// selectSteps reads the steps of orders, those of one order from the first to the last.
+// selectSteps reads the steps of orders, in ascending order of version within each order.
 func selectSteps(ctx context.Context, c sqldb.Conn, ids []string) ([]ordering.StepTaken, error) {
 	rows, err := c.Query(ctx, stepSelect, idRows(ids))
 	return sqldb.Collect(rows, err, func(r sqldb.Rows) (s ordering.StepTaken, err error) {

@@ -6,7 +6,7 @@ import (
 	"comanda/internal/sqldb"
 )
 
-// versions reads the present versions of orders; an order that does not exist has none, which is 0.
+// versions reads the current version of each order; 0 stands for an unknown order.
 func versions(ctx context.Context, db sqldb.Conn, ids []string) ([]int64, error) {
 	rows, err := db.Query(ctx, versionSelect, idRows(ids))
 	if err != nil {

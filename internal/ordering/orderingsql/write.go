@@ -18,8 +18,8 @@ import (
 	"comanda/internal/stock/stocksql"
 )
 
-// write queues everything that a batch decided: the set-based statements go out together, with the commit behind them.
-// Only what the staff have done waits for the audit log's lock, and last of all.
+// write queues everything that a batch decided, so that it travels to the database with the commit. Only batches with
+// actions of the staff take the audit log's lock. They take it last and thus hold it as briefly as possible.
 func write(ctx context.Context, tx sqldb.Tx, b *ordering.Batch) ([]stock.OutboxEntry, error) {
 	now := b.Now.UnixMilli()
 	queueRefused(tx, b.Refused)
@@ -49,8 +49,8 @@ func write(ctx context.Context, tx sqldb.Tx, b *ordering.Batch) ([]stock.OutboxE
 	return entries, identitysql.RecordAudit(ctx, tx, b.Audit...)
 }
 
-// queueDocuments has orders that were placed or changed shown anew, and the lines of those that were placed, which never
-// change, beside what became of carts. The changed ones no longer contain the new.
+// queueDocuments queues the refresh of the documents of placed and changed orders, of placed orders' items, which never
+// change, and of carts. It must run after queueChanged, which removes placed orders from b.Changed.
 func queueDocuments(tx sqldb.Tx, b *ordering.Batch, carts []documentsql.Change) {
 	placed := make([]string, len(b.New))
 	for i, o := range b.New {
@@ -134,7 +134,7 @@ func queueOrders(tx sqldb.Tx, orders []*ordering.Order) {
 		NullText("receiver_note", func(i int) (string, bool) { return filled(orders[i].Receiver.Note) }))
 }
 
-// filled makes NULL of nothing.
+// filled reports an empty text as NULL.
 func filled(s string) (string, bool) { return s, s != "" }
 
 func queueItems(tx sqldb.Tx, orders []*ordering.Order) {
@@ -164,7 +164,8 @@ func queueItems(tx sqldb.Tx, orders []*ordering.Order) {
 		Text("notes", func(i int) string { return lines[i].Notes }))
 }
 
-// queueChanged writes existing orders that have changed; those placed in this batch are inserted as they ended.
+// queueChanged updates existing orders. It removes the orders placed in this batch from b.Changed, because their
+// insertion already writes the final state.
 func queueChanged(tx sqldb.Tx, b *ordering.Batch) {
 	for _, o := range b.New {
 		delete(b.Changed, o.ID)

@@ -1,4 +1,4 @@
-// Package orderingtest sets a small restaurant up in a database and builds what tests order there.
+// Package orderingtest creates a small restaurant in a database and builds ordering commands for tests.
 package orderingtest
 
 import (
@@ -40,13 +40,13 @@ var stmts = sqldb.Load(fstest.MapFS{
 	"count_events.sql": {Data: []byte(`SELECT count(*) FROM outbox_events WHERE event_type = $1`)},
 })
 
-// TB is what the restaurant needs of a test; rapid's tests have it too.
+// TB is the part of testing.TB that Restaurant needs. *rapid.T implements it, too.
 type TB interface {
 	Helper()
 	Fatal(args ...any)
 }
 
-// Price is what every item of the restaurant costs.
+// Price is the price of every item, in minor units.
 const Price = 1000
 
 // Restaurant is one branch with one published menu and one open visit.
@@ -56,10 +56,11 @@ type Restaurant struct {
 	Version  int64
 	Visit    string
 	Items    []int64
-	Currency money.Currency // of its kitchen's prices
+	Currency money.Currency // of the menu's prices
 }
 
-// Open sets a restaurant up. Each quota makes an item; stock.Unlimited makes one without. Item ids are branch*100 + 1...
+// Open creates a restaurant with one item per quota. stock.Unlimited creates an item without a quota. Item ids are
+// branch*100+1, branch*100+2 and so on.
 func Open(t TB, db *sqldb.DB, branch int64, quotas ...int64) *Restaurant {
 	t.Helper()
 	r := &Restaurant{DB: db, Branch: branch, Version: branch, Visit: uid.New(time.Now()), Currency: money.VND}
@@ -90,7 +91,7 @@ func (r *Restaurant) run(t TB, name string, args ...any) {
 	}
 }
 
-// NextVisit ends the visit and opens another one at the same table.
+// NextVisit closes the visit and opens another one at the same table.
 func (r *Restaurant) NextVisit(t TB) {
 	t.Helper()
 	r.run(t, "visit_close", r.Visit)
@@ -98,7 +99,7 @@ func (r *Restaurant) NextVisit(t TB) {
 	r.run(t, "visit", r.Visit, r.Branch, r.Branch)
 }
 
-// Place builds a command for an order of (item, quantity) pairs under a key.
+// Place builds a command that places an order of lines under an idempotency key. The order expires window after now.
 func (r *Restaurant) Place(key string, now time.Time, window time.Duration, lines ...stock.Line) ordering.Command {
 	id := uid.New(now)
 	o := ordering.Order{
@@ -124,7 +125,7 @@ func (r *Restaurant) Place(key string, now time.Time, window time.Duration, line
 	}}
 }
 
-// Pay builds a gateway's report of success.
+// Pay builds a gateway's report of a successful payment.
 func Pay(order string, now time.Time) ordering.Command {
 	return ordering.Command{Settle: &ordering.Settle{
 		OrderID: order, NewID: uid.New(now), Method: payment.Sandbox, State: payment.Paid,
@@ -132,18 +133,18 @@ func Pay(order string, now time.Time) ordering.Command {
 	}}
 }
 
-// End builds a cancellation or an expiry.
+// End builds the cancellation or expiry of an order.
 func End(order string, reason ordering.CancelReason) ordering.Command {
 	return ordering.Command{End: &ordering.End{OrderID: order, Reason: reason}}
 }
 
-// Counts reads the branch's counters of all dates, in the order of dates and items.
+// Counts reads the branch's counters of all dates, sorted by date and item.
 func (r *Restaurant) Counts(t TB) []stock.Count {
 	t.Helper()
 	return r.counts(t, "", "9")
 }
 
-// CountsOf reads the branch's counters of one business date.
+// CountsOf reads the branch's counters of one business date, sorted by item.
 func (r *Restaurant) CountsOf(t TB, date string) []stock.Count {
 	t.Helper()
 	return r.counts(t, date, date)
@@ -162,7 +163,7 @@ func (r *Restaurant) counts(t TB, from, to string) []stock.Count {
 	return all
 }
 
-// SetQuota changes an item's quota from a date on, as an operator does; stock.Unlimited takes it away.
+// SetQuota changes an item's quota from a date on, as an operator does. stock.Unlimited removes the quota.
 func (r *Restaurant) SetQuota(t TB, item, quota int64, date string, now time.Time) {
 	t.Helper()
 	var q *int64
@@ -179,7 +180,7 @@ func (r *Restaurant) SetQuota(t TB, item, quota int64, date string, now time.Tim
 	}
 }
 
-// Events counts the events of a type that were committed and not published yet.
+// Events counts the committed events of a type that the relay has not published yet.
 func (r *Restaurant) Events(t TB, eventType string) int64 {
 	t.Helper()
 	rows, err := r.DB.Query(context.Background(), stmts.Must("count_events"), eventType)
@@ -190,7 +191,7 @@ func (r *Restaurant) Events(t TB, eventType string) int64 {
 	return n
 }
 
-// NoGate is an admission cache that answers "unknown" to everything.
+// NoGate is an admission cache that applies nothing.
 type NoGate struct{}
 
 // EnqueueCommitted does nothing.
@@ -199,13 +200,13 @@ func (NoGate) EnqueueCommitted([]stock.OutboxEntry) {}
 // DrainApplied returns nothing.
 func (NoGate) DrainApplied() []string { return nil }
 
-// Kitchen is the restaurant's catalog as ordering sees it.
+// Kitchen implements ordering.Catalog with the restaurant's only menu version.
 type Kitchen struct {
 	branch  catalog.Branch
 	edition *catalog.Edition
 }
 
-// Kitchen makes the restaurant's catalog.
+// Kitchen builds the restaurant's catalog.
 func (r *Restaurant) Kitchen(t TB) Kitchen {
 	t.Helper()
 	b, err := catalog.NewBranch(catalog.Branch{
