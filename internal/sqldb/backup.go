@@ -9,11 +9,11 @@ import (
 	"path/filepath"
 )
 
-// ErrBackup says that the engine has tools of its own for backups.
+// ErrBackup is returned by Backup on PostgreSQL, whose own tools make its backups.
 var ErrBackup = errors.New("sqldb: a backup of PostgreSQL is made with pg_dump")
 
-// Backup copies a SQLite database into a file that must not exist yet, as it is at one instant, while it is being used.
-// The copy is a whole database by itself.
+// Backup writes a complete, consistent copy of a SQLite database to file, which must not exist yet. The database stays
+// in use meanwhile: the copy is the state of one instant.
 func (db *DB) Backup(ctx context.Context, file string) error {
 	s, ok := db.driver.(*liteDB)
 	if !ok {
@@ -22,13 +22,13 @@ func (db *DB) Backup(ctx context.Context, file string) error {
 	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 		return fmt.Errorf("sqldb: backup: %w", err)
 	}
-	switch err := createPrivate(file); { // SQLite writes into an empty file, and keeps its mode
+	switch err := createPrivate(file); { // SQLite writes into an empty file and keeps its mode
 	case errors.Is(err, fs.ErrExist):
 		return fmt.Errorf("sqldb: backup: %s is there already", file)
 	case err != nil:
 		return fmt.Errorf("sqldb: backup: %w", err)
 	}
-	pool, err := s.second() // beside the writer: it reads, and must not hold anybody up
+	pool, err := s.second() // a connection of its own: it only reads, and must not block the writer
 	if err != nil {
 		return err
 	}

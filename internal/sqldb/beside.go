@@ -9,8 +9,9 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// CreateBeside makes a PostgreSQL database of its own on the server of another one, for work that must not touch that
-// one, and gives its address and what drops it. The name must be one that we have made up.
+// CreateBeside creates a PostgreSQL database on the same server as address, for work that must not touch the original.
+// It returns the new database's address and a function that drops it. The name must come from the program, not from a
+// user.
 func CreateBeside(ctx context.Context, address, name string) (beside string, drop func(context.Context) error, err error) {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -26,7 +27,7 @@ func CreateBeside(ctx context.Context, address, name string) (beside string, dro
 	}, nil
 }
 
-// runOnce runs a statement that no transaction may hold, on a connection of its own.
+// runOnce runs a statement on a connection of its own, because CREATE and DROP DATABASE cannot run in a transaction.
 func runOnce(ctx context.Context, address, statement string) error {
 	conn, err := pgx.Connect(ctx, address)
 	if err != nil {

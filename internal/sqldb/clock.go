@@ -9,12 +9,12 @@ import (
 
 var nowSelect = must("now_select", `SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000000 AS BIGINT)`)
 
-// Now is the instant by which everything is decided, in UTC and whole milliseconds: the server's clock on PostgreSQL,
-// so that several processes agree, and the machine's on SQLite.
+// Now returns the current time for all decisions, in UTC and whole milliseconds. It is the server's clock on
+// PostgreSQL, so that several processes agree, and the machine's clock on SQLite.
 func (db *DB) Now() time.Time { return db.clock.Now() }
 
-// Clock is the deciding clock. On PostgreSQL it is measured when the database is opened; afterwards Clock.Measure has to be
-// called now and then.
+// Clock returns the clock behind Now. Open measures it on PostgreSQL; the caller then repeats Clock.Measure at
+// intervals, because the machine's clock drifts from the server's.
 func (db *DB) Clock() *clock.Clock { return db.clock }
 
 // serverTime implements clock.Authority.

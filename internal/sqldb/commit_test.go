@@ -17,17 +17,16 @@ import (
 	"comanda/internal/sqldb/sqldbtest"
 )
 
-// mute is a network between a process and PostgreSQL that can lose the answer to a COMMIT: the server has committed, and
-// the connection breaks before the process hears of it. SQLite needs no such test, because nothing stands between its
-// commit and the process.
+// mute is a proxy in front of PostgreSQL that can drop the reply to a COMMIT: the server has committed, and the
+// connection breaks before the client receives the reply. SQLite needs no such test, because it commits in the process.
 type mute struct {
 	target string
-	lose   atomic.Bool // the next answer to a COMMIT
+	lose   atomic.Bool // drop the next reply to a COMMIT
 	lost   atomic.Int64
 	pumps  sync.WaitGroup
 }
 
-// newMute returns the network and the address of a database through it.
+// newMute starts the proxy and returns it with the address of the database through it.
 func newMute(t *testing.T, address string) (*mute, string) {
 	t.Helper()
 	u, err := url.Parse(address)
@@ -52,12 +51,12 @@ func newMute(t *testing.T, address string) (*mute, string) {
 	})
 	u.Host = door.Addr().String()
 	q := u.Query()
-	q.Set("sslmode", "disable") // the answers are to be read
+	q.Set("sslmode", "disable") // the proxy must read the replies
 	u.RawQuery = q.Encode()
 	return m, u.String()
 }
 
-// serve carries one connection until one of its ends is closed, or an answer was lost.
+// serve forwards one connection until either end closes it or a reply was dropped.
 func (m *mute) serve(t *testing.T, client net.Conn) {
 	server, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", m.target)
 	if err != nil {
@@ -74,7 +73,7 @@ func (m *mute) serve(t *testing.T, client net.Conn) {
 	asking.Wait()
 }
 
-// answer passes the messages of the server on: a byte for the kind, four for the length, which counts itself
+// answer forwards the server's messages. Each is one byte for the kind and four for the length, which counts itself
 // (PostgreSQL manual, "Message Formats"). CommandComplete is C with the name of the command.
 func (m *mute) answer(client io.Writer, server io.Reader) {
 	for {
@@ -96,8 +95,8 @@ func (m *mute) answer(client io.Writer, server io.Reader) {
 	}
 }
 
-// Whoever does not hear whether a transaction was committed must not run it again: it was. The caller learns that the
-// outcome is not known, and asks under its own key.
+// A transaction whose commit went unanswered must not run again, because it may have been committed. The caller
+// receives an error, and asks again under its own idempotency key.
 func TestDB_Write_unansweredCommit(t *testing.T) {
 	t.Parallel()
 	address := sqldbtest.PostgresURL(t)
@@ -130,7 +129,7 @@ func TestDB_Write_unansweredCommit(t *testing.T) {
 	}
 }
 
-// Operations that shared the transaction are not run again either, neither together nor each on its own.
+// Operations that shared the transaction do not run again either, neither together nor one by one.
 func TestGroup_unansweredCommit(t *testing.T) {
 	t.Parallel()
 	network, through := newMute(t, sqldbtest.PostgresURL(t))
@@ -143,7 +142,7 @@ func TestGroup_unansweredCommit(t *testing.T) {
 	first, proceed := make(chan struct{}), make(chan struct{})
 	g := sqldb.NewGroup(db, sqldb.GroupConfig[int64, int64]{
 		Run: func(ctx context.Context, tx sqldb.Tx, ops []int64) ([]int64, error) {
-			if runs.Add(1) == 1 { // alone, so that the others gather behind it
+			if runs.Add(1) == 1 { // the first batch is one operation, so that the others queue behind it
 				close(first)
 				<-proceed
 			} else {
@@ -181,7 +180,7 @@ func TestGroup_unansweredCommit(t *testing.T) {
 	}
 }
 
-// total is what all additions have come to.
+// total returns the sum of all additions.
 func total(t *testing.T, db *sqldb.DB) (sum int64) {
 	t.Helper()
 	rows, err := db.Query(t.Context(), stmts.Must("number_look"))

@@ -2,37 +2,37 @@ package sqldb
 
 import "context"
 
-// Reader asks.
+// Reader runs statements that only read.
 type Reader interface {
-	// Query runs a statement and gives its rows, which the caller closes.
+	// Query runs a statement and returns its rows. The caller closes them.
 	Query(ctx context.Context, q *Stmt, args ...any) (Rows, error)
 }
 
-// Conn runs statements. A transaction is one, and so is DB itself for statements that stand alone.
+// Conn runs statements. Tx is a Conn, and so is DB, where each statement is a transaction of its own.
 type Conn interface {
 	Reader
-	// Exec runs a statement and tells how many rows it changed.
+	// Exec runs a statement and returns the number of rows it changed.
 	Exec(ctx context.Context, q *Stmt, args ...any) (affected int64, err error)
 }
 
-// Tx is one transaction.
+// Tx is one transaction. It is not safe for concurrent use.
 type Tx interface {
 	Conn
-	// Queue sends a statement together with whatever is sent next, at the latest with the commit. Its error surfaces
-	// there and undoes the transaction.
+	// Queue adds a statement to the next round trip, which is the commit's at the latest. That round trip returns the
+	// statement's error, and the transaction is rolled back.
 	Queue(q *Stmt, args ...any)
-	// QueueExactly is Queue for a statement that must change n rows; any other number is ErrAffected.
+	// QueueExactly is Queue for a statement that must change n rows. Any other number is ErrAffected.
 	QueueExactly(n int64, q *Stmt, args ...any)
-	// QueueQuery is Queue for a statement that gives rows: read gets them when they come, and must not use the
-	// transaction. Questions that do not depend on each other's answers cost one round trip together.
+	// QueueQuery is Queue for a statement that returns rows. read receives them when they arrive, and must not use the
+	// transaction. Queries that do not depend on each other's results share one round trip this way.
 	QueueQuery(read func(Rows) error, q *Stmt, args ...any)
-	// Flush sends what is queued and waits for the answers.
+	// Flush sends the queued statements and waits for their results.
 	Flush(ctx context.Context) error
-	// OnCommit has f called once the transaction is committed, and never otherwise. f must not block.
+	// OnCommit calls f after the transaction is committed, and never otherwise. f must not block.
 	OnCommit(f func())
 }
 
-// hooks are what is called after a commit.
+// hooks are the functions to call after the commit.
 type hooks struct{ all []func() }
 
 func (h *hooks) OnCommit(f func()) { h.all = append(h.all, f) }
@@ -43,8 +43,8 @@ func (h *hooks) committed() {
 	}
 }
 
-// Rows is the result of a query, read forward once. Its errors are translated like those of statements, so that a
-// connection which is lost between two rows is ErrUnavailable.
+// Rows is the result of a query, read forward once. Its errors are translated like those of statements: a connection
+// lost between two rows is ErrUnavailable.
 type Rows interface {
 	Next() bool
 	Scan(dest ...any) error
@@ -52,7 +52,7 @@ type Rows interface {
 	Close()
 }
 
-// Collect reads all rows of a query. It takes the query's two results, so that both can be written in one line.
+// Collect reads and closes all rows of a query. It takes both results of Query, so that a call fits on one line.
 func Collect[T any](rows Rows, err error, scan func(Rows) (T, error)) ([]T, error) {
 	if err != nil {
 		return nil, err
@@ -69,7 +69,7 @@ func Collect[T any](rows Rows, err error, scan func(Rows) (T, error)) ([]T, erro
 	return all, rows.Err()
 }
 
-// One reads the first row of a query; found is false when there is none.
+// One reads the first row of a query and closes it. It returns found false if there is none.
 func One[T any](rows Rows, err error, scan func(Rows) (T, error)) (v T, found bool, _ error) {
 	if err != nil {
 		return v, false, err
@@ -82,8 +82,8 @@ func One[T any](rows Rows, err error, scan func(Rows) (T, error)) (v T, found bo
 	return v, err == nil, err
 }
 
-// Value reads a row of one column. It is written in two statements because Go does not say whether a variable that is
-// returned beside a call is read before or after it.
+// Value reads a row of one column. It uses two statements because Go does not specify whether "return v, r.Scan(&v)"
+// reads v before or after the call.
 func Value[T any](r Rows) (v T, err error) {
 	err = r.Scan(&v)
 	return v, err

@@ -2,7 +2,7 @@ package sqldb
 
 import "testing"
 
-// The operator's bound on connections, which stands in the address, is kept unless the program has one of its own.
+// pool_max_conns in the address is the operator's limit. It applies unless the program sets its own.
 func TestOpenPostgres_MaxConns(t *testing.T) {
 	for _, c := range []struct {
 		url  string

@@ -11,7 +11,7 @@ import (
 	"comanda/internal/fault"
 )
 
-// Times that bound what a caller can wait for.
+// Limits on the time that a caller waits.
 const (
 	writeTimeout     = 10 * time.Second // one transaction, its retries included
 	readTimeout      = 3 * time.Second  // one statement of Questions
@@ -19,13 +19,13 @@ const (
 	maxRetries       = 3
 )
 
-// Config says which database to open.
+// Config is the configuration of Open.
 type Config struct {
-	// URL is postgres://user@host/db or sqlite:path, where path is relative to the working directory unless it begins
+	// URL is postgres://user@host/db or sqlite:path. The path is relative to the working directory unless it begins
 	// with a slash (sqlite:///var/lib/comanda/comanda.db).
 	URL string
-	// MaxConns bounds the connections to PostgreSQL and the readers of SQLite; 0 means 16, or what pool_max_conns in the
-	// URL says, and 4.
+	// MaxConns limits the connections to PostgreSQL or the readers of SQLite. With 0, PostgreSQL has pool_max_conns of
+	// the URL, else 16; SQLite has 4.
 	MaxConns int
 }
 
@@ -36,7 +36,7 @@ type DB struct {
 	clock  *clock.Clock
 }
 
-// engineDriver is what an engine has to offer.
+// engineDriver is the part of DB that differs between SQLite and PostgreSQL.
 type engineDriver interface {
 	Conn
 	begin(ctx context.Context, patient bool) (engineTx, error)
@@ -59,7 +59,7 @@ type engineSnapshot interface {
 	rollback()
 }
 
-// Open connects to the database that the configuration names. It does not migrate.
+// Open connects to the database that c.URL names. It does not migrate.
 func Open(ctx context.Context, c Config) (*DB, error) {
 	scheme, rest, _ := strings.Cut(c.URL, ":")
 	switch scheme {
@@ -70,7 +70,7 @@ func Open(ctx context.Context, c Config) (*DB, error) {
 		}
 		db := &DB{engine: Postgres, driver: d}
 		db.clock = clock.Of(db.serverTime)
-		// A server that is too slow to measure by can be worked with; nothing ends until it was measured.
+		// A server too slow to measure its clock is still usable: nothing expires until a later measurement succeeds.
 		if err := db.clock.Measure(ctx); err != nil && !errors.Is(err, clock.ErrVague) {
 			d.close()
 			return nil, err
@@ -86,16 +86,16 @@ func Open(ctx context.Context, c Config) (*DB, error) {
 	return nil, fmt.Errorf("sqldb: %q is not a database address: postgres://... or sqlite:path", scheme)
 }
 
-// Engine tells which engine it is.
+// Engine returns the database's engine.
 func (db *DB) Engine() Engine { return db.engine }
 
-// Ping asks the database for a sign of life.
+// Ping checks that the database answers.
 func (db *DB) Ping(ctx context.Context) error { return translate("ping", db.driver.ping(ctx)) }
 
-// Close ends all connections. Transactions must have ended before.
+// Close closes all connections. All transactions must have ended before.
 func (db *DB) Close() { db.driver.close() }
 
-// Exec runs a statement that is a transaction of its own.
+// Exec runs a statement in a transaction of its own.
 func (db *DB) Exec(ctx context.Context, q *Stmt, args ...any) (int64, error) {
 	return db.driver.Exec(ctx, q, args...)
 }
@@ -105,21 +105,22 @@ func (db *DB) Query(ctx context.Context, q *Stmt, args ...any) (Rows, error) {
 	return db.driver.Query(ctx, q, args...)
 }
 
-// Prepare has the engine compile a statement without running it.
+// Prepare compiles a statement on the engine without running it.
 func (db *DB) Prepare(ctx context.Context, q *Stmt) error {
 	return translate(q.Name, db.driver.prepare(ctx, q))
 }
 
-// Write runs fn in a transaction: BEGIN IMMEDIATE on SQLite, READ COMMITTED on PostgreSQL, where callers lock what they
-// decide on. It is run again, up to three times, when the engine asks for that; so fn must not have effects outside of
-// the transaction. A context that ends does not tear a transaction: fn runs under a limit of its own. PostgreSQL ends a
-// transaction that is idle for three seconds: its process is frozen, and others wait for its locks.
+// Write runs fn in a transaction: BEGIN IMMEDIATE on SQLite, READ COMMITTED on PostgreSQL, where callers lock the rows
+// they decide on. After a deadlock or serialization failure it runs fn again, up to three times, so fn must not have
+// effects outside the transaction. Once begun, the transaction ignores the end of ctx and has a limit of its own, ten
+// seconds with all retries. PostgreSQL ends a transaction that is idle for three seconds, because a frozen process
+// would block others with its locks.
 func (db *DB) Write(ctx context.Context, fn func(ctx context.Context, tx Tx) error) error {
 	return db.retry(ctx, false, fn)
 }
 
-// WriteWaiting is Write for a transaction that waits for another system between its statements and holds no lock that
-// other transactions wait for. It may be idle for fifteen seconds.
+// WriteWaiting is Write for a transaction that waits for another system between its statements, and holds no lock that
+// other transactions need. It may be idle for fifteen seconds.
 func (db *DB) WriteWaiting(ctx context.Context, fn func(ctx context.Context, tx Tx) error) error {
 	return db.retry(ctx, true, fn)
 }
@@ -162,10 +163,10 @@ func (db *DB) write(ctx context.Context, patient bool, fn func(ctx context.Conte
 	return nil
 }
 
-// Snapshot runs fn in a transaction that can only read, and whose answers are all of one moment, that of the first. It
-// waits for nobody, and nobody waits for it. fn is run once, for as long as its context allows; but PostgreSQL ends the
-// transaction of one that asks nothing for fifteen seconds (idle_in_transaction_session_timeout). Rows are closed before the
-// next question.
+// Snapshot runs fn in a read-only transaction. All queries see one state, that of the first query. Snapshot takes no
+// lock that blocks a writer, and no writer blocks it. fn runs once and for as long as ctx allows, but PostgreSQL ends
+// the transaction after fifteen seconds without a query (idle_in_transaction_session_timeout). fn must close the rows
+// of one query before the next.
 func (db *DB) Snapshot(ctx context.Context, fn func(ctx context.Context, at Reader) error) error {
 	at, err := db.driver.snapshot(ctx)
 	if err != nil {
@@ -175,5 +176,5 @@ func (db *DB) Snapshot(ctx context.Context, fn func(ctx context.Context, at Read
 	return fn(ctx, at)
 }
 
-// IsUnavailable tells whether an error says that the database is out of reach.
+// IsUnavailable reports whether the error means that the database cannot be reached or cannot answer now.
 func IsUnavailable(err error) bool { return fault.KindOf(err) == fault.Unavailable }

@@ -17,7 +17,7 @@ import (
 	"comanda/internal/fault"
 )
 
-// What a statement can fail with, whatever the engine.
+// Errors of a statement, the same on both engines.
 var (
 	ErrUnique     = errors.New("sqldb: a unique value exists already")
 	ErrForeignKey = errors.New("sqldb: the row that is referred to does not exist")
@@ -27,14 +27,14 @@ var (
 	ErrSchema     = errors.New("the database has no schema, or an older one: comanda serve and comanda migrate up bring it up")
 )
 
-// ErrUnavailable says that the database cannot be reached or cannot answer now. It is a fault, so that it reaches the
-// caller of the API as 503 with a time to come back.
+// ErrUnavailable means that the database cannot be reached or cannot answer now. It is a fault.Error, so that the API
+// answers 503 with Retry-After.
 var ErrUnavailable = &fault.Error{
 	Kind: fault.Unavailable, Code: "unavailable", Detail: "The database is out of reach. Nothing was lost; ask again.",
 	RetryAfter: unavailableRetry,
 }
 
-// translate is the one place where a driver's error becomes one of ours.
+// translate wraps a driver's error in one of this package's errors. Every error of a driver passes through it.
 func translate(name string, err error) error {
 	if err == nil {
 		return nil
@@ -65,7 +65,7 @@ func classify(err error) error {
 	return nil
 }
 
-// classifyPostgres reads SQLSTATE codes, PostgreSQL manual appendix A.
+// classifyPostgres maps SQLSTATE codes, PostgreSQL manual appendix A.
 func classifyPostgres(code string) error {
 	switch code {
 	case "23505":
@@ -79,7 +79,7 @@ func classifyPostgres(code string) error {
 	case "42P01", "42703":
 		return ErrSchema // undefined table, undefined column
 	case "55P03", "57014", "57P01", "57P02", "57P03", "53300", "53100", "53200", "25P03":
-		return ErrUnavailable // lock or statement timeout, shutdown, too many clients, disk or memory full
+		return ErrUnavailable // time-out of a lock or statement, shutdown, too many clients, disk or memory full
 	}
 	if len(code) == 5 && code[:2] == "08" {
 		return ErrUnavailable
@@ -87,7 +87,7 @@ func classifyPostgres(code string) error {
 	return nil
 }
 
-// classifySQLite reads result codes, https://sqlite.org/rescode.html.
+// classifySQLite maps result codes, https://sqlite.org/rescode.html.
 func classifySQLite(err *sqlite.Error) error {
 	switch err.Code() {
 	case sqlite3.SQLITE_CONSTRAINT_UNIQUE, sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY:
@@ -96,7 +96,7 @@ func classifySQLite(err *sqlite.Error) error {
 		return ErrForeignKey
 	case sqlite3.SQLITE_CONSTRAINT_CHECK:
 		return ErrCheck
-	case sqlite3.SQLITE_ERROR: // of every kind; the text alone tells them apart
+	case sqlite3.SQLITE_ERROR: // a generic code; only the text distinguishes its causes
 		if text := err.Error(); strings.Contains(text, "no such table") || strings.Contains(text, "no such column") {
 			return ErrSchema
 		}

@@ -18,7 +18,8 @@ import (
 	"comanda/internal/sqldb/sqldbtest"
 )
 
-// holdURL is the database in which this process, started by TestDB_Write_frozen, locks a row and waits.
+// holdURL names the variable with the database's address. TestDB_Write_frozen sets it when it starts this binary as the
+// process that locks a row and waits.
 const holdURL = "COMANDA_TEST_HOLD"
 
 func TestMain(m *testing.M) {
@@ -31,7 +32,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// hold locks the first number, says so, and goes on with its transaction when somebody writes to it.
+// hold locks the first number, prints that it has, and continues its transaction when a line arrives on standard input.
 func hold(address string) error {
 	ctx := context.Background()
 	db, err := sqldb.Open(ctx, sqldb.Config{URL: address})
@@ -60,8 +61,8 @@ func hold(address string) error {
 	return err
 }
 
-// A process that is frozen in a transaction holds the others up for less than their lock timeout, and finds its transaction
-// gone when it goes on.
+// A process frozen in a transaction blocks others for less than their lock time-out. When it continues, its transaction
+// is gone.
 func TestDB_Write_frozen(t *testing.T) {
 	t.Parallel()
 	address := sqldbtest.PostgresURL(t)

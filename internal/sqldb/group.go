@@ -11,34 +11,34 @@ import (
 	"comanda/internal/fault"
 )
 
-// ErrStopped answers operations that come after Stop.
+// ErrStopped is returned for operations that arrive after Stop.
 var ErrStopped = fault.New(fault.Unavailable, "shutting_down", "The server is stopping; ask again.")
 
-// ErrOverloaded answers operations for which the queue has no place.
+// ErrOverloaded is returned for operations that arrive when the queue is full.
 var ErrOverloaded = &fault.Error{
 	Kind: fault.Unavailable, Code: "overloaded", Detail: "Too much is waiting to be written; ask again.",
 	RetryAfter: unavailableRetry,
 }
 
-// Group lets operations that arrive while a transaction commits share the next one. One goroutine takes all that wait,
-// runs them in one transaction in the order of their arrival, and answers all of them after the commit. There is no
-// timer: an operation that comes alone commits alone, at once.
+// Group is a group commit: operations that arrive while a transaction commits share the next one. One goroutine takes
+// all waiting operations, runs them in one transaction in order of arrival, and returns their results after the commit.
+// There is no timer: a single operation commits at once.
 //
-// A batch that fails is divided, so that one bad operation fails alone and its neighbours commit.
+// A batch that fails is split in halves, so that one bad operation fails alone and the others commit.
 type Group[Op, Res any] struct {
 	run   func(ctx context.Context, ops []Op) ([]Res, error)
 	after func(ops []Op, res []Res)
 	max   int
 
 	in    chan waiting[Op, Res]
-	mu    sync.RWMutex // guards stopped against sends into in
+	mu    sync.RWMutex // guards ended; holding it for reading keeps Stop from closing in during a send
 	ended bool
 	done  chan struct{}
 	stats groupStats
 }
 
 type waiting[Op, Res any] struct {
-	ctx    context.Context //nolint:containedctx // tells only whether anybody still waits when its turn comes
+	ctx    context.Context //nolint:containedctx // only for whether the caller still waits
 	op     Op
 	answer chan answer[Res]
 }
@@ -50,16 +50,16 @@ type answer[Res any] struct {
 
 type groupStats struct{ batches, ops atomic.Int64 }
 
-// GroupConfig says how a group works.
+// GroupConfig is the configuration of a Group.
 type GroupConfig[Op, Res any] struct {
-	// Run executes a batch and gives one result for each operation, in order. It may be called again with the same or
-	// with fewer operations after a failure, so it must not have effects outside of the transaction.
+	// Run executes a batch and returns one result for each operation, in order. After a failure it may run again with
+	// the same operations or fewer, so it must not have effects outside the transaction.
 	Run func(ctx context.Context, tx Tx, ops []Op) ([]Res, error)
-	// After is called once for every batch that was committed, before its operations are answered. It must not block.
+	// After is called once for every committed batch, before its callers get their results. It must not block.
 	After func(ops []Op, res []Res)
-	// Max is the size of the largest batch.
+	// Max is the number of operations in the largest batch.
 	Max int
-	// Queue is how many operations may wait; one more is answered ErrOverloaded.
+	// Queue is the number of operations that may wait. Above it, ErrOverloaded is returned.
 	Queue int
 }
 
@@ -74,10 +74,10 @@ func NewGroup[Op, Res any](db *DB, c GroupConfig[Op, Res]) *Group[Op, Res] {
 	})
 }
 
-// Questions are a group whose operations only read: they share a statement instead of a transaction.
+// Questions is a group of reads: they share a statement instead of a transaction.
 type Questions[Op, Res any] struct{ *Group[Op, Res] }
 
-// NewQuestions starts the goroutine that asks; Stop ends it. ask gives one result for each question, in order.
+// NewQuestions starts the goroutine that runs ask; Stop ends it. ask returns one result for each question, in order.
 func NewQuestions[Op, Res any](most, queue int, ask func(ctx context.Context, ops []Op) ([]Res, error)) Questions[Op, Res] {
 	return Questions[Op, Res]{newGroup(most, queue, nil, func(ctx context.Context, ops []Op) ([]Res, error) {
 		ctx, cancel := context.WithTimeout(ctx, readTimeout)
@@ -99,8 +99,8 @@ func newGroup[Op, Res any](
 	return g
 }
 
-// Do runs one operation in a shared transaction and waits for its commit. When ctx ends first, the operation may still
-// take effect; asking again with the same idempotency key tells.
+// Do runs one operation in a shared transaction and waits for its commit. If ctx ends first, the outcome is unknown: a
+// retry with the same idempotency key finds it.
 func (g *Group[Op, Res]) Do(ctx context.Context, op Op) (Res, error) {
 	w := waiting[Op, Res]{ctx, op, make(chan answer[Res], 1)}
 	var none Res
@@ -115,7 +115,7 @@ func (g *Group[Op, Res]) Do(ctx context.Context, op Op) (Res, error) {
 	}
 }
 
-// DoAll runs many operations and waits for all. It gives one error per operation.
+// DoAll runs many operations and waits for all of them. It returns one result and one error for each operation.
 func (g *Group[Op, Res]) DoAll(ctx context.Context, ops []Op) ([]Res, []error) {
 	results, failures := make([]Res, len(ops)), make([]error, len(ops))
 	answers := make([]chan answer[Res], len(ops))
@@ -150,7 +150,7 @@ func (g *Group[Op, Res]) enter(w waiting[Op, Res]) error {
 	}
 }
 
-// Stop refuses new operations, finishes those that wait and returns when the last is answered.
+// Stop refuses new operations and returns when all waiting ones have their results.
 func (g *Group[Op, Res]) Stop() {
 	g.mu.Lock()
 	if !g.ended {
@@ -161,12 +161,12 @@ func (g *Group[Op, Res]) Stop() {
 	<-g.done
 }
 
-// Stats tells how many batches were committed and how many operations were in them.
+// Stats returns the number of committed batches and of operations in them.
 func (g *Group[Op, Res]) Stats() (batches, ops int64) {
 	return g.stats.batches.Load(), g.stats.ops.Load()
 }
 
-// Waiting tells how many operations wait for their turn.
+// Waiting returns the number of queued operations.
 func (g *Group[Op, Res]) Waiting() int { return len(g.in) }
 
 func (g *Group[Op, Res]) loop() {
@@ -179,7 +179,7 @@ func (g *Group[Op, Res]) loop() {
 	}
 }
 
-// gather takes what waits already, without waiting for more. Operations that nobody waits for any more are dropped.
+// gather adds the operations that are already queued, without waiting for more. It drops those whose context has ended.
 func (g *Group[Op, Res]) gather(batch []waiting[Op, Res]) []waiting[Op, Res] {
 	for len(batch) < g.max {
 		select {
@@ -199,7 +199,8 @@ func (g *Group[Op, Res]) gather(batch []waiting[Op, Res]) []waiting[Op, Res] {
 	return batch
 }
 
-// commit runs a batch and answers it; a batch that fails for a reason of its own is halved until the culprit is alone.
+// commit runs a batch and sends the results. It halves a batch that fails until the bad operation is alone. It does not
+// when the database is unavailable: the outcome may be unknown, and every half would fail too.
 func (g *Group[Op, Res]) commit(batch []waiting[Op, Res]) {
 	ops := make([]Op, len(batch))
 	for i := range batch {
@@ -225,7 +226,7 @@ func (g *Group[Op, Res]) commit(batch []waiting[Op, Res]) {
 	}
 }
 
-// transact runs a batch; a panic is a failure like any other.
+// transact runs a batch and returns a panic as an error, because one bad operation must not end the process.
 func (g *Group[Op, Res]) transact(ops []Op) (res []Res, err error) {
 	defer func() {
 		if p := recover(); p != nil {

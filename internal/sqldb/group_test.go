@@ -10,7 +10,7 @@ import (
 	"comanda/internal/sqldb/sqldbtest"
 )
 
-// adding runs a batch of additions to one number; -1 is an operation that the database refuses, -2 one that panics.
+// adding runs a batch of additions to one number. The database refuses the operation -1, and -2 panics.
 func adding(_ context.Context, tx sqldb.Tx, ops []int64) ([]int64, error) {
 	for _, n := range ops {
 		if n == -2 {

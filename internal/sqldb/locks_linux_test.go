@@ -11,8 +11,8 @@ import (
 	"comanda/internal/sqldb"
 )
 
-// Opening a database once more in a process leaves the locks of the first in force: POSIX drops a process's locks of a file
-// when it closes any of its descriptors (https://sqlite.org/howtocorrupt.html, section 2.2).
+// Opening a database a second time in a process keeps the locks of the first. POSIX drops all of a process's locks on a
+// file when it closes any descriptor of it (https://sqlite.org/howtocorrupt.html, section 2.2).
 func TestOpen_keepsLocks(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "comanda.db")
 	locked := func() bool {

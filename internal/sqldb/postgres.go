@@ -12,10 +12,10 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// What is set on every connection, unless the address says otherwise: limits, and what PostgreSQL plans by. A page
-// read at random costs nearly what the next one does, as on every disk without an arm and in memory: by its default
-// of 4, PostgreSQL reads whole tables of some hundred pages in the place of a batch's rows. A transaction whose process
-// is frozen is ended before the lock_timeout of those who wait for its rows.
+// postgresSettings are set on every connection unless the address sets them. random_page_cost is for disks without seek
+// times and for memory, where a random page costs nearly as much as the next one: with the default of 4, PostgreSQL
+// scans tables of some hundred pages instead of looking up a batch's rows. idle_in_transaction_session_timeout is
+// shorter than lock_timeout, so that the transaction of a frozen process ends before those that wait for its rows fail.
 var postgresSettings = map[string]string{
 	"random_page_cost":                    "1.1",
 	"statement_timeout":                   "8s",
@@ -25,12 +25,13 @@ var postgresSettings = map[string]string{
 }
 
 const (
-	// transactionTimeout bounds a transaction on the server as writeTimeout does here: a process that is frozen and goes
-	// on again and again would never be idle for long. PostgreSQL has it from 17 on.
+	// transactionTimeout limits a transaction on the server, as writeTimeout does in the process. Without it, a process
+	// that is repeatedly frozen and resumed would hold its locks without ever being idle for long. PostgreSQL supports
+	// it since version 17.
 	transactionTimeout      = "12s"
 	transactionTimeoutSince = 17
 
-	// patientIdle is how long a transaction may be idle that waits for somebody else: a broker, or the reader of an export.
+	// patientIdle is how long a transaction may be idle while it waits for a broker or for the reader of an export.
 	patientIdle = "15s"
 
 	defaultConns = 16
@@ -38,7 +39,7 @@ const (
 
 type postgres struct {
 	pool *pgxpool.Pool
-	conf *pgxpool.Config // with which the pool was opened
+	conf *pgxpool.Config // the pool's configuration, for migrate to copy
 }
 
 func openPostgres(ctx context.Context, c Config) (*postgres, error) {
@@ -54,7 +55,7 @@ func openPostgres(ctx context.Context, c Config) (*postgres, error) {
 	switch {
 	case c.MaxConns > 0:
 		pc.MaxConns = int32(c.MaxConns) //nolint:gosec // a small configured number
-	case !strings.Contains(c.URL, "pool_max_conns="): // otherwise it is the operator's
+	case !strings.Contains(c.URL, "pool_max_conns="): // otherwise the operator's value applies
 		pc.MaxConns = defaultConns
 	}
 	pc.ConnConfig.ConnectTimeout = 2 * time.Second
@@ -68,7 +69,8 @@ func openPostgres(ctx context.Context, c Config) (*postgres, error) {
 	return &postgres{pool, pc}, nil
 }
 
-// limitTransactions sets what a server before 17 would refuse a connection for.
+// limitTransactions sets transaction_timeout after connecting. As a parameter of the connection, servers before 17
+// would refuse it.
 func limitTransactions(ctx context.Context, c *pgx.Conn) error {
 	if !limitsTransactions(c.PgConn().ParameterStatus("server_version")) {
 		return nil
@@ -77,7 +79,7 @@ func limitTransactions(ctx context.Context, c *pgx.Conn) error {
 	return err
 }
 
-// limitsTransactions reports whether a server of a version such as "17.2 (Debian 17.2-1)" or "18beta1" knows
+// limitsTransactions reports whether a server version such as "17.2 (Debian 17.2-1)" or "18beta1" supports
 // transaction_timeout.
 func limitsTransactions(version string) bool {
 	digits := strings.IndexFunc(version, func(r rune) bool { return r < '0' || r > '9' })
@@ -88,7 +90,7 @@ func limitsTransactions(version string) bool {
 	return err == nil && major >= transactionTimeoutSince
 }
 
-// withoutSecrets keeps a parse error's reason and drops the address it quotes.
+// withoutSecrets returns a parse error's reason without the quoted address, which contains the password.
 func withoutSecrets(err error) string {
 	s := err.Error()
 	if i := strings.LastIndex(s, "`: "); i >= 0 {
@@ -136,7 +138,7 @@ func (p *postgres) begin(ctx context.Context, patient bool) (engineTx, error) {
 	return tx, err
 }
 
-// snapshot begins a transaction that may take as long as its reader needs.
+// snapshot begins a read-only transaction without a limit on its total time. It holds no lock that others wait for.
 func (p *postgres) snapshot(ctx context.Context) (engineSnapshot, error) {
 	tx, err := p.start(ctx, "begin read only, isolation level repeatable read")
 	if err != nil {
@@ -159,21 +161,22 @@ func (p *postgres) start(ctx context.Context, text string) (*postgresTx, error) 
 	return tx, nil
 }
 
-// postgresTx sends BEGIN with the first statement, COMMIT with the last and everything queued in between without
-// waiting for single answers: a transaction costs as many round trips as it has questions, plus one or two.
+// postgresTx pipelines a transaction: BEGIN travels with the first statement, COMMIT with the last, and queued
+// statements between them without waiting for single results. A transaction costs one round trip per query, plus one or
+// two.
 type postgresTx struct {
 	hooks
 	conn    *pgxpool.Conn
 	pending []queued
-	err     error // a statement that could not be bound
+	err     error // the first failure to bind a queued statement's arguments
 }
 
 type queued struct {
 	name string
 	text string
 	args []any
-	want int64            // rows that must change; -1 for any
-	read func(Rows) error // of a question; nil for a statement without rows
+	want int64            // expected number of changed rows; -1 for any
+	read func(Rows) error // reads the result of a query; nil for a statement without rows
 }
 
 func (t *postgresTx) Queue(q *Stmt, args ...any) { t.QueueExactly(-1, q, args...) }
@@ -191,12 +194,12 @@ func (t *postgresTx) QueueQuery(read func(Rows) error, q *Stmt, args ...any) {
 	t.pending[len(t.pending)-1].read = read
 }
 
-// local changes a setting of the connection until the transaction ends.
+// local sets a parameter of the connection until the end of the transaction.
 func (t *postgresTx) local(setting, value string) {
 	t.pending = append(t.pending, queued{name: "set", text: "set local " + setting + " = '" + value + "'", want: -1})
 }
 
-// send ships what is pending and reads the answers of all but the last entry, which is the caller's.
+// send sends the pending statements and reads the results of all but the last, which the caller reads.
 func (t *postgresTx) send(ctx context.Context) (pgx.BatchResults, queued, error) {
 	if t.err != nil {
 		return nil, queued{}, t.err
@@ -218,7 +221,7 @@ func (t *postgresTx) send(ctx context.Context) (pgx.BatchResults, queued, error)
 	return results, last, nil
 }
 
-// Flush ships everything that is pending and reads all of its answers.
+// Flush sends the pending statements and reads all their results.
 func (t *postgresTx) Flush(ctx context.Context) error {
 	if len(t.pending) == 0 {
 		return t.err
@@ -234,7 +237,7 @@ func (t *postgresTx) Flush(ctx context.Context) error {
 	return err
 }
 
-// take reads the answer of one statement.
+// take reads the result of one statement.
 func (q queued) take(results pgx.BatchResults) error {
 	if q.read == nil {
 		tag, err := results.Exec()
@@ -289,7 +292,7 @@ func (t *postgresTx) Query(ctx context.Context, q *Stmt, args ...any) (Rows, err
 	return &batchRows{postgresRows{rows, last.name}, results}, nil
 }
 
-// postgresRows translates the errors of reading: a connection can be lost between any two rows.
+// postgresRows translates read errors: a connection can be lost between any two rows.
 type postgresRows struct {
 	pgx.Rows
 	statement string
@@ -309,7 +312,8 @@ func (r *batchRows) Close() {
 	_ = r.results.Close()
 }
 
-// commit rides with the last statements, unless one of them must still be looked at before there is a commit.
+// commit sends COMMIT together with the pending statements. A statement with an expected number of rows is flushed
+// first, because its result must be checked before the commit.
 func (t *postgresTx) commit(ctx context.Context) error {
 	for _, p := range t.pending {
 		if p.want >= 0 {
@@ -338,7 +342,8 @@ func (t *postgresTx) commit(ctx context.Context) error {
 	return translate("commit", err)
 }
 
-// rollback gives the connection back clean; one on which that fails is closed by the pool.
+// rollback ends the transaction and returns the connection to the pool. If ROLLBACK fails, it closes the connection,
+// and the pool discards it.
 func (t *postgresTx) rollback() {
 	if t.conn == nil {
 		return

@@ -7,13 +7,13 @@ import (
 	"unicode/utf8"
 )
 
-// RowSet is many rows as one argument, built column by column in the order in which the statement declares them.
+// RowSet is many rows as one argument, built column by column in the order that the statement declares.
 type RowSet struct {
 	n       int
 	columns []values
 }
 
-// values is one column; exactly one of the slices is used.
+// values is one column. Exactly one of the slices is used.
 type values struct {
 	name      string
 	texts     []string
@@ -22,13 +22,13 @@ type values struct {
 	nullInts  []*int64
 }
 
-// NewRowSet starts a set of n rows.
+// NewRowSet returns a set of n rows without columns.
 func NewRowSet(n int) *RowSet { return &RowSet{n: n} }
 
-// Len is the number of rows.
+// Len returns the number of rows.
 func (r *RowSet) Len() int { return r.n }
 
-// Text adds a column of text.
+// Text adds a column of text. It calls at once for every row.
 func (r *RowSet) Text(name string, at func(i int) string) *RowSet {
 	c := make([]string, r.n)
 	for i := range c {
@@ -38,7 +38,7 @@ func (r *RowSet) Text(name string, at func(i int) string) *RowSet {
 	return r
 }
 
-// Int adds a column of integers.
+// Int adds a column of integers. It calls at once for every row.
 func (r *RowSet) Int(name string, at func(i int) int64) *RowSet {
 	c := make([]int64, r.n)
 	for i := range c {
@@ -48,7 +48,7 @@ func (r *RowSet) Int(name string, at func(i int) int64) *RowSet {
 	return r
 }
 
-// NullText adds a column of text in which a row without a value is NULL.
+// NullText adds a column of text. A row for which at returns false is NULL.
 func (r *RowSet) NullText(name string, at func(i int) (string, bool)) *RowSet {
 	c := make([]*string, r.n)
 	for i := range c {
@@ -60,7 +60,7 @@ func (r *RowSet) NullText(name string, at func(i int) (string, bool)) *RowSet {
 	return r
 }
 
-// NullInt adds a column of integers in which a row without a value is NULL.
+// NullInt adds a column of integers. A row for which at returns false is NULL.
 func (r *RowSet) NullInt(name string, at func(i int) (int64, bool)) *RowSet {
 	c := make([]*int64, r.n)
 	for i := range c {
@@ -79,7 +79,7 @@ func (v values) kind() kind {
 	return kindText
 }
 
-// fits tells whether the set has the columns that a statement declares.
+// fits returns an error unless the set has the columns that the statement declares.
 func (r *RowSet) fits(columns []column) error {
 	if len(r.columns) != len(columns) {
 		return fmt.Errorf("row set has %d columns, statement has %d", len(r.columns), len(columns))
@@ -92,7 +92,7 @@ func (r *RowSet) fits(columns []column) error {
 	return nil
 }
 
-// arrays gives the columns as PostgreSQL takes them.
+// arrays appends one slice per column, which PostgreSQL receives as arrays.
 func (r *RowSet) arrays(args []any) []any {
 	for _, c := range r.columns {
 		switch {
@@ -109,7 +109,7 @@ func (r *RowSet) arrays(args []any) []any {
 	return args
 }
 
-// json gives the rows as SQLite takes them: an array of arrays.
+// json returns the rows as an array of arrays, which SQLite reads with json_each.
 func (r *RowSet) json() string {
 	b := make([]byte, 0, 2+r.n*len(r.columns)*16)
 	b = append(b, '[')
@@ -143,11 +143,11 @@ func (v values) appendJSON(b []byte, i int) []byte {
 	return append(b, "null"...)
 }
 
-// appendText quotes a string for JSON; nearly all of ours need no escaping.
+// appendText quotes a string for JSON. Most strings need no escaping, so it avoids the encoder for them.
 func appendText(b []byte, s string) []byte {
 	for i := range len(s) {
 		if c := s[i]; c < 0x20 || c == '"' || c == '\\' || c >= utf8.RuneSelf {
-			quoted, _ := json.Marshal(s) // a string always marshals
+			quoted, _ := json.Marshal(s) // marshalling a string cannot fail
 			return append(b, quoted...)
 		}
 	}
@@ -156,7 +156,7 @@ func appendText(b []byte, s string) []byte {
 	return append(b, '"')
 }
 
-// bind turns a statement's arguments into the engine's.
+// bind converts a statement's arguments to those of the engine.
 func (s *Stmt) bind(e Engine, args []any) ([]any, error) {
 	if len(args) != len(s.params) {
 		return nil, fmt.Errorf("sqldb: %s takes %d arguments, not %d", s.Name, len(s.params), len(args))

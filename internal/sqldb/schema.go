@@ -11,24 +11,24 @@ import (
 	"comanda/internal/fault"
 )
 
-// ErrSchemaNewer says that the database was migrated by a later release, and that this binary is too old for what it
-// holds now. The release before the latest always may run: what a migration takes away, it takes a release later.
+// ErrSchemaNewer means that a later release migrated the database and this binary is too old for the schema. The
+// release directly before the latest can always run: a migration removes only what that release no longer uses.
 var ErrSchemaNewer = &fault.Error{
 	Kind: fault.Unavailable, Code: "schema_newer", Detail: "This server is older than its database. Try again in a moment.",
 	RetryAfter: 10 * time.Second,
 }
 
-// Schema is how far a database is migrated.
+// Schema is the migration state of a database, as seen by this binary.
 type Schema struct {
-	Version int64 // of the newest migration that is applied
-	Oldest  int64 // the newest migration that a binary must know to run on it
+	Version int64 // the newest applied migration
+	Oldest  int64 // the newest migration that a binary must know to run on the schema
 	Known   int64 // the newest migration that this binary knows
 }
 
 // Newer reports whether a later release has migrated the database.
 func (s Schema) Newer() bool { return s.Version > s.Known }
 
-// Check returns ErrSchemaNewer where this binary may not run on the schema.
+// Check returns ErrSchemaNewer if this binary must not run on the schema.
 func (s Schema) Check() error {
 	if s.Oldest > s.Known {
 		return ErrSchemaNewer.Because(fmt.Errorf(
@@ -41,16 +41,16 @@ var schemaState = must("schema_state", `SELECT
 	(SELECT coalesce(max(g.version_id), 0) FROM goose_db_version g WHERE g.is_applied),
 	(SELECT coalesce(max(f.oldest), 0) FROM schema_floor f)`)
 
-// Schema reads how far the database is migrated. Migrate has brought it at least to what this binary knows.
+// Schema reads the migration state. It needs a migrated database: after Migrate, Version is at least Known.
 func (db *DB) Schema(ctx context.Context) (Schema, error) {
 	rows, err := db.Query(ctx, schemaState)
 	pair, _, err := One(rows, err, Pair)
 	return Schema{pair[0], pair[1], newestMigration()}, err
 }
 
-// newestMigration is the number of the last file.
+// newestMigration returns the number of the last migration file.
 func newestMigration() int64 {
-	names, _ := fs.Glob(migrationFiles, "migrations/*.sql") // the pattern is well-formed, and the names are in order
+	names, _ := fs.Glob(migrationFiles, "migrations/*.sql") // the pattern is valid, and the names are sorted
 	number, _, _ := strings.Cut(strings.TrimPrefix(names[len(names)-1], "migrations/"), "_")
 	n, err := strconv.ParseInt(number, 10, 64)
 	if err != nil {

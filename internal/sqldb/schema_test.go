@@ -13,7 +13,7 @@ import (
 	"comanda/internal/sqldb/sqldbtest"
 )
 
-// A binary runs on the schema of a later release as long as that allows it, and brings nothing back.
+// A binary runs on a later release's schema as long as the schema allows it, and reverts no migration.
 func TestDB_Schema(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		want := func(newer bool, refusal error) {
@@ -40,7 +40,7 @@ func TestDB_Schema(t *testing.T) {
 	})
 }
 
-// Every migration states which binaries may run after it, and takes that back with itself.
+// Every migration records the oldest binary that may run after it, and its down migration removes the record.
 func TestMigrations_stateTheOldestBinary(t *testing.T) {
 	files, err := filepath.Glob("migrations/*.sql")
 	if err != nil || len(files) < 22 {
@@ -57,7 +57,7 @@ func TestMigrations_stateTheOldestBinary(t *testing.T) {
 		}
 		up, down, _ := strings.Cut(string(text), "-- +goose Down")
 		if n <= 22 {
-			continue // 22 makes the table, and states it for the one before
+			continue // migration 22 creates the table and fills it
 		}
 		if !strings.Contains(up, fmt.Sprintf("INSERT INTO schema_floor (version, oldest) VALUES (%d, ", n)) ||
 			!strings.Contains(down, fmt.Sprintf("DELETE FROM schema_floor WHERE version = %d;", n)) {

@@ -220,7 +220,7 @@ func TestDB_Snapshot(t *testing.T) {
 		})
 		t.Run("connections come back clean", func(t *testing.T) {
 			boom := errors.New("boom")
-			for range 20 { // more than there are
+			for range 20 { // more than there are connections
 				err := db.Snapshot(ctx, func(_ context.Context, at sqldb.Reader) error {
 					same(t, at, 12)
 					return boom
@@ -281,7 +281,7 @@ func TestDB_errorsAreNeutral(t *testing.T) {
 	})
 }
 
-// A connection that is lost between two rows is the database out of reach, wherever the rows are read.
+// A connection lost between two rows is ErrUnavailable, wherever the rows are read.
 func TestRows_connection_lost(t *testing.T) {
 	db := sqldbtest.Postgres(t)
 	endless := stmts.Must("endless")
@@ -290,7 +290,7 @@ func TestRows_connection_lost(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer admin.Close(context.Background())
-	// lost reads rows, and ends the connection that reads them after the first.
+	// lost reads rows and terminates their connection after the first row.
 	lost := func(rows sqldb.Rows) error {
 		for first := true; rows.Next(); first = false {
 			if !first {
@@ -338,7 +338,7 @@ func TestRows_connection_lost(t *testing.T) {
 	}
 }
 
-// So are rows that take longer than who reads them has.
+// So is a query whose rows arrive after the reader's deadline.
 func TestRows_deadline(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
@@ -350,8 +350,8 @@ func TestRows_deadline(t *testing.T) {
 	})
 }
 
-// Only the owner can read a SQLite database and the files that SQLite keeps beside it. Files of an older version lose the
-// permissions of others when they are opened.
+// Only the owner can read a SQLite database and the files that SQLite keeps beside it. Opening files of an older
+// version removes the permissions of others.
 func TestOpen_private(t *testing.T) {
 	modes := func(dir string) string {
 		var all []string
@@ -375,7 +375,7 @@ func TestOpen_private(t *testing.T) {
 		if err := db.Migrate(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := db.Exec(t.Context(), stmts.Must("number_add"), numbers(1)); err != nil { // makes the other files
+		if _, err := db.Exec(t.Context(), stmts.Must("number_add"), numbers(1)); err != nil { // creates the other files
 			t.Fatal(err)
 		}
 	}
@@ -384,7 +384,7 @@ func TestOpen_private(t *testing.T) {
 	if got := modes(dir); got != private {
 		t.Errorf("a new database: %s", got)
 	}
-	for _, name := range []string{"", "-wal", "-shm"} { // as it was made before
+	for _, name := range []string{"", "-wal", "-shm"} { // the permissions of older versions
 		if err := os.Chmod(path+name, 0o644); err != nil {
 			t.Fatal(err)
 		}

@@ -15,13 +15,13 @@ import (
 	_ "modernc.org/sqlite" // the driver, in pure Go
 )
 
-// liteDB has one connection that writes and a few that read. WAL lets readers go on during a write; FULL makes every
-// commit durable, which group commit pays for once per batch.
+// liteDB has one connection that writes and a few that read. WAL lets readers continue during a write. FULL makes every
+// commit durable; group commit pays for that once per batch.
 type liteDB struct {
 	readers *sql.DB
 	writer  *sql.DB
 	conn    *sql.Conn     // the writer's only connection
-	turn    chan struct{} // who holds it may use conn
+	turn    chan struct{} // the holder may use conn
 	dsn     string
 	own     *prepared // statements prepared on conn
 	shared  *prepared // statements prepared on readers
@@ -63,14 +63,15 @@ func openSQLite(ctx context.Context, path string, readers int) (*liteDB, error) 
 	return s, nil
 }
 
-// makePrivate makes the file of a database and its folder where they are missing, and keeps others from reading the file:
-// it holds members, password hashes and the key of the tokens. SQLite creates what belongs to a file with the file's own
-// permissions; files of an older version are changed. A folder that was there already stays as it is: it may be anybody's.
+// makePrivate creates a database file and its folder if they are missing, and restricts the file to its owner: it
+// contains members, password hashes and the key of the tokens. SQLite creates the files beside it with the same
+// permissions; those of an older version are changed here. An existing folder keeps its permissions, because others may
+// use it too.
 func makePrivate(path string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
-	// A file that is there already is not opened: closing it would drop the locks of whatever else of this process has it
+	// An existing file is not opened. Closing it would drop the locks of everything else in this process that has it
 	// open (https://sqlite.org/howtocorrupt.html, section 2.2).
 	if err := createPrivate(path); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
@@ -78,7 +79,7 @@ func makePrivate(path string) error {
 	for _, file := range []string{path, path + "-wal", path + "-shm"} {
 		info, err := os.Stat(file)
 		if err != nil || info.Mode().Perm()&0o077 == 0 {
-			continue // without a process that has it open, a database has no other files
+			continue // a database that no process has open has no -wal and -shm
 		}
 		if err := os.Chmod(file, 0o600); err != nil && !errors.Is(err, fs.ErrPermission) {
 			return err // only the owner of a file can change its mode
@@ -87,7 +88,7 @@ func makePrivate(path string) error {
 	return nil
 }
 
-// createPrivate makes an empty file that only its owner may read. It fails with fs.ErrExist where there is one.
+// createPrivate creates an empty file that only its owner may read. It fails with fs.ErrExist if the file exists.
 func createPrivate(path string) error {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -96,7 +97,7 @@ func createPrivate(path string) error {
 	return f.Close()
 }
 
-// second opens one more writing connection; the caller holds the turn.
+// second opens one more connection. A caller that writes on it must hold the turn.
 func (s *liteDB) second() (*sql.DB, error) {
 	pool, err := sql.Open("sqlite", s.dsn)
 	if err != nil {
@@ -106,7 +107,7 @@ func (s *liteDB) second() (*sql.DB, error) {
 	return pool, nil
 }
 
-// Exec runs on the writer, alone.
+// Exec runs on the writer, while no transaction is open.
 func (s *liteDB) Exec(ctx context.Context, q *Stmt, args ...any) (int64, error) {
 	if err := s.take(ctx); err != nil {
 		return 0, err
@@ -172,7 +173,7 @@ func (s *liteDB) snapshot(ctx context.Context) (engineSnapshot, error) {
 	return &sqliteSnapshot{conn, newPrepared(conn)}, nil
 }
 
-// sqliteSnapshot is a transaction on a connection of the readers, with statements of its own.
+// sqliteSnapshot is a transaction on one of the readers' connections, with prepared statements of its own.
 type sqliteSnapshot struct {
 	conn *sql.Conn
 	own  *prepared
@@ -182,8 +183,8 @@ func (t *sqliteSnapshot) Query(ctx context.Context, q *Stmt, args ...any) (Rows,
 	return t.own.query(ctx, q, args)
 }
 
-// rollback gives the connection back clean. One on which that fails is not used again: it would show the same moment to
-// whoever came next.
+// rollback ends the transaction and returns the connection to the pool. If ROLLBACK fails, it discards the connection,
+// which would show the old state to its next user.
 func (t *sqliteSnapshot) rollback() {
 	t.own.close()
 	if _, err := t.conn.ExecContext(context.Background(), "ROLLBACK"); err != nil {
@@ -242,7 +243,7 @@ func (t *sqliteTx) QueueQuery(read func(Rows) error, q *Stmt, args ...any) {
 	}
 }
 
-// Flush has nothing to send.
+// Flush sends nothing, because queued statements have already run. It returns their first error.
 func (t *sqliteTx) Flush(context.Context) error { return t.err }
 
 func (t *sqliteTx) commit(ctx context.Context) error {
@@ -260,7 +261,7 @@ func (t *sqliteTx) rollback() {
 	if t.ended {
 		return
 	}
-	_, _ = t.s.conn.ExecContext(context.Background(), "ROLLBACK") // fails only where there is nothing to undo
+	_, _ = t.s.conn.ExecContext(context.Background(), "ROLLBACK") // fails only if there is nothing to roll back
 	t.end()
 }
 
@@ -269,12 +270,12 @@ func (t *sqliteTx) end() {
 	t.s.leave()
 }
 
-// preparer is a connection, or a pool of them, on which statements are prepared.
+// preparer is a connection or a pool that prepares statements.
 type preparer interface {
 	PrepareContext(ctx context.Context, text string) (*sql.Stmt, error)
 }
 
-// prepared keeps every statement that was used: compiling one costs more than running it.
+// prepared caches prepared statements, because compiling one costs more than running it. It is safe for concurrent use.
 type prepared struct {
 	on preparer
 	mu sync.Mutex
@@ -338,7 +339,7 @@ func (p *prepared) close() {
 	}
 }
 
-// sqliteRows translates the errors of reading.
+// sqliteRows translates read errors.
 type sqliteRows struct {
 	*sql.Rows
 	statement string

@@ -9,10 +9,10 @@ import (
 	"unicode"
 )
 
-// Engine is a database that Comanda runs on.
+// Engine is a database engine that Comanda supports.
 type Engine string
 
-// The engines.
+// The supported engines.
 const (
 	SQLite   Engine = "sqlite"
 	Postgres Engine = "postgres"
@@ -26,7 +26,7 @@ type Stmt struct {
 	params           []param
 }
 
-// param says what the statement's n-th parameter is: a plain value, or a set of rows with these columns.
+// param is one parameter of a statement: a plain value, or a row set with these columns.
 type param struct{ columns []column }
 
 type column struct {
@@ -41,7 +41,7 @@ const (
 	kindInt  kind = "int"
 )
 
-// Text is the statement as the engine receives it.
+// Text returns the statement as the engine receives it.
 func (s *Stmt) Text(e Engine) string {
 	if e == Postgres {
 		return s.postgres()
@@ -52,9 +52,9 @@ func (s *Stmt) Text(e Engine) string {
 // Stmts are the statements of one package by name.
 type Stmts struct{ byName map[string]*Stmt }
 
-// Load compiles the .sql files of a folder. A file holds the statements of one table or subject, each under a line
-// "-- name: order_insert". A file without such a line is one statement, which has the file's name. Text under a line
-// "-- fragment: order_columns" stands wherever a statement of the folder has "@order_columns".
+// Load compiles the .sql files of a folder. A file holds the statements of one table or subject, each under a line "--
+// name: order_insert". A file without such a line is one statement with the file's name. Text under a line "--
+// fragment: order_columns" replaces "@order_columns" in all statements of the folder.
 //
 // Load panics on a text that it cannot compile, because statements are part of the program.
 func Load(files fs.FS) *Stmts {
@@ -97,7 +97,8 @@ type section struct {
 	fragment   bool
 }
 
-// sections cuts a file at its head lines. Text before the first of them is a comment on the file.
+// sections splits a file at its "-- name" and "-- fragment" lines. Text before the first of them is ignored as a
+// comment.
 func sections(path, text string) []section {
 	var all []section
 	for line := range strings.Lines(text) {
@@ -118,7 +119,7 @@ func sections(path, text string) []section {
 	return all
 }
 
-// Must returns the statement of that name. It panics when there is none.
+// Must returns the statement of that name. It panics if there is none.
 func (s *Stmts) Must(name string) *Stmt {
 	stmt, ok := s.byName[name]
 	if !ok {
@@ -127,16 +128,16 @@ func (s *Stmts) Must(name string) *Stmt {
 	return stmt
 }
 
-// All calls f for each statement.
+// All calls f for each statement, in no particular order.
 func (s *Stmts) All(f func(*Stmt)) {
 	for _, stmt := range s.byName {
 		f(stmt)
 	}
 }
 
-// compile reads a statement once; what each engine receives is written when that engine first asks. Every start of the
-// command compiles all statements of the program, which is why it is done by hand: with regular expressions it was half
-// of the time until main.
+// compile parses a statement. It writes an engine's text only when it is first needed. The parser is written by hand
+// because every start compiles all statements of the program: with regular expressions that took half of the time
+// before main.
 func compile(name, text string, fragments map[string]string) (*Stmt, error) {
 	text, err := insert(uncommented(text), fragments, 2)
 	if err != nil {
@@ -160,7 +161,7 @@ func compile(name, text string, fragments map[string]string) (*Stmt, error) {
 	return s, nil
 }
 
-// uncommented returns a text without the lines that are comments.
+// uncommented returns a text without its comment lines.
 func uncommented(text string) string {
 	var b strings.Builder
 	for line := range strings.Lines(text) {
@@ -171,8 +172,8 @@ func uncommented(text string) string {
 	return strings.TrimSpace(b.String())
 }
 
-// insert replaces "@name" by the fragment of that name. Fragments may name others, down to a depth. An "@" within a word, as
-// in an e-mail address, and "@rows(" stay.
+// insert replaces "@name" by the fragment of that name. Fragments may contain others, down to depth levels, which also
+// ends a cycle. An "@" within a word, as in an e-mail address, and "@rows(" stay.
 func insert(text string, fragments map[string]string, depth int) (string, error) {
 	var b strings.Builder
 	for {
@@ -200,14 +201,14 @@ func insert(text string, fragments map[string]string, depth int) (string, error)
 	}
 }
 
-// piece is plain text, or the place of a parameter.
+// piece is plain text or the place of a parameter.
 type piece struct {
 	text    string
-	param   int      // its number; 0 for text
+	param   int      // number of the parameter; 0 for text
 	columns []column // of @rows($1: id text, qty int)
 }
 
-// split finds the parameters of a text.
+// split cuts a text at its parameters.
 func split(text string) (pieces []piece, err error) {
 	for {
 		before, after, found := strings.Cut(text, "$")
@@ -216,7 +217,7 @@ func split(text string) (pieces []piece, err error) {
 		}
 		rest := strings.TrimLeft(after, "0123456789")
 		n, err := strconv.Atoi(after[:len(after)-len(rest)])
-		if err != nil { // a dollar alone, as of a JSON path
+		if err != nil { // a "$" that is no parameter, as in a JSON path
 			pieces, text = append(pieces, piece{text: before + "$"}), after
 			continue
 		}
@@ -247,9 +248,9 @@ func parseColumns(list string) ([]column, error) {
 	return columns, nil
 }
 
-// writePostgres makes each column of a row set a parameter of its own, an array.
+// writePostgres writes each column of a row set as a parameter of its own, an array.
 func (s *Stmt) writePostgres(pieces []piece) string {
-	first := make([]int, len(s.params)) // where the n-th parameter begins on this engine
+	first := make([]int, len(s.params)) // PostgreSQL's number of the n-th parameter or its first column
 	next := 1
 	for i, p := range s.params {
 		first[i] = next
@@ -275,7 +276,7 @@ func (s *Stmt) writePostgres(pieces []piece) string {
 	return choose(b.String(), "pg")
 }
 
-// writeSQLite takes a row set as one JSON array of arrays.
+// writeSQLite writes a row set as one parameter, a JSON array of arrays.
 func (s *Stmt) writeSQLite(pieces []piece) string {
 	var b strings.Builder
 	for _, p := range pieces {
@@ -298,7 +299,7 @@ func (s *Stmt) writeSQLite(pieces []piece) string {
 	return choose(b.String(), "sqlite")
 }
 
-// choose uncovers the comments marked with an engine's name.
+// choose removes the comment marks around fragments for the named engine.
 func choose(text, name string) string {
 	open := "/*" + name + ":"
 	for {

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Least versions: SQLite from 3.51.3 on does not lose a WAL that is reset while two connections write; PostgreSQL 14 is
-// the oldest that is still maintained.
+// Oldest supported versions. Before 3.51.3, SQLite can lose a WAL that is reset while two connections write. PostgreSQL
+// 14 is the oldest maintained version.
 const (
 	leastSQLite   = "3.51.3"
 	leastPostgres = 140000
@@ -35,7 +35,7 @@ func (db *DB) single(ctx context.Context, q *Stmt) (string, error) {
 	return s, err
 }
 
-// Version is the version of the engine that answers. One that is too old is an error.
+// Version returns the engine's version. A version older than the supported ones is an error.
 func (db *DB) Version(ctx context.Context) (string, error) {
 	if db.engine == SQLite {
 		v, err := db.single(ctx, versionSQLite)
@@ -56,10 +56,10 @@ func (db *DB) Version(ctx context.Context) (string, error) {
 	return v, err
 }
 
-// older compares dotted numbers.
+// older compares dotted version numbers and reports whether v is below least.
 func older(v, least string) bool {
 	var a, b [3]int
-	_, _ = fmt.Sscanf(v, "%d.%d.%d", &a[0], &a[1], &a[2]) // a part that is missing counts as zero
+	_, _ = fmt.Sscanf(v, "%d.%d.%d", &a[0], &a[1], &a[2]) // a missing part counts as zero
 	_, _ = fmt.Sscanf(least, "%d.%d.%d", &b[0], &b[1], &b[2])
 	for i := range a {
 		if a[i] != b[i] {
@@ -69,7 +69,7 @@ func older(v, least string) bool {
 	return false
 }
 
-// Durable gives an error when a commit is answered before it is on disk.
+// Durable returns an error if the engine acknowledges commits before they are on disk.
 func (db *DB) Durable(ctx context.Context) error {
 	if db.engine == SQLite {
 		v, err := db.single(ctx, durableSQLite)

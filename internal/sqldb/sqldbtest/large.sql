@@ -1,4 +1,4 @@
--- The tables that a test has made so large that reading past the deleted rows would slow the next one down.
+-- Tables that a test has filled so far that scanning past the deleted rows would slow the next test.
 SELECT coalesce(string_agg(format('%I', relname), ', '), '')
 FROM pg_class
 WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace AND pg_relation_size(oid) > 65536

@@ -21,28 +21,28 @@ import (
 
 const (
 	prefix    = "comanda_pool_"
-	lockClass = 0x636d6461 // of the advisory locks that are taken here
+	lockClass = 0x636d6461 // class of the advisory locks that this package takes
 	patience  = 2 * time.Minute
 )
 
-// pool is the databases of this process on the PostgreSQL server. They are copies of a migrated template, which all
-// processes share that have the same migrations. A database whose test has ended serves the next one, here or in a later
-// process, after its rows have been deleted: a new database costs ten times as much, because the server waits for the disk
+// pool is the set of databases of this process on the PostgreSQL server. They are copies of a migrated template, which
+// all processes with the same migrations share. When a test ends, its rows are deleted and the next test reuses the
+// database, in this or a later process: creating one costs ten times as much, because the server waits for the disk
 // when it drops the former one.
 //
-// An advisory lock in the database of the address stands for each name: shared for the template, exclusive for a copy. The
-// server frees it when the process has ended, in whatever way.
+// An advisory lock in the address's database protects each name: shared for the template, exclusive for a copy. The
+// server releases it when the process ends, even after a crash.
 type pool struct {
 	mu       sync.Mutex
 	admin    *pgx.Conn
 	template string
-	like     schema // as the template is
-	last     int    // number of a copy
+	like     schema // of the template
+	last     int    // number of the newest copy
 	free     []*database
 }
 
-// database is a copy of the template. Its connection stays open, because one that has met the tables deletes their rows in
-// a fifth of the time.
+// database is a copy of the template. Its connection stays open, because a connection that has used the tables before
+// deletes their rows in a fifth of the time.
 type database struct {
 	name string
 	conn *pgx.Conn // nil before the first use
@@ -50,14 +50,14 @@ type database struct {
 
 var databases pool
 
-// schema is what a database is compared with and how it becomes empty. It is kept as the comment of the template, which
-// cannot be copied while a connection to it is open.
+// schema is the hash to compare a database with and the statements that empty it. The template's comment holds it,
+// because a template cannot be copied while a connection to it is open.
 type schema struct {
 	Mark  string // of all definitions
-	Reset string // statements that leave the rows of the template
+	Reset string // statements that leave only the template's rows
 }
 
-// take returns an empty database, which is the caller's until put.
+// take returns an empty database for the caller's exclusive use until put.
 func (p *pool) take(t testing.TB, address string) *database {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
@@ -85,14 +85,14 @@ func (p *pool) take(t testing.TB, address string) *database {
 	return db
 }
 
-// put ends what take has begun.
+// put returns a database to the pool.
 func (p *pool) put(db *database) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.free = append(p.free, db)
 }
 
-// own returns a database that no other test has. The server need not have it yet.
+// own returns a database that no other test uses. It may not exist on the server yet.
 func (p *pool) own(ctx context.Context, address string) (*database, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -121,7 +121,8 @@ func (p *pool) tryLock(ctx context.Context, name string) (locked bool, err error
 	return locked, err
 }
 
-// open connects, and makes the template unless another process has done so. The connection stays until the process ends.
+// open connects, and creates the template unless another process has. The connection stays open until the process ends,
+// because it holds the advisory locks.
 func (p *pool) open(ctx context.Context, address string) error {
 	admin, err := pgx.Connect(ctx, address)
 	if err != nil {
@@ -147,7 +148,8 @@ func (p *pool) open(ctx context.Context, address string) error {
 	return err
 }
 
-// templateName returns another name for other migrations, and where databases are compared or emptied in another way.
+// templateName returns a name that changes with the migrations and with the statements that compare and empty
+// databases.
 func templateName() string {
 	sum := sha256.Sum256([]byte(sqldb.SchemaHash() + markText + resetText))
 	return prefix + hex.EncodeToString(sum[:6])
@@ -159,12 +161,12 @@ func (p *pool) comment(ctx context.Context) (text string, err error) {
 	return text, err
 }
 
-// make makes the template, and drops the databases of other migrations, which are seldom used again.
+// make creates the template, and drops the databases of other migrations, which are seldom used again.
 func (p *pool) make(ctx context.Context) error {
 	if err := p.dropOthers(ctx); err != nil {
 		return err
 	}
-	draft := p.template + "_draft" // of a process that was killed
+	draft := p.template + "_draft" // may be left by a process that was killed
 	for _, statement := range []string{"DROP DATABASE IF EXISTS " + draft + " WITH (FORCE)", "CREATE DATABASE " + draft} {
 		if _, err := p.admin.Exec(ctx, statement); err != nil {
 			return err
@@ -242,8 +244,8 @@ func read(ctx context.Context, address string) (s schema, err error) {
 
 var errOtherSchema = errors.New("the schema has been changed")
 
-// empty deletes all rows that the template does not have. It fails where a test has changed more than rows, and where the
-// role may not suspend triggers and foreign keys.
+// empty deletes all rows that the template does not have. It fails if a test has changed more than rows, or if the role
+// must not disable triggers and foreign keys.
 func (db *database) empty(ctx context.Context, address string, like schema) error {
 	if db.conn == nil {
 		cfg, err := pgx.ParseConfig(address)
@@ -256,7 +258,7 @@ func (db *database) empty(ctx context.Context, address string, like schema) erro
 		}
 	}
 	conn := db.conn
-	// What a test has left running would go on writing.
+	// Connections that a test left open could still write.
 	if _, err := conn.Exec(ctx, `SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity
 		WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend'`); err != nil {
 		return err

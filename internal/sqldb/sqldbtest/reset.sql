@@ -1,4 +1,5 @@
--- Statements that leave the rows and the sequences that this database has, where triggers and foreign keys are suspended.
+-- Statements that restore the present rows and sequences of a database. Run them with triggers and foreign keys
+-- disabled.
 WITH tables AS (
 	SELECT format('%I', relname) AS name,
 		(xpath('/row/v/text()', query_to_xml(

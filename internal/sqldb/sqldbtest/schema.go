@@ -12,8 +12,8 @@ var later = sqldb.Load(fstest.MapFS{
 	"floor.sql": {Data: []byte(`INSERT INTO schema_floor (version, oldest) VALUES ($1, $2)`)},
 })
 
-// MigrateLater makes a schema look as if a later release had migrated it, to a version on which only binaries may run that
-// know at least the migration oldest.
+// MigrateLater marks a schema as migrated to version by a later release, on which only binaries that know migration
+// oldest may run.
 func MigrateLater(t testing.TB, db *sqldb.DB, version, oldest int64) {
 	t.Helper()
 	if _, err := db.Exec(t.Context(), later.Must("step"), version); err != nil {

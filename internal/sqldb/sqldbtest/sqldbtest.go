@@ -1,4 +1,4 @@
-// Package sqldbtest gives tests a migrated database of their own on each engine.
+// Package sqldbtest provides each test with a migrated database of its own on either engine.
 package sqldbtest
 
 import (
@@ -21,14 +21,14 @@ func Each(t *testing.T, test func(t *testing.T, db *sqldb.DB)) {
 	t.Run("postgres", func(t *testing.T) { test(t, Postgres(t)) })
 }
 
-// SQLite opens a database file of the test.
+// SQLite opens a new database file for the test.
 func SQLite(t testing.TB) *sqldb.DB {
 	t.Helper()
 	return open(t, SQLiteURL(t))
 }
 
-// SQLiteURL returns the address of a database file of the test. It is in memory where the machine allows that, because no
-// test in a process loses what the kernel has.
+// SQLiteURL returns the address of a new database file for the test. The file is in memory where possible: no test
+// needs it to survive a crash of the machine.
 func SQLiteURL(t testing.TB) string {
 	t.Helper()
 	path := filepath.Join(testenv.MemoryDir(t), "test.db")
@@ -36,7 +36,8 @@ func SQLiteURL(t testing.TB) string {
 	return "sqlite:" + path
 }
 
-// WriteSQLite writes an empty database with the newest schema to a file. It copies one that is migrated once per process.
+// WriteSQLite writes an empty database with the newest schema to a file. It copies a file that is migrated once per
+// process.
 func WriteSQLite(t testing.TB, path string) {
 	t.Helper()
 	file, err := migratedFile()
@@ -59,26 +60,26 @@ var migratedFile = sync.OnceValues(func() ([]byte, error) {
 	if err := migrate(context.Background(), "sqlite:"+path); err != nil {
 		return nil, err
 	}
-	return os.ReadFile(path) // closing the last connection has moved the write-ahead log into it
+	return os.ReadFile(path) // closing the last connection has merged the write-ahead log into it
 })
 
-// Postgres opens a database of the test on the server that the environment names.
+// Postgres opens a database for the test on the server that the environment names.
 func Postgres(t testing.TB) *sqldb.DB {
 	t.Helper()
 	return open(t, Unsynced(PostgresURL(t)))
 }
 
-// Unsynced returns the address of a PostgreSQL database with the difference that commits do not wait for the disk, which
-// takes most of the time of a small transaction. Only a crash of the server can tell.
+// Unsynced returns the address with synchronous_commit off. Waiting for the disk takes most of the time of a small
+// transaction, and only a crash of the server would show the difference.
 func Unsynced(address string) string {
-	u, _ := url.Parse(address) // PostgresURL has made it
+	u, _ := url.Parse(address) // valid: PostgresURL returned it
 	q := u.Query()
 	q.Set("synchronous_commit", "off")
 	u.RawQuery = q.Encode()
 	return u.String()
 }
 
-// PostgresURL returns the address of a database that is the test's own until its end.
+// PostgresURL returns the address of a database for the test's exclusive use until it ends.
 func PostgresURL(t testing.TB) string {
 	t.Helper()
 	admin := testenv.Postgres(t)
@@ -107,13 +108,13 @@ func migrate(ctx context.Context, address string) error {
 }
 
 func withDatabase(address, name string) string {
-	u, _ := url.Parse(address) // testenv.Postgres has parsed it
+	u, _ := url.Parse(address) // valid: testenv.Postgres has parsed it
 	u.Path = "/" + name
 	return u.String()
 }
 
-// PrepareAll has both engines compile every statement of a package, so that a misspelt column fails a test and not an
-// order.
+// PrepareAll compiles every statement of a package on both engines, so that a misspelt column fails a test instead of
+// an order.
 func PrepareAll(t *testing.T, stmts *sqldb.Stmts) {
 	t.Helper()
 	Each(t, func(t *testing.T, db *sqldb.DB) {
@@ -128,7 +129,8 @@ func PrepareAll(t *testing.T, stmts *sqldb.Stmts) {
 var waiting = sqldb.Load(fstest.MapFS{"waiting.sql": {Data: []byte(`
 	SELECT /*pg: count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock' *//*sqlite: 1 */`)}})
 
-// Waits tells whether a transaction waits for another one's lock. On SQLite it always does: whoever writes is alone.
+// Waits reports whether a transaction waits for another one's lock. On SQLite it always returns true, because only one
+// transaction writes at a time.
 func Waits(ctx context.Context, db *sqldb.DB) (bool, error) {
 	rows, err := db.Query(ctx, waiting.Must("waiting"))
 	n, _, err := sqldb.One(rows, err, sqldb.Value[int64])
