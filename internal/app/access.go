@@ -26,14 +26,14 @@ import (
 	"comanda/internal/worker"
 )
 
-// access is who may do what.
+// access holds the services for accounts, roles and permissions.
 type access struct {
 	Administration *identity.Administration
 	Setup          *identity.Setup
-	Rights         *identity.Authorizer // nil until the door is open
+	Rights         *identity.Authorizer // nil until syncPermissions has run
 }
 
-// wireAccess needs the accounts.
+// wireAccess creates the services that administer accounts. It requires k.Accounts.
 func (k *Core) wireAccess() {
 	house, roles := identitysql.NewUserAdmin(k.DB), identitysql.NewRoles(k.DB)
 	k.access = access{
@@ -44,7 +44,7 @@ func (k *Core) wireAccess() {
 	}
 }
 
-// openDoor makes the permissions be those of the server's routes, and has it let in whoever holds them.
+// openDoor stores the permissions that the server's routes declare, and sets the authenticator that checks them.
 func (k *Core) openDoor(ctx context.Context, s *httpapi.Server, reg prometheus.Registerer) error {
 	routes := s.API().Routes()
 	if err := identitysql.SyncPermissions(ctx, k.DB, identityhttp.Permissions(routes), k.DB.Now()); err != nil {
@@ -56,7 +56,7 @@ func (k *Core) openDoor(ctx context.Context, s *httpapi.Server, reg prometheus.R
 	denied := promauto.With(reg).NewCounterVec(prometheus.CounterOpts{
 		Name: "authz_denied_total", Help: "Requests of accounts whose role does not hold the permission for the route.",
 	}, []string{"policy"})
-	for _, p := range []httpapi.Policy{httpapi.Staff, httpapi.Admin, httpapi.Member} { // before the first, for alerts
+	for _, p := range []httpapi.Policy{httpapi.Staff, httpapi.Admin, httpapi.Member} { // creates the series, for alerts
 		denied.WithLabelValues(string(p))
 	}
 	s.SetAuthenticator(identityhttp.Authenticator{
@@ -67,18 +67,19 @@ func (k *Core) openDoor(ctx context.Context, s *httpapi.Server, reg prometheus.R
 	return k.Rights.Refresh(ctx)
 }
 
-// denied has the audit log keep whom a route was refused to. Wrong passwords and PINs are noted with their account
-// instead, by the identity room.
+// denied records a refused request in the audit log. Wrong passwords and PINs are excluded: the identity package
+// records them with their account.
 func (k *Core) denied(d httpapi.Denial) {
 	switch {
 	case d.Code == identity.ErrPin.Code, d.Code == identity.ErrPassword.Code:
 	case d.Route.Policy.Permitted(), d.Code == identity.ErrSetup.Code:
-		who := cmp.Or(d.Actor, identity.Actor{}.String()) // another site's request is refused before anybody asks who sends it
+		who := cmp.Or(d.Actor, identity.Actor{}.String()) // a cross-site request has no actor yet
 		k.Accounts.Incidents.Add(who, identity.ActionDenied, "route:"+d.Route.Method+" "+d.Route.Path, d.Client)
 	}
 }
 
-// accessLoops run where requests are served. Rights that could not be read for five seconds refuse everybody but owners.
+// accessLoops run in every process that serves requests. If the permissions cannot be read for five seconds, all
+// accounts but owners are refused.
 func (k *Core) accessLoops() []worker.Loop {
 	return []worker.Loop{{
 		Name: "rights", Every: time.Second, Timeout: 3 * time.Second, MaxPause: time.Second,
@@ -86,7 +87,7 @@ func (k *Core) accessLoops() []worker.Loop {
 	}}
 }
 
-// routeTable is the routes of all rooms, without touching any store.
+// routeTable returns the routes of all packages without opening a store.
 func routeTable(c Config) (*httpapi.API, error) {
 	s, err := httpapi.New(c.http("1"), slog.New(slog.DiscardHandler), prometheus.NewRegistry())
 	if err != nil {
@@ -100,7 +101,7 @@ func routeTable(c Config) (*httpapi.API, error) {
 	return s.API(), nil
 }
 
-// NewAccount is an account that the operator makes at the console.
+// NewAccount is an account that the operator creates at the command line.
 type NewAccount struct {
 	Role     string
 	Email    string
@@ -109,7 +110,7 @@ type NewAccount struct {
 	Branches []int64
 }
 
-// CreateUser makes an account as a command beside running servers; it can log in at once.
+// CreateUser creates an account from a command while servers run. It can log in at once.
 func CreateUser(ctx context.Context, c Config, n NewAccount) (identity.User, error) {
 	users, err := CreateUsers(ctx, c, []NewAccount{n})
 	if err != nil {
@@ -118,7 +119,7 @@ func CreateUser(ctx context.Context, c Config, n NewAccount) (identity.User, err
 	return users[0], nil
 }
 
-// CreateUsers makes accounts, one after the other; those before the first that cannot be made are there.
+// CreateUsers creates accounts in order and stops at the first error. Those created before it remain.
 func CreateUsers(ctx context.Context, c Config, accounts []NewAccount) ([]identity.User, error) {
 	db, err := OpenDatabase(ctx, c)
 	if err != nil {
@@ -146,7 +147,7 @@ func CreateUsers(ctx context.Context, c Config, accounts []NewAccount) ([]identi
 	return users, nil
 }
 
-// hire makes an account for the operator.
+// hire creates an account on behalf of the operator.
 func (k *Core) hire(ctx context.Context, n NewAccount) (identity.User, error) {
 	roles, err := k.Administration.Roles.Roles(ctx)
 	if err != nil {
@@ -162,7 +163,7 @@ func (k *Core) hire(ctx context.Context, n NewAccount) (identity.User, error) {
 	return identity.User{}, identity.ErrRole
 }
 
-// announceAccess prints how the first owner gets in, or in the demo who works there. Nothing of it is ever logged.
+// announceAccess prints the setup code for the first owner, or in the demo the accounts. It never logs them.
 func (k *Core) announceAccess(ctx context.Context, out io.Writer, isDemo bool) error {
 	if isDemo {
 		return k.demoStaff(ctx, out)
@@ -178,8 +179,8 @@ func (k *Core) announceAccess(ctx context.Context, out io.Writer, isDemo bool) e
 	return nil
 }
 
-// demoStaff makes one account for each role of the staff, with one password: the given one, or one made up now. Accounts
-// that are there already stay as they are.
+// demoStaff creates one account for each role, all with one password: the configured one, or a random one. Existing
+// accounts stay as they are.
 func (k *Core) demoStaff(ctx context.Context, out io.Writer) error {
 	password := os.Getenv("COMANDA_DEMO_PASSWORD")
 	if password == "" {
@@ -207,7 +208,7 @@ func (k *Core) demoStaff(ctx context.Context, out io.Writer) error {
 			n.Branches = []int64{branches[0].ID}
 		}
 		switch _, err := k.hire(ctx, n); {
-		case errors.Is(err, identity.ErrEmailTaken): // by a process that started at the same time, with its password
+		case errors.Is(err, identity.ErrEmailTaken): // by a process that started at the same time
 		case err != nil:
 			return fmt.Errorf("demo account %s: %w", name, err)
 		default:
@@ -222,7 +223,7 @@ func (k *Core) demoStaff(ctx context.Context, out io.Writer) error {
 
 func demoMail(name string) string { return name + "@demo.example" }
 
-// VerifyAudit looks at the whole audit log.
+// VerifyAudit checks the whole audit log.
 func VerifyAudit(ctx context.Context, db *sqldb.DB) (identitysql.AuditReport, error) {
 	return identitysql.VerifyAudit(ctx, db)
 }

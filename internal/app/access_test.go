@@ -14,11 +14,11 @@ import (
 	"comanda/internal/testenv"
 )
 
-// within is how soon what was taken from somebody is gone in every process.
+// within is the time limit for a revoked right to be gone in every process.
 const within = 5 * time.Second
 
-// Every change of the staff has exactly one entry in the audit log, whichever room it is in: who, what, where, by which
-// request. What was refused, read or changed nothing has none.
+// Every change by the staff has exactly one audit entry with actor, action, subject, branch and request, whichever
+// package makes it. Requests that were refused, only read or changed nothing have none.
 func TestAudit_everyChangeOfTheStaff(t *testing.T) {
 	f := newFixture(t)
 	entries := func() []identity.AuditEntry {
@@ -40,17 +40,17 @@ func TestAudit_everyChangeOfTheStaff(t *testing.T) {
 		{"managerA", "PUT", "/api/menu-versions/{draft}/items/13", `{"price":1,"dailyQuota":null,"isActive":true}`,
 			identity.ActionMenuEdited, "menuVersion:{draft}", 1},
 		{"managerA", "POST", "/api/menu-versions/{draft}/publish", "", identity.ActionMenuPublished, "menuVersion:{draft}", 1},
-		{"managerA", "POST", "/api/menu-versions/{draft}/publish", "", "", "", 0}, // it is in force already
+		{"managerA", "POST", "/api/menu-versions/{draft}/publish", "", "", "", 0}, // already published
 		{"service", "POST", "/api/tables/{table}/rotate", "", identity.ActionTableRotated, "table:{table}", 1},
 		{"staffA", "POST", "/api/visits/{visit}/close", "", identity.ActionVisitClosed, "visit:{visit}", 1},
 		{"staffA", "POST", "/api/visits/{visit}/close", "", "", "", 0},
 		{"cashierA", "POST", "/api/orders/{order}/payments", `{"method":"COUNTER","amount":{total}}`,
 			identity.ActionPaymentTaken, "order:{order}", 1},
 		{"cashierA", "POST", "/api/orders/{order}/payments", `{"method":"COUNTER","amount":{total}}`, "", "", 0},
-		{"cashierA", "POST", "/api/orders/{order}/cancel", "", "", "", 0}, // paid
+		{"cashierA", "POST", "/api/orders/{order}/cancel", "", "", "", 0}, // already paid
 		{"cashierA", "POST", "/api/orders/{order}/cancel", "", identity.ActionOrderCanceled, "order:{order}", 1},
-		{"kitchenA", "POST", "/api/orders/{paidorder}/start", "", "", "", 0}, // the kitchen has a record of its own: order_step
-		{"guest", "POST", "/cis/order/{order}/cancel", "", "", "", 0},        // no member of the staff
+		{"kitchenA", "POST", "/api/orders/{paidorder}/start", "", "", "", 0}, // recorded in order_step instead
+		{"guest", "POST", "/cis/order/{order}/cancel", "", "", "", 0},        // not staff
 		{"cashierB", "POST", "/api/orders/{order}/cancel", "", "", "", 0},
 		{"kitchenA", "POST", "/api/tables/{table}/rotate", "", "", "", 0},
 		{"cashierA", "GET", "/api/orders/{order}", "", "", "", 0},
@@ -60,11 +60,11 @@ func TestAudit_everyChangeOfTheStaff(t *testing.T) {
 		{"managerA", "PUT", "/api/stock/items/{stockitem}", `{"name":"Pepper"}`, "", "", 0},
 		{"managerA", "POST", "/api/stock/items/{stockitem}/adjustments", `{"kind":"RECEIVE","quantity":5}`,
 			identity.ActionStockAdjusted, "stockItem:", 1},
-		{"managerA", "POST", "/api/stock/items/{stockitem}/adjustments", `{"kind":"WASTE","quantity":6}`, "", "", 0}, // there are five
+		{"managerA", "POST", "/api/stock/items/{stockitem}/adjustments", `{"kind":"WASTE","quantity":6}`, "", "", 0}, // of five
 		{"service", "PUT", "/inventory/{sku}", `{"branchId":"1","available":7}`, identity.ActionStockAdjusted, "stockItem:{sku}", 1},
 		{"service", "PUT", "/inventory/{sku}", `{"branchId":"1","available":7}`, "", "", 0},
 		{"managerB", "PUT", "/inventory/{sku}", `{"branchId":"1","available":8}`, "", "", 0},
-		{"service", "POST", "/inventory/reservations/{reservation}/confirm", "", "", "", 0}, // no change of the staff
+		{"service", "POST", "/inventory/reservations/{reservation}/confirm", "", "", "", 0}, // a service, not staff
 		{"managerA", "PUT", "/api/menu-items/{item}/recipe", `{"lines":[{"itemId":"{sku}","quantity":1}]}`,
 			identity.ActionRecipeEdited, "menuItem:12", 1},
 		{"managerA", "PUT", "/api/menu-items/{item}/recipe", `{"lines":[{"itemId":"{sku}","quantity":1}]}`, "", "", 0},
@@ -109,14 +109,14 @@ func TestAudit_everyChangeOfTheStaff(t *testing.T) {
 	}
 }
 
-// beside starts a second process on the same database, and asks it as the same people.
+// beside starts a second process on the same database, with the same principals.
 func (f *fixture) beside() *fixture {
 	c := f.core.Config
 	c.DataDir = dataDir(f.t)
 	return f.with(c)
 }
 
-// What is taken from somebody by one process is gone in another one within five seconds, and in the first at once.
+// A right revoked in one process is gone there at once, and in another within five seconds.
 func TestAccess_takesEffectEverywhere(t *testing.T) {
 	f := newFixture(t)
 	far := f.beside()
@@ -154,7 +154,7 @@ func TestAccess_takesEffectEverywhere(t *testing.T) {
 	}
 }
 
-// The first start of a house prints a code with which one owner can be made, once; the demo prints who works there.
+// The first start prints a code that creates one owner, once. The demo prints its accounts.
 func TestAnnounceAccess(t *testing.T) {
 	c, err := LoadConfig(map[string]string{"COMANDA_DATA_DIR": dataDir(t), "COMANDA_LISTEN": "127.0.0.1:0"}, nil, "", nil)
 	if err != nil {
@@ -195,7 +195,7 @@ func TestAnnounceAccess(t *testing.T) {
 	}
 }
 
-// An account of the console can log in with what it was given and nothing else.
+// An account created at the command line can log in with its password only.
 func TestCreateUser(t *testing.T) {
 	c, err := LoadConfig(map[string]string{"COMANDA_DATA_DIR": dataDir(t)}, nil, "", nil)
 	if err != nil {
@@ -227,8 +227,8 @@ func TestCreateUser(t *testing.T) {
 	}
 }
 
-// Routes that ask for a permission have what a permission is made of, and nobody but the service token's own and accounts
-// may use them.
+// Every route with a permission declares all parts of the permission, and only accounts and the service token may call
+// it.
 func TestRoutes_permissions(t *testing.T) {
 	c, err := LoadConfig(map[string]string{"COMANDA_SANDBOX_PAYMENTS": "on"}, nil, "", nil)
 	if err != nil {
@@ -254,13 +254,13 @@ func TestRoutes_permissions(t *testing.T) {
 	}
 }
 
-// A list of tables gives their codes only to those who may also print them: whoever has a code sits at the table.
+// The list of tables contains codes only for accounts that may print them: a code admits its holder to the table.
 func TestTables_codes(t *testing.T) {
 	f := newFixture(t)
 	for who, want := range map[string]bool{"staffA": false, "cashierA": false, "managerA": true, "owner": true, "service": true} {
 		body := f.must(f.ask(who, "GET", "/api/tables?branchId=1", "")).body
 		if got := strings.Contains(string(body), `"qrToken"`) && strings.Contains(string(body), "/m/"); got != want {
-			t.Errorf("%s is told codes: %t", who, got)
+			t.Errorf("%s receives codes: %t", who, got)
 		}
 	}
 }

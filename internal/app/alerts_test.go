@@ -20,11 +20,11 @@ import (
 	"github.com/prometheus/prometheus/util/annotations"
 )
 
-// figures are series by what they are called, with a value each minute as Prometheus writes them: 0x9 1x30 is ten zeros
-// and then ones, 0+60x40 grows by 60.
+// figures maps series to one value per minute in Prometheus's notation: 0x9 1x30 is ten zeros and then ones, 0+60x40
+// grows by 60.
 type figures map[string]string
 
-// healthy is a house in which nothing is wrong.
+// healthy is an installation without any fault.
 var healthy = figures{
 	`stock_low_items{branch="1"}`:                              "0x40",
 	`inventory_ended_total{to="expired"}`:                      "0+1x40",
@@ -68,10 +68,10 @@ var healthy = figures{
 	`payment_callback_total{method="VNPAY",result="paid"}`:     "0+100x40",
 }
 
-// none takes a series away.
+// none removes a series.
 const none = ""
 
-// troubles are what must go wrong for each alert, until which minute nobody hears of it and when the alert must fire.
+// troubles has for each alert the fault, the minute until which no alert may fire, and the minute at which it must.
 var troubles = []struct {
 	alert       string
 	wrong       figures
@@ -82,7 +82,7 @@ var troubles = []struct {
 	{"HoldsOverdue", figures{`hold_overdue_oldest_age_seconds{of="reservations"}`: "1x9 31+60x30"}, 11, 12},
 	{"StockDrift", figures{`reservation_drift_units`: "0x9 3x30"}, 11, 12},
 	{"RebuildsFail", figures{`redis_rebuild_total{result="failed"}`: "0+2x40"}, 4, 15},
-	{"RedisDown", figures{ // and what follows from it is not told as well
+	{"RedisDown", figures{ // its consequences must not fire as well
 		`breaker_state{dep="redis"}`: "0x9 1x30", `redis_outbox_oldest_age_seconds`: "1x9 1+60x30",
 		`redis_rebuild_total{result="failed"}`: "1x9 1+9x30", `document_outbox_oldest_age_seconds`: "1x9 1+60x30",
 		`document_damaged`: "0x9 1x30",
@@ -128,7 +128,7 @@ func TestAlerts_quietInHealth(t *testing.T) {
 	}
 }
 
-// Each alert fires when what it is about goes wrong, not before its time, and no other alert does.
+// Each alert fires on its fault, not before its time, and no other alert does.
 func TestAlerts_fire(t *testing.T) {
 	rules := readRules(t)
 	seen := map[string]bool{}
@@ -171,7 +171,7 @@ func readRules(t *testing.T) []rulefmt.Rule {
 	return rules
 }
 
-// series reads figures as a store of Prometheus holds them.
+// series returns the figures as a Prometheus storage holds them.
 func (f figures) series(t *testing.T) []storage.Series {
 	t.Helper()
 	var all []storage.Series
@@ -192,7 +192,7 @@ func (f figures) series(t *testing.T) []storage.Series {
 	return all
 }
 
-// alarms names the alerts that fire at the end of a minute, when rules are looked at each minute.
+// alarms returns the alerts that fire at the end of a minute when rules are evaluated each minute.
 func alarms(t *testing.T, rules []rulefmt.Rule, series []storage.Series, minute int) []string {
 	t.Helper()
 	engine := promql.NewEngine(promql.EngineOpts{MaxSamples: 1e6, Timeout: time.Minute})
@@ -231,7 +231,7 @@ func matches(s storage.Series, by []*labels.Matcher) bool {
 	return !slices.ContainsFunc(by, func(m *labels.Matcher) bool { return !m.Matches(s.Labels().Get(m.Name)) })
 }
 
-// found is the series that a query asks for.
+// found is a series selector of a query.
 type found struct {
 	of []storage.Series
 	at int
@@ -242,7 +242,7 @@ func (f *found) At() storage.Series                { return f.of[f.at-1] }
 func (f *found) Err() error                        { return nil }
 func (f *found) Warnings() annotations.Annotations { return nil }
 
-// An alert about a figure that nobody exports, or by a label that it does not have, would never fire.
+// An alert on a metric or label that is not exported would never fire.
 func TestAlerts_askForWhatIsExported(t *testing.T) {
 	known := exported(t)
 	for _, r := range readRules(t) {
@@ -252,7 +252,7 @@ func TestAlerts_askForWhatIsExported(t *testing.T) {
 		}
 		parser.Inspect(expr, func(n parser.Node, _ []parser.Node) error {
 			s, ok := n.(*parser.VectorSelector)
-			if !ok || s.Name == "up" { // Prometheus makes it itself
+			if !ok || s.Name == "up" { // Prometheus adds it itself
 				return nil
 			}
 			name := s.Name
@@ -276,7 +276,7 @@ func TestAlerts_askForWhatIsExported(t *testing.T) {
 
 var described = regexp.MustCompile(`fqName: "([^"]+)".*constLabels: \{(.*)\}, variableLabels: \{([^}]*)\}`)
 
-// exported gives the labels of every figure of a process with all roles and a broker.
+// exported returns the labels of every metric of a process with all roles and a broker.
 func exported(t *testing.T) map[string][]string {
 	t.Helper()
 	p := begun(t, map[string]string{
@@ -300,7 +300,7 @@ func exported(t *testing.T) map[string][]string {
 	return all
 }
 
-// Whoever is woken by an alert finds what to do.
+// Every alert links to a section of the runbook.
 func TestAlerts_sayWhatToDo(t *testing.T) {
 	book, err := os.ReadFile("../../docs/runbook.md")
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"comanda/internal/visit"
 )
 
-// Link is a table and how guests reach it.
+// Link is a table and the address that guests open.
 type Link struct {
 	BranchID int64  `json:"branchId,string"`
 	TableID  int64  `json:"tableId,string"`
@@ -21,7 +21,7 @@ type Link struct {
 	URL      string `json:"url"`
 }
 
-// Links lists the tables of a branch, of all branches when branch is 0, with their codes.
+// Links lists the tables of a branch with their codes. Branch 0 means all branches.
 func Links(
 	ctx context.Context, c Config, tables func(context.Context, int64) ([]visit.Table, error), branch int64,
 ) ([]Link, error) {
@@ -38,11 +38,11 @@ func Links(
 	return links, nil
 }
 
-// urlNote is the file of the data folder in which a server notes how guests reach it: commands beside it know that only from
-// settings, which may be others.
+// urlNote is the file in the data folder to which a server writes its public URL. A command beside it cannot rely on
+// its own settings, which may differ.
 const urlNote = "public-url"
 
-// noteURL notes how guests reach the server.
+// noteURL writes the server's public URL to the data folder.
 func (c Config) noteURL() error {
 	file := filepath.Join(c.DataDir, urlNote)
 	if err := os.WriteFile(file+".new", []byte(c.PublicURL+"\n"), 0o600); err != nil {
@@ -51,8 +51,8 @@ func (c Config) noteURL() error {
 	return os.Rename(file+".new", file)
 }
 
-// AsServed returns the configuration with the address of the server that was started last on the data folder, if there is
-// one and no address was given, and whether that is so.
+// AsServed returns the configuration with the public URL of the last server started on the data folder, unless one is
+// set. It reports whether it found one.
 func (c Config) AsServed() (Config, bool) {
 	if !c.DerivedURL {
 		return c, false
@@ -66,8 +66,8 @@ func (c Config) AsServed() (Config, bool) {
 	return c, true
 }
 
-// announce prints where the server is, and in the demo the link of a table. By then the server serves: a link that cannot
-// be read, such as when ctx has ended already, does not end it.
+// announce prints the server's address, and in the demo the link of a table. The server serves by then: a failure to
+// read the link, for example because ctx has ended, does not stop it.
 func (k *Core) announce(ctx context.Context, c Config, o ServeOptions, s *httpapi.Server) {
 	if s == nil {
 		return

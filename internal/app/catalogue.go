@@ -28,13 +28,13 @@ func (k *Core) wireCatalogue(store *catalogsql.Store) {
 	k.photos = store.Image
 }
 
-// How large pictures are to be, in bytes: a menu of fifty thumbs is a megabyte.
+// Sizes of images in bytes. A menu of fifty thumbnails is then about a megabyte.
 const (
 	thumbBytes = 20 << 10
 	largeBytes = 120 << 10
 )
 
-// develop makes the sizes that the catalogue keeps.
+// develop returns a function that scales an image to the sizes that the catalogue stores.
 func develop(d *picture.Processor) func(context.Context, []byte) (catalog.Image, error) {
 	return func(ctx context.Context, raw []byte) (catalog.Image, error) {
 		id, made, err := d.Process(ctx, raw,
@@ -46,7 +46,7 @@ func develop(d *picture.Processor) func(context.Context, []byte) (catalog.Image,
 	}
 }
 
-// restore puts items back on sale whose end has come.
+// restore puts items back on sale when their time off the menu has ended.
 func (k *Core) restore() worker.Loop {
 	return worker.Loop{
 		Name: "restore", Run: k.Catalogue.Availability.RestoreDue, Every: time.Second, Timeout: 10 * time.Second,
@@ -97,7 +97,7 @@ func (c ledgerCounts) Counters(ctx context.Context, branch int64, date string) (
 	return all, err
 }
 
-// Impact counts the holds and carts that have an item.
+// Impact counts the holds and carts that contain an item.
 func (c ledgerCounts) Impact(
 	ctx context.Context, at catalog.ItemRef, date string, item int64,
 ) (h catalog.OffImpact, err error) {

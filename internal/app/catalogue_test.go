@@ -19,14 +19,14 @@ import (
 	"comanda/internal/visit"
 )
 
-// The demo's first menu: phở bò has a quota of 20, phở gà has none.
+// In the demo's first menu phở bò has a quota of 20 and phở gà none.
 const (
 	phoBo   = 11
 	phoGa   = 12
 	version = 5
 )
 
-// seat lets a phone in at the first table of branch 1.
+// seat creates a guest at the first table of branch 1.
 func seat(t *testing.T, k *Core) ordering.Guest {
 	t.Helper()
 	tables, err := k.Floor.Tables(t.Context(), identity.System(), 1)
@@ -40,7 +40,7 @@ func seat(t *testing.T, k *Core) ordering.Guest {
 	return ordering.Guest{Branch: 1, VisitID: l.VisitID, Hash: visit.HashToken(l.CustomerToken)}
 }
 
-// order places one portion.
+// order orders one portion.
 func order(t *testing.T, k *Core, g ordering.Guest, key string, item int64) error {
 	_, err := k.Orders.Place(t.Context(), g, ordering.Request{
 		Items: []ordering.RequestItem{{ItemID: item, Qty: 1}}, Method: payment.Counter, ClientTxnID: key, MenuVersionID: version,
@@ -48,11 +48,11 @@ func order(t *testing.T, k *Core, g ordering.Guest, key string, item int64) erro
 	return err
 }
 
-// No order takes any of an item after its absence was answered, through whichever process it comes and whatever the gate
-// there still believes; and the answer has counted every order that came before.
+// Once TakeOff has returned, no order gets the item, whichever process it reaches and whatever that process's admission
+// cache holds. The returned impact counts every order that was placed before.
 func TestTakeOff_races_orders(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		here, there := demoCore(t, db), demoCore(t, db) // each with a Redis of its own: there the gate learns of nothing
+		here, there := demoCore(t, db), demoCore(t, db) // separate Redis: no notifications
 		for _, k := range []*Core{here, there} {
 			k.Orders.Config.Limits = ordering.Limits{}
 		}
@@ -94,7 +94,8 @@ func TestTakeOff_races_orders(t *testing.T) {
 	})
 }
 
-// An item that is off is shown as sold out at once, refused, and sold again when it is restored or its time has come.
+// An item that is off is shown as sold out and refused at once. It is sold again when it is restored or its time has
+// ended.
 func TestTakeOff_seen_and_ended(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		k := demoCore(t, db)
@@ -153,11 +154,11 @@ func TestTakeOff_seen_and_ended(t *testing.T) {
 	})
 }
 
-// While a branch is paused its guests are refused with the reason, shown it on the menu and when they come in, and the
-// pause ends by itself.
+// A paused branch refuses its guests with the reason, and shows it on the menu and on arrival. The pause ends by
+// itself.
 func TestPause(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		k, there := demoCore(t, db), demoCore(t, db) // there the pause is heard of a moment later
+		k, there := demoCore(t, db), demoCore(t, db) // the second is notified of the pause a moment later
 		g, house := seat(t, k), k.Catalogue.Branches
 		for key, at := range map[string]*Core{"before": k, "before, there": there} {
 			if err := order(t, at, g, key, phoGa); err != nil {

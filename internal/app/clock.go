@@ -11,31 +11,32 @@ import (
 	"comanda/internal/worker"
 )
 
-// measureEvery is how often the deciding clock is measured while nothing is suspicious. A virtual machine that was paused
-// does not show it on its own clocks, so that only a measurement finds out.
+// measureEvery is the interval of measurements while the clock is not in doubt. Only a measurement detects that a
+// virtual machine was paused, because its own clocks do not show it.
 const measureEvery = 10 * time.Second
 
-// settleWithin is how long a request waits for the time to be measured. Orders are taken without it after that.
+// settleWithin is how long a request waits for a measurement. After that, orders are accepted without one.
 const settleWithin = time.Second
 
-// clockLoop measures the deciding clock. Every process needs it: what it decides is held against what others have.
+// clockLoop measures the deciding clock. Every process runs it, because processes compare times with each other.
 func (k *Core) clockLoop() worker.Loop {
 	return worker.Loop{
 		Name: "clock", Run: k.DB.Clock().Measure, Every: measureEvery, Timeout: 4 * time.Second, MaxPause: time.Second,
 	}
 }
 
-// settle waits until the time is not in doubt, for a moment: deadlines that are given meanwhile might be wrong.
+// settle returns a function that waits up to settleWithin while the time is in doubt: deadlines set meanwhile might be
+// wrong.
 func settle(c *clock.Clock) func(context.Context) {
 	return func(ctx context.Context) {
 		ctx, cancel := context.WithTimeout(ctx, settleWithin)
 		defer cancel()
-		_ = c.Await(ctx) // then it goes on by the time that there is
+		_ = c.Await(ctx) // on a time-out the request continues with the time at hand
 	}
 }
 
-// ending is a loop whose rounds end something because its time is over. They are left out while the time is not settled;
-// the next round finds what is due then.
+// ending wraps a loop that expires something. It skips rounds while the time is not settled; the next round does the
+// work.
 func ending(c *clock.Clock, l worker.Loop) worker.Loop {
 	run := l.Run
 	l.Run = func(ctx context.Context) error {
@@ -47,7 +48,7 @@ func ending(c *clock.Clock, l worker.Loop) worker.Loop {
 	return l
 }
 
-// watchClock publishes what is known about the deciding clock.
+// watchClock exports the state of the deciding clock.
 func watchClock(reg prometheus.Registerer, c *clock.Clock) {
 	f := promauto.With(reg)
 	gauge := func(name, help string, value func(clock.State) float64) {

@@ -10,7 +10,7 @@ import (
 	"comanda/internal/worker"
 )
 
-// While the time is in doubt nothing is ended, and requests wait for a moment and go on.
+// While the time is in doubt nothing expires, and requests wait for a moment and then continue.
 func TestClock_in_doubt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := clock.Of(func(context.Context) (time.Time, error) { return time.Now(), nil })

@@ -29,8 +29,8 @@ import (
 	"comanda/internal/system"
 )
 
-// SetQuota changes an item's quota from today on, as a command beside running servers. They hear of it through Redis at
-// once, or within some seconds through SQL.
+// SetQuota changes an item's quota from today on, from a command beside running servers. Redis notifies them at once;
+// without Redis they read it from SQL within seconds.
 func SetQuota(ctx context.Context, c Config, item int64, quota *int64) error {
 	db, err := OpenDatabase(ctx, c)
 	if err != nil {
@@ -38,7 +38,7 @@ func SetQuota(ctx context.Context, c Config, item int64, quota *int64) error {
 	}
 	defer db.Close()
 	redis, err := AttachRedis(ctx, c)
-	if err != nil { // SQL decides; whoever has Redis hears of it from there
+	if err != nil { // SQL decides; servers update Redis from it later
 		redis, err = redisdb.Open(ctx, redisdb.Config{})
 		if err != nil {
 			return err
@@ -50,18 +50,18 @@ func SetQuota(ctx context.Context, c Config, item int64, quota *int64) error {
 	return k.Editor.SetQuota(ctx, identity.System(), item, quota)
 }
 
-// StockLine is a counter: of a menu item on the current business date of its branch, or of a stock item.
+// StockLine is a counter of a menu item on its branch's current business date, or of a stock item.
 type StockLine struct {
 	Kind     string `json:"kind"` // QUOTA or STOCK
 	BranchID int64  `json:"branchId,string"`
 	BizDate  string `json:"bizDate,omitempty"`
-	ItemID   string `json:"itemId"` // of a stock item, what other systems call it
+	ItemID   string `json:"itemId"` // the id that other systems use; of a stock item only
 	Name     string `json:"name"`
-	Cap      *int64 `json:"cap"` // null is unlimited; of a stock item, all that there is
+	Cap      *int64 `json:"cap"` // null is unlimited; of a stock item, the quantity in stock
 	Held     int64  `json:"held"`
 	Used     int64  `json:"used"`
 	Left     *int64 `json:"left"`
-	Low      bool   `json:"low,omitempty"` // no more is left than the stock item's mark
+	Low      bool   `json:"low,omitempty"` // the rest is at or below the stock item's low mark
 }
 
 // The kinds of counters.
@@ -70,8 +70,8 @@ const (
 	thingLine = "STOCK"
 )
 
-// StockToday lists by branch the items of the published menus with their counters of today, and the stock. An item
-// without a counter yet is shown as it will begin.
+// StockToday lists by branch the items of the published menus with today's counters, and the stock items. An item
+// without a counter yet has its initial values.
 func StockToday(ctx context.Context, db *sqldb.DB, branch int64) ([]StockLine, error) {
 	store := catalogsql.New(db, nil)
 	branches, err := store.Branches(ctx)
@@ -144,7 +144,7 @@ func stockOf(ctx context.Context, db *sqldb.DB, store *catalogsql.Store, b catal
 	return lines, nil
 }
 
-// ReadOutbox counts what waits and what was given up.
+// ReadOutbox counts waiting events and dead letters.
 func ReadOutbox(ctx context.Context, db *sqldb.DB) (system.Outbox, error) {
 	events, err := outbox.ReadStatus(ctx, db)
 	if err != nil {
@@ -190,7 +190,7 @@ func documentOutbox(ctx context.Context, rows *documentsql.Store, now time.Time)
 	return d, err
 }
 
-// Replay brings dead letters on their way again, as a command beside running servers.
+// Replay sends dead letters again, from a command beside running servers.
 func Replay(ctx context.Context, db *sqldb.DB, f system.ReplayFilter) (system.Replayed, error) {
 	desk := stocksql.NewReservations(db, unheard{}, db.Now)
 	defer desk.Stop()
@@ -235,14 +235,15 @@ func replay(
 	return sum, nil
 }
 
-// unheard is the gate of a command beside running servers: they tell Redis what the command has left in redis_outbox.
+// unheard is the admission cache of a command beside running servers: it does nothing, because the servers apply the
+// changes that the command leaves in redis_outbox.
 type unheard struct{}
 
 func (unheard) EnqueueCommitted([]stock.OutboxEntry) {}
 
 func (unheard) DrainApplied() []string { return nil }
 
-// Document writes one of the documents that are generated from the code.
+// Document returns one of the documents that are generated from the code.
 func Document(name string) (string, error) {
 	switch name {
 	case "events":
@@ -262,7 +263,7 @@ const configurationHead = "# Configuration\n\n" +
 	"Flags go over the environment, the environment over the file that `--config` names (lines of NAME=value). A name\n" +
 	"that is not in this list is refused. Secrets are never printed. `comanda doctor` shows what is in force.\n\n"
 
-// openAPI renders the contract of all routes, the sandbox's included, without touching any store.
+// openAPI renders the contract of all routes, the sandbox's included, without opening a store.
 func openAPI() (string, error) {
 	c, err := LoadConfig(map[string]string{"COMANDA_SANDBOX_PAYMENTS": "on"}, nil, "", nil)
 	if err != nil {

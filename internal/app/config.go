@@ -23,11 +23,11 @@ import (
 	"comanda/internal/telemetry"
 )
 
-// Config is everything that an operator can say. The zero value of a field means its default.
+// Config is the configuration of all commands. The zero value of a field means its default.
 type Config struct {
 	Listen          string
 	PublicURL       string
-	DerivedURL      bool // PublicURL follows from Listen: it was not set
+	DerivedURL      bool // PublicURL was not set and follows from Listen
 	DataDir         string
 	DatabaseURL     string
 	RedisURL        string
@@ -71,7 +71,7 @@ type setting struct {
 	get     func(c *Config) string
 }
 
-// settings is the whole list; docs/configuration.md is made of it.
+// settings lists all settings; docs/configuration.md is generated from it.
 var settings = []setting{
 	text("COMANDA_LISTEN", "127.0.0.1:8080", "Address on which HTTP is served.", func(c *Config) *string { return &c.Listen }),
 	duration("COMANDA_DRAIN_DELAY", "0s", "From failing /readyz to closing the listener when the server is told to stop, up to 1m: longer than a balancer takes to notice.", func(c *Config) *time.Duration { return &c.DrainDelay }),
@@ -159,9 +159,9 @@ func boolean(name, def, help string, field func(*Config) *bool) setting {
 	}
 }
 
-// LoadConfig takes each setting from the flags (a map by name), else from the environment, else from the file, else from
-// the command's own defaults, else its general default. An unknown name in the file or with the prefix COMANDA_ in the
-// environment is refused: it is a misspelling. Variables that Kubernetes sets for its services are ignored.
+// LoadConfig reads each setting from the flags (by name), else the environment, else the file, else the command's own
+// defaults, else the general default. It refuses an unknown name in the file, or with the prefix COMANDA_ in the
+// environment, as a misspelling. It ignores variables that Kubernetes sets for its services.
 func LoadConfig(flags map[string]string, environ []string, file string, defaults map[string]string) (Config, error) {
 	values := maps.Clone(defaults)
 	if values == nil {
@@ -214,7 +214,7 @@ func readFile(path string, into map[string]string) error {
 	return nil
 }
 
-// completed fills in what follows from other settings, and checks all.
+// completed sets what follows from other settings, and validates all.
 func (c Config) completed() (Config, error) {
 	if c.DatabaseURL == "" {
 		c.DatabaseURL = "sqlite:" + filepath.Join(c.DataDir, "comanda.db")
@@ -229,7 +229,7 @@ func (c Config) completed() (Config, error) {
 	return c, c.validate()
 }
 
-// reachable replaces an address of all interfaces by one that can be called.
+// reachable replaces a wildcard listen address by one that a client can connect to.
 func reachable(listen string) string {
 	host, port, err := net.SplitHostPort(listen)
 	if ip := net.ParseIP(host); err == nil && (host == "" || ip != nil && ip.IsUnspecified()) {
@@ -238,7 +238,7 @@ func reachable(listen string) string {
 	return listen
 }
 
-// minToken is the least length of a service token that strangers could try to guess: 128 bits in hexadecimal.
+// minToken is the minimum length of a service token on a network: 128 bits in hexadecimal.
 const minToken = 32
 
 func (c Config) validate() error {
@@ -268,7 +268,7 @@ func (c Config) validate() error {
 		c.validateMail(), c.validatePayments())
 }
 
-// orders is the configuration of ordering.
+// orders returns the configuration of package ordering.
 func (c Config) orders() ordering.Config {
 	o := ordering.Defaults()
 	o.PaymentWindow, o.CounterWindow, o.ExpiryGrace = c.PaymentWindow, c.CounterWindow, c.ExpiryGrace
@@ -284,14 +284,14 @@ func (c Config) http(version string) httpapi.Config {
 	h.StreamLook, h.DrainDelay = c.StreamLook, c.DrainDelay
 	h.HSTS = c.encrypted()
 	h.TrustedOrigins = []string{c.PublicURL}
-	h.TrustedProxies, _ = httpapi.ParseProxies(c.TrustedProxies) // validated
+	h.TrustedProxies, _ = httpapi.ParseProxies(c.TrustedProxies) // validated before
 	return h
 }
 
 // encrypted reports whether browsers reach the server over TLS.
 func (c Config) encrypted() bool { return strings.HasPrefix(c.PublicURL, "https://") }
 
-// Shown is a setting as it may be printed.
+// Shown is a setting whose value is safe to print.
 type Shown struct {
 	Name  string `json:"name"`
 	Value string `json:"value"`
@@ -309,7 +309,7 @@ func (c Config) Redacted() []Shown {
 	return all
 }
 
-// redact keeps of an address what tells where it leads, and nothing of any other secret.
+// redact keeps the host of an address without its credentials, and hides any other secret.
 func redact(v string) string {
 	if strings.HasPrefix(v, "sqlite:") {
 		return v
@@ -330,7 +330,7 @@ func SettingNames() []string {
 	return names
 }
 
-// SettingsMarkdown documents the settings.
+// SettingsMarkdown returns the documentation of all settings.
 func SettingsMarkdown() string {
 	var b strings.Builder
 	b.WriteString("| Name | Default | Meaning |\n|---|---|---|\n")

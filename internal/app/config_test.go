@@ -36,7 +36,8 @@ func TestLoadConfig_defaults(t *testing.T) {
 	}
 }
 
-// Commands beside a server name its address, which may be another than their own settings say. A given one goes over it.
+// Commands use the public URL of the running server instead of that of their own settings. An explicit URL takes
+// precedence.
 func TestConfig_AsServed(t *testing.T) {
 	folder := t.TempDir()
 	served := func(environ ...string) string {
@@ -66,7 +67,7 @@ func TestConfig_AsServed(t *testing.T) {
 	}
 }
 
-// Flags go over the environment, the environment over the file, the file over a command's own defaults.
+// Flags take precedence over the environment, the environment over the file, the file over a command's defaults.
 func TestLoadConfig_precedence(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "comanda.conf")
 	text := "# comment\nCOMANDA_LISTEN=127.0.0.1:1\nCOMANDA_LOG_LEVEL = \"debug\"\nCOMANDA_PAYMENT_WINDOW=3s\nCOMANDA_SANDBOX_PAYMENTS=off\n"
@@ -115,8 +116,8 @@ func TestLoadConfig_refuses(t *testing.T) {
 	}
 }
 
-// What is only for trying Comanda out is refused as soon as another machine could reach it, by the address that it listens
-// on or by the one that guests are told. One setting permits the demo in a private network, and nowhere else.
+// Settings for trials are refused if another machine could reach the server, by its listen address or by its public
+// URL. One setting permits the demo in a private network, and only there.
 func TestLoadConfig_reach(t *testing.T) {
 	const listen, public, lan = "COMANDA_LISTEN=", "COMANDA_PUBLIC_URL=", "COMANDA_DEMO_LAN=on"
 	toys := []string{"COMANDA_LIMITS=off", "COMANDA_SERVICE_TOKEN=short", "COMANDA_SANDBOX_PAYMENTS=on", "COMANDA_SIMULATORS=on"}
@@ -176,7 +177,7 @@ func TestLoadConfig_reach(t *testing.T) {
 	}
 }
 
-// In a cluster that has services called comanda and comanda-redis, Kubernetes tells every container about them.
+// In a cluster with services named comanda and comanda-redis, Kubernetes sets variables about them in every container.
 func TestLoadConfig_kubernetes(t *testing.T) {
 	injected := func(prefix, host, port string) []string {
 		at := "tcp://" + host + ":" + port
@@ -214,7 +215,7 @@ func TestLoadConfig_kubernetes(t *testing.T) {
 	}
 }
 
-// Who misspells a name reads which one was meant.
+// The error for a misspelt name suggests the right one.
 func TestLoadConfig_nearest(t *testing.T) {
 	for wrong, right := range map[string]string{
 		"COMANDA_LISTN": "COMANDA_LISTEN", "COMANDA_DATABASEURL": "COMANDA_DATABASE_URL", "COMANDA_REDIS_ULR": "COMANDA_REDIS_URL",
@@ -256,7 +257,7 @@ func TestParseRoles(t *testing.T) {
 	}
 }
 
-// Every route of the contract has a policy, and the documents that are generated can be.
+// Every route of the contract has a policy, and all generated documents can be written.
 func TestDocument(t *testing.T) {
 	openAPI, err := app.Document("openapi")
 	if err != nil {

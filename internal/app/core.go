@@ -56,8 +56,8 @@ func (c Config) redis(log *slog.Logger, reg prometheus.Registerer) (redisdb.Conf
 	}, err
 }
 
-// AttachRedis connects a command to the Redis that servers use: the configured one, or the store inside the server that
-// runs with the data folder. It gives redisdb.ErrNotRunning when that server does not run.
+// AttachRedis connects a command to the servers' Redis: the configured one, or the embedded one of the server that runs
+// with the data folder. If that server does not run, it returns redisdb.ErrNotRunning.
 func AttachRedis(ctx context.Context, c Config) (*redisdb.DB, error) {
 	rc, err := c.redis(slog.New(slog.DiscardHandler), nil)
 	if err != nil {
@@ -66,7 +66,7 @@ func AttachRedis(ctx context.Context, c Config) (*redisdb.DB, error) {
 	return redisdb.Attach(ctx, rc)
 }
 
-// Core is the rooms on their stores, without HTTP and without loops.
+// Core is all services on their stores, without HTTP and background loops.
 type Core struct {
 	Config   Config
 	DB       *sqldb.DB
@@ -91,7 +91,7 @@ type Core struct {
 	Reports  *report.Service
 	Orders   *ordering.Service
 	Kitchen  *ordering.Boards
-	Limits   *limit.Limiter // nil when they are lifted
+	Limits   *limit.Limiter // nil when limits are off
 	Carts    *cart.Service
 	Baskets  *cartsql.Store
 	Metrics  *metrics
@@ -106,10 +106,10 @@ type Core struct {
 	tills   *tills  // set by wirePayments
 	station station // set by the process
 
-	moving sync.RWMutex // held while deadlines move with the clock
+	moving sync.RWMutex // locked while deadlines move with the clock
 }
 
-// NewCore wires the rooms. Close ends what it has started; the stores are the caller's.
+// NewCore creates the services. Close stops what it starts; the caller closes the stores.
 func NewCore(c Config, db *sqldb.DB, redis *redisdb.DB, log *slog.Logger, reg prometheus.Registerer) *Core {
 	k := &Core{Config: c, DB: db, Redis: redis, Log: log, Metrics: newMetrics(reg)}
 	watchClock(reg, db.Clock())
@@ -174,13 +174,13 @@ func (k *Core) wireOrders(reg prometheus.Registerer) {
 	}
 }
 
-// wirePayments offers gateways.
+// wirePayments sets the payment gateways.
 func (k *Core) wirePayments(t *tills) {
 	k.tills = t
 	k.Orders.Methods, k.Orders.Gateways = payment.NewMethods(t.methods(k.Config.SandboxPayments)...), t.gateways()
 }
 
-// Close commits what waits in the ledger and ends the syncer's tasks.
+// Close commits the operations queued in the ledger and ends the syncer's tasks.
 func (k *Core) Close() {
 	talks, cancel := context.WithTimeout(context.Background(), stopTimeout/2)
 	defer cancel()
@@ -191,9 +191,9 @@ func (k *Core) Close() {
 	k.Keeper.Close()
 }
 
-// doubtGate makes the gate know nothing, so that it is asked again only when it was rebuilt from SQL. A process that was
-// killed has left leases behind, and until they end guests would be refused what nobody has. Leases of other processes
-// go too, which costs nothing but a look at SQL: it decides in any case.
+// doubtGate invalidates the admission cache, so that it answers only after a rebuild from SQL. A process that was
+// killed leaves provisional holds, and until they expire guests would be refused portions that are free. Other
+// processes' provisional holds go too; that costs only a query, because SQL decides in any case.
 func (k *Core) doubtGate(ctx context.Context) error {
 	scopes, err := k.Stock.Scopes(ctx, k.DB.Now().AddDate(0, 0, -2).Format(time.DateOnly))
 	if err != nil {
@@ -208,13 +208,13 @@ func (k *Core) doubtGate(ctx context.Context) error {
 	return nil
 }
 
-// Consumers are those who hear events, wherever these come from. Whoever only wants to know their names and queues needs no
-// desk.
+// Consumers returns all event consumers, for RabbitMQ and the local bus alike. desk may be nil if only names and queues
+// are needed.
 func Consumers(desk *stocksql.Reservations) []inbox.Consumer {
 	return append([]inbox.Consumer{orderingsql.Daybook()}, desk.Consumers()...)
 }
 
-// dayEnds is the end of a scope's business day.
+// dayEnds returns the end of a scope's business day.
 func (k *Core) dayEnds(ctx context.Context, s stock.Scope) (time.Time, error) {
 	b, err := k.Menus.Branch(ctx, s.Branch)
 	if err != nil {
@@ -224,7 +224,7 @@ func (k *Core) dayEnds(ctx context.Context, s stock.Scope) (time.Time, error) {
 	return day.End, err
 }
 
-// followQuota makes today's counter follow an item's standing quota, in the transaction that changes it.
+// followQuota sets today's counter to an item's standing quota, in the transaction that changes the quota.
 func (k *Core) followQuota(ctx context.Context, tx sqldb.Tx, branch, item int64, quota *int64) error {
 	b, err := k.Menus.Branch(ctx, branch)
 	if err != nil {
@@ -235,13 +235,13 @@ func (k *Core) followQuota(ctx context.Context, tx sqldb.Tx, branch, item int64,
 	return stocksql.SetCap(ctx, tx, scope, item, quota, uid.New(now), now.UnixMilli())
 }
 
-// quotaStore has the gate hear of a changed quota at once instead of with the next round of recovery.
+// quotaStore notifies the admission cache of a changed quota at once, instead of in the next round of recovery.
 type quotaStore struct {
 	*catalogsql.Store
 	core *Core
 }
 
-// SetQuota changes an item's standing quota, and today's with it.
+// SetQuota changes an item's standing quota and today's counter.
 func (s quotaStore) SetQuota(
 	ctx context.Context, by identity.Actor, item int64, quota *int64, now time.Time,
 ) (int64, error) {
@@ -250,7 +250,7 @@ func (s quotaStore) SetQuota(
 	return branch, err
 }
 
-// Publish brings a draft into force, with its quotas.
+// Publish publishes a draft with its quotas.
 func (s quotaStore) Publish(
 	ctx context.Context, by identity.Actor, version int64, now time.Time,
 ) (catalog.Version, error) {
@@ -268,7 +268,7 @@ func (s quotaStore) tell(ctx context.Context, err error) {
 	}
 }
 
-// availability tells menus what is left: as the gate knows it, else as the ledger does.
+// availability reads what is left from the admission cache, else from the ledger.
 type availability struct{ core *Core }
 
 // Left implements catalog.Availability.
@@ -286,7 +286,7 @@ func (a availability) Left(ctx context.Context, branch int64, date string, items
 	return left, a.byStock(ctx, branch, left)
 }
 
-// byStock lowers what is left of dishes to what the stock is enough for.
+// byStock lowers the portions left of dishes to those that the stock suffices for.
 func (a availability) byStock(ctx context.Context, branch int64, left map[int64]int64) error {
 	recipes, err := a.core.Recipes.ForBranch(ctx, branch)
 	if err != nil || len(recipes) == 0 {
@@ -307,8 +307,8 @@ func (a availability) byStock(ctx context.Context, branch int64, left map[int64]
 	return err
 }
 
-// ErrNoServer says that a command cannot see Redis because it lives inside a server that does not run.
+// ErrNoServer means that a command cannot reach Redis, because it is embedded in a server that does not run.
 var ErrNoServer = redisdb.ErrNotRunning
 
-// IsNoServer tells whether an error says so.
+// IsNoServer reports whether an error is ErrNoServer.
 func IsNoServer(err error) bool { return errors.Is(err, ErrNoServer) }

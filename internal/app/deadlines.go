@@ -14,8 +14,8 @@ import (
 	"comanda/internal/visit/visitsql"
 )
 
-// movers are what moves the deadlines of each room with the deciding clock. What the staff have named stays, as the end of a
-// pause: it is a time of day on the right clock. So does what has happened, and what lasts for days.
+// movers are the functions that move each package's deadlines with the deciding clock. Times that the staff chose, such
+// as the end of a pause, stay: they are times of day on the right clock. So do past events and periods of days.
 func (k *Core) movers() []mover {
 	return []mover{
 		{"holds", stocksql.MoveDeadlines},
@@ -36,9 +36,10 @@ type mover struct {
 	move func(ctx context.Context, tx sqldb.Tx, by time.Duration) (int64, error)
 }
 
-// moveDeadlines is clock.Move on SQLite: whatever is open keeps the time that it has left. Its transaction is the only
-// writer, and the time is set before the next one begins, so that no writer sees moved deadlines with the old time or the
-// other way around: what decides by the time reads it within its transaction. Closing idle visits does not, and is kept out.
+// moveDeadlines implements clock.Move on SQLite: everything open keeps its remaining time. Its transaction is the only
+// writer and sets the time before the next one begins, so no writer compares moved deadlines with the old time, or the
+// reverse, provided it reads the time within its transaction. Closing idle visits does not, so it is excluded with
+// k.moving.
 func (k *Core) moveDeadlines(ctx context.Context, by time.Duration, set func()) error {
 	k.moving.Lock()
 	defer k.moving.Unlock()
@@ -65,7 +66,7 @@ func (k *Core) moveDeadlines(ctx context.Context, by time.Duration, set func()) 
 	return nil
 }
 
-// whileUnmoved runs a round that reads the time before it writes.
+// whileUnmoved keeps deadlines from moving during a round that reads the time before its transaction.
 func (k *Core) whileUnmoved(run func(context.Context) error) func(context.Context) error {
 	return func(ctx context.Context) error {
 		k.moving.RLock()

@@ -11,7 +11,7 @@ import (
 	"comanda/internal/sqldb/sqldbtest"
 )
 
-// times are rows with the instants that the clock's steps do and do not move; $1 is an instant.
+// times are statements for rows whose instants the clock's steps do and do not move; $1 is an instant.
 var times = sqldb.Load(fstest.MapFS{
 	"holds.sql": {Data: []byte(`
 		INSERT INTO hold (id, branch_id, biz_date, state, digest, expires_at, created_at, updated_at)
@@ -99,7 +99,8 @@ func instants(t *testing.T, db *sqldb.DB, name string) map[string]int64 {
 	return m
 }
 
-// What is open moves with the clock, in both directions; what has ended or happened stays, and so does what a gateway knows.
+// Open deadlines move with the clock, in both directions. What has ended or happened stays, and so do times that a
+// gateway has.
 func TestCore_moveDeadlines(t *testing.T) {
 	moves := map[string]bool{
 		"hold unpaid": true, "hold confirming": true, "hold x-other": true,
@@ -160,7 +161,7 @@ func TestCore_moveDeadlines(t *testing.T) {
 	})
 }
 
-// A move that fails has moved nothing.
+// A failed move changes nothing.
 func TestCore_moveDeadlines_fails(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		k := demoCore(t, db)

@@ -10,14 +10,13 @@ import (
 	"time"
 )
 
-// debugServer serves profiles of the running process on an address of its own, which is loopback: a profile tells what
-// a stranger must not know.
+// debugServer serves profiles of the process on a separate loopback address, because profiles reveal internals.
 type debugServer struct {
 	listen string
 	server *http.Server
 }
 
-// Start listens and serves.
+// Start listens and serves in a goroutine.
 func (d *debugServer) Start(ctx context.Context) error {
 	host, _, err := net.SplitHostPort(d.listen)
 	if err != nil || !loopback(host) {
@@ -32,11 +31,11 @@ func (d *debugServer) Start(ctx context.Context) error {
 	mux.HandleFunc("GET /debug/pprof/profile", pprof.Profile)
 	mux.HandleFunc("GET /debug/pprof/trace", pprof.Trace)
 	d.server = &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second}
-	go func() { _ = d.server.Serve(l) }() // ends with Stop; nothing depends on it
+	go func() { _ = d.server.Serve(l) }() // ends with Stop; nothing depends on its error
 	return nil
 }
 
-// Stop ends it with whatever is being profiled.
+// Stop closes the server and any profile in progress.
 func (d *debugServer) Stop(context.Context) error {
 	if d.server == nil {
 		return nil

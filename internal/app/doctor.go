@@ -12,21 +12,21 @@ import (
 	"comanda/internal/telemetry"
 )
 
-// Finding is one thing that the doctor looked at.
+// Finding is the result of one check.
 type Finding struct {
 	What   string `json:"what"`
 	OK     bool   `json:"ok"`
 	Detail string `json:"detail"`
 }
 
-// Diagnosis is everything that the doctor looked at.
+// Diagnosis is the results of all checks.
 type Diagnosis struct {
 	Build    telemetry.Build `json:"build"`
 	Settings []Shown         `json:"settings"`
 	Findings []Finding       `json:"findings"`
 }
 
-// Healthy tells whether nothing is wrong.
+// Healthy reports whether every check passed.
 func (d Diagnosis) Healthy() bool {
 	for _, f := range d.Findings {
 		if !f.OK {
@@ -36,10 +36,10 @@ func (d Diagnosis) Healthy() bool {
 	return true
 }
 
-// maxClockOffset is how far the deciding clock may be away before somebody should look at it.
+// maxClockOffset is the offset of the machine's clock from the deciding clock above which the doctor reports it.
 const maxClockOffset = 2 * time.Second
 
-// Diagnose looks at configuration, versions, connections and clocks. It changes nothing.
+// Diagnose checks configuration, versions, connections and clocks. It changes nothing.
 func Diagnose(ctx context.Context, c Config) Diagnosis {
 	ctx, cancel := context.WithTimeout(ctx, 15*time.Second)
 	defer cancel()
@@ -101,7 +101,7 @@ func diagnoseRedis(ctx context.Context, c Config, add func(string, string, error
 	diagnoseMemory(ctx, redis, add)
 }
 
-// diagnoseMemory looks whether Redis deletes keys when it is full, which costs rebuilds, and reads of SQL meanwhile.
+// diagnoseMemory checks whether Redis evicts keys when its memory is full, which causes rebuilds and reads from SQL.
 func diagnoseMemory(ctx context.Context, redis *redisdb.DB, add func(string, string, error)) {
 	memory, err := redis.Memory(ctx)
 	if evicting := memory.Evicting(); err == nil && len(evicting) > 0 {

@@ -17,7 +17,7 @@ import (
 	"comanda/internal/worker"
 )
 
-// papers is the document room on its stores.
+// papers is the document services on their stores.
 type papers struct {
 	Documents *document.Reader
 	Projector *document.Projector
@@ -29,7 +29,7 @@ type papers struct {
 
 type documentFigures struct{ pending, age prometheus.Gauge }
 
-// newPapers makes the room without its loops.
+// newPapers creates the services without their loops.
 func newPapers(db *sqldb.DB, redis *redisdb.DB) papers {
 	rows, cache := documentsql.New(db), documentredis.New(redis)
 	p := papers{rows: rows}
@@ -91,10 +91,10 @@ func (k *Core) wireDocuments(reg prometheus.Registerer) {
 	k.wireSampler(reg)
 }
 
-// A rebuild ends within its round; where it takes longer it goes on in the next.
+// rebuildTimeout limits one round of a rebuild; a longer rebuild continues in the next.
 const rebuildTimeout = 10 * time.Minute
 
-// documentLoops run in every process: whoever comes first projects what has changed, and rebuilds what is lost.
+// documentLoops run in every process. The first process to come projects changes and rebuilds lost documents.
 func (k *Core) documentLoops() []worker.Loop {
 	return []worker.Loop{
 		{
@@ -129,10 +129,10 @@ func (k *Core) purgeTombstones(ctx context.Context) error {
 	return k.rows.PurgeTombstones(ctx, k.DB.Now().Add(-keepTombstones))
 }
 
-// verifyPause is the time between two looks at a difference: a change is in Redis long before.
+// verifyPause is the time between two looks at a difference. A change reaches Redis long before.
 const verifyPause = 500 * time.Millisecond
 
-// VerifyDocuments compares the documents in Redis with SQL, as a command beside running servers.
+// VerifyDocuments compares the documents in Redis with SQL, from a command beside running servers.
 func VerifyDocuments(
 	ctx context.Context, db *sqldb.DB, redis *redisdb.DB, report func(document.Progress),
 ) (document.Verification, error) {
@@ -150,7 +150,7 @@ func pause(ctx context.Context) error {
 	}
 }
 
-// RebuildDocuments writes all documents anew, as a command beside running servers.
+// RebuildDocuments writes all documents again, from a command beside running servers.
 func RebuildDocuments(ctx context.Context, db *sqldb.DB, redis *redisdb.DB, report func(document.Progress)) error {
 	tuneMemory()
 	b := newPapers(db, redis).builder(db, documentredis.New(redis))
@@ -158,7 +158,7 @@ func RebuildDocuments(ctx context.Context, db *sqldb.DB, redis *redisdb.DB, repo
 	return b.Build(ctx)
 }
 
-// CountDocuments tells how many documents there are, for the bar that shows how far work has come.
+// CountDocuments returns the number of documents, for a progress bar.
 func CountDocuments(ctx context.Context, db *sqldb.DB) (total int, err error) {
 	for _, e := range document.Entities {
 		_, n, err := documentsql.New(db).Page(ctx, e, 0, 1)

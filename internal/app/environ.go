@@ -10,7 +10,7 @@ import (
 	"github.com/agnivade/levenshtein"
 )
 
-// settingsIn returns the variables of an environment that set something of the server, by name.
+// settingsIn returns the variables of an environment that configure the server, by name.
 func settingsIn(environ []string) map[string]string {
 	values := map[string]string{}
 	for _, kv := range environ {
@@ -23,13 +23,13 @@ func settingsIn(environ []string) map[string]string {
 	return values
 }
 
-// foreign names belong to commands and tests, not to the server.
+// foreign reports whether a variable belongs to commands or tests, not to the server.
 func foreign(name string) bool {
 	return strings.HasPrefix(name, "COMANDA_TEST_") || name == "COMANDA_PASSWORD" || name == "COMANDA_DEMO_PASSWORD"
 }
 
-// servicesIn returns the prefixes of Kubernetes services among some variables: COMANDA of one that is called comanda,
-// COMANDA_REDIS of comanda-redis. Each comes with the host and the port of the service
+// servicesIn returns the prefixes of Kubernetes services among the variables: COMANDA for a service named comanda,
+// COMANDA_REDIS for comanda-redis. Each has variables with the host and the port of the service
 // (https://kubernetes.io/docs/concepts/services-networking/service/#environment-variables).
 func servicesIn(values map[string]string) (prefixes []string) {
 	for name, host := range values {

@@ -14,8 +14,8 @@ import (
 	"comanda/internal/sqldb"
 )
 
-// ParseEntities reads a list of entities such as "user,role"; nothing means all that can be imported again, "all" means
-// orders too.
+// ParseEntities reads a list of entities such as "user,role". An empty list means all that can be imported; "all" adds
+// orders.
 func ParseEntities(list string) ([]*document.Entity, error) {
 	switch list {
 	case "":
@@ -34,7 +34,7 @@ func ParseEntities(list string) ([]*document.Entity, error) {
 	return chosen, nil
 }
 
-// ExportDocuments writes documents as JSON lines and notes in the audit log that they have left the house.
+// ExportDocuments writes documents as JSON lines and records the export in the audit log.
 func ExportDocuments(
 	ctx context.Context, db *sqldb.DB, entities []*document.Entity, to io.Writer, report func(document.Progress),
 ) (int, error) {
@@ -65,7 +65,7 @@ func ImportDocuments(
 	return result, record(ctx, db, identity.ActionImported, "documents", strconv.Itoa(result.Lines), result.Written)
 }
 
-// Backup copies a SQLite database into a file, beside a running server.
+// Backup copies a SQLite database into a file while servers run.
 func Backup(ctx context.Context, db *sqldb.DB, file string) error {
 	if err := db.Backup(ctx, file); err != nil {
 		return err

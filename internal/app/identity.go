@@ -16,30 +16,31 @@ import (
 	"comanda/internal/worker"
 )
 
-// people is the identity room on its stores.
+// people is the identity services on their stores.
 type people struct {
 	Accounts *identity.Accounts
 	Guard    *identity.Authenticator
 	Users    *identitysql.Accounts
 
 	tokens   *identityjwt.Codec
-	tokenKey identity.Key // what useTokenKey was last given
+	tokenKey identity.Key // last passed to useTokenKey
 
-	// RoleChanged hears that the permissions of a role have changed somewhere, 0 for any; set it before loops run.
+	// RoleChanged is called when any process changed the permissions of a role, 0 for any role. Set it before the loops
+	// run.
 	RoleChanged func(role int64)
 }
 
-// failures are the limits as the identity room asks about them.
+// failures adapts limit.Limiter to identity.Limiter.
 type failures struct{ *limit.Limiter }
 
-// Look implements identity.Limiter.
+// Peek implements identity.Limiter.
 func (f failures) Peek(ctx context.Context, policy, subject string) (time.Duration, bool) {
 	v := f.Limiter.Peek(ctx, policy, subject)
 	return v.Retry, v.OK
 }
 
-// wireIdentity reads the installation's keys, which are made at its first start, and hears for the first time who was
-// logged out: from then on the guard admits.
+// wireIdentity reads the installation's keys, which the first start creates, and loads the revoked sessions. From then
+// on the guard accepts tokens.
 func (k *Core) wireIdentity(ctx context.Context, reg prometheus.Registerer) error {
 	keys, err := identitysql.Keys(ctx, k.DB)
 	if err != nil {
@@ -68,7 +69,7 @@ func (k *Core) wireIdentity(ctx context.Context, reg prometheus.Registerer) erro
 	return guard.SyncRevocations(ctx)
 }
 
-// identityMetrics are the figures of a room that knows no driver.
+// identityMetrics creates the identity package's metrics, because that package imports no driver.
 func identityMetrics(reg prometheus.Registerer, hasher *identity.Hasher) identity.Observer {
 	f := promauto.With(reg)
 	logins := f.NewCounterVec(prometheus.CounterOpts{
@@ -80,7 +81,7 @@ func identityMetrics(reg prometheus.Registerer, hasher *identity.Hasher) identit
 	reused := f.NewCounter(prometheus.CounterOpts{
 		Name: "auth_refresh_reuse_total", Help: "Sessions that ended because a spent refresh token came again.",
 	})
-	for _, r := range identity.LoginResults() { // an alert finds the series before the first failure
+	for _, r := range identity.LoginResults() { // so that an alert finds the series before the first failure
 		logins.WithLabelValues(r)
 	}
 	for _, e := range identity.CodeEvents() {
@@ -99,8 +100,8 @@ func identityMetrics(reg prometheus.Registerer, hasher *identity.Hasher) identit
 	}
 }
 
-// guardLoops run where requests are served. What the first of them has not heard for five seconds makes every access
-// token be refused.
+// guardLoops run in every process that serves requests. If the first of them cannot read the revoked sessions for five
+// seconds, every access token is refused.
 func (k *Core) guardLoops() []worker.Loop {
 	return []worker.Loop{
 		{Name: "guard", Run: k.Guard.SyncRevocations, Every: time.Second, Timeout: 3 * time.Second, MaxPause: time.Second},
@@ -109,14 +110,14 @@ func (k *Core) guardLoops() []worker.Loop {
 	}
 }
 
-// writeIncidents writes who was refused into the audit log.
+// writeIncidents writes refused requests into the audit log.
 func (k *Core) writeIncidents(ctx context.Context) error {
 	return k.Accounts.Incidents.Flush(ctx, func(ctx context.Context, all ...identity.AuditEntry) error {
 		return identitysql.RecordAuditAlone(ctx, k.DB, all...)
 	})
 }
 
-// identityLoops do what must be done once, by whichever process comes first.
+// identityLoops do work that one process at a time does.
 func (k *Core) identityLoops() []worker.Loop {
 	return []worker.Loop{ending(k.DB.Clock(), worker.Loop{
 		Name: "identity_purge", Every: 5 * time.Minute, Timeout: time.Minute,

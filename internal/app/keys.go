@@ -11,7 +11,7 @@ import (
 	"comanda/internal/visit"
 )
 
-// KeyInfo is a declaration as commands show it.
+// KeyInfo is a key declaration as commands show it.
 type KeyInfo struct {
 	Pattern string `json:"pattern"`
 	Type    string `json:"type"`
@@ -34,18 +34,18 @@ func Keys() []KeyInfo {
 	return all
 }
 
-// rebuilders are what restores keys, by the names under which declarations give them: loops that look for what is
-// missing, and readers that ask SQL about what they do not find and remember the answer.
+// rebuilders maps the names in declarations to the functions that restore keys: loops that look for missing keys, and
+// readers that load a missing key from SQL and cache it.
 var rebuilders = map[string]any{
 	"stock.rebuild":    (*stock.Syncer).Reconcile,
 	"visit.resolve":    (*visit.Guests).Resolve,
-	"document.rebuild": (*document.Sampler).RunOnce, // and document.Generation.Reconcile, when all are gone
+	"document.rebuild": (*document.Sampler).RunOnce, // and document.Generation.Reconcile, if all are gone
 	"identity.admit":   (*identity.Authenticator).Authenticate,
 	"identity.follow":  (*identity.Authenticator).SyncRevocations,
 	"identity.send":    (*identity.Accounts).RequestCode,
 }
 
-// LintKeys lists what is wrong with the declarations of keys and channels.
+// LintKeys lists the errors in the declarations of keys and channels.
 func LintKeys() []string {
 	ds := keyspace.Declarations()
 	return append(lintKeys(ds), keyspace.LintChannels(keyspace.Channels(), ds)...)
@@ -61,7 +61,7 @@ func lintKeys(ds []keyspace.Decl) []string {
 	return found
 }
 
-// AuditKeys compares what is in the servers' Redis with the declarations.
+// AuditKeys compares the keys in the servers' Redis with the declarations.
 func AuditKeys(ctx context.Context, c Config, o audit.Options) (audit.Report, error) {
 	redis, err := AttachRedis(ctx, c)
 	if err != nil {

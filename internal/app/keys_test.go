@@ -23,7 +23,7 @@ func TestLintKeys_sees(t *testing.T) {
 	}
 }
 
-// Every name under which a declaration promises to be restored is a function that is really there, and none is forgotten.
+// Every rebuilder that a declaration names is an existing function, and every function is named.
 func TestRebuilders(t *testing.T) {
 	var named []string
 	for _, d := range keyspace.Declarations() {

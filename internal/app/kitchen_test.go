@@ -2,7 +2,7 @@ package app
 
 import "testing"
 
-// How long the first ticket of a branch waits is shown until it is served, and steps are counted by their kind.
+// The waiting time of a branch's first ticket is exported until it is served, and steps are counted by kind.
 func TestCore_measuresTheKitchen(t *testing.T) {
 	f := newFixture(t)
 	m := f.core.Metrics

@@ -8,7 +8,7 @@ import (
 	"comanda/internal/limit/limitredis"
 )
 
-// wireLimits sets how often people may do things; COMANDA_LIMITS=off leaves it nil, which grants everything.
+// wireLimits creates the rate limiter. COMANDA_LIMITS=off leaves it nil, which allows everything.
 func (k *Core) wireLimits(reg prometheus.Registerer) {
 	rejected := promauto.With(reg).NewCounterVec(prometheus.CounterOpts{
 		Name: "ratelimit_rejected_total", Help: "Requests that came too often, by the limit that they met.",

@@ -7,8 +7,8 @@ import (
 	"comanda/internal/stock"
 )
 
-// wireLive has every change wake the live streams that show it, here and in other processes. What is told travels one
-// way: what this process hears it tells nobody.
+// wireLive notifies live streams of every change, here and in other processes. A process never forwards a notification
+// that it received.
 func (k *Core) wireLive(reg prometheus.Registerer) {
 	k.Live = live.New(k.Redis, live.Handlers{Changed: k.heard, Missed: k.missed}, reg)
 	k.Ledger.Watches().Told = k.Live.NotifyOrders
@@ -22,8 +22,8 @@ func (k *Core) wireLive(reg prometheus.Registerer) {
 	}
 }
 
-// syncerObserver counts what the syncer does, and is notified when something else is left: what streams then read is
-// what they are to show.
+// syncerObserver counts the syncer's work and notifies streams of a changed availability after the cache has it, so
+// that they read the new value.
 func (k *Core) syncerObserver() stock.Observer {
 	o := k.Metrics.syncer()
 	o.Synced = func(branch int64) {
@@ -33,7 +33,7 @@ func (k *Core) syncerObserver() stock.Observer {
 	return o
 }
 
-// heard wakes who shows what another process has changed.
+// heard notifies the streams that show what another process changed.
 func (k *Core) heard(c live.Change) {
 	watches := k.Ledger.Watches()
 	switch {
@@ -50,7 +50,7 @@ func (k *Core) heard(c live.Change) {
 	}
 }
 
-// missed has everybody look: nobody knows what was told while this process did not hear.
+// missed notifies all streams, because this process may have missed notifications while it was disconnected.
 func (k *Core) missed() {
 	k.Ledger.Watches().WakeAll()
 	k.Boards.AllChanged()

@@ -16,14 +16,14 @@ import (
 	"comanda/internal/testenv"
 )
 
-// soon is far more than a wake-up takes on a busy machine and far less than seldom, which is how often streams look by
-// themselves where only a wake-up is to explain what they show.
+// soon is far longer than a notification takes on a busy machine. seldom is far longer than soon: streams then poll too
+// rarely to explain a change by polling.
 const (
 	soon   = 20 * time.Second
 	seldom = time.Minute
 )
 
-// twins are two processes over one PostgreSQL; redis is where each finds Redis.
+// twins starts two processes on one PostgreSQL database. redis has each one's Redis address.
 func twins(t *testing.T, look time.Duration, redis ...string) (a, b *fixture) {
 	t.Helper()
 	t.Setenv("COMANDA_DEMO_PASSWORD", matrixPassword)
@@ -51,13 +51,13 @@ func twins(t *testing.T, look time.Duration, redis ...string) (a, b *fixture) {
 	return a, b
 }
 
-// stream is a live stream that somebody follows.
+// stream is a live stream that the test reads.
 type stream struct {
 	t    *testing.T
 	data chan string
 }
 
-// follow opens a stream and gives it when its first event has come.
+// follow opens a stream and returns it after its first event.
 func (f *fixture) follow(principal, path string) *stream {
 	f.t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -97,7 +97,7 @@ func (f *fixture) follow(principal, path string) *stream {
 	return s
 }
 
-// until waits for an event that says so.
+// until waits for an event for which says returns true.
 func (s *stream) until(what string, says func(map[string]any) bool) {
 	s.t.Helper()
 	late := time.After(soon)
@@ -112,12 +112,12 @@ func (s *stream) until(what string, says func(map[string]any) bool) {
 				return
 			}
 		case <-late:
-			s.t.Fatalf("within %s no stream told of %s", soon, what)
+			s.t.Fatalf("within %s no stream showed %s", soon, what)
 		}
 	}
 }
 
-// left tells whether an availability event says how many of item 12 are left.
+// left returns a function that reports whether an availability event has n of item 12 left.
 func left(n float64) func(map[string]any) bool {
 	return func(v map[string]any) bool {
 		items, _ := v["items"].([]any)
@@ -144,7 +144,7 @@ func has(key, value string) func(map[string]any) bool {
 	return func(v map[string]any) bool { return v[key] == value }
 }
 
-// What one process changes the other's streams show long before they look by themselves.
+// A change in one process reaches the other's streams long before they poll.
 func TestLive_processes_wake_each_other(t *testing.T) {
 	redis := testenv.RedisServer(t)
 	a, b := twins(t, seldom, redis.Addr(), redis.Addr())
@@ -176,7 +176,7 @@ func TestLive_processes_wake_each_other(t *testing.T) {
 	board.until("another table", func(v map[string]any) bool { return strings.Contains(fmt.Sprint(v["tickets"]), "A6") })
 }
 
-// Whoever was cut off from Redis looks when they are back; a change that fell in between is not missed.
+// A process that was disconnected from Redis polls after reconnecting, and so misses no change made in between.
 func TestLive_cut_off(t *testing.T) {
 	redis := testenv.RedisServer(t)
 	far := redisdbtest.NewProxy(t, redis.Addr())
@@ -190,7 +190,7 @@ func TestLive_cut_off(t *testing.T) {
 	}
 }
 
-// Without Redis nobody is woken from elsewhere, no request fails for it, and streams are as late as they look.
+// Without Redis no process notifies another, no request fails because of it, and streams are as late as they poll.
 func TestLive_without_redis(t *testing.T) {
 	redis := testenv.RedisServer(t)
 	a, b := twins(t, 0, redis.Addr(), redis.Addr())

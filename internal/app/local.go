@@ -8,11 +8,11 @@ import (
 	"net/url"
 )
 
-// How far away those can be who reach the server. What is only for trying it out depends on that: play money, simulated
-// gateways, the demo's accounts, no limits, tokens that can be guessed.
+// Settings for trials depend on which machines can reach the server: play money, simulated gateways, the demo's
+// accounts, disabled limits, short tokens.
 
-// local reports whether this machine alone reaches the server: both the address on which it listens and the one that
-// guests are told are loopback. A listen address without a host, as :8080, is every network's.
+// local reports whether only this machine reaches the server: both the listen address and the public URL are loopback.
+// A listen address without a host, such as :8080, is on every network.
 func (c Config) local() bool {
 	host, _, err := net.SplitHostPort(c.Listen)
 	return err == nil && loopback(host) && loopback(c.publicHost())
@@ -31,14 +31,14 @@ func loopback(host string) bool {
 	return host == "localhost" || err == nil && ip.IsLoopback()
 }
 
-// inPrivate reports whether a host is of this machine or of a private network: RFC 1918, RFC 4193, link local. Names are
-// not: where they lead is not ours to know.
+// inPrivate reports whether a host is an address of this machine or of a private network: RFC 1918, RFC 4193,
+// link-local. Names are not, because they may resolve to any address.
 func inPrivate(host string) bool {
 	ip, err := netip.ParseAddr(host)
 	return loopback(host) || err == nil && (ip.Unmap().IsPrivate() || ip.IsLinkLocalUnicast())
 }
 
-// validateReach refuses what is only for trying Comanda out where strangers could reach it.
+// validateReach refuses settings for trials if strangers could reach the server.
 func (c Config) validateReach() error {
 	if c.DemoLAN {
 		host, _, err := net.SplitHostPort(c.Listen)

@@ -14,18 +14,18 @@ import (
 	"comanda/internal/worker"
 )
 
-// How long what is only needed for a while is kept.
+// Retention of data that is only needed for a while.
 const (
 	keepLog    = 30 * 24 * time.Hour // history of published events
-	keepDedupe = 7 * 24 * time.Hour  // longer than any broker keeps a message of ours
-	keepEarly  = 7 * 24 * time.Hour  // confirmations that wait for what they confirm
+	keepDedupe = 7 * 24 * time.Hour  // longer than any broker keeps one of our messages
+	keepEarly  = 7 * 24 * time.Hour  // confirmations that arrived before their reservation
 )
 
-// watchEvery is how often the gate is compared with the ledger: two looks and a rebuild fit well into the ten seconds in
-// which the two must be equal again (I9).
+// watchEvery is the interval at which the admission cache is compared with the ledger. Two comparisons and a rebuild
+// fit into the ten seconds within which both must be equal again (I9).
 const watchEvery = 1500 * time.Millisecond
 
-// gateLoops keep the gate equal to the ledger.
+// gateLoops keep the admission cache equal to the ledger.
 func (k *Core) gateLoops() []worker.Loop {
 	return []worker.Loop{
 		{Name: "gate_apply", Run: k.Keeper.Apply, Every: 10 * time.Millisecond},
@@ -38,12 +38,12 @@ func (k *Core) gateLoops() []worker.Loop {
 	}
 }
 
-// guestLoop writes the signs of life that this process has heard; without it busy visits would be closed as idle.
+// guestLoop writes when this process last saw each guest. Without it, busy visits would be closed as idle.
 func (k *Core) guestLoop() worker.Loop {
 	return worker.Loop{Name: "guests", Run: k.Guests.FlushSeen, Every: 5 * time.Second, Timeout: 10 * time.Second}
 }
 
-// workLoops do what must be done once, by whichever process comes first.
+// workLoops do work that one process at a time does.
 func (k *Core) workLoops() []worker.Loop {
 	c := k.DB.Clock()
 	return []worker.Loop{
@@ -57,7 +57,8 @@ func (k *Core) workLoops() []worker.Loop {
 	}
 }
 
-// sweep ends unpaid orders whose deadline has passed (I10). The broker may wake it earlier; it never waits for that.
+// sweep expires unpaid orders whose deadline has passed (I10). A message from the broker may wake it earlier, but it
+// never depends on one.
 func (k *Core) sweep() worker.Loop {
 	return worker.Loop{
 		Name: "sweeper", Every: time.Second, Timeout: 30 * time.Second, MaxPause: 2 * time.Second,
@@ -68,12 +69,12 @@ func (k *Core) sweep() worker.Loop {
 	}
 }
 
-// catchUpTime is how long after its start a process leaves overdue reservations alone, because the word that was in time
-// for them may still wait at the broker.
+// catchUpTime is how long after its start a process leaves overdue reservations alone: a confirmation that was sent in
+// time may still wait at the broker.
 const catchUpTime = 30 * time.Second
 
-// reservations ends those of other systems whose deadline has passed. Nothing ends before caughtUp is closed or a while
-// has passed since the start.
+// reservations expires other systems' reservations whose deadline has passed. It expires nothing before caughtUp is
+// closed or catchUpTime has passed.
 func (k *Core) reservations(caughtUp <-chan struct{}) worker.Loop {
 	running := clock.Start()
 	return ending(k.DB.Clock(), worker.Loop{
@@ -91,14 +92,14 @@ func (k *Core) reservations(caughtUp <-chan struct{}) worker.Loop {
 	})
 }
 
-// relayEvery is how long an event may wait while nothing goes on; under load the relay does not pause.
+// relayEvery is the relay's polling interval while idle; under load it does not pause.
 const relayEvery = 100 * time.Millisecond
 
 func relayLoop(r *outbox.Relay) worker.Loop {
 	return worker.Loop{Name: "relay", Run: r.RunOnce, Every: relayEvery, Timeout: time.Minute, MaxPause: 10 * time.Second}
 }
 
-// measure reads figures that only SQL knows.
+// measure exports figures that only SQL has.
 func (k *Core) measure(ctx context.Context) error {
 	now := k.DB.Now()
 	n, oldest, err := paymentsql.OutstandingRefunds(ctx, k.DB)
@@ -119,10 +120,10 @@ func (k *Core) measure(ctx context.Context) error {
 	return k.measureDocuments(ctx)
 }
 
-// ticketsOf is how far back tickets are looked for that wait: what is older nobody cooks any more.
+// ticketsOf is the age up to which tickets count as waiting; older ones are no longer cooked.
 const ticketsOf = 24 * time.Hour
 
-// measureKitchen tells for how long the first ticket of each branch waits; a branch where none does has no figure.
+// measureKitchen exports how long the first ticket of each branch has waited. A branch without tickets has no series.
 func (k *Core) measureKitchen(ctx context.Context, now time.Time) error {
 	oldest, err := k.Reader.OldestTickets(ctx, now.Add(-ticketsOf))
 	if err != nil {
@@ -135,7 +136,7 @@ func (k *Core) measureKitchen(ctx context.Context, now time.Time) error {
 	return nil
 }
 
-// measureStock tells how far Redis is behind, what is overdue, and what runs low.
+// measureStock exports Redis's lag, overdue reservations and low stock.
 func (k *Core) measureStock(ctx context.Context, now time.Time) error {
 	m := k.Metrics
 	for _, of := range []struct {

@@ -13,7 +13,7 @@ import (
 	"comanda/internal/testenv"
 )
 
-// Every process decides by the clock that is measured, whatever else it does, and keeps its part of the gate.
+// A process of any role measures the deciding clock and keeps its part of the admission cache.
 func TestLoops_of_every_role(t *testing.T) {
 	for _, role := range []Role{API, Worker, Relay} {
 		t.Run(string(role), func(t *testing.T) {
@@ -27,7 +27,7 @@ func TestLoops_of_every_role(t *testing.T) {
 	}
 }
 
-// rounds is how often a loop has run.
+// rounds returns how often a loop has run.
 func rounds(t *testing.T, from prometheus.Gatherer, job string) (n float64) {
 	t.Helper()
 	all, err := from.Gather()
@@ -44,7 +44,7 @@ func rounds(t *testing.T, from prometheus.Gatherer, job string) (n float64) {
 	return n
 }
 
-// begun is a process of some roles on an empty SQLite database, which ends with its test.
+// begun starts a process with some roles on an empty SQLite database. It ends with its test.
 func begun(t *testing.T, settings map[string]string, roles ...Role) *process {
 	t.Helper()
 	environment := map[string]string{"COMANDA_DATA_DIR": dataDir(t), "COMANDA_LISTEN": "127.0.0.1:0"}

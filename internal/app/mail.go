@@ -16,13 +16,13 @@ import (
 	"comanda/internal/worker"
 )
 
-// mailFolder is where messages go in the data folder when no server is configured.
+// mailFolder is the folder in the data folder for messages when no mail server is configured.
 const mailFolder = "mail"
 
-// keepDead is how long a letter that could not be sent stays to be looked at.
+// keepDead is how long a dead letter stays for inspection.
 const keepDead = 7 * 24 * time.Hour
 
-// mail is where messages go.
+// mail returns the configuration of the mail sender.
 func (c Config) mail() mailout.Config { return mailout.Config{URL: c.SMTPURL, From: c.MailFrom} }
 
 func (c Config) post() (mail.Transport, error) {
@@ -32,7 +32,7 @@ func (c Config) post() (mail.Transport, error) {
 	return mailout.NewFolder(filepath.Join(c.DataDir, mailFolder), c.MailFrom)
 }
 
-// validateMail also finds a sender that could not be written.
+// validateMail also checks that the sender's address is valid.
 func (c Config) validateMail() error {
 	if _, err := c.post(); err != nil {
 		return fmt.Errorf("configuration: COMANDA_SMTP_URL, COMANDA_MAIL_FROM: %w", err)
@@ -40,7 +40,7 @@ func (c Config) validateMail() error {
 	return nil
 }
 
-// mailLoops send letters and look after what waits. They need the accounts, whose key opens what is sealed.
+// mailLoops send letters and export the queue. They run after wireIdentity, whose key decrypts the letters.
 func (k *Core) mailLoops(log *slog.Logger, reg prometheus.Registerer) ([]worker.Loop, error) {
 	post, err := k.Config.post()
 	if err != nil {
@@ -64,7 +64,7 @@ func countLetters(reg prometheus.Registerer) func(result string) {
 	return func(result string) { letters.WithLabelValues(result).Inc() }
 }
 
-// watchMail deletes letters that have been dead for long, and tells what waits.
+// watchMail deletes old dead letters and exports the queue.
 func watchMail(store *mailsql.Store, now func() time.Time, reg prometheus.Registerer) func(context.Context) error {
 	gauge := func(name, help string) prometheus.Gauge {
 		return promauto.With(reg).NewGauge(prometheus.GaugeOpts{Name: name, Help: help})

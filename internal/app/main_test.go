@@ -12,7 +12,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	identity.DefaultArgon2Params = identitytest.FastParams // package identity tests what a password costs
+	identity.DefaultArgon2Params = identitytest.FastParams // package identity tests the real cost of a password
 	os.Exit(m.Run())
 }
 

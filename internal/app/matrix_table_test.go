@@ -5,32 +5,33 @@ import (
 	"strings"
 )
 
-// Who asks, in the order of the columns. A and B are branches: what is asked for belongs to A.
+// principals are the columns of the matrix. A and B are branches; the requested object belongs to A.
 const principals = "anonymous guest stranger member other " +
 	"staffA staffB kitchenA kitchenB cashierA cashierB managerA managerB admin owner service"
 
-// What comes back:
+// cells are the expected answers:
 //
-//   - 2xx
-//     u  401, nobody is known
-//     f  403, somebody is known who may not
-//     n  404, as if it did not exist
-//     i  422, let in and refused for what was sent
-//     !  403 to everybody: the request is refused for a reason of its own
-//     x  503, let in, and the gateway that would have to be asked is out of reach
+//	'+'  2xx
+//	'u'  401, not authenticated
+//	'f'  403, authenticated without the permission
+//	'n'  404, as if it did not exist
+//	'i'  422, authorized, but the input is refused
+//	'!'  403 for every principal: refused for another reason
+//	'x'  503, authorized, but the gateway to ask is out of reach
 const cells = "+ufni!x"
 
-// cell is one route with the answers to all principals. Words in braces of the path and the body are made before the
-// request, see fixture.made; those of the path may also be missing.
+// cell is one route with the answers to all principals. Words in braces in the path and the body are created before the
+// request, see fixture.made; those in the path may also be missing.
 type cell struct {
-	path  string // as it is asked; the pattern where it is empty
+	path  string // as requested; the pattern if empty
 	body  string
 	wants string
 }
 
-// matrix says of every route who gets what. A route that is missing here fails the test: whoever adds one decides.
+// matrix has the expected answers of every route. A route that is missing here fails the test, so that its author
+// decides.
 var matrix = map[string]cell{
-	// Anybody.
+	// Everyone.
 	"GET /livez":                {wants: all("+")},
 	"GET /readyz":               {wants: all("+")},
 	"GET /metrics":              {wants: all("+")},
@@ -56,7 +57,7 @@ var matrix = map[string]cell{
 		body: `{"orderId":"{order}","method":"SANDBOX","result":"SUCCESS"}`, wants: all("+"),
 	},
 
-	// Guests. Who works here is no guest.
+	// Guests. Staff are not guests.
 	"POST /cis/order/create": {
 		body:  `{"items":[{"itemId":"{item}","qty":1}],"paymentMethod":"SANDBOX","clientTxnId":"{key}","menuVersionId":"{version}"}`,
 		wants: guests("+", "+"),
@@ -74,7 +75,7 @@ var matrix = map[string]cell{
 	},
 	"GET /cis/branch/{branchId}/availability/events": {path: "/cis/branch/1/availability/events", wants: guests("+", "+")},
 
-	// One's own affairs.
+	// One's own account.
 	"POST /auth/logout":        {wants: strings.Repeat("u", 3) + "++ ++++ ++++ ++ u"},
 	"GET /me":                  {wants: accounts("+", "+")},
 	"PATCH /me":                {body: `{"city":"Hà Nội"}`, wants: accounts("+", "+")},
@@ -87,7 +88,7 @@ var matrix = map[string]cell{
 	"GET /me/sessions":         {wants: accounts("+", "+")},
 	"DELETE /me/sessions/{id}": {path: "/me/sessions/{session}", wants: accounts("+", "n")},
 
-	// One's own cart and orders. Nobody can name another's cart; what stands in it has ids.
+	// One's own cart and orders. No path names another's cart; its lines have ids.
 	"GET /cart":                         {wants: accounts("+", "+")},
 	"POST /cart/add-dish":               {body: `{"dishId":"5","quantity":1}`, wants: accounts("+", "+")},
 	"PATCH /cart/items/{cartDetailId}":  {path: "/cart/items/{line}", body: `{"quantity":2}`, wants: accounts("+", "n")},
@@ -106,7 +107,7 @@ var matrix = map[string]cell{
 	},
 	"POST /orders/{id}/pay": {path: "/orders/{memberorder}/pay", body: `{"method":"SANDBOX"}`, wants: accounts("+", "n")},
 
-	// Gateways and those who come back from them. What nobody has signed is answered and changes nothing.
+	// Gateways and browsers returning from them. Unsigned requests are answered and change nothing.
 	"GET /payment/vnpay/ipn":       {wants: all("+")},
 	"POST /payment/vnpay/callback": {wants: all("+")},
 	"GET /payment/vnpay/return":    {wants: all("i")},
@@ -216,7 +217,8 @@ var matrix = map[string]cell{
 		path: "/api/reports/refunds?branchId={branch}&from=2026-02-01&to=2026-02-28", wants: staff("ff", "ff", "ff", "+n", "+++"),
 	},
 
-	// The catalogue. Categories and dishes are the house's: nobody changes what a branch shows in which they do not work.
+	// The catalogue. Categories and dishes belong to the whole house; what a branch shows is changed only by its own
+	// staff.
 	"GET /api/branches/{id}": {path: "/api/branches/{branch}", wants: staff("+n", "+n", "+n", "+n", "+++")},
 	"PATCH /api/branches/{id}": {
 		path: "/api/branches/{branch}", body: `{"autoCloseMinutes":120}`, wants: staff("ff", "ff", "ff", "+n", "+++"),
@@ -265,7 +267,7 @@ var matrix = map[string]cell{
 		path: "/api/menu-items/{item}/restore", wants: staff("ff", "+n", "ff", "+n", "+++"),
 	},
 
-	// The stock: the staff keep it, cooks look at it.
+	// The stock: the staff manage it, cooks read it.
 	"GET /api/stock/items": {path: "/api/stock/items?branchId={branch}", wants: staff("ff", "+n", "ff", "+n", "+++")},
 	"POST /api/stock/items": {
 		body: `{"branchId":"{branch}","itemId":"{key}","name":"x"}`, wants: staff("ff", "ff", "ff", "+n", "+++"),
@@ -288,7 +290,7 @@ var matrix = map[string]cell{
 		path: "/api/menu-items/{item}/recipe", body: `{"lines":[]}`, wants: staff("ff", "ff", "ff", "+n", "+++"),
 	},
 
-	// The inventory of other systems. Of a branch that somebody does not see a window shows nothing.
+	// The inventory of other systems. For a branch that the account cannot see, a window shows nothing.
 	"GET /inventory":          {path: "/inventory?branchId={branch}&itemId={sku}", wants: staff("ff", "ff", "ff", "++", "+++")},
 	"GET /inventory/{itemId}": {path: "/inventory/{sku}?branchId={branch}", wants: staff("ff", "ff", "ff", "+n", "+++")},
 	"PUT /inventory/{itemId}": {
@@ -348,26 +350,26 @@ var matrix = map[string]cell{
 
 func all(want string) string { return strings.Repeat(want, len(strings.Fields(principals))) }
 
-// guests: what the guest of the same visit gets, and the guest of another one.
+// guests expects answers for the guest of the same visit and for the guest of another one.
 func guests(same, other string) string { return "u" + same + other + strings.Repeat("u", 13) }
 
-// accounts: what the member gets who owns it, and everybody else who is logged in.
+// accounts expects answers for the member who owns the object and for all other accounts.
 func accounts(own, others string) string {
 	return "uuu" + own + strings.Repeat(others, 11) + "f"
 }
 
-// staff: what waiters, cooks, cashiers and managers get, of branch A and of branch B, and administrators, owners and the
-// service token.
+// staff expects answers for waiters, cooks, cashiers and managers, of branch A and of branch B, and for administrators,
+// owners and the service token.
 func staff(waiters, cooks, cashiers, managers, above string) string {
 	return "uuuff" + waiters + cooks + cashiers + managers + above
 }
 
-// administration: what managers get, of branch A and of branch B, and administrators and owners.
+// administration expects answers for managers, of branch A and of branch B, and for administrators and owners.
 func administration(managers, above string) string {
 	return "uuuffffffff" + managers + above + above + "f"
 }
 
-// columns checks a row and gives what each principal is to get.
+// columns validates a row and returns each principal's expected answer.
 func (c cell) columns() (map[string]byte, error) {
 	wants := strings.ReplaceAll(c.wants, " ", "")
 	names := strings.Fields(principals)

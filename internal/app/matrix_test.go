@@ -31,7 +31,7 @@ const (
 	matrixToken    = "0123456789abcdef0123456789abcdef"
 )
 
-// fixture is a whole server with people of every kind, and things of branch 1 that they ask for.
+// fixture is a whole server with a principal of every kind, and objects of branch 1 that they request.
 type fixture struct {
 	t      *testing.T
 	core   *Core
@@ -41,8 +41,8 @@ type fixture struct {
 	bearer map[string]string // principal -> bearer token
 	guest  map[string]string // principal -> customer token
 	codes  []visit.Table
-	made   map[string]string // what was made and not used up yet, by its word
-	total  string            // of the order that was made last
+	made   map[string]string // objects created and not used up yet, by word
+	total  string            // of the last order created
 }
 
 func newFixture(t *testing.T) *fixture {
@@ -92,7 +92,7 @@ func (f *fixture) closes(p *process) {
 	})
 }
 
-// people are made by the operator, and come in as everybody does.
+// people creates the accounts as the operator and logs them in.
 func (f *fixture) people() {
 	f.guest["guest"], f.guest["stranger"] = f.landing(0).CustomerToken, f.landing(2).CustomerToken
 	for name := range strings.SplitSeq("member other staffA staffB kitchenA kitchenB cashierA cashierB managerA managerB", " ") {
@@ -114,7 +114,7 @@ func (f *fixture) people() {
 	f.login("owner")
 }
 
-// email gives the address of a principal's account: administrators and owners are the demo's.
+// email returns the address of a principal's account. Administrators and owners are the demo's.
 func email(principal string) string {
 	if principal == "admin" || principal == "owner" {
 		return demoMail(principal)
@@ -146,7 +146,7 @@ func (f *fixture) landing(table int) (l landing) {
 	return l
 }
 
-// reply is what came back. Of a stream only its beginning is looked at.
+// reply is a response. Of a stream it holds only the beginning.
 type reply struct {
 	status int
 	body   []byte
@@ -159,10 +159,10 @@ func (r reply) into(t *testing.T, v any) {
 	}
 }
 
-// refusal is what a caller can learn from a refusal.
+// refusal returns what a refusal reveals to the caller.
 func (r reply) refusal() string {
 	var p struct{ Code, Detail string }
-	_ = json.Unmarshal(r.body, &p) // a success has neither
+	_ = json.Unmarshal(r.body, &p) // a success has neither field
 	return fmt.Sprintf("%d %s: %s", r.status, p.Code, p.Detail)
 }
 
@@ -208,7 +208,7 @@ func (f *fixture) ask(principal, method, path, body string) reply {
 
 var word = regexp.MustCompile(`\{[A-Za-z]+\}`)
 
-// fill puts what was made in the place of words. What was made stays until a request has used it up.
+// fill replaces words by the ids of created objects. An object is reused until a request has used it up.
 func (f *fixture) fill(text string) string {
 	return word.ReplaceAllStringFunc(text, func(w string) string {
 		if f.made[w] == "" {
@@ -218,7 +218,7 @@ func (f *fixture) fill(text string) string {
 	})
 }
 
-// missing puts ids in the place of words that nothing has.
+// missing replaces words by ids that do not exist.
 func missing(path string) string {
 	return word.ReplaceAllStringFunc(path, func(w string) string {
 		switch w {
@@ -290,7 +290,7 @@ func (f *fixture) make(w string) string {
 	return f.makeOrder(w)
 }
 
-// makeOrder makes what belongs to orders and their money.
+// makeOrder creates objects that belong to orders and payments.
 func (f *fixture) makeOrder(w string) string {
 	switch w {
 	case "{order}":
@@ -323,7 +323,7 @@ func (f *fixture) makeOrder(w string) string {
 		f.fill("{order}")
 		return f.total
 	}
-	f.t.Fatalf("nobody knows how to make %s", w)
+	f.t.Fatalf("no rule creates %s", w)
 	return ""
 }
 
@@ -347,14 +347,14 @@ func (f *fixture) order(method string) string {
 	return o.ID
 }
 
-// payment is the attempt to pay an order.
+// payment starts a payment attempt for an order.
 func (f *fixture) payment(order string) string {
 	var d struct{ Payments []struct{ ID string } }
 	f.must(f.ask("owner", "GET", "/api/orders/"+order, "")).into(f.t, &d)
 	return d.Payments[0].ID
 }
 
-// session is a second login of the member.
+// session logs the member in a second time.
 func (f *fixture) session() string {
 	f.tokens(email("member"))
 	var list struct {
@@ -373,7 +373,7 @@ func (f *fixture) session() string {
 	return ""
 }
 
-// deadLetter is an event that its consumer gave up; it can be applied now.
+// deadLetter creates a dead letter whose event can be applied now.
 func (f *fixture) deadLetter() string {
 	e := event.OrderPaid.New(time.Now(), "o"+rand.Text(), 2, 1, event.Paid{OrderID: "o", BranchID: 1, BizDate: "2026-02-26"})
 	err := inbox.New(f.core.DB, inbox.Options{}).StoreDeadLetter(f.t.Context(), ordering.DaybookConsumer, e, errors.New("broken"))
@@ -402,8 +402,8 @@ var classes = map[byte]func(status int) bool{
 	'x': func(s int) bool { return s == http.StatusServiceUnavailable },
 }
 
-// TestMatrix asks every route as everybody and compares what comes back with the table. It fails for a route that is not
-// in the table: whoever adds one decides who may use it.
+// TestMatrix requests every route as every principal and compares the answers with the table. It fails for a route that
+// is not in the table, so that its author decides who may use it.
 func TestMatrix(t *testing.T) {
 	f := newFixture(t)
 	rest := maps.Clone(matrix)
@@ -439,7 +439,7 @@ func (f *fixture) check(method string, c cell, principal string, want byte) {
 		f.t.Errorf("%s %s by %s: %s, want %c", method, path, principal, got.refusal(), want)
 	}
 	switch {
-	case want == 'n' && word.MatchString(c.path): // what is foreign cannot be told from what is not there
+	case want == 'n' && word.MatchString(c.path): // a foreign object must look like a missing one
 		if none := f.ask(principal, method, missing(c.path), body); none.refusal() != got.refusal() {
 			f.t.Errorf("%s %s by %s: %s, but of what is missing %s", method, path, principal, got.refusal(), none.refusal())
 		}
@@ -454,7 +454,7 @@ func (f *fixture) check(method string, c cell, principal string, want byte) {
 	}
 }
 
-// foreign fails the test if somebody of one branch is told of another.
+// foreign fails the test if a response to an account of one branch contains another branch.
 func (f *fixture) foreign(what, principal string, body []byte) {
 	f.t.Helper()
 	branch := map[bool]string{true: "1", false: "2"}[strings.HasSuffix(principal, "A")]
@@ -466,7 +466,7 @@ func (f *fixture) foreign(what, principal string, body []byte) {
 	}
 	for _, m := range branchOf.FindAllSubmatch(body, -1) {
 		if string(m[1]) != branch {
-			f.t.Errorf("%s tells %s of branch %s: %s", what, principal, m[1], body)
+			f.t.Errorf("%s shows %s data of branch %s: %s", what, principal, m[1], body)
 		}
 	}
 }

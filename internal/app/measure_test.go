@@ -34,7 +34,7 @@ func strike(t *testing.T, db *sqldb.DB, name string, args ...any) {
 	}
 }
 
-// shown gives figures as an exporter shows them, by name and labels.
+// shown returns metrics as an exporter shows them, by name and labels.
 func shown(t *testing.T, all ...prometheus.Collector) map[string]float64 {
 	t.Helper()
 	reg := prometheus.NewPedanticRegistry()
@@ -64,7 +64,7 @@ func receive(t *testing.T, k *Core, sku string, units int64) {
 	}
 }
 
-// What runs low, is overdue or was given up is shown, and is not any more once it has been mended.
+// Low stock, overdue reservations and dead letters are exported until they are resolved.
 func TestCore_measuresTheStock(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		k := demoCore(t, db)
@@ -150,7 +150,7 @@ func TestMetrics_decided(t *testing.T) {
 	}
 }
 
-// What Redis was not made to take in is shown to operators, who can have it tried again.
+// Operators see the changes that Redis refused, and can retry them.
 func TestReplay_revivesWhatRedisRefused(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		for i := range 3 {
@@ -180,7 +180,7 @@ func TestReplay_revivesWhatRedisRefused(t *testing.T) {
 	})
 }
 
-// Redis is compared in the stock of a branch as it is in the quotas of a day.
+// Reconcile compares a branch's stock like a day's quotas.
 func TestReconcile_comparesTheStock(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		k := demoCore(t, db)

@@ -14,7 +14,7 @@ import (
 	"comanda/internal/visit"
 )
 
-// metrics is the figures of rooms that know no driver.
+// metrics holds the metrics of packages that import no driver.
 type metrics struct {
 	created     *prometheus.CounterVec
 	transitions *prometheus.CounterVec
@@ -90,14 +90,14 @@ func newMetrics(reg prometheus.Registerer) *metrics {
 	}
 	m.moved = counter("clock_deadlines_moved_total",
 		"Deadlines that were moved with the machine's clock when it was set, by what they are of. SQLite only.", "of")
-	for _, r := range []string{triedReserved, triedSame, triedRefused, triedWrong} { // alerts find them before the first
+	for _, r := range []string{triedReserved, triedSame, triedRefused, triedWrong} { // creates the series, for alerts
 		m.tries.WithLabelValues(r)
 	}
 	m.ended.WithLabelValues(endedByTime)
 	return m
 }
 
-// counting is a counter as ordering knows it.
+// counting adapts a Prometheus counter to the interface of ordering.
 type counting struct{ *prometheus.CounterVec }
 
 // Count adds one.
@@ -128,16 +128,16 @@ func (m *metrics) syncer() stock.Observer {
 	}
 }
 
-// What becomes of a reservation that is asked for, and of one that is not confirmed.
+// Outcomes of a requested reservation, and of one that is not confirmed.
 const (
 	triedReserved = "reserved"
-	triedSame     = "same" // it was asked for before
+	triedSame     = "same" // requested before
 	triedRefused  = "refused"
-	triedWrong    = "wrong" // its id is another's, or has ended
+	triedWrong    = "wrong" // the id belongs to another request, or has ended
 	endedByTime   = "expired"
 )
 
-// decided counts what was committed for other systems.
+// decided counts committed commands of other systems.
 func (m *metrics) decided(demands []stock.Command, results []stock.CommandResult) {
 	for i, d := range demands {
 		r := results[i]
@@ -191,12 +191,12 @@ func watchGroup(reg prometheus.Registerer, name string, g batched) {
 	}, func() float64 { return float64(g.Waiting()) })
 }
 
-// countScans gives what counts scans of tables' codes.
+// countScans returns a function that counts scans of tables' codes by result.
 func countScans(reg prometheus.Registerer) func(result string) {
 	scans := promauto.With(reg).NewCounterVec(prometheus.CounterOpts{
 		Name: "qr_exchange_total", Help: "Scans of tables' codes, by what became of them.",
 	}, []string{"result"})
-	for _, r := range visit.ScanOutcomes() { // an alert finds the series before the first scan
+	for _, r := range visit.ScanOutcomes() { // so that an alert finds the series before the first scan
 		scans.WithLabelValues(r)
 	}
 	return func(result string) { scans.WithLabelValues(result).Inc() }

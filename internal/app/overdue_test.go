@@ -11,8 +11,8 @@ import (
 	"comanda/internal/testenv"
 )
 
-// While a process has not heard what other systems said in time, no reservation of theirs ends. Then those end of which
-// nothing was said.
+// While a process has not received the messages that were sent in time, it expires no reservation. Afterwards it
+// expires those that were not confirmed.
 func TestReservations_waitForTheBroker(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		k, system := demoCore(t, db), identity.System()

@@ -24,22 +24,22 @@ import (
 	"comanda/internal/worker"
 )
 
-// Where the simulators are mounted.
+// Paths of the simulators.
 const (
 	vnpaySimPath   = "/sim/vnpay"
 	linePaySimPath = "/sim/linepay"
 )
 
-// tills is the gateways of an installation: real ones, simulated ones, or none.
+// tills holds an installation's gateways: real ones, simulated ones, or none.
 type tills struct {
 	vnpay   *vnpay.Merchant
 	linePay *linepay.Merchant
-	key     identity.Key            // of which simulators' secrets are derived
-	pages   map[string]http.Handler // of simulators, by their paths
+	key     identity.Key            // the simulators' secrets are derived from it
+	pages   map[string]http.Handler // of simulators, by path
 	close   []func()
 }
 
-// methods are the ways to pay besides the counter.
+// methods returns the ways to pay besides cash at the counter.
 func (t *tills) methods(sandbox bool) []payment.Method {
 	var all []payment.Method
 	if sandbox {
@@ -65,7 +65,7 @@ func (t *tills) gateways() map[payment.Method]payment.Gateway {
 	return all
 }
 
-// openTills makes the gateways that are configured, and simulated ones for the others where that is asked for.
+// openTills creates the configured gateways, and simulated ones for the others if the sandbox is on.
 func openTills(ctx context.Context, c Config, db *sqldb.DB) (_ *tills, err error) {
 	t, now := &tills{pages: map[string]http.Handler{}}, db.Now
 	defer func() {
@@ -80,7 +80,7 @@ func openTills(ctx context.Context, c Config, db *sqldb.DB) (_ *tills, err error
 		}
 		t.key = keys.Token
 	}
-	client := &http.Client{} // each call has a timeout of its own
+	client := &http.Client{} // each call sets its own time-out
 	if v, on := c.VNPay, c.VNPay.TmnCode != ""; on || c.Simulators {
 		if !on {
 			if v, err = t.simulateVNPay(c, now); err != nil {
@@ -104,7 +104,7 @@ func openTills(ctx context.Context, c Config, db *sqldb.DB) (_ *tills, err error
 	return t, nil
 }
 
-// validatePayments also finds gateways of which only a part is configured.
+// validatePayments also refuses gateways that are configured only in part.
 func (c Config) validatePayments() error {
 	var errs []error
 	if c.VNPay.TmnCode != "" || c.VNPay.HashSecret != "" {
@@ -120,7 +120,7 @@ func (c Config) validatePayments() error {
 	return errors.Join(errs...)
 }
 
-// simulateVNPay mounts a VNPay of our own. It reports to us as the real one does, over HTTP.
+// simulateVNPay mounts a simulator of VNPay. Like the real one, it notifies the server over HTTP.
 func (t *tills) simulateVNPay(c Config, now func() time.Time) (vnpay.Config, error) {
 	code := "COMANDA1"
 	secret, err := simulatorSecret(t.key, string(payment.VNPay))
@@ -155,8 +155,8 @@ func (t *tills) simulateLINEPay(c Config, now func() time.Time) (linepay.Config,
 	return linepay.Config{ChannelID: id, ChannelSecret: telemetry.Secret(secret), Host: base}, nil
 }
 
-// simulatorSecret is what an installation and its simulator of a gateway sign with. It is the same after every start, so
-// that a page that was opened before is still known by its signature.
+// simulatorSecret returns the secret that an installation shares with its simulator of a gateway. It is the same after
+// every start, so that a page opened before a restart still has a valid signature.
 func simulatorSecret(key identity.Key, gateway string) (string, error) {
 	secret, err := hkdf.Key(sha256.New, key, nil, "comanda simulator "+gateway, identity.KeyBytes)
 	return hex.EncodeToString(secret), err
@@ -167,14 +167,14 @@ func (t *tills) mount(path string, h http.Handler, end func()) {
 	t.close = append(t.close, end)
 }
 
-// Close ends the simulators.
+// Close closes the simulators.
 func (t *tills) Close() {
 	for _, end := range t.close {
 		end()
 	}
 }
 
-// register adds the gateways' addresses, and those of the simulators.
+// register adds the routes of the gateways and of the simulators.
 func (t *tills) register(a *httpapi.API, k *Core) {
 	g := orderinghttp.Gateways{OrderPage: appPage("/app/orders/"), MemberPage: appPage("/shop/orders/")}
 	if t.vnpay != nil {
@@ -191,7 +191,7 @@ func (t *tills) register(a *httpapi.API, k *Core) {
 	}
 }
 
-// vnpayCalls is VNPay's calls as the orders' routes want them.
+// vnpayCalls implements orderinghttp.VNPay.
 type vnpayCalls struct{ *vnpay.Merchant }
 
 // Read implements orderinghttp.VNPay.
@@ -203,7 +203,7 @@ func (v vnpayCalls) Read(rawQuery string) (string, payment.Report, error) {
 // Message implements orderinghttp.VNPay.
 func (vnpayCalls) Message(code string) string { return vnpay.ReplyFor(code).Message }
 
-// linePayReturns is LINE Pay's returning browsers as the orders' routes want them.
+// linePayReturns implements orderinghttp.LINEPay.
 type linePayReturns struct{}
 
 // Read implements orderinghttp.LINEPay.
@@ -212,10 +212,10 @@ func (linePayReturns) Read(rawQuery string) (ref, transaction string, err error)
 	return r.AttemptID, r.TransactionID, err
 }
 
-// talkEvery is how soon a gateway is asked or told after that was due: somebody waits for the answer.
+// talkEvery is the polling interval for due calls to gateways. It is short because a guest waits for the answer.
 const talkEvery = time.Second
 
-// paymentLoops find out what nobody has told, and send refunds.
+// paymentLoops query the gateways for unknown outcomes, and send refunds.
 func (k *Core) paymentLoops() []worker.Loop {
 	return []worker.Loop{
 		{Name: "payments", Run: k.Orders.AskGateways, Every: talkEvery, Timeout: 2 * time.Minute, MaxPause: 30 * time.Second},
@@ -224,7 +224,7 @@ func (k *Core) paymentLoops() []worker.Loop {
 	}
 }
 
-// measurePayments counts attempts that somebody must look at.
+// measurePayments counts payment attempts that need attention.
 func (k *Core) measurePayments(ctx context.Context) error {
 	stuck, err := k.Ledger.Stuck(ctx)
 	if err != nil {

@@ -16,13 +16,13 @@ import (
 	"comanda/internal/uid"
 )
 
-// site is the gateways of one start of a server, with simulators, and where its browsers find them.
+// site is the gateways of one server start, with simulators and the URL that browsers use.
 type site struct {
 	t *testing.T
 	*tills
 }
 
-// startSite opens the gateways of an installation. What was open before is asked at the new ones: the address stays.
+// startSite opens an installation's gateways. Pages opened before stay at the same URL and reach the new gateways.
 func startSite(t *testing.T, db *sqldb.DB, front *http.Handler, url string) site {
 	t.Helper()
 	tills, err := openTills(t.Context(), Config{Simulators: true, PublicURL: url}, db)
@@ -38,7 +38,7 @@ func startSite(t *testing.T, db *sqldb.DB, front *http.Handler, url string) site
 	return site{t, tills}
 }
 
-// page begins a payment.
+// page starts a payment.
 func (s site) page(m payment.Method, c money.Currency) payment.Page {
 	s.t.Helper()
 	now := time.Now()
@@ -80,7 +80,7 @@ func openInstallation(t *testing.T) *sqldb.DB {
 	return db
 }
 
-// A simulated page that was opened before a restart is still one of this installation's, and nobody else's.
+// A simulated page that was opened before a restart is still valid, for this installation only.
 func TestSimulators_knowTheirPagesAfterARestart(t *testing.T) {
 	var front http.Handler
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { front.ServeHTTP(w, r) }))
@@ -105,7 +105,7 @@ func TestSimulators_knowTheirPagesAfterARestart(t *testing.T) {
 	}
 }
 
-// A simulator's secret is its own: it tells neither the installation's key nor another gateway's secret.
+// A simulator's secret reveals neither the installation's key nor another gateway's secret.
 func TestSimulatorSecret(t *testing.T) {
 	keys, err := identitysql.Keys(t.Context(), openInstallation(t))
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// Who receives an order is shown to those who deliver it or hand it over. Cooks see it nowhere: not on a ticket, not in an
-// order, not in a list, and not by searching for a name or a phone.
+// The receiver of an order is shown to staff who deliver it or hand it over. Cooks never see it: not on a ticket, in an
+// order or in a list, nor by searching for a name or a phone.
 func TestReceivers_withheld(t *testing.T) {
 	f := newFixture(t)
 	id := f.make("{memberorder}")
@@ -45,7 +45,7 @@ func TestReceivers_withheld(t *testing.T) {
 		}
 		receiver := f.ask(who, "GET", "/api/orders/"+id+"/receiver", "")
 		if told := strings.Contains(string(receiver.body), "Gate 4711"); told != sees {
-			t.Errorf("%s is told the note: %t", who, told)
+			t.Errorf("%s sees the note: %t", who, told)
 		}
 	}
 	for _, path := range []string{"search=1&branchId=1", "search=a-001&branchId=1"} { // a cook finds orders by number
@@ -55,7 +55,7 @@ func TestReceivers_withheld(t *testing.T) {
 	}
 }
 
-// firstBoard is the first event of the board's stream.
+// firstBoard returns the first event of the board's stream.
 func (f *fixture) firstBoard(who string) string {
 	f.t.Helper()
 	r, err := http.NewRequestWithContext(f.t.Context(), http.MethodGet, f.url+"/api/boards/1/events", http.NoBody)

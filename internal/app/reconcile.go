@@ -17,16 +17,16 @@ import (
 	"comanda/internal/system"
 )
 
-// How far back a comparison looks, and how often it looks again before it believes what it saw: between a commit and its
-// way to Redis the two differ rightly.
+// A comparison covers reconcileDays, and repeats up to reconcileLooks times before it reports a difference: between a
+// commit and its arrival in Redis the two legitimately differ.
 const (
 	reconcileDays  = 7
 	reconcileLooks = 4
 	reconcilePause = 700 * time.Millisecond
 )
 
-// Reconcile compares what belongs to a branch, or everything with 0. A difference counts only when every look sees it.
-// redis may be nil: then only SQL is compared with itself.
+// Reconcile compares a branch, or everything for branch 0. It reports only differences that every look finds. If redis
+// is nil, it compares only SQL with itself.
 func Reconcile(ctx context.Context, db *sqldb.DB, redis *redisdb.DB, branch int64) (system.Reconciliation, error) {
 	r := system.Reconciliation{Differences: []string{}}
 	for look := range reconcileLooks {
@@ -74,8 +74,8 @@ func differences(ctx context.Context, db *sqldb.DB, redis *redisdb.DB, branch in
 	return append(all, gate...), scopes, err
 }
 
-// gateDifferences compares each scope that the gate knows. One that it does not know is no difference: it answers
-// nothing, and is rebuilt when it is next needed.
+// gateDifferences compares each scope that the admission cache holds. A scope that it does not hold is no difference:
+// the cache answers nothing for it and rebuilds it when needed.
 func gateDifferences(
 	ctx context.Context, ledger *stocksql.Store, redis *redisdb.DB, branch int64, now time.Time,
 ) ([]string, int, error) {

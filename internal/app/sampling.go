@@ -14,16 +14,17 @@ import (
 	"comanda/internal/telemetry"
 )
 
-// How often Redis is looked at for what it has lost. A pass that takes long is followed by a rest of ten times as long, and
-// so is a rebuild: together they take less than a fifth of the time of one connection, however large the house is or slow
-// the machine. With 100,000 documents all sets come round within the ten seconds after which a loss must be mended.
+// sampleEvery is the interval of checks for documents that Redis lost. A pass is followed by a pause of sampleRest
+// times its duration and a rebuild by buildRest times, so that together they take less than a fifth of one connection's
+// time, however many documents there are or slow the machine is. With 100,000 documents all sets are checked within the
+// ten seconds after which a loss must be repaired.
 const (
 	sampleEvery = time.Second
 	sampleRest  = 10
 	buildRest   = 10
 )
 
-// sampleFigures are what the sampler has found.
+// sampleFigures are the sampler's metrics.
 type sampleFigures struct {
 	passes   *prometheus.CounterVec
 	compared prometheus.Counter
@@ -34,7 +35,7 @@ type sampleFigures struct {
 	evicted  prometheus.Gauge
 }
 
-// wireSampler adds figures to the sampler, and has it ask the servers what they evict.
+// wireSampler adds metrics to the sampler and lets it read the servers' eviction counters.
 func (k *Core) wireSampler(reg prometheus.Registerer) {
 	f := promauto.With(reg)
 	m := &sampleFigures{
@@ -60,7 +61,7 @@ func (k *Core) wireSampler(reg prometheus.Registerer) {
 			Name: "redis_evicted_keys", Help: "Keys that Redis masters have evicted since they were started.",
 		}),
 	}
-	for _, result := range []string{sampleClean, sampleLost, sampleEvicted, sampleBehind} { // alerts find them before the first
+	for _, result := range []string{sampleClean, sampleLost, sampleEvicted, sampleBehind} { // creates the series, for alerts
 		m.passes.WithLabelValues(result)
 	}
 	f.NewGaugeFunc(prometheus.GaugeOpts{
@@ -82,12 +83,12 @@ func (k *Core) wireSampler(reg prometheus.Registerer) {
 	k.Sampler.Observe = func(ctx context.Context, s document.Sample) { m.observe(ctx, s, k.Log) }
 }
 
-// What a sample has found.
+// Results of a sample.
 const (
 	sampleClean   = "clean"
 	sampleLost    = "lost"
 	sampleEvicted = "evicted"
-	sampleBehind  = "behind" // the projector is, so that not everything was looked at
+	sampleBehind  = "behind" // the projector is behind, so the sample is incomplete
 )
 
 func (m *sampleFigures) observe(ctx context.Context, s document.Sample, log *slog.Logger) {
@@ -104,7 +105,7 @@ func (m *sampleFigures) observe(ctx context.Context, s document.Sample, log *slo
 	m.compared.Add(float64(s.Documents + s.Sets))
 	m.restored.Add(float64(s.Restored))
 	m.took.Observe(s.Took.Seconds())
-	var what []string // not which: keys have addresses in them
+	var what []string // kinds only, because keys contain addresses
 	for _, d := range s.Lost {
 		m.lost.WithLabelValues(d.Kind).Inc()
 		if w := d.Ref.Entity.Name + " " + d.Kind; !slices.Contains(what, w) {

@@ -17,7 +17,7 @@ import (
 	"comanda/internal/testenv"
 )
 
-// house is a process with a demo restaurant on a redis-server of its own, whose documents are whole.
+// house is a process with a demo restaurant and complete documents on a redis-server of its own.
 type house struct {
 	t      *testing.T
 	p      *process
@@ -87,8 +87,8 @@ func (h *house) verified() bool {
 	return v.Clean
 }
 
-// Whatever of the documents somebody deletes, guests are shown all dishes all the time, readiness says what is wrong, and
-// within ten seconds everything is there again, without anybody's help.
+// Whatever documents are deleted, guests always see all dishes, readiness reports the loss, and within ten seconds
+// everything is restored automatically.
 func TestDocuments_heal(t *testing.T) {
 	t.Parallel()
 	for name, lost := range map[string][]string{
@@ -105,7 +105,8 @@ func TestDocuments_heal(t *testing.T) {
 				h.unlink(lost)
 			}
 			h.listed()
-			// The check is asked itself: /readyz repeats an answer for a second, in which a loss may be found and restored.
+			// The check is called directly: /readyz caches an answer for a second, in which a loss may be found and
+			// repaired.
 			testenv.Eventually(t, 30*time.Second, func() bool {
 				h.listed()
 				err := h.p.core.Plane.Check(t.Context())
@@ -123,13 +124,13 @@ func TestDocuments_heal(t *testing.T) {
 			}
 			reg := prometheus.NewRegistry()
 			reg.MustRegister(h.p.figures)
-			// What was lost is counted at the end of the pass that has found it.
+			// A loss is counted at the end of the pass that found it.
 			testenv.Eventually(t, 10*time.Second, func() bool { return counted(t, reg, "document_lost_total") > 0 })
 		})
 	}
 }
 
-// unlink deletes the keys in which one of the words stands between colons, but for the marks.
+// unlink deletes the keys that contain one of the words between colons, except the markers.
 func (h *house) unlink(words []string) {
 	h.t.Helper()
 	for line := range strings.Lines(h.redis.Say("KEYS *")) {
@@ -143,7 +144,7 @@ func (h *house) unlink(words []string) {
 	}
 }
 
-// counted is the sum of a counter over its labels.
+// counted returns the sum of a counter over its labels.
 func counted(t *testing.T, from prometheus.Gatherer, name string) (n float64) {
 	t.Helper()
 	all, err := from.Gather()
@@ -160,7 +161,7 @@ func counted(t *testing.T, from prometheus.Gatherer, name string) (n float64) {
 	return n
 }
 
-// A server that deletes keys when it is full is told of: by the doctor, and by a figure for which there is an alert.
+// The doctor and a metric with an alert report a server that evicts keys when its memory is full.
 func TestDoctor_evictions(t *testing.T) {
 	t.Parallel()
 	for policy, warned := range map[string]bool{"noeviction": false, "allkeys-lru": true, "volatile-ttl": true} {

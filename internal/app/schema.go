@@ -13,11 +13,11 @@ import (
 	"comanda/internal/worker"
 )
 
-// schemaEvery is how often a process looks whether a later release has migrated the database under it.
+// schemaEvery is the interval of checks whether a later release has migrated the database.
 const schemaEvery = 5 * time.Second
 
 // schemaGuard stops a process that is too old for its database: its loops do nothing, and every request is answered 503
-// schema_newer, until it is replaced or the migration is taken back.
+// schema_newer, until the process is replaced or the migration is reverted.
 type schemaGuard struct {
 	db    *sqldb.DB
 	log   *slog.Logger
@@ -41,7 +41,7 @@ func (g *schemaGuard) look(ctx context.Context) error {
 	return nil
 }
 
-// refusal returns why nothing is done, or nil.
+// refusal returns the reason for doing nothing, or nil.
 func (g *schemaGuard) refusal() error {
 	if err := g.newer.Load(); err != nil {
 		return *err
@@ -53,7 +53,7 @@ func (g *schemaGuard) loop() worker.Loop {
 	return worker.Loop{Name: "schema", Run: g.look, Every: schemaEvery, Timeout: 4 * time.Second, MaxPause: schemaEvery}
 }
 
-// guarded is a loop that does nothing while the schema is too new.
+// guarded wraps a loop so that it does nothing while the schema is too new.
 func (g *schemaGuard) guarded(l worker.Loop) worker.Loop {
 	run := l.Run
 	l.Run = func(ctx context.Context) error {
@@ -65,14 +65,14 @@ func (g *schemaGuard) guarded(l worker.Loop) worker.Loop {
 	return l
 }
 
-// watch has a server refuse requests while the schema is too new.
+// watch makes a server refuse requests while the schema is too new.
 func (g *schemaGuard) watch(s *httpapi.Server) {
 	s.Refuse(g.refusal)
 	s.Check("schema", true, func(context.Context) error { return g.refusal() })
 }
 
-// refuse starts nothing but a server that says why it does not serve. It says so until it is replaced. A process without
-// a server fails.
+// refuse starts only a server, which answers with the reason until the process is replaced. A process without a server
+// fails.
 func (p *process) refuse(
 	ctx context.Context, c Config, o ServeOptions, build telemetry.Build, log *slog.Logger,
 ) (err error) {

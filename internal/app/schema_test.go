@@ -10,8 +10,8 @@ import (
 	"comanda/internal/worker"
 )
 
-// A process under which the database is migrated too far answers 503 and does nothing any more; one that is started then
-// does so from the beginning. Both go on to be probed.
+// A process whose database is migrated too far answers 503 and does nothing more. One that starts then does so from the
+// beginning. Both still answer probes.
 func TestProcess_olderThanItsSchema(t *testing.T) {
 	dir := map[string]string{"COMANDA_DATA_DIR": dataDir(t)}
 	running := begun(t, dir, API, Worker)

@@ -26,17 +26,17 @@ import (
 	"comanda/internal/worker"
 )
 
-// Role is a part of the work that a process may take.
+// Role is a part of the work that a process may do.
 type Role string
 
 // The roles. Any number of processes may have each.
 const (
 	API    Role = "api"    // serves HTTP
-	Worker Role = "worker" // expires orders, closes visits, keeps the gate
-	Relay  Role = "relay"  // publishes events and consumes them
+	Worker Role = "worker" // expires orders, closes visits, runs periodic work
+	Relay  Role = "relay"  // publishes and consumes events
 )
 
-// ParseRoles reads a list such as "api,worker"; "all" and nothing mean every role.
+// ParseRoles parses a list such as "api,worker". "all" and an empty list mean every role.
 func ParseRoles(list string) ([]Role, error) {
 	if list == "" || list == "all" {
 		return []Role{API, Worker, Relay}, nil
@@ -52,18 +52,19 @@ func ParseRoles(list string) ([]Role, error) {
 	return roles, nil
 }
 
-// ServeOptions say what a process does.
+// ServeOptions are the options of Serve.
 type ServeOptions struct {
 	Roles []Role
 	Demo  bool
-	Out   io.Writer // where the links are printed
+	Out   io.Writer // receives the printed links
 	Log   io.Writer
 }
 
-// stopTimeout is how long a stopping process may take, after the drain delay, to answer requests and finish what waits.
+// stopTimeout is how long a stopping process may take, after the drain delay, to answer requests and finish queued
+// work.
 const stopTimeout = 20 * time.Second
 
-// Serve runs a process until ctx ends or it cannot go on.
+// Serve runs a process until ctx ends or it fails.
 func Serve(ctx context.Context, c Config, o ServeOptions) error {
 	if o.Demo {
 		var err error
@@ -80,7 +81,7 @@ func Serve(ctx context.Context, c Config, o ServeOptions) error {
 	tuneMemory()
 	p, err := start(ctx, c, o, log)
 	if err != nil {
-		if ctx.Err() != nil { // told to stop while it started: whatever failed then has failed for that reason
+		if ctx.Err() != nil { // stopped while starting: any failure then is a consequence
 			log.Info("stopped before the start", "err", err)
 			return nil
 		}
@@ -101,20 +102,20 @@ func Serve(ctx context.Context, c Config, o ServeOptions) error {
 	return errors.Join(err, p.stop(stopping))
 }
 
-// gcPercent lets the heap grow to four times what lives before it is collected: what lives is a few megabytes, and
-// collecting twice as seldom as by default saves a tenth of an order's processor time.
+// gcPercent lets the heap grow to four times the live heap between collections. The live heap is only a few megabytes,
+// and collecting less often than by default saves a tenth of an order's processor time.
 const gcPercent = 300
 
-// tuneMemory sets the collector unless the operator has.
+// tuneMemory sets gcPercent unless the operator has set GOGC.
 func tuneMemory() {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(gcPercent)
 	}
 }
 
-// process is a running process: what it has opened, in the order of opening.
+// process is a running process with what it has opened, in the order of opening.
 type process struct {
-	core    *Core // nil where the schema is too new
+	core    *Core // nil if the schema is too new
 	schema  *schemaGuard
 	server  *httpapi.Server // nil without the role
 	figures prometheus.Collector
@@ -181,7 +182,7 @@ func start(ctx context.Context, c Config, o ServeOptions, log *slog.Logger) (_ *
 	return p, p.begin(ctx, c, o, reg, services)
 }
 
-// begin lets people in and starts what there is to start.
+// begin makes the process ready and starts its services.
 func (p *process) begin(
 	ctx context.Context, c Config, o ServeOptions, reg *prometheus.Registry, services []worker.Service,
 ) error {
@@ -213,7 +214,7 @@ func (p *process) database(ctx context.Context, c Config) (*sqldb.DB, error) {
 	return db, db.Migrate(ctx)
 }
 
-// services are what starts and stops, from the ground up.
+// services returns the services in starting order; they stop in reverse.
 func (p *process) services(
 	c Config, o ServeOptions, log *slog.Logger, reg *prometheus.Registry, build telemetry.Build,
 ) ([]worker.Service, error) {
@@ -232,7 +233,8 @@ func (p *process) services(
 	p.core.DB.Clock().MoveWith(p.core.moveDeadlines)
 	p.core.DB.Clock().Watch(log, measuring.Wake)
 	services = append(services, measuring)
-	// Every process that may commit keeps the gate, and every one that listens to the broker may be told to sweep.
+	// Every process that may commit keeps the admission cache. Every process that consumes from the broker may wake the
+	// sweeper.
 	gate := add(nil, p.core.gateLoops()...)
 	wakeGate(p.core.Redis, gate)
 	services = append(services, gate...)
@@ -271,7 +273,7 @@ func (p *process) services(
 	return append(services, p.server), nil
 }
 
-// wakeGate has the gate's loops look at once when Redis comes back or is another one than before.
+// wakeGate runs the admission cache's loops at once when Redis is back or was replaced.
 func wakeGate(redis *redisdb.DB, loops []worker.Service) {
 	redis.OnChange(func(redisdb.Change) {
 		for _, s := range loops {
@@ -282,8 +284,9 @@ func wakeGate(redis *redisdb.DB, loops []worker.Service) {
 	})
 }
 
-// relay moves events: to RabbitMQ where it is configured, else to the consumers in this process. The process that hears
-// other systems also ends their reservations, because it knows whether it has heard everything.
+// relay returns the services that move events: to RabbitMQ if it is configured, else to the consumers in this process.
+// The process that consumes other systems' messages also expires their reservations, because only it can tell that it
+// has received all of them.
 func (p *process) relay(
 	c Config, o ServeOptions, log *slog.Logger, reg *prometheus.Registry, sweeper *worker.Worker,
 	add func([]worker.Service, ...worker.Loop) []worker.Service,
@@ -325,7 +328,7 @@ func (c Config) rabbit(consumers []inbox.Consumer, log *slog.Logger, m *rabbit.M
 
 func (p *process) onStop(f func()) { p.close = append(p.close, f) }
 
-// stop ends everything from the top down.
+// stop stops the services in reverse order.
 func (p *process) stop(ctx context.Context) error {
 	err := p.group.Stop(ctx)
 	p.release()

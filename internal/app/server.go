@@ -21,7 +21,7 @@ import (
 	"comanda/internal/visit/visithttp"
 )
 
-// newServer makes the HTTP server with the routes of all rooms.
+// newServer creates the HTTP server with the routes of all packages.
 func (k *Core) newServer(c Config, version string, log *slog.Logger, reg *prometheus.Registry) (*httpapi.Server, error) {
 	s, err := httpapi.New(c.http(version), log, reg)
 	if err != nil {
@@ -71,7 +71,7 @@ func (k *Core) register(a *httpapi.API) {
 	}
 }
 
-// guestBranch tells the menus' stream where a guest sits.
+// guestBranch finds a guest's branch for the menu stream.
 type guestBranch struct{ *visit.Guests }
 
 // BranchOf implements cataloghttp.Guests.

@@ -10,14 +10,14 @@ import (
 	"comanda/internal/worker"
 )
 
-// What other keys are derived from the token key for. Whoever withdraws that one withdraws them too.
+// Purposes of the keys derived from the token key. Withdrawing the token key withdraws them too.
 const (
 	sealUse   = "comanda redis seal"
 	deviceUse = "comanda device mark"
 )
 
-// tokenKey returns the one key that signs in this installation: the operator's, else the one in SQL. Where the operator
-// gives one, the one in SQL counts for nothing: it stands in every backup.
+// tokenKey returns the key that signs tokens in this installation: the operator's, else the one in SQL. An operator's
+// key replaces the one in SQL completely, because that one is in every backup.
 func (c Config) tokenKey(keys identity.Keys) identity.Key {
 	if c.TokenKey != "" {
 		return identity.Key(c.TokenKey)
@@ -25,7 +25,7 @@ func (c Config) tokenKey(keys identity.Keys) identity.Key {
 	return keys.Token
 }
 
-// useTokenKey makes a key the one by which this process signs and believes.
+// useTokenKey makes this process sign and verify with key.
 func (k *Core) useTokenKey(key identity.Key) error {
 	if err := k.tokens.SetKey(key); err != nil {
 		return err
@@ -37,7 +37,7 @@ func (k *Core) useTokenKey(key identity.Key) error {
 	return nil
 }
 
-// followKey notices that the key in SQL was withdrawn.
+// followKey switches to the new key when the one in SQL was withdrawn.
 func (k *Core) followKey(ctx context.Context) error {
 	keys, err := identitysql.ReadKeys(ctx, k.DB)
 	if err != nil {
@@ -50,12 +50,12 @@ func (k *Core) followKey(ctx context.Context) error {
 	return nil
 }
 
-// keyLoop runs in every process: each believes what is sealed in Redis.
+// keyLoop runs in every process, because each reads values that are sealed with the key in Redis.
 func (k *Core) keyLoop() worker.Loop {
 	return worker.Loop{Name: "token_key", Run: k.followKey, Every: 3 * time.Second, Timeout: 3 * time.Second}
 }
 
-// WithdrawTokenKey replaces the token key in SQL as a command beside running servers.
+// WithdrawTokenKey replaces the token key in SQL, from a command beside running servers.
 func WithdrawTokenKey(ctx context.Context, c Config) error {
 	db, err := OpenDatabase(ctx, c)
 	if err != nil {

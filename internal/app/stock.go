@@ -9,7 +9,7 @@ import (
 	"comanda/internal/worker"
 )
 
-// stockRooms are the use cases of the stock's routes.
+// stockRooms returns the services of the stock's routes.
 func (k *Core) stockRooms() stockhttp.Services {
 	return stockhttp.Services{
 		Reservations: k.Stores, Snapshots: k.Window, Recipes: &stock.RecipeService{Store: k.Stock, Cache: k.Recipes},
@@ -26,11 +26,11 @@ func (k *Core) branches(ctx context.Context) ([]int64, error) {
 	return ids, err
 }
 
-// warmEvery is half the life of what is copied, so that a round may come late.
+// warmEvery is half the maximum age of a snapshot, so that a round may be late.
 const warmEvery = stock.MaxSnapshotAge / 2
 
-// windowLoops run where requests are served. The first copies what is read most when the process starts, and again before
-// it runs out; the second writes down what that is.
+// windowLoops run in every process that serves requests. The first caches the most read windows at the start and again
+// before they expire. The second writes which are read most.
 func (k *Core) windowLoops() []worker.Loop {
 	return []worker.Loop{
 		{Name: "hot_warm", Run: k.warm, Every: warmEvery, Timeout: 10 * time.Second, MaxPause: warmEvery},
@@ -38,7 +38,7 @@ func (k *Core) windowLoops() []worker.Loop {
 	}
 }
 
-// warm does nothing without Redis: windows look into SQL then.
+// warm does nothing without Redis: windows then read SQL.
 func (k *Core) warm(ctx context.Context) error {
 	if !k.Redis.Up() {
 		return nil

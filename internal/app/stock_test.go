@@ -19,7 +19,7 @@ import (
 	"comanda/internal/testenv"
 )
 
-// demoCore is the rooms of the demo restaurant, without loops.
+// demoCore returns the services of the demo restaurant, without loops.
 func demoCore(t *testing.T, db *sqldb.DB) *Core {
 	t.Helper()
 	if err := demo.Load(t.Context(), db); err != nil {
@@ -34,7 +34,7 @@ func demoCore(t *testing.T, db *sqldb.DB) *Core {
 	return k
 }
 
-// What a menu shows as left of a dish is what its quota leaves and the stock is enough for, whichever is less.
+// A menu shows of a dish the lower of what its quota leaves and what the stock suffices for.
 func TestMenu_followsStock(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		k := demoCore(t, db)
@@ -62,7 +62,7 @@ func TestMenu_followsStock(t *testing.T) {
 		const phoBo, eggCoffee, cooler = 11, 20, 21 // quotas of 20 and 30, and none
 		board, err := k.Boards.Get(t.Context(), 1)
 		must(nil, err)
-		if n, _ := board.Left(eggCoffee); n != 30 { // nothing of the day is counted yet, and the stock is enough for 1500
+		if n, _ := board.Left(eggCoffee); n != 30 { // nothing is counted yet today, and the stock suffices for 1500
 			t.Errorf("%d are left of the egg coffee", n)
 		}
 		left(cooler, 2000)
@@ -82,7 +82,7 @@ func TestMenu_followsStock(t *testing.T) {
 	})
 }
 
-// The list of counters has the quotas of today and the stock.
+// The list of counters has today's quotas and the stock.
 func TestStockToday(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		k := demoCore(t, db)
@@ -114,7 +114,7 @@ func TestStockToday(t *testing.T) {
 	})
 }
 
-// A window is warm before anybody looks: what was read most was copied.
+// A frequently read window is cached before the next read.
 func TestWindow_isWarmed(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		k := demoCore(t, db)

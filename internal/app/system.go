@@ -15,14 +15,14 @@ import (
 	"comanda/internal/telemetry"
 )
 
-// station is what a process knows about itself.
+// station is a process's information about itself.
 type station struct {
 	build telemetry.Build
 	roles []Role
 	begun time.Time
 }
 
-// works is the running installation as operators ask it. What it does, commands do with the same functions.
+// works implements the operators' view of the running installation. Commands use the same functions.
 type works struct{ *Core }
 
 func (w works) Outbox(ctx context.Context) (system.Outbox, error) { return ReadOutbox(ctx, w.DB) }
@@ -47,7 +47,7 @@ func (w works) Letters(ctx context.Context, f system.LetterFilter) ([]system.Let
 }
 
 func (w works) redisLetters(ctx context.Context, f system.LetterFilter) ([]system.Letter, int64, error) {
-	if f.Type != "" { // they are no events
+	if f.Type != "" { // those rows are not events
 		return nil, 0, nil
 	}
 	page, total, err := w.Stock.DeadEntries(ctx, f.ID, f.Limit, f.Offset)
@@ -128,5 +128,5 @@ func (w works) About(ctx context.Context) (system.About, error) {
 	return a, nil
 }
 
-// now is the deciding clock, asked for when there is one.
+// now returns the time of the deciding clock.
 func (k *Core) now() time.Time { return k.DB.Now() }

@@ -14,7 +14,7 @@ import (
 	"comanda/internal/testenv"
 )
 
-// What operators see of a running house, with something in it.
+// What operators see of a running installation that has data.
 func TestSystem_looks(t *testing.T) {
 	f := newFixture(t)
 	f.order("SANDBOX")
@@ -49,14 +49,14 @@ func TestSystem_looks(t *testing.T) {
 	if !all.Clean || !one.Clean || one.Scopes > all.Scopes {
 		t.Errorf("reconciled: %+v, %+v", all, one)
 	}
-	testenv.Eventually(t, within, func() bool { // the documents are made beside the start
+	testenv.Eventually(t, within, func() bool { // the projector writes the documents concurrently with the start
 		var x system.Index
 		f.must(f.ask("owner", "GET", "/api/system/index", "")).into(t, &x)
 		return x.Whole && x.Documents > 0 && x.Verification != nil && x.Verification.Clean
 	})
 }
 
-// A dead letter is seen without its secrets, brought on its way, and then gone; the audit log says who has done it.
+// Operators see a dead letter without its secrets and replay it. Then it is gone, and the audit log names the account.
 func TestSystem_deadLetters(t *testing.T) {
 	f := newFixture(t)
 	id := f.deadLetter()
@@ -103,7 +103,7 @@ func TestSystem_deadLetters(t *testing.T) {
 	var day struct{ Paid int64 }
 	f.must(f.ask("owner", "GET", "/api/reports/day?branchId=1&date=2026-02-26", "")).into(t, &day)
 	if day.Paid != 2 {
-		t.Errorf("the daybook has heard of %d", day.Paid)
+		t.Errorf("the daybook has counted %d", day.Paid)
 	}
 	var log struct {
 		Items []struct{ Actor, Subject string }
@@ -115,7 +115,7 @@ func TestSystem_deadLetters(t *testing.T) {
 	}
 }
 
-// What Redis has refused too often is shown where it is asked for, and tried again.
+// Operators see the changes that Redis refused too often, and can retry them.
 func TestSystem_redisLetters(t *testing.T) {
 	f := newFixture(t)
 	strike(t, f.core.DB, "dead", "e1", f.core.DB.Now().UnixMilli())
@@ -134,7 +134,7 @@ func TestSystem_redisLetters(t *testing.T) {
 	}
 }
 
-// Whoever works in some branches only sees nothing that is not parted by branches, whatever their role may hold.
+// Staff of single branches see nothing that concerns all branches, whatever permissions their role has.
 func TestSystem_isWhole(t *testing.T) {
 	f := newFixture(t)
 	role := f.field("owner", "POST", "/api/roles", `{"name":"OPERATOR"}`, "id")

@@ -11,13 +11,13 @@ import (
 	"strings"
 	"testing"
 
-	texts "comanda/internal/text" // the package has a text of its own
+	texts "comanda/internal/text" // the package has an identifier text
 )
 
-// schema is what this test reads of a schema of the contract.
+// schema is the part of a contract's schema that this test reads.
 type schema struct {
 	Ref                  string  `json:"$ref"`
-	Type                 any     // a name, or several of which one is null
+	Type                 any     // a name, or several with null among them
 	Kind                 string  `json:"x-text"`
 	Enum                 []any   `json:"enum"`
 	Pattern, Format      string  //
@@ -27,7 +27,7 @@ type schema struct {
 	AdditionalProperties json.RawMessage
 }
 
-// contract is what this test reads of the OpenAPI document.
+// contract is the part of the OpenAPI document that this test reads.
 type contract struct {
 	Paths map[string]map[string]struct {
 		Policy     string `json:"x-policy"`
@@ -43,13 +43,13 @@ type contract struct {
 	Components struct{ Schemas map[string]*schema }
 }
 
-// place is a text in a request: where errors say that it is, and the value that has another value in that place.
+// place is a text field in a request: its name in errors, and a function that sets its value.
 type place struct {
 	route, method, path, policy string
 	field                       string
 	kind                        string
 	query                       string           // the parameter; empty in bodies
-	needed                      url.Values       // the parameters that it cannot be without
+	needed                      url.Values       // other required parameters
 	body                        func(string) any // nil in queries
 }
 
@@ -83,7 +83,7 @@ func (c *contract) places() []place {
 	return found
 }
 
-// walk goes down a schema; wrap puts a value of it into a whole body.
+// walk descends into a schema. wrap puts a value of it into a whole body.
 func (c *contract) walk(s *schema, kind string, p place, field string, wrap func(any) any, found *[]place) {
 	for s.Ref != "" {
 		s = c.Components.Schemas[s.Ref[strings.LastIndexByte(s.Ref, '/')+1:]]
@@ -106,7 +106,7 @@ func (c *contract) walk(s *schema, kind string, p place, field string, wrap func
 	}
 }
 
-// free reports whether a schema is of strings, and says nothing of their characters.
+// free reports whether a schema is of strings without restrictions on their characters.
 func (s *schema) free() bool {
 	isText := s.Type == "string"
 	if several, ok := s.Type.([]any); ok {
@@ -115,18 +115,18 @@ func (s *schema) free() bool {
 	return isText && s.Pattern == "" && s.Format == "" && s.ContentEncoding == "" && len(s.Enum) == 0
 }
 
-// untyped are the names of strings that people do not type, or that are secrets. Everything else is free text.
+// untyped are the names of strings that users do not type, or that are secrets. Everything else is free text.
 var untyped = strings.Fields(`branchId categoryId orderId tableId visitId itemId imageId permissionIds[0] branches[0] clientTxnId
 	customerToken qr refreshToken password currentPassword newPassword pin code
 	locale locales[0] until since method paymentMethod gender consumer type`)
 
-// asker is somebody whom a policy lets in.
+// asker returns a principal that a policy admits.
 func asker(policy string) string {
 	return map[string]string{"guest": "guest", "member": "member", "staff": "owner", "admin": "owner"}[policy]
 }
 
-// Every route refuses bad text in every field that people type, by the name of the field, before it does anything. A new
-// field is found by itself; one that claims not to be typed must be on the list above.
+// Every route refuses bad text in every typed field, by the name of the field, before any effect. New fields are found
+// automatically; one that is not typed must be on the list above.
 func TestTexts_everyRouteRefusesBadOnes(t *testing.T) {
 	f := newFixture(t)
 	var c contract
@@ -141,7 +141,7 @@ func TestTexts_everyRouteRefusesBadOnes(t *testing.T) {
 			continue
 		}
 		if slices.Contains(untyped, name) {
-			t.Errorf("%s is on the list of what nobody types, and is cleaned", p)
+			t.Errorf("%s is on the list of untyped fields, and is cleaned", p)
 		}
 		typed++
 		bad := map[string]error{
@@ -179,7 +179,7 @@ func (f *fixture) refusesText(p place, given string, want error) {
 		Code   string
 		Errors []struct{ Field, Message string }
 	}
-	_ = json.Unmarshal(r.body, &problem) // an answer that is none is refused below
+	_ = json.Unmarshal(r.body, &problem) // a malformed answer is refused below
 	named := slices.ContainsFunc(problem.Errors, func(e struct{ Field, Message string }) bool {
 		return e.Field == p.field && e.Message == want.Error()
 	})
@@ -188,7 +188,7 @@ func (f *fixture) refusesText(p place, given string, want error) {
 	}
 }
 
-// What people type is kept trimmed and in NFC, with line feeds between the lines of notes, and with joiners inside words.
+// Typed text is stored trimmed and in NFC, with line feeds between the lines of notes, and with joiners inside words.
 func TestTexts_areKeptClean(t *testing.T) {
 	f := newFixture(t)
 	const nfd, nfc = "Qua\u0302\u0301t", "Quất"
@@ -223,7 +223,7 @@ func TestTexts_areKeptClean(t *testing.T) {
 	kept(r.refusal()[:len("409 table_label_taken")], "409 table_label_taken")
 }
 
-// One request in two spellings is one order: the rule comes before the digest by which a repetition is known.
+// One request in two spellings is one order: text is normalized before the digest that identifies a retry.
 func TestTexts_areCleanBeforeTheDigest(t *testing.T) {
 	f := newFixture(t)
 	order := func(notes string) string {

@@ -11,7 +11,7 @@ import (
 	"comanda/internal/web"
 )
 
-// registerWeb adds the guests' app and the staff's console, as far as this binary has it, and pictures of dishes.
+// registerWeb adds the guests' app and the staff's console, if this binary contains them, and images of dishes.
 func (k *Core) registerWeb(a *httpapi.API) error {
 	if err := web.Pictures(a, demo.Pictures(), k.photos); err != nil {
 		return err
@@ -29,7 +29,7 @@ func (k *Core) registerWeb(a *httpapi.API) error {
 	return nil
 }
 
-// methods are the ways to pay that guests are shown.
+// methods returns the ways to pay that guests see.
 func (k *Core) methods() []string {
 	var all []string
 	if k.tills != nil {
@@ -40,7 +40,7 @@ func (k *Core) methods() []string {
 	return append(all, string(payment.Counter))
 }
 
-// appPage is an address of the guests' app; empty where there is no app.
+// appPage returns the URL of a page of the guests' app, or an empty string if there is no app.
 func appPage(path string) string {
 	if _, ok := web.Built(); !ok {
 		return ""
@@ -48,7 +48,7 @@ func appPage(path string) string {
 	return path
 }
 
-// announceWeb says where the staff's console is, or that there is nothing for a browser here.
+// announceWeb prints the address of the staff's console, or that this binary has no web pages.
 func announceWeb(out io.Writer, publicURL string) {
 	if _, ok := web.Built(); !ok {
 		fmt.Fprintln(out, "Guest app     not in this binary: install Node.js 20.19 or newer and run make run")
