@@ -9,63 +9,64 @@ import (
 	"time"
 )
 
-// Step is by how much two clocks must part before one of them counts as set. Clocks that are kept by NTP are corrected
-// by far less at a time.
+// Step is the difference between two clocks from which one of them counts as set. NTP corrects clocks by far less at a
+// time.
 const Step = time.Second
 
 const (
-	samples = 3                      // of one measurement; the one with the shortest round trip counts
-	precise = 5 * time.Millisecond   // an uncertainty that another sample is not worth asking for
-	vague   = 500 * time.Millisecond // an uncertainty with which a sample is of no use
+	samples = 3                      // per measurement; the one with the shortest round trip counts
+	precise = 5 * time.Millisecond   // at this uncertainty no further sample is taken
+	vague   = 500 * time.Millisecond // from this uncertainty on a sample is discarded
 )
 
-// ErrVague is returned by Measure when every round trip took so long, or was so disturbed, that its time says too little.
+// ErrVague is returned by Measure if every round trip took too long or was disturbed, so that no sample is precise
+// enough.
 var ErrVague = errors.New("clock: the answers took too long to measure the time by them")
 
-// Authority asks the clock that decides for its time.
+// Authority returns the time of the deciding clock.
 type Authority func(ctx context.Context) (time.Time, error)
 
-// Move moves the deadlines of what is open by as much as a wall clock that decides was set. It calls set within the
-// transaction that moves them, as the last thing before the commit: Now is the new time from then on. Where no other writer
-// can run between the two, no deadline is ever compared with a time that it was not given by.
+// Move moves open deadlines by as much as a deciding wall clock was set. It calls set as the last step before the
+// commit of its transaction: from then on Now returns the new time. If no other writer can run between the two, no
+// deadline is ever compared with a time from the other side of the step.
 type Move func(ctx context.Context, by time.Duration, set func()) error
 
-// Clock is the deciding clock as one process knows it. It is safe for concurrent use.
+// Clock is the deciding clock as one process derives it. It is safe for concurrent use.
 type Clock struct {
 	authority Authority // nil: the wall clock decides
 	machine   func() reading
 
 	anchor atomic.Pointer[anchor]
-	doubt  atomic.Pointer[doubt] // nil: there is none
+	doubt  atomic.Pointer[doubt] // nil: no doubt
 
-	mu      sync.Mutex // one measurement at a time; guards what follows
-	move    Move       // nil: nothing is moved
+	mu      sync.Mutex // serializes measurements; guards the fields below
+	move    Move       // nil: deadlines do not move
 	log     *slog.Logger
 	onDoubt func()
 	steps   Steps
 }
 
-// anchor is an instant at which both times are known.
+// anchor is an instant at which both times were read.
 type anchor struct {
 	at          time.Time // of the deciding clock
-	machine     reading   // at the same moment
+	machine     reading   // of the machine at the same instant
 	uncertainty time.Duration
 	measured    bool // false only before the first measurement of an authority
 }
 
-// doubt lasts from a step that was seen to the measurement after it.
+// doubt lasts from a detected step until the next measurement.
 type doubt struct{ over chan struct{} }
 
-// Steps counts how often a clock was seen to be set, since the process began.
+// Steps counts the detected steps since the process began.
 type Steps struct {
-	Machine       int // wall and monotonic clock of this machine have parted: set, or suspended
-	Forward, Back int // the deciding clock, by itself
+	Machine       int // wall and monotonic clock have parted: set, or suspended
+	Forward, Back int // the deciding clock itself was set
 }
 
 // OfMachine returns a clock whose authority is the wall clock of the machine.
 func OfMachine() *Clock { return start(nil, machine) }
 
-// Of returns a clock that an authority decides. Until the first measurement it shows the time of the machine, and is in
+// Of returns a clock decided by an authority. Until the first measurement it returns the machine's time, and is in
 // doubt.
 func Of(a Authority) *Clock { return start(a, machine) }
 
@@ -79,16 +80,16 @@ func start(a Authority, machine func() reading) *Clock {
 	return c
 }
 
-// Watch sets where steps are logged, and what is called when the time comes into doubt. onDoubt must not block; it should
-// have Measure called.
+// Watch sets the log for steps, and a function to call when the time comes into doubt. onDoubt must not block; it
+// should cause a call of Measure.
 func (c *Clock) Watch(log *slog.Logger, onDoubt func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.log, c.onDoubt = log, onDoubt
 }
 
-// MoveWith sets what moves deadlines when a wall clock that decides was set (C5). It has no effect where an authority
-// decides: several processes share its time, and a step of it is followed as it is.
+// MoveWith sets the function that moves deadlines after a step of a deciding wall clock (C5). It has no effect with an
+// authority: several processes share its time, so its steps are followed without moving deadlines.
 func (c *Clock) MoveWith(m Move) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -103,14 +104,14 @@ func (c *Clock) Now() time.Time {
 	return a.derive(now).UTC().Truncate(time.Millisecond)
 }
 
-// Settled reports whether something may end by Now. It is false while the time is in doubt (C3).
+// Settled reports whether deadlines may be enforced by Now. It returns false while the time is in doubt (C3).
 func (c *Clock) Settled() bool {
 	a := c.anchor.Load()
 	c.compare(a, c.machine())
 	return c.doubt.Load() == nil
 }
 
-// Await waits until the time is not in doubt. It returns the context's error when that ends first.
+// Await waits until the time is not in doubt. It returns ctx.Err() if ctx ends first.
 func (c *Clock) Await(ctx context.Context) error {
 	a := c.anchor.Load()
 	c.compare(a, c.machine())
@@ -124,7 +125,8 @@ func (c *Clock) Await(ctx context.Context) error {
 	return nil
 }
 
-// compare is C2. The anchor was loaded before the machine was read. One that was replaced since is no reason for doubt.
+// compare implements C2. The caller loads the anchor before it reads the machine. An anchor that was replaced since
+// causes no doubt.
 func (c *Clock) compare(a *anchor, now reading) {
 	parted := a.parted(now)
 	if parted.Abs() < Step || c.doubt.Load() != nil || c.anchor.Load() != a {
@@ -133,7 +135,7 @@ func (c *Clock) compare(a *anchor, now reading) {
 	if !c.doubt.CompareAndSwap(nil, &doubt{make(chan struct{})}) {
 		return
 	}
-	go c.tell(parted) // a measurement under way holds the lock, and Now does not wait for it
+	go c.tell(parted) // in a goroutine: a running measurement holds mu, and Now must not wait
 }
 
 func (c *Clock) tell(parted time.Duration) {
@@ -144,7 +146,7 @@ func (c *Clock) tell(parted time.Duration) {
 	onDoubt()
 }
 
-// parted returns how far the wall clock has run ahead of the monotonic clock since the anchor.
+// parted returns how far the wall clock has moved ahead of the monotonic clock since the anchor.
 func (a *anchor) parted(now reading) time.Duration {
 	return now.wall.Sub(a.machine.wall) - (now.mono - a.machine.mono)
 }

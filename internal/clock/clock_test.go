@@ -13,14 +13,14 @@ import (
 
 var noon = time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
 
-// world is a machine and an authority whose clocks a test sets.
+// world is a machine and an authority with clocks that a test sets.
 type world struct {
-	truth time.Time     // what the authority shows
-	wall  time.Duration // how far the wall clock is ahead of the truth
+	truth time.Time     // the authority's time
+	wall  time.Duration // how far the wall clock is ahead of truth
 	mono  time.Duration
 
-	trip   time.Duration // of an answer
-	during func()        // between question and answer
+	trip   time.Duration // duration of a reply
+	during func()        // called between request and reply
 	err    error
 }
 
@@ -73,7 +73,7 @@ func TestClock_begins(t *testing.T) {
 	wantClock(t, c, noon.Add(time.Hour), false, Steps{}) // before the first measurement
 	measure(t, c)
 	wantClock(t, c, noon, true, Steps{})
-	w.trip = 200 * time.Millisecond // the same there and back
+	w.trip = 200 * time.Millisecond // the same in both directions
 	measure(t, c)
 	wantClock(t, c, w.truth, true, Steps{})
 	if o := c.State().Offset; o != -time.Hour {
@@ -126,7 +126,7 @@ func TestClock_deciding_clock_is_set(t *testing.T) { // C4
 		wantClock(t, c, w.truth, true, c.State().Steps)
 	}
 	wantClock(t, c, w.truth, true, Steps{Forward: 1, Back: 1})
-	w.truth = w.truth.Add(-time.Hour) // of one machine, on which both run
+	w.truth = w.truth.Add(-time.Hour) // both processes' machine
 	measure(t, c)
 	wantClock(t, c, w.truth, true, Steps{Machine: 1, Forward: 1, Back: 2})
 }
@@ -136,7 +136,7 @@ func TestClock_samples(t *testing.T) {
 	c := w.clock(t)
 	trips := []time.Duration{400 * time.Millisecond, 20 * time.Millisecond, 80 * time.Millisecond}
 	asked := 0
-	w.during = func() { w.trip = trips[asked%3]; asked++ } // the way back is as long as the list says
+	w.during = func() { w.trip = trips[asked%3]; asked++ } // the reply takes as long as the list says
 	measure(t, c)
 	if s := c.State(); asked != 3 || s.Uncertainty > 110*time.Millisecond {
 		t.Errorf("%d samples, uncertain by %v", asked, s.Uncertainty)
@@ -156,7 +156,7 @@ func TestClock_samples(t *testing.T) {
 	}
 }
 
-// Time that passes while the machine is suspended is missing from the round trip.
+// A round trip does not include the time for which the machine is suspended.
 func TestClock_suspended_during_a_measurement(t *testing.T) {
 	w := newWorld()
 	c := w.clock(t)
@@ -178,7 +178,7 @@ func TestClock_set_behind_the_sample(t *testing.T) {
 	c := w.clock(t)
 	readings := 0
 	c.machine = func() reading {
-		if readings++; readings == 3 { // one before the answer, one after it, and then the look whether it still holds
+		if readings++; readings == 3 { // one reading before the reply, one after it, and then the final comparison
 			w.wall += time.Hour
 		}
 		return w.machine()
@@ -217,24 +217,24 @@ func TestClock_wall_decides(t *testing.T) { // C5
 			t.Fatal(err)
 		}
 		w.pass(time.Minute)
-		wantClock(t, c, w.truth, false, Steps{}) // the time before the step goes on
+		wantClock(t, c, w.truth, false, Steps{}) // the time before the step continues
 	}
 	failure = nil
 	measure(t, c)
 	wantClock(t, c, now(), true, Steps{Machine: 1, Forward: 1})
 	w.pass(time.Minute)
-	measure(t, c) // once
+	measure(t, c) // only once
 	w.wall = -time.Hour
 	measure(t, c)
 	wantClock(t, c, now(), true, Steps{Machine: 2, Forward: 1, Back: 1})
-	w.wall += Step - time.Millisecond // as NTP may: nothing is moved for it
+	w.wall += Step - time.Millisecond // as NTP may: no deadline moves for it
 	measure(t, c)
 	if want := []time.Duration{time.Hour, -2 * time.Hour}; !slices.Equal(moved, want) {
 		t.Errorf("deadlines were moved by %v, want %v", moved, want)
 	}
 }
 
-// A step in the middle of a move is another one.
+// A step during a move is a separate step.
 func TestClock_wall_is_set_during_a_move(t *testing.T) { // C5
 	w := newWorld()
 	c := start(nil, w.machine)
@@ -257,7 +257,7 @@ func TestClock_wall_is_set_during_a_move(t *testing.T) { // C5
 	}
 }
 
-// Where an authority decides nothing is moved: its time is that of other processes too.
+// With an authority no deadline moves, because other processes share its time.
 func TestClock_authority_moves_nothing(t *testing.T) {
 	w := newWorld()
 	c := w.clock(t)
@@ -267,8 +267,8 @@ func TestClock_authority_moves_nothing(t *testing.T) {
 	wantClock(t, c, w.truth, true, Steps{Machine: 1, Back: 1})
 }
 
-// Whatever is done to a wall clock that decides, what is open keeps the time it has left: nothing ends before its window is
-// over by the monotonic clock, or later than a sweep after it.
+// Whatever happens to a deciding wall clock, everything open keeps its remaining time: it ends neither before its
+// window is over by the monotonic clock, nor later than one sweep after it.
 func TestClock_wall_model(t *testing.T) { // C5
 	const window = 10 * time.Minute
 	rapid.Check(t, func(rt *rapid.T) {
@@ -353,12 +353,12 @@ func TestClock_Watch_and_Await(t *testing.T) {
 	}
 }
 
-// Two processes on machines of their own take orders and end them by one authority. Whatever happens to the clocks of one
-// machine, no order ends before its window is over, and none stays that a sweep has seen afterwards.
+// Two processes on separate machines take and expire orders by one authority. Whatever happens to the clocks of one
+// machine, no order expires before its window is over, and none survives the next sweep.
 func TestClock_model(t *testing.T) {
 	const (
 		window = 10 * time.Minute
-		worst  = Step + 2*vague // a suspension that is too short to be seen, and how wrong both measurements may be
+		worst  = Step + 2*vague // a suspension too short to detect, plus the error of both measurements
 	)
 	rapid.Check(t, func(rt *rapid.T) {
 		type process struct {
@@ -408,7 +408,7 @@ func TestClock_model(t *testing.T) {
 				p.err = rapid.SampledFrom([]error{nil, nil, errors.New("out of reach")}).Draw(rt, "err")
 				_ = p.Measure(t.Context())
 				passed := p.truth.Sub(before)
-				for _, other := range processes { // the other one lives as long
+				for _, other := range processes { // the other process runs as long
 					if other.world != p.world {
 						other.pass(passed)
 					}
@@ -459,7 +459,7 @@ func TestStopwatch(t *testing.T) {
 	}
 }
 
-// A build without the tag faultclock has the wall clock of the machine.
+// A build without the tag faultclock reads the wall clock of the machine.
 func TestMachine(t *testing.T) {
 	if shift.Load() != nil {
 		t.Fatal("the wall clock is shifted")

@@ -1,18 +1,18 @@
-// Package clock is the only reader of the machine's clocks. Everything else takes its time from here.
+// Package clock is the only reader of the machine's clocks. All other packages take the time from it.
 //
-// A Clock derives the deciding time. On PostgreSQL that is the server's time, so that several processes agree; on SQLite,
-// where one process writes, it is the wall clock of the machine. The deciding time is measured now and then; between two
-// measurements it runs with the monotonic clock of the process, which cannot be set.
+// A Clock derives the deciding time. On PostgreSQL that is the server's time, so that several processes agree. On
+// SQLite, where one process writes, it is the machine's wall clock. The deciding time is measured at intervals; between
+// two measurements it advances with the process's monotonic clock, which cannot be set.
 //
 //	C1 a step of the wall clock never moves the time that Now returns; only a measurement does
 //	C2 every reading compares the wall clock with the monotonic clock; when they part by Step, the time is in doubt
-//	C3 while the time is in doubt Settled is false, and nothing may end by it; a measurement ends the doubt
+//	C3 while the time is in doubt, Settled is false and no deadline may be enforced; a measurement ends the doubt
 //	C4 a step of the deciding clock itself is followed and counted, forward and back
-//	C5 a step of a wall clock that decides is followed together with the deadlines of what is open, by Move, or not at all:
-//	   until Move succeeds the time before the step goes on and the doubt stays
+//	C5 after a step of a deciding wall clock, Move moves the open deadlines together with the time; until Move succeeds,
+//	   the time before the step continues and the doubt stays
 //
-// C1 alone would not do: the monotonic clock stands still while Linux is suspended, and then the wall clock is right.
+// C1 alone is not sufficient: Linux stops the monotonic clock while it is suspended, and then the wall clock is right.
 //
-// Stopwatch and In measure spans and set deadlines of connections. They read the monotonic clock and decide nothing that
-// is stored.
+// Stopwatch and In measure durations and set deadlines of connections. They read the monotonic clock, and no stored
+// value depends on them.
 package clock

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// reading is both clocks of the machine at one moment.
+// reading is both clocks of the machine at one instant.
 type reading struct {
 	wall time.Time     // without a monotonic part
 	mono time.Duration // since the process began
@@ -13,11 +13,11 @@ type reading struct {
 
 var born = time.Now()
 
-// shift moves the wall clock in builds that test what a step does; in any other it stays nil, as nothing calls Shift.
+// shift moves the wall clock in builds that test steps. In all others it stays nil, because nothing calls Shift.
 var shift atomic.Pointer[func() time.Duration]
 
-// Shift has the wall clock read as much later as by returns. Only package faultclock calls it, which only builds with the
-// tag faultclock have.
+// Shift adds what by returns to every reading of the wall clock. Only package faultclock calls it, which needs the
+// build tag faultclock.
 func Shift(by func() time.Duration) { shift.Store(&by) }
 
 func machine() reading {
@@ -29,7 +29,7 @@ func machine() reading {
 	return r
 }
 
-// Stopwatch measures a span by the monotonic clock. One that was never started has run forever.
+// Stopwatch measures a duration by the monotonic clock. The zero value has been running since the zero time.
 type Stopwatch struct{ begun time.Time }
 
 // Start returns a running stopwatch.
@@ -38,9 +38,9 @@ func Start() Stopwatch { return Stopwatch{time.Now()} }
 // Elapsed returns the time since the start.
 func (s Stopwatch) Elapsed() time.Duration { return time.Since(s.begun) }
 
-// Begun returns when the machine's wall clock says that it was started: for log records, which decide nothing.
+// Begun returns the start by the machine's wall clock. It is for log records only.
 func (s Stopwatch) Begun() time.Time { return s.begun }
 
-// In returns the instant d from now, for deadlines of connections and timers of this process. It carries a monotonic
-// reading, and must not be stored.
+// In returns the instant d from now, for deadlines of connections and timers of this process. It has a monotonic
+// reading and must not be stored.
 func In(d time.Duration) time.Time { return time.Now().Add(d) }

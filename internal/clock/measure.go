@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Measure asks the authority for its time and ends a doubt. Half of a round trip is taken as the way back, and is the
-// uncertainty. On an error everything stays as it was.
+// Measure reads the authority's time and ends a doubt. It takes half of the round trip as the reply's delay and as the
+// uncertainty. On an error nothing changes.
 func (c *Clock) Measure(ctx context.Context) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -24,7 +24,7 @@ func (c *Clock) Measure(ctx context.Context) error {
 	if d := c.doubt.Swap(nil); d != nil {
 		close(d.over)
 	}
-	// A step after the sample was doubted by the old anchor, and that doubt has just been ended.
+	// A step after the sample was reported against the old anchor, and that doubt has just ended.
 	c.compare(next, c.machine())
 	return nil
 }
@@ -44,7 +44,7 @@ func (c *Clock) sample(ctx context.Context) (*anchor, error) {
 		}
 		after := c.machine()
 		half := (after.mono - before.mono) / 2
-		disturbed := (&anchor{machine: before}).parted(after).Abs() >= Step // by a step, or by a suspension of unknown length
+		disturbed := (&anchor{machine: before}).parted(after).Abs() >= Step // by a step or a suspension
 		if !disturbed && half <= vague && (best == nil || half < best.uncertainty) {
 			best = &anchor{at: at.Add(half), machine: after, uncertainty: half, measured: true}
 		}
@@ -58,7 +58,7 @@ func (c *Clock) sample(ctx context.Context) (*anchor, error) {
 	return best, nil
 }
 
-// follow is C5. A Move that fails after it has set the time takes that back.
+// follow implements C5. If Move fails after it has set the time, follow restores the old time.
 func (c *Clock) follow(ctx context.Context, old, next *anchor) error {
 	by := old.jump(next)
 	if c.authority != nil || c.move == nil || by.Abs() < Step {
@@ -71,10 +71,10 @@ func (c *Clock) follow(ctx context.Context, old, next *anchor) error {
 	return nil
 }
 
-// jump returns by how much a measurement differs from what the anchor before it derives.
+// jump returns by how much a measurement differs from the time that the previous anchor derives.
 func (a *anchor) jump(next *anchor) time.Duration { return next.at.Sub(a.derive(next.machine)) }
 
-// judge counts and logs what a measurement has found: whose clock was set, and by how much (C4).
+// judge counts and logs which clock was set according to a measurement, and by how much (C4).
 func (c *Clock) judge(ctx context.Context, old, next *anchor) {
 	if !old.measured {
 		return
@@ -87,8 +87,8 @@ func (c *Clock) judge(ctx context.Context, old, next *anchor) {
 		c.log.WarnContext(ctx, "the clocks of this machine have parted, and the time was measured", "wall_ahead", parted,
 			"deciding_moved", jump)
 	}
-	// Behind a suspension the deciding clock seems to have jumped by as much as the machine has missed. A server on this
-	// machine whose clock is set forward looks alike; one that is set back does not.
+	// After a suspension the deciding clock seems to have jumped by the time that the machine missed. A server on this
+	// machine whose clock is set forward looks the same; one set back does not.
 	missed := c.authority != nil && jump > 0 && (jump-parted).Abs() < margin
 	if jump.Abs() < margin || missed {
 		return
@@ -101,7 +101,7 @@ func (c *Clock) judge(ctx context.Context, old, next *anchor) {
 	c.log.ErrorContext(ctx, "the deciding clock was set", "by", jump)
 }
 
-// State is what a clock knows about itself.
+// State is the state of a clock.
 type State struct {
 	Steps       Steps
 	Settled     bool
@@ -110,7 +110,7 @@ type State struct {
 	Age         time.Duration // since the last measurement
 }
 
-// State returns what is known now.
+// State returns the current state.
 func (c *Clock) State() State {
 	settled := c.Settled()
 	now, a := c.machine(), c.anchor.Load()

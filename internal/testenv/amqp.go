@@ -10,12 +10,12 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-// rabbitmqctlTimeout bounds one call of the command, which starts an Erlang machine of its own each time.
+// rabbitmqctlTimeout limits one call of rabbitmqctl, which starts an Erlang VM each time.
 const rabbitmqctlTimeout = 30 * time.Second
 
-// AMQP returns the URL of a RabbitMQ virtual host that belongs to this test alone and is deleted after it. Where
-// rabbitmqctl cannot be run (another machine, another user) the URL is that of the configured virtual host, shared
-// with others; therefore name queues and exchanges with Name in any case.
+// AMQP returns the URL of a RabbitMQ virtual host for this test alone, which is deleted after it. If rabbitmqctl cannot
+// run (another machine, another user), it returns the configured virtual host, which other tests share. Therefore
+// always name queues and exchanges with Name.
 func AMQP(t testing.TB) string {
 	t.Helper()
 	raw := fromEnv("COMANDA_TEST_AMQP_URL", "amqp://guest:guest@127.0.0.1:5672/")
@@ -41,8 +41,8 @@ func AMQP(t testing.TB) string {
 	return u.String()
 }
 
-// DropQueues deletes queues when the test ends. A virtual host is deleted with its queues one after the other, and while a
-// hundred of them go, the broker serves nobody: on a busy machine for minutes.
+// DropQueues deletes queues when the test ends. A virtual host deletes its queues one by one, and with a hundred of
+// them the broker serves no other client meanwhile: on a busy machine for minutes.
 func DropQueues(t testing.TB, address string, names ...string) {
 	t.Helper()
 	t.Cleanup(func() {

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// History ends a test that needs an earlier commit where the checkout does not have it: a source archive or a shallow clone
-// cannot show what was before.
+// History skips a test that needs an earlier commit if the checkout does not have it, as in a source archive or a
+// shallow clone.
 func History(t testing.TB, commit string) {
 	t.Helper()
 	if err := exec.CommandContext(t.Context(), "git", "cat-file", "-e", commit+"^{commit}").Run(); err != nil {

@@ -17,8 +17,8 @@ const (
 	memoryPrefix = "comanda-test-"
 )
 
-// MemoryDir returns a directory of the test in memory, where a sync costs nothing; where there is no memory for it, the
-// directory is t.TempDir. It is for what must survive the death of a process and not that of the machine.
+// MemoryDir returns a directory of the test in memory, where a sync costs nothing, or t.TempDir if there is no memory
+// for it. Its files survive the death of a process, but not of the machine.
 func MemoryDir(t testing.TB) string {
 	t.Helper()
 	if !hasMemory() {
@@ -36,9 +36,9 @@ func MemoryDir(t testing.TB) string {
 	return dir
 }
 
-// hasMemory reports whether there is room in memory, after it has removed what killed processes have left there.
+// hasMemory reports whether there is room in memory. It first removes what killed processes have left there.
 var hasMemory = sync.OnceValue(func() bool {
-	left, _ := filepath.Glob(filepath.Join(sharedMemory, memoryPrefix+"*")) // the pattern is well-formed
+	left, _ := filepath.Glob(filepath.Join(sharedMemory, memoryPrefix+"*")) // the pattern is valid
 	for _, dir := range left {
 		owner, _, _ := strings.Cut(strings.TrimPrefix(filepath.Base(dir), memoryPrefix), "-")
 		if pid, err := strconv.Atoi(owner); err == nil && syscall.Kill(pid, 0) == syscall.ESRCH {

@@ -4,7 +4,7 @@ package testenv
 
 import "testing"
 
-// MemoryDir returns t.TempDir: there is no directory in memory that every such system has.
+// MemoryDir returns t.TempDir, because these systems have no common directory in memory.
 func MemoryDir(t testing.TB) string {
 	t.Helper()
 	return t.TempDir()

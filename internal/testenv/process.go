@@ -14,29 +14,29 @@ import (
 	"time"
 )
 
-// process is a server that belongs to one test at a time, which may end it and start it again. Its methods are for the
+// process is a server for one test at a time, which may stop and restart it. Its methods must be called from the
 // goroutine of the test.
 type process struct {
 	tb      testing.TB
-	name    string        // as errors tell it
-	ready   string        // what it prints once it serves
-	within  time.Duration // until it has printed that
+	name    string        // for error messages
+	ready   string        // the output that means it is ready
+	within  time.Duration // limit for the ready output
 	command func() *exec.Cmd
 
 	cmd    *exec.Cmd     // nil while stopped
 	exited chan struct{} // closed when the process of cmd has ended
 }
 
-// HandTo makes t the test to which the process belongs. What ends the process stays with the test that started it.
+// HandTo makes t the test that owns the process. The cleanup stays with the test that started it.
 func (p *process) HandTo(t testing.TB) { p.tb = t }
 
-// Stop ends the process the polite way (SIGTERM) and waits for its end. Stopping a stopped server does nothing.
+// Stop sends SIGTERM and waits for the process to end. On a stopped process it does nothing.
 func (p *process) Stop() { p.end(syscall.SIGTERM) }
 
-// Kill ends the process with SIGKILL, as a crash or the kernel's memory killer does.
+// Kill sends SIGKILL, which ends the process like a crash or the kernel's out-of-memory killer, and waits.
 func (p *process) Kill() { p.end(syscall.SIGKILL) }
 
-// Restart starts the server again at the same address. A running one is stopped first.
+// Restart starts the server again at the same address. It first stops a running one.
 func (p *process) Restart() {
 	p.tb.Helper()
 	p.Stop()
@@ -49,15 +49,16 @@ func (p *process) end(sig os.Signal) {
 	if p.cmd == nil {
 		return
 	}
-	_ = p.cmd.Process.Signal(sig) // fails only when the process has ended by itself
+	_ = p.cmd.Process.Signal(sig) // fails only if the process has ended by itself
 	<-p.exited
 	p.cmd = nil
 }
 
-// orphanDelay is how long helpers of a process that has been killed may hold on to what it printed to.
+// orphanDelay is how long Wait waits for children of a killed process that keep its output open.
 const orphanDelay = 5 * time.Second
 
-// start returns when the process itself says that it is ready: a stranger who took the port cannot be mistaken for it.
+// start starts the process and returns when its output says that it is ready. A connection would not prove that,
+// because another process may have taken the port.
 func (p *process) start() error {
 	out := &output{ready: make(chan struct{}), text: []byte(p.ready)}
 	cmd := p.command()
@@ -69,7 +70,7 @@ func (p *process) start() error {
 	p.cmd, p.exited = cmd, make(chan struct{})
 	exited := p.exited
 	go func() {
-		_ = cmd.Wait() // the exit status of a signalled process is of no interest
+		_ = cmd.Wait() // a signalled process has no useful exit status
 		close(exited)
 	}()
 	select {
@@ -82,14 +83,14 @@ func (p *process) start() error {
 	return fmt.Errorf("no readiness within %s: %s", p.within, out.buf.Bytes())
 }
 
-// ports are handed out from a random place on, below the range from which systems take the ports of outgoing
-// connections: nobody gets the address of a server while it is dead.
+// FreeAddr counts ports up from a random one, below the range that systems use for outgoing connections, so that no
+// other process gets a server's address while the server is stopped.
 var (
 	firstPort = 12_000 + rand.IntN(16_000)
 	ports     atomic.Int32
 )
 
-// FreeAddr gives an address at which nobody listens.
+// FreeAddr returns an address on which no process listens.
 func FreeAddr(t testing.TB) string {
 	t.Helper()
 	for range 1000 {
@@ -103,15 +104,16 @@ func FreeAddr(t testing.TB) string {
 	return ""
 }
 
-// output watches what the process prints. Its buffer may be read once the process has ended.
+// output scans what the process prints. Its buffer may be read after the process has ended.
 type output struct {
 	buf   bytes.Buffer
-	text  []byte // after which it is ready
+	text  []byte // the output that means ready
 	ready chan struct{}
 	once  sync.Once
 }
 
-// Write is only ever called by one goroutine: os/exec copies stdout and stderr together when they are the same writer.
+// Write implements io.Writer. It needs no lock, because os/exec copies stdout and stderr in one goroutine when they are
+// the same writer.
 func (o *output) Write(p []byte) (int, error) {
 	o.buf.Write(p)
 	if bytes.Contains(o.buf.Bytes(), o.text) {

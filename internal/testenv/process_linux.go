@@ -2,14 +2,14 @@ package testenv
 
 import "syscall"
 
-// dieWithParent makes the kernel kill a child whose test binary dies without cleaning up, as a test timeout does.
+// dieWithParent makes the kernel kill a child whose test binary dies without cleanup, as after a test time-out.
 func dieWithParent() *syscall.SysProcAttr { return &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL} }
 
-// Pause freezes the process (SIGSTOP): connections stay open and nothing is answered, the worst way for a server to be
-// ill. Kill also ends a paused one; Stop and Restart need Resume first.
+// Pause freezes the process with SIGSTOP: connections stay open and nothing is answered, the hardest failure for
+// clients to detect. Kill also ends a paused process; Stop and Restart need Resume first.
 func (p *process) Pause() { p.signal(syscall.SIGSTOP) }
 
-// Resume lets a paused process go on.
+// Resume continues a paused process.
 func (p *process) Resume() { p.signal(syscall.SIGCONT) }
 
 func (p *process) signal(sig syscall.Signal) {

@@ -4,13 +4,13 @@ package testenv
 
 import "syscall"
 
-// dieWithParent has no counterpart here: a test binary that is killed leaves its servers behind.
+// dieWithParent returns nil: on these systems a killed test binary leaves its servers running.
 func dieWithParent() *syscall.SysProcAttr { return nil }
 
-// Pause skips the test: freezing a process is done with signals that not every system has.
+// Pause skips the test, because not every system has the signals for it.
 func (p *process) Pause() { p.skip() }
 
-// Resume belongs to Pause.
+// Resume skips the test, like Pause.
 func (p *process) Resume() { p.skip() }
 
 func (p *process) skip() {

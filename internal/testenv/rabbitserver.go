@@ -12,22 +12,22 @@ import (
 	"time"
 )
 
-// brokerStart bounds the start of a node: four seconds on an idle machine.
+// brokerStart limits the start of a node, which takes four seconds on an idle machine.
 const brokerStart = 2 * time.Minute
 
-// Broker is a RabbitMQ node of one test, with a folder, a name and ports of its own, gone when the test ends. What was
-// confirmed to somebody is there after Kill and Restart, except that a quorum queue which RabbitMQ 3.10 has declared less
-// than a second before a Kill takes nothing any more. Its methods are for the goroutine of the test.
+// Broker is a RabbitMQ node of one test with its own folder, name and ports. It is removed when the test ends.
+// Confirmed messages survive Kill and Restart, with one exception: a quorum queue that RabbitMQ 3.10 declared less than
+// a second before a Kill accepts no more messages. Its methods must be called from the goroutine of the test.
 type Broker struct {
 	process
 
 	addr string
-	data string // folder
+	data string // the node's data folder
 	env  []string
 }
 
-// RabbitServer starts a RabbitMQ node without plugins. Its user is guest. Where no Erlang port mapper runs on the machine
-// the node starts one, which stays: it is the machine's.
+// RabbitServer starts a RabbitMQ node without plugins. Its user is guest. If no Erlang port mapper runs on the machine,
+// the node starts one, which keeps running because other nodes may use it.
 func RabbitServer(t testing.TB) *Broker {
 	t.Helper()
 	script, err := rabbitScript()
@@ -53,10 +53,10 @@ func RabbitServer(t testing.TB) *Broker {
 	return nil
 }
 
-// URL stays the same over Restart.
+// URL returns the node's URL, which stays the same over Restart.
 func (b *Broker) URL() string { return "amqp://guest:guest@" + b.addr + "/" }
 
-// Wipe has the stopped node forget everything, as one does that gets a new disk.
+// Wipe deletes all data of a stopped node, as a replaced disk would.
 func (b *Broker) Wipe() {
 	b.tb.Helper()
 	if b.cmd != nil {
@@ -67,7 +67,8 @@ func (b *Broker) Wipe() {
 	}
 }
 
-// rabbitScript finds what starts a node. What Debian has in the path changes the user first, or wants to be called by one.
+// rabbitScript returns the script that starts a node. It avoids the wrapper in Debian's path, which changes the user
+// first or refuses to run.
 func rabbitScript() (string, error) {
 	const debian = "/usr/lib/rabbitmq/bin/rabbitmq-server"
 	if _, err := os.Stat(debian); err == nil {
@@ -76,8 +77,8 @@ func rabbitScript() (string, error) {
 	return exec.LookPath("rabbitmq-server")
 }
 
-// settle gives the node a folder and an address. Nothing of a node that the machine has is used: neither its settings nor
-// its data nor its name.
+// settle sets the node's folder and address. The node shares no settings, data or name with one installed on the
+// machine.
 func (b *Broker) settle(t testing.TB, script, dir string) {
 	t.Helper()
 	t.Cleanup(b.Kill) // runs before the removal of dir
@@ -100,30 +101,30 @@ func (b *Broker) settle(t testing.TB, script, dir string) {
 		"CONFIG_FILE": conf, "CONFIG_FILES": filepath.Join(dir, "conf.d"), "ADVANCED_CONFIG_FILE": filepath.Join(dir, "advanced"),
 		"CONF_ENV_FILE": os.DevNull, "ENABLED_PLUGINS_FILE": filepath.Join(dir, "plugins"),
 		"MNESIA_BASE": b.data, "LOG_BASE": filepath.Join(dir, "log"), "LOGS": "-",
-		// Its threads sleep as soon as there is nothing to do, instead of waiting on a processor that a test needs.
+		// Its scheduler threads sleep at once when idle, instead of spinning on a processor that a test needs.
 		"SERVER_ADDITIONAL_ERL_ARGS": "-kernel inet_dist_use_interface {127,0,0,1} +sbwt none +sbwtdcpu none +sbwtdio none",
 	} {
 		b.env = append(b.env, fmt.Sprintf("RABBITMQ_%s=%s", name, v))
 	}
-	// The script then becomes the node, instead of keeping it as a child that would outlive it.
+	// This makes the script exec the node, instead of keeping it as a child that would outlive it.
 	b.env = append(b.env, "RUNNING_UNDER_SYSTEMD=true")
 	if scripts, err := linkBroker(script, filepath.Join(dir, "home")); err != nil {
-		t.Log(err) // the node starts as it is installed, and takes twice as long
+		t.Log(err) // the node then starts as installed, in twice the time
 	} else {
 		b.env = append(b.env, "RABBITMQ_SCRIPTS_DIR="+scripts)
 	}
 }
 
-// linkBroker makes an installation of links to that of a script, with the applications that the broker needs and no
-// plugins, and returns its folder of scripts. Erlang looks for each of a node's 800 modules in the folders of all
-// applications: without the forty plugins a node starts in half the time.
+// linkBroker builds an installation of symbolic links to that of a script, with the applications that the broker needs
+// and no plugins, and returns its folder of scripts. Erlang searches all applications' folders for each of a node's 800
+// modules: without the forty plugins a node starts in half the time.
 func linkBroker(script, home string) (scripts string, err error) {
 	if script, err = filepath.EvalSymlinks(script); err != nil {
 		return "", err
 	}
 	installed := filepath.Dir(filepath.Dir(script))
 	scripts = filepath.Join(home, "sbin")
-	links := map[string]string{} // by what they lead to
+	links := map[string]string{} // link names by target
 	files, err := filepath.Glob(filepath.Join(installed, "sbin", "*"))
 	for _, f := range files {
 		links[f] = filepath.Join(scripts, filepath.Base(f))
@@ -131,7 +132,7 @@ func linkBroker(script, home string) (scripts string, err error) {
 	for open := []string{"rabbit"}; len(open) > 0 && err == nil; open = open[1:] {
 		found, _ := filepath.Glob(filepath.Join(installed, "plugins", open[0]+"-*"))
 		if len(found) != 1 || links[found[0]] != "" {
-			continue // Erlang's own, or linked already
+			continue // part of Erlang, or linked already
 		}
 		links[found[0]] = filepath.Join(home, "plugins", filepath.Base(found[0]))
 		var text []byte
@@ -154,5 +155,5 @@ func linkBroker(script, home string) (scripts string, err error) {
 	return scripts, err
 }
 
-// applications is what an Erlang application says that it needs, in its .app file.
+// applications matches the list of required applications in an Erlang .app file.
 var applications = regexp.MustCompile(`{applications,\s*\[([^\]]*)\]`)

@@ -9,11 +9,11 @@ import (
 	"time"
 )
 
-// clusterNodes is the least number of masters that a Redis Cluster elects by.
+// clusterNodes is the minimum number of masters for elections in a Redis Cluster.
 const clusterNodes = 3
 
-// RedisCluster starts a Redis Cluster of three masters without replicas, each on ports of its own. A killed node leaves
-// its slots unserved until Restart; then it is empty.
+// RedisCluster starts a Redis Cluster of three masters without replicas, each on its own ports. A killed node leaves
+// its slots unserved until Restart, after which it is empty.
 func RedisCluster(t testing.TB, args ...string) []*Server {
 	t.Helper()
 	nodes := make([]*Server, clusterNodes)
@@ -27,8 +27,8 @@ func RedisCluster(t testing.TB, args ...string) []*Server {
 	return nodes
 }
 
-// clusterNode starts a node that serves the i-th part of the slots. Of two nodes that say so, others believe the one with
-// the higher epoch.
+// clusterNode starts a node that serves the i-th part of the slots. If two nodes claim the same slots, the higher epoch
+// wins.
 func clusterNode(t testing.TB, i, epoch int, args []string) *Server {
 	t.Helper()
 	_, bus, _ := net.SplitHostPort(FreeAddr(t))
@@ -42,18 +42,18 @@ func clusterNode(t testing.TB, i, epoch int, args []string) *Server {
 	return n
 }
 
-// meet makes a node part of the Cluster of another one.
+// meet joins a node to the Cluster of another.
 func (s *Server) meet(t testing.TB, other *Server) {
 	t.Helper()
 	host, port, _ := net.SplitHostPort(s.addr)
 	other.must(t, fmt.Sprintf("CLUSTER MEET %s %s %s", host, port, s.bus))
 }
 
-// ReplaceNode puts an empty node with another address in the place of the i-th one, which has to be dead.
+// ReplaceNode replaces the i-th node, which must be dead, by an empty one with another address.
 func ReplaceNode(t testing.TB, nodes []*Server, i int) {
 	t.Helper()
 	other := nodes[(i+1)%len(nodes)]
-	var dead string // its id
+	var dead string // id of the dead node
 	for line := range strings.Lines(other.Say("CLUSTER NODES")) {
 		if id, rest, _ := strings.Cut(line, " "); strings.HasPrefix(rest, nodes[i].addr+"@") {
 			dead = id
@@ -61,7 +61,7 @@ func ReplaceNode(t testing.TB, nodes []*Server, i int) {
 	}
 	nodes[i] = clusterNode(t, i, 100+i, nil)
 	nodes[i].meet(t, other)
-	Eventually(t, 30*time.Second, func() bool { // they tell each other of the dead one until all have forgotten it
+	Eventually(t, 30*time.Second, func() bool { // gossip brings the dead node back until all have forgotten it
 		for _, n := range nodes {
 			n.Say("CLUSTER FORGET " + dead)
 		}
@@ -69,7 +69,7 @@ func ReplaceNode(t testing.TB, nodes []*Server, i int) {
 	})
 }
 
-// AwaitCluster waits until every node says that all slots are served, which takes two seconds after a start.
+// AwaitCluster waits until every node reports that all slots are served, which takes two seconds after a start.
 func AwaitCluster(t testing.TB, nodes []*Server) {
 	t.Helper()
 	Eventually(t, 30*time.Second, func() bool { return clusterServes(nodes) })
@@ -86,7 +86,7 @@ func clusterServes(nodes []*Server) bool {
 	return true
 }
 
-// ClusterURL is how programs are told of a Cluster.
+// ClusterURL returns the Cluster's address as the configuration expects it.
 func ClusterURL(nodes []*Server) string {
 	addrs := make([]string, len(nodes))
 	for i, n := range nodes {
@@ -95,8 +95,8 @@ func ClusterURL(nodes []*Server) string {
 	return "redis://" + strings.Join(addrs, ",")
 }
 
-// Say sends one line, a command whose words have no spaces, over a connection of its own, and gives the raw answer;
-// nothing when the server does not answer.
+// Say sends one command whose words have no spaces over a new connection, and returns the raw reply, or an empty string
+// if the server does not reply.
 func (s *Server) Say(line string) string {
 	conn, err := net.DialTimeout("tcp", s.addr, dialTimeout)
 	if err != nil {
@@ -107,7 +107,7 @@ func (s *Server) Say(line string) string {
 	if _, err := io.WriteString(conn, line+"\r\nQUIT\r\n"); err != nil {
 		return ""
 	}
-	said, _ := io.ReadAll(conn) // what came before a failure is what was said
+	said, _ := io.ReadAll(conn) // keeps the reply that arrived before a failure
 	return string(said)
 }
 

@@ -9,21 +9,21 @@ import (
 
 const (
 	startTimeout = 10 * time.Second
-	startTries   = 3 // another process may take the free port between its discovery and its use
+	startTries   = 3 // another process may take the free port before the server does
 )
 
-// Server is a redis-server process of one test: nothing on disk, a port of its own, gone when the test ends. Its
-// methods are for the goroutine of the test.
+// Server is a redis-server process of one test, with its own port and nothing on disk. It is removed when the test
+// ends. Its methods must be called from the goroutine of the test.
 type Server struct {
 	process
 
 	addr string
-	bus  string // the port at which nodes of a Cluster talk to each other
+	bus  string // the port for connections between Cluster nodes
 	args []string
 }
 
-// RedisServer starts a redis-server. More arguments, such as "--maxmemory", "1mb", are handed to it after the
-// defaults and win over them. Restart starts it empty unless they give it a persistence of its own.
+// RedisServer starts a redis-server. args, such as "--maxmemory", "1mb", follow the defaults and override them. After
+// Restart it is empty, unless args enable persistence.
 func RedisServer(t testing.TB, args ...string) *Server {
 	t.Helper()
 	if _, err := exec.LookPath("redis-server"); err != nil {
@@ -51,5 +51,5 @@ func RedisServer(t testing.TB, args ...string) *Server {
 	return nil
 }
 
-// Addr is host:port; it stays the same over Restart.
+// Addr returns host:port, which stays the same over Restart.
 func (s *Server) Addr() string { return s.addr }

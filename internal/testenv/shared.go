@@ -8,18 +8,18 @@ import (
 	"testing"
 )
 
-// Shared collects what ends the things that the tests of a package share, such as a server. TestMain calls Close after the
-// last test.
+// Shared collects the cleanups of resources that all tests of a package share, such as a server. TestMain calls Close
+// after the last test.
 type Shared struct {
 	mu       sync.Mutex
 	cleanups []func()
 }
 
-// For returns t, with the difference that what it would clean up stays until Close. It serves the test that comes first,
-// to make a thing for all of them.
+// For returns t with its cleanups deferred to Close. The first test that needs a shared resource uses it to create the
+// resource for all.
 func (s *Shared) For(t testing.TB) testing.TB { return forAll{t, s} }
 
-// Close runs the cleanups, the last one first.
+// Close runs the cleanups in reverse order.
 func (s *Shared) Close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -51,8 +51,8 @@ func (f forAll) TempDir() string {
 	return dir
 }
 
-// Errorf implements testing.TB. Close calls it when there is no test that could fail.
+// Errorf implements testing.TB. It prints instead of failing a test, because Close runs when no test does.
 func (f forAll) Errorf(format string, args ...any) { fmt.Fprintf(os.Stderr, format+"\n", args...) }
 
-// Running reports whether the server has been started and not been ended since.
+// Running reports whether the server is started and was not stopped since.
 func (p *process) Running() bool { return p.cmd != nil }

@@ -8,9 +8,9 @@ import (
 	"testing"
 )
 
-// Size returns how much of something a test does: quick in every run, and soak where COMANDA_TEST_SOAK=1, as make soak
-// sets it. quick is the smallest size that still proves the rule, because every change waits for it; soak is the size of a
-// bad day, which is tested before a release.
+// Size returns the size of a test: quick in every run, soak if COMANDA_TEST_SOAK=1, as make soak sets it. quick is the
+// smallest size that still proves the rule, because every change waits for it. soak is the load of an exceptional day,
+// tested before a release.
 func Size(quick, soak int) int {
 	if os.Getenv("COMANDA_TEST_SOAK") == "1" {
 		return soak
@@ -18,8 +18,8 @@ func Size(quick, soak int) int {
 	return quick
 }
 
-// Sequences sets how many random sequences rapid tries in the tests of a package where each step is a transaction on a
-// real engine. The flag -rapid.checks overrides it. TestMain calls it.
+// Sequences sets the number of random sequences that rapid tries in a package whose steps are transactions on a real
+// engine. The flag -rapid.checks overrides it. TestMain calls it.
 func Sequences(n int) {
 	flag.Parse()
 	if !sequencesGiven() {
@@ -27,7 +27,7 @@ func Sequences(n int) {
 	}
 }
 
-// SequencesOf is Sequences for one test, whose sequences are longer than those of the package.
+// SequencesOf is Sequences for one test whose sequences are longer than the package's.
 func SequencesOf(t testing.TB, n int) {
 	t.Helper()
 	if sequencesGiven() {
@@ -38,7 +38,7 @@ func SequencesOf(t testing.TB, n int) {
 	t.Cleanup(func() { _ = flag.Set("rapid.checks", was) })
 }
 
-// sequencesGiven reports whether the command line has -rapid.checks. It has to be asked before the flag is set.
+// sequencesGiven reports whether the command line has -rapid.checks. It must be called before the flag is set.
 var sequencesGiven = sync.OnceValue(func() bool {
 	given := false
 	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "rapid.checks" })

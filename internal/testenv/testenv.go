@@ -1,15 +1,15 @@
-// Package testenv gives tests the real services they need: PostgreSQL, Redis and RabbitMQ. Only _test.go files and
-// packages that serve them import it; no part of the program does.
+// Package testenv connects tests to real services: PostgreSQL, Redis and RabbitMQ. Only _test.go files and packages for
+// tests import it; no part of the program does.
 //
-// A service that cannot be reached skips the test, so that the whole suite runs on a machine that has nothing but Go.
-// With COMANDA_TEST_REQUIRE_SERVICES=1, as continuous integration sets it, the same test fails instead: there a skip
-// would hide a suite that never ran.
+// A service that cannot be reached skips the test, so that the whole suite runs on a machine with only Go. With
+// COMANDA_TEST_REQUIRE_SERVICES=1, as continuous integration sets it, the same test fails instead: there a skip would
+// hide tests that never run.
 //
-// Tests that stop, kill or flood a service start one of their own, with RedisServer, RedisCluster and RabbitServer; for
-// these the programs redis-server and rabbitmq-server must be installed.
+// Tests that stop, kill or flood a service start one of their own with RedisServer, RedisCluster or RabbitServer. They
+// need the programs redis-server and rabbitmq-server.
 //
-// The addresses of the others come from COMANDA_TEST_POSTGRES_URL, COMANDA_TEST_REDIS_ADDR and COMANDA_TEST_AMQP_URL;
-// the defaults are the services' own ports on this machine.
+// The addresses of the shared services come from COMANDA_TEST_POSTGRES_URL, COMANDA_TEST_REDIS_ADDR and
+// COMANDA_TEST_AMQP_URL. The defaults are the services' own ports on this machine.
 package testenv
 
 import (
@@ -23,12 +23,11 @@ import (
 	"time"
 )
 
-// dialTimeout bounds the question whether a service is there at all.
+// dialTimeout limits the check whether a service listens.
 const dialTimeout = 2 * time.Second
 
-// Postgres returns the URL of a database whose role may create other databases. The default is without TLS, which Debian's
-// server offers and pgx would accept: the handshake is nearly half of what a connection costs, and e2e alone opens
-// hundreds.
+// Postgres returns the URL of a database whose role may create databases. The default disables TLS, which pgx would
+// accept from Debian's server: the handshake is nearly half of the cost of a connection, and e2e alone opens hundreds.
 func Postgres(t testing.TB) string {
 	t.Helper()
 	raw := fromEnv("COMANDA_TEST_POSTGRES_URL", "postgres://postgres@127.0.0.1:5432/postgres?sslmode=disable")
@@ -36,7 +35,7 @@ func Postgres(t testing.TB) string {
 	return raw
 }
 
-// Redis returns the address of a Redis that other tests use at the same time: keep to keys of your own (see Name) and
+// Redis returns the address of a Redis that other tests use at the same time. Use only your own keys (see Name) and
 // never flush it. A test that stops, floods or empties Redis starts its own with RedisServer.
 func Redis(t testing.TB) string {
 	t.Helper()
@@ -45,8 +44,8 @@ func Redis(t testing.TB) string {
 	return addr
 }
 
-// Name returns a name that no other test and no other run uses, for whatever must be told apart inside a shared
-// service: a database, a key prefix, a queue. It is lower case, starts with a letter and has 18 characters.
+// Name returns a name that no other test or run uses, for anything inside a shared service: a database, a key prefix, a
+// queue. It is lower case, starts with a letter and has 18 characters.
 func Name(t testing.TB) string {
 	t.Helper()
 	var b [7]byte
@@ -54,8 +53,8 @@ func Name(t testing.TB) string {
 	return "test" + hex.EncodeToString(b[:])
 }
 
-// Eventually polls a condition until it holds and fails the test when it does not hold within the given time. It is
-// for the effects of other processes; inside one process a test waits for a signal or a channel.
+// Eventually polls cond and fails the test if it does not hold within the given time. Use it for effects of other
+// processes; inside one process, wait for a signal or a channel.
 func Eventually(t testing.TB, within time.Duration, cond func() bool) {
 	t.Helper()
 	deadline := time.Now().Add(within)
@@ -67,7 +66,7 @@ func Eventually(t testing.TB, within time.Duration, cond func() bool) {
 	}
 }
 
-// unavailablef ends the test: a skip at home, a failure where the services are promised.
+// unavailablef skips the test, or fails it where the services are required.
 func unavailablef(t testing.TB, format string, args ...any) {
 	t.Helper()
 	if os.Getenv("COMANDA_TEST_REQUIRE_SERVICES") == "1" {
@@ -76,7 +75,7 @@ func unavailablef(t testing.TB, format string, args ...any) {
 	t.Skipf(format, args...)
 }
 
-// reach asks only whether something listens: whatever is wrong behind an open port is for the test to find.
+// reach checks only whether a process listens. Any fault behind an open port is for the test to find.
 func reach(t testing.TB, service, addr string) {
 	t.Helper()
 	conn, err := net.DialTimeout("tcp", addr, dialTimeout)

@@ -22,7 +22,7 @@ func run(m *testing.M) int {
 
 var shared Shared
 
-// node is the broker that tests use one after the other, because each start takes seconds.
+// node is the broker that tests use in turn, because each start takes seconds.
 var node struct {
 	sync.Mutex
 
@@ -37,13 +37,14 @@ func borrow(t *testing.T) *Broker {
 		node.broker = RabbitServer(shared.For(t))
 	}
 	node.broker.HandTo(t)
-	if !node.broker.Running() { // a test has failed halfway
+	if !node.broker.Running() { // a test failed before restarting it
 		node.broker.Restart()
 	}
 	return node.broker
 }
 
-// ping asks over a fresh connection and gives up soon: a paused server accepts connections and never answers.
+// ping sends PING over a new connection with a short time-out, because a paused server accepts connections and never
+// answers.
 func ping(addr string) bool { return strings.HasPrefix(ask(addr, "PING"), "+PONG") }
 
 func ask(addr, command string) string {
@@ -69,7 +70,7 @@ func TestRedisServer_LifeCycle(t *testing.T) {
 	}
 	for name, end := range map[string]func(){"stop": s.Stop, "kill": s.Kill} {
 		end()
-		end() // ending twice is harmless
+		end() // a second call does nothing
 		if ping(addr) {
 			t.Fatalf("the server answers after %s", name)
 		}
@@ -106,7 +107,7 @@ func TestRedisServer_PausedServerKeepsConnectionsSilent(t *testing.T) {
 	Eventually(t, 5*time.Second, func() bool { return ping(s.Addr()) })
 }
 
-// What a broker has confirmed is there after it was killed, and after it was stopped, at the same address.
+// Confirmed messages survive a kill and a stop, at the same address.
 func TestRabbitServer_KeepsWhatItConfirmed(t *testing.T) {
 	t.Parallel()
 	b := borrow(t)
@@ -115,7 +116,7 @@ func TestRabbitServer_KeepsWhatItConfirmed(t *testing.T) {
 	tell(t, url, queue, "first")
 	for i, end := range []func(){b.Stop, b.Kill} {
 		end()
-		end() // ending twice is harmless
+		end() // a second call does nothing
 		if _, err := amqp.Dial(url); err == nil {
 			t.Fatalf("the broker answers after end %d", i)
 		}
@@ -139,7 +140,7 @@ func TestRabbitServer_KeepsWhatItConfirmed(t *testing.T) {
 	}
 }
 
-// Two nodes run beside each other and beside one that the machine has, and know nothing of each other.
+// Two nodes run beside each other and beside the machine's own, and share nothing.
 func TestRabbitServer_IsItsOwn(t *testing.T) {
 	t.Parallel()
 	a, b, queue := borrow(t), RabbitServer(t), Name(t)
@@ -150,7 +151,7 @@ func TestRabbitServer_IsItsOwn(t *testing.T) {
 	}
 }
 
-// tell waits for the broker's word that a durable queue has a message.
+// tell publishes a message to a durable queue and waits for the broker's confirmation.
 func tell(t *testing.T, url, queue, text string) {
 	t.Helper()
 	ch := channel(t, url, queue)
@@ -165,7 +166,7 @@ func tell(t *testing.T, url, queue, text string) {
 	}
 }
 
-// heard takes everything out of a queue.
+// heard takes all messages out of a queue.
 func heard(t *testing.T, url, queue string) (all []string) {
 	t.Helper()
 	ch := channel(t, url, queue)
@@ -187,7 +188,7 @@ func channel(t *testing.T, url, queue string) *amqp.Channel {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = conn.Close() }) // fails where the broker was ended first
+	t.Cleanup(func() { _ = conn.Close() }) // fails if the broker was stopped first
 	ch, err := conn.Channel()
 	if err != nil {
 		t.Fatal(err)

@@ -1,6 +1,6 @@
-// Package faultclock sets the wall clock that a process sees, for tests of what such a step does. Only builds with the tag
-// faultclock contain more of it than this sentence.
+// Package faultclock shifts the wall clock that a process reads, for tests of clock steps. Without the build tag
+// faultclock it is empty.
 //
-// The file that COMANDA_FAULTCLOCK_FILE names holds a span such as +1h or -30m by which the wall clock is shifted. It may be
-// written while the process runs. Without the file, and while it is empty, nothing is shifted.
+// The file that COMANDA_FAULTCLOCK_FILE names holds a duration such as +1h or -30m by which the wall clock is shifted.
+// It may be written while the process runs. A missing or empty file shifts nothing.
 package faultclock

@@ -11,10 +11,11 @@ import (
 	"comanda/internal/clock"
 )
 
-// Variable names the file. It is taken out of the environment, where the server refuses what it does not know.
+// Variable is the environment variable with the path of the file. It is removed from the environment, because the
+// server refuses unknown names with its prefix.
 const Variable = "COMANDA_FAULTCLOCK_FILE"
 
-// look is how long a reading of the file is good for: the clock is asked many times a millisecond.
+// look is how long one read of the file is used: the clock is read many times a millisecond.
 const look = 5 * time.Millisecond
 
 func init() { //nolint:gochecknoinits // before the server looks into its environment
@@ -22,7 +23,7 @@ func init() { //nolint:gochecknoinits // before the server looks into its enviro
 	if name == "" {
 		return
 	}
-	_ = os.Unsetenv(Variable) // fails only for names that no variable can have
+	_ = os.Unsetenv(Variable) // fails only for invalid names
 	f := &file{name: name}
 	clock.Shift(f.shift)
 }
@@ -44,7 +45,7 @@ func (f *file) shift() time.Duration {
 	f.seen = clock.Start()
 	text, _ := os.ReadFile(f.name)
 	if by, err := time.ParseDuration(strings.TrimSpace(string(text))); err == nil || len(text) == 0 {
-		f.by = by // half of a write is no span, and the next look finds the whole
+		f.by = by // a partial write does not parse, and the next read finds it complete
 	}
 	return f.by
 }
