@@ -12,8 +12,8 @@ import (
 	"comanda/internal/sqldb"
 )
 
-// A house loses its disk and goes back to its backup: what was in it is there as it was, what came after is not, Redis
-// says the same, and the evening goes on.
+// An installation loses its disk and is restored from its backup: what the backup holds is unchanged, what came after
+// is gone, Redis agrees, and service continues.
 func TestBackup(t *testing.T) {
 	on(t, func(t *testing.T, k kind) {
 		e := newLoss(open(t, k, nil))
@@ -26,8 +26,8 @@ func TestBackup(t *testing.T) {
 	}, embedded, servers)
 }
 
-// Where nobody has emptied Redis, its documents are of a time that never was: it is found, and a rebuild mends it,
-// whether the server has begun one by itself or not.
+// If Redis was not emptied after a restore, its documents are newer than SQL. The difference is detected, and a rebuild
+// repairs it, whether or not the server has begun one by itself.
 func TestBackup_redis_kept(t *testing.T) {
 	on(t, func(t *testing.T, k kind) {
 		e := newLoss(open(t, k, nil))
@@ -37,7 +37,7 @@ func TestBackup_redis_kept(t *testing.T) {
 		}
 		e.s.servers[0].start()
 		e.s.await(patience, func() error {
-			if run := e.s.run("index", "rebuild"); run.code != 0 { // the server is at it
+			if run := e.s.run("index", "rebuild"); run.code != 0 { // the server rebuilds at the same time
 				return fmt.Errorf("exit code %d: %s%s", run.code, run.out, run.err)
 			}
 			return nil
@@ -46,13 +46,13 @@ func TestBackup_redis_kept(t *testing.T) {
 	}, servers)
 }
 
-// loss is a house with orders before its backup and orders after it.
+// loss is an installation with orders before and after its backup.
 type loss struct {
 	s      *site
 	guest  guest
 	file   string
 	orders map[string]string // as the staff see them, before the backup, by id
-	later  order             // placed after it
+	later  order             // placed after the backup
 }
 
 func newLoss(s *site) *loss {
@@ -75,7 +75,7 @@ func newLoss(s *site) *loss {
 	e.guest.cancel(held.ID).want(t, http.StatusOK, "")
 	s.send(http.MethodPost, "/auth/register", map[string]string{"email": "anh@example.com", "password": "a password of a member"}).
 		want(t, http.StatusCreated, "")
-	s.compared() // so that all of it is in Redis
+	s.compared() // waits until all of it is in Redis
 	return e
 }
 
@@ -84,7 +84,7 @@ func (e *loss) staffSee(id string) string {
 	return string(e.s.staff(http.MethodGet, "/api/orders/"+id, nil).want(e.s.t, http.StatusOK, "").body)
 }
 
-// backup is made while the server runs.
+// backup makes the backup while the server runs.
 func (e *loss) backup() {
 	e.s.t.Helper()
 	if e.s.kind == embedded {
@@ -94,7 +94,7 @@ func (e *loss) backup() {
 	e.tool("pg_dump", "-Fc", "-f", e.file, e.s.postgres)
 }
 
-// tool runs one of PostgreSQL's own.
+// tool runs one of PostgreSQL's programs.
 func (e *loss) tool(name string, args ...string) {
 	e.s.t.Helper()
 	if out, err := exec.CommandContext(e.s.t.Context(), name, args...).CombinedOutput(); err != nil {
@@ -102,7 +102,7 @@ func (e *loss) tool(name string, args ...string) {
 	}
 }
 
-// lose kills the server, destroys everything that it has kept, and puts the backup in its place.
+// lose kills the server, destroys all its data, and restores the backup.
 func (e *loss) lose() {
 	t, s := e.s.t, e.s
 	t.Helper()
@@ -135,7 +135,7 @@ func (e *loss) lose() {
 	}
 }
 
-// asBefore expects the house as it was when the backup was made, and in working order.
+// asBefore expects the state of the backup, in working order.
 func (e *loss) asBefore(t *testing.T) {
 	t.Helper()
 	for id, was := range e.orders {
@@ -151,7 +151,7 @@ func (e *loss) asBefore(t *testing.T) {
 	}
 	e.members("chi@example.com")
 	e.s.must("audit", "verify")
-	// The same ids and values are given again to others, and are theirs.
+	// New objects receive the same ids and values again, with their own data.
 	e.guest.orders(t, line{ItemID: pho, Qty: 5})
 	wantSoldOut(t, e.guest.place(e.guest.wish(line{ItemID: pho, Qty: 1})))
 	e.s.send(http.MethodPost, "/auth/register", map[string]string{"email": "binh@example.com", "password": "a password of a member"}).
@@ -162,7 +162,7 @@ func (e *loss) asBefore(t *testing.T) {
 	e.s.sound()
 }
 
-// members compares who has registered.
+// members compares the registered members.
 func (e *loss) members(want string) {
 	e.s.t.Helper()
 	e.s.database(func(db *sqldb.DB) error {

@@ -15,20 +15,20 @@ import (
 	"comanda/internal/testenv"
 )
 
-// outage is how long the broker is out of reach, under load, and how many orders are placed at least until it is back.
+// outage is how long the broker is unreachable under load, and meanwhile the minimum number of orders until it is back.
 var (
 	outage    = time.Duration(testenv.Size(3, 60)) * time.Second
 	meanwhile = testenv.Size(150, 1000)
 )
 
-// While the broker is out of reach every order, payment and cancellation goes on (I16). Afterwards the outbox drains,
-// the events arrive in the queues that other systems read (I7), and each has counted once in the day's report (I15),
-// also when all of them come a second time (I8).
+// While the broker is unreachable, every order, payment and cancellation works (I16). Afterwards the outbox drains and
+// the events arrive in the queues of other systems (I7). Each counts once in the day's report (I15), even when all of
+// them are delivered a second time (I8).
 func TestBrokerOutage(t *testing.T) {
 	on(t, func(t *testing.T, k kind) {
 		direct := atEnd.brokerURL(t)
 		network, through := newProxy(t, direct)
-		// This site alone has no prefix: its queues have the names that the reference fixes (qr-ordering.md, section 5).
+		// Only this site has no prefix: its queues have the names that the reference fixes (qr-ordering.md, section 5).
 		s := open(t, k, settings{"AMQP_URL": through, "AMQP_PREFIX": "", "LIMITS": "off"})
 		d := newDinner(s, 4)
 		s.await(patience, func() error { return d.atLeast(20) })
@@ -66,7 +66,7 @@ func TestBrokerOutage(t *testing.T) {
 	}, servers)
 }
 
-// dinner is guests who order, and who by turns pay, cancel and do neither, until it ends.
+// dinner is guests who order until it ends, and in turn pay, cancel or do neither.
 type dinner struct {
 	s    *site
 	stop context.CancelFunc
@@ -78,7 +78,7 @@ type dinner struct {
 	canceled map[string]bool
 }
 
-// pace is how long a guest takes for an order: what matters here is that things happen during the outage, not how many.
+// pace is the time between a guest's orders. The test needs events during the outage, not many of them.
 const pace = 40 * time.Millisecond
 
 func newDinner(s *site, guests int) *dinner {
@@ -146,13 +146,13 @@ func (d *dinner) atLeast(n int) error {
 	return nil
 }
 
-// end lets everybody finish.
+// end waits for all guests to finish.
 func (d *dinner) end() {
 	d.stop()
 	d.all.Wait()
 }
 
-// day is what the day's report has to say.
+// day returns the expected report of the day.
 func (d *dinner) day() day {
 	sum := day{Placed: int64(len(d.placed)), Paid: int64(len(d.paid)), Canceled: int64(len(d.canceled))}
 	for id := range d.paid {
@@ -161,7 +161,7 @@ func (d *dinner) day() day {
 	return sum
 }
 
-// queues is another system that is connected to the broker.
+// queues is another system's connection to the broker.
 type queues struct {
 	t  *testing.T
 	ch *amqp.Channel
@@ -181,8 +181,8 @@ func openQueues(t *testing.T, address string) queues {
 	return queues{t, ch}
 }
 
-// tell reads a queue until it has told of as many orders as it should and is empty, and compares which. A message may
-// come twice: who reads a queue looks at message ids.
+// tell reads a queue until it has delivered the expected number of orders and is empty, and compares them. Messages may
+// come twice, so it deduplicates by message id.
 func (q queues) tell(queue string, want map[string]bool) (all []amqp.Delivery) {
 	q.t.Helper()
 	got := map[string]bool{}
@@ -198,7 +198,7 @@ func (q queues) tell(queue string, want map[string]bool) (all []amqp.Delivery) {
 		return len(got) >= len(want)
 	})
 	if diff := cmp.Diff(want, got); diff != "" {
-		q.t.Errorf("%s does not tell what happened:\n%s", queue, diff)
+		q.t.Errorf("%s does not have the expected events:\n%s", queue, diff)
 	}
 	return all
 }
@@ -214,7 +214,7 @@ func (q queues) orderOf(m amqp.Delivery) string {
 	return event.OrderID
 }
 
-// again publishes messages a second time, as a broker does that was cut off before it heard of their receipt.
+// again publishes messages a second time, like a broker that redelivers after a lost acknowledgement.
 func (q queues) again(messages []amqp.Delivery) {
 	q.t.Helper()
 	for _, m := range messages {

@@ -16,7 +16,7 @@ import (
 
 const memberPassword = "correct horse battery staple"
 
-// member is somebody with an account, logged in.
+// member is a logged-in account.
 type member struct {
 	s       *site
 	id      string
@@ -24,7 +24,7 @@ type member struct {
 	refresh string
 }
 
-// join registers, proves the e-mail address with the code from the letter, and logs in.
+// join registers, verifies the e-mail address with the code from the message, and logs in.
 func (s *site) join(name string) member {
 	s.t.Helper()
 	email := strings.ToLower(name+rand.Text()) + "@example.com"
@@ -45,7 +45,7 @@ func (s *site) join(name string) member {
 
 var codeLine = regexp.MustCompile(`(?m)^\s*([0-9]{6})\s*$`)
 
-// letterTo waits for the letter to an address, in the folder of whichever process has sent it, and gives its code.
+// letterTo waits for the message to an address, from any process, and returns its code.
 func (s *site) letterTo(email string) (code string) {
 	s.t.Helper()
 	s.await(patience, func() error {
@@ -71,12 +71,12 @@ func (m member) send(method, path string, body any) answer {
 	return m.s.send(method, path, body, "Authorization", "Bearer "+m.token)
 }
 
-// puts adds so many of an item's dish to the cart.
+// puts adds a quantity of an item's dish to the cart.
 func (m member) puts(item string, quantity int64) answer {
 	return m.send(http.MethodPost, "/cart/add-dish", map[string]any{"dishId": m.s.bill.dish(item).DishID, "quantity": quantity})
 }
 
-// basket is the answer to GET /cart.
+// basket is the response of GET /cart.
 type basket struct {
 	ID    *string `json:"id"`
 	Items []struct {
@@ -93,7 +93,7 @@ func (m member) cart(t testing.TB) (b basket) {
 	return b
 }
 
-// checkOut asks for the cart to become an order. It may be called by any goroutine.
+// checkOut turns the cart into an order. It is safe for any goroutine.
 func (m member) checkOut(key string) answer {
 	return m.send(http.MethodPost, "/cart/checkout", map[string]string{
 		"receiverName": "Lan", "receiverPhone": "0912 345 678", "receiverAddress": "12 Hàng Bạc, Hà Nội", "paymentMethod": sandbox,
@@ -101,7 +101,7 @@ func (m member) checkOut(key string) answer {
 	})
 }
 
-// bought is the answer to a checkout.
+// bought is the response of a checkout.
 type bought struct {
 	OrderID string `json:"orderId"`
 	Total   int64  `json:"totalPrice"`
@@ -123,8 +123,8 @@ func (m member) orders(t testing.TB) (all []order) {
 	return page.Items
 }
 
-// indexed waits until `comanda index verify` finds nothing. A rebuild whose process was killed is taken over after ten
-// seconds.
+// indexed waits until `comanda index verify` finds no difference. It takes over ten seconds if a rebuild's process was
+// killed: another process takes the rebuild over only then.
 func (s *site) indexed() {
 	s.t.Helper()
 	s.await(patience, func() error {
@@ -135,7 +135,7 @@ func (s *site) indexed() {
 	})
 }
 
-// From the registration to the paid order; a flush and two kills on the way cost nothing.
+// From the registration to the paid order. A flush and two kills on the way lose nothing.
 func TestCheckout(t *testing.T) {
 	on(t, func(t *testing.T, k kind) {
 		s := open(t, k, nil)
@@ -185,8 +185,8 @@ func TestCheckout(t *testing.T) {
 	}, embedded, servers, pair, cluster)
 }
 
-// Members order one cart after the other when the server dies. What was answered with success is there, what was not is
-// asked again, and no cart is both ordered and full (C4, I5, I11).
+// Members order one cart after the other while the server dies. Every confirmed step is there, unanswered ones are
+// retried, and no cart is both ordered and full (C4, I5, I11).
 func TestCheckout_crash(t *testing.T) {
 	on(t, func(t *testing.T, k kind) {
 		s := open(t, k, nil)
@@ -217,14 +217,14 @@ func TestCheckout_crash(t *testing.T) {
 type shopper struct {
 	member
 
-	keys   []string // of checkouts that were asked for
+	keys   []string // of requested checkouts
 	bought map[string]bought
 }
 
-// rush has everybody shop until the server is dead, and starts it again.
+// rush runs all shoppers until the server is killed, and starts it again.
 func rush(s *site, all []*shopper, round int) {
 	s.t.Helper()
-	beforeKill := testenv.Size(15, 30) // orders
+	beforeKill := testenv.Size(15, 30) // number of orders
 	var wg sync.WaitGroup
 	orders := make(chan struct{}, 10_000)
 	for _, m := range all {
@@ -243,7 +243,7 @@ func rush(s *site, all []*shopper, round int) {
 		select {
 		case <-orders:
 		case <-finished:
-			s.t.Fatal("nobody is served any more")
+			s.t.Fatal("no order succeeds any more")
 		}
 	}
 	s.servers[0].kill()
@@ -251,7 +251,7 @@ func rush(s *site, all []*shopper, round int) {
 	s.servers[0].start()
 }
 
-// shop fills the cart and checks out. It tells whether both were answered.
+// shop fills the cart and checks out. It reports whether both requests were answered.
 func (m *shopper) shop(t *testing.T, key string) bool {
 	if a := m.puts(phoGa, 1); a.status != http.StatusCreated {
 		return false
@@ -275,7 +275,7 @@ func (m *shopper) promised(t *testing.T, key string, a answer) {
 	m.bought[key] = a.bought(t)
 }
 
-// settle asks again about every checkout, and compares with what there is.
+// settle retries every checkout and compares the result with the member's orders.
 func (m *shopper) settle(t *testing.T) {
 	t.Helper()
 	for _, key := range m.keys {

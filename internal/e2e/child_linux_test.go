@@ -9,10 +9,10 @@ import (
 	"testing"
 )
 
-// dieWithParent makes the kernel kill a server whose test binary dies without cleaning up, as a test timeout does.
+// dieWithParent makes the kernel kill a server whose test binary dies without cleanup, as after a test time-out.
 func dieWithParent() *syscall.SysProcAttr { return &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL} }
 
-// peakKiB is the most memory that the process has had, by the kernel.
+// peakKiB returns the process's peak memory as the kernel counts it.
 func (v *server) peakKiB(t *testing.T) int {
 	t.Helper()
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", v.cmd.Process.Pid))

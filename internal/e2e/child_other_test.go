@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// dieWithParent has no counterpart here: a test binary that is killed leaves its servers behind.
+// dieWithParent returns nil: on these systems a killed test binary leaves its servers running.
 func dieWithParent() *syscall.SysProcAttr { return nil }
 
-// peakKiB is not told everywhere; nothing is within every bound.
+// peakKiB returns 0, which is within every bound: not every system reports it.
 func (v *server) peakKiB(*testing.T) int { return 0 }

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// shiftable is a binary like the one under test, whose wall clock a file shifts.
+// shiftable returns a binary like the one under test, whose wall clock a file shifts.
 func (l *lasting) shiftable(t testing.TB) string {
 	t.Helper()
 	return l.faultclock.get(func() string {
@@ -26,13 +26,13 @@ func (l *lasting) shiftable(t testing.TB) string {
 	})
 }
 
-// steps is how often a server has seen a clock set.
+// steps returns how many steps of a clock a server has detected.
 func (s *site) steps(v *server, clock, direction string) int {
 	return s.figureOf(v, fmt.Sprintf(`clock_steps_total{clock="%s",direction="%s"}`, clock, direction))
 }
 
-// The wall clock of one of two processes is set, forward and back. Both go on taking orders, with the right deadlines, and
-// each order ends when its window is over: not before, and not later than promised (I10).
+// The wall clock of one of two processes is set forward and back. Both continue to take orders, with the right
+// deadlines, and each order expires when its window is over: not before, and not later than promised (I10).
 func TestClock_is_set(t *testing.T) {
 	on(t, func(t *testing.T, k kind) {
 		const window, grace = 3 * time.Second, time.Second
@@ -45,7 +45,7 @@ func TestClock_is_set(t *testing.T) {
 
 		var orders []order
 		place := func() {
-			for range s.servers { // they take turns
+			for range s.servers { // requests alternate between the servers
 				begun := time.Now()
 				o := g.insist(g.wish(line{ItemID: phoGa, Qty: 1}), 4*time.Second).want(t, http.StatusCreated, "").order(t)
 				if earliest := begun.Add(window - clockSlack); o.PayBy.Before(earliest) || o.PayBy.After(time.Now().Add(window+clockSlack)) {
@@ -97,8 +97,8 @@ func TestClock_is_set(t *testing.T) {
 	}, pair)
 }
 
-// The clock of a machine with everything on it is set while guests order: nothing ends early or lives longer, what is open
-// can be paid at its gateway, and all checks are clean within the time promised.
+// The clock of a machine that runs everything is set while guests order. Nothing ends early or late, open orders can be
+// paid at their gateway, and all checks are clean within the promised time.
 func TestClock_of_SQLite_is_set(t *testing.T) {
 	on(t, func(t *testing.T, k kind) {
 		const window, grace = 30 * time.Second, time.Second
@@ -165,7 +165,7 @@ func TestClock_of_SQLite_is_set(t *testing.T) {
 					t.Errorf("an order of %v is %s and to be paid by %v", p.begun, o.Status, due)
 				}
 			}
-			for _, p := range of[:2] { // a page of the time before has an end that only its gateway knows; the simulator's clock was set too
+			for _, p := range of[:2] { // on new pages: the old ones' ends did not move with the clock
 				answer := g.send(http.MethodPost, "/cis/order/"+p.ID+"/pay", map[string]string{"method": vnpay})
 				s.shows(s.press(pageOf(t, answer.want(t, http.StatusOK, "")), "pay"), saysPaid)
 				g.is(p.order, "PAID")
@@ -206,7 +206,7 @@ func TestClock_of_SQLite_is_set(t *testing.T) {
 	}, embedded)
 }
 
-// No file shifts the clock of the binary that is released.
+// No file shifts the clock of a released binary.
 func TestClock_of_a_release(t *testing.T) {
 	on(t, func(t *testing.T, k kind) {
 		for path, want := range map[string]bool{binary: false, atEnd.shiftable(t): true} {

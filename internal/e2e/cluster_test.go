@@ -8,14 +8,14 @@ import (
 	"comanda/internal/testenv"
 )
 
-// homeIndex tells which node of the Cluster holds the keys of the first branch.
+// homeIndex returns the index of the Cluster node that holds the keys of the first branch.
 func (s *site) homeIndex() int {
 	return int(keyspace.Slot("{b"+firstBranch+"}")) * len(s.nodes) / 16384
 }
 
 func (s *site) home() *testenv.Server { return s.nodes[s.homeIndex()] }
 
-// whole waits until every store says the same, and there is nothing in Redis that should not be.
+// whole waits until all stores agree and Redis holds nothing undeclared.
 func (s *site) whole() {
 	s.t.Helper()
 	s.agrees()
@@ -23,7 +23,7 @@ func (s *site) whole() {
 	s.audited()
 }
 
-// The storm of TestStorm on a Cluster, beside people with accounts.
+// TestCluster runs the storm of TestStorm on a Cluster, with logged-in accounts beside it.
 func TestCluster(t *testing.T) {
 	on(t, func(t *testing.T, k kind) {
 		s := open(t, k, nil)
@@ -39,7 +39,7 @@ func TestCluster(t *testing.T) {
 	}, cluster)
 }
 
-// known logs in once more, is recognised by every process, and after the logout by none.
+// known logs in again and expects every process to accept the session, and none to accept it after the logout.
 func (p *patron) known() {
 	t := p.s.t
 	t.Helper()
@@ -52,8 +52,8 @@ func (p *patron) known() {
 	p.me(p.s.servers[0]).want(t, http.StatusUnauthorized, "")
 }
 
-// ill has something happen to the node with the branch's keys in the middle of the storm, and mended after it: the orders
-// go on at the first attempt, and soon Redis says again what SQL says.
+// ill fails the node with the branch's keys during a storm and repairs it afterwards. Every order succeeds at the first
+// attempt, and soon Redis agrees with SQL again.
 func ill(t *testing.T, failure, mend func(s *site)) {
 	t.Helper()
 	on(t, func(t *testing.T, k kind) {
@@ -68,12 +68,12 @@ func ill(t *testing.T, failure, mend func(s *site)) {
 	}, cluster)
 }
 
-// It dies, nobody takes its place, and it comes back empty.
+// The node dies, no other replaces it, and it comes back empty.
 func TestCluster_node_killed(t *testing.T) {
 	ill(t, func(s *site) { s.home().Kill() }, func(s *site) { s.home().Restart() })
 }
 
-// The same where the other nodes go on serving their slots, so that Redis is neither up nor down.
+// The same while the other nodes still serve their slots, so that Redis is neither up nor down.
 func TestCluster_node_killed_others_serve(t *testing.T) {
 	ill(t, func(s *site) {
 		s.othersServe()
@@ -87,12 +87,12 @@ func (s *site) othersServe() {
 	}
 }
 
-// It dies, and an empty one with another address takes its place.
+// The node dies, and an empty one with another address replaces it.
 func TestCluster_node_replaced(t *testing.T) {
 	ill(t, func(s *site) { s.home().Kill() }, func(s *site) { testenv.ReplaceNode(atEnd.For(s.t), s.nodes, s.homeIndex()) })
 }
 
-// It says nothing any more, while the others serve their slots, and goes on later.
+// The node hangs while the others serve their slots, and continues later.
 func TestCluster_node_hung(t *testing.T) {
 	ill(t, func(s *site) {
 		s.othersServe()
@@ -100,7 +100,7 @@ func TestCluster_node_hung(t *testing.T) {
 	}, func(s *site) { s.home().Resume() })
 }
 
-// It is emptied.
+// The node is emptied.
 func TestCluster_node_flushed(t *testing.T) {
 	ill(t, func(s *site) { s.home().Say("FLUSHALL") }, func(*site) {})
 }

@@ -11,7 +11,7 @@ import (
 	"comanda/internal/testenv"
 )
 
-// Migrations go up, down and up again, and say where they are; a database that is behind is a finding of the doctor.
+// Migrations go up, down and up again, and report their state. The doctor reports a database that is behind.
 func TestCommands_migrate(t *testing.T) {
 	on(t, func(t *testing.T, k kind) {
 		s := bare(t, k, nil)
@@ -20,7 +20,7 @@ func TestCommands_migrate(t *testing.T) {
 		if len(all) == 0 || slices.Contains(all, false) {
 			t.Fatalf("after migrate up: %v", all)
 		}
-		for n := range slices.Backward(all) { // the newest goes first
+		for n := range slices.Backward(all) { // the newest is reverted first
 			s.must("migrate", "down")
 			if now := s.migrations(); slices.Contains(now[:n], false) || slices.Contains(now[n:], true) {
 				t.Errorf("with the newest %d taken back: %v", len(all)-n, now)
@@ -37,7 +37,7 @@ func TestCommands_migrate(t *testing.T) {
 	}, embedded, servers)
 }
 
-// migrations tells which are applied, in their order.
+// migrations returns for each migration, in order, whether it is applied.
 func (s *site) migrations() (applied []bool) {
 	s.t.Helper()
 	var all []struct {
@@ -50,7 +50,7 @@ func (s *site) migrations() (applied []bool) {
 	return applied
 }
 
-// fails runs a command that has to end with exit code 1 and say why on standard error.
+// fails runs a command that must exit with code 1 and print the reason on standard error.
 func (s *site) fails(why string, args ...string) {
 	s.t.Helper()
 	if r := s.run(args...); r.code != 1 || !strings.Contains(r.err, why) {
@@ -58,7 +58,7 @@ func (s *site) fails(why string, args ...string) {
 	}
 }
 
-// Commands beside a running server print what scripts can read, and fail with a code where something is wrong.
+// Commands beside a running server print output for scripts, and exit with a code on errors.
 func TestCommands(t *testing.T) {
 	on(t, func(t *testing.T, k kind) {
 		s := open(t, k, nil)
@@ -68,7 +68,7 @@ func TestCommands(t *testing.T) {
 		}
 		s.read(&links, "tables")
 		listen := s.env["LISTEN"]
-		s.env["LISTEN"] = testenv.FreeAddr(t) // the server's address counts, not what the command would listen on
+		s.env["LISTEN"] = testenv.FreeAddr(t) // commands use the server's address, not this setting
 		s.read(&links, "tables")
 		s.env["LISTEN"] = listen
 		for _, l := range links {
@@ -79,7 +79,7 @@ func TestCommands(t *testing.T) {
 		if len(links) != 12 || links[0].QR != s.tables[0].QR {
 			t.Errorf("%d tables, the first with %q", len(links), links[0].QR)
 		}
-		s.must("demo", "load") // once more changes nothing
+		s.must("demo", "load") // a second load changes nothing
 		s.quotas()
 		var d struct {
 			Findings []struct {
@@ -87,7 +87,7 @@ func TestCommands(t *testing.T) {
 				OK   bool   `json:"ok"`
 			} `json:"findings"`
 		}
-		s.read(&d, "doctor") // which would have failed had anything been wrong
+		s.read(&d, "doctor") // exits with 1 if anything is wrong
 		if len(d.Findings) < 6 {
 			t.Errorf("the doctor looked at %+v only", d.Findings)
 		}
@@ -105,7 +105,7 @@ func TestCommands(t *testing.T) {
 	}, embedded, servers)
 }
 
-// quotas sets a quota and lifts it; guests see both.
+// quotas sets a quota and removes it; guests see both.
 func (s *site) quotas() {
 	t := s.t
 	t.Helper()
@@ -133,7 +133,7 @@ func (s *site) quotas() {
 	s.fails("whole number", "quota", "set", "--item", phoGa, "--daily", "-1")
 }
 
-// Whatever somebody changes behind the ledger's back is found, named, and ends the command with 1.
+// Any change that bypasses the ledger is found and named, and makes the command exit with 1.
 func TestCommands_reconcile(t *testing.T) {
 	on(t, func(t *testing.T, k kind) {
 		s := open(t, k, nil)

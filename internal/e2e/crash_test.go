@@ -16,8 +16,8 @@ import (
 	"comanda/internal/testenv"
 )
 
-// Every order that was answered with success is there after kill -9, with the same id, number, price and lines, round
-// after round; a guest who was not answered asks again and gets one order, not two (I5).
+// Every order that was answered with success survives kill -9 with the same id, number, price and lines, round after
+// round. A guest without an answer retries and gets one order, not two (I5).
 func TestCrash(t *testing.T) {
 	on(t, func(t *testing.T, k kind) {
 		s := open(t, k, nil)
@@ -42,7 +42,7 @@ func TestCrash(t *testing.T) {
 	}, embedded, servers)
 }
 
-// served is an order as it was promised to a guest.
+// served is an order as the guest's response showed it.
 type served struct {
 	guest guest
 	wish  wish
@@ -53,8 +53,8 @@ const diners = 24 // who order at the same time, one order after the other
 
 var beforeKill = testenv.Size(30, 60) // orders until the server is killed
 
-// crash kills the server in the middle of orders and starts it again. It gives all orders that were promised, before it
-// or to guests who asked again.
+// crash kills the server while guests order and starts it again. It returns all confirmed orders, those of retries
+// included.
 func crash(s *site, round string) []served {
 	t := s.t
 	t.Helper()
@@ -74,7 +74,7 @@ func crash(s *site, round string) []served {
 	select {
 	case <-d.enough:
 	case <-finished:
-		t.Fatalf("nobody is served any more after %d orders", len(d.promised))
+		t.Fatalf("no order succeeds any more after %d orders", len(d.promised))
 	}
 	s.servers[0].kill()
 	<-finished
@@ -86,18 +86,18 @@ func crash(s *site, round string) []served {
 	return d.promised
 }
 
-// lunch is what guests know of their orders when the server dies.
+// lunch is the guests' responses up to the kill.
 type lunch struct {
 	round  string
 	all    sync.WaitGroup
-	enough chan struct{} // closed when enough orders were promised
+	enough chan struct{} // closed after beforeKill confirmed orders
 
 	mu       sync.Mutex
 	promised []served
-	unknown  []served // not answered
+	unknown  []served // unanswered
 }
 
-// eat orders until there is no answer any more.
+// eat orders until the server stops answering.
 func (d *lunch) eat(t *testing.T, g guest, seat int) {
 	for n := int64(0); ; n++ {
 		notes := fmt.Sprintf("round %s, seat %d", d.round, seat)
@@ -120,7 +120,7 @@ func (d *lunch) eat(t *testing.T, g guest, seat int) {
 	}
 }
 
-// still compares an order with what was promised, and with what the guest asked for at the menu's prices (I13).
+// still compares an order with its response, and with the guest's request at the menu's prices (I13).
 func (v served) still(t *testing.T) {
 	t.Helper()
 	now := v.guest.get(v.order.ID).order(t)
@@ -132,7 +132,7 @@ func (v served) still(t *testing.T) {
 		t.Errorf("order %s costs %d and is not what was asked for:\n%s", now.ID, now.Total, d)
 	}
 	if again := v.guest.place(v.wish).want(t, http.StatusOK, "").order(t); again.ID != v.order.ID {
-		t.Errorf("asking again gives order %s instead of %s", again.ID, v.order.ID)
+		t.Errorf("a retry returned order %s instead of %s", again.ID, v.order.ID)
 	}
 	now.Items, now.Timeline = nil, nil
 	if d := cmp.Diff(v.order, now); d != "" {
@@ -140,9 +140,9 @@ func (v served) still(t *testing.T) {
 	}
 }
 
-// One of two servers is killed while an order of all units has passed the gate and waits for the ledger. What its lease
-// holds in Redis is nobody's: the other server sells it at the first attempt, and the guest who was not answered is told
-// that it is sold out (I2, I5).
+// One of two servers is killed while an order of all units has reserved them in the admission cache and waits for the
+// ledger. Its provisional hold in Redis belongs to no order: the other server sells the units at the first attempt, and
+// the retry of the unanswered guest is refused as sold out (I2, I5).
 func TestCrash_between_gate_and_ledger(t *testing.T) {
 	on(t, func(t *testing.T, k kind) {
 		s := open(t, k, nil)
@@ -175,7 +175,7 @@ func TestCrash_between_gate_and_ledger(t *testing.T) {
 	}, pair)
 }
 
-// lockingCounters does something while nobody can change a counter.
+// lockingCounters calls do while the counters are locked against changes.
 func (s *site) lockingCounters(do func()) {
 	s.t.Helper()
 	s.database(func(db *sqldb.DB) error {
@@ -190,13 +190,13 @@ func (s *site) lockingCounters(do func()) {
 	})
 }
 
-// gateHolds is how many units of an item Redis says are held.
+// gateHolds returns how many units of an item the admission cache counts as held.
 func (s *site) gateHolds(item string) (units int) {
 	s.t.Helper()
 	key := "q:rsv:{b" + firstBranch + "}:" + s.bill.BizDate
 	said := s.redisSays(fmt.Sprintf("*3\r\n$4\r\nHGET\r\n$%d\r\n%s\r\n$%d\r\n%s\r\n", len(key), key, len(item), item))
-	_, text, _ := strings.Cut(said, "\r\n") // behind the length
+	_, text, _ := strings.Cut(said, "\r\n") // skips the length
 	text, _, _ = strings.Cut(text, "\r\n")
-	units, _ = strconv.Atoi(text) // nothing is held before anything is
+	units, _ = strconv.Atoi(text) // empty before the first hold
 	return units
 }

@@ -14,8 +14,8 @@ import (
 	"comanda/internal/sqldb/sqldbtest"
 )
 
-// demoRows is everything that a database in PostgreSQL holds after the first start with the demo. Most of that start is
-// the hashing of nine passwords.
+// demoRows is the whole content of a PostgreSQL database after the first start with the demo. Loading it skips the
+// hashing of nine passwords, which is most of that start.
 type demoRows struct {
 	tables []demoTable
 	counts string // statements that set the sequences
@@ -26,7 +26,7 @@ type demoTable struct {
 	rows []byte // as COPY writes them
 }
 
-// demoPostgres returns the rows of the demo, which are made once for all tests.
+// demoPostgres returns the rows of the demo, which are created once for all tests.
 func (l *lasting) demoPostgres(t *testing.T) demoRows {
 	t.Helper()
 	return l.postgres.get(func() (d demoRows) {
@@ -53,7 +53,8 @@ func (l *lasting) demoPostgres(t *testing.T) demoRows {
 	})
 }
 
-// load replaces the rows of a migrated database. Foreign keys are not looked at meanwhile, because tables are in no order.
+// load replaces the rows of a migrated database. It disables foreign keys meanwhile, because the tables are in no
+// particular order.
 func (d demoRows) load(t *testing.T, address string) {
 	t.Helper()
 	onPostgres(t, address, func(ctx context.Context, conn *pgx.Conn) error {
@@ -97,13 +98,13 @@ func strs(ctx context.Context, conn *pgx.Conn, query string) ([]string, error) {
 	return pgx.CollectRows(rows, pgx.RowTo[string])
 }
 
-// demoSQLite returns the file of a database after the first start with the demo, which is made once for all tests.
+// demoSQLite returns the database file after the first start with the demo, which is created once for all tests.
 func (l *lasting) demoSQLite(t *testing.T) []byte {
 	t.Helper()
 	return l.sqlite.get(func() []byte {
 		path := filepath.Join(t.TempDir(), "comanda.db")
 		loadDemo(t, "sqlite:"+path)
-		file, err := os.ReadFile(path) // closing the database has moved its write-ahead log into it
+		file, err := os.ReadFile(path) // closing the database has merged the write-ahead log into it
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -111,7 +112,7 @@ func (l *lasting) demoSQLite(t *testing.T) []byte {
 	})
 }
 
-// loadDemo starts a server with the demo on a database and stops it when it has made everything.
+// loadDemo starts a server with the demo on a database and stops it when the demo is complete.
 func loadDemo(t *testing.T, address string) {
 	t.Helper()
 	s := bare(t, embedded, settings{"DATABASE_URL": address, "DEMO_PASSWORD": demoPassword})

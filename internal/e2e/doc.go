@@ -1,42 +1,42 @@
-// Package e2e drives the built command from outside: over HTTP, on the command line, through Redis, through the broker
-// and with signals, as guests, operators and accidents do. It builds the binary once and knows none of its insides
-// except the address of the database, where a test looks for what must not have changed or spoils what must be noticed.
+// Package e2e drives the built command from outside, as guests, operators and accidents do: over HTTP, on the command
+// line, through Redis, through the broker and with signals. It builds the binary once and uses nothing internal except
+// the database's address, where a test checks what must not have changed or damages what must be detected.
 //
-// Every test runs on the installations that its promise is about:
+// Every test runs on the installations that its promise concerns:
 //
-//	embedded  one process with SQLite, the Redis store and the events inside
-//	servers   one process on a database in PostgreSQL, a redis-server and queues in RabbitMQ of its own
-//	pair      two processes on the same servers; requests go to them in turn
+//	embedded  one process with SQLite, an embedded Redis store and events inside the process
+//	servers   one process with its own PostgreSQL database, redis-server and RabbitMQ queues
+//	pair      two processes on the same servers; requests alternate between them
 //	cluster   like servers, with a Redis Cluster of three nodes
 //
-// What is shown, by the invariants of docs/ARCHITECTURE.md:
+// The tests and the invariants of docs/ARCHITECTURE.md that they check:
 //
-//	TestStory          what is paid is used, what is cancelled or expires can be bought again (I1, I3, I10)
-//	TestCounter        staff take money and cancel; nobody else does
-//	TestLatePayment    money after the deadline becomes an order or a visible refund (I6)
-//	TestSandbox        nobody can play a gateway where the sandbox is not enabled
-//	TestStorm          500 guests and 50 units give 50 orders, whatever fails meanwhile (I2, I5, I9, I16)
-//	TestFaults         connections are ended, a process is frozen, Redis evicts: nothing that was answered is lost (I5, I9)
-//	TestRebuild        orders go on while the gate of a branch with very many holds is rebuilt (I9)
-//	TestClock          a clock that is set ends nothing too early and nothing too late (I10)
+//	TestStory          paid units are used, cancelled or expired ones can be bought again (I1, I3, I10)
+//	TestCounter        only staff take payments at the counter and cancel for guests
+//	TestLatePayment    a payment after the deadline becomes an order or a visible refund (I6)
+//	TestSandbox        without the sandbox no request can act as a gateway
+//	TestStorm          500 guests and 50 units make 50 orders, whatever fails meanwhile (I2, I5, I9, I16)
+//	TestFaults         closed connections, a frozen process, evictions in Redis: no confirmed result is lost (I5, I9)
+//	TestRebuild        orders continue while the admission cache of a branch with very many holds is rebuilt (I9)
+//	TestClock          after a clock was set, nothing expires too early or too late (I10)
 //	TestPrevious       the previous release runs on the schema of this one
-//	TestCluster        a Cluster whose node dies, hangs, is emptied or replaced costs speed and not orders (I9, I16)
-//	TestKeys           what an installation writes to Redis is what is declared, and whatever is not is found
-//	TestRedisFault     without Redis, or with one that hangs, people are served, no limit opens and no logout is undone
-//	TestLimits         people are not in each other's way, and machines are held up
-//	TestRepetition     a request that comes a hundred times at once has one effect and one answer (I11)
-//	TestBadInput       what is refused has a code and changes nothing; what is accepted comes back as it was sent
-//	TestBrokerOutage   without the broker orders go on; afterwards every event arrives, and counts once (I7, I15, I16)
-//	TestInventory      reservations come out exact whatever fails, restarts of the broker included (I1, I2, I7, I8)
-//	TestCrash          what was answered with success is there after kill -9, identical (I5)
-//	TestCheckout       a member's cart becomes an order, both or neither, whatever fails meanwhile (C4, I5, I11)
-//	TestCommands       what the commands promise to scripts: output, exit codes
-//	TestSecrets        no secret is ever logged, counted, answered, exported, or kept in Redis or, but for tables' codes, SQL
-//	TestMember         who registers, proves it, logs in and out; what is ended is refused everywhere within 5 s
-//	TestHouse          who works here, what they may do, and how the first owner gets in
-//	TestGuess          guesses at codes and passwords are few however they come, and logins leave others alone
-//	TestLetters        what was promised by mail is sent, whoever dies
+//	TestCluster        a Cluster node that dies, hangs, is emptied or replaced costs speed, not orders (I9, I16)
+//	TestKeys           an installation writes only declared keys to Redis, and the audit finds any other
+//	TestRedisFault     with Redis dead or hung, guests are served, no limit opens and no logout is undone
+//	TestLimits         rate limits stop machines and do not affect people
+//	TestRepetition     a request that is sent a hundred times at once has one effect and one response (I11)
+//	TestBadInput       a refusal has a code and changes nothing; accepted text comes back as it was sent
+//	TestBrokerOutage   orders continue without the broker; afterwards every event arrives, and counts once (I7, I15, I16)
+//	TestInventory      reservations are exact whatever fails, restarts of the broker included (I1, I2, I7, I8)
+//	TestCrash          every confirmed order survives kill -9 unchanged (I5)
+//	TestCheckout       a member's cart becomes an order completely or not at all, whatever fails (C4, I5, I11)
+//	TestCommands       the commands' output and exit codes for scripts
+//	TestSecrets        no secret is logged, exported, in a metric, response or Redis, nor, except tables' codes, in SQL
+//	TestMember         registration, verification, login and logout; an ended session is refused everywhere within 5 s
+//	TestHouse          staff accounts, their permissions, and the setup of the first owner
+//	TestGuess          guesses at codes and passwords are limited on every path, and do not block other logins
+//	TestLetters        every promised e-mail is sent, whichever process dies
 //
-// The business days of the demo's branches change at 21:00 UTC; a run across that instant may fail, because commands
-// show the new day then.
+// The business days of the demo's branches change at 21:00 UTC. A run across that instant may fail, because commands
+// show the new day from then on.
 package e2e

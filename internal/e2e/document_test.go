@@ -19,16 +19,16 @@ import (
 	"comanda/internal/testenv"
 )
 
-// The figures of the writing.
+// Sizes of the write load.
 const (
-	clerks   = 16 // who write at the same time
-	signedUp = 40 // accounts; each costs the hashing of a password
+	clerks   = 16 // concurrent writers
+	signedUp = 40 // accounts; each costs hashing a password
 )
 
-var enough = testenv.Size(1_500, 10_000) // writes that changed something
+var enough = testenv.Size(1_500, 10_000) // effective writes
 
-// Everybody writes all nine models at random while Redis is killed twice and emptied once. When they have stopped, Redis
-// says what SQL says, in both directions, and holds nothing that nobody declared.
+// Clerks write all nine models at random while Redis is killed twice and emptied once. Afterwards Redis equals SQL in
+// both directions and holds only declared keys.
 func TestDocuments(t *testing.T) {
 	on(t, func(t *testing.T, k kind) {
 		s := open(t, k, nil)
@@ -54,7 +54,7 @@ func TestDocuments(t *testing.T) {
 	}, servers)
 }
 
-// comparison is what `comanda index verify` says.
+// comparison is the output of `comanda index verify`.
 type comparison struct {
 	Clean     bool                `json:"clean"`
 	Documents map[string]int      `json:"documents"`
@@ -62,7 +62,7 @@ type comparison struct {
 	Samples   map[string][]string `json:"samples"`
 }
 
-// compared waits until the documents are those of SQL, and everything written is among them.
+// compared waits until the documents equal SQL and include everything written.
 func (s *site) compared() (v comparison) {
 	s.t.Helper()
 	s.awaitCommand(repairTime, func() error {
@@ -87,8 +87,8 @@ func (s *site) sound() {
 	}
 }
 
-// office is where the clerks work: with the routes of the house where there are any, else with rows, each written in a
-// transaction that notes the change, as the rooms do it.
+// office is the clerks' shared state. They write through routes if the model has any, else rows, in a transaction that
+// records the change as the product's packages do.
 type office struct {
 	s       *site
 	house   documenttest.Writer
@@ -101,7 +101,7 @@ type office struct {
 
 	mu    sync.Mutex
 	users []string // ids of accounts
-	roles []string // ids of roles that were made here
+	roles []string // ids of roles created here
 }
 
 func newOffice(s *site) *office {
@@ -144,7 +144,7 @@ func newOffice(s *site) *office {
 	return o
 }
 
-// furnish makes what others refer to. Ids are far from those that the house gives.
+// furnish creates the objects that others refer to. Their ids are far from those that the product assigns.
 func (o *office) furnish() {
 	ctx, h := o.s.t.Context(), o.house
 	for i := range int64(10) {
@@ -182,7 +182,7 @@ func (o *office) wrote(entities ...string) {
 	o.done.Add(1)
 }
 
-// work writes until it is enough; when so many writes are done, something else happens.
+// work runs the clerks until enough writes are done. It calls each event when its number of writes is reached.
 func (o *office) work(events map[int]func()) {
 	var all sync.WaitGroup
 	for n := range clerks {
@@ -210,12 +210,12 @@ func (o *office) work(events map[int]func()) {
 	<-over
 }
 
-// clerk does one thing after the other, the common ones more often.
+// clerk performs random operations, the common ones more often.
 func (o *office) clerk(n int) {
 	r := rand.New(rand.NewPCG(uint64(n), 1))
 	menus := func() { o.publish(r) }
 	if n > 0 {
-		menus = func() { o.patch(r) } // one at a time drafts a menu
+		menus = func() { o.patch(r) } // only one clerk at a time drafts a menu
 	}
 	things := []func(){
 		func() { o.patch(r) }, func() { o.patch(r) }, func() { o.patch(r) }, func() { o.patch(r) },
@@ -232,12 +232,12 @@ func (o *office) clerk(n int) {
 	}
 }
 
-// word is one of a few values, so that they come back, leave one account for another and meet.
+// word returns one of a few values, so that values recur, move between accounts and collide.
 func word(r *rand.Rand) string {
 	return []string{"Huế", "hanoi", "Hanoi", "Đà Nẵng", "Hội An", "Vinh"}[r.IntN(6)]
 }
 
-// heard notes an answer. That somebody else was first is none of a failure, and no write.
+// heard records an answer. A conflict with another clerk is neither a failure nor a write.
 func (o *office) heard(a answer, entities ...string) bool {
 	switch {
 	case a.status/100 == 2:
@@ -250,7 +250,7 @@ func (o *office) heard(a answer, entities ...string) bool {
 	return false
 }
 
-// row notes the end of a transaction.
+// row records the result of a transaction.
 func (o *office) row(entity string, err error) {
 	switch {
 	case err == nil:
@@ -263,7 +263,7 @@ func (o *office) row(entity string, err error) {
 
 func (o *office) user(r *rand.Rand) string { return o.users[r.IntN(len(o.users))] }
 
-// patch changes what an account says; names and numbers are soon another's, who is then told so.
+// patch changes an account's fields. Names and phone numbers soon collide with another account's, which is refused.
 func (o *office) patch(r *rand.Rand) {
 	id := o.user(r)
 	body := map[string]any{"province": word(r), "city": word(r)}
@@ -295,7 +295,7 @@ func (o *office) newRole(r *rand.Rand, n int) {
 	}
 }
 
-// role picks one of the roles that were made here; "" when there is none.
+// role returns one of the roles created here, or "" if there is none.
 func (o *office) role(r *rand.Rand, remove bool) (id string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -356,7 +356,7 @@ func (o *office) order(r *rand.Rand, g guest) {
 	}
 }
 
-// look reads which menu is in force.
+// look reads the active menu's version.
 func (o *office) look() {
 	var m menu
 	a := o.s.send(http.MethodPost, "/cis/menu/active", map[string]string{"branchId": firstBranch})
@@ -367,7 +367,7 @@ func (o *office) look() {
 	o.version.Store(m.Version)
 }
 
-// publish changes a price, which the documents of all dishes of the branch show.
+// publish changes a price, which appears in the documents of all dishes of the branch.
 func (o *office) publish(r *rand.Rand) {
 	var draft struct {
 		ID string `json:"id"`
@@ -386,7 +386,7 @@ func (o *office) publish(r *rand.Rand) {
 	o.heard(o.send(http.MethodPost, path+"/publish", map[string]any{}), "dish")
 }
 
-// cart gives an account its cart, or deletes it with what is in it.
+// cart creates an account's cart, or deletes it with its lines.
 func (o *office) cart(r *rand.Rand) {
 	n := r.Int64N(signedUp)
 	if r.IntN(2) == 0 {
@@ -402,7 +402,7 @@ func (o *office) detail(r *rand.Rand) {
 	o.row("cartDetail", o.house.PutDetail(o.ctx(), 100*cart+dish, cart, 900+dish, 1+r.Int64N(9)))
 }
 
-// found compares what the list of accounts says of a place with the rows, page by page.
+// found compares the list of accounts of a place with the rows, page by page.
 func (o *office) found(t *testing.T) {
 	t.Helper()
 	where := url.Values{"province": {"Huế"}, "city": {"Hanoi"}, "registered": {"no"}, "size": {"1"}}

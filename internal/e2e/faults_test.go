@@ -13,8 +13,7 @@ import (
 	"comanda/internal/testenv"
 )
 
-// The faults that go on for as long as people order. Each acts again and again until its context ends, and leaves the
-// system whole.
+// faults act repeatedly while guests order. Each continues until its context ends, and then restores the system.
 var faults = map[string]func(s *site, ctx context.Context) error{
 	"PostgreSQL ends every connection": func(s *site, ctx context.Context) error {
 		db, err := sqldb.Open(ctx, sqldb.Config{URL: s.env["DATABASE_URL"], MaxConns: 1})
@@ -49,7 +48,7 @@ var faults = map[string]func(s *site, ctx context.Context) error{
 			full = !full
 			limit := "0"
 			if full {
-				limit = "1500kb" // about what an empty server takes: nearly everything goes
+				limit = "1500kb" // about the memory of an empty server: nearly all keys are evicted
 			}
 			s.redis.Say("CONFIG SET maxmemory " + limit)
 			return nil
@@ -57,12 +56,12 @@ var faults = map[string]func(s *site, ctx context.Context) error{
 	},
 }
 
-// soonEnough is how long an order may take while a fault goes on: four seconds on a machine that does nothing else.
+// soonEnough returns how long an order may take during a fault: four seconds on an idle machine.
 func soonEnough() time.Duration {
 	return time.Duration(testenv.Size(15, 4)) * time.Second
 }
 
-// every acts at once and then in a rhythm until the context ends.
+// every calls act at once and then at intervals until the context ends.
 func every(ctx context.Context, pause time.Duration, act func() error) error {
 	for {
 		if err := act(); err != nil && ctx.Err() == nil {
@@ -76,8 +75,8 @@ func every(ctx context.Context, pause time.Duration, act func() error) error {
 	}
 }
 
-// While a fault goes on people order, pay and cancel at two processes. No answer is a failure of ours, every order is taken
-// soon, what was answered holds, and afterwards everything agrees.
+// During each fault guests order, pay and cancel at two processes. No response is a server error but 503, every
+// order is accepted soon, confirmed results hold, and afterwards all stores agree.
 func TestFaults(t *testing.T) {
 	t.Parallel()
 	for name, fault := range faults {
@@ -113,7 +112,7 @@ func TestFaults(t *testing.T) {
 				}
 				t.Logf("%d orders, %d answers of 503", orders, waited)
 				if orders == 0 {
-					t.Error("nobody has ordered anything")
+					t.Error("no order was placed")
 				}
 				s.whole()
 			}, pair)
@@ -121,12 +120,12 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// patronOf is a guest who orders again and again.
+// patronOf is a guest who orders repeatedly.
 type patronOf struct {
 	guest
 
-	ends   map[string]string // order -> the state that was answered last
-	waited atomic.Int64      // answers of 503
+	ends   map[string]string // order -> the last state in a response
+	waited atomic.Int64      // responses with 503
 }
 
 func (p *patronOf) live(ctx context.Context, t *testing.T) {
@@ -160,7 +159,8 @@ func (p *patronOf) live(ctx context.Context, t *testing.T) {
 	}
 }
 
-// insistOn asks until there is an answer. None and 503 are asked again; any other that says that we have failed is an error.
+// insistOn retries until there is a final answer. It retries no response and 503; any other server error fails the
+// test.
 func (p *patronOf) insistOn(t *testing.T, ask func() answer) answer {
 	t.Helper()
 	for begun := time.Now(); ; {

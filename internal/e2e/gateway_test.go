@@ -23,10 +23,10 @@ const (
 	demoPassword = "the demo's long password"
 )
 
-// simulated plays the gateways, and makes accounts whose password is known.
+// simulated enables the gateways' simulators, and accounts with a known password.
 var simulated = settings{"SIMULATORS": "true", "DEMO_PASSWORD": demoPassword}
 
-// taipei is a guest at the demo's second branch, whose dishes cost dollars, with a wish.
+// taipei returns a guest at the demo's second branch, whose prices are in dollars, with a wish.
 func (s *site) taipei() (guest, wish) {
 	s.t.Helper()
 	var page struct {
@@ -47,7 +47,7 @@ func (s *site) taipei() (guest, wish) {
 	}
 }
 
-// redirects places an order that is paid on a page, and gives the page.
+// redirects places an order to be paid on a gateway's page, and returns the page's address.
 func (g guest) redirects(w wish) (o order, page string) {
 	t := g.s.t
 	t.Helper()
@@ -69,7 +69,7 @@ func pageOf(t *testing.T, a answer) string {
 	return to.Payment.RedirectURL
 }
 
-// browse follows redirects, as a browser without cookies does, and gives where they end.
+// browse follows redirects, as a browser without cookies does, and returns the last path and its text.
 func (s *site) browse(r *http.Request) (path, text string) {
 	s.t.Helper()
 	client := *s.http
@@ -86,7 +86,7 @@ func (s *site) browse(r *http.Request) (path, text string) {
 	return resp.Request.URL.Path, string(body)
 }
 
-// press is a guest who presses a button of a gateway's page.
+// press presses a button of a gateway's page as the guest.
 func (s *site) press(page, action string) (path string) {
 	s.t.Helper()
 	form := url.Values{"action": {action}}.Encode()
@@ -99,7 +99,7 @@ func (s *site) press(page, action string) (path string) {
 	return path
 }
 
-// shows compares our own page after the gateway's in its three languages.
+// shows compares the page after the gateway's in its three languages.
 func (s *site) shows(path string, words map[string]string) {
 	s.t.Helper()
 	for language, want := range words {
@@ -120,7 +120,7 @@ var (
 	saysWait = map[string]string{"vi": "Đang kiểm tra", "en": "Checking the payment", "zh-TW": "正在確認付款"}
 )
 
-// is waits until an order's money is where it should be.
+// is waits until an order's payment has the expected state.
 func (g guest) is(o order, want string) {
 	g.s.t.Helper()
 	g.s.await(patience, func() error {
@@ -131,7 +131,7 @@ func (g guest) is(o order, want string) {
 	})
 }
 
-// hurry makes it time to ask the gateways about everything that is open.
+// hurry makes all queries to gateways due.
 func (s *site) hurry() {
 	s.t.Helper()
 	s.database(func(db *sqldb.DB) error {
@@ -150,13 +150,13 @@ func (s *site) count(query string) (n int64) {
 	return n
 }
 
-// faults sets what goes wrong at the simulator of a gateway.
+// faults sets the faults of a gateway's simulator.
 func (s *site) faults(gateway string, faults any) {
 	s.t.Helper()
 	s.send(http.MethodPut, "/sim/"+gateway+"/control", map[string]any{"faults": faults}).want(s.t, http.StatusOK, "")
 }
 
-// A guest in Hà Nội pays, declines, and closes the window, at VNPay; forgeries change nothing and are kept.
+// A guest in Hà Nội pays, declines, and closes the window at VNPay. Forged requests change nothing and are recorded.
 func TestVNPay(t *testing.T) {
 	on(t, func(t *testing.T, k kind) {
 		s := open(t, k, simulated)
@@ -198,7 +198,7 @@ func TestVNPay(t *testing.T) {
 	}, embedded, servers)
 }
 
-// refOf is the reference by which a gateway knows an order's newest attempt.
+// refOf returns the gateway's reference of an order's newest attempt.
 func (s *site) refOf(id string) (ref string) {
 	s.t.Helper()
 	s.database(func(db *sqldb.DB) error {
@@ -209,7 +209,7 @@ func (s *site) refOf(id string) (ref string) {
 	return ref
 }
 
-// owner logs in as the demo's owner and gives what sends requests as them.
+// owner logs in as the demo's owner and returns a function that sends requests as that account.
 func (s *site) owner() func(method, path string, body any) answer {
 	s.t.Helper()
 	var in struct {
@@ -222,20 +222,20 @@ func (s *site) owner() func(method, path string, body any) answer {
 	}
 }
 
-// A guest in Taipei pays, declines, and closes the window, at LINE Pay; the owner gives the money back in two parts.
+// A guest in Taipei pays, declines, and closes the window at LINE Pay. The owner refunds in two parts.
 func TestLINEPay(t *testing.T) {
 	on(t, func(t *testing.T, k kind) {
 		s := open(t, k, simulated)
 		g, w := s.taipei()
 		paid, page := g.redirects(w)
-		path := s.press(page, "twice") // of the two browsers one waits
+		path := s.press(page, "twice") // one of the two browsers waits
 		g.is(paid, "PAID")
 		s.shows(path, saysPaid)
 
 		w.ClientTxnID = rand.Text()
 		declined, page := g.redirects(w)
 		path = s.press(page, "decline")
-		s.shows(path, saysWait) // LINE Pay itself has not been asked yet
+		s.shows(path, saysWait) // LINE Pay itself has not been queried yet
 		s.hurry()
 		s.await(patience, func() error {
 			if n := s.count("SELECT count(*) FROM payment_attempt WHERE state = 'FAILED'"); n != 1 {
@@ -255,7 +255,7 @@ func TestLINEPay(t *testing.T) {
 		owner := s.owner()
 		refund := func(amount int64) answer {
 			body := map[string]any{"reason": "cold"}
-			if amount > 0 { // else all that is left
+			if amount > 0 { // else the rest
 				body["amount"] = amount
 			}
 			return owner(http.MethodPost, "/api/orders/"+paid.ID+"/refunds", body)
@@ -276,11 +276,11 @@ func TestLINEPay(t *testing.T) {
 	}, embedded, servers)
 }
 
-// till is a LINE Pay beside the servers, which survives them. It answers the first confirmation to nobody.
+// till is a LINE Pay that survives the servers. It drops its reply to the first confirmation.
 type till struct {
 	sim   *linepaysim.Simulator
 	once  sync.Once
-	taken chan struct{} // closed when the money of the first confirmation has moved
+	taken chan struct{} // closed when the first confirmation has captured the money
 }
 
 func (p *till) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -292,15 +292,15 @@ func (p *till) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		p.sim.ServeHTTP(w, r)
 		return
 	}
-	body, _ := io.ReadAll(r.Body) // or it is not known when the caller goes away
+	body, _ := io.ReadAll(r.Body) // reads to the end, else the server does not notice that the caller is gone
 	r.Body = io.NopCloser(strings.NewReader(string(body)))
 	p.sim.ServeHTTP(httptest.NewRecorder(), r)
 	close(p.taken)
 	<-r.Context().Done()
 }
 
-// The server is killed when LINE Pay has taken the money and nobody has been told: after its start it asks, and the order
-// is paid, once (I6).
+// The server is killed after LINE Pay has captured the money and before its reply arrives. After the restart the server
+// queries LINE Pay, and the order is paid once (I6).
 func TestCrash_between_confirm_and_report(t *testing.T) {
 	on(t, func(t *testing.T, k kind) {
 		const channel, secret = "1656000001", "a917ab6a2367b536f8e5a6e2977e06f4"

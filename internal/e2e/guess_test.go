@@ -13,7 +13,7 @@ import (
 	"comanda/internal/sqldb"
 )
 
-// figures sums one of the metrics over all servers.
+// figures sums a metric over all servers.
 func (s *site) figures(name string) (sum int) {
 	s.t.Helper()
 	for _, v := range s.servers {
@@ -37,7 +37,7 @@ func (s *site) number(text string) (n int64) {
 	return n
 }
 
-// What alarms ask for is there from the start, at every server, before anything has happened.
+// The metrics that alerts query exist from the start, at every server.
 func TestGuess_figures(t *testing.T) {
 	on(t, func(t *testing.T, k kind) {
 		s := open(t, k, limited)
@@ -62,8 +62,8 @@ func TestGuess_figures(t *testing.T) {
 	}, embedded, pair)
 }
 
-// A thousand guesses at one code at once: five are compared, and the code itself opens nothing any more. They are
-// counted as failures, and so are guesses at addresses that nobody has: whoever guesses sideways raises the same figure.
+// A thousand concurrent guesses at one code: five are compared, and afterwards the code itself is refused. They count
+// as failures, and so do guesses at unused addresses, so that an attack across accounts raises the same metric.
 func TestGuess_code(t *testing.T) {
 	on(t, func(t *testing.T, k kind) {
 		s := open(t, k, nil)
@@ -80,7 +80,7 @@ func TestGuess_code(t *testing.T) {
 		})
 		wrong := 0
 		for _, a := range answers {
-			if a.status == http.StatusServiceUnavailable { // so many at a time are too much for anybody
+			if a.status == http.StatusServiceUnavailable { // more concurrent requests than the server accepts
 				continue
 			}
 			a.want(t, http.StatusUnprocessableEntity, "code_invalid")
@@ -107,12 +107,12 @@ func TestGuess_code(t *testing.T) {
 				want(t, http.StatusUnprocessableEntity, "code_invalid")
 		}
 		if n := s.figures(`otp_total{event="refused"}`) - refused; n != 20 {
-			t.Errorf("20 guesses at addresses that nobody has are counted as %d", n)
+			t.Errorf("20 guesses at unused addresses are counted as %d", n)
 		}
 	}, embedded, pair)
 }
 
-// From one address thirty guesses an hour are answered, whomever they are at.
+// From one address thirty guesses an hour are answered, whichever accounts they target.
 func TestGuess_code_sideways(t *testing.T) {
 	on(t, func(t *testing.T, k kind) {
 		s := open(t, k, limited)
@@ -121,7 +121,7 @@ func TestGuess_code_sideways(t *testing.T) {
 			a := (&patron{s: s, email: fmt.Sprintf("nobody%d@example.com", i)}).verify("123456")
 			if a.status == http.StatusTooManyRequests {
 				if a.header.Get("Retry-After") == "" {
-					t.Error("nobody tells when the next guess may be made")
+					t.Error("the refusal has no time for the next guess")
 				}
 				continue
 			}
@@ -134,8 +134,8 @@ func TestGuess_code_sideways(t *testing.T) {
 	}, embedded, pair)
 }
 
-// A name is guessed at as often as is permitted, from one place and however many come at once; and a login costs one
-// computation, whether or not there is an account of the name.
+// A username can be guessed at only as often as permitted, from one address and however many guesses come at once. A
+// login costs one hash whether or not the account exists.
 func TestGuess_password(t *testing.T) {
 	on(t, func(t *testing.T, k kind) {
 		s := open(t, k, limited)
@@ -160,26 +160,26 @@ func TestGuess_password(t *testing.T) {
 	}, embedded, servers)
 }
 
-// boundKiB is what a process may take in all while passwords are computed: what lives is one computation per core and
-// everything else, and the collector lets four times as much come together (GOGC=300). Two hundred at once would be
-// 3.7 GiB.
+// boundKiB returns the memory limit of a process while it hashes passwords. The live heap is one hash per core and
+// everything else, and the collector lets the heap grow to four times that (GOGC=300). Two hundred hashes at once would
+// take 3.7 GiB.
 func boundKiB() int {
 	const (
 		computation = 19 << 10
 		other       = 48 << 10 // routes and their contract, queues, connections of three hundred callers
-		outside     = 64 << 10 // of the heap: stacks, buffers of the kernel, pages that are given back late
+		outside     = 64 << 10 // besides the heap: stacks, kernel buffers, pages not returned yet
 		hoard       = 4
 	)
 	return hoard*(runtime.NumCPU()*computation+other) + outside
 }
 
-// Two hundred people log in at once: the process takes the memory of as many computations as there are cores, everybody
-// else is served meanwhile, and who is too many is told to come again.
+// Two hundred logins at once: the process uses memory for one hash per core, other requests are served meanwhile, and
+// excess logins are refused with Retry-After.
 func TestGuess_storm_of_logins(t *testing.T) {
 	on(t, func(t *testing.T, k kind) {
 		s := open(t, k, nil)
 		v := s.first()
-		v.awaitGreeting() // the accounts of the demo are made by the same computations
+		v.awaitGreeting() // the demo's accounts are hashed the same way
 		logins, menus := make([]answer, 200), make([]answer, 100)
 		took := make([]time.Duration, len(menus))
 		atOnce(len(logins)+len(menus), func(i int) {
@@ -199,7 +199,7 @@ func TestGuess_storm_of_logins(t *testing.T) {
 				continue
 			}
 			if p, ok := a.problem(); ok && a.status == http.StatusServiceUnavailable && p.Code != "busy" {
-				late++ // it has waited in the queue for as long as a request may take: a slow machine
+				late++ // queued longer than a request may take: a slow machine
 				continue
 			}
 			a.want(t, http.StatusServiceUnavailable, "busy")

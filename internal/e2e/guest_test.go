@@ -11,9 +11,9 @@ import (
 
 // Items of the demo's first branch.
 const (
-	pho   = "11" // with a quota, which every test sets to what it needs
-	phoGa = "12" // without
-	bun   = "15" // without
+	pho   = "11" // with a quota, which each test sets
+	phoGa = "12" // without a quota
+	bun   = "15" // without a quota
 )
 
 const (
@@ -37,7 +37,7 @@ type dish struct {
 	SoldOut   bool   `json:"isSoldOut"`
 }
 
-// menu is the answer to POST /cis/menu/active.
+// menu is the response of POST /cis/menu/active.
 type menu struct {
 	Version    string `json:"menuVersionId"`
 	BizDate    string `json:"bizDate"`
@@ -62,7 +62,7 @@ func (m menu) dish(item string) dish {
 	return dish{}
 }
 
-// line and wish are what a guest sends to POST /cis/order/create.
+// line and wish are the request of POST /cis/order/create.
 type line struct {
 	ItemID string `json:"itemId"`
 	Qty    int64  `json:"qty"`
@@ -77,7 +77,7 @@ type wish struct {
 	VisitID       string `json:"visitId,omitempty"`
 }
 
-// order is what a guest or the staff are answered; placing gives no items, payments, refunds and timeline.
+// order is an order in a response. The response to placing has no items, payments, refunds and timeline.
 type order struct {
 	ID            string    `json:"id"`
 	Number        string    `json:"number"`
@@ -105,7 +105,7 @@ type order struct {
 	} `json:"timeline"`
 }
 
-// when tells at what time something has happened to the order.
+// when returns the time of an event of the order.
 func (o order) when(event string) time.Time {
 	for _, e := range o.Timeline {
 		if e.Event == event {
@@ -115,7 +115,7 @@ func (o order) when(event string) time.Time {
 	return time.Time{}
 }
 
-// look reads what the tests order from and where they sit.
+// look reads the menu and tables that the tests use.
 func (s *site) look() {
 	s.t.Helper()
 	s.bill = s.menu()
@@ -133,7 +133,7 @@ func (s *site) menu() (m menu) {
 	return m
 }
 
-// price is what lines cost by the menu.
+// price returns the menu's price of lines.
 func (s *site) price(lines []line) (total int64) {
 	for _, l := range lines {
 		total += s.bill.dish(l.ItemID).Price * l.Qty
@@ -154,7 +154,7 @@ type guest struct {
 	visit string
 }
 
-// guest lands at a table of the first branch; they are counted round and round.
+// guest opens a session at the n-th table of the first branch, modulo the number of tables.
 func (s *site) guest(n int) guest {
 	g, a := s.land(n)
 	a.want(s.t, http.StatusOK, "")
@@ -178,7 +178,7 @@ func (g guest) send(method, path string, body any) answer {
 	return g.s.send(method, path, body, "X-Customer-Token", g.token)
 }
 
-// wish is an order of lines under a new clientTxnId.
+// wish returns an order of lines with a new clientTxnId.
 func (g guest) wish(lines ...line) wish {
 	return wish{
 		Items: lines, PaymentMethod: sandbox, ClientTxnID: rand.Text(), MenuVersionID: g.s.bill.Version, VisitID: g.visit,
@@ -187,7 +187,7 @@ func (g guest) wish(lines ...line) wish {
 
 func (g guest) place(w wish) answer { return g.send(http.MethodPost, "/cis/order/create", w) }
 
-// orders places an order that has to succeed.
+// orders places an order that must succeed.
 func (g guest) orders(t testing.TB, lines ...line) order {
 	t.Helper()
 	return g.place(g.wish(lines...)).want(t, http.StatusCreated, "").order(t)
@@ -199,8 +199,8 @@ func (g guest) cancel(id string) answer {
 	return g.send(http.MethodPost, "/cis/order/"+id+"/cancel", map[string]string{})
 }
 
-// insist asks again with the same clientTxnId until the order is decided, as a phone does whose server is away. It gives
-// up when the time is over.
+// insist retries with the same clientTxnId until the order is decided, as a phone does while its server is down. It
+// stops when the time is over.
 func (g guest) insist(w wish, within time.Duration) answer {
 	over := time.After(within)
 	for {
@@ -216,13 +216,13 @@ func (g guest) insist(w wish, within time.Duration) answer {
 	}
 }
 
-// gateway plays the sandbox gateway's report about an order.
+// gateway sends the sandbox gateway's notification about an order.
 func (s *site) gateway(id, result string) answer {
 	body := map[string]string{"orderId": id, "method": sandbox, "result": result}
 	return s.send(http.MethodPost, "/cis/payments/mock-callback", body)
 }
 
-// paid has an order paid.
+// paid pays an order.
 func (s *site) paid(id string) {
 	s.t.Helper()
 	var report struct {

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// roles gives the ids of all roles by their names.
+// roles returns the ids of all roles by name.
 func (p *patron) roles() map[string]string {
 	p.s.t.Helper()
 	var list struct {
@@ -23,7 +23,8 @@ func (p *patron) roles() map[string]string {
 	return ids
 }
 
-// A manager makes a cashier of their own branch and nobody else; a cashier takes money there and does nothing else.
+// A manager creates cashiers of their own branch and no other accounts. A cashier takes payments there and may do
+// nothing else.
 func TestHouse(t *testing.T) {
 	on(t, func(t *testing.T, k kind) {
 		s := open(t, k, nil)
@@ -74,7 +75,7 @@ func TestHouse(t *testing.T) {
 	}, embedded, servers)
 }
 
-// audits expects an entry about a subject that somebody may read.
+// audits expects an audit entry about a subject that the reader may see.
 func (s *site) audits(t *testing.T, reader *patron, subject, action string) {
 	t.Helper()
 	var list struct {
@@ -89,7 +90,7 @@ func (s *site) audits(t *testing.T, reader *patron, subject, action string) {
 	t.Errorf("the audit log says of %s: %+v", subject, list.Items)
 }
 
-// What the house takes from somebody is gone at every server within five seconds, and their sessions end.
+// A revoked right is gone at every server within five seconds, and the account's sessions end.
 func TestHouse_takes(t *testing.T) {
 	on(t, func(t *testing.T, k kind) {
 		s := open(t, k, nil)
@@ -109,7 +110,7 @@ func TestHouse_takes(t *testing.T) {
 			waiter.sendTo(v, http.MethodGet, "/api/tables?branchId=1", nil).want(t, http.StatusForbidden, "forbidden")
 		}
 
-		// What a role may do changes at every server, and ends no session.
+		// A change of a role's permissions takes effect at every server, and ends no session.
 		reads := "/api/branches"
 		waiter.sendTo(s.last(), http.MethodGet, reads, nil).want(t, http.StatusOK, "")
 		owner.sendTo(s.first(), http.MethodPut, "/api/roles/"+roles["KITCHEN"]+"/permissions",
@@ -138,7 +139,7 @@ func TestHouse_takes(t *testing.T) {
 	}, embedded, pair)
 }
 
-// permission gives the id of the permission for a route.
+// permission returns the id of the permission for a route.
 func (p *patron) permission(method, path string) string {
 	p.s.t.Helper()
 	var list struct {
@@ -171,8 +172,8 @@ func (v *server) setupCode() (code string) {
 	return code
 }
 
-// A house without the demo has no account and no password. Whoever reads what the server prints makes the first owner;
-// of those who try at the same time one does, and nobody can again.
+// An installation without the demo has no account and no password. The code that the server prints creates the first
+// owner. Of concurrent attempts one succeeds, and no later one does.
 func TestHouse_setup(t *testing.T) {
 	on(t, func(t *testing.T, k kind) {
 		s := bare(t, k, settings{"LOG_LEVEL": "debug"})
@@ -221,7 +222,7 @@ func TestHouse_setup(t *testing.T) {
 		v.stop()
 		v.start()
 		setUp(9, codes[0]).want(t, http.StatusForbidden, "setup_code_invalid")
-		v.stop() // by then it has printed what it prints
+		v.stop() // its output is complete by then
 		if out, err := os.ReadFile(v.out()); err != nil || setupCode.Match(out) || !strings.Contains(string(out), "listens on") {
 			t.Errorf("a house with an owner prints %q, %v", out, err)
 		}

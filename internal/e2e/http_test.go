@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// answer is what came back for a request. A status of 0 says that nothing did, and err why.
+// answer is a response. A status of 0 means that there was none, and err has the reason.
 type answer struct {
 	status int
 	header http.Header
@@ -39,14 +39,14 @@ type problem struct {
 	} `json:"lines"`
 }
 
-// problem reads a refusal; ok is false where the answer is not one in due form.
+// problem decodes a refusal. ok is false if the response is not a well-formed one.
 func (a answer) problem() (p problem, ok bool) {
 	err := json.Unmarshal(a.body, &p)
 	return p, err == nil && a.header.Get("Content-Type") == "application/problem+json" &&
 		p.Status == a.status && p.Code != "" && p.RequestID != ""
 }
 
-// want fails the test unless the answer has the status and, where a code is given, is a refusal with that code.
+// want fails the test unless the response has the status and, if a code is given, is a refusal with that code.
 func (a answer) want(t testing.TB, status int, code string) answer {
 	t.Helper()
 	p, ok := a.problem()
@@ -56,7 +56,7 @@ func (a answer) want(t testing.TB, status int, code string) answer {
 	return a
 }
 
-// into decodes a success.
+// into decodes the body of a success.
 func (a answer) into(t testing.TB, v any) {
 	t.Helper()
 	if err := json.Unmarshal(a.body, v); err != nil || a.status/100 != 2 {
@@ -80,8 +80,8 @@ func newClient() *http.Client {
 	}
 }
 
-// send sends a request to the server whose turn it is. It never fails the test, so that any goroutine may call it.
-// Headers are pairs of name and value.
+// send sends a request to the next server in turn. It never fails the test, so any goroutine may call it. headers are
+// pairs of name and value.
 func (s *site) send(method, path string, body any, headers ...string) answer {
 	turn := int(s.next.Add(1)) % len(s.servers)
 	return s.sendTo(s.servers[turn].addr, method, path, body, headers...)
@@ -111,7 +111,7 @@ func (s *site) sendTo(addr, method, path string, body any, headers ...string) an
 	}
 	defer res.Body.Close()
 	text, err := io.ReadAll(res.Body)
-	if err != nil { // half an answer is none
+	if err != nil { // a partial response counts as none
 		return answer{err: err}
 	}
 	return answer{status: res.StatusCode, header: res.Header, body: text}
@@ -122,10 +122,10 @@ func (s *site) staff(method, path string, body any) answer {
 	return s.send(method, path, body, "Authorization", "Bearer "+s.secret)
 }
 
-// figure reads one of the metrics of the first server; it is -1 where there is no such metric yet.
+// figure reads a metric of the first server. It returns -1 if the metric does not exist yet.
 func (s *site) figure(name string) int { return s.figureOf(s.servers[0], name) }
 
-// figureOf is figure of one of the servers.
+// figureOf is figure for a given server.
 func (s *site) figureOf(v *server, name string) int {
 	for line := range strings.Lines(string(s.sendTo(v.addr, http.MethodGet, "/metrics", nil).body)) {
 		if text, ok := strings.CutPrefix(strings.TrimSpace(line), name+" "); ok {

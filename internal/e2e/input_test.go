@@ -15,14 +15,15 @@ import (
 	"comanda/internal/text"
 )
 
-// bad is a request that has to be refused.
+// bad is a request that must be refused.
 type bad struct {
 	a      answer
 	status int
 	code   string
 }
 
-// What a client gets wrong is refused with a code and changes nothing; no text, however hostile, is anything but text.
+// Invalid requests are refused with a code and change nothing. No text, however hostile, is treated as anything but
+// text.
 func TestBadInput(t *testing.T) { on(t, badInput, embedded, servers) }
 
 func badInput(t *testing.T, k kind) {
@@ -70,10 +71,10 @@ func badInput(t *testing.T, k kind) {
 	s.agrees()
 }
 
-// tooMuchHeader is what net/http answers by itself, in plain text, to a request line that no server of ours gets to see.
+// tooMuchHeader is net/http's own plain-text response to a request line that never reaches our handlers.
 const tooMuchHeader = http.StatusRequestHeaderFieldsTooLarge
 
-// unchanged remembers the counters and all that requests leave behind, and gives a function that compares.
+// unchanged records the counters and all traces of requests, and returns a function that expects the same.
 func (s *site) unchanged() func() {
 	s.t.Helper()
 	stock, traces := s.must("stock", "show", "--json"), s.traces()
@@ -88,16 +89,16 @@ func (s *site) unchanged() func() {
 	}
 }
 
-// with places a wish that was changed.
+// with places a modified wish.
 func with(g guest, change func(w *wish)) answer {
 	w := g.wish(line{ItemID: pho, Qty: 1})
 	change(&w)
 	return g.place(w)
 }
 
-// edited places a wish whose JSON text was changed.
+// edited places a wish with modified JSON text.
 func edited(g guest, was, becomes string) answer {
-	body, _ := json.Marshal(g.wish(line{ItemID: pho, Qty: 1})) // strings and integers always marshal
+	body, _ := json.Marshal(g.wish(line{ItemID: pho, Qty: 1})) // marshalling strings and integers cannot fail
 	return g.send(http.MethodPost, "/cis/order/create", bytes.Replace(body, []byte(was), []byte(becomes), 1))
 }
 
@@ -147,7 +148,7 @@ func refusals(s *site, g, stranger, left guest, stays order) map[string]bad {
 	return refused
 }
 
-// hostile are texts that mean something to somebody on the way.
+// hostile are texts with a meaning in some layer they pass through.
 var hostile = map[string]string{
 	"SQL":               `'; DROP TABLE order_info; --`,
 	"a SQL condition":   `1' OR '1'='1`,
@@ -171,11 +172,11 @@ var hostile = map[string]string{
 	"much":              strings.Repeat("9", 19),
 }
 
-// mayBeSaid are those that a kitchen may well be told.
+// mayBeSaid are those that are valid notes to a kitchen.
 var mayBeSaid = []string{"SQL", "quotes", "placeholders", "a Redis key", "markup", "a path", "emoji", "combined letters"}
 
-// harmless orders with a hostile text where any text may stand: it is refused without a trace, or comes back as it was
-// but for the rule of what people type.
+// harmless orders with a hostile text in every text field. It must be refused without a trace, or come back unchanged
+// except for text normalization.
 func harmless(t *testing.T, s *site, g guest, name, given string) {
 	t.Helper()
 	unchanged := s.unchanged()

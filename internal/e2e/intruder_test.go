@@ -13,7 +13,7 @@ import (
 	"github.com/redis/rueidis"
 )
 
-// intruder writes to the Redis of a site: whatever they like, into whatever key there is.
+// intruder is an attacker with write access to a site's Redis.
 type intruder struct {
 	t      *testing.T
 	client rueidis.Client
@@ -40,7 +40,7 @@ func (i *intruder) do(words ...string) rueidis.RedisResult {
 	return r
 }
 
-// keys lists all keys by SCAN, in the order of their names.
+// keys lists all keys by SCAN, sorted by name.
 func (i *intruder) keys() (all []string) {
 	i.t.Helper()
 	for cursor := uint64(0); ; {
@@ -61,7 +61,7 @@ var (
 	number  = regexp.MustCompile(`[0-9]{4,}`)
 )
 
-// siblings are the keys of each kind, which have the same name but for what identifies them.
+// siblings returns the keys by kind: names that differ only in their ids.
 func (i *intruder) siblings() map[string][]string {
 	kinds := map[string][]string{}
 	for _, key := range i.keys() {
@@ -80,7 +80,7 @@ func (i *intruder) kindOf(key string) string {
 }
 
 func (i *intruder) text(key string) string {
-	text, _ := i.do("GET", key).ToString() // gone meanwhile
+	text, _ := i.do("GET", key).ToString() // may be gone meanwhile
 	return text
 }
 
@@ -103,7 +103,7 @@ func (i *intruder) fields(keys []string) []string {
 	return slices.Sorted(maps.Keys(names))
 }
 
-// swap writes into each key what stands in its neighbour.
+// swap writes the value of each key into the next key of its kind.
 func (i *intruder) swap() {
 	for _, keys := range i.siblings() {
 		n := len(keys)
@@ -140,7 +140,7 @@ func (i *intruder) swap() {
 	}
 }
 
-// overwrite writes into each string and each field of each hash, one after the other, what a function makes of it.
+// overwrite replaces each string and each hash field, one after the other, by the result of change.
 func (i *intruder) overwrite(change func(name, value string) string) {
 	for _, keys := range i.siblings() {
 		for _, key := range keys {
@@ -170,9 +170,9 @@ func (i *intruder) field(name, value string) {
 	}
 }
 
-// Whoever writes to Redis, and has an account and a table of their own, gains nothing: no right, nothing of others, no money.
-// The worst is a refusal. Each round writes something else into every key there is, before a process that remembers nothing of
-// the intruder is asked.
+// An attacker who can write to Redis, and has an account and a table of their own, gains nothing: no permission, no
+// data of others, no money. The worst outcome is a refusal. Each round writes different values into every key, before a
+// request to a process that has cached nothing of the attacker.
 func TestIntruder_writes_to_Redis(t *testing.T) {
 	on(t, func(t *testing.T, k kind) {
 		s := open(t, k, nil)
@@ -192,7 +192,7 @@ func TestIntruder_writes_to_Redis(t *testing.T) {
 		known := i.siblings()
 		for _, kind := range []string{"app:session:%", "visit:byCustomer:%", "cis:menu:active:v%:%", "order:%", "user:%"} {
 			if len(known[kind]) == 0 {
-				t.Errorf("nobody has written a key such as %s; there are %v", kind, slices.Sorted(maps.Keys(known)))
+				t.Errorf("no key such as %s was written; there are %v", kind, slices.Sorted(maps.Keys(known)))
 			}
 		}
 		ownerSession := i.sessionOf(owner.id)
@@ -231,12 +231,12 @@ func TestIntruder_writes_to_Redis(t *testing.T) {
 				}
 			},
 		}
-		for _, name := range i.fields(known["app:session:%"]) { // each field alone, as the owner has it
+		for _, name := range i.fields(known["app:session:%"]) { // each field alone, from the owner's session
 			rounds["a session's "+name] = func() { i.field(name, ownerSession[name]) }
 		}
 		i.try(s, rounds, []*patron{cook, &lan}, other, o)
 
-		// What was true once and no longer is: the role that somebody had.
+		// A value that was valid once: the account's former role.
 		far.enter()
 		key := "app:session:" + i.sessionKey(far.id)
 		withdrawn := i.hash(key)
@@ -259,7 +259,7 @@ func TestIntruder_writes_to_Redis(t *testing.T) {
 	}, pair)
 }
 
-// guestOf is the key of a guest of a visit.
+// guestOf returns the key of a guest of a visit.
 func (i *intruder) guestOf(visit string) string {
 	i.t.Helper()
 	for _, key := range i.siblings()["visit:byCustomer:%"] {
@@ -271,7 +271,7 @@ func (i *intruder) guestOf(visit string) string {
 	return ""
 }
 
-// sessionKey is the last part of the key of a session of an account; sessionOf is what stands there.
+// sessionKey returns the last part of the key of an account's session; sessionOf returns the key's value.
 func (i *intruder) sessionKey(user string) string {
 	i.t.Helper()
 	for _, key := range i.siblings()["app:session:%"] {
@@ -287,11 +287,11 @@ func (i *intruder) sessionOf(user string) map[string]string {
 	return i.hash("app:session:" + i.sessionKey(user))
 }
 
-// try has the people of a site ask for what is not theirs after each round of writing.
+// try requests foreign objects with the site's accounts after each round of writes.
 func (i *intruder) try(s *site, rounds map[string]func(), people []*patron, other guest, o order) {
 	i.t.Helper()
 	for _, name := range slices.Sorted(maps.Keys(rounds)) {
-		for _, p := range people { // a new access token, which the other process has not seen
+		for _, p := range people { // a new access token, which the other process has not cached
 			p.take(s.refresh(s.first(), p.refresh))
 		}
 		var landed struct {
@@ -299,7 +299,7 @@ func (i *intruder) try(s *site, rounds map[string]func(), people []*patron, othe
 			Visit string `json:"visitId"`
 		}
 		s.sendTo(s.first().addr, http.MethodPost, "/cis/landing", map[string]string{"qr": s.tables[0].QR}).into(i.t, &landed)
-		s.quota(pho, 3) // moves the menu's revision: it is read anew
+		s.quota(pho, 3) // changes the menu's revision, so that it is read again
 		s.sendTo(s.first().addr, http.MethodPost, "/cis/menu/active", map[string]string{"branchId": firstBranch})
 		rounds[name]()
 
@@ -325,7 +325,7 @@ func (i *intruder) try(s *site, rounds map[string]func(), people []*patron, othe
 				i.t.Errorf("%s: %s is %v", name, p.email, a)
 			}
 			if a := p.sendTo(s.last(), http.MethodGet, "/cart", nil); a.status == http.StatusOK && strings.Contains(string(a.body), `"quantity":1`) {
-				i.t.Errorf("%s: %s has the cart of somebody else: %v", name, p.email, a)
+				i.t.Errorf("%s: %s has another account's cart: %v", name, p.email, a)
 			}
 		}
 		asGuest := func(method, path string, body any) answer {
@@ -337,7 +337,7 @@ func (i *intruder) try(s *site, rounds map[string]func(), people []*patron, othe
 		g := guest{s, landed.Token, landed.Visit}
 		w := g.wish(line{ItemID: pho, Qty: 4})
 		w.MenuVersionID = s.bill.Version
-		refused(asGuest(http.MethodPost, "/cis/order/create", w)) // there are three
+		refused(asGuest(http.MethodPost, "/cis/order/create", w)) // only three are left
 		w = g.wish(line{ItemID: phoGa, Qty: 1})
 		if a := asGuest(http.MethodPost, "/cis/order/create", w); a.status == http.StatusCreated {
 			if got := a.order(i.t); got.Total != s.price(w.Items) {

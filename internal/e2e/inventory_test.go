@@ -19,13 +19,13 @@ import (
 	"comanda/internal/testenv"
 )
 
-// The figures of another system that reserves stock.
+// Sizes of another system's load on the stock.
 var (
 	things    = testenv.Size(20, 100)    // stock items
 	unitsEach = testenv.Size(25, 50)     // of each
 	wanted    = 2 * things * unitsEach   // reservations of one unit
 	shopLines = testenv.Size(128, 2_000) // connections
-	shopping  = testenv.Size(16, 64)     // what happens to reservations at the same time afterwards
+	shopping  = testenv.Size(16, 64)     // concurrent operations on reservations afterwards
 )
 
 const (
@@ -33,10 +33,11 @@ const (
 	stockPlace = "1" // the branch
 )
 
-// Twice as many reservations at once as there are units: exactly as many are made as there are. Then they are confirmed,
-// cancelled, forgotten, over HTTP and by messages, up to three times each and in any order, while the server is killed
-// three times, Redis emptied, and the broker stopped once and killed once, to be started again later. Units are never made
-// nor lost, other systems hear of every step, and in the end everything is exact (I1, I2, I4, I7, I8, I9, I12).
+// Twice as many concurrent reservations as there are units: exactly as many succeed as there are units. Then they are
+// confirmed, cancelled or left to expire, over HTTP and by messages, up to three times each and in any order, while the
+// server is killed three times, Redis is emptied, and the broker is stopped once, killed once and restarted. No unit is
+// created or lost, other systems receive every event, and in the end all figures are exact (I1, I2, I4, I7, I8, I9,
+// I12).
 func TestInventory(t *testing.T) {
 	on(t, func(t *testing.T, k kind) {
 		var broker *testenv.Broker
@@ -65,9 +66,9 @@ func TestInventory(t *testing.T) {
 type mall struct {
 	s      *site
 	client *http.Client
-	broker *testenv.Broker // nil without one
-	post   *post           // the same
-	won    []int           // reservations that were made
+	broker *testenv.Broker // nil without a broker
+	post   *post           // nil without a broker
+	won    []int           // successful reservations
 }
 
 func newMall(s *site, broker *testenv.Broker) *mall {
@@ -87,7 +88,7 @@ func newMall(s *site, broker *testenv.Broker) *mall {
 func thing(i int) string       { return fmt.Sprintf("thing-%d", i%things) }
 func reservation(i int) string { return fmt.Sprintf("mall-%d", i) }
 
-// do sends a request of the mall's own.
+// do sends a request of the mall.
 func (m *mall) do(method, path string, body any) answer {
 	text, err := json.Marshal(body)
 	if err != nil {
@@ -108,7 +109,7 @@ func (m *mall) do(method, path string, body any) answer {
 	return answer{status: resp.StatusCode, header: resp.Header, body: text, err: err}
 }
 
-// insist repeats a request until it is answered otherwise than with the advice to ask again.
+// insist repeats a request until the answer is final.
 func (m *mall) insist(method, path string, body any) answer {
 	over := time.Now().Add(patience)
 	for {
@@ -116,7 +117,7 @@ func (m *mall) insist(method, path string, body any) answer {
 		if a.err == nil && a.status != http.StatusServiceUnavailable && a.status != http.StatusTooManyRequests || time.Now().After(over) {
 			return a
 		}
-		<-time.After(50 * time.Millisecond) // as such a system does
+		<-time.After(50 * time.Millisecond) // as such a system would
 	}
 }
 
@@ -131,7 +132,7 @@ func (m *mall) reserve(i int) answer {
 	})
 }
 
-// storm reserves everything at once.
+// storm sends all reservations at once.
 func (m *mall) storm() {
 	t := m.s.t
 	answers := make([]answer, wanted)
@@ -174,13 +175,13 @@ func (m *mall) level(i int) (l level) {
 	return l
 }
 
-// fate is what becomes of a reservation.
+// fate is the intended outcome of a reservation.
 type fate int
 
 const (
 	confirmed fate = iota
 	confirmedByMessage
-	called // off
+	called // cancelled
 	calledByMessage
 	forgotten
 )
@@ -191,7 +192,7 @@ func fateOf(i int) fate {
 	}[i/things%10]
 }
 
-// late has a minute go by for the reservations that are forgotten: their deadlines pass.
+// late moves the deadlines of the abandoned reservations into the past.
 func (m *mall) late() {
 	t, want := m.s.t, int64(0)
 	t.Helper()
@@ -210,8 +211,7 @@ func (m *mall) late() {
 	})
 }
 
-// aftermath has everything happen to the reservations in a random order, some of it twice or three times, and things fail
-// meanwhile.
+// aftermath performs all fates in random order, some twice or three times, while failures happen.
 func (m *mall) aftermath() {
 	var todo []int
 	for _, i := range m.won {
@@ -255,7 +255,7 @@ func (m *mall) aftermath() {
 	}
 }
 
-// failures is what goes wrong meanwhile; more returns when some more is done.
+// failures returns the failures to inject; more makes some progress between them.
 func (m *mall) failures(more func()) []func() {
 	kill := func() { m.s.servers[0].kill(); m.s.servers[0].start() }
 	if m.broker == nil {
@@ -271,7 +271,7 @@ func (m *mall) failures(more func()) []func() {
 	return []func(){kill, m.s.flush, without(m.broker.Stop), kill, without(m.broker.Kill), kill}
 }
 
-// settle lets one thing happen to a reservation.
+// settle performs one operation on a reservation.
 func (m *mall) settle(i int) {
 	id, f := reservation(i), fateOf(i)
 	byMessage := m.post != nil && (f == confirmedByMessage || f == calledByMessage)
@@ -294,10 +294,10 @@ func (m *mall) wantOK(a answer) {
 	}
 }
 
-// watchInterval is the pause between two queries of watch. Without it they take the processor from the server.
+// watchInterval is the pause between two queries of watch. Without it they would starve the server of the processor.
 const watchInterval = 5 * time.Millisecond
 
-// watch looks at single items all the time: units move, but there are never more nor fewer.
+// watch checks single items all the time: units change state, but their number stays the same.
 func (m *mall) watch(ctx context.Context) {
 	next := time.NewTicker(watchInterval)
 	defer next.Stop()
@@ -314,7 +314,7 @@ func (m *mall) watch(ctx context.Context) {
 	}
 }
 
-// settled waits until every message has arrived and every deadline passed, and looks at all figures.
+// settled waits until every message is delivered and every deadline has passed, and checks all figures.
 func (m *mall) settled() {
 	want := make([]level, things)
 	for i := range want {
@@ -351,7 +351,7 @@ func (m *mall) settled() {
 	}
 }
 
-// heard compares what other systems were told of the reservations with what became of them (I7).
+// heard compares the events that other systems received with the outcomes of the reservations (I7).
 func (m *mall) heard() {
 	if m.post == nil {
 		return
@@ -366,6 +366,6 @@ func (m *mall) heard() {
 		}
 	}
 	if diff := cmp.Diff(want, m.post.hear(all)); diff != "" {
-		m.s.t.Errorf("other systems heard otherwise:\n%s", diff)
+		m.s.t.Errorf("other systems received other events:\n%s", diff)
 	}
 }

@@ -28,7 +28,7 @@ type auditReport struct {
 	} `json:"families"`
 }
 
-// audit runs `comanda keys audit`, at full speed unless told otherwise.
+// audit runs `comanda keys audit`, at full speed unless args say otherwise.
 func (s *site) audit(args ...string) (r auditReport, code int) {
 	s.t.Helper()
 	run := s.run(append([]string{"keys", "audit", "--json", "--rate", "0"}, args...)...)
@@ -38,7 +38,7 @@ func (s *site) audit(args ...string) (r auditReport, code int) {
 	return r, run.code
 }
 
-// audited waits until nothing is found in Redis that nobody declared, and nothing that lives for too long.
+// audited waits until the audit finds no undeclared key and none whose time to live is too long.
 func (s *site) audited() {
 	s.t.Helper()
 	s.await(repairTime, func() error {
@@ -50,7 +50,7 @@ func (s *site) audited() {
 	})
 }
 
-// An evening's keys are those that are declared.
+// The keys of a normal load are all declared.
 func TestKeys(t *testing.T) {
 	on(t, func(t *testing.T, k kind) {
 		s := open(t, k, limited)
@@ -73,8 +73,7 @@ func TestKeys(t *testing.T) {
 	}, embedded, servers)
 }
 
-// spoilt is something wrong with a key, of each kind that an audit tells apart: how it comes about, how it is put right,
-// and what is said of it.
+// spoilt has one fault for each kind of finding: how to cause it, how to repair it, and the expected report.
 var spoilt = map[string]struct{ plant, mend, sample string }{
 	"unknown_key":  {"SET stranger x", "DEL stranger", "stranger: a string"},
 	"wrong_type":   {"RPUSH cis:menu:active:v1:991 x", "DEL cis:menu:active:v1:991", "cis:menu:active:v1:991: a list"},
@@ -91,8 +90,8 @@ var spoilt = map[string]struct{ plant, mend, sample string }{
 	"document_not_listed": {"SET user:9993 {}", "DEL user:9993", "user:9993"},
 }
 
-// Whatever is wrong with a key is found beside a house that is busy, told to people and to scripts, and ends the command
-// with 1; what is not wrong is not found.
+// Every fault of a key is found while the installation is busy, reported to people and to scripts, and makes the
+// command exit with 1. Correct keys are not reported.
 func TestKeys_spoilt(t *testing.T) {
 	on(t, func(t *testing.T, k kind) {
 		s := open(t, k, nil)
@@ -115,10 +114,10 @@ func TestKeys_spoilt(t *testing.T) {
 		said := s.run("keys", "audit", "--samples", "1")
 		for kind, what := range spoilt {
 			if !strings.Contains(said.out, kind+": 1\n  "+what.sample) {
-				t.Errorf("%s is not told", kind)
+				t.Errorf("%s is not reported", kind)
 			}
 		}
-		if said.code != 1 || said.err != "" { // no progress where nobody looks
+		if said.code != 1 || said.err != "" { // no progress bar without a terminal
 			t.Errorf("exit code %d, said %q", said.code, said.err)
 		}
 		for _, what := range spoilt {
@@ -129,7 +128,7 @@ func TestKeys_spoilt(t *testing.T) {
 	}, embedded, servers, cluster)
 }
 
-// An audit looks at every node of a Cluster, and no faster than it may.
+// An audit scans every node of a Cluster, within its rate limit.
 func TestKeys_pace(t *testing.T) {
 	on(t, func(t *testing.T, k kind) {
 		s := open(t, k, nil)
@@ -149,14 +148,14 @@ func TestKeys_pace(t *testing.T) {
 				t.Error("a node has no keys")
 			}
 		}
-		// The server keeps working while the walk takes its two seconds: keys come and go, and SCAN may show one twice.
+		// The server works during the two seconds of the scan: keys come and go, and SCAN may return one twice.
 		if len(r.Nodes) != nodes || 2*held < r.Keys || 2*r.Keys < held {
 			t.Errorf("%d nodes with %d keys, %d were looked at", len(r.Nodes), held, r.Keys)
 		}
 	}, embedded, servers, cluster)
 }
 
-// Somebody at a terminal sees how far it is.
+// On a terminal the command shows its progress.
 func TestKeys_terminal(t *testing.T) {
 	on(t, func(t *testing.T, k kind) {
 		s := open(t, k, nil)
@@ -167,7 +166,7 @@ func TestKeys_terminal(t *testing.T) {
 	}, embedded)
 }
 
-// The registry can be read without any server.
+// The registry can be printed without a server.
 func TestKeys_registry(t *testing.T) {
 	on(t, func(t *testing.T, k kind) {
 		s := bare(t, k, nil)

@@ -58,8 +58,8 @@ func (s *site) reconcile() (r reconciliation, code int) {
 	return r, run.code
 }
 
-// agrees waits until ledger, holds, orders, money and Redis agree, at most as long as promised. Redis has to know the
-// day by then: one that knows nothing would agree with everything.
+// agrees waits until ledger, holds, orders, money and Redis agree, within the promised time. Redis must hold the day by
+// then, because an empty one would agree with everything.
 func (s *site) agrees() {
 	s.t.Helper()
 	s.awaitCommand(repairTime, func() error {
@@ -76,7 +76,7 @@ type outboxStatus struct {
 	Dead    []json.RawMessage `json:"dead"`
 }
 
-// drained waits until every event is on its way, and none was given up (I15).
+// drained waits until every event is published, and expects no dead letter (I15).
 func (s *site) drained() {
 	s.t.Helper()
 	s.awaitCommand(patience, func() error {
@@ -92,7 +92,7 @@ func (s *site) drained() {
 	})
 }
 
-// day is what GET /api/reports/day tells about the first branch.
+// day is the response of GET /api/reports/day for the first branch.
 type day struct {
 	Placed   int64 `json:"placed"`
 	Paid     int64 `json:"paid"`
@@ -100,7 +100,7 @@ type day struct {
 	Revenue  int64 `json:"revenue"`
 }
 
-// reports waits until the day's report, which a consumer of events keeps, says what really happened.
+// reports waits until the day's report, which an event consumer maintains, shows the actual figures.
 func (s *site) reports(want day) {
 	s.t.Helper()
 	path := "/api/reports/day?branchId=" + firstBranch + "&date=" + s.bill.BizDate
@@ -114,7 +114,7 @@ func (s *site) reports(want day) {
 	})
 }
 
-// database opens the site's database beside its servers, without any of their rules.
+// database opens the site's database directly, bypassing the servers.
 func (s *site) database(use func(db *sqldb.DB) error) {
 	s.t.Helper()
 	db, err := sqldb.Open(s.t.Context(), sqldb.Config{URL: s.env["DATABASE_URL"], MaxConns: 1})
@@ -131,7 +131,7 @@ func statement(text string) *sqldb.Stmt {
 	return sqldb.Load(fstest.MapFS{"it.sql": {Data: []byte(text)}}).Must("it")
 }
 
-// spoil changes one row behind the product's back.
+// spoil changes one row, bypassing the product.
 func (s *site) spoil(text string) {
 	s.t.Helper()
 	s.database(func(db *sqldb.DB) error {
@@ -143,8 +143,8 @@ func (s *site) spoil(text string) {
 	})
 }
 
-// traces counts everything that a request could leave behind, all at one instant: an event moves from one table to the
-// other when it is published.
+// traces counts everything that a request could leave behind, in one snapshot, because publishing moves an event from
+// one table to another.
 func (s *site) traces() map[string]int64 {
 	s.t.Helper()
 	var text strings.Builder

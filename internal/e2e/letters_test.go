@@ -9,8 +9,8 @@ import (
 	"comanda/internal/mail/mailtest"
 )
 
-// sent gives the codes that a mail server has taken for an address, the oldest first, and how often it took each message
-// to anybody by its Message-ID.
+// sent returns the codes that a mail server accepted for an address, the oldest first, and how often it accepted each
+// message to any address, by Message-ID.
 func sent(t *testing.T, m *mailtest.Server, email string) (codes []string, ids map[string]int) {
 	t.Helper()
 	ids = map[string]int{}
@@ -28,14 +28,13 @@ func sent(t *testing.T, m *mailtest.Server, email string) (codes []string, ids m
 	return codes, ids
 }
 
-// posts runs servers that send by a mail server, which wants to know them.
+// posts returns settings for servers that send through m.
 func posts(m *mailtest.Server) settings {
 	return settings{"SMTP_URL": m.URL(), "MAIL_FROM": "Comanda <no-reply@house.example>"}
 }
 
-// What was promised with a registration is sent, whoever dies: a process before it has sent the letter, a process that
-// does not know whether the server took it, the server itself. Only the second may send a letter twice, under one
-// Message-ID.
+// A registration's message is sent whichever part dies: a process before it sent the message, a process with an unknown
+// outcome, the mail server. Only the second case may send a message twice, with the same Message-ID.
 func TestLetters(t *testing.T) {
 	on(t, func(t *testing.T, k kind) {
 		m := mailtest.Start(t, "127.0.0.1:0", "house", "a planted password")
@@ -51,7 +50,7 @@ func TestLetters(t *testing.T) {
 			})
 		}
 
-		v.args = []string{"--demo", "--roles", "api"} // which sends nothing
+		v.args = []string{"--demo", "--roles", "api"} // a process without the worker sends nothing
 		v.start()
 		lan := s.registered("lan")
 		v.kill()
@@ -61,7 +60,7 @@ func TestLetters(t *testing.T) {
 		arrived(1)
 		codes, _ := sent(t, m, lan.email)
 		lan.verify(codes[0]).want(t, http.StatusOK, "")
-		arrived(2) // and welcome
+		arrived(2) // and the welcome message
 
 		<-m.Arrived()
 		<-m.Arrived()
@@ -69,9 +68,9 @@ func TestLetters(t *testing.T) {
 		defer release()
 		s.registered("minh")
 		<-m.Arrived()
-		v.kill() // in the middle of the letter
+		v.kill() // while it sends the message
 		release()
-		s.spoil("UPDATE mail_outbox SET available_at = available_at - 120000") // two minutes go by
+		s.spoil("UPDATE mail_outbox SET available_at = available_at - 120000") // moves the time on by two minutes
 		v.start()
 		arrived(4)
 		if _, ids := sent(t, m, ""); len(ids) != 3 {
@@ -99,7 +98,7 @@ func TestLetters(t *testing.T) {
 	}, embedded, servers)
 }
 
-// posted waits until no letter is waiting, and none was given up.
+// posted waits until no message is queued, and expects no dead letter.
 func (s *site) posted() {
 	s.t.Helper()
 	s.await(patience, func() error {

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// A full dining room lands and orders from one address, everybody as fast as a person; a phone that orders without end
-// and a machine that guesses codes are held up.
+// A full dining room scans and orders from one address at human speed without a refusal. A phone that orders endlessly
+// and a machine that guesses codes are limited.
 func TestLimits(t *testing.T) {
 	on(t, func(t *testing.T, k kind) {
 		s := open(t, k, limited)
@@ -20,7 +20,7 @@ func TestLimits(t *testing.T) {
 		})
 		for _, a := range room {
 			if a.status != http.StatusCreated {
-				t.Errorf("somebody in the dining room is answered %v", a)
+				t.Errorf("a guest in the dining room is answered %v", a)
 			}
 		}
 

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// live is a stream of server-sent events that somebody follows.
+// live is a client of a stream of server-sent events.
 type live struct {
 	t    *testing.T
 	text *bufio.Scanner
@@ -18,7 +18,7 @@ type live struct {
 	last string // id of the last event
 }
 
-// follow opens a stream on one server; after is the id of the last event that was seen before.
+// follow opens a stream on one server. after is the id of the last event received before.
 func (g guest) follow(v *server, path, after string) *live {
 	return g.s.follow(v, path, after, "X-Customer-Token", g.token)
 }
@@ -34,7 +34,7 @@ func (s *site) follow(v *server, path, after, header, token string) *live {
 	if after != "" {
 		r.Header.Set("Last-Event-ID", after)
 	}
-	res, err := (&http.Client{Transport: s.http.Transport}).Do(r) // without the timeout of requests
+	res, err := (&http.Client{Transport: s.http.Transport}).Do(r) // without the time-out of requests
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,7 +48,7 @@ func (s *site) follow(v *server, path, after, header, token string) *live {
 // next decodes the data of the next event.
 func (l *live) next(name string, data any) {
 	l.t.Helper()
-	defer time.AfterFunc(patience, func() { _ = l.stop() }).Stop() // nobody waits for ever
+	defer time.AfterFunc(patience, func() { _ = l.stop() }).Stop() // ends a stream that stays silent
 	id, event := "", ""
 	for l.text.Scan() {
 		field, value, _ := strings.Cut(l.text.Text(), ": ")
@@ -71,8 +71,8 @@ func (l *live) next(name string, data any) {
 	l.t.Fatalf("the stream has ended, no %s has come: %v", name, l.text.Err())
 }
 
-// Two guests of a table follow an order, each on another server, from its placing to its payment; who comes back after a
-// break is told what has changed meanwhile, and nothing twice. Another table is told that there is no such order.
+// Two guests of a table follow an order on different servers, from placing to payment. After reconnecting, a client
+// receives what has changed meanwhile, and nothing twice. For another table the order does not exist.
 func TestLive_order(t *testing.T) {
 	on(t, func(t *testing.T, k kind) {
 		s := open(t, k, nil)
@@ -101,18 +101,19 @@ func TestLive_order(t *testing.T) {
 		again := g.follow(s.servers[0], path, all[0].last)
 		s.servers[0].stop()
 		if again.text.Scan(); !strings.HasPrefix(again.text.Text(), "retry:") {
-			t.Errorf("who has seen everything is told %q", again.text.Text())
+			t.Errorf("an up-to-date client receives %q", again.text.Text())
 		}
 		for again.text.Scan() {
 			if line := again.text.Text(); line != "" {
-				t.Errorf("who has seen everything is told %q", line)
+				t.Errorf("an up-to-date client receives %q", line)
 			}
 		}
 		s.servers[0].start()
 	}, embedded, pair)
 }
 
-// A member follows an order of their own on each server; nobody else does, and nobody who has logged out meanwhile.
+// A member follows an order of their own on each server. No other account can, and neither can the member after a
+// logout.
 func TestLive_memberOrder(t *testing.T) {
 	on(t, func(t *testing.T, k kind) {
 		s := open(t, k, nil)
@@ -146,14 +147,15 @@ func TestLive_memberOrder(t *testing.T) {
 		for _, l := range all {
 			for l.text.Scan() { // to its end
 				if strings.HasPrefix(l.text.Text(), "data:") {
-					t.Errorf("who has logged out is told %q", l.text.Text())
+					t.Errorf("a logged-out client receives %q", l.text.Text())
 				}
 			}
 		}
 	}, embedded, pair)
 }
 
-// A guest sees what is left as others order, cancel and as the kitchen takes a dish off; another branch is none.
+// A guest sees the remaining quantity change as others order and cancel and as the kitchen takes a dish off. The
+// stream of another branch is not found.
 func TestLive_availability(t *testing.T) {
 	on(t, func(t *testing.T, k kind) {
 		s := open(t, k, nil)
@@ -166,7 +168,7 @@ func TestLive_availability(t *testing.T) {
 		var whole availability
 		l.next("availability", &whole)
 		if n := len(s.bill.items()); !whole.Complete || len(whole.Items) != n || whole.Version != s.bill.Version {
-			t.Fatalf("at first %d of %d items are told of: %+v", len(whole.Items), n, whole)
+			t.Fatalf("%d of %d items are in the first event: %+v", len(whole.Items), n, whole)
 		}
 		if !whole.says(3, false) { // the quota was set a moment ago
 			l.tells(3, false)
@@ -187,14 +189,14 @@ type availability struct {
 	Items    []dish `json:"items"`
 }
 
-// tells waits until the stream has said so, item by item.
+// tells waits until the stream has shown the state, item by item.
 func (l *live) tells(left int64, soldOut bool) {
 	l.t.Helper()
 	for {
 		var a availability
 		l.next("availability", &a)
 		if len(a.Items) != 1 || a.Complete {
-			l.t.Errorf("one item has changed, this is told: %+v", a)
+			l.t.Errorf("one item has changed, the event has: %+v", a)
 		}
 		if a.says(left, soldOut) {
 			return

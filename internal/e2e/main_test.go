@@ -13,7 +13,7 @@ import (
 	"comanda/internal/testenv"
 )
 
-// binary is the command under test.
+// binary is the path of the command under test.
 var binary string
 
 func TestMain(m *testing.M) { os.Exit(run(m)) }
@@ -36,12 +36,12 @@ func run(m *testing.M) int {
 	return m.Run()
 }
 
-// sideBySide is how many tests run at the same time. They wait for other processes more than they compute, but what they
-// wait for has promised times, so that more of them than this would make each other late.
+// sideBySide is how many tests run at the same time. They mostly wait for other processes, but within promised times,
+// and more tests than this would delay each other beyond those.
 const sideBySide = 6
 
-// noteSources looks at every directory that the binary is made of. No package of it is imported here, so this is how go
-// test learns that a result which it has kept is about older sources; it listens only once tests are running.
+// noteSources stats every directory with sources of the binary. This package imports none of them, so this is how go
+// test detects that a cached result is for older sources. go test records only accesses made while tests run.
 var noteSources = sync.OnceValue(func() error {
 	for _, root := range []string{"../../cmd", ".."} {
 		if err := filepath.WalkDir(root, func(_ string, _ fs.DirEntry, err error) error { return err }); err != nil {
@@ -51,24 +51,24 @@ var noteSources = sync.OnceValue(func() error {
 	return nil
 })
 
-// lasting is what is made once for all tests, and what to do when the last has ended.
+// lasting is what all tests share, with its cleanups for the end of the last test.
 type lasting struct {
 	broker   once[string]
 	postgres once[demoRows]
 	sqlite   once[[]byte]
 
-	faultclock once[string] // the binary whose clock can be shifted
+	faultclock once[string] // the binary with a shiftable clock
 	release    once[string] // the binary of the previous release
 
 	mu   sync.Mutex
-	idle [][]*testenv.Server // Clusters that no test has
+	idle [][]*testenv.Server // Clusters that no test uses
 
 	testenv.Shared
 }
 
 var atEnd lasting
 
-// once is a value that is made when the first test wants it. Where that fails the next test tries again.
+// once is a value that the first test to need it creates. After a failure the next test tries again.
 type once[T any] struct {
 	mu   sync.Mutex
 	made bool
@@ -85,15 +85,15 @@ func (o *once[T]) get(build func() T) T {
 	return o.v
 }
 
-// brokerURL is the address of a virtual host that all tests of this process share, each with names of its own. Making
-// one takes seconds.
+// brokerURL returns the address of a virtual host that all tests of this process share, each with its own names.
+// Creating one takes seconds.
 func (l *lasting) brokerURL(t testing.TB) string {
 	t.Helper()
 	return l.broker.get(func() string { return testenv.AMQP(l.For(t)) })
 }
 
-// cluster is a Redis Cluster for the test alone. One that another test has left is emptied and used again, because a start
-// takes two seconds. What a test that failed leaves is not used.
+// cluster returns a Redis Cluster for the test alone. It empties and reuses one that a passed test has left, because a
+// start takes two seconds.
 func (l *lasting) cluster(t *testing.T) []*testenv.Server {
 	t.Helper()
 	l.mu.Lock()

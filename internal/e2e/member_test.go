@@ -13,9 +13,9 @@ import (
 	"time"
 )
 
-const revocationLag = 5 * time.Second // until every process refuses what was ended
+const revocationLag = 5 * time.Second // until every process refuses an ended session
 
-// account is what /me and /api/users answer.
+// account is an account in the responses of /me and /api/users.
 type account struct {
 	ID         string         `json:"id"`
 	Username   *string        `json:"username"`
@@ -28,7 +28,7 @@ type account struct {
 	Profile    map[string]any `json:"profile"`
 }
 
-// grant is what a login and a refresh answer.
+// grant is the response of a login and a refresh.
 type grant struct {
 	Access    string  `json:"accessToken"`
 	ExpiresIn int     `json:"expiresIn"`
@@ -36,12 +36,12 @@ type grant struct {
 	User      account `json:"user"`
 }
 
-// letters are the subjects of what was sent to an address, the oldest first: the names of the files are in order.
+// letters returns the subjects of the messages to an address, the oldest first: the file names are sorted.
 func (s *site) letters(email string) (subjects []string) {
 	s.t.Helper()
 	var files []string
 	for _, v := range s.servers {
-		some, _ := filepath.Glob(filepath.Join(v.env["DATA_DIR"], "mail", "*.eml")) // the pattern is well formed
+		some, _ := filepath.Glob(filepath.Join(v.env["DATA_DIR"], "mail", "*.eml")) // the pattern is valid
 		files = append(files, some...)
 	}
 	slices.SortFunc(files, func(a, b string) int { return strings.Compare(filepath.Base(a), filepath.Base(b)) })
@@ -71,7 +71,7 @@ func (s *site) letter(path string) (to, subject string) {
 	return m.Header.Get("To"), subject
 }
 
-// hired is an account that the operator makes at the console, logged in.
+// hired returns a logged-in account that the operator created at the command line.
 func (s *site) hired(role, branches string) *patron {
 	s.t.Helper()
 	p := &patron{s: s, email: role + branches + "@staff.example"}
@@ -88,7 +88,7 @@ func (s *site) hired(role, branches string) *patron {
 	return p
 }
 
-// granted keeps the tokens of an answer, and gives all of it.
+// granted stores the tokens of a response and returns all of it.
 func (p *patron) granted(a answer) (g grant) {
 	p.s.t.Helper()
 	p.take(a)
@@ -96,17 +96,17 @@ func (p *patron) granted(a answer) (g grant) {
 	return g
 }
 
-// credentials are what somebody logs in with.
+// credentials are the body of a login.
 func (p *patron) credentials(password string) map[string]string {
 	return map[string]string{"email": p.email, "password": password}
 }
 
-// tries a password at the server whose turn it is.
+// tries sends a password to the next server in turn.
 func (p *patron) tries(password string) answer {
 	return p.s.send(http.MethodPost, "/auth/login", p.credentials(password))
 }
 
-// refresh shows a refresh token to a server.
+// refresh sends a refresh token to a server.
 func (s *site) refresh(v *server, token string) answer {
 	return s.sendTo(v.addr, http.MethodPost, "/auth/refresh", map[string]string{"refreshToken": token})
 }
@@ -119,14 +119,14 @@ func (p *patron) sendTo(v *server, method, path string, body any) answer {
 	return p.s.sendTo(v.addr, method, path, body, "Authorization", "Bearer "+p.access)
 }
 
-// leaves ends the session at a server, which refuses it at once.
+// leaves logs out at a server, which refuses the session at once.
 func (p *patron) leaves(v *server) {
 	p.s.t.Helper()
 	p.logout(v).want(p.s.t, http.StatusNoContent, "")
 	p.me(v).want(p.s.t, http.StatusUnauthorized, "unauthenticated")
 }
 
-// out waits until no server admits the person any more, no longer than is promised.
+// out waits until every server refuses the session, within the promised time.
 func (p *patron) out() {
 	p.s.t.Helper()
 	p.s.await(revocationLag, func() error {
@@ -139,7 +139,7 @@ func (p *patron) out() {
 	})
 }
 
-// in expects every server to admit the person.
+// in expects every server to accept the session.
 func (p *patron) in() {
 	p.s.t.Helper()
 	for _, v := range p.s.servers {
@@ -147,11 +147,11 @@ func (p *patron) in() {
 	}
 }
 
-// first and last are two servers, or the same where there is only one.
+// first and last are the site's servers, the same one if there is only one.
 func (s *site) first() *server { return s.servers[0] }
 func (s *site) last() *server  { return s.servers[len(s.servers)-1] }
 
-// Somebody becomes a member, comes in by either name, and says more about themselves.
+// A member registers, logs in by e-mail address and by username, and edits the profile.
 func TestMember(t *testing.T) {
 	on(t, func(t *testing.T, k kind) {
 		s := open(t, k, nil)
@@ -183,7 +183,7 @@ func TestMember(t *testing.T) {
 
 		g := p.granted(p.tries(patronPassword))
 		if g.ExpiresIn < 590 || g.ExpiresIn > 600 || !g.User.Registered || g.User.Status != "ACTIVE" || g.User.ID != p.id {
-			t.Errorf("a login gives %+v", g)
+			t.Errorf("a login returns %+v", g)
 		}
 		p.granted(s.send(http.MethodPost, "/auth/login", map[string]string{"username": "LAN.n", "password": patronPassword}))
 		s.send(http.MethodPost, "/auth/login", map[string]string{"username": "lan.n", "password": patronPassword + " "}).
@@ -204,7 +204,7 @@ func TestMember(t *testing.T) {
 	}, embedded, pair)
 }
 
-// otherCode is a well-formed code that is another one.
+// otherCode returns another well-formed code.
 func otherCode(code string) string {
 	if code == "000000" {
 		return "111111"
@@ -212,8 +212,8 @@ func otherCode(code string) string {
 	return "000000"
 }
 
-// A refresh token is good once; who asks again at once gets the same pair, and who brings an older one ends the session
-// for everybody who has any token of it.
+// A refresh token works once. An immediate retry returns the same pair. Reuse of an older token ends the session for
+// every holder of its tokens.
 func TestMember_refresh(t *testing.T) {
 	on(t, func(t *testing.T, k kind) {
 		s := open(t, k, nil)
@@ -227,7 +227,7 @@ func TestMember_refresh(t *testing.T) {
 			next := p.granted(s.refresh(s.first(), spent.Refresh).want(t, http.StatusOK, ""))
 			again := p.granted(s.refresh(s.last(), spent.Refresh).want(t, http.StatusOK, ""))
 			if next.Refresh == spent.Refresh || next.Access == spent.Access {
-				t.Fatal("a refresh gives what there was")
+				t.Fatal("a refresh returned the old tokens")
 			}
 			if again.Refresh != next.Refresh || again.Access != next.Access {
 				t.Fatal("the immediate retry gets another pair")
@@ -253,8 +253,8 @@ func TestMember_refresh(t *testing.T) {
 	}, embedded, pair)
 }
 
-// Whoever logs out is out everywhere within five seconds, whether or not a server has seen the token before, and
-// whatever Redis has forgotten.
+// A logout takes effect everywhere within five seconds, whether or not a server has seen the token before, and even if
+// Redis has lost it.
 func TestMember_logout(t *testing.T) {
 	on(t, func(t *testing.T, k kind) {
 		s := open(t, k, nil)
@@ -273,11 +273,11 @@ func TestMember_logout(t *testing.T) {
 		s.sendTo(s.first().addr, http.MethodPost, "/auth/logout", map[string]string{"refreshToken": p.refresh}).
 			want(t, http.StatusNoContent, "")
 		s.flush()
-		p.out() // the other server has never seen it
+		p.out() // the other server has not cached it
 	}, embedded, pair)
 }
 
-// Sessions are listed and ended one by one; a new password ends them all, and so does a code to somebody who forgot it.
+// Sessions are listed and ended one by one. A new password ends them all, and so does a password reset by code.
 func TestMember_sessions(t *testing.T) {
 	on(t, func(t *testing.T, k kind) {
 		s := open(t, k, nil)
@@ -319,7 +319,7 @@ func TestMember_sessions(t *testing.T) {
 		s.send(http.MethodPost, "/auth/otp/request", forgotten).want(t, http.StatusAccepted, "")
 		again := s.send(http.MethodPost, "/auth/otp/request", forgotten).want(t, http.StatusTooManyRequests, "rate_limited")
 		if again.header.Get("Retry-After") == "" {
-			t.Error("nobody tells when the next code may be sent")
+			t.Error("the response has no time for the next code")
 		}
 		reset := map[string]string{"email": here.email, "code": here.code(), "password": patronPassword}
 		s.sendTo(s.first().addr, http.MethodPost, "/auth/password/reset", reset).want(t, http.StatusNoContent, "")
@@ -329,12 +329,12 @@ func TestMember_sessions(t *testing.T) {
 		here.enter()
 		here.in()
 
-		// An address that nobody has is answered alike, and is sent nothing.
+		// An unused address gets the same response, and no message is sent.
 		nobody := map[string]string{"purpose": "RESET", "email": "nobody@example.com"}
 		s.send(http.MethodPost, "/auth/otp/request", nobody).want(t, http.StatusAccepted, "")
 		s.send(http.MethodPost, "/auth/otp/request", nobody).want(t, http.StatusTooManyRequests, "rate_limited")
 		if l := s.letters("nobody@example.com"); len(l) != 0 {
-			t.Errorf("nobody was sent %q", l)
+			t.Errorf("the unused address received %q", l)
 		}
 	}, embedded, pair)
 }

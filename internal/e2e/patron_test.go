@@ -13,10 +13,10 @@ import (
 	"regexp"
 )
 
-// patron is somebody with an account.
+// patron is a person with an account.
 type patron struct {
 	s       *site
-	id      string // of the account, where it is known
+	id      string // of the account, if known
 	email   string
 	access  string
 	refresh string
@@ -24,7 +24,7 @@ type patron struct {
 
 const patronPassword = "correct horse battery staple"
 
-// registered makes an account whose e-mail address is not proved yet.
+// registered creates an account whose e-mail address is not verified yet.
 func (s *site) registered(name string) patron {
 	s.t.Helper()
 	p := patron{s: s, email: name + "@example.com"}
@@ -33,7 +33,7 @@ func (s *site) registered(name string) patron {
 	return p
 }
 
-// patron makes an account that is logged in.
+// patron creates a logged-in account.
 func (s *site) patron(name string) patron {
 	s.t.Helper()
 	p := s.registered(name)
@@ -42,12 +42,12 @@ func (s *site) patron(name string) patron {
 	return p
 }
 
-// code waits for the letter with the code and reads it.
+// code waits for the message with the code and returns the code.
 func (p *patron) code() (code string) {
 	p.s.t.Helper()
 	p.s.await(patience, func() error {
 		for _, v := range p.s.servers {
-			files, _ := filepath.Glob(filepath.Join(v.env["DATA_DIR"], "mail", "*.eml")) // the pattern is sound
+			files, _ := filepath.Glob(filepath.Join(v.env["DATA_DIR"], "mail", "*.eml")) // the pattern is valid
 			for _, file := range files {
 				if code = codeIn(file, p.email); code != "" {
 					return nil
@@ -61,7 +61,7 @@ func (p *patron) code() (code string) {
 
 var sixDigits = regexp.MustCompile(`\b\d{6}\b`)
 
-// codeIn reads the code out of the text of a letter, if it is to somebody.
+// codeIn returns the code in a message, if it is addressed to to.
 func codeIn(file, to string) string {
 	f, err := os.Open(file)
 	if err != nil {
@@ -80,7 +80,7 @@ func codeIn(file, to string) string {
 	if err != nil {
 		return ""
 	}
-	text, _ := io.ReadAll(quotedprintable.NewReader(part)) // half a letter has no code
+	text, _ := io.ReadAll(quotedprintable.NewReader(part)) // a partial message has no code
 	return sixDigits.FindString(string(text))
 }
 
@@ -88,7 +88,7 @@ func (p *patron) verify(code string) answer {
 	return p.s.send(http.MethodPost, "/auth/otp/verify", map[string]string{"purpose": "VERIFY", "email": p.email, "code": code})
 }
 
-// login tries a password at one of the servers.
+// login sends a password to a server.
 func (p *patron) login(v *server, password string) answer {
 	return p.s.sendTo(v.addr, http.MethodPost, "/auth/login", map[string]string{"email": p.email, "password": password})
 }
@@ -99,7 +99,7 @@ func (p *patron) enter() {
 	p.take(p.login(p.s.servers[0], patronPassword))
 }
 
-// take keeps the tokens of an answer.
+// take stores the tokens of a response.
 func (p *patron) take(a answer) {
 	p.s.t.Helper()
 	var pair struct {
@@ -110,7 +110,7 @@ func (p *patron) take(a answer) {
 	p.access, p.refresh = pair.Access, pair.Refresh
 }
 
-// me asks one of the servers who the bearer is.
+// me asks a server for the bearer's account.
 func (p *patron) me(v *server) answer {
 	return p.s.sendTo(v.addr, http.MethodGet, "/me", nil, "Authorization", "Bearer "+p.access)
 }

@@ -7,12 +7,12 @@ import (
 	"time"
 )
 
-// take records money that staff has taken at the counter.
+// take records a payment that staff received at the counter.
 func (s *site) take(id string, amount int64) answer {
 	return s.staff(http.MethodPost, "/api/orders/"+id+"/payments", map[string]any{"method": counter, "amount": amount})
 }
 
-// The counter takes exactly what an order costs, from staff only, once; what is paid cannot be cancelled.
+// The counter accepts the exact total of an order, from staff only, once. A paid order cannot be cancelled.
 func TestCounter(t *testing.T) {
 	on(t, func(t *testing.T, k kind) {
 		s := open(t, k, nil)
@@ -45,8 +45,8 @@ func TestCounter(t *testing.T) {
 	}, embedded, servers)
 }
 
-// Money that arrives after the deadline takes the units again where there are any; where there are none it is a refund
-// that guests, staff and alarms can see (I6).
+// A payment after the deadline takes the units again if there are any. Otherwise it becomes a refund that guests, staff
+// and alerts can see (I6).
 func TestLatePayment(t *testing.T) {
 	on(t, func(t *testing.T, k kind) {
 		s := open(t, k, shortWindow(time.Second, 0))
@@ -69,7 +69,7 @@ func TestLatePayment(t *testing.T) {
 		s.gateway(late.ID, "SUCCESS").want(t, http.StatusOK, "")
 		o := g.get(late.ID).order(t)
 		if o.PaymentStatus != "REFUND_DUE" || len(o.Refunds) != 1 || o.Refunds[0].Amount != o.Total {
-			t.Errorf("late money for what is sold out has made the order %+v", o)
+			t.Errorf("a late payment for a sold-out item made the order %+v", o)
 		}
 		s.await(patience, func() error {
 			if n := s.figure("refund_obligation_open"); n != 1 {
@@ -82,7 +82,7 @@ func TestLatePayment(t *testing.T) {
 	}, embedded, servers)
 }
 
-// Where the sandbox is not enabled there is no mock callback, and nobody can pay by it.
+// Without the sandbox there is no mock callback, and no order can be paid by it.
 func TestSandbox(t *testing.T) {
 	on(t, func(t *testing.T, k kind) {
 		s := bare(t, k, nil)

@@ -11,11 +11,11 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-// carriers is how many connections the post has: each waits for the broker's word about one letter.
+// carriers is the number of connections; each waits for the broker's confirmation of one message.
 const carriers = 8
 
-// post brings another system's messages to the broker, each again and again until the broker has confirmed it. Without a
-// broker they wait. It also has a queue of its own for all that happens to the stock.
+// post publishes another system's messages, each repeatedly until the broker confirms it. Without a broker they wait.
+// It also has its own queue for all events of the stock.
 type post struct {
 	s        *site
 	address  string
@@ -50,10 +50,10 @@ func newPost(s *site, address string) *post {
 	return p
 }
 
-// send never waits for the broker.
+// send queues a message without waiting for the broker.
 func (p *post) send(key, order string) { p.waiting <- letter{key, order} }
 
-// close brings away what waits; closing again does nothing.
+// close delivers the queued messages. A second call does nothing.
 func (p *post) close() {
 	if p.waiting != nil {
 		close(p.waiting)
@@ -76,7 +76,7 @@ func (p *post) carry() {
 				p.s.t.Errorf("%v is not brought away: %v", l, err)
 				break
 			}
-			<-time.After(50 * time.Millisecond) // as such a system does
+			<-time.After(50 * time.Millisecond) // as such a system would
 		}
 	}
 	if conn != nil {
@@ -86,7 +86,7 @@ func (p *post) carry() {
 
 var errUnconfirmed = errors.New("the broker has not confirmed the message")
 
-// deliver connects where there is no connection, and returns nil once the broker has the message for good. Some messages
+// deliver connects if there is no connection, and returns nil once the broker has confirmed the message. Some messages
 // have the id of an earlier one about the same order.
 func (p *post) deliver(conn **amqp.Connection, ch **amqp.Channel, l letter) (err error) {
 	if *conn == nil || (*conn).IsClosed() {
@@ -112,8 +112,8 @@ func (p *post) deliver(conn **amqp.Connection, ch **amqp.Channel, l letter) (err
 	return err
 }
 
-// hear takes out of the queue until it has told so many different messages, and what comes with them, and counts by type
-// what was told; a message that came twice is told once.
+// hear consumes the queue until it has received want different messages, and those already on their way. It returns
+// the number of messages by type, without duplicates.
 func (p *post) hear(want int) map[string]int {
 	t := p.s.t
 	t.Helper()
@@ -137,7 +137,7 @@ func (p *post) hear(want int) map[string]int {
 			t.Fatalf("%d of %d messages came: %v", len(seen), want, told)
 		}
 	}
-	if err := ch.Cancel("mall", false); err != nil { // ends what is ranged over
+	if err := ch.Cancel("mall", false); err != nil { // ends the loop over the deliveries
 		t.Fatal(err)
 	}
 	for m := range all {

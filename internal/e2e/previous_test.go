@@ -12,8 +12,8 @@ import (
 	"comanda/internal/testenv"
 )
 
-// previous returns the command of the release before this one, which compat/previous names by its commit. It is built once
-// on a machine and kept in the user's cache.
+// previous returns the command of the previous release, which compat/previous names by its commit. It is built once per
+// machine and kept in the user's cache.
 func (l *lasting) previous(t testing.TB) string {
 	t.Helper()
 	return l.release.get(func() string {
@@ -40,15 +40,15 @@ func (l *lasting) previous(t testing.TB) string {
 				t.Fatalf("%v\n%s", err, out)
 			}
 		}
-		if err := os.Rename(path+".new", path); err != nil { // whole or not at all
+		if err := os.Rename(path+".new", path); err != nil { // atomic
 			t.Fatal(err)
 		}
 		return path
 	})
 }
 
-// The previous release runs on the schema of this one, beside it and alone: orders that one takes the other shows, and is
-// paid for, and in the end everything agrees.
+// The previous release runs on the schema of this one, beside it and alone. Each shows and accepts payments for the
+// other's orders, and in the end all stores agree.
 func TestPrevious_release(t *testing.T) {
 	on(t, func(t *testing.T, k kind) {
 		s := prepare(t, k, nil)
@@ -57,7 +57,7 @@ func TestPrevious_release(t *testing.T) {
 		s.begin()
 		g := s.guest(0)
 		var orders []order
-		for range 2 * len(s.servers) { // they take turns
+		for range 2 * len(s.servers) { // requests alternate between the servers
 			orders = append(orders, g.insist(g.wish(line{ItemID: phoGa, Qty: 1}), 4*time.Second).
 				want(t, http.StatusCreated, "").order(t))
 		}

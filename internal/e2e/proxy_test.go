@@ -10,7 +10,7 @@ import (
 	"comanda/internal/testenv"
 )
 
-// proxy stands between a server and the broker, so that the network between them can fail while both go on.
+// proxy is a network between a server and the broker that can fail while both keep running.
 type proxy struct {
 	target string
 	door   net.Listener
@@ -21,7 +21,7 @@ type proxy struct {
 	conns map[net.Conn]bool
 }
 
-// newProxy gives a proxy and the broker's address through it.
+// newProxy returns a proxy and the broker's address through it.
 func newProxy(t testing.TB, address string) (*proxy, string) {
 	t.Helper()
 	u, err := url.Parse(address)
@@ -67,7 +67,7 @@ func (p *proxy) serve() {
 	}
 }
 
-// pump copies one direction until either side ends; then it ends both.
+// pump copies one direction until either end closes, and then closes both.
 func (p *proxy) pump(to, from net.Conn) {
 	_, _ = io.Copy(to, from)
 	_ = to.Close()
@@ -77,7 +77,7 @@ func (p *proxy) pump(to, from net.Conn) {
 	delete(p.conns, from)
 }
 
-// cut ends all connections and takes no new ones.
+// cut closes all connections and refuses new ones.
 func (p *proxy) cut() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -87,7 +87,7 @@ func (p *proxy) cut() {
 	}
 }
 
-// mend takes connections again.
+// mend accepts connections again.
 func (p *proxy) mend() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

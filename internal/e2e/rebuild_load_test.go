@@ -13,9 +13,10 @@ import (
 	"comanda/internal/testenv"
 )
 
-// With very many live holds in one branch, Redis hangs for two seconds and is then emptied: orders go on at the rate that
-// they had, no answer is a failure of ours, and in the end everything agrees. With make soak there are as many holds as in
-// a stadium, and the rate is compared: nine tenths of it are back within fifteen seconds. Otherwise the machine is shared.
+// With very many live holds in one branch, Redis hangs for two seconds and is then emptied. Orders continue at the
+// former rate, no response is a server error, and in the end all stores agree. make soak creates as many holds as a
+// stadium and compares the rate: nine tenths of it are back within fifteen seconds. Other runs share the machine, so
+// the rate is not compared.
 func TestRebuild_under_load(t *testing.T) {
 	on(t, func(t *testing.T, k kind) {
 		holds := testenv.Size(2_000, 400_000)
@@ -43,7 +44,7 @@ func TestRebuild_under_load(t *testing.T) {
 				}
 			})
 		}
-		// rate is how many orders a second there are for a while.
+		// rate returns the orders per second during span.
 		rate := func(span time.Duration) float64 {
 			before := placed.Load()
 			<-time.After(span)
@@ -72,7 +73,7 @@ func TestRebuild_under_load(t *testing.T) {
 	}, servers)
 }
 
-// crowd enters holds of an order's dish and day behind the product's back, as if so many guests were about to pay.
+// crowd inserts n holds of an order's dish and day directly, as if so many guests were about to pay.
 func (s *site) crowd(o order, n int) {
 	s.t.Helper()
 	s.change(
@@ -86,7 +87,7 @@ func (s *site) crowd(o order, n int) {
 	)
 }
 
-// disperse takes them out again: they belong to no order, and the comparison would say so.
+// disperse deletes them again, because they belong to no order and the reconciliation would report them.
 func (s *site) disperse(o order, n int) {
 	s.t.Helper()
 	s.change(
@@ -96,13 +97,13 @@ func (s *site) disperse(o order, n int) {
 	)
 }
 
-// counted is the statement that adds to what is held of the dish.
+// counted returns the statement that adds n to the dish's held units.
 func (s *site) counted(o order, n int) string {
 	return fmt.Sprintf(`UPDATE sales_quota_counter SET held_qty = held_qty + %d
 		WHERE branch_id = %s AND stat_date = '%s' AND menu_item_id = %s`, n, firstBranch, o.BizDate, phoGa)
 }
 
-// change runs statements behind the product's back.
+// change runs statements directly on the database.
 func (s *site) change(texts ...string) {
 	s.t.Helper()
 	s.database(func(db *sqldb.DB) error {

@@ -10,8 +10,8 @@ import (
 	"comanda/internal/testenv"
 )
 
-// While Redis is dead, silent or empty everything goes on: scans, menus, orders, logins and codes are answered by SQL, in
-// time; no limit opens, no revoked token comes back to life, and no code is guessed more often than it may be.
+// While Redis is dead, hung or empty, scans, menus, orders, logins and codes are answered from SQL, in time. No limit
+// opens, no revoked token becomes valid again, and no code can be guessed more often than allowed.
 func TestRedisFault_down(t *testing.T) {
 	redisFault{(*testenv.Server).Kill, (*testenv.Server).Restart, true}.test(t)
 }
@@ -24,10 +24,10 @@ func TestRedisFault_emptied(t *testing.T) {
 	redisFault{func(r *testenv.Server) { r.Say("FLUSHALL") }, func(*testenv.Server) {}, false}.test(t)
 }
 
-// redisFault is a way in which Redis fails, and how it is mended.
+// redisFault is a failure of Redis, with its repair.
 type redisFault struct {
 	begin, end func(*testenv.Server)
-	lasts      bool // until it is mended
+	lasts      bool // until the repair
 }
 
 func (f redisFault) test(t *testing.T) {
@@ -43,23 +43,23 @@ func (f redisFault) test(t *testing.T) {
 	}, pair)
 }
 
-// inTime is ten times what is promised to people who wait while Redis is ill; tests share the machine with others. It is
-// still far less than the time for which Redis is.
+// inTime is ten times the promised response time while Redis fails, because tests share the machine. It is still far
+// shorter than the failure.
 const inTime = 3 * time.Second
 
-// revokedWithin is how soon a logout counts in another process, and somewhat more.
+// revokedWithin is how soon a logout counts in another process, with a margin.
 const revokedWithin = 5*time.Second + inTime
 
-// evening is what everybody has and knows when Redis fails.
+// evening is the accounts and objects that exist before Redis fails.
 type evening struct {
 	s        *site
 	diner    guest
 	member   patron
-	loggedIn patron // who will log out meanwhile
-	out      patron // who has logged out before
-	guessed  patron // whose password somebody has guessed three times before
-	newcomer patron // with a code that was not used yet
-	target   patron // whose code somebody will guess
+	loggedIn patron // will log out during the failure
+	out      patron // logged out before
+	guessed  patron // had three wrong guesses at the password before
+	newcomer patron // with an unused code
+	target   patron // will have its code guessed
 	codes    map[string]string
 }
 
@@ -83,7 +83,7 @@ func newEvening(s *site) *evening {
 	return e
 }
 
-// in is the evening with what is found told to a subtest.
+// in returns the evening with failures reported to a subtest.
 func (e *evening) in(t *testing.T) *evening {
 	t.Helper()
 	s, inside := e.s, *e
@@ -93,7 +93,7 @@ func (e *evening) in(t *testing.T) *evening {
 	return &inside
 }
 
-// soon expects an answer in time.
+// soon expects a response within inTime.
 func (e *evening) soon(ask func() answer) answer {
 	e.s.t.Helper()
 	begun := time.Now()
@@ -104,7 +104,7 @@ func (e *evening) soon(ask func() answer) answer {
 	return a
 }
 
-// everywhere has every process asked, and expects the same of each.
+// everywhere sends the request to every process, and expects the same status of each.
 func (e *evening) everywhere(status int, ask func(v *server) answer) {
 	e.s.t.Helper()
 	for _, v := range e.s.servers {
@@ -128,7 +128,7 @@ var redisFaultCells = []struct {
 	{"probes", (*evening).probes},
 }
 
-// scan comes to the same visit at a table as before, and opens one at another.
+// scan joins the former visit at a table, and opens one at another.
 func (e *evening) scan(redisFault) {
 	visits := map[int]string{0: e.diner.visit}
 	for _, table := range []int{0, 1, 1, 0} {
@@ -152,14 +152,14 @@ func (e *evening) eats(redisFault) {
 	})
 }
 
-// order is placed by who sat there before and by who comes now.
+// order places orders as a former and as a new guest.
 func (e *evening) order(redisFault) {
 	for _, g := range []guest{e.diner, e.s.guest(2)} {
 		e.soon(func() answer { return g.place(g.wish(line{ItemID: pho, Qty: 1})) }).want(e.s.t, http.StatusCreated, "")
 	}
 }
 
-// session of before goes on, and one that was ended stays ended.
+// session expects a former session to continue, and an ended one to stay ended.
 func (e *evening) session(redisFault) {
 	e.everywhere(http.StatusOK, e.member.me)
 	e.gone(e.out)
@@ -169,7 +169,7 @@ func (e *evening) session(redisFault) {
 	e.everywhere(http.StatusOK, fresh.me)
 }
 
-// gone waits until a logout has counted in every process.
+// gone waits until every process refuses a session that was logged out.
 func (e *evening) gone(p patron) {
 	e.s.t.Helper()
 	e.s.await(revokedWithin, func() error {
@@ -192,7 +192,7 @@ func (e *evening) login(redisFault) {
 	e.gone(p)
 }
 
-// guessPasswords has two guesses left of five, and then not even the right one is listened to.
+// guessPasswords has two of five guesses left. After them even the right password is refused.
 func (e *evening) guessPasswords(redisFault) {
 	heard := 0
 	for range 6 {
@@ -209,7 +209,7 @@ func (e *evening) guessPasswords(redisFault) {
 	e.guessed.login(e.s.servers[0], patronPassword).want(e.s.t, http.StatusTooManyRequests, "rate_limited")
 }
 
-// guessCodes has five tries, and then the right code is worth nothing; who has not been guessed at proves an address.
+// guessCodes has five tries, after which the right code is refused. Another account can still verify its address.
 func (e *evening) guessCodes(redisFault) {
 	right := e.codes[e.target.email]
 	wrong := "000000"
@@ -239,7 +239,7 @@ func (e *evening) guessTables(redisFault) {
 	}
 }
 
-// orderWithoutEnd is told to wait, by each process at the latest when it has granted what there is.
+// orderWithoutEnd is limited by each process, at the latest when it has granted the whole allowance.
 func (e *evening) orderWithoutEnd(redisFault) {
 	g, refused := e.s.guest(3), 0
 	for range 10 {
@@ -253,7 +253,7 @@ func (e *evening) orderWithoutEnd(redisFault) {
 	}
 }
 
-// probes find the process alive and, while Redis is ill, say so.
+// probes expect liveness, and readiness to report a failing Redis.
 func (e *evening) probes(f redisFault) {
 	for _, v := range e.s.servers {
 		ask := func(path string) answer {
@@ -270,7 +270,7 @@ func (e *evening) probes(f redisFault) {
 	}
 }
 
-// afterwards Redis says again what SQL says, and who was logged out before or meanwhile still is.
+// afterwards expects Redis to equal SQL again, and all open sessions to be accepted.
 func (e *evening) afterwards() {
 	e.s.t.Helper()
 	e.s.whole()
@@ -280,7 +280,7 @@ func (e *evening) afterwards() {
 	}
 }
 
-// verified waits until the documents are what SQL says.
+// verified waits until the documents equal SQL.
 func (s *site) verified() {
 	s.t.Helper()
 	s.awaitCommand(patience, func() error {

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// A request that comes a hundred times at once, to whichever process, has one effect and one answer; the same key with
-// another body is refused (I11).
+// A request that is sent a hundred times at once, to any process, has one effect and one response. The same idempotency
+// key with another body is refused (I11).
 func TestRepetition(t *testing.T) {
 	on(t, func(t *testing.T, k kind) {
 		s := open(t, k, nil)

@@ -16,15 +16,15 @@ import (
 	"comanda/internal/sqldb"
 )
 
-// planted are secrets that must not be told, by what they are. Codes are apart: six digits occur by accident, but not
-// those of several people.
+// planted are secrets that must not leak, by description. Codes are separate: one match of six digits may be an
+// accident, but not matches for several accounts.
 type planted struct {
 	secrets map[string]string
 	codes   []string
-	told    map[string][]byte // what is searched, by where it comes from
+	told    map[string][]byte // the texts to search, by source
 }
 
-// refused sends a request that has to be refused, and keeps what it is answered.
+// refused sends a request that must be refused, and records the response.
 func (p *planted) refused(t *testing.T, what string, a answer) {
 	t.Helper()
 	if a.status < 400 {
@@ -33,7 +33,7 @@ func (p *planted) refused(t *testing.T, what string, a answer) {
 	p.told["the answers to what was wrong"] = append(p.told["the answers to what was wrong"], a.body...)
 }
 
-// search looks for every secret in all that was told. A secret's half is one, too.
+// search looks for every secret in all recorded texts. Half of a secret counts, too.
 func (p *planted) search(t *testing.T) {
 	t.Helper()
 	for where, text := range p.told {
@@ -59,8 +59,8 @@ func (p *planted) search(t *testing.T) {
 	}
 }
 
-// What people prove themselves with is nowhere but with them: in no log, figure, error, key or value of Redis, output of
-// a command, and not in SQL. Codes stand in their letter.
+// Members' credentials leak nowhere: not into a log, metric, error, key or value of Redis, a command's output or SQL.
+// Codes appear only in their message.
 func TestSecrets_members(t *testing.T) {
 	on(t, func(t *testing.T, k kind) {
 		smtp := rand.Text()
@@ -92,7 +92,7 @@ func TestSecrets_members(t *testing.T) {
 			r := s.run(command...)
 			p.told["comanda "+strings.Join(command, " ")] = []byte(strings.Repeat(" ", 100) + r.out + r.err)
 		}
-		for _, where := range []string{"SQL", "Redis", "comanda export"} { // an empty search finds nothing either
+		for _, where := range []string{"SQL", "Redis", "comanda export"} { // an empty text would pass the search
 			if !bytes.Contains(p.told[where], []byte("guest0@example.com")) {
 				t.Errorf("%s does not know the people whose secrets are looked for", where)
 			}
@@ -104,7 +104,7 @@ func TestSecrets_members(t *testing.T) {
 		s.await(patience, func() error {
 			log, err := os.ReadFile(s.first().log)
 			if err != nil || !bytes.Contains(log, []byte("out of reach")) {
-				return fmt.Errorf("nobody has logged that the mail server is away (%w)", err)
+				return fmt.Errorf("no log entry says that the mail server is away (%w)", err)
 			}
 			return nil
 		})
@@ -116,7 +116,7 @@ func TestSecrets_members(t *testing.T) {
 			}
 			p.told["the log"] = append(p.told["the log"], log...)
 		}
-		p.secrets["code of a table"] = s.tables[0].QR // SQL has it in plain: it is printed
+		p.secrets["code of a table"] = s.tables[0].QR // SQL stores it in plain text, for printing
 		sql := p.told["SQL"]
 		delete(p.told, "SQL")
 		p.search(t)
@@ -126,8 +126,8 @@ func TestSecrets_members(t *testing.T) {
 	}, embedded, servers)
 }
 
-// stories has three people do everything that takes a secret, rightly and wrongly. The last letter is on its way until
-// release is called, so that what SQL keeps of it can be looked at.
+// stories has three members do everything that takes a secret, correctly and incorrectly. The last message stays queued
+// until release is called, so that its row in SQL can be searched.
 func (p *planted) stories(s *site, m *mailtest.Server) (release func()) {
 	t := s.t
 	t.Helper()
@@ -180,12 +180,12 @@ func (p *planted) story(s *site, m *mailtest.Server, name string) {
 	p.misplaced(s, second, secret)
 	p.refused(t, "a spent token", s.refresh(s.first(), p.rotated(s, &second)))
 	var third grant
-	s.send(http.MethodPost, "/auth/login", who).into(t, &third) // whose session lives on
+	s.send(http.MethodPost, "/auth/login", who).into(t, &third) // this session stays open
 	p.secrets["last refresh token of "+name] = third.Refresh
 	s.send(http.MethodGet, "/me", nil, "Authorization", "Bearer "+third.Access).want(t, http.StatusOK, "")
 }
 
-// rotated spends two tokens in a row and gives the first, which ends the session of all.
+// rotated spends two tokens in a row and returns the first. Reusing it would end the session.
 func (p *planted) rotated(s *site, g *grant) (spent string) {
 	s.t.Helper()
 	spent = g.Refresh
@@ -196,7 +196,7 @@ func (p *planted) rotated(s *site, g *grant) (spent string) {
 	return spent
 }
 
-// misplaced sends secrets where they do not belong.
+// misplaced sends secrets in places where they do not belong.
 func (p *planted) misplaced(s *site, g grant, secret string) {
 	t := s.t
 	t.Helper()
@@ -234,7 +234,7 @@ func (p *planted) misplaced(s *site, g grant, secret string) {
 	}
 }
 
-// everything is all that the database holds, as text: of SQLite the files.
+// everything returns the whole database as text; for SQLite, its files.
 func (s *site) everything() (all []byte) {
 	s.t.Helper()
 	if s.kind == embedded {
@@ -266,7 +266,7 @@ func texts(t *testing.T, db *sqldb.DB, text string) ([]string, error) {
 	return sqldb.Collect(rows, err, sqldb.Value[string])
 }
 
-// redisDump is all keys of Redis with all that they hold, as the protocol writes it.
+// redisDump returns all keys of Redis with their values, in the wire format.
 func (s *site) redisDump() []byte {
 	s.t.Helper()
 	read := map[string][]string{

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// However tokens are sent, rightly or wrongly, the server logs none of them; nor does Redis show one in a key.
+// However tokens are sent, correctly or not, the server logs none of them, and no key of Redis contains one.
 func TestSecrets(t *testing.T) {
 	on(t, func(t *testing.T, k kind) {
 		s := open(t, k, settings{"LOG_LEVEL": "debug", "LOG_FORMAT": "json", "ACCESS_LOG": "on"})
@@ -34,7 +34,7 @@ func TestSecrets(t *testing.T) {
 			t.Fatal(err)
 		}
 		if n := bytes.Count(log, []byte(`"msg":"request"`)); n < 20 {
-			t.Errorf("the log tells of %d requests only", n)
+			t.Errorf("the log has only %d requests", n)
 		}
 		if !strings.Contains(keys, "q:cap:") {
 			t.Errorf("the keys of Redis are %q", keys)

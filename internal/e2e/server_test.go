@@ -13,21 +13,21 @@ import (
 	"time"
 )
 
-// server is one process of `comanda serve`. It keeps its address over kill and start. Its methods are for the goroutine
-// of the test.
+// server is one process of `comanda serve`. It keeps its address over kill and start. Its methods must be called from
+// the goroutine of the test.
 type server struct {
 	s      *site
 	addr   string
-	env    settings // on top of the site's
+	env    settings // added to the site's
 	args   []string // after serve
 	binary string   // the command; "" is the one under test
-	log    string   // file of what it and its predecessors have written to stderr
+	log    string   // file of its stderr, over all starts
 
 	cmd    *exec.Cmd     // nil while it does not run
 	exited chan struct{} // closed when the process of cmd has ended
 }
 
-// start runs the process and returns when it says that it is ready.
+// start runs the process and returns when it reports that it is ready.
 func (v *server) start() {
 	t := v.s.t
 	t.Helper()
@@ -35,7 +35,7 @@ func (v *server) start() {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer log.Close() // the process has a handle of its own
+	defer log.Close() // the process has its own handle
 	out, err := os.Create(v.out())
 	if err != nil {
 		t.Fatal(err)
@@ -49,7 +49,7 @@ func (v *server) start() {
 	exited := make(chan struct{})
 	v.cmd, v.exited = cmd, exited
 	go func() {
-		_ = cmd.Wait() // the state tells the rest
+		_ = cmd.Wait() // state has the result
 		close(exited)
 	}()
 	v.s.await(patience, func() error {
@@ -65,11 +65,11 @@ func (v *server) start() {
 	})
 }
 
-// out is the file of what the process has printed for its operator since it was started.
+// out returns the file of the process's standard output since its start.
 func (v *server) out() string { return v.log + ".out" }
 
 // awaitGreeting waits until the process has printed the last line of its start with the demo, which comes after the
-// accounts of the demo are made.
+// demo's accounts are created.
 func (v *server) awaitGreeting() {
 	v.s.t.Helper()
 	v.s.await(patience, func() error {
@@ -81,39 +81,39 @@ func (v *server) awaitGreeting() {
 	})
 }
 
-// kill ends the process with SIGKILL: nothing is written, said or closed any more.
+// kill sends SIGKILL, so that the process writes and closes nothing more.
 func (v *server) kill() {
 	if v.cmd == nil {
 		return
 	}
-	_ = v.cmd.Process.Kill() // fails only when the process has ended by itself
+	_ = v.cmd.Process.Kill() // fails only if the process has ended by itself
 	<-v.exited
 	v.cmd = nil
 	v.s.http.CloseIdleConnections()
 }
 
-// stop ends the process as an operator does, and expects it to take its leave properly.
+// stop ends the process as an operator does, and expects a clean exit.
 func (v *server) stop() {
 	t := v.s.t
 	t.Helper()
 	if v.cmd == nil {
 		return
 	}
-	// A connection on which nothing was sent yet, as the client opens them in advance, would be waited for.
+	// The server would wait for connections without a request, which the client opens in advance.
 	v.s.http.CloseIdleConnections()
-	_ = v.cmd.Process.Signal(syscall.SIGTERM) // fails only when the process has ended by itself
+	_ = v.cmd.Process.Signal(syscall.SIGTERM) // fails only if the process has ended by itself
 	select {
 	case <-v.exited:
 		if state := v.cmd.ProcessState; state.ExitCode() != 0 {
-			t.Errorf("a server that was told to stop ended with: %v", state)
+			t.Errorf("a stopped server ended with: %v", state)
 		}
 	case <-time.After(patience):
-		t.Errorf("a server that was told to stop has not ended within %v", patience)
+		t.Errorf("a stopped server has not ended within %v", patience)
 	}
 	v.kill()
 }
 
-// close ends the process at the end of a test and shows what it has logged if the test has failed.
+// close ends the process at the end of a test, and prints its log if the test has failed.
 func (v *server) close() {
 	if !v.s.t.Failed() {
 		v.stop()
@@ -123,7 +123,7 @@ func (v *server) close() {
 		return
 	}
 	const shown = 16 << 10
-	log, _ := os.ReadFile(v.log) // a server that has never been started has none
+	log, _ := os.ReadFile(v.log) // a server that was never started has none
 	if cut := len(log) - shown; cut > 0 {
 		log = append([]byte("...\n"), log[cut+bytes.IndexByte(log[cut:], '\n')+1:]...)
 	}

@@ -14,16 +14,16 @@ import (
 	"comanda/internal/sqldb"
 )
 
-// trusting believes who the client is from a header, so that a test can come from many addresses.
+// trusting makes the server take the client's address from a header, so that a test can use many addresses.
 var trusting = settings{"LIMITS": "on", "TRUSTED_PROXIES": "127.0.0.1"}
 
-// from sends a login from an address, with the marks of a device.
+// from sends a login from an address, with the device's cookie.
 func (s *site) from(address, marks, email, password string) answer {
 	return s.send(http.MethodPost, "/auth/login", map[string]string{"email": email, "password": password},
 		"X-Forwarded-For", address, "Cookie", "comanda_device="+marks)
 }
 
-// marksOf is the cookie that a login has set.
+// marksOf returns the cookie that a login has set.
 func marksOf(t *testing.T, a answer) string {
 	t.Helper()
 	c, err := http.ParseSetCookie(a.header.Get("Set-Cookie"))
@@ -33,9 +33,9 @@ func marksOf(t *testing.T, a answer) string {
 	return c.Value
 }
 
-// Strangers guess at the owner's password from everywhere until nobody gets in who was not there before. The owner does, at
-// every server; who is logged in works on, and colleagues change places by PIN. The audit log says who was guessed at, and
-// from where.
+// Attackers guess at the owner's password from many addresses until new devices are locked out. The owner's known
+// device still logs in at every server, open sessions continue, and colleagues switch by PIN. The audit log has the
+// target and the addresses.
 func TestSiege(t *testing.T) {
 	on(t, func(t *testing.T, k kind) {
 		s := open(t, k, trusting)
@@ -59,7 +59,7 @@ func TestSiege(t *testing.T) {
 			t.Fatal("strangers have not closed the account; the test shows nothing")
 		}
 		if a := s.from("203.0.113.1", "1.x.99999999999.y.z", owner.email, patronPassword); a.status == http.StatusOK {
-			t.Error("a mark that somebody has made up opens the account")
+			t.Error("a forged device cookie opens the account")
 		}
 		for _, v := range s.servers {
 			a := s.sendTo(v.addr, http.MethodPost, "/auth/login", owner.credentials(patronPassword), "X-Forwarded-For", "198.51.100.7",
@@ -87,7 +87,7 @@ func (s *site) logs(t *testing.T, reader *patron, action, actor, subject, addres
 			Items []struct{ Actor, Subject, Address string } `json:"items"`
 		}
 		a := reader.send(http.MethodGet, "/api/audit?size=100&action="+action, nil)
-		if a.status == http.StatusTooManyRequests { // a test asks more often than people do
+		if a.status == http.StatusTooManyRequests { // a test polls more often than a person may
 			return fmt.Errorf("%v", a)
 		}
 		a.into(t, &list)
@@ -100,7 +100,7 @@ func (s *site) logs(t *testing.T, reader *patron, action, actor, subject, addres
 	})
 }
 
-// forged is an access token for the session of somebody, signed with the key that stands in SQL.
+// forged returns an access token for a person's session, signed with the key in SQL.
 func (s *site) forged(p *patron) string {
 	s.t.Helper()
 	var key string
@@ -138,13 +138,13 @@ func (s *site) forged(p *patron) string {
 	return text
 }
 
-// A stolen key is withdrawn beside running servers: all refuse what it has signed, and clients go on after a refresh.
+// A stolen key is withdrawn while servers run: all refuse tokens that it signed, and clients continue after a refresh.
 func TestKeys_withdraw(t *testing.T) {
 	on(t, func(t *testing.T, k kind) {
 		s := open(t, k, nil)
 		owner := s.hired("owner", "")
 		thief := &patron{s: s, access: s.forged(owner)}
-		thief.in() // with the key that was stolen
+		thief.in() // with the stolen key
 		s.must("keys", "withdraw")
 		thief.out()
 		owner.out()
@@ -157,7 +157,7 @@ func TestKeys_withdraw(t *testing.T) {
 	}, embedded, pair)
 }
 
-// Where the operator gives a key, the one in SQL, which stands in every backup, counts for nothing.
+// An operator's key replaces the one in SQL, which is in every backup, completely.
 func TestKeys_given(t *testing.T) {
 	on(t, func(t *testing.T, k kind) {
 		s := open(t, k, settings{"TOKEN_KEY": strings.Repeat("a key of the operator's own ", 2)})

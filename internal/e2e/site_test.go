@@ -23,16 +23,16 @@ import (
 	"comanda/internal/testenv"
 )
 
-// How long a test waits.
+// Limits on how long a test waits.
 const (
-	patience = 60 * time.Second // for what has no promised time, on a machine that does other things too
-	// repairTime is until everything agrees again after a failure (I9). A scope of the gate that is lost right after it was
-	// rebuilt waits ten seconds for the next rebuild; fifteen in all are promised to a machine that does nothing else.
+	patience = 60 * time.Second // for results without a promised time, on a busy machine
+	// repairTime is the limit for all stores to agree again after a failure (I9). If a scope of the admission cache is
+	// lost right after its rebuild, the next rebuild waits ten seconds. Fifteen in all are promised on an idle machine.
 	repairTime = 20 * time.Second
-	expiryLag  = 5 * time.Second // from a deadline to the end of an unpaid order (I10)
+	expiryLag  = 5 * time.Second // from the deadline of an unpaid order to its expiry (I10)
 )
 
-// kind is how an installation is made up.
+// kind is the topology of an installation.
 type kind string
 
 const (
@@ -57,33 +57,33 @@ func on(t *testing.T, test func(t *testing.T, k kind), kinds ...kind) {
 	}
 }
 
-// settings are values of the configuration by their names without the prefix COMANDA_.
+// settings are configuration values by name, without the prefix COMANDA_.
 type settings map[string]string
 
-// limited sets the limits of how often people do things, and of what they may leave unpaid. Other tests go without: they
-// act faster than people, and look more often.
+// limited enables the rate limits and the limits on unpaid orders. Other tests disable them, because they act faster
+// than people and poll more often.
 var limited = settings{"LIMITS": "on"}
 
-// site is one installation: its stores, its settings and the processes that serve it.
+// site is one installation: its stores, its settings and its processes.
 type site struct {
 	t       *testing.T
 	kind    kind
 	env     settings
 	servers []*server
 	binary  string        // of commands; "" is the one under test
-	next    atomic.Uint32 // whose turn it is
+	next    atomic.Uint32 // index of the next server, counted up
 	http    *http.Client
-	redis   *testenv.Server   // nil when embedded; of a Cluster its first node
+	redis   *testenv.Server   // nil when embedded; of a Cluster the first node
 	nodes   []*testenv.Server // of a Cluster
 	secret  string            // the service token
-	// postgres is the address of the database as PostgreSQL's own programs read it; empty when embedded.
+	// postgres is the address of the database in the form that PostgreSQL's programs read; empty when embedded.
 	postgres string
-	bill     menu    // what can be ordered
+	bill     menu    // the menu to order from
 	tables   []table // of the first branch
 }
 
-// pooled returns an address with a bound on each process's connections: all servers of tests that run side by side have to
-// share the hundred that PostgreSQL admits.
+// pooled returns an address with a limit on each process's connections, because all servers of concurrent tests share
+// the hundred that PostgreSQL accepts.
 func pooled(address string) string {
 	mark := "?"
 	if strings.Contains(address, mark) {
@@ -92,8 +92,8 @@ func pooled(address string) string {
 	return address + mark + "pool_max_conns=6"
 }
 
-// prepare makes the stores and decides the settings; nothing runs yet. The database is what a server with the demo has left
-// that was started and stopped.
+// prepare creates the stores and settings without starting a server. The database is as left by a server that was
+// started with the demo and stopped.
 func prepare(t *testing.T, k kind, extra settings) *site {
 	t.Helper()
 	return assemble(t, k, extra, true)
@@ -123,7 +123,7 @@ func assemble(t *testing.T, k kind, extra settings, demo bool) *site {
 	return s
 }
 
-// useFiles has the site keep everything in its data folder.
+// useFiles makes the site store everything in its data folder.
 func (s *site) useFiles(dir string, demo bool) {
 	s.t.Helper()
 	path := filepath.Join(dir, "comanda.db")
@@ -136,7 +136,7 @@ func (s *site) useFiles(dir string, demo bool) {
 	}
 }
 
-// useServers has the site use a Redis and a database of its own, and the shared broker.
+// useServers sets up a Redis and a database for the site alone, and the shared broker.
 func (s *site) useServers(demo bool) {
 	s.t.Helper()
 	s.startRedis()
@@ -148,7 +148,7 @@ func (s *site) useServers(demo bool) {
 	s.useBroker()
 }
 
-// useBroker gives the site exchanges and queues of its own, which are gone with it.
+// useBroker sets up exchanges and queues for the site alone, and deletes them at its end.
 func (s *site) useBroker() {
 	address, prefix := atEnd.brokerURL(s.t), testenv.Name(s.t)+"."
 	s.env["AMQP_URL"], s.env["AMQP_PREFIX"] = address, prefix
@@ -182,7 +182,7 @@ func (s *site) add(addr, dir string) {
 	s.t.Cleanup(v.close)
 }
 
-// open is a site whose servers run with the demo restaurant.
+// open returns a site whose servers run with the demo restaurant.
 func open(t *testing.T, k kind, extra settings) *site {
 	t.Helper()
 	s := prepare(t, k, extra)
@@ -190,7 +190,7 @@ func open(t *testing.T, k kind, extra settings) *site {
 	return s
 }
 
-// begin starts the servers, which have the demo, and looks at it.
+// begin starts the servers with the demo, and reads its menu and tables.
 func (s *site) begin() {
 	s.t.Helper()
 	for _, v := range s.servers {
@@ -199,7 +199,8 @@ func (s *site) begin() {
 	s.look()
 }
 
-// environ is what a process of the site gets: this process's environment without any setting of ours, and the site's.
+// environ returns the environment of the site's processes: this process's without Comanda's settings, and the site's
+// settings.
 func (s *site) environ(more settings) []string {
 	var env []string
 	for _, kv := range os.Environ() {
@@ -215,13 +216,13 @@ func (s *site) environ(more settings) []string {
 	return env
 }
 
-// result is what a command has left behind.
+// result is the exit code and output of a command.
 type result struct {
 	code     int
 	out, err string
 }
 
-// run runs a command of the binary to its end.
+// run runs the binary with args until it exits.
 func (s *site) run(args ...string) result {
 	s.t.Helper()
 	var out, errs bytes.Buffer
@@ -235,7 +236,7 @@ func (s *site) run(args ...string) result {
 	return result{cmd.ProcessState.ExitCode(), out.String(), errs.String()}
 }
 
-// must is run for a command that has to succeed.
+// must is run for a command that must succeed.
 func (s *site) must(args ...string) string {
 	s.t.Helper()
 	r := s.run(args...)
@@ -245,7 +246,7 @@ func (s *site) must(args ...string) string {
 	return r.out
 }
 
-// read decodes what a command prints with --json.
+// read decodes a command's output with --json.
 func (s *site) read(v any, args ...string) {
 	s.t.Helper()
 	if err := json.Unmarshal([]byte(s.must(append(args, "--json")...)), v); err != nil {
@@ -253,7 +254,7 @@ func (s *site) read(v any, args ...string) {
 	}
 }
 
-// await polls until check finds nothing wrong, and tells what it found last if that takes too long.
+// await polls check until it returns nil, and fails the test with its last error on a time-out.
 func (s *site) await(within time.Duration, check func() error) {
 	s.t.Helper()
 	var last error
@@ -268,8 +269,8 @@ func (s *site) await(within time.Duration, check func() error) {
 	})
 }
 
-// awaitCommand is await where check runs commands. Each is a process with connections of its own; one after the other they
-// would take half a core from the servers that are waited for.
+// awaitCommand is await for a check that runs commands, with longer pauses. Each command is a process with its own
+// connections, and without pauses they would take half a core from the servers.
 func (s *site) awaitCommand(within time.Duration, check func() error) {
 	s.t.Helper()
 	pause := time.Duration(0)
@@ -280,7 +281,7 @@ func (s *site) awaitCommand(within time.Duration, check func() error) {
 	})
 }
 
-// redisAddr is where the site's Redis listens.
+// redisAddr returns the address of the site's Redis.
 func (s *site) redisAddr() string {
 	if s.redis != nil {
 		return s.redis.Addr()
@@ -288,7 +289,7 @@ func (s *site) redisAddr() string {
 	return s.env["REDIS_LISTEN"]
 }
 
-// flush empties Redis, as an operator's mistake does.
+// flush empties Redis, like an operator's mistake.
 func (s *site) flush() {
 	s.t.Helper()
 	if said := s.redisSays("*1\r\n$8\r\nFLUSHALL\r\n"); !strings.HasPrefix(said, "+OK\r\n") {
@@ -296,13 +297,13 @@ func (s *site) flush() {
 	}
 }
 
-// keys lists all keys of Redis, with what the protocol puts between them.
+// keys returns all keys of Redis in the wire format.
 func (s *site) keys() string {
 	s.t.Helper()
 	return s.redisSays("*2\r\n$4\r\nKEYS\r\n$1\r\n*\r\n")
 }
 
-// tell sends a command whose words have no spaces to the node that takes it.
+// tell sends a command whose words have no spaces to the node that accepts it.
 func (s *site) tell(line string) {
 	s.t.Helper()
 	addrs := []string{s.redisAddr()}
@@ -326,7 +327,7 @@ func (s *site) tell(line string) {
 	s.t.Fatalf("no node takes %s", line)
 }
 
-// redisSays sends a command as the protocol writes it and gives all that comes back.
+// redisSays sends a command in the wire format and returns the whole reply.
 func (s *site) redisSays(command string) string {
 	s.t.Helper()
 	return s.saysAt(s.redisAddr(), command)
@@ -340,7 +341,7 @@ func (s *site) saysAt(addr, command string) string {
 	}
 	defer conn.Close()
 	_ = conn.SetDeadline(time.Now().Add(patience))
-	_, _ = conn.Write([]byte(command + "*1\r\n$4\r\nQUIT\r\n")) // so that the server ends what it says
+	_, _ = conn.Write([]byte(command + "*1\r\n$4\r\nQUIT\r\n")) // makes the server close the connection after the reply
 	said, err := io.ReadAll(conn)
 	if err != nil {
 		s.t.Fatal(err)

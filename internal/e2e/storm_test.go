@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// The storm's figures. When something fails in it, the early guests have been served before, the late ones come after,
-// and the others are on their way.
+// Sizes of the storm. In a storm with a failure, the early guests are served before it, the late ones arrive after it,
+// and the others order during it.
 const (
 	crowdSize = 500
 	stormCap  = 50
@@ -15,7 +15,7 @@ const (
 	late      = 100
 )
 
-// 500 guests at once want one of 50 units each: 50 get one and 450 are told that it is sold out (I2).
+// 500 guests order one of 50 units each at once: 50 get one and 450 are refused as sold out (I2).
 func TestStorm(t *testing.T) {
 	on(t, func(t *testing.T, k kind) {
 		s := open(t, k, nil)
@@ -24,8 +24,8 @@ func TestStorm(t *testing.T) {
 	}, embedded, servers)
 }
 
-// The same when Redis dies in the middle: everybody is answered at the first attempt (I16), and when it is back it says
-// what SQL says (I9).
+// The same while Redis dies: every guest gets a final answer at the first attempt (I16), and after its return Redis
+// agrees with SQL (I9).
 func TestStorm_redis_killed(t *testing.T) {
 	on(t, func(t *testing.T, k kind) {
 		s := open(t, k, nil)
@@ -35,7 +35,7 @@ func TestStorm_redis_killed(t *testing.T) {
 	}, servers)
 }
 
-// The same when Redis is emptied in the middle.
+// The same while Redis is emptied.
 func TestStorm_redis_flushed(t *testing.T) {
 	on(t, func(t *testing.T, k kind) {
 		s := open(t, k, nil)
@@ -44,8 +44,7 @@ func TestStorm_redis_flushed(t *testing.T) {
 	}, embedded, servers)
 }
 
-// The same when the server dies in the middle: guests who were not answered ask again, and learn what became of their
-// orders (I5).
+// The same while the server dies: guests without an answer retry, and receive the result of their orders (I5).
 func TestStorm_server_killed(t *testing.T) {
 	on(t, func(t *testing.T, k kind) {
 		s := open(t, k, nil)
@@ -58,8 +57,8 @@ func TestStorm_server_killed(t *testing.T) {
 	}, embedded, servers)
 }
 
-// storm lets the crowd order, with a failure in the middle unless that is nil, and compares what everybody was answered
-// with what there is.
+// storm lets the crowd order, with a failure meanwhile unless it is nil, and compares all responses with the stored
+// orders.
 func storm(s *site, failure func(), place func(guest, wish) answer) {
 	t := s.t
 	t.Helper()
@@ -92,7 +91,7 @@ func storm(s *site, failure func(), place func(guest, wish) answer) {
 	s.wantStock(pho, stormCap, stormCap, 0)
 }
 
-// crowd is many guests, each with a phone of its own and one wish.
+// crowd is many guests, each with a phone and one wish.
 type crowd struct {
 	s       *site
 	guests  []guest
@@ -100,11 +99,11 @@ type crowd struct {
 	answers []answer
 	place   func(guest, wish) answer
 
-	first sync.Once // answer that is not to one of the early guests
+	first sync.Once // the first response to a guest who is not early
 	heard chan struct{}
 }
 
-// newCrowd seats the guests, a handful at a time, at all tables of the branch.
+// newCrowd seats the guests, a few at a time, at all tables of the branch.
 func newCrowd(s *site, place func(guest, wish) answer) *crowd {
 	c := &crowd{
 		s: s, guests: make([]guest, crowdSize), wishes: make([]wish, crowdSize), answers: make([]answer, crowdSize),
@@ -122,7 +121,7 @@ func newCrowd(s *site, place func(guest, wish) answer) *crowd {
 	return c
 }
 
-// rush has guests order at once and waits for all answers.
+// rush has guests order at once and waits for all responses.
 func (c *crowd) rush(from, to int) {
 	atOnce(to-from, func(i int) { c.one(from + i) })
 }
@@ -134,8 +133,8 @@ func (c *crowd) one(i int) {
 	}
 }
 
-// failing lets something fail as soon as the first of those who are on their way has been answered; the late ones come
-// when it has.
+// failing causes the failure as soon as the first guest who is not early has a response. The late guests order after
+// it.
 func (c *crowd) failing(failure func()) {
 	var all sync.WaitGroup
 	all.Go(func() { c.rush(early, crowdSize-late) })
@@ -165,7 +164,7 @@ func (c *crowd) onRecord() (n int) {
 	return n
 }
 
-// atOnce runs n functions that all begin together, and waits for their ends.
+// atOnce starts n calls of f together, and waits for all.
 func atOnce(n int, f func(i int)) {
 	var all sync.WaitGroup
 	begin := make(chan struct{})

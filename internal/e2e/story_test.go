@@ -7,12 +7,12 @@ import (
 	"time"
 )
 
-// shortWindow makes unpaid orders end while a test looks on.
+// shortWindow makes unpaid orders expire within the time of a test.
 func shortWindow(window, grace time.Duration) settings {
 	return settings{"PAYMENT_WINDOW": window.String(), "EXPIRY_GRACE": grace.String()}
 }
 
-// What a party orders is held, what it pays is used, and what it cancels or lets go can be bought again, to the last
+// A party's order is held, a payment uses the units, and a cancellation or expiry puts them back on sale, to the last
 // unit (I1, I3, I10).
 func TestStory(t *testing.T) { on(t, story, embedded, servers, pair, cluster) }
 
@@ -49,11 +49,12 @@ func story(t *testing.T, k kind) {
 	s.reports(day{Placed: 4, Paid: 2, Canceled: 2, Revenue: kept.Total + s.price([]line{{ItemID: pho, Qty: limit - 2}})})
 }
 
-// clockSlack is how far a server's idea of the database's clock may be from this process's on a busy machine.
+// clockSlack is the tolerated difference between a server's derived database time and this process's clock on a busy
+// machine.
 const clockSlack = 250 * time.Millisecond
 
-// expires waits for the end of an unpaid order: not before the instant that the guest was told, and no later after the
-// deadline than is promised.
+// expires waits for an unpaid order to expire: not before the time in the guest's response, and no later after the
+// deadline than promised.
 func (s *site) expires(g guest, o order, grace time.Duration) {
 	s.t.Helper()
 	deadline := o.PayBy.Add(grace)
@@ -72,7 +73,7 @@ func (s *site) expires(g guest, o order, grace time.Duration) {
 	})
 }
 
-// buyOut buys all that is left of the item with a quota, and finds that there is not one more.
+// buyOut buys all that is left of the item with a quota, and expects the next order to be refused.
 func (s *site) buyOut(g guest, left int64) {
 	s.t.Helper()
 	if d := s.menu().dish(pho); d.Remaining == nil || *d.Remaining != left || d.SoldOut {
@@ -93,6 +94,6 @@ func wantSoldOut(t testing.TB, a answer) {
 	t.Helper()
 	p, _ := a.want(t, http.StatusConflict, "sold_out").problem()
 	if len(p.Lines) != 1 || p.Lines[0].ItemID != pho || p.Lines[0].Requested != 1 || p.Lines[0].Available != 0 {
-		t.Errorf("what is sold out is not told: %v", a)
+		t.Errorf("the refusal does not name the sold-out item: %v", a)
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"unsafe"
 )
 
-// runOnTerminal is run with a terminal where errors go; shown is what was drawn on it.
+// runOnTerminal is run with a terminal as standard error; shown is what the command drew on it.
 func (s *site) runOnTerminal(args ...string) (r result, shown string) {
 	s.t.Helper()
 	master, terminal := openTerminal(s.t)
@@ -23,7 +23,7 @@ func (s *site) runOnTerminal(args ...string) (r result, shown string) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		_, _ = io.Copy(&drawn, master) // ends with an error when nobody has the terminal any more
+		_, _ = io.Copy(&drawn, master) // ends with an error when the last handle of the terminal is closed
 	}()
 	err := cmd.Run()
 	_ = terminal.Close()
@@ -34,7 +34,7 @@ func (s *site) runOnTerminal(args ...string) (r result, shown string) {
 	return result{cmd.ProcessState.ExitCode(), out.String(), ""}, drawn.String()
 }
 
-// openTerminal makes a pair of which one end looks like a terminal.
+// openTerminal opens a pseudo-terminal.
 func openTerminal(t *testing.T) (master, terminal *os.File) {
 	t.Helper()
 	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)

@@ -2,7 +2,7 @@
 
 package e2e
 
-// runOnTerminal skips the test: terminals are made in another way elsewhere.
+// runOnTerminal skips the test: other systems create terminals in other ways.
 func (s *site) runOnTerminal(...string) (result, string) {
 	s.t.Helper()
 	s.t.Skip("a terminal is only made on Linux")
