@@ -22,10 +22,11 @@ var banned = []struct {
 	{regexp.MustCompile(`(?i)\bknows? of\b`), "has, stores"},
 }
 
-// unpolished are the paths whose language is still being worked on. The list only becomes shorter.
+// unpolished are the paths that A10 leaves out: migrations, because one that has run never changes, and what is still being
+// reworded.
 var unpolished = []string{
-	"docs/configuration.md", "docs/events.md", "docs/keyspace.md", "web/", "internal/app/", "internal/e2e/", "internal/ordering/",
-	"internal/sqldb/", "internal/testenv/",
+	"internal/sqldb/migrations/",
+	"docs/configuration.md", "docs/events.md", "docs/keyspace.md", "web/",
 }
 
 // phrases is A10: comments and documents are written in plain terms.

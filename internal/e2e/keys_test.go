@@ -187,7 +187,7 @@ func TestKeys_registry(t *testing.T) {
 		if out := s.must("keys", "lint"); !strings.Contains(out, " 0 findings") {
 			t.Error(out)
 		}
-		if r := s.run("keys", "audit"); r.code != 1 || !strings.Contains(r.err, "no server runs") {
+		if r := s.run("keys", "audit"); r.code != 1 || !strings.Contains(r.err, "no server uses this data directory") {
 			t.Errorf("an audit of nothing: %+v", r)
 		}
 	}, embedded)
