@@ -38,6 +38,7 @@ type machine struct {
 	led   *orderingsql.Ledger
 	svc   *ordering.Service
 	clock clock
+	begun time.Time
 	keys  int
 
 	// state of the model
@@ -122,7 +123,7 @@ func explore(t *testing.T, db *sqldb.DB, redis *redisdb.DB, addrs ...string) {
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		branch++
-		m := &machine{db: db, redis: redis, flush: func(t rapid.TB, node int) {
+		m := &machine{db: db, redis: redis, begun: time.Now(), flush: func(t rapid.TB, node int) {
 			for i, addr := range addrs {
 				if node < 0 || node%len(addrs) == i {
 					flush(t, addr)
@@ -153,8 +154,8 @@ func (m *machine) open(t *rapid.T, branch int64) {
 
 // start starts the process's components.
 func (m *machine) start(t rapid.TB) {
-	begun := time.Now()
-	ticking := func() time.Time { return m.clock.now().Add(time.Since(begun)) } // rate limits need a clock that moves
+	// Claims of rebuilds need a clock that moves, and one that does not go back when the process is started again.
+	ticking := func() time.Time { return m.clock.now().Add(time.Since(m.begun)) }
 	kitchen := m.house.Kitchen(t)
 	m.keep = stock.NewSyncer(stock.SyncerConfig{
 		Cache: stockredis.New(m.redis, stockredis.Config{Now: time.Now, Timeout: 5 * time.Second}), Store: stocksql.New(m.db),
@@ -164,7 +165,8 @@ func (m *machine) start(t rapid.TB) {
 			// Redis expires keys by its own clock, for which the model's dates are in the past.
 			return day.End.Add(10 * 365 * 24 * time.Hour), err
 		},
-		Now: ticking, Log: slog.New(slog.DiscardHandler),
+		// No minimum between rebuilds: the one that converge waits for may follow another at once.
+		RebuildInterval: -1, Now: ticking, Log: slog.New(slog.DiscardHandler),
 	})
 	m.led = orderingsql.NewLedger(m.db, m.keep, m.clock.now)
 	m.svc = &ordering.Service{
