@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { chooseLanguage, countdown, language, setLanguage, t, type Language } from './index'
+import { addTexts, chooseLanguage, countdown, language, setLanguage, t, textOf, type Language } from './index'
 import en from './en.json'
 import vi from './vi.json'
 import zh from './zh-Hant.json'
@@ -25,6 +25,20 @@ test('texts are chosen by number and filled in', async () => {
   expect(t('cart.items', { count: 1 })).toContain('1')
   expect(document.documentElement.lang).toBe('zh-Hant')
   expect(language.value).toBe('zh-Hant')
+})
+
+test('a language that is chosen while texts are fetched stays', async () => {
+  await setLanguage('en')
+  let arrive: (texts: { default: Record<string, string> }) => void = () => undefined
+  const slow = new Promise<{ default: Record<string, string> }>((resolve) => (arrive = resolve))
+  const texts = (late: string) => () => Promise.resolve({ default: { late } })
+  const added = addTexts({ en: () => slow, vi: texts('muộn'), 'zh-Hant': texts('晚') })
+  await setLanguage('vi')
+  arrive({ default: { late: 'late' } })
+  await added
+  expect(language.value).toBe('vi')
+  expect(document.documentElement.lang).toBe('vi')
+  expect(textOf('late')).toBe('muộn')
 })
 
 test.each([

@@ -28,12 +28,32 @@ const current = ref<Language>('en')
 /** The language in which the page is shown. */
 export const language = current
 
-/** Fetches a language's texts and shows the page in it. */
+/** The language that was asked for last. Its texts may still be on their way. */
+let wanted: Language = 'en'
+
+/** Fetches a language's texts and shows the page in it. Of several calls at once the last one counts. */
 export async function setLanguage(l: Language): Promise<void> {
-  const found = await Promise.all(parts.map((part) => part[l]()))
-  texts.value = Object.assign({}, ...found.map((f) => f.default)) as Catalogue
-  current.value = l
-  document.documentElement.lang = l
+  wanted = l
+  try {
+    await show()
+  } catch (e) {
+    if (wanted === l) wanted = current.value
+    throw e
+  }
+}
+
+/** Shows the page in the wanted language, with the texts of all parts. Both may change while texts are fetched. */
+async function show(): Promise<void> {
+  for (;;) {
+    const l = wanted
+    const count = parts.length
+    const found = await Promise.all(parts.map((part) => part[l]()))
+    if (l !== wanted || count !== parts.length) continue
+    texts.value = Object.assign({}, ...found.map((f) => f.default)) as Catalogue
+    current.value = l
+    document.documentElement.lang = l
+    return
+  }
 }
 
 /** Fetches the texts of all languages, so that each can be shown without a network. */
@@ -46,7 +66,7 @@ export async function addTexts(part: Texts): Promise<void> {
   if (parts.includes(part)) return
   parts.push(part)
   try {
-    await setLanguage(current.value)
+    await show()
   } catch (e) {
     parts.splice(parts.indexOf(part), 1)
     throw e
