@@ -39,7 +39,7 @@ for (const [size, viewport] of Object.entries(sizes)) {
     await page.goto(`${server.url}/shop/verify`)
     await shoot(page, '03-verify', size)
     await page.goto(`${server.url}/shop/forgotten`)
-    await page.getByLabel('E-mail address').fill(email)
+    await page.getByLabel('E-mail address', { exact: true }).fill(email)
     await page.getByRole('button', { name: 'Send me a code' }).click()
     await page.getByRole('alert').or(page.getByLabel('Code from the e-mail')).waitFor()
     await shoot(page, '04-forgotten', size)

@@ -52,7 +52,7 @@ test('a role is made, and somebody works with it', async ({ page, server }) => {
 
   await page.goto(`${server.url}/console/users`)
   await page.getByRole('button', { name: 'New account' }).click()
-  await page.getByLabel('E-mail address').last().fill('watcher@demo.example')
+  await page.getByLabel('E-mail address', { exact: true }).last().fill('watcher@demo.example')
   await page.getByRole('dialog').getByLabel('Username').fill('watcher')
   await choose(page, 'Role', /TABLE_WATCHER/)
   await page.getByLabel('First password').fill('short')

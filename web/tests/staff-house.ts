@@ -1,5 +1,6 @@
 import type { Page } from '@playwright/test'
 
+import { join, password as memberPassword } from './home'
 import { expect } from './house'
 import { password, type Server } from './server'
 
@@ -39,9 +40,13 @@ export async function order(server: Server, label: string, method: 'COUNTER' | '
   return { ...placed, visitId: landed.visitId, token: landed.customerToken }
 }
 
-/** Has the demo's member order for a delivery and pay, without a browser. */
+let members = 0
+
+/** Has a new member order for a delivery and pay, without a browser. */
 export async function deliver(server: Server, receiver: { name: string; phone: string; address: string; note?: string }): Promise<Ordered> {
-  const { accessToken } = await post<{ accessToken: string }>(server, '/auth/login', { username: 'member', password })
+  const email = `delivery.${String(++members)}@house.example`
+  await join(server, email)
+  const { accessToken } = await post<{ accessToken: string }>(server, '/auth/login', { email, password: memberPassword })
   await post(server, '/cart/add-dish', { dishId: '5', quantity: 1 }, accessToken)
   const placed = await post<Ordered & { orderId: string }>(server, '/cart/checkout', {
     receiverName: receiver.name, receiverPhone: receiver.phone, receiverAddress: receiver.address,
