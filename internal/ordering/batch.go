@@ -4,26 +4,11 @@ import (
 	"time"
 
 	"comanda/internal/cart"
-	"comanda/internal/catalog"
 	"comanda/internal/event"
 	"comanda/internal/identity"
 	"comanda/internal/payment"
 	"comanda/internal/stock"
 )
-
-// TxnKey is an idempotency key. It identifies one request to place an order: a guest's within a branch, a member's
-// everywhere.
-type TxnKey struct {
-	Branch      int64
-	User        int64 // 0 for a guest
-	ClientTxnID string
-}
-
-// Known is the prior result of an idempotency key.
-type Known struct {
-	Digest  string
-	OrderID string
-}
 
 // Batch decides commands in order of arrival against the state that the ledger has loaded and locked. It does no I/O.
 // Each command sees the effects of the commands before it. The ledger writes all effects in the transaction that
@@ -84,12 +69,6 @@ type MoveEffect struct {
 	Reason   string
 }
 
-// placement is the result of an idempotency key first used in this batch.
-type placement struct {
-	digest string
-	result Result
-}
-
 // NewBatch returns an empty batch. Everything in it happens at now.
 func NewBatch(now time.Time, newID func() string) *Batch {
 	return &Batch{
@@ -136,147 +115,6 @@ func (b *Batch) Decide(commands []Command) []Result {
 		}
 	}
 	return results
-}
-
-// place returns the prior result for a repeated key (I11). Otherwise it places the order if its preconditions still
-// hold.
-func (b *Batch) place(p *Place) Result {
-	key := p.Order.Key()
-	if first, ok := b.placed[key]; ok {
-		if first.digest != p.Digest {
-			return Result{Err: ErrIdempotency}
-		}
-		first.result.Changed = false
-		return first.result
-	}
-	if known, ok := b.Known[key]; ok {
-		if known.Digest != p.Digest {
-			return Result{Err: ErrIdempotency}
-		}
-		if o := b.Orders[known.OrderID]; o != nil {
-			return Result{Order: *o}
-		}
-		return Result{Err: ErrRetry}
-	}
-	r := b.enter(p)
-	if r.Err != nil {
-		b.Refused = append(b.Refused, key)
-	}
-	b.placed[key] = placement{p.Digest, r}
-	return r
-}
-
-func (b *Batch) enter(p *Place) Result {
-	p = p.at(b.Now)
-	o := p.Order
-	switch {
-	case o.Kind == DineIn && !b.Visits[o.VisitID]:
-		return Result{Err: ErrVisitClosed}
-	case b.Paused[o.Scope.Branch]:
-		return Result{Err: catalog.ErrPaused}
-	case !b.Versions[o.MenuVersionID]:
-		return Result{Err: ErrVersionClosed}
-	case over(b.Unpaid[o.payer()], p.Limits.UnpaidPerGuest),
-		o.Kind == DineIn && over(b.Unpaid[o.VisitID], p.Limits.UnpaidPerVisit):
-		return Result{Err: ErrUnpaid}
-	case p.Cart != nil && !b.same(*p.Cart):
-		return Result{Err: cart.ErrChanged}
-	}
-	switch outcome, short := b.Book.Reserve(p.Hold, stock.Held); outcome {
-	case stock.Applied:
-	case stock.Insufficient:
-		return Result{Err: SoldOut(stock.DishShortages(short, p.Hold.Lines, p.Recipes))}
-	default: // a released hold id, or an item that left the menu after pricing
-		return Result{Err: ErrRetry}
-	}
-	b.Numbers[o.Scope]++
-	o.Number = b.Numbers[o.Scope]
-	b.Unpaid[o.payer()]++
-	b.Unpaid[o.VisitID]++
-	if p.Cart != nil {
-		b.Taken = append(b.Taken, b.Carts[p.Cart.UserID])
-		delete(b.Carts, p.Cart.UserID)
-	}
-
-	b.Orders[o.ID] = &o
-	b.Attempts[o.ID] = []payment.Attempt{p.Attempt}
-	b.New = append(b.New, &o)
-	b.NewHolds = append(b.NewHolds, HoldEffect{p.Hold, stock.Held})
-	b.NewAttempts = append(b.NewAttempts, p.Attempt)
-	b.tell(stock.OpHeld, p.Hold)
-	b.publish(event.OrderPlaced.New(b.Now, o.ID, o.Version, o.Scope.Branch, event.Placed{
-		OrderID: o.ID, BranchID: o.Scope.Branch, BizDate: o.Scope.Date, TotalAmount: o.Total, Currency: o.Currency,
-		PayBy: o.PayBy,
-	}))
-	return Result{Order: o, Changed: true, Attempt: p.Attempt}
-}
-
-// at returns p with its timestamps shifted as if the order had been priced at now. The payment window starts at the
-// decision: if the clock was set between pricing and decision, the old deadlines would be wrong by that step.
-func (p *Place) at(now time.Time) *Place {
-	if p.Priced.IsZero() {
-		return p
-	}
-	late, q := now.Sub(p.Priced), *p
-	for _, t := range []*time.Time{
-		&q.Order.CreatedAt, &q.Order.UpdatedAt, &q.Order.PayBy, &q.Order.ExpiresAt, &q.Hold.Until, &q.Attempt.CreatedAt,
-	} {
-		*t = t.Add(late)
-	}
-	return &q
-}
-
-// same reports whether a member's cart is unchanged since the order was made from it.
-func (b *Batch) same(c cart.Cart) bool {
-	now, ok := b.Carts[c.UserID]
-	return ok && now.Equal(c)
-}
-
-// payer returns the key that the limit on unpaid orders counts by: the member, or else the guest's hash.
-func (o *Order) payer() string {
-	if o.UserID != 0 {
-		return MemberKey(o.UserID)
-	}
-	return o.GuestHash
-}
-
-const memberPrefix = "user:"
-
-// MemberKey returns the key that a member's unpaid orders are counted under. It also prefixes the ids of a member's
-// requests.
-func MemberKey(user int64) string { return memberPrefix + formatID(user) }
-
-func over(n, limit int) bool { return limit > 0 && n >= limit }
-
-// end cancels or expires an unpaid order. For an order that is already cancelled it returns the current state (I4).
-func (b *Batch) end(e *End) Result {
-	o := b.Orders[e.OrderID]
-	switch {
-	case o == nil:
-		return Result{Err: ErrNotFound}
-	case o.Status == Canceled:
-		return Result{Order: *o}
-	case o.PaymentStatus == Confirming && e.Reason != Expired:
-		return Result{Order: *o, Err: ErrConfirming}
-	case !o.PaymentStatus.payable() || o.Status != Placed:
-		return Result{Order: *o, Err: ErrNotCancelable}
-	case e.Reason == Expired && b.Now.Before(o.ExpiresAt): // I10: not before the deadline
-		return Result{Order: *o}
-	}
-	if b.Book.Release(o.HoldID) != stock.Applied {
-		return Result{Order: *o, Err: ErrRetry}
-	}
-	b.move(o.HoldID, stock.Held, stock.Released, string(e.Reason))
-	o.canceled(e.Reason, b.Now)
-	b.change(o)
-	b.publish(event.OrderCanceled.New(b.Now, o.ID, o.Version, o.Scope.Branch, event.Canceled{
-		OrderID: o.ID, BranchID: o.Scope.Branch, BizDate: o.Scope.Date, TotalAmount: o.Total, Currency: o.Currency,
-		Reason: string(e.Reason),
-	}))
-	if e.Reason == StaffCanceled {
-		b.audit(e.By, identity.ActionOrderCanceled, o)
-	}
-	return Result{Order: *o, Changed: true}
 }
 
 // move records a state transition of a hold and queues it for the admission cache.

@@ -2,9 +2,6 @@ package ordering
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
 	"unicode/utf8"
 
 	"comanda/internal/cart"
@@ -92,17 +89,6 @@ func within(s string, least, most int) bool {
 	n := utf8.RuneCountInString(s)
 	return n >= least && n <= most
 }
-
-// digest returns a hash of the request's content. The cart is not part of it: the order empties the cart, and a
-// repetition must still have the same digest.
-func (c Checkout) digest() string {
-	text, _ := json.Marshal(c) // strings and integers always marshal
-	sum := sha256.Sum256(text)
-	return hex.EncodeToString(sum[:12])
-}
-
-// key returns the client transaction id as stored with the order. Its prefix keeps it apart from the ids of guests.
-func (c Checkout) key() string { return MemberKey(c.UserID) + ":" + c.ClientTxnID }
 
 // CheckOut turns a member's cart into an order and empties the cart in the same transaction. It is idempotent: the
 // same clientTxnId with the same content returns the same order (I11).

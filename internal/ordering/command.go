@@ -5,10 +5,7 @@ import (
 	"errors"
 	"time"
 
-	"comanda/internal/cart"
 	"comanda/internal/fault"
-	"comanda/internal/identity"
-	"comanda/internal/money"
 	"comanda/internal/payment"
 	"comanda/internal/stock"
 )
@@ -26,100 +23,6 @@ type Command struct {
 	Finish   *FinishRefund
 	Step     *Step
 	Mark     *MarkItem
-}
-
-// Place creates an order. The order is complete except for its number.
-type Place struct {
-	Order   Order
-	Priced  time.Time // when the order's deadlines were computed; zero: they are not shifted
-	Hold    stock.Hold
-	Recipes map[int64][]stock.Line // stock items that each menu item consumes
-	Attempt payment.Attempt
-	Cart    *cart.Cart // the cart that the order was made from; nil for guests
-	Digest  string     // of the request; another digest under the same key is refused
-	Limits  Limits
-}
-
-// Limits are the maximum numbers of unpaid orders. Zero means no limit.
-type Limits struct {
-	UnpaidPerGuest int
-	UnpaidPerVisit int
-}
-
-// Settle reports the state of a payment, from a gateway or the staff.
-type Settle struct {
-	OrderID   string
-	AttemptID string         // empty: the newest attempt with Method, or a new one
-	NewID     string         // id of the attempt if a new one is created
-	Method    payment.Method // with an empty AttemptID
-	State     payment.State  // what the gateway reports
-	Amount    int64          // captured; 0 if the gateway does not report it
-	Currency  money.Currency // of Amount; empty if the gateway does not report it
-	Ref       string
-	Source    string // CALLBACK, CHECK or STAFF
-	Late      *Late  // set to accept cash for an expired order
-	Raw       string
-	Headers   string         // of the request that carried the report
-	By        identity.Actor // the staff member; zero for gateways
-	Today     string         // the branch's current business date: late money cannot take units of a past day
-}
-
-// Late allows Settle to revive an expired order.
-type Late struct {
-	Recipes map[int64][]stock.Line // for naming the dishes that are short
-}
-
-// TryToPay starts another payment attempt.
-type TryToPay struct {
-	OrderID string
-	Attempt payment.Attempt // the ledger sets amount and currency from the order
-	Window  time.Duration   // payment window from placement; it never shortens the deadline
-}
-
-// Redirect stores the payment page of an attempt.
-type Redirect struct {
-	OrderID   string
-	AttemptID string
-	Page      payment.Page
-}
-
-// Confirm claims the capture of an approved attempt. Result.Changed is true for the one caller that may call the
-// gateway.
-type Confirm struct {
-	OrderID   string
-	AttemptID string
-	Was       payment.State // the state seen by the caller; in any other state another caller was first
-}
-
-// Refund refunds money of a paid order, or records a refund that was made by hand.
-type Refund struct {
-	OrderID   string
-	NewID     string
-	Amount    int64  // 0 means all that is left
-	ByHand    bool   // made in the gateway's portal already: nothing is sent
-	Reference string // the portal's reference; with ByHand only
-	Note      string
-	By        identity.Actor
-
-	ClientTxnID string // idempotency key, chosen by the client, unique within the order; empty for none
-}
-
-// FinishRefund records the result of a refund, or the staff's decision about it.
-type FinishRefund struct {
-	OrderID  string
-	RefundID string
-	State    payment.RefundState // SENDING sends it; the others are results
-	Ref      string
-	Code     string
-	Note     string         // of the staff
-	By       identity.Actor // the zero Actor for a gateway
-}
-
-// End cancels or expires an unpaid order and releases its units.
-type End struct {
-	OrderID string
-	Reason  CancelReason
-	By      identity.Actor // with StaffCanceled
 }
 
 // OrderID returns the id of the existing order that the command is about, or "" for a new one.
@@ -170,13 +73,6 @@ type Ledger interface {
 	DoAll(ctx context.Context, cs []Command) ([]Result, []error)
 	// Earlier returns the prior result of an idempotency key.
 	Earlier(ctx context.Context, k TxnKey) (Earlier, error)
-}
-
-// Earlier is the prior result of an idempotency key: its order and the digest of its request.
-type Earlier struct {
-	Order  Order
-	Digest string
-	Found  bool
 }
 
 // Errors of the ledger and the use cases.

@@ -1,6 +1,6 @@
 // Package ordering owns orders: placing, paying and cancelling them, and what their guests may see of them.
 //
-// A use case (place.go, checkout.go, pay.go, refund.go) validates its request and turns it into a Command. The ledger
+// A use case (place.go, checkout.go, payment.go, refund.go) validates its request and turns it into a Command. The ledger
 // runs commands in batches: it loads and locks the rows they need, a Batch decides them in order of arrival, and the
 // ledger writes the Batch's effects in one transaction. The Batch is pure and contains every rule about the life of
 // an order.

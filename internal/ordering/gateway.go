@@ -205,3 +205,89 @@ func (s *Service) complain(ctx context.Context, what string, a payment.Attempt, 
 		s.Log.WarnContext(ctx, "a talk with a gateway failed", "what", what, "attempt", a.ID, "method", a.Method, "err", err)
 	}
 }
+
+// MockResult is a result that the sandbox reports.
+type MockResult string
+
+// Results of the sandbox, with the values of the reference (qr-ordering.md, section 3).
+const (
+	MockSuccess MockResult = "SUCCESS"
+	MockCancel  MockResult = "CANCEL"
+	MockFail    MockResult = "FAIL"
+)
+
+// MockCallback simulates a gateway's report: SUCCESS pays the order, CANCEL cancels it, FAIL leaves it unpaid. The
+// caller has checked that the sandbox is enabled.
+func (s *Service) MockCallback(
+	ctx context.Context, id string, m payment.Method, result MockResult, raw string,
+) (Order, error) {
+	if err := s.Methods.Check(m); err != nil {
+		return Order{}, err
+	}
+	d, err := s.order(ctx, id)
+	if err != nil {
+		return Order{}, err
+	}
+	if result == MockCancel {
+		if o, err := s.end(ctx, End{OrderID: id, Reason: UserCanceled}); err != nil {
+			return o, err
+		}
+	}
+	state := map[MockResult]payment.State{
+		MockSuccess: payment.Paid, MockCancel: payment.Canceled, MockFail: payment.Failed,
+	}[result]
+	r, err := s.settle(ctx, d.Scope.Branch, Settle{OrderID: id, Method: m, State: state, Source: SourceCallback, Raw: raw})
+	return r.Order, err
+}
+
+// Redirect stores the payment page of an attempt.
+type Redirect struct {
+	OrderID   string
+	AttemptID string
+	Page      payment.Page
+}
+
+// redirect stores the payment page of an attempt. The first page stays, because the guest may already have opened it.
+func (b *Batch) redirect(r *Redirect) Result {
+	o, i := b.attempt(r.OrderID, r.AttemptID)
+	if i < 0 {
+		return Result{Err: payment.ErrAttempt}
+	}
+	a := b.Attempts[o.ID][i]
+	if !a.Redirect(r.Page, b.Now) {
+		return Result{Order: *o, Attempt: a}
+	}
+	b.Attempts[o.ID][i] = a
+	b.keep(a)
+	b.show(o)
+	return Result{Order: *o, Attempt: a, Changed: true}
+}
+
+// Confirm claims the capture of an approved attempt. Result.Changed is true for the one caller that may call the
+// gateway.
+type Confirm struct {
+	OrderID   string
+	AttemptID string
+	Was       payment.State // the state seen by the caller; in any other state another caller was first
+}
+
+// confirm moves an attempt to CONFIRMING, so that exactly one caller captures its payment. It leaves the attempt
+// unchanged if the order has ended or another attempt may be capturing: then no money moves and none must be
+// refunded.
+func (b *Batch) confirm(c *Confirm) Result {
+	o, i := b.attempt(c.OrderID, c.AttemptID)
+	if i < 0 {
+		return Result{Err: payment.ErrAttempt}
+	}
+	a := b.Attempts[o.ID][i]
+	if !o.PaymentStatus.payable() || !b.Now.Before(o.ExpiresAt) || b.busy(o, a.ID) || !a.StartConfirm(c.Was, b.Now) {
+		return Result{Order: *o, Attempt: a}
+	}
+	b.Attempts[o.ID][i] = a
+	b.keep(a)
+	if o.confirming(b.Now) {
+		b.Extended[o.HoldID] = o.ExpiresAt
+	}
+	b.change(o)
+	return Result{Order: *o, Attempt: a, Changed: true}
+}

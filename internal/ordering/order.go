@@ -1,9 +1,11 @@
 package ordering
 
 import (
+	"encoding/json"
 	"fmt"
 	"time"
 
+	"comanda/internal/catalog"
 	"comanda/internal/money"
 	"comanda/internal/payment"
 	"comanda/internal/stock"
@@ -128,14 +130,6 @@ type Item struct {
 	DoneAt time.Time // when the kitchen marked it done; zero: not yet
 }
 
-// Key returns the idempotency key of the request that placed the order.
-func (o *Order) Key() TxnKey {
-	if o.UserID != 0 {
-		return TxnKey{User: o.UserID, ClientTxnID: o.ClientTxnID}
-	}
-	return TxnKey{Branch: o.Scope.Branch, ClientTxnID: o.ClientTxnID}
-}
-
 // Hold returns a hold with the given id for the order's lines.
 func (o *Order) Hold(id string) (stock.Hold, error) {
 	lines := make([]stock.Line, len(o.Items))
@@ -202,4 +196,33 @@ func ShortNumber(n int64) string {
 		letters = string(rune('A'+s%26)) + letters
 	}
 	return fmt.Sprintf("%s-%03d", letters, (n-1)%numbersPerLetter+1)
+}
+
+// NamesOf returns a dish's names in the locales of its branch, as JSON for an order line. Lines keep them as text,
+// because placing and settling read lines often and never need the names.
+func NamesOf(names catalog.Texts, locales []catalog.Locale) string {
+	shown := catalog.Texts{}
+	for _, l := range locales {
+		if s := names[l]; s != "" {
+			shown[l] = s
+		}
+	}
+	if len(shown) == 0 {
+		return ""
+	}
+	text, _ := json.Marshal(shown) // a map of strings cannot fail
+	return string(text)
+}
+
+// NameIn returns the name of the dish at the time of the order, in the locale that choose picks from those available.
+// If there is no such name, it returns Name.
+func (it Item) NameIn(choose func(have []catalog.Locale) catalog.Locale) string {
+	var names catalog.Texts
+	if it.Names == "" || json.Unmarshal([]byte(it.Names), &names) != nil {
+		return it.Name
+	}
+	if s := names[choose(names.Locales())]; s != "" {
+		return s
+	}
+	return it.Name
 }

@@ -2,9 +2,6 @@ package ordering
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"strings"
 	"time"
@@ -12,6 +9,7 @@ import (
 
 	"comanda/internal/cart"
 	"comanda/internal/catalog"
+	"comanda/internal/event"
 	"comanda/internal/fault"
 	"comanda/internal/money"
 	"comanda/internal/payment"
@@ -140,22 +138,6 @@ func (s *Service) recipes(ctx context.Context, branch int64) (of map[int64][]sto
 	return of, err
 }
 
-// earlier returns the prior result of a key, or else the refusal. A confirmed order stays confirmed in a repetition,
-// even if its dishes are sold out or the menu has changed since. If SQL cannot answer, earlier returns that error and
-// not the refusal: a refusal implies that no order exists (I5).
-func (s *Service) earlier(ctx context.Context, k TxnKey, digest string, refusal error) (Receipt, error) {
-	e, err := s.Ledger.Earlier(ctx, k)
-	switch {
-	case err != nil:
-		return Receipt{}, err
-	case !e.Found:
-		return Receipt{}, refusal
-	case e.Digest != digest:
-		return Receipt{}, ErrIdempotency
-	}
-	return Receipt{Order: e.Order}, nil
-}
-
 // CheckRequest validates a request without looking at the menu. It does no I/O.
 func (s *Service) CheckRequest(g Guest, r Request) error {
 	if r.VisitID != "" && r.VisitID != g.VisitID {
@@ -171,13 +153,6 @@ func (s *Service) CheckRequest(g Guest, r Request) error {
 		return err
 	}
 	return s.Methods.Check(r.Method)
-}
-
-func checkClientTxnID(id string) error {
-	if n := utf8.RuneCountInString(id); n == 0 || n > MaxClientID {
-		return fault.Newf(fault.Invalid, "invalid", "clientTxnId has 1 to %d characters.", MaxClientID)
-	}
-	return nil
 }
 
 func checkItems(items []RequestItem) error {
@@ -198,13 +173,6 @@ func checkItems(items []RequestItem) error {
 		return fault.Newf(fault.Invalid, "invalid", "An order has at most %d units in all.", MaxUnits)
 	}
 	return nil
-}
-
-// digest returns a hash of the request's content.
-func (r Request) digest() string {
-	text, _ := json.Marshal(r) // strings and integers always marshal
-	sum := sha256.Sum256(text)
-	return hex.EncodeToString(sum[:12])
 }
 
 // price returns the order for a request, with the names and prices of the menu version it was made from (I13).
@@ -272,3 +240,97 @@ func priced(menu *catalog.Snapshot, lines []RequestItem) ([]Item, int64, error) 
 // deadline is the time limit of placing one order. It replaces the request's context, since an order must not be
 // abandoned half-way when the guest's phone disconnects.
 const deadline = 8 * time.Second
+
+// Place creates an order. The order is complete except for its number.
+type Place struct {
+	Order   Order
+	Priced  time.Time // when the order's deadlines were computed; zero: they are not shifted
+	Hold    stock.Hold
+	Recipes map[int64][]stock.Line // stock items that each menu item consumes
+	Attempt payment.Attempt
+	Cart    *cart.Cart // the cart that the order was made from; nil for guests
+	Digest  string     // of the request; another digest under the same key is refused
+	Limits  Limits
+}
+
+// Limits are the maximum numbers of unpaid orders. Zero means no limit.
+type Limits struct {
+	UnpaidPerGuest int
+	UnpaidPerVisit int
+}
+
+func (b *Batch) enter(p *Place) Result {
+	p = p.at(b.Now)
+	o := p.Order
+	switch {
+	case o.Kind == DineIn && !b.Visits[o.VisitID]:
+		return Result{Err: ErrVisitClosed}
+	case b.Paused[o.Scope.Branch]:
+		return Result{Err: catalog.ErrPaused}
+	case !b.Versions[o.MenuVersionID]:
+		return Result{Err: ErrVersionClosed}
+	case over(b.Unpaid[o.payer()], p.Limits.UnpaidPerGuest),
+		o.Kind == DineIn && over(b.Unpaid[o.VisitID], p.Limits.UnpaidPerVisit):
+		return Result{Err: ErrUnpaid}
+	case p.Cart != nil && !b.same(*p.Cart):
+		return Result{Err: cart.ErrChanged}
+	}
+	switch outcome, short := b.Book.Reserve(p.Hold, stock.Held); outcome {
+	case stock.Applied:
+	case stock.Insufficient:
+		return Result{Err: SoldOut(stock.DishShortages(short, p.Hold.Lines, p.Recipes))}
+	default: // a released hold id, or an item that left the menu after pricing
+		return Result{Err: ErrRetry}
+	}
+	b.Numbers[o.Scope]++
+	o.Number = b.Numbers[o.Scope]
+	b.Unpaid[o.payer()]++
+	b.Unpaid[o.VisitID]++
+	if p.Cart != nil {
+		b.Taken = append(b.Taken, b.Carts[p.Cart.UserID])
+		delete(b.Carts, p.Cart.UserID)
+	}
+
+	b.Orders[o.ID] = &o
+	b.Attempts[o.ID] = []payment.Attempt{p.Attempt}
+	b.New = append(b.New, &o)
+	b.NewHolds = append(b.NewHolds, HoldEffect{p.Hold, stock.Held})
+	b.NewAttempts = append(b.NewAttempts, p.Attempt)
+	b.tell(stock.OpHeld, p.Hold)
+	b.publish(event.OrderPlaced.New(b.Now, o.ID, o.Version, o.Scope.Branch, event.Placed{
+		OrderID: o.ID, BranchID: o.Scope.Branch, BizDate: o.Scope.Date, TotalAmount: o.Total, Currency: o.Currency,
+		PayBy: o.PayBy,
+	}))
+	return Result{Order: o, Changed: true, Attempt: p.Attempt}
+}
+
+// at returns p with its timestamps shifted as if the order had been priced at now. The payment window starts at the
+// decision: if the clock was set between pricing and decision, the old deadlines would be wrong by that step.
+func (p *Place) at(now time.Time) *Place {
+	if p.Priced.IsZero() {
+		return p
+	}
+	late, q := now.Sub(p.Priced), *p
+	for _, t := range []*time.Time{
+		&q.Order.CreatedAt, &q.Order.UpdatedAt, &q.Order.PayBy, &q.Order.ExpiresAt, &q.Hold.Until, &q.Attempt.CreatedAt,
+	} {
+		*t = t.Add(late)
+	}
+	return &q
+}
+
+// same reports whether a member's cart is unchanged since the order was made from it.
+func (b *Batch) same(c cart.Cart) bool {
+	now, ok := b.Carts[c.UserID]
+	return ok && now.Equal(c)
+}
+
+// payer returns the key that the limit on unpaid orders counts by: the member, or else the guest's hash.
+func (o *Order) payer() string {
+	if o.UserID != 0 {
+		return MemberKey(o.UserID)
+	}
+	return o.GuestHash
+}
+
+func over(n, limit int) bool { return limit > 0 && n >= limit }

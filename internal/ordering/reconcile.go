@@ -4,7 +4,11 @@ import (
 	"context"
 	"runtime/debug"
 	"sync"
+	"time"
 
+	"comanda/internal/catalog"
+	"comanda/internal/identity"
+	"comanda/internal/money"
 	"comanda/internal/payment"
 )
 
@@ -80,4 +84,110 @@ func (s *Service) ask(ctx context.Context, a payment.Attempt, claimed bool) erro
 	}
 	s.awaitConfirm(ctx, d, a, a.State, "")
 	return nil
+}
+
+// Exceptions are the payments of a branch that the staff must look at: attempts whose outcome is unknown, refunds
+// that are not done, and captures of an amount other than requested.
+type Exceptions struct {
+	Attempts   []Exception
+	Refunds    []Exception
+	Mismatches []Exception // their ids are those of the attempts
+}
+
+// Exception is one payment that the staff must look at.
+type Exception struct {
+	ID       string
+	OrderID  string
+	Number   int64 // of the order
+	BizDate  string
+	Method   payment.Method
+	Amount   int64
+	Currency money.Currency
+	State    string
+	Reason   string // of a refund
+	Ref      string // the gateway's reference or last answer
+	At       time.Time
+
+	Captured   int64 // of a mismatch, as the gateway reports it; Amount is the requested one
+	CapturedIn money.Currency
+}
+
+// maxExceptions is the maximum number listed of each kind. A branch with more needs another remedy than a list.
+const maxExceptions = 200
+
+// Exceptions returns what the staff must look at in a branch that the actor may see, oldest first. For other branches
+// it returns catalog.ErrBranch.
+func (s *Service) Exceptions(ctx context.Context, by identity.Actor, branch int64) (Exceptions, error) {
+	if !by.Sees(branch) {
+		return Exceptions{}, catalog.ErrBranch
+	}
+	return s.Reader.Exceptions(ctx, branch, maxExceptions)
+}
+
+// AskNow checks an attempt with its gateway and returns the order afterwards. The order is CONFIRMING if the capture
+// of an approved payment takes longer than ctx lasts.
+func (s *Service) AskNow(ctx context.Context, by identity.Actor, order, attempt string) (Detail, error) {
+	a, err := s.staffAttempt(ctx, by, order, attempt)
+	if err != nil {
+		return Detail{}, err
+	}
+	if err := s.ask(ctx, a, false); err != nil {
+		return Detail{}, err
+	}
+	return s.orderNow(ctx, order)
+}
+
+// Judge records the state of an attempt that the staff have looked up in the gateway's console.
+func (s *Service) Judge(
+	ctx context.Context, by identity.Actor, order, attempt string, state payment.State, note string,
+) (Order, error) {
+	if err := checkNote(note); err != nil {
+		return Order{}, err
+	}
+	a, err := s.staffAttempt(ctx, by, order, attempt)
+	if err != nil {
+		return Order{}, err
+	}
+	d, err := s.order(ctx, order)
+	if err != nil {
+		return Order{}, err
+	}
+	r, err := s.settle(ctx, d.Scope.Branch, Settle{
+		OrderID: order, AttemptID: a.ID, Method: a.Method, State: state, Source: SourceStaff, By: by, Raw: note,
+	})
+	return r.Order, err
+}
+
+// ClearMismatch records that the staff have resolved the amount mismatches of an attempt, with a note. It moves no
+// money and changes no order.
+func (s *Service) ClearMismatch(ctx context.Context, by identity.Actor, order, attempt, note string) (Detail, error) {
+	if err := checkNote(note); err != nil {
+		return Detail{}, err
+	}
+	a, err := s.staffAttempt(ctx, by, order, attempt)
+	if err != nil {
+		return Detail{}, err
+	}
+	d, err := s.order(ctx, order)
+	if err != nil {
+		return Detail{}, err
+	}
+	e := by.AuditEntry(s.Now(), identity.ActionMismatchCleared, "order", order, d.Scope.Branch).WithAfter(map[string]any{
+		"paymentId": a.ID, "amount": a.Amount, "currency": a.Currency, "note": note,
+	})
+	return d, s.Payments.ClearMismatches(ctx, a.ID, e)
+}
+
+// staffAttempt returns an attempt with a remote gateway, of an order that the actor may see.
+func (s *Service) staffAttempt(ctx context.Context, by identity.Actor, order, attempt string) (payment.Attempt, error) {
+	d, err := s.StaffOrder(ctx, by, order)
+	if err != nil {
+		return payment.Attempt{}, err
+	}
+	for _, a := range d.Attempts {
+		if a.ID == attempt && a.Method.Remote() {
+			return a, nil
+		}
+	}
+	return payment.Attempt{}, payment.ErrAttempt
 }

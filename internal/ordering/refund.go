@@ -1,12 +1,104 @@
 package ordering
 
 import (
+	"context"
 	"slices"
+	"time"
+	"unicode/utf8"
 
 	"comanda/internal/event"
+	"comanda/internal/fault"
 	"comanda/internal/identity"
 	"comanda/internal/payment"
+	"comanda/internal/text"
 )
+
+// Refund refunds money of a paid order, or records a refund that was made by hand.
+type Refund struct {
+	OrderID   string
+	NewID     string
+	Amount    int64  // 0 means all that is left
+	ByHand    bool   // made in the gateway's portal already: nothing is sent
+	Reference string // the portal's reference; with ByHand only
+	Note      string
+	By        identity.Actor
+
+	ClientTxnID string // idempotency key, chosen by the client, unique within the order; empty for none
+}
+
+// FinishRefund records the result of a refund, or the staff's decision about it.
+type FinishRefund struct {
+	OrderID  string
+	RefundID string
+	State    payment.RefundState // SENDING sends it; the others are results
+	Ref      string
+	Code     string
+	Note     string         // of the staff
+	By       identity.Actor // the zero Actor for a gateway
+}
+
+// MaxNote is the maximum length of a note by the staff about a refund or payment, in characters.
+const MaxNote = 500
+
+func checkNote(note string) error {
+	if n := utf8.RuneCountInString(note); n == 0 || n > MaxNote {
+		return fault.Newf(fault.Invalid, "invalid", "A reason of 1 to %d characters is needed.", MaxNote)
+	}
+	return nil
+}
+
+// MaxReference is the maximum length of a refund's reference in a gateway's portal, in characters.
+const MaxReference = 100
+
+// checkReference returns the refund with its reference normalized. A refund made by hand needs one: the reference
+// identifies it when it is recorded twice.
+func (r Refund) checkReference() (Refund, error) {
+	var err error
+	r.Reference, err = text.Line.Clean(r.Reference)
+	if err != nil || r.ByHand != (r.Reference != "") || !within(r.Reference, 0, MaxReference) {
+		return r, wrong("reference", "A refund by hand, and no other, has a reference of 1 to 100 characters on one line.")
+	}
+	return r, nil
+}
+
+// Refund refunds money of a paid order through the method it was paid with, or records a refund already made in the
+// gateway's portal. It is idempotent by ClientTxnID and by Reference: a repetition returns the refund in its current
+// state. Refund sets NewID and By.
+func (s *Service) Refund(ctx context.Context, by identity.Actor, c Refund) (payment.Refund, error) {
+	err := checkNote(c.Note)
+	if err == nil && c.ClientTxnID != "" {
+		err = checkClientTxnID(c.ClientTxnID)
+	}
+	if err == nil {
+		c, err = c.checkReference()
+	}
+	if err != nil {
+		return payment.Refund{}, err
+	}
+	if _, err := s.StaffOrder(ctx, by, c.OrderID); err != nil {
+		return payment.Refund{}, err
+	}
+	c.NewID, c.By = s.newID(), by
+	r, err := s.Ledger.Do(ctx, Command{Refund: &c})
+	return r.Refund, err
+}
+
+// FinishRefund sets the state of a refund: SENDING sends it to its gateway again, DONE records that the staff have
+// refunded the money by hand.
+func (s *Service) FinishRefund(
+	ctx context.Context, by identity.Actor, order, refund string, to payment.RefundState, note string,
+) (payment.Refund, error) {
+	if err := checkNote(note); err != nil {
+		return payment.Refund{}, err
+	}
+	if _, err := s.StaffOrder(ctx, by, order); err != nil {
+		return payment.Refund{}, err
+	}
+	r, err := s.Ledger.Do(ctx, Command{Finish: &FinishRefund{
+		OrderID: order, RefundID: refund, State: to, Note: note, By: by,
+	}})
+	return r.Refund, err
+}
 
 // owe creates a refund for captured money that its order cannot use.
 func (b *Batch) owe(o *Order, a payment.Attempt, reason payment.RefundReason) {
@@ -176,4 +268,92 @@ func (b *Batch) auditRefund(by identity.Actor, action string, o *Order, r paymen
 		"refundId": r.ID, "amount": r.Amount, "currency": r.Currency, "state": r.State, "note": r.Note,
 		"portalReference": r.PortalRef,
 	}))
+}
+
+// sendingTimeout is the time limit of one SendRefunds call. A claimed refund may be claimed again after a minute. By
+// then this process must have stopped sending it, including the 20 s that a gateway may take for a request sent at
+// the last moment.
+const sendingTimeout = 40 * time.Second
+
+// SendRefunds sends due refunds to their gateways. Any number of processes may run it: a refund sent twice is paid
+// out once.
+func (s *Service) SendRefunds(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, sendingTimeout)
+	defer cancel()
+	due, err := s.Payments.ClaimRefunds(ctx, s.Now(), askBatch)
+	if err != nil {
+		return err
+	}
+	s.abreast(ctx, len(due), func(i int) {
+		r := due[i]
+		if err := s.send(ctx, r); err != nil {
+			s.Log.WarnContext(ctx, "a refund could not be sent", "refund", r.ID, "method", r.Method, "err", err)
+		}
+	})
+	return nil
+}
+
+// send sends one refund and records its result. After an error the refund is retried later, unless its retries are
+// exhausted.
+func (s *Service) send(ctx context.Context, r payment.Refund) error {
+	d, a, err := s.Attempt(ctx, r.AttemptID)
+	if err != nil {
+		return err
+	}
+	out := givenUp(r)
+	if !r.Exhausted() {
+		if out, err = s.giveBack(ctx, r, repayment(r, a, d.Refunds)); err != nil {
+			return err
+		}
+	}
+	written, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+	defer cancel()
+	_, err = s.Ledger.Do(written, Command{Finish: &FinishRefund{
+		OrderID: d.ID, RefundID: r.ID, State: out.State, Ref: out.Ref, Code: out.Code,
+	}})
+	return err
+}
+
+// givenUp returns the result of a refund whose retries are exhausted. A refund that was never sent is certainly not
+// paid out; otherwise the outcome is unknown.
+func givenUp(r payment.Refund) payment.RefundOutcome {
+	if r.Sent {
+		return payment.RefundOutcome{State: payment.RefundUnknown, Code: payment.Unreachable}
+	}
+	return payment.RefundOutcome{State: payment.RefundRefused, Code: payment.Unreachable}
+}
+
+// repayment returns the gateway request for a refund, with the other refunds of the same attempt.
+func repayment(r payment.Refund, a payment.Attempt, all []payment.Refund) payment.RefundRequest {
+	p := payment.RefundRequest{
+		ID: r.ID, Attempt: a, Amount: r.Amount, Full: r.Amount == a.Amount,
+		By: r.By, Reason: string(r.Reason), DecidedAt: r.CreatedAt,
+		Sent: r.Sent, PriorRefunds: r.PriorRefunds, Code: r.Code,
+	}
+	for _, other := range all {
+		if other.AttemptID == a.ID && other.ID != r.ID {
+			p.OtherRefunds = append(p.OtherRefunds, other)
+		}
+	}
+	return p
+}
+
+// giveBack sends a refund to its gateway. Before the first sending it stores the refunds that the gateway lists
+// already: a retry compares the list with them to find out whether the money has been refunded.
+func (s *Service) giveBack(ctx context.Context, r payment.Refund, p payment.RefundRequest) (payment.RefundOutcome, error) {
+	gateway := s.Gateways[r.Method]
+	if gateway == nil {
+		return payment.RefundOutcome{}, payment.ErrMethod // the method is no longer configured
+	}
+	if !p.Sent {
+		before, out, err := gateway.Prepare(ctx, p)
+		if err != nil || out.State != "" {
+			return out, err
+		}
+		if err := s.Payments.MarkSent(ctx, r.ID, before); err != nil {
+			return payment.RefundOutcome{}, err
+		}
+		p.PriorRefunds = before
+	}
+	return gateway.Refund(ctx, p)
 }

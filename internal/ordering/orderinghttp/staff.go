@@ -4,12 +4,14 @@ import (
 	"context"
 	"net/http"
 	"strconv"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
 	"comanda/internal/catalog"
 	"comanda/internal/httpapi"
 	"comanda/internal/identity"
+	"comanda/internal/ordering"
 	"comanda/internal/payment"
 	"comanda/internal/stock"
 )
@@ -111,4 +113,195 @@ func (r routes) day(ctx context.Context, in *dayInput) (*dayOutput, error) {
 	out.Body.BranchID, out.Body.BizDate = strconv.FormatInt(branch, 10), in.Date
 	out.Body.Placed, out.Body.Paid, out.Body.Canceled, out.Body.Revenue = d.Placed, d.Paid, d.Canceled, d.Revenue
 	return out, nil
+}
+
+// registerCashier registers the routes for payment exceptions and refunds. They form a module of their own, so that a
+// restaurant can decide which of its staff may use them.
+func (r routes) registerCashier(a *httpapi.API) {
+	tags := []string{"Payments"}
+	httpapi.Register(a, huma.Operation{
+		OperationID: "payment-exceptions", Method: http.MethodGet, Path: "/api/payments/exceptions", Tags: tags,
+		Summary: "Payments of which nobody knows what became or of which the amount is wrong, and money that is to go back",
+	}, httpapi.Staff, r.exceptions)
+	httpapi.Register(a, huma.Operation{
+		OperationID: "refund-create", Method: http.MethodPost, Path: "/api/orders/{id}/refunds", Tags: tags,
+		Summary:       "Give a paid order's money back, wholly or in part, or note that it was given back by hand",
+		DefaultStatus: http.StatusCreated,
+	}, httpapi.Staff, r.refund)
+	httpapi.Register(a, huma.Operation{
+		OperationID: "refund-finish", Method: http.MethodPost, Path: "/api/orders/{id}/refunds/{refundId}", Tags: tags,
+		Summary: "Have a refund sent, or note that it was given back by hand",
+	}, httpapi.Staff, r.finishRefund)
+	httpapi.Register(a, huma.Operation{
+		OperationID: "payment-check", Method: http.MethodPost, Path: "/api/orders/{id}/payments/{paymentId}/check", Tags: tags,
+		Summary: "Ask the gateway what has become of a payment",
+	}, httpapi.Staff, r.checkPayment)
+	httpapi.Register(a, huma.Operation{
+		OperationID: "payment-judge", Method: http.MethodPost, Path: "/api/orders/{id}/payments/{paymentId}", Tags: tags,
+		Summary: "Note what the gateway's own console says about a payment",
+	}, httpapi.Staff, r.judgePayment)
+	httpapi.Register(a, huma.Operation{
+		OperationID: "payment-mismatch-clear", Method: http.MethodPost, Path: "/api/orders/{id}/payments/{paymentId}/mismatch",
+		Tags: tags, Summary: "Note what was done about a payment of another amount than was asked for",
+	}, httpapi.Staff, r.clearMismatch)
+}
+
+type refundInput struct {
+	ID   string `path:"id" maxLength:"64"`
+	Body struct {
+		Amount    int64  `json:"amount,omitempty" minimum:"1" doc:"Minor units. Without it all that is left is refunded."`
+		Reason    string `json:"reason" text:"lines" minLength:"1" maxLength:"500"`
+		ByHand    bool   `json:"byHand,omitempty" doc:"It was given back in the gateway's portal already: nothing is sent."`
+		Reference string `json:"reference,omitempty" text:"line" maxLength:"100" doc:"What the portal calls it; needed with byHand. Under one reference a refund is noted once."`
+
+		ClientTxnID string `json:"clientTxnId,omitempty" text:"exact" minLength:"1" maxLength:"64" doc:"Chosen by the client, once for an order: the same id with the same amount is one refund, however often it is sent."`
+	}
+}
+
+type refundOutput struct{ Body refund }
+
+func (r routes) refund(ctx context.Context, in *refundInput) (*refundOutput, error) {
+	b := in.Body
+	f, err := r.orders.Refund(ctx, identity.ActorOf(ctx), ordering.Refund{
+		OrderID: in.ID, Amount: b.Amount, Note: b.Reason, ByHand: b.ByHand, Reference: b.Reference,
+		ClientTxnID: b.ClientTxnID,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &refundOutput{refundOf(f)}, nil
+}
+
+type finishInput struct {
+	ID       string `path:"id" maxLength:"64"`
+	RefundID string `path:"refundId" maxLength:"64"`
+	Body     struct {
+		State  string `json:"state" enum:"SENDING,DONE" doc:"SENDING tells the gateway (again); DONE: somebody has given it back."`
+		Reason string `json:"reason" text:"lines" minLength:"1" maxLength:"500"`
+	}
+}
+
+func (r routes) finishRefund(ctx context.Context, in *finishInput) (*refundOutput, error) {
+	f, err := r.orders.FinishRefund(
+		ctx, identity.ActorOf(ctx), in.ID, in.RefundID, payment.RefundState(in.Body.State), in.Body.Reason,
+	)
+	if err != nil {
+		return nil, err
+	}
+	return &refundOutput{refundOf(f)}, nil
+}
+
+type paymentInput struct {
+	ID        string `path:"id" maxLength:"64"`
+	PaymentID string `path:"paymentId" maxLength:"64"`
+}
+
+func (r routes) checkPayment(ctx context.Context, in *paymentInput) (*staffDetailOutput, error) {
+	d, err := r.orders.AskNow(ctx, identity.ActorOf(ctx), in.ID, in.PaymentID)
+	if err != nil {
+		return nil, err
+	}
+	return r.staffDetailOf(ctx, d)
+}
+
+type judgeInput struct {
+	ID        string `path:"id" maxLength:"64"`
+	PaymentID string `path:"paymentId" maxLength:"64"`
+	Body      struct {
+		State  string `json:"state" enum:"PAID,FAILED"`
+		Reason string `json:"reason" text:"lines" minLength:"1" maxLength:"500"`
+	}
+}
+
+func (r routes) judgePayment(ctx context.Context, in *judgeInput) (*staffDetailOutput, error) {
+	o, err := r.orders.Judge(
+		ctx, identity.ActorOf(ctx), in.ID, in.PaymentID, payment.State(in.Body.State), in.Body.Reason,
+	)
+	if err != nil {
+		return nil, err
+	}
+	return r.staffGet(ctx, &staffOrderInput{ID: o.ID})
+}
+
+type clearInput struct {
+	ID        string `path:"id" maxLength:"64"`
+	PaymentID string `path:"paymentId" maxLength:"64"`
+	Body      struct {
+		Reason string `json:"reason" text:"lines" minLength:"1" maxLength:"500"`
+	}
+}
+
+func (r routes) clearMismatch(ctx context.Context, in *clearInput) (*staffDetailOutput, error) {
+	d, err := r.orders.ClearMismatch(ctx, identity.ActorOf(ctx), in.ID, in.PaymentID, in.Body.Reason)
+	if err != nil {
+		return nil, err
+	}
+	return r.staffDetailOf(ctx, d)
+}
+
+type exceptionsInput struct {
+	BranchID string `query:"branchId" required:"true" pattern:"^[1-9][0-9]{0,17}$"`
+}
+
+// Exception is a payment or a refund that needs attention from the staff.
+type Exception struct {
+	ID        string    `json:"id"`
+	OrderID   string    `json:"orderId"`
+	Number    string    `json:"number"`
+	BizDate   string    `json:"bizDate"`
+	Method    string    `json:"method"`
+	Amount    int64     `json:"amount"`
+	Currency  string    `json:"currency"`
+	State     string    `json:"state"`
+	Reason    string    `json:"reason,omitempty"`
+	Reference string    `json:"reference" doc:"What the gateway calls it, or answered last."`
+	CreatedAt time.Time `json:"createdAt"`
+}
+
+// mismatch is a payment for which the gateway reported another amount or currency than was requested.
+type mismatch struct {
+	Exception
+	Captured         int64  `json:"captured" doc:"What the gateway says that it has taken; amount is what it was asked for."`
+	CapturedCurrency string `json:"capturedCurrency"`
+}
+
+type exceptionsOutput struct {
+	Body struct {
+		Payments   []Exception `json:"payments" doc:"REVIEW and UNKNOWN, the oldest first, at most 200."`
+		Refunds    []Exception `json:"refunds" doc:"Not back yet, the oldest first, at most 200."`
+		Mismatches []mismatch  `json:"mismatches" doc:"Other amounts than were asked for, as first reported, until somebody notes what was done; the oldest first, at most 200."`
+	}
+}
+
+func (r routes) exceptions(ctx context.Context, in *exceptionsInput) (*exceptionsOutput, error) {
+	branch, err := parseID(in.BranchID)
+	if err != nil {
+		return nil, err
+	}
+	e, err := r.orders.Exceptions(ctx, identity.ActorOf(ctx), branch)
+	if err != nil {
+		return nil, err
+	}
+	out := &exceptionsOutput{}
+	out.Body.Payments, out.Body.Refunds = exceptionsOf(e.Attempts), exceptionsOf(e.Refunds)
+	out.Body.Mismatches = make([]mismatch, len(e.Mismatches))
+	for i, m := range e.Mismatches {
+		out.Body.Mismatches[i] = mismatch{exceptionOf(m), m.Captured, string(m.CapturedIn)}
+	}
+	return out, nil
+}
+
+func exceptionsOf(all []ordering.Exception) []Exception {
+	out := make([]Exception, len(all))
+	for i, e := range all {
+		out[i] = exceptionOf(e)
+	}
+	return out
+}
+
+func exceptionOf(e ordering.Exception) Exception {
+	return Exception{
+		ID: e.ID, OrderID: e.OrderID, Number: ordering.ShortNumber(e.Number), BizDate: e.BizDate, Method: string(e.Method),
+		Amount: e.Amount, Currency: string(e.Currency), State: e.State, Reason: e.Reason, Reference: e.Ref, CreatedAt: e.At,
+	}
 }

@@ -2,14 +2,170 @@ package ordering
 
 import (
 	"cmp"
+	"context"
 	"slices"
+	"time"
 
 	"comanda/internal/catalog"
 	"comanda/internal/event"
 	"comanda/internal/identity"
+	"comanda/internal/money"
 	"comanda/internal/payment"
 	"comanda/internal/stock"
 )
+
+// Pay starts another payment attempt on an unpaid order of the guest's visit. It returns the order and the payment
+// page, "" for methods without one.
+func (s *Service) Pay(ctx context.Context, g Guest, id string, m payment.Method, c Client) (Order, string, error) {
+	if err := s.Methods.Check(m); err != nil {
+		return Order{}, "", err
+	}
+	d, err := s.visible(ctx, g, id)
+	if err != nil {
+		return Order{}, "", err
+	}
+	return s.try(ctx, d.Order, m, c)
+}
+
+// MemberPay starts another payment attempt on a member's unpaid order. It returns the order and the payment page, ""
+// for methods without one.
+func (s *Service) MemberPay(
+	ctx context.Context, who identity.Actor, id string, m payment.Method, c Client,
+) (Order, string, error) {
+	if err := s.Methods.Check(m); err != nil {
+		return Order{}, "", err
+	}
+	d, err := s.MemberOrder(ctx, who, id)
+	if err != nil {
+		return Order{}, "", err
+	}
+	return s.try(ctx, d.Order, m, c)
+}
+
+func (s *Service) try(ctx context.Context, o Order, m payment.Method, c Client) (Order, string, error) {
+	if err := m.CheckAmount(o.Total, o.Currency); err != nil {
+		return Order{}, "", err
+	}
+	if m.Remote() && o.PaymentStatus == Unpaid && !s.Now().Before(gatewayEnds(&o)) {
+		return Order{}, "", ErrTooLate
+	}
+	r, err := s.Ledger.Do(ctx, Command{Try: &TryToPay{
+		OrderID: o.ID, Attempt: payment.Attempt{ID: s.newID(), OrderID: o.ID, Method: m}, Window: s.Config.window(m),
+	}})
+	if err != nil {
+		return Order{}, "", err
+	}
+	page, err := s.page(ctx, r.Order, r.Attempt, c)
+	return r.Order, page, err
+}
+
+// TakeAtCounter records a payment taken by the staff. amount must equal the order's total, so that a cashier who has
+// opened the wrong order notices. With late, an expired order is revived if it could be placed now; otherwise the
+// payment is refused, because the dishes would not be cooked.
+func (s *Service) TakeAtCounter(ctx context.Context, by identity.Actor, id string, amount int64, late bool) (Order, error) {
+	d, err := s.StaffOrder(ctx, by, id)
+	if err != nil {
+		return Order{}, err
+	}
+	c := Settle{
+		OrderID: id, Method: payment.Counter, State: payment.Paid, Amount: amount, Source: SourceStaff,
+		By: by, Raw: `{"method":"COUNTER"}`,
+	}
+	if late {
+		recipes, err := s.recipes(ctx, d.Scope.Branch)
+		if err != nil {
+			return Order{}, err
+		}
+		c.Late, c.Raw = &Late{recipes}, `{"method":"COUNTER","late":true}`
+	}
+	r, err := s.settle(ctx, d.Scope.Branch, c)
+	return r.Order, err
+}
+
+// settle runs a Settle command with the branch's current business date, which the ledger does not know.
+func (s *Service) settle(ctx context.Context, branch int64, c Settle) (Result, error) {
+	at, err := s.Catalog.Branch(ctx, branch)
+	if err != nil {
+		return Result{}, err
+	}
+	c.NewID, c.Today = s.newID(), at.Calendar().BizDate(s.Now())
+	r, err := s.Ledger.Do(ctx, Command{Settle: &c})
+	s.Metrics.reported(c, r, err)
+	return r, err
+}
+
+// TryToPay starts another payment attempt.
+type TryToPay struct {
+	OrderID string
+	Attempt payment.Attempt // the ledger sets amount and currency from the order
+	Window  time.Duration   // payment window from placement; it never shortens the deadline
+}
+
+// try adds a payment attempt to an unpaid order and extends the order's deadline to the method's window.
+func (b *Batch) try(t *TryToPay) Result {
+	o := b.Orders[t.OrderID]
+	switch {
+	case o == nil:
+		return Result{Err: ErrNotFound}
+	case o.PaymentStatus != Unpaid:
+		return Result{Order: *o, Err: o.PaymentStatus.refusal()}
+	case len(b.Attempts[o.ID]) >= payment.MaxAttempts:
+		return Result{Order: *o, Err: payment.ErrAttempts}
+	}
+	a := t.Attempt
+	a.Amount, a.Currency, a.State, a.CreatedAt = o.Total, o.Currency, payment.Created, b.Now
+	b.NewAttempts = append(b.NewAttempts, a)
+	b.Attempts[o.ID] = append(b.Attempts[o.ID], a)
+	o.tried(a)
+	if o.wait(t.Window, b.Now) {
+		b.Extended[o.HoldID] = o.ExpiresAt
+	}
+	o.touch(b.Now)
+	b.change(o)
+	return Result{Order: *o, Attempt: a, Changed: true}
+}
+
+// wait moves the order's deadlines to window after its placement, if that is later, and reports whether they moved.
+// An order past its deadline keeps it, because the sweeper is about to expire it.
+func (o *Order) wait(window time.Duration, now time.Time) bool {
+	more := o.CreatedAt.Add(window).Sub(o.PayBy)
+	if more <= 0 || !now.Before(o.ExpiresAt) {
+		return false
+	}
+	o.PayBy, o.ExpiresAt = o.PayBy.Add(more), o.ExpiresAt.Add(more)
+	return true
+}
+
+// tried stores the method and the reference of the newest attempt.
+func (o *Order) tried(a payment.Attempt) {
+	o.Method = a.Method
+	if a.Method.Remote() {
+		o.PaymentRef = a.ID
+	}
+}
+
+// Settle reports the state of a payment, from a gateway or the staff.
+type Settle struct {
+	OrderID   string
+	AttemptID string         // empty: the newest attempt with Method, or a new one
+	NewID     string         // id of the attempt if a new one is created
+	Method    payment.Method // with an empty AttemptID
+	State     payment.State  // what the gateway reports
+	Amount    int64          // captured; 0 if the gateway does not report it
+	Currency  money.Currency // of Amount; empty if the gateway does not report it
+	Ref       string
+	Source    string // CALLBACK, CHECK or STAFF
+	Late      *Late  // set to accept cash for an expired order
+	Raw       string
+	Headers   string         // of the request that carried the report
+	By        identity.Actor // the staff member; zero for gateways
+	Today     string         // the branch's current business date: late money cannot take units of a past day
+}
+
+// Late allows Settle to revive an expired order.
+type Late struct {
+	Recipes map[int64][]stock.Line // for naming the dishes that are short
+}
 
 // settle applies a payment report from a gateway or the staff. It stores reports that change nothing too, except
 // unchanged checks. Captured money makes the order PAID or becomes a refund (I6).
@@ -253,4 +409,34 @@ func (b *Batch) report(s *Settle, a payment.Attempt, verdict string) {
 		ID: b.NewID(), AttemptID: a.ID, OrderID: s.OrderID, Method: a.Method, Source: s.Source, Raw: s.Raw,
 		Headers: s.Headers, Verdict: verdict, ReceivedAt: b.Now,
 	})
+}
+
+// reopen makes an order payable by another method once no attempt can still capture money.
+func (b *Batch) reopen(o *Order) {
+	if o.PaymentStatus == Confirming && !b.busy(o, "") {
+		o.PaymentStatus = Unpaid
+	}
+	b.show(o)
+}
+
+// busy reports whether any attempt other than except may be capturing money now.
+func (b *Batch) busy(o *Order, except string) bool {
+	return slices.ContainsFunc(b.Attempts[o.ID], func(a payment.Attempt) bool {
+		return a.ID != except && (a.State == payment.Confirming || a.State == payment.Unknown)
+	})
+}
+
+// show marks an order as changed and raises its version, so that its viewers receive the new state of its attempts.
+func (b *Batch) show(o *Order) {
+	o.touch(b.Now)
+	b.change(o)
+}
+
+// attempt returns an order and the index of one of its attempts, or -1 if there is none.
+func (b *Batch) attempt(order, id string) (*Order, int) {
+	o := b.Orders[order]
+	if o == nil {
+		return nil, -1
+	}
+	return o, slices.IndexFunc(b.Attempts[order], func(a payment.Attempt) bool { return a.ID == id })
 }

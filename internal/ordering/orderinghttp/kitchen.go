@@ -1,0 +1,352 @@
+package orderinghttp
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"comanda/internal/catalog"
+	"comanda/internal/fault"
+	"comanda/internal/httpapi"
+	"comanda/internal/identity"
+	"comanda/internal/ordering"
+	"comanda/internal/text"
+)
+
+// admitEvery is the longest time between two checks of a screen's session. A revoked session receives boards for at
+// most this long.
+const admitEvery = 5 * time.Second
+
+// Board registers the kitchen board's routes: one read and one event stream.
+func Board(a *httpapi.API, boards *ordering.Boards) {
+	b := wallRoutes{boards}
+	httpapi.Register(a, huma.Operation{
+		OperationID: "board-get", Method: http.MethodGet, Path: "/api/boards/{branchId}", Tags: []string{"Orders"},
+		Summary: "What a branch's kitchen has to do, and has done lately",
+	}, httpapi.Staff, b.get)
+	httpapi.RegisterStream[boardEventsInput, board](a, huma.Operation{
+		OperationID: "board-events", Method: http.MethodGet, Path: "/api/boards/{branchId}/events", Tags: []string{"Orders"},
+		Summary: "A branch's board as it changes: first as it is, then the whole of it after every change; the id is the board's",
+	}, httpapi.Staff, b.events)
+}
+
+type wallRoutes struct{ boards *ordering.Boards }
+
+type boardInput struct {
+	BranchID string `path:"branchId" maxLength:"18"`
+	Station  string `query:"station" pattern:"^[1-9][0-9]{0,17}$" doc:"A category: only its lines and tickets with some."`
+	Since    string `query:"since" text:"exact" maxLength:"64" doc:"The id of a board; 304 while it is that one, of whatever station."`
+}
+
+type boardOutput struct {
+	Status int
+	Body   *board
+}
+
+// boardBranch parses a branch id. A malformed id returns the same error as an unknown branch.
+func boardBranch(s string) (int64, error) {
+	id, err := parseID(s)
+	if err != nil || id <= 0 {
+		return 0, catalog.ErrBranch
+	}
+	return id, nil
+}
+
+func (r wallRoutes) get(ctx context.Context, in *boardInput) (*boardOutput, error) {
+	branch, err := boardBranch(in.BranchID)
+	if err != nil {
+		return nil, err
+	}
+	var station int64
+	if in.Station != "" {
+		if station, err = parseID(in.Station); err != nil {
+			return nil, err
+		}
+	}
+	b, err := r.boards.Get(ctx, identity.ActorOf(ctx), branch)
+	if err != nil {
+		return nil, err
+	}
+	if b.ID == in.Since {
+		return &boardOutput{Status: http.StatusNotModified}, nil
+	}
+	body := r.boardOf(b, look{station, identity.MayUse(ctx, receiverRoute)})
+	return &boardOutput{http.StatusOK, &body}, nil
+}
+
+type boardEventsInput struct {
+	httpapi.LastEvent
+	BranchID string `path:"branchId" maxLength:"18"`
+}
+
+// events streams a branch's board. The limit on open streams counts per account and session, because a kitchen's
+// tablets often share an account.
+func (r wallRoutes) events(ctx context.Context, in *boardEventsInput) (httpapi.Feed, error) {
+	branch, err := boardBranch(in.BranchID)
+	if err != nil {
+		return httpapi.Feed{}, err
+	}
+	by := identity.ActorOf(ctx)
+	screen, end, err := r.boards.Follow(ctx, by, branch)
+	if err != nil {
+		return httpapi.Feed{}, err
+	}
+	return httpapi.Feed{Key: by.String() + " " + by.Session, End: end, Run: func(ctx context.Context, s *httpapi.Stream) {
+		r.follow(ctx, s, screen, branch, in.LastEventID)
+	}}, nil
+}
+
+// follow sends boards until the client disconnects, the session is no longer admitted, or the screen ends.
+func (r wallRoutes) follow(ctx context.Context, s *httpapi.Stream, screen *ordering.Screen, branch int64, seen string) {
+	for {
+		if b := screen.Board(); b.ID != seen {
+			l := look{receivers: identity.MayUse(ctx, receiverRoute)}
+			if s.Send(httpapi.Event{ID: b.ID, Name: "board", Data: r.boardOf(b, l)}) != nil {
+				return
+			}
+			seen = b.ID
+		}
+		if !admitted(ctx, s, screen, branch) {
+			return
+		}
+	}
+}
+
+// admitted waits for a new board or for admitEvery, then checks the session again, and reports whether the stream may
+// continue. A revoked session receives no further board. If the check itself is unavailable, it sends nothing and tries
+// again.
+func admitted(ctx context.Context, s *httpapi.Stream, screen *ordering.Screen, branch int64) bool {
+	for {
+		if s.Wait(ctx, screen.Wake(), admitEvery) != nil || screen.Over() {
+			return false
+		}
+		now, err := s.Admitted(ctx)
+		if fault.KindOf(err) != fault.Unavailable {
+			return err == nil && identity.ActorOf(now).Sees(branch)
+		}
+	}
+}
+
+// board is the response of the board's routes.
+type board struct {
+	ID         string      `json:"id" doc:"Of what the board says: another board has another."`
+	BranchID   string      `json:"branchId"`
+	BizDate    string      `json:"bizDate"`
+	Now        time.Time   `json:"now" doc:"The server's time of this look, to count ages from."`
+	Tickets    []Ticket    `json:"tickets" doc:"To be done, by when they were paid; a voided one stays until it is cleared. At most 300."`
+	Served     []Ticket    `json:"served" doc:"Served or cleared within the last 30 minutes, the last one first: they can be recalled. At most 300."`
+	Awaiting   []awaiting  `json:"awaiting" doc:"To be paid at the counter, the first one first. The kitchen does not cook them yet. At most 300."`
+	More       bool        `json:"more" doc:"One of the lists is cut off."`
+	AllDay     []dishCount `json:"allDay" doc:"What is still to be cooked, by dish."`
+	Stations   []station   `json:"stations" doc:"The categories of the branch's menus, in their order."`
+	Thresholds thresholds  `json:"thresholds"`
+}
+
+// Ticket is an order as the kitchen's screens and printers show it.
+type Ticket struct {
+	Progress
+	Kind            string       `json:"kind" enum:"DINE_IN,DELIVERY,PICKUP"`
+	TableLabel      string       `json:"tableLabel" doc:"Empty unless DINE_IN."`
+	ReceiverName    string       `json:"receiverName" doc:"Empty with DINE_IN, and without the permission to see receivers."`
+	ReceiverPhone   string       `json:"receiverPhone" doc:"Likewise."`
+	ReceiverAddress string       `json:"receiverAddress" doc:"Likewise; empty with PICKUP, too."`
+	ReceiverNote    string       `json:"receiverNote" doc:"For the courier; empty without one, and without the permission to see receivers."`
+	Method          string       `json:"method" doc:"How it was paid, or is to be."`
+	PlacedAt        time.Time    `json:"placedAt"`
+	PaidAt          *time.Time   `json:"paidAt" doc:"From when its age counts."`
+	Items           []ticketItem `json:"items"`
+}
+
+type ticketItem struct {
+	Index      int    `json:"index" doc:"Its place among the order's items, also where a station shows only some."`
+	ItemID     string `json:"itemId"`
+	DishID     string `json:"dishId"`
+	CategoryID string `json:"categoryId"`
+	Name       string `json:"name" doc:"In the kitchen's language."`
+	Qty        int64  `json:"qty"`
+	Notes      string `json:"notes"`
+	Done       bool   `json:"done"`
+	Voided     bool   `json:"voided"`
+}
+
+type awaiting struct {
+	Ticket
+	TotalPrice int64     `json:"totalPrice" doc:"Minor units of the currency."`
+	Currency   string    `json:"currency"`
+	PayBy      time.Time `json:"payBy"`
+}
+
+type dishCount struct {
+	DishID     string `json:"dishId"`
+	CategoryID string `json:"categoryId"`
+	Name       string `json:"name"`
+	Qty        int64  `json:"qty"`
+}
+
+type station struct {
+	ID   string `json:"id" doc:"A category."`
+	Name string `json:"name" doc:"In the kitchen's language."`
+}
+
+type thresholds struct {
+	WarnSeconds int64 `json:"warnSeconds" doc:"The age of a ticket from which it is old."`
+	LateSeconds int64 `json:"lateSeconds" doc:"And from which it is too old."`
+}
+
+// look selects which parts of a board one screen receives.
+type look struct {
+	only      int64 // category id of a station; 0 selects the items of all stations
+	receivers bool  // include the receivers' personal data
+}
+
+// boardOf returns the part of a board that l selects.
+func (r wallRoutes) boardOf(b *ordering.Board, l look) board {
+	out := board{
+		ID: b.ID, BranchID: decimal(b.Branch), BizDate: b.Date, Now: b.At, More: b.More,
+		Tickets: ticketsOf(b, b.Tickets, l), Served: ticketsOf(b, b.Served, l), Awaiting: []awaiting{},
+		AllDay: []dishCount{}, Stations: make([]station, len(b.Stations)),
+		Thresholds: thresholds{int64(r.boards.Warn / time.Second), int64(r.boards.Late / time.Second)},
+	}
+	for i := range b.Awaiting {
+		o := &b.Awaiting[i]
+		if t := ticketOf(b, o, l); len(t.Items) > 0 {
+			out.Awaiting = append(out.Awaiting, awaiting{t, o.Total, string(o.Currency), o.PayBy})
+		}
+	}
+	for _, d := range b.AllDay(l.only) {
+		out.AllDay = append(out.AllDay, dishCount{decimal(d.DishID), decimal(d.Category), d.Name, d.Qty})
+	}
+	for i, s := range b.Stations {
+		out.Stations[i] = station{decimal(s.Category), s.Names.In(b.Locales...)}
+	}
+	return out
+}
+
+func ticketsOf(b *ordering.Board, list []ordering.Ticket, l look) []Ticket {
+	out := []Ticket{}
+	for i := range list {
+		if t := ticketOf(b, &list[i], l); len(t.Items) > 0 {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// ticketOf returns an order as a ticket, with the items of one station or of all. It passes every text through
+// text.Printable because tickets are printed: texts stored before the API rejected control characters could contain
+// printer commands.
+func ticketOf(b *ordering.Board, o *ordering.Ticket, l look) Ticket {
+	t := Ticket{
+		Progress: progressOf(&o.Order), Kind: string(o.Kind), TableLabel: text.Printable(o.Table), Method: string(o.Method),
+		PlacedAt: o.CreatedAt, Items: []ticketItem{},
+	}
+	if l.receivers {
+		t.ReceiverName, t.ReceiverPhone = text.Printable(o.Receiver.Name), text.Printable(o.Receiver.Phone)
+		t.ReceiverAddress, t.ReceiverNote = text.Printable(o.Receiver.Address), text.Printable(o.Receiver.Note)
+	}
+	if !o.PaidAt.IsZero() {
+		t.PaidAt = &o.PaidAt
+	}
+	for i, it := range o.Items {
+		category := b.CategoryOf(it.DishID)
+		if l.only != 0 && category != l.only {
+			continue
+		}
+		t.Items = append(t.Items, ticketItem{
+			Index: i, ItemID: decimal(it.ItemID), DishID: decimal(it.DishID), CategoryID: decimal(category),
+			Name: text.Printable(it.Name), Qty: it.Qty, Notes: text.Printable(it.Notes), Done: !it.DoneAt.IsZero(),
+			Voided: o.Voided(),
+		})
+	}
+	return t
+}
+
+// registerSteps registers the kitchen's and the waiters' actions on orders.
+func (r routes) registerSteps(a *httpapi.API) {
+	for _, s := range []struct {
+		kind          ordering.StepKind
+		path, summary string
+	}{
+		{ordering.Accept, "accept", "Note that the kitchen has seen an order"},
+		{ordering.Start, "start", "Begin to cook an order; from PLACED it passes through ACCEPTED"},
+		{ordering.Done, "ready", "Note that an order is cooked"},
+		{ordering.Serve, "serve", "Note that an order is served, or handed over"},
+		{ordering.Recall, "recall", "Take an order one step back in the kitchen"},
+	} {
+		httpapi.Register(a, huma.Operation{
+			OperationID: "order-" + s.path, Method: http.MethodPost, Path: "/api/orders/{id}/" + s.path, Tags: []string{"Orders"},
+			Summary: s.summary,
+		}, httpapi.Staff, func(ctx context.Context, in *stepInput) (*progressOutput, error) { return r.step(ctx, s.kind, in) })
+	}
+	httpapi.Register(a, huma.Operation{
+		OperationID: "order-item-done", Method: http.MethodPost, Path: "/api/orders/{id}/items/{index}/done",
+		Tags: []string{"Orders"}, Summary: "Tick a line of an order off in the kitchen, or on again",
+	}, httpapi.Staff, r.markItem)
+}
+
+type stepInput struct {
+	ID   string    `path:"id" maxLength:"64"`
+	Body *stepBody `required:"false"`
+}
+
+type stepBody struct {
+	Version int64 `json:"version,omitempty" minimum:"1" doc:"Of the order as it was seen. When it is another one by now, the step is refused: changed. Needed to clear a voided ticket; a recall that is sent twice without it goes back twice."`
+}
+
+// Progress is an order's state in the kitchen.
+type Progress struct {
+	ID            string     `json:"id"`
+	Number        string     `json:"number" example:"A-042"`
+	Status        string     `json:"status" enum:"PLACED,ACCEPTED,PREPARING,READY,SERVED,COMPLETED"`
+	PaymentStatus string     `json:"paymentStatus"`
+	Voided        bool       `json:"voided" doc:"All of its money went back, or is about to: nothing of it is to be cooked any more."`
+	Cleared       bool       `json:"cleared" doc:"The kitchen has seen that it is voided."`
+	StepAt        *time.Time `json:"stepAt" doc:"Of the last step; null before the first."`
+	Version       int64      `json:"version"`
+}
+
+type progressOutput struct{ Body Progress }
+
+func progressOf(o *ordering.Order) Progress {
+	p := Progress{
+		ID: o.ID, Number: ordering.ShortNumber(o.Number), Status: string(o.Status), PaymentStatus: string(o.PaymentStatus),
+		Voided: o.Voided(), Cleared: o.VoidSeen, Version: o.Version,
+	}
+	if !o.SteppedAt.IsZero() {
+		p.StepAt = &o.SteppedAt
+	}
+	return p
+}
+
+func (r routes) step(ctx context.Context, kind ordering.StepKind, in *stepInput) (*progressOutput, error) {
+	s := ordering.Step{OrderID: in.ID, Kind: kind}
+	if in.Body != nil {
+		s.Version = in.Body.Version
+	}
+	o, err := r.orders.Step(ctx, identity.ActorOf(ctx), s)
+	if err != nil {
+		return nil, err
+	}
+	return &progressOutput{progressOf(&o)}, nil
+}
+
+type markInput struct {
+	ID    string `path:"id" maxLength:"64"`
+	Index int    `path:"index" minimum:"0" maximum:"999" doc:"The line's place among the order's items, from 0."`
+	Body  struct {
+		Done    bool  `json:"done"`
+		Version int64 `json:"version,omitempty" minimum:"1" doc:"As with steps."`
+	}
+}
+
+func (r routes) markItem(ctx context.Context, in *markInput) (*progressOutput, error) {
+	o, err := r.orders.MarkItem(ctx, identity.ActorOf(ctx), ordering.MarkItem{
+		OrderID: in.ID, Index: in.Index, Done: in.Body.Done, Version: in.Body.Version,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &progressOutput{progressOf(&o)}, nil
+}
