@@ -130,11 +130,10 @@ func (tr tree) pure(f file, t *table) []finding {
 // ownClocks are the packages that read the machine's clocks beside tests, and why. Everything else has a Now handed in, and
 // measures spans by clock.Stopwatch.
 var ownClocks = map[string]string{
-	"clock":              "it is the one that reads them for all others",
-	"bench":              "it measures what it asks for by the machine that asks",
-	"bench/load":         "likewise",
-	"payment/vnpaysim":   "it plays a gateway, which has a clock of its own",
-	"payment/linepaysim": "likewise",
+	"clock":      "it is the one that reads them for all others",
+	"bench":      "it measures what it asks for by the machine that asks",
+	"bench/load": "likewise",
+	"sim":        "its servers play gateways, which have a clock of their own",
 }
 
 // clocks is the first half of A9. A context's root is held to more, by A3.

@@ -12,7 +12,7 @@ import (
 	"sync"
 	"testing"
 
-	"comanda/internal/payment/linepaysim"
+	"comanda/internal/sim/linepaysim"
 	"comanda/internal/sqldb"
 )
 

@@ -11,7 +11,7 @@ import (
 
 	"comanda/internal/money"
 	"comanda/internal/payment"
-	"comanda/internal/payment/linepaysim"
+	"comanda/internal/sim/linepaysim"
 )
 
 // paidByLINEPay is the result of books for an order paid once through LINE Pay.

@@ -12,7 +12,7 @@ import (
 	"comanda/internal/money"
 	"comanda/internal/ordering"
 	"comanda/internal/payment"
-	"comanda/internal/payment/linepaysim"
+	"comanda/internal/sim/linepaysim"
 )
 
 // wantMismatches checks the staff's list of amount mismatches, each as "asked captured state".

@@ -11,8 +11,8 @@ import (
 
 	"comanda/internal/money"
 	"comanda/internal/payment"
-	"comanda/internal/payment/linepaysim"
-	"comanda/internal/payment/vnpaysim"
+	"comanda/internal/sim/linepaysim"
+	"comanda/internal/sim/vnpaysim"
 )
 
 // refund requests a refund as the staff and checks the status. Amount 0 refunds the rest.

@@ -14,7 +14,7 @@ import (
 
 	"comanda/internal/money"
 	"comanda/internal/payment"
-	"comanda/internal/payment/vnpaysim"
+	"comanda/internal/sim/vnpaysim"
 )
 
 // paidByVNPay is the result of books for an order paid once through VNPay.

@@ -16,7 +16,7 @@ import (
 	"comanda/internal/money"
 	"comanda/internal/payment"
 	"comanda/internal/payment/linepay"
-	"comanda/internal/payment/linepaysim"
+	"comanda/internal/sim/linepaysim"
 	"comanda/internal/uid"
 )
 

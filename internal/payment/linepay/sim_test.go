@@ -17,7 +17,7 @@ import (
 	"comanda/internal/money"
 	"comanda/internal/payment"
 	"comanda/internal/payment/linepay"
-	"comanda/internal/payment/linepaysim"
+	"comanda/internal/sim/linepaysim"
 	"comanda/internal/testenv"
 	"comanda/internal/uid"
 )

@@ -1,11 +1,10 @@
 package linepaysim
 
 import (
-	"crypto/sha256"
-	"encoding/base64"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -21,12 +20,13 @@ func TestPage_policy(t *testing.T) {
 	s := open(t, Options{})
 	_, page := begin(t, s, ordered())
 	w := look(t, s, page)
-	_, rest, _ := strings.Cut(w.Body.String(), "<style>")
-	style, _, ok := strings.Cut(rest, "</style>")
-	sum := sha256.Sum256([]byte(style))
-	want := "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'; base-uri 'none'; " +
+	nonce := regexp.MustCompile(`<style nonce="([A-Z2-7]{26})">`).FindStringSubmatch(w.Body.String())
+	if nonce == nil {
+		t.Fatalf("the style of the page has no nonce: %s", w.Body)
+	}
+	want := "default-src 'none'; style-src 'nonce-" + nonce[1] + "'; base-uri 'none'; " +
 		"frame-ancestors 'none'; form-action 'self' https://eat.example http://other.example:8080"
-	if got := w.Header().Get("Content-Security-Policy"); !ok || len(style) < 100 || got != want {
+	if got := w.Header().Get("Content-Security-Policy"); got != want {
 		t.Errorf("policy %s, wanted %s", got, want)
 	}
 	for name, want := range map[string]string{
@@ -62,12 +62,12 @@ func TestPage_languages(t *testing.T) {
 			}
 		}
 	}
-	for word := range texts["en"] {
-		if texts["zh-TW"][word] == "" {
+	for word := range paymentPage.Texts("en") {
+		if paymentPage.Texts("zh-TW")[word] == "" {
 			t.Errorf("no Chinese for %s", word)
 		}
 	}
-	if len(texts["en"]) != len(texts["zh-TW"]) {
+	if len(paymentPage.Texts("en")) != len(paymentPage.Texts("zh-TW")) {
 		t.Error("a word is missing in English")
 	}
 }
@@ -75,9 +75,9 @@ func TestPage_languages(t *testing.T) {
 // What is decided is shown in place of the buttons, with the way back.
 func TestPage_decided(t *testing.T) {
 	for action, c := range map[string]struct{ text, back string }{
-		"leave":   {texts["zh-TW"]["APPROVED"], "https://eat.example/c?a=1&amp;transactionId="},
-		"cancel":  {texts["zh-TW"]["CANCELED"], "http://other.example:8080/x?transactionId="},
-		"decline": {texts["zh-TW"]["DECLINED"], "http://other.example:8080/x?transactionId="},
+		"leave":   {paymentPage.Texts("zh-TW")["APPROVED"], "https://eat.example/c?a=1&amp;transactionId="},
+		"cancel":  {paymentPage.Texts("zh-TW")["CANCELED"], "http://other.example:8080/x?transactionId="},
+		"decline": {paymentPage.Texts("zh-TW")["DECLINED"], "http://other.example:8080/x?transactionId="},
 	} {
 		s := open(t, Options{})
 		_, page := begin(t, s, ordered())

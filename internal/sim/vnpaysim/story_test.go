@@ -13,7 +13,7 @@ import (
 
 	"comanda/internal/payment"
 	"comanda/internal/payment/vnpay"
-	"comanda/internal/payment/vnpaysim"
+	"comanda/internal/sim/vnpaysim"
 	"comanda/internal/testenv"
 )
 

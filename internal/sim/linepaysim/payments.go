@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"time"
+
+	"comanda/internal/sim"
 )
 
 // find returns the payment in the request's path, or nil. The caller holds the lock.
@@ -14,7 +16,7 @@ func (s *Simulator) find(r *http.Request) *transaction {
 	if err != nil {
 		return nil
 	}
-	return s.byID[id]
+	return s.byID.Get(id)
 }
 
 func (s *Simulator) check(r *http.Request, _ []byte, _ Fault) reply {
@@ -24,7 +26,7 @@ func (s *Simulator) check(r *http.Request, _ []byte, _ Fault) reply {
 	if p == nil {
 		return codeReply("1150")
 	}
-	return codeReply(checkCodes[p.stateAt(s.o.Now())])
+	return codeReply(checkCodes[p.stateAt(s.Now())])
 }
 
 func (s *Simulator) confirm(r *http.Request, body []byte, f Fault) reply {
@@ -32,12 +34,12 @@ func (s *Simulator) confirm(r *http.Request, body []byte, f Fault) reply {
 		Amount   json.Number `json:"amount"`
 		Currency string      `json:"currency"`
 	}
-	if !decode(body, &ask) {
+	if !sim.Decode(body, &ask) {
 		return codeReply("2102")
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	p, now := s.find(r), s.o.Now()
+	p, now := s.find(r), s.Now()
 	if p == nil {
 		return codeReply("1150")
 	}
@@ -77,7 +79,7 @@ func (s *Simulator) refund(r *http.Request, body []byte, _ Fault) reply {
 	var ask struct {
 		Amount *json.Number `json:"refundAmount"`
 	}
-	if !decode(body, &ask) {
+	if !sim.Decode(body, &ask) {
 		return codeReply("2102")
 	}
 	s.mu.Lock()
@@ -107,7 +109,7 @@ func (s *Simulator) refund(r *http.Request, body []byte, _ Fault) reply {
 
 // addRefund adds a refund without checking what is left. The caller holds the lock.
 func (s *Simulator) addRefund(p *transaction, amount int64) refund {
-	back := refund{s.newID(s.o.Now()), amount, s.o.Now()}
+	back := refund{s.newID(s.Now()), amount, s.Now()}
 	p.refunds = append(p.refunds, back)
 	p.refunded += amount
 	return back
@@ -119,7 +121,7 @@ func (s *Simulator) RefundInPortal(transactionID string, amount json.Number) str
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	id, err := strconv.ParseInt(transactionID, 10, 64)
-	p := s.byID[id]
+	p := s.byID.Get(id)
 	if err != nil || p == nil || p.state != captured {
 		return ""
 	}
@@ -141,7 +143,7 @@ func (s *Simulator) details(r *http.Request, _ []byte, _ Fault) reply {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var found []map[string]any
-	for _, p := range slices.Backward(s.transactions) {
+	for p := range s.byID.Latest() {
 		named := slices.Contains(ids, strconv.FormatInt(p.id, 10)) || slices.Contains(orders, p.order.OrderID)
 		if named && p.state == captured && len(found) < maxListed {
 			found = append(found, p.record())

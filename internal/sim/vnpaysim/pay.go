@@ -1,6 +1,7 @@
 package vnpaysim
 
 import (
+	"context"
 	"time"
 )
 
@@ -58,23 +59,17 @@ func (p *transaction) stateAt(t time.Time) state {
 func (s *Simulator) findOrAdd(order purchase) (transaction, string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if p := s.byKey[order.key()]; p != nil {
+	if p := s.transactions.Get(order.key()); p != nil {
 		if p.data != order.data {
 			return transaction{}, errExists
 		}
 		return *p, ""
 	}
-	if !s.o.Now().Before(order.ends) {
+	if !s.Now().Before(order.ends) {
 		return transaction{}, errOver
 	}
 	p := &transaction{purchase: order, state: waiting, refunds: map[string]bool{}}
-	s.transactions, s.byKey[order.key()] = append(s.transactions, p), p
-	if len(s.transactions) > s.o.Keep {
-		oldest := s.transactions[0]
-		s.transactions[0] = nil
-		s.transactions = s.transactions[1:]
-		delete(s.byKey, oldest.key())
-	}
+	s.transactions.Add(order.key(), p)
 	return *p, ""
 }
 
@@ -82,7 +77,7 @@ func (s *Simulator) findOrAdd(order purchase) (transaction, string) {
 func (s *Simulator) settle(key, response string, late bool) (transaction, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	p, now := s.byKey[key], s.o.Now()
+	p, now := s.transactions.Get(key), s.Now()
 	if p == nil || p.state != waiting {
 		return transaction{}, false
 	}
@@ -100,41 +95,20 @@ func (s *Simulator) settle(key, response string, late bool) (transaction, bool) 
 // scheduleLatePayment has a guest pay once after the window.
 func (s *Simulator) scheduleLatePayment(key string) {
 	s.mu.Lock()
-	p := s.byKey[key]
+	p := s.transactions.Get(key)
 	if p == nil || p.state != waiting || p.late {
 		s.mu.Unlock()
 		return
 	}
 	p.late = true
-	d := p.ends.Add(s.o.LateBy).Sub(s.o.Now())
+	d := p.ends.Add(s.o.LateBy).Sub(s.Now())
 	s.mu.Unlock()
-	s.start(func() {
-		if !s.wait(d) {
+	s.Go(func() {
+		if !s.Wait(context.Background(), d) {
 			return
 		}
 		if p, ok := s.settle(key, success, true); ok {
 			s.report(p, p.last)
 		}
 	})
-}
-
-// recentIDs is a bounded set that drops its oldest ids.
-type recentIDs struct {
-	seen  map[string]bool
-	order []string
-	keep  int
-}
-
-// add adds an id and reports whether it is new.
-func (r *recentIDs) add(word string) bool {
-	if r.seen[word] {
-		return false
-	}
-	r.seen[word] = true
-	r.order = append(r.order, word)
-	if len(r.order) > r.keep {
-		delete(r.seen, r.order[0])
-		r.order = r.order[1:]
-	}
-	return true
 }

@@ -118,7 +118,7 @@ func press(t *testing.T, s *Simulator, page, action string) *httptest.ResponseRe
 
 // Published signatures are taken for good, and nothing next to them.
 func TestSimulator_signatures(t *testing.T) {
-	text, err := os.ReadFile("../linepay/testdata/vectors.json")
+	text, err := os.ReadFile("../../payment/linepay/testdata/vectors.json")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -314,8 +314,8 @@ func TestSimulator_forgets_the_oldest(t *testing.T) {
 	if w := press(t, s, page, "pay"); w.Code != http.StatusNotFound {
 		t.Errorf("its page as well: %d", w.Code)
 	}
-	if len(s.Payments()) != 2 || len(s.byID) != 2 || len(s.byPage) != 2 || len(s.nonces.seen) != 2 || len(s.nonces.order) != 2 {
-		t.Errorf("%d, %d, %d, %d", len(s.byID), len(s.byPage), len(s.nonces.seen), len(s.nonces.order))
+	if len(s.Payments()) != 2 || s.byID.Len() != 2 || s.byPage.Len() != 2 || s.nonces.Len() != 2 {
+		t.Errorf("%d, %d, %d", s.byID.Len(), s.byPage.Len(), s.nonces.Len())
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"comanda/internal/payment"
-	"comanda/internal/payment/vnpaysim"
+	"comanda/internal/sim/vnpaysim"
 )
 
 func TestNew_refuses(t *testing.T) {

@@ -1,13 +1,13 @@
 package linepaysim
 
 import (
-	"bytes"
 	"encoding/json"
-	"io"
 	"net/http"
 	"net/url"
 	"regexp"
 	"slices"
+
+	"comanda/internal/sim"
 )
 
 // purchase is the body of a start request, as far as the manual allows it. Anything else is a format error.
@@ -46,20 +46,9 @@ type purchase struct {
 	} `json:"options"`
 }
 
-// decode decodes exactly one JSON value without unknown fields.
-func decode(body []byte, into any) bool {
-	d := json.NewDecoder(bytes.NewReader(body))
-	d.DisallowUnknownFields()
-	if d.Decode(into) != nil {
-		return false
-	}
-	_, err := d.Token()
-	return err == io.EOF
-}
-
 func (s *Simulator) request(r *http.Request, body []byte, _ Fault) reply {
 	var order purchase
-	if !decode(body, &order) {
+	if !sim.Decode(body, &order) {
 		return codeReply("2102")
 	}
 	amount, code := order.check()
@@ -132,8 +121,8 @@ func validReturn(address string) bool {
 
 // base returns the URL under which browsers reach the simulator.
 func (s *Simulator) base(r *http.Request) string {
-	if s.o.Base != "" {
-		return s.o.Base
+	if s.baseURL != "" {
+		return s.baseURL
 	}
 	if r.TLS != nil {
 		return "https://" + r.Host

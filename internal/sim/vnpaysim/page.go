@@ -1,34 +1,32 @@
 package vnpaysim
 
 import (
-	"bytes"
 	"context"
-	"crypto/rand"
 	_ "embed"
-	"html/template"
 	"net/http"
 	"strconv"
 	"time"
+
+	"comanda/internal/sim"
 )
 
-//go:embed page.html
-var pageSource string
+var (
+	//go:embed page.html
+	pageBlocks string
+	//go:embed texts.json
+	pageTexts string
 
-var pageTemplate = template.Must(template.New("page").Parse(pageSource))
+	paymentPage = sim.NewPage(pageBlocks, pageTexts)
+)
 
-// view is the data of the page template.
+// view is the data of the page.
 type view struct {
-	Lang, Other, OtherName string
-	Switch                 string // URL of the page in the other language
-	Nonce                  string
-	Text                   map[string]string
-	Info, Ref, Amount      string
-	Until                  string // the end of the payment window in UTC+7
-	Left                   int    // seconds until then
-	Late                   bool
-	Message                string // replaces the buttons; empty while the payment is undecided
-	Back                   string // the return URL once the payment is decided
-	Code                   string // code of VNPay's error page; the other fields are then empty
+	sim.View
+
+	Info, Ref, Amount string
+	Until             string // the end of the payment window in UTC+7
+	Left              int    // seconds until then
+	Late              bool
 }
 
 // open returns the payment of a pay URL, or shows the error page.
@@ -41,9 +39,9 @@ func (s *Simulator) open(w http.ResponseWriter, r *http.Request) (transaction, b
 	if code == "" {
 		return p, true
 	}
-	v := newView(r, order.locale)
+	v := viewOf(r, order.locale)
 	v.Code, v.Message = code, v.Text["E"+code]
-	s.write(w, http.StatusBadRequest, v, "")
+	paymentPage.Write(w, http.StatusBadRequest, v.View, v)
 	return transaction{}, false
 }
 
@@ -53,31 +51,19 @@ func (s *Simulator) showPage(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// newView returns a view in the language that the guest selected, or else the merchant's.
-func newView(r *http.Request, locale string) view {
-	lang := r.URL.Query().Get("lang")
-	if _, ok := texts[lang]; !ok {
-		lang = "vi"
-		if locale == "en" {
-			lang = "en"
-		}
+// viewOf returns a view in the guest's language. Of VNPay's two, the merchant's is vn or en.
+func viewOf(r *http.Request, locale string) view {
+	if locale != "en" {
+		locale = "vi"
 	}
-	other := "en"
-	if lang == "en" {
-		other = "vi"
-	}
-	q := r.URL.Query()
-	q.Set("lang", other)
-	return view{
-		Lang: lang, Other: other, OtherName: texts[other]["name"], Switch: "?" + q.Encode(), Text: texts[lang], Nonce: rand.Text(),
-	}
+	return view{View: paymentPage.View(r, locale)}
 }
 
 // show writes a payment's page with a message, by default that of its state.
 func (s *Simulator) show(w http.ResponseWriter, r *http.Request, p transaction, message string) {
-	v := newView(r, p.locale)
-	state := p.stateAt(s.o.Now())
-	left := p.ends.Sub(s.o.Now())
+	v := viewOf(r, p.locale)
+	state := p.stateAt(s.Now())
+	left := p.ends.Sub(s.Now())
 	v.Info, v.Ref, v.Amount, v.Until = p.info, p.ref, grouped(p.amount/100), p.ends.In(ict).Format("15:04:05")
 	v.Late, v.Left = state == ended, int(max(0, (left+time.Second-1)/time.Second))
 	if message == "" && (state == paid || state == failed) {
@@ -87,37 +73,18 @@ func (s *Simulator) show(w http.ResponseWriter, r *http.Request, p transaction, 
 	if state == paid || state == failed {
 		v.Back = s.returnURL(p)
 	}
-	s.write(w, http.StatusOK, v, " "+p.back.Scheme+"://"+p.back.Host)
-}
-
-// write sends a page with a content security policy that allows its style and its form. form-action must include the
-// return URL's origin, because browsers also apply it to the redirect that follows a form.
-func (s *Simulator) write(w http.ResponseWriter, status int, v view, origin string) {
-	var page bytes.Buffer
-	if err := pageTemplate.Execute(&page, v); err != nil {
-		http.Error(w, "page", http.StatusInternalServerError)
-		return
-	}
-	h := w.Header()
-	h.Set("Content-Type", "text/html; charset=utf-8")
-	h.Set("Cache-Control", "no-store")
-	h.Set("Referrer-Policy", "no-referrer")
-	h.Set("X-Content-Type-Options", "nosniff")
-	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'nonce-"+v.Nonce+"'; base-uri 'none'; "+
-		"frame-ancestors 'none'; form-action 'self'"+origin)
-	w.WriteHeader(status)
-	_, _ = page.WriteTo(w) // the browser may be gone
+	paymentPage.Write(w, http.StatusOK, v.View, v, p.back.String())
 }
 
 // actOnPage handles the guest's decision. The form posts to the signed pay URL, which authorizes it.
 func (s *Simulator) actOnPage(w http.ResponseWriter, r *http.Request) {
-	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
+	r.Body = http.MaxBytesReader(w, r.Body, sim.MaxBody)
 	action := r.PostFormValue("action")
 	p, ok := s.open(w, r)
 	if !ok {
 		return
 	}
-	over := p.stateAt(s.o.Now()) == ended
+	over := p.stateAt(s.Now()) == ended
 	switch {
 	case action == "close":
 		s.show(w, r, p, "CLOSED")

@@ -1,29 +1,27 @@
 package vnpaysim
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
-	"io"
 	"net/http"
-	"net/url"
 	"regexp"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
+
+	"comanda/internal/sim"
 )
 
 // returnFirstDelay delays the notice if the browser is to return first.
 const returnFirstDelay = 2 * time.Second
 
-// maxAnswer is the number of bytes that are read of a reply to a notice.
-const maxAnswer = 4 << 10
-
 // report sends a result in the background until it is confirmed. The returned channel is closed after the first
 // attempt.
 func (s *Simulator) report(p transaction, r result) <-chan struct{} {
 	tried := make(chan struct{})
-	if s.o.IPN == "" || !s.start(func() { s.deliver(p, r, tried) }) {
+	if s.o.IPN == "" || !s.Go(func() { s.deliver(p, r, tried) }) {
 		close(tried)
 	}
 	return tried
@@ -38,7 +36,7 @@ func (s *Simulator) deliver(p transaction, r result, tried chan<- struct{}) {
 		delay += returnFirstDelay
 	}
 	for try := range s.o.Tries {
-		if !s.wait(delay) {
+		if !s.Wait(context.Background(), delay) {
 			return
 		}
 		f = s.Faults()
@@ -81,22 +79,12 @@ var twoDigits = regexp.MustCompile(`^[0-9]{2}$`)
 
 // call sends one notice and returns the code of the reply.
 func (s *Simulator) call(query string) string {
-	ctx, cancel := context.WithTimeout(s.done, ipnTimeout)
-	defer cancel()
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, appendQuery(s.o.IPN, query), http.NoBody)
-	if err != nil {
-		return noAnswer
-	}
-	resp, err := s.o.Client.Do(r)
-	if err != nil {
-		return noAnswer
-	}
-	defer resp.Body.Close()
+	status, body, err := s.Get(sim.WithQuery(s.o.IPN, query))
 	var answer struct {
 		Code string `json:"RspCode"` //nolint:tagliatelle // as VNPay spells it
 	}
-	err = json.NewDecoder(io.LimitReader(resp.Body, maxAnswer)).Decode(&answer)
-	if err != nil || resp.StatusCode != http.StatusOK || !twoDigits.MatchString(answer.Code) {
+	if err != nil || status != http.StatusOK || json.NewDecoder(bytes.NewReader(body)).Decode(&answer) != nil ||
+		!twoDigits.MatchString(answer.Code) {
 		return noAnswer
 	}
 	return answer.Code
@@ -149,17 +137,5 @@ func corrupt(data, hash string, c Corruption) string {
 
 // returnURL returns where the browser goes next. It is never corrupted, because a guest could forge it anyway.
 func (s *Simulator) returnURL(p transaction) string {
-	return appendQuery(p.back.String(), s.notice(p, p.last, ""))
-}
-
-func appendQuery(address, query string) string {
-	u, err := url.Parse(address)
-	if err != nil {
-		return address
-	}
-	if u.RawQuery != "" {
-		query = u.RawQuery + "&" + query
-	}
-	u.RawQuery = query
-	return u.String()
+	return sim.WithQuery(p.back.String(), s.notice(p, p.last, ""))
 }

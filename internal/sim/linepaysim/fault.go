@@ -1,11 +1,9 @@
 package linepaysim
 
 import (
-	"context"
 	"errors"
 	"regexp"
 	"slices"
-	"time"
 )
 
 // Call is an API call.
@@ -100,16 +98,4 @@ func (s *Simulator) takeFault(c Call) Fault {
 		return f
 	}
 	return Fault{}
-}
-
-// wait waits for a delay, unless the caller disconnects or the simulator is closed.
-func (s *Simulator) wait(ctx context.Context, ms int) {
-	if ms == 0 {
-		return
-	}
-	select {
-	case <-s.o.After(time.Duration(ms) * time.Millisecond):
-	case <-ctx.Done():
-	case <-s.done.Done():
-	}
 }

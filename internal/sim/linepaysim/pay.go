@@ -3,7 +3,7 @@ package linepaysim
 import (
 	"crypto/rand"
 	"encoding/binary"
-	"encoding/hex"
+	"strconv"
 	"time"
 )
 
@@ -52,6 +52,15 @@ func (p *transaction) stateAt(t time.Time) state {
 	return p.state
 }
 
+// shown returns the payment as testers see it.
+func (p *transaction) shown(now time.Time) Payment {
+	return Payment{
+		TransactionID: strconv.FormatInt(p.id, 10), OrderID: p.order.OrderID, State: string(p.stateAt(now)),
+		Currency: p.order.Currency, Amount: decimal(p.amount).String(), Refunded: decimal(p.refunded).String(),
+		Refunds: len(p.refunds),
+	}
+}
+
 // approve reports whether the guest may return to the merchant: they approve now or have approved before. A late guest
 // approves after the window, which starts anew.
 func (p *transaction) approve(t time.Time, late bool) bool {
@@ -78,20 +87,14 @@ func (p *transaction) refuse(t time.Time, as state) bool {
 	return true
 }
 
-// add stores a new payment and drops the oldest beyond the limit.
+// add stores a new payment.
 func (s *Simulator) add(order purchase, amount int64) *transaction {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	now := s.o.Now()
-	p := &transaction{id: s.newID(now), page: pageToken(), order: order, amount: amount, state: waiting, until: now.Add(Window)}
-	s.transactions, s.byID[p.id], s.byPage[p.page] = append(s.transactions, p), p, p
-	if len(s.transactions) > s.o.Keep {
-		oldest := s.transactions[0]
-		s.transactions[0] = nil
-		s.transactions = s.transactions[1:]
-		delete(s.byID, oldest.id)
-		delete(s.byPage, oldest.page)
-	}
+	now := s.Now()
+	p := &transaction{id: s.newID(now), page: rand.Text(), order: order, amount: amount, state: waiting, until: now.Add(Window)}
+	s.byID.Add(p.id, p)
+	s.byPage.Add(p.page, p)
 	return p
 }
 
@@ -104,14 +107,8 @@ func (s *Simulator) newID(now time.Time) int64 {
 		var b [8]byte
 		_, _ = rand.Read(b[:]) // never fails since Go 1.24; it would crash the program
 		id := day*1e11 + int64(binary.BigEndian.Uint64(b[:])%1e11) | 1
-		if s.byID[id] == nil {
+		if s.byID.Get(id) == nil {
 			return id
 		}
 	}
-}
-
-func pageToken() string {
-	var b [16]byte
-	_, _ = rand.Read(b[:]) // as above
-	return hex.EncodeToString(b[:])
 }

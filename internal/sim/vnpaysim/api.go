@@ -4,10 +4,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"comanda/internal/sim"
 )
 
 // The signed fields of each message, in their order and without vnp_.
@@ -63,14 +64,14 @@ var (
 // answerAPI serves both commands, which share one URL.
 func (s *Simulator) answerAPI(w http.ResponseWriter, r *http.Request) {
 	var asked message
-	d := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxBody))
+	d := json.NewDecoder(http.MaxBytesReader(w, r.Body, sim.MaxBody))
 	d.UseNumber()
 	if err := d.Decode(&asked); err != nil {
 		http.Error(w, "send JSON", http.StatusBadRequest)
 		return
 	}
 	answer := message{
-		"vnp_ResponseId": strconv.FormatInt(s.o.Now().UnixNano(), 36), "vnp_Command": asked.get("Command"),
+		"vnp_ResponseId": strconv.FormatInt(s.Now().UnixNano(), 36), "vnp_Command": asked.get("Command"),
 		"vnp_TmnCode": s.o.TmnCode, "vnp_TxnRef": asked.get("TxnRef"),
 	}
 	names := querySaid
@@ -84,7 +85,7 @@ func (s *Simulator) answerAPI(w http.ResponseWriter, r *http.Request) {
 		panic(http.ErrAbortHandler) // closes the connection, like a network failure
 	}
 	answer["vnp_SecureHash"] = s.hmac(answer.signedText(names))
-	writeJSON(w, answer)
+	sim.WriteJSON(w, answer)
 }
 
 func (s *Simulator) takeLostAnswer() bool {
@@ -131,13 +132,13 @@ func (s *Simulator) query(asked, answer message) {
 	defer s.mu.Unlock()
 	p := s.find(asked)
 	switch {
-	case !s.requests.add(s.requestKey(asked)):
+	case !s.requests.Add(s.requestKey(asked), struct{}{}):
 		answer.setCode(apiAgain, "Duplicate request")
 	case p == nil:
 		answer.setCode(apiUnknown, "Transaction not found")
 	default:
 		answer.setCode(apiOK, "QueryDR Success")
-		answer.setPayment(p, s.o.Now())
+		answer.setPayment(p, s.Now())
 	}
 }
 
@@ -165,13 +166,13 @@ func (b message) setPayment(p *transaction, now time.Time) {
 
 // requestKey returns a request's id with the date, because ids are unique within a day.
 func (s *Simulator) requestKey(asked message) string {
-	return asked.get("RequestId") + "/" + s.o.Now().In(ict).Format(time.DateOnly)
+	return asked.get("RequestId") + "/" + s.Now().In(ict).Format(time.DateOnly)
 }
 
 // find returns the payment with the reference and the creation time in a request. The caller holds the lock.
 func (s *Simulator) find(asked message) *transaction {
 	created := asked.get("TransactionDate")
-	if p := s.byKey[keyOf(asked.get("TxnRef"), created)]; p != nil && p.created == created {
+	if p := s.transactions.Get(keyOf(asked.get("TxnRef"), created)); p != nil && p.created == created {
 		return p
 	}
 	return nil
@@ -207,7 +208,7 @@ func (s *Simulator) refund(asked, answer message) {
 		p.refunded += amount
 		s.number++
 		answer.setCode(apiOK, "Refund accepted")
-		answer.setPayment(p, s.o.Now())
+		answer.setPayment(p, s.Now())
 		answer["vnp_Amount"], answer["vnp_TransactionNo"] = amount, strconv.FormatInt(s.number, 10)
 	}
 }
@@ -217,15 +218,17 @@ func (s *Simulator) refund(asked, answer message) {
 func (s *Simulator) RefundInPortal(ref string, amount int64) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	i := slices.IndexFunc(s.transactions, func(p *transaction) bool { return p.ref == ref && p.state == paid })
-	if i < 0 || amount <= 0 || !s.transactions[i].refundable(amount*100, "03", "0") {
-		return ""
+	for p := range s.transactions.Latest() {
+		if p.ref != ref || p.state != paid || amount <= 0 || !p.refundable(amount*100, "03", "0") {
+			continue
+		}
+		s.number++
+		number := strconv.FormatInt(s.number, 10)
+		p.refunds["portal "+number] = true
+		p.refunded += amount * 100
+		return number
 	}
-	s.number++
-	number := strconv.FormatInt(s.number, 10)
-	s.transactions[i].refunds["portal "+number] = true
-	s.transactions[i].refunded += amount * 100
-	return number
+	return ""
 }
 
 // refundable reports whether an amount can be refunded. A full refund must be the only one.

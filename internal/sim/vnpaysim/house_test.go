@@ -18,7 +18,7 @@ import (
 	"comanda/internal/money"
 	"comanda/internal/payment"
 	"comanda/internal/payment/vnpay"
-	"comanda/internal/payment/vnpaysim"
+	"comanda/internal/sim/vnpaysim"
 	"comanda/internal/testenv"
 	"comanda/internal/uid"
 )

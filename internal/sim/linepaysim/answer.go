@@ -1,12 +1,12 @@
 package linepaysim
 
 import (
-	"encoding/json"
 	"io"
 	"net/http"
-)
+	"time"
 
-const maxBody = 64 << 10
+	"comanda/internal/sim"
+)
 
 // reply is a response of the API.
 type reply struct {
@@ -33,25 +33,25 @@ func codeReply(code string) reply { return reply{Code: code, Message: messages[c
 // handle returns the handler of an API call: it authenticates, applies a fault, executes and responds.
 func (s *Simulator) handle(c Call, do func(r *http.Request, body []byte, f Fault) reply) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, sim.MaxBody))
 		if err != nil {
 			http.Error(w, "body", http.StatusRequestEntityTooLarge)
 			return
 		}
 		if why := s.authenticate(r, body); why != "" {
-			write(w, reply{Code: "1106", Message: why})
+			sim.WriteJSON(w, reply{Code: "1106", Message: why})
 			return
 		}
 		f := s.takeFault(c)
 		out, ok := s.exclusive(r, func() reply {
-			s.wait(r.Context(), f.DelayMS)
+			s.Wait(r.Context(), time.Duration(f.DelayMS)*time.Millisecond)
 			if !f.executes() {
 				return reply{}
 			}
 			return do(r, body, f)
 		})
 		if !ok {
-			write(w, codeReply("1198"))
+			sim.WriteJSON(w, codeReply("1198"))
 			return
 		}
 		if f.Code != "" {
@@ -87,7 +87,7 @@ func (s *Simulator) respond(w http.ResponseWriter, r *http.Request, spoil Spoil,
 	case Hangs:
 		select {
 		case <-r.Context().Done():
-		case <-s.done.Done():
+		case <-s.Done():
 		}
 		panic(http.ErrAbortHandler)
 	case Lost:
@@ -100,11 +100,6 @@ func (s *Simulator) respond(w http.ResponseWriter, r *http.Request, spoil Spoil,
 	case Redirect:
 		http.Redirect(w, r, "/control", http.StatusFound)
 	default:
-		write(w, out)
+		sim.WriteJSON(w, out)
 	}
-}
-
-func write(w http.ResponseWriter, v any) {
-	w.Header().Set("Content-Type", "application/json; charset=utf-8")
-	_ = json.NewEncoder(w).Encode(v) // the caller may be gone
 }

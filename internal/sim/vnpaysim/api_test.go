@@ -11,7 +11,7 @@ import (
 
 	"comanda/internal/payment"
 	"comanda/internal/payment/vnpay"
-	"comanda/internal/payment/vnpaysim"
+	"comanda/internal/sim/vnpaysim"
 	"comanda/internal/uid"
 )
 

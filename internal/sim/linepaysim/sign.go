@@ -14,7 +14,7 @@ import (
 func (s *Simulator) authenticate(r *http.Request, body []byte) string {
 	nonce := r.Header.Get("X-Line-Authorization-Nonce")
 	switch {
-	case r.Header.Get("X-Line-Channelid") != s.o.ChannelID:
+	case r.Header.Get("X-Line-Channelid") != s.channelID:
 		return "Header information error: the channel."
 	case nonce == "" || len(nonce) > 100:
 		return "Header information error: the nonce."
@@ -35,8 +35,8 @@ func (s *Simulator) signed(r *http.Request, body []byte, nonce string) bool {
 	if r.Method == http.MethodGet {
 		payload = r.URL.RawQuery
 	}
-	message := strings.Join([]string{s.o.ChannelSecret, r.URL.EscapedPath(), payload, nonce}, "")
-	h := hmac.New(sha256.New, []byte(s.o.ChannelSecret))
+	message := strings.Join([]string{s.secret, r.URL.EscapedPath(), payload, nonce}, "")
+	h := hmac.New(sha256.New, []byte(s.secret))
 	_, _ = io.WriteString(h, message) // a hash never fails
 	return hmac.Equal(h.Sum(nil), given)
 }
@@ -44,24 +44,5 @@ func (s *Simulator) signed(r *http.Request, body []byte, nonce string) bool {
 func (s *Simulator) remember(nonce string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.nonces.add(nonce)
-}
-
-// nonces is the set of the latest nonces; each may be used once.
-type nonces struct {
-	seen  map[string]bool
-	order []string
-	keep  int
-}
-
-func (n *nonces) add(nonce string) bool {
-	if n.seen[nonce] {
-		return false
-	}
-	n.seen[nonce] = true
-	if n.order = append(n.order, nonce); len(n.order) > n.keep {
-		delete(n.seen, n.order[0])
-		n.order = n.order[1:]
-	}
-	return true
+	return s.nonces.Add(nonce, struct{}{})
 }

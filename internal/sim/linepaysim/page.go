@@ -1,0 +1,124 @@
+package linepaysim
+
+import (
+	_ "embed"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+
+	"comanda/internal/sim"
+)
+
+var (
+	//go:embed page.html
+	pageBlocks string
+	//go:embed texts.json
+	pageTexts string
+
+	paymentPage = sim.NewPage(pageBlocks, pageTexts)
+)
+
+// view is the data of the page.
+type view struct {
+	sim.View
+
+	Merchant, Title, Order string
+	Currency, Amount       string
+	Late                   bool // after the payment window
+	Minutes                int
+}
+
+// lookUp returns a copy of a page's payment, so that rendering does not hold the lock.
+func (s *Simulator) lookUp(w http.ResponseWriter, r *http.Request) (transaction, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	p := s.byPage.Get(r.PathValue("page"))
+	if p == nil {
+		http.NotFound(w, r)
+		return transaction{}, false
+	}
+	return *p, true
+}
+
+func (s *Simulator) showPage(w http.ResponseWriter, r *http.Request) {
+	if p, ok := s.lookUp(w, r); ok {
+		s.show(w, r, p, "")
+	}
+}
+
+// show writes the page with a message, by default that of the payment's state.
+func (s *Simulator) show(w http.ResponseWriter, r *http.Request, p transaction, message string) {
+	now := s.Now()
+	state := p.stateAt(now)
+	if message == "" && state != waiting {
+		message = string(state)
+	}
+	lang := "en"
+	if p.order.Options.Display.Locale == "zh_TW" {
+		lang = "zh-TW"
+	}
+	v := view{
+		View: paymentPage.View(r, lang), Merchant: p.order.Packages[0].Name, Title: p.title(), Order: p.order.OrderID,
+		Currency: p.order.Currency, Amount: decimal(p.amount).String(), Late: state == ended,
+		Minutes: int(p.until.Sub(now) / time.Minute),
+	}
+	v.Message = v.Text[message]
+	switch state {
+	case approved, captured:
+		v.Back = p.returnTo(p.order.RedirectURLs.Confirm)
+	case canceled, declined:
+		v.Back = p.returnTo(p.order.RedirectURLs.Cancel)
+	}
+	paymentPage.Write(w, http.StatusOK, v.View, v, p.order.RedirectURLs.Confirm, p.order.RedirectURLs.Cancel)
+}
+
+// actOnPage handles the guest's decision.
+func (s *Simulator) actOnPage(w http.ResponseWriter, r *http.Request) {
+	r.Body = http.MaxBytesReader(w, r.Body, sim.MaxBody)
+	action := r.PostFormValue("action")
+	p, ok := s.lookUp(w, r)
+	if !ok {
+		return
+	}
+	confirm, cancel := p.returnTo(p.order.RedirectURLs.Confirm), p.returnTo(p.order.RedirectURLs.Cancel)
+	switch {
+	case action == "close":
+		s.show(w, r, p, "CLOSED")
+	case action == "decline" && s.refuse(p.page, declined), action == "cancel" && s.refuse(p.page, canceled):
+		http.Redirect(w, r, cancel, http.StatusSeeOther)
+	case action == "leave" && s.approve(p.page, false):
+		s.show(w, r, p, "CLOSED")
+	case action == "twice" && s.approve(p.page, false):
+		s.visit(confirm)
+		http.Redirect(w, r, confirm, http.StatusSeeOther)
+	case action == "pay" && s.approve(p.page, false), action == "late" && s.approve(p.page, true):
+		http.Redirect(w, r, confirm, http.StatusSeeOther)
+	default: // too late, or decided before
+		s.showPage(w, r)
+	}
+}
+
+func (s *Simulator) approve(page string, late bool) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	p := s.byPage.Get(page)
+	return p != nil && p.approve(s.Now(), late)
+}
+
+func (s *Simulator) refuse(page string, as state) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	p := s.byPage.Get(page)
+	return p != nil && p.refuse(s.Now(), as)
+}
+
+// returnTo appends LINE Pay's parameters to a return URL.
+func (p *transaction) returnTo(address string) string {
+	return sim.WithQuery(address, "transactionId="+strconv.FormatInt(p.id, 10)+"&orderId="+url.QueryEscape(p.order.OrderID))
+}
+
+// visit opens a URL in the background, like another browser.
+func (s *Simulator) visit(address string) {
+	s.Go(func() { _, _, _ = s.Get(address) }) // what the merchant answers is nothing to the gateway
+}

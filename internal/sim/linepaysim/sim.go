@@ -1,0 +1,101 @@
+// Package linepaysim simulates LINE Pay for demonstrations and tests: its Online API under /v3 and /v4, the payment
+// page, and the faults of both. No money moves.
+//
+// It shares no code with package linepay, so that a misreading of the manual is not on both sides. It keeps the latest
+// payments in memory.
+package linepaysim
+
+import (
+	"errors"
+	"net/http"
+	"sync"
+	"time"
+
+	"comanda/internal/sim"
+)
+
+// Window is how long a guest has to approve, and a merchant to confirm.
+const Window = 20 * time.Minute
+
+// Options configure a simulator for one merchant.
+type Options struct {
+	ChannelID     string
+	ChannelSecret string
+	Base          string                                 // URL for browsers; default the host of the API request
+	Now           func() time.Time                       // default time.Now
+	After         func(d time.Duration) <-chan time.Time // what delays wait for; nil is time.After
+	Client        *http.Client                           // opens return URLs as a second browser; default a client of its own
+	Keep          int                                    // number of latest payments in memory; default sim.DefaultKeep
+}
+
+// Simulator simulates LINE Pay for one merchant. It is safe for concurrent use.
+type Simulator struct {
+	*sim.Server
+
+	channelID, secret, baseURL string
+
+	mu     sync.Mutex
+	byID   *sim.Recent[int64, *transaction]
+	byPage *sim.Recent[string, *transaction]
+	nonces *sim.Recent[string, struct{}] // each may be used once
+	busy   map[string]bool               // paths of running calls
+	faults []Fault
+}
+
+// New returns a simulator, which is an http.Handler. It must be closed.
+func New(o Options) (*Simulator, error) {
+	if o.ChannelID == "" || o.ChannelSecret == "" {
+		return nil, errors.New("linepaysim: the channel id or the secret is missing")
+	}
+	s := &Simulator{
+		Server:    sim.NewServer(sim.Options{Now: o.Now, After: o.After, Client: o.Client}),
+		channelID: o.ChannelID, secret: o.ChannelSecret, baseURL: o.Base, busy: map[string]bool{},
+		byID: sim.NewRecent[int64, *transaction](o.Keep), byPage: sim.NewRecent[string, *transaction](o.Keep),
+		nonces: sim.NewRecent[string, struct{}](o.Keep),
+	}
+	for _, version := range []string{"/v3", "/v4"} {
+		s.HandleFunc("POST "+version+"/payments/request", s.handle(Request, s.request))
+		s.HandleFunc("GET "+version+"/payments/requests/{id}/check", s.handle(Check, s.check))
+		s.HandleFunc("POST "+version+"/payments/{id}/confirm", s.handle(Confirm, s.confirm))
+		s.HandleFunc("POST "+version+"/payments/{id}/refund", s.handle(Refund, s.refund))
+		s.HandleFunc("GET "+version+"/payments", s.handle(Details, s.details))
+	}
+	s.HandleFunc("GET /pay/{page}", s.showPage)
+	s.HandleFunc("POST /pay/{page}", s.actOnPage)
+	sim.HandleControl(s.Server, s.state, func(f []Fault) error { return s.SetFaults(f...) })
+	return s, nil
+}
+
+// Payment is a payment as tests and /control see it. Amounts are decimal numbers.
+type Payment struct {
+	TransactionID string `json:"transactionId"`
+	OrderID       string `json:"orderId"`
+	State         string `json:"state"` // WAITING, APPROVED, CANCELED, DECLINED, ENDED, PAID
+	Currency      string `json:"currency"`
+	Amount        string `json:"amount"`
+	Refunded      string `json:"refunded"`
+	Refunds       int    `json:"refunds"`
+}
+
+// Payments returns the payments in memory, newest first.
+func (s *Simulator) Payments() []Payment {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.latest(s.byID.Len())
+}
+
+// latest returns the n newest payments. The caller holds the lock.
+func (s *Simulator) latest(n int) []Payment {
+	now := s.Now()
+	return sim.Values(s.byID, n, func(p *transaction) Payment { return p.shown(now) })
+}
+
+// state returns what /control shows.
+func (s *Simulator) state() any {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return struct {
+		Faults   []Fault   `json:"faults"`
+		Payments []Payment `json:"payments,omitempty"`
+	}{append([]Fault{}, s.faults...), s.latest(sim.Shown)}
+}

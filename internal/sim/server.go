@@ -1,0 +1,155 @@
+// Package sim is what the simulators of payment gateways have in common: an HTTP server whose background work ends with
+// it, a bounded memory of payments, the payment page, and the control route by which a tester sets faults.
+//
+// It knows no gateway. Signatures, message formats and rules are each simulator's own, and are written a second time
+// there instead of being taken from package payment: a misreading of a gateway's manual shows only if it would have to be
+// made twice (docs/decisions/0022-simulators-are-servers.md).
+package sim
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/url"
+	"sync"
+	"time"
+)
+
+// MaxBody is the limit of a request's body in bytes. The largest true one, an order of many dishes, has a few kilobytes.
+const MaxBody = 64 << 10
+
+// DefaultKeep is the default number of payments in memory: days of demonstrations, in a few megabytes.
+const DefaultKeep = 10_000
+
+// Limits of a request that a simulator sends to the merchant. VNPay waits 30 seconds for a reply of a few bytes.
+const (
+	getTimeout = 30 * time.Second
+	maxReply   = 4 << 10
+)
+
+// Options configure a Server. The zero value is valid.
+type Options struct {
+	Now    func() time.Time                       // default time.Now
+	After  func(d time.Duration) <-chan time.Time // what delays wait for; default time.After
+	Client *http.Client                           // sends requests to the merchant; default a client of its own
+}
+
+// Server serves a simulator's routes and runs its background work. It is safe for concurrent use.
+type Server struct {
+	now    func() time.Time
+	after  func(d time.Duration) <-chan time.Time
+	client http.Client
+	mux    http.ServeMux
+
+	done    context.Context //nolint:containedctx // ends with Close and not with a request
+	end     context.CancelFunc
+	mu      sync.Mutex // orders Go and Close
+	running sync.WaitGroup
+}
+
+// NewServer returns a server without routes. It must be closed.
+func NewServer(o Options) *Server {
+	s := &Server{now: o.Now, after: o.After}
+	if s.now == nil {
+		s.now = time.Now
+	}
+	if s.after == nil {
+		s.after = time.After
+	}
+	if o.Client == nil {
+		// An idle connection would outlive Close.
+		o.Client = &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	}
+	s.client = *o.Client
+	// Gateways do not follow redirects, and a merchant must not rely on it.
+	s.client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	s.done, s.end = context.WithCancel(context.Background())
+	return s
+}
+
+// Now returns the simulator's time.
+func (s *Server) Now() time.Time { return s.now() }
+
+// Done is closed by Close.
+func (s *Server) Done() <-chan struct{} { return s.done.Done() }
+
+// HandleFunc adds a route.
+func (s *Server) HandleFunc(pattern string, f http.HandlerFunc) { s.mux.HandleFunc(pattern, f) }
+
+// ServeHTTP implements http.Handler.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if s.done.Err() != nil {
+		http.Error(w, "closed", http.StatusServiceUnavailable)
+		return
+	}
+	s.mux.ServeHTTP(w, r)
+}
+
+// Close ends waiting requests and background work, and waits for the latter. Messages that were not delivered are lost.
+func (s *Server) Close() {
+	s.mu.Lock()
+	s.end() // within the lock, so that Go starts nothing that running.Wait could miss
+	s.mu.Unlock()
+	s.running.Wait()
+}
+
+// Go runs f in the background. It reports whether it did: after Close it does not.
+func (s *Server) Go(f func()) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.done.Err() != nil {
+		return false
+	}
+	s.running.Go(f)
+	return true
+}
+
+// Wait waits for a duration, and shorter if ctx ends or the server closes. It reports whether the server is still open.
+func (s *Server) Wait(ctx context.Context, d time.Duration) bool {
+	if d > 0 {
+		select {
+		case <-s.after(d):
+		case <-ctx.Done():
+		case <-s.done.Done():
+		}
+	}
+	return s.done.Err() == nil
+}
+
+// Get requests a URL as the gateway or another browser would, at most until Close. It returns the status and the first
+// maxReply bytes of the body.
+func (s *Server) Get(address string) (status int, body []byte, err error) {
+	ctx, cancel := context.WithTimeout(s.done, getTimeout)
+	defer cancel()
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, address, http.NoBody)
+	if err != nil {
+		return 0, nil, err
+	}
+	resp, err := s.client.Do(r)
+	if err != nil {
+		return 0, nil, err
+	}
+	defer resp.Body.Close()
+	body, err = io.ReadAll(io.LimitReader(resp.Body, maxReply))
+	return resp.StatusCode, body, err
+}
+
+// WriteJSON writes a response with status 200.
+func WriteJSON(w http.ResponseWriter, v any) {
+	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	_ = json.NewEncoder(w).Encode(v) // the caller may have disconnected
+}
+
+// WithQuery appends an encoded query to a URL without touching the query that it has: the merchant may have signed it.
+func WithQuery(address, query string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return address
+	}
+	if u.RawQuery != "" {
+		query = u.RawQuery + "&" + query
+	}
+	u.RawQuery = query
+	return u.String()
+}
