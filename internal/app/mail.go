@@ -40,7 +40,7 @@ func (c Config) validateMail() error {
 	return nil
 }
 
-// mailLoops send letters and export the queue. They run after wireIdentity, whose key decrypts the letters.
+// mailLoops send e-mails and export the queue. They run after wireIdentity, whose key unseals the fields of e-mails.
 func (k *Core) mailLoops(log *slog.Logger, reg prometheus.Registerer) ([]worker.Loop, error) {
 	post, err := k.Config.post()
 	if err != nil {
@@ -49,7 +49,7 @@ func (k *Core) mailLoops(log *slog.Logger, reg prometheus.Registerer) ([]worker.
 	store := mailsql.New(k.DB)
 	sender := &mail.Sender{
 		Store: store, Transport: post, Unseal: k.Accounts.Keys.OpenFields, Now: k.DB.Now, Log: log,
-		Result: countLetters(reg),
+		Result: countMail(reg),
 	}
 	return []worker.Loop{
 		{Name: "mail", Run: sender.RunOnce, Every: time.Second, Timeout: 5 * time.Minute, MaxPause: 30 * time.Second},
@@ -57,11 +57,11 @@ func (k *Core) mailLoops(log *slog.Logger, reg prometheus.Registerer) ([]worker.
 	}, nil
 }
 
-func countLetters(reg prometheus.Registerer) func(result string) {
-	letters := promauto.With(reg).NewCounterVec(prometheus.CounterOpts{
-		Name: "mail_total", Help: "Letters that were tried, by what became of them.",
+func countMail(reg prometheus.Registerer) func(result string) {
+	results := promauto.With(reg).NewCounterVec(prometheus.CounterOpts{
+		Name: "mail_total", Help: "E-mails by the result of an attempt.",
 	}, []string{"result"})
-	return func(result string) { letters.WithLabelValues(result).Inc() }
+	return func(result string) { results.WithLabelValues(result).Inc() }
 }
 
 // watchMail deletes old dead letters and exports the queue.
@@ -69,20 +69,15 @@ func watchMail(store *mailsql.Store, now func() time.Time, reg prometheus.Regist
 	gauge := func(name, help string) prometheus.Gauge {
 		return promauto.With(reg).NewGauge(prometheus.GaugeOpts{Name: name, Help: help})
 	}
-	waiting := gauge("mail_pending", "Letters that wait to be sent.")
-	oldest := gauge("mail_oldest_age_seconds", "For how long the first letter in line has been due.")
-	dead := gauge("mail_dead", "Letters that were given up.")
+	gauges := backlogGauges{
+		pending: gauge("mail_pending", "E-mails that wait to be sent."),
+		age:     gauge("mail_oldest_age_seconds", "How long the oldest waiting e-mail has been due."),
+		dead:    gauge("mail_dead", "E-mails that are dead letters."),
+	}
 	return func(ctx context.Context) error {
 		if _, err := store.Purge(ctx, now().Add(-keepDead)); err != nil {
 			return err
 		}
-		n, age, lost, err := store.Backlog(ctx, now())
-		if err != nil {
-			return err
-		}
-		waiting.Set(float64(n))
-		oldest.Set(age.Seconds())
-		dead.Set(float64(lost))
-		return nil
+		return gauges.measure(store.Backlog(ctx, now()))
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"comanda/internal/fault"
 	"comanda/internal/ordering"
+	"comanda/internal/queue"
 	"comanda/internal/stock"
 	"comanda/internal/telemetry"
 	"comanda/internal/visit"
@@ -163,6 +164,24 @@ func tried(r stock.CommandResult) string {
 		return triedRefused
 	}
 	return triedWrong
+}
+
+// backlogGauges export the backlog of an outbox table. A nil gauge is not exported.
+type backlogGauges struct{ pending, age, dead, deadAge prometheus.Gauge }
+
+// measure sets the gauges to a backlog, unless it could not be read.
+func (g backlogGauges) measure(b queue.Backlog, err error) error {
+	if err != nil {
+		return err
+	}
+	for gauge, value := range map[prometheus.Gauge]float64{
+		g.pending: float64(b.Pending), g.age: b.Age.Seconds(), g.dead: float64(b.Dead), g.deadAge: b.DeadAge.Seconds(),
+	} {
+		if gauge != nil {
+			gauge.Set(value)
+		}
+	}
+	return nil
 }
 
 // batched is a group commit.

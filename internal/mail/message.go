@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"time"
+
+	"comanda/internal/queue"
 )
 
 // QueuedMessage is a message in the outbox.
@@ -42,12 +44,10 @@ var (
 
 // Store stores the outbox, normally mailsql.
 type Store interface {
-	// Claim returns up to most due messages, counts the attempt, and hides them from other claims until a time.
-	Claim(ctx context.Context, now, until time.Time, most int) ([]QueuedMessage, error)
-	// Delete deletes messages.
-	Delete(ctx context.Context, ids []string) error
-	// Retry makes a message due at a time. attempts and reason replace its count and its last error.
-	Retry(ctx context.Context, id string, at time.Time, attempts int, reason string) error
-	// DeadLetter marks a message as dead: it is not sent again.
-	DeadLetter(ctx context.Context, id, reason string) error
+	// Claim returns up to limit due messages, counts the attempt, and hides them from other claims until a time.
+	Claim(ctx context.Context, now, until time.Time, limit int) ([]QueuedMessage, error)
+	// DeleteQueued deletes messages that are sent or expired.
+	DeleteQueued(ctx context.Context, ids []string) error
+	// RecordFailures stores when messages are tried again, or that they are dead letters.
+	RecordFailures(ctx context.Context, now time.Time, failures ...queue.Failure) error
 }

@@ -6,17 +6,23 @@ import (
 	"fmt"
 	"log/slog"
 	"time"
+
+	"comanda/internal/backoff"
+	"comanda/internal/queue"
 )
 
 const (
 	// MaxAttempts is how often a message is tried.
 	MaxAttempts = 10
 
-	claimBatch   = 10              // messages per claim
-	claimLease   = 2 * time.Minute // far longer than a batch takes to send; a crashed process's messages wait that long
-	firstBackoff = 15 * time.Second
-	maxBackoff   = time.Hour
+	claimBatch = 10              // messages per claim
+	claimLease = 2 * time.Minute // far longer than a batch takes to send; a crashed process's messages wait that long
 )
+
+// retries spans about three hours, so that a greylisting or overloaded server gets the message without an operator.
+var retries = queue.Policy{
+	Policy: backoff.Policy{First: 15 * time.Second, Factor: 2, Max: time.Hour}, MaxAttempts: MaxAttempts,
+}
 
 // Sender sends the queued messages.
 type Sender struct {
@@ -32,28 +38,28 @@ type Sender struct {
 func (s *Sender) RunOnce(ctx context.Context) error {
 	for {
 		now := s.Now()
-		letters, err := s.Store.Claim(ctx, now, now.Add(claimLease), claimBatch)
+		messages, err := s.Store.Claim(ctx, now, now.Add(claimLease), claimBatch)
 		if err != nil {
 			return err
 		}
-		for i, l := range letters {
-			if err := s.process(ctx, l); err != nil {
-				return errors.Join(err, s.release(ctx, letters[i+1:]))
+		for i, m := range messages {
+			if err := s.process(ctx, m); err != nil {
+				return errors.Join(err, s.release(ctx, messages[i+1:]))
 			}
 		}
-		if len(letters) < claimBatch {
+		if len(messages) < claimBatch {
 			return nil
 		}
 	}
 }
 
 // process sends one message and stores the result. An error ends the run.
-func (s *Sender) process(ctx context.Context, l QueuedMessage) error {
-	if !s.Now().Before(l.Expires) {
-		s.report(ctx, "expired", l, nil)
-		return s.Store.Delete(ctx, []string{l.ID})
+func (s *Sender) process(ctx context.Context, q QueuedMessage) error {
+	if !s.Now().Before(q.Expires) {
+		s.report(ctx, "expired", q, nil)
+		return s.Store.DeleteQueued(ctx, []string{q.ID})
 	}
-	m, err := s.compose(l)
+	m, err := s.compose(q)
 	if err == nil {
 		err = s.Transport.Send(ctx, m)
 	}
@@ -62,66 +68,60 @@ func (s *Sender) process(ctx context.Context, l QueuedMessage) error {
 	defer cancel()
 	switch {
 	case err == nil:
-		s.report(ctx, "sent", l, nil)
-		return s.Store.Delete(settled, []string{l.ID})
+		s.report(ctx, "sent", q, nil)
+		return s.Store.DeleteQueued(settled, []string{q.ID})
 	case errors.Is(err, ErrUnreachable), ctx.Err() != nil:
-		return errors.Join(err, s.release(settled, []QueuedMessage{l}))
-	case errors.Is(err, ErrRefused), l.Attempts >= MaxAttempts:
-		s.report(ctx, "dead", l, err)
-		return s.Store.DeadLetter(settled, l.ID, err.Error())
+		return errors.Join(err, s.release(settled, []QueuedMessage{q}))
 	}
-	s.report(ctx, "failed", l, err)
-	return s.Store.Retry(settled, l.ID, s.Now().Add(backoff(l.Attempts)), l.Attempts, err.Error())
+	now, result := s.Now(), "failed"
+	failure := retries.Failed(q.ID, q.Attempts, q.Attempts, now, err)
+	if failure.Dead = failure.Dead || errors.Is(err, ErrRefused); failure.Dead {
+		result = "dead"
+	}
+	s.report(ctx, result, q, err)
+	return s.Store.RecordFailures(settled, now, failure)
 }
 
 // settleTimeout bounds the write of a result.
 const settleTimeout = 5 * time.Second
 
 // compose unseals a message and fills its template. Failures are permanent.
-func (s *Sender) compose(l QueuedMessage) (Message, error) {
-	fields := l.Fields
+func (s *Sender) compose(q QueuedMessage) (Message, error) {
+	fields := q.Fields
 	if s.Unseal != nil {
 		var err error
-		if fields, err = s.Unseal(l.Fields); err != nil {
+		if fields, err = s.Unseal(q.Fields); err != nil {
 			return Message{}, fmt.Errorf("%w: its fields cannot be unsealed", ErrRefused) // E3: the cause may contain them
 		}
 	}
-	m, err := Render(l.Template, l.Locale, fields)
+	m, err := Render(q.Template, q.Locale, fields)
 	if err != nil {
 		return Message{}, fmt.Errorf("%w: %w", ErrRefused, err)
 	}
-	m.ID, m.To, m.Date = l.ID, l.Recipient, s.Now()
+	m.ID, m.To, m.Date = q.ID, q.Recipient, s.Now()
 	return m, nil
 }
 
 // release makes claimed messages due again without counting the attempt (E2).
-func (s *Sender) release(ctx context.Context, letters []QueuedMessage) error {
-	var errs []error
-	for _, l := range letters {
-		errs = append(errs, s.Store.Retry(ctx, l.ID, s.Now(), l.Attempts-1, ""))
+func (s *Sender) release(ctx context.Context, messages []QueuedMessage) error {
+	now := s.Now()
+	released := make([]queue.Failure, len(messages))
+	for i, q := range messages {
+		released[i] = queue.Released(q.ID, q.Attempts, now)
 	}
-	return errors.Join(errs...)
+	return s.Store.RecordFailures(ctx, now, released...)
 }
 
 // report counts and logs the result of a message. It logs neither its content nor its recipient.
-func (s *Sender) report(ctx context.Context, result string, l QueuedMessage, err error) {
+func (s *Sender) report(ctx context.Context, result string, q QueuedMessage, err error) {
 	if s.Result != nil {
 		s.Result(result)
 	}
 	level := slog.LevelInfo
-	attrs := []any{"letter", l.ID, "template", l.Template, "locale", l.Locale, "attempt", l.Attempts, "result", result}
+	attrs := []any{"letter", q.ID, "template", q.Template, "locale", q.Locale, "attempt", q.Attempts, "result", result}
 	if err != nil {
 		level = slog.LevelWarn
 		attrs = append(attrs, "err", err)
 	}
 	s.Log.Log(ctx, level, "mail", attrs...)
-}
-
-// backoff returns the delay before the next attempt: firstBackoff, doubled per attempt up to maxBackoff.
-func backoff(attempts int) time.Duration {
-	d := firstBackoff
-	for range attempts - 1 {
-		d = min(2*d, maxBackoff)
-	}
-	return d
 }

@@ -19,6 +19,7 @@ import (
 	"comanda/internal/mail/mailout"
 	"comanda/internal/mail/mailsql"
 	"comanda/internal/mail/mailtest"
+	"comanda/internal/queue"
 	"comanda/internal/sqldb"
 	"comanda/internal/sqldb/sqldbtest"
 	"comanda/internal/telemetry"
@@ -299,7 +300,7 @@ func (f transportFunc) Send(ctx context.Context, m mail.Message) error { return 
 // unreachableStore is a store whose Delete fails.
 type unreachableStore struct{ mail.Store }
 
-func (unreachableStore) Delete(context.Context, []string) error { return errors.New("gone") }
+func (unreachableStore) DeleteQueued(context.Context, []string) error { return errors.New("gone") }
 
 // A connection that breaks before the server's reply leaves the outcome unknown: the message is sent again.
 func TestSender_reply_lost(t *testing.T) {
@@ -350,15 +351,15 @@ func TestStore_backlog(t *testing.T) {
 		s := mailsql.New(h.db)
 		expect := func(pending, dead int64, age time.Duration) {
 			h.t.Helper()
-			n, a, d, err := s.Backlog(h.t.Context(), h.now)
-			if err != nil || n != pending || d != dead || a != age {
-				h.t.Errorf("%d pending for %v, %d dead, %v", n, a, d, err)
+			b, err := s.Backlog(h.t.Context(), h.now)
+			if err != nil || b.Pending != pending || b.Dead != dead || b.Age != age {
+				h.t.Errorf("%+v, %v", b, err)
 			}
 		}
 		expect(0, 0, 0)
 		h.letter("a")
 		h.letter("b")
-		if err := s.DeadLetter(h.t.Context(), "b", "no"); err != nil {
+		if err := s.RecordFailures(h.t.Context(), h.now, queue.Failure{ID: "b", Dead: true, Reason: "no"}); err != nil {
 			h.t.Fatal(err)
 		}
 		h.now = h.now.Add(time.Minute)

@@ -77,6 +77,20 @@ func Load(files fs.FS) *Stmts {
 			}
 		}
 	}
+	return compileAll(statements, fragments)
+}
+
+// LoadTemplate compiles the statements of a text in the form of Load's files for one table of several that share them.
+// Each name gets the prefix, so that errors name the table. "@name" is replaced by the fragment of that name.
+func LoadTemplate(prefix, text string, fragments map[string]string) *Stmts {
+	parts := sections(prefix, text)
+	for i := range parts {
+		parts[i].name = prefix + "_" + parts[i].name
+	}
+	return compileAll(parts, fragments)
+}
+
+func compileAll(statements []section, fragments map[string]string) *Stmts {
 	s := &Stmts{byName: map[string]*Stmt{}}
 	for _, part := range statements {
 		stmt, err := compile(part.name, part.text, fragments)

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"comanda/internal/backoff"
 	"comanda/internal/clock"
 )
 
@@ -40,11 +41,12 @@ type Loop struct {
 
 // Worker runs one Loop. It can be restarted after Stop. It is safe for concurrent use.
 type Worker struct {
-	loop Loop
-	log  *slog.Logger
-	m    loopMetrics
-	wake chan struct{}
-	ran  chan error // nil unless a test called Ran
+	loop    Loop
+	backoff backoff.Policy
+	log     *slog.Logger
+	m       loopMetrics
+	wake    chan struct{}
+	ran     chan error // nil unless a test called Ran
 
 	mu     sync.Mutex
 	cancel context.CancelCauseFunc // cancels the latest run; nil before the first
@@ -58,7 +60,10 @@ func New(l Loop, log *slog.Logger, m *Metrics) *Worker {
 	}
 	l.MinPause = cmp.Or(l.MinPause, DefaultMinPause)
 	l.MaxPause = max(cmp.Or(l.MaxPause, DefaultMaxPause), l.MinPause)
-	return &Worker{loop: l, log: log.With("job", l.Name), m: m.of(l.Name), wake: make(chan struct{}, 1)}
+	return &Worker{
+		loop: l, backoff: backoff.Policy{First: l.MinPause, Factor: 2, Max: l.MaxPause},
+		log: log.With("job", l.Name), m: m.of(l.Name), wake: make(chan struct{}, 1),
+	}
 }
 
 // Start starts the loop with an immediate round. The loop ends with Stop or with ctx. Pass a context that outlives the
@@ -184,7 +189,7 @@ func (w *Worker) observe(ctx context.Context, took time.Duration, err error) {
 func (w *Worker) pause(ctx context.Context, failures int) {
 	wake, wait := w.wake, jitter(w.loop.Every, 0.1)
 	if failures > 0 {
-		wake, wait = nil, jitter(backoff(w.loop.MinPause, w.loop.MaxPause, failures), 0.1)
+		wake, wait = nil, jitter(w.backoff.After(failures), 0.1)
 	} else if w.loop.Every == 0 {
 		wait = math.MaxInt64 // only Wake ends it
 	}
@@ -195,18 +200,6 @@ func (w *Worker) pause(ctx context.Context, failures int) {
 	case <-wake:
 	case <-ctx.Done():
 	}
-}
-
-// backoff returns lo, doubled with every failure after the first, up to hi.
-func backoff(lo, hi time.Duration, failures int) time.Duration {
-	d := lo
-	for range failures - 1 {
-		if d >= hi/2 {
-			return hi
-		}
-		d *= 2
-	}
-	return min(d, hi)
 }
 
 // jitter changes d by a random share of at most ±part.

@@ -2,15 +2,12 @@ package eventsql
 
 import (
 	"context"
-	"strings"
 	"time"
 
 	"comanda/internal/event"
+	"comanda/internal/queue"
 	"comanda/internal/sqldb"
 )
-
-// maxReason is the maximum length of a stored error text in bytes.
-const maxReason = 1000
 
 // DeadLetter is an event that was not published or applied within the maximum number of attempts.
 type DeadLetter struct {
@@ -40,19 +37,9 @@ func InsertDeadLetters(tx sqldb.Tx, letters []DeadLetter) {
 	}
 	rows := RowSet(letters, func(l DeadLetter) event.Event { return l.Event }).
 		Text("consumer_name", func(i int) string { return letters[i].Consumer }).
-		Text("reason", func(i int) string { return SanitizeReason(letters[i].Reason) }).
+		Text("reason", func(i int) string { return queue.Reason(letters[i].Reason) }).
 		Int("died_at", func(i int) int64 { return letters[i].DiedAt.UnixMilli() })
 	tx.Queue(deadInsert, rows)
-}
-
-// SanitizeReason truncates an error text to maxReason bytes and replaces invalid UTF-8 and NUL bytes, which PostgreSQL
-// refuses in text.
-func SanitizeReason(s string) string {
-	s = strings.ReplaceAll(strings.ToValidUTF8(s, "?"), "\x00", "?")
-	if len(s) > maxReason {
-		s = strings.ToValidUTF8(s[:maxReason], "")
-	}
-	return s
 }
 
 // DeadLetters returns up to limit letters in the order of their ids, starting behind the id after (empty for the first

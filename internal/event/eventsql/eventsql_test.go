@@ -3,7 +3,6 @@ package eventsql
 import (
 	"context"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -104,7 +103,7 @@ func TestDeleteDeadLetters_takes_only_the_named_consumers_letters(t *testing.T) 
 			write(t, db, func(ctx context.Context, tx sqldb.Tx) error {
 				got, err := DeleteDeadLetters(ctx, tx, "daybook", []DeadLetter{mine})
 				if diff := cmp.Diff(want, got); diff != "" {
-					t.Errorf("exhumed (-want +got):\n%s", diff)
+					t.Errorf("deleted (-want +got):\n%s", diff)
 				}
 				return err
 			})
@@ -116,11 +115,3 @@ func TestDeleteDeadLetters_takes_only_the_named_consumers_letters(t *testing.T) 
 }
 
 func equalLetters(a, b DeadLetter) bool { return cmp.Equal(a, b) }
-
-func TestSanitizeReason_is_bounded_and_stays_text(t *testing.T) {
-	t.Parallel()
-	got := SanitizeReason(strings.Repeat("ờ", maxReason))
-	if len(got) > maxReason || strings.ToValidUTF8(got, "") != got {
-		t.Errorf("reason has %d bytes, valid text: %v", len(got), strings.ToValidUTF8(got, "") == got)
-	}
-}

@@ -14,6 +14,7 @@ import (
 	"comanda/internal/clock"
 	"comanda/internal/event"
 	"comanda/internal/event/eventsql"
+	"comanda/internal/queue"
 	"comanda/internal/sqldb"
 )
 
@@ -172,7 +173,7 @@ func (b *Inbox) fail(ctx context.Context, c Consumer, e event.Event, cause error
 	attempts := int64(0)
 	err := b.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
 		now := b.db.Now()
-		rows, err := tx.Query(ctx, failureCount, c.Name, e.ID, eventsql.SanitizeReason(cause.Error()), now.UnixMilli())
+		rows, err := tx.Query(ctx, failureCount, c.Name, e.ID, queue.Reason(cause.Error()), now.UnixMilli())
 		attempts, _, err = sqldb.One(rows, err, sqldb.Value[int64])
 		if errors.Is(cause, ErrPoison) {
 			attempts = max(attempts, maxAttempts)

@@ -227,7 +227,7 @@ func TestRelay_refused_events_come_back_and_die(t *testing.T) {
 		run(t, r)
 		want(t, db, 1, 2, 0) // the neighbours are not held up
 		for attempt := int64(1); attempt < maxAttempts; attempt++ {
-			clock.advance(pause(attempt) - time.Millisecond)
+			clock.advance(retries.After(int(attempt)) - time.Millisecond)
 			run(t, r)
 			if tries != int(attempt) {
 				t.Fatalf("tried %d times before the pause was over, want %d", tries, attempt)
@@ -342,16 +342,4 @@ func TestPurgeLog(t *testing.T) {
 		}
 		want(t, db, 0, 0, 0)
 	})
-}
-
-func TestPause_grows_to_its_limit(t *testing.T) {
-	t.Parallel()
-	last := time.Duration(0)
-	for n := int64(1); n <= maxAttempts; n++ {
-		p := pause(n)
-		if p < last || p < firstPause || p > maxPause {
-			t.Errorf("pause(%d) = %s after %s", n, p, last)
-		}
-		last = p
-	}
 }

@@ -145,7 +145,7 @@ func TestRelay_metrics(t *testing.T) {
 		if got := figure(t, reg, "outbox_pending", ""); n == 0 && got != 1 {
 			t.Errorf("outbox_pending = %v, want 1", got)
 		}
-		clock.advance(max(pause(n+1), measureInterval))
+		clock.advance(max(retries.After(int(n)+1), measureInterval))
 	}
 	for _, c := range []struct {
 		name, label string
@@ -221,12 +221,12 @@ func brokerFailures(t *testing.T, rt *rapid.T, db *sqldb.DB) {
 		case "well":
 			b.ready, nackEvery = nil, 0
 		case "wait":
-			clock.advance(maxPause)
+			clock.advance(retries.Max)
 		}
 		_ = r.RunOnce(t.Context()) // fails as the weather is
 	}
 	b.ready, b.lost, nackEvery = nil, nil, 0
-	clock.advance(maxPause)
+	clock.advance(retries.Max)
 	if err := r.RunOnce(t.Context()); err != nil {
 		rt.Fatal(err)
 	}

@@ -4,24 +4,14 @@ import (
 	"context"
 	"time"
 
+	"comanda/internal/backoff"
 	"comanda/internal/event/eventsql"
 	"comanda/internal/sqldb"
 )
 
 // The pause after the n-th refusal is one second, tripled with each further refusal. Eight attempts span about a
 // quarter of an hour, enough for operators to empty a full queue or declare a missing one.
-const (
-	firstPause = time.Second
-	maxPause   = 10 * time.Minute
-)
-
-func pause(attempts int64) time.Duration {
-	p := firstPause
-	for ; attempts > 1 && p < maxPause; attempts-- {
-		p *= 3
-	}
-	return min(p, maxPause)
-}
+var retries = backoff.Policy{First: time.Second, Factor: 3, Max: 10 * time.Minute}
 
 // settlement is the outcome of a batch.
 type settlement struct {
@@ -47,7 +37,7 @@ func (r *Relay) settle(tx sqldb.Tx, rows []entry, refused []error) settlement {
 			s.dead = append(s.dead, eventsql.DeadLetter{Event: row.Event, Reason: cause.Error(), DiedAt: now})
 			continue
 		}
-		row.availableAt = now.Add(pause(row.attempts)).UnixMilli()
+		row.availableAt = now.Add(retries.After(int(row.attempts))).UnixMilli()
 		s.retried = append(s.retried, row)
 	}
 	if len(s.published) > 0 {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"comanda/internal/mail"
+	"comanda/internal/queue/queuesql"
 	"comanda/internal/sqldb"
 )
 
@@ -15,78 +16,51 @@ import (
 var files embed.FS
 
 var (
-	stmts = sqldb.Load(files)
-
-	letterClaim = stmts.Must("letter_claim")
-	letterDone  = stmts.Must("letter_done")
-	letterLater = stmts.Must("letter_later")
-	letterBury  = stmts.Must("letter_bury")
-	letterPurge = stmts.Must("letter_purge")
-	letterCount = stmts.Must("letter_count")
-	letterMove  = stmts.Must("letter_deadline_move")
+	stmts        = sqldb.Load(files)
+	messagePurge = stmts.Must("message_purge")
+	messageMove  = stmts.Must("message_deadline_move")
 )
 
+// messages clears the fields of a dead letter, which may contain a code (E3).
+var messages = queuesql.New(queuesql.Spec{
+	Table: "mail_outbox", Columns: "id, recipient, template, locale, fields, created_at, expires_at, attempts",
+	Due: "available_at", Order: "available_at, id", Since: "available_at", Pending: "dead = 0",
+	Outcome: `last_error = r.reason, dead = CASE r.died WHEN 0 THEN 0 ELSE 1 END,
+		fields = CASE r.died WHEN 0 THEN fields ELSE '{}' END`,
+}, scanMessage)
+
 // Store is mail.Store on a database.
-type Store struct{ db *sqldb.DB }
+type Store struct {
+	queuesql.Queue[mail.QueuedMessage]
+
+	db *sqldb.DB
+}
 
 // New returns a store on a database.
-func New(db *sqldb.DB) *Store { return &Store{db} }
+func New(db *sqldb.DB) *Store { return &Store{messages.On(db), db} }
 
-// Claim returns due messages, the longest due first.
-func (s *Store) Claim(ctx context.Context, now, until time.Time, limit int) ([]mail.QueuedMessage, error) {
-	var letters []mail.QueuedMessage
-	err := s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
-		rows, err := tx.Query(ctx, letterClaim, now.UnixMilli(), until.UnixMilli(), limit)
-		letters, err = sqldb.Collect(rows, err, scanLetter)
-		return err
-	})
-	return letters, err
-}
-
-func scanLetter(r sqldb.Rows) (mail.QueuedMessage, error) {
-	var l mail.QueuedMessage
+func scanMessage(r sqldb.Rows) (mail.QueuedMessage, error) {
+	var m mail.QueuedMessage
 	var fields string
 	var created, expires int64
-	err := r.Scan(&l.ID, &l.Recipient, &l.Template, &l.Locale, &fields, &created, &expires, &l.Attempts)
+	err := r.Scan(&m.ID, &m.Recipient, &m.Template, &m.Locale, &fields, &created, &expires, &m.Attempts)
 	if err != nil {
-		return l, err
+		return m, err
 	}
-	l.Created, l.Expires = time.UnixMilli(created).UTC(), time.UnixMilli(expires).UTC()
-	if json.Unmarshal([]byte(fields), &l.Fields) != nil {
-		l.Fields = nil // unreadable fields must not block other messages; the template is then rendered without values
+	m.Created, m.Expires = time.UnixMilli(created).UTC(), time.UnixMilli(expires).UTC()
+	if json.Unmarshal([]byte(fields), &m.Fields) != nil {
+		m.Fields = nil // unreadable fields must not block other messages; the template is then rendered without values
 	}
-	return l, nil
-}
-
-// Delete deletes messages.
-func (s *Store) Delete(ctx context.Context, ids []string) error {
-	_, err := s.db.Exec(ctx, letterDone, sqldb.NewRowSet(len(ids)).Text("id", func(i int) string { return ids[i] }))
-	return err
-}
-
-// Retry makes a message due at a time.
-func (s *Store) Retry(ctx context.Context, id string, at time.Time, attempts int, reason string) error {
-	_, err := s.db.Exec(ctx, letterLater, id, at.UnixMilli(), attempts, reason)
-	return err
-}
-
-// DeadLetter marks a message as dead and clears its fields, which may contain a code.
-func (s *Store) DeadLetter(ctx context.Context, id, reason string) error {
-	_, err := s.db.Exec(ctx, letterBury, id, reason)
-	return err
+	return m, nil
 }
 
 // Purge deletes dead letters that were created before a time.
 func (s *Store) Purge(ctx context.Context, before time.Time) (int64, error) {
-	return s.db.Exec(ctx, letterPurge, before.UnixMilli())
+	return s.db.Exec(ctx, messagePurge, before.UnixMilli())
 }
 
-// Backlog returns the number of pending messages, how long the oldest has been due, and the number of dead letters.
-func (s *Store) Backlog(ctx context.Context, now time.Time) (pending int64, age time.Duration, dead int64, err error) {
-	var oldest int64
-	rows, err := s.db.Query(ctx, letterCount, now.UnixMilli())
-	_, _, err = sqldb.One(rows, err, func(r sqldb.Rows) (struct{}, error) {
-		return struct{}{}, r.Scan(&pending, &oldest, &dead)
-	})
-	return pending, max(0, now.Sub(time.UnixMilli(oldest))), dead, err
+// MoveDeadlines shifts the due and expiry times of all queued messages after the deciding clock was set by that much.
+// It returns the number of messages.
+func MoveDeadlines(ctx context.Context, tx sqldb.Tx, by time.Duration) (int64, error) {
+	return tx.Exec(ctx, messageMove, by.Milliseconds())
 }

@@ -6,4 +6,7 @@ import (
 	"comanda/internal/sqldb/sqldbtest"
 )
 
-func TestStatements(t *testing.T) { sqldbtest.PrepareAll(t, stmts) }
+func TestStatements(t *testing.T) {
+	sqldbtest.PrepareAll(t, stmts)
+	sqldbtest.PrepareAll(t, messages.Statements)
+}

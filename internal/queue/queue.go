@@ -1,0 +1,70 @@
+// Package queue defines the outcome of delivering rows of an outbox table: what all of these tables have in common,
+// whatever they carry. Package queuesql stores it.
+//
+// A row is written in the transaction of its change and delivered afterwards, at least once:
+//
+//  1. A row is in its table from the commit of its change until it is delivered or until it is a dead letter. Nothing
+//     else deletes it.
+//  2. A claim ends by itself, so the rows of a process that died are delivered by another one.
+//  3. Only a failure of the row itself counts as an attempt. While the destination is out of reach, rows are released
+//     with the attempts that they had.
+//  4. A failure is recorded only if no other process has claimed or failed the row since: attempts number the claims.
+package queue
+
+import (
+	"strings"
+	"time"
+
+	"comanda/internal/backoff"
+)
+
+// Policy is how often and how long after one another a row is tried.
+type Policy struct {
+	backoff.Policy
+	MaxAttempts int
+}
+
+// Failure is a row that was not delivered.
+type Failure struct {
+	ID       string
+	Read     int       // attempts of the row when it was claimed or read; if it has others now, it is left alone
+	Attempts int       // attempts from now on
+	Due      time.Time // of the next attempt
+	Dead     bool      // there is no next attempt
+	Reason   string    // empty for a released row
+}
+
+// Failed returns the failure of a row after an attempt: the row is retried, or dead after the last attempt.
+func (p Policy) Failed(id string, read, attempts int, now time.Time, cause error) Failure {
+	return Failure{
+		ID: id, Read: read, Attempts: attempts, Due: now.Add(p.After(attempts)), Dead: attempts >= p.MaxAttempts,
+		Reason: Reason(cause.Error()),
+	}
+}
+
+// Released returns the failure of a row that was claimed and not tried: the attempt that the claim has counted is taken
+// back.
+func Released(id string, read int, due time.Time) Failure {
+	return Failure{ID: id, Read: read, Attempts: read - 1, Due: due}
+}
+
+// maxReason is the maximum length of a stored error text in bytes.
+const maxReason = 1000
+
+// Reason truncates an error text to maxReason bytes and replaces invalid UTF-8 and NUL bytes, which PostgreSQL refuses
+// in text.
+func Reason(s string) string {
+	s = strings.ReplaceAll(strings.ToValidUTF8(s, "?"), "\x00", "?")
+	if len(s) > maxReason {
+		s = strings.ToValidUTF8(s[:maxReason], "")
+	}
+	return s
+}
+
+// Backlog is the number of rows in a table and how long they have waited.
+type Backlog struct {
+	Pending int64
+	Age     time.Duration // of the oldest pending row
+	Dead    int64
+	DeadAge time.Duration // since the first dead letter died
+}

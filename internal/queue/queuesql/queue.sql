@@ -1,0 +1,27 @@
+-- name: due
+SELECT id FROM @table WHERE @due <= $1 AND @pending ORDER BY @order LIMIT 1
+
+-- name: claim
+-- Other processes skip the rows that this one has locked. MATERIALIZED keeps PostgreSQL from evaluating LIMIT per row.
+-- The array keeps it on the index: its estimate of a table that is filled and emptied all day is of no use.
+WITH due AS MATERIALIZED (
+    SELECT id FROM @table WHERE @due <= $1 AND @pending ORDER BY @order LIMIT $3 /*pg: FOR UPDATE SKIP LOCKED */
+)
+UPDATE @table SET @due = $2, attempts = attempts + 1
+WHERE id /*pg: = ANY (ARRAY(SELECT id FROM due)) *//*sqlite: IN (SELECT id FROM due) */
+RETURNING @columns
+
+-- name: delete
+-- The array keeps PostgreSQL on the index: it may have seen the table when it was empty.
+DELETE FROM @table WHERE id /*pg: = ANY ($1) *//*sqlite: IN (SELECT id FROM @rows($1: id text)) */
+
+-- name: fail
+-- died is 0 for a row that is tried again.
+UPDATE @table SET @due = r.due, attempts = r.attempts @outcome
+FROM @rows($1: id text, was int, attempts int, due int, died int, reason text) AS r
+WHERE @table.id = r.id AND @table.attempts = r.was AND @pending
+
+-- name: backlog
+SELECT count(*) FILTER (WHERE @pending), coalesce(min(@since) FILTER (WHERE @pending), 0),
+       count(*) FILTER (WHERE NOT (@pending)), coalesce(min(@died) FILTER (WHERE NOT (@pending)), 0)
+FROM @table

@@ -1,0 +1,136 @@
+// Package queuesql stores outbox tables. It owns claim, deletion, failure and backlog; the owner of a table inserts its
+// rows, decodes them and delivers them.
+package queuesql
+
+import (
+	"cmp"
+	"context"
+	_ "embed"
+	"slices"
+	"strings"
+	"time"
+
+	"comanda/internal/queue"
+	"comanda/internal/sqldb"
+)
+
+//go:embed queue.sql
+var text string
+
+// Spec describes an outbox table in fragments of SQL. The table has the columns id and attempts.
+type Spec struct {
+	Table   string
+	Columns string // what Scan reads
+	Due     string // column of the instant from which a row may be claimed
+	Order   string // in which rows are claimed
+	Since   string // column of the instant from which a row's age counts
+	Pending string // condition of rows that are not dead letters; empty if the table has none
+	Died    string // expression of the instant at which a dead letter died; empty for none
+	Outcome string // assignments of a failure besides due time and attempts, from r.reason and r.died
+}
+
+// Table is an outbox table of rows R.
+type Table[R any] struct {
+	// Statements are those of the table, for the test that prepares them.
+	Statements *sqldb.Stmts
+
+	scan                              func(sqldb.Rows) (R, error)
+	due, claim, remove, fail, backlog *sqldb.Stmt
+}
+
+// New compiles the statements of a table. It panics on a spec that is no SQL template.
+func New[R any](s Spec, scan func(sqldb.Rows) (R, error)) *Table[R] {
+	if s.Outcome != "" {
+		s.Outcome = ", " + s.Outcome
+	}
+	stmts := sqldb.LoadTemplate(s.Table, text, map[string]string{
+		"table": s.Table, "columns": s.Columns, "due": s.Due, "order": s.Order, "since": s.Since,
+		"pending": cmp.Or(s.Pending, "true"), "died": cmp.Or(s.Died, "0"), "outcome": s.Outcome,
+	})
+	of := func(name string) *sqldb.Stmt { return stmts.Must(s.Table + "_" + name) }
+	return &Table[R]{stmts, scan, of("due"), of("claim"), of("delete"), of("fail"), of("backlog")}
+}
+
+// QueueDelete adds the deletion of rows to a transaction.
+func (t *Table[R]) QueueDelete(tx sqldb.Tx, ids []string) {
+	if len(ids) > 0 {
+		tx.Queue(t.remove, idRows(ids))
+	}
+}
+
+// On returns the table in a database.
+func (t *Table[R]) On(db *sqldb.DB) Queue[R] { return Queue[R]{t, db} }
+
+// Queue is an outbox table in a database. It is safe for concurrent use by any number of processes.
+type Queue[R any] struct {
+	table *Table[R]
+	db    *sqldb.DB
+}
+
+// Claim returns up to limit due rows, counts the attempt and hides them from other claims until an instant. The rows are
+// in no particular order. While nothing is due it only reads, so that an idle process writes nothing.
+func (q Queue[R]) Claim(ctx context.Context, now, until time.Time, limit int) (claimed []R, err error) {
+	rows, err := q.db.Query(ctx, q.table.due, now.UnixMilli())
+	if _, due, err := sqldb.One(rows, err, sqldb.Value[string]); err != nil || !due {
+		return nil, err
+	}
+	err = q.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
+		rows, err := tx.Query(ctx, q.table.claim, now.UnixMilli(), until.UnixMilli(), limit)
+		claimed, err = sqldb.Collect(rows, err, q.table.scan)
+		return err
+	})
+	return claimed, err
+}
+
+// DeleteQueued deletes rows that need no further attempt.
+func (q Queue[R]) DeleteQueued(ctx context.Context, ids []string) error {
+	if len(ids) == 0 {
+		return nil
+	}
+	_, err := q.db.Exec(ctx, q.table.remove, idRows(ids))
+	return err
+}
+
+// idRows sorts ids, so that processes that delete the same rows lock them in one order.
+func idRows(ids []string) *sqldb.RowSet {
+	slices.Sort(ids)
+	return sqldb.NewRowSet(len(ids)).Text("id", func(i int) string { return ids[i] })
+}
+
+// RecordFailures stores the failures of rows. A row that another process has claimed or failed since is left alone.
+func (q Queue[R]) RecordFailures(ctx context.Context, now time.Time, failures ...queue.Failure) error {
+	if len(failures) == 0 {
+		return nil
+	}
+	slices.SortFunc(failures, func(a, b queue.Failure) int { return strings.Compare(a.ID, b.ID) })
+	_, err := q.db.Exec(ctx, q.table.fail, sqldb.NewRowSet(len(failures)).
+		Text("id", func(i int) string { return failures[i].ID }).
+		Int("was", func(i int) int64 { return int64(failures[i].Read) }).
+		Int("attempts", func(i int) int64 { return int64(failures[i].Attempts) }).
+		Int("due", func(i int) int64 { return failures[i].Due.UnixMilli() }).
+		Int("died", func(i int) int64 {
+			if failures[i].Dead {
+				return now.UnixMilli()
+			}
+			return 0
+		}).
+		Text("reason", func(i int) string { return failures[i].Reason }))
+	return err
+}
+
+// Backlog counts the rows of the table.
+func (q Queue[R]) Backlog(ctx context.Context, now time.Time) (queue.Backlog, error) {
+	rows, err := q.db.Query(ctx, q.table.backlog)
+	b, _, err := sqldb.One(rows, err, func(r sqldb.Rows) (b queue.Backlog, err error) {
+		var since, died int64
+		err = r.Scan(&b.Pending, &since, &b.Dead, &died)
+		if b.Pending > 0 {
+			b.Age = max(0, now.Sub(time.UnixMilli(since)))
+		}
+		if b.Dead > 0 {
+			b.DeadAge = max(0, now.Sub(time.UnixMilli(died)))
+		}
+		return b, err
+	})
+	return b, err
+}
