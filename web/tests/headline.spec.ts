@@ -5,9 +5,9 @@ test('the headline of an order follows it', async ({ page, server }) => {
   await page.getByRole('link', { name: 'Start ordering' }).click()
   await add(page, 'Bun cha')
   await orderCart(page)
-  await page.getByRole('button', { name: 'Pay with play money' }).click()
+  await page.getByRole('button', { name: 'Make a test payment' }).click()
   await expect(page.getByRole('heading', { name: 'Payment received' })).toBeVisible()
-  const progress = page.getByRole('list', { name: 'Progress' }).getByRole('listitem')
+  const progress = page.getByRole('list', { name: 'Order status' }).getByRole('listitem')
   await expect(progress.last()).toHaveText('Up next: the kitchen starts cooking')
   const id = page.url().split('/').at(-1) ?? ''
   for (const [step, heading, next] of [

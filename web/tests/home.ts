@@ -25,7 +25,7 @@ export async function join(server: Server, email: string, more: Record<string, s
 /** Logs in on the door's page; `to` is where that leads. */
 export async function logIn(page: Page, server: Server, name: string, to = '/shop'): Promise<void> {
   await page.goto(`${server.url}/shop/login?to=${encodeURIComponent(to)}`)
-  await page.getByLabel('E-mail address or username').fill(name)
+  await page.getByLabel('E-mail or username').fill(name)
   await page.getByLabel('Password', { exact: true }).fill(password)
   await page.getByRole('button', { name: 'Log in' }).click()
   await expect(page.getByRole('link', { name: 'My account' })).toBeVisible()
@@ -41,6 +41,6 @@ export async function choose(page: Page, name: string): Promise<void> {
 /** Says who gets an order. */
 export async function receiver(page: Page): Promise<void> {
   await page.getByLabel('Name', { exact: true }).fill('Nguyễn Lan')
-  await page.getByLabel('Telephone').fill('0901234567')
+  await page.getByLabel('Phone').fill('0901234567')
   await page.getByLabel('Address', { exact: true }).fill('12 Hàng Bài, Hoàn Kiếm, Hà Nội')
 }

@@ -67,13 +67,13 @@ export { expect }
 /** Opens a table's link and waits for the restaurant's page. */
 export async function sitDown(page: Page, server: Server, label: string): Promise<void> {
   await page.goto((await server.table(label)).link)
-  await expect(page.getByRole('link', { name: /Start ordering|Go on ordering/ })).toBeVisible()
+  await expect(page.getByRole('link', { name: /Start ordering|Continue ordering/ })).toBeVisible()
 }
 
 /** Orders what is in the cart of a table, to be paid in a way. */
-export async function orderCart(page: Page, method = /Play money/): Promise<void> {
+export async function orderCart(page: Page, method = /Test payment/): Promise<void> {
   await page.getByRole('link', { name: /View cart/ }).click()
-  await page.getByRole('button', { name: 'Review the order' }).click()
+  await page.getByRole('button', { name: 'Go to checkout' }).click()
   await page.getByRole('radio', { name: method }).check()
   await page.getByRole('button', { name: /Order and pay/ }).click()
 }

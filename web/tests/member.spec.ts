@@ -7,18 +7,18 @@ test('from registering to a paid order', async ({ page, server }) => {
   await page.getByRole('link', { name: 'See the menu' }).click()
   await page.getByRole('link', { name: 'Beef pho', exact: true }).click()
   await page.getByRole('link', { name: 'Log in to order' }).click()
-  await page.getByRole('link', { name: 'Make an account' }).click()
-  await page.getByLabel('E-mail address', { exact: true }).fill(email)
+  await page.getByRole('link', { name: 'Create account' }).click()
+  await page.getByLabel('E-mail', { exact: true }).fill(email)
   await page.getByLabel('Password', { exact: true }).fill(password)
   await page.getByLabel('Username (optional)').fill('lan')
-  await page.getByRole('button', { name: 'Make the account' }).click()
+  await page.getByRole('button', { name: 'Create account' }).click()
 
   await expect(page.getByText(`We have sent a code to ${email}`)).toBeVisible()
   await page.getByLabel('Code from the e-mail').fill('000000')
-  await page.getByRole('button', { name: 'Confirm' }).click()
+  await page.getByRole('button', { name: 'Verify' }).click()
   await expect(page.getByRole('alert')).toContainText('The code is wrong')
   await page.getByLabel('Code from the e-mail').fill(await codeFor(server, email))
-  await page.getByRole('button', { name: 'Confirm' }).click()
+  await page.getByRole('button', { name: 'Verify' }).click()
 
   // The code has logged in, and led back to the dish.
   await expect(page.getByRole('dialog', { name: 'Beef pho' })).toBeVisible()
@@ -53,20 +53,20 @@ test('from registering to a paid order', async ({ page, server }) => {
 
   // Ordered again, fetched this time, by whom the last order was for.
   await page.getByRole('button', { name: /Order again/ }).click()
-  await expect(page.getByRole('group', { name: 'How many: Beef pho' })).toContainText('2')
+  await expect(page.getByRole('group', { name: 'Quantity: Beef pho' })).toContainText('2')
   await page.getByRole('button', { name: 'Go to checkout' }).click()
   await expect(page.getByLabel('Name', { exact: true })).toHaveValue('Nguyễn Lan')
   await expect(page.getByLabel('Note for the courier (optional)')).toHaveValue('') // it was about the last order
-  await page.getByRole('radio', { name: /Pick-up/ }).check()
+  await page.getByRole('radio', { name: /Pickup/ }).check()
   await expect(page.getByLabel('Address', { exact: true })).toHaveCount(0)
   await expect(page.getByLabel(/Note for the courier/)).toHaveCount(0)
-  await page.getByRole('radio', { name: /At the counter/ }).check()
+  await page.getByRole('radio', { name: /Pay at the counter/ }).check()
   await page.getByRole('button', { name: /Order and pay/ }).click()
   await expect(page.getByRole('heading', { name: 'Please pay at the counter' })).toBeVisible()
   await page.getByRole('button', { name: 'Use another payment method' }).click()
-  await page.getByRole('radio', { name: /Play money/ }).check()
+  await page.getByRole('radio', { name: /Test payment/ }).check()
   await page.getByRole('button', { name: 'Pay now' }).click()
-  await page.getByRole('button', { name: 'Let it fail' }).click()
+  await page.getByRole('button', { name: 'Simulate a failure' }).click()
   await expect(page.getByRole('heading', { name: 'Payment didn’t go through' })).toBeVisible()
   await page.getByRole('button', { name: 'Cancel this order' }).click()
   await page.getByRole('button', { name: 'Yes, cancel it' }).click()
@@ -78,7 +78,7 @@ test('a cart stays with its member, and a login with its browser', async ({ page
   await logIn(page, server, 'mai')
   await choose(page, 'Bun cha')
   await page.reload() // the access token is gone, the login is not
-  await expect(page.getByRole('link', { name: 'Cart, 1 dish' })).toBeVisible()
+  await expect(page.getByRole('link', { name: 'Cart, 1 item' })).toBeVisible()
   expect(await page.evaluate(() => JSON.stringify(localStorage))).not.toContain('eyJ')
 
   // Two tabs, one login: leaving one leaves the other.
@@ -92,8 +92,8 @@ test('a cart stays with its member, and a login with its browser', async ({ page
   await expect(page.getByRole('heading', { name: 'Log in' })).toBeVisible()
 
   await logIn(page, server, 'mai@house.example', '/shop/cart')
-  await expect(page.getByRole('group', { name: 'How many: Bun cha' })).toContainText('1')
-  await expect(second.getByRole('link', { name: 'Cart, 1 dish' })).toBeVisible()
+  await expect(page.getByRole('group', { name: 'Quantity: Bun cha' })).toContainText('1')
+  await expect(second.getByRole('link', { name: 'Cart, 1 item' })).toBeVisible()
 })
 
 test('all tabs may be reloaded at once', async ({ page, context, server }) => {
@@ -105,8 +105,8 @@ test('all tabs may be reloaded at once', async ({ page, context, server }) => {
     for (const tab of tabs) await expect(tab.getByText('Logged in as tam@house.example')).toBeVisible()
   }
   // None of that was two logins, nor one token shown twice.
-  await expect(page.getByText('this one')).toHaveCount(1)
-  await expect(page.getByRole('button', { name: /Log out there/ })).toHaveCount(0)
+  await expect(page.getByText('This device')).toHaveCount(1)
+  await expect(page.getByRole('button', { name: /Log out device/ })).toHaveCount(0)
 })
 
 test('a refresh whose answer is lost is asked for again', async ({ page, server }) => {
@@ -129,7 +129,7 @@ test('what is sold out at the checkout is said, and what costs more is asked abo
   await server.quota('12', 3)
   await page.getByRole('link', { name: 'Chicken pho', exact: true }).click()
   const more = page.getByRole('button', { name: /One more/ })
-  await expect(page.getByText('3 left').last()).toBeVisible()
+  await expect(page.getByText('Only 3 left').last()).toBeVisible()
   await more.click()
   await more.click()
   await expect(more).toBeDisabled()
@@ -137,11 +137,11 @@ test('what is sold out at the checkout is said, and what costs more is asked abo
   await expect(page.getByRole('dialog')).toHaveCount(0) // it goes back, which a visit elsewhere would run into
   await page.goto(`${server.url}/shop/checkout`)
   await receiver(page)
-  await page.getByRole('radio', { name: /Play money/ }).check()
+  await page.getByRole('radio', { name: /Test payment/ }).check()
   await server.quota('12', 1)
   await page.getByRole('button', { name: /Order and pay · ₫180,000/ }).click()
   await expect(page.getByRole('alert').first()).toContainText('Something just sold out')
-  await page.getByRole('button', { name: 'Order 1 instead of 3' }).click()
+  await page.getByRole('button', { name: 'Change to 1' }).click()
   await expect(page.getByRole('button', { name: 'Order and pay · ₫60,000' })).toBeEnabled()
   await server.quota('12', 0)
   await page.getByRole('button', { name: 'Order and pay · ₫60,000' }).click()
@@ -154,7 +154,7 @@ test('what is sold out at the checkout is said, and what costs more is asked abo
   await page.goto(`${server.url}/shop/checkout`)
   await expect(page.getByRole('button', { name: /Order and pay · ₫/ })).toBeVisible()
   await receiver(page)
-  await page.getByRole('radio', { name: /Play money/ }).check()
+  await page.getByRole('radio', { name: /Test payment/ }).check()
   await server.price('1', '9', 99000)
   await page.getByRole('button', { name: /Order and pay/ }).click()
   await expect(page.getByRole('alert').filter({ hasText: 'The total is now ₫99,000' })).toBeVisible()
@@ -168,7 +168,7 @@ test('an order that did arrive although nobody heard of it is made once', async 
   await choose(page, 'Bun cha')
   await page.goto(`${server.url}/shop/checkout`)
   await receiver(page)
-  await page.getByRole('radio', { name: /Play money/ }).check()
+  await page.getByRole('radio', { name: /Test payment/ }).check()
   let lost = 0
   await page.route('**/cart/checkout', async (route) => {
     if (lost++ > 0) return route.continue()
@@ -188,12 +188,12 @@ test('one order comes from one restaurant', async ({ page, server }) => {
   await choose(page, 'Bun cha')
   await page.getByLabel('Restaurant').selectOption('2')
   await page.getByRole('link', { name: 'Danzai noodles', exact: true }).click()
-  await expect(page.getByText('Your cart is from')).toBeVisible()
+  await expect(page.getByText('Your cart has dishes from')).toBeVisible()
   await page.getByRole('button', { name: /^Empty and add · NT\$/ }).click()
   await expect(page.getByRole('dialog')).toHaveCount(0)
   await page.getByRole('link', { name: /View cart · 1 item/ }).click()
-  await expect(page.getByRole('group', { name: 'How many: Danzai noodles' })).toBeVisible()
-  await expect(page.getByRole('group', { name: 'How many: Bun cha' })).toHaveCount(0)
+  await expect(page.getByRole('group', { name: 'Quantity: Danzai noodles' })).toBeVisible()
+  await expect(page.getByRole('group', { name: 'Quantity: Bun cha' })).toHaveCount(0)
 })
 
 test('a new password leaves all other devices outside', async ({ page, browser, server }) => {
@@ -203,13 +203,13 @@ test('a new password leaves all other devices outside', async ({ page, browser, 
   await logIn(elsewhere, server, email)
 
   await logIn(page, server, email, '/shop/account')
-  await page.getByLabel('Present password').fill('not this one')
+  await page.getByLabel('Current password').fill('not this one')
   await page.getByLabel('New password').fill('another pot of pho')
-  await page.getByRole('button', { name: 'Change the password' }).click()
-  await expect(page.getByRole('alert')).toContainText('That is not your present password')
-  await page.getByLabel('Present password').fill(password)
-  await page.getByRole('button', { name: 'Change the password' }).click()
-  await expect(page.getByText('All other devices were logged out')).toBeVisible()
+  await page.getByRole('button', { name: 'Change password' }).click()
+  await expect(page.getByRole('alert')).toContainText('Current password is incorrect')
+  await page.getByLabel('Current password').fill(password)
+  await page.getByRole('button', { name: 'Change password' }).click()
+  await expect(page.getByText('logged out on all other devices')).toBeVisible()
   await page.getByLabel('First name').fill('Quên')
   await page.getByRole('button', { name: 'Save' }).click()
   await expect(page.getByText('Saved.')).toBeVisible()
@@ -217,25 +217,25 @@ test('a new password leaves all other devices outside', async ({ page, browser, 
   // The other device is out as soon as it asks for something, and is told why.
   await elsewhere.getByRole('link', { name: 'My orders' }).click()
   await expect(elsewhere.getByRole('heading', { name: 'Log in' })).toBeVisible()
-  await expect(elsewhere.locator('main').getByText('Your login has ended')).toBeVisible()
+  await expect(elsewhere.locator('main').getByText('been logged out. Please')).toBeVisible()
   await elsewhere.context().close()
 })
 
 test('a forgotten password is replaced by a code', async ({ page, server }) => {
   const email = 'member@demo.example' // a code is sent once a minute: an account that was just made has had its one
   await page.goto(`${server.url}/shop/login?to=/shop/account`)
-  await page.getByRole('link', { name: 'Password forgotten?' }).click()
-  await page.getByLabel('E-mail address', { exact: true }).fill(email)
-  await page.getByRole('button', { name: 'Send me a code' }).click()
+  await page.getByRole('link', { name: 'Forgot your password?' }).click()
+  await page.getByLabel('E-mail', { exact: true }).fill(email)
+  await page.getByRole('button', { name: 'Send code' }).click()
   await page.getByLabel('Code from the e-mail').fill(await codeFor(server, email))
   await page.getByLabel('New password').fill('too short')
-  await page.getByRole('button', { name: 'Set the new password' }).click()
+  await page.getByRole('button', { name: 'Set new password' }).click()
   await expect(page.getByLabel('New password')).toBeFocused() // the browser says what is wrong with it
   await page.getByLabel('New password').fill('another pot of pho')
-  await page.getByRole('button', { name: 'Set the new password' }).click()
+  await page.getByRole('button', { name: 'Set new password' }).click()
   await expect(page.getByRole('heading', { name: 'Your new password is set' })).toBeFocused()
   await page.getByRole('link', { name: 'Log in' }).last().click()
-  await page.getByLabel('E-mail address or username').fill('member')
+  await page.getByLabel('E-mail or username').fill('member')
   await page.getByLabel('Password', { exact: true }).fill('another pot of pho')
   await page.getByRole('button', { name: 'Log in' }).click()
   await expect(page.getByText(`Logged in as ${email}`)).toBeVisible()

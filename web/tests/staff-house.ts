@@ -7,7 +7,7 @@ import { password, type Server } from './server'
 /** Logs in as one of the demo's accounts. */
 export async function enter(page: Page, server: Server, name: string, to = ''): Promise<void> {
   await page.goto(`${server.url}/console/${to}`)
-  await page.getByLabel('E-mail address or username').fill(name)
+  await page.getByLabel('E-mail or username').fill(name)
   await page.getByLabel('Password', { exact: true }).fill(password)
   await page.getByRole('button', { name: 'Log in' }).click()
   await expect(page).not.toHaveURL(/login/)

@@ -27,8 +27,8 @@ async function twoProcesses(work: (guests: Server, staff: Server) => Promise<voi
 /** Orders what is in the cart, to be paid at the counter, and gives the order's number. */
 async function orderAtCounter(phone: Page): Promise<string> {
   await phone.getByRole('link', { name: /View cart/ }).click()
-  await phone.getByRole('button', { name: 'Review the order' }).click()
-  await phone.getByRole('radio', { name: /At the counter/ }).check()
+  await phone.getByRole('button', { name: 'Go to checkout' }).click()
+  await phone.getByRole('radio', { name: /Pay at the counter/ }).check()
   await phone.getByRole('button', { name: /Order and pay/ }).click()
   await expect(phone.getByRole('heading', { name: 'Please pay at the counter' })).toBeVisible()
   return (await phone.getByText(/^[A-Z]+-\d{3}$/).first().textContent()) ?? ''
@@ -46,10 +46,10 @@ test('guest and kitchen on two processes', async ({ page, browser }) => {
     // The kitchen takes a dish off while it lies in the guest's cart.
     const tablet = await (await browser.newContext({ viewport: sizes.desktop, locale: 'en' })).newPage()
     await enter(tablet, staff, 'kitchen', 'availability')
-    await tablet.getByRole('button', { name: 'Take Chicken pho off' }).click()
-    await tablet.getByRole('dialog').getByRole('button', { name: '86 · off' }).click()
+    await tablet.getByRole('button', { name: '86 Chicken pho' }).click()
+    await tablet.getByRole('dialog').getByRole('button', { name: '86 it' }).click()
     await expect(phone.getByRole('alert')).toContainText('“Chicken pho” just sold out', soon)
-    await tablet.getByRole('button', { name: 'Sell Chicken pho again' }).click()
+    await tablet.getByRole('button', { name: 'Put Chicken pho back on sale' }).click()
     const card = phone.getByRole('article').filter({ has: phone.getByRole('link', { name: 'Chicken pho', exact: true }) })
     await expect(card).not.toContainText('Sold out', soon)
 
@@ -60,14 +60,14 @@ test('guest and kitchen on two processes', async ({ page, browser }) => {
     await tablet.goto(`${staff.url}/console/board`)
     await expect(tablet.getByRole('region', { name: 'New' })).toBeVisible()
     await till.getByRole('listitem').filter({ hasText: number }).getByRole('button', { name: 'Take cash' }).click()
-    await till.getByRole('dialog').getByLabel('Given by the guest').fill('500000')
-    await till.getByRole('dialog').getByRole('button', { name: 'Money taken' }).click()
+    await till.getByRole('dialog').getByLabel('Cash received').fill('500000')
+    await till.getByRole('dialog').getByRole('button', { name: 'Confirm payment' }).click()
     await expect(phone.getByRole('heading', { name: 'Payment received' })).toBeVisible(soon)
     const ticket = tablet.getByRole('article', { name: number })
     await expect(ticket).toContainText('no onion', soon)
 
     // What the kitchen does is on the guest's phone, also what it takes back.
-    const progress = phone.getByRole('list', { name: 'Progress' })
+    const progress = phone.getByRole('list', { name: 'Order status' })
     await ticket.getByRole('button', { name: /Start/ }).click()
     await expect(progress).toContainText('Being prepared', soon)
     await expect(phone.getByRole('heading', { name: 'Your food is being prepared' })).toBeVisible()
@@ -76,7 +76,7 @@ test('guest and kitchen on two processes', async ({ page, browser }) => {
     await ticket.getByRole('button', { name: /Ready/ }).click()
     await expect(progress.getByRole('listitem').filter({ hasText: /^Ready/ })).toContainText(/\d:\d\d/, soon)
     await expect(phone.getByRole('heading', { name: 'Your order is ready' })).toBeVisible()
-    await ticket.getByRole('button', { name: 'Take back' }).click()
+    await ticket.getByRole('button', { name: 'Undo' }).click()
     await expect(progress.getByRole('listitem').filter({ hasText: /^Ready/ })).toHaveCount(0, soon)
 
     // The process of the guests goes away and comes back: the phone finds everything again by itself.

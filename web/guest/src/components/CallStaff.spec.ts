@@ -31,16 +31,16 @@ async function press(label: string): Promise<void> {
 
 test('what the table wants is told to the staff, and that they know is told to the table', async () => {
   call.mockResolvedValue({})
-  await press('Water')
-  await press('The bill')
+  await press('Water, please')
+  await press('Bill, please')
   expect(call.mock.calls).toEqual([['v1', 'WATER'], ['v1', 'BILL']])
-  expect(page.querySelector('[role=status]')?.textContent).toContain('will come to your table')
+  expect(page.querySelector('[role=status]')?.textContent).toContain('Someone is on the way')
   expect(page.querySelector('[role=alert]')).toBeNull()
 })
 
-test.each([['rate_limited', 'on our way'], ['offline', 'try again']])('a call that is answered %s says %s', async (code, text) => {
+test.each([['rate_limited', 'Got it already'], ['offline', 'Try again']])('a call that is answered %s says %s', async (code, text) => {
   call.mockRejectedValue(new Fault(code))
-  await press('Somebody please')
+  await press('I need help')
   expect(page.querySelector('[role=alert]')?.textContent).toContain(text)
   expect(page.querySelector('[role=status]')?.textContent?.trim()).toBe('')
 })

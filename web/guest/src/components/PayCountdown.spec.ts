@@ -77,7 +77,7 @@ test('whoever asks is given time, and the focus stays near', async () => {
 
 test.each([
   ['no_more_time', 409, 'pay now'],
-  ['not_your_order', 403, 'Only the phone that ordered'],
+  ['not_your_order', 403, 'Only the phone that placed'],
   ['offline', 0, 'try again'],
 ])('asking that is answered %s (%i) says %s', async (code, status, text) => {
   mount(4, 1)

@@ -12,27 +12,27 @@ beforeAll(async () => {
 })
 
 test.each([
-  ['login_failed', 'That is not right. If the password should be, set a new one.'],
+  ['login_failed', 'Wrong e-mail or password.'],
   ['sold_out', 'Something just sold out. Check your cart.'],
-  ['offline', 'The restaurant cannot be reached at the moment. Please try again.'],
-  ['something_new', 'That did not work. Please try again.'],
+  ['offline', 'Can’t reach the restaurant right now. Please try again.'],
+  ['something_new', 'Something went wrong. Please try again.'],
 ])('%s is told as “%s”', (code, want) => {
   expect(textFor(new Fault(code, 400))).toBe(want)
 })
 
 test('a limit says for how long', () => {
-  expect(textFor(new Fault('rate_limited', 429, {}, 49))).toBe('That was too often. Please wait 49 seconds.')
-  expect(textFor(new Fault('rate_limited', 429))).toBe('That was too often. Please wait 1 second.')
+  expect(textFor(new Fault('rate_limited', 429, {}, 49))).toBe('Too many attempts. Please wait 49 seconds.')
+  expect(textFor(new Fault('rate_limited', 429))).toBe('Too many attempts. Please wait 1 second.')
 })
 
 test('fields are found under either name of the server', () => {
   const named = new Fault('invalid', 422, { field: 'receiverPhone' })
   expect(wrongFields(named)).toEqual({ receiverPhone: expect.stringContaining('6 to 15 digits') as string })
   const listed = new Fault('invalid', 422, { errors: [{ field: 'body.email', message: 'x' }, { field: 'query.page', message: 'x' }] } as Partial<Problem>)
-  expect(wrongFields(listed)).toEqual({ email: 'This is not an e-mail address.' })
+  expect(wrongFields(listed)).toEqual({ email: 'Enter a valid e-mail address.' })
   const noted = new Fault('invalid', 422, { errors: [{ field: 'body.receiverNote', message: 'x' }] } as Partial<Problem>)
   expect(wrongFields(noted)).toEqual({ receiverNote: expect.stringContaining('200 characters') as string })
-  expect(wrongFields(new Fault('username_taken', 409))).toEqual({ username: 'Somebody else has this username.' })
+  expect(wrongFields(new Fault('username_taken', 409))).toEqual({ username: 'This username is already taken.' })
   expect(wrongFields(new Fault('sold_out', 409))).toEqual({})
 })
 

@@ -40,15 +40,15 @@ test('items stand under their categories, in their order', () => {
 })
 
 test.each([
-  ['nobody', { holds: 0, heldUnits: 0, carts: 0 }, 'Pho is off. No order and no cart has it.'],
-  ['one order', { holds: 1, heldUnits: 2, carts: 0 }, 'Pho is off. One unpaid order keeps what it has (2).'],
-  ['orders and carts', { holds: 3, heldUnits: 4, carts: 2 }, 'Pho is off. 3 unpaid orders keep what they have (4). It lies in 2 members’ carts.'],
+  ['nobody', { holds: 0, heldUnits: 0, carts: 0 }, 'Pho is 86’d. No orders or carts are affected.'],
+  ['one order', { holds: 1, heldUnits: 2, carts: 0 }, 'Pho is 86’d. 1 unpaid order still holds 2.'],
+  ['orders and carts', { holds: 3, heldUnits: 4, carts: 2 }, 'Pho is 86’d. 3 unpaid orders still hold 4. It’s in 2 members’ carts.'],
 ])('what taking off has met is told: %s', (_, met, want) => {
   expect(hits('Pho', { itemId: '1', since: '', eightySixedUntil: 'RESTORED', eightySixedBy: '', ...met })).toBe(want)
 })
 
 test('an end is told', () => {
-  expect(endText(null)).toBe('until somebody restores it')
-  expect(endText('RESTORED')).toBe('until somebody restores it')
+  expect(endText(null)).toBe('until turned back on')
+  expect(endText('RESTORED')).toBe('until turned back on')
   expect(endText('2026-02-26T21:00:00Z')).toMatch(/^until .*26/)
 })

@@ -24,15 +24,15 @@ test('the names of actions follow the language', async () => {
     language.value = 'en'
   })
   const actions = scope.run(useActions)
-  await vi.waitFor(() => { expect(actions?.value?.quota_set).toBe('Quota set') })
+  await vi.waitFor(() => { expect(actions?.value?.quota_set).toBe('Daily limit set') })
   language.value = 'vi'
-  await vi.waitFor(() => { expect(actions?.value?.quota_set).toBe('Đặt số suất mỗi ngày') })
+  await vi.waitFor(() => { expect(actions?.value?.quota_set).toBe('Đặt giới hạn mỗi ngày') })
   language.value = 'zh-Hant'
   await vi.waitFor(() => { expect(actions?.value?.quota_set).toBe('設定每日限量') })
 })
 
 test('actions are chosen from in the order of their names', () => {
-  expect(choices({ a: 'Visit ended', b: 'Account closed', c: 'Menu published' }).map((c) => c.value)).toEqual(['b', 'c', 'a'])
+  expect(choices({ a: 'Table cleared', b: 'Account deactivated', c: 'Menu published' }).map((c) => c.value)).toEqual(['b', 'c', 'a'])
 })
 
 test('only what is said is asked for', () => {

@@ -67,7 +67,7 @@ test('payments: what is paid is summed by ways to pay', () => {
     totals: { captured: 150, done: 0, kept: 150, refunded: 0, returned: 0 },
   })
   wantWhole(s)
-  expect(s.figures[0]?.chart).toMatchObject({ names: ['counter'], series: [{ values: [150] }] })
+  expect(s.figures[0]?.chart).toMatchObject({ names: ['Counter'], series: [{ values: [150] }] })
   expect(s.figures[1]?.chart).toMatchObject({ names: ['VNPay 24'], series: [{ values: [2] }] })
 })
 

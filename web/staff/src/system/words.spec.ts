@@ -14,7 +14,7 @@ test.each([
 test.each([
   [{ relayed: 1, applied: 1, failed: 0, revived: 1 }, /^3 /],
   [{ relayed: 0, applied: 0, failed: 2, revived: 0 }, /failed/],
-  [{ relayed: 1, applied: 0, failed: 1, revived: 0 }, /way.*failed/],
+  [{ relayed: 1, applied: 0, failed: 1, revived: 0 }, /sent again.*failed/],
   [{ relayed: 0, applied: 0, failed: 0, revived: 0 }, /Nothing/],
 ])('%j', (replayed, want) => {
   expect(outcome(replayed)).toMatch(want)
