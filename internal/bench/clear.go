@@ -27,10 +27,10 @@ func Clear(ctx context.Context, c Config) error {
 		return err
 	}
 	defer redis.Close()
-	return redis.Scan(ctx, "", func(_ string, found []string) error {
+	return redis.Walk(ctx, "", nil, func(_ *redisdb.Master, found []redisdb.KeyInfo) error {
 		keys := make([]keyspace.Key, 0, len(found))
-		for _, raw := range found {
-			if k, ok := keyspace.Parse(raw); ok { // undeclared keys are not the benchmark's
+		for _, info := range found {
+			if k, ok := keyspace.Parse(info.Key); ok { // undeclared keys are not the benchmark's
 				keys = append(keys, k)
 			}
 		}

@@ -17,7 +17,7 @@ import (
 )
 
 // Several pages of keys on every master are all seen, each on the master that holds it, and only those that match.
-func TestDB_Scan(t *testing.T) {
+func TestDB_Walk(t *testing.T) {
 	redisdbtest.Each(t, func(t *testing.T, db *redisdb.DB) {
 		want := map[string]bool{}
 		var cmds []redisdb.Cmd
@@ -31,13 +31,13 @@ func TestDB_Scan(t *testing.T) {
 			t.Fatal(err)
 		}
 		got, nodes := map[string]bool{}, map[string]bool{}
-		err := db.Scan(t.Context(), "cis:menu:*", func(node string, keys []string) error {
-			nodes[node] = true
+		err := db.Walk(t.Context(), "cis:menu:*", nil, func(m *redisdb.Master, keys []redisdb.KeyInfo) error {
+			nodes[m.Addr()] = true
 			if len(keys) == 0 || len(keys) > 2000 {
 				t.Errorf("%d keys at once", len(keys))
 			}
 			for _, k := range keys {
-				got[k] = true
+				got[k.Key] = true
 			}
 			return nil
 		})
@@ -52,7 +52,8 @@ func TestDB_Scan(t *testing.T) {
 			t.Errorf("keys of %v in mode %s, %v", slices.Collect(maps.Keys(nodes)), s.Mode, err)
 		}
 		enough := errors.New("enough")
-		if err := db.Scan(t.Context(), "", func(string, []string) error { return enough }); !errors.Is(err, enough) {
+		stop := func(*redisdb.Master, []redisdb.KeyInfo) error { return enough }
+		if err := db.Walk(t.Context(), "", nil, stop); !errors.Is(err, enough) {
 			t.Errorf("the walk goes on: %v", err)
 		}
 	})
@@ -78,19 +79,26 @@ func TestInspector(t *testing.T) {
 			if n, err := m.Size(ctx); err != nil || n < 0 {
 				t.Errorf("Size = %d, %v", n, err)
 			}
-			err := m.Scan(ctx, "", func(keys []string) error {
-				s, err := m.States(ctx, keys)
-				some, err2 := m.Texts(ctx, keys)
-				sizes, err3 := m.Memory(ctx, keys)
-				for i, k := range keys {
-					states[k], texts[k] = s[i], some[i]
-					bytes += sizes[i]
+			text := func(string) redisdb.Lookup { return redisdb.LookupText }
+			err := m.Walk(ctx, "", text, func(page []redisdb.KeyInfo) error {
+				keys := make([]string, len(page))
+				for i, info := range page {
+					k := info.Key
+					keys[i], states[k], texts[k] = k, info.State, info.Text
 					_ = m.Members(ctx, k, func(ms []string) error {
 						members[k] = slices.Sorted(slices.Values(ms))
 						return nil
 					})
 				}
-				return errors.Join(err, err2, err3)
+				again, err := m.States(ctx, keys)
+				sizes, err2 := m.Memory(ctx, keys)
+				for i, s := range again {
+					if s.Type != page[i].Type {
+						t.Errorf("%s is a %s, then a %s", keys[i], page[i].Type, s.Type)
+					}
+					bytes += sizes[i]
+				}
+				return errors.Join(err, err2)
 			})
 			if err != nil {
 				t.Fatal(err)
@@ -119,15 +127,22 @@ func TestInspector(t *testing.T) {
 		if bytes <= 0 {
 			t.Error("keys without any size")
 		}
-		there, err := c.Exist(ctx, []string{menu.String(), "stranger", due.String()})
-		if err != nil || !slices.Equal(there, []bool{true, false, true}) {
-			t.Errorf("Exist = %v, %v", there, err)
+		there, err := c.States(ctx, []string{menu.String(), "stranger", due.String()})
+		if err != nil || there[0].Gone() || !there[1].Gone() || there[2].Gone() {
+			t.Errorf("States = %v, %v", there, err)
+		}
+		held, err := c.Hold(ctx, []redisdb.Entry{
+			{Key: menu.String(), ID: "a menu"}, {Key: menu.String(), ID: "another"}, {Key: guests.String(), ID: "b", Set: true},
+			{Key: due.String(), ID: "a", Set: true}, {Key: "stranger", ID: ""},
+		})
+		if err != nil || !slices.Equal(held, []bool{true, false, true, false, false}) {
+			t.Errorf("Hold = %v, %v", held, err)
 		}
 	})
 }
 
 // Keys of other namespaces are ignored.
-func TestDB_Scan_namespace(t *testing.T) {
+func TestDB_Walk_namespace(t *testing.T) {
 	srv := testenv.RedisServer(t)
 	seen := map[keyspace.Namespace][]string{}
 	for i, ns := range []keyspace.Namespace{"north", "south"} {
@@ -139,8 +154,10 @@ func TestDB_Scan_namespace(t *testing.T) {
 		if err := db.Do(t.Context(), "SET", keyspace.MenuActive(int64(i)), "x").Err(); err != nil {
 			t.Fatal(err)
 		}
-		if err := db.Scan(t.Context(), "cis:*", func(_ string, keys []string) error {
-			seen[ns] = append(seen[ns], keys...)
+		if err := db.Walk(t.Context(), "cis:*", nil, func(_ *redisdb.Master, keys []redisdb.KeyInfo) error {
+			for _, k := range keys {
+				seen[ns] = append(seen[ns], k.Key)
+			}
 			return nil
 		}); err != nil {
 			t.Fatal(err)
@@ -167,7 +184,9 @@ func TestMaster_Walk(t *testing.T) {
 		}
 		defer c.Close()
 		for q, want := range map[redisdb.Lookup][3]redisdb.KeyInfo{
+			redisdb.LookupName:    {},
 			redisdb.LookupType:    {},
+			redisdb.LookupSize:    {{}, {Size: 1}},
 			redisdb.LookupText:    {{Text: "a menu"}},
 			redisdb.LookupMembers: {{}, {Members: []string{"a"}}},
 		} {
@@ -186,6 +205,12 @@ func TestMaster_Walk(t *testing.T) {
 			for i, k := range []keyspace.Key{menu, guests, due} {
 				w := want[i]
 				w.Key, w.State = k.String(), redisdb.State{Type: k.Decl().Type, TTL: redisdb.Forever}
+				switch {
+				case q == redisdb.LookupName:
+					w.State = redisdb.State{}
+				case q == redisdb.LookupSize && w.Type == keyspace.Set:
+					w.TTL = 0 // not read
+				}
 				if d := cmp.Diff(w, got[k.String()]); d != "" {
 					t.Errorf("question %d about %s: %s", q, k, d)
 				}
@@ -202,8 +227,8 @@ func TestInspector_server_down(t *testing.T) {
 	}
 }
 
-// The raw speed of what an audit is made of: pages of keys, with the type and the TTL of each.
-func BenchmarkInspector_States(b *testing.B) {
+// The raw speed of what an audit is made of: pages of keys, alone, and with the type and the TTL or the text of each.
+func BenchmarkMaster_Walk(b *testing.B) {
 	db, _ := redisdbtest.Real(b)
 	const n = 200_000
 	for from := int64(0); from < n; from += 10_000 {
@@ -215,40 +240,19 @@ func BenchmarkInspector_States(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
-	c, err := db.Inspect(b.Context())
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer c.Close()
-	for name, look := range map[string]func(m *redisdb.Master, keys []string) error{
-		"scan":   func(*redisdb.Master, []string) error { return nil },
-		"states": func(m *redisdb.Master, keys []string) error { _, err := m.States(b.Context(), keys); return err },
-		"texts":  func(m *redisdb.Master, keys []string) error { _, err := m.Texts(b.Context(), keys); return err },
+	for name, q := range map[string]redisdb.Lookup{
+		"names": redisdb.LookupName, "types": redisdb.LookupType, "texts": redisdb.LookupText,
 	} {
 		b.Run(name, func(b *testing.B) {
 			seen := 0
 			for b.Loop() {
-				for _, m := range c.Masters() {
-					err := m.Scan(b.Context(), "", func(keys []string) error { seen += len(keys); return look(m, keys) })
-					if err != nil {
-						b.Fatal(err)
-					}
+				err := db.Walk(b.Context(), "", func(string) redisdb.Lookup { return q },
+					func(_ *redisdb.Master, page []redisdb.KeyInfo) error { seen += len(page); return nil })
+				if err != nil {
+					b.Fatal(err)
 				}
 			}
 			b.ReportMetric(float64(seen)/b.Elapsed().Seconds(), "keys/s")
 		})
 	}
-	b.Run("walk", func(b *testing.B) {
-		seen := 0
-		for b.Loop() {
-			for _, m := range c.Masters() {
-				err := m.Walk(b.Context(), "", func(string) redisdb.Lookup { return redisdb.LookupType },
-					func(page []redisdb.KeyInfo) error { seen += len(page); return nil })
-				if err != nil {
-					b.Fatal(err)
-				}
-			}
-		}
-		b.ReportMetric(float64(seen)/b.Elapsed().Seconds(), "keys/s")
-	})
 }

@@ -3,18 +3,81 @@ package redisdb
 import (
 	"context"
 	"slices"
+	"strconv"
+
+	"github.com/redis/rueidis"
 
 	"comanda/internal/keyspace"
 )
 
-// Lookup selects what a walk reads about a key besides its TTL.
+// scanCount is the COUNT of SCAN calls: enough to fill a packet, few enough to block the server for less than a
+// millisecond. Members of sets are cheaper than keys, so memberPage is larger.
+const scanCount = 1000
+
+var scanPage, memberPage = strconv.Itoa(scanCount), strconv.Itoa(4 * scanCount)
+
+// Master is one master that an Inspector reads, on a connection of its own. It is not safe for concurrent use;
+// different masters may be read concurrently.
+type Master struct {
+	reader
+
+	addr    string
+	release func()
+}
+
+// Addr returns host:port of the server, or "embedded".
+func (m *Master) Addr() string { return m.addr }
+
+// isReplica queries the role. The embedded store has no replicas and refuses ROLE.
+func (m *Master) isReplica(ctx context.Context) (bool, error) {
+	results, err := m.send(ctx, "ROLE", []rueidis.Completed{m.conn.B().Role().Build()})
+	if err != nil {
+		return false, err
+	}
+	answer, err := results[0].ToArray()
+	if err != nil || len(answer) == 0 {
+		return false, nil //nolint:nilerr // a server that refuses the command counts as a master
+	}
+	role, _ := answer[0].ToString()
+	return role == "slave" || role == "replica", nil
+}
+
+// Size returns the number of keys on the server, including those of other namespaces.
+func (m *Master) Size(ctx context.Context) (int64, error) {
+	results, err := m.send(ctx, "DBSIZE", []rueidis.Completed{m.conn.B().Dbsize().Build()})
+	if err != nil {
+		return 0, err
+	}
+	n, err := results[0].AsInt64()
+	return n, translate("DBSIZE", classify(err), err)
+}
+
+// Memory returns the bytes that keys occupy, including the server's overhead; 0 for a missing key, and if the server
+// does not support the command.
+func (m *Master) Memory(ctx context.Context, keys []string) ([]int64, error) {
+	cmds := make([]rueidis.Completed, len(keys))
+	for i, key := range keys {
+		cmds[i] = m.conn.B().MemoryUsage().Key(m.namespace.Raw(key)).Build()
+	}
+	results, err := m.send(ctx, "MEMORY", cmds)
+	sizes := make([]int64, len(results))
+	for i, r := range results {
+		sizes[i], _ = r.AsInt64()
+	}
+	return sizes, err
+}
+
+// Lookup selects what a walk reads about a key.
 type Lookup uint8
 
-// The lookups. If a key has another type than expected, its type is read afterwards.
+// The lookups. All but LookupName and LookupSize also read the TTL. If a key has another type than the lookup expects,
+// its type and TTL are read afterwards.
 const (
-	LookupType    Lookup = iota
-	LookupText           // the value of a string
-	LookupMembers        // the first members of a set; Master.Members returns all
+	LookupName    Lookup = iota // nothing else
+	LookupType                  // the type
+	LookupText                  // the value of a string
+	LookupMembers               // the first members of a set; Master.Members returns all
+	LookupSize                  // the number of members of a set
 )
 
 // KeyInfo is what a walk has read about a key.
@@ -24,174 +87,181 @@ type KeyInfo struct {
 	Text    string   // value of a string, for LookupText
 	Members []string // members of a set, for LookupMembers
 	More    bool     // the set has more members
+	Size    int64    // number of members of a set, for LookupSize
 }
 
-// Walk is Scan that also reads each key. The slice is reused after fn returns.
-func (m *Master) Walk(ctx context.Context, match string, ask func(key string) Lookup, fn func(page []KeyInfo) error) error {
-	return m.walk(ctx, match, ask, fn)
-}
-
-// page is one page of a walk.
-type page struct {
-	seen    []KeyInfo
-	lookups []Lookup
-	cursor  string // of the next page; "0" after the last
-}
-
-// walk follows the cursor to its end, on a separate connection. The SCAN for the next page and the lookups of this page
-// are sent together. While the server executes them, fn processes the previous page, so neither side waits. The
-// embedded store stops reading until its replies are read, so there all replies are read first.
-func (m *Master) walk(ctx context.Context, match string, ask func(string) Lookup, fn func([]KeyInfo) error) error {
-	w, err := dialWire(ctx, m.option, m.addr)
-	if err != nil {
-		return translateWire("SCAN", err)
-	}
-	defer w.close()
-	defer w.writeBehind(ctx)()
-	w.add(m.scan("0", match)...)
-	w.send()
-	before, now := &page{}, &page{}
-	if err := m.readPage(w, now); err != nil {
-		return err
-	}
-	for waiting := false; ; waiting = true {
-		next := now.cursor
-		if next != "0" {
-			w.add(m.scan(next, match)...)
-		}
-		m.addLookups(w, now, ask)
-		w.send()
-		if waiting && !m.bare {
-			if err := m.finish(ctx, w, before, fn); err != nil {
-				return err
-			}
-		}
-		if next != "0" {
-			if err := m.readPage(w, before); err != nil {
-				return err
-			}
-		}
-		before, now = now, before
-		if m.bare {
-			if err := m.finish(ctx, w, before, fn); err != nil {
-				return err
-			}
-		}
-		if next == "0" {
-			break
-		}
-	}
-	if m.bare {
-		return nil
-	}
-	return m.finish(ctx, w, before, fn)
-}
-
-// readPage reads a SCAN reply.
-func (m *Master) readPage(w *wire, p *page) error {
-	w.extend()
-	answer, err := w.read()
-	if err := firstOf(err, answer.err()); err != nil {
-		return translateWire("SCAN", err)
-	}
-	if len(answer.list) != 2 {
-		return translateWire("SCAN", errProtocol)
-	}
-	p.cursor, p.seen = answer.list[0].text, p.seen[:0]
-	for _, v := range answer.list[1].list {
-		key, _ := m.namespace.Strip(v.text)
-		p.seen = append(p.seen, KeyInfo{Key: key})
-	}
-	return nil
-}
-
-func (m *Master) addLookups(w *wire, p *page, ask func(string) Lookup) {
-	p.lookups = p.lookups[:0]
-	if ask == nil {
-		return
-	}
-	for i := range p.seen {
-		q := ask(p.seen[i].Key)
-		m.put(w, p.seen[i].Key, q)
-		p.lookups = append(p.lookups, q)
-	}
-}
-
-// put adds the two commands that look up a key.
-func (m *Master) put(w *wire, key string, q Lookup) {
-	key = rawKey(m.namespace, key)
-	switch q {
-	case LookupText:
-		w.add("GET", key)
-	case LookupMembers:
-		w.add("SSCAN", key, "0", "COUNT", scanPage)
-	default:
-		w.add("TYPE", key)
-	}
-	w.add("PTTL", key)
-}
-
-// finish reads the replies to a page's lookups and passes the page to fn.
-func (m *Master) finish(ctx context.Context, w *wire, p *page, fn func([]KeyInfo) error) error {
-	w.extend()
-	for i := range p.lookups {
-		if err := w.readAbout(&p.seen[i], p.lookups[i]); err != nil {
-			return translateWire("SCAN", err)
-		}
-	}
-	return m.deliver(ctx, p.seen, len(p.lookups) > 0, fn)
-}
-
-// unknownType marks a key whose type the reply did not reveal.
-const unknownType keyspace.Type = ""
-
-func (w *wire) readAbout(s *KeyInfo, q Lookup) error {
-	v, err := w.read()
+// Walk passes all keys to fn, one master after the other, see Master.Walk.
+func (db *DB) Walk(
+	ctx context.Context, match string, lookup func(key string) Lookup, fn func(m *Master, page []KeyInfo) error,
+) error {
+	c, err := db.Inspect(ctx)
 	if err != nil {
 		return err
 	}
-	life, err := w.read()
-	if err := firstOf(err, life.err()); err != nil {
-		return err
-	}
-	s.TTL = lifeOf(life.n)
-	switch {
-	case life.n == goneTTL:
-		s.Type = goneType
-	case v.kind == '+':
-		s.Type = keyspace.Type(v.text)
-	case v.kind == '$' && !v.null:
-		s.Type, s.Text = keyspace.String, v.text
-	case q == LookupMembers && len(v.list) == 2:
-		s.Type, s.Members, s.More = keyspace.Set, textsOf(v.list[1].list), v.list[0].text != "0"
-	default:
-		s.Type = unknownType
-	}
-	return nil
-}
-
-// deliver reads the types that are still unknown, and passes the page to fn in pieces: the embedded store returns all
-// keys in one page.
-func (m *Master) deliver(ctx context.Context, all []KeyInfo, asked bool, fn func([]KeyInfo) error) error {
-	for some := range slices.Chunk(all, 2*scanCount) {
-		var open []string
-		for i := range some {
-			if asked && some[i].Type == unknownType {
-				open = append(open, some[i].Key)
-			}
-		}
-		states, err := m.States(ctx, open)
+	defer c.Close()
+	for _, m := range c.Masters() {
+		err := m.Walk(ctx, match, lookup, func(page []KeyInfo) error { return fn(m, page) })
 		if err != nil {
 			return err
 		}
-		for i := range some {
-			if len(states) > 0 && some[i].Key == open[0] {
-				some[i].State, states, open = states[0], states[1:], open[1:]
-			}
-		}
-		if err := fn(some); err != nil {
-			return err
-		}
 	}
 	return nil
+}
+
+// Walk passes the keys of this installation that match a glob pattern to fn; "" matches all. lookup selects what is
+// read about each key; nil reads names only. A key that exists during the whole walk is passed at least once, possibly
+// twice. Walk stops at the first error, including that of fn. The pages hold at most 2*scanCount keys: the embedded
+// store returns all its keys at once.
+func (m *Master) Walk(ctx context.Context, match string, lookup func(key string) Lookup, fn func([]KeyInfo) error) error {
+	for cursor := uint64(0); ; {
+		found, err := m.scan(ctx, cursor, match)
+		if err != nil {
+			return err
+		}
+		for keys := range slices.Chunk(found.Elements, 2*scanCount) {
+			page, err := m.look(ctx, keys, lookup)
+			if err != nil {
+				return err
+			}
+			if err := fn(page); err != nil {
+				return err
+			}
+		}
+		if cursor = found.Cursor; cursor == 0 {
+			return nil
+		}
+	}
+}
+
+func (m *Master) scan(ctx context.Context, cursor uint64, match string) (rueidis.ScanEntry, error) {
+	if match == "" {
+		match = "*"
+	}
+	words := []string{"SCAN", strconv.FormatUint(cursor, 10), "COUNT", scanPage}
+	if match = m.namespace.Raw(match); match != "*" {
+		words = append(words, "MATCH", match)
+	}
+	results, err := m.send(ctx, "SCAN", []rueidis.Completed{m.conn.B().Arbitrary(words...).Build()})
+	if err != nil {
+		return rueidis.ScanEntry{}, err
+	}
+	found, err := results[0].AsScanEntry()
+	return found, translate("SCAN", classify(err), err)
+}
+
+// look reads about keys in one exchange, and in a second one the types that the replies did not reveal.
+func (m *Master) look(ctx context.Context, keys []string, lookup func(string) Lookup) ([]KeyInfo, error) {
+	page, lookups := make([]KeyInfo, len(keys)), make([]Lookup, len(keys))
+	cmds := make([]rueidis.Completed, 0, 2*len(keys))
+	for i, key := range keys {
+		page[i].Key, _ = m.namespace.Strip(key)
+		if lookup != nil {
+			lookups[i] = lookup(page[i].Key)
+		}
+		cmds = m.appendLookup(cmds, page[i].Key, lookups[i])
+	}
+	results, err := m.send(ctx, "SCAN", cmds)
+	if err != nil {
+		return nil, err
+	}
+	var unknown []int
+	for i := range page {
+		rest, known, err := page[i].take(lookups[i], results)
+		if err != nil {
+			return nil, translate("PTTL", classify(err), err)
+		}
+		if results = rest; !known {
+			unknown = append(unknown, i)
+		}
+	}
+	again := make([]string, len(unknown))
+	for i, at := range unknown {
+		again[i] = page[at].Key
+	}
+	states, err := m.States(ctx, again)
+	if err != nil {
+		return nil, err
+	}
+	for i, at := range unknown {
+		page[at].State = states[i]
+	}
+	return page, nil
+}
+
+func (m *Master) appendLookup(cmds []rueidis.Completed, key string, q Lookup) []rueidis.Completed {
+	switch q {
+	case LookupName:
+		return cmds
+	case LookupSize:
+		return append(cmds, m.on(key, "SCARD"))
+	case LookupText:
+		cmds = append(cmds, m.on(key, "GET"))
+	case LookupMembers:
+		cmds = append(cmds, m.on(key, "SSCAN", "0", "COUNT", scanPage))
+	case LookupType:
+		cmds = append(cmds, m.on(key, "TYPE"))
+	}
+	return append(cmds, m.on(key, "PTTL"))
+}
+
+// take reads the replies to a lookup and returns the remaining ones. known is false if the key has another type than
+// the lookup expects.
+func (s *KeyInfo) take(q Lookup, results []rueidis.RedisResult) (rest []rueidis.RedisResult, known bool, err error) {
+	switch q {
+	case LookupName:
+		return results, true, nil
+	case LookupSize:
+		s.Size, err = results[0].AsInt64()
+		s.Type = keyspace.Set
+		return results[1:], err == nil, nil
+	}
+	ms, err := results[1].AsInt64()
+	if err != nil {
+		return nil, false, err
+	}
+	s.TTL = lifeOf(ms)
+	answer, rest := results[0], results[2:]
+	switch {
+	case ms == goneTTL:
+		s.Type = goneType
+	case answer.Error() != nil: // of another type, or written between the two commands
+		return rest, false, nil //nolint:nilerr // the caller reads the type
+	case q == LookupText:
+		s.Type = keyspace.String
+		s.Text, err = answer.ToString()
+	case q == LookupMembers:
+		var first rueidis.ScanEntry
+		first, err = answer.AsScanEntry()
+		s.Type, s.Members, s.More = keyspace.Set, first.Elements, first.Cursor != 0
+	default:
+		var name string
+		name, err = answer.ToString()
+		s.Type = keyspace.Type(name)
+	}
+	return rest, true, err
+}
+
+// Members passes the members of a set to fn, page by page. A missing key and a key of another type have none. A member
+// may occur twice.
+func (m *Master) Members(ctx context.Context, key string, fn func(members []string) error) error {
+	for cursor := uint64(0); ; {
+		results, err := m.send(ctx, "SSCAN", []rueidis.Completed{
+			m.on(key, "SSCAN", strconv.FormatUint(cursor, 10), "COUNT", memberPage),
+		})
+		if err != nil {
+			return err
+		}
+		page, err := results[0].AsScanEntry()
+		if err != nil {
+			return nil //nolint:nilerr // of another type; the caller decides whether that is an error
+		}
+		if len(page.Elements) > 0 {
+			if err := fn(page.Elements); err != nil {
+				return err
+			}
+		}
+		if cursor = page.Cursor; cursor == 0 {
+			return nil
+		}
+	}
 }

@@ -22,9 +22,9 @@ func flush(t testing.TB, r *fixture) {
 	for _, k := range markerKeys {
 		cmds = append(cmds, redisdb.Command("DEL", k))
 	}
-	documenttest.Must(t, r.redis.Scan(t.Context(), "*", func(_ string, raw []string) error {
-		for _, text := range raw {
-			if k, ok := keyspace.ParseDocument(text); ok {
+	documenttest.Must(t, r.redis.Walk(t.Context(), "", nil, func(_ *redisdb.Master, page []redisdb.KeyInfo) error {
+		for _, info := range page {
+			if k, ok := keyspace.ParseDocument(info.Key); ok {
 				cmds = append(cmds, redisdb.Command("DEL", k.Key))
 			}
 		}

@@ -60,9 +60,9 @@ func (w *watched) quiet(t testing.TB) {
 // keys lists all keys of documents but the marks, whose loss makes the plane cold.
 func keysOf(t testing.TB, r *fixture) (all []keyspace.Key) {
 	t.Helper()
-	documenttest.Must(t, r.redis.Scan(t.Context(), "*", func(_ string, raw []string) error {
-		for _, text := range raw {
-			if k, ok := keyspace.ParseDocument(text); ok && !slices.Contains(all, k.Key) {
+	documenttest.Must(t, r.redis.Walk(t.Context(), "", nil, func(_ *redisdb.Master, page []redisdb.KeyInfo) error {
+		for _, info := range page {
+			if k, ok := keyspace.ParseDocument(info.Key); ok && !slices.Contains(all, k.Key) {
 				all = append(all, k.Key)
 			}
 		}

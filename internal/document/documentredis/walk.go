@@ -2,7 +2,6 @@ package documentredis
 
 import (
 	"context"
-	"strconv"
 	"strings"
 
 	"comanda/internal/document"
@@ -10,49 +9,40 @@ import (
 	"comanda/internal/redisdb"
 )
 
-// Walk implements document.Walker. It finds keys by SCAN, on connections of its own, and reads the members of sets in
-// between.
+// Walk implements document.Walker. It reads on connections of its own: the names of all keys, the sizes of sets that SQL
+// knows, and the contents of lists and indexes that it does not.
 func (s *Store) Walk(
 	ctx context.Context, seen *document.KeySet, found func(context.Context, []document.Difference) error,
 ) error {
-	w := &walk{Store: s, seen: seen, found: found}
-	err := s.db.Scan(ctx, "*", func(_ string, keys []string) error {
-		for _, raw := range keys {
-			w.sort(raw)
+	w := &walk{seen: seen, found: found}
+	err := s.db.Walk(ctx, "", w.lookup, func(m *redisdb.Master, page []redisdb.KeyInfo) error {
+		for i := range page {
+			if err := w.examine(ctx, m, &page[i]); err != nil {
+				return err
+			}
 		}
-		return w.flush(ctx, pageSize)
+		return w.report(ctx, maxSuspects)
 	})
 	if err != nil {
 		return err
 	}
-	return w.flush(ctx, 0)
+	return w.report(ctx, 0)
 }
 
-// pageSize is how many keys or suspects are processed together.
-const pageSize = 500
+// maxSuspects is how many suspects are collected before they are looked up in SQL: few pages have any, and one
+// statement for hundreds costs little more than one for a single suspect.
+const maxSuspects = 500
 
-// walk is a walk in progress with the keys that it has set aside.
+// walk is a walk in progress.
 type walk struct {
-	*Store
-	seen  *document.KeySet
-	found func(context.Context, []document.Difference) error
-
-	known    []countedSet // sets whose size must equal the number of members implied by SQL
-	strings  []indexKey   // unknown keys of unique indexes
-	sets     []indexKey   // sets that have to be read
+	seen     *document.KeySet
+	found    func(context.Context, []document.Difference) error
 	suspects []document.Difference
-}
-
-// countedSet is a set with the number of members that SQL implies.
-type countedSet struct {
-	raw     string
-	key     keyspace.Key
-	members int
 }
 
 // indexKey is a key of an index, or of a list if the index is nil.
 type indexKey struct {
-	key    keyspace.Key
+	key    string
 	entity *document.Entity
 	index  *document.Index
 	own    bool   // the text is the document's id, the members are values
@@ -77,131 +67,107 @@ func families() (map[*keyspace.Documents]*document.Entity, map[*keyspace.Documen
 
 const memoHead, memoTail = "memo:{", "}"
 
-// sort sets a key aside for what is to be done with it. Most keys are known from SQL, and most of them are no sets:
-// they were compared already.
-func (w *walk) sort(raw string) {
-	body := raw
-	if strings.HasPrefix(raw, memoHead) {
-		body = strings.TrimSuffix(raw[len(memoHead):], memoTail)
+// implied reports whether SQL implies a key, and the number of members if it is a set. Documents and their memos are
+// known by one name.
+func (w *walk) implied(key string) (members int, ok bool) {
+	if body, ok := strings.CutPrefix(key, memoHead); ok {
+		key = strings.TrimSuffix(body, memoTail)
 	}
-	members, known := w.seen.Has(body)
-	if known && members == 0 {
-		return
-	}
-	k, ok := keyspace.ParseDocument(raw)
-	if !ok {
-		return
-	}
-	if known {
-		w.known = append(w.known, countedSet{raw, k.Key, members})
-		return
-	}
-	w.sortUnknown(raw, k)
+	return w.seen.Has(key)
 }
 
-// sortUnknown sets a key aside that is not known from SQL, or whose set has other members.
-func (w *walk) sortUnknown(raw string, k keyspace.DocumentKey) {
+// lookup selects what to read about a key. Most keys are implied by SQL, and most of them are no sets: they were
+// compared already.
+func (w *walk) lookup(key string) redisdb.Lookup {
+	members, known := w.implied(key)
+	if known && members == 0 {
+		return redisdb.LookupName
+	}
+	k, ok := keyspace.ParseDocument(key)
+	switch {
+	case !ok:
+	case known:
+		return redisdb.LookupSize
+	case k.Part == keyspace.DocumentList:
+		return redisdb.LookupMembers
+	case k.Part == keyspace.DocumentEntry && owners[k.Index].index.Unique:
+		return redisdb.LookupText
+	case k.Part == keyspace.DocumentEntry:
+		return redisdb.LookupMembers
+	}
+	return redisdb.LookupName
+}
+
+// examine collects what SQL may not imply about a key. A comparison has found all members that SQL implies, so a set of
+// the implied size has no others.
+func (w *walk) examine(ctx context.Context, m *redisdb.Master, info *redisdb.KeyInfo) error {
+	members, known := w.implied(info.Key)
+	k, ok := keyspace.ParseDocument(info.Key)
+	if !ok || known && (members == 0 || info.Type == keyspace.Set && info.Size == int64(members)) {
+		return nil
+	}
 	switch k.Part {
-	case keyspace.DocumentBody, keyspace.DocumentMemo:
-		kind := document.OrphanDocument
-		if k.Part == keyspace.DocumentMemo {
-			kind = document.OrphanMemo
-		}
-		ref := document.Ref{Entity: entities[k.Family], ID: k.Text}
-		w.suspects = append(w.suspects, document.Difference{Kind: kind, Ref: ref, Key: raw})
+	case keyspace.DocumentBody:
+		w.addOrphan(document.OrphanDocument, k, info.Key)
+	case keyspace.DocumentMemo:
+		w.addOrphan(document.OrphanMemo, k, info.Key)
 	case keyspace.DocumentList:
-		w.sets = append(w.sets, indexKey{key: k.Key, entity: entities[k.Family]})
+		return w.addMembers(ctx, m, indexKey{key: info.Key, entity: entities[k.Family]}, info)
 	case keyspace.DocumentEntry:
 		x := owners[k.Index]
-		x.key, x.text = k.Key, k.Text
+		x.key, x.text = info.Key, k.Text
 		if x.index.OnlyValue != "" {
 			x.text = x.index.OnlyValue
 		}
-		if x.index.Unique {
-			w.strings = append(w.strings, x)
-		} else {
-			w.sets = append(w.sets, x)
-		}
+		return w.addMembers(ctx, m, x, info)
 	case keyspace.DocumentCounter:
 	}
+	return nil
 }
 
-// flush processes the keys set aside, if there are at least so many.
-func (w *walk) flush(ctx context.Context, least int) error {
-	if len(w.known) > least {
-		if err := w.compareSizes(ctx); err != nil {
-			return err
-		}
-	}
-	if len(w.strings) > least {
-		if err := w.readStrings(ctx); err != nil {
-			return err
-		}
-	}
-	if len(w.sets) > least {
-		if err := w.readSets(ctx); err != nil {
-			return err
-		}
-	}
-	if len(w.suspects) > least {
-		return w.report(ctx)
+func (w *walk) addOrphan(kind string, k keyspace.DocumentKey, key string) {
+	ref := document.Ref{Entity: entities[k.Family], ID: k.Text}
+	w.suspects = append(w.suspects, document.Difference{Kind: kind, Ref: ref, Key: key})
+}
+
+// addMembers adds what an index or a list contains. Large sets are read in pages.
+func (w *walk) addMembers(ctx context.Context, m *redisdb.Master, x indexKey, info *redisdb.KeyInfo) error {
+	unique := x.index != nil && x.index.Unique
+	switch {
+	case info.Gone():
+	case unique && info.Type == keyspace.String && info.Text != "":
+		w.addSuspect(x, info.Text)
+	case unique || info.Type != keyspace.Set:
+		ref := document.Ref{Entity: x.entity}
+		w.suspects = append(w.suspects, document.Difference{Kind: document.UnknownKey, Ref: ref, Key: x.key})
+	case info.Members == nil || info.More:
+		return m.Members(ctx, info.Key, func(members []string) error { return w.addPage(ctx, x, members) })
+	default:
+		return w.addPage(ctx, x, info.Members)
 	}
 	return nil
 }
 
-// compareSizes compares the sizes of sets with SQL. All members that SQL implies were found, so a larger set has
-// orphans.
-func (w *walk) compareSizes(ctx context.Context) error {
-	cmds := make([]redisdb.Cmd, len(w.known))
-	for i, c := range w.known {
-		cmds[i] = redisdb.Command("SCARD", c.key)
+func (w *walk) addPage(ctx context.Context, x indexKey, members []string) error {
+	for _, member := range members {
+		w.addSuspect(x, member)
 	}
-	replies, err := w.lenient(ctx, cmds)
-	if err != nil {
-		return err
-	}
-	for i, c := range w.known {
-		n, err := replies[i].Int()
-		if err != nil && !isWrongType(err) {
-			return err
-		}
-		if k, ok := keyspace.ParseDocument(c.raw); ok && n != int64(c.members) {
-			w.sortUnknown(c.raw, k)
-		}
-	}
-	w.known = w.known[:0]
-	return nil
+	return w.report(ctx, maxSuspects)
 }
 
-func (w *walk) report(ctx context.Context) error {
+// report passes the suspects on if there are more than least.
+func (w *walk) report(ctx context.Context, least int) error {
 	suspects := w.suspects
+	if len(suspects) <= least {
+		return nil
+	}
 	w.suspects = nil
 	return w.found(ctx, suspects)
 }
 
-func (w *walk) readStrings(ctx context.Context) error {
-	keys := make([]keyspace.Key, len(w.strings))
-	for i, x := range w.strings {
-		keys[i] = x.key
-	}
-	ids, err := w.lenientTexts(ctx, keys)
-	if err != nil {
-		return err
-	}
-	for i, x := range w.strings {
-		if ids[i] != "" {
-			w.addSuspect(x, ids[i])
-		} else {
-			w.addUnreadable(x) // or gone, which StillPresent detects
-		}
-	}
-	w.strings = w.strings[:0]
-	return nil
-}
-
 // addSuspect adds a member of an index or list that SQL may not imply.
 func (w *walk) addSuspect(x indexKey, member string) {
-	d := document.Difference{Kind: document.OrphanList, Ref: document.Ref{Entity: x.entity, ID: member}, Key: x.key.String()}
+	d := document.Difference{Kind: document.OrphanList, Ref: document.Ref{Entity: x.entity, ID: member}, Key: x.key}
 	if x.index != nil {
 		d.Kind, d.Entry = document.OrphanEntry, document.IndexEntry{Index: x.index, Value: x.text}
 		if x.own {
@@ -209,82 +175,6 @@ func (w *walk) addSuspect(x indexKey, member string) {
 		}
 	}
 	w.suspects = append(w.suspects, d)
-}
-
-// addUnreadable adds a key of an index or list that cannot be read.
-func (w *walk) addUnreadable(x indexKey) {
-	ref := document.Ref{Entity: x.entity}
-	w.suspects = append(w.suspects, document.Difference{Kind: document.UnknownKey, Ref: ref, Key: x.key.String()})
-}
-
-// readSets reads sets. It reads their sizes first: large sets are read in pages.
-func (w *walk) readSets(ctx context.Context) error {
-	sizes := make([]redisdb.Cmd, len(w.sets))
-	for i, x := range w.sets {
-		sizes[i] = redisdb.Command("SCARD", x.key)
-	}
-	replies, err := w.lenient(ctx, sizes)
-	if err != nil {
-		return err
-	}
-	var small []indexKey
-	var cmds []redisdb.Cmd
-	for i, x := range w.sets {
-		n, err := replies[i].Int()
-		if isWrongType(err) {
-			w.addUnreadable(x)
-			continue
-		}
-		if err != nil {
-			return err
-		}
-		if n > pageSize {
-			if err := w.readLarge(ctx, x); err != nil {
-				return err
-			}
-			continue
-		}
-		small, cmds = append(small, x), append(cmds, redisdb.Command("SMEMBERS", x.key))
-	}
-	if replies, err = w.lenient(ctx, cmds); err != nil {
-		return err
-	}
-	for i, x := range small {
-		members, err := replies[i].Texts()
-		if err != nil && !isWrongType(err) {
-			return err
-		}
-		for _, m := range members {
-			w.addSuspect(x, m)
-		}
-	}
-	w.sets = w.sets[:0]
-	return nil
-}
-
-// readLarge reads a set in pages.
-func (w *walk) readLarge(ctx context.Context, x indexKey) error {
-	for cursor := "0"; ; {
-		page, err := w.db.Do(ctx, "SSCAN", x.key, cursor, "COUNT", strconv.Itoa(2*pageSize)).List()
-		if err != nil || len(page) != 2 {
-			return err
-		}
-		members, err := page[1].Texts()
-		if err != nil {
-			return err
-		}
-		for _, m := range members {
-			w.addSuspect(x, m)
-		}
-		if len(w.suspects) > pageSize {
-			if err := w.report(ctx); err != nil {
-				return err
-			}
-		}
-		if cursor, _, err = page[0].Text(); err != nil || cursor == "0" {
-			return err
-		}
-	}
 }
 
 // StillPresent implements document.Walker.

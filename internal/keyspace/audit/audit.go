@@ -9,6 +9,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"comanda/internal/clock"
 	"comanda/internal/keyspace"
 	"comanda/internal/redisdb"
@@ -122,27 +124,21 @@ func (a *auditor) sizes(ctx context.Context) ([]Node, error) {
 func (a *auditor) walkAll(ctx context.Context, page func(*walk, []redisdb.KeyInfo) error) (*tally, error) {
 	a.begun = clock.Start()
 	a.seen.Store(0)
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	var all sync.WaitGroup
+	all, ctx := errgroup.WithContext(ctx)
 	walks := make([]*walk, len(a.census.Masters()))
 	for i, m := range a.census.Masters() {
 		w := &walk{auditor: a, ctx: ctx, master: m, tally: newTally(len(a.decls))}
 		walks[i] = w
-		all.Go(func() {
-			err := m.Walk(ctx, "", a.lookup, func(seen []redisdb.KeyInfo) error {
+		all.Go(func() error {
+			return m.Walk(ctx, "", a.lookup, func(seen []redisdb.KeyInfo) error {
 				if err := page(w, seen); err != nil {
 					return err
 				}
 				return a.pace(ctx, len(seen))
 			})
-			if err != nil {
-				cancel(err)
-			}
 		})
 	}
-	all.Wait()
-	if err := context.Cause(ctx); err != nil {
+	if err := all.Wait(); err != nil {
 		return nil, err
 	}
 	sum := newTally(len(a.decls))

@@ -30,7 +30,7 @@ func BenchmarkRun(b *testing.B) {
 		keys += r.Keys
 
 		begun = time.Now()
-		err := db.Scan(b.Context(), "", func(_ string, some []string) error {
+		err := db.Walk(b.Context(), "", nil, func(_ *redisdb.Master, some []redisdb.KeyInfo) error {
 			scanned += int64(len(some))
 			return nil
 		})

@@ -74,7 +74,7 @@ func (a *auditor) stillRelated(ctx context.Context, kind Kind, some []suspect) (
 			entries[i] = redisdb.Entry{Key: h.DocumentOf("list"), ID: s.id, Set: true}
 		}
 	}
-	there, err := a.census.Exist(ctx, documents)
+	states, err := a.census.States(ctx, documents)
 	if err != nil {
 		return nil, err
 	}
@@ -84,9 +84,9 @@ func (a *auditor) stillRelated(ctx context.Context, kind Kind, some []suspect) (
 	}
 	wrong := make([]bool, len(some))
 	for i := range some {
-		wrong[i] = held[i] && !there[i]
+		wrong[i] = held[i] && states[i].Gone()
 		if kind == NotListed {
-			wrong[i] = there[i] && !held[i]
+			wrong[i] = !held[i] && !states[i].Gone()
 		}
 	}
 	return wrong, nil
