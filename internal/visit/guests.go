@@ -82,7 +82,7 @@ func (s *Guests) find(ctx context.Context, token string) (Guest, error) {
 	hash := HashToken(token)
 	s.mu.RLock()
 	r, ok := s.cache[hash]
-	closings := s.generation
+	generation := s.generation
 	s.mu.RUnlock()
 	if ok && s.now().Before(r.until) {
 		return r.guest, nil
@@ -90,16 +90,16 @@ func (s *Guests) find(ctx context.Context, token string) (Guest, error) {
 	g, found, err := s.bindings.Find(ctx, token, s.now(), s.bindingTTL(ctx))
 	g.TokenHash = hash
 	if err != nil || !found {
-		if g, err = s.load(ctx, token, hash); err != nil {
+		if g, err = s.load(ctx, token, hash, generation); err != nil {
 			return Guest{}, err
 		}
 	}
-	s.cacheGuest(g, closings)
+	s.cacheGuest(g, generation)
 	return g, nil
 }
 
-// load reads SQL and stores the guest in Redis.
-func (s *Guests) load(ctx context.Context, token, hash string) (Guest, error) {
+// load reads SQL and stores the guest in Redis, unless drop was called since generation was read.
+func (s *Guests) load(ctx context.Context, token, hash string, generation uint64) (Guest, error) {
 	g, found, err := s.store.Guest(ctx, hash)
 	if err != nil {
 		return Guest{}, err
@@ -108,7 +108,7 @@ func (s *Guests) load(ctx context.Context, token, hash string) (Guest, error) {
 		return Guest{}, ErrToken
 	}
 	if g.VisitOpen {
-		s.bind(ctx, token, g, s.bindingTTL(ctx)(g.BranchID))
+		s.bind(ctx, token, g, s.bindingTTL(ctx)(g.BranchID), generation)
 	}
 	return g, nil
 }
@@ -125,14 +125,14 @@ func (s *Guests) bindingTTL(ctx context.Context) func(branch int64) time.Duratio
 }
 
 // cacheGuest caches a guest, unless drop was called since generation was read. It also records that the visit was seen.
-func (s *Guests) cacheGuest(g Guest, closings uint64) {
+func (s *Guests) cacheGuest(g Guest, generation uint64) {
 	now := s.now()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if g.VisitOpen {
 		s.seen[g.VisitID] = now
 	}
-	if s.generation != closings {
+	if s.generation != generation {
 		return
 	}
 	if len(s.cache) >= cacheMax {
@@ -141,18 +141,31 @@ func (s *Guests) cacheGuest(g Guest, closings uint64) {
 	s.cache[g.TokenHash] = cachedGuest{g, now.Add(cacheTTL)}
 }
 
-// admit caches a guest after SQL has stored it.
-func (s *Guests) admit(ctx context.Context, token string, g Guest, life time.Duration) {
+// closings returns the generation for admit. Read it before the transaction that stores the guest.
+func (s *Guests) closings() uint64 {
 	s.mu.RLock()
-	closings := s.generation
-	s.mu.RUnlock()
-	s.bind(ctx, token, g, life)
-	s.cacheGuest(g, closings)
+	defer s.mu.RUnlock()
+	return s.generation
 }
 
-// bind stores a guest in Redis. Errors are ignored, because SQL has the guest; redisdb counts them.
-func (s *Guests) bind(ctx context.Context, token string, g Guest, life time.Duration) {
+// admit caches a guest after SQL has stored it, unless drop was called since generation was read: the visit that the
+// guest joined may be the one that was closed.
+func (s *Guests) admit(ctx context.Context, token string, g Guest, life time.Duration, generation uint64) {
+	s.bind(ctx, token, g, life, generation)
+	s.cacheGuest(g, generation)
+}
+
+// bind stores a guest in Redis, unless drop was called since generation was read. Errors are ignored, because SQL has
+// the guest; redisdb counts them.
+func (s *Guests) bind(ctx context.Context, token string, g Guest, life time.Duration, generation uint64) {
+	if s.closings() != generation {
+		return
+	}
 	_ = s.bindings.Bind(ctx, token, g, life, s.now().Add(bindingValid))
+	// A drop during Bind may have removed the visit's guests before Bind wrote this one.
+	if s.closings() != generation {
+		_ = s.bindings.Unbind(ctx, []string{g.VisitID})
+	}
 }
 
 // drop removes the guests of closed visits from this process and from Redis.

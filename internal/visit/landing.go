@@ -106,7 +106,7 @@ func (l *Landing) scan(ctx context.Context, qr, token string) (ScanResult, error
 	if err != nil {
 		return ScanResult{}, err
 	}
-	now := l.Now()
+	now, closings := l.Now(), l.Guests.closings()
 	g, known, err := l.currentGuest(ctx, token, p, now)
 	if err != nil {
 		return ScanResult{}, err
@@ -122,7 +122,7 @@ func (l *Landing) scan(ctx context.Context, qr, token string) (ScanResult, error
 			return ScanResult{}, err
 		}
 	}
-	l.Guests.admit(ctx, token, g, b.AutoClose)
+	l.Guests.admit(ctx, token, g, b.AutoClose, closings)
 	return ScanResult{token, g.VisitID, p.TableID, p.Label, b, known}, nil
 }
 

@@ -29,6 +29,7 @@ type counted struct {
 	*visitsql.Store
 	guests  atomic.Int64
 	during  func() // runs before Guest returns; may be nil
+	joined  func() // runs once before OpenOrJoin returns; may be nil
 	seenErr error  // the error of UpdateLastSeen
 }
 
@@ -46,6 +47,17 @@ func (c *counted) Guest(ctx context.Context, hash string) (visit.Guest, bool, er
 		c.during()
 	}
 	return g, found, err
+}
+
+// OpenOrJoin calls joined once, after the commit.
+func (c *counted) OpenOrJoin(ctx context.Context, r visit.OpenRequest) (string, error) {
+	id, err := c.Store.OpenOrJoin(ctx, r)
+	if c.joined != nil {
+		joined := c.joined
+		c.joined = nil
+		joined()
+	}
+	return id, err
 }
 
 // house is the demo restaurant with the services of this package.
@@ -328,6 +340,23 @@ func TestFloor_RotateQR_while_phones_scan(t *testing.T) {
 		}
 		if l := h.scan(3, ""); l.TableLabel != "A3" {
 			h.t.Errorf("the new code leads to %+v", l)
+		}
+	})
+}
+
+// A visit that ends between a guest's transaction and the answer is in no cache of this process.
+func TestLanding_Scan_joins_what_ends_at_once(t *testing.T) {
+	inSQLite(t, func(h *house) {
+		h.store.joined = func() {
+			if _, err := h.floor.RotateQR(h.t.Context(), identity.System(), 3); err != nil {
+				h.t.Error(err)
+			}
+		}
+		l := h.scan(3, "")
+		_, err := h.guests.Resolve(h.t.Context(), l.CustomerToken)
+		wantFault(h.t, "a guest of the old code", err, visit.ErrClosed)
+		if n := h.redis.Len(); n != 0 {
+			h.t.Errorf("%d guests in Redis", n)
 		}
 	})
 }
