@@ -90,7 +90,7 @@ type Core struct {
 	Reader   *orderingsql.Orders
 	Reports  *report.Service
 	Orders   *ordering.Service
-	Kitchen  *ordering.Boards
+	Kitchen  *ordering.BoardHub
 	Limits   *limit.Limiter // nil when limits are off
 	Carts    *cart.Service
 	Baskets  *cartsql.Store
@@ -161,16 +161,16 @@ func (k *Core) wireOrders(reg prometheus.Registerer) {
 	k.Reader = orderingsql.NewOrders(k.DB)
 	k.Reports = report.NewService(reportsql.New(k.DB), k.Menus)
 	k.Orders = &ordering.Service{
-		Config: k.Config.orders(), Ledger: k.Ledger, Gate: k.Keeper, Reader: k.Reader, Catalog: k.Menus,
+		Config: k.Config.orders(), Ledger: k.Ledger, Admission: k.Keeper, Reader: k.Reader, Catalog: k.Menus,
 		Carts: k.Carts, Recipes: k.Recipes, Methods: payment.NewMethods(), Payments: k.Ledger,
 		ReturnTo: k.Config.PublicURL, Log: k.Log, Now: k.DB.Now, Metrics: k.Metrics.orders(),
 	}
 	if k.Config.SandboxPayments {
 		k.Orders.Methods = payment.NewMethods(payment.Sandbox)
 	}
-	k.Kitchen = &ordering.Boards{
-		Reader: k.Reader, Catalog: k.Menus, Watches: k.Ledger, Warn: k.Config.TicketWarn, Late: k.Config.TicketLate,
-		Every: k.Config.StreamLook, Log: k.Log, Now: k.DB.Now,
+	k.Kitchen = &ordering.BoardHub{
+		Reader: k.Reader, Catalog: k.Menus, Changes: k.Ledger, Warn: k.Config.TicketWarn, Late: k.Config.TicketLate,
+		Interval: k.Config.StreamLook, Log: k.Log, Now: k.DB.Now,
 	}
 }
 

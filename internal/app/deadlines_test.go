@@ -121,7 +121,7 @@ func TestCore_moveDeadlines(t *testing.T) {
 				t.Fatal(table, err)
 			}
 		}
-		woken, end := k.Ledger.Watch("unpaid")
+		woken, end := k.Ledger.Subscribe("unpaid")
 		defer end()
 		for version, by := range []time.Duration{time.Hour, -2 * time.Hour, 3 * time.Second} {
 			before, set := instants(t, db, "instants"), 0

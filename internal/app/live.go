@@ -11,13 +11,13 @@ import (
 // that it received.
 func (k *Core) wireLive(reg prometheus.Registerer) {
 	k.Live = live.New(k.Redis, live.Handlers{Changed: k.heard, Missed: k.missed}, reg)
-	k.Ledger.Watches().Told = k.Live.NotifyOrders
+	k.Ledger.Subscriptions().OnChange = k.Live.NotifyOrders
 	k.Menus.OnChange = func(branch int64) {
 		k.Boards.MenuChanged(branch)
 		k.Live.NotifyMenu(branch)
 	}
 	k.Floor.OnChange = func(branch int64) {
-		k.Ledger.Watches().Wake(branch)
+		k.Ledger.Subscriptions().Notify(branch)
 		k.Live.NotifyFloor(branch)
 	}
 }
@@ -35,12 +35,12 @@ func (k *Core) syncerObserver() stock.Observer {
 
 // heard notifies the streams that show what another process changed.
 func (k *Core) heard(c live.Change) {
-	watches := k.Ledger.Watches()
+	watches := k.Ledger.Subscriptions()
 	switch {
 	case c.Many:
-		watches.WakeAll()
+		watches.NotifyAll()
 	case len(c.Orders) > 0 || c.Floor:
-		watches.Wake(c.Branch, c.Orders...)
+		watches.Notify(c.Branch, c.Orders...)
 	}
 	switch {
 	case c.Menu:
@@ -52,6 +52,6 @@ func (k *Core) heard(c live.Change) {
 
 // missed notifies all streams, because this process may have missed notifications while it was disconnected.
 func (k *Core) missed() {
-	k.Ledger.Watches().WakeAll()
+	k.Ledger.Subscriptions().NotifyAll()
 	k.Boards.AllChanged()
 }

@@ -51,7 +51,7 @@ func (k *Core) workLoops() []worker.Loop {
 			Name: "visits", Run: k.whileUnmoved(k.Floor.RunOnce), Every: 5 * time.Second, Timeout: 20 * time.Second,
 		}),
 		{Name: "measure", Run: k.measure, Every: 5 * time.Second, Timeout: 5 * time.Second},
-		{Name: "order_names", Run: k.Reader.EnterNames, Every: 2 * time.Second, Timeout: 20 * time.Second},
+		{Name: "order_names", Run: k.Reader.IndexNames, Every: 2 * time.Second, Timeout: 20 * time.Second},
 		ending(c, worker.Loop{Name: "purge", Run: k.purge, Every: time.Hour, Timeout: 10 * time.Minute}),
 		ending(c, k.restore()),
 	}

@@ -218,7 +218,7 @@ const talkEvery = time.Second
 // paymentLoops query the gateways for unknown outcomes, and send refunds.
 func (k *Core) paymentLoops() []worker.Loop {
 	return []worker.Loop{
-		{Name: "payments", Run: k.Orders.AskGateways, Every: talkEvery, Timeout: 2 * time.Minute, MaxPause: 30 * time.Second},
+		{Name: "payments", Run: k.Orders.CheckPayments, Every: talkEvery, Timeout: 2 * time.Minute, MaxPause: 30 * time.Second},
 		{Name: "refunds", Run: k.Orders.SendRefunds, Every: talkEvery, Timeout: 2 * time.Minute, MaxPause: 30 * time.Second},
 		{Name: "payments_watch", Run: k.measurePayments, Every: 30 * time.Second, Timeout: 10 * time.Second},
 	}

@@ -121,7 +121,7 @@ func (h *house) server(t *testing.T, limits ordering.Limits) *httpapi.Server {
 	baskets := &cart.Service{Store: carts, LiveMenus: boards}
 	till := h.till(t)
 	orders := &ordering.Service{
-		Config: config, Ledger: ledger, Gate: h.keeper, Reader: reader, Catalog: h.menus, Carts: baskets, Now: h.db.Now,
+		Config: config, Ledger: ledger, Admission: h.keeper, Reader: reader, Catalog: h.menus, Carts: baskets, Now: h.db.Now,
 		Methods: payment.NewMethods(payment.VNPay), Payments: ledger, Log: h.log,
 		Gateways: map[payment.Method]payment.Gateway{payment.VNPay: till},
 	}

@@ -26,14 +26,19 @@ func newTill(t *testing.T, story string) *till {
 	t.Helper()
 	p := &till{t: t, b: batch()}
 	c := place("a", 3)
-	c.Place.Order.PayBy = now.Add(time.Minute)
-	c.Place.Attempt.Method = payment.LINEPay
+	c.Order.PayBy = now.Add(time.Minute)
+	c.Attempt.Method = payment.LINEPay
 	p.do(c)
 	p.play(story)
 	return p
 }
 
-func (p *till) do(c ordering.Command) { p.r = p.b.Decide([]ordering.Command{c})[0] }
+// do decides a command. A nil command, as of "pass", changes nothing.
+func (p *till) do(c ordering.Command) {
+	if p.r = (ordering.Result{}); c != nil {
+		p.r = p.b.Decide([]ordering.Command{c})[0]
+	}
+}
 
 func (p *till) play(story string) {
 	p.t.Helper()
@@ -55,26 +60,26 @@ func (p *till) command(verb, arg string) (ordering.Command, bool) {
 			p.t.Fatal(err)
 		}
 		p.b.Now = p.b.Now.Add(d)
-		return ordering.Command{}, true
+		return nil, true
 	case "other": // another guest orders all remaining units
 		return place("b", 5), true
 	case "end":
 		c := end("a", ordering.CancelReason(arg))
-		c.End.By = cashier
+		c.By = cashier
 		return c, true
 	case "try":
-		return ordering.Command{Try: &ordering.TryToPay{
+		return &ordering.AddAttempt{
 			OrderID: "o-a", Attempt: payment.Attempt{ID: arg, OrderID: "o-a", Method: payment.VNPay},
-		}}, true
+		}, true
 	case "redirect", "redirectB":
 		page := payment.Page{URL: "https://pay.example/" + arg, Ref: "ref-" + arg}
-		return ordering.Command{Redirect: &ordering.Redirect{OrderID: "o-a", AttemptID: attemptID(verb), Page: page}}, true
+		return &ordering.Redirect{OrderID: "o-a", AttemptID: attemptID(verb), Page: page}, true
 	case "more": // more:DURATION, from placement to the deadline that the client saw
 		d, err := time.ParseDuration(arg)
 		if err != nil {
 			p.t.Fatal(err)
 		}
-		return ordering.Command{Prolong: &ordering.Prolong{OrderID: "o-a", PayBy: now.Add(d)}}, true
+		return &ordering.ExtendDeadline{OrderID: "o-a", PayBy: now.Add(d)}, true
 	case "confirm", "confirmB":
 		c := ordering.Confirm{OrderID: "o-a", AttemptID: attemptID(verb), Was: payment.Redirected}
 		switch arg {
@@ -84,7 +89,7 @@ func (p *till) command(verb, arg string) (ordering.Command, bool) {
 		default:
 			c.Was = payment.State(arg)
 		}
-		return ordering.Command{Confirm: &c}, true
+		return &c, true
 	}
 	return p.money(verb, arg)
 }
@@ -105,21 +110,21 @@ func (p *till) money(verb, arg string) (ordering.Command, bool) {
 		case "foreign":
 			c.Amount, c.Currency = 3000, "TWD"
 		}
-		return ordering.Command{Settle: &c}, true
+		return &c, true
 	case "counter":
 		c := pay("a")
-		c.Settle.Method, c.Settle.Source, c.Settle.Amount, c.Settle.By = payment.Counter, ordering.SourceStaff, 3000, cashier
+		c.Method, c.Source, c.Amount, c.By = payment.Counter, ordering.SourceStaff, 3000, cashier
 		return c, true
 	case "refund":
 		d, _ := time.ParseDuration(arg + "ns") // parses an integer
-		return ordering.Command{Refund: &ordering.Refund{
+		return &ordering.Refund{
 			OrderID: "o-a", NewID: "r" + arg, Amount: int64(d), Note: "cold", By: cashier,
-		}}, true
+		}, true
 	case "key": // key:AMOUNT, always under the same idempotency key
 		d, _ := time.ParseDuration(arg + "ns")
-		return ordering.Command{Refund: &ordering.Refund{
+		return &ordering.Refund{
 			OrderID: "o-a", NewID: "k" + arg, Amount: int64(d), Note: "cold", By: cashier, ClientTxnID: "k",
-		}}, true
+		}, true
 	case "portal": // portal:REFERENCE or portal:REFERENCE/AMOUNT
 		ref, amount, found := strings.Cut(arg, "/")
 		c := ordering.Refund{OrderID: "o-a", NewID: "r" + arg, Amount: 1000, ByHand: true, Reference: ref, Note: "seen", By: cashier}
@@ -127,18 +132,18 @@ func (p *till) money(verb, arg string) (ordering.Command, bool) {
 			d, _ := time.ParseDuration(amount + "ns")
 			c.Amount = int64(d)
 		}
-		return ordering.Command{Refund: &c}, true
+		return &c, true
 	case "sent", "byhand": // sent:STATE by the gateway, byhand:STATE by the staff, of the newest refund
-		f := ordering.FinishRefund{OrderID: "o-a", State: payment.RefundState(arg), Ref: "9", Code: "00"}
-		if all := p.b.Owed["o-a"]; len(all) > 0 {
+		f := ordering.RecordRefundResult{OrderID: "o-a", State: payment.RefundState(arg), Ref: "9", Code: "00"}
+		if all := p.b.RefundsByOrder["o-a"]; len(all) > 0 {
 			f.RefundID = all[len(all)-1].ID
 		}
 		if verb == "byhand" {
 			f.By, f.Note, f.Ref, f.Code = cashier, "portal", "", ""
 		}
-		return ordering.Command{Finish: &f}, true
+		return &f, true
 	}
-	return ordering.Command{}, false
+	return nil, false
 }
 
 // attemptID returns "b" for verbs that end in a capital B, or else the id of the first attempt.
@@ -170,7 +175,7 @@ func (p *till) balanced() {
 			captured += a.Amount
 		}
 	}
-	for _, r := range p.b.Owed["o-a"] {
+	for _, r := range p.b.RefundsByOrder["o-a"] {
 		back += r.Amount
 	}
 	want, o := int64(0), p.order()
@@ -278,15 +283,15 @@ func TestBatch_attempts(t *testing.T) {
 // A capture extends the order and its hold by five minutes, up to half an hour after the deadline shown to the guest.
 func TestBatch_confirm_deadline(t *testing.T) {
 	p := newTill(t, "redirect:1 confirm")
-	if got := p.order().ExpiresAt; got != now.Add(5*time.Minute) || p.b.Extended["o-a"] != got {
-		t.Errorf("ends at %v, its hold at %v", got, p.b.Extended["o-a"])
+	if got := p.order().ExpiresAt; got != now.Add(5*time.Minute) || p.b.Deadlines["o-a"] != got {
+		t.Errorf("ends at %v, its hold at %v", got, p.b.Deadlines["o-a"])
 	}
 	for range 20 {
 		p.play("pass:2m confirm:again")
 	}
 	most := now.Add(time.Minute + 30*time.Minute)
-	if got := p.order().ExpiresAt; got != most || p.b.Extended["o-a"] != most {
-		t.Errorf("ends at %v, its hold at %v, want %v", got, p.b.Extended["o-a"], most)
+	if got := p.order().ExpiresAt; got != most || p.b.Deadlines["o-a"] != most {
+		t.Errorf("ends at %v, its hold at %v, want %v", got, p.b.Deadlines["o-a"], most)
 	}
 	if p.r.Changed {
 		t.Error("an order that is over is confirmed")
@@ -294,8 +299,8 @@ func TestBatch_confirm_deadline(t *testing.T) {
 	long := newTill(t, "")
 	long.b.Orders["o-a"].ExpiresAt = now.Add(time.Hour)
 	long.play("redirect:1 confirm")
-	if got := long.order().ExpiresAt; got != now.Add(time.Hour) || len(long.b.Extended) != 0 {
-		t.Errorf("a deadline that was late enough was moved to %v, %v", got, long.b.Extended)
+	if got := long.order().ExpiresAt; got != now.Add(time.Hour) || len(long.b.Deadlines) != 0 {
+		t.Errorf("a deadline that was late enough was moved to %v, %v", got, long.b.Deadlines)
 	}
 }
 
@@ -342,7 +347,7 @@ func TestBatch_lateMoney(t *testing.T) {
 			if o := p.order(); o.PaymentStatus != c.order || o.Status != c.status {
 				t.Errorf("the order is %s, %s; want %s, %s", o.Status, o.PaymentStatus, c.status, c.order)
 			}
-			owed := p.b.Owed["o-a"]
+			owed := p.b.RefundsByOrder["o-a"]
 			if len(owed) != len(c.reasons) {
 				t.Fatalf("refunds %+v, want %v", owed, c.reasons)
 			}
@@ -364,7 +369,7 @@ func (p *till) units() {
 	if p.order().Status == ordering.Placed {
 		want = 3
 	}
-	p.b.Book.Deltas(func(_ stock.Key, c stock.Counter) {
+	p.b.Balances.Deltas(func(_ stock.Key, c stock.Counter) {
 		if c.Used != want {
 			p.t.Errorf("%d units are used, want %d", c.Used, want)
 		}
@@ -438,7 +443,7 @@ func TestBatch_refunds(t *testing.T) {
 				t.Errorf("the order is %s with %d refunded, want %s with %d", o.PaymentStatus, o.Refunded, c.order, c.refunded)
 			}
 			var last payment.Refund
-			if all := p.b.Owed["o-a"]; len(all) > 0 {
+			if all := p.b.RefundsByOrder["o-a"]; len(all) > 0 {
 				last = all[len(all)-1]
 			}
 			if last.State != c.state || p.r.Changed != c.changed || !errors.Is(p.r.Err, c.err) {
@@ -452,7 +457,7 @@ func TestBatch_refunds(t *testing.T) {
 // A refund goes to the attempt that paid the order, even if another attempt's money is due for refund too.
 func TestBatch_refund_ofTheRightMoney(t *testing.T) {
 	p := newTill(t, "redirect:1 try:b redirectB:2 saidB:PAID said:PAID refund:0")
-	all := p.b.Owed["o-a"]
+	all := p.b.RefundsByOrder["o-a"]
 	if len(all) != 2 || all[0].AttemptID != "a-a" || all[0].Reason != payment.PaidTwice ||
 		all[1].AttemptID != "b" || all[1].Method != payment.VNPay {
 		t.Fatalf("%+v", all)

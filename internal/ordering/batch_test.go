@@ -21,12 +21,12 @@ var (
 func batch() *ordering.Batch {
 	n := 0
 	b := ordering.NewBatch(now, func() string { n++; return fmt.Sprint("id", n) })
-	b.Book.LoadCount(scope, stock.Count{Item: 11, Cap: 5})
+	b.Balances.LoadCount(scope, stock.Count{Item: 11, Cap: 5})
 	b.Visits["v"], b.Versions[5] = true, true
 	return b
 }
 
-func place(key string, qty int64) ordering.Command {
+func place(key string, qty int64) *ordering.Place {
 	o := ordering.Order{
 		ID: "o-" + key, HoldID: "o-" + key, Scope: scope, Kind: ordering.DineIn, VisitID: "v", GuestHash: "g", MenuVersionID: 5, ClientTxnID: key,
 		Status: ordering.Placed, PaymentStatus: ordering.Unpaid, Total: 1000 * qty, Currency: "VND",
@@ -36,28 +36,28 @@ func place(key string, qty int64) ordering.Command {
 	if err != nil {
 		panic(err)
 	}
-	return ordering.Command{Place: &ordering.Place{
+	return &ordering.Place{
 		Order: o, Hold: h, Digest: fmt.Sprint(key, qty),
 		Attempt: payment.Attempt{ID: "a-" + key, OrderID: o.ID, Method: payment.Sandbox, Amount: o.Total, Currency: "VND", State: payment.Created},
-	}}
+	}
 }
 
-func pay(key string) ordering.Command {
-	return ordering.Command{Settle: &ordering.Settle{
+func pay(key string) *ordering.Settle {
+	return &ordering.Settle{
 		OrderID: "o-" + key, NewID: "new-" + key, Method: payment.Sandbox, State: payment.Paid,
 		Source: ordering.SourceCallback, Today: scope.Date,
-	}}
+	}
 }
 
-func end(key string, reason ordering.CancelReason) ordering.Command {
-	return ordering.Command{End: &ordering.End{OrderID: "o-" + key, Reason: reason}}
+func end(key string, reason ordering.CancelReason) *ordering.End {
+	return &ordering.End{OrderID: "o-" + key, Reason: reason}
 }
 
 // The payment window starts at the decision, even if the clock was set after pricing.
 func TestBatch_window_follows_the_clock(t *testing.T) {
 	for _, step := range []time.Duration{0, time.Hour, -time.Hour} {
 		b, c := batch(), place("a", 1)
-		p := c.Place
+		p := c
 		p.Priced = now.Add(-step)
 		p.Order.CreatedAt, p.Order.UpdatedAt, p.Attempt.CreatedAt = p.Priced, p.Priced, p.Priced
 		p.Order.PayBy, p.Order.ExpiresAt = p.Priced.Add(time.Minute), p.Priced.Add(2*time.Minute)
@@ -86,8 +86,8 @@ func TestBatch_commandsSeeOneAnother(t *testing.T) {
 	if n := []int64{r[0].Order.Number, r[2].Order.Number, r[5].Order.Number}; n[0] != 1 || n[1] != 2 || n[2] != 3 {
 		t.Errorf("numbers %v: a refusal must not use one up", n)
 	}
-	if len(b.Refused) != 2 || len(b.New) != 3 {
-		t.Errorf("%d keys are freed and %d orders written", len(b.Refused), len(b.New))
+	if len(b.RefusedKeys) != 2 || len(b.New) != 3 {
+		t.Errorf("%d keys are freed and %d orders written", len(b.RefusedKeys), len(b.New))
 	}
 }
 
@@ -108,9 +108,9 @@ func TestBatch_unpaidLimits(t *testing.T) {
 			b.Visits["w"] = true
 			commands := make([]ordering.Command, 4)
 			for i := range commands {
-				commands[i] = place(fmt.Sprint(i), 1)
-				c.order(i, &commands[i].Place.Order)
-				commands[i].Place.Limits = c.limits
+				p := place(fmt.Sprint(i), 1)
+				c.order(i, &p.Order)
+				p.Limits, commands[i] = c.limits, p
 			}
 			results := b.Decide(commands)
 			results = append(results, b.Decide([]ordering.Command{end("0", ordering.UserCanceled)})...)
@@ -149,17 +149,19 @@ func TestBatch_place_refusals(t *testing.T) {
 		change func(*ordering.Batch, *ordering.Place)
 		want   error
 	}{
-		"closed visit":      {func(b *ordering.Batch, _ *ordering.Place) { delete(b.Visits, "v") }, ordering.ErrVisitClosed},
-		"closed version":    {func(b *ordering.Batch, _ *ordering.Place) { delete(b.Versions, 5) }, ordering.ErrVersionClosed},
-		"another body":      {func(b *ordering.Batch, p *ordering.Place) { b.Known[key(p)] = ordering.Known{Digest: "x"} }, ordering.ErrIdempotency},
-		"order not visible": {func(b *ordering.Batch, p *ordering.Place) { b.Known[key(p)] = ordering.Known{Digest: p.Digest} }, ordering.ErrRetry},
-		"buried lease":      {func(b *ordering.Batch, p *ordering.Place) { b.Book.LoadHold(p.Hold, stock.Released) }, ordering.ErrRetry},
+		"closed visit":   {func(b *ordering.Batch, _ *ordering.Place) { delete(b.Visits, "v") }, ordering.ErrVisitClosed},
+		"closed version": {func(b *ordering.Batch, _ *ordering.Place) { delete(b.Versions, 5) }, ordering.ErrVersionClosed},
+		"another body":   {func(b *ordering.Batch, p *ordering.Place) { b.StoredKeys[key(p)] = ordering.StoredKey{Digest: "x"} }, ordering.ErrIdempotency},
+		"order not visible": {func(b *ordering.Batch, p *ordering.Place) {
+			b.StoredKeys[key(p)] = ordering.StoredKey{Digest: p.Digest}
+		}, ordering.ErrRetry},
+		"buried lease":      {func(b *ordering.Batch, p *ordering.Place) { b.Balances.LoadHold(p.Hold, stock.Released) }, ordering.ErrRetry},
 		"unpaid of a guest": {func(b *ordering.Batch, p *ordering.Place) { b.Unpaid["g"], p.Limits.UnpaidPerGuest = 2, 2 }, ordering.ErrUnpaid},
 		"unpaid of a visit": {func(b *ordering.Batch, p *ordering.Place) { b.Unpaid["v"], p.Limits.UnpaidPerVisit = 2, 2 }, ordering.ErrUnpaid},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b, cmd := batch(), place("a", 1)
-			c.change(b, cmd.Place)
+			c.change(b, cmd)
 			if r := b.Decide([]ordering.Command{cmd}); !errors.Is(r[0].Err, c.want) {
 				t.Errorf("%v, want %v", r[0].Err, c.want)
 			}
@@ -170,25 +172,25 @@ func TestBatch_place_refusals(t *testing.T) {
 	}
 }
 
-func key(p *ordering.Place) ordering.TxnKey {
-	return ordering.TxnKey{Branch: p.Order.Scope.Branch, ClientTxnID: p.Order.ClientTxnID}
+func key(p *ordering.Place) ordering.IdempotencyKey {
+	return ordering.IdempotencyKey{Branch: p.Order.Scope.Branch, ClientTxnID: p.Order.ClientTxnID}
 }
 
 // The state of the order decides whether captured money pays or is refunded (I6).
 func TestBatch_settle(t *testing.T) {
-	staff := func(amount int64) ordering.Command {
+	staff := func(amount int64) *ordering.Settle {
 		c := pay("a")
-		c.Settle.Source, c.Settle.Method, c.Settle.Amount = ordering.SourceStaff, payment.Counter, amount
+		c.Source, c.Method, c.Amount = ordering.SourceStaff, payment.Counter, amount
 		return c
 	}
-	second := func() ordering.Command { // an attempt with another method
+	second := func() *ordering.Settle { // an attempt with another method
 		c := pay("a")
-		c.Settle.Method, c.Settle.NewID = payment.Counter, "second"
+		c.Method, c.NewID = payment.Counter, "second"
 		return c
 	}
-	late := func() ordering.Command {
+	late := func() *ordering.Settle {
 		c := pay("a")
-		c.Settle.Today = "2026-02-27"
+		c.Today = "2026-02-27"
 		return c
 	}
 	for name, c := range map[string]struct {
@@ -218,18 +220,18 @@ func TestBatch_settle(t *testing.T) {
 			b.Decide([]ordering.Command{place("a", 3)})
 			b.Now = b.Orders["o-a"].ExpiresAt
 			b.Decide(c.before)
-			refunds := len(b.Refunds)
+			refunds := len(b.NewRefunds)
 			r := b.Decide([]ordering.Command{c.pay})[0]
 			if !errors.Is(r.Err, c.err) || r.Order.PaymentStatus != c.want {
 				t.Errorf("%s, %v; want %s, %v", r.Order.PaymentStatus, r.Err, c.want, c.err)
 			}
-			switch got := b.Refunds[refunds:]; {
+			switch got := b.NewRefunds[refunds:]; {
 			case c.refund == "" && len(got) != 0:
 				t.Errorf("refunds %+v", got)
 			case c.refund != "" && (len(got) != 1 || got[0].Reason != c.refund || got[0].Amount != 3000):
 				t.Errorf("refunds %+v, want one of 3000 for %s", got, c.refund)
 			}
-			b.Book.Deltas(func(_ stock.Key, counter stock.Counter) {
+			b.Balances.Deltas(func(_ stock.Key, counter stock.Counter) {
 				if counter.Used != c.used {
 					t.Errorf("%d units are used, want %d", counter.Used, c.used)
 				}
@@ -253,10 +255,10 @@ func TestBatch_reviveTakesANewHold(t *testing.T) {
 	if o.Status != ordering.Placed || o.CancelReason != "" || o.HoldID == "o-a" || !o.CanceledAt.Equal(ended) {
 		t.Errorf("revived: %+v", o)
 	}
-	if s, _ := b.Book.State("o-a"); s != stock.Released {
+	if s, _ := b.Balances.State("o-a"); s != stock.Released {
 		t.Errorf("the first hold is %s", s)
 	}
-	if s, _ := b.Book.State(o.HoldID); s != stock.Confirmed {
+	if s, _ := b.Balances.State(o.HoldID); s != stock.Confirmed {
 		t.Errorf("the new hold is %s", s)
 	}
 }
@@ -294,11 +296,11 @@ func TestBatch_late_where_it_could_be_placed(t *testing.T) {
 				t.Errorf("%s, %s, want %s", o.Status, o.PaymentStatus, want)
 			}
 			var reason payment.RefundReason
-			if len(b.Refunds) == 1 {
-				reason = b.Refunds[0].Reason
+			if len(b.NewRefunds) == 1 {
+				reason = b.NewRefunds[0].Reason
 			}
 			if reason != c.want {
-				t.Errorf("refunds %+v, want %q", b.Refunds, c.want)
+				t.Errorf("refunds %+v, want %q", b.NewRefunds, c.want)
 			}
 		})
 	}
@@ -307,7 +309,7 @@ func TestBatch_late_where_it_could_be_placed(t *testing.T) {
 func TestBatch_failureChangesOnlyTheAttempt(t *testing.T) {
 	b := batch()
 	fail := pay("a")
-	fail.Settle.State = payment.Failed
+	fail.State = payment.Failed
 	r := b.Decide([]ordering.Command{place("a", 1), fail, pay("a")})
 	if r[1].Order.PaymentStatus != ordering.Unpaid || r[1].Attempt.State != payment.Failed {
 		t.Errorf("after the failure: %+v", r[1])
@@ -322,14 +324,14 @@ func TestBatch_attemptsAreLimited(t *testing.T) {
 	b.Decide([]ordering.Command{place("a", 1)})
 	var last error
 	for i := range payment.MaxAttempts {
-		r := b.Decide([]ordering.Command{{Try: &ordering.TryToPay{OrderID: "o-a", Attempt: payment.Attempt{ID: fmt.Sprint(i)}}}})
+		r := b.Decide([]ordering.Command{&ordering.AddAttempt{OrderID: "o-a", Attempt: payment.Attempt{ID: fmt.Sprint(i)}}})
 		last = r[0].Err
 	}
 	if !errors.Is(last, payment.ErrAttempts) || len(b.Attempts["o-a"]) != payment.MaxAttempts {
 		t.Errorf("%v after %d attempts", last, len(b.Attempts["o-a"]))
 	}
 	cash := pay("a")
-	cash.Settle.Method, cash.Settle.Source, cash.Settle.Amount = payment.Counter, ordering.SourceStaff, 1000
+	cash.Method, cash.Source, cash.Amount = payment.Counter, ordering.SourceStaff, 1000
 	if r := b.Decide([]ordering.Command{cash})[0]; r.Err != nil || r.Order.PaymentStatus != ordering.Paid {
 		t.Errorf("at the counter after them: %+v", r)
 	}

@@ -182,48 +182,48 @@ type BoardReader interface {
 	Board(ctx context.Context, q BoardQuery) (BoardRows, error)
 }
 
-// BranchWatcher signals changes of a branch.
-type BranchWatcher interface {
-	WatchBranch(branch int64) (wake <-chan struct{}, end func())
+// BranchSubscriber signals changes of a branch.
+type BranchSubscriber interface {
+	SubscribeBranch(branch int64) (changed <-chan struct{}, end func())
 }
 
 const (
-	// boardPause is the minimum time between two reads of a branch's board: a burst of changes costs one read.
-	boardPause = 50 * time.Millisecond
-	// boardEvery is the default interval of reads without a notification, since notifications may be lost.
-	boardEvery = 750 * time.Millisecond
+	// minBoardInterval is the minimum time between two reads of a branch's board: a burst of changes costs one read.
+	minBoardInterval = 50 * time.Millisecond
+	// maxBoardInterval is the default interval of reads without a notification, since notifications may be lost.
+	maxBoardInterval = 750 * time.Millisecond
 	// boardStale is the age of the last successful read from which the streams of a branch end after a failed read,
 	// so that their screens reconnect and show the error.
 	boardStale = 10 * time.Second
-	// lookWithin is the time limit of one read.
-	lookWithin = 3 * time.Second
+	// boardReadTimeout is the time limit of one read.
+	boardReadTimeout = 3 * time.Second
 )
 
-// Boards serves the boards of kitchens. All screens of a branch in one process share one reading goroutine. It is
+// BoardHub serves the boards of kitchens. All screens of a branch in one process share one reading goroutine. It is
 // safe for concurrent use.
-type Boards struct {
-	Reader  BoardReader
-	Catalog Catalog
-	Watches BranchWatcher
-	Warn    time.Duration // age from which screens show a ticket as old
-	Late    time.Duration // age from which they show it as too old
-	Every   time.Duration // between reads without a notification; 0: boardEvery
-	Log     *slog.Logger
-	Now     func() time.Time
+type BoardHub struct {
+	Reader   BoardReader
+	Catalog  Catalog
+	Changes  BranchSubscriber
+	Warn     time.Duration // age from which screens show a ticket as old
+	Late     time.Duration // age from which they show it as too old
+	Interval time.Duration // between reads without a notification; 0: maxBoardInterval
+	Log      *slog.Logger
+	Now      func() time.Time
 
 	mu    sync.Mutex
-	walls map[int64]*wall
+	feeds map[int64]*boardFeed
 }
 
 // Get reads the board of a branch that the actor may see. For other branches it returns catalog.ErrBranch.
-func (b *Boards) Get(ctx context.Context, by identity.Actor, branch int64) (*Board, error) {
+func (b *BoardHub) Get(ctx context.Context, by identity.Actor, branch int64) (*Board, error) {
 	if !by.Sees(branch) {
 		return nil, catalog.ErrBranch
 	}
-	return b.look(ctx, branch)
+	return b.read(ctx, branch)
 }
 
-func (b *Boards) look(ctx context.Context, branch int64) (*Board, error) {
+func (b *BoardHub) read(ctx context.Context, branch int64) (*Board, error) {
 	of, err := b.Catalog.Branch(ctx, branch)
 	if err != nil {
 		return nil, err
@@ -237,8 +237,9 @@ func (b *Boards) look(ctx context.Context, branch int64) (*Board, error) {
 	return newBoard(of, q, now, rows), nil
 }
 
-// wall is the shared board of all screens of a branch. Boards.mu is locked before wall.mu where both are needed.
-type wall struct {
+// boardFeed is the shared board of all screens of a branch. BoardHub.mu is locked before boardFeed.mu where both are
+// needed.
+type boardFeed struct {
 	stop context.CancelFunc
 
 	mu      sync.Mutex
@@ -248,123 +249,123 @@ type wall struct {
 
 // Screen receives the boards of one branch.
 type Screen struct {
-	wall *wall
-	wake chan struct{}
+	feed    *boardFeed
+	changed chan struct{}
 }
 
-// Wake returns a channel that receives a value when the board has changed. It is closed when reading the branch has
+// Changed returns a channel that receives a value when the board has changed. It is closed when reading the branch has
 // failed for too long.
-func (s *Screen) Wake() <-chan struct{} { return s.wake }
+func (s *Screen) Changed() <-chan struct{} { return s.changed }
 
-// Over reports whether the screen receives no more boards.
-func (s *Screen) Over() bool {
-	s.wall.mu.Lock()
-	defer s.wall.mu.Unlock()
-	_, on := s.wall.screens[s]
+// Closed reports whether the screen receives no more boards.
+func (s *Screen) Closed() bool {
+	s.feed.mu.Lock()
+	defer s.feed.mu.Unlock()
+	_, on := s.feed.screens[s]
 	return !on
 }
 
 // Board returns the newest board.
 func (s *Screen) Board() *Board {
-	s.wall.mu.Lock()
-	defer s.wall.mu.Unlock()
-	return s.wall.board
+	s.feed.mu.Lock()
+	defer s.feed.mu.Unlock()
+	return s.feed.board
 }
 
 // Follow returns a screen with the current board of a branch that the actor may see, and a function that ends it. The
 // first screen of a branch starts the reading goroutine; the others share it. For other branches it returns
 // catalog.ErrBranch.
-func (b *Boards) Follow(ctx context.Context, by identity.Actor, branch int64) (*Screen, func(), error) {
+func (b *BoardHub) Follow(ctx context.Context, by identity.Actor, branch int64) (*Screen, func(), error) {
 	if !by.Sees(branch) {
 		return nil, nil, catalog.ErrBranch
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	w := b.walls[branch]
+	w := b.feeds[branch]
 	if w == nil {
 		// The read runs without the lock, so that a slow branch does not block the others.
 		b.mu.Unlock()
-		first, cancel := context.WithTimeout(ctx, lookWithin) // the context of a stream has no deadline
-		board, err := b.look(first, branch)
+		first, cancel := context.WithTimeout(ctx, boardReadTimeout) // the context of a stream has no deadline
+		board, err := b.read(first, branch)
 		cancel()
 		b.mu.Lock()
 		if err != nil {
 			return nil, nil, err
 		}
-		if w = b.walls[branch]; w == nil { // another screen may have been first
-			w = b.raise(ctx, branch, board)
+		if w = b.feeds[branch]; w == nil { // another screen may have been first
+			w = b.startFeed(ctx, branch, board)
 		}
 	}
 	s := &Screen{w, make(chan struct{}, 1)}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.screens[s] = struct{}{}
-	return s, func() { b.leave(branch, s) }, nil
+	return s, func() { b.unsubscribe(branch, s) }, nil
 }
 
-// raise starts the reading goroutine of a branch for its first screen. The last screen to leave stops it. It needs
+// startFeed starts the reading goroutine of a branch for its first screen. The last screen to leave stops it. It needs
 // b.mu.
-func (b *Boards) raise(ctx context.Context, branch int64, board *Board) *wall {
+func (b *BoardHub) startFeed(ctx context.Context, branch int64, board *Board) *boardFeed {
 	ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
-	w := &wall{stop: stop, board: board, screens: map[*Screen]struct{}{}}
-	if b.walls == nil {
-		b.walls = map[int64]*wall{}
+	w := &boardFeed{stop: stop, board: board, screens: map[*Screen]struct{}{}}
+	if b.feeds == nil {
+		b.feeds = map[int64]*boardFeed{}
 	}
-	b.walls[branch] = w
-	wake, end := b.Watches.WatchBranch(branch)
+	b.feeds[branch] = w
+	wake, end := b.Changes.SubscribeBranch(branch)
 	go func() {
-		defer b.drop(branch, w)
+		defer b.closeFeed(branch, w)
 		defer end()
-		defer b.guard(ctx)
-		b.watch(ctx, branch, w, wake)
+		defer b.logPanic(ctx)
+		b.poll(ctx, branch, w, wake)
 	}()
 	return w
 }
 
-// leave removes a screen, and stops reading the branch if it was the last one. It may be called twice.
-func (b *Boards) leave(branch int64, s *Screen) {
+// unsubscribe removes a screen, and stops reading the branch if it was the last one. It may be called twice.
+func (b *BoardHub) unsubscribe(branch int64, s *Screen) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	w := s.wall
+	w := s.feed
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	delete(w.screens, s)
-	if len(w.screens) == 0 && b.walls[branch] == w {
+	if len(w.screens) == 0 && b.feeds[branch] == w {
 		w.stop()
-		delete(b.walls, branch)
+		delete(b.feeds, branch)
 	}
 }
 
-// drop closes the streams of the remaining screens. They reconnect and receive the error.
-func (b *Boards) drop(branch int64, w *wall) {
+// closeFeed closes the streams of the remaining screens. They reconnect and receive the error.
+func (b *BoardHub) closeFeed(branch int64, w *boardFeed) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.walls[branch] == w {
-		delete(b.walls, branch)
+	if b.feeds[branch] == w {
+		delete(b.feeds, branch)
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.stop()
 	for s := range w.screens {
-		close(s.wake)
+		close(s.changed)
 	}
 	clear(w.screens)
 }
 
-// guard logs a panic while reading a board, so that it ends the streams of one branch and not the process.
-func (b *Boards) guard(ctx context.Context) {
+// logPanic logs a panic while reading a board, so that it ends the streams of one branch and not the process.
+func (b *BoardHub) logPanic(ctx context.Context) {
 	if p := recover(); p != nil {
 		b.Log.ErrorContext(ctx, "looking at a board panicked", "panic", p, "stack", string(debug.Stack()))
 	}
 }
 
-// watch reads the board until ctx ends or reading has failed for too long.
-func (b *Boards) watch(ctx context.Context, branch int64, w *wall, wake <-chan struct{}) {
-	every := b.Every
+// poll reads the board until ctx ends or reading has failed for too long.
+func (b *BoardHub) poll(ctx context.Context, branch int64, w *boardFeed, wake <-chan struct{}) {
+	every := b.Interval
 	if every == 0 {
-		every = boardEvery
+		every = maxBoardInterval
 	}
-	pause, timer := time.NewTimer(boardPause), time.NewTimer(0) // covers changes before the subscription
+	pause, timer := time.NewTimer(minBoardInterval), time.NewTimer(0) // covers changes before the subscription
 	defer pause.Stop()
 	defer timer.Stop()
 	for {
@@ -379,20 +380,20 @@ func (b *Boards) watch(ctx context.Context, branch int64, w *wall, wake <-chan s
 		case <-wake:
 		case <-timer.C:
 		}
-		pause.Reset(boardPause)
+		pause.Reset(minBoardInterval)
 		timer.Reset(every)
-		if !b.again(ctx, branch, w) {
+		if !b.refresh(ctx, branch, w) {
 			return
 		}
 	}
 }
 
-// again reads the board once and wakes the screens if it changed. It reports whether to continue: false once the last
-// success is boardStale ago.
-func (b *Boards) again(ctx context.Context, branch int64, w *wall) bool {
-	ctx, cancel := context.WithTimeout(ctx, lookWithin)
+// refresh reads the board once and notifies the screens if it changed. It reports whether to continue: false once the
+// last success is boardStale ago.
+func (b *BoardHub) refresh(ctx context.Context, branch int64, w *boardFeed) bool {
+	ctx, cancel := context.WithTimeout(ctx, boardReadTimeout)
 	defer cancel()
-	board, err := b.look(ctx, branch)
+	board, err := b.read(ctx, branch)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if err != nil {
@@ -400,18 +401,18 @@ func (b *Boards) again(ctx context.Context, branch int64, w *wall) bool {
 	}
 	if !board.At.Before(w.board.At) {
 		if board.ID != w.board.ID {
-			defer w.wakeAll()
+			defer w.notify()
 		}
 		w.board = board
 	}
 	return true
 }
 
-// wakeAll signals all screens. It needs w.mu and never blocks.
-func (w *wall) wakeAll() {
+// notify signals all screens. It needs w.mu and never blocks.
+func (w *boardFeed) notify() {
 	for s := range w.screens {
 		select {
-		case s.wake <- struct{}{}:
+		case s.changed <- struct{}{}:
 		default: // a signal is pending already
 		}
 	}

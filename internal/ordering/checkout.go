@@ -44,7 +44,7 @@ var ErrUnavailable = fault.New(fault.Conflict, "dish_unavailable", "Some of the 
 // normal returns the checkout with its receiver normalized, or an error about the first invalid field.
 func (c Checkout) normal() (Checkout, error) {
 	if c.Kind != Delivery && c.Kind != PickUp {
-		return c, wrong("kind", "An order is for delivery or pick-up.")
+		return c, invalidField("kind", "An order is for delivery or pick-up.")
 	}
 	var err error
 	if c.Receiver, err = c.Receiver.normal(c.Kind); err != nil {
@@ -66,26 +66,28 @@ func (r Receiver) normal(k Kind) (Receiver, error) {
 	r.Phone, phoneOK = identity.NormalizePhone(r.Phone)
 	r.Email, emailOK = identity.NormalizeEmail(r.Email)
 	switch {
-	case nameErr != nil || !within(r.Name, 1, MaxReceiverName):
-		return r, wrong("receiverName", "The receiver's name has 1 to 120 characters on one line.")
+	case nameErr != nil || !lengthWithin(r.Name, 1, MaxReceiverName):
+		return r, invalidField("receiverName", "The receiver's name has 1 to 120 characters on one line.")
 	case !phoneOK:
-		return r, wrong("receiverPhone", "The telephone number is + and 7 to 15 digits, or the 6 to 15 digits of a national one.")
-	case addressErr != nil || !within(r.Address, least, MaxAddress):
-		return r, wrong("receiverAddress", "The address has 5 to 300 characters on one line; to fetch an order needs none.")
+		return r, invalidField("receiverPhone",
+			"The telephone number is + and 7 to 15 digits, or the 6 to 15 digits of a national one.")
+	case addressErr != nil || !lengthWithin(r.Address, least, MaxAddress):
+		return r, invalidField("receiverAddress",
+			"The address has 5 to 300 characters on one line; to fetch an order needs none.")
 	case r.Email != "" && !emailOK:
-		return r, wrong("receiverEmail", "This is not an e-mail address.")
-	case noteErr != nil || !within(r.Note, 0, MaxReceiverNote):
-		return r, wrong("receiverNote", "The note for the courier is plain text of at most 200 characters.")
+		return r, invalidField("receiverEmail", "This is not an e-mail address.")
+	case noteErr != nil || !lengthWithin(r.Note, 0, MaxReceiverNote):
+		return r, invalidField("receiverNote", "The note for the courier is plain text of at most 200 characters.")
 	}
 	return r, nil
 }
 
-func wrong(field, detail string) error {
+func invalidField(field, detail string) error {
 	return fault.New(fault.Invalid, "invalid", detail).With("field", field)
 }
 
-// within reports whether s has least to most characters.
-func within(s string, least, most int) bool {
+// lengthWithin reports whether s has least to most characters.
+func lengthWithin(s string, least, most int) bool {
 	n := utf8.RuneCountInString(s)
 	return n >= least && n <= most
 }
@@ -94,31 +96,26 @@ func within(s string, least, most int) bool {
 // same clientTxnId with the same content returns the same order (I11).
 func (s *Service) CheckOut(ctx context.Context, who identity.Actor, c Checkout) (Receipt, error) {
 	c.UserID = who.UserID
-	c, err := s.formed(c)
+	c, err := s.normalize(c)
 	if err != nil {
 		return Receipt{}, err
 	}
-	key := flightKey{TxnKey{User: c.UserID, ClientTxnID: c.key()}, c.digest()}
-	receipt, shared, err := s.flights.do(ctx, key, func(ctx context.Context) (Receipt, error) {
+	receipt, err := s.once(ctx, c.key(), digestOf(c), func(ctx context.Context) (Receipt, error) {
 		return s.checkOut(ctx, who, c)
 	})
 	if err == nil {
 		s.Carts.Evict(who)
 	}
-	if shared {
-		receipt.New = false
-	}
-	s.Metrics.placed(err, receipt.New)
 	return receipt, err
 }
 
 // CheckForm validates a checkout without looking at the cart. It does no I/O.
 func (s *Service) CheckForm(c Checkout) error {
-	_, err := s.formed(c)
+	_, err := s.normalize(c)
 	return err
 }
 
-func (s *Service) formed(c Checkout) (Checkout, error) {
+func (s *Service) normalize(c Checkout) (Checkout, error) {
 	c, err := c.normal()
 	if err == nil {
 		err = s.Methods.Check(c.Method)
@@ -134,7 +131,7 @@ func (s *Service) checkOut(ctx context.Context, who identity.Actor, c Checkout) 
 	var receipt Receipt
 	var refusal error
 	if remembered {
-		receipt, refusal = s.orderFrom(ctx, seen, c)
+		receipt, refusal = s.placeCart(ctx, seen, c)
 		if refusal == nil || fault.KindOf(refusal) == fault.Unavailable {
 			return receipt, refusal
 		}
@@ -142,25 +139,25 @@ func (s *Service) checkOut(ctx context.Context, who identity.Actor, c Checkout) 
 	v, err := s.Carts.Get(ctx, who, c.Branch)
 	switch {
 	case err != nil:
-		return s.earlier(ctx, TxnKey{User: c.UserID, ClientTxnID: c.key()}, c.digest(), err)
+		return s.priorOr(ctx, c.key(), digestOf(c), err)
 	case remembered && v.Equal(seen.Cart):
 		return receipt, refusal
 	}
-	return s.orderFrom(ctx, v, c)
+	return s.placeCart(ctx, v, c)
 }
 
-// orderFrom prices a cart and places the order.
-func (s *Service) orderFrom(ctx context.Context, v cart.View, c Checkout) (Receipt, error) {
-	o, err := s.fromCart(ctx, v, c)
+// placeCart prices a cart and places the order.
+func (s *Service) placeCart(ctx context.Context, v cart.View, c Checkout) (Receipt, error) {
+	o, err := s.priceCart(ctx, v, c)
 	if err != nil {
-		return s.earlier(ctx, TxnKey{User: c.UserID, ClientTxnID: c.key()}, c.digest(), err)
+		return s.priorOr(ctx, c.key(), digestOf(c), err)
 	}
-	return s.enter(ctx, o, &v.Cart, c.digest())
+	return s.reserveAndPlace(ctx, o, &v.Cart, digestOf(c))
 }
 
-// fromCart returns the cart as a priced order.
-func (s *Service) fromCart(ctx context.Context, v cart.View, c Checkout) (Order, error) {
-	items, err := orderable(v)
+// priceCart returns the cart as a priced order.
+func (s *Service) priceCart(ctx context.Context, v cart.View, c Checkout) (Order, error) {
+	items, err := cartLines(v)
 	if err == nil {
 		err = checkItems(items)
 	}
@@ -168,14 +165,15 @@ func (s *Service) fromCart(ctx context.Context, v cart.View, c Checkout) (Order,
 		return Order{}, err
 	}
 	o, err := s.price(ctx, Guest{Branch: v.Branch.ID}, Request{
-		Items: items, Method: c.Method, ClientTxnID: c.key(), MenuVersionID: v.MenuVersionID, ExpectedTotal: c.ExpectedTotal,
+		Items: items, Method: c.Method, ClientTxnID: c.key().ClientTxnID, MenuVersionID: v.MenuVersionID,
+		ExpectedTotal: c.ExpectedTotal,
 	})
 	o.Kind, o.UserID, o.Receiver = c.Kind, c.UserID, c.Receiver
 	return o, err
 }
 
-// orderable returns the order lines of a cart, or ErrUnavailable if some dishes are not on the menu.
-func orderable(v cart.View) ([]RequestItem, error) {
+// cartLines returns the order lines of a cart, or ErrUnavailable if some dishes are not on the menu.
+func cartLines(v cart.View) ([]RequestItem, error) {
 	if len(v.Items) == 0 {
 		return nil, cart.ErrEmpty
 	}

@@ -42,7 +42,7 @@ func newShop(t testing.TB, h *carttest.Fixture) *shop {
 	l := orderingsql.NewLedger(h.DB, g, h.Clock.Now)
 	t.Cleanup(l.Stop)
 	s := &ordering.Service{
-		Config: ordering.Defaults(), Ledger: l, Gate: g, Reader: orderingsql.NewOrders(h.DB), Catalog: h.Menus, Carts: h.Carts,
+		Config: ordering.Defaults(), Ledger: l, Admission: g, Reader: orderingsql.NewOrders(h.DB), Catalog: h.Menus, Carts: h.Carts,
 		Methods: payment.NewMethods(payment.Sandbox), Now: h.Clock.Now,
 	}
 	return &shop{s, h, g}

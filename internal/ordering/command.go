@@ -10,50 +10,14 @@ import (
 	"comanda/internal/stock"
 )
 
-// Command is one request to the ledger. Exactly one of its fields is set.
-type Command struct {
-	Place    *Place
-	Settle   *Settle
-	Try      *TryToPay
-	Redirect *Redirect
-	Confirm  *Confirm
-	Prolong  *Prolong
-	End      *End
-	Refund   *Refund
-	Finish   *FinishRefund
-	Step     *Step
-	Mark     *MarkItem
+// Command is one request to the ledger: a pointer to Place, Settle, AddAttempt, Redirect, Confirm, ExtendDeadline, End,
+// Refund, RecordRefundResult, Step or MarkItem. Each stands beside the rule that decides it.
+type Command interface {
+	// Target returns the id of the existing order that the command is about, or "" for a new one. The ledger locks it.
+	Target() string
+	// decide applies the command to the batch's state and adds its effects.
+	decide(b *Batch) Result
 }
-
-// OrderID returns the id of the existing order that the command is about, or "" for a new one.
-func (c Command) OrderID() string {
-	switch {
-	case c.Settle != nil:
-		return c.Settle.OrderID
-	case c.Try != nil:
-		return c.Try.OrderID
-	case c.Redirect != nil:
-		return c.Redirect.OrderID
-	case c.Confirm != nil:
-		return c.Confirm.OrderID
-	case c.Prolong != nil:
-		return c.Prolong.OrderID
-	case c.Refund != nil:
-		return c.Refund.OrderID
-	case c.Finish != nil:
-		return c.Finish.OrderID
-	case c.Step != nil:
-		return c.Step.OrderID
-	case c.Mark != nil:
-		return c.Mark.OrderID
-	case c.End != nil:
-		return c.End.OrderID
-	}
-	return ""
-}
-
-// AboutStock reports whether the command may change the order's holds. Kitchen commands never do.
-func (c Command) AboutStock() bool { return c.Step == nil && c.Mark == nil }
 
 // Result is the result of a command. A non-nil Err is a refusal by the batch: that command changed nothing, and the
 // other commands of the batch are not affected.
@@ -65,14 +29,14 @@ type Result struct {
 	Err     error
 }
 
-// Ledger runs commands. A result is returned only after its commit. It is safe for concurrent use.
-type Ledger interface {
+// Executor runs commands. A result is returned only after its commit. It is safe for concurrent use.
+type Executor interface {
 	// Do runs one command.
 	Do(ctx context.Context, c Command) (Result, error)
 	// DoAll runs commands and returns one result and one error for each.
 	DoAll(ctx context.Context, cs []Command) ([]Result, []error)
-	// Earlier returns the prior result of an idempotency key.
-	Earlier(ctx context.Context, k TxnKey) (Earlier, error)
+	// PriorResult returns the prior result of an idempotency key.
+	PriorResult(ctx context.Context, k IdempotencyKey) (PriorResult, error)
 }
 
 // Errors of the ledger and the use cases.

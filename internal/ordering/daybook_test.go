@@ -11,7 +11,7 @@ import (
 func TestTally_revived(t *testing.T) {
 	b := batch()
 	expired := place("a", 1)
-	expired.Place.Order.ExpiresAt = now
+	expired.Order.ExpiresAt = now
 	for i, r := range b.Decide([]ordering.Command{expired, end("a", ordering.Expired), pay("a")}) {
 		if r.Err != nil {
 			t.Fatalf("command %d: %v", i, r.Err)

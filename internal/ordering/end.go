@@ -47,7 +47,7 @@ func (s *Service) StaffCancel(ctx context.Context, by identity.Actor, id string)
 }
 
 func (s *Service) end(ctx context.Context, e End) (Order, error) {
-	r, err := s.Ledger.Do(ctx, Command{End: &e})
+	r, err := s.Ledger.Do(ctx, &e)
 	if err == nil && r.Changed {
 		s.Metrics.ended(e.Reason)
 	}
@@ -72,7 +72,7 @@ func (s *Service) ExpireOverdue(ctx context.Context) (int, error) {
 		}
 		commands := make([]Command, len(ids))
 		for i, id := range ids {
-			commands[i] = Command{End: &End{OrderID: id, Reason: Expired}}
+			commands[i] = &End{OrderID: id, Reason: Expired}
 		}
 		results, failures := s.Ledger.DoAll(ctx, commands)
 		for i := range results {
@@ -90,8 +90,11 @@ func (s *Service) ExpireOverdue(ctx context.Context) (int, error) {
 	return total, nil
 }
 
-// end cancels or expires an unpaid order. For an order that is already cancelled it returns the current state (I4).
-func (b *Batch) end(e *End) Result {
+// Target implements Command.
+func (e *End) Target() string { return e.OrderID }
+
+// decide cancels or expires an unpaid order. For an order that is already cancelled it returns the current state (I4).
+func (e *End) decide(b *Batch) Result {
 	o := b.Orders[e.OrderID]
 	switch {
 	case o == nil:
@@ -105,18 +108,18 @@ func (b *Batch) end(e *End) Result {
 	case e.Reason == Expired && b.Now.Before(o.ExpiresAt): // I10: not before the deadline
 		return Result{Order: *o}
 	}
-	if b.Book.Release(o.HoldID) != stock.Applied {
+	if b.Balances.Release(o.HoldID) != stock.Applied {
 		return Result{Order: *o, Err: ErrRetry}
 	}
-	b.move(o.HoldID, stock.Held, stock.Released, string(e.Reason))
-	o.canceled(e.Reason, b.Now)
-	b.change(o)
+	b.transition(o.HoldID, stock.Held, stock.Released, string(e.Reason))
+	o.setCanceled(e.Reason, b.Now)
+	b.changed(o)
 	b.publish(event.OrderCanceled.New(b.Now, o.ID, o.Version, o.Scope.Branch, event.Canceled{
 		OrderID: o.ID, BranchID: o.Scope.Branch, BizDate: o.Scope.Date, TotalAmount: o.Total, Currency: o.Currency,
 		Reason: string(e.Reason),
 	}))
 	if e.Reason == StaffCanceled {
-		b.audit(e.By, identity.ActionOrderCanceled, o)
+		b.recordAudit(e.By, identity.ActionOrderCanceled, o)
 	}
 	return Result{Order: *o, Changed: true}
 }
@@ -124,30 +127,33 @@ func (b *Batch) end(e *End) Result {
 // Extensions of the payment deadline: two of five minutes. WCAG 2.2, success criterion 2.2.1, asks for ten unless
 // there is a good reason; here it is that the held dishes cannot be sold to others meanwhile.
 const (
-	prolongBy   = 5 * time.Minute
-	prolongMost = 2
+	extension     = 5 * time.Minute
+	maxExtensions = 2
 )
 
-// ErrNoMoreTime reports that an order has used all extensions of its deadline.
-var ErrNoMoreTime = fault.New(fault.Conflict, "no_more_time", "There is no more time to be had; pay now, or order again.")
+// ErrNoExtensionLeft reports that an order has used all extensions of its deadline.
+var ErrNoExtensionLeft = fault.New(fault.Conflict, "no_more_time", "There is no more time to be had; pay now, or order again.")
 
-// Prolong extends the deadline of an unpaid order.
-type Prolong struct {
+// ExtendDeadline extends the deadline of an unpaid order.
+type ExtendDeadline struct {
 	OrderID string
 	PayBy   time.Time // the deadline that the client saw; if the order's differs, it has moved already
 }
 
-// MoreTime returns how often the deadline can still be extended.
-func (o *Order) MoreTime() int {
+// ExtensionsLeft returns how often the deadline can still be extended.
+func (o *Order) ExtensionsLeft() int {
 	if o.PaymentStatus != Unpaid {
 		return 0
 	}
-	return max(0, prolongMost-o.Prolonged)
+	return max(0, maxExtensions-o.Extensions)
 }
 
-// prolong extends an order's deadlines. It is idempotent by the deadline that the client saw (I11): a phone that lost
+// Target implements Command.
+func (p *ExtendDeadline) Target() string { return p.OrderID }
+
+// decide extends an order's deadlines. It is idempotent by the deadline that the client saw (I11): a phone that lost
 // the response must not use up an extension.
-func (b *Batch) prolong(p *Prolong) Result {
+func (p *ExtendDeadline) decide(b *Batch) Result {
 	o := b.Orders[p.OrderID]
 	switch {
 	case o == nil:
@@ -158,18 +164,18 @@ func (b *Batch) prolong(p *Prolong) Result {
 		return Result{Order: *o}
 	case !b.Now.Before(o.ExpiresAt): // the sweeper may be expiring it already
 		return Result{Order: *o, Err: ErrTooLate}
-	case o.MoreTime() == 0:
-		return Result{Order: *o, Err: ErrNoMoreTime}
+	case o.ExtensionsLeft() == 0:
+		return Result{Order: *o, Err: ErrNoExtensionLeft}
 	}
-	o.PayBy, o.ExpiresAt = o.PayBy.Add(prolongBy), o.ExpiresAt.Add(prolongBy)
-	o.Prolonged++
-	b.Extended[o.HoldID] = o.ExpiresAt
-	b.show(o)
+	o.PayBy, o.ExpiresAt = o.PayBy.Add(extension), o.ExpiresAt.Add(extension)
+	o.Extensions++
+	b.Deadlines[o.HoldID] = o.ExpiresAt
+	b.touch(o)
 	return Result{Order: *o, Changed: true}
 }
 
-// MoreTime extends the deadline payBy of an unpaid order by five minutes, for the phone that placed it.
-func (s *Service) MoreTime(ctx context.Context, g Guest, id string, payBy time.Time) (Detail, error) {
+// ExtendDeadline extends the deadline payBy of an unpaid order by five minutes, for the phone that placed it.
+func (s *Service) ExtendDeadline(ctx context.Context, g Guest, id string, payBy time.Time) (Detail, error) {
 	d, err := s.visible(ctx, g, id)
 	if err != nil {
 		return Detail{}, err
@@ -177,20 +183,22 @@ func (s *Service) MoreTime(ctx context.Context, g Guest, id string, payBy time.T
 	if d.GuestHash != g.Hash {
 		return Detail{}, fault.New(fault.Forbidden, "not_your_order", "Only the phone that placed the order can ask for time.")
 	}
-	return s.prolong(ctx, d, payBy)
+	return s.extendDeadline(ctx, d, payBy)
 }
 
-// MemberMoreTime is MoreTime for a member's own order.
-func (s *Service) MemberMoreTime(ctx context.Context, who identity.Actor, id string, payBy time.Time) (Detail, error) {
+// MemberExtendDeadline is ExtendDeadline for a member's own order.
+func (s *Service) MemberExtendDeadline(
+	ctx context.Context, who identity.Actor, id string, payBy time.Time,
+) (Detail, error) {
 	d, err := s.MemberOrder(ctx, who, id)
 	if err != nil {
 		return Detail{}, err
 	}
-	return s.prolong(ctx, d, payBy)
+	return s.extendDeadline(ctx, d, payBy)
 }
 
-func (s *Service) prolong(ctx context.Context, d Detail, payBy time.Time) (Detail, error) {
-	r, err := s.Ledger.Do(ctx, Command{Prolong: &Prolong{OrderID: d.ID, PayBy: payBy}})
+func (s *Service) extendDeadline(ctx context.Context, d Detail, payBy time.Time) (Detail, error) {
+	r, err := s.Ledger.Do(ctx, &ExtendDeadline{OrderID: d.ID, PayBy: payBy})
 	if err != nil {
 		return Detail{}, err
 	}

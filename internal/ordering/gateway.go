@@ -33,9 +33,9 @@ type Client struct {
 	Language string // vi, en, zh-TW
 }
 
-// gatewayEnds returns the time after which a gateway must not capture: one minute before PayBy, or a tenth of the
+// gatewayDeadline returns the time after which a gateway must not capture: one minute before PayBy, or a tenth of the
 // window if that is shorter. The margin keeps a payment from completing after the guest's countdown has ended.
-func gatewayEnds(o *Order) time.Time {
+func gatewayDeadline(o *Order) time.Time {
 	return o.PayBy.Add(-min(time.Minute, o.PayBy.Sub(o.CreatedAt)/10))
 }
 
@@ -64,13 +64,13 @@ func (s *Service) page(ctx context.Context, o Order, a payment.Attempt, c Client
 		return "", err
 	}
 	p, err := gateway.Start(ctx, payment.Purchase{
-		Attempt: a, OrderNumber: ShortNumber(o.Number), Branch: branch.Name, ExpiresAt: gatewayEnds(&o),
+		Attempt: a, OrderNumber: ShortNumber(o.Number), Branch: branch.Name, ExpiresAt: gatewayDeadline(&o),
 		ClientIP: c.Address, Language: c.Language, ReturnBaseURL: s.ReturnTo,
 	})
 	if err != nil {
 		return "", err
 	}
-	r, err := s.Ledger.Do(ctx, Command{Redirect: &Redirect{OrderID: o.ID, AttemptID: a.ID, Page: p}})
+	r, err := s.Ledger.Do(ctx, &Redirect{OrderID: o.ID, AttemptID: a.ID, Page: p})
 	return r.Attempt.URL, err
 }
 
@@ -80,14 +80,14 @@ func (s *Service) Report(
 	ctx context.Context, ref string, m payment.Method, r payment.Report, source string,
 ) (Result, error) {
 	if !uid.Valid(ref) {
-		return Result{}, s.unknown(ctx, m, r)
+		return Result{}, s.rejectUnknown(ctx, m, r)
 	}
 	order, branch, found, err := s.Payments.Owner(ctx, ref)
 	if err != nil {
 		return Result{}, err
 	}
 	if !found {
-		return Result{}, s.unknown(ctx, m, r)
+		return Result{}, s.rejectUnknown(ctx, m, r)
 	}
 	return s.settle(ctx, branch, Settle{
 		OrderID: order, AttemptID: ref, Method: m, State: r.State, Amount: r.Amount, Currency: r.Currency, Ref: r.Ref,
@@ -95,27 +95,27 @@ func (s *Service) Report(
 	})
 }
 
-func (s *Service) unknown(ctx context.Context, m payment.Method, r payment.Report) error {
-	err := s.Oddity(ctx, payment.Event{Method: m, Raw: r.Raw, Headers: r.Headers, Verdict: "UNKNOWN_REF"})
+func (s *Service) rejectUnknown(ctx context.Context, m payment.Method, r payment.Report) error {
+	err := s.RecordRejectedNotification(ctx, payment.Event{Method: m, Raw: r.Raw, Headers: r.Headers, Verdict: "UNKNOWN_REF"})
 	if err != nil {
 		return err
 	}
 	return payment.ErrAttempt
 }
 
-// Oddity stores a message that could not be applied, with its method, text, headers and verdict, for the staff to
-// look at. It replaces invalid UTF-8 and NUL bytes, which the databases do not accept.
-func (s *Service) Oddity(ctx context.Context, e payment.Event) error {
-	s.Metrics.odd(e.Method, e.Verdict)
+// RecordRejectedNotification stores a message that could not be applied, with its method, text, headers and verdict, for
+// the staff to look at. It replaces invalid UTF-8 and NUL bytes, which the databases do not accept.
+func (s *Service) RecordRejectedNotification(ctx context.Context, e payment.Event) error {
+	s.Metrics.rejected(e.Method, e.Verdict)
 	e.Raw = strings.ReplaceAll(strings.ToValidUTF8(e.Raw, "?"), "\x00", "?")
 	e.ID, e.Source, e.ReceivedAt = s.newID(), SourceCallback, s.Now()
 	return s.Payments.Record(ctx, e)
 }
 
-// Approved captures a payment that the guest has approved on the gateway's page. Concurrent and repeated calls
+// ConfirmApproved captures a payment that the guest has approved on the gateway's page. Concurrent and repeated calls
 // capture once. It waits for the gateway until ctx ends; the capture continues after that. It returns the order as it
 // is then. headers are those of the request that reported the approval; they are stored with the result.
-func (s *Service) Approved(ctx context.Context, ref, transaction, headers string) (Order, error) {
+func (s *Service) ConfirmApproved(ctx context.Context, ref, transaction, headers string) (Order, error) {
 	d, a, err := s.Attempt(ctx, ref)
 	if err != nil {
 		return Order{}, err
@@ -123,18 +123,18 @@ func (s *Service) Approved(ctx context.Context, ref, transaction, headers string
 	if a.GatewayRef != transaction {
 		return Order{}, payment.ErrAttempt
 	}
-	s.awaitConfirm(ctx, d, a, payment.Redirected, headers)
-	now, err := s.orderNow(ctx, d.ID)
+	s.awaitCapture(ctx, d, a, payment.Redirected, headers)
+	now, err := s.orderAfterWait(ctx, d.ID)
 	return now.Order, err
 }
 
-// awaitConfirm starts the capture and waits for it until ctx ends. The capture itself is not cancelled with ctx: an
+// awaitCapture starts the capture and waits for it until ctx ends. The capture itself is not cancelled with ctx: an
 // interrupted one leaves the outcome unknown.
-func (s *Service) awaitConfirm(ctx context.Context, d Detail, a payment.Attempt, was payment.State, headers string) {
+func (s *Service) awaitCapture(ctx context.Context, d Detail, a payment.Attempt, was payment.State, headers string) {
 	done := make(chan struct{})
-	s.talks.Go(func() {
+	s.captures.Go(func() {
 		defer close(done)
-		s.guarded(ctx, func() { s.confirm(context.WithoutCancel(ctx), d, a, was, headers) })
+		s.recoverPanic(ctx, func() { s.capture(context.WithoutCancel(ctx), d, a, was, headers) })
 	})
 	select {
 	case <-done:
@@ -142,9 +142,9 @@ func (s *Service) awaitConfirm(ctx context.Context, d Detail, a payment.Attempt,
 	}
 }
 
-// orderNow reads an order after waiting for a gateway. It uses its own deadline, because ctx may have ended during
+// orderAfterWait reads an order after waiting for a gateway. It uses its own deadline, because ctx may have ended during
 // the wait.
-func (s *Service) orderNow(ctx context.Context, id string) (Detail, error) {
+func (s *Service) orderAfterWait(ctx context.Context, id string) (Detail, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer cancel()
 	return s.order(ctx, id)
@@ -174,33 +174,33 @@ func (s *Service) Attempt(ctx context.Context, ref string) (Detail, payment.Atte
 	return d, payment.Attempt{}, payment.ErrAttempt
 }
 
-// confirmTimeout is the time limit of a capture. It exceeds the longest time-out of a gateway client, 40 s, so that
+// captureTimeout is the time limit of a capture. It exceeds the longest time-out of a gateway client, 40 s, so that
 // the client reports the outcome first.
-const confirmTimeout = 50 * time.Second
+const captureTimeout = 50 * time.Second
 
-// confirm captures an attempt if it is still in the state was and its order can be paid, so that only one caller
+// capture captures an attempt if it is still in the state was and its order can be paid, so that only one caller
 // captures. It records the outcome with headers. The outcome is written even if ctx has ended by then.
-func (s *Service) confirm(ctx context.Context, d Detail, a payment.Attempt, was payment.State, headers string) {
-	ctx, cancel := context.WithTimeout(ctx, confirmTimeout)
+func (s *Service) capture(ctx context.Context, d Detail, a payment.Attempt, was payment.State, headers string) {
+	ctx, cancel := context.WithTimeout(ctx, captureTimeout)
 	defer cancel()
-	r, err := s.Ledger.Do(ctx, Command{Confirm: &Confirm{OrderID: d.ID, AttemptID: a.ID, Was: was}})
+	r, err := s.Ledger.Do(ctx, &Confirm{OrderID: d.ID, AttemptID: a.ID, Was: was})
 	if err != nil || !r.Changed {
-		s.complain(ctx, "a payment could not be confirmed", a, err)
+		s.logGatewayError(ctx, "a payment could not be confirmed", a, err)
 		return
 	}
 	report, err := s.Gateways[a.Method].Confirm(ctx, r.Attempt)
 	if err != nil { // nothing was captured; the guest may try again
-		s.complain(ctx, "the gateway did not take a confirmation", a, err)
+		s.logGatewayError(ctx, "the gateway did not take a confirmation", a, err)
 		report = payment.Report{State: payment.Redirected}
 	}
 	report.Headers = headers
 	written, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
 	_, err = s.Report(written, a.ID, a.Method, report, SourceCallback)
-	s.complain(written, "what the gateway said could not be written", a, err)
+	s.logGatewayError(written, "what the gateway said could not be written", a, err)
 }
 
-func (s *Service) complain(ctx context.Context, what string, a payment.Attempt, err error) {
+func (s *Service) logGatewayError(ctx context.Context, what string, a payment.Attempt, err error) {
 	if err != nil {
 		s.Log.WarnContext(ctx, "a talk with a gateway failed", "what", what, "attempt", a.ID, "method", a.Method, "err", err)
 	}
@@ -247,8 +247,11 @@ type Redirect struct {
 	Page      payment.Page
 }
 
-// redirect stores the payment page of an attempt. The first page stays, because the guest may already have opened it.
-func (b *Batch) redirect(r *Redirect) Result {
+// Target implements Command.
+func (r *Redirect) Target() string { return r.OrderID }
+
+// decide stores the payment page of an attempt. The first page stays, because the guest may already have opened it.
+func (r *Redirect) decide(b *Batch) Result {
 	o, i := b.attempt(r.OrderID, r.AttemptID)
 	if i < 0 {
 		return Result{Err: payment.ErrAttempt}
@@ -258,8 +261,8 @@ func (b *Batch) redirect(r *Redirect) Result {
 		return Result{Order: *o, Attempt: a}
 	}
 	b.Attempts[o.ID][i] = a
-	b.keep(a)
-	b.show(o)
+	b.updateAttempt(a)
+	b.touch(o)
 	return Result{Order: *o, Attempt: a, Changed: true}
 }
 
@@ -271,23 +274,26 @@ type Confirm struct {
 	Was       payment.State // the state seen by the caller; in any other state another caller was first
 }
 
-// confirm moves an attempt to CONFIRMING, so that exactly one caller captures its payment. It leaves the attempt
+// Target implements Command.
+func (c *Confirm) Target() string { return c.OrderID }
+
+// decide moves an attempt to CONFIRMING, so that exactly one caller captures its payment. It leaves the attempt
 // unchanged if the order has ended or another attempt may be capturing: then no money moves and none must be
 // refunded.
-func (b *Batch) confirm(c *Confirm) Result {
+func (c *Confirm) decide(b *Batch) Result {
 	o, i := b.attempt(c.OrderID, c.AttemptID)
 	if i < 0 {
 		return Result{Err: payment.ErrAttempt}
 	}
 	a := b.Attempts[o.ID][i]
-	if !o.PaymentStatus.payable() || !b.Now.Before(o.ExpiresAt) || b.busy(o, a.ID) || !a.StartConfirm(c.Was, b.Now) {
+	if !o.PaymentStatus.payable() || !b.Now.Before(o.ExpiresAt) || b.capturing(o, a.ID) || !a.StartConfirm(c.Was, b.Now) {
 		return Result{Order: *o, Attempt: a}
 	}
 	b.Attempts[o.ID][i] = a
-	b.keep(a)
-	if o.confirming(b.Now) {
-		b.Extended[o.HoldID] = o.ExpiresAt
+	b.updateAttempt(a)
+	if o.setConfirming(b.Now) {
+		b.Deadlines[o.HoldID] = o.ExpiresAt
 	}
-	b.change(o)
+	b.changed(o)
 	return Result{Order: *o, Attempt: a, Changed: true}
 }

@@ -6,15 +6,25 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"strconv"
-	"sync"
+	"time"
 	"unicode/utf8"
 
 	"comanda/internal/fault"
 )
 
-// TxnKey is an idempotency key. It identifies one request to place an order: a guest's within a branch, a member's
-// everywhere.
-type TxnKey struct {
+// A client repeats a request to place an order when it has received no response. The repetition has the same
+// clientTxnId and must not place a second order (I11). There are four cases, in the order in which a request meets them:
+//
+//  1. The first request is still running in this process: Service.once lets the second wait for its result.
+//  2. The order was placed, but the repetition would be refused before it reaches the ledger, for example because its
+//     dishes are sold out by now: Service.priorOr returns the order instead of the refusal.
+//  3. Both are in one batch, as when they reached two processes: Place.decide finds the first in Batch.placed.
+//  4. An earlier transaction has stored the key: Place.decide finds it in Batch.StoredKeys.
+//
+// In each case a request with the same key and another digest is refused with ErrIdempotency.
+
+// IdempotencyKey identifies one request to place an order: a guest's within a branch, a member's everywhere.
+type IdempotencyKey struct {
 	Branch      int64
 	User        int64 // 0 for a guest
 	ClientTxnID string
@@ -26,16 +36,21 @@ const memberPrefix = "user:"
 // requests.
 func MemberKey(user int64) string { return memberPrefix + formatID(user) }
 
+func formatID(id int64) string { return strconv.FormatInt(id, 10) }
+
 // Key returns the idempotency key of the request that placed the order.
-func (o *Order) Key() TxnKey {
+func (o *Order) Key() IdempotencyKey {
 	if o.UserID != 0 {
-		return TxnKey{User: o.UserID, ClientTxnID: o.ClientTxnID}
+		return IdempotencyKey{User: o.UserID, ClientTxnID: o.ClientTxnID}
 	}
-	return TxnKey{Branch: o.Scope.Branch, ClientTxnID: o.ClientTxnID}
+	return IdempotencyKey{Branch: o.Scope.Branch, ClientTxnID: o.ClientTxnID}
 }
 
-// key returns the client transaction id as stored with the order. Its prefix keeps it apart from the ids of guests.
-func (c Checkout) key() string { return MemberKey(c.UserID) + ":" + c.ClientTxnID }
+// key returns the idempotency key of the request. The prefix keeps its ids apart from those of guests, which are stored
+// in the same column.
+func (c Checkout) key() IdempotencyKey {
+	return IdempotencyKey{User: c.UserID, ClientTxnID: MemberKey(c.UserID) + ":" + c.ClientTxnID}
+}
 
 func checkClientTxnID(id string) error {
 	if n := utf8.RuneCountInString(id); n == 0 || n > MaxClientID {
@@ -44,101 +59,64 @@ func checkClientTxnID(id string) error {
 	return nil
 }
 
-// digest returns a hash of the request's content.
-func (r Request) digest() string {
-	text, _ := json.Marshal(r) // strings and integers always marshal
+// digestOf returns a hash of the content of a Request or Checkout. A member's cart is not part of it: the order empties
+// the cart, and a repetition must still have the same digest.
+func digestOf(request any) string {
+	text, _ := json.Marshal(request) // strings and integers always marshal
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:12])
 }
 
-// digest returns a hash of the request's content. The cart is not part of it: the order empties the cart, and a
-// repetition must still have the same digest.
-func (c Checkout) digest() string {
-	text, _ := json.Marshal(c) // strings and integers always marshal
-	sum := sha256.Sum256(text)
-	return hex.EncodeToString(sum[:12])
-}
+// placeTimeout is the time limit of placing one order. It replaces the request's context, because an order must not be
+// abandoned half-way when the guest's phone disconnects, and other requests may be waiting for the result.
+const placeTimeout = 8 * time.Second
 
-// flights coalesces concurrent requests of the same key and content into one execution, so that a retry never
-// competes with its own original for the last unit. The zero value is ready to use.
-type flights struct {
-	mu  sync.Mutex
-	all map[flightKey]*flight
-}
-
-type flightKey struct {
-	TxnKey
-	digest string
-}
-
-type flight struct {
-	done    chan struct{}
-	receipt Receipt
-	err     error
-}
-
-// do runs fn once for all callers that arrive while it runs, and returns its result to each. shared is true for those
-// who only wait. fn does not end with the first caller's context, because others may be waiting for it; deadline
-// limits it instead.
-func (f *flights) do(
-	ctx context.Context, k flightKey, fn func(context.Context) (Receipt, error),
-) (r Receipt, shared bool, err error) {
-	f.mu.Lock()
-	if fl, ok := f.all[k]; ok {
-		f.mu.Unlock()
-		select {
-		case <-fl.done:
-			return fl.receipt, true, fl.err
-		case <-ctx.Done():
-			return Receipt{}, true, ctx.Err()
-		}
+// once runs place for all requests with the same key and content that arrive while it runs, and returns its result to
+// each. A retry thus never competes with its own original for the last unit. The order is new to the first only.
+func (s *Service) once(
+	ctx context.Context, k IdempotencyKey, digest string, place func(context.Context) (Receipt, error),
+) (receipt Receipt, err error) {
+	first := false
+	id := digest + " " + formatID(k.Branch) + " " + formatID(k.User) + " " + k.ClientTxnID
+	result, err, _ := s.placing.Do(id, func() (any, error) {
+		first = true
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), placeTimeout)
+		defer cancel()
+		r, err := place(ctx)
+		return &r, err
+	})
+	if r, ok := result.(*Receipt); ok {
+		receipt = Receipt{Order: r.Order, New: r.New && first}
 	}
-	if f.all == nil {
-		f.all = map[flightKey]*flight{}
-	}
-	fl := &flight{done: make(chan struct{}), err: ErrRetry} // ErrRetry remains if fn panics
-	f.all[k] = fl
-	f.mu.Unlock()
-
-	defer func() {
-		f.mu.Lock()
-		delete(f.all, k)
-		f.mu.Unlock()
-		close(fl.done)
-	}()
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), deadline)
-	defer cancel()
-	fl.receipt, fl.err = fn(ctx)
-	return fl.receipt, false, fl.err
+	s.Metrics.placed(err, receipt.New)
+	return receipt, err
 }
 
-func formatID(id int64) string { return strconv.FormatInt(id, 10) }
-
-// Earlier is the prior result of an idempotency key: its order and the digest of its request.
-type Earlier struct {
+// PriorResult is the prior result of an idempotency key: its order and the digest of its request.
+type PriorResult struct {
 	Order  Order
 	Digest string
 	Found  bool
 }
 
-// earlier returns the prior result of a key, or else the refusal. A confirmed order stays confirmed in a repetition,
-// even if its dishes are sold out or the menu has changed since. If SQL cannot answer, earlier returns that error and
+// priorOr returns the prior result of a key, or else the refusal. A confirmed order stays confirmed in a repetition,
+// even if its dishes are sold out or the menu has changed since. If SQL cannot answer, priorOr returns that error and
 // not the refusal: a refusal implies that no order exists (I5).
-func (s *Service) earlier(ctx context.Context, k TxnKey, digest string, refusal error) (Receipt, error) {
-	e, err := s.Ledger.Earlier(ctx, k)
+func (s *Service) priorOr(ctx context.Context, k IdempotencyKey, digest string, refusal error) (Receipt, error) {
+	prior, err := s.Ledger.PriorResult(ctx, k)
 	switch {
 	case err != nil:
 		return Receipt{}, err
-	case !e.Found:
+	case !prior.Found:
 		return Receipt{}, refusal
-	case e.Digest != digest:
+	case prior.Digest != digest:
 		return Receipt{}, ErrIdempotency
 	}
-	return Receipt{Order: e.Order}, nil
+	return Receipt{Order: prior.Order}, nil
 }
 
-// Known is the prior result of an idempotency key.
-type Known struct {
+// StoredKey is the content of an idempotency key that an earlier transaction has stored.
+type StoredKey struct {
 	Digest  string
 	OrderID string
 }
@@ -149,9 +127,12 @@ type placement struct {
 	result Result
 }
 
-// place returns the prior result for a repeated key (I11). Otherwise it places the order if its preconditions still
+// Target implements Command.
+func (p *Place) Target() string { return "" }
+
+// decide returns the prior result for a repeated key (I11). Otherwise it places the order if its preconditions still
 // hold.
-func (b *Batch) place(p *Place) Result {
+func (p *Place) decide(b *Batch) Result {
 	key := p.Order.Key()
 	if first, ok := b.placed[key]; ok {
 		if first.digest != p.Digest {
@@ -160,18 +141,18 @@ func (b *Batch) place(p *Place) Result {
 		first.result.Changed = false
 		return first.result
 	}
-	if known, ok := b.Known[key]; ok {
-		if known.Digest != p.Digest {
+	if stored, ok := b.StoredKeys[key]; ok {
+		if stored.Digest != p.Digest {
 			return Result{Err: ErrIdempotency}
 		}
-		if o := b.Orders[known.OrderID]; o != nil {
+		if o := b.Orders[stored.OrderID]; o != nil {
 			return Result{Order: *o}
 		}
 		return Result{Err: ErrRetry}
 	}
 	r := b.enter(p)
 	if r.Err != nil {
-		b.Refused = append(b.Refused, key)
+		b.RefusedKeys = append(b.RefusedKeys, key)
 	}
 	b.placed[key] = placement{p.Digest, r}
 	return r

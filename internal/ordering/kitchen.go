@@ -171,8 +171,11 @@ func Standing(steps []StepTaken) []StepTaken {
 	return all
 }
 
-// step moves an order forward or back in the kitchen. If the order is already there, it returns the current state.
-func (b *Batch) step(s *Step) Result {
+// Target implements Command.
+func (s *Step) Target() string { return s.OrderID }
+
+// decide moves an order forward or back in the kitchen. If the order is already there, it returns the current state.
+func (s *Step) decide(b *Batch) Result {
 	o := b.Orders[s.OrderID]
 	if o == nil {
 		return Result{Err: ErrNotFound}
@@ -197,14 +200,17 @@ func (b *Batch) stepTo(o *Order, to Status, by identity.Actor) {
 	}
 	o.SteppedAt = b.Now
 	o.touch(b.Now)
-	b.change(o)
+	b.changed(o)
 	b.Steps = append(b.Steps, StepTaken{o.ID, o.Version, b.Now, from, to, by.String()})
 	b.publish(event.OrderProgressed.New(b.Now, o.ID, o.Version, o.Scope.Branch, event.Progressed{
 		OrderID: o.ID, BranchID: o.Scope.Branch, BizDate: o.Scope.Date, From: string(from), To: string(to),
 	}))
 }
 
-func (b *Batch) mark(m *MarkItem) Result {
+// Target implements Command.
+func (m *MarkItem) Target() string { return m.OrderID }
+
+func (m *MarkItem) decide(b *Batch) Result {
 	o := b.Orders[m.OrderID]
 	if o == nil {
 		return Result{Err: ErrNotFound}
@@ -224,7 +230,7 @@ func (b *Batch) mark(m *MarkItem) Result {
 	o.Items = slices.Clone(o.Items) // earlier results of this batch share the slice
 	o.Items[m.Index].DoneAt = at
 	b.Marks[Line{o.ID, m.Index}] = at
-	b.show(o)
+	b.touch(o)
 	return Result{Order: *o, Changed: true}
 }
 
@@ -246,7 +252,7 @@ func (s *Service) Step(ctx context.Context, by identity.Actor, st Step) (Order, 
 		return Order{}, err
 	}
 	st.By, st.Today = by, branch.Calendar().BizDate(s.Now())
-	r, err := s.Ledger.Do(ctx, Command{Step: &st})
+	r, err := s.Ledger.Do(ctx, &st)
 	if err == nil && r.Changed {
 		s.Metrics.stepped(st.Kind)
 	}
@@ -258,6 +264,6 @@ func (s *Service) MarkItem(ctx context.Context, by identity.Actor, m MarkItem) (
 	if _, err := s.StaffOrder(ctx, by, m.OrderID); err != nil {
 		return Order{}, err
 	}
-	r, err := s.Ledger.Do(ctx, Command{Mark: &m})
+	r, err := s.Ledger.Do(ctx, &m)
 	return r.Order, err
 }

@@ -14,11 +14,11 @@ import (
 )
 
 // cash returns a counter payment for an expired order.
-func cash(key string, amount int64) ordering.Command {
-	return ordering.Command{Settle: &ordering.Settle{
+func cash(key string, amount int64) *ordering.Settle {
+	return &ordering.Settle{
 		OrderID: "o-" + key, NewID: "cash-" + key, Method: payment.Counter, State: payment.Paid, Amount: amount,
 		Source: ordering.SourceStaff, Today: scope.Date, Late: &ordering.Late{},
-	}}
+	}
 }
 
 // A cashier may accept payment for an expired order under the rules of late money, and for no order that ended
@@ -55,22 +55,22 @@ func TestBatch_acceptLate(t *testing.T) {
 			}
 			o := b.Orders["o-a"]
 			if c.want != nil {
-				if o.PaymentStatus != ordering.PaymentCanceled || len(b.NewAttempts) != attempts || len(b.NewHolds) != holds || len(b.Refunds) > 0 {
-					t.Errorf("a refusal has left %s and %d refunds", o.PaymentStatus, len(b.Refunds))
+				if o.PaymentStatus != ordering.PaymentCanceled || len(b.NewAttempts) != attempts || len(b.NewHolds) != holds || len(b.NewRefunds) > 0 {
+					t.Errorf("a refusal has left %s and %d refunds", o.PaymentStatus, len(b.NewRefunds))
 				}
 				return
 			}
 			if o.PaymentStatus != ordering.Paid || o.Status != ordering.Placed || o.HoldID == "o-a" || o.CanceledAt.IsZero() {
 				t.Errorf("%+v", o)
 			}
-			if n, _ := b.Book.Count(stock.Key{Scope: scope, Item: 11}); n.Used != 3 || n.Held != 0 {
+			if n, _ := b.Balances.Count(stock.Key{Scope: scope, Item: 11}); n.Used != 3 || n.Held != 0 {
 				t.Errorf("counted %+v", n)
 			}
 			if len(b.Audit) != 1 || b.Audit[0].Action != identity.ActionOrderRevived {
 				t.Errorf("audited %+v", b.Audit)
 			}
 			again := b.Decide([]ordering.Command{cash("a", c.amount)})[0]
-			if n, _ := b.Book.Count(stock.Key{Scope: scope, Item: 11}); !errors.Is(again.Err, ordering.ErrAlreadyPaid) || n.Used != 3 {
+			if n, _ := b.Balances.Count(stock.Key{Scope: scope, Item: 11}); !errors.Is(again.Err, ordering.ErrAlreadyPaid) || n.Used != 3 {
 				t.Errorf("the second time: %v, counted %+v", again.Err, n)
 			}
 		})
@@ -82,18 +82,18 @@ func TestBatch_acceptLate(t *testing.T) {
 func TestBatch_waitsAtTheCounter(t *testing.T) {
 	b := batch()
 	c := place("a", 1)
-	o := &c.Place.Order
+	o := &c.Order
 	o.CreatedAt, o.PayBy, o.ExpiresAt = now, now.Add(15*time.Minute), now.Add(16*time.Minute)
 	b.Decide([]ordering.Command{c})
 	try := func(m payment.Method, window time.Duration) ordering.Order {
-		return b.Decide([]ordering.Command{{Try: &ordering.TryToPay{
+		return b.Decide([]ordering.Command{&ordering.AddAttempt{
 			OrderID: "o-a", Attempt: payment.Attempt{ID: string(m), OrderID: "o-a", Method: m}, Window: window,
-		}}})[0].Order
+		}})[0].Order
 	}
 	b.Now = now.Add(10 * time.Minute)
 	after := try(payment.Counter, 45*time.Minute)
-	if !after.PayBy.Equal(now.Add(45*time.Minute)) || !b.Extended["o-a"].Equal(now.Add(46*time.Minute)) {
-		t.Errorf("to be paid by %v, held until %v", after.PayBy, b.Extended["o-a"])
+	if !after.PayBy.Equal(now.Add(45*time.Minute)) || !b.Deadlines["o-a"].Equal(now.Add(46*time.Minute)) {
+		t.Errorf("to be paid by %v, held until %v", after.PayBy, b.Deadlines["o-a"])
 	}
 	if after := try(payment.VNPay, 15*time.Minute); !after.PayBy.Equal(now.Add(45 * time.Minute)) {
 		t.Errorf("a gateway moved it to %v", after.PayBy)

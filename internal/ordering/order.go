@@ -107,7 +107,7 @@ type Order struct {
 	Currency      money.Currency
 	PayBy         time.Time // deadline shown to the guest
 	ExpiresAt     time.Time // PayBy plus a grace period; nothing expires before it (I10)
-	Prolonged     int       // number of extensions of PayBy, see MoreTime
+	Extensions    int       // number of extensions of PayBy, see ExtendDeadline
 	PaidAt        time.Time // zero until paid
 	CanceledAt    time.Time // zero until cancelled; kept if late money revives the order
 	SteppedAt     time.Time // last kitchen step; zero before the first
@@ -140,19 +140,19 @@ func (o *Order) Hold(id string) (stock.Hold, error) {
 	return stock.Hold{ID: id, Scope: o.Scope, Lines: merged, Until: o.ExpiresAt}, err
 }
 
-// paid marks the order as paid. An expired order whose units were reserved again becomes PLACED; CanceledAt keeps the
+// setPaid marks the order as paid. An expired order whose units were reserved again becomes PLACED; CanceledAt keeps the
 // time of expiry for its timeline.
-func (o *Order) paid(now time.Time) {
+func (o *Order) setPaid(now time.Time) {
 	o.Status, o.PaymentStatus, o.PaidAt, o.CancelReason = Placed, Paid, now, ""
 	o.touch(now)
 }
 
-func (o *Order) canceled(reason CancelReason, now time.Time) {
+func (o *Order) setCanceled(reason CancelReason, now time.Time) {
 	o.Status, o.PaymentStatus, o.CancelReason, o.CanceledAt = Canceled, PaymentCanceled, reason, now
 	o.touch(now)
 }
 
-func (o *Order) refundDue(now time.Time) {
+func (o *Order) setRefundDue(now time.Time) {
 	o.PaymentStatus = RefundDue
 	o.touch(now)
 }
@@ -160,15 +160,15 @@ func (o *Order) refundDue(now time.Time) {
 // Extensions of the deadline while a gateway captures: confirmFor from each capture, at most confirmMost after PayBy.
 // A gateway responds within 40 s; the rest is time to find out the outcome if it does not.
 const (
-	confirmFor  = 5 * time.Minute
-	confirmMost = 30 * time.Minute
+	captureExtension    = 5 * time.Minute
+	maxCaptureExtension = 30 * time.Minute
 )
 
-// confirming marks the order as CONFIRMING and extends its deadline, so that it does not expire during the capture.
+// setConfirming marks the order as CONFIRMING and extends its deadline, so that it does not expire during the capture.
 // It reports whether the deadline moved.
-func (o *Order) confirming(now time.Time) (extended bool) {
-	until := now.Add(confirmFor)
-	if most := o.PayBy.Add(confirmMost); until.After(most) {
+func (o *Order) setConfirming(now time.Time) (extended bool) {
+	until := now.Add(captureExtension)
+	if most := o.PayBy.Add(maxCaptureExtension); until.After(most) {
 		until = most
 	}
 	if extended = until.After(o.ExpiresAt); extended {

@@ -24,7 +24,7 @@ func (s *Service) Pay(ctx context.Context, g Guest, id string, m payment.Method,
 	if err != nil {
 		return Order{}, "", err
 	}
-	return s.try(ctx, d.Order, m, c)
+	return s.addAttempt(ctx, d.Order, m, c)
 }
 
 // MemberPay starts another payment attempt on a member's unpaid order. It returns the order and the payment page, ""
@@ -39,19 +39,19 @@ func (s *Service) MemberPay(
 	if err != nil {
 		return Order{}, "", err
 	}
-	return s.try(ctx, d.Order, m, c)
+	return s.addAttempt(ctx, d.Order, m, c)
 }
 
-func (s *Service) try(ctx context.Context, o Order, m payment.Method, c Client) (Order, string, error) {
+func (s *Service) addAttempt(ctx context.Context, o Order, m payment.Method, c Client) (Order, string, error) {
 	if err := m.CheckAmount(o.Total, o.Currency); err != nil {
 		return Order{}, "", err
 	}
-	if m.Remote() && o.PaymentStatus == Unpaid && !s.Now().Before(gatewayEnds(&o)) {
+	if m.Remote() && o.PaymentStatus == Unpaid && !s.Now().Before(gatewayDeadline(&o)) {
 		return Order{}, "", ErrTooLate
 	}
-	r, err := s.Ledger.Do(ctx, Command{Try: &TryToPay{
+	r, err := s.Ledger.Do(ctx, &AddAttempt{
 		OrderID: o.ID, Attempt: payment.Attempt{ID: s.newID(), OrderID: o.ID, Method: m}, Window: s.Config.window(m),
-	}})
+	})
 	if err != nil {
 		return Order{}, "", err
 	}
@@ -89,20 +89,23 @@ func (s *Service) settle(ctx context.Context, branch int64, c Settle) (Result, e
 		return Result{}, err
 	}
 	c.NewID, c.Today = s.newID(), at.Calendar().BizDate(s.Now())
-	r, err := s.Ledger.Do(ctx, Command{Settle: &c})
+	r, err := s.Ledger.Do(ctx, &c)
 	s.Metrics.reported(c, r, err)
 	return r, err
 }
 
-// TryToPay starts another payment attempt.
-type TryToPay struct {
+// AddAttempt starts another payment attempt.
+type AddAttempt struct {
 	OrderID string
 	Attempt payment.Attempt // the ledger sets amount and currency from the order
 	Window  time.Duration   // payment window from placement; it never shortens the deadline
 }
 
-// try adds a payment attempt to an unpaid order and extends the order's deadline to the method's window.
-func (b *Batch) try(t *TryToPay) Result {
+// Target implements Command.
+func (t *AddAttempt) Target() string { return t.OrderID }
+
+// decide adds a payment attempt to an unpaid order and extends the order's deadline to the method's window.
+func (t *AddAttempt) decide(b *Batch) Result {
 	o := b.Orders[t.OrderID]
 	switch {
 	case o == nil:
@@ -116,18 +119,18 @@ func (b *Batch) try(t *TryToPay) Result {
 	a.Amount, a.Currency, a.State, a.CreatedAt = o.Total, o.Currency, payment.Created, b.Now
 	b.NewAttempts = append(b.NewAttempts, a)
 	b.Attempts[o.ID] = append(b.Attempts[o.ID], a)
-	o.tried(a)
-	if o.wait(t.Window, b.Now) {
-		b.Extended[o.HoldID] = o.ExpiresAt
+	o.setAttempt(a)
+	if o.extendWindow(t.Window, b.Now) {
+		b.Deadlines[o.HoldID] = o.ExpiresAt
 	}
 	o.touch(b.Now)
-	b.change(o)
+	b.changed(o)
 	return Result{Order: *o, Attempt: a, Changed: true}
 }
 
-// wait moves the order's deadlines to window after its placement, if that is later, and reports whether they moved.
-// An order past its deadline keeps it, because the sweeper is about to expire it.
-func (o *Order) wait(window time.Duration, now time.Time) bool {
+// extendWindow moves the order's deadlines to window after its placement, if that is later, and reports whether they
+// moved. An order past its deadline keeps it, because the sweeper is about to expire it.
+func (o *Order) extendWindow(window time.Duration, now time.Time) bool {
 	more := o.CreatedAt.Add(window).Sub(o.PayBy)
 	if more <= 0 || !now.Before(o.ExpiresAt) {
 		return false
@@ -136,8 +139,8 @@ func (o *Order) wait(window time.Duration, now time.Time) bool {
 	return true
 }
 
-// tried stores the method and the reference of the newest attempt.
-func (o *Order) tried(a payment.Attempt) {
+// setAttempt stores the method and the reference of the newest attempt.
+func (o *Order) setAttempt(a payment.Attempt) {
 	o.Method = a.Method
 	if a.Method.Remote() {
 		o.PaymentRef = a.ID
@@ -167,16 +170,19 @@ type Late struct {
 	Recipes map[int64][]stock.Line // for naming the dishes that are short
 }
 
-// settle applies a payment report from a gateway or the staff. It stores reports that change nothing too, except
+// Target implements Command.
+func (s *Settle) Target() string { return s.OrderID }
+
+// decide applies a payment report from a gateway or the staff. It stores reports that change nothing too, except
 // unchanged checks. Captured money makes the order PAID or becomes a refund (I6).
-func (b *Batch) settle(s *Settle) Result {
+func (s *Settle) decide(b *Batch) Result {
 	o := b.Orders[s.OrderID]
 	if o == nil {
 		return Result{Err: ErrNotFound}
 	}
 	retaken := false
 	if s.Source == SourceStaff { // cash can be refused: nothing is captured yet
-		err := b.refuseAtCounter(o, s)
+		err := b.checkCounterPayment(o, s)
 		if s.Late != nil && o.PaymentStatus == PaymentCanceled {
 			err = b.acceptLate(o, s)
 			retaken = err == nil
@@ -190,21 +196,21 @@ func (b *Batch) settle(s *Settle) Result {
 		return Result{Order: *o, Err: payment.ErrAttempts}
 	}
 	a := b.Attempts[o.ID][i]
-	b.mismatch(s, a)
-	if s.State != payment.Review && s.isNot(a) { // a payment under review needs the staff whatever its amount
-		b.report(s, a, "AMOUNT_MISMATCH")
+	b.recordMismatch(s, a)
+	if s.State != payment.Review && s.differsFrom(a) { // a payment under review needs the staff whatever its amount
+		b.recordEvent(s, a, "AMOUNT_MISMATCH")
 		return Result{Order: *o, Attempt: a, Err: payment.ErrAmount}
 	}
 	changed := a.Settle(s.State, s.Ref, b.Now)
 	b.Attempts[o.ID][i] = a
 	if !changed {
 		if s.Source != SourceCheck { // an unchanged check is not worth storing
-			b.report(s, a, "REPEATED")
+			b.recordEvent(s, a, "REPEATED")
 		}
 		return Result{Order: *o, Attempt: a}
 	}
-	b.keep(a)
-	b.report(s, a, string(a.State))
+	b.updateAttempt(a)
+	b.recordEvent(s, a, string(a.State))
 	switch {
 	case retaken:
 		b.paid(o)
@@ -214,19 +220,19 @@ func (b *Batch) settle(s *Settle) Result {
 		b.reopen(o)
 	}
 	if s.Source == SourceStaff {
-		b.audit(s.By, settledAs(retaken), o)
+		b.recordAudit(s.By, settleAction(retaken), o)
 	}
 	return Result{Order: *o, Attempt: a, Changed: true}
 }
 
-// isNot reports whether the reported amount or currency differs from the attempt's.
-func (s *Settle) isNot(a payment.Attempt) bool {
+// differsFrom reports whether the reported amount or currency differs from the attempt's.
+func (s *Settle) differsFrom(a payment.Attempt) bool {
 	return s.Amount != 0 && s.Amount != a.Amount || s.Currency != "" && s.Currency != a.Currency
 }
 
-// mismatch records a differing amount if the money has moved or may have moved.
-func (b *Batch) mismatch(s *Settle, a payment.Attempt) {
-	if s.State != payment.Paid && s.State != payment.Review || !s.isNot(a) {
+// recordMismatch records a differing amount if the money has moved or may have moved.
+func (b *Batch) recordMismatch(s *Settle, a payment.Attempt) {
+	if s.State != payment.Paid && s.State != payment.Review || !s.differsFrom(a) {
 		return
 	}
 	b.Mismatches = append(b.Mismatches, payment.AmountMismatch{
@@ -241,7 +247,7 @@ const (
 	SourceStaff    = "STAFF"
 )
 
-func (b *Batch) refuseAtCounter(o *Order, s *Settle) error {
+func (b *Batch) checkCounterPayment(o *Order, s *Settle) error {
 	switch {
 	case s.AttemptID != "": // the staff looked it up at the gateway
 		return nil
@@ -275,43 +281,43 @@ func (b *Batch) attemptOf(o *Order, s *Settle) int {
 	return len(all)
 }
 
-// keep marks an attempt's new state to be written. An attempt created in this batch is inserted with that state.
-func (b *Batch) keep(a payment.Attempt) {
+// updateAttempt marks an attempt's new state to be written. An attempt created in this batch is inserted with that state.
+func (b *Batch) updateAttempt(a payment.Attempt) {
 	for i := range b.NewAttempts {
 		if b.NewAttempts[i].ID == a.ID {
 			b.NewAttempts[i] = a
 			return
 		}
 	}
-	b.Settled[a.ID] = a
+	b.ChangedAttempts[a.ID] = a
 }
 
 // captured decides whether captured money pays its order, revives it, or is refunded.
 func (b *Batch) captured(o *Order, a payment.Attempt, today string) {
 	switch {
 	case o.PaymentStatus.payable():
-		if b.Book.Confirm(o.HoldID) == stock.Applied {
-			b.move(o.HoldID, stock.Held, stock.Confirmed, "")
+		if b.Balances.Confirm(o.HoldID) == stock.Applied {
+			b.transition(o.HoldID, stock.Held, stock.Confirmed, "")
 			b.paid(o)
 			return
 		}
-		b.owe(o, a, payment.PriorRefundDue) // unreachable while unpaid orders have a HELD hold; refund anyway
+		b.createRefund(o, a, payment.PriorRefundDue) // unreachable while unpaid orders have a HELD hold; refund anyway
 	case o.PaymentStatus == Paid, o.Status != Canceled:
-		b.owe(o, a, payment.PaidTwice)
+		b.createRefund(o, a, payment.PaidTwice)
 	case o.PaymentStatus == RefundDue, o.PaymentStatus == Refunded:
-		b.oweAll(o, a, payment.PriorRefundDue)
+		b.refundOrder(o, a, payment.PriorRefundDue)
 	default:
-		if reason := b.tooLate(o, today); reason != "" {
-			b.oweAll(o, a, reason)
+		if reason := b.lateReason(o, today); reason != "" {
+			b.refundOrder(o, a, reason)
 			return
 		}
 		b.revive(o, a)
 	}
 }
 
-// tooLate returns the reason to refund money for an ended order, or "" if the order may be revived. Only an order
+// lateReason returns the reason to refund money for an ended order, or "" if the order may be revived. Only an order
 // that expired and could be placed now is revived.
-func (b *Batch) tooLate(o *Order, today string) payment.RefundReason {
+func (b *Batch) lateReason(o *Order, today string) payment.RefundReason {
 	switch {
 	case o.CancelReason != Expired:
 		return payment.LateCanceled
@@ -327,37 +333,37 @@ func (b *Batch) tooLate(o *Order, today string) payment.RefundReason {
 
 // revive makes an expired order PAID if its units are free, and refunds the money otherwise.
 func (b *Batch) revive(o *Order, a payment.Attempt) {
-	if outcome, _ := b.retake(o); outcome != stock.Applied {
-		b.oweAll(o, a, payment.LateSoldOut)
+	if outcome, _ := b.reserveAgain(o); outcome != stock.Applied {
+		b.refundOrder(o, a, payment.LateSoldOut)
 		return
 	}
 	b.paid(o)
 }
 
-// retake reserves the units of an expired order again, under a new hold. A released hold never becomes active again
+// reserveAgain reserves the units of an expired order again, under a new hold. A released hold never becomes active again
 // (I12).
-func (b *Batch) retake(o *Order) (stock.Outcome, []stock.Shortage) {
-	h, ok := b.Book.Hold(o.HoldID)
+func (b *Batch) reserveAgain(o *Order) (stock.Outcome, []stock.Shortage) {
+	h, ok := b.Balances.Hold(o.HoldID)
 	if !ok {
 		return stock.NotFound, nil
 	}
 	h.ID = b.NewID()
-	outcome, short := b.Book.Reserve(h, stock.Confirmed)
+	outcome, short := b.Balances.Reserve(h, stock.Confirmed)
 	if outcome == stock.Applied {
-		b.NewHolds = append(b.NewHolds, HoldEffect{h, stock.Confirmed})
-		b.tell(stock.OpConfirm, h)
+		b.NewHolds = append(b.NewHolds, stock.NewHold{Hold: h, State: stock.Confirmed})
+		b.queueOps(stock.OpConfirm, h)
 		o.HoldID = h.ID
 	}
 	return outcome, short
 }
 
 // acceptLate reserves the units of an expired order that is paid at the counter, or returns an error. The rules are
-// those of tooLate.
+// those of lateReason.
 func (b *Batch) acceptLate(o *Order, s *Settle) error {
 	if s.Amount != o.Total {
 		return payment.ErrAmount.With("currentTotal", o.Total)
 	}
-	switch b.tooLate(o, s.Today) {
+	switch b.lateReason(o, s.Today) {
 	case "":
 	case payment.LateClosed:
 		return ErrDayOver
@@ -368,44 +374,44 @@ func (b *Batch) acceptLate(o *Order, s *Settle) error {
 	default:
 		return ErrNotPayable
 	}
-	switch outcome, short := b.retake(o); outcome {
+	switch outcome, short := b.reserveAgain(o); outcome {
 	case stock.Applied:
 		return nil
 	case stock.Insufficient:
-		h, _ := b.Book.Hold(o.HoldID)
+		h, _ := b.Balances.Hold(o.HoldID)
 		return SoldOut(stock.DishShortages(short, h.Lines, s.Late.Recipes))
 	default: // an item has left the menu since
 		return ErrNotPayable
 	}
 }
 
-// settledAs returns the audit action for a payment taken by the staff.
-func settledAs(retaken bool) string {
+// settleAction returns the audit action for a payment taken by the staff.
+func settleAction(retaken bool) string {
 	if retaken {
 		return identity.ActionOrderRevived
 	}
 	return identity.ActionPaymentTaken
 }
 
-// oweAll refunds money captured for an ended order and marks the order as REFUND_DUE.
-func (b *Batch) oweAll(o *Order, a payment.Attempt, reason payment.RefundReason) {
-	b.owe(o, a, reason)
-	o.refundDue(b.Now)
-	b.change(o)
+// refundOrder refunds money captured for an ended order and marks the order as REFUND_DUE.
+func (b *Batch) refundOrder(o *Order, a payment.Attempt, reason payment.RefundReason) {
+	b.createRefund(o, a, reason)
+	o.setRefundDue(b.Now)
+	b.changed(o)
 }
 
 func (b *Batch) paid(o *Order) {
 	revived := o.Status == Canceled
-	o.paid(b.Now)
-	b.change(o)
+	o.setPaid(b.Now)
+	b.changed(o)
 	b.publish(event.OrderPaid.New(b.Now, o.ID, o.Version, o.Scope.Branch, event.Paid{
 		OrderID: o.ID, BranchID: o.Scope.Branch, BizDate: o.Scope.Date, TotalAmount: o.Total, Currency: o.Currency,
 		Revived: revived,
 	}))
 }
 
-func (b *Batch) report(s *Settle, a payment.Attempt, verdict string) {
-	b.Reports = append(b.Reports, payment.Event{
+func (b *Batch) recordEvent(s *Settle, a payment.Attempt, verdict string) {
+	b.PaymentEvents = append(b.PaymentEvents, payment.Event{
 		ID: b.NewID(), AttemptID: a.ID, OrderID: s.OrderID, Method: a.Method, Source: s.Source, Raw: s.Raw,
 		Headers: s.Headers, Verdict: verdict, ReceivedAt: b.Now,
 	})
@@ -413,23 +419,23 @@ func (b *Batch) report(s *Settle, a payment.Attempt, verdict string) {
 
 // reopen makes an order payable by another method once no attempt can still capture money.
 func (b *Batch) reopen(o *Order) {
-	if o.PaymentStatus == Confirming && !b.busy(o, "") {
+	if o.PaymentStatus == Confirming && !b.capturing(o, "") {
 		o.PaymentStatus = Unpaid
 	}
-	b.show(o)
+	b.touch(o)
 }
 
-// busy reports whether any attempt other than except may be capturing money now.
-func (b *Batch) busy(o *Order, except string) bool {
+// capturing reports whether any attempt other than except may be capturing money now.
+func (b *Batch) capturing(o *Order, except string) bool {
 	return slices.ContainsFunc(b.Attempts[o.ID], func(a payment.Attempt) bool {
 		return a.ID != except && (a.State == payment.Confirming || a.State == payment.Unknown)
 	})
 }
 
-// show marks an order as changed and raises its version, so that its viewers receive the new state of its attempts.
-func (b *Batch) show(o *Order) {
+// touch marks an order as changed and raises its version, so that its viewers receive the new state of its attempts.
+func (b *Batch) touch(o *Order) {
 	o.touch(b.Now)
-	b.change(o)
+	b.changed(o)
 }
 
 // attempt returns an order and the index of one of its attempts, or -1 if there is none.

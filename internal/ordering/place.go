@@ -58,31 +58,20 @@ func (s *Service) Place(ctx context.Context, g Guest, r Request) (Receipt, error
 	if err := s.CheckRequest(g, r); err != nil {
 		return Receipt{}, err
 	}
-	digest := r.digest()
-	key := flightKey{TxnKey{Branch: g.Branch, ClientTxnID: r.ClientTxnID}, digest}
-	receipt, shared, err := s.flights.do(ctx, key, func(ctx context.Context) (Receipt, error) {
-		return s.place(ctx, g, r, digest)
+	key, digest := IdempotencyKey{Branch: g.Branch, ClientTxnID: r.ClientTxnID}, digestOf(r)
+	return s.once(ctx, key, digest, func(ctx context.Context) (Receipt, error) {
+		o, err := s.price(ctx, g, r)
+		if err != nil {
+			return s.priorOr(ctx, key, digest, err)
+		}
+		o.Kind, o.VisitID, o.GuestHash = DineIn, g.VisitID, g.Hash
+		return s.reserveAndPlace(ctx, o, nil, digest)
 	})
-	if shared {
-		receipt.New = false
-	}
-	s.Metrics.placed(err, receipt.New)
-	return receipt, err
 }
 
-// place prices the request and enters the order.
-func (s *Service) place(ctx context.Context, g Guest, r Request, digest string) (Receipt, error) {
-	o, err := s.price(ctx, g, r)
-	if err != nil {
-		return s.earlier(ctx, TxnKey{Branch: g.Branch, ClientTxnID: r.ClientTxnID}, digest, err)
-	}
-	o.Kind, o.VisitID, o.GuestHash = DineIn, g.VisitID, g.Hash
-	return s.enter(ctx, o, nil, digest)
-}
-
-// enter reserves a priced order's units in the admission cache and has the ledger place it. The cache refuses early
-// when the units are gone; the ledger decides.
-func (s *Service) enter(ctx context.Context, o Order, from *cart.Cart, digest string) (Receipt, error) {
+// reserveAndPlace reserves a priced order's units in the admission cache and has the ledger place it. The cache refuses
+// early when the units are gone; the ledger decides.
+func (s *Service) reserveAndPlace(ctx context.Context, o Order, from *cart.Cart, digest string) (Receipt, error) {
 	h, err := o.Hold(o.ID)
 	if err != nil {
 		return Receipt{}, err
@@ -95,24 +84,24 @@ func (s *Service) enter(ctx context.Context, o Order, from *cart.Cart, digest st
 	if h.Stock, err = stock.Consumption(recipes, h.Lines); err != nil {
 		return Receipt{}, err
 	}
-	verdict := s.Gate.Reserve(ctx, h)
+	verdict := s.Admission.Reserve(ctx, h)
 	if verdict.Status == stock.Refused {
-		return s.earlier(ctx, o.Key(), digest, SoldOut(stock.DishShortages(verdict.Short, h.Lines, recipes)))
+		return s.priorOr(ctx, o.Key(), digest, SoldOut(stock.DishShortages(verdict.Short, h.Lines, recipes)))
 	}
 	attempt := payment.Attempt{
 		ID: s.newID(), OrderID: o.ID, Method: o.Method, Amount: o.Total, Currency: o.Currency, State: payment.Created,
 		CreatedAt: o.CreatedAt,
 	}
-	o.tried(attempt)
-	result, err := s.Ledger.Do(ctx, Command{Place: &Place{
+	o.setAttempt(attempt)
+	result, err := s.Ledger.Do(ctx, &Place{
 		Order: o, Priced: o.CreatedAt, Hold: h, Recipes: recipes, Attempt: attempt, Cart: from, Digest: digest,
 		Limits: s.Config.Limits,
-	}})
+	})
 	if err != nil || result.Order.ID != o.ID {
 		// The order was refused, or the key has a prior result: release the provisional hold. If the outcome is
 		// unknown, the admission cache expires it later.
 		if fault.KindOf(err) != fault.Unavailable && ctx.Err() == nil {
-			s.Gate.DropProvisional(h)
+			s.Admission.DropProvisional(h)
 		}
 	}
 	if errors.Is(err, catalog.ErrPaused) {
@@ -147,7 +136,7 @@ func (s *Service) CheckRequest(g Guest, r Request) error {
 		return err
 	}
 	if strings.HasPrefix(r.ClientTxnID, memberPrefix) { // reserved for members' keys, which share the column
-		return wrong("clientTxnId", "clientTxnId does not begin with "+memberPrefix+".")
+		return invalidField("clientTxnId", "clientTxnId does not begin with "+memberPrefix+".")
 	}
 	if err := checkItems(r.Items); err != nil {
 		return err
@@ -237,10 +226,6 @@ func priced(menu *catalog.Snapshot, lines []RequestItem) ([]Item, int64, error) 
 	return items, total, nil
 }
 
-// deadline is the time limit of placing one order. It replaces the request's context, since an order must not be
-// abandoned half-way when the guest's phone disconnects.
-const deadline = 8 * time.Second
-
 // Place creates an order. The order is complete except for its number.
 type Place struct {
 	Order   Order
@@ -269,13 +254,13 @@ func (b *Batch) enter(p *Place) Result {
 		return Result{Err: catalog.ErrPaused}
 	case !b.Versions[o.MenuVersionID]:
 		return Result{Err: ErrVersionClosed}
-	case over(b.Unpaid[o.payer()], p.Limits.UnpaidPerGuest),
-		o.Kind == DineIn && over(b.Unpaid[o.VisitID], p.Limits.UnpaidPerVisit):
+	case reached(b.Unpaid[o.payer()], p.Limits.UnpaidPerGuest),
+		o.Kind == DineIn && reached(b.Unpaid[o.VisitID], p.Limits.UnpaidPerVisit):
 		return Result{Err: ErrUnpaid}
-	case p.Cart != nil && !b.same(*p.Cart):
+	case p.Cart != nil && !b.cartUnchanged(*p.Cart):
 		return Result{Err: cart.ErrChanged}
 	}
-	switch outcome, short := b.Book.Reserve(p.Hold, stock.Held); outcome {
+	switch outcome, short := b.Balances.Reserve(p.Hold, stock.Held); outcome {
 	case stock.Applied:
 	case stock.Insufficient:
 		return Result{Err: SoldOut(stock.DishShortages(short, p.Hold.Lines, p.Recipes))}
@@ -287,16 +272,16 @@ func (b *Batch) enter(p *Place) Result {
 	b.Unpaid[o.payer()]++
 	b.Unpaid[o.VisitID]++
 	if p.Cart != nil {
-		b.Taken = append(b.Taken, b.Carts[p.Cart.UserID])
+		b.OrderedCarts = append(b.OrderedCarts, b.Carts[p.Cart.UserID])
 		delete(b.Carts, p.Cart.UserID)
 	}
 
 	b.Orders[o.ID] = &o
 	b.Attempts[o.ID] = []payment.Attempt{p.Attempt}
 	b.New = append(b.New, &o)
-	b.NewHolds = append(b.NewHolds, HoldEffect{p.Hold, stock.Held})
+	b.NewHolds = append(b.NewHolds, stock.NewHold{Hold: p.Hold, State: stock.Held})
 	b.NewAttempts = append(b.NewAttempts, p.Attempt)
-	b.tell(stock.OpHeld, p.Hold)
+	b.queueOps(stock.OpHeld, p.Hold)
 	b.publish(event.OrderPlaced.New(b.Now, o.ID, o.Version, o.Scope.Branch, event.Placed{
 		OrderID: o.ID, BranchID: o.Scope.Branch, BizDate: o.Scope.Date, TotalAmount: o.Total, Currency: o.Currency,
 		PayBy: o.PayBy,
@@ -319,8 +304,8 @@ func (p *Place) at(now time.Time) *Place {
 	return &q
 }
 
-// same reports whether a member's cart is unchanged since the order was made from it.
-func (b *Batch) same(c cart.Cart) bool {
+// cartUnchanged reports whether a member's cart is unchanged since the order was made from it.
+func (b *Batch) cartUnchanged(c cart.Cart) bool {
 	now, ok := b.Carts[c.UserID]
 	return ok && now.Equal(c)
 }
@@ -333,4 +318,4 @@ func (o *Order) payer() string {
 	return o.GuestHash
 }
 
-func over(n, limit int) bool { return limit > 0 && n >= limit }
+func reached(n, limit int) bool { return limit > 0 && n >= limit }

@@ -14,43 +14,43 @@ import (
 
 // Limits of one round of gateway requests.
 const (
-	askBatch = 64 // requests per round
-	askWide  = 8  // concurrent requests
+	gatewayBatch       = 64 // requests per round
+	gatewayConcurrency = 8  // concurrent requests
 )
 
-// AskGateways checks attempts that no report has arrived for: the report was lost, the browser was closed, or the
+// CheckPayments checks attempts that no report has arrived for: the report was lost, the browser was closed, or the
 // process ended while it waited. Any number of processes may run it. A capture that it starts continues after ctx
 // ends.
-func (s *Service) AskGateways(ctx context.Context) error {
-	due, err := s.Payments.ClaimChecks(ctx, s.Now(), askBatch)
+func (s *Service) CheckPayments(ctx context.Context) error {
+	due, err := s.Payments.ClaimChecks(ctx, s.Now(), gatewayBatch)
 	if err != nil {
 		return err
 	}
-	s.abreast(ctx, len(due), func(i int) {
+	s.parallel(ctx, len(due), func(i int) {
 		a := due[i]
-		err := s.ask(ctx, a, true)
-		s.complain(ctx, "the gateway could not be asked", a, err)
+		err := s.check(ctx, a, true)
+		s.logGatewayError(ctx, "the gateway could not be asked", a, err)
 	})
 	return nil
 }
 
-// abreast calls do for 0 to n-1, at most askWide at a time, and waits for all calls.
-func (s *Service) abreast(ctx context.Context, n int, do func(i int)) {
+// parallel calls do for 0 to n-1, at most askWide at a time, and waits for all calls.
+func (s *Service) parallel(ctx context.Context, n int, do func(i int)) {
 	var wg sync.WaitGroup
-	places := make(chan struct{}, askWide)
+	places := make(chan struct{}, gatewayConcurrency)
 	for i := range n {
 		places <- struct{}{}
 		wg.Go(func() {
 			defer func() { <-places }()
-			s.guarded(ctx, func() { do(i) })
+			s.recoverPanic(ctx, func() { do(i) })
 		})
 	}
 	wg.Wait()
 }
 
-// guarded logs a panic of do, so that a defect in one gateway client does not end the process. The payment is checked
-// again later.
-func (s *Service) guarded(ctx context.Context, do func()) {
+// recoverPanic logs a panic of do, so that a defect in one gateway client does not end the process. The payment is
+// checked again later.
+func (s *Service) recoverPanic(ctx context.Context, do func()) {
 	defer func() {
 		if p := recover(); p != nil {
 			s.Log.ErrorContext(ctx, "a talk with a gateway panicked", "panic", p, "stack", string(debug.Stack()))
@@ -59,10 +59,10 @@ func (s *Service) guarded(ctx context.Context, do func()) {
 	do()
 }
 
-// ask checks one attempt with its gateway and applies the result. A payment that the guest has approved is captured
+// check checks one attempt with its gateway and applies the result. A payment that the guest has approved is captured
 // if the order can still be paid; the capture may continue after ctx ends. An attempt in CONFIRMING is captured again
 // only if the caller has claimed it, because a claim succeeds only after the previous capture must have ended.
-func (s *Service) ask(ctx context.Context, a payment.Attempt, claimed bool) error {
+func (s *Service) check(ctx context.Context, a payment.Attempt, claimed bool) error {
 	gateway := s.Gateways[a.Method]
 	if gateway == nil {
 		return payment.ErrMethod
@@ -82,7 +82,7 @@ func (s *Service) ask(ctx context.Context, a payment.Attempt, claimed bool) erro
 	if err != nil {
 		return err
 	}
-	s.awaitConfirm(ctx, d, a, a.State, "")
+	s.awaitCapture(ctx, d, a, a.State, "")
 	return nil
 }
 
@@ -124,21 +124,21 @@ func (s *Service) Exceptions(ctx context.Context, by identity.Actor, branch int6
 	return s.Reader.Exceptions(ctx, branch, maxExceptions)
 }
 
-// AskNow checks an attempt with its gateway and returns the order afterwards. The order is CONFIRMING if the capture
+// CheckNow checks an attempt with its gateway and returns the order afterwards. The order is CONFIRMING if the capture
 // of an approved payment takes longer than ctx lasts.
-func (s *Service) AskNow(ctx context.Context, by identity.Actor, order, attempt string) (Detail, error) {
+func (s *Service) CheckNow(ctx context.Context, by identity.Actor, order, attempt string) (Detail, error) {
 	a, err := s.staffAttempt(ctx, by, order, attempt)
 	if err != nil {
 		return Detail{}, err
 	}
-	if err := s.ask(ctx, a, false); err != nil {
+	if err := s.check(ctx, a, false); err != nil {
 		return Detail{}, err
 	}
-	return s.orderNow(ctx, order)
+	return s.orderAfterWait(ctx, order)
 }
 
-// Judge records the state of an attempt that the staff have looked up in the gateway's console.
-func (s *Service) Judge(
+// RecordOutcome records the state of an attempt that the staff have looked up in the gateway's console.
+func (s *Service) RecordOutcome(
 	ctx context.Context, by identity.Actor, order, attempt string, state payment.State, note string,
 ) (Order, error) {
 	if err := checkNote(note); err != nil {

@@ -50,10 +50,10 @@ func slowHouse(t *testing.T, db *sqldb.DB, g slowGateway) (*ordering.Service, or
 	r.Currency = money.TWD
 	now := time.Date(2026, 2, 26, 5, 0, 0, 0, time.UTC)
 	clock := func() time.Time { return now }
-	led := orderingsql.NewLedger(db, orderingtest.NoGate{}, clock)
+	led := orderingsql.NewLedger(db, orderingtest.NoAdmission{}, clock)
 	t.Cleanup(led.Stop)
 	s := &ordering.Service{
-		Config: ordering.Defaults(), Ledger: led, Gate: &gate{try: admit}, Reader: orderingsql.NewOrders(db), Catalog: r.Kitchen(t),
+		Config: ordering.Defaults(), Ledger: led, Admission: &gate{try: admit}, Reader: orderingsql.NewOrders(db), Catalog: r.Catalog(t),
 		Methods: payment.NewMethods(payment.LINEPay), Gateways: map[payment.Method]payment.Gateway{payment.LINEPay: g},
 		Payments: led, Log: slog.New(slog.DiscardHandler), Now: clock,
 	}
@@ -84,14 +84,14 @@ func TestService_confirmsToTheEnd(t *testing.T) {
 	type asking func(context.Context, *ordering.Service, ordering.Detail) (ordering.Order, error)
 	for name, ask := range map[string]asking{
 		"the guest comes back": func(ctx context.Context, s *ordering.Service, d ordering.Detail) (ordering.Order, error) {
-			return s.Approved(ctx, d.Attempts[0].ID, transaction, "")
+			return s.ConfirmApproved(ctx, d.Attempts[0].ID, transaction, "")
 		},
 		"the staff ask": func(ctx context.Context, s *ordering.Service, d ordering.Detail) (ordering.Order, error) {
-			now, err := s.AskNow(ctx, identity.System(), d.ID, d.Attempts[0].ID)
+			now, err := s.CheckNow(ctx, identity.System(), d.ID, d.Attempts[0].ID)
 			return now.Order, err
 		},
 		"a round": func(ctx context.Context, s *ordering.Service, d ordering.Detail) (ordering.Order, error) {
-			err := s.AskGateways(ctx)
+			err := s.CheckPayments(ctx)
 			return orderOf(t, s, d.ID).Order, err
 		},
 	} {

@@ -26,8 +26,8 @@ type Refund struct {
 	ClientTxnID string // idempotency key, chosen by the client, unique within the order; empty for none
 }
 
-// FinishRefund records the result of a refund, or the staff's decision about it.
-type FinishRefund struct {
+// RecordRefundResult records the result of a refund, or the staff's decision about it.
+type RecordRefundResult struct {
 	OrderID  string
 	RefundID string
 	State    payment.RefundState // SENDING sends it; the others are results
@@ -55,8 +55,8 @@ const MaxReference = 100
 func (r Refund) checkReference() (Refund, error) {
 	var err error
 	r.Reference, err = text.Line.Clean(r.Reference)
-	if err != nil || r.ByHand != (r.Reference != "") || !within(r.Reference, 0, MaxReference) {
-		return r, wrong("reference", "A refund by hand, and no other, has a reference of 1 to 100 characters on one line.")
+	if err != nil || r.ByHand != (r.Reference != "") || !lengthWithin(r.Reference, 0, MaxReference) {
+		return r, invalidField("reference", "A refund by hand, and no other, has a reference of 1 to 100 characters on one line.")
 	}
 	return r, nil
 }
@@ -79,13 +79,13 @@ func (s *Service) Refund(ctx context.Context, by identity.Actor, c Refund) (paym
 		return payment.Refund{}, err
 	}
 	c.NewID, c.By = s.newID(), by
-	r, err := s.Ledger.Do(ctx, Command{Refund: &c})
+	r, err := s.Ledger.Do(ctx, &c)
 	return r.Refund, err
 }
 
-// FinishRefund sets the state of a refund: SENDING sends it to its gateway again, DONE records that the staff have
+// RecordRefundResult sets the state of a refund: SENDING sends it to its gateway again, DONE records that the staff have
 // refunded the money by hand.
-func (s *Service) FinishRefund(
+func (s *Service) RecordRefundResult(
 	ctx context.Context, by identity.Actor, order, refund string, to payment.RefundState, note string,
 ) (payment.Refund, error) {
 	if err := checkNote(note); err != nil {
@@ -94,18 +94,18 @@ func (s *Service) FinishRefund(
 	if _, err := s.StaffOrder(ctx, by, order); err != nil {
 		return payment.Refund{}, err
 	}
-	r, err := s.Ledger.Do(ctx, Command{Finish: &FinishRefund{
+	r, err := s.Ledger.Do(ctx, &RecordRefundResult{
 		OrderID: order, RefundID: refund, State: to, Note: note, By: by,
-	}})
+	})
 	return r.Refund, err
 }
 
-// owe creates a refund for captured money that its order cannot use.
-func (b *Batch) owe(o *Order, a payment.Attempt, reason payment.RefundReason) {
+// createRefund creates a refund for captured money that its order cannot use.
+func (b *Batch) createRefund(o *Order, a payment.Attempt, reason payment.RefundReason) {
 	if a.Amount == 0 {
 		return // an order of free dishes only
 	}
-	b.show(o) // consumers take a second event of the same version for a repetition
+	b.touch(o) // consumers take a second event of the same version for a repetition
 	r := payment.Refund{
 		ID: b.NewID(), OrderID: o.ID, AttemptID: a.ID, Method: a.Method, Amount: a.Amount, Currency: a.Currency,
 		State: payment.RefundDue, Reason: reason, CreatedAt: b.Now,
@@ -118,21 +118,24 @@ func (b *Batch) owe(o *Order, a payment.Attempt, reason payment.RefundReason) {
 }
 
 func (b *Batch) newRefund(r payment.Refund) {
-	b.Refunds = append(b.Refunds, r)
-	b.Owed[r.OrderID] = append(b.Owed[r.OrderID], r)
+	b.NewRefunds = append(b.NewRefunds, r)
+	b.RefundsByOrder[r.OrderID] = append(b.RefundsByOrder[r.OrderID], r)
 }
 
-// refund refunds a paid order in full or in part, through the attempt it was paid with. It releases no units: the
+// Target implements Command.
+func (c *Refund) Target() string { return c.OrderID }
+
+// decide refunds a paid order in full or in part, through the attempt it was paid with. It releases no units: the
 // dishes have been cooked, or the staff cancel them separately.
-func (b *Batch) refund(c *Refund) Result {
+func (c *Refund) decide(b *Batch) Result {
 	o := b.Orders[c.OrderID]
 	if o == nil {
 		return Result{Err: ErrNotFound}
 	}
-	if r, found, err := b.repeated(o.ID, c); found {
+	if r, found, err := b.priorRefund(o.ID, c); found {
 		return Result{Order: *o, Refund: r, Err: err}
 	}
-	a, ok := b.paidBy(o)
+	a, ok := b.paidAttempt(o)
 	left := o.Total - o.Refunded
 	amount := c.Amount
 	if amount == 0 {
@@ -158,22 +161,22 @@ func (b *Batch) refund(c *Refund) Result {
 	if o.Refunded == o.Total {
 		o.PaymentStatus = RefundDue
 	}
-	b.refunded(o, r)
+	b.refundChanged(o, r)
 	b.auditRefund(c.By, identity.ActionRefunded, o, r)
 	return Result{Order: *o, Refund: r, Changed: true}
 }
 
-// repeated returns the prior refund under the same idempotency key or the same portal reference. Money is refunded
+// priorRefund returns the prior refund under the same idempotency key or the same portal reference. Money is refunded
 // once for each (I11).
-func (b *Batch) repeated(order string, c *Refund) (r payment.Refund, found bool, err error) {
-	all := b.Owed[order]
-	if i := slices.IndexFunc(all, c.asked); i >= 0 {
+func (b *Batch) priorRefund(order string, c *Refund) (r payment.Refund, found bool, err error) {
+	all := b.RefundsByOrder[order]
+	if i := slices.IndexFunc(all, c.hasKeyOf); i >= 0 {
 		if (c.Amount != 0 && c.Amount != all[i].Amount) || c.Reference != all[i].PortalRef {
 			err = ErrRefundKey
 		}
 		return all[i], true, err
 	}
-	if i := slices.IndexFunc(all, c.noted); i >= 0 {
+	if i := slices.IndexFunc(all, c.hasReferenceOf); i >= 0 {
 		if c.Amount != 0 && c.Amount != all[i].Amount {
 			err = ErrRefundNoted
 		}
@@ -182,20 +185,21 @@ func (b *Batch) repeated(order string, c *Refund) (r payment.Refund, found bool,
 	return r, false, nil
 }
 
-// asked reports whether r was made under the same idempotency key.
-func (c Refund) asked(r payment.Refund) bool {
+// hasKeyOf reports whether r was made under the same idempotency key.
+func (c Refund) hasKeyOf(r payment.Refund) bool {
 	return c.ClientTxnID != "" && r.ClientTxnID == c.ClientTxnID
 }
 
-// noted reports whether r has the same portal reference.
-func (c Refund) noted(r payment.Refund) bool {
+// hasReferenceOf reports whether r has the same portal reference.
+func (c Refund) hasReferenceOf(r payment.Refund) bool {
 	return c.ByHand && (r.PortalRef == c.Reference || r.GatewayRef == c.Reference)
 }
 
-// paidBy returns the attempt that the order was paid with: the first captured one that is not refunded automatically.
-func (b *Batch) paidBy(o *Order) (payment.Attempt, bool) {
+// paidAttempt returns the attempt that the order was paid with: the first captured one that is not refunded
+// automatically.
+func (b *Batch) paidAttempt(o *Order) (payment.Attempt, bool) {
 	for _, a := range b.Attempts[o.ID] {
-		owed := slices.ContainsFunc(b.Owed[o.ID], func(r payment.Refund) bool {
+		owed := slices.ContainsFunc(b.RefundsByOrder[o.ID], func(r payment.Refund) bool {
 			return r.AttemptID == a.ID && r.Reason != payment.RefundedByStaff
 		})
 		if a.State == payment.Paid && !owed {
@@ -205,15 +209,18 @@ func (b *Batch) paidBy(o *Order) (payment.Attempt, bool) {
 	return payment.Attempt{}, false
 }
 
-// finish records the result of a refund. The staff may send a refused refund again or record that they refunded it by
+// Target implements Command.
+func (f *RecordRefundResult) Target() string { return f.OrderID }
+
+// decide records the result of a refund. The staff may send a refused refund again or record that they refunded it by
 // hand.
-func (b *Batch) finish(f *FinishRefund) Result {
+func (f *RecordRefundResult) decide(b *Batch) Result {
 	o := b.Orders[f.OrderID]
-	i := slices.IndexFunc(b.Owed[f.OrderID], func(r payment.Refund) bool { return r.ID == f.RefundID })
+	i := slices.IndexFunc(b.RefundsByOrder[f.OrderID], func(r payment.Refund) bool { return r.ID == f.RefundID })
 	if o == nil || i < 0 {
 		return Result{Err: payment.ErrRefund}
 	}
-	r := b.Owed[o.ID][i]
+	r := b.RefundsByOrder[o.ID][i]
 	byStaff := f.By.Kind != identity.Anonymous
 	switch {
 	case byStaff && f.State == payment.RefundDone && r.State == payment.RefundSending:
@@ -227,34 +234,34 @@ func (b *Batch) finish(f *FinishRefund) Result {
 	case byStaff:
 		r.By, r.Note = f.By.String(), f.Note
 	}
-	b.Owed[o.ID][i] = r
-	b.keepRefund(r)
-	b.refunded(o, r)
+	b.RefundsByOrder[o.ID][i] = r
+	b.updateRefund(r)
+	b.refundChanged(o, r)
 	if byStaff {
 		b.auditRefund(f.By, identity.ActionRefundDone, o, r)
 	}
 	return Result{Order: *o, Refund: r, Changed: true}
 }
 
-// keepRefund marks a refund's new state to be written. A refund created in this batch is inserted with that state.
-func (b *Batch) keepRefund(r payment.Refund) {
-	for i := range b.Refunds {
-		if b.Refunds[i].ID == r.ID {
-			b.Refunds[i] = r
+// updateRefund marks a refund's new state to be written. A refund created in this batch is inserted with that state.
+func (b *Batch) updateRefund(r payment.Refund) {
+	for i := range b.NewRefunds {
+		if b.NewRefunds[i].ID == r.ID {
+			b.NewRefunds[i] = r
 			return
 		}
 	}
-	b.Finished[r.ID] = r
+	b.ChangedRefunds[r.ID] = r
 }
 
-// refunded marks the order as REFUNDED once all its refunds are done, and publishes each refund that is done.
-func (b *Batch) refunded(o *Order, r payment.Refund) {
-	open := slices.ContainsFunc(b.Owed[o.ID], func(r payment.Refund) bool { return r.State != payment.RefundDone })
+// refundChanged marks the order as REFUNDED once all its refunds are done, and publishes each refund that is done.
+func (b *Batch) refundChanged(o *Order, r payment.Refund) {
+	open := slices.ContainsFunc(b.RefundsByOrder[o.ID], func(r payment.Refund) bool { return r.State != payment.RefundDone })
 	if o.PaymentStatus == RefundDue && !open {
 		o.PaymentStatus = Refunded
 	}
 	o.touch(b.Now)
-	b.change(o)
+	b.changed(o)
 	if r.State == payment.RefundDone {
 		b.publish(event.OrderRefunded.New(b.Now, o.ID, o.Version, o.Scope.Branch, event.RefundDue{
 			OrderID: o.ID, BranchID: o.Scope.Branch, BizDate: o.Scope.Date, RefundID: r.ID, Amount: r.Amount,
@@ -280,51 +287,51 @@ const sendingTimeout = 40 * time.Second
 func (s *Service) SendRefunds(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, sendingTimeout)
 	defer cancel()
-	due, err := s.Payments.ClaimRefunds(ctx, s.Now(), askBatch)
+	due, err := s.Payments.ClaimRefunds(ctx, s.Now(), gatewayBatch)
 	if err != nil {
 		return err
 	}
-	s.abreast(ctx, len(due), func(i int) {
+	s.parallel(ctx, len(due), func(i int) {
 		r := due[i]
-		if err := s.send(ctx, r); err != nil {
+		if err := s.sendRefund(ctx, r); err != nil {
 			s.Log.WarnContext(ctx, "a refund could not be sent", "refund", r.ID, "method", r.Method, "err", err)
 		}
 	})
 	return nil
 }
 
-// send sends one refund and records its result. After an error the refund is retried later, unless its retries are
+// sendRefund sends one refund and records its result. After an error the refund is retried later, unless its retries are
 // exhausted.
-func (s *Service) send(ctx context.Context, r payment.Refund) error {
+func (s *Service) sendRefund(ctx context.Context, r payment.Refund) error {
 	d, a, err := s.Attempt(ctx, r.AttemptID)
 	if err != nil {
 		return err
 	}
-	out := givenUp(r)
+	out := exhaustedOutcome(r)
 	if !r.Exhausted() {
-		if out, err = s.giveBack(ctx, r, repayment(r, a, d.Refunds)); err != nil {
+		if out, err = s.submitRefund(ctx, r, refundRequest(r, a, d.Refunds)); err != nil {
 			return err
 		}
 	}
 	written, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
-	_, err = s.Ledger.Do(written, Command{Finish: &FinishRefund{
+	_, err = s.Ledger.Do(written, &RecordRefundResult{
 		OrderID: d.ID, RefundID: r.ID, State: out.State, Ref: out.Ref, Code: out.Code,
-	}})
+	})
 	return err
 }
 
-// givenUp returns the result of a refund whose retries are exhausted. A refund that was never sent is certainly not
-// paid out; otherwise the outcome is unknown.
-func givenUp(r payment.Refund) payment.RefundOutcome {
+// exhaustedOutcome returns the result of a refund whose retries are exhausted. A refund that was never sent is
+// certainly not paid out; otherwise the outcome is unknown.
+func exhaustedOutcome(r payment.Refund) payment.RefundOutcome {
 	if r.Sent {
 		return payment.RefundOutcome{State: payment.RefundUnknown, Code: payment.Unreachable}
 	}
 	return payment.RefundOutcome{State: payment.RefundRefused, Code: payment.Unreachable}
 }
 
-// repayment returns the gateway request for a refund, with the other refunds of the same attempt.
-func repayment(r payment.Refund, a payment.Attempt, all []payment.Refund) payment.RefundRequest {
+// refundRequest returns the gateway request for a refund, with the other refunds of the same attempt.
+func refundRequest(r payment.Refund, a payment.Attempt, all []payment.Refund) payment.RefundRequest {
 	p := payment.RefundRequest{
 		ID: r.ID, Attempt: a, Amount: r.Amount, Full: r.Amount == a.Amount,
 		By: r.By, Reason: string(r.Reason), DecidedAt: r.CreatedAt,
@@ -338,9 +345,11 @@ func repayment(r payment.Refund, a payment.Attempt, all []payment.Refund) paymen
 	return p
 }
 
-// giveBack sends a refund to its gateway. Before the first sending it stores the refunds that the gateway lists
+// submitRefund sends a refund to its gateway. Before the first sending it stores the refunds that the gateway lists
 // already: a retry compares the list with them to find out whether the money has been refunded.
-func (s *Service) giveBack(ctx context.Context, r payment.Refund, p payment.RefundRequest) (payment.RefundOutcome, error) {
+func (s *Service) submitRefund(
+	ctx context.Context, r payment.Refund, p payment.RefundRequest,
+) (payment.RefundOutcome, error) {
 	gateway := s.Gateways[r.Method]
 	if gateway == nil {
 		return payment.RefundOutcome{}, payment.ErrMethod // the method is no longer configured

@@ -8,6 +8,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sync/singleflight"
+
 	"comanda/internal/catalog"
 	"comanda/internal/fault"
 	"comanda/internal/identity"
@@ -64,9 +66,9 @@ type Catalog interface {
 	Version(ctx context.Context, branch, version int64) (*catalog.Snapshot, error)
 }
 
-// Gate is the admission cache: it reserves units ahead of the ledger. It never fails: if it cannot decide, the ledger
-// does.
-type Gate interface {
+// Admission is the admission cache: it reserves units ahead of the ledger. It never fails: if it cannot decide, the
+// ledger does.
+type Admission interface {
 	Reserve(ctx context.Context, h stock.Hold) stock.AdmissionResult
 	// DropProvisional releases a provisional hold after the ledger has refused the order.
 	DropProvisional(h stock.Hold)
@@ -97,32 +99,32 @@ type Detail struct {
 
 // Service implements the use cases of ordering. It is safe for concurrent use.
 type Service struct {
-	Config   Config
-	Ledger   Ledger
-	Gate     Gate
-	Reader   Reader
-	Catalog  Catalog
-	Carts    Carts
-	Recipes  Recipes // nil: dishes consume no stock
-	Methods  payment.Methods
-	Gateways map[payment.Method]payment.Gateway // clients of the methods that have a remote gateway
-	Payments Payments
-	ReturnTo string // base URL that gateways redirect guests to
-	Log      *slog.Logger
-	Now      func() time.Time // the clock that deadlines are decided by
-	Metrics  *Metrics
+	Config    Config
+	Ledger    Executor
+	Admission Admission
+	Reader    Reader
+	Catalog   Catalog
+	Carts     Carts
+	Recipes   Recipes // nil: dishes consume no stock
+	Methods   payment.Methods
+	Gateways  map[payment.Method]payment.Gateway // clients of the methods that have a remote gateway
+	Payments  Payments
+	ReturnTo  string // base URL that gateways redirect guests to
+	Log       *slog.Logger
+	Now       func() time.Time // the clock that deadlines are decided by
+	Metrics   *Metrics
 
-	flights flights
-	talks   sync.WaitGroup // captures, which may outlive their requests
+	placing  singleflight.Group // requests by key and digest, see once
+	captures sync.WaitGroup     // captures, which may outlive their requests
 }
 
-// Close waits for running captures until ctx ends. Attempts that are still unfinished are checked by AskGateways
+// Close waits for running captures until ctx ends. Attempts that are still unfinished are checked by CheckPayments
 // later.
 func (s *Service) Close(ctx context.Context) {
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		s.talks.Wait()
+		s.captures.Wait()
 	}()
 	select {
 	case <-ended:
@@ -237,7 +239,7 @@ func (m *Metrics) stepped(kind StepKind) {
 	}
 }
 
-func (m *Metrics) odd(method payment.Method, verdict string) {
+func (m *Metrics) rejected(method payment.Method, verdict string) {
 	if m != nil {
 		m.Callback.Count(string(method), strings.ToLower(verdict))
 	}

@@ -22,7 +22,7 @@ import (
 
 // gate is an admission cache with results set by a test.
 type gate struct {
-	orderingtest.NoGate
+	orderingtest.NoAdmission
 	try       func(stock.Hold) stock.AdmissionResult
 	mu        sync.Mutex
 	abandoned []string
@@ -45,7 +45,7 @@ func service(t testing.TB, db *sqldb.DB, g *gate, quotas ...int64) (*ordering.Se
 	l := orderingsql.NewLedger(db, g, db.Now)
 	t.Cleanup(l.Stop)
 	s := &ordering.Service{
-		Config: ordering.Defaults(), Ledger: l, Gate: g, Reader: orderingsql.NewOrders(db), Catalog: r.Kitchen(t),
+		Config: ordering.Defaults(), Ledger: l, Admission: g, Reader: orderingsql.NewOrders(db), Catalog: r.Catalog(t),
 		Methods: payment.NewMethods(payment.Sandbox), Now: db.Now,
 	}
 	return s, r, ordering.Guest{Branch: 1, VisitID: r.Visit, Hash: "guest"}
@@ -208,12 +208,12 @@ func TestService_ownership(t *testing.T) {
 	if _, err := s.Cancel(t.Context(), friend, id); !errors.As(err, &f) || f.Kind != fault.Forbidden {
 		t.Errorf("a friend cancels: %v", err)
 	}
-	if _, err := s.MoreTime(t.Context(), friend, id, placed.Order.PayBy); !errors.As(err, &f) || f.Kind != fault.Forbidden {
+	if _, err := s.ExtendDeadline(t.Context(), friend, id, placed.Order.PayBy); !errors.As(err, &f) || f.Kind != fault.Forbidden {
 		t.Errorf("a friend asks for time: %v", err)
 	}
 	for name, err := range map[string]error{
 		"look":        second(s.Order(t.Context(), stranger, id)),
-		"more time":   second(s.MoreTime(t.Context(), stranger, id, placed.Order.PayBy)),
+		"more time":   second(s.ExtendDeadline(t.Context(), stranger, id, placed.Order.PayBy)),
 		"cancel":      second(s.Cancel(t.Context(), stranger, id)),
 		"pay":         third(s.Pay(t.Context(), stranger, id, payment.Counter, ordering.Client{})),
 		"no such id":  second(s.Order(t.Context(), guest, "06gvr4e1p1o037h61gjti47ea8")),

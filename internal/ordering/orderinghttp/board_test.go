@@ -72,14 +72,14 @@ func openGalley(t *testing.T, r *orderingtest.Restaurant, now func() time.Time, 
 		"cook":   {Kind: identity.Account, UserID: 3, Session: "s", Branches: []int64{1}},
 		"across": {Kind: identity.Account, UserID: 4, Session: "t", Branches: []int64{2}},
 	}}}
-	g.ledger = orderingsql.NewLedger(r.DB, orderingtest.NoGate{}, now)
+	g.ledger = orderingsql.NewLedger(r.DB, orderingtest.NoAdmission{}, now)
 	t.Cleanup(g.ledger.Stop)
-	reader, kitchen := orderingsql.NewOrders(r.DB), r.Kitchen(t)
+	reader, kitchen := orderingsql.NewOrders(r.DB), r.Catalog(t)
 	orders := &ordering.Service{
 		Config: ordering.Defaults(), Ledger: g.ledger, Reader: reader, Catalog: kitchen, Methods: payment.NewMethods(payment.Sandbox), Now: now,
 	}
-	boards := &ordering.Boards{
-		Reader: reader, Catalog: kitchen, Watches: g.ledger, Warn: 10 * time.Minute, Late: 20 * time.Minute, Every: every,
+	boards := &ordering.BoardHub{
+		Reader: reader, Catalog: kitchen, Changes: g.ledger, Warn: 10 * time.Minute, Late: 20 * time.Minute, Interval: every,
 		Log: slog.New(slog.DiscardHandler), Now: now,
 	}
 	s, err := httpapi.New(httpapi.Default(), slog.New(slog.DiscardHandler), prometheus.NewRegistry())
@@ -185,10 +185,10 @@ func TestBoard_shape(t *testing.T) {
 		g.ask(t, "cook", "POST", "/api/orders/"+o.ID+"/start", "").want(t, 200, "")
 		g.ask(t, "cook", "POST", "/api/orders/"+o.ID+"/items/1/done", `{"done":true}`).want(t, 200, "")
 		counter := g.Place("b", g.now(), time.Hour, stock.Line{Item: 102, Qty: 1})
-		counter.Place.Order.Method, counter.Place.Order.Kind = payment.Counter, ordering.PickUp
-		counter.Place.Order.Receiver = ordering.Receiver{Name: "Lan", Phone: "0912345678", Note: "At 7\nby car"}
-		counter.Place.Order.VisitID, counter.Place.Order.GuestHash = "", ""
-		counter.Place.Attempt.Method = payment.Counter
+		counter.Order.Method, counter.Order.Kind = payment.Counter, ordering.PickUp
+		counter.Order.Receiver = ordering.Receiver{Name: "Lan", Phone: "0912345678", Note: "At 7\nby car"}
+		counter.Order.VisitID, counter.Order.GuestHash = "", ""
+		counter.Attempt.Method = payment.Counter
 		g.do(t, counter)
 		served := g.paid(t, "c")
 		for _, step := range []string{"start", "ready", "serve"} {
@@ -250,9 +250,9 @@ func TestBoard_shape(t *testing.T) {
 func TestBoard_printsNoEscapes(t *testing.T) {
 	serving(t, func(t *testing.T, g *galley, _ *clock) {
 		old := g.Place("a", g.now(), time.Hour, stock.Line{Item: 101, Qty: 1})
-		old.Place.Order.Items[0].Name, old.Place.Order.Items[0].Notes = "Phở\x1b@", "no ice\n\x1d\x56\x41\u202e!"
-		old.Place.Order.Kind, old.Place.Order.VisitID, old.Place.Order.GuestHash = ordering.PickUp, "", ""
-		old.Place.Order.Receiver = ordering.Receiver{Name: "L\x1ban", Phone: "0912345678", Note: "Gate\x1b\n4711"}
+		old.Order.Items[0].Name, old.Order.Items[0].Notes = "Phở\x1b@", "no ice\n\x1d\x56\x41\u202e!"
+		old.Order.Kind, old.Order.VisitID, old.Order.GuestHash = ordering.PickUp, "", ""
+		old.Order.Receiver = ordering.Receiver{Name: "L\x1ban", Phone: "0912345678", Note: "Gate\x1b\n4711"}
 		o := g.do(t, old)
 		g.do(t, orderingtest.Pay(o.ID, g.now()))
 		got := g.ask(t, "cook", "GET", "/api/boards/1", "").want(t, 200, "")

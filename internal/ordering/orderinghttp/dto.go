@@ -159,7 +159,7 @@ type occurrence struct {
 func detailOf(d ordering.Detail) Detail {
 	out := Detail{
 		Summary: summaryOf(d.Order).at(openPage(d)), Refunded: d.Refunded, VisitID: d.VisitID,
-		CancelReason: string(d.CancelReason), MoreTime: d.MoreTime(), Items: itemsOf(d.Items),
+		CancelReason: string(d.CancelReason), MoreTime: d.ExtensionsLeft(), Items: itemsOf(d.Items),
 		Payments: make([]Attempt, len(d.Attempts)), Timeline: timelineOf(d),
 	}
 	for i, a := range d.Attempts {
@@ -226,8 +226,8 @@ func openPage(d ordering.Detail) string {
 // address nor note, because cooks do not need them.
 var receiverRoute = identity.RouteKey{Method: "GET", Path: "/api/orders/{id}/receiver"}
 
-// shown returns the receiver, or an empty one if the caller lacks the permission.
-func shown(ctx context.Context, r ordering.Receiver) ordering.Receiver {
+// visibleReceiver returns the receiver, or an empty one if the caller lacks the permission.
+func visibleReceiver(ctx context.Context, r ordering.Receiver) ordering.Receiver {
 	if !identity.MayUse(ctx, receiverRoute) {
 		return ordering.Receiver{}
 	}
@@ -268,7 +268,7 @@ func (r routes) staffDetailOf(ctx context.Context, d ordering.Detail) (*staffDet
 	for i, f := range d.Refunds {
 		out.Refunds[i].Note = f.Note
 	}
-	if to := shown(ctx, d.Receiver); to.Name != "" {
+	if to := visibleReceiver(ctx, d.Receiver); to.Name != "" {
 		out.Receiver = staffReceiverOf(to)
 	}
 	return &staffDetailOutput{out}, nil

@@ -14,14 +14,14 @@ import (
 	"comanda/internal/ordering"
 )
 
-// lookAgain is the interval at which a stream polls the order's version. It bounds the delay of changes by other
+// pollInterval is the interval at which a stream polls the order's version. It bounds the delay of changes by other
 // processes, which do not wake this one.
-const lookAgain = 750 * time.Millisecond
+const pollInterval = 750 * time.Millisecond
 
 // Changes notifies streams about changes of orders.
 type Changes interface {
-	// Watch returns a channel that receives after changes by this process, and a function that ends the subscription.
-	Watch(order string) (wake <-chan struct{}, end func())
+	// Subscribe returns a channel that receives after changes by this process, and a function that ends the subscription.
+	Subscribe(order string) (changed <-chan struct{}, end func())
 	// Version returns the order's current version, including changes by other processes.
 	Version(ctx context.Context, order string) (int64, error)
 }
@@ -50,7 +50,7 @@ func (r routes) events(ctx context.Context, in *eventsInput) (httpapi.Feed, erro
 	if err != nil {
 		return httpapi.Feed{}, err
 	}
-	wake, end := r.changes.Watch(in.ID) // before the first read, so that no change is missed in between
+	wake, end := r.changes.Subscribe(in.ID) // before the first read, so that no change is missed in between
 	d, err := r.orders.Order(ctx, guestOf(g), in.ID)
 	if err != nil {
 		end()
@@ -63,7 +63,7 @@ func (r routes) events(ctx context.Context, in *eventsInput) (httpapi.Feed, erro
 		}
 		read := func(ctx context.Context) (ordering.Detail, error) { return r.orders.Order(ctx, guestOf(g), in.ID) }
 		show := func(d ordering.Detail) any { return guestDetailOf(d, in.Language) }
-		r.follow(ctx, s, followed{d, in.LastEventID, wake, admit, read, show})
+		r.follow(ctx, s, followedOrder{d, in.LastEventID, wake, admit, read, show})
 	}}, nil
 }
 
@@ -76,7 +76,7 @@ type memberEventsInput struct {
 // memberEvents streams one order of a member until the member's session is no longer admitted.
 func (r routes) memberEvents(ctx context.Context, in *memberEventsInput) (httpapi.Feed, error) {
 	by := identity.ActorOf(ctx)
-	wake, end := r.changes.Watch(in.ID) // before the first read, so that no change is missed in between
+	wake, end := r.changes.Subscribe(in.ID) // before the first read, so that no change is missed in between
 	d, err := r.orders.MemberOrder(ctx, by, in.ID)
 	if err != nil {
 		end()
@@ -87,21 +87,21 @@ func (r routes) memberEvents(ctx context.Context, in *memberEventsInput) (httpap
 			return r.orders.MemberOrder(ctx, identity.ActorOf(ctx), in.ID)
 		}
 		show := func(d ordering.Detail) any { return memberDetailOf(d, in.Language).Body }
-		r.follow(ctx, s, followed{d, in.LastEventID, wake, s.Admitted, read, show})
+		r.follow(ctx, s, followedOrder{d, in.LastEventID, wake, s.Admitted, read, show})
 	}}, nil
 }
 
-// followed is the state of one order's event stream.
-type followed struct {
-	order ordering.Detail
-	seen  string
-	wake  <-chan struct{}
-	admit func(ctx context.Context) (context.Context, error) // fails once the client may no longer read
-	read  func(ctx context.Context) (ordering.Detail, error)
-	show  func(ordering.Detail) any
+// followedOrder is the state of one order's event stream.
+type followedOrder struct {
+	order   ordering.Detail
+	seen    string
+	changed <-chan struct{}
+	admit   func(ctx context.Context) (context.Context, error) // fails once the client may no longer read
+	read    func(ctx context.Context) (ordering.Detail, error)
+	show    func(ordering.Detail) any
 }
 
-func (r routes) follow(ctx context.Context, s *httpapi.Stream, f followed) {
+func (r routes) follow(ctx context.Context, s *httpapi.Stream, f followedOrder) {
 	for {
 		if id := strconv.FormatInt(f.order.Version, 10); id != f.seen {
 			if s.Send(httpapi.Event{ID: id, Name: "order", Data: f.show(f.order)}) != nil {
@@ -109,10 +109,10 @@ func (r routes) follow(ctx context.Context, s *httpapi.Stream, f followed) {
 			}
 			f.seen = id
 		}
-		if s.Wait(ctx, f.wake, lookAgain) != nil {
+		if s.Wait(ctx, f.changed, pollInterval) != nil {
 			return
 		}
-		next, err := r.look(ctx, f)
+		next, err := r.readIfChanged(ctx, f)
 		switch {
 		case err == nil:
 			f.order = next
@@ -122,9 +122,9 @@ func (r routes) follow(ctx context.Context, s *httpapi.Stream, f followed) {
 	}
 }
 
-// look checks access and reads the order if its version has changed. Reading versions is cheap: concurrent streams
-// share one statement.
-func (r routes) look(ctx context.Context, f followed) (ordering.Detail, error) {
+// readIfChanged checks access and reads the order if its version has changed. Reading versions is cheap: concurrent
+// streams share one statement.
+func (r routes) readIfChanged(ctx context.Context, f followedOrder) (ordering.Detail, error) {
 	now, err := f.admit(ctx)
 	if err != nil {
 		return f.order, err

@@ -39,8 +39,8 @@ type watches struct {
 	ended chan string
 }
 
-func (w *watches) Watch(order string) (<-chan struct{}, func()) {
-	wake, end := w.Ledger.Watch(order)
+func (w *watches) Subscribe(order string) (<-chan struct{}, func()) {
+	wake, end := w.Ledger.Subscribe(order)
 	w.open.Add(1)
 	return wake, func() {
 		end()
@@ -88,7 +88,7 @@ func openOnlookers(t *testing.T, db *sqldb.DB) *onlookers {
 	t.Helper()
 	now := func() time.Time { return day }
 	r := orderingtest.Open(t, db, 1, stock.Unlimited, stock.Unlimited)
-	l := orderingsql.NewLedger(db, orderingtest.NoGate{}, now)
+	l := orderingsql.NewLedger(db, orderingtest.NoAdmission{}, now)
 	t.Cleanup(l.Stop)
 	o := &onlookers{
 		galley: &galley{Restaurant: r, ledger: l, now: now, crew: &crew{who: map[string]identity.Actor{
@@ -97,7 +97,7 @@ func openOnlookers(t *testing.T, db *sqldb.DB) *onlookers {
 		watches: &watches{Ledger: l, ended: make(chan string, 10)}, guests: &visitors{guests: guests{r.Visit}},
 	}
 	orders := &ordering.Service{
-		Config: ordering.Defaults(), Ledger: l, Reader: orderingsql.NewOrders(db), Catalog: r.Kitchen(t),
+		Config: ordering.Defaults(), Ledger: l, Reader: orderingsql.NewOrders(db), Catalog: r.Catalog(t),
 		Methods: payment.NewMethods(payment.Sandbox), Now: now,
 	}
 	s, err := httpapi.New(httpapi.Default(), slog.New(slog.DiscardHandler), prometheus.NewRegistry())
@@ -111,8 +111,8 @@ func openOnlookers(t *testing.T, db *sqldb.DB) *onlookers {
 	o.url = server.URL
 
 	members := r.Place("m", now(), time.Hour, stock.Line{Item: 101, Qty: 1})
-	members.Place.Order.Kind, members.Place.Order.UserID, members.Place.Order.VisitID = ordering.PickUp, 7, ""
-	members.Place.Order.GuestHash, members.Place.Order.Receiver = "", ordering.Receiver{Name: "Lan", Phone: "0912345678"}
+	members.Order.Kind, members.Order.UserID, members.Order.VisitID = ordering.PickUp, 7, ""
+	members.Order.GuestHash, members.Order.Receiver = "", ordering.Receiver{Name: "Lan", Phone: "0912345678"}
 	guests := r.Place("g", now(), time.Hour, stock.Line{Item: 101, Qty: 1})
 	o.streams = map[string]string{"guest": o.do(t, guests).ID, "member": o.do(t, members).ID}
 	return o

@@ -49,7 +49,7 @@ type gateways struct {
 func RegisterGateways(a *httpapi.API, orders *ordering.Service, g Gateways) {
 	r := gateways{orders, g}
 	handle := func(pattern string, h http.HandlerFunc) {
-		a.Handle(httpapi.Route{Pattern: pattern, Policy: httpapi.Gateway, Handler: h, MaxBodyBytes: maxNotice})
+		a.Handle(httpapi.Route{Pattern: pattern, Policy: httpapi.Gateway, Handler: h, MaxBodyBytes: maxNotification})
 	}
 	if g.VNPay != nil {
 		handle("GET /payment/vnpay/ipn", r.ipn)
@@ -63,7 +63,7 @@ func RegisterGateways(a *httpapi.API, orders *ordering.Service, g Gateways) {
 	r.registerPage(a)
 }
 
-const maxNotice = 8 << 10 // bytes of a callback's body
+const maxNotification = 8 << 10 // bytes of a callback's body
 
 // VNPay's response codes of an IPN call (VNPay 2.1.0, "IPN URL").
 const (
@@ -75,7 +75,9 @@ const (
 	ipnError     = "99"
 )
 
-func (g gateways) ipn(w http.ResponseWriter, r *http.Request) { g.notice(w, r, r.URL.RawQuery) }
+func (g gateways) ipn(w http.ResponseWriter, r *http.Request) {
+	g.handleNotification(w, r, r.URL.RawQuery)
+}
 
 // callback is ipn under the reference's path. It also accepts the parameters as a form.
 func (g gateways) callback(w http.ResponseWriter, r *http.Request) {
@@ -88,24 +90,25 @@ func (g gateways) callback(w http.ResponseWriter, r *http.Request) {
 		}
 		query = string(body)
 	}
-	g.notice(w, r, query)
+	g.handleNotification(w, r, query)
 }
 
-// notice responds only after the reported state is committed: VNPay repeats the call after any code except 00 and 02.
-func (g gateways) notice(w http.ResponseWriter, r *http.Request, query string) {
-	g.answer(w, r, g.take(r.Context(), query, headersOf(r)))
+// handleNotification responds only after the reported state is committed: VNPay repeats the call after any code except
+// 00 and 02.
+func (g gateways) handleNotification(w http.ResponseWriter, r *http.Request, query string) {
+	g.answer(w, r, g.handleVNPay(r.Context(), query, headersOf(r)))
 }
 
-func (g gateways) take(ctx context.Context, query, headers string) string {
+func (g gateways) handleVNPay(ctx context.Context, query, headers string) string {
 	ref, report, err := g.VNPay.Read(query)
 	odd := payment.Event{Method: payment.VNPay, Raw: query, Headers: headers}
 	switch {
 	case errors.Is(err, errReturn): // signed, but not about a payment of this system
 		odd.Verdict = "FOREIGN"
-		return g.failed(ctx, ref, errors.Join(err, g.odd(ctx, odd)))
+		return g.failed(ctx, ref, errors.Join(err, g.recordRejected(ctx, odd)))
 	case err != nil:
 		odd.Verdict = "FORGED"
-		if err := g.odd(ctx, odd); err != nil {
+		if err := g.recordRejected(ctx, odd); err != nil {
 			return g.failed(ctx, ref, err)
 		}
 		return ipnSignature
@@ -132,10 +135,10 @@ func (g gateways) failed(ctx context.Context, ref string, err error) string {
 	return ipnError
 }
 
-// odd records a notification that failed verification, within the rate limit of the client's network.
-func (g gateways) odd(ctx context.Context, e payment.Event) error {
+// recordRejected records a notification that failed verification, within the rate limit of the client's network.
+func (g gateways) recordRejected(ctx context.Context, e payment.Event) error {
 	if httpapi.Allow(ctx, "odd_notice_ip", httpapi.ClientNetwork(ctx)) == nil {
-		return g.orders.Oddity(ctx, e)
+		return g.orders.RecordRejectedNotification(ctx, e)
 	}
 	return nil // the limiter counts it; dropping the rest keeps a flood of forgeries from filling the database
 }
@@ -157,9 +160,9 @@ func (g gateways) vnpayReturn(w http.ResponseWriter, r *http.Request) {
 
 var errReturn = fault.New(fault.Invalid, "payment_return_invalid", "This is not how the payment service sends guests back.")
 
-// confirmPatience is how long a guest's request waits for LINE Pay. Afterwards the page shows the payment as pending,
+// confirmWait is how long a guest's request waits for LINE Pay. Afterwards the page shows the payment as pending,
 // and the confirmation continues without the request.
-const confirmPatience = 8 * time.Second
+const confirmWait = 8 * time.Second
 
 // confirm handles the redirect of a guest who approved a LINE Pay payment. It needs no cookie, because the redirect may
 // reach a different browser from the one that placed the order.
@@ -169,11 +172,11 @@ func (g gateways) confirm(w http.ResponseWriter, r *http.Request) {
 		httpapi.Fail(w, r, errReturn)
 		return
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), confirmPatience)
+	ctx, cancel := context.WithTimeout(r.Context(), confirmWait)
 	defer cancel()
-	if _, err := g.orders.Approved(ctx, ref, transaction, headersOf(r)); err != nil {
+	if _, err := g.orders.ConfirmApproved(ctx, ref, transaction, headersOf(r)); err != nil {
 		if errors.Is(err, payment.ErrAttempt) {
-			_ = g.odd(ctx, payment.Event{
+			_ = g.recordRejected(ctx, payment.Event{
 				Method: payment.LINEPay, Raw: r.URL.RawQuery, Headers: headersOf(r), Verdict: "FORGED",
 			})
 		}

@@ -93,7 +93,7 @@ func newHouse(t *testing.T, db *sqldb.DB, currency money.Currency) *house {
 	t.Helper()
 	r := orderingtest.Open(t, db, 1, quota)
 	r.Currency = currency
-	return openHouse(t, db, r.Kitchen(t), guests{r.Visit}, &sockets{})
+	return openHouse(t, db, r.Catalog(t), guests{r.Visit}, &sockets{})
 }
 
 // openHouse starts a house whose servers communicate over net.
@@ -105,10 +105,10 @@ func openHouse(t *testing.T, db *sqldb.DB, kitchen ordering.Catalog, g orderingh
 	url, serve := net.listen(t)
 	h.url = url
 	v, l := h.openGateways()
-	led := orderingsql.NewLedger(db, orderingtest.NoGate{}, h.now)
+	led := orderingsql.NewLedger(db, orderingtest.NoAdmission{}, h.now)
 	t.Cleanup(led.Stop)
 	h.orders = &ordering.Service{
-		Config: ordering.Defaults(), Ledger: led, Gate: open{}, Reader: orderingsql.NewOrders(db), Catalog: kitchen,
+		Config: ordering.Defaults(), Ledger: led, Admission: open{}, Reader: orderingsql.NewOrders(db), Catalog: kitchen,
 		Methods:  payment.NewMethods(payment.VNPay, payment.LINEPay),
 		Gateways: map[payment.Method]payment.Gateway{payment.VNPay: v, payment.LINEPay: l},
 		Payments: led, ReturnTo: h.url, Log: slog.New(slog.NewTextHandler(&h.log, nil)), Now: h.now,
@@ -508,7 +508,7 @@ func (h *house) balanced() {
 func (h *house) reconcile(d time.Duration) {
 	h.t.Helper()
 	h.pass(d)
-	if err := h.orders.AskGateways(h.t.Context()); err != nil {
+	if err := h.orders.CheckPayments(h.t.Context()); err != nil {
 		h.t.Fatal(err)
 	}
 }

@@ -20,8 +20,8 @@ import (
 const admitEvery = 5 * time.Second
 
 // Board registers the kitchen board's routes: one read and one event stream.
-func Board(a *httpapi.API, boards *ordering.Boards) {
-	b := wallRoutes{boards}
+func Board(a *httpapi.API, boards *ordering.BoardHub) {
+	b := boardRoutes{boards}
 	httpapi.Register(a, huma.Operation{
 		OperationID: "board-get", Method: http.MethodGet, Path: "/api/boards/{branchId}", Tags: []string{"Orders"},
 		Summary: "What a branch's kitchen has to do, and has done lately",
@@ -32,7 +32,7 @@ func Board(a *httpapi.API, boards *ordering.Boards) {
 	}, httpapi.Staff, b.events)
 }
 
-type wallRoutes struct{ boards *ordering.Boards }
+type boardRoutes struct{ hub *ordering.BoardHub }
 
 type boardInput struct {
 	BranchID string `path:"branchId" maxLength:"18"`
@@ -54,7 +54,7 @@ func boardBranch(s string) (int64, error) {
 	return id, nil
 }
 
-func (r wallRoutes) get(ctx context.Context, in *boardInput) (*boardOutput, error) {
+func (r boardRoutes) get(ctx context.Context, in *boardInput) (*boardOutput, error) {
 	branch, err := boardBranch(in.BranchID)
 	if err != nil {
 		return nil, err
@@ -65,14 +65,14 @@ func (r wallRoutes) get(ctx context.Context, in *boardInput) (*boardOutput, erro
 			return nil, err
 		}
 	}
-	b, err := r.boards.Get(ctx, identity.ActorOf(ctx), branch)
+	b, err := r.hub.Get(ctx, identity.ActorOf(ctx), branch)
 	if err != nil {
 		return nil, err
 	}
 	if b.ID == in.Since {
 		return &boardOutput{Status: http.StatusNotModified}, nil
 	}
-	body := r.boardOf(b, look{station, identity.MayUse(ctx, receiverRoute)})
+	body := r.boardOf(b, boardView{station, identity.MayUse(ctx, receiverRoute)})
 	return &boardOutput{http.StatusOK, &body}, nil
 }
 
@@ -83,13 +83,13 @@ type boardEventsInput struct {
 
 // events streams a branch's board. The limit on open streams counts per account and session, because a kitchen's
 // tablets often share an account.
-func (r wallRoutes) events(ctx context.Context, in *boardEventsInput) (httpapi.Feed, error) {
+func (r boardRoutes) events(ctx context.Context, in *boardEventsInput) (httpapi.Feed, error) {
 	branch, err := boardBranch(in.BranchID)
 	if err != nil {
 		return httpapi.Feed{}, err
 	}
 	by := identity.ActorOf(ctx)
-	screen, end, err := r.boards.Follow(ctx, by, branch)
+	screen, end, err := r.hub.Follow(ctx, by, branch)
 	if err != nil {
 		return httpapi.Feed{}, err
 	}
@@ -99,10 +99,10 @@ func (r wallRoutes) events(ctx context.Context, in *boardEventsInput) (httpapi.F
 }
 
 // follow sends boards until the client disconnects, the session is no longer admitted, or the screen ends.
-func (r wallRoutes) follow(ctx context.Context, s *httpapi.Stream, screen *ordering.Screen, branch int64, seen string) {
+func (r boardRoutes) follow(ctx context.Context, s *httpapi.Stream, screen *ordering.Screen, branch int64, seen string) {
 	for {
 		if b := screen.Board(); b.ID != seen {
-			l := look{receivers: identity.MayUse(ctx, receiverRoute)}
+			l := boardView{receivers: identity.MayUse(ctx, receiverRoute)}
 			if s.Send(httpapi.Event{ID: b.ID, Name: "board", Data: r.boardOf(b, l)}) != nil {
 				return
 			}
@@ -119,7 +119,7 @@ func (r wallRoutes) follow(ctx context.Context, s *httpapi.Stream, screen *order
 // again.
 func admitted(ctx context.Context, s *httpapi.Stream, screen *ordering.Screen, branch int64) bool {
 	for {
-		if s.Wait(ctx, screen.Wake(), admitEvery) != nil || screen.Over() {
+		if s.Wait(ctx, screen.Changed(), admitEvery) != nil || screen.Closed() {
 			return false
 		}
 		now, err := s.Admitted(ctx)
@@ -195,19 +195,19 @@ type thresholds struct {
 	LateSeconds int64 `json:"lateSeconds" doc:"And from which it is too old."`
 }
 
-// look selects which parts of a board one screen receives.
-type look struct {
+// boardView selects which parts of a board one screen receives.
+type boardView struct {
 	only      int64 // category id of a station; 0 selects the items of all stations
 	receivers bool  // include the receivers' personal data
 }
 
 // boardOf returns the part of a board that l selects.
-func (r wallRoutes) boardOf(b *ordering.Board, l look) board {
+func (r boardRoutes) boardOf(b *ordering.Board, l boardView) board {
 	out := board{
 		ID: b.ID, BranchID: decimal(b.Branch), BizDate: b.Date, Now: b.At, More: b.More,
 		Tickets: ticketsOf(b, b.Tickets, l), Served: ticketsOf(b, b.Served, l), Awaiting: []awaiting{},
 		AllDay: []dishCount{}, Stations: make([]station, len(b.Stations)),
-		Thresholds: thresholds{int64(r.boards.Warn / time.Second), int64(r.boards.Late / time.Second)},
+		Thresholds: thresholds{int64(r.hub.Warn / time.Second), int64(r.hub.Late / time.Second)},
 	}
 	for i := range b.Awaiting {
 		o := &b.Awaiting[i]
@@ -224,7 +224,7 @@ func (r wallRoutes) boardOf(b *ordering.Board, l look) board {
 	return out
 }
 
-func ticketsOf(b *ordering.Board, list []ordering.Ticket, l look) []Ticket {
+func ticketsOf(b *ordering.Board, list []ordering.Ticket, l boardView) []Ticket {
 	out := []Ticket{}
 	for i := range list {
 		if t := ticketOf(b, &list[i], l); len(t.Items) > 0 {
@@ -237,7 +237,7 @@ func ticketsOf(b *ordering.Board, list []ordering.Ticket, l look) []Ticket {
 // ticketOf returns an order as a ticket, with the items of one station or of all. It passes every text through
 // text.Printable because tickets are printed: texts stored before the API rejected control characters could contain
 // printer commands.
-func ticketOf(b *ordering.Board, o *ordering.Ticket, l look) Ticket {
+func ticketOf(b *ordering.Board, o *ordering.Ticket, l boardView) Ticket {
 	t := Ticket{
 		Progress: progressOf(&o.Order), Kind: string(o.Kind), TableLabel: text.Printable(o.Table), Method: string(o.Method),
 		PlacedAt: o.CreatedAt, Items: []ticketItem{},

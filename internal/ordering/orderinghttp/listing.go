@@ -108,7 +108,8 @@ func (l lists) orders(ctx context.Context, in *staffOrdersInput) (*staffOrdersOu
 	out.Body.Items, out.Body.Page, out.Body.Size, out.Body.Total = make([]staffOrder, len(page)), in.Page, in.Size, total
 	for i, o := range page {
 		out.Body.Items[i] = staffOrder{
-			Summary: summaryOf(o.Order), Kind: string(o.Kind), TableLabel: o.Table, ReceiverName: shown(ctx, o.Receiver).Name,
+			Summary: summaryOf(o.Order), Kind: string(o.Kind), TableLabel: o.Table,
+			ReceiverName: visibleReceiver(ctx, o.Receiver).Name,
 			CancelReason: string(o.CancelReason), Refunded: o.Refunded, CreatedAt: o.CreatedAt, PaidAt: reached(o.PaidAt),
 			Items: itemsOf(o.Items),
 		}

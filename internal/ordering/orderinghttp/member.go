@@ -240,7 +240,7 @@ type memberMoreTimeInput struct {
 }
 
 func (r routes) memberMoreTime(ctx context.Context, in *memberMoreTimeInput) (*memberDetailOutput, error) {
-	d, err := r.orders.MemberMoreTime(ctx, identity.ActorOf(ctx), in.ID, in.Body.PayBy)
+	d, err := r.orders.MemberExtendDeadline(ctx, identity.ActorOf(ctx), in.ID, in.Body.PayBy)
 	if err != nil {
 		return nil, err
 	}

@@ -83,7 +83,7 @@ func openShop(t *testing.T, h *carttest.Fixture, redis *redisdb.DB) *shop {
 	l := orderingsql.NewLedger(h.DB, s.keeper, h.Clock.Now)
 	t.Cleanup(l.Stop)
 	orders := &ordering.Service{
-		Config: ordering.Defaults(), Ledger: l, Gate: s.keeper, Reader: orderingsql.NewOrders(h.DB), Catalog: h.Menus, Carts: h.Carts,
+		Config: ordering.Defaults(), Ledger: l, Admission: s.keeper, Reader: orderingsql.NewOrders(h.DB), Catalog: h.Menus, Carts: h.Carts,
 		Methods: payment.NewMethods(payment.Sandbox), Now: h.Clock.Now,
 	}
 	var err error

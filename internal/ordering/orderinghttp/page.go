@@ -28,8 +28,8 @@ func (g gateways) registerPage(a *httpapi.API) {
 	a.Handle(httpapi.Route{Pattern: "GET /pay/{ref}", Policy: httpapi.Public, Handler: http.HandlerFunc(g.page)})
 }
 
-// pageAgain is the refresh interval of an undecided page, in seconds.
-const pageAgain = 3
+// pageRefresh is the refresh interval of an undecided page, in seconds.
+const pageRefresh = 3
 
 // words is the texts of one language in page.json.
 type words struct {
@@ -89,21 +89,21 @@ func (g gateways) result(d ordering.Detail, a payment.Attempt, language string) 
 	case "refund":
 		p.Heading, p.Hint = words.Refund, words.Close
 	default:
-		p.Heading, p.Refresh = words.Pending, pageAgain
+		p.Heading, p.Refresh = words.Pending, pageRefresh
 	}
 	if a.State == payment.Redirected && d.PaymentStatus == ordering.Unpaid {
 		p.Links = append(p.Links, httpapi.PageLink{Text: words.Again, URL: a.URL})
 	}
 	if at := g.orderPage(d); at != "" {
 		p.Links = append(p.Links, httpapi.PageLink{Text: order, URL: at}, httpapi.PageLink{Text: words.Start, URL: "/"})
-		p.Return = &httpapi.PageReturn{Key: keptBy(d), URL: at}
+		p.Return = &httpapi.PageReturn{Key: storageKey(d), URL: at}
 	}
 	return p
 }
 
-// keptBy returns the local storage key under which the app keeps access to the order: the visit of a guest, or the
+// storageKey returns the local storage key under which the app keeps access to the order: the visit of a guest, or the
 // login of a member (web/guest/src/store/draft.ts, web/guest/src/member/tokens.ts).
-func keptBy(d ordering.Detail) string {
+func storageKey(d ordering.Detail) string {
 	if d.VisitID == "" {
 		return "comanda.member"
 	}

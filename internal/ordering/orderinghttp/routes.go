@@ -228,7 +228,7 @@ func (r routes) moreTime(ctx context.Context, in *moreTimeInput) (*detailOutput,
 	if err != nil {
 		return nil, err
 	}
-	d, err := r.orders.MoreTime(ctx, guestOf(g), in.ID, in.Body.PayBy)
+	d, err := r.orders.ExtendDeadline(ctx, guestOf(g), in.ID, in.Body.PayBy)
 	if err != nil {
 		return nil, err
 	}

@@ -182,7 +182,7 @@ type finishInput struct {
 }
 
 func (r routes) finishRefund(ctx context.Context, in *finishInput) (*refundOutput, error) {
-	f, err := r.orders.FinishRefund(
+	f, err := r.orders.RecordRefundResult(
 		ctx, identity.ActorOf(ctx), in.ID, in.RefundID, payment.RefundState(in.Body.State), in.Body.Reason,
 	)
 	if err != nil {
@@ -197,7 +197,7 @@ type paymentInput struct {
 }
 
 func (r routes) checkPayment(ctx context.Context, in *paymentInput) (*staffDetailOutput, error) {
-	d, err := r.orders.AskNow(ctx, identity.ActorOf(ctx), in.ID, in.PaymentID)
+	d, err := r.orders.CheckNow(ctx, identity.ActorOf(ctx), in.ID, in.PaymentID)
 	if err != nil {
 		return nil, err
 	}
@@ -214,7 +214,7 @@ type judgeInput struct {
 }
 
 func (r routes) judgePayment(ctx context.Context, in *judgeInput) (*staffDetailOutput, error) {
-	o, err := r.orders.Judge(
+	o, err := r.orders.RecordOutcome(
 		ctx, identity.ActorOf(ctx), in.ID, in.PaymentID, payment.State(in.Body.State), in.Body.Reason,
 	)
 	if err != nil {

@@ -64,7 +64,7 @@ type village struct {
 }
 
 // kitchens implements ordering.Catalog with one catalog per branch.
-type kitchens map[int64]orderingtest.Kitchen
+type kitchens map[int64]orderingtest.Catalog
 
 func (k kitchens) Branch(ctx context.Context, id int64) (catalog.Branch, error) {
 	return k[id].Branch(ctx, id)
@@ -91,7 +91,7 @@ func newVillage(t *testing.T, db *sqldb.DB, cohorts int) *village {
 	for branch, c := range map[int64]money.Currency{1: money.VND, 2: money.TWD} {
 		r := orderingtest.Open(t, db, branch, quotas...)
 		r.Currency = c
-		k[branch], p[fmt.Sprint(branch)] = r.Kitchen(t), visit.Guest{BranchID: branch, VisitID: r.Visit, TokenHash: "phone"}
+		k[branch], p[fmt.Sprint(branch)] = r.Catalog(t), visit.Guest{BranchID: branch, VisitID: r.Visit, TokenHash: "phone"}
 	}
 	v := &village{house: openHouse(t, db, k, p, &wires{}), random: rand.New(rand.NewPCG(*seed, 0))}
 	v.t = t
@@ -155,7 +155,7 @@ func (v *village) turn() {
 	var all sync.WaitGroup
 	for range 2 {
 		for range 2 { // one round processes at most 64
-			all.Go(func() { v.noted(v.orders.AskGateways(v.t.Context())) })
+			all.Go(func() { v.noted(v.orders.CheckPayments(v.t.Context())) })
 			all.Go(func() { v.noted(v.orders.SendRefunds(v.t.Context())) })
 		}
 		all.Go(func() { _, err := v.orders.ExpireOverdue(v.t.Context()); v.noted(err) })

@@ -25,6 +25,6 @@ func (l *Ledger) MoveDeadlines(ctx context.Context, tx sqldb.Tx, by time.Duratio
 		ids[i] = moved[i].Order.ID
 	}
 	documentsql.Changed(tx, now, "order", ids...)
-	tx.OnCommit(func() { l.watches.Changed(moved) })
+	tx.OnCommit(func() { l.subscriptions.Changed(moved) })
 	return int64(len(moved)), tx.Flush(ctx)
 }

@@ -110,7 +110,7 @@ func twoLedgers(t *testing.T, address string) (ledgers [2]*orderingsql.Ledger, s
 	var stops []func()
 	for i := range ledgers {
 		db := openURL(t, address, 4)
-		ledgers[i] = orderingsql.NewLedger(db, orderingtest.NoGate{}, db.Now)
+		ledgers[i] = orderingsql.NewLedger(db, orderingtest.NoAdmission{}, db.Now)
 		stops = append(stops, func() {
 			ledgers[i].Stop()
 			db.Close()

@@ -35,11 +35,11 @@ func (s *Orders) Drift(ctx context.Context, from string, now time.Time) ([]strin
 func (s *Orders) DriftOf(ctx context.Context, branch int64, from string, now time.Time) (found []string, err error) {
 	err = s.db.Snapshot(ctx, func(ctx context.Context, at sqldb.Reader) error {
 		d := drift{at: at, branch: branch, from: from}
-		d.windows(ctx, nextOrders, driftStates, sayState)
-		d.windows(ctx, nextOrders, driftLines, sayLine)
-		d.windows(ctx, stocksql.NextHolds, driftOrphans, sayOrphan)
-		d.windows(ctx, nextOrders, driftMoney, sayMoney)
-		d.look(ctx, driftOverdue, sayOverdue, now.Add(-overdueGrace).UnixMilli(), maxDrift, branch)
+		d.windows(ctx, nextOrders, driftStates, describeState)
+		d.windows(ctx, nextOrders, driftLines, describeLine)
+		d.windows(ctx, stocksql.NextHolds, driftOrphans, describeOrphan)
+		d.windows(ctx, nextOrders, driftMoney, describeMoney)
+		d.run(ctx, driftOverdue, describeOverdue, now.Add(-overdueGrace).UnixMilli(), maxDrift, branch)
 		found = d.found
 		return d.err
 	})
@@ -70,12 +70,12 @@ func (d *drift) windows(
 		if d.err = err; err != nil || to == "" {
 			return
 		}
-		d.look(ctx, stmt, say, d.from, enough-len(d.found), d.branch, after, to)
+		d.run(ctx, stmt, say, d.from, enough-len(d.found), d.branch, after, to)
 		after = to
 	}
 }
 
-func (d *drift) look(ctx context.Context, stmt *sqldb.Stmt, say func(sqldb.Rows) (string, error), args ...any) {
+func (d *drift) run(ctx context.Context, stmt *sqldb.Stmt, say func(sqldb.Rows) (string, error), args ...any) {
 	if d.err != nil {
 		return
 	}
@@ -90,26 +90,26 @@ func nextOrders(ctx context.Context, at sqldb.Reader, after string, n int) (to s
 	return to, err
 }
 
-func sayState(r sqldb.Rows) (string, error) {
+func describeState(r sqldb.Rows) (string, error) {
 	var id, status, payment, hold string
 	err := r.Scan(&id, &status, &payment, &hold)
 	return fmt.Sprintf("order %s is %s/%s and its hold is %s", id, status, payment, hold), err
 }
 
-func sayLine(r sqldb.Rows) (string, error) {
+func describeLine(r sqldb.Rows) (string, error) {
 	var id string
 	var item, ordered, held int64
 	err := r.Scan(&id, &item, &ordered, &held)
 	return fmt.Sprintf("order %s lists %d of item %d and holds %d", id, ordered, item, held), err
 }
 
-func sayOrphan(r sqldb.Rows) (string, error) {
+func describeOrphan(r sqldb.Rows) (string, error) {
 	var id, state string
 	err := r.Scan(&id, &state)
 	return fmt.Sprintf("hold %s is %s and belongs to no order", id, state), err
 }
 
-func sayMoney(r sqldb.Rows) (string, error) {
+func describeMoney(r sqldb.Rows) (string, error) {
 	var id, payment string
 	var total, captured, refunded int64
 	err := r.Scan(&id, &payment, &total, &captured, &refunded)
@@ -117,7 +117,7 @@ func sayMoney(r sqldb.Rows) (string, error) {
 		id, total, payment, captured, refunded), err
 }
 
-func sayOverdue(r sqldb.Rows) (string, error) {
+func describeOverdue(r sqldb.Rows) (string, error) {
 	var id string
 	var at int64
 	err := r.Scan(&id, &at)

@@ -7,13 +7,13 @@ import (
 	"comanda/internal/sqldb"
 )
 
-// earlier reads the prior result of each key. Keys without an order return a result with Found false.
-func earlier(ctx context.Context, db sqldb.Conn, keys []ordering.TxnKey) ([]ordering.Earlier, error) {
-	known, err := selectKnown(ctx, db, keys)
+// priorResults reads the prior result of each key. Keys without an order return a result with Found false.
+func priorResults(ctx context.Context, db sqldb.Conn, keys []ordering.IdempotencyKey) ([]ordering.PriorResult, error) {
+	known, err := selectStoredKeys(ctx, db, keys)
 	if err != nil {
 		return nil, err
 	}
-	all := make([]ordering.Earlier, len(keys))
+	all := make([]ordering.PriorResult, len(keys))
 	if len(known) == 0 {
 		return all, nil
 	}
@@ -24,28 +24,30 @@ func earlier(ctx context.Context, db sqldb.Conn, keys []ordering.TxnKey) ([]orde
 	for i, k := range keys {
 		n, ok := known[k]
 		if o := orders[n.OrderID]; ok && o != nil {
-			all[i] = ordering.Earlier{Order: *o, Digest: n.Digest, Found: true}
+			all[i] = ordering.PriorResult{Order: *o, Digest: n.Digest, Found: true}
 		}
 	}
 	return all, nil
 }
 
-// selectKnown reads the stored entries of the given keys. Unused keys are missing in the result.
-func selectKnown(ctx context.Context, c sqldb.Conn, keys []ordering.TxnKey) (map[ordering.TxnKey]ordering.Known, error) {
+// selectStoredKeys reads the stored entries of the given keys. Unused keys are missing in the result.
+func selectStoredKeys(
+	ctx context.Context, c sqldb.Conn, keys []ordering.IdempotencyKey,
+) (map[ordering.IdempotencyKey]ordering.StoredKey, error) {
 	rows, err := c.Query(ctx, idempotencySelect, keyRows(keys))
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	all := map[ordering.TxnKey]ordering.Known{}
+	all := map[ordering.IdempotencyKey]ordering.StoredKey{}
 	for rows.Next() {
 		var scope, key string
-		var known ordering.Known
+		var known ordering.StoredKey
 		if err := rows.Scan(&scope, &key, &known.Digest, &known.OrderID); err != nil {
 			return nil, err
 		}
-		k := ordering.TxnKey{ClientTxnID: key}
-		if err := enterScope(&k, scope); err != nil {
+		k := ordering.IdempotencyKey{ClientTxnID: key}
+		if err := parseScope(&k, scope); err != nil {
 			return nil, err
 		}
 		all[k] = known
@@ -55,7 +57,7 @@ func selectKnown(ctx context.Context, c sqldb.Conn, keys []ordering.TxnKey) (map
 
 // ordersOf reads the orders placed under the given keys, by order id.
 func ordersOf(
-	ctx context.Context, c sqldb.Conn, known map[ordering.TxnKey]ordering.Known,
+	ctx context.Context, c sqldb.Conn, known map[ordering.IdempotencyKey]ordering.StoredKey,
 ) (map[string]*ordering.Order, error) {
 	ids := make([]string, 0, len(known))
 	for _, k := range known {

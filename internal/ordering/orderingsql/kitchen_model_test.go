@@ -27,7 +27,7 @@ type kitchen struct {
 	house  *orderingtest.Restaurant
 	led    *orderingsql.Ledger
 	svc    *ordering.Service
-	boards *ordering.Boards
+	boards *ordering.BoardHub
 	clock  clock
 	orders []*cooked
 }
@@ -64,11 +64,11 @@ func TestKitchenModel(t *testing.T) {
 			branch++
 			m := &kitchen{house: orderingtest.Open(t, db, branch, stock.Unlimited, stock.Unlimited)}
 			m.clock.ms.Store(time.Date(2026, 2, 26, 5, 0, 0, 0, time.UTC).UnixMilli()) // noon local time
-			m.led = orderingsql.NewLedger(db, orderingtest.NoGate{}, m.clock.now)
+			m.led = orderingsql.NewLedger(db, orderingtest.NoAdmission{}, m.clock.now)
 			defer m.led.Stop()
-			reader, catalog := orderingsql.NewOrders(db), m.house.Kitchen(t)
+			reader, catalog := orderingsql.NewOrders(db), m.house.Catalog(t)
 			m.svc = &ordering.Service{Ledger: m.led, Reader: reader, Catalog: catalog, Now: m.clock.now, Methods: payment.NewMethods(payment.Sandbox)}
-			m.boards = &ordering.Boards{Reader: reader, Catalog: catalog, Now: m.clock.now}
+			m.boards = &ordering.BoardHub{Reader: reader, Catalog: catalog, Now: m.clock.now}
 			t.Repeat(map[string]func(*rapid.T){
 				"place": m.place, "pay": m.pay, "cancel": m.cancel, "refund": m.refund, "step": m.step, "step again": m.step,
 				"bump": m.bump, "mark": m.mark, "pass": m.pass, "": m.check,
@@ -92,7 +92,7 @@ func (m *kitchen) place(t *rapid.T) {
 		stock.Line{Item: m.house.Items[0], Qty: 1}, stock.Line{Item: m.house.Items[1], Qty: 2})
 	counter := rapid.Bool().Draw(t, "counter")
 	if counter {
-		c.Place.Order.Method, c.Place.Attempt.Method = payment.Counter, payment.Counter
+		c.Order.Method, c.Attempt.Method = payment.Counter, payment.Counter
 	}
 	r, err := m.led.Do(context.Background(), c)
 	if err != nil {
@@ -112,17 +112,17 @@ func (m *kitchen) pay(t *rapid.T) {
 	}
 	c := orderingtest.Pay(o.id, m.clock.now())
 	if o.counter {
-		c.Settle.Method = payment.Counter
+		c.Method = payment.Counter
 	}
 	if o.money == ordering.PaymentCanceled && rapid.Bool().Draw(t, "too late") {
-		c.Settle.Today = "2026-02-27"
+		c.Today = "2026-02-27"
 	}
 	r, err := m.led.Do(context.Background(), c)
 	if err != nil {
 		t.Fatal(err)
 	}
 	o.version = r.Order.Version
-	back := o.money == ordering.PaymentCanceled && (!o.expired || c.Settle.Today == "2026-02-27")
+	back := o.money == ordering.PaymentCanceled && (!o.expired || c.Today == "2026-02-27")
 	if o.money, o.status = ordering.Paid, ordering.Placed; back {
 		o.money, o.status = ordering.RefundDue, ordering.Canceled
 	}
@@ -258,7 +258,7 @@ func (m *kitchen) expect(o *cooked, kind ordering.StepKind, seen int64) (to orde
 }
 
 func (m *kitchen) today() string {
-	b, _ := m.house.Kitchen(fatal{}).Branch(context.Background(), m.house.Branch)
+	b, _ := m.house.Catalog(fatal{}).Branch(context.Background(), m.house.Branch)
 	return b.Calendar().BizDate(m.clock.now())
 }
 
@@ -354,7 +354,7 @@ func (m *kitchen) listOf(o *cooked) string {
 
 // sinceDay returns the time since the current business date began.
 func (m *kitchen) sinceDay() time.Duration {
-	b, _ := m.house.Kitchen(fatal{}).Branch(context.Background(), m.house.Branch)
+	b, _ := m.house.Catalog(fatal{}).Branch(context.Background(), m.house.Branch)
 	return m.clock.now().Sub(b.Calendar().At(m.clock.now()).Start)
 }
 

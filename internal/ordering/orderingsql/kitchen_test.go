@@ -29,16 +29,16 @@ import (
 var cook = identity.Actor{Kind: identity.Account, UserID: 3}
 
 func step(order string, kind ordering.StepKind, version int64) ordering.Command {
-	return ordering.Command{Step: &ordering.Step{OrderID: order, Kind: kind, Version: version, By: cook, Today: "2026-02-26"}}
+	return &ordering.Step{OrderID: order, Kind: kind, Version: version, By: cook, Today: "2026-02-26"}
 }
 
 func mark(order string, index int, done bool) ordering.Command {
-	return ordering.Command{Mark: &ordering.MarkItem{OrderID: order, Index: index, Done: done}}
+	return &ordering.MarkItem{OrderID: order, Index: index, Done: done}
 }
 
 // giveBack builds a full refund of an order.
 func giveBack(order string, now time.Time) ordering.Command {
-	return ordering.Command{Refund: &ordering.Refund{OrderID: order, NewID: uid.New(now), Note: "cold", By: cook}}
+	return &ordering.Refund{OrderID: order, NewID: uid.New(now), Note: "cold", By: cook}
 }
 
 // doing returns a function that runs commands, each of which must succeed, and returns the last one's order.
@@ -176,7 +176,7 @@ func TestOrders_boardOfTheDay(t *testing.T) {
 		id := do(r.Place("a", now, time.Hour, stock.Line{Item: 101, Qty: 1})).ID
 		paid := do(orderingtest.Pay(id, now))
 		counter := r.Place("b", now, time.Hour, stock.Line{Item: 101, Qty: 1})
-		counter.Place.Order.Method, counter.Place.Attempt.Method = "COUNTER", "COUNTER"
+		counter.Order.Method, counter.Attempt.Method = "COUNTER", "COUNTER"
 		awaiting := do(counter).ID
 		look := func(change func(q *ordering.BoardQuery)) string {
 			t.Helper()
@@ -227,7 +227,7 @@ func TestOrders_boardOfTheDay(t *testing.T) {
 func TestLedger_bumpRace(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		r, l := house(t, db, 100)
-		other := orderingsql.NewLedger(db, orderingtest.NoGate{}, db.Now)
+		other := orderingsql.NewLedger(db, orderingtest.NoAdmission{}, db.Now)
 		t.Cleanup(other.Stop)
 		ledgers := []*orderingsql.Ledger{l, other}
 		do, now := doing(t, l), db.Now()
@@ -315,7 +315,7 @@ func storm(t *testing.T, ledgers []*orderingsql.Ledger, c ordering.Command) (cha
 func TestLedger_bumpAgainstRefund(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		r, l := house(t, db, 100)
-		other := orderingsql.NewLedger(db, orderingtest.NoGate{}, db.Now)
+		other := orderingsql.NewLedger(db, orderingtest.NoAdmission{}, db.Now)
 		t.Cleanup(other.Stop)
 		do, now := doing(t, l), db.Now()
 		for i := range 20 {

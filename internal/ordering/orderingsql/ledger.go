@@ -19,9 +19,9 @@ const (
 	maxQueue = 8192
 )
 
-// Gate is the admission cache as the ledger uses it. The ledger calls both methods from the group commit's goroutine,
-// so neither may block.
-type Gate interface {
+// AdmissionOutbox is the admission cache as the ledger uses it. The ledger calls both methods from the group commit's
+// goroutine, so neither may block.
+type AdmissionOutbox interface {
 	// EnqueueCommitted queues committed entries, which are then applied to Redis.
 	EnqueueCommitted(entries []stock.OutboxEntry)
 	// DrainApplied returns the ids of entries applied since the last call. The ledger then deletes their rows.
@@ -30,32 +30,32 @@ type Gate interface {
 
 // Ledger runs commands in shared transactions. It implements ordering.Ledger and is safe for concurrent use.
 type Ledger struct {
-	db       *sqldb.DB
-	counters *stocksql.Counters
-	gate     Gate
-	now      func() time.Time
-	group    *sqldb.Group[ordering.Command, ordering.Result]
-	keys     sqldb.Questions[ordering.TxnKey, ordering.Earlier]
-	versions sqldb.Questions[string, int64]
-	owners   sqldb.Questions[string, owner]
-	watches  ordering.Watches
-	entries  []stock.OutboxEntry // of the transaction that ran last; only the group's goroutine uses it
+	db            *sqldb.DB
+	counters      *stocksql.Counters
+	cache         AdmissionOutbox
+	now           func() time.Time
+	group         *sqldb.Group[ordering.Command, ordering.Result]
+	keys          sqldb.Questions[ordering.IdempotencyKey, ordering.PriorResult]
+	versions      sqldb.Questions[string, int64]
+	owners        sqldb.Questions[string, owner]
+	subscriptions ordering.Subscriptions
+	entries       []stock.OutboxEntry // of the transaction that ran last; only the group's goroutine uses it
 }
 
 // NewLedger starts the group commit, which runs until Stop. now is the deciding clock.
-func NewLedger(db *sqldb.DB, gate Gate, now func() time.Time) *Ledger {
-	l := &Ledger{db: db, counters: stocksql.NewCounters(db), gate: gate, now: now}
+func NewLedger(db *sqldb.DB, gate AdmissionOutbox, now func() time.Time) *Ledger {
+	l := &Ledger{db: db, counters: stocksql.NewCounters(db), cache: gate, now: now}
 	l.group = sqldb.NewGroup(db, sqldb.GroupConfig[ordering.Command, ordering.Result]{
 		Run: l.run,
 		After: func(_ []ordering.Command, results []ordering.Result) {
-			l.gate.EnqueueCommitted(l.entries)
-			l.watches.Changed(results)
+			l.cache.EnqueueCommitted(l.entries)
+			l.subscriptions.Changed(results)
 		},
 		Max:   maxBatch,
 		Queue: maxQueue,
 	})
-	ask := func(ctx context.Context, keys []ordering.TxnKey) ([]ordering.Earlier, error) {
-		return earlier(ctx, db, keys)
+	ask := func(ctx context.Context, keys []ordering.IdempotencyKey) ([]ordering.PriorResult, error) {
+		return priorResults(ctx, db, keys)
 	}
 	l.keys = sqldb.NewQuestions(maxBatch, maxQueue, ask)
 	l.versions = sqldb.NewQuestions(maxBatch, maxQueue, func(ctx context.Context, ids []string) ([]int64, error) {
@@ -75,23 +75,23 @@ func (l *Ledger) Stop() {
 	l.owners.Stop()
 }
 
-// Earlier returns the prior result of a key. Concurrent calls share one statement, because every rejected order makes
+// PriorResult returns the prior result of a key. Concurrent calls share one statement, because every rejected order makes
 // one.
-func (l *Ledger) Earlier(ctx context.Context, k ordering.TxnKey) (ordering.Earlier, error) {
+func (l *Ledger) PriorResult(ctx context.Context, k ordering.IdempotencyKey) (ordering.PriorResult, error) {
 	return l.keys.Do(ctx, k)
 }
 
-// Watches returns the hub that notifies subscribers of changes by this ledger.
-func (l *Ledger) Watches() *ordering.Watches { return &l.watches }
+// Subscriptions returns the hub that notifies subscribers of changes by this ledger.
+func (l *Ledger) Subscriptions() *ordering.Subscriptions { return &l.subscriptions }
 
-// Watch subscribes to the changes of an order by this ledger, see ordering.Watches.
-func (l *Ledger) Watch(order string) (wake <-chan struct{}, end func()) {
-	return l.watches.Watch(order)
+// Subscribe subscribes to the changes of an order by this ledger, see ordering.Subscriptions.
+func (l *Ledger) Subscribe(order string) (changed <-chan struct{}, end func()) {
+	return l.subscriptions.Subscribe(order)
 }
 
-// WatchBranch subscribes to the changes of all orders of a branch by this ledger.
-func (l *Ledger) WatchBranch(branch int64) (wake <-chan struct{}, end func()) {
-	return l.watches.WatchBranch(branch)
+// SubscribeBranch subscribes to the changes of all orders of a branch by this ledger.
+func (l *Ledger) SubscribeBranch(branch int64) (changed <-chan struct{}, end func()) {
+	return l.subscriptions.SubscribeBranch(branch)
 }
 
 // Version returns the current version of an order, or 0 if it does not exist. Concurrent calls share one statement,
@@ -106,8 +106,8 @@ func (l *Ledger) Group() *sqldb.Group[ordering.Command, ordering.Result] { retur
 // Do runs one command. When it returns without an error, the result is durable. A unique violation means that the
 // order's provisional hold expired and got a tombstone in the meantime; nothing was written then.
 func (l *Ledger) Do(ctx context.Context, c ordering.Command) (ordering.Result, error) {
-	if c.Place != nil {
-		if err := l.counters.Ensure(ctx, c.Place.Hold); err != nil {
+	if p, ok := c.(*ordering.Place); ok {
+		if err := l.counters.Ensure(ctx, p.Hold); err != nil {
 			return ordering.Result{}, err
 		}
 	}
@@ -147,8 +147,8 @@ func (l *Ledger) run(ctx context.Context, tx sqldb.Tx, commands []ordering.Comma
 		return nil, err
 	}
 	results := ld.batch.Decide(commands)
-	ld.batch.Events = append(ld.batch.Events, ld.batch.Book.LowStockEvents(now)...)
-	stocksql.QueueDeleteEntries(tx, l.gate.DrainApplied())
+	ld.batch.Events = append(ld.batch.Events, ld.batch.Balances.LowStockEvents(now)...)
+	stocksql.QueueDeleteEntries(tx, l.cache.DrainApplied())
 	entries, err := write(ctx, tx, ld.batch)
 	l.entries = entries
 	return results, err

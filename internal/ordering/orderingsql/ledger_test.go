@@ -35,7 +35,7 @@ func TestStatements(t *testing.T) { sqldbtest.PrepareAll(t, orderingsql.Statemen
 func house(t testing.TB, db *sqldb.DB, quotas ...int64) (*orderingtest.Restaurant, *orderingsql.Ledger) {
 	t.Helper()
 	r := orderingtest.Open(t, db, 1, quotas...)
-	l := orderingsql.NewLedger(db, orderingtest.NoGate{}, db.Now)
+	l := orderingsql.NewLedger(db, orderingtest.NoAdmission{}, db.Now)
 	t.Cleanup(l.Stop)
 	return r, l
 }
@@ -121,7 +121,7 @@ func TestLedger_storm(t *testing.T) {
 func TestLedger_sameKey(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		r, l := house(t, db, 100)
-		second := orderingsql.NewLedger(db, orderingtest.NoGate{}, db.Now) // like another process
+		second := orderingsql.NewLedger(db, orderingtest.NoAdmission{}, db.Now) // like another process
 		defer second.Stop()
 		var ids sync.Map
 		var made atomic.Int64
@@ -165,7 +165,7 @@ func TestLedger_payRacesExpiry(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		const n = 1000
 		r, l := house(t, db, n)
-		second := orderingsql.NewLedger(db, orderingtest.NoGate{}, db.Now)
+		second := orderingsql.NewLedger(db, orderingtest.NoAdmission{}, db.Now)
 		defer second.Stop()
 		orders := make([]string, n)
 		var wg sync.WaitGroup
@@ -309,10 +309,10 @@ func TestLedger_audit(t *testing.T) {
 			switch i % 4 {
 			case 0:
 				end := ordering.End{OrderID: id, Reason: ordering.StaffCanceled, By: by}
-				commands = append(commands, ordering.Command{End: &end}, ordering.Command{End: &end})
+				commands = append(commands, &end, &end)
 			case 1:
 				c := orderingtest.Pay(id, now)
-				c.Settle.Source, c.Settle.Method, c.Settle.Amount, c.Settle.By = ordering.SourceStaff, payment.Counter, orderingtest.Price, by
+				c.Source, c.Method, c.Amount, c.By = ordering.SourceStaff, payment.Counter, orderingtest.Price, by
 				commands = append(commands, c)
 			case 2:
 				commands = append(commands, orderingtest.End(id, ordering.UserCanceled))

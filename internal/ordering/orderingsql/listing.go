@@ -27,7 +27,7 @@ func (s *Orders) Listed(ctx context.Context, f ordering.OrderFilter) ([]ordering
 		string(f.CancelReason), f.Number.Whole, f.Number.Digits,
 	}
 	if f.Search != nil || f.Visit != "" {
-		list, count, args = listingFound, listingFoundCount, append(args, soughtBy(f)...)
+		list, count, args = listingFound, listingFoundCount, append(args, searchArgs(f)...)
 	}
 	rows, err := s.db.Query(ctx, count, args...)
 	total, _, err := sqldb.One(rows, err, sqldb.Value[int64])
@@ -49,8 +49,8 @@ func (s *Orders) Listed(ctx context.Context, f ordering.OrderFilter) ([]ordering
 // that prefix, so the index on words serves prefix searches.
 const afterWords = "\U0010FFFF"
 
-// soughtBy returns the arguments of the search statement that follow the filter's other arguments.
-func soughtBy(f ordering.OrderFilter) []any {
+// searchArgs returns the arguments of the search statement that follow the filter's other arguments.
+func searchArgs(f ordering.OrderFilter) []any {
 	s := f.Search
 	if s == nil {
 		s = &ordering.Search{}

@@ -35,7 +35,7 @@ func listings(t *testing.T, db *sqldb.DB) *orderingsql.Orders {
 	place := func(date, key string) ordering.Order {
 		c := r.Place(key, now, time.Hour, stock.Line{Item: 101, Qty: 2})
 		scope := stock.Scope{Branch: 1, Date: date}
-		c.Place.Order.Scope, c.Place.Hold.Scope = scope, scope
+		c.Order.Scope, c.Hold.Scope = scope, scope
 		return do(c)
 	}
 	do(orderingtest.Pay(place("2026-02-26", "a").ID, now))

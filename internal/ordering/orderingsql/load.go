@@ -26,14 +26,14 @@ func (l *loader) load(ctx context.Context, commands []ordering.Command) error {
 	existing, moving := map[string]struct{}{}, map[string]struct{}{}
 	limited := false
 	for _, c := range commands {
-		if c.Place != nil {
-			places = append(places, c.Place)
-			limited = limited || c.Place.Limits != ordering.Limits{}
-		} else {
-			existing[c.OrderID()] = struct{}{}
-			if c.AboutStock() { // kitchen steps must not wait for the counters of popular items
-				moving[c.OrderID()] = struct{}{}
-			}
+		switch c := c.(type) {
+		case *ordering.Place:
+			places = append(places, c)
+			limited = limited || c.Limits != ordering.Limits{}
+		case *ordering.Step, *ordering.MarkItem: // the kitchen must not wait for the counters of popular items
+			existing[c.Target()] = struct{}{}
+		default:
+			existing[c.Target()], moving[c.Target()] = struct{}{}, struct{}{}
 		}
 	}
 	ids := slices.Sorted(maps.Keys(existing))
@@ -42,12 +42,12 @@ func (l *loader) load(ctx context.Context, commands []ordering.Command) error {
 		return err
 	}
 	first := l.queueKeys(places)
-	stocksql.QueueLock(l.tx, stocksql.KeysOf(wanted(places), plain(held)), l.batch.Book)
+	stocksql.QueueLock(l.tx, stocksql.KeysOf(placedHolds(places), holdsIn(held)), l.batch.Balances)
 	l.queueForPlacing(places, limited)
 	if err := l.lockHolds(ctx, held); err != nil {
 		return err
 	}
-	if err := l.loadKnown(ctx, slices.Collect(maps.Keys(first))); err != nil {
+	if err := l.loadStoredKeys(ctx, slices.Collect(maps.Keys(first))); err != nil {
 		return err
 	}
 	if err := l.lockOrders(ctx, ids); err != nil {
@@ -61,11 +61,13 @@ func (l *loader) load(ctx context.Context, commands []ordering.Command) error {
 func (l *loader) loadLate(ctx context.Context, commands []ordering.Command) error {
 	paid, ended := map[string]bool{}, map[string]bool{}
 	for _, c := range commands {
-		switch {
-		case c.Settle != nil && c.Settle.State == payment.Paid:
-			paid[c.Settle.OrderID] = true
-		case c.End != nil:
-			ended[c.End.OrderID] = true
+		switch c := c.(type) {
+		case *ordering.Settle:
+			if c.State == payment.Paid {
+				paid[c.OrderID] = true
+			}
+		case *ordering.End:
+			ended[c.OrderID] = true
 		}
 	}
 	visits, branches := map[string]struct{}{}, map[int64]struct{}{}
@@ -97,7 +99,7 @@ func (l *loader) queueForPlacing(places []*ordering.Place, limited bool) {
 	}
 }
 
-func wanted(places []*ordering.Place) []stock.Hold {
+func placedHolds(places []*ordering.Place) []stock.Hold {
 	holds := make([]stock.Hold, len(places))
 	for i, p := range places {
 		holds[i] = p.Hold
@@ -105,7 +107,7 @@ func wanted(places []*ordering.Place) []stock.Hold {
 	return holds
 }
 
-func plain(held []stock.HoldState) []stock.Hold {
+func holdsIn(held []stock.HoldState) []stock.Hold {
 	holds := make([]stock.Hold, len(held))
 	for i, h := range held {
 		holds[i] = h.Hold
@@ -119,7 +121,7 @@ const (
 	memberScope = "member:"
 )
 
-func scopeOf(k ordering.TxnKey) string {
+func scopeOf(k ordering.IdempotencyKey) string {
 	if k.User != 0 {
 		return memberScope + strconv.FormatInt(k.User, 10)
 	}
@@ -128,18 +130,18 @@ func scopeOf(k ordering.TxnKey) string {
 
 // queueKeys inserts the keys of new orders. The returned map contains, after the flush, only the keys that existed
 // before.
-func (l *loader) queueKeys(places []*ordering.Place) map[ordering.TxnKey]*ordering.Place {
+func (l *loader) queueKeys(places []*ordering.Place) map[ordering.IdempotencyKey]*ordering.Place {
 	if len(places) == 0 {
 		return nil
 	}
-	first := map[ordering.TxnKey]*ordering.Place{}
+	first := map[ordering.IdempotencyKey]*ordering.Place{}
 	for _, p := range places {
 		k := p.Order.Key()
 		if _, ok := first[k]; !ok {
 			first[k] = p
 		}
 	}
-	keys := slices.SortedFunc(maps.Keys(first), func(a, b ordering.TxnKey) int { // the lock order of keys
+	keys := slices.SortedFunc(maps.Keys(first), func(a, b ordering.IdempotencyKey) int { // the lock order of keys
 		return cmp.Or(cmp.Compare(a.Branch, b.Branch), cmp.Compare(a.User, b.User),
 			cmp.Compare(a.ClientTxnID, b.ClientTxnID))
 	})
@@ -158,22 +160,22 @@ func (l *loader) queueKeys(places []*ordering.Place) map[ordering.TxnKey]*orderi
 	return first
 }
 
-func keyRows(keys []ordering.TxnKey) *sqldb.RowSet {
+func keyRows(keys []ordering.IdempotencyKey) *sqldb.RowSet {
 	return sqldb.NewRowSet(len(keys)).
 		Text("scope", func(i int) string { return scopeOf(keys[i]) }).
 		Text("key", func(i int) string { return keys[i].ClientTxnID })
 }
 
-func scanKey(r sqldb.Rows) (k ordering.TxnKey, err error) {
+func scanKey(r sqldb.Rows) (k ordering.IdempotencyKey, err error) {
 	var scope string
 	if err = r.Scan(&scope, &k.ClientTxnID); err != nil {
 		return k, err
 	}
-	err = enterScope(&k, scope)
+	err = parseScope(&k, scope)
 	return k, err
 }
 
-func enterScope(k *ordering.TxnKey, scope string) (err error) {
+func parseScope(k *ordering.IdempotencyKey, scope string) (err error) {
 	if user, ok := strings.CutPrefix(scope, memberScope); ok {
 		k.User, err = strconv.ParseInt(user, 10, 64)
 		return err
@@ -182,15 +184,15 @@ func enterScope(k *ordering.TxnKey, scope string) (err error) {
 	return err
 }
 
-// loadKnown reads the entries of keys that existed before, and their orders.
-func (l *loader) loadKnown(ctx context.Context, keys []ordering.TxnKey) (err error) {
+// loadStoredKeys reads the entries of keys that existed before, and their orders.
+func (l *loader) loadStoredKeys(ctx context.Context, keys []ordering.IdempotencyKey) (err error) {
 	if len(keys) == 0 {
 		return nil
 	}
-	if l.batch.Known, err = selectKnown(ctx, l.tx, keys); err != nil {
+	if l.batch.StoredKeys, err = selectStoredKeys(ctx, l.tx, keys); err != nil {
 		return err
 	}
-	orders, err := ordersOf(ctx, l.tx, l.batch.Known)
+	orders, err := ordersOf(ctx, l.tx, l.batch.StoredKeys)
 	maps.Copy(l.batch.Orders, orders)
 	return err
 }

@@ -18,7 +18,7 @@ func (l *loader) lockHolds(ctx context.Context, held []stock.HoldState) error {
 		return l.tx.Flush(ctx)
 	}
 	slices.SortFunc(held, func(a, b stock.HoldState) int { return cmp.Compare(a.Hold.ID, b.Hold.ID) })
-	return stocksql.LockHolds(ctx, l.tx, held, l.batch.Book)
+	return stocksql.LockHolds(ctx, l.tx, held, l.batch.Balances)
 }
 
 // lockOrders locks orders and reads what these locks protect: items, attempts and refunds.
@@ -49,6 +49,8 @@ func (l *loader) lockOrders(ctx context.Context, ids []string) error {
 	}, itemSelect, idRows(ids))
 	paymentsql.QueueSelect(l.tx, ids,
 		func(a payment.Attempt) { l.batch.Attempts[a.OrderID] = append(l.batch.Attempts[a.OrderID], a) },
-		func(r payment.Refund) { l.batch.Owed[r.OrderID] = append(l.batch.Owed[r.OrderID], r) })
+		func(r payment.Refund) {
+			l.batch.RefundsByOrder[r.OrderID] = append(l.batch.RefundsByOrder[r.OrderID], r)
+		})
 	return l.tx.Flush(ctx)
 }

@@ -156,7 +156,7 @@ func (m *machine) open(t *rapid.T, branch int64) {
 func (m *machine) start(t rapid.TB) {
 	// Claims of rebuilds need a clock that moves, and one that does not go back when the process is started again.
 	ticking := func() time.Time { return m.clock.now().Add(time.Since(m.begun)) }
-	kitchen := m.house.Kitchen(t)
+	kitchen := m.house.Catalog(t)
 	m.keep = stock.NewSyncer(stock.SyncerConfig{
 		Cache: stockredis.New(m.redis, stockredis.Config{Now: time.Now, Timeout: 5 * time.Second}), Store: stocksql.New(m.db),
 		EndOfDay: func(ctx context.Context, s stock.Scope) (time.Time, error) {
@@ -170,7 +170,7 @@ func (m *machine) start(t rapid.TB) {
 	})
 	m.led = orderingsql.NewLedger(m.db, m.keep, m.clock.now)
 	m.svc = &ordering.Service{
-		Config: ordering.Config{PaymentWindow: window, ExpiryGrace: grace}, Ledger: m.led, Gate: m.keep,
+		Config: ordering.Config{PaymentWindow: window, ExpiryGrace: grace}, Ledger: m.led, Admission: m.keep,
 		Reader: orderingsql.NewOrders(m.db), Catalog: kitchen, Methods: payment.NewMethods(payment.Sandbox), Now: m.clock.now,
 	}
 }
@@ -194,7 +194,7 @@ func (m *machine) guest() ordering.Guest {
 }
 
 func (m *machine) date() string {
-	b, _ := m.house.Kitchen(fatal{}).Branch(context.Background(), m.house.Branch)
+	b, _ := m.house.Catalog(fatal{}).Branch(context.Background(), m.house.Branch)
 	return b.Calendar().BizDate(m.clock.now())
 }
 
@@ -370,18 +370,18 @@ func (m *machine) moreTime(t *rapid.T) {
 	case !m.clock.now().Before(o.deadline):
 		want = ordering.ErrTooLate
 	case o.moved == 2:
-		want = ordering.ErrNoMoreTime
+		want = ordering.ErrNoExtensionLeft
 	default:
 		o.moved++
 		o.deadline = o.deadline.Add(5 * time.Minute)
 	}
 	for range 2 { // the second call repeats the first after a lost response
-		got, err := m.svc.MoreTime(context.Background(), o.guest, o.id, shown)
+		got, err := m.svc.ExtendDeadline(context.Background(), o.guest, o.id, shown)
 		if !errors.Is(err, want) {
 			t.Fatalf("more time for %s (%s): %v, want %v", o.id, o.state, err, want)
 		}
-		if err == nil && (!got.PayBy.Equal(o.deadline.Add(-grace)) || got.MoreTime() != 2-o.moved) {
-			t.Fatalf("%s is to be paid by %v, %d more; want %v", o.id, got.PayBy, got.MoreTime(), o.deadline.Add(-grace))
+		if err == nil && (!got.PayBy.Equal(o.deadline.Add(-grace)) || got.ExtensionsLeft() != 2-o.moved) {
+			t.Fatalf("%s is to be paid by %v, %d more; want %v", o.id, got.PayBy, got.ExtensionsLeft(), o.deadline.Add(-grace))
 		}
 	}
 }

@@ -8,14 +8,14 @@ import (
 )
 
 var (
-	nameUnentered = Statements.Must("name_unentered")
-	nameEnter     = Statements.Must("name_enter")
-	nameEntered   = Statements.Must("name_entered")
+	wordUnindexed = Statements.Must("name_unentered")
+	wordInsert    = Statements.Must("name_enter")
+	wordIndexed   = Statements.Must("name_entered")
 )
 
-// namesAtOnce is the maximum number of orders that one transaction locks. Small transactions keep the ledger's waits
-// short.
-const namesAtOnce = 100
+// namesPerTransaction is the maximum number of orders that one transaction locks. Small transactions keep the ledger's
+// waits short.
+const namesPerTransaction = 100
 
 // nameWord is one word of the name of an order's receiver, or the whole name before it is split.
 type nameWord struct {
@@ -23,21 +23,21 @@ type nameWord struct {
 	word, date, order string
 }
 
-// EnterNames indexes the receivers' names of all orders not indexed yet, so that Listed finds them. It runs outside the
+// IndexNames indexes the receivers' names of all orders not indexed yet, so that Listed finds them. It runs outside the
 // ledger: orders need not wait for it, and it also indexes orders of processes of an older version. Several processes
 // may run it concurrently.
-func (s *Orders) EnterNames(ctx context.Context) error {
+func (s *Orders) IndexNames(ctx context.Context) error {
 	for {
-		n, err := s.enterNames(ctx)
-		if err != nil || n < namesAtOnce {
+		n, err := s.indexNames(ctx)
+		if err != nil || n < namesPerTransaction {
 			return err
 		}
 	}
 }
 
-// enterNames indexes up to namesAtOnce orders and returns the number it found.
-func (s *Orders) enterNames(ctx context.Context) (int, error) {
-	rows, err := s.db.Query(ctx, nameUnentered, namesAtOnce)
+// indexNames indexes up to namesAtOnce orders and returns the number it found.
+func (s *Orders) indexNames(ctx context.Context) (int, error) {
+	rows, err := s.db.Query(ctx, wordUnindexed, namesPerTransaction)
 	found, err := sqldb.Collect(rows, err, func(r sqldb.Rows) (w nameWord, err error) {
 		err = r.Scan(&w.order, &w.branch, &w.date, &w.word)
 		return w, err
@@ -61,13 +61,13 @@ func (s *Orders) enterNames(ctx context.Context) (int, error) {
 			return rows.Err()
 		}, orderLock, idRows(ids))
 		if len(words) > 0 {
-			tx.Queue(nameEnter, sqldb.NewRowSet(len(words)).
+			tx.Queue(wordInsert, sqldb.NewRowSet(len(words)).
 				Int("branch_id", func(i int) int64 { return words[i].branch }).
 				Text("word", func(i int) string { return words[i].word }).
 				Text("biz_date", func(i int) string { return words[i].date }).
 				Text("order_id", func(i int) string { return words[i].order }))
 		}
-		tx.Queue(nameEntered, idRows(ids), s.db.Now().UnixMilli())
+		tx.Queue(wordIndexed, idRows(ids), s.db.Now().UnixMilli())
 		return tx.Flush(ctx)
 	})
 }

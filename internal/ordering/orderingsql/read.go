@@ -84,7 +84,7 @@ func scanOrder(r sqldb.Rows) (o ordering.Order, err error) {
 		&o.ClientTxnID, &o.Number, &o.Status, &o.PaymentStatus, &o.Method, &o.CancelReason, &o.Total, &o.Currency,
 		&o.Refunded, &o.PaymentRef, &o.Kind, &o.UserID, &o.Receiver.Name, &o.Receiver.Phone, &o.Receiver.Address,
 		&o.Receiver.Email, &o.Receiver.Note, &payBy, &expiresAt, &paidAt, &canceledAt, &createdAt, &updatedAt, &o.Version,
-		&steppedAt, &voidSeen, &o.Prolonged)
+		&steppedAt, &voidSeen, &o.Extensions)
 	o.PayBy, o.ExpiresAt, o.PaidAt, o.CanceledAt = instant(payBy), instant(expiresAt), instant(paidAt), instant(canceledAt)
 	o.CreatedAt, o.UpdatedAt, o.SteppedAt = instant(createdAt), instant(updatedAt), instant(steppedAt)
 	o.VoidSeen = voidSeen != 0

@@ -18,8 +18,8 @@ import (
 )
 
 // deliver turns a command into a member's delivery order for the given receiver.
-func deliver(c ordering.Command, name, phone string) ordering.Command {
-	o := &c.Place.Order
+func deliver(c *ordering.Place, name, phone string) *ordering.Place {
+	o := &c.Order
 	o.Kind, o.VisitID, o.GuestHash, o.UserID = ordering.Delivery, "", "", 7
 	o.ClientTxnID = "user:7:" + o.ClientTxnID
 	o.Receiver = ordering.Receiver{Name: name, Phone: phone, Address: "12 Hàng Bạc"}
@@ -46,7 +46,7 @@ func TestOrders_Listed_search(t *testing.T) {
 		}
 		s := orderingsql.NewOrders(db)
 		for range 2 { // the second call finds nothing to index
-			if err := s.EnterNames(t.Context()); err != nil {
+			if err := s.IndexNames(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 		}

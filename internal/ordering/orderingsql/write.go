@@ -22,26 +22,26 @@ import (
 // actions of the staff take the audit log's lock. They take it last and thus hold it as briefly as possible.
 func write(ctx context.Context, tx sqldb.Tx, b *ordering.Batch) ([]stock.OutboxEntry, error) {
 	now := b.Now.UnixMilli()
-	queueRefused(tx, b.Refused)
-	stocksql.QueueDeltas(tx, b.Book)
+	queueRefused(tx, b.RefusedKeys)
+	stocksql.QueueDeltas(tx, b.Balances)
 	queueNumbers(tx, b)
-	stocksql.QueueHolds(tx, newHolds(b), now)
-	stocksql.QueueTransitions(tx, moves(b), now)
-	stocksql.QueueExtended(tx, b.Extended)
+	stocksql.QueueHolds(tx, b.NewHolds, now)
+	stocksql.QueueTransitions(tx, b.Transitions, now)
+	stocksql.QueueExtended(tx, b.Deadlines)
 	queueOrders(tx, b.New)
 	queueItems(tx, b.New)
 	queueChanged(tx, b)
 	queueSteps(tx, b)
 	paymentsql.QueueAttempts(tx, b.NewAttempts)
-	paymentsql.QueueAttemptStates(tx, slices.Collect(maps.Values(b.Settled)))
-	paymentsql.QueueEvents(tx, b.Reports)
+	paymentsql.QueueAttemptStates(tx, slices.Collect(maps.Values(b.ChangedAttempts)))
+	paymentsql.QueueEvents(tx, b.PaymentEvents)
 	paymentsql.QueueMismatches(tx, b.Mismatches)
-	paymentsql.QueueRefunds(tx, b.Refunds)
-	paymentsql.QueueRefundResults(tx, slices.Collect(maps.Values(b.Finished)))
+	paymentsql.QueueRefunds(tx, b.NewRefunds)
+	paymentsql.QueueRefundResults(tx, slices.Collect(maps.Values(b.ChangedRefunds)))
 	if len(b.Events) > 0 {
 		outbox.Queue(tx, b.Events)
 	}
-	queueDocuments(tx, b, cartsql.QueueDelete(tx, b.Taken))
+	queueDocuments(tx, b, cartsql.QueueDelete(tx, b.OrderedCarts))
 	entries, err := stocksql.QueueOps(tx, b.Ops, b.NewID, now)
 	if err != nil {
 		return nil, err
@@ -61,7 +61,7 @@ func queueDocuments(tx sqldb.Tx, b *ordering.Batch, carts []documentsql.Change) 
 		documentsql.Change{Entity: "orderDetail", IDs: placed})...)
 }
 
-func queueRefused(tx sqldb.Tx, keys []ordering.TxnKey) {
+func queueRefused(tx sqldb.Tx, keys []ordering.IdempotencyKey) {
 	if len(keys) > 0 {
 		tx.Queue(idempotencyDelete, keyRows(keys))
 	}
@@ -75,22 +75,6 @@ func queueNumbers(tx sqldb.Tx, b *ordering.Batch) {
 		return cmp.Or(cmp.Compare(a.Branch, b.Branch), cmp.Compare(a.Date, b.Date))
 	})
 	tx.Queue(numberSet, scopeRows(scopes).Int("last", func(i int) int64 { return b.Numbers[scopes[i]] }))
-}
-
-func newHolds(b *ordering.Batch) []stock.NewHold {
-	holds := make([]stock.NewHold, len(b.NewHolds))
-	for i, h := range b.NewHolds {
-		holds[i] = stock.NewHold{Hold: h.Hold, State: h.State}
-	}
-	return holds
-}
-
-func moves(b *ordering.Batch) []stock.Transition {
-	all := make([]stock.Transition, len(b.Moves))
-	for i, m := range b.Moves {
-		all[i] = stock.Transition{ID: m.ID, From: m.Was, To: m.Now, Reason: m.Reason}
-	}
-	return all
 }
 
 func millis(t time.Time) (int64, bool) { return t.UnixMilli(), !t.IsZero() }
@@ -184,7 +168,7 @@ func queueChanged(tx sqldb.Tx, b *ordering.Batch) {
 		NullText("cancel_reason", func(i int) (string, bool) { return reason(orders[i]) }).
 		Int("refunded", func(i int) int64 { return orders[i].Refunded }).
 		Int("pay_by", func(i int) int64 { return orders[i].PayBy.UnixMilli() }).
-		Int("prolonged", func(i int) int64 { return int64(orders[i].Prolonged) }).
+		Int("prolonged", func(i int) int64 { return int64(orders[i].Extensions) }).
 		Int("expires_at", func(i int) int64 { return orders[i].ExpiresAt.UnixMilli() }).
 		NullInt("paid_at", func(i int) (int64, bool) { return millis(orders[i].PaidAt) }).
 		NullInt("canceled_at", func(i int) (int64, bool) { return millis(orders[i].CanceledAt) }).

@@ -100,7 +100,7 @@ func (r *Restaurant) NextVisit(t TB) {
 }
 
 // Place builds a command that places an order of lines under an idempotency key. The order expires window after now.
-func (r *Restaurant) Place(key string, now time.Time, window time.Duration, lines ...stock.Line) ordering.Command {
+func (r *Restaurant) Place(key string, now time.Time, window time.Duration, lines ...stock.Line) *ordering.Place {
 	id := uid.New(now)
 	o := ordering.Order{
 		ID: id, Scope: stock.Scope{Branch: r.Branch, Date: "2026-02-26"}, Kind: ordering.DineIn, VisitID: r.Visit, GuestHash: "guest",
@@ -116,26 +116,26 @@ func (r *Restaurant) Place(key string, now time.Time, window time.Duration, line
 	if err != nil {
 		panic(err)
 	}
-	return ordering.Command{Place: &ordering.Place{
+	return &ordering.Place{
 		Order: o, Hold: stock.Hold{ID: id, Scope: o.Scope, Lines: merged, Until: o.ExpiresAt}, Digest: fmt.Sprint(lines),
 		Attempt: payment.Attempt{
 			ID: uid.New(now), OrderID: id, Method: payment.Sandbox, Amount: o.Total, Currency: o.Currency,
 			State: payment.Created, CreatedAt: now,
 		},
-	}}
+	}
 }
 
 // Pay builds a gateway's report of a successful payment.
-func Pay(order string, now time.Time) ordering.Command {
-	return ordering.Command{Settle: &ordering.Settle{
+func Pay(order string, now time.Time) *ordering.Settle {
+	return &ordering.Settle{
 		OrderID: order, NewID: uid.New(now), Method: payment.Sandbox, State: payment.Paid,
 		Source: ordering.SourceCallback, Raw: "{}", Today: "2026-02-26",
-	}}
+	}
 }
 
 // End builds the cancellation or expiry of an order.
-func End(order string, reason ordering.CancelReason) ordering.Command {
-	return ordering.Command{End: &ordering.End{OrderID: order, Reason: reason}}
+func End(order string, reason ordering.CancelReason) *ordering.End {
+	return &ordering.End{OrderID: order, Reason: reason}
 }
 
 // Counts reads the branch's counters of all dates, sorted by date and item.
@@ -191,23 +191,23 @@ func (r *Restaurant) Events(t TB, eventType string) int64 {
 	return n
 }
 
-// NoGate is an admission cache that applies nothing.
-type NoGate struct{}
+// NoAdmission is an admission cache that applies nothing.
+type NoAdmission struct{}
 
 // EnqueueCommitted does nothing.
-func (NoGate) EnqueueCommitted([]stock.OutboxEntry) {}
+func (NoAdmission) EnqueueCommitted([]stock.OutboxEntry) {}
 
 // DrainApplied returns nothing.
-func (NoGate) DrainApplied() []string { return nil }
+func (NoAdmission) DrainApplied() []string { return nil }
 
-// Kitchen implements ordering.Catalog with the restaurant's only menu version.
-type Kitchen struct {
+// Catalog implements ordering.Catalog with the restaurant's only menu version.
+type Catalog struct {
 	branch  catalog.Branch
 	edition *catalog.Edition
 }
 
-// Kitchen builds the restaurant's catalog.
-func (r *Restaurant) Kitchen(t TB) Kitchen {
+// Catalog builds the restaurant's catalog.
+func (r *Restaurant) Catalog(t TB) Catalog {
 	t.Helper()
 	b, err := catalog.NewBranch(catalog.Branch{
 		ID: r.Branch, Name: "Test", Currency: r.Currency, Timezone: "Asia/Ho_Chi_Minh", DayStart: 4,
@@ -220,11 +220,11 @@ func (r *Restaurant) Kitchen(t TB) Kitchen {
 	for i, id := range r.Items {
 		items[i] = catalog.Item{ID: id, DishID: id, Price: Price, Active: true, Names: catalog.Texts{catalog.English: "Dish"}}
 	}
-	return Kitchen{b, catalog.NewEdition(r.Version, r.Branch, r.Branch, nil, items)}
+	return Catalog{b, catalog.NewEdition(r.Version, r.Branch, r.Branch, nil, items)}
 }
 
 // Branch implements ordering.Catalog.
-func (k Kitchen) Branch(_ context.Context, id int64) (catalog.Branch, error) {
+func (k Catalog) Branch(_ context.Context, id int64) (catalog.Branch, error) {
 	if id != k.branch.ID {
 		return catalog.Branch{}, catalog.ErrBranch
 	}
@@ -232,7 +232,7 @@ func (k Kitchen) Branch(_ context.Context, id int64) (catalog.Branch, error) {
 }
 
 // Version implements ordering.Catalog.
-func (k Kitchen) Version(_ context.Context, branch, version int64) (*catalog.Snapshot, error) {
+func (k Catalog) Version(_ context.Context, branch, version int64) (*catalog.Snapshot, error) {
 	if branch != k.branch.ID || version != k.edition.VersionID {
 		return nil, catalog.ErrVersion
 	}

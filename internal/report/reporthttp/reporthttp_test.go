@@ -60,7 +60,7 @@ func open(t *testing.T) *house {
 	r := orderingtest.Open(t, db, 1, 3, stock.Unlimited)
 	noon := time.Date(2026, 2, 26, 5, 0, 0, 0, time.UTC) // of Hồ Chí Minh City
 	now := noon
-	led := orderingsql.NewLedger(db, orderingtest.NoGate{}, func() time.Time { return now })
+	led := orderingsql.NewLedger(db, orderingtest.NoAdmission{}, func() time.Time { return now })
 	t.Cleanup(led.Stop)
 	do := func(c ordering.Command) ordering.Order {
 		t.Helper()
@@ -85,18 +85,18 @@ func open(t *testing.T) *house {
 	now = noon.Add(time.Minute)
 	do(orderingtest.Pay(paid.ID, now))
 	run("step", paid.ID, noon.Add(2*time.Minute).UnixMilli(), noon.Add(10*time.Minute).UnixMilli(), noon.Add(11*time.Minute).UnixMilli())
-	do(ordering.Command{Refund: &ordering.Refund{
+	do(&ordering.Refund{
 		OrderID: paid.ID, NewID: uid.New(now), Amount: 1000, Note: "cold", By: identity.System(),
-	}})
+	})
 	run("page", left.ID)
-	do(ordering.Command{Settle: &ordering.Settle{
+	do(&ordering.Settle{
 		OrderID: left.ID, NewID: uid.New(now), Method: payment.Sandbox, State: payment.Failed, Source: ordering.SourceCallback,
 		Raw: "vnp_ResponseCode=24", Today: "2026-02-26",
-	}})
+	})
 	do(orderingtest.End(gone.ID, ordering.UserCanceled))
 	now = noon.Add(2 * time.Hour)
 	do(orderingtest.End(left.ID, ordering.Expired))
-	return serve(t, report.NewService(reportsql.New(db), r.Kitchen(t)))
+	return serve(t, report.NewService(reportsql.New(db), r.Catalog(t)))
 }
 
 func serve(t *testing.T, desk *report.Service) *house {
@@ -307,7 +307,7 @@ func TestReports_refuses(t *testing.T) {
 // A failing query fails the report, and frees its place for the next one.
 func TestReports_broken(t *testing.T) {
 	db := sqldbtest.SQLite(t)
-	kitchen := orderingtest.Open(t, db, 1, 1).Kitchen(t)
+	kitchen := orderingtest.Open(t, db, 1, 1).Catalog(t)
 	h := serve(t, report.NewService(broken{reportsql.New(db)}, kitchen))
 	for range 5 {
 		if res, text := h.get("sales-days" + february); res.StatusCode != http.StatusInternalServerError {

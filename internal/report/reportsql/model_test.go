@@ -84,7 +84,7 @@ func TestModel(t *testing.T) {
 				t.Fatal(err)
 			}
 			m.span = report.Span{Branch: b, From: "2026-03-07", To: "2026-03-10"}
-			m.led = orderingsql.NewLedger(db, orderingtest.NoGate{}, m.now)
+			m.led = orderingsql.NewLedger(db, orderingtest.NoAdmission{}, m.now)
 			defer m.led.Stop()
 			t.Repeat(map[string]func(*rapid.T){
 				"place": m.place, "placeMore": m.place, "pay": m.pay, "fail": m.fail, "payAgain": m.payAgain, "end": m.end,
@@ -120,13 +120,13 @@ func (m *machine) place(t *rapid.T) {
 	m.made++
 	c := m.house.Place(fmt.Sprint("k", m.made), m.now(), time.Hour, lines...)
 	scope := stock.Scope{Branch: m.house.Branch, Date: m.today()}
-	c.Place.Order.Scope, c.Place.Hold.Scope = scope, scope
+	c.Order.Scope, c.Hold.Scope = scope, scope
 	switch _, err := m.led.Do(context.Background(), c); {
 	case errors.Is(err, ordering.ErrSoldOut):
 	case err != nil:
 		t.Fatal(err)
 	default:
-		m.ids = append(m.ids, c.Place.Order.ID)
+		m.ids = append(m.ids, c.Order.ID)
 	}
 }
 
@@ -138,10 +138,10 @@ func (m *machine) pick(t *rapid.T) string {
 }
 
 func (m *machine) report(order string, by payment.Method, s payment.State, raw string) ordering.Command {
-	return ordering.Command{Settle: &ordering.Settle{
+	return &ordering.Settle{
 		OrderID: order, NewID: uid.New(m.now()), Method: by, State: s, Source: ordering.SourceCallback, Raw: raw,
 		Today: m.today(),
-	}}
+	}
 }
 
 // pay is on time or late: then the order comes back, or its money is due.
@@ -162,17 +162,17 @@ func (m *machine) end(t *rapid.T) {
 	c := orderingtest.End(m.pick(t), rapid.SampledFrom([]ordering.CancelReason{
 		ordering.UserCanceled, ordering.StaffCanceled, ordering.Expired,
 	}).Draw(t, "reason"))
-	c.End.By = identity.System()
+	c.By = identity.System()
 	if _, err := m.led.Do(context.Background(), c); err != nil && !errors.Is(err, ordering.ErrNotCancelable) {
 		t.Fatal(err)
 	}
 }
 
 func (m *machine) refund(t *rapid.T) {
-	_, err := m.led.Do(context.Background(), ordering.Command{Refund: &ordering.Refund{
+	_, err := m.led.Do(context.Background(), &ordering.Refund{
 		OrderID: m.pick(t), NewID: uid.New(m.now()), Amount: rapid.Int64Range(0, 1500).Draw(t, "amount"), Note: "cold",
 		By: identity.System(),
-	}})
+	})
 	if err != nil && !errors.Is(err, ordering.ErrNotRefundable) {
 		t.Fatal(err)
 	}
@@ -182,9 +182,9 @@ func (m *machine) refund(t *rapid.T) {
 func (m *machine) finish(t *rapid.T) {
 	id := m.pick(t)
 	for _, f := range m.order(t, id).Refunds {
-		m.do(t, ordering.Command{Finish: &ordering.FinishRefund{
+		m.do(t, &ordering.RecordRefundResult{
 			OrderID: id, RefundID: f.ID, State: payment.RefundDone, Note: "given back", By: identity.System(),
-		}})
+		})
 	}
 }
 

@@ -55,8 +55,8 @@ func (fakeAuth) Authorize(*identity.Actor, int) error { return nil }
 // service is the token of other systems.
 const service = "0123456789abcdef0123456789abcdef"
 
-// fixture is two branches with a SQL store, a cache and the routes of stock and orders. Branch 1 has the menu items 101, of
-// which 20 may be sold a day, and 102.
+// fixture is two branches with a SQL store, a cache and the routes of stock and orders. Branch 1 has the menu items
+// 101, of which 20 may be sold a day, and 102.
 type fixture struct {
 	*orderingtest.Restaurant
 
@@ -132,8 +132,8 @@ func (h *fixture) serve(recipes *stock.RecipeCache, rooms stockhttp.Services) {
 	ledger := orderingsql.NewLedger(h.DB, h.syncer, h.now)
 	h.t.Cleanup(ledger.Stop)
 	orders := &ordering.Service{
-		Config: ordering.Defaults(), Ledger: ledger, Gate: h.syncer, Reader: orderingsql.NewOrders(h.DB), Recipes: recipes,
-		Catalog: h.Kitchen(h.t), Methods: payment.NewMethods(payment.Sandbox), Payments: ledger,
+		Config: ordering.Defaults(), Ledger: ledger, Admission: h.syncer, Reader: orderingsql.NewOrders(h.DB), Recipes: recipes,
+		Catalog: h.Catalog(h.t), Methods: payment.NewMethods(payment.Sandbox), Payments: ledger,
 		Log: slog.New(slog.DiscardHandler), Now: h.now,
 	}
 	h.t.Cleanup(func() { orders.Close(context.Background()) })
@@ -152,7 +152,7 @@ func (h *fixture) serve(recipes *stock.RecipeCache, rooms stockhttp.Services) {
 
 // today is the scope of branch 1's quotas.
 func (h *fixture) today() stock.Scope {
-	branch, err := h.Kitchen(h.t).Branch(h.t.Context(), 1)
+	branch, err := h.Catalog(h.t).Branch(h.t.Context(), 1)
 	if err != nil {
 		h.t.Fatal(err)
 	}

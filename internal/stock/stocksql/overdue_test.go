@@ -59,7 +59,7 @@ func TestStore_LowItems(t *testing.T) {
 func TestStore_OverdueOrders(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		orderingtest.Open(t, db, 1)
-		reservations := stocksql.NewReservations(db, orderingtest.NoGate{}, func() time.Time { return now })
+		reservations := stocksql.NewReservations(db, orderingtest.NoAdmission{}, func() time.Time { return now })
 		defer reservations.Stop()
 		late := func() [4]int64 {
 			t.Helper()

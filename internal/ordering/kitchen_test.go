@@ -87,7 +87,7 @@ func checkStep(t *testing.T, o ordering.Order, s ordering.Step, want string) {
 	t.Helper()
 	b, before := batch(), o
 	b.Orders["o"] = &o
-	r := b.Decide([]ordering.Command{{Step: &s}})[0]
+	r := b.Decide([]ordering.Command{&s})[0]
 	if want == "=" || want == strings.ToLower(want) {
 		f, _ := errors.AsType[*fault.Error](r.Err)
 		refused := f != nil && f.Code == want && f.Extra["orderStatus"] == before.Status && f.Extra["version"] == before.Version
@@ -171,7 +171,7 @@ func TestBatch_recallIsLimited(t *testing.T) {
 func TestBatch_stepOfNothing(t *testing.T) {
 	b := batch()
 	r := b.Decide([]ordering.Command{
-		{Step: &ordering.Step{OrderID: "o", Kind: ordering.Accept}}, {Mark: &ordering.MarkItem{OrderID: "o", Done: true}},
+		&ordering.Step{OrderID: "o", Kind: ordering.Accept}, &ordering.MarkItem{OrderID: "o", Done: true},
 	})
 	for _, r := range r {
 		if !errors.Is(r.Err, ordering.ErrNotFound) {
@@ -208,7 +208,7 @@ func TestBatch_mark(t *testing.T) {
 				ID: "o", Scope: scope, Kind: ordering.DineIn, Status: c.status, PaymentStatus: c.money, Version: 7, Items: earlier,
 			}
 			c.mark.OrderID = "o"
-			r := b.Decide([]ordering.Command{{Mark: &c.mark}})[0]
+			r := b.Decide([]ordering.Command{&c.mark})[0]
 			if !errors.Is(r.Err, c.want) || r.Changed != c.changed {
 				t.Fatalf("%+v, %v", r, r.Err)
 			}

@@ -20,7 +20,7 @@ func TestBatch_prolong(t *testing.T) {
 	}{
 		{"once", "", time.Minute, nil, true, 6 * time.Minute, 1},
 		{"twice", "more:1m", 6 * time.Minute, nil, true, 11 * time.Minute, 0},
-		{"three times", "more:1m more:6m", 11 * time.Minute, ordering.ErrNoMoreTime, false, 11 * time.Minute, 0},
+		{"three times", "more:1m more:6m", 11 * time.Minute, ordering.ErrNoExtensionLeft, false, 11 * time.Minute, 0},
 		{"the same again", "more:1m", time.Minute, nil, false, 6 * time.Minute, 1},
 		{"the same again when none is left", "more:1m more:6m", 6 * time.Minute, nil, false, 11 * time.Minute, 0},
 		{"another deadline than there is", "", time.Hour, nil, false, time.Minute, 2},
@@ -36,11 +36,11 @@ func TestBatch_prolong(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p := newTill(t, c.story)
-			before, hold := p.order(), p.b.Extended["o-a"]
-			p.do(ordering.Command{Prolong: &ordering.Prolong{OrderID: "o-a", PayBy: now.Add(c.asked)}})
+			before, hold := p.order(), p.b.Deadlines["o-a"]
+			p.do(&ordering.ExtendDeadline{OrderID: "o-a", PayBy: now.Add(c.asked)})
 			o := p.order()
-			if !errors.Is(p.r.Err, c.err) || p.r.Changed != c.changed || o.MoreTime() != c.left || !o.PayBy.Equal(now.Add(c.payBy)) {
-				t.Errorf("changed %v, %v, to be paid by %v, %d more", p.r.Changed, p.r.Err, o.PayBy.Sub(now), o.MoreTime())
+			if !errors.Is(p.r.Err, c.err) || p.r.Changed != c.changed || o.ExtensionsLeft() != c.left || !o.PayBy.Equal(now.Add(c.payBy)) {
+				t.Errorf("changed %v, %v, to be paid by %v, %d more", p.r.Changed, p.r.Err, o.PayBy.Sub(now), o.ExtensionsLeft())
 			}
 			if moved := o.ExpiresAt.Sub(before.ExpiresAt); moved != o.PayBy.Sub(before.PayBy) {
 				t.Errorf("expires %v later", moved)
@@ -48,13 +48,13 @@ func TestBatch_prolong(t *testing.T) {
 			if c.changed {
 				hold = o.ExpiresAt
 			}
-			if p.b.Extended["o-a"] != hold || (o.Version > before.Version) != c.changed {
-				t.Errorf("its hold ends at %v; version %d after %d", p.b.Extended["o-a"], o.Version, before.Version)
+			if p.b.Deadlines["o-a"] != hold || (o.Version > before.Version) != c.changed {
+				t.Errorf("its hold ends at %v; version %d after %d", p.b.Deadlines["o-a"], o.Version, before.Version)
 			}
 			p.balanced()
 		})
 	}
-	if got := batch().Decide([]ordering.Command{{Prolong: &ordering.Prolong{OrderID: "none"}}})[0]; !errors.Is(got.Err, ordering.ErrNotFound) {
+	if got := batch().Decide([]ordering.Command{&ordering.ExtendDeadline{OrderID: "none"}})[0]; !errors.Is(got.Err, ordering.ErrNotFound) {
 		t.Errorf("an order that nobody placed: %v", got.Err)
 	}
 }

@@ -27,11 +27,11 @@ func changed(orders ...string) []Result {
 }
 
 func TestWatches(t *testing.T) {
-	var w Watches
+	var w Subscriptions
 	w.Changed(changed("a")) // without a subscriber
-	first, endFirst := w.Watch("a")
-	second, endSecond := w.Watch("a")
-	other, endOther := w.Watch("b")
+	first, endFirst := w.Subscribe("a")
+	second, endSecond := w.Subscribe("a")
+	other, endOther := w.Subscribe("b")
 	for range 3 { // changes in quick succession share a value, and none blocks
 		w.Changed(changed("x", "a"))
 	}
@@ -51,20 +51,20 @@ func TestWatches(t *testing.T) {
 }
 
 func TestWatches_branch(t *testing.T) {
-	var w Watches
-	here, end := w.WatchBranch(1)
-	there, endThere := w.WatchBranch(2)
-	order, endOrder := w.Watch("a")
+	var w Subscriptions
+	here, end := w.SubscribeBranch(1)
+	there, endThere := w.SubscribeBranch(2)
+	order, endOrder := w.Subscribe("a")
 	for name, c := range map[string]struct {
 		act                func()
 		here, there, order bool
 	}{
 		"a change of ours":       {func() { w.Changed(changed("a", "b")) }, true, false, true},
-		"a change of another's":  {func() { w.Wake(2, "a") }, false, true, true},
-		"a branch alone":         {func() { w.Wake(1) }, true, false, false},
-		"nobody knows":           {w.WakeAll, true, true, true},
+		"a change of another's":  {func() { w.Notify(2, "a") }, false, true, true},
+		"a branch alone":         {func() { w.Notify(1) }, true, false, false},
+		"nobody knows":           {w.NotifyAll, true, true, true},
 		"a refusal":              {func() { w.Changed([]Result{{}}) }, false, false, false},
-		"an order nobody sees":   {func() { w.Wake(3, "z") }, false, false, false},
+		"an order nobody sees":   {func() { w.Notify(3, "z") }, false, false, false},
 		"nothing at all changed": {func() { w.Changed(nil) }, false, false, false},
 	} {
 		c.act()
@@ -84,15 +84,15 @@ func TestWatches_branch(t *testing.T) {
 // forever.
 func TestWatches_told(t *testing.T) {
 	var told []string
-	w := Watches{Told: func(branch int64, orders []string) {
+	w := Subscriptions{OnChange: func(branch int64, orders []string) {
 		if branch != 1 {
 			t.Errorf("told of branch %d", branch)
 		}
 		told = append(told, orders...)
 	}}
 	w.Changed(changed("a", "b"))
-	w.Wake(1, "c")
-	w.WakeAll()
+	w.Notify(1, "c")
+	w.NotifyAll()
 	if !slices.Equal(told, []string{"a", "b"}) {
 		t.Errorf("told of %v", told)
 	}
@@ -100,18 +100,18 @@ func TestWatches_told(t *testing.T) {
 
 // Subscribers that come, leave or do not receive never block a change.
 func TestWatches_at_once(t *testing.T) {
-	var w Watches
-	_, end := w.WatchBranch(1) // never receives
+	var w Subscriptions
+	_, end := w.SubscribeBranch(1) // never receives
 	defer end()
 	var wg sync.WaitGroup
 	for range 8 {
 		wg.Go(func() {
 			for range 200 {
-				wake, end := w.Watch("a")
+				wake, end := w.Subscribe("a")
 				w.Changed(changed("a"))
 				<-wake
 				end()
-				w.WakeAll()
+				w.NotifyAll()
 			}
 		})
 	}

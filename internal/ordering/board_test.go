@@ -16,9 +16,9 @@ import (
 	"comanda/internal/ordering"
 )
 
-// wall fakes a branch's kitchen: its catalog, board reader and notifications.
-type wall struct {
-	ordering.Watches
+// boardFeed fakes a branch's kitchen: its catalog, board reader and notifications.
+type boardFeed struct {
+	ordering.Subscriptions
 
 	t     *testing.T
 	mu    sync.Mutex
@@ -31,7 +31,7 @@ type wall struct {
 	defect chan struct{} // once it is closed, reads panic
 }
 
-func (w *wall) Branch(_ context.Context, id int64) (catalog.Branch, error) {
+func (w *boardFeed) Branch(_ context.Context, id int64) (catalog.Branch, error) {
 	if id != 1 {
 		return catalog.Branch{}, catalog.ErrBranch
 	}
@@ -41,11 +41,11 @@ func (w *wall) Branch(_ context.Context, id int64) (catalog.Branch, error) {
 	})
 }
 
-func (*wall) Version(context.Context, int64, int64) (*catalog.Snapshot, error) {
+func (*boardFeed) Version(context.Context, int64, int64) (*catalog.Snapshot, error) {
 	return nil, catalog.ErrVersion
 }
 
-func (w *wall) Board(_ context.Context, q ordering.BoardQuery) (ordering.BoardRows, error) {
+func (w *boardFeed) Board(_ context.Context, q ordering.BoardQuery) (ordering.BoardRows, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.asked = append(w.asked, q)
@@ -60,25 +60,25 @@ func (w *wall) Board(_ context.Context, q ordering.BoardQuery) (ordering.BoardRo
 	return r, w.err
 }
 
-func (w *wall) set(change func()) {
+func (w *boardFeed) set(change func()) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	change()
 }
 
-func (w *wall) time() time.Time {
+func (w *boardFeed) time() time.Time {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.now
 }
 
-func (w *wall) boards(every time.Duration) *ordering.Boards {
-	return &ordering.Boards{Reader: w, Catalog: w, Watches: w, Every: every, Log: slog.New(slog.DiscardHandler), Now: w.time}
+func (w *boardFeed) boards(every time.Duration) *ordering.BoardHub {
+	return &ordering.BoardHub{Reader: w, Catalog: w, Changes: w, Interval: every, Log: slog.New(slog.DiscardHandler), Now: w.time}
 }
 
-func newWall(t *testing.T) *wall {
+func newWall(t *testing.T) *boardFeed {
 	threeAtNight := time.Date(2026, 2, 26, 20, 0, 0, 0, time.UTC) // in the branch's time zone
-	return &wall{t: t, now: threeAtNight, looks: make(chan struct{}, 1), defect: make(chan struct{})}
+	return &boardFeed{t: t, now: threeAtNight, looks: make(chan struct{}, 1), defect: make(chan struct{})}
 }
 
 var anywhere = identity.Actor{Kind: identity.Service, AllBranches: true}
@@ -249,10 +249,10 @@ func TestBoards_follow(t *testing.T) {
 		w.now = w.now.Add(time.Second)
 		w.rows.Tickets = []ordering.Ticket{ticket("a", 1, ordering.Placed)}
 	})
-	w.Wake(1)
+	w.Notify(1)
 	for _, s := range all {
-		wait(t, s.Wake(), "the ticket")
-		if b := s.Board(); b.ID == first.ID || len(b.Tickets) != 1 || s.Over() {
+		wait(t, s.Changed(), "the ticket")
+		if b := s.Board(); b.ID == first.ID || len(b.Tickets) != 1 || s.Closed() {
 			t.Fatalf("%+v", b)
 		}
 	}
@@ -263,12 +263,12 @@ func TestBoards_follow(t *testing.T) {
 		end()
 	}
 	for _, s := range all {
-		if !s.Over() {
+		if !s.Closed() {
 			t.Error("a screen that has left is still shown boards")
 		}
 	}
-	s, end, err := boards.Follow(t.Context(), anywhere, 1) // starts a new wall
-	if err != nil || s.Board().ID == first.ID || s.Over() {
+	s, end, err := boards.Follow(t.Context(), anywhere, 1) // starts a new feed
+	if err != nil || s.Board().ID == first.ID || s.Closed() {
 		t.Fatalf("%+v, %v", s, err)
 	}
 	end()
@@ -286,7 +286,7 @@ func TestBoards_look(t *testing.T) {
 		w.now = w.now.Add(time.Second)
 		w.rows.Tickets = []ordering.Ticket{ticket("a", 1, ordering.Placed)}
 	})
-	wait(t, s.Wake(), "the ticket")
+	wait(t, s.Changed(), "the ticket")
 }
 
 // Screens keep an old board for ten seconds while reads fail. Then their streams end, and reconnecting returns the
@@ -304,12 +304,12 @@ func TestBoards_stale(t *testing.T) {
 	for range 3 {
 		wait(t, w.looks, "a look that fails")
 	}
-	if s.Over() {
+	if s.Closed() {
 		t.Fatal("given up at the first failure")
 	}
 	w.set(func() { w.now = w.now.Add(10 * time.Second) })
-	wait(t, s.Wake(), "the end")
-	if !s.Over() {
+	wait(t, s.Changed(), "the end")
+	if !s.Closed() {
 		t.Error("it is not over")
 	}
 	if _, _, err := boards.Follow(t.Context(), anywhere, 1); !errors.Is(err, broken) {
@@ -317,14 +317,14 @@ func TestBoards_stale(t *testing.T) {
 	}
 	w.set(func() { w.err = nil })
 	again, leave, err := boards.Follow(t.Context(), anywhere, 1)
-	if err != nil || again.Over() {
+	if err != nil || again.Closed() {
 		t.Fatal(err)
 	}
 	leave()
 	leave() // the second call does nothing
 }
 
-// A panic ends only the streams of its branch. Screens that reconnect start a new wall.
+// A panic ends only the streams of its branch. Screens that reconnect start a new feed.
 func TestBoards_panic(t *testing.T) {
 	w := newWall(t)
 	boards := w.boards(time.Millisecond)
@@ -334,13 +334,13 @@ func TestBoards_panic(t *testing.T) {
 	}
 	defer end()
 	w.set(func() { w.looks = nil; close(w.defect) })
-	wait(t, s.Wake(), "the end")
-	if !s.Over() {
+	wait(t, s.Changed(), "the end")
+	if !s.Closed() {
 		t.Error("it is not over")
 	}
 	w.set(func() { w.defect = make(chan struct{}) })
 	again, leave, err := boards.Follow(t.Context(), anywhere, 1)
-	if err != nil || again.Over() {
+	if err != nil || again.Closed() {
 		t.Fatal(err)
 	}
 	leave()
