@@ -24,7 +24,7 @@ const (
 // transaction. The next page is built while the previous one is committed. It writes to a scratch database.
 func commitLimit(ctx context.Context, db *sqldb.DB, batch int, warmup, d time.Duration) (Rate, error) {
 	ctx, stop := context.WithCancel(ctx)
-	pages := make(chan *page, 1)
+	pages := make(chan page, 1)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -68,58 +68,55 @@ func perSecond(n int64, took time.Duration) float64 {
 	return float64(n) / took.Seconds()
 }
 
-// page contains the rows of the orders of one transaction.
-type page struct {
-	now, expires int64
-	date         string
-	keys         *sqldb.RowSet
-	counters     *sqldb.RowSet
-	holds        *sqldb.RowSet
-	holdLines    *sqldb.RowSet
-	orders       *sqldb.RowSet
-	items        *sqldb.RowSet
-	attempts     *sqldb.RowSet
-	events       *sqldb.RowSet
-	opsID, ops   string
+// page is the rows of the orders of one transaction, as statements with their arguments.
+type page []statement
+
+type statement struct {
+	sql  *sqldb.Stmt
+	args []any
 }
 
 // rawDate is the business date of all raw orders; any date will do.
 const rawDate = "2026-02-26"
 
-func newPage(now time.Time, first, n int) *page {
-	ids, attempts, events := make([]string, n), make([]string, n), make([]string, n)
-	for i := range n {
-		ids[i], attempts[i], events[i] = uid.New(now), uid.New(now), uid.New(now)
-	}
-	id := func(i int) string { return ids[i] }
-	key := func(i int) string { return "bench-" + ids[i] }
-	line := func(i int) string { return ids[i/lineCount] }
+func newPage(now time.Time, first, n int) page {
+	ids := make([]string, n)
 	dishes := make([]int64, 0, n*lineCount)
 	for i := range n {
+		ids[i] = uid.New(now)
 		for _, l := range rawLines(int64((first + i) * lineCount)) {
 			dishes = append(dishes, l.Item)
 		}
 	}
+	id := func(i int) string { return ids[i] }
+	fresh := func(int) string { return uid.New(now) }
+	key := func(i int) string { return "bench-" + ids[i] }
+	line := func(i int) string { return ids[i/lineCount] }
 	item := func(i int) int64 { return dishes[i] }
-	p := &page{now: now.UnixMilli(), expires: now.Add(rawLife).UnixMilli(), date: rawDate, opsID: uid.New(now)}
-	p.keys = sqldb.NewRowSet(n).Text("id", id).Text("key", key).
-		Text("digest", func(i int) string { return ids[i][:24] })
-	p.counters = counted(dishes)
-	p.holds = sqldb.NewRowSet(n).Text("id", id).Text("digest", func(i int) string { return ids[i][18:] })
-	p.holdLines = sqldb.NewRowSet(n*lineCount).Text("id", line).Int("item", item)
-	p.orders = sqldb.NewRowSet(n).Text("id", id).Text("key", key).
+	at, expires := now.UnixMilli(), now.Add(rawLife).UnixMilli()
+	orders := sqldb.NewRowSet(n).Text("id", id).Text("key", key).
 		Int("number", func(i int) int64 { return int64(first + i + 1) })
-	p.items = sqldb.NewRowSet(n*lineCount).Text("id", line).
+	items := sqldb.NewRowSet(n*lineCount).Text("id", line).
 		Int("line", func(i int) int64 { return int64(i%lineCount + 1) }).Int("item", item).
 		Text("name", func(i int) string { return "Phở bò số " + ids[i/lineCount][24:] })
-	p.attempts = sqldb.NewRowSet(n).Text("id", func(i int) string { return attempts[i] }).Text("order_id", id)
-	p.events = sqldb.NewRowSet(n).Text("id", func(i int) string { return events[i] }).Text("order_id", id).
+	events := sqldb.NewRowSet(n).Text("id", fresh).Text("order_id", id).
 		Text("payload", func(i int) string {
 			return fmt.Sprintf(`{"orderId":"%s","branchId":"%d","bizDate":"%s","totalAmount":%d,"currency":"VND","payBy":"%s"}`,
 				ids[i], branchID, rawDate, lineCount*itemPrice, "2026-02-26T05:15:00.123Z")
 		})
-	p.ops = rawOps(ids, item, p.expires)
-	return p
+	return page{
+		{keyInsert, []any{sqldb.NewRowSet(n).Text("id", id).Text("key", key).
+			Text("digest", func(i int) string { return ids[i][:24] }), at}},
+		{counterAdd, []any{counted(dishes)}},
+		{holdInsert, []any{sqldb.NewRowSet(n).Text("id", id).
+			Text("digest", func(i int) string { return ids[i][18:] }), rawDate, at, expires}},
+		{holdLineInsert, []any{sqldb.NewRowSet(n*lineCount).Text("id", line).Int("item", item)}},
+		{orderInsert, []any{orders, rawDate, at, expires, rawVisit, rawGuest}},
+		{orderItemInsert, []any{items}},
+		{attemptInsert, []any{sqldb.NewRowSet(n).Text("id", fresh).Text("order_id", id), at}},
+		{eventInsert, []any{events, at}},
+		{opsInsert, []any{uid.New(now), rawDate, rawOps(ids, item, expires), at}},
+	}
 }
 
 // counted sums the units per item, so that each counter is written once per transaction.
@@ -149,15 +146,9 @@ func rawOps(ids []string, item func(line int) int64, until int64) string {
 }
 
 // write sends the page and its commit in one round trip, without queries in between.
-func (p *page) write(_ context.Context, tx sqldb.Tx) error {
-	tx.Queue(keyInsert, p.keys, p.now)
-	tx.Queue(counterAdd, p.counters)
-	tx.Queue(holdInsert, p.holds, p.date, p.now, p.expires)
-	tx.Queue(holdLineInsert, p.holdLines)
-	tx.Queue(orderInsert, p.orders, p.date, p.now, p.expires, rawVisit, rawGuest)
-	tx.Queue(orderItemInsert, p.items)
-	tx.Queue(attemptInsert, p.attempts, p.now)
-	tx.Queue(eventInsert, p.events, p.now)
-	tx.Queue(opsInsert, p.opsID, p.date, p.ops, p.now)
+func (p page) write(_ context.Context, tx sqldb.Tx) error {
+	for _, s := range p {
+		tx.Queue(s.sql, s.args...)
+	}
 	return nil
 }

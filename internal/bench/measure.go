@@ -27,7 +27,7 @@ func (s *session) ask(ctx context.Context, p load.Plan) (Load, error) {
 func (s *session) ordering(conns int, items []string) load.Plan {
 	name := run()
 	return load.Plan{Conns: conns, Want: http.StatusCreated, Requests: func(conn int) func() []byte {
-		return s.product.orders(name, conn, items)
+		return s.product.orders("COUNTER", name, conn, items)
 	}}
 }
 

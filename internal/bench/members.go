@@ -102,7 +102,6 @@ func (s *session) members(ctx context.Context) (err error) {
 func (p *product) memberConns() int { return min(p.conns, len(p.members)) }
 
 const (
-	cartPath     = "/cart"
 	addPath      = "/cart/add-dish"
 	checkoutPath = "/cart/checkout"
 )
@@ -113,8 +112,7 @@ func (p *product) dish(n int) string {
 }
 
 func (p *product) cartReads(conn int) func() []byte {
-	text := p.target.Request(http.MethodGet, cartPath, "", "Authorization", p.members[conn].token)
-	return func() []byte { return text }
+	return same(p.target.Request(http.MethodGet, "/cart", "", "Authorization", p.members[conn].token))
 }
 
 func (p *product) cartChanges(conn int) func() []byte {
@@ -124,13 +122,4 @@ func (p *product) cartChanges(conn int) func() []byte {
 		return p.target.Request(http.MethodPatch, "/cart/items/"+m.line, body, "Authorization", m.token)
 	}
 	return inTurn(change(2), change(3))
-}
-
-// inTurn returns a function that cycles through requests.
-func inTurn(texts ...[]byte) func() []byte {
-	n := -1
-	return func() []byte {
-		n++
-		return texts[n%len(texts)]
-	}
 }

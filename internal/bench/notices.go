@@ -34,7 +34,7 @@ const (
 func (s *session) notices(ctx context.Context) error {
 	name, began := run(), s.db.Now().UnixMilli()
 	if _, err := s.ask(ctx, load.Plan{Conns: placeConns, Want: http.StatusCreated, Requests: func(conn int) func() []byte {
-		return s.product.ordersBy("VNPAY", name, conn, s.product.items[:1])
+		return s.product.orders("VNPAY", name, conn, s.product.items[:1])
 	}}); err != nil {
 		return err
 	}

@@ -1,17 +1,13 @@
 package bench
 
 import (
-	"bytes"
-	"fmt"
 	"os"
 	"runtime"
-	"strconv"
 	"strings"
 	"time"
-)
 
-// tick is the kernel's unit of CPU time, a hundredth of a second for all programs (proc(5)).
-const tick = 10 * time.Millisecond
+	"github.com/prometheus/procfs"
+)
 
 // group is the processes of one component. Their names must begin with name, because a process id from inside a
 // container may belong to another process here.
@@ -21,34 +17,32 @@ type group struct {
 	pids []int
 }
 
-// cpu returns the CPU time of the processes of a group; ok is false if it cannot be read.
+// cpu returns the CPU time of the processes of a group; ok is false if it cannot be read. The kernel counts it in
+// hundredths of a second.
 func (g group) cpu() (used map[int]time.Duration, ok bool) {
 	used = map[int]time.Duration{}
 	for _, pid := range g.pids {
-		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-		if err != nil {
-			continue // the process has ended, or this is not Linux
-		}
-		if t, ok := cpuTime(stat, g.name); ok {
-			used[pid] = t
+		if s, ok := stat(pid); ok && strings.HasPrefix(s.Comm, g.name) {
+			used[pid] = time.Duration(s.CPUTime() * float64(time.Second))
 		}
 	}
 	return used, len(used) > 0
 }
 
-// cpuTime returns user plus system time, fields 14 and 15 of /proc/pid/stat. The name, field 2, may contain anything.
-func cpuTime(stat []byte, prefix string) (time.Duration, bool) {
-	open, end := bytes.IndexByte(stat, '('), bytes.LastIndexByte(stat, ')')
-	if open < 0 || end < open || !bytes.HasPrefix(stat[open+1:end], []byte(prefix)) {
-		return 0, false
+// stat returns the kernel's figures of a process; ok is false if it has ended, or if this is not Linux.
+func stat(pid int) (s procfs.ProcStat, ok bool) {
+	p, err := procfs.NewProc(pid)
+	if err != nil {
+		return s, false
 	}
-	fields := strings.Fields(string(stat[end+1:])) // the first is field 3
-	if len(fields) < 13 {
-		return 0, false
-	}
-	user, err1 := strconv.ParseInt(fields[11], 10, 64)
-	system, err2 := strconv.ParseInt(fields[12], 10, 64)
-	return time.Duration(user+system) * tick, err1 == nil && err2 == nil
+	s, err = p.Stat()
+	return s, err == nil
+}
+
+// rss returns the resident memory of a process in bytes; 0 if it cannot be read.
+func rss(pid int) int64 {
+	s, _ := stat(pid)
+	return int64(s.ResidentMemory())
 }
 
 // since returns the CPU time between two readings. Processes started in between count in full.
@@ -59,33 +53,9 @@ func since(before, after map[int]time.Duration) (total time.Duration) {
 	return total
 }
 
-// rss returns the resident memory of a process in bytes; 0 if it cannot be read.
-func rss(pid int) int64 {
-	if pid == 0 {
-		return 0
-	}
-	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
-	if err != nil {
-		return 0
-	}
-	return field(string(status), "VmRSS:") << 10
-}
-
-// field returns the number after a name at the beginning of a line.
-func field(text, name string) int64 {
-	for line := range strings.Lines(text) {
-		if rest, ok := strings.CutPrefix(line, name); ok {
-			n, _, _ := strings.Cut(strings.TrimSpace(rest), " ")
-			v, _ := strconv.ParseInt(n, 10, 64)
-			return v
-		}
-	}
-	return 0
-}
-
 func machine() Machine {
 	m := Machine{Cores: runtime.NumCPU(), Go: runtime.Version(), OS: runtime.GOOS + "/" + runtime.GOARCH}
-	info, _ := os.ReadFile("/proc/cpuinfo")
+	info, _ := os.ReadFile("/proc/cpuinfo") // missing on other systems than Linux; procfs has it on Linux only
 	for line := range strings.Lines(string(info)) {
 		if name, value, ok := strings.Cut(line, ":"); ok && strings.TrimSpace(name) == "model name" {
 			m.Processor = strings.TrimSpace(value)

@@ -6,24 +6,6 @@ import (
 	"time"
 )
 
-func TestCPUTime(t *testing.T) {
-	stat := []byte("4711 (postgres: a) (b) S 1 4711 4711 0 -1 4194560 1 2 3 4 150 25 9 9 20 0 1 0 100\n")
-	if got, ok := cpuTime(stat, "postgres"); !ok || got != 1750*time.Millisecond {
-		t.Errorf("%s, %v", got, ok)
-	}
-	for _, bad := range []string{
-		"", "4711 postgres S", "4711 (postgres) S 1 2", "4711 (postgres) S 1 2 3 4 5 6 7 8 9 10 x y 13",
-	} {
-		if got, ok := cpuTime([]byte(bad), "postgres"); ok {
-			t.Errorf("%q: %s", bad, got)
-		}
-	}
-	// The process id of a server in a container belongs to another process here.
-	if _, ok := cpuTime(stat, "redis"); ok {
-		t.Error("another program was taken for the server")
-	}
-}
-
 func TestUsage_each(t *testing.T) {
 	before := usage{"postgres": {1: time.Second, 2: time.Second}}
 	after := usage{"postgres": {1: 2 * time.Second, 3: time.Second}, "redis": {9: 0}}

@@ -23,6 +23,9 @@ const (
 	plenty     = 100_000 // minimum stock of a dish that must not sell out
 )
 
+// guestHeader carries a customer token.
+const guestHeader = "X-Customer-Token"
+
 // product is the server under test, as guests see it.
 type product struct {
 	target load.Target
@@ -70,7 +73,7 @@ func enter(ctx context.Context, target load.Target, tokens []string, guests int)
 	for i := range guests {
 		var in landingBody
 		path := "/cis/landing?qr=" + url.QueryEscape(tokens[i%len(tokens)])
-		if _, err := p.get(ctx, http.MethodGet, path, "", "", http.StatusOK, &in); err != nil {
+		if _, err := p.send(ctx, http.MethodGet, path, "", http.StatusOK, &in); err != nil {
 			return p, err
 		}
 		p.guests = append(p.guests, in.CustomerToken)
@@ -85,16 +88,6 @@ func enter(ctx context.Context, target load.Target, tokens []string, guests int)
 }
 
 func (p *product) close() { p.client.CloseIdleConnections() }
-
-// get sends one request, as a guest if a token is passed.
-func (p *product) get(
-	ctx context.Context, method, path, guest, body string, want int, into any,
-) (http.Header, error) {
-	if guest == "" {
-		return p.send(ctx, method, path, body, want, into)
-	}
-	return p.send(ctx, method, path, body, want, into, "X-Customer-Token", guest)
-}
 
 // send sends one request and returns the body; the status must be the wanted one. Headers are alternating names and
 // values.
@@ -160,7 +153,7 @@ func (p *product) menuQuery() string {
 // readMenu determines what can be ordered.
 func (p *product) readMenu(ctx context.Context) error {
 	var menu menuBody
-	h, err := p.get(ctx, http.MethodPost, "/cis/menu/active", p.guests[0], p.menuQuery(), http.StatusOK, &menu)
+	h, err := p.send(ctx, http.MethodPost, "/cis/menu/active", p.menuQuery(), http.StatusOK, &menu, guestHeader, p.guests[0])
 	if err != nil {
 		return err
 	}
@@ -185,22 +178,22 @@ func (p *product) readMenu(ctx context.Context) error {
 
 // probe places some orders and has one refused, to detect a server with limits before the measurements.
 func (p *product) probe(ctx context.Context) error {
-	stream := p.orders(run(), 0, p.items)
+	stream := p.orders("COUNTER", run(), 0, p.items)
 	for range probes {
-		if err := p.order(ctx, stream(), http.StatusCreated); err != nil {
+		if err := p.place(ctx, stream(), http.StatusCreated); err != nil {
 			return fmt.Errorf("%w (was the server started with COMANDA_LIMITS=off?)", err)
 		}
 	}
-	return p.order(ctx, p.orders(run(), 0, []string{p.soldOut})(), http.StatusConflict)
+	return p.place(ctx, p.order(0, "COUNTER", run(), p.soldOut), http.StatusConflict)
 }
 
-// order sends a prepared request and stores the id of the order.
-func (p *product) order(ctx context.Context, request []byte, want int) error {
+// place sends a prepared request and stores the id of the order.
+func (p *product) place(ctx context.Context, request []byte, want int) error {
 	_, body, _ := bytes.Cut(request, []byte("\r\n\r\n"))
 	var placed struct {
 		ID string `json:"id"`
 	}
-	_, err := p.get(ctx, http.MethodPost, orderPath, p.guests[0], string(body), want, &placed)
+	_, err := p.send(ctx, http.MethodPost, orderPath, string(body), want, &placed, guestHeader, p.guests[0])
 	if placed.ID != "" {
 		p.lastID = placed.ID
 	}

@@ -1,7 +1,6 @@
 package bench
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"net/http"
@@ -60,36 +59,29 @@ func benchItem(i int) string { return fmt.Sprintf("bench-%02d", i%stockItems) }
 
 // reserve returns one connection's reservations, each of one unit of the next item.
 func (p *product) reserve(run string, conn int) func() []byte {
-	item := slotOf("bench-00")
-	body := fmt.Sprintf(`{"orderId":"%s-%04d-%s","branchId":"%d","items":[{"itemId":"%s","quantity":1}]}`,
-		run, conn, serialMark, p.branch, item)
-	text := p.target.Request(http.MethodPost, reservePath, body, "Authorization", p.service)
-	serial, hole := within(text, serialMark), within(text, item)
 	n := 0
 	return func() []byte {
 		n++
-		number(serial, n)
-		copy(hole, benchItem(conn+n))
-		return text
+		body := fmt.Sprintf(`{"orderId":"%s","branchId":"%d","items":[{"itemId":"%s","quantity":1}]}`,
+			reservation(run, conn, n), p.branch, benchItem(conn+n))
+		return p.target.Request(http.MethodPost, reservePath, body, "Authorization", p.service)
 	}
 }
 
 // sell returns alternating reservations and confirmations.
 func (p *product) sell(run string, conn int) func() []byte {
-	reserve := p.reserve(run, conn)
-	path := fmt.Sprintf("%s/%s-%04d-%s/confirm", reservePath, run, conn, serialMark)
-	text := p.target.Request(http.MethodPost, path, "{}", "Authorization", p.service)
-	serial := within(text, serialMark)
-	n := 0
+	reserve, n := p.reserve(run, conn), 0
 	return func() []byte {
-		n++
-		if n%2 == 1 {
+		if n++; n%2 == 1 {
 			return reserve()
 		}
-		number(serial, n/2)
-		return text
+		path := reservePath + "/" + reservation(run, conn, n/2) + "/confirm"
+		return p.target.Request(http.MethodPost, path, "{}", "Authorization", p.service)
 	}
 }
+
+// reservation returns the id of a connection's n-th reservation.
+func reservation(run string, conn, n int) string { return fmt.Sprintf("%s-%04d-%08d", run, conn, n) }
 
 // levels returns requests for the stock of one item after the other.
 func (p *product) levels(conn int) func() []byte {
@@ -99,12 +91,4 @@ func (p *product) levels(conn int) func() []byte {
 		texts[i] = p.target.Request(http.MethodGet, path, "", "Authorization", p.service)
 	}
 	return inTurn(texts...)
-}
-
-// slotOf returns a placeholder of the width of a text.
-func slotOf(text string) string { return string(bytes.Repeat([]byte("@"), len(text))) }
-
-// within returns the position of a placeholder in a request.
-func within(text []byte, mark string) []byte {
-	return text[bytes.Index(text, []byte(mark)):][:len(mark)] //nolint:gocritic // the placeholder was inserted before
 }

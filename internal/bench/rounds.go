@@ -135,8 +135,6 @@ func (p *product) checkouts(run string, round int) []func() []byte {
 // tableOrders returns as many orders of the same dishes at tables.
 func (p *product) tableOrders(run string, round int) []func() []byte {
 	return p.each(func(member int) []byte {
-		body := fmt.Sprintf(`{"items":[{"itemId":"%s","qty":1}],"paymentMethod":"COUNTER","clientTxnId":"%s-%04d-%04d",`+
-			`"menuVersionId":"%s"}`, p.items[member%len(p.items)], run, member, round, p.version)
-		return p.target.Request(http.MethodPost, orderPath, body, "X-Customer-Token", p.guests[member%len(p.guests)])
+		return p.order(member, "COUNTER", fmt.Sprintf("%s-%04d-%04d", run, member, round), p.items[member%len(p.items)])
 	})
 }

@@ -1,26 +1,28 @@
 package bench
 
 import (
-	"bufio"
 	"context"
 	"io"
 	"net/http"
-	"strconv"
-	"strings"
+
+	"github.com/prometheus/client_golang/prometheus"
+	dto "github.com/prometheus/client_model/go"
+	"github.com/prometheus/common/expfmt"
+	"github.com/prometheus/common/model"
 )
 
 // Server metrics from which batch sizes of the admission cache are computed.
 const (
-	gateTries    = "gate_try_total"
-	gateAdmitted = gateTries + `{answer="admitted"}`
-	gateCold     = gateTries + `{answer="cold"}`
-	gateApplied  = "gate_apply_total"
-	tryCalls     = `redis_command_duration_seconds_count{cmd="try"}`
-	applyCalls   = `redis_command_duration_seconds_count{cmd="apply"}`
+	gateTries   = "gate_try_total"
+	gateApplied = "gate_apply_total"
+	redisCalls  = "redis_command_duration_seconds"
 )
 
-// samples are metric values by series name in the exposition format.
-type samples map[string]float64
+// maxMetrics is several times the size of a server's metrics.
+const maxMetrics = 8 << 20
+
+// samples are metrics by name.
+type samples map[string]*dto.MetricFamily
 
 // scrape reads the server's metrics. They only refine the report, so it returns none if they are unavailable.
 func (p *product) scrape(ctx context.Context) samples {
@@ -36,27 +38,34 @@ func (p *product) scrape(ctx context.Context) samples {
 	if res.StatusCode != http.StatusOK {
 		return nil
 	}
-	return parseSamples(io.LimitReader(res.Body, 8<<20))
+	return parseSamples(io.LimitReader(res.Body, maxMetrics))
 }
 
-// parseSamples parses lines of "series value"; label values of the series in use contain no spaces.
 func parseSamples(r io.Reader) samples {
+	parser := expfmt.NewTextParser(model.UTF8Validation)
+	all, _ := parser.TextToMetricFamilies(r) // what it could read
+	return all
+}
+
+// gather returns the metrics of this process.
+func gather(reg *prometheus.Registry) samples {
+	families, _ := reg.Gather() // what it could collect
 	all := samples{}
-	lines := bufio.NewScanner(r)
-	for lines.Scan() {
-		series, value, ok := strings.Cut(lines.Text(), " ")
-		if v, err := strconv.ParseFloat(value, 64); ok && err == nil {
-			all[series] = v
-		}
+	for _, f := range families {
+		all[f.GetName()] = f
 	}
 	return all
 }
 
-// total sums all series of one metric.
-func (s samples) total(name string) (sum float64) {
-	for series, v := range s {
-		if series == name || strings.HasPrefix(series, name+"{") {
-			sum += v
+// count sums a metric's counters, or its histograms' observations, that have the label; all of them without one.
+func (s samples) count(name, label, value string) (sum float64) {
+	for _, m := range s[name].GetMetric() {
+		found := label == ""
+		for _, l := range m.GetLabel() {
+			found = found || l.GetName() == label && l.GetValue() == value
+		}
+		if found {
+			sum += m.GetCounter().GetValue() + float64(m.GetHistogram().GetSampleCount())
 		}
 	}
 	return sum
@@ -64,15 +73,17 @@ func (s samples) total(name string) (sum float64) {
 
 // gateBatches returns how many reservations shared a script call between two scrapes.
 func gateBatches(before, after samples) (b Batches) {
-	grown := func(series string) float64 { return after[series] - before[series] }
-	if n := grown(tryCalls); n > 0 {
-		b.Try = grown(gateAdmitted) / n
+	grown := func(name, label, value string) float64 {
+		return after.count(name, label, value) - before.count(name, label, value)
 	}
-	if n := grown(applyCalls); n > 0 {
-		b.Held = (after.total(gateApplied) - before.total(gateApplied)) / n
+	if n := grown(redisCalls, "cmd", "try"); n > 0 {
+		b.Try = grown(gateTries, "answer", "admitted") / n
 	}
-	if n := after.total(gateTries) - before.total(gateTries); n > 0 {
-		b.Cold = grown(gateCold) / n
+	if n := grown(redisCalls, "cmd", "apply"); n > 0 {
+		b.Held = grown(gateApplied, "", "") / n
+	}
+	if n := grown(gateTries, "", ""); n > 0 {
+		b.Cold = grown(gateTries, "answer", "cold") / n
 	}
 	return b
 }

@@ -65,9 +65,10 @@ func scriptLimit(ctx context.Context, c Config, sizes Batches) (r Rate, err erro
 		return r, err
 	}
 	reached := func(d time.Duration) (float64, error) {
-		asked, called := len(g.ids), calls(reg)
+		calls := func() float64 { return gather(reg).count(redisCalls, "cmd", "try") }
+		asked, called := len(g.ids), calls()
 		err := g.drive(ctx, d)
-		return float64(len(g.ids)-asked) / max(1, float64(calls(reg)-called)), err
+		return float64(len(g.ids)-asked) / max(1, calls()-called), err
 	}
 	// The warm-up determines how many concurrent callers produce batches of the wanted size.
 	warm, err := reached(c.warmup())
@@ -193,20 +194,4 @@ func (g *rawGate) clear(ctx context.Context) error {
 		keys = append(keys, keyspace.HoldRecord(rawBranch, id))
 	}
 	return unlink(ctx, g.redis, keys)
-}
-
-// calls returns the number of TRY calls, from the connection's metrics.
-func calls(reg *prometheus.Registry) (n uint64) {
-	families, _ := reg.Gather()
-	for _, f := range families {
-		if f.GetName() != "redis_command_duration_seconds" {
-			continue
-		}
-		for _, m := range f.GetMetric() {
-			if l := m.GetLabel(); len(l) == 1 && l[0].GetValue() == "try" {
-				n += m.GetHistogram().GetSampleCount()
-			}
-		}
-	}
-	return n
 }

@@ -54,18 +54,13 @@ func Seed(ctx context.Context, db *sqldb.DB, forBenchmarks bool) (tokens []strin
 		return nil, fault.Wrap("seed the benchmark", err)
 	}
 	rows, err := db.Query(ctx, qrList, branchID)
-	return sqldb.Collect(rows, err, scanText)
-}
-
-func scanText(r sqldb.Rows) (s string, err error) {
-	err = r.Scan(&s)
-	return s, err
+	return sqldb.Collect(rows, err, sqldb.Value[string])
 }
 
 // ours reports whether the branch with the benchmark's id was created by Seed.
 func ours(ctx context.Context, tx sqldb.Tx) error {
 	rows, err := tx.Query(ctx, branchSelect, branchID)
-	name, _, err := sqldb.One(rows, err, scanText)
+	name, _, err := sqldb.One(rows, err, sqldb.Value[string])
 	if err == nil && name != branchName {
 		return ErrTaken
 	}

@@ -1,76 +1,71 @@
 package load
 
 import (
+	"bufio"
 	"context"
+	"io"
 	"net"
-	"sync"
+	"net/http"
 	"time"
 )
 
-// conn is one keep-alive connection for one goroutine; interrupt may be called from another.
+// bufferSize holds the head and most bodies of a response in one read.
+const bufferSize = 16 << 10
+
+// conn is one keep-alive connection of one goroutine.
 type conn struct {
-	dial     func(context.Context) (net.Conn, error)
+	dial func(context.Context) (net.Conn, error)
+
 	deadline time.Time // for all requests: one deadline per measurement is cheaper than one per request
 
-	mu    sync.Mutex // guards net and ended
-	net   net.Conn
-	ended bool
-	in    *reader
+	net     net.Conn
+	in      *bufio.Reader
+	release func() bool // ends the watch of the context
 }
 
-// open connects or reconnects. After interrupt it fails with context.Canceled.
+// answer is the relevant part of a response.
+type answer struct {
+	status int
+	bytes  int64 // length of the body
+	close  bool  // the server closes the connection
+}
+
+// open connects or reconnects. The end of ctx aborts what is being read or written.
 func (c *conn) open(ctx context.Context) error {
 	c.close()
 	n, err := c.dial(ctx)
 	if err != nil {
 		return err
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.ended {
-		_ = n.Close()
-		return context.Canceled
+	if err := n.SetDeadline(c.deadline); err != nil {
+		_ = n.Close() // the other error says more
+		return err
 	}
-	c.net, c.in = n, newReader(n)
-	return n.SetDeadline(c.deadline)
-}
-
-// ask sends a request and reads the response to its end.
-func (c *conn) ask(request []byte) (Answer, error) {
-	if c.net == nil {
-		return Answer{}, net.ErrClosed
-	}
-	if _, err := c.net.Write(request); err != nil {
-		return Answer{}, err
-	}
-	return c.in.next()
-}
-
-// setDeadline replaces the deadline when the measurement begins.
-func (c *conn) setDeadline(t time.Time) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.deadline = t
-	if c.net != nil && !c.ended {
-		_ = c.net.SetDeadline(t)
-	}
+	c.net, c.in = n, bufio.NewReaderSize(n, bufferSize)
+	c.release = context.AfterFunc(ctx, func() { _ = n.SetDeadline(time.Unix(1, 0)) }) // it may be closed already
+	return nil
 }
 
 func (c *conn) close() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
 	if c.net != nil {
-		_ = c.net.Close()
+		c.release()
+		_ = c.net.Close() // nothing is lost: every response was read to its end
 		c.net = nil
 	}
 }
 
-// interrupt aborts the current request and prevents new ones.
-func (c *conn) interrupt() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.ended = true
-	if c.net != nil {
-		_ = c.net.SetDeadline(time.Unix(1, 0))
+// ask sends a request and reads the response to its end.
+func (c *conn) ask(request []byte) (answer, error) {
+	if c.net == nil {
+		return answer{}, net.ErrClosed
 	}
+	if _, err := c.net.Write(request); err != nil {
+		return answer{}, err
+	}
+	res, err := http.ReadResponse(c.in, nil)
+	if err != nil {
+		return answer{}, err
+	}
+	n, err := io.Copy(io.Discard, res.Body)
+	return answer{res.StatusCode, n, res.Close}, err
 }

@@ -25,7 +25,7 @@ func TestHistogram_quantiles(t *testing.T) {
 			[]*Histogram{&left, &right}[i%2].Record(v)
 		}
 		left.Merge(&right)
-		if left != whole {
+		if !left.all().Equals(whole.all()) || left.max != whole.max {
 			t.Fatal("merged halves are not the whole")
 		}
 		slices.Sort(values)
@@ -38,14 +38,6 @@ func TestHistogram_quantiles(t *testing.T) {
 			t.Fatalf("max %s and quantile 1 %s, exactly %s", whole.Max(), whole.Quantile(1), values[len(values)-1])
 		}
 	})
-}
-
-func TestHistogram_bucketsCoverEverythingOnce(t *testing.T) {
-	for i := range buckets - 1 {
-		if d := upper(i); bucketOf(d) != i || bucketOf(d+1) != i+1 {
-			t.Fatalf("bucket %d ends at %s, which counts in %d, and the next in %d", i, d, bucketOf(d), bucketOf(d+1))
-		}
-	}
 }
 
 func TestHistogram_edges(t *testing.T) {

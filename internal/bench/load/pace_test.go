@@ -23,7 +23,7 @@ func bubble(t *testing.T, p Plan, takes func(n int64) time.Duration) (r *Result,
 		p.Target, p.Want, p.Requests = Target{"127.0.0.1:80"}, http.StatusOK, gets(Target{"127.0.0.1:80"})
 		p.dial = func(context.Context) (net.Conn, error) {
 			ours, theirs := net.Pipe()
-			served.Go(func() { answer(theirs, func() { time.Sleep(takes(asked.Add(1))) }) })
+			served.Go(func() { respond(theirs, func() { time.Sleep(takes(asked.Add(1))) }) })
 			return ours, nil
 		}
 		begin := time.Now()
@@ -36,8 +36,8 @@ func bubble(t *testing.T, p Plan, takes func(n int64) time.Duration) (r *Result,
 	return r, took
 }
 
-// answer serves one connection until its other end is closed.
-func answer(c net.Conn, pause func()) {
+// respond serves one connection until its other end is closed.
+func respond(c net.Conn, pause func()) {
 	defer c.Close()
 	in := bufio.NewReader(c)
 	for {
@@ -60,9 +60,9 @@ func stall(n int64) time.Duration {
 }
 
 func slower(h *Histogram, than time.Duration) (n int64) {
-	for i, c := range h.counts {
-		if upper(i) > than {
-			n += int64(c)
+	for _, bar := range h.all().Distribution() {
+		if bar.To > than.Microseconds() {
+			n += bar.Count
 		}
 	}
 	return n

@@ -113,12 +113,12 @@ func (w *worker) ask(ctx context.Context, begin time.Time, failed int) int {
 		sleepUntil(ctx, end.Add(redialPause))
 		w.reopen(ctx)
 		return failed + 1
-	case a.Status != w.plan.Want && (a.Status != w.plan.Also || a.Status == 0):
-		w.fail(end, fmt.Sprintf("status %d", a.Status))
+	case a.status != w.plan.Want && (a.status != w.plan.Also || a.status == 0):
+		w.fail(end, fmt.Sprintf("status %d", a.status))
 	default:
 		w.count(begin, end, a)
 	}
-	if a.Close {
+	if a.close {
 		w.reopen(ctx)
 	}
 	return 0
@@ -126,14 +126,14 @@ func (w *worker) ask(ctx context.Context, begin time.Time, failed int) int {
 
 // count ignores responses of the warm-up. A response after the end does not count for the throughput, but its latency
 // counts, because the slowest responses always come last.
-func (w *worker) count(begin, end time.Time, a Answer) {
+func (w *worker) count(begin, end time.Time, a answer) {
 	if end.Before(w.from) {
 		return
 	}
 	w.latencies.Record(end.Sub(begin))
 	if !end.After(w.until) {
 		w.done++
-		w.bytes += a.Bytes
+		w.bytes += a.bytes
 	}
 }
 
