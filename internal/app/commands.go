@@ -22,6 +22,7 @@ import (
 	"comanda/internal/event/rabbit"
 	"comanda/internal/identity"
 	"comanda/internal/keyspace"
+	"comanda/internal/queue"
 	"comanda/internal/redisdb"
 	"comanda/internal/sqldb"
 	"comanda/internal/stock"
@@ -157,7 +158,7 @@ func ReadOutbox(ctx context.Context, db *sqldb.DB) (system.Outbox, error) {
 		s.ByType = append(s.ByType, system.Pending(p))
 	}
 	for _, d := range events.Dead {
-		s.Dead = append(s.Dead, system.Dead{Consumer: cmp.Or(d.Consumer, system.RelayLetters), Letters: d.Letters})
+		s.Dead = append(s.Dead, system.Dead{Consumer: cmp.Or(d.Consumer, queue.RelayConsumer), Letters: d.Letters})
 	}
 	now := db.Now()
 	if s.PublishedPerMinute, err = outbox.CountPublished(ctx, db, now.Add(-time.Minute)); err != nil {
@@ -171,13 +172,9 @@ func ReadOutbox(ctx context.Context, db *sqldb.DB) (system.Outbox, error) {
 }
 
 func redisOutbox(ctx context.Context, ledger *stocksql.Store, now time.Time) (system.Redis, error) {
-	pending, waits, err := ledger.Backlog(ctx, now)
-	if err != nil {
-		return system.Redis{}, err
-	}
-	dead, rests, err := ledger.DeadBacklog(ctx, now)
+	b, err := ledger.Backlog(ctx, now)
 	return system.Redis{
-		Pending: pending, OldestAgeSeconds: waits.Seconds(), Dead: dead, DeadAgeSeconds: rests.Seconds(),
+		Pending: b.Pending, OldestAgeSeconds: b.Age.Seconds(), Dead: b.Dead, DeadAgeSeconds: b.DeadAge.Seconds(),
 	}, err
 }
 
@@ -200,15 +197,15 @@ func Replay(ctx context.Context, db *sqldb.DB, f system.ReplayFilter) (system.Re
 func replay(
 	ctx context.Context, db *sqldb.DB, desk *stocksql.Reservations, f system.ReplayFilter,
 ) (sum system.Replayed, err error) {
-	if f.Type == "" && (f.Consumer == "" || f.Consumer == system.RedisLetters) {
+	if f.Type == "" && (f.Consumer == "" || f.Consumer == queue.RedisConsumer) {
 		n, err := stocksql.New(db).RetryDead(ctx, f.ID)
 		sum.Revived = int(n)
-		if err != nil || f.Consumer == system.RedisLetters {
+		if err != nil || f.Consumer == queue.RedisConsumer {
 			return sum, err
 		}
 	}
 	filter := eventsql.Filter{Type: f.Type, ID: f.ID}
-	if f.Consumer == "" || f.Consumer == system.RelayLetters {
+	if f.Consumer == "" || f.Consumer == queue.RelayConsumer {
 		n, err := outbox.Replay(ctx, db, filter)
 		sum.Relayed = n
 		if err != nil {
@@ -216,7 +213,7 @@ func replay(
 		}
 	}
 	in := inbox.New(db, inbox.Options{})
-	known := f.Consumer == "" || f.Consumer == system.RelayLetters
+	known := f.Consumer == "" || f.Consumer == queue.RelayConsumer
 	for _, c := range Consumers(desk) {
 		if f.Consumer != "" && f.Consumer != c.Name {
 			continue

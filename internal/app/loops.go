@@ -139,13 +139,14 @@ func (k *Core) measureKitchen(ctx context.Context, now time.Time) error {
 // measureStock exports Redis's lag, overdue reservations and low stock.
 func (k *Core) measureStock(ctx context.Context, now time.Time) error {
 	m := k.Metrics
+	if err := m.ops.measure(k.Stock.Backlog(ctx, now)); err != nil {
+		return err
+	}
 	for _, of := range []struct {
 		look func(context.Context, time.Time) (int64, time.Duration, error)
 		n    prometheus.Gauge
 		age  prometheus.Gauge
 	}{
-		{k.Stock.Backlog, m.opsPending, m.opsAge},
-		{k.Stock.DeadBacklog, m.opsDead, m.opsDeadAge},
 		{k.Stock.OverdueOrders, m.overdue.WithLabelValues("orders"), m.overdueAge.WithLabelValues("orders")},
 		{k.Desk.OverdueReservations, m.overdue.WithLabelValues("reservations"), m.overdueAge.WithLabelValues("reservations")},
 	} {

@@ -12,6 +12,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"comanda/internal/identity"
+	"comanda/internal/queue"
 	"comanda/internal/sqldb"
 	"comanda/internal/sqldb/sqldbtest"
 	"comanda/internal/stock"
@@ -74,7 +75,7 @@ func TestCore_measuresTheStock(t *testing.T) {
 			if err := k.measure(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			return shown(t, m.low, m.overdue, m.opsDead)
+			return shown(t, m.low, m.overdue, m.ops.dead)
 		}
 		if err := k.Keeper.ReplayAll(t.Context()); err != nil {
 			t.Fatal(err)
@@ -96,7 +97,7 @@ func TestCore_measuresTheStock(t *testing.T) {
 				t.Errorf("%s was %v and is %v, want %v more", name, before[name], after[name], more)
 			}
 		}
-		ages := shown(t, m.overdueAge, m.opsDeadAge)
+		ages := shown(t, m.overdueAge, m.ops.deadAge)
 		if age := ages["hold_overdue_oldest_age_seconds reservations"]; age < 3000 || age > 3600 {
 			t.Errorf("the reservation is %v seconds late", age)
 		}
@@ -168,8 +169,8 @@ func TestReplay_revivesWhatRedisRefused(t *testing.T) {
 			filter system.ReplayFilter
 			want   int
 		}{
-			{system.ReplayFilter{Consumer: system.RelayLetters}, 0}, {system.ReplayFilter{Type: "order.paid"}, 0},
-			{system.ReplayFilter{Consumer: system.RedisLetters, ID: "e1"}, 1}, {system.ReplayFilter{}, 2}, {system.ReplayFilter{Consumer: system.RedisLetters}, 0},
+			{system.ReplayFilter{Consumer: queue.RelayConsumer}, 0}, {system.ReplayFilter{Type: "order.paid"}, 0},
+			{system.ReplayFilter{Consumer: queue.RedisConsumer, ID: "e1"}, 1}, {system.ReplayFilter{}, 2}, {system.ReplayFilter{Consumer: queue.RedisConsumer}, 0},
 		} {
 			r, err := Replay(t.Context(), db, f.filter)
 			if diff := cmp.Diff(system.Replayed{Revived: f.want}, r); diff != "" || err != nil {

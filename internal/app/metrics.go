@@ -31,10 +31,7 @@ type metrics struct {
 	stuck       *prometheus.GaugeVec
 	refundsDue  prometheus.Gauge
 	refundAge   prometheus.Gauge
-	opsPending  prometheus.Gauge
-	opsAge      prometheus.Gauge
-	opsDead     prometheus.Gauge
-	opsDeadAge  prometheus.Gauge
+	ops         backlogGauges
 	opsGivenUp  prometheus.Counter
 	overdue     *prometheus.GaugeVec
 	overdueAge  *prometheus.GaugeVec
@@ -78,10 +75,12 @@ func newMetrics(reg prometheus.Registerer) *metrics {
 		}, []string{"state"}),
 		refundsDue: gauge("refund_obligation_open", "Refunds that are not back yet."),
 		refundAge:  gauge("refund_obligation_oldest_age_seconds", "Age of the oldest refund that is not back yet."),
-		opsPending: gauge("redis_outbox_pending", "Transactions that Redis has not taken in."),
-		opsAge:     gauge("redis_outbox_oldest_age_seconds", "Age of the oldest transaction that Redis has not taken in."),
-		opsDead:    gauge("redis_outbox_dead", "Transactions that Redis refused too often, not tried any more."),
-		opsDeadAge: gauge("redis_outbox_dead_oldest_age_seconds", "For how long the first of them has not been tried any more."),
+		ops: backlogGauges{
+			pending: gauge("redis_outbox_pending", "Changes that the admission cache has not applied."),
+			age:     gauge("redis_outbox_oldest_age_seconds", "Age of the oldest change that the admission cache has not applied."),
+			dead:    gauge("redis_outbox_dead", "Changes that are dead letters, because the admission cache rejected them too often."),
+			deadAge: gauge("redis_outbox_dead_oldest_age_seconds", "Time since the first of these dead letters died."),
+		},
 		opsGivenUp: count("redis_outbox_given_up_total", "Transactions that Redis refused for the last time."),
 		overdue:    gauges("hold_overdue", "Holds past their deadline that nobody has released, by whose they are.", "of"),
 		overdueAge: gauges("hold_overdue_oldest_age_seconds", "By how much the first of them is past its deadline.", "of"),

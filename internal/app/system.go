@@ -1,9 +1,7 @@
 package app
 
 import (
-	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"time"
 
@@ -11,6 +9,7 @@ import (
 	"comanda/internal/identity"
 	"comanda/internal/identity/identitysql"
 	"comanda/internal/keyspace/audit"
+	"comanda/internal/queue"
 	"comanda/internal/system"
 	"comanda/internal/telemetry"
 )
@@ -27,38 +26,18 @@ type works struct{ *Core }
 
 func (w works) Outbox(ctx context.Context) (system.Outbox, error) { return ReadOutbox(ctx, w.DB) }
 
-func (w works) Letters(ctx context.Context, f system.LetterFilter) ([]system.Letter, int64, error) {
-	if f.Consumer == system.RedisLetters {
-		return w.redisLetters(ctx, f)
-	}
+func (w works) DeadLetters(ctx context.Context, f system.DeadLetterFilter) ([]queue.DeadLetter, int64, error) {
 	of := eventsql.Filter{Consumer: f.Consumer, Type: f.Type, ID: f.ID}
-	if f.Consumer == system.RelayLetters {
+	switch f.Consumer {
+	case queue.RedisConsumer:
+		if f.Type != "" { // those rows are not events
+			return nil, 0, nil
+		}
+		return w.Stock.DeadLetters(ctx, f.ID, f.Limit, f.Offset)
+	case queue.RelayConsumer:
 		of.Consumer = ""
 	}
-	page, total, err := eventsql.DeadLetterPage(ctx, w.DB, of, f.Consumer == "", f.Limit, f.Offset)
-	letters := make([]system.Letter, len(page))
-	for i, l := range page {
-		letters[i] = system.Letter{
-			ID: l.ID, Consumer: cmp.Or(l.Consumer, system.RelayLetters), Type: l.Type, Branch: l.BranchID,
-			About: l.Aggregate + ":" + l.AggregateID, Payload: l.Payload, Reason: l.Reason, CreatedAt: l.At, DiedAt: l.DiedAt,
-		}
-	}
-	return letters, total, err
-}
-
-func (w works) redisLetters(ctx context.Context, f system.LetterFilter) ([]system.Letter, int64, error) {
-	if f.Type != "" { // those rows are not events
-		return nil, 0, nil
-	}
-	page, total, err := w.Stock.DeadEntries(ctx, f.ID, f.Limit, f.Offset)
-	letters := make([]system.Letter, len(page))
-	for i, e := range page {
-		letters[i] = system.Letter{
-			ID: e.ID, Consumer: system.RedisLetters, Branch: e.Scope.Branch, About: "scope:" + cmp.Or(e.Scope.Date, "stock"),
-			Payload: json.RawMessage(e.Ops), Reason: e.Cause, CreatedAt: e.At, DiedAt: e.DiedAt,
-		}
-	}
-	return letters, total, err
+	return eventsql.DeadLetterPage(ctx, w.DB, of, f.Consumer == "", f.Limit, f.Offset)
 }
 
 func (w works) Replay(ctx context.Context, f system.ReplayFilter) (system.Replayed, error) {

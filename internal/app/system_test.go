@@ -10,6 +10,7 @@ import (
 
 	"comanda/internal/identity"
 	"comanda/internal/keyspace/audit"
+	"comanda/internal/queue"
 	"comanda/internal/system"
 	"comanda/internal/testenv"
 )
@@ -124,7 +125,7 @@ func TestSystem_redisLetters(t *testing.T) {
 		Total int64
 	}
 	f.must(f.ask("owner", "GET", "/api/system/dead-letters?consumer=redis", "")).into(t, &l)
-	if l.Total != 1 || l.Items[0].ID != "e1" || l.Items[0].Consumer != system.RedisLetters {
+	if l.Total != 1 || l.Items[0].ID != "e1" || l.Items[0].Consumer != queue.RedisConsumer {
 		t.Fatalf("%+v", l)
 	}
 	var sum system.Replayed

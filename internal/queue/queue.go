@@ -12,6 +12,7 @@
 package queue
 
 import (
+	"encoding/json"
 	"strings"
 	"time"
 
@@ -59,6 +60,26 @@ func Reason(s string) string {
 		s = strings.ToValidUTF8(s[:maxReason], "")
 	}
 	return s
+}
+
+// Consumers of dead letters that no consumer of events has.
+const (
+	RelayConsumer = "relay" // events that the relay could not publish
+	RedisConsumer = "redis" // changes that the admission cache has rejected
+)
+
+// DeadLetter is a row or an event that is not tried any more, for operators. An event that failed at several consumers is
+// one dead letter for each.
+type DeadLetter struct {
+	ID        string
+	Consumer  string
+	Type      string // of the event; empty for RedisConsumer
+	Branch    int64  // 0 if none
+	About     string // aggregate and its id, or the scope in the admission cache
+	Payload   json.RawMessage
+	Reason    string // the last error
+	CreatedAt time.Time
+	DiedAt    time.Time
 }
 
 // Backlog is the number of rows in a table and how long they have waited.

@@ -104,14 +104,6 @@ type OutboxEntry struct {
 	DecodeErr error // why Ops could not be decoded; nil unless the row was edited by hand
 }
 
-// FailedEntry is an entry that the admission cache has rejected once more.
-type FailedEntry struct {
-	OutboxEntry
-	Cause error
-	Due   time.Time // time of the next attempt
-	Dead  bool      // no further attempts: a dead letter
-}
-
 // RejectedError contains the operations of a call that the admission cache rejected, by their index in the call.
 // Repeating them fails until the cause is fixed; the other operations of the call are not affected.
 type RejectedError struct{ Ops map[int]error }

@@ -159,7 +159,7 @@ func (k *Syncer) copyScope(ctx context.Context, c *claim, im ScopeSnapshot) erro
 		if err := k.cache.Load(ctx, im); err != nil {
 			return err
 		}
-		if err := k.store.DeleteEntries(ctx, entries); err != nil {
+		if err := k.store.DeleteQueued(ctx, entries); err != nil {
 			return err
 		}
 	}

@@ -4,32 +4,34 @@ import (
 	"context"
 	"errors"
 	"time"
+
+	"comanda/internal/backoff"
+	"comanda/internal/queue"
 )
 
-// Limits of the replay. A rejected entry waits a second, then three times as long after each attempt: ten attempts
-// take more than half an hour, in which operators can find and fix a fault in Redis.
+// Limits of the replay.
 const (
-	replayDelay     = 2 * time.Second // a younger entry is still on its way through Apply
-	replayBatch     = 500
-	maxAttempts     = 10
-	firstRetryDelay = time.Second
-	maxRetryDelay   = 10 * time.Minute
+	replayDelay = 2 * time.Second // a younger entry is still on its way through Apply
+	replayBatch = 500
 )
 
-func retryDelay(attempts int) time.Duration {
-	p := firstRetryDelay
-	for ; attempts > 1 && p < maxRetryDelay; attempts-- {
-		p *= 3
-	}
-	return min(p, maxRetryDelay)
+// retries spans more than half an hour, in which operators can find and fix a fault in Redis.
+var retries = queue.Policy{
+	Policy: backoff.Policy{First: time.Second, Factor: 3, Max: 10 * time.Minute}, MaxAttempts: 10,
+}
+
+// rejectedEntry is an entry that the admission cache has rejected once more.
+type rejectedEntry struct {
+	OutboxEntry
+	cause error
 }
 
 // applyResult is the outcome of entries that were sent to the cache. Entries in neither list wait, without a counted
 // attempt: the cache is out of reach or lacks their scope.
 type applyResult struct {
 	done        []string
-	refused     []FailedEntry // only Entry and Cause are set yet
-	unreachable bool          // the cache was out of reach
+	rejected    []rejectedEntry
+	unreachable bool // the cache was out of reach
 }
 
 // applyEntries sends entries to the cache and records those that were applied completely. A scope that the cache
@@ -61,7 +63,7 @@ func (k *Syncer) applyEntries(ctx context.Context, entries []OutboxEntry) applyR
 		case waits:
 			k.rebuildSoon(e.Scope)
 		case cause != nil:
-			t.refused = append(t.refused, FailedEntry{OutboxEntry: e, Cause: cause})
+			t.rejected = append(t.rejected, rejectedEntry{e, cause})
 		case e.ID != "":
 			t.done = append(t.done, e.ID)
 		}
@@ -98,7 +100,7 @@ func (k *Syncer) ReplayAll(ctx context.Context) error { return k.replay(ctx, 0) 
 // replay goes through all entries page by page, so that entries of a scope that cannot be rebuilt block no other
 // scope.
 func (k *Syncer) replay(ctx context.Context, young time.Duration) error {
-	if err := k.store.DeleteEntries(ctx, k.DrainApplied()); err != nil {
+	if err := k.store.DeleteQueued(ctx, k.DrainApplied()); err != nil {
 		return err
 	}
 	for after := ""; ; {
@@ -108,7 +110,7 @@ func (k *Syncer) replay(ctx context.Context, young time.Duration) error {
 		}
 		after = entries[len(entries)-1].ID
 		t := k.applyEntries(ctx, entries)
-		if err := errors.Join(k.store.DeleteEntries(ctx, k.DrainApplied()), k.postpone(ctx, t.refused)); err != nil {
+		if err := errors.Join(k.store.DeleteQueued(ctx, k.DrainApplied()), k.recordRejected(ctx, t.rejected)); err != nil {
 			return err
 		}
 		if len(entries) < replayBatch || t.unreachable && len(t.done) == 0 {
@@ -117,31 +119,27 @@ func (k *Syncer) replay(ctx context.Context, young time.Duration) error {
 	}
 }
 
-// postpone records an attempt of rejected entries. An entry after its last attempt stays as a dead letter. Its
+// recordRejected stores an attempt of rejected entries. An entry after its last attempt stays as a dead letter. Its
 // changes are contained in the scope's snapshot, so a rebuild of the scope applies them.
-func (k *Syncer) postpone(ctx context.Context, refused []FailedEntry) error {
-	if len(refused) == 0 {
-		return nil
-	}
+func (k *Syncer) recordRejected(ctx context.Context, rejected []rejectedEntry) error {
 	now, dead := k.now(), 0
-	for i := range refused {
-		s := &refused[i]
-		attempts := s.Attempts + 1
-		s.Due, s.Dead = now.Add(retryDelay(attempts)), attempts >= maxAttempts
+	failures := make([]queue.Failure, len(rejected))
+	for i, e := range rejected {
+		failures[i] = retries.Failed(e.ID, e.Attempts, e.Attempts+1, now, e.cause)
 	}
-	if err := k.store.Postpone(ctx, refused, now); err != nil {
+	if err := k.store.RecordFailures(ctx, now, failures...); err != nil {
 		return err
 	}
-	for _, s := range refused {
-		if !s.Dead {
-			k.log.WarnContext(ctx, "the admission cache rejected an entry, which is retried", "entry", s.ID, "branch", s.Scope.Branch,
-				"date", s.Scope.Date, "attempts", s.Attempts+1, "err", s.Cause)
+	for i, e := range rejected {
+		if !failures[i].Dead {
+			k.log.WarnContext(ctx, "the admission cache rejected an entry, which is retried", "entry", e.ID, "branch", e.Scope.Branch,
+				"date", e.Scope.Date, "attempts", e.Attempts+1, "err", e.cause)
 			continue
 		}
 		dead++
-		k.log.ErrorContext(ctx, "the admission cache rejected an entry for the last time, and its scope is rebuilt", "entry", s.ID,
-			"branch", s.Scope.Branch, "date", s.Scope.Date, "err", s.Cause)
-		k.rebuildSoon(s.Scope)
+		k.log.ErrorContext(ctx, "the admission cache rejected an entry for the last time, and its scope is rebuilt", "entry", e.ID,
+			"branch", e.Scope.Branch, "date", e.Scope.Date, "err", e.cause)
+		k.rebuildSoon(e.Scope)
 	}
 	if dead > 0 && k.observer.DeadLettered != nil {
 		k.observer.DeadLettered(dead)

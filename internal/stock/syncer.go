@@ -5,6 +5,8 @@ import (
 	"log/slog"
 	"sync"
 	"time"
+
+	"comanda/internal/queue"
 )
 
 // AdmissionCache is the cache of counters and holds ahead of SQL; stockredis.Cache implements it. Its answers are
@@ -37,11 +39,10 @@ type SyncStore interface {
 	// Unapplied returns outbox entries behind the id after, in the order of ids, that were written and are due at or
 	// before an instant.
 	Unapplied(ctx context.Context, before time.Time, after string, limit int) ([]OutboxEntry, error)
-	// Postpone records one more failed attempt of each entry. An attempt that another process has recorded counts
-	// once.
-	Postpone(ctx context.Context, late []FailedEntry, now time.Time) error
-	// DeleteEntries deletes outbox entries that are applied.
-	DeleteEntries(ctx context.Context, ids []string) error
+	// RecordFailures stores failed attempts of outbox entries. An attempt that another process has recorded counts once.
+	RecordFailures(ctx context.Context, now time.Time, failures ...queue.Failure) error
+	// DeleteQueued deletes outbox entries that are applied.
+	DeleteQueued(ctx context.Context, ids []string) error
 	// TombstoneProvisional writes RELEASED holds for provisional holds without an order and returns the state of each.
 	TombstoneProvisional(ctx context.Context, provisional []Hold, now time.Time) ([]HoldState, error)
 	// Holds returns the holds that exist.

@@ -8,6 +8,7 @@ import (
 	"comanda/internal/fault"
 	"comanda/internal/identity"
 	"comanda/internal/keyspace/audit"
+	"comanda/internal/queue"
 )
 
 // Limits of operations that run while a client waits for the response.
@@ -45,9 +46,9 @@ func (s *Service) Outbox(ctx context.Context) (Outbox, error) { return s.ops.Out
 // About returns the version and the engines of this process.
 func (s *Service) About(ctx context.Context) (About, error) { return s.ops.About(ctx) }
 
-// Letters returns a page of dead letters with secrets masked, and their total number.
-func (s *Service) Letters(ctx context.Context, f LetterFilter) ([]Letter, int64, error) {
-	page, total, err := s.ops.Letters(ctx, f)
+// DeadLetters returns a page of dead letters with secrets masked, and their total number.
+func (s *Service) DeadLetters(ctx context.Context, f DeadLetterFilter) ([]queue.DeadLetter, int64, error) {
+	page, total, err := s.ops.DeadLetters(ctx, f)
 	for i := range page {
 		page[i].Payload = Masked(page[i].Payload)
 	}
@@ -72,13 +73,15 @@ func (s *Service) Replay(ctx context.Context, by identity.Actor, id string) (Rep
 
 // ReplayAll replays the newest MaxReplayed of the selected dead letters, and returns how many are left, including those
 // that failed again.
-func (s *Service) ReplayAll(ctx context.Context, by identity.Actor, f LetterFilter) (sum Replayed, left int64, err error) {
+func (s *Service) ReplayAll(
+	ctx context.Context, by identity.Actor, f DeadLetterFilter,
+) (sum Replayed, left int64, err error) {
 	if !s.heavy.TryLock() {
 		return sum, 0, ErrBusy
 	}
 	defer s.heavy.Unlock()
 	f.Limit, f.Offset = MaxReplayed, 0
-	page, _, err := s.ops.Letters(ctx, f)
+	page, _, err := s.ops.DeadLetters(ctx, f)
 	if err != nil {
 		return sum, 0, err
 	}
@@ -96,7 +99,7 @@ func (s *Service) ReplayAll(ctx context.Context, by identity.Actor, f LetterFilt
 		return sum, 0, err
 	}
 	f.Limit = 1
-	_, left, err = s.ops.Letters(ctx, f)
+	_, left, err = s.ops.DeadLetters(ctx, f)
 	return sum, left, err
 }
 

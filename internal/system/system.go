@@ -2,12 +2,12 @@ package system
 
 import (
 	"context"
-	"encoding/json"
 	"time"
 
 	"comanda/internal/document"
 	"comanda/internal/identity"
 	"comanda/internal/keyspace/audit"
+	"comanda/internal/queue"
 )
 
 // Outbox is the state of everything that is processed after a commit, and of dead letters.
@@ -47,32 +47,13 @@ type Documents struct {
 	OldestAgeSeconds float64 `json:"oldestAgeSeconds"`
 }
 
-// Consumer names for dead letters without a consumer.
-const (
-	RelayLetters = "relay" // events that the relay could not publish
-	RedisLetters = "redis" // changes that Redis refused too often
-)
-
-// LetterFilter selects dead letters. Empty fields select all, except that letters of Redis must be requested
+// DeadLetterFilter selects dead letters. Empty fields select all, except that letters of Redis must be requested
 // explicitly.
-type LetterFilter struct {
+type DeadLetterFilter struct {
 	Consumer      string
 	Type          string
 	ID            string
 	Limit, Offset int
-}
-
-// Letter is a dead letter. An event that failed at several consumers is one letter for each.
-type Letter struct {
-	ID        string
-	Consumer  string
-	Type      string // empty for RedisLetters
-	Branch    int64  // 0 if none
-	About     string // aggregate and its id, or the scope in the admission cache
-	Payload   json.RawMessage
-	Reason    string
-	CreatedAt time.Time
-	DiedAt    time.Time
 }
 
 // ReplayFilter selects dead letters; empty fields select all.
@@ -134,8 +115,8 @@ type Engines struct {
 // Operations are the functions of the running installation; package app implements them.
 type Operations interface {
 	Outbox(ctx context.Context) (Outbox, error)
-	// Letters returns a page of dead letters, newest first, and their total number.
-	Letters(ctx context.Context, f LetterFilter) ([]Letter, int64, error)
+	// DeadLetters returns a page of dead letters, newest first, and their total number.
+	DeadLetters(ctx context.Context, f DeadLetterFilter) ([]queue.DeadLetter, int64, error)
 	// Replay replays dead letters.
 	Replay(ctx context.Context, f ReplayFilter) (Replayed, error)
 	// Record writes to the audit log.

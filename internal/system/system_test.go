@@ -13,13 +13,14 @@ import (
 
 	"comanda/internal/identity"
 	"comanda/internal/keyspace/audit"
+	"comanda/internal/queue"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // house is an installation with dead letters; those of a broken consumer die once more.
 type house struct {
-	letters  []Letter
+	letters  []queue.DeadLetter
 	replayed []string
 	recorded []identity.AuditEntry
 	entered  chan struct{} // signalled when a long operation begins; may be nil
@@ -29,8 +30,8 @@ type house struct {
 func (h *house) Outbox(context.Context) (Outbox, error) { return Outbox{Pending: 3}, nil }
 func (h *house) About(context.Context) (About, error)   { return About{Version: "1"}, nil }
 
-func (h *house) Letters(_ context.Context, f LetterFilter) ([]Letter, int64, error) {
-	some := slices.DeleteFunc(slices.Clone(h.letters), func(l Letter) bool {
+func (h *house) DeadLetters(_ context.Context, f DeadLetterFilter) ([]queue.DeadLetter, int64, error) {
+	some := slices.DeleteFunc(slices.Clone(h.letters), func(l queue.DeadLetter) bool {
 		return f.Consumer != "" && l.Consumer != f.Consumer || f.Type != "" && l.Type != f.Type
 	})
 	from := min(f.Offset, len(some))
@@ -38,7 +39,7 @@ func (h *house) Letters(_ context.Context, f LetterFilter) ([]Letter, int64, err
 }
 
 func (h *house) Replay(_ context.Context, f ReplayFilter) (sum Replayed, err error) {
-	h.letters = slices.DeleteFunc(h.letters, func(l Letter) bool {
+	h.letters = slices.DeleteFunc(h.letters, func(l queue.DeadLetter) bool {
 		if l.ID != f.ID || f.Consumer != "" && l.Consumer != f.Consumer {
 			return false
 		}
@@ -83,7 +84,7 @@ func deskOf(h *house) *Service {
 var boss = identity.Actor{Kind: identity.Account, UserID: 7, AllBranches: true}
 
 func TestService_Replay(t *testing.T) {
-	h := &house{letters: []Letter{{ID: "a", Consumer: "daybook"}, {ID: "b", Consumer: "daybook"}}}
+	h := &house{letters: []queue.DeadLetter{{ID: "a", Consumer: "daybook"}, {ID: "b", Consumer: "daybook"}}}
 	d := deskOf(h)
 	sum, err := d.Replay(t.Context(), boss, "a")
 	if err != nil || sum != (Replayed{Applied: 1}) || len(h.letters) != 1 {
@@ -101,22 +102,22 @@ func TestService_Replay(t *testing.T) {
 func TestService_ReplayAll(t *testing.T) {
 	h := &house{}
 	for range MaxReplayed - 1 {
-		h.letters = append(h.letters, Letter{ID: "x", Consumer: "daybook"})
+		h.letters = append(h.letters, queue.DeadLetter{ID: "x", Consumer: "daybook"})
 	}
 	for i := range h.letters {
 		h.letters[i].ID = string(rune('!' + i))
 	}
-	h.letters = append(h.letters, Letter{ID: "stuck", Consumer: "broken"}, Letter{ID: "beyond", Consumer: "daybook"})
+	h.letters = append(h.letters, queue.DeadLetter{ID: "stuck", Consumer: "broken"}, queue.DeadLetter{ID: "beyond", Consumer: "daybook"})
 	d := deskOf(h)
-	sum, left, err := d.ReplayAll(t.Context(), boss, LetterFilter{})
+	sum, left, err := d.ReplayAll(t.Context(), boss, DeadLetterFilter{})
 	if err != nil || sum != (Replayed{Applied: MaxReplayed - 1, Failed: 1}) || left != 2 || len(h.recorded) != 1 {
 		t.Errorf("%+v, %d left, %d recorded, %v", sum, left, len(h.recorded), err)
 	}
-	sum, left, err = d.ReplayAll(t.Context(), boss, LetterFilter{Consumer: "daybook"})
+	sum, left, err = d.ReplayAll(t.Context(), boss, DeadLetterFilter{Consumer: "daybook"})
 	if err != nil || sum != (Replayed{Applied: 1}) || left != 0 {
 		t.Errorf("%+v, %d left, %v", sum, left, err)
 	}
-	sum, _, err = d.ReplayAll(t.Context(), boss, LetterFilter{Consumer: "daybook"})
+	sum, _, err = d.ReplayAll(t.Context(), boss, DeadLetterFilter{Consumer: "daybook"})
 	if err != nil || sum.Sum() != 0 || len(h.recorded) != 2 {
 		t.Errorf("of nothing: %+v, %d recorded, %v", sum, len(h.recorded), err)
 	}
@@ -136,7 +137,7 @@ func TestService_one_at_a_time(t *testing.T) {
 	_, reconciled := d.Reconcile(t.Context(), 1)
 	_, indexed := d.Index(t.Context())
 	_, replayed := d.Replay(t.Context(), boss, "a")
-	_, _, all := d.ReplayAll(t.Context(), boss, LetterFilter{})
+	_, _, all := d.ReplayAll(t.Context(), boss, DeadLetterFilter{})
 	for what, err := range map[string]error{
 		"audit": audited, "reconcile": reconciled, "index": indexed, "replay": replayed, "replay all": all,
 	} {
@@ -177,9 +178,9 @@ func TestMasked(t *testing.T) {
 }
 
 func TestService_Letters_are_masked(t *testing.T) {
-	d := deskOf(&house{letters: []Letter{{ID: "a", Payload: json.RawMessage(`{"secret":"x"}`)}}})
-	page, total, err := d.Letters(t.Context(), LetterFilter{Limit: 10})
-	want := []Letter{{ID: "a", Payload: json.RawMessage(`{"secret":"[redacted]"}`)}}
+	d := deskOf(&house{letters: []queue.DeadLetter{{ID: "a", Payload: json.RawMessage(`{"secret":"x"}`)}}})
+	page, total, err := d.DeadLetters(t.Context(), DeadLetterFilter{Limit: 10})
+	want := []queue.DeadLetter{{ID: "a", Payload: json.RawMessage(`{"secret":"[redacted]"}`)}}
 	if diff := cmp.Diff(want, page); diff != "" || total != 1 || err != nil {
 		t.Errorf("%d, %v %s", total, err, diff)
 	}

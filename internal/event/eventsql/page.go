@@ -1,8 +1,10 @@
 package eventsql
 
 import (
+	"cmp"
 	"context"
 
+	"comanda/internal/queue"
 	"comanda/internal/sqldb"
 )
 
@@ -15,7 +17,7 @@ var (
 // if allConsumers is set.
 func DeadLetterPage(
 	ctx context.Context, conn sqldb.Conn, f Filter, allConsumers bool, limit, offset int,
-) ([]DeadLetter, int64, error) {
+) ([]queue.DeadLetter, int64, error) {
 	every := int64(0)
 	if allConsumers {
 		every = 1
@@ -27,6 +29,12 @@ func DeadLetterPage(
 		return nil, 0, err
 	}
 	rows, err = conn.Query(ctx, deadPage, append(args, limit, offset)...)
-	page, err := sqldb.Collect(rows, err, scanDead)
+	page, err := sqldb.Collect(rows, err, func(r sqldb.Rows) (queue.DeadLetter, error) {
+		l, err := scanDead(r)
+		return queue.DeadLetter{
+			ID: l.ID, Consumer: cmp.Or(l.Consumer, queue.RelayConsumer), Type: l.Type, Branch: l.BranchID,
+			About: l.Aggregate + ":" + l.AggregateID, Payload: l.Payload, Reason: l.Reason, CreatedAt: l.At, DiedAt: l.DiedAt,
+		}, err
+	})
 	return page, total, err
 }

@@ -1,11 +1,14 @@
 package outbox
 
 import (
+	"cmp"
 	"context"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promauto"
+
+	"comanda/internal/queue"
 )
 
 // Metrics are the relay's metrics.
@@ -59,14 +62,6 @@ func (r *Relay) measure(ctx context.Context) {
 	r.metrics.oldest.Set(s.OldestAgeSeconds)
 	r.metrics.letters.Reset()
 	for _, c := range s.Dead {
-		r.metrics.letters.WithLabelValues(deadLabel(c.Consumer)).Set(float64(c.Letters))
+		r.metrics.letters.WithLabelValues(cmp.Or(c.Consumer, queue.RelayConsumer)).Set(float64(c.Letters))
 	}
-}
-
-// deadLabel returns the metric label of a consumer; dead letters of the relay have none.
-func deadLabel(consumer string) string {
-	if consumer == "" {
-		return "relay"
-	}
-	return consumer
 }

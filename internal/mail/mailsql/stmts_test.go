@@ -6,7 +6,4 @@ import (
 	"comanda/internal/sqldb/sqldbtest"
 )
 
-func TestStatements(t *testing.T) {
-	sqldbtest.PrepareAll(t, stmts)
-	sqldbtest.PrepareAll(t, messages.Statements)
-}
+func TestStatements(t *testing.T) { sqldbtest.PrepareAll(t, stmts) }

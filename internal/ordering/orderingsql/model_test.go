@@ -443,11 +443,11 @@ func (m *machine) settle(t rapid.TB) {
 		if err := m.keep.ReplayAll(context.Background()); err != nil {
 			t.Fatal(err)
 		}
-		n, _, err := stocksql.New(m.db).Backlog(context.Background(), m.clock.now())
+		b, err := stocksql.New(m.db).Backlog(context.Background(), m.clock.now())
 		if err != nil {
 			t.Fatal(err)
 		}
-		return remaining(n, "entries are not applied")
+		return remaining(b.Pending, "entries are not applied")
 	})
 }
 

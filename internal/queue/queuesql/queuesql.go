@@ -31,9 +31,6 @@ type Spec struct {
 
 // Table is an outbox table of rows R.
 type Table[R any] struct {
-	// Statements are those of the table, for the test that prepares them.
-	Statements *sqldb.Stmts
-
 	scan                              func(sqldb.Rows) (R, error)
 	due, claim, remove, fail, backlog *sqldb.Stmt
 }
@@ -48,7 +45,7 @@ func New[R any](s Spec, scan func(sqldb.Rows) (R, error)) *Table[R] {
 		"pending": cmp.Or(s.Pending, "true"), "died": cmp.Or(s.Died, "0"), "outcome": s.Outcome,
 	})
 	of := func(name string) *sqldb.Stmt { return stmts.Must(s.Table + "_" + name) }
-	return &Table[R]{stmts, scan, of("due"), of("claim"), of("delete"), of("fail"), of("backlog")}
+	return &Table[R]{scan, of("due"), of("claim"), of("delete"), of("fail"), of("backlog")}
 }
 
 // QueueDelete adds the deletion of rows to a transaction.
@@ -93,7 +90,7 @@ func (q Queue[R]) DeleteQueued(ctx context.Context, ids []string) error {
 
 // idRows sorts ids, so that processes that delete the same rows lock them in one order.
 func idRows(ids []string) *sqldb.RowSet {
-	slices.Sort(ids)
+	ids = slices.Sorted(slices.Values(ids))
 	return sqldb.NewRowSet(len(ids)).Text("id", func(i int) string { return ids[i] })
 }
 
@@ -102,7 +99,7 @@ func (q Queue[R]) RecordFailures(ctx context.Context, now time.Time, failures ..
 	if len(failures) == 0 {
 		return nil
 	}
-	slices.SortFunc(failures, func(a, b queue.Failure) int { return strings.Compare(a.ID, b.ID) })
+	failures = slices.SortedFunc(slices.Values(failures), func(a, b queue.Failure) int { return strings.Compare(a.ID, b.ID) })
 	_, err := q.db.Exec(ctx, q.table.fail, sqldb.NewRowSet(len(failures)).
 		Text("id", func(i int) string { return failures[i].ID }).
 		Int("was", func(i int) int64 { return int64(failures[i].Read) }).

@@ -21,6 +21,8 @@ import (
 	"comanda/internal/queue"
 	"comanda/internal/sqldb"
 	"comanda/internal/sqldb/sqldbtest"
+	"comanda/internal/stock"
+	"comanda/internal/stock/stocksql"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -72,6 +74,9 @@ var stmts = sqldb.Load(fstest.MapFS{
 		(id, recipient, template, locale, fields, created_at, available_at, expires_at)
 		VALUES ($1, 'a@example.com', 'verify', 'en', '{}', $2, $2, $2)`)},
 	"mail_clear.sql": {Data: []byte(`DELETE FROM mail_outbox`)},
+	"admission.sql": {Data: []byte(`INSERT INTO redis_outbox (id, branch_id, biz_date, ops, created_at)
+		VALUES ($1, 1, '2026-02-26', '[]', $2)`)},
+	"admission_clear.sql": {Data: []byte(`DELETE FROM redis_outbox`)},
 })
 
 // subjects are the tables that are stored with this package.
@@ -79,6 +84,11 @@ var subjects = map[string]func(db *sqldb.DB) subject{
 	"mail": func(db *sqldb.DB) subject {
 		s := subjectOf(mailsql.New(db), func(m mail.QueuedMessage) row { return row{m.ID, m.Attempts} }, "mail")
 		s.dead, s.dueAge = true, true
+		return s
+	},
+	"admission": func(db *sqldb.DB) subject {
+		s := subjectOf(stocksql.New(db), func(e stock.OutboxEntry) row { return row{e.ID, e.Attempts} }, "admission")
+		s.dead = true
 		return s
 	},
 }
@@ -104,7 +114,6 @@ func (s subject) add(t testing.TB, db *sqldb.DB, ids ...string) {
 
 // Of many workers exactly one gets each row, and each worker gets as many as it asked for at most.
 func TestClaim_one_worker_gets_a_row(t *testing.T) {
-	t.Parallel()
 	each(t, func(t *testing.T, db *sqldb.DB, s subject, _ string) {
 		const rows, workers, limit = 60, 4, 7
 		for i := range rows {
@@ -146,7 +155,6 @@ func TestClaim_one_worker_gets_a_row(t *testing.T) {
 
 // The oldest rows are claimed first.
 func TestClaim_takes_the_oldest(t *testing.T) {
-	t.Parallel()
 	each(t, func(t *testing.T, db *sqldb.DB, s subject, _ string) {
 		s.add(t, db, "c", "a", "d", "b")
 		for _, want := range []string{"a b", "c d", ""} {
@@ -177,7 +185,6 @@ var policy = queue.Policy{Policy: backoff.Policy{First: time.Second, Factor: 3, 
 // A table behaves like a map of rows, whatever is claimed, failed, released and deleted in whatever order, by workers
 // whose claims have ended or not.
 func TestQueue_model(t *testing.T) {
-	t.Parallel()
 	each(t, func(t *testing.T, db *sqldb.DB, s subject, name string) {
 		rapid.Check(t, func(r *rapid.T) {
 			if _, err := db.Exec(t.Context(), stmts.Must(name+"_clear")); err != nil {

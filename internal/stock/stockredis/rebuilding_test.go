@@ -131,7 +131,7 @@ func (b *busyRebuild) work() {
 func (b *busyRebuild) tell(e stock.OutboxEntry) {
 	applied, err := b.Apply(context.Background(), e.Ops)
 	if err == nil && !slices.Contains(applied, false) {
-		err = b.ledger.DeleteEntries(context.Background(), []string{e.ID})
+		err = b.ledger.DeleteQueued(context.Background(), []string{e.ID})
 	}
 	if err != nil {
 		b.Fatal(err)

@@ -12,6 +12,7 @@ import (
 
 	"comanda/internal/identity"
 	"comanda/internal/keyspace"
+	"comanda/internal/queue"
 	"comanda/internal/redisdb"
 	"comanda/internal/redisdb/redisdbtest"
 	"comanda/internal/sqldb"
@@ -37,15 +38,11 @@ func spoil(t *testing.T, redis *redisdb.DB, h stock.Hold) keyspace.Key {
 func (k *syncerFixture) left(t *testing.T) (waiting, dead int64) {
 	t.Helper()
 	l := stocksql.New(k.db)
-	waiting, _, err := l.Backlog(t.Context(), time.Now())
+	b, err := l.Backlog(t.Context(), time.Now())
 	if err != nil {
 		t.Fatal(err)
 	}
-	dead, _, err = l.DeadBacklog(t.Context(), time.Now())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return waiting, dead
+	return b.Pending, b.Dead
 }
 
 func (k *syncerFixture) recover(t *testing.T) {
@@ -117,9 +114,9 @@ func TestSyncer_retries_revived_entry(t *testing.T) {
 		k := newSyncerFixtureOn(t, db, redis, 100)
 		entry := k.commit(t, k.hold(5))[0]
 		l := stocksql.New(db)
-		died := []stock.FailedEntry{{OutboxEntry: entry, Cause: errLasting, Due: time.Now(), Dead: true}}
+		died := queue.Failure{ID: entry.ID, Attempts: 1, Due: time.Now(), Dead: true, Reason: errLasting.Error()}
 		for range 2 { // two processes try the same entry, and one of them counts
-			if err := l.Postpone(t.Context(), died, time.Now()); err != nil {
+			if err := l.RecordFailures(t.Context(), time.Now(), died); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -155,8 +155,8 @@ func TestSyncer_replays_committed_entries(t *testing.T) {
 				t.Fatalf("held %d, %v", k.held(t), err)
 			}
 		}
-		if n, _, err := stocksql.New(k.db).Backlog(t.Context(), time.Now()); n != 0 || err != nil {
-			t.Errorf("%d entries are left, %v", n, err)
+		if b, err := stocksql.New(k.db).Backlog(t.Context(), time.Now()); b.Pending != 0 || err != nil {
+			t.Errorf("%d entries are left, %v", b.Pending, err)
 		}
 	})
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"comanda/internal/ordering/orderingtest"
+	"comanda/internal/queue"
 	"comanda/internal/sqldb"
 	"comanda/internal/sqldb/sqldbtest"
 	"comanda/internal/stock"
@@ -12,7 +13,7 @@ import (
 )
 
 // Dead entries are listed with their cause, newest first; entries that are still retried are not.
-func TestStore_DeadEntries(t *testing.T) {
+func TestStore_DeadLetters(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		r := orderingtest.Open(t, db, 1, 10, 10, 10)
 		l := stocksql.New(db)
@@ -24,22 +25,22 @@ func TestStore_DeadEntries(t *testing.T) {
 			t.Fatalf("%+v, %v", entries, err)
 		}
 		for i, e := range entries[:2] {
-			late := []stock.FailedEntry{{OutboxEntry: e, Cause: errRefused, Due: now, Dead: true}}
-			if err := l.Postpone(t.Context(), late, now.Add(time.Duration(i)*time.Minute)); err != nil {
+			died := queue.Failure{ID: e.ID, Attempts: 1, Due: now, Dead: true, Reason: "no"}
+			if err := l.RecordFailures(t.Context(), now.Add(time.Duration(i)*time.Minute), died); err != nil {
 				t.Fatal(err)
 			}
 		}
-		page, total, err := l.DeadEntries(t.Context(), "", 1, 0)
+		page, total, err := l.DeadLetters(t.Context(), "", 1, 0)
 		if err != nil || total != 2 || len(page) != 1 {
 			t.Fatalf("%d: %+v, %v", total, page, err)
 		}
-		if e := page[0]; e.ID != entries[1].ID || e.Scope != scope || e.Cause == "" || e.Ops == "" || !e.DiedAt.Equal(now.Add(time.Minute)) {
+		if e := page[0]; e.ID != entries[1].ID || e.Branch != scope.Branch || e.About != "scope:"+scope.Date || e.Reason != "no" || len(e.Payload) == 0 || !e.DiedAt.Equal(now.Add(time.Minute)) {
 			t.Errorf("%+v", e)
 		}
-		if page, total, err = l.DeadEntries(t.Context(), entries[0].ID, 10, 0); err != nil || total != 1 || page[0].ID != entries[0].ID {
+		if page, total, err = l.DeadLetters(t.Context(), entries[0].ID, 10, 0); err != nil || total != 1 || page[0].ID != entries[0].ID {
 			t.Errorf("%d: %+v, %v", total, page, err)
 		}
-		if page, total, err = l.DeadEntries(t.Context(), entries[2].ID, 10, 0); err != nil || total != 0 || len(page) != 0 {
+		if page, total, err = l.DeadLetters(t.Context(), entries[2].ID, 10, 0); err != nil || total != 0 || len(page) != 0 {
 			t.Errorf("what is still tried: %d: %+v, %v", total, page, err)
 		}
 	})

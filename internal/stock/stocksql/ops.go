@@ -1,13 +1,14 @@
 package stocksql
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
-	"slices"
-	"strings"
 	"time"
 
 	"comanda/internal/fault"
+	"comanda/internal/queue"
+	"comanda/internal/queue/queuesql"
 	"comanda/internal/sqldb"
 	"comanda/internal/stock"
 )
@@ -85,23 +86,16 @@ func decodeOps(scope stock.Scope, text string) ([]stock.Op, error) {
 	return ops, nil
 }
 
-// QueueDeleteEntries deletes entries that Redis has applied.
-func QueueDeleteEntries(tx sqldb.Tx, ids []string) {
-	if len(ids) > 0 {
-		slices.Sort(ids)
-		tx.Queue(opsDelete, idRows(ids))
-	}
-}
+// entries are the rows of redis_outbox. They are read instead of claimed: each operation is idempotent, so two processes
+// may apply the same entry.
+var entries = queuesql.New(queuesql.Spec{
+	Table: "redis_outbox", Columns: "id, branch_id, biz_date, ops, created_at, attempts",
+	Due: "due_at", Order: "id", Since: "created_at", Pending: "dead_at IS NULL", Died: "dead_at",
+	Outcome: "error = r.reason, dead_at = NULLIF(r.died, 0)",
+}, scanEntry)
 
-// DeleteEntries deletes entries that Redis has applied, in a transaction of its own.
-func (l *Store) DeleteEntries(ctx context.Context, ids []string) error {
-	if len(ids) == 0 {
-		return nil
-	}
-	slices.Sort(ids)
-	_, err := l.db.Exec(ctx, opsDelete, idRows(ids))
-	return err
-}
+// QueueDeleteEntries deletes entries that Redis has applied.
+func QueueDeleteEntries(tx sqldb.Tx, ids []string) { entries.QueueDelete(tx, ids) }
 
 // Unapplied implements stock.SyncStore. The order of ids is the order of writing.
 func (l *Store) Unapplied(ctx context.Context, before time.Time, after string, limit int) ([]stock.OutboxEntry, error) {
@@ -120,58 +114,28 @@ func scanEntry(r sqldb.Rows) (e stock.OutboxEntry, err error) {
 	return e, nil
 }
 
-// maxCause bounds the stored error text of a rejected entry, in bytes.
-const maxCause = 500
-
-// Postpone records one more attempt of rejected entries. If two processes tried the same entry, only the first is
-// counted.
-func (l *Store) Postpone(ctx context.Context, late []stock.FailedEntry, now time.Time) error {
-	slices.SortFunc(late, func(a, b stock.FailedEntry) int { return strings.Compare(a.ID, b.ID) })
-	_, err := l.db.Exec(ctx, opsPostpone, sqldb.NewRowSet(len(late)).
-		Text("id", func(i int) string { return late[i].ID }).
-		Int("was", func(i int) int64 { return int64(late[i].Attempts) }).
-		Int("due_at", func(i int) int64 { return late[i].Due.UnixMilli() }).
-		Int("dead", func(i int) int64 { return number(late[i].Dead) }).
-		Text("error", func(i int) string { return truncated(late[i].Cause.Error()) }), now.UnixMilli())
-	return err
-}
-
-func number(b bool) int64 {
-	if b {
-		return 1
-	}
-	return 0
-}
-
-// truncated cuts a text to maxCause bytes at a character boundary.
-func truncated(text string) string {
-	return strings.ToValidUTF8(text[:min(len(text), maxCause)], "")
-}
-
 // RetryDead resets the attempts of dead entries, so that they are tried again, and returns their number. An empty id
 // selects all.
 func (l *Store) RetryDead(ctx context.Context, id string) (int64, error) {
-	return l.db.Exec(ctx, opsRevive, id)
+	return l.db.Exec(ctx, opsRetryDead, id)
 }
 
-// Backlog returns the number of entries that Redis has not applied, and the age of the oldest.
-func (l *Store) Backlog(ctx context.Context, now time.Time) (n int64, age time.Duration, err error) {
-	return l.count(ctx, opsCount, now)
-}
-
-// DeadBacklog returns the number of dead entries, and the age of the oldest.
-func (l *Store) DeadBacklog(ctx context.Context, now time.Time) (n int64, age time.Duration, err error) {
-	return l.count(ctx, opsCountDead, now)
-}
-
-// count reads a number and a start time.
-func (l *Store) count(
-	ctx context.Context, q *sqldb.Stmt, now time.Time, args ...any,
-) (n int64, age time.Duration, err error) {
-	rows, err := l.db.Query(ctx, q, args...)
-	pair, _, err := sqldb.One(rows, err, sqldb.Pair)
-	if err != nil || pair[0] == 0 {
-		return pair[0], 0, err
+// DeadLetters returns a page of dead entries, newest first, and the total. An empty id selects all.
+func (l *Store) DeadLetters(ctx context.Context, id string, limit, offset int) ([]queue.DeadLetter, int64, error) {
+	rows, err := l.db.Query(ctx, opsDeadTotal, id)
+	total, _, err := sqldb.One(rows, err, sqldb.Value[int64])
+	if err != nil {
+		return nil, 0, err
 	}
-	return pair[0], max(0, now.Sub(time.UnixMilli(pair[1]))), nil
+	rows, err = l.db.Query(ctx, opsDead, id, limit, offset)
+	page, err := sqldb.Collect(rows, err, func(r sqldb.Rows) (queue.DeadLetter, error) {
+		var at, died int64
+		var date, ops string
+		d := queue.DeadLetter{Consumer: queue.RedisConsumer}
+		err := r.Scan(&d.ID, &d.Branch, &date, &ops, &at, &died, &d.Reason)
+		d.About, d.Payload = "scope:"+cmp.Or(date, "stock"), json.RawMessage(ops)
+		d.CreatedAt, d.DiedAt = time.UnixMilli(at).UTC(), time.UnixMilli(died).UTC()
+		return d, err
+	})
+	return page, total, err
 }

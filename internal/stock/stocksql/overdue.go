@@ -9,7 +9,12 @@ import (
 
 // OverdueOrders returns the number of unpaid orders that hold units past their deadline, and the delay of the oldest.
 func (l *Store) OverdueOrders(ctx context.Context, now time.Time) (n int64, by time.Duration, err error) {
-	return l.count(ctx, holdLate, now, now.UnixMilli())
+	rows, err := l.db.Query(ctx, holdLate, now.UnixMilli())
+	pair, _, err := sqldb.One(rows, err, sqldb.Pair)
+	if err != nil || pair[0] == 0 {
+		return pair[0], 0, err
+	}
+	return pair[0], max(0, now.Sub(time.UnixMilli(pair[1]))), nil
 }
 
 // LowItems returns, for each branch with stock items, how many are at or below their alarm threshold.
@@ -27,4 +32,15 @@ func (l *Store) LowItems(ctx context.Context) (map[int64]int64, error) {
 func (l *Store) PurgeEarlyConfirms(ctx context.Context, before time.Time) error {
 	_, err := l.db.Exec(ctx, earlyPurge, before.UnixMilli())
 	return err
+}
+
+// MoveDeadlines moves the deadlines of all holds, and of what waits to be applied to Redis, because the deciding clock was
+// set by as much. It returns how many holds there were.
+func MoveDeadlines(ctx context.Context, tx sqldb.Tx, by time.Duration) (int64, error) {
+	n, err := tx.Exec(ctx, holdDeadlineMove, by.Milliseconds())
+	if err != nil {
+		return 0, err
+	}
+	_, err = tx.Exec(ctx, opsDeadlineMove, by.Milliseconds())
+	return n, err
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"comanda/internal/ordering/orderingtest"
+	"comanda/internal/queue"
 	"comanda/internal/sqldb"
 	"comanda/internal/sqldb/sqldbtest"
 	"comanda/internal/stock"
@@ -126,8 +127,8 @@ func TestStore_PurgeEarlyConfirms(t *testing.T) {
 
 var errRefused = errors.New(strings.Repeat("Redis says no. ", 100))
 
-// An attempt counts once however many processes have made it, and an entry that was given up rests until it is revived.
-func TestStore_Postpone(t *testing.T) {
+// An attempt counts once however many processes have made it, and a dead letter is not tried before an operator retries it.
+func TestStore_RecordFailures(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		orderingtest.Open(t, db, 1, 10).SetQuota(t, 101, 2, scope.Date, now)
 		l := stocksql.New(db)
@@ -139,16 +140,18 @@ func TestStore_Postpone(t *testing.T) {
 			}
 			return entries
 		}
-		postpone := func(e stock.OutboxEntry, due time.Duration, dead bool) {
+		fail := func(e stock.OutboxEntry, due time.Duration, dead bool) {
 			t.Helper()
-			late := []stock.FailedEntry{{OutboxEntry: e, Cause: errRefused, Due: now.Add(due), Dead: dead}}
-			if err := l.Postpone(t.Context(), late, now); err != nil {
+			failed := queue.Failure{
+				ID: e.ID, Read: e.Attempts, Attempts: e.Attempts + 1, Due: now.Add(due), Dead: dead, Reason: errRefused.Error(),
+			}
+			if err := l.RecordFailures(t.Context(), now, failed); err != nil {
 				t.Fatal(err)
 			}
 		}
 		first := at(0)[0]
-		postpone(first, time.Minute, false)
-		postpone(first, time.Hour, true) // by a process that was slower
+		fail(first, time.Minute, false)
+		fail(first, time.Hour, true) // by a process that was slower
 		if n := len(at(59 * time.Second)); n != 0 {
 			t.Error("it is tried before it is due")
 		}
@@ -156,12 +159,10 @@ func TestStore_Postpone(t *testing.T) {
 		if len(again) != 1 || again[0].Attempts != 1 || len(again[0].Ops) != 1 {
 			t.Fatalf("after a minute: %+v", again)
 		}
-		postpone(again[0], 0, true)
-		if n, age, err := l.DeadBacklog(t.Context(), now.Add(time.Hour)); n != 1 || age != time.Hour || err != nil {
-			t.Errorf("%d were given up, for %s, %v", n, age, err)
-		}
-		if n, _, err := l.Backlog(t.Context(), now); n != 0 || err != nil || len(at(time.Hour)) != 0 {
-			t.Errorf("%d wait, %v", n, err)
+		fail(again[0], 0, true)
+		b, err := l.Backlog(t.Context(), now.Add(time.Hour))
+		if b != (queue.Backlog{Dead: 1, DeadAge: time.Hour}) || err != nil || len(at(time.Hour)) != 0 {
+			t.Errorf("%+v, %v", b, err)
 		}
 		if n, err := l.RetryDead(t.Context(), ""); n != 1 || err != nil {
 			t.Errorf("%d were revived, %v", n, err)

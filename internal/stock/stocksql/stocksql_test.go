@@ -94,8 +94,8 @@ func TestStore_Snapshot(t *testing.T) {
 		if err := l.PrepareRebuild(t.Context(), scope); err != nil {
 			t.Fatal(err)
 		}
-		if n, _, err := l.Backlog(t.Context(), now); n != 0 || err != nil {
-			t.Errorf("%d entries are left, %v", n, err)
+		if b, err := l.Backlog(t.Context(), now); b.Pending != 0 || err != nil {
+			t.Errorf("%d entries are left, %v", b.Pending, err)
 		}
 		both := []stock.HoldState{{Hold: a.Hold, State: stock.Held}, {Hold: b.Hold, State: stock.Held}}
 		if diff := cmp.Diff(both, read(now.Add(time.Hour))); diff != "" {

@@ -4,15 +4,20 @@ import (
 	"context"
 	"time"
 
+	"comanda/internal/queue/queuesql"
 	"comanda/internal/sqldb"
 	"comanda/internal/stock"
 )
 
 // Store reads and repairs what the hot path writes.
-type Store struct{ db *sqldb.DB }
+type Store struct {
+	queuesql.Queue[stock.OutboxEntry]
+
+	db *sqldb.DB
+}
 
 // New returns a store on a database.
-func New(db *sqldb.DB) *Store { return &Store{db} }
+func New(db *sqldb.DB) *Store { return &Store{entries.On(db), db} }
 
 // Scopes returns the scopes from a business date on that the admission cache has served, with the epoch it must show.
 func (l *Store) Scopes(ctx context.Context, from string) (map[stock.Scope]string, error) {

@@ -124,7 +124,7 @@ func (r routes) letters(ctx context.Context, in *lettersInput) (*answer[lettersB
 	if err := everywhere(ctx); err != nil {
 		return nil, err
 	}
-	page, total, err := r.service.Letters(ctx, system.LetterFilter{
+	page, total, err := r.service.DeadLetters(ctx, system.DeadLetterFilter{
 		Consumer: in.Consumer, Type: in.Type, Limit: in.Size, Offset: (in.Page - 1) * in.Size,
 	})
 	body := lettersBody{make([]letter, len(page)), in.Page, in.Size, total}
@@ -163,7 +163,8 @@ func (r routes) replayAll(ctx context.Context, in *replayAllInput) (*answer[repl
 	if err := everywhere(ctx); err != nil {
 		return nil, err
 	}
-	sum, left, err := r.service.ReplayAll(ctx, identity.ActorOf(ctx), system.LetterFilter{Consumer: in.Consumer, Type: in.Type})
+	f := system.DeadLetterFilter{Consumer: in.Consumer, Type: in.Type}
+	sum, left, err := r.service.ReplayAll(ctx, identity.ActorOf(ctx), f)
 	return answered(replayAllBody{sum, left}, err)
 }
 
