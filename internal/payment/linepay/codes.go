@@ -26,7 +26,8 @@ const (
 	codeNotApproved     = "1169"
 )
 
-// groups lists the codes of the manual that are not unclear.
+// groups lists the codes of the manual's appendix that are not unclear. Those in work, repeated or internal (1145, 1152,
+// 1172, 1198, 1199, 19xx, 9000) are unclear on purpose: money may have moved.
 var groups = map[string]codeGroup{
 	codeOK: success,
 

@@ -11,6 +11,7 @@ import (
 
 	"comanda/internal/money"
 	"comanda/internal/payment"
+	"comanda/internal/payment/gatewayhttp"
 )
 
 func confirmText(transactionID, orderID string, amounts ...string) string {
@@ -108,7 +109,7 @@ func TestMerchant_Confirm_unclear(t *testing.T) {
 		"status 500":   fails(500, good, nil),
 		"status 429":   fails(429, `{"returnCode":"1101"}`, nil),
 		"status 302":   fails(302, good, nil),
-		"too long":     fails(200, good+strings.Repeat(" ", maxBody), nil),
+		"too long":     fails(200, good+strings.Repeat(" ", gatewayhttp.MaxBody), nil),
 		"out of reach": fails(0, "", http.ErrHandlerTimeout),
 	} {
 		r, err := merchantOf(t, l).Confirm(t.Context(), attempt())

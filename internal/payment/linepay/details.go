@@ -53,7 +53,7 @@ func (p paymentInfo) amount() (int64, error) {
 	return sum(money.Currency(p.Currency), parts)
 }
 
-// details is LINE Pay's record of an attempt's payment.
+// details is LINE Pay's record of an attempt's payment ("Retrieve Payment Details").
 type details struct {
 	paymentInfo
 

@@ -1,4 +1,6 @@
-// Package linepay is a client of LINE Pay's Online API, v4 or v3, and implements payment.Gateway.
+// Package linepay is a client of LINE Pay's Online API, v4 or v3, and implements payment.Gateway. Pages of its manual
+// (developers-pay.line.me, "Online API") are cited by their titles; the code tables are in its appendix. Both versions
+// have the same calls and signatures; only the path's prefix differs.
 //
 // LINE Pay captures only on request: the guest approves on its page, the browser returns, and we confirm. A guest who
 // does not return is found by checking, and an order that has ended is not confirmed. LINE Pay has no idempotency keys.

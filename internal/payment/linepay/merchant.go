@@ -8,12 +8,13 @@ import (
 	"net/http"
 
 	"comanda/internal/payment"
+	"comanda/internal/payment/gatewayhttp"
 )
 
 // Merchant implements payment.Gateway for LINE Pay. It is stateless and safe for concurrent use.
 type Merchant struct {
 	conf   Config
-	client *http.Client
+	client *gatewayhttp.Client
 	nonce  func() string
 }
 
@@ -25,13 +26,11 @@ func New(c Config, client *http.Client, nonce func() string) (*Merchant, error) 
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
-	own := *client
-	own.Jar = nil
-	own.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	return &Merchant{c.complete(), &own, nonce}, nil
+	return &Merchant{c.complete(), gatewayhttp.NewClient(client), nonce}, nil
 }
 
-// checkStates maps the codes of a check to states. PAID is not among them, because a check does not state the amount.
+// checkStates maps the codes of "Check Payment Request Status" to states. PAID is not among them, because a check does not
+// state the amount. An expired payment (20 minutes without approval) has the code of a canceled one.
 var checkStates = map[string]payment.State{
 	codeOK: payment.Redirected, codeApproved: payment.Approved, codeCanceled: payment.Failed, codeFailed: payment.Failed,
 }
@@ -84,7 +83,7 @@ func (c *request) setPath(a payment.Attempt, format string) error {
 	return nil
 }
 
-// confirmBody is the body of a confirm request.
+// confirmBody is the body of "Confirm Payment". LINE Pay refuses another amount than the requested one (1153).
 type confirmBody struct {
 	Amount   json.Number `json:"amount"`
 	Currency string      `json:"currency"`

@@ -70,8 +70,8 @@ func BenchmarkRead(b *testing.B) {
 }
 
 func BenchmarkMerchant_Confirm(b *testing.B) {
-	m := merchantOf(b, &line{})
-	l := m.client.Transport.(*line)
+	l := &line{}
+	m := merchantOf(b, l)
 	text := confirmText(ref, attemptID, "300", "60")
 	for b.Loop() {
 		*l = *fails(200, text, nil)

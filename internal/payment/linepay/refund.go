@@ -7,7 +7,7 @@ import (
 	"comanda/internal/payment"
 )
 
-// refundBody is the body of a refund request; without an amount it refunds all.
+// refundBody is the body of "Refund Payment"; without an amount it refunds all.
 type refundBody struct {
 	Amount json.Number `json:"refundAmount,omitempty"`
 }

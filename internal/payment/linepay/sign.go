@@ -11,7 +11,8 @@ import (
 )
 
 // sign returns X-LINE-Authorization: the HMAC-SHA256 of secret, path, payload and nonce, keyed with the secret. The
-// payload is the body as sent, or the query without its question mark.
+// payload is the body as sent, or the query without its question mark ("API authentication"). Some SDKs sign the question
+// mark as well; LINE Pay then answers 1106.
 func sign(secret telemetry.Secret, path string, payload []byte, nonce string) string {
 	key := []byte(secret)
 	mac := hmac.New(sha256.New, key)
@@ -22,7 +23,7 @@ func sign(secret telemetry.Secret, path string, payload []byte, nonce string) st
 	return base64.StdEncoding.EncodeToString(mac.Sum(nil))
 }
 
-// Nonce returns a random UUID.
+// Nonce returns a random UUID. LINE Pay refuses a nonce that it has seen before ("API authentication").
 func Nonce() string {
 	var b [16]byte
 	_, _ = rand.Read(b[:]) // never fails since Go 1.24; it would crash the program

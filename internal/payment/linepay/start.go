@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"comanda/internal/payment"
+	"comanda/internal/payment/gatewayhttp"
 )
 
 // The maximum lengths of names in bytes. LINE Pay's limits are the same numbers in characters, so these are never longer.
@@ -17,7 +18,7 @@ const (
 	maxBranchName  = 200
 )
 
-// requestBody is the body of a start request.
+// requestBody is the body of "Request Payment".
 type requestBody struct {
 	Amount       json.Number    `json:"amount"`
 	Currency     string         `json:"currency"`
@@ -27,7 +28,9 @@ type requestBody struct {
 	Options      requestOptions `json:"options"`
 }
 
-// packageInfo is LINE Pay's package. The prices of its products add up to its amount, and the packages to the total.
+// packageInfo is LINE Pay's package. The prices of its products add up to its amount, and the packages to the total;
+// otherwise LINE Pay refuses the request (2101). One product for the whole bill cannot fail to add up, whatever discounts
+// and service charges it has.
 type packageInfo struct {
 	ID       string      `json:"id"`
 	Amount   json.Number `json:"amount"`
@@ -78,7 +81,7 @@ func newRequestBody(p payment.Purchase) requestBody {
 	if locale, ok := locales[p.Language]; ok {
 		body.Options.Display.Locale = locale
 	}
-	body.Options.Extra.Branch = truncate(p.Branch, maxBranchName)
+	body.Options.Extra.Branch = gatewayhttp.Truncate(p.Branch, maxBranchName)
 	return body
 }
 
@@ -87,7 +90,7 @@ func productName(s string, limit int) string {
 	if s = strings.TrimSpace(s); s == "" {
 		return "-"
 	}
-	return truncate(s, limit)
+	return gatewayhttp.Truncate(s, limit)
 }
 
 // Start implements payment.Gateway. LINE Pay has no expiry of its own: the caller of Confirm checks the order's

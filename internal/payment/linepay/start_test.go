@@ -10,6 +10,7 @@ import (
 
 	"comanda/internal/money"
 	"comanda/internal/payment"
+	"comanda/internal/payment/gatewayhttp"
 )
 
 const started = `{"returnCode":"0000","returnMessage":"Success.","info":{"paymentUrl":{"web":"https://pay.example/p","app":"line://pay"},` +
@@ -87,7 +88,7 @@ func TestMerchant_Start_answers(t *testing.T) {
 		"HTML":         fails(200, "<html>", nil),
 		"error":        fails(500, started, nil),
 		"redirect":     fails(302, started, nil),
-		"too long":     fails(200, started+strings.Repeat(" ", maxBody), nil),
+		"too long":     fails(200, started+strings.Repeat(" ", gatewayhttp.MaxBody), nil),
 		"out of reach": fails(0, "", http.ErrHandlerTimeout),
 	} {
 		page, err := merchantOf(t, l).Start(t.Context(), purchaseOf(attempt()))

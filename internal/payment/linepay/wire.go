@@ -9,12 +9,14 @@ import (
 	"io"
 	"net/http"
 	"regexp"
-	"strings"
 	"time"
-	"unicode/utf8"
+
+	"comanda/internal/payment/gatewayhttp"
 )
 
-// The timeouts of requests: the minimum that LINE Pay's manual demands.
+// The timeouts of requests: the minimum that the pages of the calls demand ("Request Payment" 10 s, "Check Payment Request
+// Status" and "Retrieve Payment Details" 20 s, "Confirm Payment" 40 s). A shorter one would make outcomes unknown that LINE
+// Pay is about to answer. "Refund Payment" states none; 20 s is what LINE Pay's SDKs use.
 const (
 	requestTimeout = 10 * time.Second
 	lookupTimeout  = 20 * time.Second // check and details
@@ -23,11 +25,11 @@ const (
 )
 
 const (
-	maxBody    = 64 << 10 // bytes of a response; one with a hundred refunds has a third of it
-	maxRaw     = 4 << 10  // bytes of a response that are stored
-	maxMessage = 200      // bytes of a message that an error contains
+	maxRaw     = 4 << 10 // bytes of a response that are stored
+	maxMessage = 200     // bytes of a message that an error contains
 )
 
+// A transaction id is a bare number of 19 digits in JSON (L5).
 var (
 	transactionID = regexp.MustCompile(`^[0-9]{19}$`)
 	returnCode    = regexp.MustCompile(`^[0-9]{4}$`)
@@ -42,7 +44,8 @@ type request struct {
 	timeout time.Duration
 }
 
-// response is the envelope of every response. The caller decodes Info.
+// response is the envelope of every response, also of those to failed requests, whose HTTP status is 200 ("Response"). The
+// caller decodes Info.
 type response struct {
 	Code    string          `json:"returnCode"`
 	Message string          `json:"returnMessage"`
@@ -53,7 +56,7 @@ type response struct {
 
 // codeError returns the error for an unexpected code.
 func (a response) codeError(c request) error {
-	return &codeError{c.name, a.Code, truncate(a.Message, maxMessage)}
+	return &codeError{c.name, a.Code, gatewayhttp.Truncate(a.Message, maxMessage)}
 }
 
 // decodeInfo decodes the info.
@@ -73,24 +76,16 @@ func (m *Merchant) call(ctx context.Context, c request) (response, error) {
 	if err != nil {
 		return response{}, err
 	}
-	resp, err := m.client.Do(r)
+	body, err := m.client.Do(r)
+	a := response{raw: gatewayhttp.Storable(string(body), maxRaw)}
 	if err != nil {
-		return response{raw: storable(err.Error())}, fmt.Errorf("linepay: %s: %w", c.name, err)
-	}
-	defer resp.Body.Close()
-	body, err := io.ReadAll(io.LimitReader(resp.Body, maxBody+1))
-	a := response{raw: storable(string(body))}
-	switch {
-	case err != nil:
+		if len(body) == 0 {
+			a.raw = gatewayhttp.Storable(err.Error(), maxRaw)
+		}
 		return a, fmt.Errorf("linepay: %s: %w", c.name, err)
-	case len(body) > maxBody:
-		return a, fmt.Errorf("linepay: %s: the answer is longer than %d bytes", c.name, maxBody)
-	case resp.StatusCode != http.StatusOK: // LINE Pay reports its own errors with 200
-		return a, fmt.Errorf("linepay: %s: HTTP status %d", c.name, resp.StatusCode)
 	}
-	err = json.Unmarshal(body, &a)
-	if err != nil || !returnCode.MatchString(a.Code) {
-		return a, fmt.Errorf("linepay: %s: the answer is not LINE Pay's", c.name)
+	if err = json.Unmarshal(body, &a); err != nil || !returnCode.MatchString(a.Code) {
+		return a, fmt.Errorf("linepay: %s: the response is not LINE Pay's", c.name)
 	}
 	return a, nil
 }
@@ -113,26 +108,8 @@ func (m *Merchant) newRequest(ctx context.Context, c request) (*http.Request, er
 	}
 	r.URL.RawQuery = c.query
 	nonce := m.nonce()
-	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("X-Line-Channelid", m.conf.ChannelID)
 	r.Header.Set("X-Line-Authorization-Nonce", nonce)
 	r.Header.Set("X-Line-Authorization", sign(m.conf.ChannelSecret, path, payload, nonce))
 	return r, nil
-}
-
-// storable makes a text storable in any database: valid UTF-8 without NUL, at most maxRaw bytes.
-func storable(s string) string {
-	s = strings.ReplaceAll(strings.ToValidUTF8(truncate(s, maxRaw), "\uFFFD"), "\x00", "\uFFFD")
-	return truncate(s, maxRaw)
-}
-
-// truncate cuts a text at a number of bytes, between two characters.
-func truncate(s string, limit int) string {
-	if len(s) <= limit {
-		return s
-	}
-	for limit > 0 && !utf8.RuneStart(s[limit]) {
-		limit--
-	}
-	return s[:limit]
 }

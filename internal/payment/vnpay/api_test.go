@@ -17,6 +17,7 @@ import (
 
 	"comanda/internal/money"
 	"comanda/internal/payment"
+	"comanda/internal/payment/gatewayhttp"
 	"comanda/internal/uid"
 )
 
@@ -133,7 +134,7 @@ func TestMerchant_Check_answers(t *testing.T) {
 		"empty":                 {"", "", ""},
 		"a list":                {"[]", "", ""},
 		"nothing":               {"null", "", ""},
-		"endless":               {queried("00", "00", "15000000", "14422574") + strings.Repeat(" ", maxBody), "", ""},
+		"endless":               {queried("00", "00", "15000000", "14422574") + strings.Repeat(" ", gatewayhttp.MaxBody), "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := merchantAt(t, &api{answer: c.answer}).Check(t.Context(), testAttempt())

@@ -2,10 +2,10 @@ package vnpay
 
 import (
 	"errors"
-	"net"
-	"net/url"
+	"fmt"
 	"regexp"
 
+	"comanda/internal/payment/gatewayhttp"
 	"comanda/internal/telemetry"
 )
 
@@ -39,10 +39,12 @@ func (c Config) Validate() error {
 		return errors.New("vnpay: the site code is not 8 letters and digits")
 	case !printable.MatchString(string(c.HashSecret)):
 		return errors.New("vnpay: the hash secret is missing, too short or contains a space")
-	case !validURL(c.PayURL, false):
-		return errors.New("vnpay: the payment page is not a URL such as " + SandboxPayURL)
-	case !validURL(c.APIURL, true):
-		return errors.New("vnpay: the API is not a URL such as " + SandboxAPIURL)
+	}
+	if _, err := gatewayhttp.ParsePage(c.PayURL); err != nil {
+		return fmt.Errorf("vnpay: the payment page is not a URL such as %s: %w", SandboxPayURL, err)
+	}
+	if err := gatewayhttp.CheckURL(c.APIURL); err != nil {
+		return fmt.Errorf("vnpay: the API is not a URL such as %s: %w", SandboxAPIURL, err)
 	}
 	return nil
 }
@@ -64,16 +66,4 @@ func (c Config) complete() Config {
 		c.APIURL = SandboxAPIURL
 	}
 	return c
-}
-
-// validURL reports whether s is a URL that can be called. Without TLS the API must be on this machine; the payment
-// page, which only browsers call, may be a simulator elsewhere in the local network.
-func validURL(s string, api bool) bool {
-	u, err := url.Parse(s)
-	if err != nil || u.Hostname() == "" || u.User != nil || u.RawQuery != "" || u.ForceQuery || u.Fragment != "" {
-		return false
-	}
-	ip := net.ParseIP(u.Hostname())
-	local := u.Hostname() == "localhost" || ip != nil && ip.IsLoopback()
-	return u.Scheme == "https" || u.Scheme == "http" && (local || !api)
 }

@@ -8,6 +8,7 @@ import (
 	"comanda/internal/fault"
 	"comanda/internal/money"
 	"comanda/internal/payment"
+	"comanda/internal/payment/gatewayhttp"
 )
 
 // The faults of received messages.
@@ -55,7 +56,7 @@ func (m *Merchant) Read(rawQuery string) (Notice, error) {
 	}
 	n.Report = payment.Report{
 		State: stateOf(response, status), Ref: ref, Amount: amount, Currency: money.VND,
-		Code: response + "/" + status, Raw: storable(rawQuery),
+		Code: response + "/" + status, Raw: gatewayhttp.Storable(rawQuery, maxQuery),
 	}
 	return n, nil
 }

@@ -101,7 +101,7 @@ func TestMerchant_Read_keepsText(t *testing.T) {
 	m := testMerchant(t, http.DefaultClient, "")
 	raw := signedQuery(success())
 	for added, want := range map[string]string{
-		"&x=\x00": "&x=?", "&\x00\x00": "&??", "&x=\xff": "&x=?", "&x=%00": "&x=%00", "&x=phở": "&x=phở",
+		"&x=\x00": "&x=\uFFFD", "&\x00\x00": "&\uFFFD\uFFFD", "&x=\xff": "&x=\uFFFD", "&x=%00": "&x=%00", "&x=phở": "&x=phở",
 	} {
 		if n, err := m.Read(raw + added); err != nil || n.Raw != raw+want {
 			t.Errorf("%q is kept as %q, %v", added, strings.TrimPrefix(n.Raw, raw), err)

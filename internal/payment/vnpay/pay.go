@@ -12,6 +12,7 @@ import (
 
 	"comanda/internal/money"
 	"comanda/internal/payment"
+	"comanda/internal/payment/gatewayhttp"
 )
 
 const (
@@ -30,7 +31,7 @@ var ict = time.FixedZone("ICT", 7*60*60)
 // Merchant implements payment.Gateway for VNPay. It is stateless and safe for concurrent use.
 type Merchant struct {
 	conf   Config
-	client *http.Client
+	client *gatewayhttp.Client
 	now    func() time.Time
 }
 
@@ -41,10 +42,7 @@ func New(c Config, client *http.Client, now func() time.Time) (*Merchant, error)
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
-	own := *client
-	own.Jar = nil
-	own.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	return &Merchant{c.complete(), &own, now}, nil
+	return &Merchant{c.complete(), gatewayhttp.NewClient(client), now}, nil
 }
 
 // Start implements payment.Gateway. It sends nothing: the URL of the page is the signed request (PAY,

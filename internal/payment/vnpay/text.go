@@ -37,6 +37,3 @@ func asciiText(s string, n int) string {
 	s = strings.Join(strings.Fields(s), " ")
 	return strings.TrimSpace(s[:min(n, len(s))])
 }
-
-// storable makes a received text storable in any database: it may not be UTF-8, and PostgreSQL refuses NUL.
-func storable(s string) string { return strings.ReplaceAll(strings.ToValidUTF8(s, "?"), "\x00", "?") }

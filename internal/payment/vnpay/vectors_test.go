@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"comanda/internal/payment/gatewayhttp"
 	"comanda/internal/telemetry"
 )
 
@@ -43,7 +44,7 @@ func vectors(t testing.TB) []vector {
 
 // The examples' site codes and secrets are not in the form that Config asks for, so the merchant is put together by hand.
 func merchantOf(v vector) *Merchant {
-	return &Merchant{Config{TmnCode: v.Params["vnp_TmnCode"], HashSecret: v.Secret}, http.DefaultClient, time.Now}
+	return &Merchant{Config{TmnCode: v.Params["vnp_TmnCode"], HashSecret: v.Secret}, gatewayhttp.NewClient(http.DefaultClient), time.Now}
 }
 
 func TestVectors(t *testing.T) {
