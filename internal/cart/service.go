@@ -30,7 +30,7 @@ type Service struct {
 	Store     Store
 	LiveMenus LiveMenus
 
-	cache cache
+	cache recentCarts
 }
 
 // errNoBranch is returned if there are no branches.

@@ -2,9 +2,9 @@ package catalog
 
 import (
 	"context"
-	"sync"
 	"time"
 
+	"comanda/internal/cache"
 	"comanda/internal/fault"
 )
 
@@ -59,13 +59,13 @@ type MenuCache struct {
 	// notified. It must not block, and must be set before the first change.
 	OnChange func(branch int64)
 
-	mu       sync.Mutex
-	editions map[int64]*Edition // by version id; immutable, so they never expire
+	editions cache.Cache[int64, *Edition] // by version id; immutable, so they never expire
 }
 
 // NewMenuCache returns an empty cache over a source.
 func NewMenuCache(source Source, shared SharedCache, now func() time.Time) *MenuCache {
-	m := &MenuCache{source: source, shared: shared, editions: map[int64]*Edition{}}
+	m := &MenuCache{source: source, shared: shared}
+	m.editions.Max = maxEditions
 	m.branches = newReadThrough(menuAges, now, func(ctx context.Context, id int64, _ *Branch) (Branch, error) {
 		return source.Branch(ctx, id)
 	})
@@ -98,7 +98,7 @@ func (m *MenuCache) load(ctx context.Context, branch int64, old **Snapshot) (*Sn
 	if err != nil {
 		return nil, err
 	}
-	m.keepEdition(c.Edition)
+	m.editions.Put(c.Edition.VersionID, c.Edition, cache.Forever())
 	return &Snapshot{Branch: b, Edition: c.Edition, Quotas: c.Quotas, Off: c.Off}, nil
 }
 
@@ -122,28 +122,15 @@ func (m *MenuCache) Version(ctx context.Context, branch, version int64) (*Snapsh
 }
 
 func (m *MenuCache) edition(ctx context.Context, version int64) (*Edition, error) {
-	m.mu.Lock()
-	e := m.editions[version]
-	m.mu.Unlock()
-	if e != nil {
+	if e, ok := m.editions.Get(version, time.Time{}); ok {
 		return e, nil
 	}
 	e, err := m.source.Edition(ctx, version)
 	if err != nil {
 		return nil, fault.Wrap("load menu version", err)
 	}
-	m.keepEdition(e)
+	m.editions.Put(version, e, cache.Forever())
 	return e, nil
-}
-
-// keepEdition caches an edition. A full cache is emptied: reloading a few editions is cheaper than tracking their use.
-func (m *MenuCache) keepEdition(e *Edition) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if len(m.editions) >= maxEditions {
-		clear(m.editions)
-	}
-	m.editions[e.VersionID] = e
 }
 
 // Invalidate drops a branch from this cache and the shared one. It is called after a change is committed.

@@ -7,12 +7,12 @@ import (
 	"sync/atomic"
 	"time"
 
+	"comanda/internal/cache"
 	"comanda/internal/fault"
 )
 
 const (
 	tokenCacheTTL     = time.Minute      // after it the session is read again
-	maxCachedTokens   = 100_000          // beyond it the whole cache is dropped; each token then costs one read
 	maxRevocationAge  = 5 * time.Second  // S4
 	revocationTTL     = 15 * time.Minute // longer than every access token lives
 	revocationOverlap = time.Minute      // longer than a transaction takes from its timestamp to its commit
@@ -69,8 +69,9 @@ type Authenticator struct {
 	now    func() time.Time
 	onRole func(role int64)
 
+	cached cache.Cache[[sha256.Size]byte, *cachedToken]
+
 	mu      sync.RWMutex
-	cached  map[[sha256.Size]byte]*cachedToken
 	revoked map[string]time.Time // by session id
 	users   map[string]time.Time // by user id: sessions that started up to then are invalid
 	applied map[string]time.Time // revocations by row id, so that the overlap applies none twice
@@ -86,7 +87,6 @@ type cachedToken struct {
 	actor   Actor
 	user    string // user id in decimal, the key of Authenticator.users
 	started time.Time
-	expires time.Time
 	seenAt  atomic.Int64 // last activity that was recorded, Unix ms
 }
 
@@ -98,8 +98,8 @@ func NewAuthenticator(
 ) *Authenticator {
 	return &Authenticator{
 		tokens: tokens, store: store, cache: cache, now: now, onRole: onRole,
-		cached: map[[sha256.Size]byte]*cachedToken{}, revoked: map[string]time.Time{}, users: map[string]time.Time{},
-		applied: map[string]time.Time{}, lastSeen: map[string]LastSeen{},
+		revoked: map[string]time.Time{}, users: map[string]time.Time{}, applied: map[string]time.Time{},
+		lastSeen: map[string]LastSeen{},
 	}
 }
 
@@ -109,17 +109,17 @@ func (au *Authenticator) Authenticate(ctx context.Context, bearer string) (Actor
 		return Actor{}, ErrInvalidToken
 	}
 	now, key := au.now(), sha256.Sum256([]byte(bearer))
+	a, cached := au.cached.Get(key, now)
 	au.mu.RLock()
-	a := au.cached[key]
 	stale := now.Sub(au.synced) > maxRevocationAge
-	dead := a != nil && au.isRevoked(a)
+	dead := cached && au.isRevoked(a)
 	au.mu.RUnlock()
 	switch {
 	case stale:
 		return Actor{}, ErrRevocationsStale
 	case dead:
 		return Actor{}, ErrInvalidToken
-	case a == nil || !now.Before(a.expires):
+	case !cached:
 		var err error
 		if a, err = au.verify(ctx, bearer, key, now); err != nil {
 			return Actor{}, err
@@ -150,19 +150,17 @@ func (au *Authenticator) verify(
 	if err != nil {
 		return nil, err
 	}
-	a := &cachedToken{actor: s.actor(), user: decimal(s.UserID), started: s.StartedAt, expires: now.Add(tokenCacheTTL)}
-	if c.ExpiresAt.Before(a.expires) {
-		a.expires = c.ExpiresAt
+	a := &cachedToken{actor: s.actor(), user: decimal(s.UserID), started: s.StartedAt}
+	expires := now.Add(tokenCacheTTL)
+	if c.ExpiresAt.Before(expires) {
+		expires = c.ExpiresAt
 	}
 	au.mu.Lock()
 	defer au.mu.Unlock()
 	if au.isRevoked(a) { // a revocation may have arrived since the session was read
 		return nil, ErrInvalidToken
 	}
-	if len(au.cached) >= maxCachedTokens {
-		clear(au.cached)
-	}
-	au.cached[key] = a
+	au.cached.Put(key, a, expires)
 	return a, nil
 }
 
@@ -187,11 +185,7 @@ func (au *Authenticator) activeSession(ctx context.Context, c Claims, now time.T
 }
 
 // ClearCache drops all cached tokens. Call it after the signing key has changed.
-func (au *Authenticator) ClearCache() {
-	au.mu.Lock()
-	defer au.mu.Unlock()
-	clear(au.cached)
-}
+func (au *Authenticator) ClearCache() { au.cached.Clear() }
 
 // Revoke applies revocations to this process at once. They must be committed in SQL already.
 func (au *Authenticator) Revoke(all ...Revocation) {
@@ -273,14 +267,9 @@ func (au *Authenticator) evict(now time.Time) {
 			}
 		}
 	}
-	if now.Sub(au.evicted) < tokenCacheTTL {
-		return
-	}
-	au.evicted = now
-	for key, a := range au.cached {
-		if !now.Before(a.expires) {
-			delete(au.cached, key)
-		}
+	if now.Sub(au.evicted) >= tokenCacheTTL {
+		au.evicted = now
+		au.cached.DeleteExpired(now)
 	}
 }
 

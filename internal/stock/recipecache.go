@@ -5,9 +5,9 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"sync"
 	"time"
 
+	"comanda/internal/cache"
 	"comanda/internal/fault"
 )
 
@@ -25,58 +25,16 @@ type RecipeCache struct {
 	Read func(ctx context.Context, branch int64) (map[int64][]Line, error)
 	Now  func() time.Time
 
-	mu      sync.Mutex
-	entries map[int64]*recipeEntry
-}
-
-// recipeEntry is the recipes of a branch as last read. Its lock is held during a read, so that concurrent callers
-// share it.
-type recipeEntry struct {
-	mu    sync.Mutex
-	at    time.Time
-	lines map[int64][]Line
+	entries cache.Cache[int64, map[int64][]Line]
 }
 
 // ForBranch returns a branch's recipes by menu item. The caller must not change them.
 func (r *RecipeCache) ForBranch(ctx context.Context, branch int64) (map[int64][]Line, error) {
-	r.mu.Lock()
-	if r.entries == nil {
-		r.entries = map[int64]*recipeEntry{}
-	}
-	b := r.entries[branch]
-	if b == nil {
-		b = &recipeEntry{}
-		r.entries[branch] = b
-	}
-	r.mu.Unlock()
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	now := r.Now()
-	if b.lines != nil && now.Sub(b.at) < recipeTTL {
-		return b.lines, nil
-	}
-	of, err := r.Read(ctx, branch)
-	if err != nil {
-		return nil, err
-	}
-	if of == nil {
-		of = map[int64][]Line{}
-	}
-	b.at, b.lines = now, of
-	return of, nil
+	return r.entries.Load(branch, r.Now, recipeTTL, func() (map[int64][]Line, error) { return r.Read(ctx, branch) })
 }
 
 // invalidate makes the next call read a branch's recipes again, after this process has changed them.
-func (r *RecipeCache) invalidate(branch int64) {
-	r.mu.Lock()
-	b := r.entries[branch]
-	r.mu.Unlock()
-	if b != nil {
-		b.mu.Lock()
-		b.lines = nil
-		b.mu.Unlock()
-	}
-}
+func (r *RecipeCache) invalidate(branch int64) { r.entries.Delete(branch) }
 
 // Consumption returns the stock that portions of menu items consume, merged and sorted; nil for none.
 func Consumption(recipes map[int64][]Line, portions []Line) ([]Line, error) {

@@ -2,8 +2,9 @@ package stock
 
 import (
 	"context"
-	"sync"
 	"time"
+
+	"comanda/internal/cache"
 )
 
 // countsTTL is how long counters read from SQL are reused. Refusals of one scope within that time share one query.
@@ -17,16 +18,9 @@ type refusalCheck struct {
 	read func(ctx context.Context, s Scope) ([]Count, error)
 	now  func() time.Time
 
-	mu     sync.Mutex
-	cached map[Scope]*cachedCounts
-}
-
-// cachedCounts is the last reading of a scope's counters. Its lock is held while the counters are read, so that
-// concurrent callers share the query.
-type cachedCounts struct {
-	mu     sync.Mutex
-	readAt time.Time
-	left   map[int64]int64
+	// A scope is dropped and not marked, so that units which this process has just freed are not refused for a reading
+	// that began before.
+	cached cache.Cache[Scope, map[int64]int64]
 }
 
 // shortages returns the lines of a refused hold that do not fit by the counters in SQL; nil overrules the cache. When
@@ -46,50 +40,21 @@ func (d *refusalCheck) shortages(ctx context.Context, h Hold, said []Shortage) [
 }
 
 func (d *refusalCheck) counters(ctx context.Context, s Scope) (map[int64]int64, error) {
-	r := d.entry(s)
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if now := d.now(); r.left != nil && now.Sub(r.readAt) < countsTTL {
-		return r.left, nil
-	}
-	at := d.now()
-	counts, err := d.read(ctx, s)
-	if err != nil {
-		return nil, err
-	}
-	r.readAt, r.left = at, make(map[int64]int64, len(counts))
-	for _, c := range counts {
-		r.left[c.Item] = c.Left()
-	}
-	return r.left, nil
+	return d.cached.Load(s, d.now, countsTTL, func() (map[int64]int64, error) {
+		counts, err := d.read(ctx, s)
+		left := make(map[int64]int64, len(counts))
+		for _, c := range counts {
+			left[c.Item] = c.Left()
+		}
+		return left, err
+	})
 }
 
-func (d *refusalCheck) entry(s Scope) *cachedCounts {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.cached == nil || len(d.cached) > maxCachedScopes {
-		d.cached = map[Scope]*cachedCounts{}
-	}
-	r := d.cached[s]
-	if r == nil {
-		r = &cachedCounts{}
-		d.cached[s] = r
-	}
-	return r
-}
-
-// invalidate drops the counters of scopes in which operations may have freed units, so that units which this process
-// has just freed are not refused for an older reading.
+// invalidate drops the counters of scopes in which operations may have freed units.
 func (d *refusalCheck) invalidate(ops []Op) {
 	for _, op := range ops {
-		if !op.frees() {
-			continue
+		if op.frees() {
+			d.cached.Delete(op.Hold.Scope)
 		}
-		d.mu.Lock()
-		delete(d.cached, op.Hold.Scope)
-		d.mu.Unlock()
 	}
 }
-
-// maxCachedScopes bounds the memory. More scopes are not sold out at the same time.
-const maxCachedScopes = 1000

@@ -4,9 +4,9 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"sync"
 	"time"
 
+	"comanda/internal/cache"
 	"comanda/internal/fault"
 	"comanda/internal/identity"
 )
@@ -192,8 +192,7 @@ func (s *ReservationService) ExpireOverdue(ctx context.Context) error {
 
 // itemIDCache caches the numbers of stock items, which never change. Misses are not cached: the item may be created.
 type itemIDCache struct {
-	mu  sync.RWMutex
-	ids map[itemKey]int64
+	ids cache.Cache[itemKey, int64]
 }
 
 type itemKey struct {
@@ -201,47 +200,35 @@ type itemKey struct {
 	sku    string
 }
 
-// maxCachedItemIDs bounds the memory; a full cache is emptied.
-const maxCachedItemIDs = 200_000
-
 func (t *itemIDCache) find(ctx context.Context, from ReservationStore, r ReservationRequest) (map[string]int64, error) {
 	ids := make(map[string]int64, len(r.Items))
 	var missing []string
-	t.mu.RLock()
 	for _, it := range r.Items {
-		if id, ok := t.ids[itemKey{r.Branch, it.SKU}]; ok {
+		if id, ok := t.ids.Get(itemKey{r.Branch, it.SKU}, time.Time{}); ok {
 			ids[it.SKU] = id
 		} else {
 			missing = append(missing, it.SKU)
 		}
 	}
-	t.mu.RUnlock()
 	if missing == nil {
 		return ids, nil
 	}
 	found, err := from.Items(ctx, r.Branch, missing)
-	if err != nil {
-		return nil, err
-	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.ids == nil || len(t.ids) > maxCachedItemIDs {
-		t.ids = map[itemKey]int64{}
-	}
 	for _, f := range found {
 		ids[f.SKU] = f.ID
-		t.ids[itemKey{f.Branch, f.SKU}] = f.ID
+		t.ids.Put(itemKey{f.Branch, f.SKU}, f.ID, cache.Forever())
 	}
-	return ids, nil
+	return ids, err
 }
 
 // withSKUs converts shortages from the admission cache, which has item numbers only, to the SKUs of a request.
 func (t *itemIDCache) withSKUs(short []Shortage, r ReservationRequest) []SKUShortage {
-	t.mu.RLock()
-	defer t.mu.RUnlock()
 	lines := make([]SKUShortage, 0, len(short))
 	for _, s := range short {
-		i := slices.IndexFunc(r.Items, func(it SKULine) bool { return t.ids[itemKey{r.Branch, it.SKU}] == s.Item })
+		i := slices.IndexFunc(r.Items, func(it SKULine) bool {
+			id, ok := t.ids.Get(itemKey{r.Branch, it.SKU}, time.Time{})
+			return ok && id == s.Item
+		})
 		if i >= 0 {
 			lines = append(lines, SKUShortage{r.Items[i].SKU, s.Requested, s.Available})
 		}

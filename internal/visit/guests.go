@@ -4,11 +4,12 @@ import (
 	"context"
 	"sync"
 	"time"
+
+	"comanda/internal/cache"
 )
 
 const (
 	cacheTTL  = 5 * time.Second // how far this process may be behind a closing elsewhere
-	cacheMax  = 100_000         // guests; a full cache is emptied
 	readGrace = 30 * time.Minute
 
 	// bindingValid is how long a binding in Redis is valid before SQL is read again. Someone with write access to Redis
@@ -37,21 +38,16 @@ type Guests struct {
 	now      func() time.Time
 
 	mu         sync.RWMutex
-	cache      map[string]cachedGuest
-	generation uint64               // incremented by drop: a guest read before that may be outdated
-	seen       map[string]time.Time // visit id -> last seen, until FlushSeen stores it
-}
-
-type cachedGuest struct {
-	guest Guest
-	until time.Time
+	cache      cache.Cache[string, Guest] // by the hash of the token
+	generation uint64                     // incremented by drop: a guest read before that may be outdated
+	seen       map[string]time.Time       // visit id -> last seen, until FlushSeen stores it
 }
 
 // NewGuests returns an empty cache.
 func NewGuests(store GuestStore, bindings Bindings, branches Branches, now func() time.Time) *Guests {
 	return &Guests{
 		store: store, bindings: bindings, branches: branches, now: now,
-		cache: map[string]cachedGuest{}, seen: map[string]time.Time{},
+		seen: map[string]time.Time{},
 	}
 }
 
@@ -80,13 +76,10 @@ func (s *Guests) find(ctx context.Context, token string) (Guest, error) {
 		return Guest{}, ErrToken
 	}
 	hash := HashToken(token)
-	s.mu.RLock()
-	r, ok := s.cache[hash]
-	generation := s.generation
-	s.mu.RUnlock()
-	if ok && s.now().Before(r.until) {
-		return r.guest, nil
+	if g, ok := s.cache.Get(hash, s.now()); ok {
+		return g, nil
 	}
+	generation := s.closings()
 	g, found, err := s.bindings.Find(ctx, token, s.now(), s.bindingTTL(ctx))
 	g.TokenHash = hash
 	if err != nil || !found {
@@ -135,10 +128,7 @@ func (s *Guests) cacheGuest(g Guest, generation uint64) {
 	if s.generation != generation {
 		return
 	}
-	if len(s.cache) >= cacheMax {
-		clear(s.cache)
-	}
-	s.cache[g.TokenHash] = cachedGuest{g, now.Add(cacheTTL)}
+	s.cache.Put(g.TokenHash, g, now.Add(cacheTTL))
 }
 
 // closings returns the generation for admit. Read it before the transaction that stores the guest.
@@ -179,11 +169,7 @@ func (s *Guests) drop(ctx context.Context, visits []string) error {
 	}
 	s.mu.Lock()
 	s.generation++
-	for hash, r := range s.cache {
-		if closed[r.guest.VisitID] {
-			delete(s.cache, hash)
-		}
-	}
+	s.cache.DeleteFunc(func(g Guest) bool { return closed[g.VisitID] })
 	s.mu.Unlock()
 	return s.bindings.Unbind(ctx, visits)
 }

@@ -1,0 +1,171 @@
+// Package cache keeps values in memory for a limited time. Its type replaces a library because time is an argument: the
+// clock that decides is that of the database, and tests set it.
+package cache
+
+import (
+	"sync"
+	"time"
+)
+
+// defaultMax is the capacity of a Cache without one: all guests or members of a busy evening, in some ten megabytes.
+const defaultMax = 100_000
+
+// Cache holds values by key until they expire. It is bounded by two generations: values are added to the young one.
+// When that is full it becomes the old one, and what was in the old one and has not been read since is dropped. Unlike
+// a list of recent uses this costs a read nothing, and unlike emptying a full cache it never makes every key load at
+// once. The zero value is ready. It is safe for concurrent use.
+type Cache[K comparable, V any] struct {
+	Max int // capacity; set it before the first use; 0 means defaultMax
+
+	mu         sync.RWMutex
+	young, old map[K]*entry[V]
+}
+
+// entry is a value. Its lock is held during a load, so that callers of the same key share it and others do not wait.
+type entry[V any] struct {
+	mu    sync.Mutex
+	value V
+	until time.Time // zero if never loaded
+}
+
+// Forever is an expiry that is never reached.
+func Forever() time.Time { return time.Unix(1<<40, 0) }
+
+// Get returns the value of a key, unless it has expired.
+func (c *Cache[K, V]) Get(key K, now time.Time) (V, bool) {
+	e := c.find(key)
+	if e == nil {
+		return *new(V), false
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if !now.Before(e.until) {
+		return *new(V), false
+	}
+	return e.value, true
+}
+
+// Put stores the value of a key until an instant.
+func (c *Cache[K, V]) Put(key K, value V, until time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.keep(key, &entry[V]{value: value, until: until})
+}
+
+// Load returns the value of a key, or reads it if there is none or it has expired. One goroutine reads a key at a time;
+// the others wait for its result, and read again if it fails. A value that Delete removes while it is read is returned
+// and not kept, because the read may be older than the change. The age of a value counts from before its read.
+func (c *Cache[K, V]) Load(key K, now func() time.Time, ttl time.Duration, read func() (V, error)) (V, error) {
+	e := c.find(key)
+	if e == nil {
+		e = c.reserve(key)
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	at := now()
+	if at.Before(e.until) {
+		return e.value, nil
+	}
+	value, err := read()
+	if err == nil {
+		e.value, e.until = value, at.Add(ttl)
+	}
+	return value, err
+}
+
+// reserve returns the entry of a key, and adds an empty one if there is none.
+func (c *Cache[K, V]) reserve(key K) *entry[V] {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	e, ok := c.young[key]
+	if !ok {
+		e = &entry[V]{}
+		c.keep(key, e)
+	}
+	return e
+}
+
+// find returns the entry of a key; nil if there is none. One of the old generation moves to the young one.
+func (c *Cache[K, V]) find(key K) *entry[V] {
+	c.mu.RLock()
+	e, young := c.young[key]
+	if !young {
+		e = c.old[key]
+	}
+	c.mu.RUnlock()
+	if young || e == nil {
+		return e
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.old[key] == e && c.young[key] == nil { // neither deleted nor replaced meanwhile
+		c.keep(key, e)
+	}
+	return e
+}
+
+// keep adds an entry to the young generation. The caller holds the lock.
+func (c *Cache[K, V]) keep(key K, e *entry[V]) {
+	size := c.Max
+	if size == 0 {
+		size = defaultMax
+	}
+	if c.young == nil || len(c.young) >= max(1, size/2) {
+		c.young, c.old = map[K]*entry[V]{}, c.young
+	}
+	c.young[key] = e
+}
+
+// Delete removes keys.
+func (c *Cache[K, V]) Delete(keys ...K) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, key := range keys {
+		delete(c.young, key)
+		delete(c.old, key)
+	}
+}
+
+// DeleteFunc removes the values for which del returns true. del must not use the cache. It waits for loads.
+func (c *Cache[K, V]) DeleteFunc(del func(V) bool) {
+	c.deleteEntries(func(e *entry[V]) bool { return del(e.value) })
+}
+
+// DeleteExpired frees the memory of expired values. Get ignores them in any case.
+func (c *Cache[K, V]) DeleteExpired(now time.Time) {
+	c.deleteEntries(func(e *entry[V]) bool { return !now.Before(e.until) })
+}
+
+func (c *Cache[K, V]) deleteEntries(del func(*entry[V]) bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, generation := range []map[K]*entry[V]{c.young, c.old} {
+		for key, e := range generation {
+			e.mu.Lock()
+			if del(e) {
+				delete(generation, key)
+			}
+			e.mu.Unlock()
+		}
+	}
+}
+
+// Clear removes everything.
+func (c *Cache[K, V]) Clear() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.young, c.old = nil, nil
+}
+
+// Len returns the number of values, including expired ones.
+func (c *Cache[K, V]) Len() int {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	n := len(c.young)
+	for key := range c.old {
+		if _, young := c.young[key]; !young {
+			n++
+		}
+	}
+	return n
+}
