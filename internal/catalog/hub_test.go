@@ -53,7 +53,7 @@ func TestLiveMenus_LevelsChanged(t *testing.T) {
 		}
 		end()
 		b.LevelsChanged(1)
-		if notified(here) || len(b.hub.topics) != 1 {
+		if notified(here) || len(b.hub.topic.Keys()) != 1 {
 			t.Error("an ended subscription was notified or kept")
 		}
 	})

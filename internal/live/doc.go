@@ -1,5 +1,5 @@
-// Package live notifies the live streams of other processes about changes. Notifications carry no data: they only make
-// streams reload earlier than their next poll.
+// Package live notifies live streams about changes: Topic those of this process, Hub those of other processes.
+// Notifications carry no data: they only make streams reload earlier than their next poll.
 //
 // Rules kept here:
 //

@@ -45,8 +45,8 @@ func TestWatches(t *testing.T) {
 	}
 	endSecond()
 	endOther()
-	if len(w.orders) != 0 {
-		t.Errorf("%d orders are remembered that nobody watches", len(w.orders))
+	if len(w.orders.Keys()) != 0 {
+		t.Errorf("%d orders are remembered that nobody watches", len(w.orders.Keys()))
 	}
 }
 
@@ -75,7 +75,7 @@ func TestWatches_branch(t *testing.T) {
 	end()
 	endThere()
 	endOrder()
-	if len(w.branches)+len(w.orders) != 0 {
+	if len(w.branches.Keys())+len(w.orders.Keys()) != 0 {
 		t.Error("a branch or an order is remembered that nobody watches")
 	}
 }
@@ -116,7 +116,7 @@ func TestWatches_at_once(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if len(w.orders) != 0 {
-		t.Errorf("%d orders are remembered", len(w.orders))
+	if len(w.orders.Keys()) != 0 {
+		t.Errorf("%d orders are remembered", len(w.orders.Keys()))
 	}
 }

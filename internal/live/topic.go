@@ -1,0 +1,67 @@
+package live
+
+import "sync"
+
+// Topic notifies subscribers in this process of changes, by key. A notification carries no content: the subscriber
+// reads the new state, so that notifications in quick succession can share one. The zero value is ready. It is safe for
+// concurrent use.
+type Topic[K comparable] struct {
+	mu          sync.Mutex
+	subscribers map[K]map[chan struct{}]struct{}
+}
+
+// Subscribe returns a channel that receives a value after each change of a key, and a function that ends the
+// subscription. The channel holds one value, so no change after the last received value is missed and no notifier
+// waits. Subscribe before the first read of the state.
+func (t *Topic[K]) Subscribe(key K) (changed <-chan struct{}, unsubscribe func()) {
+	c := make(chan struct{}, 1)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.subscribers == nil {
+		t.subscribers = map[K]map[chan struct{}]struct{}{}
+	}
+	if t.subscribers[key] == nil {
+		t.subscribers[key] = map[chan struct{}]struct{}{}
+	}
+	t.subscribers[key][c] = struct{}{}
+	return c, func() {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		delete(t.subscribers[key], c)
+		if len(t.subscribers[key]) == 0 {
+			delete(t.subscribers, key)
+		}
+	}
+}
+
+// Notify notifies the subscribers of keys.
+func (t *Topic[K]) Notify(keys ...K) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, key := range keys {
+		for c := range t.subscribers[key] {
+			select {
+			case c <- struct{}{}:
+			default: // a value is pending already
+			}
+		}
+	}
+}
+
+// Keys returns the keys that have subscribers.
+func (t *Topic[K]) Keys() []K {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	keys := make([]K, 0, len(t.subscribers))
+	for key := range t.subscribers {
+		keys = append(keys, key)
+	}
+	return keys
+}
+
+// Subscribed reports whether a key has subscribers.
+func (t *Topic[K]) Subscribed(key K) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return len(t.subscribers[key]) > 0
+}
