@@ -87,8 +87,8 @@ func instants(t *testing.T, db *sqldb.DB, name string) map[string]int64 {
 		name string
 		ms   int64
 	}
-	rows, err := db.Query(t.Context(), times.Must(name))
-	all, err := sqldb.Collect(rows, err, func(r sqldb.Rows) (p pair, err error) { return p, r.Scan(&p.name, &p.ms) })
+	all, err := sqldb.Collect(t.Context(), db, func(r sqldb.Rows) (p pair, err error) { return p, r.Scan(&p.name, &p.ms) },
+		times.Must(name))
 	if err != nil {
 		t.Fatal(err)
 	}

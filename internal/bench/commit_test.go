@@ -134,8 +134,7 @@ func TestScratch(t *testing.T) {
 
 func backlog(t *testing.T, db *sqldb.DB) int64 {
 	t.Helper()
-	rows, err := db.Query(t.Context(), backlogCheck)
-	n, _, err := sqldb.One(rows, err, sqldb.Value[int64])
+	n, err := sqldb.Scalar[int64](t.Context(), db, backlogCheck)
 	if err != nil {
 		t.Fatal(err)
 	}

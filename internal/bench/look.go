@@ -19,8 +19,7 @@ const (
 // countHolds returns today's holds of the branch since an instant of the database's clock, and the transactions that
 // created them.
 func (s *session) countHolds(ctx context.Context, since int64) (holds, batches int64, err error) {
-	rows, err := s.db.Query(ctx, batchCount, s.product.branch, s.product.bizDate, since)
-	n, _, err := sqldb.One(rows, err, sqldb.Pair)
+	n, _, err := sqldb.One(ctx, s.db, sqldb.Pair, batchCount, s.product.branch, s.product.bizDate, since)
 	return n[0], n[1], err
 }
 
@@ -31,8 +30,7 @@ func (s *session) settle(ctx context.Context) time.Duration {
 	tick := time.NewTicker(settlePoll)
 	defer tick.Stop()
 	for time.Since(begin) < settleLimit {
-		rows, err := s.db.Query(ctx, backlogCheck)
-		left, _, err := sqldb.One(rows, err, sqldb.Value[int64])
+		left, err := sqldb.Scalar[int64](ctx, s.db, backlogCheck)
 		if err != nil || left == 0 {
 			break
 		}
@@ -84,8 +82,7 @@ func (s *session) look(ctx context.Context) usage {
 	default:
 		groups = append(groups, group{part: "server", pids: []int{s.PID}})
 	}
-	rows, err := s.db.Query(ctx, processList)
-	pids, _ := sqldb.Collect(rows, err, sqldb.Value[int])
+	pids, _ := sqldb.Collect(ctx, s.db, sqldb.Value[int], processList)
 	groups = append(groups, group{part: "postgres", name: "postgres", pids: pids})
 	if f, err := s.askRedis(ctx); err == nil && f.pid > 0 {
 		groups = append(groups, group{part: "redis", pids: []int{int(f.pid)}})

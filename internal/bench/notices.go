@@ -42,8 +42,7 @@ func (s *session) notices(ctx context.Context) error {
 	if err := s.gather(ctx); err != nil {
 		return err
 	}
-	rows, err := s.db.Query(ctx, attemptList, s.product.branch, s.product.bizDate, began)
-	owed, err := sqldb.Collect(rows, err, scanUnpaid)
+	owed, err := sqldb.Collect(ctx, s.db, scanUnpaid, attemptList, s.product.branch, s.product.bizDate, began)
 	if err != nil {
 		return err
 	}
@@ -66,8 +65,7 @@ func (s *session) notices(ctx context.Context) error {
 
 // checkPaid verifies that all notifications were accepted: the response to VNPay is always 200.
 func (s *session) checkPaid(ctx context.Context, began int64, want int) error {
-	rows, err := s.db.Query(ctx, paidCount, s.product.branch, s.product.bizDate, began)
-	paid, _, err := sqldb.One(rows, err, sqldb.Value[int])
+	paid, err := sqldb.Scalar[int](ctx, s.db, paidCount, s.product.branch, s.product.bizDate, began)
 	if err == nil && paid != want {
 		err = fmt.Errorf("of %d reported payments %d are recorded", want, paid)
 	}

@@ -53,14 +53,12 @@ func Seed(ctx context.Context, db *sqldb.DB, forBenchmarks bool) (tokens []strin
 	if err != nil {
 		return nil, fault.Wrap("seed the benchmark", err)
 	}
-	rows, err := db.Query(ctx, qrList, branchID)
-	return sqldb.Collect(rows, err, sqldb.Value[string])
+	return sqldb.Collect(ctx, db, sqldb.Value[string], qrList, branchID)
 }
 
 // ours reports whether the branch with the benchmark's id was created by Seed.
 func ours(ctx context.Context, tx sqldb.Tx) error {
-	rows, err := tx.Query(ctx, branchSelect, branchID)
-	name, _, err := sqldb.One(rows, err, sqldb.Value[string])
+	name, err := sqldb.Scalar[string](ctx, tx, branchSelect, branchID)
 	if err == nil && name != branchName {
 		return ErrTaken
 	}

@@ -88,13 +88,12 @@ func (r restaurant) documents() []documentsql.Change {
 
 // same reports whether the existing branches are the demo's own.
 func (r restaurant) same(ctx context.Context, tx sqldb.Tx, fresh int64) error {
-	rows, err := tx.Query(ctx, branchStranger, sqldb.NewRowSet(len(r.branches)).
-		Int("id", func(i int) int64 { return r.branches[i].ID }).
-		Text("name", func(i int) string { return r.branches[i].Name }))
-	_, found, err := sqldb.One(rows, err, func(r sqldb.Rows) (name string, err error) {
+	_, found, err := sqldb.One(ctx, tx, func(r sqldb.Rows) (name string, err error) {
 		err = r.Scan(&name)
 		return name, err
-	})
+	}, branchStranger, sqldb.NewRowSet(len(r.branches)).
+		Int("id", func(i int) int64 { return r.branches[i].ID }).
+		Text("name", func(i int) string { return r.branches[i].Name }))
 	if err == nil && (found || fresh > 0) {
 		return ErrTaken
 	}

@@ -166,8 +166,8 @@ func (e *loss) asBefore(t *testing.T) {
 func (e *loss) members(want string) {
 	e.s.t.Helper()
 	e.s.database(func(db *sqldb.DB) error {
-		rows, err := db.Query(e.s.t.Context(), statement("SELECT email FROM app_user WHERE email LIKE '%@example.com' ORDER BY email"))
-		emails, err := sqldb.Collect(rows, err, sqldb.Value[string])
+		emails, err := sqldb.Collect(e.s.t.Context(), db, sqldb.Value[string],
+			statement("SELECT email FROM app_user WHERE email LIKE '%@example.com' ORDER BY email"))
 		if got := strings.Join(emails, " "); got != want {
 			e.s.t.Errorf("members are %s, want %s", got, want)
 		}

@@ -180,8 +180,8 @@ func (s *site) lockingCounters(do func()) {
 	s.t.Helper()
 	s.database(func(db *sqldb.DB) error {
 		return db.Write(s.t.Context(), func(ctx context.Context, tx sqldb.Tx) error {
-			rows, err := tx.Query(ctx, statement("SELECT held_qty FROM sales_quota_counter /*pg: FOR UPDATE*/"))
-			if _, err := sqldb.Collect(rows, err, sqldb.Value[int64]); err != nil {
+			if _, err := sqldb.Collect(ctx, tx, sqldb.Value[int64],
+				statement("SELECT held_qty FROM sales_quota_counter /*pg: FOR UPDATE*/")); err != nil {
 				return err
 			}
 			do()

@@ -407,10 +407,9 @@ func (o *office) found(t *testing.T) {
 	t.Helper()
 	where := url.Values{"province": {"Huế"}, "city": {"Hanoi"}, "registered": {"no"}, "size": {"1"}}
 	var want []string
-	rows, err := o.house.DB.Query(t.Context(), statement(
+	ids, err := sqldb.Collect(t.Context(), o.house.DB, sqldb.Value[int64], statement(
 		`SELECT id FROM app_user WHERE lower(province COLLATE "C") = 'huế' AND lower(city COLLATE "C") = 'hanoi'
 		AND registered = 0 ORDER BY id`))
-	ids, err := sqldb.Collect(rows, err, sqldb.Value[int64])
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -142,9 +142,8 @@ func (s *site) hurry() {
 
 func (s *site) count(query string) (n int64) {
 	s.t.Helper()
-	s.database(func(db *sqldb.DB) error {
-		rows, err := db.Query(s.t.Context(), statement(query))
-		n, _, err = sqldb.One(rows, err, sqldb.Value[int64])
+	s.database(func(db *sqldb.DB) (err error) {
+		n, err = sqldb.Scalar[int64](s.t.Context(), db, statement(query))
 		return err
 	})
 	return n
@@ -201,9 +200,9 @@ func TestVNPay(t *testing.T) {
 // refOf returns the gateway's reference of an order's newest attempt.
 func (s *site) refOf(id string) (ref string) {
 	s.t.Helper()
-	s.database(func(db *sqldb.DB) error {
-		rows, err := db.Query(s.t.Context(), statement("SELECT payment_ref FROM order_info WHERE id = '"+id+"'"))
-		ref, _, err = sqldb.One(rows, err, sqldb.Value[string])
+	s.database(func(db *sqldb.DB) (err error) {
+		ref, err = sqldb.Scalar[string](s.t.Context(), db,
+			statement("SELECT payment_ref FROM order_info WHERE id = '"+id+"'"))
 		return err
 	})
 	return ref

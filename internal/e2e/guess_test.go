@@ -29,9 +29,8 @@ func (s *site) figures(name string) (sum int) {
 // number reads one number from the database.
 func (s *site) number(text string) (n int64) {
 	s.t.Helper()
-	s.database(func(db *sqldb.DB) error {
-		rows, err := db.Query(s.t.Context(), statement(text))
-		n, _, err = sqldb.One(rows, err, sqldb.Value[int64])
+	s.database(func(db *sqldb.DB) (err error) {
+		n, err = sqldb.Scalar[int64](s.t.Context(), db, statement(text))
 		return err
 	})
 	return n

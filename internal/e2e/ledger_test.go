@@ -157,14 +157,13 @@ func (s *site) traces() map[string]int64 {
 	}
 	text.WriteString("SELECT 'none', 0")
 	counts := map[string]int64{}
-	s.database(func(db *sqldb.DB) error {
-		rows, err := db.Query(s.t.Context(), statement(text.String()))
-		_, err = sqldb.Collect(rows, err, func(r sqldb.Rows) (what string, err error) {
+	s.database(func(db *sqldb.DB) (err error) {
+		_, err = sqldb.Collect(s.t.Context(), db, func(r sqldb.Rows) (what string, err error) {
 			var n int64
 			err = r.Scan(&what, &n)
 			counts[strings.TrimPrefix(what, "published ")] += n
 			return what, err
-		})
+		}, statement(text.String()))
 		return err
 	})
 	return counts

@@ -262,8 +262,7 @@ func (s *site) everything() (all []byte) {
 }
 
 func texts(t *testing.T, db *sqldb.DB, text string) ([]string, error) {
-	rows, err := db.Query(t.Context(), statement(text))
-	return sqldb.Collect(rows, err, sqldb.Value[string])
+	return sqldb.Collect(t.Context(), db, sqldb.Value[string], statement(text))
 }
 
 // redisDump returns all keys of Redis with their values, in the wire format.

@@ -105,8 +105,8 @@ func (s *site) forged(p *patron) string {
 	s.t.Helper()
 	var key string
 	s.database(func(db *sqldb.DB) (err error) {
-		rows, err := db.Query(s.t.Context(), statement("SELECT value FROM install_secret WHERE name = 'token'"))
-		key, _, err = sqldb.One(rows, err, sqldb.Value[string])
+		key, err = sqldb.Scalar[string](s.t.Context(), db,
+			statement("SELECT value FROM install_secret WHERE name = 'token'"))
 		return err
 	})
 	raw, err := base64.StdEncoding.DecodeString(key)

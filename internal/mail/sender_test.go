@@ -106,11 +106,10 @@ type row struct {
 
 func (h *env) rows() []row {
 	h.t.Helper()
-	rows, err := h.db.Query(h.t.Context(), look)
-	all, err := sqldb.Collect(rows, err, func(r sqldb.Rows) (w row, err error) {
+	all, err := sqldb.Collect(h.t.Context(), h.db, func(r sqldb.Rows) (w row, err error) {
 		err = r.Scan(&w.id, &w.attempts, &w.dead, &w.fields, &w.reason, &w.due)
 		return w, err
-	})
+	}, look)
 	if err != nil {
 		h.t.Fatal(err)
 	}

@@ -19,8 +19,7 @@ func (db *DB) Clock() *clock.Clock { return db.clock }
 
 // serverTime implements clock.Authority.
 func (db *DB) serverTime(ctx context.Context) (time.Time, error) {
-	rows, err := db.Query(ctx, nowSelect)
-	us, _, err := One(rows, err, Value[int64])
+	us, _, err := One(ctx, db, Value[int64], nowSelect)
 	return time.UnixMicro(us), err
 }
 

@@ -23,8 +23,8 @@ type Tx interface {
 	Queue(q *Stmt, args ...any)
 	// QueueExactly is Queue for a statement that must change n rows. Any other number is ErrAffected.
 	QueueExactly(n int64, q *Stmt, args ...any)
-	// QueueQuery is Queue for a statement that returns rows. read receives them when they arrive, and must not use the
-	// transaction. Queries that do not depend on each other's results share one round trip this way.
+	// QueueQuery is Queue for a statement that returns rows. read is called with each row when the rows arrive, and must
+	// not use the transaction. Queries that do not depend on each other's results share one round trip this way.
 	QueueQuery(read func(Rows) error, q *Stmt, args ...any)
 	// Flush sends the queued statements and waits for their results.
 	Flush(ctx context.Context) error
@@ -52,25 +52,58 @@ type Rows interface {
 	Close()
 }
 
-// Collect reads and closes all rows of a query. It takes both results of Query, so that a call fits on one line.
-func Collect[T any](rows Rows, err error, scan func(Rows) (T, error)) ([]T, error) {
+// Collect runs a query and returns all its rows.
+func Collect[T any](ctx context.Context, c Reader, scan func(Rows) (T, error), q *Stmt, args ...any) ([]T, error) {
+	var all []T
+	err := Each(ctx, c, func(r Rows) error {
+		v, err := scan(r)
+		all = append(all, v)
+		return err
+	}, q, args...)
 	if err != nil {
 		return nil, err
 	}
-	defer rows.Close()
-	var all []T
-	for rows.Next() {
-		v, err := scan(rows)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, v)
-	}
-	return all, rows.Err()
+	return all, nil
 }
 
-// One reads the first row of a query and closes it. It returns found false if there is none.
-func One[T any](rows Rows, err error, scan func(Rows) (T, error)) (v T, found bool, _ error) {
+// Each runs a query and calls read with each row. read must not use the connection.
+func Each(ctx context.Context, c Reader, read func(Rows) error, q *Stmt, args ...any) error {
+	rows, err := c.Query(ctx, q, args...)
+	if err != nil {
+		return err
+	}
+	return each(rows, read)
+}
+
+// each calls read with each row, and closes the rows.
+func each(rows Rows, read func(Rows) error) error {
+	defer rows.Close()
+	for rows.Next() {
+		if err := read(rows); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
+// Map runs a query for two columns and returns the second by the first.
+func Map[K comparable, V any](ctx context.Context, c Reader, q *Stmt, args ...any) (map[K]V, error) {
+	all := map[K]V{}
+	err := Each(ctx, c, func(r Rows) error {
+		var k K
+		var v V
+		err := r.Scan(&k, &v)
+		all[k] = v
+		return err
+	}, q, args...)
+	return all, err
+}
+
+// One runs a query and returns its first row, or found false if there is none.
+func One[T any](
+	ctx context.Context, c Reader, scan func(Rows) (T, error), q *Stmt, args ...any,
+) (v T, found bool, err error) {
+	rows, err := c.Query(ctx, q, args...)
 	if err != nil {
 		return v, false, err
 	}
@@ -80,6 +113,35 @@ func One[T any](rows Rows, err error, scan func(Rows) (T, error)) (v T, found bo
 	}
 	v, err = scan(rows)
 	return v, err == nil, err
+}
+
+// Get runs a query and returns its first row, or missing if there is none.
+func Get[T any](
+	ctx context.Context, c Reader, missing error, scan func(Rows) (T, error), q *Stmt, args ...any,
+) (T, error) {
+	v, found, err := One(ctx, c, scan, q, args...)
+	if err == nil && !found {
+		err = missing
+	}
+	return v, err
+}
+
+// Scalar runs a query for one column and returns it from the first row, or the zero value if there is none.
+func Scalar[T any](ctx context.Context, c Reader, q *Stmt, args ...any) (T, error) {
+	v, _, err := One(ctx, c, Value[T], q, args...)
+	return v, err
+}
+
+// Page runs two queries and returns a page of rows and the number of all. list takes the arguments of count, a limit
+// and an offset.
+func Page[T any](
+	ctx context.Context, c Reader, scan func(Rows) (T, error), count, list *Stmt, limit, offset int, args ...any,
+) (page []T, total int64, err error) {
+	if total, err = Scalar[int64](ctx, c, count, args...); err != nil || total == 0 {
+		return nil, 0, err
+	}
+	page, err = Collect(ctx, c, scan, list, append(args, limit, offset)...)
+	return page, total, err
 }
 
 // Value reads a row of one column. It uses two statements because Go does not specify whether "return v, r.Scan(&v)"

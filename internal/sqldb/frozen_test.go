@@ -42,8 +42,7 @@ func hold(address string) error {
 	defer db.Close()
 	err = db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
 		lock := func() error {
-			rows, err := tx.Query(ctx, stmts.Must("number_select"), branches(1))
-			_, err = sqldb.Collect(rows, err, pair)
+			_, err = sqldb.Collect(ctx, tx, pair, stmts.Must("number_select"), branches(1))
 			return err
 		}
 		if err := lock(); err != nil {
@@ -96,8 +95,7 @@ func TestDB_Write_frozen(t *testing.T) {
 	}
 	begun := time.Now()
 	err = db.Write(t.Context(), func(ctx context.Context, tx sqldb.Tx) error {
-		rows, err := tx.Query(ctx, stmts.Must("number_add"), numbers(1))
-		_, err = sqldb.Collect(rows, err, pair)
+		_, err = sqldb.Collect(ctx, tx, pair, stmts.Must("number_add"), numbers(1))
 		return err
 	})
 	if err != nil {
@@ -122,8 +120,7 @@ func TestDB_idle_in_transaction(t *testing.T) {
 	t.Parallel()
 	db := sqldbtest.Postgres(t)
 	setting := func(on sqldb.Reader) string {
-		rows, err := on.Query(t.Context(), stmts.Must("idle_timeout"))
-		v, _, err := sqldb.One(rows, err, sqldb.Value[string])
+		v, err := sqldb.Scalar[string](t.Context(), on, stmts.Must("idle_timeout"))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -250,12 +250,7 @@ func (q queued) take(results pgx.BatchResults) error {
 	if err != nil {
 		return translate(q.name, err)
 	}
-	rows := postgresRows{answer, q.name}
-	defer rows.Close()
-	if err := q.read(rows); err != nil {
-		return err
-	}
-	return rows.Err()
+	return each(postgresRows{answer, q.name}, q.read)
 }
 
 func (q queued) check(tag pgconn.CommandTag) error {

@@ -43,8 +43,7 @@ var schemaState = must("schema_state", `SELECT
 
 // Schema reads the migration state. It needs a migrated database: after Migrate, Version is at least Known.
 func (db *DB) Schema(ctx context.Context) (Schema, error) {
-	rows, err := db.Query(ctx, schemaState)
-	pair, _, err := One(rows, err, Pair)
+	pair, _, err := One(ctx, db, Pair, schemaState)
 	return Schema{pair[0], pair[1], newestMigration()}, err
 }
 

@@ -66,8 +66,7 @@ func branches(n int) *sqldb.RowSet {
 
 func read(t *testing.T, db sqldb.Conn, n int) [][2]int64 {
 	t.Helper()
-	rows, err := db.Query(t.Context(), stmts.Must("number_select"), branches(n))
-	got, err := sqldb.Collect(rows, err, pair)
+	got, err := sqldb.Collect(t.Context(), db, pair, stmts.Must("number_select"), branches(n))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,8 +81,7 @@ func TestDB_rowSets(t *testing.T) {
 			}
 		}
 		err := db.Write(t.Context(), func(ctx context.Context, tx sqldb.Tx) error {
-			rows, err := tx.Query(ctx, stmts.Must("number_add"), numbers(1, 2))
-			added, err := sqldb.Collect(rows, err, pair)
+			added, err := sqldb.Collect(ctx, tx, pair, stmts.Must("number_add"), numbers(1, 2))
 			if len(added) != 2 {
 				t.Errorf("returned %v", added)
 			}
@@ -107,8 +105,7 @@ func TestDB_Write(t *testing.T) {
 		t.Run("commits what is queued and what is asked", func(t *testing.T) {
 			err := db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
 				tx.QueueExactly(2, stmts.Must("number_upsert"), numbers(1, 2))
-				rows, err := tx.Query(ctx, stmts.Must("number_select"), branches(2))
-				got, err := sqldb.Collect(rows, err, pair)
+				got, err := sqldb.Collect(ctx, tx, pair, stmts.Must("number_select"), branches(2))
 				if err != nil || len(got) != 2 {
 					t.Errorf("inside: %v, %v", got, err)
 				}
@@ -182,8 +179,7 @@ func TestDB_Snapshot(t *testing.T) {
 		}
 		same := func(t *testing.T, at sqldb.Reader, want int64) {
 			t.Helper()
-			rows, err := at.Query(ctx, stmts.Must("number_look"))
-			got, err := sqldb.Collect(rows, err, pair)
+			got, err := sqldb.Collect(ctx, at, pair, stmts.Must("number_look"))
 			if diff := cmp.Diff([][2]int64{{1, want}}, got); err != nil || diff != "" {
 				t.Error(err, diff)
 			}
@@ -209,8 +205,7 @@ func TestDB_Snapshot(t *testing.T) {
 		})
 		t.Run("nothing can be written", func(t *testing.T) {
 			err := db.Snapshot(ctx, func(ctx context.Context, at sqldb.Reader) error {
-				rows, err := at.Query(ctx, stmts.Must("number_add"), numbers(5))
-				_, err = sqldb.Collect(rows, err, pair)
+				_, err := sqldb.Collect(ctx, at, pair, stmts.Must("number_add"), numbers(5))
 				return err
 			})
 			if err == nil {
@@ -290,33 +285,28 @@ func TestRows_connection_lost(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer admin.Close(context.Background())
-	// lost reads rows and terminates their connection after the first row.
-	lost := func(rows sqldb.Rows) error {
-		for first := true; rows.Next(); first = false {
+	// lost terminates the connection of a query at its first row.
+	lost := func() func(sqldb.Rows) error {
+		first := true
+		return func(sqldb.Rows) error {
 			if !first {
-				continue
+				return nil
 			}
+			first = false
 			_, err := admin.Exec(t.Context(), `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
 				WHERE datname <> current_database() AND query LIKE '%endless of TestRows_connection_lost%'`)
 			if err != nil {
 				t.Fatal(err)
 			}
+			return nil
 		}
-		return rows.Err()
 	}
-	query := func(on sqldb.Reader) error {
-		rows, err := on.Query(t.Context(), endless)
-		if err != nil {
-			return err
-		}
-		defer rows.Close()
-		return lost(rows)
-	}
+	query := func(on sqldb.Reader) error { return sqldb.Each(t.Context(), on, lost(), endless) }
 	for name, read := range map[string]func() error{
 		"alone": func() error { return query(db) },
 		"collected": func() error {
-			rows, err := db.Query(t.Context(), endless)
-			_, err = sqldb.Collect(rows, err, func(sqldb.Rows) (int, error) { return 0, lost(rows) })
+			read := lost()
+			_, err := sqldb.Collect(t.Context(), db, func(r sqldb.Rows) (int, error) { return 0, read(r) }, endless)
 			return err
 		},
 		"in a transaction": func() error {
@@ -324,7 +314,7 @@ func TestRows_connection_lost(t *testing.T) {
 		},
 		"queued": func() error {
 			return db.Write(t.Context(), func(ctx context.Context, tx sqldb.Tx) error {
-				tx.QueueQuery(lost, endless)
+				tx.QueueQuery(lost(), endless)
 				return tx.Flush(ctx)
 			})
 		},
@@ -343,8 +333,7 @@ func TestRows_deadline(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 		defer cancel()
-		rows, err := db.Query(ctx, stmts.Must("endless"))
-		if _, err = sqldb.Collect(rows, err, sqldb.Value[int]); !sqldb.IsUnavailable(err) {
+		if _, err := sqldb.Collect(ctx, db, sqldb.Value[int], stmts.Must("endless")); !sqldb.IsUnavailable(err) {
 			t.Error(err)
 		}
 	})

@@ -237,10 +237,7 @@ func (t *sqliteTx) QueueQuery(read func(Rows) error, q *Stmt, args ...any) {
 		t.err = err
 		return
 	}
-	defer rows.Close()
-	if t.err = read(rows); t.err == nil {
-		t.err = rows.Err()
-	}
+	t.err = each(rows, read)
 }
 
 // Flush sends nothing, because queued statements have already run. It returns their first error.

@@ -27,12 +27,7 @@ var (
 )
 
 func (db *DB) single(ctx context.Context, q *Stmt) (string, error) {
-	rows, err := db.Query(ctx, q)
-	s, found, err := One(rows, err, Value[string])
-	if err == nil && !found {
-		err = errUnknownResult
-	}
-	return s, err
+	return Get(ctx, db, errUnknownResult, Value[string], q)
 }
 
 // Version returns the engine's version. A version older than the supported ones is an error.
@@ -44,8 +39,7 @@ func (db *DB) Version(ctx context.Context) (string, error) {
 		}
 		return v, err
 	}
-	rows, err := db.Query(ctx, versionPostgresNum)
-	n, _, err := One(rows, err, Value[int64])
+	n, _, err := One(ctx, db, Value[int64], versionPostgresNum)
 	if err != nil {
 		return "", err
 	}

@@ -95,25 +95,21 @@ func (s *Store) Change(ctx context.Context, c cart.Change) (cart.Cart, int64, er
 
 // DishNames implements cart.Store.
 func (s *Store) DishNames(ctx context.Context, dishes []int64) (map[int64]catalog.Texts, error) {
-	rows, err := s.db.Query(ctx, dishNames, idRows(dishes))
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
 	names := map[int64]catalog.Texts{}
-	for rows.Next() {
+	err := sqldb.Each(ctx, s.db, func(rows sqldb.Rows) error {
 		var id int64
 		var text string
 		if err := rows.Scan(&id, &text); err != nil {
-			return nil, err
+			return err
 		}
 		var t catalog.Texts
 		if err := json.Unmarshal([]byte(text), &t); err != nil {
-			return nil, fmt.Errorf("cartsql: names of dish %d: %w", id, err)
+			return fmt.Errorf("cartsql: names of dish %d: %w", id, err)
 		}
 		names[id] = t
-	}
-	return names, rows.Err()
+		return nil
+	}, dishNames, idRows(dishes))
+	return names, err
 }
 
 // cachedBranch is a result of FirstBranch, which every read of a cart without a branch needs.
@@ -127,9 +123,7 @@ const firstBranchTTL = time.Second
 
 // CountWithDish counts the carts that have a dish and are, or may be, priced by a branch's menu.
 func (s *Store) CountWithDish(ctx context.Context, branch, dish int64) (int64, error) {
-	rows, err := s.db.Query(ctx, countDish, branch, dish)
-	n, _, err := sqldb.One(rows, err, sqldb.Value[int64])
-	return n, err
+	return sqldb.Scalar[int64](ctx, s.db, countDish, branch, dish)
 }
 
 // FirstBranch implements cart.Store. The result is at most firstBranchTTL old.
@@ -138,8 +132,7 @@ func (s *Store) FirstBranch(ctx context.Context) (int64, error) {
 	if f := s.firstBranch.Load(); f != nil && now.Sub(f.at) < firstBranchTTL {
 		return f.id, nil
 	}
-	rows, err := s.db.Query(ctx, branchFirst)
-	id, found, err := sqldb.One(rows, err, sqldb.Value[int64])
+	id, found, err := sqldb.One(ctx, s.db, sqldb.Value[int64], branchFirst)
 	if err == nil && found {
 		s.firstBranch.Store(&cachedBranch{id, now})
 	}
@@ -152,20 +145,15 @@ func idRows(ids []int64) *sqldb.RowSet {
 
 // readByUsers returns the carts of members in the order of users, with ID 0 for none. A member may be repeated.
 func readByUsers(ctx context.Context, c sqldb.Conn, users []int64) ([]cart.Cart, error) {
-	rows, err := c.Query(ctx, cartSelect, idRows(slices.Compact(slices.Sorted(slices.Values(users)))))
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
 	byUser, byID := map[int64]*cart.Cart{}, map[int64]*cart.Cart{}
-	for rows.Next() {
+	err := sqldb.Each(ctx, c, func(rows sqldb.Rows) error {
 		var one cart.Cart
 		var l cart.Line
 		var updated int64
 		err := rows.Scan(&one.UserID, &one.ID, &one.BranchID, &one.Version, &updated,
 			&l.ID, &l.DishID, &l.Quantity, &l.Price, &l.Version)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		if l.ID == 0 {
 			one.UpdatedAt = time.UnixMilli(updated).UTC()
@@ -173,12 +161,13 @@ func readByUsers(ctx context.Context, c sqldb.Conn, users []int64) ([]cart.Cart,
 		} else if of := byID[one.ID]; of != nil {
 			of.Lines = append(of.Lines, l)
 		}
-	}
+		return nil
+	}, cartSelect, idRows(slices.Compact(slices.Sorted(slices.Values(users)))))
 	all := make([]cart.Cart, len(users))
 	for i, u := range users {
 		if all[i].UserID = u; byUser[u] != nil {
 			all[i] = *byUser[u]
 		}
 	}
-	return all, rows.Err()
+	return all, err
 }

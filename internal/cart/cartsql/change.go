@@ -80,42 +80,26 @@ func actor(user int64) string { return "user:" + strconv.FormatInt(user, 10) }
 // queueLocked locks and reads carts with their lines, by member, in one round trip. The second query sees the state at
 // the time of the locks.
 func queueLocked(tx sqldb.Tx, users []int64, all map[int64]cart.Cart) {
-	tx.QueueQuery(func(rows sqldb.Rows) error { return readCarts(rows, all) }, cartLock, idRows(users))
-	tx.QueueQuery(func(rows sqldb.Rows) error { return readLines(rows, all) }, lineSelect, idRows(users))
-}
-
-func readCarts(rows sqldb.Rows, all map[int64]cart.Cart) error {
-	for rows.Next() {
+	owners := map[int64]int64{}
+	tx.QueueQuery(func(rows sqldb.Rows) error {
 		var c cart.Cart
 		var updated int64
-		if err := rows.Scan(&c.UserID, &c.ID, &c.BranchID, &c.Version, &updated); err != nil {
-			return err
-		}
+		err := rows.Scan(&c.UserID, &c.ID, &c.BranchID, &c.Version, &updated)
 		c.UpdatedAt = time.UnixMilli(updated).UTC()
-		all[c.UserID] = c
-	}
-	return nil
-}
-
-// readLines skips lines of carts that another process has created since the first query.
-func readLines(rows sqldb.Rows, all map[int64]cart.Cart) error {
-	owners := make(map[int64]int64, len(all))
-	for user, c := range all {
-		owners[c.ID] = user
-	}
-	for rows.Next() {
+		all[c.UserID], owners[c.ID] = c, c.UserID
+		return err
+	}, cartLock, idRows(users))
+	tx.QueueQuery(func(rows sqldb.Rows) error {
 		var of int64
 		var l cart.Line
-		if err := rows.Scan(&of, &l.ID, &l.DishID, &l.Quantity, &l.Price, &l.Version); err != nil {
-			return err
-		}
-		if user, ok := owners[of]; ok {
+		err := rows.Scan(&of, &l.ID, &l.DishID, &l.Quantity, &l.Price, &l.Version)
+		if user, ok := owners[of]; ok { // otherwise another process has created the cart since the first query
 			c := all[user]
 			c.Lines = append(c.Lines, l)
 			all[user] = c
 		}
-	}
-	return nil
+		return err
+	}, lineSelect, idRows(users))
 }
 
 // save writes changed carts and sets the ids of new lines.
@@ -183,14 +167,12 @@ func writeLines(ctx context.Context, tx sqldb.Tx, dirty []*cart.Draft) error {
 		return nil
 	}
 	tx.QueueQuery(func(got sqldb.Rows) error {
-		for got.Next() {
-			var p place
-			var id int64
-			if err := got.Scan(&p.cart, &p.dish, &id); err != nil {
-				return err
-			}
-			at[p].ID = id
+		var p place
+		var id int64
+		if err := got.Scan(&p.cart, &p.dish, &id); err != nil {
+			return err
 		}
+		at[p].ID = id
 		return nil
 	}, linePut, sqldb.NewRowSet(len(rows)).
 		Int("cart_id", func(i int) int64 { return rows[i].cart }).

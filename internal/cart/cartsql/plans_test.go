@@ -50,8 +50,7 @@ func TestStatements_with_stale_statistics(t *testing.T) {
 		"cart_select": {ids}, "cart_lock": {ids}, "cart_delete": {ids}, "line_select": {ids}, "line_delete": {ids},
 		"cart_ensure": {ids, names, int64(0)}, "cart_update": {ids, none, none, names, ids},
 	} {
-		rows, err := db.Query(ctx, plans.Must("explain_"+name), args...)
-		lines, err := sqldb.Collect(rows, err, sqldb.Value[string])
+		lines, err := sqldb.Collect(ctx, db, sqldb.Value[string], plans.Must("explain_"+name), args...)
 		if err != nil {
 			t.Fatal(name, err)
 		}

@@ -157,11 +157,10 @@ type Rows struct{ Carts, Lines, Orders, Holds, Keys, Attempts int64 }
 // Rows counts the rows.
 func (h *Fixture) Rows(t testing.TB) Rows {
 	t.Helper()
-	rows, err := h.DB.Query(context.Background(), Stmts.Must("rows"))
-	got, _, err := sqldb.One(rows, err, func(s sqldb.Rows) (r Rows, err error) {
+	got, _, err := sqldb.One(context.Background(), h.DB, func(s sqldb.Rows) (r Rows, err error) {
 		err = s.Scan(&r.Carts, &r.Lines, &r.Orders, &r.Holds, &r.Keys, &r.Attempts)
 		return r, err
-	})
+	}, Stmts.Must("rows"))
 	if err != nil {
 		t.Fatal(err)
 	}

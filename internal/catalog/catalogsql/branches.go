@@ -46,8 +46,7 @@ func (s *Store) ChangeBranch(
 		if _, err := lockBranch(ctx, tx, by, branchLock, id, catalog.ErrBranch); err != nil {
 			return err
 		}
-		rows, err := tx.Query(ctx, branchSelect, id)
-		was, _, err := sqldb.One(rows, err, scanBranch)
+		was, _, err := sqldb.One(ctx, tx, scanBranch, branchSelect, id)
 		if err != nil {
 			return err
 		}

@@ -104,18 +104,12 @@ func New(db *sqldb.DB, hook QuotaHook) *Store {
 
 // Branch returns a branch, or catalog.ErrBranch.
 func (s *Store) Branch(ctx context.Context, id int64) (catalog.Branch, error) {
-	rows, err := s.db.Query(ctx, branchSelect, id)
-	b, found, err := sqldb.One(rows, err, scanBranch)
-	if err == nil && !found {
-		err = catalog.ErrBranch
-	}
-	return b, err
+	return sqldb.Get(ctx, s.db, catalog.ErrBranch, scanBranch, branchSelect, id)
 }
 
 // Branches returns all branches by id.
 func (s *Store) Branches(ctx context.Context) ([]catalog.Branch, error) {
-	rows, err := s.db.Query(ctx, branchList)
-	return sqldb.Collect(rows, err, scanBranch)
+	return sqldb.Collect(ctx, s.db, scanBranch, branchList)
 }
 
 func scanBranch(r sqldb.Rows) (catalog.Branch, error) {
@@ -143,13 +137,9 @@ func scanBranch(r sqldb.Rows) (catalog.Branch, error) {
 func (s *Store) Content(ctx context.Context, branch int64) (catalog.Content, error) {
 	var c catalog.Content
 	var version, menu int64
-	rows, err := s.db.Query(ctx, publishedSelect, branch)
-	_, found, err := sqldb.One(rows, err, func(r sqldb.Rows) (struct{}, error) {
+	_, err := sqldb.Get(ctx, s.db, catalog.ErrMenu, func(r sqldb.Rows) (struct{}, error) {
 		return struct{}{}, r.Scan(&c.Revision, &version, &menu)
-	})
-	if err == nil && !found {
-		err = catalog.ErrMenu
-	}
+	}, publishedSelect, branch)
 	if err != nil {
 		return c, err
 	}
@@ -179,14 +169,13 @@ func (s *Store) Edition(ctx context.Context, version int64) (*catalog.Edition, e
 
 func (s *Store) edition(ctx context.Context, version, menu, branch int64) (*catalog.Edition, error) {
 	var categories []catalog.Category
-	rows, err := s.db.Query(ctx, versionItems, version)
-	items, err := sqldb.Collect(rows, err, func(r sqldb.Rows) (catalog.Item, error) {
+	items, err := sqldb.Collect(ctx, s.db, func(r sqldb.Rows) (catalog.Item, error) {
 		it, c, err := scanItem(r)
 		if n := len(categories); n == 0 || categories[n-1].ID != c.ID {
 			categories = append(categories, c)
 		}
 		return it, err
-	})
+	}, versionItems, version)
 	if err != nil {
 		return nil, err
 	}
@@ -217,29 +206,11 @@ func scanItem(r sqldb.Rows) (it catalog.Item, c catalog.Category, err error) {
 }
 
 func (s *Store) quotas(ctx context.Context, branch int64) (map[int64]int64, error) {
-	rows, err := s.db.Query(ctx, quotaList, branch)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	all := map[int64]int64{}
-	for rows.Next() {
-		var item, quota int64
-		if err := rows.Scan(&item, &quota); err != nil {
-			return nil, err
-		}
-		all[item] = quota
-	}
-	return all, rows.Err()
+	return sqldb.Map[int64, int64](ctx, s.db, quotaList, branch)
 }
 
 func selectVersion(ctx context.Context, conn sqldb.Conn, id int64) (catalog.Version, error) {
-	rows, err := conn.Query(ctx, versionSelect, id)
-	v, found, err := sqldb.One(rows, err, scanVersion)
-	if err == nil && !found {
-		err = catalog.ErrVersion
-	}
-	return v, err
+	return sqldb.Get(ctx, conn, catalog.ErrVersion, scanVersion, versionSelect, id)
 }
 
 func scanVersion(r sqldb.Rows) (v catalog.Version, err error) {

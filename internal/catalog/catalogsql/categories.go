@@ -27,8 +27,7 @@ var (
 // lockBranches locks the branches whose menus show a category or a dish and returns their ids. It fails with
 // catalog.ErrShared if the actor may not see one of them.
 func lockBranches(ctx context.Context, tx sqldb.Tx, by identity.Actor, q *sqldb.Stmt, id int64) ([]int64, error) {
-	rows, err := tx.Query(ctx, q, id)
-	branches, err := sqldb.Collect(rows, err, scanID)
+	branches, err := sqldb.Collect(ctx, tx, sqldb.Value[int64], q, id)
 	for _, b := range branches {
 		if err == nil && !by.Sees(b) {
 			err = catalog.ErrShared
@@ -46,8 +45,7 @@ func touchBranches(tx sqldb.Tx, branches []int64) {
 
 // checkLimit returns full if the statement counts limit rows or more.
 func checkLimit(ctx context.Context, tx sqldb.Tx, q *sqldb.Stmt, limit int64, full error) error {
-	rows, err := tx.Query(ctx, q)
-	n, _, err := sqldb.One(rows, err, scanID)
+	n, err := sqldb.Scalar[int64](ctx, tx, q)
 	if err == nil && n >= limit {
 		err = full
 	}
@@ -56,14 +54,7 @@ func checkLimit(ctx context.Context, tx sqldb.Tx, q *sqldb.Stmt, limit int64, fu
 
 // Categories returns a page of the categories in menu order, and their total number.
 func (s *Store) Categories(ctx context.Context, limit, offset int) ([]catalog.Category, int64, error) {
-	rows, err := s.db.Query(ctx, categoryCount)
-	total, _, err := sqldb.One(rows, err, scanID)
-	if err != nil {
-		return nil, 0, err
-	}
-	rows, err = s.db.Query(ctx, categoryList, limit, offset)
-	page, err := sqldb.Collect(rows, err, scanCategory)
-	return page, total, err
+	return sqldb.Page(ctx, s.db, scanCategory, categoryCount, categoryList, limit, offset)
 }
 
 func scanCategory(r sqldb.Rows) (h catalog.Category, err error) {
@@ -77,12 +68,7 @@ func scanCategory(r sqldb.Rows) (h catalog.Category, err error) {
 }
 
 func selectCategory(ctx context.Context, tx sqldb.Tx, id int64) (catalog.Category, error) {
-	rows, err := tx.Query(ctx, categoryLock, id)
-	h, found, err := sqldb.One(rows, err, scanCategory)
-	if err == nil && !found {
-		err = catalog.ErrCategory
-	}
-	return h, err
+	return sqldb.Get(ctx, tx, catalog.ErrCategory, scanCategory, categoryLock, id)
 }
 
 // note is the audit log's record of a category or a dish.
@@ -144,8 +130,8 @@ func addCategory(
 	if h.Sort != sortLast {
 		sort = &h.Sort
 	}
-	rows, err := tx.Query(ctx, categoryInsert, sort, jsonText(h.Names), textsJSON(h.Descriptions), now.UnixMilli(), by.String())
-	id, _, err := sqldb.One(rows, err, scanID)
+	id, err := sqldb.Scalar[int64](ctx, tx, categoryInsert, sort, jsonText(h.Names), textsJSON(h.Descriptions),
+		now.UnixMilli(), by.String())
 	if err != nil {
 		return h, err
 	}
@@ -172,8 +158,7 @@ func (s *Store) DeleteCategory(ctx context.Context, by identity.Actor, id int64,
 		if err != nil {
 			return err
 		}
-		rows, err := tx.Query(ctx, categoryDelete, id)
-		version, _, err := sqldb.One(rows, err, scanID)
+		version, err := sqldb.Scalar[int64](ctx, tx, categoryDelete, id)
 		if err != nil {
 			return err
 		}

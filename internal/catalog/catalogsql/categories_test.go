@@ -25,8 +25,7 @@ var peeks = sqldb.Load(fstest.MapFS{
 
 func peek[T any](t *testing.T, db *sqldb.DB, name string, args ...any) []T {
 	t.Helper()
-	rows, err := db.Query(t.Context(), peeks.Must(name), args...)
-	all, err := sqldb.Collect(rows, err, sqldb.Value[T])
+	all, err := sqldb.Collect(t.Context(), db, sqldb.Value[T], peeks.Must(name), args...)
 	if err != nil {
 		t.Fatal(err)
 	}

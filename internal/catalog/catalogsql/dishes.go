@@ -15,8 +15,7 @@ import (
 
 // Dishes returns the dishes of a category, or all for 0.
 func (s *Store) Dishes(ctx context.Context, category int64, retired bool) ([]catalog.Dish, error) {
-	rows, err := s.db.Query(ctx, dishList, category, boolInt(retired), catalog.MaxDishes)
-	return sqldb.Collect(rows, err, scanDish)
+	return sqldb.Collect(ctx, s.db, scanDish, dishList, category, boolInt(retired), catalog.MaxDishes)
 }
 
 func scanDish(r sqldb.Rows) (d catalog.Dish, err error) {
@@ -36,12 +35,7 @@ func scanDish(r sqldb.Rows) (d catalog.Dish, err error) {
 }
 
 func selectDish(ctx context.Context, tx sqldb.Tx, id int64) (catalog.Dish, error) {
-	rows, err := tx.Query(ctx, dishLock, id)
-	d, found, err := sqldb.One(rows, err, scanDish)
-	if err == nil && !found {
-		err = catalog.ErrDish
-	}
-	return d, err
+	return sqldb.Get(ctx, tx, catalog.ErrDish, scanDish, dishLock, id)
 }
 
 func dishNote(d catalog.Dish) note {
@@ -110,9 +104,8 @@ func writeDish(ctx context.Context, tx sqldb.Tx, by identity.Actor, d catalog.Di
 	}
 	names, descriptions := jsonText(d.Names), textsJSON(d.Descriptions)
 	if d.ID == 0 {
-		rows, err := tx.Query(ctx, dishInsert, d.CategoryID, names, descriptions, image, now.UnixMilli(), by.String())
-		id, _, err := sqldb.One(rows, err, scanID)
-		return id, err
+		return sqldb.Scalar[int64](ctx, tx, dishInsert, d.CategoryID, names, descriptions, image, now.UnixMilli(),
+			by.String())
 	}
 	_, err := tx.Exec(ctx, dishUpdate, d.ID, d.CategoryID, names, descriptions, image, now.UnixMilli(), by.String())
 	return d.ID, err
@@ -128,8 +121,7 @@ func (s *Store) Retire(ctx context.Context, by identity.Actor, id int64, now tim
 		if err != nil || d.Retired {
 			return err
 		}
-		rows, err := tx.Query(ctx, dishUsed, id)
-		n, _, err := sqldb.One(rows, err, scanID)
+		n, err := sqldb.Scalar[int64](ctx, tx, dishUsed, id)
 		if err == nil && n > 0 {
 			err = catalog.ErrDishInUse
 		}

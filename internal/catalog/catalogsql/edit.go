@@ -21,8 +21,7 @@ func (s *Store) SetQuota(ctx context.Context, by identity.Actor, item int64, quo
 		if branch, err = lockBranch(ctx, tx, by, branchLockItem, item, catalog.ErrItem); err != nil {
 			return err
 		}
-		rows, err := tx.Query(ctx, quotaSelect, item)
-		before, _, err := sqldb.One(rows, err, sqldb.Value[*int64])
+		before, err := sqldb.Scalar[*int64](ctx, tx, quotaSelect, item)
 		if err != nil {
 			return err
 		}
@@ -60,8 +59,7 @@ func (s *Store) Draft(ctx context.Context, by identity.Actor, menu int64, now ti
 		if _, err := lockBranch(ctx, tx, by, branchLockMenu, menu, catalog.ErrMenu); err != nil {
 			return err
 		}
-		rows, err := tx.Query(ctx, versionInsert, menu, now.UnixMilli())
-		id, _, err := sqldb.One(rows, err, scanID)
+		id, err := sqldb.Scalar[int64](ctx, tx, versionInsert, menu, now.UnixMilli())
 		if err != nil {
 			return err
 		}
@@ -112,8 +110,7 @@ func entryRefusal(ctx context.Context, tx sqldb.Tx, version, item int64) error {
 	if err != nil {
 		return err
 	}
-	rows, err := tx.Query(ctx, dishRetired, it.dish)
-	if at, _, err := sqldb.One(rows, err, scanID); err != nil || at > 0 {
+	if at, err := sqldb.Scalar[int64](ctx, tx, dishRetired, it.dish); err != nil || at > 0 {
 		return cmp.Or(err, error(catalog.ErrDishRetired))
 	}
 	return catalog.ErrItem // the item belongs to another menu
@@ -172,8 +169,7 @@ func (s *Store) Publish(ctx context.Context, by identity.Actor, version int64, n
 
 // touchDishes has the documents of a branch's dishes projected again, because they contain prices.
 func touchDishes(ctx context.Context, tx sqldb.Tx, branch int64, now time.Time) error {
-	rows, err := tx.Query(ctx, dishTouch, branch, now.UnixMilli())
-	ids, err := sqldb.Collect(rows, err, scanID)
+	ids, err := sqldb.Collect(ctx, tx, sqldb.Value[int64], dishTouch, branch, now.UnixMilli())
 	if err != nil {
 		return err
 	}
@@ -189,8 +185,7 @@ func checkPublishable(ctx context.Context, tx sqldb.Tx, v catalog.Version) error
 	if v.Status != catalog.Draft {
 		return catalog.ErrNotDraft
 	}
-	rows, err := tx.Query(ctx, versionActive, v.ID)
-	n, _, err := sqldb.One(rows, err, scanID)
+	n, err := sqldb.Scalar[int64](ctx, tx, versionActive, v.ID)
 	if err == nil && n == 0 {
 		return catalog.ErrEmpty
 	}
@@ -202,11 +197,10 @@ func (s *Store) applyQuotas(ctx context.Context, tx sqldb.Tx, v catalog.Version)
 		item  int64
 		quota *int64
 	}
-	rows, err := tx.Query(ctx, quotaChanges, v.ID)
-	changes, err := sqldb.Collect(rows, err, func(r sqldb.Rows) (c change, err error) {
+	changes, err := sqldb.Collect(ctx, tx, func(r sqldb.Rows) (c change, err error) {
 		err = r.Scan(&c.item, &c.quota)
 		return c, err
-	})
+	}, quotaChanges, v.ID)
 	if err != nil {
 		return err
 	}
@@ -224,15 +218,9 @@ func (s *Store) applyQuotas(ctx context.Context, tx sqldb.Tx, v catalog.Version)
 func lockBranch(
 	ctx context.Context, tx sqldb.Tx, by identity.Actor, q *sqldb.Stmt, id int64, missing error,
 ) (int64, error) {
-	rows, err := tx.Query(ctx, q, id)
-	branch, found, err := sqldb.One(rows, err, scanID)
+	branch, found, err := sqldb.One(ctx, tx, sqldb.Value[int64], q, id)
 	if err == nil && (!found || !by.Sees(branch)) {
 		err = missing
 	}
 	return branch, err
-}
-
-func scanID(r sqldb.Rows) (id int64, err error) {
-	err = r.Scan(&id)
-	return id, err
 }

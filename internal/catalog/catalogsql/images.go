@@ -22,6 +22,5 @@ func (s *Store) AddImage(ctx context.Context, p catalog.Image, now, before time.
 
 // Image returns an image in one of its sizes; found is false for an unknown id or width.
 func (s *Store) Image(ctx context.Context, id string, width int) (bytes []byte, found bool, err error) {
-	rows, err := s.db.Query(ctx, imageSelect, id, width)
-	return sqldb.One(rows, err, sqldb.Value[[]byte])
+	return sqldb.One(ctx, s.db, sqldb.Value[[]byte], imageSelect, id, width)
 }

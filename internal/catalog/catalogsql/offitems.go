@@ -21,16 +21,12 @@ type itemRow struct {
 }
 
 func selectItem(ctx context.Context, tx sqldb.Tx, item int64) (itemRow, error) {
-	rows, err := tx.Query(ctx, offSelect, item)
-	it, found, err := sqldb.One(rows, err, func(r sqldb.Rows) (it itemRow, err error) {
+	it, err := sqldb.Get(ctx, tx, catalog.ErrItem, func(r sqldb.Rows) (it itemRow, err error) {
 		var at, until *int64
 		err = r.Scan(&it.dish, &it.quota, &at, &until, &it.By)
 		it.off, it.Item, it.Since, it.Until = at != nil, item, instant(at), instant(until)
 		return it, err
-	})
-	if err == nil && !found {
-		err = catalog.ErrItem
-	}
+	}, offSelect, item)
 	return it, err
 }
 
@@ -49,8 +45,7 @@ func (s *Store) TakeOff(
 		if err != nil {
 			return err
 		}
-		rows, err := tx.Query(ctx, branchSelect, branch)
-		b, _, err := sqldb.One(rows, err, scanBranch)
+		b, _, err := sqldb.One(ctx, tx, scanBranch, branchSelect, branch)
 		if err != nil {
 			return err
 		}
@@ -105,8 +100,7 @@ func (s *Store) restore(
 // RestoreDue restores the items whose Until has passed. It checks each again under the lock, because a later end may
 // have been set meanwhile. A failure of one does not stop the others.
 func (s *Store) RestoreDue(ctx context.Context, now time.Time) ([]int64, error) {
-	rows, err := s.db.Query(ctx, offDue, now.UnixMilli())
-	items, err := sqldb.Collect(rows, err, scanID)
+	items, err := sqldb.Collect(ctx, s.db, sqldb.Value[int64], offDue, now.UnixMilli())
 	if err != nil {
 		return nil, err
 	}
@@ -126,13 +120,12 @@ func (s *Store) RestoreDue(ctx context.Context, now time.Time) ([]int64, error) 
 
 // OffItems returns the items of a branch that are off, by item.
 func (s *Store) OffItems(ctx context.Context, branch int64) (map[int64]catalog.OffItem, error) {
-	rows, err := s.db.Query(ctx, offList, branch)
-	all, err := sqldb.Collect(rows, err, func(r sqldb.Rows) (a catalog.OffItem, err error) {
+	all, err := sqldb.Collect(ctx, s.db, func(r sqldb.Rows) (a catalog.OffItem, err error) {
 		var at, until *int64
 		err = r.Scan(&a.Item, &at, &until, &a.By)
 		a.Since, a.Until = instant(at), instant(until)
 		return a, err
-	})
+	}, offList, branch)
 	byItem := make(map[int64]catalog.OffItem, len(all))
 	for _, a := range all {
 		byItem[a.Item] = a

@@ -16,23 +16,21 @@ func decimal(id int64) string { return strconv.FormatInt(id, 10) }
 
 // MenusOf returns the menus of a branch, or of all branches for 0.
 func (s *Store) MenusOf(ctx context.Context, branch int64) ([]catalog.Menu, error) {
-	rows, err := s.db.Query(ctx, menuList, branch)
-	return sqldb.Collect(rows, err, func(r sqldb.Rows) (m catalog.Menu, err error) {
+	return sqldb.Collect(ctx, s.db, func(r sqldb.Rows) (m catalog.Menu, err error) {
 		err = r.Scan(&m.ID, &m.BranchID, &m.Name, &m.Published, &m.Drafts)
 		return m, err
-	})
+	}, menuList, branch)
 }
 
 // AddMenu creates a menu.
 func (s *Store) AddMenu(
 	ctx context.Context, by identity.Actor, m catalog.Menu, now time.Time,
 ) (catalog.Menu, error) {
-	err := s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
+	err := s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) (err error) {
 		if _, err := lockBranch(ctx, tx, by, branchLock, m.BranchID, catalog.ErrBranch); err != nil {
 			return err
 		}
-		rows, err := tx.Query(ctx, menuInsert, m.BranchID, m.Name)
-		if m.ID, _, err = sqldb.One(rows, err, scanID); err != nil {
+		if m.ID, err = sqldb.Scalar[int64](ctx, tx, menuInsert, m.BranchID, m.Name); err != nil {
 			return err
 		}
 		return identitysql.RecordAudit(ctx, tx, auditEntry(by, now, identity.ActionMenuCreated, "menu", m.ID, m.BranchID).
@@ -45,22 +43,14 @@ func (s *Store) AddMenu(
 func (s *Store) Versions(
 	ctx context.Context, by identity.Actor, menu int64, limit, offset int,
 ) ([]catalog.Version, int64, error) {
-	rows, err := s.db.Query(ctx, menuBranch, menu)
-	branch, found, err := sqldb.One(rows, err, scanID)
+	branch, found, err := sqldb.One(ctx, s.db, sqldb.Value[int64], menuBranch, menu)
 	if err == nil && (!found || !by.Sees(branch)) {
 		err = catalog.ErrMenu
 	}
 	if err != nil {
 		return nil, 0, err
 	}
-	rows, err = s.db.Query(ctx, versionCount, menu)
-	total, _, err := sqldb.One(rows, err, scanID)
-	if err != nil {
-		return nil, 0, err
-	}
-	rows, err = s.db.Query(ctx, versionList, menu, limit, offset)
-	page, err := sqldb.Collect(rows, err, scanVersion)
-	return page, total, err
+	return sqldb.Page(ctx, s.db, scanVersion, versionCount, versionList, limit, offset, menu)
 }
 
 // visibleVersion returns a version, or catalog.ErrVersion if the actor may not see its branch.
@@ -84,8 +74,7 @@ func (s *Store) Lines(ctx context.Context, by identity.Actor, version int64) (ca
 
 // selectLines returns the line of an item, or all lines of the version for item 0.
 func selectLines(ctx context.Context, c sqldb.Conn, version, item int64) ([]catalog.Line, error) {
-	rows, err := c.Query(ctx, versionLines, version, item)
-	return sqldb.Collect(rows, err, func(r sqldb.Rows) (l catalog.Line, err error) {
+	return sqldb.Collect(ctx, c, func(r sqldb.Rows) (l catalog.Line, err error) {
 		var category, names string
 		var image *string
 		var active, sort int64
@@ -101,7 +90,7 @@ func selectLines(ctx context.Context, c sqldb.Conn, version, item int64) ([]cata
 			return l, err
 		}
 		return l, json.Unmarshal([]byte(names), &l.Names)
-	})
+	}, versionLines, version, item)
 }
 
 // VersionContent returns the content of any version. A draft's quotas are those that publishing would set.
@@ -156,13 +145,11 @@ func ensureItem(ctx context.Context, tx sqldb.Tx, version, dish int64) (int64, e
 	if _, err := tx.Exec(ctx, itemEnsure, version, dish); err != nil {
 		return 0, err
 	}
-	rows, err := tx.Query(ctx, itemFind, version, dish)
-	item, found, err := sqldb.One(rows, err, scanID)
+	item, found, err := sqldb.One(ctx, tx, sqldb.Value[int64], itemFind, version, dish)
 	if err != nil || found {
 		return item, err
 	}
-	rows, err = tx.Query(ctx, dishRetired, dish)
-	if _, found, err = sqldb.One(rows, err, scanID); err == nil {
+	if _, found, err = sqldb.One(ctx, tx, sqldb.Value[int64], dishRetired, dish); err == nil {
 		err = catalog.ErrDish
 		if found {
 			err = catalog.ErrDishRetired

@@ -39,13 +39,12 @@ func TestQueue(t *testing.T) {
 		queue(nil, Change{Entity: "cart"}, Change{Entity: "cartDetail", Deleted: []Deletion{{"5", 3}, {"6", 1}}})
 		queue(nil, Change{Entity: "cartDetail", IDs: []string{"3"}, Deleted: []Deletion{{"7", 9}}},
 			Change{Entity: "cart", Deleted: []Deletion{{"5", 1}}}, Change{Entity: "cartDetail", IDs: []string{"4"}})
-		rows, err := db.Query(t.Context(), graves)
-		got, err := sqldb.Collect(rows, err, func(r sqldb.Rows) (s string, err error) {
+		got, err := sqldb.Collect(t.Context(), db, func(r sqldb.Rows) (s string, err error) {
 			var entity, dead string
 			var at int64
 			err = r.Scan(&entity, &dead, &at)
 			return entity + " " + dead + " " + strconv.FormatInt(at-now.UnixMilli(), 10), err
-		})
+		}, graves)
 		want := []string{`cartDetail {"5":4,"6":2} 0`, `cartDetail {"7":10} 0`, `cart {"5":2} 0`}
 		if diff := cmp.Diff(want, got); diff != "" || err != nil {
 			t.Error(diff, err)

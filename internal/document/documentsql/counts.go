@@ -12,9 +12,7 @@ import (
 
 // Total implements document.Counts.
 func (s *Store) Total(ctx context.Context, e *document.Entity) (int64, error) {
-	rows, err := s.from.Query(ctx, statementsOf[e].total)
-	n, _, err := sqldb.One(rows, err, sqldb.Value[int64])
-	return n, err
+	return sqldb.Scalar[int64](ctx, s.from, statementsOf[e].total)
 }
 
 // Sizes implements document.Counts.
@@ -25,17 +23,15 @@ func (s *Store) Sizes(
 	if e.Kind(x) == document.ID {
 		from, _ = ParseNumber(after) // "" is 0, before all
 	}
-	rows, err := s.from.Query(ctx, statementsOf[e].sizes[x.Name], from, limit)
-	return sqldb.Collect(rows, err, func(r sqldb.Rows) (size document.Size, err error) {
+	return sqldb.Collect(ctx, s.from, func(r sqldb.Rows) (size document.Size, err error) {
 		err = r.Scan(&size.Value, &size.N)
 		return size, err
-	})
+	}, statementsOf[e].sizes[x.Name], from, limit)
 }
 
 // Position implements document.Counts.
 func (s *Store) Position(ctx context.Context) (time.Time, error) {
-	rows, err := s.db.Query(ctx, outboxPosition)
-	at, waits, err := sqldb.One(rows, err, sqldb.Value[int64])
+	at, waits, err := sqldb.One(ctx, s.db, sqldb.Value[int64], outboxPosition)
 	if err != nil || !waits {
 		return time.Time{}, err
 	}
@@ -44,12 +40,11 @@ func (s *Store) Position(ctx context.Context) (time.Time, error) {
 
 // Pending implements document.Counts.
 func (s *Store) Pending(ctx context.Context, limit int) (waiting map[document.Ref]struct{}, ok bool, err error) {
-	rows, err := s.db.Query(ctx, outboxPending, limit+1)
 	waiting, n := map[document.Ref]struct{}{}, 0
-	_, err = sqldb.Collect(rows, err, func(r sqldb.Rows) (struct{}, error) {
+	err = sqldb.Each(ctx, s.db, func(r sqldb.Rows) error {
 		n++
-		return struct{}{}, scanPending(r, waiting)
-	})
+		return scanPending(r, waiting)
+	}, outboxPending, limit+1)
 	return waiting, n <= limit, err
 }
 

@@ -22,14 +22,13 @@ func (s *Store) Generation(ctx context.Context) (document.GenerationState, error
 }
 
 func (s *Store) generation(ctx context.Context) (document.GenerationState, bool, error) {
-	rows, err := s.db.Query(ctx, planeSelect)
-	return sqldb.One(rows, err, func(r sqldb.Rows) (p document.GenerationState, err error) {
+	return sqldb.One(ctx, s.db, func(r sqldb.Rows) (p document.GenerationState, err error) {
 		var entity string
 		var claimed int64
 		err = r.Scan(&p.Epoch, &p.Server, &p.Building, &p.BuildingServer, &entity, &p.After, &claimed)
 		p.Entity, p.ClaimedUntil = document.ByName(entity), time.UnixMilli(claimed).UTC()
 		return p, err
-	})
+	}, planeSelect)
 }
 
 // Invalidate clears the epoch if it is still the one that the caller has read.

@@ -40,22 +40,10 @@ var duplicates = func() map[*document.Entity]*sqldb.Stmt {
 
 // Duplicates implements document.ImportTarget.
 func (s *Store) Duplicates(ctx context.Context, e *document.Entity, records []document.Record) (map[string]string, error) {
-	rows, err := s.db.Query(ctx, duplicates[e], columns(e, records, func(f document.Field) bool {
+	owners, err := sqldb.Map[string, string](ctx, s.db, duplicates[e], columns(e, records, func(f document.Field) bool {
 		return f.Name == "id" || slices.Contains(e.UniqueTogether, f.Name)
 	}))
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	owners := map[string]string{}
-	for rows.Next() {
-		var id, owner string
-		if err := rows.Scan(&id, &owner); err != nil {
-			return nil, err
-		}
-		owners[id] = owner
-	}
-	return owners, rows.Err()
+	return owners, err
 }
 
 // Import implements document.ImportTarget.
@@ -108,8 +96,8 @@ func lockCarts(ctx context.Context, tx sqldb.Tx, lines []document.Record) error 
 	}
 	slices.Sort(carts)
 	carts = slices.Compact(carts)
-	rows, err := tx.Query(ctx, cartKeep, sqldb.NewRowSet(len(carts)).Int("id", func(i int) int64 { return carts[i] }))
-	there, err := sqldb.Collect(rows, err, sqldb.Value[int64])
+	there, err := sqldb.Collect(ctx, tx, sqldb.Value[int64], cartKeep, sqldb.NewRowSet(len(carts)).Int("id",
+		func(i int) int64 { return carts[i] }))
 	if err == nil && len(there) < len(carts) {
 		err = errConcurrentImport
 	}

@@ -127,8 +127,7 @@ func fresh(t *testing.T, h documenttest.Writer) {
 			"dish":     "INSERT INTO dish (category_id, names, descriptions) VALUES (1, '{}', '{}') RETURNING id",
 		}[table]
 		must(t, h.DB.Write(t.Context(), func(ctx context.Context, tx sqldb.Tx) error {
-			rows, err := tx.Query(ctx, documenttest.Statement(insert))
-			id, _, err := sqldb.One(rows, err, sqldb.Value[int64])
+			id, err := sqldb.Scalar[int64](ctx, tx, documenttest.Statement(insert))
 			if id != want {
 				t.Errorf("the next %s is %d; want %d", table, id, want)
 			}

@@ -14,13 +14,11 @@ import (
 
 // Claim implements document.Outbox. It only reads while nothing is due, so that an idle process writes nothing.
 func (s *Store) Claim(ctx context.Context, now, until time.Time, limit int) (claimed []document.Claimed, err error) {
-	rows, err := s.db.Query(ctx, outboxDue, now.UnixMilli())
-	if _, due, err := sqldb.One(rows, err, sqldb.Value[string]); err != nil || !due {
+	if _, due, err := sqldb.One(ctx, s.db, sqldb.Value[string], outboxDue, now.UnixMilli()); err != nil || !due {
 		return nil, err
 	}
 	err = s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
-		rows, err := tx.Query(ctx, outboxClaim, now.UnixMilli(), limit, until.UnixMilli())
-		claimed, err = sqldb.Collect(rows, err, scanClaimed)
+		claimed, err = sqldb.Collect(ctx, tx, scanClaimed, outboxClaim, now.UnixMilli(), limit, until.UnixMilli())
 		return err
 	})
 	slices.SortFunc(claimed, func(a, b document.Claimed) int { return strings.Compare(a.ID, b.ID) })
@@ -56,8 +54,7 @@ func (s *Store) Release(ctx context.Context, rows []string) error {
 
 // Backlog returns the number of pending rows, and the time of the oldest; the zero time if there is none.
 func (s *Store) Backlog(ctx context.Context) (pending int64, oldest time.Time, err error) {
-	rows, err := s.db.Query(ctx, outboxCount)
-	p, _, err := sqldb.One(rows, err, sqldb.Pair)
+	p, _, err := sqldb.One(ctx, s.db, sqldb.Pair, outboxCount)
 	if err != nil || p[0] == 0 {
 		return 0, time.Time{}, err
 	}

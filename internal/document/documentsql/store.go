@@ -31,29 +31,25 @@ func (s *Store) Read(ctx context.Context, e *document.Entity, ids []string) ([]d
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	rows, err := s.from.Query(ctx, statementsOf[e].rows, idRows(e, ids))
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
 	row := make([]document.Cell, len(e.Fields))
 	targets := e.ScanTargets(row)
 	docs := make([]document.Document, 0, len(ids))
 	var buf []byte
 	wanted := requestedLine(e, ids)
-	for rows.Next() {
+	err := sqldb.Each(ctx, s.from, func(rows sqldb.Rows) error {
 		if err := rows.Scan(targets...); err != nil {
-			return nil, err
+			return err
 		}
 		d, err := e.Document(row, &buf)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		if wanted(d.ID) {
 			docs = append(docs, d)
 		}
-	}
-	return docs, rows.Err()
+		return nil
+	}, statementsOf[e].rows, idRows(e, ids))
+	return docs, err
 }
 
 // idRows returns ids as arguments of the entity's statement. A text that cannot be an id matches no row.
@@ -148,18 +144,18 @@ func (s *Store) ids(ctx context.Context, e *document.Entity, after string, limit
 		order, n := splitLineID(after)
 		args = []any{order, n}
 	}
-	rows, err := s.from.Query(ctx, statementsOf[e].ids, append(args, limit, offset)...)
-	return collectIDs(e, rows, err)
+	return sqldb.Collect(ctx, s.from, scanIDOf(e), statementsOf[e].ids, append(args, limit, offset)...)
 }
 
-func collectIDs(e *document.Entity, rows sqldb.Rows, err error) ([]string, error) {
+// scanIDOf returns the function that reads a row of an entity's id as a text.
+func scanIDOf(e *document.Entity) func(sqldb.Rows) (string, error) {
 	if !e.Numeric {
-		return sqldb.Collect(rows, err, sqldb.Value[string])
+		return sqldb.Value[string]
 	}
-	return sqldb.Collect(rows, err, func(r sqldb.Rows) (string, error) {
+	return func(r sqldb.Rows) (string, error) {
 		n, err := sqldb.Value[int64](r)
 		return strconv.FormatInt(n, 10), err
-	})
+	}
 }
 
 // Owners implements document.Source.
@@ -173,20 +169,7 @@ func (s *Store) Owners(
 			wanted = append(wanted, v)
 		}
 	}
-	rows, err := s.from.Query(ctx, statementsOf[e].by[x.Name], valueRows(e, x, wanted))
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	owners := map[string]string{}
-	for rows.Next() {
-		var value, id string
-		if err := rows.Scan(&value, &id); err != nil {
-			return nil, err
-		}
-		owners[value] = id
-	}
-	return owners, rows.Err()
+	return sqldb.Map[string, string](ctx, s.from, statementsOf[e].by[x.Name], valueRows(e, x, wanted))
 }
 
 func valueRows(e *document.Entity, x *document.Index, values []string) *sqldb.RowSet {
@@ -229,20 +212,18 @@ func (s *Store) Find(
 		}
 		args = append(args, arg)
 	}
-	rows, err := s.from.Query(ctx, statementsOf[e].found, args...)
-	n, _, err := sqldb.One(rows, err, sqldb.Value[int64])
+	n, err := sqldb.Scalar[int64](ctx, s.from, statementsOf[e].found, args...)
 	if err != nil || n == 0 {
 		return nil, 0, err
 	}
-	rows, err = s.from.Query(ctx, statementsOf[e].find, append(args, limit, min(offset, math.MaxInt32))...)
-	ids, err = collectIDs(e, rows, err)
+	args = append(args, limit, min(offset, math.MaxInt32))
+	ids, err = sqldb.Collect(ctx, s.from, scanIDOf(e), statementsOf[e].find, args...)
 	return ids, int(n), err
 }
 
 // Tombstones returns the known versions of deleted rows of an entity.
 func (s *Store) Tombstones(ctx context.Context, e *document.Entity) (map[string]int64, error) {
-	rows, err := s.db.Query(ctx, tombstoneSelect, e.Name)
-	texts, err := sqldb.Collect(rows, err, sqldb.Value[string])
+	texts, err := sqldb.Collect(ctx, s.db, sqldb.Value[string], tombstoneSelect, e.Name)
 	if err != nil {
 		return nil, err
 	}

@@ -168,8 +168,7 @@ func (h Writer) DeleteUser(ctx context.Context, user int64) error {
 func (h Writer) DeleteCart(ctx context.Context, cart int64) error {
 	return h.DB.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
 		now := h.DB.Now()
-		rows, err := tx.Query(ctx, stmts.Must("detail_delete_cart"), cart)
-		gone, err := sqldb.Collect(rows, err, sqldb.Pair)
+		gone, err := sqldb.Collect(ctx, tx, sqldb.Pair, stmts.Must("detail_delete_cart"), cart)
 		if err != nil {
 			return err
 		}
@@ -185,8 +184,7 @@ func (h Writer) delete(ctx context.Context, entity, stmt string, row int64) erro
 }
 
 func (h Writer) deleteIn(ctx context.Context, tx sqldb.Tx, entity, stmt string, row int64) error {
-	rows, err := tx.Query(ctx, stmts.Must(stmt), row)
-	version, found, err := sqldb.One(rows, err, sqldb.Value[int64])
+	version, found, err := sqldb.One(ctx, tx, sqldb.Value[int64], stmts.Must(stmt), row)
 	if err != nil || !found {
 		return err
 	}

@@ -58,14 +58,7 @@ func consumer(name string, branch int64, fails func(event.Event) bool) inbox.Con
 // paidBy returns how many orders each consumer has counted.
 func paidBy(t testing.TB, db *sqldb.DB) map[int64]int64 {
 	t.Helper()
-	got := map[int64]int64{}
-	rows, err := db.Query(t.Context(), readPaid)
-	_, err = sqldb.Collect(rows, err, func(r sqldb.Rows) (struct{}, error) {
-		var branch, n int64
-		err := r.Scan(&branch, &n)
-		got[branch] = n
-		return struct{}{}, err
-	})
+	got, err := sqldb.Map[int64, int64](t.Context(), db, readPaid)
 	if err != nil {
 		t.Fatal(err)
 	}

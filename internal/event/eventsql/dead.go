@@ -45,24 +45,21 @@ func InsertDeadLetters(tx sqldb.Tx, letters []DeadLetter) {
 // DeadLetters returns up to limit letters in the order of their ids, starting behind the id after (empty for the first
 // page).
 func DeadLetters(ctx context.Context, conn sqldb.Conn, f Filter, after string, limit int) ([]DeadLetter, error) {
-	rows, err := conn.Query(ctx, deadSelect, f.Consumer, f.Type, f.ID, after, limit)
-	return sqldb.Collect(rows, err, scanDead)
+	return sqldb.Collect(ctx, conn, scanDead, deadSelect, f.Consumer, f.Type, f.ID, after, limit)
 }
 
 // DeleteDeadLetters deletes dead letters of a consumer and returns those that still existed.
 func DeleteDeadLetters(ctx context.Context, tx sqldb.Tx, consumer string, letters []DeadLetter) ([]DeadLetter, error) {
 	ids := sqldb.NewRowSet(len(letters)).Text("id", func(i int) string { return letters[i].ID })
-	rows, err := tx.Query(ctx, deadDelete, ids, consumer)
-	return sqldb.Collect(rows, err, scanDead)
+	return sqldb.Collect(ctx, tx, scanDead, deadDelete, ids, consumer)
 }
 
 // CountDeadLetters returns the number of dead letters of each consumer.
 func CountDeadLetters(ctx context.Context, conn sqldb.Conn) ([]DeadLetterCount, error) {
-	rows, err := conn.Query(ctx, deadSummary)
-	return sqldb.Collect(rows, err, func(r sqldb.Rows) (c DeadLetterCount, err error) {
+	return sqldb.Collect(ctx, conn, func(r sqldb.Rows) (c DeadLetterCount, err error) {
 		err = r.Scan(&c.Consumer, &c.Letters)
 		return c, err
-	})
+	}, deadSummary)
 }
 
 func scanDead(r sqldb.Rows) (l DeadLetter, err error) {

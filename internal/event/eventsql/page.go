@@ -23,18 +23,16 @@ func DeadLetterPage(
 		every = 1
 	}
 	args := []any{every, f.Consumer, f.Type, f.ID}
-	rows, err := conn.Query(ctx, deadTotal, args...)
-	total, _, err := sqldb.One(rows, err, sqldb.Value[int64])
+	total, err := sqldb.Scalar[int64](ctx, conn, deadTotal, args...)
 	if err != nil {
 		return nil, 0, err
 	}
-	rows, err = conn.Query(ctx, deadPage, append(args, limit, offset)...)
-	page, err := sqldb.Collect(rows, err, func(r sqldb.Rows) (queue.DeadLetter, error) {
+	page, err := sqldb.Collect(ctx, conn, func(r sqldb.Rows) (queue.DeadLetter, error) {
 		l, err := scanDead(r)
 		return queue.DeadLetter{
 			ID: l.ID, Consumer: cmp.Or(l.Consumer, queue.RelayConsumer), Type: l.Type, Branch: l.BranchID,
 			About: l.Aggregate + ":" + l.AggregateID, Payload: l.Payload, Reason: l.Reason, CreatedAt: l.At, DiedAt: l.DiedAt,
 		}, err
-	})
+	}, deadPage, append(args, limit, offset)...)
 	return page, total, err
 }

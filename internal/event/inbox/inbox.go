@@ -87,9 +87,8 @@ func (b *Inbox) unseen(ctx context.Context, tx sqldb.Tx, c Consumer, events []ev
 		ids[i] = e.ID
 	}
 	slices.Sort(ids) // equal lock order: processes that insert the same ids wait instead of deadlocking
-	rows, err := tx.Query(ctx, dedupeInsert,
+	inserted, err := sqldb.Collect(ctx, tx, sqldb.Value[string], dedupeInsert,
 		sqldb.NewRowSet(len(ids)).Text("id", func(i int) string { return ids[i] }), c.Name, b.db.Now().UnixMilli())
-	inserted, err := sqldb.Collect(rows, err, sqldb.Value[string])
 	if err != nil {
 		return nil, err
 	}
@@ -171,10 +170,10 @@ func (b *Inbox) transientCause(ctx context.Context, cause error) error {
 // fail counts a failed attempt. It stores a dead letter after the last one, or at once for ErrPoison.
 func (b *Inbox) fail(ctx context.Context, c Consumer, e event.Event, cause error) (Outcome, error) {
 	attempts := int64(0)
-	err := b.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
+	err := b.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) (err error) {
 		now := b.db.Now()
-		rows, err := tx.Query(ctx, failureCount, c.Name, e.ID, queue.Reason(cause.Error()), now.UnixMilli())
-		attempts, _, err = sqldb.One(rows, err, sqldb.Value[int64])
+		attempts, err = sqldb.Scalar[int64](ctx, tx, failureCount, c.Name, e.ID, queue.Reason(cause.Error()),
+			now.UnixMilli())
 		if errors.Is(cause, ErrPoison) {
 			attempts = max(attempts, maxAttempts)
 		}

@@ -82,8 +82,7 @@ func paid(branch int64) event.Event {
 
 func number(t testing.TB, db *sqldb.DB, q *sqldb.Stmt) int64 {
 	t.Helper()
-	rows, err := db.Query(t.Context(), q)
-	n, _, err := sqldb.One(rows, err, sqldb.Value[int64])
+	n, err := sqldb.Scalar[int64](t.Context(), db, q)
 	if err != nil {
 		t.Fatal(err)
 	}

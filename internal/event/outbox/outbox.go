@@ -69,8 +69,7 @@ func PurgeLog(ctx context.Context, db *sqldb.DB, before time.Time) (purged int64
 	end := new(uid.Source).New(before)
 	for last := ""; ; {
 		first := last
-		rows, err := db.Query(ctx, logPage, first, end, purgeStep)
-		if last, _, err = sqldb.One(rows, err, sqldb.Value[string]); err != nil || last == "" {
+		if last, err = sqldb.Scalar[string](ctx, db, logPage, first, end, purgeStep); err != nil || last == "" {
 			return purged, err
 		}
 		n, err := db.Exec(ctx, logPurge, first, last, before.UnixMilli())

@@ -117,8 +117,7 @@ func run(t testing.TB, r *Relay) {
 func count(t testing.TB, db *sqldb.DB) (pending, logged, dead int64) {
 	t.Helper()
 	one := func(q *sqldb.Stmt) int64 {
-		rows, err := db.Query(t.Context(), q)
-		n, _, err := sqldb.One(rows, err, sqldb.Value[int64])
+		n, err := sqldb.Scalar[int64](t.Context(), db, q)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -14,7 +14,5 @@ const maxCounted = 10_000
 
 // CountPublished returns the number of events published since an instant, at most 10,000.
 func CountPublished(ctx context.Context, db *sqldb.DB, since time.Time) (int64, error) {
-	rows, err := db.Query(ctx, logRate, since.UnixMilli(), maxCounted)
-	n, _, err := sqldb.One(rows, err, sqldb.Value[int64])
-	return n, err
+	return sqldb.Scalar[int64](ctx, db, logRate, since.UnixMilli(), maxCounted)
 }

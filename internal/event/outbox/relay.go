@@ -131,8 +131,7 @@ func (r *Relay) claim(
 	var done settlement
 	err := write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
 		done = settlement{}
-		rows, err := tx.Query(ctx, outboxTake, r.now().UnixMilli(), batchSize)
-		taken, err := sqldb.Collect(rows, err, scanEntry)
+		taken, err := sqldb.Collect(ctx, tx, scanEntry, outboxTake, r.now().UnixMilli(), batchSize)
 		if err != nil || len(taken) == 0 {
 			return err
 		}
@@ -155,8 +154,7 @@ func (r *Relay) claim(
 // publishUnlocked reads a batch, publishes it outside of any transaction, and then deletes and settles it in one. Rows
 // that another relay has deleted meanwhile are not settled again.
 func (r *Relay) publishUnlocked(ctx context.Context) (int, error) {
-	rows, err := r.db.Query(ctx, outboxSelect, r.now().UnixMilli(), batchSize)
-	due, err := sqldb.Collect(rows, err, scanEntry)
+	due, err := sqldb.Collect(ctx, r.db, scanEntry, outboxSelect, r.now().UnixMilli(), batchSize)
 	if err != nil || len(due) == 0 {
 		return 0, err
 	}
@@ -184,8 +182,7 @@ func (r *Relay) publishUnlocked(ctx context.Context) (int, error) {
 // deleteEntries deletes the rows and returns the entries, with their errors, that still existed.
 func (r *Relay) deleteEntries(ctx context.Context, tx sqldb.Tx, due []entry, refused []error) ([]entry, []error, error) {
 	ids := sqldb.NewRowSet(len(due)).Text("id", func(i int) string { return due[i].ID })
-	rows, err := tx.Query(ctx, outboxDelete, ids)
-	gone, err := sqldb.Collect(rows, err, sqldb.Value[string])
+	gone, err := sqldb.Collect(ctx, tx, sqldb.Value[string], outboxDelete, ids)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -26,15 +26,14 @@ type Pending struct {
 func ReadStatus(ctx context.Context, db *sqldb.DB) (Status, error) {
 	s := Status{ByType: []Pending{}, Dead: []eventsql.DeadLetterCount{}}
 	oldest := int64(0)
-	rows, err := db.Query(ctx, outboxCount)
-	byType, err := sqldb.Collect(rows, err, func(r sqldb.Rows) (p Pending, err error) {
+	byType, err := sqldb.Collect(ctx, db, func(r sqldb.Rows) (p Pending, err error) {
 		var first int64
 		err = r.Scan(&p.Type, &p.Events, &first)
 		if oldest == 0 || first < oldest {
 			oldest = first
 		}
 		return p, err
-	})
+	}, outboxCount)
 	if err != nil {
 		return s, err
 	}

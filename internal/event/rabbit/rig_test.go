@@ -69,7 +69,8 @@ func onBoth(t *testing.T, test func(t *testing.T, db *sqldb.DB, broker *broker))
 	t.Helper()
 	b := &broker{Broker: ownBroker(t), users: 2, done: make(chan struct{})}
 	var engines sync.WaitGroup
-	for name, open := range map[string]func(testing.TB) *sqldb.DB{"sqlite": sqldbtest.SQLite, "postgres": sqldbtest.Postgres} {
+	for name, open := range map[string]func(testing.TB) *sqldb.DB{"sqlite": sqldbtest.SQLite,
+		"postgres": sqldbtest.Postgres} {
 		engines.Go(func() {
 			defer b.leave() // at once where the command line selects the other engine alone
 			t.Run(name, func(t *testing.T) { test(t, open(t), b) })
@@ -399,8 +400,7 @@ func daybook(before func(events []event.Event) error) inbox.Consumer {
 
 func count(t testing.TB, db *sqldb.DB, q *sqldb.Stmt) int {
 	t.Helper()
-	rows, err := db.Query(t.Context(), q)
-	n, _, err := sqldb.One(rows, err, sqldb.Value[int])
+	n, err := sqldb.Scalar[int](t.Context(), db, q)
 	if err != nil {
 		t.Fatal(err)
 	}

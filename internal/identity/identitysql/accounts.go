@@ -26,8 +26,7 @@ func NewAccounts(db *sqldb.DB) *Accounts { return &Accounts{db} }
 
 // Find returns the account with an e-mail address or a username.
 func (s *Accounts) Find(ctx context.Context, email, username string) (identity.User, bool, error) {
-	rows, err := s.db.Query(ctx, accountFind, email, username)
-	return sqldb.One(rows, err, scanUser)
+	return sqldb.One(ctx, s.db, scanUser, accountFind, email, username)
 }
 
 // User returns an account, or identity.ErrUser.
@@ -42,12 +41,7 @@ func LockUser(ctx context.Context, tx sqldb.Tx, id int64) (identity.User, error)
 }
 
 func oneUser(ctx context.Context, conn sqldb.Conn, q *sqldb.Stmt, id int64) (identity.User, error) {
-	rows, err := conn.Query(ctx, q, id)
-	u, found, err := sqldb.One(rows, err, scanUser)
-	if err == nil && !found {
-		err = identity.ErrUser
-	}
-	return u, err
+	return sqldb.Get(ctx, conn, identity.ErrUser, scanUser, q, id)
 }
 
 // Register creates an account with its first code and queues the e-mail.
@@ -70,11 +64,10 @@ func (s *Accounts) Register(
 // InsertUser creates an account with the role named by u, at u.CreatedAt by u.CreatedBy, and returns it with its id. A
 // taken unique value returns sqldb.ErrUnique; see UniqueError.
 func InsertUser(ctx context.Context, tx sqldb.Tx, u identity.User) (identity.User, error) {
-	rows, err := tx.Query(ctx, accountInsert,
+	ids, _, err := sqldb.One(ctx, tx, sqldb.Pair, accountInsert,
 		null(u.Username), null(u.Email), null(u.Phone), null(u.DeviceID), null(u.PasswordHash), u.Role, string(u.Status),
 		null(u.Address), null(u.Gender), null(u.FirstName), null(u.Surname), u.Age, null(u.Occupation), null(u.Province),
 		null(u.City), null(u.Geolocation), extra(u), flag(u.Registered), u.CreatedAt.UnixMilli(), u.CreatedBy)
-	ids, _, err := sqldb.One(rows, err, sqldb.Pair)
 	if err != nil {
 		return u, err
 	}
@@ -129,11 +122,10 @@ func UniqueError(ctx context.Context, db *sqldb.DB, u identity.User, err error) 
 	if !errors.Is(err, sqldb.ErrUnique) {
 		return err
 	}
-	rows, errAsk := db.Query(ctx, accountTaken, u.ID, u.Email, u.Username, u.Phone, u.DeviceID)
-	other, found, errAsk := sqldb.One(rows, errAsk, func(r sqldb.Rows) (p identity.Profile, err error) {
+	other, found, errAsk := sqldb.One(ctx, db, func(r sqldb.Rows) (p identity.Profile, err error) {
 		err = r.Scan(&p.Email, &p.Username, &p.Phone, &p.DeviceID)
 		return p, err
-	})
+	}, accountTaken, u.ID, u.Email, u.Username, u.Phone, u.DeviceID)
 	if taken := identity.TakenError(u.Profile, other); errAsk == nil && found && taken != nil {
 		return taken
 	}

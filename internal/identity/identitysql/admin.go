@@ -30,14 +30,7 @@ func (s *UserAdmin) Users(ctx context.Context, f identity.UserFilter) ([]identit
 	args := []any{
 		pattern(f.Query), f.Province, f.City, f.Role, registered, string(f.Status), idRows(f.Branches), flag(f.EveryBranch),
 	}
-	rows, err := s.db.Query(ctx, adminUserCount, args...)
-	total, _, err := sqldb.One(rows, err, sqldb.Value[int64])
-	if err != nil {
-		return nil, 0, err
-	}
-	rows, err = s.db.Query(ctx, adminUserList, append(args, f.Limit, f.Offset)...)
-	page, err := sqldb.Collect(rows, err, scanUser)
-	return page, total, err
+	return sqldb.Page(ctx, s.db, scanUser, adminUserCount, adminUserList, f.Limit, f.Offset, args...)
 }
 
 // pattern returns a LIKE pattern that finds text anywhere, with LIKE's own characters escaped by !.
@@ -105,8 +98,7 @@ func (d *adminTx) assignable(ctx context.Context, p identity.Assignment) (identi
 	if err := d.me.MayAssign(r, branches); err != nil {
 		return r, nil, err
 	}
-	rows, err := d.tx.Query(ctx, adminBranchCount, idRows(branches))
-	n, _, err := sqldb.One(rows, err, sqldb.Value[int64])
+	n, err := sqldb.Scalar[int64](ctx, d.tx, adminBranchCount, idRows(branches))
 	if err == nil && n != int64(len(branches)) {
 		err = identity.ErrNoBranch
 	}
@@ -118,8 +110,7 @@ func (d *adminTx) anotherOwner(ctx context.Context, u identity.User) error {
 	if u.Role != identity.RoleOwner || u.Status != identity.Active {
 		return nil
 	}
-	rows, err := d.tx.Query(ctx, adminOwnerCount, u.ID)
-	n, _, err := sqldb.One(rows, err, sqldb.Value[int64])
+	n, err := sqldb.Scalar[int64](ctx, d.tx, adminOwnerCount, u.ID)
 	if err == nil && n == 0 {
 		err = identity.ErrLastOwner
 	}

@@ -84,8 +84,7 @@ func (h *adminEnv) assignment(role string, branches ...int64) identity.Assignmen
 
 func (h *adminEnv) number(t *testing.T, name string, args ...any) int64 {
 	t.Helper()
-	rows, err := h.db.Query(t.Context(), adminTestStmts.Must(name), args...)
-	n, _, err := sqldb.One(rows, err, sqldb.Value[int64])
+	n, err := sqldb.Scalar[int64](t.Context(), h.db, adminTestStmts.Must(name), args...)
 	if err != nil {
 		t.Fatal(err)
 	}

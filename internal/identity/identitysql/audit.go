@@ -35,11 +35,10 @@ func RecordAuditAlone(ctx context.Context, db *sqldb.DB, entries ...identity.Aud
 
 // auditHead reads the number and hash of the newest entry; auditLock also locks it.
 func auditHead(ctx context.Context, conn sqldb.Conn, q *sqldb.Stmt) (identity.AuditChain, error) {
-	rows, err := conn.Query(ctx, q)
-	head, _, err := sqldb.One(rows, err, func(r sqldb.Rows) (c identity.AuditChain, err error) {
+	head, _, err := sqldb.One(ctx, conn, func(r sqldb.Rows) (c identity.AuditChain, err error) {
 		err = r.Scan(&c.Seq, &c.Hash)
 		return c, err
-	})
+	}, q)
 	return head, err
 }
 
@@ -87,8 +86,7 @@ func VerifyAudit(ctx context.Context, db *sqldb.DB) (AuditReport, error) {
 	}
 	var chain identity.AuditChain
 	for read := auditPage; read == auditPage; {
-		rows, err := db.Query(ctx, auditWalk, chain.Seq, auditPage)
-		page, err := sqldb.Collect(rows, err, scanEntry)
+		page, err := sqldb.Collect(ctx, db, scanEntry, auditWalk, chain.Seq, auditPage)
 		if err != nil {
 			return report, err
 		}
@@ -115,12 +113,5 @@ func (l *AuditLog) Entries(ctx context.Context, f identity.AuditFilter) ([]ident
 	args := []any{
 		f.Subject, f.Actor, f.From.UnixMilli(), f.To.UnixMilli(), f.Branch, idRows(f.Branches), flag(f.EveryBranch), f.Action,
 	}
-	rows, err := l.db.Query(ctx, auditCount, args...)
-	total, _, err := sqldb.One(rows, err, sqldb.Value[int64])
-	if err != nil {
-		return nil, 0, err
-	}
-	rows, err = l.db.Query(ctx, auditList, append(args, f.Limit, f.Offset)...)
-	page, err := sqldb.Collect(rows, err, scanEntry)
-	return page, total, err
+	return sqldb.Page(ctx, l.db, scanEntry, auditCount, auditList, f.Limit, f.Offset, args...)
 }

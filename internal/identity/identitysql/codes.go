@@ -40,8 +40,7 @@ func countWithin(
 	ctx context.Context, tx sqldb.Tx, action, subject string, windows []identity.Window, now time.Time,
 ) (time.Duration, error) {
 	tx.Queue(capLock, action, subject)
-	rows, err := tx.Query(ctx, capList, action, subject, now.Add(-24*time.Hour).UnixMilli())
-	buckets, err := sqldb.Collect(rows, err, sqldb.Pair)
+	buckets, err := sqldb.Collect(ctx, tx, sqldb.Pair, capList, action, subject, now.Add(-24*time.Hour).UnixMilli())
 	if err != nil {
 		return 0, err
 	}
@@ -69,8 +68,8 @@ func (s *Accounts) Try(
 ) (ok bool, err error) {
 	err = s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
 		// The update locks the code's row, so concurrent attempts count one after the other.
-		rows, err := tx.Query(ctx, otpAttempt, string(given.Purpose), given.UserID, identity.CodeAttempts, now.UnixMilli())
-		kept, found, err := sqldb.One(rows, err, sqldb.Value[string])
+		kept, found, err := sqldb.One(ctx, tx, sqldb.Value[string], otpAttempt, string(given.Purpose), given.UserID,
+			identity.CodeAttempts, now.UnixMilli())
 		if ok = false; err != nil { // reset: a retried transaction may have set it
 			return err
 		}
@@ -93,8 +92,7 @@ func (s *Accounts) Try(
 // countMissingCode does the same work as an attempt where there is no code: the response time must not reveal whether
 // there is an account (S7). It takes no lock: floods of guesses at a used-up code must not queue for connections.
 func countMissingCode(ctx context.Context, tx sqldb.Tx, destination string, now time.Time) error {
-	rows, err := tx.Query(ctx, capList, actionTryNone, destination, now.UnixMilli())
-	if _, err = sqldb.Collect(rows, err, sqldb.Pair); err != nil {
+	if _, err := sqldb.Collect(ctx, tx, sqldb.Pair, capList, actionTryNone, destination, now.UnixMilli()); err != nil {
 		return err
 	}
 	tx.Queue(capAdd, actionTryNone, destination, now.UnixMilli())

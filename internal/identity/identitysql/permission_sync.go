@@ -48,12 +48,12 @@ type permissionSync struct {
 
 // roles creates missing built-in roles and locks all roles. It inserts first: on an empty database there is no row to
 // lock.
-func (s *permissionSync) roles(ctx context.Context) error {
+func (s *permissionSync) roles(ctx context.Context) (err error) {
 	all := identity.Delivered()
-	rows, err := s.tx.Query(ctx, roleEnsure, sqldb.NewRowSet(len(all)).
+	s.newRoles, err = sqldb.Collect(ctx, s.tx, sqldb.Value[int64], roleEnsure, sqldb.NewRowSet(len(all)).
 		Text("name", func(i int) string { return all[i].Name }).
 		Text("description", func(i int) string { return all[i].Description }), s.now.UnixMilli())
-	if s.newRoles, err = sqldb.Collect(rows, err, sqldb.Value[int64]); err != nil {
+	if err != nil {
 		return err
 	}
 	if err := lockRoles(ctx, s.tx); err != nil {
@@ -68,8 +68,7 @@ func (s *permissionSync) roles(ctx context.Context) error {
 
 // lockRoles takes the one lock under which roles, permissions and assignments change. Take it before locking accounts.
 func lockRoles(ctx context.Context, tx sqldb.Tx) error {
-	rows, err := tx.Query(ctx, roleLock)
-	_, _, err = sqldb.One(rows, err, sqldb.Value[int64])
+	_, err := sqldb.Scalar[int64](ctx, tx, roleLock)
 	return err
 }
 

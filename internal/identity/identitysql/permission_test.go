@@ -115,8 +115,7 @@ func TestSyncPermissions_later_versions(t *testing.T) {
 		if d := cmp.Diff(want, holding(t, db)); d != "" {
 			t.Error(d)
 		}
-		rows, err := db.Query(t.Context(), edits.Must("outbox"))
-		outbox, err := sqldb.Collect(rows, err, sqldb.Value[string])
+		outbox, err := sqldb.Collect(t.Context(), db, sqldb.Value[string], edits.Must("outbox"))
 		if err != nil || len(outbox) != 3 { // the permission that went, those that came or changed, the roles
 			t.Errorf("%q, %v", outbox, err)
 		}

@@ -13,8 +13,7 @@ import (
 func (s *Accounts) TryPin(ctx context.Context, user int64) (string, error) {
 	var hash string
 	err := s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) (err error) {
-		rows, err := tx.Query(ctx, pinTry, user, identity.MaxPinFailures)
-		hash, _, err = sqldb.One(rows, err, sqldb.Value[string])
+		hash, err = sqldb.Scalar[string](ctx, tx, pinTry, user, identity.MaxPinFailures)
 		return err
 	})
 	return hash, err
@@ -40,10 +39,9 @@ func (s *Accounts) SetPin(ctx context.Context, by identity.Actor, hash string, n
 
 // Colleagues returns the staff with a usable PIN.
 func (s *Accounts) Colleagues(ctx context.Context, branches []int64, all bool) ([]identity.Colleague, error) {
-	rows, err := s.db.Query(ctx, pinColleagues, identity.MaxPinFailures, flag(all),
-		idRows(branches))
-	return sqldb.Collect(rows, err, func(r sqldb.Rows) (c identity.Colleague, err error) {
+	return sqldb.Collect(ctx, s.db, func(r sqldb.Rows) (c identity.Colleague, err error) {
 		err = r.Scan(&c.UserID, &c.Name, &c.Role)
 		return c, err
-	})
+	}, pinColleagues, identity.MaxPinFailures, flag(all),
+		idRows(branches))
 }

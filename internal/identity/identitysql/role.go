@@ -15,8 +15,7 @@ func NewRoles(db *sqldb.DB) *Roles { return &Roles{db} }
 
 // RoleVersions returns the version of every role.
 func (b *Roles) RoleVersions(ctx context.Context) (map[int64]int64, error) {
-	rows, err := b.db.Query(ctx, roleVersions)
-	pairs, err := sqldb.Collect(rows, err, sqldb.Pair)
+	pairs, err := sqldb.Collect(ctx, b.db, sqldb.Pair, roleVersions)
 	versions := make(map[int64]int64, len(pairs))
 	for _, p := range pairs {
 		versions[p[0]] = p[1]
@@ -30,11 +29,10 @@ func (b *Roles) Grants(ctx context.Context) (map[int64][]identity.RouteKey, erro
 		role int64
 		key  identity.RouteKey
 	}
-	rows, err := b.db.Query(ctx, permissionRoutes)
-	all, err := sqldb.Collect(rows, err, func(r sqldb.Rows) (h held, err error) {
+	all, err := sqldb.Collect(ctx, b.db, func(r sqldb.Rows) (h held, err error) {
 		err = r.Scan(&h.role, &h.key.Method, &h.key.Path)
 		return h, err
-	})
+	}, permissionRoutes)
 	granted := map[int64][]identity.RouteKey{}
 	for _, h := range all {
 		granted[h.role] = append(granted[h.role], h.key)
@@ -66,21 +64,15 @@ func (b *Roles) Permissions(ctx context.Context) ([]identity.Permission, error) 
 }
 
 func selectRoles(ctx context.Context, conn sqldb.Conn) ([]identity.Role, error) {
-	rows, err := conn.Query(ctx, roleList)
-	return sqldb.Collect(rows, err, scanRole)
+	return sqldb.Collect(ctx, conn, scanRole, roleList)
 }
 
 func selectRole(ctx context.Context, conn sqldb.Conn, id int64) (identity.Role, error) {
-	rows, err := conn.Query(ctx, roleSelect, id)
-	r, found, err := sqldb.One(rows, err, scanRole)
-	if err == nil && !found {
-		err = identity.ErrRole
-	}
+	r, err := sqldb.Get(ctx, conn, identity.ErrRole, scanRole, roleSelect, id)
 	if err != nil {
 		return r, err
 	}
-	rows, err = conn.Query(ctx, permissionHeld, id)
-	r.Permissions, err = sqldb.Collect(rows, err, sqldb.Value[int64])
+	r.Permissions, err = sqldb.Collect(ctx, conn, sqldb.Value[int64], permissionHeld, id)
 	return r, err
 }
 
@@ -92,19 +84,17 @@ func scanRole(r sqldb.Rows) (role identity.Role, err error) {
 }
 
 func selectPermissions(ctx context.Context, conn sqldb.Conn) ([]identity.Permission, error) {
-	rows, err := conn.Query(ctx, permissionList)
-	return sqldb.Collect(rows, err, func(r sqldb.Rows) (p identity.Permission, err error) {
+	return sqldb.Collect(ctx, conn, func(r sqldb.Rows) (p identity.Permission, err error) {
 		var created, updated int64
 		err = r.Scan(&p.ID, &p.Name, &p.Path, &p.Method, &p.Module, &created, &updated, &p.Version)
 		p.CreatedAt, p.UpdatedAt = instant(created), instant(updated)
 		return p, err
-	})
+	}, permissionList)
 }
 
 // selectHolders returns the permission ids of each role, ascending.
 func selectHolders(ctx context.Context, conn sqldb.Conn) (map[int64][]int64, error) {
-	rows, err := conn.Query(ctx, permissionHolders)
-	pairs, err := sqldb.Collect(rows, err, sqldb.Pair)
+	pairs, err := sqldb.Collect(ctx, conn, sqldb.Pair, permissionHolders)
 	held := map[int64][]int64{}
 	for _, p := range pairs {
 		held[p[0]] = append(held[p[0]], p[1])

@@ -45,8 +45,7 @@ func (b *Roles) CreateRole(
 		if err := d.me.MayGrant(identity.Role{Name: r.Name}, own); err != nil {
 			return err
 		}
-		rows, err := tx.Query(ctx, roleInsert, r.Name, r.Description, now.UnixMilli(), by.String())
-		id, _, err := sqldb.One(rows, err, sqldb.Value[int64])
+		id, err := sqldb.Scalar[int64](ctx, tx, roleInsert, r.Name, r.Description, now.UnixMilli(), by.String())
 		if err != nil {
 			return err
 		}
@@ -62,8 +61,7 @@ func (b *Roles) CreateRole(
 
 // memberPermissions returns the permissions of members, which every role has at least.
 func memberPermissions(ctx context.Context, tx sqldb.Tx) ([]int64, error) {
-	rows, err := tx.Query(ctx, roleMembersHold, identity.RoleUser)
-	return sqldb.Collect(rows, err, sqldb.Value[int64])
+	return sqldb.Collect(ctx, tx, sqldb.Value[int64], roleMembersHold, identity.RoleUser)
 }
 
 // queueGrants queues grants of permissions to a role.
@@ -129,8 +127,7 @@ func (b *Roles) DeleteRole(ctx context.Context, by identity.Actor, id int64, now
 		if identity.IsDelivered(r.Name) {
 			return identity.ErrDelivered
 		}
-		rows, err := tx.Query(ctx, roleUsed, id)
-		used, _, err := sqldb.One(rows, err, sqldb.Value[int64])
+		used, err := sqldb.Scalar[int64](ctx, tx, roleUsed, id)
 		switch {
 		case err != nil:
 			return err

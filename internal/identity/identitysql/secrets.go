@@ -29,11 +29,10 @@ func Keys(ctx context.Context, db *sqldb.DB) (identity.Keys, error) {
 
 // ReadKeys returns the installation's current keys. They were created at its first start.
 func ReadKeys(ctx context.Context, db *sqldb.DB) (identity.Keys, error) {
-	rows, err := db.Query(ctx, secretList)
-	all, err := sqldb.Collect(rows, err, func(r sqldb.Rows) (s [2]string, err error) {
+	all, err := sqldb.Collect(ctx, db, func(r sqldb.Rows) (s [2]string, err error) {
 		err = r.Scan(&s[0], &s[1])
 		return s, err
-	})
+	}, secretList)
 	if err != nil {
 		return identity.Keys{}, err
 	}

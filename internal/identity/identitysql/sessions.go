@@ -32,9 +32,8 @@ func (s *Accounts) Begin(
 			return cmp.Or(err, error(identity.ErrPin)) // the PIN was changed meanwhile
 		}
 		// MaxSessions-1 stay, because the new session is inserted below.
-		rows, err := tx.Query(ctx, sessionEndOldest,
-			u.ID, written.CreatedAt.UnixMilli(), string(identity.EndEvicted), identity.MaxSessions-1)
-		if evicted, err = sqldb.Collect(rows, err, sqldb.Value[string]); err != nil {
+		if evicted, err = sqldb.Collect(ctx, tx, sqldb.Value[string], sessionEndOldest,
+			u.ID, written.CreatedAt.UnixMilli(), string(identity.EndEvicted), identity.MaxSessions-1); err != nil {
 			return err
 		}
 		revokeSessions(tx, evicted, written.CreatedAt)
@@ -73,8 +72,7 @@ func (s *Accounts) RecordDeviceFailure(ctx context.Context, device string, now t
 
 // DeviceFailures returns the number of wrong passwords of a device or session since an instant.
 func (s *Accounts) DeviceFailures(ctx context.Context, device string, since time.Time) (n int64, err error) {
-	rows, err := s.db.Query(ctx, capList, actionDevice, device, since.UnixMilli())
-	buckets, err := sqldb.Collect(rows, err, sqldb.Pair)
+	buckets, err := sqldb.Collect(ctx, s.db, sqldb.Pair, capList, actionDevice, device, since.UnixMilli())
 	for _, b := range buckets {
 		n += b[1]
 	}
@@ -111,18 +109,15 @@ func (s *Accounts) Rotate(ctx context.Context, r identity.Rotation) (o identity.
 // lockByToken locks the session of a refresh token. A concurrent request with the same token waits for the lock, then
 // finds the token spent and returns the same successor.
 func lockByToken(ctx context.Context, tx sqldb.Tx, tokenHash string) (identity.Session, bool, error) {
-	rows, err := tx.Query(ctx, sessionByToken, tokenHash)
-	s, found, err := sqldb.One(rows, err, scanSession)
+	s, found, err := sqldb.One(ctx, tx, scanSession, sessionByToken, tokenHash)
 	if err != nil || found {
 		return s, found, err
 	}
-	rows, err = tx.Query(ctx, spentSelect, tokenHash)
-	id, found, err := sqldb.One(rows, err, sqldb.Value[string])
+	id, found, err := sqldb.One(ctx, tx, sqldb.Value[string], spentSelect, tokenHash)
 	if err != nil || !found {
 		return s, false, err
 	}
-	rows, err = tx.Query(ctx, sessionLock, id)
-	return sqldb.One(rows, err, scanSession)
+	return sqldb.One(ctx, tx, scanSession, sessionLock, id)
 }
 
 // rotate queues the new refresh token and keeps the hash of the spent one, by which a later reuse is detected.
@@ -134,14 +129,12 @@ func rotate(tx sqldb.Tx, s identity.Session) {
 
 // FindByToken returns the session of a refresh token, also of a spent one.
 func (s *Accounts) FindByToken(ctx context.Context, tokenHash string) (identity.Session, bool, error) {
-	rows, err := s.db.Query(ctx, sessionHolder, tokenHash)
-	return sqldb.One(rows, err, scanSession)
+	return sqldb.One(ctx, s.db, scanSession, sessionHolder, tokenHash)
 }
 
 // Sessions returns the live sessions of an account.
 func (s *Accounts) Sessions(ctx context.Context, user int64, now time.Time) ([]identity.Session, error) {
-	rows, err := s.db.Query(ctx, sessionList, user, now.UnixMilli())
-	return sqldb.Collect(rows, err, scanSession)
+	return sqldb.Collect(ctx, s.db, scanSession, sessionList, user, now.UnixMilli())
 }
 
 // End ends a session of an account.
@@ -187,8 +180,7 @@ func (s *Accounts) ChangePassword(
 func EndSessions(
 	ctx context.Context, tx sqldb.Tx, user int64, why identity.EndReason, keep string, now time.Time,
 ) ([]string, error) {
-	rows, err := tx.Query(ctx, sessionEndAll, user, now.UnixMilli(), string(why), keep)
-	ended, err := sqldb.Collect(rows, err, sqldb.Value[string])
+	ended, err := sqldb.Collect(ctx, tx, sqldb.Value[string], sessionEndAll, user, now.UnixMilli(), string(why), keep)
 	if err != nil {
 		return nil, err
 	}
@@ -208,26 +200,24 @@ func revokeSessions(tx sqldb.Tx, ids []string, now time.Time) {
 
 // ActiveSession returns a live session of an active account.
 func (s *Accounts) ActiveSession(ctx context.Context, session string, now time.Time) (identity.ActiveSession, bool, error) {
-	rows, err := s.db.Query(ctx, sessionStanding, session, now.UnixMilli())
-	return sqldb.One(rows, err, func(r sqldb.Rows) (identity.ActiveSession, error) {
+	return sqldb.One(ctx, s.db, func(r sqldb.Rows) (identity.ActiveSession, error) {
 		st := identity.ActiveSession{Session: session}
 		var begun, expires int64
 		var branches string
 		err := r.Scan(&st.UserID, &st.RoleID, &st.Role, &begun, &expires, &st.Address, &branches)
 		st.StartedAt, st.ExpiresAt, st.Branches = instant(begun), instant(expires), idList(branches)
 		return st, err
-	})
+	}, sessionStanding, session, now.UnixMilli())
 }
 
 // Revocations returns the revocations made since an instant.
 func (s *Accounts) Revocations(ctx context.Context, since time.Time) ([]identity.Revocation, error) {
-	rows, err := s.db.Query(ctx, revocationList, since.UnixMilli())
-	return sqldb.Collect(rows, err, func(r sqldb.Rows) (v identity.Revocation, err error) {
+	return sqldb.Collect(ctx, s.db, func(r sqldb.Rows) (v identity.Revocation, err error) {
 		var at int64
 		err = r.Scan(&v.ID, &v.Kind, &v.Subject, &at)
 		v.At = instant(at)
 		return v, err
-	})
+	}, revocationList, since.UnixMilli())
 }
 
 // SaveLastSeen updates the last activity of live sessions. It never moves one back.

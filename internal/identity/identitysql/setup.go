@@ -32,8 +32,7 @@ func setupName(hash string) string { return "setup:" + hash }
 
 // noOwner reports whether no active owner exists.
 func noOwner(ctx context.Context, tx sqldb.Tx) (bool, error) {
-	rows, err := tx.Query(ctx, adminOwnerCount, 0)
-	n, _, err := sqldb.One(rows, err, sqldb.Value[int64])
+	n, err := sqldb.Scalar[int64](ctx, tx, adminOwnerCount, 0)
 	return n == 0, err
 }
 
@@ -43,8 +42,7 @@ func (s *UserAdmin) HasCode(ctx context.Context, hash string) (bool, error) {
 }
 
 func hasCode(ctx context.Context, conn sqldb.Conn, hash string) (bool, error) {
-	rows, err := conn.Query(ctx, staffSetupSelect, setupName(hash))
-	_, found, err := sqldb.One(rows, err, sqldb.Value[string])
+	_, found, err := sqldb.One(ctx, conn, sqldb.Value[string], staffSetupSelect, setupName(hash))
 	return found, err
 }
 

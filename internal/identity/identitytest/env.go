@@ -174,8 +174,7 @@ func (h *Env) SetRole(t testing.TB, user int64, role string) {
 // Number returns the single number that a query selects.
 func (h *Env) Number(t testing.TB, q *sqldb.Stmt, args ...any) int64 {
 	t.Helper()
-	rows, err := h.DB.Query(t.Context(), q, args...)
-	n, _, err := sqldb.One(rows, err, sqldb.Value[int64])
+	n, err := sqldb.Scalar[int64](t.Context(), h.DB, q, args...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -209,8 +208,7 @@ func (h *Env) Authenticate(ctx context.Context, access string) error {
 // Emails returns the e-mails queued to an address, oldest first.
 func (h *Env) Emails(t testing.TB, email string) []identity.Email {
 	t.Helper()
-	rows, err := h.DB.Query(t.Context(), letterSelect, email)
-	all, err := sqldb.Collect(rows, err, func(r sqldb.Rows) (l identity.Email, err error) {
+	all, err := sqldb.Collect(t.Context(), h.DB, func(r sqldb.Rows) (l identity.Email, err error) {
 		var fields string
 		var expires int64
 		if err = r.Scan(&l.Template, &l.Locale, &fields, &expires); err == nil {
@@ -218,7 +216,7 @@ func (h *Env) Emails(t testing.TB, email string) []identity.Email {
 		}
 		l.To, l.Expires = email, time.UnixMilli(expires).UTC()
 		return l, err
-	})
+	}, letterSelect, email)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -442,8 +442,7 @@ const books = `
 func (h *house) read(query string) []string {
 	h.t.Helper()
 	stmt := sqldb.Load(fstest.MapFS{"it.sql": {Data: []byte(query)}}).Must("it")
-	rows, err := h.db.Query(context.WithoutCancel(h.t.Context()), stmt)
-	all, err := sqldb.Collect(rows, err, sqldb.Value[string])
+	all, err := sqldb.Collect(context.WithoutCancel(h.t.Context()), h.db, sqldb.Value[string], stmt)
 	if err != nil {
 		h.t.Error(err)
 	}

@@ -475,14 +475,14 @@ func owed(d ordering.Detail, a payment.Attempt) bool {
 func (v *village) table(query string) map[string]int64 {
 	v.t.Helper()
 	stmt := sqldb.Load(fstest.MapFS{"it.sql": {Data: []byte(query)}}).Must("it")
-	rows, err := v.db.Query(v.t.Context(), stmt)
 	all := map[string]int64{}
-	_, err = sqldb.Collect(rows, err, func(r sqldb.Rows) (key string, err error) {
+	err := sqldb.Each(v.t.Context(), v.db, func(r sqldb.Rows) error {
+		var key string
 		var n int64
-		err = r.Scan(&key, &n)
+		err := r.Scan(&key, &n)
 		all[key] = n
-		return key, err
-	})
+		return err
+	}, stmt)
 	if err != nil {
 		v.t.Fatal(err)
 	}

@@ -14,9 +14,9 @@ import (
 
 // Board reads the rows of a kitchen's board. One statement reads all three lists, so they show the same moment.
 func (s *Orders) Board(ctx context.Context, q ordering.BoardQuery) (r ordering.BoardRows, err error) {
-	rows, err := s.db.Query(ctx, boardSelect, q.Branch, q.Date, q.DateBefore, q.PaidSince.UnixMilli(),
+	tickets, err := sqldb.Collect(ctx, s.db, scanTicket, boardSelect, q.Branch, q.Date, q.DateBefore,
+		q.PaidSince.UnixMilli(),
 		q.ServedSince.UnixMilli(), q.Limit)
-	tickets, err := sqldb.Collect(rows, err, scanTicket)
 	if err != nil {
 		return r, err
 	}
@@ -27,8 +27,7 @@ func (s *Orders) Board(ctx context.Context, q ordering.BoardQuery) (r ordering.B
 	if err := s.fill(ctx, &r); err != nil {
 		return r, err
 	}
-	rows, err = s.db.Query(ctx, boardStations, q.Branch)
-	r.Stations, err = sqldb.Collect(rows, err, scanStation)
+	r.Stations, err = sqldb.Collect(ctx, s.db, scanStation, boardStations, q.Branch)
 	return r, err
 }
 
@@ -75,21 +74,17 @@ func (s *Orders) fill(ctx context.Context, r *ordering.BoardRows) error {
 	if len(tickets) == 0 {
 		return nil
 	}
-	rows, err := s.db.Query(ctx, itemSelect, idRows(slices.Collect(maps.Keys(tickets))))
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
 	r.Categories = map[int64]int64{}
-	for rows.Next() {
+	err := sqldb.Each(ctx, s.db, func(rows sqldb.Rows) error {
 		id, it, err := scanItem(rows)
 		if err != nil {
 			return err
 		}
 		tickets[id].Items = append(tickets[id].Items, it)
 		r.Categories[it.DishID] = 0
-	}
-	if err := rows.Err(); err != nil {
+		return nil
+	}, itemSelect, idRows(slices.Collect(maps.Keys(tickets))))
+	if err != nil {
 		return err
 	}
 	if err := s.categories(ctx, r.Categories); err != nil {
@@ -105,11 +100,10 @@ func (s *Orders) fill(ctx context.Context, r *ordering.BoardRows) error {
 // categories fills in the category of every dish in of.
 func (s *Orders) categories(ctx context.Context, of map[int64]int64) error {
 	dishes := slices.Collect(maps.Keys(of))
-	rows, err := s.db.Query(ctx, boardDishes, sqldb.NewRowSet(len(dishes)).Int("id", func(i int) int64 { return dishes[i] }))
-	pairs, err := sqldb.Collect(rows, err, func(r sqldb.Rows) (p [2]int64, err error) {
+	pairs, err := sqldb.Collect(ctx, s.db, func(r sqldb.Rows) (p [2]int64, err error) {
 		err = r.Scan(&p[0], &p[1])
 		return p, err
-	})
+	}, boardDishes, sqldb.NewRowSet(len(dishes)).Int("id", func(i int) int64 { return dishes[i] }))
 	for _, p := range pairs {
 		of[p[0]] = p[1]
 	}
@@ -121,11 +115,10 @@ func (s *Orders) tables(ctx context.Context, visits []string) (map[string]string
 	if len(visits) == 0 {
 		return map[string]string{}, nil
 	}
-	rows, err := s.db.Query(ctx, boardTables, idRows(visits))
-	pairs, err := sqldb.Collect(rows, err, func(r sqldb.Rows) (p [2]string, err error) {
+	pairs, err := sqldb.Collect(ctx, s.db, func(r sqldb.Rows) (p [2]string, err error) {
 		err = r.Scan(&p[0], &p[1])
 		return p, err
-	})
+	}, boardTables, idRows(visits))
 	labels := make(map[string]string, len(pairs))
 	for _, p := range pairs {
 		labels[p[0]] = p[1]
@@ -136,11 +129,10 @@ func (s *Orders) tables(ctx context.Context, visits []string) (map[string]string
 // OldestTickets returns, by branch, when the oldest open ticket was paid. It ignores tickets paid before since.
 func (s *Orders) OldestTickets(ctx context.Context, since time.Time) (map[int64]time.Time, error) {
 	day := since.AddDate(0, 0, -1).Format(time.DateOnly) // a business date may be behind the UTC date
-	rows, err := s.db.Query(ctx, ticketOldest, day, since.UnixMilli())
-	pairs, err := sqldb.Collect(rows, err, func(r sqldb.Rows) (p [2]int64, err error) {
+	pairs, err := sqldb.Collect(ctx, s.db, func(r sqldb.Rows) (p [2]int64, err error) {
 		err = r.Scan(&p[0], &p[1])
 		return p, err
-	})
+	}, ticketOldest, day, since.UnixMilli())
 	oldest := make(map[int64]time.Time, len(pairs))
 	for _, p := range pairs {
 		oldest[p[0]] = instant(p[1])

@@ -35,11 +35,10 @@ func addToDaybook(_ context.Context, tx sqldb.Tx, events []event.Event) error {
 
 // Day reads the totals of a business date. A date without events returns zeros.
 func (s *Orders) Day(ctx context.Context, scope stock.Scope) (ordering.Day, error) {
-	rows, err := s.db.Query(ctx, daybookSelect, scope.Branch, scope.Date)
-	d, _, err := sqldb.One(rows, err, func(r sqldb.Rows) (d ordering.Day, err error) {
+	d, _, err := sqldb.One(ctx, s.db, func(r sqldb.Rows) (d ordering.Day, err error) {
 		err = r.Scan(&d.Placed, &d.Paid, &d.Canceled, &d.Revenue)
 		return d, err
-	})
+	}, daybookSelect, scope.Branch, scope.Date)
 	d.Scope = scope
 	return d, err
 }

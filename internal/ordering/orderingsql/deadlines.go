@@ -13,10 +13,9 @@ import (
 // for a step of the deciding clock; now is the time after that step. stocksql.MoveDeadlines shifts the holds. Documents
 // and subscribers receive the change like any other.
 func (l *Ledger) MoveDeadlines(ctx context.Context, tx sqldb.Tx, by time.Duration, now time.Time) (int64, error) {
-	rows, err := tx.Query(ctx, orderDeadlineMove, by.Milliseconds(), now.UnixMilli())
-	moved, err := sqldb.Collect(rows, err, func(r sqldb.Rows) (res ordering.Result, err error) {
+	moved, err := sqldb.Collect(ctx, tx, func(r sqldb.Rows) (res ordering.Result, err error) {
 		return res, r.Scan(&res.Order.ID, &res.Order.Scope.Branch)
-	})
+	}, orderDeadlineMove, by.Milliseconds(), now.UnixMilli())
 	if err != nil {
 		return 0, err
 	}

@@ -79,15 +79,12 @@ func (d *drift) run(ctx context.Context, stmt *sqldb.Stmt, say func(sqldb.Rows) 
 	if d.err != nil {
 		return
 	}
-	rows, err := d.at.Query(ctx, stmt, args...)
-	found, err := sqldb.Collect(rows, err, say)
+	found, err := sqldb.Collect(ctx, d.at, say, stmt, args...)
 	d.found, d.err = append(d.found, found...), err
 }
 
 func nextOrders(ctx context.Context, at sqldb.Reader, after string, n int) (to string, err error) {
-	rows, err := at.Query(ctx, driftWindow, after, n)
-	to, _, err = sqldb.One(rows, err, sqldb.Value[string])
-	return to, err
+	return sqldb.Scalar[string](ctx, at, driftWindow, after, n)
 }
 
 func describeState(r sqldb.Rows) (string, error) {

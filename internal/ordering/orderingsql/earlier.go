@@ -34,25 +34,21 @@ func priorResults(ctx context.Context, db sqldb.Conn, keys []ordering.Idempotenc
 func selectStoredKeys(
 	ctx context.Context, c sqldb.Conn, keys []ordering.IdempotencyKey,
 ) (map[ordering.IdempotencyKey]ordering.StoredKey, error) {
-	rows, err := c.Query(ctx, idempotencySelect, keyRows(keys))
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
 	all := map[ordering.IdempotencyKey]ordering.StoredKey{}
-	for rows.Next() {
+	err := sqldb.Each(ctx, c, func(rows sqldb.Rows) error {
 		var scope, key string
 		var known ordering.StoredKey
 		if err := rows.Scan(&scope, &key, &known.Digest, &known.OrderID); err != nil {
-			return nil, err
+			return err
 		}
 		k := ordering.IdempotencyKey{ClientTxnID: key}
 		if err := parseScope(&k, scope); err != nil {
-			return nil, err
+			return err
 		}
 		all[k] = known
-	}
-	return all, rows.Err()
+		return nil
+	}, idempotencySelect, keyRows(keys))
+	return all, err
 }
 
 // ordersOf reads the orders placed under the given keys, by order id.

@@ -78,8 +78,7 @@ var documentsCount = sqldb.Load(fstest.MapFS{"documents.sql": {Data: []byte(
 // documents returns how many transactions have queued a refresh of an order's document.
 func documents(t *testing.T, db *sqldb.DB, order string) int64 {
 	t.Helper()
-	rows, err := db.Query(t.Context(), documentsCount, order)
-	n, _, err := sqldb.One(rows, err, sqldb.Value[int64])
+	n, err := sqldb.Scalar[int64](t.Context(), db, documentsCount, order)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -269,8 +268,7 @@ func TestLedger_bumpBesideCounters(t *testing.T) {
 	do(orderingtest.Pay(id, db.Now()))
 	locking := sqldb.Load(fstest.MapFS{"lock.sql": {Data: []byte(`SELECT menu_item_id FROM sales_quota_counter /*pg: FOR UPDATE */`)}})
 	err := db.Write(t.Context(), func(ctx context.Context, tx sqldb.Tx) error {
-		rows, err := tx.Query(ctx, locking.Must("lock"))
-		held, err := sqldb.Collect(rows, err, sqldb.Value[int64])
+		held, err := sqldb.Collect(ctx, tx, sqldb.Value[int64], locking.Must("lock"))
 		if err != nil || len(held) != 1 {
 			t.Fatalf("%d counters are held, %v", len(held), err)
 		}
@@ -344,12 +342,11 @@ func TestOrders_boardIsFound(t *testing.T) {
 	db := sqldbtest.SQLite(t)
 	text := regexp.MustCompile(`\?(\d+)`).ReplaceAllString(orderingsql.Statements.Must("board_select").Text(sqldb.SQLite), "$$$1")
 	plan := sqldb.Load(fstest.MapFS{"plan.sql": {Data: []byte("EXPLAIN QUERY PLAN " + text)}})
-	rows, err := db.Query(t.Context(), plan.Must("plan"), 1, "2026-02-26", "2026-02-25", 0, 0, 10)
-	steps, err := sqldb.Collect(rows, err, func(r sqldb.Rows) (s string, err error) {
+	steps, err := sqldb.Collect(t.Context(), db, func(r sqldb.Rows) (s string, err error) {
 		var id, parent, unused int
 		err = r.Scan(&id, &parent, &unused, &s)
 		return s, err
-	})
+	}, plan.Must("plan"), 1, "2026-02-26", "2026-02-25", 0, 0, 10)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -361,7 +358,8 @@ func TestOrders_boardIsFound(t *testing.T) {
 
 // BenchmarkOrders_Board reads the board of a busy branch: 200 open tickets and 2,000 orders served today.
 func BenchmarkOrders_Board(b *testing.B) {
-	for name, open := range map[string]func(testing.TB) *sqldb.DB{"sqlite": sqldbtest.SQLite, "postgres": sqldbtest.Postgres} {
+	for name, open := range map[string]func(testing.TB) *sqldb.DB{"sqlite": sqldbtest.SQLite,
+		"postgres": sqldbtest.Postgres} {
 		b.Run(name, func(b *testing.B) {
 			r, l := house(b, open(b), stock.Unlimited, stock.Unlimited)
 			now := r.DB.Now()

@@ -29,16 +29,10 @@ func (s *Orders) Listed(ctx context.Context, f ordering.OrderFilter) ([]ordering
 	if f.Search != nil || f.Visit != "" {
 		list, count, args = listingFound, listingFoundCount, append(args, searchArgs(f)...)
 	}
-	rows, err := s.db.Query(ctx, count, args...)
-	total, _, err := sqldb.One(rows, err, sqldb.Value[int64])
-	if err != nil || total == 0 {
-		return nil, 0, err
-	}
-	rows, err = s.db.Query(ctx, list, append(args, f.Limit, f.Offset)...)
-	page, err := sqldb.Collect(rows, err, func(r sqldb.Rows) (l ordering.Listed, err error) {
+	page, total, err := sqldb.Page(ctx, s.db, func(r sqldb.Rows) (l ordering.Listed, err error) {
 		err = r.Scan(&l.ID, &l.Table)
 		return l, err
-	})
+	}, count, list, f.Limit, f.Offset, args...)
 	if err != nil || len(page) == 0 {
 		return nil, total, err
 	}
@@ -91,18 +85,11 @@ func (s *Orders) ListedAttempts(
 	ctx context.Context, f ordering.AttemptFilter,
 ) ([]ordering.ListedAttempt, int64, error) {
 	args := []any{f.Branch, f.Dates.From, cmp.Or(f.Dates.To, lastDate), string(f.Method), string(f.State)}
-	rows, err := s.db.Query(ctx, listingAttemptsCount, args...)
-	total, _, err := sqldb.One(rows, err, sqldb.Value[int64])
-	if err != nil || total == 0 {
-		return nil, 0, err
-	}
-	rows, err = s.db.Query(ctx, listingAttempts, append(args, f.Limit, f.Offset)...)
-	page, err := sqldb.Collect(rows, err, func(r sqldb.Rows) (a ordering.ListedAttempt, err error) {
+	return sqldb.Page(ctx, s.db, func(r sqldb.Rows) (a ordering.ListedAttempt, err error) {
 		var created, settled int64
 		err = r.Scan(&a.ID, &a.OrderID, &a.Method, &a.Amount, &a.Currency, &a.State, &a.GatewayRef, &created, &settled,
 			&a.Number, &a.BizDate)
 		a.CreatedAt, a.SettledAt = instant(created), instant(settled)
 		return a, err
-	})
-	return page, total, err
+	}, listingAttemptsCount, listingAttempts, f.Limit, f.Offset, args...)
 }

@@ -146,13 +146,11 @@ func (l *loader) queueKeys(places []*ordering.Place) map[ordering.IdempotencyKey
 			cmp.Compare(a.ClientTxnID, b.ClientTxnID))
 	})
 	l.tx.QueueQuery(func(rows sqldb.Rows) error {
-		for rows.Next() {
-			k, err := scanKey(rows)
-			if err != nil {
-				return err
-			}
-			delete(first, k)
+		k, err := scanKey(rows)
+		if err != nil {
+			return err
 		}
+		delete(first, k)
 		return nil
 	}, idempotencyInsert, keyRows(keys).
 		Text("digest", func(i int) string { return first[keys[i]].Digest }).
@@ -202,8 +200,7 @@ func (l *loader) holdsOf(ctx context.Context, ids []string) ([]stock.HoldState, 
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	rows, err := l.tx.Query(ctx, orderHolds, idRows(ids))
-	holds, err := sqldb.Collect(rows, err, sqldb.Value[string])
+	holds, err := sqldb.Collect(ctx, l.tx, sqldb.Value[string], orderHolds, idRows(ids))
 	if err != nil {
 		return nil, err
 	}
@@ -236,14 +233,12 @@ func scopeRows(scopes []stock.Scope) *sqldb.RowSet {
 func (l *loader) queueNumbers(scopes []stock.Scope) {
 	l.tx.Queue(numberEnsure, scopeRows(scopes))
 	l.tx.QueueQuery(func(rows sqldb.Rows) error {
-		for rows.Next() {
-			var s stock.Scope
-			var last int64
-			if err := rows.Scan(&s.Branch, &s.Date, &last); err != nil {
-				return err
-			}
-			l.batch.Numbers[s] = last
+		var s stock.Scope
+		var last int64
+		if err := rows.Scan(&s.Branch, &s.Date, &last); err != nil {
+			return err
 		}
+		l.batch.Numbers[s] = last
 		return nil
 	}, numberLock, scopeRows(scopes))
 }
@@ -263,23 +258,21 @@ func numberRows(set map[int64]struct{}) *sqldb.RowSet {
 }
 
 func (l *loader) readOpen(rows sqldb.Rows) error {
-	for rows.Next() {
-		var kind, id string
-		if err := rows.Scan(&kind, &id); err != nil {
-			return err
-		}
-		if kind == "visit" {
-			l.batch.Visits[id] = true
-			continue
-		}
-		n, err := strconv.ParseInt(id, 10, 64)
-		if err != nil {
-			return err
-		}
-		if kind == "paused" {
-			l.batch.Paused[n] = true
-			continue
-		}
+	var kind, id string
+	if err := rows.Scan(&kind, &id); err != nil {
+		return err
+	}
+	if kind == "visit" {
+		l.batch.Visits[id] = true
+		return nil
+	}
+	n, err := strconv.ParseInt(id, 10, 64)
+	if err != nil {
+		return err
+	}
+	if kind == "paused" {
+		l.batch.Paused[n] = true
+	} else {
 		l.batch.Versions[n] = true
 	}
 	return nil
@@ -295,15 +288,13 @@ func visitsOf(places []*ordering.Place) []string {
 
 func (l *loader) queueUnpaid(places []*ordering.Place) {
 	l.tx.QueueQuery(func(rows sqldb.Rows) error {
-		for rows.Next() {
-			var visit, guest string
-			var n int
-			if err := rows.Scan(&visit, &guest, &n); err != nil {
-				return err
-			}
-			l.batch.Unpaid[visit] += n
-			l.batch.Unpaid[guest] += n
+		var visit, guest string
+		var n int
+		if err := rows.Scan(&visit, &guest, &n); err != nil {
+			return err
 		}
+		l.batch.Unpaid[visit] += n
+		l.batch.Unpaid[guest] += n
 		return nil
 	}, unpaidCount, idRows(visitsOf(places)))
 }

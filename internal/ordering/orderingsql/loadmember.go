@@ -25,14 +25,12 @@ func (l *loader) queueUnpaidOfMembers(places []*ordering.Place) {
 		return
 	}
 	l.tx.QueueQuery(func(rows sqldb.Rows) error {
-		for rows.Next() {
-			var user int64
-			var n int
-			if err := rows.Scan(&user, &n); err != nil {
-				return err
-			}
-			l.batch.Unpaid[ordering.MemberKey(user)] += n
+		var user int64
+		var n int
+		if err := rows.Scan(&user, &n); err != nil {
+			return err
 		}
+		l.batch.Unpaid[ordering.MemberKey(user)] += n
 		return nil
 	}, unpaidCountMember, sqldb.NewRowSet(len(members)).Int("id", func(i int) int64 { return members[i] }))
 }

@@ -27,24 +27,20 @@ func (l *loader) lockOrders(ctx context.Context, ids []string) error {
 		return nil
 	}
 	l.tx.QueueQuery(func(rows sqldb.Rows) error {
-		for rows.Next() {
-			o, err := scanOrder(rows)
-			if err != nil {
-				return err
-			}
-			l.batch.Orders[o.ID] = &o
+		o, err := scanOrder(rows)
+		if err != nil {
+			return err
 		}
+		l.batch.Orders[o.ID] = &o
 		return nil
 	}, orderLock, idRows(ids))
 	l.tx.QueueQuery(func(rows sqldb.Rows) error {
-		for rows.Next() {
-			id, it, err := scanItem(rows)
-			if err != nil {
-				return err
-			}
-			o := l.batch.Orders[id]
-			o.Items = append(o.Items, it)
+		id, it, err := scanItem(rows)
+		if err != nil {
+			return err
 		}
+		o := l.batch.Orders[id]
+		o.Items = append(o.Items, it)
 		return nil
 	}, itemSelect, idRows(ids))
 	paymentsql.QueueSelect(l.tx, ids,

@@ -37,11 +37,10 @@ func (s *Orders) IndexNames(ctx context.Context) error {
 
 // indexNames indexes up to namesAtOnce orders and returns the number it found.
 func (s *Orders) indexNames(ctx context.Context) (int, error) {
-	rows, err := s.db.Query(ctx, wordUnindexed, namesPerTransaction)
-	found, err := sqldb.Collect(rows, err, func(r sqldb.Rows) (w nameWord, err error) {
+	found, err := sqldb.Collect(ctx, s.db, func(r sqldb.Rows) (w nameWord, err error) {
 		err = r.Scan(&w.order, &w.branch, &w.date, &w.word)
 		return w, err
-	})
+	}, wordUnindexed, namesPerTransaction)
 	if err != nil || len(found) == 0 {
 		return 0, err
 	}
@@ -54,12 +53,8 @@ func (s *Orders) indexNames(ctx context.Context) (int, error) {
 		}
 	}
 	return len(found), s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
-		tx.QueueQuery(func(rows sqldb.Rows) error { // locks orders in the ledger's order, to avoid deadlocks
-			for rows.Next() {
-				continue
-			}
-			return rows.Err()
-		}, orderLock, idRows(ids))
+		// The locks are taken in the ledger's order, to avoid deadlocks.
+		tx.QueueQuery(func(sqldb.Rows) error { return nil }, orderLock, idRows(ids))
 		if len(words) > 0 {
 			tx.Queue(wordInsert, sqldb.NewRowSet(len(words)).
 				Int("branch_id", func(i int) int64 { return words[i].branch }).

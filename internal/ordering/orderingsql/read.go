@@ -54,28 +54,24 @@ func (s *Orders) OfMember(ctx context.Context, user int64, limit, offset int) ([
 func (s *Orders) page(
 	ctx context.Context, list, count *sqldb.Stmt, whose any, limit, offset int,
 ) ([]ordering.Order, int64, error) {
-	rows, err := s.db.Query(ctx, list, whose, limit, offset)
-	orders, err := sqldb.Collect(rows, err, scanOrder)
+	orders, err := sqldb.Collect(ctx, s.db, scanOrder, list, whose, limit, offset)
 	if err != nil {
 		return nil, 0, err
 	}
 	if err := loadItems(ctx, s.db, orders); err != nil {
 		return nil, 0, err
 	}
-	rows, err = s.db.Query(ctx, count, whose)
-	total, _, err := sqldb.One(rows, err, sqldb.Value[int64])
+	total, err := sqldb.Scalar[int64](ctx, s.db, count, whose)
 	return orders, total, err
 }
 
 // Overdue returns the ids of up to limit unpaid orders whose deadline has passed, oldest first.
 func (s *Orders) Overdue(ctx context.Context, now time.Time, limit int) ([]string, error) {
-	rows, err := s.db.Query(ctx, overdueSelect, now.UnixMilli(), limit)
-	return sqldb.Collect(rows, err, sqldb.Value[string])
+	return sqldb.Collect(ctx, s.db, sqldb.Value[string], overdueSelect, now.UnixMilli(), limit)
 }
 
 func selectOrders(ctx context.Context, c sqldb.Conn, q *sqldb.Stmt, ids []string) ([]ordering.Order, error) {
-	rows, err := c.Query(ctx, q, idRows(ids))
-	return sqldb.Collect(rows, err, scanOrder)
+	return sqldb.Collect(ctx, c, scanOrder, q, idRows(ids))
 }
 
 func scanOrder(r sqldb.Rows) (o ordering.Order, err error) {
@@ -109,20 +105,15 @@ func loadItems(ctx context.Context, c sqldb.Conn, orders []ordering.Order) error
 	for i := range orders {
 		index[orders[i].ID], ids[i] = i, orders[i].ID
 	}
-	rows, err := c.Query(ctx, itemSelect, idRows(ids))
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	for rows.Next() {
+	return sqldb.Each(ctx, c, func(rows sqldb.Rows) error {
 		id, it, err := scanItem(rows)
 		if err != nil {
 			return err
 		}
 		o := &orders[index[id]]
 		o.Items = append(o.Items, it)
-	}
-	return rows.Err()
+		return nil
+	}, itemSelect, idRows(ids))
 }
 
 func scanItem(r sqldb.Rows) (order string, it ordering.Item, err error) {

@@ -131,8 +131,7 @@ func TestOrders_Listed_searchIsFound(t *testing.T) {
 			args = append(empty, []int64{42, 1041}, "t1", "5678", "%5678", []string{"lan 77"}, []string{"lan 78"}, 1, "v7", 20, 0)
 		}
 		plan := sqldb.Load(fstest.MapFS{"plan.sql": {Data: []byte(explain + text)}})
-		rows, err := db.Query(t.Context(), plan.Must("plan"), args...)
-		steps, err := sqldb.Collect(rows, err, func(r sqldb.Rows) (s string, err error) {
+		steps, err := sqldb.Collect(t.Context(), db, func(r sqldb.Rows) (s string, err error) {
 			if db.Engine() == sqldb.Postgres {
 				err = r.Scan(&s)
 				return s, err
@@ -140,7 +139,7 @@ func TestOrders_Listed_searchIsFound(t *testing.T) {
 			var id, parent, unused int
 			err = r.Scan(&id, &parent, &unused, &s)
 			return s, err
-		})
+		}, plan.Must("plan"), args...)
 		if err != nil {
 			t.Fatal(text, err)
 		}

@@ -38,11 +38,10 @@ func flag(b bool) int64 {
 
 // selectSteps reads the steps of orders, in ascending order of version within each order.
 func selectSteps(ctx context.Context, c sqldb.Conn, ids []string) ([]ordering.StepTaken, error) {
-	rows, err := c.Query(ctx, stepSelect, idRows(ids))
-	return sqldb.Collect(rows, err, func(r sqldb.Rows) (s ordering.StepTaken, err error) {
+	return sqldb.Collect(ctx, c, func(r sqldb.Rows) (s ordering.StepTaken, err error) {
 		var at int64
 		err = r.Scan(&s.OrderID, &s.Version, &at, &s.From, &s.To, &s.By)
 		s.At = instant(at)
 		return s, err
-	})
+	}, stepSelect, idRows(ids))
 }

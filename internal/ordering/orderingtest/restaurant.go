@@ -152,11 +152,10 @@ func (r *Restaurant) CountsOf(t TB, date string) []stock.Count {
 
 func (r *Restaurant) counts(t TB, from, to string) []stock.Count {
 	t.Helper()
-	rows, err := r.DB.Query(context.Background(), stmts.Must("counters"), r.Branch, from, to)
-	all, err := sqldb.Collect(rows, err, func(s sqldb.Rows) (c stock.Count, err error) {
+	all, err := sqldb.Collect(context.Background(), r.DB, func(s sqldb.Rows) (c stock.Count, err error) {
 		err = s.Scan(&c.Item, &c.Cap, &c.Held, &c.Used)
 		return c, err
-	})
+	}, stmts.Must("counters"), r.Branch, from, to)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -183,8 +182,7 @@ func (r *Restaurant) SetQuota(t TB, item, quota int64, date string, now time.Tim
 // Events counts the committed events of a type that the relay has not published yet.
 func (r *Restaurant) Events(t TB, eventType string) int64 {
 	t.Helper()
-	rows, err := r.DB.Query(context.Background(), stmts.Must("count_events"), eventType)
-	n, _, err := sqldb.One(rows, err, sqldb.Value[int64])
+	n, err := sqldb.Scalar[int64](context.Background(), r.DB, stmts.Must("count_events"), eventType)
 	if err != nil {
 		t.Fatal(err)
 	}

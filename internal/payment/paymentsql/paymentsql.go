@@ -106,8 +106,7 @@ func orderRows(ids []string) *sqldb.RowSet {
 
 // Attempts returns the attempts of orders, oldest first per order.
 func Attempts(ctx context.Context, c sqldb.Conn, orders []string) ([]payment.Attempt, error) {
-	rows, err := c.Query(ctx, attemptSelect, orderRows(orders))
-	return sqldb.Collect(rows, err, scanAttempt)
+	return sqldb.Collect(ctx, c, scanAttempt, attemptSelect, orderRows(orders))
 }
 
 func scanAttempt(r sqldb.Rows) (a payment.Attempt, err error) {
@@ -126,29 +125,24 @@ type Owner struct {
 
 // Owners returns the orders of attempts by attempt id.
 func Owners(ctx context.Context, c sqldb.Conn, attempts []string) (map[string]Owner, error) {
-	rows, err := c.Query(ctx, attemptFind, orderRows(attempts))
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
 	owners := make(map[string]Owner, len(attempts))
-	for rows.Next() {
+	err := sqldb.Each(ctx, c, func(rows sqldb.Rows) error {
 		var id string
 		var o Owner
 		if err := rows.Scan(&id, &o.OrderID, &o.Branch); err != nil {
-			return nil, err
+			return err
 		}
 		owners[id] = o
-	}
-	return owners, rows.Err()
+		return nil
+	}, attemptFind, orderRows(attempts))
+	return owners, err
 }
 
 // ClaimChecks returns up to limit attempts whose check is due, and schedules the next check of each, so that one whose
 // process dies is checked again. Any number of processes may claim at once.
 func ClaimChecks(ctx context.Context, db *sqldb.DB, now time.Time, limit int) (due []payment.Attempt, err error) {
 	err = db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
-		rows, err := tx.Query(ctx, attemptDue, now.UnixMilli(), limit)
-		if due, err = sqldb.Collect(rows, err, scanAttempt); err != nil || len(due) == 0 {
+		if due, err = sqldb.Collect(ctx, tx, scanAttempt, attemptDue, now.UnixMilli(), limit); err != nil || len(due) == 0 {
 			return err
 		}
 		_, err = tx.Exec(ctx, attemptLater, sqldb.NewRowSet(len(due)).
@@ -161,19 +155,15 @@ func ClaimChecks(ctx context.Context, db *sqldb.DB, now time.Time, limit int) (d
 
 // CountStuck counts the attempts that staff must check, by state.
 func CountStuck(ctx context.Context, c sqldb.Conn) (map[payment.State]int64, error) {
-	rows, err := c.Query(ctx, attemptStuck)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
 	counts := map[payment.State]int64{}
-	for rows.Next() {
+	err := sqldb.Each(ctx, c, func(rows sqldb.Rows) error {
 		var s payment.State
 		var n int64
 		if err := rows.Scan(&s, &n); err != nil {
-			return nil, err
+			return err
 		}
 		counts[s] = n
-	}
-	return counts, rows.Err()
+		return nil
+	}, attemptStuck)
+	return counts, err
 }

@@ -52,8 +52,7 @@ func QueueRefundResults(tx sqldb.Tx, all []payment.Refund) {
 
 // Refunds returns the refunds of orders.
 func Refunds(ctx context.Context, c sqldb.Conn, orders []string) ([]payment.Refund, error) {
-	rows, err := c.Query(ctx, refundSelect, orderRows(orders))
-	return sqldb.Collect(rows, err, scanRefund)
+	return sqldb.Collect(ctx, c, scanRefund, refundSelect, orderRows(orders))
 }
 
 func scanRefund(r sqldb.Rows) (f payment.Refund, err error) {
@@ -72,8 +71,7 @@ func scanRefund(r sqldb.Rows) (f payment.Refund, err error) {
 // process dies is sent again. Any number of processes may claim at once.
 func ClaimRefunds(ctx context.Context, db *sqldb.DB, now time.Time, limit int) (due []payment.Refund, err error) {
 	err = db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
-		rows, err := tx.Query(ctx, refundSend, now.UnixMilli(), limit)
-		if due, err = sqldb.Collect(rows, err, scanRefund); err != nil || len(due) == 0 {
+		if due, err = sqldb.Collect(ctx, tx, scanRefund, refundSend, now.UnixMilli(), limit); err != nil || len(due) == 0 {
 			return err
 		}
 		_, err = tx.Exec(ctx, refundLater, sqldb.NewRowSet(len(due)).
@@ -95,7 +93,6 @@ func MarkSent(ctx context.Context, db *sqldb.DB, id string, before []string) err
 
 // OutstandingRefunds returns the number of refunds that are not done, and the time of the oldest.
 func OutstandingRefunds(ctx context.Context, c sqldb.Conn) (n int64, oldest time.Time, err error) {
-	rows, err := c.Query(ctx, refundDue)
-	pair, _, err := sqldb.One(rows, err, sqldb.Pair)
+	pair, _, err := sqldb.One(ctx, c, sqldb.Pair, refundDue)
 	return pair[0], time.UnixMilli(pair[1]).UTC(), err
 }

@@ -16,13 +16,11 @@ func queueEach[T any](
 	tx sqldb.Tx, q *sqldb.Stmt, orders []string, scan func(sqldb.Rows) (T, error), each func(T),
 ) {
 	tx.QueueQuery(func(rows sqldb.Rows) error {
-		for rows.Next() {
-			one, err := scan(rows)
-			if err != nil {
-				return err
-			}
-			each(one)
+		one, err := scan(rows)
+		if err != nil {
+			return err
 		}
+		each(one)
 		return nil
 	}, q, orderRows(orders))
 }

@@ -67,13 +67,11 @@ type Queue[R any] struct {
 // Claim returns up to limit due rows, counts the attempt and hides them from other claims until an instant. The rows are
 // in no particular order. While nothing is due it only reads, so that an idle process writes nothing.
 func (q Queue[R]) Claim(ctx context.Context, now, until time.Time, limit int) (claimed []R, err error) {
-	rows, err := q.db.Query(ctx, q.table.due, now.UnixMilli())
-	if _, due, err := sqldb.One(rows, err, sqldb.Value[string]); err != nil || !due {
+	if _, due, err := sqldb.One(ctx, q.db, sqldb.Value[string], q.table.due, now.UnixMilli()); err != nil || !due {
 		return nil, err
 	}
 	err = q.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
-		rows, err := tx.Query(ctx, q.table.claim, now.UnixMilli(), until.UnixMilli(), limit)
-		claimed, err = sqldb.Collect(rows, err, q.table.scan)
+		claimed, err = sqldb.Collect(ctx, tx, q.table.scan, q.table.claim, now.UnixMilli(), until.UnixMilli(), limit)
 		return err
 	})
 	return claimed, err
@@ -117,8 +115,7 @@ func (q Queue[R]) RecordFailures(ctx context.Context, now time.Time, failures ..
 
 // Backlog counts the rows of the table.
 func (q Queue[R]) Backlog(ctx context.Context, now time.Time) (queue.Backlog, error) {
-	rows, err := q.db.Query(ctx, q.table.backlog)
-	b, _, err := sqldb.One(rows, err, func(r sqldb.Rows) (b queue.Backlog, err error) {
+	b, _, err := sqldb.One(ctx, q.db, func(r sqldb.Rows) (b queue.Backlog, err error) {
 		var since, died int64
 		err = r.Scan(&b.Pending, &since, &b.Dead, &died)
 		if b.Pending > 0 {
@@ -128,6 +125,6 @@ func (q Queue[R]) Backlog(ctx context.Context, now time.Time) (queue.Backlog, er
 			b.DeadAge = max(0, now.Sub(time.UnixMilli(died)))
 		}
 		return b, err
-	})
+	}, q.table.backlog)
 	return b, err
 }

@@ -297,8 +297,10 @@ func (m *machine) agree(
 
 // daybook returns the daybook of the span, as its consumer writes it.
 func (m *machine) daybook(t *rapid.T) (sum ordering.Day) {
-	rows, err := m.db.Query(context.Background(), stmts.Must("events"), m.house.Branch)
-	all, err := sqldb.Collect(rows, err, func(r sqldb.Rows) (event.Event, error) { return eventsql.Scan(r) })
+	all, err := sqldb.Collect(context.Background(), m.db, func(r sqldb.Rows) (event.Event,
+		error) {
+		return eventsql.Scan(r)
+	}, stmts.Must("events"), m.house.Branch)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,8 +20,7 @@ func New(db *sqldb.DB) *Store { return &Store{db} }
 func ask[T any](
 	ctx context.Context, b *Store, q *sqldb.Stmt, s report.Span, scan func(sqldb.Rows) (T, error), more ...any,
 ) ([]T, error) {
-	rows, err := b.db.Query(ctx, q, append([]any{s.Branch.ID, s.From, s.To}, more...)...)
-	return sqldb.Collect(rows, err, scan)
+	return sqldb.Collect(ctx, b.db, scan, q, append([]any{s.Branch.ID, s.From, s.To}, more...)...)
 }
 
 // Cells implements report.Store. It groups orders by local hour (R5).

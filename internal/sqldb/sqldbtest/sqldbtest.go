@@ -132,7 +132,6 @@ var waiting = sqldb.Load(fstest.MapFS{"waiting.sql": {Data: []byte(`
 // Waits reports whether a transaction waits for another one's lock. On SQLite it always returns true, because only one
 // transaction writes at a time.
 func Waits(ctx context.Context, db *sqldb.DB) (bool, error) {
-	rows, err := db.Query(ctx, waiting.Must("waiting"))
-	n, _, err := sqldb.One(rows, err, sqldb.Value[int64])
+	n, err := sqldb.Scalar[int64](ctx, db, waiting.Must("waiting"))
 	return n > 0, err
 }

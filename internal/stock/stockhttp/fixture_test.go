@@ -327,8 +327,7 @@ func (h *fixture) balanced() {
 func (h *fixture) read(query string) []string {
 	h.t.Helper()
 	stmt := sqldb.Load(fstest.MapFS{"it.sql": {Data: []byte(query)}}).Must("it")
-	rows, err := h.DB.Query(h.t.Context(), stmt)
-	all, err := sqldb.Collect(rows, err, sqldb.Value[string])
+	all, err := sqldb.Collect(h.t.Context(), h.DB, sqldb.Value[string], stmt)
 	if err != nil {
 		h.t.Fatal(err)
 	}

@@ -128,12 +128,7 @@ func (e *priorAdjustment) queue(tx sqldb.Tx, a stock.Adjustment) {
 		return
 	}
 	tx.QueueQuery(func(rows sqldb.Rows) error {
-		for rows.Next() {
-			if err := rows.Scan(&e.digest, &e.Available, &e.Reserved, &e.Sold); err != nil {
-				return err
-			}
-		}
-		return nil
+		return rows.Scan(&e.digest, &e.Available, &e.Reserved, &e.Sold)
 	}, adjustmentEarlier, a.Branch, a.ClientTxnID)
 }
 

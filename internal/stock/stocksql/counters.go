@@ -112,16 +112,14 @@ func queueLockQuotas(tx sqldb.Tx, keys []stock.Key, balances *stock.Balances) {
 		return
 	}
 	tx.QueueQuery(func(rows sqldb.Rows) error {
-		for rows.Next() {
-			var scope stock.Scope
-			var c stock.Count
-			var limit sql.NullInt64
-			if err := rows.Scan(&scope.Branch, &scope.Date, &c.Item, &limit, &c.Held, &c.Used); err != nil {
-				return err
-			}
-			c.Cap = capOf(limit)
-			balances.LoadCount(scope, c)
+		var scope stock.Scope
+		var c stock.Count
+		var limit sql.NullInt64
+		if err := rows.Scan(&scope.Branch, &scope.Date, &c.Item, &limit, &c.Held, &c.Used); err != nil {
+			return err
 		}
+		c.Cap = capOf(limit)
+		balances.LoadCount(scope, c)
 		return nil
 	}, counterLock, keyRows(keys))
 }
@@ -167,17 +165,14 @@ func (l *Store) Counts(ctx context.Context, s stock.Scope) ([]stock.Count, error
 
 func counts(ctx context.Context, c sqldb.Reader, s stock.Scope) ([]stock.Count, error) {
 	if s.IsStock() {
-		rows, err := c.Query(ctx, inventorySelect, s.Branch)
-		return sqldb.Collect(rows, err, scanItemCount)
+		return sqldb.Collect(ctx, c, scanItemCount, inventorySelect, s.Branch)
 	}
-	rows, err := c.Query(ctx, counterSelectScope, s.Branch, s.Date)
-	return sqldb.Collect(rows, err, scanCount)
+	return sqldb.Collect(ctx, c, scanCount, counterSelectScope, s.Branch, s.Date)
 }
 
 // OpenHolds returns the number of unpaid holds of a business date that contain a menu item, and their units of it.
 func (l *Store) OpenHolds(ctx context.Context, s stock.Scope, item int64) (holds, units int64, err error) {
-	rows, err := l.db.Query(ctx, holdCountItem, s.Branch, s.Date, item)
-	pair, _, err := sqldb.One(rows, err, sqldb.Pair)
+	pair, _, err := sqldb.One(ctx, l.db, sqldb.Pair, holdCountItem, s.Branch, s.Date, item)
 	return pair[0], pair[1], err
 }
 
@@ -196,8 +191,7 @@ func SetCap(ctx context.Context, tx sqldb.Tx, s stock.Scope, item int64, quota *
 	if _, err := tx.Exec(ctx, counterEnsure, keyRows(key)); err != nil {
 		return err
 	}
-	rows, err := tx.Query(ctx, counterCap, s.Branch, item, s.Date, quota)
-	dates, err := sqldb.Collect(rows, err, sqldb.Value[string])
+	dates, err := sqldb.Collect(ctx, tx, sqldb.Value[string], counterCap, s.Branch, item, s.Date, quota)
 	if err != nil {
 		return err
 	}

@@ -52,14 +52,13 @@ func sumHolds(ctx context.Context, at sqldb.Reader, branch int64, from string) (
 		if err != nil || to == "" {
 			return sums, err
 		}
-		rows, err := at.Query(ctx, driftSums, from, branch, after, to)
-		_, err = sqldb.Collect(rows, err, func(r sqldb.Rows) (k stock.Key, err error) {
+		_, err = sqldb.Collect(ctx, at, func(r sqldb.Rows) (k stock.Key, err error) {
 			var s holdSum
 			err = r.Scan(&k.Scope.Branch, &k.Scope.Date, &k.Item, &s.held, &s.used, &s.holds)
 			was := sums[k]
 			sums[k] = holdSum{was.held + s.held, was.used + s.used, was.holds + s.holds}
 			return k, err
-		})
+		}, driftSums, from, branch, after, to)
 		if err != nil {
 			return nil, err
 		}
@@ -69,17 +68,14 @@ func sumHolds(ctx context.Context, at sqldb.Reader, branch int64, from string) (
 
 // NextHolds returns the id of the last of the next n holds in the order of ids, empty when there are none.
 func NextHolds(ctx context.Context, at sqldb.Reader, after string, n int) (to string, err error) {
-	rows, err := at.Query(ctx, driftWindowEnd, after, n)
-	to, _, err = sqldb.One(rows, err, sqldb.Value[string])
-	return to, err
+	return sqldb.Scalar[string](ctx, at, driftWindowEnd, after, n)
 }
 
 // driftOfCounters compares quotas and removes those with a counter from the sums.
 func driftOfCounters(
 	ctx context.Context, at sqldb.Reader, branch int64, from string, sums map[stock.Key]holdSum,
 ) (found []string, err error) {
-	rows, err := at.Query(ctx, driftCounters, from, branch)
-	_, err = sqldb.Collect(rows, err, func(r sqldb.Rows) (k stock.Key, err error) {
+	_, err = sqldb.Collect(ctx, at, func(r sqldb.Rows) (k stock.Key, err error) {
 		var held, used int64
 		err = r.Scan(&k.Scope.Branch, &k.Scope.Date, &k.Item, &held, &used)
 		s := sums[k]
@@ -90,7 +86,7 @@ func driftOfCounters(
 				k.Scope.Branch, k.Scope.Date, k.Item, held, used, s.held, s.used))
 		}
 		return k, err
-	})
+	}, driftCounters, from, branch)
 	return found, err
 }
 
@@ -99,8 +95,7 @@ func driftOfCounters(
 func driftOfItems(
 	ctx context.Context, at sqldb.Reader, branch int64, sums map[stock.Key]holdSum,
 ) (found []string, err error) {
-	rows, err := at.Query(ctx, driftInventory, branch)
-	_, err = sqldb.Collect(rows, err, func(r sqldb.Rows) (k stock.Key, err error) {
+	_, err = sqldb.Collect(ctx, at, func(r sqldb.Rows) (k stock.Key, err error) {
 		var available, reserved, sold, units int64
 		var sku string
 		err = r.Scan(&k.Scope.Branch, &k.Item, &sku, &available, &reserved, &sold, &units)
@@ -112,7 +107,7 @@ func driftOfItems(
 				k.Scope.Branch, sku, available, reserved, sold, s.held, s.used, units))
 		}
 		return k, err
-	})
+	}, driftInventory, branch)
 	return found, err
 }
 

@@ -84,8 +84,7 @@ func Holds(ctx context.Context, c sqldb.Reader, ids []string) ([]stock.HoldState
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	rows, err := c.Query(ctx, holdSelect, idRows(ids))
-	return collectHolds(rows, err)
+	return collectHolds(ctx, c, holdSelect, idRows(ids))
 }
 
 // LockHolds locks holds in the order of their ids and loads them into the balances with their current state.
@@ -98,53 +97,45 @@ func LockHolds(ctx context.Context, tx sqldb.Tx, holds []stock.HoldState, balanc
 	for i, h := range holds {
 		byID[h.Hold.ID], ids[i] = h.Hold, h.Hold.ID
 	}
-	rows, err := tx.Query(ctx, holdLock, idRows(ids))
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	for rows.Next() {
+	return sqldb.Each(ctx, tx, func(rows sqldb.Rows) error {
 		var id, state string
 		if err := rows.Scan(&id, &state); err != nil {
 			return err
 		}
 		balances.LoadHold(byID[id], stock.State(state))
-	}
-	return rows.Err()
+		return nil
+	}, holdLock, idRows(ids))
 }
 
-// collectHolds combines rows of (hold, line), which are sorted by hold.
-func collectHolds(rows sqldb.Rows, err error) ([]stock.HoldState, error) {
+// collectHolds reads rows of (hold, line), which are sorted by hold.
+func collectHolds(ctx context.Context, c sqldb.Reader, q *sqldb.Stmt, args ...any) (all holdRows, err error) {
+	err = sqldb.Each(ctx, c, all.read, q, args...)
+	return all, err
+}
+
+// holdRows are holds read from rows of (hold, line), which are sorted by hold.
+type holdRows []stock.HoldState
+
+func (all *holdRows) read(r sqldb.Rows) error {
+	var h stock.HoldState
+	var state string
+	var until int64
+	var isStock, item, qty sql.NullInt64
+	err := r.Scan(&h.Hold.ID, &h.Hold.Scope.Branch, &h.Hold.Scope.Date, &state, &until, &isStock, &item, &qty)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	defer rows.Close()
-	return readHolds(rows)
-}
-
-func readHolds(rows sqldb.Rows) ([]stock.HoldState, error) {
-	var all []stock.HoldState
-	for rows.Next() {
-		var h stock.HoldState
-		var state string
-		var until int64
-		var isStock, item, qty sql.NullInt64
-		err := rows.Scan(&h.Hold.ID, &h.Hold.Scope.Branch, &h.Hold.Scope.Date, &state, &until, &isStock, &item, &qty)
-		if err != nil {
-			return nil, err
-		}
-		if len(all) == 0 || all[len(all)-1].Hold.ID != h.Hold.ID {
-			h.State, h.Hold.Until = stock.State(state), time.UnixMilli(until).UTC()
-			all = append(all, h)
-		}
-		last, line := &all[len(all)-1].Hold, stock.Line{Item: item.Int64, Qty: qty.Int64}
-		switch {
-		case !item.Valid:
-		case isStock.Int64 == 1 && !last.Scope.IsStock():
-			last.Stock = append(last.Stock, line)
-		default:
-			last.Lines = append(last.Lines, line)
-		}
+	if n := len(*all); n == 0 || (*all)[n-1].Hold.ID != h.Hold.ID {
+		h.State, h.Hold.Until = stock.State(state), time.UnixMilli(until).UTC()
+		*all = append(*all, h)
 	}
-	return all, rows.Err()
+	last, line := &(*all)[len(*all)-1].Hold, stock.Line{Item: item.Int64, Qty: qty.Int64}
+	switch {
+	case !item.Valid:
+	case isStock.Int64 == 1 && !last.Scope.IsStock():
+		last.Stock = append(last.Stock, line)
+	default:
+		last.Lines = append(last.Lines, line)
+	}
+	return nil
 }

@@ -18,10 +18,9 @@ func (r *Reservations) Items(ctx context.Context, branch int64, skus []string) (
 
 // Items is Reservations.Items within a transaction.
 func Items(ctx context.Context, c sqldb.Conn, branch int64, skus []string) ([]stock.Item, error) {
-	rows, err := c.Query(ctx, itemFind, sqldb.NewRowSet(len(skus)).
+	return sqldb.Collect(ctx, c, scanItem, itemFind, sqldb.NewRowSet(len(skus)).
 		Int("branch_id", func(int) int64 { return branch }).
 		Text("sku", func(i int) string { return skus[i] }))
-	return sqldb.Collect(rows, err, scanItem)
 }
 
 func scanItem(r sqldb.Rows) (t stock.Item, err error) {
@@ -66,8 +65,7 @@ func (r *Reservations) Add(ctx context.Context, by identity.Actor, t stock.Item)
 func (r *Reservations) Update(ctx context.Context, by identity.Actor, t stock.Item) error {
 	now := r.now()
 	return r.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
-		rows, err := tx.Query(ctx, itemLock, t.ID)
-		before, found, err := sqldb.One(rows, err, scanItem)
+		before, found, err := sqldb.One(ctx, tx, scanItem, itemLock, t.ID)
 		switch {
 		case err != nil:
 			return err

@@ -12,24 +12,20 @@ func queueLockItems(tx sqldb.Tx, keys []stock.Key, balances *stock.Balances) {
 	}
 	counts := make(map[int64]stock.Count, len(keys))
 	tx.QueueQuery(func(rows sqldb.Rows) error {
-		for rows.Next() {
-			c, err := scanItemCount(rows)
-			if err != nil {
-				return err
-			}
-			counts[c.Item] = c
+		c, err := scanItemCount(rows)
+		if err != nil {
+			return err
 		}
+		counts[c.Item] = c
 		return nil
 	}, inventoryLock, itemKeyRows(keys))
 	tx.QueueQuery(func(rows sqldb.Rows) error {
-		for rows.Next() {
-			var t stock.Item
-			if err := rows.Scan(&t.ID, &t.Branch, &t.SKU, &t.LowAt); err != nil {
-				return err
-			}
-			if c, ok := counts[t.ID]; ok {
-				balances.LoadItem(t, c)
-			}
+		var t stock.Item
+		if err := rows.Scan(&t.ID, &t.Branch, &t.SKU, &t.LowAt); err != nil {
+			return err
+		}
+		if c, ok := counts[t.ID]; ok {
+			balances.LoadItem(t, c)
 		}
 		return nil
 	}, itemThresholds, sqldb.NewRowSet(len(keys)).Int("item", func(i int) int64 { return keys[i].Item }))

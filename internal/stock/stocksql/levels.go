@@ -48,10 +48,9 @@ func (r *Reservations) readLevels(ctx context.Context, questions []itemRef) ([]s
 			asked = append(asked, q)
 		}
 	}
-	rows, err := r.db.Query(ctx, levelSelect, sqldb.NewRowSet(len(asked)).
+	found, err := sqldb.Collect(ctx, r.db, scanLevel, levelSelect, sqldb.NewRowSet(len(asked)).
 		Int("branch_id", func(i int) int64 { return asked[i].branch }).
 		Text("sku", func(i int) string { return asked[i].sku }))
-	found, err := sqldb.Collect(rows, err, scanLevel)
 	if err != nil {
 		return nil, err
 	}
@@ -91,6 +90,5 @@ func (r *Reservations) Rank(ctx context.Context, reads []stock.ReadCount) error 
 
 // Top returns the most read items of all branches.
 func (r *Reservations) Top(ctx context.Context, limit int) ([]stock.Level, error) {
-	rows, err := r.db.Query(ctx, rankTop, limit)
-	return sqldb.Collect(rows, err, scanLevel)
+	return sqldb.Collect(ctx, r.db, scanLevel, rankTop, limit)
 }

@@ -11,8 +11,7 @@ import (
 
 // Item returns a stock item by number; one without an id does not exist.
 func (l *Store) Item(ctx context.Context, id int64) (stock.Item, error) {
-	rows, err := l.db.Query(ctx, itemSelect, id)
-	t, _, err := sqldb.One(rows, err, scanItem)
+	t, _, err := sqldb.One(ctx, l.db, scanItem, itemSelect, id)
 	return t, err
 }
 
@@ -28,44 +27,25 @@ func (l *Store) Levels(ctx context.Context, f stock.LevelFilter) ([]stock.Level,
 	if f.Low {
 		low = 1
 	}
-	rows, err := l.db.Query(ctx, levelCount, f.Branch, pattern, low)
-	total, _, err := sqldb.One(rows, err, sqldb.Value[int64])
-	if err != nil {
-		return nil, 0, err
-	}
-	rows, err = l.db.Query(ctx, levelList, f.Branch, pattern, low, f.Limit, f.Offset)
-	page, err := sqldb.Collect(rows, err, scanLevel)
-	return page, total, err
+	return sqldb.Page(ctx, l.db, scanLevel, levelCount, levelList, f.Limit, f.Offset, f.Branch, pattern, low)
 }
 
 // Adjustments returns a page of an item's adjustments, newest first, and the total.
 func (l *Store) Adjustments(ctx context.Context, item int64, limit, offset int) ([]stock.AdjustmentRecord, int64, error) {
-	rows, err := l.db.Query(ctx, adjustmentCount, item)
-	total, _, err := sqldb.One(rows, err, sqldb.Value[int64])
-	if err != nil {
-		return nil, 0, err
-	}
-	rows, err = l.db.Query(ctx, adjustmentList, item, limit, offset)
-	page, err := sqldb.Collect(rows, err, func(r sqldb.Rows) (a stock.AdjustmentRecord, err error) {
+	return sqldb.Page(ctx, l.db, func(r sqldb.Rows) (a stock.AdjustmentRecord, err error) {
 		var kind string
 		var at int64
 		err = r.Scan(&a.ID, &kind, &a.Units, &a.Available, &a.Note, &a.Actor, &at)
 		a.Kind, a.At = stock.AdjustmentKind(kind), time.UnixMilli(at).UTC()
 		return a, err
-	})
-	return page, total, err
+	}, adjustmentCount, adjustmentList, limit, offset, item)
 }
 
 // Reservations returns a page of a branch's reservations, the most recently changed first, and the total.
 func (l *Store) Reservations(ctx context.Context, f stock.ReservationFilter) ([]stock.ReservationRecord, int64, error) {
 	state, reason := f.Status.State()
-	rows, err := l.db.Query(ctx, reservationCount, f.Branch, string(state), reason)
-	total, _, err := sqldb.One(rows, err, sqldb.Value[int64])
-	if err != nil {
-		return nil, 0, err
-	}
-	rows, err = l.db.Query(ctx, reservationList, f.Branch, string(state), reason, f.Limit, f.Offset)
-	page, err := sqldb.Collect(rows, err, scanListed)
+	page, total, err := sqldb.Page(ctx, l.db, scanListed, reservationCount, reservationList, f.Limit, f.Offset, f.Branch,
+		string(state), reason)
 	if err != nil || len(page) == 0 {
 		return nil, total, err
 	}

@@ -86,10 +86,9 @@ func (r *Reservations) resolveItems(ctx context.Context, tx sqldb.Tx, received [
 		return cmp.Or(cmp.Compare(a.branch, b.branch), cmp.Compare(a.sku, b.sku))
 	})
 	wanted = slices.Compact(wanted)
-	rows, err := tx.Query(ctx, itemFind, sqldb.NewRowSet(len(wanted)).
+	found, err := sqldb.Collect(ctx, tx, scanItem, itemFind, sqldb.NewRowSet(len(wanted)).
 		Int("branch_id", func(i int) int64 { return wanted[i].branch }).
 		Text("sku", func(i int) string { return wanted[i].sku }))
-	found, err := sqldb.Collect(rows, err, scanItem)
 	if err != nil {
 		return err
 	}
@@ -116,6 +115,6 @@ func (r *Reservations) resolveItems(ctx context.Context, tx sqldb.Tx, received [
 // itemsInAnyBranch returns the items of messages without a branch, from all branches.
 func itemsInAnyBranch(ctx context.Context, tx sqldb.Tx, wanted []itemRef) ([]stock.Item, error) {
 	n, _ := slices.BinarySearchFunc(wanted, 1, func(w itemRef, branch int64) int { return cmp.Compare(w.branch, branch) })
-	rows, err := tx.Query(ctx, itemAnywhere, sqldb.NewRowSet(n).Text("sku", func(i int) string { return wanted[i].sku }))
-	return sqldb.Collect(rows, err, scanItem)
+	return sqldb.Collect(ctx, tx, scanItem, itemAnywhere, sqldb.NewRowSet(n).Text("sku",
+		func(i int) string { return wanted[i].sku }))
 }

@@ -132,8 +132,10 @@ func (e *consumerFixture) hear(t testing.TB, batch ...message) []inbox.Outcome {
 // told returns the answers in order and validates each against its schema.
 func (e *consumerFixture) told(t testing.TB) []event.Event {
 	t.Helper()
-	rows, err := e.db.Query(context.Background(), toldSQL)
-	events, err := sqldb.Collect(rows, err, func(r sqldb.Rows) (event.Event, error) { return eventsql.Scan(r) })
+	events, err := sqldb.Collect(context.Background(), e.db, func(r sqldb.Rows) (event.Event,
+		error) {
+		return eventsql.Scan(r)
+	}, toldSQL)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -327,8 +329,7 @@ func TestConsumers_poison(t *testing.T) {
 		if got := e.levels(t, "rice")["rice"]; got != [3]int64{3, 7, 0} {
 			t.Errorf("available, reserved, sold %v", got)
 		}
-		rows, err := db.Query(t.Context(), hearing.Must("attempts"))
-		if n, _, err := sqldb.One(rows, err, sqldb.Value[int64]); n != 2 || err != nil {
+		if n, err := sqldb.Scalar[int64](t.Context(), db, hearing.Must("attempts")); n != 2 || err != nil {
 			t.Errorf("%d attempts for two events, %v", n, err)
 		}
 
@@ -383,8 +384,7 @@ func TestConsumers_concurrent_same_id(t *testing.T) {
 		if got := e.levels(t, "rice")["rice"]; got != [3]int64{1000, 0, 0} {
 			t.Errorf("available, reserved, sold %v", got)
 		}
-		rows, err := db.Query(t.Context(), hearing.Must("attempts"))
-		if n, _, err := sqldb.One(rows, err, sqldb.Value[int64]); n != 0 || err != nil {
+		if n, err := sqldb.Scalar[int64](t.Context(), db, hearing.Must("attempts")); n != 0 || err != nil {
 			t.Errorf("%d failures were counted, %v", n, err)
 		}
 	})

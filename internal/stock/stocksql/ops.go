@@ -99,8 +99,7 @@ func QueueDeleteEntries(tx sqldb.Tx, ids []string) { entries.QueueDelete(tx, ids
 
 // Unapplied implements stock.SyncStore. The order of ids is the order of writing.
 func (l *Store) Unapplied(ctx context.Context, before time.Time, after string, limit int) ([]stock.OutboxEntry, error) {
-	rows, err := l.db.Query(ctx, opsSelect, before.UnixMilli(), after, limit)
-	return sqldb.Collect(rows, err, scanEntry)
+	return sqldb.Collect(ctx, l.db, scanEntry, opsSelect, before.UnixMilli(), after, limit)
 }
 
 func scanEntry(r sqldb.Rows) (e stock.OutboxEntry, err error) {
@@ -122,13 +121,11 @@ func (l *Store) RetryDead(ctx context.Context, id string) (int64, error) {
 
 // DeadLetters returns a page of dead entries, newest first, and the total. An empty id selects all.
 func (l *Store) DeadLetters(ctx context.Context, id string, limit, offset int) ([]queue.DeadLetter, int64, error) {
-	rows, err := l.db.Query(ctx, opsDeadTotal, id)
-	total, _, err := sqldb.One(rows, err, sqldb.Value[int64])
+	total, err := sqldb.Scalar[int64](ctx, l.db, opsDeadTotal, id)
 	if err != nil {
 		return nil, 0, err
 	}
-	rows, err = l.db.Query(ctx, opsDead, id, limit, offset)
-	page, err := sqldb.Collect(rows, err, func(r sqldb.Rows) (queue.DeadLetter, error) {
+	page, err := sqldb.Collect(ctx, l.db, func(r sqldb.Rows) (queue.DeadLetter, error) {
 		var at, died int64
 		var date, ops string
 		d := queue.DeadLetter{Consumer: queue.RedisConsumer}
@@ -136,6 +133,6 @@ func (l *Store) DeadLetters(ctx context.Context, id string, limit, offset int) (
 		d.About, d.Payload = "scope:"+cmp.Or(date, "stock"), json.RawMessage(ops)
 		d.CreatedAt, d.DiedAt = time.UnixMilli(at).UTC(), time.UnixMilli(died).UTC()
 		return d, err
-	})
+	}, opsDead, id, limit, offset)
 	return page, total, err
 }

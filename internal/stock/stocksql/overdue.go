@@ -9,8 +9,7 @@ import (
 
 // OverdueOrders returns the number of unpaid orders that hold units past their deadline, and the delay of the oldest.
 func (l *Store) OverdueOrders(ctx context.Context, now time.Time) (n int64, by time.Duration, err error) {
-	rows, err := l.db.Query(ctx, holdLate, now.UnixMilli())
-	pair, _, err := sqldb.One(rows, err, sqldb.Pair)
+	pair, _, err := sqldb.One(ctx, l.db, sqldb.Pair, holdLate, now.UnixMilli())
 	if err != nil || pair[0] == 0 {
 		return pair[0], 0, err
 	}
@@ -19,8 +18,7 @@ func (l *Store) OverdueOrders(ctx context.Context, now time.Time) (n int64, by t
 
 // LowItems returns, for each branch with stock items, how many are at or below their alarm threshold.
 func (l *Store) LowItems(ctx context.Context) (map[int64]int64, error) {
-	rows, err := l.db.Query(ctx, inventoryLow)
-	pairs, err := sqldb.Collect(rows, err, sqldb.Pair)
+	pairs, err := sqldb.Collect(ctx, l.db, sqldb.Pair, inventoryLow)
 	low := make(map[int64]int64, len(pairs))
 	for _, p := range pairs {
 		low[p[0]] = p[1]

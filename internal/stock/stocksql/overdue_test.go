@@ -117,8 +117,7 @@ func TestStore_PurgeEarlyConfirms(t *testing.T) {
 		if err := stocksql.New(db).PurgeEarlyConfirms(t.Context(), now); err != nil {
 			t.Fatal(err)
 		}
-		rows, err := db.Query(t.Context(), levels.Must("noted"))
-		left, err := sqldb.Collect(rows, err, sqldb.Value[string])
+		left, err := sqldb.Collect(t.Context(), db, sqldb.Value[string], levels.Must("noted"))
 		if diff := cmp.Diff([]string{"young"}, left); diff != "" || err != nil {
 			t.Error(diff, err)
 		}

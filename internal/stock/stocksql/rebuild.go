@@ -22,8 +22,7 @@ func (l *Store) ClaimRebuild(
 	if err != nil || n == 1 {
 		return n == 1, free, err
 	}
-	rows, err := l.db.Query(ctx, scopeFree, s.Branch, s.Date)
-	ms, _, err := sqldb.One(rows, err, sqldb.Value[int64])
+	ms, err := sqldb.Scalar[int64](ctx, l.db, scopeFree, s.Branch, s.Date)
 	return false, time.UnixMilli(ms + 1).UTC(), err
 }
 
@@ -96,9 +95,8 @@ func (l *Store) readHolds(
 	ctx context.Context, s stock.Scope, date string, state stock.State, since time.Time, each func([]stock.HoldState) error,
 ) error {
 	for after := ""; ; {
-		rows, err := l.db.Query(ctx, holdPage, s.Branch, date, string(state), since.UnixMilli(), after, holdsPerPage,
+		page, err := collectHolds(ctx, l.db, holdPage, s.Branch, date, string(state), since.UnixMilli(), after, holdsPerPage,
 			kind(stock.Key{Scope: s}))
-		page, err := collectHolds(rows, err)
 		if err != nil || len(page) == 0 {
 			return err
 		}
@@ -137,8 +135,7 @@ func (l *Store) Snapshot(
 		if im.Counts, err = counts(ctx, at, s); err != nil {
 			return err
 		}
-		rows, err := at.Query(ctx, opsSelectScope, s.Branch, s.Date, limit)
-		waiting, err := sqldb.Collect(rows, err, scanEntry)
+		waiting, err := sqldb.Collect(ctx, at, scanEntry, opsSelectScope, s.Branch, s.Date, limit)
 		if err != nil {
 			return err
 		}

@@ -22,8 +22,7 @@ func (l *Store) Recipe(ctx context.Context, by identity.Actor, item int64) (bran
 
 // visibleItemBranch returns the branch of a menu item, or ErrMenuItemNotFound if the actor may not see it.
 func visibleItemBranch(ctx context.Context, c sqldb.Conn, by identity.Actor, q *sqldb.Stmt, item int64) (int64, error) {
-	rows, err := c.Query(ctx, q, item)
-	branch, found, err := sqldb.One(rows, err, sqldb.Value[int64])
+	branch, found, err := sqldb.One(ctx, c, sqldb.Value[int64], q, item)
 	if err == nil && (!found || !by.Sees(branch)) {
 		err = stock.ErrMenuItemNotFound
 	}
@@ -31,11 +30,10 @@ func visibleItemBranch(ctx context.Context, c sqldb.Conn, by identity.Actor, q *
 }
 
 func recipe(ctx context.Context, c sqldb.Conn, item int64) ([]stock.SKULine, error) {
-	rows, err := c.Query(ctx, recipeLines, item)
-	return sqldb.Collect(rows, err, func(r sqldb.Rows) (t stock.SKULine, err error) {
+	return sqldb.Collect(ctx, c, func(r sqldb.Rows) (t stock.SKULine, err error) {
 		err = r.Scan(&t.SKU, &t.Qty)
 		return t, err
-	})
+	}, recipeLines, item)
 }
 
 // SetRecipe replaces the stock that one portion of a menu item consumes. An unchanged recipe is not written.

@@ -161,8 +161,7 @@ func referenceReserve(ctx context.Context, db *sqldb.DB, redis rueidis.Client, o
 	const consumer = "InventoryOrderHandler"
 	return db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
 		now := db.Now().UnixMilli()
-		rows, err := tx.Query(ctx, reference.Must("seen_exists"), consumer, order)
-		seen, _, err := sqldb.One(rows, err, sqldb.Value[int64])
+		seen, err := sqldb.Scalar[int64](ctx, tx, reference.Must("seen_exists"), consumer, order)
 		if err != nil || seen > 0 {
 			return errors.Join(err, errSeen)
 		}

@@ -61,20 +61,7 @@ func find(ctx context.Context, c sqldb.Conn, ids []string) ([]stock.Reservation,
 
 // textMap returns rows of two texts as a map.
 func textMap(ctx context.Context, c sqldb.Conn, q *sqldb.Stmt, args ...any) (map[string]string, error) {
-	rows, err := c.Query(ctx, q, args...)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	all := map[string]string{}
-	for rows.Next() {
-		var k, v string
-		if err := rows.Scan(&k, &v); err != nil {
-			return nil, err
-		}
-		all[k] = v
-	}
-	return all, rows.Err()
+	return sqldb.Map[string, string](ctx, c, q, args...)
 }
 
 func itemNames(ctx context.Context, c sqldb.Conn, items []int64) (map[int64]string, error) {
@@ -82,20 +69,16 @@ func itemNames(ctx context.Context, c sqldb.Conn, items []int64) (map[int64]stri
 	if len(items) == 0 {
 		return names, nil
 	}
-	rows, err := c.Query(ctx, itemNamesSelect, itemRows(items))
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	for rows.Next() {
+	err := sqldb.Each(ctx, c, func(rows sqldb.Rows) error {
 		var id int64
 		var sku string
 		if err := rows.Scan(&id, &sku); err != nil {
-			return nil, err
+			return err
 		}
 		names[id] = sku
-	}
-	return names, rows.Err()
+		return nil
+	}, itemNamesSelect, itemRows(items))
+	return names, err
 }
 
 func itemRows(items []int64) *sqldb.RowSet {
@@ -104,8 +87,7 @@ func itemRows(items []int64) *sqldb.RowSet {
 
 // Overdue returns the ids of reservations past their deadline, the oldest first.
 func (r *Reservations) Overdue(ctx context.Context, now time.Time, limit int) ([]string, error) {
-	rows, err := r.db.Query(ctx, reservationOverdue, now.UnixMilli(), limit)
-	holds, err := sqldb.Collect(rows, err, sqldb.Value[string])
+	holds, err := sqldb.Collect(ctx, r.db, sqldb.Value[string], reservationOverdue, now.UnixMilli(), limit)
 	for i, id := range holds {
 		holds[i] = stock.ReservationID(id)
 	}
@@ -114,8 +96,7 @@ func (r *Reservations) Overdue(ctx context.Context, now time.Time, limit int) ([
 
 // OverdueReservations returns the number of reservations past their deadline, and the delay of the oldest.
 func (r *Reservations) OverdueReservations(ctx context.Context, now time.Time) (n int64, by time.Duration, err error) {
-	rows, err := r.db.Query(ctx, reservationLate, now.UnixMilli())
-	pair, _, err := sqldb.One(rows, err, sqldb.Pair)
+	pair, _, err := sqldb.One(ctx, r.db, sqldb.Pair, reservationLate, now.UnixMilli())
 	if err != nil || pair[0] == 0 {
 		return 0, 0, err
 	}

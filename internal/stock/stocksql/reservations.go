@@ -126,19 +126,14 @@ func load(ctx context.Context, tx sqldb.Tx, b *stock.CommandBatch, commands []st
 	}
 	slices.Sort(ids)
 	ids = slices.Compact(ids)
-	var there []stock.HoldState
-	tx.QueueQuery(func(rows sqldb.Rows) (err error) {
-		there, err = readHolds(rows)
-		return err
-	}, holdSelect, idRows(ids))
+	var there holdRows
+	tx.QueueQuery(there.read, holdSelect, idRows(ids))
 	tx.QueueQuery(func(rows sqldb.Rows) error {
-		for rows.Next() {
-			var id string
-			if err := rows.Scan(&id); err != nil {
-				return err
-			}
-			b.ConfirmedEarly[id] = true
+		var id string
+		if err := rows.Scan(&id); err != nil {
+			return err
 		}
+		b.ConfirmedEarly[id] = true
 		return nil
 	}, earlySelect, idRows(ids))
 	if err := tx.Flush(ctx); err != nil {
@@ -150,26 +145,20 @@ func load(ctx context.Context, tx sqldb.Tx, b *stock.CommandBatch, commands []st
 		known[h.Hold.ID], held[i] = h.Hold, h.Hold
 	}
 	QueueLock(tx, KeysOf(wanted, held), b.Balances)
-	tx.QueueQuery(func(rows sqldb.Rows) error { return loadHolds(rows, b, known) }, reservationLock, idRows(ids))
-	return tx.Flush(ctx)
-}
-
-// loadHolds loads locked holds into the balances. A hold that was inserted after its lines were read restarts the
-// transaction.
-func loadHolds(rows sqldb.Rows, b *stock.CommandBatch, known map[string]stock.Hold) error {
-	for rows.Next() {
+	tx.QueueQuery(func(rows sqldb.Rows) error {
 		var id, state, reason string
 		if err := rows.Scan(&id, &state, &reason); err != nil {
 			return err
 		}
 		h, ok := known[id]
-		if !ok {
+		if !ok { // inserted after its lines were read
 			return sqldb.ErrRetry
 		}
 		b.Balances.LoadHold(h, stock.State(state))
 		b.Reasons[id] = reason
-	}
-	return nil
+		return nil
+	}, reservationLock, idRows(ids))
+	return tx.Flush(ctx)
 }
 
 func (r *Reservations) write(tx sqldb.Tx, b *stock.CommandBatch) error {

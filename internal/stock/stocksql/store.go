@@ -21,21 +21,17 @@ func New(db *sqldb.DB) *Store { return &Store{entries.On(db), db} }
 
 // Scopes returns the scopes from a business date on that the admission cache has served, with the epoch it must show.
 func (l *Store) Scopes(ctx context.Context, from string) (map[stock.Scope]string, error) {
-	rows, err := l.db.Query(ctx, scopeSelect, from)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
 	all := map[stock.Scope]string{}
-	for rows.Next() {
+	err := sqldb.Each(ctx, l.db, func(rows sqldb.Rows) error {
 		var s stock.Scope
 		var epoch string
 		if err := rows.Scan(&s.Branch, &s.Date, &epoch); err != nil {
-			return nil, err
+			return err
 		}
 		all[s] = epoch
-	}
-	return all, rows.Err()
+		return nil
+	}, scopeSelect, from)
+	return all, err
 }
 
 // TombstoneProvisional writes RELEASED holds for provisional holds that timed out, unless their orders have arrived

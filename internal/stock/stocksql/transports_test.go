@@ -234,8 +234,7 @@ func (b *broker) drain(t testing.TB, e *consumerFixture, deliveries, messages in
 	e.deliveries += deliveries
 	e.messages += messages
 	testenv.Eventually(t, longWait, func() bool {
-		rows, err := e.db.Query(t.Context(), hearing.Must("settled"))
-		n, _, err := sqldb.One(rows, err, sqldb.Value[int])
+		n, err := sqldb.Scalar[int](t.Context(), e.db, hearing.Must("settled"))
 		return err == nil && n == e.messages && e.handled(t) >= e.deliveries
 	})
 }

@@ -46,8 +46,7 @@ type seatNote struct {
 func seatNoteOf(v visit.Visit) seatNote { return seatNote{v.TableID, v.TableLabel} }
 
 func selectVisit(ctx context.Context, conn sqldb.Conn, id string) (visit.Visit, bool, error) {
-	rows, err := conn.Query(ctx, visitSelect, id)
-	return sqldb.One(rows, err, scanVisit)
+	return sqldb.One(ctx, conn, scanVisit, visitSelect, id)
 }
 
 // Move moves a visit to another table. It locks that table first, so that a scan of its code either comes before and
@@ -85,8 +84,7 @@ func (s *Store) Move(ctx context.Context, by identity.Actor, id string, table in
 
 // lockVisit locks an open visit until the end of the transaction: it can be neither closed nor moved.
 func lockVisit(ctx context.Context, tx sqldb.Tx, by identity.Actor, id string) (visit.Visit, error) {
-	rows, err := tx.Query(ctx, visitLock, id)
-	_, found, err := sqldb.One(rows, err, scanText)
+	_, found, err := sqldb.One(ctx, tx, sqldb.Value[string], visitLock, id)
 	if err != nil {
 		return visit.Visit{}, err
 	}

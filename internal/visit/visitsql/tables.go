@@ -15,13 +15,12 @@ import (
 // lockTable locks a table until the end of the transaction, which also keeps phones from joining or opening a visit
 // there. QR and Party of the result are not set.
 func lockTable(ctx context.Context, tx sqldb.Tx, by identity.Actor, id int64) (visit.Table, error) {
-	rows, err := tx.Query(ctx, tableLock, id)
-	t, found, err := sqldb.One(rows, err, func(r sqldb.Rows) (visit.Table, error) {
+	t, found, err := sqldb.One(ctx, tx, func(r sqldb.Rows) (visit.Table, error) {
 		t, active := visit.Table{ID: id}, 0
 		err := r.Scan(&t.BranchID, &t.Label, &t.Seats, &active)
 		t.Active = active == 1
 		return t, err
-	})
+	}, tableLock, id)
 	if err == nil && (!found || !by.Sees(t.BranchID)) {
 		err = visit.ErrTable
 	}
@@ -29,8 +28,7 @@ func lockTable(ctx context.Context, tx sqldb.Tx, by identity.Actor, id int64) (v
 }
 
 func selectTable(ctx context.Context, tx sqldb.Tx, id int64) (visit.Table, error) {
-	rows, err := tx.Query(ctx, tableSelect, id)
-	t, _, err := sqldb.One(rows, err, scanTable)
+	t, _, err := sqldb.One(ctx, tx, scanTable, tableSelect, id)
 	return t, err
 }
 
@@ -54,8 +52,7 @@ func tableNoteOf(t visit.Table) tableNote { return tableNote{t.Label, t.Seats, t
 // AddTable creates a table with its QR token.
 func (s *Store) AddTable(ctx context.Context, by identity.Actor, t visit.Table, now time.Time) (visit.Table, error) {
 	err := s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
-		rows, err := tx.Query(ctx, tableInsert, t.BranchID, t.Label, t.Seats)
-		id, _, err := sqldb.One(rows, err, scanInt)
+		id, err := sqldb.Scalar[int64](ctx, tx, tableInsert, t.BranchID, t.Label, t.Seats)
 		if err != nil {
 			return labelTaken(err)
 		}

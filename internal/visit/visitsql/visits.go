@@ -13,26 +13,17 @@ import (
 
 // Tables returns the tables of a branch by label, or of all branches for 0.
 func (s *Store) Tables(ctx context.Context, branch int64) ([]visit.Table, error) {
-	rows, err := s.db.Query(ctx, tableList, branch)
-	return sqldb.Collect(rows, err, scanTable)
+	return sqldb.Collect(ctx, s.db, scanTable, tableList, branch)
 }
 
 // TableBranch returns the branch of a table, or 0 for an unknown table.
 func (s *Store) TableBranch(ctx context.Context, table int64) (int64, error) {
-	rows, err := s.db.Query(ctx, tableBranch, table)
-	branch, _, err := sqldb.One(rows, err, scanInt)
-	return branch, err
+	return sqldb.Scalar[int64](ctx, s.db, tableBranch, table)
 }
 
 // Visits returns a page of a branch's visits, newest first, and their total number.
 func (s *Store) Visits(ctx context.Context, f visit.Filter) ([]visit.Visit, int, error) {
-	rows, err := s.db.Query(ctx, visitCount, f.Branch, f.Status)
-	total, _, err := sqldb.One(rows, err, scanInt)
-	if err != nil {
-		return nil, 0, err
-	}
-	rows, err = s.db.Query(ctx, visitList, f.Branch, f.Status, f.Limit, f.Offset)
-	page, err := sqldb.Collect(rows, err, scanVisit)
+	page, total, err := sqldb.Page(ctx, s.db, scanVisit, visitCount, visitList, f.Limit, f.Offset, f.Branch, f.Status)
 	return page, int(total), err
 }
 
@@ -45,9 +36,8 @@ func (s *Store) Close(ctx context.Context, by identity.Actor, id string, why vis
 		if err != nil {
 			return err
 		}
-		rows, err := tx.Query(ctx, visitSelect, id)
 		var found bool
-		v, found, err = sqldb.One(rows, err, scanVisit)
+		v, found, err = selectVisit(ctx, tx, id)
 		switch {
 		case err != nil:
 			return err
@@ -72,8 +62,8 @@ func (s *Store) RotateQR(ctx context.Context, by identity.Actor, table int64, qr
 		}
 		tx.Queue(qrRevoke, table, now.UnixMilli())
 		tx.Queue(qrInsert, qr, table, now.UnixMilli())
-		rows, err := tx.Query(ctx, visitCloseTable, table, string(visit.ClosedQRRotated), now.UnixMilli())
-		if closed, err = sqldb.Collect(rows, err, scanText); err != nil {
+		if closed, err = sqldb.Collect(ctx, tx, sqldb.Value[string], visitCloseTable, table, string(visit.ClosedQRRotated),
+			now.UnixMilli()); err != nil {
 			return err
 		}
 		if t, err = selectTable(ctx, tx, table); err != nil {
@@ -91,8 +81,8 @@ func (s *Store) CloseIdle(ctx context.Context, now time.Time, slack time.Duratio
 	closed []string, err error,
 ) {
 	err = s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
-		rows, err := tx.Query(ctx, visitCloseIdle, now.Add(-slack).UnixMilli(), now.UnixMilli(), limit)
-		closed, err = sqldb.Collect(rows, err, scanText)
+		closed, err = sqldb.Collect(ctx, tx, sqldb.Value[string], visitCloseIdle, now.Add(-slack).UnixMilli(),
+			now.UnixMilli(), limit)
 		return err
 	})
 	return closed, err
@@ -100,8 +90,7 @@ func (s *Store) CloseIdle(ctx context.Context, now time.Time, slack time.Duratio
 
 // StaleKeys returns closed visits that Redis may still hold keys of, in the order of their closing.
 func (s *Store) StaleKeys(ctx context.Context, limit int) ([]string, error) {
-	rows, err := s.db.Query(ctx, keysLeft, limit)
-	return sqldb.Collect(rows, err, scanText)
+	return sqldb.Collect(ctx, s.db, sqldb.Value[string], keysLeft, limit)
 }
 
 // ClearStaleKeys removes visits that were closed before an instant from StaleKeys.

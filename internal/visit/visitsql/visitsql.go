@@ -64,17 +64,13 @@ func New(db *sqldb.DB) *Store { return &Store{db} }
 
 // QRTarget returns the table of a QR token, or visit.ErrQRUnknown.
 func (s *Store) QRTarget(ctx context.Context, qr string) (visit.QRTarget, error) {
-	rows, err := s.db.Query(ctx, placeSelect, qr)
-	p, found, err := sqldb.One(rows, err, func(r sqldb.Rows) (p visit.QRTarget, err error) {
+	p, err := sqldb.Get(ctx, s.db, visit.ErrQRUnknown, func(r sqldb.Rows) (p visit.QRTarget, err error) {
 		var status string
 		var active int
 		err = r.Scan(&p.TableID, &p.BranchID, &p.Label, &status, &active)
 		p.Revoked, p.Active = status == revoked, active == 1
 		return p, err
-	})
-	if err == nil && !found {
-		err = visit.ErrQRUnknown
-	}
+	}, placeSelect, qr)
 	return p, err
 }
 
@@ -100,11 +96,10 @@ func lockQR(ctx context.Context, tx sqldb.Tx, qr string) error {
 		status string
 		active int
 	}
-	rows, err := tx.Query(ctx, qrLock, qr)
-	c, found, err := sqldb.One(rows, err, func(r sqldb.Rows) (c code, err error) {
+	c, found, err := sqldb.One(ctx, tx, func(r sqldb.Rows) (c code, err error) {
 		err = r.Scan(&c.status, &c.active)
 		return c, err
-	})
+	}, qrLock, qr)
 	switch {
 	case err != nil:
 		return err
@@ -136,8 +131,7 @@ func openOrJoin(ctx context.Context, tx sqldb.Tx, e visit.OpenRequest) (string, 
 
 // Guest returns the guest of a token hash.
 func (s *Store) Guest(ctx context.Context, tokenHash string) (visit.Guest, bool, error) {
-	rows, err := s.db.Query(ctx, guestSelect, tokenHash)
-	return sqldb.One(rows, err, func(r sqldb.Rows) (visit.Guest, error) {
+	return sqldb.One(ctx, s.db, func(r sqldb.Rows) (visit.Guest, error) {
 		g := visit.Guest{TokenHash: tokenHash}
 		var status string
 		var closed *int64
@@ -146,7 +140,7 @@ func (s *Store) Guest(ctx context.Context, tokenHash string) (visit.Guest, bool,
 		g.VisitOpen = status == open
 		g.ClosedAt, g.Reason = closeInfo(closed, reason)
 		return g, err
-	})
+	}, guestSelect, tokenHash)
 }
 
 // UpdateLastSeen stores when open visits were last seen. It never moves a time back.
@@ -172,16 +166,5 @@ func closeInfo(closed *int64, reason *string) (at time.Time, why visit.CloseReas
 }
 
 func oneText(ctx context.Context, conn sqldb.Conn, q *sqldb.Stmt, args ...any) (string, bool, error) {
-	rows, err := conn.Query(ctx, q, args...)
-	return sqldb.One(rows, err, scanText)
-}
-
-func scanText(r sqldb.Rows) (s string, err error) {
-	err = r.Scan(&s)
-	return s, err
-}
-
-func scanInt(r sqldb.Rows) (n int64, err error) {
-	err = r.Scan(&n)
-	return n, err
+	return sqldb.One(ctx, conn, sqldb.Value[string], q, args...)
 }
