@@ -114,7 +114,7 @@ test('a dish that is off is grey on the phone within a second, and a pause close
   await page.getByRole('button', { name: '30 min' }).click()
   await page.getByRole('dialog').getByRole('button', { name: '86 it' }).click()
   await expect(card).toContainText('Sold out', { timeout: 1000 })
-  await expect(page.getByText(/Beef pho is off\. One unpaid order keeps what it has/)).toBeVisible()
+  await expect(page.getByText(/Beef pho is 86’d\. 1 unpaid order still holds/)).toBeVisible()
   await expect(dish).toContainText('86’d')
   await dish.getByRole('button', { name: 'Put Beef pho back on sale' }).click()
   await expect(card).not.toContainText('Sold out', { timeout: 1000 })
@@ -163,7 +163,7 @@ test('stock is received, counted and thrown away, and a dish takes of it', async
   const book = async (kind: string, quantity: string, note: string, lost?: () => Promise<void>) => {
     await row.getByRole('button', { name: 'Adjust' }).click()
     await page.getByRole('radio', { name: kind }).check()
-    await page.getByLabel(/^How many/).fill(quantity)
+    await page.getByLabel(/^Quantity/).fill(quantity)
     await page.getByLabel(/^(Note|Reason)/).fill(note)
     await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click()
     await lost?.()
