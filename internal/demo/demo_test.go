@@ -36,16 +36,15 @@ func TestRestaurant_is_sound(t *testing.T) {
 			t.Errorf("%s: %v", b.Name, err)
 		}
 	}
-	things, recipes := r.pantry()
-	if len(things) != 8 || len(recipes) != 6 {
-		t.Errorf("%d stock items, %d lines of recipes", len(things), len(recipes))
+	if len(r.stock) != 8 || len(r.recipes) != 6 {
+		t.Errorf("%d stock items, %d lines of recipes", len(r.stock), len(r.recipes))
 	}
-	for _, th := range things {
+	for _, th := range r.stock {
 		if err := (stock.Item{SKU: th.SKU, Name: th.Name, Unit: th.Unit, LowAt: th.LowAt}).Validate(); err != nil || th.Available <= th.LowAt {
 			t.Errorf("%s: %d of it, %v", th.SKU, th.Available, err)
 		}
 	}
-	for _, l := range recipes {
+	for _, l := range r.recipes {
 		if l.item == 0 || l.qty < 1 {
 			t.Errorf("a dish takes %d of the stock item %d", l.qty, l.item)
 		}

@@ -5,10 +5,12 @@ import (
 	"embed"
 	"encoding/json"
 	"strconv"
+	"time"
 
 	"comanda/internal/document/documentsql"
 	"comanda/internal/fault"
 	"comanda/internal/sqldb"
+	"comanda/internal/uid"
 	"comanda/internal/visit"
 )
 
@@ -26,7 +28,7 @@ var (
 	itemInsert      = stmts.Must("item_insert")
 	versionInsert   = stmts.Must("version_insert")
 	entryInsert     = stmts.Must("entry_insert")
-	thingInsert     = stmts.Must("thing_insert")
+	stockItemInsert = stmts.Must("stock_item_insert")
 	inventoryInsert = stmts.Must("inventory_insert")
 	deliveryInsert  = stmts.Must("delivery_insert")
 	recipeInsert    = stmts.Must("recipe_insert")
@@ -35,11 +37,12 @@ var (
 	identityAdvance = stmts.Must("identity_advance")
 )
 
-// ErrTaken says that the database belongs to a real restaurant.
+// ErrTaken refuses a database of a real restaurant.
 var ErrTaken = fault.New(fault.Conflict, "not_a_demo", "The database holds another restaurant; the demo needs its own.")
 
-// Load brings the demo restaurant into a migrated database. A database that has it already is not changed, whatever was
-// edited in it since; one that holds another restaurant is refused.
+// Load inserts the demo restaurant into a migrated database. A database that has it already is not changed, so that edits
+// survive a restart; one with another restaurant is ErrTaken. Concurrent calls insert it once, because the branches' rows
+// come first and their ids are fixed.
 func Load(ctx context.Context, db *sqldb.DB) error {
 	r, err := read()
 	if err != nil {
@@ -65,7 +68,7 @@ func Load(ctx context.Context, db *sqldb.DB) error {
 		tx.Queue(tableInsert, r.tableRows())
 		tx.Queue(qrInsert, r.qrRows(), now)
 		documentsql.Queue(tx, instant, r.documents()...)
-		rows, err := tx.Query(ctx, identityAdvance)
+		rows, err := tx.Query(ctx, identityAdvance) // new rows get ids after the demo's
 		if err != nil {
 			return err
 		}
@@ -74,7 +77,7 @@ func Load(ctx context.Context, db *sqldb.DB) error {
 	})
 }
 
-// documents are the demo's entities that documents show, beside its menus.
+// documents returns the demo's categories and dishes, whose documents must be built beside those of its menus.
 func (r restaurant) documents() []documentsql.Change {
 	categories, dishes := documentsql.Change{Entity: "category"}, documentsql.Change{Entity: "dish"}
 	for _, c := range r.categories {
@@ -86,12 +89,9 @@ func (r restaurant) documents() []documentsql.Change {
 	return []documentsql.Change{categories, dishes}
 }
 
-// same reports whether the existing branches are the demo's own.
+// same returns ErrTaken unless all branches exist under the demo's names.
 func (r restaurant) same(ctx context.Context, tx sqldb.Tx, fresh int64) error {
-	_, found, err := sqldb.One(ctx, tx, func(r sqldb.Rows) (name string, err error) {
-		err = r.Scan(&name)
-		return name, err
-	}, branchStranger, sqldb.NewRowSet(len(r.branches)).
+	_, found, err := sqldb.One(ctx, tx, sqldb.Value[string], branchStranger, sqldb.NewRowSet(len(r.branches)).
 		Int("id", func(i int) int64 { return r.branches[i].ID }).
 		Text("name", func(i int) string { return r.branches[i].Name }))
 	if err == nil && (found || fresh > 0) {
@@ -166,6 +166,34 @@ func (r restaurant) quota(i int) (int64, bool) {
 	return 0, false
 }
 
+// queueStock queues the stock with its first delivery: a ledger entry must explain every quantity.
+func (r restaurant) queueStock(tx sqldb.Tx, at time.Time) {
+	now := at.UnixMilli()
+	rows := func() *sqldb.RowSet {
+		return sqldb.NewRowSet(len(r.stock)).
+			Int("id", func(i int) int64 { return r.stock[i].ID }).
+			Int("branch_id", func(i int) int64 { return r.stock[i].branch })
+	}
+	available := func(i int) int64 { return r.stock[i].Available }
+	tx.Queue(stockItemInsert, rows().
+		Text("sku", func(i int) string { return r.stock[i].SKU }).
+		Text("name", func(i int) string { return r.stock[i].Name }).
+		Text("unit", func(i int) string { return r.stock[i].Unit }).
+		Int("low_at", func(i int) int64 { return r.stock[i].LowAt }), now)
+	tx.Queue(inventoryInsert, rows().Int("available", available))
+	ids := make([]string, len(r.stock))
+	for i := range ids {
+		ids[i] = uid.New(at)
+	}
+	tx.Queue(deliveryInsert, rows().
+		Text("uid", func(i int) string { return ids[i] }).
+		Int("available", available), now)
+	tx.Queue(recipeInsert, sqldb.NewRowSet(len(r.recipes)).
+		Int("menu_item_id", func(i int) int64 { return r.recipes[i].menuItem }).
+		Int("item_id", func(i int) int64 { return r.recipes[i].item }).
+		Int("qty", func(i int) int64 { return r.recipes[i].qty }))
+}
+
 func (r restaurant) tableRows() *sqldb.RowSet {
 	return sqldb.NewRowSet(len(r.tables)).
 		Int("id", func(i int) int64 { return r.tables[i].id }).
@@ -179,8 +207,8 @@ func (r restaurant) qrRows() *sqldb.RowSet {
 		Int("table_id", func(i int) int64 { return r.tables[i].id })
 }
 
-// text writes a value of the file as it is kept in a column.
+// text returns a value of the file in its stored form.
 func text(v any) string {
-	b, _ := json.Marshal(v) // it was read from JSON a moment ago
+	b, _ := json.Marshal(v) // cannot fail: it was decoded from JSON
 	return string(b)
 }

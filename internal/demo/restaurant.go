@@ -1,8 +1,11 @@
+// Package demo is a restaurant to try Comanda with: one branch in Hà Nội and one in Taipei, with 28 dishes in three
+// languages, twelve tables, some quotas and a stock. The data is in restaurant.json.
 package demo
 
 import (
-	_ "embed"
+	"embed"
 	"encoding/json"
+	"io/fs"
 	"maps"
 	"slices"
 	"strconv"
@@ -11,8 +14,19 @@ import (
 	"comanda/internal/money"
 )
 
-//go:embed restaurant.json
-var restaurantJSON []byte
+var (
+	//go:embed restaurant.json
+	restaurantJSON []byte
+	//go:embed pictures/*.svg
+	pictures embed.FS
+)
+
+// Pictures returns drawings of the demo's dishes; 4.svg is that of dish 4. They were made for this program by
+// web/scripts/draw.mjs.
+func Pictures() fs.FS {
+	drawn, _ := fs.Sub(pictures, "pictures") // fails for an invalid name only
+	return drawn
+}
 
 // branch is a branch as restaurant.json describes it. All ids are fixed, so that a second load finds the first.
 type branch struct {
@@ -27,7 +41,7 @@ type branch struct {
 	MenuID           int64             `json:"menuId"`
 	MenuName         string            `json:"menuName"`
 	VersionID        int64             `json:"versionId"`
-	Stock            []thing           `json:"stock"`
+	Stock            []stockItem       `json:"stock"`
 	Categories       []category        `json:"categories"`
 }
 
@@ -35,6 +49,8 @@ type category struct {
 	ID     int64         `json:"id"`
 	Names  catalog.Texts `json:"names"`
 	Dishes []dish        `json:"dishes"`
+
+	sort int64
 }
 
 type dish struct {
@@ -45,33 +61,41 @@ type dish struct {
 	Names        catalog.Texts    `json:"names"`
 	Descriptions catalog.Texts    `json:"descriptions"`
 	Takes        map[string]int64 `json:"takes"` // of the stock, for one portion: sku -> quantity
+
+	branch   branch
+	category int64
+	sort     int64
 }
 
-// table, placed and grouped are what stands nested in the file, with what it is nested in.
+// stockItem is a stock item of a branch with its first delivery.
+type stockItem struct {
+	ID        int64  `json:"id"`
+	SKU       string `json:"sku"`
+	Name      string `json:"name"`
+	Unit      string `json:"unit"`
+	LowAt     int64  `json:"lowAt"`
+	Available int64  `json:"available"`
+
+	branch int64
+}
+
+// recipeLine is what one portion of a menu item takes of a stock item.
+type recipeLine struct{ menuItem, item, qty int64 }
+
 type table struct {
 	id     int64
 	branch int64
 	label  string
 }
 
-type placed struct {
-	dish
-	branch   branch
-	category int64
-	sort     int64
-}
-
-type grouped struct {
-	category
-	sort int64
-}
-
-// restaurant is everything of the file as rows.
+// restaurant is the content of the file as lists, one for each SQL table.
 type restaurant struct {
 	branches   []branch
 	tables     []table
-	categories []grouped
-	dishes     []placed
+	categories []category
+	dishes     []dish
+	stock      []stockItem
+	recipes    []recipeLine
 }
 
 func read() (restaurant, error) {
@@ -87,10 +111,21 @@ func read() (restaurant, error) {
 			}
 			r.tables = append(r.tables, table{id, b.ID, b.Tables[key]})
 		}
+		stockIDs := map[string]int64{}
+		for _, i := range b.Stock {
+			i.branch = b.ID
+			r.stock = append(r.stock, i)
+			stockIDs[i.SKU] = i.ID
+		}
 		for _, c := range b.Categories {
-			r.categories = append(r.categories, grouped{c, int64(len(r.categories) + 1)})
+			c.sort = int64(len(r.categories) + 1)
+			r.categories = append(r.categories, c)
 			for _, d := range c.Dishes {
-				r.dishes = append(r.dishes, placed{d, b, c.ID, int64(len(r.dishes) + 1)})
+				d.branch, d.category, d.sort = b, c.ID, int64(len(r.dishes)+1)
+				r.dishes = append(r.dishes, d)
+				for sku, qty := range d.Takes {
+					r.recipes = append(r.recipes, recipeLine{d.ItemID, stockIDs[sku], qty})
+				}
 			}
 		}
 	}

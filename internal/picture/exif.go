@@ -106,7 +106,8 @@ func webpExif(raw []byte) []byte {
 // tagOrientation is the orientation field of the first directory.
 const tagOrientation = 0x0112
 
-// orientation returns the orientation field; upright if it cannot be read.
+// orientation returns the orientation field; upright if it cannot be read, because a picture that lies on its side is better
+// than none. Only this field is read: a library for all of EXIF would parse much more of an untrusted file.
 func orientation(tiff []byte) rotation {
 	if len(tiff) < 8 {
 		return straight

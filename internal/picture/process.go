@@ -15,7 +15,7 @@ import (
 	"comanda/internal/fault"
 )
 
-// Limits of uploaded pictures.
+// Limits of uploaded pictures: those of a telephone's camera. A decoded picture of 40 megapixels takes 60 to 160 MB.
 const (
 	MaxBytes  = 8 << 20
 	MaxPixels = 40_000_000
@@ -57,7 +57,9 @@ var formats = []format{
 	},
 }
 
-func (f format) knows(raw []byte) bool {
+// matches reports whether a file begins like this format. The content type of an upload is not used: browsers take it from
+// the file's name.
+func (f format) matches(raw []byte) bool {
 	if len(raw) < len(f.magic) {
 		return false
 	}
@@ -70,25 +72,26 @@ func (f format) knows(raw []byte) bool {
 }
 
 // Processor processes pictures, one at a time, to bound memory.
-type Processor struct{ light chan struct{} }
+type Processor struct{ busy chan struct{} }
 
 // NewProcessor returns a Processor. Use one per process.
 func NewProcessor() *Processor { return &Processor{make(chan struct{}, 1)} }
 
-// Size is a target width in pixels and a desired maximum size in bytes. Pictures are never enlarged, and are at most
-// twice as high as wide.
+// Size is a target width in pixels and a desired maximum size in bytes. Pictures are never enlarged, because that adds bytes
+// and no detail, and are at most twice as high as wide, so that a panorama does not fill a menu.
 type Size struct {
 	Width int
 	Bytes int
 }
 
 // Process decodes a picture, rotates it upright and returns it as JPEG in each size, and an id, which is a hash of the
-// results. The first size must be the largest; the others are made from it. Process returns an error if ctx ends while
-// it waits for other pictures.
-func (d *Processor) Process(ctx context.Context, raw []byte, sizes ...Size) (id string, made [][]byte, err error) {
+// results, so that a picture's URL changes with its content and may be cached forever. The first size must be the largest;
+// the others are made from it, which costs a fraction of scaling the original again. Process returns an error if ctx ends
+// while it waits for other pictures.
+func (p *Processor) Process(ctx context.Context, raw []byte, sizes ...Size) (id string, made [][]byte, err error) {
 	select {
-	case d.light <- struct{}{}:
-		defer func() { <-d.light }()
+	case p.busy <- struct{}{}:
+		defer func() { <-p.busy }()
 	case <-ctx.Done():
 		return "", nil, errBusy.Because(ctx.Err())
 	}
@@ -125,7 +128,7 @@ func process(raw []byte, sizes []Size) (string, [][]byte, error) {
 // check validates the header of a file without decoding the picture.
 func check(raw []byte) (format, error) {
 	for _, f := range formats {
-		if !f.knows(raw) {
+		if !f.matches(raw) {
 			continue
 		}
 		c, err := f.config(raw)

@@ -280,13 +280,13 @@ func TestDevelop_refuses(t *testing.T) {
 
 func TestDarkroom_one_at_a_time(t *testing.T) {
 	d := NewProcessor()
-	d.light <- struct{}{} // another picture is being processed
+	d.busy <- struct{}{} // another picture is being processed
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, _, err := d.Process(ctx, asJPEG(t, scene(9, 9)), sizes...); fault.KindOf(err) != fault.Unavailable {
 		t.Errorf("who cannot wait: %v", err)
 	}
-	<-d.light
+	<-d.busy
 	if _, _, err := d.Process(t.Context(), asJPEG(t, scene(9, 9)), sizes...); err != nil {
 		t.Error(err)
 	}

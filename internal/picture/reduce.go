@@ -8,7 +8,9 @@ import (
 	"golang.org/x/image/draw"
 )
 
-// resize returns the picture upright with at most the given width, with transparency replaced by white.
+// resize returns the picture upright with at most the given width, with transparency replaced by white, since JPEG has none.
+// It first averages down by a whole factor and then scales smoothly: CatmullRom alone would take time and memory in
+// proportion to the source, and rotating comes last because it is cheaper on a small picture.
 func resize(src image.Image, width int, o rotation) *image.RGBA {
 	b := src.Bounds()
 	w, h := fit(b.Dx(), b.Dy(), width, o)

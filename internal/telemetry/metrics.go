@@ -49,7 +49,7 @@ func NewRegistry(b Build) *prometheus.Registry {
 	reg := prometheus.NewRegistry()
 	info := prometheus.NewGauge(prometheus.GaugeOpts{
 		Name:        "build_info",
-		Help:        "Which program this is; the value is always 1.",
+		Help:        "Version, revision and Go version of the program; the value is always 1.",
 		ConstLabels: prometheus.Labels{"version": b.Version, "revision": b.Revision, "goversion": b.GoVersion},
 	})
 	info.Set(1)

@@ -30,6 +30,9 @@ type process struct {
 // HandTo makes t the test that owns the process. The cleanup stays with the test that started it.
 func (p *process) HandTo(t testing.TB) { p.tb = t }
 
+// Running reports whether the server is started and was not stopped since.
+func (p *process) Running() bool { return p.cmd != nil }
+
 // Stop sends SIGTERM and waits for the process to end. On a stopped process it does nothing.
 func (p *process) Stop() { p.end(syscall.SIGTERM) }
 

@@ -53,6 +53,3 @@ func (f forAll) TempDir() string {
 
 // Errorf implements testing.TB. It prints instead of failing a test, because Close runs when no test does.
 func (f forAll) Errorf(format string, args ...any) { fmt.Fprintf(os.Stderr, format+"\n", args...) }
-
-// Running reports whether the server is started and was not stopped since.
-func (p *process) Running() bool { return p.cmd != nil }
